@@ -24,28 +24,28 @@ var contentTypes = map[string]string{
 	market.FormatXML:  "application/xml; charset=utf-8",
 }
 
-// requestFormat is how one kind of request is written, and its answer read; the zero
-// one is the contract.
+// requestFormat describes how to write one kind of request and read its answer. The zero
+// value is the contract.
 type requestFormat struct {
 	dialect *market.Dialect
-	adapter market.BodyTemplate // nil: the contract, or a template with mistakes
+	adapter market.BodyTemplate // nil: the contract's body, or a template with mistakes
 }
 
-// buyerFormats is how a buyer is spoken to.
+// buyerFormats are the request formats of a buyer.
 type buyerFormats struct{ ping, post requestFormat }
 
-// compileAdapter judges a buyer's adapter and builds it.
-func (c *compiler) compileAdapter(at syntax.Path, b *schema.Buyer, of secretOwner) (how buyerFormats) {
+// compileAdapter checks a buyer's adapter and compiles it.
+func (c *compiler) compileAdapter(at syntax.Path, b *schema.Buyer, owner secretOwner) (formats buyerFormats) {
 	switch {
 	case b.Adapter == nil:
-		return how
+		return formats
 	case b.Adapter.Ping == nil && b.Adapter.Post == nil:
-		c.report(at, "says nothing; give ping, post or both")
-		return how
+		c.report(at, "is empty; give ping, post or both")
+		return formats
 	}
 	if found, _ := c.source.find(at); found.HasVariables() {
-		c.report(at, "takes nothing from the environment, since what it says is logged and shown; secrets stand under auth or secrets")
-		return how
+		c.report(at, "cannot use variables, because logs and pages show its text; put secrets under auth or secrets")
+		return formats
 	}
 	for _, one := range [...]struct {
 		key     string
@@ -54,41 +54,41 @@ func (c *compiler) compileAdapter(at syntax.Path, b *schema.Buyer, of secretOwne
 		into    *requestFormat
 		compile func(format, template string, secrets map[string]string) (*adapter.Template, []market.TemplateError)
 	}{
-		{"ping", b.Adapter.Ping, b.PingURL, &how.ping, adapter.NewPing},
-		{"post", b.Adapter.Post, b.PostURL, &how.post, adapter.NewPost},
+		{"ping", b.Adapter.Ping, b.PingURL, &formats.ping, adapter.NewPing},
+		{"post", b.Adapter.Post, b.PostURL, &formats.post, adapter.NewPost},
 	} {
 		if one.dialect == nil {
 			continue
 		}
 		here := at.Key(one.key)
 		if one.address == "" {
-			c.report(here, "has no address; give "+one.key+"_url (an endpoint's addresses are those of the contract)")
+			c.report(here, "has no address; give "+one.key+"_url (endpoint is only for buyers that use the contract)")
 		}
-		dialect := c.compileDialect(here, one.dialect, one.key == "ping", b.Auth, of)
-		template, mistakes := one.compile(one.dialect.Format, one.dialect.Body, of.secrets)
-		if _, known := contentTypes[one.dialect.Format]; known { // else reported already
+		dialect := c.compileDialect(here, one.dialect, one.key == "ping", b.Auth, owner)
+		template, mistakes := one.compile(one.dialect.Format, one.dialect.Body, owner.secrets)
+		if _, known := contentTypes[one.dialect.Format]; known { // otherwise compileDialect has reported it
 			c.reportTemplate(here.Key("body"), "", mistakes)
 		}
 		dialect.Idempotent = b.Adapter.Idempotent
 		one.into.dialect = dialect
-		if template != nil { // a nil pointer in the interface would not be nil
+		if template != nil { // an interface that holds a nil pointer is not nil
 			one.into.adapter = template
 		}
 	}
-	return how
+	return formats
 }
 
-// compileDialect judges all but the template.
-func (c *compiler) compileDialect(at syntax.Path, d *schema.Dialect, ping bool, auth *schema.Auth, of secretOwner) *market.Dialect {
+// compileDialect checks and compiles everything except the template.
+func (c *compiler) compileDialect(at syntax.Path, d *schema.Dialect, ping bool, auth *schema.Auth, owner secretOwner) *market.Dialect {
 	switch {
 	case ping && d.Method == http.MethodGet:
 		if d.Format != market.FormatForm {
-			c.report(at.Key("method"), "GET carries its body as the address's query, and only a form can stand there; use POST, or format: form")
+			c.report(at.Key("method"), "GET sends the body as the query of the address, which works only for a form; use POST, or format: form")
 		}
 	case ping:
 		c.checkOneOf(at.Key("method"), d.Method, http.MethodPost, http.MethodPut, http.MethodGet)
 	case d.Method == http.MethodGet:
-		c.report(at.Key("method"), "GET would write the person into an address, and so into logs on the way; use POST or PUT")
+		c.report(at.Key("method"), "GET would put personal data into the address, and so into logs on the way; use POST or PUT")
 	default:
 		c.checkOneOf(at.Key("method"), d.Method, http.MethodPost, http.MethodPut)
 	}
@@ -101,7 +101,7 @@ func (c *compiler) compileDialect(at syntax.Path, d *schema.Dialect, ping bool, 
 	}
 	out := &market.Dialect{
 		Method: d.Method, ContentType: kind,
-		Headers:   c.headerLines(at, d, auth, of),
+		Headers:   c.headerLines(at, d, auth, owner),
 		KeyHeader: d.KeyHeader,
 	}
 	if known || d.Answer.Format != d.Format {
@@ -118,31 +118,31 @@ func (c *compiler) checkContentType(at syntax.Path, text string) {
 	kind, parameters, err := mime.ParseMediaType(text)
 	switch charset := parameters["charset"]; {
 	case err != nil || !strings.Contains(kind, "/") || len(text) > maxID*2 || strings.ContainsFunc(text, isOutsideLine):
-		c.report(at, "is not a content type; write such as application/json")
+		c.report(at, "is not a content type; write for example application/json")
 	case charset != "" && !strings.EqualFold(charset, "utf-8"):
-		c.report(at, "names another character set than the body has; say charset=utf-8, or nothing")
+		c.report(at, "names another character set than UTF-8; write charset=utf-8, or omit it")
 	}
 }
 
-// secretHeaders carry credentials, which do not stand in the clear.
+// secretHeaders carry credentials. The document must not contain these in plain text.
 var secretHeaders = map[string]bool{"authorization": true, "proxy-authorization": true, "cookie": true}
 
-// headerLines judges the fixed headers and writes them as lines.
-func (c *compiler) headerLines(at syntax.Path, d *schema.Dialect, auth *schema.Auth, of secretOwner) string {
+// headerLines checks the fixed headers and returns them as lines.
+func (c *compiler) headerLines(at syntax.Path, d *schema.Dialect, auth *schema.Auth, owner secretOwner) string {
 	var lines strings.Builder
 	taken := map[string]string{"authorization": "the credential"}
 	if auth != nil && auth.Header != "" {
 		taken[strings.ToLower(auth.Header)] = "the credential"
 	}
 	if len(d.Headers) > maxHeaders {
-		c.report(at.Key("headers"), "are over 16; an endpoint that needs more is not one that an adapter is for")
+		c.report(at.Key("headers"), "are more than 16; an adapter cannot send more")
 	}
 	for i, h := range d.Headers {
 		here := at.Key("headers").Index(i)
 		name := strings.ToLower(h.Name)
 		switch c.checkHeaderName(here.Key("name"), h.Name); {
 		case secretHeaders[name]:
-			c.report(here.Key("name"), "is for credentials, which are given under auth")
+			c.report(here.Key("name"), "is for credentials; give them under auth")
 		case taken[name] != "":
 			c.report(here.Key("name"), "carries "+taken[name]+" already; keep one")
 		}
@@ -150,7 +150,7 @@ func (c *compiler) headerLines(at syntax.Path, d *schema.Dialect, auth *schema.A
 		if h.Value == "" || len(h.Value) > maxHeaderValue || strings.ContainsFunc(h.Value, isOutsideLine) || strings.TrimSpace(h.Value) != h.Value {
 			c.report(here.Key("value"), "is not a header's value; give one line of printable ASCII")
 		}
-		lines.WriteString(h.Name + ": " + c.insertPlaceholders(here.Key("value"), h.Value, escape.None, of) + "\n")
+		lines.WriteString(h.Name + ": " + c.insertPlaceholders(here.Key("value"), h.Value, escape.None, owner) + "\n")
 	}
 	if d.KeyHeader != "" {
 		name := strings.ToLower(d.KeyHeader)
@@ -164,8 +164,8 @@ func (c *compiler) headerLines(at syntax.Path, d *schema.Dialect, auth *schema.A
 	return lines.String()
 }
 
-// reportTemplate reports what is wrong with a template, each mistake at its own line
-// where the document shows the template line by line.
+// reportTemplate reports the mistakes of a template. If the document writes the template
+// as a block, each mistake gets its own line number.
 func (c *compiler) reportTemplate(at syntax.Path, campaign string, mistakes []market.TemplateError) {
 	for _, mistake := range mistakes {
 		found, _ := c.source.find(at)

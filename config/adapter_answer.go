@@ -9,12 +9,12 @@ import (
 )
 
 const (
-	maxAnswerPath      = 64 // bytes of a place in an answer
+	maxAnswerPath      = 64 // maximum length of a path in an answer, in bytes
 	maxAnswerPathSteps = 8
-	maxAnswerValues    = 32 // values that mean yes, or no
+	maxAnswerValues    = 32 // maximum number of values for yes, and for no
 )
 
-// compileAnswer judges the rules by which an answer is read.
+// compileAnswer checks and compiles the rules for reading an answer.
 func (c *compiler) compileAnswer(at syntax.Path, a *schema.Answer, ping bool) market.AnswerPaths {
 	if !c.checkFormat(at.Key("format"), a.Format) {
 		return market.AnswerPaths{}
@@ -31,22 +31,22 @@ func (c *compiler) compileAnswer(at syntax.Path, a *schema.Answer, ping bool) ma
 	}
 	if ping {
 		if a.Price == "" {
-			c.report(at.Key("price"), "is missing; say where the answer has the price that is bid")
+			c.report(at.Key("price"), "is missing; give the place of the bid's price in the answer")
 		}
-		c.rejectAnswerKey(at.Key("id"), a.ID, "post", "a buyer has an id for a lead once it has the lead")
+		c.rejectAnswerKey(at.Key("id"), a.ID, "post", "a buyer assigns an id only when it has the lead")
 	} else {
 		if a.Accepted == "" {
-			c.report(at.Key("accepted"), "is missing; say where the answer tells whether the lead was taken")
+			c.report(at.Key("accepted"), "is missing; give the place in the answer that says whether the buyer accepts the lead")
 		}
-		c.rejectAnswerKey(at.Key("price"), a.Price, "ping", "the price was bid then")
-		c.rejectAnswerKey(at.Key("currency"), a.Currency, "ping", "the price was bid then")
-		c.rejectAnswerKey(at.Key("token"), a.Token, "ping", "a post presents it")
+		c.rejectAnswerKey(at.Key("price"), a.Price, "ping", "the buyer bids the price there")
+		c.rejectAnswerKey(at.Key("currency"), a.Currency, "ping", "the buyer bids the price there")
+		c.rejectAnswerKey(at.Key("token"), a.Token, "ping", "the ping's answer gives it and the post sends it back")
 	}
 	switch {
 	case a.Accepted != "" && len(a.Yes) == 0:
 		c.report(at.Key("yes"), "is missing; list the values of accepted that mean yes")
 	case a.Accepted == "" && len(a.Yes)+len(a.No) > 0:
-		c.report(at.Key("accepted"), "is missing; say where the answer has the value that yes and no speak of")
+		c.report(at.Key("accepted"), "is missing; give the place in the answer of the value that yes and no list")
 	}
 	meant := map[string]syntax.Path{}
 	return market.AnswerPaths{
@@ -58,11 +58,11 @@ func (c *compiler) compileAnswer(at syntax.Path, a *schema.Answer, ping bool) ma
 
 func (c *compiler) rejectAnswerKey(at syntax.Path, where, other, why string) {
 	if where != "" {
-		c.report(at, "is read from the answer to a "+other+": "+why+"; remove it")
+		c.report(at, "belongs to the answer to a "+other+": "+why+"; remove it")
 	}
 }
 
-// answerValues writes values a line each.
+// answerValues returns the values with one in each line.
 func (c *compiler) answerValues(at syntax.Path, words []schema.Literal, meant map[string]syntax.Path) string {
 	var lines strings.Builder
 	if len(words) > maxAnswerValues {
@@ -70,7 +70,7 @@ func (c *compiler) answerValues(at syntax.Path, words []schema.Literal, meant ma
 	}
 	for i, word := range words {
 		if word == "" || len(word) > maxAnswerPath || strings.ContainsFunc(string(word), isOutsideLine) || strings.TrimSpace(string(word)) != string(word) {
-			c.report(at.Index(i), "is not a value to look for; give up to 64 characters of printable ASCII")
+			c.report(at.Index(i), "is not a valid value; give up to 64 characters of printable ASCII")
 		}
 		c.checkUnique(at.Index(i), meant, strings.ToLower(string(word)))
 		lines.WriteString(string(word) + "\n")
@@ -78,7 +78,7 @@ func (c *compiler) answerValues(at syntax.Path, words []schema.Literal, meant ma
 	return lines.String()
 }
 
-// checkAnswerPath judges a place in an answer; an empty one is not looked at.
+// checkAnswerPath checks a path in an answer. It accepts an empty one.
 func (c *compiler) checkAnswerPath(at syntax.Path, format, where string) {
 	if where == "" {
 		return
@@ -96,9 +96,9 @@ func (c *compiler) checkAnswerPath(at syntax.Path, format, where string) {
 	}
 	if bad {
 		c.report(at, map[string]string{
-			market.FormatJSON: "is not a place in JSON; write member names with dots between, such as data.offer.price",
-			market.FormatForm: "is not the name of a parameter; write such as price",
-			market.FormatXML:  "is not a place in XML; write element names from the root on with slashes, such as Response/Bid/@price",
+			market.FormatJSON: "is not a path in JSON; write member names separated by dots, such as data.offer.price",
+			market.FormatForm: "is not the name of a parameter; write for example price",
+			market.FormatXML:  "is not a path in XML; write element names from the root, separated by slashes, such as Response/Bid/@price",
 		}[format])
 	}
 }

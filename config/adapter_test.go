@@ -122,33 +122,33 @@ func TestMistakesInAdapters(t *testing.T) {
 	const ping, post = "buyers[0].adapter.ping", "buyers[0].adapter.post"
 	checkMistakes(t, []mistake{
 		{"nothing", strings.Replace(adapting(), "adapter:\n", "adapter: {idempotent: true}\n", 1), "buyers[0].adapter", "give ping, post or both"},
-		{"beside the buyer's own", strings.Replace(posting(), "    adapter:\n", "    idempotent: true # here\n    adapter:\n", 1), "buyers[0].idempotent", "say adapter.idempotent"},
+		{"beside the buyer's own", strings.Replace(posting(), "    adapter:\n", "    idempotent: true # here\n    adapter:\n", 1), "buyers[0].idempotent", "is only for posts in the contract's form, but an adapter writes this buyer's posts"},
 		{"no address of its own", strings.NewReplacer("    ping_url: https://a.example/ping\n", "", "post_url: https://a.example/post", "endpoint: https://a.example", "format: json", "format: json # here").Replace(pinging()), ping, "give ping_url"},
-		{"from the environment", strings.Replace(pinging(`content_type: "${LEAK}"`), "ping:\n", "ping: # here\n", 1), "buyers[0].adapter", "nothing from the environment"},
+		{"from the environment", strings.Replace(pinging(`content_type: "${LEAK}"`), "ping:\n", "ping: # here\n", 1), "buyers[0].adapter", "cannot use variables, because logs and pages show its text"},
 		{"a method", pinging("method: DELETE"), ping + ".method", "use POST, PUT, GET"},
-		{"a body in a query", pinging("method: GET"), ping + ".method", "only a form"},
-		{"a person in a query", posting("method: GET"), post + ".method", "would write the person into an address"},
+		{"a body in a query", pinging("method: GET"), ping + ".method", "GET sends the body as the query of the address, which works only for a form"},
+		{"a person in a query", posting("method: GET"), post + ".method", "GET would put personal data into the address, and so into logs on the way"},
 		{"no format", strings.Replace(posting(), "format: json\n", "content_type: text/json # here\n", 1), post + ".format", "use json, form, xml"},
 		{"a format", posting("answer: {format: json, accepted: ok, yes: [true]}", "format: yaml"), post + ".format", "use json, form, xml"},
-		{"a content type", posting("content_type: json"), post + ".content_type", "such as application/json"},
-		{"a content type of two lines", posting(`content_type: "a/b\r\nX: 1"`), post + ".content_type", "such as application/json"},
+		{"a content type", posting("content_type: json"), post + ".content_type", "is not a content type"},
+		{"a content type of two lines", posting(`content_type: "a/b\r\nX: 1"`), post + ".content_type", "is not a content type"},
 		{"another character set", posting("content_type: text/xml; charset=latin1"), post + ".content_type", "charset=utf-8"},
 
-		{"a header of HTTP", posting(`headers: [{name: Content-Length, value: "1"}]`), post + ".headers[0].name", "the exchange sets itself"},
-		{"a host", posting(`headers: [{name: HOST, value: a}]`), post + ".headers[0].name", "the exchange sets itself"},
-		{"chunks", posting(`headers: [{name: Transfer-Encoding, value: chunked}]`), post + ".headers[0].name", "the exchange sets itself"},
-		{"a fixed key", posting(`headers: [{name: Idempotency-Key, value: a}]`), post + ".headers[0].name", "the exchange sets itself"},
+		{"a header of HTTP", posting(`headers: [{name: Content-Length, value: "1"}]`), post + ".headers[0].name", "is a header that the exchange sets"},
+		{"a host", posting(`headers: [{name: HOST, value: a}]`), post + ".headers[0].name", "is a header that the exchange sets"},
+		{"chunks", posting(`headers: [{name: Transfer-Encoding, value: chunked}]`), post + ".headers[0].name", "is a header that the exchange sets"},
+		{"a fixed key", posting(`headers: [{name: Idempotency-Key, value: a}]`), post + ".headers[0].name", "is a header that the exchange sets"},
 		{"a header's name", posting(`headers: [{name: "X A", value: a}]`), post + ".headers[0].name", "is not a header's name"},
-		{"a secret in the clear", posting(`headers: [{name: Authorization, value: Basic x}]`), post + ".headers[0].name", "given under auth"},
+		{"a secret in the clear", posting(`headers: [{name: Authorization, value: Basic x}]`), post + ".headers[0].name", "is for credentials"},
 		{"the credential's own header", posting(`headers: [{name: x-key, value: a}]`), post + ".headers[0].name", "carries the credential"},
 		{"a header twice", posting(`headers: [{name: X-A, value: a}, {name: x-a, value: b}]`), post + ".headers[1].name", "another value already"},
 		{"an end of line", posting(`headers: [{name: X-A, value: "a\r\nX-B: 1"}]`), post + ".headers[0].value", "one line"},
 		{"a space at the end", posting(`headers: [{name: X-A, value: "a "}]`), post + ".headers[0].value", "one line"},
 		{"no value", posting(`headers: [{name: X-A}]`), post + ".headers[0].value", "one line"},
-		{"too many headers", posting(manyHeaders(17)), post + ".headers", "over 16"},
+		{"too many headers", posting(manyHeaders(17)), post + ".headers", "are more than 16"},
 		{"the key in the credential's header", posting("key_header: X-KEY"), post + ".key_header", "carries the credential"},
 		{"the key in a fixed header", posting(`headers: [{name: X-A, value: a}]`, "key_header: x-a"), post + ".key_header", "another value already"},
-		{"the key in a header of HTTP", posting("key_header: Host"), post + ".key_header", "the exchange sets itself"},
+		{"the key in a header of HTTP", posting("key_header: Host"), post + ".key_header", "is a header that the exchange sets"},
 	})
 }
 
@@ -163,17 +163,17 @@ func manyHeaders(n int) string {
 func TestMistakesInAnswers(t *testing.T) {
 	const ping, post = "buyers[0].adapter.ping.answer", "buyers[0].adapter.post.answer"
 	checkMistakes(t, []mistake{
-		{"no price", pinging("answer: {accepted: a, yes: [1]}"), ping + ".price", "say where the answer has the price"},
+		{"no price", pinging("answer: {accepted: a, yes: [1]}"), ping + ".price", "the place of the bid's price"},
 		{"an id of a ping", pinging("answer: {price: p, id: i}"), ping + ".id", "answer to a post"},
 		{"no word of yes", posting("answer: {id: i}"), post + ".accepted", "is missing"},
 		{"nothing means yes", posting("answer: {accepted: a}"), post + ".yes", "list the values"},
-		{"yes of what", pinging("answer: {price: p, yes: [1]}"), ping + ".accepted", "yes and no speak of"},
+		{"yes of what", pinging("answer: {price: p, yes: [1]}"), ping + ".accepted", "the value that yes and no list"},
 		{"a price of a post", posting("answer: {accepted: a, yes: [1], price: p}"), post + ".price", "answer to a ping"},
 		{"a token of a post", posting("answer: {accepted: a, yes: [1], token: p}"), post + ".token", "answer to a ping"},
 		{"a currency of a post", posting("answer: {accepted: a, yes: [1], currency: p}"), post + ".currency", "answer to a ping"},
 		{"yes and no", posting("answer: {accepted: a, yes: [Taken], no: [taken]}"), post + ".no[0]", "is the same as " + post + ".yes[0]"},
-		{"an empty yes", posting(`answer: {accepted: a, yes: [""]}`), post + ".yes[0]", "is not a value"},
-		{"a yes of two lines", posting(`answer: {accepted: a, yes: ["a\nb"]}`), post + ".yes[0]", "is not a value"},
+		{"an empty yes", posting(`answer: {accepted: a, yes: [""]}`), post + ".yes[0]", "is not a valid value"},
+		{"a yes of two lines", posting(`answer: {accepted: a, yes: ["a\nb"]}`), post + ".yes[0]", "is not a valid value"},
 		{"a format", posting("answer: {format: yaml, accepted: a, yes: [1]}"), post + ".format", "use json, form, xml"},
 		{"an empty step", posting("answer: {accepted: a..b, yes: [1]}"), post + ".accepted", "such as data.offer.price"},
 		{"a long place", posting("answer: {accepted: " + strings.Repeat("a", 65) + ", yes: [1]}"), post + ".accepted", "such as data.offer.price"},
@@ -181,7 +181,7 @@ func TestMistakesInAnswers(t *testing.T) {
 		{"a root that is an attribute", posting(`answer: {format: xml, accepted: "@a", yes: [1]}`), post + ".accepted", "such as Response/Bid/@price"},
 		{"an attribute's attribute", posting(`answer: {format: xml, accepted: "a/@b/c", yes: [1]}`), post + ".accepted", "such as Response/Bid/@price"},
 		{"a slash at the front", posting(`answer: {format: xml, accepted: /a, yes: [1]}`), post + ".accepted", "such as Response/Bid/@price"},
-		{"a parameter beyond ASCII", posting(`answer: {format: form, accepted: é, yes: [1]}`), post + ".accepted", "such as price"},
+		{"a parameter beyond ASCII", posting(`answer: {format: form, accepted: é, yes: [1]}`), post + ".accepted", "is not the name of a parameter"},
 	})
 }
 
@@ -224,13 +224,13 @@ func TestATemplateFitsEveryCampaign(t *testing.T) {
 func TestConsentHostsAndPingKeys(t *testing.T) {
 	campaign := func(hosts string) string { return base + "    consent_hosts: " + hosts + "\n" }
 	checkMistakes(t, []mistake{
-		{"an address", campaign(`["https://cert.example"]`), "campaigns[0].consent_hosts[0]", "is not a host's name"},
-		{"capitals", campaign(`[Cert.example]`), "campaigns[0].consent_hosts[0]", "is not a host's name"},
-		{"every host", campaign(`["*"]`), "campaigns[0].consent_hosts[0]", "is not a host's name"},
-		{"every host of a country", campaign(`["*.com"]`), "campaigns[0].consent_hosts[0]", "is not a host's name"},
-		{"a star inside", campaign(`[a.*.example]`), "campaigns[0].consent_hosts[0]", "is not a host's name"},
-		{"a port", campaign(`["cert.example:443"]`), "campaigns[0].consent_hosts[0]", "is not a host's name"},
-		{"twice", campaign(`[cert.example, cert.example]`), "campaigns[0].consent_hosts[1]", "may stand here once"},
+		{"an address", campaign(`["https://cert.example"]`), "campaigns[0].consent_hosts[0]", "is not a host name"},
+		{"capitals", campaign(`[Cert.example]`), "campaigns[0].consent_hosts[0]", "is not a host name"},
+		{"every host", campaign(`["*"]`), "campaigns[0].consent_hosts[0]", "is not a host name"},
+		{"every host of a country", campaign(`["*.com"]`), "campaigns[0].consent_hosts[0]", "is not a host name"},
+		{"a star inside", campaign(`[a.*.example]`), "campaigns[0].consent_hosts[0]", "is not a host name"},
+		{"a port", campaign(`["cert.example:443"]`), "campaigns[0].consent_hosts[0]", "is not a host name"},
+		{"twice", campaign(`[cert.example, cert.example]`), "campaigns[0].consent_hosts[1]", "remove one of them"},
 		{"too short", "ping_idempotency: 59s\n", "ping_idempotency", "1m to 3650d"},
 		{"longer than history", "ping_idempotency: 46d\nhistory: 45d\n", "history", "shorter than ping_idempotency (46d)"},
 	})

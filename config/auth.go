@@ -13,9 +13,8 @@ const (
 	bearerScheme = "Bearer "
 )
 
-// compileAuth judges the one form that is given and names its credential in the
-// endpoint.
-func (c *compiler) compileAuth(at syntax.Path, buyer string, a *schema.Auth, endpoint *market.Endpoint, of secretOwner) {
+// compileAuth checks the credential and sets its name in the endpoint.
+func (c *compiler) compileAuth(at syntax.Path, buyer string, a *schema.Auth, endpoint *market.Endpoint, owner secretOwner) {
 	forms := 0
 	for _, is := range [...]bool{a.OAuth != nil, a.Bearer.IsSet(), a.APIKey.IsSet()} {
 		if is {
@@ -27,14 +26,14 @@ func (c *compiler) compileAuth(at syntax.Path, buyer string, a *schema.Auth, end
 		return
 	}
 	if a.Header != "" && !a.APIKey.IsSet() {
-		c.report(at.Key("header"), "goes with api_key only; the others use Authorization")
+		c.report(at.Key("header"), "is only for api_key; oauth and bearer use Authorization")
 	}
 	name := "buyer/" + buyer + "/"
 	endpoint.Header, endpoint.Scheme = bearerHeader, bearerScheme
 	switch {
 	case a.OAuth != nil:
 		endpoint.Credential = name + "oauth"
-		endpoint.OAuth = &market.OAuthClient{TokenURL: c.compileOAuth(at.Key("oauth"), name+"oauth", a.OAuth, of), ClientID: a.OAuth.ClientID, Scope: a.OAuth.Scope}
+		endpoint.OAuth = &market.OAuthClient{TokenURL: c.compileOAuth(at.Key("oauth"), name+"oauth", a.OAuth, owner), ClientID: a.OAuth.ClientID, Scope: a.OAuth.Scope}
 	case a.Bearer.IsSet():
 		c.checkHeaderSecret(at.Key("bearer"), a.Bearer)
 		endpoint.Credential = c.addSecret(at.Key("bearer"), name+"bearer", a.Bearer)
@@ -46,18 +45,18 @@ func (c *compiler) compileAuth(at syntax.Path, buyer string, a *schema.Auth, end
 	}
 }
 
-// compileOAuth judges the client, and returns where it gets tokens.
-func (c *compiler) compileOAuth(at syntax.Path, name string, o *schema.OAuth, of secretOwner) (tokens string) {
+// compileOAuth checks the client and returns the address that issues tokens.
+func (c *compiler) compileOAuth(at syntax.Path, name string, o *schema.OAuth, owner secretOwner) (tokens string) {
 	if o.TokenURL == "" {
-		c.report(at.Key("token_url"), "is missing; give the address that hands out tokens")
+		c.report(at.Key("token_url"), "is missing; give the address that issues tokens")
 	} else {
-		tokens = c.compileAddress(at.Key("token_url"), o.TokenURL, true, of)
+		tokens = c.compileAddress(at.Key("token_url"), o.TokenURL, true, owner)
 	}
 	if o.ClientID == "" || len(o.ClientID) > schema.MaxSecret || strings.ContainsFunc(o.ClientID, isOutsideLine) {
-		c.report(at.Key("client_id"), "is missing, or is not one line of printable text")
+		c.report(at.Key("client_id"), "is missing, or is not one line of printable text; give the client id")
 	}
 	if len(o.Scope) > schema.MaxSecret || strings.ContainsFunc(o.Scope, isOutsideLine) {
-		c.report(at.Key("scope"), "is not a list of scopes; write their names with spaces between")
+		c.report(at.Key("scope"), "is not a list of scopes; write the names separated by spaces")
 	}
 	c.requireSecret(at.Key("client_secret"), o.ClientSecret)
 	if secret := o.ClientSecret.Reveal(); len(secret) > schema.MaxSecret || strings.ContainsFunc(secret, isOutsideLine) {
@@ -83,8 +82,8 @@ func (c *compiler) checkHeaderName(at syntax.Path, name string) {
 	}
 	switch {
 	case name == "" || len(name) > maxID || strings.ContainsFunc(name, token):
-		c.report(at, "is not a header's name; write such as x-api-key")
+		c.report(at, "is not a header's name; write for example x-api-key")
 	case reservedHeaders[strings.ToLower(name)]:
-		c.report(at, "is a header that the exchange sets itself; use another, such as x-api-key")
+		c.report(at, "is a header that the exchange sets; use another, such as x-api-key")
 	}
 }

@@ -11,18 +11,18 @@ import (
 )
 
 const (
-	maxConnections = 60_000 // to one address: the system has 64,511 ports for them at most
+	maxConnections = 60_000 // to one address; the system has at most 64,511 ports for them
 )
 
-// compiledBuyer is a buyer as campaigns find it.
+// compiledBuyer is a buyer for the compilation of campaigns.
 type compiledBuyer struct {
 	form *schema.Buyer
 	*market.Buyer
 	place           syntax.Path
 	states          market.StateSet
-	reportedFilters map[int]bool // filters of the form that are reported
+	reportedFilters map[int]bool // indexes of filters with a reported mistake
 
-	// currency and where it comes from: the first campaign it sits in
+	// currency of the first campaign that has the buyer, and the path of that entry
 	currency string
 	campaign syntax.Path
 }
@@ -66,8 +66,8 @@ func (c *compiler) compileBuyer(at syntax.Path, b *schema.Buyer) {
 	c.buyers[b.ID] = entry
 }
 
-// markReported marks a filter as reported, so that it is told once and not for each
-// campaign.
+// markReported marks a filter as reported, so that its mistake appears once and not for
+// each campaign.
 func (b *compiledBuyer) markReported(filter int) {
 	if b.reportedFilters == nil {
 		b.reportedFilters = make(map[int]bool)
@@ -75,7 +75,7 @@ func (b *compiledBuyer) markReported(filter int) {
 	b.reportedFilters[filter] = true
 }
 
-// countsMoney tells whether sums of the buyer's prices are kept.
+// countsMoney reports whether the exchange sums up the buyer's prices.
 func (b *compiledBuyer) countsMoney() bool {
 	return b.Funded || slices.ContainsFunc(b.Caps, func(limit *market.Cap) bool { return limit.Unit == market.UnitMoney })
 }

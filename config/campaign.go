@@ -28,7 +28,7 @@ func (c *compiler) compileCampaign(at syntax.Path, form *schema.Campaign) {
 	c.checkCampaignTerms(at, form)
 	currency, ok := market.ParseCurrency(form.Currency)
 	if !ok {
-		c.report(at.Key("currency"), "is not a currency; give three capital letters of ISO 4217, such as USD")
+		c.report(at.Key("currency"), "is not a currency; give an ISO 4217 code, such as USD")
 	}
 	zone := c.timeZone(at.Key("time_zone"), form.TimeZone)
 	campaign := &market.Campaign{
@@ -60,14 +60,14 @@ func (c *compiler) compileCampaign(at syntax.Path, form *schema.Campaign) {
 	c.out.Catalog.Campaigns[id] = campaign
 }
 
-// checkCampaignTerms judges what stands alone.
+// checkCampaignTerms checks the values that do not refer to other entries.
 func (c *compiler) checkCampaignTerms(at syntax.Path, form *schema.Campaign) {
 	c.checkLabel(at.Key("name"), form.Name, maxLabel)
 	c.checkLabel(at.Key("vertical"), form.Vertical, maxLabel)
 	c.checkLabel(at.Key("sub_vertical"), form.SubVertical, maxLabel)
 	if c.checkOneOf(at.Key("method"), form.Method, "waterfall", "round_robin", "weighted", "ping_post") &&
 		form.Method == "ping_post" && form.Vertical == "" {
-		c.report(at.Key("vertical"), "is missing; a ping_post campaign is found by its vertical, and pings carry it")
+		c.report(at.Key("vertical"), "is missing; pings select a ping_post campaign by its vertical, so give one")
 	}
 	c.checkDuration(at.Key("bid_timeout"), form.BidTimeout, minBidTimeout, maxBidTimeout)
 	c.checkDuration(at.Key("post_reserve"), form.PostReserve, 100*time.Millisecond, 4*time.Second)
@@ -79,7 +79,7 @@ func (c *compiler) checkCampaignTerms(at syntax.Path, form *schema.Campaign) {
 	c.checkConsentSources(at.Key("consent_required_sources"), form.ConsentSources)
 }
 
-// allowedSuppliers is the set of suppliers that may send, nil for all.
+// allowedSuppliers returns the suppliers that may send leads, or nil for all.
 func (c *compiler) allowedSuppliers(at syntax.Path, names []string) map[market.SupplierID]struct{} {
 	seen := make(map[string]syntax.Path, len(names))
 	for i, name := range names {

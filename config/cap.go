@@ -9,7 +9,7 @@ import (
 	"pingpost/engine/market/calendar"
 )
 
-// maxCount is the highest cap on leads.
+// maxCount is the highest cap on the number of leads.
 const maxCount = 1_000_000_000
 
 func (c *compiler) compileCaps(at syntax.Path, caps []schema.Cap, scope market.CapScope, zone *time.Location) []*market.Cap {
@@ -26,7 +26,7 @@ func (c *compiler) compileCaps(at syntax.Path, caps []schema.Cap, scope market.C
 		}
 		key := market.CapKey{Scope: scope, Unit: built.Unit, Period: built.Period, Zone: built.Zone.String()}
 		if first, twice := seen[key]; twice {
-			c.report(here, "limits the same as "+string(first)+" does; keep the lower one")
+			c.report(here, "limits the same unit and period as "+string(first)+"; keep the lower one")
 		}
 		seen[key] = here
 		out = append(out, built)
@@ -45,7 +45,7 @@ func (c *compiler) compileCap(at syntax.Path, limit *schema.Cap, scope market.Ca
 	built := &market.Cap{Scope: scope, Period: period, Zone: zone}
 	switch {
 	case limit.Count != nil && limit.Money != nil:
-		c.report(at.Key("money"), "a cap limits count or money, not both; make two caps of it")
+		c.report(at.Key("money"), "a cap limits count or money, not both; write two caps")
 		return nil
 	case limit.Count != nil:
 		c.checkInt(at.Key("count"), *limit.Count, 0, maxCount)
@@ -53,7 +53,7 @@ func (c *compiler) compileCap(at syntax.Path, limit *schema.Cap, scope market.Ca
 	case limit.Money != nil:
 		built.Unit, built.Limit = market.UnitMoney, int64(*limit.Money)
 	default:
-		c.report(at, "limits nothing; give count or money")
+		c.report(at, "has no limit; give count or money")
 		return nil
 	}
 	if !ok {
@@ -62,7 +62,7 @@ func (c *compiler) compileCap(at syntax.Path, limit *schema.Cap, scope market.Ca
 	return built
 }
 
-// compileSchedule compiles opening hours; nil is always open.
+// compileSchedule compiles opening hours. It returns nil for always open.
 func (c *compiler) compileSchedule(at syntax.Path, s *schema.Schedule, zone *time.Location) *calendar.Schedule {
 	if s == nil {
 		return nil
@@ -71,7 +71,7 @@ func (c *compiler) compileSchedule(at syntax.Path, s *schema.Schedule, zone *tim
 		zone = c.timeZone(at.Key("time_zone"), s.TimeZone)
 	}
 	if len(s.Open) == 0 {
-		c.report(at.Key("open"), "lists no opening hours; write such as Mon-Fri 08:00-18:00, or leave the schedule out to be always open")
+		c.report(at.Key("open"), "lists no opening hours; write for example Mon-Fri 08:00-18:00, or remove the schedule to be always open")
 		return nil
 	}
 	good := true
@@ -91,7 +91,7 @@ func (c *compiler) compileSchedule(at syntax.Path, s *schema.Schedule, zone *tim
 	return schedule
 }
 
-// stateSet is the set of a list, all of them where it is empty.
+// stateSet returns the listed states, or all states for an empty list.
 func (c *compiler) stateSet(at syntax.Path, codes []string) market.StateSet {
 	if len(codes) == 0 {
 		return market.AllStates
@@ -101,9 +101,9 @@ func (c *compiler) stateSet(at syntax.Path, codes []string) market.StateSet {
 		state := market.ParseState([]byte(code))
 		switch {
 		case state == market.NoState:
-			c.report(at.Index(i), "is not a state; give the two capital letters of the US postal service, such as CA")
+			c.report(at.Index(i), "is not a US state; give its two capital letters, such as CA")
 		case set.Has(state):
-			c.report(at.Index(i), "stands here twice; keep one")
+			c.report(at.Index(i), "is listed twice; keep one")
 		}
 		set = set.With(state)
 	}

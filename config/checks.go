@@ -12,18 +12,18 @@ import (
 	"pingpost/config/syntax"
 )
 
-// checkUnique reports a name that stands a second time in a list that must not repeat.
+// checkUnique reports a repeated name in a list that must not repeat.
 func (c *compiler) checkUnique(at syntax.Path, seen map[string]syntax.Path, name string) bool {
 	first, twice := seen[name]
 	if twice {
-		c.report(at, "is the same as "+string(first)+"; each may stand here once")
+		c.report(at, "is the same as "+string(first)+"; remove one of them")
 		return false
 	}
 	seen[name] = at
 	return true
 }
 
-// checkOneOf reports a word that is not among the choices.
+// checkOneOf reports a word that is not one of the choices.
 func (c *compiler) checkOneOf(at syntax.Path, word string, choices ...string) bool {
 	for _, choice := range choices {
 		if word == choice {
@@ -43,7 +43,7 @@ func quote(name string) string {
 
 const maxID = 64
 
-// checkID judges a name that the operator chose: 1 to 64 of A-Z a-z 0-9 _ - and dot.
+// checkID checks an id: 1 to 64 of A-Z a-z 0-9 _ - and dot.
 func (c *compiler) checkID(at syntax.Path, id string) bool {
 	switch {
 	case id == "":
@@ -80,14 +80,14 @@ func (c *compiler) checkDuration(at syntax.Path, value *schema.Duration, least, 
 
 func (c *compiler) checkRate(at syntax.Path, value int) { c.checkInt(at, value, 1, schema.MaxRate) }
 
-// checkLabel judges text that people read: one line of at most so many bytes.
+// checkLabel checks a text for people: one line of at most so many bytes.
 func (c *compiler) checkLabel(at syntax.Path, text string, most int) {
 	if len(text) > most {
-		c.report(at, fmt.Sprintf("is over %d bytes; shorten it", most))
+		c.report(at, fmt.Sprintf("is longer than %d bytes; shorten it", most))
 	}
 	for _, r := range text {
 		if !unicode.IsPrint(r) || r == utf8.RuneError {
-			c.report(at, "holds a character that cannot be printed; remove it")
+			c.report(at, "contains a character that cannot be printed; remove it")
 			return
 		}
 	}
@@ -95,7 +95,7 @@ func (c *compiler) checkLabel(at syntax.Path, text string, most int) {
 
 const maxLabel = 200
 
-// timeZone is the named time zone, or UTC where the name is none and reported.
+// timeZone returns the named time zone. It reports an unknown name and returns UTC.
 func (c *compiler) timeZone(at syntax.Path, name string) *time.Location {
 	zone, known := c.zones[name]
 	if !known {
@@ -105,7 +105,7 @@ func (c *compiler) timeZone(at syntax.Path, name string) *time.Location {
 		c.zones[name] = zone
 	}
 	if zone == nil {
-		c.report(at, "is not a time zone; use a name of the IANA database, such as America/New_York or UTC")
+		c.report(at, "is not a time zone; give an IANA name, such as America/New_York or UTC")
 		return time.UTC
 	}
 	return zone

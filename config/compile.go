@@ -10,46 +10,44 @@ import (
 	"pingpost/engine/market"
 )
 
-// Compiled is a document that has been judged and compiled.
+// Compiled is a checked and compiled document.
 type Compiled struct {
 	Settings Settings
-	Catalog  *market.Catalog // every Ref and the Version are zero: they are given when it is applied
+	Catalog  *market.Catalog // with zero Refs and Version; the engine assigns them when it applies the catalog
 	Initial  InitialValues
-	Document *schema.Document // with its defaults; what the catalog has no place for is looked up here
+	Document *schema.Document // with defaults; has the values that the catalog does not have
 
-	// Canonical is the document as JSON, with its defaults and without a
-	// secret. Documents that mean the same have the same bytes, and reading
-	// it gives the same bytes again. It is what is logged, compared and
-	// exported.
+	// Canonical is the document as JSON, with defaults and without secrets. Equivalent
+	// documents have the same bytes, and reading the bytes gives the same bytes again. The
+	// exchange logs, compares and exports this form.
 	Canonical []byte
 
-	// Kept are variables without a value here. The document was read for an exchange
-	// that may have sealed their values.
+	// Unset are the variables without a value here. Only a document that is read for an
+	// exchange can have them, because the exchange may have sealed the values.
 	Unset []UnsetVariable
 
-	// Warnings are what is allowed and most likely not meant.
+	// Warnings report values that are allowed but probably a mistake.
 	Warnings syntax.Problems
 }
 
-// compiler judges one document and builds what it describes. It goes on after
-// a mistake, with whatever value keeps later rules quiet about it.
+// compiler checks one document and builds its catalog. It continues after a mistake,
+// with a value that causes no further messages.
 //
-// References are looked up in maps made once, so that the work grows with the
-// length of the document and not with the product of its parts.
+// It looks up references in maps that it builds once. Its work therefore grows with the
+// length of the document, not with the product of its parts.
 type compiler struct {
 	source   *Source
 	problems syntax.Problems
 	out      *Compiled
 	networks []netip.Prefix
-	zones    map[string]*time.Location // nil value: known to be no zone
+	zones    map[string]*time.Location // nil value: not a time zone
 
 	buyers      map[string]*compiledBuyer
-	credentials map[string]syntax.Path     // where a client id, key or token was first seen
-	mappings    map[string]*market.Mapping // by the fields that they were compiled from
+	credentials map[string]syntax.Path     // first place of each client id, key or token
+	mappings    map[string]*market.Mapping // by their fields as JSON
 }
 
-// Compile judges the document and builds the exchange. The error is *Problems,
-// with every mistake.
+// Compile checks the document and compiles it. The error is *Problems with all mistakes.
 func (s *Source) Compile() (*Compiled, error) {
 	c := &compiler{
 		source: s,
@@ -73,7 +71,7 @@ func (s *Source) Compile() (*Compiled, error) {
 	}
 	c.out.Canonical = canonical.Encode(s.Document)
 	if message := syntax.ExceededLimit(c.out.Canonical); message != "" {
-		return nil, syntax.Problems{{File: s.Path, Message: "with its defaults written out the document " + message}}.Err()
+		return nil, syntax.Problems{{File: s.Path, Message: "with all defaults written out, the document " + message}}.Err()
 	}
 	return c.out, nil
 }
@@ -95,28 +93,28 @@ func (c *compiler) compileDocument(d *schema.Document) {
 	c.checkOverlaps(d.Campaigns)
 }
 
-// report reports a mistake in words that hold nothing of the value.
+// report adds a mistake. The message must not contain the value.
 func (c *compiler) report(at syntax.Path, message string) {
 	c.problems = append(c.problems, c.problemAt(at, message))
 }
 
-// problemAt is a message with its place.
+// problemAt returns a problem at the path.
 func (c *compiler) problemAt(at syntax.Path, message string) syntax.Problem {
 	found, _ := c.source.find(at)
 	return syntax.Problem{File: c.source.Path, Line: found.Line, Column: found.Column, Path: string(at), Message: message}
 }
 
-// reportQuoting reports a mistake in words that may hold the value. Where it came
-// out of the environment they are withheld.
+// reportQuoting adds a mistake with a message that may quote the value. It replaces the
+// message if the value comes from the environment.
 func (c *compiler) reportQuoting(at syntax.Path, message string) {
 	found, _ := c.source.find(at)
 	if found.HasVariables() {
-		message = "what the environment gives here does not fit; see the documentation of this key"
+		message = "the value from the environment is not valid; see this key in docs/configuration.md"
 	}
 	c.report(at, message)
 }
 
-// Export writes the exchange as YAML.
+// Export returns the document as YAML.
 func (x *Compiled) Export() []byte {
 	out, err := canonical.Export(x.Canonical)
 	if err != nil {

@@ -15,7 +15,7 @@ func (c *compiler) compileClients(at syntax.Path, owner event.NameKind, ownerID 
 		here, client := at.Index(i), &clients[i]
 		switch {
 		case client.ClientID == "":
-			c.report(here.Key("client_id"), "is missing; give the client a name")
+			c.report(here.Key("client_id"), "is missing; give the client an id")
 		case len(client.ClientID) > maxClientID || strings.ContainsFunc(client.ClientID, isOutsideClientID):
 			c.report(here.Key("client_id"), "is not a client id; use 1 to 128 visible ASCII characters and no colon")
 		default:
@@ -39,7 +39,7 @@ func isOutsideClientID(r rune) bool { return r <= ' ' || r > '~' || r == ':' }
 
 func (c *compiler) compileTokens(at syntax.Path, owner event.NameKind, ownerID string, tokens []schema.BearerToken) {
 	if len(tokens) > 0 && !c.source.Document.Sandbox {
-		c.report(at, "static tokens belong to a sandbox; say sandbox: true, or use oauth_clients")
+		c.report(at, "static tokens are allowed only in a sandbox; set sandbox: true, or use oauth_clients")
 	}
 	for i := range tokens {
 		here, token := at.Index(i), &tokens[i]
@@ -59,7 +59,7 @@ func (c *compiler) compileTokens(at syntax.Path, owner event.NameKind, ownerID s
 
 func (c *compiler) requireSecret(at syntax.Path, s schema.Secret) {
 	if !s.IsSet() {
-		c.report(at, "is missing; give the secret, best as ${NAME} from the environment")
+		c.report(at, "is missing; give the secret, preferably as ${NAME} from the environment")
 	}
 }
 
@@ -75,11 +75,12 @@ func (c *compiler) compileScopes(at syntax.Path, names []string) (scopes event.S
 	return scopes
 }
 
-// checkCredentialUnique reports a credential by which two owners could not be told apart.
+// checkCredentialUnique reports a credential that another entry has already. Requests
+// with it could not be assigned to one owner.
 func (c *compiler) checkCredentialUnique(at syntax.Path, kind, value string) {
 	first, twice := c.credentials[kind+" "+value]
 	if twice {
-		c.report(at, "is the same as "+string(first)+"; nobody could tell the two apart")
+		c.report(at, "is the same as "+string(first)+", so requests could not be told apart; use another one")
 		return
 	}
 	c.credentials[kind+" "+value] = at

@@ -6,8 +6,8 @@ import (
 	"pingpost/engine/market"
 )
 
-// compileEndpoints judges where a buyer is spoken to, in earnest and with test leads,
-// and builds its endpoints. All have one credential and one adapter.
+// compileEndpoints checks a buyer's addresses for production and test leads and builds
+// its endpoints. All endpoints have one credential and one adapter.
 func (c *compiler) compileEndpoints(at syntax.Path, b *schema.Buyer, buyer *market.Buyer) {
 	secrets := c.compileNamedSecrets(at.Key("secrets"), b)
 	own, test := c.compileAddresses(at, b.Addresses(), secrets), c.compileAddresses(at, b.TestAddresses(), secrets)
@@ -15,7 +15,7 @@ func (c *compiler) compileEndpoints(at syntax.Path, b *schema.Buyer, buyer *mark
 	var endpoint market.Endpoint
 	switch {
 	case b.Auth != nil && !there:
-		c.report(at.Key("auth"), "there is no endpoint to use it at; give endpoint, or remove auth")
+		c.report(at.Key("auth"), "the buyer has no endpoint to use it for; give endpoint, or remove auth")
 	case b.Auth != nil:
 		c.compileAuth(at.Key("auth"), b.ID, b.Auth, &endpoint, secrets)
 	}
@@ -23,9 +23,9 @@ func (c *compiler) compileEndpoints(at syntax.Path, b *schema.Buyer, buyer *mark
 	switch {
 	case !b.Idempotent:
 	case spoken.post.dialect != nil:
-		c.report(at.Key("idempotent"), "is of a buyer whose posts speak the contract, and here an adapter writes them; say adapter.idempotent")
+		c.report(at.Key("idempotent"), "is only for posts in the contract's form, but an adapter writes this buyer's posts; set adapter.idempotent")
 	case !there:
-		c.report(at.Key("idempotent"), "is about posts, and there is no endpoint for them; give endpoint, or remove idempotent")
+		c.report(at.Key("idempotent"), "is about posts, but the buyer has no endpoint for them; give endpoint, or remove idempotent")
 	}
 	build := func(address schema.Address, how requestFormat) *market.Endpoint {
 		if address == "" {
@@ -40,10 +40,10 @@ func (c *compiler) compileEndpoints(at syntax.Path, b *schema.Buyer, buyer *mark
 	buyer.TestPing, buyer.TestPost = build(test.PingURL(), spoken.ping), build(test.PostURL(), spoken.post)
 }
 
-// compileAddresses judges one of the two sets and returns it with placeholders.
-func (c *compiler) compileAddresses(at syntax.Path, a schema.Addresses, of secretOwner) schema.Addresses {
+// compileAddresses checks one of the two sets and returns it with placeholders.
+func (c *compiler) compileAddresses(at syntax.Path, a schema.Addresses, owner secretOwner) schema.Addresses {
 	remote := func(key string, address schema.Address, withQuery bool) schema.Address {
-		return schema.Address(c.compileAddress(at.Key(key), address, withQuery, of))
+		return schema.Address(c.compileAddress(at.Key(key), address, withQuery, owner))
 	}
 	base, ping, post := a.Prefix+"endpoint", a.Prefix+"ping_url", a.Prefix+"post_url"
 	if a.Base != "" {
@@ -53,7 +53,7 @@ func (c *compiler) compileAddresses(at syntax.Path, a schema.Addresses, of secre
 			url schema.Address
 		}{{ping, a.Ping}, {post, a.Post}} {
 			if other.url != "" {
-				c.report(at.Key(other.key), "stands beside "+base+", which gives both addresses; keep one of them")
+				c.report(at.Key(other.key), "conflicts with "+base+", which gives both addresses; keep one of them")
 			}
 		}
 		return a
@@ -61,7 +61,7 @@ func (c *compiler) compileAddresses(at syntax.Path, a schema.Addresses, of secre
 	if a.Ping != "" {
 		a.Ping = remote(ping, a.Ping, true)
 		if a.Post == "" {
-			c.report(at.Key(ping), "stands without "+post+"; a buyer that bids must be able to take the lead")
+			c.report(at.Key(ping), "needs "+post+" too: a buyer that bids must be able to receive the lead")
 		}
 	}
 	if a.Post != "" {

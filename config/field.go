@@ -8,7 +8,8 @@ import (
 	"pingpost/engine/market"
 )
 
-// compileMapping compiles a campaign's fields, or reports every mistake and gives nil.
+// compileMapping compiles a campaign's fields. It reports every mistake and then returns
+// nil.
 func (c *compiler) compileMapping(at syntax.Path, campaign *schema.Campaign) *market.Mapping {
 	spec := market.MappingSpec{Fields: make([]market.FieldSpec, len(campaign.Fields))}
 	good := true
@@ -24,7 +25,7 @@ func (c *compiler) compileMapping(at syntax.Path, campaign *schema.Campaign) *ma
 	mapping, mistakes := c.sharedMapping(&spec)
 	for _, mistake := range mistakes {
 		if mistake.Key == "type" && mistake.Field >= 0 && campaign.Fields[mistake.Field].Type != "" && spec.Fields[mistake.Field].Type == 0 {
-			continue // its unknown name is reported already
+			continue // compileField has reported the unknown name
 		}
 		where := at.Key(mistake.Key)
 		if mistake.Field >= 0 {
@@ -38,9 +39,8 @@ func (c *compiler) compileMapping(at syntax.Path, campaign *schema.Campaign) *ma
 	return mapping
 }
 
-// sharedMapping compiles fields once for all the campaigns that have the same ones: with
-// thousands of campaigns each lead would otherwise find a mapping that no processor's
-// cache has seen lately.
+// sharedMapping compiles equal fields once for all campaigns that have them. With
+// thousands of separate mappings, each lead would miss the processor's cache.
 func (c *compiler) sharedMapping(spec *market.MappingSpec) (*market.Mapping, []market.SpecError) {
 	key, err := json.Marshal(spec)
 	if err != nil {
@@ -60,7 +60,7 @@ func (c *compiler) compileField(at syntax.Path, f *schema.Field, spec *market.Fi
 	good = true
 	*spec = market.FieldSpec{
 		Name: f.Name, BuyerName: f.To, Required: f.Required,
-		Values: schema.WordTexts(f.Values), Min: f.Min.Text(), Max: f.Max.Text(),
+		Values: schema.LiteralTexts(f.Values), Min: f.Min.Text(), Max: f.Max.Text(),
 		MinLength: f.MinLength, MaxLength: f.MaxLength, Pattern: f.Pattern,
 		Coerce: f.Coerce, Ping: f.Ping, Contact: f.Contact,
 	}

@@ -8,8 +8,8 @@ import (
 	"pingpost/engine/market"
 )
 
-// compileFilters compiles conditions for the leads of one mapping, which is nil where
-// it has mistakes of its own.
+// compileFilters compiles filters for leads of the mapping. The mapping is nil if it has
+// mistakes of its own.
 func (c *compiler) compileFilters(at syntax.Path, filters []schema.Filter, mapping *market.Mapping) []market.Filter {
 	if mapping == nil {
 		c.checkBuyerFilters(at, filters)
@@ -28,11 +28,11 @@ var errReported = errors.New("reported already")
 
 func (c *compiler) compileFilter(at syntax.Path, f *schema.Filter, mapping *market.Mapping) (market.Filter, error) {
 	if f.Field == "" {
-		c.report(at.Key("field"), "is missing; name the field that the filter looks at")
+		c.report(at.Key("field"), "is missing; give the name of the field to filter on")
 		return market.Filter{}, errReported
 	}
 	if _, known := mapping.SlotByBuyerName(f.Field); !known {
-		c.reportQuoting(at.Key("field"), "no field of the campaign is called "+quote(f.Field)+"; use the name after mapping, or add the field")
+		c.reportQuoting(at.Key("field"), "the campaign has no field "+quote(f.Field)+"; use the name after mapping, or add the field")
 		return market.Filter{}, errReported
 	}
 	filter, err := market.NewFilter(f.Spec(), mapping)
@@ -42,7 +42,7 @@ func (c *compiler) compileFilter(at syntax.Path, f *schema.Filter, mapping *mark
 	return filter, err
 }
 
-// filterCause is what is wrong with a filter, without the name of its field.
+// filterCause returns the filter's mistake without the name of its field.
 func filterCause(err error) string {
 	if inner := errors.Unwrap(err); inner != nil {
 		return inner.Error()
@@ -50,9 +50,9 @@ func filterCause(err error) string {
 	return err.Error()
 }
 
-// checkBuyerFilters judges conditions without a mapping: a buyer's own, whose fields
-// are known only where the buyer sits in a campaign.
-// It returns the indexes of those it reported.
+// checkBuyerFilters checks a buyer's own filters without a mapping, because their fields
+// are known only in each campaign. It returns the indexes of the filters that it
+// reported.
 func (c *compiler) checkBuyerFilters(at syntax.Path, filters []schema.Filter) (reported []int) {
 	for i := range filters {
 		f := &filters[i]
@@ -67,7 +67,7 @@ func (c *compiler) checkBuyerFilters(at syntax.Path, filters []schema.Filter) (r
 
 func (c *compiler) checkBuyerFilter(at syntax.Path, f *schema.Filter) {
 	if f.Field == "" {
-		c.report(at.Key("field"), "is missing; name the field that the filter looks at")
+		c.report(at.Key("field"), "is missing; give the name of the field to filter on")
 		return
 	}
 	spec := f.Spec()

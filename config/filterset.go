@@ -14,17 +14,17 @@ const (
 	maxPriority = 1_000_000
 	maxWeight   = 1_000_000
 
-	// maxBidders keeps the record of an auction that asks everyone, with the
-	// longest reasons, within an entry of the log (1 MiB).
+	// maxBidders keeps the log record of an auction below the entry limit (1 MiB), even if
+	// the exchange pings all buyers and all reasons have the maximum length.
 	maxBidders = 4000
 )
 
-// compileFilterSets builds a campaign's seats, by priority, then buyer id.
+// compileFilterSets compiles a campaign's filter sets, ordered by priority and buyer id.
 func (c *compiler) compileFilterSets(at syntax.Path, form *schema.Campaign, campaign *market.Campaign) []market.FilterSet {
 	out := make([]market.FilterSet, 0, len(form.Buyers))
 	seen := make(map[string]syntax.Path, len(form.Buyers))
 	if form.Method == "ping_post" && len(form.Buyers) > maxBidders {
-		c.report(at, "has "+strconv.Itoa(len(form.Buyers))+" buyers, and an auction asks at most "+strconv.Itoa(maxBidders)+"; make several campaigns of it, each with its own suppliers or sub_vertical")
+		c.report(at, "has "+strconv.Itoa(len(form.Buyers))+" buyers, but an auction can ping at most "+strconv.Itoa(maxBidders)+"; divide it into several campaigns with different suppliers or sub_vertical")
 	}
 	for i := range form.Buyers {
 		here, seat := at.Index(i), &form.Buyers[i]
@@ -47,7 +47,7 @@ func (c *compiler) compileFilterSets(at syntax.Path, form *schema.Campaign, camp
 	return out
 }
 
-// compileFilterSet builds what the seat says itself.
+// compileFilterSet compiles the filter set's own terms.
 func (c *compiler) compileFilterSet(at syntax.Path, s *schema.FilterSet, campaign *market.Campaign) market.FilterSet {
 	c.checkInt(at.Key("priority"), *s.Priority, 0, maxPriority)
 	c.checkInt(at.Key("weight"), *s.Weight, 1, maxWeight)
@@ -62,22 +62,22 @@ func (c *compiler) compileFilterSet(at syntax.Path, s *schema.FilterSet, campaig
 	}
 }
 
-// addBuyerTerms judges a buyer in its seat, and adds to the seat what the buyer says of
-// itself: its states, and its filters, which are compiled here because a field
-// has its slot only in the campaign's mapping.
+// addBuyerTerms checks a buyer in its filter set and adds the buyer's own terms: its
+// states and its filters. It compiles the filters here because a field has its slot only
+// in the campaign's mapping.
 func (c *compiler) addBuyerTerms(at syntax.Path, buyer *compiledBuyer, s *schema.FilterSet, form *schema.Campaign, built *market.FilterSet, mapping *market.Mapping) {
 	if form.Method == "ping_post" && !buyer.form.CanBid() {
-		c.reportQuoting(at.Key("buyer"), "buyer "+quote(s.Buyer)+" has no endpoint or ping_url to bid at; give it one, or use another method")
+		c.reportQuoting(at.Key("buyer"), "buyer "+quote(s.Buyer)+" has no endpoint or ping_url and cannot bid; give it one, or use another method")
 	}
 	own := built.States
 	built.States &= buyer.states
-	if built.States == 0 && own != 0 && buyer.states != 0 { // else reported already
-		c.report(at.Key("states"), "none of these states is one that the buyer takes; a seat can only narrow them")
+	if built.States == 0 && own != 0 && buyer.states != 0 { // otherwise reported before
+		c.report(at.Key("states"), "the buyer accepts no lead from these states; its entry here can only narrow the buyer's states")
 	}
 	if buyer.currency == "" {
 		buyer.currency, buyer.campaign = form.Currency, at.Key("buyer")
 	} else if buyer.currency != form.Currency && buyer.countsMoney() {
-		c.reportQuoting(at.Key("buyer"), "buyer "+quote(s.Buyer)+" has funds or caps on money, but buys in two currencies (the other at "+string(buyer.campaign)+"); make two buyers of it")
+		c.reportQuoting(at.Key("buyer"), "buyer "+quote(s.Buyer)+" has funds or caps on money, but buys in two currencies (the other one at "+string(buyer.campaign)+"); divide it into two buyers")
 	}
 	if mapping == nil {
 		return
@@ -89,7 +89,7 @@ func (c *compiler) addBuyerTerms(at syntax.Path, buyer *compiledBuyer, s *schema
 			continue
 		}
 		if _, known := mapping.SlotByBuyerName(f.Field); !known {
-			c.reportQuoting(at.Key("buyer"), "buyer "+quote(s.Buyer)+" filters on "+quote(f.Field)+", which this campaign has no field for, so it would never buy here; add the field, or filter in the seats where it exists")
+			c.reportQuoting(at.Key("buyer"), "buyer "+quote(s.Buyer)+" filters on "+quote(f.Field)+", but this campaign has no such field, so the buyer would never buy here; add the field, or move the filter to campaigns[].buyers[] where it exists")
 			continue
 		}
 		filter, err := market.NewFilter(f.Spec(), mapping)
@@ -102,7 +102,8 @@ func (c *compiler) addBuyerTerms(at syntax.Path, buyer *compiledBuyer, s *schema
 	}
 }
 
-// checkTemplates judges a buyer's templates by the fields of a campaign that it sits in.
+// checkTemplates checks a buyer's templates against the fields of a campaign that has
+// the buyer.
 func (c *compiler) checkTemplates(buyer *compiledBuyer, form *schema.Campaign, mapping *market.Mapping) {
 	at := buyer.place.Key("adapter")
 	if to := buyer.Ping; to != nil && to.Adapter != nil && form.Method == "ping_post" {

@@ -7,9 +7,9 @@ import (
 	"pingpost/engine/market"
 )
 
-// InitialValues is what a document gives only the first value of. Each is applied
-// where nothing of its name is known yet, and never takes anything back.
-// Secrets that the document only says are set are not among them.
+// InitialValues are the values that a document gives only initially. The exchange
+// applies each of them only if it does not know the name yet, and never removes one.
+// Secrets that the document only declares are not included.
 type InitialValues struct {
 	Credentials []InitialCredential
 	Secrets     []InitialSecret
@@ -18,52 +18,52 @@ type InitialValues struct {
 	Lists       []InitialList
 }
 
-// InitialCredential is one by which callers show who they are. Only its hash is
-// to be stored.
+// InitialCredential is a credential that callers present. The exchange must store only
+// its hash.
 type InitialCredential struct {
 	Owner    event.NameKind // a supplier or a buyer
 	OwnerID  string
 	Kind     event.CredentialKind
-	ClientID string // of an OAuth client
+	ClientID string // for an OAuth client
 	Value    schema.Secret
-	Scopes   event.Scopes // none for an API key
+	Scopes   event.Scopes // zero for an API key
 }
 
-// InitialSecret is one that the exchange shows to others: it is needed in the
-// clear. Names are buyer/<id>/bearer, buyer/<id>/api_key, buyer/<id>/oauth,
-// buyer/<id>/secret/<name> and supplier/<id>/webhook; and of variables in addresses
+// InitialSecret is a secret that the exchange presents to others, so it needs the plain
+// value. Names are buyer/<id>/bearer, buyer/<id>/api_key, buyer/<id>/oauth,
+// buyer/<id>/secret/<name> and supplier/<id>/webhook; and for variables in addresses
 // buyer/<id>/variable/<NAME> and supplier/<id>/variable/<NAME>.
 type InitialSecret struct {
 	Name    string
 	Value   schema.Secret
-	Follows bool // it takes the place of the one in force: a variable of an address
+	Follows bool // replaces the value in force: a variable of an address
 }
 
-// Paused is what begins as paused.
+// Paused are the campaigns and buyers that are paused at first.
 type Paused struct {
 	Campaigns []market.CampaignID
 	Buyers    []market.BuyerID
 }
 
-// InitialBalance is what a buyer begins with.
+// InitialBalance is a buyer's first balance.
 type InitialBalance struct {
 	Buyer market.BuyerID
 	Money market.Money
 }
 
-// InitialList is a file with a suppression list's first entries.
+// InitialList is a file with the first entries of a suppression list.
 type InitialList struct {
 	ID   market.ListID
 	Path string
 	At   syntax.Problem // its place in the document, without a message
 }
 
+// addCredential adds an inbound credential.
 func (c *compiler) addCredential(credential InitialCredential) {
 	c.out.Initial.Credentials = append(c.out.Initial.Credentials, credential)
 }
 
-// addSecret notes an outbound secret, if its value is known here, and returns its
-// name.
+// addSecret adds an outbound secret, if its value is known here, and returns its name.
 func (c *compiler) addSecret(at syntax.Path, name string, value schema.Secret) string {
 	c.noteUnset(at, UnsetVariable{Secret: name})
 	if value.Reveal() != "" {

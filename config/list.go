@@ -28,7 +28,7 @@ func (c *compiler) compileList(at syntax.Path, l *schema.List) {
 	c.out.Catalog.Lists[id] = &market.SuppressionList{ID: id, Field: field, Hash: hash}
 }
 
-// suppressionLists finds the lists that are named.
+// suppressionLists returns the named lists.
 func (c *compiler) suppressionLists(at syntax.Path, names []string) []*market.SuppressionList {
 	var out []*market.SuppressionList
 	seen := make(map[string]syntax.Path, len(names))

@@ -13,21 +13,20 @@ import (
 	"pingpost/config/syntax"
 )
 
-// Merged is a document and what operators made entry by entry beside it, on their
-// way to become one configuration. Where both have an entry of one name, the
-// document has the word.
+// Merged combines a document with the entries that operators created through the API. If
+// both have an entry with the same id, the document's entry applies.
 type Merged struct {
-	FromAPI    canonical.Entries // those that count
-	Overridden []canonical.Ref   // those that the document has too
+	FromAPI    canonical.Entries // the API's entries that apply
+	Overridden []canonical.Ref   // the API's entries that the document has too
 
 	path string
 	text []byte
 	base canonical.Entries
-	sent canonical.Ref // an entry that was sent and is not canonical yet
+	sent canonical.Ref // the entry that an operator has just sent; not canonical yet
 }
 
-// Merge puts entries beside a canonical document. The path is its file's, which
-// paths in it are relative to.
+// Merge combines a canonical document with entries. Paths in the document are relative
+// to the file at path.
 func Merge(path string, base []byte, made canonical.Entries) (*Merged, error) {
 	entries, err := canonical.ParseEntries(base)
 	if err != nil {
@@ -46,7 +45,8 @@ func Merge(path string, base []byte, made canonical.Entries) (*Merged, error) {
 	return c, nil
 }
 
-// write puts the whole document together, a collection's own entries first.
+// write encodes the whole document. In each collection, the document's own entries are
+// first.
 func (c *Merged) write(base []byte) error {
 	var members map[string]json.RawMessage
 	if err := json.Unmarshal(base, &members); err != nil {
@@ -65,12 +65,12 @@ func (c *Merged) write(base []byte) error {
 	return nil
 }
 
-// SetSent makes one of the entries one that an operator has just sent. A secret that it
-// leaves out is the one that the entry has already, of which the text before tells.
+// SetSent marks the entry that an operator has just sent. Secrets that it omits stay as
+// they are in the entry's earlier text, which Compile receives.
 func (c *Merged) SetSent(ref canonical.Ref) { c.sent = ref }
 
-// Compile judges the whole and builds it. The error is *Problems; places in them are
-// by the entries' ids, and what stands in an entry that was made says so.
+// Compile checks and compiles the merged document. The error is *Problems. Their paths
+// name entries by id, and the message says if an entry comes from the API.
 func (c *Merged) Compile(before json.RawMessage) (*Compiled, error) {
 	r := &schema.Binder{Reader: &syntax.Reader{File: c.path}, Sent: true, AllowUnset: true}
 	source, err := parse(r, c.text, func(d *schema.Document) { keepSecrets(d, c.sent, before) })
@@ -94,8 +94,8 @@ func (c *Merged) Compile(before json.RawMessage) (*Compiled, error) {
 	return built, nil
 }
 
-// accepted reports whether a place is in an entry that was judged when it was sent, or
-// in the document, which is judged by itself.
+// accepted reports whether the path is in the document or in an entry that was checked
+// when it was sent. The document is checked separately.
 func (c *Merged) accepted(at syntax.Path) bool {
 	found := indexedEntry.FindStringSubmatch(string(at))
 	if len(found) == 0 || found[1] != "" {
@@ -105,8 +105,8 @@ func (c *Merged) accepted(at syntax.Path) bool {
 	return ref != c.sent
 }
 
-// FromAPIOnly returns the problems of a whole that are in entries made through the API.
-func (c *Merged) FromAPIOnly(all syntax.Problems) (of syntax.Problems) {
+// ProblemsFromAPI returns the problems that are in entries from the API.
+func (c *Merged) ProblemsFromAPI(all syntax.Problems) (of syntax.Problems) {
 	made := c.FromAPI.Refs()
 	for _, p := range all {
 		if slices.ContainsFunc(made, func(ref canonical.Ref) bool { _, in := ref.PathWithin(p.Path); return in }) {
@@ -116,6 +116,7 @@ func (c *Merged) FromAPIOnly(all syntax.Problems) (of syntax.Problems) {
 	return of
 }
 
+// localize rewrites the places of all problems in an error.
 func (c *Merged) localize(err error) error {
 	var problems *syntax.Problems
 	if !errors.As(err, &problems) {
@@ -127,8 +128,8 @@ func (c *Merged) localize(err error) error {
 	return problems
 }
 
-// localizeProblem turns numbers of entries into their ids, since nobody has seen the text that
-// the numbers and the lines are of.
+// localizeProblem replaces indexes of entries by ids and removes line numbers, because
+// the merged text is never shown.
 func (c *Merged) localizeProblem(p *syntax.Problem) {
 	p.Line, p.Column = 0, 0
 	p.Message = indexedEntry.ReplaceAllStringFunc(p.Message, func(place string) string {
@@ -143,12 +144,12 @@ func (c *Merged) localizeProblem(p *syntax.Problem) {
 	ref, made := c.entryAt(found[2], found[3])
 	p.Path = ref.String() + strings.TrimPrefix(p.Path, found[0])
 	if made && ref != c.sent {
-		p.Message += " (" + ref.String() + " was made through the API: change it by PUT /admin/v1/config/" + string(ref.Kind) + "/" + ref.ID + ", or give it back what it refers to)"
+		p.Message += " (" + ref.String() + " was created through the API: change it with PUT /admin/v1/config/" + string(ref.Kind) + "/" + ref.ID + ", or restore the entries that it refers to)"
 	}
 }
 
-// indexedEntry is an entry's place by its number. A collection of the same name inside an
-// entry has a dot before it.
+// indexedEntry matches an entry's path with its index. A collection of the same name
+// inside an entry has a dot before it.
 var indexedEntry = regexp.MustCompile(`(^|[^.\w])(suppliers|buyers|suppression_lists|campaigns)\[(\d+)\]`)
 
 func (c *Merged) entryAt(kind, number string) (ref canonical.Ref, made bool) {
@@ -166,16 +167,16 @@ func (c *Merged) entryAt(kind, number string) (ref canonical.Ref, made bool) {
 	return ref, made
 }
 
-// keepSecrets gives an entry that was sent the secrets that it leaves out and has already:
-// who edits it has never seen them. Left out is not taken away: another form of auth,
-// or none, is.
+// keepSecrets gives a sent entry the existing secrets that it omits, because an operator
+// cannot see them. Omitting a secret does not remove it; choosing another form of auth,
+// or no auth, does.
 func keepSecrets(d *schema.Document, ref canonical.Ref, before json.RawMessage) {
 	if before == nil {
 		return
 	}
 	old, err := ParseCanonical(append(append([]byte(`{"`+string(ref.Kind)+`":[`), before...), "]}"...))
 	if err != nil {
-		panic("BUG: an entry in force is none: " + err.Error())
+		panic("BUG: an entry in force cannot be parsed: " + err.Error())
 	}
 	switch ref.Kind {
 	case canonical.Suppliers:

@@ -88,7 +88,7 @@ func TestMistakesAreToldByID(t *testing.T) {
 		},
 		"made before": {
 			canonical.Entries{}.With(canonical.Ref{Kind: canonical.Campaigns, ID: "old"}, json.RawMessage(`{"id":"old","method":"waterfall","buyers":[{"buyer":"nobody","price":1}]}`)),
-			[]string{"campaigns[old].buyers[0].buyer: there is no buyer \"nobody\"; add it under buyers (campaigns[old] was made through the API"},
+			[]string{"campaigns[old].buyers[0].buyer: there is no buyer \"nobody\"; add it under buyers (campaigns[old] was created through the API"},
 		},
 		"of another": {
 			canonical.Entries{}.With(canonical.Ref{Kind: canonical.Suppliers, ID: "7"}, json.RawMessage(`{"id":"7","oauth_clients":[{"client_id":"c","client_secret":"s"}]}`)).

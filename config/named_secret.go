@@ -10,18 +10,18 @@ import (
 
 const maxSecrets = 32
 
-// BuyerSecretName is the full name of a buyer's named secret.
+// BuyerSecretName returns the full name of a buyer's named secret.
 func BuyerSecretName(buyer, name string) string { return buyerPrefix(buyer) + "/secret/" + name }
 
 func buyerPrefix(id string) string { return "buyer/" + id }
 
 func supplierPrefix(id string) string { return "supplier/" + id }
 
-// compileNamedSecrets judges a buyer's named secrets.
+// compileNamedSecrets checks a buyer's named secrets.
 func (c *compiler) compileNamedSecrets(at syntax.Path, b *schema.Buyer) secretOwner {
-	of := secretOwner{prefix: buyerPrefix(b.ID), secrets: make(map[string]string, len(b.Secrets))}
+	owner := secretOwner{prefix: buyerPrefix(b.ID), secrets: make(map[string]string, len(b.Secrets))}
 	if len(b.Secrets) > maxSecrets {
-		c.report(at, "are over 32; an endpoint that needs more is not one that an adapter is for")
+		c.report(at, "are more than 32; an adapter cannot use more")
 	}
 	seen := make(map[string]syntax.Path, len(b.Secrets))
 	for i := range b.Secrets {
@@ -33,13 +33,13 @@ func (c *compiler) compileNamedSecrets(at syntax.Path, b *schema.Buyer) secretOw
 		if value := s.Value.Reveal(); len(value) > schema.MaxSecret || strings.ContainsFunc(value, isOutsideLine) {
 			c.report(here.Key("value"), "is not one line of printable ASCII; check its ends")
 		}
-		of.secrets[s.Name] = c.addSecret(here.Key("value"), BuyerSecretName(b.ID, s.Name), s.Value)
+		owner.secrets[s.Name] = c.addSecret(here.Key("value"), BuyerSecretName(b.ID, s.Name), s.Value)
 	}
-	return of
+	return owner
 }
 
-// SecretMisfit reports why a value cannot be that of a sealed secret, empty where it can:
-// the rule that a document's secrets have.
+// SecretMisfit returns the required form if a value is not valid for the sealed secret,
+// otherwise "". The rule is the same as for a document's secrets.
 func SecretMisfit(name, value string) string {
 	of, kind, _ := strings.Cut(name, "/")
 	_, kind, _ = strings.Cut(kind, "/")
@@ -54,6 +54,6 @@ func SecretMisfit(name, value string) string {
 	return ""
 }
 
-// IsVariable reports whether a sealed value is a variable of an address. The document
-// and its environment have the word on it.
+// IsVariable reports whether a sealed value belongs to a variable of an address. Only
+// the document and its environment set such a value.
 func IsVariable(secret string) bool { return strings.Contains(secret, escape.VariablePart) }

@@ -47,7 +47,7 @@ func TestUnknownSecrets(t *testing.T) {
 		{`{{secret \"key\"}}/ping`, `{{secret \"kex\"}}/ping`, `buyers[0].ping_url: there is no secret "kex"`},
 		{`value":"k={{secret \"key\"}}`, `value":"k={{secret \"kex\"}}`, `headers[0].value: there is no secret "kex"`},
 		{`body":"k={{secret \"key\"}}`, `body":"k={{secret \"kex\"}}`, `ping.body: line 1: there is no secret kex`},
-		{`{{secret \"key\"}}/ping`, `{{secret \"key\" | upper}}/ping`, `buyers[0].ping_url: holds {{secret}} in another form`},
+		{`{{secret \"key\"}}/ping`, `{{secret \"key\" | upper}}/ping`, `buyers[0].ping_url: uses secret in another form`},
 		{`https://a.example/{{secret \"key\"}}`, `https://{{secret \"key\"}}.example`, `buyers[0].ping_url: has {{secret "…"}} in its host`},
 		{`"name":"key"`, `"name":"a/b"`, `secrets[0].name: is not an id`},
 		{`"value":"${KEY}"`, `"value":"a\nb"`, `secrets[0].value: is not one line`},

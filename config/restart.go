@@ -4,8 +4,8 @@ import (
 	"reflect"
 )
 
-// PendingRestart names the settings in which now is another than s and that take effect at the
-// next start alone, by the document's keys.
+// PendingRestart returns the keys of the settings that differ in now and take effect
+// only at the next start.
 func (s *Settings) PendingRestart(now *Settings) (keys []string) {
 	eachSetting(reflect.ValueOf(s).Elem(), reflect.ValueOf(now).Elem(), func(field *reflect.StructField, is, wanted reflect.Value) {
 		if field.Tag.Get("effect") != "at once" && !reflect.DeepEqual(is.Interface(), wanted.Interface()) {
@@ -15,8 +15,8 @@ func (s *Settings) PendingRestart(now *Settings) (keys []string) {
 	return keys
 }
 
-// eachSetting visits each field that a key of the document gives; those of a pair of
-// certificate files, which have no key of their own, are one.
+// eachSetting visits each field that has a key in the document. A pair of certificate
+// files has one key and counts as one field.
 func eachSetting(is, wanted reflect.Value, visit func(field *reflect.StructField, is, wanted reflect.Value)) {
 	for i := range is.NumField() {
 		field := is.Type().Field(i)
@@ -28,11 +28,11 @@ func eachSetting(is, wanted reflect.Value, visit func(field *reflect.StructField
 	}
 }
 
-// settingKey is how the document calls it.
+// settingKey returns the field's key in the document.
 func settingKey(field *reflect.StructField) string {
 	key := field.Tag.Get("key")
 	if key == "" {
-		panic("BUG: nobody said which key gives the setting " + field.Name)
+		panic("BUG: no key tag on the setting " + field.Name)
 	}
 	return key
 }

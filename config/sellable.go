@@ -9,12 +9,12 @@ import (
 	"pingpost/engine/market"
 )
 
-// checkOverlaps reports active ping_post campaigns among which a seller's ping could
-// not choose: the same vertical and sub_vertical, and a supplier in common.
+// checkOverlaps reports active ping_post campaigns that a ping could not choose between:
+// they have the same vertical and sub_vertical, and share a supplier.
 func (c *compiler) checkOverlaps(campaigns []schema.Campaign) {
 	type line struct{ vertical, sub string }
 	type taken struct {
-		all, first syntax.Path // campaigns that take every supplier, and any at all
+		all, first syntax.Path // first campaign for all suppliers; first campaign of all
 		by         map[string]syntax.Path
 	}
 	lines := make(map[line]*taken)
@@ -44,14 +44,14 @@ func (c *compiler) checkOverlaps(campaigns []schema.Campaign) {
 			t.all = here
 		}
 		if other != "" {
-			c.report(here, "overlaps with "+string(other)+": both are ping_post, for the same vertical and sub_vertical, and share a supplier, so that a ping could not choose; tell them apart, or pause one")
+			c.report(here, "overlaps with "+string(other)+": both are ping_post, for the same vertical and sub_vertical, and share a supplier, so a ping would match both; give them different suppliers or sub_vertical, or pause one")
 		}
 	}
 }
 
-// warnShortBidding warns where a reserve ends the bidding of an auction before
-// the campaign's bid_timeout. A buyer's post_timeout needs no such warning: the
-// 5 seconds trigger the answer and do not end the attempt.
+// warnShortBidding warns if a reserve ends an auction's bidding before the campaign's
+// bid_timeout. A buyer's post_timeout needs no such warning: after 5 seconds the
+// supplier gets its answer, but the attempt continues.
 func (c *compiler) warnShortBidding(at syntax.Path, form *schema.Campaign) {
 	for _, reserve := range [...]struct {
 		key, auction string
@@ -62,26 +62,26 @@ func (c *compiler) warnShortBidding(at syntax.Path, form *schema.Campaign) {
 	} {
 		left := maxBidTimeout - reserve.span.Span()
 		if form.Method == "ping_post" && form.BidTimeout.Span() > left {
-			c.warn(at.Key("bid_timeout"), fmt.Sprintf("is longer than %s has: bids end after %s, because %s keeps %s of its 5s for the post; lower bid_timeout or %s",
+			c.warn(at.Key("bid_timeout"), fmt.Sprintf("is longer than %s allows: bidding ends after %s, because %s reserves %s of the 5s for the post; lower bid_timeout or %s",
 				reserve.auction, schema.Duration(left), reserve.key, reserve.span, reserve.key))
 		}
 	}
 }
 
-// warnNoFloor warns of an auction without a floor: it sells to any bid. A fixed
-// payout is a floor too.
+// warnNoFloor warns about an auction without a floor, because it sells to any bid. A
+// fixed payout is a floor too.
 func (c *compiler) warnNoFloor(at syntax.Path, form *schema.Campaign) {
 	if form.Method == "ping_post" && form.Floor == 0 && (form.Payout.Fixed == nil || *form.Payout.Fixed == 0) {
 		c.warn(at.Key("floor"), "is 0, so a lead can be sold for "+market.Money(1).String()+"; give the lowest bid that may buy")
 	}
 }
 
-// checkSellable reports filter sets of a campaign that cannot buy by their price, and a
-// campaign that cannot sell. Bids of an auction are not known here.
+// checkSellable reports filter sets that cannot buy at their price, and a campaign that
+// cannot sell. It does not know the bids of an auction.
 func (c *compiler) checkSellable(at syntax.Path, form *schema.Campaign) {
 	buyers := at.Key("buyers")
 	if len(form.Buyers) == 0 {
-		c.warn(buyers, "has no entry, so each lead stays unsold; add a buyer, or take the campaign out")
+		c.warn(buyers, "has no entry, so each lead stays unsold; add a buyer, or remove the campaign")
 	}
 	if form.Method == "ping_post" {
 		return
@@ -94,7 +94,7 @@ func (c *compiler) checkSellable(at syntax.Path, form *schema.Campaign) {
 		highest = max(highest, form.Buyers[i].Price)
 	}
 	if fixed > highest && len(form.Buyers) > 0 {
-		c.reportUnworkable(at.Key("payout").Key("fixed"), "is above every price, so no buyer can buy here; lower it, or raise a price")
+		c.reportUnworkable(at.Key("payout").Key("fixed"), "is higher than all prices, so no buyer can buy here; lower it, or raise a price")
 		fixed = 0
 	}
 	for i := range form.Buyers {
@@ -105,23 +105,24 @@ func (c *compiler) checkSellable(at syntax.Path, form *schema.Campaign) {
 		}
 		switch {
 		case price < form.Floor:
-			c.reportUnworkable(here.Key("price"), missing+"is below the campaign's floor, so this buyer can never buy here; raise it, lower floor, or take the entry out")
+			c.reportUnworkable(here.Key("price"), missing+"is below the campaign's floor, so this buyer can never buy here; raise it, lower floor, or remove the entry")
 		case price < fixed:
-			c.reportUnworkable(here.Key("price"), missing+"is below payout.fixed, so this buyer can never buy here; raise it, lower payout.fixed, or take the entry out")
+			c.reportUnworkable(here.Key("price"), missing+"is below payout.fixed, so this buyer can never buy here; raise it, lower payout.fixed, or remove the entry")
 		case price == 0:
-			c.warn(here.Key("price"), "is missing or 0, so this buyer gets leads for nothing; give the price of a lead")
+			c.warn(here.Key("price"), "is missing or 0, so this buyer gets leads for free; give the price of a lead")
 		}
 	}
 }
 
-// checkConsentSources reports a star among sources: they are compared letter by letter.
+// checkConsentSources reports a * among sources: the exchange compares sources
+// literally.
 func (c *compiler) checkConsentSources(at syntax.Path, names []string) {
 	for i, name := range names {
 		switch {
 		case name == "*":
-			c.reportUnworkable(at.Index(i), "is no source: sources are compared letter by letter, so consent would be required of no lead. Name each source, or give the field consent_cert_url required: true")
+			c.reportUnworkable(at.Index(i), "is not a source: sources are compared literally, so no lead would need consent. Name each source, or set required: true on the field consent_cert_url")
 		case strings.Contains(name, "*"):
-			c.warn(at.Index(i), "has a *, and sources are compared letter by letter; name each source")
+			c.warn(at.Index(i), "has a *, but sources are compared literally; name each source")
 		}
 	}
 }

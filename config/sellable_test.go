@@ -100,7 +100,7 @@ func TestAcceptedEntriesAreWarnings(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if of := c.FromAPIOnly(built.Warnings); len(of) != 1 || of[0].Path != path {
+		if of := c.ProblemsFromAPI(built.Warnings); len(of) != 1 || of[0].Path != path {
 			t.Errorf("warnings: %v, of %v", of, built.Warnings)
 		}
 		c.SetSent(canonical.Ref{})

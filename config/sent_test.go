@@ -38,7 +38,7 @@ func TestSentReadsNoEnvironment(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			_, err := ParseSent("sent", []byte(row.text), nil)
 			said := fmt.Sprint(err)
-			if got := strings.Contains(said, "the environment is for secrets here"); got != row.refused || strings.Contains(said, "canary") {
+			if got := strings.Contains(said, "only secrets may come from the environment here"); got != row.refused || strings.Contains(said, "canary") {
 				t.Errorf("refused %v, want %v: %v", got, row.refused, err)
 			}
 			if _, err := Parse("file", []byte(row.text), env); strings.Contains(fmt.Sprint(err), "for secrets here") {
@@ -62,7 +62,7 @@ func TestCanonicalWithinLimits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err = source.Compile(); err == nil || err.Error() != "x: with its defaults written out the document is over 16 MB; split it into several exchanges" {
+	if _, err = source.Compile(); err == nil || err.Error() != "x: with all defaults written out, the document is over 16 MB; split it into several exchanges" {
 		t.Errorf("a form of more than %d bytes: %v", syntax.MaxDocument, err)
 	}
 }

@@ -15,13 +15,12 @@ import (
 	"pingpost/engine/market"
 )
 
-// Settings is what the process needs beside the catalog. Each field has the key by which
-// the document knows it, and whether a change of it takes effect at once; else it does at
-// the next start.
+// Settings configure the process, in addition to the catalog. The tags give each field's
+// key in the document, and whether a change takes effect at once or at the next start.
 type Settings struct {
-	DataDir         string         `key:"data_dir"` // absolute, or relative to the working directory where the file's path was
+	DataDir         string         `key:"data_dir"` // absolute, or relative to the working directory if the file's path is
 	Listen          string         `key:"listen"`
-	TLS             TLSSettings    `key:"tls"` // of Listen
+	TLS             TLSSettings    `key:"tls"` // for Listen
 	AdminListen     string         `key:"admin.listen"`
 	AdminTLS        TLSSettings    `key:"admin.tls"`
 	AdminPassword   schema.Secret  `key:"admin.password"`
@@ -31,7 +30,7 @@ type Settings struct {
 	Sandbox         bool           `key:"sandbox"`
 	History         time.Duration  `key:"history"`
 	Idempotency     time.Duration  `key:"idempotency"`
-	PingIdempotency time.Duration  `key:"ping_idempotency"` // how long a ping's answer and its name are kept
+	PingIdempotency time.Duration  `key:"ping_idempotency"` // retention of a ping's answer and key
 	TokenLifetime   time.Duration  `key:"token_lifetime"`
 	Limits          LimitSettings
 	Webhooks        WebhookSettings
@@ -46,8 +45,8 @@ type LimitSettings struct {
 	Header        int           `key:"limits.header"`
 	Connections   int           `key:"limits.connections"`
 	MaxConnsPerIP int           `key:"limits.max_conns_per_ip"`
-	AuthFailures  int           `key:"limits.auth_failures"` // a second, from one address
-	Documents     int           `key:"limits.documents"`     // a second, to one address
+	AuthFailures  int           `key:"limits.auth_failures"` // per second, from one address
+	Documents     int           `key:"limits.documents"`     // per second, to one address
 	ReadTimeout   time.Duration `key:"limits.read_timeout"`
 	WriteTimeout  time.Duration `key:"limits.write_timeout"`
 	IdleTimeout   time.Duration `key:"limits.idle_timeout"`
@@ -61,7 +60,7 @@ func (c *compiler) compileSettings(d *schema.Document) {
 		c.report("admin.listen", "is the same address as listen; the admin API needs its own")
 	}
 	if len(d.Admin.Password.Reveal()) > schema.MaxSecret {
-		c.report("admin.password", "is over 4096 bytes; shorten it")
+		c.report("admin.password", "is longer than 4096 bytes; shorten it")
 	}
 	c.noteUnset("admin.password", UnsetVariable{})
 	c.checkDuration("history", d.History, schema.Day, 3650*schema.Day)
@@ -69,10 +68,10 @@ func (c *compiler) compileSettings(d *schema.Document) {
 	c.checkDuration("ping_idempotency", d.PingKeys, time.Minute, 3650*schema.Day)
 	c.checkDuration("token_lifetime", d.TokenLifetime, time.Minute, 30*schema.Day)
 	if d.History.Span() < d.Idempotency.Span() {
-		c.report("history", "is shorter than idempotency ("+d.Idempotency.String()+"), but keys are rebuilt from the log; raise history or lower idempotency")
+		c.report("history", "is shorter than idempotency ("+d.Idempotency.String()+"), but the exchange rebuilds keys from the log; raise history or lower idempotency")
 	}
 	if d.History.Span() < d.PingKeys.Span() {
-		c.report("history", "is shorter than ping_idempotency ("+d.PingKeys.String()+"), but what a ping was answered is read back from the log; raise history or lower ping_idempotency")
+		c.report("history", "is shorter than ping_idempotency ("+d.PingKeys.String()+"), but the exchange reads the answers to pings from the log; raise history or lower ping_idempotency")
 	}
 	c.networks = c.compilePrefixes("trusted_networks", d.TrustedNetworks)
 	c.checkAdmin(d)
@@ -98,7 +97,7 @@ func (c *compiler) compileSettings(d *schema.Document) {
 	}
 }
 
-// resolve is a path of the document, which is relative to the document's file.
+// resolve returns a path of the document, which is relative to the document's file.
 func (s *Source) resolve(path string) string {
 	if filepath.IsAbs(path) {
 		return filepath.Clean(path)
@@ -121,14 +120,14 @@ func (c *compiler) compilePrefixes(at syntax.Path, list []string) []netip.Prefix
 		if err != nil {
 			address, addressErr := netip.ParseAddr(text)
 			if addressErr != nil || address.Zone() != "" {
-				c.report(at.Index(i), "is no network; write such as 10.0.0.0/8, or one address")
+				c.report(at.Index(i), "is not a network; write for example 10.0.0.0/8, or one address")
 				continue
 			}
 			address = address.Unmap()
 			prefix = netip.PrefixFrom(address, address.BitLen())
 		}
 		if prefix != prefix.Masked() {
-			c.report(at.Index(i), "has bits past the network's own; write it as its first address and its length, such as 10.0.0.0/8")
+			c.report(at.Index(i), "has bits after the network's prefix; write the first address and the length, such as 10.0.0.0/8")
 			continue
 		}
 		out = append(out, prefix)
@@ -138,8 +137,8 @@ func (c *compiler) compilePrefixes(at syntax.Path, list []string) []netip.Prefix
 
 func (c *compiler) compileLimits(at syntax.Path, l *schema.Limits) LimitSettings {
 	if *l.Body > schema.MaxBody {
-		c.report(at.Key("body"), fmt.Sprintf("is over %s: a lead is logged as it came and once more as it is posted, "+
-			"both in one entry, and an entry of the log holds 1MiB; give %s to %s", schema.MaxBody, schema.KiB, schema.MaxBody))
+		c.report(at.Key("body"), fmt.Sprintf("is larger than %s: one log entry holds the lead as received and as posted, "+
+			"and an entry is at most 1MiB; give %s to %s", schema.MaxBody, schema.KiB, schema.MaxBody))
 	} else {
 		c.checkSize(at.Key("body"), *l.Body, schema.KiB, schema.MaxBody)
 	}
@@ -166,7 +165,7 @@ func (c *compiler) compileLimits(at syntax.Path, l *schema.Limits) LimitSettings
 	}
 }
 
-// ReportSettings are the same, judged.
+// ReportSettings are the checked settings of the operators' reports.
 type ReportSettings struct {
 	Keep time.Duration `key:"report.keep"`
 }
@@ -178,14 +177,15 @@ func (c *compiler) compileReport(at syntax.Path, r *schema.Report) ReportSetting
 	return ReportSettings{r.Keep.Span()}
 }
 
-// TLSSettings are the same with their paths resolved. Empty: the address speaks plain
-// HTTP.
+// TLSSettings are the certificate files with resolved paths. Empty: the listener uses
+// plain HTTP.
 type TLSSettings struct{ Cert, Key string }
 
-// IsSet tells whether the address speaks TLS.
+// IsSet reports whether the listener uses TLS.
 func (t TLSSettings) IsSet() bool { return t != TLSSettings{} }
 
-// compileTLS judges the form, not the files: they change without the document.
+// compileTLS checks the paths. It does not read the files, because they change
+// independently of the document.
 func (c *compiler) compileTLS(at syntax.Path, t *schema.TLS) TLSSettings {
 	if t == nil {
 		return TLSSettings{}
@@ -198,20 +198,21 @@ func (c *compiler) compileTLS(at syntax.Path, t *schema.TLS) TLSSettings {
 func (c *compiler) checkPEMPath(at syntax.Path, path string) {
 	switch {
 	case path == "":
-		c.report(at, "is missing; tls needs cert and key, the paths of two files in PEM")
+		c.report(at, "is missing; tls needs cert and key, the paths of two PEM files")
 	case strings.Contains(path, "-----BEGIN"):
-		c.report(at, "is the text of a file; write the file's path")
+		c.report(at, "contains the file's text; write the file's path")
 	}
 }
 
-// TraceSettings are the same, judged. Without an endpoint nothing is traced.
+// TraceSettings are the checked settings of tracing. Without an endpoint there are no
+// traces.
 type TraceSettings struct {
 	Endpoint string               `key:"traces.endpoint"`
 	Sample   market.Share         `key:"traces.sample"`
 	Headers  []schema.TraceHeader `key:"traces.headers"`
 }
 
-// Header is what goes with each batch.
+// Header returns the headers of each batch.
 func (t *TraceSettings) Header() http.Header {
 	header := make(http.Header, len(t.Headers))
 	for _, h := range t.Headers {
@@ -222,11 +223,11 @@ func (t *TraceSettings) Header() http.Header {
 	return header
 }
 
-// maxInFlight is how many attempts one endpoint may be worth: an exchange makes
-// 256 at once, to all of them.
+// maxInFlight is the highest number of concurrent attempts to one endpoint. An exchange
+// makes at most 256 to all endpoints together.
 const maxInFlight = 64
 
-// WebhookSettings are the same, judged.
+// WebhookSettings are the checked settings of webhooks.
 type WebhookSettings struct {
 	InFlight int `key:"webhooks.in_flight"`
 }

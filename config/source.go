@@ -10,14 +10,14 @@ import (
 	"pingpost/config/syntax"
 )
 
-// Source is a document that was read, with its defaults, and the text's shape
-// to find positions in. It is not to be changed.
+// Source is a document with its defaults, and its nodes for the positions of mistakes.
+// It is immutable.
 type Source struct {
 	Path     string
 	Document *schema.Document
 
 	root       *syntax.Node
-	isAccepted func(at syntax.Path) bool // of an entry that the exchange has already; nil: none is
+	isAccepted func(at syntax.Path) bool // reports whether the path is in an entry that the exchange has already; may be nil
 }
 
 // Load reads a document from a file. The error is *Problems.
@@ -25,8 +25,8 @@ func Load(path string, env func(string) (string, bool)) (*Source, error) {
 	return load(&schema.Binder{Reader: &syntax.Reader{File: path, Env: env}})
 }
 
-// LoadWithSealed is Load for an exchange, which may have sealed the values of variables that
-// the environment has no longer: see Kept.
+// LoadWithSealed is Load for an exchange that may have sealed the values of variables
+// that the environment no longer has. See UnsetVariable.
 func LoadWithSealed(path string, env func(string) (string, bool)) (*Source, error) {
 	return load(&schema.Binder{Reader: &syntax.Reader{File: path, Env: env}, AllowUnset: true})
 }
@@ -40,7 +40,7 @@ func load(r *schema.Binder) (*Source, error) {
 	return parse(r, data, nil)
 }
 
-// readFile reads no more than one byte past the limit.
+// readFile reads at most one byte more than the limit.
 func readFile(path string) ([]byte, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -50,7 +50,8 @@ func readFile(path string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(file, syntax.MaxDocument+1))
 }
 
-// plainError is the cause without the path, which the problem has already.
+// plainError returns the cause without the path, because the problem has the path
+// already.
 func plainError(err error) string {
 	var pathError *os.PathError
 	if errors.As(err, &pathError) {
@@ -59,34 +60,34 @@ func plainError(err error) string {
 	return err.Error()
 }
 
-// maxBindProblems is where a text has so much wrong with its form that judging its
-// meaning as well would only add noise.
+// maxBindProblems is the number of mistakes in form above which Parse does not compile
+// the document, because further messages would only add noise.
 const maxBindProblems = 100
 
-// Parse reads a document from YAML or JSON. The name stands for the file in
-// problems, and paths are relative to its folder. A nil env has no variables.
-// The error is *Problems: the mistakes in form, and those in meaning that are
-// not mere echoes of them.
+// Parse reads a document from YAML or JSON. The name is the file name in problems, and
+// paths are relative to its folder. A nil env has no variables. The error is *Problems:
+// mistakes in form, and mistakes in meaning that do not follow from them.
 func Parse(name string, data []byte, env func(string) (string, bool)) (*Source, error) {
 	return parse(&schema.Binder{Reader: &syntax.Reader{File: name, Env: env}}, data, nil)
 }
 
-// ParseSent is Parse for a document that came over the network. Its variables are those
-// that were sent with it; a nil map has none. The exchange's environment never counts: a
-// sender could have any value of it sent to an address. Without a value, ${NAME} may stand
-// for a secret or in an address: the exchange may have sealed the value.
+// ParseSent is Parse for a document from the network. Only the variables that were sent
+// with it count, never the exchange's environment: a sender could otherwise direct any
+// of its values to an address. A secret or an address may use ${NAME} without a value,
+// because the exchange may have sealed the value.
 func ParseSent(name string, data []byte, variables map[string]string) (*Source, error) {
 	env := func(name string) (string, bool) { value, ok := variables[name]; return value, ok }
 	return parse(&schema.Binder{Reader: &syntax.Reader{File: name, Env: env}, Sent: true, AllowUnset: true}, data, nil)
 }
 
-// ParseCanonical reads a canonical document, which has no secret and no variable's value.
+// ParseCanonical reads a canonical document, which contains no secret and no value of a
+// variable.
 func ParseCanonical(data []byte) (*Source, error) {
 	return parse(&schema.Binder{Reader: new(syntax.Reader), AllowUnset: true}, data, nil)
 }
 
-// Variables are the variables that a document names and the environment has. The error is
-// *Problems, where the document has no shape.
+// Variables returns the variables that a document names and the environment has. The
+// error is *Problems if the document cannot be parsed.
 func Variables(name string, data []byte, env func(string) (string, bool)) (map[string]string, error) {
 	named := make(map[string]string)
 	r := &syntax.Reader{File: name, Env: func(name string) (string, bool) {
@@ -102,7 +103,7 @@ func Variables(name string, data []byte, env func(string) (string, bool)) (map[s
 	return named, nil
 }
 
-// parse calls complete, if there is one, before anything is judged by its meaning.
+// parse reads a document. It calls complete, if not nil, before it compiles.
 func parse(r *schema.Binder, data []byte, complete func(*schema.Document)) (*Source, error) {
 	if r.Env == nil {
 		r.Env = func(string) (string, bool) { return "", false }
@@ -129,7 +130,7 @@ func parse(r *schema.Binder, data []byte, complete func(*schema.Document)) (*Sou
 	return nil, r.Problems.Err()
 }
 
-// compileProblems is what compiling says beyond the mistakes that are known.
+// compileProblems returns the mistakes that Compile finds in addition to the known ones.
 func (s *Source) compileProblems(known syntax.Problems) (more syntax.Problems) {
 	_, err := s.Compile()
 	var found *syntax.Problems
@@ -144,7 +145,7 @@ func (s *Source) compileProblems(known syntax.Problems) (more syntax.Problems) {
 	return more
 }
 
-// find is the node at the place, or the nearest around it.
+// find returns the node at the path, or the nearest node around it.
 func (s *Source) find(at syntax.Path) (*syntax.Node, bool) {
 	if s.root == nil {
 		return new(syntax.Node), false
@@ -152,8 +153,8 @@ func (s *Source) find(at syntax.Path) (*syntax.Node, bool) {
 	return s.root.Find(at)
 }
 
-// hasRelated tells whether a problem at the path, or around it, or inside it, makes
-// what a later step says of the path mere echo.
+// hasRelated reports whether a problem at, around or inside the path makes a later
+// problem there a mere consequence.
 func hasRelated(p syntax.Problems, path string) bool {
 	for _, known := range p {
 		if within(path, known.Path) || within(known.Path, path) {
@@ -163,14 +164,14 @@ func hasRelated(p syntax.Problems, path string) bool {
 	return false
 }
 
-// within tells whether path is outer or lies inside it.
+// within reports whether path is outer or inside it.
 func within(path, outer string) bool {
 	rest, ok := strings.CutPrefix(path, outer)
 	return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
 }
 
-// hasUnreadableID tells whether an id could not be read, so that references to it
-// would seem to lead nowhere.
+// hasUnreadableID reports whether an id could not be read. References to it would then
+// be reported as unknown.
 func hasUnreadableID(p syntax.Problems) bool {
 	for _, known := range p {
 		switch collection, rest, _ := strings.Cut(known.Path, "["); collection {
@@ -184,7 +185,7 @@ func hasUnreadableID(p syntax.Problems) bool {
 	return false
 }
 
-// isReferencePath tells whether the path is one at which another's id stands.
+// isReferencePath reports whether the path is of a reference to another entry.
 func isReferencePath(path string) bool {
 	return strings.HasSuffix(path, ".buyer") || strings.Contains(path, ".suppliers[") || strings.Contains(path, ".suppression[")
 }

@@ -39,14 +39,14 @@ func (c *compiler) compileAPIKey(at syntax.Path, s *schema.Supplier) {
 	c.addCredential(first)
 }
 
-// checkHeaderSecret tells whether there is a secret that is known here and can be sent
-// in a header, and reports one that cannot.
+// checkHeaderSecret reports whether the secret's value is known here and a header can
+// carry it. It reports a mistake if a header cannot.
 func (c *compiler) checkHeaderSecret(at syntax.Path, s schema.Secret) bool {
 	if s.Reveal() == "" {
 		return false
 	}
 	if !s.Visible() {
-		c.report(at, "cannot be sent in a header: it is over 4096 bytes, or holds a space, a line break or another character that is not visible ASCII; check its ends")
+		c.report(at, "cannot be sent in a header: it is longer than 4096 bytes, or contains a space, a line break or another character that is not visible ASCII; check its beginning and end")
 		return false
 	}
 	return true

@@ -10,16 +10,16 @@ import (
 	"pingpost/engine/market"
 )
 
-// hostName is a DNS name of two labels or more, in small letters.
+// hostName matches a DNS name of two labels or more, in lower case.
 var hostName = regexp.MustCompile(`^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
 
-// compileConsentHosts is where certificates of consent may be, in order; none for
-// anywhere.
+// compileConsentHosts returns the allowed hosts of consent certificates, sorted. An
+// empty list allows all hosts.
 func (c *compiler) compileConsentHosts(at syntax.Path, names []string) []string {
 	seen := make(map[string]syntax.Path, len(names))
 	for i, name := range names {
 		if host := strings.TrimPrefix(name, "*."); len(host) > 253 || !hostName.MatchString(host) {
-			c.report(at.Index(i), "is not a host's name; write such as cert.example in small letters, or *.cert.example for those below it")
+			c.report(at.Index(i), "is not a host name; write for example cert.example in lower case, or *.cert.example for its subdomains")
 			continue
 		}
 		c.checkUnique(at.Index(i), seen, name)
@@ -80,7 +80,7 @@ func (c *compiler) compileReturns(at syntax.Path, r *schema.Returns) market.Retu
 	return rule
 }
 
-// checkNames judges a list of texts: none empty, none twice.
+// checkNames checks a list of texts: each is non-empty and unique.
 func (c *compiler) checkNames(at syntax.Path, list []string, most int) {
 	seen := make(map[string]syntax.Path, len(list))
 	for i, name := range list {

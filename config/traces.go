@@ -9,14 +9,15 @@ import (
 	"pingpost/engine/market"
 )
 
-// compileTraces judges where traces go. Plain http is allowed to anywhere, unlike to buyers: what is
-// sent has no person in it. With headers it is warned of.
+// compileTraces checks the collector's address. Unlike buyers' addresses it may be plain
+// http everywhere, because traces contain no personal data. Headers over plain http
+// cause a warning.
 func (c *compiler) compileTraces(at syntax.Path, t *schema.Traces) TraceSettings {
 	if t == nil {
 		return TraceSettings{}
 	}
 	if t.Endpoint == "" {
-		c.report(at.Key("endpoint"), "is missing; give the collector's address, such as http://127.0.0.1:4318, or leave traces out")
+		c.report(at.Key("endpoint"), "is missing; give the collector's address, such as http://127.0.0.1:4318, or remove traces")
 		return TraceSettings{}
 	}
 	endpoint, complete := c.settingAddress(at.Key("endpoint"), t.Endpoint)
@@ -25,13 +26,13 @@ func (c *compiler) compileTraces(at syntax.Path, t *schema.Traces) TraceSettings
 	}
 	to, ok := c.parseURL(at.Key("endpoint"), endpoint, true)
 	if ok && (to.RawQuery != "" || to.ForceQuery) {
-		c.report(at.Key("endpoint"), "has a query (?…), but a path is added to it; give what it says as a header")
+		c.report(at.Key("endpoint"), "has a query (?…), but a path is added to the address; send its values as headers")
 	}
 	if ok && len(t.Headers) > 0 && to.Scheme == "http" && !isLoopback(to.Hostname()) {
-		c.warn(at.Key("endpoint"), "is plain http, and who listens on the way can read the headers; use https")
+		c.warn(at.Key("endpoint"), "is plain http, so others on the network can read the headers; use https")
 	}
 	if len(t.Headers) > maxHeaders {
-		c.report(at.Key("headers"), "are over 16; no collector needs more")
+		c.report(at.Key("headers"), "are more than 16; remove some")
 	}
 	seen := make(map[string]syntax.Path)
 	for i, h := range t.Headers {
@@ -47,7 +48,7 @@ func (c *compiler) compileTraces(at syntax.Path, t *schema.Traces) TraceSettings
 	return TraceSettings{Endpoint: endpoint, Sample: market.Share(*t.Sample), Headers: t.Headers}
 }
 
-// isLoopback tells whether a host is this machine.
+// isLoopback reports whether a host is this machine.
 func isLoopback(host string) bool {
 	address, err := netip.ParseAddr(host)
 	return host == "localhost" || err == nil && address.Unmap().IsLoopback()

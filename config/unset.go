@@ -7,38 +7,38 @@ import (
 	"pingpost/engine/event"
 )
 
-// UnsetVariable is a variable of the environment that has no value here. The exchange may have
-// sealed the value that it had before: a start needs no variable again that an exchange
-// has.
+// UnsetVariable is a variable of the environment that has no value here. The exchange
+// may have sealed an earlier value. A restart therefore does not need the variable
+// again.
 type UnsetVariable struct {
-	Problem    syntax.Problem     // to report where the exchange has no value either
-	Variable   string             // its name, where the value is nothing but it
+	Problem    syntax.Problem     // to report if the exchange has no value either
+	Variable   string             // its name, if the whole value is one ${NAME}
 	Secret     string             // name of the sealed value
-	Credential *InitialCredential // what the variable gives the first value of; with neither, a setting
+	Credential *InitialCredential // the initial credential that it gives; a setting has neither
 
-	// address is the whole address that the variable is in, where it is in the host.
-	// The document in force must have the same address: another one could send the
-	// value to anybody.
+	// address is the whole address, if the variable is part of the host. The document in
+	// force must have the same address: another one could direct the value to any host.
 	address schema.Address
 }
 
-// IsSetting reports whether the variable is of a setting, which nothing seals.
+// IsSetting reports whether the variable belongs to a setting. The exchange seals no
+// settings.
 func (k *UnsetVariable) IsSetting() bool { return k.Secret == "" && k.Credential == nil }
 
-// SecretOrigin is a secret of a document, and the variable that gave it: empty where none did, or
-// where the document is of a version that did not keep the name.
+// SecretOrigin is a secret of a document and the variable that gave it. The variable is
+// empty if there was none, or if an older version wrote the document without its name.
 type SecretOrigin struct {
-	secret   string // name of a sealed one, else the rest
+	secret   string // full name of a sealed secret; for credentials see the next fields
 	owner    event.NameKind
 	id       string
 	kind     event.CredentialKind
 	client   string
 	variable string
-	address  schema.Address // see Kept
+	address  schema.Address // see UnsetVariable
 }
 
-// HadValue reports whether a document that was in force had the same variable for the same
-// secret. The value of another variable was never here.
+// HadValue reports whether the document in force had the same variable for the same
+// secret. The exchange never had the value of another variable.
 func (k *UnsetVariable) HadValue(before map[SecretOrigin]bool) bool {
 	if k.address != "" {
 		return before[SecretOrigin{secret: k.Secret, address: k.address}]
@@ -52,7 +52,7 @@ func (k *UnsetVariable) HadValue(before map[SecretOrigin]bool) bool {
 	return before[named] || before[given] || IsVariable(k.Secret)
 }
 
-// SecretOrigins are the document's secrets with their variables.
+// SecretOrigins returns the document's secrets with their variables.
 func SecretOrigins(d *schema.Document) map[SecretOrigin]bool {
 	all := make(map[SecretOrigin]bool)
 	add := func(of SecretOrigin, s schema.Secret) {
@@ -102,13 +102,14 @@ func SecretOrigins(d *schema.Document) map[SecretOrigin]bool {
 	return all
 }
 
-// noteUnset notes that a variable at the place has no value, if that is so.
+// noteUnset records the variable at the path if it has no value.
 func (c *compiler) noteUnset(at syntax.Path, kept UnsetVariable) {
 	if found, exact := c.source.find(at); exact && found.Missing != "" {
 		c.addUnset(at, kept, found.Missing)
 	}
 }
 
+// addUnset records a variable without a value.
 func (c *compiler) addUnset(at syntax.Path, kept UnsetVariable, message string) {
 	found, _ := c.source.find(at)
 	kept.Variable = syntax.SoleVariable(found.Raw)
@@ -116,7 +117,7 @@ func (c *compiler) addUnset(at syntax.Path, kept UnsetVariable, message string) 
 	c.out.Unset = append(c.out.Unset, kept)
 }
 
-// UnsetSettings are the problems of variables that settings need, nil where none does.
+// UnsetSettings returns the problems of settings with an unset variable, or nil.
 func (x *Compiled) UnsetSettings() error {
 	var problems syntax.Problems
 	for i := range x.Unset {
@@ -127,7 +128,7 @@ func (x *Compiled) UnsetSettings() error {
 	return problems.Err()
 }
 
-// SecretsOf are the names of the secrets that the exchange presents for an entry.
+// SecretsOf returns the names of the secrets that the exchange presents for an entry.
 func (x *Compiled) SecretsOf(ref canonical.Ref) (names []string) {
 	switch ref.Kind {
 	case canonical.Suppliers:

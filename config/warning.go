@@ -11,41 +11,41 @@ import (
 	"pingpost/keys/passphrase"
 )
 
-// warn tells of what is allowed and most likely not meant.
+// warn reports a value that is allowed but probably a mistake.
 func (c *compiler) warn(at syntax.Path, message string) {
 	c.out.Warnings = append(c.out.Warnings, c.problemAt(at, message))
 }
 
-// usefulScopes are the scopes that open something to a supplier or a buyer.
+// usefulScopes are the scopes that permit something to a supplier or a buyer.
 var usefulScopes = map[event.NameKind]map[string]bool{
 	event.NameSupplier: {schema.ScopePing: true, schema.ScopePost: true},
 	event.NameBuyer:    {schema.ScopeWebhook: true},
 }
 
-// warnUselessScopes warns of scopes that open nothing: a token with them gets no further than one
-// without, which its owner finds out when it is needed.
+// warnUselessScopes warns about scopes without effect for their owner. Without the
+// warning the owner would notice it only at the first request.
 func (c *compiler) warnUselessScopes(at syntax.Path, owner event.NameKind, names []string) {
 	for i, name := range names {
 		if known := name == schema.ScopePing || name == schema.ScopePost || name == schema.ScopeWebhook; known && !usefulScopes[owner][name] {
-			c.warn(at.Index(i), "opens nothing here: suppliers ping and post, and buyers report by webhook; take it out")
+			c.warn(at.Index(i), "has no effect here: suppliers use ping and post, buyers use webhook; remove it")
 		}
 	}
 }
 
-// weakSecret is below how many bytes a webhook's secret is called weak: Standard
-// Webhooks has 24 to 64.
+// weakSecret is the length in bytes below which a webhook's secret counts as weak.
+// Standard Webhooks requires 24 to 64.
 const weakSecret = 24
 
-// warnWeakSecret warns of a webhook's secret that can be guessed by whoever has one delivery.
+// warnWeakSecret warns about a webhook's secret that can be guessed from one delivery.
 func (c *compiler) warnWeakSecret(at syntax.Path, key []byte) {
 	if len(key) < weakSecret {
-		c.warn(at, "has fewer than 24 bytes, and could be guessed by who has seen one delivery; make a new one by POST /admin/v1/webhooks/ID/secret")
+		c.warn(at, "has fewer than 24 bytes and could be guessed from one delivery; create a new one with POST /admin/v1/webhooks/ID/secret")
 	}
 }
 
-// reportUnworkable reports a part that can never work as it is. That is a mistake in a document
-// and in an entry that is sent; in an entry that the exchange has already it is a
-// warning, so that a new rule does not keep an exchange from starting.
+// reportUnworkable reports a part that can never work. This is a mistake in a document
+// and in a sent entry. In an entry that the exchange has already it is a warning, so
+// that a new rule does not prevent a start.
 func (c *compiler) reportUnworkable(at syntax.Path, message string) {
 	if c.source.isAccepted != nil && c.source.isAccepted(at) {
 		c.warn(at, message)
@@ -54,24 +54,24 @@ func (c *compiler) reportUnworkable(at syntax.Path, message string) {
 	c.report(at, message)
 }
 
-// checkAdmin reports a password that can be guessed, and an address that others can reach
-// without TLS.
+// checkAdmin warns about a short password, and about an address that other machines can
+// reach without TLS.
 func (c *compiler) checkAdmin(d *schema.Document) {
 	if text := d.Admin.Password.Reveal(); text != "" && utf8.RuneCountInString(text) < passphrase.Least {
-		c.warn("admin.password", "has fewer than 12 characters and could be guessed; give a longer one, best as ${NAME} from the environment")
+		c.warn("admin.password", "has fewer than 12 characters and could be guessed; use a longer one, preferably as ${NAME} from the environment")
 	}
 	if d.Admin.TLS == nil && c.isReachable(d.Admin.Listen) {
-		c.warn("admin.listen", "can be reached from other machines and has no TLS, so passwords go over the network in clear; add admin.tls, or listen on 127.0.0.1")
+		c.warn("admin.listen", "can be reached from other machines without TLS, so passwords cross the network unencrypted; add admin.tls, or listen on 127.0.0.1")
 	}
 }
 
-// isReachable reports whether an address to listen on can be reached from outside this
-// machine and the trusted networks. The address of all interfaces can; a name other
-// than localhost is not resolved here.
+// isReachable reports whether a listen address can be reached from outside this machine
+// and the trusted networks. The address of all interfaces can. It does not resolve names
+// other than localhost.
 func (c *compiler) isReachable(listen string) bool {
 	host, _, err := net.SplitHostPort(listen)
 	if err != nil {
-		return false // reported already
+		return false // checkListenAddress reports it
 	}
 	if host == "" {
 		return true

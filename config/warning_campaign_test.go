@@ -16,15 +16,15 @@ func TestWarningsOfAnAuction(t *testing.T) {
 		"as long as both have": {"ping_post", "floor: 1\n    bid_timeout: 4s", nil},
 		"longer than an ingest has": {
 			"ping_post", "floor: 1\n    bid_timeout: 4001ms",
-			[]string{"bid_timeout: is longer than an ingest has: bids end after 4s, because post_reserve keeps 1s of its 5s"},
+			[]string{"bid_timeout: is longer than an ingest allows: bidding ends after 4s, because post_reserve reserves 1s"},
 		},
 		"longer than both have": {
 			"ping_post", "floor: 1\n    bid_timeout: 5s",
-			[]string{"bid_timeout: is longer than an ingest has: bids end after 4s", "bid_timeout: is longer than a ping has: bids end after 4.5s, because ping_reserve keeps 500ms"},
+			[]string{"bid_timeout: is longer than an ingest allows: bidding ends after 4s", "bid_timeout: is longer than a ping allows: bidding ends after 4.5s, because ping_reserve reserves 500ms"},
 		},
 		"the default timeout, and much kept": {
 			"ping_post", "floor: 1\n    ping_reserve: 3500ms",
-			[]string{"bid_timeout: is longer than a ping has: bids end after 1.5s, because ping_reserve keeps 3.5s of its 5s for the post; lower bid_timeout or ping_reserve"},
+			[]string{"bid_timeout: is longer than a ping allows: bidding ends after 1.5s, because ping_reserve reserves 3.5s of the 5s for the post; lower bid_timeout or ping_reserve"},
 		},
 		"no floor":                   {"ping_post", "currency: USD", []string{"floor: is 0, so a lead can be sold for 0.000001"}},
 		"a floor of 0":               {"ping_post", "floor: 0", []string{"floor: is 0"}},

@@ -67,7 +67,7 @@ func TestMistakesInWebhooks(t *testing.T) {
 		{"private and plain", supplierWith(`{url: "http://10.2.0.1/"` + secret + "}"), "suppliers[1].webhook.url", "trusted_networks"},
 		{"public and plain", supplierWith(`{url: "http://93.184.216.34/"` + secret + "}"), "suppliers[1].webhook.url", "trusted_networks"},
 		{"no address at all", supplierWith(`{url: "acme"` + secret + "}"), "suppliers[1].webhook.url", "not an address"},
-		{"another protocol", supplierWith(`{url: "ftp://a.example/"` + secret + "}"), "suppliers[1].webhook.url", "neither https nor http"},
+		{"another protocol", supplierWith(`{url: "ftp://a.example/"` + secret + "}"), "suppliers[1].webhook.url", "has a scheme other than https and http"},
 		{"a password", supplierWith(`{url: "https://a:b@a.example/"` + secret + "}"), "suppliers[1].webhook.url", "user or password"},
 		{"no secret", supplierWith(`{url: "https://a.example/"}`), "suppliers[1].webhook.secret", "is missing"},
 		{"a secret of nothing", supplierWith(`{url: "https://a.example/", secret: whsec_}`), "suppliers[1].webhook.secret", "whsec_"},

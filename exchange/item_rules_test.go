@@ -151,7 +151,7 @@ func TestReloadThatAnEntryNeeds(t *testing.T) {
 	document := x.must(200, "GET", "/admin/v1/config", "").body
 	p.write(t, strings.ReplaceAll(recorded, "buy_blue", "buy_green"))
 	const want = `campaigns[cmp_red].buyers[0].buyer: there is no buyer "buy_blue"`
-	if err := x.Reload(); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "was made through the API") {
+	if err := x.Reload(); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "was created through the API") {
 		t.Errorf("Reload: %v", err)
 	}
 	a := x.operate("PUT", "/admin/v1/config", strings.ReplaceAll(recorded, "buy_blue", "buy_green"))
@@ -177,14 +177,14 @@ func TestMistakesOfAnItem(t *testing.T) {
 		"an unknown key":      {"buyers/buy_red", `{"unheard":"x"}`, "unheard", "unknown key"},
 		"a wrong cap":         {"buyers/buy_red", `{"caps":[{"per":"day","count":-1}]}`, "caps[0].count", "out of range"},
 		"a wrong type":        {"buyers/buy_red", `{"caps":[{"per":"day","count":"x"}]}`, "caps[0].count", "expected"},
-		"another's id":        {"buyers/buy_red", `{"id":"buy_green"}`, "id", "is not the id"},
+		"another's id":        {"buyers/buy_red", `{"id":"buy_green"}`, "id", "differs from the id"},
 		"no id":               {"buyers/buy%20red", `{}`, "id", "is not an id"},
 		"no such buyer":       {"campaigns/cmp_red", redCampaign, "buyers[0].buyer", `there is no buyer "buy_red"`},
 		"a list's file":       {"suppression_lists/dnc", `{"field":"phone","file":"/etc/passwd"}`, "file", "PUT /admin/v1/suppression/dnc"},
 		"a secret not known":  {"buyers/buy_red", `{"endpoint":"https://red.example","auth":{"bearer":{"set":true}}}`, "auth.bearer", "nobody has given"},
 		"no form of auth":     {"buyers/buy_red", `{"endpoint":"https://red.example","auth":{}}`, "auth", "exactly one"},
 		"a webhook's secret":  {"suppliers/sup_red", `{"webhook":{"url":"https://red.example/","secret":{"set":true}}}`, "webhook.secret", "nobody has given"},
-		"the environment":     {"buyers/buy_red", `{"name":"${PASSWORD}"}`, "name", "for secrets"},
+		"the environment":     {"buyers/buy_red", `{"name":"${PASSWORD}"}`, "name", "only secrets"},
 		"no such variable":    {"suppliers/sup_red", `{"api_key":"${NOBODYS_KEY}"}`, "api_key", "NOBODYS_KEY"},
 		"a key that is taken": {"suppliers/sup_red", `{"oauth_clients":[{"client_id":"a","client_secret":"b"},{"client_id":"a","client_secret":"c"}]}`, "oauth_clients[1].client_id", "is the same as suppliers[sup_red].oauth_clients[0].client_id"},
 	} {

@@ -111,7 +111,7 @@ func (x *Exchange) newRevision(built *config.Compiled) (*revision, error) {
 	if err != nil {
 		return nil, err
 	}
-	whole.Settings, whole.Warnings = built.Settings, append(built.Warnings, combined.FromAPIOnly(whole.Warnings)...)
+	whole.Settings, whole.Warnings = built.Settings, append(built.Warnings, combined.ProblemsFromAPI(whole.Warnings)...)
 	whole.Initial.Credentials, whole.Initial.Secrets = built.Initial.Credentials, built.Initial.Secrets // the others are in the whole
 	r.Compiled = whole
 	return r, nil

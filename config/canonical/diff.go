@@ -13,10 +13,10 @@ import (
 type Change struct {
 	Sign     byte   // '+' added, '-' removed, '~' changed
 	Path     string // by id, such as campaigns[cmp_auto].caps[0]
-	Old, New string // as JSON; empty where there is none
+	Old, New string // as JSON; empty if the value is missing
 }
 
-// String is the change in one line.
+// String returns the change in one line.
 func (c Change) String() string {
 	line := "~ " + c.Path + ": " + c.Old + " -> " + c.New
 	switch c.Sign {
@@ -31,7 +31,7 @@ func (c Change) String() string {
 	return line
 }
 
-// NeedsRestart tells whether the change takes effect at the next start only.
+// NeedsRestart reports whether the change takes effect only at the next start.
 func (c Change) NeedsRestart() bool {
 	first, _, _ := strings.Cut(c.Path, ".")
 	first, _, _ = strings.Cut(first, "[")
@@ -43,17 +43,18 @@ func (c Change) NeedsRestart() bool {
 	return false
 }
 
-// Diff lists what makes the second canonical document out of the first. It is
-// empty exactly where they are equal. An empty document stands for none. A
-// secret that was replaced by another is no difference, and neither is the name of its
-// variable: only whether there is one is part of a document.
+// Diff returns the changes from the first canonical document to the second. It returns
+// none exactly if they are equal. Empty input is an empty document.
+//
+// A replaced secret is no difference, and neither is the name of its variable: a
+// canonical document records only that a secret exists.
 func Diff(before, after []byte) []Change {
 	var d differ
 	d.compare("", parse(before), parse(after))
 	return d.changes
 }
 
-// parse reads what canonical has written.
+// parse reads the output of Encode.
 func parse(data []byte) *syntax.Node {
 	if len(data) == 0 {
 		return &syntax.Node{Kind: syntax.Mapping}
@@ -67,8 +68,8 @@ func parse(data []byte) *syntax.Node {
 	return root
 }
 
-// withoutValues leaves what makes a difference: of a secret, that there is one, and of an
-// address, the names of its variables.
+// withoutValues removes from the tree all that is no difference. A secret keeps only its
+// existence, and an address the names of its variables.
 func withoutValues(n *syntax.Node) {
 	if n.Expanded {
 		n.Text = n.Raw
@@ -107,8 +108,8 @@ func (d *differ) compare(at syntax.Path, before, after *syntax.Node) {
 	}
 }
 
-// withoutQuery hides the query of an address that has a variable on the other side of a
-// difference: the value of the variable stands there.
+// withoutQuery hides the query of an address if the other version has a variable there,
+// because the query then contains the variable's value.
 func withoutQuery(n *syntax.Node) *syntax.Node {
 	before, _, has := strings.Cut(n.Text, "?")
 	if n.Expanded || !has {
@@ -134,8 +135,8 @@ func (d *differ) members(at syntax.Path, before, after *syntax.Node) {
 	}
 }
 
-// child compares two values of one key. A list that appears or goes is told
-// entry by entry.
+// child compares two values of one key. It reports an added or removed list entry by
+// entry.
 func (d *differ) child(at syntax.Path, before, after *syntax.Node) {
 	empty := &syntax.Node{Kind: syntax.List}
 	if before == nil && after.IsEntryList() {
@@ -167,7 +168,7 @@ func (d *differ) items(at syntax.Path, before, after *syntax.Node) {
 	d.order(at, oldNames, newNames, olds, news)
 }
 
-// order tells of entries that are in both lists, but not in the same order.
+// order reports entries that both lists have, but in another order.
 func (d *differ) order(at syntax.Path, oldNames, newNames []string, olds, news map[string]*syntax.Node) {
 	oldNames = slices.DeleteFunc(oldNames, func(name string) bool { return news[name] == nil })
 	newNames = slices.DeleteFunc(newNames, func(name string) bool { return olds[name] == nil })
@@ -179,8 +180,8 @@ func (d *differ) order(at syntax.Path, oldNames, newNames []string, olds, news m
 	}
 }
 
-// entryNames gives each entry of a list the name by which it is known from one
-// document to the next: its id, or the like, and else its place in the list.
+// entryNames returns for each entry of a list a name that stays the same in other
+// versions of the document: its id or similar key, otherwise its index.
 func entryNames(list *syntax.Node) (names []string, byName map[string]*syntax.Node) {
 	byName = make(map[string]*syntax.Node, len(list.Items))
 	for i, item := range list.Items {
@@ -201,7 +202,7 @@ func entryNames(list *syntax.Node) (names []string, byName map[string]*syntax.No
 	return names, byName
 }
 
-// bracketName is a name as it stands in brackets.
+// bracketName returns a name in the form that paths have between brackets.
 func bracketName(name string) string {
 	if !syntax.IsPlainKey(strings.ReplaceAll(name, ".", "-")) {
 		return strconv.Quote(name)

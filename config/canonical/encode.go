@@ -10,13 +10,12 @@ import (
 	"pingpost/config/syntax"
 )
 
-// Encode writes the document as JSON. Order that means nothing is taken out:
-// what has an id is sorted by it, seats by their priority, sets by their names.
-// The order of fields, filters and caps stays, since it is read by people and
-// the first of them is judged first.
+// Encode writes the document as JSON in canonical order: entries by id, filter sets by
+// priority, sets by name. It keeps the order of fields, filters and caps, because people
+// read them in that order and the engine checks them in that order.
 //
-// A plain ${ is written as $${, so that reading the bytes back expands nothing but the
-// variables of addresses, which stay as they are written.
+// Encode writes a plain ${ as $${. Reading the bytes back therefore expands only the
+// variables of addresses, which keep their written form.
 func Encode(d *schema.Document) []byte {
 	sorted := *d
 	sorted.TrustedProxies = sortedSet(d.TrustedProxies)

@@ -11,10 +11,10 @@ import (
 	"pingpost/config/schema"
 )
 
-// Kind is a collection of a document whose entries are known by an id.
+// Kind is a collection of a document with entries that have an id.
 type Kind string
 
-// The kinds of entries that operators may make one by one.
+// The kinds of entries that operators can create one by one.
 const (
 	Suppliers Kind = "suppliers"
 	Buyers    Kind = "buyers"
@@ -22,7 +22,7 @@ const (
 	Campaigns Kind = "campaigns"
 )
 
-// Kinds are all of them, in a document's order.
+// Kinds lists all kinds in a document's order.
 var Kinds = [...]Kind{Suppliers, Buyers, Lists, Campaigns}
 
 // Ref names an entry.
@@ -31,7 +31,7 @@ type Ref struct {
 	ID   string
 }
 
-// String is the entry's place by its id, as differences have it.
+// String returns the entry's path by id, as in the changes that Diff returns.
 func (r Ref) String() string { return string(r.Kind) + "[" + bracketName(r.ID) + "]" }
 
 // Entry is one entry, as canonical JSON without a secret.
@@ -40,10 +40,11 @@ type Entry struct {
 	Text json.RawMessage
 }
 
-// Entries are a document's, by kind, sorted by id. None of them is changed.
+// Entries are the entries of a document by kind, sorted by id. They are immutable.
 type Entries map[Kind][]Entry
 
-// ParseEntries takes a canonical document apart, or what Document wrote.
+// ParseEntries returns the entries of a canonical document, or of the output of
+// Document.
 func ParseEntries(canonical []byte) (Entries, error) {
 	var document map[string]json.RawMessage
 	if err := json.Unmarshal(canonical, &document); err != nil {
@@ -70,7 +71,7 @@ func ParseEntries(canonical []byte) (Entries, error) {
 	return all, nil
 }
 
-// Find is an entry's text, nil where there is none.
+// Find returns the entry's text, or nil.
 func (e Entries) Find(ref Ref) json.RawMessage {
 	if i, ok := e.search(ref); ok {
 		return e[ref.Kind][i].Text
@@ -82,7 +83,7 @@ func (e Entries) search(ref Ref) (int, bool) {
 	return slices.BinarySearchFunc(e[ref.Kind], ref.ID, func(entry Entry, id string) int { return cmp.Compare(entry.ID, id) })
 }
 
-// With is the entries with one put in or replaced.
+// With returns the entries with one added or replaced.
 func (e Entries) With(ref Ref, text json.RawMessage) Entries {
 	i, there := e.search(ref)
 	list := slices.Clone(e[ref.Kind])
@@ -94,7 +95,7 @@ func (e Entries) With(ref Ref, text json.RawMessage) Entries {
 	return e.replaceKind(ref.Kind, list)
 }
 
-// Without is the entries less one.
+// Without returns the entries without one of them.
 func (e Entries) Without(ref Ref) Entries {
 	i, there := e.search(ref)
 	if !there {
@@ -112,7 +113,7 @@ func (e Entries) replaceKind(kind Kind, list []Entry) Entries {
 	return all
 }
 
-// Refs are the names of all entries.
+// Refs returns the names of all entries.
 func (e Entries) Refs() (refs []Ref) {
 	for _, kind := range Kinds {
 		for _, entry := range e[kind] {
@@ -122,7 +123,7 @@ func (e Entries) Refs() (refs []Ref) {
 	return refs
 }
 
-// Document is the entries as one JSON document; nil where there are none.
+// Document returns the entries as one JSON document, or nil if there are no entries.
 func (e Entries) Document() []byte {
 	if len(e.Refs()) == 0 {
 		return nil
@@ -130,7 +131,7 @@ func (e Entries) Document() []byte {
 	return append(e.AppendTo([]byte("{")), '}')
 }
 
-// AppendTo writes the collections as members of an object.
+// AppendTo appends the collections as members of a JSON object.
 func (e Entries) AppendTo(out []byte) []byte {
 	for _, kind := range Kinds {
 		if len(e[kind]) == 0 {
@@ -151,7 +152,7 @@ func (e Entries) AppendTo(out []byte) []byte {
 	return out
 }
 
-// DefaultEntries returns an entry of each kind that has nothing but the defaults of its keys.
+// DefaultEntries returns an entry of each kind with only the default values.
 func DefaultEntries() (map[Kind]json.RawMessage, error) {
 	d := &schema.Document{Suppliers: []schema.Supplier{{}}, Buyers: []schema.Buyer{{}}, Lists: []schema.List{{}}, Campaigns: []schema.Campaign{{}}}
 	d.FillDefaults()
@@ -166,7 +167,8 @@ func DefaultEntries() (map[Kind]json.RawMessage, error) {
 	return defaults, nil
 }
 
-// PathWithin is a problem's place within an entry; false: it stands elsewhere.
+// PathWithin returns the part of a problem's path within the entry, or false if the path
+// is elsewhere.
 func (r Ref) PathWithin(path string) (at string, ok bool) {
 	rest, ok := strings.CutPrefix(path, r.String())
 	return strings.TrimPrefix(rest, "."), ok && (rest == "" || rest[0] == '.' || rest[0] == '[')

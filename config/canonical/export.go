@@ -9,10 +9,11 @@ import (
 	"pingpost/config/syntax"
 )
 
-// Export writes a canonical document as YAML, in the order of keys that the
-// example has. A secret is shown as a reference to the environment: to the variable that
-// gave it, or else to one that is named after its place, such as ${SUP_ACME_API_KEY}. With
-// those variables set the text loads again, to a document that differs in nothing.
+// Export writes a canonical document as YAML, with the keys in the order of the example
+// configuration. It writes a secret as a reference to the environment: to the variable
+// that gave the value, or else to one named after the secret's path, such as
+// ${SUP_ACME_API_KEY}. If these variables are set, loading the text gives the same
+// document again.
 func Export(canonical []byte) ([]byte, error) {
 	r := &syntax.Reader{Env: func(string) (string, bool) { return "", false }}
 	root := r.Read(canonical)
@@ -28,11 +29,11 @@ func Export(canonical []byte) ([]byte, error) {
 
 type exporter struct {
 	out   strings.Builder
-	names map[string]bool // variables given out
+	names map[string]bool // variable names in use
 }
 
-// keepVariables collects the names of variables that the document has, so that no other
-// secret gets one of them, and writes the variables of addresses back.
+// keepVariables collects the names of the document's variables, so that no other secret
+// gets one of them. It also restores the variables of addresses.
 func (e *exporter) keepVariables(n *syntax.Node) {
 	if name, is := n.SecretMark(); is && name != "" {
 		e.names[name] = true
@@ -53,8 +54,8 @@ func (e *exporter) keepVariables(n *syntax.Node) {
 	}
 }
 
-// replaceSecrets turns each {"set":true} into a reference. The way is made of
-// ids and keys, from the outermost id on.
+// replaceSecrets replaces each {"set":true} by a reference. The path consists of ids and
+// keys, beginning with the outermost id.
 func (e *exporter) replaceSecrets(n *syntax.Node, way []string) {
 	for i := range n.Members {
 		m := &n.Members[i]
@@ -73,7 +74,7 @@ func (e *exporter) replaceSecrets(n *syntax.Node, way []string) {
 	}
 	names, _ := entryNames(n)
 	if len(way) == 1 {
-		way = nil // the collection itself says nothing
+		way = nil // the name of the collection adds nothing
 	}
 	for i, item := range n.Items {
 		e.replaceSecrets(item, append(way[:len(way):len(way)], names[i]))
@@ -82,7 +83,7 @@ func (e *exporter) replaceSecrets(n *syntax.Node, way []string) {
 
 var notInVariableName = regexp.MustCompile(`[^A-Z0-9]+`)
 
-// variable is a name that no other place has.
+// variable returns a variable name that no other secret has.
 func (e *exporter) variable(way []string) string {
 	name := notInVariableName.ReplaceAllString(strings.ToUpper(strings.Join(way, "_")), "_")
 	if !syntax.IsVariableName(name) {
@@ -96,7 +97,8 @@ func (e *exporter) variable(way []string) string {
 	return unique
 }
 
-// mapping writes a mapping, one key a line. What is small stands in one line.
+// mapping writes a mapping with one key in each line. Small values stay in their key's
+// line.
 func (e *exporter) mapping(n *syntax.Node, indent int) {
 	for i, m := range n.Members {
 		if i > 0 || e.atLineStart() {
@@ -117,7 +119,7 @@ func (e *exporter) mapping(n *syntax.Node, indent int) {
 	}
 }
 
-// blockText writes a text line by line, as it was most likely written.
+// blockText writes a text line by line, as an author would.
 func (e *exporter) blockText(text string, indent int) {
 	e.out.WriteString(" |\n")
 	for line := range strings.Lines(strings.ReplaceAll(text, "${", "$${")) {
@@ -128,9 +130,9 @@ func (e *exporter) blockText(text string, indent int) {
 	}
 }
 
-// isBlockText tells whether the node is a text that reads back the same from lines
-// of its own: it has several, the last one ended and none empty at either end,
-// and nothing in it needs an escape.
+// isBlockText reports whether a text reads back unchanged from a YAML block: it has at
+// least two lines, the last line ends with a newline, the first and last lines are not
+// empty, and no character needs an escape.
 func isBlockText(n *syntax.Node) bool {
 	if n.Kind != syntax.Text || n.Expanded || strings.Count(n.Text, "\n") < 2 ||
 		!strings.HasSuffix(n.Text, "\n") || strings.HasSuffix(n.Text, "\n\n") || strings.ContainsAny(n.Text[:1], " \n") {
@@ -181,8 +183,8 @@ func (e *exporter) flowValue(n *syntax.Node) {
 	n.WriteFlow(&e.out, ", ", ": ", func(key string) string { return key }, scalarText)
 }
 
-// isBlock tells whether the node gets lines of its own: a mapping with a secret
-// or more than eight keys, a list of mappings, and whatever holds such.
+// isBlock reports whether the node needs several lines: a mapping with a secret or more
+// than eight keys, a list of mappings, or a mapping that contains such a node.
 func isBlock(n *syntax.Node) bool {
 	switch n.Kind {
 	case syntax.Mapping:
@@ -200,7 +202,7 @@ func isBlock(n *syntax.Node) bool {
 	return false
 }
 
-// plainScalar is text that YAML takes for nothing but text, whatever its version.
+// plainScalar matches text that every version of YAML reads as text without quotes.
 var plainScalar = regexp.MustCompile(`^((\./)?[A-Za-z_][A-Za-z0-9_./@-]*|[0-9]+(d|h|m|s|ms|KiB|MiB))$`)
 
 func scalarText(text string) string {

@@ -8,15 +8,15 @@ import (
 	"pingpost/config/syntax"
 )
 
-// WithID is an entry that was sent, with the id that it was sent for. The error is
-// *Problems, where it says another.
+// WithID returns the sent entry with the id of ref. The error is *Problems if the entry
+// has another id.
 func WithID(text []byte, ref Ref) (json.RawMessage, error) {
 	var members map[string]json.RawMessage
 	if err := json.Unmarshal(text, &members); err != nil || members == nil {
 		return nil, syntax.Problems{{Path: ref.String(), Message: "expected a mapping"}}.Err()
 	}
 	if _, there := members["file"]; there && ref.Kind == Lists {
-		return nil, syntax.Problems{{Path: ref.String() + ".file", Message: "is for the configuration's file; send the list's contents by PUT /admin/v1/suppression/" + ref.ID}}.Err()
+		return nil, syntax.Problems{{Path: ref.String() + ".file", Message: "is allowed only in a configuration file; send the list's entries with PUT /admin/v1/suppression/" + ref.ID}}.Err()
 	}
 	id, there := members["id"]
 	if !there {
@@ -32,16 +32,16 @@ func WithID(text []byte, ref Ref) (json.RawMessage, error) {
 	}
 	var said string
 	if err := json.Unmarshal(id, &said); err != nil || said != ref.ID {
-		return nil, syntax.Problems{{Path: ref.String() + ".id", Message: "is not the id that this was sent for; an id is given once, so make a new entry and remove the old one"}}.Err()
+		return nil, syntax.Problems{{Path: ref.String() + ".id", Message: "differs from the id in the request's path; an id cannot change: create a new entry and remove the old one"}}.Err()
 	}
 	return text, nil
 }
 
-// secretKeys are those under which a form has a secret.
+// secretKeys are the keys that hold a secret.
 var secretKeys = map[string]bool{"api_key": true, "bearer": true, "client_secret": true, "secret": true, "token": true, "password": true}
 
-// Redact is a JSON text without its secrets, whatever else is wrong with it; nil where
-// it is no JSON.
+// Redact returns a JSON text without its secrets, or nil if the text is not JSON. Other
+// mistakes in the text do not matter.
 func Redact(text []byte) json.RawMessage {
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.UseNumber()

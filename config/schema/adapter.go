@@ -4,26 +4,26 @@ import (
 	"net/http"
 )
 
-// Adapter is how a buyer is spoken to whose endpoints do not speak the contract:
-// pings, posts, or both. What is absent is spoken by the contract.
+// Adapter describes the requests and answers of a buyer that does not use the contract's
+// API: pings, posts, or both. A missing part uses the contract.
 type Adapter struct {
-	Idempotent bool     `json:"idempotent,omitempty"` // the buyer certifies that it answers a repeat as it answered the first post
+	Idempotent bool     `json:"idempotent,omitempty"` // the buyer certifies that it answers a repeated post like the first one
 	Ping       *Dialect `json:"ping,omitempty"`
 	Post       *Dialect `json:"post,omitempty"`
 }
 
-// Dialect is one kind of request to such a buyer, and its answer.
+// Dialect describes one kind of request to such a buyer, and its answer.
 type Dialect struct {
 	Method      string   `json:"method"`
 	Format      string   `json:"format"`                 // of the body: json, form or xml
-	ContentType string   `json:"content_type,omitempty"` // absent: the format's
+	ContentType string   `json:"content_type,omitempty"` // default: that of the format
 	Headers     []Header `json:"headers,omitempty"`
-	KeyHeader   string   `json:"key_header,omitempty"` // carries the idempotency key; absent: nothing does
+	KeyHeader   string   `json:"key_header,omitempty"` // carries the idempotency key; empty: not sent
 	Body        string   `json:"body"`                 // a template
 	Answer      Answer   `json:"answer"`
 }
 
-// Header is a fixed one.
+// Header is a header with a fixed value.
 type Header struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`
@@ -41,9 +41,9 @@ func (a *Adapter) fill() {
 	}
 }
 
-// Answer is where in a buyer's answer to find what.
+// Answer says where a buyer's answer contains each value.
 type Answer struct {
-	Format   string    `json:"format"` // absent: the body's
+	Format   string    `json:"format"` // default: that of the request body
 	Accepted string    `json:"accepted,omitempty"`
 	Yes      []Literal `json:"yes,omitempty"` // values of accepted
 	No       []Literal `json:"no,omitempty"`

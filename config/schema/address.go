@@ -6,9 +6,10 @@ import (
 	"pingpost/config/syntax"
 )
 
-// Address is a URL that the exchange calls. ${NAME} in it is a secret: it stays ${NAME}
-// wherever the document is written, and the value is sealed. The braces of a reference
-// are the two characters that no text may hold, so that a plain ${ is none.
+// Address is a URL that the exchange calls. A ${NAME} in it is a secret: the value is
+// sealed, and every written form of the document keeps ${NAME}. Address stores the
+// braces of a reference as the two characters that no text may contain, so that it can
+// tell a plain ${ apart.
 type Address string
 
 func (a *Address) read(n *syntax.Node) error {
@@ -24,14 +25,15 @@ func (a *Address) read(n *syntax.Node) error {
 
 var addressVariable = regexp.MustCompile(`\$` + string(syntax.HiddenOpen) + `(\w+)` + string(syntax.HiddenClose))
 
-// ReplaceVariables writes each variable of an address as the function has it.
+// ReplaceVariables returns the address with each variable replaced by the function's
+// result.
 func (a Address) ReplaceVariables(instead func(name string) string) string {
 	return addressVariable.ReplaceAllStringFunc(string(a), func(reference string) string {
 		return instead(addressVariable.FindStringSubmatch(reference)[1])
 	})
 }
 
-// VariableNames are the names of the variables in an address.
+// VariableNames returns the names of the variables in the address.
 func (a Address) VariableNames() (names []string) {
 	for _, reference := range addressVariable.FindAllStringSubmatch(string(a), -1) {
 		names = append(names, reference[1])

@@ -1,20 +1,20 @@
 package schema
 
-// Auth is how the exchange shows a buyer who it is: exactly one of OAuth,
+// Auth is the credential that the exchange presents to a buyer: exactly one of OAuth,
 // Bearer and APIKey.
 type Auth struct {
 	OAuth  *OAuth `json:"oauth,omitempty"`
 	Bearer Secret `json:"bearer,omitzero"`
 	APIKey Secret `json:"api_key,omitzero"`
-	Header string `json:"header,omitempty"` // of the API key
+	Header string `json:"header,omitempty"` // that carries the API key
 }
 
-// OAuth is how tokens for a buyer's endpoint are got.
+// OAuth configures how the exchange requests tokens for a buyer's endpoint.
 type OAuth struct {
 	TokenURL     Address `json:"token_url"`
 	ClientID     string  `json:"client_id"`
 	ClientSecret Secret  `json:"client_secret,omitzero"`
-	Scope        string  `json:"scope,omitempty"` // names with spaces between
+	Scope        string  `json:"scope,omitempty"` // names separated by spaces
 }
 
 const (

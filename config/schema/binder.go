@@ -10,18 +10,18 @@ import (
 	"pingpost/engine/market"
 )
 
-// scalar is a value of the form that reads itself from a node. The error says
-// what was expected and never quotes the value.
+// scalar is a value that decodes itself from a node. The error names the expected form
+// and never quotes the value.
 type scalar interface{ read(n *syntax.Node) error }
 
 // Binder fills the values of a document from nodes.
 type Binder struct {
 	*syntax.Reader
-	Sent       bool // the document came over the network: env has its sender's variables
-	AllowUnset bool // a secret's variable may have no value: it may be sealed
+	Sent       bool // the document came over the network; env has the sender's variables
+	AllowUnset bool // a secret's variable may have no value, because the exchange may have sealed it
 }
 
-// Bind reads the root of a document, with its defaults.
+// Bind reads the root of a document and fills in the defaults.
 func (r *Binder) Bind(root *syntax.Node) *Document {
 	d := new(Document)
 	r.bind(root, "", reflect.ValueOf(d).Elem())
@@ -29,12 +29,11 @@ func (r *Binder) Bind(root *syntax.Node) *Document {
 	return d
 }
 
-// bind fills a value of the form from a node and reports everything that does
-// not fit: unknown keys, repeated keys, wrong kinds. What is wrong is left at
-// its zero value, and binding goes on.
+// bind fills a value from a node and reports mistakes: unknown keys, repeated keys,
+// wrong types. A wrong value stays zero, and binding continues.
 func (r *Binder) bind(n *syntax.Node, at syntax.Path, v reflect.Value) {
 	if n.Kind == syntax.Null {
-		return // written and left empty: as if it were not there
+		return // an empty value counts as missing
 	}
 	if v.Kind() == reflect.Pointer {
 		fresh := reflect.New(v.Type().Elem())
@@ -66,14 +65,14 @@ func (r *Binder) bind(n *syntax.Node, at syntax.Path, v reflect.Value) {
 	}
 }
 
-// checkVariables reports whether a value of the form may hold the variables that a node has. A
-// mistake is reported.
+// checkVariables reports whether a value may contain the variables of its node. It
+// reports the mistake if not.
 func (r *Binder) checkVariables(n *syntax.Node, at syntax.Path, into any) bool {
 	_, secret := into.(*Secret)
 	_, address := into.(*Address)
 	switch {
 	case r.Sent && !secret && !address && n.Missing != "":
-		r.Report(n.Position, at, "the environment is for secrets here; write the value itself, or apply the file by pingpost apply where the variable is set")
+		r.Report(n.Position, at, "only secrets may come from the environment here; write the value, or run pingpost apply where the variable is set")
 	case n.Missing != "" && !(r.AllowUnset && (secret || address)):
 		r.Report(n.Position, at, n.Missing)
 	default:
@@ -130,7 +129,7 @@ func (r *Binder) bindMapping(n *syntax.Node, at syntax.Path, v reflect.Value) {
 		case !ok:
 			r.Report(m.Position, here, "unknown key"+suggest(m.Key, known))
 		case twice:
-			r.Report(m.Position, here, fmt.Sprintf("the key stands here a second time, first in line %d; keep one", first))
+			r.Report(m.Position, here, fmt.Sprintf("the key is repeated; it is first set in line %d; keep one", first))
 		default:
 			seen[m.Key] = m.Line
 			r.bind(m.Value, here, v.Field(index))
@@ -138,7 +137,7 @@ func (r *Binder) bindMapping(n *syntax.Node, at syntax.Path, v reflect.Value) {
 	}
 }
 
-// keysByType has the keys of each struct of the form, by its json tags.
+// keysByType maps each struct type of the schema to its keys (json tags).
 var keysByType sync.Map // reflect.Type to map[string]int
 
 func KeysOf(t reflect.Type) map[string]int {

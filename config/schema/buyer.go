@@ -6,19 +6,19 @@ import (
 	"pingpost/engine/market"
 )
 
-// Buyer is who buys leads.
+// Buyer is a buyer of leads.
 type Buyer struct {
 	ID           string        `json:"id"`
 	Name         string        `json:"name"`
-	Paused       bool          `json:"paused"`             // first value only
+	Paused       bool          `json:"paused"`             // initial value only
 	Endpoint     Address       `json:"endpoint,omitempty"` // /v1/ping and /v1/post are added
 	PingURL      Address       `json:"ping_url,omitempty"`
 	PostURL      Address       `json:"post_url,omitempty"`
 	Auth         *Auth         `json:"auth,omitempty"`
-	Idempotent   bool          `json:"idempotent,omitempty"` // it answers a repeated post as it answered the first
+	Idempotent   bool          `json:"idempotent,omitempty"` // it answers a repeated post like the first one
 	Secrets      []NamedSecret `json:"secrets,omitempty"`    // for {{secret "name"}}
 	Adapter      *Adapter      `json:"adapter,omitempty"`
-	PingRate     *int          `json:"ping_rate"` // a second
+	PingRate     *int          `json:"ping_rate"` // per second
 	MaxConns     *int          `json:"max_connections"`
 	States       []string      `json:"states,omitempty"`
 	Filters      []Filter      `json:"filters,omitempty"`
@@ -28,7 +28,7 @@ type Buyer struct {
 	Suppression  []string      `json:"suppression,omitempty"`
 	TimeZone     string        `json:"time_zone"`
 	PostTimeout  *Duration     `json:"post_timeout"`
-	TestEndpoint Address       `json:"test_endpoint,omitempty"` // of test leads, as the three above
+	TestEndpoint Address       `json:"test_endpoint,omitempty"` // for test leads, like the three above
 	TestPingURL  Address       `json:"test_ping_url,omitempty"`
 	TestPostURL  Address       `json:"test_post_url,omitempty"`
 	OAuthClients []OAuthClient `json:"oauth_clients,omitempty"`
@@ -50,11 +50,11 @@ func (b *Buyer) fill() {
 	fillClients(b.OAuthClients, ScopeWebhook)
 }
 
-// CanBid tells whether the buyer can be asked for bids.
+// CanBid reports whether the exchange can send the buyer pings.
 func (b *Buyer) CanBid() bool { return b.Addresses().PingURL() != "" }
 
-// Funds limits what a buyer can spend. The balance is written once, when the
-// buyer is first seen; later there are only top-ups.
+// Funds limits the money that a buyer can spend. The balance applies once, when the
+// buyer first appears; later only top-ups change it.
 type Funds struct {
 	Balance *market.Money `json:"balance"`
 	Credit  *market.Money `json:"credit"` // how far below zero the balance may go
@@ -68,8 +68,8 @@ func (f *Funds) fill() {
 	f.Credit = valueOr(f.Credit, 0)
 }
 
-// NamedSecret is a secret that stands in a buyer's addresses, headers and bodies where
-// these say {{secret "name"}}.
+// NamedSecret is a secret that the buyer's addresses, headers and bodies use as {{secret
+// "name"}}.
 type NamedSecret struct {
 	Name  string `json:"name"`
 	Value Secret `json:"value,omitzero"`

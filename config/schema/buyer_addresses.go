@@ -4,23 +4,24 @@ import (
 	"pingpost/engine/market/escape"
 )
 
-// Addresses are where a buyer is spoken to, said in one of two ways: a base that
-// the contract's paths are added to, or an address for each kind of request.
+// Addresses are the URLs of a buyer: either a base URL to which the contract's paths are
+// added, or a URL for each kind of request.
 type Addresses struct {
 	Base, Ping, Post Address
-	Prefix           string // of their keys
+	Prefix           string // of their keys in the document
 }
 
+// Addresses returns the URLs for production leads.
 func (b *Buyer) Addresses() Addresses {
 	return Addresses{Base: b.Endpoint, Ping: b.PingURL, Post: b.PostURL}
 }
 
-// TestAddresses are where test leads go.
+// TestAddresses returns the URLs for test leads.
 func (b *Buyer) TestAddresses() Addresses {
 	return Addresses{Base: b.TestEndpoint, Ping: b.TestPingURL, Post: b.TestPostURL, Prefix: "test_"}
 }
 
-// PingURL is where bids are asked for, empty where they cannot be.
+// PingURL returns the URL that receives pings, or "" if the buyer cannot bid.
 func (a Addresses) PingURL() Address {
 	if a.Base != "" {
 		return joinPath(a.Base, "/v1/ping")
@@ -28,7 +29,7 @@ func (a Addresses) PingURL() Address {
 	return a.Ping
 }
 
-// PostURL is where leads are delivered, empty where they are only recorded.
+// PostURL returns the URL that receives leads, or "" if leads are only recorded.
 func (a Addresses) PostURL() Address {
 	if a.Base != "" {
 		return joinPath(a.Base, "/v1/post")
@@ -36,8 +37,8 @@ func (a Addresses) PostURL() Address {
 	return a.Post
 }
 
-// joinPath adds a path to a base, which may end in a slash, or in a variable whose value
-// does.
+// joinPath adds a path to a base URL. The base may end in a slash, or in a variable with
+// such a value.
 func joinPath(base Address, path string) Address {
 	return Address(escape.TrimTrailingSlashes(string(base)) + path)
 }

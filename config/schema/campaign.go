@@ -6,11 +6,11 @@ import (
 	"pingpost/engine/market"
 )
 
-// Campaign is one line of business.
+// Campaign is one line of business with its fields, buyers and terms.
 type Campaign struct {
 	ID             string       `json:"id"`
 	Name           string       `json:"name"`
-	Paused         bool         `json:"paused"` // first value only
+	Paused         bool         `json:"paused"` // initial value only
 	Vertical       string       `json:"vertical,omitempty"`
 	SubVertical    string       `json:"sub_vertical,omitempty"`
 	Suppliers      []string     `json:"suppliers,omitempty"` // empty: all
@@ -56,20 +56,20 @@ func (c *Campaign) fill() {
 	}
 }
 
-// Cap is the most that may be sold in a period: leads or money, one of them.
+// Cap limits the sales in a period, by number of leads or by money.
 type Cap struct {
 	Per      string        `json:"per"`
 	Count    *int          `json:"count,omitempty"`
 	Money    *market.Money `json:"money,omitempty"`
-	TimeZone string        `json:"time_zone,omitempty"` // absent: that of what it belongs to
+	TimeZone string        `json:"time_zone,omitempty"` // default: that of the campaign or buyer
 }
 
-// Duplicates says when two leads of a campaign are the same person.
+// Duplicates defines when two leads of a campaign count as the same person.
 type Duplicates struct {
 	Fields []string  `json:"fields"` // phone, email
 	Match  string    `json:"match"`  // any or all of them
 	Window *Duration `json:"window"` // 0: no rule
-	Scope  string    `json:"scope"`  // campaign, or buyer: only where this buyer has the lead
+	Scope  string    `json:"scope"`  // campaign; or buyer: only leads that this buyer already has
 }
 
 const (
@@ -85,7 +85,7 @@ func (d *Duplicates) fill() {
 	setDefault(&d.Scope, "campaign")
 }
 
-// Payout is what the supplier is paid: a share of the price, or a fixed amount.
+// Payout is the supplier's pay for a sold lead: a share of the price, or a fixed amount.
 type Payout struct {
 	Share *Share        `json:"share,omitempty"`
 	Fixed *market.Money `json:"fixed,omitempty"`
@@ -97,13 +97,13 @@ func (p *Payout) fill() {
 	}
 }
 
-// Returns is how a buyer may give a lead back.
+// Returns configures the return of leads by a buyer.
 type Returns struct {
 	Window           *Duration `json:"window"`
 	Reasons          []string  `json:"reasons,omitempty"` // empty: any
 	Approval         string    `json:"approval"`          // auto or manual
-	CapBack          bool      `json:"cap_back"`          // the cap is given back as well
-	ReversePayout    *bool     `json:"reverse_payout"`    // the supplier's payout is taken back
+	CapBack          bool      `json:"cap_back"`          // a return also releases the cap
+	ReversePayout    *bool     `json:"reverse_payout"`    // a return also reverses the supplier's payout
 	MaxSharePerMonth *Share    `json:"max_share_per_month"`
 }
 
@@ -117,6 +117,6 @@ func (r *Returns) fill() {
 
 // Schedule is when a door is open, in lines such as Mon-Fri 08:00-18:00.
 type Schedule struct {
-	TimeZone string   `json:"time_zone,omitempty"` // absent: that of what it belongs to
+	TimeZone string   `json:"time_zone,omitempty"` // default: that of the campaign or buyer
 	Open     []string `json:"open,omitempty"`
 }

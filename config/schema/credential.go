@@ -1,6 +1,6 @@
 package schema
 
-// OAuthClient is a pair of names by which a supplier or buyer gets tokens.
+// OAuthClient is a client id and secret with which a supplier or buyer requests tokens.
 type OAuthClient struct {
 	ClientID     string   `json:"client_id"`
 	ClientSecret Secret   `json:"client_secret,omitzero"`

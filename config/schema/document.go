@@ -4,11 +4,10 @@ import (
 	"time"
 )
 
-// Document is the form that describes an exchange. The example of the project
-// shows every key; what is absent from a text has its default here, except where
-// absence itself means something, and then the field is empty or nil.
+// Document describes an exchange. The example configuration shows every key. A missing
+// key has its default here; the field stays empty or nil if a missing key has a meaning.
 type Document struct {
-	DataDir         string   `json:"data_dir"` // relative to the file
+	DataDir         string   `json:"data_dir"` // relative to the document's file
 	Listen          string   `json:"listen"`
 	TLS             *TLS     `json:"tls,omitempty"` // of listen
 	Admin           Admin    `json:"admin"`
@@ -18,9 +17,9 @@ type Document struct {
 	Tenant  string `json:"tenant"`
 	Sandbox bool   `json:"sandbox"`
 
-	History       *Duration `json:"history"`          // how far back the log is kept
-	Idempotency   *Duration `json:"idempotency"`      // how long a key is remembered
-	PingKeys      *Duration `json:"ping_idempotency"` // how long that of a ping is
+	History       *Duration `json:"history"`          // retention of the log
+	Idempotency   *Duration `json:"idempotency"`      // retention of an idempotency key
+	PingKeys      *Duration `json:"ping_idempotency"` // retention of a ping's idempotency key
 	TokenLifetime *Duration `json:"token_lifetime"`   // of an OAuth access token
 	Limits        Limits    `json:"limits"`
 	Webhooks      Webhooks  `json:"webhooks"`
@@ -33,8 +32,8 @@ type Document struct {
 	Campaigns []Campaign `json:"campaigns,omitempty"`
 }
 
-// Admin is the operators' address. Without a password it serves only what needs
-// none.
+// Admin is the operators' address. Without a password it serves only the pages and paths
+// that need no login.
 type Admin struct {
 	Listen   string `json:"listen"`
 	TLS      *TLS   `json:"tls,omitempty"`
@@ -48,7 +47,7 @@ const (
 	defaultTokenLifetime = time.Hour
 )
 
-// FillDefaults puts in the defaults.
+// FillDefaults sets the missing values to their defaults.
 func (d *Document) FillDefaults() {
 	setDefault(&d.DataDir, "./data")
 	setDefault(&d.Listen, "127.0.0.1:8080")
@@ -79,7 +78,7 @@ func (d *Document) FillDefaults() {
 	}
 }
 
-// setDefault gives a value its default where it has none.
+// setDefault sets a zero value to its default.
 func setDefault[T comparable](value *T, other T) {
 	var none T
 	if *value == none {
@@ -87,7 +86,7 @@ func setDefault[T comparable](value *T, other T) {
 	}
 }
 
-// valueOr is a value, or its default where none is written.
+// valueOr returns the value, or a pointer to the default if it is nil.
 func valueOr[T any](value *T, other T) *T {
 	if value != nil {
 		return value

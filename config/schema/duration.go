@@ -11,13 +11,13 @@ import (
 
 const Day = 24 * time.Hour
 
-// Duration is a span of time, written in Go's form with d for days of 24 hours
-// in front: 2s, 1h30m, 14d, 1d12h.
+// Duration is a span of time in Go's syntax, optionally preceded by days of 24 hours:
+// 2s, 1h30m, 14d, 1d12h.
 type Duration time.Duration
 
 var errDuration = errors.New("expected a duration such as 2s, 90m, 1d12h or 14d")
 
-// ParseDuration reads a duration that is not negative.
+// ParseDuration parses a duration that is zero or positive.
 func ParseDuration(text string) (Duration, error) {
 	whole, rest, hasDays := strings.Cut(text, "d")
 	if !hasDays {
@@ -59,7 +59,7 @@ func (d *Duration) read(n *syntax.Node) error {
 	return err
 }
 
-// String is the shortest form that reads back as the same span.
+// String returns the shortest text that parses to the same duration.
 func (d Duration) String() string {
 	days, rest := time.Duration(d)/Day, time.Duration(d)%Day
 	text := ""
@@ -79,10 +79,10 @@ func (d Duration) String() string {
 	return text + clock
 }
 
-// MarshalText writes what String does.
+// MarshalText returns the same text as String.
 func (d Duration) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
 
-// orDefault is the duration, or another where none is given.
+// orDefault returns the duration, or the default if it is nil.
 func (d *Duration) orDefault(other time.Duration) *Duration {
 	if d != nil {
 		return d
@@ -91,7 +91,7 @@ func (d *Duration) orDefault(other time.Duration) *Duration {
 	return &value
 }
 
-// Span is the duration, or zero where none is given.
+// Span returns the duration, or zero if it is nil.
 func (d *Duration) Span() time.Duration {
 	if d == nil {
 		return 0
@@ -99,6 +99,6 @@ func (d *Duration) Span() time.Duration {
 	return time.Duration(*d)
 }
 
-// hasSign tells whether the clock's part has a sign, which behind days would
-// read like a sum.
+// hasSign reports whether the part after the days has a sign. 1d-2h would read like a
+// sum.
 func hasSign(text string) bool { return text != "" && (text[0] == '+' || text[0] == '-') }

@@ -4,12 +4,11 @@ import (
 	"pingpost/engine/market"
 )
 
-// Field is one of a campaign's fields: how it arrives, what it must be, and how
-// buyers call it.
+// Field is one of a campaign's fields: its name, its rules, and its name towards buyers.
 type Field struct {
 	Name      string    `json:"name"`
 	Type      string    `json:"type,omitempty"`
-	To        string    `json:"to,omitempty"` // absent: as Name
+	To        string    `json:"to,omitempty"` // default: Name
 	Required  bool      `json:"required,omitempty"`
 	Values    []Literal `json:"values,omitempty"`
 	Min       *Number   `json:"min,omitempty"`
@@ -24,7 +23,7 @@ type Field struct {
 	Contact   bool      `json:"contact,omitempty"`
 }
 
-// Filter is one condition on one field, by its name after mapping.
+// Filter is one condition on one field, by the field's name after mapping.
 type Filter struct {
 	Field  string    `json:"field"`
 	In     []Literal `json:"in,omitempty"`
@@ -36,12 +35,13 @@ type Filter struct {
 
 func (f *Filter) Spec() market.FilterSpec {
 	return market.FilterSpec{
-		Field: f.Field, In: WordTexts(f.In), NotIn: WordTexts(f.NotIn),
+		Field: f.Field, In: LiteralTexts(f.In), NotIn: LiteralTexts(f.NotIn),
 		Min: f.Min.Text(), Max: f.Max.Text(), Absent: f.Absent,
 	}
 }
 
-func WordTexts(words []Literal) []string {
+// LiteralTexts returns the literals as strings.
+func LiteralTexts(words []Literal) []string {
 	out := make([]string, len(words))
 	for i, word := range words {
 		out[i] = string(word)

@@ -4,11 +4,11 @@ import (
 	"pingpost/engine/market"
 )
 
-// FilterSet is a buyer's place in a campaign. What it adds narrows what the buyer
-// says of itself.
+// FilterSet is a buyer's entry in a campaign: filters, price, caps and priority. It can
+// only narrow the buyer's own terms.
 type FilterSet struct {
 	Buyer    string       `json:"buyer"`
-	Priority *int         `json:"priority"` // lower first; by default the order of the list, from 1
+	Priority *int         `json:"priority"` // lower first; default: position in the list, from 1
 	Weight   *int         `json:"weight"`
 	Price    market.Money `json:"price"` // for the methods without an auction
 	States   []string     `json:"states,omitempty"`

@@ -1,7 +1,7 @@
 package schema
 
-// List is a suppression list: who is not to be called or written to. Its
-// entries are state; the file has the first ones.
+// List is a suppression list: people that buyers must not contact. The entries are
+// state; the file gives the initial ones.
 type List struct {
 	ID    string `json:"id"`
 	Field string `json:"field"`

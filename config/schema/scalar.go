@@ -9,13 +9,13 @@ import (
 	"pingpost/engine/market"
 )
 
-// errExpected says what form was wanted and what stood there instead.
-func errExpected(what string, n *syntax.Node) error {
-	return errors.New("expected " + what + ", found " + n.Kind.Describe())
+// errExpected returns the error for a value of the wrong form.
+func errExpected(wanted string, n *syntax.Node) error {
+	return errors.New("expected " + wanted + ", found " + n.Kind.Describe())
 }
 
-// readText takes text only: a number or a boolean meant as text is to be quoted,
-// since YAML would rewrite some of them (0123, 1e3, NO).
+// readText accepts text only. A number or boolean that is meant as text needs quotes,
+// because YAML would rewrite some of them (0123, 1e3, NO).
 func readText(n *syntax.Node, into *string) error {
 	switch n.Kind {
 	case syntax.Text:
@@ -27,13 +27,14 @@ func readText(n *syntax.Node, into *string) error {
 	return errExpected("text", n)
 }
 
-// readDigits is the digits of a number, or what the environment holds in its place.
-func readDigits(n *syntax.Node, what string) (string, error) {
+// readDigits returns the digits of a number, or the text if it comes from the
+// environment.
+func readDigits(n *syntax.Node, wanted string) (string, error) {
 	if n.Kind != syntax.Number && (n.Kind != syntax.Text || !n.Expanded) {
 		if n.Kind == syntax.Text {
-			return "", errors.New("expected " + what + ", found text; write digits, without quotes")
+			return "", errors.New("expected " + wanted + ", found text; write digits, without quotes")
 		}
-		return "", errExpected(what, n)
+		return "", errExpected(wanted, n)
 	}
 	return strings.TrimSpace(n.Text), nil
 }
@@ -77,7 +78,7 @@ func readMoney(n *syntax.Node, into *market.Money) error {
 	return explainMoneyError(err)
 }
 
-// explainMoneyError adds what to do to what market says of an amount.
+// explainMoneyError adds the remedy to market's error about an amount.
 func explainMoneyError(err error) error {
 	switch {
 	case err == nil:
@@ -94,7 +95,7 @@ func explainMoneyError(err error) error {
 	return err
 }
 
-// Share is a part of a price in millionths of one.
+// Share is a fraction of a price, in millionths.
 type Share market.Share
 
 func (s *Share) read(n *syntax.Node) error {
@@ -113,7 +114,7 @@ func (s *Share) read(n *syntax.Node) error {
 // MarshalJSON writes the shortest number.
 func (s Share) MarshalJSON() ([]byte, error) { return market.Money(s).AppendJSON(nil), nil }
 
-// Number is a decimal number by its digits, which are kept as they were written.
+// Number is a decimal number with its digits as written.
 type Number string
 
 func (d *Number) read(n *syntax.Node) error {
@@ -140,7 +141,7 @@ func (d *Number) Text() *string {
 }
 
 // Literal is a value that is compared as text but may be written as a number or a
-// boolean: the values of an enum, of a filter, a default.
+// boolean: enum values, filter values, defaults.
 type Literal string
 
 func (w *Literal) read(n *syntax.Node) error {

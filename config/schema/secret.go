@@ -6,12 +6,12 @@ import (
 	"pingpost/config/syntax"
 )
 
-// Secret is a value that nothing prints: not a format, not JSON, not an error.
-// Written back it is {"set": true}, and a document that has it in that form
-// says that there is a secret without knowing it.
+// Secret is a value that no format, no JSON and no error prints. Its written form is
+// {"set": true}. A document with that form declares that a secret exists, without its
+// value.
 //
-// A secret that a variable of the environment gives keeps the variable's name, and
-// writes it back.
+// A secret from a variable of the environment keeps the variable's name and writes it
+// back.
 type Secret struct {
 	value    string
 	set      bool
@@ -21,20 +21,20 @@ type Secret struct {
 // NewSecret wraps a value.
 func NewSecret(value string) Secret { return Secret{value: value, set: true} }
 
-// Reveal is the value itself; empty where the document only says that there is
-// one, or where there is none.
+// Reveal returns the value. It is empty if the document only declares the secret, or if
+// there is no secret.
 func (s Secret) Reveal() string { return s.value }
 
-// IsSet tells whether there is a secret, known here or not.
+// IsSet reports whether there is a secret, with or without its value.
 func (s Secret) IsSet() bool { return s.set }
 
-// Variable is the name of the variable of the environment that gave it, empty where none did.
+// Variable returns the name of the environment variable that gave the value, or "".
 func (s Secret) Variable() string { return s.variable }
 
-// IsZero tells whether there is no secret, for omitzero.
+// IsZero reports whether there is no secret (for omitzero).
 func (s Secret) IsZero() bool { return !s.set }
 
-// String is the same for every secret.
+// String returns the same text for every secret.
 func (s Secret) String() string {
 	if s.set {
 		return "[secret]"
@@ -45,7 +45,7 @@ func (s Secret) String() string {
 // GoString hides the value from %#v.
 func (s Secret) GoString() string { return s.String() }
 
-// MarshalJSON tells only that there is a secret.
+// MarshalJSON writes only that there is a secret.
 func (s Secret) MarshalJSON() ([]byte, error) {
 	if s.set {
 		if s.variable != "" {
@@ -80,10 +80,10 @@ func (s *Secret) read(n *syntax.Node) error {
 	return errExpected("text", n)
 }
 
-// MaxSecret is the longest secret, in bytes.
+// MaxSecret is the maximum length of a secret, in bytes.
 const MaxSecret = 4096
 
-// Visible tells whether the value can stand in a header: visible ASCII only.
+// Visible reports whether a header can carry the value: visible ASCII only.
 func (s Secret) Visible() bool {
 	if len(s.value) > MaxSecret {
 		return false

@@ -1,5 +1,6 @@
 package schema
 
+// Find returns the entry with the id, or nil.
 func Find[T any](list []T, id string, idOf func(*T) string) *T {
 	for i := range list {
 		if idOf(&list[i]) == id {
@@ -9,12 +10,14 @@ func Find[T any](list []T, id string, idOf func(*T) string) *T {
 	return nil
 }
 
+// KeepFrom takes over the earlier secret if this one is missing.
 func (s *Secret) KeepFrom(before Secret) {
 	if !s.IsSet() && before.IsSet() {
 		s.set, s.variable = true, before.variable
 	}
 }
 
+// KeepSecrets takes over the earlier secrets that this version of the supplier omits.
 func (s *Supplier) KeepSecrets(before *Supplier) {
 	s.APIKey.KeepFrom(before.APIKey)
 	keepClientSecrets(s.OAuthClients, before.OAuthClients)
@@ -26,6 +29,7 @@ func (s *Supplier) KeepSecrets(before *Supplier) {
 	}
 }
 
+// KeepSecrets takes over the earlier secrets that this version of the buyer omits.
 func (b *Buyer) KeepSecrets(before *Buyer) {
 	keepClientSecrets(b.OAuthClients, before.OAuthClients)
 	for i := range b.Secrets {

@@ -6,23 +6,23 @@ import (
 	"pingpost/engine/market"
 )
 
-// Limits are those of the process and its addresses. The limits of one supplier
-// or buyer stand beside it.
+// Limits are the limits of the process and its listeners. A supplier's or buyer's own
+// limits are in its entry.
 type Limits struct {
 	Body          *Size     `json:"body"`             // of a request
 	Answer        *Size     `json:"answer"`           // of a buyer's answer
 	Header        *Size     `json:"header"`           // of a request, all of its lines
 	Connections   *int      `json:"connections"`      // open at once
 	MaxConnsPerIP *int      `json:"max_conns_per_ip"` // open at once from one address
-	AuthFailures  *int      `json:"auth_failures"`    // wrong credentials a second from one address
-	Documents     *int      `json:"documents"`        // API documents a second that one address is sent
+	AuthFailures  *int      `json:"auth_failures"`    // wrong credentials per second from one address
+	Documents     *int      `json:"documents"`        // API documents sent per second to one address
 	ReadTimeout   *Duration `json:"read_timeout"`     // for a request to arrive
 	WriteTimeout  *Duration `json:"write_timeout"`    // for an answer to leave
 	IdleTimeout   *Duration `json:"idle_timeout"`     // of a connection between requests
 }
 
-// MaxBody leaves room in an entry of the log for a lead twice, under other names
-// for its fields, and for the decision.
+// MaxBody leaves room in a log entry for a lead twice (its fields may have other names
+// the second time) and for the decision.
 const MaxBody = 400 * KiB
 
 func (l *Limits) fill() {
@@ -38,28 +38,28 @@ func (l *Limits) fill() {
 	l.IdleTimeout = l.IdleTimeout.orDefault(time.Minute)
 }
 
-// Report is what operators' reports are made from.
+// Report configures the operators' reports.
 type Report struct {
-	Keep *Duration `json:"keep"` // how long; 0: there is none; 90 days by default
+	Keep *Duration `json:"keep"` // retention; 0: no report; default 90 days
 }
 
 func (r *Report) fill() { r.Keep = r.Keep.orDefault(90 * Day) }
 
-// TLS is by which files an address speaks TLS: the certificate with its chain, and
-// its key, both as PEM, relative to the document's file.
+// TLS names the certificate file (with its chain) and the key file of a listener, both
+// in PEM and relative to the document's file.
 type TLS struct {
 	Cert string `json:"cert"`
 	Key  string `json:"key"`
 }
 
-// Traces is where traces of requests are sent, and of how many.
+// Traces configures the export of request traces.
 type Traces struct {
-	Endpoint Address       `json:"endpoint"` // of a collector that takes OTLP over HTTP; /v1/traces is added
-	Sample   *Share        `json:"sample"`   // of the requests whose callers have not decided it themselves
+	Endpoint Address       `json:"endpoint"` // of a collector for OTLP over HTTP; /v1/traces is added
+	Sample   *Share        `json:"sample"`   // of the requests without a sampling decision of the caller
 	Headers  []TraceHeader `json:"headers,omitempty"`
 }
 
-// TraceHeader is one that the collector wants, such as a credential.
+// TraceHeader is a header that the collector needs, such as a credential.
 type TraceHeader struct {
 	Name  string `json:"name"`
 	Value Secret `json:"value,omitzero"`
@@ -74,9 +74,9 @@ func (t *Traces) fill() {
 	}
 }
 
-// Webhooks are settings of what is told to all suppliers.
+// Webhooks are the settings for the webhooks of all suppliers.
 type Webhooks struct {
-	InFlight *int `json:"in_flight"` // attempts under way to one endpoint
+	InFlight *int `json:"in_flight"` // concurrent attempts to one endpoint
 }
 
 func (w *Webhooks) fill() { w.InFlight = valueOr(w.InFlight, 8) }

@@ -51,5 +51,5 @@ func (s Size) String() string {
 	return strconv.Itoa(int(s))
 }
 
-// MarshalText writes what String does.
+// MarshalText returns the same text as String.
 func (s Size) MarshalText() ([]byte, error) { return []byte(s.String()), nil }

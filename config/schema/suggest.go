@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// suggest names the key that was probably meant: one that has the given one as a
-// word of its own, or one of nearly the same letters; or all there are, where none is
-// near and few exist.
+// suggest returns the remedy for an unknown key: a key that contains it as a word, or
+// one with nearly the same letters. Without such a key it lists all keys, if they are
+// few.
 func suggest(key string, known map[string]int) string {
 	best, nearest := min(3, (len(key)+1)/2), ""
 	names := make([]string, 0, len(known))
@@ -32,12 +32,12 @@ func suggest(key string, known map[string]int) string {
 	case nearest != "":
 		return "; is " + nearest + " meant?"
 	case len(names) <= 12:
-		return "; here may stand " + strings.Join(names, ", ")
+		return "; use one of " + strings.Join(names, ", ")
 	}
 	return "; remove it, or look for its name in docs/configuration.md"
 }
 
-// distance is how many letters must be changed, put in or left out.
+// distance returns the number of letters to change, insert or delete.
 func distance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

@@ -1,26 +1,26 @@
 package schema
 
-// Supplier is who sends leads.
+// Supplier is a sender of leads.
 type Supplier struct {
 	ID                 string        `json:"id"`
 	Name               string        `json:"name"`
 	APIKey             Secret        `json:"api_key,omitzero"`
-	IngestRate         *int          `json:"ingest_rate"` // a second
-	PingRate           *int          `json:"ping_rate"`   // a second
+	IngestRate         *int          `json:"ingest_rate"` // per second
+	PingRate           *int          `json:"ping_rate"`   // per second
 	ByteRate           *Size         `json:"byte_rate"`   // of request bodies, a second
 	ConcurrentAuctions *int          `json:"concurrent_auctions"`
 	OAuthClients       []OAuthClient `json:"oauth_clients,omitempty"`
 	BearerTokens       []BearerToken `json:"bearer_tokens,omitempty"`
 	Webhook            *Webhook      `json:"webhook,omitempty"`
-	Test               bool          `json:"test,omitempty"` // every lead of it is a test lead
+	Test               bool          `json:"test,omitempty"` // all its leads are test leads
 }
 
 const (
 	defaultRate     = 100
 	defaultAuctions = 1000
 
-	// bytesEach is how long a body may be on average where requests come at their
-	// full rates and byte_rate is not set.
+	// averageBody is the average body size that the default byte_rate allows at the full
+	// request rates.
 	averageBody = 8 * KiB
 	MaxByteRate = 1024 * MiB
 )
@@ -36,16 +36,16 @@ func (s *Supplier) fill() {
 }
 
 // defaultByteRate returns the default byte_rate of a supplier with these rates. It
-// admits any body that limits.body can allow.
+// admits any body that limits.body allows.
 func defaultByteRate(ingest, ping int) Size {
 	requests := min(max(ingest, 0), MaxRate) + min(max(ping, 0), MaxRate)
 	return min(max(Size(requests)*averageBody, MaxBody), MaxByteRate)
 }
 
-// MaxRate is the highest rate that can be asked for, a second.
+// MaxRate is the highest allowed rate, per second.
 const MaxRate = 1_000_000
 
-// Webhook is where a supplier hears of its leads.
+// Webhook is the address that receives a supplier's webhooks.
 type Webhook struct {
 	URL    Address `json:"url"`
 	Secret Secret  `json:"secret,omitzero"` // whsec_ and base64

@@ -7,12 +7,12 @@ import (
 	"unicode/utf8"
 )
 
-// jsonReader walks a valid JSON text token by token and keeps count of lines.
+// jsonReader reads a valid JSON text token by token and counts lines and columns.
 type jsonReader struct {
 	*Reader
 	decoder *json.Decoder
 	data    []byte
-	offset  int // where at stands
+	offset  int // byte offset of at
 	at      Position
 }
 
@@ -24,7 +24,7 @@ func (r *Reader) readJSON(data []byte) *Node {
 	return j.value("", 0)
 }
 
-// token is the next token and the position of its first character.
+// token returns the next token and the position of its first character.
 func (j *jsonReader) token() (json.Token, Position) {
 	start := int(j.decoder.InputOffset())
 	for start < len(j.data) && strings.IndexByte(" \t\r\n,:", j.data[start]) >= 0 {
@@ -94,7 +94,7 @@ func (j *jsonReader) list(at Position, path Path, depth int) *Node {
 	return n
 }
 
-// skip reads to the end of the mapping or list just begun.
+// skip reads to the end of the mapping or list that began with the last token.
 func (j *jsonReader) skip() {
 	for open := 1; open > 0; {
 		token, _ := j.token()

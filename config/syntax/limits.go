@@ -4,33 +4,34 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// guard looks over the tokens before the parser does. The parser recurses once
-// for each level and once for each key of a block mapping, and shifts a whole
-// flow mapping for each key without a value: what is deep or wide beyond any
-// configuration would exhaust its stack, which no recover can catch, or its
-// time. Anchors, aliases, merges and tags, by which a short text becomes a huge
-// document, are refused here as well.
+// guard checks the tokens before the parser reads them. The parser recurses once for
+// each level and once for each key of a block mapping, and it shifts a whole flow
+// mapping for each key without a value. A hostile document could therefore exhaust its
+// time or its stack, and recover cannot catch a stack overflow.
+//
+// The guard also rejects anchors, aliases, merges and tags, because they let a short
+// text expand to a huge document.
 type guard struct {
 	blocks  []block
 	flows   []flow
-	last    *token.Token // the last one that is no comment
-	started bool         // something of the document has been seen
+	last    *token.Token // the last token that is not a comment
+	started bool         // the document has begun
 }
 
-// block is one level of indentation: a mapping with so many keys, or a list.
+// block is one level of indentation: a mapping with its number of keys, or a list.
 type block struct {
 	column int
 	list   bool
 	keys   int
 }
 
-// flow is one open bracket, and what its present entry has so far.
+// flow is one open bracket and the state of its current entry.
 type flow struct {
 	mapping      bool
 	value, colon bool
 }
 
-// checkTokens reports the first token that the parser is not to see.
+// checkTokens reports the first token that the parser must not see, and returns false.
 func (r *Reader) checkTokens(tokens token.Tokens) bool {
 	var g guard
 	for _, t := range tokens {
@@ -99,7 +100,7 @@ func (g *guard) checkBlock(t *token.Token) string {
 	return g.checkDepth()
 }
 
-// closeBlocks closes the levels that are indented more.
+// closeBlocks closes the levels that are indented deeper than the column.
 func (g *guard) closeBlocks(column int) {
 	for len(g.blocks) > 0 && g.blocks[len(g.blocks)-1].column > column {
 		g.blocks = g.blocks[:len(g.blocks)-1]
@@ -138,7 +139,7 @@ func (g *guard) checkFlow(t *token.Token) string {
 	return ""
 }
 
-// checkEntry judges an entry of a flow mapping or list as it ends.
+// checkEntry checks an entry of a flow mapping or list at its end.
 func (g *guard) checkEntry() string {
 	top := g.flows[len(g.flows)-1]
 	if g.last.Type == token.MappingValueType || top.mapping && top.value && !top.colon {

@@ -1,6 +1,6 @@
 package syntax
 
-// Kind is the form of a node.
+// Kind is the type of a node.
 type Kind uint8
 
 const (
@@ -12,11 +12,11 @@ const (
 	List
 )
 
-// Describe is how a kind is called towards people.
+// Describe returns the kind in words, for messages.
 func (k Kind) Describe() string {
 	switch k {
 	case Null:
-		return "nothing"
+		return "an empty value"
 	case Text:
 		return "text"
 	case Number:
@@ -31,20 +31,21 @@ func (k Kind) Describe() string {
 	panic("BUG: unknown kind of node")
 }
 
-// Position is a place in the text, both from 1; a column counts characters.
+// Position is a place in the text. Line and column start at 1; a column counts
+// characters.
 type Position struct{ Line, Column int }
 
-// Node is one value of a document as it was written. It is the only form in
-// which the steps after the parser see YAML or JSON.
+// Node is one value of a document as written. The later steps see YAML and JSON only in
+// this form.
 type Node struct {
 	Position
 	Kind      Kind
-	Expanded  bool   // holds something from the environment
-	Raw       string // of text that is expanded: as it is written
-	Missing   string // what to say where a variable has no value; empty: all have one
+	Expanded  bool   // the text holds the value of a variable
+	Raw       string // an expanded text as written
+	Missing   string // message for a variable without a value; empty if all have one
 	Variables map[string]string
-	Block     bool   // text whose lines are the document's, from the one after the position on
-	Text      string // of a scalar, expanded; a number's digits as written
+	Block     bool   // text in lines of the document, beginning after the position's line
+	Text      string // of a scalar, after expansion; the digits of a number as written
 	Members   []Member
 	Items     []*Node
 }
@@ -56,7 +57,7 @@ type Member struct {
 	Value *Node
 }
 
-// Find is the node at the place, or the deepest one on the way to it.
+// Find returns the node at the path, or the deepest node on the way to it.
 func (n *Node) Find(p Path) (found *Node, exact bool) {
 	for p != "" {
 		var s step
@@ -70,7 +71,7 @@ func (n *Node) Find(p Path) (found *Node, exact bool) {
 	return n, true
 }
 
-// Member is the value of a key, or nil.
+// Member returns the value of a key, or nil.
 func (n *Node) Member(key string) *Node { return n.child(step{key: key, index: -1}) }
 
 func (n *Node) child(s step) *Node {
@@ -88,7 +89,8 @@ func (n *Node) child(s step) *Node {
 	return nil
 }
 
-// HasVariables tells whether something in the node is from the environment.
+// HasVariables reports whether the node or a node inside it holds a value from the
+// environment.
 func (n *Node) HasVariables() bool {
 	if n.Expanded {
 		return true
@@ -106,13 +108,13 @@ func (n *Node) HasVariables() bool {
 	return false
 }
 
-// IsEntryList tells whether the node is a list of mappings.
+// IsEntryList reports whether the node is a list of mappings.
 func (n *Node) IsEntryList() bool {
 	return n != nil && n.Kind == List && len(n.Items) > 0 && n.Items[0].Kind == Mapping
 }
 
-// SecretMark reports whether a mapping stands for a secret that is known elsewhere, and the
-// variable that gives it.
+// SecretMark reports whether a mapping is {set: true}, for a secret with its value
+// elsewhere. It also returns the name of the variable that gives the value.
 func (n *Node) SecretMark() (variable string, is bool) {
 	if n.Kind != Mapping {
 		return "", false
@@ -130,5 +132,5 @@ func (n *Node) SecretMark() (variable string, is bool) {
 	return variable, is && len(n.Members) <= 2
 }
 
-// maxVariable is the longest name of a variable, in bytes.
+// maxVariable is the maximum length of a variable's name, in bytes.
 const maxVariable = 256

@@ -7,8 +7,8 @@ import (
 // Path is a path into a document, such as campaigns[0].fields[2].pattern.
 type Path string
 
-// Key is the place of a key. A key that no form has is quoted, and cut, so that
-// a path stays one line.
+// Key returns the path of a key. It quotes and shortens unknown keys, so that a path
+// stays in one line.
 func (p Path) Key(name string) Path {
 	if !IsPlainKey(name) {
 		runes := []rune(name)
@@ -20,6 +20,7 @@ func (p Path) Key(name string) Path {
 	return p + "." + Path(name)
 }
 
+// Index returns the path of an item of a list.
 func (p Path) Index(index int) Path {
 	return p + Path("["+strconv.Itoa(index)+"]")
 }
@@ -36,13 +37,13 @@ func IsPlainKey(name string) bool {
 	return name != "" && len(name) <= 64
 }
 
-// step is one part of a place: a key, or the index of an item.
+// step is one part of a path: a key, or the index of an item.
 type step struct {
 	key   string
-	index int // -1: key is meant
+	index int // -1 for a key
 }
 
-// split cuts the first step off the place.
+// split cuts the first step off the path.
 func (p Path) split() (step, Path) {
 	if p != "" && p[0] == '[' {
 		end := 1

@@ -6,17 +6,17 @@ import (
 	"strings"
 )
 
-// Problem is one mistake in a document: where it stands and what to do about
-// it. Its message never holds a secret nor anything from the environment.
+// Problem is one mistake in a document: its place and the remedy. The message never
+// contains a secret or a value from the environment.
 type Problem struct {
 	File    string
-	Line    int // from 1; 0 where the document has no text
+	Line    int // from 1; 0 if the document has no text
 	Column  int // from 1, in characters
 	Path    string
 	Message string
 }
 
-// Error is the problem in one line: file:line:column: path: message.
+// Error returns the problem in one line: file:line:column: path: message.
 func (p Problem) Error() string {
 	var b strings.Builder
 	b.WriteString(p.File)
@@ -30,13 +30,13 @@ func (p Problem) Error() string {
 	return b.String()
 }
 
-// Problems is every mistake of a document, in the order of its lines.
+// Problems lists all mistakes of a document, ordered by line.
 type Problems []Problem
 
-// ShownProblems is how many problems a text shows before it only counts them.
+// ShownProblems is the number of problems that Error prints. It only counts the others.
 const ShownProblems = 200
 
-// Error has one problem a line.
+// Error returns one line for each problem.
 func (p Problems) Error() string {
 	var b strings.Builder
 	for i, problem := range p {
@@ -52,7 +52,7 @@ func (p Problems) Error() string {
 	return b.String()
 }
 
-// Err is the sorted problems as an error, or nil where there are none.
+// Err sorts the problems and returns them as an error, or nil if there are no problems.
 func (p Problems) Err() error {
 	if len(p) == 0 {
 		return nil
@@ -66,7 +66,7 @@ func (p Problems) Err() error {
 	return &p
 }
 
-// Warnings is the warnings in lines, each with its place.
+// Warnings returns one line for each warning, with its place.
 func (p Problems) Warnings() string {
 	var b strings.Builder
 	for _, problem := range p {

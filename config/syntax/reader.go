@@ -10,28 +10,29 @@ import (
 	"pingpost/engine/market/escape"
 )
 
-// Limits of a document's text. They keep a mistaken or hostile upload from
-// taking the process down: the YAML parser recurses by depth and by the keys of
-// one mapping, and keeps some hundred bytes a mark.
+// Limits of a document's text. They protect the process against a hostile upload: the
+// YAML parser recurses by depth and by the keys of one mapping, and allocates some
+// hundred bytes for each mark.
 const (
 	MaxDocument = 16 << 20
 	MaxMarks    = 4_000_000 // characters that may begin a token
 	maxDepth    = 32
-	maxKeys     = 256 // of one mapping; the form's largest has a tenth
+	maxKeys     = 256 // in one mapping; the largest mapping of the schema has a tenth of it
 )
 
-// Reader turns a text into nodes and collects what is wrong with it.
+// Reader turns a text into nodes and collects the mistakes.
 type Reader struct {
 	File     string
 	Env      func(string) (string, bool)
 	Problems Problems
 }
 
+// Report adds a mistake.
 func (r *Reader) Report(at Position, path Path, message string) {
 	r.Problems = append(r.Problems, Problem{File: r.File, Line: at.Line, Column: at.Column, Path: string(path), Message: message})
 }
 
-// Read is the document's root, or nil where it has no shape at all.
+// Read returns the root of the document, or nil if it cannot be parsed.
 func (r *Reader) Read(data []byte) *Node {
 	start := Position{1, 1}
 	if message := ExceededLimit(data); message != "" {
@@ -49,7 +50,7 @@ func (r *Reader) Read(data []byte) *Node {
 	return r.readYAML(data)
 }
 
-// ExceededLimit says which limit a text is over; empty: none.
+// ExceededLimit returns the message for the limit that a text exceeds, or "".
 func ExceededLimit(data []byte) string {
 	switch {
 	case len(data) > MaxDocument:
@@ -73,8 +74,8 @@ func marks(data []byte) (n int) {
 // Decimal is the grammar of a JSON number.
 var Decimal = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$`)
 
-// text makes a text node, expanded. A plain YAML scalar that holds a reference
-// stands for whatever the variable holds, so it may be read as a number too.
+// text returns a text node with its variables expanded. A plain YAML scalar with a
+// ${NAME} takes the form of the variable's value, so it can also be read as a number.
 func (r *Reader) text(at Position, path Path, raw string) *Node {
 	n := &Node{Position: at, Kind: Text, Variables: make(map[string]string)}
 	text, expanded, err := Expand(raw, func(name string) (string, bool) { return r.variable(n, name) })
@@ -97,7 +98,7 @@ func (r *Reader) text(at Position, path Path, raw string) *Node {
 	return n
 }
 
-// variable finds a value and notes it in the node.
+// variable returns the value of a variable and stores it in the node.
 func (r *Reader) variable(n *Node, name string) (value string, ok bool) {
 	if value, ok = r.Env(name); ok {
 		n.Variables[name] = value

@@ -8,13 +8,12 @@ import (
 )
 
 var (
-	errUnclosed = errors.New("${ has no closing brace; write $${ where a plain ${ is meant")
-	errVariable = errors.New("between ${ and } stands no variable's name (letters, digits and _, not beginning with a digit); write $${ where a plain ${ is meant")
+	errUnclosed = errors.New("${ has no closing brace; write $${ for a plain ${")
+	errVariable = errors.New("the text between ${ and } is not a variable's name (letters, digits and _, not beginning with a digit); write $${ for a plain ${")
 )
 
-// Expand replaces each ${NAME} of a scalar by the variable's value, and $${ by
-// a plain ${. What a variable holds is not looked at again. The error names the
-// variable, never a value.
+// Expand replaces each ${NAME} of a scalar by the variable's value, and $${ by a plain
+// ${. It does not expand the values again. The error names the variable, never a value.
 func Expand(text string, env func(string) (string, bool)) (out string, expanded bool, err error) {
 	if !strings.Contains(text, "${") {
 		return text, false, nil
@@ -55,14 +54,15 @@ func Expand(text string, env func(string) (string, bool)) (out string, expanded 
 	return b.String(), expanded, nil
 }
 
-// UnsetVariableError is a variable that the environment lacks.
+// UnsetVariableError names a variable that the environment does not have.
 type UnsetVariableError string
 
 func (name UnsetVariableError) Error() string {
 	return "the environment has no variable " + string(name) + "; set it before starting, or write the value here"
 }
 
-// SoleVariable is the name of the variable that a text consists of, or empty.
+// SoleVariable returns the variable's name if the text is exactly one ${NAME}, otherwise
+// "".
 func SoleVariable(raw string) string {
 	if VariableReference.FindString(raw) != raw || raw == "" {
 		return ""
@@ -70,6 +70,7 @@ func SoleVariable(raw string) string {
 	return raw[2 : len(raw)-1]
 }
 
+// IsVariableName reports whether the text is a valid name of a variable.
 func IsVariableName(s string) bool {
 	for i := range len(s) {
 		c := s[i] | 0x20
@@ -80,11 +81,11 @@ func IsVariableName(s string) bool {
 	return s != ""
 }
 
-// A brace inside a flow mapping ends a plain scalar, so that the YAML grammar
-// has no room for {password: ${NAME}}. The braces of a reference are therefore
-// hidden from the parser behind two characters that no text may hold, one for
-// one, so that positions stay, and put back into each scalar. Only the braces
-// are touched: the value of a variable never meets the parser.
+// A brace inside a flow mapping ends a plain scalar, so YAML cannot parse
+// {password: ${NAME}}. The reader therefore replaces the braces of a reference by two
+// characters that no text may contain, and restores them in each scalar. Each brace
+// becomes one character, so positions stay the same. The parser never sees the value of
+// a variable.
 const (
 	HiddenOpen  = '\uFDD0'
 	HiddenClose = '\uFDD1'
@@ -102,7 +103,8 @@ var unhide = strings.NewReplacer(string(HiddenOpen), "{", string(HiddenClose), "
 
 func RestoreBraces(text string) string { return unhide.Replace(text) }
 
-// hasHiddenBraces tells whether the text holds the characters kept for hiding.
+// hasHiddenBraces reports whether the text contains one of the two replacement
+// characters.
 func hasHiddenBraces(text string) bool {
 	return strings.ContainsRune(text, HiddenOpen) || strings.ContainsRune(text, HiddenClose)
 }

@@ -10,7 +10,7 @@ func (n *Node) writeJSON(b *strings.Builder) {
 	n.WriteFlow(b, ",", ":", Quote, Quote)
 }
 
-// WriteFlow writes the node in one line, in brackets.
+// WriteFlow writes the node in one line with brackets.
 func (n *Node) WriteFlow(b *strings.Builder, comma, colon string, key, text func(string) string) {
 	switch n.Kind {
 	case Mapping:
@@ -42,8 +42,7 @@ func (n *Node) WriteFlow(b *strings.Builder, comma, colon string, key, text func
 	}
 }
 
-// Quote writes text in double quotes, in the escapes that JSON and YAML
-// have in common.
+// Quote returns the text in double quotes, with the escapes that JSON and YAML share.
 func Quote(text string) string {
 	var b strings.Builder
 	b.WriteByte('"')
@@ -62,7 +61,7 @@ func Quote(text string) string {
 	return b.String()
 }
 
-// JSON is the node as compact JSON, empty for none.
+// JSON returns the node as compact JSON, or "" for nil.
 func (n *Node) JSON() string {
 	if n == nil {
 		return ""

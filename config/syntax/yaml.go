@@ -11,10 +11,9 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// readYAML parses one YAML document. The library's own errors quote the lines
-// around a mistake, secrets and all, so only their message and position are
-// used; a mistake in the syntax is the last one reported, as nothing after it
-// can be trusted.
+// readYAML parses one YAML document. The library's errors quote the lines around a
+// mistake, including secrets. The reader therefore uses only their message and position.
+// It stops at the first syntax mistake, because the rest of the tree is unreliable.
 func (r *Reader) readYAML(data []byte) (root *Node) {
 	defer func() {
 		if recover() != nil {
