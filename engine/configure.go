@@ -74,7 +74,7 @@ func (e *Engine) Configure(c Configuration) error {
 			tables[list.Ref] = table
 		}
 	}
-	e.plan.Store(newPlan(c.Catalog, tables, e.askers, e.opt.Clock.Now()))
+	e.plan.Store(newPlan(c.Catalog, tables, e.limiters, e.opt.Clock.Now()))
 	return nil
 }
 

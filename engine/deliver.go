@@ -64,7 +64,7 @@ func (in *ingest) runDelivery(c *courier) fate {
 	clock := in.engine.opt.Clock
 	began := clock.Now()
 	outcome := c.until(in.deadline())
-	in.timings.addBuyers(clock, began)
+	in.timings.addBuyers(clock.Now() - began)
 	return outcome
 }
 

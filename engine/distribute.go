@@ -58,7 +58,7 @@ func (in *ingest) acceptedAnswer() Answer {
 // way, chooseBuyer waits for its end and checks everything again.
 func (in *ingest) chooseBuyer() (market.Reason, error) {
 	if in.open.Campaign.Method == market.PingPost {
-		return in.bargain()
+		return in.runAuction()
 	}
 	for {
 		in.candidates.Begin(in.open.FilterSets)
@@ -98,7 +98,7 @@ func (in *ingest) reserveFirst() (market.Reason, <-chan struct{}) {
 	for in.candidates.In.Next(0) >= 0 {
 		next := in.nextCandidate()
 		if next < 0 {
-			return in.auction.reason(), nil
+			return in.auction.Reason(), nil
 		}
 		outcome, wait := in.reserveCandidate(next)
 		if wait == nil && outcome == market.OutcomeWon && in.encodePost() {
@@ -113,8 +113,8 @@ func (in *ingest) reserveFirst() (market.Reason, <-chan struct{}) {
 		}
 		in.candidates.Exclude(next, outcome)
 	}
-	if in.auction.wasHeld() {
-		return in.auction.reason(), nil
+	if in.auction.IsHeld() {
+		return in.auction.Reason(), nil
 	}
 	return in.candidates.Reason(), nil
 }
@@ -127,7 +127,7 @@ func (in *ingest) nextCandidate() int {
 	case market.Waterfall:
 		return in.candidates.In.Next(0)
 	case market.PingPost:
-		return in.auction.next(in.now)
+		return in.auction.Next(in.now)
 	}
 	in.turnMembers, in.turnWeights = in.turnMembers[:0], in.turnWeights[:0]
 	for i := in.candidates.In.Next(0); i >= 0; i = in.candidates.In.Next(i + 1) {
@@ -144,9 +144,9 @@ func (in *ingest) nextCandidate() int {
 func (in *ingest) reserveCandidate(filterSet int) (market.Outcome, <-chan struct{}) {
 	campaign := in.open.Campaign
 	price := campaign.FilterSets[filterSet].Price
-	if in.auction.wasHeld() {
-		bid := in.auction.bid(filterSet)
-		price, in.bid = bid.Amount, bidReference{auction: in.auction.id, token: bid.Token}
+	if in.auction.IsHeld() {
+		bid := in.auction.Bid(filterSet)
+		price, in.bid = bid.Amount, bidReference{auction: in.auction.ID, token: bid.Token}
 	}
 	payout, ok := campaign.Payout.Amount(price)
 	if !ok {
@@ -181,7 +181,7 @@ func (in *ingest) reserveSale() (market.Outcome, <-chan struct{}) {
 func (in *ingest) recordSale(sale *event.Sale) {
 	sale.Buyer, sale.FilterSet = in.filterSet().Buyer.Ref, uint32(in.choice.filterSet)
 	sale.Price, sale.Payout, sale.Currency = in.choice.price, in.choice.payout, in.open.Campaign.Currency
-	sale.Test = in.open.test
+	sale.Test = in.open.Test
 	sale.Charges = append(sale.Charges[:0], in.reserved.Charges()...)
 	if in.open.Campaign.Method == market.Waterfall {
 		sale.Turn = event.Turn{}

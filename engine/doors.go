@@ -51,7 +51,7 @@ func look(o *open, i int, s *state.State, now int64, doors *selection.Availabili
 	if paused, _ := s.Paused(event.NameBuyer, seat.Buyer.Ref); paused {
 		doors.Paused.Add(i)
 	}
-	if s.UnknownDeliveries(seat.Buyer.Ref, o.test) >= maxUnknown {
+	if s.UnknownDeliveries(seat.Buyer.Ref, o.Test) >= maxUnknown {
 		doors.Unhealthy.Add(i)
 	}
 	if _, ok := o.Campaign.Payout.Amount(price); !ok || price < o.Campaign.Floor {

@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"pingpost/engine/auction"
 	"pingpost/engine/market"
 	"pingpost/engine/state"
 )
@@ -47,7 +48,7 @@ type Note interface {
 	// or may not have the lead.
 	Unknown(lead market.LeadID, buyer string)
 	// Held reports the end of an auction. campaign is nil if a ping matched none.
-	Held(campaign *market.Campaign, supplier *market.Supplier, h *Held)
+	Held(campaign *market.Campaign, supplier *market.Supplier, s *auction.Summary)
 	Fault(what string, err error)
 }
 
@@ -61,19 +62,16 @@ type Engine struct {
 	pendingCommits sync.Pool // *pendingCommit
 	decisions      sync.Pool // *Decision
 	pings          sync.Pool // *ping
-	gatherings     sync.Pool // *gathering
-	crew           crew
-	sellers        sellers
-	pinging        atomic.Int64 // pings in progress
+	auctions       *auction.Runner
 	recent         recentAuctions
 	log            logReader
 
 	changing  keyedMutex[market.LeadID] // leads with a status change in progress
 	returning keyedMutex[month]         // months with a return in progress
 
-	configuring sync.Mutex // one change of configuration at a time
-	staffing    sync.Mutex // one change of operators' accounts at a time
-	askers      askers     // written under configuring
+	configuring sync.Mutex           // one change of configuration at a time
+	staffing    sync.Mutex           // one change of operators' accounts at a time
+	limiters    auction.PingLimiters // changed under configuring
 
 	couriers couriers
 	webhooks webhooks
@@ -99,7 +97,8 @@ func New(opt Options) *Engine {
 	}
 	e := &Engine{opt: opt, state: opt.State, stop: make(chan struct{})}
 	e.couriers.byLead = make(map[market.LeadID]*courier)
-	e.askers = make(askers)
+	e.limiters = make(auction.PingLimiters)
+	e.auctions = e.newAuctionRunner()
 	e.log = newLogReader(&e.opt, e.stop)
 	e.webhooks.reads, e.webhooks.observer = make(chan struct{}, maxPayloadReads), noWebhookObserver{}
 	if observer, ok := opt.Note.(WebhookObserver); ok {
@@ -107,7 +106,6 @@ func New(opt Options) *Engine {
 	}
 	e.workspaces.New = func() any { return new(ingest) }
 	e.pings.New = func() any { return &ping{pending: pendingCommit{engine: e, done: make(chan error, 1)}} }
-	e.gatherings.New = func() any { return newGathering(e) }
 	e.pendingCommits.New = func() any { return &pendingCommit{engine: e, done: make(chan error, 1)} }
 	e.decisions.New = func() any { return &Decision{pending: pendingCommit{engine: e, done: make(chan error, 1)}} }
 	return e
@@ -128,7 +126,7 @@ func (e *Engine) State() *state.State { return e.state }
 func (e *Engine) Close() {
 	if e.stopped.CompareAndSwap(false, true) {
 		close(e.stop)
-		e.crew.close()
+		e.auctions.Close()
 	}
 	e.couriers.end()
 }
@@ -158,8 +156,8 @@ func (e *Engine) NewRequestID() market.RequestID {
 
 type silent struct{}
 
-func (silent) Decided(*market.Campaign, *market.Supplier, *Answer) {}
-func (silent) Posted(string, *market.PostResult)                   {}
-func (silent) Unknown(market.LeadID, string)                       {}
-func (silent) Held(*market.Campaign, *market.Supplier, *Held)      {}
-func (silent) Fault(string, error)                                 {}
+func (silent) Decided(*market.Campaign, *market.Supplier, *Answer)       {}
+func (silent) Posted(string, *market.PostResult)                         {}
+func (silent) Unknown(market.LeadID, string)                             {}
+func (silent) Held(*market.Campaign, *market.Supplier, *auction.Summary) {}
+func (silent) Fault(string, error)                                       {}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"pingpost/engine"
+	"pingpost/engine/auction"
 	"pingpost/engine/market"
 	"pingpost/engine/sealtest"
 	"pingpost/engine/state"
@@ -94,7 +95,7 @@ func (n *noted) Posted(string, *market.PostResult) { n.posted.Add(1) }
 func (n *noted) Fault(string, error)               { n.faults.Add(1) }
 
 // Held sees that every seat is accounted for, once.
-func (n *noted) Held(campaign *market.Campaign, _ *market.Supplier, h *engine.Held) {
+func (n *noted) Held(campaign *market.Campaign, _ *market.Supplier, h *auction.Summary) {
 	n.held.Add(1)
 	if h.Test {
 		n.testAuctions.Add(1)

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"pingpost/engine/auction"
 	"pingpost/engine/event"
 	"pingpost/engine/market"
 	"pingpost/engine/selection"
@@ -41,7 +42,7 @@ type ingest struct {
 	// The sale.
 	id             market.LeadID
 	candidates     selection.Candidates
-	auction        auction // of a ping_post campaign
+	auction        auction.Auction // of a ping_post campaign
 	accepted       acceptedBid
 	choice         choice
 	bid            bidReference   // of the choice
@@ -129,7 +130,7 @@ func (in *ingest) begin(e *Engine, req *IngestRequest, p *plan, d *Decision) {
 	in.record.Reset()
 	in.lendLists()
 	in.candidates.ClearOutcomes()
-	in.auction.reset()
+	in.auction.Reset()
 	in.accepted.reset()
 	in.bid = bidReference{}
 	in.faults, in.refusedCharges, in.courier = in.faults[:0], nil, nil
@@ -139,7 +140,7 @@ func (in *ingest) begin(e *Engine, req *IngestRequest, p *plan, d *Decision) {
 }
 
 func (in *ingest) end() {
-	in.auction.outcomes()
+	in.timings.trace().setPingOutcomes(&in.auction)
 	if !in.queued {
 		in.takeBackLists()
 		in.engine.state.Release(&in.reserved)
@@ -150,7 +151,7 @@ func (in *ingest) end() {
 	clear(in.plain)
 	clear(in.key[:])
 	in.accepted.reset()
-	in.auction.reset()
+	in.auction.Reset()
 }
 
 // releaseAfterPanic releases the reservations of a call that has panicked, unless the
@@ -207,7 +208,7 @@ func (in *ingest) beginRecord() {
 	in.record.Campaign, in.record.Supplier = campaign.Ref, in.req.Supplier.Ref
 	in.record.Catalog = in.plan.catalog.Version
 	in.record.Keep = in.now + int64(max(e.opt.Keep, campaign.Returns.Window))
-	in.record.Sale.Test = in.open.test
+	in.record.Sale.Test = in.open.Test
 	in.recordFields()
 	in.timings.trace().about(in.id, campaign)
 }
@@ -273,6 +274,6 @@ func (in *ingest) commit() error {
 func (in *ingest) completeAnswer(answer Answer) Answer {
 	in.campaign, in.supplier = in.open.Campaign, in.req.Supplier
 	answer.Lead, answer.Request = in.id, in.req.Request
-	answer.Campaign, answer.Test = string(in.open.Campaign.ID), in.open.test
+	answer.Campaign, answer.Test = string(in.open.Campaign.ID), in.open.Test
 	return answer
 }

@@ -38,6 +38,6 @@ func (e *Engine) LoadList(id market.ListID, table *fingerprint.Table, file state
 	in := e.plan.Load()
 	tables := maps.Clone(in.tables)
 	tables[list.Ref] = table
-	e.plan.Store(newPlan(in.catalog, tables, e.askers, now))
+	e.plan.Store(newPlan(in.catalog, tables, e.limiters, now))
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"pingpost/engine"
+	"pingpost/engine/auction"
 	"pingpost/engine/market"
 )
 
@@ -22,7 +23,7 @@ func (n touchy) trip(at string) {
 	}
 }
 
-func (n touchy) Held(c *market.Campaign, s *market.Supplier, h *engine.Held) {
+func (n touchy) Held(c *market.Campaign, s *market.Supplier, h *auction.Summary) {
 	n.trip("an auction is noted")
 	n.Note.Held(c, s, h)
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"pingpost/engine/auction"
 	"pingpost/engine/event"
 	"pingpost/engine/market"
 	"pingpost/engine/selection"
@@ -73,11 +74,12 @@ type ping struct {
 	lead       market.Lead
 	faults     []market.FieldError
 	candidates selection.Candidates
-	auction    auction
+	auction    auction.Auction
 	reserved   state.Reservation
 	record     event.AuctionHeld
 	pending    pendingCommit // of record and reserved
 	scratch    []byte        // memory for hashing
+	random     [10]byte      // memory for newID
 }
 
 // bidWindow is the longest time for which a bid is valid after the start of its auction.
@@ -128,15 +130,15 @@ func (p *ping) begin(e *Engine, req *PingRequest, plan *plan, endpoint byte) {
 	p.faults = p.faults[:0]
 	p.record.Reset()
 	p.candidates.ClearOutcomes()
-	p.auction.reset()
+	p.auction.Reset()
 }
 
 func (p *ping) end() {
-	p.auction.outcomes()
+	p.timings.trace().setPingOutcomes(&p.auction)
 	p.engine.state.Release(&p.reserved)
 	clear(p.record.Fields)
 	clear(p.record.Bids)
-	p.auction.reset()
+	p.auction.Reset()
 	p.req, p.plan, p.open, p.timings = nil, nil, nil, nil
 }
 
@@ -203,7 +205,7 @@ func (p *ping) repeatPing() (answer PingAnswer, found bool, err error) {
 // concurrent pings with one id, the second waits for the first one's result.
 func (p *ping) claimName() error {
 	e := p.engine
-	p.record.Auction = market.AuctionID(e.newID(p.now, &p.auction.random))
+	p.record.Auction = market.AuctionID(e.newID(p.now, &p.random))
 	if p.endpoint == endpointAvailability {
 		p.record.Name = e.auctionName(byPingID.forTest(p.test), p.req.Supplier, p.record.Auction[:])
 		return nil

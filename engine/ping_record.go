@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"pingpost/engine/auction"
 	"pingpost/engine/event"
 	"pingpost/engine/market"
 )
@@ -14,23 +15,22 @@ func (p *ping) askBuyers() error {
 		if p.open != nil {
 			campaign = p.open.Campaign
 		}
-		a.noted = Held{Reason: p.record.Reason, Pings: a.noted.Pings[:0], Test: p.test}
-		p.engine.opt.Note.Held(campaign, p.req.Supplier, &a.noted)
+		p.engine.opt.Note.Held(campaign, p.req.Supplier, a.SummarizeUnheld(p.record.Reason, p.test))
 		return nil
 	}
 	ceiling := p.now + bidWindow
-	limit := min(p.expires-int64(margin), ceiling-int64(p.open.Campaign.PingReserve))
-	a.prepare(p.engine, p.open, p.record.Auction, p.now, limit, ceiling)
-	a.spent = p.timings
-	a.lead, a.candidates, a.request, a.hops = &p.lead, &p.candidates, p.req.Request, p.req.Hops+1
-	if err := a.hold(p.req.Supplier); err != nil {
+	limit := min(p.expires-int64(auction.Margin), ceiling-int64(p.open.Campaign.PingReserve))
+	a.Prepare(&p.open.Bidders, p.engine.state, p.record.Auction, p.now, limit, ceiling)
+	a.Lead, a.Candidates, a.Request, a.Hops = &p.lead, &p.candidates, p.req.Request, p.req.Hops+1
+	if err := p.engine.collectBids(a, p.open, p.req.Supplier, nil, p.timings); err != nil {
 		return err
 	}
-	if len(a.offers) == 0 {
-		p.record.Reason = a.reason()
+	best, ok := a.Best()
+	if !ok {
+		p.record.Reason = a.Reason()
 		return nil
 	}
-	p.recordWinner(a.offers[0].FilterSet)
+	p.recordWinner(best)
 	return nil
 }
 
@@ -54,7 +54,7 @@ func (p *ping) checkCampaign() market.Reason {
 // list of passed filters. After an availability ping the supplier names the buyer instead.
 func (p *ping) recordWinner(filterSet int) {
 	p.candidates.Exclude(filterSet, market.OutcomeWon)
-	p.record.Until = p.auction.bid(filterSet).ValidUntil
+	p.record.Until = p.auction.Bid(filterSet).ValidUntil
 	if p.endpoint == endpointPing {
 		p.engine.opt.Entropy(p.record.Token[:])
 		p.record.FiltersPassed = p.open.Campaign.FiltersPassed(filterSet)
@@ -73,10 +73,10 @@ func (p *ping) completeRecord() {
 	if p.open != nil {
 		record.Campaign = p.open.Campaign.Ref
 	}
-	if a.wasHeld() {
-		record.Deadline = a.deadline
-		record.Trail = a.appendTrail(record.Trail[:0])
-		record.Bids = a.appendBids(record.Bids[:0])
+	if a.IsHeld() {
+		record.Deadline = a.Deadline
+		record.Trail = appendAuctionTrail(record.Trail[:0], &p.candidates)
+		record.Bids = a.AppendBids(record.Bids[:0])
 	}
 	p.recordFields()
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"pingpost/engine/auction"
 	"pingpost/engine/bitset"
 	"pingpost/engine/event"
 	"pingpost/engine/market"
@@ -28,20 +29,16 @@ type line struct{ vertical, subVertical string }
 
 // open is a campaign ready for leads.
 type open struct {
-	*selection.FilterSets
+	auction.Bidders
 	doors atomic.Pointer[selection.Availability]
 
-	// Of ping_post campaigns alone, by seat: how its buyer is asked, and which
-	// seats have a buyer that can be.
-	askers    []*asker
-	reachable bitset.Set
+	reachable bitset.Set // of a ping_post campaign: the filter sets whose buyer has a ping endpoint
 
-	test      bool       // a rehearsal
 	barred    bitset.Set // of one: the seats that no test lead comes to
 	rehearsal func() *open
 }
 
-func newPlan(catalog *market.Catalog, tables map[market.Ref]*fingerprint.Table, all askers, now int64) *plan {
+func newPlan(catalog *market.Catalog, tables map[market.Ref]*fingerprint.Table, limiters auction.PingLimiters, now int64) *plan {
 	p := &plan{
 		catalog: catalog, tables: tables,
 		campaigns: make(map[market.CampaignID]*open, len(catalog.Campaigns)),
@@ -54,24 +51,24 @@ func newPlan(catalog *market.Catalog, tables map[market.Ref]*fingerprint.Table, 
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(catalog.Campaigns)) {
-		o := &open{FilterSets: selection.Compile(catalog.Campaigns[id])}
+		o := &open{Bidders: auction.Bidders{FilterSets: selection.Compile(catalog.Campaigns[id])}}
 		o.rehearses()
 		p.campaigns[id] = o
 		if o.Campaign.Method != market.PingPost {
 			continue
 		}
-		o.prepare(func(buyer *market.Buyer) *asker { return all.of(buyer, now) })
+		o.prepare(func(buyer *market.Buyer) *auction.PingLimiter { return limiters.ForBuyer(buyer, now) })
 		of := line{o.Campaign.Vertical, o.Campaign.SubVertical}
 		p.lines[of] = append(p.lines[of], o)
 	}
 	return p
 }
 
-func (o *open) prepare(askerOf func(*market.Buyer) *asker) {
+func (o *open) prepare(limiterOf func(*market.Buyer) *auction.PingLimiter) {
 	o.reachable = bitset.New(o.Len())
 	for i := range o.Campaign.FilterSets {
 		buyer := o.Campaign.FilterSets[i].Buyer
-		o.askers = append(o.askers, askerOf(buyer))
+		o.Limiters = append(o.Limiters, limiterOf(buyer))
 		if buyer.Ping != nil {
 			o.reachable.Add(i)
 		}

@@ -42,16 +42,16 @@ func (in *ingest) recordPersonal(name string, value *market.Value) {
 // recordTrail writes the outcome and the bid of each candidate into the event.
 func (in *ingest) recordTrail() {
 	in.record.Trail = appendTrail(in.record.Trail[:0], in)
-	if a := &in.auction; a.wasHeld() {
+	if a := &in.auction; a.IsHeld() {
 		held := &in.record.Auction
-		held.ID, held.Began, held.Deadline = a.id, a.began, a.deadline
-		held.Bids = a.appendBids(held.Bids[:0])
+		held.ID, held.Began, held.Deadline = a.ID, a.Began, a.Deadline
+		held.Bids = a.AppendBids(held.Bids[:0])
 	}
 }
 
 func appendTrail(trail []event.Step, in *ingest) []event.Step {
-	if in.auction.wasHeld() {
-		return in.auction.appendTrail(trail)
+	if in.auction.IsHeld() {
+		return appendAuctionTrail(trail, &in.candidates)
 	}
 	return appendSteps(trail, &in.candidates)
 }

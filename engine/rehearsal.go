@@ -3,6 +3,7 @@ package engine
 import (
 	"sync"
 
+	"pingpost/engine/auction"
 	"pingpost/engine/bitset"
 	"pingpost/engine/event"
 	"pingpost/engine/market"
@@ -17,7 +18,7 @@ import (
 // endpoints in the place of their own.
 //
 // So every verb treats a test lead as any other, and what it must not touch it
-// does not find. What is left to tell apart is told by open.test, in few places:
+// does not find. What is left to tell apart is told by open.Test, in few places:
 // a turn is looked at and not taken; nothing is learned of a buyer from its
 // answers; and the facts and what is sent say that it is a test.
 //
@@ -44,9 +45,9 @@ func rehearsal(of *market.Campaign) *open {
 			barred.Add(i)
 		}
 	}
-	o := &open{FilterSets: selection.Compile(&campaign), test: true, barred: barred}
+	o := &open{Bidders: auction.Bidders{FilterSets: selection.Compile(&campaign), Test: true}, barred: barred}
 	if campaign.Method == market.PingPost {
-		o.prepare(func(*market.Buyer) *asker { return nil })
+		o.prepare(func(*market.Buyer) *auction.PingLimiter { return nil })
 	}
 	return o
 }
@@ -100,7 +101,7 @@ func (o *open) filterSetOf(buyer market.Ref) int {
 
 // turnOf is whose turn it is among the members of a set: taken, or only looked at.
 func (o *open) turnOf(s *state.State, h *state.Reservation, set uint64, weights []int32) (turn event.Turn, member uint32) {
-	if o.test {
+	if o.Test {
 		return event.Turn{}, s.NextTurn(o.Campaign.Ref, set, weights)
 	}
 	turn = s.ReserveTurn(h, o.Campaign.Ref, set, weights)

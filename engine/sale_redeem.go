@@ -99,7 +99,7 @@ func (in *ingest) checkOffer() RefusalCode {
 		return BidExpired
 	}
 	paused, _ := in.engine.state.Paused(event.NameBuyer, bid.Buyer)
-	if paused || in.engine.state.UnknownDeliveries(bid.Buyer, in.open.test) >= maxUnknown {
+	if paused || in.engine.state.UnknownDeliveries(bid.Buyer, in.open.Test) >= maxUnknown {
 		return BidExpired
 	}
 	filterSet := in.open.filterSetOf(bid.Buyer)

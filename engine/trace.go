@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 
+	"pingpost/engine/auction"
 	"pingpost/engine/market"
 )
 
@@ -67,8 +68,9 @@ func (t *Trace) Next() uint64 {
 	return t.Span
 }
 
-// call gives a call its id, and what its buyer is told of it: W3C's traceparent.
-func (t *Trace) call() (span uint64, parent string) {
+// StartCall returns the id of a new span, and the W3C traceparent header for the buyer. It
+// implements auction.Tracer.
+func (t *Trace) StartCall() (span uint64, traceparent string) {
 	if t == nil {
 		return 0, ""
 	}
@@ -106,33 +108,34 @@ func (t *Trace) about(lead market.LeadID, campaign *market.Campaign) {
 	}
 }
 
-// trace notes every ping of an auction whose answers were heard. What a bid that
-// stands comes to is known later: see outcomes.
-func (a *auction) trace(g *gathering, began int64) {
-	t := a.spent.trace()
-	if t == nil {
-		return
+// AddPing implements auction.Tracer. The outcome follows later: see setPingOutcomes.
+func (t *Trace) AddPing(span uint64, filterSet int, buyer market.BuyerID, from, to int64, result *market.PingResult, bodySize int) {
+	to = max(from, to)
+	if t.Held == (Stretch{}) {
+		t.Held = Stretch{from, to}
 	}
-	t.Auction, t.Campaign, t.Held = a.id, string(a.open.Campaign.ID), Stretch{began, began}
-	for i := range g.pings {
-		p := &g.pings[i]
-		t.Held.To = max(t.Held.To, p.came)
-		t.add(Call{
-			Stretch: Stretch{began, max(began, p.came)}, Span: p.span, Buyer: string(a.open.Campaign.FilterSets[p.seat].Buyer.ID),
-			Fault: p.result.Fault, Status: max(0, p.result.Status), Bytes: len(p.req.Body), seat: p.seat,
-		})
+	t.Held.To = max(t.Held.To, to)
+	t.add(Call{
+		Stretch: Stretch{from, to}, Span: span, Buyer: string(buyer),
+		Fault: result.Fault, Status: max(0, result.Status), Bytes: bodySize, seat: filterSet,
+	})
+}
+
+// setAuction records an auction that had pings.
+func (t *Trace) setAuction(id market.AuctionID, campaign *market.Campaign) {
+	if t != nil && t.Held != (Stretch{}) {
+		t.Auction, t.Campaign = id, string(campaign.ID)
 	}
 }
 
-// outcomes notes what each ping's seat has come to.
-func (a *auction) outcomes() {
-	t := a.spent.trace()
-	if t == nil || !a.wasHeld() {
+// setPingOutcomes records the final outcome of each ping.
+func (t *Trace) setPingOutcomes(a *auction.Auction) {
+	if t == nil || !a.IsHeld() {
 		return
 	}
 	for i := range t.Calls {
 		if call := &t.Calls[i]; !call.Post {
-			call.Outcome = a.outcome(call.seat).String()
+			call.Outcome = a.OutcomeOf(call.seat).String()
 		}
 	}
 }
@@ -148,7 +151,7 @@ func (t *tracedTry) begin(c *courier, now int64) (parent string) {
 	if t.of == nil {
 		return ""
 	}
-	span, parent := t.of.call()
+	span, parent := t.of.StartCall()
 	if auction := c.post.Intent.Auction; !auction.IsZero() {
 		t.of.Auction = auction
 	}

@@ -34,15 +34,15 @@ var mutants = []mutant.Mutation{
 	},
 	{
 		Name: "a key is forgotten too early", File: "engine/claim.go",
-		Old: "Until: in.now + int64(e.opt.Idempotency)}", New: "Until: in.now + int64(e.opt.Idempotency) - int64(time.Hour)}",
+		Old: "use.Until = in.now + int64(in.engine.opt.Idempotency)", New: "use.Until = in.now + int64(in.engine.opt.Idempotency) - 3_600_000_000_000",
 	},
 	{
 		Name: "a key is forgotten too late", File: "engine/claim.go",
-		Old: "Until: in.now + int64(e.opt.Idempotency)}", New: "Until: in.now + int64(e.opt.Idempotency) + int64(time.Hour)}",
+		Old: "use.Until = in.now + int64(in.engine.opt.Idempotency)", New: "use.Until = in.now + int64(in.engine.opt.Idempotency) + 3_600_000_000_000",
 	},
 	{
 		Name: "the floor is held against the payout", File: "engine/selection/judge.go",
-		Old: "if bid.Amount < t.Floor {", New: "if payout, ok := t.Payout.Of(bid.Amount); ok && payout < t.Floor {",
+		Old: "if bid.Amount < t.Floor {", New: "if payout, ok := t.Payout.Amount(bid.Amount); ok && payout < t.Floor {",
 	},
 	{
 		Name: "equal bids are told apart by no rule", File: "engine/selection/rank.go",
@@ -54,7 +54,7 @@ var mutants = []mutant.Mutation{
 	},
 	{
 		Name: "a turn is in no fact", File: "engine/distribute.go",
-		Old: "	in.fact.Sale.Turn = turn\n", New: "	_ = turn\n",
+		Old: "	in.record.Sale.Turn = turn\n", New: "	_ = turn\n",
 	},
 	{
 		Name: "a share is rounded up", File: "engine/market/money.go",
@@ -75,15 +75,15 @@ var mutants = []mutant.Mutation{
 	},
 	{
 		Name: "a lead in doubt goes to the next buyer", File: "engine/deliver.go",
-		Old: "in.now < in.ceiling() && !c.doubtful && !c.promised {", New: "in.now < in.ceiling() && !c.promised {",
+		Old: "in.now < in.deadline() && !c.doubtful && !c.promised {", New: "in.now < in.deadline() && !c.promised {",
 	},
 	{
 		Name: "a refusal after a crash leaves the lead a duplicate", File: "engine/state/settle.go",
 		Old: "		s.forgetDups(e.Sale.Dups, e.Lead, seq)\n", New: "",
 	},
 	{
-		Name: "an event that fails is tried again too soon", File: "engine/hook_schedule.go",
-		Old: "return gap - gap/10 +", New: "return gap - gap/5 +",
+		Name: "an event that fails is tried again too soon", File: "engine/webhook/schedule.go",
+		Old: "return pause - pause/10 +", New: "return pause - pause/5 +",
 	},
 	{
 		Name: "a buyer's credit does not count", File: "engine/state/reservation.go",

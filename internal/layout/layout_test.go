@@ -24,6 +24,7 @@ var layers = []layer{
 	{of: "keys/...", may: []string{"keys/...", "engine/event", "engine/market/..."}},
 	{of: "internal/...", may: []string{"engine", "engine/market/..."}},
 	{of: "engine", may: []string{"engine/...", "api/errcode"}},
+	{of: "engine/auction", may: []string{"engine/bitset", "engine/event", "engine/market/...", "engine/selection"}},
 	{of: "engine/webhook", may: []string{"engine/event", "engine/market/...", "engine/state"}},
 	{of: "engine/ledger", may: []string{"engine/event", "engine/market/...", "engine/state"}},
 	{of: "engine/sealtest", may: []string{"engine", "engine/market"}},
@@ -101,7 +102,7 @@ var unfinishedWords = []string{"TO" + "DO", "FIX" + "ME", "XX" + "X", "HA" + "CK
 // The limits only go down; a row that the tree no longer needs goes.
 var filesExceptions = map[string]int{
 	"cmd/pingpost": 53,
-	"engine":       59,
+	"engine":       54,
 	"report":       42,
 }
 

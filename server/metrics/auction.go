@@ -6,7 +6,7 @@ import (
 
 	"github.com/VictoriaMetrics/metrics"
 
-	"pingpost/engine"
+	"pingpost/engine/auction"
 	"pingpost/engine/market"
 )
 
@@ -34,7 +34,7 @@ func (c *campaignMeter) count(counter *atomic.Pointer[metrics.Counter], n int, n
 // Held counts an auction: its result, the outcome of each candidate, and the time of each
 // ping. A ping without a campaign counts under an empty campaign id. A ping for a test lead
 // does not count.
-func (m *Meter) Held(campaign *market.Campaign, _ *market.Supplier, h *engine.Held) {
+func (m *Meter) Held(campaign *market.Campaign, _ *market.Supplier, h *auction.Summary) {
 	if h.Test {
 		return
 	}

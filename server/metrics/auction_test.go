@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"pingpost/engine"
+	"pingpost/engine/auction"
 	"pingpost/engine/market"
 )
 
@@ -15,14 +15,14 @@ func TestHeldIsCounted(t *testing.T) {
 	m := NewMeter(func(string, error) {})
 	cars, homes := &market.Campaign{ID: "cars"}, &market.Campaign{ID: "homes"}
 	a, b := &market.Buyer{ID: "buy_a"}, &market.Buyer{ID: "buy_b"}
-	sold := &engine.Held{Elapsed: 30e6, Pings: []engine.Pinged{{Buyer: a, Elapsed: 10e6}, {Buyer: b, Elapsed: 30e6}}}
+	sold := &auction.Summary{Elapsed: 30e6, Pings: []auction.PingSummary{{Buyer: a, Elapsed: 10e6}, {Buyer: b, Elapsed: 30e6}}}
 	sold.Outcomes[market.OutcomeWon], sold.Outcomes[market.OutcomeLost], sold.Outcomes[market.OutcomeFiltered] = 1, 1, 3
 	m.Held(cars, nil, sold)
 	m.Held(cars, nil, sold)
-	late := &engine.Held{Reason: market.ReasonTimeout, Elapsed: 2e9, Pings: []engine.Pinged{{Buyer: a, Outcome: market.OutcomeTimeout, Elapsed: 2e9}}}
+	late := &auction.Summary{Reason: market.ReasonTimeout, Elapsed: 2e9, Pings: []auction.PingSummary{{Buyer: a, Outcome: market.OutcomeTimeout, Elapsed: 2e9}}}
 	late.Outcomes[market.OutcomeTimeout] = 1
 	m.Held(homes, nil, late)
-	m.Held(nil, nil, &engine.Held{Reason: market.ReasonNoCampaign})
+	m.Held(nil, nil, &auction.Summary{Reason: market.ReasonNoCampaign})
 	tried := *sold
 	tried.Test = true
 	m.Held(cars, nil, &tried)
@@ -52,9 +52,9 @@ func TestEveryEndOfAnAuctionHasALabel(t *testing.T) {
 	m := NewMeter(func(string, error) {})
 	cars := &market.Campaign{ID: "cars"}
 	for reason := market.ReasonNone; reason <= market.ReasonLoop; reason++ {
-		m.Held(cars, nil, &engine.Held{Reason: reason})
+		m.Held(cars, nil, &auction.Summary{Reason: reason})
 	}
-	all := new(engine.Held)
+	all := new(auction.Summary)
 	for outcome := range all.Outcomes {
 		all.Outcomes[outcome] = outcome + 1
 	}

@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"pingpost/engine"
+	"pingpost/engine/auction"
 	"pingpost/engine/market"
 )
 
@@ -32,7 +33,7 @@ func TestWatchTellsWhatWasLately(t *testing.T) {
 			m.Decided(nil, nil, &engine.Answer{Reason: market.ReasonCapsFull})
 			m.Decided(nil, nil, &engine.Answer{Accepted: true, Test: true})
 			m.Posted("buy_blue", &market.PostResult{Verdict: market.VerdictAccepted})
-			m.Held(nil, nil, &engine.Held{Elapsed: 4e6, Pings: []engine.Pinged{{Buyer: blue, Outcome: market.OutcomeWon, Elapsed: 3e6}}})
+			m.Held(nil, nil, &auction.Summary{Elapsed: 4e6, Pings: []auction.PingSummary{{Buyer: blue, Outcome: market.OutcomeWon, Elapsed: 3e6}}})
 		}
 		for range 3 {
 			second()

@@ -1,0 +1,241 @@
+package auction
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"pingpost/engine/event"
+	"pingpost/engine/market"
+	"pingpost/engine/selection"
+)
+
+// Bidders are the filter sets of a live ping_post campaign with the ping limiters of their
+// buyers.
+type Bidders struct {
+	*selection.FilterSets
+	Limiters []*PingLimiter // by filter set; nil elements in a test campaign
+	Test     bool           // a test campaign
+}
+
+// Capacity reports whether caps and funds allow a sale. state.State implements it.
+type Capacity interface {
+	IsCapFull(limit *market.Cap, amount market.Money, now int64) (full bool, until int64)
+	LacksFunds(buyer *market.Buyer, amount market.Money) bool
+}
+
+// Tracer records the pings of a traced request.
+type Tracer interface {
+	// StartCall returns the id of a new span and the traceparent header for the buyer.
+	StartCall() (span uint64, traceparent string)
+	// AddPing records a ping. Times are in Unix nanoseconds.
+	AddPing(span uint64, filterSet int, buyer market.BuyerID, from, to int64, result *market.PingResult, bodySize int)
+}
+
+// Auction is the scratch memory of one auction: the pinged buyers, their answers and the
+// rank of the bids. It is part of the scratch memory of the request that holds it; the lead
+// and the candidates belong to that request. The request calls Prepare, excludes the
+// candidates that may not be pinged, and calls Runner.Run.
+//
+// Invariants:
+//
+//   - Every filter set of the campaign ends with exactly one outcome. Filter sets that are
+//     not pinged or whose bid is invalid are excluded from the candidates with their
+//     outcome. Those with a valid bid stay candidates until one of them is sold to. A valid
+//     bid that does not win has lost.
+//   - All buyers have the same deadline, and each ping names it as expires_at.
+//   - An auction reserves nothing. It compares each bid with the capacity at that instant.
+//     The sale reserves the capacity, or finds it used up.
+//   - The rank depends on the bids alone: see selection.Offer.
+type Auction struct {
+	ID       market.AuctionID
+	Began    int64 // Unix nanoseconds
+	Deadline int64 // Unix nanoseconds
+
+	// The caller sets these after Prepare.
+	Lead       *market.Lead
+	Candidates *selection.Candidates
+	Request    market.RequestID
+	Hops       int    // exchanges that the pings have passed, including this one
+	Tracer     Tracer // nil: not traced
+
+	Waited int64 // nanoseconds from the first ping to the last answer or the deadline
+
+	bidders  *Bidders
+	capacity Capacity
+	terms    selection.Terms
+
+	valid    []event.Bid // valid bids, by filter set
+	invalid  []event.Bid // invalid and missing bids of pinged buyers, by filter set
+	offers   []selection.Offer
+	timedOut bool // no pinged buyer answered in time, or there was no time for a ping
+
+	summary Summary
+}
+
+// Margin is the time between the end of an auction and a limit that the caller sets.
+const Margin = 50 * time.Millisecond
+
+// maxOffers limits the bids that can be accepted. The tokens of further bids are not
+// recorded, so that the event of an auction fits a frame of the log for any number of
+// buyers.
+const maxOffers = 256
+
+// Prepare sets the auction up. It begins now and ends after the campaign's timeout, or at
+// limit. Its bids are valid until the ceiling at the latest.
+func (a *Auction) Prepare(b *Bidders, capacity Capacity, id market.AuctionID, now, limit, ceiling int64) {
+	a.bidders, a.capacity = b, capacity
+	a.ID, a.Began = id, now
+	a.Deadline = min(now+int64(b.Campaign.BidTimeout), limit)
+	a.terms = selection.NewTerms(b.Campaign, a.Deadline, ceiling)
+}
+
+// Reset empties the auction, and drops the texts of its bids.
+func (a *Auction) Reset() {
+	clear(a.valid)
+	clear(a.invalid)
+	*a = Auction{valid: a.valid[:0], invalid: a.invalid[:0], offers: a.offers[:0], summary: Summary{Pings: a.summary.Pings[:0]}}
+}
+
+// IsHeld reports whether there was an auction since the last Reset.
+func (a *Auction) IsHeld() bool { return a.ID != market.AuctionID{} }
+
+// Run pings all candidates and ranks their bids. Afterwards the candidates are those with a
+// valid bid. The error is ErrUnavailable.
+func (r *Runner) Run(a *Auction) error {
+	c, _ := r.collectors.Get().(*collector)
+	c.users.Store(1)
+	defer c.release()
+	a.addPings(c)
+	if len(c.pings) > 0 {
+		began := r.opt.Clock.Now()
+		err := c.collect(a.Deadline)
+		a.Waited = r.opt.Clock.Now() - began
+		if err != nil {
+			return err
+		}
+		a.judgeAnswers(c)
+		a.tracePings(c, began)
+	}
+	selection.Rank(a.offers)
+	for _, offer := range a.offers[min(maxOffers, len(a.offers)):] {
+		a.Bid(offer.FilterSet).Token = ""
+	}
+	return nil
+}
+
+// addPings adds a ping for every candidate, and excludes the candidates that may not be
+// pinged now. After the deadline it adds no ping.
+func (a *Auction) addPings(c *collector) {
+	in := a.Candidates.In
+	for i := in.Next(0); i >= 0; i = in.Next(i + 1) {
+		outcome := market.OutcomeTimeout
+		if a.Began < a.Deadline {
+			outcome = a.bidders.Limiters[i].Check(a.Began)
+		} else {
+			a.timedOut = true
+		}
+		if outcome == market.OutcomeNone && !a.addPing(c, i) {
+			outcome = market.OutcomeError
+		}
+		if outcome != market.OutcomeNone {
+			a.Candidates.Exclude(i, outcome)
+		}
+	}
+}
+
+// addPing adds the ping for one filter set. It returns false if the buyer's adapter cannot
+// render the lead. Buyers without an adapter share one body.
+func (a *Auction) addPing(c *collector, filterSet int) bool {
+	campaign := a.bidders.Campaign
+	buyer := campaign.FilterSets[filterSet].Buyer
+	endpoint := buyer.Ping
+	head := market.PingMetadata{Auction: a.ID, Vertical: campaign.Vertical, SubVertical: campaign.SubVertical, ExpiresAt: a.Deadline}
+	body := [2]int{len(c.bodies), 0}
+	switch {
+	case endpoint.Adapter != nil:
+		written, ok := endpoint.Adapter.AppendPing(c.bodies, campaign.Mapping, a.Lead, head)
+		if !ok {
+			return false
+		}
+		c.bodies = written
+		body[1] = len(c.bodies)
+	case c.common != [2]int{}:
+		body = c.common
+	default:
+		c.bodies = campaign.Mapping.AppendPing(c.bodies, a.Lead, head)
+		body[1] = len(c.bodies)
+		c.common = body
+	}
+	if len(c.pings) == 0 {
+		c.auction = a.ID.AppendTo(c.auction[:0])
+		c.key = string(c.auction)
+	}
+	p := c.add()
+	p.filterSet, p.body, p.limiter = filterSet, body, a.bidders.Limiters[filterSet]
+	req := &p.request
+	req.Buyer, req.Endpoint, req.RequestID, req.Hops, req.Auction = buyer.ID, *endpoint, a.Request, a.Hops, c.auction
+	req.Test = a.bidders.Test
+	if a.Tracer != nil {
+		p.span, req.Traceparent = a.Tracer.StartCall()
+	}
+	if endpoint.Dialect == nil || endpoint.Dialect.KeyHeader != "" {
+		req.IdempotencyKey = c.key
+	}
+	return true
+}
+
+// tracePings records the pings in the request's trace.
+func (a *Auction) tracePings(c *collector, began int64) {
+	if a.Tracer == nil {
+		return
+	}
+	for i := range c.pings {
+		p := &c.pings[i]
+		buyer := a.bidders.Campaign.FilterSets[p.filterSet].Buyer.ID
+		a.Tracer.AddPing(p.span, p.filterSet, buyer, began, p.answeredAt, &p.result, len(p.request.Body))
+	}
+}
+
+// Bid returns the valid bid of a filter set.
+func (a *Auction) Bid(filterSet int) *event.Bid {
+	i, ok := slices.BinarySearchFunc(a.valid, filterSet, func(b event.Bid, filterSet int) int { return cmp.Compare(int(b.FilterSet), filterSet) })
+	if !ok {
+		panic("BUG: a filter set without a valid bid")
+	}
+	return &a.valid[i]
+}
+
+// Best returns the filter set with the best bid, and false without a valid bid.
+func (a *Auction) Best() (filterSet int, ok bool) {
+	if len(a.offers) == 0 {
+		return -1, false
+	}
+	return a.offers[0].FilterSet, true
+}
+
+// Next returns the filter set with the best bid of the remaining candidates that is still
+// valid now, or -1.
+func (a *Auction) Next(now int64) int {
+	for _, offer := range a.offers[:min(maxOffers, len(a.offers))] {
+		if a.Candidates.In.Has(offer.FilterSet) && now < a.Bid(offer.FilterSet).ValidUntil {
+			return offer.FilterSet
+		}
+	}
+	return -1
+}
+
+// Reason returns the reason why no buyer bought the lead. A valid bid of a remaining
+// candidate has expired.
+func (a *Auction) Reason() market.Reason {
+	reason := a.Candidates.Reason()
+	switch {
+	case a.Lead.State() == market.NoState:
+		return market.ReasonNoStateMatch
+	case a.Candidates.In.Next(0) >= 0:
+		return reason.Furthest(market.ReasonBidExpired)
+	case reason == market.ReasonNoBid && a.timedOut:
+		return market.ReasonTimeout
+	}
+	return reason
+}

@@ -1,0 +1,102 @@
+package auction
+
+import (
+	"pingpost/engine/event"
+	"pingpost/engine/market"
+	"pingpost/engine/selection"
+)
+
+// judgeAnswers judges all answers after the collector is over.
+func (a *Auction) judgeAnswers(c *collector) {
+	answered := false
+	for i := range c.pings {
+		p := &c.pings[i]
+		if p.answeredAt == 0 {
+			p.answeredAt, p.result = a.Deadline, market.PingResult{Outcome: market.OutcomeTimeout, Fault: market.FaultTimeout}
+		}
+		bid := event.Bid{
+			FilterSet: uint32(p.filterSet), Buyer: a.bidders.Campaign.FilterSets[p.filterSet].Buyer.Ref, Elapsed: max(0, p.answeredAt-a.Began),
+			Status: uint32(max(0, p.result.Status)), Fault: p.result.Fault, Reason: p.result.Reason,
+		}
+		outcome := p.result.Outcome
+		if outcome == market.OutcomeNone {
+			outcome = a.judgeBid(&bid, &p.result.Bid, p.answeredAt)
+		}
+		p.limiter.recordOutcome(outcome, p.answeredAt)
+		answered = answered || outcome != market.OutcomeTimeout && outcome != market.OutcomeLate
+		if outcome == market.OutcomeNone {
+			outcome = a.checkCapacity(p.filterSet, bid.Amount)
+		}
+		a.addBid(&bid, outcome, p)
+	}
+	if len(c.pings) > 0 {
+		a.timedOut = !answered
+	}
+}
+
+// judgeBid copies an offered bid and returns its outcome, before capacity and rank.
+func (a *Auction) judgeBid(bid *event.Bid, offered *market.Bid, at int64) market.Outcome {
+	bid.Amount, bid.Currency, bid.ValidUntil = offered.Amount, offered.Currency, a.terms.ValidUntil(offered)
+	if bid.Currency == (market.Currency{}) {
+		bid.Currency = a.terms.Currency
+	}
+	outcome := a.terms.Judge(offered, at)
+	if outcome == market.OutcomeNone {
+		bid.Token = offered.Token
+		bid.Payout, _ = a.terms.Payout.Amount(offered.Amount)
+	}
+	return outcome
+}
+
+// checkCapacity returns OutcomeNone if applied events leave capacity for a sale at the
+// bid's amount.
+func (a *Auction) checkCapacity(filterSet int, amount market.Money) market.Outcome {
+	for _, limit := range a.bidders.Caps[filterSet] {
+		if full, _ := a.capacity.IsCapFull(limit, amount, a.Began); full {
+			return market.OutcomeCapped
+		}
+	}
+	if a.capacity.LacksFunds(a.bidders.Campaign.FilterSets[filterSet].Buyer, amount) {
+		return market.OutcomeNoFunds
+	}
+	return market.OutcomeNone
+}
+
+// addBid adds a bid to the valid ones, or to the invalid ones with its outcome.
+func (a *Auction) addBid(bid *event.Bid, outcome market.Outcome, p *ping) {
+	if outcome != market.OutcomeNone {
+		bid.Token, bid.Payout = "", 0
+		a.Candidates.Exclude(p.filterSet, outcome)
+		a.invalid = append(a.invalid, *bid)
+		return
+	}
+	a.valid = append(a.valid, *bid)
+	terms := &a.bidders.Campaign.FilterSets[p.filterSet]
+	a.offers = append(a.offers, selection.Offer{
+		FilterSet: p.filterSet, Amount: bid.Amount, Priority: terms.Priority, ArrivedAt: p.answeredAt, Buyer: terms.Buyer.ID,
+	})
+}
+
+// AppendBids appends all bids with their current outcomes: the valid ones by rank, then the
+// invalid ones by filter set.
+func (a *Auction) AppendBids(dst []event.Bid) []event.Bid {
+	for i := range a.offers {
+		bid := *a.Bid(a.offers[i].FilterSet)
+		bid.Outcome = a.OutcomeOf(a.offers[i].FilterSet)
+		dst = append(dst, bid)
+	}
+	for i := range a.invalid {
+		bid := a.invalid[i]
+		bid.Outcome = a.OutcomeOf(int(bid.FilterSet))
+		dst = append(dst, bid)
+	}
+	return dst
+}
+
+// OutcomeOf returns the current outcome of a filter set. A remaining candidate has lost.
+func (a *Auction) OutcomeOf(filterSet int) market.Outcome {
+	if outcome := a.Candidates.OutcomeOf(filterSet); outcome != market.OutcomeNone {
+		return outcome
+	}
+	return market.OutcomeLost
+}

@@ -1,0 +1,158 @@
+package auction
+
+import (
+	"fmt"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"pingpost/engine/market"
+)
+
+// collector pings the buyers of one auction at once and collects their answers, until the
+// last answer or the deadline.
+//
+// Each ping has a worker. Options.MaxPings and the filter sets of a campaign limit the
+// pings in flight. Long before, each buyer's ping rate does, because a ping takes a few
+// seconds at most.
+//
+// Invariants:
+//
+//   - The end is one instant, under mu. An answer before it counts; a later answer changes
+//     nothing.
+//   - A ping that has not returned by then may still read its request and the body. So the
+//     collector counts its users, and returns to the pool when the last one has released
+//     it: the auction or a late ping.
+//   - The time of an answer is measured by the exchange's clock, never by the buyer or by
+//     the Buyers port.
+//
+// Rejected: a channel of answers. A late ping would need another place for its answer, and
+// each answer would be copied twice.
+type collector struct {
+	runner *Runner
+	pings  []ping // grows only before the first ping is sent
+
+	// Shared by all pings, and read only after the first ping is sent.
+	bodies  []byte // all bodies, one after the other
+	common  [2]int // range in bodies of the body for buyers without an adapter
+	auction []byte // text of the auction's id
+	key     string // the same text, as the idempotency key
+
+	mu       sync.Mutex
+	answered int
+	over     bool
+	last     chan struct{} // gets one value at the last answer, unless the auction is over
+
+	users atomic.Int32
+}
+
+// ping is one ping of an auction.
+type ping struct {
+	filterSet int
+	body      [2]int // range in collector.bodies
+	request   market.PingRequest
+	limiter   *PingLimiter
+	span      uint64 // id in the request's trace; 0: not traced
+
+	// mu of the collector guards these until it is over. Then they belong to the auction.
+	result     market.PingResult
+	answeredAt int64 // Unix nanoseconds; 0: no answer
+}
+
+// keptBodies limits the memory for bodies that a collector keeps for the next auction.
+const keptBodies = 256 << 10
+
+func newCollector(r *Runner) *collector {
+	return &collector{runner: r, last: make(chan struct{}, 1)}
+}
+
+// add adds a ping and returns it.
+func (c *collector) add() *ping {
+	if len(c.pings) < cap(c.pings) {
+		c.pings = c.pings[:len(c.pings)+1]
+	} else {
+		c.pings = append(c.pings, ping{})
+	}
+	return &c.pings[len(c.pings)-1]
+}
+
+// collect sends all pings. It returns at the last answer or at the deadline, in Unix
+// nanoseconds. The error is ErrUnavailable if the exchange stops.
+func (c *collector) collect(deadline int64) error {
+	clock := c.runner.opt.Clock
+	for i := range c.pings {
+		p := &c.pings[i]
+		p.request.Body = c.bodies[p.body[0]:p.body[1]:p.body[1]]
+		p.request.Deadline = time.Unix(0, deadline)
+	}
+	c.users.Add(int32(len(c.pings)))
+	c.runner.pings.Add(int64(len(c.pings)))
+	for i := range c.pings {
+		c.runner.workers.submit(job{c, i})
+	}
+	// The timer is a nanosecond late, so that an answer at the deadline counts.
+	fired, stop := clock.Timer(time.Duration(deadline + 1 - clock.Now()))
+	defer stop()
+	var err error
+	select {
+	case <-c.last:
+	case <-fired:
+	case <-c.runner.opt.Stop:
+		err = ErrUnavailable
+	}
+	c.mu.Lock()
+	c.over = true
+	c.mu.Unlock()
+	return err
+}
+
+// runPing sends one ping and records its answer. A worker calls it.
+func (c *collector) runPing(i int) {
+	defer c.release()
+	defer c.runner.pings.Add(-1)
+	result := c.send(&c.pings[i].request)
+	c.recordAnswer(i, &result, c.runner.opt.Clock.Now())
+}
+
+// send pings the buyer. It reports a panic and returns an error for this ping alone,
+// because a panic would end the process for all other buyers too.
+func (c *collector) send(req *market.PingRequest) (result market.PingResult) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			result = market.PingResult{Outcome: market.OutcomeError}
+			c.runner.opt.ReportPanic(fmt.Errorf("%T at %s", cause, debug.Stack()))
+		}
+	}()
+	return c.runner.opt.Buyers.Ping(req)
+}
+
+func (c *collector) recordAnswer(i int, result *market.PingResult, at int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.over {
+		return
+	}
+	c.pings[i].result, c.pings[i].answeredAt = *result, at
+	if c.answered++; c.answered == len(c.pings) {
+		c.last <- struct{}{}
+	}
+}
+
+// release ends one use of the collector. The last user empties it for the next auction.
+func (c *collector) release() {
+	if c.users.Add(-1) > 0 {
+		return
+	}
+	select {
+	case <-c.last:
+	default:
+	}
+	clear(c.pings)
+	c.pings, c.answered, c.over = c.pings[:0], 0, false
+	c.common = [2]int{}
+	if c.bodies = c.bodies[:0]; cap(c.bodies) > keptBodies {
+		c.bodies = nil
+	}
+	c.runner.collectors.Put(c)
+}

@@ -1,0 +1,47 @@
+package auction
+
+import (
+	"testing"
+
+	"pingpost/engine/market"
+)
+
+// An answer after the end changes nothing.
+func TestLateAnswerIsIgnored(t *testing.T) {
+	c := newCollector(NewRunner(Options{Clock: testClock{}}))
+	c.add()
+	c.add()
+	c.users.Store(3)
+	bid := market.PingResult{Bid: market.Bid{Amount: 7}}
+	c.recordAnswer(0, &bid, 5)
+	c.over = true
+	c.recordAnswer(1, &bid, 6)
+	if c.pings[0].answeredAt != 5 || c.pings[0].result.Bid.Amount != 7 || c.pings[1].answeredAt != 0 || c.pings[1].result.Bid.Amount != 0 {
+		t.Errorf("the answers are %+v", c.pings)
+	}
+	if c.answered != 1 || len(c.last) != 0 {
+		t.Errorf("%d answers, %d ends", c.answered, len(c.last))
+	}
+}
+
+// The last user empties a collector, and no earlier one does.
+func TestCollectorIsEmptiedByLastUser(t *testing.T) {
+	c := newCollector(NewRunner(Options{Clock: testClock{}}))
+	c.users.Store(1)
+	p := c.add()
+	c.bodies = append(c.bodies, "body"...)
+	p.request.Body = c.bodies
+	c.users.Add(1)
+	c.release()
+	if len(c.pings) != 1 || string(c.pings[0].request.Body) != "body" {
+		t.Fatal("the collector was emptied while a ping was in flight")
+	}
+	c.last <- struct{}{} // the last answer and the deadline at once
+	c.over = true
+	bodies := make([]byte, keptBodies+1)
+	c.bodies = bodies
+	c.release()
+	if len(c.pings) != 0 || c.over || c.answered != 0 || len(c.last) != 0 || c.bodies != nil || c.pings[:1][0].request.Body != nil {
+		t.Errorf("the collector was not emptied: %+v", c)
+	}
+}

@@ -1,0 +1,91 @@
+package auction
+
+import (
+	"sync"
+	"time"
+
+	"golang.org/x/time/rate"
+
+	"pingpost/engine/market"
+	"pingpost/engine/selection"
+)
+
+// PingLimiter decides whether an auction pings a buyer: by the health of its recent
+// answers, and by its ping rate. It belongs to the buyer and outlives a configuration, so a
+// new configuration changes the rate and keeps the rest. After a start of the process the
+// buyer is healthy and its bucket is empty, so that a restart allows no second burst.
+//
+// The nil PingLimiter, of test campaigns, always allows the ping and records nothing.
+type PingLimiter struct {
+	health selection.Health
+
+	mu     sync.Mutex
+	bucket *rate.Limiter // nil: no limit
+	latest int64         // the latest time of all calls, in Unix nanoseconds
+}
+
+// Check returns OutcomeNone if the buyer may be pinged now, or the outcome of its filter
+// set. A buyer that is skipped for its health uses no token.
+func (l *PingLimiter) Check(now int64) market.Outcome {
+	if l == nil {
+		return market.OutcomeNone
+	}
+	if !l.health.ShouldPing(now) {
+		return market.OutcomeUnhealthy
+	}
+	if !l.reserveToken(now) {
+		return market.OutcomeRateLimited
+	}
+	return market.OutcomeNone
+}
+
+// recordOutcome records the outcome of a ping for the buyer's health.
+func (l *PingLimiter) recordOutcome(outcome market.Outcome, at int64) {
+	if l != nil {
+		l.health.RecordOutcome(outcome, at)
+	}
+}
+
+// reserveToken takes one token from the bucket, and returns false if it is empty.
+// Concurrent auctions report their times in any order, and rate.Limiter would fill the
+// bucket twice for a time that goes back. So the time of a bucket never goes back.
+func (l *PingLimiter) reserveToken(now int64) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.latest = max(l.latest, now)
+	return l.bucket == nil || l.bucket.AllowN(time.Unix(0, l.latest), 1)
+}
+
+// setRate sets the pings per second, which is also the burst. Zero means no limit.
+func (l *PingLimiter) setRate(perSecond int, now int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.latest = max(l.latest, now)
+	at := time.Unix(0, l.latest)
+	switch {
+	case perSecond == 0:
+		l.bucket = nil
+	case l.bucket == nil:
+		l.bucket = rate.NewLimiter(rate.Limit(perSecond), perSecond)
+		l.bucket.AllowN(at, perSecond)
+	case l.bucket.Burst() != perSecond:
+		l.bucket.SetLimitAt(at, rate.Limit(perSecond))
+		l.bucket.SetBurstAt(at, perSecond)
+	}
+}
+
+// PingLimiters are the limiters by the buyer's number. Only configured buyers have one, so
+// requests cannot add entries. The caller serializes changes; requests read the limiters of
+// their catalog.
+type PingLimiters map[market.Ref]*PingLimiter
+
+// ForBuyer returns the limiter of a buyer, with the configured rate.
+func (all PingLimiters) ForBuyer(buyer *market.Buyer, now int64) *PingLimiter {
+	l := all[buyer.Ref]
+	if l == nil {
+		l = new(PingLimiter)
+		all[buyer.Ref] = l
+	}
+	l.setRate(buyer.PingRate, now)
+	return l
+}

@@ -1,0 +1,127 @@
+package auction
+
+import (
+	"cmp"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"pingpost/engine/market"
+)
+
+// Errors of Runner.
+var (
+	// ErrUnavailable is returned if the exchange stops or has too many pings in flight.
+	ErrUnavailable = errors.New("the exchange holds no auctions right now")
+	// ErrTooManyAuctions is returned if the supplier has too many open auctions.
+	ErrTooManyAuctions = errors.New("the supplier has too many open auctions")
+)
+
+// Clock returns the time in Unix nanoseconds and starts timers.
+type Clock interface {
+	Now() int64
+	Timer(d time.Duration) (fired <-chan time.Time, stop func() bool)
+}
+
+// Buyers pings a buyer's endpoint. Ping returns by the request's deadline or shortly after;
+// a later answer does not count.
+type Buyers interface {
+	Ping(req *market.PingRequest) market.PingResult
+}
+
+// Options are the ports and limits of a Runner.
+type Options struct {
+	Clock       Clock
+	Buyers      Buyers
+	MaxPings    int64           // pings in flight at which no auction begins
+	Stop        <-chan struct{} // closed when the exchange stops
+	ReportPanic func(err error) // reports a panic of Buyers.Ping
+}
+
+// Runner runs auctions. It owns the worker pool and counts pings and auctions. Its methods
+// may be called concurrently.
+type Runner struct {
+	opt        Options
+	workers    workerPool
+	collectors sync.Pool    // *collector
+	pings      atomic.Int64 // in flight
+	open       openAuctions
+}
+
+// NewRunner returns a Runner without workers.
+func NewRunner(opt Options) *Runner {
+	r := &Runner{opt: opt}
+	r.collectors.New = func() any { return newCollector(r) }
+	return r
+}
+
+// Begin counts a new auction of a supplier. End must follow it. The error is ErrUnavailable
+// or ErrTooManyAuctions.
+func (r *Runner) Begin(supplier *market.Supplier) error {
+	if r.pings.Load() >= r.opt.MaxPings {
+		return ErrUnavailable
+	}
+	if !r.open.add(supplier) {
+		return ErrTooManyAuctions
+	}
+	return nil
+}
+
+// End ends an auction that Begin has counted.
+func (r *Runner) End(supplier *market.Supplier) { r.open.remove(supplier) }
+
+// Pings returns the number of pings in flight.
+func (r *Runner) Pings() int64 { return r.pings.Load() }
+
+// OpenAuctions returns the number of open auctions, from the first ping to the last answer.
+func (r *Runner) OpenAuctions() int { return r.open.total() }
+
+// Close ends the idle workers; the others end after their ping.
+func (r *Runner) Close() { r.workers.close() }
+
+// openAuctions counts the open auctions by supplier.
+type openAuctions struct {
+	mu    sync.Mutex
+	count map[market.Ref]int
+}
+
+// defaultMaxAuctions is the limit of a supplier's open auctions if none is configured.
+const defaultMaxAuctions = 1000
+
+// MaxOpen returns the limit of a supplier's open auctions.
+func MaxOpen(supplier *market.Supplier) int {
+	return cmp.Or(supplier.ConcurrentAuctions, defaultMaxAuctions)
+}
+
+// add counts an auction, and returns false if the supplier is at its limit.
+func (o *openAuctions) add(supplier *market.Supplier) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.count[supplier.Ref] >= MaxOpen(supplier) {
+		return false
+	}
+	if o.count == nil {
+		o.count = make(map[market.Ref]int)
+	}
+	o.count[supplier.Ref]++
+	return true
+}
+
+func (o *openAuctions) remove(supplier *market.Supplier) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.count[supplier.Ref] == 0 {
+		panic("BUG: an auction ended twice")
+	}
+	o.count[supplier.Ref]--
+}
+
+func (o *openAuctions) total() (n int) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, count := range o.count {
+		n += count
+	}
+	return n
+}

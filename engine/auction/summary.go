@@ -1,0 +1,62 @@
+package auction
+
+import (
+	"pingpost/engine/bitset"
+	"pingpost/engine/market"
+)
+
+// Summary describes an auction for metrics and log lines, at the last answer or the
+// deadline, before a sale. It contains no bid tokens.
+type Summary struct {
+	Reason   market.Reason            // why there is no valid bid; ReasonNone: there is one
+	Outcomes [market.OutcomeCount]int // number of filter sets by outcome
+	Pings    []PingSummary            // one for each pinged buyer
+	Elapsed  int64                    // nanoseconds
+	Test     bool                     // of a test lead
+}
+
+// PingSummary is one buyer's answer.
+type PingSummary struct {
+	Buyer   *market.Buyer
+	Outcome market.Outcome
+	Fault   market.Fault
+	Elapsed int64 // nanoseconds from the auction's start
+}
+
+// Summarize returns the summary of the auction. The best valid bid counts as won, even if
+// the sale fails later. The summary is valid until the next call or Reset.
+func (a *Auction) Summarize(now int64) *Summary {
+	s := &a.summary
+	*s = Summary{Pings: s.Pings[:0], Test: a.bidders.Test, Elapsed: max(0, now-a.Began)}
+	a.Candidates.EachOutcome(func(outcome market.Outcome, filterSets bitset.Set) { s.Outcomes[outcome] = filterSets.Count() })
+	if len(a.offers) == 0 {
+		s.Reason = a.Reason()
+	} else {
+		s.Outcomes[market.OutcomeWon], s.Outcomes[market.OutcomeLost] = 1, len(a.offers)-1
+	}
+	for i := range a.offers {
+		outcome := market.OutcomeLost
+		if i == 0 {
+			outcome = market.OutcomeWon
+		}
+		bid := a.Bid(a.offers[i].FilterSet)
+		a.addPingSummary(a.offers[i].FilterSet, outcome, bid.Fault, bid.Elapsed)
+	}
+	for i := range a.invalid {
+		bid := &a.invalid[i]
+		a.addPingSummary(int(bid.FilterSet), a.Candidates.OutcomeOf(int(bid.FilterSet)), bid.Fault, bid.Elapsed)
+	}
+	return s
+}
+
+func (a *Auction) addPingSummary(filterSet int, outcome market.Outcome, fault market.Fault, elapsed int64) {
+	a.summary.Pings = append(a.summary.Pings, PingSummary{
+		Buyer: a.bidders.Campaign.FilterSets[filterSet].Buyer, Outcome: outcome, Fault: fault, Elapsed: elapsed,
+	})
+}
+
+// SummarizeUnheld returns the summary of a request for an auction that was not held.
+func (a *Auction) SummarizeUnheld(reason market.Reason, test bool) *Summary {
+	a.summary = Summary{Reason: reason, Pings: a.summary.Pings[:0], Test: test}
+	return &a.summary
+}

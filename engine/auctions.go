@@ -1,0 +1,94 @@
+package engine
+
+import (
+	"errors"
+
+	"pingpost/engine/auction"
+	"pingpost/engine/event"
+	"pingpost/engine/market"
+	"pingpost/engine/selection"
+)
+
+// Pings returns the number of pings in flight.
+func (e *Engine) Pings() int64 { return e.auctions.Pings() }
+
+// Auctions returns the number of open auctions, from the first ping to the last answer.
+func (e *Engine) Auctions() int { return e.auctions.OpenAuctions() }
+
+// newAuctionRunner returns the runner with the engine's ports.
+func (e *Engine) newAuctionRunner() *auction.Runner {
+	return auction.NewRunner(auction.Options{
+		Clock: e.opt.Clock, Buyers: e.opt.Buyers, MaxPings: int64(e.opt.MaxPings), Stop: e.stop,
+		ReportPanic: func(err error) { e.opt.Note.Fault("a ping panicked; please report it", err) },
+	})
+}
+
+// collectBids runs a prepared auction for the lead. Afterwards the candidates are those
+// with a valid bid. listed reports whether a suppression list has the lead; nil means that
+// the lead has no value for a list. The error is ErrUnavailable if the exchange stops or
+// has too many pings in flight, or a Refusal if the supplier has too many open auctions.
+func (e *Engine) collectBids(a *auction.Auction, o *open, supplier *market.Supplier, listed func(*market.SuppressionList) bool, timings *Timings) error {
+	err := e.auctions.Begin(supplier)
+	switch {
+	case errors.Is(err, auction.ErrTooManyAuctions):
+		return &Refusal{Code: RateLimited, Limit: auction.MaxOpen(supplier), Reset: e.opt.Clock.Now() + bidWindow}
+	case err != nil:
+		return ErrUnavailable
+	}
+	defer e.auctions.End(supplier)
+	e.excludeBeforePings(a, o, listed)
+	trace := timings.trace()
+	if trace != nil {
+		a.Tracer = trace
+	}
+	err = e.auctions.Run(a)
+	timings.addBuyers(a.Waited)
+	if err != nil {
+		return ErrUnavailable
+	}
+	trace.setAuction(a.ID, o.Campaign)
+	e.opt.Note.Held(o.Campaign, supplier, a.Summarize(e.opt.Clock.Now()))
+	return nil
+}
+
+// excludeBeforePings excludes the candidates that may not be pinged. A lead without a state
+// has no candidates, even if a buyer accepts all states.
+func (e *Engine) excludeBeforePings(a *auction.Auction, o *open, listed func(*market.SuppressionList) bool) {
+	a.Candidates.Begin(o.FilterSets)
+	if a.Lead.State() == market.NoState {
+		a.Candidates.ExcludeAll(a.Candidates.In, market.OutcomeWrongState)
+		return
+	}
+	o.Screen(a.Lead, a.Candidates)
+	if listed != nil {
+		o.Suppress(a.Candidates, listed)
+	}
+	doorsOf(o, e.state, a.Began).Exclude(a.Candidates)
+	a.Candidates.KeepOnly(o.reachable, market.OutcomeError)
+}
+
+// runAuction holds an auction for the lead and reserves a sale to the best bidder. If only
+// another request's reservation is in the way, it waits for its end and decides again,
+// without further pings.
+func (in *ingest) runAuction() (market.Reason, error) {
+	e := in.engine
+	a := &in.auction
+	reserve := int64(in.open.Campaign.PostReserve)
+	id := market.AuctionID(e.newID(in.now, &in.random))
+	a.Prepare(&in.open.Bidders, e.state, id, in.now, in.deadline()-reserve, in.deadline())
+	a.Lead, a.Candidates, a.Request, a.Hops = &in.lead, &in.candidates, in.req.Request, 1
+	if err := e.collectBids(a, in.open, in.req.Supplier, in.inList, in.timings); err != nil {
+		return market.ReasonNone, err
+	}
+	in.now = max(in.now, e.opt.Clock.Now())
+	return in.chooseNextBuyer()
+}
+
+// appendAuctionTrail appends the current outcome of every filter set of an auction.
+func appendAuctionTrail(trail []event.Step, candidates *selection.Candidates) []event.Step {
+	trail = appendSteps(trail, candidates)
+	if candidates.In.Next(0) >= 0 {
+		trail = append(trail, event.Step{Outcome: market.OutcomeLost, FilterSets: candidates.In})
+	}
+	return trail
+}
