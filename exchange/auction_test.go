@@ -101,7 +101,7 @@ func TestSecretOfAnOAuthBuyer(t *testing.T) {
 	if a := x.ingest(lead(1)); a.status != 201 || !strings.Contains(a.body, `"reason":"post_rejected"`) || b.Stats().Posts != 0 {
 		t.Errorf("%d %s, %d posts", a.status, a.body, b.Stats().Posts)
 	}
-	if said := spoken.String()[before:]; !strings.Contains(said, "gives no token") || !strings.Contains(said, "secret=buyer/buy_1/oauth fault=credential status=401") {
+	if said := spoken.String()[before:]; !strings.Contains(said, "returns no token") || !strings.Contains(said, "secret=buyer/buy_1/oauth fault=credential status=401") {
 		t.Error("the log does not tell why")
 	}
 	value, err := json.Marshal(map[string]string{"value": buyerSecret})

@@ -11,20 +11,20 @@ import (
 	"pingpost/wal/backup"
 )
 
-// backupRunner backs the exchange up while it serves. It reads files like any other
-// program would, so whatever becomes of it, no request waits for it.
+// backupRunner backs the exchange up while it serves. It reads files as another program
+// would, so no request waits for it.
 type backupRunner struct {
 	shipper *backup.Shipper
 	stop    context.CancelFunc
-	ended   chan struct{} // closed when nothing of it is under way any more
-	stopped error         // why it stopped shipping, where nobody asked it to
+	ended   chan struct{} // closed when no task of the runner is active
+	stopped error         // the error that ended shipping, if any
 	backupTimeouts
 }
 
-// waits are how long a start waits to hear from the backup's store whether this copy
-// of the exchange may go on, and a stop for it to have all. A store
-// that is a folder of another machine may hang, and then no context ends what waits for it:
-// so nobody but a goroutine of the backupRunner's does.
+// backupTimeouts limit the wait for the backup's store: at a start for the check whether
+// this copy of the exchange may continue, and at a stop for the remaining data. A network
+// folder may hang in a way that no context ends. So only a goroutine of the runner waits
+// for it.
 type backupTimeouts struct{ start, flush time.Duration }
 
 const (
@@ -32,8 +32,9 @@ const (
 	backupFlushTimeout = 10 * time.Second
 )
 
-// askBackup sees that no later life of this exchange goes on elsewhere, before
-// anything is sent to a buyer. A store that does not answer is no reason not to serve.
+// prepareBackup checks that no later life of this exchange runs elsewhere, before the
+// exchange sends anything to a buyer. A store that does not answer does not prevent the
+// start.
 func (x *Exchange) prepareBackup() error {
 	if x.options.Backup == nil {
 		return nil
@@ -53,17 +54,17 @@ func (x *Exchange) prepareBackup() error {
 		return err
 	}
 	if err != nil {
-		x.logger.Warn("the backup's store does not answer; the exchange starts without knowing whether a later life of it was begun", "to", opt.To.String(), "error", err)
+		x.logger.Warn("the backup's store does not answer; the exchange starts without the check whether it was restored and started elsewhere", "to", opt.To.String(), "error", err)
 	}
 	x.backupRunner.addGauges(x)
 	return nil
 }
 
-// errBackupHangs is of a store that does not even give up.
-var errBackupHangs = errors.New("the backup's store hangs")
+// errBackupHangs is the error for a store that ignores even its timeout.
+var errBackupHangs = errors.New("the backup's store hangs beyond its timeout")
 
-// within does something with the shipper that a store may hang in. What hangs goes on,
-// and ended is closed once it does not.
+// withTimeout runs a task of the shipper that a store may block. A blocked task continues
+// in the background; ended is closed once it returns.
 func (a *backupRunner) withTimeout(limit time.Duration, do func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	done, ended := make(chan error, 1), make(chan struct{})
@@ -86,7 +87,7 @@ func (a *backupRunner) checkLife() error {
 	return a.withTimeout(a.backupTimeouts.start, a.shipper.Begin)
 }
 
-// begin ships from here on.
+// start ships the log from now on.
 func (a *backupRunner) start(x *Exchange) {
 	if a.shipper == nil {
 		return
@@ -99,12 +100,12 @@ func (a *backupRunner) start(x *Exchange) {
 		defer close(ended)
 		<-asked
 		if a.stopped = a.shipper.Run(ctx); a.stopped != nil {
-			x.logger.Error("the backup has stopped for good; the exchange goes on without one", "error", a.stopped)
+			x.logger.Error("the backup stopped for good; the exchange continues without a backup", "error", a.stopped)
 		}
 	}()
 }
 
-// end ships what the exchange ended with, the last snapshot too. The log is closed.
+// close ships the last data, including the last snapshot. The log is closed by then.
 func (a *backupRunner) close(x *Exchange) {
 	if a.shipper == nil {
 		return
@@ -120,13 +121,13 @@ func (a *backupRunner) close(x *Exchange) {
 		}
 	}
 	if !a.isIdle() {
-		x.logger.Warn("the backup's store hangs; what was not shipped yet is shipped after the next start")
+		x.logger.Warn("the backup's store hangs; the next start ships the remaining data")
 		return
 	}
 	a.shipper.Close()
 }
 
-// idle tells whether nothing of it is under way.
+// isIdle reports whether no task is active.
 func (a *backupRunner) isIdle() bool {
 	select {
 	case <-a.ended:
@@ -138,7 +139,7 @@ func (a *backupRunner) isIdle() bool {
 
 func (a *backupRunner) flush(x *Exchange) {
 	if err := a.withTimeout(a.backupTimeouts.flush, a.shipper.Once); err != nil {
-		x.logger.Warn("the backup does not have all; the rest is shipped after the next start", "error", err)
+		x.logger.Warn("the backup is incomplete; the next start ships the remaining data", "error", err)
 	}
 }
 
@@ -154,7 +155,7 @@ func (a *backupRunner) addGauges(x *Exchange) {
 	})
 }
 
-// DataDir reads a configuration and says where it keeps its data.
+// DataDir reads a configuration and returns its data directory, which must exist.
 func DataDir(path string, env func(string) (string, bool)) (dir string, err error) {
 	built, err := read(path, env)
 	if err != nil {
@@ -167,8 +168,7 @@ func DataDir(path string, env func(string) (string, bool)) (dir string, err erro
 	return dir, nil
 }
 
-// BackUp has the backup look at once for what it does not have yet; false: none is
-// configured.
+// BackUp makes the backup ship new data now. It returns false if no backup is configured.
 func (x *Exchange) BackUp() bool {
 	if x.Ready() != nil || x.backupRunner.shipper == nil {
 		return false
@@ -177,7 +177,7 @@ func (x *Exchange) BackUp() bool {
 	return true
 }
 
-// Backup says how far the backup is.
+// Backup returns the progress of the backup.
 func (x *Exchange) Backup() admin.Backup {
 	if x.Ready() != nil || x.backupRunner.shipper == nil {
 		return admin.Backup{}

@@ -10,16 +10,17 @@ import (
 	"pingpost/server/certificate"
 )
 
-// certificates are those of the two addresses.
+// certificates are the TLS certificates of the two addresses.
 type certificates struct{ public, admin addressCertificate }
 
-// shown is what one address shows; without a pair it speaks plain HTTP.
+// addressCertificate is the certificate of one address. Without a pair the address speaks
+// plain HTTP.
 type addressCertificate struct {
 	pair    *certificate.Pair
-	recheck chan struct{} // has the files looked at now
+	recheck chan struct{} // makes the watcher check the files now
 }
 
-// config is for the address's listener; nil: it speaks plain HTTP.
+// config returns the TLS configuration of the address's listener, or nil for plain HTTP.
 func (s *addressCertificate) config() *tls.Config {
 	if s.pair == nil {
 		return nil
@@ -27,18 +28,18 @@ func (s *addressCertificate) config() *tls.Config {
 	return s.pair.Config()
 }
 
-// look has the files of both looked at soon.
+// recheck makes the watchers of both certificates check their files soon.
 func (c *certificates) recheck() {
 	for _, s := range [...]*addressCertificate{&c.public, &c.admin} {
 		select {
 		case s.recheck <- struct{}{}:
-		default: // a look is due, or there is nobody to look
+		default: // a check is pending already, or there is no watcher
 		}
 	}
 }
 
-// openCertificates reads both before anything is bound, so that a wrong one is told
-// early.
+// openCertificates reads both certificates before the exchange binds an address, so that a
+// wrong one fails early.
 func (x *Exchange) openCertificates() (err error) {
 	x.certificates.public, err = openCertificate("tls", x.settings.TLS)
 	if err != nil {
@@ -59,20 +60,20 @@ func openCertificate(key string, files config.TLSSettings) (addressCertificate, 
 	return addressCertificate{pair, make(chan struct{}, 1)}, nil
 }
 
-// CheckCertificates sees that the files which a document names are there and belong
-// together, and have not run out.
+// CheckCertificates checks that the certificate files of a configuration exist, match each
+// other and have not expired.
 func CheckCertificates(settings *config.Settings) (err error) {
 	for key, files := range map[string]config.TLSSettings{"tls": settings.TLS, "admin.tls": settings.AdminTLS} {
 		one, wrong := openCertificate(key, files)
 		if wrong == nil && one.pair != nil && !time.Now().Before(one.pair.NotAfter()) {
-			wrong = fmt.Errorf("%s: the certificate has run out at %s", key, one.pair.NotAfter().UTC().Format(time.RFC3339))
+			wrong = fmt.Errorf("%s: the certificate expired at %s; renew it", key, one.pair.NotAfter().UTC().Format(time.RFC3339))
 		}
 		err = errors.Join(err, wrong)
 	}
 	return err
 }
 
-// watchCertificates keeps what is shown in step with its files.
+// watchCertificates reloads the certificates when their files change.
 func (x *Exchange) watchCertificates() {
 	for address, s := range map[string]*addressCertificate{"listen": &x.certificates.public, "admin": &x.certificates.admin} {
 		if s.pair == nil {

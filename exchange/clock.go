@@ -5,17 +5,17 @@ import (
 	"time"
 )
 
-// How far the wall clock may be from the log's last entry at a start. Time is
-// logged and never goes back, so one start with a clock that is wrong by years
-// would let everything expire for good; and after one whose clock was far ahead,
-// hours and days begin too early until the real time has caught up.
+// Limits for the difference between the wall clock and the log's last entry at a start.
+// Time in the log never goes back. One start with a clock that is wrong by years would let
+// everything expire for good. After a start with a fast clock, hours and days begin too
+// early until the real time catches up.
 const (
 	maxClockAhead  = 7 * 24 * time.Hour
 	maxClockBehind = time.Hour
 )
 
-// setClock judges the wall clock by the log's last entry, and goes on from that
-// where the wall clock is behind.
+// setClock compares the wall clock with the log's last entry. If the wall clock is behind,
+// the exchange's clock continues from the entry.
 func (x *Exchange) setClock() error {
 	seq, at := x.log.Durable()
 	if seq == 0 {
@@ -26,14 +26,14 @@ func (x *Exchange) setClock() error {
 		return err
 	}
 	if behind := x.clock.Forward(at); behind > time.Second {
-		x.logger.Warn("the clock is behind the log's last entry; the exchange's goes on from there, and stays ahead until a later start",
+		x.logger.Warn("the clock is behind the log's last entry; the exchange's clock continues from that entry and stays ahead until a later start",
 			"behind", behind.String(), "log", time.Unix(0, at).UTC(), "clock", time.Unix(0, at).Add(-behind).UTC())
 	}
 	return nil
 }
 
-// checkClock is told how far the clock is past at, the time of the log's last
-// entry; less than nothing where it is behind.
+// checkClock returns an error if the clock is too far from the log's last entry. past is
+// the difference, negative if the clock is behind; at is the entry's time.
 func checkClock(past time.Duration, at int64) error {
 	logged := time.Unix(0, at).UTC()
 	shows := func() (clock, log string) {

@@ -5,13 +5,13 @@ import (
 	"time"
 )
 
-// Close ends the exchange in order: no new requests, those in flight answered,
-// the webhooks under way brought to their end, the log synced, a snapshot written.
+// Close stops the exchange in order: it refuses new requests, answers those in flight,
+// waits for the current webhook attempts, syncs the log and writes a snapshot.
 func (x *Exchange) Close() error {
 	x.draining.Store(true)
 	began := time.Now()
 	err := x.publicServer.Shutdown()
-	x.closeWebhooks() // while the engine still logs what the last attempts come to
+	x.closeWebhooks() // while the engine still logs the results of the last attempts
 	x.engine.Load().Close()
 	x.snapshots.stop()
 	x.lastUses.close(x)
@@ -31,19 +31,19 @@ func (x *Exchange) Close() error {
 	return err
 }
 
-// lastSnapshot spares the next start its replay. Without room for it the stop is
-// no less orderly.
+// writeLastSnapshot spares the next start its replay. A stop without disk space for it is
+// still clean.
 func (x *Exchange) writeLastSnapshot() error {
 	err := x.writeSnapshot()
 	if errors.Is(err, errDiskLow) {
-		x.logger.Warn("no snapshot was written; the next start replays the log", "error", err)
+		x.logger.Warn("the last snapshot was not written; the next start replays the log instead", "error", err)
 		return nil
 	}
 	return err
 }
 
-// hangUp closes the listeners and waits for those who serve them. A server that
-// was shut down before it began to serve knows of no listener to close.
+// closeListeners closes the listeners and waits for their servers. A server that was shut
+// down before it began to serve does not close its listener.
 func (x *Exchange) closeListeners() {
 	x.publicListener.Close()
 	x.adminListener.Close()
@@ -51,7 +51,7 @@ func (x *Exchange) closeListeners() {
 	close(x.ended)
 }
 
-// abandon gives back what a start that failed had taken.
+// abortStart releases everything that a failed start had opened.
 func (x *Exchange) abortStart() error {
 	x.draining.Store(true)
 	err := x.adminServer.Shutdown()

@@ -21,9 +21,9 @@ import (
 	"pingpost/server/admin"
 )
 
-// configureLocked puts a configuration into force. Requests in flight end under the
-// one they began with; none is dropped. Whoever calls it holds applying since the
-// configuration was made out of the one in force.
+// configureLocked activates a configuration. Requests in flight end under the one that
+// they began with; none is dropped. The caller holds configMu since it read the active
+// configuration to build this one.
 func (x *Exchange) configureLocked(r *revision) error {
 	e, built := x.engine.Load(), r.Compiled
 	wanted := engine.Configuration{Catalog: built.Catalog, By: r.by, From: r.from}
@@ -54,8 +54,8 @@ func (x *Exchange) configureLocked(r *revision) error {
 	return nil
 }
 
-// keepDocument writes a document beside the log, unless it is one of those in
-// force, and gives its hash.
+// keepDocument stores a document beside the log, unless it is active already, and returns
+// its hash.
 func (x *Exchange) keepDocument(text []byte) (hash string, err error) {
 	sum := sha256.Sum256(text)
 	hash = hex.EncodeToString(sum[:])
@@ -87,7 +87,7 @@ func (x *Exchange) setInitialValues(c *engine.Configuration, firsts *config.Init
 	c.Initial.PausedCampaigns, c.Initial.PausedBuyers = firsts.Paused.Campaigns, firsts.Paused.Buyers
 }
 
-// credential is a first value as the engine keeps it.
+// initialCredential returns an initial credential in the engine's form.
 func (x *Exchange) initialCredential(first *config.InitialCredential) engine.Credential {
 	value := []byte(first.Value.Reveal())
 	c := engine.Credential{
@@ -105,8 +105,8 @@ func (x *Exchange) initialCredential(first *config.InitialCredential) engine.Cre
 	return c
 }
 
-// tables opens the contents of the configured lists, and imports those that
-// have none yet.
+// loadLists opens the entries of the configured lists, and imports lists that have none
+// yet.
 func (x *Exchange) loadLists(c *engine.Configuration, built *config.Compiled) error {
 	dir, key := x.settings.DataDir, x.vault.Derive("hashes")
 	c.Tables = make(map[market.ListID]*fingerprint.Table)
@@ -139,15 +139,15 @@ func (x *Exchange) loadLists(c *engine.Configuration, built *config.Compiled) er
 	return nil
 }
 
-// warnMeant tells of what a document allows and most likely does not mean.
+// logWarnings logs settings that are allowed but probably a mistake.
 func (x *Exchange) logWarnings(warnings syntax.Problems) {
 	for _, warning := range warnings {
-		x.logger.Warn("the configuration has something that is most likely not meant", "path", warning.Path, "what", warning.Message)
+		x.logger.Warn("the configuration has a setting that is probably a mistake", "path", warning.Path, "what", warning.Message)
 	}
 }
 
-// Reload reads the configuration's file again, and the certificates'. An error leaves
-// the one in force.
+// Reload reads the configuration file and the certificates again. After an error the
+// active configuration stays.
 func (x *Exchange) Reload() error {
 	x.certificates.recheck()
 	built, err := read(x.path, x.options.Env)
@@ -177,14 +177,14 @@ func (x *Exchange) Reload() error {
 	return nil
 }
 
-// warnRestart says which changed settings wait for a restart.
+// logRestartSettings logs the changed settings that need a restart.
 func (x *Exchange) logRestartSettings(now *config.Settings) {
 	if waiting := x.settings.PendingRestart(now); len(waiting) > 0 {
-		x.logger.Warn("what was changed of these settings takes effect at the next start", "settings", strings.Join(waiting, ", "))
+		x.logger.Warn("changes of these settings take effect at the next start", "settings", strings.Join(waiting, ", "))
 	}
 }
 
-// Configuration is the one in force: canonical JSON without secrets.
+// Configuration returns the active configuration as canonical JSON without secrets.
 func (x *Exchange) Configuration() []byte {
 	if now := x.active.Load(); now != nil {
 		return now.canonical
@@ -192,13 +192,13 @@ func (x *Exchange) Configuration() []byte {
 	return nil
 }
 
-// Apply puts a document into force, in YAML or JSON, and says what changed, and
-// what of it is not applied: see unapplied. The configuration's file is not
-// written: where it says otherwise, it has the word again at the next reload or
-// start. What was made entry by entry stays, but for what the document has too.
+// Apply activates a YAML or JSON document. It returns the changes, and the unapplied
+// values: see unappliedValues. It does not write the configuration file: the next reload
+// or start returns to the file. Entries from the API stay unless the document has them
+// too.
 //
-// Variables are those of the sender's environment. Their values are sealed, or stand in the
-// document where it has no secret.
+// Variables come from the sender's environment. Secret values are sealed; other values
+// become part of the document.
 func (x *Exchange) Apply(document []byte, variables map[string]string, dry bool, by string) (changed admin.ConfigurationChanged, err error) {
 	if x.Ready() != nil {
 		return changed, errNotReady
@@ -238,8 +238,9 @@ func (x *Exchange) Apply(document []byte, variables map[string]string, dry bool,
 
 var errNotReady = errors.New("the exchange is not ready")
 
-// asSent has the mistakes of a document that was sent stand in that document: paths
-// in it are relative to the exchange's own file, but the lines are not that file's.
+// asSentDocument replaces the file name in the mistakes of a document from a request.
+// Paths in the document are relative to the exchange's own file, but the line numbers are
+// the document's.
 func (x *Exchange) asSentDocument(err error) error {
 	var problems *syntax.Problems
 	if !errors.As(err, &problems) {

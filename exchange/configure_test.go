@@ -168,7 +168,7 @@ func TestSettingsThatWait(t *testing.T) {
 				t.Fatal(err)
 			}
 			said := spoken.String()[before:]
-			_, waiting, _ := strings.Cut(said, `takes effect at the next start" tenant=production settings=`)
+			_, waiting, _ := strings.Cut(said, `take effect at the next start" tenant=production settings=`)
 			if waiting, _, _ = strings.Cut(waiting, "\n"); waiting != name {
 				t.Errorf("%q waits: %s", waiting, said)
 			}
@@ -227,7 +227,7 @@ func TestSuppressionLists(t *testing.T) {
 		if err := os.WriteFile(lists[0], damage, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		refuses(t, p, "are damaged; put the file back")
+		refuses(t, p, "is damaged; restore it")
 	}
 	if err := os.WriteFile(lists[0], data, 0o600); err != nil {
 		t.Fatal(err)

@@ -13,12 +13,12 @@ import (
 	"pingpost/wal"
 )
 
-// space watches the disk. A full one is seen ahead: leads are refused while
-// less is free than twice the next snapshot and a reserve, so that what was begun
-// can always be finished and logged. All resumes by itself.
+// diskMonitor measures the free disk space. The exchange refuses leads while less is free
+// than twice the next snapshot plus a reserve, so that it can always finish and log the
+// requests in flight. It accepts leads again automatically.
 //
-// The reserve is the log's. A snapshot never touches it: none begins that would,
-// and one under way gives way, as other programs and the log go on meanwhile.
+// The reserve belongs to the log. A snapshot never uses it: it does not begin if it would,
+// and it stops if other programs or the log use the space meanwhile.
 type diskMonitor struct {
 	dir      string
 	last     atomic.Uint64 // bytes of the newest snapshot
@@ -26,25 +26,27 @@ type diskMonitor struct {
 	free     atomic.Uint64
 	low      atomic.Bool
 	logger   *slog.Logger
-	told     atomic.Int64 // Unix nanoseconds: when it was last told that there is little
-	warned   atomic.Bool  // and not yet that there is room again
+	told     atomic.Int64 // Unix nanoseconds: time of the last warning
+	warned   atomic.Bool  // a warning was logged, and the all-clear was not
 }
 
 const (
-	// reserve is kept for outcomes, operators and the programs beside us.
+	// reserve is kept free for outcomes, operators' changes and other programs on the
+	// machine.
 	reserve = 64 << 20
-	// diskInterval bounds how much can be written between two looks.
+	// diskInterval limits how much can be written between two measurements.
 	diskInterval = 250 * time.Millisecond
-	// diskWarnInterval is how often the log tells that leads are refused.
+	// diskWarnInterval is the least time between two warnings that leads are refused.
 	diskWarnInterval = time.Minute
-	// A snapshot has about so many bytes for each lead, and for all the rest.
+	// leadBytes and baseSnapshotBytes estimate the size of a snapshot: per lead, and for
+	// everything else.
 	leadBytes, baseSnapshotBytes = 220, 1 << 20
-	// snapshotCheckBytes is how much a snapshot writes between two looks.
+	// snapshotCheckBytes is how much a snapshot writes between two measurements.
 	snapshotCheckBytes = 4 << 20
 )
 
-// errDiskLow ends a snapshot. The log is then kept, and does in its place.
-var errDiskLow = errors.New("there is too little room on the disk for a snapshot")
+// errDiskLow ends a snapshot. The log is then kept instead.
+var errDiskLow = errors.New("too little free disk space for a snapshot")
 
 func (s *diskMonitor) start(dir string, logger *slog.Logger, gone <-chan struct{}) {
 	s.dir, s.logger = dir, logger
@@ -63,13 +65,13 @@ func (s *diskMonitor) start(dir string, logger *slog.Logger, gone <-chan struct{
 	}()
 }
 
-// expect says how large the next snapshot may become.
+// setExpected sets the expected size of the next snapshot.
 func (s *diskMonitor) setExpected(bytes uint64) { s.expected.Store(bytes) }
 
 func (s *diskMonitor) measure() {
 	free, err := wal.Free(s.dir)
 	if err != nil {
-		return // the log itself will say so, in its own words
+		return // the log reports the problem itself
 	}
 	s.free.Store(free)
 	needs := s.required()
@@ -77,46 +79,47 @@ func (s *diskMonitor) measure() {
 	s.logChange(time.Now(), free, needs)
 }
 
-// tell writes into the log that leads are refused, at most once a minute however
-// often that changes, and after it that they are taken again.
+// logChange warns that leads are refused, at most once a minute. It logs later that leads
+// are accepted again.
 func (s *diskMonitor) logChange(at time.Time, free, needs uint64) {
 	now, told := at.UnixNano(), s.told.Load()
 	switch {
 	case free >= needs:
 		if s.warned.Swap(false) {
-			s.logger.Info("there is room on the disk again; leads are taken", "free", free)
+			s.logger.Info("there is enough free disk space again; leads are accepted", "free", free)
 		}
 	case now-told >= int64(diskWarnInterval) && s.told.CompareAndSwap(told, now):
 		s.warned.Store(true)
-		s.logger.Warn("there is little room on the disk; leads are refused until there is more", "free", free, "needed", needs)
+		s.logger.Warn("the free disk space is low; leads are refused until there is more", "free", free, "needed", needs)
 	}
 }
 
-// needs is what must be free for leads to be taken.
+// required returns how much must be free for leads to be accepted.
 func (s *diskMonitor) required() uint64 { return reserve + 2*s.expected.Load() }
 
-// holds looks, and tells whether so much can be written without the reserve.
+// hasRoomFor measures, and reports whether so many bytes can be written without the
+// reserve.
 func (s *diskMonitor) hasRoomFor(bytes uint64) bool {
 	s.measure()
 	return s.free.Load() >= reserve+bytes
 }
 
-// spare tells whether there is room for what can wait: it ends long before leads are
+// hasSpare reports whether background tasks may write. They stop long before leads are
 // refused.
 func (s *diskMonitor) hasSpare() bool { return s.free.Load() >= s.required()+reserve }
 
-// snapshotSize is how large the next snapshot may become: no smaller than the
-// last one, and no smaller than what the leads of now take.
+// snapshotSize estimates the next snapshot: at least the size of the last one, and at
+// least the estimate for the current leads.
 func (x *Exchange) snapshotSize() uint64 {
 	return max(x.disk.last.Load(), uint64(x.state.LeadCount())*leadBytes+baseSnapshotBytes)
 }
 
-// reserveWriter is a snapshot's writer that gives way to the log: it fails once the
-// reserve is touched.
+// reserveWriter is a snapshot's writer. It fails as soon as the free space drops below the
+// reserve.
 type reserveWriter struct {
 	to     io.Writer
 	room   *diskMonitor
-	unseen int // bytes since the last look
+	unseen int // bytes since the last measurement
 }
 
 func (y *reserveWriter) Write(p []byte) (n int, err error) {
@@ -135,24 +138,24 @@ func (y *reserveWriter) Write(p []byte) (n int, err error) {
 	return n, nil
 }
 
-// maxQueueDelay, maxQueueEntries and maxQueueBytes are how far behind the log may be
-// before leads are refused.
+// Above one of maxQueueDelay, maxQueueEntries and maxQueueBytes, the log's backlog is too
+// long, and the exchange refuses leads.
 const (
 	maxQueueDelay   = time.Second
 	maxQueueEntries = 4096
 	maxQueueBytes   = 16 << 20
-	// maxOpenPosts is how many deliveries may be open.
+	// maxOpenPosts limits the open deliveries.
 	maxOpenPosts = 20_000
-	// maxOutcomeBytes bounds what is logged of an outcome: ids, codes and charges.
+	// maxOutcomeBytes bounds the log record of an outcome: ids, codes and charges.
 	maxOutcomeBytes = 16 << 10
 )
 
-// logQueueLimits is what the log's queue holds. An outcome that found it full would have
-// to wait, so it has room for what was queued when leads began to be refused, and
-// beyond it for all that may come still: for each connection one lead that had
-// been admitted before, as it came and as it is posted, and for each open delivery
-// its outcome. Neither has two facts under way at once. What is queued is memory
-// of those who wait, which they have in any case: the queue adds a slot for each.
+// logQueueLimits returns the size of the log's queue. An outcome must never wait for a
+// place. So the queue has room for the entries that were queued when the exchange began to
+// refuse leads, and for all that may still follow. These are one lead per connection that
+// was admitted before, with its post, and one outcome per open delivery. Neither has two
+// events in flight. The queued data is memory that the waiting requests hold anyway; the
+// queue adds one slot for each.
 func logQueueLimits(l *config.LimitSettings) (entries, bytes int) {
 	entries = maxQueueEntries + l.Connections + maxOpenPosts
 	lead := min(2*int64(l.Body)+maxOutcomeBytes, wal.MaxEntry)
@@ -160,16 +163,16 @@ func logQueueLimits(l *config.LimitSettings) (entries, bytes int) {
 	return entries, int(min(all, math.MaxInt))
 }
 
-// admit refuses intake ahead of trouble: too little disk, or a log that is far
-// behind. The engine asks it before it reserves anything.
+// admit returns an error if the disk is low or the log has a long backlog. The engine
+// calls it before it reserves anything.
 func (x *Exchange) admit() error {
-	if x.disk.low.Load() || x.draining.Load() || behind(x.log.Stats()) {
+	if x.disk.low.Load() || x.draining.Load() || hasBacklog(x.log.Stats()) {
 		return engine.ErrUnavailable
 	}
 	return nil
 }
 
-// behind tells whether the log has more to do than it should be given more.
-func behind(log wal.Stats) bool {
+// hasBacklog reports whether the log's backlog is above a limit.
+func hasBacklog(log wal.Stats) bool {
 	return log.QueueDelay > maxQueueDelay || log.Queued > maxQueueEntries || log.QueuedBytes > maxQueueBytes
 }

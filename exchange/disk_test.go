@@ -43,15 +43,15 @@ func TestFullDisk(t *testing.T) {
 		if m := x.must(200, "GET", "/metrics", "").body; !strings.Contains(m, "pingpost_disk_free_bytes ") || !strings.Contains(m, "pingpost_disk_needed_bytes ") {
 			t.Error("no figure for the free disk, or for what must be free")
 		}
-		eventually(t, "the log says so", func() bool { return said("little room on the disk") > 0 })
+		eventually(t, "the log says so", func() bool { return said("the free disk space is low") > 0 })
 	})
 	t.Run("there is room again", func(t *testing.T) {
 		if err := os.Remove(ballast); err != nil {
 			t.Fatal(err)
 		}
-		eventually(t, "leads are taken", func() bool { return x.ingest(lead(3)).status == 201 })
+		eventually(t, "leads are accepted", func() bool { return x.ingest(lead(3)).status == 201 })
 		x.ingest(lead(1), "Idempotency-Key", "k").isReplayOf(t, first)
-		eventually(t, "the log says so", func() bool { return said("room on the disk again") > 0 })
+		eventually(t, "the log says so", func() bool { return said("enough free disk space again") > 0 })
 	})
 	t.Run("a stop with nothing left", func(t *testing.T) {
 		fill(t, 80<<20)
@@ -102,7 +102,7 @@ func TestLeadsWaitForRoom(t *testing.T) {
 		t.Errorf("its outcome is not logged: %s", funds)
 	}
 	larger(0)
-	eventually(t, "leads are taken", func() bool { return x.ingest(lead(3)).status == 201 })
+	eventually(t, "leads are accepted", func() bool { return x.ingest(lead(3)).status == 201 })
 	x.ingest(lead(1), "Idempotency-Key", "k").isReplayOf(t, first)
 }
 
@@ -214,7 +214,7 @@ func TestSnapshotDoesNotBeginWithoutRoom(t *testing.T) {
 	}
 	eventually(t, "leads are refused", func() bool { return x.ingest(lead(1)).status == 503 })
 	remove(t, filepath.Join(x.data(), "ballast"))
-	eventually(t, "leads are taken", func() bool { return x.ingest(lead(1)).status == 201 })
+	eventually(t, "leads are accepted", func() bool { return x.ingest(lead(1)).status == 201 })
 	if err := x.writeSnapshot(); err != nil {
 		t.Error(err)
 	}

@@ -16,26 +16,26 @@ import (
 )
 
 const (
-	// maxErasePerEvent is how many leads are erased by one ev.
+	// maxErasePerEvent limits the leads that one event erases.
 	maxErasePerEvent = 1000
-	// eraseTimeout is for how long a delivery is waited for that is still under way:
-	// about as long as its tries go on.
+	// eraseTimeout limits the wait for a delivery in progress. It is about the time of all
+	// its attempts.
 	eraseTimeout = 35 * time.Second
 )
 
-// eraser erases persons from the log: those of the leads that it finds there.
+// eraser erases the persons of leads that it finds in the log.
 type eraser struct {
 	x          *Exchange
 	engine     engine.Operator
 	decoder    *event.Decoder
-	found      []engine.EncryptedLead // not erased yet
-	inDelivery []engine.EncryptedLead // that are being delivered
+	found      []engine.EncryptedLead // to be erased with the next event
+	inDelivery []engine.EncryptedLead // in delivery, to be erased later
 	result     admin.Erased
 }
 
-// Erase makes sure that nobody can know any more who the leads were that it names, by
-// id, phone number or e-mail address. The error is engine.ErrNotFound where the log's
-// history has no lead of the id.
+// Erase drops the keys of the leads with an id, a phone number or an e-mail address, so
+// that their contact data becomes unreadable for good. The error is engine.ErrNotFound if
+// the log has no lead with the id.
 func (x *Exchange) Erase(who *admin.Erasure) (admin.Erased, error) {
 	if err := x.Ready(); err != nil {
 		return admin.Erased{}, err
@@ -68,13 +68,14 @@ func (r *eraser) eraseByID(id market.LeadID) error {
 	return r.add(lead)
 }
 
-// eraseByContact reads the log from its beginning to where memory stands, which knows
-// which leads are being delivered. It holds no more than the leads of one ev.
+// eraseByContact reads the log from its beginning to the state's position, because the
+// state knows which leads are in delivery. It holds the leads of at most one event in
+// memory.
 func (r *eraser) eraseByContact(who *erasePattern) error {
 	last, _ := r.x.state.Position()
 	log, err := r.x.log.NewReaderSince(0)
 	if err != nil {
-		return fmt.Errorf("cannot read the log: %w", err)
+		return fmt.Errorf("erase: cannot read the log: %w", err)
 	}
 	defer log.Close()
 	pace := throttle.NewScan(throttle.ScanChunk, &r.x.draining)
@@ -87,11 +88,11 @@ func (r *eraser) eraseByContact(who *erasePattern) error {
 			return nil
 		}
 		if err != nil {
-			return fmt.Errorf("cannot read the log: %w", err)
+			return fmt.Errorf("erase: cannot read the log: %w", err)
 		}
 		ev, err := r.decoder.Decode(entry.Data)
 		if err != nil {
-			return fmt.Errorf("cannot read entry %d of the log: %w", entry.Seq, err)
+			return fmt.Errorf("erase: cannot decode entry %d of the log: %w", entry.Seq, err)
 		}
 		if lead, ok := ev.(*event.LeadDecided); ok {
 			if err := r.eraseIfMatch(lead, who); err != nil {
@@ -101,7 +102,7 @@ func (r *eraser) eraseByContact(who *erasePattern) error {
 	}
 }
 
-// look takes a lead where it is of the person.
+// eraseIfMatch adds the lead if it matches the pattern.
 func (r *eraser) eraseIfMatch(lead *event.LeadDecided, who *erasePattern) error {
 	contact, err := r.engine.Contact(lead)
 	switch {
@@ -109,14 +110,14 @@ func (r *eraser) eraseIfMatch(lead *event.LeadDecided, who *erasePattern) error 
 		return nil
 	case err != nil:
 		r.result.AddLeft(lead.Lead, admin.LeftUnreadable)
-		return nil //nolint:nilerr // it is told, and the others are looked at
+		return nil //nolint:nilerr // the result lists the lead, and the search continues
 	case !who.matchesAny(contact.Fields):
 		return nil
 	}
 	return r.add(lead)
 }
 
-// take has a lead erased with the next ev.
+// add schedules a lead for the next event.
 func (r *eraser) add(lead *event.LeadDecided) error {
 	if lead.Slot == 0 {
 		r.result.AddLeft(lead.Lead, admin.LeftUnsealed)
@@ -138,8 +139,8 @@ func (r *eraser) flush() error {
 	return err
 }
 
-// eraseAfterDelivery waits for the leads that are being delivered, and tells of those that
-// are so still.
+// eraseAfterDelivery waits for the leads in delivery, erases them, and reports those that
+// are still in delivery.
 func (r *eraser) eraseAfterDelivery() error {
 	until := r.x.clock.Now() + int64(r.x.eraseTimeout)
 	for _, lead := range r.inDelivery {
@@ -155,7 +156,7 @@ func (r *eraser) eraseAfterDelivery() error {
 	return nil
 }
 
-// wanted is a person by a phone number, as E.164 has it, or by an e-mail address.
+// erasePattern is a person's phone number in E.164 form, or e-mail address.
 type erasePattern struct {
 	phone, email []byte
 	scratch      []byte
@@ -165,8 +166,8 @@ func newErasePattern(who *admin.Erasure) *erasePattern {
 	return &erasePattern{phone: []byte(who.Phone), email: []byte(who.Email)}
 }
 
-// isIn tells whether one of a contact part's fields is the number or the address. A
-// text that only has it somewhere is not: erasing cannot be taken back.
+// matchesAny reports whether a whole field equals the number or the address. A field that
+// only contains it does not match, because erasing is final.
 func (w *erasePattern) matchesAny(fields []event.Field) bool {
 	for i := range fields {
 		if w.matches(fields[i].Text) {

@@ -1,8 +1,8 @@
-// Package exchange joins the parts into one running exchange: a configuration,
-// the log, the state replayed from it, the engine, the doors. It is the only
-// place that knows them all, and it decides nothing.
+// Package exchange assembles one running exchange (a tenant): its configuration, the log,
+// the state replayed from it, the engine, the listeners and the background tasks. Only
+// this package knows all of them, and it makes no decision about leads.
 //
-// A process may run several, one a tenant. They share nothing.
+// A process may run several exchanges, one per tenant. They share no data.
 package exchange
 
 import (
@@ -34,17 +34,17 @@ import (
 type Options struct {
 	Env         func(string) (string, bool)
 	Logger      *slog.Logger
-	Version     string // of the program, as operators are told it
-	AcceptClock bool   // start although the clock is far from the log's last entry
-	// Backup, when set, says where and how a tenant is backed up while it is served.
+	Version     string // of the program, shown to operators
+	AcceptClock bool   // start even if the clock is far from the time of the log's last entry
+	// Backup returns the backup options of a tenant. Nil disables backups while serving.
 	Backup func(tenant string) (backup.Options, error)
 }
 
-// Exchange is one tenant, running.
+// Exchange is one running tenant.
 //
-// Start binds both addresses at once, so that a wrong one is told early, but
-// requests are taken only once the log has been replayed. Until then the admin
-// address answers that the exchange is not ready.
+// Start binds both addresses at once, so that a wrong address fails early. The exchange
+// accepts requests only after the log is replayed. Until then the admin address answers
+// that the exchange is not ready.
 type Exchange struct {
 	path    string // of the configuration
 	options Options
@@ -66,7 +66,7 @@ type Exchange struct {
 	publicServer  *public.Server
 	adminServer   *admin.Admin
 
-	configMu sync.Mutex // one change of configuration at a time, from what it was made out of on
+	configMu sync.Mutex // held from reading the active configuration until the change is active
 	active   atomic.Pointer[activeConfig]
 	lists    listCache
 
@@ -79,10 +79,10 @@ type Exchange struct {
 	lastUses                      lastUses
 	backupRunner                  backupRunner
 	reporter                      reporter
-	tracer                        *trace.Tracer // nil: nothing is traced
+	tracer                        *trace.Tracer // nil disables tracing
 	eraseTimeout                  time.Duration
 	started                       time.Time
-	broken                        chan error    // gets what ends the exchange: a log that failed, a listener that broke
+	broken                        chan error    // receives the error that ends the exchange: a failed log or listener
 	ended                         chan struct{} // closed when the exchange has ended
 	serving                       sync.WaitGroup
 }
@@ -93,8 +93,8 @@ var (
 	errLogFailed = errors.New("the log has failed")
 )
 
-// Start reads a configuration, opens its data directory, replays the log and
-// begins to serve. What it returns is serving; the error says what to mend.
+// Start reads a configuration, opens its data directory, replays the log and begins to
+// serve. The error names the remedy.
 func Start(path string, opt Options) (*Exchange, error) {
 	built, err := read(path, opt.Env)
 	if err != nil {
@@ -131,7 +131,7 @@ func newExchange(path string, opt Options, built *config.Compiled) *Exchange {
 	return x
 }
 
-// begin takes requests.
+// startServing opens the public address for requests.
 func (x *Exchange) startServing() {
 	x.ready.Store(true)
 	x.watchCertificates()
@@ -154,7 +154,7 @@ func read(path string, env func(string) (string, bool)) (*config.Compiled, error
 	return built, nil
 }
 
-// bind takes both addresses and serves the admin one.
+// bind listens on both addresses and serves the admin one.
 func (x *Exchange) bind() (err error) {
 	if err := x.openCertificates(); err != nil {
 		return err
@@ -178,14 +178,14 @@ func (x *Exchange) serve(name string, listener net.Listener, serve func(net.List
 	go func() {
 		defer x.serving.Done()
 		if err := serve(listener); err != nil && !x.draining.Load() {
-			x.broken <- errors.Join(errors.New("the "+name+" address is no longer served"), err)
+			x.broken <- errors.Join(errors.New("the exchange no longer serves its "+name+" address"), err)
 		}
 	}()
 }
 
-// Addr is where requests are taken; Admin where operators are.
+// Addr returns the public address, Admin the admin address.
 func (x *Exchange) Addr() string  { return x.publicListener.Addr().String() }
 func (x *Exchange) Admin() string { return x.adminListener.Addr().String() }
 
-// Broken gets the error that ends the exchange by itself, if one does.
+// Broken returns a channel that receives the error which ends the exchange, if any.
 func (x *Exchange) Broken() <-chan error { return x.broken }

@@ -10,16 +10,16 @@ import (
 	"pingpost/server/admin"
 )
 
-// What one answer about the past may cost: a document is read for each version, and a
-// document may have 16 MB.
+// Limits for one answer about the history. Each version needs its document, and a document
+// may have 16 MB.
 const (
 	maxHistoryRead    = 16 << 20 // bytes of documents
 	maxHistoryValues  = 4 << 20  // bytes of values
 	maxHistoryChanges = 200      // of one version
 )
 
-// History is what changed in the configuration, the newest first. It stops where it has
-// cost enough; Next goes on there.
+// History returns the changes of the configuration, the newest first. It stops at the
+// limits; Next continues there.
 func (x *Exchange) History(q admin.HistoryQuery) (*admin.HistoryPage, error) {
 	if x.Ready() != nil {
 		return nil, errNotReady
@@ -35,7 +35,7 @@ func (x *Exchange) History(q admin.HistoryQuery) (*admin.HistoryPage, error) {
 		case i+1 < len(revisions):
 			before = &revisions[i+1]
 		case revisions[i].Version > 1:
-			return h.page, nil // the oldest that is remembered says only what the next one changed
+			return h.page, nil // the oldest version in memory serves only as the base of the next one
 		}
 		if i > 0 && h.isFull() {
 			h.page.Next = revisions[i-1].Version
@@ -46,6 +46,7 @@ func (x *Exchange) History(q admin.HistoryQuery) (*admin.HistoryPage, error) {
 	return h.page, nil
 }
 
+// historyBuilder collects one page of the history.
 type historyBuilder struct {
 	exchange   *Exchange
 	query      admin.HistoryQuery
@@ -53,8 +54,8 @@ type historyBuilder struct {
 	readBytes  int
 	valueBytes int
 
-	// The document that was read last: the one before a version is read again as the
-	// version before's.
+	// The last document that was read. It is the older document of one version, and the
+	// newer document of the version before.
 	hash string
 	text []byte
 }
@@ -93,7 +94,7 @@ func (h *historyBuilder) add(now, before *state.Revision) {
 	}
 }
 
-// document reads one that is kept beside the log; none for no hash.
+// document returns the stored document with a hash; "" has none.
 func (h *historyBuilder) document(hash string) ([]byte, error) {
 	if hash == "" {
 		return nil, nil
@@ -121,7 +122,7 @@ func (h *historyBuilder) matchesQuery(path string) bool {
 	return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
 }
 
-// historyPath has an entry's id behind a dot.
+// historyPath returns a path with the entry's id behind a dot.
 func historyPath(path string) string {
 	for _, kind := range canonical.Kinds {
 		if rest, ok := strings.CutPrefix(path, string(kind)+"["); ok {
@@ -133,8 +134,8 @@ func historyPath(path string) string {
 	return path
 }
 
-// historyValue is a side of a change as JSON. The order of entries is told by their
-// names.
+// historyValue returns one side of a change as JSON. For an order it is a text with the
+// entries' names.
 func historyValue(change canonical.Change, text string) json.RawMessage {
 	if text == "" {
 		return nil

@@ -12,12 +12,12 @@ import (
 	"pingpost/server/admin"
 )
 
-// parts are the configuration in force, taken apart.
+// currentEntries are the entries of the active configuration.
 type currentEntries struct {
 	*activeConfig
 	all  canonical.Entries
 	base canonical.Entries
-	file string // that base is of
+	file string // name of the file that base came from
 }
 
 func (x *Exchange) currentEntries() (*currentEntries, error) {
@@ -33,7 +33,7 @@ func (x *Exchange) currentEntries() (*currentEntries, error) {
 	return s, err
 }
 
-// Items are the entries of a kind in force.
+// Items returns the active entries of a kind.
 func (x *Exchange) Items(kind canonical.Kind) ([]admin.Item, error) {
 	s, err := x.currentEntries()
 	if err != nil {
@@ -46,7 +46,7 @@ func (x *Exchange) Items(kind canonical.Kind) ([]admin.Item, error) {
 	return items, nil
 }
 
-// Item is one of them.
+// Item returns one active entry.
 func (x *Exchange) Item(ref canonical.Ref) (*admin.Item, error) {
 	s, err := x.currentEntries()
 	if err != nil {
@@ -62,7 +62,7 @@ func noItem(ref canonical.Ref) error {
 	return fmt.Errorf("%w: the configuration has no %s", engine.ErrNotFound, ref)
 }
 
-// itemIn is an entry as operators see it, nil where there is none.
+// findItem returns an entry in the form of the admin API, or nil.
 func (x *Exchange) findItem(s *currentEntries, ref canonical.Ref) *admin.Item {
 	text := s.all.Find(ref)
 	if text == nil {
@@ -72,16 +72,16 @@ func (x *Exchange) findItem(s *currentEntries, ref canonical.Ref) *admin.Item {
 	if s.base.Find(ref) != nil {
 		item.Owner, item.File = "file", s.file
 	}
-	doors := map[canonical.Kind]event.NameKind{canonical.Buyers: event.NameBuyer, canonical.Campaigns: event.NameCampaign}
-	if door, ok := doors[ref.Kind]; ok {
-		paused, _ := x.state.Paused(door, x.state.RefOf(door, ref.ID))
+	pausable := map[canonical.Kind]event.NameKind{canonical.Buyers: event.NameBuyer, canonical.Campaigns: event.NameCampaign}
+	if kind, ok := pausable[ref.Kind]; ok {
+		paused, _ := x.state.Paused(kind, x.state.RefOf(kind, ref.ID))
 		item.Paused = &paused
 	}
 	return item
 }
 
-// etagOf is of an entry's canonical text, so that it is the same wherever and whenever
-// the entry is.
+// etagOf returns the hash of an entry's canonical text, so that equal entries have equal
+// etags.
 func etagOf(text json.RawMessage) string {
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:12])

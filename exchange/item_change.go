@@ -13,7 +13,7 @@ import (
 	"pingpost/server/admin"
 )
 
-// ChangeItem puts an entry into force, or takes one out.
+// ChangeItem creates, changes or removes an entry.
 func (x *Exchange) ChangeItem(change *admin.ItemChange) (*admin.ItemChanged, error) {
 	x.configMu.Lock()
 	defer x.configMu.Unlock()
@@ -46,18 +46,18 @@ func (x *Exchange) ChangeItem(change *admin.ItemChange) (*admin.ItemChanged, err
 	return changed, x.configureLocked(revised)
 }
 
-// mayChange judges who has the word on an entry, and whether it still is what the
-// change was made out of.
+// checkChange checks that the API may change the entry, and that the entry still has the
+// caller's etag.
 func (x *Exchange) checkChange(s *currentEntries, change *admin.ItemChange) error {
 	current := x.findItem(s, change.Ref)
 	switch {
 	case current == nil && change.Document == nil:
 		return noItem(change.Ref)
 	case current != nil && current.Owner == "file" && s.sent:
-		return &admin.ItemConflict{Message: change.Ref.String() + " stands in the document that " + sentDocumentName +
-			" put into force; change it there, or have the file's word again by a reload"}
+		return &admin.ItemConflict{Message: change.Ref.String() + " is in the document that " + sentDocumentName +
+			" applied; change it there, or reload to return to the file"}
 	case current != nil && current.Owner == "file":
-		return &admin.ItemConflict{Message: change.Ref.String() + " stands in " + s.file + ", which has the word on it; change it there and reload"}
+		return &admin.ItemConflict{Message: change.Ref.String() + " is in " + s.file + ", which therefore controls it; change it there and reload"}
 	case s.made.Find(change.Ref) != nil && current == nil:
 		panic("BUG: " + change.Ref.String() + " was made and is not in force")
 	}
@@ -71,16 +71,16 @@ func (x *Exchange) checkChange(s *currentEntries, change *admin.ItemChange) erro
 	conflict := &admin.ItemConflict{Both: true, Current: current, Sent: canonical.Redact(change.Document)}
 	switch {
 	case change.IfMatch == "":
-		conflict.Message = change.Ref.String() + " is there already; look at it, and change it by its etag"
+		conflict.Message = change.Ref.String() + " exists already; read it, and change it with its etag"
 	case current == nil:
-		conflict.Message = change.Ref.String() + " was removed meanwhile; make it anew by If-None-Match: *, or leave it"
+		conflict.Message = change.Ref.String() + " was removed meanwhile; create it again with If-None-Match: *, or leave it"
 	default:
-		conflict.Message = change.Ref.String() + " was changed meanwhile; look at both versions, and send yours again with the etag of the current one"
+		conflict.Message = change.Ref.String() + " was changed meanwhile; compare both versions, and send yours again with the etag of the current one"
 	}
 	return conflict
 }
 
-// revise makes a revision out of what is in force and one changed entry.
+// revise returns a revision of the active configuration with one changed entry.
 func (x *Exchange) revise(s *currentEntries, change *admin.ItemChange) (*revision, error) {
 	made := s.made.Without(change.Ref)
 	if change.Document != nil {
@@ -115,7 +115,8 @@ func (x *Exchange) revise(s *currentEntries, change *admin.ItemChange) (*revisio
 	}, nil
 }
 
-// asReferenceConflict turns the mistakes that taking an entry out makes of others into a conflict.
+// asReferenceConflict turns the mistakes that the removal of an entry causes elsewhere
+// into a conflict.
 func asReferenceConflict(err error, change *admin.ItemChange) error {
 	var problems *syntax.Problems
 	if change.Document != nil || !errors.As(err, &problems) {
@@ -125,10 +126,11 @@ func asReferenceConflict(err error, change *admin.ItemChange) error {
 	for _, problem := range (*problems)[:min(len(*problems), 10)] {
 		places = append(places, problem.Path)
 	}
-	return &admin.ItemConflict{Message: change.Ref.String() + " is referred to at " + strings.Join(places, ", ") + "; take it out there first"}
+	return &admin.ItemConflict{Message: change.Ref.String() + " is used at " + strings.Join(places, ", ") + "; remove it there first"}
 }
 
-// missing finds secrets that an entry only says are set, and that nobody has.
+// checkMissingSecrets returns an error for secrets that an entry marks as set and that the
+// exchange does not have.
 func (x *Exchange) checkMissingSecrets(built *config.Compiled, ref canonical.Ref) error {
 	known := make(map[string]bool)
 	for _, first := range built.Initial.Secrets {
@@ -150,7 +152,7 @@ func (x *Exchange) checkMissingSecrets(built *config.Compiled, ref canonical.Ref
 		_, _, at := secretPlace(name)
 		problems = append(problems, syntax.Problem{
 			File: x.path, Path: ref.String() + at,
-			Message: "is missing; give the secret, which nobody has given so far",
+			Message: "is missing; give the secret, because the exchange does not have it yet",
 		})
 	}
 	if len(problems) > 0 {
@@ -159,10 +161,10 @@ func (x *Exchange) checkMissingSecrets(built *config.Compiled, ref canonical.Ref
 	return nil
 }
 
-// unappliedOf is what of one entry is not applied.
+// unappliedIn returns the unapplied values of one entry.
 func (x *Exchange) unappliedIn(built *config.Compiled, ref canonical.Ref) (lines []string) {
 	whole := *built
-	whole.Initial.Lists = nil // their files are read, and none of them is an entry's
+	whole.Initial.Lists = nil // no entry has them, and checking them would read their files
 	for _, line := range x.unappliedValues(&whole) {
 		if rest, ok := strings.CutPrefix(line, entryPath(string(ref.Kind), ref.ID)); ok && (rest[0] == '.' || rest[0] == ':') {
 			lines = append(lines, line)
@@ -171,7 +173,7 @@ func (x *Exchange) unappliedIn(built *config.Compiled, ref canonical.Ref) (lines
 	return lines
 }
 
-// fileOf is the file that has the word on what is in it.
+// sourceName returns the name of the source that controls the entries in it.
 func (x *Exchange) sourceName(now *activeConfig) string {
 	if now.sent {
 		return sentDocumentName

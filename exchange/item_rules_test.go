@@ -100,7 +100,7 @@ func TestWhatAFileOwnsIsReadOnly(t *testing.T) {
 	x.put("buyers/buy_red", `{"name":"made"}`)
 	sent := strings.Replace(recorded, "buyers:\n", "buyers:\n  - {id: buy_red, name: sent}\n", 1)
 	said := x.must(200, "PUT", "/admin/v1/config", sent).body
-	if !strings.Contains(said, `"~ buyers[buy_red]: made through the API -> owned by this document`) || !strings.Contains(said, `"~ buyers[buy_red].name: \"made\" -> \"sent\""`) {
+	if !strings.Contains(said, `"~ buyers[buy_red]: created through the API -> owned by this document`) || !strings.Contains(said, `"~ buyers[buy_red].name: \"made\" -> \"sent\""`) {
 		t.Error(said)
 	}
 	refused("buyers/buy_red", "PUT /admin/v1/config")
@@ -131,7 +131,7 @@ func TestExportedIsTheWhole(t *testing.T) {
 	x.put("campaigns/cmp_red", redCampaign)
 	document := x.must(200, "GET", "/admin/v1/config", "").body
 	for _, change := range decode[changes](t, x.must(200, "PUT", "/admin/v1/config", document)).Changes {
-		if !strings.Contains(change, "made through the API") {
+		if !strings.Contains(change, "created through the API") {
 			t.Error(change)
 		}
 	}
@@ -151,7 +151,7 @@ func TestReloadThatAnEntryNeeds(t *testing.T) {
 	document := x.must(200, "GET", "/admin/v1/config", "").body
 	p.write(t, strings.ReplaceAll(recorded, "buy_blue", "buy_green"))
 	const want = `campaigns[cmp_red].buyers[0].buyer: there is no buyer "buy_blue"`
-	if err := x.Reload(); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "was created through the API") {
+	if err := x.Reload(); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "through the API") {
 		t.Errorf("Reload: %v", err)
 	}
 	a := x.operate("PUT", "/admin/v1/config", strings.ReplaceAll(recorded, "buy_blue", "buy_green"))
@@ -181,9 +181,9 @@ func TestMistakesOfAnItem(t *testing.T) {
 		"no id":               {"buyers/buy%20red", `{}`, "id", "is not an id"},
 		"no such buyer":       {"campaigns/cmp_red", redCampaign, "buyers[0].buyer", `there is no buyer "buy_red"`},
 		"a list's file":       {"suppression_lists/dnc", `{"field":"phone","file":"/etc/passwd"}`, "file", "PUT /admin/v1/suppression/dnc"},
-		"a secret not known":  {"buyers/buy_red", `{"endpoint":"https://red.example","auth":{"bearer":{"set":true}}}`, "auth.bearer", "nobody has given"},
+		"a secret not known":  {"buyers/buy_red", `{"endpoint":"https://red.example","auth":{"bearer":{"set":true}}}`, "auth.bearer", "the exchange does not have it yet"},
 		"no form of auth":     {"buyers/buy_red", `{"endpoint":"https://red.example","auth":{}}`, "auth", "exactly one"},
-		"a webhook's secret":  {"suppliers/sup_red", `{"webhook":{"url":"https://red.example/","secret":{"set":true}}}`, "webhook.secret", "nobody has given"},
+		"a webhook's secret":  {"suppliers/sup_red", `{"webhook":{"url":"https://red.example/","secret":{"set":true}}}`, "webhook.secret", "the exchange does not have it yet"},
 		"the environment":     {"buyers/buy_red", `{"name":"${PASSWORD}"}`, "name", "only secrets"},
 		"no such variable":    {"suppliers/sup_red", `{"api_key":"${NOBODYS_KEY}"}`, "api_key", "NOBODYS_KEY"},
 		"a key that is taken": {"suppliers/sup_red", `{"oauth_clients":[{"client_id":"a","client_secret":"b"},{"client_id":"a","client_secret":"c"}]}`, "oauth_clients[1].client_id", "is the same as suppliers[sup_red].oauth_clients[0].client_id"},

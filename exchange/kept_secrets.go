@@ -8,8 +8,8 @@ import (
 	"pingpost/engine/event"
 )
 
-// unsealed reports variables that have no value where the document was read, and of
-// which the exchange has sealed none.
+// checkSealed returns an error for variables that have no value in the document's
+// environment and no value sealed in the exchange.
 func (x *Exchange) checkSealed(built *config.Compiled) error {
 	if len(built.Unset) == 0 {
 		return nil
@@ -27,16 +27,16 @@ func (x *Exchange) checkSealed(built *config.Compiled) error {
 	return nil
 }
 
-// given are the secrets of the document in force, with their variables.
+// givenSecrets returns the secrets of the active document, with their variables.
 func (x *Exchange) givenSecrets() map[config.SecretOrigin]bool {
-	source, err := config.ParseCanonical(x.documentInForce())
+	source, err := config.ParseCanonical(x.activeDocument())
 	if err != nil {
 		return nil
 	}
 	return config.SecretOrigins(source.Document)
 }
 
-// sealed reports whether the exchange has what the variable gave once.
+// hasSealed reports whether the exchange has the value that the variable gave before.
 func (x *Exchange) hasSealed(kept *config.UnsetVariable, before map[config.SecretOrigin]bool) bool {
 	if !kept.HadValue(before) {
 		return false
@@ -53,8 +53,8 @@ func (x *Exchange) hasSealed(kept *config.UnsetVariable, before map[config.Secre
 	return x.state.HadCredential(&event.CredentialSet{Credential: c.Kind, Owner: c.Owner, OwnerRef: ref, Client: c.ClientID})
 }
 
-// followed lists the variables of addresses to which a document gives another value. A
-// line has no value in it.
+// changedVariables lists the address variables to which a document gives new values. The
+// lines contain no value.
 func (x *Exchange) changedVariables(firsts *config.InitialValues) (lines []string) {
 	for i := range firsts.Secrets {
 		first := &firsts.Secrets[i]
@@ -66,7 +66,7 @@ func (x *Exchange) changedVariables(firsts *config.InitialValues) (lines []strin
 	return lines
 }
 
-// differs reports whether a secret has another value than the one in force.
+// secretDiffers reports whether a secret differs from the active one.
 func (x *Exchange) secretDiffers(first *config.InitialSecret) bool {
 	sealed, ok := x.state.Secret(first.Name)
 	if !ok {

@@ -14,25 +14,25 @@ import (
 	"time"
 )
 
-// lastUses keeps when credentials were used last over a restart, in a file beside the
-// log: a line each, the credential's hash and the minute. It is no fact, since nothing is
-// decided by it and a fact a use would have the log grow by those who ask; and it is in no
-// snapshot, which holds facts alone. Without the file, or with one that is damaged, nothing
-// is known of before.
+// lastUses keeps the time of each credential's last use across restarts, in a file beside
+// the log. Each line has the credential's hash and the minute. The times are no events: no
+// decision depends on them, and the log would grow with every caller. They are in no
+// snapshot, because snapshots hold only the results of events. If the file is missing or
+// damaged, earlier uses are unknown.
 type lastUses struct {
 	path       string
-	kept       map[[32]byte]int64 // what the file has
+	kept       map[[32]byte]int64 // contents of the file
 	quit, done chan struct{}
 }
 
 const (
-	// lastUsesInterval is how old the file may be where the process does not end in order.
+	// lastUsesInterval limits the age of the file if the process crashes.
 	lastUsesInterval = 5 * time.Minute
-	// maxLastUsesFile bounds what is read of it: over 200,000 lines.
+	// maxLastUsesFile limits how much of the file is read: over 200,000 lines.
 	maxLastUsesFile = 32 << 20
 )
 
-// load reads the file, and notes what it says of credentials that are live.
+// load reads the file, and records its times for live credentials.
 func (u *lastUses) load(x *Exchange) {
 	u.path = filepath.Join(x.settings.DataDir, "last-used")
 	file, err := os.Open(u.path)
@@ -40,7 +40,7 @@ func (u *lastUses) load(x *Exchange) {
 		return
 	}
 	if err != nil {
-		x.logger.Warn("when credentials were used last cannot be read; it is known from here on", "error", err)
+		x.logger.Warn("cannot read when credentials were last used; the times begin now", "error", err)
 		return
 	}
 	defer file.Close()
@@ -81,7 +81,7 @@ func (u *lastUses) start(x *Exchange) {
 	}()
 }
 
-// end keeps what is known at the end; before begin it does nothing.
+// close saves the file. Before start it does nothing.
 func (u *lastUses) close(x *Exchange) {
 	if u.quit == nil {
 		return
@@ -91,14 +91,14 @@ func (u *lastUses) close(x *Exchange) {
 	u.save(x)
 }
 
-// keep writes the file where it would be another, and there is room for it.
+// save writes the file if its contents changed and there is spare disk space.
 func (u *lastUses) save(x *Exchange) {
 	uses := x.state.LastUses()
 	if maps.Equal(uses, u.kept) || !x.disk.hasSpare() {
 		return
 	}
 	if err := writeLastUses(u.path, uses); err != nil {
-		x.logger.Warn("when credentials were used last cannot be kept for after a restart", "error", err)
+		x.logger.Warn("cannot save when credentials were last used; a restart loses these times", "error", err)
 		return
 	}
 	u.kept = uses

@@ -18,24 +18,24 @@ import (
 	"pingpost/wal"
 )
 
-// KeyLoss counts leads of the log that their keys do not open, by the reason. Leads that
-// the log erased are not among them.
+// KeyLoss counts leads that their keys do not decrypt, by reason. It does not count leads
+// that the log erased.
 type KeyLoss struct {
 	Missing uint64 // the file of keys is missing, or of another size
-	Changed uint64 // the key does not fit its checksum
-	Erased  uint64 // the key is zeros, and the log did not erase it
+	Changed uint64 // the key does not match its checksum
+	Erased  uint64 // the key is all zeros, and the log did not erase it
 }
 
 // keySumsKey returns the key of the checksums of the leads' keys.
 func keySumsKey(v *vault.Vault) leadkeys.SumKey { return v.Derive("lead keys") }
 
-// leadSlots reads a log and returns the slots of its leads that it did not erase, for each
-// file of keys that is wanted.
-func leadSlots(log entrySource, wanted func(first uint64) bool, rest func() error) (map[uint64]*leadkeys.Set, error) {
+// leadSlots reads a log and returns the key slots of the leads that it did not erase, for
+// each wanted file of keys. It calls pause between entries.
+func leadSlots(log entrySource, wanted func(first uint64) bool, pause func() error) (map[uint64]*leadkeys.Set, error) {
 	found := map[uint64]*leadkeys.Set{}
 	decoder := &event.Decoder{ForReplay: true}
 	for {
-		if err := rest(); err != nil {
+		if err := pause(); err != nil {
 			return nil, err
 		}
 		entry, err := log.Next()
@@ -43,24 +43,24 @@ func leadSlots(log entrySource, wanted func(first uint64) bool, rest func() erro
 			return found, nil
 		}
 		if err != nil {
-			return nil, fmt.Errorf("cannot read the log: %w", err)
+			return nil, fmt.Errorf("lead keys: cannot read the log: %w", err)
 		}
-		fact, err := decoder.Decode(entry.Data)
+		ev, err := decoder.Decode(entry.Data)
 		if err != nil {
-			return nil, fmt.Errorf("cannot read entry %d of the log: %w", entry.Seq, err)
+			return nil, fmt.Errorf("lead keys: cannot decode entry %d of the log: %w", entry.Seq, err)
 		}
-		switch fact := fact.(type) {
+		switch ev := ev.(type) {
 		case *event.LeadDecided:
-			if fact.Slot == 0 || !wanted(leadkeys.FirstOf(fact.Slot)) {
+			if ev.Slot == 0 || !wanted(leadkeys.FirstOf(ev.Slot)) {
 				continue
 			}
-			first := leadkeys.FirstOf(fact.Slot)
+			first := leadkeys.FirstOf(ev.Slot)
 			if found[first] == nil {
 				found[first] = new(leadkeys.Set)
 			}
-			found[first].Add(fact.Slot)
+			found[first].Add(ev.Slot)
 		case *event.LeadsErased:
-			for _, slot := range fact.Slots {
+			for _, slot := range ev.Slots {
 				if set := found[leadkeys.FirstOf(slot)]; set != nil {
 					set.Remove(slot)
 				}
@@ -89,8 +89,8 @@ func (l *KeyLoss) plus(other KeyLoss) {
 	l.Missing, l.Changed, l.Erased = l.Missing+other.Missing, l.Changed+other.Changed, l.Erased+other.Erased
 }
 
-// keyCheck compares the leads' keys with their checksums, once after each start, beside
-// serving.
+// keyCheck compares the leads' keys with their checksums once after each start, in the
+// background.
 type keyCheck struct {
 	missing, changed, erased atomic.Uint64 // leads
 	done                     chan struct{}
@@ -108,7 +108,7 @@ func (c *keyCheck) start(x *Exchange) {
 		defer close(c.done)
 		err := c.run(x)
 		if err != nil && !errors.Is(err, throttle.ErrStopped) {
-			x.logger.Error("the keys of leads cannot be checked", "error", err)
+			x.logger.Error("cannot check the keys of leads", "error", err)
 		}
 	}()
 }
@@ -127,7 +127,7 @@ func (c *keyCheck) run(x *Exchange) error {
 	}
 	log, err := x.log.NewReaderSince(0)
 	if err != nil {
-		return fmt.Errorf("cannot read the log: %w", err)
+		return fmt.Errorf("lead keys: cannot read the log: %w", err)
 	}
 	defer log.Close()
 	pace := throttle.NewScan(throttle.ScanChunk, &x.draining)
@@ -153,19 +153,19 @@ func (c *keyCheck) run(x *Exchange) error {
 
 func (c *keyCheck) report(x *Exchange, loss *KeyLoss, files []string) {
 	if n := loss.Missing + loss.Changed; n > 0 {
-		x.logger.Error("leads cannot be opened: files of their keys are missing or changed; put these files of keys/leads and keys/checksums back from a backup",
+		x.logger.Error("leads cannot be decrypted: files of their keys are missing or changed; restore these files of keys/leads and keys/checksums from a backup",
 			"leads", n, "missing", loss.Missing, "changed", loss.Changed, "files", shortList(files))
 	}
 	if loss.Erased > 0 {
-		x.logger.Warn("leads cannot be opened: their keys are zeros, and this log did not erase them; a later life of the exchange did, or the keys are lost",
+		x.logger.Warn("leads cannot be decrypted: their keys are zeros, and this log did not erase them; a later life of the exchange did, or the keys are lost",
 			"leads", loss.Erased, "files", shortList(files))
 	}
 	if *loss == (KeyLoss{}) {
-		x.logger.Info("files of leads' keys are missing or changed, and no lead in the log needs what they lack")
+		x.logger.Info("files of leads' keys are missing or changed, but no lead in the log needs the lost keys")
 	}
 }
 
-// shortList names a few files.
+// shortList returns the first few file names, and the number of the others.
 func shortList(files []string) string {
 	const most = 5
 	if len(files) > most {
@@ -174,8 +174,8 @@ func shortList(files []string) string {
 	return strings.Join(files, " ")
 }
 
-// suspectKeys checks each file that a lead may have a key in, by its first slot, and
-// returns those that may lack one. Files without checksums get them.
+// suspectKeys checks every file of lead keys. It returns the reports of files that may
+// lack a key, by their first slot. It also creates missing checksums.
 func (x *Exchange) suspectKeys() (map[uint64]*leadkeys.Report, error) {
 	key, highest := keySumsKey(x.vault), x.state.HighestSlot()
 	suspect := map[uint64]*leadkeys.Report{}
@@ -198,12 +198,12 @@ func (x *Exchange) suspectKeys() (map[uint64]*leadkeys.Report, error) {
 		time.Sleep(min(time.Since(began), throttle.MaxPause))
 	}
 	if made > 0 {
-		x.logger.Info("checksums of leads' keys were made for files that had none", "files", made)
+		x.logger.Info("created checksums for files of leads' keys that had none", "files", made)
 	}
 	return suspect, nil
 }
 
-// suspects reports whether a lead may lack its key.
+// isSuspect reports whether a lead may lack its key.
 func (x *Exchange) isSuspect(r *leadkeys.Report, highest uint64) bool {
 	if r.Lost != nil {
 		return true
@@ -216,29 +216,29 @@ func (x *Exchange) isSuspect(r *leadkeys.Report, highest uint64) bool {
 	return false
 }
 
-// addKeySums makes the checksums of a file that has none that can be used.
+// addKeySums creates the checksums of a file whose checksums are missing or unusable.
 func (x *Exchange) addKeySums(r *leadkeys.Report) error {
 	switch {
 	case errors.Is(r.Sums, leadkeys.ErrSums):
-		x.logger.Warn("checksums of leads' keys cannot be used, and are made again of the keys as they are", "error", r.Sums)
+		x.logger.Warn("checksums of leads' keys are unusable; they are created again from the current keys", "error", r.Sums)
 	case !errors.Is(r.Sums, fs.ErrNotExist):
 		return r.Sums
 	}
 	return x.keys.AddSums(r.First)
 }
 
-// KeyReport is what CheckKeys found.
+// KeyReport is the result of CheckKeys.
 type KeyReport struct {
-	Files    int // that leads of the log have keys in
+	Files    int // files with keys of leads in the log
 	Leads    uint64
 	Loss     KeyLoss
-	Problems []string // a line a file
-	Notes    []string // the same, of keys that a later life of the exchange may have erased
+	Problems []string // one line per file
+	Notes    []string // one line per file with keys that a later life of the exchange may have erased
 	Without  int      // files without checksums
 }
 
-// CheckKeys checks the keys of all leads of a log that may be in use. The error is
-// vault.ErrMissing where the exchange's own key is not there.
+// CheckKeys checks the keys of all leads in a log that may be in use. The error is
+// vault.ErrMissing if the exchange's own key is missing.
 func CheckKeys(dir string) (*KeyReport, error) {
 	v, err := vault.Open(dir, false)
 	if err != nil {
@@ -273,12 +273,12 @@ func (k *KeyReport) add(r *leadkeys.Report, leads *leadkeys.Set) {
 	name := "keys/leads/" + filepath.Base(r.Path)
 	switch {
 	case here.Missing > 0:
-		k.Problems = append(k.Problems, fmt.Sprintf("%s: %d leads cannot be opened: %v", name, here.Missing, r.Lost))
+		k.Problems = append(k.Problems, fmt.Sprintf("%s: %d leads cannot be decrypted: %v", name, here.Missing, r.Lost))
 	case here.Changed > 0:
-		k.Problems = append(k.Problems, fmt.Sprintf("%s: %d leads cannot be opened: their keys were changed; put the file back from a backup", name, here.Changed))
+		k.Problems = append(k.Problems, fmt.Sprintf("%s: %d leads cannot be decrypted: their keys were changed; restore the file from a backup", name, here.Changed))
 	}
 	if here.Erased > 0 {
-		k.Notes = append(k.Notes, fmt.Sprintf("%s: %d leads cannot be opened: their keys are zeros, and this log did not erase them; a later life of the exchange did, or they are lost", name, here.Erased))
+		k.Notes = append(k.Notes, fmt.Sprintf("%s: %d leads cannot be decrypted: their keys are zeros, and this log did not erase them; a later life of the exchange did, or they are lost", name, here.Erased))
 	}
 	if r.Sums != nil {
 		k.Without++

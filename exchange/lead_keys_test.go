@@ -71,8 +71,8 @@ func TestLostKeysAreReported(t *testing.T) {
 			clear(text[2*32 : 3*32])
 			return errors.Join(err, os.WriteFile(path, text, 0o600))
 		}, KeyLoss{Erased: 1}, "their keys are zeros"},
-		{"no checksums", sums, os.Remove, KeyLoss{}, "checksums of leads' keys were made"},
-		{"damaged checksums", sums, change(1), KeyLoss{}, "made again of the keys as they are"},
+		{"no checksums", sums, os.Remove, KeyLoss{}, "created checksums for files of leads' keys"},
+		{"damaged checksums", sums, change(1), KeyLoss{}, "created again from the current keys"},
 	} {
 		t.Run(test.what, func(t *testing.T) {
 			p := withLeads(t, 6)

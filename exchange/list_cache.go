@@ -8,9 +8,9 @@ import (
 	"pingpost/engine/state"
 )
 
-// listCache are the contents of suppression lists that memory holds, by their file's
-// hash, so that a change of configuration reads none of them again. What no list of
-// the catalog has any more is let go with the next change.
+// listCache holds the tables of suppression lists in memory, by the hash of their file. A
+// change of configuration then need not read them again. The next change drops tables that
+// no list of the catalog uses.
 type listCache struct {
 	mu     sync.Mutex
 	byFile map[string]*fingerprint.Table
@@ -39,7 +39,7 @@ func (o *listCache) keep(file string, table *fingerprint.Table) {
 	o.byFile[file] = table
 }
 
-// replace lets go of a file's contents for another's.
+// replace drops a file's table and adds another one.
 func (o *listCache) replace(file, by string, table *fingerprint.Table) {
 	o.keep(by, table)
 	o.mu.Lock()
@@ -49,7 +49,7 @@ func (o *listCache) replace(file, by string, table *fingerprint.Table) {
 	}
 }
 
-// keepOnly lets go of all others.
+// keepOnly drops all other tables.
 func (o *listCache) keepOnly(tables map[market.ListID]*fingerprint.Table) {
 	used := make(map[*fingerprint.Table]bool, len(tables))
 	for _, table := range tables {

@@ -21,26 +21,27 @@ import (
 	"pingpost/engine/state"
 )
 
-// listPath is where a suppression list's contents lie, by their hash.
+// listPath returns the path of a suppression list's file. The file is named after the hash
+// of its contents.
 func listPath(dir, hash string) string { return filepath.Join(dir, "lists", hash) }
 
-// openList reads a list's contents, which must be what their name says.
+// openList reads a list's file and checks its hash.
 func openList(dir string, file state.ListFile) (*fingerprint.Table, error) {
 	data, err := os.ReadFile(listPath(dir, file.File))
 	if err != nil {
-		return nil, fmt.Errorf("cannot read a suppression list's contents: %w", err)
+		return nil, fmt.Errorf("cannot read the stored entries of a suppression list: %w", err)
 	}
 	if sum := sha256.Sum256(data); hex.EncodeToString(sum[:]) != file.File {
-		return nil, fmt.Errorf("the suppression list's contents %q are damaged; put the file back from a backup", listPath(dir, file.File))
+		return nil, fmt.Errorf("the suppression list file %q is damaged; restore it from a backup", listPath(dir, file.File))
 	}
 	return fingerprint.OpenTable(data)
 }
 
-// maxLine bounds a line of a list's file.
+// maxLine limits the length of a line in a list's file.
 const maxLine = 4096
 
-// importList reads a file of one value or hash a line and keeps it as an
-// immutable file beside the log. The file is durable when it returns.
+// importList reads a file with one value or hash per line, and stores it as an immutable
+// file beside the log. The file is durable when it returns.
 func importList(dir string, list *market.SuppressionList, key *[32]byte, path string) (*fingerprint.Table, state.ListFile, error) {
 	g := listBuilder{list: list, key: key}
 	sum, err := readList(list.ID, path, g.add)
@@ -53,15 +54,15 @@ func importList(dir string, list *market.SuppressionList, key *[32]byte, path st
 	return table, file, err
 }
 
-// readList goes through the lines of a file of values or hashes.
-func readList(id market.ListID, path string, take func(line []byte) error) (sum string, err error) {
+// readList passes the lines of a file of values or hashes to visit.
+func readList(id market.ListID, path string, visit func(line []byte) error) (sum string, err error) {
 	source, err := openRegularFile(path)
 	if err == nil {
 		defer source.Close()
 		var skipped uint64
 		sum, err = forEachLine(source, func(number int, line []byte) error {
-			if err := take(line); err != nil {
-				return fmt.Errorf("line %d of %q: %w; mend the line, or take it out", number, path, err)
+			if err := visit(line); err != nil {
+				return fmt.Errorf("line %d of %q: %w; correct or remove the line", number, path, err)
 			}
 			return nil
 		}, &skipped)
@@ -72,7 +73,7 @@ func readList(id market.ListID, path string, take func(line []byte) error) (sum 
 	return sum, nil
 }
 
-// checkList reads the file that a list begins with.
+// checkList reads a list's initial file.
 func checkList(built *config.Compiled, first *config.InitialList) error {
 	var key [32]byte
 	list := built.Catalog.Lists[first.ID]
@@ -80,9 +81,9 @@ func checkList(built *config.Compiled, first *config.InitialList) error {
 	return err
 }
 
-// CheckLists reads the files that suppression lists begin with, as a first start does.
-// The exchange reads a list's file once. So where its log has begun, a fault is a
-// warning: the list may have its entries already.
+// CheckLists reads the initial files of suppression lists, as a first start does. The
+// exchange reads each file once. If the data directory has a log, a faulty file is only a
+// warning, because the list may have its entries already.
 func CheckLists(built *config.Compiled) (problems, warnings syntax.Problems) {
 	_, err := os.Stat(filepath.Join(built.Settings.DataDir, "log"))
 	begun := err == nil
@@ -92,7 +93,7 @@ func CheckLists(built *config.Compiled) (problems, warnings syntax.Problems) {
 		switch {
 		case err == nil:
 		case begun:
-			problem.Message = err.Error() + "; it is not read where the exchange has the list already"
+			problem.Message = err.Error() + "; the exchange does not read the file if it already has the list"
 			warnings = append(warnings, problem)
 		default:
 			problem.Message = err.Error()
@@ -102,7 +103,7 @@ func CheckLists(built *config.Compiled) (problems, warnings syntax.Problems) {
 	return problems, warnings
 }
 
-// unreadLists checks the files of the lists that the exchange does not have yet.
+// checkNewLists checks the files of the lists that the exchange does not have yet.
 func (x *Exchange) checkNewLists(built *config.Compiled) error {
 	for _, first := range built.Initial.Lists {
 		if _, known := x.state.List(x.state.RefOf(event.NameList, string(first.ID))); known {
@@ -115,14 +116,14 @@ func (x *Exchange) checkNewLists(built *config.Compiled) error {
 	return nil
 }
 
-// listFault is a mistake at the place of a list's file.
+// listFault returns an error as a mistake at the list's place in the configuration.
 func listFault(first *config.InitialList, err error) error {
 	problem := first.At
 	problem.Message = err.Error()
 	return &syntax.Problems{problem}
 }
 
-// keepTable writes a list's contents beside the log. They are durable when it
+// keepTable writes a list's entries to a file beside the log. The file is durable when it
 // returns.
 func keepTable(dir string, table *fingerprint.Table) (state.ListFile, error) {
 	hash := sha256.New()
@@ -131,8 +132,8 @@ func keepTable(dir string, table *fingerprint.Table) (state.ListFile, error) {
 	return file, writeDurably(listPath(dir, file.File), table)
 }
 
-// listBuilder is a list's entries on their way into a table. They lie in pieces, since
-// a slice that grows has twice its size for a moment, and its past as garbage.
+// listBuilder collects the entries of a list. It stores them in pieces, because a growing
+// slice needs twice its size for a moment and leaves garbage.
 type listBuilder struct {
 	list   *market.SuppressionList
 	key    *[32]byte
@@ -157,8 +158,8 @@ func (g *listBuilder) add(line []byte) error {
 	return nil
 }
 
-// table makes a table of what was gathered, and of another's entries where there is
-// one. What was gathered is gone then.
+// table returns a table of the collected entries and, if not nil, another table's. It
+// empties the builder.
 func (g *listBuilder) table(other *fingerprint.Table) *fingerprint.Table {
 	n := g.n
 	if other != nil {
@@ -176,9 +177,9 @@ func (g *listBuilder) table(other *fingerprint.Table) *fingerprint.Table {
 	return fingerprint.NewTable(all)
 }
 
-// forEachLine goes through the lines that are values or hashes, counts the others, and
-// gives the hex SHA-256 of all lines, whatever ends them.
-func forEachLine(source io.Reader, take func(number int, line []byte) error, skipped *uint64) (sum string, err error) {
+// forEachLine passes the lines with values or hashes to visit, and counts the others in
+// skipped. It returns the hex SHA-256 of all lines without their line endings.
+func forEachLine(source io.Reader, visit func(number int, line []byte) error, skipped *uint64) (sum string, err error) {
 	hash := sha256.New()
 	lines := bufio.NewScanner(source)
 	lines.Buffer(make([]byte, maxLine), maxLine) // the larger of the two counts
@@ -190,7 +191,7 @@ func forEachLine(source io.Reader, take func(number int, line []byte) error, ski
 			*skipped++
 			continue
 		}
-		if err := take(number, line); err != nil {
+		if err := visit(number, line); err != nil {
 			return "", err
 		}
 	}
@@ -207,8 +208,8 @@ func (l lineTooLongError) Error() string {
 	return "line " + strconv.Itoa(int(l)) + ": too long; an entry has at most " + strconv.Itoa(maxLine) + " bytes"
 }
 
-// openRegularFile opens a file that has an end. Opening a pipe would wait for who
-// writes to it, and reading a device might never be over.
+// openRegularFile opens a regular file. Opening a pipe would wait for its writer, and
+// reading a device may never end.
 func openRegularFile(path string) (*os.File, error) {
 	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -216,7 +217,7 @@ func openRegularFile(path string) (*os.File, error) {
 	}
 	about, err := file.Stat()
 	if err == nil && !about.Mode().IsRegular() {
-		err = fmt.Errorf("%q is no regular file; name one that has a value or hash a line", path)
+		err = fmt.Errorf("%q is not a regular file; name a file with one value or hash per line", path)
 	}
 	if err != nil {
 		return nil, errors.Join(err, file.Close())
@@ -224,11 +225,11 @@ func openRegularFile(path string) (*os.File, error) {
 	return file, nil
 }
 
-// writeDurably writes a file under a temporary name and moves it into place.
+// writeDurably writes a file under a temporary name, syncs it and renames it.
 func writeDurably(path string, content io.WriterTo) error {
 	folder := filepath.Dir(path)
 	if err := os.MkdirAll(folder, 0o700); err != nil {
-		return fmt.Errorf("cannot make the folder %q: %w", folder, err)
+		return fmt.Errorf("cannot create the folder %q: %w", folder, err)
 	}
 	file, err := os.CreateTemp(folder, ".new-*")
 	if err != nil {
@@ -258,13 +259,13 @@ func syncFolder(folder string) error {
 	return errors.Join(f.Sync(), f.Close())
 }
 
-// removeStrayLists removes files that are no list's contents: left by a crash
-// between their writing and their fact, or replaced since. What a list had that is
-// out of the configuration stays: it may come back.
+// removeStrayLists removes list files that no list uses: left by a crash between the file
+// and its event, or replaced since. It keeps the file of a list that is no longer
+// configured, because the list may return.
 func removeStrayLists(dir string, used []string) error {
 	files, err := os.ReadDir(filepath.Join(dir, "lists"))
 	if err != nil {
-		return nil //nolint:nilerr // no folder yet: nothing to remove
+		return nil //nolint:nilerr // there is no folder yet
 	}
 	for _, file := range files {
 		if !slices.Contains(used, file.Name()) {

@@ -24,8 +24,8 @@ func TestListFiles(t *testing.T) {
 		"plain":        {plain, ""},
 		"a link to it": {link, ""},
 		"none":         {filepath.Join(dir, "none"), "no such file"},
-		"a folder":     {dir, "no regular file"},
-		"a device":     {os.DevNull, "no regular file"},
+		"a folder":     {dir, "not a regular file"},
+		"a device":     {os.DevNull, "not a regular file"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			list := &market.SuppressionList{ID: "dnc", Field: market.ListPhone, Hash: market.HashPlain}

@@ -18,7 +18,7 @@ func TestListPipe(t *testing.T) {
 		t.Skipf("no pipe in the file system: %v", err)
 	}
 	_, _, err := importList(t.TempDir(), &market.SuppressionList{ID: "dnc"}, new([32]byte), pipe)
-	if err == nil || !strings.Contains(err.Error(), "no regular file") {
+	if err == nil || !strings.Contains(err.Error(), "not a regular file") {
 		t.Error(err)
 	}
 }

@@ -20,7 +20,7 @@ import (
 	"pingpost/wal"
 )
 
-// open brings the exchange to where it takes requests.
+// open prepares the exchange up to the point at which it can accept requests.
 func (x *Exchange) open(built *config.Compiled) error {
 	dir := x.settings.DataDir
 	if err := writable(dir); err != nil {
@@ -89,7 +89,8 @@ func (x *Exchange) open(built *config.Compiled) error {
 	return nil
 }
 
-// openLog loads the newest snapshot, opens the log and replays what came after.
+// openLog loads the newest snapshot, opens the log and replays the entries after the
+// snapshot.
 func (x *Exchange) openLog(dir string) error {
 	b, err := load(dir, x.state)
 	if err != nil {
@@ -130,8 +131,8 @@ func (x *Exchange) openLog(dir string) error {
 	return nil
 }
 
-// writable makes the data directory and tries to write to it, so that a start
-// on one that is not fails with that word.
+// writable creates the data directory and writes a test file, so that a start without
+// write permission fails with a clear error.
 func writable(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("cannot make data_dir %q: %w", dir, err)
@@ -143,20 +144,19 @@ func writable(dir string) error {
 	return os.Remove(probe)
 }
 
-// watchLog ends the exchange when its log has failed.
+// stopOnLogFailure ends the exchange when its log fails.
 func (x *Exchange) stopOnLogFailure() {
 	go func() {
 		select {
 		case <-x.log.Failed():
-			x.broken <- fmt.Errorf("the log failed and takes nothing more; nothing that was acknowledged is lost: %w", x.log.Err())
+			x.broken <- fmt.Errorf("the log failed and accepts no more entries; every acknowledged lead is in it: %w", x.log.Err())
 		case <-x.ended:
 		}
 	}()
 }
 
-// secret opens a secret for those who speak to others: the buyers' client, which
-// shows an OAuth client's to its token endpoint alone, and the webhooks', which
-// shows it to nobody.
+// openSecret decrypts a secret for outbound requests. The buyers' client sends an OAuth
+// client's secret only to its token endpoint. The webhook client never sends its secret.
 func (x *Exchange) openSecret(name string) (string, bool) {
 	sealed, ok := x.state.Secret(name)
 	if !ok {
@@ -164,25 +164,26 @@ func (x *Exchange) openSecret(name string) (string, bool) {
 	}
 	value, err := x.vault.Open(name, sealed)
 	if err != nil {
-		x.logger.Error("a secret cannot be opened", "error", err)
+		x.logger.Error("cannot decrypt a stored secret", "error", err)
 		return "", false
 	}
 	return value, true
 }
 
-// tokenFailed tells operators why a buyer hears nothing. The client waits longer
-// after each failure, and so do the lines.
+// logTokenFailure warns operators that a buyer's token endpoint fails. The client waits
+// longer after each failure, so the warnings become rarer.
 func (x *Exchange) logTokenFailure(secret string, fault market.Fault, status int) {
-	x.logger.Warn("a buyer's token endpoint gives no token; without one the buyer is sent nothing", "secret", secret, "fault", fault, "status", status)
+	x.logger.Warn("a buyer's token endpoint returns no token; the exchange sends the buyer no pings and no leads without one", "secret", secret, "fault", fault, "status", status)
 }
 
-// answersTooMuch tells of an endpoint whose answers could be taken for those to other
-// leads.
+// logExtraAnswers warns of an endpoint whose extra answers could be mistaken for answers
+// to other leads.
 func (x *Exchange) logExtraAnswers(host string) {
-	x.logger.Warn("a buyer's endpoint sends more than one answer to a request; for an hour its connections are used once each, since the answer too many would count for the next lead", "host", host)
+	x.logger.Warn("a buyer's endpoint sends more than one answer to a request; for an hour each of its connections is used only once, because an extra answer would count for the next lead", "host", host)
 }
 
-// keysFail tells operators that no keys can be made for leads, and when they are again.
+// logKeyFailure logs when no keys for leads can be created, and with a nil error when they
+// can again.
 func (x *Exchange) logKeyFailure(what string, err error) {
 	if err != nil {
 		x.logger.Error(what, "error", err)
@@ -193,7 +194,7 @@ func (x *Exchange) logKeyFailure(what string, err error) {
 
 func entropy(p []byte) { _, _ = rand.Read(p) }
 
-// gauges are figures that are read when they are asked for.
+// addGauges registers metrics that are computed when they are read.
 func (x *Exchange) addGauges() {
 	e := x.engine.Load()
 	x.meter.Gauge(`pingpost_clock_ahead_seconds`, func() float64 { return x.clock.Ahead().Seconds() })

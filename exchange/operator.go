@@ -8,12 +8,12 @@ import (
 	"pingpost/server/admin"
 )
 
-// Ready is nil once requests are taken.
+// Ready returns nil if the exchange accepts requests, or the reason why it does not.
 func (x *Exchange) Ready() error {
 	switch {
 	case x.draining.Load():
 		return errDraining
-	case !x.ready.Load(): // before it is, nothing else of x may be looked at
+	case !x.ready.Load(): // no other field of x may be read before ready is set
 		return errStarting
 	case x.log.Err() != nil:
 		return errLogFailed
@@ -21,7 +21,7 @@ func (x *Exchange) Ready() error {
 	return nil
 }
 
-// Engine is nil until the log has been replayed, and once the exchange stops.
+// Engine returns nil until the log is replayed, and after the exchange begins to stop.
 func (x *Exchange) Engine() *engine.Engine {
 	if !x.ready.Load() || x.draining.Load() {
 		return nil
@@ -29,7 +29,7 @@ func (x *Exchange) Engine() *engine.Engine {
 	return x.engine.Load()
 }
 
-// Hash is the state's hash, taken between two batches of the log.
+// Hash returns the state's hash between two batches of the log.
 func (x *Exchange) Hash() (seq, hash uint64, err error) {
 	if err := x.Ready(); err != nil {
 		return 0, 0, err
@@ -38,25 +38,25 @@ func (x *Exchange) Hash() (seq, hash uint64, err error) {
 	return seq, hash, err
 }
 
-// Standing is how the process stands.
+// Standing returns the status of the process.
 func (x *Exchange) Standing() admin.ProcessStatus {
 	seq, _ := x.log.Durable()
 	return admin.ProcessStatus{Tenant: x.settings.Tenant, Version: x.options.Version, Since: x.started, Seq: seq, DiskFree: x.disk.free.Load()}
 }
 
-// Now is the exchange's own time.
+// Now returns the time of the exchange's clock.
 func (x *Exchange) Now() int64 { return x.clock.Now() }
 
-// Seal seals a secret that the exchange presents.
+// Seal encrypts a secret that the exchange presents to others.
 func (x *Exchange) Seal(name, value string) []byte { return x.vault.Seal(name, value) }
 
-// Reveal opens a secret that the exchange presents.
+// Reveal decrypts a secret that the exchange presents to others.
 func (x *Exchange) Reveal(name string) (string, bool) { return x.openSecret(name) }
 
-// Tokens hashes the secrets that are presented to the exchange.
+// Tokens hashes the secrets that callers present to the exchange.
 func (x *Exchange) Tokens() *token.Mint { return x.tokens }
 
-// Sandbox tells whether this is one.
+// Sandbox reports whether the exchange is a sandbox.
 func (x *Exchange) Sandbox() bool { return x.settings.Sandbox }
 
 // Statement returns a party's account statement: see statement.Reader.

@@ -13,10 +13,10 @@ import (
 	"pingpost/wal"
 )
 
-// journal is the log as the engine knows it.
+// logPort adapts the log to the engine's port.
 type logPort struct{ log *wal.Log }
 
-// Append gives the log's errors the names that engine and server go by.
+// Append maps the log's errors to those of the engine and the server.
 func (j logPort) Append(data []byte, w engine.Waiter) error {
 	err := j.log.Append(data, w)
 	switch {
@@ -30,7 +30,7 @@ func (j logPort) Append(data []byte, w engine.Waiter) error {
 	return err
 }
 
-// At reads a fact back.
+// At reads an entry's data.
 func (j logPort) At(seq uint64) ([]byte, error) {
 	entry, err := j.log.EntryAt(seq)
 	if errors.Is(err, wal.ErrGone) {
@@ -39,31 +39,31 @@ func (j logPort) At(seq uint64) ([]byte, error) {
 	return entry.Data, err
 }
 
-// mail is the buyers' client as the engine knows it: a deadline is by the
-// exchange's clock here, and by the machine's there.
+// buyerPort adapts the buyers' client to the engine's port. It converts deadlines from the
+// exchange's clock to the machine's.
 type buyerPort struct {
 	client *buyer.Client
 	clock  *clock.Clock
 }
 
-// Post makes one attempt.
+// Post makes one attempt to post a lead.
 func (m buyerPort) Post(req *market.PostRequest) market.PostResult {
 	theirs := *req
 	theirs.Deadline = m.clock.Real(req.Deadline)
 	return m.client.Post(&theirs)
 }
 
-// Ping asks for one bid.
+// Ping requests one bid.
 func (m buyerPort) Ping(req *market.PingRequest) market.PingResult {
 	theirs := *req
 	theirs.Deadline = m.clock.Real(req.Deadline)
 	return m.client.Ping(&theirs)
 }
 
-// safe is the leads' keys as the engine knows them.
+// keyPort adapts the leads' keys to the engine's port.
 type keyPort struct{ keys *leadkeys.Slots }
 
-// Take gives a lead its key.
+// Take assigns a key to a new lead, and returns its slot.
 func (s keyPort) Take(key *[32]byte) (uint64, error) {
 	slot, err := s.keys.Take((*leadkeys.Key)(key))
 	if errors.Is(err, leadkeys.ErrBusy) {
@@ -72,12 +72,12 @@ func (s keyPort) Take(key *[32]byte) (uint64, error) {
 	return slot, err
 }
 
-// Seal seals a lead's contact part.
+// Seal encrypts a lead's contact part.
 func (s keyPort) Seal(dst []byte, slot uint64, key *[32]byte, lead market.LeadID, plain []byte) []byte {
 	return leadkeys.Seal(dst, slot, (*leadkeys.Key)(key), lead, plain)
 }
 
-// Open opens it.
+// Open decrypts a lead's contact part.
 func (s keyPort) Open(dst []byte, slot uint64, lead market.LeadID, sealed []byte) ([]byte, error) {
 	plain, err := s.keys.Open(dst, slot, lead, sealed)
 	if errors.Is(err, leadkeys.ErrErased) {
@@ -86,5 +86,5 @@ func (s keyPort) Open(dst []byte, slot uint64, lead market.LeadID, sealed []byte
 	return plain, err
 }
 
-// Erase drops keys.
+// Erase drops keys for good.
 func (s keyPort) Erase(dropped []uint64) error { return s.keys.Erase(dropped) }

@@ -9,8 +9,8 @@ import (
 	"pingpost/wal"
 )
 
-// load reads the newest good snapshot of a data directory into an empty state.
-// Where there is none the state stays empty.
+// load reads the newest good snapshot of a data directory into an empty state. Without one
+// the state stays empty.
 func load(dir string, s *state.State) (startPoint, error) {
 	snapshot, b, err := openStartPoint(dir)
 	if err != nil || snapshot == nil {
@@ -25,15 +25,15 @@ func load(dir string, s *state.State) (startPoint, error) {
 	return b, err
 }
 
-// source is where entries of a log come from.
+// entrySource returns the entries of a log.
 type entrySource interface {
 	Next() (wal.Entry, error)
-	// Ready tells whether Next leaves the data of earlier entries as it is.
+	// Ready reports whether Next leaves the data of earlier entries unchanged.
 	Ready() bool
 }
 
-// replay applies entries up to the end, or up to and with entry last where that
-// is not zero. It returns how many it applied.
+// replay applies entries up to the end of the log, or up to and including entry last if
+// that is not zero. It returns the number of applied entries.
 func replay(entries entrySource, s *state.State, last uint64) (applied uint64, err error) {
 	waiting := s.NewReplay()
 	for {
@@ -43,7 +43,7 @@ func replay(entries entrySource, s *state.State, last uint64) (applied uint64, e
 			return applied, nil
 		}
 		if err != nil {
-			return applied, fmt.Errorf("cannot read the log: %w", err)
+			return applied, fmt.Errorf("replay: cannot read the log: %w", err)
 		}
 		more, err := waiting.Add(entry.Seq, entry.At, entry.Data)
 		if err != nil {
@@ -56,8 +56,8 @@ func replay(entries entrySource, s *state.State, last uint64) (applied uint64, e
 	}
 }
 
-// Hash is the state's hash at an entry of a log that may be in use, or at its
-// end where at is zero.
+// Hash returns the state's hash at an entry of a log that may be in use, or at its end if
+// at is zero.
 func Hash(dir string, at uint64) (seq, hash uint64, err error) {
 	s := state.New()
 	b, err := load(dir, s)
@@ -66,7 +66,7 @@ func Hash(dir string, at uint64) (seq, hash uint64, err error) {
 	}
 	newest := b.Newest
 	if at != 0 && newest > at {
-		s, newest = state.New(), 0 // the snapshot is of later: begin at the beginning
+		s, newest = state.New(), 0 // the snapshot is newer: replay from the beginning
 	}
 	from, _ := s.Position()
 	reader, err := wal.NewReader(dir, from+1)

@@ -10,18 +10,17 @@ import (
 	"pingpost/report"
 )
 
-// reporter keeps the report, beside everything else. Nothing waits for it but its own
-// end.
+// reporter runs the report in the background. Only its own end waits for it.
 type reporter struct {
-	report *report.Report // nil: there is none
+	report *report.Report // nil if the report is off
 	stop   context.CancelFunc
 	ended  chan struct{}
 }
 
-// followed is the log as the report knows it.
+// reportSource adapts the log to the report's port.
 type reportSource struct{ x *Exchange }
 
-// Life is which log it is.
+// Life identifies the log.
 func (c reportSource) Life() report.Life {
 	return report.Life{Exchange: c.x.state.Founded().Epoch, Epoch: c.x.log.Epoch()}
 }
@@ -35,23 +34,23 @@ func (c reportSource) NewReader(from uint64) (report.Reader, error) {
 	return reader, nil
 }
 
-// Durable is the last entry that is.
+// Durable returns the last durable entry and its time.
 func (c reportSource) Durable() (seq uint64, at int64) { return c.x.log.Durable() }
 
-// ArrivalName is what a number was configured as.
+// NameOf returns the configured name for a number.
 func (c reportSource) NameOf(kind event.NameKind, ref market.Ref) string {
 	return c.x.state.NameOf(kind, ref)
 }
 
-// RefOf is a name's number.
+// RefOf returns the number for a configured name.
 func (c reportSource) RefOf(kind event.NameKind, id string) market.Ref {
 	return c.x.state.RefOf(kind, id)
 }
 
-// Report is the report; nil: there is none.
+// Report returns the report, or nil if it is off.
 func (x *Exchange) Report() *report.Report { return x.reporter.report }
 
-// begin follows the log from here on.
+// start follows the log from now on.
 func (r *reporter) start(x *Exchange) {
 	if x.settings.Report.Keep == 0 {
 		return
@@ -73,7 +72,7 @@ func (r *reporter) start(x *Exchange) {
 	x.meter.Gauge(`pingpost_report_rebuilds_total`, func() float64 { return float64(r.report.Status().Rebuilds) })
 }
 
-// end stops it. What it has not taken yet it takes after the next start.
+// close stops the report. It continues with the missing entries after the next start.
 func (r *reporter) close() {
 	if r.report != nil {
 		r.stop()

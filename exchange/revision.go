@@ -12,41 +12,41 @@ import (
 	"pingpost/engine/event"
 )
 
-// inForce is the configuration in force, and what it was made of: a document, which
-// is the file's or one that was sent, and what operators made entry by entry.
+// activeConfig is the active configuration with its sources: a document, from the file or
+// from a request, and the entries that operators created through the API.
 type activeConfig struct {
-	canonical []byte // the whole
-	base      []byte // the document alone; both canonical
-	sent      bool   // it did not come from the file, which has the word again at the next reload or start
+	canonical []byte // the whole configuration
+	base      []byte // the document alone; both in canonical form
+	sent      bool   // base came from a request; the next reload or start returns to the file
 	made      canonical.Entries
 }
 
-// revision is a configuration on its way into force.
+// revision is a configuration that is about to become active.
 type revision struct {
-	*config.Compiled                   // the whole
+	*config.Compiled                   // the whole configuration
 	base             []byte            // its document alone
-	sent             bool              // which did not come from the file
-	made             canonical.Entries // what is kept beside it
-	takenOver        []canonical.Ref   // of that, what the document has the word on
+	sent             bool              // base came from a request
+	made             canonical.Entries // entries from the API
+	takenOver        []canonical.Ref   // the entries from the API that base controls
 	from             event.Origin
 	by               string
 }
 
-// document reads a document that is kept beside the log.
+// readDocument reads a stored configuration document.
 func (x *Exchange) readDocument(hash string) ([]byte, error) {
 	path := x.documentPath(hash)
 	text, err := os.ReadFile(path)
 	if err != nil {
-		return nil, fmt.Errorf("cannot read a configuration that is kept beside the log: %w; put the file back from a backup", err)
+		return nil, fmt.Errorf("cannot read a stored configuration: %w; restore the file from a backup", err)
 	}
 	if sum := sha256.Sum256(text); hex.EncodeToString(sum[:]) != hash {
-		return nil, fmt.Errorf("the configuration that is kept in %q is damaged; put the file back from a backup", path)
+		return nil, fmt.Errorf("the stored configuration %q is damaged; restore the file from a backup", path)
 	}
 	return text, nil
 }
 
-// madeSoFar is what operators have made entry by entry, from its file where this
-// process has not read it yet.
+// apiEntries returns the entries that operators created through the API. At a start it
+// reads them from their file.
 func (x *Exchange) apiEntries() (canonical.Entries, error) {
 	if now := x.active.Load(); now != nil {
 		return now.made, nil
@@ -61,13 +61,13 @@ func (x *Exchange) apiEntries() (canonical.Entries, error) {
 	}
 	made, err := canonical.ParseEntries(text)
 	if err != nil {
-		return nil, fmt.Errorf("cannot read what was made through the API from %q: %w", x.documentPath(hash), err)
+		return nil, fmt.Errorf("cannot read the entries that were created through the API from %q: %w", x.documentPath(hash), err)
 	}
 	return made, nil
 }
 
-// overFile is the file's document with what was made put over it. What both have is
-// the file's from here on, for good.
+// reviseFromFile returns a revision from the file's document and the API's entries. If
+// both have an entry, the file's replaces the API's for good.
 func (x *Exchange) reviseFromFile(built *config.Compiled) (*revision, error) {
 	r, err := x.newRevision(built)
 	if err != nil {
@@ -80,8 +80,8 @@ func (x *Exchange) reviseFromFile(built *config.Compiled) (*revision, error) {
 	return r, nil
 }
 
-// overSent is a sent document with what was made put over it. What both have is the
-// document's as long as it is in force.
+// reviseFromRequest returns a revision from a document in a request and the API's entries.
+// If both have an entry, the document's applies as long as the document is active.
 func (x *Exchange) reviseFromRequest(built *config.Compiled, by string) (*revision, error) {
 	r, err := x.newRevision(built)
 	if err != nil {
@@ -91,6 +91,7 @@ func (x *Exchange) reviseFromRequest(built *config.Compiled, by string) (*revisi
 	return r, nil
 }
 
+// newRevision combines a document with the API's entries.
 func (x *Exchange) newRevision(built *config.Compiled) (*revision, error) {
 	if err := x.checkSealed(built); err != nil {
 		return nil, err
@@ -112,12 +113,12 @@ func (x *Exchange) newRevision(built *config.Compiled) (*revision, error) {
 		return nil, err
 	}
 	whole.Settings, whole.Warnings = built.Settings, append(built.Warnings, combined.ProblemsFromAPI(whole.Warnings)...)
-	whole.Initial.Credentials, whole.Initial.Secrets = built.Initial.Credentials, built.Initial.Secrets // the others are in the whole
+	whole.Initial.Credentials, whole.Initial.Secrets = built.Initial.Credentials, built.Initial.Secrets // the combined configuration has the other values
 	r.Compiled = whole
 	return r, nil
 }
 
-// configureFirst puts the file's document into force at a start.
+// configureFirst activates the file's document at a start.
 func (x *Exchange) configureFirst(built *config.Compiled) error {
 	x.configMu.Lock()
 	defer x.configMu.Unlock()
@@ -134,14 +135,14 @@ func (x *Exchange) configureFirst(built *config.Compiled) error {
 	return nil
 }
 
-// warnTaken says what the file has the word on from here on.
+// logTakenOver logs the API's entries that the file controls from now on.
 func (x *Exchange) logTakenOver(r *revision) {
 	for _, ref := range r.takenOver {
-		x.logger.Warn("the file has the word on what was made through the API", "entry", ref.String(), "file", filepath.Base(x.path))
+		x.logger.Warn("the file now controls an entry that was created through the API", "entry", ref.String(), "file", filepath.Base(x.path))
 	}
 }
 
-// takes says, as lines beside a document's changes, what that document takes over.
+// takenOver lists the API's entries that a document takes over, in the form of changes.
 func (x *Exchange) takenOver(r *revision) (lines []string) {
 	now := x.active.Load()
 	was, err := config.Merge(x.path, now.base, now.made)
@@ -150,11 +151,11 @@ func (x *Exchange) takenOver(r *revision) (lines []string) {
 	}
 	for _, ref := range r.takenOver {
 		if was.FromAPI.Find(ref) != nil {
-			lines = append(lines, "~ "+ref.String()+": made through the API -> owned by this document (until the next start or reload)")
+			lines = append(lines, "~ "+ref.String()+": created through the API -> owned by this document (until the next start or reload)")
 		}
 	}
 	return lines
 }
 
-// sentDocumentName stands where a file's name would.
+// sentDocumentName replaces a file's name for a document from a request.
 const sentDocumentName = "PUT /admin/v1/config"

@@ -8,21 +8,21 @@ import (
 	"pingpost/wal"
 )
 
-// keeper writes a snapshot whenever a start would have much to replay, and lets go
-// of the log behind it.
+// snapshotter writes a snapshot whenever a start would have a long replay, and archives
+// the log before it.
 //
-// Much is at least every, and at least as much as the last snapshot was large: a
-// snapshot writes all that memory holds, so one at a fixed distance would cost the
-// more for each lead, the more leads are held. This way the disk writes at most
-// about twice what the log has, and a start reads at most about twice the snapshot.
+// A replay is long from minBytes on, and from the size of the last snapshot on. A snapshot
+// writes everything in memory, so a fixed distance would cost more per lead the more leads
+// memory has. This way the disk writes at most about twice the log, and a start reads at
+// most about twice the snapshot.
 type snapshotter struct {
-	minBytes uint64        // bytes of log that a start may have to replay in any case
-	interval time.Duration // between two looks at how many there are
+	minBytes uint64        // bytes of log that a start may always have to replay
+	interval time.Duration // between two checks
 
-	last     atomic.Uint64    // newest entry that the last snapshot has seen
-	needed   [2]atomic.Uint64 // entries after which the last but one, and the last, need the log
-	replayed atomic.Uint64    // bytes of log that this start had to read; 0 once a snapshot stands behind them
-	written  uint64           // bytes of log that this process had written when the last snapshot was taken
+	last     atomic.Uint64    // newest entry in the last snapshot
+	needed   [2]atomic.Uint64 // the entries after which the last but one snapshot, and the last, need the log
+	replayed atomic.Uint64    // bytes of log that this start replayed; 0 once a snapshot covers them
+	written  uint64           // bytes of log that this process had written at the last snapshot
 	quit     chan struct{}
 	done     chan struct{}
 }
@@ -33,7 +33,7 @@ const (
 	archiveInterval  = time.Minute
 )
 
-// loaded tells what the start built on, and how much it had to replay.
+// setLoaded records the snapshot that the start used, and the bytes that it replayed.
 func (k *snapshotter) setLoaded(b *startPoint, replayed uint64) {
 	k.last.Store(b.Newest)
 	k.needed[1].Store(b.Oldest)
@@ -59,7 +59,7 @@ func (k *snapshotter) run(x *Exchange) {
 		x.disk.setExpected(x.snapshotSize())
 		if written := x.log.Stats().Bytes; k.isDue(written, x.disk.last.Load()) && !x.disk.low.Load() {
 			if err := x.writeSnapshot(); err != nil {
-				x.logger.Error("a snapshot could not be written; the log is kept", "error", err)
+				x.logger.Error("cannot write a snapshot; the log is kept instead", "error", err)
 			}
 			k.resetCount(written)
 		}
@@ -70,14 +70,14 @@ func (k *snapshotter) run(x *Exchange) {
 	}
 }
 
-// due tells whether a start would have much to replay, with so much written by
-// this process, and beside a last snapshot of so many bytes.
+// isDue reports whether a start would have a long replay, given the bytes of log that this
+// process wrote and the size of the last snapshot.
 func (k *snapshotter) isDue(written, snapshot uint64) bool {
 	return k.replayed.Load()+written-k.written >= max(k.minBytes, snapshot)
 }
 
-// taken counts from here. After a snapshot that failed it does so too: what it
-// failed for is not tried again with every look.
+// resetCount starts a new count. It does so after a failed snapshot too, so that the
+// snapshotter does not retry at every check.
 func (k *snapshotter) resetCount(written uint64) {
 	k.replayed.Store(0)
 	k.written = written
@@ -90,16 +90,16 @@ func (k *snapshotter) stop() {
 	}
 }
 
-// sweep archives what the snapshot before the newest does not need: the newest one
-// may yet turn out to be damaged. Which that is, a start knows only when it has
-// written one more; until then nothing moves. What is archived can be replayed all
-// the same, until its history ends.
+// archiveSegments archives the segments that the snapshot before the newest does not need,
+// because the newest may turn out to be damaged. A start knows that older snapshot only
+// after it has written one more; until then it archives no segment. Archived segments can
+// still be replayed until their history ends.
 func (x *Exchange) archiveSegments() {
 	x.log.Archive(x.snapshots.needed[0].Load(), x.clock.Now()-int64(x.settings.History))
 }
 
-// snapshot writes the state aside, while it goes on changing. The entries that it
-// has seen are durable: the state knows no others.
+// writeSnapshot writes the state to a file while the state goes on changing. Its entries
+// are durable, because the state applies only durable entries.
 func (x *Exchange) writeSnapshot() error {
 	began := time.Now()
 	size := x.snapshotSize()
@@ -119,7 +119,7 @@ func (x *Exchange) writeSnapshot() error {
 	if err != nil {
 		return fmt.Errorf("cannot finish a snapshot: %w", err)
 	}
-	if x.snapshots.last.Swap(newest) != newest { // else the same file was written anew
+	if x.snapshots.last.Swap(newest) != newest { // otherwise it replaced the same file
 		x.snapshots.needed[0].Store(x.snapshots.needed[1].Load())
 	}
 	x.snapshots.needed[1].Store(oldest)

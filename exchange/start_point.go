@@ -8,15 +8,15 @@ import (
 	"pingpost/wal"
 )
 
-// basis is what a start builds on: the newest snapshot that is good, or, where
-// there is none, the log's first entry; then all but bad is zero. Whatever judges
-// a log has to judge it from there: what comes before is no start's concern.
+// startPoint is the beginning of a replay: the newest good snapshot, or the log's first
+// entry without one. Without a snapshot all fields but bad are zero. Every check of a log
+// must begin at this point, because no start reads the entries before it.
 type startPoint struct {
 	wal.SnapshotInfo
 	bad []wal.BadSnapshot
 }
 
-// openStartPoint opens the snapshot too, nil where there is none.
+// openStartPoint also returns the opened snapshot, or nil without one.
 func openStartPoint(dir string) (*wal.Snapshot, startPoint, error) {
 	snapshot, err := wal.OpenSnapshot(dir)
 	var none *wal.NoSnapshotError
@@ -29,13 +29,13 @@ func openStartPoint(dir string) (*wal.Snapshot, startPoint, error) {
 	return snapshot, startPoint{snapshot.SnapshotInfo, snapshot.Bad}, nil
 }
 
-// options are those that the log is opened with, or cut.
+// options returns the options for opening or cutting the log.
 func (b *startPoint) options() wal.Options {
 	return wal.Options{From: b.Oldest + 1, AtLeast: b.Newest}
 }
 
-// check refuses a log whose beginning has gone, as it does after the history that
-// is kept, where no snapshot makes up for it. Cutting it would not help.
+// check rejects a log whose first entries are gone while no snapshot replaces them.
+// Entries are removed after the kept history. Cutting such a log would not help.
 func (b *startPoint) check(dir string) error {
 	segments, err := wal.Segments(dir)
 	if err != nil || len(segments) == 0 || segments[0].First == 1 || b.Newest != 0 {
@@ -45,7 +45,7 @@ func (b *startPoint) check(dir string) error {
 		"put a snapshot back from a backup, or the whole folder", dir, segments[0].First))
 }
 
-// blame adds to an error what is wrong with the snapshots.
+// addSnapshotErrors adds the errors of damaged snapshots to an error.
 func (b *startPoint) addSnapshotErrors(err error) error {
 	for _, bad := range b.bad {
 		err = fmt.Errorf("%w; %w", err, bad.Err)
@@ -53,8 +53,8 @@ func (b *startPoint) addSnapshotErrors(err error) error {
 	return err
 }
 
-// AcceptLoss cuts the log at the damage for which a start refuses: see
-// wal.AcceptLoss. The exchange must not run.
+// AcceptLoss cuts the log at the damage that makes a start fail: see wal.AcceptLoss. The
+// exchange must not run.
 func AcceptLoss(dir string, logger *slog.Logger) (wal.Loss, error) {
 	snapshot, b, err := openStartPoint(dir)
 	if err != nil {

@@ -6,10 +6,11 @@ import (
 	"pingpost/internal/trace"
 )
 
-// traceFlushTimeout is how long a stop waits for the collector to take the last traces.
+// traceFlushTimeout limits how long a stop waits for the collector to accept the last
+// traces.
 const traceFlushTimeout = 2 * time.Second
 
-// beginTraces exports traces from here on, where a collector is configured.
+// startTraces exports traces if a collector is configured.
 func (x *Exchange) startTraces() {
 	to := &x.settings.Traces
 	if to.Endpoint == "" {

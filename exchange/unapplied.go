@@ -12,13 +12,13 @@ import (
 	"pingpost/engine/market"
 )
 
-// unapplied says of what a document gives the first value of where something else
-// is in force by now: a line each, with its place and what changes it. No line has
-// a secret in it. Secrets are compared where that is possible: those that others
-// show by their hashes, those that the exchange shows by opening them.
+// unappliedValues lists the initial values in a document that differ from the current
+// ones. Each line has the place and the request that changes the value, and no secret.
+// Secrets are compared as far as possible: those of callers by their hashes, those of the
+// exchange by decrypting them.
 //
-// A balance changes with every lead, so it is held against what the document in
-// force says of it; so is what a document no longer names.
+// A balance changes with every lead, so the comparison uses the initial balance in the
+// active document. The same applies to values that a document no longer has.
 func (x *Exchange) unappliedValues(built *config.Compiled) []string {
 	u := unappliedFinder{exchange: x, tokens: make(map[string]int)}
 	for i := range built.Initial.Credentials {
@@ -31,7 +31,7 @@ func (x *Exchange) unappliedValues(built *config.Compiled) []string {
 	for _, list := range built.Initial.Lists {
 		u.checkList(list)
 	}
-	if before := x.documentInForce(); before != nil && !bytes.Equal(before, built.Canonical) {
+	if before := x.activeDocument(); before != nil && !bytes.Equal(before, built.Canonical) {
 		if old, err := config.ParseCanonical(before); err == nil {
 			u.checkBalances(old.Document, built.Document)
 			u.checkRemoved(old.Document, built.Document)
@@ -40,9 +40,9 @@ func (x *Exchange) unappliedValues(built *config.Compiled) []string {
 	return u.lines
 }
 
-// documentInForce is the last one that the log knows of, from its file where this
-// process has not read one yet; nil where there is none.
-func (x *Exchange) documentInForce() []byte {
+// activeDocument returns the last document that the log names, or nil. At a start it reads
+// the document from its file.
+func (x *Exchange) activeDocument() []byte {
 	if canonical := x.Configuration(); canonical != nil {
 		return canonical
 	}
@@ -57,10 +57,10 @@ func (x *Exchange) documentInForce() []byte {
 	return text
 }
 
-// warnUnapplied tells operators of a document that has come into force.
+// logUnapplied warns operators of unapplied values.
 func (x *Exchange) logUnapplied(lines []string) {
 	for _, line := range lines {
-		x.logger.Warn("a value of the configuration is not applied", "value", line)
+		x.logger.Warn("an initial value of the configuration differs from the current value and is not applied", "value", line)
 	}
 }
 
@@ -70,13 +70,13 @@ type unappliedFinder struct {
 	lines    []string
 }
 
-// add says that the value at a place is not applied, how things stand, and what
-// request changes them.
-func (u *unappliedFinder) add(at, stands, request string) {
-	u.lines = append(u.lines, at+": first value only; not applied: "+stands+"; use "+request)
+// add reports an unapplied value: its place, the current situation, and the request that
+// changes it.
+func (u *unappliedFinder) add(at, current, request string) {
+	u.lines = append(u.lines, at+": first value only; not applied: "+current+"; use "+request)
 }
 
-// named is an item of a list by its id, as differences have it.
+// entryPath returns the path of a list's entry, as in differences.
 func entryPath(list, id string) string {
 	if strings.ContainsFunc(id, func(r rune) bool { return r == '[' || r == ']' || r == '"' }) {
 		id = strconv.Quote(id)
@@ -95,10 +95,10 @@ func (u *unappliedFinder) checkCredential(first *config.InitialCredential) {
 	stands := ""
 	switch first.Kind {
 	case event.CredentialAPIKey:
-		at, stands, request = at+".api_key", "this key is none of those that are live", request+"/keys"
+		at, stands, request = at+".api_key", "this key is not one of the live keys", request+"/keys"
 	case event.CredentialOAuthClient:
 		at, request = entryPath(at+".oauth_clients", first.ClientID), request+"/clients/"+first.ClientID+"/secrets"
-		stands = "this secret is none of those that are live"
+		stands = "this secret is not one of the live secrets"
 	case event.CredentialBearer:
 		n := u.tokens[first.OwnerID]
 		u.tokens[first.OwnerID]++
@@ -144,11 +144,11 @@ func (u *unappliedFinder) checkSecret(first *config.InitialSecret) {
 	if !ok {
 		return
 	}
-	stands := "the one in force is another"
+	stands := "the current secret is another one"
 	value, err := u.exchange.vault.Open(first.Name, sealed)
 	switch {
 	case err != nil:
-		stands = "the one in force cannot be opened"
+		stands = "the current secret cannot be decrypted"
 	case value == first.Value.Reveal():
 		return
 	}
@@ -178,8 +178,8 @@ func (u *unappliedFinder) checkPause(kind event.NameKind, list, id string, wante
 	u.add(entryPath(list, id)+".paused", stands, "POST /admin/v1/"+list+"/"+id+"/"+verb)
 }
 
-// list holds a file against the one that the list's contents were read from. A
-// file that is not there any more says nothing.
+// checkList compares a list's initial file with the one that was imported. A missing file
+// counts as equal.
 func (u *unappliedFinder) checkList(first config.InitialList) {
 	s := u.exchange.state
 	known, ok := s.List(s.RefOf(event.NameList, string(first.ID)))
@@ -200,7 +200,7 @@ func (u *unappliedFinder) checkList(first config.InitialList) {
 		fmt.Sprintf("the list keeps the %d entries that it has", known.Entries), "PUT /admin/v1/suppression/"+string(first.ID))
 }
 
-// balances finds opening balances that are no longer what they were.
+// checkBalances finds initial balances that changed.
 func (u *unappliedFinder) checkBalances(old, document *schema.Document) {
 	before := make(map[string]market.Money, len(old.Buyers))
 	for i := range old.Buyers {

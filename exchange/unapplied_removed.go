@@ -5,9 +5,9 @@ import (
 	"pingpost/engine/event"
 )
 
-// gone finds credentials that a document no longer names and that are good all the
-// same, and lists whose contents were read by another rule than the document's.
-// A supplier or buyer that is gone has no credential that is good.
+// checkRemoved finds credentials that a document no longer has but that are still live. It
+// also finds lists whose entries were read under another rule than the document's. A
+// removed supplier or buyer has no live credential.
 func (u *unappliedFinder) checkRemoved(old, document *schema.Document) {
 	suppliers := make(map[string]*schema.Supplier, len(document.Suppliers))
 	for i := range document.Suppliers {
@@ -35,10 +35,10 @@ func (u *unappliedFinder) checkRemoved(old, document *schema.Document) {
 func (u *unappliedFinder) checkRemovedOf(before, now *schema.Supplier) {
 	at, request := entryPath("suppliers", before.ID), "DELETE /admin/v1/suppliers/"+before.ID
 	if before.APIKey.IsSet() && !now.APIKey.IsSet() && u.hasLive(event.CredentialAPIKey, event.NameSupplier, before.ID, "") {
-		u.add(at+".api_key", "it is gone here, and keys are live", request+"/keys/HINT")
+		u.add(at+".api_key", "it is not in this document, and its keys are still live", request+"/keys/HINT")
 	}
 	if len(before.BearerTokens) > len(now.BearerTokens) && u.hasLive(event.CredentialBearer, event.NameSupplier, before.ID, "") {
-		u.add(at+".bearer_tokens", "some are gone here, and tokens are live", request+"/tokens/ID")
+		u.add(at+".bearer_tokens", "some are not in this document, and their tokens are still live", request+"/tokens/ID")
 	}
 	u.checkRemovedClients(event.NameSupplier, "suppliers", before.ID, before.OAuthClients, now.OAuthClients)
 }
@@ -51,14 +51,14 @@ func (u *unappliedFinder) checkRemovedClients(kind event.NameKind, list, id stri
 	for i := range before {
 		client := before[i].ClientID
 		if !still[client] && u.hasLive(event.CredentialOAuthClient, kind, id, client) {
-			u.add(entryPath(entryPath(list, id)+".oauth_clients", client), "it is gone here, and its secrets are live",
+			u.add(entryPath(entryPath(list, id)+".oauth_clients", client), "it is not in this document, and its secrets are still live",
 				"DELETE /admin/v1/"+list+"/"+id+"/clients/"+client)
 		}
 	}
 }
 
-// live tells whether an owner has a live credential of a kind; of one client,
-// where that is named.
+// hasLive reports whether an owner has a live credential of a kind, for one client if
+// client is not empty.
 func (u *unappliedFinder) hasLive(kind event.CredentialKind, owner event.NameKind, id, client string) bool {
 	s := u.exchange.state
 	for _, c := range s.CredentialsOf(kind, owner, s.RefOf(owner, id)) {
@@ -82,7 +82,7 @@ func (u *unappliedFinder) checkListRules(old, document *schema.Document) {
 			continue
 		}
 		if was.Hash != now.Hash || was.Field != now.Field {
-			u.add(entryPath("suppression_lists", now.ID), "its contents were read as "+was.Field+", "+was.Hash+", and match nothing now", "PUT /admin/v1/suppression/"+now.ID)
+			u.add(entryPath("suppression_lists", now.ID), "its entries were read as "+was.Field+", "+was.Hash+", and match no lead now", "PUT /admin/v1/suppression/"+now.ID)
 		}
 	}
 }

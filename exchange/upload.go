@@ -15,14 +15,14 @@ import (
 )
 
 const (
-	maxUploadEntries = 50_000_000 // of an upload: 400 MB, and as much again while its table is made
+	maxUploadEntries = 50_000_000 // of an upload: 400 MB, and as much again while its table is built
 	maxBadLines      = 20
 )
 
-var errTooManyBadLines = errors.New("enough lines are no entries")
+var errTooManyBadLines = errors.New("too many lines are invalid")
 
-// Upload gives a suppression list new contents. Until the last line was read nothing is
-// changed, and nothing is written; then the file is, and then the fact.
+// Upload replaces or extends the entries of a suppression list. It reads all lines before
+// it changes anything. Then it writes the file, and then the event.
 func (x *Exchange) Upload(upload *admin.Upload) (*admin.Uploaded, error) {
 	e := x.Engine()
 	if e == nil {
@@ -58,7 +58,8 @@ func (x *Exchange) Upload(upload *admin.Upload) (*admin.Uploaded, error) {
 	return done, x.loadList(list, table, file, before)
 }
 
-// upload reads all lines. It keeps on past one that is no entry, to name others too.
+// upload reads all lines. It continues after an invalid line, so that the error lists
+// several.
 func (g *listBuilder) upload(upload *admin.Upload) (source string, skipped uint64, err error) {
 	var bad admin.BadLines
 	source, err = forEachLine(upload.Lines, func(number int, line []byte) error {
@@ -85,11 +86,11 @@ func (g *listBuilder) upload(upload *admin.Upload) (source string, skipped uint6
 	return source, skipped, err
 }
 
-// before is what a list had when an upload was put together with it.
+// listContents is the state of a list when an upload was combined with it.
 type listContents struct {
 	known bool
 	file  state.ListFile
-	table *fingerprint.Table // nil: it is replaced
+	table *fingerprint.Table // nil if the upload replaces it
 }
 
 func (b *listContents) len() int {
@@ -99,7 +100,7 @@ func (b *listContents) len() int {
 	return b.table.Len()
 }
 
-// contents are what a list has; its table only where it is added to.
+// listContents returns the state of a list, with its table if the upload extends it.
 func (x *Exchange) listContents(list *market.SuppressionList, add bool) (b listContents, err error) {
 	if b.file, b.known = x.state.List(list.Ref); b.known && add {
 		b.table, err = x.lists.open(x.settings.DataDir, b.file)
@@ -107,8 +108,7 @@ func (x *Exchange) listContents(list *market.SuppressionList, add bool) (b listC
 	return b, err
 }
 
-// loadList makes new contents the list's, where the list is still what they were read
-// for.
+// loadList activates new entries if the list did not change since was.
 func (x *Exchange) loadList(list *market.SuppressionList, table *fingerprint.Table, file state.ListFile, was listContents) error {
 	x.configMu.Lock()
 	defer x.configMu.Unlock()
@@ -121,7 +121,7 @@ func (x *Exchange) loadList(list *market.SuppressionList, table *fingerprint.Tab
 		return err
 	}
 	if known, ok := x.state.List(list.Ref); now.Field != list.Field || now.Hash != list.Hash || ok != was.known || known != was.file {
-		return fmt.Errorf("%w: suppression list %q was changed while its contents were sent; send them again", engine.ErrConflict, list.ID)
+		return fmt.Errorf("%w: suppression list %q was changed during the upload; upload the entries again", engine.ErrConflict, list.ID)
 	}
 	if err := e.LoadList(list.ID, table, file); err != nil {
 		return err
@@ -131,7 +131,7 @@ func (x *Exchange) loadList(list *market.SuppressionList, table *fingerprint.Tab
 	return nil
 }
 
-// SuppressionLists are those of the configuration in force.
+// SuppressionLists returns the lists of the active configuration.
 func (x *Exchange) SuppressionLists() ([]admin.SuppressionList, error) {
 	s, err := x.currentEntries()
 	if err != nil {
@@ -142,7 +142,7 @@ func (x *Exchange) SuppressionLists() ([]admin.SuppressionList, error) {
 	for _, entry := range s.all[canonical.Lists] {
 		list, err := e.List(market.ListID(entry.ID))
 		if err != nil {
-			continue // it has just been taken out
+			continue // it was removed just now
 		}
 		told := admin.SuppressionList{ID: entry.ID, Field: list.Field.String(), Hash: list.Hash.String(), Owner: "api"}
 		if s.base.Find(canonical.Ref{Kind: canonical.Lists, ID: entry.ID}) != nil {

@@ -6,8 +6,8 @@ import (
 	"pingpost/outbound/webhook"
 )
 
-// beginHooks begins to tell suppliers what they are owed, from before the start
-// too.
+// startWebhooks sends pending webhooks to suppliers, including those from before the
+// start.
 func (x *Exchange) startWebhooks() {
 	x.webhookClient = webhook.NewClient(webhook.ClientOptions{Secrets: x.openSecret, TrustedNetworks: x.settings.TrustedNetworks})
 	x.webhookSender = webhook.New(webhook.Options{
@@ -16,16 +16,16 @@ func (x *Exchange) startWebhooks() {
 	})
 }
 
-// minWebhooksPerSecond is what suppliers are told in a second without any haste.
+// minWebhooksPerSecond is the rate that is always allowed.
 const minWebhooksPerSecond = 1250
 
-// hookPace is how many webhooks may go out in a second: so many that leads do not
-// notice, or, where more are owed, a fifth of them.
+// webhookPace returns the allowed webhooks per second: a rate that does not slow leads
+// down, or a fifth of the queue if that is more.
 func (x *Exchange) webhookPace() int {
 	return max(minWebhooksPerSecond, x.state.OutboxTotals().Pending/5)
 }
 
-// endHooks waits for the attempts under way, which end within a second.
+// closeWebhooks waits for the current attempts, which end within a second.
 func (x *Exchange) closeWebhooks() {
 	if x.webhookSender != nil {
 		x.webhookSender.Close()
@@ -33,7 +33,8 @@ func (x *Exchange) closeWebhooks() {
 	}
 }
 
-// hookGauges shows of each supplier with a webhook whether it is switched off.
+// addWebhookGauges registers a metric per supplier with a webhook that shows whether it is
+// switched off.
 func (x *Exchange) addWebhookGauges(catalog *market.Catalog) {
 	for id, supplier := range catalog.Suppliers {
 		if supplier.Webhooks != nil {

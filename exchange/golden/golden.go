@@ -1,6 +1,5 @@
-// Package golden compares what a test has made with a file that a person has read:
-// testdata/NAME.golden of the test's package. Run with -update, a test writes its
-// files anew, and the change is for a person to read.
+// Package golden compares a test's output with a reviewed file, testdata/NAME.golden of
+// the test's package. With -update, the test writes the file again for a new review.
 package golden
 
 import (
@@ -10,9 +9,9 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "write the golden files again")
 
-// Compare reports where got is not what the file of that name has.
+// Compare fails the test if got differs from the golden file with a name.
 func Compare(t testing.TB, name, got string) {
 	t.Helper()
 	path := filepath.Join("testdata", name+".golden")
@@ -29,6 +28,6 @@ func Compare(t testing.TB, name, got string) {
 		t.Fatal(err)
 	}
 	if got != string(want) {
-		t.Errorf("%s: -update writes it anew; got\n%s", path, got)
+		t.Errorf("%s: -update writes it again; got\n%s", path, got)
 	}
 }

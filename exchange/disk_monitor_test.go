@@ -26,7 +26,7 @@ func TestLeadsAreRefusedWhileTheLogIsBehind(t *testing.T) {
 		{wal.Stats{QueuedBytes: maxQueueBytes + 1}, true},
 		{wal.Stats{QueueDelay: maxQueueDelay + time.Nanosecond}, true},
 	} {
-		if got := behind(row.log); got != row.want {
+		if got := hasBacklog(row.log); got != row.want {
 			t.Errorf("%+v: %v", row.log, got)
 		}
 	}
@@ -57,7 +57,7 @@ func TestOutcomesFindRoom(t *testing.T) {
 	put("the one that the disk keeps", 1)
 	<-reached
 	large := make([]byte, 2*limits.Body+maxOutcomeBytes)
-	for !behind(log.Stats()) {
+	for !hasBacklog(log.Stats()) {
 		put("a lead that is admitted", len(large))
 	}
 	for range limits.Connections - 1 { // the last one above was one of theirs
