@@ -84,8 +84,8 @@ func at(e *market.Endpoint, server *httptest.Server) market.Endpoint {
 func client(t *testing.T) *buyer.Client {
 	t.Helper()
 	c := buyer.New(buyer.Options{
-		Secrets: func(string) (string, bool) { return secret, true },
-		Trusted: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")},
+		Secrets:         func(string) (string, bool) { return secret, true },
+		TrustedNetworks: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")},
 	})
 	t.Cleanup(c.Close)
 	return c

@@ -63,7 +63,7 @@ func candidatesFor(t *testing.T, filterSets *selection.FilterSets, body []byte) 
 	defer read.Release()
 	var lead market.Lead
 	mapping := filterSets.Campaign.Mapping
-	lead.Reset(mapping.Slots())
+	lead.Reset(mapping.SlotCount())
 	if faults := mapping.Fill(&lead, read.Members(), nil); len(faults) > 0 {
 		t.Fatalf("%s: %+v", body, faults)
 	}
