@@ -1,39 +1,33 @@
-// Package crash kills an exchange under load, again and again, and audits what
-// is left of it.
+// Package crash kills an exchange repeatedly under load and audits the result.
 //
-// The exchange is the real program in a process of its own, and so are the
-// buyers that it posts to. Suppliers send leads over HTTP as a careful client
-// does: one idempotency key a lead, the same key and body again after anything
-// that is no answer, however often the exchange dies in between. The killer
-// picks its instants by chance: between two acknowledgements, while the log is
-// replayed, while a configuration is reloaded, while the exchange stops or its
-// snapshot is written, after a pause of the whole process.
+// The exchange is the real program in its own process, and so are the buyers. Suppliers send
+// leads over HTTP like a careful client. Each lead has one idempotency key, and a supplier
+// repeats the same key and body after every failure, even if the exchange dies in between. The
+// kills happen at random instants: between two acknowledgements, during the replay of the log,
+// during a reload, during a stop or the writing of its snapshot, and after a pause of the
+// process.
 //
-// It dies twenty times where prices are fixed, with the race detector in it where
-// the test has that, and twenty times where every price is a bid, without. There
-// leads come by ingest, and by sellers that ping and then post; at times two leads
-// are posted at one bid. A seller's answers count as a supplier's do: a bid that
-// was told is in the log and told again to the byte, and a lead that was sold at
-// it went to the buyer that made it, at that price, alone.
+// One test kills the exchange twenty times with fixed prices, with the race detector if the
+// test itself has it. The other kills it twenty times with auctions only, without the race
+// detector. There leads arrive by ingest, and by ping and post; some bids receive two posts at
+// once. An answered bid must be in the log and be repeated byte by byte. A lead that is sold at
+// it must go only to the bidding buyer, at that price.
 //
-// All the while the supplier is told of its leads by webhooks, at an endpoint that
-// fails at random, and that takes half of what it then fails. Buyers that leads are
-// recorded for report what became of them, each report as a client that does not
-// give up: what was acknowledged is in the log, once, and the supplier hears of it.
+// The supplier's webhook receiver fails at random, and accepts half of the events that it
+// fails. Buyers without an endpoint send status reports and repeat each until it is answered.
+// An acknowledged report must be in the log once, and the supplier must receive its event.
 //
-// The suppliers, the buyers, the bookkeeper and the auditor who holds them against
-// each other after every restart are package witness's.
+// Package witness provides the suppliers, the buyers, and the audit after each restart.
 //
-// # Doubt
+// # Uncertain deliveries
 //
-// TestALeadStaysWhereItMayBe leaves little to chance. It puts a lead in doubt at its
-// first buyer in every combination of a failed send, an answer to the repeat, a
-// connection and a way in, and kills the exchange between the sends in a quarter of
-// them. No lead may reach a second buyer.
+// TestUncertainLeadStaysWithBuyer uses little randomness. It makes the first buyer's receipt of
+// a lead uncertain, in every combination of a failed send, an answer to the repeat, a kind of
+// connection and a kind of request. In a quarter of them it kills the exchange between the
+// sends. No lead may reach a second buyer.
 //
-// # Chance
+// # Randomness
 //
-// SEED=n repeats the choices of a run: the leads, the manner of each death and
-// its place among the acknowledgements. What the machine does between two
-// choices it cannot repeat.
+// SEED=n repeats the choices of a run: the leads, the manner of each kill, and its place among
+// the acknowledgements. It cannot repeat the machine's timing.
 package crash

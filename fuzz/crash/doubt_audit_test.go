@@ -9,7 +9,7 @@ import (
 	"pingpost/fuzz/witness"
 )
 
-// explained is as much of an explanation as is audited here.
+// explained holds the audited members of an explanation.
 type explained struct {
 	Status   string `json:"status"`
 	Delivery string `json:"delivery"`
@@ -26,7 +26,7 @@ type explained struct {
 	} `json:"posts"`
 }
 
-// audit waits until every delivery has come to its end, and prints the table.
+// audit waits until all deliveries are settled, and prints the table.
 func (d *doubts) audit() {
 	witness.Await(d.t, "no delivery is tried any more", func() bool {
 		var pending struct {
@@ -37,12 +37,12 @@ func (d *doubts) audit() {
 	})
 	twice, table := 0, map[string]int{}
 	for _, c := range d.cells {
-		lead, sends := c.inDoubt()
+		lead, sends := c.uncertainLead()
 		var told explained
 		d.AdminGet("/admin/v1/explain/"+lead, &told)
 		if fault := d.fault(c, lead, sends, &told); fault != "" {
-			d.t.Errorf("%s, then %s, kept=%v, by %s, certain=%v: %s\n%d sends; %+v; heard %s",
-				c.first, c.repeat, c.kept, c.way, c.certain, fault, len(sends), told, c.heard)
+			d.t.Errorf("%s, then %s, kept=%v, by %s, certain=%v: %s\n%d sends; %+v; answer %s",
+				c.first, c.repeat, c.kept, c.way, c.idempotent, fault, len(sends), told, c.answer)
 		}
 		if d.next.has(lead) {
 			twice++
@@ -62,14 +62,14 @@ func (d *doubts) audit() {
 	d.t.Logf("%s\n%d of %d leads in doubt reached a second buyer", text, twice, len(d.cells))
 }
 
-// allSends are those of the whole schedule.
+// allSends is the number of sends in the whole schedule.
 const allSends = 6
 
-// fault says how a cell went wrong; empty: it did not.
+// fault describes the fault of a cell, or returns "".
 func (d *doubts) fault(c *cell, lead string, sends []string, told *explained) string {
 	stands, logged := "ACCEPTED unknown "+c.name, len(sends)
 	switch {
-	case c.certain:
+	case c.idempotent:
 		stands = "UNMATCHED failed "
 	case c.repeat == "201":
 		stands = "ACCEPTED delivered " + c.name
@@ -96,34 +96,34 @@ func (d *doubts) fault(c *cell, lead string, sends []string, told *explained) st
 		}
 	}
 	if c.way == byRecovery {
-		logged = max(logged-1, len(told.Posts[0].Tries)+ended) // the kill may have come before the log had the first
+		logged = max(logged-1, len(told.Posts[0].Tries)+ended) // the kill may precede the first log entry
 	}
 	if tries := len(told.Posts[0].Tries); tries+ended != logged {
 		return fmt.Sprintf("explain has %d sends", tries+ended)
 	}
-	return d.answered(c)
+	return d.answerFault(c)
 }
 
-// answered says how the answers to the supplier went wrong: the first one, and the one
-// to the same request now.
-func (d *doubts) answered(c *cell) string {
+// answerFault describes the fault of the answers to the supplier: the first one, and the one to
+// the same request now.
+func (d *doubts) answerFault(c *cell) string {
 	sold, path := `"status":"ACCEPTED"`, "/api/v1/ingest"
 	if c.way == byPost {
 		path = "/v1/post"
 	}
 	again := d.call(c, path)
 	switch {
-	case c.way == byPost && c.certain:
+	case c.way == byPost && c.idempotent:
 		sold = `"error":"post_rejected"`
 	case c.way == byPost && c.repeat != "201":
 		sold = `"error":"buyer_`
-	case c.certain && c.way != byRecovery:
+	case c.idempotent && c.way != byRecovery:
 		sold = `"status":"UNMATCHED"`
 	}
-	if c.way == byPost && c.repeat == "201" && strings.HasPrefix(c.heard, "50") {
-		c.heard = again // the buyer took it after the answer was due
+	if c.way == byPost && c.repeat == "201" && strings.HasPrefix(c.answer, "50") {
+		c.answer = again // the buyer accepted the lead after the answer was due
 	}
-	if c.way != byRecovery && !strings.Contains(c.heard, sold) || !strings.Contains(again, sold) {
+	if c.way != byRecovery && !strings.Contains(c.answer, sold) || !strings.Contains(again, sold) {
 		return "its supplier hears: " + again
 	}
 	return ""

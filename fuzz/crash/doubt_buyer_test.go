@@ -15,10 +15,10 @@ import (
 	"testing"
 )
 
-// The ways in which a buyer ends the first send of a lead.
+// Ways in which a buyer ends the first send of a lead.
 var firstOutcomes = []string{"close", "reset", "half a status line", "body cut short", "timeout", "503"}
 
-// The answers of that buyer to each repeat, by their name in the table.
+// The buyer's answers to repeats, by their name in the table.
 var repeatAnswers = map[string]string{
 	"201":            message("201 Created", `{"lead_id":"theirs"}`),
 	"200 with error": message("200 OK", `{"error":"rejected"}`),
@@ -49,26 +49,26 @@ func bid(request []byte, amount int) string {
 	return fmt.Sprintf(`{"auction_id":%q,"bid":{"amount":%d,"currency":"USD","bid_token":"token"}}`, find(auctionIn, request), amount)
 }
 
-// doubtful is a buyer that puts one lead in doubt, over a fresh or a kept connection.
-// It takes every other lead.
-type doubtful struct {
+// uncertainBuyer makes the receipt of one lead uncertain, over a fresh or a kept connection. It
+// accepts every other lead.
+type uncertainBuyer struct {
 	first, repeat string
 	kept          bool
 	address       string
 
 	mu    sync.Mutex
-	lead  string   // the lead in doubt; empty: none yet
-	sends []string // key and body of each send of it
+	lead  string   // the uncertain lead; empty: it has not arrived
+	sends []string // key and body of each send of that lead
 }
 
-func newDoubtful(t *testing.T, first, repeat string, kept bool) *doubtful {
+func newUncertainBuyer(t *testing.T, first, repeat string, kept bool) *uncertainBuyer {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = listener.Close() })
-	b := &doubtful{first: first, repeat: repeat, kept: kept, address: "http://" + listener.Addr().String()}
+	b := &uncertainBuyer{first: first, repeat: repeat, kept: kept, address: "http://" + listener.Addr().String()}
 	go func() {
 		for {
 			conn, err := listener.Accept()
@@ -82,7 +82,7 @@ func newDoubtful(t *testing.T, first, repeat string, kept bool) *doubtful {
 }
 
 // serve answers the requests of one connection.
-func (b *doubtful) serve(conn net.Conn) {
+func (b *uncertainBuyer) serve(conn net.Conn) {
 	defer conn.Close()
 	reader := bufio.NewReader(conn)
 	for posts := 0; ; {
@@ -107,7 +107,7 @@ func (b *doubtful) serve(conn net.Conn) {
 }
 
 // post returns the answer to a post, or the name of the first outcome.
-func (b *doubtful) post(key string, body []byte, kept bool) string {
+func (b *uncertainBuyer) post(key string, body []byte, kept bool) string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	lead := find(uuidIn, body)
@@ -124,8 +124,8 @@ func (b *doubtful) post(key string, body []byte, kept bool) string {
 	return repeatAnswers[b.repeat]
 }
 
-// end writes an answer, or ends the connection by the outcome of that name.
-func (b *doubtful) end(conn net.Conn, reader io.Reader, answer string) (whole bool) {
+// end writes an answer, or ends the connection in the named way.
+func (b *uncertainBuyer) end(conn net.Conn, reader io.Reader, answer string) (whole bool) {
 	switch answer {
 	case "close":
 		return false
@@ -141,7 +141,7 @@ func (b *doubtful) end(conn net.Conn, reader io.Reader, answer string) (whole bo
 		_, _ = io.WriteString(conn, "HTTP/1.1 201 Created\r\nContent-Length: 40\r\n\r\n{\"lead_id\":")
 		return false
 	case "timeout":
-		_, _ = io.Copy(io.Discard, reader) // until the exchange gives up
+		_, _ = io.Copy(io.Discard, reader) // until the exchange closes the connection
 		return false
 	case "503":
 		answer = message("503 Service Unavailable", "{}")
@@ -150,22 +150,22 @@ func (b *doubtful) end(conn net.Conn, reader io.Reader, answer string) (whole bo
 	return err == nil
 }
 
-// inDoubt returns the lead in doubt and its sends so far.
-func (b *doubtful) inDoubt() (lead string, sends []string) {
+// uncertainLead returns the uncertain lead and its sends so far.
+func (b *uncertainBuyer) uncertainLead() (lead string, sends []string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.lead, append([]string(nil), b.sends...)
 }
 
-// next is the buyer that takes the leads which the doubtful ones do not get.
-type next struct {
+// nextBuyer accepts the leads that do not go to the uncertain buyers.
+type nextBuyer struct {
 	*httptest.Server
 	mu    sync.Mutex
 	leads map[string]bool
 }
 
-func newNext(t *testing.T) *next {
-	n := &next{leads: map[string]bool{}}
+func newNextBuyer(t *testing.T) *nextBuyer {
+	n := &nextBuyer{leads: map[string]bool{}}
 	n.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
 		if err != nil {
@@ -184,8 +184,8 @@ func newNext(t *testing.T) *next {
 	return n
 }
 
-// has reports whether this buyer got the lead.
-func (n *next) has(lead string) bool {
+// has reports whether this buyer received the lead.
+func (n *nextBuyer) has(lead string) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.leads[lead]

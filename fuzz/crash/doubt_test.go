@@ -17,7 +17,7 @@ import (
 	"pingpost/fuzz/witness"
 )
 
-// The ways by which a lead comes.
+// Ways in which leads arrive.
 const (
 	byWaterfall = "waterfall"
 	byAuction   = "auction"
@@ -30,58 +30,58 @@ var (
 	ways    = []string{byWaterfall, byAuction, byPost, byRecovery}
 )
 
-// cell is one combination of the table, with a campaign and a first buyer of its own.
+// cell is one combination of the table. It has its own campaign and first buyer.
 type cell struct {
-	*doubtful
-	name, way string
-	certain   bool // the buyer certifies that it answers a repeat as the first send
+	*uncertainBuyer
+	name, way  string
+	idempotent bool // the buyer is configured as idempotent
 
-	heard string // the answer to the call that brought the lead
-	key   string
-	body  string
+	answer string // the answer to the lead's request
+	key    string
+	body   string
 }
 
-// doubts is the whole test.
+// doubts is the state of the whole test.
 type doubts struct {
 	*witness.Exchange
 	t      *testing.T
 	cells  []*cell
-	next   *next
+	next   *nextBuyer
 	person atomic.Int64
-	calls  sync.WaitGroup // of suppliers
+	calls  sync.WaitGroup // requests of suppliers
 }
 
-// TestALeadStaysWhereItMayBe puts a lead in doubt at its first buyer, in every way in
-// which a send can fail after a byte of it left, over fresh and kept connections. The
-// buyer then answers each repeat in one of six ways. The exchange is the real program,
-// and is killed between the first send and the repeat in a quarter of the combinations.
-// No lead reaches a second buyer, and each stays sold to the first one.
-func TestALeadStaysWhereItMayBe(t *testing.T) {
+// TestUncertainLeadStaysWithBuyer makes a lead's receipt uncertain at its first buyer, in every
+// way in which a send can fail after its first byte, over fresh and kept connections. The buyer
+// answers each repeat in one of six ways. The exchange is the real program; in a quarter of the
+// combinations it is killed between the first send and the repeat. No lead may reach a second
+// buyer, and each must stay sold to the first one.
+func TestUncertainLeadStaysWithBuyer(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long: make test-long sends the 292 leads")
 	}
 	program := filepath.Join(t.TempDir(), "pingpost")
 	witness.Build(t, program, false)
-	d := &doubts{Exchange: witness.NewExchange(t, program, t.TempDir()), t: t, next: newNext(t)}
+	d := &doubts{Exchange: witness.NewExchange(t, program, t.TempDir()), t: t, next: newNextBuyer(t)}
 	for _, first := range firstOutcomes {
 		for _, repeat := range repeats {
 			for _, kept := range []bool{false, true} {
 				for _, way := range ways {
-					d.add(&cell{doubtful: newDoubtful(t, first, repeat, kept), way: way})
+					d.add(&cell{uncertainBuyer: newUncertainBuyer(t, first, repeat, kept), way: way})
 				}
 			}
 		}
 	}
 	for _, way := range ways {
-		d.add(&cell{doubtful: newDoubtful(t, "close", "422", true), way: way, certain: true})
+		d.add(&cell{uncertainBuyer: newUncertainBuyer(t, "close", "422", true), way: way, idempotent: true})
 	}
 	d.Configure(d.document())
 	d.Start()
-	d.bring(func(c *cell) bool { return c.way == byRecovery })
+	d.sendAll(func(c *cell) bool { return c.way == byRecovery })
 	d.Kill()
 	d.calls.Wait()
 	d.Start()
-	d.bring(func(c *cell) bool { return c.way != byRecovery })
+	d.sendAll(func(c *cell) bool { return c.way != byRecovery })
 	d.audit()
 	d.Stop()
 }
@@ -92,14 +92,15 @@ func (d *doubts) add(c *cell) {
 	d.cells = append(d.cells, c)
 }
 
-// document is the configuration: for each cell a campaign of its buyer and the next one.
+// document returns the configuration: one campaign for each cell, with its buyer and the next
+// one.
 func (d *doubts) document() []byte {
 	type object = map[string]any
 	buyers := []object{{"id": "next", "endpoint": d.next.URL, "ping_rate": 100_000}}
 	var campaigns []object
 	for _, c := range d.cells {
 		buyer := object{"id": c.name, "endpoint": c.address, "ping_rate": 100_000, "post_timeout": "1s"}
-		if c.certain {
+		if c.idempotent {
 			buyer["idempotent"] = true
 		}
 		buyers = append(buyers, buyer)
@@ -128,15 +129,15 @@ func (d *doubts) document() []byte {
 	return text
 }
 
-// bring sends leads to the cells until each has one in doubt. It returns when all calls
-// are answered, or for cells of recovery as soon as each has its doubt.
-func (d *doubts) bring(which func(*cell) bool) {
+// sendAll sends leads to the cells until each has an uncertain one. It returns when all
+// requests are answered, or for cells with a kill as soon as each has its uncertain lead.
+func (d *doubts) sendAll(which func(*cell) bool) {
 	var doubts sync.WaitGroup
 	for _, c := range d.cells {
 		if !which(c) {
 			continue
 		}
-		doubts.Go(func() { d.bringOne(c) })
+		doubts.Go(func() { d.sendUntilUncertain(c) })
 	}
 	doubts.Wait()
 	if d.t.Failed() {
@@ -147,13 +148,13 @@ func (d *doubts) bring(which func(*cell) bool) {
 	}
 }
 
-// bringOne sends leads, one after the other, until one is in doubt.
-func (d *doubts) bringOne(c *cell) {
+// sendUntilUncertain sends leads to a cell until one is uncertain.
+func (d *doubts) sendUntilUncertain(c *cell) {
 	for range 50 {
 		answered := make(chan struct{})
 		d.calls.Go(func() {
 			defer close(answered)
-			d.lead(c)
+			d.sendLead(c)
 		})
 		for waiting := true; waiting; {
 			select {
@@ -161,22 +162,22 @@ func (d *doubts) bringOne(c *cell) {
 				waiting = false
 			case <-time.After(5 * time.Millisecond):
 			}
-			if lead, _ := c.inDoubt(); lead != "" {
+			if lead, _ := c.uncertainLead(); lead != "" {
 				return
 			}
 		}
 	}
-	d.t.Errorf("%s, %s: no lead came to be in doubt; heard %s", c.name, c.way, c.heard)
+	d.t.Errorf("%s, %s: no lead became uncertain; last answer %s", c.name, c.way, c.answer)
 }
 
-// lead brings one lead of a new person by the cell's way. Only the last lead of a cell
-// is in doubt, so its answer stays.
-func (d *doubts) lead(c *cell) {
+// sendLead sends one lead of a new person in the cell's way. Only a cell's last lead is
+// uncertain, so the cell keeps its answer.
+func (d *doubts) sendLead(c *cell) {
 	person := fmt.Sprintf(`"first_name":"Ann","last_name":"Lee","phone":"415555%04d","email":"p%[1]d@example.com"`, 1000+d.person.Add(1))
 	c.key += "-"
 	if c.way != byPost {
 		c.body = fmt.Sprintf(`{"flo_campaign_id":%q,"flo_supplier_id":"sup","state":"CA",%s}`, c.name, person)
-		c.heard = d.call(c, "/api/v1/ingest")
+		c.answer = d.call(c, "/api/v1/ingest")
 		return
 	}
 	auction := c.key
@@ -187,19 +188,19 @@ func (d *doubts) lead(c *cell) {
 		} `json:"bid"`
 	}
 	said := d.call(c, "/v1/ping")
-	c.heard = said
+	c.answer = said
 	if _, text, _ := strings.Cut(said, " "); json.Unmarshal([]byte(text), &offer) != nil || offer.Bid.Token == "" {
-		return // no bid: another lead follows
+		return // without a bid another lead follows
 	}
 	c.body = fmt.Sprintf(`{"auction_id":%[1]q,"bid_token":%[2]q,"lead":{"lead_uuid":%[1]q,%[3]s}}`, auction, offer.Bid.Token, person)
-	c.heard = d.call(c, "/v1/post")
+	c.answer = d.call(c, "/v1/post")
 }
 
-// call sends the cell's body under its key, and returns status and text of the answer.
+// call sends the cell's body under its key, and returns the answer's status and text.
 func (d *doubts) call(c *cell, path string) string {
 	request, err := http.NewRequest(http.MethodPost, d.Address()+path, strings.NewReader(c.body))
 	if err != nil {
-		return err.Error() // it is not up
+		return err.Error() // the exchange is down
 	}
 	request.Header.Set("X-Api-Key", "key-of-the-supplier-01")
 	request.Header.Set("Authorization", "Bearer token-of-the-supplier-01")
@@ -207,7 +208,7 @@ func (d *doubts) call(c *cell, path string) string {
 	request.Header.Set("Idempotency-Key", c.key)
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
-		return err.Error() // it was killed
+		return err.Error() // the exchange was killed
 	}
 	defer response.Body.Close()
 	text, err := io.ReadAll(response.Body)

@@ -18,7 +18,7 @@ import (
 	"pingpost/fuzz/witness"
 )
 
-// oneBuyer is an exchange that records leads and posts nowhere.
+// oneBuyer configures an exchange that records leads without delivering them.
 const oneBuyer = `{"data_dir": "data", "listen": "127.0.0.1:0", "admin": {"listen": "127.0.0.1:0", "password": "` + witness.AdminPassword + `"},
 "suppliers": [{"id": "sup", "api_key": "key-of-the-supplier-01", "ingest_rate": 1000000}],
 "buyers": [{"id": "buy"}],
@@ -26,12 +26,12 @@ const oneBuyer = `{"data_dir": "data", "listen": "127.0.0.1:0", "admin": {"liste
 
 const (
 	persons  = 6
-	leadsOf  = 60 // of each
+	leadsOf  = 60 // for each person
 	erasings = 12
 )
 
-// brings sends the leads of all persons, a person's spread over all the others'.
-func brings(t *testing.T, x *witness.Exchange) {
+// sendLeads sends the leads of all persons, in mixed order.
+func sendLeads(t *testing.T, x *witness.Exchange) {
 	t.Helper()
 	address := x.Address()
 	for n := range persons * leadsOf {
@@ -56,8 +56,7 @@ func brings(t *testing.T, x *witness.Exchange) {
 	}
 }
 
-// slotsInLog are the slots that leads were sealed under, by the log's dump, and those
-// that were erased.
+// slotsInLog returns the key slots of leads and of erasures in the log's dump.
 func slotsInLog(t *testing.T, x *witness.Exchange) (sealed, erased map[uint64]int) {
 	t.Helper()
 	sealed, erased = map[uint64]int{}, map[uint64]int{}
@@ -84,8 +83,7 @@ func slotsInLog(t *testing.T, x *witness.Exchange) (sealed, erased map[uint64]in
 	return sealed, erased
 }
 
-// keysMatch holds the keys on the disk against the log: those of erased leads are gone,
-// and no others.
+// keysMatch checks that exactly the keys of erased leads are gone from the disk.
 func keysMatch(t *testing.T, x *witness.Exchange) (erased int) {
 	t.Helper()
 	keys, err := os.ReadFile(filepath.Join(x.DataDir(), "keys", "leads", fmt.Sprintf("%020d", 1)))
@@ -105,9 +103,9 @@ func keysMatch(t *testing.T, x *witness.Exchange) (erased int) {
 	return len(dropped)
 }
 
-// TestKilledWhileErasing kills the exchange at any instant of an erasure. The next start
-// has made whole what was begun: of whom the log says that he was erased, the keys are
-// gone, and of nobody else; to erase again completes it.
+// TestKilledWhileErasing kills the exchange at random instants of an erasure. The next start
+// must complete it: the keys of exactly the leads that the log erased are gone. Repeating the
+// erasure completes the rest.
 func TestKilledWhileErasing(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long: make test-long kills the exchange")
@@ -117,8 +115,8 @@ func TestKilledWhileErasing(t *testing.T) {
 	x := witness.NewExchange(t, program, t.TempDir())
 	x.Configure([]byte(oneBuyer))
 	x.Start()
-	brings(t, x)
-	chance, cut := rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 1)), 0
+	sendLeads(t, x)
+	random, cut := rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 1)), 0
 	longest := 20 * time.Millisecond
 	for round := range erasings {
 		who := fmt.Sprintf(`{"phone":"415555%04d"}`, 1000+round%persons)
@@ -128,7 +126,7 @@ func TestKilledWhileErasing(t *testing.T) {
 			status, _, err := x.AdminRequest("POST", "/admin/v1/erase", who)
 			answered <- err == nil && status == http.StatusOK
 		}()
-		time.Sleep(time.Duration(chance.Int64N(int64(longest))))
+		time.Sleep(time.Duration(random.Int64N(int64(longest))))
 		x.Kill()
 		if <-answered {
 			longest = max(time.Since(began), time.Millisecond)
@@ -138,7 +136,7 @@ func TestKilledWhileErasing(t *testing.T) {
 		x.Start()
 		keysMatch(t, x)
 		if round < persons {
-			continue // the second time each is erased to the end
+			continue // the second time, complete each erasure
 		}
 		status, said, err := x.AdminRequest("POST", "/admin/v1/erase", who)
 		if err != nil || status != http.StatusOK || !strings.Contains(string(said), `"left":0`) {

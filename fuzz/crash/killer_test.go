@@ -13,7 +13,7 @@ import (
 	"pingpost/fuzz/witness"
 )
 
-// manner is a way to end a life of the exchange.
+// manner is a way to end the exchange.
 type manner string
 
 const (
@@ -27,75 +27,73 @@ const (
 	orderly   manner = "not at all: it is stopped in order"
 )
 
-// deck has every manner, and the one that hits recovery twice. Decks are
-// shuffled and dealt until the exchange was killed often enough.
-func deck(chance *rand.Rand) []manner {
+// deck returns every manner, with a double share of the one that hits the recovery. Decks are
+// shuffled and used until the exchange was killed often enough.
+func deck(random *rand.Rand) []manner {
 	cards := []manner{plainly, again, again, frozen, thawed, reloading, stopping, writing, orderly}
-	chance.Shuffle(len(cards), func(i, j int) { cards[i], cards[j] = cards[j], cards[i] })
+	random.Shuffle(len(cards), func(i, j int) { cards[i], cards[j] = cards[j], cards[i] })
 	return cards
 }
 
-// killer ends the exchange's lives.
+// killer ends the exchange in different ways.
 type killer struct {
 	*witness.Harness
 	t      *testing.T
-	chance *rand.Rand
+	random *rand.Rand
 	kills  int
-	tally  map[manner]int // of the kills
+	tally  map[manner]int // number of kills by manner
 }
 
-// within is some instant of a span.
-func (k *killer) within(span time.Duration) {
-	time.Sleep(time.Duration(k.chance.Int64N(int64(span))))
+// sleepUpTo sleeps for a random part of the span.
+func (k *killer) sleepUpTo(span time.Duration) {
+	time.Sleep(time.Duration(k.random.Int64N(int64(span))))
 }
 
-// end ends the present life. Where the exchange was faster, and has stopped in
-// order before it was killed, that is no kill.
+// end ends the process. If it stopped in order before the kill, that does not count as a kill.
 func (k *killer) end(how manner) {
 	switch how {
 	case orderly:
 		k.Stop()
 		return
 	case again:
-		k.slay(plainly)
-		for range 1 + k.chance.IntN(2) {
+		k.countKill(plainly)
+		for range 1 + k.random.IntN(2) {
 			k.Launch()
-			k.within(max(k.Startup(), time.Millisecond))
-			k.slay(again)
+			k.sleepUpTo(max(k.Startup(), time.Millisecond))
+			k.countKill(again)
 		}
 		return
 	case frozen:
 		k.Signal(syscall.SIGSTOP)
-		k.within(100 * time.Millisecond)
+		k.sleepUpTo(100 * time.Millisecond)
 	case thawed:
 		k.Signal(syscall.SIGSTOP)
-		k.within(300 * time.Millisecond)
+		k.sleepUpTo(300 * time.Millisecond)
 		k.Signal(syscall.SIGCONT)
-		k.within(20 * time.Millisecond)
+		k.sleepUpTo(20 * time.Millisecond)
 	case reloading:
 		k.WriteNextConfig()
 		k.Signal(syscall.SIGHUP)
-		k.within(15 * time.Millisecond)
+		k.sleepUpTo(15 * time.Millisecond)
 	case stopping:
 		k.Signal(syscall.SIGTERM)
-		k.within(200 * time.Millisecond)
+		k.sleepUpTo(200 * time.Millisecond)
 	case writing:
 		k.untilWriting()
 	}
-	k.slay(how)
+	k.countKill(how)
 }
 
-// slay kills, and counts it where there was somebody to kill.
-func (k *killer) slay(how manner) {
+// countKill kills the process, and counts it if it was still running.
+func (k *killer) countKill(how manner) {
 	if k.Kill() {
 		k.kills++
 		k.tally[how]++
 	}
 }
 
-// untilWriting has the exchange stop, and waits until it writes its snapshot, or
-// it is too late for one. A temporary file may lie there from an earlier death:
-// the writer begins it anew.
+// untilWriting stops the exchange and waits until it writes its snapshot, or until it is too
+// late. A temporary file may exist from an earlier kill; the exchange overwrites it.
 func (k *killer) untilWriting() {
 	begun := func() (at time.Time) {
 		if info, err := os.Stat(filepath.Join(k.DataDir(), "snapshot", "next.tmp")); err == nil {
@@ -109,5 +107,5 @@ func (k *killer) untilWriting() {
 		at := begun()
 		return (!at.IsZero() && !at.Equal(before)) || k.ExitReport() != ""
 	})
-	k.within(4 * time.Millisecond)
+	k.sleepUpTo(4 * time.Millisecond)
 }

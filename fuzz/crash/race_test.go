@@ -2,7 +2,6 @@
 
 package crash
 
-// raceDetector tells whether the test runs under the race detector. Then so do
-// the exchange and the buyers: the detector's own build of every package is at
-// hand, and a race under load and recovery is a failure like any other.
+// raceDetector reports whether the test has the race detector. The exchange and the buyers then
+// have it too: the compiled packages exist already, and a race is a failure.
 const raceDetector = true
