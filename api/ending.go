@@ -10,19 +10,19 @@ import (
 	"github.com/goccy/go-yaml"
 )
 
-// Ending is what answers of a deprecated operation say, as the values of headers.
+// Ending holds the header values in answers of a deprecated operation.
 type Ending struct {
-	Method, Path string // as the document has the path
-	Deprecation  string // since when (RFC 9745)
-	Sunset       string // until when (RFC 8594); empty where that is not known yet
-	Link         string // to what is to be done
+	Method, Path string // path as in the document
+	Deprecation  string // date of the deprecation (RFC 9745)
+	Sunset       string // date of the removal (RFC 8594); empty if unknown
+	Link         string // instructions for users
 }
 
-// Endings are those of a document: operations that it marks deprecated: true, with
-// x-deprecated and x-sunset, days, and externalDocs with what to do.
+// Endings returns the deprecated operations of a document. Each has deprecated: true, the dates
+// x-deprecated and x-sunset, and externalDocs with instructions.
 func Endings(document []byte) (endings []Ending, err error) {
 	if !bytes.Contains(document, []byte("deprecated: true")) {
-		return nil, nil // which a start has not to read whole
+		return nil, nil // saves parsing the document at every start
 	}
 	var read struct {
 		Paths map[string]map[string]any `yaml:"paths"`
@@ -54,11 +54,11 @@ func endingOf(operation map[string]any) (e Ending, err error) {
 	}
 	since, err := time.Parse(time.DateOnly, text(operation, "x-deprecated"))
 	if err != nil {
-		return e, fmt.Errorf("x-deprecated is to be the day since which it is: %w", err)
+		return e, fmt.Errorf("x-deprecated must be the date of the deprecation: %w", err)
 	}
 	docs, _ := operation["externalDocs"].(map[string]any)
 	if text(docs, "url") == "" {
-		return e, fmt.Errorf("externalDocs has no url that says what to do")
+		return e, fmt.Errorf("externalDocs must have a url with instructions")
 	}
 	e.Deprecation = "@" + strconv.FormatInt(since.Unix(), 10)
 	e.Link = "<" + text(docs, "url") + `>; rel="deprecation"`
@@ -67,10 +67,10 @@ func endingOf(operation map[string]any) (e Ending, err error) {
 	}
 	until, err := time.Parse(time.DateOnly, text(operation, "x-sunset"))
 	if err != nil {
-		return e, fmt.Errorf("x-sunset is to be the day on which it ends: %w", err)
+		return e, fmt.Errorf("x-sunset must be the date of the removal: %w", err)
 	}
 	if until.Before(since.AddDate(1, 0, 0)) {
-		return e, fmt.Errorf("x-sunset is less than twelve months after x-deprecated, which docs/versioning.md promises")
+		return e, fmt.Errorf("x-sunset must be at least twelve months after x-deprecated, as docs/versioning.md promises")
 	}
 	e.Sunset = until.Format(http.TimeFormat)
 	return e, nil

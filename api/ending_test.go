@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestEndingsSayAll: whoever marks an operation and forgets what users need is told.
+// A deprecated operation without dates or instructions is an error.
 func TestEndingsSayAll(t *testing.T) {
 	for name, row := range map[string]struct{ fields, want string }{
 		"no day":            {"externalDocs: {url: x}", "x-deprecated"},

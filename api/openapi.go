@@ -15,23 +15,23 @@ var (
 	admin []byte
 )
 
-// YAML is the document of the public addresses as it was written. Nobody may change it.
+// YAML returns the public document as written. The caller must not change it.
 func YAML() []byte { return document }
 
-// JSON is the same for programs: the same members in the same order. Nobody may change
-// it.
+// JSON returns the public document as JSON, with the same order of members. The caller must not
+// change it.
 var JSON = sync.OnceValue(func() []byte { return converted(document) })
 
-// AdminYAML is the document of the admin address as it was written. Nobody may change it.
+// AdminYAML returns the admin document as written. The caller must not change it.
 func AdminYAML() []byte { return admin }
 
-// AdminJSON is the same for programs. Nobody may change it.
+// AdminJSON returns the admin document as JSON. The caller must not change it.
 var AdminJSON = sync.OnceValue(func() []byte { return converted(admin) })
 
 func converted(document []byte) []byte {
 	converted, err := yaml.YAMLToJSON(document)
 	if err != nil {
-		panic("BUG: the document is no YAML: " + err.Error()) // a test converts it
+		panic("BUG: the document is no YAML: " + err.Error()) // a test converts the documents
 	}
 	return converted
 }

@@ -32,7 +32,7 @@ func (b *breached) told() []error {
 // holding is a client's way out on which every exchange is held against the OpenAPI document of
 // its address.
 func holding(base http.RoundTripper) *contract.Transport {
-	return &contract.Transport{Base: base, Tell: breaches.tell}
+	return &contract.Transport{Base: base, Report: breaches.tell}
 }
 
 // holds holds what a buyer is sent against the document.
@@ -41,7 +41,7 @@ func (b *taker) holds(r *http.Request, body []byte) {
 		if !strings.HasSuffix(r.URL.Path, "/v1/"+what) {
 			continue
 		}
-		if err := contract.Own().CheckSent("buyer."+what, &contract.Request{Header: r.Header, Body: body}); err != nil {
+		if err := contract.Public().CheckSent("buyer."+what, &contract.Request{Header: r.Header, Body: body}); err != nil {
 			breaches.tell(err)
 		}
 	}

@@ -58,8 +58,8 @@ func (w *wire) next(method string) *answer {
 		w.t.Fatalf("no answer: %v; heard %q", err, w.heard.String())
 	}
 	a := hear(w.t, response)
-	if q, ok := contract.Next(&w.said); ok && contract.Of(q.Path) != nil && a.status >= http.StatusOK {
-		if err := contract.Of(q.Path).Check(q, &contract.Answer{Status: a.status, Header: a.header, Body: []byte(a.body)}); err != nil {
+	if q, ok := contract.ReadRequest(&w.said); ok && contract.ForPath(q.Path) != nil && a.status >= http.StatusOK {
+		if err := contract.ForPath(q.Path).Check(q, &contract.Answer{Status: a.status, Header: a.header, Body: []byte(a.body)}); err != nil {
 			w.t.Error(err)
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestCheckAdmin: what the admin address answers is held against its own document.
+// Answers of the admin address are checked against its own document.
 func TestCheckAdmin(t *testing.T) {
 	json := lines("Content-Type", "application/json")
 	ask := func(method, path, body string) *Request { return &Request{method, path, http.Header{}, []byte(body)} }
@@ -16,7 +16,7 @@ func TestCheckAdmin(t *testing.T) {
 		what string
 		q    *Request
 		a    *Answer
-		want string // a part of what is found; empty: nothing is
+		want string // part of the expected finding; empty: none
 	}{
 		{"an answer", ask("GET", "/admin/v1/hash", ""), &Answer{200, json, []byte(`{"seq":1,"hash":"a"}`)}, ""},
 		{"a member that nobody named", ask("GET", "/admin/v1/hash", ""), &Answer{200, json, []byte(`{"seq":1,"hash":"a","more":1}`)}, "more"},
@@ -33,11 +33,11 @@ func TestCheckAdmin(t *testing.T) {
 		{"a head", &Request{Method: "HEAD", Path: "/admin/v1/hash"}, &Answer{405, http.Header{}, nil}, ""},
 		{"a head of nobody", &Request{Method: "HEAD", Path: "/admin/v1/hash"}, &Answer{401, http.Header{}, nil}, ""},
 		{"a head that is answered", &Request{Method: "HEAD", Path: "/admin/v1/hash"}, &Answer{200, http.Header{}, nil}, "no such operation"},
-		{"an error of the public addresses", ask("GET", "/admin/v1/returns", ""), failed(422, "post_rejected"), `422 "post_rejected" is none`},
+		{"an error of the public addresses", ask("GET", "/admin/v1/returns", ""), failed(422, "post_rejected"), `no error 422 "post_rejected"`},
 		{"an error that is another's", ask("GET", "/admin/v1/returns", ""), failed(422, "bid_expired"), `"bid_expired"`},
 		{"a body of any type", ask("POST", "/admin/v1/returns/lead_1", `{"approve":true}`), &Answer{204, http.Header{}, nil}, ""},
 		{"a body that does not fit", ask("POST", "/admin/v1/returns/lead_1", `{"approve":1}`), &Answer{204, http.Header{}, nil}, "approve"},
-		{"no body", ask("POST", "/admin/v1/returns/lead_1", ``), &Answer{204, http.Header{}, nil}, "without its body"},
+		{"no body", ask("POST", "/admin/v1/returns/lead_1", ``), &Answer{204, http.Header{}, nil}, "without its required body"},
 		{"no body, which may be", ask("POST", "/admin/v1/suppliers/s/tokens", ``), failed(404, "not_found"), ""},
 		{"YAML", ask("PUT", "/admin/v1/config", "a: 1"), &Answer{200, json, []byte(`{"changes":[],"unapplied":[],"warnings":[]}`)}, ""},
 		{"an etag that is missing", ask("DELETE", "/admin/v1/config/buyers/b", ""), &Answer{200, json, []byte(`{"changes":[],"unapplied":[],"warnings":[]}`)}, "If-Match is missing"},
@@ -52,26 +52,25 @@ func TestCheckAdmin(t *testing.T) {
 	}
 }
 
-// TestOf: each path is held against the document of its own address.
+// Each path belongs to the document of its address.
 func TestOf(t *testing.T) {
 	for path, want := range map[string]*Contract{
-		"/api/v1/ingest": Own(), "/v1/ping": Own(), "/docs": Own(), "/admin/v1/hash": Admin(), "/readyz": Admin(), "/debug/pprof/heap": Admin(), "/more": nil,
+		"/api/v1/ingest": Public(), "/v1/ping": Public(), "/docs": Public(), "/admin/v1/hash": Admin(), "/readyz": Admin(), "/debug/pprof/heap": Admin(), "/more": nil,
 	} {
-		if Of(path) != want {
+		if ForPath(path) != want {
 			t.Errorf("%s is held against another document", path)
 		}
 	}
 }
 
-// TestTransportStreams: neither an upload nor events are read before their time, and both
-// are held against the document.
+// Uploads and event streams are not buffered, and both are checked.
 func TestTransportStreams(t *testing.T) {
 	told := 0
 	more := make(chan struct{})
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/event-stream")
 		if r.Method == http.MethodPut {
-			<-more // the upload goes on once its answer was asked for
+			<-more // the upload continues once its answer was requested
 			_, _ = io.Copy(io.Discard, r.Body)
 			return
 		}
@@ -79,7 +78,7 @@ func TestTransportStreams(t *testing.T) {
 		<-r.Context().Done()
 	}))
 	defer server.Close()
-	client := &http.Client{Transport: &Transport{Base: new(http.Transport), Tell: func(error) { told++ }}}
+	client := &http.Client{Transport: &Transport{Base: new(http.Transport), Report: func(error) { told++ }}}
 	defer client.CloseIdleConnections()
 	from, into := io.Pipe()
 	go func() {

@@ -17,83 +17,84 @@ import (
 	"pingpost/api/errcode"
 )
 
-// Request is one as it went over the wire. Its path has no query.
+// Request is a request as sent. Its path has no query.
 type Request struct {
 	Method, Path string
 	Header       http.Header
 	Body         []byte
 }
 
-// Answer is one as it came.
+// Answer is an answer as received.
 type Answer struct {
 	Status int
 	Header http.Header
 	Body   []byte
 }
 
-// Check holds an answer against the document, and the request too, where it was taken.
-// The error names all that is wrong.
+// Check checks an answer against the document, and after success the request too. The error
+// lists all findings.
 func (c *Contract) Check(q *Request, a *Answer) error {
 	f := &findings{admin: c.admin}
 	op, methods, known := c.operation(q.Method, q.Path)
 	switch {
-	case c.admin && astray(q, a):
-		f.early(a, http.StatusNotFound, errcode.NotFound)
-	case op.its == nil && q.Method == http.MethodHead: // without a body there is no code
+	case c.admin && isMisdirected(q, a):
+		f.checkUnmatched(a, http.StatusNotFound, errcode.NotFound)
+	case op.value == nil && q.Method == http.MethodHead: // a HEAD answer has no body and so no code
 		if a.Status < http.StatusBadRequest || a.Status != http.StatusNotFound && a.Status != http.StatusMethodNotAllowed && !c.admin {
 			f.add("the document has no such operation")
 		}
-	case !known, op.its == nil && a.Status == http.StatusNotFound && c.mayLack(q.Path, methods):
-		f.early(a, http.StatusNotFound, errcode.NotFound)
-	case op.its == nil:
-		f.early(a, http.StatusMethodNotAllowed, errcode.MethodNotAllowed)
+	case !known, op.value == nil && a.Status == http.StatusNotFound && c.hasDocumented404(q.Path, methods):
+		f.checkUnmatched(a, http.StatusNotFound, errcode.NotFound)
+	case op.value == nil:
+		f.checkUnmatched(a, http.StatusMethodNotAllowed, errcode.MethodNotAllowed)
 		if allow := a.Header.Get("Allow"); a.Status == http.StatusMethodNotAllowed && !slices.Contains(methods, strings.Split(allow, ", ")[0]) {
-			f.add("Allow is %q, and the document has %v", allow, methods)
+			f.add("Allow is %q, but the document has %v", allow, methods)
 		}
 	default:
-		c.answer(f, op, q, a)
+		c.checkAnswer(f, op, q, a)
 		if a.Status < 300 {
-			c.taken(f, op, q, a)
+			c.checkRequest(f, op, q, a)
 		}
 	}
-	return f.of(fmt.Sprintf("%s %s, answered %d", q.Method, q.Path, a.Status))
+	return f.err(fmt.Sprintf("%s %s, answered %d", q.Method, q.Path, a.Status))
 }
 
-// astray tells whether a request for the admin address came to a public one, which has
-// none of its paths: it asks nobody who they are before it says so.
-func astray(q *Request, a *Answer) bool {
+// isMisdirected reports whether a request for the admin API reached a public address. That
+// address has no such path, and answers 404 without authentication.
+func isMisdirected(q *Request, a *Answer) bool {
 	return a.Status == http.StatusNotFound && q.Method != http.MethodHead && q.Header.Get("Authorization") == "" && q.Header.Get("Cookie") == ""
 }
 
-// mayLack tells whether the path is one that some exchanges do not have.
-func (c *Contract) mayLack(path string, methods []string) bool {
+// hasDocumented404 reports whether an operation of the path documents 404, because some
+// exchanges do not have it.
+func (c *Contract) hasDocumented404(path string, methods []string) bool {
 	for _, method := range methods {
 		op, _, _ := c.operation(method, path)
-		if at(op.its, "responses", "404") != nil {
+		if at(op.value, "responses", "404") != nil {
 			return true
 		}
 	}
 	return false
 }
 
-// CheckSent holds a request of the exchange's own against one of the document's
-// webhooks, such as lead.posted or buyer.ping.
+// CheckSent checks a request that the exchange sends, against a webhook of the document such as
+// lead.posted or buyer.ping.
 func (c *Contract) CheckSent(webhook string, q *Request) error {
 	f := &findings{}
-	op, ok := c.of(place{"", c.root}, "webhooks", webhook, "post")
+	op, ok := c.resolve(documentPart{"", c.root}, "webhooks", webhook, "post")
 	if !ok {
 		f.add("the document has no such webhook")
 	} else {
-		c.parameters(f, op, q.Header)
-		if schema, ok := c.of(op, "requestBody", "content", "application/json", "schema"); ok {
-			f.value("the body", c, schema, c.closed, q.Body)
+		c.checkParameters(f, op, q.Header)
+		if schema, ok := c.resolve(op, "requestBody", "content", "application/json", "schema"); ok {
+			f.checkValue("the body", c, schema, c.closedCompiler, q.Body)
 		}
 	}
-	return f.of("sent as " + webhook)
+	return f.err("sent as " + webhook)
 }
 
-// plain is the body as it was before it was packed.
-func (a *Answer) plain() []byte {
+// decodedBody returns the body, uncompressed if it is gzip.
+func (a *Answer) decodedBody() []byte {
 	if a.Header.Get("Content-Encoding") != "gzip" {
 		return a.Body
 	}
@@ -108,27 +109,27 @@ func (a *Answer) plain() []byte {
 	return body
 }
 
-// findings are what is wrong with one exchange.
+// findings are the faults of one request and its answer.
 type findings struct {
 	all   []string
-	admin bool // it was at the operators' address
+	admin bool // of the admin address
 }
 
 func (f *findings) add(format string, args ...any) {
 	f.all = append(f.all, fmt.Sprintf(format, args...))
 }
 
-func (f *findings) of(what string) error {
+func (f *findings) err(what string) error {
 	if len(f.all) == 0 {
 		return nil
 	}
-	return errors.New("against the OpenAPI document: " + what + ":\n\t" + strings.Join(f.all, "\n\t"))
+	return errors.New("traffic differs from the OpenAPI document: " + what + ":\n\t" + strings.Join(f.all, "\n\t"))
 }
 
-// early judges an answer where no operation was called: it is this error, or one for
-// which the path was not looked at.
-func (f *findings) early(a *Answer, status int, code string) {
-	said := f.failure(a)
+// checkUnmatched checks the answer if the document has no operation for the request. Only the
+// given error is allowed, or one that the server sends before it looks at the path.
+func (f *findings) checkUnmatched(a *Answer, status int, code string) {
+	said := f.readError(a)
 	if a.Status == status && said == code {
 		return
 	}
@@ -136,51 +137,51 @@ func (f *findings) early(a *Answer, status int, code string) {
 	case errcode.MalformedRequest, errcode.RequestTimeout, errcode.HeaderTooLarge, errcode.HTTPVersionNotSupported,
 		errcode.Internal, errcode.Unavailable:
 	case errcode.Unauthorized, errcode.Forbidden, errcode.RateLimited, errcode.MalformedJSON:
-		// There, who is not let in is not told what there is, and a body is read before a
-		// name of many parts is looked at.
+		// The admin address authenticates before it reveals its paths, and reads the body
+		// before it parses a path of several parts.
 		if !f.admin {
-			f.add("the document has no such operation, and the answer is %d %q", a.Status, said)
+			f.add("the document has no such operation, but the answer is %d %q", a.Status, said)
 		}
 	default:
-		f.add("the document has no such operation, and the answer is %d %q", a.Status, said)
+		f.add("the document has no such operation, but the answer is %d %q", a.Status, said)
 	}
 }
 
-// failure reads an error's body and sees that it agrees with its answer.
-func (f *findings) failure(a *Answer) (code string) {
+// readError decodes an error body and checks that it agrees with its answer.
+func (f *findings) readError(a *Answer) (code string) {
 	var body struct {
 		Error     string `json:"error"`
 		RequestID string `json:"request_id"`
 	}
 	if err := json.Unmarshal(a.Body, &body); err != nil {
-		f.add("the error's body: %v", err)
+		f.add("cannot decode the error's body: %v", err)
 	}
 	known, ok := errcode.Of(body.Error)
 	if !ok || known.Status != a.Status || f.admin && !known.Admin || !f.admin && !known.Public {
-		f.add("%d %q is none of api/errors.yaml", a.Status, body.Error)
+		f.add("api/errors.yaml has no error %d %q for this address", a.Status, body.Error)
 	}
 	if id := a.Header.Get("X-Request-Id"); id != body.RequestID {
-		f.add("X-Request-Id is %q, and request_id %q", id, body.RequestID)
+		f.add("X-Request-Id is %q, but request_id is %q", id, body.RequestID)
 	}
 	return body.Error
 }
 
-// answer judges an answer to an operation.
-func (c *Contract) answer(f *findings, op place, q *Request, a *Answer) {
-	response, ok := c.of(op, "responses", fmt.Sprint(a.Status))
+// checkAnswer checks an answer to an operation.
+func (c *Contract) checkAnswer(f *findings, op documentPart, q *Request, a *Answer) {
+	response, ok := c.resolve(op, "responses", fmt.Sprint(a.Status))
 	if !ok {
 		f.add("the status is not documented")
 		return
 	}
 	c.headers(f, response, a.Header)
-	content, _ := response.its["content"].(object)
+	content, _ := response.value["content"].(object)
 	kind, _, _ := mime.ParseMediaType(a.Header.Get("Content-Type"))
 	switch {
 	case q.Method == http.MethodHead:
 		return
 	case len(content) == 0:
 		if len(a.Body) > 0 {
-			f.add("there is a body, and the document has none")
+			f.add("the answer has a body, but the document has none")
 		}
 		return
 	case content[kind] == nil:
@@ -190,84 +191,84 @@ func (c *Contract) answer(f *findings, op place, q *Request, a *Answer) {
 	if kind != "application/json" {
 		return
 	}
-	media, _ := c.of(response, "content", kind)
-	if schema, ok := c.of(media, "schema"); ok {
-		f.value("the body", c, schema, c.closed, a.plain())
+	media, _ := c.resolve(response, "content", kind)
+	if schema, ok := c.resolve(media, "schema"); ok {
+		f.checkValue("the body", c, schema, c.closedCompiler, a.decodedBody())
 	}
 	if a.Status >= 400 {
-		code := f.failure(a)
+		code := f.readError(a)
 		if !c.hasExample(media, code) {
 			f.add("no example of this response has the error %q", code)
 		}
 	}
 }
 
-// hasExample tells whether one of a response's examples is this error.
-func (c *Contract) hasExample(media place, code string) bool {
-	examples, _ := media.its["examples"].(object)
+// hasExample reports whether an example of the response has the error code.
+func (c *Contract) hasExample(media documentPart, code string) bool {
+	examples, _ := media.value["examples"].(object)
 	for name := range examples {
-		example, _ := c.of(media, "examples", name)
-		if at(example.its, "value", "error") == code {
+		example, _ := c.resolve(media, "examples", name)
+		if at(example.value, "value", "error") == code {
 			return true
 		}
 	}
 	return false
 }
 
-// plumbing are headers that belong to HTTP and not to the interface.
-var plumbing = []string{
+// transportHeaders belong to HTTP, not to the interface.
+var transportHeaders = []string{
 	"Connection", "Content-Encoding", "Content-Length", "Content-Type", "Date", "Server",
 	"Transfer-Encoding", "Vary",
 }
 
-func (c *Contract) headers(f *findings, response place, got http.Header) {
-	documented, _ := response.its["headers"].(object)
+func (c *Contract) headers(f *findings, response documentPart, got http.Header) {
+	documented, _ := response.value["headers"].(object)
 	names := map[string]bool{}
 	for name := range documented {
 		names[http.CanonicalHeaderKey(name)] = true
-		header, _ := c.of(response, "headers", name)
-		c.header(f, name, header, got)
+		header, _ := c.resolve(response, "headers", name)
+		c.checkHeader(f, name, header, got)
 	}
 	for name := range got {
-		if !names[name] && !slices.Contains(plumbing, name) {
+		if !names[name] && !slices.Contains(transportHeaders, name) {
 			f.add("the header %s is not documented", name)
 		}
 	}
 }
 
-// header judges one header line by its schema.
-func (c *Contract) header(f *findings, name string, documented place, got http.Header) {
+// checkHeader checks a header against its schema.
+func (c *Contract) checkHeader(f *findings, name string, documented documentPart, got http.Header) {
 	lines := got.Values(name)
 	switch {
 	case len(lines) == 0:
-		if documented.its["required"] == true {
+		if documented.value["required"] == true {
 			f.add("the header %s is missing", name)
 		}
 		return
 	case len(lines) > 1:
-		f.add("the header %s is there %d times", name, len(lines))
+		f.add("the header %s occurs %d times", name, len(lines))
 	}
-	schema, ok := c.of(documented, "schema")
+	schema, ok := c.resolve(documented, "schema")
 	if !ok {
 		return
 	}
 	text := []byte(lines[0])
-	if schema.its["type"] != "integer" {
+	if schema.value["type"] != "integer" {
 		text, _ = json.Marshal(lines[0])
 	}
-	f.value("the header "+name, c, schema, c.closed, text)
+	f.checkValue("the header "+name, c, schema, c.closedCompiler, text)
 }
 
-// value judges JSON by a schema. What is found names places, and no values.
-func (f *findings) value(what string, c *Contract, at place, compiler *jsonschema.Compiler, text []byte) {
+// checkValue checks JSON against a schema. Findings contain places but no values.
+func (f *findings) checkValue(what string, c *Contract, at documentPart, compiler *jsonschema.Compiler, text []byte) {
 	schema, err := c.schema(at, compiler)
 	if err != nil {
-		f.add("%s: the schema: %v", what, err)
+		f.add("%s: cannot compile the schema: %v", what, err)
 		return
 	}
 	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
 	if err != nil {
-		f.add("%s is no JSON: %v", what, err)
+		f.add("%s is not JSON: %v", what, err)
 		return
 	}
 	if err := schema.Validate(value); err != nil {

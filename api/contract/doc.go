@@ -1,15 +1,13 @@
-// Package contract holds traffic against the OpenAPI documents, for tests: each answer
-// of an address, each request that was taken, and what the exchange sends to buyers and
-// to suppliers. The public addresses have one document and the operators' another; by
-// its path it is known which one an exchange belongs to.
+// Package contract checks traffic against the OpenAPI documents in tests. It checks each
+// answer, each accepted request, and the requests that the exchange sends to buyers and
+// suppliers. The public addresses have one document and the admin address another; the path
+// decides.
 //
-// It is strict where a validator of OpenAPI would be lenient, so that the document and
-// the server say the same in both directions. In what the exchange says there is no
-// member and no header that the document does not name, and no error code that no
-// example of that response has. It is lenient in one thing, as the document says: a
-// member of a request that is null or blank counts as not sent.
+// The check is stricter than a usual OpenAPI validator, so that document and server agree in
+// both directions. The exchange must not send a member, a header or an error code that the
+// document does not name for that response. As the document allows, a member of a request that
+// is null or blank counts as missing.
 //
-// Schemas are compiled once and checked by jsonschema, which knows the dialect of 3.1
-// whole. kin-openapi uses the same library and compiles at every check; it is used to
-// judge the document itself.
+// Schemas are compiled once. jsonschema supports the whole dialect of OpenAPI 3.1. kin-openapi
+// uses the same library but compiles at every check; it validates the documents themselves.
 package contract

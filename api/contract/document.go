@@ -12,24 +12,23 @@ import (
 	"pingpost/api"
 )
 
-// Contract is a document that traffic can be held against. It is safe for many
-// goroutines.
+// Contract is an OpenAPI document for checks. It is safe for concurrent use.
 type Contract struct {
-	root    object
-	admin   bool                 // it is that of the operators' address
-	open    *jsonschema.Compiler // of requests: members that nobody has named are fine
-	closed  *jsonschema.Compiler // of what the exchange says: they are not
-	mu      sync.Mutex
-	schemas map[string]*jsonschema.Schema
+	root           object
+	admin          bool                 // the document of the admin address
+	openCompiler   *jsonschema.Compiler // for requests; unknown members are allowed
+	closedCompiler *jsonschema.Compiler // for the exchange's own data; unknown members are not allowed
+	mu             sync.Mutex
+	schemas        map[string]*jsonschema.Schema
 }
 
-// object is a JSON object, and a part of the document.
+// object is a JSON object of the document.
 type object = map[string]any
 
-// Own is the contract of the public addresses.
-var Own = sync.OnceValue(func() *Contract { return mustNew(api.JSON()) })
+// Public returns the contract of the public addresses.
+var Public = sync.OnceValue(func() *Contract { return mustNew(api.JSON()) })
 
-// Admin is the contract of the operators' address.
+// Admin returns the contract of the admin address.
 var Admin = sync.OnceValue(func() *Contract {
 	c := mustNew(api.AdminJSON())
 	c.admin = true
@@ -39,7 +38,7 @@ var Admin = sync.OnceValue(func() *Contract {
 func mustNew(document []byte) *Contract {
 	c, err := New(document)
 	if err != nil {
-		panic("BUG: " + err.Error()) // a test reads it
+		panic("BUG: " + err.Error()) // a test reads the document
 	}
 	return c
 }
@@ -49,24 +48,24 @@ const (
 	closedURL = "https://contract.invalid/closed.json"
 )
 
-// New reads a document, as JSON.
+// New reads a document in JSON.
 func New(document []byte) (*Contract, error) {
-	c := &Contract{open: jsonschema.NewCompiler(), closed: jsonschema.NewCompiler(), schemas: map[string]*jsonschema.Schema{}}
-	for _, compiler := range [...]*jsonschema.Compiler{c.open, c.closed} {
+	c := &Contract{openCompiler: jsonschema.NewCompiler(), closedCompiler: jsonschema.NewCompiler(), schemas: map[string]*jsonschema.Schema{}}
+	for _, compiler := range [...]*jsonschema.Compiler{c.openCompiler, c.closedCompiler} {
 		compiler.DefaultDraft(jsonschema.Draft2020)
 		compiler.AssertFormat()
 	}
-	for url, compiler := range map[string]*jsonschema.Compiler{openURL: c.open, closedURL: c.closed} {
+	for url, compiler := range map[string]*jsonschema.Compiler{openURL: c.openCompiler, closedURL: c.closedCompiler} {
 		parsed, err := jsonschema.UnmarshalJSON(bytes.NewReader(document))
 		if err != nil {
-			return nil, fmt.Errorf("the document is no JSON: %w", err)
+			return nil, fmt.Errorf("the OpenAPI document is not JSON: %w", err)
 		}
 		root, ok := parsed.(object)
 		if !ok {
-			return nil, fmt.Errorf("the document is no object")
+			return nil, fmt.Errorf("the OpenAPI document is not an object")
 		}
 		if url == closedURL {
-			shut(root)
+			closeSchemas(root)
 		} else {
 			c.root = root
 		}
@@ -77,9 +76,9 @@ func New(document []byte) (*Contract, error) {
 	return c, nil
 }
 
-// shut has every named schema of an object take its own members alone, unless it says
-// that it takes others.
-func shut(root object) {
+// closeSchemas rejects unknown members in all named object schemas, unless a schema allows
+// them.
+func closeSchemas(root object) {
 	schemas, _ := at(root, "components", "schemas").(object)
 	for _, schema := range schemas {
 		s, _ := schema.(object)
@@ -89,7 +88,7 @@ func shut(root object) {
 	}
 }
 
-// at walks down by member names; nil: there is nothing.
+// at returns the value below the member names, or nil.
 func at(from any, names ...string) any {
 	for _, name := range names {
 		o, _ := from.(object)
@@ -98,23 +97,23 @@ func at(from any, names ...string) any {
 	return from
 }
 
-// place is a part of the document, and where it stands there as a JSON pointer.
-type place struct {
-	at  string
-	its object
+// documentPart is a part of the document with its JSON pointer.
+type documentPart struct {
+	pointer string
+	value   object
 }
 
 // pointer escapes member names (RFC 6901).
 var pointer = strings.NewReplacer("~", "~0", "/", "~1")
 
-// of is a part of the part; its reference is followed. Not ok: there is none.
-func (c *Contract) of(p place, names ...string) (place, bool) {
+// resolve returns a part below p and follows references. ok is false if it does not exist.
+func (c *Contract) resolve(p documentPart, names ...string) (documentPart, bool) {
 	for _, name := range names {
-		inner, ok := p.its[name].(object)
+		inner, ok := p.value[name].(object)
 		if !ok {
-			return place{}, false
+			return documentPart{}, false
 		}
-		p = place{p.at + "/" + pointer.Replace(name), inner}
+		p = documentPart{p.pointer + "/" + pointer.Replace(name), inner}
 		if ref, ok := inner["$ref"].(string); ok {
 			p = c.referred(ref)
 		}
@@ -122,43 +121,43 @@ func (c *Contract) of(p place, names ...string) (place, bool) {
 	return p, true
 }
 
-func (c *Contract) referred(ref string) place {
+func (c *Contract) referred(ref string) documentPart {
 	names := strings.Split(strings.TrimPrefix(ref, "#/"), "/")
 	its, ok := at(c.root, names...).(object)
 	if !ok {
 		panic("BUG: the document refers to nothing: " + ref)
 	}
-	return place{ref[1:], its}
+	return documentPart{ref[1:], its}
 }
 
-// operation finds what a request calls. A path without parameters goes before one with
-// them. Known: there is such a path; its methods are then told.
-func (c *Contract) operation(method, path string) (op place, methods []string, known bool) {
+// operation returns the operation of a request. A path without parameters has priority. If the
+// path exists, known is true and methods lists its methods.
+func (c *Contract) operation(method, path string) (op documentPart, methods []string, known bool) {
 	paths, _ := c.root["paths"].(object)
 	template := path
 	if _, exact := paths[path]; !exact {
 		for candidate := range paths {
-			if fits(candidate, path) {
+			if matchesTemplate(candidate, path) {
 				template = candidate
 			}
 		}
 	}
-	item, known := c.of(place{"", c.root}, "paths", template)
+	item, known := c.resolve(documentPart{"", c.root}, "paths", template)
 	if !known {
-		return place{}, nil, false
+		return documentPart{}, nil, false
 	}
-	for name := range item.its {
+	for name := range item.value {
 		methods = append(methods, strings.ToUpper(name))
 	}
 	if method == http.MethodHead && !c.admin {
 		method = http.MethodGet
 	}
-	op, _ = c.of(item, strings.ToLower(method))
+	op, _ = c.resolve(item, strings.ToLower(method))
 	return op, methods, true
 }
 
-// fits tells whether a path is one that the template with its parameters stands for.
-func fits(template, path string) bool {
+// matchesTemplate reports whether the path matches the path template.
+func matchesTemplate(template, path string) bool {
 	want, got := strings.Split(template, "/"), strings.Split(path, "/")
 	if len(want) != len(got) {
 		return false
@@ -171,13 +170,13 @@ func fits(template, path string) bool {
 	return true
 }
 
-// schema is the compiled one at a place.
-func (c *Contract) schema(p place, compiler *jsonschema.Compiler) (*jsonschema.Schema, error) {
+// schema returns the compiled schema of a part.
+func (c *Contract) schema(p documentPart, compiler *jsonschema.Compiler) (*jsonschema.Schema, error) {
 	url := openURL
-	if compiler == c.closed {
+	if compiler == c.closedCompiler {
 		url = closedURL
 	}
-	url += "#" + p.at
+	url += "#" + p.pointer
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if s := c.schemas[url]; s != nil {

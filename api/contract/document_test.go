@@ -15,7 +15,7 @@ import (
 	"pingpost/api/errcode"
 )
 
-// sorted is the document as JSON, with the members of objects in order.
+// sorted returns the document as JSON with sorted members.
 func sorted(t *testing.T) string {
 	t.Helper()
 	var whole any
@@ -29,10 +29,10 @@ func sorted(t *testing.T) string {
 	return string(text)
 }
 
-// both are the documents.
-var both = map[string]*Contract{"openapi.yaml": Own(), "admin.yaml": Admin()}
+// documents are both contracts.
+var documents = map[string]*Contract{"openapi.yaml": Public(), "admin.yaml": Admin()}
 
-// TestDocument has others judge the documents and their examples.
+// Independent libraries validate the documents and their examples.
 func TestDocument(t *testing.T) {
 	for form, text := range map[string][]byte{"YAML": api.YAML(), "JSON": api.JSON(), "admin YAML": api.AdminYAML(), "admin JSON": api.AdminJSON()} {
 		loader := openapi3.NewLoader()
@@ -49,7 +49,7 @@ func TestDocument(t *testing.T) {
 	}
 }
 
-// walk shows every object in the document.
+// walk visits every object of the document.
 func walk(from any, path string, see func(path string, o object)) {
 	switch from := from.(type) {
 	case object:
@@ -64,10 +64,10 @@ func walk(from any, path string, see func(path string, o object)) {
 	}
 }
 
-// TestSchemas compiles every schema, and holds every example against its own: those of
-// answers and of what is sent as strictly as those themselves.
+// Every schema compiles, and every example matches its schema. Examples of the exchange's own
+// data are checked strictly.
 func TestSchemas(t *testing.T) {
-	for name, c := range both {
+	for name, c := range documents {
 		t.Run(name, func(t *testing.T) { testSchemas(t, c) })
 	}
 }
@@ -75,28 +75,28 @@ func TestSchemas(t *testing.T) {
 func testSchemas(t *testing.T, c *Contract) {
 	examples := 0
 	walk(c.root, "", func(path string, o object) {
-		schema, ok := c.of(place{path, o}, "schema")
+		schema, ok := c.resolve(documentPart{path, o}, "schema")
 		if !ok {
 			return
 		}
-		compiler := c.closed
+		compiler := c.closedCompiler
 		if strings.HasPrefix(path, "/paths/") && strings.Contains(path, "/requestBody/") {
-			compiler = c.open
+			compiler = c.openCompiler
 		}
 		if _, err := c.schema(schema, compiler); err != nil {
 			t.Errorf("%s: %v", path, err)
 		}
 		named, _ := o["examples"].(object)
 		for name := range named {
-			example, _ := c.of(place{path, o}, "examples", name)
+			example, _ := c.resolve(documentPart{path, o}, "examples", name)
 			examples++
-			text, err := json.Marshal(example.its["value"])
+			text, err := json.Marshal(example.value["value"])
 			if err != nil {
 				t.Fatal(err)
 			}
 			f := &findings{}
-			if f.value(name, c, schema, compiler, text); f.of(path) != nil {
-				t.Error(f.of(path))
+			if f.checkValue(name, c, schema, compiler, text); f.err(path) != nil {
+				t.Error(f.err(path))
 			}
 		}
 	})
@@ -105,9 +105,9 @@ func testSchemas(t *testing.T, c *Contract) {
 	}
 }
 
-// TestDescriptions: nothing that can be described is not.
+// Everything that can have a description has one.
 func TestDescriptions(t *testing.T) {
-	for name, c := range both {
+	for name, c := range documents {
 		t.Run(name, func(t *testing.T) { testDescriptions(t, c) })
 	}
 }
@@ -129,10 +129,10 @@ func testDescriptions(t *testing.T, c *Contract) {
 	})
 }
 
-// TestErrorCodes: a document has the codes of errors.yaml that are its own, all of them
-// and no other, each with an example and in answers of its own status.
+// A document has exactly its codes of errors.yaml, each with an example and in answers of its
+// status.
 func TestErrorCodes(t *testing.T) {
-	for name, c := range both {
+	for name, c := range documents {
 		t.Run(name, func(t *testing.T) { testErrorCodes(t, c) })
 	}
 }
@@ -164,14 +164,14 @@ func testErrorCodes(t *testing.T, c *Contract) {
 		walk(paths[path], "", func(at string, o object) {
 			responses, _ := o["responses"].(object)
 			for status := range responses {
-				media, ok := c.of(place{"", o}, "responses", status, "content", "application/json")
+				media, ok := c.resolve(documentPart{"", o}, "responses", status, "content", "application/json")
 				if !ok || status < "400" {
 					continue
 				}
-				examples, _ := media.its["examples"].(object)
+				examples, _ := media.value["examples"].(object)
 				for name := range examples {
-					example, _ := c.of(media, "examples", name)
-					value, _ := example.its["value"].(object)
+					example, _ := c.resolve(media, "examples", name)
+					value, _ := example.value["value"].(object)
 					code := fmt.Sprint(value["error"])
 					e, _ := errcode.Of(code)
 					if fmt.Sprint(e.Status) != status {

@@ -7,14 +7,13 @@ import (
 	"sync"
 )
 
-// Hold runs a package's tests with all that they ask of an exchange by
-// http.DefaultClient, and hear from it, held against the documents; what differs is
-// printed. It returns the exit code for TestMain.
-func Hold(tests interface{ Run() int }) (code int) {
+// RunTests runs a package's tests for TestMain. It checks all traffic of http.DefaultClient
+// against the documents, prints the findings, and returns the exit code.
+func RunTests(tests interface{ Run() int }) (code int) {
 	var mu sync.Mutex
 	broken := false
 	http.DefaultClient.Transport = &Transport{
-		Base: http.DefaultTransport, Tell: func(err error) {
+		Base: http.DefaultTransport, Report: func(err error) {
 			mu.Lock()
 			defer mu.Unlock()
 			fmt.Fprintln(os.Stderr, err)

@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// Next reads one request off what was written to a connection. Not ok: there is none
-// that net/http can read, as where a test means to send what is no request.
-func Next(written *bytes.Buffer) (q *Request, ok bool) {
+// ReadRequest reads one request from the bytes written to a connection. ok is false if net/http
+// cannot read one, for example if a test sends malformed bytes.
+func ReadRequest(written *bytes.Buffer) (q *Request, ok bool) {
 	whole := bufio.NewReader(bytes.NewReader(written.Bytes()))
 	r, err := http.ReadRequest(whole)
 	if err != nil {

@@ -11,58 +11,58 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// taken judges a request that was answered with success.
-func (c *Contract) taken(f *findings, op place, q *Request, a *Answer) {
-	c.parameters(f, op, q.Header)
-	content, ok := c.of(op, "requestBody", "content")
+// checkRequest checks a request that was answered with success.
+func (c *Contract) checkRequest(f *findings, op documentPart, q *Request, a *Answer) {
+	c.checkParameters(f, op, q.Header)
+	content, ok := c.resolve(op, "requestBody", "content")
 	if !ok {
 		return
 	}
 	kind, _, _ := mime.ParseMediaType(q.Header.Get("Content-Type"))
 	if c.admin {
-		if kind = c.kind(f, op, content, q.Body); kind == "" {
+		if kind = c.bodyType(f, op, content, q.Body); kind == "" {
 			return
 		}
 	}
-	schema, ok := c.of(content, kind, "schema")
+	schema, ok := c.resolve(content, kind, "schema")
 	if !ok {
-		f.add("a body of type %q was taken, which is not documented", kind)
+		f.add("the server accepted a body of the undocumented type %q", kind)
 		return
 	}
 	body := q.Body
 	if kind == "application/x-www-form-urlencoded" {
-		body = unform(body)
+		body = formAsJSON(body)
 	}
-	body = spoken(body)
-	if op.its["operationId"] == "reportStatuses" {
-		if body = withoutRefused(body, a.Body); body == nil {
+	body = bodyWithoutBlanks(body)
+	if op.value["operationId"] == "reportStatuses" {
+		if body = acceptedReports(body, a.Body); body == nil {
 			return
 		}
 	}
-	f.value("the request", c, schema, c.open, body)
+	f.checkValue("the request", c, schema, c.openCompiler, body)
 }
 
-// kind is what a body is at the operators' address, where its type is not looked at;
-// empty: no schema can judge it.
-func (c *Contract) kind(f *findings, op, content place, body []byte) string {
+// bodyType returns the body's media type at the admin address, which ignores Content-Type. It
+// returns "" if no schema applies.
+func (c *Contract) bodyType(f *findings, op, content documentPart, body []byte) string {
 	switch {
-	case content.its[documents] == nil, len(content.its) > 1 && !json.Valid(body):
+	case content.value[jsonType] == nil, len(content.value) > 1 && !json.Valid(body):
 		return ""
 	case len(body) == 0:
-		if at(op.its, "requestBody", "required") == true {
-			f.add("a request without its body was taken")
+		if at(op.value, "requestBody", "required") == true {
+			f.add("the server accepted a request without its required body")
 		}
 		return ""
 	}
-	return documents
+	return jsonType
 }
 
-// documents is the type of most bodies.
-const documents = "application/json"
+// jsonType is the media type of most bodies.
+const jsonType = "application/json"
 
-// withoutRefused is a batch of reports without those that were not taken, which is told
-// in their results and not by the status; nil: none is left.
-func withoutRefused(body, answer []byte) []byte {
+// acceptedReports returns the batch of status reports without those that its results reject, or
+// nil if all are rejected. The status of a batch is 200 in either case.
+func acceptedReports(body, answer []byte) []byte {
 	var batch struct {
 		Changes []json.RawMessage `json:"changes"`
 	}
@@ -87,29 +87,29 @@ func withoutRefused(body, answer []byte) []byte {
 	return text
 }
 
-// parameters judges the headers of a request.
-func (c *Contract) parameters(f *findings, op place, got http.Header) {
-	list, _ := op.its["parameters"].([]any)
+// checkParameters checks a request's headers.
+func (c *Contract) checkParameters(f *findings, op documentPart, got http.Header) {
+	list, _ := op.value["parameters"].([]any)
 	for _, one := range list {
 		parameter, _ := one.(object)
-		p := place{"", parameter}
+		p := documentPart{"", parameter}
 		if ref, ok := parameter["$ref"].(string); ok {
 			p = c.referred(ref)
 		}
-		name, _ := p.its["name"].(string)
-		if p.its["in"] != "header" {
+		name, _ := p.value["name"].(string)
+		if p.value["in"] != "header" {
 			continue
 		}
 		if key := got.Get(name); name == "Idempotency-Key" && len(key) > 2 && key[0] == '"' && key[len(key)-1] == '"' {
 			got = got.Clone()
-			got.Set(name, key[1:len(key)-1]) // quotes are not part of it
+			got.Set(name, key[1:len(key)-1]) // without the quotes
 		}
-		c.header(f, name, p, got)
+		c.checkHeader(f, name, p, got)
 	}
 }
 
-// unform is a form as an object of strings.
-func unform(body []byte) []byte {
+// formAsJSON returns a form as a JSON object of strings.
+func formAsJSON(body []byte) []byte {
 	values, _ := url.ParseQuery(string(body))
 	flat := map[string]string{}
 	for name := range values {
@@ -119,8 +119,8 @@ func unform(body []byte) []byte {
 	return text
 }
 
-// spoken is a body without the members that say nothing: null, or blank.
-func spoken(body []byte) []byte {
+// bodyWithoutBlanks returns the body without null and blank members.
+func bodyWithoutBlanks(body []byte) []byte {
 	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(body))
 	if err != nil {
 		return body

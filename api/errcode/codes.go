@@ -2,7 +2,7 @@
 
 package errcode
 
-// Codes that an answer has as a whole.
+// Codes of error answers.
 const (
 	MalformedJSON           = "malformed_json"             // 400
 	MalformedRequest        = "malformed_request"          // 400
@@ -38,7 +38,7 @@ const (
 	HTTPVersionNotSupported = "http_version_not_supported" // 505
 )
 
-// Codes of field_errors.
+// Codes in field_errors.
 const (
 	FieldMissingRequired        = "missing_required"
 	FieldWrongType              = "wrong_type"
@@ -54,7 +54,7 @@ const (
 	FieldUnknownField           = "unknown_field"
 )
 
-// Errors are all of the first kind, by status.
+// Errors lists the codes of error answers by status.
 var Errors = []Error{
 	{Code: MalformedJSON, Status: 400, Retry: false, Public: true, Admin: true},
 	{Code: MalformedRequest, Status: 400, Retry: false, Public: true, Admin: true},
@@ -90,7 +90,7 @@ var Errors = []Error{
 	{Code: HTTPVersionNotSupported, Status: 505, Retry: false, Public: true, Admin: true},
 }
 
-// Fields are all of the second kind.
+// Fields lists the codes in field_errors.
 var Fields = []string{
 	FieldMissingRequired,
 	FieldWrongType,

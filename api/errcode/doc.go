@@ -1,17 +1,17 @@
-// Package errcode has the codes of errors as the wire has them. They are made from
-// api/errors.yaml, where it says of each what it means and what to do.
+// Package errcode has the error codes of the wire format. It is generated from api/errors.yaml,
+// which describes the meaning and the remedy of each.
 package errcode
 
-// Error is what every answer with a code has in common.
+// Error holds the properties of an error code.
 type Error struct {
 	Code   string
 	Status int
-	Retry  bool // the same request may be sent again by itself
-	Public bool // the public address answers with it
-	Admin  bool // the admin address does
+	Retry  bool // clients may repeat the request automatically
+	Public bool // the public addresses use it
+	Admin  bool // the admin address uses it
 }
 
-// Of finds an error by its code; not ok: there is none of this code.
+// Of returns the properties of a code; ok is false if the code does not exist.
 func Of(code string) (Error, bool) {
 	for _, e := range Errors {
 		if e.Code == code {

@@ -8,10 +8,9 @@ import (
 	"testing"
 )
 
-// TestCurrent fails when somebody has changed errors.yaml, or what is made from it,
-// and not the other.
+// The generated files must match errors.yaml.
 func TestCurrent(t *testing.T) {
-	files, err := rendered("..")
+	files, err := render("..")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +37,7 @@ func TestConstants(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := c.constants()
+	text, err := c.renderConstants()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +58,7 @@ func TestTables(t *testing.T) {
 	}
 	const page = "# Errors\n\n<!-- errors: made by `make api` from api/errors.yaml -->\nold\n<!-- end of errors -->\n\nBy hand.\n\n" +
 		"<!-- fields: made by `make api` from api/errors.yaml -->\n<!-- end of fields -->\n"
-	text, err := c.tables([]byte(page))
+	text, err := c.renderTables([]byte(page))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,27 +73,27 @@ func TestTables(t *testing.T) {
 	if strings.Contains(string(text), "old") {
 		t.Error("what was between the marks is still there")
 	}
-	again, err := c.tables(text)
+	again, err := c.renderTables(text)
 	if err != nil || !bytes.Equal(again, text) {
 		t.Errorf("made once more it is another: %v", err)
 	}
-	if _, err := c.tables([]byte("# Errors\n")); err == nil {
+	if _, err := c.renderTables([]byte("# Errors\n")); err == nil {
 		t.Error("a page without marks was taken")
 	}
 }
 
 func TestMistakes(t *testing.T) {
 	for _, row := range []struct{ old, instead, want string }{
-		{"too_long", "TooLong", `"TooLong" is no code`},
-		{"too_long", "rate_limited", "rate_limited is there twice"},
-		{"when: Too many.", `when: ""`, "rate_limited: say when"},
-		{"do: Wait.", `do: ""`, "rate_limited: say what to do"},
-		{"status: 429", "status: 200", "200 is no status of an error"},
+		{"too_long", "TooLong", `"TooLong" is invalid`},
+		{"too_long", "rate_limited", "rate_limited occurs twice"},
+		{"when: Too many.", `when: ""`, "rate_limited: when is missing"},
+		{"do: Wait.", `do: ""`, "rate_limited: do is missing"},
+		{"status: 429", "status: 200", "status 200 is not an error status"},
 		{"where: both", "where: all", `where is "all"`},
-		{"retry: true", "retry: false", "rate_limited: with status 429 retry is true"},
-		{"retry: false", "retry: true", "malformed_json: with status 400 retry is false"},
+		{"retry: true", "retry: false", "rate_limited: with status 429 retry must be true"},
+		{"retry: false", "retry: true", "malformed_json: with status 400 retry must be false"},
 		{"do: Wait.", "do: Wait., why: not", "why"},
-		{"fields:\n  - {code: too_long, when: Too long.}\n", "fields: []\n", "some codes each"},
+		{"fields:\n  - {code: too_long, when: Too long.}\n", "fields: []\n", "at least one code"},
 	} {
 		if _, err := parse([]byte(strings.Replace(good, row.old, row.instead, 1))); err == nil || !strings.Contains(err.Error(), row.want) {
 			t.Errorf("%s for %s: %v, want %q", row.instead, row.old, err, row.want)

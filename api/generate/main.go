@@ -1,5 +1,5 @@
-// Command generate makes what is made from api/errors.yaml: the constants in
-// api/errcode and the tables in docs/errors.md. It runs in api, by `make api`.
+// Command generate generates the constants in api/errcode and the tables in docs/errors.md from
+// api/errors.yaml. `make api` runs it in the folder api.
 package main
 
 import (
@@ -9,22 +9,22 @@ import (
 )
 
 func main() {
-	if err := generate("."); err != nil {
+	if err := generateFiles("."); err != nil {
 		fmt.Fprintln(os.Stderr, "api/generate:", err)
 		os.Exit(1)
 	}
 }
 
-// The files, from the folder api on.
+// Paths relative to the folder api.
 const (
 	source    = "errors.yaml"
 	constants = "errcode/codes.go"
 	tables    = "../docs/errors.md"
 )
 
-// generate writes what rendered says.
-func generate(api string) error {
-	files, err := rendered(api)
+// generateFiles writes the generated files.
+func generateFiles(api string) error {
+	files, err := render(api)
 	if err != nil {
 		return err
 	}
@@ -36,8 +36,8 @@ func generate(api string) error {
 	return nil
 }
 
-// rendered is what each of the files should be.
-func rendered(api string) (map[string][]byte, error) {
+// render returns the content of each generated file.
+func render(api string) (map[string][]byte, error) {
 	text, err := os.ReadFile(filepath.Join(api, source))
 	if err != nil {
 		return nil, err
@@ -46,7 +46,7 @@ func rendered(api string) (map[string][]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", source, err)
 	}
-	code, err := codes.constants()
+	code, err := codes.renderConstants()
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +54,7 @@ func rendered(api string) (map[string][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if page, err = codes.tables(page); err != nil {
+	if page, err = codes.renderTables(page); err != nil {
 		return nil, fmt.Errorf("%s: %w", tables, err)
 	}
 	return map[string][]byte{constants: code, tables: page}, nil

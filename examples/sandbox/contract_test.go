@@ -7,4 +7,4 @@ import (
 	"pingpost/api/contract"
 )
 
-func TestMain(m *testing.M) { os.Exit(contract.Hold(m)) }
+func TestMain(m *testing.M) { os.Exit(contract.RunTests(m)) }

@@ -5,25 +5,25 @@ import (
 	"strings"
 )
 
-// do sends a request to the driver and holds its answer against what is expected.
-func (s *scene) do(step *step) (came any, wrong []string) {
+// callDriver sends a request to the driver and checks its answer.
+func (s *caseRun) callDriver(step *step) (came any, wrong []string) {
 	request := step.Do
-	s.complete(request)
-	answer, err := s.driver.ask(request)
+	s.completeRequest(request)
+	answer, err := s.driver.request(request)
 	if err != nil {
 		return nil, []string{err.Error()}
 	}
 	if request["op"] == "buyer.serve" {
 		if name, is := request["buyer"].(string); is {
 			s.mu.Lock()
-			s.served = append(s.served, name)
+			s.servedBuyers = append(s.servedBuyers, name)
 			s.mu.Unlock()
 		}
 	}
 	expect, _ := step.Expect.(map[string]any)
 	if _, failed := answer.value["error"]; failed {
-		if told := s.tells(answer.line); told != "" {
-			return nil, []string{"the error tells " + told + ": " + strings.TrimSpace(answer.line)}
+		if told := s.leakIn(answer.line); told != "" {
+			return nil, []string{"the error contains " + told + ": " + strings.TrimSpace(answer.line)}
 		}
 		if _, meant := expect["error"]; !meant {
 			return nil, []string{"an error: " + strings.TrimSpace(answer.line)}
@@ -42,9 +42,8 @@ func (s *scene) do(step *step) (came any, wrong []string) {
 	return answer.value, wrong
 }
 
-// complete gives a request what most of its kind have in common, and remembers the people
-// in it.
-func (s *scene) complete(request map[string]any) {
+// completeRequest adds the usual members to a request, and remembers the persons in it.
+func (s *caseRun) completeRequest(request map[string]any) {
 	if request["op"] == "client.new" {
 		if _, there := request["base_url"]; !there {
 			request["base_url"] = s.w.proxies["live"].server.URL
@@ -72,15 +71,15 @@ func (s *scene) complete(request map[string]any) {
 	}
 }
 
-// contact are the members whose values no error may repeat.
-var contact = map[string]bool{"first_name": true, "last_name": true, "email": true, "phone": true, "line1": true}
+// contactMembers are the members with values that no error may contain.
+var contactMembers = map[string]bool{"first_name": true, "last_name": true, "email": true, "phone": true, "line1": true}
 
-func (s *scene) remember(value any) {
+func (s *caseRun) remember(value any) {
 	switch value := value.(type) {
 	case map[string]any:
 		for name, inner := range value {
-			if text, is := inner.(string); is && contact[name] && len(text) >= 5 {
-				s.person = append(s.person, text)
+			if text, is := inner.(string); is && contactMembers[name] && len(text) >= 5 {
+				s.personalData = append(s.personalData, text)
 			}
 			s.remember(inner)
 		}
@@ -91,8 +90,8 @@ func (s *scene) remember(value any) {
 	}
 }
 
-// tells is what an answer tells that it must not: a secret, or who a lead is.
-func (s *scene) tells(line string) string {
+// leakIn returns the secret or personal data in an answer, or "".
+func (s *caseRun) leakIn(line string) string {
 	for name, secret := range credentials {
 		if text, is := secret.(string); is && strings.Contains(text, "canary") && strings.Contains(line, text) {
 			return "the " + name
@@ -105,9 +104,9 @@ func (s *scene) tells(line string) string {
 			return "a credential"
 		}
 	}
-	for _, text := range s.person {
+	for _, text := range s.personalData {
 		if strings.Contains(line, text) {
-			return fmt.Sprintf("who the lead is (%q)", text)
+			return fmt.Sprintf("personal data of the lead (%q)", text)
 		}
 	}
 	return ""

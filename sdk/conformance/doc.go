@@ -1,23 +1,22 @@
-// Command conformance holds every SDK to the same cases. It runs the real
-// exchange, a live tenant and a sandbox, and speaks to an SDK through a driver: a
-// small program in the SDK's language that reads one JSON object a line and
-// answers one a line (see PROTOCOL.md).
+// Command conformance runs the same cases against every SDK. It starts the real exchange with a
+// live tenant and a sandbox, and talks to the SDK through a driver: a small program in the
+// SDK's language. The driver reads and writes one JSON object per line (see PROTOCOL.md).
 //
 //	go run ./sdk/conformance --sdk go
 //	go run ./sdk/conformance --sdk all --only retries
 //
-// Everything that an SDK sends passes a proxy, which keeps the exact bytes and, where a
-// case says so, gets in the way: answers in the exchange's place, cuts the
-// connection before or after the request was done, dawdles, changes an answer. What the
-// exchange sends to the SDK's buyers passes a gate, which keeps it as well. So a case
-// sees both what the SDK says that it did and what it did.
+// All requests of an SDK pass a proxy that records the exact bytes. A case can make the proxy
+// answer instead of the exchange, cut the connection before or after the request was done,
+// delay, or change an answer. The exchange's requests to the SDK's buyers pass a gate, which
+// does the same. A case thus sees both the SDK's result and its actual requests.
 //
-// Cases are data, one file a theme in cases/. Nothing in a case or in this program knows
-// which language it is that answers.
+// Cases are data, one file per theme in cases/. Neither the cases nor this program depend on
+// the SDK's language.
 //
-// A case asserts no time: an SDK's waits are those that it asked its injected sleep for,
-// and where a real clock has to pass, only what must be so however late it is.
+// Cases do not measure time. An SDK waits through an injected sleep function, and the cases
+// check the requested durations. Where real time must pass, a case checks only results that
+// hold however late the answer is.
 //
-// An answer that is an error may hold no secret and nothing of who the lead is. That
-// is no case, but is asked of every answer of every case.
+// An error must contain no secret and no personal data of the lead. The suite checks this for
+// every answer of every case.
 package main

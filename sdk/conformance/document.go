@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// decode reads one JSON value and keeps every digit of its numbers.
+// decode decodes one JSON value and keeps all digits of its numbers.
 func decode(text []byte) (any, error) {
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.UseNumber()
@@ -22,8 +22,9 @@ func decode(text []byte) (any, error) {
 	return value, nil
 }
 
-// dig follows a path of members and indexes, such as result.body.data.id or sent.0.
-func dig(value any, path string) (found any, there bool) {
+// valueAt returns the value at a path of members and indexes, such as result.body.data.id or
+// sent.0.
+func valueAt(value any, path string) (found any, there bool) {
 	for _, name := range strings.Split(path, ".") {
 		switch within := value.(type) {
 		case map[string]any:
@@ -43,9 +44,9 @@ func dig(value any, path string) (found any, there bool) {
 	return value, true
 }
 
-// put sets the value at a path, and makes the objects on the way to it where they are not
-// there. A path that leads through something else is left alone.
-func put(object map[string]any, path string, value any) {
+// setAt sets the value at a path and creates missing objects. It ignores a path that leads
+// through another kind of value.
+func setAt(object map[string]any, path string, value any) {
 	names := strings.Split(path, ".")
 	for _, name := range names[:len(names)-1] {
 		inner, is := object[name].(map[string]any)
@@ -61,8 +62,8 @@ func put(object map[string]any, path string, value any) {
 	object[names[len(names)-1]] = value
 }
 
-// remove takes away the member at a path.
-func remove(object map[string]any, path string) {
+// removeAt removes the member at a path.
+func removeAt(object map[string]any, path string) {
 	names := strings.Split(path, ".")
 	for _, name := range names[:len(names)-1] {
 		inner, is := object[name].(map[string]any)

@@ -17,46 +17,45 @@ import (
 	"github.com/goccy/go-yaml"
 )
 
-// driverFile says how an SDK's driver is built and started, from the SDK's folder.
+// driverFile describes how to build and start an SDK's driver, relative to the SDK's folder.
 const driverFile = "conformance/driver.yaml"
 
-// patience bounds every wait for an answer. Nothing is measured by it.
+// patience limits every wait for an answer. It measures no speed.
 const patience = 90 * time.Second
 
-// command is how a driver is started. OUT in its lines is a folder that is the
-// driver's to build into.
-type command struct {
-	Build string `yaml:"build"` // a line of sh; none where there is nothing to build
-	Run   string `yaml:"run"`   // likewise; it should end in exec, so that the driver is the child
+// driverCommand is the content of driverFile. OUT in its lines is a folder for build results.
+type driverCommand struct {
+	Build string `yaml:"build"` // a line of sh; empty: no build is needed
+	Run   string `yaml:"run"`   // a line of sh; it should end in exec, so that the driver is the child process
 
 	folder, out string
 }
 
-func readDriver(folder, out string) (command, error) {
+func readDriver(folder, out string) (driverCommand, error) {
 	path := filepath.Join(folder, driverFile)
 	text, err := os.ReadFile(path)
 	if err != nil {
-		return command{}, fmt.Errorf("no driver: %w", err)
+		return driverCommand{}, fmt.Errorf("no driver: %w", err)
 	}
-	c := command{folder: folder, out: out}
+	c := driverCommand{folder: folder, out: out}
 	if err := yaml.UnmarshalWithOptions(text, &c, yaml.Strict()); err != nil {
-		return command{}, fmt.Errorf("%s: %w", path, err)
+		return driverCommand{}, fmt.Errorf("%s: %w", path, err)
 	}
 	if c.Run == "" {
-		return command{}, fmt.Errorf("%s: no run, the line that starts the driver", path)
+		return driverCommand{}, fmt.Errorf("%s: run is missing, the command that starts the driver", path)
 	}
 	c.out, err = filepath.Abs(out)
 	return c, err
 }
 
-func (c *command) shell(ctx context.Context, line string) *exec.Cmd {
+func (c *driverCommand) shell(ctx context.Context, line string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, "sh", "-c", line)
 	cmd.Dir = c.folder
 	cmd.Env = append(os.Environ(), "OUT="+c.out)
 	return cmd
 }
 
-func (c *command) build(ctx context.Context) error {
+func (c *driverCommand) build(ctx context.Context) error {
 	if c.Build == "" {
 		return nil
 	}
@@ -66,7 +65,7 @@ func (c *command) build(ctx context.Context) error {
 	return nil
 }
 
-func (c *command) start(ctx context.Context) (*driver, error) {
+func (c *driverCommand) start(ctx context.Context) (*driver, error) {
 	errs, err := os.OpenFile(filepath.Join(c.out, "driver.stderr"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
 		return nil, err
@@ -86,8 +85,8 @@ func (c *command) start(ctx context.Context) (*driver, error) {
 		return nil, fmt.Errorf("cannot start the driver: %w", err)
 	}
 	d := newDriver(in, out)
-	d.complaints = errs.Name()
-	d.end = func() error {
+	d.stderrPath = errs.Name()
+	d.stop = func() error {
 		_ = in.Close()
 		timer := time.AfterFunc(10*time.Second, func() { _ = cmd.Process.Kill() })
 		defer timer.Stop()
@@ -97,28 +96,28 @@ func (c *command) start(ctx context.Context) (*driver, error) {
 	return d, nil
 }
 
-// driver is one that runs. Requests may be open side by side; each waits for the
-// answer of its id.
+// driver is a running driver. Requests may overlap; an answer belongs to the request with its
+// id.
 type driver struct {
 	in         io.Writer
-	end        func() error // closes its input, and waits for its end
-	complaints string       // the file that has what it wrote to stderr
+	stop       func() error // closes the driver's input and waits for its end
+	stderrPath string       // file with the driver's stderr
 	gone       chan struct{}
 
 	mu     sync.Mutex
 	last   int
 	open   map[int]chan reply
-	broken error // why there will be no more answers
+	broken error // reason why no more answers can arrive
 }
 
-// reply is an answer as it was read, and the line that it was read from.
+// reply is an answer and its line.
 type reply struct {
 	value map[string]any
 	line  string
 }
 
 func newDriver(in io.Writer, out io.Reader) *driver {
-	d := &driver{in: in, gone: make(chan struct{}), open: map[int]chan reply{}, end: func() error { return nil }}
+	d := &driver{in: in, gone: make(chan struct{}), open: map[int]chan reply{}, stop: func() error { return nil }}
 	go d.listen(out)
 	return d
 }
@@ -144,7 +143,7 @@ func (d *driver) hand(line []byte) error {
 	value, err := decode(line)
 	said, isObject := value.(map[string]any)
 	if err != nil || !isObject {
-		return fmt.Errorf("the driver wrote what is no line of the protocol: %.300q", line)
+		return fmt.Errorf("the driver wrote an invalid line: %.300q", line)
 	}
 	number, _ := said["id"].(json.Number)
 	id, err := number.Int64()
@@ -152,7 +151,7 @@ func (d *driver) hand(line []byte) error {
 	defer d.mu.Unlock()
 	waiting, known := d.open[int(id)]
 	if err != nil || !known {
-		return fmt.Errorf("the driver answered what nobody asked: %.300q", line)
+		return fmt.Errorf("the driver answered an unknown request id: %.300q", line)
 	}
 	delete(d.open, int(id))
 	waiting <- reply{said, string(line)}
@@ -171,8 +170,8 @@ func (d *driver) breakOff(err error) {
 	}
 }
 
-// ask sends a request and waits for its answer. The request gets an id.
-func (d *driver) ask(request map[string]any) (reply, error) {
+// request sends a request with a new id and waits for its answer.
+func (d *driver) request(request map[string]any) (reply, error) {
 	waiting := make(chan reply, 1)
 	d.mu.Lock()
 	if d.broken != nil {
@@ -188,7 +187,7 @@ func (d *driver) ask(request map[string]any) (reply, error) {
 	}
 	d.mu.Unlock()
 	if err != nil {
-		return reply{}, fmt.Errorf("cannot ask the driver: %w", err)
+		return reply{}, fmt.Errorf("cannot write to the driver: %w", err)
 	}
 	select {
 	case answer, ok := <-waiting:
@@ -204,9 +203,9 @@ func (d *driver) ask(request map[string]any) (reply, error) {
 func (d *driver) why() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	said, err := os.ReadFile(d.complaints)
+	said, err := os.ReadFile(d.stderrPath)
 	if err != nil || len(said) == 0 {
 		return d.broken
 	}
-	return errors.Join(d.broken, fmt.Errorf("its last words: %s", said[max(0, len(said)-1500):]))
+	return errors.Join(d.broken, fmt.Errorf("the end of its stderr: %s", said[max(0, len(said)-1500):]))
 }

@@ -26,21 +26,21 @@ func buildExchange(ctx context.Context, root, program string) error {
 	return nil
 }
 
-// tenants are those of the one process, by the names in their configurations.
+// tenants are the tenants of the exchange by name.
 var tenants = []string{"live", "sandbox"}
 
-// exchange is a process of the real program, with both tenants.
+// exchange is a process of the real program with both tenants.
 type exchange struct {
 	cmd  *exec.Cmd
 	gone chan struct{}
 
 	mu     sync.Mutex
-	listen map[string]string // the public address of each tenant that serves
+	listen map[string]string // public address of each serving tenant
 	said   bytes.Buffer
 }
 
-// startExchange writes the configurations, with what the world has made for them, and
-// waits until both tenants serve.
+// startExchange writes the configurations with the world's variables, and waits until both
+// tenants serve.
 func startExchange(ctx context.Context, place, program string, terms variables) (*exchange, error) {
 	args := []string{"serve", "--log-format", "json"}
 	for _, tenant := range tenants {
@@ -59,14 +59,14 @@ func startExchange(ctx context.Context, place, program string, terms variables) 
 	if err := x.cmd.Start(); err != nil {
 		return nil, err
 	}
-	go x.hear(out)
+	go x.readLog(out)
 	for deadline := time.Now().Add(patience); ; time.Sleep(5 * time.Millisecond) {
 		x.mu.Lock()
 		serving, said := len(x.listen) == len(tenants), x.said.String()
 		x.mu.Unlock()
 		select {
 		case <-x.gone:
-			return nil, errors.New("the exchange ended by itself:\n" + said)
+			return nil, errors.New("the exchange ended unexpectedly:\n" + said)
 		default:
 		}
 		if serving {
@@ -90,8 +90,8 @@ func writeConfig(path, tenant string, terms variables) error {
 	return os.WriteFile(path, text.Bytes(), 0o600)
 }
 
-// hear reads the exchange's log for the addresses that it serves on.
-func (x *exchange) hear(out io.Reader) {
+// readLog reads the addresses from the exchange's log.
+func (x *exchange) readLog(out io.Reader) {
 	defer close(x.gone)
 	for lines := bufio.NewScanner(out); lines.Scan(); {
 		var line struct {

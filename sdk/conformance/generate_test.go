@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestGenerate tries sdk/generate with a generator that is none: what it keeps, what it calls
-// stale, and what it does not take.
+// Tests sdk/generate with a fake generator: the files that it keeps, reports as stale, and
+// rejects.
 func TestGenerate(t *testing.T) {
 	script, err := os.ReadFile(filepath.Join("..", "generate"))
 	if err != nil {

@@ -11,22 +11,22 @@ import (
 	"time"
 )
 
-// hooks is where the exchange tells its supplier of leads. It acknowledges all, and
-// keeps them for the cases: the bytes and the headers as they came.
-type hooks struct {
+// webhookReceiver receives the supplier's webhooks. It acknowledges all of them and keeps their
+// bytes and headers for the cases.
+type webhookReceiver struct {
 	server *httptest.Server
 
 	mu   sync.Mutex
 	list []map[string]any
 }
 
-func newHooks() *hooks {
-	h := &hooks{}
+func newHooks() *webhookReceiver {
+	h := &webhookReceiver{}
 	h.server = httptest.NewServer(h)
 	return h
 }
 
-func (h *hooks) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (h *webhookReceiver) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		return
@@ -44,24 +44,24 @@ func (h *hooks) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// await waits for an event of a type about a lead.
-func (h *hooks) await(kind, lead string) (map[string]any, error) {
+// awaitEvent waits for an event of a type about a lead.
+func (h *webhookReceiver) awaitEvent(kind, lead string) (map[string]any, error) {
 	for deadline := time.Now().Add(patience); ; time.Sleep(5 * time.Millisecond) {
 		if found := h.find(kind, lead); found != nil {
 			return found, nil
 		}
 		if time.Now().After(deadline) {
-			return nil, fmt.Errorf("the exchange never told of %s of %s", kind, lead)
+			return nil, fmt.Errorf("the exchange did not send the webhook %s of lead %s", kind, lead)
 		}
 	}
 }
 
-func (h *hooks) find(kind, lead string) map[string]any {
+func (h *webhookReceiver) find(kind, lead string) map[string]any {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, came := range h.list {
-		about, _ := dig(came, "event.data.lead_id")
-		if is, _ := dig(came, "event.type"); is == kind && about == lead {
+		about, _ := valueAt(came, "event.data.lead_id")
+		if is, _ := valueAt(came, "event.type"); is == kind && about == lead {
 			return came
 		}
 	}

@@ -35,14 +35,14 @@ func main() {
 	}
 }
 
-// run tries each SDK with a world of its own, so that none sees what another did.
+// run tests each SDK in a new world, so that no SDK sees the effects of another.
 func (o *options) run(ctx context.Context) (passed bool, err error) {
 	themes, err := readThemes(filepath.Join(o.Root, "sdk", "conformance", "cases"))
 	if err != nil {
 		return false, err
 	}
-	if themes = pick(themes, o.Only); len(themes) == 0 {
-		return false, fmt.Errorf("no case has %q in its theme or name", o.Only)
+	if themes = selectThemes(themes, o.Only); len(themes) == 0 {
+		return false, fmt.Errorf("--only: no case has %q in its theme or name", o.Only)
 	}
 	sdks, err := o.sdks()
 	if err != nil {
@@ -63,20 +63,20 @@ func (o *options) run(ctx context.Context) (passed bool, err error) {
 	}
 	passed = true
 	for _, sdk := range sdks {
-		verdicts, err := try(ctx, o.Root, sdk, filepath.Join(place, sdk), program, themes)
+		verdicts, err := testSDK(ctx, o.Root, sdk, filepath.Join(place, sdk), program, themes)
 		if ctx.Err() != nil {
 			return false, err
 		}
-		if err != nil { // one that cannot be tried keeps no other from being tried
-			verdicts = append(verdicts, verdict{theme: "driver", name: "can be built, started and ended", wrong: []string{err.Error()}})
+		if err != nil { // an SDK that cannot start must not stop the others
+			verdicts = append(verdicts, caseResult{theme: "driver", name: "can be built, started and ended", wrong: []string{err.Error()}})
 		}
 		passed = report(os.Stdout, sdk, verdicts) && passed
 	}
 	return passed, nil
 }
 
-// try runs the cases against one SDK.
-func try(ctx context.Context, root, sdk, place, program string, themes []theme) ([]verdict, error) {
+// testSDK runs the cases against one SDK.
+func testSDK(ctx context.Context, root, sdk, place, program string, themes []theme) ([]caseResult, error) {
 	if err := os.MkdirAll(place, 0o700); err != nil {
 		return nil, err
 	}
@@ -91,7 +91,7 @@ func try(ctx context.Context, root, sdk, place, program string, themes []theme) 
 	if err != nil {
 		return nil, err
 	}
-	verdicts, err := playAll(ctx, w, command.start, themes)
+	verdicts, err := runCases(ctx, w, command.start, themes)
 	return verdicts, errors.Join(err, w.close())
 }
 

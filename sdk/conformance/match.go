@@ -11,27 +11,26 @@ import (
 	"time"
 )
 
-// match holds what came against what a case expects, and says at which places they
-// differ. An expected object names the members that are looked at; others may be
-// there. An expected list has as many elements. Numbers are equal by value, to the
-// last digit, times by the instant. A text that begins with ~ is a rule:
+// match compares a value with the expected one and returns the differences. An expected object
+// lists the members to check; others may exist. An expected list has the same length. Numbers
+// are equal by exact value, times by instant. A text that begins with ~ is a rule:
 //
-//	~any           it is there, null or not       ~absent      it is not there
+//	~any           present, null or not           ~absent      missing
 //	~text          a text that is not empty       ~number      a number
-//	~re ^lead_     a text that fits (RE2)         ~not X       there or not, but not the text X
+//	~re ^lead_     a text that matches (RE2)      ~not X       missing, or not the text X
 //	~between 1 2   a number from 1 to 2           ~one a b     one of these texts
 //	~length 3      a list of three
 //
-// A ~ that is meant is written ~~.
+// A literal ~ is written ~~.
 func match(at string, want, got any, there bool) []string {
 	if rule, is := want.(string); is && strings.HasPrefix(rule, "~") && !strings.HasPrefix(rule, "~~") {
-		if wrong := obey(rule, got, there); wrong != "" {
+		if wrong := matchRule(rule, got, there); wrong != "" {
 			return []string{at + ": " + wrong}
 		}
 		return nil
 	}
 	if !there {
-		return []string{fmt.Sprintf("%s: is not there, want %s", at, show(want))}
+		return []string{fmt.Sprintf("%s: missing, want %s", at, shortJSON(want))}
 	}
 	switch want := want.(type) {
 	case map[string]any:
@@ -51,13 +50,13 @@ func match(at string, want, got any, there bool) []string {
 			return nil
 		}
 	}
-	return []string{fmt.Sprintf("%s: %s, want %s", at, show(got), show(want))}
+	return []string{fmt.Sprintf("%s: %s, want %s", at, shortJSON(got), shortJSON(want))}
 }
 
 func matchObject(at string, want map[string]any, got any) (wrong []string) {
 	object, is := got.(map[string]any)
 	if !is {
-		return []string{fmt.Sprintf("%s: %s, want an object", at, show(got))}
+		return []string{fmt.Sprintf("%s: %s, want an object", at, shortJSON(got))}
 	}
 	names := make([]string, 0, len(want))
 	for name := range want {
@@ -74,7 +73,7 @@ func matchObject(at string, want map[string]any, got any) (wrong []string) {
 func matchList(at string, want []any, got any) (wrong []string) {
 	list, is := got.([]any)
 	if !is || len(list) != len(want) {
-		return []string{fmt.Sprintf("%s: %s, want a list of %d", at, show(got), len(want))}
+		return []string{fmt.Sprintf("%s: %s, want a list of %d", at, shortJSON(got), len(want))}
 	}
 	for i := range want {
 		wrong = append(wrong, match(fmt.Sprintf("%s[%d]", at, i), want[i], list[i], true)...)
@@ -82,8 +81,8 @@ func matchList(at string, want []any, got any) (wrong []string) {
 	return wrong
 }
 
-// obey is "" where what came keeps the rule.
-func obey(rule string, got any, there bool) string {
+// matchRule returns "" if the value satisfies the rule, and the difference otherwise.
+func matchRule(rule string, got any, there bool) string {
 	verb, rest, _ := strings.Cut(rule, " ")
 	text, isText := got.(string)
 	number, isNumber := got.(json.Number)
@@ -92,7 +91,7 @@ func obey(rule string, got any, there bool) string {
 	switch verb {
 	case "~absent":
 		if there {
-			return "is there: " + show(got)
+			return "present: " + shortJSON(got)
 		}
 		return ""
 	case "~not":
@@ -119,15 +118,15 @@ func obey(rule string, got any, there bool) string {
 	}
 	switch {
 	case !there:
-		return "is not there, want " + rule
+		return "missing, want " + rule
 	case !holds:
-		return show(got) + ", want " + rule
+		return shortJSON(got) + ", want " + rule
 	}
 	return ""
 }
 
-// checkRules finds rules in a case that nobody knows, so that a slip of the pen is no
-// case that always holds.
+// checkRules returns an error for an unknown rule, so that a typo cannot make a case always
+// pass.
 func checkRules(value any) error {
 	switch value := value.(type) {
 	case map[string]any:
@@ -146,7 +145,7 @@ func checkRules(value any) error {
 		verb, rest, _ := strings.Cut(value, " ")
 		known := []string{"~absent", "~not", "~any", "~text", "~number", "~re", "~one", "~length", "~between"}
 		if strings.HasPrefix(verb, "~") && !strings.HasPrefix(verb, "~~") && !slices.Contains(known, verb) {
-			return fmt.Errorf("%q is no rule; the rules are %s", value, strings.Join(known, " "))
+			return fmt.Errorf("unknown rule %q; the rules are %s", value, strings.Join(known, " "))
 		}
 		if verb == "~re" {
 			_, err := regexp.Compile(rest)
@@ -156,7 +155,8 @@ func checkRules(value any) error {
 	return nil
 }
 
-// sameInstant holds for two times as RFC 3339 writes them, in any offset and to any decimal.
+// sameInstant reports whether two RFC 3339 times are the same instant, in any offset and
+// precision.
 func sameInstant(a, b string) bool {
 	x, wrongX := time.Parse(time.RFC3339Nano, a)
 	y, wrongY := time.Parse(time.RFC3339Nano, b)
@@ -175,12 +175,12 @@ func less(a, b json.Number) bool {
 	return !okX || !okY || x.Cmp(y) < 0
 }
 
-// matchSlept holds waits against those expected: never less than asked for, and at most
-// a tenth more.
+// matchSlept compares waits with the expected ones: at least as long, and at most a tenth
+// longer.
 func matchSlept(want []any, got any) []string {
 	waits, _ := got.([]any)
 	if len(waits) != len(want) {
-		return []string{fmt.Sprintf("slept: %s, want %s", show(got), show(want))}
+		return []string{fmt.Sprintf("slept: %s, want %s", shortJSON(got), shortJSON(want))}
 	}
 	var wrong []string
 	for i, expected := range want {
@@ -200,8 +200,8 @@ func rat(n json.Number) *big.Rat {
 	return r
 }
 
-// show is a value as JSON, cut where it is long.
-func show(value any) string {
+// shortJSON returns the value as JSON, shortened if long.
+func shortJSON(value any) string {
 	text, err := json.Marshal(value)
 	if err != nil {
 		return fmt.Sprint(value)

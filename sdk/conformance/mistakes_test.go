@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestMistakes shows that the suite finds what is wrong with an SDK: an SDK without the
-// mistake holds the case, and one with it does not, for the reason that is expected.
+// The suite must detect faulty SDKs: an SDK without the mistake passes the case, and one with
+// it fails for the expected reason.
 func TestMistakes(t *testing.T) {
 	if _, err := exec.LookPath("go"); err != nil {
 		t.Skip("needs go, to build the exchange")
@@ -27,21 +27,21 @@ func TestMistakes(t *testing.T) {
 		{"other bytes", "retries: a connection that breaks", "text differs"},
 		{"a key for each try", "idempotency: an answer that was lost", "result.replayed: false, want true"},
 		{"hides replays", "idempotency: a key that is given", "replayed: false, want true"},
-		{"loses the key", "idempotency: the same key with something else", "idempotency_key: is not there"},
-		{"tells its key", "errors: a key that is nobody's", "the error tells a credential"},
-		{"tells the lead", "errors: one field that is wrong", "the error tells who the lead is"},
+		{"loses the key", "idempotency: the same key with something else", "idempotency_key: missing"},
+		{"tells its key", "errors: a key that is nobody's", "the error contains a credential"},
+		{"tells the lead", "errors: one field that is wrong", "the error contains personal data"},
 		{"money as float32", "errors: what is new in an answer", "1234.5679"},
-		{"null is absent", "ingest: a lead that nobody takes", "buyer_id: is not there"},
-		{"absent is null", "ingest: a lead that nobody takes", "price: is there"},
+		{"null is absent", "ingest: a lead that nobody takes", "buyer_id: missing"},
+		{"absent is null", "ingest: a lead that nobody takes", "price: present"},
 		{"a token for each call", "tokens: none before it is needed", "want 1"},
-		{"verifies nothing", "webhooks: refused: another secret", "error: is not there"},
-		{"has no clock", "webhooks: refused: too late", "error: is not there"},
+		{"verifies nothing", "webhooks: refused: another secret", "error: missing"},
+		{"has no clock", "webhooks: refused: too late", "error: missing"},
 		{"takes a post twice", "buyers: posts under the same key at once", "post_calls: 4, want 2"},
 		{"dies", "errors: one field that is wrong", "the driver's output ended"},
-		{"chats", "errors: one field that is wrong", "no line of the protocol"},
+		{"chats", "errors: one field that is wrong", "wrote an invalid line"},
 	} {
 		t.Run(m.mistake, func(t *testing.T) {
-			cases := pick(themes, m.at)
+			cases := selectThemes(themes, m.at)
 			if len(cases) != 1 {
 				t.Fatalf("%q is in %d themes", m.at, len(cases))
 			}
@@ -61,14 +61,14 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-func playNaive(t *testing.T, w *world, mistake string, cases []theme) []verdict {
+func playNaive(t *testing.T, w *world, mistake string, cases []theme) []caseResult {
 	t.Helper()
-	verdicts, err := playAll(t.Context(), w, (&naive{mistake: mistake}).start, cases)
+	verdicts, err := runCases(t.Context(), w, (&fakeSDK{mistake: mistake}).start, cases)
 	if err != nil && mistake != "chats" {
 		t.Fatal(err)
 	}
-	if err != nil { // it cannot even describe itself
-		verdicts = append(verdicts, verdict{wrong: []string{err.Error()}})
+	if err != nil { // the driver could not describe itself
+		verdicts = append(verdicts, caseResult{wrong: []string{err.Error()}})
 	}
 	if len(verdicts) == 0 {
 		t.Fatal("no case was played")
@@ -83,7 +83,7 @@ func testWorld(t *testing.T) *world {
 	if err := buildExchange(t.Context(), filepath.Join("..", ".."), program); err != nil {
 		t.Fatal(err)
 	}
-	w, err := openWorld(context.Background(), place, program) // it ends after the test's context
+	w, err := openWorld(context.Background(), place, program) // the world ends after the test's context
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,9 +18,9 @@ import (
 	"sync"
 )
 
-// naive is a driver with an SDK of the least size: it does what the cases of
-// TestMistakes ask of one, and each mistake makes it do one thing wrong.
-type naive struct {
+// fakeSDK is a driver with a minimal SDK. It implements the cases of TestMistakes; each mistake
+// makes it do one thing wrong.
+type fakeSDK struct {
 	mistake string
 	dead    bool
 
@@ -28,11 +28,11 @@ type naive struct {
 	clients map[string]map[string]any
 	tokens  map[string]string
 	buyer   *httptest.Server
-	answers map[string]string // of the buyer, by their keys
+	answers map[string]string // of the buyer, by key
 	posts   int
 }
 
-func (n *naive) start(context.Context) (*driver, error) {
+func (n *fakeSDK) start(context.Context) (*driver, error) {
 	fromSuite, in := io.Pipe()
 	out, toSuite := io.Pipe()
 	n.clients, n.tokens, n.answers = map[string]map[string]any{}, map[string]string{}, map[string]string{}
@@ -50,11 +50,11 @@ func (n *naive) start(context.Context) (*driver, error) {
 		_, _ = io.Copy(io.Discard, fromSuite)
 	}()
 	d := newDriver(in, out)
-	d.end = func() error { return in.Close() }
+	d.stop = func() error { return in.Close() }
 	return d, nil
 }
 
-func (n *naive) serve(request map[string]any, out io.Writer) {
+func (n *fakeSDK) serve(request map[string]any, out io.Writer) {
 	answer := map[string]any{}
 	switch request["op"] {
 	case "describe":
@@ -87,7 +87,7 @@ func (n *naive) serve(request map[string]any, out io.Writer) {
 	_, _ = out.Write(append(encode(answer), '\n'))
 }
 
-func (n *naive) call(request map[string]any) map[string]any {
+func (n *fakeSDK) call(request map[string]any) map[string]any {
 	client := n.clients[request["client"].(string)]
 	path := map[any]string{"ingest_lead": "/api/v1/ingest", "send_ping": "/v1/ping"}[request["method"]]
 	body := encode(request["body"])
@@ -115,12 +115,12 @@ func (n *naive) call(request map[string]any) map[string]any {
 	}
 }
 
-func (n *naive) key() string {
+func (n *fakeSDK) key() string {
 	unique, _ := variables{}.fill("a-key-${unique}")
 	return unique.(string)
 }
 
-func (n *naive) wait(try int, header http.Header) any {
+func (n *fakeSDK) wait(try int, header http.Header) any {
 	seconds := json.Number(fmt.Sprint(1 << try))
 	if after := header.Get("Retry-After"); after != "" && n.mistake != "passes over Retry-After" {
 		seconds = json.Number(after)
@@ -131,7 +131,7 @@ func (n *naive) wait(try int, header http.Header) any {
 	return seconds
 }
 
-func (n *naive) send(client map[string]any, path, key string, body []byte) (int, http.Header, []byte, error) {
+func (n *fakeSDK) send(client map[string]any, path, key string, body []byte) (int, http.Header, []byte, error) {
 	base := client["base_url"].(string)
 	header := http.Header{"Content-Type": {"application/json"}, "Idempotency-Key": {key}, "User-Agent": {"pingpost-naive"}}
 	if apiKey, is := client["api_key"].(string); is {
@@ -146,7 +146,7 @@ func (n *naive) send(client map[string]any, path, key string, body []byte) (int,
 				return 0, nil, nil, err
 			}
 			token, _ := decode(text)
-			value, _ := dig(token, "access_token")
+			value, _ := valueAt(token, "access_token")
 			n.tokens[name], _ = value.(string)
 		}
 		header.Set("Authorization", "Bearer "+n.tokens[name])
@@ -169,7 +169,7 @@ func plainly(url string, header http.Header, body []byte) (int, http.Header, []b
 	return answer.StatusCode, answer.Header, text, err
 }
 
-func (n *naive) result(status int, header http.Header, text []byte, key string) map[string]any {
+func (n *fakeSDK) result(status int, header http.Header, text []byte, key string) map[string]any {
 	body, _ := decode(text)
 	object := body.(map[string]any)
 	switch n.mistake {
@@ -182,9 +182,9 @@ func (n *naive) result(status int, header http.Header, text []byte, key string) 
 			data["price"] = nil
 		}
 	case "money as float32":
-		if amount, there := dig(object, "data.price.amount"); there {
+		if amount, there := valueAt(object, "data.price.amount"); there {
 			float, _ := amount.(json.Number).Float64()
-			put(object, "data.price.amount", float32(float))
+			setAt(object, "data.price.amount", float32(float))
 		}
 	}
 	return map[string]any{
@@ -193,7 +193,7 @@ func (n *naive) result(status int, header http.Header, text []byte, key string) 
 	}
 }
 
-func (n *naive) failure(request, client map[string]any, status int, text []byte, key string) map[string]any {
+func (n *fakeSDK) failure(request, client map[string]any, status int, text []byte, key string) map[string]any {
 	if status == 0 {
 		return map[string]any{"kind": "transport", "idempotency_key": key}
 	}
@@ -214,7 +214,7 @@ func (n *naive) failure(request, client map[string]any, status int, text []byte,
 	return e
 }
 
-func (n *naive) verify(request map[string]any) map[string]any {
+func (n *fakeSDK) verify(request map[string]any) map[string]any {
 	body, _ := base64.StdEncoding.DecodeString(request["body_base64"].(string))
 	event, _ := decode(body)
 	taken := map[string]any{"result": map[string]any{"event": event}}
@@ -246,8 +246,8 @@ func (n *naive) verify(request map[string]any) map[string]any {
 	return refused
 }
 
-// sell is a buyer's endpoint of which only posts are of interest.
-func (n *naive) sell(w http.ResponseWriter, r *http.Request) {
+// sell serves the posts to a buyer's endpoint.
+func (n *fakeSDK) sell(w http.ResponseWriter, r *http.Request) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	key := r.Header.Get("Idempotency-Key")

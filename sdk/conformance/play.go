@@ -11,26 +11,26 @@ import (
 	"time"
 )
 
-// verdict is what one case came to.
-type verdict struct {
+// caseResult is the result of one case.
+type caseResult struct {
 	theme, name string
-	passedOver  string // why it was not tried
+	skipReason  string // reason why it did not run
 	wrong       []string
 }
 
-// player plays cases to one SDK.
-type player struct {
-	w      *world
-	start  func(context.Context) (*driver, error)
-	driver *driver
-	about  map[string]any // what the driver has said of itself
+// casePlayer runs cases against one SDK.
+type casePlayer struct {
+	w           *world
+	start       func(context.Context) (*driver, error)
+	driver      *driver
+	description map[string]any // the driver's description of itself
 }
 
-// playAll plays every case. A driver that ends in the middle of one has failed it, and is
-// started again for the next.
-func playAll(ctx context.Context, w *world, start func(context.Context) (*driver, error), themes []theme) (verdicts []verdict, err error) {
-	p := &player{w: w, start: start}
-	if err := p.revive(ctx); err != nil {
+// runCases runs every case. If the driver ends during a case, that case fails, and the driver
+// is restarted for the next one.
+func runCases(ctx context.Context, w *world, start func(context.Context) (*driver, error), themes []theme) (verdicts []caseResult, err error) {
+	p := &casePlayer{w: w, start: start}
+	if err := p.ensureDriver(ctx); err != nil {
 		return nil, err
 	}
 	for _, t := range themes {
@@ -40,20 +40,20 @@ func playAll(ctx context.Context, w *world, start func(context.Context) (*driver
 					return nil, ctx.Err()
 				}
 				verdicts = append(verdicts, p.play(t.Theme, c, v))
-				if err := p.revive(ctx); err != nil {
+				if err := p.ensureDriver(ctx); err != nil {
 					return nil, err
 				}
 			}
 		}
 	}
-	if err := p.driver.end(); err != nil {
-		verdicts = append(verdicts, verdict{theme: "driver", name: "ends with its input", wrong: []string{err.Error()}})
+	if err := p.driver.stop(); err != nil {
+		verdicts = append(verdicts, caseResult{theme: "driver", name: "ends with its input", wrong: []string{err.Error()}})
 	}
 	return verdicts, nil
 }
 
-// revive starts the driver where none runs.
-func (p *player) revive(ctx context.Context) error {
+// ensureDriver starts the driver unless one runs.
+func (p *casePlayer) ensureDriver(ctx context.Context) error {
 	if p.driver != nil {
 		p.driver.mu.Lock()
 		well := p.driver.broken == nil
@@ -61,48 +61,48 @@ func (p *player) revive(ctx context.Context) error {
 		if well {
 			return nil
 		}
-		_ = p.driver.end() // how it ended is said by the case that it ended in
+		_ = p.driver.stop() // the failed case reports its end
 	}
 	var err error
 	if p.driver, err = p.start(ctx); err != nil {
 		return err
 	}
-	answer, err := p.driver.ask(map[string]any{"op": "describe"})
+	answer, err := p.driver.request(map[string]any{"op": "describe"})
 	if err != nil {
-		return fmt.Errorf("the driver does not describe itself: %w", err)
+		return fmt.Errorf("the driver cannot describe itself: %w", err)
 	}
-	about, _ := dig(answer.value, "result")
+	about, _ := valueAt(answer.value, "result")
 	var is bool
-	if p.about, is = about.(map[string]any); !is {
-		return fmt.Errorf("the driver does not describe itself: %s", answer.line)
+	if p.description, is = about.(map[string]any); !is {
+		return fmt.Errorf("the driver's description is invalid: %s", answer.line)
 	}
 	return nil
 }
 
-// variant is one way in which a case is played.
-type variant struct {
+// caseVariant is one variant of a case.
+type caseVariant struct {
 	name  string
 	terms variables
 }
 
-func (p *player) variants(c story) []variant {
-	found := []variant{{"", variables{}}}
+func (p *casePlayer) variants(c testCase) []caseVariant {
+	found := []caseVariant{{"", variables{}}}
 	if c.Flavors {
-		flavors, _ := p.about["flavors"].([]any)
-		found = make([]variant, 0, len(flavors))
+		flavors, _ := p.description["flavors"].([]any)
+		found = make([]caseVariant, 0, len(flavors))
 		for _, flavor := range flavors {
-			found = append(found, variant{fmt.Sprintf(" (%v)", flavor), variables{"flavor": flavor}})
+			found = append(found, caseVariant{fmt.Sprintf(" (%v)", flavor), variables{"flavor": flavor}})
 		}
 	}
 	if len(c.Each) == 0 {
 		return found
 	}
-	var all []variant
+	var all []caseVariant
 	for _, v := range found {
 		for _, terms := range c.Each {
 			merged := maps.Clone(v.terms)
 			maps.Copy(merged, terms)
-			all = append(all, variant{strings.TrimSpace(fmt.Sprintf("%v%s", terms["case"], v.name)), merged})
+			all = append(all, caseVariant{strings.TrimSpace(fmt.Sprintf("%v%s", terms["case"], v.name)), merged})
 		}
 	}
 	for i := range all {
@@ -111,47 +111,47 @@ func (p *player) variants(c story) []variant {
 	return all
 }
 
-func (p *player) play(theme string, c story, v variant) verdict {
-	result := verdict{theme: theme, name: c.Name + v.name}
-	if c.Needs != "" && !p.knows(c.Needs) {
-		result.passedOver = "the SDK has no " + c.Needs
+func (p *casePlayer) play(theme string, c testCase, v caseVariant) caseResult {
+	result := caseResult{theme: theme, name: c.Name + v.name}
+	if c.Needs != "" && !p.supports(c.Needs) {
+		result.skipReason = "the SDK has no " + c.Needs
 		return result
 	}
-	p.w.reset()
-	terms := maps.Clone(p.w.terms)
+	p.w.startCase()
+	terms := maps.Clone(p.w.variables)
 	maps.Copy(terms, v.terms)
-	s := &scene{player: p, terms: terms}
+	s := &caseRun{casePlayer: p, terms: terms}
 	for i, written := range c.Steps {
-		if wrong := s.take(written); len(wrong) > 0 {
+		if wrong := s.runStep(written); len(wrong) > 0 {
 			for _, one := range wrong {
 				result.wrong = append(result.wrong, fmt.Sprintf("step %d: %s", i+1, one))
 			}
 			break
 		}
 	}
-	result.wrong = append(result.wrong, s.leave(len(result.wrong) == 0)...)
+	result.wrong = append(result.wrong, s.finish(len(result.wrong) == 0)...)
 	return result
 }
 
-// knows holds for a method that call knows, and for a feature that the driver has.
-func (p *player) knows(name string) bool {
-	methods, _ := p.about["methods"].([]any)
-	features, _ := p.about["features"].([]any)
+// supports reports whether the driver has a method or a feature.
+func (p *casePlayer) supports(name string) bool {
+	methods, _ := p.description["methods"].([]any)
+	features, _ := p.description["features"].([]any)
 	return slices.Contains(methods, any(name)) || slices.Contains(features, any(name))
 }
 
-// scene is one case that is being played.
-type scene struct {
-	*player
-	mu      sync.Mutex
-	terms   variables
-	person  []string // what tells who the leads are that were sent
-	secrets []string // what the clients show
-	served  []string // buyers that have to be stopped at the end
+// caseRun is a running case.
+type caseRun struct {
+	*casePlayer
+	mu           sync.Mutex
+	terms        variables
+	personalData []string // personal data of the sent leads
+	secrets      []string // credentials of the clients
+	servedBuyers []string // buyers to stop at the end
 }
 
-// take takes one step, and says what did not come out as expected.
-func (s *scene) take(written map[string]any) []string {
+// runStep runs one step and returns the differences from the expected result.
+func (s *caseRun) runStep(written map[string]any) []string {
 	s.mu.Lock()
 	filled, err := s.terms.fill(written)
 	s.mu.Unlock()
@@ -162,27 +162,27 @@ func (s *scene) take(written map[string]any) []string {
 	if err != nil {
 		return []string{err.Error()}
 	}
-	came, wrong := s.perform(step)
+	came, wrong := s.performStep(step)
 	if len(wrong) > 0 {
 		return wrong
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for name, path := range step.Save {
-		value, there := dig(came, path)
+		value, there := valueAt(came, path)
 		if !there {
-			return []string{fmt.Sprintf("there is no %s to save, in %s", path, show(came))}
+			return []string{fmt.Sprintf("cannot save %s: it is missing in %s", path, shortJSON(came))}
 		}
 		s.terms[name] = value
 	}
 	return nil
 }
 
-// perform does what a step is there for. What came of it is what save looks into.
-func (s *scene) perform(step *step) (came any, wrong []string) {
+// performStep performs a step's action. The result is input for save.
+func (s *caseRun) performStep(step *step) (came any, wrong []string) {
 	switch {
 	case step.Do != nil:
-		return s.do(step)
+		return s.callDriver(step)
 	case step.Raw != nil:
 		answer, err := step.Raw.send()
 		if err != nil {
@@ -190,7 +190,7 @@ func (s *scene) perform(step *step) (came any, wrong []string) {
 		}
 		return answer, match("answer", orAny(step.Expect), answer, true)
 	case step.Together != nil:
-		return nil, s.together(step.Together)
+		return nil, s.runConcurrently(step.Together)
 	case step.Equal != nil:
 		for _, pair := range step.Equal {
 			wrong = append(wrong, match("second", pair[0], pair[1], true)...)
@@ -199,13 +199,13 @@ func (s *scene) perform(step *step) (came any, wrong []string) {
 	case step.Wait > 0:
 		time.Sleep(time.Duration(step.Wait * float64(time.Second)))
 	case step.Hook != nil:
-		found, err := s.w.hooks.await(step.Hook.Type, step.Hook.Lead)
+		found, err := s.w.hooks.awaitEvent(step.Hook.Type, step.Hook.Lead)
 		if err != nil {
 			return nil, []string{err.Error()}
 		}
 		return found, match("hook", orAny(step.Expect), found, true)
 	default:
-		return s.atProxy(step)
+		return s.performProxyStep(step)
 	}
 	return nil, nil
 }
@@ -217,8 +217,8 @@ func orAny(expect any) any {
 	return expect
 }
 
-// atProxy are the steps that concern a proxy or a gate.
-func (s *scene) atProxy(step *step) (came any, wrong []string) {
+// performProxyStep performs a step on a proxy or a gate.
+func (s *caseRun) performProxyStep(step *step) (came any, wrong []string) {
 	at, known := s.w.proxies["live"], true
 	if step.At != "" {
 		if at, known = s.w.proxies[step.At]; !known {
@@ -226,58 +226,58 @@ func (s *scene) atProxy(step *step) (came any, wrong []string) {
 		}
 	}
 	if !known {
-		return nil, []string{fmt.Sprintf("there is no proxy and no gate %q", step.At)}
+		return nil, []string{fmt.Sprintf("unknown proxy or gate %q", step.At)}
 	}
 	switch {
 	case step.Fault != nil:
 		at.disturb(step.Fault...)
 	case step.Gate != nil:
-		at.lead(step.Gate.To)
+		at.setTarget(step.Gate.To)
 		at.disturb(step.Gate.Fault...)
 	case step.Sent != nil:
-		found := at.of(step.Sent.On)
+		found := at.matching(step.Sent.On)
 		return found, step.Sent.judge("sent", found)
 	default:
-		found := at.of(step.Passed.On)
+		found := at.matching(step.Passed.On)
 		return found, step.Passed.judge("passed", found)
 	}
 	return nil, nil
 }
 
-// together takes several steps side by side.
-func (s *scene) together(steps []map[string]any) []string {
+// runConcurrently runs several steps at once.
+func (s *caseRun) runConcurrently(steps []map[string]any) []string {
 	var wait sync.WaitGroup
 	found := make([][]string, len(steps))
 	for i, written := range steps {
 		if request, is := written["do"].(map[string]any); is {
 			request["async"] = true
 		}
-		wait.Go(func() { found[i] = s.take(written) })
+		wait.Go(func() { found[i] = s.runStep(written) })
 	}
 	wait.Wait()
 	var wrong []string
 	for i := range found {
 		for _, one := range found[i] {
-			wrong = append(wrong, fmt.Sprintf("(%d of those together) %s", i+1, one))
+			wrong = append(wrong, fmt.Sprintf("(concurrent step %d) %s", i+1, one))
 		}
 	}
 	return wrong
 }
 
-// leave ends a case: its buyers are stopped, and no fault may be left that nobody met.
-func (s *scene) leave(well bool) (wrong []string) {
-	for _, buyer := range s.served {
-		answer, err := s.driver.ask(map[string]any{"op": "buyer.stop", "buyer": buyer})
+// finish ends a case: it stops the buyers and reports unused faults.
+func (s *caseRun) finish(well bool) (wrong []string) {
+	for _, buyer := range s.servedBuyers {
+		answer, err := s.driver.request(map[string]any{"op": "buyer.stop", "buyer": buyer})
 		if failed, is := answer.value["error"]; err != nil || is {
-			wrong = append(wrong, fmt.Sprintf("buyer.stop: %v", errors.Join(err, fmt.Errorf("%s", show(failed)))))
+			wrong = append(wrong, fmt.Sprintf("buyer.stop: %v", errors.Join(err, fmt.Errorf("%s", shortJSON(failed)))))
 		}
 	}
 	if !well {
 		return wrong
 	}
 	for name, p := range s.w.proxies {
-		if n := p.left(); n > 0 {
-			wrong = append(wrong, fmt.Sprintf("the SDK did not send what %d faults at %s were waiting for", n, name))
+		if n := p.unusedFaults(); n > 0 {
+			wrong = append(wrong, fmt.Sprintf("%d faults at %s were not used: the SDK did not send these requests", n, name))
 		}
 	}
 	return wrong

@@ -15,42 +15,41 @@ import (
 	"time"
 )
 
-// fault is how a proxy gets in the way of one request, or of some.
+// fault is the proxy's interference with one or several requests.
 type fault struct {
-	On      string            `json:"on"`    // method and path that it waits for
-	Times   int               `json:"times"` // how many requests it befalls; one by default
+	On      string            `json:"on"`    // method and path of the requests
+	Times   int               `json:"times"` // number of requests; default one
 	Status  int               `json:"status"`
 	Headers map[string]string `json:"headers"`
-	Body    any               `json:"body"` // with a status: the answer, which the exchange never hears of
-	Text    *string           `json:"text"` // likewise, as it is
-	Drop    string            `json:"drop"` // before the exchange hears of it, or after it has answered
+	Body    any               `json:"body"` // with a status: the answer; the exchange does not receive the request
+	Text    *string           `json:"text"` // the same, verbatim
+	Drop    string            `json:"drop"` // drop the connection before the exchange receives the request, or after it answered
 	Delay   float64           `json:"delay_seconds"`
-	Set     map[string]any    `json:"set"`    // members of the exchange's answer, by their paths
-	Remove  []string          `json:"remove"` // likewise
+	Set     map[string]any    `json:"set"`    // members of the exchange's answer to set, by path
+	Remove  []string          `json:"remove"` // members to remove
 }
 
 func (f *fault) check() error {
 	if f.On == "" || !slices.Contains([]string{"", "before", "after", "${drop}"}, f.Drop) {
-		return fmt.Errorf("a fault needs an on, and its drop is before or after")
+		return fmt.Errorf("a fault needs on; its drop must be before or after")
 	}
 	return nil
 }
 
-// proxy stands between an SDK and an exchange, or between an exchange and an SDK's
-// buyer: then it is called a gate. It passes requests on as they are, but for what its
-// faults say, and keeps them.
+// proxy forwards requests between an SDK and the exchange. Between the exchange and an SDK's
+// buyer it is called a gate. It applies faults and records the requests.
 type proxy struct {
-	*records
+	*requestLog
 	server *httptest.Server
 	client *http.Client
 
 	mu     sync.Mutex
-	to     string // where it leads
+	target string // URL to forward to
 	faults []*fault
 }
 
 func newProxy(to string) *proxy {
-	p := &proxy{records: &records{}, to: to, client: &http.Client{
+	p := &proxy{requestLog: &requestLog{}, target: to, client: &http.Client{
 		Transport:     &http.Transport{MaxIdleConnsPerHost: 64, IdleConnTimeout: time.Second},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
@@ -64,11 +63,11 @@ func (p *proxy) close() {
 	p.client.CloseIdleConnections()
 }
 
-// lead says where requests go from now on.
-func (p *proxy) lead(to string) {
+// setTarget sets the URL to forward to.
+func (p *proxy) setTarget(to string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.to = to
+	p.target = to
 }
 
 func (p *proxy) disturb(faults ...*fault) {
@@ -77,7 +76,7 @@ func (p *proxy) disturb(faults ...*fault) {
 	p.faults = append(p.faults, faults...)
 }
 
-// reset forgets the case before.
+// reset discards the previous case's records and faults.
 func (p *proxy) reset() {
 	p.mu.Lock()
 	p.faults = nil
@@ -85,15 +84,15 @@ func (p *proxy) reset() {
 	p.forget()
 }
 
-// left are faults that no request has met.
-func (p *proxy) left() int {
+// unusedFaults returns the number of faults without a matching request.
+func (p *proxy) unusedFaults() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return len(p.faults)
 }
 
-// next is the fault that befalls this request, and where it goes.
-func (p *proxy) next(on string) (fault, string) {
+// nextFault returns the fault for a request, and the URL to forward to.
+func (p *proxy) nextFault(on string) (fault, string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for i, f := range p.faults {
@@ -103,18 +102,18 @@ func (p *proxy) next(on string) (fault, string) {
 		if f.Times--; f.Times <= 0 {
 			p.faults = append(p.faults[:i:i], p.faults[i+1:]...)
 		}
-		return *f, p.to
+		return *f, p.target
 	}
-	return fault{}, p.to
+	return fault{}, p.target
 }
 
 func (p *proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
-		return // the caller has gone
+		return // the caller has disconnected
 	}
 	record := p.add(r, body)
-	f, to := p.next(r.Method + " " + r.URL.RequestURI())
+	f, to := p.nextFault(r.Method + " " + r.URL.RequestURI())
 	if f.Delay > 0 {
 		select {
 		case <-time.After(time.Duration(f.Delay * float64(time.Second))):
@@ -123,22 +122,22 @@ func (p *proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	if f.Drop == "before" {
-		cut(w)
+		resetConnection(w)
 		return
 	}
 	status, header, answer := f.Status, http.Header{}, []byte(nil)
 	if status == 0 {
-		status, header, answer, err = p.pass(r, to, body)
+		status, header, answer, err = p.forward(r, to, body)
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusBadGateway)
-			p.answered(record, http.StatusBadGateway, nil)
+			p.setAnswer(record, http.StatusBadGateway, nil)
 			return
 		}
 	}
-	answer = f.change(header, answer)
-	p.answered(record, status, answer)
+	answer = f.changedAnswer(header, answer)
+	p.setAnswer(record, status, answer)
 	if f.Drop == "after" {
-		cut(w)
+		resetConnection(w)
 		return
 	}
 	for name, values := range header {
@@ -149,9 +148,9 @@ func (p *proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(answer)
 }
 
-// pass sends the request on and reads the whole answer. What the caller does
-// meanwhile is not passed on: who gives up has sent it all the same.
-func (p *proxy) pass(r *http.Request, to string, body []byte) (int, http.Header, []byte, error) {
+// forward sends the request on and reads the whole answer. It continues even if the caller
+// disconnects, because the caller has then still sent the request.
+func (p *proxy) forward(r *http.Request, to string, body []byte) (int, http.Header, []byte, error) {
 	req, err := http.NewRequestWithContext(context.WithoutCancel(r.Context()), r.Method, to+r.URL.RequestURI(), bytes.NewReader(body))
 	if err != nil {
 		return 0, nil, nil, err
@@ -169,8 +168,8 @@ func (p *proxy) pass(r *http.Request, to string, body []byte) (int, http.Header,
 	return answer.StatusCode, answer.Header, read, err
 }
 
-// change makes the answer of what the exchange has said, or of nothing.
-func (f *fault) change(header http.Header, answer []byte) []byte {
+// changedAnswer applies the fault to the exchange's answer, or creates one.
+func (f *fault) changedAnswer(header http.Header, answer []byte) []byte {
 	for name, value := range f.Headers {
 		header.Set(name, value)
 	}
@@ -187,10 +186,10 @@ func (f *fault) change(header http.Header, answer []byte) []byte {
 		return answer
 	}
 	for path, value := range f.Set {
-		put(object, path, value)
+		setAt(object, path, value)
 	}
 	for _, path := range f.Remove {
-		remove(object, path)
+		removeAt(object, path)
 	}
 	return encode(object)
 }
@@ -203,8 +202,8 @@ func encode(value any) []byte {
 	return text
 }
 
-// cut ends the connection without a word: the caller sees it reset.
-func cut(w http.ResponseWriter) {
+// resetConnection closes the connection so that the caller sees a reset.
+func resetConnection(w http.ResponseWriter) {
 	connection, _, err := w.(http.Hijacker).Hijack()
 	if err != nil {
 		return

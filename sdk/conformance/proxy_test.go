@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// TestProxy: what a fault does to a request, and what is kept of it.
+// The effect of each fault, and the records.
 func TestProxy(t *testing.T) {
 	var heard atomic.Int64
 	behind := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -45,7 +45,7 @@ func TestProxy(t *testing.T) {
 			if status != c.status || string(text) != c.text || heard.Load() != c.heard || (err == nil) != (c.status > 0) {
 				t.Errorf("%d %s %v, heard %d times", status, text, err, heard.Load())
 			}
-			kept := p.of("POST /x?y=1")
+			kept := p.matching("POST /x?y=1")
 			if wrong := match("kept", value(t, `[{"text": "{\"b\": 2}", "body": {"b": 2}, "headers": {"x-one": "1"}}]`), any(kept), true); wrong != nil {
 				t.Error(wrong)
 			}
@@ -53,18 +53,18 @@ func TestProxy(t *testing.T) {
 	}
 }
 
-// TestThemesThatSayTooMuch: what nobody would look at is a mistake of the file.
-func TestThemesThatSayTooMuch(t *testing.T) {
+// A theme file with unknown members is an error.
+func TestInvalidThemes(t *testing.T) {
 	for text, finding := range map[string]string{
 		"theme: a\ncases: [{name: n, steps: [{do: {op: describe}}]}]": "",
 		"theme: a\ncases: []":                                                             "cases",
 		"theme: a\ncases: [{name: n, steps: []}]":                                         "steps",
 		"theme: a\nother: 1\ncases: [{name: n, steps: [{do: {}}]}]":                       "other",
-		"theme: a\ncases: [{name: n, steps: [{do: {}, sent: {count: 1}}]}]":               "of 2",
+		"theme: a\ncases: [{name: n, steps: [{do: {}, sent: {count: 1}}]}]":               "this one has 2",
 		"theme: a\ncases: [{name: n, steps: [{do: {}, expects: {}}]}]":                    "expects",
 		"theme: a\ncases: [{name: n, steps: [{fault: [{status: 503}]}]}]":                 "on",
 		"theme: a\ncases: [{name: n, steps: [{fault: [{\"on\": x, drop: sometimes}]}]}]":  "drop",
-		"theme: a\ncases: [{name: n, steps: [{do: {op: describe}, expect: {a: ~txet}}]}]": "no rule",
+		"theme: a\ncases: [{name: n, steps: [{do: {op: describe}, expect: {a: ~txet}}]}]": "unknown rule",
 	} {
 		path := filepath.Join(t.TempDir(), "a.yaml")
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
@@ -80,16 +80,16 @@ func TestThemesThatSayTooMuch(t *testing.T) {
 	}
 }
 
-// TestReport: a suite that held nothing has not passed.
+// A suite without a passed case has not passed.
 func TestReport(t *testing.T) {
 	for _, c := range []struct {
-		verdicts []verdict
+		verdicts []caseResult
 		passed   bool
 		says     string
 	}{
-		{[]verdict{{theme: "a", name: "n"}}, true, "a     1       0"},
-		{[]verdict{{theme: "a", name: "n"}, {theme: "b", name: "m", wrong: []string{"why"}}}, false, "FAILED b: m"},
-		{[]verdict{{theme: "a", name: "n", passedOver: "the SDK has no x"}}, false, "passed over: a: n (the SDK has no x)"},
+		{[]caseResult{{theme: "a", name: "n"}}, true, "a     1       0"},
+		{[]caseResult{{theme: "a", name: "n"}, {theme: "b", name: "m", wrong: []string{"why"}}}, false, "FAILED b: m"},
+		{[]caseResult{{theme: "a", name: "n", skipReason: "the SDK has no x"}}, false, "passed over: a: n (the SDK has no x)"},
 		{nil, false, ""},
 	} {
 		var out strings.Builder

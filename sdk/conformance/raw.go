@@ -7,15 +7,14 @@ import (
 	"time"
 )
 
-// raw is a request by a plain HTTP client, to a buyer's endpoint or to the exchange. What
-// comes of it has status, headers (by their names in lower case), text, and body where
-// the text is JSON.
-type raw struct {
-	Method  string            `json:"method"` // POST by default
+// rawRequest is a request by a plain HTTP client to a buyer's endpoint or to the exchange. Its
+// result has status, headers (by lower-case name), text, and for JSON a body.
+type rawRequest struct {
+	Method  string            `json:"method"` // default POST
 	URL     string            `json:"url"`
-	Headers map[string]string `json:"headers"` // beside Content-Type: application/json; "" takes one away
-	Body    any               `json:"body"`    // as JSON
-	Text    *string           `json:"text"`    // in place of a body
+	Headers map[string]string `json:"headers"` // in addition to Content-Type: application/json; "" removes a header
+	Body    any               `json:"body"`    // sent as JSON
+	Text    *string           `json:"text"`    // sent instead of a body
 }
 
 var rawClient = &http.Client{
@@ -24,7 +23,7 @@ var rawClient = &http.Client{
 	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 }
 
-func (r *raw) send() (map[string]any, error) {
+func (r *rawRequest) send() (map[string]any, error) {
 	method, text := r.Method, ""
 	if method == "" {
 		method = http.MethodPost

@@ -7,14 +7,14 @@ import (
 	"sync"
 )
 
-// records is what has passed a proxy or a gate since the case began.
-type records struct {
+// requestLog holds the requests that passed a proxy or a gate in the current case.
+type requestLog struct {
 	mu   sync.Mutex
 	list []map[string]any
 }
 
-// add keeps a request as it came. The record gets its status when it was answered.
-func (r *records) add(req *http.Request, body []byte) map[string]any {
+// add records a request as received. The record gets its status with the answer.
+func (r *requestLog) add(req *http.Request, body []byte) map[string]any {
 	headers := map[string]any{}
 	for name, values := range req.Header {
 		headers[strings.ToLower(name)] = strings.Join(values, ", ")
@@ -31,8 +31,8 @@ func (r *records) add(req *http.Request, body []byte) map[string]any {
 	return record
 }
 
-// answered notes what the request was answered with.
-func (r *records) answered(record map[string]any, status int, body []byte) {
+// setAnswer adds the answer to a record.
+func (r *requestLog) setAnswer(record map[string]any, status int, body []byte) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	record["status"] = number(status)
@@ -41,14 +41,14 @@ func (r *records) answered(record map[string]any, status int, body []byte) {
 	}
 }
 
-func (r *records) forget() {
+func (r *requestLog) forget() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.list = nil
 }
 
-// of are copies of the records of one method and path, or of all.
-func (r *records) of(on string) []any {
+// matching returns copies of the records of one method and path, or of all.
+func (r *requestLog) matching(on string) []any {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	found := []any{}
@@ -64,23 +64,23 @@ func (r *records) of(on string) []any {
 	return found
 }
 
-// look is what a case expects of records.
-type look struct {
-	On     string   `json:"on"`     // method and path; all where it is left out
-	Count  *int     `json:"count"`  // how many there are
-	Same   []string `json:"same"`   // paths that have the same value in all, such as text and headers.idempotency-key
-	Differ []string `json:"differ"` // paths that have another value in each
+// recordCheck is a case's expectation of the records.
+type recordCheck struct {
+	On     string   `json:"on"`     // method and path; empty: all
+	Count  *int     `json:"count"`  // number of records
+	Same   []string `json:"same"`   // paths with equal values in all records, such as text and headers.idempotency-key
+	Differ []string `json:"differ"` // paths with different values in all records
 	Each   any      `json:"each"`
 	First  any      `json:"first"`
 	Last   any      `json:"last"`
 }
 
-func (l *look) judge(what string, found []any) (wrong []string) {
+func (l *recordCheck) judge(what string, found []any) (wrong []string) {
 	if l.Count != nil && len(found) != *l.Count {
 		seen := make([]string, 0, len(found))
 		for _, record := range found {
-			status, _ := dig(record, "status")
-			on, _ := dig(record, "on")
+			status, _ := valueAt(record, "status")
+			on, _ := valueAt(record, "on")
 			seen = append(seen, fmt.Sprintf("%v → %v", on, status))
 		}
 		return []string{fmt.Sprintf("%s: %d requests, want %d: %s", what, len(found), *l.Count, strings.Join(seen, "; "))}
@@ -117,16 +117,16 @@ func (l *look) judge(what string, found []any) (wrong []string) {
 	return wrong
 }
 
-// compare holds two records against each other at a path where both must have a value.
+// compare compares two records at a path; both must have a value there.
 func compare(what, path string, a, b any, equal bool) []string {
-	x, thereX := dig(a, path)
-	y, thereY := dig(b, path)
+	x, thereX := valueAt(a, path)
+	y, thereY := valueAt(b, path)
 	if !thereX || !thereY {
-		return []string{fmt.Sprintf("%s: %s is not in all of them", what, path)}
+		return []string{fmt.Sprintf("%s: %s is missing in some records", what, path)}
 	}
-	if (show(x) == show(y)) != equal {
+	if (shortJSON(x) == shortJSON(y)) != equal {
 		word := map[bool]string{true: "differs", false: "is the same"}[equal]
-		return []string{fmt.Sprintf("%s: %s %s: %s and %s", what, path, word, show(x), show(y))}
+		return []string{fmt.Sprintf("%s: %s %s: %s and %s", what, path, word, shortJSON(x), shortJSON(y))}
 	}
 	return nil
 }

@@ -7,8 +7,8 @@ import (
 	"text/tabwriter"
 )
 
-// report prints what the cases came to: a line a theme, and below what has failed.
-func report(out io.Writer, sdk string, verdicts []verdict) (passed bool) {
+// report prints one line per theme, and the failed cases below.
+func report(out io.Writer, sdk string, verdicts []caseResult) (passed bool) {
 	type count struct{ held, failed, over int }
 	counts, order := map[string]*count{}, []string{}
 	for _, v := range verdicts {
@@ -19,7 +19,7 @@ func report(out io.Writer, sdk string, verdicts []verdict) (passed bool) {
 			order = append(order, v.theme)
 		}
 		switch {
-		case v.passedOver != "":
+		case v.skipReason != "":
 			c.over++
 		case len(v.wrong) > 0:
 			c.failed++
@@ -39,8 +39,8 @@ func report(out io.Writer, sdk string, verdicts []verdict) (passed bool) {
 	fmt.Fprintf(table, "all\t%d\t%d\t%d\t\n", total.held, total.failed, total.over)
 	_ = table.Flush()
 	for _, v := range verdicts {
-		if v.passedOver != "" {
-			fmt.Fprintf(out, "passed over: %s: %s (%s)\n", v.theme, v.name, v.passedOver)
+		if v.skipReason != "" {
+			fmt.Fprintf(out, "passed over: %s: %s (%s)\n", v.theme, v.name, v.skipReason)
 		}
 		if len(v.wrong) > 0 {
 			fmt.Fprintf(out, "FAILED %s: %s\n    %s\n", v.theme, v.name, strings.Join(v.wrong, "\n    "))

@@ -12,55 +12,54 @@ import (
 	"github.com/goccy/go-yaml"
 )
 
-// theme is one file of cases.
+// theme is a file of cases.
 type theme struct {
-	Theme  string  `json:"theme"`
-	Why    string  `json:"why"`    // what SDKs promise of it
-	Shared any     `json:"shared"` // a place for what the cases repeat by aliases
-	Cases  []story `json:"cases"`
+	Theme  string     `json:"theme"`
+	Why    string     `json:"why"`    // the promise of the SDKs that the cases check
+	Shared any        `json:"shared"` // anchors for YAML aliases in the cases
+	Cases  []testCase `json:"cases"`
 }
 
-// story is one case: steps that are taken one after the other, up to the first that
-// does not come out as expected.
-type story struct {
+// testCase is one case. Its steps run until the first one with an unexpected result.
+type testCase struct {
 	Name    string           `json:"name"`
-	Needs   string           `json:"needs"`   // a method or a feature; the case is passed over where the driver has it not
-	Flavors bool             `json:"flavors"` // once for each flavor of a buyer's endpoint, as ${flavor}
-	Each    []map[string]any `json:"each"`    // once for each of these sets of variables
-	Steps   []map[string]any `json:"steps"`   // as they are written; see step
+	Needs   string           `json:"needs"`   // a method or a feature; drivers without it skip the case
+	Flavors bool             `json:"flavors"` // run once for each flavor of a buyer's endpoint, as ${flavor}
+	Each    []map[string]any `json:"each"`    // run once for each of these sets of variables
+	Steps   []map[string]any `json:"steps"`   // raw form; see step
 }
 
-// step is one step of a case, with its variables filled in: exactly one of its kinds.
+// step is a step of a case with its variables replaced. Exactly one kind is set.
 type step struct {
 	Do       map[string]any   `json:"do"`       // a request to the driver
-	Together []map[string]any `json:"together"` // several steps with do, or with raw, side by side
-	Raw      *raw             `json:"raw"`      // a request by a plain HTTP client
-	Fault    []*fault         `json:"fault"`    // what the proxy does to the next requests
-	Gate     *gate            `json:"gate"`     // where the exchange finds one of the SDK's buyers
-	Sent     *look            `json:"sent"`     // what has passed the proxy
-	Passed   *look            `json:"passed"`   // what has passed a gate
-	Hook     *hook            `json:"hook"`     // an event that the exchange has told the supplier
-	Equal    [][2]any         `json:"equal"`    // pairs: what is in the first is in the second
+	Together []map[string]any `json:"together"` // several do or raw steps at once
+	Raw      *rawRequest      `json:"raw"`      // a request by a plain HTTP client
+	Fault    []*fault         `json:"fault"`    // faults for the next requests
+	Gate     *gateStep        `json:"gate"`     // the gate of one of the SDK's buyers
+	Sent     *recordCheck     `json:"sent"`     // expectation of the requests at the proxy
+	Passed   *recordCheck     `json:"passed"`   // expectation of the requests at a gate
+	Hook     *hookStep        `json:"hook"`     // a webhook event that the exchange sends to the supplier
+	Equal    [][2]any         `json:"equal"`    // pairs: the second value must contain the first
 	Wait     float64          `json:"wait_seconds"`
 
-	At     string            `json:"at"`     // which proxy (live by default, sandbox), or which gate
-	Expect any               `json:"expect"` // what comes of it; a result and no error where it is left out
-	Save   map[string]string `json:"save"`   // names for later steps, each with a path in what came
+	At     string            `json:"at"`     // the proxy (default live, or sandbox) or the gate
+	Expect any               `json:"expect"` // the expected result; default: a result without an error
+	Save   map[string]string `json:"save"`   // names for later steps, each with a path in the result
 }
 
-// gate says where a gate leads, and what it does to the next requests.
-type gate struct {
+// gateStep sets a gate's target and its faults for the next requests.
+type gateStep struct {
 	To    string   `json:"to"`
 	Fault []*fault `json:"fault"`
 }
 
-type hook struct {
+type hookStep struct {
 	Type string `json:"type"`
 	Lead string `json:"lead"`
 }
 
-// kinds is how many kinds of step this one claims to be.
-func (s *step) kinds() (n int) {
+// countKinds returns the number of kinds that the step sets.
+func (s *step) countKinds() (n int) {
 	for _, is := range []bool{
 		s.Do != nil, s.Together != nil, s.Raw != nil, s.Fault != nil, s.Gate != nil,
 		s.Sent != nil, s.Passed != nil, s.Hook != nil, s.Equal != nil, s.Wait > 0,
@@ -74,11 +73,11 @@ func (s *step) kinds() (n int) {
 
 func readStep(written map[string]any) (*step, error) {
 	var s step
-	if err := strict(encode(written), &s); err != nil {
+	if err := decodeStrict(encode(written), &s); err != nil {
 		return nil, err
 	}
-	if n := s.kinds(); n != 1 {
-		return nil, fmt.Errorf("a step is of exactly one kind, this is of %d: %s", n, show(written))
+	if n := s.countKinds(); n != 1 {
+		return nil, fmt.Errorf("a step must have exactly one kind, this one has %d: %s", n, shortJSON(written))
 	}
 	faults := s.Fault
 	if s.Gate != nil {
@@ -92,16 +91,16 @@ func readStep(written map[string]any) (*step, error) {
 	return &s, nil
 }
 
-// strict reads JSON into a form, keeps every digit, and refuses what the form does not name.
-func strict(text []byte, form any) error {
+// decodeStrict decodes JSON, keeps all digits, and rejects unknown members.
+func decodeStrict(text []byte, form any) error {
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.UseNumber()
 	decoder.DisallowUnknownFields()
 	return decoder.Decode(form)
 }
 
-// readThemes reads all cases. A file that says something nobody understands is an error:
-// a case that is passed over silently would be one that always holds.
+// readThemes reads all cases. Unknown members are an error, because a silently ignored one
+// would make a case always pass.
 func readThemes(folder string) ([]theme, error) {
 	paths, err := filepath.Glob(filepath.Join(folder, "*.yaml"))
 	if err != nil {
@@ -129,18 +128,18 @@ func readTheme(path string) (t theme, err error) {
 	if text, err = yaml.YAMLToJSON(text); err != nil {
 		return t, err
 	}
-	if err := strict(text, &t); err != nil {
+	if err := decodeStrict(text, &t); err != nil {
 		return t, err
 	}
 	if t.Theme == "" || len(t.Cases) == 0 {
-		return t, fmt.Errorf("a file has a theme and cases")
+		return t, fmt.Errorf("the file must have a theme and cases")
 	}
 	for _, c := range t.Cases {
 		if c.Name == "" || len(c.Steps) == 0 {
-			return t, fmt.Errorf("a case has a name and steps: %q", c.Name)
+			return t, fmt.Errorf("the case must have a name and steps: %q", c.Name)
 		}
 		for i, written := range c.Steps {
-			var filledLater *json.UnmarshalTypeError // a variable in a number's place
+			var filledLater *json.UnmarshalTypeError // a variable in place of a number
 			if _, err := readStep(written); err != nil && !errors.As(err, &filledLater) {
 				return t, fmt.Errorf("%q, step %d: %w", c.Name, i+1, err)
 			}
@@ -152,8 +151,8 @@ func readTheme(path string) (t theme, err error) {
 	return t, nil
 }
 
-// pick are the cases whose theme or name has this text in it.
-func pick(themes []theme, text string) []theme {
+// selectThemes returns the cases with the text in their theme or name.
+func selectThemes(themes []theme, text string) []theme {
 	var picked []theme
 	for _, t := range themes {
 		cases := t.Cases[:0:0]

@@ -11,13 +11,13 @@ import (
 	"time"
 )
 
-// variables are the names that a case may use as ${name}: those of the world, such
-// as ${api_key}, and those that its own steps have saved. A text that is nothing but
-// one becomes the saved value, of whatever kind; inside a longer text it is its text.
+// variables are the names that a case may use as ${name}: those of the world, such as
+// ${api_key}, and those that its steps saved. A text that consists of one variable becomes the
+// saved value of any kind; within a longer text it becomes its text.
 //
-// Some are made anew each time:
+// Some are computed at each use:
 //
-//	${unique}       a name that nobody had before
+//	${unique}       a new unique name
 //	${http +7}      seven seconds from now, as an HTTP date
 //	${time -60}     a minute ago, as RFC 3339 with milliseconds
 //	${epoch +0}     now, in seconds since 1970, as a number
@@ -26,7 +26,7 @@ type variables map[string]any
 
 var variable = regexp.MustCompile(`\$\{([a-z_0-9.]+)(?: ([+-]?[0-9]+))?\}`)
 
-// fill replaces the variables in a value, which is not changed itself.
+// fill returns a copy of the value with its variables replaced.
 func (v variables) fill(value any) (any, error) {
 	switch value := value.(type) {
 	case map[string]any:
@@ -90,9 +90,9 @@ func (v variables) value(name, number string) (any, error) {
 		return value, nil
 	}
 	if first, rest, deep := strings.Cut(name, "."); deep {
-		if value, there := dig(v[first], rest); there {
+		if value, there := valueAt(v[first], rest); there {
 			return value, nil
 		}
 	}
-	return nil, fmt.Errorf("nothing is saved as ${%s}", name)
+	return nil, fmt.Errorf("the variable ${%s} is not set", name)
 }

@@ -19,22 +19,22 @@ var sandboxConfig string
 
 var configs = map[string]string{"live": liveConfig, "sandbox": sandboxConfig}
 
-// world is what the cases play in: an exchange of two tenants, each behind a proxy, the
-// reference buyer, the gates to the SDK's own buyers, and the supplier's receiver of webhooks.
+// world is the environment of the cases: an exchange of two tenants behind proxies, the
+// reference buyer, the gates to the SDK's own buyers, and the supplier's webhook receiver.
 type world struct {
-	terms    variables // what is named in the configurations and by the cases
-	exchange *exchange
-	proxies  map[string]*proxy // by tenant
-	gates    map[string]*proxy // by buyer
-	hooks    *hooks
-	buyer    *refbuyer.Buyer
-	served   chan error
+	variables variables // variables of the configurations and the cases
+	exchange  *exchange
+	proxies   map[string]*proxy // by tenant
+	gates     map[string]*proxy // by buyer
+	hooks     *webhookReceiver
+	buyer     *refbuyer.Buyer
+	served    chan error
 
 	stopBuyer context.CancelFunc
 }
 
-// The credentials are good in a folder that is removed at the end. They are long and odd,
-// so that finding one in an error is finding it.
+// credentials are valid only in a folder that is removed at the end. They are long and unusual,
+// so that an error that contains one is recognizable.
 var credentials = variables{
 	"api_key":            "key-canary-3f9c0e6b7a5d4c21",
 	"slow_api_key":       "key-canary-slow-51ab0e77",
@@ -55,7 +55,7 @@ var credentials = variables{
 }
 
 func openWorld(ctx context.Context, place, program string) (*world, error) {
-	w := &world{terms: variables{}, proxies: map[string]*proxy{}, gates: map[string]*proxy{}, served: make(chan error, 1)}
+	w := &world{variables: variables{}, proxies: map[string]*proxy{}, gates: map[string]*proxy{}, served: make(chan error, 1)}
 	if err := w.open(ctx, place, program); err != nil {
 		return nil, errors.Join(err, w.close())
 	}
@@ -64,7 +64,7 @@ func openWorld(ctx context.Context, place, program string) (*world, error) {
 
 func (w *world) open(ctx context.Context, place, program string) error {
 	for name, value := range credentials {
-		w.terms[name] = value
+		w.variables[name] = value
 	}
 	price, err := market.ParseMoney([]byte("12.5"))
 	if err != nil {
@@ -79,34 +79,34 @@ func (w *world) open(ctx context.Context, place, program string) error {
 	w.hooks = newHooks()
 	for _, buyer := range []string{"buy_sdk", "buy_key"} {
 		w.gates[buyer] = newProxy("")
-		w.terms["gate_"+buyer] = w.gates[buyer].server.URL
+		w.variables["gate_"+buyer] = w.gates[buyer].server.URL
 	}
-	w.terms["reference"] = "http://" + w.buyer.Addr().String()
-	w.terms["hooks"] = w.hooks.server.URL
+	w.variables["reference"] = "http://" + w.buyer.Addr().String()
+	w.variables["hooks"] = w.hooks.server.URL
 	data := filepath.Join(place, "data")
-	w.terms["data"] = data
+	w.variables["data"] = data
 	if err = os.MkdirAll(data, 0o700); err != nil {
 		return err
 	}
-	if w.exchange, err = startExchange(ctx, place, program, w.terms); err != nil {
+	if w.exchange, err = startExchange(ctx, place, program, w.variables); err != nil {
 		return err
 	}
 	for _, tenant := range tenants {
 		w.proxies[tenant] = newProxy(w.exchange.listen[tenant])
-		w.terms[tenant] = w.proxies[tenant].server.URL
-		w.terms["direct_"+tenant] = w.exchange.listen[tenant]
+		w.variables[tenant] = w.proxies[tenant].server.URL
+		w.variables["direct_"+tenant] = w.exchange.listen[tenant]
 	}
 	return nil
 }
 
-// reset is the beginning of a case.
-func (w *world) reset() {
+// startCase clears the records and faults before a case.
+func (w *world) startCase() {
 	for _, p := range w.proxies {
 		p.reset()
 	}
 	for _, p := range w.gates {
 		p.reset()
-		p.lead("")
+		p.setTarget("")
 	}
 }
 

@@ -12,27 +12,27 @@ import (
 	"time"
 )
 
-// Client sends requests to an exchange. It may be used by many goroutines at once; there
-// should be one for each credential.
+// Client sends requests to an exchange. It is safe for concurrent use. Use one client for each
+// credential.
 type Client struct {
 	options Options
-	tokens  *tokens // nil without an OAuth client
+	tokens  *tokenSource // nil without an OAuth client
 }
 
-// New makes a client. It sends nothing yet. Its error is a [*UsageError].
+// New returns a client. It sends no request yet. Its error is a [*UsageError].
 func New(options Options) (*Client, error) {
-	o, err := options.complete()
+	o, err := options.withDefaults()
 	if err != nil {
 		return nil, err
 	}
 	c := &Client{options: o}
 	if o.ClientID != "" {
-		c.tokens = &tokens{fetch: c.fetchToken, now: time.Now}
+		c.tokens = &tokenSource{fetch: c.fetchToken, now: time.Now}
 	}
 	return c, nil
 }
 
-// Format shows no secret, whatever the verb.
+// Format prints the client without secrets, for every verb.
 func (c *Client) Format(f fmt.State, _ rune) {
 	fmt.Fprintf(f, "&pingpost.Client{BaseURL: %q}", c.options.BaseURL)
 }
@@ -40,61 +40,61 @@ func (c *Client) Format(f fmt.State, _ rune) {
 // CallOption changes one call.
 type CallOption func(*call)
 
-// WithIdempotencyKey sends the call under this key in place of one that is made for it: 1 to
-// 255 visible ASCII characters.
-func WithIdempotencyKey(key string) CallOption { return func(c *call) { c.given = key } }
+// WithIdempotencyKey sends the call with this key instead of a generated one: 1 to 255 visible
+// ASCII characters.
+func WithIdempotencyKey(key string) CallOption { return func(c *call) { c.givenKey = key } }
 
-// AsTest has the call be a test: it reaches test endpoints, counts nowhere and is not paid.
+// AsTest makes the call a test: it reaches test endpoints, counts in no cap, and costs nothing.
 func AsTest() CallOption { return func(c *call) { c.test = true } }
 
-// WithTimeout bounds each try of this call.
+// WithTimeout limits each attempt of this call.
 func WithTimeout(d time.Duration) CallOption { return func(c *call) { c.timeout = d } }
 
-// Meta is what an answer says beside its body.
+// Meta holds the properties of an answer besides its body.
 type Meta struct {
 	Status         int
 	RequestID      string
-	Replayed       bool   // the answer is that to an earlier request under the same key
-	IdempotencyKey string // what the request was sent under; "" where it had none
-	Limit          *Limit // nil where the answer has none
+	Replayed       bool   // the answer belongs to an earlier request with the same key
+	IdempotencyKey string // key of the request, or ""
+	Limit          *Limit // nil if the answer has no rate limit headers
 }
 
-// Limit is where the caller stands with the rate that it may ask at.
+// Limit is the state of the caller's rate limit.
 type Limit struct {
 	Limit, Remaining int
 	Reset            time.Time
 }
 
-// Answer is what a call came to.
+// Answer is the result of a call.
 type Answer[T any] struct {
 	Body T
 	Meta Meta
 }
 
-// by is who a call is sent as.
-type by int
+// credentialKind is the kind of credential that a call uses.
+type credentialKind int
 
 const (
-	byKey    by = iota // the API key
-	byToken            // an access token, or a static one
-	byNobody           // the body says who
+	withAPIKey        credentialKind = iota // the API key
+	withToken                               // an access token or a static token
+	withoutCredential                       // the body contains the credential
 )
 
-// call is one request, over all its tries.
+// call is one request with all its attempts.
 type call struct {
 	method, url string
-	as          by
+	as          credentialKind
 	takesKey    bool
-	body        []byte // nil where it has none
+	body        []byte // nil without a body
 
-	given   string // the caller's idempotency key
-	key     string // the one that is sent
-	test    bool
-	timeout time.Duration
+	givenKey string // the caller's idempotency key
+	key      string // the sent idempotency key
+	test     bool
+	timeout  time.Duration
 }
 
-// invoke makes a call with a body, or without where in is nil, and reads its answer.
-func invoke[T any](ctx context.Context, c *Client, what call, in any, options []CallOption) (*Answer[T], error) {
+// callJSON sends a call, with in as its body unless nil, and decodes the answer.
+func callJSON[T any](ctx context.Context, c *Client, what call, in any, options []CallOption) (*Answer[T], error) {
 	what.timeout = c.options.Timeout
 	for _, option := range options {
 		option(&what)
@@ -113,15 +113,15 @@ func invoke[T any](ctx context.Context, c *Client, what call, in any, options []
 
 func (c *Client) complete(what *call, in any) error {
 	switch {
-	case what.as == byKey && c.options.APIKey == "":
+	case what.as == withAPIKey && c.options.APIKey == "":
 		return &UsageError{"this call needs an APIKey, which the client does not have"}
-	case what.as == byToken && c.options.APIKey != "":
+	case what.as == withToken && c.options.APIKey != "":
 		return &UsageError{"this call needs a ClientID with its ClientSecret, or a Token; the client has an APIKey"}
 	case what.timeout <= 0:
 		return &UsageError{"the timeout is not above 0"}
 	}
 	if what.takesKey {
-		if what.key = what.given; what.key == "" {
+		if what.key = what.givenKey; what.key == "" {
 			what.key = newKey()
 		}
 	}
@@ -138,7 +138,7 @@ func (c *Client) complete(what *call, in any) error {
 	return nil
 }
 
-// newKey is a UUID of version 4.
+// newKey returns a random UUID (version 4).
 func newKey() string {
 	var b [16]byte
 	_, _ = rand.Read(b[:]) // never fails
@@ -146,28 +146,28 @@ func newKey() string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
 
-// send tries the call until there is an answer that no further try would change.
+// send repeats the call until the answer is final.
 func (c *Client) send(ctx context.Context, what *call, into any) (Meta, error) {
 	renewed := false
 	for tries := 0; ; {
-		bearer, err := c.bearer(ctx, what)
+		bearer, err := c.bearerToken(ctx, what)
 		if err != nil {
 			return Meta{}, err
 		}
-		status, header, body, err := c.try(ctx, what, bearer)
+		status, header, body, err := c.sendOnce(ctx, what, bearer)
 		if err == nil && status >= 200 && status < 300 {
 			if err = json.Unmarshal(body, into); err == nil {
 				return metaOf(status, header, what.key), nil
 			}
-			err = &TransportError{Err: fmt.Errorf("the answer of status %d cannot be read", status), IdempotencyKey: what.key}
+			err = &TransportError{Err: fmt.Errorf("cannot decode the answer with status %d", status), IdempotencyKey: what.key}
 		} else if err == nil {
 			err = readError(status, header, body, what.key)
-			if status == http.StatusUnauthorized && what.as == byToken && c.tokens != nil && !renewed {
+			if status == http.StatusUnauthorized && what.as == withToken && c.tokens != nil && !renewed {
 				renewed = true
-				c.tokens.refused(bearer)
+				c.tokens.forget(bearer)
 				continue
 			}
-			if !mayRetry(status) {
+			if !isRetryable(status) {
 				return Meta{}, err
 			}
 		}
@@ -176,7 +176,7 @@ func (c *Client) send(ctx context.Context, what *call, into any) (Meta, error) {
 		}
 		wait := backoff(tries)
 		if said, ok := retryAfter(header, time.Now()); ok {
-			wait = min(said, longestAsked)
+			wait = min(said, maxRetryAfter)
 		}
 		if c.options.Sleep(ctx, wait) != nil {
 			return Meta{}, err
@@ -185,10 +185,10 @@ func (c *Client) send(ctx context.Context, what *call, into any) (Meta, error) {
 	}
 }
 
-// bearer is the token that the call is sent with, "" where it goes without one.
-func (c *Client) bearer(ctx context.Context, what *call) (string, error) {
+// bearerToken returns the token of the call, or "".
+func (c *Client) bearerToken(ctx context.Context, what *call) (string, error) {
 	switch {
-	case what.as != byToken:
+	case what.as != withToken:
 		return "", nil
 	case c.tokens == nil:
 		return c.options.Token, nil
@@ -196,26 +196,26 @@ func (c *Client) bearer(ctx context.Context, what *call) (string, error) {
 	return c.tokens.get(ctx, what.key)
 }
 
-// largestAnswer is more than any answer has.
-const largestAnswer = 64 << 20
+// maxAnswerSize is larger than any answer.
+const maxAnswerSize = 64 << 20
 
-// try sends the call once and reads the whole answer. Its error is a [*TransportError] or a
-// [*TimeoutError].
-func (c *Client) try(ctx context.Context, what *call, bearer string) (int, http.Header, []byte, error) {
+// sendOnce sends the call once and reads the whole answer. Its error is a [*TransportError] or
+// a [*TimeoutError].
+func (c *Client) sendOnce(ctx context.Context, what *call, bearer string) (int, http.Header, []byte, error) {
 	within, cancel := context.WithTimeout(ctx, what.timeout)
 	defer cancel()
 	req, err := http.NewRequestWithContext(within, what.method, what.url, bytes.NewReader(what.body))
 	if err != nil {
 		return 0, nil, nil, &TransportError{Err: err, IdempotencyKey: what.key}
 	}
-	// Without GetBody the transport does not send anything again by itself, behind our back and
-	// without a wait, which it would for a request that has an Idempotency-Key.
+	// Without GetBody, the transport does not repeat a request on its own. It would do so at
+	// once for requests with an Idempotency-Key.
 	req.GetBody = nil
-	c.dress(req, what, bearer)
+	c.setHeaders(req, what, bearer)
 	answer, err := c.options.HTTPClient.Do(req)
 	var body []byte
 	if err == nil {
-		body, err = io.ReadAll(io.LimitReader(answer.Body, largestAnswer))
+		body, err = io.ReadAll(io.LimitReader(answer.Body, maxAnswerSize))
 		_ = answer.Body.Close()
 	}
 	switch {
@@ -227,7 +227,7 @@ func (c *Client) try(ctx context.Context, what *call, bearer string) (int, http.
 	return 0, nil, nil, &TransportError{Err: err, IdempotencyKey: what.key}
 }
 
-func (c *Client) dress(req *http.Request, what *call, bearer string) {
+func (c *Client) setHeaders(req *http.Request, what *call, bearer string) {
 	req.Header.Set("Accept", "application/json")
 	req.Header.Set("User-Agent", c.options.UserAgent)
 	if what.body != nil {
@@ -241,7 +241,7 @@ func (c *Client) dress(req *http.Request, what *call, bearer string) {
 	if what.test {
 		req.Header.Set("X-Pingpost-Test", "1")
 	}
-	if what.as == byKey {
+	if what.as == withAPIKey {
 		req.Header.Set("X-Api-Key", c.options.APIKey)
 	}
 	if bearer != "" {

@@ -16,7 +16,7 @@ import (
 	"pingpost/sdk/go/model"
 )
 
-// answers is an exchange that gives one answer after the other, the last for ever.
+// answers is a server that sends one answer after another, and repeats the last one.
 type answers struct {
 	*httptest.Server
 	mu   sync.Mutex
@@ -55,7 +55,7 @@ func (a *answers) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(w, now.body)
 }
 
-// waits are what a client wanted to sleep.
+// waits records the client's requested waits.
 type waits struct{ asked []time.Duration }
 
 func (w *waits) sleep(ctx context.Context, d time.Duration) error {
@@ -71,7 +71,7 @@ func TestRetries(t *testing.T) {
 		name   string
 		next   []answer
 		asked  string
-		status int // of the error; 0: none
+		status int // status of the error; 0: no status
 	}{
 		{"none", []answer{{201, nil, sold}}, "[]", 0},
 		{"once", []answer{{500, nil, ""}, {201, nil, sold}}, "[1s]", 0},
@@ -105,7 +105,7 @@ func TestRetries(t *testing.T) {
 	}
 }
 
-// TestGivingUp: whoever no longer wants the answer does not wait for a retry.
+// A cancelled call does not wait for a retry.
 func TestGivingUp(t *testing.T) {
 	x := exchange(t, answer{503, nil, ""})
 	ctx, cancel := context.WithCancel(t.Context())
@@ -178,12 +178,12 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// TestTokens: one fetch at a time, nine tenths of its time, and only what was refused is
-// forgotten.
+// Only one fetch runs at a time. A token is renewed after nine tenths of its lifetime. Only the
+// refused token is discarded.
 func TestTokens(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		fetched := 0
-		tokens := &tokens{now: time.Now, fetch: func(context.Context) (*model.TokenResponse, error) {
+		tokens := &tokenSource{now: time.Now, fetch: func(context.Context) (*model.TokenResponse, error) {
 			fetched++
 			n := fetched
 			time.Sleep(time.Second)
@@ -205,13 +205,13 @@ func TestTokens(t *testing.T) {
 			wait.Go(func() { get("t1") })
 		}
 		wait.Wait()
-		time.Sleep(88 * time.Second) // 89 after it was asked for
+		time.Sleep(88 * time.Second) // 89 seconds after the fetch
 		get("t1")
 		time.Sleep(time.Second)
 		get("t2")
-		tokens.refused("t1")
+		tokens.forget("t1")
 		get("t2")
-		tokens.refused("t2")
+		tokens.forget("t2")
 		get("t3")
 		if fetched != 3 {
 			t.Errorf("fetched %d times", fetched)

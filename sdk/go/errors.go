@@ -10,8 +10,9 @@ import (
 	"pingpost/sdk/go/model"
 )
 
-// Error is what every error of a call is, found by errors.As: an [*APIError], a
-// [*TransportError], a [*TimeoutError] or a [*UsageError]. [*SignatureError] is one as well.
+// Error is implemented by every error of a call; find it with errors.As. It is an [*APIError],
+// a [*TransportError], a [*TimeoutError] or a [*UsageError]. [*SignatureError] implements it
+// too.
 type Error interface {
 	error
 	isPingpost()
@@ -19,32 +20,32 @@ type Error interface {
 
 // Kinds of [*APIError], for errors.Is.
 var (
-	ErrUnauthorized   = errors.New("unauthorized")    // 401: the credential is none
-	ErrForbidden      = errors.New("forbidden")       // 403: it is not enough
+	ErrUnauthorized   = errors.New("unauthorized")    // 401: the credential is missing or invalid
+	ErrForbidden      = errors.New("forbidden")       // 403: the credential does not permit this
 	ErrNotFound       = errors.New("not found")       // 404
-	ErrConflict       = errors.New("conflict")        // 409: something else has happened before
-	ErrExpired        = errors.New("expired")         // 410: the bid is over
+	ErrConflict       = errors.New("conflict")        // 409: an earlier event rules this out
+	ErrExpired        = errors.New("expired")         // 410: the bid has expired
 	ErrInvalidRequest = errors.New("invalid request") // 400 and 422: see FieldErrors and Code
 	ErrRateLimited    = errors.New("rate limited")    // 429
 	ErrServer         = errors.New("server error")    // 5xx
 )
 
-// APIError is an error that the exchange answered with.
+// APIError is an error answer of the exchange.
 type APIError struct {
 	Status         int
-	Code           model.ErrorCode // "" where the answer was not the exchange's
+	Code           model.ErrorCode // "" if the answer is not from the exchange
 	Message        string
-	RequestID      string // name it when you ask the operator for help
+	RequestID      string // quote it when you ask the operator for help
 	FieldErrors    []model.FieldError
-	Reason         string        // with post_rejected, why
+	Reason         string        // the reason of post_rejected
 	Description    string        // OAuth's error_description
-	RetryAfter     time.Duration // 0 where the exchange said nothing of it
-	IdempotencyKey string        // what the request was sent under; "" where it had none
+	RetryAfter     time.Duration // 0 if the answer has no Retry-After
+	IdempotencyKey string        // key of the request, or ""
 }
 
 func (e *APIError) isPingpost() {}
 
-// Error has neither secrets nor anything of a lead in it.
+// Error returns a text without secrets and personal data.
 func (e *APIError) Error() string {
 	code, message := string(e.Code), e.Message
 	if code == "" {
@@ -66,7 +67,7 @@ func (e *APIError) Error() string {
 	return text
 }
 
-// Is holds for the kind of the error.
+// Is reports whether the error is of the kind.
 func (e *APIError) Is(target error) bool {
 	switch e.Status {
 	case http.StatusUnauthorized:
@@ -87,9 +88,9 @@ func (e *APIError) Is(target error) bool {
 	return e.Status >= 500 && target == ErrServer
 }
 
-// TransportError says that no answer came: nobody could be reached, or the connection broke,
-// or what came was not to be read. What was asked for may have been done all the same; under
-// the same key it may be asked for again.
+// TransportError reports that no usable answer arrived: the connection failed or broke, or the
+// answer was unreadable. The exchange may have processed the request; repeat it with the same
+// key.
 type TransportError struct {
 	Err            error
 	IdempotencyKey string
@@ -99,10 +100,11 @@ func (e *TransportError) isPingpost() {}
 
 func (e *TransportError) Error() string { return "pingpost: no answer: " + e.Err.Error() }
 
-// Unwrap is what the transport said.
+// Unwrap returns the transport's error.
 func (e *TransportError) Unwrap() error { return e.Err }
 
-// TimeoutError says that no answer came in time. It is as with [TransportError].
+// TimeoutError reports that no answer arrived in time. As with [TransportError], the exchange
+// may have processed the request.
 type TimeoutError struct {
 	After          time.Duration
 	IdempotencyKey string
@@ -112,18 +114,18 @@ func (e *TimeoutError) isPingpost() {}
 
 func (e *TimeoutError) Error() string { return fmt.Sprintf("pingpost: no answer in %v", e.After) }
 
-// Timeout is true, as with errors of package net.
+// Timeout returns true, like timeout errors of package net.
 func (e *TimeoutError) Timeout() bool { return true }
 
-// UsageError says that something was asked of this package that cannot be.
+// UsageError reports a wrong use of this package.
 type UsageError struct{ Message string }
 
 func (e *UsageError) isPingpost() {}
 
 func (e *UsageError) Error() string { return "pingpost: " + e.Message }
 
-// IdempotencyKey is the key that the request of an error was sent under, "" where it
-// had none. A call that failed may be made again under it, however late.
+// IdempotencyKey returns the key of the failed request, or "". The call can be repeated with
+// this key at any time.
 func IdempotencyKey(err error) string {
 	var api *APIError
 	var transport *TransportError
@@ -139,7 +141,7 @@ func IdempotencyKey(err error) string {
 	return ""
 }
 
-// readError makes an error of an answer, whatever stands in it.
+// readError decodes any error answer.
 func readError(status int, header http.Header, body []byte, key string) *APIError {
 	e := &APIError{Status: status, RequestID: header.Get("X-Request-Id"), IdempotencyKey: key}
 	e.RetryAfter, _ = retryAfter(header, time.Now())
@@ -147,7 +149,7 @@ func readError(status int, header http.Header, body []byte, key string) *APIErro
 	if json.Unmarshal(body, &said) != nil {
 		return e
 	}
-	// Each member by itself, so that one of another form takes none of the others along.
+	// Decode each member alone, so that one malformed member does not discard the others.
 	for name, into := range map[string]any{
 		"error": &e.Code, "message": &e.Message, "request_id": &e.RequestID, "field_errors": &e.FieldErrors,
 		"reason": &e.Reason, "error_description": &e.Description,

@@ -26,7 +26,7 @@ func ExampleClient_IngestLead() {
 	answer, err := client.IngestLead(context.Background(), model.IngestRequest{
 		FloCampaignID: "cmp_auto", FloSupplierID: "sup_acme",
 		FirstName: "Ann", LastName: "Lee", Phone: "+14155550123", Email: "ann.lee@example.com",
-		State: pingpost.Ptr(model.StateCodeCA), TCPAConsent: pingpost.Ptr(true), // what may be left out is a pointer
+		State: pingpost.Ptr(model.StateCodeCA), TCPAConsent: pingpost.Ptr(true), // optional members are pointers
 		More: map[string]any{"vehicle_count": 2},
 	})
 	if err != nil {
@@ -38,7 +38,7 @@ func ExampleClient_IngestLead() {
 	// Output: lead_1 ACCEPTED 9.64 USD
 }
 
-// A seller asks for a bid and sells the lead for it.
+// A seller requests a bid and sells the lead.
 func ExampleClient_SendPing() {
 	exchange := answering(http.StatusOK, `{"auction_id": "acme-4711", "bid": null, "reject_reason": "below_floor", "reject_detail": "…"}`)
 	defer exchange.Close()
@@ -67,7 +67,7 @@ func ExampleClient_SendPing() {
 	// Output: no bid: below_floor
 }
 
-// What went wrong, and the key to try again with.
+// Inspect an error, and find the key for a retry.
 func ExampleAPIError() {
 	exchange := answering(http.StatusUnprocessableEntity, `{"error": "invalid_payload", "message": "Some fields are wrong.", "request_id": "req_1",
 		"field_errors": [{"field": "phone", "code": "invalid_format", "expected": "a phone number"}]}`)
@@ -101,7 +101,7 @@ func ExampleVerifyWebhook() {
 			http.Error(w, "not signed by us", http.StatusBadRequest)
 			return
 		}
-		fmt.Println(event.Type, event.Data.LeadID) // it may come twice: drop repeats by event.ID
+		fmt.Println(event.Type, event.Data.LeadID) // events may repeat: drop repetitions by event.ID
 	})
 	answer := httptest.NewRecorder()
 	hooks.ServeHTTP(answer, httptest.NewRequest(http.MethodPost, "/hooks", http.NoBody))

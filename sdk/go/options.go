@@ -9,25 +9,25 @@ import (
 	"time"
 )
 
-// Options say which exchange a client speaks to, and as whom. BaseURL and exactly one of the
-// three credentials are required: APIKey, Token, or ClientID with ClientSecret.
+// Options configure a client. BaseURL and exactly one credential are required: APIKey, Token,
+// or ClientID with ClientSecret.
 type Options struct {
 	BaseURL string // such as https://exchange.example.com
 
-	APIKey string // of a supplier, for what is under /api/v1
+	APIKey string // of a supplier, for paths under /api/v1
 
-	ClientID, ClientSecret string   // of an OAuth client, for what is under /v1
-	Scopes                 []string // what its tokens are to open: ping, post, webhook; all that the client has by default
-	AuthURL                string   // where tokens come from; BaseURL by default
+	ClientID, ClientSecret string   // of an OAuth client, for paths under /v1
+	Scopes                 []string // scopes of its tokens: ping, post, webhook; default: all of the client's scopes
+	AuthURL                string   // URL of the token server; default: BaseURL
 
-	Token string // a static bearer token, as sandboxes have them
+	Token string // a static bearer token, as in sandboxes
 
-	Timeout    time.Duration // of one try; 10 s by default
-	MaxRetries int           // tries after the first; 5 by default, none where it is negative
-	UserAgent  string        // put before the package's own
+	Timeout    time.Duration // of one attempt; default 10 s
+	MaxRetries int           // retries after the first attempt; default 5, negative: none
+	UserAgent  string        // precedes the package's own User-Agent
 
-	HTTPClient *http.Client                                     // what sends; its Timeout and CheckRedirect are not used
-	Sleep      func(ctx context.Context, d time.Duration) error // waits between tries, and ends early with the context
+	HTTPClient *http.Client                                     // the HTTP client; its Timeout and CheckRedirect are not used
+	Sleep      func(ctx context.Context, d time.Duration) error // waits between attempts; it must return early when the context ends
 }
 
 const (
@@ -35,8 +35,8 @@ const (
 	defaultRetries = 5
 )
 
-// complete fills in what was left out, or says what is wrong.
-func (o Options) complete() (Options, error) {
+// withDefaults returns the options with their defaults, or an error.
+func (o Options) withDefaults() (Options, error) {
 	var err error
 	if o.BaseURL, err = address("BaseURL", o.BaseURL); err != nil {
 		return o, err
@@ -100,10 +100,10 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// Format shows no secret, whatever the verb.
+// Format prints the options without secrets, for every verb.
 func (o Options) Format(f fmt.State, _ rune) {
 	fmt.Fprintf(f, "pingpost.Options{BaseURL: %q}", o.BaseURL)
 }
 
-// Ptr is a pointer to a value, for members of a model that may be left out.
+// Ptr returns a pointer to the value, for optional members of a model.
 func Ptr[T any](value T) *T { return &value }

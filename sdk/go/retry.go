@@ -6,22 +6,22 @@ import (
 	"time"
 )
 
-// longestWait is the longest of the waits that double.
-const longestWait = 16 * time.Second
+// maxBackoff is the longest of the doubling waits.
+const maxBackoff = 16 * time.Second
 
-// longestAsked is the longest that a Retry-After is waited for.
-const longestAsked = time.Hour
+// maxRetryAfter is the longest Retry-After that a client waits for.
+const maxRetryAfter = time.Hour
 
-// backoff is the wait after so many tries: 1, 2, 4, 8, 16 s.
+// backoff returns the wait after so many attempts: 1, 2, 4, 8, 16 s.
 func backoff(tries int) time.Duration {
 	if tries > 4 {
-		return longestWait
+		return maxBackoff
 	}
 	return time.Second << tries
 }
 
-// retryAfter is what the server says, in seconds or as a date. Not ok: it says nothing that
-// can be read.
+// retryAfter returns the wait of a Retry-After header in seconds or as a date. ok is false if
+// the header is missing or unreadable.
 func retryAfter(header http.Header, now time.Time) (wait time.Duration, ok bool) {
 	text := header.Get("Retry-After")
 	if seconds, err := strconv.Atoi(text); err == nil {
@@ -34,5 +34,5 @@ func retryAfter(header http.Header, now time.Time) (wait time.Duration, ok bool)
 	return max(0, at.Sub(now)), true
 }
 
-// mayRetry holds for what passes by itself.
-func mayRetry(status int) bool { return status >= 500 || status == http.StatusTooManyRequests }
+// isRetryable reports whether the status is temporary.
+func isRetryable(status int) bool { return status >= 500 || status == http.StatusTooManyRequests }

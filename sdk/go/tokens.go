@@ -9,52 +9,51 @@ import (
 	"pingpost/sdk/go/model"
 )
 
-// tokens keeps an OAuth client's access token.
+// tokenSource keeps an OAuth client's access token.
 //
-// There is one fetch at a time, however many wait for it. It belongs to none of them: one
-// who gives up waiting does not end it for the others. A token is fetched anew at nine tenths of
-// its time, and after it was refused: only the one that was refused is forgotten, since by the
-// time a caller hears of the refusal another may have been fetched.
-type tokens struct {
+// It fetches one token at a time, for all waiting callers. A caller that stops waiting does not
+// end the fetch. A token is renewed after nine tenths of its lifetime and after a refusal. Only
+// the refused token is discarded, because another caller may have fetched a new one in the
+// meantime.
+type tokenSource struct {
 	fetch func(context.Context) (*model.TokenResponse, error)
 	now   func() time.Time
 
 	mu      sync.Mutex
 	token   string
 	renewAt time.Time
-	flight  *flight
+	flight  *tokenFetch
 }
 
-// flight is a fetch that is under way. What it came to may be read once it is over.
-type flight struct {
-	over  chan struct{}
+// tokenFetch is a fetch in progress. Its result is valid once done is closed.
+type tokenFetch struct {
+	done  chan struct{}
 	token string
 	err   error
 }
 
-// get is a token that is good, as far as can be known. An error has the key of the call
-// that it was wanted for.
-func (t *tokens) get(ctx context.Context, key string) (string, error) {
+// get returns a valid token. An error contains the key of the call that needed it.
+func (t *tokenSource) get(ctx context.Context, key string) (string, error) {
 	t.mu.Lock()
 	if t.token != "" && t.now().Before(t.renewAt) {
 		defer t.mu.Unlock()
 		return t.token, nil
 	}
 	if t.flight == nil {
-		t.flight = &flight{over: make(chan struct{})}
+		t.flight = &tokenFetch{done: make(chan struct{})}
 		go t.fly(context.WithoutCancel(ctx), t.flight)
 	}
 	f := t.flight
 	t.mu.Unlock()
 	select {
-	case <-f.over:
-		return f.token, keyed(f.err, key)
+	case <-f.done:
+		return f.token, withKey(f.err, key)
 	case <-ctx.Done():
 		return "", &TransportError{Err: ctx.Err(), IdempotencyKey: key}
 	}
 }
 
-func (t *tokens) fly(ctx context.Context, f *flight) {
+func (t *tokenSource) fly(ctx context.Context, f *tokenFetch) {
 	began := t.now()
 	got, err := t.fetch(ctx)
 	t.mu.Lock()
@@ -65,11 +64,11 @@ func (t *tokens) fly(ctx context.Context, f *flight) {
 		t.renewAt = began.Add(time.Duration(got.ExpiresIn) * time.Second / 10 * 9)
 	}
 	t.flight = nil
-	close(f.over)
+	close(f.done)
 }
 
-// refused forgets a token that the exchange did not take.
-func (t *tokens) refused(token string) {
+// forget discards a refused token.
+func (t *tokenSource) forget(token string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.token == token {
@@ -77,8 +76,8 @@ func (t *tokens) refused(token string) {
 	}
 }
 
-// keyed is the same error for the call of another key. Several may have got the one error.
-func keyed(err error, key string) error {
+// withKey returns the error with another call's key. Several callers may share the error.
+func withKey(err error, key string) error {
 	var api *APIError
 	var transport *TransportError
 	var timeout *TimeoutError

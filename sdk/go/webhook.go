@@ -14,47 +14,47 @@ import (
 	"pingpost/sdk/go/model"
 )
 
-// SignatureError says that a webhook is not what it says it is, or too old. It says
-// nothing of what stands in it.
+// SignatureError reports a webhook with a wrong signature or an old timestamp. It contains
+// nothing of the body.
 type SignatureError struct{ Message string }
 
 func (e *SignatureError) isPingpost() {}
 
 func (e *SignatureError) Error() string { return "pingpost: webhook refused: " + e.Message }
 
-// DefaultTolerance is how far the time of a webhook may be from now.
+// DefaultTolerance is the largest accepted difference between the webhook's time and now.
 const DefaultTolerance = 5 * time.Minute
 
-// Verifier verifies webhooks. Its zero value with secrets is ready.
+// Verifier verifies webhooks. It needs only secrets; its other fields have defaults.
 type Verifier struct {
-	Secrets   []string         // whsec_…; several while one is rotated
-	Tolerance time.Duration    // DefaultTolerance where it is 0
-	Now       func() time.Time // time.Now where it is nil
+	Secrets   []string         // whsec_…; several during a rotation
+	Tolerance time.Duration    // 0: DefaultTolerance
+	Now       func() time.Time // nil: time.Now
 }
 
-// VerifyWebhook reads an event out of a webhook, if it is signed by one of the secrets and
-// not too old. Body is the request's body, to the byte. The error is a [*SignatureError], or a
-// [*UsageError] where the secrets are none.
+// VerifyWebhook verifies a webhook and decodes its event. Body is the unchanged request body.
+// One of the secrets must match, and the timestamp must be recent. The error is a
+// [*SignatureError], or a [*UsageError] if the secrets are invalid.
 func VerifyWebhook(body []byte, header http.Header, secrets ...string) (*model.LeadEvent, error) {
 	return Verifier{Secrets: secrets}.Verify(body, header)
 }
 
-// Verify is [VerifyWebhook] with the verifier's settings. Of the two forms of signature
-// each that is there has to be right, and one has to be there.
+// Verify is [VerifyWebhook] with the verifier's settings. Two signature formats exist; at least
+// one must be present, and every present one must be correct.
 func (v Verifier) Verify(body []byte, header http.Header) (*model.LeadEvent, error) {
 	keys, err := v.keys()
 	if err != nil {
 		return nil, err
 	}
-	own, hasOwn := lookUp(header, "X-Pingpost-Signature")
-	id, hasID := lookUp(header, "webhook-id")
-	at, hasTime := lookUp(header, "webhook-timestamp")
-	standard, hasStandard := lookUp(header, "webhook-signature")
+	own, hasOwn := findHeader(header, "X-Pingpost-Signature")
+	id, hasID := findHeader(header, "webhook-id")
+	at, hasTime := findHeader(header, "webhook-timestamp")
+	standard, hasStandard := findHeader(header, "webhook-signature")
 	if !hasOwn && !hasID && !hasTime && !hasStandard {
 		return nil, &SignatureError{"it has no signature"}
 	}
 	if hasOwn {
-		if err := v.checkOwn(keys, own, body); err != nil {
+		if err := v.checkOwnSignature(keys, own, body); err != nil {
 			return nil, err
 		}
 	}
@@ -62,7 +62,7 @@ func (v Verifier) Verify(body []byte, header http.Header) (*model.LeadEvent, err
 		if !hasID || !hasTime || !hasStandard {
 			return nil, &SignatureError{"webhook-id, webhook-timestamp and webhook-signature go together"}
 		}
-		if err := v.checkStandard(keys, id, at, standard, body); err != nil {
+		if err := v.checkStandardSignature(keys, id, at, standard, body); err != nil {
 			return nil, err
 		}
 	}
@@ -88,8 +88,8 @@ func (v Verifier) keys() (keys [][]byte, err error) {
 	return keys, nil
 }
 
-// checkOwn reads t=<seconds>,v1=<hex>, with more of v1 while a secret is rotated.
-func (v Verifier) checkOwn(keys [][]byte, text string, body []byte) error {
+// checkOwnSignature checks t=<seconds>,v1=<hex>, with several v1 during a rotation.
+func (v Verifier) checkOwnSignature(keys [][]byte, text string, body []byte) error {
 	var at string
 	var signatures [][]byte
 	for part := range strings.SplitSeq(text, ",") {
@@ -106,11 +106,11 @@ func (v Verifier) checkOwn(keys [][]byte, text string, body []byte) error {
 	if err := v.checkTime(at); err != nil {
 		return err
 	}
-	return checkSums(keys, signatures, at+".", body)
+	return checkSignatures(keys, signatures, at+".", body)
 }
 
-// checkStandard reads v1,<base64>, with more of them after spaces.
-func (v Verifier) checkStandard(keys [][]byte, id, at, text string, body []byte) error {
+// checkStandardSignature checks v1,<base64>, with several of them separated by spaces.
+func (v Verifier) checkStandardSignature(keys [][]byte, id, at, text string, body []byte) error {
 	if err := v.checkTime(at); err != nil {
 		return err
 	}
@@ -122,7 +122,7 @@ func (v Verifier) checkStandard(keys [][]byte, id, at, text string, body []byte)
 			}
 		}
 	}
-	return checkSums(keys, signatures, id+"."+at+".", body)
+	return checkSignatures(keys, signatures, id+"."+at+".", body)
 }
 
 func (v Verifier) checkTime(text string) error {
@@ -143,8 +143,8 @@ func (v Verifier) checkTime(text string) error {
 	return nil
 }
 
-// checkSums compares all with all, so that how long it takes tells nothing.
-func checkSums(keys, signatures [][]byte, before string, body []byte) error {
+// checkSignatures compares all keys with all signatures, so that the time reveals no secret.
+func checkSignatures(keys, signatures [][]byte, before string, body []byte) error {
 	fits := false
 	for _, key := range keys {
 		h := hmac.New(sha256.New, key)
@@ -161,9 +161,9 @@ func checkSums(keys, signatures [][]byte, before string, body []byte) error {
 	return nil
 }
 
-// lookUp finds a header by its name in any case, also where the map was not made by
-// http.Header's own methods.
-func lookUp(header http.Header, name string) (string, bool) {
+// findHeader finds a header in any case, even if the map was not created by http.Header's
+// methods.
+func findHeader(header http.Header, name string) (string, bool) {
 	for key, values := range header {
 		if strings.EqualFold(key, name) && len(values) > 0 {
 			return strings.Join(values, ","), true

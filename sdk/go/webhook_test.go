@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// The message and its signature are those of the Standard Webhooks' own libraries; the other
-// signature was made by OpenSSL.
+// A Standard Webhooks library created the message and its signature; OpenSSL created the other
+// signature.
 const (
 	knownSecret   = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 	knownID       = "msg_p5jXN8AQM9LWM0D4loKWxJek"
@@ -33,8 +33,8 @@ func verifier(secrets ...string) Verifier {
 	return Verifier{Secrets: secrets, Now: func() time.Time { return time.Unix(1614265330, 0) }}
 }
 
-// TestVerifyEveryByte: whichever byte of the body or of a header is another, it is refused,
-// by each of the two forms alone.
+// A change of any byte of the body or of a header must be detected by each signature format
+// alone.
 func TestVerifyEveryByte(t *testing.T) {
 	if _, err := verifier(knownSecret).Verify([]byte(knownBody), knownHeader()); err != nil {
 		t.Fatal(err)

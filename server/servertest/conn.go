@@ -83,7 +83,7 @@ func (k *Conn) ReadAnswer() (status int, header http.Header, body string) {
 	if err != nil {
 		k.t.Fatal(err)
 	}
-	if q, ok := contract.Next(&k.Unchecked); ok && response.StatusCode >= http.StatusOK {
+	if q, ok := contract.ReadRequest(&k.Unchecked); ok && response.StatusCode >= http.StatusOK {
 		CheckContract(k.t, q, &contract.Answer{Status: response.StatusCode, Header: response.Header, Body: text})
 	}
 	if response.Close { // net/http takes the line out

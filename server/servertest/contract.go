@@ -15,14 +15,14 @@ import (
 // ContractTransport returns a client transport that checks each exchange against the
 // OpenAPI document of its address.
 func ContractTransport(t testing.TB) *contract.Transport {
-	return &contract.Transport{Base: new(http.Transport), Else: contract.Own(), Tell: func(err error) { t.Error(err) }}
+	return &contract.Transport{Base: new(http.Transport), Fallback: contract.Public(), Report: func(err error) { t.Error(err) }}
 }
 
 // CheckContract checks a request and its answer against the OpenAPI document. It serves
 // tests that do not use a connection of net/http.
 func CheckContract(t testing.TB, q *contract.Request, a *contract.Answer) {
 	t.Helper()
-	c := contract.Of(q.Path)
+	c := contract.ForPath(q.Path)
 	if c == nil {
 		return
 	}

@@ -11,65 +11,64 @@ import (
 	"pingpost/sdk/go/model"
 )
 
-// Options are what a buyer is made of. Bid and Post are required; both are called by many
-// goroutines at once.
+// Options configure a buyer. Bid and Post are required; both must be safe for concurrent use.
 type Options struct {
-	// Bid says what the lead of a ping is worth. [NoBid] as the error is an answer like
-	// any other; any other error is a fault of ours, which nobody is told. Its context ends
-	// when nobody waits for the bid any more.
+	// Bid returns the bid for a lead. The error [NoBid] is a normal answer. Any other error is
+	// answered with 500; its text is not sent. The context ends when the exchange stops
+	// waiting.
 	Bid func(ctx context.Context, ping *model.PingRequest) (Bid, error)
 
-	// Post takes a lead and gives the id that it has here, or refuses it with [Refusal] as the
-	// error. After any other error the exchange sends the lead again.
+	// Post accepts a lead and returns the buyer's own id for it, or refuses it with the error
+	// [Refusal]. After any other error the exchange sends the lead again.
 	Post func(ctx context.Context, post *model.LeadDelivery) (id string, err error)
 
-	Bearer string // what has to be shown as Authorization: Bearer
-	APIKey string // what has to be shown as x-api-key; with neither, anybody may call
+	Bearer string // expected token in Authorization: Bearer
+	APIKey string // expected x-api-key; if both are empty, every caller is accepted
 
-	Store Store            // remembers what posts were answered; in memory by default
-	Now   func() time.Time // time.Now by default
+	Store Store            // keeps the answers to posts; default: in memory
+	Now   func() time.Time // default: time.Now
 }
 
 // Bid is an offer for a lead.
 type Bid struct {
-	Amount     float64   // in units of Currency, of at most six decimals
-	Currency   string    // USD by default
-	Token      string    // what the post will show; made where it is ""
-	ValidUntil time.Time // five seconds from now by default
+	Amount     float64   // in units of Currency, with at most six decimals
+	Currency   string    // default: USD
+	Token      string    // the post repeats it; "": a random token
+	ValidUntil time.Time // default: in five seconds
 
-	FiltersPassed []string // which of our filters the lead has passed; may be left out
+	FiltersPassed []string // the buyer's filters that the lead has passed; optional
 }
 
-// NoBid is why there is no bid. As the error of Options.Bid it is no fault.
+// NoBid is the reason for no bid. As the error of Options.Bid it is a normal answer.
 type NoBid struct {
 	Reason string // a code for programs, such as state
-	Detail string // in words
+	Detail string // a text for people
 }
 
 func (n NoBid) Error() string { return "no bid: " + n.Reason }
 
-// Refusal is why a lead is not taken. As the error of Options.Post it is no fault. Both
-// go to the exchange, so neither may tell who the lead is.
+// Refusal is the reason to refuse a lead. As the error of Options.Post it is a normal answer.
+// The exchange receives both fields, so they must not contain personal data.
 type Refusal struct {
 	Reason string // a code for programs, such as duplicate
-	Detail string // in words
+	Detail string // a text for people
 }
 
 func (r Refusal) Error() string { return "refused: " + r.Reason }
 
-// window is how long a bid stands that does not say so itself, and the longest that
-// anybody waits for one.
-const window = 5 * time.Second
+// bidWindow is the default validity of a bid, and the longest time that the exchange waits for
+// one.
+const bidWindow = 5 * time.Second
 
-// Buyer is an endpoint. It is an http.Handler.
+// Buyer is a buyer's endpoint. It is an http.Handler.
 type Buyer struct {
 	options Options
 
-	mu      sync.Mutex
-	flights map[string]chan struct{} // posts that are being taken, by their keys; closed at the end
+	mu       sync.Mutex
+	inFlight map[string]chan struct{} // posts in progress by key; the channel is closed at the end
 }
 
-// New makes a buyer, or says what is missing.
+// New returns a buyer, or an error if a required option is missing.
 func New(options Options) (*Buyer, error) {
 	if options.Bid == nil || options.Post == nil {
 		return nil, errors.New("buyer: Options need both Bid and Post")
@@ -83,11 +82,11 @@ func New(options Options) (*Buyer, error) {
 	if options.Now == nil {
 		options.Now = time.Now
 	}
-	return &Buyer{options: options, flights: map[string]chan struct{}{}}, nil
+	return &Buyer{options: options, inFlight: map[string]chan struct{}{}}, nil
 }
 
-// random is a name that nobody can guess.
-func random(prefix string) string {
+// randomToken returns an unguessable name.
+func randomToken(prefix string) string {
 	var b [16]byte
 	_, _ = rand.Read(b[:]) // never fails
 	return prefix + hex.EncodeToString(b[:])

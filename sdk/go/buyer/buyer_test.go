@@ -40,7 +40,7 @@ func ask(b *Buyer, path, body string) (Response, map[string]any) {
 	return answer, said
 }
 
-// TestMembers: each member that is wrong is named, by its path and by what is wrong.
+// Each wrong member is named by its path and its fault.
 func TestMembers(t *testing.T) {
 	const good = `"auction_id": "a", "vertical": "v", "state": "CA", "tcpa_consent": true`
 	for _, c := range []struct{ path, body, want string }{
@@ -69,7 +69,7 @@ func TestMembers(t *testing.T) {
 	}
 }
 
-// TestFaults: whatever the functions do wrong is one and the same error, without a word of it.
+// Every failure of the functions has the same answer, without the error's text.
 func TestFaults(t *testing.T) {
 	secret := errors.New("cannot reach db for ann@example.com")
 	for name, o := range map[string]Options{
@@ -102,7 +102,7 @@ func (broken) Get(context.Context, string) (Stored, bool, error) {
 }
 func (broken) Put(context.Context, string, Stored) error { return errors.New("down") }
 
-// TestSlowBids: nobody waits for a bid longer than the ping says, and five seconds at most.
+// A bid may take as long as the ping allows, and at most five seconds.
 func TestSlowBids(t *testing.T) {
 	for _, c := range []struct{ expires, takes, waited time.Duration }{
 		{2 * time.Second, time.Second, time.Second},
@@ -131,7 +131,7 @@ func TestSlowBids(t *testing.T) {
 	}
 }
 
-// TestMemory: the oldest goes first, and after a day everything.
+// The oldest answers are removed first, and all after a day.
 func TestMemory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := NewMemory(2)
@@ -159,7 +159,7 @@ func TestMemory(t *testing.T) {
 	})
 }
 
-// TestOptions: a buyer without its functions is none.
+// A buyer needs both functions.
 func TestOptions(t *testing.T) {
 	bid := func(context.Context, *model.PingRequest) (Bid, error) { return Bid{}, nil }
 	post := func(context.Context, *model.LeadDelivery) (string, error) { return "", nil }

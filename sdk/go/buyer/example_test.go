@@ -11,7 +11,7 @@ import (
 	"pingpost/sdk/go/model"
 )
 
-// A buyer bids for leads from California, and takes what it has bought.
+// A buyer bids for leads from California and accepts posts.
 func Example() {
 	b, err := buyer.New(buyer.Options{
 		Bearer: "the-token-that-the-operator-knows",
@@ -22,7 +22,7 @@ func Example() {
 			return buyer.Bid{Amount: 12.5, Currency: "USD"}, nil
 		},
 		Post: func(_ context.Context, post *model.LeadDelivery) (string, error) {
-			return "BLUE-1", nil // here the lead goes into a database
+			return "BLUE-1", nil // store the lead here
 		},
 	})
 	if err != nil {

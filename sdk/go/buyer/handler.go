@@ -5,12 +5,12 @@ import (
 	"net/http"
 )
 
-// ServeHTTP answers by net/http. The endpoint's paths are /v1/ping and /v1/post; for one
-// that lies deeper, use http.StripPrefix.
+// ServeHTTP serves net/http. The endpoint's paths are /v1/ping and /v1/post; below another path
+// use http.StripPrefix.
 func (b *Buyer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(io.LimitReader(r.Body, MaxBody+1))
 	if err != nil {
-		panic(http.ErrAbortHandler) // the caller has gone
+		panic(http.ErrAbortHandler) // the caller has disconnected
 	}
 	answer := b.Answer(r.Context(), Request{
 		Method: r.Method, Path: r.URL.Path,

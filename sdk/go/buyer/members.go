@@ -8,11 +8,11 @@ import (
 	"pingpost/sdk/go/model"
 )
 
-// kind is what a member has to be.
-type kind int
+// memberType is the required type of a member.
+type memberType int
 
 const (
-	text kind = iota
+	text memberType = iota
 	truth
 	number
 	integer
@@ -25,14 +25,14 @@ var expected = [...]string{
 	instant: "a time as RFC 3339 has it", object: "an object",
 }
 
-// rule is what is asked of one member, before a model is made of the body.
-type rule struct {
+// memberRule is the rule for one member, checked before the body is decoded into a model.
+type memberRule struct {
 	path     string
-	kind     kind
+	kind     memberType
 	required bool
 }
 
-var pingRules = []rule{
+var pingRules = []memberRule{
 	{"auction_id", text, true},
 	{"vertical", text, true},
 	{"state", text, true},
@@ -48,7 +48,7 @@ var pingRules = []rule{
 	{"expires_at", instant, false},
 }
 
-var postRules = []rule{
+var postRules = []memberRule{
 	{"auction_id", text, true},
 	{"bid_token", text, false},
 	{"lead", object, true},
@@ -72,11 +72,11 @@ var postRules = []rule{
 	{"lead.tcpa.consent_cert_url", text, false},
 }
 
-// check names every member that is missing or wrong. Null, and a text that is blank, count as
-// missing. What lies in an object that is not there is not named beside it.
-func check(members map[string]any, rules []rule) (wrong []model.FieldError) {
+// checkMembers returns a field error for every missing or wrong member. Null and blank texts
+// count as missing. Members of a missing object are not reported in addition to the object.
+func checkMembers(members map[string]any, rules []memberRule) (wrong []model.FieldError) {
 	for _, r := range rules {
-		value, within := find(members, r.path)
+		value, within := memberAt(members, r.path)
 		if !within {
 			continue
 		}
@@ -97,9 +97,9 @@ func check(members map[string]any, rules []rule) (wrong []model.FieldError) {
 	return wrong
 }
 
-// find is the value at a path, nil where it is not there. Not within: there is no object that
-// it could stand in.
-func find(members map[string]any, path string) (value any, within bool) {
+// memberAt returns the value at a path, or nil if it is missing. within is false if there is no
+// object that could contain it.
+func memberAt(members map[string]any, path string) (value any, within bool) {
 	first, rest, deep := strings.Cut(path, ".")
 	if !deep {
 		return members[first], true
@@ -108,10 +108,10 @@ func find(members map[string]any, path string) (value any, within bool) {
 	if !is {
 		return nil, false
 	}
-	return find(inner, rest)
+	return memberAt(inner, rest)
 }
 
-func (k kind) fits(value any) (fits bool) {
+func (k memberType) fits(value any) (fits bool) {
 	switch k {
 	case text, instant:
 		_, fits = value.(string)
@@ -127,11 +127,11 @@ func (k kind) fits(value any) (fits bool) {
 	return fits
 }
 
-// drop takes away what counts as missing, so that a model can be made of the rest: of the
-// members that a model types, a blank is no time, for one.
-func drop(members map[string]any, rules []rule) {
+// removeMissing removes members that count as missing, so that the rest can be decoded: a blank
+// text is no valid time, for example.
+func removeMissing(members map[string]any, rules []memberRule) {
 	for _, r := range rules {
-		value, within := find(members, r.path)
+		value, within := memberAt(members, r.path)
 		words, isText := value.(string)
 		if !within || value != nil && (!isText || strings.TrimSpace(words) != "") {
 			continue
@@ -148,9 +148,9 @@ func drop(members map[string]any, rules []rule) {
 	}
 }
 
-// read makes a model of members that were checked.
-func read(members map[string]any, rules []rule, into any) {
-	drop(members, rules)
+// decodeMembers decodes checked members into a model.
+func decodeMembers(members map[string]any, rules []memberRule, into any) {
+	removeMissing(members, rules)
 	text, err := json.Marshal(members)
 	if err == nil {
 		err = json.Unmarshal(text, into)

@@ -10,37 +10,37 @@ import (
 	"pingpost/sdk/go/model"
 )
 
-// ping answers a ping with a bid or with none.
-func (b *Buyer) ping(ctx context.Context, r *Request, members map[string]any) Response {
-	if wrong := check(members, pingRules); wrong != nil {
+// answerPing answers a ping with a bid or no bid.
+func (b *Buyer) answerPing(ctx context.Context, r *Request, members map[string]any) Response {
+	if wrong := checkMembers(members, pingRules); wrong != nil {
 		return invalid(r, wrong)
 	}
 	var ping model.PingRequest
-	read(members, pingRules, &ping)
+	decodeMembers(members, pingRules, &ping)
 	now := b.options.Now()
-	wait := window
+	wait := bidWindow
 	if ping.ExpiresAt != nil {
 		wait = min(wait, ping.ExpiresAt.Sub(now))
 	}
 	if wait <= 0 {
 		return noBid(r, ping.AuctionID, late)
 	}
-	bid, err := b.ask(ctx, wait, &ping)
+	bid, err := b.callBid(ctx, wait, &ping)
 	var none NoBid
 	switch {
 	case errors.As(err, &none):
 		return noBid(r, ping.AuctionID, none)
-	case err != nil || !sound(bid.Amount):
-		return fault(r)
+	case err != nil || !isValidAmount(bid.Amount):
+		return functionFailed(r)
 	}
 	return respond(r, http.StatusOK, offer(ping.AuctionID, bid, b.options.Now()))
 }
 
 var late = NoBid{Reason: "timeout", Detail: "The bid was not ready in time."}
 
-// ask calls the function and waits for it as long as anybody waits for the bid. One that
-// goes on after that is heard by nobody.
-func (b *Buyer) ask(ctx context.Context, wait time.Duration, ping *model.PingRequest) (Bid, error) {
+// callBid calls the function and waits at most as long as the exchange does. It ignores a later
+// result.
+func (b *Buyer) callBid(ctx context.Context, wait time.Duration, ping *model.PingRequest) (Bid, error) {
 	type answer struct {
 		bid Bid
 		err error
@@ -63,7 +63,7 @@ func (b *Buyer) ask(ctx context.Context, wait time.Duration, ping *model.PingReq
 	select {
 	case a := <-answers:
 		if a.err != nil && errors.Is(within.Err(), context.DeadlineExceeded) {
-			return Bid{}, late // it has given up since nobody waits any more, which is no fault
+			return Bid{}, late // the function stopped because its context ended, which is no failure
 		}
 		return a.bid, a.err
 	case <-timer.C:
@@ -73,18 +73,20 @@ func (b *Buyer) ask(ctx context.Context, wait time.Duration, ping *model.PingReq
 
 var errPanicked = errors.New("the function panicked")
 
-// sound holds for an amount that may be bid: a millionth at least.
-func sound(amount float64) bool { return amount >= 1e-6 && amount <= 1e6 && !math.IsNaN(amount) }
+// isValidAmount reports whether the amount may be bid: at least one millionth.
+func isValidAmount(amount float64) bool {
+	return amount >= 1e-6 && amount <= 1e6 && !math.IsNaN(amount)
+}
 
 func offer(auction string, bid Bid, now time.Time) model.BuyerBidResponse {
 	if bid.Currency == "" {
 		bid.Currency = "USD"
 	}
 	if bid.Token == "" {
-		bid.Token = random("bid_")
+		bid.Token = randomToken("bid_")
 	}
 	if bid.ValidUntil.IsZero() {
-		bid.ValidUntil = now.Add(window)
+		bid.ValidUntil = now.Add(bidWindow)
 	}
 	until := bid.ValidUntil.UTC()
 	return model.BuyerBidResponse{AuctionID: &auction, BuyerFiltersPassed: bid.FiltersPassed, Bid: &model.BuyerBid{
@@ -103,7 +105,7 @@ func noBid(r *Request, auction string, why NoBid) Response {
 	return respond(r, http.StatusOK, answer)
 }
 
-// fault is all that anybody is told of a function that failed.
-func fault(r *Request) Response {
+// functionFailed is the answer to a failed function. It contains no details.
+func functionFailed(r *Request) Response {
 	return refuse(r, http.StatusInternalServerError, model.ErrorCodeInternal, "The buyer's own function failed.")
 }

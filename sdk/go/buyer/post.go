@@ -8,74 +8,74 @@ import (
 	"pingpost/sdk/go/model"
 )
 
-// post takes a lead, once for each key. A key that comes while its first post is being taken
-// waits for it; one that was answered gets that answer again, whatever stands in it now.
-func (b *Buyer) post(ctx context.Context, r *Request, members map[string]any) Response {
+// answerPost accepts a lead once per key. A repetition waits for a post in progress. An
+// answered key gets the same answer again, whatever the repeated body contains.
+func (b *Buyer) answerPost(ctx context.Context, r *Request, members map[string]any) Response {
 	for {
 		before, known, err := b.options.Store.Get(ctx, r.Key)
 		if err != nil {
-			return fault(r)
+			return functionFailed(r)
 		}
 		if known {
 			return Response{Status: before.Status, RequestID: before.RequestID, Body: before.Body}
 		}
 		b.mu.Lock()
-		first, flying := b.flights[r.Key]
+		first, flying := b.inFlight[r.Key]
 		if !flying {
-			b.flights[r.Key] = make(chan struct{})
+			b.inFlight[r.Key] = make(chan struct{})
 		}
 		b.mu.Unlock()
 		if !flying {
-			return b.takeFirst(ctx, r, members)
+			return b.answerFirstPost(ctx, r, members)
 		}
 		select {
 		case <-first:
 		case <-ctx.Done():
-			return fault(r)
+			return functionFailed(r)
 		}
 	}
 }
 
-// takeFirst takes a lead whose key is this request's to answer. The store is asked once more: the
-// post that had the key before may have ended between the two looks.
-func (b *Buyer) takeFirst(ctx context.Context, r *Request, members map[string]any) Response {
+// answerFirstPost handles a lead whose key belongs to this request. It reads the store again,
+// because the previous request with this key may have ended since the first read.
+func (b *Buyer) answerFirstPost(ctx context.Context, r *Request, members map[string]any) Response {
 	defer func() {
 		b.mu.Lock()
 		defer b.mu.Unlock()
-		close(b.flights[r.Key])
-		delete(b.flights, r.Key)
+		close(b.inFlight[r.Key])
+		delete(b.inFlight, r.Key)
 	}()
 	if before, known, err := b.options.Store.Get(ctx, r.Key); err != nil {
-		return fault(r)
+		return functionFailed(r)
 	} else if known {
 		return Response{Status: before.Status, RequestID: before.RequestID, Body: before.Body}
 	}
-	if wrong := check(members, postRules); wrong != nil {
+	if wrong := checkMembers(members, postRules); wrong != nil {
 		return invalid(r, wrong)
 	}
 	var post model.LeadDelivery
-	read(members, postRules, &post)
-	// Who sends the post may have gone before it is taken: it is taken all the same, and told
-	// when the exchange asks again.
+	decodeMembers(members, postRules, &post)
+	// The sender may disconnect before the lead is accepted. The lead is accepted anyway; the
+	// exchange gets the answer when it repeats the post.
 	ctx = context.WithoutCancel(ctx)
-	id, err := b.take(ctx, &post)
+	id, err := b.callPost(ctx, &post)
 	var no Refusal
 	var answer Response
 	switch {
 	case errors.As(err, &no):
 		answer = refused(r, no)
 	case err != nil:
-		return fault(r)
+		return functionFailed(r)
 	default:
 		answer = respond(r, http.StatusCreated, model.BuyerReceipt{LeadID: &id})
 	}
 	if b.options.Store.Put(ctx, r.Key, Stored{answer.Status, answer.RequestID, answer.Body}) != nil {
-		return fault(r)
+		return functionFailed(r)
 	}
 	return answer
 }
 
-func (b *Buyer) take(ctx context.Context, post *model.LeadDelivery) (id string, err error) {
+func (b *Buyer) callPost(ctx context.Context, post *model.LeadDelivery) (id string, err error) {
 	defer func() {
 		if recover() != nil {
 			err = errPanicked

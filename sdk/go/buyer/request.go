@@ -12,34 +12,34 @@ import (
 	"pingpost/sdk/go/model"
 )
 
-// MaxBody is the largest body that is read, in bytes.
+// MaxBody is the largest accepted body in bytes.
 const MaxBody = 64 << 10
 
-// Request is what an endpoint looks at of a request. Servers other than net/http
-// make one and hand it to Answer.
+// Request holds the parts of a request that an endpoint needs. Servers other than net/http
+// create one and pass it to Answer.
 type Request struct {
-	Method, Path  string // the path below where the endpoint is mounted
+	Method, Path  string // the path relative to the endpoint
 	Authorization string
 	APIKey        string // x-api-key
 	ContentType   string
 	Key           string // Idempotency-Key
 	RequestID     string // X-Request-Id
-	Body          []byte // one byte more than MaxBody is enough of one that is larger
+	Body          []byte // of a larger body, MaxBody+1 bytes are enough
 }
 
-// Response is what is to be sent: always JSON.
+// Response is the answer to send. Its body is always JSON.
 type Response struct {
 	Status    int
 	RequestID string // X-Request-Id
-	Allow     string // Allow, "" for none
-	Challenge string // WWW-Authenticate, "" for none
+	Allow     string // Allow header, or ""
+	Challenge string // WWW-Authenticate header, or ""
 	Body      []byte
 }
 
-// Answer does what a request asks for.
+// Answer handles a request.
 func (b *Buyer) Answer(ctx context.Context, r Request) Response {
-	if !visible(r.RequestID, 64) {
-		r.RequestID = random("req_")
+	if !isVisibleASCII(r.RequestID, 64) {
+		r.RequestID = randomToken("req_")
 	}
 	if r.Path != "/v1/ping" && r.Path != "/v1/post" {
 		return refuse(&r, http.StatusNotFound, model.ErrorCodeNotFound, "Pings go to /v1/ping and posts to /v1/post.")
@@ -49,7 +49,7 @@ func (b *Buyer) Answer(ctx context.Context, r Request) Response {
 		no.Allow = http.MethodPost
 		return no
 	}
-	if !b.knows(&r) {
+	if !b.isAuthorized(&r) {
 		no := refuse(&r, http.StatusUnauthorized, model.ErrorCodeUnauthorized, "The credential is missing or unknown.")
 		if b.options.Bearer != "" {
 			no.Challenge = "Bearer"
@@ -69,7 +69,7 @@ func (b *Buyer) Answer(ctx context.Context, r Request) Response {
 		return refuse(&r, http.StatusBadRequest, model.ErrorCodeMalformedJSON, "The body is not one JSON object.")
 	}
 	r.Key = strings.TrimSuffix(strings.TrimPrefix(r.Key, `"`), `"`)
-	if !visible(r.Key, 255) {
+	if !isVisibleASCII(r.Key, 255) {
 		code := model.FieldErrorCodeInvalidFormat
 		if r.Key == "" {
 			code = model.FieldErrorCodeMissingRequired
@@ -77,13 +77,13 @@ func (b *Buyer) Answer(ctx context.Context, r Request) Response {
 		return invalid(&r, []model.FieldError{{Field: "Idempotency-Key", Code: code, Expected: "1 to 255 visible ASCII characters"}})
 	}
 	if r.Path == "/v1/ping" {
-		return b.ping(ctx, &r, members)
+		return b.answerPing(ctx, &r, members)
 	}
-	return b.post(ctx, &r, members)
+	return b.answerPost(ctx, &r, members)
 }
 
-// knows compares by hashes, so that how long it takes tells nothing of the credential.
-func (b *Buyer) knows(r *Request) bool {
+// isAuthorized compares the credentials by their hashes, so the time does not reveal them.
+func (b *Buyer) isAuthorized(r *Request) bool {
 	switch {
 	case b.options.Bearer != "":
 		scheme, token, _ := strings.Cut(r.Authorization, " ")
@@ -99,8 +99,8 @@ func equal(a, b string) bool {
 	return subtle.ConstantTimeCompare(x[:], y[:]) == 1
 }
 
-// visible holds for 1 to longest visible ASCII characters.
-func visible(text string, longest int) bool {
+// isVisibleASCII reports whether the text has 1 to longest visible ASCII characters.
+func isVisibleASCII(text string, longest int) bool {
 	for i := range len(text) {
 		if text[i] <= ' ' || text[i] > '~' {
 			return false
@@ -122,7 +122,7 @@ func invalid(r *Request, wrong []model.FieldError) Response {
 
 func respond(r *Request, status int, body any) Response {
 	text, err := json.Marshal(body)
-	if err != nil { // a number that is none, which is looked for before
+	if err != nil { // NaN and infinities were rejected before
 		panic("BUG: an answer that is no JSON: " + err.Error())
 	}
 	return Response{Status: status, RequestID: r.RequestID, Body: text}

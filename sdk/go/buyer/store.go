@@ -6,34 +6,33 @@ import (
 	"time"
 )
 
-// Stored is what a post was answered.
+// Stored is the answer to a post.
 type Stored struct {
 	Status    int
 	RequestID string
 	Body      []byte
 }
 
-// Store remembers what posts were answered, by their keys, for a day at least. Several
-// processes that serve one endpoint share one.
+// Store keeps the answers to posts by key, for at least a day. Processes that serve the same
+// endpoint share one.
 type Store interface {
 	Get(ctx context.Context, key string) (answer Stored, known bool, err error)
 	Put(ctx context.Context, key string, answer Stored) error
 }
 
-// DefaultRemembered is how many posts are remembered in memory, some 500 bytes each.
+// DefaultRemembered is the default number of posts in memory, about 500 bytes each.
 const DefaultRemembered = 100_000
 
-// Remembered is how long a post is remembered in memory.
+// Remembered is the time that a post stays in memory.
 const Remembered = 24 * time.Hour
 
-// Memory is a Store of this process. It remembers so many posts at most; the oldest are
-// forgotten first.
+// Memory is a Store in this process. It removes the oldest posts when it is full.
 type Memory struct {
 	now func() time.Time
 
 	mu      sync.Mutex
 	answers map[string]entry
-	ring    []string // keys in the order in which they came, from next on around
+	ring    []string // keys by age, in a ring that starts at next
 	next    int
 }
 
@@ -42,12 +41,12 @@ type entry struct {
 	until  time.Time
 }
 
-// NewMemory makes a store for so many posts.
+// NewMemory returns a store for so many posts.
 func NewMemory(most int) *Memory {
 	return &Memory{now: time.Now, answers: map[string]entry{}, ring: make([]string, max(most, 1))}
 }
 
-// Get finds an answer.
+// Get returns an answer.
 func (m *Memory) Get(_ context.Context, key string) (Stored, bool, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -58,7 +57,7 @@ func (m *Memory) Get(_ context.Context, key string) (Stored, bool, error) {
 	return found.answer, true, nil
 }
 
-// Put remembers an answer.
+// Put stores an answer.
 func (m *Memory) Put(_ context.Context, key string, answer Stored) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -16,8 +16,8 @@ import (
 	"pingpost/sdk/go/model"
 )
 
-// script says what a buyer's two functions do.
-type script struct {
+// buyerScript describes the results of a buyer's two functions.
+type buyerScript struct {
 	Bid *struct {
 		Amount     float64   `json:"amount"`
 		Currency   string    `json:"currency"`
@@ -37,17 +37,17 @@ type script struct {
 	} `json:"post"`
 }
 
-// served is a buyer that listens.
-type served struct {
+// runningBuyer is a listening buyer.
+type runningBuyer struct {
 	stop func()
 
 	mu     sync.Mutex
-	script script
+	script buyerScript
 	pings  []*model.PingRequest
 	posts  []*model.LeadDelivery
 }
 
-func (s *served) bid(_ context.Context, ping *model.PingRequest) (buyer.Bid, error) {
+func (s *runningBuyer) bid(_ context.Context, ping *model.PingRequest) (buyer.Bid, error) {
 	s.mu.Lock()
 	s.pings = append(s.pings, ping)
 	now := s.script
@@ -66,7 +66,7 @@ func (s *served) bid(_ context.Context, ping *model.PingRequest) (buyer.Bid, err
 	return buyer.Bid{Amount: now.Bid.Amount, Currency: now.Bid.Currency, Token: now.Bid.Token, ValidUntil: now.Bid.ValidUntil}, nil
 }
 
-func (s *served) post(_ context.Context, post *model.LeadDelivery) (string, error) {
+func (s *runningBuyer) post(_ context.Context, post *model.LeadDelivery) (string, error) {
 	s.mu.Lock()
 	s.posts = append(s.posts, post)
 	now := s.script
@@ -84,7 +84,7 @@ func (s *served) post(_ context.Context, post *model.LeadDelivery) (string, erro
 }
 
 func (d *driver) serveBuyer(r *request) (any, error) {
-	s := &served{script: *r.Script}
+	s := &runningBuyer{script: *r.Script}
 	b, err := buyer.New(buyer.Options{Bid: s.bid, Post: s.post, Bearer: r.Credential.Bearer, APIKey: r.Credential.APIKey})
 	if err != nil {
 		return nil, err

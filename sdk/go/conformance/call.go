@@ -36,7 +36,7 @@ func seconds(n float64) time.Duration { return time.Duration(n * float64(time.Se
 
 type method func(ctx context.Context, c *pingpost.Client, r *request, options []pingpost.CallOption) (any, pingpost.Meta, error)
 
-// withBody is a method that takes a request model and nothing else.
+// withBody adapts a method that takes only a request model.
 func withBody[In, Out any](send func(*pingpost.Client, context.Context, In, ...pingpost.CallOption) (*pingpost.Answer[Out], error)) method {
 	return func(ctx context.Context, c *pingpost.Client, r *request, options []pingpost.CallOption) (any, pingpost.Meta, error) {
 		var in In
@@ -47,7 +47,7 @@ func withBody[In, Out any](send func(*pingpost.Client, context.Context, In, ...p
 	}
 }
 
-// ofLead is a method that takes the id of a lead and nothing else.
+// ofLead adapts a method that takes only a lead id.
 func ofLead[Out any](send func(*pingpost.Client, context.Context, string, ...pingpost.CallOption) (*pingpost.Answer[Out], error)) method {
 	return func(ctx context.Context, c *pingpost.Client, r *request, options []pingpost.CallOption) (any, pingpost.Meta, error) {
 		return unpack(send(c, ctx, r.Lead, options...))
@@ -112,7 +112,7 @@ func (d *driver) call(ctx context.Context, r *request) (any, error) {
 }
 
 func verify(r *request) (any, error) {
-	header := http.Header{} // names as they were sent, which no server would hand over
+	header := http.Header{} // keeps header names as sent, which no server would do
 	for name, value := range r.Headers {
 		header[name] = []string{value}
 	}

@@ -16,7 +16,7 @@ import (
 	pingpost "pingpost/sdk/go"
 )
 
-// request is every request; each op reads its own members of it.
+// request is a request of the suite; each op reads its own members.
 type request struct {
 	ID    int    `json:"id"`
 	Op    string `json:"op"`
@@ -48,20 +48,20 @@ type request struct {
 		Bearer string `json:"bearer"`
 		APIKey string `json:"api_key"`
 	}
-	Script *script
+	Script *buyerScript
 }
 
-// driver is what the suite has made so far.
+// driver holds the objects that the suite has created.
 type driver struct {
 	mu      sync.Mutex
 	clients map[string]*pingpost.Client
-	buyers  map[string]*served
+	buyers  map[string]*runningBuyer
 
 	out sync.Mutex
 }
 
 func main() {
-	d := &driver{clients: map[string]*pingpost.Client{}, buyers: map[string]*served{}}
+	d := &driver{clients: map[string]*pingpost.Client{}, buyers: map[string]*runningBuyer{}}
 	var open sync.WaitGroup
 	lines := bufio.NewReaderSize(os.Stdin, 1<<20)
 	for {
@@ -85,8 +85,9 @@ func main() {
 	open.Wait()
 }
 
-// slept collects the waits of one request. The suite's sleep finds it in the context.
-type slept struct {
+// waitLog collects the waits of one request. The injected sleep function finds it in the
+// context.
+type waitLog struct {
 	mu      sync.Mutex
 	seconds []float64
 }
@@ -94,7 +95,7 @@ type slept struct {
 type sleptKey struct{}
 
 func note(ctx context.Context, d time.Duration) error {
-	if s, is := ctx.Value(sleptKey{}).(*slept); is {
+	if s, is := ctx.Value(sleptKey{}).(*waitLog); is {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.seconds = append(s.seconds, d.Seconds())
@@ -103,11 +104,11 @@ func note(ctx context.Context, d time.Duration) error {
 }
 
 func (d *driver) serve(r *request) {
-	waits := &slept{}
+	waits := &waitLog{}
 	result, err := d.do(context.WithValue(context.Background(), sleptKey{}, waits), r)
 	answer := map[string]any{"id": r.ID}
 	if err != nil {
-		answer["error"] = told(err)
+		answer["error"] = errorObject(err)
 	} else {
 		answer["result"] = result
 	}
@@ -148,8 +149,8 @@ func (d *driver) do(ctx context.Context, r *request) (any, error) {
 	return nil, &pingpost.UsageError{Message: "unknown op " + r.Op}
 }
 
-// told is an error as the protocol has it.
-func told(err error) map[string]any {
+// errorObject returns an error in the protocol's form.
+func errorObject(err error) map[string]any {
 	said := map[string]any{"kind": "usage", "message": err.Error()}
 	var api *pingpost.APIError
 	var transport *pingpost.TransportError
@@ -157,7 +158,7 @@ func told(err error) map[string]any {
 	var signature *pingpost.SignatureError
 	switch {
 	case errors.As(err, &api):
-		said = map[string]any{"kind": "api", "status": api.Status, "code": api.Code, "message": api.Error(), "is": kinds(err)}
+		said = map[string]any{"kind": "api", "status": api.Status, "code": api.Code, "message": api.Error(), "is": errorKinds(err)}
 		if api.Description != "" {
 			said["description"] = api.Description
 		}
@@ -183,8 +184,8 @@ func told(err error) map[string]any {
 	return said
 }
 
-// kinds are those that the error is of.
-func kinds(err error) []string {
+// errorKinds returns the kinds of the error.
+func errorKinds(err error) []string {
 	found := []string{}
 	for _, k := range []struct {
 		name string

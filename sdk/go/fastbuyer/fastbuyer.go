@@ -1,5 +1,5 @@
-// Package fastbuyer serves a [buyer.Buyer] by fasthttp. It is a package of its own, so that
-// who does not use fasthttp does not link it.
+// Package fastbuyer serves a [buyer.Buyer] with fasthttp. It is separate so that other programs
+// do not link fasthttp.
 package fastbuyer
 
 import (
@@ -11,14 +11,14 @@ import (
 	"pingpost/sdk/go/buyer"
 )
 
-// Handler answers by fasthttp. The endpoint's paths are prefix followed by /v1/ping and
-// /v1/post; prefix is "" at the top. The server's MaxRequestBodySize should be more than
-// buyer.MaxBody, as it is by default, for the answers to larger bodies to have their form.
+// Handler serves fasthttp. The endpoint's paths are prefix followed by /v1/ping and /v1/post;
+// prefix may be "". The server's MaxRequestBodySize should be larger than buyer.MaxBody, as by
+// default; larger bodies then get an error in the usual format.
 func Handler(b *buyer.Buyer, prefix string) fasthttp.RequestHandler {
 	prefix = strings.TrimRight(prefix, "/")
 	return func(r *fasthttp.RequestCtx) {
-		// A RequestCtx ends with its server and not with its request, and is used again. What
-		// outlives the request has to be its own.
+		// fasthttp reuses a RequestCtx after the request, and its context ends only with the
+		// server. Data that outlives the request must be copied.
 		path, below := strings.CutPrefix(string(r.Path()), prefix)
 		if !below {
 			path = ""

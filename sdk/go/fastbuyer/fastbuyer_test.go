@@ -15,8 +15,8 @@ import (
 	"pingpost/sdk/go/model"
 )
 
-// TestHandler: the endpoint is below its prefix and nowhere else, also where it has none, and
-// the largest body is told from a larger one.
+// The endpoint exists only below its prefix, which may be empty. Bodies of up to MaxBody bytes
+// are accepted.
 func TestHandler(t *testing.T) {
 	b, err := buyer.New(buyer.Options{
 		Bearer: "t",

@@ -1,5 +1,5 @@
-// Package wire is what the generated models need to say what JSON says: that a member is
-// absent, is null, or is one that the model does not name.
+// Package wire supports the generated models with JSON features that Go structs lack: absent
+// members, null, and unknown members.
 package wire
 
 import (
@@ -8,20 +8,20 @@ import (
 	"maps"
 )
 
-// Nullable is a member that may be absent, null, or have a value. Its zero value is absent,
-// so it goes with omitzero.
+// Nullable is a member that may be absent, null, or have a value. Its zero value is absent, so
+// use it with omitzero.
 type Nullable[T any] struct {
-	value *T
-	there bool
+	value   *T
+	present bool
 }
 
-// Null is a member that is there and null.
-func Null[T any]() Nullable[T] { return Nullable[T]{there: true} }
+// Null returns a null member.
+func Null[T any]() Nullable[T] { return Nullable[T]{present: true} }
 
-// Value is a member that has a value.
-func Value[T any](value T) Nullable[T] { return Nullable[T]{value: &value, there: true} }
+// Value returns a member with a value.
+func Value[T any](value T) Nullable[T] { return Nullable[T]{value: &value, present: true} }
 
-// Get is the value. Not ok: the member is null or absent.
+// Get returns the value. ok is false if the member is null or absent.
 func (n Nullable[T]) Get() (value T, ok bool) {
 	if n.value == nil {
 		return value, false
@@ -29,23 +29,22 @@ func (n Nullable[T]) Get() (value T, ok bool) {
 	return *n.value, true
 }
 
-// IsNull reports whether the member is there and null.
-func (n Nullable[T]) IsNull() bool { return n.there && n.value == nil }
+// IsNull reports whether the member is present and null.
+func (n Nullable[T]) IsNull() bool { return n.present && n.value == nil }
 
 // IsZero reports whether the member is absent.
-func (n Nullable[T]) IsZero() bool { return !n.there }
+func (n Nullable[T]) IsZero() bool { return !n.present }
 
-// MarshalJSON writes the value, or null.
+// MarshalJSON encodes the value or null.
 func (n Nullable[T]) MarshalJSON() ([]byte, error) { return json.Marshal(n.value) }
 
-// UnmarshalJSON reads a value, or null.
+// UnmarshalJSON decodes a value or null.
 func (n *Nullable[T]) UnmarshalJSON(text []byte) error {
-	n.there, n.value = true, nil
+	n.present, n.value = true, nil
 	return json.Unmarshal(text, &n.value)
 }
 
-// Join writes the members of a struct, and beside them those in more. A name that is in both
-// is the struct's.
+// Join encodes a struct together with additional members. The struct's members have priority.
 func Join(form any, more map[string]any) ([]byte, error) {
 	named, err := marshal(form)
 	if err != nil || len(more) == 0 {
@@ -62,8 +61,8 @@ func Join(form any, more map[string]any) ([]byte, error) {
 	return marshal(all)
 }
 
-// Split reads a struct's members, and gives back those whose names are not among its own,
-// with numbers as json.Number. It is nil where there are none.
+// Split decodes a struct and returns the members with other names, with numbers as json.Number.
+// It returns nil if there are no such members.
 func Split(text []byte, form any, names ...string) (map[string]any, error) {
 	if err := json.Unmarshal(text, form); err != nil {
 		return nil, err
@@ -83,7 +82,7 @@ func Split(text []byte, form any, names ...string) (map[string]any, error) {
 	return all, nil
 }
 
-// marshal leaves < > & as they are: nobody puts this into a page.
+// marshal does not escape < > &, because the JSON is not embedded in HTML.
 func marshal(value any) ([]byte, error) {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)

@@ -9,8 +9,7 @@ import (
 	"pingpost/sdk/go/wire"
 )
 
-// TestModelsLoseNothing: what was read is written as it was, by the members that a model
-// names and by those that it does not.
+// A decoded model encodes to the same JSON, including unknown members.
 func TestModelsLoseNothing(t *testing.T) {
 	for text, into := range map[string]any{
 		`{"auction_id":"a","vertical":"v","state":"CA","tcpa_consent":false,"vehicle_count":0,"roof":{"n":[1.50,null]},"big":12345678901234567890}`:                                                                       &model.PingRequest{},
@@ -33,7 +32,7 @@ func TestModelsLoseNothing(t *testing.T) {
 	}
 }
 
-// sorted is JSON with its members in order and its numbers as they were.
+// sorted returns JSON with sorted members and unchanged numbers.
 func sorted(t *testing.T, text []byte) string {
 	t.Helper()
 	decoder := json.NewDecoder(bytes.NewReader(text))
@@ -69,7 +68,7 @@ func TestNullable(t *testing.T) {
 	}
 }
 
-// TestJoin: a struct's own member is never overwritten.
+// Join does not overwrite a struct's own member.
 func TestJoin(t *testing.T) {
 	text, err := json.Marshal(model.PostLead{FirstName: "Ann", More: map[string]any{"first_name": "Eve", "own": "<&>"}})
 	if err != nil {
