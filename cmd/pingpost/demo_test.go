@@ -73,7 +73,7 @@ func TestDemoOnce(t *testing.T) {
 	}
 	for _, want := range []string{
 		"\n  cmp_auto ", "\n  cmp_solar", "\n  cmp_life ", "\n  cmp_bids ", "440 of 440 arrivals", "by ingest, ", "by ping and post, ",
-		"webhooks heard of 440 owed", "accounts that differ: 0", "by their own count: 0", "insufficient_funds", "p99",
+		"440 of 440 expected webhooks received", "mismatches: 0", "by their own count: 0", "insufficient_funds", "p99",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)

@@ -38,14 +38,14 @@ func TestAnExchangeThatErrsIsSeen(t *testing.T) {
 		{"it tells of sales that it does not make", []mutant.Mutation{{
 			Name: "no post is sent", File: "engine/courier.go",
 			Old: "	return c.engine.opt.Buyers.Post(req)", New: "	_ = req\n	return market.PostResult{Verdict: market.VerdictAccepted, Status: 201}",
-		}}, []string{"wrong: buy_1 does not have ", "not held: accounts that differ"}},
+		}}, []string{"mismatch: buy_1 does not have ", "not held: mismatches"}},
 		{"it pays too much, and is rude", []mutant.Mutation{{
 			Name: "a cent more is told", File: "server/wire/value.go",
 			Old: "body = amount.AppendJSON(", New: "body = (amount + 10_000).AppendJSON(",
 		}, {
 			Name: "nobody is told when to come again", File: "server/httperror/write.go",
 			Old: `Header.SetBytesV("Retry-After",`, New: `Header.SetBytesV("X-Later",`,
-		}}, []string{"wrong: buy_1 owes ", "without Retry-After", "not held: accounts that differ"}},
+		}}, []string{"mismatch: buy_1 owes ", "had no Retry-After", "not held: mismatches"}},
 	} {
 		program := filepath.Join(t.TempDir(), "pingpost")
 		if err := mutant.Build(t.Context(), "../..", "./cmd/pingpost", program, nil, test.broken...); err != nil {

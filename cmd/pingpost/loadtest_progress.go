@@ -28,7 +28,7 @@ func newLoadProgress(file *os.File) *loadProgress {
 	return p
 }
 
-func (p *loadProgress) show(now trial.Now) {
+func (p *loadProgress) show(now trial.Progress) {
 	text := progressText(&now)
 	if p.progress.file != nil {
 		p.progress.show(text)
@@ -40,9 +40,9 @@ func (p *loadProgress) show(now trial.Now) {
 	}
 }
 
-func progressText(now *trial.Now) string {
+func progressText(now *trial.Progress) string {
 	text := fmt.Sprintf("%3.0f/%.0f s %s  %.0f/s  in flight %d  p50 %s  p99 %s  errors %d",
-		now.After.Seconds(), now.Of.Seconds(), now.Phase, now.Rate, now.UnderWay, load.Short(now.P50), load.Short(now.P99), now.Errors)
+		now.After.Seconds(), now.Of.Seconds(), now.Phase, now.Rate, now.UnderWay, load.FormatDuration(now.P50), load.FormatDuration(now.P99), now.Errors)
 	if now.Refused > 0 {
 		text += fmt.Sprintf("  refused %d", now.Refused)
 	}

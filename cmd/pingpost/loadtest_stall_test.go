@@ -63,13 +63,13 @@ limits: {latency: {ingest: {p99: 200ms}}, late: 5s}
 	if r.Held() || r.Limits[0].Held || r.Limits[0].What != "p99 of ingest" {
 		t.Errorf("the limit of p99 is held: %+v", r.Limits)
 	}
-	if len(r.Account.Wrong) > 0 {
-		t.Error(r.Account.Wrong)
+	if len(r.Account.Mismatches) > 0 {
+		t.Error(r.Account.Mismatches)
 	}
 
 	const connections = 2
-	closed := load.Closed{
-		Addr: house.target.Addr, Connections: connections, Duration: 3 * time.Second, From: 1 << 40,
+	closed := load.ClosedLoop{
+		Addr: house.target.Addr, Connections: connections, Duration: 3 * time.Second, First: 1 << 40,
 		Requests: func() func([]byte, uint64) []byte {
 			leads := load.Leads{Supplier: loadSupplier, Campaigns: house.target.Campaigns}
 			ingest := load.Ingest{Leads: leads, Host: house.target.Addr, Key: house.target.APIKey}

@@ -36,13 +36,13 @@ func TestEveryBuiltInScenario(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s, r := tested(t, name, "--duration", "2s", "--rate", "20")
-			for _, wrong := range r.Account.Wrong {
+			for _, wrong := range r.Account.Mismatches {
 				t.Errorf("%s: %s", name, wrong)
 			}
 			if r.Ends["sold"] == 0 || r.Sent != r.Offered || r.Ends["failed"]+r.Ends["broken"] > 0 || len(r.Stages) == 0 {
 				t.Errorf("%d of %d sent, %v", r.Sent, r.Offered, r.Ends)
 			}
-			if hooks := r.Account.Hooks; hooks != nil && (hooks.Heard < r.Account.Sold || hooks.Heard != hooks.Owed) {
+			if hooks := r.Account.Webhooks; hooks != nil && (hooks.Received < r.Account.Sold || hooks.Received != hooks.Expected) {
 				t.Errorf("%+v", hooks)
 			}
 			if s.code != 0 && (s.code != 1 || !strings.Contains(s.err, "not held: ")) {
@@ -109,11 +109,11 @@ func TestAnotherExchange(t *testing.T) {
 		"--campaign", house.target.Campaigns[0], "--api-key", house.target.APIKey,
 	}
 	_, r := tested(t, there...)
-	if r.Account.Sold == 0 || len(r.Account.Wrong) > 0 || r.Account.NotAsked != r.Account.Sold || len(r.Account.NotChecked) != 1 || len(r.Stages) > 0 {
+	if r.Account.Sold == 0 || len(r.Account.Mismatches) > 0 || r.Account.NotAsked != r.Account.Sold || len(r.Account.Unchecked) != 1 || len(r.Stages) > 0 {
 		t.Errorf("%+v", r.Account)
 	}
 	_, r = tested(t, append(there, "--admin", house.target.Admin)...)
-	if r.Account.Sold == 0 || len(r.Account.Wrong) > 0 || len(r.Account.NotChecked) > 0 || len(r.Stages) != 5 {
+	if r.Account.Sold == 0 || len(r.Account.Mismatches) > 0 || len(r.Account.Unchecked) > 0 || len(r.Stages) != 5 {
 		t.Errorf("%+v", r.Account)
 	}
 }
@@ -167,7 +167,7 @@ func TestScenariosAreListedAndPrinted(t *testing.T) {
 }
 
 func TestProgressLines(t *testing.T) {
-	now := trial.Now{After: 5 * time.Second, Of: time.Minute, Phase: "steady", Rate: 99.6, UnderWay: 4, P50: 12 * time.Millisecond, P99: 31500 * time.Microsecond, Errors: 2}
+	now := trial.Progress{After: 5 * time.Second, Of: time.Minute, Phase: "steady", Rate: 99.6, UnderWay: 4, P50: 12 * time.Millisecond, P99: 31500 * time.Microsecond, Errors: 2}
 	if got := progressText(&now); got != "  5/60 s steady  100/s  in flight 4  p50 12ms  p99 31.5ms  errors 2" {
 		t.Error(got)
 	}

@@ -27,6 +27,8 @@ func (l latencies) String() string {
 	if l.TotalCount() == 0 {
 		return "none"
 	}
-	at := func(percentile float64) string { return load.Short(time.Duration(l.ValueAtPercentile(percentile))) }
+	at := func(percentile float64) string {
+		return load.FormatDuration(time.Duration(l.ValueAtPercentile(percentile)))
+	}
 	return fmt.Sprintf("p50 %s   p90 %s   p99 %s   max %s", at(50), at(90), at(99), at(100))
 }

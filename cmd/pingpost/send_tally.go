@@ -97,7 +97,7 @@ func (t *tally) String() string {
 // table is the whole account.
 func (t *tally) table(took time.Duration) string {
 	var out table
-	out.row("sent", grouped(t.sent), fmt.Sprintf("in %s, %.1f a second", load.Short(took), float64(t.sent)/max(took.Seconds(), 1e-9)))
+	out.row("sent", grouped(t.sent), fmt.Sprintf("in %s, %.1f a second", load.FormatDuration(took), float64(t.sent)/max(took.Seconds(), 1e-9)))
 	out.row("accepted", grouped(t.accepted), "")
 	out.row("unmatched", grouped(t.unmatched), "")
 	out.words(t.reasons)

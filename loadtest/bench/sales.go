@@ -62,7 +62,7 @@ func (h *auctionSetup) sellAndReconcile(spec child.SellerSpec, buyers int) (*sal
 	if err := resume(h.exchange.cmd.Process); err != nil {
 		return nil, err
 	}
-	load.Nap(limiterFillTime)
+	load.Sleep(limiterFillTime)
 	before, err := h.b.fetchBuyerTotals(h.buyers)
 	if err != nil {
 		return nil, err

@@ -85,7 +85,7 @@ func (b *bench) queueWebhooks(s *ingestTarget, endpoints *process) error {
 			return err
 		}
 	}
-	line := load.To(s.Listen)
+	line := load.NewConn(s.Listen)
 	defer line.Close()
 	for i := range endpoints.Webhooks {
 		supplier := load.NewSupplier(load.Ingest{

@@ -8,14 +8,14 @@ import (
 	"strconv"
 )
 
-// Answer is a response. What it refers to is good until the connection's next one.
+// Answer is a response. Its contents are valid until the next response of the connection.
 type Answer struct {
 	Status int
 	Body   []byte
-	lines  []byte // of the head
+	lines  []byte // header lines
 }
 
-// Header is the value of a header of the answer, or nothing.
+// Header returns the value of a header, or nil.
 func (a *Answer) Header(name string) []byte {
 	for rest := a.lines; len(rest) > 0; {
 		var line []byte
@@ -27,7 +27,7 @@ func (a *Answer) Header(name string) []byte {
 	return nil
 }
 
-// maxAnswer bounds a response, headers and all.
+// maxAnswer is the highest size of a response, headers included.
 const maxAnswer = 1 << 20
 
 var (
@@ -36,33 +36,32 @@ var (
 	errNoResponse = errors.New("an answer that is not HTTP/1.1")
 )
 
-// An answerReader reads responses one after the other, each with a
-// Content-Length, into one buffer. Nothing may follow a response before the
-// next request was sent.
+// answerReader reads responses into one buffer. Each response must have a Content-Length,
+// and the server must not send more data before the next request.
 type answerReader struct {
 	from io.Reader
 	buf  []byte
 }
 
-func (r *answerReader) next() (Answer, error) {
+func (r *answerReader) read() (Answer, error) {
 	if r.buf == nil {
 		r.buf = make([]byte, 4<<10)
 	}
-	have := 0
+	filled := 0
 	for {
-		if have == len(r.buf) {
-			if have >= maxAnswer {
+		if filled == len(r.buf) {
+			if filled >= maxAnswer {
 				return Answer{}, errTooLong
 			}
-			r.buf = append(r.buf, make([]byte, have)...)
+			r.buf = append(r.buf, make([]byte, filled)...)
 		}
-		n, err := r.from.Read(r.buf[have:])
-		have += n
-		answer, whole, bad := parseAnswer(r.buf[:have])
+		n, err := r.from.Read(r.buf[filled:])
+		filled += n
+		answer, complete, parseErr := parseAnswer(r.buf[:filled])
 		switch {
-		case bad != nil:
-			return Answer{}, bad
-		case whole:
+		case parseErr != nil:
+			return Answer{}, parseErr
+		case complete:
 			return answer, nil
 		case err != nil:
 			return Answer{}, fmt.Errorf("no answer: %w", err)
@@ -77,8 +76,8 @@ var (
 	length  = []byte("content-length")
 )
 
-// parseAnswer reads what has come so far; not whole: more is to come.
-func parseAnswer(data []byte) (a Answer, whole bool, err error) {
+// parseAnswer parses the data received so far. complete is false while data is missing.
+func parseAnswer(data []byte) (a Answer, complete bool, err error) {
 	head, body, ended := bytes.Cut(data, headEnd)
 	if !ended {
 		return a, false, nil

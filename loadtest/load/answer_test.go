@@ -11,7 +11,7 @@ import (
 const twoAnswers = "HTTP/1.1 201 Created\r\nContent-Type: application/json\r\nContent-Length: 5\r\n\r\nfirst" +
 	"HTTP/1.1 429 Too Many Requests\r\ncontent-length:  3\r\nRetry-After: 1\r\n\r\nnot"
 
-// whole gives one response a Read, as a server does that waits for the next
+// whole returns one response for each Read, like a server that waits for the next
 // request.
 type whole []string
 
@@ -39,12 +39,12 @@ func TestAnswersAreReadOneAfterTheOther(t *testing.T) {
 				status int
 				body   string
 			}{{201, "first"}, {429, "not"}} {
-				got, err := r.next()
+				got, err := r.read()
 				if err != nil || got.Status != want.status || string(got.Body) != want.body {
 					t.Fatalf("%d %q, %v; want %d %q", got.Status, got.Body, err, want.status, want.body)
 				}
 			}
-			if _, err := r.next(); !errors.Is(err, io.EOF) {
+			if _, err := r.read(); !errors.Is(err, io.EOF) {
 				t.Errorf("after the last: %v", err)
 			}
 		})
@@ -54,12 +54,12 @@ func TestAnswersAreReadOneAfterTheOther(t *testing.T) {
 func TestAnAnswerMayBeLongerThanTheBuffer(t *testing.T) {
 	body := strings.Repeat("x", 100_000)
 	r := answerReader{from: strings.NewReader("HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n" + body)}
-	if got, err := r.next(); err != nil || string(got.Body) != body {
+	if got, err := r.read(); err != nil || string(got.Body) != body {
 		t.Errorf("%d bytes, %v", len(got.Body), err)
 	}
 }
 
-func TestWhatIsNoAnswerIsToldAsSuch(t *testing.T) {
+func TestInvalidAnswers(t *testing.T) {
 	for name, test := range map[string]struct {
 		text string
 		want error
@@ -75,7 +75,7 @@ func TestWhatIsNoAnswerIsToldAsSuch(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := answerReader{from: strings.NewReader(test.text)}
-			if got, err := r.next(); !errors.Is(err, test.want) {
+			if got, err := r.read(); !errors.Is(err, test.want) {
 				t.Errorf("%d %q, %v; want %v", got.Status, got.Body, err, test.want)
 			}
 		})
@@ -85,7 +85,7 @@ func TestWhatIsNoAnswerIsToldAsSuch(t *testing.T) {
 func TestHeadersOfAnAnswer(t *testing.T) {
 	_, second, _ := strings.Cut(twoAnswers, "first")
 	r := answerReader{from: strings.NewReader(second)}
-	a, err := r.next()
+	a, err := r.read()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,19 +5,18 @@ import (
 	"time"
 )
 
-// Arrivals gives the time from one arrival to the next.
+// Arrivals returns the time from one arrival to the next.
 type Arrivals func() time.Duration
 
-// Every is so many arrivals a second, as even as a clock's ticks.
-func Every(rate float64) Arrivals {
+// Even returns arrivals at even intervals.
+func Even(rate float64) Arrivals {
 	gap := time.Duration(float64(time.Second) / rate)
 	return func() time.Duration { return gap }
 }
 
-// Poisson is so many arrivals a second on average, each independent of all
-// others, as sellers that know nothing of each other send them. A seed always
-// gives the same ones.
+// Poisson returns independent arrivals with this average rate a second. This models
+// sellers that do not know of each other. A seed always gives the same arrivals.
 func Poisson(rate float64, seed uint64) Arrivals {
-	chance := rand.New(rand.NewPCG(seed, 0))
-	return func() time.Duration { return time.Duration(chance.ExpFloat64() / rate * float64(time.Second)) }
+	random := rand.New(rand.NewPCG(seed, 0))
+	return func() time.Duration { return time.Duration(random.ExpFloat64() / rate * float64(time.Second)) }
 }

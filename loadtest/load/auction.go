@@ -5,11 +5,12 @@ import (
 	"time"
 )
 
-// Auctions makes the requests of a seller of the ping-post interface. One
-// goroutine uses it; it reuses what it has written. The numbers are those of
-// Leads: ping n is about the person that post n names, and no two have an
-// auction id, a lead_uuid or a key in common. A ping has the time in it, so the
-// same number sent twice is another body under the same key.
+// Auctions writes the requests of a seller in the ping-post API. It reuses its buffer, so
+// only one goroutine may use it. Numbers are those of Leads: ping n and post n are about
+// the
+// same person, and auction ids, lead_uuids and keys are unique. A ping contains the
+// current
+// time, so a repeated number gives another body under the same key.
 type Auctions struct {
 	Leads    Leads
 	Host     string
@@ -19,14 +20,14 @@ type Auctions struct {
 	body []byte
 }
 
-// SubVertical is that of every ping.
+// SubVertical is the sub_vertical of every ping.
 const SubVertical = "standard"
 
-// window is how long a ping says that its auction takes: all that it may.
-const window = 5 * time.Second
+// pingExpiry is the time from a ping to its expires_at: the highest allowed.
+const pingExpiry = 5 * time.Second
 
-// AppendPing appends the ping of lead n as a whole request. It carries as much
-// as the interface's example does.
+// AppendPing appends the complete ping request of lead n. It has as many fields as the
+// API's example.
 func (a *Auctions) AppendPing(dst []byte, n uint64) []byte {
 	place := &places[n%uint64(len(places))]
 	body := strconv.AppendUint(append(a.body[:0], `{"auction_id":"seller-auction-`...), n, 10)
@@ -41,12 +42,12 @@ func (a *Auctions) AppendPing(dst []byte, n uint64) []byte {
 	body = append(body, `","tcpa_consent":true,"consent_cert_url":"https://cert.example.com/c/`...)
 	body = strconv.AppendUint(body, n, 16)
 	body = append(body, `","expires_at":"`...)
-	body = time.Now().UTC().Add(window).AppendFormat(body, "2006-01-02T15:04:05.000Z")
+	body = time.Now().UTC().Add(pingExpiry).AppendFormat(body, "2006-01-02T15:04:05.000Z")
 	a.body = append(body, `"}`...)
 	return a.appendRequest(dst, "ping", n)
 }
 
-// AppendPost appends the post of lead n, sold for the bid of this token.
+// AppendPost appends the complete post request of lead n with a bid token.
 func (a *Auctions) AppendPost(dst []byte, n uint64, token []byte) []byte {
 	place := &places[n%uint64(len(places))]
 	first, last := firstNames[n%uint64(len(firstNames))], lastNames[n%uint64(len(lastNames))]

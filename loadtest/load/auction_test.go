@@ -15,7 +15,7 @@ import (
 
 var auctions = Auctions{Host: "127.0.0.1:8080", Token: "secret", Vertical: "auto"}
 
-// sentPing and sentPost are what the interface says of the two.
+// sentPing and sentPost are the bodies according to the API.
 type sentPing struct {
 	Auction   string    `json:"auction_id"`
 	Vertical  string    `json:"vertical"`
@@ -48,7 +48,7 @@ type sentPost struct {
 	} `json:"lead"`
 }
 
-// bodyOf takes a request apart; what stands before the body must be as given.
+// bodyOf checks the head of a request and decodes its body.
 func bodyOf(t interface{ Fatalf(string, ...any) }, request []byte, head string, into any) {
 	before, body, _ := bytes.Cut(request, []byte("\r\n\r\n"))
 	if want := head + "\r\nContent-Type: application/json\r\nContent-Length: " + strconv.Itoa(len(body)); string(before) != want {
@@ -63,7 +63,7 @@ func headOf(verb string, n uint64) string {
 	return "POST /v1/" + verb + " HTTP/1.1\r\nHost: 127.0.0.1:8080\r\nAuthorization: Bearer secret\r\nIdempotency-Key: " + verb + "-" + strconv.FormatUint(n, 10)
 }
 
-// A post is of the person whose ping it was: what the two have in common agrees.
+// TestPingAndPostAreOfOneLead: the common fields of ping and post agree.
 func TestPingAndPostAreOfOneLead(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.Uint64Range(0, MaxLeads-1).Draw(t, "n")
@@ -78,7 +78,7 @@ func TestPingAndPostAreOfOneLead(t *testing.T) {
 		if a := post.Lead.Address; a.State != ping.State || !strings.HasPrefix(a.Zip, ping.Zip3) || len(ping.Zip3) != 3 || a.Line1 == "" || a.City == "" {
 			t.Errorf("%+v of a ping of %s %s", a, ping.State, ping.Zip3)
 		}
-		if left := ping.ExpiresAt.Sub(begun); left < window-time.Millisecond || left > window+time.Minute {
+		if left := ping.ExpiresAt.Sub(begun); left < pingExpiry-time.Millisecond || left > pingExpiry+time.Minute {
 			t.Errorf("expires in %s", left)
 		}
 		if ping.Vertical != "auto" || ping.Insured == nil || ping.Vehicles == nil || ping.AgeBand == "" || ping.Quality <= 0 || ping.Quality >= 1 ||
@@ -94,7 +94,7 @@ func TestPingAndPostAreOfOneLead(t *testing.T) {
 	})
 }
 
-func TestNoTwoAuctionsAreOne(t *testing.T) {
+func TestAuctionsAreUnique(t *testing.T) {
 	seen := map[string]uint64{}
 	for n := range uint64(2000) {
 		var ping sentPing

@@ -1,13 +1,16 @@
-// Package load sends leads to an exchange over HTTP and measures how long each
-// takes. It is the client of the benchmarks and of the load test, and knows
-// nothing of what it calls but the interface.
+// Package load sends leads to an exchange over HTTP and measures their latency. It is the
+// client of the benchmarks and of the load test, and only knows the exchange's API.
 //
-// In a closed loop a connection sends its next lead when the last one was
-// answered. That measures how much a server can do, and is blind to what a
-// stall does to those who would have come meanwhile. In an open loop arrivals
-// come at a rate and are measured from when they were due.
+// In a closed loop, a connection sends its next lead when the last one was answered. This
+// measures the capacity of a server. It does not show how a stall affects clients that
+// would
+// have arrived meanwhile. In an open loop, leads arrive at a rate, and their latency
+// counts
+// from the time when they were due.
 //
-// The client must never be what is measured. So it speaks HTTP by hand: one
-// write and about one read a request, nothing allocated, no clock read but
-// before and after.
+// The client must not limit the measurement. Therefore it implements HTTP itself: one
+// write
+// and about one read for each request, no allocation, and the clock is read only before
+// and
+// after.
 package load

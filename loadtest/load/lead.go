@@ -2,20 +2,20 @@ package load
 
 import "strconv"
 
-// Leads are made-up people, one a number: the same number is the same lead, byte
-// for byte, and no two numbers below MaxLeads share a phone number, an e-mail
-// address or an idempotency key.
+// Leads generates people by number. The same number gives the same lead, byte for byte.
+// Two
+// numbers below MaxLeads never share a phone number, e-mail address or idempotency key.
 type Leads struct {
 	Supplier string
-	// Campaigns get the leads in turn.
+	// Campaigns receive the leads in turn.
 	Campaigns []string
 }
 
-// MaxLeads is how many different leads there are.
+// MaxLeads is the number of different leads.
 const MaxLeads = uint64(len(areas) * exchanges * lines)
 
 const (
-	exchanges = 780 // 200 to 979: none of them begins with 0 or 1
+	exchanges = 780 // 200 to 979, because an exchange code does not begin with 0 or 1
 	lines     = 10_000
 )
 
@@ -44,7 +44,7 @@ var (
 	sources = [...]string{"search", "email", "partner"}
 )
 
-// AppendBody appends the body of lead n, some 500 bytes of JSON.
+// AppendBody appends the body of lead n, about 500 bytes of JSON.
 func (l *Leads) AppendBody(dst []byte, n uint64) []byte {
 	place := &places[n%uint64(len(places))]
 	first, last := firstNames[n%uint64(len(firstNames))], lastNames[n%uint64(len(lastNames))]

@@ -11,9 +11,9 @@ import (
 	"pingpost/engine/market/format"
 )
 
-var someone = Leads{Supplier: "sup_bench", Campaigns: []string{"cmp_a", "cmp_b", "cmp_c"}}
+var testLeads = Leads{Supplier: "sup_bench", Campaigns: []string{"cmp_a", "cmp_b", "cmp_c"}}
 
-// person is what of a body must be nobody else's, and what the exchange checks.
+// person has the fields of a body that must be unique or that the exchange checks.
 type person struct {
 	Campaign string `json:"flo_campaign_id"`
 	Supplier string `json:"flo_supplier_id"`
@@ -27,13 +27,13 @@ type person struct {
 }
 
 func personOf(t interface{ Fatal(...any) }, n uint64) (p person) {
-	if err := json.Unmarshal(someone.AppendBody(nil, n), &p); err != nil {
+	if err := json.Unmarshal(testLeads.AppendBody(nil, n), &p); err != nil {
 		t.Fatal(err)
 	}
 	return p
 }
 
-func TestEveryLeadIsOneThatAnExchangeTakes(t *testing.T) {
+func TestLeadsAreValid(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.Uint64Range(0, MaxLeads-1).Draw(t, "n")
 		p := personOf(t, n)
@@ -43,14 +43,14 @@ func TestEveryLeadIsOneThatAnExchangeTakes(t *testing.T) {
 		if _, ok := format.ParseEmail(nil, []byte(p.Email)); !ok {
 			t.Fatalf("email %q", p.Email)
 		}
-		if p.Supplier != someone.Supplier || p.Campaign != someone.Campaigns[n%3] || p.First == "" || p.Last == "" || len(p.State) != 2 {
+		if p.Supplier != testLeads.Supplier || p.Campaign != testLeads.Campaigns[n%3] || p.First == "" || p.Last == "" || len(p.State) != 2 {
 			t.Fatalf("%+v", p)
 		}
 	})
 }
 
-func TestNoTwoLeadsAreOnePerson(t *testing.T) {
-	key := func(n uint64) string { return string(someone.AppendKey(nil, n)) }
+func TestLeadsAreUnique(t *testing.T) {
+	key := func(n uint64) string { return string(testLeads.AppendKey(nil, n)) }
 	rapid.Check(t, func(t *rapid.T) {
 		a := rapid.Uint64Range(0, MaxLeads-1).Draw(t, "a")
 		z := rapid.Uint64Range(0, MaxLeads-1).Draw(t, "z")
@@ -68,7 +68,7 @@ func TestNoTwoLeadsAreOnePerson(t *testing.T) {
 	}
 }
 
-func TestLeadsDifferInWhatBuyersChooseBy(t *testing.T) {
+func TestLeadsDifferInFilterFields(t *testing.T) {
 	states, ages, vehicles := map[string]int{}, map[string]int{}, map[int]int{}
 	for n := range uint64(1000) {
 		p := personOf(t, n)
@@ -82,23 +82,23 @@ func TestLeadsDifferInWhatBuyersChooseBy(t *testing.T) {
 }
 
 func TestTheSameNumberIsTheSameLead(t *testing.T) {
-	if a, z := someone.AppendBody(nil, 77), someone.AppendBody([]byte("x"), 77); !bytes.Equal(a, z[1:]) {
+	if a, z := testLeads.AppendBody(nil, 77), testLeads.AppendBody([]byte("x"), 77); !bytes.Equal(a, z[1:]) {
 		t.Errorf("%s and %s", a, z)
 	}
 }
 
-func TestRequestIsOneOfTheInterface(t *testing.T) {
-	i := Ingest{Leads: someone, Host: "127.0.0.1:8080", Key: "secret"}
+func TestIngestRequest(t *testing.T) {
+	i := Ingest{Leads: testLeads, Host: "127.0.0.1:8080", Key: "secret"}
 	const head = "POST /api/v1/ingest HTTP/1.1\r\nHost: 127.0.0.1:8080\r\nX-Api-Key: secret\r\nIdempotency-Key: lead-5\r\n" +
 		"Content-Type: application/json\r\nContent-Length: "
-	for range 2 { // the second reuses the first one's memory
+	for range 2 { // the second call reuses the first buffer
 		request := i.Append(nil, 5)
 		rest, found := bytes.CutPrefix(request, []byte(head))
 		if !found {
 			t.Fatalf("%s", request)
 		}
 		_, body, _ := bytes.Cut(rest, []byte("\r\n\r\n"))
-		if !bytes.Equal(body, someone.AppendBody(nil, 5)) {
+		if !bytes.Equal(body, testLeads.AppendBody(nil, 5)) {
 			t.Errorf("%s", body)
 		}
 	}

@@ -2,8 +2,9 @@ package load
 
 import "strconv"
 
-// Ingest makes the requests that send leads to an exchange. One goroutine uses
-// it; it reuses what it has written.
+// Ingest writes the requests of a supplier. It reuses its buffer, so only one goroutine
+// may
+// use it.
 type Ingest struct {
 	Leads Leads
 	Host  string
@@ -12,7 +13,7 @@ type Ingest struct {
 	body []byte
 }
 
-// Append appends lead n as a whole request.
+// Append appends the complete request of lead n.
 func (i *Ingest) Append(dst []byte, n uint64) []byte {
 	i.body = i.Leads.AppendBody(i.body[:0], n)
 	dst = append(append(dst, "POST /api/v1/ingest HTTP/1.1\r\nHost: "...), i.Host...)

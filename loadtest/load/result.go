@@ -7,46 +7,46 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 )
 
-// Result is what a loop has measured.
+// Result is the result of a loop.
 type Result struct {
-	Done    uint64  // good answers in the measured time
-	Bytes   uint64  // of their bodies
-	Sent    uint64  // requests, at any time
-	Seconds float64 // measured
-	Refused uint64  // answers that were not good, at any time
-	Broken  uint64  // connections that ended early
-	Trouble string  // the first of either, in words
-	Next    uint64  // no request had this number or a higher one
-	Latency *hdrhistogram.Histogram
+	Done       uint64  // expected answers in the measured time
+	Bytes      uint64  // bytes of their bodies
+	Sent       uint64  // requests, including the warm-up
+	Seconds    float64 // measured time
+	Refused    uint64  // unexpected answers, including the warm-up
+	Broken     uint64  // connections that failed
+	FirstError string  // first unexpected answer or failure
+	Next       uint64  // number after the highest one sent
+	Latency    *hdrhistogram.Histogram
 }
 
-// Rate is good answers a second.
+// Rate returns the expected answers a second.
 func (r *Result) Rate() float64 { return float64(r.Done) / r.Seconds }
 
-// At is the latency that a share of the answers, of 100, did not exceed.
+// At returns a percentile of the latency.
 func (r *Result) At(percentile float64) time.Duration {
 	return time.Duration(r.Latency.ValueAtPercentile(percentile))
 }
 
-// Err is not nil where something was not as it should be.
+// Err returns an error if there was an unexpected answer or a failure.
 func (r *Result) Err() error {
 	if r.Refused == 0 && r.Broken == 0 {
 		return nil
 	}
-	return fmt.Errorf("%d answers were not good and %d connections broke; the first: %s", r.Refused, r.Broken, r.Trouble)
+	return fmt.Errorf("%d answers were not good and %d connections broke; the first: %s", r.Refused, r.Broken, r.FirstError)
 }
 
-func (r *Result) refuse(a Answer) {
+func (r *Result) addRefusal(a Answer) {
 	r.Refused++
-	if r.Trouble == "" {
-		r.Trouble = fmt.Sprintf("status %d: %s", a.Status, a.Body)
+	if r.FirstError == "" {
+		r.FirstError = fmt.Sprintf("status %d: %s", a.Status, a.Body)
 	}
 }
 
-func (r *Result) fail(trouble string) {
+func (r *Result) addFailure(message string) {
 	r.Broken++
-	if r.Trouble == "" {
-		r.Trouble = trouble
+	if r.FirstError == "" {
+		r.FirstError = message
 	}
 }
 
@@ -56,8 +56,8 @@ func (r *Result) add(other *Result) {
 	r.Sent += other.Sent
 	r.Refused += other.Refused
 	r.Broken += other.Broken
-	if r.Trouble == "" {
-		r.Trouble = other.Trouble
+	if r.FirstError == "" {
+		r.FirstError = other.FirstError
 	}
 	r.Latency.Merge(other.Latency)
 }

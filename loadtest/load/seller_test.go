@@ -18,11 +18,11 @@ const (
 )
 
 func sellerOf(addr string, sells bool) *Seller {
-	return &Seller{Requests: Auctions{Host: addr, Token: "tok", Vertical: "auto"}, Sells: sells, Sales: NewSales()}
+	return &Seller{Requests: Auctions{Host: addr, Token: "tok", Vertical: "auto"}, SellBids: sells, Sales: NewSales()}
 }
 
-// shop answers pings and posts as it is told.
-func shop(t *testing.T, ping, post func(*fasthttp.RequestCtx)) (*Line, *Seller) {
+// shop answers pings and posts as configured.
+func shop(t *testing.T, ping, post func(*fasthttp.RequestCtx)) (*Conn, *Seller) {
 	t.Helper()
 	_, addr := serve(t, func(ctx *fasthttp.RequestCtx) {
 		if string(ctx.Path()) == "/v1/post" {
@@ -31,7 +31,7 @@ func shop(t *testing.T, ping, post func(*fasthttp.RequestCtx)) (*Line, *Seller) 
 			ping(ctx)
 		}
 	})
-	line := &Line{addr: addr}
+	line := &Conn{addr: addr}
 	t.Cleanup(line.Close)
 	return line, sellerOf(addr, true)
 }
@@ -43,7 +43,7 @@ func says(status int, body string) func(*fasthttp.RequestCtx) {
 	}
 }
 
-// hangUp answers nothing at all.
+// hangUp closes the connection without an answer.
 func hangUp(ctx *fasthttp.RequestCtx) {
 	ctx.HijackSetNoResponse(true)
 	ctx.Hijack(func(conn net.Conn) { conn.Close() })
@@ -53,7 +53,7 @@ func TestEveryAuctionIsCountedByItsEnd(t *testing.T) {
 	for name, test := range map[string]struct {
 		ping, post func(*fasthttp.RequestCtx)
 		want       Sales
-		trouble    string
+		message    string
 	}{
 		"sold":                {says(200, aBid), says(201, aSale), Sales{Auctions: 1, Sold: 1}, ""},
 		"nobody bids":         {says(200, noBid), says(201, aSale), Sales{Auctions: 1, NoBid: 1}, "no_buyer"},
@@ -64,10 +64,10 @@ func TestEveryAuctionIsCountedByItsEnd(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			line, s := shop(t, test.ping, test.post)
-			s.Visit(line, Arrival{Number: 1, Due: time.Now(), Measured: true})
+			s.Handle(line, Arrival{Number: 1, Due: time.Now(), Measured: true})
 			got := Sales{Auctions: s.Auctions, Sold: s.Sold, NoBid: s.NoBid, Refused: s.Refused, Broken: s.Broken, Late: s.Late}
-			if fmt.Sprint(got) != fmt.Sprint(test.want) || !strings.Contains(s.Trouble, test.trouble) || (s.Trouble == "") != (test.trouble == "") {
-				t.Errorf("got %+v, %q", got, s.Trouble)
+			if fmt.Sprint(got) != fmt.Sprint(test.want) || !strings.Contains(s.FirstError, test.message) || (s.FirstError == "") != (test.message == "") {
+				t.Errorf("got %+v, %q", got, s.FirstError)
 			}
 			if n := uint64(len(s.Posted)); n != s.Sold || uint64(s.Posts.TotalCount()) != s.Sold || uint64(s.Bids.TotalCount()) != s.Sold {
 				t.Errorf("%d posted, %d and %d in the histograms", n, s.Posts.TotalCount(), s.Bids.TotalCount())
@@ -76,7 +76,7 @@ func TestEveryAuctionIsCountedByItsEnd(t *testing.T) {
 	}
 }
 
-func TestThePostPresentsTheTokenOfTheBid(t *testing.T) {
+func TestThePostHasTheBidToken(t *testing.T) {
 	var pinged, posted string
 	line, s := shop(t, func(ctx *fasthttp.RequestCtx) {
 		pinged = string(ctx.Request.Header.Peek("Authorization")) + string(ctx.Request.Body())
@@ -86,7 +86,7 @@ func TestThePostPresentsTheTokenOfTheBid(t *testing.T) {
 		says(201, aSale)(ctx)
 	})
 	before := time.Now().UnixNano()
-	s.Visit(line, Arrival{Number: 12, Due: time.Now()})
+	s.Handle(line, Arrival{Number: 12, Due: time.Now()})
 	for _, text := range []string{pinged, posted} {
 		if !strings.HasPrefix(text, "Bearer tok{") || !strings.Contains(text, `"auction_id":"seller-auction-12"`) {
 			t.Errorf("sent %s", text)
@@ -95,26 +95,26 @@ func TestThePostPresentsTheTokenOfTheBid(t *testing.T) {
 	if !strings.Contains(posted, `"bid_token":"bid_ABC"`) {
 		t.Errorf("posted %s", posted)
 	}
-	// The warm-up is not counted, but what it sold is told.
+	// The warm-up does not count, but its sales are listed.
 	if s.Auctions+s.Sold != 0 || s.Bids.TotalCount()+s.Posts.TotalCount() != 0 || len(s.Posted) != 1 || s.Posted[0].Lead != "ref_1" || s.Posted[0].Measured || s.Posted[0].Sent < before {
 		t.Errorf("%+v", s.Sales)
 	}
 }
 
-// What was due long ago has taken long, though its answers came at once.
-func TestTimeRunsFromWhenAnArrivalWasDue(t *testing.T) {
+// An arrival that was due long ago has a long latency, although its answers were fast.
+func TestAuctionLatencyCountsFromTheDueTime(t *testing.T) {
 	line, s := shop(t, says(200, aBid), says(201, aSale))
-	s.Visit(line, Arrival{Number: 1, Due: time.Now().Add(-Ceiling), Measured: true})
-	if s.Late != 1 || time.Duration(s.Bids.Max()) < Ceiling*99/100 || time.Duration(s.Posts.Max()) >= Ceiling {
+	s.Handle(line, Arrival{Number: 1, Due: time.Now().Add(-MaxSaleTime), Measured: true})
+	if s.Late != 1 || time.Duration(s.Bids.Max()) < MaxSaleTime*99/100 || time.Duration(s.Posts.Max()) >= MaxSaleTime {
 		t.Errorf("late %d, bids %s, posts %s", s.Late, time.Duration(s.Bids.Max()), time.Duration(s.Posts.Max()))
 	}
-	s.Visit(line, Arrival{Number: 2, Due: time.Now(), Measured: true})
+	s.Handle(line, Arrival{Number: 2, Due: time.Now(), Measured: true})
 	if s.Sold != 2 || s.Late != 1 {
 		t.Errorf("sold %d, late %d", s.Sold, s.Late)
 	}
 }
 
-func TestALineThatBrokeIsMadeAnew(t *testing.T) {
+func TestReconnect(t *testing.T) {
 	var n atomic.Int32
 	line, s := shop(t, func(ctx *fasthttp.RequestCtx) {
 		if n.Add(1) == 1 {
@@ -124,30 +124,30 @@ func TestALineThatBrokeIsMadeAnew(t *testing.T) {
 		says(200, aBid)(ctx)
 	}, says(201, aSale))
 	for i := range uint64(3) {
-		s.Visit(line, Arrival{Number: i, Due: time.Now(), Measured: true})
+		s.Handle(line, Arrival{Number: i, Due: time.Now(), Measured: true})
 	}
 	if s.Broken != 1 || s.Sold != 2 {
-		t.Errorf("%d broken, %d sold: %s", s.Broken, s.Sold, s.Trouble)
+		t.Errorf("%d broken, %d sold: %s", s.Broken, s.Sold, s.FirstError)
 	}
 }
 
-func TestNobodyToSellToIsCountedToo(t *testing.T) {
+func TestUnreachableServerIsCounted(t *testing.T) {
 	s := sellerOf("127.0.0.1:1", true)
-	s.Visit(&Line{addr: "127.0.0.1:1"}, Arrival{Due: time.Now(), Measured: true})
-	if s.Broken != 1 || s.Trouble == "" {
-		t.Errorf("%d broken, %q", s.Broken, s.Trouble)
+	s.Handle(&Conn{addr: "127.0.0.1:1"}, Arrival{Due: time.Now(), Measured: true})
+	if s.Broken != 1 || s.FirstError == "" {
+		t.Errorf("%d broken, %q", s.Broken, s.FirstError)
 	}
 }
 
 func TestSalesAddUp(t *testing.T) {
 	one, other := NewSales(), NewSales()
 	one.count(&Sales{Auctions: 9, Sold: 1, NoBid: 1, Refused: 3, Broken: 4, Late: 1, Posted: make([]Posted, 1)})
-	other.count(&Sales{Auctions: 10, Sold: 10, Trouble: "second", Posted: make([]Posted, 2)})
-	record(one.Bids, time.Millisecond)
-	record(other.Bids, time.Second)
-	record(other.Posts, time.Hour) // beyond what a histogram holds
+	other.count(&Sales{Auctions: 10, Sold: 10, FirstError: "second", Posted: make([]Posted, 2)})
+	recordLatency(one.Bids, time.Millisecond)
+	recordLatency(other.Bids, time.Second)
+	recordLatency(other.Posts, time.Hour) // above the histogram's highest value
 	one.Add(&other)
-	if one.Auctions != 19 || one.Sold != 11 || one.NoBid != 1 || one.Refused != 3 || one.Broken != 4 || one.Late != 1 || one.Trouble != "second" || len(one.Posted) != 3 {
+	if one.Auctions != 19 || one.Sold != 11 || one.NoBid != 1 || one.Refused != 3 || one.Broken != 4 || one.Late != 1 || one.FirstError != "second" || len(one.Posted) != 3 {
 		t.Errorf("%+v", one)
 	}
 	if one.Bids.TotalCount() != 2 || time.Duration(one.Bids.Max()) < time.Second || one.Posts.TotalCount() != 1 {

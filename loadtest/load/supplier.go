@@ -6,9 +6,8 @@ import (
 	"time"
 )
 
-// Supplier sends leads that come at a rate: what a line does with each arrival. Of
-// the leads due in the measured time it counts those that were accepted, and how
-// long each took from when it was due.
+// Supplier handles the arrivals of one connection in an open loop of leads. It counts the
+// accepted leads of the measured time, and their latency from the due time.
 type Supplier struct {
 	Requests Ingest
 	Result
@@ -16,43 +15,43 @@ type Supplier struct {
 	request []byte
 }
 
-// NewSupplier returns one that has sent nothing.
+// NewSupplier returns a supplier with empty counts.
 func NewSupplier(requests Ingest) *Supplier {
 	return &Supplier{Requests: requests, Result: Result{Latency: newHistogram()}}
 }
 
 var accepted = []byte(`"ACCEPTED"`)
 
-// Accepted tells whether an answer to a lead is that it is sold.
+// Accepted reports whether the answer to a lead is ACCEPTED.
 func Accepted(a Answer) bool { return a.Status == 201 && bytes.Contains(a.Body, accepted) }
 
-// Visit sends one lead.
-func (s *Supplier) Visit(line *Line, at Arrival) {
+// Handle sends one lead.
+func (s *Supplier) Handle(line *Conn, at Arrival) {
 	s.request = s.Requests.Append(s.request[:0], at.Number)
-	trip, err := line.Ask(s.request)
+	response, err := line.Do(s.request)
 	s.Sent++
 	switch {
 	case err != nil:
-		s.fail(fmt.Sprintf("lead %d: %v", at.Number, err))
-	case !Accepted(trip.Answer):
-		s.refuse(trip.Answer)
+		s.addFailure(fmt.Sprintf("lead %d: %v", at.Number, err))
+	case !Accepted(response.Answer):
+		s.addRefusal(response.Answer)
 	case at.Measured:
 		s.Done++
-		s.Bytes += uint64(len(trip.Body))
-		record(s.Latency, trip.Came.Sub(at.Due))
+		s.Bytes += uint64(len(response.Body))
+		recordLatency(s.Latency, response.Received.Sub(at.Due))
 	}
 }
 
-// Send sends leads from number first on, one after the other.
-func (s *Supplier) Send(line *Line, first uint64, n int) error {
+// Send sends n leads one after the other.
+func (s *Supplier) Send(line *Conn, first uint64, n int) error {
 	for i := range n {
-		s.Visit(line, Arrival{Number: first + uint64(i), Due: time.Now()})
+		s.Handle(line, Arrival{Number: first + uint64(i), Due: time.Now()})
 	}
 	return s.Err()
 }
 
-// Suppliers is the result of all of them together.
-func Suppliers(all []*Supplier) Result {
+// SumSuppliers returns the sum of all results.
+func SumSuppliers(all []*Supplier) Result {
 	sum := Result{Latency: newHistogram()}
 	for _, s := range all {
 		sum.add(&s.Result)

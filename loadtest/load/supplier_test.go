@@ -10,14 +10,14 @@ import (
 )
 
 func supplierOf(addr string) *Supplier {
-	return NewSupplier(Ingest{Leads: someone, Host: addr, Key: "key"})
+	return NewSupplier(Ingest{Leads: testLeads, Host: addr, Key: "key"})
 }
 
 func TestEveryLeadIsCountedByItsEnd(t *testing.T) {
 	for name, test := range map[string]struct {
 		answer                func(*fasthttp.RequestCtx)
 		done, refused, broken uint64
-		trouble               string
+		message               string
 	}{
 		"sold":       {says(201, `{"data":{"status":"ACCEPTED"}}`), 1, 0, 0, ""},
 		"not sold":   {says(201, `{"data":{"status":"UNMATCHED"}}`), 0, 1, 0, "UNMATCHED"},
@@ -26,10 +26,10 @@ func TestEveryLeadIsCountedByItsEnd(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, addr := serve(t, test.answer)
-			line, s := To(addr), supplierOf(addr)
+			line, s := NewConn(addr), supplierOf(addr)
 			defer line.Close()
-			s.Visit(line, Arrival{Number: 1, Due: time.Now(), Measured: true})
-			if s.Sent != 1 || s.Done != test.done || s.Refused != test.refused || s.Broken != test.broken || !strings.Contains(s.Trouble, test.trouble) {
+			s.Handle(line, Arrival{Number: 1, Due: time.Now(), Measured: true})
+			if s.Sent != 1 || s.Done != test.done || s.Refused != test.refused || s.Broken != test.broken || !strings.Contains(s.FirstError, test.message) {
 				t.Errorf("%+v", s.Result)
 			}
 			if s.Latency.TotalCount() != int64(test.done) || (s.Err() == nil) != (test.done == 1) {
@@ -39,19 +39,18 @@ func TestEveryLeadIsCountedByItsEnd(t *testing.T) {
 	}
 }
 
-func TestALeadsTimeRunsFromWhenItWasDue(t *testing.T) {
+func TestLeadLatencyCountsFromTheDueTime(t *testing.T) {
 	_, addr := serve(t, says(201, `"ACCEPTED"`))
-	line, s := To(addr), supplierOf(addr)
+	line, s := NewConn(addr), supplierOf(addr)
 	defer line.Close()
-	s.Visit(line, Arrival{Number: 1, Due: time.Now().Add(-time.Second), Measured: true})
-	s.Visit(line, Arrival{Number: 2, Due: time.Now().Add(-time.Hour)}) // in the warm-up
+	s.Handle(line, Arrival{Number: 1, Due: time.Now().Add(-time.Second), Measured: true})
+	s.Handle(line, Arrival{Number: 2, Due: time.Now().Add(-time.Hour)}) // in the warm-up
 	if s.Sent != 2 || s.Done != 1 || s.At(100) < 990*time.Millisecond || s.At(100) > time.Minute {
 		t.Errorf("%+v, most %s", s.Result, s.At(100))
 	}
 }
 
-// What is sent are the leads of the numbers that were asked for, each once, and the
-// suppliers' results add up.
+// Each requested lead is sent once, and the suppliers' results add up.
 func TestSendSendsEachLeadOnce(t *testing.T) {
 	var mu sync.Mutex
 	keys := map[string]int{}
@@ -61,7 +60,7 @@ func TestSendSendsEachLeadOnce(t *testing.T) {
 		mu.Unlock()
 		says(201, `"ACCEPTED"`)(ctx)
 	})
-	line := To(addr)
+	line := NewConn(addr)
 	defer line.Close()
 	one, other := supplierOf(addr), supplierOf(addr)
 	if err := one.Send(line, 10, 3); err != nil {
@@ -75,7 +74,7 @@ func TestSendSendsEachLeadOnce(t *testing.T) {
 			t.Errorf("%s was sent %d times", key, keys[key])
 		}
 	}
-	if sum := Suppliers([]*Supplier{one, other}); len(keys) != 5 || sum.Sent != 5 || sum.Latency.TotalCount() != 0 {
+	if sum := SumSuppliers([]*Supplier{one, other}); len(keys) != 5 || sum.Sent != 5 || sum.Latency.TotalCount() != 0 {
 		t.Errorf("%d keys, %+v", len(keys), sum)
 	}
 }

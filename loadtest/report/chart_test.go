@@ -19,7 +19,7 @@ type shape struct {
 	text  string
 }
 
-// shapes takes a drawing apart.
+// shapes parses a drawing.
 func shapes(t *testing.T, svg string) (all []shape) {
 	t.Helper()
 	d := xml.NewDecoder(strings.NewReader(svg))
@@ -52,7 +52,7 @@ func of(all []shape, class string) (some []shape) {
 	return some
 }
 
-// places are the points of a path.
+// places returns the points of a path.
 func places(t *testing.T, path string) (points [][2]float64) {
 	t.Helper()
 	for _, step := range strings.FieldsFunc(path, func(c rune) bool { return c == 'M' || c == 'L' || c == 'Z' }) {
@@ -69,9 +69,10 @@ func places(t *testing.T, path string) (points [][2]float64) {
 
 func plain(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
-// TestACurveLiesWhereItsValuesAre: the first at the left, the greatest on top, and a
-// value that is not known leaves a gap.
-func TestACurveLiesWhereItsValuesAre(t *testing.T) {
+// TestCurvePoints: the first value is on the left, the highest on top, and a missing
+// value
+// leaves a gap.
+func TestCurvePoints(t *testing.T) {
 	c := &chart{
 		label: "a & b", x: scale{most: 4}, y: steps(100, plain),
 		series: []series{{"p50", "c1", [][2]float64{{0, 0}, {1, 100}, {2, math.NaN()}, {3, 50}, {4, 50}}}},
@@ -103,8 +104,8 @@ func TestACurveLiesWhereItsValuesAre(t *testing.T) {
 	}
 }
 
-// TestLayersLieOnEachOther: each has the area of its own values, the sum is on top.
-func TestLayersLieOnEachOther(t *testing.T) {
+// TestLayersAreStacked: each layer has the area of its values, and the sum is on top.
+func TestLayersAreStacked(t *testing.T) {
 	c := &chart{
 		x: scale{most: 2}, y: steps(10, plain), layered: true,
 		series: []series{
@@ -122,7 +123,7 @@ func TestLayersLieOnEachOther(t *testing.T) {
 		}
 		return list
 	}
-	// Up along the top from the left, and back along the bottom from the right.
+	// The path runs along the top from the left and back along the bottom.
 	if got := heights(layers[0]); !slices.Equal(got, []float64{4, 6, 0, 0, 0, 0}) {
 		t.Errorf("the lower is %v", got)
 	}
@@ -131,7 +132,7 @@ func TestLayersLieOnEachOther(t *testing.T) {
 	}
 }
 
-// TestPhasesAreMarked: each where it was, by its name where that has room.
+// TestPhasesAreMarked: each phase is at its place, with its name if it fits.
 func TestPhasesAreMarked(t *testing.T) {
 	d := overTime(found())
 	drawn := shapes(t, string(d.SVG))
@@ -153,8 +154,8 @@ func TestPhasesAreMarked(t *testing.T) {
 	}
 }
 
-// TestOnlyWhatCameIsInTheRates: a run without refusals has no word of them.
-func TestOnlyWhatCameIsInTheRates(t *testing.T) {
+// TestRatesShowOnlyOutcomesThatOccurred: without refusals, the chart does not list them.
+func TestRatesShowOnlyOutcomesThatOccurred(t *testing.T) {
 	names := func(d drawing) (list []string) {
 		for _, e := range d.Legend {
 			list = append(list, e.Name)
@@ -172,13 +173,14 @@ func TestOnlyWhatCameIsInTheRates(t *testing.T) {
 	if got := names(overTime(r)); !slices.Equal(got, []string{"max", "p99", "p50"}) {
 		t.Errorf("%v", got)
 	}
-	if got := names(percentiles(r)); !slices.Equal(got, []string{"sale"}) { // nothing was pinged
+	if got := names(percentiles(r)); !slices.Equal(got, []string{"sale"}) { // no ping was sent
 		t.Errorf("%v", got)
 	}
 }
 
-// TestTheLastPercentileIsOnThePage: the greatest of a thousand stands where one of two
-// thousand would, and not at infinity.
+// TestTheLastPercentileIsOnThePage: the maximum of a thousand values is drawn where one
+// of
+// two thousand would be, not at infinity.
 func TestTheLastPercentileIsOnThePage(t *testing.T) {
 	drawn := shapes(t, string(percentiles(found()).SVG))
 	points := places(t, of(drawn, "curve")[0].attrs["d"])
@@ -196,7 +198,7 @@ func TestTheLastPercentileIsOnThePage(t *testing.T) {
 	}
 }
 
-// TestStagesOverTime: a path of which nothing came, or of one second only, has no curve.
+// TestStagesOverTime: a path without requests, or with one second only, has no curve.
 func TestStagesOverTime(t *testing.T) {
 	r := found()
 	d, shown := stagesOver(r, "/v1/ping")
@@ -217,7 +219,7 @@ func TestStagesOverTime(t *testing.T) {
 	}
 }
 
-// TestSharesOfPhases: the bar is whole, and as wide for each as it took.
+// TestSharesOfPhases: the shares of the bar add up to its width.
 func TestSharesOfPhases(t *testing.T) {
 	r := found()
 	r.Stages[2].Mean = 12 * ms
@@ -234,7 +236,7 @@ func TestSharesOfPhases(t *testing.T) {
 	}
 }
 
-// TestTiles: what is read first, and red where it should alarm.
+// TestTiles: the tiles have the main figures, and errors are marked.
 func TestTiles(t *testing.T) {
 	r := found()
 	r.Ends["broken"] = 2
@@ -243,13 +245,13 @@ func TestTiles(t *testing.T) {
 		got[tile.Name] = tile
 	}
 	for name, want := range map[string]tile{
-		"arrivals a second":            {Value: "334"}, // 1002 in the three seconds that were measured
+		"arrivals a second":            {Value: "334"}, // 1002 in the three measured seconds
 		"p50 of sale":                  {Value: "12ms"},
 		"p99 of sale":                  {Value: "31ms"},
 		"max of sale":                  {Value: "480ms"},
 		"leads sold, warm-up included": {Value: "1000"},
 		"errors":                       {Value: "2", Bad: true},
-		"accounts that differ":         {Value: "1", Bad: true},
+		"mismatches":                   {Value: "1", Bad: true},
 	} {
 		if want.Name = name; got[name] != want {
 			t.Errorf("%+v, want %+v", got[name], want)

@@ -32,7 +32,7 @@ var colors = []string{"c1", "c2", "c3", "c4", "c5"}
 
 // tickTime writes a time in milliseconds as a label of an axis.
 func tickTime(ms float64) string {
-	return strings.Replace(load.Short(time.Duration(ms*1e6+0.5)), "µ", "&#181;", 1)
+	return strings.Replace(load.FormatDuration(time.Duration(ms*1e6+0.5)), "µ", "&#181;", 1)
 }
 
 func millis(d time.Duration) float64 { return float64(d) / 1e6 }

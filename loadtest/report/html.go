@@ -15,7 +15,7 @@ import (
 var page string
 
 var pageTemplate = template.Must(template.New("report").Funcs(template.FuncMap{
-	"short": load.Short,
+	"short": load.FormatDuration,
 	"rate":  func(v float64) string { return fmt.Sprintf("%.4g", v) },
 	"when":  func(t time.Time) string { return t.UTC().Format("2 January 2006, 15:04 UTC") },
 	"width": func(share float64) template.CSS { return template.CSS(fmt.Sprintf("width:%.2f%%", share*100)) },
@@ -113,12 +113,12 @@ func tiles(r *trial.Result) (all []tile) {
 			name string
 			took time.Duration
 		}{{"p50", whole.P50}, {"p99", whole.P99}, {"max", whole.Max}} {
-			all = append(all, tile{Name: x.name + " of " + whole.Of, Value: load.Short(x.took)})
+			all = append(all, tile{Name: x.name + " of " + whole.Of, Value: load.FormatDuration(x.took)})
 		}
 	}
 	errors := r.Ends["failed"] + r.Ends["broken"]
 	return append(all,
 		tile{Name: "leads sold, warm-up included", Value: fmt.Sprint(r.Account.Sold)},
 		tile{Name: "errors", Value: fmt.Sprint(errors), Bad: errors > 0},
-		tile{Name: "accounts that differ", Value: fmt.Sprint(len(r.Account.Wrong)), Bad: len(r.Account.Wrong) > 0})
+		tile{Name: "mismatches", Value: fmt.Sprint(len(r.Account.Mismatches)), Bad: len(r.Account.Mismatches) > 0})
 }

@@ -17,7 +17,7 @@ import (
 
 const ms = time.Millisecond
 
-// found is a result with something of everything.
+// found returns a result in which every part has data.
 func found() *trial.Result {
 	curve := []trial.Point{{Percentile: 0, Took: 9 * ms}, {Percentile: 50, Took: 12 * ms}, {Percentile: 99, Took: 31 * ms}, {Percentile: 100, Took: 480 * ms}}
 	sale := trial.Latency{Of: "sale", Count: 1000, Mean: 13 * ms, P50: 12 * ms, P90: 20 * ms, P99: 31 * ms, P999: 400 * ms, Max: 480 * ms, Curve: curve}
@@ -36,11 +36,11 @@ func found() *trial.Result {
 		Syncs:     &trial.Syncs{Count: 1200, Mean: 800 * time.Microsecond, Each: 1.5},
 		Generator: trial.Generator{P50: 50 * time.Microsecond, P99: ms, Max: 3 * ms, InFlight: 2000},
 		Account: &trial.Account{
-			Sold: 1000, NotAsked: 3, Wrong: []string{"buy_1 does not have 1 leads"}, NotChecked: []string{"the weather"},
-			Buyers: []trial.BuyerAccount{{ID: "buy_1", Sold: 997, Taken: 996, Lost: 1, Money: 7_500_000, Owes: 7_000_000}},
-			Hooks:  &trial.HookAccount{Owed: 1000, Heard: 1000, Within: 300 * ms},
+			Sold: 1000, NotAsked: 3, Mismatches: []string{"buy_1 does not have 1 leads"}, Unchecked: []string{"the weather"},
+			Buyers:   []trial.BuyerAccount{{ID: "buy_1", Sold: 997, Taken: 996, Missing: 1, Money: 7_500_000, Owes: 7_000_000}},
+			Webhooks: &trial.WebhookAccount{Expected: 1000, Received: 1000, Within: 300 * ms},
 		},
-		Limits: []trial.Limit{{What: "p99 of sale", Got: "31ms", Most: "60ms", Held: true}, {What: "accounts that differ", Got: "1", Most: "0"}},
+		Limits: []trial.Limit{{What: "p99 of sale", Got: "31ms", Most: "60ms", Held: true}, {What: "mismatches", Got: "1", Most: "0"}},
 	}
 	for _, name := range []string{"decode", "decide", "commit", "buyer", "answer"} {
 		r.Stages = append(r.Stages, trial.Stage{Path: "/v1/ping", Name: name, Count: 5, Mean: 2 * ms, P50: ms, P99: 5 * ms, Means: []time.Duration{ms, -1, 3 * ms}})
@@ -50,16 +50,16 @@ func found() *trial.Result {
 
 var spaces = regexp.MustCompile(` +`)
 
-func TestTableTellsAll(t *testing.T) {
+func TestTableContent(t *testing.T) {
 	text := spaces.ReplaceAllString(Table(found()), " ")
 	for _, want := range []string{
 		"burst: ten times the <rate> for a second\n1090 of 1100 arrivals in 4s, seed 7\n",
-		" sale 1000 13ms 12ms 20ms 31ms 400ms 480ms\n", "before sale", "980 sold, 20 refused of those measured\n",
-		" 20 times a ping was refused: rate_limited\n", "p50 50µs, p99 1ms, at most 3ms late; 0 arrivals found all 2000 connections busy",
+		" sale 1000 13ms 12ms 20ms 31ms 400ms 480ms\n", "before sale", "980 sold, 20 refused of the measured arrivals\n",
+		" 20 times: ping refused: rate_limited\n", "p50 50µs, p99 1ms, at most 3ms; 0 arrivals found all 2000 connections busy",
 		"/v1/ping 2ms (5ms) 2ms (5ms)", "1200 fsyncs of 800µs on average, 1.5 entries each",
-		"1000 leads sold, 3 of them to buyers that cannot be asked", "997 996 1 7.5 7\n",
-		"1000 webhooks heard of 1000 owed, the last 300ms after", "not checked: the weather\n", "wrong: buy_1 does not have 1 leads\n",
-		"held p99 of sale: 31ms, at most 60ms\n", "NOT HELD accounts that differ: 1, at most 0\n",
+		"1000 leads sold, 3 of them to buyers without an account to check", "997 996 1 7.5 7\n",
+		"1000 of 1000 expected webhooks received, the last 300ms after", "not checked: the weather\n", "mismatch: buy_1 does not have 1 leads\n",
+		"held p99 of sale: 31ms, at most 60ms\n", "NOT HELD mismatches: 1, at most 0\n",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in:\n%s", want, text)
@@ -70,17 +70,17 @@ func TestTableTellsAll(t *testing.T) {
 		many.Account.Buyers = append(many.Account.Buyers, trial.BuyerAccount{ID: "another"})
 	}
 	many.Interrupted = true
-	if text := Table(many); !strings.Contains(text, "and 11 buyers more\n") || !strings.Contains(text, "seed 7, interrupted\n") {
+	if text := Table(many); !strings.Contains(text, "and 11 more buyers\n") || !strings.Contains(text, "seed 7, interrupted\n") {
 		t.Error(text)
 	}
 }
 
-func TestMissedSaysWhichAndNothingElse(t *testing.T) {
+func TestMissed(t *testing.T) {
 	r := found()
-	if got := Missed(r); got != "not held: accounts that differ: 1, at most 0\nwrong: buy_1 does not have 1 leads\n" {
+	if got := Missed(r); got != "not held: mismatches: 1, at most 0\nmismatch: buy_1 does not have 1 leads\n" {
 		t.Errorf("%q", got)
 	}
-	r.Interrupted, r.Account.Wrong, r.Limits = true, nil, nil
+	r.Interrupted, r.Account.Mismatches, r.Limits = true, nil, nil
 	if got := Missed(r); got != "not held: the test was interrupted\n" {
 		t.Errorf("%q", got)
 	}
@@ -103,9 +103,8 @@ var (
 	drawn    = regexp.MustCompile(`(?s)<svg.*?</svg>`)
 )
 
-// TestThePageStandsAlone: whatever it shows, it loads nothing, and what came from
-// others is text in it.
-func TestThePageStandsAlone(t *testing.T) {
+// TestThePageIsSelfContained: the page loads no resources, and foreign text is escaped.
+func TestThePageIsSelfContained(t *testing.T) {
 	text, err := HTML(found())
 	if err != nil {
 		t.Fatal(err)
@@ -151,8 +150,8 @@ func wellFormed(t *testing.T, svg string) {
 	}
 }
 
-// TestAPageOfNothing: an interrupted test has little to show, and shows it.
-func TestAPageOfNothing(t *testing.T) {
+// TestAnEmptyPage: an interrupted test with little data has a valid page.
+func TestAnEmptyPage(t *testing.T) {
 	r := &trial.Result{Scenario: "none", Account: &trial.Account{}, Interrupted: true, Latencies: []trial.Latency{{Of: "ping"}}}
 	text, err := HTML(r)
 	if err != nil || strings.Contains(string(text), "NaN") || !strings.Contains(string(text), "interrupted") {
@@ -163,8 +162,7 @@ func TestAPageOfNothing(t *testing.T) {
 	}
 }
 
-// TestScales: round numbers, as many as can be read, from below the least to the most or
-// above it.
+// TestScales: ticks are round numbers, few enough to read, and cover all values.
 func TestScales(t *testing.T) {
 	name := tickTime
 	for _, test := range []struct{ least, most, from, to float64 }{

@@ -21,7 +21,7 @@ func JSON(r *trial.Result) ([]byte, error) {
 func Table(r *trial.Result) string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "%s: %s\n", r.Scenario, r.About)
-	fmt.Fprintf(&out, "%d of %d arrivals in %s, seed %d", r.Sent, r.Offered, load.Short(r.Lasted), r.Seed)
+	fmt.Fprintf(&out, "%d of %d arrivals in %s, seed %d", r.Sent, r.Offered, load.FormatDuration(r.Lasted), r.Seed)
 	if r.Interrupted {
 		out.WriteString(", interrupted")
 	}
@@ -46,8 +46,8 @@ func Missed(r *trial.Result) string {
 			fmt.Fprintf(&out, "not held: %s: %s, at most %s\n", l.What, l.Got, l.Most)
 		}
 	}
-	for _, wrong := range r.Account.Wrong {
-		fmt.Fprintf(&out, "wrong: %s\n", wrong)
+	for _, wrong := range r.Account.Mismatches {
+		fmt.Fprintf(&out, "mismatch: %s\n", wrong)
 	}
 	return out.String()
 }
@@ -58,7 +58,7 @@ func columns(out *strings.Builder, rows func(row func(cells ...any))) {
 	rows(func(cells ...any) {
 		for _, cell := range cells {
 			if d, ok := cell.(time.Duration); ok {
-				cell = load.Short(d)
+				cell = load.FormatDuration(d)
 			}
 			fmt.Fprintf(w, "%v\t", cell)
 		}
@@ -93,13 +93,13 @@ func ends(out *strings.Builder, r *trial.Result) {
 			parts = append(parts, fmt.Sprintf("%d %s", n, end))
 		}
 	}
-	out.WriteString(strings.Join(parts, ", ") + " of those measured\n")
+	out.WriteString(strings.Join(parts, ", ") + " of the measured arrivals\n")
 	for _, reason := range r.Reasons {
-		fmt.Fprintf(out, "  %d times a %s was %s: %s\n", reason.Count, reason.Request, reason.End, reason.Word)
+		fmt.Fprintf(out, "  %d times: %s %s: %s\n", reason.Count, reason.Request, reason.End, reason.Word)
 	}
 	g := r.Generator
-	fmt.Fprintf(out, "the client began each p50 %s, p99 %s, at most %s late; %d arrivals found all %d connections busy\n",
-		load.Short(g.P50), load.Short(g.P99), load.Short(g.Max), g.Full, g.InFlight)
+	fmt.Fprintf(out, "the client's own delay: p50 %s, p99 %s, at most %s; %d arrivals found all %d connections busy\n",
+		load.FormatDuration(g.P50), load.FormatDuration(g.P99), load.FormatDuration(g.Max), g.Full, g.InFlight)
 }
 
 func stages(out *strings.Builder, r *trial.Result) {
@@ -112,13 +112,13 @@ func stages(out *strings.Builder, r *trial.Result) {
 		for i := 0; i+5 <= len(r.Stages); i += 5 {
 			cells := []any{r.Stages[i].Path}
 			for _, s := range r.Stages[i : i+5] {
-				cells = append(cells, load.Short(s.Mean)+" ("+load.Short(s.P99)+")")
+				cells = append(cells, load.FormatDuration(s.Mean)+" ("+load.FormatDuration(s.P99)+")")
 			}
 			row(cells...)
 		}
 	})
 	if s := r.Syncs; s != nil {
-		fmt.Fprintf(out, "%d fsyncs of %s on average, %.1f entries each\n", s.Count, load.Short(s.Mean), s.Each)
+		fmt.Fprintf(out, "%d fsyncs of %s on average, %.1f entries each\n", s.Count, load.FormatDuration(s.Mean), s.Each)
 	}
 }
 
@@ -129,28 +129,28 @@ func account(out *strings.Builder, r *trial.Result) {
 	a := r.Account
 	fmt.Fprintf(out, "\n%d leads sold", a.Sold)
 	if a.NotAsked > 0 {
-		fmt.Fprintf(out, ", %d of them to buyers that cannot be asked", a.NotAsked)
+		fmt.Fprintf(out, ", %d of them to buyers without an account to check", a.NotAsked)
 	}
 	out.WriteString("\n")
 	if len(a.Buyers) > 0 {
 		columns(out, func(row func(...any)) {
-			row("", "pings", "a second", "bids", "sold to it", "it took", "lost", "told", "it owes")
+			row("", "pings", "a second", "bids", "sold", "accepted", "missing", "payout", "owes")
 			for _, b := range a.Buyers[:min(mostRows, len(a.Buyers))] {
-				row(b.ID, b.Pings, b.PeakPings, b.Bids, b.Sold, b.Taken, b.Lost, b.Money, b.Owes)
+				row(b.ID, b.Pings, b.PeakPings, b.Bids, b.Sold, b.Taken, b.Missing, b.Money, b.Owes)
 			}
 		})
 		if more := len(a.Buyers) - mostRows; more > 0 {
-			fmt.Fprintf(out, "and %d buyers more\n", more)
+			fmt.Fprintf(out, "and %d more buyers\n", more)
 		}
 	}
-	if h := a.Hooks; h != nil {
-		fmt.Fprintf(out, "%d webhooks heard of %d owed, the last %s after the last answer; %d came again\n", h.Heard, h.Owed, load.Short(h.Within), h.Repeats)
+	if h := a.Webhooks; h != nil {
+		fmt.Fprintf(out, "%d of %d expected webhooks received, the last %s after the last answer; %d repeated\n", h.Received, h.Expected, load.FormatDuration(h.Within), h.Repeats)
 	}
-	for _, missing := range a.NotChecked {
+	for _, missing := range a.Unchecked {
 		out.WriteString("not checked: " + missing + "\n")
 	}
-	for _, wrong := range a.Wrong {
-		out.WriteString("wrong: " + wrong + "\n")
+	for _, wrong := range a.Mismatches {
+		out.WriteString("mismatch: " + wrong + "\n")
 	}
 }
 

@@ -9,47 +9,47 @@ import (
 	"pingpost/loadtest/load"
 )
 
-// End is what a request came to.
-type End uint8
+// Outcome is the outcome of a request.
+type Outcome uint8
 
-// The ends. A lead that has a buyer, and a ping that has a bid, are sold.
+// A lead with a buyer, and a ping with a bid, are Sold.
 const (
-	Sold    End = iota
-	Unsold      // decided, and nobody bought
-	Open        // not decided in time: a buyer may yet have it
-	Refused     // 429 or 503: to come again
-	Failed      // answered what it should not be
-	Broken      // no answer
-	Ends
+	Sold    Outcome = iota
+	Unsold          // decided, without a buyer
+	Open            // not decided in time; a buyer may still get the lead
+	Refused         // 429 or 503; the client may retry
+	Failed          // unexpected answer
+	Broken          // no answer
+	outcomeCount
 )
 
-var endNames = [Ends]string{"sold", "unsold", "open", "refused", "failed", "broken"}
+var outcomeNames = [outcomeCount]string{"sold", "unsold", "open", "refused", "failed", "broken"}
 
-// String is the end's name.
-func (e End) String() string { return endNames[e] }
+// String returns the outcome's name.
+func (e Outcome) String() string { return outcomeNames[e] }
 
-// verdict is an answer that was understood.
-type verdict struct {
-	end    End
-	reason string // of what was not sold: the exchange's own word
-	rude   bool   // a refusal that does not say when to come again
-	sale   Sale   // of what is sold, but for a ping
-	token  string // of a bid
+// parsedAnswer is an answer after parsing.
+type parsedAnswer struct {
+	end          Outcome
+	reason       string // reason code of the exchange, if not sold
+	noRetryAfter bool   // refused without Retry-After
+	sale         Sale   // set if sold, except for a ping
+	token        string // bid token
 }
 
-// broken is the verdict of no answer.
-func broken(err error) verdict {
+// connectionError returns the result for a request without an answer.
+func connectionError(err error) parsedAnswer {
 	text := err.Error()
 	if i := strings.LastIndex(text, ": "); i >= 0 {
 		text = text[i+2:]
 	}
-	return verdict{end: Broken, reason: text}
+	return parsedAnswer{end: Broken, reason: text}
 }
 
-// said is all that is read of any answer.
-type said struct {
-	Data *sold `json:"data"` // of an ingest's
-	sold       // of a post's
+// answerBody has the members that the test reads from any answer.
+type answerBody struct {
+	Data     *leadBody `json:"data"` // of an ingest answer
+	leadBody           // of a post answer
 
 	Bid *struct {
 		Token string `json:"bid_token"`
@@ -58,7 +58,7 @@ type said struct {
 	Error        string `json:"error"`
 }
 
-type sold struct {
+type leadBody struct {
 	ID     string `json:"id"`
 	Status string `json:"status"`
 	Buyer  string `json:"buyer_id"`
@@ -68,36 +68,36 @@ type sold struct {
 	} `json:"price"`
 }
 
-// judge understands an answer to a request of a kind.
-func judge(timed timed, a *load.Answer) verdict {
-	var s said
+// parseAnswer returns the outcome of a request of this kind.
+func parseAnswer(kind timedKind, a *load.Answer) parsedAnswer {
+	var s answerBody
 	if err := json.Unmarshal(a.Body, &s); err != nil {
-		return verdict{end: Failed, reason: fmt.Sprintf("HTTP %d without JSON", a.Status)}
+		return parsedAnswer{end: Failed, reason: fmt.Sprintf("HTTP %d without JSON", a.Status)}
 	}
 	switch {
 	case a.Status == 429 || a.Status == 503:
-		return verdict{end: Refused, reason: s.Error, rude: len(a.Header("Retry-After")) == 0}
-	case timed == timedPing && a.Status == 200 && s.Bid != nil:
-		return verdict{token: s.Bid.Token}
-	case timed == timedPing && a.Status == 200 && s.RejectReason != "":
-		return verdict{end: Unsold, reason: s.RejectReason}
-	case timed == timedIngest && a.Status == 201 && s.Data != nil && s.Data.Status == "UNMATCHED":
-		return verdict{end: Unsold, reason: s.Data.Reason}
-	case timed == timedIngest && a.Status == 201 && s.Data != nil:
-		return s.Data.verdict()
-	case timed == timedPost && a.Status == 201:
-		return s.verdict()
-	case timed == timedPost && (a.Status == 410 || a.Status == 422 && s.Error == "post_rejected"):
-		return verdict{end: Unsold, reason: s.Error}
-	case timed == timedPost && (a.Status == 502 || a.Status == 504):
-		return verdict{end: Open, reason: s.Error}
+		return parsedAnswer{end: Refused, reason: s.Error, noRetryAfter: len(a.Header("Retry-After")) == 0}
+	case kind == timedPing && a.Status == 200 && s.Bid != nil:
+		return parsedAnswer{token: s.Bid.Token}
+	case kind == timedPing && a.Status == 200 && s.RejectReason != "":
+		return parsedAnswer{end: Unsold, reason: s.RejectReason}
+	case kind == timedIngest && a.Status == 201 && s.Data != nil && s.Data.Status == "UNMATCHED":
+		return parsedAnswer{end: Unsold, reason: s.Data.Reason}
+	case kind == timedIngest && a.Status == 201 && s.Data != nil:
+		return s.Data.outcome()
+	case kind == timedPost && a.Status == 201:
+		return s.outcome()
+	case kind == timedPost && (a.Status == 410 || a.Status == 422 && s.Error == "post_rejected"):
+		return parsedAnswer{end: Unsold, reason: s.Error}
+	case kind == timedPost && (a.Status == 502 || a.Status == 504):
+		return parsedAnswer{end: Open, reason: s.Error}
 	}
-	return verdict{end: Failed, reason: fmt.Sprintf("HTTP %d %s", a.Status, s.Error)}
+	return parsedAnswer{end: Failed, reason: fmt.Sprintf("HTTP %d %s", a.Status, s.Error)}
 }
 
-func (s *sold) verdict() verdict {
+func (s *leadBody) outcome() parsedAnswer {
 	if s.Status != "ACCEPTED" || s.ID == "" || s.Buyer == "" {
-		return verdict{end: Failed, reason: "HTTP 201 without a buyer"}
+		return parsedAnswer{end: Failed, reason: "HTTP 201 without a buyer"}
 	}
-	return verdict{sale: Sale{Lead: s.ID, Buyer: s.Buyer, Money: s.Price.Amount}}
+	return parsedAnswer{sale: Sale{Lead: s.ID, Buyer: s.Buyer, Money: s.Price.Amount}}
 }

@@ -1,8 +1,9 @@
-// Package trial carries a scenario out against an exchange: it sends what the
-// scenario says when it says, takes down what came back and when, asks the exchange
-// where the time went and the buyers what they have, and holds all of it against the
-// scenario's limits.
+// Package trial runs a scenario against an exchange. It sends the scenario's requests on
+// schedule and records the answers. It samples the exchange's metrics and asks the buyers
+// for
+// their leads. Then it compares all of it with the scenario's limits.
 //
-// It starts nothing. Whoever calls it says where the exchange is, who its buyers
-// are, and by which credentials.
+// It starts no server. The caller provides the addresses of the exchange and the buyers,
+// and
+// the credentials.
 package trial

@@ -9,17 +9,17 @@ import (
 	"pingpost/loadtest/scenario"
 )
 
-// Limit is one that was to be held.
+// Limit is the check of one limit.
 type Limit struct {
-	What string `json:"what"` // as p99 of ping
+	What string `json:"what"` // for example "p99 of ping"
 	Got  string `json:"got"`
 	Most string `json:"most"`
 	Held bool   `json:"held"`
 }
 
-// held judges a result. What nothing was measured of is not held: a test that shows
-// nothing has not passed.
-func held(s *scenario.Scenario, r *Result, samples []Sample) (all []Limit) {
+// checkLimits checks all limits of a scenario. A limit without measured data is not held,
+// because a test without data must not pass.
+func checkLimits(s *scenario.Scenario, r *Result, samples []Sample) (all []Limit) {
 	add := func(what, got, most string, held bool) { all = append(all, Limit{what, got, most, held}) }
 	for _, l := range r.Latencies {
 		q, limited := s.Limits.Latency[scenario.Timed(l.Of)]
@@ -31,7 +31,7 @@ func held(s *scenario.Scenario, r *Result, samples []Sample) (all []Limit) {
 			got, most time.Duration
 		}{{"p50", l.P50, q.P50}, {"p99", l.P99, q.P99}, {"p999", l.P999, q.P999}, {"max", l.Max, q.Max}} {
 			if x.most > 0 {
-				add(x.name+" of "+l.Of, load.Short(x.got), load.Short(x.most), l.Count > 0 && x.got <= x.most)
+				add(x.name+" of "+l.Of, load.FormatDuration(x.got), load.FormatDuration(x.most), l.Count > 0 && x.got <= x.most)
 			}
 		}
 	}
@@ -45,84 +45,83 @@ func held(s *scenario.Scenario, r *Result, samples []Sample) (all []Limit) {
 	}
 	share("errors", r.Ends[Failed.String()]+r.Ends[Broken.String()], s.Limits.Errors)
 	share("refused", r.Ends[Refused.String()], s.Limits.Refused)
-	share("without a buyer", r.Ends[Unsold.String()]+r.Ends[Open.String()], s.Limits.Unsold)
+	share("unsold", r.Ends[Unsold.String()]+r.Ends[Open.String()], s.Limits.Unsold)
 	if s.Limits.Recovery != nil {
-		all = append(all, recovered(s, r, samples))
+		all = append(all, recoveryLimit(s, r, samples))
 	}
 	for _, ratio := range s.Limits.Ratios {
-		all = append(all, compared(s, &ratio, samples))
+		all = append(all, ratioLimit(s, &ratio, samples))
 	}
 	g := r.Generator
-	add("p99 of how late the client began", load.Short(g.P99), load.Short(s.Limits.Late), g.P99 <= s.Limits.Late)
+	add("p99 of the client's own delay", load.FormatDuration(g.P99), load.FormatDuration(s.Limits.Late), g.P99 <= s.Limits.Late)
 	add("arrivals that found all connections busy", fmt.Sprint(g.Full), "0", g.Full == 0)
-	add("accounts that differ", fmt.Sprint(len(r.Account.Wrong)), "0", len(r.Account.Wrong) == 0)
-	if s.Webhooks != nil && r.Account.Hooks != nil {
-		h := r.Account.Hooks
-		add("webhooks heard", fmt.Sprintf("%d of %d, after %s", h.Heard, h.Owed, load.Short(h.Within)), "all, within "+load.Short(s.Webhooks.Within),
-			h.Heard >= h.Owed && h.Within <= s.Webhooks.Within)
+	add("mismatches", fmt.Sprint(len(r.Account.Mismatches)), "0", len(r.Account.Mismatches) == 0)
+	if s.Webhooks != nil && r.Account.Webhooks != nil {
+		h := r.Account.Webhooks
+		add("webhooks received", fmt.Sprintf("%d of %d, after %s", h.Received, h.Expected, load.FormatDuration(h.Within)), "all, within "+load.FormatDuration(s.Webhooks.Within),
+			h.Received >= h.Expected && h.Within <= s.Webhooks.Within)
 	}
 	return all
 }
 
-// phaseOf is the index of a phase, by its name.
+// phaseOf returns the index of a phase.
 func phaseOf(s *scenario.Scenario, name string) int {
 	return slices.IndexFunc(s.Phases, func(p scenario.Phase) bool { return p.Name == name })
 }
 
-func timedOf(t scenario.Timed) timed { return timed(slices.Index(scenario.AllTimed, t)) }
+func timedOf(t scenario.Timed) timedKind { return timedKind(slices.Index(scenario.AllTimed, t)) }
 
-// quantile is a percentile of one phase; false: nothing was measured there.
+// quantile returns a percentile of one phase. ok is false without measured data.
 func quantile(s *scenario.Scenario, samples []Sample, t scenario.Timed, phase string, percentile float64) (time.Duration, bool) {
 	part := phaseOf(s, phase) + 1
-	took := times(samples, timedOf(t), func(x *Sample) bool { return int(x.part) == part })
+	took := latencies(samples, timedOf(t), func(x *Sample) bool { return int(x.part) == part })
 	slices.Sort(took)
 	return rank(took, percentile), len(took) > 0
 }
 
-func compared(s *scenario.Scenario, ratio *scenario.Ratio, samples []Sample) Limit {
+func ratioLimit(s *scenario.Scenario, ratio *scenario.Ratio, samples []Sample) Limit {
 	of, some := quantile(s, samples, ratio.Latency, ratio.Phase, ratio.At)
 	to, others := quantile(s, samples, ratio.Latency, ratio.To, ratio.At)
 	times := float64(of) / float64(max(1, to))
 	return Limit{
 		What: fmt.Sprintf("p%v of %s, %s over %s", ratio.At, ratio.Latency, ratio.Phase, ratio.To),
-		Got:  fmt.Sprintf("%.2f times (%s and %s)", times, load.Short(of), load.Short(to)), Most: fmt.Sprintf("%v times", ratio.Most),
+		Got:  fmt.Sprintf("%.2f times (%s and %s)", times, load.FormatDuration(of), load.FormatDuration(to)), Most: fmt.Sprintf("%v times", ratio.Most),
 		Held: some && others && times <= ratio.Most,
 	}
 }
 
-// calm is how long a stretch has to be normal to count as such: its p99 is of what
-// came in it.
-const calm = 500 * time.Millisecond
+// recoveryWindow is the length of the intervals whose p99 is compared.
+const recoveryWindow = 500 * time.Millisecond
 
-// recovered finds how long after a phase's end latencies were still above what is
-// normal: until the end of the last stretch of half a second whose p99 was.
-func recovered(s *scenario.Scenario, r *Result, samples []Sample) Limit {
+// recoveryLimit measures the time after the end of a phase until latencies are normal:
+// the end of the last interval whose p99 is above normal.
+func recoveryLimit(s *scenario.Scenario, r *Result, samples []Sample) Limit {
 	want := s.Limits.Recovery
 	normal, known := quantile(s, samples, want.Latency, want.Like, 99)
 	normal = max(time.Duration(float64(normal)*want.Times), want.Or)
 	end := r.phaseEnd(want.After)
 	stretches := map[int][]time.Duration{}
-	for _, took := range after(samples, timedOf(want.Latency), end) {
-		i := int(took.Due / calm)
+	for _, took := range samplesAfter(samples, timedOf(want.Latency), end) {
+		i := int(took.Due / recoveryWindow)
 		stretches[i] = append(stretches[i], took.Took)
 	}
 	var took time.Duration
 	shown := false
 	for i, all := range stretches {
-		shown = shown || time.Duration(i+1)*calm > want.Within
+		shown = shown || time.Duration(i+1)*recoveryWindow > want.Within
 		slices.Sort(all)
 		if rank(all, 99) > normal {
-			took = max(took, time.Duration(i+1)*calm)
+			took = max(took, time.Duration(i+1)*recoveryWindow)
 		}
 	}
 	return Limit{
-		What: fmt.Sprintf("p99 of %s after %s, until it was %s again", want.Latency, want.After, load.Short(normal)),
-		Got:  load.Short(took), Most: load.Short(want.Within), Held: known && shown && took <= want.Within,
+		What: fmt.Sprintf("p99 of %s after %s, until it was %s again", want.Latency, want.After, load.FormatDuration(normal)),
+		Got:  load.FormatDuration(took), Most: load.FormatDuration(want.Within), Held: known && shown && took <= want.Within,
 	}
 }
 
-// after are samples that were due after a time, counted from it.
-func after(samples []Sample, what timed, from time.Duration) (late []Sample) {
+// samplesAfter returns the samples due after a time, with due times relative to it.
+func samplesAfter(samples []Sample, what timedKind, from time.Duration) (late []Sample) {
 	for _, x := range samples {
 		if x.what == what && x.Due >= from && (x.end == Sold || x.end == Unsold) {
 			x.Due -= from

@@ -11,7 +11,7 @@ import (
 
 const ms = time.Millisecond
 
-// bursting is a scenario of a calm second, a burst, and calm again.
+// bursting is a scenario with a normal phase, a burst, and a normal phase.
 func bursting() *scenario.Scenario {
 	return &scenario.Scenario{
 		Kinds: map[scenario.Kind]int{scenario.Ping: 1},
@@ -26,7 +26,7 @@ func bursting() *scenario.Scenario {
 	}
 }
 
-// took are a hundred samples a second, each as long as the function says.
+// took returns a hundred samples a second, with latencies from the function.
 func took(of func(at time.Duration) time.Duration) (samples []Sample) {
 	for i := range 700 {
 		at := time.Duration(i) * 10 * ms
@@ -76,15 +76,15 @@ func TestRecovery(t *testing.T) {
 			return 10 * ms
 		}, "4s", false},
 	} {
-		if l := recovered(bursting(), result, took(test.of)); l.Got != test.got || l.Held != test.held {
+		if l := recoveryLimit(bursting(), result, took(test.of)); l.Got != test.got || l.Held != test.held {
 			t.Errorf("%s: %+v", test.name, l)
 		}
 	}
 	short := took(func(time.Duration) time.Duration { return 10 * ms })[:450]
-	if l := recovered(bursting(), result, short); l.Held {
+	if l := recoveryLimit(bursting(), result, short); l.Held {
 		t.Error("a recovery within 2 s is held, and 1.5 s were measured")
 	}
-	if l := recovered(bursting(), result, nil); l.Held {
+	if l := recoveryLimit(bursting(), result, nil); l.Held {
 		t.Error("held, of nothing")
 	}
 }
@@ -98,16 +98,16 @@ func TestRatios(t *testing.T) {
 			}
 			return 10 * ms
 		})
-		if l := compared(s, &s.Limits.Ratios[0], samples); l.Held != held || !strings.Contains(l.What, "after over before") {
+		if l := ratioLimit(s, &s.Limits.Ratios[0], samples); l.Held != held || !strings.Contains(l.What, "after over before") {
 			t.Errorf("%s: %+v", later, l)
 		}
 	}
-	if l := compared(s, &s.Limits.Ratios[0], nil); l.Held {
+	if l := ratioLimit(s, &s.Limits.Ratios[0], nil); l.Held {
 		t.Error("held, of nothing")
 	}
 }
 
-// TestLimitsOfLatency: each quantile by itself, and none is held of nothing.
+// TestLimitsOfLatency checks each quantile by itself. Without samples no limit is held.
 func TestLimitsOfLatency(t *testing.T) {
 	all := make([]time.Duration, 1000)
 	for i := range all {
@@ -127,25 +127,25 @@ func TestLimitsOfLatency(t *testing.T) {
 	} {
 		s := &scenario.Scenario{Limits: scenario.Limits{Late: time.Second, Latency: map[scenario.Timed]scenario.Quantiles{scenario.TimedPing: test.limit}}}
 		r := &Result{Latencies: []Latency{distribution("ping", test.took)}, Ends: map[string]int{"sold": 1}, Account: &Account{}}
-		r.Limits = held(s, r, nil)
+		r.Limits = checkLimits(s, r, nil)
 		if got := strings.Join(missed(r), ", "); got != test.missed {
 			t.Errorf("%+v: not held are %q", test.limit, got)
 		}
 	}
 }
 
-// TestALateClientIsNotHeld: what it measured is its own.
+// TestALateClientIsNotHeld: the client's own delay may invalidate a result.
 func TestALateClientIsNotHeld(t *testing.T) {
 	s := &scenario.Scenario{Limits: scenario.Limits{Late: 20 * ms}}
 	r := &Result{Ends: map[string]int{"sold": 1}, Account: &Account{}, Generator: Generator{P99: 21 * ms}}
-	r.Limits = held(s, r, nil)
-	if got := missed(r); len(got) != 1 || got[0] != "p99 of how late the client began" {
+	r.Limits = checkLimits(s, r, nil)
+	if got := missed(r); len(got) != 1 || got[0] != "p99 of the client's own delay" {
 		t.Errorf("%v", got)
 	}
 }
 
-// TestDistributions: three digits are right, and a curve goes as far as there is
-// something to say.
+// TestDistributions: values have three digits, and the curve ends where samples become
+// too few.
 func TestDistributions(t *testing.T) {
 	all := make([]time.Duration, 10_000)
 	for i := range all {

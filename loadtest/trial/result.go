@@ -10,8 +10,8 @@ import (
 	"pingpost/loadtest/scenario"
 )
 
-// Result is all that a run has to tell. Times are in nanoseconds in its JSON, shares
-// from 0 to 1.
+// Result is the result of a run. In JSON, times are in nanoseconds and shares are from 0
+// to 1.
 type Result struct {
 	Scenario    string        `json:"scenario"`
 	About       string        `json:"about"`
@@ -20,26 +20,26 @@ type Result struct {
 	Lasted      time.Duration `json:"lasted"` // until the last answer
 	Interrupted bool          `json:"interrupted"`
 
-	Offered   int            `json:"offered"` // arrivals of the calendar, warm-up included
-	Sent      int            `json:"sent"`    // of these, those that came
-	Ends      map[string]int `json:"ends"`    // arrivals that are measured, by what they came to
+	Offered   int            `json:"offered"` // scheduled arrivals, including the warm-up
+	Sent      int            `json:"sent"`    // arrivals that were sent
+	Ends      map[string]int `json:"ends"`    // measured arrivals by outcome
 	Reasons   []Reason       `json:"reasons"`
-	Latencies []Latency      `json:"latencies"` // of each kind of request, in the measured phases that are not apart
-	Phases    []Phase        `json:"phases"`    // of the scenario, those that are measured
-	Seconds   []Second       `json:"seconds"`   // one after the other, warm-up included
-	Stages    []Stage        `json:"stages"`    // of a request in the exchange, by path
-	Syncs     *Syncs         `json:"syncs"`     // of its log
+	Latencies []Latency      `json:"latencies"` // by kind of request, over the measured phases without Apart
+	Phases    []Phase        `json:"phases"`    // measured phases of the scenario
+	Seconds   []Second       `json:"seconds"`   // all seconds, including the warm-up
+	Stages    []Stage        `json:"stages"`    // phases of a request inside the exchange, by path
+	Syncs     *Syncs         `json:"syncs"`     // of the exchange's log
 	Generator Generator      `json:"generator"`
 	Account   *Account       `json:"account"`
 	Limits    []Limit        `json:"limits"`
 }
 
-// Held tells whether every limit was held, and the whole scenario was run.
+// Held reports whether the whole scenario ran and every limit was held.
 func (r *Result) Held() bool {
 	return !r.Interrupted && !slices.ContainsFunc(r.Limits, func(l Limit) bool { return !l.Held })
 }
 
-// Reason is why requests were not sold.
+// Reason counts requests that were not sold, by reason.
 type Reason struct {
 	Request string `json:"request"` // ingest, ping or post
 	End     string `json:"end"`
@@ -60,43 +60,43 @@ type Latency struct {
 	Curve []Point       `json:"curve"`
 }
 
-// Point says that so many of a hundred were not above Took.
+// Point is a percentile: this percentage of times was not above Took.
 type Point struct {
 	Percentile float64       `json:"percentile"`
 	Took       time.Duration `json:"took"`
 }
 
-// Phase is one of the scenario's.
+// Phase is a measured phase of the scenario.
 type Phase struct {
 	Name      string        `json:"name"`
 	From      time.Duration `json:"from"`
 	To        time.Duration `json:"to"`
-	Rate      float64       `json:"rate"` // offered
+	Rate      float64       `json:"rate"` // scheduled arrivals a second
 	Apart     bool          `json:"apart"`
 	Latencies []Latency     `json:"latencies"`
 }
 
-// Second is what came in one, by when it was due.
+// Second has the outcomes of the arrivals that were due in one second.
 type Second struct {
 	Sold    int           `json:"sold"`
 	Unsold  int           `json:"unsold"`
 	Refused int           `json:"refused"`
 	Errors  int           `json:"errors"`
-	P50     time.Duration `json:"p50"` // from due to the last answer
+	P50     time.Duration `json:"p50"` // from the due time to the last answer
 	P99     time.Duration `json:"p99"`
 	Max     time.Duration `json:"max"`
 }
 
-// Generator is how well the client itself kept up.
+// Generator describes how well the client kept to its schedule.
 type Generator struct {
-	P50      time.Duration `json:"p50"` // of how late arrivals began
+	P50      time.Duration `json:"p50"` // delay of the arrivals
 	P99      time.Duration `json:"p99"`
 	Max      time.Duration `json:"max"`
-	Full     int           `json:"full"`      // arrivals that found every connection busy
-	InFlight int           `json:"in_flight"` // of which there are so many
+	Full     int           `json:"full"`      // arrivals that found all connections busy
+	InFlight int           `json:"in_flight"` // number of connections
 }
 
-// distribution sums times up in a histogram of three digits.
+// distribution summarizes times in a histogram with three digits.
 func distribution(of string, took []time.Duration) Latency {
 	h := hdrhistogram.New(int64(time.Microsecond), int64(time.Minute), 3)
 	for _, t := range took {
@@ -117,8 +117,8 @@ func distribution(of string, took []time.Duration) Latency {
 	return l
 }
 
-// curve are percentiles up to where so many times have something to say: nine to
-// each power of ten of what is left above.
+// curve returns percentiles, nine for each power of ten of the remaining share, up to the
+// last one for which n times are enough.
 func curve(n int) (percentiles []float64) {
 	percentiles = append(percentiles, 0)
 	for left := 100.0; left*float64(n) >= 100; left /= 10 {
@@ -129,14 +129,14 @@ func curve(n int) (percentiles []float64) {
 	return append(percentiles, 100)
 }
 
-// sumUp makes a result of what was taken down.
-func sumUp(s *scenario.Scenario, l *loop, passed load.Passed, account *Account) *Result {
+// summarize computes the result.
+func summarize(s *scenario.Scenario, l *loop, stats load.OpenStats, account *Account) *Result {
 	r := &Result{
 		Scenario: s.Name, About: s.About, Seed: l.opt.Seed, Began: l.began.UTC(), Lasted: l.end,
-		Offered: len(calendar(s, l.opt.Seed)), Sent: int(passed.Arrivals), Account: account, Ends: map[string]int{},
+		Offered: len(schedule(s, l.opt.Seed)), Sent: int(stats.Arrivals), Account: account, Ends: map[string]int{},
 		Generator: Generator{
-			P50: time.Duration(passed.Lag.ValueAtPercentile(50)), P99: time.Duration(passed.Lag.ValueAtPercentile(99)),
-			Max: time.Duration(passed.Lag.Max()), Full: int(passed.Full), InFlight: s.InFlight,
+			P50: time.Duration(stats.Lag.ValueAtPercentile(50)), P99: time.Duration(stats.Lag.ValueAtPercentile(99)),
+			Max: time.Duration(stats.Lag.Max()), Full: int(stats.Full), InFlight: s.InFlight,
 		},
 	}
 	samples := l.record.samples
@@ -144,7 +144,7 @@ func sumUp(s *scenario.Scenario, l *loop, passed load.Passed, account *Account) 
 	r.reasons(l.record)
 	for what, of := range scenario.AllTimed {
 		if s.Times(of) {
-			r.Latencies = append(r.Latencies, distribution(string(of), times(samples, timed(what), func(x *Sample) bool {
+			r.Latencies = append(r.Latencies, distribution(string(of), latencies(samples, timedKind(what), func(x *Sample) bool {
 				return x.part > 0 && !s.Phases[x.part-1].Apart
 			})))
 		}
@@ -159,19 +159,19 @@ func sumUp(s *scenario.Scenario, l *loop, passed load.Passed, account *Account) 
 		for what, of := range scenario.AllTimed {
 			if s.Times(of) {
 				in := func(x *Sample) bool { return int(x.part) == i+1 }
-				phase.Latencies = append(phase.Latencies, distribution(string(of), times(samples, timed(what), in)))
+				phase.Latencies = append(phase.Latencies, distribution(string(of), latencies(samples, timedKind(what), in)))
 			}
 		}
 		r.Phases = append(r.Phases, phase)
 	}
 	r.seconds(samples)
-	r.Stages, r.Syncs = stages(l.watch.looks), syncs(l.watch.looks)
+	r.Stages, r.Syncs = stages(l.watch.samples), syncs(l.watch.samples)
 	slices.SortFunc(account.Buyers, byName)
 	return r
 }
 
-// times are those of what was answered with a decision.
-func times(samples []Sample, what timed, in func(*Sample) bool) (took []time.Duration) {
+// latencies returns the times of decided requests.
+func latencies(samples []Sample, what timedKind, in func(*Sample) bool) (took []time.Duration) {
 	for i := range samples {
 		if x := &samples[i]; x.what == what && (x.end == Sold || x.end == Unsold) && in(x) {
 			took = append(took, x.Took)
@@ -180,7 +180,7 @@ func times(samples []Sample, what timed, in func(*Sample) bool) (took []time.Dur
 	return took
 }
 
-// ends counts arrivals by what their last request came to.
+// ends counts arrivals by the outcome of their last request.
 func (r *Result) ends(samples []Sample) {
 	for i := range samples {
 		if x := &samples[i]; x.part > 0 && x.last {
@@ -189,18 +189,18 @@ func (r *Result) ends(samples []Sample) {
 	}
 }
 
-func (r *Result) reasons(taken *record) {
-	for what := range taken.reasons {
-		for end := range taken.reasons[what] {
-			for word, n := range taken.reasons[what][end] {
-				r.Reasons = append(r.Reasons, Reason{string(scenario.AllTimed[what]), End(end).String(), word, n})
+func (r *Result) reasons(rec *recorder) {
+	for what := range rec.reasons {
+		for end := range rec.reasons[what] {
+			for word, n := range rec.reasons[what][end] {
+				r.Reasons = append(r.Reasons, Reason{string(scenario.AllTimed[what]), Outcome(end).String(), word, n})
 			}
 		}
 	}
 	slices.SortFunc(r.Reasons, func(a, b Reason) int { return b.Count - a.Count })
 }
 
-// seconds puts every arrival into the second in which it was due.
+// seconds assigns each arrival to the second in which it was due.
 func (r *Result) seconds(samples []Sample) {
 	took := map[int][]time.Duration{}
 	for i := range samples {

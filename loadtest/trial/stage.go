@@ -10,36 +10,37 @@ import (
 	"time"
 )
 
-// Stage is one phase of the requests of a path, as the exchange measured it.
+// Stage is one phase of the requests of a path, as measured by the exchange.
 type Stage struct {
 	Path  string          `json:"path"`
 	Name  string          `json:"name"`
 	Count int             `json:"count"`
 	Mean  time.Duration   `json:"mean"`
-	P50   time.Duration   `json:"p50"` // within the bounds of its buckets
+	P50   time.Duration   `json:"p50"` // interpolated within histogram buckets
 	P99   time.Duration   `json:"p99"`
-	Means []time.Duration `json:"means"` // of each second in which it was asked; -1: nothing came
+	Means []time.Duration `json:"means"` // for each second; -1: no request
 }
 
-// Syncs is how the log's fsyncs went.
+// Syncs describes the fsyncs of the log.
 type Syncs struct {
 	Count int           `json:"count"`
 	Mean  time.Duration `json:"mean"`
-	Each  float64       `json:"each"` // entries a sync
+	Each  float64       `json:"each"` // entries in a sync
 }
 
 // stageNames are the phases in the order of a request.
 var stageNames = []string{"decode", "decide", "commit", "buyer", "answer"}
 
-// stages reads the histograms of the first look and the last, and between each two.
-func stages(looks []look) (all []Stage) {
-	if len(looks) < 2 {
+// stages reads the histograms between the first and the last sample, and between each
+// two.
+func stages(samples []metricsSample) (all []Stage) {
+	if len(samples) < 2 {
 		return nil
 	}
 	for _, path := range []string{"/api/v1/ingest", "/v1/ping", "/v1/post"} {
 		for _, name := range stageNames {
 			labels := fmt.Sprintf(`{path=%q,phase=%q`, path, name)
-			first, last := looks[0].values, looks[len(looks)-1].values
+			first, last := samples[0].values, samples[len(samples)-1].values
 			stage := Stage{Path: path, Name: name}
 			var known bool
 			if stage.Mean, known = meanOf(first, last, labels); !known {
@@ -48,8 +49,8 @@ func stages(looks []look) (all []Stage) {
 			stage.Count = int(last["pingpost_phase_seconds_count"+labels+"}"] - first["pingpost_phase_seconds_count"+labels+"}"])
 			buckets := bucketsOf(first, last, labels)
 			stage.P50, stage.P99 = buckets.at(50), buckets.at(99)
-			for i := range looks[1:] {
-				mean, known := meanOf(looks[i].values, looks[i+1].values, labels)
+			for i := range samples[1:] {
+				mean, known := meanOf(samples[i].values, samples[i+1].values, labels)
 				if !known {
 					mean = -1
 				}
@@ -61,7 +62,7 @@ func stages(looks []look) (all []Stage) {
 	return all
 }
 
-// meanOf is a histogram's mean between two looks; not known: nothing came.
+// meanOf returns the mean of a histogram between two samples; false: no observation.
 func meanOf(before, after map[string]float64, labels string) (time.Duration, bool) {
 	count := after["pingpost_phase_seconds_count"+labels+"}"] - before["pingpost_phase_seconds_count"+labels+"}"]
 	sum := after["pingpost_phase_seconds_sum"+labels+"}"] - before["pingpost_phase_seconds_sum"+labels+"}"]
@@ -71,7 +72,7 @@ func meanOf(before, after map[string]float64, labels string) (time.Duration, boo
 	return time.Duration(sum / count * 1e9), true
 }
 
-// buckets are counts up to bounds, cumulative, in order.
+// buckets are cumulative counts, sorted by bound.
 type buckets []struct{ bound, count float64 }
 
 func bucketsOf(before, after map[string]float64, labels string) (b buckets) {
@@ -90,7 +91,9 @@ func bucketsOf(before, after map[string]float64, labels string) (b buckets) {
 	return b
 }
 
-// at is a percentile, linear within its bucket; past the last bound it is that.
+// at returns a percentile, linear within its bucket. Above the last bound, it returns
+// that
+// bound.
 func (b buckets) at(percentile float64) time.Duration {
 	if len(b) == 0 {
 		return 0
@@ -112,11 +115,11 @@ func (b buckets) at(percentile float64) time.Duration {
 	return time.Duration(low * 1e9)
 }
 
-func syncs(looks []look) *Syncs {
-	if len(looks) < 2 {
+func syncs(samples []metricsSample) *Syncs {
+	if len(samples) < 2 {
 		return nil
 	}
-	first, last := looks[0].values, looks[len(looks)-1].values
+	first, last := samples[0].values, samples[len(samples)-1].values
 	by := func(name string) float64 { return last[name] - first[name] }
 	count := by("pingpost_log_sync_seconds_count")
 	if count <= 0 {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// phaseText is what /metrics says of a phase of pings: so many of 1.5 ms each.
+// phaseText returns /metrics with n observations of 1.5 ms for a phase of pings.
 func phaseText(count int) string {
 	var out strings.Builder
 	for _, phase := range stageNames {
@@ -24,20 +24,20 @@ func phaseText(count int) string {
 	return "# HELP of nothing\npingpost_other 3\n" + out.String()
 }
 
-func lookAt(t *testing.T, after time.Duration, text string) look {
+func lookAt(t *testing.T, after time.Duration, text string) metricsSample {
 	t.Helper()
 	values, err := readMetrics(strings.NewReader(text))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return look{after, values}
+	return metricsSample{after, values}
 }
 
 func TestStages(t *testing.T) {
-	looks := []look{
+	samples := []metricsSample{
 		lookAt(t, 0, phaseText(10)), lookAt(t, time.Second, phaseText(10)), lookAt(t, 2*time.Second, phaseText(30)),
 	}
-	all := stages(looks)
+	all := stages(samples)
 	if len(all) != 5 {
 		t.Fatalf("%d stages", len(all))
 	}
@@ -52,11 +52,11 @@ func TestStages(t *testing.T) {
 			t.Errorf("%v", s.Means)
 		}
 	}
-	if stages(looks[:1]) != nil || len(stages(looks[:2])) != 0 {
+	if stages(samples[:1]) != nil || len(stages(samples[:2])) != 0 {
 		t.Error("stages of nothing")
 	}
-	if _, kept := looks[0].values["pingpost_other"]; kept {
-		t.Error("a figure that nobody reads is kept")
+	if _, kept := samples[0].values["pingpost_other"]; kept {
+		t.Error("an unused metric is kept")
 	}
 }
 
@@ -76,11 +76,11 @@ func TestSyncs(t *testing.T) {
 	text := func(n int) string {
 		return fmt.Sprintf("pingpost_log_sync_seconds_sum %v\npingpost_log_sync_seconds_count %d\npingpost_log_sequence %d\n", float64(n)*0.002, n, n*5)
 	}
-	s := syncs([]look{lookAt(t, 0, text(10)), lookAt(t, time.Second, text(110))})
+	s := syncs([]metricsSample{lookAt(t, 0, text(10)), lookAt(t, time.Second, text(110))})
 	if s == nil || s.Count != 100 || (s.Mean-2*time.Millisecond).Abs() > time.Microsecond || s.Each != 5 {
 		t.Errorf("%+v", s)
 	}
-	if syncs([]look{lookAt(t, 0, text(10)), lookAt(t, time.Second, text(10))}) != nil {
+	if syncs([]metricsSample{lookAt(t, 0, text(10)), lookAt(t, time.Second, text(10))}) != nil {
 		t.Error("syncs of nothing")
 	}
 }

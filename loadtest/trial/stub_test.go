@@ -16,26 +16,26 @@ import (
 	"pingpost/loadtest/scenario"
 )
 
-// stub is an exchange, its one buyer and its receiver, which do what the test says. As it
-// is made it sells everything, and all accounts agree.
+// stub is an exchange with one buyer and a webhook receiver. By default it sells every
+// lead, and all accounts agree. Tests change its behaviour.
 type stub struct {
 	*httptest.Server
 	mu       sync.Mutex
 	leads    int
 	stats    refbuyer.Stats
-	taken    []string // by the buyer
-	accepted int      // by the exchange's count
+	taken    []string // leads that the buyer accepted
+	accepted int      // accepted leads in the exchange's metrics
 	events   []string
-	extra    string // lines of /metrics
+	extra    string // further lines of /metrics
 
-	ingest func(lead int) (status int, body string) // instead of selling
-	ping   func() (status int, body string)
-	post   func(lead int) (status int, body string)
-	lose   func(lead int) bool // the buyer does not have it, though it is told to
-	rude   bool                // refusals do not say when to come again
-	mute   bool                // no webhook is sent
-	open   func() int          // deliveries under way
-	silent string              // a path that is not there
+	ingest       func(lead int) (status int, body string) // replaces the answers
+	ping         func() (status int, body string)
+	post         func(lead int) (status int, body string)
+	lose         func(lead int) bool // the buyer loses the lead
+	noRetryAfter bool                // refusals without Retry-After
+	mute         bool                // send no webhook
+	open         func() int          // open deliveries
+	metricsErr   string              // path that is missing
 }
 
 func newStub(t *testing.T) *stub {
@@ -57,7 +57,7 @@ func (s *stub) answer(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.Copy(io.Discard, r.Body)
 	status, body := 200, ""
 	switch r.URL.Path {
-	case s.silent:
+	case s.metricsErr:
 		status = 404
 	case "/metrics":
 		open := 0
@@ -82,7 +82,7 @@ func (s *stub) answer(w http.ResponseWriter, r *http.Request) {
 	default:
 		status, body = s.sell(r.URL.Path)
 	}
-	if (status == 429 || status == 503) && !s.rude {
+	if (status == 429 || status == 503) && !s.noRetryAfter {
 		w.Header().Set("Retry-After", "1")
 	}
 	w.Header().Set("Content-Length", fmt.Sprint(len(body)))
@@ -124,7 +124,7 @@ func (s *stub) target() *Target {
 	}
 }
 
-// short scenarios for the stub.
+// stubScenario returns a short scenario for the stub.
 func stubScenario(t *testing.T, kinds, more string) *scenario.Scenario {
 	t.Helper()
 	s, err := scenario.Parse("stub.yaml", []byte(`name: stub
@@ -150,7 +150,7 @@ func (s *stub) tried(t *testing.T, of *scenario.Scenario) *Result {
 	return r
 }
 
-// missed are the limits that were not held.
+// missed returns the limits that were not held.
 func missed(r *Result) (what []string) {
 	for _, l := range r.Limits {
 		if !l.Held {

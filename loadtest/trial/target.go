@@ -2,27 +2,28 @@ package trial
 
 import "pingpost/engine/market"
 
-// Target is an exchange to test, and the others around it.
+// Target is the exchange to test, with its buyers and webhook receiver.
 type Target struct {
 	Addr  string // host and port, plain HTTP
-	Admin string // address of its operators, such as http://127.0.0.1:9090; empty: nobody asks for its figures
+	Admin string // admin URL, such as http://127.0.0.1:9090; empty: no metrics
 
 	Supplier  string
-	APIKey    string   // for ingests
-	Campaigns []string // that ingests are for, in turn
-	Token     string   // access token, for pings and posts
-	Vertical  string   // of these
+	APIKey    string   // for ingest
+	Campaigns []string // for ingest, in turn
+	Token     string   // access token for pings and posts
+	Vertical  string   // for pings and posts
 
-	Buyers   map[string]string // where those listen that can be asked what they took, by their ids
-	Receiver string            // of the supplier's webhooks; empty: none can be asked
+	Buyers   map[string]string // URLs of the buyers that can be queried, by buyer id
+	Receiver string            // URL of the webhook receiver; may be empty
 
-	// Whole is a target whose money is known: suppliers are paid the price.
+	// Whole means that the payout equals the buyer's price, so that amounts can be
+	// compared.
 	Whole bool
 }
 
-// Sale is a lead that the exchange says it has sold.
+// Sale is a lead that was sold according to the exchange.
 type Sale struct {
-	Lead  string // the exchange's id
+	Lead  string // the exchange's lead id
 	Buyer string
-	Money market.Money // that the supplier is paid
+	Money market.Money // the supplier's payout
 }

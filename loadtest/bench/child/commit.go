@@ -133,7 +133,7 @@ func (c *commitLoad) run(rate int, duration time.Duration, background func(end t
 		default:
 		}
 		done = err != nil || (ended == nil && time.Now().After(end))
-		load.Nap(min(pollInterval, time.Until(due)))
+		load.Sleep(min(pollInterval, time.Until(due)))
 	}
 	if err != nil {
 		return CommitLatency{}, err

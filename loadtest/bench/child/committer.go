@@ -35,7 +35,7 @@ func measureCommitter(spec *LogSpec) (result *CommitterResult, err error) {
 	began := time.Now()
 	for i := range waiters {
 		for err = log.Append(waiters[i].data, &waiters[i]); errors.Is(err, wal.ErrBusy); err = log.Append(waiters[i].data, &waiters[i]) {
-			load.Nap(pollInterval / 4)
+			load.Sleep(pollInterval / 4)
 		}
 		if err != nil {
 			return nil, err

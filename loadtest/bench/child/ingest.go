@@ -35,8 +35,8 @@ type ClosedIngestResult struct {
 // sendClosed sends leads over a number of connections, each as fast as it receives
 // answers.
 func sendClosed(spec *ClosedIngestSpec) (*ClosedIngestResult, error) {
-	loop := load.Closed{
-		Addr: spec.Addr, Connections: spec.Connections, Warmup: spec.Warmup, Duration: spec.Duration, From: spec.FirstLead,
+	loop := load.ClosedLoop{
+		Addr: spec.Addr, Connections: spec.Connections, Warmup: spec.Warmup, Duration: spec.Duration, First: spec.FirstLead,
 		Requests: func() func([]byte, uint64) []byte {
 			ingest := load.Ingest{
 				Leads: load.Leads{Supplier: spec.Supplier, Campaigns: spec.Campaigns},
@@ -98,18 +98,18 @@ type OpenIngestResult struct {
 // sendOpen sends leads at a rate.
 func sendOpen(spec *OpenIngestSpec) (*OpenIngestResult, error) {
 	suppliers := make([]*load.Supplier, spec.Connections)
-	loop := load.Open{
-		Addr: spec.Addr, Lines: spec.Connections, Calendar: load.Calendar(load.Poisson(spec.Rate, spec.FirstLead), spec.Warmup, spec.Duration),
-		From: spec.FirstLead, Sleep: load.Nap,
-		Visit: func(line int) func(*load.Line, load.Arrival) {
+	loop := load.OpenLoop{
+		Addr: spec.Addr, Connections: spec.Connections, Schedule: load.Schedule(load.Poisson(spec.Rate, spec.FirstLead), spec.Warmup, spec.Duration),
+		First: spec.FirstLead, Sleep: load.Sleep,
+		Handler: func(line int) func(*load.Conn, load.Arrival) {
 			suppliers[line] = load.NewSupplier(load.Ingest{
 				Leads: load.Leads{Supplier: spec.Supplier, Campaigns: spec.Campaigns}, Host: spec.Addr, Key: spec.APIKey,
 			})
-			return suppliers[line].Visit
+			return suppliers[line].Handle
 		},
 	}
 	sent := loop.Run().Arrivals
-	all := load.Suppliers(suppliers)
+	all := load.SumSuppliers(suppliers)
 	return &OpenIngestResult{
 		Done: all.Done, NextLead: spec.FirstLead + sent,
 		Latency: Quantiles{int64(all.At(50)), int64(all.At(99)), int64(all.At(100))},

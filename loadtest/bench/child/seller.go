@@ -63,8 +63,8 @@ func (s *SellerSpec) auctions() load.Auctions {
 
 // runClosed pings as fast as it receives answers.
 func (s *SellerSpec) runClosed() (*SellerResult, error) {
-	loop := load.Closed{
-		Addr: s.Addr, Connections: s.Connections, Warmup: s.Warmup, Duration: s.Duration, From: s.FirstLead,
+	loop := load.ClosedLoop{
+		Addr: s.Addr, Connections: s.Connections, Warmup: s.Warmup, Duration: s.Duration, First: s.FirstLead,
 		Requests: func() func([]byte, uint64) []byte {
 			auctions := s.auctions()
 			return auctions.AppendPing
@@ -89,14 +89,14 @@ func (s *SellerSpec) runClosed() (*SellerResult, error) {
 func (s *SellerSpec) runOpen() (*SellerResult, error) {
 	arrivals := load.Poisson(s.Rate, s.FirstLead)
 	if s.Even {
-		arrivals = load.Every(s.Rate)
+		arrivals = load.Even(s.Rate)
 	}
 	sellers := make([]*load.Seller, s.Connections)
-	loop := load.Open{
-		Addr: s.Addr, Lines: s.Connections, Calendar: load.Calendar(arrivals, s.Warmup, s.Duration), From: s.FirstLead, Sleep: load.Nap,
-		Visit: func(line int) func(*load.Line, load.Arrival) {
-			sellers[line] = &load.Seller{Requests: s.auctions(), Sells: s.SellBids, Sales: load.NewSales()}
-			return sellers[line].Visit
+	loop := load.OpenLoop{
+		Addr: s.Addr, Connections: s.Connections, Schedule: load.Schedule(arrivals, s.Warmup, s.Duration), First: s.FirstLead, Sleep: load.Sleep,
+		Handler: func(line int) func(*load.Conn, load.Arrival) {
+			sellers[line] = &load.Seller{Requests: s.auctions(), SellBids: s.SellBids, Sales: load.NewSales()}
+			return sellers[line].Handle
 		},
 	}
 	sent := loop.Run().Arrivals
@@ -112,7 +112,7 @@ func (s *SellerSpec) runOpen() (*SellerResult, error) {
 	r.Bid.P99, r.Post.P99 = at(99)
 	r.Bid.Max, r.Post.Max = at(100)
 	r.Done, r.NoBid, r.Refused, r.Broken, r.Overdue = all.Sold, all.NoBid, all.Refused, all.Broken, all.Late
-	r.Posted, r.FirstError = all.Posted, all.Trouble
+	r.Posted, r.FirstError = all.Posted, all.FirstError
 	return r, nil
 }
 

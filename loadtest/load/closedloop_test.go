@@ -11,7 +11,7 @@ import (
 	"go.uber.org/goleak"
 )
 
-// counter is a server that remembers the keys it was sent.
+// counter is a server that counts the keys of its requests.
 type counter struct {
 	mu     sync.Mutex
 	keys   map[string]int
@@ -50,11 +50,11 @@ func serve(t *testing.T, answer func(ctx *fasthttp.RequestCtx)) (c *counter, add
 	return c, listener.Addr().String()
 }
 
-func loopTo(addr string, connections int) *Closed {
-	return &Closed{
-		Addr: addr, Connections: connections, Warmup: 20 * time.Millisecond, Duration: 100 * time.Millisecond, From: 1000,
+func loopTo(addr string, connections int) *ClosedLoop {
+	return &ClosedLoop{
+		Addr: addr, Connections: connections, Warmup: 20 * time.Millisecond, Duration: 100 * time.Millisecond, First: 1000,
 		Requests: func() func([]byte, uint64) []byte {
-			ingest := Ingest{Leads: someone, Host: addr, Key: "k"}
+			ingest := Ingest{Leads: testLeads, Host: addr, Key: "k"}
 			return ingest.Append
 		},
 		Good: func(a Answer) bool { return a.Status == fasthttp.StatusCreated },
@@ -105,7 +105,7 @@ func TestASlowServerIsSeenInTheLatency(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotGoodIsNeverMeasured(t *testing.T) {
+func TestUnexpectedAnswersAreNotMeasured(t *testing.T) {
 	_, addr := serve(t, func(ctx *fasthttp.RequestCtx) { ctx.Error("full", fasthttp.StatusServiceUnavailable) })
 	r, err := loopTo(addr, 2).Run()
 	if err != nil {
@@ -116,7 +116,7 @@ func TestWhatIsNotGoodIsNeverMeasured(t *testing.T) {
 	}
 }
 
-func TestABrokenConnectionIsToldAndTheOthersGoOn(t *testing.T) {
+func TestABrokenConnectionIsReported(t *testing.T) {
 	var once sync.Once
 	_, addr := serve(t, func(ctx *fasthttp.RequestCtx) {
 		created(ctx)
@@ -131,7 +131,7 @@ func TestABrokenConnectionIsToldAndTheOthersGoOn(t *testing.T) {
 	}
 }
 
-func TestNobodyToCallIsAnError(t *testing.T) {
+func TestConnectionRefused(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

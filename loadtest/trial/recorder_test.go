@@ -12,19 +12,19 @@ import (
 
 var someTime = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
 
-// came is an arrival of a part, so long after the beginning.
+// came returns an arrival of a part at a time since the start.
 func came(part int, after time.Duration) load.Arrival {
 	return load.Arrival{Due: someTime.Add(after), Part: part, Measured: part > 0}
 }
 
 func TestWhatCameIsTakenDown(t *testing.T) {
-	r := newRecord()
+	r := newRecorder()
 	r.begin(someTime)
-	r.add(came(1, time.Second), timedPing, 12*ms, &verdict{token: "bid_x"}, false)
-	r.add(came(1, time.Second), timedPost, 15*ms, &verdict{sale: Sale{"lead_1", "buy", 5}}, true)
-	r.whole(came(1, time.Second), 27*ms)
-	r.add(came(0, 2*time.Second), timedIngest, 3*ms, &verdict{end: Unsold, reason: "caps_full"}, true)
-	r.add(came(2, 3*time.Second), timedIngest, ms, &verdict{end: Refused, reason: "rate_limited", rude: true}, true)
+	r.addSample(came(1, time.Second), timedPing, 12*ms, &parsedAnswer{token: "bid_x"}, false)
+	r.addSample(came(1, time.Second), timedPost, 15*ms, &parsedAnswer{sale: Sale{"lead_1", "buy", 5}}, true)
+	r.addSale(came(1, time.Second), 27*ms)
+	r.addSample(came(0, 2*time.Second), timedIngest, 3*ms, &parsedAnswer{end: Unsold, reason: "caps_full"}, true)
+	r.addSample(came(2, 3*time.Second), timedIngest, ms, &parsedAnswer{end: Refused, reason: "rate_limited", noRetryAfter: true}, true)
 	want := []Sample{
 		{time.Second, 12 * ms, 1, timedPing, Sold, false},
 		{time.Second, 15 * ms, 1, timedPost, Sold, true},
@@ -35,22 +35,23 @@ func TestWhatCameIsTakenDown(t *testing.T) {
 	if !slices.Equal(r.samples, want) {
 		t.Errorf("%+v", r.samples)
 	}
-	if !slices.Equal(r.sales, []Sale{{"lead_1", "buy", 5}}) || r.rude != 1 {
-		t.Errorf("%+v, %d rude", r.sales, r.rude)
+	if !slices.Equal(r.sales, []Sale{{"lead_1", "buy", 5}}) || r.noRetryAfter != 1 {
+		t.Errorf("%+v, %d noRetryAfter", r.sales, r.noRetryAfter)
 	}
 	if r.reasons[timedIngest][Unsold]["caps_full"] != 1 || r.reasons[timedIngest][Refused]["rate_limited"] != 1 || len(r.reasons[timedPing][Sold]) != 0 {
 		t.Errorf("%v", r.reasons)
 	}
 }
 
-// TestReasonsAreBounded: a server that has another word each time fills no memory.
+// TestReasonsAreBounded: a server with a new reason for each answer must not fill the
+// memory.
 func TestReasonsAreBounded(t *testing.T) {
-	r := newRecord()
+	r := newRecorder()
 	for i := range 1000 {
-		r.add(came(1, 0), timedIngest, ms, &verdict{end: Failed, reason: fmt.Sprint(i)}, true)
+		r.addSample(came(1, 0), timedIngest, ms, &parsedAnswer{end: Failed, reason: fmt.Sprint(i)}, true)
 	}
 	words := r.reasons[timedIngest][Failed]
-	if len(words) != mostReasons+1 || words["others"] != 1000-mostReasons {
+	if len(words) != maxReasons+1 || words["others"] != 1000-maxReasons {
 		t.Errorf("%d words, %d others", len(words), words["others"])
 	}
 }
@@ -70,7 +71,7 @@ func TestRanks(t *testing.T) {
 	}
 }
 
-// TestEndsAreOfArrivals: each that is measured is counted once, by its last request.
+// TestEndsAreOfArrivals: each measured arrival counts once, by its last request.
 func TestEndsAreOfArrivals(t *testing.T) {
 	r := &Result{Ends: map[string]int{}}
 	r.ends([]Sample{
@@ -88,8 +89,9 @@ func TestEndsAreOfArrivals(t *testing.T) {
 	}
 }
 
-// TestSecondsAreThoseInWhichArrivalsWereDue, however long they took, the warm-up's too.
-func TestSecondsAreThoseInWhichArrivalsWereDue(t *testing.T) {
+// TestSecondsAreByDueTime: samples count in the second in which they were due, including
+// the warm-up.
+func TestSecondsAreByDueTime(t *testing.T) {
 	r := new(Result)
 	r.seconds([]Sample{
 		{Due: 200 * ms, Took: 3 * time.Second, what: timedIngest, end: Sold, last: true},
@@ -111,19 +113,19 @@ func TestSecondsAreThoseInWhichArrivalsWereDue(t *testing.T) {
 	}
 }
 
-// TestTheMix: for a number always the same kind, and each as often as it weighs.
+// TestTheMix: a number always gives the same kind, and kinds occur by weight.
 func TestTheMix(t *testing.T) {
 	s := &scenario.Scenario{Kinds: map[scenario.Kind]int{scenario.Ingest: 5, scenario.Ping: 3, scenario.PingPost: 2}}
 	m, same, other := newMix(s, 1), newMix(s, 1), newMix(s, 2)
 	counts, differ := map[scenario.Kind]int{}, 0
 	const n = 10_000
 	for i := range uint64(n) {
-		kind := m.of(i)
+		kind := m.kindOf(i)
 		counts[kind]++
-		if same.of(i) != kind {
+		if same.kindOf(i) != kind {
 			t.Fatalf("number %d is %s, and something else", i, kind)
 		}
-		if other.of(i) != kind {
+		if other.kindOf(i) != kind {
 			differ++
 		}
 	}
@@ -137,7 +139,7 @@ func TestTheMix(t *testing.T) {
 	}
 	alone := newMix(&scenario.Scenario{Kinds: map[scenario.Kind]int{scenario.Ping: 7}}, 1)
 	for i := range uint64(100) {
-		if alone.of(i) != scenario.Ping {
+		if alone.kindOf(i) != scenario.Ping {
 			t.Fatal("a kind that does not come")
 		}
 	}

@@ -2,8 +2,8 @@ package load
 
 import "time"
 
-// Short is a time in three digits or so.
-func Short(d time.Duration) string {
+// FormatDuration formats a duration with about three digits.
+func FormatDuration(d time.Duration) string {
 	switch {
 	case d >= 10*time.Second:
 		return d.Round(100 * time.Millisecond).String()

@@ -13,7 +13,7 @@ import (
 
 func TestArrivalsComeAtTheirRate(t *testing.T) {
 	const rate, n = 200.0, 20_000
-	for name, arrivals := range map[string]Arrivals{"even": Every(rate), "poisson": Poisson(rate, 1)} {
+	for name, arrivals := range map[string]Arrivals{"even": Even(rate), "poisson": Poisson(rate, 1)} {
 		var sum, squares float64
 		for range n {
 			gap := arrivals().Seconds()
@@ -25,7 +25,7 @@ func TestArrivalsComeAtTheirRate(t *testing.T) {
 		}
 		mean := sum / n
 		deviation := math.Sqrt(max(0, squares/n-mean*mean))
-		want := map[string]float64{"even": 0, "poisson": 1}[name] // of the mean: that of an exponential is its mean
+		want := map[string]float64{"even": 0, "poisson": 1}[name] // of the mean; the standard deviation of an exponential equals its mean
 		if math.Abs(mean*rate-1) > 0.05 || math.Abs(deviation*rate-want) > 0.05 {
 			t.Errorf("%s: gaps of %v s on average, deviation %v", name, mean, deviation)
 		}
@@ -47,22 +47,22 @@ func TestOneSeedIsOneProcess(t *testing.T) {
 	}
 }
 
-// visits are what an open loop was seen to do.
+// visits records the arrivals of an open loop.
 type visits struct {
 	mu   sync.Mutex
 	seen map[uint64]Arrival
 }
 
-// Every arrival is visited once, whatever the number of lines, and its number
-// and its due time are its own.
-func TestEveryArrivalIsVisitedOnce(t *testing.T) {
+// TestEveryArrivalIsHandledOnce: with any number of connections, each arrival has its own
+// number and due time.
+func TestEveryArrivalIsHandledOnce(t *testing.T) {
 	for _, lines := range []int{1, 5} {
 		v := visits{seen: map[uint64]Arrival{}}
-		loop := Open{
-			Lines: lines, Calendar: Calendar(Every(1000), 20*time.Millisecond, 80*time.Millisecond), From: 500,
+		loop := OpenLoop{
+			Connections: lines, Schedule: Schedule(Even(1000), 20*time.Millisecond, 80*time.Millisecond), First: 500,
 			Sleep: time.Sleep,
-			Visit: func(int) func(*Line, Arrival) {
-				return func(_ *Line, a Arrival) {
+			Handler: func(int) func(*Conn, Arrival) {
+				return func(_ *Conn, a Arrival) {
 					v.mu.Lock()
 					defer v.mu.Unlock()
 					if _, twice := v.seen[a.Number]; twice {
@@ -87,29 +87,29 @@ func TestEveryArrivalIsVisitedOnce(t *testing.T) {
 	}
 }
 
-// A sleep that is cut short, as a signal does, makes nobody come before the time.
-func TestNobodyComesEarly(t *testing.T) {
+// TestInterruptedSleep: an interrupted sleep starts no arrival early.
+func TestInterruptedSleep(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		loop := Open{
-			Lines: 2, Calendar: Calendar(Every(100), 0, time.Second),
+		loop := OpenLoop{
+			Connections: 2, Schedule: Schedule(Even(100), 0, time.Second),
 			Sleep: func(d time.Duration) { time.Sleep(d/3 + 1) },
-			Visit: func(int) func(*Line, Arrival) {
-				return func(_ *Line, a Arrival) {
+			Handler: func(int) func(*Conn, Arrival) {
+				return func(_ *Conn, a Arrival) {
 					if early := time.Until(a.Due); early > 0 {
 						t.Errorf("arrival %d came %s early", a.Number, early)
 					}
 				}
 			},
 		}
-		if passed := loop.Run(); passed.Arrivals != 99 || passed.Lag.Max() > 1000 {
-			t.Errorf("%d arrivals, %d ns late", passed.Arrivals, passed.Lag.Max())
+		if stats := loop.Run(); stats.Arrivals != 99 || stats.Lag.Max() > 1000 {
+			t.Errorf("%d arrivals, %d ns late", stats.Arrivals, stats.Lag.Max())
 		}
 	})
 }
 
-// Where every line is busy the loop is closed for that time, and says so: how many
-// found it so, and how late it made them.
-func TestALoopThatIsFullSaysSo(t *testing.T) {
+// While every connection is busy, the loop is closed. It reports the number of waiting
+// arrivals and their delay.
+func TestBusyConnectionsAreReported(t *testing.T) {
 	for _, test := range []struct {
 		lines      int
 		full       uint64
@@ -117,7 +117,7 @@ func TestALoopThatIsFullSaysSo(t *testing.T) {
 		concurrent int
 	}{
 		{5, 0, 0, 5},
-		{4, 3, 10 * time.Millisecond, 4}, // each that is due from 50 ms on waits for the one who came four before
+		{4, 3, 10 * time.Millisecond, 4}, // each arrival that is due from 50 ms on waits for the one four before it
 		{1, 6, 240 * time.Millisecond, 1},
 	} {
 		synctest.Test(t, func(t *testing.T) {
@@ -129,55 +129,55 @@ func TestALoopThatIsFullSaysSo(t *testing.T) {
 				underWay += n
 				most = max(most, underWay)
 			}
-			loop := Open{
-				Lines: test.lines, Calendar: Calendar(Every(100), 0, 75*time.Millisecond), Sleep: time.Sleep,
-				Visit: func(int) func(*Line, Arrival) {
-					return func(*Line, Arrival) {
+			loop := OpenLoop{
+				Connections: test.lines, Schedule: Schedule(Even(100), 0, 75*time.Millisecond), Sleep: time.Sleep,
+				Handler: func(int) func(*Conn, Arrival) {
+					return func(*Conn, Arrival) {
 						count(1)
 						time.Sleep(50*time.Millisecond - time.Nanosecond)
 						count(-1)
 					}
 				},
 			}
-			passed := loop.Run()
-			late := time.Duration(passed.Lag.Max())
-			if passed.Arrivals != 7 || passed.Full != test.full || (late-test.late).Abs() > test.late/100+time.Microsecond || most != test.concurrent {
-				t.Errorf("%d lines: %d of %d arrivals found all busy, %s late at most, %d at once", test.lines, passed.Full, passed.Arrivals, late, most)
+			stats := loop.Run()
+			late := time.Duration(stats.Lag.Max())
+			if stats.Arrivals != 7 || stats.Full != test.full || (late-test.late).Abs() > test.late/100+time.Microsecond || most != test.concurrent {
+				t.Errorf("%d lines: %d of %d arrivals found all busy, %s late at most, %d at once", test.lines, stats.Full, stats.Arrivals, late, most)
 			}
 		})
 	}
 }
 
-// A loop that is stopped begins nothing more, and waits for what it has begun.
-func TestALoopThatIsStopped(t *testing.T) {
+// A stopped loop starts no arrival and waits for those that started.
+func TestStoppedLoop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		stop := make(chan struct{})
 		time.AfterFunc(55*time.Millisecond, func() { close(stop) })
 		var ended atomic.Int64
-		loop := Open{
-			Lines: 10, Calendar: Calendar(Every(100), 0, time.Second), Sleep: time.Sleep, Stop: stop,
-			Visit: func(int) func(*Line, Arrival) {
-				return func(*Line, Arrival) {
+		loop := OpenLoop{
+			Connections: 10, Schedule: Schedule(Even(100), 0, time.Second), Sleep: time.Sleep, Stop: stop,
+			Handler: func(int) func(*Conn, Arrival) {
+				return func(*Conn, Arrival) {
 					time.Sleep(time.Second)
 					ended.Add(1)
 				}
 			},
 		}
-		if passed := loop.Run(); passed.Arrivals != 5 || ended.Load() != 5 {
-			t.Errorf("%d begun, %d ended", passed.Arrivals, ended.Load())
+		if stats := loop.Run(); stats.Arrivals != 5 || ended.Load() != 5 {
+			t.Errorf("%d begun, %d ended", stats.Arrivals, ended.Load())
 		}
 	})
 }
 
-// The line that was free last is used first: few connections serve few at once.
-func TestFewLinesServeFew(t *testing.T) {
+// The connection that became idle last is used first, so few connections are in use.
+func TestLastIdleConnectionIsUsedFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex
 		used := map[int]bool{}
-		loop := Open{
-			Lines: 50, Calendar: Calendar(Every(100), 0, time.Second), Sleep: time.Sleep,
-			Visit: func(line int) func(*Line, Arrival) {
-				return func(*Line, Arrival) {
+		loop := OpenLoop{
+			Connections: 50, Schedule: Schedule(Even(100), 0, time.Second), Sleep: time.Sleep,
+			Handler: func(line int) func(*Conn, Arrival) {
+				return func(*Conn, Arrival) {
 					mu.Lock()
 					used[line] = true
 					mu.Unlock()
@@ -191,9 +191,9 @@ func TestFewLinesServeFew(t *testing.T) {
 	})
 }
 
-// A server that stands still makes later arrivals wait, and their wait is
-// theirs: a closed loop would not have sent them.
-func TestAStallIsFeltByAllWhoComeMeanwhile(t *testing.T) {
+// A stalled server delays later arrivals, and the delay counts in their latency. A closed
+// loop would not have sent them.
+func TestAStallDelaysLaterArrivals(t *testing.T) {
 	const stall = 200 * time.Millisecond
 	var first sync.Once
 	_, addr := serve(t, func(ctx *fasthttp.RequestCtx) {
@@ -201,14 +201,14 @@ func TestAStallIsFeltByAllWhoComeMeanwhile(t *testing.T) {
 		ctx.SetBodyString(aBid)
 	})
 	s := sellerOf(addr, false)
-	loop := Open{
-		Addr: addr, Lines: 1, Calendar: Calendar(Every(100), 0, 100*time.Millisecond), Sleep: time.Sleep,
-		Visit: func(int) func(*Line, Arrival) { return s.Visit },
+	loop := OpenLoop{
+		Addr: addr, Connections: 1, Schedule: Schedule(Even(100), 0, 100*time.Millisecond), Sleep: time.Sleep,
+		Handler: func(int) func(*Conn, Arrival) { return s.Handle },
 	}
 	if n := loop.Run().Arrivals; n != 9 || s.Sold != 9 {
-		t.Fatalf("%d arrivals, %d sold: %s", n, s.Sold, s.Trouble)
+		t.Fatalf("%d arrivals, %d sold: %s", n, s.Sold, s.FirstError)
 	}
-	// The last came 80 ms after the one that was held up for 200.
+	// The last arrival was due 80 ms after the one that took 200 ms.
 	if least := time.Duration(s.Bids.Min()); least < stall-80*time.Millisecond-time.Millisecond {
 		t.Errorf("one arrival has waited %s", least)
 	}
