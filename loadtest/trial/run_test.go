@@ -116,7 +116,7 @@ func TestAFewAreAllowed(t *testing.T) {
 	for limit, held := range map[string]bool{"0.2": true, "0.1": false} {
 		s := newStub(t)
 		s.ingest = func(lead int) (int, string) {
-			if lead > 5 && lead%6 == 0 { // 5 of the 30 measured
+			if lead > 5 && lead%6 == 2 { // 5 of the 30 measured, and neither the first nor the last
 				return 429, `{"error":"rate_limited"}`
 			}
 			return 0, ""
