@@ -125,7 +125,7 @@ func (c *demoCmd) show(ctx context.Context, x *demoExchange) error {
 	}
 	// How punctual the client was is of interest in load tests only.
 	result.Limits = slices.DeleteFunc(result.Limits, func(l trial.Limit) bool {
-		return strings.HasPrefix(l.What, "p99 of how late") || strings.HasPrefix(l.What, "arrivals that found")
+		return strings.HasPrefix(l.What, "p99 of the client's own delay") || strings.HasPrefix(l.What, "arrivals that found")
 	})
 	result.Limits = append(result.Limits, compareRevenue(buyers, result.Account))
 	fmt.Print("\nBY CAMPAIGN\n", listCampaigns(campaigns), "\nRESULTS\n", report.Table(result), "\nAUCTIONS, a few of them\n", drawAuctions(auctions))
