@@ -56,8 +56,8 @@ func (r *reporter) start(x *Exchange) {
 		return
 	}
 	r.report = report.New(report.Options{
-		Dir: filepath.Join(x.settings.DataDir, "report"), Source: reportSource{x}, Keep: x.settings.Report.Keep,
-		Room: x.disk.hasSpare, Now: func() time.Time { return time.Unix(0, x.clock.Now()) }, Logger: x.logger,
+		Dir: filepath.Join(x.settings.DataDir, "report"), Source: reportSource{x}, Retention: x.settings.Report.Keep,
+		HasDiskSpace: x.disk.hasSpare, Now: func() time.Time { return time.Unix(0, x.clock.Now()) }, Logger: x.logger,
 	})
 	var ctx context.Context
 	ctx, r.stop = context.WithCancel(context.Background())

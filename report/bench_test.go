@@ -10,6 +10,7 @@ import (
 
 	"pingpost/engine/event"
 	"pingpost/engine/market"
+	"pingpost/report/projection"
 	"pingpost/wal"
 )
 
@@ -79,12 +80,12 @@ func BenchmarkRebuild(b *testing.B) {
 		}
 		reader, _ := log.NewReader(1)
 		for more := true; more; {
-			if more, err = r.step(context.Background(), f, reader); err != nil {
+			if more, err = r.applyBatch(context.Background(), f, reader); err != nil {
 				b.Fatal(err)
 			}
 		}
-		if f.place.seq != 2*benchLeads {
-			b.Fatalf("it reached %d", f.place.seq)
+		if f.position.seq != 2*benchLeads {
+			b.Fatalf("it reached %d", f.position.seq)
 		}
 		if err := f.close(); err != nil {
 			b.Fatal(err)
@@ -101,11 +102,11 @@ func BenchmarkBareInserts(b *testing.B) {
 		rows, columns int
 	}{{"leads", 1, 18}, {"auctions", 1, 11}, {"posts", 1, 14}, {"bids", 4, 10}}
 	for b.Loop() {
-		db, err := sql.Open("sqlite", address(filepath.Join(b.TempDir(), "x.db"), "rwc", "journal_mode(WAL)", "synchronous(NORMAL)", "cache_size(-16384)"))
+		db, err := sql.Open("sqlite", dsn(filepath.Join(b.TempDir(), "x.db"), "rwc", "journal_mode(WAL)", "synchronous(NORMAL)", "cache_size(-16384)"))
 		if err != nil {
 			b.Fatal(err)
 		}
-		if _, err := db.Exec(wholeSchema()); err != nil {
+		if _, err := db.Exec(fullSchema()); err != nil {
 			b.Fatal(err)
 		}
 		for done := 0; done < benchLeads; {
@@ -113,7 +114,7 @@ func BenchmarkBareInserts(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			last := min(benchLeads, done+batchEntries/2)
+			last := min(benchLeads, done+projection.MaxEntries/2)
 			for _, table := range tables {
 				bareInserts(b, tx, "INSERT INTO "+table.name+" VALUES (?"+repeat(",?", table.columns-1)+")", done, last, table.rows, table.columns)
 			}

@@ -11,40 +11,40 @@ var errDamaged = errors.New("SQLite finds its file damaged")
 
 // check has SQLite look through the whole file, beside everything else, from what the
 // disk has: the connections that are open may still have good pages in memory.
-func (r *Report) check(ctx context.Context, f *file) {
+func (r *Report) startCheck(ctx context.Context, f *file) {
 	select {
-	case r.checked <- struct{}{}:
+	case r.checkSlot <- struct{}{}:
 	default:
 		return // the last one is still under way
 	}
 	go func() {
-		defer func() { <-r.checked }()
+		defer func() { <-r.checkSlot }()
 		defer func() {
 			if recover() != nil {
-				r.spoil(errDamaged)
+				r.requestRebuild(errDamaged)
 			}
 		}()
-		if err := examine(ctx, f.path); err != nil && ctx.Err() == nil {
+		if err := quickCheck(ctx, f.path); err != nil && ctx.Err() == nil {
 			r.mu.Lock()
 			current := r.file == f
 			r.mu.Unlock()
 			if current {
-				r.blame(err)
+				r.rebuildIfDamaged(err)
 			}
 		}
 	}()
 }
 
 // blame has the file built anew where an error says that it is damaged.
-func (r *Report) blame(err error) {
-	var spoilt *spoiltError
-	if errors.As(spoils(err), &spoilt) {
-		r.spoil(err)
+func (r *Report) rebuildIfDamaged(err error) {
+	var spoilt *rebuildError
+	if errors.As(classify(err), &spoilt) {
+		r.requestRebuild(err)
 	}
 }
 
-func examine(ctx context.Context, path string) error {
-	db, err := sql.Open("sqlite", address(path, "rw", "query_only(1)", "busy_timeout(5000)"))
+func quickCheck(ctx context.Context, path string) error {
+	db, err := sql.Open("sqlite", dsn(path, "rw", "query_only(1)", "busy_timeout(5000)"))
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,8 @@ import (
 
 	"pingpost/engine/market"
 	"pingpost/report/columnar"
+	"pingpost/report/histogram"
+	"pingpost/report/projection"
 )
 
 // column is one of a report: its name, what its cells are, and how one is had of a row.
@@ -18,13 +20,13 @@ type column struct {
 }
 
 // named is a column of names.
-func named(name string, of func(row *Row) string) column {
+func nameColumn(name string, of func(row *Row) string) column {
 	return column{name: name, kind: columnar.Name, text: of}
 }
 
 // columnsOf are what a report is by, then what is counted, each rate behind what it is
 // made of.
-func columnsOf(q *Question) []column {
+func columnsFor(q *Question) []column {
 	var all []column
 	for _, d := range q.By {
 		name := d.String()
@@ -35,61 +37,61 @@ func columnsOf(q *Question) []column {
 		if _, configured := d.kind(); configured {
 			name += "_id"
 		}
-		all = append(all, named(name, func(row *Row) string { return row.Names[d] }))
+		all = append(all, nameColumn(name, func(row *Row) string { return row.Names[d] }))
 	}
-	all = append(all, named("currency", func(row *Row) string { return row.Currency }))
-	for i, name := range measureNames {
-		measure := column{name: name, kind: columnar.Count, number: func(row *Row) (int64, bool) { return row.measures[i], true }}
+	all = append(all, nameColumn("currency", func(row *Row) string { return row.Currency }))
+	for i, name := range projection.MeasureNames {
+		measure := column{name: name, kind: columnar.Count, number: func(row *Row) (int64, bool) { return row.Measures[i], true }}
 		if isMoney(i) {
 			measure.kind = columnar.Money
 		}
-		all = append(append(all, measure), behind(i)...)
+		all = append(append(all, measure), columnsAfter(i)...)
 	}
 	return append(all, column{name: "margin", kind: columnar.Money, number: func(row *Row) (int64, bool) { return int64(row.Margin()), true }})
 }
 
 func isMoney(measure int) bool {
 	switch measure {
-	case sumRevenue, sumPayout, sumCredit, sumReversal:
+	case projection.SumRevenue, projection.SumPayout, projection.SumCredit, projection.SumReversal:
 		return true
 	}
 	return false
 }
 
 // behind are the columns that follow a measure's.
-func behind(measure int) []column {
+func columnsAfter(measure int) []column {
 	switch measure {
-	case countBids:
-		return []column{rate("bid_rate", countBids, countPings)}
-	case countWins:
-		return []column{rate("win_rate", countWins, countBids)}
-	case countTimeouts:
+	case projection.CountBids:
+		return []column{rateColumn("bid_rate", projection.CountBids, projection.CountPings)}
+	case projection.CountWins:
+		return []column{rateColumn("win_rate", projection.CountWins, projection.CountBids)}
+	case projection.CountTimeouts:
 		return []column{
-			quantile("ping_p50_ms", 500, func(row *Row) histogram { return row.pings }),
-			quantile("ping_p99_ms", 990, func(row *Row) histogram { return row.pings }),
+			quantileColumn("ping_p50_ms", 500, func(row *Row) histogram.Histogram { return row.pings }),
+			quantileColumn("ping_p99_ms", 990, func(row *Row) histogram.Histogram { return row.pings }),
 		}
-	case countHung:
+	case projection.CountPostTimeouts:
 		return []column{
-			quantile("post_p50_ms", 500, func(row *Row) histogram { return row.posts }),
-			quantile("post_p99_ms", 990, func(row *Row) histogram { return row.posts }),
+			quantileColumn("post_p50_ms", 500, func(row *Row) histogram.Histogram { return row.posts }),
+			quantileColumn("post_p99_ms", 990, func(row *Row) histogram.Histogram { return row.posts }),
 		}
 	}
 	return nil
 }
 
 // rate is a share with four decimals, cut off; of nothing there is none.
-func rate(name string, part, whole int) column {
+func rateColumn(name string, part, whole int) column {
 	return column{name: name, kind: columnar.Share, number: func(row *Row) (int64, bool) {
-		if row.measures[whole] == 0 {
+		if row.Measures[whole] == 0 {
 			return 0, false
 		}
-		return row.measures[part] * 10_000 / row.measures[whole] * 100, true
+		return row.Measures[part] * 10_000 / row.Measures[whole] * 100, true
 	}}
 }
 
-func quantile(name string, thousandths uint64, of func(*Row) histogram) column {
+func quantileColumn(name string, thousandths uint64, of func(*Row) histogram.Histogram) column {
 	return column{name: name, kind: columnar.Share, number: func(row *Row) (int64, bool) {
-		took, ok := of(row).quantile(thousandths)
+		took, ok := of(row).Quantile(thousandths)
 		return took.Microseconds() * 1000, ok
 	}}
 }

@@ -11,6 +11,7 @@ import (
 
 	"pingpost/engine/event"
 	"pingpost/engine/market"
+	"pingpost/report/projection"
 )
 
 // overwrite puts garbage over all of a file but its first bytes.
@@ -85,7 +86,7 @@ func TestDamageWhileRunning(t *testing.T) {
 // slip has another program write into the file.
 func (r *running) slip(text string) {
 	r.t.Helper()
-	db, err := sql.Open("sqlite", address(r.path(), "rw", "busy_timeout(5000)"))
+	db, err := sql.Open("sqlite", dsn(r.path(), "rw", "busy_timeout(5000)"))
 	if err == nil {
 		_, err = db.Exec(text)
 	}
@@ -100,7 +101,7 @@ func TestReplaced(t *testing.T) {
 	log := newLog()
 	trade(log)
 	opt := options(log, t.TempDir())
-	opt.checks = time.Hour
+	opt.checkInterval = time.Hour
 	r := run(t, log, opt)
 	r.caughtUp()
 	bytes, err := os.ReadFile(r.path())
@@ -117,7 +118,7 @@ func TestDamageFoundByAnAnswer(t *testing.T) {
 	log := newLog()
 	trade(log)
 	opt := options(log, t.TempDir())
-	opt.checks = time.Hour
+	opt.checkInterval = time.Hour
 	r := run(t, log, opt)
 	r.caughtUp()
 	time.Sleep(50 * time.Millisecond) // the first check
@@ -169,7 +170,7 @@ func TestUseless(t *testing.T) {
 
 func (r *running) oldest() string {
 	r.t.Helper()
-	_, all, err := numbered(r.opt.Dir)
+	_, all, err := listFiles(r.opt.Dir)
 	if err != nil || len(all) != 1 {
 		r.t.Fatal(all, err)
 	}
@@ -226,7 +227,7 @@ func TestRoom(t *testing.T) {
 	opt := options(log, t.TempDir())
 	little := make(chan bool, 1)
 	little <- true
-	opt.Room = func() bool {
+	opt.HasDiskSpace = func() bool {
 		now := <-little
 		little <- now
 		return !now
@@ -263,13 +264,13 @@ func TestKeep(t *testing.T) {
 	log := newLog()
 	trade(log)
 	opt := options(log, t.TempDir())
-	opt.Keep = 24*time.Hour - 30*time.Minute // by the clock of the tests
+	opt.Retention = 24*time.Hour - 30*time.Minute // by the clock of the tests
 	r := run(t, log, opt)
 	later := whole(ByBuyer)
 	later.From = start.Add(30 * time.Minute).UnixNano()
 	r.caughtUp()
 	r.until("the oldest are gone, a quarter at a time", func() bool {
-		return r.scalar("SELECT min(start) FROM cells WHERE unit = 1") == fmt.Sprint(quarterOf(later.From))
+		return r.scalar("SELECT min(start) FROM cells WHERE unit = 1") == fmt.Sprint(projection.QuarterOf(later.From))
 	})
 	var fault *Fault
 	if _, err := r.Ask(t.Context(), whole(ByBuyer)); !errors.As(err, &fault) || fault.Field != "from" {

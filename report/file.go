@@ -14,6 +14,8 @@ import (
 	"time"
 
 	_ "modernc.org/sqlite" // the driver
+	"pingpost/report/histogram"
+	"pingpost/report/projection"
 )
 
 // file is one SQLite file: one connection writes to it, some others read.
@@ -22,22 +24,22 @@ import (
 // before may end late, and SQLite then removes what it knows by the name: the new one's
 // newest pages.
 type file struct {
-	path     string
-	pool     *sql.DB
-	writer   *sql.Conn
-	readers  *sql.DB
-	prepares map[string]*sql.Stmt
-	seen     [2]os.FileInfo // the file and its log, as they were opened
-	place    place
-	sources  *sources
-	names    map[nameKey]bool // that the file has
-	breath   breath           // of who writes
-	settler  settler
-	open     *openSums
+	path         string
+	pool         *sql.DB
+	writer       *sql.Conn
+	readers      *sql.DB
+	prepares     map[string]*sql.Stmt
+	opened       [2]os.FileInfo // the file and its log, as they were opened
+	position     position
+	sources      *projection.Sources
+	names        map[nameKey]bool // that the file has
+	throttle     throttle         // of who writes
+	checkpointer checkpointer
+	openSums     *openSums
 }
 
 // place is of which log the file is and how far it goes.
-type place struct {
+type position struct {
 	Life
 
 	seq    uint64
@@ -46,19 +48,19 @@ type place struct {
 }
 
 const (
-	suffix     = ".db"
-	readers    = 5        // two reports, two searches, and the overview
-	askedBytes = 16 << 20 // of a reader's cache of pages
+	suffix           = ".db"
+	readers          = 5        // two reports, two searches, and the overview
+	readerCacheBytes = 16 << 20 // of a reader's cache of pages
 )
 
 // address is a file as the driver is told it.
-func address(path, mode string, pragmas ...string) string {
+func dsn(path, mode string, pragmas ...string) string {
 	query := url.Values{"mode": {mode}, "_pragma": pragmas}
 	return (&url.URL{Scheme: "file", Path: path, RawQuery: query.Encode()}).String()
 }
 
 // numbered are the files of a folder by their numbers, and the highest of those.
-func numbered(dir string) (highest int, all map[int]string, err error) {
+func listFiles(dir string) (highest int, all map[int]string, err error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return 0, nil, nil
@@ -74,7 +76,7 @@ func numbered(dir string) (highest int, all map[int]string, err error) {
 }
 
 // remove removes a file with what SQLite keeps beside it.
-func remove(path string) error {
+func removeFile(path string) error {
 	var errs error
 	for _, end := range []string{"", "-wal", "-shm", "-journal"} {
 		if err := os.Remove(path + end); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -86,7 +88,7 @@ func remove(path string) error {
 
 // connect opens the writer. A file that is not there is made.
 func connect(ctx context.Context, path string) (*file, error) {
-	if err := teach(); err != nil {
+	if err := histogram.Register(); err != nil {
 		return nil, err
 	}
 	made, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
@@ -96,8 +98,8 @@ func connect(ctx context.Context, path string) (*file, error) {
 	if err := made.Close(); err != nil {
 		return nil, err
 	}
-	f := &file{path: path, prepares: map[string]*sql.Stmt{}, sources: newSources(), names: map[nameKey]bool{}, breath: breath{sleep: time.Sleep}, open: newOpenSums()}
-	f.pool, err = sql.Open("sqlite", address(path, "rw", "journal_mode(WAL)", "synchronous(NORMAL)", "busy_timeout(5000)", "wal_autocheckpoint(0)",
+	f := &file{path: path, prepares: map[string]*sql.Stmt{}, sources: projection.NewSources(), names: map[nameKey]bool{}, throttle: throttle{sleep: time.Sleep}, openSums: newOpenSums()}
+	f.pool, err = sql.Open("sqlite", dsn(path, "rw", "journal_mode(WAL)", "synchronous(NORMAL)", "busy_timeout(5000)", "wal_autocheckpoint(0)",
 		"cache_size(-16384)", "journal_size_limit(25165824)", tempDir(path)))
 	if err != nil {
 		return nil, err
@@ -106,12 +108,12 @@ func connect(ctx context.Context, path string) (*file, error) {
 	if f.writer, err = f.pool.Conn(ctx); err != nil {
 		return nil, errors.Join(err, f.pool.Close())
 	}
-	if f.settler.file, err = os.Open(path); err != nil {
+	if f.checkpointer.file, err = os.Open(path); err != nil {
 		return nil, errors.Join(err, f.writer.Close(), f.pool.Close())
 	}
 	// One that ended between a checkpoint and its fsync may have said of pages that they
 	// are in the file which the disk has not.
-	if err := f.settler.file.Sync(); err != nil {
+	if err := f.checkpointer.file.Sync(); err != nil {
 		return nil, errors.Join(err, f.close())
 	}
 	return f, nil
@@ -124,16 +126,16 @@ func tempDir(path string) string {
 }
 
 // finish opens the readers and notes which files these are.
-func (f *file) finish() (err error) {
-	if f.readers, err = sql.Open("sqlite", address(f.path, "rw", "query_only(1)", "busy_timeout(5000)", "cache_size(-"+strconv.Itoa(askedBytes>>10)+")")); err != nil {
+func (f *file) openReaders() (err error) {
+	if f.readers, err = sql.Open("sqlite", dsn(f.path, "rw", "query_only(1)", "busy_timeout(5000)", "cache_size(-"+strconv.Itoa(readerCacheBytes>>10)+")")); err != nil {
 		return err
 	}
 	f.readers.SetMaxOpenConns(readers)
-	f.seen, err = f.look()
+	f.opened, err = f.statFiles()
 	return err
 }
 
-func (f *file) look() (now [2]os.FileInfo, err error) {
+func (f *file) statFiles() (now [2]os.FileInfo, err error) {
 	for i, end := range []string{"", "-wal"} {
 		if now[i], err = os.Stat(f.path + end); err != nil {
 			return now, err
@@ -143,74 +145,74 @@ func (f *file) look() (now [2]os.FileInfo, err error) {
 }
 
 // errMoved is of a file that is no longer what its name means.
-var errMoved = errors.New("it was removed or replaced by something else while it was in use")
+var errReplaced = errors.New("it was removed or replaced by something else while it was in use")
 
 // there tells whether the file is still the one that was opened. SQLite would go on
 // writing to one that nobody can find any more.
-func (f *file) there() error {
-	now, err := f.look()
+func (f *file) checkUnchanged() error {
+	now, err := f.statFiles()
 	if err != nil {
-		return errors.Join(errMoved, err)
+		return errors.Join(errReplaced, err)
 	}
 	for i := range now {
-		if !os.SameFile(now[i], f.seen[i]) {
-			return errMoved
+		if !os.SameFile(now[i], f.opened[i]) {
+			return errReplaced
 		}
 	}
 	return nil
 }
 
 // create makes the tables of a file that has none.
-func (f *file) create(ctx context.Context, at place) error {
+func (f *file) create(ctx context.Context, at position) error {
 	for _, text := range []string{
-		"PRAGMA application_id = " + strconv.Itoa(applicationID), "PRAGMA user_version = " + strconv.Itoa(schemaVersion), wholeSchema(),
+		"PRAGMA application_id = " + strconv.Itoa(applicationID), "PRAGMA user_version = " + strconv.Itoa(schemaVersion), fullSchema(),
 	} {
 		if _, err := f.writer.ExecContext(ctx, text); err != nil {
 			return err
 		}
 	}
-	f.place = at
-	return f.exec(ctx, "INSERT INTO sources VALUES (?, ?)", otherSource, otherSources)
+	f.position = at
+	return f.exec(ctx, "INSERT INTO sources VALUES (?, ?)", projection.OtherSource, projection.OtherSourceName)
 }
 
 // errOther is of a file that is of no use here; nothing is wrong with it.
-var errOther = errors.New("it is of another log, of another version of the program, or was never finished")
+var errUnusable = errors.New("it is of another log, of another version of the program, or was never finished")
 
 // accept sees that the file is ours, of this log and no further than it.
-func (f *file) accept(ctx context.Context, life Life, durable uint64) error {
+func (f *file) load(ctx context.Context, life Life, durable uint64) error {
 	var id, version int
 	row := f.writer.QueryRowContext(ctx, "SELECT a.application_id, v.user_version FROM pragma_application_id a, pragma_user_version v")
 	if err := row.Scan(&id, &version); err != nil {
 		return err
 	}
 	if id != applicationID || version != schemaVersion {
-		return errOther
+		return errUnusable
 	}
 	var exchange []byte
 	row = f.writer.QueryRowContext(ctx, "SELECT exchange, epoch, seq, at, begins FROM place")
-	err := row.Scan(&exchange, &f.place.Epoch, &f.place.seq, &f.place.at, &f.place.begins)
+	err := row.Scan(&exchange, &f.position.Epoch, &f.position.seq, &f.position.at, &f.position.begins)
 	if errors.Is(err, sql.ErrNoRows) {
-		return errOther
+		return errUnusable
 	}
 	if err != nil {
 		return err
 	}
-	if copy(f.place.Exchange[:], exchange); f.place.Life != life || f.place.seq > durable {
-		return errOther
+	if copy(f.position.Exchange[:], exchange); f.position.Life != life || f.position.seq > durable {
+		return errUnusable
 	}
-	if err := f.recall(ctx); err != nil {
+	if err := f.loadNames(ctx); err != nil {
 		return err
 	}
-	return f.reopen(ctx)
+	return f.restoreOpenSums(ctx)
 }
 
 // recall reads which sources and names the file has.
-func (f *file) recall(ctx context.Context) error {
+func (f *file) loadNames(ctx context.Context) error {
 	err := f.each(ctx, "SELECT ref, id FROM sources ORDER BY ref", func(row *sql.Rows) error {
 		var ref int64
 		var id string
 		err := row.Scan(&ref, &id)
-		f.sources.refs[id] = ref
+		f.sources.Restore(id, ref)
 		return err
 	})
 	if err != nil {
@@ -265,5 +267,5 @@ func (f *file) close() error {
 	if f.readers != nil {
 		errs = errors.Join(errs, f.readers.Close())
 	}
-	return errors.Join(errs, f.writer.Close(), f.pool.Close(), f.settler.file.Close())
+	return errors.Join(errs, f.writer.Close(), f.pool.Close(), f.checkpointer.file.Close())
 }

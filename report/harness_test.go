@@ -12,6 +12,7 @@ import (
 
 	"pingpost/engine/event"
 	"pingpost/engine/market"
+	"pingpost/report/projection"
 	"pingpost/wal"
 )
 
@@ -129,7 +130,7 @@ type running struct {
 
 func options(log *testLog, dir string) Options {
 	return Options{
-		Dir: dir, Source: log, every: time.Millisecond, pause: time.Millisecond, checks: 20 * time.Millisecond, sweeps: time.Nanosecond,
+		Dir: dir, Source: log, pollInterval: time.Millisecond, retryDelay: time.Millisecond, checkInterval: 20 * time.Millisecond, sweepInterval: time.Nanosecond,
 		Now: func() time.Time { return start.Add(24 * time.Hour) }, Logger: slog.New(slog.DiscardHandler),
 	}
 }
@@ -212,7 +213,7 @@ func (r *running) ask(q Question) (rows []Row) {
 func said(q Question, rows []Row) (lines []string) {
 	for i := range rows {
 		line := ""
-		if q.timed() {
+		if q.isTimed() {
 			line = rows[i].Start.Format("01-02T15:04Z07:00 ")
 		}
 		for _, d := range q.By {
@@ -221,9 +222,9 @@ func said(q Question, rows []Row) (lines []string) {
 			}
 		}
 		line += rows[i].Currency + ":"
-		for m, n := range rows[i].measures {
+		for m, n := range rows[i].Measures {
 			if n != 0 {
-				line += fmt.Sprintf(" %s %d", measureNames[m], n)
+				line += fmt.Sprintf(" %s %d", projection.MeasureNames[m], n)
 			}
 		}
 		lines = append(lines, line)

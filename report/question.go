@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"pingpost/engine/event"
+	"pingpost/report/projection"
 )
 
 // Dimension is what a report may be by.
@@ -66,16 +67,26 @@ type Question struct {
 	Only     map[Dimension]string
 }
 
-// grain is what the question tells apart.
-func (q *Question) grain() grain {
-	g := grainOf(q.By...)
-	for d := range q.Only {
-		g |= grainOf(d)
+// groupingOf returns the columns of the dimensions.
+func groupingOf(all ...Dimension) (g projection.Grouping) {
+	for _, d := range all {
+		if !d.isTime() {
+			g |= projection.ColumnSupplier << (d - BySupplier)
+		}
 	}
 	return g
 }
 
-func (q *Question) has(dimension Dimension) bool {
+// grain is what the question tells apart.
+func (q *Question) grouping() projection.Grouping {
+	g := groupingOf(q.By...)
+	for d := range q.Only {
+		g |= groupingOf(d)
+	}
+	return g
+}
+
+func (q *Question) isBy(dimension Dimension) bool {
 	for _, d := range q.By {
 		if d == dimension {
 			return true
@@ -85,13 +96,13 @@ func (q *Question) has(dimension Dimension) bool {
 }
 
 // timed tells whether rows are told apart by time.
-func (q *Question) timed() bool { return q.has(ByHour) || q.has(ByDay) }
+func (q *Question) isTimed() bool { return q.isBy(ByHour) || q.isBy(ByDay) }
 
 // start is the beginning of the hour or the day, in the question's zone, that has a
 // moment. Where a clock is set back an hour comes twice, under two offsets.
-func (q *Question) start(at time.Time) time.Time {
+func (q *Question) periodStart(at time.Time) time.Time {
 	at = at.In(q.Zone)
-	if q.has(ByHour) {
+	if q.isBy(ByHour) {
 		return at.Add(-time.Duration(at.Minute()) * time.Minute)
 	}
 	year, month, day := at.Date()
@@ -114,17 +125,17 @@ func (b *Behind) Error() string {
 }
 
 // questionLimits bound what an answer may cost.
-type questionLimits struct {
+type answerLimits struct {
 	cells, groups int           // read; told apart at once
-	takes         time.Duration // in all
-	searches      time.Duration // a search looks, about
-	stretch       int           // rows that it looks at at first
+	timeout       time.Duration // in all
+	searchTime    time.Duration // a search looks, about
+	firstScanRows int           // rows that it looks at at first
 }
 
-var usualLimits = questionLimits{cells: 2_000_000, groups: 100_000, takes: time.Minute, searches: 150 * time.Millisecond, stretch: 2000}
+var defaultLimits = answerLimits{cells: 2_000_000, groups: 100_000, timeout: time.Minute, searchTime: 150 * time.Millisecond, firstScanRows: 2000}
 
 // judge refuses what makes no sense.
-func (q *Question) judge() error {
+func (q *Question) validate() error {
 	seen := make(map[Dimension]bool)
 	for _, d := range q.By {
 		if seen[d] || d == ByDay && seen[ByHour] || d == ByHour && seen[ByDay] {
@@ -133,7 +144,7 @@ func (q *Question) judge() error {
 		seen[d] = true
 	}
 	for name, at := range map[string]int64{"from": q.From, "to": q.To} {
-		if at%quarter != 0 {
+		if at%projection.Quarter != 0 {
 			return &Fault{name, "a time at a full quarter of an hour"}
 		}
 	}
@@ -144,7 +155,7 @@ func (q *Question) judge() error {
 }
 
 // only is what the question is only of, as a condition.
-func (q *Question) only(src Source, sourceRef func(string) int64) (text string, args []any, err error) {
+func (q *Question) conditions(src Source, sourceRef func(string) int64) (text string, args []any, err error) {
 	for d := BySupplier; d < dimensions; d++ {
 		name, only := q.Only[d]
 		if !only {
@@ -165,7 +176,7 @@ func (q *Question) only(src Source, sourceRef func(string) int64) (text string, 
 		case d == ByState:
 			args = append(args, strings.ToUpper(name))
 		default:
-			numbers := causes(name)
+			numbers := projection.CausesNamed(name)
 			if len(numbers) == 0 {
 				return "", nil, &Fault{d.String(), "why a lead was not sold or a buyer did not get it, such as caps_full or below_floor"}
 			}

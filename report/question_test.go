@@ -131,13 +131,13 @@ func TestTooLarge(t *testing.T) {
 	log := newLog()
 	trade(log)
 	opt := options(log, t.TempDir())
-	opt.checks = time.Hour
-	for what, most := range map[string]questionLimits{
-		"cells":  {cells: 3, groups: 100, takes: time.Minute},
-		"groups": {cells: 100, groups: 2, takes: time.Minute},
-		"time":   {cells: 100, groups: 100, takes: time.Nanosecond},
+	opt.checkInterval = time.Hour
+	for what, most := range map[string]answerLimits{
+		"cells":  {cells: 3, groups: 100, timeout: time.Minute},
+		"groups": {cells: 100, groups: 2, timeout: time.Minute},
+		"time":   {cells: 100, groups: 100, timeout: time.Nanosecond},
 	} {
-		opt.most = most
+		opt.limits = most
 		r := run(t, log, opt)
 		r.caughtUp()
 		a, err := r.Ask(t.Context(), whole(ByBuyer, ByHour))

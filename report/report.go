@@ -15,21 +15,21 @@ import (
 
 // Options of a Report. Dir and Source are required.
 type Options struct {
-	Dir    string // for its files alone
-	Source Source
-	Keep   time.Duration // how long what happened is kept; 0: for ever
+	Dir       string // for its files alone
+	Source    Source
+	Retention time.Duration // how long what happened is kept; 0: for ever
 	// Room tells whether there is so much room on the disk that the report may go on;
 	// nil: always.
-	Room   func() bool
-	Now    func() time.Time
-	Logger *slog.Logger
+	HasDiskSpace func() bool
+	Now          func() time.Time
+	Logger       *slog.Logger
 
-	every  time.Duration // between two looks at the log's end
-	pause  time.Duration // after an error, at first
-	checks time.Duration // between two checks of the whole file
-	sweeps time.Duration // between two removals of what is past Keep
-	most   questionLimits
-	open   int // sums that are not over
+	pollInterval  time.Duration // between two looks at the log's end
+	retryDelay    time.Duration // after an error, at first
+	checkInterval time.Duration // between two checks of the whole file
+	sweepInterval time.Duration // between two removals of what is past Keep
+	limits        answerLimits
+	maxOpenSums   int // sums that are not over
 }
 
 func (o Options) withDefaults() Options {
@@ -38,12 +38,12 @@ func (o Options) withDefaults() Options {
 			*d = otherwise
 		}
 	}
-	orElse(&o.every, 250*time.Millisecond)
-	orElse(&o.pause, time.Second)
-	orElse(&o.checks, 6*time.Hour)
-	orElse(&o.sweeps, 10*time.Minute)
-	if o.Room == nil {
-		o.Room = func() bool { return true }
+	orElse(&o.pollInterval, 250*time.Millisecond)
+	orElse(&o.retryDelay, time.Second)
+	orElse(&o.checkInterval, 6*time.Hour)
+	orElse(&o.sweepInterval, 10*time.Minute)
+	if o.HasDiskSpace == nil {
+		o.HasDiskSpace = func() bool { return true }
 	}
 	if o.Now == nil {
 		o.Now = time.Now
@@ -51,32 +51,32 @@ func (o Options) withDefaults() Options {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	if o.open == 0 {
-		o.open = mostOpen
+	if o.maxOpenSums == 0 {
+		o.maxOpenSums = defaultMaxOpenSums
 	}
-	if o.most == (questionLimits{}) {
-		o.most = usualLimits
+	if o.limits == (answerLimits{}) {
+		o.limits = defaultLimits
 	}
 	return o
 }
 
 // A Report follows one log. Run is for one goroutine, all else for any.
 type Report struct {
-	opt     Options
-	number  int              // of the newest file
-	spoiled chan spoiltError // gets why the file has to be built anew
-	swept   time.Time        // when what is past Keep was last removed
-	checked chan struct{}    // has a place while no check is under way
+	opt        Options
+	fileNumber int               // of the newest file
+	rebuilds   chan rebuildError // gets why the file has to be built anew
+	lastSweep  time.Time         // when what is past Keep was last removed
+	checkSlot  chan struct{}     // has a place while no check is under way
 
-	mu     sync.Mutex
-	file   *file // that is asked; nil: there is none now
-	status Status
-	caught time.Time // when it last had all
+	mu         sync.Mutex
+	file       *file // that is asked; nil: there is none now
+	status     Status
+	caughtUpAt time.Time // when it last had all
 }
 
 // New makes a report that Run begins.
 func New(opt Options) *Report {
-	return &Report{opt: opt.withDefaults(), spoiled: make(chan spoiltError, 1), checked: make(chan struct{}, 1)}
+	return &Report{opt: opt.withDefaults(), rebuilds: make(chan rebuildError, 1), checkSlot: make(chan struct{}, 1)}
 }
 
 // Status is how a report stands.
@@ -108,7 +108,7 @@ func (r *Report) lag(seq uint64, at int64) time.Duration {
 		return 0
 	}
 	r.mu.Lock()
-	caught := r.caught
+	caught := r.caughtUpAt
 	r.mu.Unlock()
 	if caught.IsZero() {
 		caught = time.Unix(0, at)
@@ -117,36 +117,36 @@ func (r *Report) lag(seq uint64, at int64) time.Duration {
 }
 
 // errAsked is why a rebuild is one that somebody asked for.
-var errAsked = errors.New("it was asked for")
+var errRequested = errors.New("it was asked for")
 
 // Rebuild throws the file away and builds it anew, as far back as the log goes. It
 // returns at once.
-func (r *Report) Rebuild() { r.spoil(errAsked) }
+func (r *Report) Rebuild() { r.requestRebuild(errRequested) }
 
-func (r *Report) spoil(why error) {
+func (r *Report) requestRebuild(why error) {
 	select {
-	case r.spoiled <- spoiltError{why}:
+	case r.rebuilds <- rebuildError{why}:
 	default: // it is to be built anew already
 	}
 }
 
 // spoiltError is of a file that has to be built anew.
-type spoiltError struct{ why error }
+type rebuildError struct{ cause error }
 
-func (e *spoiltError) Error() string { return e.why.Error() }
-func (e *spoiltError) Unwrap() error { return e.why }
+func (e *rebuildError) Error() string { return e.cause.Error() }
+func (e *rebuildError) Unwrap() error { return e.cause }
 
 // spoils judges an error that SQLite gave. A full disk, and a file that somebody else
 // has locked, are no fault of the file.
-func spoils(err error) error {
+func classify(err error) error {
 	var theirs *sqlite.Error
 	switch {
 	case err == nil || errors.Is(err, context.Canceled):
 		return err
-	case errors.As(err, &theirs) && passes(theirs.Code()):
+	case errors.As(err, &theirs) && isTransient(theirs.Code()):
 		return err
 	}
-	return &spoiltError{err}
+	return &rebuildError{err}
 }
 
 // noTempPath is SQLITE_IOERR_GETTEMPPATH.
@@ -154,7 +154,7 @@ const noTempPath = 10 | 25<<8
 
 // passes tells by SQLite's result codes whether to wait mends it: busy, locked,
 // interrupted, out of memory, full, out of descriptors, no folder for what is sorted.
-func passes(code int) bool {
+func isTransient(code int) bool {
 	if code == noTempPath {
 		return true
 	}
@@ -169,56 +169,56 @@ func passes(code int) bool {
 func (r *Report) Run(ctx context.Context) {
 	pause, began := time.Duration(0), time.Now()
 	for {
-		err := r.guarded(ctx)
+		err := r.followRecovering(ctx)
 		if ctx.Err() != nil {
 			return
 		}
-		var spoilt *spoiltError
+		var spoilt *rebuildError
 		if errors.As(err, &spoilt) {
-			err = r.discard(spoilt.why)
+			err = r.discardFile(spoilt.cause)
 		} else {
 			r.opt.Logger.Warn("the report cannot go on and is tried again; the exchange goes on", "error", err)
 		}
 		if err != nil {
-			r.failed()
+			r.countError()
 		}
-		if time.Since(began) > 30*r.opt.pause { // it went well for a while
+		if time.Since(began) > 30*r.opt.retryDelay { // it went well for a while
 			pause = 0
 		}
-		if !errors.Is(err, errAsked) {
-			pause = min(max(2*pause, r.opt.pause), 30*r.opt.pause)
-			wait(ctx, pause)
+		if !errors.Is(err, errRequested) {
+			pause = min(max(2*pause, r.opt.retryDelay), 30*r.opt.retryDelay)
+			sleep(ctx, pause)
 		}
 		began = time.Now()
 	}
 }
 
-func (r *Report) failed() {
+func (r *Report) countError() {
 	r.mu.Lock()
 	r.status.Errors++
 	r.mu.Unlock()
 }
 
 // discard removes the file that is in use.
-func (r *Report) discard(why error) error {
+func (r *Report) discardFile(why error) error {
 	level := slog.LevelWarn
-	if errors.Is(why, errAsked) || errors.Is(why, errOther) {
+	if errors.Is(why, errRequested) || errors.Is(why, errUnusable) {
 		level = slog.LevelInfo
 	}
 	r.opt.Logger.Log(context.Background(), level, "the report is built anew from the log; the exchange goes on", "because", why)
 	r.mu.Lock()
 	r.status.Rebuilds++
-	r.status.Seq, r.status.At, r.caught = 0, 0, time.Time{}
+	r.status.Seq, r.status.At, r.caughtUpAt = 0, 0, time.Time{}
 	r.mu.Unlock()
-	_, all, err := numbered(r.opt.Dir)
+	_, all, err := listFiles(r.opt.Dir)
 	for _, path := range all {
-		err = errors.Join(err, remove(path))
+		err = errors.Join(err, removeFile(path))
 	}
 	if err != nil {
 		return fmt.Errorf("cannot remove the report's file: %w", err)
 	}
-	if errors.Is(why, errAsked) || errors.Is(why, errOther) {
-		return errAsked // nothing has failed
+	if errors.Is(why, errRequested) || errors.Is(why, errUnusable) {
+		return errRequested // nothing has failed
 	}
 	return why
 }
@@ -226,16 +226,16 @@ func (r *Report) discard(why error) error {
 // guarded follows, and takes a panic for an error: a damaged file must not take the
 // exchange with it. What the library has locked then stays so, and its file is left to
 // itself.
-func (r *Report) guarded(ctx context.Context) (err error) {
+func (r *Report) followRecovering(ctx context.Context) (err error) {
 	var f *file
 	checks, cancel := context.WithCancel(ctx)
 	defer func() {
-		r.show(nil)
+		r.setFile(nil)
 		cancel()
-		r.checked <- struct{}{} // the last check has ended
-		<-r.checked
+		r.checkSlot <- struct{}{} // the last check has ended
+		<-r.checkSlot
 		if cause := recover(); cause != nil {
-			err = &spoiltError{fmt.Errorf("what reads its file broke down: %v", cause)}
+			err = &rebuildError{fmt.Errorf("what reads its file broke down: %v", cause)}
 			return
 		}
 		if f != nil {
@@ -245,20 +245,20 @@ func (r *Report) guarded(ctx context.Context) (err error) {
 	if f, err = r.open(ctx); err != nil {
 		return err
 	}
-	r.show(f)
+	r.setFile(f)
 	return r.follow(ctx, checks, f)
 }
 
 // show says which file is asked.
-func (r *Report) show(f *file) {
+func (r *Report) setFile(f *file) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.file = f; f != nil {
-		r.status.Seq, r.status.At = f.place.seq, f.place.at
+		r.status.Seq, r.status.At = f.position.seq, f.position.at
 	}
 }
 
-func wait(ctx context.Context, d time.Duration) {
+func sleep(ctx context.Context, d time.Duration) {
 	select {
 	case <-ctx.Done():
 	case <-timer.After(d):

@@ -120,19 +120,19 @@ func scaled(t *testing.T) *Report {
 		dir = t.TempDir()
 	}
 	opt := options(newLog(), filepath.Join(dir, fmt.Sprint(log.leads)))
-	opt.Source, opt.checks, opt.Now = log, 24*time.Hour, func() time.Time { return start.Add(scaleSpan) }
+	opt.Source, opt.checkInterval, opt.Now = log, 24*time.Hour, func() time.Time { return start.Add(scaleSpan) }
 	r := New(opt)
 	f, err := r.open(context.Background())
 	must(t, err)
-	reader, err := log.NewReader(f.place.seq + 1)
+	reader, err := log.NewReader(f.position.seq + 1)
 	must(t, err)
-	began, from := time.Now(), f.place.seq
+	began, from := time.Now(), f.position.seq
 	for more := true; more; {
-		more, err = r.step(context.Background(), f, reader)
+		more, err = r.applyBatch(context.Background(), f, reader)
 		must(t, err)
 	}
-	t.Logf("%.0f leads a second written", float64(f.place.seq-from)/time.Since(began).Seconds())
-	r.show(f)
+	t.Logf("%.0f leads a second written", float64(f.position.seq-from)/time.Since(began).Seconds())
+	r.setFile(f)
 	t.Cleanup(func() { must(t, f.close()) })
 	return r
 }

@@ -1,5 +1,9 @@
 package report
 
+import (
+	"pingpost/report/projection"
+)
+
 import "strings"
 
 // schemaVersion is raised with every change to what is below or to what is written
@@ -65,23 +69,30 @@ CREATE INDEX leads_test ON leads (test, id) WHERE test = 1;
 
 // cellKey are the columns that a cell is found by: how it is a sum, then what a report is
 // asked by.
-var cellKey = []string{"grain", "unit", "start", "campaign", "supplier", "buyer", "source", "state", "reason", "currency"}
+var sumKeyColumns = []string{"grain", "unit", "start", "campaign", "supplier", "buyer", "source", "state", "reason", "currency"}
 
 // paceKey are those of the times that buyers take.
-var paceKey = []string{"grain", "unit", "start", "campaign", "supplier", "buyer", "kind"}
+var latencyKeyColumns = []string{"grain", "unit", "start", "campaign", "supplier", "buyer", "kind"}
 
 const (
-	cells = "cells"
-	paces = "paces"
+	sumTable     = "cells"
+	latencyTable = "paces"
 )
 
-func sumTable(name string, key, measures []string, kind string) string {
+const reasonTable = "whys"
+
+var (
+	reasonKeyColumns = []string{"unit", "start", "campaign", "supplier", "buyer", "reason"}
+	reasonSumColumns = []string{"leads", "unmatched", "bids"}
+)
+
+func createTable(name string, key, measures []string, kind string) string {
 	return "CREATE TABLE " + name + " (" + strings.Join(key, " NOT NULL, ") + " NOT NULL, " +
 		strings.Join(measures, " "+kind+" NOT NULL, ") + " " + kind + " NOT NULL, PRIMARY KEY (" + strings.Join(key, ", ") + ")) WITHOUT ROWID;\n"
 }
 
 // wholeSchema is schema and the tables of sums.
-func wholeSchema() string {
-	return schema + sumTable(cells, cellKey, measureNames, "INTEGER") + sumTable(paces, paceKey, []string{"times"}, "BLOB") +
-		sumTable(whysTable, whyKey, whyNames, "INTEGER")
+func fullSchema() string {
+	return schema + createTable(sumTable, sumKeyColumns, projection.MeasureNames, "INTEGER") + createTable(latencyTable, latencyKeyColumns, []string{"times"}, "BLOB") +
+		createTable(reasonTable, reasonKeyColumns, reasonSumColumns, "INTEGER")
 }

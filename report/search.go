@@ -36,63 +36,63 @@ type Page struct {
 
 // searchTakes is how long a search may take before it is given up: many times what it
 // looks for.
-const searchTakes = 5 * time.Second
+const searchTimeout = 5 * time.Second
 
 // idsStray bounds by how much the time of an id and that of its entry in the log differ.
-const idsStray = 10 * time.Minute
+const maxIDSkew = 10 * time.Minute
 
 // look answers from the file as it is at one moment.
-func (r *Report) look(ctx context.Context, to int64, do func(context.Context, *sql.Tx, *place) error) (err error) {
+func (r *Report) readFile(ctx context.Context, to int64, do func(context.Context, *sql.Tx, *position) error) (err error) {
 	r.mu.Lock()
 	f := r.file
 	r.mu.Unlock()
 	if f == nil {
 		return &Behind{}
 	}
-	ctx, cancel := context.WithTimeout(ctx, searchTakes)
+	ctx, cancel := context.WithTimeout(ctx, searchTimeout)
 	defer cancel()
 	defer func() {
 		if cause := recover(); cause != nil {
 			err = fmt.Errorf("what reads the report's file broke down: %v", cause)
-			r.spoil(err)
+			r.requestRebuild(err)
 		}
 	}()
-	err = cancelled(ctx, r.lookInto(ctx, f, to, do))
+	err = cancelled(ctx, r.readTransaction(ctx, f, to, do))
 	var fault *Fault
 	var behind *Behind
 	switch {
 	case err == nil, errors.As(err, &fault), errors.As(err, &behind), errors.Is(err, context.Canceled):
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, sql.ErrConnDone):
 	default:
-		r.blame(err)
+		r.rebuildIfDamaged(err)
 	}
 	return err
 }
 
-func (r *Report) lookInto(ctx context.Context, f *file, to int64, do func(context.Context, *sql.Tx, *place) error) error {
+func (r *Report) readTransaction(ctx context.Context, f *file, to int64, do func(context.Context, *sql.Tx, *position) error) error {
 	tx, err := f.readers.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
 	if err != nil {
 		return err
 	}
 	defer func() { _ = tx.Rollback() }()
-	at := new(place)
+	at := new(position)
 	if err := tx.QueryRowContext(ctx, "SELECT seq, at, begins FROM place").Scan(&at.seq, &at.at, &at.begins); err != nil {
 		return err
 	}
-	if err := r.reaches(at.seq, at.at, to); err != nil {
+	if err := r.checkReached(at.seq, at.at, to); err != nil {
 		return err
 	}
 	return do(ctx, tx, at)
 }
 
 // reaches sees that what the file has goes up to a time, or nearly to now.
-func (r *Report) reaches(seq uint64, at, to int64) error {
+func (r *Report) checkReached(seq uint64, at, to int64) error {
 	now := r.opt.Now().UnixNano()
 	if to == 0 {
 		to = now
 	}
 	switch {
-	case r.lag(seq, at) <= mayLag || at >= min(to, now):
+	case r.lag(seq, at) <= maxLag || at >= min(to, now):
 		return nil
 	case at == 0:
 		return &Behind{}
@@ -102,14 +102,14 @@ func (r *Report) reaches(seq uint64, at, to int64) error {
 
 // condition is a search as SQL: what an index is for, and what is looked at in each row.
 type condition struct {
-	index string // empty: the order of ids alone
-	fixed string // what the index begins with
-	key   []any
-	where string
-	args  []any
-	never bool // nothing fits
+	index          string // empty: the order of ids alone
+	indexCondition string // what the index begins with
+	indexArgs      []any
+	where          string
+	args           []any
+	matchesNothing bool // nothing fits
 
-	least, most int64 // between which the ids' times are; zero: anywhere
+	minTime, maxTime int64 // between which the ids' times are; zero: anywhere
 }
 
 func (c *condition) and(text string, args ...any) {
@@ -118,21 +118,21 @@ func (c *condition) and(text string, args ...any) {
 }
 
 // by has a column be this. The first that has an index is found by it.
-func (c *condition) by(index, text string, arg any) {
+func (c *condition) addIndexed(index, text string, arg any) {
 	if index == "" || c.index != "" {
 		c.and(text, arg)
 		return
 	}
-	c.index, c.fixed, c.key = index, text, []any{arg}
+	c.index, c.indexCondition, c.indexArgs = index, text, []any{arg}
 }
 
 // around has ids be of a time.
-func (c *condition) around(at int64, within time.Duration) {
-	c.least, c.most = at-int64(within), at+int64(within)
+func (c *condition) limitIDs(at int64, within time.Duration) {
+	c.minTime, c.maxTime = at-int64(within), at+int64(within)
 }
 
 // named has a column be the number of a name that was configured.
-func (c *condition) named(src Source, kind event.NameKind, field, index, column, name string) error {
+func (c *condition) addName(src Source, kind event.NameKind, field, index, column, name string) error {
 	if name == "" {
 		return nil
 	}
@@ -140,12 +140,12 @@ func (c *condition) named(src Source, kind event.NameKind, field, index, column,
 	if ref == 0 {
 		return &Fault{field, "a name that was configured once"}
 	}
-	c.by(index, column, ref)
+	c.addIndexed(index, column, ref)
 	return nil
 }
 
 // number is that of a name in an enum.
-func number(name string, end int, of func(int) string) (n int, ok bool) {
+func enumByName(name string, end int, of func(int) string) (n int, ok bool) {
 	for n := range end {
 		if of(n) == name {
 			return n, true
@@ -155,7 +155,7 @@ func number(name string, end int, of func(int) string) (n int, ok bool) {
 }
 
 // instant is when an id was made, in Unix nanoseconds.
-func instant(id [16]byte) int64 {
+func timeOfID(id [16]byte) int64 {
 	ms := int64(0)
 	for _, b := range id[:6] {
 		ms = ms<<8 | int64(b)
@@ -181,18 +181,18 @@ func later(a, b [16]byte) [16]byte {
 }
 
 // span is the ids between which a search looks: low <= id < high.
-func (s *Search) span(begins int64) (low, high [16]byte) {
+func (s *Search) idRange(begins int64) (low, high [16]byte) {
 	for i := range high {
 		high[i] = 0xff
 	}
 	if s.To != 0 {
-		high = idAt(s.To + int64(idsStray))
+		high = idAt(s.To + int64(maxIDSkew))
 	}
 	if s.After != ([16]byte{}) {
 		high = earlier(high, s.After)
 	}
 	if from := max(s.From, begins); from != 0 {
-		low = idAt(from - int64(idsStray))
+		low = idAt(from - int64(maxIDSkew))
 	}
 	return low, high
 }

@@ -30,14 +30,14 @@ const auctionColumns = "id, at, lead, campaign, supplier, asked, reason, test, "
 
 // Auctions looks for auctions. The error is a *Fault, a *Behind, or of the file.
 func (r *Report) Auctions(ctx context.Context, s Search) (found []FoundAuction, p Page, err error) {
-	err = r.look(ctx, s.To, func(ctx context.Context, tx *sql.Tx, at *place) error {
-		c, err := r.whichAuctions(&s)
+	err = r.readFile(ctx, s.To, func(ctx context.Context, tx *sql.Tx, at *position) error {
+		c, err := r.auctionCondition(&s)
 		if err != nil {
 			return err
 		}
-		h := r.hunt(tx, "auctions", auctionColumns, c, &s, at)
-		h.take = func(rows *sql.Rows) ([16]byte, error) {
-			a, err := r.foundAuction(rows)
+		h := r.newScan(tx, "auctions", auctionColumns, c, &s, at)
+		h.scanRow = func(rows *sql.Rows) ([16]byte, error) {
+			a, err := r.scanAuction(rows)
 			found = append(found, a)
 			return a.ID, err
 		}
@@ -47,18 +47,18 @@ func (r *Report) Auctions(ctx context.Context, s Search) (found []FoundAuction, 
 	return found, p, err
 }
 
-func (r *Report) whichAuctions(s *Search) (*condition, error) {
+func (r *Report) auctionCondition(s *Search) (*condition, error) {
 	c, bids, src := new(condition), new(condition), r.opt.Source
 	err := errors.Join(
-		c.named(src, event.NameSupplier, "supplier", "", "supplier = ?", s.Supplier),
-		c.named(src, event.NameCampaign, "campaign", "", "campaign = ?", s.Campaign),
-		bids.named(src, event.NameBuyer, "buyer", "", "b.buyer = ?", s.Buyer),
+		c.addName(src, event.NameSupplier, "supplier", "", "supplier = ?", s.Supplier),
+		c.addName(src, event.NameCampaign, "campaign", "", "campaign = ?", s.Campaign),
+		bids.addName(src, event.NameBuyer, "buyer", "", "b.buyer = ?", s.Buyer),
 	)
 	if err != nil {
 		return nil, err
 	}
 	if s.Outcome != "" {
-		n, ok := number(s.Outcome, market.OutcomeCount, func(n int) string { return market.Outcome(n).String() })
+		n, ok := enumByName(s.Outcome, market.OutcomeCount, func(n int) string { return market.Outcome(n).String() })
 		if !ok {
 			return nil, &Fault{"outcome", "what a bid came to, such as won, lost or below_floor"}
 		}
@@ -70,11 +70,11 @@ func (r *Report) whichAuctions(s *Search) (*condition, error) {
 	if s.Test != nil {
 		c.and("test = ?", *s.Test)
 	}
-	s.during(c)
+	s.addTime(c)
 	return c, nil
 }
 
-func (r *Report) foundAuction(rows *sql.Rows) (a FoundAuction, err error) {
+func (r *Report) scanAuction(rows *sql.Rows) (a FoundAuction, err error) {
 	var id, lead []byte
 	var campaign, supplier market.Ref
 	var winner, amount sql.NullInt64

@@ -32,14 +32,14 @@ const leadColumns = "id, at, campaign, supplier, buyer, status, delivery, reason
 
 // Leads looks for leads. The error is a *Fault, a *Behind, or of the file.
 func (r *Report) Leads(ctx context.Context, s Search) (found []FoundLead, p Page, err error) {
-	err = r.look(ctx, s.To, func(ctx context.Context, tx *sql.Tx, at *place) error {
-		c, err := r.whichLeads(ctx, tx, &s)
+	err = r.readFile(ctx, s.To, func(ctx context.Context, tx *sql.Tx, at *position) error {
+		c, err := r.leadCondition(ctx, tx, &s)
 		if err != nil {
 			return err
 		}
-		h := r.hunt(tx, "leads", leadColumns, c, &s, at)
-		h.take = func(rows *sql.Rows) ([16]byte, error) {
-			l, err := r.foundLead(rows)
+		h := r.newScan(tx, "leads", leadColumns, c, &s, at)
+		h.scanRow = func(rows *sql.Rows) ([16]byte, error) {
+			l, err := r.scanLead(rows)
 			found = append(found, l)
 			return l.ID, err
 		}
@@ -49,45 +49,45 @@ func (r *Report) Leads(ctx context.Context, s Search) (found []FoundLead, p Page
 	return found, p, err
 }
 
-func (r *Report) hunt(tx *sql.Tx, table, columns string, c *condition, s *Search, at *place) *hunt {
-	h := &hunt{tx: tx, table: table, columns: columns, condition: *c, limit: s.Limit, budget: r.opt.most.searches, first: r.opt.most.stretch}
-	h.low, h.high = s.span(at.begins)
-	if c.most != 0 {
-		h.low, h.high = later(h.low, idAt(c.least)), earlier(h.high, idAt(c.most))
+func (r *Report) newScan(tx *sql.Tx, table, columns string, c *condition, s *Search, at *position) *idScan {
+	h := &idScan{tx: tx, table: table, columns: columns, condition: *c, limit: s.Limit, budget: r.opt.limits.searchTime, firstRows: r.opt.limits.firstScanRows}
+	h.low, h.high = s.idRange(at.begins)
+	if c.maxTime != 0 {
+		h.low, h.high = later(h.low, idAt(c.minTime)), earlier(h.high, idAt(c.maxTime))
 	}
 	return h
 }
 
 // whichLeads is the search as a condition. Of those that have an index, the one comes
 // first that mostly fits the fewest.
-func (r *Report) whichLeads(ctx context.Context, tx *sql.Tx, s *Search) (*condition, error) {
+func (r *Report) leadCondition(ctx context.Context, tx *sql.Tx, s *Search) (*condition, error) {
 	c := new(condition)
-	if err := s.oneLead(ctx, tx, c); err != nil {
+	if err := s.addLead(ctx, tx, c); err != nil {
 		return nil, err
 	}
 	if s.Test != nil && *s.Test {
-		c.by("leads_test", "test = 1 AND test = ?", 1)
+		c.addIndexed("leads_test", "test = 1 AND test = ?", 1)
 	} else if s.Test != nil {
 		c.and("test = 0")
 	}
 	if s.Reason != "" {
-		n, ok := number(s.Reason, int(market.ReasonLoop)+1, func(n int) string { return market.Reason(n).String() })
+		n, ok := enumByName(s.Reason, int(market.ReasonLoop)+1, func(n int) string { return market.Reason(n).String() })
 		if !ok {
 			return nil, &Fault{"reason", "why a lead was not sold, such as caps_full or no_bid"}
 		}
-		c.by("leads_reason", "reason > 0 AND reason = ?", n)
+		c.addIndexed("leads_reason", "reason > 0 AND reason = ?", n)
 	}
 	src := r.opt.Source
 	err := errors.Join(
-		c.named(src, event.NameBuyer, "buyer", "leads_buyer", "buyer > 0 AND buyer = ?", s.Buyer),
-		c.named(src, event.NameSupplier, "supplier", "leads_supplier", "supplier = ?", s.Supplier),
-		c.named(src, event.NameCampaign, "campaign", "", "campaign = ?", s.Campaign),
+		c.addName(src, event.NameBuyer, "buyer", "leads_buyer", "buyer > 0 AND buyer = ?", s.Buyer),
+		c.addName(src, event.NameSupplier, "supplier", "leads_supplier", "supplier = ?", s.Supplier),
+		c.addName(src, event.NameCampaign, "campaign", "", "campaign = ?", s.Campaign),
 	)
 	if err != nil {
 		return nil, err
 	}
 	if s.Status != "" {
-		n, ok := number(s.Status, int(market.StatusReturned)+1, func(n int) string { return market.Status(n).String() })
+		n, ok := enumByName(s.Status, int(market.StatusReturned)+1, func(n int) string { return market.Status(n).String() })
 		if !ok {
 			return nil, &Fault{"status", "OPEN, ACCEPTED, UNMATCHED, contacted, qualified, sold or returned"}
 		}
@@ -96,12 +96,12 @@ func (r *Report) whichLeads(ctx context.Context, tx *sql.Tx, s *Search) (*condit
 	if s.State != "" {
 		c.and("state = ?", strings.ToUpper(s.State))
 	}
-	s.during(c)
-	return c, s.from(ctx, tx, c)
+	s.addTime(c)
+	return c, s.addSource(ctx, tx, c)
 }
 
 // during bounds the time exactly; ids do so nearly.
-func (s *Search) during(c *condition) {
+func (s *Search) addTime(c *condition) {
 	if s.From != 0 {
 		c.and("at >= ?", s.From)
 	}
@@ -111,14 +111,14 @@ func (s *Search) during(c *condition) {
 }
 
 // from has the source be one that leads were counted by.
-func (s *Search) from(ctx context.Context, tx *sql.Tx, c *condition) error {
+func (s *Search) addSource(ctx context.Context, tx *sql.Tx, c *condition) error {
 	if s.Source == "" {
 		return nil
 	}
 	var ref int64
 	err := tx.QueryRowContext(ctx, "SELECT ref FROM sources WHERE id = ?", s.Source).Scan(&ref)
 	if errors.Is(err, sql.ErrNoRows) {
-		c.never = true
+		c.matchesNothing = true
 		return nil
 	}
 	c.and("source = ?", ref)
@@ -127,10 +127,10 @@ func (s *Search) from(ctx context.Context, tx *sql.Tx, c *condition) error {
 
 // oneLead narrows the search down to a lead, or to that of an auction: which was sold
 // soon after it, or in it.
-func (s *Search) oneLead(ctx context.Context, tx *sql.Tx, c *condition) error {
+func (s *Search) addLead(ctx context.Context, tx *sql.Tx, c *condition) error {
 	if s.Lead != (market.LeadID{}) {
 		c.and("id = ?", s.Lead[:])
-		c.around(instant(s.Lead), time.Millisecond)
+		c.limitIDs(timeOfID(s.Lead), time.Millisecond)
 	}
 	if s.Auction == (market.AuctionID{}) {
 		return nil
@@ -145,14 +145,14 @@ func (s *Search) oneLead(ctx context.Context, tx *sql.Tx, c *condition) error {
 	} else {
 		c.and("auction = ?", s.Auction[:])
 	}
-	c.around(instant(s.Auction), soldWithin)
+	c.limitIDs(timeOfID(s.Auction), maxSaleDelay)
 	return nil
 }
 
 // soldWithin is how far apart an auction and the lead that is sold in it may be, amply.
-const soldWithin = time.Minute
+const maxSaleDelay = time.Minute
 
-func (r *Report) foundLead(rows *sql.Rows) (l FoundLead, err error) {
+func (r *Report) scanLead(rows *sql.Rows) (l FoundLead, err error) {
 	var id, auction []byte
 	var campaign, supplier, buyer market.Ref
 	var source sql.NullString

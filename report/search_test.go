@@ -177,9 +177,9 @@ func TestSearchFindsWhatFits(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		b := newBazaar(rt, 90*time.Second)
 		opt := options(b.log, t.TempDir())
-		opt.checks, opt.most = time.Hour, usualLimits
-		opt.most.stretch = rapid.IntRange(1, 30).Draw(rt, "stretch")
-		opt.most.searches = time.Duration(rapid.IntRange(0, 1).Draw(rt, "time")) * time.Minute
+		opt.checkInterval, opt.limits = time.Hour, defaultLimits
+		opt.limits.firstScanRows = rapid.IntRange(1, 30).Draw(rt, "stretch")
+		opt.limits.searchTime = time.Duration(rapid.IntRange(0, 1).Draw(rt, "time")) * time.Minute
 		r := run(t, b.log, opt)
 		defer r.stop()
 		r.caughtUp()
@@ -284,10 +284,10 @@ func TestSearchIsByIndex(t *testing.T) {
 // planOf is how SQLite goes about a search for leads.
 func (r *running) planOf(s *Search) (plan string) {
 	r.t.Helper()
-	c, err := r.whichLeads(context.Background(), nil, s)
+	c, err := r.leadCondition(context.Background(), nil, s)
 	must(r.t, err)
-	h := hunt{table: "leads", condition: *c}
-	text, key := h.source()
+	h := idScan{table: "leads", condition: *c}
+	text, key := h.fromClause()
 	rows, err := r.file.readers.Query("EXPLAIN QUERY PLAN SELECT "+leadColumns+text+h.where+" ORDER BY id DESC", append(append([]any{h.low[:], h.high[:]}, key...), h.args...)...)
 	must(r.t, err)
 	defer rows.Close()

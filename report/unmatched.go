@@ -10,6 +10,7 @@ import (
 
 	"pingpost/engine/event"
 	"pingpost/engine/market"
+	"pingpost/report/projection"
 )
 
 // Unmatched is why leads of some time were not sold.
@@ -34,17 +35,17 @@ type Tally struct {
 // buyer's; the leads are those of all, since what nobody bought is no buyer's.
 func (r *Report) Unmatched(ctx context.Context, s Search) (*Unmatched, error) {
 	u := new(Unmatched)
-	err := r.look(ctx, s.To, func(ctx context.Context, tx *sql.Tx, at *place) error {
-		first := floorDiv(max(s.From, at.begins+int64(time.Hour)-1), int64(time.Hour))
+	err := r.readFile(ctx, s.To, func(ctx context.Context, tx *sql.Tx, at *position) error {
+		first := projection.FloorDiv(max(s.From, at.begins+int64(time.Hour)-1), int64(time.Hour))
 		if s.From >= at.begins {
-			first = floorDiv(s.From, int64(time.Hour))
+			first = projection.FloorDiv(s.From, int64(time.Hour))
 		}
-		last := max(first, floorDiv(s.To-1, int64(time.Hour))+1)
+		last := max(first, projection.FloorDiv(s.To-1, int64(time.Hour))+1)
 		u.From, u.To = first*int64(time.Hour), last*int64(time.Hour)
 		c, src := new(condition), r.opt.Source
 		err := errors.Join(
-			c.named(src, event.NameCampaign, "campaign", "", "campaign = ?", s.Campaign),
-			c.named(src, event.NameSupplier, "supplier", "", "supplier = ?", s.Supplier),
+			c.addName(src, event.NameCampaign, "campaign", "", "campaign = ?", s.Campaign),
+			c.addName(src, event.NameSupplier, "supplier", "", "supplier = ?", s.Supplier),
 		)
 		if err == nil && s.Buyer != "" && src.RefOf(event.NameBuyer, s.Buyer) == 0 {
 			err = &Fault{"buyer", "a name that was configured once"}
@@ -52,29 +53,29 @@ func (r *Report) Unmatched(ctx context.Context, s Search) (*Unmatched, error) {
 		if err != nil {
 			return err
 		}
-		by := &tallies{map[Tally]int64{}, map[Tally]int64{}, map[Tally]int64{}, map[Tally]int64{}}
-		for _, part := range spans(first*hours, last*hours, []int64{days, hours}) {
-			if err := r.addWhys(ctx, tx, u, by, part, c, s.Buyer); err != nil {
+		by := &tallyMaps{map[Tally]int64{}, map[Tally]int64{}, map[Tally]int64{}, map[Tally]int64{}}
+		for _, part := range projection.Spans(first*projection.Hours, last*projection.Hours, []int64{projection.Days, projection.Hours}) {
+			if err := r.addReasonSums(ctx, tx, u, by, part, c, s.Buyer); err != nil {
 				return err
 			}
 		}
-		by.into(u)
+		by.addTo(u)
 		return nil
 	})
 	return u, err
 }
 
-func (r *Report) addWhys(ctx context.Context, tx *sql.Tx, u *Unmatched, by *tallies, of span, c *condition, only string) error {
-	rows, err := tx.QueryContext(ctx, "SELECT campaign, buyer, reason, sum(leads), sum(unmatched), sum(bids) FROM "+whysTable+
-		" WHERE unit = ? AND start >= ? AND start < ?"+c.where+" GROUP BY campaign, buyer, reason", append([]any{of.unit, of.first, of.last}, c.args...)...)
+func (r *Report) addReasonSums(ctx context.Context, tx *sql.Tx, u *Unmatched, by *tallyMaps, of projection.Span, c *condition, only string) error {
+	rows, err := tx.QueryContext(ctx, "SELECT campaign, buyer, reason, sum(leads), sum(unmatched), sum(bids) FROM "+reasonTable+
+		" WHERE unit = ? AND start >= ? AND start < ?"+c.where+" GROUP BY campaign, buyer, reason", append([]any{of.Unit, of.First, of.Last}, c.args...)...)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = rows.Close() }()
 	for rows.Next() {
 		var campaign, buyer market.Ref
-		var reason cause
-		var n whySums
+		var reason projection.Cause
+		var n projection.ReasonSums
 		if err := rows.Scan(&campaign, &buyer, &reason, &n[0], &n[1], &n[2]); err != nil {
 			return err
 		}
@@ -95,9 +96,9 @@ func (r *Report) addWhys(ctx context.Context, tx *sql.Tx, u *Unmatched, by *tall
 }
 
 // tallies are counts, in one map for each list.
-type tallies struct{ reasons, campaigns, outcomes, buyers map[Tally]int64 }
+type tallyMaps struct{ reasons, campaigns, outcomes, buyers map[Tally]int64 }
 
-func (by *tallies) into(u *Unmatched) {
+func (by *tallyMaps) addTo(u *Unmatched) {
 	for list, counts := range map[*[]Tally]map[Tally]int64{
 		&u.Reasons: by.reasons, &u.Campaigns: by.campaigns, &u.Outcomes: by.outcomes, &u.Buyers: by.buyers,
 	} {

@@ -12,6 +12,7 @@ import (
 
 	"pingpost/engine/event"
 	"pingpost/engine/market"
+	"pingpost/report/projection"
 )
 
 func (u *Unmatched) said() string {
@@ -85,7 +86,7 @@ func TestUnmatchedAddsUp(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		b := newBazaar(rt, 5*time.Hour)
 		opt := options(b.log, t.TempDir())
-		opt.checks, opt.Now = time.Hour, func() time.Time { return start.Add(30 * 24 * time.Hour) }
+		opt.checkInterval, opt.Now = time.Hour, func() time.Time { return start.Add(30 * 24 * time.Hour) }
 		r := run(t, b.log, opt)
 		defer r.stop()
 		r.caughtUp()
@@ -116,12 +117,12 @@ func TestKeepOfWhys(t *testing.T) {
 		log.log(at, &event.LeadDecided{Lead: leadID(n), Campaign: 1, Supplier: 1, Reason: market.ReasonCapsFull})
 	}
 	opt := options(log, t.TempDir())
-	opt.Keep = 24*time.Hour - 2*time.Hour // by the clock of the tests
+	opt.Retention = 24*time.Hour - 2*time.Hour // by the clock of the tests
 	r := run(t, log, opt)
 	r.caughtUp()
 	left := func(unit int) string { return r.scalar(fmt.Sprint("SELECT sum(leads) FROM whys WHERE unit = ", unit)) }
-	r.until("the first hour is gone", func() bool { return left(hours) == "1" })
-	if got := left(days); got != "2" {
+	r.until("the first hour is gone", func() bool { return left(projection.Hours) == "1" })
+	if got := left(projection.Days); got != "2" {
 		t.Errorf("%s leads of the day are left", got)
 	}
 	u, err := r.Unmatched(t.Context(), Search{From: start.Add(-time.Hour).UnixNano(), To: start.Add(6 * time.Hour).UnixNano()})

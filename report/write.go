@@ -6,11 +6,12 @@ import (
 
 	"pingpost/engine/event"
 	"pingpost/engine/market"
+	"pingpost/report/projection"
 )
 
 // write puts a batch into the file, with the entry that it reaches, as one transaction.
 // After an error the file's memory is no longer what the file has: it is opened anew.
-func (f *file) write(ctx context.Context, b *batch, nameOf func(event.NameKind, market.Ref) string) (err error) {
+func (f *file) write(ctx context.Context, b *projection.Batch, nameOf func(event.NameKind, market.Ref) string) (err error) {
 	if err := f.exec(ctx, "BEGIN IMMEDIATE"); err != nil {
 		return err
 	}
@@ -19,47 +20,47 @@ func (f *file) write(ctx context.Context, b *batch, nameOf func(event.NameKind, 
 			err = errors.Join(err, f.exec(context.WithoutCancel(ctx), "ROLLBACK"))
 		}
 	}()
-	for _, part := range []func(context.Context, *batch) error{
-		f.writeLeads, f.writePosts, f.writeAuctions, f.writeBids, f.writeHooks, f.writeWhys, f.writeSums,
-		func(ctx context.Context, b *batch) error { return f.writeNames(ctx, b, nameOf) },
+	for _, part := range []func(context.Context, *projection.Batch) error{
+		f.writeLeads, f.writePosts, f.writeAuctions, f.writeBids, f.writeWebhooks, f.writeReasonSums, f.writeSums,
+		func(ctx context.Context, b *projection.Batch) error { return f.writeNames(ctx, b, nameOf) },
 	} {
 		if err := part(ctx, b); err != nil {
 			return err
 		}
 	}
-	reached := f.place
-	if b.n > 0 {
-		reached.seq, reached.at = b.seq, b.at
+	reached := f.position
+	if b.Entries > 0 {
+		reached.seq, reached.at = b.Seq, b.At
 	}
-	if err := f.writePlace(ctx, reached); err != nil {
+	if err := f.writePosition(ctx, reached); err != nil {
 		return err
 	}
 	if err := f.exec(ctx, "COMMIT"); err != nil {
 		return err
 	}
-	f.place = reached
-	f.settler.wrote(b.n)
+	f.position = reached
+	f.checkpointer.countTransaction(b.Entries)
 	return nil
 }
 
-func (f *file) writePlace(ctx context.Context, p place) error {
+func (f *file) writePosition(ctx context.Context, p position) error {
 	return f.exec(ctx, "INSERT OR REPLACE INTO place VALUES (1, ?, ?, ?, ?, ?)", p.Exchange[:], p.Epoch, p.seq, p.at, p.begins)
 }
 
-func (f *file) writeLeads(ctx context.Context, b *batch) error {
-	w := f.rowsOf(ctx, "leads", 18)
-	for _, l := range b.leads {
+func (f *file) writeLeads(ctx context.Context, b *projection.Batch) error {
+	w := f.replaceRows(ctx, "leads", 18)
+	for _, l := range b.Leads {
 		if l == nil {
 			continue
 		}
 		if err := w.add(
-			l.id[:], l.seq, l.at, l.campaign, l.supplier, l.buyer, l.source, l.state, l.status, l.delivery, l.reason,
-			int64(l.price), int64(l.payout), l.currency.String(), idOrNull(l.auction), l.posts, l.test, l.erased,
+			l.Id[:], l.Seq, l.At, l.Campaign, l.Supplier, l.Buyer, l.Source, l.State, l.Status, l.Delivery, l.Reason,
+			int64(l.Price), int64(l.Payout), l.Currency.String(), idOrNull(l.Auction), l.Posts, l.Test, l.Erased,
 		); err != nil {
 			return err
 		}
 	}
-	return w.done()
+	return w.flush()
 }
 
 func idOrNull[ID ~[16]byte](id ID) any {
@@ -69,69 +70,68 @@ func idOrNull[ID ~[16]byte](id ID) any {
 	return id[:]
 }
 
-func (f *file) writePosts(ctx context.Context, b *batch) error {
-	w := f.rowsOf(ctx, "posts", 14)
-	for _, p := range b.posts {
+func (f *file) writePosts(ctx context.Context, b *projection.Batch) error {
+	w := f.replaceRows(ctx, "posts", 14)
+	for _, p := range b.Posts {
 		if p == nil {
 			continue
 		}
 		if err := w.add(
-			p.lead[:], p.nth, p.seq, p.at, p.buyer, int64(p.price), int64(p.payout), p.currency.String(),
-			p.settlement, p.settled, p.attempts, p.status, p.fault, p.elapsed,
+			p.Lead[:], p.Number, p.Seq, p.At, p.Buyer, int64(p.Price), int64(p.Payout), p.Currency.String(),
+			p.Settlement, p.Settled, p.Attempts, p.Status, p.Fault, p.Elapsed,
 		); err != nil {
 			return err
 		}
 	}
-	return w.done()
+	return w.flush()
 }
 
-func (f *file) writeAuctions(ctx context.Context, b *batch) error {
-	w := f.rowsOf(ctx, "auctions", 11)
-	for i := range b.auctions {
-		a := &b.auctions[i]
-		if err := w.add(a.id[:], a.seq, a.at, idOrNull(a.lead), a.campaign, a.supplier, a.source, a.state, a.reason, a.asked, a.test); err != nil {
+func (f *file) writeAuctions(ctx context.Context, b *projection.Batch) error {
+	w := f.replaceRows(ctx, "auctions", 11)
+	for i := range b.Auctions {
+		a := &b.Auctions[i]
+		if err := w.add(a.Id[:], a.Seq, a.At, idOrNull(a.Lead), a.Campaign, a.Supplier, a.Source, a.State, a.Reason, a.Asked, a.Test); err != nil {
 			return err
 		}
 	}
-	return w.done()
+	return w.flush()
 }
 
-func (f *file) writeBids(ctx context.Context, b *batch) error {
-	w := f.rowsOf(ctx, "bids", 10)
-	for i := range b.bids {
-		of := &b.bids[i].of
+func (f *file) writeBids(ctx context.Context, b *projection.Batch) error {
+	w := f.replaceRows(ctx, "bids", 10)
+	for i := range b.Bids {
+		of := &b.Bids[i].Bid
 		if err := w.add(
-			b.bids[i].auction[:], of.FilterSet, of.Buyer, of.Outcome, of.Elapsed,
+			b.Bids[i].Auction[:], of.FilterSet, of.Buyer, of.Outcome, of.Elapsed,
 			int64(of.Amount), int64(of.Payout), of.Currency.String(), of.Status, of.Fault,
 		); err != nil {
 			return err
 		}
 	}
-	return w.done()
+	return w.flush()
 }
 
-func (f *file) writeHooks(ctx context.Context, b *batch) error {
-	w := f.rowsOf(ctx, "webhooks", 9)
-	for _, h := range b.hooks {
-		if err := w.add(h.lead[:], h.of, h.supplier, h.caused, h.outcome, h.attempts, h.at, h.status, h.fault); err != nil {
+func (f *file) writeWebhooks(ctx context.Context, b *projection.Batch) error {
+	w := f.replaceRows(ctx, "webhooks", 9)
+	for _, h := range b.Webhooks {
+		if err := w.add(h.Lead[:], h.Type, h.Supplier, h.CausedAt, h.Outcome, h.Attempts, h.At, h.Status, h.Fault); err != nil {
 			return err
 		}
 	}
-	return w.done()
+	return w.flush()
 }
 
 // writeNames tells what the numbers of this batch's cells mean, to who opens the file
 // with other programs.
-func (f *file) writeNames(ctx context.Context, b *batch, nameOf func(event.NameKind, market.Ref) string) error {
-	for i, id := range b.sources.fresh {
-		ref := len(b.sources.refs) - len(b.sources.fresh) + i + 1
-		if err := f.exec(ctx, "INSERT INTO sources VALUES (?, ?)", ref, id); err != nil {
+func (f *file) writeNames(ctx context.Context, b *projection.Batch, nameOf func(event.NameKind, market.Ref) string) error {
+	ids, first := b.Sources.TakeUnwritten()
+	for i, id := range ids {
+		if err := f.exec(ctx, "INSERT INTO sources VALUES (?, ?)", first+int64(i), id); err != nil {
 			return err
 		}
 	}
-	b.sources.fresh = nil
-	for c := range b.fine {
-		for _, key := range []nameKey{{event.NameSupplier, c.supplier}, {event.NameBuyer, c.buyer}, {event.NameCampaign, c.campaign}} {
+	for c := range b.Sums {
+		for _, key := range []nameKey{{event.NameSupplier, c.Supplier}, {event.NameBuyer, c.Buyer}, {event.NameCampaign, c.Campaign}} {
 			if key.ref == 0 || f.names[key] {
 				continue
 			}
@@ -142,4 +142,14 @@ func (f *file) writeNames(ctx context.Context, b *batch, nameOf func(event.NameK
 		}
 	}
 	return nil
+}
+
+func (f *file) writeReasonSums(ctx context.Context, b *projection.Batch) error {
+	w := f.addSums(ctx, reasonTable, reasonKeyColumns, reasonSumColumns)
+	for y, n := range b.ReasonSums() {
+		if err := w.add(y.Unit, y.Start, y.Campaign, y.Supplier, y.Buyer, y.Reason, n[0], n[1], n[2]); err != nil {
+			return err
+		}
+	}
+	return w.flush()
 }

@@ -1,109 +1,100 @@
 package report
 
 import (
-	"cmp"
 	"context"
 	"slices"
-	"strings"
+
+	"pingpost/report/histogram"
+	"pingpost/report/projection"
 )
 
 // writeSums writes what a batch adds up to: at once what is, and else what is over.
-func (f *file) writeSums(ctx context.Context, b *batch) error {
-	now := quarterOf(b.at)
-	cellsTo, pacesTo := f.cellsTo(ctx), f.pacesTo(ctx)
-	for at, m := range rolled(b.fine, f.breath.take) {
-		if atOnce(at.grain, at.unit) || over(at.unit, at.start, now) {
+func (f *file) writeSums(ctx context.Context, b *projection.Batch) error {
+	now := projection.QuarterOf(b.At)
+	cellsTo, pacesTo := f.newSumWriter(ctx), f.newLatencyWriter(ctx)
+	for at, m := range projection.RollUp(b.Sums, f.throttle.restIfDue) {
+		if isWrittenAtOnce(at.Grouping, at.Unit) || hasEnded(at.Unit, at.Start, now) {
 			if err := cellsTo.write(at, m); err != nil {
 				return err
 			}
 			continue
 		}
-		into(f.open.cells, at).add(m)
+		projection.Ensure(f.openSums.sums, at).Add(m)
 	}
-	for at, h := range rolledPaces(b.paces, f.breath.take) {
-		if atOnce(at.grain, at.unit) || over(at.unit, at.start, now) {
+	for at, h := range projection.RollUpLatencies(b.Latencies, f.throttle.restIfDue) {
+		if isWrittenAtOnce(at.Grouping, at.Unit) || hasEnded(at.Unit, at.Start, now) {
 			if err := pacesTo.write(at, h); err != nil {
 				return err
 			}
 			continue
 		}
-		f.open.clock(at, *h)
+		f.openSums.addLatencies(at, *h)
 	}
-	if full := f.open.full(); full || now != f.open.quarter {
-		is := func(unit, start int64) bool { return full || over(unit, start, now) }
-		if err := f.end(is, cellsTo, pacesTo); err != nil {
+	if full := f.openSums.isFull(); full || now != f.openSums.lastQuarter {
+		is := func(unit, start int64) bool { return full || hasEnded(unit, start, now) }
+		if err := f.writeOpenSums(is, cellsTo, pacesTo); err != nil {
 			return err
 		}
-		f.open.quarter = now
+		f.openSums.lastQuarter = now
 	}
-	if err := cellsTo.done(); err != nil {
+	if err := cellsTo.flush(); err != nil {
 		return err
 	}
-	return pacesTo.done()
+	return pacesTo.flush()
 }
 
 // end writes the open sums of some units, in the order of the table: it is larger than
 // SQLite's cache, and at an hour's end there are many.
-func (f *file) end(is func(unit, start int64) bool, cellsTo cellsTo, pacesTo pacesTo) error {
-	var over []cellAt
-	for at := range f.open.cells {
-		if is(at.unit, at.start) {
+func (f *file) writeOpenSums(is func(unit, start int64) bool, cellsTo sumWriter, pacesTo latencyWriter) error {
+	var over []projection.SumPosition
+	for at := range f.openSums.sums {
+		if is(at.Unit, at.Start) {
 			over = append(over, at)
 		}
 	}
-	slices.SortFunc(over, cellAt.compare)
+	slices.SortFunc(over, projection.SumPosition.Compare)
 	for _, at := range over {
-		if err := cellsTo.write(at, f.open.cells[at]); err != nil {
+		if err := cellsTo.write(at, f.openSums.sums[at]); err != nil {
 			return err
 		}
-		delete(f.open.cells, at)
+		delete(f.openSums.sums, at)
 	}
-	for at, h := range f.open.paces {
-		if is(at.unit, at.start) {
+	for at, h := range f.openSums.latencies {
+		if is(at.Unit, at.Start) {
 			if err := pacesTo.write(at, h); err != nil {
 				return err
 			}
-			f.open.times -= len(*h)
-			delete(f.open.paces, at)
+			f.openSums.latencySlots -= len(*h)
+			delete(f.openSums.latencies, at)
 		}
 	}
 	return nil
 }
 
 type (
-	cellsTo struct{ *bulk }
-	pacesTo struct{ *bulk }
+	sumWriter     struct{ *rowWriter }
+	latencyWriter struct{ *rowWriter }
 )
 
-func (f *file) cellsTo(ctx context.Context) cellsTo {
-	return cellsTo{f.sumsOf(ctx, cells, cellKey, measureNames)}
+func (f *file) newSumWriter(ctx context.Context) sumWriter {
+	return sumWriter{f.addSums(ctx, sumTable, sumKeyColumns, projection.MeasureNames)}
 }
 
-func (w cellsTo) write(at cellAt, m *measures) error {
-	c := &at.of
-	row := make([]any, 0, len(cellKey)+countMeasures)
-	row = append(row, at.grain, at.unit, at.start, c.campaign, c.supplier, c.buyer, c.source, c.state, c.reason, c.currency.String())
+func (w sumWriter) write(at projection.SumPosition, m *projection.Measures) error {
+	c := &at.Key
+	row := make([]any, 0, len(sumKeyColumns)+projection.MeasureCount)
+	row = append(row, at.Grouping, at.Unit, at.Start, c.Campaign, c.Supplier, c.Buyer, c.Source, c.State, c.Reason, c.Currency.String())
 	for _, n := range m {
 		row = append(row, n)
 	}
 	return w.add(row...)
 }
 
-func (f *file) pacesTo(ctx context.Context) pacesTo {
-	return pacesTo{f.mergesOf(ctx, paces, paceKey, []string{"times"}, []string{"times = " + addTimes + "(times, excluded.times)"})}
+func (f *file) newLatencyWriter(ctx context.Context) latencyWriter {
+	return latencyWriter{f.mergeRows(ctx, latencyTable, latencyKeyColumns, []string{"times"}, []string{"times = " + histogram.AddFunction + "(times, excluded.times)"})}
 }
 
-func (w pacesTo) write(at paceAt, h *histogram) error {
-	of := &at.pace.of
-	return w.add(at.grain, at.unit, at.start, of.campaign, of.supplier, of.buyer, at.pace.kind, h.appendTo(nil))
-}
-
-// compare is the order of the table.
-func (at cellAt) compare(with cellAt) int {
-	a, b := &at.of, &with.of
-	return cmp.Or(
-		cmp.Compare(at.grain, with.grain), cmp.Compare(at.unit, with.unit), cmp.Compare(at.start, with.start),
-		cmp.Compare(a.campaign, b.campaign), cmp.Compare(a.supplier, b.supplier), cmp.Compare(a.buyer, b.buyer),
-		cmp.Compare(a.source, b.source), strings.Compare(a.state, b.state), cmp.Compare(a.reason, b.reason),
-	)
+func (w latencyWriter) write(at projection.LatencyPosition, h *histogram.Histogram) error {
+	of := &at.Key.Key
+	return w.add(at.Grouping, at.Unit, at.Start, of.Campaign, of.Supplier, of.Buyer, at.Key.Kind, h.AppendTo(nil))
 }

@@ -42,7 +42,9 @@ var layers = []layer{
 	{of: "api/errcode"},
 	{of: "api/generate"},
 	{of: "api/contract", may: []string{"api", "api/errcode"}},
-	{of: "report", may: []string{"engine/ledger", "engine/event", "engine/market/...", "internal/timer", "report/columnar", "wal"}},
+	{of: "report", may: []string{"engine/ledger", "engine/event", "engine/market/...", "internal/timer", "report/...", "wal"}},
+	{of: "report/projection", may: []string{"engine/ledger", "engine/event", "engine/market/...", "report/histogram"}},
+	{of: "report/histogram"},
 	{of: "report/columnar"},
 	{of: "wal", may: []string{"internal/timer"}},
 	{of: "wal/backup", may: []string{"internal/timer", "wal", "wal/backup/store"}},
@@ -103,7 +105,6 @@ var unfinishedWords = []string{"TO" + "DO", "FIX" + "ME", "XX" + "X", "HA" + "CK
 var filesExceptions = map[string]int{
 	"cmd/pingpost": 53,
 	"engine":       54,
-	"report":       42,
 }
 
 // prefixExceptions are shared prefixes above maxPrefix, with their number of files as the

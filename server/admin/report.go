@@ -80,7 +80,7 @@ func inUTC(at int64) string { return time.Unix(0, at).UTC().Format(time.RFC3339)
 // because until then the query may turn out too large.
 type reportLines struct {
 	answer *report.Answer
-	form   report.Form
+	form   report.Format
 	first  *report.Row
 }
 
@@ -137,7 +137,7 @@ func (a *Admin) rebuildReport(ctx *fasthttp.RequestCtx) {
 
 // readReportQuery parses the query. The default period is the current month in the zone, as
 // far as the report goes back.
-func readReportQuery(ctx *fasthttp.RequestCtx, now time.Time) (*report.Question, func(*report.Question) report.Form, *market.FieldError) {
+func readReportQuery(ctx *fasthttp.RequestCtx, now time.Time) (*report.Question, func(*report.Question) report.Format, *market.FieldError) {
 	query := ctx.QueryArgs()
 	q := &report.Question{Only: map[report.Dimension]string{}, Zone: time.UTC}
 	for name := range strings.SplitSeq(string(query.Peek("by")), ",") {

@@ -1,0 +1,198 @@
+package report
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"pingpost/engine/market"
+	"pingpost/report/projection"
+)
+
+// Answer is a report's rows, one after the other. It reads one state of the file,
+// whatever is written meanwhile. One goroutine uses it, and closes it.
+type Answer struct {
+	Question
+	Seq uint64 // the entry of the log that it is read to
+	At  int64
+
+	report    *Report
+	ctx       context.Context //nolint:containedctx // of its reading, which Close ends
+	cancel    context.CancelFunc
+	tx        *sql.Tx
+	sums      sumQuery
+	latencies sumQuery
+	sources   map[int64]string
+	rows      []*Row
+
+	units                   []int64 // that there are sums by of what is asked
+	nextQuarter, endQuarter int64   // quarters that are not answered yet
+}
+
+// Ask answers a question. The error is a *Fault, a *Behind, or of the file, which is
+// built anew where it is damaged.
+func (r *Report) Ask(ctx context.Context, q Question) (*Answer, error) {
+	if q.Zone == nil {
+		q.Zone = time.UTC
+	}
+	if err := q.validate(); err != nil {
+		return nil, err
+	}
+	r.mu.Lock()
+	f := r.file
+	r.mu.Unlock()
+	if f == nil {
+		return nil, &Behind{}
+	}
+	ctx, cancel := context.WithTimeout(ctx, r.opt.limits.timeout)
+	a := &Answer{Question: q, report: r, ctx: ctx, cancel: cancel}
+	err := a.handleFailure(func() error { return a.start(ctx, f) })
+	if err != nil {
+		a.Close()
+		return nil, err
+	}
+	return a, nil
+}
+
+// guard has damage, and a panic over it, be the report's to mend.
+func (a *Answer) handleFailure(do func() error) (err error) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			err = fmt.Errorf("what reads the report's file broke down: %v", cause)
+			a.tx = nil // nothing is called on it again
+			a.report.requestRebuild(err)
+		}
+	}()
+	err = cancelled(a.ctx, do())
+	var fault *Fault
+	var behind *Behind
+	switch {
+	case err == nil, errors.Is(err, io.EOF), errors.Is(err, context.Canceled), errors.As(err, &fault), errors.As(err, &behind):
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, sql.ErrConnDone):
+		err = tooLarge("it takes more than " + a.report.opt.limits.timeout.String())
+	default:
+		a.report.rebuildIfDamaged(err)
+	}
+	return err
+}
+
+// cancelled returns the context's error in place of one that the end of the context may
+// have caused. database/sql closes a transaction and its statements when their context
+// ends, and the reader then gets "statement is closed" or the like. That says nothing
+// about the file.
+func cancelled(ctx context.Context, err error) error {
+	var fault *Fault
+	var behind *Behind
+	switch {
+	case err == nil, errors.Is(err, io.EOF), errors.As(err, &fault), errors.As(err, &behind), ctx.Err() == nil:
+		return err
+	}
+	return ctx.Err()
+}
+
+func tooLarge(why string) error {
+	return &Fault{"from", "a question that costs less: " + why + "; shorten the time, or ask by less"}
+}
+
+func (a *Answer) start(ctx context.Context, f *file) (err error) {
+	if a.tx, err = f.readers.BeginTx(ctx, &sql.TxOptions{ReadOnly: true}); err != nil {
+		return err
+	}
+	begins := int64(0)
+	if err := a.tx.QueryRowContext(ctx, "SELECT seq, at, begins FROM place").Scan(&a.Seq, &a.At, &begins); err != nil {
+		return err
+	}
+	if err := a.checkCovered(begins); err != nil {
+		return err
+	}
+	if err := a.loadSources(ctx); err != nil {
+		return err
+	}
+	if err := a.prepareQueries(ctx); err != nil {
+		return err
+	}
+	return a.checkCost(ctx)
+}
+
+// covers sees that the file has all of the time that is asked about.
+func (a *Answer) checkCovered(begins int64) error {
+	if first := (begins + projection.Quarter - 1) / projection.Quarter * projection.Quarter; a.From < first && a.Since {
+		a.From, a.To = first, max(a.To, first)
+	} else if a.From < first {
+		first := time.Unix(0, first).UTC().Format(time.RFC3339)
+		return &Fault{"from", "a time that the report goes back to, which is " + first + " or later"}
+	}
+	return a.report.checkReached(a.Seq, a.At, a.To)
+}
+
+// mayLag is how far behind the log an answer may be that goes up to now.
+const maxLag = time.Minute
+
+func (a *Answer) loadSources(ctx context.Context) error {
+	a.sources = make(map[int64]string)
+	rows, err := a.tx.QueryContext(ctx, "SELECT ref, id FROM sources")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		var ref int64
+		var id string
+		if err := rows.Scan(&ref, &id); err != nil {
+			return err
+		}
+		a.sources[ref] = id
+	}
+	return rows.Err()
+}
+
+func (a *Answer) sourceRef(name string) int64 {
+	for ref, known := range a.sources {
+		if known == name {
+			return ref
+		}
+	}
+	if name == "" {
+		return projection.NoSource
+	}
+	return -1 // which none has
+}
+
+// Next is the next row, good until the call after it; io.EOF follows the last.
+func (a *Answer) Next() (row *Row, err error) {
+	for len(a.rows) == 0 {
+		if err := a.handleFailure(a.readPeriod); err != nil {
+			return nil, err
+		}
+	}
+	row, a.rows = a.rows[0], a.rows[1:]
+	return row, nil
+}
+
+// Close ends the reading.
+func (a *Answer) Close() {
+	if a.tx != nil {
+		_ = a.tx.Rollback()
+	}
+	a.cancel()
+}
+
+// nameOf is what a number is called.
+func (a *Answer) nameOf(d Dimension, c *projection.SumKey) string {
+	refs := map[Dimension]market.Ref{BySupplier: c.Supplier, ByBuyer: c.Buyer, ByCampaign: c.Campaign}
+	kind, configured := d.kind()
+	switch {
+	case configured:
+		return a.report.opt.Source.NameOf(kind, refs[d])
+	case d == BySource:
+		return a.sources[c.Source]
+	case d == ByState:
+		return c.State
+	case d == ByReason:
+		return c.Reason.String()
+	}
+	return ""
+}

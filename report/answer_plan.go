@@ -1,0 +1,150 @@
+package report
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"pingpost/report/histogram"
+	"pingpost/report/projection"
+)
+
+// sums is how to ask a table for the sums of a span; the grain, the unit and the
+// span's ends are its first arguments.
+type sumQuery struct {
+	statement *sql.Stmt // nil: it is not asked
+	args      []any     // what it is only of
+}
+
+const (
+	oldestQuarter = "SELECT start FROM " + sumTable + " WHERE grain = 7 AND unit = 1 ORDER BY start LIMIT 1"
+	newestQuarter = "SELECT start FROM " + sumTable + " WHERE grain = 7 AND unit = 1 ORDER BY start DESC LIMIT 1"
+	inSpan        = "grain = ? AND unit = ? AND start >= ? AND start < ?"
+)
+
+// plan makes of the question what is asked of the tables, of the time in which there is
+// something.
+func (a *Answer) prepareQueries(ctx context.Context) error {
+	where, args, err := a.conditions(a.report.opt.Source, a.sourceRef)
+	if err != nil {
+		return err
+	}
+	var selected []string
+	for _, name := range projection.MeasureNames {
+		selected = append(selected, "sum("+name+")")
+	}
+	if a.sums, err = a.prepareSums(ctx, sumTable, "currency", selected, where, args); err != nil {
+		return err
+	}
+	if projection.Parties.Includes(a.grouping()) {
+		if a.latencies, err = a.prepareSums(ctx, latencyTable, "kind", []string{histogram.SumFunction + "(times)"}, where, args); err != nil {
+			return err
+		}
+	}
+	if a.units = []int64{projection.Quarters}; a.usesRollups() {
+		a.units = []int64{projection.Days, projection.Hours, projection.Quarters}
+	}
+	var oldest, newest sql.NullInt64
+	if err := a.tx.QueryRowContext(ctx, "SELECT ("+oldestQuarter+"), ("+newestQuarter+")").Scan(&oldest, &newest); err != nil {
+		return err
+	}
+	if oldest.Valid {
+		a.nextQuarter, a.endQuarter = max(projection.QuarterOf(a.From), oldest.Int64), min(projection.QuarterOf(a.To), newest.Int64+1)
+	}
+	return nil
+}
+
+// sumsOf asks for sums by what the question is by, and by a column more.
+func (a *Answer) prepareSums(ctx context.Context, table, more string, selected []string, where string, args []any) (of sumQuery, err error) {
+	var by []string
+	for _, d := range a.By {
+		if !d.isTime() {
+			by = append(by, d.String())
+		}
+	}
+	by = append(by, more)
+	text := "SELECT " + strings.Join(append(slices.Clone(by), selected...), ", ") + " FROM " + table +
+		" WHERE " + inSpan + where + " GROUP BY " + strings.Join(by, ", ")
+	of.args = args
+	of.statement, err = a.tx.PrepareContext(ctx, text)
+	return of, err
+}
+
+// rolls tells whether hours and days have all that the question tells apart.
+func (q *Question) usesRollups() bool {
+	_, rolls := projection.SmallestGrouping(q.grouping(), projection.Days)
+	return rolls
+}
+
+// period is the spans of the next hour or day of the question, of whichever zone, or
+// of all the time where it is by none; false: there is no more.
+func (a *Answer) nextPeriod() (start time.Time, of []projection.Span, ok bool) {
+	if a.nextQuarter >= a.endQuarter {
+		return start, nil, false
+	}
+	first, end := a.nextQuarter, a.endQuarter
+	if a.isTimed() {
+		start = a.periodStart(timeOf(first))
+		for end = first + 1; end < a.endQuarter && a.periodStart(timeOf(end)).Equal(start); {
+			end++
+		}
+	}
+	a.nextQuarter = end
+	over := max(first, min(end, projection.QuarterOf(a.At)))
+	return start, append(projection.Spans(first, over, a.units), projection.Spans(over, end, []int64{projection.Quarters})...), true
+}
+
+func timeOf(at int64) time.Time { return time.Unix(0, at*projection.Quarter) }
+
+// count sees that not too much is to be added up.
+func (a *Answer) checkCost(ctx context.Context) error {
+	most := a.report.opt.limits.cells
+	first := a.nextQuarter
+	left := int64(most) + 1
+	where, args, err := a.conditions(a.report.opt.Source, a.sourceRef)
+	if err != nil {
+		return err
+	}
+	text := "SELECT count(*) FROM (SELECT 1 FROM " + sumTable + " WHERE " + inSpan + where + " LIMIT ?)"
+	for _, of := range a.mergedSpans() {
+		n := int64(0)
+		if err := a.tx.QueryRowContext(ctx, text, append(a.arguments(of, args), left)...).Scan(&n); err != nil {
+			return err
+		}
+		if left -= n; left <= 0 {
+			return tooLarge(fmt.Sprintf("it adds up more than %d cells", most))
+		}
+	}
+	a.nextQuarter = first
+	return nil
+}
+
+// merged are the spans of all periods; those that go on one another are one.
+func (a *Answer) mergedSpans() (all []projection.Span) {
+	for _, of, ok := a.nextPeriod(); ok; _, of, ok = a.nextPeriod() {
+		for _, s := range of {
+			if n := len(all); n > 0 && all[n-1].Unit == s.Unit && all[n-1].Last == s.First && s.First != projection.QuarterOf(a.At) {
+				all[n-1].Last = s.Last
+				continue
+			}
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// arguments are those of a span, in the smallest grain that will do, and of what is not
+// over in one that is written at once.
+func (a *Answer) arguments(of projection.Span, more []any) []any {
+	g, _ := projection.SmallestGrouping(a.grouping(), of.Unit)
+	if of.Unit == projection.Quarters && of.Last > projection.QuarterOf(a.At) {
+		g = projection.AllColumns
+		if projection.Parties.Includes(a.grouping()) {
+			g = projection.Parties
+		}
+	}
+	return append([]any{g, of.Unit, of.First, of.Last}, more...)
+}

@@ -1,0 +1,134 @@
+package report
+
+import (
+	"cmp"
+	"database/sql"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"pingpost/report/histogram"
+	"pingpost/report/projection"
+)
+
+// gather reads the rows of the next hour or day, or all of them.
+func (a *Answer) readPeriod() error {
+	start, of, ok := a.nextPeriod()
+	if !ok {
+		return io.EOF
+	}
+	groups := make(map[string]*Row)
+	for _, s := range of {
+		if err := a.addSumsOf(groups, s); err != nil {
+			return err
+		}
+	}
+	if a.latencies.statement != nil {
+		for _, s := range of {
+			if err := a.addLatenciesOf(groups, s); err != nil {
+				return err
+			}
+		}
+	}
+	for _, row := range groups {
+		row.Start = start
+		a.rows = append(a.rows, row)
+	}
+	slices.SortFunc(a.rows, func(x, y *Row) int {
+		for _, d := range a.By {
+			if c := strings.Compare(x.Names[d], y.Names[d]); c != 0 {
+				return c
+			}
+		}
+		return cmp.Compare(x.Currency, y.Currency)
+	})
+	a.rows = mergeCurrencies(a.rows)
+	return nil
+}
+
+// gatherSums adds what was counted in a span.
+func (a *Answer) addSumsOf(groups map[string]*Row, of projection.Span) error {
+	var at projection.SumKey
+	var currency string
+	var sum projection.Measures
+	places := append(a.scanTargets(&at), &currency)
+	for i := range sum {
+		places = append(places, &sum[i])
+	}
+	return a.eachSum(a.sums, of, places, func() error {
+		a.rowOf(groups, &at, currency, true).Add(&sum)
+		if len(groups) > a.report.opt.limits.groups {
+			return tooLarge(fmt.Sprintf("it has more than %d rows at once", a.report.opt.limits.groups))
+		}
+		return nil
+	})
+}
+
+// gatherPaces adds how long buyers took.
+func (a *Answer) addLatenciesOf(groups map[string]*Row, of projection.Span) error {
+	var at projection.SumKey
+	var kind projection.LatencyKind
+	var blob sql.RawBytes
+	return a.eachSum(a.latencies, of, append(a.scanTargets(&at), &kind, &blob), func() error {
+		row := a.rowOf(groups, &at, "", false)
+		if row == nil {
+			return nil
+		}
+		took, err := histogram.Parse(blob)
+		if kind == projection.PostLatency {
+			row.posts.Add(took)
+		} else {
+			row.pings.Add(took)
+		}
+		return err
+	})
+}
+
+// read calls for each of a span's sums, which is in its places then.
+func (a *Answer) eachSum(from sumQuery, of projection.Span, places []any, take func() error) error {
+	rows, err := from.statement.QueryContext(a.ctx, a.arguments(of, from.args)...)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		if err := rows.Scan(places...); err != nil {
+			return err
+		}
+		if err := take(); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+// places are where what the question is by stands in a cell.
+func (a *Answer) scanTargets(at *projection.SumKey) (all []any) {
+	of := map[Dimension]any{
+		BySupplier: &at.Supplier, ByBuyer: &at.Buyer, ByCampaign: &at.Campaign,
+		BySource: &at.Source, ByState: &at.State, ByReason: &at.Reason,
+	}
+	for _, d := range a.By {
+		if !d.isTime() {
+			all = append(all, of[d])
+		}
+	}
+	return all
+}
+
+// group is the row of a cell.
+func (a *Answer) rowOf(groups map[string]*Row, at *projection.SumKey, currency string, may bool) *Row {
+	var of Row
+	for _, d := range a.By {
+		of.Names[d] = a.nameOf(d, at)
+	}
+	key := strings.Join(of.Names[:], "\x00") + "\x00" + currency
+	found := groups[key]
+	if found == nil && may {
+		of.Currency = currency
+		found = &of
+		groups[key] = found
+	}
+	return found
+}

@@ -1,0 +1,244 @@
+package report
+
+import (
+	"context"
+	"database/sql"
+	"encoding/binary"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"pingpost/engine/event"
+	"pingpost/engine/market"
+	"pingpost/report/projection"
+)
+
+// filled is a file that was written to by hand, with so many leads.
+func filled(t *testing.T, leads int) (r *Report, f *file) {
+	t.Helper()
+	log := newLog()
+	for i := range leads {
+		log.log(time.Duration(i)*time.Second, &event.LeadDecided{Lead: leadID(i), Campaign: 1, Supplier: 1, Reason: market.ReasonFiltered})
+	}
+	r = New(options(log, t.TempDir()))
+	f, err := r.open(t.Context())
+	must(t, err)
+	t.Cleanup(func() { _ = f.close() })
+	reader, err := log.NewReader(0)
+	must(t, err)
+	more, err := r.applyBatch(t.Context(), f, reader)
+	must(t, err)
+	if more {
+		t.Fatal("it takes more than a batch")
+	}
+	return r, f
+}
+
+// alone is what a file says without what SQLite keeps beside it.
+func alone(t *testing.T, f *file) (leads int) {
+	t.Helper()
+	text, err := os.ReadFile(f.path)
+	must(t, err)
+	copied := filepath.Join(t.TempDir(), "alone.db")
+	must(t, os.WriteFile(copied, text, 0o600))
+	db, err := sql.Open("sqlite", dsn(copied, "rw"))
+	must(t, err)
+	defer db.Close()
+	if err := db.QueryRowContext(t.Context(), "SELECT count(*) FROM leads").Scan(&leads); err != nil {
+		return -1
+	}
+	return leads
+}
+
+// TestSettleMovesAllIntoTheFile, and not before there is enough of it.
+func TestSettleMovesAllIntoTheFile(t *testing.T) {
+	_, f := filled(t, 300)
+	if got := alone(t, f); got == 300 {
+		t.Fatal("one small batch was settled at once")
+	}
+	f.settled(t)
+	if got := alone(t, f); got != 300 {
+		t.Errorf("the file alone has %d of 300 leads", got)
+	}
+	for range checkpointTransactions {
+		must(t, f.write(t.Context(), projection.NewBatch(t.Context(), f, f.sources), f.nameless))
+		must(t, f.checkpointIfDue(t.Context()))
+	}
+	if f.checkpointer.transactions >= checkpointTransactions {
+		t.Errorf("%d transactions wait", f.checkpointer.transactions)
+	}
+	must(t, quickCheck(t.Context(), f.path))
+}
+
+func (*file) nameless(event.NameKind, market.Ref) string { return "" }
+
+// TestSettleLeavesReadersWhatTheyRead: who reads an older state goes on with it, and what
+// could not be moved because of that is moved later.
+func TestSettleLeavesReadersWhatTheyRead(t *testing.T) {
+	_, f := filled(t, 10)
+	tx, err := f.readers.BeginTx(t.Context(), &sql.TxOptions{ReadOnly: true})
+	must(t, err)
+	count := func() (n int) {
+		must(t, tx.QueryRowContext(t.Context(), "SELECT count(*) FROM leads").Scan(&n))
+		return n
+	}
+	count()
+	must(t, f.exec(t.Context(), "DELETE FROM leads"))
+	f.settled(t)
+	if got := count(); got != 10 {
+		t.Errorf("a reader has %d of the 10 leads that it began with", got)
+	}
+	must(t, tx.Rollback())
+	f.settled(t)
+	if got := alone(t, f); got != 0 {
+		t.Errorf("the file alone has %d leads after all were removed", got)
+	}
+}
+
+// TestSettleGivesUpOnAFileThatIsGone: the error is told, and the follower opens another.
+func TestSettleGivesUpOnAFileThatIsGone(t *testing.T) {
+	_, f := filled(t, 10)
+	must(t, os.Remove(f.path+"-wal"))
+	f.checkpointer.transactions = checkpointTransactions
+	if err := f.checkpointIfDue(context.Background()); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("settled into what is not there: %v", err)
+	}
+}
+
+// settled moves all there is.
+func (f *file) settled(t *testing.T) {
+	t.Helper()
+	if settled, err := f.checkpointAt(t.Context(), 0); err != nil || !settled {
+		t.Fatal("it did not settle", err)
+	}
+}
+
+// logText is a log of SQLite, with frames of these pages, of which the last few are of
+// before it began anew.
+func logText(size int64, numbers []int64, stale int) []byte {
+	text := binary.BigEndian.AppendUint32(make([]byte, logPageSize), uint32(size))
+	text = append(text, "seq.saltsaltsum.sum."...)
+	for i, n := range numbers {
+		frame := binary.BigEndian.AppendUint32(nil, uint32(n))
+		salt := "saltsalt"
+		if i >= len(numbers)-stale {
+			salt = "saltolds"
+		}
+		frame = append(append(frame, "size"+salt...), "sum.sum."...)
+		text = append(text, append(frame, make([]byte, size)...)...)
+	}
+	return text
+}
+
+// TestPagesInALog: what is flushed has every page that the frames of now name, no byte
+// twice, in order.
+func TestPagesInALog(t *testing.T) {
+	dir := t.TempDir()
+	rapid.Check(t, func(rt *rapid.T) {
+		size := rapid.SampledFrom([]int64{smallestPage, 4096, biggestPage}).Draw(rt, "size")
+		numbers := rapid.SliceOfN(rapid.Int64Range(1, 200), 0, 40).Draw(rt, "numbers")
+		stale := rapid.IntRange(0, len(numbers)).Draw(rt, "stale")
+		done := rapid.IntRange(0, len(numbers)-stale).Draw(rt, "done")
+		path := filepath.Join(dir, "log")
+		text := logText(size, numbers, stale)
+		must(t, os.WriteFile(path, text, 0o600))
+		log, err := os.Open(path)
+		must(t, err)
+		defer log.Close()
+		l, err := readWAL(log, walHeader(text), int64(done))
+		must(t, err)
+		fresh := numbers[done : len(numbers)-stale]
+		if got := (l.endOfFrames - l.firstFrame) / (frameHeader + size); int(got) != len(fresh) || l.firstFrame != 32+int64(done)*(frameHeader+size) {
+			rt.Fatalf("%d frames from %d on, want %d behind %d", got, l.firstFrame, len(fresh), done)
+		}
+		covered, before := map[int64]bool{}, int64(-1)
+		for off, n := range l.pages() {
+			if off <= before || off%size != 0 || n%size != 0 || n <= 0 {
+				rt.Fatalf("a range of %d bytes from %d on, after one that ends at %d", n, off, before)
+			}
+			for at := off; at < off+n; at += size {
+				covered[at/size+1] = true
+			}
+			before = off + n - 1
+		}
+		for _, n := range fresh {
+			if !covered[n] {
+				rt.Errorf("page %d is not flushed", n)
+			}
+		}
+		for n := range covered {
+			if !slices.ContainsFunc(fresh, func(m int64) bool { return m <= n && (n-m)*size <= maxPageGap+size }) {
+				rt.Errorf("page %d is flushed, and none near it is named", n)
+			}
+		}
+		text[20]++ // it began anew
+		if l, err := readWAL(log, walHeader(text), int64(done)); err != nil || l.firstFrame != 32 {
+			rt.Errorf("frames from %d on of another log: %v", l.firstFrame, err)
+		}
+	})
+}
+
+// TestAnEmptyLogHasNoPages, and one of something else is an error.
+func TestAnEmptyLogHasNoPages(t *testing.T) {
+	log, err := os.Create(filepath.Join(t.TempDir(), "log"))
+	must(t, err)
+	defer log.Close()
+	if l, err := readWAL(log, walHeader{}, 0); err != nil || len(l.pageOffsets) > 0 {
+		t.Errorf("%d pages in nothing: %v", len(l.pageOffsets), err)
+	}
+	_, err = log.Write(make([]byte, 100))
+	must(t, err)
+	if _, err := readWAL(log, walHeader{}, 0); err == nil {
+		t.Error("zeros are a log")
+	}
+}
+
+// TestSettleGoesOnWhereItWas: what was moved is not looked at again until SQLite's log
+// begins anew, and then all of it is.
+func TestSettleGoesOnWhereItWas(t *testing.T) {
+	_, f := filled(t, 300)
+	f.settled(t)
+	if f.checkpointer.movedFrames == 0 {
+		t.Fatal("nothing was moved")
+	}
+	head, moved := f.checkpointer.lastHeader, f.checkpointer.movedFrames
+	for i := range 3 {
+		must(t, f.exec(t.Context(), "UPDATE leads SET test = ?", i))
+		f.settled(t)
+	}
+	if f.checkpointer.lastHeader == head {
+		t.Error("SQLite's log did not begin anew")
+	}
+	if f.checkpointer.movedFrames >= moved+300 {
+		t.Errorf("%d frames after it began anew", f.checkpointer.movedFrames)
+	}
+	must(t, quickCheck(t.Context(), f.path))
+	if got := alone(t, f); got != 300 {
+		t.Errorf("the file alone has %d of 300 leads", got)
+	}
+}
+
+// TestSortsBesideItsFile: a machine may have no other folder that can be written to, and
+// where there is none at all that is no fault of the file.
+func TestSortsBesideItsFile(t *testing.T) {
+	_, f := filled(t, 10)
+	for _, db := range []*sql.DB{f.pool, f.readers} {
+		var dir string
+		if db == f.pool {
+			must(t, f.writer.QueryRowContext(t.Context(), "PRAGMA temp_store_directory").Scan(&dir))
+		} else {
+			must(t, db.QueryRowContext(t.Context(), "PRAGMA temp_store_directory").Scan(&dir))
+		}
+		if dir != filepath.Dir(f.path) {
+			t.Errorf("it sorts in %q", dir)
+		}
+	}
+	if !isTransient(noTempPath) {
+		t.Error("that there is no folder to sort in spoils the file")
+	}
+}

@@ -1,0 +1,159 @@
+package report
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"pingpost/report/columnar"
+)
+
+// Form writes an answer's rows down, one after the other: rows are never gathered.
+type Format interface {
+	// ContentType is what it is by the names of HTTP.
+	ContentType() string
+	// Begin is what stands before the rows.
+	Begin(dst []byte) []byte
+	Row(dst []byte, row *Row) []byte
+	// End is what stands behind the rows. With an error the answer is not whole, and must
+	// not look it.
+	End(dst []byte) ([]byte, error)
+}
+
+// NewCSV writes by RFC 4180, below a line of names. A text that a spreadsheet would take
+// for a formula has an apostrophe before it.
+func NewCSV(q *Question) Format {
+	f := &csvFormat{columns: columnsFor(q)}
+	f.csv = csv.NewWriter(&f.text)
+	f.csv.UseCRLF = true
+	return f
+}
+
+// NewNDJSON writes an object a line. What there is none of is null.
+func NewNDJSON(q *Question) Format { return &ndjsonFormat{columnsFor(q)} }
+
+// NewParquet writes an Apache Parquet file with a type for each column, in which it notes
+// the question's time and zone. What there is none of is null.
+func NewParquet(q *Question) Format {
+	f := &parquetFormat{columns: columnsFor(q)}
+	of := make([]columnar.Column, len(f.columns))
+	for i := range f.columns {
+		of[i] = columnar.Column{Name: f.columns[i].name, Kind: f.columns[i].kind, Optional: f.columns[i].kind == columnar.Share}
+	}
+	f.file = columnar.New(of, map[string]string{
+		"from": time.Unix(0, q.From).UTC().Format(time.RFC3339), "to": time.Unix(0, q.To).UTC().Format(time.RFC3339), "zone": q.Zone.String(),
+	})
+	f.cells = make([]columnar.Cell, len(of))
+	return f
+}
+
+type csvFormat struct {
+	columns []column
+	text    bytes.Buffer
+	csv     *csv.Writer
+	cells   []string
+}
+
+func (*csvFormat) ContentType() string { return "text/csv; charset=utf-8" }
+
+func (f *csvFormat) Begin(dst []byte) []byte {
+	f.cells = f.cells[:0]
+	for i := range f.columns {
+		f.cells = append(f.cells, f.columns[i].name)
+	}
+	return f.line(dst)
+}
+
+func (f *csvFormat) Row(dst []byte, row *Row) []byte {
+	f.cells = f.cells[:0]
+	for i := range f.columns {
+		text := string(f.columns[i].appendText(nil, row))
+		if f.columns[i].kind == columnar.Name {
+			text = CSVText(text)
+		}
+		f.cells = append(f.cells, text)
+	}
+	return f.line(dst)
+}
+
+// CSVText returns the text as a cell that no spreadsheet reads as a formula: it adds an
+// apostrophe where the first character can start one. Spreadsheets for East Asian
+// languages read full-width signs as the signs themselves.
+func CSVText(text string) string {
+	first, _ := utf8.DecodeRuneInString(text)
+	if text != "" && strings.ContainsRune("=+-@＝＋－＠\t\r\n", first) {
+		return "'" + text
+	}
+	return text
+}
+
+// line writes to memory, which takes everything.
+func (f *csvFormat) line(dst []byte) []byte {
+	f.text.Reset()
+	_ = f.csv.Write(f.cells)
+	f.csv.Flush()
+	return append(dst, f.text.Bytes()...)
+}
+
+func (*csvFormat) End(dst []byte) ([]byte, error) { return dst, nil }
+
+type ndjsonFormat struct{ columns []column }
+
+func (*ndjsonFormat) ContentType() string { return "application/x-ndjson" }
+
+func (*ndjsonFormat) Begin(dst []byte) []byte { return dst }
+
+func (f *ndjsonFormat) Row(dst []byte, row *Row) []byte {
+	for i := range f.columns {
+		begin := byte(',')
+		if i == 0 {
+			begin = '{'
+		}
+		dst = append(append(append(dst, begin, '"'), f.columns[i].name...), '"', ':')
+		value := f.columns[i].appendText(nil, row)
+		switch {
+		case f.columns[i].quoted():
+			quoted, _ := json.Marshal(string(value)) // any string can be
+			dst = append(dst, quoted...)
+		case len(value) == 0:
+			dst = append(dst, "null"...)
+		default:
+			dst = append(dst, value...)
+		}
+	}
+	return append(dst, '}', '\n')
+}
+
+func (*ndjsonFormat) End(dst []byte) ([]byte, error) { return dst, nil }
+
+type parquetFormat struct {
+	columns []column
+	file    *columnar.Writer
+	cells   []columnar.Cell
+}
+
+func (*parquetFormat) ContentType() string { return columnar.ContentType }
+
+func (*parquetFormat) Begin(dst []byte) []byte { return dst }
+
+func (f *parquetFormat) Row(dst []byte, row *Row) []byte {
+	for i := range f.columns {
+		c, cell := &f.columns[i], &f.cells[i]
+		switch c.kind {
+		case columnar.Name:
+			cell.Text = append(cell.Text[:0], c.text(row)...)
+			continue
+		case columnar.Share:
+			millionths, ok := c.number(row)
+			cell.None, cell.Share = !ok, float64(millionths)/1e6
+			continue
+		}
+		cell.Number, _ = c.number(row)
+	}
+	return f.file.Row(dst, f.cells)
+}
+
+func (f *parquetFormat) End(dst []byte) ([]byte, error) { return f.file.End(dst) }

@@ -1,0 +1,167 @@
+package report
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/parquet-go/parquet-go"
+
+	"pingpost/engine/market"
+	"pingpost/report/columnar"
+	"pingpost/report/projection"
+)
+
+func (r *running) written(q Question, form func(*Question) Format) string {
+	r.t.Helper()
+	f := form(&q)
+	text := f.Begin(nil)
+	for _, row := range r.ask(q) {
+		text = f.Row(text, &row)
+	}
+	text, err := f.End(text)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return string(text)
+}
+
+// TestForms: the same rows in both forms, with money to the last digit and rates of
+// nothing left out.
+func TestForms(t *testing.T) {
+	r := traded(t)
+	q := whole(ByBuyer)
+	text := r.written(q, NewCSV)
+	const want = "buyer_id,currency,leads,unmatched,auctions,pings,bids,bid_rate,wins,win_rate,timeouts,ping_p50_ms,ping_p99_ms," +
+		"posts,post_rejects,post_timeouts,post_p50_ms,post_p99_ms,sales,revenue,payout,returns,credit,reversal,margin\r\n" +
+		",,4,1,2,0,0,,0,,0,,,0,0,0,,,0,0,0,0,0,0,0\r\n" +
+		"buy_a,USD,0,0,0,1,1,1,0,0,0,9.984,9.984,0,0,0,,,1,12.050001,9.64,1,12.050001,9.64,0\r\n" +
+		"buy_b,USD,0,0,0,2,2,1,2,1,0,19.968,19.968,2,1,1,30.208,71.68,1,5,4,0,0,0,1\r\n" +
+		"buy_c,USD,0,0,0,1,1,1,0,0,0,39.936,39.936,1,0,0,50.176,50.176,1,8,6.4,0,0,0,1.6\r\n" +
+		"buy_d,,0,0,0,1,0,0,0,,1,,,0,0,0,,,0,0,0,0,0,0,0\r\n"
+	if text != want {
+		t.Errorf("it writes\n%s\nand not\n%s", text, want)
+	}
+	cells, err := csv.NewReader(strings.NewReader(text)).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSpace(r.written(q, NewNDJSON)), "\n")
+	if len(lines) != len(cells)-1 {
+		t.Fatalf("%d lines, and %d rows", len(lines), len(cells)-1)
+	}
+	for i, line := range lines {
+		object := map[string]any{}
+		decoder := json.NewDecoder(strings.NewReader(line))
+		decoder.UseNumber()
+		if err := decoder.Decode(&object); err != nil {
+			t.Fatal(err)
+		}
+		for j, name := range cells[0] {
+			said := ""
+			switch value := object[name].(type) {
+			case string:
+				said = value
+			case json.Number:
+				said = value.String()
+			}
+			if said != cells[i+1][j] || len(object) != len(cells[0]) {
+				t.Errorf("row %d, %s: %q in NDJSON, %q in CSV", i, name, said, cells[i+1][j])
+			}
+		}
+	}
+}
+
+// TestParquet: the same rows once more, each cell of the type that its column has, and
+// money to the last digit.
+func TestParquet(t *testing.T) {
+	r := traded(t)
+	q := whole(ByHour, ByBuyer, BySource)
+	q.Zone = time.FixedZone("Asia/Kolkata", 5*3600+1800)
+	lines := strings.Split(strings.TrimSpace(r.written(q, NewNDJSON)), "\n")
+	data := r.written(q, NewParquet)
+	file, err := parquet.OpenFile(strings.NewReader(data), int64(len(data)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if zone, _ := file.Lookup("zone"); zone != "Asia/Kolkata" {
+		t.Errorf("it is of the zone %q", zone)
+	}
+	if file.NumRows() != int64(len(lines)) || len(lines) < 5 {
+		t.Fatalf("%d rows, and %d lines", file.NumRows(), len(lines))
+	}
+	rows := make([]parquet.Row, len(lines))
+	if n, err := parquet.NewReader(file).ReadRows(rows); n != len(lines) {
+		t.Fatalf("%d rows are read: %v", n, err)
+	}
+	columns := columnsFor(&q)
+	for i, line := range lines {
+		object := map[string]any{}
+		decoder := json.NewDecoder(strings.NewReader(line))
+		decoder.UseNumber()
+		if err := decoder.Decode(&object); err != nil {
+			t.Fatal(err)
+		}
+		for j, c := range columns {
+			if got, want := typed(t, c.kind, rows[i][j]), object[c.name]; got != want {
+				t.Errorf("row %d, %s: %v in Parquet, %v in NDJSON", i, c.name, got, want)
+			}
+		}
+	}
+}
+
+// typed is a cell as NDJSON has it.
+func typed(t *testing.T, kind columnar.Kind, v parquet.Value) any {
+	t.Helper()
+	switch {
+	case v.IsNull():
+		return nil
+	case kind == columnar.Name:
+		return string(v.ByteArray())
+	case kind == columnar.Instant:
+		return time.UnixMicro(v.Int64()).In(time.FixedZone("", 5*3600+1800)).Format(time.RFC3339)
+	case kind == columnar.Money:
+		return json.Number(market.Money(v.Int64()).AppendJSON(nil))
+	case kind == columnar.Count:
+		return json.Number(strconv.FormatInt(v.Int64(), 10))
+	}
+	return json.Number(strconv.FormatFloat(v.Double(), 'f', -1, 64))
+}
+
+// TestFormulas: what begins like a formula is none in a spreadsheet, and is as it is in
+// NDJSON and Parquet.
+func TestFormulas(t *testing.T) {
+	q := whole(BySupplier, BySource)
+	for _, name := range []string{"=1+1", "+1", "-1", "@x", "\tx", "\rx", "\nx", "＝1+1", "＋1", "－1", "＠x"} {
+		row := &Row{}
+		row.Names[BySupplier], row.Names[BySource] = name, "plain"
+		cells, err := csv.NewReader(strings.NewReader(string(NewCSV(&q).Row(nil, row)))).Read()
+		if err != nil || cells[0] != "'"+strings.ReplaceAll(name, "\r", "") || cells[1] != "plain" {
+			t.Errorf("%q is written as %q: %v", name, cells, err)
+		}
+		object := map[string]any{}
+		if file := inParquet(t, &q, row); !strings.Contains(file, name) || strings.Contains(file, "'"+name) {
+			t.Errorf("%q is not in Parquet as it is", name)
+		}
+		if err := json.Unmarshal(NewNDJSON(&q).Row(nil, row), &object); err != nil || object["supplier_id"] != name {
+			t.Errorf("%q is written as %q: %v", name, object["supplier_id"], err)
+		}
+	}
+	row := &Row{Measures: projection.Measures{projection.SumPayout: 5}}
+	if text := string(NewCSV(&q).Row(nil, row)); !strings.Contains(text, ",-0.000005\r\n") {
+		t.Errorf("less than nothing is a number: %q", text)
+	}
+}
+
+func inParquet(t *testing.T, q *Question, row *Row) string {
+	t.Helper()
+	f := NewParquet(q)
+	file, err := f.End(f.Row(nil, row))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(file)
+}

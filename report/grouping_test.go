@@ -1,0 +1,231 @@
+package report
+
+import (
+	"fmt"
+	"maps"
+	"math/bits"
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"pingpost/engine/event"
+	"pingpost/report/histogram"
+	"pingpost/report/projection"
+)
+
+// TestSpans: every quarter is in one of them, once, and no day or hour that is in the time
+// as a whole is in pieces.
+func TestSpans(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		first := rapid.Int64Range(-1000, 1000).Draw(t, "first")
+		last := first + rapid.Int64Range(0, 1000).Draw(t, "quarters")
+		next := first
+		for _, of := range projection.Spans(first, last, []int64{projection.Days, projection.Hours, projection.Quarters}) {
+			if of.First*of.Unit != next || of.Last <= of.First {
+				t.Fatalf("%+v begins elsewhere than at %d", of, next)
+			}
+			for _, longer := range []int64{projection.Hours, projection.Days} {
+				whole := -projection.FloorDiv(-of.First*of.Unit, longer)
+				if of.Unit < longer && (whole+1)*longer <= of.Last*of.Unit {
+					t.Fatalf("%+v has a whole unit of %d", of, longer)
+				}
+			}
+			next = of.Last * of.Unit
+		}
+		if next != last {
+			t.Fatalf("they end at %d, want %d", next, last)
+		}
+	})
+}
+
+// TestCovering: what tells apart two columns or fewer, or the parties, is read by days, and
+// from cells that tell apart no more columns than it has to.
+func TestCovering(t *testing.T) {
+	for g := range projection.AllColumns + 1 {
+		for _, unit := range []int64{projection.Quarters, projection.Hours, projection.Days} {
+			found, ok := projection.SmallestGrouping(g, unit)
+			n := bits.OnesCount8(uint8(g))
+			if want := unit == projection.Quarters || n <= 2 || projection.Parties.Includes(g); ok != want {
+				t.Errorf("%06b by %d: %t", g, unit, ok)
+			}
+			if !found.Includes(g) || ok && unit != projection.Quarters && found != g || n <= 1 && found != g {
+				t.Errorf("%06b by %d is read from %06b", g, unit, found)
+			}
+		}
+	}
+}
+
+// naive adds up a question from the quarters of fine cells and from the bids: a line of what
+// it comes to by the start and the names of its rows.
+func (r *running) naive(q *Question, from int64) map[string]string {
+	r.t.Helper()
+	type sum struct {
+		projection.Measures
+		pings histogram.Histogram
+	}
+	all := map[string]*sum{}
+	of := func(at int64, c *projection.SumKey) *sum {
+		names := map[Dimension]string{
+			BySupplier: r.opt.Source.NameOf(event.NameSupplier, c.Supplier), ByBuyer: r.opt.Source.NameOf(event.NameBuyer, c.Buyer),
+			ByCampaign: r.opt.Source.NameOf(event.NameCampaign, c.Campaign), ByState: c.State, ByReason: c.Reason.String(),
+		}
+		for d, name := range q.Only {
+			if names[d] != name {
+				return new(sum)
+			}
+		}
+		if at < from || at >= q.To {
+			return new(sum)
+		}
+		key := ""
+		if q.isTimed() {
+			key = q.periodStart(timeOf(projection.QuarterOf(at))).Format(time.RFC3339)
+		}
+		for _, d := range q.By {
+			key += "|" + names[d]
+		}
+		return projection.Ensure(all, key)
+	}
+	var at int64
+	var c projection.SumKey
+	var currency string
+	var m projection.Measures
+	places := []any{&at, &c.Campaign, &c.Supplier, &c.Buyer, &c.Source, &c.State, &c.Reason, &currency}
+	for i := range m {
+		places = append(places, &m[i])
+	}
+	r.eachRow("SELECT start, campaign, supplier, buyer, source, state, reason, currency, "+list(projection.MeasureNames)+" FROM cells WHERE grain = 63 AND unit = 1", places, func() {
+		of(at*projection.Quarter, &c).Add(&m)
+	})
+	if projection.Parties.Includes(q.grouping()) {
+		c = projection.SumKey{}
+		elapsed := int64(0)
+		r.eachRow("SELECT a.at, a.campaign, a.supplier, b.buyer, b.elapsed FROM bids b JOIN auctions a ON a.id = b.auction WHERE a.test = 0 AND b.status <> 0",
+			[]any{&at, &c.Campaign, &c.Supplier, &c.Buyer, &elapsed}, func() { of(at, &c).pings.Record(elapsed) })
+	}
+	lines := map[string]string{}
+	for key, s := range all {
+		lines[key] = fmt.Sprint(s.Measures, s.pings)
+	}
+	return lines
+}
+
+func list(names []string) (text string) {
+	for i, name := range names {
+		if i > 0 {
+			text += ", "
+		}
+		text += name
+	}
+	return text
+}
+
+func (r *running) eachRow(text string, places []any, take func()) {
+	r.t.Helper()
+	r.mu.Lock()
+	f := r.file
+	r.mu.Unlock()
+	rows, err := f.readers.Query(text)
+	must(r.t, err)
+	defer rows.Close()
+	for rows.Next() {
+		must(r.t, rows.Scan(places...))
+		take()
+	}
+	must(r.t, rows.Err())
+}
+
+var zones = []string{"UTC", "America/New_York", "Asia/Kolkata", "Asia/Kathmandu", "Australia/Lord_Howe"}
+
+func (b *bazaar) drawQuestion(t *rapid.T) *Question {
+	zone, err := time.LoadLocation(rapid.SampledFrom(zones).Draw(t, "zone"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	from := projection.QuarterOf(start.UnixNano()) + rapid.SampledFrom([]int64{-200, -30, 0, 3, 50, 700}).Draw(t, "about") + rapid.Int64Range(-30, 30).Draw(t, "from")
+	q := &Question{Since: true, Zone: zone, From: from * projection.Quarter, Only: map[Dimension]string{}}
+	q.To = q.From + rapid.Int64Range(1, 2000).Draw(t, "quarters")*projection.Quarter
+	q.By = rapid.SampledFrom([][]Dimension{nil, {ByHour}, {ByDay}}).Draw(t, "by time")
+	for _, d := range []Dimension{BySupplier, ByBuyer, ByCampaign, ByState, ByReason} {
+		switch rapid.IntRange(0, 7).Draw(t, d.String()) {
+		case 0:
+			q.By = append(slices.Clone(q.By), d)
+		case 1:
+			switch kind, configured := d.kind(); {
+			case configured:
+				q.Only[d] = rapid.SampledFrom(testNames[kind]).Draw(t, "only")
+			case d == ByState:
+				q.Only[d] = rapid.SampledFrom([]string{"CA", "TX", ""}).Draw(t, "only")
+			}
+		}
+	}
+	return q
+}
+
+// TestSumsAreOfQuarters: whatever is asked, in any zone and between any quarters, comes to
+// what its quarters come to, also where a day is removed in part, and where a day was
+// written in several batches and by several runs.
+func TestSumsAreOfQuarters(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		b := newBazaar(rt, rapid.SampledFrom([]time.Duration{10 * time.Minute, 4 * time.Hour, 40 * time.Hour}).Draw(rt, "apart"))
+		newest := time.Unix(0, b.log.entries[len(b.log.entries)-1].At).Sub(start)
+		for n := range rapid.IntRange(0, 6).Draw(rt, "after the clock was set back") {
+			b.lead(rt, 100+n, time.Duration(rapid.IntRange(0, int(newest/time.Hour)).Draw(rt, "to"))*time.Hour)
+			if rapid.Bool().Draw(rt, "and right") {
+				b.lead(rt, 200+n, newest)
+			}
+		}
+		opt := options(b.log, t.TempDir())
+		opt.maxOpenSums = rapid.SampledFrom([]int{20, defaultMaxOpenSums, defaultMaxOpenSums}).Draw(rt, "open sums")
+		opt.checkInterval, opt.Now = time.Hour, func() time.Time { return start.Add(50 * 24 * time.Hour) }
+		all := b.log.entries
+		b.log.entries = all[:1]
+		r := run(t, b.log, opt)
+		for done := 1; done < len(all); {
+			done = rapid.IntRange(done+1, len(all)).Draw(rt, "entries")
+			b.log.change(func() { b.log.entries = all[:done] })
+			r.caughtUp()
+			if rapid.Bool().Draw(rt, "again") {
+				r = r.again()
+			}
+		}
+		r.stop()
+		if rapid.Bool().Draw(rt, "keeps") {
+			opt.Retention = 50*24*time.Hour - time.Duration(rapid.IntRange(1, 1000).Draw(rt, "swept"))*15*time.Minute
+		}
+		r = run(t, b.log, opt)
+		defer r.stop()
+		r.caughtUp()
+		begins := int64(0)
+		if opt.Retention > 0 {
+			begins = projection.QuarterOf(opt.Now().Add(-opt.Retention).UnixNano()) * projection.Quarter
+			left := fmt.Sprintf(" WHERE (start + 1) * unit <= %d", begins/projection.Quarter)
+			r.until("all sums of what is past keeping are gone", func() bool {
+				return r.scalar("SELECT (SELECT count(*) FROM cells"+left+") + (SELECT count(*) FROM paces"+left+") + (SELECT count(*) FROM whys"+left+")") == "0"
+			})
+		}
+		for range 8 {
+			q := b.drawQuestion(rt)
+			if opt.Retention > 0 && projection.Parties.Includes(q.grouping()) {
+				q.Only[ByState] = "CA" // a removed bid may be of a quarter that is kept, by a second
+			}
+			want := r.naive(q, max(begins, q.From))
+			got := map[string]string{}
+			for _, row := range r.ask(*q) {
+				key := ""
+				if q.isTimed() {
+					key = row.Start.Format(time.RFC3339)
+				}
+				for _, d := range q.By {
+					key += "|" + row.Names[d]
+				}
+				got[key] = fmt.Sprint(row.Measures, row.pings)
+			}
+			if !maps.Equal(got, want) {
+				rt.Fatalf("%+v comes to\n%v, want\n%v", *q, got, want)
+			}
+		}
+	})
+}

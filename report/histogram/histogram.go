@@ -1,0 +1,97 @@
+package histogram
+
+import (
+	"cmp"
+	"encoding/binary"
+	"errors"
+	"slices"
+	"time"
+)
+
+// histogram counts times by slot, in the order of the slots; nil: none. In the file it is
+// a blob: of each slot how far it is from the one before and how many there are, as
+// varints.
+type Histogram []slotCount
+
+type slotCount struct{ slot, count uint64 }
+
+// Record adds one latency in nanoseconds.
+func (h *Histogram) Record(elapsed int64) { h.addSlot(uint64(slotOf(elapsed)), 1) }
+
+// count adds times of one slot.
+func (h *Histogram) addSlot(slot, n uint64) {
+	i, known := slices.BinarySearchFunc(*h, slot, func(t slotCount, slot uint64) int { return cmp.Compare(t.slot, slot) })
+	if known {
+		(*h)[i].count += n
+		return
+	}
+	*h = slices.Insert(*h, i, slotCount{slot, n})
+}
+
+// add adds another one's times.
+func (h *Histogram) Add(other Histogram) {
+	for _, t := range other {
+		h.addSlot(t.slot, t.count)
+	}
+}
+
+// quantile is the time that so many thousandths did not exceed; false: there is none.
+func (h Histogram) Quantile(thousandths uint64) (time.Duration, bool) {
+	total := uint64(0)
+	for _, t := range h {
+		total += t.count
+	}
+	rank := (total*thousandths + 999) / 1000
+	for _, t := range h {
+		if t.count >= rank {
+			return timeOfSlot(int(t.slot)), true
+		}
+		rank -= t.count
+	}
+	return 0, false
+}
+
+func (h Histogram) AppendTo(dst []byte) []byte {
+	last := uint64(0)
+	for _, t := range h {
+		dst = binary.AppendUvarint(binary.AppendUvarint(dst, t.slot-last), t.count)
+		last = t.slot
+	}
+	return dst
+}
+
+// errNoTimes is of a blob that is no histogram.
+var errInvalid = errors.New("a histogram in the report's file is none")
+
+// slotSums counts times while they are added up: a number for each slot.
+type accumulator [slotLimit]uint64
+
+func (s *accumulator) add(blob []byte) error {
+	slot := uint64(0)
+	for len(blob) > 0 {
+		step, read := binary.Uvarint(blob)
+		n, then := binary.Uvarint(blob[max(0, read):])
+		if slot += step; read <= 0 || then <= 0 || step >= slotLimit || slot >= slotLimit {
+			return errInvalid
+		}
+		s[slot] += n
+		blob = blob[read+then:]
+	}
+	return nil
+}
+
+func (s *accumulator) Histogram() (h Histogram) {
+	for slot, n := range s {
+		if n > 0 {
+			h = append(h, slotCount{uint64(slot), n})
+		}
+	}
+	return h
+}
+
+// histogramOf reads a blob.
+func Parse(blob []byte) (Histogram, error) {
+	var sum accumulator
+	err := sum.add(blob)
+	return sum.Histogram(), err
+}

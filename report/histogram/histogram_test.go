@@ -1,0 +1,43 @@
+package histogram
+
+import (
+	"slices"
+	"testing"
+	"time"
+)
+
+// TestSlots: each time falls into a slot whose middle is within a thirtieth of it, and
+// longer times never into earlier ones.
+func TestSlots(t *testing.T) {
+	last := 0
+	for us := int64(0); us < 1<<36; us += 1 + us/97 {
+		took := time.Duration(us) * time.Microsecond
+		slot := slotOf(int64(took))
+		if off := timeOfSlot(slot) - took; off.Abs() > took/30 || slot < last || slot >= slotLimit {
+			t.Fatalf("%s is in slot %d after %d, whose middle is %s", took, slot, last, timeOfSlot(slot))
+		}
+		last = slot
+	}
+	if slotOf(-5) != 0 || slotOf(int64(1<<62)) != slotLimit-1 {
+		t.Errorf("out of range: %d, %d of %d", slotOf(-5), slotOf(int64(1<<62)), slotLimit)
+	}
+}
+
+// TestQuantiles: by nearest rank.
+func TestQuantiles(t *testing.T) {
+	h := Histogram{}
+	if _, ok := h.Quantile(500); ok {
+		t.Error("of nothing there is a middle")
+	}
+	for ms := int64(1); ms <= 100; ms++ {
+		h.Record(ms * int64(time.Millisecond))
+	}
+	var got []int64
+	for _, p := range []uint64{1, 500, 990, 1000} {
+		took, _ := h.Quantile(p)
+		got = append(got, took.Round(time.Millisecond).Milliseconds())
+	}
+	if !slices.Equal(got, []int64{1, 50, 100, 100}) { // 99 and 100 ms are in one slot
+		t.Errorf("%d", got)
+	}
+}

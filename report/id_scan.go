@@ -1,0 +1,117 @@
+package report
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"time"
+)
+
+// hunt goes through a table whose ids are in the order of time, from the newest on, in
+// stretches of rows of which it finds the end first. So it knows at each moment how far
+// it has looked, and can stop there.
+type idScan struct {
+	tx      *sql.Tx
+	table   string
+	columns string // the columns, of which the first is the id
+	condition
+
+	low, high [16]byte
+	limit     int
+	budget    time.Duration
+	firstRows int // rows of the first stretch
+	scanRow   func(*sql.Rows) (id [16]byte, err error)
+
+	found int
+}
+
+const (
+	minScanRows = 200
+	maxScanRows = 1 << 18
+)
+
+// run hunts until there is a page, or time is up, or there is no more.
+func (h *idScan) run(ctx context.Context) (p Page, err error) {
+	p = Page{Complete: true, Searched: timeOfID(h.low)}
+	if h.matchesNothing {
+		return p, nil
+	}
+	began := time.Now()
+	looked := 0
+	for rows := h.firstRows; ; {
+		end, more, err := h.endOfRange(ctx, rows)
+		if err != nil {
+			return p, err
+		}
+		last, full, err := h.readRange(ctx, end)
+		if err != nil {
+			return p, err
+		}
+		if full {
+			p.Next, p.Searched = last, timeOfID(last)
+			return p, nil
+		}
+		if !more {
+			return p, nil
+		}
+		h.high = end
+		looked += rows
+		spent := time.Since(began)
+		left := int(float64(h.budget-spent) / (float64(spent) / float64(looked)))
+		if rows = min(2*rows, left/2, maxScanRows); rows < minScanRows {
+			p.Complete, p.Next, p.Searched = false, end, timeOfID(end)
+			return p, nil
+		}
+	}
+}
+
+// source is what is read, and by which index.
+func (h *idScan) fromClause() (text string, args []any) {
+	text = " FROM " + h.table
+	if h.index != "" {
+		text += " INDEXED BY " + h.index
+	}
+	text += " WHERE id >= ? AND id < ?"
+	if h.indexCondition != "" {
+		text += " AND " + h.indexCondition
+	}
+	return text, h.indexArgs
+}
+
+// stretch is where the next so many rows end; without more, that is where all do.
+func (h *idScan) endOfRange(ctx context.Context, rows int) (end [16]byte, more bool, err error) {
+	if h.where == "" { // each row fits, so no more are read than are wanted
+		return h.low, false, nil
+	}
+	text, key := h.fromClause()
+	var id []byte
+	err = h.tx.QueryRowContext(ctx, "SELECT id"+text+" ORDER BY id DESC LIMIT 1 OFFSET ?",
+		append(append([]any{h.low[:], h.high[:]}, key...), rows-1)...).Scan(&id)
+	if errors.Is(err, sql.ErrNoRows) {
+		return h.low, false, nil
+	}
+	copy(end[:], id)
+	return end, err == nil, err
+}
+
+// gather takes what fits of a stretch; full: there is more of it than a page has room
+// for, whose last one is told.
+func (h *idScan) readRange(ctx context.Context, end [16]byte) (last [16]byte, full bool, err error) {
+	text, key := h.fromClause()
+	args := append(append([]any{end[:], h.high[:]}, key...), h.args...)
+	rows, err := h.tx.QueryContext(ctx, "SELECT "+h.columns+text+h.where+" ORDER BY id DESC LIMIT ?", append(args, h.limit-h.found+1)...)
+	if err != nil {
+		return last, false, err
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		if h.found == h.limit {
+			return last, true, nil
+		}
+		if last, err = h.scanRow(rows); err != nil {
+			return last, false, err
+		}
+		h.found++
+	}
+	return last, false, rows.Err()
+}

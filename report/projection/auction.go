@@ -1,0 +1,82 @@
+package projection
+
+import (
+	"pingpost/engine/event"
+	"pingpost/engine/market"
+)
+
+// auction is a row: one that was held, by itself or in an ingest.
+type Auction struct {
+	Id                 market.AuctionID
+	Seq                uint64
+	At                 int64
+	Lead               market.LeadID // zero: it was held by itself
+	Campaign, Supplier market.Ref
+	Source             int64
+	State              string
+	Reason             market.Reason
+	Asked              int
+	Test               bool
+}
+
+// bid is a row: what a buyer that was asked came to.
+type Bid struct {
+	Auction market.AuctionID
+	Bid     event.Bid
+}
+
+func (b *Batch) applyAuctionHeld(fact *event.AuctionHeld) {
+	a := Auction{
+		Id: fact.Auction, Seq: b.Seq, At: b.At, Campaign: fact.Campaign, Supplier: fact.Supplier,
+		Reason: fact.Reason, Asked: len(fact.Bids), Test: fact.Test,
+	}
+	a.Source, a.State = b.sourceAndState(fact.Fields)
+	b.auctionIndex[a.Id] = len(b.Auctions)
+	b.Auctions = append(b.Auctions, a)
+	c := SumKey{Campaign: a.Campaign, Supplier: a.Supplier, Source: a.Source, State: a.State}
+	if !a.Test {
+		whole := c
+		whole.Reason = Cause(a.Reason)
+		b.count(whole, CountAuctions, 1)
+	}
+	b.addBids(a.Id, c, fact.Bids, a.Test)
+}
+
+// offers are what those who were asked came to.
+func (b *Batch) addBids(id market.AuctionID, c SumKey, bids []event.Bid, test bool) {
+	for i := range bids {
+		of := bids[i]
+		if of.Outcome == market.OutcomePostPending { // an ingest's: its post follows
+			of.Outcome = market.OutcomeWon
+		}
+		b.Bids = append(b.Bids, Bid{id, event.Bid{
+			FilterSet: of.FilterSet, Buyer: of.Buyer, Outcome: of.Outcome, Elapsed: of.Elapsed, Amount: of.Amount, Payout: of.Payout,
+			Currency: of.Currency, Status: of.Status, Fault: of.Fault, // and nothing that the buyer wrote freely
+		}})
+		if test {
+			continue
+		}
+		c.Buyer, c.Reason = of.Buyer, causeOf(of.Outcome)
+		b.count(c, CountPings, 1)
+		if of.Currency != (market.Currency{}) {
+			b.count(c, CountBids, 1)
+		}
+		switch of.Outcome {
+		case market.OutcomeWon:
+			b.count(c, CountWins, 1)
+		case market.OutcomeLate, market.OutcomeTimeout:
+			b.count(c, CountTimeouts, 1)
+		}
+		if of.Status != 0 {
+			b.recordLatency(c, PingLatency, of.Elapsed)
+		}
+	}
+}
+
+// origin is what a ping said that its lead does not say again.
+func (b *Batch) origin(id market.AuctionID) (source int64, state string, err error) {
+	if i, known := b.auctionIndex[id]; known {
+		return b.Auctions[i].Source, b.Auctions[i].State, nil
+	}
+	return b.stored.Origin(b.ctx, id)
+}

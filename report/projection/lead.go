@@ -1,0 +1,175 @@
+package projection
+
+import (
+	"bytes"
+
+	"pingpost/engine/event"
+	"pingpost/engine/market"
+)
+
+// lead is a row: where a lead stands.
+type Lead struct {
+	Id                        market.LeadID
+	Seq                       uint64
+	At                        int64
+	Campaign, Supplier, Buyer market.Ref
+	Source                    int64
+	State                     string
+	Status                    market.Status
+	Delivery                  market.Delivery
+	Reason                    market.Reason
+	Price, Payout             market.Money
+	Currency                  market.Currency
+	Auction                   market.AuctionID
+	Posts                     int // intents so far
+	Test, Erased              bool
+}
+
+// cell is where what becomes of the lead is counted, without a buyer.
+func (l *Lead) key() SumKey {
+	return SumKey{Campaign: l.Campaign, Supplier: l.Supplier, Source: l.Source, State: l.State}
+}
+
+func (l *Lead) assign(sale *event.Sale) {
+	l.Buyer, l.Price, l.Payout, l.Currency = sale.Buyer, sale.Price, sale.Payout, sale.Currency
+	l.Status, l.Delivery, l.Reason = market.StatusAccepted, market.DeliveryNone, market.ReasonNone
+}
+
+func (l *Lead) fail(delivery market.Delivery, reason market.Reason) {
+	l.assign(&event.Sale{})
+	l.Status, l.Delivery, l.Reason = market.StatusUnmatched, delivery, reason
+}
+
+// The fields that a report is asked by, under their names.
+const (
+	fieldState  = "state"
+	fieldSource = "source"
+)
+
+// place is the state that a lead names, where it is one.
+func (b *Batch) sourceAndState(fields []event.Field) (source int64, state string) {
+	for i := range fields {
+		switch fields[i].Name {
+		case fieldState:
+			state = market.ParseState(bytes.ToUpper(fields[i].Text)).String()
+		case fieldSource:
+			source = b.Sources.ref(fields[i].Text)
+		}
+	}
+	return source, state
+}
+
+// lead is a lead's row, or nil where it is of a time that the file does not have.
+func (b *Batch) lead(id market.LeadID) (*Lead, error) {
+	found, known := b.Leads[id]
+	if known {
+		return found, nil
+	}
+	found, err := b.stored.Lead(b.ctx, id)
+	if err == nil {
+		b.Leads[id] = found
+	}
+	return found, err
+}
+
+func (b *Batch) applyLeadDecided(fact *event.LeadDecided) error {
+	l := &Lead{
+		Id: fact.Lead, Seq: b.Seq, At: b.At, Campaign: fact.Campaign, Supplier: fact.Supplier,
+		Auction: fact.Auction.ID, Test: fact.Sale.Test,
+	}
+	if l.Auction.IsZero() {
+		l.Auction = fact.Post.Auction
+	}
+	if err := b.setOrigin(l, fact); err != nil {
+		return err
+	}
+	b.Leads[l.Id] = l
+	if !l.Test {
+		b.count(l.key(), CountLeads, 1)
+	}
+	if !fact.Auction.ID.IsZero() {
+		b.Auctions = append(b.Auctions, Auction{
+			Id: fact.Auction.ID, Seq: b.Seq, At: b.At, Lead: l.Id, Campaign: l.Campaign, Supplier: l.Supplier,
+			Source: l.Source, State: l.State, Reason: fact.Reason, Asked: len(fact.Auction.Bids), Test: l.Test,
+		})
+		b.addBids(fact.Auction.ID, l.key(), fact.Auction.Bids, l.Test)
+	}
+	switch {
+	case fact.Sale.Buyer == 0:
+		b.markUnmatched(l, market.DeliveryNone, fact.Reason)
+	case fact.Post.URL == "":
+		l.assign(&fact.Sale)
+	default:
+		b.addPost(l, &fact.Sale)
+	}
+	b.countMovements(fact, fact.Supplier, l)
+	b.addWebhook(l.Id, fact.Supplier, fact.Webhook)
+	return nil
+}
+
+// comesFrom fills in the lead's source and state; where it does not say them, its ping
+// has.
+func (b *Batch) setOrigin(l *Lead, fact *event.LeadDecided) error {
+	l.Source, l.State = b.sourceAndState(fact.Fields)
+	if fact.Post.Auction.IsZero() || l.Source != NoSource && l.State != "" {
+		return nil
+	}
+	source, state, err := b.origin(fact.Post.Auction)
+	if l.Source == NoSource {
+		l.Source = source
+	}
+	if l.State == "" {
+		l.State = state
+	}
+	return err
+}
+
+// unmatched ends a lead that nobody buys.
+func (b *Batch) markUnmatched(l *Lead, delivery market.Delivery, reason market.Reason) {
+	l.fail(delivery, reason)
+	if !l.Test {
+		c := l.key()
+		c.Reason = Cause(reason)
+		b.count(c, CountUnmatched, 1)
+	}
+}
+
+// changed is what a buyer reports, or an operator decides of a return.
+func (b *Batch) applyStatusChanged(fact *event.StatusChanged) error {
+	for i := range fact.Changes {
+		change := &fact.Changes[i]
+		if change.Result != event.ChangeDone || change.Lead.IsZero() {
+			continue
+		}
+		l, err := b.lead(change.Lead)
+		if err != nil {
+			return err
+		}
+		if l != nil {
+			l.Status = change.To
+		}
+		b.addWebhook(change.Lead, change.Supplier, change.Webhook)
+	}
+	return b.countReturns(fact)
+}
+
+// erased takes from the rows what the lead has said; the sums stand.
+func (b *Batch) applyLeadsErased(fact *event.LeadsErased) error {
+	for _, id := range fact.Leads {
+		l, err := b.lead(id)
+		if err != nil {
+			return err
+		}
+		if l != nil {
+			l.Source, l.State, l.Erased = NoSource, "", true
+		}
+	}
+	return nil
+}
+
+// with is where what becomes of the lead at a buyer is counted.
+func (l *Lead) keyFor(buyer market.Ref, why Cause) SumKey {
+	c := l.key()
+	c.Buyer, c.Reason = buyer, why
+	return c
+}

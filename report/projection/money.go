@@ -1,0 +1,96 @@
+package projection
+
+import (
+	"slices"
+
+	"pingpost/engine/event"
+	"pingpost/engine/ledger"
+	"pingpost/engine/market"
+)
+
+// moved adds what a lead's fact does to money, as the ledger has it: for each party of
+// the fact, in the cell of the supplier and the buyer that it is between.
+func (b *Batch) countMovements(fact event.Event, supplier market.Ref, l *Lead) {
+	var now, next market.Ref // buyers
+	switch fact := fact.(type) {
+	case *event.LeadDecided:
+		now = fact.Sale.Buyer
+	case *event.PostSettled:
+		if fact.Supplier = supplier; fact.Settlement.Ends() {
+			now, next = fact.Sale.Buyer, fact.Next.Buyer
+		}
+	}
+	if now == 0 {
+		return
+	}
+	b.parties = append(b.parties[:0], ledger.Party{Kind: event.NameSupplier, Ref: supplier}, ledger.Party{Kind: event.NameBuyer, Ref: now})
+	if next != 0 && next != now {
+		b.parties = append(b.parties, ledger.Party{Kind: event.NameBuyer, Ref: next})
+	}
+	payer := now
+	if next != 0 { // a sale after this one came to nothing, and only then
+		payer = next
+	}
+	for _, party := range b.parties {
+		b.ledgerEntries = party.Movements(b.ledgerEntries[:0], fact)
+		for i := range b.ledgerEntries {
+			c := l.keyFor(payer, 0)
+			c.Supplier = supplier
+			c.Campaign = b.ledgerEntries[i].Campaign
+			b.countEntry(c, party, &b.ledgerEntries[i])
+		}
+	}
+}
+
+// enter adds one entry of the ledger.
+func (b *Batch) countEntry(c SumKey, party ledger.Party, e *ledger.Entry) {
+	c.Currency = e.Currency
+	switch {
+	case e.Kind == ledger.EntrySale && party.IsBuyer():
+		b.count(c, CountSales, 1)
+		b.count(c, SumRevenue, -int64(e.Amount))
+	case e.Kind == ledger.EntrySale:
+		b.count(c, SumPayout, int64(e.Amount))
+	case e.Kind == ledger.EntryReturn:
+		b.count(c, CountReturns, 1)
+		b.count(c, SumCredit, int64(e.Amount))
+	case e.Kind == ledger.EntryReversal:
+		b.count(c, SumReversal, -int64(e.Amount))
+	}
+}
+
+// cameBack adds what a report's returns give back: to the buyer, and of each supplier.
+func (b *Batch) countReturns(fact *event.StatusChanged) error {
+	suppliers := make(map[market.LeadID]market.Ref, len(fact.Changes))
+	b.parties = append(b.parties[:0], ledger.Party{Kind: event.NameBuyer, Ref: fact.Buyer})
+	for i := range fact.Changes {
+		change := &fact.Changes[i]
+		if change.Result != event.ChangeDone || change.Return.Month == 0 {
+			continue
+		}
+		suppliers[change.Lead] = change.Supplier
+		if party := (ledger.Party{Kind: event.NameSupplier, Ref: change.Supplier}); !slices.Contains(b.parties, party) {
+			b.parties = append(b.parties, party)
+		}
+	}
+	if len(suppliers) == 0 {
+		return nil
+	}
+	for _, party := range b.parties {
+		b.ledgerEntries = party.Movements(b.ledgerEntries[:0], fact)
+		for i := range b.ledgerEntries {
+			e := &b.ledgerEntries[i]
+			l, err := b.lead(e.Lead)
+			if err != nil {
+				return err
+			}
+			c := SumKey{}
+			if l != nil {
+				c.Source, c.State = l.Source, l.State
+			}
+			c.Campaign, c.Supplier, c.Buyer = e.Campaign, suppliers[e.Lead], fact.Buyer
+			b.countEntry(c, party, e)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,154 @@
+package projection
+
+import (
+	"pingpost/engine/event"
+	"pingpost/engine/market"
+)
+
+// post is a row: an intent to send a lead to a buyer, and what it came to.
+type Post struct {
+	PostKey
+	Seq           uint64
+	At            int64
+	Buyer         market.Ref
+	Price, Payout market.Money
+	Currency      market.Currency
+	Settlement    event.Settlement // zero: it is under way
+	Settled       int64
+	Attempts      uint32
+	Status        uint32
+	Fault         market.Fault
+	Elapsed       int64
+}
+
+type PostKey struct {
+	Lead   market.LeadID
+	Number int // from 1
+}
+
+// post is the newest intent of a lead, or nil where it is of a time that the file does
+// not have.
+func (b *Batch) newestPost(l *Lead) (*Post, error) {
+	if l == nil || l.Posts == 0 {
+		return nil, nil //nolint:nilnil // there is none
+	}
+	key := PostKey{l.Id, l.Posts}
+	found, known := b.Posts[key]
+	if known {
+		return found, nil
+	}
+	found, err := b.stored.Post(b.ctx, key)
+	if err == nil {
+		b.Posts[key] = found
+	}
+	return found, err
+}
+
+// intend opens a post.
+func (b *Batch) addPost(l *Lead, sale *event.Sale) {
+	l.assign(sale)
+	l.Status, l.Delivery = market.StatusOpen, market.DeliveryPending
+	l.Posts++
+	p := &Post{
+		PostKey: PostKey{l.Id, l.Posts}, Seq: b.Seq, At: b.At, Buyer: sale.Buyer,
+		Price: sale.Price, Payout: sale.Payout, Currency: sale.Currency,
+	}
+	b.Posts[p.PostKey] = p
+	if !l.Test {
+		b.count(l.keyFor(sale.Buyer, 0), CountPosts, 1)
+	}
+}
+
+// tried is a try after which the next one follows.
+func (b *Batch) applyPostTried(fact *event.PostTried) error {
+	l, err := b.lead(fact.Lead)
+	if err != nil {
+		return err
+	}
+	p, err := b.newestPost(l)
+	if p == nil || err != nil {
+		return err
+	}
+	p.Status, p.Fault = fact.Status, fact.Fault
+	if !fact.Free {
+		p.Attempts = fact.Attempt
+	}
+	if fact.Fault == market.FaultTimeout && !l.Test {
+		b.count(l.keyFor(p.Buyer, 0), CountPostTimeouts, 1)
+	}
+	return nil
+}
+
+// settled ends a post, or changes how it stands.
+func (b *Batch) applyPostSettled(fact *event.PostSettled) error {
+	l, err := b.lead(fact.Lead)
+	if err != nil {
+		return err
+	}
+	if l == nil { // it came before the log's history: what is settled is counted all the same
+		l = &Lead{Id: fact.Lead, Campaign: fact.Campaign, Supplier: fact.Supplier, Test: fact.Sale.Test}
+	}
+	supplier := fact.Supplier
+	if supplier == 0 {
+		supplier = l.Supplier
+	}
+	p, err := b.newestPost(l)
+	if err != nil {
+		return err
+	}
+	if p != nil {
+		p.Settlement, p.Settled = fact.Settlement, b.At
+		p.Status, p.Fault, p.Elapsed = fact.Status, fact.Fault, fact.Elapsed
+		if fact.Attempts != 0 {
+			p.Attempts = fact.Attempts
+		}
+	}
+	b.applySettlement(l, fact)
+	b.countMovements(fact, supplier, l)
+	b.addWebhook(fact.Lead, supplier, fact.Webhook)
+	return nil
+}
+
+// outcome is what a settlement makes of the lead.
+func (b *Batch) applySettlement(l *Lead, fact *event.PostSettled) {
+	buyer := fact.Sale.Buyer
+	if !l.Test && fact.Settlement.Ends() {
+		if fact.Fault == market.FaultTimeout {
+			b.count(l.keyFor(buyer, 0), CountPostTimeouts, 1)
+		}
+		if fact.Status != 0 {
+			b.recordLatency(l.keyFor(buyer, 0), PostLatency, fact.Elapsed)
+		}
+	}
+	switch fact.Settlement {
+	case event.SettledDelivered:
+		l.Status, l.Delivery = market.StatusAccepted, market.DeliveryDone
+	case event.SettledConfirmed:
+		l.Status, l.Delivery = market.StatusAccepted, market.DeliveryConfirmed
+	case event.SettledPending:
+		l.Status, l.Delivery = market.StatusAccepted, market.DeliveryPending
+	case event.SettledUnknown:
+		l.Status, l.Delivery = market.StatusAccepted, market.DeliveryUnknown
+	case event.SettledResent:
+		l.Delivery = market.DeliveryPending
+	case event.SettledReleased, event.SettledRefused:
+		if !l.Test {
+			b.count(l.keyFor(buyer, causeOf(market.OutcomePostRejected)), CountRejects, 1)
+		}
+		b.continueAfterRejection(l, fact)
+	}
+}
+
+// next is how a lead goes on that its buyer has not.
+func (b *Batch) continueAfterRejection(l *Lead, fact *event.PostSettled) {
+	switch {
+	case fact.Settlement == event.SettledReleased:
+		b.markUnmatched(l, market.DeliveryReleased, fact.Reason)
+	case fact.Next.Buyer == 0:
+		b.markUnmatched(l, market.DeliveryFailed, fact.Reason)
+	case fact.Post.URL == "":
+		l.assign(&fact.Next)
+	default:
+		b.addPost(l, &fact.Next)
+	}
+}

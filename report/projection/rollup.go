@@ -1,0 +1,107 @@
+package projection
+
+import (
+	"cmp"
+	"strings"
+
+	"pingpost/report/histogram"
+)
+
+// cellAt is where a sum is kept.
+type SumPosition struct {
+	Grouping Grouping
+	Unit     int64
+	Start    int64  // in units
+	Key      SumKey // without its quarter
+}
+
+// only is the cell without what a grain does not tell apart.
+func (c SumKey) Project(g Grouping) SumKey {
+	if !g.Includes(ColumnSupplier) {
+		c.Supplier = 0
+	}
+	if !g.Includes(ColumnBuyer) {
+		c.Buyer = 0
+	}
+	if !g.Includes(ColumnCampaign) {
+		c.Campaign = 0
+	}
+	if !g.Includes(ColumnSource) {
+		c.Source = 0
+	}
+	if !g.Includes(ColumnState) {
+		c.State = ""
+	}
+	if !g.Includes(ColumnReason) {
+		c.Reason = 0
+	}
+	return c
+}
+
+// each calls for the units of a grain that a quarter is in.
+func (g Grouping) eachUnit(quarter int64, add func(unit, start int64)) {
+	for _, unit := range g.Units() {
+		add(unit, FloorDiv(quarter, unit))
+	}
+}
+
+// rolled adds fine cells up to all grains and units. It is done once for a batch: to count
+// into each of them would be dozens of sums for each bid. It rests now and then, as who
+// writes does.
+func RollUp(begun map[SumKey]*Measures, rest func()) map[SumPosition]*Measures {
+	all := make(map[SumPosition]*Measures, 4*len(begun))
+	of := map[Grouping]map[SumKey]*Measures{AllColumns: begun}
+	for _, r := range rollups {
+		of[r.to] = make(map[SumKey]*Measures)
+		for c, m := range of[r.from] {
+			Ensure(of[r.to], c.Project(r.to)).Add(m)
+		}
+		rest()
+	}
+	for g, cells := range of {
+		for c, m := range cells {
+			quarter := c.Quarter
+			c.Quarter = 0
+			g.eachUnit(quarter, func(unit, start int64) { Ensure(all, SumPosition{g, unit, start, c}).Add(m) })
+		}
+		rest()
+	}
+	return all
+}
+
+// rolledPaces does the same for the times that buyers took, which are told apart by
+// parties alone.
+func RollUpLatencies(begun map[LatencyKey]*histogram.Histogram, rest func()) map[LatencyPosition]*histogram.Histogram {
+	all := make(map[LatencyPosition]*histogram.Histogram, 4*len(begun))
+	of := map[Grouping]map[LatencyKey]*histogram.Histogram{Parties: begun}
+	for _, r := range rollups {
+		if r.to == Parties || !Parties.Includes(r.to) {
+			continue
+		}
+		of[r.to] = make(map[LatencyKey]*histogram.Histogram)
+		for p, h := range of[r.from] {
+			p.Key = p.Key.Project(r.to)
+			Ensure(of[r.to], p).Add(*h)
+		}
+		rest()
+	}
+	for g, paces := range of {
+		for p, h := range paces {
+			quarter := p.Key.Quarter
+			p.Key.Quarter = 0
+			g.eachUnit(quarter, func(unit, start int64) { Ensure(all, LatencyPosition{g, unit, start, p}).Add(*h) })
+		}
+		rest()
+	}
+	return all
+}
+
+// compare is the order of the table.
+func (at SumPosition) Compare(with SumPosition) int {
+	a, b := &at.Key, &with.Key
+	return cmp.Or(
+		cmp.Compare(at.Grouping, with.Grouping), cmp.Compare(at.Unit, with.Unit), cmp.Compare(at.Start, with.Start),
+		cmp.Compare(a.Campaign, b.Campaign), cmp.Compare(a.Supplier, b.Supplier), cmp.Compare(a.Buyer, b.Buyer),
+		cmp.Compare(a.Source, b.Source), strings.Compare(a.State, b.State), cmp.Compare(a.Reason, b.Reason),
+	)
+}

@@ -1,0 +1,68 @@
+package projection
+
+import (
+	"bytes"
+	"unicode/utf8"
+)
+
+// sources number what leads say they came from. A supplier writes it, so there are no
+// more than mostSources of them, none is long, and one that might tell who somebody is
+// counts among the others: with an @ it could be an address, with seven digits a number.
+type Sources struct {
+	refs      map[string]int64
+	unwritten []string // without a row yet, the last of the numbers
+}
+
+const (
+	maxSources      = 4096
+	maxSourceLength = 64
+	maxDigits       = 6
+
+	NoSource        = 0
+	OtherSource     = 1
+	OtherSourceName = "(other)"
+)
+
+func NewSources() *Sources { return &Sources{refs: map[string]int64{OtherSourceName: OtherSource}} }
+
+// of is a source's number.
+func (s *Sources) ref(text []byte) int64 {
+	text = bytes.TrimSpace(text)
+	if len(text) == 0 {
+		return NoSource
+	}
+	if ref, known := s.refs[string(text)]; known {
+		return ref
+	}
+	if len(s.refs) >= maxSources || !isHarmless(text) {
+		return OtherSource
+	}
+	ref := int64(len(s.refs) + 1)
+	s.refs[string(text)] = ref
+	s.unwritten = append(s.unwritten, string(text))
+	return ref
+}
+
+func isHarmless(text []byte) bool {
+	digits := 0
+	for _, c := range text {
+		switch {
+		case c < ' ' || c == 0x7f || c == '@':
+			return false
+		case c-'0' <= 9:
+			digits++
+		}
+	}
+	return len(text) <= maxSourceLength && digits <= maxDigits && utf8.Valid(text)
+}
+
+// Restore sets the number of a source that the file already has.
+func (s *Sources) Restore(id string, ref int64) { s.refs[id] = ref }
+
+// TakeUnwritten returns the sources that have no row yet, and the number of the first one.
+// The others follow it. The caller must write their rows.
+func (s *Sources) TakeUnwritten() (ids []string, first int64) {
+	ids = s.unwritten
+	s.unwritten = nil
+	return ids, int64(len(s.refs)-len(ids)) + 1
+}

@@ -1,0 +1,80 @@
+package report
+
+import (
+	"context"
+	"database/sql"
+	"strings"
+)
+
+// A bulk writes rows of one table, some with one statement: most of what a row costs by
+// itself is the way to SQLite and back. They are few, since the driver looks for each
+// parameter among all the others.
+type rowWriter struct {
+	ctx        context.Context //nolint:containedctx // of one transaction
+	f          *file
+	head, tail string
+	columns    int
+	args       []any
+}
+
+const maxParameters = 64
+
+func (w *rowWriter) batchSize() int { return max(1, maxParameters/w.columns) }
+
+// rowsOf begins to write rows that replace those of the same key.
+func (f *file) replaceRows(ctx context.Context, table string, columns int) *rowWriter {
+	return &rowWriter{ctx: ctx, f: f, head: "INSERT OR REPLACE INTO " + table, columns: columns}
+}
+
+// sumsOf begins to write rows whose measures are added to those of the same key.
+func (f *file) addSums(ctx context.Context, table string, key, measures []string) *rowWriter {
+	sets := make([]string, 0, len(measures))
+	for _, name := range measures {
+		sets = append(sets, name+" = "+name+" + excluded."+name)
+	}
+	return f.mergeRows(ctx, table, key, measures, sets)
+}
+
+// mergesOf begins to write rows that change those of the same key.
+func (f *file) mergeRows(ctx context.Context, table string, key, measures, sets []string) *rowWriter {
+	return &rowWriter{
+		ctx: ctx, f: f, head: "INSERT INTO " + table, columns: len(key) + len(measures),
+		tail: " ON CONFLICT (" + strings.Join(key, ", ") + ") DO UPDATE SET " + strings.Join(sets, ", "),
+	}
+}
+
+func (w *rowWriter) add(values ...any) error {
+	if len(values) != w.columns {
+		panic("BUG: " + w.head + " has other columns")
+	}
+	if w.args = append(w.args, values...); len(w.args) < w.batchSize()*w.columns {
+		return nil
+	}
+	return w.write(w.batchSize())
+}
+
+// done writes what is left.
+func (w *rowWriter) flush() error {
+	if n := len(w.args) / w.columns; n > 0 {
+		return w.write(n)
+	}
+	return nil
+}
+
+func (w *rowWriter) write(n int) error {
+	row := "(" + strings.Repeat("?,", w.columns-1) + "?)"
+	text := w.head + " VALUES " + strings.Repeat(row+",", n-1) + row + w.tail
+	var err error
+	if n == w.batchSize() { // the others are as many texts as there are sizes
+		var prepared *sql.Stmt
+		if prepared, err = w.f.prepared(w.ctx, text); err == nil { //nolint:sqlclosecheck // the file closes it
+			_, err = prepared.ExecContext(w.ctx, w.args...)
+		}
+	} else {
+		_, err = w.f.writer.ExecContext(w.ctx, text, w.args...)
+	}
+	clear(w.args)
+	w.args = w.args[:0]
+	w.f.throttle.restIfDue()
+	return err
+}
