@@ -57,7 +57,7 @@ func (c *compiler) reportUnworkable(at syntax.Path, message string) {
 // checkAdmin warns about a short password, and about an address that other machines can
 // reach without TLS.
 func (c *compiler) checkAdmin(d *schema.Document) {
-	if text := d.Admin.Password.Reveal(); text != "" && utf8.RuneCountInString(text) < passphrase.Least {
+	if text := d.Admin.Password.Reveal(); text != "" && utf8.RuneCountInString(text) < passphrase.MinLength {
 		c.warn("admin.password", "has fewer than 12 characters and could be guessed; use a longer one, preferably as ${NAME} from the environment")
 	}
 	if d.Admin.TLS == nil && c.isReachable(d.Admin.Listen) {

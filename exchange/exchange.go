@@ -54,9 +54,9 @@ type Exchange struct {
 
 	settings      config.Settings
 	vault         *vault.Vault
-	keys          *leadkeys.Slots
+	keys          *leadkeys.KeyStore
 	keyCheck      keyCheck
-	tokens        *token.Mint
+	tokens        *token.Issuer
 	log           *wal.Log
 	state         *state.State
 	engine        atomic.Pointer[engine.Engine]

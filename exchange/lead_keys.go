@@ -51,17 +51,17 @@ func leadSlots(log entrySource, wanted func(first uint64) bool, pause func() err
 		}
 		switch ev := ev.(type) {
 		case *event.LeadDecided:
-			if ev.Slot == 0 || !wanted(leadkeys.FirstOf(ev.Slot)) {
+			if ev.Slot == 0 || !wanted(leadkeys.FirstSlot(ev.Slot)) {
 				continue
 			}
-			first := leadkeys.FirstOf(ev.Slot)
+			first := leadkeys.FirstSlot(ev.Slot)
 			if found[first] == nil {
 				found[first] = new(leadkeys.Set)
 			}
 			found[first].Add(ev.Slot)
 		case *event.LeadsErased:
 			for _, slot := range ev.Slots {
-				if set := found[leadkeys.FirstOf(slot)]; set != nil {
+				if set := found[leadkeys.FirstSlot(slot)]; set != nil {
 					set.Remove(slot)
 				}
 			}

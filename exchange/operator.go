@@ -54,7 +54,7 @@ func (x *Exchange) Seal(name, value string) []byte { return x.vault.Seal(name, v
 func (x *Exchange) Reveal(name string) (string, bool) { return x.openSecret(name) }
 
 // Tokens hashes the secrets that callers present to the exchange.
-func (x *Exchange) Tokens() *token.Mint { return x.tokens }
+func (x *Exchange) Tokens() *token.Issuer { return x.tokens }
 
 // Sandbox reports whether the exchange is a sandbox.
 func (x *Exchange) Sandbox() bool { return x.settings.Sandbox }

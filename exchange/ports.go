@@ -61,11 +61,11 @@ func (m buyerPort) Ping(req *market.PingRequest) market.PingResult {
 }
 
 // keyPort adapts the leads' keys to the engine's port.
-type keyPort struct{ keys *leadkeys.Slots }
+type keyPort struct{ keys *leadkeys.KeyStore }
 
 // Take assigns a key to a new lead, and returns its slot.
 func (s keyPort) Take(key *[32]byte) (uint64, error) {
-	slot, err := s.keys.Take((*leadkeys.Key)(key))
+	slot, err := s.keys.Next((*leadkeys.Key)(key))
 	if errors.Is(err, leadkeys.ErrBusy) {
 		return 0, engine.ErrBusy
 	}

@@ -8,32 +8,32 @@ import (
 	"slices"
 )
 
-// Erase drops keys: they are overwritten in place, and that is durable when Erase
-// returns. To drop one again does no harm, and makes durable what a crash may have
-// left between the two; so does a key of a file that is not there.
+// Erase overwrites keys in place; the erasure is durable when Erase returns. Erasing a
+// key again is harmless and makes an erasure durable that a crash interrupted. Slots of
+// a missing file are skipped.
 //
-// What copies the disk's own layers keep of overwritten bytes is beyond a program.
-func (s *Slots) Erase(slots []uint64) error {
+// The program cannot erase copies of overwritten bytes in the disk's own layers.
+func (s *KeyStore) Erase(slots []uint64) error {
 	slots = slices.Clone(slots)
 	slices.Sort(slots)
 	s.disk.Lock()
 	defer s.disk.Unlock()
-	s.forget(slots)
+	s.eraseInMemory(slots)
 	for begin := 0; begin < len(slots); {
 		end := begin
-		for end < len(slots) && firstOf(slots[end]) == firstOf(slots[begin]) {
+		for end < len(slots) && FirstSlot(slots[end]) == FirstSlot(slots[begin]) {
 			end++
 		}
-		if err := s.drop(slots[begin:end]); err != nil {
-			return fmt.Errorf("cannot drop leads' keys; they are dropped at the next start, or when the same is erased again: %w", err)
+		if err := s.eraseOnDisk(slots[begin:end]); err != nil {
+			return fmt.Errorf("cannot erase lead keys; the next start erases them, or erase the same leads again: %w", err)
 		}
 		begin = end
 	}
 	return nil
 }
 
-// forget drops keys from memory.
-func (s *Slots) forget(slots []uint64) {
+// eraseInMemory clears the keys in memory.
+func (s *KeyStore) eraseInMemory(slots []uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, slot := range slots {
@@ -47,9 +47,9 @@ func (s *Slots) forget(slots []uint64) {
 	}
 }
 
-// drop overwrites keys of one file.
-func (s *Slots) drop(slots []uint64) error {
-	path := s.path(firstOf(slots[0]))
+// eraseOnDisk overwrites keys of one file.
+func (s *KeyStore) eraseOnDisk(slots []uint64) error {
+	path := s.path(FirstSlot(slots[0]))
 	out, err := os.OpenFile(path, os.O_RDWR, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -57,19 +57,19 @@ func (s *Slots) drop(slots []uint64) error {
 	if err != nil {
 		return err
 	}
-	err = does(s.faults.drop)
+	err = injectFault(s.faults.drop)
 	for _, slot := range slots {
 		if err != nil {
 			break
 		}
 		var key Key
-		at := int64(slot-firstOf(slot)) * KeySize
+		at := int64(slot-FirstSlot(slot)) * KeySize
 		if _, err = out.ReadAt(key[:], at); err == nil && key != (Key{}) {
 			_, err = out.WriteAt(make([]byte, KeySize), at)
 		}
 	}
 	if err == nil {
-		err = out.Sync() // also where another process has written the zeros: it may not have come so far
+		err = out.Sync() // also if another process wrote the zeros, because it may not have synced them
 	}
 	return errors.Join(err, out.Close())
 }

@@ -12,7 +12,7 @@ func TestErase(t *testing.T) {
 	sealed := map[uint64][]byte{}
 	keys := map[uint64]Key{}
 	dropped := []uint64{PerFile + 1, PerFile - 1, PerFile - 1}
-	look := func(s *Slots, erased bool) {
+	look := func(s *KeyStore, erased bool) {
 		t.Helper()
 		for slot, part := range sealed {
 			gone := erased && (slot == dropped[0] || slot == dropped[1])
@@ -25,7 +25,7 @@ func TestErase(t *testing.T) {
 			}
 		}
 	}
-	once(t, dir, highest, func(s *Slots) {
+	once(t, dir, highest, func(s *KeyStore) {
 		for range 6 {
 			slot, key := take(t, s)
 			sealed[slot], keys[slot] = Seal(nil, slot, &key, owner(slot), []byte("a person")), key
@@ -41,7 +41,7 @@ func TestErase(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	once(t, dir, PerFile+3, func(s *Slots) { look(s, true) })
+	once(t, dir, PerFile+3, func(s *KeyStore) { look(s, true) })
 }
 
 // TestEraseBeforeItWasTaken: a log that was brought back to an earlier time may take a
@@ -89,7 +89,7 @@ func TestEraseFails(t *testing.T) {
 func TestEraseOfAFileThatWasRead(t *testing.T) {
 	dir := t.TempDir()
 	var key Key
-	once(t, dir, 0, func(s *Slots) { _, key = take(t, s) })
+	once(t, dir, 0, func(s *KeyStore) { _, key = take(t, s) })
 	sealed := Seal(nil, 1, &key, owner(1), []byte("a person"))
 	s, _ := begin(t, dir, 5*PerFile, faults{})
 	if _, err := s.Open(nil, 1, owner(1), sealed); err != nil {

@@ -32,7 +32,7 @@ func (t *told) times(what string) (n int) {
 	return n
 }
 
-func begin(t testing.TB, dir string, highest uint64, f faults) (*Slots, *told) {
+func begin(t testing.TB, dir string, highest uint64, f faults) (*KeyStore, *told) {
 	t.Helper()
 	heard := new(told)
 	s, err := open(dir, highest, sumKey, heard.tell, f)
@@ -47,12 +47,12 @@ func begin(t testing.TB, dir string, highest uint64, f faults) (*Slots, *told) {
 func nearTheEnd(t testing.TB) (dir string, highest uint64) {
 	t.Helper()
 	dir = t.TempDir()
-	once(t, dir, 0, func(*Slots) {})
+	once(t, dir, 0, func(*KeyStore) {})
 	return dir, PerFile - 3
 }
 
 // once is a life that ends with use.
-func once(t testing.TB, dir string, highest uint64, use func(s *Slots)) {
+func once(t testing.TB, dir string, highest uint64, use func(s *KeyStore)) {
 	t.Helper()
 	s, err := open(dir, highest, sumKey, func(what string, err error) { t.Errorf("%s: %v", what, err) }, faults{})
 	if err != nil {
@@ -63,11 +63,11 @@ func once(t testing.TB, dir string, highest uint64, use func(s *Slots)) {
 }
 
 // take waits for a key where none is ready.
-func take(t testing.TB, s *Slots) (slot uint64, key Key) {
+func take(t testing.TB, s *KeyStore) (slot uint64, key Key) {
 	t.Helper()
 	eventually(t, "a key is ready", func() (ok bool) {
 		var err error
-		slot, err = s.Take(&key)
+		slot, err = s.Next(&key)
 		return err == nil
 	})
 	return slot, key
@@ -100,11 +100,11 @@ func nameOf(first uint64) string { return fmt.Sprintf("%020d", first) }
 // onDisk is a slot's key as its file has it.
 func onDisk(t testing.TB, dir string, slot uint64) Key {
 	t.Helper()
-	keys, err := os.ReadFile(filepath.Join(dir, "keys", "leads", nameOf(firstOf(slot))))
+	keys, err := os.ReadFile(filepath.Join(dir, "keys", "leads", nameOf(FirstSlot(slot))))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Key(keys[(slot-firstOf(slot))*KeySize:])
+	return Key(keys[(slot-FirstSlot(slot))*KeySize:])
 }
 
 func owner(n uint64) (id [16]byte) {

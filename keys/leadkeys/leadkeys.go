@@ -1,20 +1,19 @@
-// Package leadkeys keeps the keys that leads are sealed with, each a key of its own, so
-// that one person can be forgotten by dropping 32 bytes.
+// Package leadkeys stores the encryption keys of leads. Each lead has its own key, so
+// overwriting 32 bytes erases one person.
 //
-// A key has a slot, counted from 1, by which what was sealed with it names it. Slots
-// lie in files of 65,536 keys below keys/leads, each named by its first slot in 20
-// digits. A file comes whole: it is written under another name, synced and renamed,
-// and its folder is synced, before the first of its keys is given out. From then on
-// nothing of it changes but that keys are overwritten by zeros, which is how one is
-// dropped. So whoever copies the files may copy one again whenever it has changed, and
-// the newest copy is the right one.
+// A key has a slot number, counted from 1; encrypted data names its key by the slot.
+// Files of 65,536 keys are in keys/leads; the name is the first slot in 20 digits. A new
+// file is written under a temporary name, synced and renamed, and its folder is synced,
+// before its first key is used. Later a file changes only when a key is overwritten with
+// zeros, which erases the key. A backup can therefore copy a file again whenever it has
+// changed, and the newest copy is the correct one.
 //
-// Nobody waits for a key. Once an eighth of a file's keys are taken a whole one lies
-// ready behind it, and more where they are taken fast; a disk that does not keep up is
-// ErrBusy. What was taken and never used is lost, which costs nothing.
+// Callers never wait for a key. When an eighth of a file's keys are used, the store
+// prepares the next file, and more files if keys are used fast. If the disk does not keep
+// up, Next returns ErrBusy. A key that is handed out and never used is lost without harm.
 //
-// (Rejected: a key derived from the exchange's own, by the lead's id. There would be
-// nothing to drop. A list of dropped ones beside it is a promise and no erasure.)
+// Rejected: deriving the keys from the exchange's key and the lead's id. There would be
+// no key to erase. A list of erased leads would be a promise, not an erasure.
 package leadkeys
 
 import (
@@ -28,40 +27,40 @@ import (
 )
 
 const (
-	// PerFile is how many keys a file has.
+	// PerFile is the number of keys in a file.
 	PerFile = 1 << 16
-	// KeySize is how many bytes a key has.
+	// KeySize is the size of a key in bytes.
 	KeySize = 32
 
 	fileSize = PerFile * KeySize
-	maxAhead = 4 // files that lie ready, and in memory
+	maxAhead = 4 // prepared files in memory
 
-	// unhurriedly is how many keys of a file are taken before the next one is made: a
-	// small exchange has one file.
-	unhurriedly = PerFile / 8
+	// makeNextAfter is the number of used keys after which the store makes the next file. A small
+	// exchange needs only one file.
+	makeNextAfter = PerFile / 8
 
-	maxRead = 2 // files that were read for what is opened
+	maxCached = 2 // files in memory for Open
 )
 
 var (
-	// ErrBusy is what Take returns while no key lies ready: the disk does not keep
-	// up, or is full. The same may be asked again.
+	// ErrBusy is the error of Next if no key is ready, because the disk is full or too slow.
+	// The caller can retry.
 	ErrBusy = errors.New("no key to seal with is ready")
-	// ErrErased is what Open returns where the key was dropped.
+	// ErrErased is the error of Open if the key was erased.
 	ErrErased = errors.New("the person was erased")
 )
 
-// Key is what one lead is sealed with.
+// Key encrypts the personal data of one lead.
 type Key [KeySize]byte
 
-// file is 65,536 keys in memory, as they are on the disk.
+// file has 65,536 keys in memory, with the same content as on disk.
 type file struct {
 	first uint64
 	keys  []byte
 }
 
-// of is the place of a slot's key, or nil where the file does not have it.
-func (f *file) of(slot uint64) []byte {
+// keyAt returns the memory of a slot's key, or nil if the slot is not in the file.
+func (f *file) keyAt(slot uint64) []byte {
 	if f == nil || slot < f.first || slot >= f.first+PerFile {
 		return nil
 	}
@@ -69,27 +68,27 @@ func (f *file) of(slot uint64) []byte {
 	return f.keys[at : at+KeySize]
 }
 
-// firstOf is the first slot of the file that has a slot.
-func firstOf(slot uint64) uint64 { return (slot-1)/PerFile*PerFile + 1 }
+// FirstSlot returns the first slot of the file that has the slot.
+func FirstSlot(slot uint64) uint64 { return (slot-1)/PerFile*PerFile + 1 }
 
-// Slots are the keys of one exchange. It is safe for many goroutines.
+// KeyStore has the lead keys of one exchange. It is safe for concurrent use.
 //
-// mu is for what is in memory, and never held while the disk is waited for; disk is
-// for reading and dropping, and taken first. The maker alone makes files.
-type Slots struct {
+// mu guards the memory and is never held during disk access. disk serializes reading and
+// erasing, and is locked before mu. Only the goroutine makeFiles makes files.
+type KeyStore struct {
 	folder string
-	sums   string // the folder of checksums
+	sums   string // folder of the checksum files
 	sumKey SumKey
-	tell   func(what string, err error)
+	log    func(what string, err error)
 	faults faults
 
-	mu      sync.Mutex
-	next    uint64 // to be taken
-	current *file  // that has next; nil: none is ready
-	ahead   []*file
-	begun   time.Time // when current was
-	want    int       // files ahead
-	read    []*file   // by Open, the last one last
+	mu           sync.Mutex
+	next         uint64 // slot that Next returns next
+	current      *file  // file with next; nil: no file is ready
+	ahead        []*file
+	currentSince time.Time // start of the use of current
+	wantAhead    int       // number of files to keep ahead
+	cache        []*file   // files that Open has read, newest last
 
 	disk sync.Mutex
 	wake chan struct{}
@@ -97,121 +96,125 @@ type Slots struct {
 	done chan struct{}
 }
 
-// Open opens the keys of a data directory. Keys are taken from above highest, which
-// is the highest slot that anything was ever sealed with. tell hears of a file that
-// could not be made, until one can be. The checksums of keys are made with sumKey.
-func Open(dir string, highest uint64, sumKey SumKey, tell func(what string, err error)) (*Slots, error) {
-	return open(dir, highest, sumKey, tell, faults{})
+// Open opens the keys of a data directory. Next returns slots above highest, which must
+// be the highest slot that was ever used. Open calls log when making a file fails, and
+// again when it works. sumKey makes the checksums.
+func Open(dir string, highest uint64, sumKey SumKey, log func(message string, err error)) (*KeyStore, error) {
+	return open(dir, highest, sumKey, log, faults{})
 }
 
-func open(dir string, highest uint64, sumKey SumKey, tell func(what string, err error), f faults) (*Slots, error) {
-	s := &Slots{
-		folder: keysFolder(dir), sums: sumsFolder(dir), sumKey: sumKey, tell: tell, faults: f, next: highest + 1, want: 1, begun: time.Now(),
+func open(dir string, highest uint64, sumKey SumKey, log func(message string, err error), f faults) (*KeyStore, error) {
+	s := &KeyStore{
+		folder: keysFolder(dir), sums: sumsFolder(dir), sumKey: sumKey, log: log, faults: f, next: highest + 1, wantAhead: 1, currentSince: time.Now(),
 		wake: make(chan struct{}, 1), quit: make(chan struct{}), done: make(chan struct{}),
 	}
 	for _, folder := range []string{dir, filepath.Dir(s.folder), s.folder, s.sums} {
 		if err := os.MkdirAll(folder, 0o700); err != nil {
-			return nil, fmt.Errorf("cannot make the folder of leads' keys: %w", err)
+			return nil, fmt.Errorf("cannot create the folder of lead keys: %w", err)
 		}
 	}
-	first := firstOf(s.next)
+	first := FirstSlot(s.next)
 	if _, err := os.Stat(s.path(first)); errors.Is(err, os.ErrNotExist) && s.next != first {
-		// The keys below are somewhere else, or gone. A file made in their place would
-		// have others, and what was sealed with them would look damaged for ever.
+		// The file with earlier keys is missing. A new file in its place would have other
+		// keys, and data encrypted with the earlier ones would look damaged for ever.
 		first += PerFile
 		s.next = first
 	}
-	err := s.bring(first)
-	var damaged *damagedError
+	err := s.addFile(first)
+	var damaged *wrongSizeError
 	if errors.As(err, &damaged) {
 		return nil, err
 	}
 	if err != nil {
-		s.tell(cannotMake, err)
+		s.log(makeFailed, err)
 	}
-	go s.keepMaking()
+	go s.makeFiles()
 	return s, nil
 }
 
-// Close ends the making of files.
-func (s *Slots) Close() {
+// Close stops making files.
+func (s *KeyStore) Close() {
 	close(s.quit)
 	<-s.done
 }
 
-func (s *Slots) path(first uint64) string {
-	return filepath.Join(s.folder, nameOfFile(first))
+func (s *KeyStore) path(first uint64) string {
+	return filepath.Join(s.folder, fileName(first))
 }
 
-// Take gives a slot that was never given before, and its key. The error is ErrBusy.
-func (s *Slots) Take(key *Key) (slot uint64, err error) {
+// Next returns an unused slot and its key. The error is ErrBusy.
+func (s *KeyStore) Next(key *Key) (slot uint64, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for {
-		place := s.current.of(s.next)
+		place := s.current.keyAt(s.next)
 		if place == nil {
-			if !s.turn() {
+			if !s.nextFile() {
 				return 0, ErrBusy
 			}
 			continue
 		}
-		if slot = s.next; slot-s.current.first == unhurriedly {
-			s.nudge()
+		if slot = s.next; slot-s.current.first == makeNextAfter {
+			s.wakeMaker()
 		}
 		s.next++
 		copy(key[:], place)
-		if *key != (Key{}) { // else it was dropped by an exchange whose log this one has not
+		if *key != (Key{}) { // zero: an exchange with a log that is lost erased it
 			return slot, nil
 		}
 	}
 }
 
-// drawnFast is how soon a file is used up where one more ahead may not be enough.
-const drawnFast = 5 * time.Second
+// fastUse is the duration below which a used-up file shows that one file ahead may be
+// too few.
+const fastUse = 5 * time.Second
 
-// turn goes on to the next file, if there is one; the caller holds mu.
-func (s *Slots) turn() bool {
-	defer s.nudge()
+// nextFile changes to the next file and reports whether there is one. The caller holds
+// mu.
+func (s *KeyStore) nextFile() bool {
+	defer s.wakeMaker()
 	if len(s.ahead) == 0 {
 		return false
 	}
 	now := time.Now()
 	if s.current != nil {
-		if now.Sub(s.begun) < drawnFast {
-			s.want = min(2*s.want, maxAhead)
+		if now.Sub(s.currentSince) < fastUse {
+			s.wantAhead = min(2*s.wantAhead, maxAhead)
 		} else {
-			s.want = max(s.want-1, 1)
+			s.wantAhead = max(s.wantAhead-1, 1)
 		}
-		s.keepLocked(s.current)
+		s.cacheLocked(s.current)
 	}
-	s.current, s.ahead, s.begun = s.ahead[0], s.ahead[1:], now
+	s.current, s.ahead, s.currentSince = s.ahead[0], s.ahead[1:], now
 	s.next = max(s.next, s.current.first)
 	return true
 }
 
-// keepLocked keeps a file for those who open; the caller holds mu.
-func (s *Slots) keepLocked(f *file) {
-	if len(s.read) >= maxRead {
-		s.read = append(s.read[:0], s.read[len(s.read)-maxRead+1:]...)
+// cacheLocked keeps a file in memory for Open. The caller holds mu.
+func (s *KeyStore) cacheLocked(f *file) {
+	if len(s.cache) >= maxCached {
+		s.cache = append(s.cache[:0], s.cache[len(s.cache)-maxCached+1:]...)
 	}
-	s.read = append(s.read, f)
+	s.cache = append(s.cache, f)
 }
 
-func (s *Slots) nudge() {
+// wakeMaker wakes the goroutine that makes files.
+func (s *KeyStore) wakeMaker() {
 	select {
 	case s.wake <- struct{}{}:
 	default:
 	}
 }
 
-// findLocked is the place of a slot's key in memory, or nil; the caller holds mu.
-func (s *Slots) findLocked(slot uint64) []byte {
-	if place := s.current.of(slot); place != nil {
+// findLocked returns the memory of a slot's key, or nil if its file is not in memory.
+// The caller holds mu.
+func (s *KeyStore) findLocked(slot uint64) []byte {
+	if place := s.current.keyAt(slot); place != nil {
 		return place
 	}
-	for _, files := range [...][]*file{s.ahead, s.read} {
+	for _, files := range [...][]*file{s.ahead, s.cache} {
 		for _, f := range files {
-			if place := f.of(slot); place != nil {
+			if place := f.keyAt(slot); place != nil {
 				return place
 			}
 		}
@@ -219,56 +222,57 @@ func (s *Slots) findLocked(slot uint64) []byte {
 	return nil
 }
 
-// key finds the key of a slot, in memory or on the disk.
-func (s *Slots) key(slot uint64) (key Key, err error) {
+// findKey returns the key of a slot from memory or disk.
+func (s *KeyStore) findKey(slot uint64) (key Key, err error) {
 	if slot == 0 {
-		return key, errors.New("nothing is sealed under slot 0")
+		return key, errors.New("lead keys: slot 0 has no key")
 	}
-	if s.inMemory(slot, &key) {
+	if s.copyFromMemory(slot, &key) {
 		return key, nil
 	}
 	s.disk.Lock()
 	defer s.disk.Unlock()
-	if s.inMemory(slot, &key) {
+	if s.copyFromMemory(slot, &key) {
 		return key, nil
 	}
-	found, err := load(s.path(firstOf(slot)), firstOf(slot))
+	found, err := load(s.path(FirstSlot(slot)), FirstSlot(slot))
 	if err != nil {
 		return key, err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.keepLocked(found)
-	copy(key[:], found.of(slot))
+	s.cacheLocked(found)
+	copy(key[:], found.keyAt(slot))
 	return key, nil
 }
 
-func (s *Slots) inMemory(slot uint64, key *Key) bool {
+// copyFromMemory copies the key if its file is in memory, and reports whether it is.
+func (s *KeyStore) copyFromMemory(slot uint64, key *Key) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return copy(key[:], s.findLocked(slot)) > 0
 }
 
-// damagedError is a file that is there, and is none.
-type damagedError struct {
+// wrongSizeError reports a key file of the wrong size.
+type wrongSizeError struct {
 	path string
 	size int64
 }
 
-func (e *damagedError) Error() string {
-	return fmt.Sprintf("the file of leads' keys %q has %d bytes where it has to have %d; put it back from a backup", e.path, e.size, int64(fileSize))
+func (e *wrongSizeError) Error() string {
+	return fmt.Sprintf("lead keys: file %q has %d bytes instead of %d; restore it from a backup", e.path, e.size, int64(fileSize))
 }
 
-// load reads a file.
+// load reads a key file.
 func load(path string, first uint64) (*file, error) {
 	keys, err := os.ReadFile(path)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		return nil, fmt.Errorf("the file of leads' keys %s is missing; put it back from a backup: %w", strconv.Quote(path), err)
+		return nil, fmt.Errorf("lead keys: file %s is missing; restore it from a backup: %w", strconv.Quote(path), err)
 	case err != nil:
-		return nil, fmt.Errorf("cannot read leads' keys: %w", err)
+		return nil, fmt.Errorf("cannot read lead keys: %w", err)
 	case len(keys) != fileSize:
-		return nil, &damagedError{path, int64(len(keys))}
+		return nil, &wrongSizeError{path, int64(len(keys))}
 	}
 	return &file{first, keys}, nil
 }

@@ -19,7 +19,7 @@ func TestFilesAreMadeAhead(t *testing.T) {
 		t.Errorf("at the beginning there is %q", got)
 	}
 	slot, key := take(t, s)
-	for range unhurriedly {
+	for range makeNextAfter {
 		take(t, s)
 	}
 	eventually(t, "one file is ahead", func() bool {
@@ -86,7 +86,7 @@ func TestNoSlotIsLoggedTwice(t *testing.T) {
 	logged := map[uint64][]byte{}
 	chance := rand.New(rand.NewPCG(1, 2))
 	for life := range 60 {
-		once(t, dir, highest, func(s *Slots) {
+		once(t, dir, highest, func(s *KeyStore) {
 			for range chance.IntN(12) {
 				slot, key := take(t, s)
 				if chance.IntN(2) == 0 {
@@ -115,7 +115,7 @@ func TestNoSlotIsLoggedTwice(t *testing.T) {
 func TestLostFile(t *testing.T) {
 	dir := t.TempDir()
 	var key Key
-	once(t, dir, 0, func(s *Slots) { _, key = take(t, s) })
+	once(t, dir, 0, func(s *KeyStore) { _, key = take(t, s) })
 	sealed := Seal(nil, 1, &key, owner(1), []byte("a person"))
 	path, aside := filepath.Join(dir, "keys", "leads", nameOf(1)), filepath.Join(dir, "aside")
 	if err := os.Rename(path, aside); err != nil {
@@ -142,7 +142,7 @@ func TestLostFile(t *testing.T) {
 // TestDamagedFile: one that is not whole is no file of ours, and not written over.
 func TestDamagedFile(t *testing.T) {
 	dir := t.TempDir()
-	once(t, dir, 0, func(*Slots) {})
+	once(t, dir, 0, func(*KeyStore) {})
 	path := filepath.Join(dir, "keys", "leads", nameOf(1))
 	for _, size := range []int64{0, fileSize - 1, fileSize + 1} {
 		if err := os.Truncate(path, size); err != nil {

@@ -10,15 +10,15 @@ import (
 	"time"
 )
 
-// faults are what a test has the disk do.
+// faults are disk errors that a test injects.
 type faults struct {
 	write func() error // before a file is written
 	sync  func() error // before it is synced
 	drop  func() error // before keys are overwritten
 }
 
-// does does a fault, if there is one.
-func does(fault func() error) error {
+// injectFault calls a test's fault, if there is one.
+func injectFault(fault func() error) error {
 	if fault == nil {
 		return nil
 	}
@@ -26,23 +26,23 @@ func does(fault func() error) error {
 }
 
 const (
-	cannotMake = "keys for leads cannot be made; leads are refused once those that are ready are used up"
-	madeAgain  = "keys for leads are made again"
+	makeFailed    = "cannot make lead keys; the exchange rejects leads when the prepared keys are used up (check the disk)"
+	makeRecovered = "making lead keys works again"
 
-	// unfinished is the name of a file that is being made: no digits, and what
-	// copies a folder in use passes over.
-	unfinished = "unfinished.new"
+	// temporaryName is the name of a file that is being made. It has no digits, and copies
+	// of a folder in use skip it.
+	temporaryName = "unfinished.new"
 )
 
-// retryAfter is how soon a file that could not be made is tried again.
+// retryAfter is the delay before another attempt to make a file.
 const retryAfter = time.Second
 
-// keepMaking makes files ahead of need, until Close.
-func (s *Slots) keepMaking() {
+// makeFiles makes files ahead of need until Close.
+func (s *KeyStore) makeFiles() {
 	defer close(s.done)
 	failing := false
 	for {
-		first, needed := s.needed()
+		first, needed := s.neededFile()
 		if !needed {
 			select {
 			case <-s.wake:
@@ -51,10 +51,10 @@ func (s *Slots) keepMaking() {
 				return
 			}
 		}
-		err := s.bring(first)
+		err := s.addFile(first)
 		if failing != (err != nil) {
 			failing = err != nil
-			s.tellOf(err)
+			s.logMaking(err)
 		}
 		if err == nil {
 			continue
@@ -67,16 +67,17 @@ func (s *Slots) keepMaking() {
 	}
 }
 
-func (s *Slots) tellOf(err error) {
+// logMaking logs that making files fails or works again.
+func (s *KeyStore) logMaking(err error) {
 	if err != nil {
-		s.tell(cannotMake, err)
+		s.log(makeFailed, err)
 	} else {
-		s.tell(madeAgain, nil)
+		s.log(makeRecovered, nil)
 	}
 }
 
-// needed is the first slot of the file that is to be made next, if one is.
-func (s *Slots) needed() (first uint64, needed bool) {
+// neededFile returns the first slot of the next file to make, if one is needed.
+func (s *KeyStore) neededFile() (first uint64, needed bool) {
 	select {
 	case <-s.quit:
 		return 0, false
@@ -88,16 +89,17 @@ func (s *Slots) needed() (first uint64, needed bool) {
 	case len(s.ahead) > 0:
 		first = s.ahead[len(s.ahead)-1].first + PerFile
 	case s.current == nil:
-		return firstOf(s.next), true
-	case s.want == 1 && s.next < s.current.first+unhurriedly:
+		return FirstSlot(s.next), true
+	case s.wantAhead == 1 && s.next < s.current.first+makeNextAfter:
 		return 0, false
 	default:
 		first = s.current.first + PerFile
 	}
-	return first, len(s.ahead) < s.want
+	return first, len(s.ahead) < s.wantAhead
 }
 
-func (s *Slots) add(made *file) {
+// addAhead adds a file to the prepared ones.
+func (s *KeyStore) addAhead(made *file) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.ahead = append(s.ahead, made)
@@ -106,11 +108,11 @@ func (s *Slots) add(made *file) {
 	}
 }
 
-// bring puts the file that begins with a slot behind those that lie ready: the one
-// that is there, else a new one. Also one that is there is made durable: whoever made
-// it may not have come so far.
-func (s *Slots) bring(first uint64) error {
-	err := s.fetch(first)
+// addFile adds the file with this first slot to the prepared ones. It makes the file if
+// it does not exist. An existing file is made durable too, because the process that made
+// it may not have synced it.
+func (s *KeyStore) addFile(first uint64) error {
+	err := s.loadFile(first)
 	if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -119,50 +121,50 @@ func (s *Slots) bring(first uint64) error {
 	if err := s.writeSums(made); err != nil {
 		return err
 	}
-	path := filepath.Join(s.folder, unfinished)
-	if err := s.write(path, made.keys); err != nil {
-		return errors.Join(fmt.Errorf("cannot make a file of leads' keys: %w", err), remove(path))
+	path := filepath.Join(s.folder, temporaryName)
+	if err := s.writeFile(path, made.keys); err != nil {
+		return errors.Join(fmt.Errorf("cannot make a file of lead keys: %w", err), removeIfExists(path))
 	}
 	if err := os.Rename(path, s.path(first)); err != nil {
-		return fmt.Errorf("cannot make a file of leads' keys: %w", err)
+		return fmt.Errorf("cannot make a file of lead keys: %w", err)
 	}
-	if err := s.settle(); err != nil {
+	if err := s.syncFolders(); err != nil {
 		return err
 	}
-	s.add(made)
+	s.addAhead(made)
 	return nil
 }
 
-// fetch is bring of a file that is there. What is dropped meanwhile waits, or is
-// dropped before it is read.
-func (s *Slots) fetch(first uint64) error {
+// loadFile adds an existing file to the prepared ones. The disk lock makes concurrent
+// erasures happen before the read or after the file is added.
+func (s *KeyStore) loadFile(first uint64) error {
 	s.disk.Lock()
 	defer s.disk.Unlock()
 	found, err := load(s.path(first), first)
 	if err == nil {
-		err = s.passOver(found)
+		err = s.clearDamaged(found)
 	}
 	if err == nil {
-		err = s.settle()
+		err = s.syncFolders()
 	}
 	if err == nil {
-		s.add(found)
+		s.addAhead(found)
 	}
 	return err
 }
 
-// settle makes the names of files durable, up to the data directory.
-func (s *Slots) settle() error {
+// syncFolders makes the files' names durable, up to the data directory.
+func (s *KeyStore) syncFolders() error {
 	for _, folder := range []string{s.folder, filepath.Dir(s.folder), filepath.Dir(filepath.Dir(s.folder))} {
 		if err := syncFolder(folder); err != nil {
-			return fmt.Errorf("cannot make a file of leads' keys durable: %w", err)
+			return fmt.Errorf("cannot make a file of lead keys durable: %w", err)
 		}
 	}
 	return nil
 }
 
-func (s *Slots) write(path string, keys []byte) error {
-	if err := does(s.faults.write); err != nil {
+func (s *KeyStore) writeFile(path string, keys []byte) error {
+	if err := injectFault(s.faults.write); err != nil {
 		return err
 	}
 	out, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
@@ -171,7 +173,7 @@ func (s *Slots) write(path string, keys []byte) error {
 	}
 	_, err = out.Write(keys)
 	if err == nil {
-		err = does(s.faults.sync)
+		err = injectFault(s.faults.sync)
 	}
 	if err == nil {
 		err = out.Sync()
@@ -179,7 +181,7 @@ func (s *Slots) write(path string, keys []byte) error {
 	return errors.Join(err, out.Close())
 }
 
-func remove(path string) error {
+func removeIfExists(path string) error {
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}

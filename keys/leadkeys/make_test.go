@@ -36,20 +36,20 @@ func TestFullDisk(t *testing.T) {
 			}
 			var key Key
 			for range 3 {
-				if _, err := s.Take(&key); !errors.Is(err, ErrBusy) {
+				if _, err := s.Next(&key); !errors.Is(err, ErrBusy) {
 					t.Fatalf("a key from nowhere: %v", err)
 				}
 			}
-			eventually(t, "it is told", func() bool { return heard.times(cannotMake) == 1 })
-			if got := files(t, dir); slices.Contains(got, nameOf(2*PerFile+1)) || slices.Contains(got, unfinished) {
+			eventually(t, "it is told", func() bool { return heard.times(makeFailed) == 1 })
+			if got := files(t, dir); slices.Contains(got, nameOf(2*PerFile+1)) || slices.Contains(got, temporaryName) {
 				t.Errorf("there is %q", got)
 			}
 			full.Store(false)
 			if slot, _ := take(t, s); slot != 2*PerFile+1 {
 				t.Errorf("it goes on with slot %d", slot)
 			}
-			eventually(t, "that is told too", func() bool { return heard.times(madeAgain) == 1 })
-			if heard.times(cannotMake) != 1 {
+			eventually(t, "that is told too", func() bool { return heard.times(makeRecovered) == 1 })
+			if heard.times(makeFailed) != 1 {
 				t.Errorf("%q", heard.said)
 			}
 		})
@@ -67,7 +67,7 @@ func TestFullDiskAtAStart(t *testing.T) {
 		return nil
 	}})
 	var key Key
-	if _, err := s.Take(&key); !errors.Is(err, ErrBusy) || heard.times(cannotMake) == 0 {
+	if _, err := s.Next(&key); !errors.Is(err, ErrBusy) || heard.times(makeFailed) == 0 {
 		t.Fatalf("%v, told %q", err, heard.said)
 	}
 	full.Store(false)
@@ -80,8 +80,8 @@ func TestFullDiskAtAStart(t *testing.T) {
 // nobody's way, and no file of keys.
 func TestCrashWhileMaking(t *testing.T) {
 	dir := t.TempDir()
-	once(t, dir, 0, func(*Slots) {})
-	half := filepath.Join(dir, "keys", "leads", unfinished)
+	once(t, dir, 0, func(*KeyStore) {})
+	half := filepath.Join(dir, "keys", "leads", temporaryName)
 	if err := os.WriteFile(half, make([]byte, fileSize/2), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +92,7 @@ func TestCrashWhileMaking(t *testing.T) {
 	if slot, key := take(t, s); slot != 1 || key != onDisk(t, dir, 1) {
 		t.Errorf("slot %d", slot)
 	}
-	eventually(t, "it is gone", func() bool { return !slices.Contains(files(t, dir), unfinished) })
+	eventually(t, "it is gone", func() bool { return !slices.Contains(files(t, dir), temporaryName) })
 }
 
 // TestMoreAheadWhereTakenFast: files that are used up within seconds have more than one

@@ -9,20 +9,22 @@ import (
 	"sync"
 )
 
-// label says what is sealed: what was sealed as something else does not open as this.
+// label names the kind of sealed data. Data that was sealed with another label does not
+// open.
 const label = "pingpost/contact/1"
 
-// bound is what a sealed part is bound to besides its key: what it is, whose, and the
-// slot. One is kept a goroutine, since what goes to an AEAD lies on the heap.
-type bound [len(label) + 16 + 8]byte
+// associatedData is the authenticated data of a sealed part: its kind, its owner and its
+// slot. The pool avoids an allocation for each call, because arguments of an AEAD escape
+// to the heap.
+type associatedData [len(label) + 16 + 8]byte
 
-var bounds = sync.Pool{New: func() any {
-	b := new(bound)
+var associatedDataPool = sync.Pool{New: func() any {
+	b := new(associatedData)
 	copy(b[:], label)
 	return b
 }}
 
-func (b *bound) to(slot uint64, owner [16]byte) []byte {
+func (b *associatedData) set(slot uint64, owner [16]byte) []byte {
 	copy(b[len(label):], owner[:])
 	binary.BigEndian.PutUint64(b[len(label)+16:], slot)
 	return b[:]
@@ -30,12 +32,12 @@ func (b *bound) to(slot uint64, owner [16]byte) []byte {
 
 const nonceSize = 12
 
-// Overhead is how much longer a part is sealed.
+// Overhead is the number of bytes that sealing adds.
 const Overhead = nonceSize + 16
 
-// aead is AES-256-GCM under one key. What it allocates, the rounds' keys and a table,
-// the library has no way to do without.
-func aead(key *Key) cipher.AEAD {
+// newAEAD returns AES-256-GCM with one key. The library cannot avoid its allocations
+// (round keys and a table).
+func newAEAD(key *Key) cipher.AEAD {
 	block, err := aes.NewCipher(key[:])
 	if err != nil {
 		panic("BUG: a key of 32 bytes is none for AES: " + err.Error())
@@ -47,38 +49,39 @@ func aead(key *Key) cipher.AEAD {
 	return gcm
 }
 
-// Seal appends what it seals to dst: a nonce, and AES-256-GCM's output. The owner is
-// named so that a part that was moved to another does not open there. One key may seal
-// some parts, each under a nonce of its own.
+// Seal appends the sealed part to dst: a nonce and the output of AES-256-GCM. It binds
+// the part to its owner, so that a part that is moved to another owner does not open.
+// One key may seal several parts, each with its own nonce.
 func Seal(dst []byte, slot uint64, key *Key, owner [16]byte, plain []byte) []byte {
 	begin := len(dst)
 	dst = append(dst, make([]byte, nonceSize)...)
 	nonce := dst[begin:]
 	_, _ = rand.Read(nonce)
-	b := bounds.Get().(*bound)
-	dst = aead(key).Seal(dst, nonce, plain, b.to(slot, owner))
-	bounds.Put(b)
+	b := associatedDataPool.Get().(*associatedData)
+	dst = newAEAD(key).Seal(dst, nonce, plain, b.set(slot, owner))
+	associatedDataPool.Put(b)
 	return dst
 }
 
-// Open appends what Seal was given. The error is ErrErased where the key was dropped;
-// else it says what file is missing, or that the part or its key is damaged.
-func (s *Slots) Open(dst []byte, slot uint64, owner [16]byte, sealed []byte) ([]byte, error) {
-	key, err := s.key(slot)
+// Open decrypts the output of Seal and appends it to dst. The error is ErrErased if the
+// key was erased. Otherwise it names the missing file, or says that the part or its key
+// is damaged.
+func (s *KeyStore) Open(dst []byte, slot uint64, owner [16]byte, sealed []byte) ([]byte, error) {
+	key, err := s.findKey(slot)
 	if err != nil {
 		return nil, err
 	}
 	if key == (Key{}) {
-		return nil, fmt.Errorf("%w: the key of slot %d was dropped", ErrErased, slot)
+		return nil, fmt.Errorf("%w: the lead key in slot %d was erased", ErrErased, slot)
 	}
 	if len(sealed) < Overhead {
-		return nil, fmt.Errorf("what is sealed under slot %d is too short", slot)
+		return nil, fmt.Errorf("lead data sealed with slot %d is too short", slot)
 	}
-	b := bounds.Get().(*bound)
-	defer bounds.Put(b)
-	plain, err := aead(&key).Open(dst, sealed[:nonceSize], sealed[nonceSize:], b.to(slot, owner))
+	b := associatedDataPool.Get().(*associatedData)
+	defer associatedDataPool.Put(b)
+	plain, err := newAEAD(&key).Open(dst, sealed[:nonceSize], sealed[nonceSize:], b.set(slot, owner))
 	if err != nil {
-		return nil, fmt.Errorf("what is sealed under slot %d does not open: it, or the key in %q, is damaged", slot, s.path(firstOf(slot)))
+		return nil, fmt.Errorf("cannot decrypt lead data sealed with slot %d: the data, or the key in %q, is damaged", slot, s.path(FirstSlot(slot)))
 	}
 	return plain, nil
 }

@@ -50,7 +50,7 @@ func TestSealedIsFixed(t *testing.T) {
 	key := Key{1, 2, 3}
 	sealed := Seal(nil, 9, &key, owner(7), []byte("a person"))
 	label := append([]byte("pingpost/contact/1"), 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 7, 0, 0, 0, 0, 0, 0, 0, 9)
-	if plain, err := aead(&key).Open(nil, sealed[:12], sealed[12:], label); err != nil || string(plain) != "a person" {
+	if plain, err := newAEAD(&key).Open(nil, sealed[:12], sealed[12:], label); err != nil || string(plain) != "a person" {
 		t.Errorf("%q, %v", plain, err)
 	}
 }

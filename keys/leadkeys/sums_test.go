@@ -36,7 +36,7 @@ func (r *Report) whole() bool {
 // and the file of another exchange with its own checksums.
 func TestCheckFindsEveryChangedByte(t *testing.T) {
 	dir := t.TempDir()
-	once(t, dir, 0, func(*Slots) {})
+	once(t, dir, 0, func(*KeyStore) {})
 	if !found(dir).whole() {
 		t.Fatalf("%+v", found(dir))
 	}
@@ -128,7 +128,7 @@ func TestErasedKeyFitsEveryChecksum(t *testing.T) {
 // checksums by AddSums, and so do files with damaged ones, but for those of a later program.
 func TestFilesOfAnEarlierProgram(t *testing.T) {
 	dir := t.TempDir()
-	once(t, dir, 0, func(s *Slots) {
+	once(t, dir, 0, func(s *KeyStore) {
 		if err := s.Erase([]uint64{9}); err != nil {
 			t.Fatal(err)
 		}
@@ -141,7 +141,7 @@ func TestFilesOfAnEarlierProgram(t *testing.T) {
 		"flipped": {func(text []byte) []byte { text[20] ^= 1; return text }, ErrSums},
 		"cut":     {func(text []byte) []byte { return text[:len(text)-1] }, ErrSums},
 		"empty":   {func([]byte) []byte { return nil }, ErrSums},
-		"later":   {func(text []byte) []byte { text[len(sumsName)] = '2'; return text }, ErrLater},
+		"later":   {func(text []byte) []byte { text[len(sumsName)] = '2'; return text }, ErrNewerVersion},
 	} {
 		if want.text == nil {
 			if err := os.RemoveAll(sumsFolder(dir)); err != nil {
@@ -153,7 +153,7 @@ func TestFilesOfAnEarlierProgram(t *testing.T) {
 		if r := found(dir); !errors.Is(r.Sums, want.err) || r.Changed != (Set{}) || !r.Erased.Has(9) {
 			t.Errorf("%s: %v", what, r.Sums)
 		}
-		once(t, dir, 20, func(s *Slots) {
+		once(t, dir, 20, func(s *KeyStore) {
 			if slot, key := take(t, s); slot != 21 || key != onDisk(t, dir, slot) {
 				t.Errorf("%s: slot %d", what, slot)
 			}
@@ -171,7 +171,7 @@ func TestFilesOfAnEarlierProgram(t *testing.T) {
 // changed. One that a lead was sealed with before stays as it is.
 func TestChangedKeyIsNotTaken(t *testing.T) {
 	dir := t.TempDir()
-	once(t, dir, 0, func(*Slots) {})
+	once(t, dir, 0, func(*KeyStore) {})
 	edit(t, keyFile(dir, 1), func(text []byte) []byte {
 		for _, slot := range []int{2, 5, 6} {
 			text[(slot-1)*KeySize] ^= 1
@@ -184,7 +184,7 @@ func TestChangedKeyIsNotTaken(t *testing.T) {
 			t.Errorf("slot %d is taken, want %d", slot, want)
 		}
 	}
-	if key, err := s.key(2); err != nil || key != onDisk(t, dir, 2) {
+	if key, err := s.findKey(2); err != nil || key != onDisk(t, dir, 2) {
 		t.Errorf("%v", err)
 	}
 }

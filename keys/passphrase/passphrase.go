@@ -1,9 +1,9 @@
-// Package passphrase hashes people's passwords and checks them.
+// Package passphrase hashes and checks operators' passwords.
 //
-// They are few and guessable, so each guess is to cost something: argon2id with 19 MiB
-// and two passes, as OWASP recommends. That is a cost for us as well, and strangers say
-// how often it arises. So two are computed at once at most; who comes then waits for a
-// moment, and is sent away after it.
+// Passwords can be guessed, so each guess must be expensive: argon2id with 19 MiB and two
+// iterations, as OWASP recommends. The exchange pays that price too, and strangers decide
+// how often. The package therefore computes at most two hashes at once. A further call
+// waits for up to two seconds and then returns ErrBusy.
 package passphrase
 
 import (
@@ -18,97 +18,97 @@ import (
 	"golang.org/x/crypto/argon2"
 )
 
-// Bounds of a password, in bytes.
+// Bounds of a password. MinLength counts characters, MaxLength bytes.
 const (
-	Least = 12
-	Most  = 1024
+	MinLength = 12
+	MaxLength = 1024
 )
 
 const (
-	memory  = 19 << 10 // KiB
-	passes  = 2
-	lanes   = 1
-	salt    = 16 // bytes
-	size    = 32
-	atOnce  = 2
-	maxWait = 2 * time.Second
+	memoryKiB     = 19 << 10 // KiB
+	iterations    = 2
+	lanes         = 1
+	saltSize      = 16 // bytes
+	keySize       = 32
+	maxConcurrent = 2
+	maxWait       = 2 * time.Second
 )
 
-// head begins every hash, in the PHC form.
-var head = fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$", argon2.Version, memory, passes, lanes)
+// hashPrefix begins every hash, in the PHC format.
+var hashPrefix = fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$", argon2.Version, memoryKiB, iterations, lanes)
 
-// ErrBusy is that too many are being computed.
-var ErrBusy = errors.New("too many passwords are being checked at once; ask again")
+// ErrBusy reports that too many hashes are being computed.
+var ErrBusy = errors.New("too many passwords are being checked at once; try again")
 
-// Keeper hashes and checks, a few at once. It is safe for many goroutines.
-type Keeper struct {
-	places chan struct{}
-	wait   time.Duration
-	nobody string // the hash of nobody's password
+// Hasher hashes and checks passwords. It is safe for concurrent use.
+type Hasher struct {
+	slots     chan struct{}
+	maxWait   time.Duration
+	dummyHash string // hash that no password matches
 }
 
-// New returns a keeper.
-func New() *Keeper {
-	k := &Keeper{places: make(chan struct{}, atOnce), wait: maxWait}
-	k.nobody = encode(make([]byte, salt), make([]byte, size))
+// New returns a Hasher.
+func New() *Hasher {
+	k := &Hasher{slots: make(chan struct{}, maxConcurrent), maxWait: maxWait}
+	k.dummyHash = encode(make([]byte, saltSize), make([]byte, keySize))
 	return k
 }
 
-// Hash is what may be kept of a password. The error is ErrBusy.
-func (k *Keeper) Hash(password string) (string, error) {
-	var random [salt]byte
+// Hash returns the hash to store for a password. The error is ErrBusy.
+func (k *Hasher) Hash(password string) (string, error) {
+	var random [saltSize]byte
 	_, _ = rand.Read(random[:])
-	key, err := k.key(password, random[:])
+	key, err := k.deriveKey(password, random[:])
 	if err != nil {
 		return "", err
 	}
 	return encode(random[:], key), nil
 }
 
-// Check tells whether a hash is of this password. An empty hash is nobody's: it is of
-// no password, and that takes as long to find out. The error is ErrBusy, or that the
-// hash is none of ours.
-func (k *Keeper) Check(hash, password string) (bool, error) {
-	somebody := hash != ""
-	if !somebody {
-		hash = k.nobody
+// Check reports whether the hash belongs to the password. An empty hash matches no
+// password, and checking it takes equally long. The error is ErrBusy, or reports a hash
+// of another format.
+func (k *Hasher) Check(hash, password string) (bool, error) {
+	hasPassword := hash != ""
+	if !hasPassword {
+		hash = k.dummyHash
 	}
 	random, want, err := decode(hash)
 	if err != nil {
 		return false, err
 	}
-	key, err := k.key(password, random)
+	key, err := k.deriveKey(password, random)
 	if err != nil {
 		return false, err
 	}
-	return subtle.ConstantTimeCompare(key, want) == 1 && somebody, nil
+	return subtle.ConstantTimeCompare(key, want) == 1 && hasPassword, nil
 }
 
-// key computes one once there is a place for it.
-func (k *Keeper) key(password string, random []byte) ([]byte, error) {
-	timer := time.NewTimer(k.wait)
+// deriveKey computes the key when a slot is free.
+func (k *Hasher) deriveKey(password string, random []byte) ([]byte, error) {
+	timer := time.NewTimer(k.maxWait)
 	defer timer.Stop()
 	select {
-	case k.places <- struct{}{}:
+	case k.slots <- struct{}{}:
 	case <-timer.C:
 		return nil, ErrBusy
 	}
-	defer func() { <-k.places }()
-	return argon2.IDKey([]byte(password), random, passes, memory, lanes, size), nil
+	defer func() { <-k.slots }()
+	return argon2.IDKey([]byte(password), random, iterations, memoryKiB, lanes, keySize), nil
 }
 
 func encode(random, key []byte) string {
 	text := base64.RawStdEncoding
-	return head + text.EncodeToString(random) + "$" + text.EncodeToString(key)
+	return hashPrefix + text.EncodeToString(random) + "$" + text.EncodeToString(key)
 }
 
 func decode(hash string) (random, key []byte, err error) {
-	rest, ours := strings.CutPrefix(hash, head)
+	rest, ours := strings.CutPrefix(hash, hashPrefix)
 	first, second, two := strings.Cut(rest, "$")
 	random, err1 := base64.RawStdEncoding.DecodeString(first)
 	key, err2 := base64.RawStdEncoding.DecodeString(second)
-	if !ours || !two || err1 != nil || err2 != nil || len(random) != salt || len(key) != size {
-		return nil, nil, errors.New("a password's hash has another form than this program writes")
+	if !ours || !two || err1 != nil || err2 != nil || len(random) != saltSize || len(key) != keySize {
+		return nil, nil, errors.New("the stored password hash has an unknown format; set the password again")
 	}
 	return random, key, nil
 }

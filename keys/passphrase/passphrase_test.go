@@ -33,17 +33,17 @@ func TestPasswords(t *testing.T) {
 func TestHashesAreFrozen(t *testing.T) {
 	const hash = "$argon2id$v=19$m=19456,t=2,p=1$AAAAAAAAAAAAAAAAAAAAAA$hbX5BcR4VcARguIF6etTj3ZuB9aUAnozWKXV8K60XcU"
 	if ok, err := New().Check(hash, "correct horse battery"); !ok || err != nil {
-		key, _ := New().key("correct horse battery", make([]byte, salt))
-		t.Errorf("%v, %v, it is %s", ok, err, encode(make([]byte, salt), key))
+		key, _ := New().deriveKey("correct horse battery", make([]byte, saltSize))
+		t.Errorf("%v, %v, it is %s", ok, err, encode(make([]byte, saltSize), key))
 	}
 }
 
 func TestNobodysHashIsLikeAnyOther(t *testing.T) {
 	k := New()
-	if _, _, err := decode(k.nobody); err != nil {
+	if _, _, err := decode(k.dummyHash); err != nil {
 		t.Error(err)
 	}
-	for _, hash := range []string{"x", "$argon2id$v=19$m=19456,t=1,p=1$" + strings.TrimPrefix(k.nobody, head), k.nobody[:len(k.nobody)-1], k.nobody + "A", head, head + "$"} {
+	for _, hash := range []string{"x", "$argon2id$v=19$m=19456,t=1,p=1$" + strings.TrimPrefix(k.dummyHash, hashPrefix), k.dummyHash[:len(k.dummyHash)-1], k.dummyHash + "A", hashPrefix, hashPrefix + "$"} {
 		if ok, err := k.Check(hash, "x"); ok || err == nil {
 			t.Errorf("%s: %v, %v", hash, ok, err)
 		}
@@ -53,18 +53,18 @@ func TestNobodysHashIsLikeAnyOther(t *testing.T) {
 // TestFewAtOnce: who finds no place waits for one, and is told after a while.
 func TestFewAtOnce(t *testing.T) {
 	k := New()
-	for range atOnce {
-		k.places <- struct{}{}
+	for range maxConcurrent {
+		k.slots <- struct{}{}
 	}
-	k.wait = 20 * time.Millisecond
+	k.maxWait = 20 * time.Millisecond
 	if _, err := k.Hash("x"); !errors.Is(err, ErrBusy) {
 		t.Errorf("with no place: %v", err)
 	}
 	if _, err := k.Check("", "x"); !errors.Is(err, ErrBusy) {
 		t.Errorf("with no place, of nobody: %v", err)
 	}
-	k.wait = time.Minute
-	go func() { <-k.places }()
+	k.maxWait = time.Minute
+	go func() { <-k.slots }()
 	if _, err := k.Check("", "x"); err != nil {
 		t.Errorf("with a place: %v", err)
 	}

@@ -6,23 +6,23 @@ import (
 	"encoding/binary"
 )
 
-// What a hash is of: one of the one kind is never one of the other.
+// Kinds of hashed secrets. The hashes of different kinds never match.
 const (
-	ofClient   = 1
-	ofBearer   = 2
-	ofPersonal = 3
+	kindClient   = 1
+	kindBearer   = 2
+	kindPersonal = 3
 )
 
-// HashClient is the hash of a client's id with one of its secrets. It is keyed:
-// who has the log, but not the exchange's key, cannot try out secrets, and a
-// caller cannot steer the hash that is looked up. So the time of a look-up by it
-// says nothing about which clients there are.
-func (m *Mint) HashClient(id, secret []byte) [32]byte { return m.hash(ofClient, id, secret) }
+// HashClient returns the hash of a client id and one of its secrets. The hash is keyed,
+// so the log alone, without the exchange's key, does not allow guessing secrets. A
+// caller cannot choose the hash that the exchange looks up. The time of a look-up
+// therefore does not reveal which clients exist.
+func (m *Issuer) HashClient(id, secret []byte) [32]byte { return m.hash(kindClient, id, secret) }
 
-// HashBearer is the hash of a sandbox's static token.
-func (m *Mint) HashBearer(token []byte) [32]byte { return m.hash(ofBearer, token, nil) }
+// HashBearer returns the hash of a sandbox's static token.
+func (m *Issuer) HashBearer(token []byte) [32]byte { return m.hash(kindBearer, token, nil) }
 
-func (m *Mint) hash(kind byte, first, second []byte) (sum [32]byte) {
+func (m *Issuer) hash(kind byte, first, second []byte) (sum [32]byte) {
 	h := hmac.New(sha256.New, m.hashKey)
 	var head [9]byte
 	head[0] = kind
@@ -34,5 +34,5 @@ func (m *Mint) hash(kind byte, first, second []byte) (sum [32]byte) {
 	return sum
 }
 
-// HashPersonal is the hash of an operator's personal API token.
-func (m *Mint) HashPersonal(token []byte) [32]byte { return m.hash(ofPersonal, token, nil) }
+// HashPersonal returns the hash of an operator's personal API token.
+func (m *Issuer) HashPersonal(token []byte) [32]byte { return m.hash(kindPersonal, token, nil) }

@@ -1,9 +1,8 @@
-// Package vault keeps the exchange's own key, from which all its other keys
-// are derived, and seals the secrets that the exchange presents to others.
+// Package vault stores the exchange's key, derives all other keys from it, and seals the
+// secrets that the exchange presents to others.
 //
-// The key is a file of its own beside the log: who has only the log, or a
-// backup of it, can read no secret, and cannot find out by guessing whose
-// phone number a hash is of.
+// The key is in its own file, apart from the log. The log or its backup alone therefore
+// reveals no secret, and does not allow guessing the phone number behind a hash.
 package vault
 
 import (
@@ -20,59 +19,59 @@ import (
 	"strings"
 )
 
-// Vault holds the exchange's key. It is safe for many goroutines.
+// Vault has the exchange's key. It is safe for concurrent use.
 type Vault struct {
 	root [32]byte
 	aead cipher.AEAD
 }
 
-// ErrMissing is returned where a log has been begun with a key that is gone.
+// ErrMissing reports that the key of an existing log is missing.
 var ErrMissing = errors.New("the exchange's key file is missing")
 
-// path is where the key lies in a data directory.
-func path(dir string) string { return filepath.Join(dir, "keys", "exchange.key") }
+// keyPath returns the path of the key in a data directory.
+func keyPath(dir string) string { return filepath.Join(dir, "keys", "exchange.key") }
 
-// Open reads the key of a data directory. Where there is none it makes one if
-// create is set; it is durable when Open returns.
+// Open reads the key of a data directory. If there is no key and create is set, it
+// creates one durably.
 func Open(dir string, create bool) (*Vault, error) {
-	text, err := os.ReadFile(path(dir))
+	text, err := os.ReadFile(keyPath(dir))
 	switch {
 	case errors.Is(err, os.ErrNotExist) && create:
-		return found(dir)
+		return createKey(dir)
 	case errors.Is(err, os.ErrNotExist):
-		return nil, fmt.Errorf("%w: %q; put it back from a backup: without it the log's hashes and secrets mean nothing", ErrMissing, path(dir))
+		return nil, fmt.Errorf("%w: %q; restore it from a backup; without it the log's hashes and secrets are useless", ErrMissing, keyPath(dir))
 	case err != nil:
 		return nil, fmt.Errorf("cannot read the exchange's key: %w", err)
 	}
 	raw, err := hex.DecodeString(strings.TrimSpace(string(text)))
 	if err != nil || len(raw) != 32 {
-		return nil, fmt.Errorf("the exchange's key %q is not 64 hexadecimal digits; put it back from a backup", path(dir))
+		return nil, fmt.Errorf("the exchange's key %q is not 64 hexadecimal digits; restore it from a backup", keyPath(dir))
 	}
-	return of([32]byte(raw))
+	return newVault([32]byte(raw))
 }
 
-// found makes a key and its file, durably. It is written under another name
-// first: half a key, left by a crash, would be refused for good. The caller
-// holds the folder's lock.
-func found(dir string) (*Vault, error) {
+// createKey creates a key and its file durably. It writes a temporary file first,
+// because a key file that a crash cut short would be rejected for good. The caller holds
+// the folder's lock.
+func createKey(dir string) (*Vault, error) {
 	var root [32]byte
 	_, _ = rand.Read(root[:])
-	folder, unfinished := filepath.Dir(path(dir)), path(dir)+".new"
+	folder, unfinished := filepath.Dir(keyPath(dir)), keyPath(dir)+".new"
 	if err := os.MkdirAll(folder, 0o700); err != nil {
-		return nil, fmt.Errorf("cannot make the folder of the exchange's key: %w", err)
+		return nil, fmt.Errorf("cannot create the folder of the exchange's key: %w", err)
 	}
 	file, err := os.OpenFile(unfinished, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
-		return nil, fmt.Errorf("cannot make the exchange's key: %w", err)
+		return nil, fmt.Errorf("cannot create the exchange's key: %w", err)
 	}
 	_, err = file.WriteString(hex.EncodeToString(root[:]) + "\n")
 	if err = errors.Join(err, file.Sync(), file.Close()); err == nil {
-		err = errors.Join(os.Rename(unfinished, path(dir)), syncFolder(folder), syncFolder(dir))
+		err = errors.Join(os.Rename(unfinished, keyPath(dir)), syncFolder(folder), syncFolder(dir))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("cannot write the exchange's key: %w", err)
 	}
-	return of(root)
+	return newVault(root)
 }
 
 func syncFolder(folder string) error {
@@ -83,7 +82,7 @@ func syncFolder(folder string) error {
 	return errors.Join(f.Sync(), f.Close())
 }
 
-func of(root [32]byte) (*Vault, error) {
+func newVault(root [32]byte) (*Vault, error) {
 	v := &Vault{root: root}
 	key := v.Derive("secrets")
 	block, err := aes.NewCipher(key[:])
@@ -94,7 +93,7 @@ func of(root [32]byte) (*Vault, error) {
 	return v, err
 }
 
-// Derive is the key for one purpose.
+// Derive returns the key for one purpose.
 func (v *Vault) Derive(purpose string) (key [32]byte) {
 	raw, err := hkdf.Key(sha256.New, v.root[:], nil, "pingpost/"+purpose, len(key))
 	if err != nil {
@@ -104,28 +103,28 @@ func (v *Vault) Derive(purpose string) (key [32]byte) {
 	return key
 }
 
-// Check tells keys apart without telling anything of them.
+// Check returns a value that differs for different keys and does not reveal the key.
 func (v *Vault) Check() (check [16]byte) {
 	key := v.Derive("check")
 	copy(check[:], key[:])
 	return check
 }
 
-// Seal seals a secret under its name: it opens under no other.
+// Seal encrypts a secret. Open needs the same name.
 func (v *Vault) Seal(name, secret string) []byte {
 	nonce := make([]byte, v.aead.NonceSize(), v.aead.NonceSize()+len(secret)+v.aead.Overhead())
 	_, _ = rand.Read(nonce)
 	return v.aead.Seal(nonce, nonce, []byte(secret), []byte(name))
 }
 
-// Open opens what Seal made.
+// Open decrypts the output of Seal.
 func (v *Vault) Open(name string, sealed []byte) (string, error) {
 	if len(sealed) < v.aead.NonceSize() {
-		return "", fmt.Errorf("the secret %q is too short to be one", name)
+		return "", fmt.Errorf("the sealed secret %q is too short; it is damaged", name)
 	}
 	secret, err := v.aead.Open(nil, sealed[:v.aead.NonceSize()], sealed[v.aead.NonceSize():], []byte(name))
 	if err != nil {
-		return "", fmt.Errorf("the secret %q was sealed with another key", name)
+		return "", fmt.Errorf("cannot decrypt the secret %q: it was sealed with another key, or is damaged", name)
 	}
 	return string(secret), nil
 }

@@ -52,13 +52,13 @@ func TestKeyIsMadeOnce(t *testing.T) {
 // TestKeyIsWhole: until all of it is on the disk there is none.
 func TestKeyIsWhole(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.MkdirAll(path(dir)+".new", 0o700); err != nil {
+	if err := os.MkdirAll(keyPath(dir)+".new", 0o700); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := Open(dir, true); err == nil {
 		t.Error("a key without a place to write it")
 	}
-	if _, err := os.Stat(path(dir)); !os.IsNotExist(err) {
+	if _, err := os.Stat(keyPath(dir)); !os.IsNotExist(err) {
 		t.Errorf("there is something in the key's place: %v", err)
 	}
 }
@@ -70,7 +70,7 @@ func TestCrashWhileMaking(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(dir, "keys"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(path(dir)+".new", []byte("abc"), 0o600); err != nil {
+	if err := os.WriteFile(keyPath(dir)+".new", []byte("abc"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	v := mustOpen(t, dir, true)
@@ -86,7 +86,7 @@ func TestFilesThatAreNoKey(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
 			mustOpen(t, dir, true)
-			if err := os.WriteFile(path(dir), []byte(text), 0o600); err != nil {
+			if err := os.WriteFile(keyPath(dir), []byte(text), 0o600); err != nil {
 				t.Fatal(err)
 			}
 			for _, create := range []bool{true, false} {
@@ -94,14 +94,14 @@ func TestFilesThatAreNoKey(t *testing.T) {
 					t.Errorf("%v", err)
 				}
 			}
-			if kept, err := os.ReadFile(path(dir)); err != nil || string(kept) != text {
+			if kept, err := os.ReadFile(keyPath(dir)); err != nil || string(kept) != text {
 				t.Errorf("the file is now %q, %v", kept, err)
 			}
 		})
 	}
 	t.Run("a folder", func(t *testing.T) {
 		dir := t.TempDir()
-		if err := os.MkdirAll(path(dir), 0o700); err != nil {
+		if err := os.MkdirAll(keyPath(dir), 0o700); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := Open(dir, true); err == nil {
@@ -122,7 +122,7 @@ func TestFilesThatAreNoKey(t *testing.T) {
 // TestDerivedKeysAreFixed: what the log's hashes and secrets are made with may
 // never come out otherwise.
 func TestDerivedKeysAreFixed(t *testing.T) {
-	v, err := of([32]byte{1, 2, 3})
+	v, err := newVault([32]byte{1, 2, 3})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -326,8 +326,8 @@ func (a *Admin) byUserPassword(ctx *fasthttp.RequestCtx, given, password string)
 		a.authFailures.Warn(from)
 		return principal{}, errTooManyLogins.After(wait)
 	}
-	right, err := t.verified.check(user.Password, password[:min(len(password), passphrase.Most)])
-	right = right && len(password) <= passphrase.Most
+	right, err := t.verified.check(user.Password, password[:min(len(password), passphrase.MaxLength)])
+	right = right && len(password) <= passphrase.MaxLength
 	switch {
 	case err != nil:
 		t.refundAttempt(from, name)

@@ -54,7 +54,7 @@ type Operator interface {
 	Reveal(name string) (value string, ok bool)
 	// Tokens returns the hasher of secrets that clients present. It is not nil once there
 	// is an engine.
-	Tokens() *token.Mint
+	Tokens() *token.Issuer
 	// Sandbox reports whether the exchange is a sandbox, which accepts static tokens.
 	Sandbox() bool
 	Configurer

@@ -76,8 +76,8 @@ func (a *Admin) login(ctx *fasthttp.RequestCtx) {
 		return
 	}
 	user, _ := e.State().User(name)
-	right, err := a.sessions.keeper.Check(user.Password, body.Password[:min(len(body.Password), passphrase.Most)])
-	right = right && len(body.Password) <= passphrase.Most || user.Name == "" && a.isPassword(body.Password)
+	right, err := a.sessions.keeper.Check(user.Password, body.Password[:min(len(body.Password), passphrase.MaxLength)])
+	right = right && len(body.Password) <= passphrase.MaxLength || user.Name == "" && a.isPassword(body.Password)
 	switch {
 	case err != nil:
 		a.sessions.refundAttempt(from, name)

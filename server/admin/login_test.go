@@ -28,7 +28,7 @@ type accountsFixture struct {
 	t       *testing.T
 	engine  *engine.Engine
 	log     *servertest.MemoryLog
-	mint    *token.Mint
+	mint    *token.Issuer
 	admin   *Admin
 	address string
 	ahead   atomic.Int64 // that its clock is, for sessions
@@ -36,7 +36,7 @@ type accountsFixture struct {
 
 func (l *accountsFixture) Engine() *engine.Engine { return l.engine }
 
-func (l *accountsFixture) Tokens() *token.Mint { return l.mint }
+func (l *accountsFixture) Tokens() *token.Issuer { return l.mint }
 
 func openAccounts(t *testing.T, password string) *accountsFixture {
 	t.Helper()

@@ -47,7 +47,7 @@ func (s *session) isCSRFValid(header *fasthttp.RequestHeader) bool {
 // sessionStore holds sessions, last uses, and counters of failed logins, in memory only. A
 // restart clears it.
 type sessionStore struct {
-	keeper    *passphrase.Keeper
+	keeper    *passphrase.Hasher
 	verified  *verifiedPasswords
 	byNetwork *ratelimit.Buckets[netip.Prefix]
 	byName    *ratelimit.Buckets[string]
@@ -253,7 +253,7 @@ type verifiedPassword struct {
 	until time.Time
 }
 
-func newVerifiedPasswords(keeper *passphrase.Keeper) *verifiedPasswords {
+func newVerifiedPasswords(keeper *passphrase.Hasher) *verifiedPasswords {
 	v := &verifiedPasswords{check: keeper.Check, users: make(map[string]verifiedPassword), pending: make(map[[32]byte]chan struct{})}
 	_, _ = rand.Read(v.key[:])
 	return v

@@ -246,10 +246,10 @@ func (a *Admin) setUser(ctx *fasthttp.RequestCtx) {
 // passwordErrors returns the field errors of a new password.
 func passwordErrors(field, password string) []market.FieldError {
 	switch {
-	case len(password) > passphrase.Most:
-		return []market.FieldError{{Field: field, Code: errcode.FieldTooLong, Expected: "at most " + strconv.Itoa(passphrase.Most) + " bytes"}}
-	case len([]rune(password)) < passphrase.Least:
-		return []market.FieldError{{Field: field, Code: errcode.FieldOutOfRange, Expected: "at least " + strconv.Itoa(passphrase.Least) + " characters"}}
+	case len(password) > passphrase.MaxLength:
+		return []market.FieldError{{Field: field, Code: errcode.FieldTooLong, Expected: "at most " + strconv.Itoa(passphrase.MaxLength) + " bytes"}}
+	case len([]rune(password)) < passphrase.MinLength:
+		return []market.FieldError{{Field: field, Code: errcode.FieldOutOfRange, Expected: "at least " + strconv.Itoa(passphrase.MinLength) + " characters"}}
 	}
 	return nil
 }

@@ -130,7 +130,7 @@ func keeping(t *testing.T, document string, log *servertest.MemoryLog, tune ...f
 	return h
 }
 
-func credentialOf(mint *token.Mint, first *config.InitialCredential) engine.Credential {
+func credentialOf(mint *token.Issuer, first *config.InitialCredential) engine.Credential {
 	value := []byte(first.Value.Reveal())
 	c := engine.Credential{
 		Owner: first.Owner, ID: first.OwnerID, Client: first.ClientID, Kind: first.Kind, Scopes: first.Scopes, Hash: sha256.Sum256(value),

@@ -202,12 +202,12 @@ func answerOf(ctx *fasthttp.RequestCtx) []byte {
 type bureau struct {
 	stubOperator
 	engine *engine.Engine
-	mint   *token.Mint
+	mint   *token.Issuer
 }
 
 func (b bureau) Engine() *engine.Engine { return b.engine }
 
-func (b bureau) Tokens() *token.Mint { return b.mint }
+func (b bureau) Tokens() *token.Issuer { return b.mint }
 
 func (bureau) Sandbox() bool { return true }
 

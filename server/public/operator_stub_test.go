@@ -31,7 +31,7 @@ func (stubOperator) Seal(string, string) []byte { return nil }
 
 func (stubOperator) Reveal(string) (string, bool) { return "", false }
 
-func (stubOperator) Tokens() *token.Mint { return nil }
+func (stubOperator) Tokens() *token.Issuer { return nil }
 
 func (stubOperator) Sandbox() bool { return false }
 

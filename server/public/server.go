@@ -33,7 +33,7 @@ type Options struct {
 	Meter  *metrics.Meter
 	Traces *trace.Tracer // nil: no traces
 
-	Tokens        *token.Mint
+	Tokens        *token.Issuer
 	TokenLifetime time.Duration // of an access token
 	Sandbox       bool          // accepts static bearer tokens and makes up leads
 

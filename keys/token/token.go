@@ -14,13 +14,13 @@ import (
 	"pingpost/engine/market"
 )
 
-// Claims are what a token says.
+// Claims are the content of a token.
 type Claims struct {
 	Owner   event.NameKind // supplier or buyer
 	Ref     market.Ref     // the owner's number
 	Scopes  event.Scopes
-	Secret  [32]byte // hash of the client's secret that the token was given for
-	Expires int64    // Unix nanoseconds; it is good before, and not at them
+	Secret  [32]byte // hash of the client secret of the token's request
+	Expires int64    // Unix nanoseconds; the token is invalid from this time on
 }
 
 const (
@@ -33,35 +33,35 @@ const (
 	sealedSize = nonceSize + plainSize + tagSize
 )
 
-// Length is a token's, in characters.
+// Length is the length of a token in characters.
 const Length = len(prefix) + sealedSize*4/3
 
-// Mint makes tokens and hashes. It is safe for many goroutines.
-type Mint struct {
+// Issuer issues tokens and computes hashes. It is safe for concurrent use.
+type Issuer struct {
 	aead    cipher.AEAD
 	hashKey []byte
-	benches sync.Pool // *bench
+	buffers sync.Pool // *bench
 }
 
-// bench is the memory that reading one token needs: arrays on the stack would
-// be moved to the heap for the sake of the cipher.
-type bench struct {
+// buffer is the memory for reading one token. Arrays on the stack would escape to the
+// heap, because they are arguments of the cipher.
+type buffer struct {
 	sealed [sealedSize]byte
 	plain  [plainSize]byte
 }
 
-// New returns a mint over a key that is used for nothing else. Equal keys give
-// mints that read each other's tokens; different ones never do.
-func New(key [32]byte) *Mint {
+// New returns an Issuer. The key must have no other use. Issuers with equal keys read
+// each other's tokens; others never do.
+func New(key [32]byte) *Issuer {
 	block, err := aes.NewCipher(derive(key, "seal"))
 	if err != nil {
-		panic("BUG: a key of 32 bytes is none for AES: " + err.Error())
+		panic("BUG: AES rejects a key of 32 bytes: " + err.Error())
 	}
-	m := &Mint{hashKey: derive(key, "hash")}
+	m := &Issuer{hashKey: derive(key, "hash")}
 	if m.aead, err = cipher.NewGCM(block); err != nil {
-		panic("BUG: AES is none for GCM: " + err.Error())
+		panic("BUG: GCM rejects AES: " + err.Error())
 	}
-	m.benches.New = func() any { return new(bench) }
+	m.buffers.New = func() any { return new(buffer) }
 	return m
 }
 
@@ -73,10 +73,10 @@ func derive(key [32]byte, purpose string) []byte {
 	return out
 }
 
-// AppendToken writes a new token with these claims. No two are alike.
-func (m *Mint) AppendToken(dst []byte, c *Claims) []byte {
-	b := m.benches.Get().(*bench)
-	defer m.benches.Put(b)
+// AppendToken appends a new token with these claims. Each token is different.
+func (m *Issuer) AppendToken(dst []byte, c *Claims) []byte {
+	b := m.buffers.Get().(*buffer)
+	defer m.buffers.Put(b)
 	p := b.plain[:]
 	p[0], p[1], p[2] = version, byte(c.Owner), byte(c.Scopes)
 	binary.BigEndian.PutUint32(p[3:], uint32(c.Ref))
@@ -88,16 +88,16 @@ func (m *Mint) AppendToken(dst []byte, c *Claims) []byte {
 	return base64.RawURLEncoding.AppendEncode(append(dst, prefix...), b.sealed[:])
 }
 
-// Read opens a token that this mint made. Not ok: it made no such token, or it
-// is past its end at now, in Unix nanoseconds. That the secret is still good
-// remains to be asked.
-func (m *Mint) Read(token []byte, now int64) (c Claims, ok bool) {
+// Read decodes a token of this issuer. It returns false if the token is invalid or
+// expired at now (Unix nanoseconds). The caller must check that the client secret is
+// still valid.
+func (m *Issuer) Read(token []byte, now int64) (c Claims, ok bool) {
 	if len(token) != Length || string(token[:len(prefix)]) != prefix {
 		return Claims{}, false
 	}
-	b := m.benches.Get().(*bench)
-	defer m.benches.Put(b)
-	// The decoder skips line breaks; then fewer bytes come out.
+	b := m.buffers.Get().(*buffer)
+	defer m.buffers.Put(b)
+	// The decoder skips line breaks and then returns fewer bytes.
 	n, err := base64.RawURLEncoding.Decode(b.sealed[:], token[len(prefix):])
 	if err != nil || n != sealedSize {
 		return Claims{}, false
