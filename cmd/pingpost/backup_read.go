@@ -8,6 +8,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"pingpost/cmd/pingpost/terminal"
 	"pingpost/wal/backup"
 )
 
@@ -97,7 +98,7 @@ func (c *backupVerifyCmd) Run() error {
 		fmt.Printf("note      %s\n", note)
 	}
 	if !found.OK() {
-		return errors.Join(exitCode(1))
+		return errors.Join(terminal.ExitCode(1))
 	}
 	fmt.Println("good")
 	return nil

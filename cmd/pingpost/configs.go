@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 
+	"pingpost/cmd/pingpost/terminal"
 	"pingpost/config"
 	"pingpost/config/canonical"
 	"pingpost/config/syntax"
@@ -46,7 +47,7 @@ func (c *validateCmd) Run() error {
 		return mistakes(wrong)
 	}
 	if c.Strict && len(warnings) > 0 {
-		return exitCode(1)
+		return terminal.ExitCode(1)
 	}
 	fmt.Println(c.File + ": good")
 	return nil
@@ -57,7 +58,7 @@ func mistakes(problems syntax.Problems) error {
 	for _, problem := range problems {
 		fmt.Fprintln(os.Stderr, problem.Error())
 	}
-	return exitCode(1)
+	return terminal.ExitCode(1)
 }
 
 type diffCmd struct {
@@ -82,7 +83,7 @@ func (c *diffCmd) Run() error {
 	}
 	fmt.Print(would)
 	if len(would.Changes) > 0 {
-		return exitCode(2)
+		return terminal.ExitCode(2)
 	}
 	fmt.Println("no difference")
 	return nil

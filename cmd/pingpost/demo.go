@@ -18,6 +18,8 @@ import (
 	"syscall"
 	"time"
 
+	"pingpost/cmd/pingpost/terminal"
+	"pingpost/cmd/pingpost/timeline"
 	"pingpost/engine/market"
 	"pingpost/exchange/explain"
 	"pingpost/loadtest/report"
@@ -93,7 +95,7 @@ func (c *demoCmd) makeFolder() (string, error) {
 
 // show sends the leads, prints the results, and waits for Ctrl-C.
 func (c *demoCmd) show(ctx context.Context, x *demoExchange) error {
-	fmt.Printf("pingpost demo: %s leads and about %s ping-posts, %v a second\n\n%s", grouped(c.Leads), grouped(c.Leads/10), c.Rate, x.listAddresses())
+	fmt.Printf("pingpost demo: %s leads and about %s ping-posts, %v a second\n\n%s", terminal.Grouped(c.Leads), terminal.Grouped(c.Leads/10), c.Rate, x.listAddresses())
 	target, err := x.target(ctx)
 	if err != nil {
 		return err
@@ -104,7 +106,7 @@ func (c *demoCmd) show(ctx context.Context, x *demoExchange) error {
 	runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + 1)
 	shown := newLoadProgress(os.Stderr)
 	result, err := trial.Run(ctx, c.scenario(), target, trial.Options{Seed: c.Seed, Progress: shown.show})
-	shown.end()
+	shown.End()
 	if err != nil {
 		return err
 	}
@@ -137,7 +139,7 @@ func (c *demoCmd) show(ctx context.Context, x *demoExchange) error {
 	switch {
 	case c.Once && !result.Held():
 		fmt.Fprint(os.Stderr, report.Missed(result))
-		return exitCode(1)
+		return terminal.ExitCode(1)
 	case c.Once:
 		return nil
 	}
@@ -157,15 +159,15 @@ func (c *demoCmd) show(ctx context.Context, x *demoExchange) error {
 
 // listAddresses returns a table of the running servers.
 func (x *demoExchange) listAddresses() string {
-	t := table{indent: "  "}
-	t.row("folder", x.dir, "log in exchange.log")
-	t.row("exchange", x.public())
-	t.row("operators", x.admin(), "any user name, password "+x.Password)
-	t.row("sandbox", "http://"+x.tenants[1].Addr())
-	t.row("webhooks", x.Receiver, "receiver of the supplier")
+	t := terminal.Table{Indent: "  "}
+	t.Row("folder", x.dir, "log in exchange.log")
+	t.Row("exchange", x.public())
+	t.Row("operators", x.admin(), "any user name, password "+x.Password)
+	t.Row("sandbox", "http://"+x.tenants[1].Addr())
+	t.Row("webhooks", x.Receiver, "receiver of the supplier")
 	for i := range demoBuyers {
 		b := &demoBuyers[i]
-		t.row(b.ID, x.URLs[b.ID], "price "+b.Bid+", answers in "+b.Latency)
+		t.Row(b.ID, x.URLs[b.ID], "price "+b.Bid+", answers in "+b.Latency)
 	}
 	return t.String()
 }
@@ -197,14 +199,14 @@ func (x *demoExchange) report(ctx context.Context, by string, sold int) ([][]str
 
 // listCampaigns returns a table of the report by campaign.
 func listCampaigns(rows [][]string) string {
-	t := table{indent: "  "}
+	t := terminal.Table{Indent: "  "}
 	columns := []string{"campaign_id", "leads", "sales", "unmatched", "auctions", "bids", "revenue", "payout", "margin"}
 	for _, row := range rows {
 		cells := make([]string, 0, len(columns))
 		for _, name := range columns {
 			cells = append(cells, row[slices.Index(rows[0], name)])
 		}
-		t.row(cells...)
+		t.Row(cells...)
 	}
 	return t.String()
 }
@@ -290,9 +292,9 @@ func drawAuctions(auctions []*explain.Explanation) string {
 			fmt.Fprintf(&out, "sold to %s for %s, the supplier gets %s\n", e.Buyer, e.Price, e.Payout)
 		}
 		if e.Auction != nil {
-			out.WriteString(timeline(e.Auction, columns))
+			out.WriteString(timeline.Lines(e.Auction))
 		}
-		out.WriteString(timeline(e, columns) + "\n")
+		out.WriteString(timeline.Lines(e) + "\n")
 	}
 	return out.String()
 }

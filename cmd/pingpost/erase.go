@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+
+	"pingpost/cmd/pingpost/terminal"
 )
 
 // eraseCmd has a person erased.
@@ -67,5 +69,5 @@ func (c *eraseCmd) run(out io.Writer) error {
 	for _, lead := range said.Leads {
 		fmt.Fprintf(out, "  %s  %s\n", lead.Lead, lead.Reason)
 	}
-	return exitCode(2)
+	return terminal.ExitCode(2)
 }

@@ -8,6 +8,8 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"pingpost/cmd/pingpost/terminal"
 )
 
 // TestEraseCommand: the whole way, from a lead that a running exchange has to nobody
@@ -59,7 +61,7 @@ func TestEraseAsks(t *testing.T) {
 	answer = `{"erased":1,"left":5,"left_leads":[{"lead_id":"lead_2","reason":"under_way"},{"lead_id":"lead_3","reason":"unsealed"}]}`
 	var out bytes.Buffer
 	err := (&eraseCmd{adminFlags: flags, Phone: "1"}).run(&out)
-	var code exitCode
+	var code terminal.ExitCode
 	if !errors.As(err, &code) || code != 2 || out.String() != "erased  1\nleft    5\n  lead_2  under_way\n  lead_3  unsealed\n" {
 		t.Errorf("%v, %q", err, out.String())
 	}

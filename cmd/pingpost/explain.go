@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"os"
 
+	"pingpost/cmd/pingpost/timeline"
 	"pingpost/exchange/explain"
 )
 
@@ -50,6 +51,6 @@ func (c *explainCmd) run(out io.Writer) error {
 	if err := json.Unmarshal(document, &told); err != nil {
 		return fmt.Errorf("cannot read the exchange's answer: %w", err)
 	}
-	_, err = io.WriteString(out, explained(&told))
+	_, err = io.WriteString(out, timeline.Text(&told))
 	return err
 }

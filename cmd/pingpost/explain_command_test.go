@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"pingpost/cmd/pingpost/timeline"
 	"pingpost/exchange/explain"
 )
 
@@ -52,8 +53,8 @@ func TestExplainCommand(t *testing.T) {
 		}
 	}
 	var told explain.Explanation
-	if err := json.Unmarshal([]byte(must(t, "explain", "--json", id, "--admin", admin)), &told); err != nil || told.ID != id || explained(&told) != text {
-		t.Errorf("%v, and of the document\n%s\nof the text\n%s", err, explained(&told), text)
+	if err := json.Unmarshal([]byte(must(t, "explain", "--json", id, "--admin", admin)), &told); err != nil || told.ID != id || timeline.Text(&told) != text {
+		t.Errorf("%v, and of the document\n%s\nof the text\n%s", err, timeline.Text(&told), text)
 	}
 	if again := must(t, "explain", told.RequestID, "--admin", admin); again != text {
 		t.Errorf("by the request's id:\n%s", again)

@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"time"
 
+	"pingpost/cmd/pingpost/terminal"
 	"pingpost/loadtest/report"
 	"pingpost/loadtest/scenario"
 	"pingpost/loadtest/trial"
@@ -81,17 +82,17 @@ func (c *loadtestCmd) Run() error {
 		return nil
 	}
 	fmt.Fprint(os.Stderr, report.Missed(result))
-	return exitCode(1)
+	return terminal.ExitCode(1)
 }
 
 func listScenarios() error {
-	t := table{}
+	t := terminal.Table{}
 	for _, name := range scenario.Names() {
 		s, err := scenario.Load(name)
 		if err != nil {
 			return err
 		}
-		t.row(name, s.Lasting().String(), s.About)
+		t.Row(name, s.Lasting().String(), s.About)
 	}
 	fmt.Print(t.String())
 	return nil
@@ -187,7 +188,7 @@ func (c *loadtestCmd) carryOut(ctx context.Context, s *scenario.Scenario) (resul
 	// One processor more for the one that sleeps until the next arrival.
 	runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + 1)
 	shown := newLoadProgress(os.Stderr)
-	defer shown.end()
+	defer shown.End()
 	return trial.Run(ctx, s, target, trial.Options{Seed: c.Seed, Progress: shown.show})
 }
 

@@ -5,6 +5,7 @@ import (
 	"os"
 	"time"
 
+	"pingpost/cmd/pingpost/terminal"
 	"pingpost/loadtest/load"
 	"pingpost/loadtest/trial"
 )
@@ -12,7 +13,7 @@ import (
 // loadProgress shows how a load test goes: one line that changes, or on what is no
 // terminal a line every five seconds.
 type loadProgress struct {
-	*progress
+	*terminal.Progress
 	file  *os.File
 	every time.Duration
 	told  time.Duration
@@ -21,17 +22,18 @@ type loadProgress struct {
 const plainEvery = 5 * time.Second
 
 func newLoadProgress(file *os.File) *loadProgress {
-	p := &loadProgress{progress: newProgress(file), file: file}
-	if p.progress.file == nil {
+	p := &loadProgress{Progress: terminal.NewProgress(file), file: file}
+	if !p.HasTerminal() {
 		p.every = plainEvery
 	}
 	return p
 }
 
+// show shows the state of the load test.
 func (p *loadProgress) show(now trial.Progress) {
 	text := progressText(&now)
-	if p.progress.file != nil {
-		p.progress.show(text)
+	if p.HasTerminal() {
+		p.Progress.Show(text)
 		return
 	}
 	if now.After-p.told >= p.every {

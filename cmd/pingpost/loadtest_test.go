@@ -182,7 +182,7 @@ func TestProgressLines(t *testing.T) {
 		now.Refused = second
 		p.show(now)
 	}
-	p.end()
+	p.End()
 	text, err := os.ReadFile(file.Name())
 	if err != nil {
 		t.Fatal(err)

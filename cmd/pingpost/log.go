@@ -9,6 +9,7 @@ import (
 	"os"
 	"time"
 
+	"pingpost/cmd/pingpost/terminal"
 	"pingpost/engine/event"
 	"pingpost/exchange"
 	"pingpost/keys/vault"
@@ -77,7 +78,7 @@ func (c *verifyCmd) Run() error {
 		return err
 	}
 	if !report.OK() || !keysGood {
-		return exitCode(1)
+		return terminal.ExitCode(1)
 	}
 	fmt.Println("good")
 	return nil

@@ -11,6 +11,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"pingpost/cmd/pingpost/terminal"
 	"pingpost/internal/redact"
 )
 
@@ -62,18 +63,13 @@ func main() {
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 	)
 	err := ctx.Run()
-	var quiet exitCode
+	var code terminal.ExitCode
 	switch {
 	case err == nil:
-	case errors.As(err, &quiet):
-		os.Exit(int(quiet))
+	case errors.As(err, &code):
+		os.Exit(int(code))
 	default:
 		fmt.Fprintln(os.Stderr, "pingpost: "+err.Error())
 		os.Exit(1)
 	}
 }
-
-// exitCode ends the program with a code when all that had to be said was said.
-type exitCode int
-
-func (e exitCode) Error() string { return fmt.Sprintf("exit %d", int(e)) }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 
+	"pingpost/cmd/pingpost/terminal"
 	"pingpost/engine/market"
 )
 
@@ -75,7 +76,7 @@ type price struct {
 	Currency string       `json:"currency"`
 }
 
-func (p *price) String() string { return amount(p.Amount) + " " + p.Currency }
+func (p *price) String() string { return terminal.Amount(p.Amount) + " " + p.Currency }
 
 // bidAnswer is the answer to a seller's ping.
 type bidAnswer struct {
@@ -89,27 +90,27 @@ type bidAnswer struct {
 	Detail string `json:"reject_detail"`
 }
 
-func showBid(body []byte, t *table) error {
+func showBid(body []byte, t *terminal.Table) error {
 	var a bidAnswer
 	if err := json.Unmarshal(body, &a); err != nil {
 		return err
 	}
-	t.row("auction_id", a.Auction)
+	t.Row("auction_id", a.Auction)
 	if a.Bid == nil {
 		if a.Reason == "" {
 			return errors.New("it has neither a bid nor a reason")
 		}
-		t.row("no bid", a.Reason+": "+a.Detail)
+		t.Row("no bid", a.Reason+": "+a.Detail)
 		return nil
 	}
-	t.row("bid", a.Bid.String())
-	t.row("bid_token", a.Bid.Token)
-	t.row("open until", a.Bid.Until)
+	t.Row("bid", a.Bid.String())
+	t.Row("bid_token", a.Bid.Token)
+	t.Row("open until", a.Bid.Until)
 	return nil
 }
 
 // showOffers shows who would buy, best first.
-func showOffers(body []byte, t *table) error {
+func showOffers(body []byte, t *terminal.Table) error {
 	var a struct {
 		Data struct {
 			Ping     string `json:"ping_id"`
@@ -125,14 +126,14 @@ func showOffers(body []byte, t *table) error {
 	if err := json.Unmarshal(body, &a); err != nil {
 		return err
 	}
-	t.row("flo_ping_id", a.Data.Ping)
-	t.row("flo_campaign_id", a.Data.Campaign)
+	t.Row("flo_ping_id", a.Data.Ping)
+	t.Row("flo_campaign_id", a.Data.Campaign)
 	if len(a.Data.Buyers) == 0 {
-		t.row("nobody", a.Data.Reason)
+		t.Row("nobody", a.Data.Reason)
 	}
 	for i := range a.Data.Buyers {
 		b := &a.Data.Buyers[i]
-		t.row("flo_buyer_id", b.Buyer+", "+b.String()+", open until "+b.Until)
+		t.Row("flo_buyer_id", b.Buyer+", "+b.String()+", open until "+b.Until)
 	}
 	return nil
 }

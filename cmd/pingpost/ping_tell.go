@@ -5,16 +5,18 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"pingpost/cmd/pingpost/terminal"
 )
 
 // tell shows an answer to a person, and writes it to out where it is what was
 // asked for. An error is told and ends with exit 1.
-func (h *heard) tell(out, tell io.Writer, show func(body []byte, t *table) error) error {
-	t := table{}
+func (h *heard) tell(out, tell io.Writer, show func(body []byte, t *terminal.Table) error) error {
+	t := terminal.Table{}
 	if h.status/100 != 2 {
 		h.fault(&t)
 		_, err := io.WriteString(tell, t.String())
-		return errors.Join(exitCode(1), err)
+		return errors.Join(terminal.ExitCode(1), err)
 	}
 	if err := show(h.body, &t); err != nil {
 		return fmt.Errorf("the answer %d is not an exchange's: %w", h.status, err)
@@ -28,7 +30,7 @@ func (h *heard) tell(out, tell io.Writer, show func(body []byte, t *table) error
 }
 
 // fault shows an error's body.
-func (h *heard) fault(t *table) {
+func (h *heard) fault(t *terminal.Table) {
 	var said struct {
 		Error   string `json:"error"`
 		Message string `json:"message"`
@@ -42,28 +44,28 @@ func (h *heard) fault(t *table) {
 	if json.Unmarshal(h.body, &said) != nil || said.Error == "" {
 		said.Message = "the answer is not an exchange's"
 	}
-	t.row(fmt.Sprint("error ", h.status), said.Error)
-	t.row("", said.Message)
+	t.Row(fmt.Sprint("error ", h.status), said.Error)
+	t.Row("", said.Message)
 	if said.Reason != "" {
-		t.row("reason", said.Reason)
+		t.Row("reason", said.Reason)
 	}
 	for _, field := range said.Fields {
-		t.row(field.Field, field.Code+": "+field.Expected)
+		t.Row(field.Field, field.Code+": "+field.Expected)
 	}
 	if later := h.header.Get("Retry-After"); later != "" {
-		t.row("again after", later+" s, with --key "+h.key)
+		t.Row("again after", later+" s, with --key "+h.key)
 	}
 	h.frame(t)
 }
 
 // frame shows what stands around an answer.
-func (h *heard) frame(t *table) {
+func (h *heard) frame(t *terminal.Table) {
 	if h.as != "" {
-		t.row("sent as", h.as)
+		t.Row("sent as", h.as)
 	}
-	t.row("key", h.key)
-	t.row("request_id", h.header.Get("X-Request-Id"))
+	t.Row("key", h.key)
+	t.Row("request_id", h.header.Get("X-Request-Id"))
 	if h.header.Get("Idempotent-Replayed") == "true" {
-		t.row("repeated", "this is the answer to the key's first use")
+		t.Row("repeated", "this is the answer to the key's first use")
 	}
 }

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/alecthomas/kong"
+
+	"pingpost/cmd/pingpost/terminal"
 )
 
 // counter is an exchange that answers each seller's request in one way and
@@ -173,7 +175,7 @@ func TestErrorsAreTold(t *testing.T) {
 	x := newCounter(t, 422, `{"error":"invalid_payload","message":"It does not fit.","request_id":"req_1","field_errors":[{"field":"state","code":"missing_required","expected":"a state"}]}`)
 	line := "ping --token T --key k1 --url " + x.URL
 	out, told, err := command(t, line, "")
-	var code exitCode
+	var code terminal.ExitCode
 	if want := "error 422 invalid_payload\n It does not fit.\nstate missing_required: a state\nkey k1\nrequest_id req_1\n"; flat(told) != want || out != "" || !errors.As(err, &code) || code != 1 {
 		t.Errorf("%v, %q, %q", err, out, flat(told))
 	}

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"io"
 	"os"
+
+	"pingpost/cmd/pingpost/terminal"
 )
 
 // postCmd posts a lead to the exchange whose bid a seller has.
@@ -79,7 +81,7 @@ func takeBid(fields map[string]any) error {
 	return nil
 }
 
-func showSale(body []byte, t *table) error {
+func showSale(body []byte, t *terminal.Table) error {
 	var a struct {
 		ID    string `json:"id"`
 		Lead  string `json:"lead_id"`
@@ -89,9 +91,9 @@ func showSale(body []byte, t *table) error {
 	if err := json.Unmarshal(body, &a); err != nil {
 		return err
 	}
-	t.row("sold", a.Price.String())
-	t.row("id", a.ID)
-	t.row("buyer_id", a.Buyer)
-	t.row("lead_id", a.Lead)
+	t.Row("sold", a.Price.String())
+	t.Row("id", a.ID)
+	t.Row("buyer_id", a.Buyer)
+	t.Row("lead_id", a.Lead)
 	return nil
 }

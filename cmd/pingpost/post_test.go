@@ -4,6 +4,8 @@ import (
 	"errors"
 	"strings"
 	"testing"
+
+	"pingpost/cmd/pingpost/terminal"
 )
 
 const aSale = `{"auction_id":"k1","lead_id":"theirs","id":"lead_1","status":"ACCEPTED","buyer_id":"buy_a","price":{"amount":9.64,"currency":"USD"}}`
@@ -69,7 +71,7 @@ func TestNoPostWithoutABid(t *testing.T) {
 func TestRefusedPost(t *testing.T) {
 	x := newCounter(t, 422, `{"error":"post_rejected","message":"Not taken.","request_id":"req_1","reason":"duplicate"}`)
 	out, told, err := command(t, "post --token T --key k --url "+x.URL, "")
-	var code exitCode
+	var code terminal.ExitCode
 	if !errors.As(err, &code) || code != 1 || out != "" || !strings.Contains(flat(told), "reason duplicate\n") {
 		t.Errorf("%v, %q, %s", err, out, told)
 	}

@@ -1,6 +1,8 @@
 package main
 
-import "syscall"
+import (
+	"syscall"
+)
 
 // childAttributes keep the terminal's Ctrl-C from the children, which are ended
 // in order, and end them when this process is killed.

@@ -2,7 +2,9 @@
 
 package main
 
-import "syscall"
+import (
+	"syscall"
+)
 
 // childAttributes are none: where a terminal's Ctrl-C reaches the children as
 // well, each ends in order by itself.

@@ -11,6 +11,8 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+
+	"pingpost/cmd/pingpost/terminal"
 )
 
 // sendCmd sends a file of leads and says what became of them.
@@ -71,21 +73,21 @@ func (c *sendCmd) Run() error {
 	s := newSender(c.To, c.APIKey, c.Concurrency, way)
 	s.rate, s.keyed = c.Rate, c.Idempotency
 	summary := newTally()
-	shown := newProgress(os.Stderr)
+	shown := terminal.NewProgress(os.Stderr)
 	scan := newLineScan(in)
 	took := s.send(ctx, scan.lines(), func(a *answer) {
 		summary.add(a)
 		out.add(a)
-		shown.show(summary.String())
+		shown.Show(summary.String())
 	})
-	shown.end()
+	shown.End()
 	fmt.Print(summary.table(took))
 	err = errors.Join(scan.err, out.close())
 	if err == nil && ctx.Err() != nil {
 		err = errors.New("interrupted: lines that were not sent have no answer")
 	}
 	if err == nil && (summary.lost > 0 || summary.sent > 0 && summary.refused == summary.sent) {
-		return exitCode(1)
+		return terminal.ExitCode(1)
 	}
 	return err
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"pingpost/cmd/pingpost/terminal"
 	"pingpost/engine/market"
 	"pingpost/loadtest/load"
 )
@@ -87,40 +88,40 @@ func count(words map[string]int, word string) {
 // String is the account in one line.
 func (t *tally) String() string {
 	text := fmt.Sprintf("sent %s  accepted %s  unmatched %s  refused %s",
-		grouped(t.sent), grouped(t.accepted), grouped(t.unmatched), grouped(t.refused))
+		terminal.Grouped(t.sent), terminal.Grouped(t.accepted), terminal.Grouped(t.unmatched), terminal.Grouped(t.refused))
 	if t.lost > 0 {
-		text += "  no answer " + grouped(t.lost)
+		text += "  no answer " + terminal.Grouped(t.lost)
 	}
 	return text
 }
 
 // table is the whole account.
 func (t *tally) table(took time.Duration) string {
-	var out table
-	out.row("sent", grouped(t.sent), fmt.Sprintf("in %s, %.1f a second", load.FormatDuration(took), float64(t.sent)/max(took.Seconds(), 1e-9)))
-	out.row("accepted", grouped(t.accepted), "")
-	out.row("unmatched", grouped(t.unmatched), "")
-	out.words(t.reasons)
-	out.row("refused", grouped(t.refused), "")
-	out.words(t.errors)
-	out.row("no answer", grouped(t.lost), "")
-	out.words(t.causes)
+	var out terminal.Table
+	out.Row("sent", terminal.Grouped(t.sent), fmt.Sprintf("in %s, %.1f a second", load.FormatDuration(took), float64(t.sent)/max(took.Seconds(), 1e-9)))
+	out.Row("accepted", terminal.Grouped(t.accepted), "")
+	out.Row("unmatched", terminal.Grouped(t.unmatched), "")
+	addCounts(&out, t.reasons)
+	out.Row("refused", terminal.Grouped(t.refused), "")
+	addCounts(&out, t.errors)
+	out.Row("no answer", terminal.Grouped(t.lost), "")
+	addCounts(&out, t.causes)
 	if t.replayed > 0 {
-		out.row("replayed", grouped(t.replayed), "answers that the exchange had given before")
+		out.Row("replayed", terminal.Grouped(t.replayed), "answers that the exchange had given before")
 	}
 	if t.repeated > 0 {
-		out.row("tried again", grouped(t.repeated), "")
+		out.Row("tried again", terminal.Grouped(t.repeated), "")
 	}
 	for _, currency := range slices.Sorted(maps.Keys(t.payout)) {
-		out.row("payout", amount(t.payout[currency]), currency)
+		out.Row("payout", terminal.Amount(t.payout[currency]), currency)
 	}
 	return out.String() + "latency  " + t.latency.String() + "\n"
 }
 
-// words adds a row for each word, the most frequent first.
-func (t *table) words(words map[string]int) {
-	for _, word := range byCount(words) {
-		t.row("  "+word, grouped(words[word]), "")
+// addCounts adds a row for each word, the most frequent first.
+func addCounts(t *terminal.Table, counts map[string]int) {
+	for _, word := range byCount(counts) {
+		t.Row("  "+word, terminal.Grouped(counts[word]), "")
 	}
 }
 

@@ -90,31 +90,3 @@ func TestTallyStaysSmall(t *testing.T) {
 		}
 	}
 }
-
-func TestTable(t *testing.T) {
-	var out table
-	out.indent = "> "
-	out.row("buyer", "sold", "note")
-	out.row("buy_a", "7", "")
-	out.row("Zoë", "1,234", "fine")
-	out.row("buy_c", "-5", "12 left")
-	want := "> buyer   sold  note\n> buy_a      7\n> Zoë    1,234  fine\n> buy_c     -5  12 left\n"
-	if got := out.String(); got != want {
-		t.Errorf("got\n%s\nwant\n%s", got, want)
-	}
-}
-
-func TestFigures(t *testing.T) {
-	for n, want := range map[int]string{0: "0", 7: "7", 999: "999", 1000: "1,000", -1000: "-1,000", -999: "-999", 1234567: "1,234,567"} {
-		if got := grouped(n); got != want {
-			t.Errorf("%d is %s, want %s", n, got, want)
-		}
-	}
-	for m, want := range map[market.Money]string{
-		0: "0.00", 7_500_000: "7.50", 1: "0.000001", 1_234_567_890_000: "1,234,567.89", -500_000: "-0.50", -1_200_000_000: "-1,200.00",
-	} {
-		if got := amount(m); got != want {
-			t.Errorf("%d millionths are %s, want %s", m, got, want)
-		}
-	}
-}

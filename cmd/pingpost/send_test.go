@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"pingpost/cmd/pingpost/terminal"
 )
 
 // standIn answers by what the body says, over a real socket.
@@ -117,7 +119,7 @@ func TestSendMistakes(t *testing.T) {
 // TestSendLost: a line without a final answer makes the exit code 1.
 func TestSendLost(t *testing.T) {
 	answers, err := sendFile(t, `{"a":"sell"}`+"\n"+`{"a":"drop"}`, func(c *sendCmd) { c.Idempotency = false; c.To = silent(t) })
-	var code exitCode
+	var code terminal.ExitCode
 	if !errors.As(err, &code) || code != 1 {
 		t.Errorf("%v, want exit 1", err)
 	}
@@ -150,35 +152,11 @@ func TestAnswersThatCannotBeWritten(t *testing.T) {
 	}
 }
 
-func TestNoTerminal(t *testing.T) {
-	null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer null.Close()
-	file, err := os.Create(filepath.Join(t.TempDir(), "file"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
-	for _, f := range []*os.File{null, file} {
-		if isTerminal(f) {
-			t.Errorf("%s is taken for a terminal", f.Name())
-		}
-	}
-	p := newProgress(file)
-	p.show("sent 1")
-	p.end()
-	if info, err := file.Stat(); err != nil || info.Size() != 0 {
-		t.Errorf("%v, %v bytes", err, info.Size())
-	}
-}
-
 // TestSendRefused: when every line is refused the exit code is 1, with a summary all
 // the same. One accepted or unmatched lead makes it 0.
 func TestSendRefused(t *testing.T) {
 	answers, err := sendFile(t, "nonsense\nmore", nil)
-	var code exitCode
+	var code terminal.ExitCode
 	if !errors.As(err, &code) || code != 1 {
 		t.Errorf("every lead was refused: %v, want exit 1", err)
 	}

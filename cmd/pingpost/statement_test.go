@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"pingpost/exchange/golden"
 )
 
 // TestStatementCommand: the whole way, from leads that a running exchange sold to
@@ -86,7 +88,7 @@ func TestStatementText(t *testing.T) {
 	if err := tellStatement(strings.NewReader(fullStatement), &out); err != nil {
 		t.Fatal(err)
 	}
-	readable(t, "statement", out.String())
+	golden.Compare(t, "statement", out.String())
 }
 
 // TestStatementWithoutAnAccount: what everything comes to stands below it, for each

@@ -11,6 +11,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"pingpost/cmd/pingpost/terminal"
 	"pingpost/engine/market"
 )
 
@@ -101,9 +102,9 @@ func (s *statementSum) String() string {
 	whose := s.Buyer + s.Supplier
 	text := fmt.Sprintf("%s, from %s to %s UTC\nread from the log up to entry %d, of %s\n\n",
 		whose, clockTime(s.From), clockTime(s.To), s.AsOf.Entry, clockTime(s.AsOf.At))
-	var t, outside table
+	var t, outside terminal.Table
 	if s.Opening != nil {
-		t.row("opening balance", "", "", amountOf(s.Opening.Balance.String()), s.Currency, heldOf(s.Opening))
+		t.Row("opening balance", "", "", terminal.AmountOfDigits(s.Opening.Balance.String()), s.Currency, heldOf(s.Opening))
 	}
 	for i := range s.Totals {
 		total := &s.Totals[i]
@@ -111,16 +112,16 @@ func (s *statementSum) String() string {
 		if s.Buyer != "" && s.Opening != nil && !total.InAccount {
 			into = &outside
 		}
-		into.row("  "+total.Kind, total.Campaign, grouped(total.Count), amountOf(total.Amount.String()), total.Currency)
+		into.Row("  "+total.Kind, total.Campaign, terminal.Grouped(total.Count), terminal.AmountOfDigits(total.Amount.String()), total.Currency)
 	}
 	for _, sum := range s.sums() {
-		t.row("in all", "", "", amount(sum.amount), sum.currency)
+		t.Row("in all", "", "", terminal.Amount(sum.amount), sum.currency)
 	}
 	if s.Closing != nil {
-		t.row("closing balance", "", "", amountOf(s.Closing.Balance.String()), s.Currency, heldOf(s.Closing))
+		t.Row("closing balance", "", "", terminal.AmountOfDigits(s.Closing.Balance.String()), s.Currency, heldOf(s.Closing))
 	}
 	text += t.String()
-	if len(outside.rows) > 0 {
+	if !outside.IsEmpty() {
 		text += "\nbefore the account began, and not in it\n" + outside.String()
 	}
 	if s.Count == 0 {
@@ -172,7 +173,7 @@ func heldOf(s *statementStanding) string {
 	if s.Held == "0" {
 		return ""
 	}
-	return "of it held for open posts " + amountOf(s.Held.String())
+	return "of it held for open posts " + terminal.AmountOfDigits(s.Held.String())
 }
 
 // clockTime is a time to the second, or a day where it is the day's beginning.
@@ -215,7 +216,7 @@ func tellEntries(decoder *json.Decoder, sum *statementSum, out io.Writer) error 
 	return lines.err
 }
 
-// entryLines are the entries' lines. How wide their columns are is known before the
+// entryLines are the entries' lines. How wide their terminal.Width are is known before the
 // first: names and amounts are no longer than those of the sums.
 type entryLines struct {
 	out       io.Writer
@@ -238,7 +239,7 @@ func newEntryLines(sum *statementSum, out io.Writer) *entryLines {
 		amounts = append(amounts, sum.Opening.Balance, sum.Closing.Balance)
 	}
 	for _, m := range amounts {
-		l.amounts = max(l.amounts, len(amountOf(m.String())))
+		l.amounts = max(l.amounts, len(terminal.AmountOfDigits(m.String())))
 	}
 	return l
 }
@@ -267,10 +268,10 @@ func (l *entryLines) entry(e *statementEntry) {
 	place, balance := l.place(e.Campaign, e.Lead), ""
 	if e.Note != "" {
 		width := utf8.RuneCountInString(place)
-		place = fmt.Sprintf("%-*s", width, cut(strings.Join(wrapped(e.Note, columns), " "), width))
+		place = fmt.Sprintf("%-*s", width, terminal.Cut(strings.Join(terminal.Wrap(e.Note, terminal.Width), " "), width))
 	}
 	if e.Balance != nil {
-		balance = amountOf(e.Balance.String())
+		balance = terminal.AmountOfDigits(e.Balance.String())
 	}
-	l.write(e.At.UTC().Format(time.DateTime), e.Kind, place, amountOf(e.Amount.String()), e.Currency, balance)
+	l.write(e.At.UTC().Format(time.DateTime), e.Kind, place, terminal.AmountOfDigits(e.Amount.String()), e.Currency, balance)
 }

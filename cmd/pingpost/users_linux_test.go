@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// terminal is one at which somebody sits, and what it has shown so far.
-type terminal struct {
+// pseudoTerminal is one at which somebody sits, and what it has shown so far.
+type pseudoTerminal struct {
 	t           *testing.T
 	ours, its   *os.File
 	mu          sync.Mutex // guards shown
@@ -21,7 +21,7 @@ type terminal struct {
 	endOfScreen chan struct{}
 }
 
-func newTerminal(t *testing.T) *terminal {
+func newTerminal(t *testing.T) *pseudoTerminal {
 	t.Helper()
 	ours, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
 	if err != nil {
@@ -38,7 +38,7 @@ func newTerminal(t *testing.T) *terminal {
 	if err != nil {
 		t.Skipf("this machine shows no terminals: %v", err)
 	}
-	s := &terminal{t: t, ours: ours, its: its, endOfScreen: make(chan struct{})}
+	s := &pseudoTerminal{t: t, ours: ours, its: its, endOfScreen: make(chan struct{})}
 	go func() {
 		defer close(s.endOfScreen)
 		for buffer := make([]byte, 4096); ; {
@@ -58,14 +58,14 @@ func newTerminal(t *testing.T) *terminal {
 	return s
 }
 
-func (s *terminal) screen() string {
+func (s *pseudoTerminal) screen() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.shown.String()
 }
 
 // types waits for a prompt, and for the terminal to show nothing of what is typed.
-func (s *terminal) types(prompt, text string) {
+func (s *pseudoTerminal) types(prompt, text string) {
 	s.t.Helper()
 	for deadline := time.Now().Add(20 * time.Second); !strings.Contains(s.screen(), prompt) || s.echoes(); time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
@@ -77,7 +77,7 @@ func (s *terminal) types(prompt, text string) {
 	}
 }
 
-func (s *terminal) echoes() bool {
+func (s *pseudoTerminal) echoes() bool {
 	mode, err := unix.IoctlGetTermios(int(s.its.Fd()), unix.TCGETS)
 	if err != nil {
 		s.t.Fatal(err)
@@ -86,7 +86,7 @@ func (s *terminal) echoes() bool {
 }
 
 // run has a command run there; meanwhile somebody types.
-func (s *terminal) run(meanwhile func(), args ...string) (code int) {
+func (s *pseudoTerminal) run(meanwhile func(), args ...string) (code int) {
 	s.t.Helper()
 	cmd := program(s.t, args...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = s.its, s.its, s.its

@@ -1,4 +1,4 @@
-package main
+package timeline
 
 import (
 	"encoding/json"
@@ -82,8 +82,9 @@ func newBazaar(t *testing.T) *bazaar {
 	if err := listener.Close(); err != nil {
 		t.Fatal(err)
 	}
-	path := configuration(t, fmt.Sprintf(bazaarConfig, buyers.String(), gone))
-	rewrite(t, filepath.Join(filepath.Dir(path), "dnc.txt"), "+12125550113\n")
+	path := filepath.Join(t.TempDir(), "exchange.yaml")
+	writeFile(t, path, fmt.Sprintf(bazaarConfig, buyers.String(), gone))
+	writeFile(t, filepath.Join(filepath.Dir(path), "dnc.txt"), "+12125550113\n")
 	x, err := exchange.Start(path, exchange.Options{Env: os.LookupEnv, Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
@@ -164,7 +165,10 @@ func (b *bazaar) token() string {
 	return said.Token
 }
 
-// someone is the nth person, as members of JSON.
+// person is the last name in all leads. No explanation may contain it.
+const person = "Quetzalcott"
+
+// someone returns the nth person as JSON members.
 func someone(n int) string {
 	return fmt.Sprintf(`"first_name":"Ann","last_name":%q,"email":"ann%d@%[1]s.example","phone":"+121255501%02[2]d"`, person, n)
 }
@@ -213,7 +217,7 @@ func (b *bazaar) explained(id string) string {
 		b.t.Fatal(err)
 	}
 	still(&told)
-	text := explained(&told)
+	text := Text(&told)
 	if strings.Contains(text, person) {
 		b.t.Errorf("the person is in\n%s", text)
 	}
@@ -315,5 +319,13 @@ func TestExplainStories(t *testing.T) {
 			b.t = t
 			readable(t, "explain/"+name, b.explained(happens()))
 		})
+	}
+}
+
+// writeFile writes a file.
+func writeFile(t testing.TB, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
 	}
 }

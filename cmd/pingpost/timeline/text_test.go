@@ -1,13 +1,13 @@
-package main
+package timeline
 
 import (
 	"encoding/json"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
+	"pingpost/cmd/pingpost/terminal"
 	"pingpost/exchange/explain"
 	"pingpost/exchange/golden"
 )
@@ -71,14 +71,14 @@ func auctioned() *explain.Explanation {
 func readable(t *testing.T, name, got string) {
 	t.Helper()
 	for line := range strings.Lines(got) {
-		if n := utf8.RuneCountInString(strings.TrimRight(line, "\n")); n > columns {
+		if n := utf8.RuneCountInString(strings.TrimRight(line, "\n")); n > terminal.Width {
 			t.Errorf("a line of %d characters: %s", n, line)
 		}
 	}
 	golden.Compare(t, name, got)
 }
 
-func TestExplainedAuction(t *testing.T) { readable(t, "explain_auction", explained(auctioned())) }
+func TestExplainedAuction(t *testing.T) { readable(t, "auction", Text(auctioned())) }
 
 // pinged is a seller's ping, whose best bid refuses the lead: so it is nobody's.
 func pinged() *explain.Explanation {
@@ -123,14 +123,14 @@ func postedAt(ping *explain.Explanation) *explain.Explanation {
 // with the lead that was posted at its bid, both ways round.
 func TestExplainedPing(t *testing.T) {
 	ping := pinged()
-	readable(t, "explain_bid", explained(ping))
+	readable(t, "bid", Text(ping))
 	lead := postedAt(ping)
 	lead.Auction = ping
-	readable(t, "explain_post", explained(lead))
+	readable(t, "post", Text(lead))
 	lead.Auction, ping.Leads = nil, []*explain.Explanation{lead}
-	readable(t, "explain_ping", explained(ping))
+	readable(t, "ping", Text(ping))
 	lead.Test = true
-	if text := explained(lead); !strings.Contains(text, "post for "+lead.Campaign+", ping_post, configuration 3, a test\n") {
+	if text := Text(lead); !strings.Contains(text, "post for "+lead.Campaign+", ping_post, configuration 3, a test\n") {
 		t.Errorf("it does not say that it is a test:\n%s", text)
 	}
 }
@@ -145,7 +145,7 @@ func TestExplainedChoice(t *testing.T) {
 	ping.Offers[0].Claims = []explain.Claim{{Lead: "lead_01jd0000000000000000000003", Status: "UNMATCHED", Delivery: "failed", Reason: "post_rejected"}}
 	ping.Offers[1].Claims = []explain.Claim{{Lead: "lead_01jd0000000000000000000001", Status: "ACCEPTED", Delivery: "none"}}
 	ping.Why = "The supplier could choose from 2 valid bids."
-	readable(t, "explain_choice", explained(ping))
+	readable(t, "choice", Text(ping))
 }
 
 // TestExplainedRefusals: a buyer that said no is told apart from one that was not
@@ -158,7 +158,7 @@ func TestExplainedRefusals(t *testing.T) {
 	} {
 		s.At, s.Outcome = after(2090), "refused"
 		told := &explain.Explanation{Received: began, Decided: began, Posts: []explain.Post{{Buyer: "buy", Intended: began, Settlements: []explain.Settlement{s}}}}
-		if text := timeline(told, columns); !strings.HasSuffix(text, want) {
+		if text := Lines(told); !strings.HasSuffix(text, want) {
 			t.Errorf("no %s at the end of\n%s", want, text)
 		}
 	}
@@ -192,7 +192,7 @@ func TestExplainedAfterTheSale(t *testing.T) {
 		}},
 		{Type: "lead.returned", Created: after(3 * day), State: "pending"},
 	}
-	readable(t, "explain_returned", explained(told))
+	readable(t, "returned", Text(told))
 }
 
 // TestExplainedWebhooks: one that was never tried is told as what it is.
@@ -204,7 +204,7 @@ func TestExplainedWebhooks(t *testing.T) {
 	} {
 		told := auctioned()
 		told.Webhooks = []explain.Webhook{{Type: "lead.posted", Created: after(9000), State: state}}
-		if text := timeline(told, columns); !strings.HasSuffix(strings.Join(strings.Fields(text), " "), want) {
+		if text := Lines(told); !strings.HasSuffix(strings.Join(strings.Fields(text), " "), want) {
 			t.Errorf("%s:\n%s", state, text)
 		}
 	}
@@ -240,7 +240,7 @@ func TestExplainedCrash(t *testing.T) {
 	told.Posts = told.Posts[1:]
 	told.Posts[0].Tries = nil
 	told.Posts[0].Settlements[0].Fault = ""
-	text := explained(told)
+	text := Text(told)
 	if !strings.Contains(text, "  5000.0  buy_blue    pending                    taken up after a restart; the tries go on\n") ||
 		strings.Contains(text, "is answered") || !strings.HasSuffix(text, "\n\nThe exchange stopped before the call was answered.\n") {
 		t.Error(text)
@@ -264,39 +264,18 @@ func TestExplainedUnsold(t *testing.T) {
 	told.Candidates = append(told.Candidates, explain.Candidate{
 		Buyer: long, Outcome: "wrong_currency", Pinged: true, Elapsed: 3_000_000, Bid: dollars(99_999_999), Reason: strings.Repeat("r", 64), Fault: "unreadable", Status: 599,
 	})
-	readable(t, "explain_unsold", explained(told))
+	readable(t, "unsold", Text(told))
 }
 
 // TestExplainedNothing: what little a ping without a campaign leaves.
 func TestExplainedNothing(t *testing.T) {
-	readable(t, "explain_no_campaign", explained(&explain.Explanation{
+	readable(t, "no_campaign", Text(&explain.Explanation{
 		Kind: "ping", ID: "auc_01jd0000000000000000000002", AuctionID: "auc_01jd0000000000000000000002", SellerID: "theirs-2",
 		RequestID: "req_01jd0000000000000000000003", Supplier: "sup_acme", Catalog: 1,
 		Received: began, Decided: began, BidsDue: began, Status: "NO_BID", Reason: "no_campaign",
 		Answer: &explain.Answer{At: began, Status: 200, Result: "no_bid", Reason: "no_campaign"},
 		Why:    "The supplier has no ping_post campaign for this vertical.",
 	}))
-}
-
-func TestWrapped(t *testing.T) {
-	for _, row := range []struct {
-		text  string
-		width int
-		want  []string
-	}{
-		{"", 10, nil},
-		{"   ", 10, nil},
-		{"one", 3, []string{"one"}},
-		{"one two", 7, []string{"one two"}},
-		{"one two", 6, []string{"one", "two"}},
-		{"a muchlongerword b", 5, []string{"a", "muchl", "onger", "word", "b"}},
-		{"a \x1b[31m\u009bb\x00", 20, []string{"a \ufffd[31m\ufffdb\ufffd"}},
-		{"äöü äöü", 3, []string{"äöü", "äöü"}},
-	} {
-		if got := wrapped(row.text, row.width); !slices.Equal(got, row.want) {
-			t.Errorf("%q in %d: %q, want %q", row.text, row.width, got, row.want)
-		}
-	}
 }
 
 func TestBars(t *testing.T) {
@@ -328,7 +307,7 @@ func TestTheDecisionFollowsTheAnswers(t *testing.T) {
 	told.BidsDue, told.Decided = after(2000), after(3)
 	told.Posts = told.Posts[:1]
 	told.Posts[0].Intended = after(3)
-	text := timeline(told, columns)
+	text := Lines(told)
 	answer, decided, post := strings.Index(text, "post_rejected  "), strings.Index(text, "decided"), strings.Index(text, "buy_red   post ")
 	if answer < 0 || decided < answer || post < decided {
 		t.Errorf("answer at %d, decision at %d, post at %d of\n%s", answer, decided, post, text)
@@ -347,12 +326,12 @@ func TestTimelineOfASaleRecordedAfterARefusal(t *testing.T) {
 			Settlements: []explain.Settlement{{At: after(7), Outcome: "refused", Status: 422, Next: "buy_note"}},
 		}},
 	}
-	text := timeline(told, columns)
+	text := Lines(told)
 	if !regexp.MustCompile(`buy_form +refused .*\n +7\.0 +buy_note +sale recorded +for 15 USD, payout 12 USD\n$`).MatchString(text) || strings.Contains(text, "won") {
 		t.Error(text)
 	}
 	told.Posts[0].Settlements, told.Delivery = nil, "pending"
-	if text := timeline(told, columns); strings.Contains(text, "recorded") {
+	if text := Lines(told); strings.Contains(text, "recorded") {
 		t.Errorf("before the refusal:\n%s", text)
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package timeline
 
 import (
 	"cmp"
@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"pingpost/cmd/pingpost/terminal"
 	"pingpost/exchange/explain"
 )
 
@@ -27,10 +28,13 @@ const (
 	unaskedMax = 10 // that came to one outcome and are told one by one
 )
 
-// timeline tells an explanation line by line, in order, width columns wide at most. Instants are rounded to
-// the millisecond and answer times are not, so what must have come before the
-// decision may seem to be a little later: then the decision is told with it.
-func timeline(told *explain.Explanation, width int) string {
+// Lines returns only the timeline of an explanation.
+func Lines(told *explain.Explanation) string { return lines(told, terminal.Width) }
+
+// lines returns the timeline in order of time, with at most width columns. Times are rounded
+// to the millisecond, but answer times are not. An answer before the decision may
+// therefore seem to be later; then the decision gets the time of that answer.
+func lines(told *explain.Explanation, width int) string {
 	moments := []moment{{at: told.Received, what: "arrived", detail: dateOf(told.Received)}}
 	moments = append(moments, unasked(told)...)
 	moments = append(moments, asked(told)...)
@@ -60,14 +64,14 @@ func timeline(told *explain.Explanation, width int) string {
 	return laid(moments, told.Received, width)
 }
 
-// laid puts moments into columns; details that are too long go on below.
+// laid puts moments into terminal.Width; details that are too long go on below.
 func laid(moments []moment, from explain.Instant, width int) string {
-	t := table{indent: "  "}
-	used := len(t.indent)
+	t := terminal.Table{Indent: "  "}
+	used := len(t.Indent)
 	widths := [4]int{len("ms")}
 	rows := make([][4]string, 0, len(moments))
 	for _, m := range moments {
-		row := [4]string{milliseconds(int64(m.at - from)), cut(m.who, whoWidth), cut(m.what, whatWidth), m.bar}
+		row := [4]string{milliseconds(int64(m.at - from)), terminal.Cut(m.who, whoWidth), terminal.Cut(m.what, whatWidth), m.bar}
 		for i, cell := range row {
 			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
 		}
@@ -76,9 +80,9 @@ func laid(moments []moment, from explain.Instant, width int) string {
 	for _, width := range widths {
 		used += width + len("  ")
 	}
-	t.row("ms")
+	t.Row("ms")
 	for i, row := range rows {
-		lines := wrapped(moments[i].detail, max(leastRoom, width-used))
+		lines := terminal.Wrap(moments[i].detail, max(leastRoom, width-used))
 		if len(lines) == 0 {
 			lines = []string{""}
 		}
@@ -86,7 +90,7 @@ func laid(moments []moment, from explain.Instant, width int) string {
 			if j > 0 {
 				row = [4]string{}
 			}
-			t.row(row[0], row[1], row[2], row[3], line)
+			t.Row(row[0], row[1], row[2], row[3], line)
 		}
 	}
 	return t.String()
@@ -172,7 +176,7 @@ func unasked(told *explain.Explanation) (moments []moment) {
 	}
 	for _, outcome := range outcomes {
 		if more := counts[outcome] - unaskedMax; more > 0 {
-			moments = append(moments, moment{at: at, who: "and " + grouped(more) + " more", what: outcome, detail: "all with --json"})
+			moments = append(moments, moment{at: at, who: "and " + terminal.Grouped(more) + " more", what: outcome, detail: "all with --json"})
 		}
 	}
 	return moments

@@ -1,22 +1,20 @@
-package main
+// Package timeline formats an explanation of a lead or an auction as text: the summary, and
+// one line per event with its time.
+package timeline
 
 import (
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
+	"pingpost/cmd/pingpost/terminal"
 	"pingpost/exchange/explain"
 )
 
-// columns is how wide an explanation may be.
-const columns = 100
-
-// explained is the whole explanation: of a lead, then of the ping whose bid it
+// Text returns the whole explanation: of a lead, then of the ping whose bid it
 // was sold at; of a ping, then of the leads that were posted at its bid.
-func explained(told *explain.Explanation) string {
+func Text(told *explain.Explanation) string {
 	text := section(told)
 	if told.Auction != nil {
 		text += "\nTHE PING BEFORE\n\n" + section(told.Auction)
@@ -32,30 +30,30 @@ func explained(told *explain.Explanation) string {
 }
 
 func section(told *explain.Explanation) string {
-	text := told.ID + "\n" + summary(told) + "\n" + paragraph(told.Why, columns)
+	text := told.ID + "\n" + summary(told) + "\n" + paragraph(told.Why, terminal.Width)
 	if len(told.Offers) > 0 {
-		text += "\n" + offers(told, columns)
+		text += "\n" + offers(told, terminal.Width)
 	}
-	text += "\n" + timeline(told, columns)
+	text += "\n" + Lines(told)
 	notes := told.Notes
 	if told.Truncated {
 		notes = append(slices.Clip(notes), "The log goes on, and was not searched to its end: later tries may be missing here.")
 	}
 	for _, note := range notes {
-		text += "\n" + paragraph(note, columns)
+		text += "\n" + paragraph(note, terminal.Width)
 	}
 	return text
 }
 
 // summary is what stands above the timeline.
 func summary(told *explain.Explanation) string {
-	t := table{indent: "  "}
+	t := terminal.Table{Indent: "  "}
 	add := func(name, text string) {
-		for i, line := range wrapped(text, columns-len("  supplier  ")) {
+		for i, line := range terminal.Wrap(text, terminal.Width-len("  supplier  ")) {
 			if i > 0 {
 				name = ""
 			}
-			t.row(name, line)
+			t.Row(name, line)
 		}
 	}
 	status := told.Status
@@ -121,47 +119,5 @@ func fieldsOf(told *explain.Explanation) string {
 
 // paragraph is text in lines of at most so many characters.
 func paragraph(text string, width int) string {
-	return strings.Join(wrapped(text, width), "\n") + "\n"
-}
-
-// wrapped breaks text at its spaces, and a word that is longer than a line
-// anywhere. Empty text has no lines. What others wrote is in it, so whatever a
-// terminal could take for a command is taken out.
-func wrapped(text string, width int) (lines []string) {
-	text = strings.Map(func(r rune) rune {
-		if unicode.IsSpace(r) || unicode.IsPrint(r) {
-			return r
-		}
-		return unicode.ReplacementChar
-	}, text)
-	line := ""
-	for _, word := range strings.Fields(text) {
-		for utf8.RuneCountInString(word) > width {
-			if line != "" {
-				lines, line = append(lines, line), ""
-			}
-			runes := []rune(word)
-			lines, word = append(lines, string(runes[:width])), string(runes[width:])
-		}
-		switch {
-		case line == "":
-			line = word
-		case utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) <= width:
-			line += " " + word
-		default:
-			lines, line = append(lines, line), word
-		}
-	}
-	if line != "" {
-		lines = append(lines, line)
-	}
-	return lines
-}
-
-// cut shortens text to so many characters.
-func cut(text string, width int) string {
-	if utf8.RuneCountInString(text) <= width {
-		return text
-	}
-	return string([]rune(text)[:width-1]) + "…"
+	return strings.Join(terminal.Wrap(text, width), "\n") + "\n"
 }

@@ -1,19 +1,20 @@
-package main
+package timeline
 
 import (
 	"fmt"
 	"strings"
 
+	"pingpost/cmd/pingpost/terminal"
 	"pingpost/exchange/explain"
 )
 
 // offers are what a ping's seller was told, one a line, and below each the leads
 // that took it up.
 func offers(told *explain.Explanation, width int) string {
-	t := table{indent: "    "}
+	t := terminal.Table{Indent: "    "}
 	for i := range told.Offers {
 		o := &told.Offers[i]
-		t.row(cut(o.Buyer, whoWidth), "bid "+o.Price.String(), "payout "+o.Payout.String(), "open to "+milliseconds(int64(o.Until-told.Received))+" ms")
+		t.Row(terminal.Cut(o.Buyer, whoWidth), "bid "+o.Price.String(), "payout "+o.Payout.String(), "open to "+milliseconds(int64(o.Until-told.Received))+" ms")
 	}
 	var text strings.Builder
 	text.WriteString("  offered\n")
@@ -22,7 +23,7 @@ func offers(told *explain.Explanation, width int) string {
 		text.WriteString(line)
 		for _, taken := range told.Offers[i].Claims {
 			const indent = "      "
-			for _, part := range wrapped("taken up by "+taken.Lead+": "+taken.Summary(), width-len(indent)) {
+			for _, part := range terminal.Wrap("taken up by "+taken.Lead+": "+taken.Summary(), width-len(indent)) {
 				text.WriteString(indent + part + "\n")
 			}
 		}

@@ -1,0 +1,37 @@
+package terminal
+
+import (
+	"strconv"
+	"strings"
+
+	"pingpost/engine/market"
+)
+
+// Grouped writes 1234567 as 1,234,567.
+func Grouped(n int) string {
+	text := strconv.Itoa(n)
+	for at := len(text) - 3; at > 0 && text[at-1] != '-'; at -= 3 {
+		text = text[:at] + "," + text[at:]
+	}
+	return text
+}
+
+// Amount writes money with at least two decimals, and with groups of thousands.
+func Amount(m market.Money) string { return AmountOfDigits(m.String()) }
+
+// AmountOfDigits is Amount for the decimal digits of an amount.
+func AmountOfDigits(digits string) string {
+	whole, fraction, _ := strings.Cut(digits, ".")
+	for len(fraction) < 2 {
+		fraction += "0"
+	}
+	n, err := strconv.Atoi(whole)
+	if err != nil {
+		return digits
+	}
+	text := Grouped(n)
+	if n == 0 && strings.HasPrefix(whole, "-") {
+		text = "-0"
+	}
+	return text + "." + fraction
+}

@@ -1,0 +1,56 @@
+package terminal
+
+import (
+	"fmt"
+	"os"
+	"time"
+)
+
+// Progress is a line on a terminal that each update overwrites. Without a terminal it
+// writes no output.
+type Progress struct {
+	file  *os.File // nil without a terminal
+	shown time.Time
+	last  string
+}
+
+// progressInterval is the least time between two updates.
+const progressInterval = 100 * time.Millisecond
+
+// NewProgress returns a progress line for a file.
+func NewProgress(file *os.File) *Progress {
+	if !IsTerminal(file) {
+		return &Progress{}
+	}
+	return &Progress{file: file}
+}
+
+// Show updates the line.
+func (p *Progress) Show(text string) {
+	p.last = text
+	if now := time.Now(); p.file != nil && now.Sub(p.shown) >= progressInterval {
+		p.shown = now
+		fmt.Fprintf(p.file, "\r\x1b[K%.79s", text)
+	}
+}
+
+// End removes the line.
+func (p *Progress) End() {
+	if p.file != nil && p.last != "" {
+		fmt.Fprint(p.file, "\r\x1b[K")
+	}
+}
+
+// IsTerminal reports whether a file is a terminal. The null device is not, although it is
+// a character device.
+func IsTerminal(file *os.File) bool {
+	info, err := file.Stat()
+	if err != nil || info.Mode()&os.ModeCharDevice == 0 || os.Getenv("TERM") == "dumb" {
+		return false
+	}
+	null, err := os.Stat(os.DevNull)
+	return err != nil || !os.SameFile(info, null)
+}
+
+// HasTerminal reports whether Show writes to a terminal.
+func (p *Progress) HasTerminal() bool { return p.file != nil }

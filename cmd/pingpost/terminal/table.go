@@ -1,0 +1,65 @@
+package terminal
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// Table is text in columns, two spaces apart. Columns of numbers are right-aligned,
+// others left-aligned.
+type Table struct {
+	rows   [][]string
+	Indent string
+}
+
+// Row adds a row.
+func (t *Table) Row(cells ...string) { t.rows = append(t.rows, cells) }
+
+// String returns the rows, one per line.
+func (t *Table) String() string {
+	var widths []int
+	for _, row := range t.rows {
+		for i, cell := range row {
+			if i == len(widths) {
+				widths = append(widths, 0)
+			}
+			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
+		}
+	}
+	var out strings.Builder
+	for _, row := range t.rows {
+		var text strings.Builder
+		for i, cell := range row {
+			gap := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell))
+			if i > 0 {
+				text.WriteString("  ")
+			}
+			if t.isNumeric(i) {
+				text.WriteString(gap + cell)
+			} else {
+				text.WriteString(cell + gap)
+			}
+		}
+		out.WriteString(t.Indent + strings.TrimRight(text.String(), " ") + "\n")
+	}
+	return out.String()
+}
+
+// isNumeric reports whether every cell of a column is a number, except for a headline.
+func (t *Table) isNumeric(column int) bool {
+	numbers := 0
+	for _, row := range t.rows {
+		if column >= len(row) || row[column] == "" {
+			continue
+		}
+		if strings.Trim(row[column], "0123456789,.-") == "" {
+			numbers++
+		} else if numbers > 0 {
+			return false
+		}
+	}
+	return numbers > 0
+}
+
+// IsEmpty reports whether the table has no rows.
+func (t *Table) IsEmpty() bool { return len(t.rows) == 0 }
