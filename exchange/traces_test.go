@@ -30,7 +30,7 @@ func (r *running) drawn(c *tracetest.Collector) (roots []tracetest.Span, trees [
 	roots = tracetest.Roots(spans)
 	seen := 0
 	for _, root := range roots {
-		for _, wrong := range tracetest.Whole(spans, root) {
+		for _, wrong := range tracetest.Defects(spans, root) {
 			r.t.Error(wrong)
 		}
 		tree := tracetest.Tree(spans, root, drawnWith...)
@@ -139,7 +139,7 @@ func TestTracesOfPosts(t *testing.T) {
 	for i := range steps {
 		sees(t, steps[i].what, trees[i], steps[i].want)
 	}
-	if said := roots[0].Said; said["pingpost.request_id"] != answers[0].id() || said["pingpost.lead_id"] != answers[0].leadID() || said["http.request.body.size"] != fmt.Sprint(len(lead(1))) {
+	if said := roots[0].Attributes; said["pingpost.request_id"] != answers[0].id() || said["pingpost.lead_id"] != answers[0].leadID() || said["http.request.body.size"] != fmt.Sprint(len(lead(1))) {
 		t.Errorf("%v of %s", said, answers[0].body)
 	}
 	if all := c.Resource(); all["service.name"] != "pingpost" || all["service.namespace"] != "production" {
@@ -266,11 +266,11 @@ func TestTracesOfAuctions(t *testing.T) {
 	for i := range wants {
 		sees(t, wants[i].what, trees[i], wants[i].want)
 	}
-	if roots[0].Said["pingpost.auction_id"] == "" || roots[0].Said["pingpost.auction_id"] != roots[1].Said["pingpost.auction_id"] {
-		t.Errorf("auction %q, sold as %q", roots[0].Said["pingpost.auction_id"], roots[1].Said["pingpost.auction_id"])
+	if roots[0].Attributes["pingpost.auction_id"] == "" || roots[0].Attributes["pingpost.auction_id"] != roots[1].Attributes["pingpost.auction_id"] {
+		t.Errorf("auction %q, sold as %q", roots[0].Attributes["pingpost.auction_id"], roots[1].Attributes["pingpost.auction_id"])
 	}
-	if roots[1].Said["pingpost.lead_id"] != id || roots[5].Said["pingpost.lead_id"] != id {
-		t.Errorf("lead %s is %q and %q", id, roots[1].Said["pingpost.lead_id"], roots[5].Said["pingpost.lead_id"])
+	if roots[1].Attributes["pingpost.lead_id"] != id || roots[5].Attributes["pingpost.lead_id"] != id {
+		t.Errorf("lead %s is %q and %q", id, roots[1].Attributes["pingpost.lead_id"], roots[5].Attributes["pingpost.lead_id"])
 	}
 	if parent := silent.got()[0].header.Get("Traceparent"); !isCall(c.Spans(), parent) {
 		t.Errorf("a buyer was asked with traceparent %q", parent)
@@ -293,7 +293,7 @@ func secretive(t *testing.T, c *tracetest.Collector) {
 		}
 	}
 	for _, span := range c.Spans() {
-		for key, value := range span.Said {
+		for key, value := range span.Attributes {
 			if strings.Contains(value, "Ann") || strings.Contains(value, "CA") {
 				t.Errorf("%s says %s=%q", span.Name, key, value)
 			}
@@ -368,7 +368,7 @@ func TestTracesToNobody(t *testing.T) {
 	for i := range 20 {
 		x.sold(lead(i))
 	}
-	eventually(t, "the collector is called", func() bool { return c.Tries() == 1 })
+	eventually(t, "the collector is called", func() bool { return c.Requests() == 1 })
 	for i := range 20 {
 		x.sold(lead(20 + i))
 	}

@@ -54,7 +54,7 @@ func (versionCmd) Run() error {
 }
 
 func main() {
-	redact.Over()
+	redact.Restore()
 	var cli commands
 	ctx := kong.Parse(&cli,
 		kong.Name("pingpost"),

@@ -1,11 +1,11 @@
-// Package redact keeps libraries that log while they are initialized from writing above
-// what a command prints: one tells, on every start, that the system does not measure
-// pressure. Nothing of the program's own is lost: it logs once it runs, after Over.
+// Package redact suppresses the log messages of libraries during their initialization, because
+// they would appear above a command's output. One library logs at every start that the system
+// does not measure pressure. The program itself loses no messages: it logs only after Restore.
 //
-// It is initialized before they are, because Go takes the packages that are ready in
-// the order of their paths and this one needs only the standard log: it is ready
-// before net/http is, which needs packages whose paths come later than any of ours,
-// and which all that is to be hushed imports. A test of the program sees it work.
+// This package must be initialized before those libraries. Go initializes packages whose
+// imports are ready in the order of their paths, and this one imports only the standard log.
+// So it is ready before net/http, which all those libraries import. A test of the program
+// checks the effect.
 package redact
 
 import (
@@ -14,8 +14,7 @@ import (
 	"os"
 )
 
-// There is no other moment before theirs.
 func init() { log.SetOutput(io.Discard) }
 
-// Over gives the standard log its output back.
-func Over() { log.SetOutput(os.Stderr) }
+// Restore sends the standard log to standard error again.
+func Restore() { log.SetOutput(os.Stderr) }

@@ -1,18 +1,18 @@
-// Package trace draws what a traced request has gone through as OpenTelemetry's spans
-// and exports them to a collector, by OTLP over HTTP.
+// Package trace exports traced requests as OpenTelemetry spans to a collector, by OTLP over
+// HTTP.
 //
-// What must always hold:
+// Invariants:
 //
-//   - A request waits for nobody here. It hands over what it has noted and goes; spans
-//     are put together, encoded and sent by one goroutine.
-//   - Memory is bounded, whatever the collector does: what is over maxWaiting is dropped and
-//     counted. So is what the collector did not take, after maxTries.
-//   - A span has ids, names that operators have given, words of this program, numbers and
-//     times; nothing that a supplier, a buyer or a lead has written.
-//   - Of strangers nothing is traced: a request without a known caller is forgotten.
+//   - A request never waits here. It hands over its record, and one goroutine builds, encodes
+//     and sends the spans.
+//   - Memory has a limit, even if the collector is slow or down: spans above maxQueuedSpans are
+//     dropped and counted, and so is a batch that the collector refuses after all retries.
+//   - A span has ids, names from the configuration, words of this program, numbers and times.
+//     It has no text from a supplier, a buyer or a lead.
+//   - A request without an authenticated caller is not traced.
 //
-// Rejected: OpenTelemetry's SDK. It made the program 4.6 MB larger and brought fifteen modules,
-// with gRPC and a gateway among them; its spans are begun and ended on the request's way, and its
-// batches are bounded in spans of any size. What is needed of it is one message, and its form
-// is frozen.
+// Rejected: OpenTelemetry's SDK. It made the program 4.6 MB larger and added fifteen modules,
+// including gRPC and a gateway. Its spans begin and end while the request runs, and its limit
+// for a batch counts spans of any size. This package needs only one message, whose form is
+// frozen.
 package trace

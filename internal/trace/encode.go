@@ -6,12 +6,11 @@ import (
 	"github.com/VictoriaMetrics/easyproto"
 )
 
-// flags of a span: it is sampled; whether its parent is another program's is known;
-// and is.
+// Flags of a span.
 const (
-	flagSampled     = 0x001
-	flagKnowsRemote = 0x100
-	flagRemote      = 0x200
+	flagSampled        = 0x001
+	flagHasIsRemote    = 0x100 // flagParentIsRemote is valid
+	flagParentIsRemote = 0x200 // the parent belongs to another program
 )
 
 // statusError is OTLP's number for a span that failed.
@@ -20,53 +19,53 @@ const statusError = 2
 // encoder writes an ExportTraceServiceRequest of opentelemetry-proto, whose field numbers are
 // frozen.
 type encoder struct {
-	resource []attribute // of all: whose spans they are
+	resource []attribute // identifies this program in all exports
 	version  string
 	message  easyproto.Marshaler
 	spans    []span
 }
 
-// encode writes what the requests have noted, behind dst.
+// encode appends the export of the requests to dst.
 func (e *encoder) encode(dst []byte, requests []*Request) []byte {
 	e.message.Reset()
 	all := e.message.MessageMarshaler().AppendMessage(1)
-	putAttributes(all.AppendMessage(1), 1, e.resource)
+	encodeAttributes(all.AppendMessage(1), 1, e.resource)
 	scoped := all.AppendMessage(2)
 	scope := scoped.AppendMessage(1)
 	scope.AppendString(1, "pingpost")
 	scope.AppendString(2, e.version)
 	for _, r := range requests {
-		e.spans = r.draw(e.spans[:0])
+		e.spans = r.appendSpans(e.spans[:0])
 		for i := range e.spans {
-			e.spans[i].put(scoped.AppendMessage(2), r.Trace.ID[:])
+			e.spans[i].encode(scoped.AppendMessage(2), r.Trace.ID[:])
 		}
 		clear(e.spans)
 	}
 	return e.message.Marshal(dst)
 }
 
-func (s *span) put(m *easyproto.MessageMarshaler, trace []byte) {
+func (s *span) encode(m *easyproto.MessageMarshaler, trace []byte) {
 	m.AppendBytes(1, trace)
 	m.AppendBytes(2, binary.BigEndian.AppendUint64(nil, s.id))
-	flags := uint32(flagSampled | flagKnowsRemote)
+	flags := uint32(flagSampled | flagHasIsRemote)
 	if s.parent != 0 {
 		m.AppendBytes(4, binary.BigEndian.AppendUint64(nil, s.parent))
 	}
 	if s.remote {
-		flags |= flagRemote
+		flags |= flagParentIsRemote
 	}
 	m.AppendString(5, s.name)
 	m.AppendInt32(6, int32(s.kind))
 	m.AppendFixed64(7, uint64(s.from))
 	m.AppendFixed64(8, uint64(max(s.from, s.to)))
-	putAttributes(m, 9, s.attributes)
+	encodeAttributes(m, 9, s.attributes)
 	if s.failed {
 		m.AppendMessage(15).AppendInt32(3, statusError)
 	}
 	m.AppendFixed32(16, flags)
 }
 
-func putAttributes(m *easyproto.MessageMarshaler, field uint32, attributes []attribute) {
+func encodeAttributes(m *easyproto.MessageMarshaler, field uint32, attributes []attribute) {
 	for i := range attributes {
 		a := &attributes[i]
 		pair := m.AppendMessage(field)

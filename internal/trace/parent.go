@@ -2,15 +2,15 @@ package trace
 
 import "encoding/hex"
 
-// parent is what a caller says of the trace that its request belongs to.
+// parent is the caller's trace context.
 type parent struct {
 	trace   [16]byte
 	span    [8]byte
 	sampled bool
 }
 
-// parseParent reads W3C's traceparent; anything else is not ok, and begins a trace of
-// its own. Of a later version than 00 its first four parts are read, as the standard asks.
+// parseParent parses a W3C traceparent header. ok is false if it is invalid. It accepts later
+// versions than 00 and reads their first four parts, as the standard requires.
 func parseParent(text []byte) (p parent, ok bool) {
 	const whole = 55 // 00-<32 digits>-<16 digits>-<2 digits>
 	if len(text) < whole || text[2] != '-' || text[35] != '-' || text[52] != '-' {
@@ -20,7 +20,7 @@ func parseParent(text []byte) (p parent, ok bool) {
 	for _, part := range [...]struct{ into, digits []byte }{
 		{version[:], text[:2]}, {p.trace[:], text[3:35]}, {p.span[:], text[36:52]}, {flags[:], text[53:55]},
 	} {
-		if !lower(part.digits) {
+		if !isLowerHex(part.digits) {
 			return p, false
 		}
 		if _, err := hex.Decode(part.into, part.digits); err != nil {
@@ -37,8 +37,8 @@ func parseParent(text []byte) (p parent, ok bool) {
 	return p, true
 }
 
-// lower tells whether no digit is written as a capital, which the standard does not allow.
-func lower(digits []byte) bool {
+// isLowerHex reports whether no digit is in upper case, which the standard forbids.
+func isLowerHex(digits []byte) bool {
 	for _, c := range digits {
 		if c >= 'A' && c <= 'F' {
 			return false

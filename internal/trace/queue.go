@@ -3,30 +3,31 @@ package trace
 import "sync"
 
 const (
-	// maxWaiting is how many spans may wait, those that are being sent aside: a few megabytes.
-	maxWaiting = 20_000
-	// fullBatch is how many are sent without waiting for more.
+	// maxQueuedSpans limits the spans in the queue, without those in the batch that is being
+	// sent. They take a few megabytes.
+	maxQueuedSpans = 20_000
+	// fullBatch is the number of spans that are sent at once, without a wait for more.
 	fullBatch = 2_000
 )
 
-// queue holds what has not been sent yet.
+// queue has the requests that are not exported yet.
 type queue struct {
 	mu     sync.Mutex
-	waits  []*Request
+	queued []*Request
 	spans  int
 	closed bool
 	full   chan struct{} // gets a value when there is a full batch
 }
 
-// add takes a request; false: there is no room.
+// add queues a request. It returns false if the queue is full or closed.
 func (q *queue) add(r *Request) bool {
-	n := r.spans()
+	n := r.maxSpans()
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.closed || q.spans+n > maxWaiting {
+	if q.closed || q.spans+n > maxQueuedSpans {
 		return false
 	}
-	q.waits = append(q.waits, r)
+	q.queued = append(q.queued, r)
 	if q.spans += n; q.spans >= fullBatch {
 		select {
 		case q.full <- struct{}{}:
@@ -36,25 +37,25 @@ func (q *queue) add(r *Request) bool {
 	return true
 }
 
-// take takes a batch out: nil where nothing waits.
-func (q *queue) take() (batch []*Request) {
+// removeBatch removes and returns a batch. It returns nil if the queue is empty.
+func (q *queue) removeBatch() (batch []*Request) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	n, spans := 0, 0
-	for n < len(q.waits) && (n == 0 || spans+q.waits[n].spans() <= fullBatch) {
-		spans += q.waits[n].spans()
+	for n < len(q.queued) && (n == 0 || spans+q.queued[n].maxSpans() <= fullBatch) {
+		spans += q.queued[n].maxSpans()
 		n++
 	}
-	batch = append(batch, q.waits[:n]...)
-	clear(q.waits[:n])
-	q.waits, q.spans = q.waits[n:], q.spans-spans
-	if len(q.waits) == 0 {
-		q.waits = nil
+	batch = append(batch, q.queued[:n]...)
+	clear(q.queued[:n])
+	q.queued, q.spans = q.queued[n:], q.spans-spans
+	if len(q.queued) == 0 {
+		q.queued = nil
 	}
 	return batch
 }
 
-// close takes no more.
+// close makes add return false from now on.
 func (q *queue) close() {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -5,44 +5,43 @@ import (
 	"pingpost/engine/market"
 )
 
-// Request is what a traced request has noted until it has its answer. It belongs to the
-// request's goroutine, and from Tracer.End on to the Tracer. Times are in Unix
-// nanoseconds.
+// Request is the record of a traced request. The request's goroutine owns it, and the Tracer
+// does from Tracer.End on. Times are in Unix nanoseconds.
 type Request struct {
-	engine.Trace // what the engine notes; its Span is the root's before it is called
+	engine.Trace // the engine's part; before the call, its Span is the root's
 
 	ID      market.RequestID
 	Route   string // such as /v1/ping
-	Caller  string // the supplier's or buyer's id; empty: nobody knows who asks
+	Caller  string // the supplier's or buyer's id; empty: not authenticated
 	Bytes   int    // of the body
-	Begun   int64  // its head was read
-	Entered int64  // the engine was called; 0: it was not
-	Left    int64  // the engine returned
-	Ended   int64  // the answer was put together
+	Begun   int64  // when its head was read
+	Entered int64  // when the engine was called; 0: never
+	Left    int64  // when the engine returned
+	Ended   int64  // when the answer was complete
 	Status  int
 	Code    string // of an error
 
 	Outcome  string // such as ACCEPTED
 	Reason   string
-	Buyer    string // that the lead went to
+	Buyer    string // that got the lead
 	Replayed bool
 	Test     bool
 
 	root   uint64
-	parent [8]byte // the caller's span; zero: it has none
-	remote bool
+	parent [8]byte // the caller's span; zero: none
+	remote bool    // the parent belongs to another program
 }
 
-// By notes who asks, with a body of so many bytes.
-func (r *Request) By(caller string, bytes int) {
+// SetCaller records the authenticated caller and the size of the body.
+func (r *Request) SetCaller(caller string, bytes int) {
 	if r != nil {
 		r.Caller, r.Bytes = caller, bytes
 	}
 }
 
-// Enter notes that the engine is called, and gives what it is to note in; nil: the
-// request is not traced.
-func (r *Request) Enter(now int64) *engine.Trace {
+// EnterEngine records the call of the engine. It returns the engine's part of the record, or
+// nil if the request is not traced.
+func (r *Request) EnterEngine(now int64) *engine.Trace {
 	if r == nil {
 		return nil
 	}
@@ -50,12 +49,12 @@ func (r *Request) Enter(now int64) *engine.Trace {
 	return &r.Trace
 }
 
-// Leave notes that the engine has returned.
-func (r *Request) Leave(now int64) {
+// LeaveEngine records that the engine has returned.
+func (r *Request) LeaveEngine(now int64) {
 	if r != nil {
 		r.Left = now
 	}
 }
 
-// spans is how many the request will have, at most.
-func (r *Request) spans() int { return 5 + len(r.Commits) + len(r.Calls) }
+// maxSpans returns the largest number of spans that the request can have.
+func (r *Request) maxSpans() int { return 5 + len(r.Commits) + len(r.Calls) }

@@ -13,64 +13,64 @@ import (
 )
 
 const (
-	// patience is what one try to hand a batch over may take.
-	patience = 10 * time.Second
-	// longestAsked is how long a collector may put a batch off.
-	longestAsked = 30 * time.Second
-	// tellEvery is how often the log is told that traces are lost.
-	tellEvery = time.Minute
-	// mostRead is how much of an answer is read, so that its connection can be kept.
-	mostRead = 64 << 10
+	// sendTimeout limits one attempt to send a batch.
+	sendTimeout = 10 * time.Second
+	// maxRetryAfter limits the Retry-After that a collector can ask for.
+	maxRetryAfter = 30 * time.Second
+	// warnInterval is the shortest time between two log messages about lost traces.
+	warnInterval = time.Minute
+	// maxResponse limits the part of a response that is read to keep its connection.
+	maxResponse = 64 << 10
 )
 
-// newClient follows nobody elsewhere: the headers may be a credential.
+// newClient returns a client that follows no redirects, because the headers may have a
+// credential.
 func newClient() *http.Client {
 	return &http.Client{
 		Transport:     &http.Transport{MaxIdleConns: 1, IdleConnTimeout: time.Minute},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-		Timeout:       patience,
+		Timeout:       sendTimeout,
 	}
 }
 
-// run sends what waits, until Close and a last time after it.
+// run sends queued requests until Close, and then the rest.
 func (t *Tracer) run() {
 	defer close(t.ended)
-	tick := time.NewTicker(t.looks)
+	tick := time.NewTicker(t.interval)
 	defer tick.Stop()
 	var body []byte
-	for over := false; !over; {
+	for stopped := false; !stopped; {
 		select {
 		case <-t.queue.full:
 		case <-tick.C:
 		case <-t.stop:
-			over = true
+			stopped = true
 		}
-		for batch := t.queue.take(); batch != nil; batch = t.queue.take() {
+		for batch := t.queue.removeBatch(); batch != nil; batch = t.queue.removeBatch() {
 			body = t.encoder.encode(body[:0], batch)
 			t.send(body, uint64(len(batch)))
 		}
 	}
 }
 
-// send hands a batch over, in as many tries as there are pauses and one more, and counts
-// what becomes of it.
+// send sends a batch, with a retry after each of the pauses, and counts the result.
 func (t *Tracer) send(body []byte, traces uint64) {
-	for try := 0; ; try++ {
-		asked, again, err := t.try(body)
+	for attempt := 0; ; attempt++ {
+		retryAfter, retry, err := t.sendOnce(body)
 		if err == nil {
 			t.exported.Add(traces)
 			return
 		}
-		if !again || try == len(t.pauses) || !t.rest(max(t.pauses[try], asked)) {
+		if !retry || attempt == len(t.pauses) || !t.wait(max(t.pauses[attempt], retryAfter)) {
 			t.dropped.Add(traces)
-			t.tell(err)
+			t.warn(err)
 			return
 		}
 	}
 }
 
-// rest waits before the next try; false: there is no time left for one.
-func (t *Tracer) rest(pause time.Duration) bool {
+// wait waits before the next attempt. It returns false if Close allows no other attempt.
+func (t *Tracer) wait(pause time.Duration) bool {
 	timer := time.NewTimer(pause)
 	defer timer.Stop()
 	select {
@@ -81,10 +81,10 @@ func (t *Tracer) rest(pause time.Duration) bool {
 	}
 }
 
-// try sends a batch once. Where it fails, again says whether the same may be taken
-// later, and asked what pause the collector wants.
-func (t *Tracer) try(body []byte) (asked time.Duration, again bool, err error) {
-	ctx, cancel := context.WithTimeout(t.ctx, patience)
+// sendOnce makes one attempt. After an error, retry reports whether another attempt may
+// succeed, and retryAfter is the pause that the collector asks for.
+func (t *Tracer) sendOnce(body []byte) (retryAfter time.Duration, retry bool, err error) {
+	ctx, cancel := context.WithTimeout(t.ctx, sendTimeout)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, t.address, bytes.NewReader(body))
 	if err != nil {
@@ -100,18 +100,18 @@ func (t *Tracer) try(body []byte) (asked time.Duration, again bool, err error) {
 		return 0, t.ctx.Err() == nil, err
 	}
 	defer response.Body.Close()
-	_, _ = io.Copy(io.Discard, io.LimitReader(response.Body, mostRead))
+	_, _ = io.Copy(io.Discard, io.LimitReader(response.Body, maxResponse))
 	switch response.StatusCode {
 	case http.StatusOK, http.StatusAccepted, http.StatusNoContent:
 		return 0, false, nil
 	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
-		again = true
+		retry = true
 	}
 	seconds, _ := strconv.ParseUint(response.Header.Get("Retry-After"), 10, 16)
-	return min(longestAsked, time.Duration(seconds)*time.Second), again, fmt.Errorf("the collector answers %d", response.StatusCode)
+	return min(maxRetryAfter, time.Duration(seconds)*time.Second), retry, fmt.Errorf("the collector answered with status %d", response.StatusCode)
 }
 
-// withoutAddress is an error of the client less the address, in which a secret may stand.
+// withoutAddress removes the address from an error of the client, because it may have a secret.
 func withoutAddress(err error) error {
 	var at *url.Error
 	if errors.As(err, &at) {
@@ -120,11 +120,11 @@ func withoutAddress(err error) error {
 	return err
 }
 
-// tell tells the log that traces are lost, but not each time.
-func (t *Tracer) tell(err error) {
-	if now := time.Now(); now.Sub(t.told) >= tellEvery {
-		t.told = now
-		t.opt.Logger.Warn("traces are lost: the collector at traces.endpoint does not take them; requests are not held up by it",
+// warn logs that traces are lost, at most once every warnInterval.
+func (t *Tracer) warn(err error) {
+	if now := time.Now(); now.Sub(t.warned) >= warnInterval {
+		t.warned = now
+		t.opt.Logger.Warn("traces are lost: the collector at traces.endpoint does not accept them; requests are not affected",
 			"dropped", t.dropped.Load(), "error", withoutAddress(err))
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"pingpost/engine/market"
 )
 
-// kind is what a span is of, by OTLP's numbers.
+// kind is a span's kind, with OTLP's numbers.
 type kind int32
 
 const (
@@ -16,35 +16,35 @@ const (
 	kindClient   kind = 3
 )
 
-// span is one of OpenTelemetry's.
+// span is an OpenTelemetry span.
 type span struct {
 	id, parent uint64
 	from, to   int64
 	name       string
 	kind       kind
 	failed     bool
-	remote     bool // its parent is another program's
+	remote     bool // the parent belongs to another program
 	attributes []attribute
 }
 
-// attribute is a text or, where that is empty, a number.
+// attribute has a text or, if that is empty, a number.
 type attribute struct {
 	key    string
 	text   string
 	number int64
 }
 
-// draw puts a request's spans together, the root first, behind dst:
+// appendSpans appends a request's spans to dst, the root first:
 //
 //	POST /v1/ping            the request, up to its answer
-//	├─ decode                head and body read, the caller found, the body parsed
-//	├─ decide                what the engine did
+//	├─ decode                read head and body, authenticate, parse
+//	├─ decide                the engine's part
 //	│  ├─ auction
-//	│  │  └─ ping buy_blue   a buyer that was asked
-//	│  ├─ commit             a fact on its way to the disk
-//	│  └─ post buy_blue      a try to hand the lead over
-//	└─ answer                the answer put together
-func (r *Request) draw(dst []span) []span {
+//	│  │  └─ ping buy_blue   one ping
+//	│  ├─ commit             an event on its way to the disk
+//	│  └─ post buy_blue      one attempt to post the lead
+//	└─ answer                encode the answer
+func (r *Request) appendSpans(dst []span) []span {
 	entered, left := r.Entered, r.Left
 	if entered == 0 {
 		entered = r.Ended
@@ -73,75 +73,76 @@ func (r *Request) draw(dst []span) []span {
 	}
 	for i := range r.Calls {
 		if r.Calls[i].Post {
-			dst = append(dst, called("post ", &r.Calls[i], decide.id))
+			dst = append(dst, callSpan("post ", &r.Calls[i], decide.id))
 		} else {
-			dst = append(dst, called("ping ", &r.Calls[i], pings))
+			dst = append(dst, callSpan("ping ", &r.Calls[i], pings))
 		}
 	}
 	return append(dst, r.stage("answer", r.root, engine.Stretch{From: left, To: r.Ended}))
 }
 
+// stage returns a span for a part of the request.
 func (r *Request) stage(name string, parent uint64, s engine.Stretch) span {
 	return span{id: r.Next(), parent: parent, from: s.From, to: s.To, name: name, kind: kindInternal}
 }
 
-// called is the span of one request to a buyer.
-func called(what string, c *engine.Call, parent uint64) span {
+// callSpan returns the span of one request to a buyer.
+func callSpan(prefix string, c *engine.Call, parent uint64) span {
 	s := span{
-		id: c.Span, parent: parent, from: c.From, to: c.To, name: what + c.Buyer, kind: kindClient,
+		id: c.Span, parent: parent, from: c.From, to: c.To, name: prefix + c.Buyer, kind: kindClient,
 		failed: c.Fault != market.FaultNone || c.Status >= 500,
 	}
-	s.text("pingpost.buyer_id", c.Buyer)
-	s.text("pingpost.outcome", c.Outcome)
+	s.addText("pingpost.buyer_id", c.Buyer)
+	s.addText("pingpost.outcome", c.Outcome)
 	if c.Fault != market.FaultNone {
-		s.text("pingpost.fault", c.Fault.String())
+		s.addText("pingpost.fault", c.Fault.String())
 	}
-	s.number("http.request.body.size", c.Bytes)
+	s.addNumber("http.request.body.size", c.Bytes)
 	if c.Status > 0 {
-		s.number("http.response.status_code", c.Status)
+		s.addNumber("http.response.status_code", c.Status)
 	}
 	return s
 }
 
-// attributes are the root's.
+// attributes returns the attributes of the root span.
 func (r *Request) attributes() []attribute {
 	var s span
-	s.text("http.request.method", "POST")
-	s.text("http.route", r.Route)
-	s.number("http.request.body.size", r.Bytes)
-	s.number("http.response.status_code", r.Status)
-	s.text("error.type", r.Code)
-	s.text("pingpost.request_id", r.ID.String())
-	s.text("pingpost.caller_id", r.Caller)
-	s.text("pingpost.campaign_id", r.Campaign)
+	s.addText("http.request.method", "POST")
+	s.addText("http.route", r.Route)
+	s.addNumber("http.request.body.size", r.Bytes)
+	s.addNumber("http.response.status_code", r.Status)
+	s.addText("error.type", r.Code)
+	s.addText("pingpost.request_id", r.ID.String())
+	s.addText("pingpost.caller_id", r.Caller)
+	s.addText("pingpost.campaign_id", r.Campaign)
 	if !r.Auction.IsZero() {
-		s.text("pingpost.auction_id", r.Auction.String())
+		s.addText("pingpost.auction_id", r.Auction.String())
 	}
 	if !r.Lead.IsZero() {
-		s.text("pingpost.lead_id", r.Lead.String())
+		s.addText("pingpost.lead_id", r.Lead.String())
 	}
-	s.text("pingpost.outcome", r.Outcome)
-	s.text("pingpost.reason", r.Reason)
-	s.text("pingpost.buyer_id", r.Buyer)
+	s.addText("pingpost.outcome", r.Outcome)
+	s.addText("pingpost.reason", r.Reason)
+	s.addText("pingpost.buyer_id", r.Buyer)
 	if r.Replayed {
-		s.text("pingpost.replayed", "true")
+		s.addText("pingpost.replayed", "true")
 	}
 	if r.Test {
-		s.text("pingpost.test", "true")
+		s.addText("pingpost.test", "true")
 	}
 	if r.LeftOut > 0 {
-		s.number("pingpost.calls_left_out", r.LeftOut)
+		s.addNumber("pingpost.calls_left_out", r.LeftOut)
 	}
 	return s.attributes
 }
 
-// text adds an attribute, unless there is nothing to say.
-func (s *span) text(key, value string) {
+// addText adds an attribute, unless its value is empty.
+func (s *span) addText(key, value string) {
 	if value != "" {
 		s.attributes = append(s.attributes, attribute{key: key, text: value})
 	}
 }
 
-func (s *span) number(key string, value int) {
+func (s *span) addNumber(key string, value int) {
 	s.attributes = append(s.attributes, attribute{key: key, number: int64(value)})
 }

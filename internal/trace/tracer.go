@@ -16,26 +16,26 @@ import (
 
 // Options of a Tracer.
 type Options struct {
-	Endpoint string // of the collector, such as http://127.0.0.1:4318; /v1/traces is added
+	Endpoint string // of the collector, such as http://127.0.0.1:4318; New adds /v1/traces
 	Headers  http.Header
-	Sample   market.Share // of the requests on which their callers say nothing
+	Sample   market.Share // share of traced requests, for requests without a traceparent
 	Tenant   string
 	Version  string
 	Logger   *slog.Logger
 }
 
-// Tracer decides which requests are traced and exports what they have noted. Its methods
-// may be called from any goroutine. The nil one traces none.
+// Tracer decides which requests are traced, and exports their spans. Its methods are safe for
+// concurrent use. A nil Tracer traces no requests.
 type Tracer struct {
-	opt     Options
-	address string
-	limit   uint64 // below which a request's chance has to be
-	client  *http.Client
-	encoder encoder
-	queue   queue
-	looks   time.Duration // how often what waits is sent
-	pauses  []time.Duration
-	told    time.Time // when the log was last told of a failure
+	opt      Options
+	address  string
+	limit    uint64 // Sample as a part of 2^63
+	client   *http.Client
+	encoder  encoder
+	queue    queue
+	interval time.Duration   // between two batches that are not full
+	pauses   []time.Duration // between the attempts to send a batch
+	warned   time.Time       // when the last warning was logged
 
 	exported, dropped atomic.Uint64 // requests
 
@@ -45,21 +45,21 @@ type Tracer struct {
 	ended  chan struct{}
 }
 
-// usualLooks is how often what waits is sent, full batch or not.
-const usualLooks = time.Second
+// defaultInterval is the time between two batches that are not full.
+const defaultInterval = time.Second
 
-// New begins to export.
+// New returns a Tracer and starts the export.
 func New(opt Options) *Tracer {
 	t := prepare(opt)
 	go t.run()
 	return t
 }
 
-// prepare is New without the beginning.
+// prepare returns a Tracer that does not export yet.
 func prepare(opt Options) *Tracer {
 	t := &Tracer{
 		opt: opt, address: strings.TrimRight(opt.Endpoint, "/") + "/v1/traces", limit: uint64(opt.Sample) * ((1 << 63) / uint64(market.WholeShare)),
-		looks: usualLooks, pauses: []time.Duration{time.Second, 5 * time.Second},
+		interval: defaultInterval, pauses: []time.Duration{time.Second, 5 * time.Second},
 		client: newClient(), stop: make(chan struct{}), ended: make(chan struct{}),
 	}
 	t.encoder = encoder{version: opt.Version, resource: []attribute{
@@ -70,10 +70,9 @@ func prepare(opt Options) *Tracer {
 	return t
 }
 
-// Begin decides whether a request is traced; nil: it is not. The caller's own decision
-// counts, where it has come with exactly one traceparent that can be read; else the sample
-// does, by chance that lies in the request's id: so the same id is always decided alike,
-// and is the trace's.
+// Begin decides whether a request is traced, and returns nil if it is not. A single valid
+// traceparent has the caller's decision. Otherwise the random part of the request's id
+// decides, so that equal ids have equal decisions. The id is then also the trace's.
 func (t *Tracer) Begin(traceparents [][]byte, id market.RequestID, begun int64) *Request {
 	if t == nil {
 		return nil
@@ -92,7 +91,7 @@ func (t *Tracer) Begin(traceparents [][]byte, id market.RequestID, begun int64) 
 	return newRequest(id, [8]byte{}, id, begun)
 }
 
-// share is the sample as a part of 2^63.
+// share returns the sample as a part of 2^63.
 func (t *Tracer) share() uint64 {
 	if t.opt.Sample >= market.WholeShare {
 		return 1 << 63
@@ -100,15 +99,15 @@ func (t *Tracer) share() uint64 {
 	return t.limit
 }
 
-// newRequest begins a trace, or goes on with one. Its spans' ids go up from a number
-// drawn by chance.
+// newRequest returns the record of a request in a new or a caller's trace. The ids of its
+// spans count up from a random number.
 func newRequest(trace [16]byte, parent [8]byte, id market.RequestID, begun int64) *Request {
 	r := &Request{Trace: engine.Trace{ID: trace, Span: rand.Uint64()}, ID: id, Begun: begun, parent: parent, remote: parent != [8]byte{}}
 	r.root = r.Next()
 	return r
 }
 
-// End takes a request that has its answer. It waits for nobody.
+// End queues a request that has its answer. It never blocks.
 func (t *Tracer) End(r *Request) {
 	if r.Caller == "" {
 		return
@@ -118,21 +117,20 @@ func (t *Tracer) End(r *Request) {
 	}
 }
 
-// Exported is how many traces the collector has taken, Dropped how many it never will
-// have.
+// Exported returns the number of traces that the collector has accepted.
 func (t *Tracer) Exported() uint64 { return t.exported.Load() }
 
-// Dropped is how many traces the collector never will have.
+// Dropped returns the number of traces that were lost.
 func (t *Tracer) Dropped() uint64 { return t.dropped.Load() }
 
-// Close exports what waits, for as long as patience lasts, and ends.
-func (t *Tracer) Close(patience time.Duration) {
+// Close exports the queued requests, within a time limit, and stops.
+func (t *Tracer) Close(limit time.Duration) {
 	if t == nil {
 		return
 	}
 	t.queue.close()
 	close(t.stop)
-	timer := time.AfterFunc(patience, t.cancel)
+	timer := time.AfterFunc(limit, t.cancel)
 	<-t.ended
 	timer.Stop()
 	t.cancel()

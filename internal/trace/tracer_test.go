@@ -41,7 +41,7 @@ func ingested(x *Tracer, calls int) *Request {
 	for i := range calls {
 		r.Calls = append(r.Calls, engine.Call{Stretch: engine.Stretch{From: 3_000, To: 4_000}, Span: r.Next(), Buyer: fmt.Sprint("buy_", i), Outcome: "lost", Status: 200})
 	}
-	r.By("sup_acme", 100)
+	r.SetCaller("sup_acme", 100)
 	return r
 }
 
@@ -89,8 +89,8 @@ func TestTries(t *testing.T) {
 		if !row.taken {
 			taken, lost = 0, 2
 		}
-		if c.Tries() != row.tries || x.Exported() != taken || x.Dropped() != lost {
-			t.Errorf("%s: %d tries, %d taken and %d lost", row.what, c.Tries(), x.Exported(), x.Dropped())
+		if c.Requests() != row.tries || x.Exported() != taken || x.Dropped() != lost {
+			t.Errorf("%s: %d tries, %d taken and %d lost", row.what, c.Requests(), x.Exported(), x.Dropped())
 		}
 		if strings.Contains(said.String(), "traces are lost") == row.taken {
 			t.Errorf("%s: the log has %q", row.what, said)
@@ -117,15 +117,15 @@ func TestHangingCollector(t *testing.T) {
 	go x.run()
 	first := ingested(x, fullBatch)
 	x.End(first)
-	for c.Tries() == 0 {
+	for c.Requests() == 0 {
 		runtime.Gosched()
 	}
 	const requests, calls = 2_000, 95
 	for range requests {
 		x.End(ingested(x, calls))
 	}
-	fit := uint64(maxWaiting / (calls + 5))
-	if lost := x.Dropped(); lost != requests-fit || x.queue.spans > maxWaiting {
+	fit := uint64(maxQueuedSpans / (calls + 5))
+	if lost := x.Dropped(); lost != requests-fit || x.queue.spans > maxQueuedSpans {
 		t.Errorf("%d are lost at once, and %d spans wait", lost, x.queue.spans)
 	}
 	x.Close(time.Millisecond)
@@ -145,7 +145,7 @@ func TestBatches(t *testing.T) {
 	spans := 0
 	for range 150 {
 		r := ingested(x, 40)
-		spans += r.spans()
+		spans += r.maxSpans()
 		x.End(r)
 	}
 	x.End(ingested(x, fullBatch+1)) // larger than a batch alone
@@ -206,8 +206,8 @@ func TestStrangers(t *testing.T) {
 	r.Caller = ""
 	x.End(r)
 	x.Close(time.Minute)
-	if c.Tries() != 0 || x.Dropped() != 0 {
-		t.Errorf("%d exports, %d dropped", c.Tries(), x.Dropped())
+	if c.Requests() != 0 || x.Dropped() != 0 {
+		t.Errorf("%d exports, %d dropped", c.Requests(), x.Dropped())
 	}
 }
 
@@ -217,9 +217,9 @@ func TestOff(t *testing.T) {
 	x.Close(time.Second)
 	if n := testing.AllocsPerRun(100, func() {
 		r := x.Begin(nil, market.RequestID{}, 1)
-		r.By("sup", 1)
-		r.Leave(2)
-		if r.Enter(1) != nil {
+		r.SetCaller("sup", 1)
+		r.LeaveEngine(2)
+		if r.EnterEngine(1) != nil {
 			t.Error("a request that is not traced notes something")
 		}
 	}); n != 0 {

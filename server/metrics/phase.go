@@ -37,13 +37,13 @@ type Timings struct {
 // EnterEngine records the call of the engine, and returns the accounting that the engine
 // fills.
 func (l *Timings) EnterEngine(now int64) *engine.Timings {
-	l.entered, l.Engine = now, engine.Timings{Trace: l.Trace.Enter(now)}
+	l.entered, l.Engine = now, engine.Timings{Trace: l.Trace.EnterEngine(now)}
 	return &l.Engine
 }
 
 func (l *Timings) LeaveEngine(now int64) {
 	l.Left = now
-	l.Trace.Leave(now)
+	l.Trace.LeaveEngine(now)
 }
 
 // phases returns the time per phase. The phases add up to the whole request.

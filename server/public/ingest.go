@@ -52,7 +52,7 @@ func (s *Server) decide(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratc
 		return nil
 	}
 	connection.MarkKnown(ctx)
-	r.timings.Trace.By(string(supplier.ID), len(r.body))
+	r.timings.Trace.SetCaller(string(supplier.ID), len(r.body))
 	if !s.admit(ctx, id, r, read, &s.ingestLimits, supplier, received) {
 		return nil
 	}

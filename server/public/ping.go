@@ -39,7 +39,7 @@ func (s *Server) ping(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch,
 	if !ok {
 		return
 	}
-	r.timings.Trace.By(string(seller.ID), len(r.body))
+	r.timings.Trace.SetCaller(string(seller.ID), len(r.body))
 	if !s.admit(ctx, id, r, read, &s.pingLimits, seller, received) {
 		return
 	}
@@ -68,7 +68,7 @@ func (s *Server) pingAvailability(ctx *fasthttp.RequestCtx, id market.RequestID,
 		return
 	}
 	connection.MarkKnown(ctx)
-	r.timings.Trace.By(string(supplier.ID), len(r.body))
+	r.timings.Trace.SetCaller(string(supplier.ID), len(r.body))
 	if !s.admit(ctx, id, r, read, &s.pingLimits, supplier, received) {
 		return
 	}

@@ -20,7 +20,7 @@ func (s *Server) post(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch,
 	if !ok {
 		return
 	}
-	r.timings.Trace.By(string(seller.ID), len(r.body))
+	r.timings.Trace.SetCaller(string(seller.ID), len(r.body))
 	if !s.admit(ctx, id, r, read, &s.postLimits, seller, received) {
 		return
 	}

@@ -93,7 +93,7 @@ func (s *Server) beginReport(ctx *fasthttp.RequestCtx, id market.RequestID, r *s
 		return false
 	}
 	connection.MarkKnown(ctx)
-	r.timings.Trace.By(string(buyer.ID), len(r.body))
+	r.timings.Trace.SetCaller(string(buyer.ID), len(r.body))
 	if wait := s.leadLimits.buyers.takeOf(ctx, buyer.Ref, time.Unix(0, received)); wait > 0 {
 		httperror.Write(ctx, id, httperror.RateLimited.After(wait))
 		return false

@@ -1,5 +1,5 @@
-// Package tracetest has a collector for tests: it takes OTLP over HTTP on a socket and
-// reads it with OpenTelemetry's own code.
+// Package tracetest has a collector for tests. It receives OTLP over HTTP on a socket and
+// decodes it with OpenTelemetry's own code.
 package tracetest
 
 import (
@@ -23,33 +23,33 @@ import (
 type Collector struct {
 	URL string
 
-	server  *httptest.Server
-	mu      sync.Mutex
-	answers []http.HandlerFunc
-	tries   int
-	bodies  [][]byte
-	headers []http.Header
-	spans   []Span
-	all     map[string]string
+	server   *httptest.Server
+	mu       sync.Mutex
+	answers  []http.HandlerFunc
+	requests int
+	bodies   [][]byte
+	headers  []http.Header
+	spans    []Span
+	resource map[string]string
 }
 
-// Span is one as it came.
+// Span is a received span.
 type Span struct {
 	Trace, ID, Parent string // in hex
 	Name              string
 	Kind              string // internal, server or client
 	From, To          uint64
 	Failed            bool
-	Remote            bool // its parent is another program's
-	Said              map[string]string
+	Remote            bool // the parent belongs to another program
+	Attributes        map[string]string
 }
 
-// Listen opens a collector on a free port, which closes with the test. It answers as
-// told, and OK from then on.
+// Listen opens a collector on a free port, and closes it at the end of the test. It answers the
+// first requests with answers, and later ones with OK.
 func Listen(t testing.TB, answers ...http.HandlerFunc) *Collector {
 	t.Helper()
 	c := &Collector{answers: answers}
-	c.server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { c.take(t, w, r) }))
+	c.server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { c.receive(t, w, r) }))
 	c.URL = c.server.URL
 	t.Cleanup(func() {
 		c.server.CloseClientConnections()
@@ -58,14 +58,14 @@ func Listen(t testing.TB, answers ...http.HandlerFunc) *Collector {
 	return c
 }
 
-func (c *Collector) take(t testing.TB, w http.ResponseWriter, r *http.Request) {
+func (c *Collector) receive(t testing.TB, w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		return
 	}
 	c.mu.Lock()
-	number := c.tries
-	c.tries++
+	number := c.requests
+	c.requests++
 	c.mu.Unlock()
 	if r.Method != http.MethodPost || r.URL.Path != "/v1/traces" || r.Header.Get("Content-Type") != "application/x-protobuf" {
 		t.Errorf("%s %s of %s", r.Method, r.URL, r.Header.Get("Content-Type"))
@@ -74,13 +74,13 @@ func (c *Collector) take(t testing.TB, w http.ResponseWriter, r *http.Request) {
 		c.answers[number](w, r)
 		return
 	}
-	if err := c.keep(body, r.Header); err != nil {
-		t.Errorf("what came is no export: %v", err)
+	if err := c.decode(body, r.Header); err != nil {
+		t.Errorf("cannot decode the export: %v", err)
 	}
 }
 
-// keep reads an export. A field that OpenTelemetry does not know is a mistake.
-func (c *Collector) keep(body []byte, header http.Header) error {
+// decode decodes an export. It refuses fields that OpenTelemetry does not know.
+func (c *Collector) decode(body []byte, header http.Header) error {
 	var request collector.ExportTraceServiceRequest
 	if err := proto.Unmarshal(body, &request); err != nil {
 		return err
@@ -89,14 +89,14 @@ func (c *Collector) keep(body []byte, header http.Header) error {
 	defer c.mu.Unlock()
 	c.bodies, c.headers = append(c.bodies, body), append(c.headers, header)
 	for _, resource := range request.GetResourceSpans() {
-		c.all = saidBy(resource.GetResource().GetAttributes())
+		c.resource = attributeMap(resource.GetResource().GetAttributes())
 		for _, scope := range resource.GetScopeSpans() {
 			for _, span := range scope.GetSpans() {
 				if unknown := span.ProtoReflect().GetUnknown(); len(unknown) > 0 {
 					number, _, _ := protowire.ConsumeField(unknown)
-					return fmt.Errorf("a span has field %d", number)
+					return fmt.Errorf("a span has the unknown field %d", number)
 				}
-				c.spans = append(c.spans, read(span))
+				c.spans = append(c.spans, newSpan(span))
 			}
 		}
 	}
@@ -107,62 +107,62 @@ var kinds = map[otlp.Span_SpanKind]string{
 	otlp.Span_SPAN_KIND_INTERNAL: "internal", otlp.Span_SPAN_KIND_SERVER: "server", otlp.Span_SPAN_KIND_CLIENT: "client",
 }
 
-func read(s *otlp.Span) Span {
+func newSpan(s *otlp.Span) Span {
 	return Span{
 		Trace: hex.EncodeToString(s.GetTraceId()), ID: hex.EncodeToString(s.GetSpanId()), Parent: hex.EncodeToString(s.GetParentSpanId()),
 		Name: s.GetName(), Kind: kinds[s.GetKind()], From: s.GetStartTimeUnixNano(), To: s.GetEndTimeUnixNano(),
-		Failed: s.GetStatus().GetCode() == otlp.Status_STATUS_CODE_ERROR,
-		Remote: s.GetFlags()&uint32(otlp.SpanFlags_SPAN_FLAGS_CONTEXT_IS_REMOTE_MASK) != 0,
-		Said:   saidBy(s.GetAttributes()),
+		Failed:     s.GetStatus().GetCode() == otlp.Status_STATUS_CODE_ERROR,
+		Remote:     s.GetFlags()&uint32(otlp.SpanFlags_SPAN_FLAGS_CONTEXT_IS_REMOTE_MASK) != 0,
+		Attributes: attributeMap(s.GetAttributes()),
 	}
 }
 
-func saidBy(attributes []*common.KeyValue) map[string]string {
-	said := make(map[string]string, len(attributes))
+func attributeMap(attributes []*common.KeyValue) map[string]string {
+	values := make(map[string]string, len(attributes))
 	for _, a := range attributes {
 		switch value := a.GetValue().GetValue().(type) {
 		case *common.AnyValue_StringValue:
-			said[a.GetKey()] = value.StringValue
+			values[a.GetKey()] = value.StringValue
 		case *common.AnyValue_IntValue:
-			said[a.GetKey()] = fmt.Sprint(value.IntValue)
+			values[a.GetKey()] = fmt.Sprint(value.IntValue)
 		default:
-			said[a.GetKey()] = fmt.Sprintf("%T", value)
+			values[a.GetKey()] = fmt.Sprintf("%T", value)
 		}
 	}
-	return said
+	return values
 }
 
-// Spans are those that have come so far.
+// Spans returns the spans received so far.
 func (c *Collector) Spans() []Span {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.Clone(c.spans)
 }
 
-// Tries is how often the collector was called.
-func (c *Collector) Tries() int {
+// Requests returns the number of requests received so far.
+func (c *Collector) Requests() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.tries
+	return c.requests
 }
 
-// Bodies are the exports, byte by byte, and Headers what came with them.
+// Bodies returns the bodies of the exports.
 func (c *Collector) Bodies() [][]byte {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.Clone(c.bodies)
 }
 
-// Headers are those of each export.
+// Headers returns the headers of the exports.
 func (c *Collector) Headers() []http.Header {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.Clone(c.headers)
 }
 
-// Resource is whose spans the last export had.
+// Resource returns the resource attributes of the last export.
 func (c *Collector) Resource() map[string]string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.all
+	return c.resource
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Roots are the spans of requests, in the order of their beginnings.
+// Roots returns the root spans, by their start.
 func Roots(spans []Span) (roots []Span) {
 	for _, s := range spans {
 		if s.Kind == "server" {
@@ -17,16 +17,15 @@ func Roots(spans []Span) (roots []Span) {
 	return roots
 }
 
-// Tree writes a span and all below it, a line each, and those of one parent in the order of
-// their names: "ping buy_1 (client) http.response.status_code=200", with the attributes that
-// are asked for.
-func Tree(spans []Span, root Span, tell ...string) string {
+// Tree formats a span and its descendants, one per line and siblings by name, with the values
+// of some attributes: "ping buy_1 status_code=200".
+func Tree(spans []Span, root Span, attributes ...string) string {
 	var lines []string
 	var below func(s Span, depth int)
 	below = func(s Span, depth int) {
 		line := strings.Repeat("  ", depth) + s.Name
-		for _, key := range tell {
-			if value, ok := s.Said[key]; ok {
+		for _, key := range attributes {
+			if value, ok := s.Attributes[key]; ok {
 				line += fmt.Sprintf(" %s=%s", key[strings.LastIndexByte(key, '.')+1:], value)
 			}
 		}
@@ -49,9 +48,9 @@ func Tree(spans []Span, root Span, tell ...string) string {
 	return strings.Join(lines, "\n")
 }
 
-// Whole tells what is wrong with the spans of a root: ids twice, parents that are not there,
-// a part of the time that is not within its parent's.
-func Whole(spans []Span, root Span) (wrong []string) {
+// Defects returns the defects of a root's spans: repeated ids, missing parents, and times
+// outside the parent's.
+func Defects(spans []Span, root Span) (wrong []string) {
 	byID := map[string]Span{}
 	for _, s := range spans {
 		if s.Trace != root.Trace {
@@ -66,11 +65,11 @@ func Whole(spans []Span, root Span) (wrong []string) {
 		if s.To < s.From {
 			wrong = append(wrong, s.Name+" ends before it begins")
 		}
-		parent, there := byID[s.Parent]
+		parent, found := byID[s.Parent]
 		switch {
 		case s.Kind == "server":
-		case !there:
-			wrong = append(wrong, s.Name+" is nobody's")
+		case !found:
+			wrong = append(wrong, s.Name+" has no parent")
 		case s.From < parent.From || s.To > parent.To:
 			wrong = append(wrong, fmt.Sprintf("%s, %d to %d, is not within %s, %d to %d", s.Name, s.From, s.To, parent.Name, parent.From, parent.To))
 		}
