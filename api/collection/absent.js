@@ -1,4 +1,4 @@
-// Errors for which the collection has no request, each with the reason.
+// The errors without a request in the collection, each with the reason.
 
 /** The reasons, by code. */
 export const absent = {

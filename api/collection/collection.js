@@ -1,4 +1,4 @@
-// The collection, whole: the folders of the story with their requests, scripts and saved answers.
+// Builds the whole collection: the story's folders with their requests, scripts and saved answers.
 import { createHash } from 'node:crypto';
 import { document, operations } from './document.js';
 import { convert } from './converted.js';
@@ -68,5 +68,5 @@ function aboutAll() {
   return [environment.about.trim(), '', '| variable | |', '|---|---|', ...rows].join('\n');
 }
 
-// What is undefined is not there.
+// Removes undefined members.
 const bare = (thing) => JSON.parse(JSON.stringify(thing));

@@ -1,11 +1,11 @@
-// What the document says of answers, in the form in which scripts/after.js holds answers
-// against it. Only what the answers need is in it, without the words.
+// The document's rules for answers, in the form that scripts/after.js uses. It contains only
+// the rules that answers need, without descriptions.
 import { document, follow, operations } from './document.js';
 
-// Where a buyer's endpoint has what the document has as its webhooks.
+// The paths of a buyer's endpoint for the document's webhooks.
 const atBuyers = { receivePing: '/v1/ping', receivePost: '/v1/post' };
 
-// These formats say how a generator stores a value, and nothing of which values there are.
+// These formats tell a generator how to store a value. They do not restrict values.
 const storage = new Set(['int32', 'int64', 'float', 'double', 'password']);
 const words = new Set(['description', 'summary', 'examples', 'example', 'default', 'title']);
 
@@ -15,7 +15,7 @@ export function contractOf() {
   for (const operation of operations) {
     const home = operation.webhook ? 'buyer_url' : 'base_url';
     const path = operation.webhook ? atBuyers[operation.operationId] : operation.place;
-    if (path === undefined) continue; // a supplier's own endpoint answers as it likes
+    if (path === undefined) continue; // a supplier's endpoint can have any answer
     made.operations.push({
       home,
       method: operation.method,
@@ -23,9 +23,9 @@ export function contractOf() {
       answers: answersOf(operation, made),
     });
   }
-  // Where a path is nobody's there is no operation, but an error all the same.
+  // An unknown path has no operation, but an error.
   made.answers.Error = answerOf(document.components.responses.MalformedRequest, made);
-  // A path without a parameter is meant before one with.
+  // A path without a parameter has precedence over a path with one.
   made.operations.sort((a, b) => a.path.includes('[') - b.path.includes('['));
   return made;
 }
@@ -61,7 +61,7 @@ function schemaOf(schema, made) {
   if (schema.$ref) {
     const name = last(schema.$ref);
     if (!(name in made.definitions)) {
-      made.definitions[name] = {}; // a schema may have itself in it
+      made.definitions[name] = {}; // a schema can contain itself
       made.definitions[name] = schemaOf(follow(schema), made);
     }
     return { $ref: `#/definitions/${name}` };

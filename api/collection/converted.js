@@ -1,13 +1,13 @@
-// The requests as openapi-to-postmanv2 makes them of the document: methods, headers, parameters,
-// bodies, and what the document says of them. Saved answers are made by saved.js: the converter's
-// have values drawn by chance.
+// Converts the document to requests with openapi-to-postmanv2: methods, headers, parameters,
+// bodies and descriptions. saved.js makes the saved answers, because the converter's have random
+// values.
 import converter from 'openapi-to-postmanv2';
 import { operations, text } from './document.js';
 
 const options = {
   folderStrategy: 'Tags',
   parametersResolution: 'Example',
-  includeWebhooks: true, // dropped unless it is asked for
+  includeWebhooks: true, // excluded by default
   enableOptionalParameters: false,
   keepImplicitHeaders: false,
 };

@@ -1,4 +1,4 @@
-// api/openapi.yaml and api/errors.yaml, and how to find one's way in them.
+// Reads api/openapi.yaml and api/errors.yaml, and finds parts of them.
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 

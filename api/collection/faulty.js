@@ -1,5 +1,5 @@
-// An exchange that is broken: a proxy before a good one, which spoils some of its answers. With it
-// the collection shows that its tests can fail.
+// A faulty exchange: a proxy that corrupts some answers of a correct exchange. It shows that the
+// collection's tests can fail.
 import { createServer, request } from 'node:http';
 
 const json = (change) => (answer) => {

@@ -1,5 +1,5 @@
-// What must be so of the story, or nothing is made of it: everything that the document has is in
-// it, everything that it names is given by somebody, and no name is there twice.
+// Checks the story. It must contain all operations, webhooks and errors of the document. Each
+// variable must have a source, and each name must be unique.
 import { codes } from './document.js';
 import { keptBy } from './script.js';
 import { absent } from './absent.js';

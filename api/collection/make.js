@@ -1,7 +1,7 @@
-// Makes the collection and its environment from api/openapi.yaml, api/errors.yaml and the story.
+// Generates the collection and its environment from api/openapi.yaml, api/errors.yaml and the story.
 //
 //   node make.js            writes both files
-//   node make.js --check    writes nothing, and fails where one of them is stale
+//   node make.js --check    writes no file, and fails if one of them is stale
 import { readFileSync, writeFileSync } from 'node:fs';
 import { make } from './collection.js';
 

@@ -1,4 +1,4 @@
-// One run of the collection by newman, and what it came to.
+// Runs the collection with newman and returns the results.
 import { readFileSync } from 'node:fs';
 import newman from 'newman';
 

@@ -1,4 +1,4 @@
-// The programs of a sandbox, each a process of its own: started, heard, stopped.
+// Starts, reads and stops the programs of a sandbox, each in its own process.
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 
@@ -22,7 +22,7 @@ export class Program {
       }
     });
     const over = it.ended.then((code) => { throw new Error(`${args[0]} ended by itself, with ${code}:\n${it.said.join('\n')}`); });
-    over.catch(() => {}); // heard of where it is waited for
+    over.catch(() => {}); // the waiting code handles the rejection
     failed.catch(() => {});
     it.url = await Promise.race([heard, failed, over]);
     return it;

@@ -1,5 +1,4 @@
-// One request of the story, put together from what the converter made of its operation and from
-// what the story says.
+// Builds a request of the story from the converted operation and the story's keys.
 import { document, examplesOf, operation } from './document.js';
 
 /**
@@ -38,7 +37,7 @@ function headersOf(told, base, whole) {
   return header;
 }
 
-// A key is new each time that a request is sent, unless the story says which.
+// Each request gets a new key, unless the story sets one.
 const given = (key, value) => (key === 'Idempotency-Key' ? '{{$guid}}' : value);
 
 function urlOf(told, base, of, whole) {

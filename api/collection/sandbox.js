@@ -1,5 +1,5 @@
-// A sandbox as it is run anywhere: `pingpost serve` with sandbox.yaml, `pingpost buyer` and
-// `pingpost receiver`, with secrets that are drawn anew.
+// Starts a sandbox: `pingpost serve` with sandbox.yaml, `pingpost buyer` and `pingpost receiver`,
+// with new random secrets.
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -24,7 +24,7 @@ export async function openSandbox(program, ports = {}) {
     SANDBOX_BUYER_CREDENTIAL: secret(), SANDBOX_BUYER_SECRET: secret(), SANDBOX_WEBHOOK_SECRET: `whsec_${randomBytes(24).toString('base64')}`,
   };
   const running = [];
-  // Nothing of it is left behind, however this process ends.
+  // Removes all files, also after an interrupt.
   const leave = () => {
     for (const one of running) one.kill();
     rmSync(data, { recursive: true, force: true });

@@ -1,4 +1,4 @@
-// Saved answers, by which a client shows what is to be expected: the document's own examples.
+// The saved answers, which a client shows as examples: the examples of the document.
 import { STATUS_CODES } from 'node:http';
 import { codes, examplesOf, follow, operation } from './document.js';
 

@@ -1,11 +1,11 @@
-// The scripts of the collection: those of every request, and those that a request of its own has.
+// The scripts of the collection, for all requests and for single requests.
 import { readFileSync } from 'node:fs';
 import { Script } from 'node:vm';
 import { codes } from './document.js';
 import { contractOf, contractSource } from './contract.js';
 import { environment } from './story.js';
 
-// Names that clients have given to things of their own, which no script can declare anew.
+// Names that clients reserve, so that scripts cannot declare them.
 const taken = /^(?:const|let|var|function|class) (request|environment|globals|data|iteration|tests|cookies|response\w*|postman|pm|console)\b/m;
 
 /** An event as the format has it. A script that is none, or cannot be run, is an error. */
@@ -76,7 +76,7 @@ export function testsOf(told) {
   tests.push(...keeping(told));
   if (told.after) tests.push(told.after.trimEnd());
   const all = tests.join('\n');
-  const plain = `${all}\n${told.again ?? ''}`.replace(/"(?:[^"\\]|\\.)*"/g, '""').replace(/'[^']*'/g, "''"); // names stand in quotes
+  const plain = `${all}\n${told.again ?? ''}`.replace(/"(?:[^"\\]|\\.)*"/g, '""').replace(/'[^']*'/g, "''"); // ignores names in quotes
   const names = Object.entries({
     text: 'const text = pm.response.text();',
     answer: 'const answer = (() => { try { return pm.response.json(); } catch (_) { return {}; } })();',

@@ -1,6 +1,6 @@
-// A sandbox to send the collection's requests to, until Ctrl-C:
+// Runs a sandbox for the collection's requests until Ctrl-C:
 //
-//   node serve.js PROGRAM FILE    PROGRAM is pingpost; FILE is where the environment goes, filled in
+//   node serve.js PROGRAM FILE    PROGRAM is pingpost; FILE gets the filled-in environment
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { environmentOf, openSandbox } from './sandbox.js';

@@ -1,5 +1,5 @@
-// The story that the collection tells, as it was written: story/*.yaml, one folder a file, in the
-// order of their names. What each key means is told in story/README.md.
+// Reads the story: story/*.yaml, one folder for each file, in the order of the file names.
+// story/README.md describes the keys.
 import { readFileSync, readdirSync } from 'node:fs';
 import { parse } from 'yaml';
 

@@ -1,11 +1,11 @@
 // Runs the collection against a live sandbox:
 //
-//   node try.js PROGRAM           PROGRAM is pingpost, as it was built
+//   node try.js PROGRAM           PROGRAM is the built pingpost
 //
-// First the whole; then the sale by a static token, what a supplier alone can send, and what
-// comes after another exchange; then each request by itself, as whoever opens it would send
-// it; then against exchanges that are broken, each of which has to be found out. Each time with
-// variables of its own. It ends with what the buyer and the receiver of webhooks saw.
+// It sends the whole collection; the sale with a static token, a supplier's requests, and requests
+// after a change of the exchange; each request separately; and requests to faulty exchanges, which
+// the tests must detect. Each part has its own variables. At the end it checks the requests that
+// the buyer and the webhook receiver got.
 import { resolve } from 'node:path';
 import { environmentOf, openSandbox } from './sandbox.js';
 import { faults, lateOnce, openFaulty } from './faulty.js';
@@ -127,7 +127,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () =>
 const sandbox = await openSandbox(resolve(program));
 try {
   const all = requestsOf(readCollection());
-  // What follows would fail as the first of them did.
+  // The following requests would fail for the same reason.
   for (const check of [whole, byStaticToken, bySupplier, afterAnother, late, alone, foundOut, neighbours]) {
     if (failed.length === 0) await check(sandbox, all);
   }

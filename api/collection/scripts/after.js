@@ -1,4 +1,4 @@
-// After every answer: it is held against the OpenAPI document, from which this table was made.
+// After every answer: compares it with the OpenAPI document, from which this table was generated.
 const contract = CONTRACT;
 
 const code = pm.response.code;

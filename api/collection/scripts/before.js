@@ -1,11 +1,10 @@
-// Before every request: what it names by double braces and is not there yet is fetched, by the
-// request of this collection that gives it. So each can be sent by itself, in any order. What was
-// fetched before and is still good is kept. Where something has to be filled in first, the request
-// is passed over, and the console says what.
+// Before every request: gets the missing variables in double braces, with the requests of this
+// collection that provide them. You can therefore send any request, in any order. Valid values are
+// kept. If the environment lacks a value, the request is skipped, and the console names the value.
 const toFillIn = TO_FILL_IN;
 const givers = GIVERS;
 
-// A static token of a sandbox stands in for the OAuth client.
+// A static token of a sandbox replaces the OAuth client.
 const statics = { access_token: 'sandbox_token', buyer_access_token: 'buyer_sandbox_token' };
 
 const value = name => pm.variables.get(name);
@@ -54,14 +53,14 @@ const give = async (giver, tries = 20) => {
   try {
     kept = response.code === giver.status && given();
   } catch (_) {
-    // It came, and has not what is needed: a ping without a bid.
+    // The answer lacks the needed value: a ping without a bid.
   }
   if (!kept) throw new Error('"' + giver.name + '", which it needs, was answered ' + response.code + ' ' + text);
   Object.keys(kept).forEach(name => pm.collectionVariables.set(name, kept[name]));
   giver.drop.forEach(name => pm.collectionVariables.unset(name));
 };
 
-// What was kept under another environment (another exchange, another client) is worth nothing under this one.
+// Values from another environment (another exchange or client) are not valid in this one.
 const under = String([...toFillIn.names.map(value).join(' ')].reduce((sum, letter) => (sum * 31 + letter.charCodeAt(0)) % 4294967291, 7));
 if (value('kept_under') !== under) {
   givers.forEach(giver => giver.gives.forEach(name => pm.collectionVariables.unset(name)));
@@ -79,7 +78,7 @@ if (blank.length > 0) {
   console.log(pm.info.requestName + ' was not sent: fill in ' + blank.join(', ') + ' in the environment.');
   pm.execution.skipRequest();
 } else {
-  // The timer tells the client to wait for what is under way.
+  // The timer makes the client wait for requests in progress.
   const waiting = setInterval(() => {}, 1000);
   fetchFor(meant).catch(error => pm.test('what this request needs could be fetched', () => { throw error; }))
     .then(() => clearInterval(waiting));
