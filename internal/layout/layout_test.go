@@ -124,7 +124,7 @@ const filesInCircles = 0
 // the measure lowers the limit. The goals are 3 for comments and 4 for Markdown.
 const (
 	maxCommentProse  = 29.2
-	maxMarkdownProse = 2.4
+	maxMarkdownProse = 1.9
 )
 
 // firstCommit is the last commit before the rule on subjects. Older subjects break it.
