@@ -24,7 +24,7 @@ func (f *file) scan(ctx context.Context, text string, args, places []any) (bool,
 }
 
 func (f *file) Lead(ctx context.Context, id market.LeadID) (*projection.Lead, error) {
-	l := &projection.Lead{Id: id}
+	l := &projection.Lead{ID: id}
 	var currency string
 	var auction []byte
 	ok, err := f.scan(ctx, "SELECT seq, at, campaign, supplier, buyer, source, state, status, delivery, reason, price, payout, currency, auction, posts, test, erased FROM leads WHERE id = ?",

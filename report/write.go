@@ -54,7 +54,7 @@ func (f *file) writeLeads(ctx context.Context, b *projection.Batch) error {
 			continue
 		}
 		if err := w.add(
-			l.Id[:], l.Seq, l.At, l.Campaign, l.Supplier, l.Buyer, l.Source, l.State, l.Status, l.Delivery, l.Reason,
+			l.ID[:], l.Seq, l.At, l.Campaign, l.Supplier, l.Buyer, l.Source, l.State, l.Status, l.Delivery, l.Reason,
 			int64(l.Price), int64(l.Payout), l.Currency.String(), idOrNull(l.Auction), l.Posts, l.Test, l.Erased,
 		); err != nil {
 			return err
@@ -90,7 +90,7 @@ func (f *file) writeAuctions(ctx context.Context, b *projection.Batch) error {
 	w := f.replaceRows(ctx, "auctions", 11)
 	for i := range b.Auctions {
 		a := &b.Auctions[i]
-		if err := w.add(a.Id[:], a.Seq, a.At, idOrNull(a.Lead), a.Campaign, a.Supplier, a.Source, a.State, a.Reason, a.Asked, a.Test); err != nil {
+		if err := w.add(a.ID[:], a.Seq, a.At, idOrNull(a.Lead), a.Campaign, a.Supplier, a.Source, a.State, a.Reason, a.Asked, a.Test); err != nil {
 			return err
 		}
 	}

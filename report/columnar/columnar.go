@@ -1,10 +1,10 @@
-// Package columnar writes rows down as an Apache Parquet file, while they are read:
-// of a file of any length it holds one group of rows and, of each group that is written,
-// some hundred bytes a column.
+// Package columnar writes rows to an Apache Parquet file as a stream. For a file of any
+// length it holds one group of rows, and some hundred bytes per column for each written
+// group.
 //
-// What it writes is what the oldest readers understand: pages of version 1, texts and
-// numbers plain or by a dictionary, compressed with Snappy. Money is DECIMAL(18,6) in 64
-// bits, which is what it is here, so that sums are exact.
+// It writes the forms that the oldest readers understand: pages of version 1, plain or
+// dictionary encoding, Snappy compression. Money is DECIMAL(18,6) in 64 bits, the same as
+// market.Money, so that sums are exact.
 package columnar
 
 import (
@@ -16,59 +16,57 @@ import (
 	"github.com/parquet-go/parquet-go/compress/snappy"
 )
 
-// ContentType is what a file is by the names of HTTP.
+// ContentType is the media type of Parquet files.
 const ContentType = "application/vnd.apache.parquet"
 
-// groupRows is how many rows are held before they are written: in a report of 30 columns
-// some 2 MB.
+// groupRows is the number of rows per group: about 2 MB for a report of 30 columns.
 const groupRows = 8192
 
-// pageBytes is what a column sets aside before it writes a page: that of a group of
-// numbers is one page.
+// pageBytes is the buffer of a column before it writes a page. A group of numbers fits one
+// page.
 const pageBytes = 72 << 10
 
-// mostMoney is what a DECIMAL(18,6) ends before, in millionths.
-const mostMoney = 1_000_000_000_000_000_000
+// maxMoney is the first amount above a DECIMAL(18,6), in millionths.
+const maxMoney = 1_000_000_000_000_000_000
 
-// Kind is what a column's cells are.
+// Kind is the type of a column's cells.
 type Kind uint8
 
 const (
 	Instant Kind = iota // nanoseconds since 1970; in the file microseconds, UTC
 	Count               // a whole number
 	Money               // millionths; in the file DECIMAL(18,6)
-	Share               // a number that nobody adds up; in the file DOUBLE
-	Name                // a text that comes again and again
-	Text                // a text that does not
+	Share               // a ratio; in the file DOUBLE
+	Name                // a text with many repetitions
+	Text                // a text without repetitions
 )
 
-// Column is one of the file's.
+// Column is a column of the file.
 type Column struct {
 	Name     string
 	Kind     Kind
-	Optional bool // a cell may have None
+	Optional bool // cells may have None set
 }
 
-// Cell is a row's value in a column; what it holds is the column's to know.
+// Cell is a value of a row. The column's kind selects the field.
 type Cell struct {
 	None   bool
 	Number int64   // of an Instant, a Count, or Money
 	Share  float64 // of a Share
-	Text   []byte  // of a Name or a Text; good until the row is written
+	Text   []byte  // of a Name or a Text; valid until the row is written
 }
 
-// Writer writes one file. One goroutine uses it. What is left unfinished is for the
-// collector.
+// Writer writes one file, for one goroutine. An unfinished Writer needs no cleanup.
 type Writer struct {
 	columns []Column
 	file    *parquet.GenericWriter[any]
 	text    bytes.Buffer
 	row     parquet.Row
 	rows    int
-	err     error // the first; nothing is written after it
+	err     error // the first error; the writer stops at it
 }
 
-// New begins a file, and notes in it what it is of.
+// New begins a file. notes become the file's metadata.
 func New(columns []Column, notes map[string]string) *Writer {
 	w := &Writer{columns: columns, row: make(parquet.Row, len(columns))}
 	w.file = parquet.NewGenericWriter[any](
@@ -81,8 +79,8 @@ func New(columns []Column, notes map[string]string) *Writer {
 	return w
 }
 
-// Row adds a row, a cell for each column, and appends to dst what is finished of the
-// file, which is nothing most of the time.
+// Row adds a row with a cell for each column. It appends the finished parts of the file to
+// dst, which are empty most of the time.
 func (w *Writer) Row(dst []byte, cells []Cell) []byte {
 	if w.err != nil {
 		return dst
@@ -98,11 +96,11 @@ func (w *Writer) Row(dst []byte, cells []Cell) []byte {
 	if w.rows++; w.rows%groupRows == 0 {
 		w.err = w.file.Flush()
 	}
-	return w.take(dst)
+	return w.drain(dst)
 }
 
-// End appends the rest. The error is the first that there was: what is written is no
-// whole file then, and no reader takes it for one.
+// End appends the rest of the file. After an error, which is the first of the file, the
+// output is incomplete, and every reader rejects it.
 func (w *Writer) End(dst []byte) ([]byte, error) {
 	if w.err == nil {
 		w.err = w.file.Close()
@@ -110,21 +108,21 @@ func (w *Writer) End(dst []byte) ([]byte, error) {
 	if w.err != nil {
 		return dst, fmt.Errorf("cannot write row %d of a Parquet file: %w", w.rows+1, w.err)
 	}
-	return w.take(dst), nil
+	return w.drain(dst), nil
 }
 
-func (w *Writer) take(dst []byte) []byte {
+func (w *Writer) drain(dst []byte) []byte {
 	dst = append(dst, w.text.Bytes()...)
 	w.text.Reset()
 	return dst
 }
 
-// value is a cell as the library has it.
+// value converts a cell to the library's type.
 func (w *Writer) value(i int, c *Cell) (v parquet.Value, err error) {
 	column := &w.columns[i]
 	if c.None {
 		if !column.Optional {
-			return v, errors.New("BUG: there is nothing in " + column.Name)
+			return v, errors.New("BUG: the column has no value: " + column.Name)
 		}
 		return parquet.NullValue().Level(0, 0, i), nil
 	}
@@ -132,7 +130,7 @@ func (w *Writer) value(i int, c *Cell) (v parquet.Value, err error) {
 	case Instant:
 		v = parquet.Int64Value(c.Number / 1000)
 	case Money:
-		if c.Number <= -mostMoney || c.Number >= mostMoney {
+		if c.Number <= -maxMoney || c.Number >= maxMoney {
 			return v, fmt.Errorf("%s: %d millionths are more than a DECIMAL(18,6) holds", column.Name, c.Number)
 		}
 		v = parquet.Int64Value(c.Number)

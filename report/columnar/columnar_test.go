@@ -59,8 +59,7 @@ func written(t *testing.T, rows int) (file []byte, piece int) {
 	return file, piece
 }
 
-// TestTypes: what each kind is in the file, in the columns' own order, and how it is
-// packed.
+// The file has the documented type and encoding for each kind, in the columns' order.
 func TestTypes(t *testing.T) {
 	data, _ := written(t, 1)
 	file, err := parquet.OpenFile(bytes.NewReader(data), int64(len(data)))
@@ -94,8 +93,7 @@ func TestTypes(t *testing.T) {
 	}
 }
 
-// TestRows: what was written is read, also where it is several groups, one full, and
-// none at all.
+// A reader gets back the written rows: several groups, a full group, or no row.
 func TestRows(t *testing.T) {
 	for _, rows := range []int{0, 1, groupRows, 2*groupRows + 17} {
 		data, _ := written(t, rows)
@@ -148,17 +146,16 @@ func wanted(kind Kind, c *Cell) string {
 	return fmt.Sprint(c.Number)
 }
 
-// TestTooMuch: an amount that the type does not hold, or nothing where there must be
-// something, makes no file at all, and the ends of the type do.
+// An amount above the type's limit, or a missing value of a required column, is an error.
 func TestTooMuch(t *testing.T) {
 	for _, c := range []struct {
 		cell Cell
 		says string
 	}{
-		{Cell{Number: mostMoney - 1}, ""},
-		{Cell{Number: 1 - mostMoney}, ""},
-		{Cell{Number: mostMoney}, "DECIMAL(18,6)"},
-		{Cell{Number: -mostMoney}, "DECIMAL(18,6)"},
+		{Cell{Number: maxMoney - 1}, ""},
+		{Cell{Number: 1 - maxMoney}, ""},
+		{Cell{Number: maxMoney}, "DECIMAL(18,6)"},
+		{Cell{Number: -maxMoney}, "DECIMAL(18,6)"},
 		{Cell{None: true}, "nothing in paid"},
 	} {
 		w := New([]Column{{Name: "paid", Kind: Money}}, nil)
@@ -182,8 +179,7 @@ func TestBrokenText(t *testing.T) {
 	}
 }
 
-// TestMemory: however long a file becomes, no more of it is held than a group and what
-// the end says of those before it.
+// For a file of any length the writer holds one group and some bytes per group.
 func TestMemory(t *testing.T) {
 	held := func(groups int) int64 {
 		w := New(every, nil)

@@ -6,8 +6,8 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// table is the schema's root. The library's own group has its columns by the alphabet,
-// and makes a Go type of them, which is never given back: this one has neither.
+// table is the root of the schema. The library's own group sorts columns by name and
+// creates a Go type of them that is never freed. This one does neither.
 type table struct {
 	parquet.Group
 	fields []parquet.Field
@@ -23,10 +23,10 @@ func newTable(columns []Column) *table {
 	return t
 }
 
-// Fields are the columns, in their order.
+// Fields returns the columns in their order.
 func (t *table) Fields() []parquet.Field { return t.fields }
 
-// GoType is asked for by nothing that writes rows.
+// GoType is required by the interface; writing rows does not call it.
 func (*table) GoType() reflect.Type { return reflect.TypeFor[struct{}]() }
 
 func nodeOf(c *Column) (node parquet.Node) {
@@ -50,7 +50,7 @@ func nodeOf(c *Column) (node parquet.Node) {
 	return parquet.Required(node)
 }
 
-// field is a column below its name.
+// field is a column with its name.
 type field struct {
 	parquet.Node
 	name string
@@ -58,5 +58,5 @@ type field struct {
 
 func (f *field) Name() string { return f.name }
 
-// Value is of Go values, of which there are none.
+// Value is required by the interface; there are no Go values.
 func (*field) Value(reflect.Value) reflect.Value { return reflect.Value{} }

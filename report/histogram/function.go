@@ -7,13 +7,13 @@ import (
 	"modernc.org/sqlite"
 )
 
-// What SQLite is taught to do with histograms: to put two together, and to add up many.
+// The SQLite functions for histograms: AddFunction adds two, SumFunction adds up a group.
 const (
 	AddFunction = "add_times"
 	SumFunction = "sum_times"
 )
 
-// teach has every connection that is opened after it know them.
+// Register makes the functions available to every SQLite connection that is opened later.
 var Register = sync.OnceValue(func() error {
 	err := sqlite.RegisterFunction(AddFunction, &sqlite.FunctionImpl{NArgs: 2, Deterministic: true, VolatileArgs: true, Scalar: func(_ *sqlite.FunctionContext, args []driver.Value) (driver.Value, error) {
 		var sum accumulator
@@ -40,18 +40,18 @@ func (s *accumulator) addValue(arg driver.Value) error {
 	return s.add(blob)
 }
 
-// Step adds one.
+// Step adds one blob.
 func (s *accumulator) Step(_ *sqlite.FunctionContext, args []driver.Value) error {
 	return s.addValue(args[0])
 }
 
-// WindowInverse is of windows, for which it is not.
+// WindowInverse always fails, because the function is not for windows.
 func (*accumulator) WindowInverse(*sqlite.FunctionContext, []driver.Value) error { return errInvalid }
 
-// WindowValue is the sum.
+// WindowValue returns the sum as a blob.
 func (s *accumulator) WindowValue(*sqlite.FunctionContext) (driver.Value, error) {
 	return s.Histogram().AppendTo(nil), nil
 }
 
-// Final ends it.
+// Final does nothing, because there is no resource to release.
 func (*accumulator) Final(*sqlite.FunctionContext) {}

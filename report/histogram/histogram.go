@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// histogram counts times by slot, in the order of the slots; nil: none. In the file it is
-// a blob: of each slot how far it is from the one before and how many there are, as
-// varints.
+// Histogram counts latencies per slot, in the order of the slots. A nil Histogram is
+// empty. Its stored form is a blob: for each slot the distance from the previous slot and
+// the count, as varints.
 type Histogram []slotCount
 
 type slotCount struct{ slot, count uint64 }
@@ -18,7 +18,7 @@ type slotCount struct{ slot, count uint64 }
 // Record adds one latency in nanoseconds.
 func (h *Histogram) Record(elapsed int64) { h.addSlot(uint64(slotOf(elapsed)), 1) }
 
-// count adds times of one slot.
+// addSlot adds a number of latencies to one slot.
 func (h *Histogram) addSlot(slot, n uint64) {
 	i, known := slices.BinarySearchFunc(*h, slot, func(t slotCount, slot uint64) int { return cmp.Compare(t.slot, slot) })
 	if known {
@@ -28,14 +28,15 @@ func (h *Histogram) addSlot(slot, n uint64) {
 	*h = slices.Insert(*h, i, slotCount{slot, n})
 }
 
-// add adds another one's times.
+// Add adds the latencies of another histogram.
 func (h *Histogram) Add(other Histogram) {
 	for _, t := range other {
 		h.addSlot(t.slot, t.count)
 	}
 }
 
-// quantile is the time that so many thousandths did not exceed; false: there is none.
+// Quantile returns the latency that the given thousandths of all did not exceed, by
+// nearest rank. ok is false for an empty histogram.
 func (h Histogram) Quantile(thousandths uint64) (time.Duration, bool) {
 	total := uint64(0)
 	for _, t := range h {
@@ -51,6 +52,7 @@ func (h Histogram) Quantile(thousandths uint64) (time.Duration, bool) {
 	return 0, false
 }
 
+// AppendTo appends the stored form.
 func (h Histogram) AppendTo(dst []byte) []byte {
 	last := uint64(0)
 	for _, t := range h {
@@ -60,10 +62,10 @@ func (h Histogram) AppendTo(dst []byte) []byte {
 	return dst
 }
 
-// errNoTimes is of a blob that is no histogram.
-var errInvalid = errors.New("a histogram in the report's file is none")
+// errInvalid reports a blob that is not a histogram.
+var errInvalid = errors.New("the report's file contains an invalid histogram")
 
-// slotSums counts times while they are added up: a number for each slot.
+// accumulator adds up histograms with one counter per slot.
 type accumulator [slotLimit]uint64
 
 func (s *accumulator) add(blob []byte) error {
@@ -89,7 +91,7 @@ func (s *accumulator) Histogram() (h Histogram) {
 	return h
 }
 
-// histogramOf reads a blob.
+// Parse decodes a blob.
 func Parse(blob []byte) (Histogram, error) {
 	var sum accumulator
 	err := sum.add(blob)

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// TestSlots: each time falls into a slot whose middle is within a thirtieth of it, and
-// longer times never into earlier ones.
+// The middle of a latency's slot is within a thirtieth of the latency, and a longer
+// latency never has an earlier slot.
 func TestSlots(t *testing.T) {
 	last := 0
 	for us := int64(0); us < 1<<36; us += 1 + us/97 {
@@ -23,11 +23,11 @@ func TestSlots(t *testing.T) {
 	}
 }
 
-// TestQuantiles: by nearest rank.
+// Quantiles are by nearest rank.
 func TestQuantiles(t *testing.T) {
 	h := Histogram{}
 	if _, ok := h.Quantile(500); ok {
-		t.Error("of nothing there is a middle")
+		t.Error("an empty histogram has a median")
 	}
 	for ms := int64(1); ms <= 100; ms++ {
 		h.Record(ms * int64(time.Millisecond))

@@ -5,8 +5,9 @@ import (
 	"time"
 )
 
-// A slot is a stretch of microseconds: of one each up to 32, and from there on sixteen
-// to each doubling. So what is read from one is off by a thirtieth at most.
+// A slot is a range of microseconds. Each of the first 32 slots is one microsecond wide,
+// and after that there are sixteen slots per doubling. So a value read from a slot is
+// wrong by at most a thirtieth.
 const (
 	slotBits   = 4
 	exactSlots = 1 << (slotBits + 1)
@@ -22,7 +23,7 @@ func slotOf(elapsed int64) int {
 	return min(slotLimit-1, exactSlots+(shift-1)<<slotBits+int(us>>shift)-1<<slotBits)
 }
 
-// slotTime is the middle of a slot.
+// timeOfSlot returns the middle of a slot.
 func timeOfSlot(slot int) time.Duration {
 	if slot < exactSlots {
 		return time.Duration(slot) * time.Microsecond

@@ -5,12 +5,12 @@ import (
 	"pingpost/engine/market"
 )
 
-// auction is a row: one that was held, by itself or in an ingest.
+// Auction is a row: an auction for a ping, or within an ingest.
 type Auction struct {
-	Id                 market.AuctionID
+	ID                 market.AuctionID
 	Seq                uint64
 	At                 int64
-	Lead               market.LeadID // zero: it was held by itself
+	Lead               market.LeadID // zero: an auction for a ping
 	Campaign, Supplier market.Ref
 	Source             int64
 	State              string
@@ -19,7 +19,7 @@ type Auction struct {
 	Test               bool
 }
 
-// bid is a row: what a buyer that was asked came to.
+// Bid is a row: the result of one buyer in an auction.
 type Bid struct {
 	Auction market.AuctionID
 	Bid     event.Bid
@@ -27,11 +27,11 @@ type Bid struct {
 
 func (b *Batch) applyAuctionHeld(fact *event.AuctionHeld) {
 	a := Auction{
-		Id: fact.Auction, Seq: b.Seq, At: b.At, Campaign: fact.Campaign, Supplier: fact.Supplier,
+		ID: fact.Auction, Seq: b.Seq, At: b.At, Campaign: fact.Campaign, Supplier: fact.Supplier,
 		Reason: fact.Reason, Asked: len(fact.Bids), Test: fact.Test,
 	}
 	a.Source, a.State = b.sourceAndState(fact.Fields)
-	b.auctionIndex[a.Id] = len(b.Auctions)
+	b.auctionIndex[a.ID] = len(b.Auctions)
 	b.Auctions = append(b.Auctions, a)
 	c := SumKey{Campaign: a.Campaign, Supplier: a.Supplier, Source: a.Source, State: a.State}
 	if !a.Test {
@@ -39,19 +39,19 @@ func (b *Batch) applyAuctionHeld(fact *event.AuctionHeld) {
 		whole.Reason = Cause(a.Reason)
 		b.count(whole, CountAuctions, 1)
 	}
-	b.addBids(a.Id, c, fact.Bids, a.Test)
+	b.addBids(a.ID, c, fact.Bids, a.Test)
 }
 
-// offers are what those who were asked came to.
+// addBids adds the results of the buyers that received a ping.
 func (b *Batch) addBids(id market.AuctionID, c SumKey, bids []event.Bid, test bool) {
 	for i := range bids {
 		of := bids[i]
-		if of.Outcome == market.OutcomePostPending { // an ingest's: its post follows
+		if of.Outcome == market.OutcomePostPending { // in an ingest the post follows
 			of.Outcome = market.OutcomeWon
 		}
 		b.Bids = append(b.Bids, Bid{id, event.Bid{
 			FilterSet: of.FilterSet, Buyer: of.Buyer, Outcome: of.Outcome, Elapsed: of.Elapsed, Amount: of.Amount, Payout: of.Payout,
-			Currency: of.Currency, Status: of.Status, Fault: of.Fault, // and nothing that the buyer wrote freely
+			Currency: of.Currency, Status: of.Status, Fault: of.Fault, // without the buyer's free text
 		}})
 		if test {
 			continue
@@ -73,7 +73,7 @@ func (b *Batch) addBids(id market.AuctionID, c SumKey, bids []event.Bid, test bo
 	}
 }
 
-// origin is what a ping said that its lead does not say again.
+// origin returns the source and the state that a ping sent and its lead does not repeat.
 func (b *Batch) origin(id market.AuctionID) (source int64, state string, err error) {
 	if i, known := b.auctionIndex[id]; known {
 		return b.Auctions[i].Source, b.Auctions[i].State, nil

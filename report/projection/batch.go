@@ -9,10 +9,9 @@ import (
 	"pingpost/report/histogram"
 )
 
-// A batch is what one transaction changes, gathered in memory: of a row that changes
-// ten times only the last is written, and of all that is added to a cell the sum.
-// Rows that are not in it are read from the file first. It is bounded by the entries
-// that are taken into it, and by full.
+// Batch contains the changes of one transaction, collected in memory. It writes only the
+// last state of a row that changes ten times, and only the total of the numbers added to a
+// sum. It reads rows that it does not contain from the file first. IsFull bounds its size.
 type Batch struct {
 	ctx     context.Context //nolint:containedctx // of this one transaction's reads
 	stored  StoredRows
@@ -22,24 +21,25 @@ type Batch struct {
 	Posts         map[PostKey]*Post
 	Webhooks      map[WebhookKey]*Webhook
 	Auctions      []Auction
-	auctionIndex  map[market.AuctionID]int // of auctions, those that a lead may be sold at
+	auctionIndex  map[market.AuctionID]int // indexes in Auctions, for leads that are sold later
 	Bids          []Bid
 	Sums          map[SumKey]*Measures
 	Latencies     map[LatencyKey]*histogram.Histogram
 	ledgerEntries []ledger.Entry
 	parties       []ledger.Party
 
-	Seq     uint64 // last entry that was taken
+	Seq     uint64 // last applied entry
 	At      int64
 	Entries int
 }
 
-// rows are those that the file has.
+// StoredRows reads the rows of the file.
 type StoredRows interface {
-	Lead(ctx context.Context, id market.LeadID) (*Lead, error) // nil: none
+	Lead(ctx context.Context, id market.LeadID) (*Lead, error) // nil if there is no row
 	Post(ctx context.Context, key PostKey) (*Post, error)
 	Webhook(ctx context.Context, key WebhookKey) (*Webhook, error)
-	// origin is the source and the state of an auction; none where it is not known.
+	// Origin returns the source and the state of an auction, or zero values if it is
+	// unknown.
 	Origin(ctx context.Context, id market.AuctionID) (source int64, state string, err error)
 }
 
@@ -56,12 +56,12 @@ func NewBatch(ctx context.Context, kept StoredRows, names *Sources) *Batch {
 	}
 }
 
-// full tells that it has to be written.
+// IsFull reports whether the batch must be written now.
 func (b *Batch) IsFull() bool {
 	return b.Entries >= MaxEntries || len(b.Bids)+len(b.Leads)+len(b.Sums) >= maxRows
 }
 
-// take takes the next fact. Nothing of it is kept but copies.
+// Apply applies the next event. It stores copies only, so the caller may reuse the event.
 func (b *Batch) Apply(seq uint64, at int64, fact event.Event) error {
 	b.Seq, b.At = seq, at
 	b.Entries++
@@ -85,13 +85,13 @@ func (b *Batch) Apply(seq uint64, at int64, fact event.Event) error {
 	return nil
 }
 
-// count adds to the cells of a time.
+// count adds to the sum of a key at the time of the current event.
 func (b *Batch) count(c SumKey, measure int, n int64) {
 	c.Quarter = QuarterOf(b.At)
 	Ensure(b.Sums, c)[measure] += n
 }
 
-// into is a sum, which begins with none.
+// Ensure returns the value of a key and creates it if it is missing.
 func Ensure[K comparable, V any](sums map[K]*V, key K) *V {
 	found := sums[key]
 	if found == nil {
@@ -101,7 +101,7 @@ func Ensure[K comparable, V any](sums map[K]*V, key K) *V {
 	return found
 }
 
-// clocked counts a time that a buyer took.
+// recordLatency counts the latency of a buyer.
 func (b *Batch) recordLatency(c SumKey, kind LatencyKind, elapsed int64) {
 	c = c.Project(Parties)
 	c.Quarter, c.Currency = QuarterOf(b.At), market.Currency{}

@@ -5,14 +5,14 @@ import (
 	"slices"
 )
 
-// A grain is what sums tell apart besides time: a bit for each column, from the supplier
-// on. What it does not tell apart is none in its cells.
+// Grouping is the set of columns by which sums are kept, besides time: one bit for each.
+// The other columns are empty in its sums.
 //
-// All that is counted is in the cells of each grain, so a question reads those of the
-// smallest one that tells what it is by and what it is only of. By quarters alone a month
-// is millions of cells; so there are sums by hour and day of UTC too, of everything, of
-// each one column, of each two, and of suppliers, buyers and campaigns together. What
-// tells more apart has hardly fewer cells in a day than in its quarters.
+// Every grouping counts everything. So a question reads the smallest grouping that
+// includes its columns. By quarters alone, a month is millions of sums. Therefore there
+// are also sums by hour and day of UTC: for no column, for each one, for each two, and for
+// supplier, buyer and campaign together. Larger groupings have hardly fewer sums per day
+// than per quarter.
 type Grouping uint8
 
 // The columns of a Grouping.
@@ -35,7 +35,7 @@ const (
 	Days     = 96
 )
 
-// units are those that a grain has sums by, the longest first.
+// Units returns the units of time of a grouping's sums, the longest first.
 func (g Grouping) Units() []int64 {
 	switch {
 	case g == AllColumns:
@@ -46,18 +46,18 @@ func (g Grouping) Units() []int64 {
 	return []int64{Days, Hours}
 }
 
-// tells whether the grain tells apart all that another one does.
+// Includes reports whether the grouping has all columns of another one.
 func (g Grouping) Includes(other Grouping) bool { return g&other == other }
 
-// A rollup is a grain that is added up from the cells of another one.
+// rollup is a grouping and the larger grouping from which it is added up.
 type rollup struct{ to, from Grouping }
 
-// rollups are all grains but the fine one, each behind the one that it is added up from:
-// the smallest that tells more.
+// rollups contains all groupings but AllColumns, each after the grouping from which it is
+// added up: the smallest larger one.
 var rollups = func() (all []rollup) {
 	of := []Grouping{AllColumns}
 	for n := 3; n >= 0; n-- {
-		for g := AllColumns - 1; g < AllColumns; g-- { // those of parties last, which are few
+		for g := AllColumns - 1; g < AllColumns; g-- { // those of Parties last, because they are few
 			if bits.OnesCount8(uint8(g)) != n || n == 3 && g != Parties {
 				continue
 			}
@@ -74,7 +74,7 @@ var rollups = func() (all []rollup) {
 	return all
 }()
 
-// grains are all.
+// Groupings contains all groupings.
 var Groupings = func() []Grouping {
 	all := make([]Grouping, 0, len(rollups)+1)
 	for _, r := range rollups {
@@ -83,8 +83,8 @@ var Groupings = func() []Grouping {
 	return append(all, AllColumns)
 }()
 
-// covering is the smallest grain that tells so much apart and has sums by a unit; false:
-// none has.
+// SmallestGrouping returns the smallest grouping that includes the columns and has sums by
+// the unit. ok is false if there is no such grouping.
 func SmallestGrouping(g Grouping, unit int64) (Grouping, bool) {
 	for i := len(rollups) - 1; i >= 0; i-- {
 		if found := rollups[i].to; found.Includes(g) && slices.Contains(found.Units(), unit) {
@@ -94,12 +94,12 @@ func SmallestGrouping(g Grouping, unit int64) (Grouping, bool) {
 	return AllColumns, unit == Quarters
 }
 
-// A span is units from a first one on and before a last one.
+// Span is a range of units from First to before Last.
 type Span struct{ Unit, First, Last int64 }
 
-// spans are the quarters of a time in as few units as there are: whole days, hours
-// before and after them, and quarters at its ends. No unit reaches beyond the time, so
-// that one which is swept in part is in none.
+// Spans divides a range of quarters into as few units as possible: whole days, hours
+// beside them, and quarters at the ends. No unit extends beyond the range, so a partly
+// removed unit is in no span.
 func Spans(first, last int64, units []int64) (all []Span) {
 	if first >= last {
 		return nil

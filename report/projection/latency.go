@@ -1,12 +1,12 @@
 package projection
 
-// pace is what the times that buyers take are told apart by.
+// LatencyKey is the key of a latency histogram.
 type LatencyKey struct {
-	Key  SumKey // its quarter and its parties
+	Key  SumKey // quarter, supplier, buyer and campaign
 	Kind LatencyKind
 }
 
-// paceAt is where they are kept.
+// LatencyPosition is the position of a latency histogram in the table.
 type LatencyPosition struct {
 	Grouping Grouping
 	Unit     int64
@@ -18,5 +18,5 @@ type LatencyKind uint8
 
 const (
 	PingLatency LatencyKind = 1 // from the ping to the buyer's answer
-	PostLatency LatencyKind = 2 // of a post's last try, where an answer came
+	PostLatency LatencyKind = 2 // of a post's last attempt, if it was answered
 )

@@ -7,9 +7,9 @@ import (
 	"pingpost/engine/market"
 )
 
-// lead is a row: where a lead stands.
+// Lead is a row: the current state of a lead.
 type Lead struct {
-	Id                        market.LeadID
+	ID                        market.LeadID
 	Seq                       uint64
 	At                        int64
 	Campaign, Supplier, Buyer market.Ref
@@ -25,7 +25,7 @@ type Lead struct {
 	Test, Erased              bool
 }
 
-// cell is where what becomes of the lead is counted, without a buyer.
+// key returns the key of the lead's sums, without a buyer.
 func (l *Lead) key() SumKey {
 	return SumKey{Campaign: l.Campaign, Supplier: l.Supplier, Source: l.Source, State: l.State}
 }
@@ -40,13 +40,13 @@ func (l *Lead) fail(delivery market.Delivery, reason market.Reason) {
 	l.Status, l.Delivery, l.Reason = market.StatusUnmatched, delivery, reason
 }
 
-// The fields that a report is asked by, under their names.
+// The fields by which a report groups leads.
 const (
 	fieldState  = "state"
 	fieldSource = "source"
 )
 
-// place is the state that a lead names, where it is one.
+// sourceAndState returns the source and the valid state among a lead's fields.
 func (b *Batch) sourceAndState(fields []event.Field) (source int64, state string) {
 	for i := range fields {
 		switch fields[i].Name {
@@ -59,7 +59,7 @@ func (b *Batch) sourceAndState(fields []event.Field) (source int64, state string
 	return source, state
 }
 
-// lead is a lead's row, or nil where it is of a time that the file does not have.
+// lead returns a lead's row, or nil if the lead is older than the file.
 func (b *Batch) lead(id market.LeadID) (*Lead, error) {
 	found, known := b.Leads[id]
 	if known {
@@ -74,7 +74,7 @@ func (b *Batch) lead(id market.LeadID) (*Lead, error) {
 
 func (b *Batch) applyLeadDecided(fact *event.LeadDecided) error {
 	l := &Lead{
-		Id: fact.Lead, Seq: b.Seq, At: b.At, Campaign: fact.Campaign, Supplier: fact.Supplier,
+		ID: fact.Lead, Seq: b.Seq, At: b.At, Campaign: fact.Campaign, Supplier: fact.Supplier,
 		Auction: fact.Auction.ID, Test: fact.Sale.Test,
 	}
 	if l.Auction.IsZero() {
@@ -83,13 +83,13 @@ func (b *Batch) applyLeadDecided(fact *event.LeadDecided) error {
 	if err := b.setOrigin(l, fact); err != nil {
 		return err
 	}
-	b.Leads[l.Id] = l
+	b.Leads[l.ID] = l
 	if !l.Test {
 		b.count(l.key(), CountLeads, 1)
 	}
 	if !fact.Auction.ID.IsZero() {
 		b.Auctions = append(b.Auctions, Auction{
-			Id: fact.Auction.ID, Seq: b.Seq, At: b.At, Lead: l.Id, Campaign: l.Campaign, Supplier: l.Supplier,
+			ID: fact.Auction.ID, Seq: b.Seq, At: b.At, Lead: l.ID, Campaign: l.Campaign, Supplier: l.Supplier,
 			Source: l.Source, State: l.State, Reason: fact.Reason, Asked: len(fact.Auction.Bids), Test: l.Test,
 		})
 		b.addBids(fact.Auction.ID, l.key(), fact.Auction.Bids, l.Test)
@@ -103,12 +103,11 @@ func (b *Batch) applyLeadDecided(fact *event.LeadDecided) error {
 		b.addPost(l, &fact.Sale)
 	}
 	b.countMovements(fact, fact.Supplier, l)
-	b.addWebhook(l.Id, fact.Supplier, fact.Webhook)
+	b.addWebhook(l.ID, fact.Supplier, fact.Webhook)
 	return nil
 }
 
-// comesFrom fills in the lead's source and state; where it does not say them, its ping
-// has.
+// setOrigin sets the lead's source and state. If the lead has none, its ping's apply.
 func (b *Batch) setOrigin(l *Lead, fact *event.LeadDecided) error {
 	l.Source, l.State = b.sourceAndState(fact.Fields)
 	if fact.Post.Auction.IsZero() || l.Source != NoSource && l.State != "" {
@@ -124,7 +123,7 @@ func (b *Batch) setOrigin(l *Lead, fact *event.LeadDecided) error {
 	return err
 }
 
-// unmatched ends a lead that nobody buys.
+// markUnmatched ends a lead without a buyer.
 func (b *Batch) markUnmatched(l *Lead, delivery market.Delivery, reason market.Reason) {
 	l.fail(delivery, reason)
 	if !l.Test {
@@ -134,7 +133,7 @@ func (b *Batch) markUnmatched(l *Lead, delivery market.Delivery, reason market.R
 	}
 }
 
-// changed is what a buyer reports, or an operator decides of a return.
+// applyStatusChanged applies a buyer's report, or an operator's decision about a return.
 func (b *Batch) applyStatusChanged(fact *event.StatusChanged) error {
 	for i := range fact.Changes {
 		change := &fact.Changes[i]
@@ -153,7 +152,7 @@ func (b *Batch) applyStatusChanged(fact *event.StatusChanged) error {
 	return b.countReturns(fact)
 }
 
-// erased takes from the rows what the lead has said; the sums stand.
+// applyLeadsErased removes the lead's own data from its row. The sums stay.
 func (b *Batch) applyLeadsErased(fact *event.LeadsErased) error {
 	for _, id := range fact.Leads {
 		l, err := b.lead(id)
@@ -167,7 +166,7 @@ func (b *Batch) applyLeadsErased(fact *event.LeadsErased) error {
 	return nil
 }
 
-// with is where what becomes of the lead at a buyer is counted.
+// keyFor returns the key of the lead's sums at a buyer.
 func (l *Lead) keyFor(buyer market.Ref, why Cause) SumKey {
 	c := l.key()
 	c.Buyer, c.Reason = buyer, why

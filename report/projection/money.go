@@ -8,8 +8,8 @@ import (
 	"pingpost/engine/market"
 )
 
-// moved adds what a lead's fact does to money, as the ledger has it: for each party of
-// the fact, in the cell of the supplier and the buyer that it is between.
+// countMovements counts the movements of money that an event causes, by the ledger's
+// rules: for each party of the event, under the supplier and the buyer of the sale.
 func (b *Batch) countMovements(fact event.Event, supplier market.Ref, l *Lead) {
 	var now, next market.Ref // buyers
 	switch fact := fact.(type) {
@@ -28,7 +28,7 @@ func (b *Batch) countMovements(fact event.Event, supplier market.Ref, l *Lead) {
 		b.parties = append(b.parties, ledger.Party{Kind: event.NameBuyer, Ref: next})
 	}
 	payer := now
-	if next != 0 { // a sale after this one came to nothing, and only then
+	if next != 0 { // the earlier sale failed, and money moves only for the next one
 		payer = next
 	}
 	for _, party := range b.parties {
@@ -42,7 +42,7 @@ func (b *Batch) countMovements(fact event.Event, supplier market.Ref, l *Lead) {
 	}
 }
 
-// enter adds one entry of the ledger.
+// countEntry counts one entry of the ledger.
 func (b *Batch) countEntry(c SumKey, party ledger.Party, e *ledger.Entry) {
 	c.Currency = e.Currency
 	switch {
@@ -59,7 +59,8 @@ func (b *Batch) countEntry(c SumKey, party ledger.Party, e *ledger.Entry) {
 	}
 }
 
-// cameBack adds what a report's returns give back: to the buyer, and of each supplier.
+// countReturns counts the money of a report's returns: the buyer's credit, and each
+// supplier's reversal.
 func (b *Batch) countReturns(fact *event.StatusChanged) error {
 	suppliers := make(map[market.LeadID]market.Ref, len(fact.Changes))
 	b.parties = append(b.parties[:0], ledger.Party{Kind: event.NameBuyer, Ref: fact.Buyer})

@@ -5,7 +5,7 @@ import (
 	"pingpost/engine/market"
 )
 
-// post is a row: an intent to send a lead to a buyer, and what it came to.
+// Post is a row: an intent to send a lead to a buyer, and its result.
 type Post struct {
 	PostKey
 	Seq           uint64
@@ -13,7 +13,7 @@ type Post struct {
 	Buyer         market.Ref
 	Price, Payout market.Money
 	Currency      market.Currency
-	Settlement    event.Settlement // zero: it is under way
+	Settlement    event.Settlement // zero: in progress
 	Settled       int64
 	Attempts      uint32
 	Status        uint32
@@ -26,13 +26,12 @@ type PostKey struct {
 	Number int // from 1
 }
 
-// post is the newest intent of a lead, or nil where it is of a time that the file does
-// not have.
+// newestPost returns the newest intent of a lead, or nil if it is older than the file.
 func (b *Batch) newestPost(l *Lead) (*Post, error) {
 	if l == nil || l.Posts == 0 {
 		return nil, nil //nolint:nilnil // there is none
 	}
-	key := PostKey{l.Id, l.Posts}
+	key := PostKey{l.ID, l.Posts}
 	found, known := b.Posts[key]
 	if known {
 		return found, nil
@@ -44,13 +43,13 @@ func (b *Batch) newestPost(l *Lead) (*Post, error) {
 	return found, err
 }
 
-// intend opens a post.
+// addPost adds an intent.
 func (b *Batch) addPost(l *Lead, sale *event.Sale) {
 	l.assign(sale)
 	l.Status, l.Delivery = market.StatusOpen, market.DeliveryPending
 	l.Posts++
 	p := &Post{
-		PostKey: PostKey{l.Id, l.Posts}, Seq: b.Seq, At: b.At, Buyer: sale.Buyer,
+		PostKey: PostKey{l.ID, l.Posts}, Seq: b.Seq, At: b.At, Buyer: sale.Buyer,
 		Price: sale.Price, Payout: sale.Payout, Currency: sale.Currency,
 	}
 	b.Posts[p.PostKey] = p
@@ -59,7 +58,7 @@ func (b *Batch) addPost(l *Lead, sale *event.Sale) {
 	}
 }
 
-// tried is a try after which the next one follows.
+// applyPostTried applies an attempt that another one follows.
 func (b *Batch) applyPostTried(fact *event.PostTried) error {
 	l, err := b.lead(fact.Lead)
 	if err != nil {
@@ -79,14 +78,14 @@ func (b *Batch) applyPostTried(fact *event.PostTried) error {
 	return nil
 }
 
-// settled ends a post, or changes how it stands.
+// applyPostSettled ends a post, or changes its settlement.
 func (b *Batch) applyPostSettled(fact *event.PostSettled) error {
 	l, err := b.lead(fact.Lead)
 	if err != nil {
 		return err
 	}
-	if l == nil { // it came before the log's history: what is settled is counted all the same
-		l = &Lead{Id: fact.Lead, Campaign: fact.Campaign, Supplier: fact.Supplier, Test: fact.Sale.Test}
+	if l == nil { // older than the log's history; the settlement counts all the same
+		l = &Lead{ID: fact.Lead, Campaign: fact.Campaign, Supplier: fact.Supplier, Test: fact.Sale.Test}
 	}
 	supplier := fact.Supplier
 	if supplier == 0 {
@@ -109,7 +108,7 @@ func (b *Batch) applyPostSettled(fact *event.PostSettled) error {
 	return nil
 }
 
-// outcome is what a settlement makes of the lead.
+// applySettlement applies a settlement to the lead and the sums.
 func (b *Batch) applySettlement(l *Lead, fact *event.PostSettled) {
 	buyer := fact.Sale.Buyer
 	if !l.Test && fact.Settlement.Ends() {
@@ -139,7 +138,7 @@ func (b *Batch) applySettlement(l *Lead, fact *event.PostSettled) {
 	}
 }
 
-// next is how a lead goes on that its buyer has not.
+// continueAfterRejection applies the next step of a lead whose buyer does not have it.
 func (b *Batch) continueAfterRejection(l *Lead, fact *event.PostSettled) {
 	switch {
 	case fact.Settlement == event.SettledReleased:

@@ -4,9 +4,9 @@ import (
 	"pingpost/engine/market"
 )
 
-// why is what leads that nobody bought, and bids that came to nothing, are added up by:
-// an hour or a day of UTC, and who and why. Of the cells only the fine ones tell as much,
-// and of a month those cannot be added up while somebody waits.
+// ReasonKey is the key of the reasons for unsold leads and lost bids: an hour or a day of
+// UTC, the parties and the reason. Only the sums of AllColumns have the same detail, and
+// those of a month are too many to add up during a request.
 type ReasonKey struct {
 	Unit                      int64 // hours or days
 	Start                     int64 // in units
@@ -14,10 +14,10 @@ type ReasonKey struct {
 	Reason                    Cause
 }
 
-// whySums is what is counted: leads, those that nobody bought, and bids.
+// ReasonSums counts leads, unsold leads, and lost bids.
 type ReasonSums [3]int64
 
-// whysOf is where a measure is counted; false: in none.
+// reasonSumOf returns the index in ReasonSums of a measure. ok is false if it has none.
 func reasonSumOf(measure int, reason Cause) (sum int, ok bool) {
 	switch measure {
 	case CountLeads:
@@ -30,7 +30,7 @@ func reasonSumOf(measure int, reason Cause) (sum int, ok bool) {
 	return 0, false
 }
 
-// whys counts why something came to nothing, in a batch's cells.
+// ReasonSums counts the reasons in the batch's sums.
 func (b *Batch) ReasonSums() map[ReasonKey]*ReasonSums {
 	all := make(map[ReasonKey]*ReasonSums)
 	for c, m := range b.Sums {

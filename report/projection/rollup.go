@@ -7,7 +7,7 @@ import (
 	"pingpost/report/histogram"
 )
 
-// cellAt is where a sum is kept.
+// SumPosition is the position of a sum in the table.
 type SumPosition struct {
 	Grouping Grouping
 	Unit     int64
@@ -15,7 +15,7 @@ type SumPosition struct {
 	Key      SumKey // without its quarter
 }
 
-// only is the cell without what a grain does not tell apart.
+// Project returns the key without the columns that the grouping lacks.
 func (c SumKey) Project(g Grouping) SumKey {
 	if !g.Includes(ColumnSupplier) {
 		c.Supplier = 0
@@ -38,16 +38,16 @@ func (c SumKey) Project(g Grouping) SumKey {
 	return c
 }
 
-// each calls for the units of a grain that a quarter is in.
+// eachUnit calls add for the grouping's units that contain a quarter.
 func (g Grouping) eachUnit(quarter int64, add func(unit, start int64)) {
 	for _, unit := range g.Units() {
 		add(unit, FloorDiv(quarter, unit))
 	}
 }
 
-// rolled adds fine cells up to all grains and units. It is done once for a batch: to count
-// into each of them would be dozens of sums for each bid. It rests now and then, as who
-// writes does.
+// RollUp adds up sums of AllColumns to all groupings and units. A batch does it once,
+// because counting into each grouping would be dozens of additions per bid. It calls rest
+// now and then, like the writer.
 func RollUp(begun map[SumKey]*Measures, rest func()) map[SumPosition]*Measures {
 	all := make(map[SumPosition]*Measures, 4*len(begun))
 	of := map[Grouping]map[SumKey]*Measures{AllColumns: begun}
@@ -69,8 +69,7 @@ func RollUp(begun map[SumKey]*Measures, rest func()) map[SumPosition]*Measures {
 	return all
 }
 
-// rolledPaces does the same for the times that buyers took, which are told apart by
-// parties alone.
+// RollUpLatencies does the same for latencies, whose columns are Parties.
 func RollUpLatencies(begun map[LatencyKey]*histogram.Histogram, rest func()) map[LatencyPosition]*histogram.Histogram {
 	all := make(map[LatencyPosition]*histogram.Histogram, 4*len(begun))
 	of := map[Grouping]map[LatencyKey]*histogram.Histogram{Parties: begun}
@@ -96,7 +95,7 @@ func RollUpLatencies(begun map[LatencyKey]*histogram.Histogram, rest func()) map
 	return all
 }
 
-// compare is the order of the table.
+// Compare orders positions like the table's primary key.
 func (at SumPosition) Compare(with SumPosition) int {
 	a, b := &at.Key, &with.Key
 	return cmp.Or(

@@ -5,12 +5,13 @@ import (
 	"unicode/utf8"
 )
 
-// sources number what leads say they came from. A supplier writes it, so there are no
-// more than mostSources of them, none is long, and one that might tell who somebody is
-// counts among the others: with an @ it could be an address, with seven digits a number.
+// Sources numbers the sources that leads name. The text comes from suppliers. So the
+// number and the length of sources are limited, and a text that may identify a person
+// counts as OtherSource: with an @ it could be an e-mail address, with seven digits a
+// phone number.
 type Sources struct {
 	refs      map[string]int64
-	unwritten []string // without a row yet, the last of the numbers
+	unwritten []string // sources without a row, which have the highest numbers
 }
 
 const (
@@ -25,7 +26,7 @@ const (
 
 func NewSources() *Sources { return &Sources{refs: map[string]int64{OtherSourceName: OtherSource}} }
 
-// of is a source's number.
+// ref returns the number of a source.
 func (s *Sources) ref(text []byte) int64 {
 	text = bytes.TrimSpace(text)
 	if len(text) == 0 {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestSources: a supplier's word for where its leads come from, as far as it is one.
+// Sources get numbers unless they are too long, too many, or may identify a person.
 func TestSources(t *testing.T) {
 	s := NewSources()
 	for text, want := range map[string]bool{

@@ -6,7 +6,7 @@ import (
 	"pingpost/engine/market"
 )
 
-// cell is what sums are by.
+// SumKey is the key of a sum.
 type SumKey struct {
 	Quarter                   int64
 	Campaign, Supplier, Buyer market.Ref
@@ -16,15 +16,15 @@ type SumKey struct {
 	Currency                  market.Currency
 }
 
-// quarter is how many nanoseconds there are in what time is told apart by.
+// Quarter is a quarter of an hour in nanoseconds, the smallest unit of time of a sum.
 const Quarter = int64(15 * time.Minute)
 
 func QuarterOf(at int64) int64 {
 	return FloorDiv(at, Quarter)
 }
 
-// cause is why something came to nothing: towards a supplier, a market.Reason; of a
-// buyer, what it came to as a candidate.
+// Cause is the reason why a lead was not sold, or the outcome of a buyer that did not get
+// it. Reasons are a market.Reason, outcomes begin at firstOutcome.
 type Cause uint8
 
 const firstOutcome Cause = 64
@@ -44,7 +44,7 @@ func (c Cause) String() string {
 	return market.Reason(c).String()
 }
 
-// causes are all that have a name: a few have two numbers, as a reason and as an
+// CausesNamed returns all causes with a name. Some names have two, a reason and an
 // outcome.
 func CausesNamed(name string) (all []int64) {
 	for c := Cause(1); c < firstOutcome+Cause(market.OutcomeCount); c++ {
@@ -55,24 +55,24 @@ func CausesNamed(name string) (all []int64) {
 	return all
 }
 
-// What is counted, and what money came to. The order is that of the columns.
+// The measures, in the order of their columns.
 const (
-	CountLeads        = iota // that came
-	CountUnmatched           // that nobody has bought in the end, by reason
-	CountAuctions            // held by themselves, for a seller's ping or question
-	CountPings               // buyers that were asked
-	CountBids                // that answered with an offer
-	CountWins                // whose offer was the best
-	CountTimeouts            // that answered too late or not at all
+	CountLeads        = iota // leads received
+	CountUnmatched           // leads without a buyer in the end, by reason
+	CountAuctions            // auctions without an ingest, for a ping or a direct sale
+	CountPings               // pings sent
+	CountBids                // pings answered with a bid
+	CountWins                // bids that were the best
+	CountTimeouts            // pings answered too late or never
 	CountPosts               // intents to post
-	CountRejects             // posts that the buyer refused or certainly never got
-	CountPostTimeouts        // tries to post that ended without an answer in time
-	CountSales               // by the ledger, as all below
-	SumRevenue               // what buyers paid
-	SumPayout                // what suppliers earned
-	CountReturns             // leads that came back
-	SumCredit                // what buyers got back
-	SumReversal              // what was taken back from suppliers
+	CountRejects             // posts that the buyer rejected or certainly did not get
+	CountPostTimeouts        // attempts to post without an answer in time
+	CountSales               // sales, by the ledger, like the following measures
+	SumRevenue               // paid by buyers
+	SumPayout                // earned by suppliers
+	CountReturns             // returned leads
+	SumCredit                // paid back to buyers
+	SumReversal              // taken back from suppliers
 	MeasureCount
 )
 

@@ -5,12 +5,12 @@ import (
 	"pingpost/engine/market"
 )
 
-// hook is a row: what a supplier is to be told of a lead.
+// Webhook is a row: a webhook for a supplier about a lead.
 type Webhook struct {
 	WebhookKey
 	Supplier market.Ref
-	CausedAt int64                // zero: before the file begins
-	Outcome  event.WebhookOutcome // of the last attempt; zero: there was none
+	CausedAt int64                // zero: before the beginning of the file
+	Outcome  event.WebhookOutcome // of the last attempt; zero: no attempt yet
 	Attempts uint32
 	At       int64 // of the last attempt
 	Status   uint32
@@ -22,7 +22,7 @@ type WebhookKey struct {
 	Type market.WebhookType
 }
 
-// owe is that the supplier is to hear of it.
+// addWebhook adds a pending webhook.
 func (b *Batch) addWebhook(id market.LeadID, supplier market.Ref, of market.WebhookType) {
 	if of != market.WebhookNone {
 		key := WebhookKey{id, of}
@@ -30,7 +30,7 @@ func (b *Batch) addWebhook(id market.LeadID, supplier market.Ref, of market.Webh
 	}
 }
 
-// told is what an attempt came to.
+// applyWebhookTried applies the result of an attempt.
 func (b *Batch) applyWebhookTried(fact *event.WebhookTried) error {
 	key := WebhookKey{fact.Lead, fact.Type}
 	found := b.Webhooks[key]
