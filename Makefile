@@ -220,7 +220,7 @@ powerloss-mutants:
 # DAYS the length of each history; SEED plays one history.
 sim:
 	SIM_SECONDS=$(or $(SECONDS),120) SIM_DAYS=$(or $(DAYS),40) SIM_SEED=$(SEED) SIM_FIRST=$$(date +%s) SIM_SHRINK=300 SIM_CROWDS=100 \
-		$(GO) test -count=1 -v -timeout 24h -run '^(TestSimulation|TestCrowd)$$' ./fuzz/sim
+		$(GO) test -count=1 -v -timeout 24h -run '^(TestSimulation|TestConcurrentRequests)$$' ./fuzz/sim
 
 sim-mutants:
 	SIM_MUTANTS=all $(GO) test -count=1 -v -timeout 2h -run '^TestMutants$$' ./fuzz/sim

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 	"time"
-	_ "time/tzdata" // zones with their clock changes, wherever the simulation runs
+	_ "time/tzdata" // time zone data, independent of the machine
 
 	"pingpost/engine"
 	"pingpost/engine/market"
@@ -18,10 +18,10 @@ import (
 	"pingpost/engine/market/fingerprint"
 )
 
-// secret keys the hashes of the exchange.
+// secret keys the exchange's hashes.
 var secret = [32]byte{4, 5, 6}
 
-// configuration is the market as the engine is given it.
+// configuration returns the market as the engine's configuration.
 func (t *terms) configuration(tb testing.TB) engine.Configuration {
 	tb.Helper()
 	c := &market.Catalog{
@@ -69,7 +69,7 @@ func (t *terms) configuration(tb testing.TB) engine.Configuration {
 	return conf
 }
 
-// lineup lists a campaign's seats in their order, or those of all.
+// lineup lists a campaign's filter sets in order, or all if campaign is empty.
 func (t *terms) lineup(campaign string) (seats []line) {
 	for place, l := range t.seats {
 		_, known := t.buyers[place[1]]
@@ -183,7 +183,7 @@ func filtersOf(tb testing.TB, mapping *market.Mapping, l line) []market.Filter {
 	})}
 }
 
-// scheduleOf reads hours such as America/New_York;Mon-Fri_08:00-18:00;Sat_10:00-12:00.
+// scheduleOf parses opening hours such as America/New_York;Mon-Fri_08:00-18:00;Sat_10:00-12:00.
 func scheduleOf(tb testing.TB, l line) *calendar.Schedule {
 	tb.Helper()
 	zone, hours, ok := strings.Cut(l.said["hours"], ";")
@@ -205,7 +205,7 @@ func capsOf(l line, scope market.CapScope, zone string) (built []*market.Cap) {
 	return built
 }
 
-// phoneOf is a person's phone, emailOf the address, as suppliers send them.
+// phoneOf and emailOf return a person's phone and e-mail as suppliers send them.
 func phoneOf(person string) string {
 	return fmt.Sprintf("415%07d", 2_000_000+moneyOf(person)/1_000_000)
 }

@@ -5,24 +5,23 @@ import (
 	"time"
 )
 
-// postTimeout is how long an attempt to post may take.
+// postTimeout is the timeout of an attempt to post.
 const postTimeout = 10 * time.Second
 
-// conduct is how buyers behave by now: what the last line about each of them
-// says. Both the simulated buyers and the model go by it, each by a copy of its
-// own, so that neither learns anything through the engine.
+// conduct is the buyers' current behavior, by the last line about each. The simulated buyers
+// and the model each have a copy, so that neither learns through the engine.
 type conduct struct {
-	posts, pings map[string]line
-	deaf         map[string]int64 // until when suppliers acknowledge no event
+	posts, pings   map[string]line
+	rejectingUntil map[string]int64 // end of the time in which a supplier rejects webhooks
 }
 
 func newConduct() *conduct {
 	return &conduct{map[string]line{}, map[string]line{}, map[string]int64{}}
 }
 
-// take makes a line part of it; false: it says nothing of conduct. Nobody is deaf
-// for longer than two days in a week, so that no endpoint is switched off.
-func (c *conduct) take(l line, now int64) bool {
+// applyLine applies a line. It returns false if the line is not about behavior. A supplier rejects
+// webhooks for at most two days a week, so that the exchange never disables its webhook.
+func (c *conduct) applyLine(l line, now int64) bool {
 	switch l.verb {
 	case "answers":
 		c.posts[l.at(0)] = l
@@ -30,10 +29,10 @@ func (c *conduct) take(l line, now int64) bool {
 		c.pings[l.at(0)] = l
 	case "hears":
 		const day = int64(24 * time.Hour)
-		if until := c.deaf[l.at(0)]; l.at(1) == "nothing" && now > until+5*day {
-			c.deaf[l.at(0)] = now + 2*day
+		if until := c.rejectingUntil[l.at(0)]; l.at(1) == "nothing" && now > until+5*day {
+			c.rejectingUntil[l.at(0)] = now + 2*day
 		} else if l.at(1) != "nothing" {
-			c.deaf[l.at(0)] = min(until, now)
+			c.rejectingUntil[l.at(0)] = min(until, now)
 		}
 	default:
 		return false
@@ -41,11 +40,11 @@ func (c *conduct) take(l line, now int64) bool {
 	return true
 }
 
-// reply is how one attempt to post is met.
+// reply is the result of one attempt to post.
 type reply struct {
-	after time.Duration // over the timeout: it hangs
+	after time.Duration // longer than the timeout: the buyer hangs
 	what  string        // accept refuse forbid fail forget unreached busy
-	again time.Duration // of busy: when it may be tried again
+	again time.Duration // Retry-After of busy
 }
 
 func (c *conduct) post(buyer string) reply {
@@ -61,8 +60,8 @@ func (c *conduct) post(buyer string) reply {
 	return r
 }
 
-// forgetful is how a buyer answers that takes a lead, closes without a byte, and
-// refuses each repeat.
+// forgetful returns the result of a buyer that accepts a lead, closes the connection without an
+// answer, and refuses each repeat.
 func forgetful(again bool) string {
 	if again {
 		return "refuse"
@@ -70,7 +69,7 @@ func forgetful(again bool) string {
 	return "fail"
 }
 
-// offer is how one ping is met.
+// offer is the result of one ping.
 type offer struct {
 	after  time.Duration
 	what   string // bid none error garbage throttle euro hang

@@ -1,34 +1,31 @@
-// Package sim plays years of an exchange in minutes, and holds each step of them
-// against a model.
+// Package sim runs years of an exchange in minutes and compares each step with a model.
 //
-// The engine is the real one. What stands around it is simulated: a clock that
-// jumps (a bubble of testing/synctest), a log that dies before or after any fact,
-// snapshots at any time, restarts from snapshot and log or from the log alone,
-// buyers that accept, refuse, fail, hang, are busy, cannot be reached or bid by a
-// rule, and suppliers that do not hear. A seed makes a market and what happens to
-// it: leads, repeats, auctions and the sales after them, reports, returns,
-// top-ups, pauses, users and their tokens, persons who are erased, other terms, clock changes, ends of windows.
+// The engine is the real one; its environment is simulated. The clock jumps (a bubble of
+// testing/synctest). The log dies before or after any event. Snapshots happen at any time, and
+// restarts use snapshot and log, or the log alone. Buyers accept, refuse, fail, hang, are busy
+// or unreachable, or bid by a rule. Suppliers may fail to receive webhooks. A seed generates a
+// market and its history: leads, repeats, auctions and sales at their bids, status reports,
+// returns, top-ups, pauses, users and tokens, erasures, configuration changes, clock changes
+// and ends of windows.
 //
-// Beside it goes a model: the contract in plain maps, one step after the other,
-// without a line of the engine. After each step the answer, the money, the leads
-// that are on their way and what suppliers were told must be the same; at each
-// restart, and now and then, all leads, the room in all caps, all statements, and
-// the state by the log alone, with the snapshot, and live. Everybody's looks at all leads
-// must be the model's; nobody whom the log has erased may be had from it or be sent again,
-// though the keys come from an older copy, and everybody else must.
+// The model implements the contract in plain maps, step by step, without code of the engine.
+// After each step, the answer, the money, the open deliveries and the sent webhooks must be
+// equal. At each restart, and sometimes between, all leads, free caps and statements must be
+// equal, and so must the state from the log alone, from the snapshot, and live. Every lookup of
+// every lead must match the model. An erased person must not be recoverable or sent again, even
+// with lead keys from an older copy; all other persons must be recoverable.
 //
-// A history is text, a line a step. One that fails is shortened until nothing can
-// be left out, and printed; as a file in testdata it is played with every test.
+// A history is text with one line per step. A failing history is reduced until no step can be
+// removed, and printed. As a file in testdata it runs with every test.
 //
-// A second mode sends requests side by side while the log is slow. There the
-// model looks for an order, one after the other, that explains all the answers.
+// A second mode sends concurrent requests while the log is slow. The model then searches for a
+// sequential order that explains all answers.
 //
-// Rejected: a scheduler of our own. The bubble knows when everyone waits, and the
-// engine needs no other build for it. Rejected: what the model cannot foresee left
-// unchecked. Where the contract leaves the exchange a choice (where turns begin,
-// jitter, whether a failing buyer is spared) the model takes what it saw, if that
-// is one of the choices, and holds the exchange to it from then on.
+// Rejected: our own scheduler, because the bubble knows when every goroutine waits, and the
+// engine needs no special build for it. Rejected: ignoring results that the model cannot
+// predict. Where the contract leaves a choice (the start of turns, jitter, whether a failing
+// buyer is spared), the model accepts an allowed choice, and expects the exchange to keep it.
 //
-// The simulation is tested too: mutants of the engine, each with a fault such as
-// a window that begins 24 hours after the last one, must be found.
+// The simulation is tested too: it must detect mutants of the engine, such as a window that
+// begins 24 hours after the last one.
 package sim

@@ -14,8 +14,8 @@ import (
 
 func erased(found, left int) string { return fmt.Sprintf("erased %d left %d", found-left, left) }
 
-// erase does what the exchange does that is asked to erase a person: it finds the leads
-// in the log, erases them, waits for those that are on their way, and tries again.
+// erase does the exchange's part of an erasure: it finds the leads in the log, erases them,
+// waits for open deliveries, and tries again.
 func (x *exchange) erase(l line) string {
 	found, err := x.find(l)
 	if err != nil {
@@ -36,7 +36,7 @@ func (x *exchange) erase(l line) string {
 	return erased(len(found), len(left))
 }
 
-// find looks through the log, and opens every lead for it.
+// find decrypts every lead in the log and returns the person's leads.
 func (x *exchange) find(l line) (found []engine.EncryptedLead, err error) {
 	phone, email := []byte("+1"+phoneOf(l.said["phone"])), []byte(emailOf(l.said["email"]))
 	var decoder event.Decoder
@@ -69,10 +69,10 @@ func (x *exchange) find(l line) (found []engine.EncryptedLead, err error) {
 	return found, nil
 }
 
-// forgotten sees that the keys of all who were erased are gone, and tells the world, which
-// is not to get them any more.
-func (p *play) forgotten() string {
-	for label := range p.m.gone {
+// checkErasedKeys checks that the keys of all erased leads are gone. It tells the simulated buyers
+// that they must not receive these leads again.
+func (p *play) checkErasedKeys() string {
+	for label := range p.m.erased {
 		if !p.x.keys.IsErased(p.x.slots[label]) {
 			return fmt.Sprintf("lead %s was erased, and its key is there", label)
 		}
@@ -80,17 +80,17 @@ func (p *play) forgotten() string {
 			return fmt.Sprintf("lead %s was erased, and memory has what was to be sent", label)
 		}
 		p.x.world.mu.Lock()
-		p.x.world.gone[p.x.ids[label].String()] = true
+		p.x.world.erased[p.x.ids[label].String()] = true
 		p.x.world.mu.Unlock()
 	}
 	return ""
 }
 
-// tells are how a text could tell who a person of a history is.
-var tells = []string{"+1415200", "4152000", "@example.com"}
+// personalTexts are texts that identify a person of a history.
+var personalTexts = []string{"+1415200", "4152000", "@example.com"}
 
 func personIn(text []byte) bool {
-	for _, word := range tells {
+	for _, word := range personalTexts {
 		if bytes.Contains(text, []byte(word)) {
 			return true
 		}
@@ -98,8 +98,8 @@ func personIn(text []byte) bool {
 	return false
 }
 
-// auditPersons sees that nobody lies open in the log or in a snapshot, that whoever was
-// erased cannot be had from either, and that everybody else can.
+// auditPersons checks that no person is readable in the log or in a snapshot, that no erased
+// person can be decrypted, and that all others can.
 func (p *play) auditPersons() string {
 	if personIn(p.x.disk.snapshot) {
 		return "a person lies open in the snapshot"
@@ -134,10 +134,10 @@ func (p *play) auditPart(id market.LeadID, slot uint64, sealed []byte) string {
 	plain, err := p.x.keys.Open(nil, slot, id, sealed)
 	switch {
 	case l == nil:
-		return fmt.Sprintf("nobody knows of lead %s", label)
-	case p.m.gone[label] && !errors.Is(err, engine.ErrErased):
+		return fmt.Sprintf("the log has no lead %s", label)
+	case p.m.erased[label] && !errors.Is(err, engine.ErrErased):
 		return fmt.Sprintf("lead %s was erased, and can be opened: %q, %v", label, plain, err)
-	case p.m.gone[label]:
+	case p.m.erased[label]:
 		return ""
 	case err != nil || !bytes.Contains(plain, []byte(phoneOf(l.phone))):
 		return fmt.Sprintf("lead %s was not erased, and cannot be opened: %q, %v", label, plain, err)
@@ -145,9 +145,9 @@ func (p *play) auditPart(id market.LeadID, slot uint64, sealed []byte) string {
 	return ""
 }
 
-// auditLooks has suppliers and buyers look at every lead: whoever may is shown it as the
-// model has it, erased or not, and nobody is shown who it is.
-func (p *play) auditLooks() string {
+// auditLookups looks up every lead as suppliers and buyers. Authorized callers must see the
+// model's state, erased or not, and no caller may see personal data.
+func (p *play) auditLookups() string {
 	e := p.x.engine
 	for _, l := range p.m.leads {
 		if l.status == "open" || p.m.now-l.received >= memoryOf {
@@ -170,7 +170,7 @@ func (p *play) auditLooks() string {
 	return ""
 }
 
-// shown is what is wrong with a look; empty: nothing.
+// shown returns the fault of a lookup, or "".
 func (l *lead) shown(look *engine.LeadView, err error, may bool, price int64) string {
 	if !may {
 		if !errors.Is(err, engine.ErrNotFound) {

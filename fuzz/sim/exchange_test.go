@@ -16,8 +16,7 @@ import (
 	"pingpost/internal/timer"
 )
 
-// exchange is the real engine, one process after the other over one disk, among
-// simulated endpoints.
+// exchange is the real engine over several processes, one disk, and simulated endpoints.
 type exchange struct {
 	tb    testing.TB
 	disk  *disk
@@ -25,28 +24,28 @@ type exchange struct {
 	terms *terms
 	keys  *sealtest.Sealer
 
-	engine *engine.Engine
-	state  *state.State
-	log    *log
-	dead   chan struct{} // closed when the process dies
-	dying  *sync.Once
-	mailed chan struct{} // closed when nobody tells of events any more
-	quiet  chan struct{} // closed to bring that about
-	graves sync.WaitGroup
+	engine          *engine.Engine
+	state           *state.State
+	log             *log
+	dead            chan struct{} // closed when the process dies
+	dying           *sync.Once
+	webhooksStopped chan struct{} // closed when webhook delivery has stopped
+	stopWebhookLoop chan struct{} // closed to stop webhook delivery
+	graves          sync.WaitGroup
 
-	drawn    uint64
-	requests map[market.RequestID]string // by label
-	ids      map[string]market.LeadID
-	labels   map[market.LeadID]string
-	takers   map[string][]string // of a lead, one after the other
-	slots    map[string]uint64   // of its key, by label
-	scanned  int
-	decoder  event.Decoder
-	pings    map[string]engine.PingAnswer
-	drawing  sync.Mutex
+	drawn        uint64
+	requests     map[market.RequestID]string // by label
+	ids          map[string]market.LeadID
+	labels       map[market.LeadID]string
+	buyersOfLead map[string][]string // buyers of a lead in order
+	slots        map[string]uint64   // key slots by label
+	scanned      int
+	decoder      event.Decoder
+	pings        map[string]engine.PingAnswer
+	drawing      sync.Mutex
 }
 
-// clock is that of package time: virtual in a bubble.
+// clock is the clock of package time, which is virtual in a bubble.
 type clock struct{}
 
 func (clock) Now() int64 { return time.Now().UnixNano() }
@@ -60,13 +59,13 @@ func newExchange(tb testing.TB) *exchange {
 		keys: sealtest.New(),
 		tb:   tb, disk: &disk{}, world: newWorld(), terms: newTerms(),
 		requests: map[market.RequestID]string{}, ids: map[string]market.LeadID{}, labels: map[market.LeadID]string{},
-		pings: map[string]engine.PingAnswer{}, takers: map[string][]string{}, slots: map[string]uint64{},
+		pings: map[string]engine.PingAnswer{}, buyersOfLead: map[string][]string{}, slots: map[string]uint64{},
 	}
 }
 
-// rise starts a process on what the disk has; from the newest snapshot, if there
-// is one and plain does not say otherwise. Both ways must come to the same.
-func (x *exchange) rise(plain bool) error {
+// startProcess starts a process on the disk's content: from the newest snapshot, unless plain is set or
+// there is none. Both ways must give the same state.
+func (x *exchange) startProcess(plain bool) error {
 	whole, err := x.replayed(false)
 	if err != nil {
 		return err
@@ -91,14 +90,14 @@ func (x *exchange) rise(plain bool) error {
 	if err := x.engine.Recover(); err != nil {
 		return err
 	}
-	x.speak()
+	x.startWebhooks()
 	return nil
 }
 
-// options are the engine's ports.
+// options returns the engine's ports.
 func (x *exchange) options(dead <-chan struct{}) engine.Options {
 	return engine.Options{
-		State: x.state, Log: x.log, History: x.log, Buyers: ends{x.world, dead}, Clock: clock{}, Entropy: x.entropy, Secret: secret, Sealer: x.keys.StartAbove(x.state.HighestSlot()),
+		State: x.state, Log: x.log, History: x.log, Buyers: endpoints{x.world, dead}, Clock: clock{}, Entropy: x.entropy, Secret: secret, Sealer: x.keys.StartAbove(x.state.HighestSlot()),
 	}
 }
 
@@ -107,7 +106,7 @@ func (x *exchange) configure() error {
 	return x.engine.Configure(x.terms.configuration(x.tb))
 }
 
-// replayed is the state that the disk makes.
+// replayed returns the state from the disk, with or without the snapshot.
 func (x *exchange) replayed(snapshot bool) (*state.State, error) {
 	s, from := state.New(), uint64(0)
 	if snapshot {
@@ -130,7 +129,7 @@ func (x *exchange) replayed(snapshot bool) (*state.State, error) {
 	return s, nil
 }
 
-// entropy gives ever new bytes, the same in each run.
+// entropy returns new bytes, the same in each run.
 func (x *exchange) entropy(p []byte) {
 	x.drawing.Lock()
 	defer x.drawing.Unlock()
@@ -142,42 +141,42 @@ func (x *exchange) entropy(p []byte) {
 	}
 }
 
-// speak has somebody tell suppliers of events, hush nobody.
-func (x *exchange) speak() {
-	x.quiet, x.mailed = make(chan struct{}), make(chan struct{})
+// startWebhooks starts webhook delivery; stopWebhooks stops it.
+func (x *exchange) startWebhooks() {
+	x.stopWebhookLoop, x.webhooksStopped = make(chan struct{}), make(chan struct{})
 	go func(e *engine.Engine, quiet, mailed chan struct{}) {
 		defer close(mailed)
-		x.world.mail(e, quiet)
-	}(x.engine, x.quiet, x.mailed)
+		x.world.runWebhooks(e, quiet)
+	}(x.engine, x.stopWebhookLoop, x.webhooksStopped)
 }
 
-func (x *exchange) hush() {
-	if x.quiet != nil {
-		close(x.quiet)
-		<-x.mailed
-		x.quiet = nil
+func (x *exchange) stopWebhooks() {
+	if x.stopWebhookLoop != nil {
+		close(x.stopWebhookLoop)
+		<-x.webhooksStopped
+		x.stopWebhookLoop = nil
 	}
 }
 
-// die ends the process at this instant; what is left of it reaches nothing.
-func (x *exchange) die() {
+// killProcess kills the process now. Its remaining goroutines reach no endpoint.
+func (x *exchange) killProcess() {
 	x.log.kill()
 	x.dying.Do(func() { close(x.dead) })
 	e, l := x.engine, x.log
 	x.graves.Go(func() { e.Close(); l.close() })
-	x.hush()
+	x.stopWebhooks()
 	x.graves.Wait()
 }
 
-// stop ends the process in order.
+// stop stops the process in order.
 func (x *exchange) stop() {
-	x.hush()
+	x.stopWebhooks()
 	x.engine.Close()
 	x.log.close()
 	x.dying.Do(func() { close(x.dead) })
 }
 
-// snapshot is taken of the live state.
+// snapshot writes a snapshot of the live state.
 func (x *exchange) snapshot() error {
 	var buffer bytes.Buffer
 	oldest, _, err := x.state.WriteSnapshot(&buffer)
@@ -187,7 +186,7 @@ func (x *exchange) snapshot() error {
 	return err
 }
 
-// request draws a request's identifier for a label.
+// request draws the request id for a label.
 func (x *exchange) request(label string) (id market.RequestID) {
 	x.drawing.Lock()
 	defer x.drawing.Unlock()
@@ -200,7 +199,7 @@ func (x *exchange) request(label string) (id market.RequestID) {
 	return id
 }
 
-// scan learns from the log which lead has which label, and who was to get it.
+// scan reads labels and buyers of the leads from the log.
 func (x *exchange) scan() error {
 	all := x.disk.all()
 	for ; x.scanned < len(all); x.scanned++ {
@@ -212,17 +211,17 @@ func (x *exchange) scan() error {
 		case *event.LeadDecided:
 			label := x.requests[fact.Request]
 			x.ids[label], x.labels[fact.Lead], x.slots[label] = fact.Lead, label, fact.Slot
-			x.goes(label, fact.Sale.Buyer)
+			x.recordBuyer(label, fact.Sale.Buyer)
 		case *event.PostSettled:
-			x.goes(x.labels[fact.Lead], fact.Next.Buyer)
+			x.recordBuyer(x.labels[fact.Lead], fact.Next.Buyer)
 		}
 	}
 	return nil
 }
 
-// goes notes to whom a lead goes next.
-func (x *exchange) goes(label string, buyer market.Ref) {
+// recordBuyer records the next buyer of a lead.
+func (x *exchange) recordBuyer(label string, buyer market.Ref) {
 	if buyer != 0 {
-		x.takers[label] = append(x.takers[label], x.state.NameOf(event.NameBuyer, buyer))
+		x.buyersOfLead[label] = append(x.buyersOfLead[label], x.state.NameOf(event.NameBuyer, buyer))
 	}
 }

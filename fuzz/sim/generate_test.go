@@ -9,41 +9,39 @@ import (
 	"time"
 )
 
-// generator makes a history by chance: a market, then what happens to it. It
-// knows nothing of how any of it ends.
+// generator generates a random history: a market and its events. It does not know the results.
 type generator struct {
 	*rand.Rand
-	history []line
-	now     time.Time // about: requests take their time
-	end     time.Time
-	next    int // label
-	buyers  []string
-	camps   []string // campaigns
-	bidding []string // those of them that hold auctions
-	named   map[string]line
-	leads   []string // labels
-	keyed   []string
-	sent    map[string]time.Time // about when
-	asks    []line
+	history   []line
+	now       time.Time // approximate, because requests take time
+	end       time.Time
+	next      int // next label
+	buyers    []string
+	campaigns []string // campaigns
+	bidding   []string // campaigns with auctions
+	named     map[string]line
+	leads     []string // labels
+	keyed     []string
+	sent      map[string]time.Time // approximate times
+	asks      []line
 }
 
-// zones are those with clock changes of every kind, and without.
+// zones are time zones with every kind of clock change, and without.
 var zones = []string{
 	"UTC", "America/New_York", "America/Los_Angeles", "Europe/Berlin", "Australia/Sydney", "America/Santiago",
 	"Asia/Kolkata", "Africa/Cairo", "America/Havana", "America/St_Johns", "Pacific/Chatham",
 }
 
-// nearly are instants around which something begins or ends: a clock change, a
-// month, a year.
-var nearly = []string{
+// boundaryDates are dates near a clock change or the end of a month or a year.
+var boundaryDates = []string{
 	"2026-03-08", "2026-03-29", "2026-10-25", "2026-11-01", "2026-04-05", "2026-10-04", "2026-12-31", "2028-02-28",
 	"2026-04-24", "2026-10-29", "2026-09-06", "2027-06-30", "2026-03-08", "2024-12-29",
 }
 
-// generate makes the history of a seed, so many days long.
+// generate returns the history of a seed with so many days.
 func generate(seed uint64, days int) []line {
 	g := &generator{Rand: rand.New(rand.NewPCG(seed, 12)), named: map[string]line{}, sent: map[string]time.Time{}}
-	day, err := time.Parse(time.DateOnly, nearly[g.IntN(len(nearly))])
+	day, err := time.Parse(time.DateOnly, boundaryDates[g.IntN(len(boundaryDates))])
 	if err != nil {
 		panic(err)
 	}
@@ -52,7 +50,7 @@ func generate(seed uint64, days int) []line {
 	g.market()
 	g.history = append(g.history, step("begin", "", "at", g.now.Format(time.RFC3339Nano)))
 	for g.now.Before(g.end) {
-		g.add(g.happening())
+		g.add(g.nextStep())
 	}
 	return g.history
 }
@@ -79,8 +77,8 @@ func (g *generator) add(l line) {
 	g.history = append(g.history, l)
 }
 
-// boundary is an instant to come at which a window or opening hours begin or end
-// somewhere, or next to it.
+// boundary returns a future instant at or next to the start or end of a window or of opening
+// hours.
 func (g *generator) boundary() time.Time {
 	zone := zoneOf(zones[g.IntN(len(zones))])
 	t := g.now.Add(15 * time.Second).In(zone)
@@ -96,24 +94,23 @@ func (g *generator) boundary() time.Time {
 	}
 	t = t.Add([]time.Duration{-time.Millisecond, -1, 0, 0, 1, time.Second}[g.IntN(6)])
 	if t.Before(g.now.Add(10 * time.Second)) {
-		t = g.now.Add(10 * time.Second) // an hour that comes twice
+		t = g.now.Add(10 * time.Second) // an hour that occurs twice
 	}
 	return t.UTC()
 }
 
-// one is one of some words; most of the lists have empty ones, for what is not
-// said.
-func (g *generator) one(words ...string) string { return words[g.IntN(len(words))] }
+// pickWord returns a random word. An empty word leaves the value out.
+func (g *generator) pickWord(words ...string) string { return words[g.IntN(len(words))] }
 
 func (g *generator) dollars(from, to int) string {
-	return strconv.Itoa(from+g.IntN(to-from)) + g.one("", "", ".5", ".25", ".000001", ".333333")
+	return strconv.Itoa(from+g.IntN(to-from)) + g.pickWord("", "", ".5", ".25", ".000001", ".333333")
 }
 
 func (g *generator) caps() string {
 	var all []string
 	seen := map[string]bool{}
 	for range g.IntN(3) {
-		unit, period, zone := g.one("count", "count", "money"), g.one("hour", "day", "day", "week", "month", "total"), g.one(zones...)
+		unit, period, zone := g.pickWord("count", "count", "money"), g.pickWord("hour", "day", "day", "week", "month", "total"), g.pickWord(zones...)
 		name := unit + period + zone
 		if seen[name] {
 			continue
@@ -133,10 +130,10 @@ func (g *generator) hours() string {
 	if g.IntN(3) > 0 {
 		return ""
 	}
-	return g.one(zones...) + ";" + g.one("Mon-Fri_08:00-18:00", "Mon-Sun_00:00-12:00", "Fri-Mon_01:00-24:00", "Mon-Fri_08:00-12:00;Sat-Sun_02:00-03:00")
+	return g.pickWord(zones...) + ";" + g.pickWord("Mon-Fri_08:00-18:00", "Mon-Sun_00:00-12:00", "Fri-Mon_01:00-24:00", "Mon-Fri_08:00-12:00;Sat-Sun_02:00-03:00")
 }
 
-// term puts a line of the market in force, and remembers it to be changed.
+// term applies a line of the market, and remembers it for later changes.
 func (g *generator) term(l line) line {
 	for name, value := range l.said {
 		if value == "" {
@@ -156,11 +153,11 @@ func (g *generator) market() {
 		g.history = append(g.history, g.term(g.buyer(name)))
 	}
 	for i, method := range []string{"waterfall", "round_robin", "weighted", "ping_post"} {
-		if g.IntN(4) == 0 && len(g.camps) > 0 {
+		if g.IntN(4) == 0 && len(g.campaigns) > 0 {
 			continue
 		}
 		name := []string{"auto", "home", "life", "pets"}[i]
-		g.camps = append(g.camps, name)
+		g.campaigns = append(g.campaigns, name)
 		if method == "ping_post" {
 			g.bidding = append(g.bidding, name)
 		}
@@ -174,27 +171,27 @@ func (g *generator) market() {
 }
 
 func (g *generator) buyer(name string) line {
-	l := step("buyer", name, "posts", g.one("", "yes", "yes"), "certain", g.one("", "", "yes"), "once", g.one("", "", "", "yes"), "pings", "yes", "caps", g.caps(), "hours", g.hours(), "zone", g.one(zones...), "refuses", g.one("", "", "dnc"))
+	l := step("buyer", name, "posts", g.pickWord("", "yes", "yes"), "certain", g.pickWord("", "", "yes"), "once", g.pickWord("", "", "", "yes"), "pings", "yes", "caps", g.caps(), "hours", g.hours(), "zone", g.pickWord(zones...), "refuses", g.pickWord("", "", "dnc"))
 	if g.IntN(2) == 0 {
-		l.said["funds"], l.said["credit"] = g.dollars(50, 400), g.one("0", "15.5")
+		l.said["funds"], l.said["credit"] = g.dollars(50, 400), g.pickWord("0", "15.5")
 	}
 	return l
 }
 
 func (g *generator) campaign(name, method string) line {
-	l := step("campaign", name+" "+method, "zone", g.one(zones...), "floor", g.one("", "4", "8"), "caps", g.one("", g.caps()),
-		"duplicates", g.one("", "1h", "24h", "720h"), "match", g.one("", "phone", "email", "all"), "scope", g.one("", "", "buyer"),
-		"refuses", g.one("", "", "dnc"), "vehicles", g.one("", "", "", "1"), "returns", g.one("", "48h", "336h"), "manual", g.one("", "", "yes"),
-		"capback", g.one("", "yes"), "reverse", g.one("", "yes"), "returnshare", g.one("", "", "0.5"))
+	l := step("campaign", name+" "+method, "zone", g.pickWord(zones...), "floor", g.pickWord("", "4", "8"), "caps", g.pickWord("", g.caps()),
+		"duplicates", g.pickWord("", "1h", "24h", "720h"), "match", g.pickWord("", "phone", "email", "all"), "scope", g.pickWord("", "", "buyer"),
+		"refuses", g.pickWord("", "", "dnc"), "vehicles", g.pickWord("", "", "", "1"), "returns", g.pickWord("", "48h", "336h"), "manual", g.pickWord("", "", "yes"),
+		"capback", g.pickWord("", "yes"), "reverse", g.pickWord("", "yes"), "returnshare", g.pickWord("", "", "0.5"))
 	if g.IntN(3) == 0 {
-		l.said["fixed"] = g.one("3.5", "8")
+		l.said["fixed"] = g.pickWord("3.5", "8")
 	} else {
-		l.said["share"] = g.one("0.8", "0.333333", "1", "0.999999")
+		l.said["share"] = g.pickWord("0.8", "0.333333", "1", "0.999999")
 	}
 	return l
 }
 
 func (g *generator) seat(campaign, buyer string, priority int) line {
 	return step("seat", campaign+" "+buyer, "price", g.dollars(5, 15), "weight", fmt.Sprint(1+g.IntN(4)), "priority", fmt.Sprint(priority),
-		"states", g.one("", "", "CA,NY", "CA"), "caps", g.one("", g.caps()), "vehicles", g.one("", "", "", "2"), "hours", g.one("", "", g.hours()))
+		"states", g.pickWord("", "", "CA,NY", "CA"), "caps", g.pickWord("", g.caps()), "vehicles", g.pickWord("", "", "", "2"), "hours", g.pickWord("", "", g.hours()))
 }

@@ -10,13 +10,12 @@ import (
 	"time"
 )
 
-// line is one step of a history, or one term of its market, in words such as
+// line is one step of a history, or one line of its market, such as
 //
 //	+1h30m lead #12 acme auto phone=12 state=CA key=k12
 //
-// that is: how long after the step before it, a verb, what it is about, and what
-// is said of it. A history is its lines and nothing else, so whatever fails can
-// be printed, shortened and run again.
+// with the time since the previous step, a verb, its objects, and its values. A history
+// consists of lines only, so every failure can be printed, reduced and replayed.
 type line struct {
 	after time.Duration
 	verb  string
@@ -32,8 +31,7 @@ func (l line) String() string {
 	return strings.Join(words, " ")
 }
 
-// parseHistory reads lines; empty ones and those that begin with two slashes are
-// passed over.
+// parseHistory parses lines. It skips empty lines and lines that begin with two slashes.
 func parseHistory(text string) (history []line, err error) {
 	for number, row := range strings.Split(text, "\n") {
 		words := strings.Fields(row)
@@ -72,7 +70,7 @@ func printHistory(history []line) string {
 	return text.String()
 }
 
-// step makes a line: step("lead", "#1 acme auto", "state", "CA").
+// step returns a line: step("lead", "#1 acme auto", "state", "CA").
 func step(verb, about string, pairs ...string) line {
 	l := line{verb: verb, about: strings.Fields(about), said: map[string]string{}}
 	for i := 0; i < len(pairs); i += 2 {
@@ -83,7 +81,7 @@ func step(verb, about string, pairs ...string) line {
 	return l
 }
 
-// at is what the line is about, in its place; empty: nothing.
+// at returns the object with the index, or "".
 func (l line) at(i int) string {
 	if i < len(l.about) {
 		return l.about[i]
@@ -118,7 +116,7 @@ func (l line) list(name string) []string {
 	return strings.Split(l.said[name], ",")
 }
 
-// moneyOf reads a decimal amount into millionths; what is none is nothing.
+// moneyOf parses a decimal amount into millionths. It returns 0 for an invalid one.
 func moneyOf(text string) int64 {
 	sign := int64(1)
 	if rest, ok := strings.CutPrefix(text, "-"); ok {
@@ -132,7 +130,7 @@ func moneyOf(text string) int64 {
 	return sign * n
 }
 
-// amount is moneyOf's other way.
+// amount is the inverse of moneyOf.
 func amount(n int64) string {
 	sign := ""
 	if n < 0 {

@@ -9,13 +9,12 @@ import (
 	"pingpost/engine"
 )
 
-// disk is what outlives a process: the entries of the log that are durable, and
-// the newest snapshot.
+// disk outlives the processes: the durable log entries and the newest snapshot.
 type disk struct {
 	mu       sync.Mutex
 	entries  []entry
 	snapshot []byte
-	oldest   uint64 // the log is needed from after here on
+	oldest   uint64 // the log is needed from the next entry on
 }
 
 type entry struct {
@@ -25,12 +24,11 @@ type entry struct {
 
 var errDead = errors.New("the process is dead")
 
-// log is one process's log. What is offered waits for a goroutine that makes it
-// durable, as one batch what has queued meanwhile, and tells of it. A dead one
-// takes nothing, and what it had not made durable is lost.
+// log is the log of one process. A goroutine makes queued events durable in batches and reports
+// them. A dead log rejects new events and loses the queued ones.
 //
-// die is told once, when the process dies by what the log does: left entries
-// become durable and no more; with unheard, nobody hears of the last one.
+// If die is set, the process dies by an action of the log: left more events become durable.
+// With unheard, the last of these is not reported.
 type log struct {
 	disk *disk
 	die  func()
@@ -38,7 +36,7 @@ type log struct {
 	over chan struct{}
 
 	mu      sync.Mutex
-	slow    time.Duration // that a batch takes
+	slow    time.Duration // duration of a batch
 	queue   []queued
 	dead    bool
 	closed  bool
@@ -90,7 +88,7 @@ func (l *log) run() {
 	}
 }
 
-// batch makes durable what has queued.
+// batch makes the queued events durable.
 func (l *log) batch() (more bool) {
 	l.mu.Lock()
 	all := l.queue
@@ -115,8 +113,8 @@ func (l *log) batch() (more bool) {
 	return true
 }
 
-// store makes an entry durable, unless the process dies first; told: it lives to
-// say so.
+// store makes an event durable unless the process dies first. told is false if the process dies
+// before it can report the event.
 func (l *log) store(data []byte) (seq uint64, at int64, told bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -143,7 +141,7 @@ func (l *log) fail(rest []queued) {
 	}
 }
 
-// kill loses what is queued.
+// kill discards the queue.
 func (l *log) kill() {
 	l.mu.Lock()
 	l.dead = true
@@ -151,15 +149,14 @@ func (l *log) kill() {
 	l.mu.Unlock()
 }
 
-// arm lets so many entries become durable before the process dies; negative: it
-// lives on.
+// arm makes the process die after so many durable events; negative: never.
 func (l *log) arm(left int, unheard bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.sure, l.left, l.unheard = left >= 0, left, unheard
 }
 
-// close makes durable what is queued and ends the goroutine.
+// close makes the queue durable and ends the goroutine.
 func (l *log) close() {
 	l.mu.Lock()
 	l.closed = true
@@ -168,7 +165,7 @@ func (l *log) close() {
 	<-l.over
 }
 
-// At is the log as history.
+// At returns an entry of the history.
 func (l *log) At(seq uint64) ([]byte, error) {
 	l.disk.mu.Lock()
 	defer l.disk.mu.Unlock()

@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// offered is an auction that was told: what can be taken up of it, by whom.
-type offered struct {
+// answeredAuction is an auction whose bids were answered, and may be used for a sale.
+type answeredAuction struct {
 	name, campaign, supplier string
 	line                     line
-	bids                     []*candidate // that stand, best first
+	bids                     []*candidate // acceptable bids, best first
 	payouts                  map[string]int64
 	until                    int64
 	soldTo                   string
@@ -20,7 +20,7 @@ type offered struct {
 
 const auctionTime = int64(2 * time.Second)
 
-// floorPrice is the least that a sale in the seat can cost.
+// floorPrice returns the lowest possible price of a sale in the filter set.
 func (in *intake) floorPrice(seat line) int64 {
 	c := in.terms.campaigns[in.campaign]
 	if c.at(1) == "ping_post" {
@@ -29,10 +29,9 @@ func (in *intake) floorPrice(seat line) int64 {
 	return seat.money("price")
 }
 
-// auction asks everyone who may be asked, and leaves in who made a bid that
-// stands.
+// auction asks all eligible buyers and keeps the candidates with acceptable bids.
 func (in *intake) auction() {
-	in.held = true
+	in.hadAuction = true
 	if !in.line.has("state") {
 		for _, c := range in.candidates {
 			c.out = "no_state_match"
@@ -52,7 +51,7 @@ func (in *intake) auction() {
 		case !in.terms.buyers[buyer].has("pings"):
 			c.out = "no_bid"
 		case in.failures[buyer] >= 4 && !in.seen.asked[buyer]:
-			c.out = "no_bid" // spared: it has failed a lot lately
+			c.out = "no_bid" // spared because of recent failures
 		default:
 			asked++
 			o := in.conduct.bid(buyer, in.line.at(0))
@@ -78,7 +77,7 @@ func (in *intake) auction() {
 	}
 }
 
-// verdict is what a buyer's answer comes to.
+// verdict returns the result of a buyer's answer.
 func (in *intake) verdict(c *candidate, o offer, began int64) {
 	m, campaign, buyer := in.model, in.terms.campaigns[in.campaign], in.buyerOf(c)
 	failed := true
@@ -117,7 +116,7 @@ func (in *intake) verdict(c *candidate, o offer, began int64) {
 	}
 }
 
-// recheck asks again, after an auction, what may have changed meanwhile.
+// recheck repeats, after an auction, the checks whose results may have changed.
 func (in *intake) recheck() {
 	for _, c := range in.candidates {
 		if c.out == "" {
@@ -126,7 +125,7 @@ func (in *intake) recheck() {
 	}
 }
 
-// ping is an auction that is told: a seller's, or for who asks who is there.
+// ping is a ping or an availability request.
 func (m *model) ping(l line) string {
 	endpoint, name := l.verb, l.verb+" "+l.at(1)+" "+l.at(0)
 	key := keyName(endpoint, l.at(1), l.said["key"])
@@ -145,7 +144,7 @@ func (m *model) ping(l line) string {
 		return "auction_exists"
 	}
 	in := &intake{model: m, line: l, campaign: l.at(2), received: m.now}
-	a := &offered{name: name, campaign: l.at(2), supplier: l.at(1), line: l, until: m.now + ceiling, keep: m.now + remembering, payouts: map[string]int64{}}
+	a := &answeredAuction{name: name, campaign: l.at(2), supplier: l.at(1), line: l, until: m.now + ceiling, keep: m.now + remembering, payouts: map[string]int64{}}
 	began := m.now
 	switch {
 	case !active || c.at(1) != "ping_post":
@@ -157,7 +156,7 @@ func (m *model) ping(l line) string {
 			in.candidates = append(in.candidates, &candidate{seat: seat})
 		}
 		in.auction()
-		a.answer = in.told(a)
+		a.answer = in.auctionAnswer(a)
 	}
 	m.commit(func() {
 		m.auctions[name] = a
@@ -168,8 +167,8 @@ func (m *model) ping(l line) string {
 	return a.answer
 }
 
-// told is what an auction is answered with.
-func (in *intake) told(a *offered) string {
+// auctionAnswer returns the answer to an auction.
+func (in *intake) auctionAnswer(a *answeredAuction) string {
 	for _, c := range in.candidates {
 		if c.out == "" {
 			a.bids = append(a.bids, c)
@@ -195,7 +194,7 @@ func (in *intake) told(a *offered) string {
 	return strings.Join(words, " ")
 }
 
-// choice finds the bid that a lead for a chosen buyer takes up.
+// choice finds the bid that a lead for a chosen buyer uses.
 func (in *intake) choice() (fault string) {
 	a := in.auctions["ask "+in.line.at(1)+" "+in.line.said["ping"]]
 	if a == nil || past(a.keep, in.now) || a.campaign != in.campaign {
@@ -210,8 +209,8 @@ func (in *intake) choice() (fault string) {
 	return "invalid_payload flo_buyer_id:unknown"
 }
 
-// redeem is what stands in the way of a sale at a bid that was told.
-func (in *intake) redeem() (code, reason string) {
+// checkBid returns the reasons against a sale at an earlier bid.
+func (in *intake) checkBid() (code, reason string) {
 	m, a := in.model, in.auctionOf
 	seat, seated := m.terms.seats[[2]string{in.campaign, in.buyerOf(in.picked)}]
 	c := m.terms.campaigns[in.campaign]
@@ -246,9 +245,9 @@ func (in *intake) redeem() (code, reason string) {
 	return "", ""
 }
 
-// takeUp is a lead for a chosen buyer.
-func (in *intake) takeUp() string {
-	code, reason := in.redeem()
+// sellToChosen sells a lead to a chosen buyer.
+func (in *intake) sellToChosen() string {
+	code, reason := in.checkBid()
 	switch {
 	case code != "":
 		in.duplicates = nil
@@ -256,10 +255,10 @@ func (in *intake) takeUp() string {
 	case reason != "":
 		return in.unmatched(reason)
 	}
-	return in.sell()
+	return in.sellToPicked()
 }
 
-// sale is a lead sent for a bid, by POST /v1/post.
+// sale is a lead sent to POST /v1/post.
 func (m *model) sale(label string, l line) string {
 	in := &intake{model: m, line: l, campaign: l.at(2), received: m.now, key: keyName("post", l.at(1), l.said["key"]), chosen: true, seller: true}
 	if used, ok := m.keys[in.key]; ok && !past(used.until, m.now) {
@@ -274,19 +273,19 @@ func (m *model) sale(label string, l line) string {
 	}
 	in.auctionOf, in.picked, in.campaign = a, a.bids[0], a.campaign
 	in.lead = &lead{label: label, campaign: in.campaign, supplier: l.at(1), received: m.now, status: "open"}
-	code, reason := in.redeem()
+	code, reason := in.checkBid()
 	switch {
 	case code != "":
 		return code
 	case reason != "":
 		in.unmatched(reason)
 	default:
-		in.sell()
+		in.sellToPicked()
 	}
-	return m.became(in.lead)
+	return m.outcome(in.lead)
 }
 
-// repeatSale waits with the first one, and hears what has become of its lead.
+// repeatSale waits for the first post with the key, and returns the lead's outcome.
 func (m *model) repeatSale(l *lead) string {
 	due := m.now + ceiling
 	for m.delivering(l) != nil {
@@ -301,7 +300,7 @@ func (m *model) repeatSale(l *lead) string {
 			break
 		}
 	}
-	told := m.became(l)
+	told := m.outcome(l)
 	if !strings.HasPrefix(told, "buyer_") {
 		told += " again"
 	}
@@ -317,8 +316,8 @@ func (m *model) delivering(l *lead) *delivery {
 	return nil
 }
 
-// became is what a seller hears of its lead.
-func (m *model) became(l *lead) string {
+// outcome returns the outcome that a seller sees.
+func (m *model) outcome(l *lead) string {
 	switch l.delivery {
 	case "failed", "released":
 		return "post_rejected " + l.reason

@@ -2,28 +2,27 @@ package sim
 
 import "time"
 
-// erasing is for how long an erasure waits for leads that are on their way. It is no
-// round time, so that nothing else ends in the same instant.
+// erasing is the time that an erasure waits for open deliveries. It is not a round number, so
+// that no other deadline is at the same instant.
 const erasing = 35*time.Second - 17*time.Nanosecond
 
-// erase has a person forgotten: of one lead, or of all leads with a number or an address.
-// Of the rest of the contract it changes nothing: sums, caps, statuses, duplicates and
-// repeated answers are as if it had not been. Only what is left to send cannot be sent
-// any more; so a lead that is on its way is waited for, and left if that takes too long.
+// erase erases a person, by one lead or by phone or e-mail. It does not affect sums, caps,
+// statuses, duplicates and repeated answers. Only data that is still to be sent is lost, so the
+// erasure waits for open deliveries, and leaves such leads out after a timeout.
 func (m *model) erase(l line) string {
 	var found []*lead
 	for _, of := range m.leads {
 		switch {
 		case l.has("lead") && of.label == l.said["lead"],
-			l.has("phone") && of.phone == l.said["phone"] && !m.gone[of.label],
-			l.has("email") && of.email == l.said["email"] && !m.gone[of.label]:
+			l.has("phone") && of.phone == l.said["phone"] && !m.erased[of.label],
+			l.has("email") && of.email == l.said["email"] && !m.erased[of.label]:
 			found = append(found, of)
 		}
 	}
 	if l.has("lead") && len(found) == 0 {
 		return "not found"
 	}
-	open := m.forget(found)
+	open := m.eraseClosed(found)
 	for end := m.now + int64(erasing); m.now < end && m.underWay(open); {
 		next := end
 		for _, d := range m.deliveries {
@@ -33,24 +32,24 @@ func (m *model) erase(l line) string {
 		}
 		m.until(next)
 	}
-	return erased(len(found), len(m.forget(open)))
+	return erased(len(found), len(m.eraseClosed(open)))
 }
 
-// forget erases those that are not on their way, by one fact where it is news of any.
-func (m *model) forget(some []*lead) (open []*lead) {
+// eraseClosed erases the leads without an open delivery, in one event if any of them is new.
+func (m *model) eraseClosed(some []*lead) (open []*lead) {
 	var fresh []string
 	for _, l := range some {
 		switch {
 		case m.delivering(l) != nil:
 			open = append(open, l)
-		case !m.gone[l.label]:
+		case !m.erased[l.label]:
 			fresh = append(fresh, l.label)
 		}
 	}
 	if len(fresh) > 0 {
 		m.commit(func() {
 			for _, label := range fresh {
-				m.gone[label] = true
+				m.erased[label] = true
 			}
 		})
 	}
@@ -66,11 +65,10 @@ func (m *model) underWay(some []*lead) bool {
 	return false
 }
 
-// sendAgain is an operator's word that a lead of unknown fate is to be sent again: by a
-// new series of tries, to the buyer that may have it. Of who was erased nothing is left
-// to send.
-func (m *model) sendAgain(of *lead) string {
-	if m.gone[of.label] {
+// resend resends an unconfirmed delivery as the operator: a new series of attempts to the
+// buyer that may have the lead. An erased lead cannot be sent again.
+func (m *model) resend(of *lead) string {
+	if m.erased[of.label] {
 		return "conflict"
 	}
 	m.commit(func() {

@@ -7,9 +7,8 @@ import (
 	"time"
 )
 
-// stages are the reasons why a lead found no buyer, from the least far to the
-// furthest. A buyer's own list, and a duplicate of its own, stand beside its
-// filters.
+// stages are the reasons for an unsold lead, from the earliest check to the latest. A buyer's
+// own suppression list and duplicate check belong to its filters.
 var stages = []string{
 	"no_buyer", "no_state_match", "filtered", "suppressed", "duplicate", "outside_schedule", "caps_full", "insufficient_funds",
 	"rate_limited", "timeout", "no_bid", "below_floor", "bid_expired", "post_rejected",
@@ -22,7 +21,7 @@ func further(a, b string) string {
 	return a
 }
 
-// bodyOf is what a request says, apart from its key.
+// bodyOf returns a request without its key.
 func bodyOf(l line) string {
 	said := line{verb: l.verb, about: l.about, said: map[string]string{}}
 	for name, value := range l.said {
@@ -33,7 +32,7 @@ func bodyOf(l line) string {
 	return said.String()
 }
 
-// ingest is a lead sent under a label, by POST /api/v1/ingest.
+// ingest is a lead sent to POST /api/v1/ingest under a label.
 func (m *model) ingest(label string, l line) string {
 	in := &intake{model: m, line: l, campaign: l.at(2), received: m.now, key: keyName("ingest", l.at(1), l.said["key"])}
 	if used, ok := m.keys[in.key]; ok && in.key != "" && !past(used.until, m.now) {
@@ -63,7 +62,7 @@ func (m *model) ingest(label string, l line) string {
 		return in.unmatched("suppressed")
 	}
 	if in.chosen {
-		return in.takeUp()
+		return in.sellToChosen()
 	}
 	if c.said["scope"] != "buyer" && in.isDuplicate("") {
 		return in.unmatched("duplicate")
@@ -79,19 +78,18 @@ func (m *model) ingest(label string, l line) string {
 			cand.out = in.screen(cand.seat, cand.seat.money("price"), false)
 		}
 	}
-	if !in.pick(nil) {
+	if !in.pickBuyer(nil) {
 		return in.unmatched(in.reason())
 	}
-	return in.sell()
+	return in.sellToPicked()
 }
 
-// past tells whether what expires then has expired. Expiry is to the second: what
-// is remembered is so until the end of the second in which it expires.
+// past reports whether the time has expired. Expiry has a resolution of one second, rounded up.
 func past(until, now int64) bool {
 	return now/int64(time.Second) >= (until+int64(time.Second)-1)/int64(time.Second)
 }
 
-// keyName names an idempotency key; none has no name.
+// keyName names an idempotency key; a missing key has no name.
 func keyName(endpoint, owner, key string) string {
 	if key == "" {
 		return ""
@@ -99,46 +97,46 @@ func keyName(endpoint, owner, key string) string {
 	return strings.Join([]string{endpoint, owner, key}, " ")
 }
 
-// passes tells whether a lead passes a filter; what it does not say fails.
+// passes reports whether a lead passes a filter. A missing value fails.
 func passes(filter, l line) bool {
 	return !filter.has("vehicles") || l.has("vehicles") && l.number("vehicles", 0) >= filter.number("vehicles", 0)
 }
 
-// intake is one lead while it is decided.
+// intake is the decision on one lead.
 type intake struct {
 	*model
-	line       line
-	lead       *lead
-	campaign   string
-	key        string
-	received   int64
-	chosen     bool // sold at a bid that was promised, to its buyer or to none
-	seller     bool // by POST /v1/post
-	auctionOf  *offered
-	candidates []*candidate
-	held       bool   // there was an auction
-	allSilent  bool   // nobody who was asked answered
-	turn       *cycle // that the picked one's turn is of
-	blurred    bool   // nobody knows whose turn it was
-	picked     *candidate
-	price      int64
-	payout     int64
-	taken      []charge
-	duplicates map[string]int64 // by what it will be known, if it is sold
+	line         line
+	lead         *lead
+	campaign     string
+	key          string
+	received     int64
+	chosen       bool // sold at an earlier bid, to its buyer only
+	seller       bool // by POST /v1/post
+	auctionOf    *answeredAuction
+	candidates   []*candidate
+	hadAuction   bool       // there was an auction
+	allSilent    bool       // no asked buyer answered
+	turn         *turnCycle // turns of the picked buyer
+	turnsUnknown bool       // the order of turns is unknown
+	picked       *candidate
+	price        int64
+	payout       int64
+	taken        []capCharge
+	duplicates   map[string]int64 // keys by which a sold lead becomes known
 }
 
-// candidate is a seat, what its buyer bids, and why it is out.
+// candidate is a filter set with its buyer's bid, and the reason for its exclusion.
 type candidate struct {
 	seat line
-	out  string // a reason; empty: it is in
+	out  string // reason for the exclusion; empty: eligible
 	bid  int64
 	came int64
 }
 
 func (in *intake) buyerOf(c *candidate) string { return c.seat.at(1) }
 
-// screen is why a seat is out as things stand; again: the lead has been at
-// another buyer, and what is about the lead itself was asked before.
+// screen returns the reason to exclude a filter set now. again is set if the lead was at
+// another buyer; the checks of the lead itself are then not repeated.
 func (in *intake) screen(seat line, price int64, again bool) string {
 	m, buyer := in.model, in.terms.buyers[seat.at(1)]
 	c := m.terms.campaigns[in.campaign]
@@ -169,9 +167,9 @@ func (in *intake) screen(seat line, price int64, again bool) string {
 	return ""
 }
 
-func fitting(_ []charge, fits bool) bool { return fits }
+func fitting(_ []capCharge, fits bool) bool { return fits }
 
-// reason is the furthest that any candidate came.
+// reason returns the latest stage that any candidate reached.
 func (in *intake) reason() string {
 	reason := "no_buyer"
 	for _, c := range in.candidates {
@@ -180,26 +178,26 @@ func (in *intake) reason() string {
 		}
 		reason = further(reason, c.out)
 	}
-	if in.held && reason == "no_bid" && in.allSilent {
+	if in.hadAuction && reason == "no_bid" && in.allSilent {
 		return "timeout"
 	}
 	return reason
 }
 
-// pick finds who gets the lead now, where own is what it holds at a buyer that
-// refused it. Whoever cannot take it falls out.
-func (in *intake) pick(own []charge) bool {
+// pickBuyer finds the buyer that gets the lead now and excludes buyers that cannot take it. own are
+// the lead's charges at a buyer that refused it.
+func (in *intake) pickBuyer(own []capCharge) bool {
 	m := in.model
 	for {
-		c := in.next(own)
+		c := in.nextCandidate(own)
 		if c == nil {
 			return false
 		}
 		in.price = c.seat.money("price")
-		if in.held {
+		if in.hadAuction {
 			in.price = c.bid
 		}
-		if c.out = in.cannot(c, own); c.out == "" {
+		if c.out = in.refusalReason(c, own); c.out == "" {
 			in.payout, _ = m.payout(in.campaign, in.price)
 			in.taken, _ = m.charges(c.seat, in.price, own, m.now)
 			in.picked = c
@@ -208,8 +206,8 @@ func (in *intake) pick(own []charge) bool {
 	}
 }
 
-// cannot is why a candidate whose turn it is cannot take the lead.
-func (in *intake) cannot(c *candidate, own []charge) string {
+// refusalReason returns the reason why a candidate cannot take the lead in its turn.
+func (in *intake) refusalReason(c *candidate, own []capCharge) string {
 	m, price := in.model, in.price
 	if _, pays := m.payout(in.campaign, price); !pays {
 		return "below_floor"
@@ -226,14 +224,13 @@ func (in *intake) cannot(c *candidate, own []charge) string {
 	return ""
 }
 
-// next is the candidate to try: by the campaign's method, among those that are in.
-// A set of those that take turns begins anew where the campaign's seats change.
+// nextCandidate returns the next candidate by the campaign's method. A set of buyers that take turns
+// starts again when the campaign's filter sets change.
 //
-// Who loses a turn that it cannot take owes nothing. So where it may have been
-// the turn of one that cannot, and the lead was seen to go to another whose turn it
-// may have been as well, nobody knows whether that one has had it: then all that
-// was known of the campaign's turns is forgotten.
-func (in *intake) next(own []charge) (best *candidate) {
+// A buyer that loses a turn because it cannot take the lead keeps no claim. If the turn may
+// have belonged to such a buyer, and the lead went to another one that may also have had the
+// turn, the order is ambiguous. The model then discards its knowledge of the campaign's turns.
+func (in *intake) nextCandidate(own []capCharge) (best *candidate) {
 	var buyers []string
 	var weights []int64
 	method := in.terms.campaigns[in.campaign].at(1)
@@ -245,20 +242,20 @@ func (in *intake) next(own []charge) (best *candidate) {
 			w = c.seat.number("weight", 1)
 		}
 		set += " " + c.seat.at(1) + ":" + amount(w)
-		if c.out != "" || in.held && in.now >= in.received+ceiling {
+		if c.out != "" || in.hadAuction && in.now >= in.received+ceiling {
 			continue
 		}
 		buyers, weights = append(buyers, in.buyerOf(c)), append(weights, w)
 		byBuyer[in.buyerOf(c)] = c
-		if best == nil || in.held && better(c, best) {
+		if best == nil || in.hadAuction && better(c, best) {
 			best = c
 		}
 	}
 	if best == nil || method == "waterfall" || method == "ping_post" {
 		return best
 	}
-	if in.loose {
-		if takers := in.seen.takers; len(takers) > 0 && byBuyer[takers[0]] != nil {
+	if in.followSeenTurns {
+		if takers := in.seen.buyers; len(takers) > 0 && byBuyer[takers[0]] != nil {
 			return byBuyer[takers[0]]
 		}
 		return best
@@ -268,35 +265,35 @@ func (in *intake) next(own []charge) (best *candidate) {
 		in.turns[set] = newCycle(buyers, weights)
 	}
 	in.turn = in.turns[set]
-	may := in.turn.may()
-	best = byBuyer[in.whose(may)]
+	may := in.turn.possibleBuyers()
+	best = byBuyer[in.turnOf(may)]
 	for _, buyer := range may {
 		in.price = byBuyer[buyer].seat.money("price")
-		if buyer != in.buyerOf(best) && in.cannot(byBuyer[buyer], own) != "" {
-			in.blurred = true
+		if buyer != in.buyerOf(best) && in.refusalReason(byBuyer[buyer], own) != "" {
+			in.turnsUnknown = true
 		}
 	}
 	return best
 }
 
-// whose is who of those whose turn it may be gets the lead: the one that was seen
-// to, or the first.
-func (in *intake) whose(may []string) string {
-	if takers := in.seen.takers; len(takers) > 0 && slices.Contains(may, takers[0]) {
+// turnOf returns the buyer that gets the lead among those whose turn it may be: the one that was
+// seen, or the first.
+func (in *intake) turnOf(may []string) string {
+	if takers := in.seen.buyers; len(takers) > 0 && slices.Contains(may, takers[0]) {
 		return takers[0]
 	}
 	return may[0]
 }
 
-// better orders bids: the higher, the lower priority, the earlier, by name.
+// better orders bids: higher amount, then lower priority number, earlier bid, name.
 func better(a, b *candidate) bool {
 	pa, na := rank(a.seat)
 	pb, nb := rank(b.seat)
 	return cmp.Or(cmp.Compare(b.bid, a.bid), cmp.Compare(pa, pb), cmp.Compare(a.came, b.came), cmp.Compare(na, nb)) < 0
 }
 
-// isDuplicate tells whether the lead is known, to the campaign or to one buyer,
-// and notes by what it will be.
+// isDuplicate reports whether the campaign or the buyer knows the lead, and notes the keys by
+// which it becomes known.
 func (in *intake) isDuplicate(buyer string) bool {
 	c := in.terms.campaigns[in.campaign]
 	window := c.duration("duplicates", 0)
@@ -329,19 +326,19 @@ func (in *intake) isDuplicate(buyer string) bool {
 	return found
 }
 
-// unmatched is a lead that is recorded and goes to nobody.
+// unmatched records an unsold lead.
 func (in *intake) unmatched(reason string) string {
 	told := "unmatched " + reason
 	in.commit(func() {
 		l := in.lead
 		l.status, l.reason, l.told, l.decided, l.delivery = "UNMATCHED", reason, told, in.now, "none"
 		in.record()
-		in.owe(l, "lead.unmatched")
+		in.addWebhook(l, "lead.unmatched")
 	})
 	return told
 }
 
-// record remembers the lead, and its key.
+// record remembers the lead and its key.
 func (in *intake) record() {
 	in.leads[in.lead.label] = in.lead
 	in.lead.recordedAs, in.lead.phone, in.lead.email = bodyOf(in.line), in.line.said["phone"], in.line.said["email"]

@@ -6,51 +6,51 @@ import (
 	"time"
 )
 
-// gaps are the pauses between tries of which the last may have reached the buyer.
+// gaps are the pauses between attempts if the last one may have reached the buyer.
 var gaps = []time.Duration{1 * time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second, 16 * time.Second}
 
-// delivery is a lead on its way to a buyer's endpoint.
+// delivery is an open delivery.
 type delivery struct {
 	lead     *lead
 	buyer    string
-	attempts int  // steps of the schedule that facts have used
-	step     int  // after the last attempt, which no fact has yet
-	doubtful bool // one of them may have reached the buyer
-	spent    bool // it may have arrived, and the buyer would take a repeat for a second lead
-	promised bool // there is no other buyer for it
-	attended bool // a request waits for it and does its steps itself
-	cut      bool // the process died meanwhile
-	trying   bool // an attempt is under way, until at
+	attempts int  // steps of the schedule that events used
+	step     int  // step after the last attempt, without an event yet
+	doubtful bool // an attempt may have reached the buyer
+	spent    bool // it may have arrived, and the buyer would count a repeat as a second lead
+	promised bool // no other buyer may get it
+	attended bool // a request waits for it and runs its steps
+	cut      bool // the process died during the attempt
+	trying   bool // an attempt is in progress until at
 	at       int64
-	tried    int64 // when the last one ended that failed
+	tried    int64 // end of the last failed attempt
 	reply    reply
-	last     reply // how the attempt before ended
+	last     reply // result of the previous attempt
 }
 
-// sell gives the lead to who was picked.
-func (in *intake) sell() string {
+// sellToPicked sells the lead to the picked buyer.
+func (in *intake) sellToPicked() string {
 	buyer := in.buyerOf(in.picked)
 	if !in.terms.buyers[buyer].has("posts") {
 		in.commit(func() {
-			in.assign()
+			in.bookSale()
 			in.record()
-			in.has(in.lead, "none")
+			in.markDelivered(in.lead, "none")
 		})
 		return in.lead.told
 	}
 	d := &delivery{lead: in.lead, buyer: buyer, attended: true, promised: in.chosen}
 	in.commit(func() {
-		in.assign()
+		in.bookSale()
 		in.record()
 		in.deliveries = append(in.deliveries, d)
 		in.posted = append(in.posted, in.lead)
 	})
 	for {
-		switch in.bring(d) {
+		switch in.deliver(d) {
 		case "delivered":
 			in.commit(func() {
 				in.drop(d)
-				in.has(in.lead, "delivered")
+				in.markDelivered(in.lead, "delivered")
 			})
 			return in.lead.told
 		case "unknown":
@@ -64,14 +64,14 @@ func (in *intake) sell() string {
 			d.attended = false
 			return in.lead.told
 		}
-		if told := in.elsewhere(d); told != "" {
+		if told := in.sellElsewhere(d); told != "" {
 			return told
 		}
 	}
 }
 
-// assign takes what the sale takes.
-func (in *intake) assign() {
+// bookSale books the charges of the sale.
+func (in *intake) bookSale() {
 	l := in.lead
 	l.buyer, l.price, l.payout, l.decided, l.charges = in.buyerOf(in.picked), in.price, in.payout, in.now, in.taken
 	l.duplicates = in.duplicates
@@ -83,10 +83,10 @@ func (in *intake) assign() {
 		in.funds[l.buyer] -= l.price
 	}
 	if in.turn != nil {
-		in.turn.take(l.buyer)
+		in.turn.recordTurn(l.buyer)
 	}
-	if in.blurred {
-		maps.DeleteFunc(in.turns, func(set string, _ *cycle) bool { return strings.HasPrefix(set, in.campaign+" ") })
+	if in.turnsUnknown {
+		maps.DeleteFunc(in.turns, func(set string, _ *turnCycle) bool { return strings.HasPrefix(set, in.campaign+" ") })
 	}
 	if in.auctionOf != nil {
 		l.auction = in.auctionOf.name
@@ -94,8 +94,8 @@ func (in *intake) assign() {
 	}
 }
 
-// release gives back all that the sale took.
-func (m *model) release(l *lead) {
+// undoSale undoes the charges of the sale.
+func (m *model) undoSale(l *lead) {
 	for _, c := range l.charges {
 		m.used[c.window] -= c.amount
 	}
@@ -112,28 +112,27 @@ func (m *model) release(l *lead) {
 	}
 }
 
-// accept tells the supplier that its lead is sold; what is known of its delivery
-// may come later.
+// accept answers ACCEPTED to the supplier; the delivery may be settled later.
 func (m *model) accept(l *lead, delivery string) {
 	l.status, l.delivery = "ACCEPTED", delivery
 	if l.told == "" {
 		l.told = "sold to " + l.buyer + " for " + amount(l.payout)
 	}
 	for name, until := range l.duplicates {
-		if m.remembered[name].until <= until { // else a newer one's stays
+		if m.remembered[name].until <= until { // otherwise a newer lead's entry stays
 			m.remembered[name] = memory{l.label, until}
 		}
 	}
 }
 
-// has is a lead that its buyer has.
-func (m *model) has(l *lead, delivery string) {
+// markDelivered marks the lead as delivered to its buyer.
+func (m *model) markDelivered(l *lead, delivery string) {
 	m.accept(l, delivery)
 	if _, account := m.funds[l.buyer]; account {
 		m.ledger[l.buyer+" sale"] -= l.price
 	}
 	m.ledger[l.supplier+" sale"] += l.payout
-	m.owe(l, "lead.posted")
+	m.addWebhook(l, "lead.posted")
 }
 
 func (m *model) drop(d *delivery) {
@@ -145,35 +144,35 @@ func (m *model) drop(d *delivery) {
 	}
 }
 
-// bring tries to deliver until the fate is known or the answer is due.
-func (in *intake) bring(d *delivery) string {
+// deliver attempts the delivery until it is settled or the answer is due.
+func (in *intake) deliver(d *delivery) string {
 	due := in.received + ceiling
 	for {
-		in.begin(d)
+		in.startAttempt(d)
 		if d.at > due {
 			in.until(due)
 			return "open"
 		}
 		in.until(d.at)
-		fate, pause := in.judge(d)
+		fate, pause := in.attemptResult(d)
 		if fate != "open" {
 			return fate
 		}
 		if in.now+int64(pause) >= due {
 			if d.doubtful || in.seller && d.last.what == "unreached" {
-				in.note(d)
+				in.recordAttempt(d)
 				d.at = in.now + int64(pause)
 				return "open"
 			}
 			return "refused"
 		}
-		in.note(d)
+		in.recordAttempt(d)
 		in.until(in.now + int64(pause))
 	}
 }
 
-// begin starts an attempt.
-func (m *model) begin(d *delivery) {
+// startAttempt starts an attempt.
+func (m *model) startAttempt(d *delivery) {
 	d.trying, d.reply = true, m.conduct.post(d.buyer)
 	if d.reply.what == "forget" {
 		d.reply.what = forgetful(d.lead.swallowed == d.buyer)
@@ -182,10 +181,10 @@ func (m *model) begin(d *delivery) {
 	d.at = m.now + int64(min(d.reply.after, postTimeout))
 }
 
-// judge is what an attempt that ended comes to; open: it is made again after a
-// pause. After one that may have reached the buyer only success or the end of the
-// schedule counts, and a final refusal by a buyer that is certain of its answers.
-func (m *model) judge(d *delivery) (fate string, pause time.Duration) {
+// attemptResult returns the result of an ended attempt; open means another attempt after a pause. After
+// an attempt that may have reached the buyer, only three results settle the delivery: success,
+// the end of the schedule, and a final refusal of an idempotent buyer.
+func (m *model) attemptResult(d *delivery) (fate string, pause time.Duration) {
 	d.trying, d.last = false, d.reply
 	final := d.reply.what == "refuse"
 	switch d.reply.what {
@@ -217,8 +216,8 @@ func (m *model) judge(d *delivery) (fate string, pause time.Duration) {
 	return "refused", 0
 }
 
-// note makes an attempt a fact after which another one follows.
-func (m *model) note(d *delivery) {
+// recordAttempt records an attempt that another one follows.
+func (m *model) recordAttempt(d *delivery) {
 	m.commit(func() {
 		if d.step > d.attempts {
 			d.attempts, d.tried = d.step, m.now
@@ -226,9 +225,9 @@ func (m *model) note(d *delivery) {
 	})
 }
 
-// elsewhere is what becomes of a lead that its buyer refused: the next buyer's,
-// or nobody's, which is the answer.
-func (in *intake) elsewhere(d *delivery) (told string) {
+// sellElsewhere returns the outcome of a lead that its buyer refused: a sale to the next buyer, or
+// unsold, which is the answer.
+func (in *intake) sellElsewhere(d *delivery) (told string) {
 	in.picked.out = "post_rejected"
 	found := false
 	if in.now < in.received+ceiling && !d.doubtful && !d.promised {
@@ -237,10 +236,10 @@ func (in *intake) elsewhere(d *delivery) (told string) {
 				c.out = in.screen(c.seat, in.floorPrice(c.seat), true)
 			}
 		}
-		in.seen.takers = in.seen.takers[min(1, len(in.seen.takers)):]
+		in.seen.buyers = in.seen.buyers[min(1, len(in.seen.buyers)):]
 		before := in.turn
 		in.turn = nil
-		found = in.pick(in.lead.charges)
+		found = in.pickBuyer(in.lead.charges)
 		if in.turn == nil {
 			in.turn = before
 		}
@@ -248,22 +247,22 @@ func (in *intake) elsewhere(d *delivery) (told string) {
 	if !found {
 		in.commit(func() {
 			in.drop(d)
-			in.release(in.lead)
+			in.undoSale(in.lead)
 			in.lead.status, in.lead.delivery, in.lead.buyer = "UNMATCHED", "failed", ""
-			in.lead.reason = in.furthest(d)
+			in.lead.reason = in.unsoldReason(d)
 			in.lead.told = "unmatched " + in.lead.reason
-			in.owe(in.lead, "lead.unmatched")
+			in.addWebhook(in.lead, "lead.unmatched")
 		})
 		return in.lead.told
 	}
 	buyer := in.buyerOf(in.picked)
 	posts := in.terms.buyers[buyer].has("posts")
 	in.commit(func() {
-		in.release(in.lead)
-		in.assign()
+		in.undoSale(in.lead)
+		in.bookSale()
 		if !posts {
 			in.drop(d)
-			in.has(in.lead, "none")
+			in.markDelivered(in.lead, "none")
 			return
 		}
 		*d = delivery{lead: in.lead, buyer: buyer, attended: true}
@@ -274,44 +273,44 @@ func (in *intake) elsewhere(d *delivery) (told string) {
 	return ""
 }
 
-// furthest is why a lead that was posted is nobody's.
-func (in *intake) furthest(d *delivery) string {
+// unsoldReason returns the reason for a posted lead that remains unsold.
+func (in *intake) unsoldReason(d *delivery) string {
 	if d.doubtful || d.promised || in.now >= in.received+ceiling {
 		return "post_rejected"
 	}
 	return further(in.reason(), "post_rejected")
 }
 
-// goOn is the next step of a delivery that nobody waits for.
-func (m *model) goOn(d *delivery) {
+// runDelivery runs the next step of a delivery without a waiting request.
+func (m *model) runDelivery(d *delivery) {
 	if !d.trying && d.spent {
 		m.commit(func() { m.drop(d); m.accept(d.lead, "unknown") })
 		return
 	}
 	if !d.trying {
-		m.begin(d)
+		m.startAttempt(d)
 		return
 	}
-	fate, pause := m.judge(d)
+	fate, pause := m.attemptResult(d)
 	if fate == "open" && d.reply.what == "busy" && !d.doubtful {
 		fate = "refused"
 	}
 	switch fate {
 	case "delivered":
-		m.commit(func() { m.drop(d); m.has(d.lead, "delivered") })
+		m.commit(func() { m.drop(d); m.markDelivered(d.lead, "delivered") })
 	case "unknown":
 		m.commit(func() { m.drop(d); m.accept(d.lead, "unknown") })
 	case "refused":
-		m.commit(func() { m.drop(d); m.takeBack(d.lead, "failed") })
+		m.commit(func() { m.drop(d); m.undoAccepted(d.lead, "failed") })
 	default:
-		m.note(d)
+		m.recordAttempt(d)
 		d.at = m.now + int64(pause)
 	}
 }
 
-// takeBack ends a sale that was told: the buyer turned out not to have the lead.
-func (m *model) takeBack(l *lead, delivery string) {
-	m.release(l)
+// undoAccepted undoes an accepted sale, because the buyer does not have the lead.
+func (m *model) undoAccepted(l *lead, delivery string) {
+	m.undoSale(l)
 	l.status, l.delivery, l.reason = "UNMATCHED", delivery, "post_rejected"
-	m.owe(l, "lead.post_failed")
+	m.addWebhook(l, "lead.post_failed")
 }

@@ -2,7 +2,7 @@ package sim
 
 import "time"
 
-// report is a buyer's word on a lead, by POST /v1/leads/{id}/status.
+// report is a buyer's report to POST /v1/leads/{id}/status.
 func (m *model) report(l line, of *lead) string {
 	buyer, status := l.at(0), l.at(2)
 	key := keyName("status", buyer, l.said["key"])
@@ -24,7 +24,7 @@ func (m *model) report(l line, of *lead) string {
 	}
 	received := m.now
 	if change && of.delivery == "unknown" {
-		m.commit(func() { m.has(of, "confirmed") })
+		m.commit(func() { m.markDelivered(of, "confirmed") })
 	}
 	m.commit(func() {
 		if change {
@@ -35,7 +35,7 @@ func (m *model) report(l line, of *lead) string {
 	return answer
 }
 
-// judgeReport says what a status leads to; nothing: it cannot be.
+// judgeReport returns the answer to a status; "" means that the status is impossible.
 func (m *model) judgeReport(of *lead, status string) (answer string, change bool) {
 	order := map[string]int{"ACCEPTED": 1, "contacted": 2, "qualified": 3, "sold": 4, "returned": 5}
 	c := m.terms.campaigns[of.campaign]
@@ -68,8 +68,8 @@ func (m *model) judgeReport(of *lead, status string) (answer string, change bool
 	return status, true
 }
 
-// month counts the leads that the buyer got in the lead's campaign in the month
-// of its sale, and those of them that went back or may.
+// month counts the leads sold to the buyer in the lead's campaign in the month of its sale, and
+// the returned or pending ones of them.
 func (m *model) month(of *lead) (sold, returned int64) {
 	monthOf := func(l *lead) string { return windowOf("month", "UTC", l.decided) }
 	for _, l := range m.leads {
@@ -87,7 +87,7 @@ func (m *model) month(of *lead) (sold, returned int64) {
 	return sold, returned
 }
 
-// change moves a lead to a status, or lets its return wait.
+// change sets a lead's status, or makes its return pending.
 func (m *model) change(of *lead, status string) (answer string) {
 	c := m.terms.campaigns[of.campaign]
 	if status == "returned" {
@@ -99,17 +99,16 @@ func (m *model) change(of *lead, status string) (answer string) {
 			of.backed = "waits"
 			return of.status + " waiting"
 		}
-		m.goBack(of)
+		m.applyReturn(of)
 		return status
 	}
 	of.status = status
-	m.owe(of, "lead."+status)
+	m.addWebhook(of, "lead."+status)
 	return status
 }
 
-// goBack is a return that is taken: money, and caps in the windows that were
-// charged, go back.
-func (m *model) goBack(of *lead) {
+// applyReturn applies an accepted return: it refunds money, and caps in the charged windows.
+func (m *model) applyReturn(of *lead) {
 	of.status, of.backed = "returned", "approved"
 	if _, account := m.funds[of.buyer]; account {
 		m.funds[of.buyer] += of.credit
@@ -121,10 +120,10 @@ func (m *model) goBack(of *lead) {
 			m.used[c.window] -= c.amount
 		}
 	}
-	m.owe(of, "lead.returned")
+	m.addWebhook(of, "lead.returned")
 }
 
-// decide is an operator's word on a return that waits.
+// decide is an operator's decision on a pending return.
 func (m *model) decide(of *lead, word string) string {
 	switch {
 	case of == nil:
@@ -134,7 +133,7 @@ func (m *model) decide(of *lead, word string) string {
 	}
 	m.commit(func() {
 		if word == "approve" {
-			m.goBack(of)
+			m.applyReturn(of)
 		} else {
 			of.backed = "refused"
 		}
@@ -142,7 +141,7 @@ func (m *model) decide(of *lead, word string) string {
 	return "done"
 }
 
-// resolve is an operator's word on a delivery whose fate is unknown.
+// resolve is an operator's decision on an unconfirmed delivery.
 func (m *model) resolve(of *lead, word string) string {
 	switch {
 	case of == nil || of.delivery != "unknown" && m.delivering(of) == nil:
@@ -151,19 +150,19 @@ func (m *model) resolve(of *lead, word string) string {
 		return "conflict"
 	}
 	if word == "resend" {
-		return m.sendAgain(of)
+		return m.resend(of)
 	}
 	m.commit(func() {
 		if word == "confirm" {
-			m.has(of, "confirmed")
+			m.markDelivered(of, "confirmed")
 		} else {
-			m.takeBack(of, "released")
+			m.undoAccepted(of, "released")
 		}
 	})
 	return "done"
 }
 
-// pause shuts a campaign or a buyer, or opens it.
+// pause pauses or resumes a campaign or a buyer.
 func (m *model) pause(name string, shut bool) string {
 	if m.paused[name] != shut {
 		m.commit(func() { m.paused[name] = shut })

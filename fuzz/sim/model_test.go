@@ -6,63 +6,61 @@ import (
 	"time"
 )
 
-// model is the exchange as its contract has it, and as naively as can be: one
-// goroutine, plain maps, every question answered by looking at everything. It
-// shares no code with the engine beyond the names of its answers.
+// model implements the exchange's contract as simply as possible: one goroutine, plain maps,
+// and a full scan for every question. It shares no code with the engine except the names of
+// answers.
 //
-// It follows the contract. Where that is silent its rules were taken from what the
-// engine does, so there it tells that the engine has changed and not that it is
-// right: the place of a buyer's own list among the reasons, turns that begin anew
-// with a campaign's seats, doubt after a restart, expiry by the second, how long
-// dead letters are kept, the least price at which an auction asks, what a post at a
-// bid still takes when its buyer cannot be reached.
+// Where the contract is silent, the model copies the engine's rules. It then detects changes of
+// the engine, but does not prove them right: the stage of a buyer's own list, the restart of
+// turns with a campaign's filter sets, uncertainty after a restart, expiry by the second, the
+// lifetime of dead letters, the floor of an auction, and the charges of a post at a bid when
+// its buyer is unreachable.
 //
-// Its time is the simulation's. What a request waits for is waited for by until,
-// which lets the deliveries that are under way go on meanwhile. Whatever the
-// exchange must have made durable before it goes on stands in commit, and changes
-// the maps there and nowhere else; so a crash between any two facts is a panic
-// that leaves the model where the log leaves the exchange.
+// It uses simulated time. A request waits with until, which runs open deliveries meanwhile.
+// Everything that the exchange must make durable before it continues is in a commit, and
+// changes the maps only there. A crash between two events is a panic, which leaves the model in
+// the same state as the log leaves the exchange.
 //
-// Two things the contract leaves to the exchange, and the model takes from what it
-// has seen, so far as the contract allows it: where the turns of a set of buyers
-// begin, and whether a buyer that has failed lately is asked for a bid.
+// The contract leaves two choices to the exchange: the start of a set's turns, and whether it
+// asks a buyer that failed recently for a bid. The model copies them as far as the contract
+// allows.
 type model struct {
 	terms   *terms
 	conduct *conduct
 	now     int64 // Unix nanoseconds
 
-	funds      map[string]int64 // what a buyer has left to buy for; only those with accounts
-	used       map[string]int64 // of a cap in a window: leads, or millionths
+	funds      map[string]int64 // available money of buyers with accounts
+	used       map[string]int64 // use of a cap in a window: leads or millionths
 	remembered map[string]memory
 	keys       map[string]usedKey
 	leads      map[string]*lead
-	gone       map[string]bool // leads whose persons were erased
+	erased     map[string]bool // erased leads
 	paused     map[string]bool // by kind and name
 	users      map[string]account
-	papers     map[string]paper // tokens of users
-	turns      map[string]*cycle
+	tokens     map[string]tokenModel // tokens of users
+	turns      map[string]*turnCycle
 	deliveries []*delivery
-	posted     []*lead // of which open ones hold money
-	events     map[string]*owedEvent
-	auctions   map[string]*offered
-	failures   map[string]int // of a buyer's answers to pings, in a row or nearly so
+	posted     []*lead // open ones hold money
+	events     map[string]*pendingWebhook
+	auctions   map[string]*answeredAuction
+	failures   map[string]int // a buyer's failed answers to pings, approximately in a row
 	ledger     map[string]int64
 
-	owed    int   // events ever
-	awake   int64 // since when somebody tells of events
-	closing bool  // no attempt begins any more
-	loose   bool  // turns go to whom they were seen to go
-	sure    bool  // a crash is coming: left facts become durable, and no more
-	left    int
-	unheard bool // it comes after the last of them, not before the next
+	webhookCount    int   // number of all webhook events
+	webhooksSince   int64 // start of the current webhook delivery
+	closing         bool  // no new attempt starts
+	followSeenTurns bool  // turns go to the buyers that were seen
+	crashPending    bool  // a crash is coming: only left more events become durable
+	left            int
+	crashUnreported bool // the crash follows the last of them at once, not the next one
 
-	seen seen // of the request that is under way
+	seen observations // of the current request
 }
 
-// seen is what was seen of one request.
-type seen struct {
-	takers []string        // to whom its lead was given, one after the other
-	asked  map[string]bool // who was asked for bids
+// observations holds the observations of one request.
+type observations struct {
+	buyers []string        // buyers of its lead in order
+	asked  map[string]bool // buyers that were asked for bids
 }
 
 type memory struct {
@@ -72,54 +70,54 @@ type memory struct {
 
 type usedKey struct {
 	body, lead string
-	answer     string // of requests that are no leads
+	answer     string // of requests that are not leads
 	until      int64
 }
 
-// lead is what became of one.
+// lead is the state of a lead.
 type lead struct {
 	label, campaign, supplier, buyer string
 	price, payout                    int64
 	received, decided                int64
 	status, delivery, reason, told   string
-	charges                          []charge
-	duplicates                       map[string]int64 // until when each value counts
+	charges                          []capCharge
+	duplicates                       map[string]int64 // expiry of each value
 	backed                           string           // its return: waits, approved or refused
-	credit, reverse                  int64            // of a return that waits
+	credit, reverse                  int64            // of a pending return
 	capback                          bool
-	auction                          string // that it was sold at
+	auction                          string // auction at whose bid it was sold
 	recordedAs                       string // body under its key
-	phone, email                     string // its person's
-	certain, once                    bool   // its buyer certifies a repeat's answer; takes a repeat for a second lead
-	swallowed                        string // the buyer that took it without an answer, and forgot it
+	phone, email                     string // of its person
+	certain, once                    bool   // its buyer is idempotent; its buyer counts a repeat as a second lead
+	swallowed                        string // the buyer that accepted it without an answer and forgot it
 }
 
-// died is what commit panics with.
+// died is the panic value of commit.
 type died struct{}
 
 func newModel(begin int64) *model {
 	return &model{
 		terms: newTerms(), conduct: newConduct(), now: begin,
 		funds: map[string]int64{}, used: map[string]int64{}, remembered: map[string]memory{}, keys: map[string]usedKey{},
-		leads: map[string]*lead{}, gone: map[string]bool{}, paused: map[string]bool{}, users: map[string]account{}, papers: map[string]paper{}, turns: map[string]*cycle{}, events: map[string]*owedEvent{},
-		auctions: map[string]*offered{}, failures: map[string]int{}, ledger: map[string]int64{},
+		leads: map[string]*lead{}, erased: map[string]bool{}, paused: map[string]bool{}, users: map[string]account{}, tokens: map[string]tokenModel{}, turns: map[string]*turnCycle{}, events: map[string]*pendingWebhook{},
+		auctions: map[string]*answeredAuction{}, failures: map[string]int{}, ledger: map[string]int64{},
 	}
 }
 
-// clone is a model that goes its own way from here.
+// clone returns an independent copy.
 func (m *model) clone() *model {
 	c := *m
 	c.funds, c.used, c.remembered, c.keys = maps.Clone(m.funds), maps.Clone(m.used), maps.Clone(m.remembered), maps.Clone(m.keys)
-	c.gone, c.paused, c.failures, c.ledger = maps.Clone(m.gone), maps.Clone(m.paused), maps.Clone(m.failures), maps.Clone(m.ledger)
-	c.users, c.papers = maps.Clone(m.users), maps.Clone(m.papers)
-	c.leads, c.turns = map[string]*lead{}, map[string]*cycle{}
-	c.events, c.auctions = map[string]*owedEvent{}, maps.Clone(m.auctions)
+	c.erased, c.paused, c.failures, c.ledger = maps.Clone(m.erased), maps.Clone(m.paused), maps.Clone(m.failures), maps.Clone(m.ledger)
+	c.users, c.tokens = maps.Clone(m.users), maps.Clone(m.tokens)
+	c.leads, c.turns = map[string]*lead{}, map[string]*turnCycle{}
+	c.events, c.auctions = map[string]*pendingWebhook{}, maps.Clone(m.auctions)
 	for label, l := range m.leads {
 		other := *l
 		c.leads[label] = &other
 	}
 	for set, t := range m.turns {
-		c.turns[set] = &cycle{order: t.order, next: slices.Clone(t.next)}
+		c.turns[set] = &turnCycle{order: t.order, next: slices.Clone(t.next)}
 	}
 	for name, e := range m.events {
 		other := *e
@@ -134,20 +132,20 @@ func (m *model) clone() *model {
 	return &c
 }
 
-// commit is a fact that becomes durable, and what it changes.
+// commit records an event and its changes.
 func (m *model) commit(apply func()) {
-	if m.sure && m.left == 0 {
+	if m.crashPending && m.left == 0 {
 		panic(died{})
 	}
 	apply()
-	if m.sure {
-		if m.left--; m.left == 0 && m.unheard {
+	if m.crashPending {
+		if m.left--; m.left == 0 && m.crashUnreported {
 			panic(died{})
 		}
 	}
 }
 
-// until lets time pass, with all that happens by itself meanwhile.
+// until advances the time and runs everything that happens meanwhile.
 func (m *model) until(t int64) {
 	for {
 		var first *delivery
@@ -160,12 +158,12 @@ func (m *model) until(t int64) {
 			break
 		}
 		m.now = max(m.now, first.at)
-		m.goOn(first)
+		m.runDelivery(first)
 	}
 	m.now = max(m.now, t)
 }
 
-// open puts the market in force: what is new of it begins.
+// open applies the market and opens new accounts.
 func (m *model) open() {
 	for id, l := range m.terms.buyers {
 		if _, known := m.funds[id]; l.has("funds") && !known {
@@ -175,17 +173,16 @@ func (m *model) open() {
 	}
 }
 
-// crash ends the process: attempts under way are cut off, and nobody knows what
-// came of them.
+// crash ends the process. Attempts in progress are cut, with unknown results.
 func (m *model) crash() {
-	m.sure = false
+	m.crashPending = false
 	for _, d := range m.deliveries {
 		d.attended, d.cut = false, true
 	}
 	clear(m.failures)
 }
 
-// start is the next process: it takes up what was left open.
+// start starts the next process, which continues open deliveries.
 func (m *model) start() {
 	m.open()
 	for _, d := range m.deliveries {
@@ -203,9 +200,9 @@ func (m *model) start() {
 	}
 }
 
-// seconds of the interface's promises.
+// Durations that the interface promises.
 const (
 	ceiling     = int64(5 * time.Second)
 	remembering = int64(30 * 24 * time.Hour) // of idempotent answers
-	memoryOf    = int64(45 * 24 * time.Hour) // of leads, at least
+	memoryOf    = int64(45 * 24 * time.Hour) // minimum memory of leads for duplicates
 )

@@ -10,24 +10,24 @@ import (
 	"pingpost/engine/market"
 )
 
-// play is one run of a history: the exchange and the model, side by side.
+// play is one run of a history with the exchange and the model.
 type play struct {
 	x     *exchange
 	m     *model
-	sent  map[string]line // requests by label, to be sent again
+	sent  map[string]line // requests by label, for repetitions
 	first time.Time
 	acted int
 }
 
-// run plays a history in a bubble of its own. What it says is where the exchange
-// and the model differ first; empty: nowhere.
+// run plays a history in its own bubble. It returns the first difference between exchange and
+// model, or "".
 func run(t *testing.T, history []line) (failure string, span time.Duration) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		p := &play{x: newExchange(t), sent: map[string]line{}}
 		defer func() {
 			if p.x.engine != nil {
-				p.x.die()
+				p.x.killProcess()
 			}
 			if p.m != nil {
 				span = time.Since(p.first)
@@ -39,32 +39,32 @@ func run(t *testing.T, history []line) (failure string, span time.Duration) {
 				return
 			}
 		}
-		if err := p.rest(); err != "" {
+		if err := p.finish(); err != "" {
 			failure = "at the end: " + err
 		}
 	})
 	return failure, span
 }
 
-// rest lets a history come to its end: what is owed is told, and all is looked at.
-func (p *play) rest() string {
+// finish finishes a history: it delivers all webhooks and compares everything.
+func (p *play) finish() string {
 	if p.m == nil {
 		return ""
 	}
 	time.Sleep(time.Hour)
 	synctest.Wait()
 	p.m.until(time.Now().UnixNano())
-	if err := p.look(); err != "" {
+	if err := p.compareVisible(); err != "" {
 		return err
 	}
 	return p.audit()
 }
 
-// begin puts the market in force that the lines before have told.
-func (p *play) begin() string {
+// applyMarket applies the market of the previous lines.
+func (p *play) applyMarket() string {
 	p.first = time.Now()
 	p.m = newModel(p.first.UnixNano())
-	for _, set := range []func(line) bool{p.m.terms.take} {
+	for _, set := range []func(line) bool{p.m.terms.applyLine} {
 		for _, lines := range []map[string]line{p.x.terms.suppliers, p.x.terms.buyers, p.x.terms.campaigns, p.x.terms.lists} {
 			for _, l := range lines {
 				set(l)
@@ -74,10 +74,10 @@ func (p *play) begin() string {
 			set(l)
 		}
 	}
-	if err := p.x.rise(false); err != nil {
+	if err := p.x.startProcess(false); err != nil {
 		return err.Error()
 	}
-	p.m.awake = p.m.now
+	p.m.webhooksSince = p.m.now
 	p.m.open()
 	return ""
 }
@@ -90,9 +90,9 @@ func (p *play) step(l line) string {
 	}
 	l.said = without(l.said, "at")
 	time.Sleep(time.Until(at))
-	if p.m == nil && !p.x.terms.take(l) {
+	if p.m == nil && !p.x.terms.applyLine(l) {
 		if l.verb == "begin" {
-			return p.begin()
+			return p.applyMarket()
 		}
 		return "a history says who is there before it begins"
 	}
@@ -101,11 +101,11 @@ func (p *play) step(l line) string {
 	}
 	synctest.Wait()
 	p.m.until(time.Now().UnixNano())
-	if err := p.hear(); err != "" {
+	if err := p.compareWebhooks(); err != "" {
 		return err
 	}
 	p.acted++
-	if err := p.do(l); err != "" {
+	if err := p.perform(l); err != "" {
 		return err
 	}
 	synctest.Wait()
@@ -120,20 +120,20 @@ func (p *play) step(l line) string {
 			return err
 		}
 	}
-	return p.look()
+	return p.compareVisible()
 }
 
-// do is what a line means.
-func (p *play) do(l line) string {
+// perform performs a line.
+func (p *play) perform(l line) string {
 	p.x.world.mu.Lock()
-	conducted := p.x.world.conduct.take(l, time.Now().UnixNano())
+	conducted := p.x.world.conduct.applyLine(l, time.Now().UnixNano())
 	p.x.world.mu.Unlock()
 	switch {
 	case conducted:
-		p.m.conduct.take(l, p.m.now)
+		p.m.conduct.applyLine(l, p.m.now)
 		return ""
-	case p.x.terms.take(l):
-		p.m.terms.take(l)
+	case p.x.terms.applyLine(l):
+		p.m.terms.applyLine(l)
 		p.m.open()
 		return failed(p.x.configure())
 	}
@@ -141,14 +141,14 @@ func (p *play) do(l line) string {
 	case "snapshot":
 		return failed(p.x.snapshot())
 	case "crash":
-		p.x.die()
-		return p.again(l)
+		p.x.killProcess()
+		return p.restart(l)
 	case "restart":
 		p.m.closing = true
 		p.x.stop()
 		p.m.until(time.Now().UnixNano())
 		p.m.closing = false
-		return p.again(l)
+		return p.restart(l)
 	case "resend":
 		first, ok := p.sent[l.at(0)]
 		if !ok || first.said["key"] == "" {
@@ -169,8 +169,8 @@ func failed(err error) string {
 	return ""
 }
 
-// again starts the next process, some time after the last one ended.
-func (p *play) again(l line) string {
+// restart starts the next process, some time after the end of the last one.
+func (p *play) restart(l line) string {
 	p.m.crash()
 	if err := p.audit(); err != "" {
 		return err
@@ -180,16 +180,16 @@ func (p *play) again(l line) string {
 	if l.said["keys"] == "older" {
 		p.x.keys.RestoreKeys()
 	}
-	if err := p.x.rise(l.has("plain")); err != nil {
+	if err := p.x.startProcess(l.has("plain")); err != nil {
 		return err.Error()
 	}
-	p.m.awake = p.m.now
+	p.m.webhooksSince = p.m.now
 	p.m.start()
 	return ""
 }
 
-// request plays one request on both sides and compares the answers. Where the
-// process is to die in the middle of it, it does so in both, at the same fact.
+// request sends one request to both sides and compares the answers. If the process is to die
+// during it, both die at the same event.
 func (p *play) request(label string, l, how line) string {
 	if !p.possible(l) {
 		return ""
@@ -200,13 +200,13 @@ func (p *play) request(label string, l, how line) string {
 	p.x.world.mu.Unlock()
 	dies := how.has("dies")
 	if dies {
-		p.x.hush()
+		p.x.stopWebhooks()
 		p.x.log.arm(int(how.number("dies", 0)), how.has("unheard"))
 	}
 	l = line{verb: l.verb, about: l.about, said: without(l.said, "dies", "unheard", "at")}
 	done := make(chan string, 1)
 	go func() {
-		defer close(done) // an answer may be out when the process dies, at the same instant
+		defer close(done) // an answer may be sent at the instant of the process's death
 		done <- p.x.act(label, l)
 	}()
 	var answer string
@@ -221,23 +221,23 @@ func (p *play) request(label string, l, how line) string {
 	if err := p.x.scan(); err != nil {
 		return err.Error()
 	}
-	p.saw(label)
-	expected, died := p.foresee(label, l, how)
+	p.passObservations(label)
+	expected, died := p.modelAnswer(label, l, how)
 	now := time.Now()
 	if died != dead {
 		return fmt.Sprintf("by the model the process died: %v; it did: %v (answer %q, expected %q)", died, dead, answer, expected)
 	}
 	if dead {
-		p.x.die()
+		p.x.killProcess()
 		<-done
 		p.m.now = max(p.m.now, now.UnixNano())
-		return p.again(line{})
+		return p.restart(line{})
 	}
 	if dies {
 		p.x.log.arm(-1, false)
-		p.m.sure = false
-		p.x.speak()
-		p.m.awake = now.UnixNano()
+		p.m.crashPending = false
+		p.x.startWebhooks()
+		p.m.webhooksSince = now.UnixNano()
 	}
 	return p.compare(l, label, answer, expected, start)
 }
@@ -261,9 +261,8 @@ func closed(c <-chan struct{}) bool {
 	}
 }
 
-// possible tells whether a line makes sense as things stand: what it is about is
-// there, and was told to who asks. A history from which lines were dropped may
-// have others.
+// possible reports whether a line makes sense now: its objects exist, and the caller may know
+// them. A reduced history may contain impossible lines.
 func (p *play) possible(l line) bool {
 	_, supplier := p.m.terms.suppliers[l.at(1)]
 	_, buyer := p.m.terms.buyers[l.at(0)]
@@ -276,7 +275,7 @@ func (p *play) possible(l line) bool {
 	case "ping", "ask":
 		_, campaign := p.m.terms.campaigns[l.at(2)]
 		return supplier && campaign
-	case "report": // of one that is gone, or was never theirs, the contract says less
+	case "report": // the contract says less about leads that are gone or foreign
 		return buyer && of != nil && p.m.now-of.received < memoryOf && (of.status != "UNMATCHED" || of.buyer == "")
 	case "decide", "resolve":
 		lead := p.m.leads[l.at(0)]
@@ -294,9 +293,9 @@ func (p *play) possible(l line) bool {
 	return true
 }
 
-// saw hands the model what was seen of the request.
-func (p *play) saw(label string) {
-	s := seen{asked: map[string]bool{}, takers: p.x.takers[label]}
+// passObservations passes the observations of the request to the model.
+func (p *play) passObservations(label string) {
+	s := observations{asked: map[string]bool{}, buyers: p.x.buyersOfLead[label]}
 	p.x.world.mu.Lock()
 	for _, ping := range p.x.world.pings {
 		s.asked[ping.buyer] = true
@@ -305,9 +304,9 @@ func (p *play) saw(label string) {
 	p.m.seen = s
 }
 
-// foresee is the model's answer.
-func (p *play) foresee(label string, l, how line) (answer string, dead bool) {
-	p.m.sure, p.m.left, p.m.unheard = how.has("dies"), int(how.number("dies", 0)), how.has("unheard")
+// modelAnswer returns the model's answer.
+func (p *play) modelAnswer(label string, l, how line) (answer string, dead bool) {
+	p.m.crashPending, p.m.left, p.m.crashUnreported = how.has("dies"), int(how.number("dies", 0)), how.has("unheard")
 	defer func() {
 		if cause := recover(); cause != nil {
 			if _, ok := cause.(died); !ok {
@@ -321,7 +320,7 @@ func (p *play) foresee(label string, l, how line) (answer string, dead bool) {
 	return answer, false
 }
 
-// act is what a request comes to.
+// act performs a request in the model.
 func (m *model) act(label string, l line) string {
 	switch l.verb {
 	case "lead":
@@ -343,15 +342,15 @@ func (m *model) act(label string, l line) string {
 	case "topup":
 		return m.topUp(l.at(0), l.money("by"))
 	case "tellagain":
-		return m.tellAgain(l.at(0))
+		return m.resendDeadLetters(l.at(0))
 	}
 	if answer, ok := m.staffed(l); ok {
 		return answer
 	}
-	panic("a step that nobody knows: " + l.String())
+	panic("BUG: unknown step: " + l.String())
 }
 
-// compare holds the two answers against each other.
+// compare compares the two answers.
 func (p *play) compare(l line, label, answer, expected string, start time.Time) string {
 	took := time.Since(start)
 	switch {

@@ -22,15 +22,15 @@ import (
 	"pingpost/wal"
 )
 
-// narrated is the exchange's log as a report knows it.
-type narrated struct {
+// logSource provides the exchange's log to a report.
+type logSource struct {
 	x     *exchange
 	whole *state.State // has the names
 }
 
-func (narrated) Life() leadreport.Life { return leadreport.Life{Exchange: [16]byte{1}, Epoch: 1} }
+func (logSource) Life() leadreport.Life { return leadreport.Life{Exchange: [16]byte{1}, Epoch: 1} }
 
-func (l narrated) Durable() (seq uint64, at int64) {
+func (l logSource) Durable() (seq uint64, at int64) {
 	all := l.x.disk.all()
 	if len(all) == 0 {
 		return 0, 0
@@ -38,13 +38,13 @@ func (l narrated) Durable() (seq uint64, at int64) {
 	return uint64(len(all)), all[len(all)-1].at
 }
 
-func (l narrated) NameOf(kind event.NameKind, ref market.Ref) string {
+func (l logSource) NameOf(kind event.NameKind, ref market.Ref) string {
 	return l.whole.NameOf(kind, ref)
 }
 
-func (l narrated) RefOf(kind event.NameKind, id string) market.Ref { return l.whole.RefOf(kind, id) }
+func (l logSource) RefOf(kind event.NameKind, id string) market.Ref { return l.whole.RefOf(kind, id) }
 
-func (l narrated) NewReader(from uint64) (leadreport.Reader, error) {
+func (l logSource) NewReader(from uint64) (leadreport.Reader, error) {
 	return &tellings{l.x.disk, max(1, from)}, nil
 }
 
@@ -65,28 +65,27 @@ func (r *tellings) Next() (wal.Entry, error) {
 
 func (*tellings) Close() {}
 
-// TestReportIsTheLedger plays histories with their crashes, and has a report follow each
-// of them, which is ended in the middle, thrown away and damaged as chance has it. At the
-// end, and wherever it stood before, what it says of every party is what the party's
-// statement says, to the last millionth.
+// TestReportIsTheLedger plays histories with crashes. A report follows each history; chance
+// stops, deletes and damages it. At the end and at each stop, its sums must equal every party's
+// statement exactly.
 func TestReportIsTheLedger(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long: make test-long compares the report with the ledger")
 	}
-	most := 20 // days; some of a week are enough for a lead to come back
+	most := 20 // days; a few weeks are enough for a return
 	if raceDetector || testing.Short() {
 		most = 5
 	}
 	rapid.Check(t, func(draw *rapid.T) {
 		seed := rapid.Uint64Range(1, 60).Draw(draw, "seed")
 		days := rapid.IntRange(most/4, most).Draw(draw, "days")
-		spoils := rapid.SliceOfN(rapid.IntRange(0, 5), 4, 4).Draw(draw, "spoils") // chance is asked outside of the bubble
+		spoils := rapid.SliceOfN(rapid.IntRange(0, 5), 4, 4).Draw(draw, "spoils") // drawn outside the bubble
 		dir, fault := t.TempDir(), ""
 		synctest.Test(t, func(t *testing.T) {
 			p := &play{x: newExchange(t), sent: map[string]line{}}
 			defer func() {
 				if p.x.engine != nil {
-					p.x.die()
+					p.x.killProcess()
 				}
 			}()
 			history := generate(seed, days)
@@ -95,7 +94,7 @@ func TestReportIsTheLedger(t *testing.T) {
 					return
 				}
 				if every := len(history)/len(spoils) + 1; p.m != nil && i%every == every/2 {
-					if fault = failed(spoil(spoils[i/every], dir)); fault != "" {
+					if fault = failed(damageReport(spoils[i/every], dir)); fault != "" {
 						return
 					}
 					if fault = p.auditReport(t, dir); fault != "" {
@@ -111,8 +110,8 @@ func TestReportIsTheLedger(t *testing.T) {
 	})
 }
 
-// spoil does to the report's files what chance has.
-func spoil(how int, dir string) error {
+// damageReport deletes or damages the report's files.
+func damageReport(how int, dir string) error {
 	files, err := filepath.Glob(filepath.Join(dir, "*.db*"))
 	switch how {
 	case 0:
@@ -125,7 +124,7 @@ func spoil(how int, dir string) error {
 	return err
 }
 
-// auditReport has a report follow until it has all, and compares.
+// auditReport lets a report catch up, and compares it.
 func (p *play) auditReport(t *testing.T, dir string) string {
 	whole, err := p.x.replayed(false)
 	if err != nil {
@@ -133,7 +132,7 @@ func (p *play) auditReport(t *testing.T, dir string) string {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
-	r := leadreport.New(leadreport.Options{Dir: dir, Source: narrated{p.x, whole}})
+	r := leadreport.New(leadreport.Options{Dir: dir, Source: logSource{p.x, whole}})
 	go func() {
 		defer close(ended)
 		r.Run(ctx)
@@ -142,17 +141,16 @@ func (p *play) auditReport(t *testing.T, dir string) string {
 		cancel()
 		<-ended
 	}()
-	seq, _ := narrated{x: p.x}.Durable()
+	seq, _ := logSource{x: p.x}.Durable()
 	for waits := 0; r.Status().Seq < seq; waits++ {
 		if time.Sleep(time.Second); waits > 1000 {
-			return fmt.Sprintf("the report stands at %+v, and the log at %d", r.Status(), seq)
+			return fmt.Sprintf("the report is at %+v, but the log at %d", r.Status(), seq)
 		}
 	}
 	return p.compareReport(r, whole)
 }
 
-// compareReport holds the report against the statements of all parties over all of the
-// history.
+// compareReport compares the report with the statements of all parties over the whole history.
 func (p *play) compareReport(r *leadreport.Report, whole *state.State) string {
 	const span = 240 * time.Hour
 	period := ledger.Period{From: p.first.Add(-span).Truncate(24 * time.Hour).UnixNano(), To: time.Now().Add(span).Truncate(24 * time.Hour).UnixNano()}
@@ -184,7 +182,7 @@ func (p *play) compareReport(r *leadreport.Report, whole *state.State) string {
 	return ""
 }
 
-// compareParty asks in several ways: the sums of the rows are always the statement's.
+// compareParty queries in several ways: the sum of the rows must always equal the statement.
 func compareParty(r *leadreport.Report, sum *ledger.Statement, name string) string {
 	want := map[string]int64{}
 	for _, total := range sum.Totals {

@@ -11,8 +11,8 @@ import (
 	"pingpost/engine/market"
 )
 
-// act does what a line says at the engine and returns the answer, in the model's
-// words. The label is that of the lead that it makes, if it makes one.
+// act performs a line with the engine and returns the answer in the model's words. label names
+// the lead that it creates, if any.
 func (x *exchange) act(label string, l line) string {
 	switch l.verb {
 	case "lead":
@@ -45,7 +45,7 @@ func (x *exchange) act(label string, l line) string {
 	if answer, ok := x.staffed(l); ok {
 		return answer
 	}
-	panic("a step that nobody knows: " + l.String())
+	panic("BUG: unknown step: " + l.String())
 }
 
 func operated(err error) string {
@@ -60,7 +60,7 @@ func operated(err error) string {
 	return "done"
 }
 
-// refused is an error in the model's words.
+// refused returns an error in the model's words.
 func refused(err error) string {
 	var refusal *engine.Refusal
 	if !errors.As(err, &refusal) {
@@ -90,7 +90,7 @@ func text(name, value string) market.Member {
 	return market.Member{Name: []byte(name), Kind: market.JSONString, Text: []byte(value)}
 }
 
-// signals are what a ping may say of a lead.
+// signals returns a ping's data about a lead.
 func signals(l line) []market.Member {
 	all := []market.Member{text("ref", l.at(0))}
 	if l.has("state") {
@@ -102,7 +102,7 @@ func signals(l line) []market.Member {
 	return all
 }
 
-// person is all of a lead.
+// person returns a lead's data.
 func person(l line) []market.Member {
 	return append(signals(l),
 		text("first_name", "Pat"), text("last_name", "Doe"),

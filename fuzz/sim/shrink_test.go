@@ -5,10 +5,9 @@ import (
 	"time"
 )
 
-// shrink looks for the shortest history that still fails: it drops stretches of
-// steps, then single ones, as long as anything can go, and then shortens the time
-// between those that are left. What is left hangs together as well as a history
-// that was dealt by chance, since steps about what is not there mean nothing.
+// shrink searches for the shortest history that still fails. It removes ranges of steps, then
+// single steps, as long as possible, and then shortens the times between the rest. The result
+// is a valid history, because steps about missing objects do not count.
 func shrink(history []line, fails func([]line) bool, until time.Time) []line {
 	for size := len(history) / 2; size > 0; {
 		dropped := false

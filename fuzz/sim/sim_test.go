@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// number is a setting of the environment.
+// number returns an integer from the environment, or the default.
 func number(tb testing.TB, name string, otherwise int) int {
 	tb.Helper()
 	n, err := strconv.Atoi(cmp.Or(os.Getenv(name), strconv.Itoa(otherwise)))
@@ -22,12 +22,10 @@ func number(tb testing.TB, name string, otherwise int) int {
 	return n
 }
 
-// TestSimulation plays histories of seeds, one after the other, each SIM_DAYS long
-// and from SIM_FIRST on. With every test these are the same few, which have been
-// seen to pass; a machine that is slow plays fewer of them, and one that is fast
-// no others. SIM_SECONDS goes on to seeds that nobody has seen, for so long, and
-// SIM_SEED plays that one alone. The first that fails is shortened and printed,
-// and can be played again from a file in testdata.
+// TestSimulation plays the histories of consecutive seeds, each SIM_DAYS long and from
+// SIM_FIRST on. Every test run uses the same few known seeds; a slow machine plays fewer of
+// them. With SIM_SECONDS it continues with new seeds for that long. SIM_SEED plays one seed
+// only. The first failing history is reduced and printed; a file in testdata replays it.
 func TestSimulation(t *testing.T) {
 	const seen = 60
 	seconds, most, days := 20, seen, number(t, "SIM_DAYS", 30)
@@ -63,7 +61,7 @@ func TestSimulation(t *testing.T) {
 		histories, steps, played.Hours()/24, took.Round(time.Millisecond), played.Hours()/24/took.Minutes())
 }
 
-// report tells of a failure, by the shortest history that has one.
+// report reports a failure with the shortest failing history.
 func report(t *testing.T, seed uint64, days int, history []line, failure string) {
 	t.Helper()
 	t.Errorf("seed %d (again: SIM_SEED=%d SIM_DAYS=%d): %s", seed, seed, days, failure)
@@ -78,14 +76,13 @@ func report(t *testing.T, seed uint64, days int, history []line, failure string)
 		tries, len(short), strings.ReplaceAll(failure, "\n", "\n// "), printHistory(short))
 }
 
-// kind is what sort of failure it is: how what is said of it begins.
+// kind returns the kind of a failure: the beginning of its text.
 func kind(failure string) string {
 	said := failure[strings.LastIndexByte(failure, '\n')+1:]
 	return said[:min(len(said), cmp.Or(max(0, strings.IndexAny(said, "#\"0123456789")), len(said)))]
 }
 
-// TestHistories plays those that are kept: what failed once, and what the chances
-// of a seed come to seldom.
+// TestHistories plays the saved histories: earlier failures and rare events.
 func TestHistories(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txt")
 	if err != nil || len(files) == 0 {
@@ -108,7 +105,7 @@ func TestHistories(t *testing.T) {
 	}
 }
 
-// TestHistoryIsText: what is printed is read back as it was.
+// A printed history parses to the same history.
 func TestHistoryIsText(t *testing.T) {
 	history := generate(1, 5)
 	again, err := parseHistory(printHistory(history))

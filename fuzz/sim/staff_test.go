@@ -14,32 +14,32 @@ import (
 	"pingpost/engine/state"
 )
 
-// Operators' accounts and their tokens. Each has a step of its own verb:
+// Operators' accounts and tokens have their own verbs:
 //
-//	user ann role=admin word=w7    makes or changes an account; without a word it keeps its own
-//	fire ann                       ends it
+//	user ann role=admin word=w7    creates or changes an account; without a word it keeps its own
+//	fire ann                       deletes it
 //	token ann t9 role=viewer for=720h
 //	revoke t9
 
-// someStaff is a step of an operator's about operators.
-func (g *generator) someStaff() line {
-	name := g.one("ann", "bob", "carl")
+// staffStep returns a random step about operators.
+func (g *generator) staffStep() line {
+	name := g.pickWord("ann", "bob", "carl")
 	g.next++
 	label := strconv.Itoa(g.next)
 	switch g.IntN(8) {
 	case 0:
 		return step("fire", name)
 	case 1, 2:
-		return step("user", name, "role", g.one("viewer", "operator", "admin"), "word", "w"+label)
+		return step("user", name, "role", g.pickWord("viewer", "operator", "admin"), "word", "w"+label)
 	case 3:
-		return step("user", name, "role", g.one("viewer", "operator", "admin"))
+		return step("user", name, "role", g.pickWord("viewer", "operator", "admin"))
 	case 4:
 		return step("revoke", "t"+strconv.Itoa(max(0, g.next-g.IntN(300))))
 	}
-	return step("token", name+" t"+label, "role", g.one("viewer", "operator", "admin"), "for", g.one("", "", "1h", "300h"))
+	return step("token", name+" t"+label, "role", g.pickWord("viewer", "operator", "admin"), "for", g.pickWord("", "", "1h", "300h"))
 }
 
-// staffed does such a step at the engine; not ok: it is none.
+// staffed performs such a step with the engine. ok is false for other steps.
 func (x *exchange) staffed(l line) (answer string, ok bool) {
 	role, _ := market.ParseRole(l.said["role"])
 	e := x.engine.By("boss")
@@ -67,19 +67,19 @@ func hashOf(token string) (hash [32]byte) {
 	return hash
 }
 
-// account and paper are what the model knows of a user and of a token.
+// account and paper are a user and a token in the model.
 type account struct {
 	role, word string
 }
 
-type paper struct {
+type tokenModel struct {
 	user, role string
 	at, until  int64
 }
 
 var roles = []string{"viewer", "operator", "admin"}
 
-// staffed is what such a step comes to.
+// staffed performs such a step in the model.
 func (m *model) staffed(l line) (answer string, ok bool) {
 	name := l.at(0)
 	was, known := m.users[name]
@@ -106,7 +106,7 @@ func (m *model) staffed(l line) (answer string, ok bool) {
 	case "token":
 		return m.givePaper(l, known, was), true
 	case "revoke":
-		m.commit(func() { delete(m.papers, name) })
+		m.commit(func() { delete(m.tokens, name) })
 	default:
 		return "", false
 	}
@@ -121,30 +121,30 @@ func (m *model) givePaper(l line, known bool, user account) string {
 		return "conflict"
 	}
 	good := 0
-	byAge := slices.SortedFunc(maps.Keys(m.papers), func(a, b string) int {
-		return cmp.Or(cmp.Compare(m.papers[a].at, m.papers[b].at), cmp.Compare(a, b))
+	byAge := slices.SortedFunc(maps.Keys(m.tokens), func(a, b string) int {
+		return cmp.Or(cmp.Compare(m.tokens[a].at, m.tokens[b].at), cmp.Compare(a, b))
 	})
 	for _, name := range byAge {
-		switch p := m.papers[name]; {
+		switch p := m.tokens[name]; {
 		case p.user != l.at(0):
 		case p.until == 0 || p.until > m.now:
 			good++
 		default:
-			m.commit(func() { delete(m.papers, name) })
+			m.commit(func() { delete(m.tokens, name) })
 		}
 	}
 	if good >= engine.MaxAPITokens {
 		return "conflict"
 	}
-	p := paper{user: l.at(0), role: l.said["role"], at: m.now}
+	p := tokenModel{user: l.at(0), role: l.said["role"], at: m.now}
 	if lasts := l.duration("for", 0); lasts > 0 {
 		p.until = m.now + int64(lasts)
 	}
-	m.commit(func() { m.papers[l.at(1)] = p })
+	m.commit(func() { m.tokens[l.at(1)] = p })
 	return "done"
 }
 
-// lastAdmin tells whether a user is the only one who is admin.
+// lastAdmin reports whether a user is the only admin.
 func (m *model) lastAdmin(name string) bool {
 	for other, u := range m.users {
 		if other != name && u.role == "admin" {
@@ -155,20 +155,20 @@ func (m *model) lastAdmin(name string) bool {
 }
 
 func (m *model) endPapers(user string) {
-	maps.DeleteFunc(m.papers, func(_ string, p paper) bool { return p.user == user })
+	maps.DeleteFunc(m.tokens, func(_ string, p tokenModel) bool { return p.user == user })
 }
 
-// lookAtStaff sees that a state has the model's users and tokens, and no others.
+// lookAtStaff checks that a state has exactly the model's users and tokens.
 func (p *play) lookAtStaff(s *state.State) string {
-	users, papers := map[string]account{}, map[string]paper{}
+	users, papers := map[string]account{}, map[string]tokenModel{}
 	for _, u := range s.Users() {
 		users[u.Name] = account{u.Role.String(), u.Password}
 	}
 	for _, t := range s.APITokens("") {
-		papers[strings.TrimRight(string(t.Hash[:]), "\x00")] = paper{t.User, t.Role.String(), t.At, t.Expires}
+		papers[strings.TrimRight(string(t.Hash[:]), "\x00")] = tokenModel{t.User, t.Role.String(), t.At, t.Expires}
 	}
-	if !maps.Equal(users, p.m.users) || !maps.Equal(papers, p.m.papers) {
-		return fmt.Sprintf("there are the users %v with the tokens %v; by the model %v with %v", users, papers, p.m.users, p.m.papers)
+	if !maps.Equal(users, p.m.users) || !maps.Equal(papers, p.m.tokens) {
+		return fmt.Sprintf("there are the users %v with the tokens %v; by the model %v with %v", users, papers, p.m.users, p.m.tokens)
 	}
 	return ""
 }

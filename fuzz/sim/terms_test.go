@@ -5,9 +5,8 @@ import (
 	"time"
 )
 
-// terms are the market as a history's lines have it by now: the last line of a
-// name counts. What names something that is not there is as if it were not, so
-// that a history goes on making sense when lines are dropped from it.
+// terms are the current market of a history: the last line of each name counts. References to
+// missing objects are ignored, so that a reduced history stays valid.
 type terms struct {
 	suppliers map[string]line
 	buyers    map[string]line
@@ -20,8 +19,8 @@ func newTerms() *terms {
 	return &terms{map[string]line{}, map[string]line{}, map[string]line{}, map[string]line{}, map[[2]string]line{}}
 }
 
-// take makes a line part of the market; false: it is none of that.
-func (t *terms) take(l line) bool {
+// applyLine applies a line of the market. It returns false for other lines.
+func (t *terms) applyLine(l line) bool {
 	switch l.verb {
 	case "supplier":
 		t.suppliers[l.at(0)] = l
@@ -44,13 +43,13 @@ func (t *terms) take(l line) bool {
 	return true
 }
 
-// rank is where a seat stands among its campaign's: by priority, then buyer.
+// rank returns the sort key of a filter set in its campaign: priority, then buyer.
 func rank(l line) (int64, string) { return l.number("priority", 0), l.at(1) }
 
-// limit is a cap in words: count:day:5 or money:hour:20.5, and its zone after @.
+// limit is a cap in words: count:day:5 or money:hour:20.5, with its zone after @.
 type limit struct {
 	unit, period string
-	most         int64 // leads, or millionths
+	most         int64 // leads or millionths
 	zone         string
 }
 
@@ -74,7 +73,7 @@ func limitsOf(l line, zone string) (all []limit) {
 	return all
 }
 
-// zoneOf is the zone that a line names, and else UTC.
+// zoneOf returns the named zone, or UTC.
 func zoneOf(name string) *time.Location {
 	if name == "" {
 		return time.UTC

@@ -13,23 +13,23 @@ import (
 	"pingpost/internal/timer"
 )
 
-// world is the buyers' and suppliers' endpoints. It outlives the exchange, and
-// watches for what no exchange may do.
+// world simulates the buyers' and suppliers' endpoints. It outlives the exchange, and detects
+// forbidden requests.
 type world struct {
 	mu      sync.Mutex
 	conduct *conduct
 	bodies  map[string]string // by idempotency key
-	gone    map[string]bool   // leads of whom nothing is to come any more
-	forgot  map[string]bool   // keys of posts that a buyer took without an answer
+	erased  map[string]bool   // leads that must not be sent any more
+	forgot  map[string]bool   // keys of posts that a buyer accepted without an answer
 	pings   []pinged
-	told    []told
+	told    []webhookAttempt
 	wrong   []string
 }
 
 type pinged struct{ ref, buyer string }
 
-// told is an attempt to tell a supplier.
-type told struct {
+// webhookAttempt is one webhook attempt.
+type webhookAttempt struct {
 	lead  market.LeadID
 	kind  string
 	at    int64
@@ -37,15 +37,15 @@ type told struct {
 }
 
 func newWorld() *world {
-	return &world{conduct: newConduct(), bodies: map[string]string{}, gone: map[string]bool{}, forgot: map[string]bool{}}
+	return &world{conduct: newConduct(), bodies: map[string]string{}, erased: map[string]bool{}, forgot: map[string]bool{}}
 }
 
 func (w *world) fault(format string, args ...any) {
 	w.wrong = append(w.wrong, fmt.Sprintf(format, args...))
 }
 
-// ends is a process's way to the world; a dead one reaches nobody.
-type ends struct {
+// endpoints connects a process to the world. A dead process reaches no endpoint.
+type endpoints struct {
 	*world
 	dead <-chan struct{}
 }
@@ -66,8 +66,8 @@ func refOf(body []byte) string {
 	return ""
 }
 
-// Post is one attempt, met by the buyer's conduct at its beginning.
-func (e ends) Post(req *market.PostRequest) market.PostResult {
+// Post is one attempt; the buyer's behavior at its start decides its result.
+func (e endpoints) Post(req *market.PostRequest) market.PostResult {
 	if e.wait(0) {
 		return market.PostResult{Verdict: market.VerdictNotSent, Fault: market.FaultConnect}
 	}
@@ -76,7 +76,7 @@ func (e ends) Post(req *market.PostRequest) market.PostResult {
 	if before, ok := e.bodies[req.IdempotencyKey]; ok && before != buyer+string(req.Body) {
 		e.fault("%s gets other bytes, or another's, under the key %s:\n%s\n%s", buyer, req.IdempotencyKey, before, req.Body)
 	}
-	if found := leadIn.FindSubmatch(req.Body); len(found) != 2 || e.gone[string(found[1])] {
+	if found := leadIn.FindSubmatch(req.Body); len(found) != 2 || e.erased[string(found[1])] {
 		e.fault("%s gets a lead that was erased, or none: %s", buyer, req.Body)
 	}
 	e.bodies[req.IdempotencyKey] = buyer + string(req.Body)
@@ -107,8 +107,8 @@ func (e ends) Post(req *market.PostRequest) market.PostResult {
 	return market.PostResult{Verdict: market.VerdictAccepted, Status: 201, BuyerLeadID: "theirs"}
 }
 
-// wait lets time pass; true: the process died meanwhile.
-func (e ends) wait(d time.Duration) bool {
+// wait advances the time. It returns true if the process died meanwhile.
+func (e endpoints) wait(d time.Duration) bool {
 	select {
 	case <-e.dead:
 		return true
@@ -125,8 +125,8 @@ func (e ends) wait(d time.Duration) bool {
 	}
 }
 
-// Ping is one question, met likewise.
-func (e ends) Ping(req *market.PingRequest) market.PingResult {
+// Ping is one ping, with a result like Post.
+func (e endpoints) Ping(req *market.PingRequest) market.PingResult {
 	buyer, ref := buyerAt(&req.Endpoint), refOf(req.Body)
 	e.mu.Lock()
 	e.pings = append(e.pings, pinged{ref, buyer})
@@ -156,9 +156,9 @@ func (e ends) Ping(req *market.PingRequest) market.PingResult {
 	return market.PingResult{Status: 200, Bid: bid}
 }
 
-// mail tells suppliers what is due, as it becomes due, until stop. One that was
-// told and whose process died before that was a fact is told again.
-func (w *world) mail(e *engine.Engine, stop <-chan struct{}) {
+// runWebhooks sends due webhooks until stop. A webhook whose process died before its event was
+// recorded is sent again.
+func (w *world) runWebhooks(e *engine.Engine, stop <-chan struct{}) {
 	for {
 		next := time.Now().Add(time.Hour)
 		for _, supplier := range e.State().SuppliersWithPending() {
@@ -167,7 +167,7 @@ func (w *world) mail(e *engine.Engine, stop <-chan struct{}) {
 				if !ok {
 					break
 				}
-				if !w.tell(e, h) {
+				if !w.sendWebhook(e, h) {
 					return
 				}
 			}

@@ -9,33 +9,33 @@ import (
 	"time"
 )
 
-// happening is what happens next.
-func (g *generator) happening() line {
+// nextStep returns the next step.
+func (g *generator) nextStep() line {
 	switch n := g.IntN(1000); {
 	case n < 440:
 		return g.lead()
 	case n < 465:
-		return g.dying(g.someStaff())
+		return g.maybeDying(g.staffStep())
 	case n < 480:
-		return g.erasing()
+		return g.erasureStep()
 	case n < 540:
-		return g.resend()
+		return g.repeatStep()
 	case n < 640:
 		return g.report()
 	case n < 700:
-		return g.asking()
+		return g.auctionStep()
 	case n < 750:
-		return g.taking()
+		return g.saleStep()
 	case n < 830:
-		return g.conduct()
+		return g.conductStep()
 	case n < 850:
-		return step("decide", g.some(g.leads)+" "+g.one("approve", "refuse"))
+		return step("decide", g.pickRecent(g.leads)+" "+g.pickWord("approve", "refuse"))
 	case n < 865:
-		return g.resolving()
+		return g.resolveStep()
 	case n < 900:
-		kind, name := "campaign", g.some(g.camps)
+		kind, name := "campaign", g.pickRecent(g.campaigns)
 		if g.IntN(2) == 0 {
-			kind, name = "buyer", g.some(g.buyers)
+			kind, name = "buyer", g.pickRecent(g.buyers)
 		}
 		g.next++
 		shut := step("pause", kind+" "+name)
@@ -43,52 +43,52 @@ func (g *generator) happening() line {
 		g.add(g.lead())
 		return step("resume", kind+" "+name)
 	case n < 920:
-		return step("topup", g.some(g.buyers), "by", g.dollars(5, 90))
+		return step("topup", g.pickRecent(g.buyers), "by", g.dollars(5, 90))
 	case n < 945:
-		return g.change()
+		return g.changeStep()
 	case n < 960:
 		return step("snapshot", "")
 	case n < 975:
-		return step("crash", "", "for", g.downtime(), "plain", g.one("", "yes"), "keys", g.one("", "older"))
+		return step("crash", "", "for", g.downtime(), "plain", g.pickWord("", "yes"), "keys", g.pickWord("", "older"))
 	case n < 985:
-		return step("restart", "", "for", g.downtime(), "plain", g.one("", "yes"), "keys", g.one("", "older"))
+		return step("restart", "", "for", g.downtime(), "plain", g.pickWord("", "yes"), "keys", g.pickWord("", "older"))
 	case n < 990:
 		return step("tellagain", "acme")
 	}
 	return step("list", "dnc", "persons", strings.Join([]string{"7", strconv.Itoa(g.IntN(30)), strconv.Itoa(g.IntN(30))}, ","))
 }
 
-// erasing is somebody who wants to be forgotten.
-func (g *generator) erasing() line {
+// erasureStep returns an erasure.
+func (g *generator) erasureStep() line {
 	person := strconv.Itoa(g.IntN(40))
 	if g.IntN(2) == 0 {
 		person = strconv.Itoa(max(0, g.next-g.IntN(6)))
 	}
 	switch g.IntN(3) {
 	case 0:
-		return g.dying(step("erase", "", "phone", person))
+		return g.maybeDying(step("erase", "", "phone", person))
 	case 1:
-		return g.dying(step("erase", "", "email", person))
+		return g.maybeDying(step("erase", "", "email", person))
 	}
-	return g.dying(step("erase", "", "lead", g.some(g.leads)))
+	return g.maybeDying(step("erase", "", "lead", g.pickRecent(g.leads)))
 }
 
-// resolving is an operator's word on a delivery whose fate nobody knows, at times after
-// its person was erased.
-func (g *generator) resolving() line {
-	of := g.some(g.leads)
+// resolveStep returns an operator's decision on an unconfirmed delivery, sometimes after the
+// erasure of its person.
+func (g *generator) resolveStep() line {
+	of := g.pickRecent(g.leads)
 	if g.IntN(3) == 0 {
 		g.add(step("erase", "", "lead", of))
 	}
-	return step("resolve", of+" "+g.one("confirm", "release", "resend", "resend"))
+	return step("resolve", of+" "+g.pickWord("confirm", "release", "resend", "resend"))
 }
 
 func (g *generator) downtime() string {
-	return g.one("", "", "1s", "3m", "11h", "40h")
+	return g.pickWord("", "", "1s", "3m", "11h", "40h")
 }
 
-// some is one of the last few of some words.
-func (g *generator) some(words []string) string {
+// pickRecent returns one of the last few words.
+func (g *generator) pickRecent(words []string) string {
 	if len(words) == 0 {
 		return "#0"
 	}
@@ -103,8 +103,8 @@ func (g *generator) label() string {
 	return "#" + strconv.Itoa(g.next)
 }
 
-// dying is, rarely, how a request ends in the middle.
-func (g *generator) dying(l line) line {
+// maybeDying sometimes makes the process die during the request.
+func (g *generator) maybeDying(l line) line {
 	if g.IntN(40) == 0 {
 		l.said["dies"] = strconv.Itoa(g.IntN(5))
 		if l.said["dies"] != "0" && g.IntN(2) == 0 {
@@ -124,22 +124,22 @@ func (g *generator) lead() line {
 	if g.IntN(8) == 0 {
 		email = strconv.Itoa(g.IntN(40))
 	}
-	l := step("lead", label+" "+g.one("acme", "acme", "best")+" "+g.some(g.camps), "phone", person, "email", email,
-		"state", g.one("CA", "CA", "NY", "TX", ""), "vehicles", g.one("", "1", "2", "3"))
+	l := step("lead", label+" "+g.pickWord("acme", "acme", "best")+" "+g.pickRecent(g.campaigns), "phone", person, "email", email,
+		"state", g.pickWord("CA", "CA", "NY", "TX", ""), "vehicles", g.pickWord("", "1", "2", "3"))
 	if g.IntN(2) == 0 {
 		l.said["key"] = "k" + label
 		if g.IntN(30) == 0 {
-			l.said["key"] = "k" + g.some(g.keyed)
+			l.said["key"] = "k" + g.pickRecent(g.keyed)
 		}
 		g.keyed = append(g.keyed, label)
 		g.sent[label] = g.now
 	}
 	g.leads = append(g.leads, label)
-	return g.dying(l)
+	return g.maybeDying(l)
 }
 
-// resend sends one again: of late, or at about the time at which its key expires.
-func (g *generator) resend() line {
+// repeatStep repeats a request: a recent one, or one with a key that expires about now.
+func (g *generator) repeatStep() line {
 	const expiry = 30 * 24 * time.Hour
 	for _, label := range g.keyed {
 		at := g.sent[label].Add(expiry)
@@ -150,40 +150,40 @@ func (g *generator) resend() line {
 			}
 		}
 	}
-	return g.dying(step("resend", g.some(g.keyed)+" "+g.label()))
+	return g.maybeDying(step("resend", g.pickRecent(g.keyed)+" "+g.label()))
 }
 
 func (g *generator) report() line {
-	status := g.one("contacted", "qualified", "sold", "returned", "returned")
+	status := g.pickWord("contacted", "qualified", "sold", "returned", "returned")
 	key := "s" + g.label()
 	if g.IntN(6) == 0 {
 		key = "s"
 	}
-	l := step("report", g.some(g.buyers)+" "+g.some(g.leads)+" "+status, "key", key)
+	l := step("report", g.pickRecent(g.buyers)+" "+g.pickRecent(g.leads)+" "+status, "key", key)
 	if status == "returned" && g.IntN(20) > 0 {
 		l.said["reason"] = "wrong_number"
 	}
-	return g.dying(l)
+	return g.maybeDying(l)
 }
 
-// asking begins an auction that is told.
-func (g *generator) asking() line {
+// auctionStep returns a ping or an availability request.
+func (g *generator) auctionStep() line {
 	if len(g.bidding) == 0 {
 		return line{}
 	}
 	ref := "?" + g.label()[1:]
-	verb := g.one("ask", "ping")
-	l := step(verb, ref+" "+g.one("acme", "best")+" "+g.some(g.bidding), "state", g.one("CA", "CA", "NY"), "vehicles", g.one("", "2", "3"))
+	verb := g.pickWord("ask", "ping")
+	l := step(verb, ref+" "+g.pickWord("acme", "best")+" "+g.pickRecent(g.bidding), "state", g.pickWord("CA", "CA", "NY"), "vehicles", g.pickWord("", "2", "3"))
 	if verb == "ping" || g.IntN(2) == 0 {
 		l.said["key"] = "q" + ref
 	}
 	g.asks = append(g.asks, l)
-	g.add(g.dying(l))
-	return g.taking()
+	g.add(g.maybeDying(l))
+	return g.saleStep()
 }
 
-// taking takes up a bid that was told, or tries to.
-func (g *generator) taking() line {
+// saleStep returns a sale at an earlier bid, which may be invalid.
+func (g *generator) saleStep() line {
 	if len(g.asks) == 0 {
 		return line{}
 	}
@@ -196,31 +196,31 @@ func (g *generator) taking() line {
 	}
 	l := line{verb: "sale", about: []string{label, a.at(1), a.at(2)}, said: said}
 	if a.verb == "ask" {
-		l.verb, said["buyer"] = "lead", g.some(g.buyers)
+		l.verb, said["buyer"] = "lead", g.pickRecent(g.buyers)
 	}
 	l.after = time.Duration(1 + g.IntN(6_000_000_000))
 	g.leads, g.keyed = append(g.leads, label), append(g.keyed, label)
-	return g.dying(l)
+	return g.maybeDying(l)
 }
 
-// conduct is somebody who behaves otherwise from now on.
-func (g *generator) conduct() line {
-	buyer := g.some(g.buyers)
+// conductStep returns a change of a buyer's or supplier's behavior.
+func (g *generator) conductStep() line {
+	buyer := g.pickRecent(g.buyers)
 	in := fmt.Sprint(g.IntN(900_000_000)) + "ns"
 	switch g.IntN(6) {
 	case 0:
-		return step("hears", "acme "+g.one("nothing", "everything"))
+		return step("hears", "acme "+g.pickWord("nothing", "everything"))
 	case 1, 2:
-		return step("bids", buyer+" "+g.one("bid", "bid", "bid", "none", "error", "garbage", "throttle", "euro", "hang"),
-			"base", g.dollars(3, 14), "spread", g.one("", "3", "5"), "step", "1.25", "in", g.one("", in, in, "2s", "2000000001ns"))
+		return step("bids", buyer+" "+g.pickWord("bid", "bid", "bid", "none", "error", "garbage", "throttle", "euro", "hang"),
+			"base", g.dollars(3, 14), "spread", g.pickWord("", "3", "5"), "step", "1.25", "in", g.pickWord("", in, in, "2s", "2000000001ns"))
 	}
-	return step("answers", buyer+" "+g.one("accept", "accept", "accept", "refuse", "forbid", "fail", "forget", "hang", "unreached", "busy"),
-		"in", g.one("", in, in), "again", g.one("1s", "7s"))
+	return step("answers", buyer+" "+g.pickWord("accept", "accept", "accept", "refuse", "forbid", "fail", "forget", "hang", "unreached", "busy"),
+		"in", g.pickWord("", in, in), "again", g.pickWord("1s", "7s"))
 }
 
-// change is a term of the market put otherwise: other limits, weights, prices, or
-// a seat that goes or comes back.
-func (g *generator) change() line {
+// changeStep returns a change of the market: other caps, weights or prices, or a filter set that is
+// removed or added again.
+func (g *generator) changeStep() line {
 	names := slices.Sorted(maps.Keys(g.named))
 	l := g.named[names[g.IntN(len(names))]]
 	changed := step(l.verb, strings.Join(l.about, " "))
@@ -234,7 +234,7 @@ func (g *generator) change() line {
 		}
 		changed.said["weight"], changed.said["price"] = fmt.Sprint(1+g.IntN(4)), g.dollars(5, 15)
 	case "campaign":
-		changed.said["floor"] = g.one("1", "4", "8")
+		changed.said["floor"] = g.pickWord("1", "4", "8")
 	}
 	if caps := strings.Split(changed.said["caps"], ","); g.IntN(2) == 0 && caps[0] != "" {
 		for i := range caps {

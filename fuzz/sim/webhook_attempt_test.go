@@ -12,8 +12,8 @@ import (
 	"pingpost/engine/state"
 )
 
-// tell makes one attempt; false: there is nobody any more to make another.
-func (w *world) tell(e *engine.Engine, h state.QueuedWebhook) bool {
+// sendWebhook makes one webhook attempt. It returns false if the process has died.
+func (w *world) sendWebhook(e *engine.Engine, h state.QueuedWebhook) bool {
 	message, err := e.WebhookMessage(&h)
 	if err != nil {
 		e.State().ReturnWebhook(h)
@@ -23,7 +23,7 @@ func (w *world) tell(e *engine.Engine, h state.QueuedWebhook) bool {
 	now := time.Now().UnixNano()
 	w.mu.Lock()
 	result := market.WebhookResult{Delivered: true, Status: 204}
-	if now < w.conduct.deaf[supplier] {
+	if now < w.conduct.rejectingUntil[supplier] {
 		result = market.WebhookResult{Status: 500}
 	}
 	var said struct{ ID, Type string }
@@ -41,7 +41,7 @@ func (w *world) tell(e *engine.Engine, h state.QueuedWebhook) bool {
 		return false
 	}
 	w.mu.Lock()
-	w.told = append(w.told, told{h.Lead, strings.TrimSpace(h.Type.String()), now, result.Delivered})
+	w.told = append(w.told, webhookAttempt{h.Lead, strings.TrimSpace(h.Type.String()), now, result.Delivered})
 	w.mu.Unlock()
 	return true
 }

@@ -8,14 +8,14 @@ import (
 	"time"
 )
 
-// charge is what one sale took of one cap in one window.
-type charge struct {
+// capCharge is the use of one cap in one window by one sale.
+type capCharge struct {
 	window string // cap and window
 	amount int64
 }
 
-// windowOf names the window of a period around an instant, by what the clocks and
-// calendars of the zone show; so no arithmetic can go wrong at a clock change.
+// windowOf names the window of a period at an instant. It uses only the zone's clock and
+// calendar, so it needs no arithmetic across clock changes.
 func windowOf(period, zone string, at int64) string {
 	t := time.Unix(0, at).In(zoneOf(zone))
 	switch period {
@@ -32,7 +32,7 @@ func windowOf(period, zone string, at int64) string {
 	return "ever"
 }
 
-// openAt tells whether hours include an instant, by the zone's clocks.
+// openAt reports whether the opening hours include an instant, by the zone's clock.
 func openAt(l line, at int64) bool {
 	zone, hours, ok := strings.Cut(l.said["hours"], ";")
 	if !ok {
@@ -57,14 +57,14 @@ func openAt(l line, at int64) bool {
 	return false
 }
 
-// capped is one cap that a sale in a seat would count in.
-type capped struct {
+// namedCap is a cap that applies to a sale in a filter set.
+type namedCap struct {
 	limit
-	name string // apart from the window
+	name string // without the window
 }
 
-// capsOver lists the caps over a seat.
-func (m *model) capsOver(seat line) (all []capped) {
+// capsOver lists the caps of a filter set.
+func (m *model) capsOver(seat line) (all []namedCap) {
 	campaign, buyer := m.terms.campaigns[seat.at(0)], m.terms.buyers[seat.at(1)]
 	for _, of := range []struct {
 		l          line
@@ -75,18 +75,18 @@ func (m *model) capsOver(seat line) (all []capped) {
 		{seat, campaign.said["zone"], "seat " + seat.at(0) + " " + seat.at(1)},
 	} {
 		for _, c := range limitsOf(of.l, of.zone) {
-			all = append(all, capped{c, strings.Join([]string{of.name, c.unit, c.period, cmp.Or(c.zone, "UTC")}, " ")})
+			all = append(all, namedCap{c, strings.Join([]string{of.name, c.unit, c.period, cmp.Or(c.zone, "UTC")}, " ")})
 		}
 	}
 	return all
 }
 
-// charges are what a sale in the seat takes of caps; fits: all of them have the
-// room, where own is what the lead itself holds already.
-func (m *model) charges(seat line, price int64, own []charge, at int64) (all []charge, fits bool) {
+// charges returns the charges of a sale in the filter set. fits reports whether all caps have
+// room; the lead's own charges count as free.
+func (m *model) charges(seat line, price int64, own []capCharge, at int64) (all []capCharge, fits bool) {
 	fits = true
 	for _, c := range m.capsOver(seat) {
-		one := charge{c.name + " " + windowOf(c.period, c.zone, at), 1}
+		one := capCharge{c.name + " " + windowOf(c.period, c.zone, at), 1}
 		if c.unit == "money" {
 			one.amount = price
 		}
@@ -102,13 +102,13 @@ func (m *model) charges(seat line, price int64, own []charge, at int64) (all []c
 	return all, fits
 }
 
-// canPay tells whether the buyer has money for a lead at a price.
+// canPay reports whether the buyer can pay the price.
 func (m *model) canPay(buyer string, price int64) bool {
 	l := m.terms.buyers[buyer]
 	return !l.has("funds") || m.funds[buyer]+l.money("credit") >= price
 }
 
-// payout is what the supplier gets of a price; false: it is under a fixed payout.
+// payout returns the supplier's payout. ok is false if the price is below a fixed payout.
 func (m *model) payout(campaign string, price int64) (int64, bool) {
 	l := m.terms.campaigns[campaign]
 	switch {
@@ -122,7 +122,7 @@ func (m *model) payout(campaign string, price int64) (int64, bool) {
 	return price, true
 }
 
-// listed tells whether a person is on one of the lists.
+// listed reports whether a person is on one of the lists.
 func (m *model) listed(l line, person string) bool {
 	for _, id := range l.list("refuses") {
 		if known, ok := m.terms.lists[id]; ok && slices.Contains(known.list("persons"), person) {
@@ -132,18 +132,17 @@ func (m *model) listed(l line, person string) bool {
 	return false
 }
 
-// cycle is whose turn it is among buyers that are eligible together. Where it
-// begins is the exchange's to choose; what was seen of it leaves fewer and fewer
-// places where it can be.
-type cycle struct {
+// turnCycle is the order of turns among buyers that are eligible together. The exchange chooses its
+// start; each seen turn reduces the possible positions.
+type turnCycle struct {
 	order []string // the turns of one round
-	next  []int    // places where the next turn may be
+	next  []int    // possible positions of the next turn
 }
 
-// newCycle spreads weights smoothly: each turn everyone gains its weight, and who
-// has most pays the sum of all.
-func newCycle(buyers []string, weights []int64) *cycle {
-	c := &cycle{}
+// newCycle distributes weights smoothly: in each turn every buyer gains its weight, and the one
+// with the most pays the sum of all weights.
+func newCycle(buyers []string, weights []int64) *turnCycle {
+	c := &turnCycle{}
 	credit, sum := make([]int64, len(buyers)), int64(0)
 	for _, w := range weights {
 		sum += w
@@ -162,8 +161,8 @@ func newCycle(buyers []string, weights []int64) *cycle {
 	return c
 }
 
-// may lists whose turn it may be.
-func (c *cycle) may() (buyers []string) {
+// possibleBuyers lists the buyers whose turn it may be.
+func (c *turnCycle) possibleBuyers() (buyers []string) {
 	for _, place := range c.next {
 		if !slices.Contains(buyers, c.order[place]) {
 			buyers = append(buyers, c.order[place])
@@ -172,8 +171,8 @@ func (c *cycle) may() (buyers []string) {
 	return buyers
 }
 
-// take is the buyer's turn taken.
-func (c *cycle) take(buyer string) {
+// recordTurn records a turn of the buyer.
+func (c *turnCycle) recordTurn(buyer string) {
 	var next []int
 	for _, place := range c.next {
 		if c.order[place] == buyer {

@@ -12,8 +12,8 @@ import (
 	"pingpost/engine/state"
 )
 
-// hear compares what suppliers were told since it was last asked.
-func (p *play) hear() string {
+// compareWebhooks compares the webhooks sent since the last call.
+func (p *play) compareWebhooks() string {
 	x, m := p.x, p.m
 	x.world.mu.Lock()
 	wrong, tells := x.world.wrong, x.world.told
@@ -24,21 +24,21 @@ func (p *play) hear() string {
 	}
 	for _, t := range tells {
 		label := x.labels[t.lead]
-		if fault := m.told(label, t.kind, t.at, t.heard); fault != "" {
-			return fmt.Sprintf("%s of %s is told at %s: %s", t.kind, label, time.Unix(0, t.at).UTC().Format(time.RFC3339Nano), fault)
+		if fault := m.checkWebhookAttempt(label, t.kind, t.at, t.heard); fault != "" {
+			return fmt.Sprintf("webhook %s of %s was sent at %s: %s", t.kind, label, time.Unix(0, t.at).UTC().Format(time.RFC3339Nano), fault)
 		}
 	}
 	if e := m.overdue(); e != nil {
-		return fmt.Sprintf("%s of %s should have been told by %s", e.kind, e.lead, time.Unix(0, m.latest(e)).UTC().Format(time.RFC3339Nano))
+		return fmt.Sprintf("webhook %s of %s is overdue since %s", e.kind, e.lead, time.Unix(0, m.latest(e)).UTC().Format(time.RFC3339Nano))
 	}
 	return ""
 }
 
-// look compares what can be seen after each step: money, the leads that are on
-// their way or were just decided, events, and what nobody may do.
-func (p *play) look() string {
+// compareVisible compares the visible state after each step: money, open and recent leads, webhooks, and
+// forbidden actions.
+func (p *play) compareVisible() string {
 	x, m := p.x, p.m
-	if fault := p.hear(); fault != "" {
+	if fault := p.compareWebhooks(); fault != "" {
 		return fault
 	}
 	if n := x.state.Reservations(); n != 0 {
@@ -59,22 +59,22 @@ func (p *play) look() string {
 			return fmt.Sprintf("%s has %s, of which %s is held; by the model %s, of which %s", buyer, balance, holds, amount(funds+held), amount(held))
 		}
 	}
-	if fault := p.forgotten(); fault != "" {
+	if fault := p.checkErasedKeys(); fault != "" {
 		return fault
 	}
 	if fault := p.lookAtStaff(x.state); fault != "" {
 		return fault
 	}
 	for _, d := range m.deliveries {
-		if fault := p.stands(x.state, d.lead); fault != "" {
+		if fault := p.compareLead(x.state, d.lead); fault != "" {
 			return fault
 		}
 	}
 	return ""
 }
 
-// stands compares where a lead stands.
-func (p *play) stands(s *state.State, l *lead) string {
+// compareLead compares the status of a lead.
+func (p *play) compareLead(s *state.State, l *lead) string {
 	row, ok := s.Lead(p.x.ids[l.label])
 	switch {
 	case !ok:
@@ -95,8 +95,8 @@ func (p *play) stands(s *state.State, l *lead) string {
 	return ""
 }
 
-// audit compares all that there is, in a state that the log alone makes, so that
-// asking changes nothing of what is asked later: leads, caps, statements.
+// audit compares everything in a state built from the log alone, so that the reads do not
+// affect later steps: leads, caps and statements.
 func (p *play) audit() string {
 	whole, err := p.x.replayed(false)
 	if err != nil {
@@ -111,7 +111,7 @@ func (p *play) audit() string {
 	}
 	for _, l := range p.m.leads {
 		if p.m.now-l.received < memoryOf {
-			if fault := p.stands(whole, l); fault != "" {
+			if fault := p.compareLead(whole, l); fault != "" {
 				return fault
 			}
 		}
@@ -119,8 +119,8 @@ func (p *play) audit() string {
 	if fault := p.auditCaps(whole); fault != "" {
 		return fault
 	}
-	if !closed(p.x.dead) { // else some keys may yet be dropped by the next start
-		for _, audit := range []func() string{p.auditPersons, p.auditLooks} {
+	if !closed(p.x.dead) { // otherwise the next start may still drop some keys
+		for _, audit := range []func() string{p.auditPersons, p.auditLookups} {
 			if fault := audit(); fault != "" {
 				return fault
 			}
@@ -129,8 +129,8 @@ func (p *play) audit() string {
 	return p.auditStatements(whole)
 }
 
-// auditCaps asks of each cap how much of it is taken in the window of now: the
-// least limit that has room for nothing, and the most that has.
+// auditCaps determines the use of each cap in the current window: the smallest limit without a
+// free place, and the largest with one.
 func (p *play) auditCaps(whole *state.State) string {
 	for _, seat := range p.m.terms.lineup("") {
 		for _, c := range p.m.capsOver(seat) {
@@ -152,8 +152,8 @@ func (p *play) auditCaps(whole *state.State) string {
 	return ""
 }
 
-// capOf is the engine's cap of one of the model's.
-func (p *play) capOf(c capped, seat line) *market.Cap {
+// capOf returns the engine's cap for one of the model's.
+func (p *play) capOf(c namedCap, seat line) *market.Cap {
 	catalog := p.x.engine.Catalog()
 	campaign, buyer := catalog.Campaigns[market.CampaignID(seat.at(0))], catalog.Buyers[market.BuyerID(seat.at(1))]
 	if campaign == nil || buyer == nil {
@@ -176,7 +176,7 @@ func (p *play) capOf(c capped, seat line) *market.Cap {
 	return nil
 }
 
-// auditStatements adds up each party's statement over all of the history.
+// auditStatements adds up each party's statement over the whole history.
 func (p *play) auditStatements(whole *state.State) string {
 	if p.x.disk.all() == nil {
 		return ""

@@ -12,9 +12,9 @@ import (
 	"time"
 )
 
-// crowdMarket has little of everything: caps of a few leads, little money, turns.
-// All leads are recorded, so that each request is one instant.
-const crowdMarket = `
+// concurrentMarket has some of everything: small caps, little money, turns. All leads are recorded
+// without delivery, so each request takes no simulated time.
+const concurrentMarket = `
 supplier acme
 supplier best
 buyer blue funds=35 caps=count:day:4@America/New_York
@@ -30,10 +30,10 @@ seat home pink price=8 priority=2
 begin at=2026-03-07T23:00:00Z
 `
 
-// TestCrowd sends some requests at once while the log is slow, so that each meets
-// what the others have reserved, and looks for an order in which the model gives
-// the same answers. SIM_CROWDS is of how many seeds.
-func TestCrowd(t *testing.T) {
+// TestConcurrentRequests sends several requests at once while the log is slow, so that each meets the
+// reservations of the others. It searches for an order in which the model gives the same
+// answers. SIM_CROWDS is the number of seeds.
+func TestConcurrentRequests(t *testing.T) {
 	rounds := 30
 	if raceDetector || testing.Short() {
 		rounds = 25
@@ -50,8 +50,8 @@ func TestCrowd(t *testing.T) {
 func crowd(t *testing.T, r *rand.Rand, rounds int) {
 	t.Helper()
 	p := &play{x: newExchange(t), sent: map[string]line{}}
-	defer func() { p.x.die() }()
-	history, err := parseHistory(crowdMarket)
+	defer func() { p.x.killProcess() }()
+	history, err := parseHistory(concurrentMarket)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,14 +63,14 @@ func crowd(t *testing.T, r *rand.Rand, rounds int) {
 	p.x.log.mu.Lock()
 	p.x.log.slow = 20 * time.Millisecond
 	p.x.log.mu.Unlock()
-	p.m.loose = true
+	p.m.followSeenTurns = true
 	labels, tales := 0, []*model{p.m}
 	for range rounds {
 		var lines []line
 		for range 2 + r.IntN(4) {
 			labels++
 			if l := crowdLine(r, labels); l.verb != "erase" || !slices.ContainsFunc(lines, func(o line) bool { return o.verb == "erase" }) {
-				lines = append(lines, l) // two erasures wait for each other by a lock, for which a bubble's clock stands still
+				lines = append(lines, l) // two erasures wait for each other by a lock, which stops a bubble's clock
 			}
 		}
 		var fault string
@@ -104,13 +104,13 @@ func crowdLine(r *rand.Rand, label int) line {
 	return step("lead", "#"+strconv.Itoa(label)+" acme "+[]string{"auto", "home"}[r.IntN(2)], "phone", person, "email", person, "state", []string{"CA", "NY"}[r.IntN(2)])
 }
 
-// together sends lines at once and looks for the orders that explain what comes
-// back. Several may, and leave behind what no answer shows yet; so all of them are
-// followed, until answers tell them apart.
+// together sends lines at once and searches for the orders that explain the answers. Several
+// orders may exist and leave different states that no answer shows yet. The function keeps all
+// of them until later answers rule some out.
 //
-// Of turns it asks only that they go to someone who may take the lead: a turn is
-// taken among those who have room by facts, and one of these may have lost its room
-// to a request that is not a fact yet.
+// It checks turns only loosely: a turn must go to a buyer that can take the lead. The exchange
+// gives turns among buyers with free caps by the log, and one of these may have lost its place
+// to a request that is not yet in the log.
 func (p *play) together(tales []*model, lines []line) (left []*model, fault string) {
 	start := time.Now().UnixNano()
 	p.m = tales[0]
@@ -138,25 +138,25 @@ func (p *play) together(tales []*model, lines []line) (left []*model, fault stri
 	for _, name := range slices.Sorted(maps.Keys(explained)) {
 		p.m = explained[name]
 		p.m.until(time.Now().UnixNano())
-		if wrong := p.look(); wrong != "" {
+		if wrong := p.compareVisible(); wrong != "" {
 			fault = wrong
 			continue
 		}
-		if left = append(left, p.m); len(left) == mostTales {
+		if left = append(left, p.m); len(left) == maxExplanations {
 			break
 		}
 	}
 	return left, fault
 }
 
-// mostTales is how many explanations are followed at once.
-const mostTales = 32
+// maxExplanations is the number of explanations that are kept at once.
+const maxExplanations = 32
 
-// explain finds every order in which the model answers as the exchange did, and
-// keeps the model that each leads to, by all that may matter later.
+// explain finds every order in which the model answers like the exchange, and keeps one model
+// for each distinct resulting state.
 func (p *play) explain(m *model, lines []line, said []string, order []int, explained map[string]*model) {
 	if len(order) == len(lines) {
-		explained[fmt.Sprint(m.funds, m.used, m.remembered, m.paused, m.gone)] = m
+		explained[fmt.Sprint(m.funds, m.used, m.remembered, m.paused, m.erased)] = m
 		return
 	}
 	for i, l := range lines {
@@ -164,7 +164,7 @@ func (p *play) explain(m *model, lines []line, said []string, order []int, expla
 			continue
 		}
 		next := m.clone()
-		next.seen = seen{takers: p.x.takers[l.at(0)]}
+		next.seen = observations{buyers: p.x.buyersOfLead[l.at(0)]}
 		if next.act(l.at(0), l) == said[i] {
 			p.explain(next, lines, said, append(slices.Clone(order), i), explained)
 		}
