@@ -13,13 +13,14 @@ import (
 	"strings"
 	"time"
 
+	"pingpost/cmd/pingpost/client"
 	"pingpost/config"
 	"pingpost/server/admin"
 )
 
 // adminFlags say how a running exchange's operator address is reached.
 type adminFlags struct {
-	trustFlags
+	client.TrustFlags
 	Admin    string `default:"http://127.0.0.1:9090" help:"The exchange's admin address (${default})." placeholder:"URL"`
 	User     string `help:"Your account's name. Its password is asked for at the terminal, or comes from PINGPOST_ADMIN_PASSWORD. A personal token in PINGPOST_ADMIN_TOKEN needs no name." placeholder:"NAME"`
 	Password string `env:"PINGPOST_ADMIN_PASSWORD" help:"The operator's password, or that of --user; better in the environment variable PINGPOST_ADMIN_PASSWORD." placeholder:"TEXT"`
@@ -44,7 +45,7 @@ func (f *adminFlags) call(method, path string, body []byte) ([]byte, error) {
 // send makes one request, which may take so long (0: any time), and returns an answer
 // that is good, to be read and closed.
 func (f *adminFlags) send(within time.Duration, method, path string, body []byte) (*http.Response, error) {
-	way, err := f.transport()
+	way, err := f.Transport()
 	if err != nil {
 		return nil, err
 	}

@@ -22,6 +22,7 @@ import (
 	"pingpost/cmd/pingpost/timeline"
 	"pingpost/engine/market"
 	"pingpost/exchange/explain"
+	"pingpost/internal/timer"
 	"pingpost/loadtest/report"
 	"pingpost/loadtest/trial"
 )
@@ -101,7 +102,7 @@ func (c *demoCmd) show(ctx context.Context, x *demoExchange) error {
 		return err
 	}
 	// Rate limits start empty and fill within a second.
-	pauseUntil(ctx, time.Now().Add(time.Second))
+	timer.WaitUntil(ctx, time.Now().Add(time.Second))
 	// The goroutine that sleeps until the next arrival needs a processor.
 	runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + 1)
 	shown := newLoadProgress(os.Stderr)
@@ -191,7 +192,7 @@ func (x *demoExchange) report(ctx context.Context, by string, sold int) ([][]str
 			n, _ := strconv.Atoi(row[slices.Index(rows[0], "sales")])
 			sales += n
 		}
-		if sales >= sold || time.Now().After(limit) || !pauseUntil(ctx, time.Now().Add(100*time.Millisecond)) {
+		if sales >= sold || time.Now().After(limit) || !timer.WaitUntil(ctx, time.Now().Add(100*time.Millisecond)) {
 			return rows, nil
 		}
 	}

@@ -7,10 +7,12 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"pingpost/cmd/pingpost/client"
 )
 
 type healthCmd struct {
-	trustFlags
+	client.TrustFlags
 	Admin []string      `default:"http://127.0.0.1:9090" help:"The exchange's admin address (${default}). Give it again for each further tenant." placeholder:"URL"`
 	Wait  time.Duration `help:"How long to wait until it is ready; by default it is asked once." placeholder:"DURATION"`
 }
@@ -28,7 +30,7 @@ const (
 
 // Run asks every exchange.
 func (c *healthCmd) Run() error {
-	way, err := c.transport()
+	way, err := c.Transport()
 	if err != nil {
 		return err
 	}

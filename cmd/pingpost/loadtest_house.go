@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/oauth2/clientcredentials"
 
+	"pingpost/internal/timer"
 	"pingpost/loadtest/scenario"
 	"pingpost/loadtest/trial"
 )
@@ -63,7 +64,7 @@ func openLoadHouse(ctx context.Context, s *scenario.Scenario, seed uint64) (h *l
 	h.target.Token, err = grantedToken(ctx, "http://"+h.target.Addr, loadClient, secrets.client)
 	if err == nil {
 		// Rate limits begin empty, and hold what a second brings.
-		pauseUntil(ctx, time.Now().Add(time.Second))
+		timer.WaitUntil(ctx, time.Now().Add(time.Second))
 	}
 	return h, err
 }
@@ -130,7 +131,7 @@ func (h *loadHouse) startExchange(ctx context.Context, config []byte) (err error
 		if ready(ctx, private) {
 			return nil
 		}
-		if time.Now().After(limit) || !pauseUntil(ctx, time.Now().Add(20*time.Millisecond)) {
+		if time.Now().After(limit) || !timer.WaitUntil(ctx, time.Now().Add(20*time.Millisecond)) {
 			return errors.Join(ctx.Err(), fmt.Errorf("the exchange is not ready; see %s", h.exchange.log))
 		}
 	}

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"pingpost/internal/timer"
 )
 
 // child is a process of ours, known by its id alone.
@@ -96,7 +98,7 @@ func (c *child) says(ctx context.Context, text string) (string, error) {
 			return "", fmt.Errorf("%s did not start (%w):\n%s", c.name, orEnded(c.err), strings.TrimSpace(string(said)))
 		case time.Now().After(limit):
 			return "", fmt.Errorf("%s did not start within %s; see %s", c.name, patience, c.log)
-		case !pauseUntil(ctx, time.Now().Add(20*time.Millisecond)):
+		case !timer.WaitUntil(ctx, time.Now().Add(20*time.Millisecond)):
 			return "", ctx.Err()
 		}
 	}

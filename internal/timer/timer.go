@@ -16,7 +16,10 @@
 // packages with bubble tests.
 package timer
 
-import "time"
+import (
+	"context"
+	"time"
+)
 
 // After is time.After for a receive that follows at once. For d <= 0 it returns a
 // channel that holds a value and involves no timer.
@@ -43,4 +46,18 @@ func ready() <-chan time.Time {
 	c := make(chan time.Time, 1)
 	c <- time.Now()
 	return c
+}
+
+// WaitUntil waits until due. It returns false if the context ends first.
+func WaitUntil(ctx context.Context, due time.Time) bool {
+	wait := time.Until(due)
+	if wait <= 0 {
+		return ctx.Err() == nil
+	}
+	select {
+	case <-After(wait):
+		return true
+	case <-ctx.Done():
+		return false
+	}
 }

@@ -1,4 +1,4 @@
-package main
+package seller
 
 import (
 	"bytes"
@@ -14,11 +14,13 @@ import (
 
 	"golang.org/x/oauth2"
 	"golang.org/x/oauth2/clientcredentials"
+
+	"pingpost/cmd/pingpost/client"
 )
 
 // sellerFlags say to which exchange a ping or a post goes, and as whom.
 type sellerFlags struct {
-	trustFlags
+	client.TrustFlags
 	URL          string `default:"http://127.0.0.1:8080" placeholder:"URL" help:"The exchange's address (${default})."`
 	Token        string `env:"PINGPOST_TOKEN" placeholder:"TOKEN" help:"A bearer token; better in the environment variable PINGPOST_TOKEN."`
 	ClientID     string `name:"client-id" env:"PINGPOST_CLIENT_ID" placeholder:"ID" help:"An OAuth client, to which the exchange gives a token."`
@@ -94,7 +96,7 @@ func (c *sellerCall) make(ctx context.Context) (*heard, error) {
 // not followed: where it leads, nobody has said that a credential may go.
 func (c *sellerCall) client(ctx context.Context, req *http.Request) (*http.Client, error) {
 	f := c.flags
-	way, err := f.transport()
+	way, err := f.Transport()
 	if err != nil {
 		return nil, err
 	}

@@ -1,4 +1,4 @@
-package main
+package seller
 
 import (
 	"context"
@@ -11,16 +11,16 @@ import (
 	"pingpost/engine/market"
 )
 
-// pingCmd asks for a bid, as a seller with a token or as a supplier with an API
+// PingCommand asks for a bid, as a seller with a token or as a supplier with an API
 // key.
-type pingCmd struct {
+type PingCommand struct {
 	sellerFlags
 	APIKey string    `name:"api-key" env:"PINGPOST_API_KEY" placeholder:"KEY" help:"A supplier's API key, instead of a token or a client: asks at /api/v1/ping who would buy, and for how much; better in the environment variable PINGPOST_API_KEY."`
 	Fields fieldArgs `arg:"" optional:"" name:"field..." help:"What the ping says: NAME=VALUE, NAME:=JSON, @FILE with a JSON object, - for one on standard input."`
 }
 
 // Help is what --help says beyond the flags.
-func (*pingCmd) Help() string {
+func (*PingCommand) Help() string {
 	return `For example:
 
   pingpost ping --client-id acme --client-secret S \
@@ -43,11 +43,11 @@ The exit code is 0 when there is an answer, a bid or none, and 1 for an error.`
 }
 
 // Run pings.
-func (c *pingCmd) Run() error {
+func (c *PingCommand) Run() error {
 	return c.run(context.Background(), os.Stdin, os.Stdout, os.Stderr)
 }
 
-func (c *pingCmd) run(ctx context.Context, in io.Reader, out, tell io.Writer) error {
+func (c *PingCommand) run(ctx context.Context, in io.Reader, out, tell io.Writer) error {
 	fields, err := parseFields(c.Fields, in)
 	if err != nil {
 		return err

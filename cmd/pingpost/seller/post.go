@@ -1,4 +1,4 @@
-package main
+package seller
 
 import (
 	"context"
@@ -10,14 +10,14 @@ import (
 	"pingpost/cmd/pingpost/terminal"
 )
 
-// postCmd posts a lead to the exchange whose bid a seller has.
-type postCmd struct {
+// PostCommand posts a lead to the exchange whose bid a seller has.
+type PostCommand struct {
 	sellerFlags
 	Fields fieldArgs `arg:"" optional:"" name:"field..." help:"What the post says: NAME=VALUE, NAME:=JSON, @FILE with a JSON object or an answer to a ping, - for one on standard input."`
 }
 
 // Help is what --help says beyond the flags.
-func (*postCmd) Help() string {
+func (*PostCommand) Help() string {
 	return `For example, with the answer of pingpost ping in bid.json:
 
   pingpost post --client-id acme --client-secret S @bid.json \
@@ -37,11 +37,11 @@ The exit code is 0 when the lead is sold, and 1 for any other answer.`
 }
 
 // Run posts.
-func (c *postCmd) Run() error {
+func (c *PostCommand) Run() error {
 	return c.run(context.Background(), os.Stdin, os.Stdout, os.Stderr)
 }
 
-func (c *postCmd) run(ctx context.Context, in io.Reader, out, tell io.Writer) error {
+func (c *PostCommand) run(ctx context.Context, in io.Reader, out, tell io.Writer) error {
 	fields, err := parseFields(c.Fields, in)
 	if err != nil {
 		return err

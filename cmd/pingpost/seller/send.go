@@ -1,4 +1,6 @@
-package main
+// Package seller has the commands of a supplier: send leads from a file, ping for a bid,
+// and post a lead at a bid.
+package seller
 
 import (
 	"bufio"
@@ -12,12 +14,13 @@ import (
 	"os/signal"
 	"syscall"
 
+	"pingpost/cmd/pingpost/client"
 	"pingpost/cmd/pingpost/terminal"
 )
 
-// sendCmd sends a file of leads and says what became of them.
-type sendCmd struct {
-	trustFlags
+// SendCommand sends a file of leads and says what became of them.
+type SendCommand struct {
+	client.TrustFlags
 	File        string  `arg:"" help:"File with one JSON object a line; - is standard input."`
 	To          string  `default:"http://127.0.0.1:8080" placeholder:"URL" help:"The exchange's address (${default})."`
 	APIKey      string  `required:"true" name:"api-key" env:"PINGPOST_API_KEY" placeholder:"KEY" help:"The supplier's API key; better in the environment variable PINGPOST_API_KEY."`
@@ -28,7 +31,7 @@ type sendCmd struct {
 }
 
 // Help is what --help says beyond the flags.
-func (*sendCmd) Help() string {
+func (*SendCommand) Help() string {
 	return `Answers of 429 and 5xx, and connections that fail, are tried again after 1, 2, 4,
 8 and 16 seconds, or after what Retry-After says; other answers are final. Every
 try of a line has the same idempotency key, so sending a file again after it was
@@ -49,7 +52,7 @@ taken (accepted or unmatched), else 1. It is 1 when every lead was refused.`
 const maxSentLine = 1 << 20
 
 // Run sends.
-func (c *sendCmd) Run() error {
+func (c *SendCommand) Run() error {
 	if err := c.check(); err != nil {
 		return err
 	}
@@ -66,7 +69,7 @@ func (c *sendCmd) Run() error {
 	defer stop()
 	context.AfterFunc(ctx, stop) // the next signal is not caught any more
 
-	way, err := c.transport()
+	way, err := c.Transport()
 	if err != nil {
 		return err
 	}
@@ -92,7 +95,7 @@ func (c *sendCmd) Run() error {
 	return err
 }
 
-func (c *sendCmd) check() error {
+func (c *SendCommand) check() error {
 	to, err := url.Parse(c.To)
 	if err != nil || to.Host == "" || (to.Scheme != "http" && to.Scheme != "https") {
 		return fmt.Errorf("--to %q is not an address; write such as http://127.0.0.1:8080", c.To)
@@ -106,14 +109,14 @@ func (c *sendCmd) check() error {
 	return nil
 }
 
-func (c *sendCmd) open() (io.ReadCloser, error) {
+func (c *SendCommand) open() (io.ReadCloser, error) {
 	if c.File == "-" {
 		return io.NopCloser(os.Stdin), nil
 	}
 	return os.Open(c.File)
 }
 
-func (c *sendCmd) create() (*answerFile, error) {
+func (c *SendCommand) create() (*answerFile, error) {
 	if c.Out == "" {
 		return nil, nil // a nil answerFile takes answers and keeps none
 	}

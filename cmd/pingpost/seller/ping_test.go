@@ -1,4 +1,4 @@
-package main
+package seller
 
 import (
 	"errors"
@@ -57,6 +57,13 @@ func (c *counter) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	w.WriteHeader(c.status)
 	io.WriteString(w, c.body)
+}
+
+// commands are the seller's commands as main has them.
+type commands struct {
+	Ping PingCommand `cmd:""`
+	Post PostCommand `cmd:""`
+	Send SendCommand `cmd:""`
 }
 
 // command runs a line as main does, without the environment's credentials but for

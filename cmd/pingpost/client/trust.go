@@ -1,4 +1,5 @@
-package main
+// Package client has the flags with which commands reach a running exchange.
+package client
 
 import (
 	"crypto/tls"
@@ -8,13 +9,13 @@ import (
 	"os"
 )
 
-// trustFlags say whose certificates an exchange may show.
-type trustFlags struct {
+// TrustFlags say whose certificates an exchange may show.
+type TrustFlags struct {
 	CA string `name:"ca" env:"PINGPOST_CA" type:"path" placeholder:"FILE" help:"Certificates in PEM by which an https address is trusted, instead of the machine's own; also in the environment variable PINGPOST_CA."`
 }
 
 // transport is the way to an exchange, with pools of its own.
-func (f *trustFlags) transport() (*http.Transport, error) {
+func (f *TrustFlags) Transport() (*http.Transport, error) {
 	way := &http.Transport{Proxy: http.ProxyFromEnvironment, TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12}}
 	if f.CA == "" {
 		return way, nil

@@ -1,4 +1,4 @@
-package main
+package seller
 
 import (
 	"bytes"
@@ -92,7 +92,7 @@ func (s *sender) pace(ctx context.Context, lines iter.Seq[line], turns chan<- tu
 		due := time.Now()
 		if s.rate > 0 {
 			due = began.Add(time.Duration(float64(given) / s.rate * float64(time.Second)))
-			if !pauseUntil(ctx, due) {
+			if !timer.WaitUntil(ctx, due) {
 				return
 			}
 		}
@@ -102,20 +102,6 @@ func (s *sender) pace(ctx context.Context, lines iter.Seq[line], turns chan<- tu
 		case <-ctx.Done():
 			return
 		}
-	}
-}
-
-// pauseUntil waits; false: the context ended first.
-func pauseUntil(ctx context.Context, due time.Time) bool {
-	wait := time.Until(due)
-	if wait <= 0 {
-		return ctx.Err() == nil
-	}
-	select {
-	case <-timer.After(wait):
-		return true
-	case <-ctx.Done():
-		return false
 	}
 }
 
@@ -135,7 +121,7 @@ func (s *sender) bring(ctx context.Context, t *turn) *answer {
 		if a.retryAfter >= 0 {
 			pause = min(a.retryAfter, longestPause)
 		}
-		if !pauseUntil(ctx, time.Now().Add(pause)) {
+		if !timer.WaitUntil(ctx, time.Now().Add(pause)) {
 			return a
 		}
 	}

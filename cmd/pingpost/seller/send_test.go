@@ -1,4 +1,4 @@
-package main
+package seller
 
 import (
 	"encoding/json"
@@ -43,10 +43,10 @@ func standIn(t *testing.T) *httptest.Server {
 	return server
 }
 
-func sendFile(t *testing.T, text string, change func(*sendCmd)) (answers []keptAnswer, err error) {
+func sendFile(t *testing.T, text string, change func(*SendCommand)) (answers []keptAnswer, err error) {
 	t.Helper()
 	dir := t.TempDir()
-	c := &sendCmd{
+	c := &SendCommand{
 		File: filepath.Join(dir, "leads.ndjson"), To: standIn(t).URL + "/", APIKey: "key_1",
 		Concurrency: 1, Idempotency: true, Out: filepath.Join(dir, "answers.ndjson"),
 	}
@@ -95,15 +95,15 @@ func TestSendFile(t *testing.T) {
 func TestSendMistakes(t *testing.T) {
 	rows := []struct {
 		name, text string
-		change     func(*sendCmd)
+		change     func(*SendCommand)
 		says       string
 	}{
-		{"no file", "", func(c *sendCmd) { c.File += ".gone" }, "no such file"},
-		{"no address", "{}", func(c *sendCmd) { c.To = "127.0.0.1:8080" }, "is not an address"},
-		{"no web address", "{}", func(c *sendCmd) { c.To = "ftp://127.0.0.1" }, "is not an address"},
-		{"no requests at all", "{}", func(c *sendCmd) { c.Concurrency = 0 }, "--concurrency 0"},
-		{"a rate below zero", "{}", func(c *sendCmd) { c.Rate = -1 }, "--rate -1"},
-		{"nowhere to write", "{}", func(c *sendCmd) { c.Out = filepath.Join(c.File, "x") }, "cannot write the answers"},
+		{"no file", "", func(c *SendCommand) { c.File += ".gone" }, "no such file"},
+		{"no address", "{}", func(c *SendCommand) { c.To = "127.0.0.1:8080" }, "is not an address"},
+		{"no web address", "{}", func(c *SendCommand) { c.To = "ftp://127.0.0.1" }, "is not an address"},
+		{"no requests at all", "{}", func(c *SendCommand) { c.Concurrency = 0 }, "--concurrency 0"},
+		{"a rate below zero", "{}", func(c *SendCommand) { c.Rate = -1 }, "--rate -1"},
+		{"nowhere to write", "{}", func(c *SendCommand) { c.Out = filepath.Join(c.File, "x") }, "cannot write the answers"},
 		{"a line without end", `{"a":"sell"}` + "\n" + strings.Repeat("x", maxSentLine+1), nil, "line 2 cannot be read"},
 	}
 	for _, row := range rows {
@@ -118,7 +118,7 @@ func TestSendMistakes(t *testing.T) {
 
 // TestSendLost: a line without a final answer makes the exit code 1.
 func TestSendLost(t *testing.T) {
-	answers, err := sendFile(t, `{"a":"sell"}`+"\n"+`{"a":"drop"}`, func(c *sendCmd) { c.Idempotency = false; c.To = silent(t) })
+	answers, err := sendFile(t, `{"a":"sell"}`+"\n"+`{"a":"drop"}`, func(c *SendCommand) { c.Idempotency = false; c.To = silent(t) })
 	var code terminal.ExitCode
 	if !errors.As(err, &code) || code != 1 {
 		t.Errorf("%v, want exit 1", err)
