@@ -1,14 +1,12 @@
-// Package fakedata makes up sales leads: people who do not exist, at places that
-// do. It knows no clock and no chance: all that is in a lead, its times too,
-// follows from the request for it, to the byte and on every machine.
+// Package fakedata makes up sales leads: people who do not exist, at real places. It uses no
+// clock and no other source of chance than the seed: equal requests give equal leads, to the
+// byte and on every machine.
 //
-// Nothing in a lead belongs to anyone. Phone numbers end in 555-0100 to
-// 555-0199, which are kept for fiction; addresses on the internet are those
-// kept for documentation; e-mail is at example.com. State, town, ZIP code and
-// area code belong together, and so do a birth date, an age band and the number
-// of vehicles with the vehicles, so that filters and state lists meet what they
-// would meet in earnest.
+// No data in a lead belongs to a real person. Phone numbers end in 555-0100 to 555-0199, which
+// are reserved for fiction. Internet addresses are those reserved for documentation. E-mail
+// addresses are at example.com. State, town, ZIP code and area code fit each other, and so do
+// birth date, age band, and the vehicles with their number. So filters and state lists behave
+// as with real leads.
 //
-// A sandbox tenant hands such leads out, and the load generator and the
-// demonstration are made of the same people, places and verticals.
+// The sandbox, the load generator and the demo use these leads.
 package fakedata

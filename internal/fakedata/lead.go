@@ -10,22 +10,22 @@ import (
 	"pingpost/engine/market"
 )
 
-// Request says what leads to make. Equal requests give equal leads, and one for
-// fewer gives the first ones of one for more.
+// Request describes the leads to make. Equal requests give equal leads. A request with a
+// smaller Count gives the first leads of one with a larger Count.
 type Request struct {
 	Count    int
 	Vertical string       // any label; see VerticalOf
-	State    market.State // one that is one
+	State    market.State // not NoState
 	Seed     int64
 }
 
-// Lead is somebody who asked for offers.
+// Lead is a person who asked for offers.
 type Lead struct {
 	Person
 	UUID        string
 	Vertical    string
 	Source      string
-	Consent     bool // may be called
+	Consent     bool // the person agreed to be called
 	Certificate string
 	IP          string
 	Asked       time.Time
@@ -33,32 +33,32 @@ type Lead struct {
 	Fields      []Field // of the vertical
 }
 
-// began is the first day on which anybody asks. Which of the ninety days from
-// then on a run begins on is up to its seed.
-var began = time.Date(2026, 1, 5, 0, 0, 0, 0, time.UTC)
+// firstDay is the earliest start of a series of leads. The seed selects one of the ninety days
+// from then on.
+var firstDay = time.Date(2026, 1, 5, 0, 0, 0, 0, time.UTC)
 
 const (
 	mailHost      = "example.com"
-	mailboxBlocks = 90 // of a thousand mailboxes; a run has one block
+	mailboxBlocks = 90 // of a thousand mailboxes; a series uses one block
 )
 
-// One in five came by the network whose leads exchanges commonly want proof of
-// consent from.
+// sources has one entry of five for the network for which exchanges commonly require proof of
+// consent.
 var sources = []string{"search", "search", "partner", "email", "facebook"}
 
-// Make makes the leads. A phone number comes again only when all of the state's
-// have come, a hundred for each of its area codes; an e-mail address never does.
+// Make returns the leads of a request. It repeats a phone number only after all of the state's
+// numbers, a hundred for each area code. It never repeats an e-mail address.
 func Make(req Request) []Lead {
 	place, vertical := PlaceOf(req.State), VerticalOf(req.Vertical)
-	r := rand.New(rand.NewPCG(uint64(req.Seed), labelled(req.Vertical, place.State)))
-	turn := r.IntN(place.Numbers())
+	r := rand.New(rand.NewPCG(uint64(req.Seed), hashLabels(req.Vertical, place.State)))
+	phone := r.IntN(place.PhoneCount())
 	mailbox := 1 + 1000*r.IntN(mailboxBlocks)
-	asked := began.Add(time.Duration(r.IntN(90*24*60*60)) * time.Second)
+	asked := firstDay.Add(time.Duration(r.IntN(90*24*60*60)) * time.Second)
 	leads := make([]Lead, req.Count)
 	for i := range leads {
 		asked = asked.Add(time.Duration(5+r.IntN(175)) * time.Second)
 		leads[i] = Lead{
-			Person: place.Somebody(r, turn+i, mailbox+i, mailHost),
+			Person: place.MakePerson(r, phone+i, mailbox+i, mailHost),
 			UUID:   uuid(r), Vertical: req.Vertical, Source: Pick(r, sources), Consent: Chance(r, 950),
 			Certificate: fmt.Sprintf("https://consent.example.com/c/%016x", r.Uint64()),
 			IP:          Pick(r, networks) + fmt.Sprint(1+r.IntN(254)),
@@ -68,17 +68,17 @@ func Make(req Request) []Lead {
 	return leads
 }
 
-// networks are kept for documentation.
+// networks are reserved for documentation.
 var networks = []string{"192.0.2.", "198.51.100.", "203.0.113."}
 
-// labelled makes runs of other verticals and states other runs.
-func labelled(vertical, state string) uint64 {
+// hashLabels makes the series of different verticals and states differ.
+func hashLabels(vertical, state string) uint64 {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(state + vertical))
 	return h.Sum64()
 }
 
-// uuid is one of version 4, but for where its chance comes from.
+// uuid returns a UUID of version 4 whose random bits come from r.
 func uuid(r *rand.Rand) string {
 	var b [16]byte
 	binary.BigEndian.PutUint64(b[:8], r.Uint64())

@@ -146,7 +146,7 @@ func TestPeopleAreMadeUp(t *testing.T) {
 			}
 			for name, value := range map[string]string{"e-mail": of.Email, "uuid": of.UUID, "phone": of.Phone} {
 				first, again := seen[value]
-				if again && (name != "phone" || i-first != place.Numbers()) {
+				if again && (name != "phone" || i-first != place.PhoneCount()) {
 					rt.Fatalf("lead %d has the %s of lead %d", i, name, first)
 				}
 				seen[value] = i
@@ -162,7 +162,7 @@ func TestTimes(t *testing.T) {
 		last := time.Time{}
 		for _, l := range Make(Request{Count: 300, Vertical: "auto", State: stateOf("OH"), Seed: seed}) {
 			of := read[lead](t, l.AppendLead(nil))
-			if !l.Asked.After(last) || l.Asked.Before(began) || l.Asked.After(began.AddDate(0, 4, 0)) {
+			if !l.Asked.After(last) || l.Asked.Before(firstDay) || l.Asked.After(firstDay.AddDate(0, 4, 0)) {
 				t.Fatalf("asked at %s, after one at %s", l.Asked, last)
 			}
 			last = l.Asked
@@ -182,7 +182,7 @@ func TestTimes(t *testing.T) {
 				t.Fatalf("%+v", of)
 			}
 			for _, v := range of.Vehicles {
-				if v.Year > l.Asked.Year() || v.Year < l.Asked.Year()-oldestVehicle || v.Make == "" || v.Model == "" {
+				if v.Year > l.Asked.Year() || v.Year < l.Asked.Year()-maxVehicleAge || v.Make == "" || v.Model == "" {
 					t.Fatalf("%+v", v)
 				}
 			}

@@ -27,7 +27,7 @@ var (
 	streetKinds = strings.Fields("St Ave Rd Ln Dr Blvd Ct")
 )
 
-// Person is who a lead is about.
+// Person has the contact data of a lead.
 type Person struct {
 	First, Last string
 	Phone       string // E.164
@@ -37,29 +37,28 @@ type Person struct {
 	State       string
 }
 
-// Somebody makes up a person of the place. The turn says which of the place's
-// phone numbers it has; the number goes into the e-mail address, so that one of
-// its own makes that unlike any other.
-func (p *Place) Somebody(r *rand.Rand, turn, number int, mailHost string) Person {
-	who := Person{
+// MakePerson returns a person in the place. phone selects one of the place's phone numbers.
+// mailbox becomes part of the e-mail address, so different numbers give different addresses.
+func (p *Place) MakePerson(r *rand.Rand, phone, mailbox int, mailHost string) Person {
+	person := Person{
 		First: Pick(r, firstNames), Last: Pick(r, lastNames),
-		Phone: p.Phone(turn), Line1: p.line1(r), Town: Pick(r, p.Towns), State: p.State,
+		Phone: p.Phone(phone), Line1: p.line1(r), Town: Pick(r, p.Towns), State: p.State,
 	}
-	who.Email = letters(who.First) + "." + letters(who.Last) + strconv.Itoa(number) + "@" + mailHost
-	return who
+	person.Email = lettersOf(person.First) + "." + lettersOf(person.Last) + strconv.Itoa(mailbox) + "@" + mailHost
+	return person
 }
 
-// line1 is where in a town somebody lives, or at which box of the forces' post.
+// line1 returns a street address, or a box number of the military post.
 func (p *Place) line1(r *rand.Rand) string {
 	number := strconv.Itoa(1 + r.IntN(9899))
-	if p.abroad() {
+	if p.isMilitary() {
 		return "PSC " + strconv.Itoa(1+r.IntN(899)) + " Box " + number
 	}
 	return number + " " + Pick(r, streets) + " " + Pick(r, streetKinds)
 }
 
-// letters keeps the plain letters of a name, in lower case.
-func letters(name string) string {
+// lettersOf returns the ASCII letters of a name, in lower case.
+func lettersOf(name string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
 		case 'a' <= r && r <= 'z':
@@ -71,8 +70,8 @@ func letters(name string) string {
 	}, name)
 }
 
-// Pick chooses one, each as likely as any other.
+// Pick returns a random element. All are equally likely.
 func Pick[T any](r *rand.Rand, from []T) T { return from[r.IntN(len(from))] }
 
-// Chance is true so many times in a thousand.
+// Chance returns true with a probability in thousandths.
 func Chance(r *rand.Rand, thousandths int) bool { return r.IntN(1000) < thousandths }

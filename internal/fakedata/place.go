@@ -6,23 +6,21 @@ import (
 	"pingpost/engine/market"
 )
 
-// Place is a state with what lies in it. There is one for every state that the
-// market knows.
+// Place is a state with its area codes and some of its towns. Every valid market.State has one.
 type Place struct {
 	State  string
-	Weight int      // how often it comes among leads of the whole country, roughly as people live there
-	Areas  []string // its area codes; no other place has them
+	Weight int      // its share among leads of the whole country, roughly by population
+	Areas  []string // area codes of this place only
 	Towns  []Town
 }
 
-// Town is one ZIP code and whose it is.
+// Town is a town with one of its ZIP codes.
 type Town struct{ Name, Zip string }
 
-// Places are all of them, in a fixed order. They are not to be changed.
+// Places returns all places in a fixed order. The caller must not change them.
 func Places() []Place { return places }
 
-// PlaceOf is a state's place. NoState has none, and asking for it is a mistake
-// of the caller.
+// PlaceOf returns a state's place. It panics for NoState.
 func PlaceOf(state market.State) *Place {
 	at, ok := placeOf[state.String()]
 	if !ok {
@@ -39,22 +37,25 @@ var placeOf = func() map[string]int {
 	return at
 }()
 
-// Numbers of one area code that are kept for fiction: 555-0100 to 555-0199.
+// fictionalLines is the count of numbers in an area code that are reserved for fiction:
+// 555-0100 to 555-0199.
 const fictionalLines = 100
 
-// Numbers is how many phone numbers the place has to give.
-func (p *Place) Numbers() int { return len(p.Areas) * fictionalLines }
+// PhoneCount returns the count of phone numbers that the place has.
+func (p *Place) PhoneCount() int { return len(p.Areas) * fictionalLines }
 
-// Phone is one of the place's numbers in E.164. Different turns give different
-// numbers until all have come, and then the same again.
-func (p *Place) Phone(turn int) string {
-	line := fictionalLines + turn/len(p.Areas)%fictionalLines
-	return "+1" + p.Areas[turn%len(p.Areas)] + "5550" + string([]byte{'0' + byte(line/100), '0' + byte(line/10%10), '0' + byte(line%10)})
+// Phone returns one of the place's numbers in E.164 form. Indexes from 0 to PhoneCount-1 give
+// different numbers; larger ones repeat them.
+func (p *Place) Phone(index int) string {
+	line := fictionalLines + index/len(p.Areas)%fictionalLines
+	return "+1" + p.Areas[index%len(p.Areas)] + "5550" + string([]byte{'0' + byte(line/100), '0' + byte(line/10%10), '0' + byte(line%10)})
 }
 
-// abroad tells whether mail goes there by way of the armed forces.
-func (p *Place) abroad() bool { return p.State == "AA" || p.State == "AE" || p.State == "AP" }
+// isMilitary reports whether the place is a postal area of the armed forces.
+func (p *Place) isMilitary() bool { return p.State == "AA" || p.State == "AE" || p.State == "AP" }
 
+// row parses a place: its area codes separated by spaces, and towns such as "Miami 33130"
+// separated by commas.
 func row(state string, weight int, areas, towns string) Place {
 	p := Place{State: state, Weight: weight, Areas: strings.Fields(areas)}
 	for text := range strings.SplitSeq(towns, ", ") {

@@ -107,22 +107,22 @@ func TestPlaces(t *testing.T) {
 func TestPhones(t *testing.T) {
 	for _, p := range Places() {
 		seen := map[string]bool{}
-		for turn := range p.Numbers() {
+		for turn := range p.PhoneCount() {
 			phone := p.Phone(turn)
 			if form, ok := format.ParsePhone(nil, []byte(phone)); !ok || string(form) != phone || phone[5:10] != "55501" {
 				t.Fatalf("%s: %s", p.State, phone)
 			}
 			seen[phone] = true
 		}
-		if len(seen) != p.Numbers() || len(seen) != 100*len(p.Areas) || p.Phone(p.Numbers()) != p.Phone(0) {
-			t.Errorf("%s: %d numbers of %d", p.State, len(seen), p.Numbers())
+		if len(seen) != p.PhoneCount() || len(seen) != 100*len(p.Areas) || p.Phone(p.PhoneCount()) != p.Phone(0) {
+			t.Errorf("%s: %d numbers of %d", p.State, len(seen), p.PhoneCount())
 		}
 	}
 }
 
 func TestLetters(t *testing.T) {
 	for name, want := range map[string]string{"O'Neil": "oneil", "Núñez": "nez", "Saint-Clair": "saintclair", "": ""} {
-		if got := letters(name); got != want {
+		if got := lettersOf(name); got != want {
 			t.Errorf("%q: %q, want %q", name, got, want)
 		}
 	}
@@ -132,7 +132,7 @@ func TestLetters(t *testing.T) {
 func TestNamesMakeAddresses(t *testing.T) {
 	for _, names := range [][]string{firstNames, lastNames} {
 		for _, name := range names {
-			if letters(name) == "" {
+			if lettersOf(name) == "" {
 				t.Errorf("%s has no plain letter", name)
 			}
 		}
@@ -145,7 +145,7 @@ func TestModels(t *testing.T) {
 		if name, rest, ok := strings.Cut(model.name, " "); !ok || name == "" || rest == "" {
 			t.Errorf("%q", model.name)
 		}
-		if model.from < 1960 || model.till != 0 && model.till < max(model.from, began.Year()-oldestVehicle) {
+		if model.from < 1960 || model.till != 0 && model.till < max(model.from, firstDay.Year()-maxVehicleAge) {
 			t.Errorf("%s: made from %s till %s", model.name, strconv.Itoa(model.from), strconv.Itoa(model.till))
 		}
 	}

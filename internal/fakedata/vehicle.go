@@ -5,18 +5,18 @@ import (
 	"strings"
 )
 
-// Vehicle is one that somebody wants insured.
+// Vehicle is a vehicle to insure.
 type Vehicle struct {
 	Year  int    `json:"year"`
 	Make  string `json:"make"`
 	Model string `json:"model"`
 }
 
-// models are sold in the country, each for some years; a name's first word is
-// its make.
+// models lists models that were sold in the United States. The first word of a name is the
+// make.
 var models = []struct {
 	name       string
-	from, till int // years of make; till is 0 where it still is made
+	from, till int // model years; till is 0 if the model is still in production
 }{
 	{"Toyota Camry", 1983, 0},
 	{"Toyota Corolla", 1967, 0},
@@ -48,12 +48,12 @@ var models = []struct {
 	{"Tesla Model 3", 2017, 0},
 }
 
-// oldestVehicle is how many years back people still insure one.
-const oldestVehicle = 19
+// maxVehicleAge is the greatest age of a vehicle, in years.
+const maxVehicleAge = 19
 
-// garage is what somebody has: one vehicle mostly, four at most, none newer than
-// the year.
-func garage(r *rand.Rand, year int) []Vehicle {
+// randomVehicles returns a person's vehicles: mostly one, at most four, and no model year after
+// year.
+func randomVehicles(r *rand.Rand, year int) []Vehicle {
 	n := 1
 	for n < 4 && Chance(r, 420) {
 		n++
@@ -61,7 +61,7 @@ func garage(r *rand.Rand, year int) []Vehicle {
 	vehicles := make([]Vehicle, n)
 	for i := range vehicles {
 		model := Pick(r, models)
-		first, last := max(model.from, year-oldestVehicle), year
+		first, last := max(model.from, year-maxVehicleAge), year
 		if model.till != 0 {
 			last = min(last, model.till)
 		}

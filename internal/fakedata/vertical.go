@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Vertical is a line of business: it says which fields a lead has beside those
-// that all have. The zero value has none.
+// Vertical is a line of business. It defines the additional fields of a lead. The zero value
+// has none.
 type Vertical uint8
 
 const (
@@ -17,8 +17,7 @@ const (
 	Life           // age_band, tobacco, coverage; birth_date
 )
 
-// VerticalOf finds the one that a campaign's label means. One that nobody here
-// has heard of is Plain: any label may be sold.
+// VerticalOf returns the vertical for a campaign's label, or Plain for an unknown label.
 func VerticalOf(label string) Vertical {
 	switch label {
 	case "auto", "auto_insurance":
@@ -31,8 +30,8 @@ func VerticalOf(label string) Vertical {
 	return Plain
 }
 
-// AgeBands are the values of driver_age_band, Roofs those of roof. A band has two
-// ends, so no driver here is older than the last one's.
+// AgeBands are the values of driver_age_band, and Roofs those of roof. No driver here is older
+// than the last band.
 var (
 	AgeBands = []string{"18-24", "25-34", "35-44", "45-54"}
 	Roofs    = []string{"asphalt", "tile", "metal", "flat"}
@@ -43,10 +42,10 @@ var (
 type Field struct {
 	Name    string
 	Value   any
-	Private bool // no ping carries it: it would say a good deal of who the person is
+	Private bool // not part of a ping, because it helps to identify the person
 }
 
-// Fields are those of somebody who asks at a time. There are at most six.
+// Fields returns random fields for a person who asks at a time. There are at most six.
 func (v Vertical) Fields(r *rand.Rand, asked time.Time) []Field {
 	switch v {
 	case Auto:
@@ -62,7 +61,7 @@ func (v Vertical) Fields(r *rand.Rand, asked time.Time) []Field {
 		}
 		return fields
 	case Life:
-		age, birthday := aged(r, asked, 21, 80)
+		age, birthday := randomAge(r, asked, 21, 80)
 		return []Field{
 			{Name: "age_band", Value: bandOf(age)},
 			{Name: "tobacco", Value: Chance(r, 180)},
@@ -74,8 +73,8 @@ func (v Vertical) Fields(r *rand.Rand, asked time.Time) []Field {
 }
 
 func autoFields(r *rand.Rand, asked time.Time) []Field {
-	age, birthday := aged(r, asked, 18, 54)
-	vehicles := garage(r, asked.Year())
+	age, birthday := randomAge(r, asked, 18, 54)
+	vehicles := randomVehicles(r, asked.Year())
 	return []Field{
 		{Name: "vehicle_count", Value: len(vehicles)},
 		{Name: "driver_age_band", Value: bandOf(age)},
@@ -86,8 +85,8 @@ func autoFields(r *rand.Rand, asked time.Time) []Field {
 	}
 }
 
-// Counted is a field of the vertical that is an integer, if it has one.
-func (v Vertical) Counted() string {
+// IntegerField returns the name of an integer field of the vertical, or "".
+func (v Vertical) IntegerField() string {
 	switch v {
 	case Auto:
 		return "vehicle_count"
@@ -99,18 +98,18 @@ func (v Vertical) Counted() string {
 	return ""
 }
 
-// aged is somebody of an age between two, both included, on a day. All are born
-// by the 28th, so that a birthday comes every year.
-func aged(r *rand.Rand, on time.Time, youngest, oldest int) (age int, birthday string) {
+// randomAge returns an age on a day, between two ages inclusive, with a matching birthday. All
+// birthdays are before the 29th, so that they exist in every year.
+func randomAge(r *rand.Rand, on time.Time, youngest, oldest int) (age int, birthday string) {
 	age = youngest + r.IntN(oldest-youngest+1)
 	born := time.Date(on.Year()-age, time.Month(1+r.IntN(12)), 1+r.IntN(28), 0, 0, 0, 0, time.UTC)
-	if born.AddDate(age, 0, 0).After(on) { // this year's birthday is yet to come
+	if born.AddDate(age, 0, 0).After(on) { // this year's birthday is still in the future
 		born = born.AddDate(-1, 0, 0)
 	}
 	return age, born.Format(time.DateOnly)
 }
 
-// bandOf is the band of ten years that begins with a five, but for the youngest.
+// bandOf returns the age band: ten years that begin with a five, except for the youngest.
 func bandOf(age int) string {
 	if age < 25 {
 		return AgeBands[0]

@@ -10,13 +10,13 @@ import (
 
 const consentText = "By sending this form I agree to be called and texted about offers at the number above, also by automatic dialing. I need not agree in order to buy."
 
-// AppendPing appends the body of a seller's ping: all but auction_id and
-// expires_at, which are each ping's own.
+// AppendPing appends the body of a seller's ping, without auction_id and expires_at, which
+// differ in each ping.
 func (l *Lead) AppendPing(dst []byte) []byte {
 	dst = appendText(append(dst, '{'), "vertical", l.Vertical)
 	dst = appendText(dst, "state", l.State)
 	dst = appendText(dst, "zip3", l.Town.Zip[:3])
-	dst = l.appendTraits(dst)
+	dst = l.appendCommon(dst)
 	dst = appendText(dst, "consent_cert_url", l.Certificate)
 	return append(l.appendFields(dst, true), '}')
 }
@@ -29,18 +29,18 @@ func (l *Lead) AppendLead(dst []byte) []byte {
 	dst = append(l.appendAddress(dst), '}')
 	dst = append(appendName(dst, "tcpa"), '{')
 	dst = append(l.appendConsent(dst), '}')
-	dst = l.appendTraits(dst)
+	dst = l.appendCommon(dst)
 	return append(l.appendFields(dst, false), '}')
 }
 
-// AppendIngest appends the body of an ingest, which has the same to say at once.
+// AppendIngest appends the body of an ingest, with the data of both ping and post.
 func (l *Lead) AppendIngest(dst []byte, campaign, supplier string) []byte {
 	dst = appendText(append(dst, '{'), "flo_campaign_id", campaign)
 	dst = appendText(dst, "flo_supplier_id", supplier)
 	dst = l.appendPerson(dst)
 	dst = l.appendAddress(dst)
 	dst = l.appendConsent(dst)
-	dst = l.appendTraits(dst)
+	dst = l.appendCommon(dst)
 	return append(l.appendFields(dst, false), '}')
 }
 
@@ -58,8 +58,8 @@ func (l *Lead) appendAddress(dst []byte) []byte {
 	return appendText(dst, "zip", l.Town.Zip)
 }
 
-// appendConsent appends what is known of it: where none was given, only what the
-// form was and who sent it.
+// appendConsent appends the consent. Without consent, it appends only the sender's address and
+// the certificate.
 func (l *Lead) appendConsent(dst []byte) []byte {
 	if l.Consent {
 		dst = appendText(dst, "consent_text", consentText)
@@ -69,14 +69,14 @@ func (l *Lead) appendConsent(dst []byte) []byte {
 	return appendText(dst, "consent_cert_url", l.Certificate)
 }
 
-// appendTraits appends what a ping and a lead say alike.
-func (l *Lead) appendTraits(dst []byte) []byte {
+// appendCommon appends the members that a ping and a lead share.
+func (l *Lead) appendCommon(dst []byte) []byte {
 	dst = appendText(dst, "source", l.Source)
 	dst = strconv.AppendBool(appendName(dst, "tcpa_consent"), l.Consent)
 	return appendHundredths(appendName(dst, "ai_quality_score"), l.Quality)
 }
 
-// appendFields appends the vertical's, or those that a ping may carry.
+// appendFields appends the vertical's fields; for a ping, only those that are not private.
 func (l *Lead) appendFields(dst []byte, ping bool) []byte {
 	for i := range l.Fields {
 		f := &l.Fields[i]
@@ -113,7 +113,7 @@ func appendVehicles(dst []byte, vehicles []Vehicle) []byte {
 	return append(dst, ']')
 }
 
-// appendHundredths appends a number from 0 to 1 with two decimals at most.
+// appendHundredths appends a number from 0 to 1 with at most two decimals.
 func appendHundredths(dst []byte, n int) []byte {
 	return strconv.AppendFloat(dst, float64(n)/100, 'f', -1, 64)
 }
@@ -122,8 +122,8 @@ func appendText(dst []byte, name, value string) []byte {
 	return escape.AppendJSONString(appendName(dst, name), []byte(value))
 }
 
-// appendName appends a member's name, and before it the comma that it needs
-// behind another member. Names here need no escapes.
+// appendName appends a member's name, after a comma if another member precedes it. Names here
+// need no escapes.
 func appendName(dst []byte, name string) []byte {
 	if dst[len(dst)-1] != '{' {
 		dst = append(dst, ',')

@@ -2,11 +2,10 @@ package strictjson
 
 import "pingpost/engine/market"
 
-// Elements lists what stands in a member that is an array, as members without
-// names, up to so many; ok: it is an array. Of one that has more there is one
-// element over. Strings with escapes have memory of their own, all else aliases
-// the member.
-func Elements(m market.Member, most int) (elements []market.Member, ok bool) {
+// Elements returns the elements of an array as members without names. ok is false if the member
+// is not an array. It stops after limit+1 elements, so that the caller sees an array that is too
+// long. Strings with escapes are copies; all other elements alias the member.
+func Elements(m market.Member, limit int) (elements []market.Member, ok bool) {
 	if m.Kind != market.JSONArray {
 		return nil, false
 	}
@@ -14,21 +13,21 @@ func Elements(m market.Member, most int) (elements []market.Member, ok bool) {
 	if s.enter() != nil {
 		return nil, false
 	}
-	for s.peek() != ']' && len(elements) <= most {
+	for s.peek() != ']' && len(elements) <= limit {
 		at := s.at
-		kind, escaped, err := s.value()
+		kind, escaped, err := s.scanValue()
 		if err != nil {
 			return nil, false
 		}
 		element := market.Member{Kind: kind, Text: s.body[at:s.at:s.at]}
 		if kind == market.JSONString {
-			element.Text = s.unquoted(at, escaped)
+			element.Text = s.unquote(at, escaped)
 		}
 		elements = append(elements, element)
-		s.space()
+		s.skipSpace()
 		if s.peek() == ',' {
 			s.at++
-			s.space()
+			s.skipSpace()
 		}
 	}
 	return elements, true

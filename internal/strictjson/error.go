@@ -2,10 +2,10 @@ package strictjson
 
 import "fmt"
 
-// SyntaxError says what is wrong with a text and where. It never repeats a part
-// of the text, which may hold a person or a secret.
+// SyntaxError describes the first mistake in a text. It repeats no part of the text, which may
+// have contact data or secrets.
 type SyntaxError struct {
-	Offset  int // bytes before the fault
+	Offset  int // bytes before the mistake
 	Message string
 }
 
@@ -18,17 +18,17 @@ const (
 	wantNext      = "a comma, or the end of the object, is expected"
 	wantElement   = "a comma, or the end of the array, is expected"
 	wantValue     = "a value is expected"
-	wantNoMore    = "nothing may follow the value"
+	wantNoMore    = "unexpected text after the value"
 	wantDigit     = "a digit is expected"
-	leadingZero   = "a number must not begin with a superfluous zero"
+	leadingZero   = "a number must not begin with an unnecessary zero"
 	longNumber    = "the number is too long"
 	tooDeep       = "objects and arrays are nested too deep"
 	tooLarge      = "the text is too large"
 	textEnds      = "the text ends too early"
 	rawControl    = "a control character in a string must be escaped"
-	badEscape     = "this escape is not one of JSON's"
+	badEscape     = "JSON has no such escape"
 	badUTF8       = "the text is not valid UTF-8"
 	loneSurrogate = "the escape is half of a surrogate pair"
-	repeated      = "the member is given twice"
-	repeatedCase  = "the member is given twice, where the case of letters does not count"
+	repeated      = "the object has this member twice"
+	repeatedCase  = "the object has this member twice; upper and lower case count as equal"
 )

@@ -3,29 +3,27 @@ package strictjson
 import "pingpost/engine/market"
 
 const (
-	MaxDepth  = 32      // objects and arrays inside one another, the outermost included
+	MaxDepth  = 32      // levels of objects and arrays, including the outermost
 	MaxNumber = 128     // bytes
-	MaxBody   = 1 << 20 // bytes that Parse takes; callers bound bodies far below it
+	MaxBody   = 1 << 20 // bytes that Parse accepts; callers have much lower limits
 
-	// What an Object keeps of its memory between two bodies.
-	keptNames = 1024
-	keptBytes = 64 << 10
+	// Limits of the memory that an Object keeps between two bodies.
+	maxKeptNames = 1024
+	maxKeptBytes = 64 << 10
 )
 
-// Object is one parsed JSON object. The zero Object is ready; it is to be used
-// again and again (from a pool of the caller's), by one goroutine at a time, for
-// then Parse allocates nothing.
+// Object is a parsed JSON object. The zero Object is ready for use. Callers reuse Objects from a
+// pool, by one goroutine at a time, and then Parse does not allocate.
 //
-// Names and texts alias the body, or the Object's own memory where an escape
-// had to be resolved. So they are good until the next Parse, and as long as the
-// body is left alone.
+// Names and texts alias the body, or the Object's memory if they have escapes. So they are valid
+// until the next Parse or a change of the body.
 type Object struct {
 	members []market.Member
 	scan    scanner
 }
 
-// Parse reads a body that must be one JSON object. An error is a *SyntaxError;
-// then the Object is empty.
+// Parse parses a body that must be one JSON object. After an error, which is a *SyntaxError, the
+// Object is empty.
 func (o *Object) Parse(body []byte) error {
 	o.Release()
 	if len(body) > MaxBody {
@@ -42,27 +40,27 @@ func (o *Object) Parse(body []byte) error {
 
 func (o *Object) parse() *SyntaxError {
 	s := &o.scan
-	s.space()
+	s.skipSpace()
 	if s.peek() != '{' {
 		return s.fail(wantObject)
 	}
-	if err := s.object(o); err != nil {
+	if err := s.scanObject(o); err != nil {
 		return err
 	}
-	return s.end()
+	return s.expectEnd()
 }
 
-// Release lets go of the body, and of memory that an ordinary one does not need.
+// Release removes the references to the body, and frees memory above the limits.
 func (o *Object) Release() {
 	clear(o.members)
 	o.members = o.members[:0]
-	if cap(o.members) > keptNames {
+	if cap(o.members) > maxKeptNames {
 		o.members = nil
 	}
 	o.scan.release()
 }
 
-// Members are the object's own members in the order of the text.
+// Members returns the object's members in the order of the text.
 func (o *Object) Members() []market.Member { return o.members }
 
 // Lookup finds a member by its exact name.
@@ -75,11 +73,11 @@ func (o *Object) Lookup(name string) (m market.Member, ok bool) {
 	return m, false
 }
 
-// Sub opens a member of this object that is an object itself, and tells whether
-// it is one. What into gives aliases the same body.
-func (o *Object) Sub(m market.Member, into *Object) bool {
+// ParseMember parses a member of this object into another Object, whose members alias the same
+// body. It returns false if the member is not an object.
+func (o *Object) ParseMember(m market.Member, into *Object) bool {
 	if into == o {
-		panic("BUG: an object cannot be opened into itself")
+		panic("BUG: an object cannot parse a member into itself")
 	}
 	if m.Kind != market.JSONObject {
 		into.Release()

@@ -83,17 +83,17 @@ func TestRefusals(t *testing.T) {
 		{`{"a":[1 2]}`, 8, "end of the array"},
 		{`{"a":[1,]}`, 8, "value is expected"},
 		{`{"a":tru}`, 5, "value is expected"},
-		{`{} {}`, 3, "nothing may follow"},
-		{`{}` + "\x00", 2, "nothing may follow"},
-		{`{"a":01}`, 5, "superfluous zero"},
-		{`{"a":-012}`, 6, "superfluous zero"},
+		{`{} {}`, 3, "unexpected text"},
+		{`{}` + "\x00", 2, "unexpected text"},
+		{`{"a":01}`, 5, "unnecessary zero"},
+		{`{"a":-012}`, 6, "unnecessary zero"},
 		{`{"a":1.}`, 7, "digit is expected"},
 		{`{"a":-}`, 6, "digit is expected"},
 		{`{"a":1e+}`, 8, "digit is expected"},
 		{`{"a":` + strings.Repeat("1", 129) + `}`, 5, "too long"},
 		{"{\"a\":\"\n\"}", 6, "control character"},
-		{`{"a":"\x"}`, 6, "escape is not"},
-		{`{"a":"\u12G4"}`, 6, "escape is not"},
+		{`{"a":"\x"}`, 6, "no such escape"},
+		{`{"a":"\u12G4"}`, 6, "no such escape"},
 		{`{"a":"\ud800"}`, 6, "surrogate"},
 		{`{"a":"\ud800\ud800"}`, 6, "surrogate"},
 		{`{"a":"\udc00"}`, 6, "surrogate"},
@@ -102,9 +102,9 @@ func TestRefusals(t *testing.T) {
 		{"{\"\xff\":1}", 2, "UTF-8"},
 		{strings.Repeat(`{"a":`, 33), 160, "nested too deep"},
 		{`{"a":` + strings.Repeat(`[`, 32), 36, "nested too deep"},
-		{`{"a":1,"b":2,"a":3}`, 13, "given twice"},
-		{`{"a":1,"\u0061":3}`, 7, "given twice"},
-		{`{"x":[{"a":1,"a":3}]}`, 13, "given twice"},
+		{`{"a":1,"b":2,"a":3}`, 13, "has this member twice"},
+		{`{"a":1,"\u0061":3}`, 7, "has this member twice"},
+		{`{"x":[{"a":1,"a":3}]}`, 13, "has this member twice"},
 	}
 	var o strictjson.Object
 	for _, test := range tests {
@@ -199,7 +199,7 @@ func TestSub(t *testing.T) {
 		t.Fatal(err)
 	}
 	m, _ := o.Lookup("address")
-	if !o.Sub(m, &address) {
+	if !o.ParseMember(m, &address) {
 		t.Fatal("the address did not open")
 	}
 	if city, _ := address.Lookup("city"); string(city.Text) != "San José" {
@@ -207,7 +207,7 @@ func TestSub(t *testing.T) {
 	}
 	for _, name := range []string{"list", "none", "text"} {
 		m, _ := o.Lookup(name)
-		if o.Sub(m, &address) || len(address.Members()) != 0 {
+		if o.ParseMember(m, &address) || len(address.Members()) != 0 {
 			t.Errorf("%s was opened as an object", name)
 		}
 	}
@@ -216,7 +216,7 @@ func TestSub(t *testing.T) {
 			t.Error("an object was opened into itself")
 		}
 	}()
-	o.Sub(m, &o)
+	o.ParseMember(m, &o)
 }
 
 func TestReleaseForgetsTheBody(t *testing.T) {

@@ -106,7 +106,7 @@ func value(t testing.TB, o *strictjson.Object, m market.Member) any {
 		return string(m.Text)
 	case market.JSONObject:
 		var sub strictjson.Object
-		if !o.Sub(m, &sub) {
+		if !o.ParseMember(m, &sub) {
 			t.Fatalf("an object that was checked cannot be opened: %q", m.Text)
 		}
 		return object(t, &sub)

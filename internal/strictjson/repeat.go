@@ -6,27 +6,26 @@ import (
 	"unicode"
 )
 
-// Repeated members. The names of an object lie together in scanner.names while
-// the object is open. An ordinary object has few, and each new name is compared
-// with those before it. Past fewNames that would grow with the square of their
-// number, so the check then waits for the object's end, sorts the names (they
-// have no other use by then) and compares neighbours: n log n, whatever a
-// stranger sends.
+// maxComparedNames is the number of names in an object up to which each new name is compared
+// with all earlier ones. For more names that would take quadratic time. The check then waits for
+// the end of the object, sorts the names, which have no other use by then, and compares
+// neighbours: n log n for every input. The names of an open object are together in scanner.names.
 //
-// Rejected: a hash set. It needs memory of its own for each depth, and a secret
-// seed lest names be made to collide; sorting needs neither.
-const fewNames = 24
+// Rejected: a hash set. It needs memory for each depth, and a secret seed against collisions by
+// intent.
+const maxComparedNames = 24
 
-// name is a member's name, unescaped, and where it stands.
+// name is the unescaped name of a member, with its place in the text.
 type name struct {
 	text   []byte
 	offset int
 }
 
-// addName notes a name of the object whose names begin at first.
+// addName adds a name to the object whose names begin at first. It returns an error if it finds
+// the name among them.
 func (s *scanner) addName(first int, added name) *SyntaxError {
 	earlier := s.names[first:]
-	if len(earlier) < fewNames {
+	if len(earlier) < maxComparedNames {
 		for i := range earlier {
 			if err := s.compare(earlier[i], added); err != nil {
 				return err
@@ -37,22 +36,22 @@ func (s *scanner) addName(first int, added name) *SyntaxError {
 	return nil
 }
 
-// checkNames does at an object's end what addName has left undone.
+// checkNames searches a large object for repeated names, at the object's end.
 func (s *scanner) checkNames(first int) *SyntaxError {
 	names := s.names[first:]
-	if len(names) <= fewNames {
+	if len(names) <= maxComparedNames {
 		return nil
 	}
-	if s.folds {
+	if s.ignoreCase {
 		for i := range names {
-			names[i].text = bytes.Map(fold, names[i].text)
+			names[i].text = bytes.Map(foldCase, names[i].text)
 		}
 	}
-	return s.neighbours(names)
+	return s.compareSorted(names)
 }
 
-// fold is one rune for all that differ from it in case alone.
-func fold(r rune) rune {
+// foldCase returns the same rune for all runes that differ only in case.
+func foldCase(r rune) rune {
 	least := r
 	for next := unicode.SimpleFold(r); next != r; next = unicode.SimpleFold(next) {
 		least = min(least, next)
@@ -60,9 +59,9 @@ func fold(r rune) rune {
 	return least
 }
 
-// neighbours sorts and compares. Of several that are repeated it reports the
-// one that comes first in the text.
-func (s *scanner) neighbours(names []name) (found *SyntaxError) {
+// compareSorted sorts the names and compares neighbours. It reports the repeated name that is
+// first in the text.
+func (s *scanner) compareSorted(names []name) (found *SyntaxError) {
 	slices.SortFunc(names, func(a, b name) int {
 		if c := bytes.Compare(a.text, b.text); c != 0 {
 			return c
@@ -78,10 +77,10 @@ func (s *scanner) neighbours(names []name) (found *SyntaxError) {
 	return found
 }
 
-// compare reports the later of two names that are one.
+// compare returns an error for the later of two equal names.
 func (s *scanner) compare(earlier, later name) *SyntaxError {
 	switch {
-	case s.folds && bytes.EqualFold(earlier.text, later.text):
+	case s.ignoreCase && bytes.EqualFold(earlier.text, later.text):
 		return &SyntaxError{Offset: later.offset, Message: repeatedCase}
 	case bytes.Equal(earlier.text, later.text):
 		return &SyntaxError{Offset: later.offset, Message: repeated}

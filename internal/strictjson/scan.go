@@ -2,15 +2,15 @@ package strictjson
 
 import "pingpost/engine/market"
 
-// scanner walks a text once, front to back. It owns names and buf; both grow to
-// what the largest text needed and are cut back by release.
+// scanner reads a text once, from front to back. It owns names and buf, which grow with the
+// largest text until release frees them.
 type scanner struct {
-	body  []byte
-	at    int // the next byte
-	depth int
-	folds bool   // names that differ in case alone are repeated, too
-	names []name // of the objects that are open, the outermost first
-	buf   []byte // strings whose escapes were resolved
+	body       []byte
+	at         int // the offset of the next byte
+	depth      int
+	ignoreCase bool   // names that differ only in case count as equal
+	names      []name // of the open objects, the outermost first
+	buf        []byte // unescaped strings
 }
 
 func (s *scanner) start(body []byte) { s.body, s.at, s.depth = body, 0, 0 }
@@ -18,16 +18,15 @@ func (s *scanner) start(body []byte) { s.body, s.at, s.depth = body, 0, 0 }
 func (s *scanner) release() {
 	clear(s.names)
 	s.names, s.buf, s.body = s.names[:0], s.buf[:0], nil
-	if cap(s.names) > keptNames {
+	if cap(s.names) > maxKeptNames {
 		s.names = nil
 	}
-	if cap(s.buf) > keptBytes {
+	if cap(s.buf) > maxKeptBytes {
 		s.buf = nil
 	}
 }
 
-// fail is the message at the byte where the scanner stands, unless the text has
-// ended there.
+// fail returns an error at the present offset. At the end of the text, the message is textEnds.
 func (s *scanner) fail(message string) *SyntaxError {
 	if s.at >= len(s.body) && message != wantObject {
 		message = textEnds
@@ -35,7 +34,7 @@ func (s *scanner) fail(message string) *SyntaxError {
 	return &SyntaxError{Offset: s.at, Message: message}
 }
 
-// peek is the next byte, or 0 at the end; 0 is no part of JSON's grammar.
+// peek returns the next byte, or 0 at the end. JSON's grammar does not have the byte 0.
 func (s *scanner) peek() byte {
 	if s.at < len(s.body) {
 		return s.body[s.at]
@@ -43,7 +42,8 @@ func (s *scanner) peek() byte {
 	return 0
 }
 
-func (s *scanner) space() {
+// skipSpace skips white space.
+func (s *scanner) skipSpace() {
 	for s.at < len(s.body) {
 		switch s.body[s.at] {
 		case ' ', '\t', '\n', '\r':
@@ -54,41 +54,41 @@ func (s *scanner) space() {
 	}
 }
 
-// end makes sure that nothing follows.
-func (s *scanner) end() *SyntaxError {
-	s.space()
+// expectEnd returns an error if text follows.
+func (s *scanner) expectEnd() *SyntaxError {
+	s.skipSpace()
 	if s.at < len(s.body) {
 		return s.fail(wantNoMore)
 	}
 	return nil
 }
 
+// enter skips an opening bracket and white space, and increases the depth.
 func (s *scanner) enter() *SyntaxError {
 	if s.depth == MaxDepth {
 		return s.fail(tooDeep)
 	}
 	s.depth++
 	s.at++
-	s.space()
+	s.skipSpace()
 	return nil
 }
 
-// object walks an object whose bracket is next. Its members are collected where
-// somebody wants them.
-func (s *scanner) object(collect *Object) *SyntaxError {
+// scanObject reads an object, and adds its members to collect unless that is nil.
+func (s *scanner) scanObject(collect *Object) *SyntaxError {
 	if err := s.enter(); err != nil {
 		return err
 	}
 	first := len(s.names)
 	for empty := s.peek() == '}'; !empty; {
-		member, err := s.member(first, collect != nil)
+		member, err := s.scanMember(first, collect != nil)
 		if err != nil {
 			return err
 		}
 		if collect != nil {
 			collect.members = append(collect.members, member)
 		}
-		s.space()
+		s.skipSpace()
 		if s.peek() == '}' {
 			break
 		}
@@ -96,7 +96,7 @@ func (s *scanner) object(collect *Object) *SyntaxError {
 			return s.fail(wantNext)
 		}
 		s.at++
-		s.space()
+		s.skipSpace()
 	}
 	if err := s.checkNames(first); err != nil {
 		return err
@@ -107,70 +107,70 @@ func (s *scanner) object(collect *Object) *SyntaxError {
 	return nil
 }
 
-// member walks one member of the object whose names begin at first. A string's
-// escapes are resolved only if the member is wanted.
-func (s *scanner) member(first int, wanted bool) (m market.Member, err *SyntaxError) {
+// scanMember reads one member of the object whose names begin at first. It sets the text of the
+// member only if wanted is set.
+func (s *scanner) scanMember(first int, wanted bool) (m market.Member, err *SyntaxError) {
 	if s.peek() != '"' {
 		return m, s.fail(wantName)
 	}
 	at := s.at
-	escaped, err := s.text()
+	escaped, err := s.scanString()
 	if err != nil {
 		return m, err
 	}
-	m.Name = s.unquoted(at, escaped)
+	m.Name = s.unquote(at, escaped)
 	if err := s.addName(first, name{m.Name, at}); err != nil {
 		return m, err
 	}
-	s.space()
+	s.skipSpace()
 	if s.peek() != ':' {
 		return m, s.fail(wantColon)
 	}
 	s.at++
-	s.space()
+	s.skipSpace()
 	at = s.at
-	m.Kind, escaped, err = s.value()
+	m.Kind, escaped, err = s.scanValue()
 	switch {
 	case err != nil || !wanted:
 	case m.Kind == market.JSONString:
-		m.Text = s.unquoted(at, escaped)
+		m.Text = s.unquote(at, escaped)
 	default:
 		m.Text = s.body[at:s.at:s.at]
 	}
 	return m, err
 }
 
-// value walks any value. For a string it tells whether escapes are in it.
-func (s *scanner) value() (kind market.JSONKind, escaped bool, err *SyntaxError) {
+// scanValue reads a value of any kind. escaped reports whether a string has escapes.
+func (s *scanner) scanValue() (kind market.JSONKind, escaped bool, err *SyntaxError) {
 	switch c := s.peek(); {
 	case c == '"':
-		escaped, err = s.text()
+		escaped, err = s.scanString()
 		return market.JSONString, escaped, err
 	case c == '{':
-		return market.JSONObject, false, s.object(nil)
+		return market.JSONObject, false, s.scanObject(nil)
 	case c == '[':
-		return market.JSONArray, false, s.array()
+		return market.JSONArray, false, s.scanArray()
 	case c == '-' || c-'0' <= 9:
-		return market.JSONNumber, false, s.number()
+		return market.JSONNumber, false, s.scanNumber()
 	case c == 't':
-		return market.JSONBoolean, false, s.word("true")
+		return market.JSONBoolean, false, s.expectWord("true")
 	case c == 'f':
-		return market.JSONBoolean, false, s.word("false")
+		return market.JSONBoolean, false, s.expectWord("false")
 	case c == 'n':
-		return market.JSONNull, false, s.word("null")
+		return market.JSONNull, false, s.expectWord("null")
 	}
 	return 0, false, s.fail(wantValue)
 }
 
-func (s *scanner) array() *SyntaxError {
+func (s *scanner) scanArray() *SyntaxError {
 	if err := s.enter(); err != nil {
 		return err
 	}
 	for empty := s.peek() == ']'; !empty; {
-		if _, _, err := s.value(); err != nil {
+		if _, _, err := s.scanValue(); err != nil {
 			return err
 		}
-		s.space()
+		s.skipSpace()
 		if s.peek() == ']' {
 			break
 		}
@@ -178,14 +178,14 @@ func (s *scanner) array() *SyntaxError {
 			return s.fail(wantElement)
 		}
 		s.at++
-		s.space()
+		s.skipSpace()
 	}
 	s.at++
 	s.depth--
 	return nil
 }
 
-func (s *scanner) word(word string) *SyntaxError {
+func (s *scanner) expectWord(word string) *SyntaxError {
 	rest := s.body[s.at:]
 	if len(rest) < len(word) || string(rest[:len(word)]) != word {
 		return &SyntaxError{Offset: s.at, Message: wantValue}
@@ -194,14 +194,14 @@ func (s *scanner) word(word string) *SyntaxError {
 	return nil
 }
 
-// number walks -?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?
-func (s *scanner) number() *SyntaxError {
+// scanNumber reads -?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?
+func (s *scanner) scanNumber() *SyntaxError {
 	start := s.at
 	if s.peek() == '-' {
 		s.at++
 	}
 	whole := s.at
-	if !s.digits() {
+	if !s.skipDigits() {
 		return s.fail(wantDigit)
 	}
 	if s.body[whole] == '0' && s.at-whole > 1 {
@@ -209,7 +209,7 @@ func (s *scanner) number() *SyntaxError {
 	}
 	if s.peek() == '.' {
 		s.at++
-		if !s.digits() {
+		if !s.skipDigits() {
 			return s.fail(wantDigit)
 		}
 	}
@@ -218,7 +218,7 @@ func (s *scanner) number() *SyntaxError {
 		if c := s.peek(); c == '+' || c == '-' {
 			s.at++
 		}
-		if !s.digits() {
+		if !s.skipDigits() {
 			return s.fail(wantDigit)
 		}
 	}
@@ -228,8 +228,8 @@ func (s *scanner) number() *SyntaxError {
 	return nil
 }
 
-// digits passes a run of digits and tells whether there was one.
-func (s *scanner) digits() bool {
+// skipDigits skips digits and reports whether there was at least one.
+func (s *scanner) skipDigits() bool {
 	start := s.at
 	for s.at < len(s.body) && s.body[s.at]-'0' <= 9 {
 		s.at++

@@ -7,29 +7,29 @@ import (
 	"pingpost/engine/market/escape"
 )
 
-// plain marks the bytes that a string can hold as they are and that need no
-// second look: ASCII but for controls, the quote and the backslash.
-var plain = func() (table [256]bool) {
+// isPlain marks the bytes of a string that need no further check: ASCII except controls, the
+// quote and the backslash.
+var isPlain = func() (table [256]bool) {
 	for c := ' '; c < utf8.RuneSelf; c++ {
 		table[c] = c != '"' && c != '\\'
 	}
 	return table
 }()
 
-// text walks a string, both quotes included, and tells whether it has escapes.
-func (s *scanner) text() (escaped bool, err *SyntaxError) {
+// scanString reads a string with its quotes, and reports whether it has escapes.
+func (s *scanner) scanString() (escaped bool, err *SyntaxError) {
 	s.at++
 	for s.at < len(s.body) {
 		c := s.body[s.at]
 		switch {
-		case plain[c]:
+		case isPlain[c]:
 			s.at++
 		case c == '"':
 			s.at++
 			return escaped, nil
 		case c == '\\':
 			escaped = true
-			if err := s.escape(); err != nil {
+			if err := s.scanEscape(); err != nil {
 				return false, err
 			}
 		case c < ' ':
@@ -45,8 +45,8 @@ func (s *scanner) text() (escaped bool, err *SyntaxError) {
 	return false, s.fail(textEnds)
 }
 
-// escape walks one escape, or the two of a surrogate pair.
-func (s *scanner) escape() *SyntaxError {
+// scanEscape reads one escape, or both of a surrogate pair.
+func (s *scanner) scanEscape() *SyntaxError {
 	if s.at+1 >= len(s.body) {
 		return &SyntaxError{Offset: len(s.body), Message: textEnds}
 	}
@@ -74,9 +74,9 @@ func (s *scanner) escape() *SyntaxError {
 	return nil
 }
 
-// unquoted is the string that began at the quote at start and has just been
-// walked. Without escapes it is a piece of the body.
-func (s *scanner) unquoted(start int, escaped bool) []byte {
+// unquote returns the text of the string that begins at start and ends at the present offset. It
+// aliases the body if the string has no escapes.
+func (s *scanner) unquote(start int, escaped bool) []byte {
 	raw := s.body[start+1 : s.at-1 : s.at-1]
 	if !escaped {
 		return raw

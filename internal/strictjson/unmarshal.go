@@ -7,14 +7,13 @@ import (
 	"github.com/goccy/go-json"
 )
 
-// MaxDocument is how many bytes Unmarshal takes: an operator's whole
-// configuration, with room.
+// MaxDocument limits the text that Unmarshal accepts, in bytes. A large configuration fits.
 const MaxDocument = 16 << 20
 
-// TypeError is a value that does not fit where it should go. Like SyntaxError
-// it does not repeat the value.
+// TypeError reports a value that does not fit its Go type. Like SyntaxError it does not repeat
+// the value.
 type TypeError struct {
-	Field string // dotted path of struct fields, as far as it is known
+	Field string // dotted path of struct fields, as far as known
 	Want  string // the Go type
 }
 
@@ -25,47 +24,47 @@ func (e *TypeError) Error() string {
 	return fmt.Sprintf("%s: the value does not fit a %s", e.Field, e.Want)
 }
 
-// Unmarshal decodes any JSON value, off the hot path, into what v points to, by
-// the rules of encoding/json. The text first passes the same check as a body,
-// and two members whose names differ in case alone count as one given twice,
-// for both would go into the same struct field. (One member in the wrong case
-// still finds its field.)
+// Unmarshal decodes a JSON value into v by the rules of encoding/json, off the hot path. It first
+// checks the text like a body. Two members whose names differ only in case count as equal,
+// because both would set the same struct field. A single member in the wrong case still sets its
+// field.
 //
-// Errors are a *SyntaxError, a *TypeError, or what an UnmarshalJSON method of v
-// said; v may be filled in part then.
+// Errors are a *SyntaxError, a *TypeError, or the error of an UnmarshalJSON method. After an
+// error, v may have some values.
 func Unmarshal(data []byte, v any) (err error) {
 	if len(data) > MaxDocument {
 		return &SyntaxError{Offset: MaxDocument, Message: tooLarge}
 	}
-	if err := check(data); err != nil {
+	if err := checkText(data); err != nil {
 		return err
 	}
 	defer func() {
 		if fault := recover(); fault != nil {
-			err = fmt.Errorf("cannot decode into %T: the decoder gave up: %v", v, fault)
+			err = fmt.Errorf("cannot decode into %T: the decoder panicked: %v", v, fault)
 		}
 	}()
 	if err := json.Unmarshal(data, v); err != nil {
-		return describe(err)
+		return convertError(err)
 	}
 	return nil
 }
 
-// check walks the whole text as one value.
-func check(data []byte) error {
-	s := scanner{folds: true}
+// checkText checks that the text is exactly one value.
+func checkText(data []byte) error {
+	s := scanner{ignoreCase: true}
 	s.start(data)
-	s.space()
-	if _, _, err := s.value(); err != nil {
+	s.skipSpace()
+	if _, _, err := s.scanValue(); err != nil {
 		return err
 	}
-	if err := s.end(); err != nil {
+	if err := s.expectEnd(); err != nil {
 		return err
 	}
 	return nil
 }
 
-func describe(err error) error {
+// convertError converts an error of the decoder into one that does not repeat the value.
+func convertError(err error) error {
 	var wrong *json.UnmarshalTypeError
 	if errors.As(err, &wrong) && wrong.Type != nil {
 		return &TypeError{Field: wrong.Field, Want: wrong.Type.String()}

@@ -158,7 +158,7 @@ func (a *answer) leadID() string {
 			return id
 		}
 	}
-	if m, ok := a.body.Lookup("data"); ok && a.body.Sub(m, &a.nested) {
+	if m, ok := a.body.Lookup("data"); ok && a.body.ParseMember(m, &a.nested) {
 		return idOrEmpty(&a.nested, "id")
 	}
 	return ""

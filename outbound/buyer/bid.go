@@ -21,7 +21,7 @@ func (a *answer) readBid(r *market.PingResult, auction []byte) {
 	case ok && bid.Kind == market.JSONNull:
 		r.Outcome = market.OutcomeNoBid
 		_, r.Reason = a.rejection()
-	case !ok || !a.body.Sub(bid, &a.nested):
+	case !ok || !a.body.ParseMember(bid, &a.nested):
 		setMalformed(r, "bid")
 	case !echoes:
 		setMalformed(r, "auction_id")

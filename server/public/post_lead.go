@@ -42,7 +42,7 @@ func (p *postLead) flatten(body *strictjson.Object) {
 
 func (p *postLead) openObject(outer *strictjson.Object, name, path string, inner *strictjson.Object) {
 	m, ok := outer.Lookup(name)
-	if !outer.Sub(m, inner) && ok && m.Kind != market.JSONNull {
+	if !outer.ParseMember(m, inner) && ok && m.Kind != market.JSONNull {
 		p.faults = append(p.faults, market.FieldError{Field: path, Code: errcode.FieldWrongType, Expected: "an object"})
 	}
 }
