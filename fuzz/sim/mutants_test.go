@@ -106,11 +106,11 @@ var mutants = []mutant.Mutation{
 	},
 	{
 		Name: "a key is dropped before that is a fact", File: "engine/erase.go",
-		Old: "	if len(fact.Slots) > 0 {\n", New: "	if len(fact.Slots) > 0 {\n		_ = e.opt.Sealer.Erase(slots)\n",
+		Old: "	if len(record.Slots) > 0 {\n", New: "	if len(record.Slots) > 0 {\n		_ = e.opt.Sealer.Erase(slots)\n",
 	},
 	{
 		Name: "some of a person's leads keep their keys", File: "engine/erase.go",
-		Old: "	return underWay, e.opt.Sealer.Erase(slots)\n", New: "	return underWay, e.opt.Sealer.Erase(slots[:min(1, len(slots))])\n",
+		Old: "	return inDelivery, e.opt.Sealer.Erase(slots)\n", New: "	return inDelivery, e.opt.Sealer.Erase(slots[:min(1, len(slots))])\n",
 	},
 	{
 		Name: "a snapshot forgets who was erased", File: "engine/state/key_slots.go",
@@ -138,7 +138,7 @@ var mutants = []mutant.Mutation{
 	},
 	{
 		Name: "the last admin may go", File: "engine/users.go",
-		Old: "	if !was || !keeper {\n", New: "	if !was || keeper {\n",
+		Old: "	if !isAdmin || !keepAdmin {\n", New: "	if !isAdmin || keepAdmin {\n",
 	},
 }
 

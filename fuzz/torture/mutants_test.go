@@ -158,8 +158,8 @@ var mutants = []mutantCase{
 	},
 	{
 		mutant.Mutation{
-			Name: "a supplier is shown the buyer's price", File: "engine/look.go",
-			Old: "\tlook.price(&lead, lead.Payout)\n", New: "\tlook.price(&lead, lead.Price)\n",
+			Name: "a supplier is shown the buyer's price", File: "engine/lead_view.go",
+			Old: "\tview.setPrice(&lead, lead.Payout)\n", New: "\tview.setPrice(&lead, lead.Price)\n",
 		}, "killed", 10 * time.Second, []string{": lookup by its supplier"},
 	},
 	{
