@@ -12,11 +12,11 @@ import (
 	"pingpost/report/projection"
 )
 
-// Answer is a report's rows, one after the other. It reads one state of the file,
-// whatever is written meanwhile. One goroutine uses it, and closes it.
+// Answer returns a report's rows. It reads one state of the file, regardless of later
+// writes. One goroutine uses and closes it.
 type Answer struct {
 	Question
-	Seq uint64 // the entry of the log that it is read to
+	Seq uint64 // last entry that it includes
 	At  int64
 
 	report    *Report
@@ -28,12 +28,12 @@ type Answer struct {
 	sources   map[int64]string
 	rows      []*Row
 
-	units                   []int64 // that there are sums by of what is asked
+	units                   []int64 // units of the sums that it may read
 	nextQuarter, endQuarter int64   // quarters that are not answered yet
 }
 
-// Ask answers a question. The error is a *Fault, a *Behind, or of the file, which is
-// built anew where it is damaged.
+// Ask answers a question. The error is a *Fault, a *Behind, or an error of the file. A
+// damaged file is rebuilt.
 func (r *Report) Ask(ctx context.Context, q Question) (*Answer, error) {
 	if q.Zone == nil {
 		q.Zone = time.UTC
@@ -57,12 +57,12 @@ func (r *Report) Ask(ctx context.Context, q Question) (*Answer, error) {
 	return a, nil
 }
 
-// guard has damage, and a panic over it, be the report's to mend.
+// handleFailure runs do. After damage, or a panic because of it, it requests a rebuild.
 func (a *Answer) handleFailure(do func() error) (err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
-			err = fmt.Errorf("what reads the report's file broke down: %v", cause)
-			a.tx = nil // nothing is called on it again
+			err = fmt.Errorf("the reader of the report's file panicked: %v", cause)
+			a.tx = nil // it must not be used after a panic
 			a.report.requestRebuild(err)
 		}
 	}()
@@ -79,10 +79,9 @@ func (a *Answer) handleFailure(do func() error) (err error) {
 	return err
 }
 
-// cancelled returns the context's error in place of one that the end of the context may
-// have caused. database/sql closes a transaction and its statements when their context
-// ends, and the reader then gets "statement is closed" or the like. That says nothing
-// about the file.
+// cancelled returns the context's error instead of an error that the end of the context
+// may have caused. database/sql closes a transaction when its context ends, and the reader
+// then gets "statement is closed" or the like, which does not mean damage.
 func cancelled(ctx context.Context, err error) error {
 	var fault *Fault
 	var behind *Behind
@@ -117,7 +116,7 @@ func (a *Answer) start(ctx context.Context, f *file) (err error) {
 	return a.checkCost(ctx)
 }
 
-// covers sees that the file has all of the time that is asked about.
+// checkCovered returns an error unless the file covers the question's whole time.
 func (a *Answer) checkCovered(begins int64) error {
 	if first := (begins + projection.Quarter - 1) / projection.Quarter * projection.Quarter; a.From < first && a.Since {
 		a.From, a.To = first, max(a.To, first)
@@ -128,7 +127,7 @@ func (a *Answer) checkCovered(begins int64) error {
 	return a.report.checkReached(a.Seq, a.At, a.To)
 }
 
-// mayLag is how far behind the log an answer may be that goes up to now.
+// maxLag is how far an answer up to now may be behind the log.
 const maxLag = time.Minute
 
 func (a *Answer) loadSources(ctx context.Context) error {
@@ -158,10 +157,10 @@ func (a *Answer) sourceRef(name string) int64 {
 	if name == "" {
 		return projection.NoSource
 	}
-	return -1 // which none has
+	return -1 // the number of no source
 }
 
-// Next is the next row, good until the call after it; io.EOF follows the last.
+// Next returns the next row, which is valid until the following call, or io.EOF.
 func (a *Answer) Next() (row *Row, err error) {
 	for len(a.rows) == 0 {
 		if err := a.handleFailure(a.readPeriod); err != nil {
@@ -180,7 +179,7 @@ func (a *Answer) Close() {
 	a.cancel()
 }
 
-// nameOf is what a number is called.
+// nameOf returns the name of a dimension's value.
 func (a *Answer) nameOf(d Dimension, c *projection.SumKey) string {
 	refs := map[Dimension]market.Ref{BySupplier: c.Supplier, ByBuyer: c.Buyer, ByCampaign: c.Campaign}
 	kind, configured := d.kind()

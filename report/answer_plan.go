@@ -12,11 +12,11 @@ import (
 	"pingpost/report/projection"
 )
 
-// sums is how to ask a table for the sums of a span; the grain, the unit and the
-// span's ends are its first arguments.
+// sumQuery is a prepared query for the sums of a span. Its first arguments are grouping,
+// unit and the ends of the span.
 type sumQuery struct {
-	statement *sql.Stmt // nil: it is not asked
-	args      []any     // what it is only of
+	statement *sql.Stmt // nil: the question does not need it
+	args      []any     // of the question's conditions
 }
 
 const (
@@ -25,8 +25,7 @@ const (
 	inSpan        = "grain = ? AND unit = ? AND start >= ? AND start < ?"
 )
 
-// plan makes of the question what is asked of the tables, of the time in which there is
-// something.
+// prepareQueries prepares the queries, and limits the period to the time that has data.
 func (a *Answer) prepareQueries(ctx context.Context) error {
 	where, args, err := a.conditions(a.report.opt.Source, a.sourceRef)
 	if err != nil {
@@ -57,7 +56,8 @@ func (a *Answer) prepareQueries(ctx context.Context) error {
 	return nil
 }
 
-// sumsOf asks for sums by what the question is by, and by a column more.
+// prepareSums prepares a query that groups by the question's dimensions and one more
+// column.
 func (a *Answer) prepareSums(ctx context.Context, table, more string, selected []string, where string, args []any) (of sumQuery, err error) {
 	var by []string
 	for _, d := range a.By {
@@ -73,14 +73,14 @@ func (a *Answer) prepareSums(ctx context.Context, table, more string, selected [
 	return of, err
 }
 
-// rolls tells whether hours and days have all that the question tells apart.
+// usesRollups reports whether sums by hour and day have all columns of the question.
 func (q *Question) usesRollups() bool {
 	_, rolls := projection.SmallestGrouping(q.grouping(), projection.Days)
 	return rolls
 }
 
-// period is the spans of the next hour or day of the question, of whichever zone, or
-// of all the time where it is by none; false: there is no more.
+// nextPeriod returns the spans of the question's next hour or day in its zone, or of the
+// whole time. ok is false at the end.
 func (a *Answer) nextPeriod() (start time.Time, of []projection.Span, ok bool) {
 	if a.nextQuarter >= a.endQuarter {
 		return start, nil, false
@@ -99,7 +99,7 @@ func (a *Answer) nextPeriod() (start time.Time, of []projection.Span, ok bool) {
 
 func timeOf(at int64) time.Time { return time.Unix(0, at*projection.Quarter) }
 
-// count sees that not too much is to be added up.
+// checkCost returns an error if the answer would read too many sums.
 func (a *Answer) checkCost(ctx context.Context) error {
 	most := a.report.opt.limits.cells
 	first := a.nextQuarter
@@ -122,7 +122,7 @@ func (a *Answer) checkCost(ctx context.Context) error {
 	return nil
 }
 
-// merged are the spans of all periods; those that go on one another are one.
+// mergedSpans returns the spans of all periods, with adjacent ones joined.
 func (a *Answer) mergedSpans() (all []projection.Span) {
 	for _, of, ok := a.nextPeriod(); ok; _, of, ok = a.nextPeriod() {
 		for _, s := range of {
@@ -136,8 +136,8 @@ func (a *Answer) mergedSpans() (all []projection.Span) {
 	return all
 }
 
-// arguments are those of a span, in the smallest grain that will do, and of what is not
-// over in one that is written at once.
+// arguments returns the arguments of a span's query: the smallest sufficient grouping, or
+// for unfinished time one that every batch writes.
 func (a *Answer) arguments(of projection.Span, more []any) []any {
 	g, _ := projection.SmallestGrouping(a.grouping(), of.Unit)
 	if of.Unit == projection.Quarters && of.Last > projection.QuarterOf(a.At) {

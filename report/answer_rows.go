@@ -12,7 +12,7 @@ import (
 	"pingpost/report/projection"
 )
 
-// gather reads the rows of the next hour or day, or all of them.
+// readPeriod reads the rows of the next hour or day, or of the whole time.
 func (a *Answer) readPeriod() error {
 	start, of, ok := a.nextPeriod()
 	if !ok {
@@ -47,7 +47,7 @@ func (a *Answer) readPeriod() error {
 	return nil
 }
 
-// gatherSums adds what was counted in a span.
+// addSumsOf adds the measures of a span.
 func (a *Answer) addSumsOf(groups map[string]*Row, of projection.Span) error {
 	var at projection.SumKey
 	var currency string
@@ -65,7 +65,7 @@ func (a *Answer) addSumsOf(groups map[string]*Row, of projection.Span) error {
 	})
 }
 
-// gatherPaces adds how long buyers took.
+// addLatenciesOf adds the latencies of a span.
 func (a *Answer) addLatenciesOf(groups map[string]*Row, of projection.Span) error {
 	var at projection.SumKey
 	var kind projection.LatencyKind
@@ -85,8 +85,8 @@ func (a *Answer) addLatenciesOf(groups map[string]*Row, of projection.Span) erro
 	})
 }
 
-// read calls for each of a span's sums, which is in its places then.
-func (a *Answer) eachSum(from sumQuery, of projection.Span, places []any, take func() error) error {
+// eachSum calls do for each sum of a span, after scanning it into places.
+func (a *Answer) eachSum(from sumQuery, of projection.Span, places []any, do func() error) error {
 	rows, err := from.statement.QueryContext(a.ctx, a.arguments(of, from.args)...)
 	if err != nil {
 		return err
@@ -96,14 +96,14 @@ func (a *Answer) eachSum(from sumQuery, of projection.Span, places []any, take f
 		if err := rows.Scan(places...); err != nil {
 			return err
 		}
-		if err := take(); err != nil {
+		if err := do(); err != nil {
 			return err
 		}
 	}
 	return rows.Err()
 }
 
-// places are where what the question is by stands in a cell.
+// scanTargets returns pointers to the key's fields for the question's dimensions.
 func (a *Answer) scanTargets(at *projection.SumKey) (all []any) {
 	of := map[Dimension]any{
 		BySupplier: &at.Supplier, ByBuyer: &at.Buyer, ByCampaign: &at.Campaign,
@@ -117,15 +117,15 @@ func (a *Answer) scanTargets(at *projection.SumKey) (all []any) {
 	return all
 }
 
-// group is the row of a cell.
-func (a *Answer) rowOf(groups map[string]*Row, at *projection.SumKey, currency string, may bool) *Row {
+// rowOf returns the row of a key. It creates a missing row if create is set.
+func (a *Answer) rowOf(groups map[string]*Row, at *projection.SumKey, currency string, create bool) *Row {
 	var of Row
 	for _, d := range a.By {
 		of.Names[d] = a.nameOf(d, at)
 	}
 	key := strings.Join(of.Names[:], "\x00") + "\x00" + currency
 	found := groups[key]
-	if found == nil && may {
+	if found == nil && create {
 		of.Currency = currency
 		found = &of
 		groups[key] = found

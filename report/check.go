@@ -6,16 +6,16 @@ import (
 	"errors"
 )
 
-// errDamaged is of a file that SQLite finds faults in.
-var errDamaged = errors.New("SQLite finds its file damaged")
+// errDamaged reports that SQLite's check found damage.
+var errDamaged = errors.New("SQLite's check found the report's file damaged")
 
-// check has SQLite look through the whole file, beside everything else, from what the
-// disk has: the connections that are open may still have good pages in memory.
+// startCheck makes SQLite check the whole file in the background, over a new connection.
+// Open connections may still have good copies of damaged pages in memory.
 func (r *Report) startCheck(ctx context.Context, f *file) {
 	select {
 	case r.checkSlot <- struct{}{}:
 	default:
-		return // the last one is still under way
+		return // the previous check is still running
 	}
 	go func() {
 		defer func() { <-r.checkSlot }()
@@ -35,7 +35,7 @@ func (r *Report) startCheck(ctx context.Context, f *file) {
 	}()
 }
 
-// blame has the file built anew where an error says that it is damaged.
+// rebuildIfDamaged requests a rebuild if the error says that the file is damaged.
 func (r *Report) rebuildIfDamaged(err error) {
 	var spoilt *rebuildError
 	if errors.As(classify(err), &spoilt) {

@@ -10,42 +10,42 @@ import (
 	"pingpost/wal"
 )
 
-// A settler moves what SQLite has in its log into its file, as a checkpoint of its own
-// would, but so that commits on the same disk do not wait: SQLite writes some megabytes
-// and fsyncs them at once, twice, and a commit that comes then stands behind all of it.
+// checkpointer moves SQLite's log into its file, like SQLite's own checkpoint, but without
+// delaying commits on the same disk. SQLite writes some megabytes and fsyncs them at once,
+// twice, and a commit waits behind all of it.
 //
-// What holds, as with synchronous=NORMAL: the log is on the disk before a page of the file
-// is written, and the file is before the log begins anew, since who settles is who writes,
-// and it writes nothing in between. SQLite fsyncs a log's new beginning itself.
+// Invariant, as with synchronous=NORMAL: the log is on disk before a page of the file is
+// written, and the file is on disk before the log restarts. The writer itself checkpoints
+// and writes no data in between. SQLite fsyncs the restarted log itself.
 //
-// The file is held open here until SQLite has let go of it: the system drops a process's
-// locks on a file with whichever of its descriptors is closed first.
+// The file stays open here until SQLite has closed it: the system drops a process's locks
+// on a file when any of its descriptors is closed.
 type checkpointer struct {
 	file                  *os.File
-	entries, transactions int // taken, or removed, since it settled
+	entries, transactions int // applied or removed since the last checkpoint
 
-	lastHeader  walHeader // of SQLite's log, when
-	movedFrames int64     // so many of its frames had been moved, and the file was fsynced
+	lastHeader  walHeader // of SQLite's log at the last checkpoint
+	movedFrames int64     // frames that are in the fsynced file
 }
 
-// Either makes a thousand pages of SQLite's log or so, which is when it would checkpoint.
+// Each limit is about a thousand pages of SQLite's log, at which SQLite would checkpoint.
 const (
 	checkpointEntries      = 4000
 	checkpointTransactions = 20
-	checkpointRate         = 32 << 20 // bytes a second, but where much is left to do and nobody waits
+	checkpointRate         = 32 << 20 // bytes a second; unlimited while catching up without contention
 
-	// Where much is left to do each page waits for more that is written to it.
+	// While catching up, each page gets more changes before it is moved.
 	checkpointEntriesCatchingUp = 4 * checkpointEntries
 )
 
-// wrote counts a transaction.
+// countTransaction counts a transaction.
 func (s *checkpointer) countTransaction(entries int) {
 	s.entries += entries
 	s.transactions++
 }
 
-// settle is called between two transactions. What a passing want of descriptors or another
-// program's checkpoint keeps it from is done after the next one.
+// checkpointIfDue runs between two transactions. If descriptors are missing or another
+// program checkpoints, it tries again after the next transaction.
 func (f *file) checkpointIfDue(ctx context.Context) error {
 	s := &f.checkpointer
 	entries, rate := checkpointEntries, int64(checkpointRate)
@@ -71,7 +71,7 @@ func (f *file) checkpointIfDue(ctx context.Context) error {
 func (f *file) checkpointAt(ctx context.Context, rate int64) (finished bool, err error) {
 	log, err := os.Open(f.path + "-wal")
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return false, nil // SQLite has it open, and nothing is wrong with it
+		return false, nil // a temporary failure: SQLite has the file open
 	}
 	if err != nil {
 		return false, err
@@ -96,9 +96,9 @@ func (f *file) checkpointAt(ctx context.Context, rate int64) (finished bool, err
 	return true, nil
 }
 
-// checkpoint writes the log's pages into the file, which is not fsynced, and tells how
-// many frames are in it now: fewer than there are where a reader still needs an older
-// page. Less than zero: another program is at it.
+// runCheckpoint writes the log's pages into the file without fsync. It returns the number
+// of frames that are in the file: fewer than all if a reader needs an older page, and less
+// than zero if another program checkpoints.
 func (f *file) runCheckpoint(ctx context.Context) (done int64, err error) {
 	if err := f.exec(ctx, "PRAGMA synchronous = OFF"); err != nil {
 		return 0, err

@@ -10,22 +10,21 @@ import (
 	"pingpost/report/projection"
 )
 
-// column is one of a report: its name, what its cells are, and how one is had of a row.
-// Each form writes them down in its own way.
+// column is a column of a report: its name, its type, and how to compute its value.
 type column struct {
 	name   string
 	kind   columnar.Kind
-	text   func(row *Row) string        // of a name
-	number func(row *Row) (int64, bool) // of all others: nanoseconds, how many, or millionths; false: there is none
+	text   func(row *Row) string        // for names
+	number func(row *Row) (int64, bool) // for all others: nanoseconds, counts or millionths; false: no value
 }
 
-// named is a column of names.
+// nameColumn returns a column of names.
 func nameColumn(name string, of func(row *Row) string) column {
 	return column{name: name, kind: columnar.Name, text: of}
 }
 
-// columnsOf are what a report is by, then what is counted, each rate behind what it is
-// made of.
+// columnsFor returns the question's dimensions, then the measures, with each rate after
+// its measures.
 func columnsFor(q *Question) []column {
 	var all []column
 	for _, d := range q.By {
@@ -58,7 +57,7 @@ func isMoney(measure int) bool {
 	return false
 }
 
-// behind are the columns that follow a measure's.
+// columnsAfter returns the columns that follow a measure.
 func columnsAfter(measure int) []column {
 	switch measure {
 	case projection.CountBids:
@@ -79,7 +78,8 @@ func columnsAfter(measure int) []column {
 	return nil
 }
 
-// rate is a share with four decimals, cut off; of nothing there is none.
+// rateColumn returns a ratio, truncated to four decimals. It has no value if whole is
+// zero.
 func rateColumn(name string, part, whole int) column {
 	return column{name: name, kind: columnar.Share, number: func(row *Row) (int64, bool) {
 		if row.Measures[whole] == 0 {
@@ -96,8 +96,7 @@ func quantileColumn(name string, thousandths uint64, of func(*Row) histogram.His
 	}}
 }
 
-// appendText appends a cell as it is written where all is text. What there is none of is
-// nothing.
+// appendText appends the value as text, or appends no text if there is no value.
 func (c *column) appendText(dst []byte, row *Row) []byte {
 	if c.kind == columnar.Name {
 		return append(dst, c.text(row)...)
@@ -114,6 +113,5 @@ func (c *column) appendText(dst []byte, row *Row) []byte {
 	return market.Money(n).AppendJSON(dst)
 }
 
-// quoted tells whether a cell is a text in JSON, else it is a number, or none where it
-// is empty.
+// quoted reports whether the value is a JSON string. Other values are numbers or missing.
 func (c *column) quoted() bool { return c.kind == columnar.Name || c.kind == columnar.Instant }

@@ -1,22 +1,20 @@
-// Package report follows the log into an SQLite file that answers an operator's
-// questions: what was asked, bid, sold, refused and returned, by whom, and for how
-// much.
+// Package report keeps an SQLite file of the log's content and answers operators'
+// questions from it: pings, bids, sales, rejections and returns, by party, with amounts.
 //
-// It reads durable entries like any other program, in a goroutine of its own, and
-// nothing waits for it. All that it knows it could learn again from the log: the file
-// says of which log it is and which entry it has reached, in the transaction that got
-// it there, and one that is gone, damaged or of another log is thrown away and built
-// anew, as far back as the log goes. So nothing else may ever be kept in it.
+// It reads durable entries in its own goroutine, and no other part waits for it. The file
+// contains only data that the log has. Each transaction also stores the log's identity and
+// the last applied entry. A file that is missing, damaged or of another log is deleted and
+// rebuilt as far back as the log goes. Therefore no other data may ever be stored in it.
 //
-// Two kinds of tables stand in it. Leads, auctions, bids, posts and webhooks have a row
-// for each, to be looked up. Cells are sums, by a quarter of an hour and by what a
-// report may be asked by: the offset of every time zone is a multiple of a quarter, so
-// the hours and days of any of them are sums of cells. By hours and days of UTC there are
-// sums of what is asked most (see grain), and a time is read as whole days, whole hours
-// beside them, and quarters at its ends. What money did is taken from
-// ledger.Party.Movements, which is the ledger; there is no second one here.
+// The file has two kinds of tables. Leads, auctions, bids, posts and webhooks have one row
+// each, for searches. Sums are by quarters of an hour and by the columns of a report. The
+// offset of every time zone is a multiple of a quarter, so sums of quarters give the hours
+// and days of any zone. The most frequent groupings also have sums by hours and days of
+// UTC (see projection.Grouping). A period is read as whole days, whole hours beside them,
+// and quarters at its ends. Amounts come from ledger.Party.Movements, so there is no
+// second ledger here.
 //
-// No contact data is in it, in clear or hashed: it opens no sealed part, and of what
-// suppliers and buyers write freely it has a lead's source alone, where that looks like
-// one (see sources). Test leads have rows, which are marked, and are in no cell.
+// The file has no contact data, neither in clear nor hashed: the report decrypts no sealed
+// part. Of the free text of suppliers and buyers it stores only a lead's source, if that
+// is harmless (see projection.Sources). Test leads have marked rows and are in no sum.
 package report

@@ -18,48 +18,47 @@ import (
 	"pingpost/report/projection"
 )
 
-// file is one SQLite file: one connection writes to it, some others read.
+// file is one SQLite file. One connection writes to it, and some others read.
 //
-// A file that is built anew has another number in its name. A connection to the one
-// before may end late, and SQLite then removes what it knows by the name: the new one's
-// newest pages.
+// A rebuilt file has a new number in its name. A connection to the previous file may close
+// late, and SQLite then deletes files by name, which would be the new file's newest pages.
 type file struct {
 	path         string
 	pool         *sql.DB
 	writer       *sql.Conn
 	readers      *sql.DB
 	prepares     map[string]*sql.Stmt
-	opened       [2]os.FileInfo // the file and its log, as they were opened
+	opened       [2]os.FileInfo // the file and its log at the time of opening
 	position     position
 	sources      *projection.Sources
-	names        map[nameKey]bool // that the file has
-	throttle     throttle         // of who writes
+	names        map[nameKey]bool // names that have a row
+	throttle     throttle         // for the writer
 	checkpointer checkpointer
 	openSums     *openSums
 }
 
-// place is of which log the file is and how far it goes.
+// position is the log's identity and the last entry that the file contains.
 type position struct {
 	Life
 
 	seq    uint64
 	at     int64
-	begins int64 // from when on all is there; zero: from the log's beginning
+	begins int64 // complete from this time on; zero: from the log's beginning
 }
 
 const (
 	suffix           = ".db"
 	readers          = 5        // two reports, two searches, and the overview
-	readerCacheBytes = 16 << 20 // of a reader's cache of pages
+	readerCacheBytes = 16 << 20 // page cache of a reader
 )
 
-// address is a file as the driver is told it.
+// dsn returns the data source name of a file for the driver.
 func dsn(path, mode string, pragmas ...string) string {
 	query := url.Values{"mode": {mode}, "_pragma": pragmas}
 	return (&url.URL{Scheme: "file", Path: path, RawQuery: query.Encode()}).String()
 }
 
-// numbered are the files of a folder by their numbers, and the highest of those.
+// listFiles returns the files of a folder by their numbers, and the highest number.
 func listFiles(dir string) (highest int, all map[int]string, err error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -75,7 +74,7 @@ func listFiles(dir string) (highest int, all map[int]string, err error) {
 	return highest, all, err
 }
 
-// remove removes a file with what SQLite keeps beside it.
+// removeFile deletes a file and SQLite's files beside it.
 func removeFile(path string) error {
 	var errs error
 	for _, end := range []string{"", "-wal", "-shm", "-journal"} {
@@ -86,7 +85,7 @@ func removeFile(path string) error {
 	return errs
 }
 
-// connect opens the writer. A file that is not there is made.
+// connect opens the writer and creates the file if it is missing.
 func connect(ctx context.Context, path string) (*file, error) {
 	if err := histogram.Register(); err != nil {
 		return nil, err
@@ -111,21 +110,21 @@ func connect(ctx context.Context, path string) (*file, error) {
 	if f.checkpointer.file, err = os.Open(path); err != nil {
 		return nil, errors.Join(err, f.writer.Close(), f.pool.Close())
 	}
-	// One that ended between a checkpoint and its fsync may have said of pages that they
-	// are in the file which the disk has not.
+	// A process that ended between a checkpoint and its fsync may have marked pages as
+	// moved that the disk does not have.
 	if err := f.checkpointer.file.Sync(); err != nil {
 		return nil, errors.Join(err, f.close())
 	}
 	return f, nil
 }
 
-// tempDir has SQLite, which is one for the process, sort what is more than its cache beside
-// its file: a machine may have no other folder that can be written to.
+// tempDir returns the pragma that makes SQLite sort large data beside its file. The
+// setting applies to the whole process. A machine may have no other writable folder.
 func tempDir(path string) string {
 	return "temp_store_directory('" + strings.ReplaceAll(filepath.Dir(path), "'", "''") + "')"
 }
 
-// finish opens the readers and notes which files these are.
+// openReaders opens the readers and records the identity of the files.
 func (f *file) openReaders() (err error) {
 	if f.readers, err = sql.Open("sqlite", dsn(f.path, "rw", "query_only(1)", "busy_timeout(5000)", "cache_size(-"+strconv.Itoa(readerCacheBytes>>10)+")")); err != nil {
 		return err
@@ -144,11 +143,11 @@ func (f *file) statFiles() (now [2]os.FileInfo, err error) {
 	return now, nil
 }
 
-// errMoved is of a file that is no longer what its name means.
-var errReplaced = errors.New("it was removed or replaced by something else while it was in use")
+// errReplaced reports that the file's name now belongs to another file.
+var errReplaced = errors.New("the report's file was deleted or replaced while it was in use")
 
-// there tells whether the file is still the one that was opened. SQLite would go on
-// writing to one that nobody can find any more.
+// checkUnchanged returns errReplaced if the file was deleted or replaced. SQLite would
+// continue to write to the deleted file.
 func (f *file) checkUnchanged() error {
 	now, err := f.statFiles()
 	if err != nil {
@@ -162,7 +161,7 @@ func (f *file) checkUnchanged() error {
 	return nil
 }
 
-// create makes the tables of a file that has none.
+// create creates the tables of an empty file.
 func (f *file) create(ctx context.Context, at position) error {
 	for _, text := range []string{
 		"PRAGMA application_id = " + strconv.Itoa(applicationID), "PRAGMA user_version = " + strconv.Itoa(schemaVersion), fullSchema(),
@@ -175,10 +174,11 @@ func (f *file) create(ctx context.Context, at position) error {
 	return f.exec(ctx, "INSERT INTO sources VALUES (?, ?)", projection.OtherSource, projection.OtherSourceName)
 }
 
-// errOther is of a file that is of no use here; nothing is wrong with it.
-var errUnusable = errors.New("it is of another log, of another version of the program, or was never finished")
+// errUnusable reports an undamaged file that this report cannot use.
+var errUnusable = errors.New("the report's file belongs to another log or program version, or was never finished")
 
-// accept sees that the file is ours, of this log and no further than it.
+// load reads the file's position. It returns errUnusable unless the file has this schema,
+// is of this log and not ahead of it.
 func (f *file) load(ctx context.Context, life Life, durable uint64) error {
 	var id, version int
 	row := f.writer.QueryRowContext(ctx, "SELECT a.application_id, v.user_version FROM pragma_application_id a, pragma_user_version v")
@@ -206,7 +206,7 @@ func (f *file) load(ctx context.Context, life Life, durable uint64) error {
 	return f.restoreOpenSums(ctx)
 }
 
-// recall reads which sources and names the file has.
+// loadNames reads the sources and names that the file has.
 func (f *file) loadNames(ctx context.Context) error {
 	err := f.each(ctx, "SELECT ref, id FROM sources ORDER BY ref", func(row *sql.Rows) error {
 		var ref int64
@@ -226,14 +226,14 @@ func (f *file) loadNames(ctx context.Context) error {
 	})
 }
 
-func (f *file) each(ctx context.Context, text string, take func(*sql.Rows) error, args ...any) error {
+func (f *file) each(ctx context.Context, text string, do func(*sql.Rows) error, args ...any) error {
 	found, err := f.writer.QueryContext(ctx, text, args...)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = found.Close() }()
 	for found.Next() {
-		if err := take(found); err != nil {
+		if err := do(found); err != nil {
 			return err
 		}
 	}
@@ -245,7 +245,7 @@ func (f *file) exec(ctx context.Context, text string, args ...any) error {
 	return err
 }
 
-// prepared is a statement of the writer, prepared once.
+// prepared returns a statement of the writer, which is prepared once.
 func (f *file) prepared(ctx context.Context, text string) (*sql.Stmt, error) {
 	if known := f.prepares[text]; known != nil {
 		return known, nil
@@ -258,7 +258,7 @@ func (f *file) prepared(ctx context.Context, text string) (*sql.Stmt, error) {
 	return made, nil
 }
 
-// close ends the connections; those that are being read end with their reading.
+// close closes the connections. A connection that is reading closes after its reading.
 func (f *file) close() error {
 	var errs error
 	for _, s := range f.prepares {

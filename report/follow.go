@@ -15,10 +15,10 @@ import (
 	"pingpost/wal"
 )
 
-// open opens the newest file, or makes one.
+// open opens the newest file, or creates one.
 func (r *Report) open(ctx context.Context) (*file, error) {
 	if err := os.MkdirAll(r.opt.Dir, 0o700); err != nil {
-		return nil, fmt.Errorf("cannot make the report's folder: %w", err)
+		return nil, fmt.Errorf("cannot create the report's folder: %w", err)
 	}
 	highest, all, err := listFiles(r.opt.Dir)
 	if err != nil {
@@ -30,7 +30,7 @@ func (r *Report) open(ctx context.Context) (*file, error) {
 		}
 	}
 	select {
-	case <-r.rebuilds: // of the file before
+	case <-r.rebuilds: // a request for the previous file
 	default:
 	}
 	fresh := len(all) == 0
@@ -39,7 +39,7 @@ func (r *Report) open(ctx context.Context) (*file, error) {
 	}
 	dir, absErr := filepath.Abs(r.opt.Dir)
 	if err = errors.Join(err, absErr); err != nil {
-		return nil, fmt.Errorf("cannot clear the report's folder: %w", err)
+		return nil, fmt.Errorf("cannot remove old files from the report's folder: %w", err)
 	}
 	f, err := connect(ctx, filepath.Join(dir, strconv.Itoa(r.fileNumber)+suffix))
 	if err != nil {
@@ -52,8 +52,8 @@ func (r *Report) open(ctx context.Context) (*file, error) {
 	return f, nil
 }
 
-// spoilsOpen judges why a file cannot be opened: what the system refuses is not mended
-// by another one.
+// classifyOpenError classifies an error of opening. A new file does not resolve a refusal
+// by the operating system.
 func classifyOpenError(err error) error {
 	var path *os.PathError
 	if errors.As(err, &path) {
@@ -79,8 +79,7 @@ func (r *Report) prepareFile(ctx context.Context, f *file, fresh bool) error {
 	return classify(err)
 }
 
-// follow reads on until something is wrong. What it has checked beside it ends with
-// checks.
+// follow applies entries until an error. The context checks ends its background checks.
 func (r *Report) follow(ctx, checks context.Context, f *file) error {
 	from := f.position.seq
 	if from > 0 {
@@ -129,21 +128,22 @@ func (r *Report) follow(ctx, checks context.Context, f *file) error {
 	return nil
 }
 
-// mayGoOn tells whether there is room, and notes it.
+// hasDiskSpace reports whether there is enough disk space, and updates the status.
 func (r *Report) hasDiskSpace() bool {
 	room := r.opt.HasDiskSpace()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.status.Paused == room {
 		r.status.Paused = !room
-		r.opt.Logger.Info("the report waits where there is little room on the disk", "waits", !room)
+		r.opt.Logger.Info("the report pauses while the disk has too little free space", "paused", !room)
 	}
 	return room
 }
 
-// step takes what there is into one transaction; more: there may be more.
+// applyBatch applies the available entries in one transaction. more reports that there may
+// be more.
 func (r *Report) applyBatch(ctx context.Context, f *file, log Reader) (more bool, err error) {
-	ctx = context.WithoutCancel(ctx) // one batch is written or not begun
+	ctx = context.WithoutCancel(ctx) // a batch is either written completely or not begun
 	b := projection.NewBatch(ctx, f, f.sources)
 	decoder := event.Decoder{}
 	for f.throttle.startWork(); !b.IsFull(); f.throttle.restIfDue() {

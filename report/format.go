@@ -11,20 +11,20 @@ import (
 	"pingpost/report/columnar"
 )
 
-// Form writes an answer's rows down, one after the other: rows are never gathered.
+// Format writes an answer's rows as a stream.
 type Format interface {
-	// ContentType is what it is by the names of HTTP.
+	// ContentType returns the media type.
 	ContentType() string
-	// Begin is what stands before the rows.
+	// Begin appends the text before the rows.
 	Begin(dst []byte) []byte
 	Row(dst []byte, row *Row) []byte
-	// End is what stands behind the rows. With an error the answer is not whole, and must
-	// not look it.
+	// End appends the text after the rows. After an error the output is incomplete, and
+	// the caller must make that visible to the reader.
 	End(dst []byte) ([]byte, error)
 }
 
-// NewCSV writes by RFC 4180, below a line of names. A text that a spreadsheet would take
-// for a formula has an apostrophe before it.
+// NewCSV writes RFC 4180 with a line of column names. A text that a spreadsheet would read
+// as a formula gets an apostrophe.
 func NewCSV(q *Question) Format {
 	f := &csvFormat{columns: columnsFor(q)}
 	f.csv = csv.NewWriter(&f.text)
@@ -32,11 +32,11 @@ func NewCSV(q *Question) Format {
 	return f
 }
 
-// NewNDJSON writes an object a line. What there is none of is null.
+// NewNDJSON writes one JSON object per line. A missing value is null.
 func NewNDJSON(q *Question) Format { return &ndjsonFormat{columnsFor(q)} }
 
-// NewParquet writes an Apache Parquet file with a type for each column, in which it notes
-// the question's time and zone. What there is none of is null.
+// NewParquet writes an Apache Parquet file with a type per column, and the question's time
+// and zone as metadata. A missing value is null.
 func NewParquet(q *Question) Format {
 	f := &parquetFormat{columns: columnsFor(q)}
 	of := make([]columnar.Column, len(f.columns))
@@ -90,7 +90,7 @@ func CSVText(text string) string {
 	return text
 }
 
-// line writes to memory, which takes everything.
+// line ignores errors, because writing to memory cannot fail.
 func (f *csvFormat) line(dst []byte) []byte {
 	f.text.Reset()
 	_ = f.csv.Write(f.cells)
@@ -116,7 +116,7 @@ func (f *ndjsonFormat) Row(dst []byte, row *Row) []byte {
 		value := f.columns[i].appendText(nil, row)
 		switch {
 		case f.columns[i].quoted():
-			quoted, _ := json.Marshal(string(value)) // any string can be
+			quoted, _ := json.Marshal(string(value)) // cannot fail for a string
 			dst = append(dst, quoted...)
 		case len(value) == 0:
 			dst = append(dst, "null"...)

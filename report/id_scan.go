@@ -7,19 +7,19 @@ import (
 	"time"
 )
 
-// hunt goes through a table whose ids are in the order of time, from the newest on, in
-// stretches of rows of which it finds the end first. So it knows at each moment how far
-// it has looked, and can stop there.
+// idScan reads a table in the order of its ids, which is time order, from the newest
+// backwards. It reads ranges of rows and determines the end of each range first. So it
+// always knows how far it has read, and can stop there.
 type idScan struct {
 	tx      *sql.Tx
 	table   string
-	columns string // the columns, of which the first is the id
+	columns string // the first one is the id
 	condition
 
 	low, high [16]byte
 	limit     int
 	budget    time.Duration
-	firstRows int // rows of the first stretch
+	firstRows int // rows of the first range
 	scanRow   func(*sql.Rows) (id [16]byte, err error)
 
 	found int
@@ -30,7 +30,7 @@ const (
 	maxScanRows = 1 << 18
 )
 
-// run hunts until there is a page, or time is up, or there is no more.
+// run reads until a page is full, the time is up, or the table ends.
 func (h *idScan) run(ctx context.Context) (p Page, err error) {
 	p = Page{Complete: true, Searched: timeOfID(h.low)}
 	if h.matchesNothing {
@@ -65,7 +65,7 @@ func (h *idScan) run(ctx context.Context) (p Page, err error) {
 	}
 }
 
-// source is what is read, and by which index.
+// fromClause returns the FROM clause with its index.
 func (h *idScan) fromClause() (text string, args []any) {
 	text = " FROM " + h.table
 	if h.index != "" {
@@ -78,9 +78,10 @@ func (h *idScan) fromClause() (text string, args []any) {
 	return text, h.indexArgs
 }
 
-// stretch is where the next so many rows end; without more, that is where all do.
+// endOfRange returns the id at which the next range of rows ends. more is false for the
+// last range.
 func (h *idScan) endOfRange(ctx context.Context, rows int) (end [16]byte, more bool, err error) {
-	if h.where == "" { // each row fits, so no more are read than are wanted
+	if h.where == "" { // every row matches, so one range reads no more rows than the page
 		return h.low, false, nil
 	}
 	text, key := h.fromClause()
@@ -94,8 +95,8 @@ func (h *idScan) endOfRange(ctx context.Context, rows int) (end [16]byte, more b
 	return end, err == nil, err
 }
 
-// gather takes what fits of a stretch; full: there is more of it than a page has room
-// for, whose last one is told.
+// readRange reads the matching rows of a range. full reports that the page is full; last
+// is its last id.
 func (h *idScan) readRange(ctx context.Context, end [16]byte) (last [16]byte, full bool, err error) {
 	text, key := h.fromClause()
 	args := append(append([]any{end[:], h.high[:]}, key...), h.args...)

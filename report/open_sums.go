@@ -8,48 +8,47 @@ import (
 	"pingpost/report/projection"
 )
 
-// openSums are sums of hours and days that are not over, which are in memory alone: in
-// the file each is written once, when its unit is over. Written with every batch they
-// would be dozens of rows for each lead. An answer reads the time that is left by
-// quarters, of the two grains that are written at once, and so are these learnt again
-// where the file is opened.
+// openSums holds the sums of unfinished hours and days, only in memory. The file gets each
+// one once, when its unit ends. Written with every batch, they would be dozens of rows per
+// lead. An answer reads the unfinished time by quarters, from the two groupings that are
+// always written. Opening the file computes the open sums from these quarters.
 //
-// The time that is over is the quarter of the last entry, wherever the clock has been: a
-// sum of before that changes is written at once.
+// The time of the last entry decides which units have ended, not the clock. A change to an
+// earlier sum is written at once.
 type openSums struct {
 	sums         map[projection.SumPosition]*projection.Measures
 	latencies    map[projection.LatencyPosition]*histogram.Histogram
-	latencySlots int // in paces
+	latencySlots int // in latencies
 	limit        int
 
-	lastQuarter int64 // that they were last looked through in
+	lastQuarter int64 // when ended units were last written
 }
 
-// mostOpen bounds them, which is 30 MB or so: where there are more, all are written before
-// their time, to be added to, and removed where the file is opened again.
+// defaultMaxOpenSums limits the memory to about 30 MB. Above it all open sums are written
+// early. Later changes add to them, and the next opening deletes and recomputes them.
 const (
 	defaultMaxOpenSums = 100_000
-	slotsPerSum        = 16 // which take as much memory as a cell
+	slotsPerSum        = 16 // that many slots use the memory of one sum
 )
 
 func newOpenSums() *openSums {
 	return &openSums{sums: map[projection.SumPosition]*projection.Measures{}, latencies: map[projection.LatencyPosition]*histogram.Histogram{}, limit: defaultMaxOpenSums}
 }
 
-// atOnce tells whether sums are written with every batch.
+// isWrittenAtOnce reports whether every batch writes these sums.
 func isWrittenAtOnce(g projection.Grouping, unit int64) bool {
 	return unit == projection.Quarters && (g == projection.AllColumns || g == projection.Parties)
 }
 
-// over tells whether a unit is over, at a quarter.
+// hasEnded reports whether a unit has ended at a quarter.
 func hasEnded(unit, start, quarter int64) bool { return (start+1)*unit <= quarter }
 
-// full tells that there are too many.
+// isFull reports whether there are too many open sums.
 func (o *openSums) isFull() bool {
 	return len(o.sums)+len(o.latencies)+o.latencySlots/slotsPerSum > o.limit
 }
 
-// clock adds times.
+// addLatencies adds a histogram to an open sum.
 func (o *openSums) addLatencies(at projection.LatencyPosition, h histogram.Histogram) {
 	to := projection.Ensure(o.latencies, at)
 	o.latencySlots -= len(*to)
@@ -57,8 +56,8 @@ func (o *openSums) addLatencies(at projection.LatencyPosition, h histogram.Histo
 	o.latencySlots += len(*to)
 }
 
-// reopen learns what is open from what the file has: days from their hours that are over,
-// and all else from the quarters of the hour that is not.
+// restoreOpenSums computes the open sums from the file: days from their finished hours,
+// and the rest from the quarters of the unfinished hour.
 func (f *file) restoreOpenSums(ctx context.Context) error {
 	now := projection.QuarterOf(f.position.at)
 	day, hour := projection.FloorDiv(now, projection.Days), projection.FloorDiv(now, projection.Hours)
@@ -114,7 +113,7 @@ func (f *file) restoreOpenSums(ctx context.Context) error {
 	return nil
 }
 
-func (f *file) eachSum(ctx context.Context, where string, take func(projection.SumPosition, *projection.Measures), args ...any) error {
+func (f *file) eachSum(ctx context.Context, where string, do func(projection.SumPosition, *projection.Measures), args ...any) error {
 	var at projection.SumPosition
 	var currency string
 	var m projection.Measures
@@ -129,12 +128,12 @@ func (f *file) eachSum(ctx context.Context, where string, take func(projection.S
 		}
 		at.Key.Currency = [3]byte{}
 		copy(at.Key.Currency[:], currency)
-		take(at, &m)
+		do(at, &m)
 		return nil
 	}, args...)
 }
 
-func (f *file) eachLatency(ctx context.Context, where string, take func(projection.LatencyPosition, histogram.Histogram), args ...any) error {
+func (f *file) eachLatency(ctx context.Context, where string, do func(projection.LatencyPosition, histogram.Histogram), args ...any) error {
 	var at projection.LatencyPosition
 	var blob sql.RawBytes
 	of := &at.Key.Key
@@ -143,7 +142,7 @@ func (f *file) eachLatency(ctx context.Context, where string, take func(projecti
 			return err
 		}
 		h, err := histogram.Parse(blob)
-		take(at, h)
+		do(at, h)
 		return err
 	}, args...)
 }

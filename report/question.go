@@ -9,7 +9,7 @@ import (
 	"pingpost/report/projection"
 )
 
-// Dimension is what a report may be by.
+// Dimension is a column by which a report groups.
 type Dimension uint8
 
 const (
@@ -28,7 +28,7 @@ var dimensionNames = [dimensions]string{"hour", "day", "supplier", "buyer", "cam
 
 func (d Dimension) String() string { return dimensionNames[d] }
 
-// ParseDimension reads a name.
+// ParseDimension returns the dimension with a name.
 func ParseDimension(name string) (Dimension, bool) {
 	for d, known := range dimensionNames {
 		if known == name {
@@ -38,12 +38,13 @@ func ParseDimension(name string) (Dimension, bool) {
 	return 0, false
 }
 
-// DimensionNames lists them for who got one wrong.
+// DimensionNames returns the names of all dimensions, for error messages.
 func DimensionNames() string { return strings.Join(dimensionNames[:], ", ") }
 
 func (d Dimension) isTime() bool { return d == ByHour || d == ByDay }
 
-// kind is what the names of a dimension are configured as; false: they are not.
+// kind returns the kind of configured names of a dimension. ok is false if its values are
+// not configured.
 func (d Dimension) kind() (event.NameKind, bool) {
 	switch d {
 	case BySupplier:
@@ -56,14 +57,14 @@ func (d Dimension) kind() (event.NameKind, bool) {
 	return 0, false
 }
 
-// Question is what a report is of: the time from From on and before To, in Unix
-// nanoseconds, both at a full quarter of an hour; one row for each of what it is By, in
-// that order; and Only what has these names.
+// Question defines a report: the time from From to before To, in Unix nanoseconds at full
+// quarters of an hour; the dimensions By which it groups, in that order; and Only the
+// values to include.
 type Question struct {
 	By       []Dimension
 	From, To int64
-	Since    bool           // From may be later, where the report does not go back so far
-	Zone     *time.Location // of hours and days
+	Since    bool           // From may move to the beginning of the report's data
+	Zone     *time.Location // for hours and days
 	Only     map[Dimension]string
 }
 
@@ -77,7 +78,7 @@ func groupingOf(all ...Dimension) (g projection.Grouping) {
 	return g
 }
 
-// grain is what the question tells apart.
+// grouping returns the columns that the question uses.
 func (q *Question) grouping() projection.Grouping {
 	g := groupingOf(q.By...)
 	for d := range q.Only {
@@ -95,11 +96,11 @@ func (q *Question) isBy(dimension Dimension) bool {
 	return false
 }
 
-// timed tells whether rows are told apart by time.
+// isTimed reports whether the question groups by time.
 func (q *Question) isTimed() bool { return q.isBy(ByHour) || q.isBy(ByDay) }
 
-// start is the beginning of the hour or the day, in the question's zone, that has a
-// moment. Where a clock is set back an hour comes twice, under two offsets.
+// periodStart returns the beginning of the hour or the day of a time, in the question's
+// zone. When clocks go back, one hour occurs twice with two offsets.
 func (q *Question) periodStart(at time.Time) time.Time {
 	at = at.In(q.Zone)
 	if q.isBy(ByHour) {
@@ -109,32 +110,32 @@ func (q *Question) periodStart(at time.Time) time.Time {
 	return time.Date(year, month, day, 0, 0, 0, 0, q.Zone)
 }
 
-// Fault is a question that cannot be answered as it is.
+// Fault is an invalid question.
 type Fault struct{ Field, Expected string }
 
 func (f *Fault) Error() string { return f.Field + ": expected " + f.Expected }
 
-// Behind is that the report has not come as far yet.
+// Behind reports that the report has not reached the question's time yet.
 type Behind struct{ Reached time.Time }
 
 func (b *Behind) Error() string {
 	if b.Reached.IsZero() {
-		return "the report is being built and has reached nothing yet"
+		return "the report is being built and has no data yet"
 	}
 	return "the report is being built and has reached " + b.Reached.UTC().Format(time.RFC3339)
 }
 
-// questionLimits bound what an answer may cost.
+// answerLimits limit the cost of an answer.
 type answerLimits struct {
-	cells, groups int           // read; told apart at once
-	timeout       time.Duration // in all
-	searchTime    time.Duration // a search looks, about
-	firstScanRows int           // rows that it looks at at first
+	cells, groups int           // sums read; rows per period
+	timeout       time.Duration // for the whole answer
+	searchTime    time.Duration // approximate time of a search
+	firstScanRows int           // rows of a search's first range
 }
 
 var defaultLimits = answerLimits{cells: 2_000_000, groups: 100_000, timeout: time.Minute, searchTime: 150 * time.Millisecond, firstScanRows: 2000}
 
-// judge refuses what makes no sense.
+// validate returns a *Fault for an invalid question.
 func (q *Question) validate() error {
 	seen := make(map[Dimension]bool)
 	for _, d := range q.By {
@@ -154,7 +155,7 @@ func (q *Question) validate() error {
 	return nil
 }
 
-// only is what the question is only of, as a condition.
+// conditions returns Only as an SQL condition.
 func (q *Question) conditions(src Source, sourceRef func(string) int64) (text string, args []any, err error) {
 	for d := BySupplier; d < dimensions; d++ {
 		name, only := q.Only[d]

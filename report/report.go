@@ -13,23 +13,22 @@ import (
 	"pingpost/internal/timer"
 )
 
-// Options of a Report. Dir and Source are required.
+// Options configure a Report. Dir and Source are required.
 type Options struct {
-	Dir       string // for its files alone
+	Dir       string // a folder for its files only
 	Source    Source
-	Retention time.Duration // how long what happened is kept; 0: for ever
-	// Room tells whether there is so much room on the disk that the report may go on;
-	// nil: always.
+	Retention time.Duration // age at which data is removed; 0: never
+	// HasDiskSpace reports whether the disk has enough space to continue; nil: always.
 	HasDiskSpace func() bool
 	Now          func() time.Time
 	Logger       *slog.Logger
 
-	pollInterval  time.Duration // between two looks at the log's end
-	retryDelay    time.Duration // after an error, at first
+	pollInterval  time.Duration // between two reads at the log's end
+	retryDelay    time.Duration // first delay after an error
 	checkInterval time.Duration // between two checks of the whole file
-	sweepInterval time.Duration // between two removals of what is past Keep
+	sweepInterval time.Duration // between two removals of data older than Retention
 	limits        answerLimits
-	maxOpenSums   int // sums that are not over
+	maxOpenSums   int // sums of unfinished units in memory
 }
 
 func (o Options) withDefaults() Options {
@@ -60,37 +59,38 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// A Report follows one log. Run is for one goroutine, all else for any.
+// Report follows one log. One goroutine calls Run; any goroutine may call the other
+// methods.
 type Report struct {
 	opt        Options
 	fileNumber int               // of the newest file
-	rebuilds   chan rebuildError // gets why the file has to be built anew
-	lastSweep  time.Time         // when what is past Keep was last removed
-	checkSlot  chan struct{}     // has a place while no check is under way
+	rebuilds   chan rebuildError // receives the reason for a rebuild
+	lastSweep  time.Time         // when old data was last removed
+	checkSlot  chan struct{}     // holds a value during a check
 
 	mu         sync.Mutex
-	file       *file // that is asked; nil: there is none now
+	file       *file // answers questions; nil: no file now
 	status     Status
-	caughtUpAt time.Time // when it last had all
+	caughtUpAt time.Time // when the file last had all entries
 }
 
-// New makes a report that Run begins.
+// New returns a report that Run starts.
 func New(opt Options) *Report {
 	return &Report{opt: opt.withDefaults(), rebuilds: make(chan rebuildError, 1), checkSlot: make(chan struct{}, 1)}
 }
 
-// Status is how a report stands.
+// Status is the state of a report.
 type Status struct {
-	Seq        uint64 // last entry that it has
-	At         int64  // and its time, Unix nanoseconds
+	Seq        uint64 // last applied entry
+	At         int64  // time of that entry, Unix nanoseconds
 	LagEntries uint64
-	Lag        time.Duration // for how long there has been what it lacks
-	Paused     bool          // for want of room on the disk
-	Rebuilds   uint64        // since this process began
+	Lag        time.Duration // how long the oldest missing entry has existed
+	Paused     bool          // because of too little disk space
+	Rebuilds   uint64        // since the process started
 	Errors     uint64
 }
 
-// Status returns it. It is cheap.
+// Status returns the current state. It is cheap.
 func (r *Report) Status() Status {
 	durable, _ := r.opt.Source.Durable()
 	r.mu.Lock()
@@ -101,8 +101,8 @@ func (r *Report) Status() Status {
 	return s
 }
 
-// lag is for how long there is what a file lacks that has reached an entry: since it
-// last had all, else since that entry's time, else since ever.
+// lag returns how long entries after seq have existed: since the file last had all
+// entries, else since the time of entry seq.
 func (r *Report) lag(seq uint64, at int64) time.Duration {
 	if durable, _ := r.opt.Source.Durable(); seq >= durable {
 		return 0
@@ -116,28 +116,28 @@ func (r *Report) lag(seq uint64, at int64) time.Duration {
 	return max(0, r.opt.Now().Sub(caught))
 }
 
-// errAsked is why a rebuild is one that somebody asked for.
-var errRequested = errors.New("it was asked for")
+// errRequested is the reason of a rebuild by request.
+var errRequested = errors.New("a rebuild was requested")
 
-// Rebuild throws the file away and builds it anew, as far back as the log goes. It
-// returns at once.
+// Rebuild deletes the file and rebuilds it as far back as the log goes. It returns at
+// once.
 func (r *Report) Rebuild() { r.requestRebuild(errRequested) }
 
 func (r *Report) requestRebuild(why error) {
 	select {
 	case r.rebuilds <- rebuildError{why}:
-	default: // it is to be built anew already
+	default: // a rebuild is pending already
 	}
 }
 
-// spoiltError is of a file that has to be built anew.
+// rebuildError requires a rebuild of the file.
 type rebuildError struct{ cause error }
 
 func (e *rebuildError) Error() string { return e.cause.Error() }
 func (e *rebuildError) Unwrap() error { return e.cause }
 
-// spoils judges an error that SQLite gave. A full disk, and a file that somebody else
-// has locked, are no fault of the file.
+// classify wraps an SQLite error in a rebuildError if the file is at fault. A full disk
+// and another program's lock are not the file's fault.
 func classify(err error) error {
 	var theirs *sqlite.Error
 	switch {
@@ -152,8 +152,8 @@ func classify(err error) error {
 // noTempPath is SQLITE_IOERR_GETTEMPPATH.
 const noTempPath = 10 | 25<<8
 
-// passes tells by SQLite's result codes whether to wait mends it: busy, locked,
-// interrupted, out of memory, full, out of descriptors, no folder for what is sorted.
+// isTransient reports whether waiting can resolve an SQLite result code: busy, locked,
+// interrupted, out of memory, disk full, no descriptors, or no folder for sorting.
 func isTransient(code int) bool {
 	if code == noTempPath {
 		return true
@@ -165,7 +165,7 @@ func isTransient(code int) bool {
 	return false
 }
 
-// Run follows the log until the context ends. Whatever happens to the file, it goes on.
+// Run follows the log until the context ends. It continues after any failure of the file.
 func (r *Report) Run(ctx context.Context) {
 	pause, began := time.Duration(0), time.Now()
 	for {
@@ -177,12 +177,12 @@ func (r *Report) Run(ctx context.Context) {
 		if errors.As(err, &spoilt) {
 			err = r.discardFile(spoilt.cause)
 		} else {
-			r.opt.Logger.Warn("the report cannot go on and is tried again; the exchange goes on", "error", err)
+			r.opt.Logger.Warn("the report failed and is retried; the exchange is not affected", "error", err)
 		}
 		if err != nil {
 			r.countError()
 		}
-		if time.Since(began) > 30*r.opt.retryDelay { // it went well for a while
+		if time.Since(began) > 30*r.opt.retryDelay { // it worked for a while
 			pause = 0
 		}
 		if !errors.Is(err, errRequested) {
@@ -199,13 +199,13 @@ func (r *Report) countError() {
 	r.mu.Unlock()
 }
 
-// discard removes the file that is in use.
+// discardFile deletes the current file.
 func (r *Report) discardFile(why error) error {
 	level := slog.LevelWarn
 	if errors.Is(why, errRequested) || errors.Is(why, errUnusable) {
 		level = slog.LevelInfo
 	}
-	r.opt.Logger.Log(context.Background(), level, "the report is built anew from the log; the exchange goes on", "because", why)
+	r.opt.Logger.Log(context.Background(), level, "the report is rebuilt from the log; the exchange is not affected", "reason", why)
 	r.mu.Lock()
 	r.status.Rebuilds++
 	r.status.Seq, r.status.At, r.caughtUpAt = 0, 0, time.Time{}
@@ -218,24 +218,24 @@ func (r *Report) discardFile(why error) error {
 		return fmt.Errorf("cannot remove the report's file: %w", err)
 	}
 	if errors.Is(why, errRequested) || errors.Is(why, errUnusable) {
-		return errRequested // nothing has failed
+		return errRequested // not a failure
 	}
 	return why
 }
 
-// guarded follows, and takes a panic for an error: a damaged file must not take the
-// exchange with it. What the library has locked then stays so, and its file is left to
-// itself.
+// followRecovering follows the log and converts a panic to an error, because a damaged
+// file must not stop the exchange. After a panic it leaves the file unclosed, since the
+// library may still hold its locks.
 func (r *Report) followRecovering(ctx context.Context) (err error) {
 	var f *file
 	checks, cancel := context.WithCancel(ctx)
 	defer func() {
 		r.setFile(nil)
 		cancel()
-		r.checkSlot <- struct{}{} // the last check has ended
+		r.checkSlot <- struct{}{} // waits for the end of the last check
 		<-r.checkSlot
 		if cause := recover(); cause != nil {
-			err = &rebuildError{fmt.Errorf("what reads its file broke down: %v", cause)}
+			err = &rebuildError{fmt.Errorf("the reader of the report's file panicked: %v", cause)}
 			return
 		}
 		if f != nil {
@@ -249,7 +249,7 @@ func (r *Report) followRecovering(ctx context.Context) (err error) {
 	return r.follow(ctx, checks, f)
 }
 
-// show says which file is asked.
+// setFile sets the file that answers questions.
 func (r *Report) setFile(f *file) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

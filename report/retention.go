@@ -12,8 +12,8 @@ import (
 	"pingpost/report/projection"
 )
 
-// sweep removes what is past Keep, a quarter of an hour at a time, each with the time
-// from which on all is there.
+// sweepIfDue removes data older than Retention, a quarter of an hour per transaction. Each
+// transaction also updates the time from which the file is complete.
 func (r *Report) sweepIfDue(ctx context.Context, f *file) error {
 	if r.opt.Retention == 0 || r.opt.Now().Sub(r.lastSweep) < r.opt.sweepInterval {
 		return nil
@@ -38,14 +38,14 @@ func (r *Report) sweepIfDue(ctx context.Context, f *file) error {
 			return nil
 		}
 	}
-	r.lastSweep = time.Time{} // there is more
+	r.lastSweep = time.Time{} // there is more to remove
 	return nil
 }
 
-// sweptAtOnce is how many quarters are removed before the log is looked at again.
+// maxQuartersPerSweep limits the quarters that are removed before the log is read again.
 const maxQuartersPerSweep = 16
 
-// forget removes what is older, as one transaction.
+// removeBefore removes older data in one transaction.
 func (f *file) removeBefore(ctx context.Context, before int64) (err error) {
 	if err := f.exec(ctx, "BEGIN IMMEDIATE"); err != nil {
 		return err
@@ -80,8 +80,8 @@ func (f *file) removeBefore(ctx context.Context, before int64) (err error) {
 	return nil
 }
 
-// forgetSums removes those of units that are older as a whole. One that is in part is in no
-// question, since those begin later.
+// removeSumsBefore removes the sums of units that ended before a quarter. A unit that is
+// only partly older stays. No question reads it, because questions begin later.
 func (f *file) removeSumsBefore(ctx context.Context, gone *int64, before int64) error {
 	for _, unit := range []int64{projection.Quarters, projection.Hours, projection.Days} {
 		until := projection.FloorDiv(before, unit)
@@ -99,8 +99,8 @@ func (f *file) removeSumsBefore(ctx context.Context, gone *int64, before int64) 
 	return nil
 }
 
-// dropOlder removes the rows before an id, some at a time, and rests between: a quarter of
-// an hour may have a million.
+// deleteOlder deletes the rows before an id in batches with rests, because a quarter of an
+// hour may have a million rows.
 func (f *file) deleteOlder(ctx context.Context, gone *int64, table, column string, id []byte) error {
 	some := fmt.Sprintf("%[1]s WHERE %[2]s <= (SELECT max(%[2]s) FROM (SELECT %[2]s FROM %[1]s WHERE %[2]s < ? ORDER BY %[2]s LIMIT %[3]d))", table, column, deleteBatchRows)
 	for f.throttle.startWork(); ; f.throttle.restIfDue() {
@@ -111,7 +111,7 @@ func (f *file) deleteOlder(ctx context.Context, gone *int64, table, column strin
 	}
 }
 
-// sweptRows are removed with one statement, about.
+// deleteBatchRows is the approximate number of rows per DELETE statement.
 const deleteBatchRows = 500
 
 func (f *file) deleteFrom(ctx context.Context, gone *int64, from string, args ...any) error {

@@ -8,34 +8,33 @@ import (
 	"pingpost/report/projection"
 )
 
-// Row is a line of a report. Money is in its one currency.
+// Row is a line of a report. Its amounts are in one currency.
 type Row struct {
 	Start    time.Time // of the hour or the day, in the question's zone
 	Names    [dimensions]string
 	Currency string
 	projection.Measures
 
-	pings, posts histogram.Histogram // of the times that buyers took
+	pings, posts histogram.Histogram // latencies of buyers
 }
 
-// Count is a measure by the name of its column.
+// Count returns a measure by its column name.
 func (r *Row) Count(name string) int64 {
 	for i, known := range projection.MeasureNames {
 		if known == name {
 			return r.Measures[i]
 		}
 	}
-	panic("BUG: there is no measure " + name)
+	panic("BUG: unknown measure " + name)
 }
 
-// Margin is what the exchange keeps.
+// Margin returns revenue minus payout, after returns.
 func (r *Row) Margin() market.Money {
 	return market.Money(r.Measures[projection.SumRevenue] - r.Measures[projection.SumCredit] - r.Measures[projection.SumPayout] + r.Measures[projection.SumReversal])
 }
 
-// fold puts rows of one group and several currencies, which stand one after the other
-// and the one without a currency first, into as many rows as there are currencies: what
-// was counted without one stands in the first.
+// mergeCurrencies moves counts without a currency into the group's first row with one.
+// Rows of a group must be adjacent, the one without a currency first.
 func mergeCurrencies(rows []*Row) []*Row {
 	folded := rows[:0]
 	for _, row := range rows {

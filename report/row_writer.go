@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// A bulk writes rows of one table, some with one statement: most of what a row costs by
-// itself is the way to SQLite and back. They are few, since the driver looks for each
-// parameter among all the others.
+// rowWriter writes rows of one table, several per statement, because most of the cost of a
+// row is the call of SQLite. A statement has few rows, because the driver searches all
+// parameters for each one.
 type rowWriter struct {
 	ctx        context.Context //nolint:containedctx // of one transaction
 	f          *file
@@ -21,12 +21,12 @@ const maxParameters = 64
 
 func (w *rowWriter) batchSize() int { return max(1, maxParameters/w.columns) }
 
-// rowsOf begins to write rows that replace those of the same key.
+// replaceRows returns a writer whose rows replace those of the same key.
 func (f *file) replaceRows(ctx context.Context, table string, columns int) *rowWriter {
 	return &rowWriter{ctx: ctx, f: f, head: "INSERT OR REPLACE INTO " + table, columns: columns}
 }
 
-// sumsOf begins to write rows whose measures are added to those of the same key.
+// addSums returns a writer that adds measures to the rows of the same key.
 func (f *file) addSums(ctx context.Context, table string, key, measures []string) *rowWriter {
 	sets := make([]string, 0, len(measures))
 	for _, name := range measures {
@@ -35,7 +35,7 @@ func (f *file) addSums(ctx context.Context, table string, key, measures []string
 	return f.mergeRows(ctx, table, key, measures, sets)
 }
 
-// mergesOf begins to write rows that change those of the same key.
+// mergeRows returns a writer whose rows update those of the same key.
 func (f *file) mergeRows(ctx context.Context, table string, key, measures, sets []string) *rowWriter {
 	return &rowWriter{
 		ctx: ctx, f: f, head: "INSERT INTO " + table, columns: len(key) + len(measures),
@@ -45,7 +45,7 @@ func (f *file) mergeRows(ctx context.Context, table string, key, measures, sets 
 
 func (w *rowWriter) add(values ...any) error {
 	if len(values) != w.columns {
-		panic("BUG: " + w.head + " has other columns")
+		panic("BUG: wrong number of columns for " + w.head)
 	}
 	if w.args = append(w.args, values...); len(w.args) < w.batchSize()*w.columns {
 		return nil
@@ -53,7 +53,7 @@ func (w *rowWriter) add(values ...any) error {
 	return w.write(w.batchSize())
 }
 
-// done writes what is left.
+// flush writes the remaining rows.
 func (w *rowWriter) flush() error {
 	if n := len(w.args) / w.columns; n > 0 {
 		return w.write(n)
@@ -65,7 +65,7 @@ func (w *rowWriter) write(n int) error {
 	row := "(" + strings.Repeat("?,", w.columns-1) + "?)"
 	text := w.head + " VALUES " + strings.Repeat(row+",", n-1) + row + w.tail
 	var err error
-	if n == w.batchSize() { // the others are as many texts as there are sizes
+	if n == w.batchSize() { // other sizes are too many different statements to prepare
 		var prepared *sql.Stmt
 		if prepared, err = w.f.prepared(w.ctx, text); err == nil { //nolint:sqlclosecheck // the file closes it
 			_, err = prepared.ExecContext(w.ctx, w.args...)

@@ -6,20 +6,21 @@ import (
 
 import "strings"
 
-// schemaVersion is raised with every change to what is below or to what is written
-// into it: a file of another version is built anew.
+// schemaVersion increases with every change to the tables or their content. A file of
+// another version is rebuilt.
 const schemaVersion = 3
 
-// applicationID is in the header of our files.
+// applicationID is in the header of the report's files.
 const applicationID = 0x70706f73
 
-// schema are the tables. Times are Unix nanoseconds, money is millionths, ids are 16
-// bytes; buyers, suppliers, campaigns and sources are numbers that names and sources
-// tell. Those with ids in front are in the order of time, since ids are. Sums are by units of
-// 1, 4 and 96 quarters of an hour: a unit's start is counted in units since 1970. A grain is
-// 1 for the supplier, 2 buyer, 4 campaign, 8 source, 16 state and 32 reason together; what
-// happened up to this moment is in the quarters of grains 63 and 7 alone, where units are
-// not over.
+// schema creates the tables. Times are Unix nanoseconds, money is in millionths, ids have
+// 16 bytes. Buyers, suppliers, campaigns and sources are numbers, which the tables names
+// and sources explain. Rows with an id as key are in time order, because ids are.
+//
+// Sums are by units of 1, 4 and 96 quarters of an hour; start counts units since 1970. The
+// column grain is a projection.Grouping: 1 supplier, 2 buyer, 4 campaign, 8 source, 16
+// state and 32 reason, added. For unfinished units only the quarters of grains 63 and 7
+// are complete.
 const schema = `
 CREATE TABLE place (
 	one INTEGER PRIMARY KEY CHECK (one = 1),
@@ -67,11 +68,10 @@ CREATE INDEX leads_reason ON leads (reason, id) WHERE reason > 0;
 CREATE INDEX leads_test ON leads (test, id) WHERE test = 1;
 `
 
-// cellKey are the columns that a cell is found by: how it is a sum, then what a report is
-// asked by.
+// sumKeyColumns are the key of a sum: its unit, then the columns of a report.
 var sumKeyColumns = []string{"grain", "unit", "start", "campaign", "supplier", "buyer", "source", "state", "reason", "currency"}
 
-// paceKey are those of the times that buyers take.
+// latencyKeyColumns are the key of a latency histogram.
 var latencyKeyColumns = []string{"grain", "unit", "start", "campaign", "supplier", "buyer", "kind"}
 
 const (
@@ -91,7 +91,7 @@ func createTable(name string, key, measures []string, kind string) string {
 		strings.Join(measures, " "+kind+" NOT NULL, ") + " " + kind + " NOT NULL, PRIMARY KEY (" + strings.Join(key, ", ") + ")) WITHOUT ROWID;\n"
 }
 
-// wholeSchema is schema and the tables of sums.
+// fullSchema returns schema and the tables of sums.
 func fullSchema() string {
 	return schema + createTable(sumTable, sumKeyColumns, projection.MeasureNames, "INTEGER") + createTable(latencyTable, latencyKeyColumns, []string{"times"}, "BLOB") +
 		createTable(reasonTable, reasonKeyColumns, reasonSumColumns, "INTEGER")

@@ -12,36 +12,35 @@ import (
 	"pingpost/engine/market"
 )
 
-// Search is which leads or auctions are looked for: those that fit all that it says.
-// What is empty says nothing.
+// Search selects leads or auctions that match all of its fields. Empty fields match
+// everything.
 type Search struct {
-	Campaign, Supplier, Buyer string // names; of an auction, a buyer that was asked
+	Campaign, Supplier, Buyer string // names; for an auction, Buyer received a ping
 	Status, Reason            string // of a lead
 	State, Source             string // of a lead
-	Outcome                   string // of a bid in an auction: that of the buyer, where one is named
+	Outcome                   string // of a bid in an auction; with Buyer, of that buyer's bid
 	Lead                      market.LeadID
-	Auction                   market.AuctionID // that a lead was sold in
+	Auction                   market.AuctionID // the auction in which a lead was sold
 	Test                      *bool
-	From, To                  int64    // Unix nanoseconds: from From on and before To; zero: as far as there is
-	After                     [16]byte // id of the last one of the page before; zero: the newest are wanted
+	From, To                  int64    // Unix nanoseconds, To exclusive; zero: no limit
+	After                     [16]byte // id of the previous page's last result; zero: the first page
 	Limit                     int
 }
 
-// Page is what was found, newest first.
+// Page describes the results of a search, which are newest first.
 type Page struct {
-	Complete bool     // else there was no time to look further than Next
-	Next     [16]byte // After of the next page; zero: there is none
-	Searched int64    // Unix nanoseconds: how far back this page has looked
+	Complete bool     // false: the time was up at Next
+	Next     [16]byte // After of the next page; zero: no further page
+	Searched int64    // Unix nanoseconds: how far back this page has searched
 }
 
-// searchTakes is how long a search may take before it is given up: many times what it
-// looks for.
+// searchTimeout aborts a search. It is many times the intended time of a search.
 const searchTimeout = 5 * time.Second
 
-// idsStray bounds by how much the time of an id and that of its entry in the log differ.
+// maxIDSkew is the largest difference between the time of an id and that of its log entry.
 const maxIDSkew = 10 * time.Minute
 
-// look answers from the file as it is at one moment.
+// readFile runs do in a read transaction.
 func (r *Report) readFile(ctx context.Context, to int64, do func(context.Context, *sql.Tx, *position) error) (err error) {
 	r.mu.Lock()
 	f := r.file
@@ -53,7 +52,7 @@ func (r *Report) readFile(ctx context.Context, to int64, do func(context.Context
 	defer cancel()
 	defer func() {
 		if cause := recover(); cause != nil {
-			err = fmt.Errorf("what reads the report's file broke down: %v", cause)
+			err = fmt.Errorf("the reader of the report's file panicked: %v", cause)
 			r.requestRebuild(err)
 		}
 	}()
@@ -85,7 +84,7 @@ func (r *Report) readTransaction(ctx context.Context, f *file, to int64, do func
 	return do(ctx, tx, at)
 }
 
-// reaches sees that what the file has goes up to a time, or nearly to now.
+// checkReached returns a *Behind unless the file reaches to, or nearly now.
 func (r *Report) checkReached(seq uint64, at, to int64) error {
 	now := r.opt.Now().UnixNano()
 	if to == 0 {
@@ -100,16 +99,16 @@ func (r *Report) checkReached(seq uint64, at, to int64) error {
 	return &Behind{time.Unix(0, at)}
 }
 
-// condition is a search as SQL: what an index is for, and what is looked at in each row.
+// condition is a search as SQL: a condition for an index, and one for each row.
 type condition struct {
-	index          string // empty: the order of ids alone
-	indexCondition string // what the index begins with
+	index          string // empty: the primary key
+	indexCondition string // on the first column of the index
 	indexArgs      []any
 	where          string
 	args           []any
-	matchesNothing bool // nothing fits
+	matchesNothing bool // the search has no results
 
-	minTime, maxTime int64 // between which the ids' times are; zero: anywhere
+	minTime, maxTime int64 // limits of the ids' times; zero: no limits
 }
 
 func (c *condition) and(text string, args ...any) {
@@ -117,7 +116,7 @@ func (c *condition) and(text string, args ...any) {
 	c.args = append(c.args, args...)
 }
 
-// by has a column be this. The first that has an index is found by it.
+// addIndexed adds a condition on a column. The search uses the first index that is given.
 func (c *condition) addIndexed(index, text string, arg any) {
 	if index == "" || c.index != "" {
 		c.and(text, arg)
@@ -126,12 +125,12 @@ func (c *condition) addIndexed(index, text string, arg any) {
 	c.index, c.indexCondition, c.indexArgs = index, text, []any{arg}
 }
 
-// around has ids be of a time.
+// limitIDs limits the ids to a time.
 func (c *condition) limitIDs(at int64, within time.Duration) {
 	c.minTime, c.maxTime = at-int64(within), at+int64(within)
 }
 
-// named has a column be the number of a name that was configured.
+// addName adds a condition on a column with the number of a configured name.
 func (c *condition) addName(src Source, kind event.NameKind, field, index, column, name string) error {
 	if name == "" {
 		return nil
@@ -144,7 +143,7 @@ func (c *condition) addName(src Source, kind event.NameKind, field, index, colum
 	return nil
 }
 
-// number is that of a name in an enum.
+// enumByName returns the value of an enum with a name.
 func enumByName(name string, end int, of func(int) string) (n int, ok bool) {
 	for n := range end {
 		if of(n) == name {
@@ -154,7 +153,7 @@ func enumByName(name string, end int, of func(int) string) (n int, ok bool) {
 	return 0, false
 }
 
-// instant is when an id was made, in Unix nanoseconds.
+// timeOfID returns the time of an id, in Unix nanoseconds.
 func timeOfID(id [16]byte) int64 {
 	ms := int64(0)
 	for _, b := range id[:6] {
@@ -163,7 +162,7 @@ func timeOfID(id [16]byte) int64 {
 	return ms * int64(time.Millisecond)
 }
 
-// idAt is the least id of a time.
+// idAt returns the smallest id of a time.
 func idAt(at int64) [16]byte { return market.ComposeID(max(0, at)/int64(time.Millisecond), [10]byte{}) }
 
 func earlier(a, b [16]byte) [16]byte {
@@ -180,7 +179,7 @@ func later(a, b [16]byte) [16]byte {
 	return b
 }
 
-// span is the ids between which a search looks: low <= id < high.
+// idRange returns the range of ids to search: low <= id < high.
 func (s *Search) idRange(begins int64) (low, high [16]byte) {
 	for i := range high {
 		high[i] = 0xff

@@ -9,17 +9,17 @@ import (
 	"pingpost/engine/market"
 )
 
-// FoundAuction is an auction as it ended.
+// FoundAuction is a finished auction.
 type FoundAuction struct {
 	ID                 market.AuctionID
 	At                 int64         // Unix nanoseconds
-	Lead               market.LeadID // zero: it was held by itself
+	Lead               market.LeadID // zero: an auction for a ping
 	Campaign, Supplier string
 	Asked              int
-	Reason             market.Reason // why there was no bid that stood
+	Reason             market.Reason // why no bid was accepted
 	Winner             string
 	Amount             market.Money
-	Currency           string // empty: nobody won
+	Currency           string // empty: no winner
 	Test               bool
 }
 
@@ -28,7 +28,7 @@ const auctionColumns = "id, at, lead, campaign, supplier, asked, reason, test, "
 	"(SELECT b.amount FROM bids b WHERE b.auction = auctions.id AND b.outcome = 1), " +
 	"(SELECT b.currency FROM bids b WHERE b.auction = auctions.id AND b.outcome = 1)"
 
-// Auctions looks for auctions. The error is a *Fault, a *Behind, or of the file.
+// Auctions searches auctions. The error is a *Fault, a *Behind, or an error of the file.
 func (r *Report) Auctions(ctx context.Context, s Search) (found []FoundAuction, p Page, err error) {
 	err = r.readFile(ctx, s.To, func(ctx context.Context, tx *sql.Tx, at *position) error {
 		c, err := r.auctionCondition(&s)

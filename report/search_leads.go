@@ -11,7 +11,7 @@ import (
 	"pingpost/engine/market"
 )
 
-// FoundLead is a lead as it stands.
+// FoundLead is the current state of a lead.
 type FoundLead struct {
 	ID                        market.LeadID
 	At                        int64 // Unix nanoseconds
@@ -20,7 +20,7 @@ type FoundLead struct {
 	Delivery                  market.Delivery
 	Reason                    market.Reason
 	Price, Payout             market.Money
-	Currency                  string // empty: it has no price
+	Currency                  string // empty: no price
 	Auction                   market.AuctionID
 	Source, State             string
 	Posts                     int
@@ -30,7 +30,7 @@ type FoundLead struct {
 const leadColumns = "id, at, campaign, supplier, buyer, status, delivery, reason, price, payout, currency, auction, " +
 	"(SELECT s.id FROM sources s WHERE s.ref = source), state, posts, test, erased"
 
-// Leads looks for leads. The error is a *Fault, a *Behind, or of the file.
+// Leads searches leads. The error is a *Fault, a *Behind, or an error of the file.
 func (r *Report) Leads(ctx context.Context, s Search) (found []FoundLead, p Page, err error) {
 	err = r.readFile(ctx, s.To, func(ctx context.Context, tx *sql.Tx, at *position) error {
 		c, err := r.leadCondition(ctx, tx, &s)
@@ -58,8 +58,8 @@ func (r *Report) newScan(tx *sql.Tx, table, columns string, c *condition, s *Sea
 	return h
 }
 
-// whichLeads is the search as a condition. Of those that have an index, the one comes
-// first that mostly fits the fewest.
+// leadCondition returns the search as a condition. The index that usually matches the
+// fewest rows comes first.
 func (r *Report) leadCondition(ctx context.Context, tx *sql.Tx, s *Search) (*condition, error) {
 	c := new(condition)
 	if err := s.addLead(ctx, tx, c); err != nil {
@@ -100,7 +100,7 @@ func (r *Report) leadCondition(ctx context.Context, tx *sql.Tx, s *Search) (*con
 	return c, s.addSource(ctx, tx, c)
 }
 
-// during bounds the time exactly; ids do so nearly.
+// addTime limits the time exactly; the limits of ids are approximate.
 func (s *Search) addTime(c *condition) {
 	if s.From != 0 {
 		c.and("at >= ?", s.From)
@@ -110,7 +110,7 @@ func (s *Search) addTime(c *condition) {
 	}
 }
 
-// from has the source be one that leads were counted by.
+// addSource adds the source, if it has a number.
 func (s *Search) addSource(ctx context.Context, tx *sql.Tx, c *condition) error {
 	if s.Source == "" {
 		return nil
@@ -125,8 +125,8 @@ func (s *Search) addSource(ctx context.Context, tx *sql.Tx, c *condition) error 
 	return err
 }
 
-// oneLead narrows the search down to a lead, or to that of an auction: which was sold
-// soon after it, or in it.
+// addLead limits the search to one lead, or to the lead of an auction, which was sold in
+// it or soon after it.
 func (s *Search) addLead(ctx context.Context, tx *sql.Tx, c *condition) error {
 	if s.Lead != (market.LeadID{}) {
 		c.and("id = ?", s.Lead[:])
@@ -149,7 +149,7 @@ func (s *Search) addLead(ctx context.Context, tx *sql.Tx, c *condition) error {
 	return nil
 }
 
-// soldWithin is how far apart an auction and the lead that is sold in it may be, amply.
+// maxSaleDelay is a generous limit of the time between an auction and its lead's sale.
 const maxSaleDelay = time.Minute
 
 func (r *Report) scanLead(rows *sql.Rows) (l FoundLead, err error) {

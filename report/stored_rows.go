@@ -10,7 +10,7 @@ import (
 	"pingpost/report/projection"
 )
 
-// scan reads one row into places; false: there is none.
+// scan reads one row. It returns false if there is no row.
 func (f *file) scan(ctx context.Context, text string, args, places []any) (bool, error) {
 	s, err := f.prepared(ctx, text) //nolint:sqlclosecheck // the file closes it
 	if err != nil {
@@ -69,7 +69,7 @@ func (f *file) Origin(ctx context.Context, id market.AuctionID) (source int64, s
 	return source, state, err
 }
 
-// nameKey is a number that is told by names.
+// nameKey is a number that has a name.
 type nameKey struct {
 	kind event.NameKind
 	ref  market.Ref

@@ -2,34 +2,36 @@ package report
 
 import "time"
 
-// A breath has who writes work a little and rest a little, since leads are served by the
-// same processors: whoever comes while a whole batch is written without a rest waits for
-// all of it, and that is a lead's slowest hundredth. Where much is left to do there are few
-// rests, unless one was much longer than it should have been: then others wait for the
-// processors, and come first. (Rejected: a thread of low priority. What the collector
-// waits for would wait behind all else.)
+// throttle makes the writer alternate between short work and short rests, because it
+// shares the processors with the handling of leads. A lead that arrives during a long
+// uninterrupted write waits for its end, which shows in the slowest hundredth of leads.
+// The writer rests less often while it catches up. But if a rest took much longer than
+// requested, other work waits for the processors, and the writer rests more.
 //
-// It is of one goroutine.
+// Rejected: a thread of low priority. A garbage collection waits for it, and everything
+// else waits for the collection.
+//
+// It is used by one goroutine.
 type throttle struct {
 	sleep       func(time.Duration)
-	catchingUp  bool // there was more than one transaction takes
+	catchingUp  bool // the last transaction left entries unread
 	contended   bool // the last rest was long
 	workStarted time.Time
 }
 
-// Of work at a stretch, and of the rest that follows. The system wakes nobody sooner than
-// after a millisecond.
+// Durations of work and rest. The system wakes a goroutine after a millisecond at the
+// earliest.
 const (
 	workTime           = 500 * time.Microsecond
 	workTimeCatchingUp = 4 * time.Millisecond
 	restTime           = time.Millisecond
-	contendedRest      = 3 * time.Millisecond // which it takes at least where others wait
+	contendedRest      = 3 * time.Millisecond // a rest takes at least this long if other work waits
 )
 
-// draw begins a stretch.
+// startWork begins a period of work.
 func (b *throttle) startWork() { b.workStarted = time.Now() }
 
-// take rests, where a stretch has passed.
+// restIfDue rests if the period of work has ended.
 func (b *throttle) restIfDue() {
 	most := workTime
 	if b.catchingUp && !b.contended {

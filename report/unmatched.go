@@ -13,26 +13,27 @@ import (
 	"pingpost/report/projection"
 )
 
-// Unmatched is why leads of some time were not sold.
+// Unmatched explains why leads were not sold.
 type Unmatched struct {
 	From, To      int64 // Unix nanoseconds, full hours
 	Leads, Unsold int64
-	Reasons       []Tally // leads that nobody bought, by why
+	Reasons       []Tally // unsold leads, by reason
 	Campaigns     []Tally // the same leads, by campaign
-	Outcomes      []Tally // bids, and posts that were refused, by what they came to instead of a sale
+	Outcomes      []Tally // lost bids and rejected posts, by outcome
 	Buyers        []Tally // the same, by buyer
 }
 
-// Tally is how many there were of something.
+// Tally is a count.
 type Tally struct {
 	Name  string // the reason, the campaign, the outcome
-	Buyer string // of Buyers
+	Buyer string // in Buyers only
 	N     int64
 }
 
-// Unmatched adds up what the leads of a search's campaign, supplier and time came to, in
-// all hours that the time touches, and the bids for them. With a buyer the bids are that
-// buyer's; the leads are those of all, since what nobody bought is no buyer's.
+// Unmatched counts the reasons for the leads of the search's campaign, supplier and time,
+// and the outcomes of their bids. It includes every hour that the time touches. With a
+// buyer, the bids are that buyer's and the leads are all, because an unsold lead has no
+// buyer.
 func (r *Report) Unmatched(ctx context.Context, s Search) (*Unmatched, error) {
 	u := new(Unmatched)
 	err := r.readFile(ctx, s.To, func(ctx context.Context, tx *sql.Tx, at *position) error {
@@ -95,7 +96,7 @@ func (r *Report) addReasonSums(ctx context.Context, tx *sql.Tx, u *Unmatched, by
 	return rows.Err()
 }
 
-// tallies are counts, in one map for each list.
+// tallyMaps holds the counts of each list.
 type tallyMaps struct{ reasons, campaigns, outcomes, buyers map[Tally]int64 }
 
 func (by *tallyMaps) addTo(u *Unmatched) {

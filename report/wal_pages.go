@@ -11,11 +11,11 @@ import (
 	"slices"
 )
 
-// A log of SQLite is a header and frames, which are a header and a page each. Those that
-// have not the salt of the log's header are of before it began anew. Numbers are
-// big-endian: see sqlite.org/fileformat2.html, "The Write-Ahead Log".
+// SQLite's log has a header and frames, each with a header and a page. Frames without the
+// salt of the log's header are from before the log restarted. Numbers are big-endian: see
+// sqlite.org/fileformat2.html, "The Write-Ahead Log".
 const (
-	logPageSize  = 8  // where the header has it
+	logPageSize  = 8  // offset in the log's header
 	logSalt      = 16 // 8 bytes; in a frame's header
 	frameSalt    = 8
 	frameHeader  = 24
@@ -29,20 +29,20 @@ type walHeader [32]byte
 
 func (h *walHeader) salt() string { return string(h[logSalt:][:8]) }
 
-// logged is what SQLite's log has beyond some frames.
+// walPages describes the frames of SQLite's log after the ones already moved.
 type walPages struct {
 	head                    walHeader
-	firstFrame, endOfFrames int64   // of the frames, in the log
-	pageOffsets             []int64 // of their pages, in the file
-	pageSize                int64   // of a page
+	firstFrame, endOfFrames int64   // offsets in the log
+	pageOffsets             []int64 // offsets of the pages in the file
+	pageSize                int64
 }
 
-// readLog reads which pages a log has. Frames that were done are passed over where it has
-// not begun anew since. Frames of a transaction that was given up may be among them, which
-// does not matter: their pages are flushed as well.
+// readWAL lists the pages in a log. It skips the first done frames unless the log has
+// restarted. Frames of an aborted transaction may be among them, which is harmless: their
+// pages are flushed too.
 func readWAL(log *os.File, head walHeader, done int64) (l walPages, err error) {
 	if _, err := log.ReadAt(l.head[:], 0); errors.Is(err, io.EOF) {
-		return l, nil // nothing was ever written
+		return l, nil // the log is empty
 	} else if err != nil {
 		return l, err
 	}
@@ -78,7 +78,7 @@ func readWAL(log *os.File, head walHeader, done int64) (l walPages, err error) {
 	return l, nil
 }
 
-// frames is where they lie in the log, with its header.
+// frames returns the ranges of the header and the frames in the log.
 func (l *walPages) frames() iter.Seq2[int64, int64] {
 	return func(yield func(off, n int64) bool) {
 		if yield(0, int64(len(l.head))) && l.endOfFrames > l.firstFrame {
@@ -87,7 +87,7 @@ func (l *walPages) frames() iter.Seq2[int64, int64] {
 	}
 }
 
-// pages is where they lie in the file; what is near each other is one.
+// pages returns the ranges of the pages in the file, with near pages joined.
 func (l *walPages) pages() iter.Seq2[int64, int64] {
 	return func(yield func(off, n int64) bool) {
 		for i := 0; i < len(l.pageOffsets); {

@@ -9,8 +9,8 @@ import (
 	"pingpost/report/projection"
 )
 
-// write puts a batch into the file, with the entry that it reaches, as one transaction.
-// After an error the file's memory is no longer what the file has: it is opened anew.
+// write writes a batch and its position in one transaction. After an error the file's
+// memory no longer matches the file, so the caller must open it again.
 func (f *file) write(ctx context.Context, b *projection.Batch, nameOf func(event.NameKind, market.Ref) string) (err error) {
 	if err := f.exec(ctx, "BEGIN IMMEDIATE"); err != nil {
 		return err
@@ -121,8 +121,8 @@ func (f *file) writeWebhooks(ctx context.Context, b *projection.Batch) error {
 	return w.flush()
 }
 
-// writeNames tells what the numbers of this batch's cells mean, to who opens the file
-// with other programs.
+// writeNames writes the names of the numbers in this batch's sums, for other programs that
+// read the file.
 func (f *file) writeNames(ctx context.Context, b *projection.Batch, nameOf func(event.NameKind, market.Ref) string) error {
 	ids, first := b.Sources.TakeUnwritten()
 	for i, id := range ids {

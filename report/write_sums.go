@@ -8,7 +8,8 @@ import (
 	"pingpost/report/projection"
 )
 
-// writeSums writes what a batch adds up to: at once what is, and else what is over.
+// writeSums writes the batch's sums of finished units and of the groupings that are always
+// written. It keeps the others in memory.
 func (f *file) writeSums(ctx context.Context, b *projection.Batch) error {
 	now := projection.QuarterOf(b.At)
 	cellsTo, pacesTo := f.newSumWriter(ctx), f.newLatencyWriter(ctx)
@@ -43,8 +44,8 @@ func (f *file) writeSums(ctx context.Context, b *projection.Batch) error {
 	return pacesTo.flush()
 }
 
-// end writes the open sums of some units, in the order of the table: it is larger than
-// SQLite's cache, and at an hour's end there are many.
+// writeOpenSums writes the selected open sums in the order of the table. The table is
+// larger than SQLite's cache, and at the end of an hour there are many sums.
 func (f *file) writeOpenSums(is func(unit, start int64) bool, cellsTo sumWriter, pacesTo latencyWriter) error {
 	var over []projection.SumPosition
 	for at := range f.openSums.sums {
