@@ -5,11 +5,11 @@ import "time"
 // throttle makes the writer alternate between short work and short rests, because it
 // shares the processors with the handling of leads. A lead that arrives during a long
 // uninterrupted write waits for its end, which shows in the slowest hundredth of leads.
-// The writer rests less often while it catches up. But if a rest took much longer than
-// requested, other work waits for the processors, and the writer rests more.
+// While the writer catches up, it rests less often. But if a rest took much longer than
+// requested, other work waits for the processors, and the writer rests as often as usual.
 //
-// Rejected: a thread of low priority. A garbage collection waits for it, and everything
-// else waits for the collection.
+// Rejected: a thread of low priority. The garbage collector would have to wait for it, and
+// everything else for the collector.
 //
 // It is used by one goroutine.
 type throttle struct {
