@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"pingpost/cmd/pingpost/child"
 	"pingpost/config"
 	"pingpost/engine/market"
 	"pingpost/loadtest/refbuyer"
@@ -165,9 +166,9 @@ func TestLoadBuyersBehaveAsTheyAreTold(t *testing.T) {
 // TestTheBuyersSayWhereTheyAre, all of one file in one process, until they are stopped.
 func TestTheBuyersSayWhereTheyAre(t *testing.T) {
 	t.Setenv(asProgram, "1")
-	h := &household{dir: t.TempDir()}
+	h := &child.Group{Dir: t.TempDir()}
 	t.Cleanup(func() {
-		if err := h.stop(); err != nil {
+		if err := h.Stop(); err != nil {
 			t.Error(err)
 		}
 	})
@@ -178,15 +179,15 @@ func TestTheBuyersSayWhereTheyAre(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join(h.dir, "buyers.json")
+	path := filepath.Join(h.Dir, "buyers.json")
 	if err := os.WriteFile(path, text, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	process, err := h.start("buyers", nil, "loadtest-buyers", path)
+	process, err := h.Start("buyers", nil, "loadtest-buyers", path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	line, err := process.says(t.Context(), `"buyers"`)
+	line, err := process.WaitForLine(t.Context(), `"buyers"`)
 	if err != nil {
 		t.Fatal(err)
 	}

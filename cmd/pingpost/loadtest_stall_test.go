@@ -18,7 +18,7 @@ const stall = 500 * time.Millisecond
 
 // stalls halts the exchange's process for a while, some time from now.
 func (h *loadHouse) stalls(t *testing.T, after time.Duration) {
-	process := h.exchange.cmd.Process
+	process := h.exchange
 	time.AfterFunc(after, func() {
 		if process.Signal(syscall.SIGSTOP) != nil {
 			return // the test has ended

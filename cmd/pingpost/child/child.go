@@ -1,0 +1,171 @@
+// Package child starts this program again as child processes, waits for their output, and
+// stops them.
+package child
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"pingpost/internal/timer"
+)
+
+// Process is a child process.
+type Process struct {
+	name string
+	Log  string // path of the file with its output
+	cmd  *exec.Cmd
+	done chan struct{} // closed when the process has ended
+	err  error         // the result of the process, valid after done
+}
+
+// Group is a set of child processes, the oldest first.
+type Group struct {
+	Dir       string // folder of the output files
+	processes []*Process
+	died      chan error // receives the name of a process that ended by itself
+}
+
+const (
+	// StartTimeout limits the start of a process.
+	StartTimeout = 20 * time.Second
+	// stopTimeout limits the stop of a process; then it is killed.
+	stopTimeout = 10 * time.Second
+)
+
+// Start starts this program with other arguments and additional environment variables.
+func (g *Group) Start(name string, env []string, args ...string) (*Process, error) {
+	program, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("cannot find the path of this program to start it again: %w", err)
+	}
+	if g.died == nil {
+		g.died = make(chan error, 1)
+	}
+	c := &Process{name: name, Log: filepath.Join(g.Dir, name+".log"), done: make(chan struct{})}
+	out, err := os.Create(c.Log)
+	if err != nil {
+		return nil, err
+	}
+	defer out.Close()
+	c.cmd = exec.Command(program, args...)
+	c.cmd.Stdout, c.cmd.Stderr = out, out
+	c.cmd.Env = append(os.Environ(), env...)
+	c.cmd.SysProcAttr = childAttributes()
+	if err := c.cmd.Start(); err != nil {
+		return nil, fmt.Errorf("cannot start %s: %w", name, err)
+	}
+	g.processes = append(g.processes, c)
+	go func() {
+		c.err = c.cmd.Wait()
+		close(c.done)
+		select {
+		case g.died <- fmt.Errorf("%s ended by itself (%w); see its output in %s", name, orEnded(c.err), c.Log):
+		default:
+		}
+	}()
+	return c, nil
+}
+
+func orEnded(err error) error {
+	if err == nil {
+		return errors.New("without an error")
+	}
+	return err
+}
+
+// WaitForLine waits until the process prints a line that contains the text, and returns the
+// line.
+func (c *Process) WaitForLine(ctx context.Context, text string) (string, error) {
+	limit := time.Now().Add(StartTimeout)
+	for {
+		ended := c.ended() // before reading, so that the last output is read too
+		said, err := os.ReadFile(c.Log)
+		if err != nil {
+			return "", err
+		}
+		for found := range strings.Lines(string(said)) {
+			if strings.Contains(found, text) && strings.HasSuffix(found, "\n") {
+				return found, nil
+			}
+		}
+		switch {
+		case ended:
+			return "", fmt.Errorf("%s did not start (%w):\n%s", c.name, orEnded(c.err), strings.TrimSpace(string(said)))
+		case time.Now().After(limit):
+			return "", fmt.Errorf("%s did not start within %s; see %s", c.name, StartTimeout, c.Log)
+		case !timer.WaitUntil(ctx, time.Now().Add(20*time.Millisecond)):
+			return "", ctx.Err()
+		}
+	}
+}
+
+// Stop stops the processes, the youngest first: the exchange before the buyers to which it
+// may still deliver leads.
+func (g *Group) Stop() error {
+	var err error
+	for i := len(g.processes) - 1; i >= 0; i-- {
+		err = errors.Join(err, g.processes[i].stop())
+	}
+	g.processes = nil
+	return err
+}
+
+func (c *Process) ended() bool {
+	select {
+	case <-c.done:
+		return true
+	default:
+		return false
+	}
+}
+
+// stop asks the process to end, and kills it after stopTimeout.
+func (c *Process) stop() error {
+	if c.ended() {
+		return nil // the group has reported it
+	}
+	if c.cmd.Process.Signal(syscall.SIGTERM) != nil {
+		_ = c.cmd.Process.Kill() // this system has no SIGTERM
+	}
+	select {
+	case <-c.done:
+	case <-time.After(stopTimeout):
+		_ = c.cmd.Process.Kill()
+		<-c.done
+		return fmt.Errorf("%s did not end within %s and was killed; see %s", c.name, stopTimeout, c.Log)
+	}
+	var exit *exec.ExitError
+	if errors.As(c.err, &exit) {
+		if status, ok := exit.Sys().(syscall.WaitStatus); ok && status.Signaled() && status.Signal() == syscall.SIGTERM {
+			return nil // the process had not installed its signal handler yet
+		}
+	}
+	if c.err != nil {
+		return fmt.Errorf("%s did not end well: %w; see %s", c.name, c.err, c.Log)
+	}
+	return nil
+}
+
+// WaitForExchange waits until the exchange serves a tenant, and returns its addresses.
+func (c *Process) WaitForExchange(ctx context.Context, tenant string) (public, private string, err error) {
+	text, err := c.WaitForLine(ctx, `"msg":"serving","tenant":"`+tenant+`"`)
+	if err != nil {
+		return "", "", err
+	}
+	var serving struct{ Listen, Admin string }
+	if err := json.Unmarshal([]byte(text), &serving); err != nil {
+		return "", "", fmt.Errorf("cannot read the addresses of the exchange: %w", err)
+	}
+	return serving.Listen, "http://" + serving.Admin, nil
+}
+
+// Signal sends a signal to the process.
+func (c *Process) Signal(signal os.Signal) error { return c.cmd.Process.Signal(signal) }

@@ -1,0 +1,249 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"golang.org/x/oauth2/clientcredentials"
+
+	"pingpost/cmd/pingpost/child"
+	"pingpost/internal/timer"
+	"pingpost/loadtest/scenario"
+	"pingpost/loadtest/trial"
+)
+
+const (
+	// tokenSpare is how much longer than the test an access token is good.
+	tokenSpare = time.Hour
+	// sparePlaces are connections for others than the client.
+	sparePlaces = 100
+	// mostRemembered bounds what a buyer remembers of what it took.
+	mostRemembered = 2_000_000
+)
+
+// loadHouse is an exchange for one load test, with its buyers, in a folder of its own.
+type loadHouse struct {
+	child.Group
+	exchange *child.Process
+	target   *trial.Target
+}
+
+// openLoadHouse starts the buyers and the exchange. The house is to be closed also
+// after an error.
+func openLoadHouse(ctx context.Context, s *scenario.Scenario, seed uint64) (h *loadHouse, err error) {
+	h = new(loadHouse)
+	if h.Dir, err = os.MkdirTemp("", "pingpost-loadtest-"); err != nil {
+		return h, err
+	}
+	secrets := &loadSecrets{apiKey: rand.Text(), client: rand.Text(), password: rand.Text()}
+	secrets.webhook = "whsec_" + base64.StdEncoding.EncodeToString([]byte(rand.Text()))
+	buyers := loadBuyersOf(s)
+	at, err := h.startBuyers(ctx, s, buyers, secrets, seed)
+	if err != nil {
+		return h, err
+	}
+	text, ingests, err := loadConfig(s, buyers, at, secrets)
+	if err != nil {
+		return h, err
+	}
+	h.target = &trial.Target{
+		Supplier: loadSupplier, APIKey: secrets.apiKey, Campaigns: ingests, Vertical: loadVertical,
+		Buyers: at.Buyers, Receiver: at.Receiver, Whole: true,
+	}
+	if err := h.startExchange(ctx, text); err != nil {
+		return h, err
+	}
+	h.target.Token, err = grantedToken(ctx, "http://"+h.target.Addr, loadClient, secrets.client)
+	if err == nil {
+		// Rate limits begin empty, and hold what a second brings.
+		timer.WaitUntil(ctx, time.Now().Add(time.Second))
+	}
+	return h, err
+}
+
+// loadBuyersOf are the scenario's buyers, one by one.
+func loadBuyersOf(s *scenario.Scenario) (buyers []loadBuyer) {
+	for _, group := range s.Buyers {
+		for range group.Count {
+			buyers = append(buyers, loadBuyer{fmt.Sprintf("buy_%d", len(buyers)+1), group})
+		}
+	}
+	return buyers
+}
+
+func (h *loadHouse) startBuyers(ctx context.Context, s *scenario.Scenario, buyers []loadBuyer, secrets *loadSecrets, seed uint64) (*buyersAt, error) {
+	spec := buyersSpec{Seed: seed, Webhooks: s.Webhooks, Secret: secrets.webhook}
+	for _, b := range buyers {
+		if !b.Recorded {
+			spec.Buyers = append(spec.Buyers, b)
+		}
+	}
+	at := &buyersAt{}
+	if len(spec.Buyers) == 0 && spec.Webhooks == nil {
+		return at, nil
+	}
+	leads := 0.0
+	for _, p := range s.Phases {
+		leads += p.Rate * p.For.Seconds()
+	}
+	spec.Remember = min(int(leads*1.2)+1000, mostRemembered)
+	text, err := json.Marshal(spec)
+	if err != nil {
+		return nil, err
+	}
+	path := filepath.Join(h.Dir, "buyers.json")
+	if err := os.WriteFile(path, text, 0o600); err != nil {
+		return nil, err
+	}
+	process, err := h.Start("buyers", []string{"GOGC=400"}, "loadtest-buyers", path)
+	if err != nil {
+		return nil, err
+	}
+	line, err := process.WaitForLine(ctx, `"buyers"`)
+	if err != nil {
+		return nil, err
+	}
+	return at, json.Unmarshal([]byte(line), at)
+}
+
+func (h *loadHouse) startExchange(ctx context.Context, config []byte) (err error) {
+	path := filepath.Join(h.Dir, "exchange.json")
+	if err := os.WriteFile(path, config, 0o600); err != nil {
+		return err
+	}
+	if h.exchange, err = h.Start("exchange", nil, "serve", "--config", path, "--log-format", "json"); err != nil {
+		return err
+	}
+	public, private, err := h.exchange.WaitForExchange(ctx, "load")
+	if err != nil {
+		return err
+	}
+	h.target.Addr, h.target.Admin = public, private
+	for limit := time.Now().Add(child.StartTimeout); ; {
+		if ready(ctx, private) {
+			return nil
+		}
+		if time.Now().After(limit) || !timer.WaitUntil(ctx, time.Now().Add(20*time.Millisecond)) {
+			return errors.Join(ctx.Err(), fmt.Errorf("the exchange is not ready; see %s", h.exchange.Log))
+		}
+	}
+}
+
+func ready(ctx context.Context, private string) bool { return answers(ctx, private+"/readyz") }
+
+// answers reports whether a GET of the URL gets a 200.
+func answers(ctx context.Context, url string) bool {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
+	if err != nil {
+		return false
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return false
+	}
+	response.Body.Close()
+	return response.StatusCode == http.StatusOK
+}
+
+// close ends everything and removes the folder; where something ended badly its last
+// words are kept.
+func (h *loadHouse) close() error {
+	if err := h.Stop(); err != nil {
+		return err
+	}
+	return os.RemoveAll(h.Dir)
+}
+
+// grantedToken fetches an access token that pings and posts.
+func grantedToken(ctx context.Context, base, client, secret string) (string, error) {
+	place := strings.TrimRight(base, "/") + "/oauth/token"
+	config := clientcredentials.Config{ClientID: client, ClientSecret: secret, Scopes: []string{"ping", "post"}, TokenURL: place}
+	granted, err := config.Token(ctx)
+	if err != nil {
+		return "", fmt.Errorf("%s gives client %s no token: %w", place, client, err)
+	}
+	return granted.AccessToken, nil
+}
+
+// targetFlags say which exchange is tested, where it is not one of the test's own.
+type targetFlags struct {
+	Target       string            `group:"Another exchange" placeholder:"URL" help:"The exchange to test, such as http://127.0.0.1:8080. By default one is started for the test, with buyers, and removed after it."`
+	Admin        string            `group:"Another exchange" placeholder:"URL" help:"The address of its operators, for its own figures."`
+	Supplier     string            `group:"Another exchange" placeholder:"ID" help:"The supplier to be."`
+	APIKey       string            `group:"Another exchange" name:"api-key" env:"PINGPOST_API_KEY" placeholder:"KEY" help:"Its API key, for ingests; better in PINGPOST_API_KEY."`
+	Campaign     []string          `group:"Another exchange" placeholder:"ID" help:"Campaign that ingests are for; several in turn."`
+	Vertical     string            `group:"Another exchange" placeholder:"NAME" help:"Vertical of the pings."`
+	ClientID     string            `group:"Another exchange" env:"PINGPOST_CLIENT_ID" placeholder:"ID" help:"OAuth client, for pings and posts."`
+	ClientSecret string            `group:"Another exchange" env:"PINGPOST_CLIENT_SECRET" placeholder:"SECRET" help:"Its secret; better in PINGPOST_CLIENT_SECRET."`
+	Buyer        map[string]string `group:"Another exchange" placeholder:"ID=URL" help:"Where a reference buyer can be asked what it took."`
+	Receiver     string            `group:"Another exchange" placeholder:"URL" help:"Where the supplier's reference receiver of webhooks can be asked what it heard."`
+	YesRemote    string            `group:"Another exchange" placeholder:"WHOSE" help:"Needed for a target that is not on this machine: whose machine it is, and that they know."`
+}
+
+// target finds out about an exchange that is there already.
+func (f *targetFlags) target(ctx context.Context, s *scenario.Scenario) (*trial.Target, error) {
+	to, err := url.Parse(f.Target)
+	if err != nil || to.Host == "" || to.Scheme != "http" {
+		return nil, fmt.Errorf("--target %q: give an address such as http://127.0.0.1:8080; the load test speaks plain HTTP, to the exchange itself", f.Target)
+	}
+	if !onLoopback(to.Hostname()) && f.YesRemote == "" {
+		return nil, fmt.Errorf("--target %s is not on this machine: a load test is an attack on whoever does not expect it; say whose machine it is with --yes-remote", f.Target)
+	}
+	var missing []error
+	need := func(value, flag, what string) {
+		if value == "" {
+			missing = append(missing, fmt.Errorf("%s: %s", flag, what))
+		}
+	}
+	auctions := s.Kinds[scenario.Ping]+s.Kinds[scenario.PingPost] > 0
+	if s.Kinds[scenario.Ingest] > 0 {
+		need(f.APIKey, "--api-key", "ingests need one")
+		need(f.Supplier, "--supplier", "ingests name it")
+		need(strings.Join(f.Campaign, ""), "--campaign", "ingests are for one")
+	}
+	if auctions {
+		need(f.ClientID, "--client-id", "pings need a token")
+		need(f.ClientSecret, "--client-secret", "pings need a token")
+		need(f.Vertical, "--vertical", "pings name one")
+	}
+	if len(missing) > 0 {
+		return nil, fmt.Errorf("for scenario %s against %s:\n%w", s.Name, f.Target, errors.Join(missing...))
+	}
+	addr := to.Host
+	if to.Port() == "" {
+		addr = net.JoinHostPort(to.Hostname(), "80")
+	}
+	there, err := (&net.Dialer{Timeout: 5 * time.Second}).DialContext(ctx, "tcp", addr)
+	if err != nil {
+		return nil, fmt.Errorf("--target %s: nobody is there: %w", f.Target, err)
+	}
+	_ = there.Close()
+	t := &trial.Target{
+		Addr: addr, Admin: f.Admin, Supplier: f.Supplier, APIKey: f.APIKey, Campaigns: f.Campaign,
+		Vertical: f.Vertical, Buyers: f.Buyer, Receiver: f.Receiver,
+	}
+	if auctions {
+		t.Token, err = grantedToken(ctx, strings.TrimRight(f.Target, "/"), f.ClientID, f.ClientSecret)
+	}
+	return t, err
+}
+
+func onLoopback(host string) bool {
+	if host == "localhost" {
+		return true
+	}
+	ip, err := netip.ParseAddr(host)
+	return err == nil && ip.IsLoopback()
+}
