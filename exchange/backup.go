@@ -50,7 +50,7 @@ func (x *Exchange) prepareBackup() error {
 	}
 	x.backupRunner.shipper = shipper
 	err = x.backupRunner.checkLife()
-	if backup.Stops(err) {
+	if backup.IsPermanent(err) {
 		return err
 	}
 	if err != nil {

@@ -144,7 +144,7 @@ func TestLostMachine(t *testing.T) {
 	flags := []string{"-c", f.config, "--backup-to", f.to, "--backup-key-file", onServer}
 	s := serve(t, flags...)
 	public, admin := s.addresses("production")
-	s.hears("the backup is whole")
+	s.hears("backup: the generation is complete")
 	sold, ended := sellFor(public, 4)
 	waitFor(t, func() bool { return len(sold.all()) >= 50 })
 	safe := sold.all()
@@ -188,7 +188,7 @@ func TestLostMachine(t *testing.T) {
 	again := serve(t, flags...)
 	public, _ = again.addresses("production")
 	mustSell(t, public, "ACCEPTED")
-	again.hears("the backup is whole")
+	again.hears("backup: the generation is complete")
 	again.signal(syscall.SIGTERM)
 	if code := again.ends(); code != 0 {
 		t.Errorf("exit %d: %s", code, again.said())
@@ -254,7 +254,7 @@ func TestBackupToBucket(t *testing.T) {
 		t.Fatal(err)
 	}
 	go func() { follower.ended <- follower.Wait() }()
-	follower.hears("the backup is whole")
+	follower.hears("backup: the generation is complete")
 	for range 20 {
 		mustSell(t, public, "ACCEPTED")
 	}
@@ -306,7 +306,7 @@ func TestServeWithoutItsStore(t *testing.T) {
 	s := serve(t, "-c", f.config, "--backup-to", "s3://backups/x?region=eu&endpoint="+endpoint, "--backup-unencrypted")
 	public, admin := s.addresses("production")
 	mustSell(t, public, "ACCEPTED")
-	s.hears("the backup failed and is tried again")
+	s.hears("the backup failed and will be retried")
 	if metrics := get(t, admin+"/metrics"); strings.Contains(metrics, "pingpost_backup_errors_total 0\n") || strings.Contains(metrics, "pingpost_backup_lag_entries 0\n") {
 		t.Errorf("the metrics do not tell:\n%s", metrics)
 	}
@@ -324,21 +324,21 @@ func TestBackupRefuses(t *testing.T) {
 		}
 	}
 	for want, args := range map[string][]string{
-		"say what to back up":        {"backup", "--to", f.to, "--unencrypted"},
-		"either --config":            {"backup", "--to", f.to, "--unencrypted", "-c", f.config, "--data-dir", f.data},
-		"give a key file":            {"backup", "--to", f.to, "-c", f.config},
-		"not both":                   {"backup", "--to", f.to, "-c", f.config, "--unencrypted", "--key-file", f.key},
-		"cannot read the backup's":   {"backup", "--to", f.to, "-c", f.config, "--key-file", f.key},
-		"megabytes":                  {"backup", "--to", f.to, "-c", f.config, "--unencrypted", "--rate", "0"},
-		"such as 30d":                {"backup", "--to", f.to, "-c", f.config, "--unencrypted", "--retain", "soon"},
-		"no place for backups":       {"backup", "--to", "ftp://x", "-c", f.config, "--unencrypted"},
-		"no exchange yet":            {"backup", "--to", f.to, "-c", f.config, "--unencrypted"},
-		"there is no backup":         {"backup", "list", "--from", f.to + "2"},
-		"no moment to restore":       {"restore", "--from", f.to, "--data-dir", f.data, "--at", "yesterday"},
-		"is not empty":               {"restore", "--from", f.to, "--data-dir", filepath.Dir(f.data)},
-		"--backup-to is missing":     {"serve", "-c", f.config, "--backup-unencrypted"},
-		"which lies in it":           {"backup", "--to", filepath.Join(f.data, "copies"), "--data-dir", f.data, "--unencrypted"},
-		"the exchange's key and all": {"serve", "-c", f.config, "--backup-to", f.to},
+		"say what to back up":         {"backup", "--to", f.to, "--unencrypted"},
+		"either --config":             {"backup", "--to", f.to, "--unencrypted", "-c", f.config, "--data-dir", f.data},
+		"give a key file":             {"backup", "--to", f.to, "-c", f.config},
+		"not both":                    {"backup", "--to", f.to, "-c", f.config, "--unencrypted", "--key-file", f.key},
+		"cannot read the backup's":    {"backup", "--to", f.to, "-c", f.config, "--key-file", f.key},
+		"megabytes":                   {"backup", "--to", f.to, "-c", f.config, "--unencrypted", "--rate", "0"},
+		"such as 30d":                 {"backup", "--to", f.to, "-c", f.config, "--unencrypted", "--retain", "soon"},
+		"not a place for backups":     {"backup", "--to", "ftp://x", "-c", f.config, "--unencrypted"},
+		"not contain an exchange yet": {"backup", "--to", f.to, "-c", f.config, "--unencrypted"},
+		"there is no backup":          {"backup", "list", "--from", f.to + "2"},
+		"not a moment to restore":     {"restore", "--from", f.to, "--data-dir", f.data, "--at", "yesterday"},
+		"is not empty":                {"restore", "--from", f.to, "--data-dir", filepath.Dir(f.data)},
+		"--backup-to is missing":      {"serve", "-c", f.config, "--backup-unencrypted"},
+		"which is inside it":          {"backup", "--to", filepath.Join(f.data, "copies"), "--data-dir", f.data, "--unencrypted"},
+		"the exchange's key and all":  {"serve", "-c", f.config, "--backup-to", f.to},
 	} {
 		if said := run(t, args...); said.code != 1 || !strings.Contains(said.err, want) {
 			t.Errorf("%v: exit %d: %s, want %q", args, said.code, said.err, want)

@@ -25,7 +25,7 @@ func TestErasedIsNotRestored(t *testing.T) {
 	flags := []string{"-c", f.config, "--backup-to", f.to, "--backup-unencrypted"}
 	s := serve(t, flags...)
 	public, admin := s.addresses("production")
-	s.hears("the backup is whole")
+	s.hears("backup: the generation is complete")
 	gone, kept := sendOne(t, public), sendOne(t, public)
 	statement := must(t, "statement", "--admin", admin, "--supplier", "sup", "--format", "csv")
 	shipped(t, admin)

@@ -23,8 +23,8 @@ var shorterLimits = []mutant.Mutation{
 	},
 	{
 		Name: "backups look often, and merge small objects soon", File: "wal/backup/shipper.go",
-		Old: "	orElse(&o.every, 400*time.Millisecond)\n	orElse(&o.fences, 5*time.Second)\n	orElse(&o.expires, time.Hour)\n	if o.mergeAt == 0 {\n		o.mergeAt = 8 << 20\n	}\n	if o.tails == 0 {\n		o.tails = 1000\n	}\n",
-		New: "	orElse(&o.every, 20*time.Millisecond)\n	orElse(&o.fences, 150*time.Millisecond)\n	orElse(&o.expires, time.Hour)\n	if o.mergeAt == 0 {\n		o.mergeAt = 48 << 10\n	}\n	if o.tails == 0 {\n		o.tails = 9\n	}\n",
+		Old: "	orElse(&o.pollInterval, 400*time.Millisecond)\n	orElse(&o.fenceInterval, 5*time.Second)\n	orElse(&o.expireInterval, time.Hour)\n	if o.mergeAt == 0 {\n		o.mergeAt = 8 << 20\n	}\n	if o.maxSmallObjects == 0 {\n		o.maxSmallObjects = 1000\n	}\n",
+		New: "	orElse(&o.pollInterval, 20*time.Millisecond)\n	orElse(&o.fenceInterval, 150*time.Millisecond)\n	orElse(&o.expireInterval, time.Hour)\n	if o.mergeAt == 0 {\n		o.mergeAt = 48 << 10\n	}\n	if o.maxSmallObjects == 0 {\n		o.maxSmallObjects = 9\n	}\n",
 	},
 	{
 		Name: "snapshots are backed up in several pieces", File: "wal/backup/pieces.go",

@@ -221,13 +221,13 @@ func TestNothingToBackUp(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer shipper.Close()
-	if err := shipper.Once(t.Context()); err == nil || !strings.Contains(err.Error(), "no exchange yet") {
+	if err := shipper.Once(t.Context()); err == nil || !strings.Contains(err.Error(), "not contain an exchange yet") {
 		t.Errorf("an empty folder: %v", err)
 	}
 	if err := os.MkdirAll(filepath.Join(dir, "keys"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "keys", rootKey), []byte("key"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "keys", exchangeKey), []byte("key"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if err := shipper.Once(t.Context()); err == nil || !strings.Contains(err.Error(), "no log") {

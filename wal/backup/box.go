@@ -17,15 +17,15 @@ import (
 // sumDigits is the length of a sum: 128 bits in hexadecimal.
 const sumDigits = 32
 
-// A box is a store with what is put in it encrypted, and named by its contents.
-type box struct {
-	store store.Store
-	key   *Key
-	names []byte // key of the sums; nil: sums are not checked
+// encryptedStore is a store that encrypts objects and names them by their content.
+type encryptedStore struct {
+	store  store.Store
+	key    *Key
+	sumKey []byte // key of the sums; nil: sums are not checked
 }
 
-// namesKey is the key of the sums, from the contents of the exchange's key file.
-func namesKey(root []byte) []byte {
+// deriveSumKey derives the key of the sums from the content of the exchange's key file.
+func deriveSumKey(root []byte) []byte {
 	key, err := hkdf.Key(sha256.New, root, nil, "pingpost/backup", 32)
 	if err != nil {
 		panic("BUG: a key of 32 bytes cannot be derived: " + err.Error())
@@ -33,7 +33,7 @@ func namesKey(root []byte) []byte {
 	return key
 }
 
-// sum binds contents to the place that they have.
+// sum returns the sum of a content and its place.
 func sum(names []byte, place string, plain []byte) string {
 	mac := hmac.New(sha256.New, names)
 	mac.Write([]byte(place))
@@ -42,51 +42,52 @@ func sum(names []byte, place string, plain []byte) string {
 	return hex.EncodeToString(mac.Sum(nil))[:sumDigits]
 }
 
-// A request has a while, and more for each byte: a store that hangs is one that
-// fails.
+// The timeout of a request grows with its size. A store that does not answer in time counts
+// as failed.
 const (
-	patience      = 15 * time.Second
-	slowestInputs = 128 << 10 // bytes a second
+	baseTimeout       = 15 * time.Second
+	minBytesPerSecond = 128 << 10 // bytes a second
 )
 
-func within(ctx context.Context, size int) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(ctx, patience+time.Duration(size)*time.Second/slowestInputs)
+// withTimeout returns a context with the timeout of a request of this size.
+func withTimeout(ctx context.Context, size int) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(ctx, baseTimeout+time.Duration(size)*time.Second/minBytesPerSecond)
 }
 
-// put puts an object and returns its name, which is place and a stamp.
-func (b *box) put(ctx context.Context, place string, plain []byte) (string, error) {
+// put stores an object and returns its name: the place, followed by size and sum.
+func (b *encryptedStore) put(ctx context.Context, place string, plain []byte) (string, error) {
 	sealed, err := b.key.seal(plain)
 	if err != nil {
 		return "", err
 	}
-	name := place + stamp{int64(len(sealed)), sum(b.names, place, plain)}.String()
-	ctx, cancel := within(ctx, len(sealed))
+	name := place + sizeAndSum{int64(len(sealed)), sum(b.sumKey, place, plain)}.String()
+	ctx, cancel := withTimeout(ctx, len(sealed))
 	defer cancel()
 	return name, b.store.Put(ctx, name, sealed)
 }
 
-// get gets an object, whose name is place and stamp, and checks it.
-func (b *box) get(ctx context.Context, place string, s stamp) ([]byte, error) {
+// get returns the content of the object named by place, size and sum, and checks it.
+func (b *encryptedStore) get(ctx context.Context, place string, s sizeAndSum) ([]byte, error) {
 	plain, err := b.fetch(ctx, place+s.String(), s.size)
 	if err != nil {
 		return nil, err
 	}
-	if sum(b.names, place, plain) != s.sum {
-		return nil, fmt.Errorf("%s%s in %s is damaged: its sum is another", place, s, b.store)
+	if sum(b.sumKey, place, plain) != s.sum {
+		return nil, fmt.Errorf("%s%s in %s is damaged: its content does not match its sum", place, s, b.store)
 	}
 	return plain, nil
 }
 
-// fetch gets and opens an object, without the check by its sum.
-func (b *box) fetch(ctx context.Context, name string, size int64) ([]byte, error) {
-	ctx, cancel := within(ctx, int(size))
+// fetch returns the decrypted content of an object without checking its sum.
+func (b *encryptedStore) fetch(ctx context.Context, name string, size int64) ([]byte, error) {
+	ctx, cancel := withTimeout(ctx, int(size))
 	defer cancel()
 	stored, err := b.store.Get(ctx, name)
 	if err != nil {
 		return nil, err
 	}
 	if int64(len(stored)) != size {
-		return nil, fmt.Errorf("%s in %s is damaged: it has %d bytes, and its name says %d", name, b.store, len(stored), size)
+		return nil, fmt.Errorf("%s in %s is damaged: it has %d bytes, but its name says %d", name, b.store, len(stored), size)
 	}
 	plain, err := b.key.open(stored)
 	if err != nil {
@@ -95,43 +96,43 @@ func (b *box) fetch(ctx context.Context, name string, size int64) ([]byte, error
 	return plain, nil
 }
 
-func (b *box) list(ctx context.Context, folder string) ([]store.Object, error) {
-	ctx, cancel := context.WithTimeout(ctx, 4*patience)
+func (b *encryptedStore) list(ctx context.Context, folder string) ([]store.Object, error) {
+	ctx, cancel := context.WithTimeout(ctx, 4*baseTimeout)
 	defer cancel()
 	return b.store.List(ctx, folder)
 }
 
-func (b *box) remove(ctx context.Context, names []string) error {
+func (b *encryptedStore) remove(ctx context.Context, names []string) error {
 	if len(names) == 0 {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, 4*patience)
+	ctx, cancel := context.WithTimeout(ctx, 4*baseTimeout)
 	defer cancel()
 	return b.store.Delete(ctx, names...)
 }
 
-// putWhole puts the manifest of what is below a folder. Its name has its size, so that
-// half of one counts for none.
-func (b *box) putWhole(ctx context.Context, folder string, value any) error {
+// putManifest stores the manifest of a folder. Its name contains its size, so that
+// readers skip an incomplete manifest.
+func (b *encryptedStore) putManifest(ctx context.Context, folder string, value any) error {
 	text, err := json.Marshal(value)
 	if err != nil {
 		panic("BUG: a manifest cannot be written: " + err.Error())
 	}
 	name := fmt.Sprintf("%s/whole-%d", folder, signedSize(len(text)))
-	ctx, cancel := within(ctx, len(text))
+	ctx, cancel := withTimeout(ctx, len(text))
 	defer cancel()
 	return b.store.Put(ctx, name, b.sign(name, value))
 }
 
-// wholeOf is the folder that an object is the manifest of.
-func wholeOf(o store.Object) (folder string, ok bool) {
+// manifestFolder returns the folder that the object is the manifest of.
+func manifestFolder(o store.Object) (folder string, ok bool) {
 	return strings.CutSuffix(o.Name, fmt.Sprintf("/whole-%d", o.Size))
 }
 
-// createOpen creates a claim or a fence, and returns its sum.
-func (b *box) createOpen(ctx context.Context, name string, value any) (signed string, err error) {
+// createSigned creates a claim or a fence and returns its sum.
+func (b *encryptedStore) createSigned(ctx context.Context, name string, value any) (signed string, err error) {
 	text := b.sign(name, value)
-	ctx, cancel := within(ctx, len(text))
+	ctx, cancel := withTimeout(ctx, len(text))
 	defer cancel()
 	return string(text[len(text)-sumDigits-2 : len(text)-2]), b.store.Create(ctx, name, text)
 }

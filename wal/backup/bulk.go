@@ -11,21 +11,21 @@ import (
 	"pingpost/wal"
 )
 
-// A snapshot is shipped by a goroutine of its own, one at a time; it touches nothing
-// of the shipper's but the pace, and leaves its manifest in the channel's
-// wake: bulkNow is read only after the channel has spoken.
+// A separate goroutine ships a snapshot, one at a time. It shares only the rate limiter with
+// the shipper, and writes snapshotPieces before it sends its result. The shipper reads
+// snapshotPieces only after it has received that result.
 
-func (s *Shipper) beginBulk(ctx context.Context, info wal.SnapshotInfo) {
-	ctx, s.stopBulk = context.WithCancel(ctx)
+func (s *Shipper) startSnapshot(ctx context.Context, info wal.SnapshotInfo) {
+	ctx, s.cancelSnapshot = context.WithCancel(ctx)
 	done := make(chan error, 1)
-	s.bulk, s.bulkNow = done, pieces{Newest: info.Newest}
+	s.snapshotDone, s.snapshotPieces = done, pieceList{Newest: info.Newest}
 	slow := s.gen.box
-	slow.store = s.slow
-	c := &cutter{
+	slow.store = s.bulkStore
+	c := &pieceWriter{
 		ctx: ctx, box: &slow, pace: s.pace,
 		folder: snapshotFolder(s.gen.number, info.Newest),
 	}
-	into := &s.bulkNow
+	into := &s.snapshotPieces
 	go func() {
 		err := shipSnapshot(c, info)
 		if err == nil {
@@ -39,8 +39,8 @@ func snapshotFolder(generation int, newest uint64) string {
 	return fmt.Sprintf("%s/snapshot/%020d", genName(generation), newest)
 }
 
-// shipSnapshot ships a snapshot file that is whole.
-func shipSnapshot(c *cutter, info wal.SnapshotInfo) error {
+// shipSnapshot ships a complete snapshot file.
+func shipSnapshot(c *pieceWriter, info wal.SnapshotInfo) error {
 	f, err := openListed(info.Path)
 	if err != nil {
 		return err
@@ -57,52 +57,52 @@ func shipSnapshot(c *cutter, info wal.SnapshotInfo) error {
 	return c.finish()
 }
 
-// lookAtBulk takes in what has ended.
-func (s *Shipper) lookAtBulk() error {
+// pollSnapshot records the result of the snapshot's goroutine, if it has ended.
+func (s *Shipper) pollSnapshot() error {
 	select {
-	case err := <-s.bulk: // never, without one
-		return s.bulkEnded(err)
+	case err := <-s.snapshotDone: // blocks forever if no goroutine runs
+		return s.finishSnapshot(err)
 	default:
 		return nil
 	}
 }
 
-func (s *Shipper) awaitBulk(ctx context.Context) error {
+func (s *Shipper) awaitSnapshot(ctx context.Context) error {
 	select {
-	case err := <-s.bulk:
-		return s.bulkEnded(err)
+	case err := <-s.snapshotDone:
+		return s.finishSnapshot(err)
 	case <-ctx.Done():
 		return ctx.Err()
 	}
 }
 
-func (s *Shipper) bulkEnded(err error) error {
-	s.stopBulk()
-	s.bulk = nil
-	if errors.Is(err, errVanished) {
-		return nil // a newer one has taken its place
+func (s *Shipper) finishSnapshot(err error) error {
+	s.cancelSnapshot()
+	s.snapshotDone = nil
+	if errors.Is(err, errFileGone) {
+		return nil // a newer snapshot has replaced it
 	}
 	if errors.Is(err, wal.ErrDamaged) {
-		s.unusable[s.bulkNow.Newest] = struct{}{}
-		s.opt.Logger.Warn("a snapshot is damaged and is not backed up; the next start of the exchange sets it aside", "error", err)
+		s.unusable[s.snapshotPieces.Newest] = struct{}{}
+		s.opt.Logger.Warn("backup: a snapshot is damaged and was not backed up; the next start of the exchange sets it aside", "error", err)
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	s.gen.snapshots = append(s.gen.snapshots, s.bulkNow)
-	slices.SortFunc(s.gen.snapshots, func(a, b pieces) int { return cmp.Compare(a.Newest, b.Newest) })
+	s.gen.snapshots = append(s.gen.snapshots, s.snapshotPieces)
+	slices.SortFunc(s.gen.snapshots, func(a, b pieceList) int { return cmp.Compare(a.Newest, b.Newest) })
 	return nil
 }
 
-// endBulk gives up what is under way, and waits for its end.
-func (s *Shipper) endBulk() {
-	if s.bulk == nil {
+// abortSnapshot cancels the goroutine that ships a snapshot, and waits for its end.
+func (s *Shipper) abortSnapshot() {
+	if s.snapshotDone == nil {
 		return
 	}
-	s.stopBulk()
-	if err := <-s.bulk; err != nil {
-		s.opt.Logger.Debug("a snapshot was not backed up to its end", "error", err)
+	s.cancelSnapshot()
+	if err := <-s.snapshotDone; err != nil {
+		s.opt.Logger.Debug("backup: shipping a snapshot was cancelled", "error", err)
 	}
-	s.bulk = nil
+	s.snapshotDone = nil
 }

@@ -1,39 +1,40 @@
-// Package backup copies a log that is in use to another place, and makes an
-// exchange's folder from the copy again, at any entry or time.
+// Package backup copies a log in use to another place, and restores an exchange's folder
+// from the copy at any entry or time.
 //
-// The hardest first. A copy has to be restorable at every instant, whatever broke
-// off in the middle, and it has to be so without reading what was put there: the
-// one who ships has the recipient of the encryption alone. So everything that
-// is put is whole, never changes, and says in its name which place it has; what is
-// there is known by a listing. There is no index that could disagree with it.
+// The main difficulty: the copy must be restorable at every moment, even if an upload was
+// interrupted, and the shipper cannot read the copy, because it has only the encryption's
+// recipient. Every object is therefore complete and immutable, and its name says where its
+// content belongs. A listing shows the content of the store. There is no index that could
+// contradict the listing.
 //
 // # In the store
 //
-//	fence/<10 digits>                     who may ship: fence.go
+//	fence/<10 digits>                     current shipper: fence.go
 //	gen/<10 digits>/claim                 a generation: one log, copied from its beginning
-//	gen/<…>/whole-<size>                  manifest, last: all that the log had then is here
+//	gen/<…>/whole-<size>                  manifest, written last: the generation is complete
 //	gen/<…>/log/<first>-<last>-<time>-<size>-<sum>    records of the log
 //	gen/<…>/snapshot/<newest>/<n>-<size>-<sum>        a snapshot file in pieces
 //	gen/<…>/snapshot/<newest>/whole-<size>            and its manifest, last
-//	gen/<…>/file/<folder>/<name>/…                    a file beside the log, likewise
+//	gen/<…>/file/<folder>/<name>/…                    a file next to the log, likewise
 //	keys/<path>/<size>-<sum>              key files, apart from generations: keys.go
-//	erased/<path>/<size>-<sum>            which of their keys are erased, for ever
+//	erased/<path>/<size>-<sum>            their erased keys, kept forever
 //
-// The size is that of the object as it is stored, so a half one is known by the
-// listing and passed over. The sum is an HMAC-SHA-256 of what was put and of its
-// place, under a key that follows from the exchange's own: who reads the listing
-// alone can guess at no content by it. Claims, fences and manifests have theirs inside:
-// sign.go.
+// The size is the stored size of the object, so the listing reveals incomplete objects, and
+// readers skip them. The sum is an HMAC-SHA-256 of the content and its place, with a key
+// derived from the exchange's key, so that the listing alone does not allow guessing
+// contents. Claims, fences and manifests contain their sum: sign.go.
 //
-// # What holds
+// # Guarantees
 //
-//  1. What a fact in the store refers to is in the store: key files, catalogs and lists
-//     go before the records that may name them. They were on the disk before the
-//     fact was logged, so they are looked for after the records were read.
-//  2. Any unbroken run of log objects from the log's beginning, or from a snapshot's
-//     oldest stamp, can be restored up to any entry in it.
-//  3. Two copies of an exchange do not both go on: each life of a log (wal.ReadEpoch)
-//     is fenced, by a fence or by the claim of a generation, and within a life who ships must have what was shipped.
-//  4. A key that was seen erased stays erased, whichever moment is restored.
-//  5. A backup that fails slows nobody: it reads files, holds none, and tries again.
+//  1. Everything that a log record in the store refers to is in the store: the shipper puts
+//     key files, catalogs and lists before the records that may name them. It reads the
+//     records first and looks for the files afterwards, because a file is on disk before
+//     its record is logged.
+//  2. A sequence of log objects without a gap, from the log's beginning or from a
+//     snapshot's oldest stamp, can be restored up to any entry in it.
+//  3. Two copies of an exchange cannot both continue: a fence or the claim of a generation
+//     fences each life of a log (wal.ReadEpoch). Within a life, a shipper must have all
+//     entries that were shipped before.
+//  4. A key that a shipper has once seen erased stays erased in every restore.
+//  5. A failing backup does not slow the exchange: it only reads files and retries.
 package backup

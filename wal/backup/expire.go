@@ -9,23 +9,25 @@ import (
 	"pingpost/wal"
 )
 
-// expire removes what no moment within Retain needs, every so often, or now.
+// expire removes the objects that no moment within Retain needs. It runs at intervals,
+// or at once if now is set.
 //
-// A generation is needed as long as a moment within Retain lies before the next one
-// was whole. Of the present one the newest snapshot from before that time is needed,
-// and the log from its oldest stamp on; the history that the log itself still keeps is
-// left too, so that what is restored can explain as much. The present generation is
-// never removed, and none before there is a later one that is whole.
+// A generation is needed as long as a moment within Retain is before the next complete
+// generation. Of the current generation, expire keeps the newest snapshot from before
+// that time, and the log from that snapshot's oldest stamp on. It also keeps the history
+// that the log itself still has, so that a restored exchange can explain as much. It
+// never removes the current generation, and removes an older one only if a later one is
+// complete.
 func (s *Shipper) expire(ctx context.Context, now bool) error {
 	at := s.opt.now()
-	if s.opt.Retain == 0 || (!now && at.Sub(s.swept) < s.opt.expires) || s.gen == nil || s.gen.whole == nil {
+	if s.opt.Retain == 0 || (!now && at.Sub(s.lastExpire) < s.opt.expireInterval) || s.gen == nil || s.gen.whole == nil {
 		return nil
 	}
 	all, err := s.box.generations(ctx)
 	if err != nil {
 		return err
 	}
-	s.swept = at
+	s.lastExpire = at
 	before := at.Add(-s.opt.Retain)
 	for i, g := range all {
 		later := slices.IndexFunc(all[i+1:], func(g *generation) bool { return g.whole != nil })
@@ -35,20 +37,21 @@ func (s *Shipper) expire(ctx context.Context, now bool) error {
 		if err := s.removeGeneration(ctx, g); err != nil {
 			return err
 		}
-		s.opt.Logger.Info("a backup is past its retention and was removed", "to", s.opt.To.String(), "generation", g.number)
+		s.opt.Logger.Info("backup: a generation is past its retention and was removed", "to", s.opt.To.String(), "generation", g.number)
 	}
 	i := slices.IndexFunc(all, func(g *generation) bool { return g.number == s.gen.number })
 	if i < 0 {
 		return nil
 	}
-	return s.trim(ctx, all[i], before.UnixNano())
+	return s.trimGeneration(ctx, all[i], before.UnixNano())
 }
 
-// removeGeneration takes its manifest first and its claim last: half of one is none.
+// removeGeneration removes the manifest first and the claim last, so that readers ignore
+// a partly removed generation.
 func (s *Shipper) removeGeneration(ctx context.Context, g *generation) error {
 	var manifest, claim, others []string
 	for _, o := range g.objects {
-		switch of, _ := wholeOf(o); {
+		switch of, _ := manifestFolder(o); {
 		case of == genName(g.number):
 			manifest = append(manifest, o.Name)
 		case o.Name == genName(g.number)+"/claim":
@@ -65,44 +68,45 @@ func (s *Shipper) removeGeneration(ctx context.Context, g *generation) error {
 	return nil
 }
 
-// trim removes, of a generation, snapshots and log that no moment after before needs.
-func (s *Shipper) trim(ctx context.Context, g *generation, before int64) error {
+// trimGeneration removes the snapshots and log objects of a generation that no moment
+// after before needs.
+func (s *Shipper) trimGeneration(ctx context.Context, g *generation, before int64) error {
 	if len(g.runs) == 0 {
 		return nil
 	}
 	r := g.runs[len(g.runs)-1]
-	keep := -1 // the newest snapshot from before
+	keep := -1 // index of the newest snapshot from before that time
 	for i, p := range g.snapshots {
-		if r.covers(p.Newest) && r[r.holding(p.Newest)].at < before && p.Oldest+1 >= r.first() {
+		if r.covers(p.Newest) && r[r.indexOf(p.Newest)].at < before && p.Oldest+1 >= r.first() {
 			keep = i
 		}
 	}
 	if keep < 0 {
 		return nil
 	}
-	oldest, err := s.oldestKept()
+	oldest, err := s.oldestLogEntry()
 	if err != nil {
 		return err
 	}
 	needed := min(g.snapshots[keep].Oldest+1, oldest)
 	first := 0
-	for first+2 < len(r) && r[first+1].last < needed { // one more stays: a batch may span two
+	for first+2 < len(r) && r[first+1].last < needed { // keep one more, because a batch may span two objects
 		first++
 	}
-	names := g.logBefore(r[first].first)
-	manifests, others := g.ofSnapshots(keep)
+	names := g.logObjectsBefore(r[first].first)
+	manifests, others := g.snapshotObjects(keep)
 	if err := s.box.remove(ctx, manifests); err != nil {
 		return err
 	}
 	names = append(names, others...)
-	s.gen.snapshots = slices.DeleteFunc(s.gen.snapshots, func(p pieces) bool { return p.Newest < g.snapshots[keep].Newest })
+	s.gen.snapshots = slices.DeleteFunc(s.gen.snapshots, func(p pieceList) bool { return p.Newest < g.snapshots[keep].Newest })
 	return s.box.remove(ctx, names)
 }
 
-// logBefore lists the log objects that end before an entry: also those that a removal
-// has left whose larger one goes now. In the order of their ends, so that what
-// is left of a removal that breaks off has no gap.
-func (g *generation) logBefore(seq uint64) []string {
+// logObjectsBefore lists the log objects that end before an entry. It includes small
+// objects that a removal left behind when their merged object replaced them. They are
+// ordered by their last entry, so that an interrupted removal leaves no gap.
+func (g *generation) logObjectsBefore(seq uint64) []string {
 	var old []extent
 	for _, o := range g.objects {
 		if e, ok := parseExtent(o); ok && e.last < seq {
@@ -117,8 +121,8 @@ func (g *generation) logBefore(seq uint64) []string {
 	return names
 }
 
-// oldestKept is the first entry that the log itself still has.
-func (s *Shipper) oldestKept() (uint64, error) {
+// oldestLogEntry returns the first entry that the log itself still has.
+func (s *Shipper) oldestLogEntry() (uint64, error) {
 	segments, err := wal.Segments(s.src.Dir)
 	if err != nil || len(segments) == 0 {
 		return math.MaxUint64, err
@@ -126,14 +130,14 @@ func (s *Shipper) oldestKept() (uint64, error) {
 	return segments[0].First, nil
 }
 
-// ofSnapshots lists the objects of the first n snapshots.
-func (g *generation) ofSnapshots(n int) (manifests, others []string) {
+// snapshotObjects lists the objects of the first n snapshots.
+func (g *generation) snapshotObjects(n int) (manifests, others []string) {
 	for _, p := range g.snapshots[:n] {
 		folder := snapshotFolder(g.number, p.Newest)
 		for _, o := range g.objects {
-			if of, _ := wholeOf(o); of == folder {
+			if of, _ := manifestFolder(o); of == folder {
 				manifests = append(manifests, o.Name)
-			} else if _, below := rest(o.Name, folder); below {
+			} else if _, below := nameBelow(o.Name, folder); below {
 				others = append(others, o.Name)
 			}
 		}

@@ -11,14 +11,14 @@ import (
 
 type entry = wal.Entry
 
-// errEnough ends a reading before its end.
-var errEnough = errors.New("no more is wanted")
+// errStop ends a reading early.
+var errStop = errors.New("no more is wanted")
 
-// readExtent gets one log object and gives its entries, whose data is valid for the
-// call alone.
+// readExtent reads one log object and calls each for its entries. An entry's data is
+// valid only during the call.
 func (g *generation) readExtent(ctx context.Context, e extent, each func(*entry) error) error {
-	place := strings.TrimSuffix(e.name, e.stamp.String())
-	records, err := g.box.get(ctx, place, e.stamp)
+	place := strings.TrimSuffix(e.name, e.sizeAndSum.String())
+	records, err := g.box.get(ctx, place, e.sizeAndSum)
 	if err != nil {
 		return err
 	}
@@ -26,7 +26,7 @@ func (g *generation) readExtent(ctx context.Context, e extent, each func(*entry)
 	for len(records) > 0 {
 		entry, n, err := wal.ParseRecord(records)
 		if err == nil && entry.Seq != due {
-			err = fmt.Errorf("entry %d stands where %d is due", entry.Seq, due)
+			err = fmt.Errorf("found entry %d instead of %d", entry.Seq, due)
 		}
 		if err != nil {
 			return fmt.Errorf("%s in %s: %w", e.name, g.box.store, err)
@@ -42,8 +42,8 @@ func (g *generation) readExtent(ctx context.Context, e extent, each func(*entry)
 	return nil
 }
 
-// readRun gives each entry of a run once, up to and with entry last.
-func (g *generation) readRun(ctx context.Context, run run, last uint64, each func(*entry) error) error {
+// readRun calls each for every entry of a run once, up to and including entry last.
+func (g *generation) readRun(ctx context.Context, run objectRun, last uint64, each func(*entry) error) error {
 	due := run.first()
 	for _, e := range run {
 		if due > last {
@@ -51,7 +51,7 @@ func (g *generation) readRun(ctx context.Context, run run, last uint64, each fun
 		}
 		err := g.readExtent(ctx, e, func(e *entry) error {
 			if e.Seq > last {
-				return errEnough
+				return errStop
 			}
 			if e.Seq < due {
 				return nil
@@ -59,7 +59,7 @@ func (g *generation) readRun(ctx context.Context, run run, last uint64, each fun
 			due++
 			return each(e)
 		})
-		if err != nil && !errors.Is(err, errEnough) {
+		if err != nil && !errors.Is(err, errStop) {
 			return err
 		}
 	}

@@ -12,37 +12,39 @@ import (
 	"pingpost/wal/backup/store"
 )
 
-// A fence says who may ship into the store. They are numbered, and the last one
-// holds: each that begins to ship, and each restore, raises one more, by a create
-// that only one can win. A log of an earlier life than the last fence's is an old
-// copy, since a restore (or an accepted loss) has begun a new life. Within one life
-// the last to begin goes on, and who was before it stops; that both have the same
-// entries is seen to by continuity (resume.go).
+// fence is permission to ship into the store. Fences are numbered, and only the last one
+// is valid. Each start of shipping and each restore creates the next one, with a create
+// that only one process can win.
+//
+// A log of an earlier life than the last fence is an old copy, because a restore (or an
+// accepted loss) has begun a new life. Within one life, the last process to begin
+// continues and the earlier one stops. The continuity check (resume.go) ensures that
+// both have the same entries.
 type fence struct {
 	Number int       `json:"-"`
 	Epoch  uint32    `json:"epoch"`
-	Run    string    `json:"run"` // drawn by who raised it
+	Run    string    `json:"run"` // random id of the process that created it
 	Why    string    `json:"why"`
 	At     time.Time `json:"at"`
 
-	sum     string // of its object; empty: an earlier program wrote it, without one
-	unknown error  // why it cannot be read
+	sum        string // of its object; empty if an earlier version wrote it
+	unreadable error  // why the object cannot be read; nil if it can
 }
 
 var (
-	// ErrFenced is returned to a copy of an exchange whose life is over: another one
-	// was restored, and goes on.
+	// ErrFenced reports that this copy of an exchange is superseded: another copy was
+	// restored and continues.
 	ErrFenced = errors.New("a later life of this exchange backs up there, so this folder is an old copy. " +
-		"Do not serve it: leads would be sold twice. If this copy is the one to go on, give it another place to back up to")
-	// ErrTakenOver is returned where another process has begun to ship.
+		"Do not serve it: leads would be sold twice. If this copy is the one to continue, give it another backup place")
+	// ErrTakenOver reports that another process has begun to ship.
 	ErrTakenOver = errors.New("another process has begun to back up there; stop one of them, or give each its own place")
 )
 
 const fenceFolder = "fence"
 
-// fences reads all, in their order. One that is removed meanwhile has a later one in its
-// place, so that they are listed again.
-func (b *box) fences(ctx context.Context) (all []fence, err error) {
+// fences returns all fences in order. A fence that is removed meanwhile has a successor,
+// so fences lists them again.
+func (b *encryptedStore) fences(ctx context.Context) (all []fence, err error) {
 	for range 10 {
 		if all, err = b.listFences(ctx); !errors.Is(err, store.ErrNotFound) {
 			break
@@ -51,7 +53,7 @@ func (b *box) fences(ctx context.Context) (all []fence, err error) {
 	return all, err
 }
 
-func (b *box) listFences(ctx context.Context) (all []fence, err error) {
+func (b *encryptedStore) listFences(ctx context.Context) (all []fence, err error) {
 	objects, err := b.list(ctx, fenceFolder)
 	if err != nil {
 		return nil, err
@@ -62,29 +64,29 @@ func (b *box) listFences(ctx context.Context) (all []fence, err error) {
 			continue
 		}
 		f := fence{Number: number}
-		f.sum, f.unknown = b.getOpen(ctx, o.Name, &f)
-		if f.unknown != nil && !errors.Is(f.unknown, ErrChanged) {
-			return nil, f.unknown
+		f.sum, f.unreadable = b.getSigned(ctx, o.Name, &f)
+		if f.unreadable != nil && !errors.Is(f.unreadable, ErrChanged) {
+			return nil, f.unreadable
 		}
 		all = append(all, f)
 	}
 	return all, nil
 }
 
-// fencedLife is the last life that was fenced, 0 without one.
+// fencedLife returns the last fenced life, or 0.
 func fencedLife(fences []fence) (epoch uint32, err error) {
 	for _, f := range fences {
-		if f.unknown != nil {
-			return 0, unknownLife(f.unknown)
+		if f.unreadable != nil {
+			return 0, unknownLifeError(f.unreadable)
 		}
 		epoch = max(epoch, f.Epoch)
 	}
 	return epoch, nil
 }
 
-// refuse returns the error of a life that is over: a fence, or the claim of a generation,
-// is of a later one.
-func (b *box) refuse(epoch, claimed uint32, fences []fence) error {
+// rejectOldLife returns an error if a fence or the claim of a generation is of a later
+// life.
+func (b *encryptedStore) rejectOldLife(epoch, claimed uint32, fences []fence) error {
 	newest, err := fencedLife(fences)
 	if err != nil {
 		return err
@@ -95,26 +97,26 @@ func (b *box) refuse(epoch, claimed uint32, fences []fence) error {
 	return nil
 }
 
-// admits is refuse by the fences as they are, and by the generations' claims; it
-// returns the highest life of these.
-func (b *box) admits(ctx context.Context, epoch uint32, all []*generation) (claimed uint32, err error) {
+// checkLife reads the fences and returns an error if the life is over. It also returns
+// the highest life of the generations' claims.
+func (b *encryptedStore) checkLife(ctx context.Context, epoch uint32, all []*generation) (claimed uint32, err error) {
 	fences, err := b.fences(ctx)
 	if err == nil {
 		claimed, err = claimedLife(all)
 	}
 	if err == nil {
-		err = b.refuse(epoch, claimed, fences)
+		err = b.rejectOldLife(epoch, claimed, fences)
 	}
 	return claimed, err
 }
 
-// raise raises a fence in the given life, and removes those before it. claimed is the
-// highest life that a generation was begun in: each later claim has a fence before it.
-func (b *box) raise(ctx context.Context, epoch, claimed uint32, why string, now time.Time) (fence, error) {
+// raiseFence creates the next fence for the life and removes the earlier ones. claimed
+// is the highest life of a generation's claim; each later claim has a fence before it.
+func (b *encryptedStore) raiseFence(ctx context.Context, epoch, claimed uint32, why string, now time.Time) (fence, error) {
 	for {
 		before, err := b.fences(ctx)
 		if err == nil {
-			err = b.refuse(epoch, claimed, before)
+			err = b.rejectOldLife(epoch, claimed, before)
 		}
 		if err != nil {
 			return fence{}, err
@@ -125,20 +127,20 @@ func (b *box) raise(ctx context.Context, epoch, claimed uint32, why string, now 
 			f.Number = max(f.Number, o.Number+1)
 			old = append(old, fenceName(o.Number))
 		}
-		f.sum, err = b.createOpen(ctx, fenceName(f.Number), &f)
+		f.sum, err = b.createSigned(ctx, fenceName(f.Number), &f)
 		if errors.Is(err, store.ErrExists) {
 			continue
 		}
 		if err != nil {
 			return fence{}, err
 		}
-		_ = b.remove(ctx, old) // they count for nothing any more; the next one raised removes them
+		_ = b.remove(ctx, old) // ignore the error: old fences have no effect, and the next call removes them
 		return f, nil
 	}
 }
 
-// holds returns nil as long as f is the last fence.
-func (b *box) holds(ctx context.Context, f fence) error {
+// checkFence returns nil as long as f is the last fence.
+func (b *encryptedStore) checkFence(ctx context.Context, f fence) error {
 	objects, err := b.list(ctx, fenceFolder)
 	if err != nil {
 		return err
@@ -148,12 +150,12 @@ func (b *box) holds(ctx context.Context, f fence) error {
 	}
 	all, err := b.generations(ctx)
 	if err == nil {
-		_, err = b.admits(ctx, f.Epoch, all)
+		_, err = b.checkLife(ctx, f.Epoch, all)
 	}
 	if err != nil {
 		return err
 	}
-	return fmt.Errorf("cannot go on backing up to %s: %w", b.store, ErrTakenOver)
+	return fmt.Errorf("cannot continue the backup to %s: %w", b.store, ErrTakenOver)
 }
 
 func fenceName(number int) string { return fmt.Sprintf("%s/%010d", fenceFolder, number) }

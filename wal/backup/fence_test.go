@@ -24,7 +24,7 @@ func TestTwoCopiesDoNotBothGoOn(t *testing.T) {
 		t.Fatalf("restored %+v", done)
 	}
 	s.many(5)
-	if err := old.Once(t.Context()); !errors.Is(err, ErrFenced) || !Stops(err) {
+	if err := old.Once(t.Context()); !errors.Is(err, ErrFenced) || !IsPermanent(err) {
 		t.Errorf("the copy that runs: %v", err)
 	}
 	if err := old.Run(t.Context()); !errors.Is(err, ErrFenced) {
@@ -127,7 +127,7 @@ func TestTakenOver(t *testing.T) {
 	defer other.close()
 	to := newDir(t, t.TempDir())
 	first, second := ship(t, s, small(to, nil)), ship(t, other, small(to, nil))
-	if err := first.Once(t.Context()); !errors.Is(err, ErrTakenOver) || !Stops(err) {
+	if err := first.Once(t.Context()); !errors.Is(err, ErrTakenOver) || !IsPermanent(err) {
 		t.Errorf("the first: %v", err)
 	}
 	if err := second.Once(t.Context()); err != nil {
@@ -144,11 +144,11 @@ func TestAnotherExchange(t *testing.T) {
 	other.many(3)
 	to := newDir(t, t.TempDir())
 	ship(t, s, small(to, nil)).Close()
-	if err := shipping(t, other, small(to, nil)).Once(t.Context()); !errors.Is(err, ErrForeign) || !Stops(err) {
+	if err := shipping(t, other, small(to, nil)).Once(t.Context()); !errors.Is(err, ErrForeign) || !IsPermanent(err) {
 		t.Errorf("another exchange: %v", err)
 	}
 	_, recipient := identity(t)
-	if err := shipping(t, s, small(to, recipient)).Once(t.Context()); !errors.Is(err, ErrMixed) || !Stops(err) {
+	if err := shipping(t, s, small(to, recipient)).Once(t.Context()); !errors.Is(err, ErrMixed) || !IsPermanent(err) {
 		t.Errorf("encrypted beside unencrypted: %v", err)
 	}
 	check(t, NewRepository(to, nil), 1)
@@ -177,12 +177,12 @@ func TestAcceptedLossAndRestore(t *testing.T) {
 }
 
 func TestFencesAreRaisedOneByOne(t *testing.T) {
-	b := &box{store: newDir(t, t.TempDir()), key: new(Key)}
+	b := &encryptedStore{store: newDir(t, t.TempDir()), key: new(Key)}
 	ctx := context.Background()
 	errs := make(chan error, 8)
 	for i := range 8 {
 		go func() {
-			_, err := b.raise(ctx, uint32(1+i%2), 0, "test", time.Now())
+			_, err := b.raiseFence(ctx, uint32(1+i%2), 0, "test", time.Now())
 			errs <- err
 		}()
 	}
@@ -191,17 +191,17 @@ func TestFencesAreRaisedOneByOne(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	last, err := b.raise(ctx, 2, 0, "test", time.Now())
+	last, err := b.raiseFence(ctx, 2, 0, "test", time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := b.holds(ctx, last); err != nil {
+	if err := b.checkFence(ctx, last); err != nil {
 		t.Errorf("the last one: %v", err)
 	}
 	if all, err := b.fences(ctx); err != nil || len(all) == 0 || all[len(all)-1].Epoch != 2 || all[len(all)-1].Run != last.Run {
 		t.Errorf("there are %v, %v", all, err)
 	}
-	if _, err := b.raise(ctx, 1, 0, "test", time.Now()); !errors.Is(err, ErrFenced) {
+	if _, err := b.raiseFence(ctx, 1, 0, "test", time.Now()); !errors.Is(err, ErrFenced) {
 		t.Errorf("a life before: %v", err)
 	}
 }

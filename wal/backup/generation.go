@@ -13,52 +13,52 @@ import (
 	"pingpost/wal/backup/store"
 )
 
-// A claim begins a generation.
+// claim begins a generation.
 type claim struct {
 	Epoch uint32    `json:"epoch"`
-	First uint64    `json:"first"` // entry that the log began with
+	First uint64    `json:"first"` // first entry of the log at that time
 	Begun time.Time `json:"begun"`
-	// Sealed says that it is encrypted, as then all is, key files too.
+	// Sealed reports whether the generation and the key files are encrypted.
 	Sealed bool `json:"sealed"`
 
-	sum string // of its object; empty: an earlier program wrote it, without one
+	sum string // of its object; empty if an earlier version wrote it
 }
 
-// A manifest says that a generation is whole: that it had, at a time, all that the
-// log had. What is shipped later needs no manifest: see extent.
+// manifest marks a generation as complete: at that time it had all entries of the log.
+// Later log objects need no manifest; see extent.
 type manifest struct {
 	Last uint64    `json:"last"` // entry
 	At   time.Time `json:"at"`
 }
 
-// A pieces is the manifest of a file that was shipped in pieces.
-type pieces struct {
+// pieceList is the manifest of a file that was shipped in pieces.
+type pieceList struct {
 	Names  []string `json:"names"` // of the objects, in order, below the file's folder
 	Size   int64    `json:"size"`
 	Oldest uint64   `json:"oldest,omitempty"` // of a snapshot: its stamps
 	Newest uint64   `json:"newest,omitempty"`
 }
 
-// A generation is what a listing says of one.
+// generation is one copy of the log as found in a listing.
 type generation struct {
-	number    int
-	claim     claim
-	unknown   error   // why the claim cannot be read; what the generation has is then unknown too
-	problems  []error // of its manifests, which count for none
-	box       box     // that its objects are in, but for the claim
-	whole     *manifest
-	runs      []run
-	snapshots []pieces          // in order of their newest stamps
-	files     map[string]string // <folder>/<name> of those that are whole, and their manifests
-	objects   []store.Object
+	number     int
+	claim      claim
+	unreadable error          // why the claim cannot be read; the content is then unknown
+	problems   []error        // of manifests that are ignored
+	box        encryptedStore // for all objects except the claim
+	whole      *manifest
+	runs       []objectRun
+	snapshots  []pieceList       // ordered by newest stamp
+	files      map[string]string // <folder>/<name> of complete files to their manifests
+	objects    []store.Object
 }
 
 const genFolder = "gen"
 
 func genName(number int) string { return fmt.Sprintf("%s/%010d", genFolder, number) }
 
-// generations lists all that were claimed, in order.
-func (b *box) generations(ctx context.Context) ([]*generation, error) {
+// generations returns all generations in order.
+func (b *encryptedStore) generations(ctx context.Context) ([]*generation, error) {
 	objects, err := b.list(ctx, genFolder)
 	if err != nil {
 		return nil, err
@@ -90,26 +90,26 @@ func (b *box) generations(ctx context.Context) ([]*generation, error) {
 	return all, nil
 }
 
-func (b *box) readGeneration(ctx context.Context, g *generation) error {
+func (b *encryptedStore) readGeneration(ctx context.Context, g *generation) error {
 	folder := genName(g.number)
 	var err error
-	g.claim.sum, err = b.getOpen(ctx, folder+"/claim", &g.claim)
+	g.claim.sum, err = b.getSigned(ctx, folder+"/claim", &g.claim)
 	if errors.Is(err, ErrChanged) {
-		g.unknown = err
+		g.unreadable = err
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	g.box = b.under(&g.claim)
+	g.box = b.forGeneration(&g.claim)
 	var extents []extent
 	for _, o := range g.objects {
-		name, _ := rest(o.Name, folder)
-		of, isWhole := wholeOf(o)
+		name, _ := nameBelow(o.Name, folder)
+		of, isWhole := manifestFolder(o)
 		switch {
 		case of == folder:
 			var m manifest
-			if ok, err := g.hasManifest(ctx, o.Name, &m); err != nil {
+			if ok, err := g.readManifest(ctx, o.Name, &m); err != nil {
 				return err
 			} else if ok {
 				g.whole = &m
@@ -119,8 +119,8 @@ func (b *box) readGeneration(ctx context.Context, g *generation) error {
 				extents = append(extents, e)
 			}
 		case isWhole && strings.HasPrefix(name, "snapshot/"):
-			var p pieces
-			if ok, err := g.hasManifest(ctx, o.Name, &p); err != nil {
+			var p pieceList
+			if ok, err := g.readManifest(ctx, o.Name, &p); err != nil {
 				return err
 			} else if ok {
 				g.snapshots = append(g.snapshots, p)
@@ -133,8 +133,9 @@ func (b *box) readGeneration(ctx context.Context, g *generation) error {
 	return nil
 }
 
-// hasManifest reads a manifest; ok is false where it was changed, which is noted.
-func (g *generation) hasManifest(ctx context.Context, name string, value any) (ok bool, err error) {
+// readManifest reads a manifest. If the manifest was changed, it records the problem and
+// returns false.
+func (g *generation) readManifest(ctx context.Context, name string, value any) (ok bool, err error) {
 	err = g.getManifest(ctx, name, value)
 	if errors.Is(err, ErrChanged) {
 		g.problems = append(g.problems, err)
@@ -143,21 +144,22 @@ func (g *generation) hasManifest(ctx context.Context, name string, value any) (o
 	return err == nil, err
 }
 
-// claimedLife is the highest life that a generation was begun in, 0 without one. Where
-// the fences were removed it is still known by this.
+// claimedLife returns the highest life of a generation's claim, or 0. It protects
+// against old copies even if the fences were removed.
 func claimedLife(all []*generation) (epoch uint32, err error) {
 	for _, g := range all {
-		if g.unknown != nil {
-			return 0, unknownLife(g.unknown)
+		if g.unreadable != nil {
+			return 0, unknownLifeError(g.unreadable)
 		}
 		epoch = max(epoch, g.claim.Epoch)
 	}
 	return epoch, nil
 }
 
-// basis is the newest snapshot from which entry seq can be reached within a run; ok
-// is false where there is none and the run does not begin with the log's first entry.
-func (g *generation) basis(r run, seq uint64) (snapshot *pieces, ok bool) {
+// snapshotFor returns the newest snapshot from which the run reaches entry seq. It
+// returns false if there is no such snapshot and the run does not begin with the log's
+// first entry.
+func (g *generation) snapshotFor(r objectRun, seq uint64) (snapshot *pieceList, ok bool) {
 	for i := range slices.Backward(g.snapshots) {
 		if s := &g.snapshots[i]; s.Newest <= seq && s.Oldest+1 >= r.first() {
 			return s, true
@@ -166,20 +168,20 @@ func (g *generation) basis(r run, seq uint64) (snapshot *pieces, ok bool) {
 	return nil, r.first() == 1
 }
 
-// reaches is the run by which entry seq can be restored.
-func (g *generation) reaches(seq uint64) (run, bool) {
+// runTo returns the run that restores entry seq.
+func (g *generation) runTo(seq uint64) (objectRun, bool) {
 	for _, r := range g.runs {
-		if _, ok := g.basis(r, seq); ok && r.covers(seq) {
+		if _, ok := g.snapshotFor(r, seq); ok && r.covers(seq) {
 			return r, true
 		}
 	}
 	return nil, false
 }
 
-// end is the last entry that can be restored, and its time.
+// end returns the last entry that can be restored, and its time.
 func (g *generation) end() (seq uint64, at int64) {
 	for _, r := range slices.Backward(g.runs) {
-		if _, ok := g.basis(r, r.last()); ok {
+		if _, ok := g.snapshotFor(r, r.last()); ok {
 			return r.last(), r.lastAt()
 		}
 	}

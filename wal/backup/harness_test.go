@@ -54,7 +54,7 @@ func newSite(t tester, dir string) *site {
 	t.Helper()
 	s := &site{t: t, dir: dir, clock: 1_700_000_000_000_000_000, small: 600}
 	s.must(os.MkdirAll(dir, 0o700))
-	s.file("keys/"+rootKey, hex.EncodeToString(random(32))+"\n")
+	s.file("keys/"+exchangeKey, hex.EncodeToString(random(32))+"\n")
 	s.open()
 	return s
 }
@@ -93,7 +93,8 @@ func (s *site) file(name, content string) {
 type waiter chan error
 
 func (w waiter) Committed(uint64, int64) { w <- nil }
-func (w waiter) Failed(err error)        { w <- err }
+
+func (w waiter) Failed(err error) { w <- err }
 
 // put logs entries, all in one batch.
 func (s *site) put(entries ...string) {
@@ -178,7 +179,7 @@ func random(n int) []byte {
 
 // small are options under which few entries make many objects.
 func small(to store.Store, key *Key) Options {
-	return Options{To: to, Key: key, mergeAt: 700, tails: 4, Rate: 1 << 30, every: time.Millisecond, fences: time.Nanosecond}
+	return Options{To: to, Key: key, mergeAt: 700, maxSmallObjects: 4, Rate: 1 << 30, pollInterval: time.Millisecond, fenceInterval: time.Nanosecond}
 }
 
 // ship backs a site up once.
@@ -234,7 +235,7 @@ func identity(t testing.TB) (full, recipient *Key) {
 }
 
 // restored restores, and sees that the folder is the site as it was at the entry.
-func restored(t tester, from store.Store, key *Key, s *site, opt RestoreOptions) (string, Restored) {
+func restored(t tester, from store.Store, key *Key, s *site, opt RestoreOptions) (string, RestoreResult) {
 	t.Helper()
 	done, err := NewRepository(from, key).Restore(context.Background(), opt)
 	if err != nil {
@@ -246,7 +247,7 @@ func restored(t tester, from store.Store, key *Key, s *site, opt RestoreOptions)
 
 // sameLog sees that a restored log is a prefix of entries, byte for byte, and that its
 // state can be replayed to the same.
-func sameLog(t tester, dir string, entries []wal.Entry, done Restored) {
+func sameLog(t tester, dir string, entries []wal.Entry, done RestoreResult) {
 	t.Helper()
 	got := read(t, dir, done.First, make([]wal.Entry, done.First-1))[done.First-1:]
 	want := entries[done.First-1 : done.Seq]

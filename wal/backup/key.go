@@ -11,26 +11,25 @@ import (
 	"filippo.io/age"
 )
 
-// A Key encrypts what is put into a store, by age. One that has only recipients
-// cannot read back what it wrote; one with an identity can. The zero Key encrypts
-// nothing.
+// Key encrypts the objects of a store with age. A key with only recipients cannot decrypt
+// its own objects; a key with an identity can. The zero Key does not encrypt.
 type Key struct {
 	recipients []age.Recipient
 	identities []age.Identity
 }
 
-// sealedMark is how every encrypted object begins.
-const sealedMark = "age-encryption.org/v1\n"
+// encryptedPrefix begins every encrypted object.
+const encryptedPrefix = "age-encryption.org/v1\n"
 
 var (
-	// ErrEncrypted says that an identity is needed.
+	// ErrEncrypted reports that reading needs an identity.
 	ErrEncrypted = errors.New("the backup is encrypted: give the file with its AGE-SECRET-KEY as the key file")
-	// ErrUnencrypted says that something was not written under the key that was given.
-	ErrUnencrypted = errors.New("it is not encrypted, and everything in an encrypted backup is")
+	// ErrUnencrypted reports an object that is not encrypted although the backup is.
+	ErrUnencrypted = errors.New("it is not encrypted, but the rest of the backup is")
 )
 
-// NewKey makes a key file's contents: an identity to keep apart from the
-// exchange's machine, and its recipient, which is all that machine needs.
+// NewKey returns the content of a new key file and the recipient. The key file has the
+// identity and must not be on the exchange's machine, which needs only the recipient.
 func NewKey() (file []byte, recipient string, err error) {
 	identity, err := age.GenerateX25519Identity()
 	if err != nil {
@@ -40,9 +39,9 @@ func NewKey() (file []byte, recipient string, err error) {
 	return fmt.Appendf(nil, "# recipient: %s\n%s\n", recipient, identity), recipient, nil
 }
 
-// ReadKey reads a key file: lines that are recipients (age1…) or identities
-// (AGE-SECRET-KEY-1…), as age's own tools write them; blank lines and # lines are
-// skipped. It never repeats a line in an error.
+// ReadKey reads a key file. Its lines are recipients (age1…) or identities
+// (AGE-SECRET-KEY-1…) in age's format; it skips blank lines and # lines. Errors never
+// quote a line.
 func ReadKey(path string) (*Key, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -58,30 +57,30 @@ func ReadKey(path string) (*Key, error) {
 		case strings.HasPrefix(line, "AGE-SECRET-KEY-"):
 			identity, err := age.ParseX25519Identity(line)
 			if err != nil {
-				return nil, fmt.Errorf("line %d of the key file %q is no identity of age", number, path)
+				return nil, fmt.Errorf("line %d of the key file %q is not an age identity", number, path)
 			}
 			k.identities = append(k.identities, identity)
 			k.recipients = append(k.recipients, identity.Recipient())
 		default:
 			recipient, err := age.ParseX25519Recipient(line)
 			if err != nil {
-				return nil, fmt.Errorf("line %d of the key file %q is neither a recipient (age1…) nor an identity of age", number, path)
+				return nil, fmt.Errorf("line %d of the key file %q is neither an age recipient (age1…) nor an age identity", number, path)
 			}
 			k.recipients = append(k.recipients, recipient)
 		}
 	}
 	if len(k.recipients) == 0 {
-		return nil, fmt.Errorf("the key file %q has no key; pingpost backup keygen makes one", path)
+		return nil, fmt.Errorf("the key file %q has no key; create one with pingpost backup keygen", path)
 	}
 	return &k, nil
 }
 
-// seals tells whether anything is encrypted.
-func (k *Key) seals() bool { return len(k.recipients) > 0 }
+// encrypts reports whether the key encrypts.
+func (k *Key) encrypts() bool { return len(k.recipients) > 0 }
 
-// seal encrypts.
+// seal encrypts the content.
 func (k *Key) seal(plain []byte) ([]byte, error) {
-	if !k.seals() {
+	if !k.encrypts() {
 		return plain, nil
 	}
 	var sealed bytes.Buffer
@@ -99,20 +98,20 @@ func (k *Key) seal(plain []byte) ([]byte, error) {
 	return sealed.Bytes(), nil
 }
 
-// open decrypts, or fails: a byte that was changed is found.
+// open decrypts an object. It detects every changed byte.
 func (k *Key) open(stored []byte) ([]byte, error) {
-	sealed := bytes.HasPrefix(stored, []byte(sealedMark))
+	sealed := bytes.HasPrefix(stored, []byte(encryptedPrefix))
 	switch {
 	case sealed && len(k.identities) == 0:
 		return nil, ErrEncrypted
-	case !sealed && k.seals():
+	case !sealed && k.encrypts():
 		return nil, ErrUnencrypted
 	case !sealed:
 		return stored, nil
 	}
 	r, err := age.Decrypt(bytes.NewReader(stored), k.identities...)
 	if err != nil {
-		return nil, fmt.Errorf("the key file does not open it: %w", err)
+		return nil, fmt.Errorf("the key file does not open it (another key?): %w", err)
 	}
 	plain, err := io.ReadAll(r)
 	if err != nil {

@@ -16,26 +16,25 @@ import (
 	"pingpost/wal/backup/store"
 )
 
-// Key files are no part of a generation. Their contents change in one way alone, once
-// they are there: a key of keyBlock bytes is overwritten by zeros when what it sealed
-// is erased. So an older version of a file and a newer one merge into the newer, in
-// whatever order they are met, by one rule: a key that is zero in any version is zero.
+// Key files do not belong to a generation. An existing key file changes in only one way: a
+// key of keyBlock bytes is overwritten with zeros when its data is erased. Versions of a
+// file therefore merge in any order by one rule: a key that is zero in any version is zero.
 //
-// Who ships cannot read what is in the store. It therefore never merges there: it adds
-// to erased/ which keys of a file it has seen as zeros, before it puts the file, and never
-// removes that. A stale copy of a key file that is shipped later brings no key back,
-// nor does a restore to a time at which the key was in use.
+// The shipper cannot read the store and therefore never merges there. Before it puts a key
+// file, it adds the list of the file's erased keys to erased/, and never removes it. A stale
+// copy of a key file that is shipped later therefore restores no erased key, and neither
+// does a restore to a time before the erasure.
 
 // keyBlock is the size of a key, and its alignment in a file.
 const keyBlock = 32
 
-// A file whose time is so recent may have been written to since it was read, without
-// its time having changed: it is looked at again. Zeros in it count only then: a file
-// that is being made could have some. One whose time lies ahead was written by a clock that
-// has gone back since.
+// unsettled is the age below which a file may have changed since it was read without a new
+// modification time, so the shipper reads it again. Its zeros count only after that age,
+// because a file that is being made can have some. A file with a future time was written
+// before the clock went back.
 const unsettled = 2 * time.Second
 
-// A keyFile is what was shipped of one.
+// keyFile describes the shipped version of a key file.
 type keyFile struct {
 	size    int64
 	written time.Time
@@ -48,20 +47,20 @@ const (
 	erasedFolder = "erased"
 )
 
-// recallKeys learns from the listing which versions are in the store.
-func (s *Shipper) recallKeys(ctx context.Context, root []byte) error {
-	s.held, s.stored, s.erased = map[string]keyFile{}, map[string][]string{}, map[string]struct{}{}
+// listKeys reads from the listing which versions of key files are in the store.
+func (s *Shipper) listKeys(ctx context.Context, root []byte) error {
+	s.shippedKeys, s.storedKeys, s.erased = map[string]keyFile{}, map[string][]string{}, map[string]struct{}{}
 	keys, err := s.box.list(ctx, keysFolder)
 	if err != nil {
 		return err
 	}
 	for _, o := range keys {
 		if name, _, ok := parseKey(o, keysFolder); ok {
-			s.stored[name] = append(s.stored[name], o.Name)
+			s.storedKeys[name] = append(s.storedKeys[name], o.Name)
 		}
 	}
-	place := keyPlace(keysFolder, rootKey)
-	if there := s.stored[rootKey]; len(there) > 0 && !hasSum(there, sum(s.box.names, place, root)) {
+	place := keyPlace(keysFolder, exchangeKey)
+	if there := s.storedKeys[exchangeKey]; len(there) > 0 && !hasSum(there, sum(s.box.sumKey, place, root)) {
 		return fmt.Errorf("cannot back up %q to %s: %w", s.src.Dir, s.opt.To, ErrForeign)
 	}
 	gone, err := s.box.list(ctx, erasedFolder)
@@ -75,12 +74,12 @@ func (s *Shipper) recallKeys(ctx context.Context, root []byte) error {
 
 func keyPlace(folder, name string) string { return folder + "/" + name + "/" }
 
-// parseKey reads the name of a whole object below keys/ or erased/.
-func parseKey(o store.Object, folder string) (name string, st stamp, ok bool) {
-	below, _ := rest(o.Name, folder)
+// parseKey parses the name of a complete object below keys/ or erased/.
+func parseKey(o store.Object, folder string) (name string, st sizeAndSum, ok bool) {
+	below, _ := nameBelow(o.Name, folder)
 	name, last := path.Split(below)
 	size, digits, found := strings.Cut(last, "-")
-	st, ok = parseStamp(o, size, digits)
+	st, ok = parseSizeAndSum(o, size, digits)
 	return strings.TrimSuffix(name, "/"), st, ok && found && name != ""
 }
 
@@ -112,42 +111,42 @@ func (s *Shipper) shipKeys(ctx context.Context) error {
 
 func (s *Shipper) shipKey(ctx context.Context, file, name string, info fs.FileInfo) error {
 	now := keyFile{size: info.Size(), written: info.ModTime(), settled: s.opt.now().Sub(info.ModTime()).Abs() > unsettled}
-	before, known := s.held[name]
+	before, known := s.shippedKeys[name]
 	if known && before.settled && before.size == now.size && before.written.Equal(now.written) {
 		return nil
 	}
 	if now.size > store.MaxObject/2 {
-		return fmt.Errorf("cannot back up the key file %q: it has %d bytes, and %d are the most", file, now.size, store.MaxObject/2)
+		return fmt.Errorf("cannot back up the key file %q: it has %d bytes, but at most %d are allowed", file, now.size, store.MaxObject/2)
 	}
 	content, err := os.ReadFile(file)
 	if err != nil {
 		return fmt.Errorf("cannot back up a key file: %w", err)
 	}
-	now.sum = sum(s.box.names, keyPlace(keysFolder, name), content)
+	now.sum = sum(s.box.sumKey, keyPlace(keysFolder, name), content)
 	if now.settled {
-		if err := s.shipErased(ctx, name, zeros(content)); err != nil {
+		if err := s.shipErased(ctx, name, erasedKeys(content)); err != nil {
 			return err
 		}
 	}
 	if err := s.replaceKey(ctx, name, now.sum, content); err != nil {
 		return err
 	}
-	s.held[name] = now
+	s.shippedKeys[name] = now
 	return nil
 }
 
-// replaceKey has the store hold one version of a key file, this one. Those that an
-// error or a crash has left have keys that were erased since.
+// replaceKey replaces all stored versions of a key file by this one. Versions that an
+// error or a crash left behind contain keys that were erased later.
 func (s *Shipper) replaceKey(ctx context.Context, name, sum string, content []byte) error {
-	if !hasSum(s.stored[name], sum) {
+	if !hasSum(s.storedKeys[name], sum) {
 		put, err := s.box.put(ctx, keyPlace(keysFolder, name), content)
 		if err != nil {
 			return err
 		}
-		s.stored[name] = append(s.stored[name], put)
+		s.storedKeys[name] = append(s.storedKeys[name], put)
 	}
 	var old []string
-	for _, there := range s.stored[name] {
+	for _, there := range s.storedKeys[name] {
 		if !strings.HasSuffix(there, "-"+sum) {
 			old = append(old, there)
 		}
@@ -155,17 +154,17 @@ func (s *Shipper) replaceKey(ctx context.Context, name, sum string, content []by
 	if err := s.box.remove(ctx, old); err != nil {
 		return err
 	}
-	s.stored[name] = slices.DeleteFunc(s.stored[name], func(there string) bool { return slices.Contains(old, there) })
+	s.storedKeys[name] = slices.DeleteFunc(s.storedKeys[name], func(there string) bool { return slices.Contains(old, there) })
 	return nil
 }
 
-// shipErased adds to what is erased, for ever.
+// shipErased adds a list of erased keys. The store keeps it forever.
 func (s *Shipper) shipErased(ctx context.Context, name string, erased []byte) error {
 	if erased == nil {
 		return nil
 	}
 	place := keyPlace(erasedFolder, name)
-	known := name + "/" + sum(s.box.names, place, erased)
+	known := name + "/" + sum(s.box.sumKey, place, erased)
 	if _, there := s.erased[known]; there {
 		return nil
 	}
@@ -176,11 +175,11 @@ func (s *Shipper) shipErased(ctx context.Context, name string, erased []byte) er
 	return nil
 }
 
-// zeros has a bit for each key of a file that is erased; nil where none is.
-func zeros(content []byte) (erased []byte) {
-	var none [keyBlock]byte
+// erasedKeys returns a bitmap of the erased keys of a file, or nil.
+func erasedKeys(content []byte) (erased []byte) {
+	var zero [keyBlock]byte
 	for i := 0; i+keyBlock <= len(content); i += keyBlock {
-		if bytes.Equal(content[i:i+keyBlock], none[:]) {
+		if bytes.Equal(content[i:i+keyBlock], zero[:]) {
 			if erased == nil {
 				erased = make([]byte, (len(content)/keyBlock+7)/8)
 			}
@@ -190,8 +189,8 @@ func zeros(content []byte) (erased []byte) {
 	return erased
 }
 
-// erase zeroes the keys that have a bit.
-func erase(content, erased []byte) {
+// eraseKeys zeroes the keys that are set in the bitmap.
+func eraseKeys(content, erased []byte) {
 	for i := 0; i+keyBlock <= len(content) && i/keyBlock/8 < len(erased); i += keyBlock {
 		if erased[i/keyBlock/8]>>(i/keyBlock%8)&1 == 1 {
 			clear(content[i : i+keyBlock])

@@ -11,33 +11,33 @@ import (
 	"pingpost/wal/backup/store"
 )
 
-// A stamp ends the name of an object that never changes.
-type stamp struct {
-	size int64  // as it is stored
-	sum  string // of what was put: box.sum
+// sizeAndSum ends the name of an immutable object.
+type sizeAndSum struct {
+	size int64  // stored size
+	sum  string // of the content; see sum
 }
 
-func (s stamp) String() string { return fmt.Sprintf("%d-%s", s.size, s.sum) }
+func (s sizeAndSum) String() string { return fmt.Sprintf("%d-%s", s.size, s.sum) }
 
-// parseStamp reads the end of a name, and holds it against what the listing says.
-func parseStamp(o store.Object, size, sum string) (stamp, bool) {
+// parseSizeAndSum parses the end of a name and compares the size with the listing.
+func parseSizeAndSum(o store.Object, size, sum string) (sizeAndSum, bool) {
 	n, err := strconv.ParseInt(size, 10, 64)
-	return stamp{n, sum}, err == nil && n == o.Size && len(sum) == sumDigits
+	return sizeAndSum{n, sum}, err == nil && n == o.Size && len(sum) == sumDigits
 }
 
-// An extent is one log object: its entries, and the time of the last of them.
+// extent is one log object: its range of entries and the time of the last one.
 type extent struct {
 	name        string
 	first, last uint64
 	at          int64 // unix nanoseconds
-	stamp
+	sizeAndSum
 }
 
 func extentName(folder string, first, last uint64, at int64) string {
 	return fmt.Sprintf("%s/log/%020d-%020d-%019d-", folder, first, last, at)
 }
 
-// parseExtent reads the name of a whole log object.
+// parseExtent parses the name of a complete log object.
 func parseExtent(o store.Object) (e extent, ok bool) {
 	pieces := strings.Split(path.Base(o.Name), "-")
 	if len(pieces) != 5 {
@@ -46,38 +46,40 @@ func parseExtent(o store.Object) (e extent, ok bool) {
 	first, err1 := strconv.ParseUint(pieces[0], 10, 64)
 	last, err2 := strconv.ParseUint(pieces[1], 10, 64)
 	at, err3 := strconv.ParseInt(pieces[2], 10, 64)
-	s, ok := parseStamp(o, pieces[3], pieces[4])
+	s, ok := parseSizeAndSum(o, pieces[3], pieces[4])
 	ok = ok && err1 == nil && err2 == nil && err3 == nil && first > 0 && first <= last
 	return extent{o.Name, first, last, at, s}, ok
 }
 
-// A run is log objects without a gap: each begins at or before the entry after
-// the one before it, and reaches further.
-type run []extent
+// objectRun is a sequence of log objects without a gap: each object begins at most one
+// entry after the previous end, and ends later.
+type objectRun []extent
 
-func (r run) first() uint64 { return r[0].first }
-func (r run) last() uint64  { return r[len(r)-1].last }
-func (r run) lastAt() int64 { return r[len(r)-1].at }
+func (r objectRun) first() uint64 { return r[0].first }
 
-// covers tells whether the run has an entry.
-func (r run) covers(seq uint64) bool { return r.first() <= seq && seq <= r.last() }
+func (r objectRun) last() uint64 { return r[len(r)-1].last }
 
-// holding is the index of the object that has entry seq, which the run covers.
-func (r run) holding(seq uint64) int {
+func (r objectRun) lastAt() int64 { return r[len(r)-1].at }
+
+// covers reports whether the run contains an entry.
+func (r objectRun) covers(seq uint64) bool { return r.first() <= seq && seq <= r.last() }
+
+// indexOf returns the index of the object with entry seq, which the run must cover.
+func (r objectRun) indexOf(seq uint64) int {
 	i, _ := slices.BinarySearchFunc(r, seq, func(e extent, seq uint64) int { return cmp.Compare(e.last, seq) })
 	return i
 }
 
-// runs picks, of objects that may overlap, the fewest that cover as much: where a
-// larger one has taken the place of small ones, those may still be there. A whole
-// log is one run.
-func runs(extents []extent) []run {
+// runs selects from overlapping objects the fewest that cover the same entries, because
+// small objects can remain after a merged object replaced them. A complete log is one
+// run.
+func runs(extents []extent) []objectRun {
 	slices.SortFunc(extents, func(a, b extent) int {
 		return cmp.Or(cmp.Compare(a.first, b.first), cmp.Compare(b.last, a.last), cmp.Compare(a.name, b.name))
 	})
-	var found []run
+	var found []objectRun
 	for i := 0; i < len(extents); {
-		r := run{extents[i]}
+		r := objectRun{extents[i]}
 		for i++; ; {
 			best := -1
 			for ; i < len(extents) && extents[i].first <= r.last()+1; i++ {
@@ -95,5 +97,5 @@ func runs(extents []extent) []run {
 	return found
 }
 
-// rest is what a name has below a folder.
-func rest(name, folder string) (string, bool) { return strings.CutPrefix(name, folder+"/") }
+// nameBelow returns the part of a name below a folder.
+func nameBelow(name, folder string) (string, bool) { return strings.CutPrefix(name, folder+"/") }

@@ -39,7 +39,7 @@ func TestRunsCoverWhatThereIs(t *testing.T) {
 				}
 				for due = max(due+1, e.first); due <= e.last; due++ {
 					covered[due] = true
-					if !r.covers(due) || r[r.holding(due)].first > due || r[r.holding(due)].last < due {
+					if !r.covers(due) || r[r.indexOf(due)].first > due || r[r.indexOf(due)].last < due {
 						t.Fatalf("entry %d is not held in %v", due, r)
 					}
 				}
@@ -54,14 +54,14 @@ func TestRunsCoverWhatThereIs(t *testing.T) {
 
 // TestNames: what was put is found again by its name, unless it is not whole.
 func TestNames(t *testing.T) {
-	st := stamp{33, strings.Repeat("a", sumDigits)}
+	st := sizeAndSum{33, strings.Repeat("a", sumDigits)}
 	name := extentName(genName(2), 7, 9, -5) + st.String()
 	if _, ok := parseExtent(store.Object{Name: name, Size: 33}); ok {
 		t.Error("a time before 1970 was taken")
 	}
 	name = extentName(genName(2), 7, 9, 5) + st.String()
 	e, ok := parseExtent(store.Object{Name: name, Size: 33})
-	if !ok || e.first != 7 || e.last != 9 || e.at != 5 || e.stamp != st || e.name != name {
+	if !ok || e.first != 7 || e.last != 9 || e.at != 5 || e.sizeAndSum != st || e.name != name {
 		t.Errorf("%s: %+v, %v", name, e, ok)
 	}
 	for what, o := range map[string]store.Object{

@@ -61,7 +61,7 @@ func TestFolderIsWrittenAtTheRate(t *testing.T) {
 		}
 		defer shipper.Close()
 		began := time.Now()
-		if err := shipper.slow.Put(t.Context(), "object", make([]byte, pieces*wal.PacedPiece)); err != nil {
+		if err := shipper.bulkStore.Put(t.Context(), "object", make([]byte, pieces*wal.PacedPiece)); err != nil {
 			t.Fatal(err)
 		}
 		if took, want := time.Since(began), time.Duration(pieces-1)*wal.PacedPiece*time.Second/perSecond; took != want {
@@ -79,7 +79,7 @@ func TestLossIsASecondAtMost(t *testing.T) {
 		defer s.close()
 		s.many(3)
 		opt := small(newDir(t, t.TempDir()), nil)
-		opt.every, opt.fences = 0, 0
+		opt.pollInterval, opt.fenceInterval = 0, 0
 		opt.Rate, opt.mergeAt = 1<<20, 2<<20 // what is merged would take seconds
 		shipper, err := NewShipper(Open(s.log), opt)
 		if err != nil {

@@ -15,26 +15,26 @@ import (
 	"pingpost/wal"
 )
 
-// pieceSize is how much of a file one object holds.
+// pieceSize is the maximum content of one object of a file.
 const pieceSize = 8 << 20
 
-// besides are the folders whose files are shipped with a generation. A file there
-// never changes under its name.
-var besides = []string{"catalogs", "lists"}
+// fileFolders are the folders with files that a generation includes. A file in them is
+// immutable.
+var fileFolders = []string{"catalogs", "lists"}
 
-// A cutter ships what is written to it in pieces. Whoever writes waits for the pace a
-// little at a time, since what it reads from is on the disk that commits wait for.
-type cutter struct {
+// pieceWriter ships the written bytes in pieces. Write waits for the rate limiter in
+// small steps, because its source is on the disk that commits wait for.
+type pieceWriter struct {
 	ctx    context.Context
-	box    *box
+	box    *encryptedStore
 	folder string
-	pace   *rate.Limiter // nil: none
+	pace   *rate.Limiter // nil: no limit
 	buf    []byte
-	pieces pieces
-	failed error // of the store or the pace, which whoever reads into it must not take for its own
+	pieces pieceList
+	failed error // error of the store or the limiter; the reader must not report it as its own
 }
 
-func (c *cutter) Write(p []byte) (n int, err error) {
+func (c *pieceWriter) Write(p []byte) (n int, err error) {
 	for n < len(p) {
 		if len(c.buf) == pieceSize {
 			if c.failed = c.flush(); c.failed != nil {
@@ -54,33 +54,33 @@ func (c *cutter) Write(p []byte) (n int, err error) {
 	return n, nil
 }
 
-func (c *cutter) flush() error {
+func (c *pieceWriter) flush() error {
 	place := fmt.Sprintf("%s/%06d-", c.folder, len(c.pieces.Names))
 	name, err := c.box.put(c.ctx, place, c.buf)
 	if err != nil {
 		return err
 	}
-	below, _ := rest(name, c.folder)
+	below, _ := nameBelow(name, c.folder)
 	c.pieces.Names = append(c.pieces.Names, below)
 	c.pieces.Size += int64(len(c.buf))
 	c.buf = c.buf[:0]
 	return nil
 }
 
-// finish ships the last piece, and the manifest behind it.
-func (c *cutter) finish() error {
+// finish ships the last piece and then the manifest.
+func (c *pieceWriter) finish() error {
 	if len(c.buf) > 0 || len(c.pieces.Names) == 0 {
 		if err := c.flush(); err != nil {
 			return err
 		}
 	}
-	return c.box.putWhole(c.ctx, c.folder, &c.pieces)
+	return c.box.putManifest(c.ctx, c.folder, &c.pieces)
 }
 
-// shipFiles ships the catalogs and lists that the generation does not have. It is not
-// held to the rate: the log's end waits for them.
+// shipFiles ships the catalogs and lists that the generation does not have. The rate
+// limit does not apply, because the end of the log waits for these files.
 func (s *Shipper) shipFiles(ctx context.Context) error {
-	for _, folder := range besides {
+	for _, folder := range fileFolders {
 		entries, err := os.ReadDir(filepath.Join(s.src.Dir, folder))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("cannot back up %s: %w", folder, err)
@@ -91,8 +91,8 @@ func (s *Shipper) shipFiles(ctx context.Context) error {
 				continue
 			}
 			err := s.shipFile(ctx, name)
-			if errors.Is(err, errVanished) {
-				continue // no fact refers to it any more
+			if errors.Is(err, errFileGone) {
+				continue // no log record refers to it any more
 			}
 			if err != nil {
 				return err
@@ -103,14 +103,14 @@ func (s *Shipper) shipFiles(ctx context.Context) error {
 	return nil
 }
 
-// errVanished is of a file that was listed and is not there any more. A folder that
-// is the store has files too, and that one of them is missing is no such thing.
-var errVanished = errors.New("the file has gone since it was listed")
+// errFileGone reports a source file that was listed and has been removed since. It
+// differs from fs.ErrNotExist, which a folder store returns for a missing object.
+var errFileGone = errors.New("the file was removed after it was listed")
 
 func openListed(path string) (*os.File, error) {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		err = errVanished
+		err = errFileGone
 	}
 	return f, err
 }
@@ -121,20 +121,20 @@ func (s *Shipper) shipFile(ctx context.Context, name string) error {
 		return err
 	}
 	defer f.Close()
-	c := &cutter{ctx: ctx, box: &s.gen.box, folder: genName(s.gen.number) + "/file/" + name}
+	c := &pieceWriter{ctx: ctx, box: &s.gen.box, folder: genName(s.gen.number) + "/file/" + name}
 	if _, err := io.Copy(c, f); err != nil {
 		return err
 	}
 	return c.finish()
 }
 
-// readPieces gets a file's pieces in order, checked.
-func (b *box) readPieces(ctx context.Context, folder string, p *pieces, to io.Writer) error {
+// readPieces writes the checked pieces of a file in order.
+func (b *encryptedStore) readPieces(ctx context.Context, folder string, p *pieceList, to io.Writer) error {
 	var size int64
 	for i, below := range p.Names {
-		st, ok := pieceStamp(below, i)
+		st, ok := parsePieceName(below, i)
 		if !ok {
-			return fmt.Errorf("the manifest of %s in %s names %q, which is no piece", folder, b.store, below)
+			return fmt.Errorf("the manifest of %s in %s names %q, which is not a piece", folder, b.store, below)
 		}
 		plain, err := b.get(ctx, fmt.Sprintf("%s/%06d-", folder, i), st)
 		if err != nil {
@@ -146,24 +146,24 @@ func (b *box) readPieces(ctx context.Context, folder string, p *pieces, to io.Wr
 		}
 	}
 	if size != p.Size {
-		return fmt.Errorf("%s in %s has %d bytes, and its manifest says %d", folder, b.store, size, p.Size)
+		return fmt.Errorf("%s in %s has %d bytes, but its manifest says %d", folder, b.store, size, p.Size)
 	}
 	return nil
 }
 
-func pieceStamp(name string, number int) (st stamp, ok bool) {
+func parsePieceName(name string, number int) (st sizeAndSum, ok bool) {
 	var size int64
 	rest, ok := strings.CutPrefix(name, fmt.Sprintf("%06d-", number))
 	digits, sum, found := strings.Cut(rest, "-")
 	_, err := fmt.Sscan(digits, &size)
-	return stamp{size, sum}, ok && found && err == nil && len(sum) == sumDigits
+	return sizeAndSum{size, sum}, ok && found && err == nil && len(sum) == sumDigits
 }
 
-// shipSnapshots begins to ship the next snapshot that the generation does not have,
-// the oldest first, and looks after one that is under way. It goes on beside the log,
-// whose end must not wait for it.
+// shipSnapshots starts shipping the oldest snapshot that the generation does not have,
+// or records the end of the current one. It runs in parallel with the log, because the
+// end of the log must not wait for it.
 func (s *Shipper) shipSnapshots(ctx context.Context) error {
-	if err := s.lookAtBulk(); err != nil || s.bulk != nil {
+	if err := s.pollSnapshot(); err != nil || s.snapshotDone != nil {
 		return err
 	}
 	infos, err := wal.Snapshots(s.src.Dir)
@@ -172,14 +172,14 @@ func (s *Shipper) shipSnapshots(ctx context.Context) error {
 	}
 	for i := len(infos) - 1; i >= 0; i-- {
 		if infos[i].Newest < s.tail.due && !s.hasSnapshot(infos[i].Newest) {
-			s.beginBulk(ctx, infos[i])
+			s.startSnapshot(ctx, infos[i])
 			return nil
 		}
 	}
 	return nil
 }
 
-// hasSnapshot tells whether a snapshot is in the store, or never will be.
+// hasSnapshot reports whether a snapshot is in the store or cannot be shipped.
 func (s *Shipper) hasSnapshot(newest uint64) bool {
 	if _, bad := s.unusable[newest]; bad {
 		return true

@@ -12,35 +12,36 @@ import (
 	"pingpost/wal/backup/store"
 )
 
-// A Repository reads what shippers have put into a store.
-type Repository struct{ box box }
+// Repository reads the backups in a store.
+type Repository struct{ box encryptedStore }
 
-// NewRepository opens a store for reading. key is nil where it is unencrypted.
+// NewRepository returns a reader of the store. key is nil for an unencrypted backup.
 func NewRepository(s store.Store, key *Key) *Repository {
 	if key == nil {
 		key = new(Key)
 	}
-	return &Repository{box{store: s, key: key}}
+	return &Repository{encryptedStore{store: s, key: key}}
 }
 
-// A Generation is one whole copy, and what was added to it since.
+// Generation is one complete copy of a log and the entries added since.
 type Generation struct {
 	Number    int
 	Epoch     uint32 // life of the log
 	Begun     time.Time
 	Whole     bool
 	First     uint64 // first entry that can be restored
-	Last      uint64 // the last one; 0 where there is none
+	Last      uint64 // last entry that can be restored; 0 without one
 	LastAt    time.Time
 	Snapshots int
 	Objects   int
-	Bytes     int64 // as they are stored
-	Gaps      int   // where entries are missing
-	Signed    bool  // its claim has a sum; an earlier program wrote none
-	Damage    error // why its claim cannot be read; nil where it can
+	Bytes     int64 // stored size
+	Gaps      int   // number of gaps between entries
+	Signed    bool  // its claim has a sum; earlier versions wrote no sums
+	Damage    error // why its claim cannot be read; nil if it can
 }
 
-// Generations lists all, the oldest first. It needs no key, and so checks no sums.
+// Generations returns all generations, oldest first. It needs no key and therefore
+// checks no sums.
 func (r *Repository) Generations(ctx context.Context) ([]Generation, error) {
 	all, err := r.box.generations(ctx)
 	if err != nil {
@@ -48,16 +49,16 @@ func (r *Repository) Generations(ctx context.Context) ([]Generation, error) {
 	}
 	found := make([]Generation, 0, len(all))
 	for _, g := range all {
-		found = append(found, g.told())
+		found = append(found, g.summary())
 	}
 	return found, nil
 }
 
-func (g *generation) told() Generation {
+func (g *generation) summary() Generation {
 	t := Generation{
 		Number: g.number, Epoch: g.claim.Epoch, Begun: g.claim.Begun, Whole: g.whole != nil,
 		Snapshots: len(g.snapshots), Objects: len(g.objects), Gaps: max(0, len(g.runs)-1),
-		Signed: g.claim.sum != "", Damage: g.unknown,
+		Signed: g.claim.sum != "", Damage: g.unreadable,
 	}
 	for _, o := range g.objects {
 		t.Bytes += o.Size
@@ -72,36 +73,36 @@ func (g *generation) told() Generation {
 			continue
 		}
 		if t.First = 1; run.first() > 1 {
-			i := slices.IndexFunc(g.snapshots, func(p pieces) bool { return p.Oldest+1 >= run.first() })
+			i := slices.IndexFunc(g.snapshots, func(p pieceList) bool { return p.Oldest+1 >= run.first() })
 			t.First = g.snapshots[i].Newest
 		}
 	}
 	return t
 }
 
-// open reads the keys, by which all else is checked. The error is ErrEncrypted where
-// an identity is needed.
-func (r *Repository) open(ctx context.Context) (map[string][]byte, error) {
+// openKeys reads the key files, which all other checks need. The error is ErrEncrypted
+// if an identity is needed.
+func (r *Repository) openKeys(ctx context.Context) (map[string][]byte, error) {
 	keys, err := r.readKeys(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if keys[rootKey] == nil {
-		return nil, fmt.Errorf("there is no backup in %s: keys/%s is missing", r.box.store, rootKey)
+	if keys[exchangeKey] == nil {
+		return nil, fmt.Errorf("there is no backup in %s: keys/%s is missing", r.box.store, exchangeKey)
 	}
 	return keys, nil
 }
 
-// readKeys gets all key files, each as its versions and the erasures make it.
+// readKeys returns all key files, merged from their versions and the erasures.
 func (r *Repository) readKeys(ctx context.Context) (map[string][]byte, error) {
 	objects, err := r.box.list(ctx, keysFolder)
 	if err != nil {
 		return nil, err
 	}
-	slices.SortStableFunc(objects, func(a, b store.Object) int { return b.Modified.Compare(a.Modified) }) // the newest first
-	// The sums' key is in one of the files, so that one comes first.
+	slices.SortStableFunc(objects, func(a, b store.Object) int { return b.Modified.Compare(a.Modified) }) // newest first
+	// The exchange's key file is first, because the key of the sums derives from it.
 	slices.SortStableFunc(objects, func(a, b store.Object) int {
-		return rank(a) - rank(b)
+		return keyOrder(a) - keyOrder(b)
 	})
 	keys := map[string][]byte{}
 	for _, o := range objects {
@@ -109,12 +110,12 @@ func (r *Repository) readKeys(ctx context.Context) (map[string][]byte, error) {
 		if !ok {
 			continue
 		}
-		if name == rootKey && keys[rootKey] == nil {
+		if name == exchangeKey && keys[exchangeKey] == nil {
 			root, err := r.box.fetch(ctx, o.Name, o.Size)
 			if err != nil {
 				return nil, err
 			}
-			r.box.names = namesKey(root)
+			r.box.sumKey = deriveSumKey(root)
 		}
 		content, err := r.box.get(ctx, keyPlace(keysFolder, name), st)
 		if err != nil {
@@ -123,20 +124,20 @@ func (r *Repository) readKeys(ctx context.Context) (map[string][]byte, error) {
 		if keys[name] == nil {
 			keys[name] = content
 		} else if len(keys[name]) == len(content) {
-			erase(keys[name], zeros(content))
+			eraseKeys(keys[name], erasedKeys(content))
 		}
 	}
 	return keys, r.applyErasures(ctx, keys)
 }
 
-func rank(o store.Object) int {
-	if strings.HasPrefix(o.Name, keyPlace(keysFolder, rootKey)) {
+func keyOrder(o store.Object) int {
+	if strings.HasPrefix(o.Name, keyPlace(keysFolder, exchangeKey)) {
 		return 0
 	}
 	return 1
 }
 
-// applyErasures zeroes every key that was ever seen erased.
+// applyErasures zeroes every key that is listed as erased.
 func (r *Repository) applyErasures(ctx context.Context, keys map[string][]byte) error {
 	objects, err := r.box.list(ctx, erasedFolder)
 	if err != nil {
@@ -151,15 +152,15 @@ func (r *Repository) applyErasures(ctx context.Context, keys map[string][]byte) 
 		if err != nil {
 			return err
 		}
-		erase(keys[name], erased)
+		eraseKeys(keys[name], erased)
 	}
 	return nil
 }
 
-// ErrNothing is returned where there is nothing that could be restored.
-var ErrNothing = errors.New("there is nothing that could be restored")
+// ErrNothing reports that the store has no restorable backup.
+var ErrNothing = errors.New("there is no backup that can be restored")
 
-// safeName refuses names that would lead out of a folder.
+// safeName reports whether a name stays within its folder.
 func safeName(name string) bool {
 	return name != "" && path.Clean("/"+name) == "/"+name && !strings.Contains(name, "\\")
 }

@@ -19,65 +19,65 @@ import (
 // RestoreOptions of Restore.
 type RestoreOptions struct {
 	At         Target
-	Dir        string // that is to be made; it may be there if it is empty
-	Generation int    // 0: the one that fits best
-	// Drill makes a copy to look at. The store is left as it is, and the copy is in the
-	// life of the original: what goes on is the original, and the copy cannot back up
-	// to the same place.
+	Dir        string // folder to create; it may exist if it is empty
+	Generation int    // 0: the best one
+	// Drill makes a copy for inspection. It does not change the store, and the copy is in
+	// the life of the original. The original continues, and the copy cannot back up to the
+	// same place.
 	Drill bool
-	// Check, when set, is called with the folder as it stands before it has its name.
+	// Check, if set, is called with the folder before it gets its final name.
 	Check func(dir string) error
 }
 
-// A Restored says what was restored.
-type Restored struct {
+// RestoreResult describes the restored folder.
+type RestoreResult struct {
 	Generation int
 	First      uint64 // first entry of the log
-	Seq        uint64 // the last one
+	Seq        uint64 // last entry of the log
 	At         time.Time
 	Epoch      uint32
 	Snapshot   uint64 // newest stamp of the snapshot; 0 without one
-	Unsigned   bool   // an earlier program wrote the generation, without a sum of its claim
+	Unsigned   bool   // an earlier version wrote the generation, so its claim has no sum
 }
 
-// unfinishedSuffix is of a folder that is being restored. Nobody serves it, and
-// another restore to the same folder begins it anew.
-const unfinishedSuffix = ".restoring"
+// temporarySuffix ends the name of a folder that is being restored. The exchange does
+// not serve it, and another restore to the same folder starts over.
+const temporarySuffix = ".restoring"
 
-// Restore makes an exchange's folder as it was at a moment. All is written beside it,
-// verified, fsynced and fenced before the folder has its name. With it the log's
-// next life begins: the exchange that was backed up can go on no more.
-func (r *Repository) Restore(ctx context.Context, opt RestoreOptions) (Restored, error) {
+// Restore creates an exchange's folder as of a moment. It writes, verifies, fsyncs and
+// fences the folder under a temporary name and then renames it. The log's next life
+// begins with it, so the exchange that was backed up cannot continue.
+func (r *Repository) Restore(ctx context.Context, opt RestoreOptions) (RestoreResult, error) {
 	dir, err := filepath.Abs(opt.Dir)
 	if err != nil {
-		return Restored{}, err
+		return RestoreResult{}, err
 	}
-	if err := isFree(dir); err != nil {
-		return Restored{}, err
+	if err := checkTargetFree(dir); err != nil {
+		return RestoreResult{}, err
 	}
-	keys, err := r.open(ctx)
+	keys, err := r.openKeys(ctx)
 	if err != nil {
-		return Restored{}, err
+		return RestoreResult{}, err
 	}
 	p, err := r.plan(ctx, opt.At, opt.Generation)
 	if err != nil {
-		return Restored{}, err
+		return RestoreResult{}, err
 	}
 	if !opt.Drill {
-		if err := r.mayBeginLife(ctx); err != nil {
-			return Restored{}, fmt.Errorf("cannot restore from %s: %w", r.box.store, err)
+		if err := r.checkNextLife(ctx); err != nil {
+			return RestoreResult{}, fmt.Errorf("cannot restore from %s: %w", r.box.store, err)
 		}
 	}
-	building := dir + unfinishedSuffix
+	building := dir + temporarySuffix
 	if err := errors.Join(os.RemoveAll(building), os.MkdirAll(building, 0o700)); err != nil {
-		return Restored{}, fmt.Errorf("cannot restore to %q: %w", dir, err)
+		return RestoreResult{}, fmt.Errorf("cannot restore to %q: %w", dir, err)
 	}
 	done, err := r.build(ctx, building, p, keys, opt)
 	if err == nil && opt.Check != nil {
 		err = opt.Check(building)
 	}
 	if err == nil && !opt.Drill {
-		done.Epoch, err = r.nextLife(ctx, building, done.Epoch)
+		done.Epoch, err = r.beginNextLife(ctx, building, done.Epoch)
 	}
 	if err == nil {
 		err = publish(building, dir)
@@ -88,9 +88,10 @@ func (r *Repository) Restore(ctx context.Context, opt RestoreOptions) (Restored,
 	return done, nil
 }
 
-// isFree sees that nothing is written over, and that the name can be given: an empty
-// folder is removed here already, since one that cannot be would fail behind the fence.
-func isFree(dir string) error {
+// checkTargetFree returns an error if the target folder has content or cannot be
+// replaced. It removes an empty folder now, because a failure to do so after the fence
+// would be too late.
+func checkTargetFree(dir string) error {
 	entries, err := os.ReadDir(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -101,16 +102,16 @@ func isFree(dir string) error {
 		return fmt.Errorf("cannot restore to %q, which is not empty; move it aside, or name another folder", dir)
 	}
 	if err := os.Remove(dir); err != nil {
-		return fmt.Errorf("cannot restore to %q, which cannot be replaced; where it is a mount, name a folder below it: %w", dir, err)
+		return fmt.Errorf("cannot restore to %q, which cannot be replaced; if it is a mount point, name a folder below it: %w", dir, err)
 	}
 	return nil
 }
 
-// build writes everything but the life.
-func (r *Repository) build(ctx context.Context, dir string, p *plan, keys map[string][]byte, opt RestoreOptions) (Restored, error) {
-	done := Restored{Generation: p.gen.number, Epoch: p.gen.claim.Epoch, Unsigned: p.gen.claim.sum == ""}
+// build writes everything except the life.
+func (r *Repository) build(ctx context.Context, dir string, p *plan, keys map[string][]byte, opt RestoreOptions) (RestoreResult, error) {
+	done := RestoreResult{Generation: p.gen.number, Epoch: p.gen.claim.Epoch, Unsigned: p.gen.claim.sum == ""}
 	for name, content := range keys {
-		if err := writeBeside(dir, keysFolder+"/"+name, content); err != nil {
+		if err := writeFile(dir, keysFolder+"/"+name, content); err != nil {
 			return done, err
 		}
 	}
@@ -131,14 +132,14 @@ func (r *Repository) build(ctx context.Context, dir string, p *plan, keys map[st
 	}
 	report, err := wal.Verify(dir)
 	if err == nil && (!report.OK() || report.Torn != nil || report.Last != p.seq) {
-		err = fmt.Errorf("BUG: what was restored up to entry %d does not verify: %+v", p.seq, report)
+		err = fmt.Errorf("BUG: the restored log up to entry %d does not verify: %+v", p.seq, report)
 	}
 	return done, err
 }
 
-// restoreLog writes the entries up to the target. A run that was trimmed may begin
-// inside a batch, with which no log begins.
-func (r *Repository) restoreLog(ctx context.Context, p *plan, dir string, done *Restored) error {
+// restoreLog writes the entries up to the target. A trimmed run may begin inside a
+// batch; restoreLog skips to the next batch, because a log begins with a whole batch.
+func (r *Repository) restoreLog(ctx context.Context, p *plan, dir string, done *RestoreResult) error {
 	var log *wal.Rebuilder
 	err := p.gen.readRun(ctx, p.run, p.seq, func(e *entry) (err error) {
 		if log == nil {
@@ -146,7 +147,7 @@ func (r *Repository) restoreLog(ctx context.Context, p *plan, dir string, done *
 				return nil
 			}
 			if done.First = e.Seq; p.snapshot != nil && e.Seq > p.snapshot.Oldest+1 {
-				return fmt.Errorf("the entries from %d on are missing, which the snapshot needs", p.snapshot.Oldest+1)
+				return fmt.Errorf("the snapshot needs the entries from %d on, but they are missing", p.snapshot.Oldest+1)
 			}
 			if log, err = wal.NewRebuilder(dir, e.Seq); err != nil {
 				return err
@@ -177,24 +178,24 @@ func (r *Repository) restoreSnapshot(ctx context.Context, p *plan, dir string) (
 }
 
 func (r *Repository) restoreFile(ctx context.Context, p *plan, dir, name, manifest string) error {
-	if at, _ := path.Split(name); !safeName(name) || !slices.Contains(besides, strings.TrimSuffix(at, "/")) {
+	if at, _ := path.Split(name); !safeName(name) || !slices.Contains(fileFolders, strings.TrimSuffix(at, "/")) {
 		return fmt.Errorf("the backup in %s names a file %q", r.box.store, name)
 	}
 	folder := genName(p.gen.number) + "/file/" + name
-	var whole pieces
+	var whole pieceList
 	if err := p.gen.getManifest(ctx, manifest, &whole); err != nil {
 		return err
 	}
-	f, err := createBeside(dir, name)
+	f, err := createFile(dir, name)
 	if err != nil {
 		return err
 	}
 	return errors.Join(p.gen.box.readPieces(ctx, folder, &whole, f), f.Sync(), f.Close(), syncFolder(filepath.Dir(f.Name())))
 }
 
-// lives is the highest life that was fenced or begun there, and the highest of these
-// that a generation was begun in.
-func (r *Repository) lives(ctx context.Context) (newest, claimed uint32, err error) {
+// highestLives returns the highest life of all fences and claims, and the highest life
+// of the claims.
+func (r *Repository) highestLives(ctx context.Context) (newest, claimed uint32, err error) {
 	all, err := r.box.generations(ctx)
 	if err == nil {
 		claimed, err = claimedLife(all)
@@ -209,9 +210,9 @@ func (r *Repository) lives(ctx context.Context) (newest, claimed uint32, err err
 	return max(newest, claimed), claimed, err
 }
 
-// nextLife fences the life that was backed up, and those of other restores.
-func (r *Repository) nextLife(ctx context.Context, dir string, epoch uint32) (uint32, error) {
-	newest, claimed, err := r.lives(ctx)
+// beginNextLife fences the life that was backed up and those of other restores.
+func (r *Repository) beginNextLife(ctx context.Context, dir string, epoch uint32) (uint32, error) {
+	newest, claimed, err := r.highestLives(ctx)
 	if err != nil {
 		return epoch, err
 	}
@@ -219,23 +220,23 @@ func (r *Repository) nextLife(ctx context.Context, dir string, epoch uint32) (ui
 	if err != nil {
 		return epoch, err
 	}
-	f, err := r.box.raise(ctx, next, claimed, "restore", time.Now())
+	f, err := r.box.raiseFence(ctx, next, claimed, "restore", time.Now())
 	if err != nil {
-		return epoch, fmt.Errorf("cannot fence the copies that went before: %w", err)
+		return epoch, fmt.Errorf("cannot fence the earlier copies: %w", err)
 	}
 	return f.Epoch, wal.WriteEpoch(dir, f.Epoch)
 }
 
-// mayBeginLife checks before anything is written that nextLife can succeed.
-func (r *Repository) mayBeginLife(ctx context.Context) error {
-	newest, _, err := r.lives(ctx)
+// checkNextLife checks, before anything is written, that beginNextLife can succeed.
+func (r *Repository) checkNextLife(ctx context.Context) error {
+	newest, _, err := r.highestLives(ctx)
 	if err == nil {
 		_, err = wal.NextEpoch(newest)
 	}
 	return err
 }
 
-// publish gives the folder its name.
+// publish renames the folder to its final name.
 func publish(building, dir string) error {
 	for _, folder := range []string{keysFolder, "catalogs", "lists", "."} {
 		if err := syncFolder(filepath.Join(building, folder)); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -248,7 +249,7 @@ func publish(building, dir string) error {
 	return errors.Join(os.Rename(building, dir), syncFolder(filepath.Dir(dir)))
 }
 
-func createBeside(dir, name string) (*os.File, error) {
+func createFile(dir, name string) (*os.File, error) {
 	path := filepath.Join(dir, filepath.FromSlash(name))
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, err
@@ -256,11 +257,11 @@ func createBeside(dir, name string) (*os.File, error) {
 	return os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 }
 
-func writeBeside(dir, name string, content []byte) error {
+func writeFile(dir, name string, content []byte) error {
 	if !safeName(name) {
 		return fmt.Errorf("the backup names a key file %q", name)
 	}
-	f, err := createBeside(dir, name)
+	f, err := createFile(dir, name)
 	if err != nil {
 		return err
 	}

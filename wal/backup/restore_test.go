@@ -40,7 +40,7 @@ func backedUp(t *testing.T, read, write *Key) (*site, store.Store) {
 func TestRestoredFolderIsComplete(t *testing.T) {
 	s, to := backedUp(t, nil, nil)
 	dir, done := restored(t, to, nil, s, RestoreOptions{Dir: filepath.Join(t.TempDir(), "new", "data")})
-	for _, name := range []string{"keys/" + rootKey, slots, "catalogs/one.json", "lists/empty"} {
+	for _, name := range []string{"keys/" + exchangeKey, slots, "catalogs/one.json", "lists/empty"} {
 		want, err := os.ReadFile(filepath.Join(s.dir, name))
 		s.must(err)
 		got, err := os.ReadFile(filepath.Join(dir, name))
@@ -113,10 +113,10 @@ func TestRestoreBreaksOff(t *testing.T) {
 			t.Fatalf("request %d fails: %v, and the folder is there: %v", at, err, there)
 		}
 	}
-	if _, err := os.Stat(dir + unfinishedSuffix); !os.IsNotExist(err) {
+	if _, err := os.Stat(dir + temporarySuffix); !os.IsNotExist(err) {
 		t.Errorf("something is left: %v", err)
 	}
-	sameLog(t, dir, s.entries, Restored{First: 1, Seq: 40, Epoch: mustEpoch(t, dir), Snapshot: 30})
+	sameLog(t, dir, s.entries, RestoreResult{First: 1, Seq: 40, Epoch: mustEpoch(t, dir), Snapshot: 30})
 }
 
 func mustEpoch(t *testing.T, dir string) uint32 {
@@ -150,7 +150,7 @@ func TestRestoreRefuses(t *testing.T) {
 		{"from an empty place", "there is no backup", newDir(t, t.TempDir()), nil, RestoreOptions{}},
 		{"an entry that is to come", "ends with entry 40", to, full, RestoreOptions{At: Target{Seq: 41}}},
 		{"a time before the first", "begins after that time", to, full, RestoreOptions{At: Target{Time: begin.Add(-1)}}},
-		{"a generation that is not there", "nothing", to, full, RestoreOptions{Generation: 2}},
+		{"a generation that is not there", "no backup that can be restored", to, full, RestoreOptions{Generation: 2}},
 		{"what does not check", "no good", to, full, RestoreOptions{Check: func(string) error { return errors.New("no good") }}},
 	} {
 		if row.opt.Dir == "" {
@@ -295,9 +295,9 @@ func TestKeyFiles(t *testing.T) {
 // into the folder. Whoever can write there without the exchange's key adds nothing.
 func TestHostileStore(t *testing.T) {
 	for what, row := range map[string]struct{ name, content, want string }{
-		"a manifest without an end": {"gen/0000000001/snapshot/00000000000000000004/whole-%d", `{"names":["` + strings.Repeat(`","`, maxOpen/3) + `"]}`, ""},
-		"a claim without an end":    {"gen/0000000001/claim", `{"epoch":1,"begun":"` + strings.Repeat("x", maxOpen) + `"}`, "larger than"},
-		"a fence without an end":    {"fence/0000000009", `{"epoch":1,"run":"` + strings.Repeat("x", maxOpen) + `"}`, "larger than"},
+		"a manifest without an end": {"gen/0000000001/snapshot/00000000000000000004/whole-%d", `{"names":["` + strings.Repeat(`","`, maxSigned/3) + `"]}`, ""},
+		"a claim without an end":    {"gen/0000000001/claim", `{"epoch":1,"begun":"` + strings.Repeat("x", maxSigned) + `"}`, "larger than"},
+		"a fence without an end":    {"fence/0000000009", `{"epoch":1,"run":"` + strings.Repeat("x", maxSigned) + `"}`, "larger than"},
 		"a file outside":            {"gen/0000000001/file/../../../../lists/whole-%d", `{"names":[],"size":0}`, "names a file"},
 		"the log's own file":        {"gen/0000000001/file/log/00000000000000000001.log/whole-%d", `{"names":[],"size":0}`, "names a file"},
 		"the log's life":            {"gen/0000000001/file/EPOCH/whole-%d", `{"names":[],"size":0}`, "names a file"},
@@ -325,7 +325,7 @@ func TestHostileStore(t *testing.T) {
 				t.Errorf("restored: %v", err)
 			}
 			_ = filepath.WalkDir(base, func(path string, entry os.DirEntry, err error) error {
-				if err == nil && !entry.IsDir() && !strings.HasPrefix(path, filepath.Join(base, "a", "data"+unfinishedSuffix)) {
+				if err == nil && !entry.IsDir() && !strings.HasPrefix(path, filepath.Join(base, "a", "data"+temporarySuffix)) {
 					t.Errorf("%s was written", path)
 				}
 				return nil

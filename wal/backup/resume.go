@@ -11,31 +11,31 @@ import (
 	"pingpost/wal/backup/store"
 )
 
-// A shipper goes on where the last one ended, if the newest generation is of this life
-// of the log and the log still has what that generation ends with. The end of it is
-// read again from the log and held against the names of the objects: a folder that is
-// behind what was shipped, or has other entries in its place, is an old copy, a disk
-// that lost what it had acknowledged, or one of two copies that both went on. It must
-// not ship, for the other's entries are the ones that were acknowledged last.
+// A shipper continues where the last one ended, if the newest generation is of this life of
+// the log and the log still has the end of that generation. The shipper reads that end from
+// the log again and compares it with the sums in the objects' names. If the log is shorter or
+// has other entries there, the folder is an old copy, its disk lost acknowledged writes, or
+// two copies continued at the same time. Such a folder must not ship, because the other
+// copy's entries were acknowledged last.
 
 var (
-	// ErrDiverged is returned to a log that lacks what was backed up from it.
-	ErrDiverged = errors.New("the log is not the one that was backed up there: it lacks entries that were, or has others in their place. " +
-		"The folder is an older copy, or its disk has lost data. Restore the backup; or, if this folder is the one to go on, back it up to another place")
-	// ErrForeign is returned where another exchange's backup is.
+	// ErrDiverged reports that the log lacks entries that were backed up from it.
+	ErrDiverged = errors.New("the log is not the one that was backed up there: it lacks backed-up entries, or has others in their place. " +
+		"The folder is an older copy, or its disk has lost data. Restore the backup; or, if this folder is the one to continue, back it up to another place")
+	// ErrForeign reports that the store has another exchange's backup.
 	ErrForeign = errors.New("the backup there is of another exchange; give each its own place")
-	// ErrMixed is returned where some would be encrypted and some not.
-	ErrMixed = errors.New("a backup is encrypted from its beginning or never; give another place")
+	// ErrMixed reports that some objects would be encrypted and some not.
+	ErrMixed = errors.New("a backup is encrypted from its beginning or not at all; give another place")
 )
 
-// resume returns the generation to go on with, nil where a new one has to begin. The
-// tail then holds the end of what was shipped, so that it will be merged with what comes.
-func (s *Shipper) resume(all []*generation) (*generation, error) {
+// findGeneration returns the generation to continue, or nil if a new one must begin. The
+// tail then has the end of the shipped log, so that it is merged with later entries.
+func (s *Shipper) findGeneration(all []*generation) (*generation, error) {
 	if len(all) == 0 {
 		return nil, nil
 	}
 	g := all[len(all)-1]
-	if g.claim.Sealed != s.opt.Key.seals() {
+	if g.claim.Sealed != s.opt.Key.encrypts() {
 		return nil, fmt.Errorf("cannot back up to %s: %w", s.opt.To, ErrMixed)
 	}
 	if g.claim.Epoch != s.epoch {
@@ -46,25 +46,26 @@ func (s *Shipper) resume(all []*generation) (*generation, error) {
 	}
 	if len(g.runs) == 0 {
 		s.tail = tail{first: g.claim.First, due: g.claim.First}
-		return s.orNew(g, s.openLog())
+		return s.restartIfGone(g, s.openLog())
 	}
 	r := g.runs[len(g.runs)-1]
-	if _, ok := g.basis(r, r.last()); len(g.runs) > 1 || (r.first() != g.claim.First && !ok) {
-		s.opt.Logger.Warn("objects are missing from the backup; it begins anew beside what is left", "to", s.opt.To.String(), "generation", g.number)
-		return nil, s.behind(r)
+	if _, ok := g.snapshotFor(r, r.last()); len(g.runs) > 1 || (r.first() != g.claim.First && !ok) {
+		s.opt.Logger.Warn("objects are missing from the backup; a new generation begins", "to", s.opt.To.String(), "generation", g.number)
+		return nil, s.checkReaches(r)
 	}
-	err := s.follows(g, r)
+	err := s.checkContinuity(g, r)
 	if err == nil && g.claim.sum == "" {
-		s.opt.Logger.Warn("an earlier program wrote the backup, without sums of its claims; it begins anew beside what is there", "to", s.opt.To.String(), "generation", g.number)
+		s.opt.Logger.Warn("an earlier version wrote the backup, without sums of its claims; a new generation begins", "to", s.opt.To.String(), "generation", g.number)
 		return nil, nil
 	}
-	return s.orNew(g, err)
+	return s.restartIfGone(g, err)
 }
 
-// orNew turns a log that no longer has the place into a new generation.
-func (s *Shipper) orNew(g *generation, err error) (*generation, error) {
+// restartIfGone returns nil, for a new generation, if the log no longer has the needed
+// entries.
+func (s *Shipper) restartIfGone(g *generation, err error) (*generation, error) {
 	if errors.Is(err, wal.ErrGone) {
-		s.opt.Logger.Warn("the log no longer has the entries after those that were backed up; the backup begins anew", "to", s.opt.To.String())
+		s.opt.Logger.Warn("the log no longer has the entries after the backed-up ones; a new generation of the backup begins", "to", s.opt.To.String())
 		s.tail = tail{}
 		return nil, nil
 	}
@@ -74,8 +75,9 @@ func (s *Shipper) orNew(g *generation, err error) (*generation, error) {
 	return g, nil
 }
 
-// follows reads the log from the beginning of the last objects of a run on.
-func (s *Shipper) follows(g *generation, r run) error {
+// checkContinuity reads the log from the last objects of a run on and compares it with
+// their sums.
+func (s *Shipper) checkContinuity(g *generation, r objectRun) error {
 	from, size := len(r)-1, r[len(r)-1].size
 	for from > 0 && size+r[from-1].size <= int64(s.opt.mergeAt) {
 		from--
@@ -84,13 +86,13 @@ func (s *Shipper) follows(g *generation, r run) error {
 	s.tail = tail{first: r[from].first, due: r[from].first}
 	for _, e := range r[from:] {
 		begin := len(s.tail.buf)
-		if e.first != s.tail.due { // overlaps the one before it, which was read
+		if e.first != s.tail.due { // overlaps the previous object, which was read
 			continue
 		}
 		for s.tail.due <= e.last {
 			entry, err := s.next()
 			if errors.Is(err, io.EOF) {
-				return s.behind(r)
+				return s.checkReaches(r)
 			}
 			if err != nil {
 				return err
@@ -98,21 +100,21 @@ func (s *Shipper) follows(g *generation, r run) error {
 			s.tail.add(&entry)
 		}
 		place := extentName(genName(g.number), e.first, e.last, e.at)
-		if sum(g.box.names, place, s.tail.buf[begin:]) != e.sum {
-			return fmt.Errorf("cannot back up %q to %s: entries %d to %d are others: %w", s.src.Dir, s.opt.To, e.first, e.last, ErrDiverged)
+		if sum(g.box.sumKey, place, s.tail.buf[begin:]) != e.sum {
+			return fmt.Errorf("cannot back up %q to %s: entries %d to %d differ: %w", s.src.Dir, s.opt.To, e.first, e.last, ErrDiverged)
 		}
 	}
-	s.tail.shipped()
-	s.tail.tails = len(r) - from
+	s.tail.markShipped()
+	s.tail.smallObjects = len(r) - from
 	if len(s.tail.buf) >= s.opt.mergeAt {
-		s.tail.merged()
+		s.tail.markMerged()
 	}
-	s.status.reached(r.last(), s.tail.due-1)
+	s.status.setShipped(r.last(), s.tail.due-1)
 	return nil
 }
 
-// behind is the error of a log that ends before a run does, nil where it does not.
-func (s *Shipper) behind(r run) error {
+// checkReaches returns an error if the log ends before the run does.
+func (s *Shipper) checkReaches(r objectRun) error {
 	reader, err := s.src.NewReader(r.last())
 	if errors.Is(err, wal.ErrGone) {
 		return nil
@@ -127,8 +129,8 @@ func (s *Shipper) behind(r run) error {
 	return fmt.Errorf("cannot back up %q to %s: its log ends before entry %d, which is backed up: %w", s.src.Dir, s.opt.To, r.last(), ErrDiverged)
 }
 
-// claim begins a generation, with the oldest entry that the log has.
-func (s *Shipper) claim(ctx context.Context) (*generation, error) {
+// claimGeneration begins a generation with the oldest entry of the log.
+func (s *Shipper) claimGeneration(ctx context.Context) (*generation, error) {
 	for {
 		segments, err := wal.Segments(s.src.Dir)
 		if err != nil || len(segments) == 0 {
@@ -140,7 +142,7 @@ func (s *Shipper) claim(ctx context.Context) (*generation, error) {
 			s.reader = nil
 		}
 		if err := s.openLog(); errors.Is(err, wal.ErrGone) {
-			continue // its history has gone on
+			continue // the log has removed its oldest segment meanwhile
 		} else if err != nil {
 			return nil, err
 		}
@@ -155,16 +157,16 @@ func (s *Shipper) claim(ctx context.Context) (*generation, error) {
 				break
 			}
 		}
-		g := &generation{number: number, files: map[string]string{}, claim: claim{Epoch: s.epoch, First: s.tail.first, Begun: s.opt.now().UTC(), Sealed: s.opt.Key.seals()}}
-		g.claim.sum, err = s.box.createOpen(ctx, genName(number)+"/claim", &g.claim)
+		g := &generation{number: number, files: map[string]string{}, claim: claim{Epoch: s.epoch, First: s.tail.first, Begun: s.opt.now().UTC(), Sealed: s.opt.Key.encrypts()}}
+		g.claim.sum, err = s.box.createSigned(ctx, genName(number)+"/claim", &g.claim)
 		if errors.Is(err, store.ErrExists) {
 			return nil, fmt.Errorf("cannot back up to %s: %w", s.opt.To, ErrTakenOver)
 		}
 		if err != nil {
 			return nil, err
 		}
-		g.box = s.box.under(&g.claim)
-		s.opt.Logger.Info("a backup begins with all that the log has", "to", s.opt.To.String(), "generation", number, "from", s.tail.first)
+		g.box = s.box.forGeneration(&g.claim)
+		s.opt.Logger.Info("a new generation of the backup begins with the whole log", "to", s.opt.To.String(), "generation", number, "from", s.tail.first)
 		return g, nil
 	}
 }

@@ -16,27 +16,27 @@ import (
 	"pingpost/wal/backup/store"
 )
 
-// Options of a Shipper. To is required.
+// Options configure a Shipper. To is required.
 type Options struct {
 	To  store.Store
 	Key *Key // nil: unencrypted
-	// Rate bounds what is shipped in bulk (the first copy, what was missed, snapshots),
-	// in bytes a second; 0 means DefaultRate. What has just been logged is not held up.
-	// A snapshot's pieces are written to a folder at this rate too, once they have been read.
+	// Rate limits bulk transfers (the first copy, a backlog, snapshots) in bytes per
+	// second; 0 means DefaultRate. New entries are not limited. A folder store also writes
+	// a snapshot's pieces at this rate.
 	Rate int64
-	// Retain is how long a moment can be restored after it has passed; 0 means for ever.
+	// Retain is the time during which a past moment can be restored; 0 means forever.
 	Retain time.Duration
 	Logger *slog.Logger
 
-	now     func() time.Time
-	every   time.Duration // between two looks at the log
-	mergeAt int           // bytes of log that make one object
-	tails   int           // small objects that are merged even so
-	fences  time.Duration // between two looks at the fence
-	expires time.Duration // between two removals of what is past Retain
+	now             func() time.Time
+	pollInterval    time.Duration // between two reads of the log
+	mergeAt         int           // bytes of log in a large object
+	maxSmallObjects int           // number of small objects that are merged below mergeAt
+	fenceInterval   time.Duration // between two checks of the fence
+	expireInterval  time.Duration // between two calls of expire
 }
 
-// DefaultRate is in bytes a second.
+// DefaultRate is the default of Options.Rate, in bytes per second.
 const DefaultRate = 32 << 20
 
 func (o Options) withDefaults() Options {
@@ -45,14 +45,14 @@ func (o Options) withDefaults() Options {
 			*d = otherwise
 		}
 	}
-	orElse(&o.every, 400*time.Millisecond)
-	orElse(&o.fences, 5*time.Second)
-	orElse(&o.expires, time.Hour)
+	orElse(&o.pollInterval, 400*time.Millisecond)
+	orElse(&o.fenceInterval, 5*time.Second)
+	orElse(&o.expireInterval, time.Hour)
 	if o.mergeAt == 0 {
 		o.mergeAt = 8 << 20
 	}
-	if o.tails == 0 {
-		o.tails = 1000
+	if o.maxSmallObjects == 0 {
+		o.maxSmallObjects = 1000
 	}
 	if o.Rate == 0 {
 		o.Rate = DefaultRate
@@ -69,45 +69,45 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// A Shipper backs one folder up. One goroutine uses it; Status is for all. It has to
-// end with Close.
+// Shipper backs up one folder. One goroutine uses it; Status is safe for all goroutines.
+// The caller must call Close.
 //
-// It is a loop of steps (step.go), each of which reads on in the log and puts what it
-// found, after all that this may refer to. All that it knows it could learn again
-// from the store's listing and the folder: after any error the place is kept and the
-// step is tried again, and after a crash Begin finds it (resume.go).
+// It runs a loop of steps (step.go). Each step reads the log and puts the new entries,
+// after all files that they may refer to. The shipper can rebuild its memory from the
+// store's listing and the folder. After an error it retries the step, and after a crash
+// Begin finds the place to continue (resume.go).
 type Shipper struct {
-	src  Source
-	opt  Options
-	box  box
-	slow store.Store // the same, for what nobody waits for
-	lock *os.File
-	pace *rate.Limiter
+	src       Source
+	opt       Options
+	box       encryptedStore
+	bulkStore store.Store // the same store for bulk transfers
+	lock      *os.File
+	pace      *rate.Limiter
 
-	fence     fence
-	gen       *generation // nil before Begin
-	epoch     uint32
-	reader    *wal.Reader
-	tail      tail
-	held      map[string]keyFile // key files by path, as they were shipped
-	stored    map[string][]string
-	erased    map[string]struct{}
-	bulk      chan error // of a snapshot that is being shipped; nil without one
-	bulkNow   pieces     // which is being shipped
-	stopBulk  context.CancelFunc
-	unusable  map[uint64]struct{} // snapshots that are damaged
-	fenceSeen time.Time
-	swept     time.Time
-	woken     chan struct{}
+	fence          fence
+	gen            *generation // nil before Begin
+	epoch          uint32
+	reader         *wal.Reader
+	tail           tail
+	shippedKeys    map[string]keyFile // shipped key files by path
+	storedKeys     map[string][]string
+	erased         map[string]struct{}
+	snapshotDone   chan error // result of the goroutine that ships a snapshot; nil without one
+	snapshotPieces pieceList  // of that snapshot
+	cancelSnapshot context.CancelFunc
+	unusable       map[uint64]struct{} // damaged snapshots
+	lastFenceCheck time.Time
+	lastExpire     time.Time
+	wakeup         chan struct{}
 
 	status status
 }
 
-// NewShipper takes the folder's part of the place that it is backed up to. Nothing is
-// read from the store before the first step.
+// NewShipper locks the folder for backups to this place. It does not read the store
+// before the first step.
 func NewShipper(src Source, opt Options) (*Shipper, error) {
 	opt = opt.withDefaults()
-	if err := src.apart(opt.To); err != nil {
+	if err := src.checkOutside(opt.To); err != nil {
 		return nil, err
 	}
 	soon, slow := opt.To, opt.To
@@ -120,119 +120,119 @@ func NewShipper(src Source, opt Options) (*Shipper, error) {
 		return nil, err
 	}
 	s := &Shipper{
-		src: src, opt: opt, lock: lock, box: box{store: soon, key: opt.Key}, slow: slow, unusable: map[uint64]struct{}{}, woken: make(chan struct{}, 1),
+		src: src, opt: opt, lock: lock, box: encryptedStore{store: soon, key: opt.Key}, bulkStore: slow, unusable: map[uint64]struct{}{}, wakeup: make(chan struct{}, 1),
 		pace: rate.NewLimiter(rate.Limit(opt.Rate), wal.PacedPiece),
 	}
 	s.status.caughtUp = opt.now()
 	return s, nil
 }
 
-// Begin sees that this copy of the exchange may ship, claims the place, and finds
-// where to go on. The error is ErrFenced, ErrDiverged, ErrForeign, ErrMixed, ErrChanged, or of the
-// store. Steps do it too where it has not been done.
+// Begin checks that this copy of the exchange may ship, raises a fence, and finds the
+// place to continue. The error is ErrFenced, ErrDiverged, ErrForeign, ErrMixed,
+// ErrChanged, or of the store. Step calls Begin if needed.
 func (s *Shipper) Begin(ctx context.Context) error {
-	root, err := s.src.root()
+	root, err := s.src.readExchangeKey()
 	if err != nil {
 		return err
 	}
-	s.forget()
-	s.box.names = namesKey(root)
+	s.reset()
+	s.box.sumKey = deriveSumKey(root)
 	if s.epoch, err = s.src.Epoch(); err != nil {
 		return err
 	}
-	if err := s.recallKeys(ctx, root); err != nil {
+	if err := s.listKeys(ctx, root); err != nil {
 		return err
 	}
 	all, err := s.box.generations(ctx)
 	if err != nil {
 		return err
 	}
-	claimed, err := s.box.admits(ctx, s.epoch, all)
+	claimed, err := s.box.checkLife(ctx, s.epoch, all)
 	if err != nil {
 		return err
 	}
-	gen, err := s.resume(all)
+	gen, err := s.findGeneration(all)
 	if err != nil {
 		return err
 	}
-	if s.fence, err = s.box.raise(ctx, s.epoch, claimed, "backup", s.opt.now()); err != nil {
+	if s.fence, err = s.box.raiseFence(ctx, s.epoch, claimed, "backup", s.opt.now()); err != nil {
 		return err
 	}
-	s.fenceSeen = s.opt.now()
+	s.lastFenceCheck = s.opt.now()
 	if gen == nil {
-		gen, err = s.claim(ctx)
+		gen, err = s.claimGeneration(ctx)
 	}
 	s.gen = gen
 	return err
 }
 
-// forget makes the next step begin anew.
-func (s *Shipper) forget() {
-	s.endBulk()
+// reset makes the next step call Begin again.
+func (s *Shipper) reset() {
+	s.abortSnapshot()
 	if s.reader != nil {
 		s.reader.Close()
 	}
 	s.gen, s.reader, s.tail = nil, nil, tail{}
 }
 
-// Close gives back what the shipper holds. What was not shipped stays unshipped.
+// Close releases the shipper's resources. It does not ship the remaining entries.
 func (s *Shipper) Close() {
-	s.forget()
+	s.reset()
 	s.lock.Close()
 }
 
-// Once ships all that there is now, snapshots too, and makes the generation whole.
+// Once ships everything that exists now, including snapshots, and completes the
+// generation.
 func (s *Shipper) Once(ctx context.Context) error {
 	for {
 		caughtUp, err := s.Step(ctx)
 		if err != nil {
 			return err
 		}
-		if caughtUp && s.bulk == nil {
+		if caughtUp && s.snapshotDone == nil {
 			if s.gen.whole == nil {
-				return fmt.Errorf("the backup to %s cannot be restored: the log begins with entry %d, and no snapshot in %q makes up for those before it", s.opt.To, s.gen.claim.First, s.src.Dir)
+				return fmt.Errorf("the backup to %s cannot be restored: the log begins with entry %d, and %q has no snapshot for the entries before it", s.opt.To, s.gen.claim.First, s.src.Dir)
 			}
 			return s.expire(ctx, true)
 		}
 		if caughtUp {
-			if err := s.awaitBulk(ctx); err != nil {
+			if err := s.awaitSnapshot(ctx); err != nil {
 				return err
 			}
 		}
 	}
 }
 
-// Stops tells whether an error is one that trying again does not mend.
-func Stops(err error) bool {
+// IsPermanent reports whether retrying cannot fix the error.
+func IsPermanent(err error) bool {
 	return errors.Is(err, ErrFenced) || errors.Is(err, ErrTakenOver) || errors.Is(err, ErrDiverged) || errors.Is(err, ErrForeign) || errors.Is(err, ErrMixed) || errors.Is(err, ErrChanged)
 }
 
-// Run ships what is logged, within a second, until the context ends or an error comes
-// that trying again does not mend; any other is told, and tried again, ever more
-// rarely up to twice a minute.
+// Run ships new entries within a second, until the context ends or a permanent error
+// occurs. It logs and retries other errors, at growing intervals of up to 30 seconds.
 func (s *Shipper) Run(ctx context.Context) error {
 	pause := time.Duration(0)
 	for {
 		caughtUp, err := s.Step(ctx)
 		switch {
 		case ctx.Err() != nil:
-			return nil //nolint:nilerr // it was asked to end, and nothing else is wrong
-		case err != nil && Stops(err):
-			s.status.failed(err)
+			return nil //nolint:nilerr // the context ended, which is no failure
+		case err != nil && IsPermanent(err):
+			s.status.setFailed(err)
 			return err
 		case err != nil:
 			pause = min(max(2*pause, time.Second), 30*time.Second)
-			s.status.failed(err)
-			s.opt.Logger.Warn("the backup failed and is tried again; the exchange goes on", "to", s.opt.To.String(), "again_in", pause.String(), "error", err)
+			s.status.setFailed(err)
+			s.opt.Logger.Warn("the backup failed and will be retried; the exchange continues", "to", s.opt.To.String(), "again_in", pause.String(), "error", err)
 		case caughtUp:
-			pause = s.opt.every
+			pause = s.opt.pollInterval
 		default:
 			pause = 0
 		}
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-s.woken:
+		case <-s.wakeup:
 		case <-timer.After(pause):
 		}
 		if err == nil {
@@ -241,15 +241,15 @@ func (s *Shipper) Run(ctx context.Context) error {
 	}
 }
 
-// Wake has Run take its next step now, also where it waits to try again what failed.
+// Wake makes Run take its next step now, even during the wait before a retry.
 func (s *Shipper) Wake() {
 	select {
-	case s.woken <- struct{}{}:
+	case s.wakeup <- struct{}{}:
 	default:
 	}
 }
 
-// openLog opens the log where the tail goes on.
+// openLog opens the log at the end of the tail.
 func (s *Shipper) openLog() error {
 	if s.reader != nil {
 		return nil
@@ -262,8 +262,8 @@ func (s *Shipper) openLog() error {
 	return nil
 }
 
-// next is the next entry of the log; io.EOF at its present end. After another error the
-// log is opened again.
+// next returns the next entry of the log, or io.EOF at its current end. After another
+// error, the next call opens the log again.
 func (s *Shipper) next() (wal.Entry, error) {
 	if err := s.openLog(); err != nil {
 		return wal.Entry{}, err

@@ -10,54 +10,54 @@ import (
 	"fmt"
 )
 
-// Manifests, claims and fences are not encrypted: they say how far a backup reaches
-// and which life may write to it, and the shipper reads them without an identity. Each
-// is a JSON object whose last member is the sum of its name and of all bytes before
-// that member, under the key of the sums. Whoever has the exchange's own key checks it:
-// the shipper, a restore and verify. `backup list` has no key and checks nothing.
+// Manifests, claims and fences are not encrypted: they say how far a backup reaches and which
+// life may write to it, and the shipper reads them without an identity. Each is a JSON object.
+// Its last member is the sum of the object's name and all bytes before that member, with the
+// key of the sums. The shipper, restore and verify have the exchange's key and check the sum.
+// `backup list` has no key and checks no sums.
 //
-// Rejected: the sum over the decoded members. A member that is written twice, or in
-// other letters, would pass.
+// Rejected: a sum over the decoded members. A repeated member, or one with another case,
+// would pass.
 
-// ErrChanged is returned for a claim, fence or manifest with another sum than its own.
-var ErrChanged = errors.New("it was changed since it was written; put it back as it was, from a copy of the place or an older version of the object")
+// ErrChanged reports a claim, fence or manifest that does not match its sum.
+var ErrChanged = errors.New("it was changed after it was written; restore it from a copy of the backup place or an older version of the object")
 
-// unknownLife is the error of a start or a restore beside a changed claim or fence.
-func unknownLife(err error) error {
-	return fmt.Errorf("cannot tell which life of the exchange goes on: %w. If it cannot be put back, and this copy is the one that goes on: "+
-		"remove the object (a generation without a claim counts for none), or use another place", err)
+// unknownLifeError returns the error of a start or restore with a changed claim or
+// fence.
+func unknownLifeError(err error) error {
+	return fmt.Errorf("cannot tell which life of the exchange is current: %w. If it cannot be restored, and this copy is the one to continue:  "+
+		"remove the object (a generation without a claim is ignored), or use another place", err)
 }
 
-// sumKey begins the member with the sum; two more characters end the object.
-const sumKey = `,"sum":"`
+// sumMember begins the member with the sum. Two more characters end the object.
+const sumMember = `,"sum":"`
 
-// sign returns the JSON object of value with its sum.
-func (b *box) sign(name string, value any) []byte {
+// sign returns the value as a JSON object with its sum.
+func (b *encryptedStore) sign(name string, value any) []byte {
 	text, err := json.Marshal(value)
 	if err != nil {
 		panic("BUG: " + name + " cannot be written: " + err.Error())
 	}
-	return append(bytes.TrimSuffix(text, []byte("}")), sumKey+sum(b.names, name, text)+`"}`...)
+	return append(bytes.TrimSuffix(text, []byte("}")), sumMember+sum(b.sumKey, name, text)+`"}`...)
 }
 
-// signedSize is the size of what sign returns for a JSON object of n bytes.
-func signedSize(n int) int { return n + len(sumKey) + sumDigits + 1 }
+// signedSize returns the size of sign's output for a JSON object of n bytes.
+func signedSize(n int) int { return n + len(sumMember) + sumDigits + 1 }
 
-// readSigned decodes an object and returns its sum. An object of an earlier program has
-// none: signed is then empty, and the object has no unknown member. The error wraps
-// ErrChanged.
-func (b *box) readSigned(name string, text []byte, value any) (signed string, err error) {
-	body, end, found := bytes.Cut(text, []byte(sumKey))
+// readSigned decodes an object and returns its sum. An object of an earlier version has
+// no sum and no unknown member; signed is then empty. The error wraps ErrChanged.
+func (b *encryptedStore) readSigned(name string, text []byte, value any) (signed string, err error) {
+	body, end, found := bytes.Cut(text, []byte(sumMember))
 	if !found || len(end) != sumDigits+2 || string(end[sumDigits:]) != `"}` {
 		d := json.NewDecoder(bytes.NewReader(text))
 		d.DisallowUnknownFields()
 		if err = d.Decode(value); err == nil && d.More() {
-			err = errors.New("there is more behind it")
+			err = errors.New("more data follows it")
 		}
 	} else {
 		signed = string(end[:sumDigits])
-		if b.names != nil && sum(b.names, name, append(bytes.Clone(body), '}')) != signed {
-			err = errors.New("its sum is another")
+		if b.sumKey != nil && sum(b.sumKey, name, append(bytes.Clone(body), '}')) != signed {
+			err = errors.New("it does not match its sum")
 		} else {
 			err = json.Unmarshal(text, value)
 		}
@@ -68,40 +68,41 @@ func (b *box) readSigned(name string, text []byte, value any) (signed string, er
 	return signed, nil
 }
 
-// under returns the box of a generation. The key of its sums follows from the sum of
-// its claim, so that no object of the generation is good under another claim, or under
-// one without a sum. An earlier program used the same key for all generations.
-func (b *box) under(c *claim) box {
+// forGeneration returns the store for a generation. It derives the key of the sums from
+// the sum of the claim. An object of the generation is therefore invalid under another
+// claim, or under a claim without a sum. Earlier versions used the same key for all
+// generations.
+func (b *encryptedStore) forGeneration(c *claim) encryptedStore {
 	g := *b
-	if b.names != nil && c.sum != "" {
-		mac := hmac.New(sha256.New, b.names)
+	if b.sumKey != nil && c.sum != "" {
+		mac := hmac.New(sha256.New, b.sumKey)
 		mac.Write([]byte("claim\x00" + c.sum))
-		g.names = mac.Sum(nil)
+		g.sumKey = mac.Sum(nil)
 	}
 	return g
 }
 
-// maxOpen bounds the size of an object that is decoded before its sum is checked.
-const maxOpen = 8 << 20
+// maxSigned limits the size of an object that is decoded before its sum is checked.
+const maxSigned = 8 << 20
 
-// getOpen reads a claim, fence or manifest, and returns its sum.
-func (b *box) getOpen(ctx context.Context, name string, value any) (signed string, err error) {
-	ctx, cancel := within(ctx, 0)
+// getSigned reads a claim, fence or manifest and returns its sum.
+func (b *encryptedStore) getSigned(ctx context.Context, name string, value any) (signed string, err error) {
+	ctx, cancel := withTimeout(ctx, 0)
 	defer cancel()
 	text, err := b.store.Get(ctx, name)
 	if err != nil {
 		return "", err
 	}
-	if len(text) > maxOpen {
-		return "", fmt.Errorf("%s in %s is larger than %d bytes: %w", name, b.store, maxOpen, ErrChanged)
+	if len(text) > maxSigned {
+		return "", fmt.Errorf("%s in %s is larger than %d bytes: %w", name, b.store, maxSigned, ErrChanged)
 	}
 	return b.readSigned(name, text, value)
 }
 
-// getManifest reads the manifest of a generation or of a file in it. It has a sum if the
-// generation's claim has one.
+// getManifest reads the manifest of a generation or of a file in it. It must have a sum
+// if the generation's claim has one.
 func (g *generation) getManifest(ctx context.Context, name string, value any) error {
-	signed, err := g.box.getOpen(ctx, name, value)
+	signed, err := g.box.getSigned(ctx, name, value)
 	if err == nil && (signed == "") != (g.claim.sum == "") {
 		err = fmt.Errorf("%s in %s (it has no sum, and its generation's claim has one): %w", name, g.box.store, ErrChanged)
 	}

@@ -31,7 +31,7 @@ func openObjects(t *testing.T, in store.Store) (names []string) {
 		t.Fatal(err)
 	}
 	for _, o := range objects {
-		_, isManifest := wholeOf(o)
+		_, isManifest := manifestFolder(o)
 		if isManifest || strings.HasSuffix(o.Name, "/claim") || strings.HasPrefix(o.Name, fenceFolder+"/") {
 			names = append(names, o.Name)
 		}
@@ -70,7 +70,7 @@ func TestVerifyFindsEveryEditOfAByte(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, isManifest := wholeOf(store.Object{Name: name, Size: int64(len(text))})
+		_, isManifest := manifestFolder(store.Object{Name: name, Size: int64(len(text))})
 		edit := func(what string, at int, changed []byte) {
 			t.Helper()
 			if isManifest && len(changed) != len(text) {
@@ -256,7 +256,7 @@ func TestChangedClaim(t *testing.T) {
 		text, err := to.Get(t.Context(), name)
 		s.must(errors.Join(err, to.Put(t.Context(), name, bytes.Replace(text, []byte(`"epoch":`), []byte(`"epoch":9`), 1))))
 		starting := shipping(t, next, small(to, nil))
-		if err := starting.Begin(t.Context()); !errors.Is(err, ErrChanged) || !Stops(err) || !strings.Contains(err.Error(), name) {
+		if err := starting.Begin(t.Context()); !errors.Is(err, ErrChanged) || !IsPermanent(err) || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: a start: %v", name, err)
 		}
 		starting.Close()
@@ -335,12 +335,12 @@ func TestSumsCannotBeCutOut(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		body, _, found := bytes.Cut(text, []byte(sumKey))
+		body, _, found := bytes.Cut(text, []byte(sumMember))
 		if !found {
 			t.Fatalf("%s has no sum", name)
 		}
 		body, bare := append(bytes.Clone(body), '}'), name
-		if of, isManifest := wholeOf(store.Object{Name: name, Size: int64(len(text))}); isManifest {
+		if of, isManifest := manifestFolder(store.Object{Name: name, Size: int64(len(text))}); isManifest {
 			bare = fmt.Sprintf("%s/whole-%d", of, len(body))
 		}
 		if err := errors.Join(to.Delete(t.Context(), name), to.Put(t.Context(), bare, body)); err != nil {

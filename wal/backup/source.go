@@ -12,18 +12,18 @@ import (
 	"pingpost/wal/backup/store"
 )
 
-// A Source is the folder that is backed up, and how its log is read.
+// Source is the folder to back up, and the access to its log.
 type Source struct {
 	Dir string
-	// Epoch is the life that the log is in.
+	// Epoch returns the current life of the log.
 	Epoch func() (uint32, error)
-	// NewReader reads the log from an entry on, up to its present end.
+	// NewReader reads the log from an entry up to its current end.
 	NewReader func(from uint64) (*wal.Reader, error)
-	// Last is the last durable entry; nil where that is not known without reading.
+	// Last returns the last durable entry. It is nil if that needs reading the log.
 	Last func() uint64
 }
 
-// Folder is a folder that another process may be serving.
+// Folder returns a folder that another process may be serving.
 func Folder(dir string) Source {
 	return Source{
 		Dir:       dir,
@@ -32,8 +32,8 @@ func Folder(dir string) Source {
 	}
 }
 
-// apart is that a place does not lie in what is backed up to it.
-func (s *Source) apart(to store.Store) error {
+// checkOutside returns an error if the backup place is inside the folder.
+func (s *Source) checkOutside(to store.Store) error {
 	folder, isDir := to.(*store.Dir)
 	if !isDir {
 		return nil
@@ -43,12 +43,12 @@ func (s *Source) apart(to store.Store) error {
 		return err
 	}
 	if below, err := filepath.Rel(dir, folder.String()); err == nil && filepath.IsLocal(below) {
-		return fmt.Errorf("cannot back up %q to %s, which lies in it; give a place that outlives it", dir, folder)
+		return fmt.Errorf("cannot back up %q to %s, which is inside it; give a place on another disk", dir, folder)
 	}
 	return nil
 }
 
-// Open is the folder of a log that this process serves.
+// Open returns the folder of a log that this process serves.
 func Open(log *wal.Log) Source {
 	return Source{
 		Dir:       log.Dir(),
@@ -58,19 +58,19 @@ func Open(log *wal.Log) Source {
 	}
 }
 
-// rootKey is the key file without which a log means nothing: it says whose backup
-// it is. Each exchange has one of its own.
-const rootKey = "exchange.key"
+// exchangeKey is the key file of the exchange. It identifies the exchange, and the log
+// is useless without it.
+const exchangeKey = "exchange.key"
 
-func (s *Source) root() ([]byte, error) {
-	root, err := os.ReadFile(filepath.Join(s.Dir, "keys", rootKey))
+func (s *Source) readExchangeKey() ([]byte, error) {
+	root, err := os.ReadFile(filepath.Join(s.Dir, "keys", exchangeKey))
 	if err != nil {
-		return nil, fmt.Errorf("cannot back up %q, which has no exchange yet: %w", s.Dir, err)
+		return nil, fmt.Errorf("cannot back up %q, which does not contain an exchange yet: %w", s.Dir, err)
 	}
 	return root, nil
 }
 
-// lock keeps two processes from backing up one folder to one place.
+// lock prevents two processes from backing up one folder to one place.
 func (s *Source) lock(place string) (*os.File, error) {
 	folder := filepath.Join(s.Dir, "backup")
 	if err := os.MkdirAll(folder, 0o700); err != nil {

@@ -5,48 +5,48 @@ import (
 	"time"
 )
 
-// A Status says how far a backup is.
+// Status describes the progress of a backup.
 type Status struct {
 	Shipped     uint64        // last entry that is in the store
-	LagEntries  uint64        // that are durable and not in the store
-	Lag         time.Duration // how much would be lost with the disk; 0 where nothing would
-	LastSuccess time.Time     // when all that there was had been shipped; zero before
+	LagEntries  uint64        // durable entries that are not in the store
+	Lag         time.Duration // time span of the entries that a lost disk would lose; 0 if all are in the store
+	LastSuccess time.Time     // last time when everything was shipped; zero before the first
 	Errors      uint64
-	Err         error // the last one; nil once all went well again
+	Err         error // last error; nil after a success
 }
 
-// status is what Status tells, for many goroutines.
+// status is the source of Status for concurrent callers.
 type status struct {
 	mu       sync.Mutex
 	shipped  uint64
 	known    uint64
-	caughtUp time.Time // what was logged before has been shipped
+	caughtUp time.Time // all entries logged before this time are in the store
 	success  time.Time
 	errors   uint64
 	err      error
 }
 
-func (s *status) reached(shipped, known uint64) {
+func (s *status) setShipped(shipped, known uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.shipped, s.known = shipped, known
 }
 
-// caught says that all that there was at a time has been shipped.
-func (s *status) caught(at time.Time) {
+// setCaughtUp records that everything that existed at a time has been shipped.
+func (s *status) setCaughtUp(at time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.caughtUp, s.success, s.err = at, at, nil
 }
 
-func (s *status) failed(err error) {
+func (s *status) setFailed(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.errors++
 	s.err = err
 }
 
-// Status tells how far the backup is.
+// Status returns the progress of the backup.
 func (s *Shipper) Status() Status {
 	known := uint64(0)
 	if s.src.Last != nil {

@@ -10,34 +10,34 @@ import (
 	"pingpost/wal"
 )
 
-// Step ships what has been logged since the one before, up to the size of one large
-// object. caughtUp says that the log's end was reached, that all of it is in the store,
-// and that the generation is whole but for a snapshot that may be under way.
+// Step ships the entries logged since the last step, up to the size of one large object.
+// caughtUp reports that it reached the end of the log, that all entries are in the
+// store, and that the generation is complete, except for a snapshot in progress.
 //
-// The order is what makes every prefix of the puts restorable: read the log, then ship
-// what it may refer to, then the log.
+// The order makes every prefix of the puts restorable: read the log, then ship the files
+// that it may refer to, then ship the log.
 func (s *Shipper) Step(ctx context.Context) (caughtUp bool, err error) {
 	if s.gen == nil {
 		if err := s.Begin(ctx); err != nil {
-			s.forget()
+			s.reset()
 			return false, err
 		}
 	}
-	if err := s.mayGoOn(ctx); err != nil {
+	if err := s.checkFenceSometimes(ctx); err != nil {
 		return false, err
 	}
 	began := s.opt.now()
-	atEnd, err := s.read()
+	atEnd, err := s.readLog()
 	if errors.Is(err, wal.ErrGone) {
-		s.opt.Logger.Warn("the log went past what the backup has yet to read; it begins anew", "to", s.opt.To.String())
-		s.forget()
+		s.opt.Logger.Warn("the log removed entries before the backup read them; a new generation begins", "to", s.opt.To.String())
+		s.reset()
 		return false, nil
 	}
 	if err != nil {
 		return false, err
 	}
-	if same, err := s.sameLife(); err != nil || !same {
-		s.forget() // what was read may be of the life before
+	if same, err := s.isSameLife(); err != nil || !same {
+		s.reset() // the entries may be of the earlier life
 		return false, err
 	}
 	if err := errors.Join(s.shipKeys(ctx), s.shipFiles(ctx)); err != nil {
@@ -46,41 +46,41 @@ func (s *Shipper) Step(ctx context.Context) (caughtUp bool, err error) {
 	if err := s.shipLog(ctx); err != nil {
 		return false, err
 	}
-	s.status.reached(s.tail.due-1, s.known())
+	s.status.setShipped(s.tail.due-1, s.lastKnown())
 	if !atEnd {
 		return false, nil
 	}
-	s.status.caught(began)
+	s.status.setCaughtUp(began)
 	if err := s.shipSnapshots(ctx); err != nil {
 		return false, err
 	}
-	if err := s.makeWhole(ctx); err != nil {
+	if err := s.markComplete(ctx); err != nil {
 		return false, err
 	}
 	return true, s.expire(ctx, false)
 }
 
-// mayGoOn looks at the fence every so often.
-func (s *Shipper) mayGoOn(ctx context.Context) error {
-	if s.opt.now().Sub(s.fenceSeen) < s.opt.fences {
+// checkFenceSometimes checks the fence at intervals.
+func (s *Shipper) checkFenceSometimes(ctx context.Context) error {
+	if s.opt.now().Sub(s.lastFenceCheck) < s.opt.fenceInterval {
 		return nil
 	}
-	if err := s.box.holds(ctx, s.fence); err != nil {
+	if err := s.box.checkFence(ctx, s.fence); err != nil {
 		return err
 	}
-	s.fenceSeen = s.opt.now()
+	s.lastFenceCheck = s.opt.now()
 	return nil
 }
 
-// sameLife tells whether the log is still in the life that the generation is of. What
-// raises the epoch does so before it cuts the log.
-func (s *Shipper) sameLife() (bool, error) {
+// isSameLife reports whether the log is still in the life of the generation. A new life
+// raises the epoch before it truncates the log.
+func (s *Shipper) isSameLife() (bool, error) {
 	epoch, err := s.src.Epoch()
 	return epoch == s.epoch, err
 }
 
-// read fills the tail.
-func (s *Shipper) read() (atEnd bool, err error) {
+// readLog reads entries into the tail.
+func (s *Shipper) readLog() (atEnd bool, err error) {
 	for len(s.tail.buf) < s.opt.mergeAt {
 		e, err := s.next()
 		if errors.Is(err, io.EOF) {
@@ -97,21 +97,22 @@ func (s *Shipper) read() (atEnd bool, err error) {
 	return false, nil
 }
 
-// shipLog puts what was read: a large object where it makes one, else a small one.
+// shipLog puts the new entries: as a large object if there are enough, otherwise as a
+// small one.
 func (s *Shipper) shipLog(ctx context.Context) error {
 	records, first := s.tail.pending()
 	if len(records) == 0 {
 		return nil
 	}
 	folder := genName(s.gen.number)
-	if len(s.tail.buf) < s.opt.mergeAt && s.tail.tails < s.opt.tails {
+	if len(s.tail.buf) < s.opt.mergeAt && s.tail.smallObjects < s.opt.maxSmallObjects {
 		if _, err := s.gen.box.put(ctx, extentName(folder, first, s.tail.due-1, s.tail.at), records); err != nil {
 			return err
 		}
-		s.tail.shipped()
+		s.tail.markShipped()
 		return nil
 	}
-	if s.tail.tails == 0 { // it was missed; what is new is behind it
+	if s.tail.smallObjects == 0 { // a backlog: the rate limit applies
 		for left := len(s.tail.buf); left > 0; left -= wal.PacedPiece {
 			if err := s.pace.WaitN(ctx, min(left, wal.PacedPiece)); err != nil {
 				return err
@@ -122,15 +123,15 @@ func (s *Shipper) shipLog(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	merged, hadTails := extent{name: name, first: s.tail.first, last: s.tail.due - 1}, s.tail.tails > 0
-	s.tail.merged()
+	merged, hadTails := extent{name: name, first: s.tail.first, last: s.tail.due - 1}, s.tail.smallObjects > 0
+	s.tail.markMerged()
 	if hadTails {
 		return s.removeCovered(ctx, merged)
 	}
 	return nil
 }
 
-// removeCovered removes the objects that a merged one has taken the place of.
+// removeCovered removes the objects that a merged object replaces.
 func (s *Shipper) removeCovered(ctx context.Context, by extent) error {
 	objects, err := s.box.list(ctx, genName(s.gen.number)+"/log")
 	if err != nil {
@@ -146,22 +147,24 @@ func (s *Shipper) removeCovered(ctx context.Context, by extent) error {
 	return s.box.remove(ctx, covered)
 }
 
-// makeWhole writes the generation's manifest, once it can be restored without another.
-func (s *Shipper) makeWhole(ctx context.Context) error {
-	if s.gen.whole != nil || (s.gen.claim.First > 1 && !s.gen.bridges()) {
+// markComplete writes the generation's manifest as soon as it can be restored without
+// another generation.
+func (s *Shipper) markComplete(ctx context.Context) error {
+	if s.gen.whole != nil || (s.gen.claim.First > 1 && !s.gen.hasStartingSnapshot()) {
 		return nil
 	}
 	m := &manifest{Last: s.tail.due - 1, At: s.opt.now().UTC()}
-	if err := s.gen.box.putWhole(ctx, genName(s.gen.number), m); err != nil {
+	if err := s.gen.box.putManifest(ctx, genName(s.gen.number), m); err != nil {
 		return err
 	}
 	s.gen.whole = m
-	s.opt.Logger.Info("the backup is whole", "to", s.opt.To.String(), "generation", s.gen.number, "entry", m.Last)
+	s.opt.Logger.Info("backup: the generation is complete", "to", s.opt.To.String(), "generation", s.gen.number, "entry", m.Last)
 	return nil
 }
 
-// bridges tells whether a snapshot makes up for the entries before the first.
-func (g *generation) bridges() bool {
+// hasStartingSnapshot reports whether a snapshot replaces the entries before the first
+// one.
+func (g *generation) hasStartingSnapshot() bool {
 	for _, p := range g.snapshots {
 		if p.Oldest+1 >= g.claim.First {
 			return true
@@ -170,15 +173,15 @@ func (g *generation) bridges() bool {
 	return false
 }
 
-// known is the last entry that there is.
-func (s *Shipper) known() uint64 {
+// lastKnown returns the last known entry of the log.
+func (s *Shipper) lastKnown() uint64 {
 	if s.src.Last == nil {
 		return s.tail.due - 1
 	}
 	return max(s.tail.due-1, s.src.Last())
 }
 
-// isTemporary tells whether a file is one that is still being written.
+// isTemporary reports whether a file is still being written.
 func isTemporary(name string) bool {
 	return strings.HasPrefix(name, ".") || strings.HasSuffix(name, ".new") || strings.HasSuffix(name, ".tmp")
 }

@@ -2,38 +2,38 @@ package backup
 
 import "pingpost/wal"
 
-// A tail is the end of the log as it is being shipped. What is logged goes out at once
-// as a small object, and again when there is enough of it as a large one, which takes
-// their place: so a restore meets few objects, and the loss of a disk costs no more
-// than the last look. It is in memory, so that nothing has to be read twice.
+// tail is the end of the log that is being shipped. New entries go out at once as small
+// objects. When there are enough, one large object replaces them. A restore therefore
+// reads few objects, and a lost disk costs at most the time since the last step. The
+// tail stays in memory, so that the shipper reads no entry twice.
 type tail struct {
-	buf    []byte // records from entry first on
-	first  uint64
-	sent   int    // bytes of buf that small objects hold
-	unsent uint64 // first entry behind them
-	due    uint64 // entry that is read next: buf ends before it
-	at     int64  // time of the last entry in buf
-	tails  int    // small objects that hold buf[:sent]
+	buf            []byte // records from entry first on
+	first          uint64
+	shippedBytes   int    // bytes of buf that are in small objects
+	firstUnshipped uint64 // first entry after them
+	due            uint64 // entry to read next; buf ends before it
+	at             int64  // time of the last entry in buf
+	smallObjects   int    // number of small objects with buf[:shippedBytes]
 }
 
-// add takes the entry that is due.
+// add appends the entry due.
 func (t *tail) add(e *wal.Entry) {
 	t.buf = wal.AppendRecord(t.buf, e)
 	t.due, t.at = e.Seq+1, e.At
 }
 
-// shipped says that all of it is in the store, in one more small object.
-func (t *tail) shipped() {
-	t.sent, t.unsent = len(t.buf), t.due
-	t.tails++
+// markShipped records that one more small object has the rest of the tail.
+func (t *tail) markShipped() {
+	t.shippedBytes, t.firstUnshipped = len(t.buf), t.due
+	t.smallObjects++
 }
 
-// merged says that all of it is in the store, in a large object.
-func (t *tail) merged() {
-	*t = tail{buf: t.buf[:0], first: t.due, unsent: t.due, due: t.due, at: t.at}
+// markMerged records that a large object has the whole tail.
+func (t *tail) markMerged() {
+	*t = tail{buf: t.buf[:0], first: t.due, firstUnshipped: t.due, due: t.due, at: t.at}
 }
 
-// pending is what is in no object yet, and its first entry.
+// pending returns the records that are in no object yet, and their first entry.
 func (t *tail) pending() (records []byte, first uint64) {
-	return t.buf[t.sent:], max(t.unsent, t.first)
+	return t.buf[t.shippedBytes:], max(t.firstUnshipped, t.first)
 }

@@ -9,14 +9,13 @@ import (
 	"time"
 )
 
-// A Target is the moment to restore: an entry, a time, or, where both are zero, the
-// last entry that there is.
+// Target is the moment to restore: an entry, a time, or the last entry if both are zero.
 type Target struct {
 	Seq  uint64
-	Time time.Time // the last entry of this time or before
+	Time time.Time // the last entry at or before this time
 }
 
-// ParseTarget reads `latest`, an entry's number, or a time by RFC 3339.
+// ParseTarget parses `latest`, an entry number, or an RFC 3339 time.
 func ParseTarget(text string) (Target, error) {
 	if text == "latest" {
 		return Target{}, nil
@@ -26,7 +25,7 @@ func ParseTarget(text string) (Target, error) {
 	}
 	at, err := time.Parse(time.RFC3339Nano, text)
 	if err != nil || at.IsZero() {
-		return Target{}, fmt.Errorf("%q is no moment to restore: give latest, an entry's number, or a time such as 2026-11-20T17:00:00Z", text)
+		return Target{}, fmt.Errorf("%q is not a moment to restore: give latest, an entry number, or a time such as 2026-11-20T17:00:00Z", text)
 	}
 	return Target{Time: at}, nil
 }
@@ -41,18 +40,18 @@ func (t Target) String() string {
 	return "the last entry"
 }
 
-// A plan is how a moment is restored.
+// plan describes how to restore a moment.
 type plan struct {
 	gen      *generation
-	run      run
+	run      objectRun
 	seq      uint64
-	snapshot *pieces // nil: from the log's first entry
+	snapshot *pieceList // nil: from the log's first entry
 }
 
-// candidates lists the generations that a target may be restored from, the best first:
-// the latest of those that end with it or later, and where none does, or none is
-// asked for, the one that reaches furthest. Where a log was restored once, what came after
-// that moment in its earlier life is so passed by; number picks that life.
+// candidates returns the generations that can restore a target, best first: the latest
+// ones that end at or after the target. If there is no such generation, or no target, it
+// returns the one that reaches furthest. If a log was restored once, this skips the
+// entries of its earlier life after that moment; number selects that life.
 func (r *Repository) candidates(ctx context.Context, t Target, number int) ([]*generation, error) {
 	all, err := r.box.generations(ctx)
 	if err != nil {
@@ -64,7 +63,7 @@ func (r *Repository) candidates(ctx context.Context, t Target, number int) ([]*g
 	var end int64
 	for _, g := range slices.Backward(all) {
 		if number == 0 || g.number == number {
-			unknown = errors.Join(unknown, g.unknown)
+			unknown = errors.Join(unknown, g.unreadable)
 		}
 		seq, at := g.end()
 		if seq == 0 || (number != 0 && g.number != number) {
@@ -115,20 +114,20 @@ func (r *Repository) planFrom(ctx context.Context, t Target, g *generation) (p *
 	case t.Seq > 0:
 		p.seq = t.Seq
 	case !t.Time.IsZero():
-		if p.seq, err = r.at(ctx, g, t.Time.UnixNano()); err != nil {
+		if p.seq, err = r.lastAtOrBefore(ctx, g, t.Time.UnixNano()); err != nil {
 			return nil, err
 		}
 	}
 	var ok bool
-	if p.run, ok = g.reaches(p.seq); !ok {
+	if p.run, ok = g.runTo(p.seq); !ok {
 		return nil, fmt.Errorf("%s cannot be restored from generation %d: no snapshot in it is old enough, or entries are missing before it", t, g.number)
 	}
-	p.snapshot, _ = g.basis(p.run, p.seq)
+	p.snapshot, _ = g.snapshotFor(p.run, p.seq)
 	return p, nil
 }
 
-// at is the last entry whose batch's time is at or before.
-func (r *Repository) at(ctx context.Context, g *generation, at int64) (uint64, error) {
+// lastAtOrBefore returns the last entry with a batch time at or before the given time.
+func (r *Repository) lastAtOrBefore(ctx context.Context, g *generation, at int64) (uint64, error) {
 	for _, run := range g.runs {
 		for i, e := range run {
 			if e.at <= at {
@@ -137,12 +136,12 @@ func (r *Repository) at(ctx context.Context, g *generation, at int64) (uint64, e
 			seq := e.first - 1
 			err := g.readExtent(ctx, e, func(e *entry) error {
 				if e.At > at {
-					return errEnough
+					return errStop
 				}
 				seq = e.Seq
 				return nil
 			})
-			if err != nil && !errors.Is(err, errEnough) {
+			if err != nil && !errors.Is(err, errStop) {
 				return 0, err
 			}
 			if seq < run.first() && i == 0 {

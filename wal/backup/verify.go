@@ -15,7 +15,7 @@ import (
 	"pingpost/wal"
 )
 
-// A Check is what Verify found in one generation.
+// Check is the result of Verify for one generation.
 type Check struct {
 	Generation
 	Spans    []Span
@@ -24,31 +24,32 @@ type Check struct {
 	Problems []error // each names the object
 }
 
-// A Span is entries that can be restored, each of them.
+// Span is a range of entries that can each be restored.
 type Span struct {
 	First, Last     uint64
 	FirstAt, LastAt time.Time
 }
 
-// A Verification is what Verify found in a place.
+// Verification is the result of Verify for a backup place.
 type Verification struct {
-	Checks   []Check // a generation each
+	Checks   []Check // one for each generation
 	Problems []error // of fences; each names the object
 	Notes    []string
 }
 
-// OK says that nothing is damaged, and that something of each generation can be restored.
+// OK reports whether there is no damage and something of each generation can be
+// restored.
 func (v *Verification) OK() bool {
 	return len(v.Problems) == 0 && len(v.Checks) > 0 && !slices.ContainsFunc(v.Checks, func(c Check) bool { return !c.OK() })
 }
 
-// Verify reads everything back: all key files, all fences, and of a generation (0: each)
-// every object. It checks sums, the log's own checksums and continuity, snapshots' blocks,
-// that files are what their names say, and claims and fences against each other and
-// against the entries. The error says that it could not read at
-// all; what is damaged is in the verification.
+// Verify reads everything: all key files, all fences, and every object of the generation
+// (0: of each generation). It checks sums, the log's checksums and continuity, the
+// blocks of snapshots, the files against their names, and claims and fences against each
+// other and the entries. It returns an error only if it cannot read; the Verification
+// lists damage.
 func (r *Repository) Verify(ctx context.Context, number int) (*Verification, error) {
-	if _, err := r.open(ctx); err != nil {
+	if _, err := r.openKeys(ctx); err != nil {
 		return nil, err
 	}
 	all, err := r.box.generations(ctx)
@@ -63,7 +64,7 @@ func (r *Repository) Verify(ctx context.Context, number int) (*Verification, err
 		if number != 0 && g.number != number {
 			continue
 		}
-		c := Check{Generation: g.told(), Problems: g.problems}
+		c := Check{Generation: g.summary(), Problems: g.problems}
 		r.checkClaim(g, all[:i], &c, v)
 		r.checkSnapshots(ctx, g, &c)
 		r.checkFiles(ctx, g, &c)
@@ -74,19 +75,20 @@ func (r *Repository) Verify(ctx context.Context, number int) (*Verification, err
 		v.Checks = append(v.Checks, c)
 	}
 	if len(v.Checks) == 0 && number != 0 {
-		return nil, fmt.Errorf("there is no generation %d in %s; list says which there are", number, r.box.store)
+		return nil, fmt.Errorf("there is no generation %d in %s; pingpost backup list shows the existing ones", number, r.box.store)
 	}
 	return v, nil
 }
 
-// OK says that nothing is damaged, and that something can be restored.
+// OK reports whether there is no damage and something can be restored.
 func (c *Check) OK() bool { return len(c.Problems) == 0 && len(c.Spans) > 0 }
 
-func (c *Check) problem(err error) { c.Problems = append(c.Problems, err) }
+func (c *Check) addProblem(err error) { c.Problems = append(c.Problems, err) }
 
-// checkSnapshots also takes those that are damaged out of what a restore could use.
+// checkSnapshots checks the snapshots, and removes damaged ones from those that a
+// restore could use.
 func (r *Repository) checkSnapshots(ctx context.Context, g *generation, c *Check) {
-	var good []pieces
+	var good []pieceList
 	for i := range g.snapshots {
 		p := &g.snapshots[i]
 		folder := snapshotFolder(g.number, p.Newest)
@@ -98,7 +100,7 @@ func (r *Repository) checkSnapshots(ctx context.Context, g *generation, c *Check
 			err = fmt.Errorf("its manifest has other stamps than the snapshot")
 		}
 		if err != nil {
-			c.problem(fmt.Errorf("%s: %w", folder, err))
+			c.addProblem(fmt.Errorf("%s: %w", folder, err))
 			continue
 		}
 		good = append(good, *p)
@@ -109,7 +111,7 @@ func (r *Repository) checkSnapshots(ctx context.Context, g *generation, c *Check
 func (r *Repository) checkFiles(ctx context.Context, g *generation, c *Check) {
 	for name, manifest := range g.files {
 		folder := genName(g.number) + "/file/" + name
-		var whole pieces
+		var whole pieceList
 		hash := sha256.New()
 		err := g.getManifest(ctx, manifest, &whole)
 		if err == nil {
@@ -117,34 +119,34 @@ func (r *Repository) checkFiles(ctx context.Context, g *generation, c *Check) {
 		}
 		base, _, _ := strings.Cut(path.Base(name), ".")
 		if err == nil && len(base) == 2*sha256.Size && base != hex.EncodeToString(hash.Sum(nil)) {
-			err = fmt.Errorf("it is not what its name says")
+			err = fmt.Errorf("its content does not match its name")
 		}
 		if err != nil {
-			c.problem(fmt.Errorf("%s: %w", folder, err))
+			c.addProblem(fmt.Errorf("%s: %w", folder, err))
 			continue
 		}
 		c.Files++
 	}
 }
 
-// checkLog reads all entries. Behind damage a run begins anew.
+// checkLog reads all entries. After damage a new span begins.
 func (r *Repository) checkLog(ctx context.Context, g *generation, c *Check) {
 	if c.Gaps > 0 {
-		c.problem(fmt.Errorf("%s: entries are missing in %d places", genName(g.number)+"/log", c.Gaps))
+		c.addProblem(fmt.Errorf("%s: entries are missing in %d places", genName(g.number)+"/log", c.Gaps))
 	}
 	for _, whole := range g.runs {
 		var span Span
-		var good run
+		var good objectRun
 		end := func() {
 			if len(good) > 0 {
-				c.span(g, good, span)
+				c.addSpan(g, good, span)
 			}
 			span, good = Span{}, nil
 		}
 		for _, e := range whole {
 			at, err := g.checkExtent(ctx, e, span.LastAt)
 			if err != nil {
-				c.problem(err)
+				c.addProblem(err)
 				end()
 				continue
 			}
@@ -158,7 +160,7 @@ func (r *Repository) checkLog(ctx context.Context, g *generation, c *Check) {
 	}
 }
 
-// checkExtent reads one object; at is the time of its first and its last entry.
+// checkExtent checks one object and returns the times of its first and last entry.
 func (g *generation) checkExtent(ctx context.Context, e extent, before time.Time) (at [2]time.Time, err error) {
 	err = g.readExtent(ctx, e, func(entry *entry) error {
 		at[1] = time.Unix(0, entry.At).UTC()
@@ -169,19 +171,19 @@ func (g *generation) checkExtent(ctx context.Context, e extent, before time.Time
 			return fmt.Errorf("%s: time goes back at entry %d", e.name, entry.Seq)
 		}
 		if entry.Epoch > g.claim.Epoch {
-			return fmt.Errorf("%s: entry %d is of life %d, and the generation's claim says %d", e.name, entry.Seq, entry.Epoch, g.claim.Epoch)
+			return fmt.Errorf("%s: entry %d is of life %d, but the generation's claim says %d", e.name, entry.Seq, entry.Epoch, g.claim.Epoch)
 		}
 		before = at[1]
 		return nil
 	})
 	if err == nil && at[1].UnixNano() != e.at {
-		err = fmt.Errorf("%s: its last entry is of another time", e.name)
+		err = fmt.Errorf("%s: its last entry has another time than its name says", e.name)
 	}
 	return at, err
 }
 
-// span adds what can be restored of a run.
-func (c *Check) span(g *generation, good run, span Span) {
+// addSpan adds the restorable part of a run.
+func (c *Check) addSpan(g *generation, good objectRun, span Span) {
 	span.First, span.Last = good.first(), good.last()
 	if span.First > 1 {
 		first := uint64(0)
@@ -193,7 +195,7 @@ func (c *Check) span(g *generation, good run, span Span) {
 		if first == 0 {
 			return
 		}
-		span.First, span.FirstAt = first, time.Unix(0, good[good.holding(first)].at).UTC()
+		span.First, span.FirstAt = first, time.Unix(0, good[good.indexOf(first)].at).UTC()
 	}
 	c.Spans = append(c.Spans, span)
 }

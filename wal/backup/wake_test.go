@@ -15,7 +15,7 @@ func TestWoken(t *testing.T) {
 		defer s.close()
 		s.many(3)
 		opt := small(newDir(t, t.TempDir()), nil)
-		opt.every = 24 * time.Hour
+		opt.pollInterval = 24 * time.Hour
 		shipper, err := NewShipper(Open(s.log), opt)
 		if err != nil {
 			t.Fatal(err)

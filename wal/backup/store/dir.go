@@ -16,23 +16,24 @@ import (
 	"time"
 )
 
-// Dir is a folder, best on another machine's disk. A file under its own name is
-// whole and durable: it is written and fsynced below .tmp first.
+// Dir is a folder, preferably on another machine's disk. A file with its final name is
+// complete and durable: it is written and fsynced below .tmp first.
 //
-// What a process left that was killed has its name in the page cache, and perhaps
-// nowhere else. Who backs up asks for nothing again that is listed, so each folder
-// is fsynced where it is first met, by a listing or by a put. (Rejected: to put again
-// what may be the last: there is one last in each folder.)
+// A killed process may leave a file name only in the page cache. A shipper does not put
+// a listed object again, so Dir fsyncs each folder when a listing or a put first meets
+// it.
+//
+// Rejected: putting the last object again. Each folder has a last object.
 type Dir struct {
 	root  string
 	fill  func(f *os.File, data []byte) error
-	reads bool // who restores asks for everything, and needs no fsync of it
+	reads bool // for reading only, without fsync
 	*met
 }
 
 type met struct {
 	mu     sync.Mutex
-	synced map[string]bool // folders in which all that others have left is durable
+	synced map[string]bool // folders with durable entries of earlier processes
 }
 
 func metNone() *met { return &met{synced: map[string]bool{}} }
@@ -40,18 +41,18 @@ func metNone() *met { return &met{synced: map[string]bool{}} }
 const (
 	dirPerm  fs.FileMode = 0o700
 	filePerm fs.FileMode = 0o600
-	// unfinished is where files are written. One that is older than staleAfter was
-	// left by a crash.
+	// unfinished is the folder for files that are being written. A file older than
+	// staleAfter was left by a crash.
 	unfinished = ".tmp"
 	staleAfter = time.Hour
 )
 
-// OpenDir opens a folder, and makes it where it is missing.
+// OpenDir opens a folder and creates it if it is missing.
 func OpenDir(root string) (*Dir, error) {
 	root = filepath.Clean(root)
 	tmp := filepath.Join(root, unfinished)
 	if err := errors.Join(makeRoot(root), os.MkdirAll(tmp, dirPerm)); err != nil {
-		return nil, fmt.Errorf("cannot make the backup folder %q: %w", root, err)
+		return nil, fmt.Errorf("cannot create the backup folder %q: %w", root, err)
 	}
 	left, err := os.ReadDir(tmp)
 	if err != nil {
@@ -59,14 +60,14 @@ func OpenDir(root string) (*Dir, error) {
 	}
 	for _, file := range left {
 		if info, err := file.Info(); err == nil && time.Since(info.ModTime()) > staleAfter {
-			_ = os.Remove(filepath.Join(tmp, file.Name())) // it takes room and nothing else
+			_ = os.Remove(filepath.Join(tmp, file.Name())) // ignore the error: the file only takes space
 		}
 	}
 	return &Dir{root: root, fill: fillAtOnce, met: metNone()}, nil
 }
 
-// makeRoot makes a folder and those above it that are missing, with durable entries.
-// A parent that we may not read, or that cannot be fsynced, was made by someone else.
+// makeRoot creates a folder and its missing parents with durable entries. It ignores a
+// parent that cannot be read or fsynced, because another user created it.
 func makeRoot(root string) error {
 	parent := filepath.Dir(root)
 	if _, err := os.Stat(parent); errors.Is(err, fs.ErrNotExist) {
@@ -84,7 +85,7 @@ func makeRoot(root string) error {
 	return err
 }
 
-// FindDir opens a folder that is there, and makes nothing in it.
+// FindDir opens an existing folder without creating anything.
 func FindDir(root string) (*Dir, error) {
 	if info, err := os.Stat(root); err != nil {
 		return nil, fmt.Errorf("there is no backup folder: %w", err)
@@ -94,7 +95,8 @@ func FindDir(root string) (*Dir, error) {
 	return &Dir{root: filepath.Clean(root), fill: fillAtOnce, reads: true, met: metNone()}, nil
 }
 
-// FilledBy is the same folder, in which fill writes an object's bytes to its file.
+// FilledBy returns the same folder with another function that writes an object's bytes
+// to its file.
 func (d *Dir) FilledBy(fill func(f *os.File, data []byte) error) *Dir {
 	other := *d
 	other.fill = fill
@@ -115,7 +117,7 @@ func (d *Dir) Put(ctx context.Context, name string, data []byte) error {
 	return d.write(ctx, name, data, os.Rename)
 }
 
-// Create implements Store, by a hard link, which no two can make.
+// Create implements Store with a hard link, which only one process can create.
 func (d *Dir) Create(ctx context.Context, name string, data []byte) error {
 	err := d.write(ctx, name, data, os.Link)
 	if errors.Is(err, fs.ErrExist) {
@@ -136,7 +138,7 @@ func (d *Dir) write(ctx context.Context, name string, data []byte, publish func(
 	if err != nil {
 		return fmt.Errorf("cannot write to the backup folder: %w", err)
 	}
-	defer func() { _ = os.Remove(tmp.Name()) }() // where the rename has moved it, there is nothing
+	defer func() { _ = os.Remove(tmp.Name()) }() // fails harmlessly after the rename
 	err = d.fill(tmp, data)
 	if err = errors.Join(err, tmp.Chmod(filePerm), tmp.Sync(), tmp.Close()); err == nil {
 		err = d.makeFolder(filepath.Dir(d.path(name)))
@@ -153,7 +155,7 @@ func (d *Dir) write(ctx context.Context, name string, data []byte, publish func(
 	return nil
 }
 
-// makeFolder makes a folder below the root, with durable entries.
+// makeFolder creates a folder below the root with durable entries.
 func (d *Dir) makeFolder(folder string) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -178,7 +180,7 @@ func (d *Dir) makeFolderLocked(folder string) error {
 	return d.syncLocked(parent)
 }
 
-// settle makes durable what is in folders that were not met before.
+// settle makes the entries of newly met folders durable.
 func (d *Dir) settle(folders []string) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -229,7 +231,7 @@ func (d *Dir) List(ctx context.Context, folder string) ([]Object, error) {
 	met := d.above(folder)
 	err := filepath.WalkDir(d.path(folder), func(path string, entry fs.DirEntry, err error) error {
 		switch {
-		case errors.Is(err, fs.ErrNotExist): // none there, or deleted meanwhile
+		case errors.Is(err, fs.ErrNotExist): // missing, or deleted meanwhile
 			return nil
 		case err != nil:
 			return err
@@ -260,7 +262,7 @@ func (d *Dir) List(ctx context.Context, folder string) ([]Object, error) {
 	return found, nil
 }
 
-// above are the folders that one is in, up to the root.
+// above returns the parents of a folder, up to the root.
 func (d *Dir) above(folder string) (folders []string) {
 	for at := d.path(folder); at != d.root; {
 		at = filepath.Dir(at)
@@ -269,7 +271,7 @@ func (d *Dir) above(folder string) (folders []string) {
 	return folders
 }
 
-// Delete implements Store, and removes folders that are left empty.
+// Delete implements Store and removes empty folders.
 func (d *Dir) Delete(ctx context.Context, names ...string) error {
 	for _, name := range names {
 		if err := ctx.Err(); err != nil {

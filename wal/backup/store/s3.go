@@ -14,34 +14,33 @@ import (
 	"github.com/minio/minio-go/v7/pkg/credentials"
 )
 
-// S3 is a bucket, or a folder of one.
+// S3 is a bucket, or a folder of a bucket.
 //
-// The service must know conditional writes (If-None-Match: *), as AWS, MinIO, R2
-// and others do: without them two copies of an exchange could claim one place.
-// What was created is read back, so that a service which passes over the condition
-// is caught where it matters.
+// The service must support conditional writes (If-None-Match: *), as AWS, MinIO, R2 and
+// others do. Without them two copies of an exchange could claim one place. Create reads
+// the object back to detect a service that ignores the condition.
 type S3 struct {
 	client *minio.Client
 	bucket string
 	prefix string // ends with a slash, or is empty
 }
 
-// tries is how often the client repeats a request that failed. Who backs up tries
-// again anyway, and says so.
+// tries is the number of attempts of the client for one request. The shipper retries and
+// logs failures anyway.
 const tries = 2
 
-// openS3 reads s3://bucket/prefix?endpoint=…&region=…. From the environment come
-// PINGPOST_S3_ENDPOINT and AWS_REGION where the place names none, and the
-// credentials: AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN, else
-// those of the machine's role.
+// openS3 parses s3://bucket/prefix?endpoint=…&region=…. The environment gives defaults:
+// PINGPOST_S3_ENDPOINT and AWS_REGION, and the credentials AWS_ACCESS_KEY_ID,
+// AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN. Without these, openS3 uses the
+// credentials of the machine's role.
 func openS3(place string, env func(string) (string, bool), transport http.RoundTripper) (*S3, error) {
 	u, err := url.Parse(place)
 	if err != nil || u.Host == "" || u.User != nil {
-		return nil, errors.New("cannot read the backup's place; write s3://bucket/prefix, and give credentials by AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY")
+		return nil, errors.New("cannot parse the backup place; write s3://bucket/prefix, and give credentials in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY")
 	}
 	for name := range u.Query() {
 		if name != "endpoint" && name != "region" {
-			return nil, fmt.Errorf("s3://%s takes ?endpoint= and ?region=, and not %q", u.Host, name)
+			return nil, fmt.Errorf("s3://%s accepts ?endpoint= and ?region=, but not %q", u.Host, name)
 		}
 	}
 	or := func(value, name, otherwise string) string {
@@ -56,7 +55,7 @@ func openS3(place string, env func(string) (string, bool), transport http.RoundT
 	endpoint := or(u.Query().Get("endpoint"), "PINGPOST_S3_ENDPOINT", "https://s3.amazonaws.com")
 	at, err := url.Parse(endpoint)
 	if err != nil || at.Host == "" || (at.Scheme != "https" && at.Scheme != "http") || strings.Trim(at.Path, "/") != "" {
-		return nil, fmt.Errorf("the S3 endpoint %q is no address such as https://s3.example.com", endpoint)
+		return nil, fmt.Errorf("the S3 endpoint %q is not an address; write for example https://s3.example.com", endpoint)
 	}
 	client, err := minio.New(at.Host, &minio.Options{
 		Creds: keysFrom(env), Secure: at.Scheme == "https", Region: or(u.Query().Get("region"), "AWS_REGION", ""),
@@ -99,7 +98,8 @@ func (s *S3) Create(ctx context.Context, name string, data []byte) error {
 	return own(ctx, s, name, data)
 }
 
-// answered is what the service said, empty where it said nothing.
+// answered returns the service's error response, or an empty one if the service did not
+// answer.
 func answered(err error) (answer minio.ErrorResponse) {
 	_ = errors.As(err, &answer)
 	return answer

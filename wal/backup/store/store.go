@@ -1,9 +1,9 @@
-// Package store keeps named objects in a folder or in a bucket of an S3-compatible
-// service, for backups: all that they need of a place is in the interface Store.
+// Package store stores named objects for backups in a folder or in a bucket of an
+// S3-compatible service. The interface Store has all that backups need.
 //
-// Objects are small (a few megabytes) and are put and got whole. So a put is one
-// request or one rename, what is torn can be put again, and there are no uploads
-// in parts that a crash would leave behind in a bucket, unseen and paid for.
+// Objects are small (a few megabytes) and are written and read as a whole. A put is one
+// request or one rename, and a torn object can be put again. There are no multipart uploads,
+// which a crash would leave in a bucket, invisible and paid for.
 package store
 
 import (
@@ -15,50 +15,50 @@ import (
 	"time"
 )
 
-// An Object is one entry of a listing.
+// Object is one entry of a listing.
 type Object struct {
 	Name     string // path with slashes, from the store's root
 	Size     int64
 	Modified time.Time
 }
 
-// A Store keeps objects. It is safe for many goroutines. Names are paths of
-// letters, digits, '.', '-' and '_' between slashes.
+// Store stores objects. It is safe for concurrent use. Names are paths of letters,
+// digits, '.', '-' and '_' between slashes.
 type Store interface {
-	// Put gives an object its bytes, all or nothing. What was there is replaced.
+	// Put writes an object completely or not at all, and replaces an existing one.
 	Put(ctx context.Context, name string, data []byte) error
-	// Create is Put for an object that must not be there yet; else the error is
-	// ErrExists. Of several that create one at once, one succeeds.
+	// Create writes an object that must not exist yet; otherwise the error is ErrExists. Of
+	// several concurrent calls, one succeeds.
 	Create(ctx context.Context, name string, data []byte) error
-	// Get returns an object's bytes. The error is ErrNotFound where there is none.
+	// Get returns an object's bytes. The error is ErrNotFound if it is missing.
 	Get(ctx context.Context, name string) ([]byte, error)
-	// List lists all objects below a folder, "" for all, in the order of their names.
-	// What it lists is durable.
+	// List lists all objects below a folder ("" for all), ordered by name. Listed objects
+	// are durable.
 	List(ctx context.Context, folder string) ([]Object, error)
-	// Delete removes objects; those that are not there are none of its concern.
+	// Delete removes objects, and ignores missing ones.
 	Delete(ctx context.Context, names ...string) error
-	// String is where it is, without credentials.
+	// String returns the place without credentials.
 	String() string
 }
 
 var (
 	// ErrExists is returned by Create.
-	ErrExists = errors.New("there is such an object already")
+	ErrExists = errors.New("the object exists already")
 	// ErrNotFound is returned by Get.
-	ErrNotFound = errors.New("there is no such object")
+	ErrNotFound = errors.New("the object does not exist")
 )
 
-// MaxObject bounds what Get reads of an object, in bytes.
+// MaxObject limits the size of an object that Get reads, in bytes.
 const MaxObject = 64 << 20
 
-// Open opens a place: a folder, which is made where it is missing, or
-// s3://bucket/prefix?endpoint=https://host&region=name. What is not said there
-// comes from the environment: see S3.
+// Open opens a place: a folder, which it creates if it is missing, or
+// s3://bucket/prefix?endpoint=https://host&region=name. The environment gives defaults:
+// see S3.
 func Open(place string, env func(string) (string, bool)) (Store, error) {
 	return open(place, env, OpenDir)
 }
 
-// Find opens a place that is there, to read what it has: unlike Open it makes nothing.
+// Find opens an existing place for reading. Unlike Open it does not create it.
 func Find(place string, env func(string) (string, bool)) (Store, error) {
 	return open(place, env, FindDir)
 }
@@ -68,15 +68,15 @@ func open(place string, env func(string) (string, bool), folder func(string) (*D
 		return openS3(place, env, nil)
 	}
 	if scheme, _, found := strings.Cut(place, "://"); found {
-		return nil, fmt.Errorf("%s:// is no place for backups; give a folder, or s3://bucket/prefix", scheme)
+		return nil, fmt.Errorf("%s:// is not a place for backups; give a folder, or s3://bucket/prefix", scheme)
 	}
 	if strings.HasPrefix(place, "s3:") {
-		return nil, errors.New("s3: without // is no place for backups; write s3://bucket/prefix, or ./s3:… for a folder of that name")
+		return nil, errors.New("s3: without // is not a place for backups; write s3://bucket/prefix, or ./s3:… for a folder of that name")
 	}
 	return folder(place)
 }
 
-// Join is the place below another one.
+// Join returns the path of a name below a place.
 func Join(place, name string) string {
 	path, query, hasQuery := strings.Cut(place, "?")
 	path = strings.TrimRight(path, "/") + "/" + name
@@ -90,8 +90,8 @@ func Join(place, name string) string {
 }
 
 // own checks an object that Create found in its place. It returns nil if the object has
-// the same bytes: a request that was retried after a lost answer finds its own object.
-// An object that was removed meanwhile counts as another one's.
+// the same bytes, because a retried request can find its own object after a lost answer.
+// If the object was removed meanwhile, own treats it as another process's object.
 func own(ctx context.Context, s Store, name string, data []byte) error {
 	there, err := s.Get(ctx, name)
 	if err != nil && !errors.Is(err, ErrNotFound) {

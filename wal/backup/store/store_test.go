@@ -250,8 +250,8 @@ func TestPlaces(t *testing.T) {
 	for place, want := range map[string]string{
 		filepath.Join(dir, "b"): filepath.Join(dir, "b"), "s3://b": "s3://b/", "s3://b/p/q/": "s3://b/p/q",
 		"s3://b/p?endpoint=http://127.0.0.1:9000&region=eu": "s3://b/p",
-		"s3:///p": "cannot read", "s3://id:secret@b": "cannot read", "https://b/p": "no place", "s3:/b/p": "write s3://bucket/prefix", "s3:b": "write s3://bucket/prefix", "s3://b?endpoint=host": "no address",
-		"s3://b?endpoint=https://host/path": "no address", "s3://b?secret=1": "takes ?endpoint=",
+		"s3:///p": "cannot parse", "s3://id:secret@b": "cannot parse", "https://b/p": "not a place", "s3:/b/p": "write s3://bucket/prefix", "s3:b": "write s3://bucket/prefix", "s3://b?endpoint=host": "not an address",
+		"s3://b?endpoint=https://host/path": "not an address", "s3://b?secret=1": "accepts ?endpoint=",
 	} {
 		s, err := Open(place, env)
 		got := fmt.Sprint(err)
