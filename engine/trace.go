@@ -53,11 +53,11 @@ const mostCalls = 1024
 const callPending = "pending"
 
 // trace is the request's trace, or nil.
-func (s *Timings) trace() *Trace {
-	if s == nil {
+func (t *Timings) trace() *Trace {
+	if t == nil {
 		return nil
 	}
-	return s.Trace
+	return t.Trace
 }
 
 // Next gives a span its id.
