@@ -93,7 +93,7 @@ func listScenarios() error {
 		if err != nil {
 			return err
 		}
-		t.Row(name, s.Lasting().String(), s.About)
+		t.Row(name, s.Duration().String(), s.About)
 	}
 	fmt.Print(t.String())
 	return nil
@@ -132,19 +132,19 @@ func (c *loadtestCmd) vary(s *scenario.Scenario) error {
 		if !(*c.Rate > 0 && *c.Rate <= 1e6) {
 			return fmt.Errorf("--rate %v: give a number above zero, up to 1000000", *c.Rate)
 		}
-		s.Faster(*c.Rate)
+		s.SetRate(*c.Rate)
 	}
 	if c.Duration != nil {
 		if *c.Duration <= 0 || *c.Duration > 24*time.Hour {
 			return fmt.Errorf("--duration %v: give a time above zero, up to 24h", *c.Duration)
 		}
-		s.Last(*c.Duration)
+		s.SetDuration(*c.Duration)
 	}
 	if c.Buyers != nil {
 		if *c.Buyers < 1 || *c.Buyers > 500 {
 			return fmt.Errorf("--buyers %d: give a number from 1 to 500", *c.Buyers)
 		}
-		s.Bought(*c.Buyers)
+		s.SetBuyers(*c.Buyers)
 	}
 	return nil
 }

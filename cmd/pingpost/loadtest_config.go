@@ -32,7 +32,7 @@ func loadConfig(s *scenario.Scenario, buyers []loadBuyer, at *buyersAt, secrets 
 	document := object{
 		"data_dir": "exchange", "listen": "127.0.0.1:0", "tenant": "load",
 		"admin":            object{"listen": "127.0.0.1:0", "password": secrets.password},
-		"trusted_networks": []string{"127.0.0.0/8"}, "token_lifetime": (s.Lasting() + tokenSpare).String(),
+		"trusted_networks": []string{"127.0.0.0/8"}, "token_lifetime": (s.Duration() + tokenSpare).String(),
 		"limits": object{"connections": s.InFlight + sparePlaces, "max_conns_per_ip": s.InFlight + sparePlaces},
 	}
 	if s.Webhooks != nil {

@@ -69,7 +69,7 @@ func TestEveryScenarioIsAConfiguration(t *testing.T) {
 		if supplier.IngestRate != s.Supplier.IngestRate || supplier.PingRate != s.Supplier.PingRate {
 			t.Errorf("%s: the supplier has %d and %d a second", name, supplier.IngestRate, supplier.PingRate)
 		}
-		if settings.TokenLifetime <= s.Lasting() {
+		if settings.TokenLifetime <= s.Duration() {
 			t.Errorf("%s: its token ends before it", name)
 		}
 		if settings.Limits.Connections <= s.InFlight || settings.Limits.MaxConnsPerIP <= s.InFlight {

@@ -124,7 +124,7 @@ func TestLoadtestCommandLine(t *testing.T) {
 		says string
 	}{
 		{"", "name a scenario"},
-		{"unheard-of", "there is no scenario unheard-of, and no such file; there are: burst, catalog-large, ingest"},
+		{"unheard-of", "there is no built-in scenario and no file unheard-of; built-in scenarios: burst, catalog-large, ingest"},
 		{"ingest --rate=-3", "--rate -3"},
 		{"ingest --duration 48h", "--duration 48h"},
 		{"ingest --buyers 900", "--buyers 900"},

@@ -11,11 +11,11 @@ import (
 	"pingpost/wal"
 )
 
-// AuctionOptions of an Auction. Limits are the exchange's own.
+// AuctionOptions are the options of an Auction. Limits are those of the exchange.
 type AuctionOptions struct {
-	Buyers  []string      // addresses, all asked in every auction
-	Timeout time.Duration // for their bids
-	Log     *wal.Log      // that every auction is committed to; nil: none is
+	Buyers  []string      // addresses; every auction asks all of them
+	Timeout time.Duration // for bids
+	Log     *wal.Log      // each auction is committed to it; nil: none
 	Entry   int           // bytes committed for an auction
 
 	Body, Header                           int // bytes
@@ -23,18 +23,19 @@ type AuctionOptions struct {
 	ReadTimeout, WriteTimeout, IdleTimeout time.Duration
 }
 
-// Auction is the bare server of auctions: it decodes a ping into a struct, asks
-// every buyer at once by sending it on, decodes what they bid, and answers with
-// the best. It chooses nobody and judges nothing; of what was held it keeps a
-// record of the size given, or none.
+// Auction is the ceiling of auctions. It decodes a ping into a struct, sends it to every
+// buyer at once, decodes their bids and answers with the best. It applies no rules. With
+// a
+// log, it commits a record of a given size for each auction.
 //
-// A ballot is what one auction needs. Its goroutines write to seats of their
-// own, and the handler waits for all of them, so it can go back to the pool:
-// a bare server has no laggards, since each ping ends by the deadline.
+// A ballot is the workspace of one auction. Each goroutine writes to its own seat, and
+// the
+// handler waits for all of them before it returns the ballot to the pool. No goroutine
+// outlives the wait, because each ping ends by the deadline.
 type Auction struct {
 	buyers  []*fasthttp.HostClient
 	timeout time.Duration
-	log     *wal.Log // nil: nothing is recorded
+	log     *wal.Log // nil: no record
 	entry   int
 	http    *fasthttp.Server
 	ballots sync.Pool // *ballot
@@ -48,7 +49,7 @@ type ballot struct {
 	record   record
 }
 
-// seat is one buyer's ping and answer.
+// seat is the ping to one buyer and its answer.
 type seat struct {
 	buyer    *fasthttp.HostClient
 	request  fasthttp.Request
@@ -68,7 +69,7 @@ func NewAuction(opt *AuctionOptions) *Auction {
 		})
 	}
 	a.ballots.New = func() any { return a.newBallot() }
-	a.http = bareServer(a.handle, opt.Body, opt.Header, opt.Connections)
+	a.http = newHTTPServer(a.handle, opt.Body, opt.Header, opt.Connections)
 	a.http.ReadTimeout, a.http.WriteTimeout, a.http.IdleTimeout = opt.ReadTimeout, opt.WriteTimeout, opt.IdleTimeout
 	return a
 }
@@ -88,7 +89,7 @@ func (a *Auction) newBallot() *ballot {
 // Serve answers on the listener until Shutdown.
 func (a *Auction) Serve(listener net.Listener) error { return a.http.Serve(listener) }
 
-// Shutdown waits for what is under way and drops the connections to buyers.
+// Shutdown waits for open requests and closes the connections to the buyers.
 func (a *Auction) Shutdown() error {
 	err := a.http.Shutdown()
 	for _, buyer := range a.buyers {
@@ -118,8 +119,8 @@ func (a *Auction) handle(ctx *fasthttp.RequestCtx) {
 	ctx.Response.SetBody(b.appendAnswer(ctx.Response.Body()[:0]))
 }
 
-// ask sends the ping to every buyer and waits for all. The last is asked on the
-// caller's goroutine, which has nothing else to do.
+// ask sends the ping to every buyer and waits for all. The last ping runs on the caller's
+// goroutine, which is idle otherwise.
 func (b *ballot) ask(key, body []byte) {
 	last := len(b.seats) - 1
 	for i := range b.seats {
@@ -135,7 +136,7 @@ func (b *ballot) ask(key, body []byte) {
 	b.asked.Wait()
 }
 
-// ask leaves an answer without a bid where there was none in time.
+// ask sends the ping. Without an answer in time, the seat has no bid.
 func (s *seat) ask(deadline time.Time) {
 	s.bids, s.answer = false, Answer{}
 	if s.buyer.DoDeadline(&s.request, &s.response, deadline) != nil || s.response.StatusCode() != fasthttp.StatusOK {
@@ -144,8 +145,8 @@ func (s *seat) ask(deadline time.Time) {
 	s.bids = json.Unmarshal(s.response.Body(), &s.answer) == nil && s.answer.Bid != nil
 }
 
-// bareServer is a server with nothing that costs time and need not.
-func bareServer(handle fasthttp.RequestHandler, body, header, connections int) *fasthttp.Server {
+// newHTTPServer returns a server without optional features that cost time.
+func newHTTPServer(handle fasthttp.RequestHandler, body, header, connections int) *fasthttp.Server {
 	return &fasthttp.Server{
 		Handler:               handle,
 		Concurrency:           connections,

@@ -2,7 +2,7 @@ package ceiling
 
 import "strconv"
 
-// Ping is what a seller's ping carries.
+// Ping is the body of a seller's ping.
 type Ping struct {
 	Auction     string  `json:"auction_id"`
 	Vertical    string  `json:"vertical"`
@@ -19,12 +19,12 @@ type Ping struct {
 	ExpiresAt   string  `json:"expires_at"`
 }
 
-// complete tells whether what every ping must have is there.
+// complete reports whether the required members are present.
 func (p *Ping) complete() bool {
 	return p.Auction != "" && p.Vertical != "" && p.State != "" && p.Consent != nil
 }
 
-// Answer is a buyer's.
+// Answer is a buyer's answer to a ping.
 type Answer struct {
 	Auction string   `json:"auction_id"`
 	Bid     *Bid     `json:"bid"`
@@ -32,7 +32,7 @@ type Answer struct {
 	Reason  string   `json:"reject_reason"`
 }
 
-// Bid is what one buyer would pay. A bare server may compare floats.
+// Bid is a buyer's bid. A ceiling may compare floats.
 type Bid struct {
 	Amount     float64 `json:"amount"`
 	Currency   string  `json:"currency"`
@@ -40,7 +40,7 @@ type Bid struct {
 	ValidUntil string  `json:"valid_until"`
 }
 
-// best is the highest bid, the first of equals, or nil.
+// best returns the highest bid, the first of equal ones, or nil.
 func (b *ballot) best() *Bid {
 	var best *Bid
 	for i := range b.seats {
@@ -52,13 +52,13 @@ func (b *ballot) best() *Bid {
 	return best
 }
 
-// appendAnswer appends the bid response. The texts were decoded from JSON whose
-// writers escape nothing.
+// appendAnswer appends the answer to the seller. The texts need no escaping, because the
+// reference buyers write none that does.
 func (b *ballot) appendAnswer(dst []byte) []byte {
 	dst = append(append(dst, `{"auction_id":"`...), b.ping.Auction...)
 	bid := b.best()
 	if bid == nil {
-		return append(dst, `","bid":null,"reject_reason":"no_bid","reject_detail":"nobody has bid"}`...)
+		return append(dst, `","bid":null,"reject_reason":"no_bid","reject_detail":"no buyer has bid"}`...)
 	}
 	dst = strconv.AppendFloat(append(dst, `","bid":{"amount":`...), bid.Amount, 'f', -1, 64)
 	dst = append(append(dst, `,"currency":"`...), bid.Currency...)

@@ -1,6 +1,6 @@
 package ceiling
 
-// Lead is what an ingest carries.
+// Lead is the body of an ingest.
 type Lead struct {
 	Campaign   string  `json:"flo_campaign_id"`
 	Supplier   string  `json:"flo_supplier_id"`
@@ -22,7 +22,7 @@ type Lead struct {
 	Quality    float64 `json:"ai_quality_score"`
 }
 
-// complete tells whether what every lead must have is there.
+// complete reports whether the required members are present.
 func (l *Lead) complete() bool {
 	return l.Campaign != "" && l.Supplier != "" && l.FirstName != "" && l.LastName != "" && l.Phone != "" && l.Email != ""
 }

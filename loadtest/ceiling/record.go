@@ -2,8 +2,8 @@ package ceiling
 
 import "pingpost/wal"
 
-// record is bytes that are committed, and the log's waiter for them. It serves one
-// commit at a time.
+// record is the data of a commit and the log's waiter for it. It serves one commit at a
+// time.
 type record struct {
 	entry []byte
 	done  chan error
@@ -13,7 +13,7 @@ func newRecord(size int) record {
 	return record{entry: make([]byte, size), done: make(chan error, 1)}
 }
 
-// commit returns when the bytes are durable, or never will be.
+// commit returns when the data is durable or the log has failed.
 func (r *record) commit(log *wal.Log) error {
 	if err := log.Append(r.entry, r); err != nil {
 		return err
@@ -21,8 +21,8 @@ func (r *record) commit(log *wal.Log) error {
 	return <-r.done
 }
 
-// Committed is the log's word that they are durable.
+// Committed reports to commit that the data is durable.
 func (r *record) Committed(uint64, int64) { r.done <- nil }
 
-// Failed is the log's word that they are not.
+// Failed reports the log's error to commit.
 func (r *record) Failed(err error) { r.done <- err }

@@ -12,52 +12,52 @@ import (
 	"pingpost/wal"
 )
 
-// Options of a Server. Sizes and limits are the exchange's own.
+// Options are the options of a Server. Sizes and limits are those of the exchange.
 type Options struct {
 	Log    *wal.Log
 	Entry  int // bytes committed for a lead
 	Answer int // bytes of an answer's body
 
-	Buyer   string // address that each lead is posted to; empty: none
-	Outcome int    // bytes committed for what came of the post
+	Buyer   string // each lead is posted to this address; empty: none
+	Outcome int    // bytes committed for the outcome of a post
 
 	Body, Header                           int // bytes
 	Connections                            int
 	ReadTimeout, WriteTimeout, IdleTimeout time.Duration
 }
 
-// Server is the bare server.
+// Server is the ceiling of ingest.
 type Server struct {
-	log     *wal.Log
-	answer  []byte
-	courier *courier // nil: leads are recorded alone
-	http    *fasthttp.Server
-	rooms   sync.Pool // *room
+	log         *wal.Log
+	answer      []byte
+	poster      *poster // nil: no post
+	http        *fasthttp.Server
+	scratchPool sync.Pool // *scratch
 }
 
-// room is what one lead needs until it is committed.
-type room struct {
+// scratch is the workspace of one lead until it is committed.
+type scratch struct {
 	lead    Lead
 	intent  record
 	outcome record
-	post    postRoom
+	post    postScratch
 }
 
 // New returns a server for Serve.
 func New(opt Options) *Server {
 	s := &Server{log: opt.Log, answer: answerOf(opt.Answer)}
-	s.rooms.New = func() any {
-		return &room{intent: newRecord(opt.Entry), outcome: newRecord(opt.Outcome)}
+	s.scratchPool.New = func() any {
+		return &scratch{intent: newRecord(opt.Entry), outcome: newRecord(opt.Outcome)}
 	}
 	if opt.Buyer != "" {
-		s.courier = newCourier(opt.Buyer, opt.Connections, opt.Header, opt.IdleTimeout)
+		s.poster = newPoster(opt.Buyer, opt.Connections, opt.Header, opt.IdleTimeout)
 	}
-	s.http = bareServer(s.handle, opt.Body, opt.Header, opt.Connections)
+	s.http = newHTTPServer(s.handle, opt.Body, opt.Header, opt.Connections)
 	s.http.ReadTimeout, s.http.WriteTimeout, s.http.IdleTimeout = opt.ReadTimeout, opt.WriteTimeout, opt.IdleTimeout
 	return s
 }
 
-// answerOf is an answer to a lead, filled up with spaces to its size.
+// answerOf returns an answer to a lead, padded with spaces to a size.
 func answerOf(size int) []byte {
 	const begin, end = `{"data":{"status":"ACCEPTED"`, `}}`
 	return []byte(begin + strings.Repeat(" ", max(0, size-len(begin)-len(end))) + end)
@@ -66,18 +66,18 @@ func answerOf(size int) []byte {
 // Serve answers on the listener until Shutdown.
 func (s *Server) Serve(listener net.Listener) error { return s.http.Serve(listener) }
 
-// Shutdown waits for what is under way and drops the connections to the buyer.
+// Shutdown waits for open requests and closes the connections to the buyer.
 func (s *Server) Shutdown() error {
 	err := s.http.Shutdown()
-	if s.courier != nil {
-		s.courier.client.CloseIdleConnections()
+	if s.poster != nil {
+		s.poster.client.CloseIdleConnections()
 	}
 	return err
 }
 
 func (s *Server) handle(ctx *fasthttp.RequestCtx) {
-	r := s.rooms.Get().(*room)
-	defer s.rooms.Put(r)
+	r := s.scratchPool.Get().(*scratch)
+	defer s.scratchPool.Put(r)
 	r.lead = Lead{}
 	body := ctx.Request.Body()
 	if err := json.Unmarshal(body, &r.lead); err != nil || !r.lead.complete() {
@@ -86,8 +86,8 @@ func (s *Server) handle(ctx *fasthttp.RequestCtx) {
 	}
 	copy(r.intent.entry, body)
 	err := r.intent.commit(s.log)
-	if err == nil && s.courier != nil {
-		if err = s.courier.post(r, ctx.Request.Header.Peek("Idempotency-Key")); err == nil {
+	if err == nil && s.poster != nil {
+		if err = s.poster.post(r, ctx.Request.Header.Peek("Idempotency-Key")); err == nil {
 			err = r.outcome.commit(s.log)
 		}
 	}

@@ -257,8 +257,7 @@ func (c *comparison) add(side int, pkg string, text []byte) {
 	fmt.Fprintf(&c.samples[side], "pkg: %s\n%s\n", pkg, text)
 }
 
-// measureServed has the bench of the working tree measure its own exchange against
-// the base's.
+// measureServed runs loadtest/bench of the working tree against both exchanges.
 func (c *comparison) measureServed() error {
 	program, bench := filepath.Join(c.work, "base-pingpost"), filepath.Join(c.work, "bench")
 	if err := c.build(0, program, "build", "-trimpath", "./cmd/pingpost"); err != nil {

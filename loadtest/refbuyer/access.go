@@ -9,42 +9,42 @@ import (
 	"time"
 )
 
-// maxTokens is how many access tokens are known at once. The oldest makes room
-// for the newest: its holder is told 401, and asks for another.
+// maxTokens is the number of valid access tokens. A new token replaces the oldest one,
+// whose holder then receives 401 and requests another.
 const maxTokens = 1024
 
-// access says who may sell: the holder of the one static token, and those of
-// access tokens. Where there is neither, anybody.
+// access decides which callers may sell: the holder of the static token, and holders of
+// access tokens. Without either kind, any caller may sell.
 //
-// A token that expires early is good for a number of uses that nobody was
-// told, and for none after them. The number is drawn, at least ten, so that a
-// seller which fetches another gets on.
+// A token that expires early is valid for a secret number of uses, at least ten, so that
+// a
+// seller which then requests another makes progress.
 type access struct {
 	static   []byte
-	lifetime time.Duration // of an access token; 0: none are given out
-	early    float64       // share of them that expire early
+	lifetime time.Duration // of an access token; 0: no access tokens
+	early    float64       // share of tokens that expire early
 	chance   chance
 
 	mu     sync.Mutex
 	known  map[string]*accessToken
 	ring   [maxTokens]string
 	next   int
-	serial int64 // tokens given out so far
+	serial int64 // tokens issued so far
 }
 
 type accessToken struct {
 	scope   scope
 	expires time.Time
-	uses    int // that are left; endless for most
+	uses    int // remaining uses; unlimited for most
 }
 
 const (
-	endless   = -1
-	leastUses = 10
-	mostUses  = 100
+	unlimitedUses = -1
+	leastUses     = 10
+	mostUses      = 100
 )
 
-// verdict is what a credential is good for.
+// verdict is the result of checking a credential.
 type verdict uint8
 
 const (
@@ -55,8 +55,8 @@ const (
 
 func (a *access) open() bool { return len(a.static) == 0 && a.lifetime == 0 }
 
-// judge looks at an Authorization header.
-func (a *access) judge(header []byte, wanted scope, now time.Time) verdict {
+// checkHeader checks an Authorization header.
+func (a *access) checkHeader(header []byte, wanted scope, now time.Time) verdict {
 	if a.open() {
 		return admitted
 	}
@@ -81,13 +81,13 @@ func (a *access) judge(header []byte, wanted scope, now time.Time) verdict {
 	return admitted
 }
 
-// issue makes a token.
+// issue creates a token.
 func (a *access) issue(s scope, now time.Time) string {
 	token := "tok_" + rand.Text()
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.serial++
-	t := &accessToken{scope: s, expires: now.Add(a.lifetime), uses: endless}
+	t := &accessToken{scope: s, expires: now.Add(a.lifetime), uses: unlimitedUses}
 	serial := strconv.AppendInt(nil, a.serial, 10)
 	if a.chance.happens(a.early, drawExpireEarly, serial, 0) {
 		t.uses = leastUses + int(a.chance.draw(drawUses, serial, 0)*(mostUses-leastUses+1))

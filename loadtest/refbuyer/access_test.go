@@ -163,11 +163,11 @@ func TestExpireEarly(t *testing.T) {
 		for range 50 {
 			token := []byte("Bearer " + a.issue(scopePing, noon))
 			n := 0
-			for n <= mostUses && a.judge(token, scopePing, noon) == admitted {
+			for n <= mostUses && a.checkHeader(token, scopePing, noon) == admitted {
 				n++
 			}
 			for range 3 {
-				if n <= mostUses && a.judge(token, scopePing, noon) != refused {
+				if n <= mostUses && a.checkHeader(token, scopePing, noon) != refused {
 					t.Fatal("a token that has expired has come back")
 				}
 			}
@@ -211,7 +211,7 @@ func TestTokensForgotten(t *testing.T) {
 	if len(a.known) != maxTokens || a.issued() != maxTokens+1 {
 		t.Errorf("%d of %d tokens are known", len(a.known), a.issued())
 	}
-	if a.judge([]byte("Bearer "+first), scopePing, noon) != refused || a.judge([]byte("Bearer "+last), scopePing, noon) != admitted {
+	if a.checkHeader([]byte("Bearer "+first), scopePing, noon) != refused || a.checkHeader([]byte("Bearer "+last), scopePing, noon) != admitted {
 		t.Error("another than the oldest was forgotten")
 	}
 }

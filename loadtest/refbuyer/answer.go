@@ -14,7 +14,7 @@ type fieldError struct {
 	Expected string `json:"expected"`
 }
 
-// refusal is the interface's error body.
+// refusal is the API's error body.
 type refusal struct {
 	Error       string       `json:"error"`
 	Message     string       `json:"message"`
@@ -22,7 +22,7 @@ type refusal struct {
 	FieldErrors []fieldError `json:"field_errors,omitempty"`
 }
 
-// refuse answers with the error body, and counts what was the caller's fault.
+// refuse answers with the error body, and counts the request as invalid.
 func (b *Buyer) refuse(r *fasthttp.RequestCtx, status int, code, message string, fields ...fieldError) {
 	b.ledger.invalid()
 	fail(r, status, code, message, fields...)
@@ -34,7 +34,7 @@ func fail(r *fasthttp.RequestCtx, status int, code, message string, fields ...fi
 	answer(r, status, refusal{code, message, id, fields})
 }
 
-// requestID is the caller's own, where it gave a proper one.
+// requestID returns the caller's X-Request-Id if it is valid, or a new one.
 func requestID(r *fasthttp.RequestCtx) string {
 	if id := r.Request.Header.Peek("X-Request-Id"); len(id) > 0 && len(id) <= maxID && visible(id) {
 		return string(id)
@@ -42,13 +42,13 @@ func requestID(r *fasthttp.RequestCtx) string {
 	return chance(r.ID()).name("req_", r.RemoteAddr().String())
 }
 
-// unreadable answers what fasthttp could not read as a request.
+// unreadable answers a request that fasthttp could not parse.
 func (b *Buyer) unreadable(r *fasthttp.RequestCtx, err error) {
 	if errors.Is(err, fasthttp.ErrBodyTooLarge) {
-		b.refuse(r, fasthttp.StatusRequestEntityTooLarge, "payload_too_large", "a body is 64 KiB at most")
+		b.refuse(r, fasthttp.StatusRequestEntityTooLarge, "payload_too_large", "the body exceeds 64 KiB")
 		return
 	}
-	b.refuse(r, fasthttp.StatusBadRequest, "malformed_request", "this is no HTTP request")
+	b.refuse(r, fasthttp.StatusBadRequest, "malformed_request", "the request is not valid HTTP")
 }
 
 func answer(r *fasthttp.RequestCtx, status int, body any) {
@@ -61,7 +61,7 @@ func answer(r *fasthttp.RequestCtx, status int, body any) {
 	r.Response.SetBodyRaw(text)
 }
 
-// visible tells whether the text is visible ASCII throughout.
+// visible reports whether the text is visible ASCII only.
 func visible(text []byte) bool {
 	for _, c := range text {
 		if c <= ' ' || c > '~' {

@@ -8,13 +8,13 @@ import (
 	"pingpost/engine/market"
 )
 
-// A bid token says what was bid, and nobody has to remember it:
+// A bid token contains the bid, so that the buyer need not store it:
 //
 //	"bid_" base64url( amount:6 valid until:6 signature:12 )
 //
-// The amount is in millionths, the time in milliseconds since 1970, both
-// big-endian. The signature is over both and the auction, so a token is good
-// in its own auction alone.
+// The amount is in millionths and the time in milliseconds since 1970, both big-endian.
+// The
+// signature covers both and the auction id, so a token is only valid in its own auction.
 const (
 	tokenPrefix    = "bid_"
 	tokenNumber    = 6
@@ -23,7 +23,7 @@ const (
 	tokenSize      = len(tokenPrefix) + (tokenTerms+tokenSignature)*4/3
 )
 
-// terms are what a bid promises.
+// terms are the promises of a bid.
 type terms struct {
 	amount market.Money
 	until  int64 // milliseconds since 1970
@@ -31,7 +31,7 @@ type terms struct {
 
 func (t terms) validUntil() time.Time { return time.UnixMilli(t.until).UTC() }
 
-// expired tells whether the moment after which a bid is void has passed.
+// expired reports whether the bid's validity has ended.
 func (t terms) expired(now time.Time) bool { return now.UnixMilli() > t.until }
 
 func (c chance) appendToken(dst, auction []byte, t terms) []byte {
@@ -49,8 +49,9 @@ func (c chance) signToken(raw *[tokenTerms + tokenSignature]byte, auction []byte
 	copy(raw[tokenTerms:], sum[:tokenSignature])
 }
 
-// readToken tells what a token of this auction promises, or that there was no
-// such bid.
+// readToken returns the terms of a token. ok is false if the buyer issued no such token
+// for
+// this auction.
 func (c chance) readToken(token, auction string) (t terms, ok bool) {
 	var raw, proper [tokenTerms + tokenSignature]byte
 	if len(token) != tokenSize || token[:len(tokenPrefix)] != tokenPrefix {

@@ -2,9 +2,9 @@ package refbuyer
 
 import "time"
 
-// Disturb sets a little of everything that can go wrong, where the options say
-// nothing: no-bids, refusals, failures, nonsense, tokens that die early, a
-// limit of the rate, and answers that are slow or never come.
+// Disturb sets a small share of every fault for which the options have no value: no-bids,
+// rejections, failures, malformed answers, tokens that expire early, a rate limit, and
+// answers that are slow or never arrive.
 func (o *Options) Disturb() {
 	fill(&o.NoBidRate, 0.1)
 	fill(&o.RejectRate, 0.03)

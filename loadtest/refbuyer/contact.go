@@ -7,9 +7,11 @@ import (
 	"pingpost/engine/market"
 )
 
-// isContactName tells whether a member of this name would say who a person is,
-// however its words are put together: first_name, firstName, First-Name. The
-// list is the buyer's own: a witness does not ask the accused.
+// isContact reports whether a member name denotes contact data, in any spelling:
+// first_name,
+// firstName, First-Name. The list is separate from the exchange's, because the buyer
+// checks
+// the exchange.
 func isContact(name []byte) bool {
 	const longest = len("streetaddress")
 	var room [longest]byte
@@ -34,8 +36,8 @@ func isContact(name []byte) bool {
 	return false
 }
 
-// findContact gives the path of the first contact field in a member of a ping,
-// at any depth, or nothing.
+// findContact returns the path of the first contact field in a member of a ping, at any
+// depth, or an empty string.
 func findContact(m *market.Member) string {
 	if isContact(m.Name) {
 		return string(m.Name)

@@ -9,26 +9,27 @@ import (
 	"time"
 )
 
-// Normal spreads times around a mean, as many below it as above. None is below 0.
+// Normal spreads times symmetrically around a mean, but never below 0.
 type Normal struct{ Mean, Deviation time.Duration }
 
-// At is from 0 to maxLatency.
+// At returns a time from 0 to maxLatency.
 func (n Normal) At(quantile float64) time.Duration {
-	deviations := math.Sqrt2 * math.Erfinv(max(2*quantile-1, -1+1e-15)) // at 0 it has no end
+	deviations := math.Sqrt2 * math.Erfinv(max(2*quantile-1, -1+1e-15)) // Erfinv(-1) is infinite
 	return max(0, bounded(float64(n.Mean)+deviations*float64(n.Deviation)))
 }
 
-// Table is a distribution as somebody has measured it: by percentiles, and linear
-// between two of them. Below the first and above the last, times are those.
+// Table is a measured distribution: percentiles with linear interpolation. Below the
+// first
+// percentile and above the last one, the time is constant.
 type Table []Percentile
 
-// Percentile says that so many of a hundred times were not above Time.
+// Percentile says that this percentage of times was not above Time.
 type Percentile struct {
 	Share float64 // from 0 to 100
 	Time  time.Duration
 }
 
-// At finds the two entries around the quantile.
+// At interpolates between the two entries around the quantile.
 func (t Table) At(quantile float64) time.Duration {
 	share := quantile * 100
 	i, _ := slices.BinarySearchFunc(t, share, func(p Percentile, share float64) int {

@@ -53,9 +53,9 @@ func TestMeasuredFormsAtFault(t *testing.T) {
 		"table:101=5ms":           "percentiles from 0 to 100",
 		"table:50=5ms,50=6ms":     "in order",
 		"table:50=5ms,60=4ms":     "in order",
-		"table:50=soon":           "no time",
+		"table:50=soon":           "not a duration",
 		"normal:5ms":              "deviation",
-		"normal:soon,5ms":         "no time",
+		"normal:soon,5ms":         "not a duration",
 		"normal:5ms,2ms+hang:two": "share from 0 to 1",
 	} {
 		if _, err := ParseLatency(text); err == nil || !strings.Contains(err.Error(), says) {

@@ -7,16 +7,16 @@ import (
 	"time"
 )
 
-const latencyForms = "give a time such as 20ms, a range such as 10ms-50ms, exp:MEAN, normal:MEAN,DEVIATION, lognormal:MEDIAN,SIGMA or table:PERCENT=TIME,…, and after it +hang:SHARE where some never end"
+const latencyForms = "give a time such as 20ms, a range such as 10ms-50ms, exp:MEAN, normal:MEAN,DEVIATION, lognormal:MEDIAN,SIGMA or table:PERCENT=TIME,…, optionally followed by +hang:SHARE"
 
-// ParseLatency reads a distribution:
+// ParseLatency parses a distribution:
 //
-//	20ms                 always that
-//	10ms-50ms            spread evenly
-//	exp:20ms             exponential, of that mean
-//	normal:20ms,5ms      normal, of that mean and deviation; never below 0
-//	lognormal:20ms,0.5   log-normal, of that median and sigma
-//	table:50=9ms,99=80ms as it was measured: percentiles, linear between them
+//	20ms                 constant
+//	10ms-50ms            uniform
+//	exp:20ms             exponential, with this mean
+//	normal:20ms,5ms      normal, with this mean and deviation; never below 0
+//	lognormal:20ms,0.5   log-normal, with this median and sigma
+//	table:50=9ms,99=80ms measured percentiles, linear between them
 //	20ms+hang:0.01       any of them; one answer in a hundred never comes
 func ParseLatency(text string) (Latency, error) {
 	form, tail, hangs := strings.Cut(text, "+")
@@ -59,7 +59,7 @@ func parseForm(text string) (Latency, error) {
 		}
 		return LogNormal{median, sigma}, nil
 	}
-	return nil, fmt.Errorf("there is no distribution %q; %s", kind, latencyForms)
+	return nil, fmt.Errorf("unknown distribution %q; %s", kind, latencyForms)
 }
 
 const maxSigma = 5
@@ -87,7 +87,7 @@ func parseTime(text string) (time.Duration, error) {
 	t, err := time.ParseDuration(text)
 	switch {
 	case err != nil:
-		return 0, fmt.Errorf("%q is no time; %s", text, latencyForms)
+		return 0, fmt.Errorf("%q is not a duration; %s", text, latencyForms)
 	case t < 0 || t > maxLatency:
 		return 0, fmt.Errorf("give times from 0 to %v", maxLatency)
 	}

@@ -7,36 +7,36 @@ import (
 	"pingpost/engine/market"
 )
 
-// fate is what became of a post.
+// fate is the state of a post's key.
 type fate uint8
 
 const (
-	fateOpen     fate = iota // failed so far: the next attempt decides
-	fateAccepted             // taken: every attempt from now on gets the same answer
-	fateRejected             // refused: likewise
-	fateReused               // the key has come with another body
-	fateExpired              // the bid had run out when the key first came
+	fateOpen     fate = iota // only failures so far: the next attempt decides
+	fateAccepted             // accepted: every later attempt gets the same answer
+	fateRejected             // rejected: every later attempt gets the same answer
+	fateReused               // the key was used with another body
+	fateExpired              // the bid had expired when the key arrived first
 )
 
-// entry is one idempotency key and what is known of it.
+// entry is the state of one idempotency key.
 type entry struct {
 	key      string
 	lead     string // the seller's id
-	id       string // ours
+	id       string // the buyer's id
 	body     [32]byte
 	attempts int
 	fate     fate
-	answered time.Time // when the first 201 went out; zero: none has
+	answered time.Time // time of the first 201; zero: none
 }
 
-// ledger is the buyer's memory: a ring of entries, the oldest of which makes
-// room for the newest, and two indexes into it. One lock guards all of it,
-// since nothing under it waits.
+// ledger is the buyer's memory: a ring of entries, in which a new entry replaces the
+// oldest, and two indexes. One lock guards all of it, because no operation under it
+// waits.
 type ledger struct {
 	mu     sync.Mutex
 	stats  Stats
 	ring   []*entry
-	next   int               // where in the ring the next entry goes
+	next   int               // position of the next entry in the ring
 	byKey  map[string]*entry // every entry in the ring
 	byLead map[string]string // the key under which a lead was accepted first
 }
@@ -49,28 +49,29 @@ func newLedger(limit int) *ledger {
 	}
 }
 
-// attempt is one request to post, with what chance has in store for its key.
+// attempt is one post request, with the random decisions for its key.
 type attempt struct {
 	key, lead, id string
 	body          [32]byte
 	price         market.Money
 	bid           bool // the price is that of a bid
-	expired       bool // which has run out
+	expired       bool // the bid has expired
 	reject        bool
 	fail          func(attempt int) (fails, taken bool)
 }
 
-// outcome is what to answer.
+// outcome describes the answer.
 type outcome struct {
 	fate     fate
 	id       string
-	number   int  // of the attempt under its key, from 1
+	number   int  // number of the attempt under its key, from 1
 	failed   bool // answer 500, whatever the fate is
 	replayed bool
 }
 
-// post settles an attempt. A key that first came while its bid stood is never
-// too late: its retries are of a sale that was in time.
+// post decides an attempt. A key that arrived first while its bid was valid never
+// expires,
+// because its retries belong to a sale that was in time.
 func (l *ledger) post(a attempt) outcome {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -120,7 +121,7 @@ func (l *ledger) acceptLocked(e *entry, a *attempt) {
 	l.byLead[e.lead] = e.key
 }
 
-// enterLocked makes an entry for a key, in the place of the oldest one.
+// enterLocked creates an entry for a key. It replaces the oldest entry.
 func (l *ledger) enterLocked(a attempt) *entry {
 	if old := l.ring[l.next]; old != nil {
 		l.stats.Forgotten++
@@ -154,25 +155,24 @@ func (l *ledger) snapshot() Stats {
 	return l.stats
 }
 
-// answered notes when the receipt of a lead went out, the first time.
+// answered stores the time of the first 201 of a lead.
 func (l *ledger) answered(key string, now time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if e := l.byKey[key]; e != nil && e.answered.IsZero() {
-		e.answered = now.UTC().Round(0) // a time of the wall clock, as others read it
+		e.answered = now.UTC().Round(0) // wall-clock time for other processes
 	}
 }
 
-// Lead is one that was accepted.
+// Lead is an accepted lead.
 type Lead struct {
 	Key        string    `json:"key"`
 	LeadUUID   string    `json:"lead_uuid"`
 	LeadID     string    `json:"lead_id"`
-	AnsweredAt time.Time `json:"answered_at,omitzero"` // when its first 201 was written; absent: it has had none
+	AnsweredAt time.Time `json:"answered_at,omitzero"` // when its first 201 was written; absent without a 201
 }
 
-// accepted lists what was accepted and is remembered, in the order in which the
-// keys first came.
+// accepted lists the remembered accepted leads by the first arrival of their keys.
 func (l *ledger) accepted() []Lead {
 	l.mu.Lock()
 	defer l.mu.Unlock()

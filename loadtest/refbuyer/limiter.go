@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// limiter is a token bucket of one second's pings, full at the start. It is
-// kept in time and not in tokens: one ping costs the time in which the bucket
-// earns one, so nothing is ever rounded away.
+// limiter is a token bucket that holds the pings of one second and starts full. It counts
+// time instead of tokens: a ping costs the time in which the bucket earns one token. So it
+// never rounds.
 type limiter struct {
-	rate int           // a second; 0: no limit
+	rate int           // a second; 0: unlimited
 	cost time.Duration // of one ping
 
 	mu      sync.Mutex
@@ -26,12 +26,12 @@ func newLimiter(rate int) *limiter {
 	return l
 }
 
-// allowance is what a caller is told of its limit.
+// allowance is the state of the limit for the caller.
 type allowance struct {
 	granted    bool
 	remaining  int
-	reset      int64 // when the bucket is full again, in seconds since 1970
-	retryAfter int   // seconds until the next is granted
+	reset      int64 // when the bucket is full again, in Unix seconds
+	retryAfter int   // seconds until the next ping is allowed
 }
 
 func (l *limiter) take(now time.Time) (a allowance) {

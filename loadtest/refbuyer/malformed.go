@@ -10,9 +10,9 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// malformation is one way to answer badly. Those that could be understood, but
-// must not be, come first; they are for pings alone. An answer to a post is
-// ruined so that nobody can tell what became of it.
+// malformation is a kind of malformed answer. The first ones could be parsed but must be
+// rejected; only pings get them. A malformed answer to a post must not reveal its
+// outcome.
 type malformation int
 
 const sound malformation = -1
@@ -35,7 +35,7 @@ const (
 	trickle
 )
 
-// malformations are their names, as the help and the tests have them.
+// malformations are the names for the help and the tests.
 var malformations = [...]string{
 	wrongTypes: "wrong types", negativeAmount: "a negative amount", hugeAmount: "a huge amount",
 	missingToken: "no bid token", wrongAuction: "another auction's id", alreadyExpired: "a bid that has run out",
@@ -44,16 +44,16 @@ var malformations = [...]string{
 	noContent: "204", trickle: "a byte every tenth of a second",
 }
 
-// Malformations says in words what the malformed answers are.
+// Malformations returns the names of the malformed answers.
 func Malformations() string { return strings.Join(malformations[:], ", ") }
 
 const (
-	oversize = 1 << 20
-	trickled = 100 * time.Millisecond // between two bytes
+	oversize        = 1 << 20
+	trickleInterval = 100 * time.Millisecond // between two bytes
 )
 
-// nonsense draws one of the last n malformations, or sound.
-func (c chance) nonsense(rate float64, key []byte, attempt, n int) malformation {
+// drawMalformation returns one of the last n malformations, or sound.
+func (c chance) drawMalformation(rate float64, key []byte, attempt, n int) malformation {
 	if !c.happens(rate, drawMalformed, key, attempt) {
 		return sound
 	}
@@ -61,16 +61,16 @@ func (c chance) nonsense(rate float64, key []byte, attempt, n int) malformation 
 	return malformation(len(malformations) - n + which)
 }
 
-// compose writes the answer to a ping, with a wrong word in it where the
-// malformation is one. Such an answer always looks like a bid.
-func (b *Buyer) compose(dst []byte, o *offer, nonsense malformation) []byte {
-	if nonsense == sound {
+// compose appends the answer to a ping, with a wrong value if the malformation requires
+// one. A malformed answer always looks like a bid.
+func (b *Buyer) compose(dst []byte, o *offer, damage malformation) []byte {
+	if damage == sound {
 		return o.append(dst, b.chance)
 	}
 	o.noBid, o.amount = "", max(o.amount, cent)
 	expired := *o
 	expired.until -= time.Hour.Milliseconds()
-	switch auction := appendText(nil, o.auction); nonsense {
+	switch auction := appendText(nil, o.auction); damage {
 	case wrongTypes:
 		return fmt.Appendf(dst, `{"auction_id":%s,"bid":{"amount":"12.50","currency":840,"bid_token":["bid"],"valid_until":0},"buyer_filters_passed":"all"}`, auction)
 	case negativeAmount:
@@ -93,9 +93,8 @@ func (o *offer) replace(dst []byte, c chance, old, replacement string) []byte {
 	return append(dst, bytes.Replace(o.append(nil, c), []byte(old), []byte(replacement), 1)...)
 }
 
-// ruin spoils an answer that was written, in a way that has nothing to do with
-// what it says.
-func (m malformation) ruin(b *Buyer, r *fasthttp.RequestCtx) {
+// apply damages the written answer in a way that does not depend on its content.
+func (m malformation) apply(b *Buyer, r *fasthttp.RequestCtx) {
 	switch m {
 	case redirect:
 		r.Response.ResetBody()
@@ -119,10 +118,10 @@ func (m malformation) ruin(b *Buyer, r *fasthttp.RequestCtx) {
 	}
 }
 
-// speakRaw writes to the connection past the server, which then closes it.
+// speakRaw writes to the connection directly. The server then closes it.
 func (b *Buyer) speakRaw(r *fasthttp.RequestCtx, m malformation) {
 	conn, body := r.Conn(), r.Response.Body()
-	_ = conn.SetWriteDeadline(time.Time{}) // what the server set for its last answer may be near
+	_ = conn.SetWriteDeadline(time.Time{}) // the deadline of the previous answer may be near
 	head := fmt.Appendf(nil, "HTTP/1.1 %d %s\r\nContent-Type: application/json\r\nConnection: close\r\n", r.Response.StatusCode(), fasthttp.StatusMessage(r.Response.StatusCode()))
 	if m == reset {
 		_, _ = conn.Write(append(append(head, "\r\n"...), body[:len(body)/2]...))
@@ -130,7 +129,7 @@ func (b *Buyer) speakRaw(r *fasthttp.RequestCtx, m malformation) {
 			_ = tcp.SetLinger(0)
 		}
 	} else if _, err := conn.Write(fmt.Appendf(head, "Content-Length: %d\r\n\r\n", len(body))); err == nil {
-		for len(body) > 0 && b.pause(trickled) {
+		for len(body) > 0 && b.pause(trickleInterval) {
 			if _, err := conn.Write(body[:1]); err != nil {
 				break
 			}

@@ -25,7 +25,7 @@ func keysOf(t *testing.T, seed chance, attempt, n int) map[malformation]string {
 			t.Fatalf("of %d malformations %d are never drawn", n, n-len(keys))
 		}
 		key := fmt.Sprint("k", i)
-		keys[seed.nonsense(1, []byte(key), attempt, n)] = key
+		keys[seed.drawMalformation(1, []byte(key), attempt, n)] = key
 	}
 	return keys
 }
@@ -205,7 +205,7 @@ func TestMalformedPostHeals(t *testing.T) {
 	bad := 0
 	for i := range 30 {
 		key := fmt.Sprint("k", i)
-		if b.chance.nonsense(0.5, []byte(key), 1, len(malformations)-int(notJSON)) == trickle {
+		if b.chance.drawMalformation(0.5, []byte(key), 1, len(malformations)-int(notJSON)) == trickle {
 			continue
 		}
 		if got := listen(t, b, "/v1/post", key, lead(key)); got.status == 201 && strings.Contains(string(got.body), `"accepted"`) && len(got.body) < refserver.MaxBody && got.err == nil {
@@ -213,7 +213,7 @@ func TestMalformedPostHeals(t *testing.T) {
 		}
 		bad++
 		for attempt := 2; ; attempt++ {
-			switch b.chance.nonsense(0.5, []byte(key), attempt, len(malformations)-int(notJSON)) {
+			switch b.chance.drawMalformation(0.5, []byte(key), attempt, len(malformations)-int(notJSON)) {
 			case sound:
 			default:
 				b.ledger.post(attempt2(b, key)) // an attempt whose answer nobody reads
@@ -256,7 +256,7 @@ func TestNonsense(t *testing.T) {
 	var drawn [len(malformations)]int
 	none := 0
 	for i := range keys {
-		switch m := chance(5).nonsense(0.5, fmt.Append(nil, "k", i), 0, len(malformations)); m {
+		switch m := chance(5).drawMalformation(0.5, fmt.Append(nil, "k", i), 0, len(malformations)); m {
 		case sound:
 			none++
 		default:

@@ -12,11 +12,10 @@ import (
 	"pingpost/internal/strictjson"
 )
 
-// OAuth is a client that may ask for access tokens by its credentials. The zero
-// value is nobody.
+// OAuth is a client that may request access tokens. The zero value allows none.
 type OAuth struct{ Client, Secret string }
 
-// grant is a request for a token.
+// grant is a token request.
 type grant struct {
 	Type   string `json:"grant_type"`
 	Client string `json:"client_id"`
@@ -24,7 +23,7 @@ type grant struct {
 	Scope  string `json:"scope"`
 }
 
-// granted is the answer to it.
+// granted is the answer to a token request.
 type granted struct {
 	Token     string `json:"access_token"`
 	Type      string `json:"token_type"`
@@ -32,9 +31,9 @@ type granted struct {
 	Scope     string `json:"scope"`
 }
 
-// token gives out an access token by the client credentials grant of RFC 6749.
-// The request is JSON or a form, and the credentials are in it or in a Basic
-// header.
+// token issues an access token by the client credentials grant of RFC 6749. The request
+// is
+// JSON or a form. The credentials are in the body or in a Basic header.
 func (b *Buyer) token(r *fasthttp.RequestCtx) {
 	r.Response.Header.Set("Cache-Control", "no-store")
 	g, ok := readGrant(r)
@@ -43,14 +42,14 @@ func (b *Buyer) token(r *fasthttp.RequestCtx) {
 		return
 	}
 	client, secret := b.options.OAuth.Client, b.options.OAuth.Secret
-	if same(g.Client, client)&same(g.Secret, secret) == 0 {
+	if equal(g.Client, client)&equal(g.Secret, secret) == 0 {
 		r.Response.Header.Set("WWW-Authenticate", "Basic")
 		b.unauthorized.Add(1)
-		b.refuseGrant(r, fasthttp.StatusUnauthorized, "invalid_client", "no such client, or another secret")
+		b.refuseGrant(r, fasthttp.StatusUnauthorized, "invalid_client", "unknown client_id or wrong client_secret")
 		return
 	}
 	if g.Type != "client_credentials" {
-		b.refuseGrant(r, fasthttp.StatusBadRequest, "unsupported_grant_type", "there is client_credentials alone")
+		b.refuseGrant(r, fasthttp.StatusBadRequest, "unsupported_grant_type", "the only grant_type is client_credentials")
 		return
 	}
 	s, ok := parseScope(g.Scope)
@@ -88,8 +87,9 @@ func readGrant(r *fasthttp.RequestCtx) (g grant, ok bool) {
 	return g, true
 }
 
-// basic reads a Basic header, in which RFC 6749 has both parts encoded as in a
-// form. What is none gives nobody.
+// basic parses a Basic header. RFC 6749 encodes both parts as in a form. An invalid
+// header
+// gives empty strings.
 func basic(header []byte) (client, secret string) {
 	scheme, encoded, _ := bytes.Cut(header, []byte(" "))
 	text, err := base64.StdEncoding.DecodeString(string(encoded))
@@ -105,11 +105,11 @@ func basic(header []byte) (client, secret string) {
 	return client, secret
 }
 
-func same(given, wanted string) int {
+func equal(given, wanted string) int {
 	return subtle.ConstantTimeCompare([]byte(given), []byte(wanted))
 }
 
-// oauthRefusal is the error body of RFC 6749 and the interface's in one.
+// oauthRefusal combines the error bodies of RFC 6749 and of the API.
 type oauthRefusal struct {
 	refusal
 	Description string `json:"error_description"`

@@ -7,7 +7,7 @@ import (
 	"pingpost/engine/market"
 )
 
-// offer is an answer to a ping: a bid, or the reason why there is none.
+// offer is the answer to a ping: a bid, or the reason for no bid.
 type offer struct {
 	auction  []byte
 	terms    // of a bid
@@ -17,12 +17,11 @@ type offer struct {
 	currency string
 }
 
-// filters are what a ping has passed.
+// filters are the filters that a ping passed.
 type filters struct{ state, tcpa bool }
 
-// weigh makes an offer of a ping. Nothing but the seed, the key and the ping
-// decides it.
-func (b *Buyer) weigh(q *request, key []byte) offer {
+// makeOffer decides on a ping. The offer only depends on the seed, the key and the ping.
+func (b *Buyer) makeOffer(q *request, key []byte) offer {
 	o := offer{auction: q.auction, currency: b.options.Currency}
 	o.passed = filters{state: b.options.States.Has(q.state), tcpa: q.consent}
 	o.amount = b.priceOf(q.state, key)
@@ -30,19 +29,19 @@ func (b *Buyer) weigh(q *request, key []byte) offer {
 	case !o.passed.state:
 		o.noBid, o.detail = "no_state_match", "this buyer does not buy in this state"
 	case o.amount == 0:
-		o.noBid, o.detail = "no_bid", "this buyer was told to bid nothing here"
+		o.noBid, o.detail = "no_bid", "the configured bid for this state is 0"
 	case b.chance.happens(b.options.NoBidRate, drawNoBid, key, 0):
-		o.noBid, o.detail = "no_bid", "this buyer was told to pass at times"
+		o.noBid, o.detail = "no_bid", "random no-bid by the configured no-bid rate"
 	}
 	return o
 }
 
-// priceOf is what a lead is worth to the buyer.
+// priceOf returns the price of a lead.
 func (b *Buyer) priceOf(state market.State, key []byte) market.Money {
 	return b.options.Bid.At(state, b.chance.draw(drawAmount, key, 0))
 }
 
-// append writes the answer.
+// append appends the answer.
 func (o *offer) append(dst []byte, c chance) []byte {
 	dst = append(dst, `{"auction_id":`...)
 	dst = appendText(dst, o.auction)
@@ -82,12 +81,12 @@ func (o *offer) appendBid(dst []byte, c chance) []byte {
 	return append(dst, `"}`...)
 }
 
-// appendTime writes the time to the millisecond, as a token has it.
+// appendTime appends the time in milliseconds, the precision of a token.
 func appendTime(dst []byte, at time.Time) []byte {
 	return at.AppendFormat(dst, "2006-01-02T15:04:05.000Z")
 }
 
-// appendText writes a JSON string.
+// appendText appends a JSON string.
 func appendText(dst, text []byte) []byte {
 	for _, c := range text {
 		if c < ' ' || c > '~' || c == '"' || c == '\\' {

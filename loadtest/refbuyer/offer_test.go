@@ -22,7 +22,7 @@ func anyOffer(t *rapid.T) offer {
 		currency: rapid.StringMatching(`[A-Z]{3}`).Draw(t, "currency"),
 	}
 	if rapid.Bool().Draw(t, "no bid") {
-		o.noBid, o.detail = "no_bid", "this buyer was told to pass at times"
+		o.noBid, o.detail = "no_bid", "random no-bid by the configured no-bid rate"
 	}
 	return o
 }

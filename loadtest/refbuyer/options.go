@@ -8,35 +8,36 @@ import (
 	"pingpost/engine/market"
 )
 
-// Options say how the buyer behaves. The zero value takes every lead at once
-// and bids for none. A rate is a share from 0 to 1.
+// Options configure the buyer. The zero value accepts every lead at once and bids for
+// none.
+// A rate is a share from 0 to 1.
 type Options struct {
-	Listen string // address and port; a free port of 127.0.0.1 by default
-	Seed   uint64 // of everything that is left to chance
+	Listen string // address and port; default: a free port of 127.0.0.1
+	Seed   uint64 // of all random decisions
 
-	Bid       Pricing         // what it offers for a ping, and owes for a lead that comes without a bid
-	Currency  string          // of it; USD by default
-	Valid     time.Duration   // how long a bid stands; 5 s by default
-	States    market.StateSet // where it buys; everywhere by default
-	NoBidRate float64         // share of pings it passes all the same
+	Bid       Pricing         // price of a bid, and of a lead without a bid
+	Currency  string          // default USD
+	Valid     time.Duration   // validity of a bid; default 5 s
+	States    market.StateSet // states with bids; default all
+	NoBidRate float64         // share of other pings without a bid
 
-	Token         string        // bearer token to ask for; empty, and no OAuth: anyone may sell
-	OAuth         OAuth         // who may fetch access tokens
-	TokenLifetime time.Duration // of these; an hour by default
-	ExpireEarly   float64       // share of them that are refused before their time
-	PingsASecond  int           // more are answered 429; 0: no limit
+	Token         string        // required bearer token; without Token and OAuth, any caller may sell
+	OAuth         OAuth         // client that may request access tokens
+	TokenLifetime time.Duration // of access tokens; default one hour
+	ExpireEarly   float64       // share of access tokens that are refused early
+	PingsASecond  int           // more pings get 429; 0: unlimited
 
-	Latency           Latency // how long an answer to a ping takes; nil: no longer than it takes
-	PostLatency       Latency // likewise, to a post; nil: as to a ping
-	RejectRate        float64 // share of posts that are refused for good
-	FailRate          float64 // share of attempts to post that are answered 500
-	MalformedRate     float64 // share of pings that are answered with nonsense
-	MalformedPostRate float64 // share of attempts to post that are taken, and answered with nonsense
-	ForgetRate        float64 // share of posts that are taken without an answer, and refused when they come again
-	TwiceRate         float64 // share of answers to pings and posts that are given twice, on a connection that goes on
+	Latency           Latency // response time of a ping; nil: no delay
+	PostLatency       Latency // response time of a post; nil: Latency
+	RejectRate        float64 // share of posts that are rejected
+	FailRate          float64 // share of post attempts that get 500
+	MalformedRate     float64 // share of pings with a malformed answer
+	MalformedPostRate float64 // share of post attempts that are accepted with a malformed answer
+	ForgetRate        float64 // share of posts that are accepted without an answer and rejected on retry
+	TwiceRate         float64 // share of answers that are sent twice on an open connection
 
-	Remember      int // posts that are remembered at most; 200,000. Older ones are forgotten as if never sent
-	RememberPings int // likewise, pings; 65,536
+	Remember      int // remembered posts; default 200,000. Older ones are forgotten
+	RememberPings int // remembered pings; default 65,536
 }
 
 const (
@@ -51,7 +52,7 @@ const (
 	maxValid    = 24 * time.Hour
 )
 
-// complete fills in what was left to us.
+// complete sets the defaults.
 func (o *Options) complete() {
 	fill(&o.Listen, "127.0.0.1:0")
 	fill(&o.Currency, defaultCurrency)

@@ -10,16 +10,16 @@ import (
 	"pingpost/internal/strictjson"
 )
 
-// room is what one ping needs while it is read. The buyer's pool owns it; what
-// the answer takes from it is copied.
-type room struct {
+// scratch is the workspace of one ping. The buyer's pool owns it; answers are copied from
+// it.
+type scratch struct {
 	object  strictjson.Object
 	request request
 	wrong   []fieldError
 	answer  []byte
 }
 
-// ping answers what a lead is worth, or why nothing.
+// ping answers with a bid, or with the reason for no bid.
 func (b *Buyer) ping(r *fasthttp.RequestCtx) {
 	now := b.now()
 	b.book.arrive(now)
@@ -30,56 +30,56 @@ func (b *Buyer) ping(r *fasthttp.RequestCtx) {
 	if !ok {
 		return
 	}
-	space := b.rooms.Get().(*room)
-	nonsense := b.bid(r, space, key, now)
-	space.object.Release()
-	space.wrong, space.request = space.wrong[:0], request{}
-	b.rooms.Put(space)
-	b.dawdle(b.options.Latency, key, 1)
-	if nonsense == sound {
+	work := b.scratchPool.Get().(*scratch)
+	damage := b.bid(r, work, key, now)
+	work.object.Release()
+	work.wrong, work.request = work.wrong[:0], request{}
+	b.scratchPool.Put(work)
+	b.delay(b.options.Latency, key, 1)
+	if damage == sound {
 		b.repeats(r, key, 1)
 	}
-	nonsense.ruin(b, r)
+	damage.apply(b, r)
 }
 
-// bid writes the answer, and gives the nonsense that is to become of it.
-func (b *Buyer) bid(r *fasthttp.RequestCtx, space *room, key []byte, now time.Time) malformation {
+// bid writes the answer, and returns the malformation to apply to it.
+func (b *Buyer) bid(r *fasthttp.RequestCtx, work *scratch, key []byte, now time.Time) malformation {
 	body := r.PostBody()
-	if err := space.object.Parse(body); err != nil {
+	if err := work.object.Parse(body); err != nil {
 		b.refuse(r, fasthttp.StatusBadRequest, "malformed_json", err.Error())
 		return sound
 	}
-	space.wrong = space.request.read(space.object.Members(), now, space.wrong)
-	if len(space.wrong) > 0 {
-		b.refusePing(r, space.wrong)
+	work.wrong = work.request.read(work.object.Members(), now, work.wrong)
+	if len(work.wrong) > 0 {
+		b.refusePing(r, work.wrong)
 		return sound
 	}
-	o := b.weigh(&space.request, key)
-	nonsense := b.chance.nonsense(b.options.MalformedRate, key, 0, len(malformations))
+	o := b.makeOffer(&work.request, key)
+	damage := b.chance.drawMalformation(b.options.MalformedRate, key, 0, len(malformations))
 	as := toBid
 	switch {
-	case nonsense != sound:
-		as = toBabble
+	case damage != sound:
+		as = toDamage
 	case o.noBid != "":
 		as = toPass
 	}
-	until, stands := b.book.note(key, body, now.Add(b.options.Valid).UnixMilli(), as)
-	switch stands {
-	case standsReused:
+	until, use := b.book.note(key, body, now.Add(b.options.Valid).UnixMilli(), as)
+	switch use {
+	case reusedKey:
 		b.refuseReused(r)
 		return sound
-	case standsRepeated:
+	case repeatedKey:
 		r.Response.Header.Set("Idempotent-Replayed", "true")
 	}
 	o.until = until
-	space.answer = b.compose(space.answer[:0], &o, nonsense)
+	work.answer = b.compose(work.answer[:0], &o, damage)
 	r.SetContentType("application/json")
-	r.SetBody(space.answer)
-	return nonsense
+	r.SetBody(work.answer)
+	return damage
 }
 
-// refusePing tells what is wrong with a ping. That it came too late, and nothing else,
-// is nobody's fault but the way's, or ours.
+// refusePing reports the errors of a ping. A ping that is only too late does not count as
+// invalid, because the network or this buyer may have delayed it.
 func (b *Buyer) refusePing(r *fasthttp.RequestCtx, wrong []fieldError) {
 	for i := range wrong {
 		if wrong[i].Code == codeContact {
@@ -89,13 +89,13 @@ func (b *Buyer) refusePing(r *fasthttp.RequestCtx, wrong []fieldError) {
 	}
 	if len(wrong) == 1 && wrong[0].Code == codeExpired {
 		b.book.late()
-		fail(r, fasthttp.StatusUnprocessableEntity, "invalid_payload", "nobody waits for this bid any more", wrong...)
+		fail(r, fasthttp.StatusUnprocessableEntity, "invalid_payload", "expires_at has passed", wrong...)
 		return
 	}
-	b.refuse(r, fasthttp.StatusUnprocessableEntity, "invalid_payload", "the ping is not as it should be", wrong...)
+	b.refuse(r, fasthttp.StatusUnprocessableEntity, "invalid_payload", "the ping has invalid fields", wrong...)
 }
 
-// allowed asks the limiter, where there is one, and tells the caller of it.
+// allowed checks the rate limit and sets the rate limit headers.
 func (b *Buyer) allowed(r *fasthttp.RequestCtx, now time.Time) bool {
 	if b.limiter.rate == 0 {
 		return true
@@ -108,13 +108,13 @@ func (b *Buyer) allowed(r *fasthttp.RequestCtx, now time.Time) bool {
 	h.SetBytesV("X-RateLimit-Reset", strconv.AppendInt(digits[:0], a.reset, 10))
 	if !a.granted {
 		h.SetBytesV("Retry-After", strconv.AppendInt(digits[:0], int64(a.retryAfter), 10))
-		fail(r, fasthttp.StatusTooManyRequests, "rate_limited", "this buyer takes "+strconv.Itoa(b.limiter.rate)+" pings a second")
+		fail(r, fasthttp.StatusTooManyRequests, "rate_limited", "the limit is "+strconv.Itoa(b.limiter.rate)+" pings a second")
 	}
 	return a.granted
 }
 
-// key is the request's idempotency key, which must be there, as must the type
-// of its body. The key aliases the request.
+// key returns the required idempotency key and checks the content type. The key aliases
+// the request.
 func (b *Buyer) key(r *fasthttp.RequestCtx) (key []byte, ok bool) {
 	kind, _, _ := bytes.Cut(r.Request.Header.ContentType(), []byte(";"))
 	if !bytes.EqualFold(bytes.TrimSpace(kind), []byte("application/json")) {
@@ -123,7 +123,7 @@ func (b *Buyer) key(r *fasthttp.RequestCtx) (key []byte, ok bool) {
 	}
 	key = bytes.Trim(r.Request.Header.Peek("Idempotency-Key"), `"`)
 	if len(key) == 0 || len(key) > maxKey || !visible(key) {
-		b.refuse(r, fasthttp.StatusUnprocessableEntity, "invalid_payload", "there is no proper idempotency key",
+		b.refuse(r, fasthttp.StatusUnprocessableEntity, "invalid_payload", "the Idempotency-Key header is missing or malformed",
 			fieldError{"Idempotency-Key", "missing_required", "1 to 255 visible ASCII characters"})
 		return nil, false
 	}
@@ -131,5 +131,5 @@ func (b *Buyer) key(r *fasthttp.RequestCtx) (key []byte, ok bool) {
 }
 
 func (b *Buyer) refuseReused(r *fasthttp.RequestCtx) {
-	fail(r, fasthttp.StatusUnprocessableEntity, "idempotency_key_reused", "this key came with another body before")
+	fail(r, fasthttp.StatusUnprocessableEntity, "idempotency_key_reused", "this Idempotency-Key was used with another body")
 }

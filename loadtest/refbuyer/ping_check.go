@@ -9,7 +9,7 @@ import (
 	"pingpost/engine/market"
 )
 
-// request is what is looked at in a ping. It aliases the body.
+// request has the checked members of a ping. It aliases the body.
 type request struct {
 	auction []byte
 	state   market.State
@@ -18,17 +18,17 @@ type request struct {
 	hasVertical, hasConsent bool
 }
 
-// read takes a ping's members and names every one that is missing or wrong.
+// read reads a ping's members and appends an error for each that is missing or wrong.
 func (q *request) read(members []market.Member, now time.Time, wrong []fieldError) []fieldError {
 	*q = request{}
 	for i := range members {
 		m := &members[i]
 		if path := findContact(m); path != "" {
-			wrong = append(wrong, fieldError{path, codeContact, "a ping without a person in it"})
+			wrong = append(wrong, fieldError{path, codeContact, "no contact data in a ping"})
 			continue
 		}
 		if m.Kind == market.JSONNull || m.Kind == market.JSONString && len(bytes.TrimSpace(m.Text)) == 0 {
-			continue // says nothing
+			continue // counts as missing
 		}
 		if code, expected := q.member(m, now); code != "" {
 			wrong = append(wrong, fieldError{string(m.Name), code, expected})
@@ -52,7 +52,7 @@ func (q *request) read(members []market.Member, now time.Time, wrong []fieldErro
 
 const codeContact = "contact_field_not_allowed"
 
-// codeExpired says that the time is over until which somebody waits.
+// codeExpired is the code of an expires_at in the past.
 const codeExpired = "expired"
 
 func named(wrong []fieldError, field string) bool {
@@ -64,8 +64,8 @@ func named(wrong []fieldError, field string) bool {
 	return false
 }
 
-// member judges one member. A member that it has no rule for is the campaign's
-// own field, and may be anything.
+// member checks one member. A member without a rule is a custom field of the campaign and
+// may have any value.
 func (q *request) member(m *market.Member, now time.Time) (code, expected string) {
 	switch string(m.Name) {
 	case "auction_id":

@@ -6,63 +6,65 @@ import (
 	"time"
 )
 
-// pingBook is what is remembered of pings: under each key a hash of the body
-// and how long the bid stands, since all else about an answer comes out of the
-// key and the body again. It is a ring beside an index, neither with a pointer
-// in it, so that a full book costs the collector nothing.
+// pingBook remembers pings: by key, a hash of the body and the end of the bid. The rest
+// of
+// an answer follows from the key and the body. It is a ring with an index, without
+// pointers,
+// so that a full book costs the garbage collector no time.
 //
-// Keys and bodies are known by 64-bit hashes. Two keys in a full book sharing
-// one is a matter of one in billions.
+// Keys and bodies are identified by 64-bit hashes. The probability that two keys in a
+// full
+// book collide is one in billions.
 type pingBook struct {
 	seed maphash.Seed
 
 	mu      sync.Mutex
-	index   map[uint64]uint32 // a key's place in the ring
-	ring    []notedPing
+	index   map[uint64]uint32 // position of a key in the ring
+	ring    []storedPing
 	next    int
 	stats   pingStats
-	second  int64 // the one being counted
-	in      int64 // pings in it
-	entered int   // places of the ring in use
+	second  int64 // the current second
+	in      int64 // pings in this second
+	entered int   // used positions of the ring
 }
 
-type notedPing struct {
+type storedPing struct {
 	key, body uint64
 	until     int64
 }
 
-// pingStats are the members of Stats that pings make.
+// pingStats are the members of Stats about pings.
 type pingStats struct {
 	pings, bids, noBids, repeated, malformed, contacts, late, peak int64
 }
 
-// intent is how a ping will be answered, the first time.
+// intent is the kind of the first answer to a ping.
 type intent uint8
 
 const (
 	toBid intent = iota
 	toPass
-	toBabble
+	toDamage
 )
 
-// standing is what a key turned out to be.
-type standing uint8
+// repetition is the state of a key.
+type repetition uint8
 
 const (
-	standsNew standing = iota
-	standsRepeated
-	standsReused // with another body
+	firstUse repetition = iota
+	repeatedKey
+	reusedKey // with another body
 )
 
 func newPingBook(limit int) *pingBook {
 	return &pingBook{
 		seed:  maphash.MakeSeed(),
 		index: make(map[uint64]uint32),
-		ring:  make([]notedPing, limit),
+		ring:  make([]storedPing, limit),
 	}
 }
 
-// arrive counts a ping before anything is known of it.
+// arrive counts a ping before it is read.
 func (p *pingBook) arrive(now time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -73,19 +75,18 @@ func (p *pingBook) arrive(now time.Time) {
 	p.stats.peak = max(p.stats.peak, p.in)
 }
 
-// note enters a ping, or finds it. It gives the end of the bid that was made
-// the first time.
-func (p *pingBook) note(key, body []byte, until int64, as intent) (int64, standing) {
-	ping := notedPing{maphash.Bytes(p.seed, key), maphash.Bytes(p.seed, body), until}
+// note records a ping or finds it. It returns the end of the first answer's bid.
+func (p *pingBook) note(key, body []byte, until int64, as intent) (int64, repetition) {
+	ping := storedPing{maphash.Bytes(p.seed, key), maphash.Bytes(p.seed, body), until}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if at, known := p.index[ping.key]; known {
 		if p.ring[at].body != ping.body {
-			return 0, standsReused
+			return 0, reusedKey
 		}
 		p.stats.pings++
 		p.stats.repeated++
-		return p.ring[at].until, standsRepeated
+		return p.ring[at].until, repeatedKey
 	}
 	p.enterLocked(ping)
 	p.stats.pings++
@@ -97,11 +98,11 @@ func (p *pingBook) note(key, body []byte, until int64, as intent) (int64, standi
 	default:
 		p.stats.malformed++
 	}
-	return until, standsNew
+	return until, firstUse
 }
 
-// enterLocked puts a ping in the place of the oldest one.
-func (p *pingBook) enterLocked(ping notedPing) {
+// enterLocked records a ping. It replaces the oldest one.
+func (p *pingBook) enterLocked(ping storedPing) {
 	if p.entered == len(p.ring) {
 		delete(p.index, p.ring[p.next].key)
 	} else {
@@ -112,14 +113,14 @@ func (p *pingBook) enterLocked(ping notedPing) {
 	p.next = (p.next + 1) % len(p.ring)
 }
 
-// late counts a ping for whose bid nobody waits any more.
+// late counts a ping whose expires_at has passed.
 func (p *pingBook) late() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.stats.late++
 }
 
-// contact counts a ping that carried a person.
+// contact counts a ping with contact data.
 func (p *pingBook) contact() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -22,30 +22,30 @@ func TestPingBook(t *testing.T) {
 		var want pingStats
 		for i := range rapid.IntRange(1, 60).Draw(t, "pings") {
 			ping := noted{fmt.Sprint("k", rapid.IntRange(0, 7).Draw(t, "key")), fmt.Sprint("b", rapid.IntRange(0, 1).Draw(t, "body")), int64(i)}
-			as := rapid.SampledFrom([]intent{toBid, toPass, toBabble}).Draw(t, "as")
-			until, stands := book.note([]byte(ping.key), []byte(ping.body), ping.until, as)
-			wantUntil, wantStands := ping.until, standsNew
+			as := rapid.SampledFrom([]intent{toBid, toPass, toDamage}).Draw(t, "as")
+			until, use := book.note([]byte(ping.key), []byte(ping.body), ping.until, as)
+			wantUntil, wantStands := ping.until, firstUse
 			for _, old := range kept {
 				if old.key == ping.key {
-					if wantUntil, wantStands = old.until, standsRepeated; old.body != ping.body {
-						wantUntil, wantStands = 0, standsReused
+					if wantUntil, wantStands = old.until, repeatedKey; old.body != ping.body {
+						wantUntil, wantStands = 0, reusedKey
 					}
 				}
 			}
-			if until != wantUntil || stands != wantStands {
-				t.Fatalf("%+v: %d, %d, want %d, %d", ping, until, stands, wantUntil, wantStands)
+			if until != wantUntil || use != wantStands {
+				t.Fatalf("%+v: %d, %d, want %d, %d", ping, until, use, wantUntil, wantStands)
 			}
-			if stands == standsReused {
+			if use == reusedKey {
 				continue
 			}
 			want.pings++
-			if stands == standsRepeated {
+			if use == repeatedKey {
 				want.repeated++
 				continue
 			}
 			want.bids += int64(btoi(as == toBid))
 			want.noBids += int64(btoi(as == toPass))
-			want.malformed += int64(btoi(as == toBabble))
+			want.malformed += int64(btoi(as == toDamage))
 			if kept = append(kept, ping); len(kept) > limit {
 				kept = kept[1:]
 			}

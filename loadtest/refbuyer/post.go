@@ -18,8 +18,9 @@ type receipt struct {
 	Status string `json:"status"`
 }
 
-// post takes a lead, or does not. The ledger decides before the answer is held
-// back: a caller that gives up waiting has sold it nevertheless.
+// post decides on a lead. The ledger decides before the delay: a caller that stops
+// waiting
+// has sold the lead nevertheless.
 func (b *Buyer) post(r *fasthttp.RequestCtx) {
 	key, ok := b.key(r)
 	if !ok {
@@ -27,49 +28,50 @@ func (b *Buyer) post(r *fasthttp.RequestCtx) {
 	}
 	var body postBody
 	if err := strictjson.Unmarshal(r.PostBody(), &body); err != nil {
-		b.refuse(r, fasthttp.StatusBadRequest, "malformed_json", "the body is no JSON object of the expected types")
+		b.refuse(r, fasthttp.StatusBadRequest, "malformed_json", "the body is not a JSON object of the expected types")
 		return
 	}
 	if wrong := body.check(); wrong != nil {
-		b.refuse(r, fasthttp.StatusUnprocessableEntity, "invalid_payload", "the post is incomplete", wrong...)
+		b.refuse(r, fasthttp.StatusUnprocessableEntity, "invalid_payload", "the post has missing or invalid fields", wrong...)
 		return
 	}
 	a, ok := b.attemptOf(r, key, &body)
 	if !ok {
-		b.refuse(r, fasthttp.StatusUnprocessableEntity, "invalid_bid_token", "this buyer gave no such token in this auction")
+		b.refuse(r, fasthttp.StatusUnprocessableEntity, "invalid_bid_token", "the buyer issued no such token for this auction")
 		return
 	}
 	result := b.ledger.post(a)
-	b.dawdle(b.options.PostLatency, key, result.number)
+	b.delay(b.options.PostLatency, key, result.number)
 	if b.forgets(r, key, result) {
 		return
 	}
 	b.acknowledge(r, result)
-	if result.fate == fateAccepted && !result.failed && !b.babbles(r, key, result.number) {
+	if result.fate == fateAccepted && !result.failed && !b.damageReceipt(r, key, result.number) {
 		b.repeats(r, key, result.number)
 		b.ledger.answered(a.key, b.now())
 	}
 }
 
-// forgets reports whether the buyer takes this lead without an answer, as one does that
-// loses its connection and then its memory: it closes the connection after the first
-// attempt, and refuses each repeat. The lead stays in the ledger.
+// forgets reports whether the buyer accepts this lead without an answer, like a buyer
+// that
+// loses its connection and then its data. It closes the connection after the first
+// attempt
+// and rejects each retry. The lead stays in the ledger.
 func (b *Buyer) forgets(r *fasthttp.RequestCtx, key []byte, result outcome) bool {
 	if result.fate != fateAccepted || result.failed || !b.chance.happens(b.options.ForgetRate, drawForget, key, 0) {
 		return false
 	}
 	if result.replayed {
-		fail(r, fasthttp.StatusUnprocessableEntity, "post_rejected", "this buyer forgets leads at times")
+		fail(r, fasthttp.StatusUnprocessableEntity, "post_rejected", "simulated loss of the lead by the configured forget rate")
 		return true
 	}
 	b.ledger.malformed()
 	r.HijackSetNoResponse(true)
-	r.Hijack(func(net.Conn) {}) // the server closes it without a byte
+	r.Hijack(func(net.Conn) {}) // the server closes the connection without an answer
 	return true
 }
 
-// attemptOf is what the ledger has to know of a post. It is not one where its
-// bid token is nobody's.
+// attemptOf returns the ledger's view of a post. ok is false if the bid token is unknown.
 func (b *Buyer) attemptOf(r *fasthttp.RequestCtx, key []byte, body *postBody) (a attempt, ok bool) {
 	a = attempt{
 		key:    string(key),
@@ -92,15 +94,15 @@ func (b *Buyer) attemptOf(r *fasthttp.RequestCtx, key []byte, body *postBody) (a
 	return a, known
 }
 
-// babbles may make nonsense of a receipt, and tells. The next attempt gets a
-// proper one, or has luck as bad.
-func (b *Buyer) babbles(r *fasthttp.RequestCtx, key []byte, attempt int) bool {
-	nonsense := b.chance.nonsense(b.options.MalformedPostRate, key, attempt, len(malformations)-int(notJSON))
-	if nonsense != sound {
+// damageReceipt may replace a receipt by a malformed answer, and reports whether it did.
+// The next attempt draws again.
+func (b *Buyer) damageReceipt(r *fasthttp.RequestCtx, key []byte, attempt int) bool {
+	damage := b.chance.drawMalformation(b.options.MalformedPostRate, key, attempt, len(malformations)-int(notJSON))
+	if damage != sound {
 		b.ledger.malformed()
-		nonsense.ruin(b, r)
+		damage.apply(b, r)
 	}
-	return nonsense != sound
+	return damage != sound
 }
 
 func (b *Buyer) acknowledge(r *fasthttp.RequestCtx, result outcome) {
@@ -111,17 +113,17 @@ func (b *Buyer) acknowledge(r *fasthttp.RequestCtx, result outcome) {
 	case result.fate == fateReused:
 		b.refuseReused(r)
 	case result.fate == fateExpired:
-		fail(r, fasthttp.StatusGone, "bid_expired", "the bid of this token has run out")
+		fail(r, fasthttp.StatusGone, "bid_expired", "the bid of this token has expired")
 	case result.failed || result.fate == fateOpen:
-		fail(r, fasthttp.StatusInternalServerError, "internal", "this buyer was told to fail at times")
+		fail(r, fasthttp.StatusInternalServerError, "internal", "random failure by the configured fail rate")
 	case result.fate == fateAccepted:
 		answer(r, fasthttp.StatusCreated, receipt{result.id, "accepted"})
 	default:
-		fail(r, fasthttp.StatusUnprocessableEntity, "post_rejected", "this buyer was told to reject at times")
+		fail(r, fasthttp.StatusUnprocessableEntity, "post_rejected", "random rejection by the configured reject rate")
 	}
 }
 
-// listLeads answers one JSON object a line.
+// listLeads answers with one JSON object in each line.
 func (b *Buyer) listLeads(r *fasthttp.RequestCtx) {
 	var lines bytes.Buffer
 	encoder := json.NewEncoder(&lines)
@@ -134,7 +136,7 @@ func (b *Buyer) listLeads(r *fasthttp.RequestCtx) {
 	r.Response.SetBodyRaw(lines.Bytes())
 }
 
-// state is where the lead lives, as far as it is known.
+// state returns the state of the lead, if known.
 func (p *postBody) state() market.State {
 	if p.Lead.Address == nil || p.Lead.Address.State == nil {
 		return market.NoState

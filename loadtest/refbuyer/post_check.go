@@ -5,14 +5,14 @@ import "strings"
 const (
 	maxKey     = 255
 	maxID      = 64   // characters of an identifier
-	maxField   = 4096 // bytes of any other text, as an exchange takes it
+	maxField   = 4096 // bytes of other texts, as in the exchange
 	maxAddress = 2048 // characters of a web address
 )
 
-// postBody is what is looked at in a post.
+// postBody has the checked members of a post.
 type postBody struct {
 	AuctionID *string `json:"auction_id"`
-	BidToken  *string `json:"bid_token"` // absent where there was no auction
+	BidToken  *string `json:"bid_token"` // absent without an auction
 	Lead      *struct {
 		LeadUUID  *string `json:"lead_uuid"`
 		FirstName *string `json:"first_name"`
@@ -25,7 +25,7 @@ type postBody struct {
 	} `json:"lead"`
 }
 
-// check names every field that is missing or wrong.
+// check returns an error for each field that is missing or wrong.
 func (p *postBody) check() []fieldError {
 	wrong := checkText(nil, "auction_id", p.AuctionID, maxID)
 	if p.Lead == nil {

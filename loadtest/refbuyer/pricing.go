@@ -7,24 +7,22 @@ import (
 	"pingpost/engine/market"
 )
 
-// Pricing is what a lead is worth, by its state. The zero value is nothing
-// anywhere.
+// Pricing is the price of a lead by state. The zero value is 0 everywhere.
 type Pricing struct {
 	in        map[market.State]span
 	elsewhere span
 }
 
-// span is a range of prices, in steps of a cent from the least. The two may be
-// the same.
+// span is a range of prices in steps of a cent. Both ends may be equal.
 type span struct{ least, most market.Money }
 
 const cent market.Money = 10_000
 
-// Fixed is one price for every lead.
+// Fixed returns one price for every lead.
 func Fixed(price market.Money) Pricing { return Pricing{elsewhere: span{price, price}} }
 
-// At is the price at a quantile, from 0 up to, and not including, 1. Zero is
-// no bid.
+// At returns the price at a quantile, from 0 up to, but not including, 1. Zero means no
+// bid.
 func (p Pricing) At(state market.State, quantile float64) market.Money {
 	s, named := p.in[state]
 	if !named {
@@ -36,9 +34,8 @@ func (p Pricing) At(state market.State, quantile float64) market.Money {
 
 const pricingForms = "give an amount such as 12.50, a range such as 8-20, or either by state, such as CA=20,TX=10-15,*=9"
 
-// ParsePricing reads an amount, a range that prices are spread over evenly, or
-// a list of either by state, in which * is every state not named. A state
-// without a price is not bid for.
+// ParsePricing parses an amount, a range of evenly spread prices, or a list of either by
+// state, where * is every other state. A state without a price gets no bid.
 func ParsePricing(text string) (Pricing, error) {
 	if !strings.Contains(text, "=") {
 		everywhere, err := parseSpan(text)

@@ -32,7 +32,7 @@ func (b *Buyer) handle(r *fasthttp.RequestCtx) {
 		}
 		fallthrough
 	default:
-		b.refuse(r, fasthttp.StatusNotFound, "not_found", "there are /v1/ping, /v1/post, /stats and /leads, and /oauth/token where clients are known")
+		b.refuse(r, fasthttp.StatusNotFound, "not_found", "unknown path; the buyer has /v1/ping, /v1/post, /stats and /leads, and with OAuth clients /oauth/token")
 	}
 }
 
@@ -49,15 +49,15 @@ func (b *Buyer) admits(r *fasthttp.RequestCtx, wanted scope) bool {
 	if b.access.open() {
 		return true
 	}
-	switch b.access.judge(r.Request.Header.Peek("Authorization"), wanted, b.now()) {
+	switch b.access.checkHeader(r.Request.Header.Peek("Authorization"), wanted, b.now()) {
 	case admitted:
 		return true
 	case outOfScope:
-		b.refuse(r, fasthttp.StatusForbidden, "insufficient_scope", "this takes a token of scope "+wanted.String())
+		b.refuse(r, fasthttp.StatusForbidden, "insufficient_scope", "the token lacks the scope "+wanted.String())
 	default:
 		b.unauthorized.Add(1)
 		r.Response.Header.Set("WWW-Authenticate", "Bearer")
-		b.refuse(r, fasthttp.StatusUnauthorized, "unauthorized", "this buyer asks for a bearer token")
+		b.refuse(r, fasthttp.StatusUnauthorized, "unauthorized", "a valid bearer token is required")
 	}
 	return false
 }

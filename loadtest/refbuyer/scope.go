@@ -2,7 +2,7 @@ package refbuyer
 
 import "strings"
 
-// scope is a set of what a token is good for.
+// scope is a set of permissions of a token.
 type scope uint8
 
 const (
@@ -16,8 +16,7 @@ var scopeNames = [...]struct {
 	name  string
 }{{scopePing, "ping"}, {scopePost, "post"}, {scopeWebhook, "webhook"}}
 
-// parseScope reads a list as a token request has it. An empty one is ping and
-// post.
+// parseScope parses the scope of a token request. An empty scope is ping and post.
 func parseScope(text string) (s scope, ok bool) {
 	for name := range strings.FieldsSeq(text) {
 		one := scope(0)

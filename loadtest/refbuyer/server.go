@@ -10,10 +10,10 @@ import (
 	"pingpost/loadtest/refserver"
 )
 
-// maxConns is how many callers it answers at once.
+// maxConns is the number of concurrent connections.
 const maxConns = 16 << 10
 
-// Buyer is a reference buyer that listens.
+// Buyer is a listening reference buyer.
 type Buyer struct {
 	options Options
 	chance  chance
@@ -25,13 +25,13 @@ type Buyer struct {
 
 	unauthorized atomic.Int64
 	tests        atomic.Int64
-	rooms        sync.Pool // of *room
-	timers       sync.Pool // of *time.Timer that are stopped
+	scratchPool  sync.Pool // of *scratch
+	timers       sync.Pool // of stopped *time.Timer
 
 	*refserver.Server
 }
 
-// New makes a buyer and opens its address; it answers once Serve is called.
+// New creates a buyer and opens its address. It answers once Serve is called.
 func New(options Options) (*Buyer, error) {
 	options.complete()
 	if err := options.check(); err != nil {
@@ -49,7 +49,7 @@ func New(options Options) (*Buyer, error) {
 	if options.OAuth != (OAuth{}) {
 		b.access.lifetime = options.TokenLifetime
 	}
-	b.rooms.New = func() any { return new(room) }
+	b.scratchPool.New = func() any { return new(scratch) }
 	var err error
 	b.Server, err = refserver.New(options.Listen, &fasthttp.Server{
 		Name: "refbuyer", Handler: b.handle, ErrorHandler: b.unreadable, Concurrency: maxConns,
@@ -60,5 +60,5 @@ func New(options Options) (*Buyer, error) {
 	return b, nil
 }
 
-// Leads is what was accepted and is remembered, oldest first.
+// Leads returns the remembered accepted leads, oldest first.
 func (b *Buyer) Leads() []Lead { return b.ledger.accepted() }

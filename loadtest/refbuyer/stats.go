@@ -2,42 +2,45 @@ package refbuyer
 
 import "pingpost/engine/market"
 
-// Stats is what has come, and what became of it.
+// Stats counts requests and their outcomes.
 //
-// A ping is counted in pings, and in one of bids, no_bids and pings_replayed,
-// or, where its first answer was nonsense, in malformed. A post is counted in
-// posts, and in at most one of accepted, rejected, expired and replayed; an
-// attempt that was answered 500 is counted as failed, and one that was answered
-// with nonsense as malformed, beside accepted where it was taken first.
+// A ping counts in pings, and in one of bids, no_bids and pings_replayed. If its first
+// answer
+// was malformed, it counts in malformed instead. A post counts in posts, and in at most
+// one
+// of accepted, rejected, expired and replayed. An attempt with status 500 counts as
+// failed,
+// and one with a malformed answer as malformed, besides accepted if the buyer accepted
+// it.
 type Stats struct {
-	Pings         int64 `json:"pings"`          // well-formed ones
-	Bids          int64 `json:"bids"`           // pings that were answered with a bid, once a key
-	NoBids        int64 `json:"no_bids"`        // likewise, without one
-	PingsReplayed int64 `json:"pings_replayed"` // pings that got the answer of an earlier one
+	Pings         int64 `json:"pings"`          // valid pings
+	Bids          int64 `json:"bids"`           // pings with a bid, once for each key
+	NoBids        int64 `json:"no_bids"`        // pings without a bid, once for each key
+	PingsReplayed int64 `json:"pings_replayed"` // repeated pings
 	PeakPings     int64 `json:"peak_pings_per_second"`
-	Limited       int64 `json:"limited"`      // pings over the rate, answered 429
-	Late          int64 `json:"late"`         // pings that came when their expires_at had passed
-	ContactSeen   int64 `json:"contact_seen"` // pings that carried a person: always 0, or somebody is to be told
-	Malformed     int64 `json:"malformed"`    // answers made bad on purpose
-	Tokens        int64 `json:"tokens"`       // access tokens given out
-	Unauthorized  int64 `json:"unauthorized"` // requests without a good one, answered 401
-	Tests         int64 `json:"tests"`        // requests that say that they are tests; they are met like any
+	Limited       int64 `json:"limited"`      // pings over the rate limit, answered with 429
+	Late          int64 `json:"late"`         // pings that arrived after their expires_at
+	ContactSeen   int64 `json:"contact_seen"` // pings with contact data; above 0 is a fault of the exchange
+	Malformed     int64 `json:"malformed"`    // intentionally malformed answers
+	Tokens        int64 `json:"tokens"`       // issued access tokens
+	Unauthorized  int64 `json:"unauthorized"` // requests without a valid token, answered with 401
+	Tests         int64 `json:"tests"`        // requests marked as tests; the buyer treats them like others
 
-	Posts      int64 `json:"posts"`       // well-formed attempts
-	Accepted   int64 `json:"accepted"`    // leads taken: once a key
-	Won        int64 `json:"won"`         // of these, those that came with the token of a bid
-	Rejected   int64 `json:"rejected"`    // keys refused for good
-	Expired    int64 `json:"expired"`     // attempts that came after their bid had run out
-	Failed     int64 `json:"failed"`      // attempts answered 500
-	Replayed   int64 `json:"replayed"`    // attempts that got the answer of an earlier one
-	Invalid    int64 `json:"invalid"`     // requests refused for what they said, or for their credential
-	DoubleSold int64 `json:"double_sold"` // leads taken that were taken under another key before
-	Forgotten  int64 `json:"forgotten"`   // posts dropped from memory to stay within its limit
+	Posts      int64 `json:"posts"`       // valid attempts
+	Accepted   int64 `json:"accepted"`    // accepted leads, once for each key
+	Won        int64 `json:"won"`         // accepted leads with a bid token
+	Rejected   int64 `json:"rejected"`    // rejected keys
+	Expired    int64 `json:"expired"`     // attempts after their bid expired
+	Failed     int64 `json:"failed"`      // attempts answered with 500
+	Replayed   int64 `json:"replayed"`    // repeated attempts
+	Invalid    int64 `json:"invalid"`     // requests refused for their content or credential
+	DoubleSold int64 `json:"double_sold"` // accepted leads that were accepted before under another key
+	Forgotten  int64 `json:"forgotten"`   // posts dropped from memory because of its limit
 
-	Revenue market.Money `json:"revenue"` // owed for what was accepted: its bid, or its price where there was none
+	Revenue market.Money `json:"revenue"` // sum of the bids or prices of accepted leads
 }
 
-// Stats is what has come so far.
+// Stats returns the current counts.
 func (b *Buyer) Stats() Stats {
 	s, pings := b.ledger.snapshot(), b.book.snapshot()
 	s.Pings, s.Bids, s.NoBids, s.PingsReplayed = pings.pings, pings.bids, pings.noBids, pings.repeated

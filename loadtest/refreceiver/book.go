@@ -6,47 +6,47 @@ import (
 	"sync"
 )
 
-// Stats is what has come, and what became of it. Every request to the hook is
-// counted in deliveries, and in one of bad_signatures, invalid, failed, malformed and
-// acknowledged.
+// Stats counts deliveries and their outcomes. Each request counts in deliveries, and in
+// one
+// of bad_signatures, invalid, failed, malformed and acknowledged.
 type Stats struct {
 	Deliveries    int64            `json:"deliveries"`
-	BadSignatures int64            `json:"bad_signatures"` // refused with 401: always 0, or somebody is to be told
-	Invalid       int64            `json:"invalid"`        // signed, but no event
-	Failed        int64            `json:"failed"`         // answered 500 on purpose
-	Malformed     int64            `json:"malformed"`      // answered badly on purpose
-	Acknowledged  int64            `json:"acknowledged"`   // answered 204
-	Distinct      int64            `json:"distinct"`       // ids among what was acknowledged or taken
-	Repeats       int64            `json:"repeats"`        // deliveries of what had been taken before
-	Changed       int64            `json:"changed"`        // of these, with another body: always 0, or somebody is to be told
-	ByType        map[string]int64 `json:"by_type"`        // of the distinct ones
+	BadSignatures int64            `json:"bad_signatures"` // refused with 401; above 0 is a fault of the exchange
+	Invalid       int64            `json:"invalid"`        // signed, but not an event
+	Failed        int64            `json:"failed"`         // intentionally answered with 500
+	Malformed     int64            `json:"malformed"`      // intentionally malformed answers
+	Acknowledged  int64            `json:"acknowledged"`   // answered with 204
+	Distinct      int64            `json:"distinct"`       // distinct ids of accepted events
+	Repeats       int64            `json:"repeats"`        // deliveries of accepted events
+	Changed       int64            `json:"changed"`        // repeats with another body; above 0 is a fault of the exchange
+	ByType        map[string]int64 `json:"by_type"`        // distinct events by type
 }
 
-// Event is one that was taken.
+// Event is an accepted event.
 type Event struct {
 	ID       string          `json:"id"`
 	Type     string          `json:"type"`
 	Lead     string          `json:"lead_id"`
-	Test     bool            `json:"test,omitzero"` // of a lead that is one
-	Attempts int             `json:"attempts"`      // that were signed, however they were answered
+	Test     bool            `json:"test,omitzero"` // the lead is a test lead
+	Attempts int             `json:"attempts"`      // signed deliveries, with any answer
 	Body     json.RawMessage `json:"body"`
 }
 
-// book is what the receiver remembers.
+// book stores deliveries and events.
 type book struct {
 	mu       sync.Mutex
 	stats    Stats
-	attempts map[string]int // signed deliveries, by id
-	taken    map[string]int // where the event is in events
+	attempts map[string]int // signed deliveries by id
+	accepted map[string]int // index in events by id
 	events   []Event
 	limit    int
 }
 
 func newBook(limit int) *book {
-	return &book{limit: limit, attempts: map[string]int{}, taken: map[string]int{}, stats: Stats{ByType: map[string]int64{}}}
+	return &book{limit: limit, attempts: map[string]int{}, accepted: map[string]int{}, stats: Stats{ByType: map[string]int64{}}}
 }
 
-// count adds to one of the figures, and to that of the deliveries.
+// count increases one counter and the number of deliveries.
 func (b *book) count(figure func(*Stats) *int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -54,7 +54,7 @@ func (b *book) count(figure func(*Stats) *int64) {
 	*figure(&b.stats)++
 }
 
-// attempt counts a signed delivery, and gives its number, from 1.
+// attempt counts a signed delivery, and returns its number from 1.
 func (b *book) attempt(id string) int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -64,11 +64,11 @@ func (b *book) attempt(id string) int {
 	return max(1, b.attempts[id])
 }
 
-// take remembers an event that a delivery brought.
-func (b *book) take(e *Event) {
+// accept stores the event of a delivery.
+func (b *book) accept(e *Event) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if at, known := b.taken[e.ID]; known {
+	if at, known := b.accepted[e.ID]; known {
 		b.stats.Repeats++
 		if string(b.events[at].Body) != string(e.Body) {
 			b.stats.Changed++
@@ -78,7 +78,7 @@ func (b *book) take(e *Event) {
 	b.stats.Distinct++
 	b.stats.ByType[e.Type]++
 	if len(b.events) < b.limit {
-		b.taken[e.ID] = len(b.events)
+		b.accepted[e.ID] = len(b.events)
 		b.events = append(b.events, *e)
 	}
 }
@@ -91,7 +91,7 @@ func (b *book) snapshot() Stats {
 	return s
 }
 
-// all are the events that were taken, in the order of their first delivery.
+// all returns the accepted events, in the order of their first delivery.
 func (b *book) all() []Event {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -1,14 +1,17 @@
-// Package refreceiver is the reference receiver of webhooks: an endpoint that
-// verifies what comes as a supplier should, and answers as it was told to. Load
-// tests have themselves told there, developers try an exchange against it, and
-// tests ask it afterwards what really came.
+// Package refreceiver is the reference receiver of webhooks: an endpoint that verifies
+// webhooks as a supplier should, and answers as configured. Load tests send webhooks to
+// it,
+// developers try an exchange with it, and tests read its account afterwards.
 //
-// It is a witness, so it shares nothing with the sender but what a secret looks
-// like: signatures are made anew here, in both forms, and both have to be right.
-// What fails by chance is a hash of the seed, the event's id and the number of the
-// attempt: the same deliveries meet the same fate in any order.
+// It is an independent account, so it shares only the format of the secret with the
+// sender.
+// It computes both signatures itself, and both must be right. A random failure is a hash
+// of
+// the seed, the event's id and the attempt number. The same deliveries get the same
+// results
+// in any order.
 //
-// Of each event it remembers the id and how often it came, and of the first so
-// many the body as well; /events lists them. A delivery that does not verify is
-// counted, and remembered in no other way.
+// It stores the id and the number of deliveries of each event, and the body of the first
+// events up to a limit; /events lists them. A delivery with a wrong signature is only
+// counted.
 package refreceiver

@@ -58,7 +58,7 @@ func TestMalformed(t *testing.T) {
 	const deliveries = 40
 	r, base := start(t, Options{Seed: 1, MalformedRate: 1})
 	counted := together(t, base, deliveries)
-	surely := counted[fmt.Sprintf("200 %q slowly <nil>", words)]
+	surely := counted[fmt.Sprintf("200 %q slowly <nil>", slowBodyText)]
 	if len(counted) != 3 || counted["broken off"] == 0 || counted[`204 "" slowly <nil>`] == 0 || surely == 0 {
 		t.Errorf("answers: %v", counted)
 	}
@@ -74,7 +74,7 @@ func TestMalformedByTheSeed(t *testing.T) {
 		r := &Receiver{options: Options{Seed: seed, MalformedRate: 0.5}}
 		for i := range 100 {
 			for attempt := range 3 {
-				m, ok := r.nonsense(&delivery{id: fmt.Sprint("evt_", i)}, attempt+1)
+				m, ok := r.drawMalformation(&delivery{id: fmt.Sprint("evt_", i)}, attempt+1)
 				if ok {
 					bad++
 				}
@@ -99,10 +99,10 @@ func TestTrickleEndsWithTheReceiver(t *testing.T) {
 	}
 	ours, theirs := net.Pipe()
 	go func() {
-		r.trickle(ours, words)
+		r.trickle(ours, slowBodyText)
 		ours.Close()
 	}()
-	if came, err := io.ReadAll(theirs); err != nil || string(came) != words[:1] {
+	if came, err := io.ReadAll(theirs); err != nil || string(came) != slowBodyText[:1] {
 		t.Errorf("%q, %v", came, err)
 	}
 }

@@ -9,22 +9,23 @@ import (
 	"pingpost/outbound/webhook/signature"
 )
 
-// Options say how the receiver behaves. The zero value but for a secret takes
-// every event at once.
+// Options configure the receiver. With only a secret it accepts every event at once.
 type Options struct {
-	Listen string // address and port; a free port of 127.0.0.1 by default
-	Secret string // whsec_ and base64; every delivery has to be signed by it
-	Seed   uint64 // of everything that is left to chance
+	Listen string // address and port; default: a free port of 127.0.0.1
+	Secret string // whsec_ and base64; every delivery must be signed with it
+	Seed   uint64 // of all random decisions
 
-	Latency  refbuyer.Latency // how long an answer takes; nil: no longer than it takes
-	FailRate float64          // share of attempts that are answered 500, from 0 to 1; half of them are taken first
+	Latency  refbuyer.Latency // response time; nil: no delay
+	FailRate float64          // share of attempts answered with 500, from 0 to 1; half of these are accepted first
 
-	// MalformedRate is the share of attempts, from 0 to 1, that are answered badly: by a
-	// reset in the middle of the head, by a head of a byte every tenth of a second, both of
-	// them taken first or not, or by a proper head and then a body like that.
+	// MalformedRate is the share of attempts, from 0 to 1, with a malformed answer: a
+	// reset in
+	// the middle of the head or a slow head, both accepted or not, or a complete head
+	// with a slow
+	// body.
 	MalformedRate float64
 
-	Remember int // events whose bodies are remembered at most; 200,000
+	Remember int // events stored with their body; default 200,000
 }
 
 const defaultRemember = 200_000
@@ -52,5 +53,6 @@ func (o *Options) check() (signature.Key, error) {
 	return key, nil
 }
 
-// tolerance is how far a timestamp may be from the receiver's clock.
+// tolerance is the largest accepted difference between a timestamp and the receiver's
+// clock.
 const tolerance = 5 * time.Minute

@@ -12,10 +12,10 @@ import (
 	"pingpost/outbound/webhook/signature"
 )
 
-// maxConns is how many callers it answers at once.
+// maxConns is the number of concurrent connections.
 const maxConns = 4 << 10
 
-// Receiver is a reference receiver that listens.
+// Receiver is a listening reference receiver.
 type Receiver struct {
 	options Options
 	key     signature.Key
@@ -23,7 +23,7 @@ type Receiver struct {
 	*refserver.Server
 }
 
-// New makes a receiver and opens its address; it answers once Serve is called.
+// New creates a receiver and opens its address. It answers once Serve is called.
 func New(options Options) (*Receiver, error) {
 	options.complete()
 	key, err := options.check()
@@ -38,7 +38,7 @@ func New(options Options) (*Receiver, error) {
 	return r, nil
 }
 
-// Stats is what has come so far; Events are those that were taken, in the order of
+// Stats returns the current counts. Events returns the accepted events, in the order of
 // their first delivery.
 func (r *Receiver) Stats() Stats    { return r.book.snapshot() }
 func (r *Receiver) Events() []Event { return r.book.all() }
@@ -54,9 +54,9 @@ func (r *Receiver) handle(ctx *fasthttp.RequestCtx) {
 			_ = lines.Encode(e) // into memory
 		}
 	case ctx.IsPost():
-		r.hook(ctx)
+		r.receive(ctx)
 	default:
-		ctx.Error("post webhooks to any path, or get /stats or /events", fasthttp.StatusNotFound)
+		ctx.Error("unknown path; POST webhooks to any path, or GET /stats or /events", fasthttp.StatusNotFound)
 	}
 }
 
@@ -65,8 +65,8 @@ func answer(ctx *fasthttp.RequestCtx, v any) {
 	_ = json.NewEncoder(ctx).Encode(v) // into memory
 }
 
-// hook takes one delivery.
-func (r *Receiver) hook(ctx *fasthttp.RequestCtx) {
+// receive handles one delivery.
+func (r *Receiver) receive(ctx *fasthttp.RequestCtx) {
 	head := &ctx.Request.Header
 	d := delivery{
 		id: string(head.Peek("webhook-id")), timestamp: string(head.Peek("webhook-timestamp")),
@@ -79,7 +79,7 @@ func (r *Receiver) hook(ctx *fasthttp.RequestCtx) {
 		return
 	}
 	attempt := r.book.attempt(d.id)
-	event, err := d.read()
+	event, err := d.parseEvent()
 	if err != nil {
 		r.book.count(func(s *Stats) *int64 { return &s.Invalid })
 		ctx.Error(err.Error(), fasthttp.StatusUnprocessableEntity)
@@ -91,42 +91,42 @@ func (r *Receiver) hook(ctx *fasthttp.RequestCtx) {
 	r.decide(ctx, &d, attempt, event)
 }
 
-// decide takes an event or does not, and answers.
+// decide accepts an event or not, and answers.
 func (r *Receiver) decide(ctx *fasthttp.RequestCtx, d *delivery, attempt int, event *Event) {
 	fails := r.draw(drawFail, d, attempt) < r.options.FailRate
-	how, babbles := r.nonsense(d, attempt)
-	if !fails && (!babbles || how.acknowledges()) || r.draw(drawTaken, d, attempt) < 0.5 {
-		r.book.take(event)
+	how, malformed := r.drawMalformation(d, attempt)
+	if !fails && (!malformed || how.acknowledges()) || r.draw(drawTaken, d, attempt) < 0.5 {
+		r.book.accept(event)
 	}
 	switch {
 	case fails:
 		r.book.count(func(s *Stats) *int64 { return &s.Failed })
-		ctx.Error("as it was told to", fasthttp.StatusInternalServerError)
-	case babbles:
+		ctx.Error("random failure by the configured fail rate", fasthttp.StatusInternalServerError)
+	case malformed:
 		r.book.count(func(s *Stats) *int64 { return &s.Malformed })
-		r.babble(ctx, how)
+		r.answerMalformed(ctx, how)
 	default:
 		r.book.count(func(s *Stats) *int64 { return &s.Acknowledged })
 		ctx.SetStatusCode(fasthttp.StatusNoContent)
 	}
 }
 
-// What is left to chance. Each has draws of its own.
+// These number the random decisions. Each has its own sequence.
 const (
 	drawFail uint8 = iota + 1
 	drawTaken
 	drawDelay
 	drawMalformed
-	drawMalformation // which of them
+	drawMalformation // kind of malformed answer
 )
 
 func (r *Receiver) draw(what uint8, d *delivery, attempt int) float64 {
 	return refbuyer.Draw(r.options.Seed, what, []byte(d.id), attempt)
 }
 
-// read makes an event of a delivery that was verified.
-func (d *delivery) read() (*Event, error) {
-	var said struct {
+// parseEvent returns the event of a verified delivery.
+func (d *delivery) parseEvent() (*Event, error) {
+	var body struct {
 		ID      string `json:"id"`
 		Type    string `json:"type"`
 		Created string `json:"created_at"`
@@ -135,16 +135,16 @@ func (d *delivery) read() (*Event, error) {
 			Test bool   `json:"test"`
 		} `json:"data"`
 	}
-	if err := json.Unmarshal(d.body, &said); err != nil || said.Type == "" || said.Created == "" || said.Data.Lead == "" {
-		return nil, errors.New("this is no event")
+	if err := json.Unmarshal(d.body, &body); err != nil || body.Type == "" || body.Created == "" || body.Data.Lead == "" {
+		return nil, errors.New("the body is not a webhook event")
 	}
-	if said.ID != d.id {
+	if body.ID != d.id {
 		return nil, errors.New("the event's id is not webhook-id")
 	}
-	return &Event{ID: said.ID, Type: said.Type, Lead: said.Data.Lead, Test: said.Data.Test, Body: append(json.RawMessage(nil), d.body...)}, nil
+	return &Event{ID: body.ID, Type: body.Type, Lead: body.Data.Lead, Test: body.Data.Test, Body: append(json.RawMessage(nil), d.body...)}, nil
 }
 
-// pause waits, and tells whether the receiver is still open.
+// pause waits, and reports whether the receiver is still open.
 func (r *Receiver) pause(t time.Duration) bool {
 	if t <= 0 {
 		return true

@@ -1,6 +1,6 @@
-// Package refserver is what the reference buyer and the reference receiver have in
-// common: an address, bounds of what one caller can hold, and an end that holds back no
-// answer.
+// Package refserver is the common server of the reference buyer and the reference
+// receiver:
+// an address, limits for each caller, and a shutdown that releases delayed answers.
 package refserver
 
 import (
@@ -14,14 +14,14 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// Limits of every server: what one caller can hold.
+// These limit the resources of one caller.
 const (
-	MaxBody     = 64 << 10 // bytes of a request's body
+	MaxBody     = 64 << 10 // bytes of a request body
 	readTimeout = 30 * time.Second
 	idleTimeout = 2 * time.Minute
 )
 
-// A Server listens from the beginning, and answers once Serve is called.
+// Server listens after New, and answers once Serve is called.
 type Server struct {
 	HTTP     *fasthttp.Server
 	listener net.Listener
@@ -29,7 +29,7 @@ type Server struct {
 	close    sync.Once
 }
 
-// New opens an address. HTTP says who answers, under which name, and to how many.
+// New opens an address. http has the handler, the name and the concurrency.
 func New(listen string, http *fasthttp.Server) (*Server, error) {
 	listener, err := net.Listen("tcp", listen)
 	if err != nil {
@@ -37,33 +37,32 @@ func New(listen string, http *fasthttp.Server) (*Server, error) {
 	}
 	http.MaxRequestBodySize = MaxBody
 	http.ReadTimeout, http.WriteTimeout, http.IdleTimeout = readTimeout, readTimeout, idleTimeout
-	http.CloseOnShutdown, http.SecureErrorLogMessage, http.Logger = true, true, silence{}
+	http.CloseOnShutdown, http.SecureErrorLogMessage, http.Logger = true, true, discardLogger{}
 	return &Server{HTTP: http, listener: listener, closing: make(chan struct{})}, nil
 }
 
-// Addr is where it listens.
+// Addr returns the address.
 func (s *Server) Addr() net.Addr { return s.listener.Addr() }
 
-// Closing is closed when answers are no longer to be held back.
+// Closing returns a channel that is closed when delayed answers must be sent.
 func (s *Server) Closing() <-chan struct{} { return s.closing }
 
-// Serve answers until the context ends or Close is called, which is no error,
-// and until the last answer under way is out.
+// Serve answers until the context ends or Close is called, and then waits for open
+// answers. It returns nil in both cases.
 func (s *Server) Serve(ctx context.Context) error {
 	stop := context.AfterFunc(ctx, func() { _ = s.Close() })
 	defer stop()
 	err := s.HTTP.Serve(s.listener)
-	return errors.Join(err, s.Close()) // waits, where another has begun to close
+	return errors.Join(err, s.Close()) // waits for a concurrent Close
 }
 
-// Close stops listening and lets the answers under way go out at once, however
-// long they were meant to take.
+// Close stops listening and releases delayed answers.
 func (s *Server) Close() error {
 	var err error
 	s.close.Do(func() {
 		close(s.closing)
 		err = s.HTTP.Shutdown()
-		// Where Serve has not begun, the server knows no listener to close.
+		// If Serve was not called, the server has no listener to close.
 		if again := s.listener.Close(); !errors.Is(again, net.ErrClosed) {
 			err = errors.Join(err, again)
 		}
@@ -71,8 +70,7 @@ func (s *Server) Close() error {
 	return err
 }
 
-// silence is a log that nobody reads: what goes wrong with a connection is its
-// caller's to tell.
-type silence struct{}
+// discardLogger discards log messages: the caller of a connection reports its own errors.
+type discardLogger struct{}
 
-func (silence) Printf(string, ...any) {}
+func (discardLogger) Printf(string, ...any) {}

@@ -8,30 +8,30 @@ import (
 	"strings"
 )
 
-// chart is a drawing of curves, or of layers on top of each other.
+// chart is a drawing of curves or of stacked layers.
 type chart struct {
-	label   string // what it shows, for those who do not see it
+	label   string // description for screen readers
 	x, y    scale
 	series  []series
-	layered bool // series are layers, each on top of the one before
+	layered bool // stack the series
 	bands   []band
 }
 
-// series is one curve. A value that is not known is a NaN and leaves a gap.
+// series is one curve. NaN is a missing value and leaves a gap.
 type series struct {
 	name   string
-	color  string // a class of the style sheet
+	color  string // CSS class
 	points [][2]float64
 }
 
-// band marks a stretch of the x axis.
+// band marks a range of the x axis.
 type band struct {
 	name     string
 	from, to float64
 	quiet    bool
 }
 
-// scale maps values to places.
+// scale maps values to positions.
 type scale struct {
 	least, most float64
 	log         bool
@@ -43,7 +43,7 @@ type tick struct {
 	text string
 }
 
-// part is where a value lies, from 0 to 1.
+// part returns the position of a value, from 0 to 1.
 func (s *scale) part(value float64) float64 {
 	if s.log {
 		value, least, most := math.Log(max(value, s.least)), math.Log(s.least), math.Log(s.most)
@@ -52,7 +52,7 @@ func (s *scale) part(value float64) float64 {
 	return (value - s.least) / (s.most - s.least)
 }
 
-// The drawing's sizes, in units of its view box.
+// These are the sizes of the drawing in units of its view box.
 const (
 	wide, high           = 900.0, 270.0
 	left, right, top, at = 62.0, 14.0, 22.0, 32.0 // margins; at: below
@@ -61,7 +61,7 @@ const (
 func (c *chart) px(x float64) float64 { return left + c.x.part(x)*(wide-left-right) }
 func (c *chart) py(y float64) float64 { return high - at - c.y.part(y)*(high-top-at) }
 
-// draw is the chart as SVG.
+// draw returns the chart as SVG.
 func (c *chart) draw() template.HTML {
 	var out strings.Builder
 	fmt.Fprintf(&out, `<svg viewBox="0 0 %.0f %.0f" role="img" aria-label="%s">`, wide, high, html.EscapeString(c.label))
@@ -97,7 +97,7 @@ func (c *chart) draw() template.HTML {
 	return template.HTML(out.String())
 }
 
-// fitting is a name, or nothing where it would not fit.
+// fitting returns a name, or an empty string if it does not fit.
 func fitting(name string, width float64) string {
 	if float64(len(name))*7+6 > width {
 		return ""
@@ -119,7 +119,7 @@ func (c *chart) curve(out *strings.Builder, s *series) {
 	fmt.Fprintf(out, `<path class="curve %s" d="%s"><title>%s</title></path>`, s.color, path.String(), html.EscapeString(s.name))
 }
 
-// layers draws each series from the sum of those before it to the sum with it.
+// layers draws each series on top of the sum of those before it.
 func (c *chart) layers(out *strings.Builder) {
 	if len(c.series) == 0 {
 		return
@@ -146,7 +146,7 @@ func (c *chart) layers(out *strings.Builder) {
 	}
 }
 
-// steps are round numbers from 0 up to most, five or so.
+// steps returns about five round numbers from 0 to most.
 func steps(most float64, text func(float64) string) scale {
 	step := 1.0
 	if most > 0 {
@@ -165,7 +165,8 @@ func steps(most float64, text func(float64) string) scale {
 	return s
 }
 
-// decades is a logarithmic scale around values above 0, ending at 1, 2 or 5 times a
+// decades returns a logarithmic scale around positive values. It ends at 1, 2 or 5 times
+// a
 // power of ten.
 func decades(least, most float64, text func(float64) string) scale {
 	if !(least > 0) || math.IsInf(least, 1) {
@@ -177,7 +178,7 @@ func decades(least, most float64, text func(float64) string) scale {
 	round := func(i int) float64 {
 		return digits[i%3] * math.Pow(10, float64(i/3))
 	}
-	offset := max(0, (2-from)/3*3) // round counts from 1 up
+	offset := max(0, (2-from)/3*3) // round numbers from 1 up
 	shrink := math.Pow(10, float64(-offset/3))
 	i := from + offset
 	for round(i+1)*shrink <= least {
@@ -192,7 +193,7 @@ func decades(least, most float64, text func(float64) string) scale {
 			break
 		}
 	}
-	if len(s.ticks) > 9 { // only the powers of ten have room
+	if len(s.ticks) > 9 { // only powers of ten fit
 		kept := s.ticks[:0]
 		for _, t := range s.ticks {
 			if exponent := math.Log10(t.at); math.Abs(exponent-math.Round(exponent)) < 1e-9 {

@@ -11,7 +11,7 @@ import (
 	"pingpost/loadtest/trial"
 )
 
-// drawing is a chart with its heading and what its colours mean.
+// drawing is a chart with its title and legend.
 type drawing struct {
 	Title, Says string
 	Legend      []entry
@@ -30,18 +30,18 @@ func (c *chart) drawing(title, says string) drawing {
 
 var colors = []string{"c1", "c2", "c3", "c4", "c5"}
 
-// tickTime writes a time in milliseconds as a label of an axis.
+// tickTime formats a time in milliseconds for an axis.
 func tickTime(ms float64) string {
 	return strings.Replace(load.FormatDuration(time.Duration(ms*1e6+0.5)), "µ", "&#181;", 1)
 }
 
 func millis(d time.Duration) float64 { return float64(d) / 1e6 }
 
-// overTime is how long arrivals took, by the second in which they were due.
+// overTime charts the latency by the second in which arrivals were due.
 func overTime(r *trial.Result) drawing {
 	c := &chart{label: "latency by second", x: secondsOf(r), bands: bandsOf(r)}
 	least, most := math.Inf(1), 0.0
-	for i, name := range []string{"max", "p99", "p50"} { // what lies below is drawn above
+	for i, name := range []string{"max", "p99", "p50"} { // later series are drawn above earlier ones
 		s := series{name: name, color: colors[2-i]}
 		for second, x := range r.Seconds {
 			value := math.NaN()
@@ -57,7 +57,7 @@ func overTime(r *trial.Result) drawing {
 	return c.drawing("Latency over time", "From when an arrival was due to its last answer, by the second in which it was due. A stall lifts all who came meanwhile.")
 }
 
-// rates is what came of the arrivals of each second.
+// rates charts the outcomes of each second's arrivals.
 func rates(r *trial.Result) drawing {
 	c := &chart{label: "arrivals by second", x: secondsOf(r), bands: bandsOf(r), layered: true}
 	most := 0.0
@@ -87,7 +87,7 @@ func rates(r *trial.Result) drawing {
 	return c.drawing("Rate over time", "Arrivals a second, by what they came to.")
 }
 
-// percentiles is the distribution of each latency, with room for its tail.
+// percentiles charts the distribution of each latency, with a scale that shows the tail.
 func percentiles(r *trial.Result) drawing {
 	c := &chart{label: "latency by percentile"}
 	least, most, count := math.Inf(1), 0.0, 1
@@ -100,7 +100,9 @@ func percentiles(r *trial.Result) drawing {
 		for _, p := range l.Curve {
 			value := millis(p.Took)
 			least, most = min(least, value), max(most, value)
-			// The last point is one of count: it stands where one more would be as rare.
+			// The last point is the maximum. It is drawn at the percentile that one more
+			// sample would
+			// have.
 			s.points = append(s.points, [2]float64{nines(min(p.Percentile, 100-100/float64(2*l.Count))), value})
 		}
 		c.series = append(c.series, s)
@@ -116,10 +118,10 @@ func percentiles(r *trial.Result) drawing {
 	return c.drawing("Percentiles", "So many of all took at most so long, in the phases that limits hold for.")
 }
 
-// nines is how many nines a percentile has: 1 of 90, 2 of 99.
+// nines returns the number of nines of a percentile: 1 for 90, 2 for 99.
 func nines(percentile float64) float64 { return -math.Log10(1 - min(percentile, 99.9999999)/100) }
 
-// stagesOver is where the time of a path's requests went, second by second.
+// stagesOver charts the phases of a path's requests by second.
 func stagesOver(r *trial.Result, path string) (d drawing, shown bool) {
 	c := &chart{label: "phases of " + path, layered: true}
 	most := 0.0
@@ -175,7 +177,7 @@ func secondsOf(r *trial.Result) scale {
 	return s
 }
 
-// bandsOf are the scenario's phases; what comes before the first is the warm-up.
+// bandsOf returns the scenario's phases; the time before the first is the warm-up.
 func bandsOf(r *trial.Result) (bands []band) {
 	var from float64
 	for _, p := range r.Phases {

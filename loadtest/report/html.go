@@ -21,23 +21,23 @@ var pageTemplate = template.Must(template.New("report").Funcs(template.FuncMap{
 	"width": func(share float64) template.CSS { return template.CSS(fmt.Sprintf("width:%.2f%%", share*100)) },
 }).Parse(page))
 
-// view is what the page shows.
+// view is the data of the page.
 type view struct {
 	*trial.Result
 	Tiles  []tile
 	Charts []drawing
 	Stages []stagesView
 	Ended  []tile
-	Short  string // the limits in a few words
+	Short  string // summary of the limits
 }
 
-// tile is a figure with its name.
+// tile is a named figure.
 type tile struct {
 	Name, Value string
 	Bad         bool
 }
 
-// stagesView is one path's phases.
+// stagesView is the phases of one path.
 type stagesView struct {
 	Path   string
 	Stages []stageView
@@ -47,10 +47,10 @@ type stagesView struct {
 type stageView struct {
 	trial.Stage
 	Color string
-	Share float64 // of the whole
+	Share float64 // of the total
 }
 
-// HTML is the result as a page.
+// HTML returns the result as a page.
 func HTML(r *trial.Result) ([]byte, error) {
 	v := view{Result: r, Tiles: tiles(r), Charts: []drawing{overTime(r), percentiles(r), rates(r)}}
 	for _, path := range []string{"/api/v1/ingest", "/v1/ping", "/v1/post"} {
@@ -96,7 +96,7 @@ func viewOf(r *trial.Result, path string, stages []trial.Stage) stagesView {
 	return v
 }
 
-// tiles are the figures that are read first.
+// tiles returns the main figures.
 func tiles(r *trial.Result) (all []tile) {
 	measured := 0
 	for _, n := range r.Ends {
@@ -108,7 +108,7 @@ func tiles(r *trial.Result) (all []tile) {
 	}
 	all = append(all, tile{Name: "arrivals a second", Value: fmt.Sprintf("%.4g", float64(measured)/max(lasted.Seconds(), 1e-9))})
 	if n := len(r.Latencies); n > 0 {
-		whole := r.Latencies[n-1] // the sale, where there is one
+		whole := r.Latencies[n-1] // the sale, if measured
 		for _, x := range []struct {
 			name string
 			took time.Duration

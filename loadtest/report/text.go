@@ -11,13 +11,13 @@ import (
 	"pingpost/loadtest/trial"
 )
 
-// JSON is the whole result.
+// JSON returns the whole result.
 func JSON(r *trial.Result) ([]byte, error) {
 	text, err := json.MarshalIndent(r, "", "  ")
 	return append(text, '\n'), err
 }
 
-// Table is the result as text.
+// Table returns the result as text.
 func Table(r *trial.Result) string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "%s: %s\n", r.Scenario, r.About)
@@ -35,7 +35,7 @@ func Table(r *trial.Result) string {
 	return out.String()
 }
 
-// Missed are the limits that were not held, and what does not fit, a line each.
+// Missed lists the missed limits and the mismatches, one in each line.
 func Missed(r *trial.Result) string {
 	var out strings.Builder
 	if r.Interrupted {
@@ -52,7 +52,7 @@ func Missed(r *trial.Result) string {
 	return out.String()
 }
 
-// columns writes rows with tabs between their cells as columns, numbers at the right.
+// columns writes rows in columns, with numbers aligned to the right.
 func columns(out *strings.Builder, rows func(row func(cells ...any))) {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	rows(func(cells ...any) {
@@ -83,7 +83,7 @@ func latencies(out *strings.Builder, r *trial.Result) {
 	})
 }
 
-// endOrder is how ends are told.
+// endOrder is the order of the outcomes.
 var endOrder = []string{"sold", "unsold", "open", "refused", "failed", "broken"}
 
 func ends(out *strings.Builder, r *trial.Result) {
@@ -122,7 +122,7 @@ func stages(out *strings.Builder, r *trial.Result) {
 	}
 }
 
-// mostRows is how many buyers are listed on a terminal.
+// mostRows is the number of buyers listed on a terminal.
 const mostRows = 20
 
 func account(out *strings.Builder, r *trial.Result) {

@@ -9,11 +9,11 @@ import (
 //go:embed *.yaml
 var files embed.FS
 
-// Names are those of the built-in scenarios, sorted.
+// Names returns the names of the built-in scenarios, sorted.
 func Names() (names []string) {
 	entries, err := files.ReadDir(".")
 	if err != nil {
-		panic("BUG: the scenarios that are built in cannot be listed: " + err.Error())
+		panic("BUG: the built-in scenarios cannot be listed: " + err.Error())
 	}
 	for _, e := range entries {
 		names = append(names, strings.TrimSuffix(e.Name(), ".yaml"))
@@ -22,7 +22,7 @@ func Names() (names []string) {
 	return names
 }
 
-// builtin is the text of a built-in scenario.
+// builtin returns the text of a built-in scenario.
 func builtin(name string) ([]byte, bool) {
 	if strings.ContainsAny(name, "/.") {
 		return nil, false
@@ -31,8 +31,7 @@ func builtin(name string) ([]byte, bool) {
 	return text, err == nil
 }
 
-// Text is the document of a built-in scenario as it is written, to print or to begin
-// a new one with.
+// Text returns the document of a built-in scenario, for printing or as a template.
 func Text(name string) (string, bool) {
 	text, ok := builtin(name)
 	return string(text), ok

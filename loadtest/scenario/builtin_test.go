@@ -75,8 +75,8 @@ func TestTheBurst(t *testing.T) {
 // TestTheSoak is long, of everything, and held against its own beginning.
 func TestTheSoak(t *testing.T) {
 	s := builtIn(t, "soak")
-	if s.Lasting() < 10*time.Minute || len(s.Kinds) != 3 || s.Webhooks == nil || len(s.Limits.Ratios) == 0 {
-		t.Errorf("%s of %v", s.Lasting(), s.Kinds)
+	if s.Duration() < 10*time.Minute || len(s.Kinds) != 3 || s.Webhooks == nil || len(s.Limits.Ratios) == 0 {
+		t.Errorf("%s of %v", s.Duration(), s.Kinds)
 	}
 	for _, r := range s.Limits.Ratios {
 		if r.Phase != "end" || r.To != "beginning" {

@@ -12,15 +12,15 @@ import (
 	"pingpost/loadtest/refbuyer"
 )
 
-// checker gathers mistakes with their lines.
+// checker collects mistakes with their lines.
 type checker struct {
 	name     string
 	text     []byte
 	problems []error
 }
 
-// fail notes a mistake at a place such as $.phases[1].rate, or, where that is not
-// there, at what is around it.
+// fail adds a mistake at a path such as $.phases[1].rate. If the path is missing in the
+// document, it uses the line of the nearest parent.
 func (c *checker) fail(place, format string, args ...any) {
 	says := fmt.Sprintf(format, args...)
 	if line := c.line(place); line > 0 {
@@ -44,14 +44,14 @@ func (c *checker) line(place string) int {
 	return 0
 }
 
-// Limits of what a scenario can ask for.
+// These limit a scenario.
 const (
 	longestPhase  = 24 * time.Hour
 	highestRate   = 1e6
 	mostInFlight  = 20_000
 	mostCampaigns = 100_000
 	mostBuyers    = 20_000
-	mostPosted    = 500 // buyers that listen
+	mostPosted    = 500 // buyers with an endpoint
 )
 
 func (c *checker) scenario(s *Scenario) {
@@ -61,8 +61,8 @@ func (c *checker) scenario(s *Scenario) {
 	if s.InFlight < 1 || s.InFlight > mostInFlight {
 		c.fail("$.in_flight", "in_flight %d: give a number from 1 to %d", s.InFlight, mostInFlight)
 	}
-	if r := s.Supplier; r.IngestRate < 1 || r.IngestRate > plenty || r.PingRate < 1 || r.PingRate > plenty {
-		c.fail("$.supplier", "supplier: give rates from 1 to %d a second", plenty)
+	if r := s.Supplier; r.IngestRate < 1 || r.IngestRate > maxRate || r.PingRate < 1 || r.PingRate > maxRate {
+		c.fail("$.supplier", "supplier: give rates from 1 to %d a second", maxRate)
 	}
 	c.kinds(s)
 	c.phases(s)
@@ -76,7 +76,7 @@ func (c *checker) kinds(s *Scenario) {
 	total := 0
 	for kind, weight := range s.Kinds {
 		if !slices.Contains(Kinds, kind) {
-			c.fail("$.kinds", "kinds: there is no kind %q; there are ingest, ping and pingpost", kind)
+			c.fail("$.kinds", "kinds: unknown kind %q; give ingest, ping or pingpost", kind)
 		}
 		if weight < 0 || weight > 1000 {
 			c.fail("$.kinds", "kinds: the weight of %s is %d; give a number from 0 to 1000", kind, weight)
@@ -84,10 +84,10 @@ func (c *checker) kinds(s *Scenario) {
 		total += weight
 	}
 	if total == 0 {
-		c.fail("$.kinds", "kinds: say what comes, such as {ingest: 1}")
+		c.fail("$.kinds", "kinds: give at least one kind, such as {ingest: 1}")
 	}
 	if s.Kinds[Ping]+s.Kinds[PingPost] > 0 && !s.holdsAuctions() {
-		c.fail("$.campaigns", "campaigns: to ping there has to be one of method ping_post")
+		c.fail("$.campaigns", "campaigns: pings need a campaign of method ping_post")
 	}
 }
 
@@ -100,7 +100,7 @@ func (c *checker) phases(s *Scenario) {
 	for i, p := range s.Phases {
 		at := fmt.Sprintf("$.phases[%d]", i)
 		if p.Name == "" || slices.ContainsFunc(s.Phases[:i], func(q Phase) bool { return q.Name == p.Name }) {
-			c.fail(at+".name", "phases: give each a name of its own")
+			c.fail(at+".name", "phases: give each phase a unique name")
 		}
 		if p.For <= 0 || p.For > longestPhase {
 			c.fail(at+".for", "for %v: give a time above 0, up to %v", p.For, longestPhase)
@@ -116,7 +116,7 @@ func (c *checker) phases(s *Scenario) {
 		}
 	}
 	if measured == 0 || measured > 200 {
-		c.fail("$.phases", "phases: give one at least that is no warm-up, and 200 at most")
+		c.fail("$.phases", "phases: give 1 to 200 phases that are not a warm-up")
 	}
 }
 
@@ -138,12 +138,12 @@ func (c *checker) buyers(s *Scenario) {
 		c.share(at+".no_bid", "no_bid", b.NoBid)
 		c.share(at+".reject", "reject", b.Reject)
 		c.share(at+".fail", "fail", b.Fail)
-		if b.PingRate < 1 || b.PingRate > plenty {
-			c.fail(at+".ping_rate", "ping_rate %d: give a number from 1 to %d", b.PingRate, plenty)
+		if b.PingRate < 1 || b.PingRate > maxRate {
+			c.fail(at+".ping_rate", "ping_rate %d: give a number from 1 to %d", b.PingRate, maxRate)
 		}
 	}
 	if posted == 0 && s.holdsAuctions() {
-		c.fail("$.buyers", "buyers: a campaign of method ping_post needs one that is not recorded alone, to bid")
+		c.fail("$.buyers", "buyers: a campaign of method ping_post needs a buyer without recorded")
 	}
 	if posted > mostPosted {
 		c.fail("$.buyers", "buyers: %d with an endpoint; %d at most", posted, mostPosted)
@@ -185,7 +185,7 @@ func (c *checker) campaigns(s *Scenario) {
 		}
 		for j := range s.Buyers {
 			if _, err := market.ParseMoney([]byte(s.Buyers[j].Bid)); err != nil {
-				c.fail(fmt.Sprintf("$.buyers[%d].bid", j), "bid %s: beside a campaign of method %s give one amount, which is the price", s.Buyers[j].Bid, g.Method)
+				c.fail(fmt.Sprintf("$.buyers[%d].bid", j), "bid %s: with a campaign of method %s, give one amount, which is the price", s.Buyers[j].Bid, g.Method)
 			}
 		}
 	}

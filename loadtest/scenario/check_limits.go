@@ -28,7 +28,7 @@ func (c *checker) limits(s *Scenario) {
 			c.fail("$.limits.recovery", "recovery: give within a time above 0, and times 1 or more")
 		}
 		if last := len(s.Phases) - 1; last >= 0 && s.Phases[last].Name == r.After {
-			c.fail("$.limits.recovery.after", "after %s: another phase has to follow, to recover in", r.After)
+			c.fail("$.limits.recovery.after", "after %s: another phase must follow", r.After)
 		}
 	}
 	for i, r := range l.Ratios {
@@ -42,18 +42,18 @@ func (c *checker) limits(s *Scenario) {
 	}
 }
 
-// timed holds what is timed against what comes.
+// timed checks that the scenario's requests have this latency.
 func (c *checker) timed(s *Scenario, at string, t Timed) {
 	if !slices.Contains(AllTimed, t) {
-		c.fail(at, "there is no latency of %q; there are ingest, ping, post and sale", t)
+		c.fail(at, "unknown latency %q; give ingest, ping, post or sale", t)
 		return
 	}
 	if !s.Times(t) {
-		c.fail(at, "nothing that comes has a latency of %s", t)
+		c.fail(at, "the scenario's kinds have no latency of %s", t)
 	}
 }
 
-// Times tells whether something that comes is timed as t.
+// Times reports whether the scenario's requests have this latency.
 func (s *Scenario) Times(t Timed) bool {
 	switch t {
 	case TimedIngest:
@@ -66,6 +66,6 @@ func (s *Scenario) Times(t Timed) bool {
 
 func (c *checker) measured(s *Scenario, at, name string) {
 	if !slices.ContainsFunc(s.Phases, func(p Phase) bool { return p.Name == name && !p.Warmup }) {
-		c.fail(at, "there is no phase %q that is measured", name)
+		c.fail(at, "there is no measured phase %q", name)
 	}
 }

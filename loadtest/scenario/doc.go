@@ -1,7 +1,8 @@
-// Package scenario has what a load test does, as a small YAML document: which
-// requests come and when, who buys, what is configured, and the limits that have
-// to be held. It reads and checks; it runs nothing.
+// Package scenario reads load test scenarios from small YAML documents: requests and
+// their
+// times, buyers, configuration, and limits. It reads and checks; it runs no test.
 //
-// A document says everything, so the same one is the same test everywhere. An
-// unknown member is an error, and every error has its line.
+// A document is complete, so the same document is the same test everywhere. An unknown
+// member
+// is an error, and every error has its line.
 package scenario

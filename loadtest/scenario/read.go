@@ -10,11 +10,11 @@ import (
 	"github.com/goccy/go-yaml"
 )
 
-// maxDocument bounds a scenario's file.
+// maxDocument is the highest size of a scenario file.
 const maxDocument = 1 << 20
 
-// Parse reads a scenario, fills in what it leaves out, and checks it. The error has
-// every mistake, each as name:line: what.
+// Parse reads a scenario, sets the defaults, and checks it. The error lists every mistake
+// in the form name:line: message.
 func Parse(name string, text []byte) (s *Scenario, err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
@@ -26,7 +26,7 @@ func Parse(name string, text []byte) (s *Scenario, err error) {
 	}
 	s = new(Scenario)
 	if err := yaml.UnmarshalWithOptions(text, s, yaml.Strict()); err != nil {
-		return nil, inWords(name, err)
+		return nil, formatError(name, err)
 	}
 	s.complete()
 	c := checker{name: name, text: text}
@@ -34,8 +34,8 @@ func Parse(name string, text []byte) (s *Scenario, err error) {
 	return s, errors.Join(c.problems...)
 }
 
-// inWords is the library's error on one line, without the text around it.
-func inWords(name string, err error) error {
+// formatError returns the library's error on one line, without the quoted document.
+func formatError(name string, err error) error {
 	var told yaml.Error
 	if !errors.As(err, &told) || told.GetToken() == nil {
 		first, _, _ := strings.Cut(err.Error(), "\n")
@@ -44,14 +44,14 @@ func inWords(name string, err error) error {
 	return fmt.Errorf("%s:%d: %s", name, told.GetToken().Position.Line, told.GetMessage())
 }
 
-// Load reads a built-in scenario by its name, or a file by its path.
+// Load reads a built-in scenario by name, or a file by path.
 func Load(name string) (*Scenario, error) {
 	if text, ok := builtin(name); ok {
 		return Parse(name, text)
 	}
 	text, err := os.ReadFile(name)
 	if errors.Is(err, os.ErrNotExist) {
-		return nil, fmt.Errorf("there is no scenario %s, and no such file; there are: %s", name, strings.Join(Names(), ", "))
+		return nil, fmt.Errorf("there is no built-in scenario and no file %s; built-in scenarios: %s", name, strings.Join(Names(), ", "))
 	}
 	if err != nil {
 		return nil, err
@@ -61,7 +61,7 @@ func Load(name string) (*Scenario, error) {
 
 const (
 	defaultInFlight = 2000
-	plenty          = 1_000_000 // a second: the highest rate that an exchange can be configured for
+	maxRate         = 1_000_000 // a second: the exchange's highest configurable rate
 	defaultLate     = 20 * time.Millisecond
 	defaultTimes    = 1.5
 	defaultBid      = "10"
@@ -69,11 +69,11 @@ const (
 	mostHooks       = 64
 )
 
-// complete fills in what was left out.
+// complete sets the defaults.
 func (s *Scenario) complete() {
 	fill(&s.InFlight, defaultInFlight)
-	fill(&s.Supplier.IngestRate, plenty)
-	fill(&s.Supplier.PingRate, plenty)
+	fill(&s.Supplier.IngestRate, maxRate)
+	fill(&s.Supplier.PingRate, maxRate)
 	fill(&s.Limits.Late, defaultLate)
 	for i := range s.Phases {
 		fill(&s.Phases[i].Arrival, Poisson)
@@ -85,7 +85,7 @@ func (s *Scenario) complete() {
 		b := &s.Buyers[i]
 		fill(&b.Count, 1)
 		fill(&b.Bid, defaultBid)
-		fill(&b.PingRate, plenty)
+		fill(&b.PingRate, maxRate)
 	}
 	if s.Webhooks != nil {
 		fill(&s.Webhooks.InFlight, mostHooks)

@@ -115,7 +115,7 @@ func (l *loop) follow(ctx context.Context, start time.Time, ended <-chan struct{
 		if l.opt.Progress != nil {
 			now := l.record.progress(time.Since(last))
 			last = time.Now()
-			now.After, now.Of, now.UnderWay = after, l.scenario.Lasting(), l.underWay.Load()
+			now.After, now.Of, now.UnderWay = after, l.scenario.Duration(), l.underWay.Load()
 			now.Phase = phaseAt(l.scenario, after)
 			l.opt.Progress(now)
 		}

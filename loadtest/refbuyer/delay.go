@@ -2,14 +2,14 @@ package refbuyer
 
 import "time"
 
-// dawdle holds an answer back for as long as chance says.
-func (b *Buyer) dawdle(latency Latency, key []byte, attempt int) {
+// delay holds an answer back for a random time.
+func (b *Buyer) delay(latency Latency, key []byte, attempt int) {
 	if latency != nil {
 		b.pause(latency.At(b.chance.draw(drawDelay, key, attempt)))
 	}
 }
 
-// pause waits, and tells whether the buyer is still open.
+// pause waits, and reports whether the buyer is still open.
 func (b *Buyer) pause(t time.Duration) bool {
 	if t <= 0 {
 		return true

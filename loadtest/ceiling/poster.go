@@ -7,22 +7,23 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// courier posts a lead to its buyer, between the two commits. Its lead goes out
-// under the key that it came with, and is posted once: nothing is retried.
-type courier struct {
+// poster posts a lead to its buyer between the two commits. It uses the lead's
+// idempotency
+// key and never retries.
+type poster struct {
 	client *fasthttp.HostClient
 	url    string
 }
 
-// postRoom is what one post needs. It goes back to the pool with the lead's room.
-type postRoom struct {
+// postScratch is the workspace of a post, a part of the lead's scratch.
+type postScratch struct {
 	request  fasthttp.Request
 	response fasthttp.Response
 	body     []byte
 }
 
-func newCourier(buyer string, connections, header int, idle time.Duration) *courier {
-	return &courier{
+func newPoster(buyer string, connections, header int, idle time.Duration) *poster {
+	return &poster{
 		url: "http://" + buyer + "/v1/post",
 		client: &fasthttp.HostClient{
 			Addr: buyer, MaxConns: connections, ReadBufferSize: header, MaxIdleConnDuration: idle,
@@ -31,11 +32,11 @@ func newCourier(buyer string, connections, header int, idle time.Duration) *cour
 	}
 }
 
-// postPatience is how long a buyer may take, as the exchange has it by default.
-const postPatience = 10 * time.Second
+// postTimeout is the exchange's default.
+const postTimeout = 10 * time.Second
 
-// post returns when the buyer has taken the lead.
-func (c *courier) post(r *room, key []byte) error {
+// post returns when the buyer has accepted the lead.
+func (c *poster) post(r *scratch, key []byte) error {
 	p := &r.post
 	p.body = r.lead.appendPost(p.body[:0], key)
 	p.request.Header.SetMethod(fasthttp.MethodPost)
@@ -43,17 +44,16 @@ func (c *courier) post(r *room, key []byte) error {
 	p.request.Header.SetContentType("application/json")
 	p.request.Header.SetBytesV("Idempotency-Key", key)
 	p.request.SetBodyRaw(p.body)
-	if err := c.client.DoDeadline(&p.request, &p.response, time.Now().Add(postPatience)); err != nil {
+	if err := c.client.DoDeadline(&p.request, &p.response, time.Now().Add(postTimeout)); err != nil {
 		return err
 	}
 	if status := p.response.StatusCode(); status != fasthttp.StatusCreated {
-		return fmt.Errorf("the buyer answers %d", status)
+		return fmt.Errorf("the buyer answered with status %d", status)
 	}
 	return nil
 }
 
-// appendPost writes a lead as it is posted. Its values are those of generated
-// leads, in which nothing has to be escaped.
+// appendPost appends the body of a post. Generated leads need no escaping.
 func (l *Lead) appendPost(dst, key []byte) []byte {
 	member := func(before, value string) { dst = append(append(append(dst, before...), value...), '"') }
 	member(`{"auction_id":"`, string(key))
@@ -70,8 +70,7 @@ func (l *Lead) appendPost(dst, key []byte) []byte {
 	return append(dst, "}}"...)
 }
 
-// appendE164 writes an American number, as (555) 010-0100, in the form that is
-// posted.
+// appendE164 appends an American number such as (555) 010-0100 in E.164 form.
 func appendE164(dst []byte, number string) []byte {
 	dst = append(dst, "+1"...)
 	for i := range len(number) {

@@ -2,8 +2,8 @@ package scenario
 
 import "time"
 
-// Faster scales every rate, so that the first phase that is measured has this one.
-func (s *Scenario) Faster(rate float64) {
+// SetRate scales the rates of all phases so that the first measured phase has this rate.
+func (s *Scenario) SetRate(rate float64) {
 	if p := s.first(); p >= 0 {
 		times := rate / s.Phases[p].Rate
 		for i := range s.Phases {
@@ -21,9 +21,9 @@ func (s *Scenario) first() int {
 	return -1
 }
 
-// Last scales every phase that is measured, so that together they last so long; and
-// the others with them where that makes them shorter.
-func (s *Scenario) Last(lasting time.Duration) {
+// SetDuration scales the measured phases to this total duration. It also scales the
+// warm-up phases if that makes them shorter.
+func (s *Scenario) SetDuration(duration time.Duration) {
 	var now time.Duration
 	for _, p := range s.Phases {
 		if !p.Warmup {
@@ -33,7 +33,7 @@ func (s *Scenario) Last(lasting time.Duration) {
 	if now == 0 {
 		return
 	}
-	times := float64(lasting) / float64(now)
+	times := float64(duration) / float64(now)
 	for i := range s.Phases {
 		if p := &s.Phases[i]; !p.Warmup || times < 1 {
 			p.For = time.Duration(float64(p.For) * times)
@@ -41,15 +41,15 @@ func (s *Scenario) Last(lasting time.Duration) {
 	}
 }
 
-// Bought has so many buyers in the first group of them.
-func (s *Scenario) Bought(buyers int) {
+// SetBuyers sets the number of buyers in the first group.
+func (s *Scenario) SetBuyers(buyers int) {
 	if len(s.Buyers) > 0 {
 		s.Buyers[0].Count = buyers
 	}
 }
 
-// Lasting is how long all phases take together.
-func (s *Scenario) Lasting() (sum time.Duration) {
+// Duration returns the total duration of all phases.
+func (s *Scenario) Duration() (sum time.Duration) {
 	for _, p := range s.Phases {
 		sum += p.For
 	}

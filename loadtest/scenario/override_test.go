@@ -16,23 +16,23 @@ func ofSmall(t *testing.T) *Scenario {
 
 func TestFasterScalesAllRates(t *testing.T) {
 	s := ofSmall(t)
-	s.Faster(200)
+	s.SetRate(200)
 	if p := s.Phases; p[0].Rate != 50 || p[1].Rate != 200 || p[2].Rate != 200 {
 		t.Errorf("%+v", p)
 	}
 }
 
 func TestLastScalesWhatIsMeasured(t *testing.T) {
-	for lasting, want := range map[time.Duration][3]time.Duration{
+	for duration, want := range map[time.Duration][3]time.Duration{
 		3 * time.Second:  {200 * time.Millisecond, 2 * time.Second, time.Second},
 		30 * time.Second: {time.Second, 20 * time.Second, 10 * time.Second},
 	} {
 		s := ofSmall(t)
-		s.Last(lasting)
+		s.SetDuration(duration)
 		if got := [3]time.Duration{s.Phases[0].For, s.Phases[1].For, s.Phases[2].For}; got != want {
-			t.Errorf("%s: %v, want %v", lasting, got, want)
+			t.Errorf("%s: %v, want %v", duration, got, want)
 		}
-		if sum := s.Lasting(); sum != want[0]+want[1]+want[2] {
+		if sum := s.Duration(); sum != want[0]+want[1]+want[2] {
 			t.Errorf("%s in all", sum)
 		}
 	}
@@ -40,7 +40,7 @@ func TestLastScalesWhatIsMeasured(t *testing.T) {
 
 func TestBoughtCountsTheFirstGroup(t *testing.T) {
 	s := ofSmall(t)
-	s.Bought(7)
+	s.SetBuyers(7)
 	if s.Buyers[0].Count != 7 || s.Buyers[1].Count != 1 {
 		t.Errorf("%+v", s.Buyers)
 	}
