@@ -9,7 +9,7 @@ use Pingpost\Json;
 
 /**
  * The buyers of a run: each is PHP's own server with several workers and conformance/endpoint.php, and
- * a folder through which it is told what to do and tells what it was sent.
+ * a folder with its instructions and its received requests.
  */
 final class Buyers
 {
@@ -99,7 +99,7 @@ final class Buyers
     private function start(string $place, string $folder)
     {
         $nothing = ['file', '/dev/null', 'w'];
-        // A session of its own, so that the workers can be ended with it.
+        // Its own session, so that the workers can be ended with it.
         return proc_open(
             ['setsid', PHP_BINARY, '-d', 'display_errors=stderr', '-S', $place, __DIR__ . '/endpoint.php'],
             [['file', '/dev/null', 'r'], $nothing, ['file', "$folder/stderr", 'a']],

@@ -61,7 +61,7 @@ final class Clients
             'maxRetries' => $request['max_retries'] ?? null,
         ];
         $name = $request['client'];
-        // One folder a client: each has tokens of its own.
+        // One folder per client: each has its own tokens.
         $tokens = new FileTokenStore($this->folder . '/' . getmypid() . '-' . ++$this->opened);
         $this->makers[$name] = fn (): Client => new Client(
             ...array_filter($options, fn (mixed $value) => $value !== null),
@@ -109,8 +109,8 @@ final class Clients
     }
 
     /**
-     * The model, or its members as they are where they do not make one: what is wrong with them is then
-     * the exchange's to say.
+     * The model, or its unchanged members if they do not fit the model: the exchange then
+     * reports the fault.
      *
      * @param class-string<Message> $model
      * @param array<string, mixed> $members

@@ -85,7 +85,7 @@ final class Driver
         if ($child === 0) {
             fclose($mine);
             self::write($childs, $this->answer($request));
-            // Past all that is the parent's to end.
+            // After that the parent process ends it.
             posix_kill(posix_getpid(), SIGKILL);
         }
         fclose($childs);

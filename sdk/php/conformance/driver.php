@@ -2,7 +2,7 @@
 
 declare(strict_types=1);
 
-// Does with the SDK what the suite tells it; see sdk/conformance/PROTOCOL.md. Requests come as lines on
+// Runs the suite's requests with the SDK; see sdk/conformance/PROTOCOL.md. Requests come as lines on
 // the standard input, answers go as lines to the standard output.
 //
 // PHP has no threads, so an asynchronous request is done in a child process, whose answer comes

@@ -2,7 +2,7 @@
 
 declare(strict_types=1);
 
-// A buyer made with the SDK, as a page of PHP's own server. FOLDER has what the suite tells it to do.
+// A buyer with the SDK, as a page of PHP's own server. FOLDER contains the suite's instructions.
 
 use Pingpost\Buyer\Access;
 use Pingpost\Buyer\Bid;

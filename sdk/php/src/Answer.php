@@ -11,7 +11,7 @@ use Pingpost\Model\FieldError;
 use Psr\Http\Message\ResponseInterface;
 
 /**
- * An answer of the exchange, or of what stands before it: status, headers and the whole body.
+ * An answer of the exchange or of a proxy in front of it: status, headers and the whole body.
  *
  * @internal
  */
@@ -99,7 +99,7 @@ final class Answer
             try {
                 $errors[] = FieldError::fromArray((array) $item);
             } catch (ShapeException) {
-                // What names no field helps nobody to find it.
+                // An entry without a field name is of no use.
             }
         }
         return $errors;

@@ -7,8 +7,8 @@ namespace Pingpost;
 use Pingpost\Exception\UsageException;
 
 /**
- * One call, before it is sent: everything that all its tries have in common. The body is bytes from
- * the start, so that no try can differ from another.
+ * One call before it is sent: the parts that all its attempts share. The body is encoded at
+ * the start, so that all attempts are equal.
  *
  * @internal
  */
@@ -100,7 +100,7 @@ final class Call
         try {
             return Json::encode(is_array($body) && array_is_list($body) ? (object) $body : $body);
         } catch (\JsonException $e) {
-            // Not the exception itself: its trace has the lead.
+            // Not the exception itself: its trace contains the lead.
             throw new UsageException('the request cannot be written as JSON: ' . $e->getMessage());
         }
     }

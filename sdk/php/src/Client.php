@@ -30,33 +30,33 @@ use Psr\Http\Message\RequestFactoryInterface;
 use Psr\Http\Message\StreamFactoryInterface;
 
 /**
- * A supplier's, seller's or buyer's way to an exchange.
+ * The client of an exchange for suppliers, sellers and buyers.
  *
- * Each method is one operation of api/openapi.yaml. A request is its model, or an array of its members
- * as they go over the wire. Answers are models, and `$answer->meta()` has what came with them.
+ * Each method is one operation of api/openapi.yaml. A request is a model or an array of its members
+ * in their wire form. Answers are models; `$answer->meta()` returns their request id, status and limits.
  *
- * A call that fails with a 5xx, a 429, or no answer is tried again up to $maxRetries times, with the same
- * bytes and the same Idempotency-Key, after 1, 2, 4, 8, 16 s or what the exchange asks for. Every POST has
- * such a key, so that tries come to one thing; where none is given, one is made. What is thrown has it, too.
+ * A call that fails with a 5xx, a 429, or no answer is retried up to $maxRetries times, with the same
+ * bytes and the same Idempotency-Key, after 1, 2, 4, 8, 16 s or the time in Retry-After. Every POST has
+ * such a key, so that all attempts have one effect; the client generates a missing one. Exceptions contain it.
  *
- * @throws UsageException by every method, where it cannot be called like that
- * @throws ApiException by every method, where the exchange answers with an error
- * @throws TransportException by every method, where there is no answer
+ * @throws UsageException by every method, if it is called wrongly
+ * @throws ApiException by every method, if the exchange answers with an error
+ * @throws TransportException by every method, if no answer arrives
  */
 final class Client
 {
     private readonly Sender $sender;
 
     /**
-     * @param string $baseUrl the exchange's address, without a path unless it stands behind one
+     * @param string $baseUrl the exchange's URL, with a path only if the exchange is below one
      * @param string|null $apiKey for ingestLead, checkAvailability and getSuppliedLead
      * @param string|null $clientId with $clientSecret for all others; tokens are fetched and renewed
-     * @param list<string> $scopes what those tokens are to open; all that the client may, where it is empty
+     * @param list<string> $scopes scopes of the tokens; empty: all of the client's scopes
      * @param string|null $token a sandbox's bearer token, for all others
-     * @param string|null $authUrl where tokens come from, if not from $baseUrl
-     * @param float $timeout seconds for each try
-     * @param int $maxRetries how many tries may follow the first
-     * @param ClientInterface|Transport|null $httpClient Guzzle where it is left out and installed
+     * @param string|null $authUrl URL of the token server, if not $baseUrl
+     * @param float $timeout seconds for each attempt
+     * @param int $maxRetries number of retries after the first attempt
+     * @param ClientInterface|Transport|null $httpClient default: Guzzle, if installed
      * @param (\Closure(float): void)|null $sleep waits that many seconds
      */
     public function __construct(
@@ -97,7 +97,7 @@ final class Client
     }
 
     /**
-     * Sends a whole lead. The answer says who has it, or why nobody has.
+     * Sends a whole lead. The answer contains the buyer, or the reason why the lead is unsold.
      *
      * @param IngestRequest|array<string, mixed> $lead
      */
@@ -112,7 +112,7 @@ final class Client
     }
 
     /**
-     * Asks who would buy a lead, and for how much. It creates no lead.
+     * Returns the buyers that would buy a lead, with their payouts. It creates no lead.
      *
      * @param AvailabilityRequest|array<string, mixed> $question
      */
@@ -126,7 +126,7 @@ final class Client
         return $this->sender->call($call, AvailabilityResponse::class);
     }
 
-    /** Where a lead stands that was sent with this API key. */
+    /** Returns the status of a lead that was sent with this API key. */
     public function getSuppliedLead(string $id, ?float $timeout = null): LeadResponse
     {
         $call = Call::get('/api/v1/leads/' . Call::segment($id), Call::API_KEY, $timeout);
@@ -134,7 +134,7 @@ final class Client
     }
 
     /**
-     * Asks for a bid without telling who the person is. A no-bid is an answer: $bid is null then.
+     * Requests a bid without contact data. Without a bid, $bid is null; that is no error.
      *
      * @param PingRequest|array<string, mixed> $ping
      */
@@ -149,7 +149,7 @@ final class Client
     }
 
     /**
-     * Sells the lead at the bid that its ping was answered with.
+     * Sells the lead at the bid of its ping.
      *
      * @param PostRequest|array<string, mixed> $post
      */
@@ -163,7 +163,7 @@ final class Client
         return $this->sender->call($call, PostResponse::class);
     }
 
-    /** Where a lead stands, for its seller and for its buyer. */
+    /** Returns the status of a lead, for its seller and its buyer. */
     public function getLead(string $id, ?float $timeout = null): Lead
     {
         $call = Call::get('/v1/leads/' . Call::segment($id), Call::BEARER, $timeout);
@@ -171,7 +171,7 @@ final class Client
     }
 
     /**
-     * Reports what became of a lead that was bought.
+     * Reports the status of a bought lead.
      *
      * @param StatusChange|array<string, mixed> $change
      */
@@ -187,7 +187,7 @@ final class Client
     }
 
     /**
-     * Reports on up to a thousand leads. Each result says what its report came to.
+     * Reports the statuses of up to a thousand leads. Each result tells whether its report was accepted.
      *
      * @param StatusBatch|array<string, mixed> $batch
      */
@@ -201,7 +201,7 @@ final class Client
     }
 
     /**
-     * Makes leads up, in a sandbox.
+     * Creates leads about fictitious people in a sandbox.
      *
      * @param SeedRequest|array<string, mixed> $request
      */
@@ -211,7 +211,7 @@ final class Client
     }
 
     /**
-     * Gets an access token. The other methods do so by themselves.
+     * Fetches an access token. The other methods do this automatically.
      *
      * @param TokenRequest|array<string, mixed> $request
      */

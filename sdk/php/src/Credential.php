@@ -7,8 +7,8 @@ namespace Pingpost;
 use Pingpost\Exception\UsageException;
 
 /**
- * How a client shows who it is: by an API key, by a token that the operator made, or by an OAuth
- * client for which tokens are fetched. It has exactly one of them.
+ * The credential of a client: an API key, a token created by the operator, or an OAuth
+ * client with fetched tokens. Exactly one of them is set.
  *
  * @internal
  */
@@ -34,7 +34,7 @@ final class Credential
             throw new UsageException('give apiKey, or clientId and clientSecret, or token');
         }
         foreach ($given + ['clientSecret' => $clientSecret] as $name => $value) {
-            // What a header could not carry would be cut or refused on the way.
+            // A header cannot carry other characters; they would be cut or refused on the way.
             if ($value !== null && preg_match('/^[!-~]+$/D', $value) !== 1) {
                 throw new UsageException("$name is empty, or has spaces or other characters that no credential has");
             }

@@ -7,8 +7,8 @@ namespace Pingpost;
 use Pingpost\Exception\UsageException;
 
 /**
- * Tokens in a folder, shared by all processes of this machine that name it. Files are readable by
- * their owner alone. One process fetches; the others wait at the file's lock and take what it got.
+ * Keeps tokens in a folder that all processes of this machine share. Files are readable by
+ * their owner only. One process fetches; the others wait for the file's lock and use its token.
  */
 final class FileTokenStore implements TokenStore
 {

@@ -36,7 +36,7 @@ final class GuzzleTransport implements Transport
                 RequestOptions::STREAM => false,
             ] + ($fresh ? self::freshConnection() : []));
         } catch (GuzzleException $e) {
-            // Guzzle's own holds the request, and with it the credential and the lead.
+            // Guzzle's exception contains the request, and with it the credential and the lead.
             throw self::timedOut($e)
                 ? new TimeoutException("no answer within $timeout s from " . self::place($request))
                 : new TransportException('no answer from ' . self::place($request) . ': ' . self::cause($e));
@@ -44,8 +44,8 @@ final class GuzzleTransport implements Transport
     }
 
     /**
-     * Where a kept connection is dropped, curl sends the request again by itself, at once. A try that is to
-     * wait for its turn must not do so.
+     * If a kept connection is dropped, curl repeats the request at once on its own. An attempt that must
+     * wait first must not be repeated this way.
      *
      * @return array<string, mixed>
      */

@@ -5,12 +5,12 @@ declare(strict_types=1);
 namespace Pingpost;
 
 /**
- * JSON that comes back as it went.
+ * JSON that decodes and encodes without loss.
  *
- * Objects are read as arrays, but for those that an array would not give back as an object: an
+ * Objects are decoded as arrays, except those that an array would not encode as an object: an
  * empty one, and one whose members are named 0, 1, 2. They stay \stdClass. Numbers are written with
- * as many digits as tell them apart and no more, whatever php.ini has in serialize_precision: an
- * amount with six decimals up to a million is its own digits then, and 0.1 is not 0.1000…0001.
+ * the fewest digits that identify them, regardless of serialize_precision in php.ini: an
+ * amount with six decimals up to a million then keeps its digits, and 0.1 is not 0.1000…0001.
  *
  * @internal
  */

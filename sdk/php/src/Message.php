@@ -8,12 +8,12 @@ use Pingpost\Exception\ShapeException;
 use Pingpost\Exception\UsageException;
 
 /**
- * What goes over the wire as one JSON object. The classes of Pingpost\Model are made from
- * api/openapi.yaml: a constructor each, and the table that this class reads and writes them by.
+ * A message in the form of one JSON object. The classes of Pingpost\Model are generated from
+ * api/openapi.yaml: each has a constructor and the table by which this class decodes and encodes it.
  *
- * What was read is written again as it was: members that this version does not know are kept
- * in $additional, and an optional member that was null is told from one that was not there by
- * $nulls. A message does not change once it is made.
+ * A decoded message encodes to the same JSON: members that this version does not know stay
+ * in $additional, and $nulls distinguishes optional members that were null from
+ * missing ones. A message is immutable.
  */
 abstract class Message implements \JsonSerializable
 {
@@ -25,7 +25,7 @@ abstract class Message implements \JsonSerializable
      */
     protected const MEMBERS = [];
 
-    /** Members by which a person can be found, or an account be used: not for logs. */
+    /** Members with personal data or credentials, which must not be logged. */
     private const WITHHELD = [
         'first_name', 'last_name', 'phone', 'email', 'line1', 'ip_address', 'client_secret', 'access_token',
     ];
@@ -48,7 +48,7 @@ abstract class Message implements \JsonSerializable
     }
 
     /**
-     * Members that are beside those of the class, by their names on the wire.
+     * Members that the class does not name, by their wire names.
      *
      * @return array<string, mixed>
      */
@@ -57,20 +57,20 @@ abstract class Message implements \JsonSerializable
         return $this->additional;
     }
 
-    /** Whether a member, by its name on the wire, is there; one that is null is. */
+    /** Reports whether a member is present, by its wire name; null counts as present. */
     public function has(string $name): bool
     {
         return array_key_exists($name, $this->toArray());
     }
 
-    /** What came with the answer that this is: its request_id, status and limits. */
+    /** The request id, status and limits of the answer with this message. */
     public function meta(): Meta
     {
         return $this->meta ?? throw new \LogicException(static::class . ' did not come as an answer');
     }
 
     /**
-     * Reads a decoded JSON object.
+     * Creates a message from a decoded JSON object.
      *
      * @param array<string, mixed>|\stdClass $wire
      * @throws ShapeException that names every member that is missing or of another type
@@ -87,7 +87,7 @@ abstract class Message implements \JsonSerializable
     }
 
     /**
-     * The members by their names on the wire.
+     * The members by their wire names.
      *
      * @return array<string, mixed>
      */
@@ -112,7 +112,7 @@ abstract class Message implements \JsonSerializable
     }
 
     /**
-     * For print_r and var_dump, which end in logs.
+     * For print_r and var_dump, because their output ends in logs.
      *
      * @return array<string, mixed>
      */

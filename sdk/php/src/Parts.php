@@ -12,7 +12,7 @@ use Psr\Http\Message\ServerRequestFactoryInterface;
 use Psr\Http\Message\StreamFactoryInterface;
 
 /**
- * What is taken where nothing was given: Guzzle, and for messages its factories or Nyholm's.
+ * Defaults: Guzzle, and for messages its factories or Nyholm's.
  *
  * @internal
  */

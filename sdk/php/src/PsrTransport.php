@@ -12,8 +12,8 @@ use Psr\Http\Message\RequestInterface;
 use Psr\Http\Message\ResponseInterface;
 
 /**
- * By any client of PSR-18. The standard has no word for timeouts: set the client's own, to what
- * Client is told or less. Where an answer comes later than that, it is still taken.
+ * Sends with any PSR-18 client. The standard has no timeouts: set the timeout of that client to the one
+ * of Client or less. A later answer is still accepted.
  */
 final class PsrTransport implements Transport
 {
@@ -27,7 +27,7 @@ final class PsrTransport implements Transport
         try {
             return $this->client->sendRequest($request);
         } catch (ClientExceptionInterface $e) {
-            // The client's own may hold the request, and with it the credential and the lead.
+            // The client's exception may contain the request, and with it the credential and the lead.
             throw preg_match('/time[d -]*out/i', $e->getMessage()) === 1
                 ? new TimeoutException("no answer in time from $place")
                 : new TransportException("no answer from $place: " . $e::class);

@@ -14,12 +14,12 @@ use Psr\Http\Message\RequestInterface;
 use Psr\Http\Message\StreamFactoryInterface;
 
 /**
- * Makes the tries of a call until one is answered for good.
+ * Repeats a call until its answer is final.
  *
- *  - A try that may do better later (5xx, 429, no answer) is repeated with the same bytes and key.
- *  - A 401 to a fetched token gets a new token and one more try, which is no retry and waits for nothing.
- *    A second 401 is the answer.
- *  - Fetching a token is a call of its own, with tries of its own.
+ *  - An attempt that may succeed later (5xx, 429, no answer) is repeated with the same bytes and key.
+ *  - After a 401 to a fetched token, a new token is fetched and tried at once; this does not count as a retry.
+ *    A second 401 is final.
+ *  - Fetching a token is a separate call with its own attempts.
  *
  * @internal
  */
@@ -86,7 +86,7 @@ final class Sender
         for ($failed = 1;; $failed++) {
             $wait = null;
             try {
-                // A body that was read by one try has to be there whole for the next.
+                // The next attempt must send the whole body again.
                 $sent = $call->body === null ? $request : $request->withBody($this->streams->createStream($call->body));
                 $timeout = $call->timeout ?? $this->timeout;
                 $answer = new Answer($this->transport->send($sent, $timeout, $failed > 1));
@@ -124,7 +124,7 @@ final class Sender
             ), $for->timeout), TokenResponse::class);
             return Token::lasting($answer->accessToken, $answer->expiresIn, $now);
         };
-        // Another secret may have other rights, and its tokens end with it.
+        // Tokens of another secret may have other rights, and end with that secret.
         $secret = hash('sha256', $this->credential->clientSecret ?? '');
         $name = implode("\n", [$this->authAddress, $id, $secret, $scope]);
         try {

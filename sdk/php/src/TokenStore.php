@@ -7,14 +7,14 @@ namespace Pingpost;
 /**
  * Keeps access tokens between calls.
  *
- * MemoryTokenStore is the default, and lives as long as the process. Under PHP-FPM that is one page:
- * FileTokenStore, or one of your own over your cache, saves a request for a token in every page.
+ * MemoryTokenStore is the default and lasts as long as the process. Under PHP-FPM that is one request:
+ * FileTokenStore, or your own store in a cache, then avoids a token request each time.
  */
 interface TokenStore
 {
     /**
-     * The token under a name. Where there is none, or it is used up, or it is $refused, $fetch gets a
-     * new one and it is kept. While one caller fetches, others for the same name wait for its token.
+     * Returns the token of a name. If it is missing, expired or equal to $refused, $fetch fetches a
+     * new one, which is kept. While one caller fetches, others for the same name wait for its token.
      *
      * @param \Closure(): Token $fetch what it throws is thrown on, and nothing is kept
      * @param string|null $refused a token's value that the exchange has just answered with 401

@@ -13,7 +13,7 @@ use Psr\Http\Message\ResponseInterface;
 interface Transport
 {
     /**
-     * Sends the request and reads the whole answer, whatever its status. Follows no redirect.
+     * Sends the request and reads the whole answer, for every status. Follows no redirect.
      *
      * @param float $timeout seconds for all of it
      * @param bool $fresh whether the try before this one failed, so that its connection is not to be trusted

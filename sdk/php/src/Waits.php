@@ -7,8 +7,8 @@ namespace Pingpost;
 use Psr\Http\Message\ResponseInterface;
 
 /**
- * How long to wait between tries: what the exchange says in Retry-After, else 1, 2, 4, 8, 16 s with up
- * to a tenth more, so that those who failed together do not come back together.
+ * Waits between attempts: the time in Retry-After, or 1, 2, 4, 8, 16 s with up
+ * to a tenth more, so that clients that failed together do not retry together.
  *
  * @internal
  */

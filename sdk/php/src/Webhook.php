@@ -10,10 +10,10 @@ use Pingpost\Exception\UsageException;
 use Pingpost\Model\LeadEvent;
 
 /**
- * Tells the exchange's webhooks from anybody else's.
+ * Verifies that a webhook comes from the exchange.
  *
- * An event is signed in two forms, and either will do: `X-Pingpost-Signature`, and the three headers of
- * Standard Webhooks. Where both are there, both have to be right. Events may come twice: drop repeats by id.
+ * An event has two signature formats, of which one is enough: `X-Pingpost-Signature`, and the three headers of
+ * Standard Webhooks. If both are present, both must be correct. Events may repeat: drop repetitions by id.
  */
 final class Webhook
 {
@@ -138,7 +138,7 @@ final class Webhook
     }
 
     /**
-     * A header once; null where it is not there.
+     * Returns a header that occurs once, or null if it is missing.
      *
      * @param array<string, string|list<string>> $headers
      */

@@ -37,7 +37,7 @@ final class Access
         if (count($shown) !== 1 || strncasecmp($shown[0], $this->scheme, $length) !== 0) {
             return false;
         }
-        // Hashes are of one length, so the time taken tells nothing of the secret's.
+        // Hashes have equal length, so the time does not reveal the length of the secret.
         $hash = hash('sha256', trim(substr($shown[0], $length)));
         $opens = false;
         foreach ($this->hashes as $good) {

@@ -16,11 +16,11 @@ use Psr\Http\Message\StreamFactoryInterface;
 use Psr\Http\Server\RequestHandlerInterface;
 
 /**
- * A buyer's endpoint, made of two functions: given a ping, bid or not; given a post, take the lead or not.
+ * A buyer's endpoint with two functions: one bids for a ping, the other accepts or refuses the lead of a post.
  *
- * It answers POST {prefix}/v1/ping and POST {prefix}/v1/post as an exchange expects. What a function throws
- * is answered with 500 and no detail, so that the exchange sends the post again; $onError hears of it.
- * A post that comes again under its Idempotency-Key is answered as at first, and the function not called.
+ * It answers POST {prefix}/v1/ping and POST {prefix}/v1/post as an exchange expects. An exception of a function
+ * is answered with 500 without details, so that the exchange sends the post again; $onError receives it.
+ * A post that is repeated with its Idempotency-Key gets the first answer again, without a call of the function.
  */
 final class Endpoint implements RequestHandlerInterface
 {
@@ -85,7 +85,7 @@ final class Endpoint implements RequestHandlerInterface
     }
 
     /**
-     * The order of the checks is the exchange's own.
+     * The checks have the same order as the exchange's own.
      *
      * @return array{Reply, bool} and whether it was given before
      * @throws Refused
@@ -235,7 +235,7 @@ final class Endpoint implements RequestHandlerInterface
             return $at + self::WINDOW;
         }
         $form = '/^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)$/D';
-        // The clock of PHP has six decimals, and reads no more.
+        // PHP's clock has six decimals and cannot parse more.
         $text = preg_replace('/(\.\d{6})\d+/', '$1', $ping->expiresAt);
         $time = preg_match($form, $ping->expiresAt) === 1 ? date_create_immutable($text) : false;
         if ($time === false) {
@@ -308,7 +308,7 @@ final class Endpoint implements RequestHandlerInterface
             ($this->onError)($e);
             return;
         }
-        // Not its message: that may have the lead in it.
+        // Not its message, which may contain the lead.
         error_log('pingpost: ' . $e::class . ' at ' . $e->getFile() . ':' . $e->getLine());
     }
 }

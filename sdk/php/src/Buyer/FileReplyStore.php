@@ -8,13 +8,13 @@ use Pingpost\Exception\UsageException;
 use Pingpost\Json;
 
 /**
- * Replies in a folder, for a day, shared by all processes of this machine that name it.
+ * Keeps replies in a folder for a day. All processes of this machine with the same folder share them.
  *
- * Each key has a file, named by its hash. Whoever answers holds the file's lock while it does, so a
- * repeat waits there, and goes on by itself should the first one die. A reply is on disk before it is given,
- * and one that was cut short by a crash does not read as JSON: then the post is answered anew. Files
- * of more than a day are removed, one sweep in a thousand calls, each under its lock: who waited for a
- * file that is gone sees by its link count that it has to open a new one.
+ * Each key has a file, named by its hash. The answering process holds the file's lock meanwhile, so a
+ * repeat waits there, and continues if the first process dies. A reply is on disk before it is sent,
+ * and a reply that a crash cut short is invalid JSON: the post is then answered again. Files
+ * of more than a day are removed, once in a thousand calls, each under its lock. A process that waited for a
+ * removed file recognizes it by its link count and opens a new one.
  */
 final class FileReplyStore implements ReplyStore
 {

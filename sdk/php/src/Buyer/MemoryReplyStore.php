@@ -5,8 +5,8 @@ declare(strict_types=1);
 namespace Pingpost\Buyer;
 
 /**
- * Replies for as long as this object lives, for a day each, and the latest 10,000 at most. For servers
- * that run on, such as RoadRunner, with one worker.
+ * Keeps replies in this object, for a day each and at most the latest 10,000. For servers
+ * with one long-running worker, such as RoadRunner.
  */
 final class MemoryReplyStore implements ReplyStore
 {
@@ -35,7 +35,7 @@ final class MemoryReplyStore implements ReplyStore
             return $this->kept[$key][1];
         }
         if (isset($this->running[$key])) {
-            // Only with coroutines: a plain process is doing nothing else.
+            // Only with coroutines: a plain process runs one call at a time.
             throw new StillRunning();
         }
         $this->running[$key] = true;

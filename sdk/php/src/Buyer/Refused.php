@@ -7,7 +7,7 @@ namespace Pingpost\Buyer;
 use Pingpost\Json;
 
 /**
- * Why an endpoint does not do what it was asked to, as the error that is answered.
+ * The error answer of an endpoint that rejects a request.
  *
  * @internal
  */

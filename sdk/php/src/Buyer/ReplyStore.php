@@ -5,16 +5,16 @@ declare(strict_types=1);
 namespace Pingpost\Buyer;
 
 /**
- * Remembers how posts were answered, so that a post that comes again makes no second lead.
+ * Keeps the answers to posts, so that a repeated post creates no second lead.
  *
- * MemoryReplyStore is the default, and lives as long as the process. Under PHP-FPM that is one page:
- * use FileReplyStore there, or one of your own over your database.
+ * MemoryReplyStore is the default and lasts as long as the process. Under PHP-FPM that is one request:
+ * use FileReplyStore there, or your own store in a database.
  */
 interface ReplyStore
 {
     /**
-     * The reply kept under a key, or that of $make, which is kept if it is final. Two callers with one key
-     * never run $make side by side: the second waits, and gets the first one's reply if that was final.
+     * Returns the reply of a key, or the reply of $make, which it keeps if final. Two callers with one key
+     * never run $make at the same time: the second one waits and gets the first one's reply if that is final.
      *
      * @param \Closure(): Reply $make what it throws is thrown on, and nothing is kept
      * @throws StillRunning where the first is not done and waiting for it is not possible

@@ -10,8 +10,8 @@ use Psr\Http\Message\StreamFactoryInterface;
 use Psr\Http\Server\RequestHandlerInterface;
 
 /**
- * Serves an endpoint where there is no framework: the request that PHP was started for, and its answer. It
- * hands over what an endpoint looks at, which is the method, the path, the headers and the body.
+ * Serves an endpoint without a framework: PHP's current request and its answer. It
+ * passes the method, the path, the headers and the body to the endpoint.
  */
 final class Sapi
 {

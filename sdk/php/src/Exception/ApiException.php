@@ -7,8 +7,8 @@ namespace Pingpost\Exception;
 use Pingpost\Model\FieldError;
 
 /**
- * The exchange has answered with an error. Each status has a class of its own below this one; $errorCode
- * is one of Pingpost\Model\ErrorCode, or one that is newer than this package.
+ * The exchange has answered with an error. Each status has its own subclass; $errorCode
+ * is a value of Pingpost\Model\ErrorCode, or one newer than this package.
  */
 class ApiException extends PingpostException
 {
@@ -56,7 +56,7 @@ class ApiException extends PingpostException
     }
 
     /**
-     * Which class a status is told by.
+     * Returns the exception class of a status.
      *
      * @return class-string<self>
      */

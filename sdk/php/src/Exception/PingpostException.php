@@ -5,8 +5,8 @@ declare(strict_types=1);
 namespace Pingpost\Exception;
 
 /**
- * All that this package throws. No message has a secret or anything of a person in it, and none
- * holds on to the request, so it may be logged as it is.
+ * Implemented by all exceptions of this package. Messages contain no secret and no personal data, and no
+ * exception keeps the request, so all may be logged.
  */
 abstract class PingpostException extends \RuntimeException
 {

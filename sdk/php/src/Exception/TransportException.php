@@ -5,8 +5,8 @@ declare(strict_types=1);
 namespace Pingpost\Exception;
 
 /**
- * No answer could be had, or none that can be read. Whether the exchange has taken the request is not
- * known: call again with the same $idempotencyKey, and it is done once.
+ * No answer arrived, or it was unreadable. The exchange may have processed the request or
+ * not: call again with the same $idempotencyKey, and it is processed once.
  */
 class TransportException extends PingpostException
 {
