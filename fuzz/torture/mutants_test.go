@@ -166,7 +166,7 @@ var mutants = []mutantCase{
 		mutant.Mutation{
 			Name: "a statement gives half of a return back", File: "engine/ledger/movements.go",
 			Old: "\t\te.Kind, e.Amount = EntryReturn, back.Credit\n", New: "\t\te.Kind, e.Amount = EntryReturn, back.Credit/2\n",
-		}, "killed", 15 * time.Second, []string{"statement of"},
+		}, "killed", 15 * time.Second, []string{"statement of", "sales report:"},
 	},
 	{
 		mutant.Mutation{
