@@ -27,7 +27,7 @@ func (e *Engine) newAuctionRunner() *auction.Runner {
 // with a valid bid. listed reports whether a suppression list has the lead; nil means that
 // the lead has no value for a list. The error is ErrUnavailable if the exchange stops or
 // has too many pings in flight, or a Refusal if the supplier has too many open auctions.
-func (e *Engine) collectBids(a *auction.Auction, o *open, supplier *market.Supplier, listed func(*market.SuppressionList) bool, timings *Timings) error {
+func (e *Engine) collectBids(a *auction.Auction, o *liveCampaign, supplier *market.Supplier, listed func(*market.SuppressionList) bool, timings *Timings) error {
 	err := e.auctions.Begin(supplier)
 	switch {
 	case errors.Is(err, auction.ErrTooManyAuctions):
@@ -53,7 +53,7 @@ func (e *Engine) collectBids(a *auction.Auction, o *open, supplier *market.Suppl
 
 // excludeBeforePings excludes the candidates that may not be pinged. A lead without a state
 // has no candidates, even if a buyer accepts all states.
-func (e *Engine) excludeBeforePings(a *auction.Auction, o *open, listed func(*market.SuppressionList) bool) {
+func (e *Engine) excludeBeforePings(a *auction.Auction, o *liveCampaign, listed func(*market.SuppressionList) bool) {
 	a.Candidates.Begin(o.FilterSets)
 	if a.Lead.State() == market.NoState {
 		a.Candidates.ExcludeAll(a.Candidates.In, market.OutcomeWrongState)
@@ -63,7 +63,7 @@ func (e *Engine) excludeBeforePings(a *auction.Auction, o *open, listed func(*ma
 	if listed != nil {
 		o.Suppress(a.Candidates, listed)
 	}
-	doorsOf(o, e.state, a.Began).Exclude(a.Candidates)
+	availabilityOf(o, e.state, a.Began).Exclude(a.Candidates)
 	a.Candidates.KeepOnly(o.reachable, market.OutcomeError)
 }
 
@@ -73,11 +73,11 @@ func (e *Engine) excludeBeforePings(a *auction.Auction, o *open, listed func(*ma
 func (in *ingest) runAuction() (market.Reason, error) {
 	e := in.engine
 	a := &in.auction
-	reserve := int64(in.open.Campaign.PostReserve)
+	reserve := int64(in.live.Campaign.PostReserve)
 	id := market.AuctionID(e.newID(in.now, &in.random))
-	a.Prepare(&in.open.Bidders, e.state, id, in.now, in.deadline()-reserve, in.deadline())
+	a.Prepare(&in.live.Bidders, e.state, id, in.now, in.deadline()-reserve, in.deadline())
 	a.Lead, a.Candidates, a.Request, a.Hops = &in.lead, &in.candidates, in.req.Request, 1
-	if err := e.collectBids(a, in.open, in.req.Supplier, in.inList, in.timings); err != nil {
+	if err := e.collectBids(a, in.live, in.req.Supplier, in.inList, in.timings); err != nil {
 		return market.ReasonNone, err
 	}
 	in.now = max(in.now, e.opt.Clock.Now())

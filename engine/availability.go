@@ -1,60 +1,85 @@
 package engine
 
 import (
-	"pingpost/api/errcode"
+	"math"
+
 	"pingpost/engine/event"
 	"pingpost/engine/market"
+	"pingpost/engine/market/calendar"
+	"pingpost/engine/selection"
+	"pingpost/engine/state"
 )
 
-// checkAvailability reads an availability ping and finds its campaign. It returns a *Refusal
-// with all faults at once.
-func (p *ping) checkAvailability() error {
-	if p.req.BadKey {
-		p.addFault("Idempotency-Key", errcode.FieldInvalidFormat, "1 to 255 visible ASCII characters")
+// availabilityOf returns the filter sets that are unavailable now. The result is cached until
+// an event may have changed it or an hour ends, so that a lead does not check a thousand
+// caps.
+func availabilityOf(o *liveCampaign, s *state.State, now int64) *selection.Availability {
+	version := s.AvailabilityVersion() // before the checks, so that an event during the checks invalidates the result
+	if cached := o.availability.Load(); cached != nil && cached.Version == version && now < cached.Until {
+		return cached
 	}
-	p.checkHead()
-	campaign := p.readID(memberCampaign)
-	supplier := p.readID(memberSupplier)
-	p.findCampaign(campaign)
-	mapping := p.mapping()
-	p.lead.Reset(mapping.SlotCount())
-	p.faults = mapping.FillPing(&p.lead, p.req.Members, 0, p.faults)
-	if err := p.refusal(); err != nil {
-		return err
+	a := selection.NewAvailability(o.FilterSets)
+	a.Version, a.Until = version, math.MaxInt64
+	for i := range o.Campaign.FilterSets {
+		checkFilterSet(o, i, s, now, a)
 	}
-	if string(supplier) != string(p.req.Supplier.ID) || !p.open.Campaign.AcceptsSupplier(p.req.Supplier.ID) {
-		return &Refusal{Code: Forbidden}
-	}
-	return nil
+	o.availability.Store(a)
+	return a
 }
 
-// readID returns the text of a required member that is an id, or adds a fault.
-func (p *ping) readID(name string) []byte {
-	m := p.findMember(name)
-	switch {
-	case m != nil && m.Kind != market.JSONString:
-		p.addFault(name, errcode.FieldWrongType, "a string")
-	case m == nil:
-		p.addFault(name, errcode.FieldMissingRequired, "a string")
-	default:
-		return m.Text
+// maxUnknown limits the unconfirmed deliveries of a buyer, and separately those of test
+// leads. Each keeps its body in memory, and a buyer with a thousand unconfirmed leads should
+// get no more.
+const maxUnknown = 1000
+
+// checkFilterSet adds the reasons why filter set i is unavailable now.
+func checkFilterSet(o *liveCampaign, i int, s *state.State, now int64, a *selection.Availability) {
+	filterSet := &o.Campaign.FilterSets[i]
+	price := minPrice(o.Campaign, filterSet)
+	if !withinHours(filterSet.Buyer.Schedule, now, a) || !withinHours(filterSet.Schedule, now, a) {
+		a.Closed.Add(i)
 	}
-	return nil
+	for _, limit := range o.Caps[i] {
+		full, until := s.IsCapFull(limit, price, now)
+		a.Until = min(a.Until, until)
+		if full {
+			a.Capped.Add(i)
+		}
+	}
+	if s.LacksFunds(filterSet.Buyer, price) {
+		a.NoFunds.Add(i)
+	}
+	if paused, _ := s.Paused(event.NameBuyer, filterSet.Buyer.Ref); paused {
+		a.Paused.Add(i)
+	}
+	if s.UnknownDeliveries(filterSet.Buyer.Ref, o.Test) >= maxUnknown {
+		a.Unhealthy.Add(i)
+	}
+	if _, ok := o.Campaign.Payout.Amount(price); !ok || price < o.Campaign.Floor {
+		a.BelowFloor.Add(i)
+	}
 }
 
-// findCampaign sets the campaign, or adds a fault if it is unknown, paused, or has no
-// auctions.
-func (p *ping) findCampaign(campaign []byte) {
-	if len(campaign) == 0 {
-		return
+// minPrice returns the lowest price of a lead for the filter set. The price of an auction is
+// unknown before the bids, so a buyer is pinged if there is capacity for the lowest valid
+// bid.
+func minPrice(c *market.Campaign, filterSet *market.FilterSet) market.Money {
+	if c.Method != market.PingPost {
+		return filterSet.Price
 	}
-	p.open = p.plan.campaign(market.CampaignID(campaign), p.test)
-	if p.open == nil {
-		p.addFault(memberCampaign, errcode.FieldUnknown, "the id of a campaign")
-		return
+	if c.Payout.IsFixed {
+		return max(c.Floor, c.Payout.Fixed, 1)
 	}
-	paused, _ := p.engine.state.Paused(event.NameCampaign, p.open.Campaign.Ref)
-	if paused || p.open.Campaign.Method != market.PingPost {
-		p.addFault(memberCampaign, errcode.FieldInactive, "the id of a ping_post campaign that takes leads now")
+	return max(c.Floor, 1)
+}
+
+// withinHours reports whether now is within a schedule; nil is always open. It lowers Until to
+// the schedule's next change.
+func withinHours(s *calendar.Schedule, now int64, a *selection.Availability) bool {
+	if s == nil {
+		return true
 	}
+	within, until := s.Open(now)
+	a.Until = min(a.Until, until)
+	return within
 }

@@ -1,114 +1,190 @@
 package engine_test
 
 import (
-	"reflect"
+	"strings"
 	"testing"
-	"time"
 
+	"pingpost/engine"
 	"pingpost/engine/event"
 	"pingpost/engine/market"
 )
 
-func TestAvailabilityThatIsRefused(t *testing.T) {
-	r := auctions("blue")
-	r.suppliers = []string{"other"}
-	r.campaigns = append(r.campaigns,
-		campaign{id: "fall", method: market.Waterfall, seats: []seat{{buyer: "blue"}}},
-		campaign{id: "closed", method: market.PingPost, suppliers: []string{"other"}},
-		campaign{id: "strict", method: market.PingPost, unknown: market.UnknownReject},
-		campaign{id: "paused", method: market.PingPost},
-	)
+// moment is a lead at a time, and what comes of it.
+type moment struct{ at, want string }
+
+// TestCapsRollOver sends leads on both sides of the instants at which a cap's
+// window ends. Virtual time begins on 2000-01-01, a Saturday.
+func TestCapsRollOver(t *testing.T) {
 	tests := []struct {
-		what    string
-		request request
-		want    string
+		what, cap string
+		moments   []moment
 	}{
-		{"nothing in it", request{supplier: "acme"}, "invalid_payload flo_campaign_id:missing_required flo_supplier_id:missing_required"},
-		{"numbers for names", availability("flo_campaign_id", "#7", "flo_supplier_id", "#true"), "invalid_payload flo_campaign_id:wrong_type flo_supplier_id:wrong_type"},
-		{"blanks for names", availability("flo_campaign_id", " ", "flo_supplier_id", "\u3000"), "invalid_payload flo_campaign_id:missing_required flo_supplier_id:missing_required"},
-		{"no campaign", availability("flo_campaign_id", "boats"), "invalid_payload flo_campaign_id:unknown"},
-		{"one without auctions", availability("flo_campaign_id", "fall"), "invalid_payload flo_campaign_id:inactive"},
-		{"one that is paused", availability("flo_campaign_id", "paused"), "invalid_payload flo_campaign_id:inactive"},
-		{"another's campaign", availability("flo_campaign_id", "closed"), "forbidden"},
-		{"another's name", availability("flo_supplier_id", "other"), "forbidden"},
-		{"a person", availability("phone", "4155550100", "line1", "1 Main St"), "invalid_payload phone:contact_field_not_allowed line1:contact_field_not_allowed"},
-		{"a person deep down", availability("about", `#{"mailing":1,"E-Mail":2}`), "invalid_payload about.E-Mail:contact_field_not_allowed"},
-		{"a person where there is no campaign", availability("flo_campaign_id", "boats", "email", "p@example.com"), "invalid_payload flo_campaign_id:unknown email:contact_field_not_allowed"},
-		{"fields", availability("state", "ZZ", "vehicles", "two"), "invalid_payload state:invalid_format vehicles:wrong_type"},
-		{"what the campaign does not know", availability("flo_campaign_id", "strict", "mood", "good"), "invalid_payload mood:unknown_field"},
-		{"a key that is none", func() request { r := availability(); r.badKey = true; return r }(), "invalid_payload Idempotency-Key:invalid_format"},
+		{"hour", "hour 1", []moment{
+			{"2000-01-01 00:00:00", "blue"},
+			{"2000-01-01 00:59:59.999999999", "caps_full"},
+			{"2000-01-01 01:00:00", "blue"},
+			{"2000-01-01 01:30:00", "caps_full"},
+			{"2000-01-01 02:00:00", "blue"},
+		}},
+		{"hour of a zone at half past", "hour 1 Asia/Kolkata", []moment{
+			{"2000-01-01 00:29:59", "blue"}, {"2000-01-01 00:30:00", "blue"}, {"2000-01-01 01:29:59", "caps_full"}, {"2000-01-01 01:30:00", "blue"},
+		}},
+		{"day in New York", "day 1 America/New_York", []moment{
+			{"2000-01-01 04:59:59", "blue"}, {"2000-01-01 05:00:00", "blue"}, {"2000-01-02 04:59:59.999", "caps_full"}, {"2000-01-02 05:00:00", "blue"},
+		}},
+		{"the day of 23 hours", "day 1 America/New_York", []moment{
+			{"2000-04-02 04:59:59", "blue"}, {"2000-04-02 05:00:00", "blue"}, {"2000-04-03 03:59:59", "caps_full"}, {"2000-04-03 04:00:00", "blue"},
+		}},
+		{"the day of 25 hours", "day 1 America/New_York", []moment{
+			{"2000-10-29 04:00:00", "blue"}, {"2000-10-30 04:59:59", "caps_full"}, {"2000-10-30 05:00:00", "blue"},
+		}},
+		{"the hour that comes twice", "hour 1 America/New_York", []moment{
+			{"2000-10-29 05:00:00", "blue"}, {"2000-10-29 05:59:59", "caps_full"}, {"2000-10-29 06:00:00", "blue"}, {"2000-10-29 06:30:00", "caps_full"},
+		}},
+		{"week", "week 1", []moment{
+			{"2000-01-01 10:00:00", "blue"}, {"2000-01-02 23:59:59", "caps_full"}, {"2000-01-03 00:00:00", "blue"}, {"2000-01-09 23:59:59", "caps_full"}, {"2000-01-10 00:00:00", "blue"},
+		}},
+		{"month", "month 1", []moment{
+			{"2000-01-31 23:59:59", "blue"}, {"2000-02-01 00:00:00", "blue"}, {"2000-02-29 23:59:59", "caps_full"}, {"2000-03-01 00:00:00", "blue"},
+		}},
+		{"total", "total 1", []moment{{"2000-01-01 00:00:00", "blue"}, {"2001-01-01 00:00:00", "caps_full"}}},
+		{"money by the day", "day $15", []moment{
+			{"2000-01-01 23:00:00", "blue"}, {"2000-01-01 23:59:59", "caps_full"}, {"2000-01-02 00:00:00", "blue"},
+		}},
 	}
-	bubble(t, "all", func(t *testing.T) {
-		x := begin(t, r)
-		if err := x.engine.By("").Pause(event.NameCampaign, "paused", true); err != nil {
-			t.Fatal(err)
+	for _, test := range tests {
+		for _, where := range []string{"buyer", "campaign", "pair"} {
+			bubble(t, test.what+" of the "+where, func(t *testing.T) {
+				r := rig{buyers: []buyer{{id: "blue"}}, campaigns: []campaign{{method: market.Waterfall, seats: []seat{{buyer: "blue"}}}}}
+				switch where {
+				case "buyer":
+					r.buyers[0].caps = []string{test.cap}
+				case "campaign":
+					r.campaigns[0].caps = []string{test.cap}
+				case "pair":
+					r.campaigns[0].seats[0].caps = []string{test.cap}
+				}
+				x := begin(t, r)
+				for i, m := range test.moments {
+					at(t, m.at)
+					if got := x.tell(person(i)); got != m.want {
+						t.Fatalf("at %s: %s, want %s", m.at, got, m.want)
+					}
+				}
+			})
 		}
-		begun := x.log.len()
-		for _, test := range tests {
-			if got := heard(x.available(test.request)); got != test.want {
-				t.Errorf("%s:\n%s, want\n%s", test.what, got, test.want)
+	}
+}
+
+func TestSchedulesToTheMinute(t *testing.T) {
+	moments := []moment{
+		{"2000-01-01 00:00:00", "outside_schedule"},
+		{"2000-01-03 12:59:59.999999999", "outside_schedule"},
+		{"2000-01-03 13:00:00", "blue"},
+		{"2000-01-03 22:59:59.999999999", "blue"},
+		{"2000-01-03 23:00:00", "outside_schedule"},
+		{"2000-01-08 03:59:59", "outside_schedule"},
+		{"2000-01-09 04:59:59", "blue"}, // until 24:00 on Saturday
+		{"2000-01-09 05:00:00", "outside_schedule"},
+		{"2000-03-31 13:00:00", "blue"}, // before the clocks are set
+		{"2000-04-03 12:00:00", "blue"}, // and after
+		{"2000-04-03 21:59:59", "blue"},
+		{"2000-04-03 22:00:00", "outside_schedule"},
+	}
+	hours := "America/New_York Mon-Fri 08:00-18:00, Sat 22:00-24:00"
+	for _, where := range []string{"buyer", "seat", "both"} {
+		bubble(t, where, func(t *testing.T) {
+			r := rig{buyers: []buyer{{id: "blue"}}, campaigns: []campaign{{method: market.Waterfall, seats: []seat{{buyer: "blue"}}}}}
+			switch where {
+			case "buyer":
+				r.buyers[0].schedule = hours
+			case "seat":
+				r.campaigns[0].seats[0].schedule = hours
+			case "both":
+				r.buyers[0].schedule = "UTC Mon-Sun 00:00-24:00"
+				r.campaigns[0].seats[0].schedule = hours
 			}
-		}
-		if x.log.len() != begun || len(x.world.pings) > 0 {
-			t.Error("something was logged, or asked")
+			x := begin(t, r)
+			for i, m := range moments {
+				at(t, m.at)
+				if got := x.tell(person(i)); got != m.want {
+					t.Fatalf("at %s: %s, want %s", m.at, got, m.want)
+				}
+			}
+		})
+	}
+}
+
+// Doors are looked at once and remembered: every fact that moves one must show
+// at the very next lead.
+func TestDoorsMoveAtOnce(t *testing.T) {
+	steps := []struct {
+		what string
+		do   func(x *exchange) error
+		want string
+	}{
+		{"at first", nil, "blue"},
+		{"the money is used up", nil, "gold"},
+		{"a top-up", func(x *exchange) error { return x.engine.By("").TopUp("blue", 10_000_000, "") }, "blue"},
+		{"used up again", nil, "gold"},
+		{"two top-ups that are not enough alone", func(x *exchange) error {
+			if err := x.engine.By("").TopUp("blue", 9_999_999, ""); err != nil {
+				return err
+			}
+			return x.engine.By("").TopUp("blue", 1, "")
+		}, "blue"},
+		{"money for two", func(x *exchange) error { return x.engine.By("").TopUp("blue", 20_000_000, "") }, "blue"},
+		{"some is taken back", func(x *exchange) error { return x.engine.By("").TopUp("blue", -1, "") }, "gold"},
+		{"gold is paused", func(x *exchange) error { return x.engine.By("").Pause(event.NameBuyer, "gold", true) }, "no_bid"},
+		{"and opened", func(x *exchange) error { return x.engine.By("").Pause(event.NameBuyer, "gold", false) }, "gold"},
+		{"gold's cap is reached", nil, "insufficient_funds"},
+		{"blue is paused", func(x *exchange) error { return x.engine.By("").Pause(event.NameBuyer, "blue", true) }, "insufficient_funds"},
+		{"and has money", func(x *exchange) error { return x.engine.By("").TopUp("blue", 1, "") }, "no_bid"},
+		{"and is opened", func(x *exchange) error { return x.engine.By("").Pause(event.NameBuyer, "blue", false) }, "blue"},
+	}
+	bubble(t, "steps", func(t *testing.T) {
+		r := three(market.Waterfall)
+		r.buyers = []buyer{{id: "blue", funds: "10"}, {id: "gold", caps: []string{"total 4"}}}
+		r.campaigns[0].seats = r.campaigns[0].seats[:2]
+		x := begin(t, r)
+		for i, step := range steps {
+			if step.do != nil {
+				if err := step.do(x); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if got := x.tell(person(i)); got != step.want {
+				t.Fatalf("%s: %s, want %s", step.what, got, step.want)
+			}
 		}
 	})
 }
 
-// Every bid that stands is told, best first, as what the supplier is paid.
-func TestAvailabilityTellsEveryBid(t *testing.T) {
-	bubble(t, "", func(t *testing.T) {
-		r := auctions("blue", "gold", "tan", "red")
-		r.campaigns[0].payout, r.campaigns[0].floor = "0.8", "5"
+func TestPausedCampaignIsInactive(t *testing.T) {
+	bubble(t, "pause", func(t *testing.T) {
+		r := three(market.Waterfall)
+		other := r.campaigns[0]
+		other.id = "home"
+		r.campaigns = append(r.campaigns, other)
 		x := begin(t, r)
-		x.world.offers("blue", bids("7"))
-		x.world.offers("gold", bids("9").until(2*time.Second))
-		x.world.offers("tan", bids("4.99"))
-		x.world.offers("red", bids("8").in(200*ms))
-		answer, err := x.available(availability("vehicles", "#2", "mood", "good"))
-		if got := heard(answer, err); got != "gold:7.2 red:6.4 blue:5.6" {
-			t.Fatal(got)
-		}
-		end := began.Add(5 * time.Second).UnixNano()
-		for i, until := range []int64{began.Add(2 * time.Second).UnixNano(), end, end} {
-			if o := answer.Offers[i]; o.ValidUntil != until || o.Currency.String() != "USD" {
-				t.Errorf("%+v", o)
+		pause := func(paused bool) {
+			if err := x.engine.By("").Pause(event.NameCampaign, "auto", paused); err != nil {
+				t.Fatal(err)
 			}
 		}
-		if answer.ExpiresAt != end || answer.Campaign != "auto" || answer.Bid || !answer.Token.IsZero() || answer.Auction.IsZero() {
-			t.Errorf("%+v", answer)
-		}
-		if n := x.state.LeadCount(); n != 0 {
-			t.Errorf("it made %d leads", n)
-		}
-	})
-	bubble(t, "nobody wants it", func(t *testing.T) {
-		x := begin(t, auctions("blue"))
-		x.world.offers("blue", passes)
-		if got := heard(x.available(availability())) + " " + heard(x.available(availability("state", "-"))); got != "no_bid no_state_match" {
-			t.Error(got)
-		}
-	})
-}
-
-// Each call is a new ping, unless it has the key of another.
-func TestKeysOfAvailability(t *testing.T) {
-	bubble(t, "", func(t *testing.T) {
-		x := begin(t, auctions("blue"))
-		x.world.offers("blue", bids("1"), bids("2"), bids("3"), bids("4"))
-		one, err := x.available(availability())
-		two, _ := x.available(availability())
-		if err != nil || one.Auction == two.Auction || one.Offers[0].Amount == two.Offers[0].Amount {
-			t.Errorf("%+v and %+v %v", one, two, err)
-		}
-		first, _ := x.available(availability().withKey("k"))
+		pause(true)
+		pause(true)
+		got := []string{x.tell(person(1)), x.tell(person(2, "flo_campaign_id", "home"))}
 		x.crash()
-		again, err := x.available(availability().withKey("k"))
-		if first.Replayed = true; err != nil || !reflect.DeepEqual(first, again) {
-			t.Errorf("first %+v, then %+v %v", first, again, err)
+		got = append(got, x.tell(person(3)))
+		pause(false)
+		got = append(got, x.tell(person(4)))
+		want := "invalid_payload flo_campaign_id:inactive|blue|invalid_payload flo_campaign_id:inactive|blue"
+		if strings.Join(got, "|") != want {
+			t.Errorf("%q", got)
 		}
-		if got := heard(x.available(availability("state", "NV").withKey("k"))); got != "idempotency_key_reused" {
-			t.Error(got)
+		if err := x.engine.By("").Pause(event.NameCampaign, "boat", true); err == nil || !strings.Contains(err.Error(), engine.ErrNotFound.Error()) {
+			t.Errorf("pausing what never was: %v", err)
 		}
 	})
 }

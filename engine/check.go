@@ -46,13 +46,13 @@ func (in *ingest) check() error {
 	if err := in.findBidChoice(); err != nil {
 		return err
 	}
-	if in.open != nil {
+	if in.live != nil {
 		in.fillLead()
 	}
 	if len(in.faults) > 0 {
 		return in.refusal(InvalidPayload)
 	}
-	if string(supplier) != string(in.req.Supplier.ID) || !in.open.Campaign.AcceptsSupplier(in.req.Supplier.ID) {
+	if string(supplier) != string(in.req.Supplier.ID) || !in.live.Campaign.AcceptsSupplier(in.req.Supplier.ID) {
 		return in.refusal(Forbidden)
 	}
 	return nil
@@ -88,9 +88,9 @@ func (in *ingest) findCampaign(campaign []byte) {
 	if len(campaign) == 0 {
 		return
 	}
-	in.open = in.plan.campaign(market.CampaignID(campaign), in.test)
+	in.live = in.plan.campaign(market.CampaignID(campaign), in.test)
 	switch {
-	case in.open == nil:
+	case in.live == nil:
 		in.addFault(memberCampaign, errcode.FieldUnknown, "the id of a campaign")
 	case in.isPaused():
 		in.addFault(memberCampaign, errcode.FieldInactive, "the id of a campaign that takes leads now")
@@ -98,7 +98,7 @@ func (in *ingest) findCampaign(campaign []byte) {
 }
 
 func (in *ingest) isPaused() bool {
-	paused, _ := in.engine.state.Paused(event.NameCampaign, in.open.Campaign.Ref)
+	paused, _ := in.engine.state.Paused(event.NameCampaign, in.live.Campaign.Ref)
 	return paused
 }
 

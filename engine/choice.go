@@ -20,7 +20,7 @@ func (in *ingest) findBidChoice() error {
 		in.addChoiceFault(memberPing)
 	case buyer == nil:
 		in.addChoiceFault(memberBuyer)
-	case in.open != nil:
+	case in.live != nil:
 		return in.findChosenBid(ping, buyer)
 	}
 	return nil
@@ -41,7 +41,7 @@ func (in *ingest) findChosenBid(ping, buyer *market.Member) error {
 	if err := in.readAuction(&row); err != nil || p.forgotten {
 		return err
 	}
-	if p.auction.campaign != in.open.Campaign.Ref {
+	if p.auction.campaign != in.live.Campaign.Ref {
 		p.auction = nil
 		in.addChoiceFault(memberPing)
 		return nil
@@ -76,7 +76,7 @@ func textOf(m *market.Member) string {
 
 // fillLead maps the body. If the lead accepts a bid, missing fields come from the ping.
 func (in *ingest) fillLead() {
-	mapping := in.open.Campaign.Mapping
+	mapping := in.live.Campaign.Mapping
 	in.lead.Reset(mapping.SlotCount())
 	if in.accepted.auction == nil {
 		in.faults = mapping.Fill(&in.lead, in.req.Members, in.faults)
@@ -85,7 +85,7 @@ func (in *ingest) fillLead() {
 		in.faults = mapping.FillPost(&in.lead, in.req.Members, &in.accepted.pingLead, in.faults)
 		in.checkAgainstPing(mapping.ArrivalName(market.SlotState), mapping.ArrivalName(market.SlotZip))
 	}
-	in.faults = in.lead.CheckConsent(in.open.Campaign, in.faults, "consent_cert_url")
+	in.faults = in.lead.CheckConsent(in.live.Campaign, in.faults, "consent_cert_url")
 }
 
 // sellToChosenBuyer sells the lead to the buyer that its supplier chose, at that buyer's

@@ -71,7 +71,7 @@ func (e *Engine) hashKey(scratch []byte, endpoint byte, owner market.Ref, key, b
 // request still waits for its buyer, repeatAnswer waits with it.
 func (in *ingest) repeatAnswer(id market.LeadID) (Answer, error) {
 	e := in.engine
-	if answered := e.couriers.answered(id); answered != nil {
+	if answered := e.deliveries.answeredChannel(id); answered != nil {
 		if err := in.waitForResult(answered); err != nil {
 			return Answer{}, err
 		}
@@ -105,7 +105,7 @@ func (in *ingest) claimDuplicates(scope uint64) (market.Reason, error) {
 // tryClaimDuplicates is claimDuplicates without the wait: for Contended it returns the
 // channel to wait on.
 func (in *ingest) tryClaimDuplicates(scope uint64) (state.ReserveResult, <-chan struct{}) {
-	e, rule := in.engine, &in.open.Campaign.Duplicates
+	e, rule := in.engine, &in.live.Campaign.Duplicates
 	in.duplicateKeys = rule.AppendKeys(&in.lead, scope, &e.opt.Secret, in.duplicateKeys[:0])
 	result, first, wait := e.state.ClaimDuplicates(&in.reserved, in.duplicateKeys, in.now)
 	switch result {

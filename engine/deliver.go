@@ -23,28 +23,28 @@ func (in *ingest) deliver() (Answer, error) {
 	in.recordTrail()
 	in.seal(in.body)
 	in.reserved.TransferDuplicates(&in.deliveryClaims)
-	c, err := e.couriers.open(e, in.id)
+	c, err := e.deliveries.add(e, in.id)
 	if err != nil {
 		return Answer{}, err
 	}
-	in.courier = c
-	c.traced.of = in.timings.trace()
+	in.delivery = c
+	c.attemptTrace.trace = in.timings.trace()
 	in.selectWebhook()
 	if err := in.commit(); err != nil {
 		return in.failDelivery(c, err)
 	}
-	c.patient = in.accepted.post != nil
+	c.retryUnsent = in.accepted.post != nil
 	for {
-		c.take(e.state.OpenPost(in.id))
+		c.load(e.state.OpenPost(in.id))
 		var answer Answer
 		var err error
 		more := false
 		switch in.runDelivery(c) {
-		case fateDelivered:
+		case deliveryAccepted:
 			answer, err = in.commitDelivered(c)
-		case fateRefused:
+		case deliveryRefused:
 			answer, more, err = in.continueAfterRefusal(c)
-		case fateUnknown:
+		case deliveryUnknown:
 			answer, err = in.answerOpenDelivery(c, event.SettledUnknown)
 		default:
 			return in.continueInBackground(c)
@@ -60,16 +60,16 @@ func (in *ingest) deliver() (Answer, error) {
 }
 
 // runDelivery makes attempts until the outcome is certain or the answer is due.
-func (in *ingest) runDelivery(c *courier) fate {
+func (in *ingest) runDelivery(c *delivery) deliveryOutcome {
 	clock := in.engine.opt.Clock
 	began := clock.Now()
-	outcome := c.until(in.deadline())
+	outcome := c.runUntil(in.deadline())
 	in.timings.addBuyers(clock.Now() - began)
 	return outcome
 }
 
 // commitOutcome commits the outcome of the delivery.
-func (in *ingest) commitOutcome(c *courier, outcome *event.PostSettled, reserved *state.Reservation) error {
+func (in *ingest) commitOutcome(c *delivery, outcome *event.PostSettled, reserved *state.Reservation) error {
 	clock := in.engine.opt.Clock
 	began := clock.Now()
 	err := c.commitOutcome(outcome, reserved)
@@ -88,7 +88,7 @@ func (in *ingest) recordEndpoint(post *event.Post) {
 // buyer's adapter cannot encode the lead. Without an auction, the lead's id takes the place
 // of the auction's id, and there is no token.
 func (in *ingest) encodePost() bool {
-	to, campaign := in.filterSet().Buyer.Post, in.open.Campaign
+	to, campaign := in.filterSet().Buyer.Post, in.live.Campaign
 	if to == nil {
 		return true
 	}
@@ -115,24 +115,24 @@ func (in *ingest) encodePost() bool {
 }
 
 // commitDelivered commits that the buyer has the lead.
-func (in *ingest) commitDelivered(c *courier) (Answer, error) {
+func (in *ingest) commitDelivered(c *delivery) (Answer, error) {
 	if err := in.commitOutcome(c, c.settlement(event.SettledDelivered), nil); err != nil {
 		return Answer{}, err
 	}
-	in.accepted.delivered, in.accepted.buyerLeadID = true, c.last.BuyerLeadID
+	in.accepted.delivered, in.accepted.buyerLeadID = true, c.lastResult.BuyerLeadID
 	return in.acceptedAnswer(), nil
 }
 
 // continueAfterRefusal commits a refusal together with the intent for the next buyer; more
 // reports that there is one. If the delivery was in doubt, a refusal ends the delivery: the
 // lead never leaves that buyer.
-func (in *ingest) continueAfterRefusal(c *courier) (answer Answer, more bool, err error) {
+func (in *ingest) continueAfterRefusal(c *delivery) (answer Answer, more bool, err error) {
 	e := in.engine
 	in.candidates.ChangeOutcome(in.choice.filterSet, market.OutcomePostPending, market.OutcomePostRejected)
 	outcome := c.settlement(event.SettledRefused)
 	reason := market.ReasonPostRejected
-	if in.now = max(in.now, e.opt.Clock.Now()); in.now < in.deadline() && !c.doubtful && !c.promised {
-		if in.open.Campaign.Duplicates.PerBuyer {
+	if in.now = max(in.now, e.opt.Clock.Now()); in.now < in.deadline() && !c.inDoubt && !c.promised {
+		if in.live.Campaign.Duplicates.PerBuyer {
 			e.state.ReleaseDuplicates(&in.deliveryClaims) // the buyer certainly does not have the lead, and another lead may wait for that
 		}
 		in.refusedCharges = c.post.Sale.Charges
@@ -173,15 +173,15 @@ func (in *ingest) recordNextBuyer(refusal *event.PostSettled) (posted bool) {
 	}
 	in.candidates.Exclude(in.choice.filterSet, outcome)
 	refusal.Trail = appendTrail(refusal.Trail, in)
-	if in.open.Campaign.Duplicates.PerBuyer {
+	if in.live.Campaign.Duplicates.PerBuyer {
 		in.reserved.TransferDuplicates(&in.deliveryClaims)
 	}
 	return posted
 }
 
 // answerOpenDelivery commits that the supplier gets ACCEPTED before the delivery has ended.
-func (in *ingest) answerOpenDelivery(c *courier, how event.Settlement) (Answer, error) {
-	in.accepted.buyerSilent = c.hangs.Load()
+func (in *ingest) answerOpenDelivery(c *delivery, how event.Settlement) (Answer, error) {
+	in.accepted.buyerSilent = c.buyerSilent.Load()
 	clock := in.engine.opt.Clock
 	began := clock.Now()
 	err := c.settle(how)
@@ -194,45 +194,45 @@ func (in *ingest) answerOpenDelivery(c *courier, how event.Settlement) (Answer, 
 
 // continueInBackground answers at the deadline. The delivery continues on its own
 // goroutine.
-func (in *ingest) continueInBackground(c *courier) (Answer, error) {
+func (in *ingest) continueInBackground(c *delivery) (Answer, error) {
 	answer, err := in.answerOpenDelivery(c, event.SettledPending)
 	if err != nil {
 		return in.failDelivery(c, err)
 	}
-	in.courier = nil
-	c.traced.leave(in.engine.opt.Clock.Now())
-	close(c.answered)
-	in.engine.goOn(c)
+	in.delivery = nil
+	c.attemptTrace.detach(in.engine.opt.Clock.Now())
+	close(c.supplierAnswered)
+	in.engine.runInBackground(c)
 	return answer, nil
 }
 
 // closeDelivery ends a delivery whose outcome is committed.
-func (in *ingest) closeDelivery(c *courier) {
-	in.courier = nil
-	in.engine.couriers.close(c)
-	close(c.answered)
+func (in *ingest) closeDelivery(c *delivery) {
+	in.delivery = nil
+	in.engine.deliveries.remove(c)
+	close(c.supplierAnswered)
 }
 
 // failDelivery ends a delivery whose events the log no longer accepts.
-func (in *ingest) failDelivery(c *courier, err error) (Answer, error) {
+func (in *ingest) failDelivery(c *delivery, err error) (Answer, error) {
 	in.closeDelivery(c)
 	return Answer{}, err
 }
 
 // settle commits an outcome that needs nothing but its kind.
-func (c *courier) settle(how event.Settlement) error {
+func (c *delivery) settle(how event.Settlement) error {
 	err := c.commitOutcome(c.settlement(how), nil)
 	if err == nil && how == event.SettledUnknown && !c.post.Sale.Test {
-		c.engine.opt.Note.Unknown(c.lead, c.buyer())
+		c.engine.opt.Note.Unknown(c.lead, c.buyerID())
 	}
 	return err
 }
 
 // settlement returns the event of an outcome, with the result of the last attempt. An
 // attempt that is still in progress counts as a timeout.
-func (c *courier) settlement(how event.Settlement) *event.PostSettled {
-	last := c.last
-	if c.running {
+func (c *delivery) settlement(how event.Settlement) *event.PostSettled {
+	last := c.lastResult
+	if c.inProgress {
 		last = market.PostResult{Fault: market.FaultTimeout}
 	}
 	outcome := &event.PostSettled{
@@ -242,7 +242,7 @@ func (c *courier) settlement(how event.Settlement) *event.PostSettled {
 	outcome.Sale.CopyFrom(&c.post.Sale)
 	if lead, ok := c.engine.state.Lead(c.lead); ok {
 		outcome.Campaign, outcome.Supplier = lead.Campaign, lead.Supplier
-		c.told = lead.Answer == state.AnswerAccepted
+		c.supplierAccepted = lead.Answer == state.AnswerAccepted
 	}
 	return outcome
 }

@@ -42,14 +42,14 @@ func (in *ingest) commitSale() (Answer, error) {
 }
 
 func (in *ingest) filterSet() *market.FilterSet {
-	return &in.open.Campaign.FilterSets[in.choice.filterSet]
+	return &in.live.Campaign.FilterSets[in.choice.filterSet]
 }
 
 // acceptedAnswer returns the answer for a sold lead.
 func (in *ingest) acceptedAnswer() Answer {
 	return in.completeAnswer(Answer{
 		Accepted: true, Buyer: string(in.filterSet().Buyer.ID),
-		Payout: in.choice.payout, Currency: in.open.Campaign.Currency,
+		Payout: in.choice.payout, Currency: in.live.Campaign.Currency,
 	})
 }
 
@@ -57,14 +57,14 @@ func (in *ingest) acceptedAnswer() Answer {
 // refusal is based on applied events: if only another request's reservation is in the
 // way, chooseBuyer waits for its end and checks everything again.
 func (in *ingest) chooseBuyer() (market.Reason, error) {
-	if in.open.Campaign.Method == market.PingPost {
+	if in.live.Campaign.Method == market.PingPost {
 		return in.runAuction()
 	}
 	for {
-		in.candidates.Begin(in.open.FilterSets)
-		in.open.Screen(&in.lead, &in.candidates)
-		in.open.Suppress(&in.candidates, in.inList)
-		doorsOf(in.open, in.engine.state, in.now).Exclude(&in.candidates)
+		in.candidates.Begin(in.live.FilterSets)
+		in.live.Screen(&in.lead, &in.candidates)
+		in.live.Suppress(&in.candidates, in.inList)
+		availabilityOf(in.live, in.engine.state, in.now).Exclude(&in.candidates)
 		reason, wait := in.reserveFirst()
 		if wait == nil {
 			return reason, nil
@@ -80,7 +80,7 @@ func (in *ingest) chooseBuyer() (market.Reason, error) {
 // gives them back.
 func (in *ingest) chooseNextBuyer() (market.Reason, error) {
 	for {
-		doorsOf(in.open, in.engine.state, in.now).ExcludeExceptCaps(&in.candidates)
+		availabilityOf(in.live, in.engine.state, in.now).ExcludeExceptCaps(&in.candidates)
 		reason, wait := in.reserveFirst()
 		if wait == nil {
 			return reason, nil
@@ -123,7 +123,7 @@ func (in *ingest) reserveFirst() (market.Reason, <-chan struct{}) {
 // it is (then the turn is reserved), or the best bidder's. It returns -1 if no bid is
 // valid any more.
 func (in *ingest) nextCandidate() int {
-	switch in.open.Campaign.Method {
+	switch in.live.Campaign.Method {
 	case market.Waterfall:
 		return in.candidates.In.Next(0)
 	case market.PingPost:
@@ -132,9 +132,9 @@ func (in *ingest) nextCandidate() int {
 	in.turnMembers, in.turnWeights = in.turnMembers[:0], in.turnWeights[:0]
 	for i := in.candidates.In.Next(0); i >= 0; i = in.candidates.In.Next(i + 1) {
 		in.turnMembers = append(in.turnMembers, int32(i))
-		in.turnWeights = append(in.turnWeights, in.open.Weights[i])
+		in.turnWeights = append(in.turnWeights, in.live.Weights[i])
 	}
-	turn, member := in.open.turnOf(in.engine.state, &in.reserved, in.open.TurnSet(in.candidates.In), in.turnWeights)
+	turn, member := in.live.reserveTurn(in.engine.state, &in.reserved, in.live.TurnSet(in.candidates.In), in.turnWeights)
 	in.record.Sale.Turn = turn
 	return int(in.turnMembers[member])
 }
@@ -142,7 +142,7 @@ func (in *ingest) nextCandidate() int {
 // reserveCandidate makes the filter set the choice, at its price or its bid, and reserves
 // a sale to it.
 func (in *ingest) reserveCandidate(filterSet int) (market.Outcome, <-chan struct{}) {
-	campaign := in.open.Campaign
+	campaign := in.live.Campaign
 	price := campaign.FilterSets[filterSet].Price
 	if in.auction.IsHeld() {
 		bid := in.auction.Bid(filterSet)
@@ -159,7 +159,7 @@ func (in *ingest) reserveCandidate(filterSet int) (market.Outcome, <-chan struct
 // reserveSale reserves the duplicate claim, caps and funds for a sale to the choice. After
 // another outcome than OutcomeWon, the caller releases the part that was reserved.
 func (in *ingest) reserveSale() (market.Outcome, <-chan struct{}) {
-	e, campaign, price := in.engine, in.open.Campaign, in.choice.price
+	e, campaign, price := in.engine, in.live.Campaign, in.choice.price
 	buyer := in.filterSet().Buyer
 	if rule := &campaign.Duplicates; rule.PerBuyer && rule.Window > 0 {
 		e.state.ReleaseDuplicates(&in.reserved)
@@ -168,7 +168,7 @@ func (in *ingest) reserveSale() (market.Outcome, <-chan struct{}) {
 			return market.OutcomeDuplicate, wait
 		}
 	}
-	if result, wait := e.state.ReserveCaps(&in.reserved, in.open.Caps[in.choice.filterSet], price, in.refusedCharges, in.now); result != state.Reserved {
+	if result, wait := e.state.ReserveCaps(&in.reserved, in.live.Caps[in.choice.filterSet], price, in.refusedCharges, in.now); result != state.Reserved {
 		return market.OutcomeCapped, wait
 	}
 	if result, wait := e.state.ReserveFunds(&in.reserved, buyer, price); result != state.Reserved {
@@ -180,10 +180,10 @@ func (in *ingest) reserveSale() (market.Outcome, <-chan struct{}) {
 // recordSale writes the buyer, the money and the charges into an event.
 func (in *ingest) recordSale(sale *event.Sale) {
 	sale.Buyer, sale.FilterSet = in.filterSet().Buyer.Ref, uint32(in.choice.filterSet)
-	sale.Price, sale.Payout, sale.Currency = in.choice.price, in.choice.payout, in.open.Campaign.Currency
-	sale.Test = in.open.Test
+	sale.Price, sale.Payout, sale.Currency = in.choice.price, in.choice.payout, in.live.Campaign.Currency
+	sale.Test = in.live.Test
 	sale.Charges = append(sale.Charges[:0], in.reserved.Charges()...)
-	if in.open.Campaign.Method == market.Waterfall {
+	if in.live.Campaign.Method == market.Waterfall {
 		sale.Turn = event.Turn{}
 	}
 }

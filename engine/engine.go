@@ -73,10 +73,10 @@ type Engine struct {
 	staffing    sync.Mutex           // one change of operators' accounts at a time
 	limiters    auction.PingLimiters // changed under configuring
 
-	couriers couriers
-	webhooks webhooks
-	stop     chan struct{}
-	stopped  atomic.Bool
+	deliveries deliveryRegistry
+	webhooks   webhooks
+	stop       chan struct{}
+	stopped    atomic.Bool
 }
 
 // New returns an engine over a replayed state. It has no catalog and refuses leads until
@@ -96,7 +96,7 @@ func New(opt Options) *Engine {
 		opt.Note = silent{}
 	}
 	e := &Engine{opt: opt, state: opt.State, stop: make(chan struct{})}
-	e.couriers.byLead = make(map[market.LeadID]*courier)
+	e.deliveries.byLead = make(map[market.LeadID]*delivery)
 	e.limiters = make(auction.PingLimiters)
 	e.auctions = e.newAuctionRunner()
 	e.log = newLogReader(&e.opt, e.stop)
@@ -128,12 +128,12 @@ func (e *Engine) Close() {
 		close(e.stop)
 		e.auctions.Close()
 	}
-	e.couriers.end()
+	e.deliveries.closeAndWait()
 }
 
 // admit returns an error if the engine cannot accept a request now.
 func (e *Engine) admit() error {
-	if e.stopped.Load() || e.couriers.count.Load() >= int64(e.opt.MaxPosts) {
+	if e.stopped.Load() || e.deliveries.count.Load() >= int64(e.opt.MaxPosts) {
 		return ErrUnavailable
 	}
 	if e.opt.Admit != nil {

@@ -50,7 +50,7 @@ func (e Operator) Erase(leads []EncryptedLead) (inDelivery []EncryptedLead, err 
 // WaitForDelivery waits until a lead's delivery has ended, at most until a time in Unix
 // nanoseconds. It reports whether the delivery has ended.
 func (e *Engine) WaitForDelivery(lead market.LeadID, until int64) bool {
-	c := e.couriers.of(lead)
+	c := e.deliveries.find(lead)
 	return c == nil || e.waitUntil(c.ended, until) == nil
 }
 

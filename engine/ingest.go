@@ -34,7 +34,7 @@ type ingest struct {
 	req    *IngestRequest
 	plan   *plan
 	test   bool // the lead is a test lead
-	open   *open
+	live   *liveCampaign
 	lead   market.Lead
 	faults []market.FieldError
 	inList func(*market.SuppressionList) bool // isListed, bound once
@@ -49,7 +49,7 @@ type ingest struct {
 	refusedCharges []event.Charge // of the refused post, while the next buyer is chosen
 
 	// The delivery.
-	courier        *courier          // runs the post, while this call waits for it
+	delivery       *delivery         // runs the post, while this call waits for it
 	deliveryClaims state.Reservation // claims that outlive the commit while a post is open
 	body           []byte            // of the post
 
@@ -124,7 +124,7 @@ func (e *Engine) Decide(req *IngestRequest) (*Decision, error) {
 
 func (in *ingest) begin(e *Engine, req *IngestRequest, p *plan, d *Decision) {
 	in.call = call{engine: e, now: req.Received, received: req.Received, timings: req.Timings}
-	in.req, in.plan, in.open = req, p, nil
+	in.req, in.plan, in.live = req, p, nil
 	in.test = req.Test || req.Supplier.Test
 	in.Decision, d.queued = d, false
 	in.record.Reset()
@@ -133,7 +133,7 @@ func (in *ingest) begin(e *Engine, req *IngestRequest, p *plan, d *Decision) {
 	in.auction.Reset()
 	in.accepted.reset()
 	in.bid = bidReference{}
-	in.faults, in.refusedCharges, in.courier = in.faults[:0], nil, nil
+	in.faults, in.refusedCharges, in.delivery = in.faults[:0], nil, nil
 	if in.inList == nil {
 		in.inList = in.isListed
 	}
@@ -146,7 +146,7 @@ func (in *ingest) end() {
 		in.engine.state.Release(&in.reserved)
 	}
 	in.engine.state.Release(&in.deliveryClaims)
-	in.Decision, in.req, in.plan, in.open, in.timings = nil, nil, nil, nil, nil
+	in.Decision, in.req, in.plan, in.live, in.timings = nil, nil, nil, nil, nil
 	clear(in.contact.Fields)
 	clear(in.plain)
 	clear(in.key[:])
@@ -159,9 +159,9 @@ func (in *ingest) end() {
 // start: its buyer may have the lead, so the duplicate claims stay until then. The
 // workspace does not return to the pool.
 func (in *ingest) releaseAfterPanic() {
-	open := in.courier != nil && in.courier.post != nil
-	if in.courier != nil {
-		in.closeDelivery(in.courier)
+	open := in.delivery != nil && in.delivery.post != nil
+	if in.delivery != nil {
+		in.closeDelivery(in.delivery)
 	}
 	if !in.queued {
 		in.engine.state.Release(&in.reserved)
@@ -203,20 +203,20 @@ func (in *ingest) run() (Answer, error) {
 
 // beginRecord fills in the part of the event that does not depend on the sale.
 func (in *ingest) beginRecord() {
-	e, campaign := in.engine, in.open.Campaign
+	e, campaign := in.engine, in.live.Campaign
 	in.record.Lead, in.record.Request = in.id, in.req.Request
 	in.record.Campaign, in.record.Supplier = campaign.Ref, in.req.Supplier.Ref
 	in.record.Catalog = in.plan.catalog.Version
 	in.record.Keep = in.now + int64(max(e.opt.Keep, campaign.Returns.Window))
-	in.record.Sale.Test = in.open.Test
+	in.record.Sale.Test = in.live.Test
 	in.recordFields()
-	in.timings.trace().about(in.id, campaign)
+	in.timings.trace().setLead(in.id, campaign)
 }
 
 // checkCampaign applies the campaign's filters and suppression lists, and claims the
 // lead's values against duplicates in the whole campaign.
 func (in *ingest) checkCampaign() (market.Reason, error) {
-	campaign := in.open.Campaign
+	campaign := in.live.Campaign
 	for i := range campaign.Filters {
 		if !campaign.Filters[i].Accepts(&in.lead) {
 			return market.ReasonFiltered, nil
@@ -272,8 +272,8 @@ func (in *ingest) commit() error {
 
 // completeAnswer adds the identifiers to an answer, and gives the Decision what Note needs.
 func (in *ingest) completeAnswer(answer Answer) Answer {
-	in.campaign, in.supplier = in.open.Campaign, in.req.Supplier
+	in.campaign, in.supplier = in.live.Campaign, in.req.Supplier
 	answer.Lead, answer.Request = in.id, in.req.Request
-	answer.Campaign, answer.Test = string(in.open.Campaign.ID), in.open.Test
+	answer.Campaign, answer.Test = string(in.live.Campaign.ID), in.live.Test
 	return answer
 }

@@ -78,13 +78,13 @@ func (e Operator) Resolve(lead market.LeadID, how event.Settlement) error {
 	if !post.Exhausted {
 		return fmt.Errorf("%w: the delivery of lead %s is still in progress", ErrConflict, lead)
 	}
-	c, err := e.couriers.open(e.Engine, lead)
+	c, err := e.deliveries.add(e.Engine, lead)
 	if err != nil {
 		return err
 	}
-	if c.take(post); c.lost && how == event.SettledResent {
-		close(c.answered)
-		e.couriers.close(c)
+	if c.load(post); c.unsendable && how == event.SettledResent {
+		close(c.supplierAnswered)
+		e.deliveries.remove(c)
 		return fmt.Errorf("%w: lead %s cannot be resent, because its contact data was erased or its key cannot be read; confirm or release it", ErrConflict, lead)
 	}
 	outcome := c.settlement(how)
@@ -94,14 +94,14 @@ func (e Operator) Resolve(lead market.LeadID, how event.Settlement) error {
 	}
 	c.selectWebhook(outcome)
 	err = e.commit(outcome, nil)
-	close(c.answered)
+	close(c.supplierAnswered)
 	if err != nil || how != event.SettledResent {
-		e.couriers.close(c)
+		e.deliveries.remove(c)
 		return err
 	}
-	c.take(e.state.OpenPost(lead))
-	c.doubtful = true
-	e.goOn(c)
+	c.load(e.state.OpenPost(lead))
+	c.inDoubt = true
+	e.runInBackground(c)
 	return nil
 }
 

@@ -65,8 +65,8 @@ type ping struct {
 	req      *PingRequest
 	endpoint byte
 	plan     *plan
-	test     bool  // the auction is for a test lead
-	open     *open // nil: no campaign matches
+	test     bool          // the auction is for a test lead
+	live     *liveCampaign // nil: no campaign matches
 
 	sellerAuction []byte // the seller's own auction id
 	expires       int64  // Unix nanoseconds: when the caller stops to wait
@@ -123,7 +123,7 @@ func (e *Engine) holdAuction(req *PingRequest, endpoint byte) (PingAnswer, error
 
 func (p *ping) begin(e *Engine, req *PingRequest, plan *plan, endpoint byte) {
 	p.call = call{engine: e, now: req.Received, received: req.Received, timings: req.Timings}
-	p.req, p.plan, p.open, p.endpoint = req, plan, nil, endpoint
+	p.req, p.plan, p.live, p.endpoint = req, plan, nil, endpoint
 	p.test = req.Test || req.Supplier.Test
 	p.sellerAuction = nil
 	p.expires = req.Received + bidWindow
@@ -139,7 +139,7 @@ func (p *ping) end() {
 	clear(p.record.Fields)
 	clear(p.record.Bids)
 	p.auction.Reset()
-	p.req, p.plan, p.open, p.timings = nil, nil, nil, nil
+	p.req, p.plan, p.live, p.timings = nil, nil, nil, nil
 }
 
 func (p *ping) run() (PingAnswer, error) {

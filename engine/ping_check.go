@@ -57,7 +57,7 @@ func (p *ping) checkSellerPing() error {
 	vertical := p.readName(memberVertical, true)
 	subVertical := p.readName(memberSubVertical, false)
 	p.readExpiry()
-	p.open = p.engine.auctioning(p.plan, p.req.Supplier.ID, vertical, subVertical, p.test)
+	p.live = p.engine.findAuctionCampaign(p.plan, p.req.Supplier.ID, vertical, subVertical, p.test)
 	mapping := p.mapping()
 	p.lead.Reset(mapping.SlotCount())
 	p.faults = mapping.FillPing(&p.lead, p.req.Members, market.UnknownKeep, p.faults)
@@ -76,10 +76,10 @@ func (p *ping) checkHead() {
 
 // mapping returns the campaign's mapping, or unmapped.
 func (p *ping) mapping() *market.Mapping {
-	if p.open == nil {
+	if p.live == nil {
 		return unmapped
 	}
-	return p.open.Campaign.Mapping
+	return p.live.Campaign.Mapping
 }
 
 // refusal returns a *Refusal with the faults, or nil if there are none.

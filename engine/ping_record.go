@@ -12,17 +12,17 @@ func (p *ping) askBuyers() error {
 	p.record.Reason = p.checkCampaign()
 	if p.record.Reason != market.ReasonNone {
 		var campaign *market.Campaign
-		if p.open != nil {
-			campaign = p.open.Campaign
+		if p.live != nil {
+			campaign = p.live.Campaign
 		}
 		p.engine.opt.Note.Held(campaign, p.req.Supplier, a.SummarizeUnheld(p.record.Reason, p.test))
 		return nil
 	}
 	ceiling := p.now + bidWindow
-	limit := min(p.expires-int64(auction.Margin), ceiling-int64(p.open.Campaign.PingReserve))
-	a.Prepare(&p.open.Bidders, p.engine.state, p.record.Auction, p.now, limit, ceiling)
+	limit := min(p.expires-int64(auction.Margin), ceiling-int64(p.live.Campaign.PingReserve))
+	a.Prepare(&p.live.Bidders, p.engine.state, p.record.Auction, p.now, limit, ceiling)
 	a.Lead, a.Candidates, a.Request, a.Hops = &p.lead, &p.candidates, p.req.Request, p.req.Hops+1
-	if err := p.engine.collectBids(a, p.open, p.req.Supplier, nil, p.timings); err != nil {
+	if err := p.engine.collectBids(a, p.live, p.req.Supplier, nil, p.timings); err != nil {
 		return err
 	}
 	best, ok := a.Best()
@@ -37,13 +37,13 @@ func (p *ping) askBuyers() error {
 // checkCampaign returns why no buyer is pinged, or ReasonNone.
 func (p *ping) checkCampaign() market.Reason {
 	switch {
-	case p.open == nil:
+	case p.live == nil:
 		return market.ReasonNoCampaign
 	case p.req.Hops > maxHops:
 		return market.ReasonLoop
 	}
-	for i := range p.open.Campaign.Filters {
-		if !p.open.Campaign.Filters[i].Accepts(&p.lead) {
+	for i := range p.live.Campaign.Filters {
+		if !p.live.Campaign.Filters[i].Accepts(&p.lead) {
 			return market.ReasonFiltered
 		}
 	}
@@ -57,7 +57,7 @@ func (p *ping) recordWinner(filterSet int) {
 	p.record.Until = p.auction.Bid(filterSet).ValidUntil
 	if p.endpoint == endpointPing {
 		p.engine.opt.Entropy(p.record.Token[:])
-		p.record.FiltersPassed = p.open.Campaign.FiltersPassed(filterSet)
+		p.record.FiltersPassed = p.live.Campaign.FiltersPassed(filterSet)
 	}
 }
 
@@ -70,8 +70,8 @@ func (p *ping) completeRecord() {
 	record.Keep = p.now + p.nameLifetime()
 	record.SellerAuction = string(p.sellerAuction)
 	record.Hops, record.Test = uint32(max(0, p.req.Hops)), p.test
-	if p.open != nil {
-		record.Campaign = p.open.Campaign.Ref
+	if p.live != nil {
+		record.Campaign = p.live.Campaign.Ref
 	}
 	if a.IsHeld() {
 		record.Deadline = a.Deadline
@@ -85,7 +85,7 @@ func (p *ping) completeRecord() {
 // Without a campaign that is the bid window: no auction was held, so there is no bid to
 // accept, and longer lifetimes would let such pings fill the memory.
 func (p *ping) nameLifetime() int64 {
-	if p.open == nil {
+	if p.live == nil {
 		return bidWindow
 	}
 	return int64(p.engine.opt.PingIdempotency)
@@ -98,10 +98,10 @@ func (p *ping) nameLifetime() int64 {
 //
 // A ping with contact data was refused before.
 func (p *ping) recordFields() {
-	if p.open == nil {
+	if p.live == nil {
 		return
 	}
-	mapping, record := p.open.Campaign.Mapping, &p.record
+	mapping, record := p.live.Campaign.Mapping, &p.record
 	for slot := range p.lead.Values {
 		value := &p.lead.Values[slot]
 		if value.Kind != market.KindAbsent {

@@ -13,37 +13,37 @@ import (
 	"pingpost/engine/selection"
 )
 
-// plan is a catalog with all that is computed from it. Immutable but for the
-// doors, which are replaced as facts and hours change; a request uses one plan
-// from beginning to end.
+// plan is a catalog with the values that are computed from it. It is immutable except for the
+// cached availability, which changes with events and hours. A request uses one plan from its
+// beginning to its end.
 type plan struct {
-	catalog   *market.Catalog
-	campaigns map[market.CampaignID]*open
-	tables    map[market.Ref]*fingerprint.Table // of suppression lists, by the list's number
-	lines     map[line][]*open                  // ping_post campaigns, by line of business, then id
-	webhooks  map[market.Ref]*market.Endpoint   // by supplier
+	catalog       *market.Catalog
+	campaigns     map[market.CampaignID]*liveCampaign
+	tables        map[market.Ref]*fingerprint.Table // of suppression lists, by the list's number
+	businessLines map[businessLine][]*liveCampaign  // ping_post campaigns, by line of business, then id
+	webhooks      map[market.Ref]*market.Endpoint   // by supplier
 }
 
-// line is a line of business, as pings name it.
-type line struct{ vertical, subVertical string }
+// businessLine is the line of business that a ping names.
+type businessLine struct{ vertical, subVertical string }
 
-// open is a campaign ready for leads.
-type open struct {
+// liveCampaign is a campaign of the current catalog, compiled for requests.
+type liveCampaign struct {
 	auction.Bidders
-	doors atomic.Pointer[selection.Availability]
+	availability atomic.Pointer[selection.Availability]
 
 	reachable bitset.Set // of a ping_post campaign: the filter sets whose buyer has a ping endpoint
 
-	barred    bitset.Set // of one: the seats that no test lead comes to
-	rehearsal func() *open
+	excluded     bitset.Set // of a test campaign: the filter sets without a test endpoint
+	testCampaign func() *liveCampaign
 }
 
 func newPlan(catalog *market.Catalog, tables map[market.Ref]*fingerprint.Table, limiters auction.PingLimiters, now int64) *plan {
 	p := &plan{
 		catalog: catalog, tables: tables,
-		campaigns: make(map[market.CampaignID]*open, len(catalog.Campaigns)),
-		lines:     make(map[line][]*open),
-		webhooks:  make(map[market.Ref]*market.Endpoint),
+		campaigns:     make(map[market.CampaignID]*liveCampaign, len(catalog.Campaigns)),
+		businessLines: make(map[businessLine][]*liveCampaign),
+		webhooks:      make(map[market.Ref]*market.Endpoint),
 	}
 	for _, supplier := range catalog.Suppliers {
 		if supplier.Webhooks != nil {
@@ -51,20 +51,21 @@ func newPlan(catalog *market.Catalog, tables map[market.Ref]*fingerprint.Table, 
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(catalog.Campaigns)) {
-		o := &open{Bidders: auction.Bidders{FilterSets: selection.Compile(catalog.Campaigns[id])}}
-		o.rehearses()
+		o := &liveCampaign{Bidders: auction.Bidders{FilterSets: selection.Compile(catalog.Campaigns[id])}}
+		o.initTestCampaign()
 		p.campaigns[id] = o
 		if o.Campaign.Method != market.PingPost {
 			continue
 		}
-		o.prepare(func(buyer *market.Buyer) *auction.PingLimiter { return limiters.ForBuyer(buyer, now) })
-		of := line{o.Campaign.Vertical, o.Campaign.SubVertical}
-		p.lines[of] = append(p.lines[of], o)
+		o.prepareAuctions(func(buyer *market.Buyer) *auction.PingLimiter { return limiters.ForBuyer(buyer, now) })
+		of := businessLine{o.Campaign.Vertical, o.Campaign.SubVertical}
+		p.businessLines[of] = append(p.businessLines[of], o)
 	}
 	return p
 }
 
-func (o *open) prepare(limiterOf func(*market.Buyer) *auction.PingLimiter) {
+// prepareAuctions sets the ping limiters and the reachable filter sets.
+func (o *liveCampaign) prepareAuctions(limiterOf func(*market.Buyer) *auction.PingLimiter) {
 	o.reachable = bitset.New(o.Len())
 	for i := range o.Campaign.FilterSets {
 		buyer := o.Campaign.FilterSets[i].Buyer
@@ -75,23 +76,25 @@ func (o *open) prepare(limiterOf func(*market.Buyer) *auction.PingLimiter) {
 	}
 }
 
-// campaign is the one with an id, as a lead finds it, or a test lead does; nil:
-// there is none.
-func (p *plan) campaign(id market.CampaignID, test bool) *open { return p.campaigns[id].as(test) }
+// campaign returns the live campaign with an id, or its test campaign. It returns nil if the
+// catalog does not have it.
+func (p *plan) campaign(id market.CampaignID, test bool) *liveCampaign {
+	return p.campaigns[id].forLead(test)
+}
 
-// auctioning is the campaign that a supplier's ping of this line of business
-// goes to, or nil. Paused ones do not count; of several that a configuration
-// should not have, it is the first by id.
-func (e *Engine) auctioning(p *plan, supplier market.SupplierID, vertical, subVertical []byte, test bool) *open {
-	for _, o := range p.lines[line{string(vertical), string(subVertical)}] {
+// findAuctionCampaign returns the campaign for a supplier's ping with this line of business,
+// or nil. It skips paused campaigns. If a configuration has several, which it should not, it
+// returns the first by id.
+func (e *Engine) findAuctionCampaign(p *plan, supplier market.SupplierID, vertical, subVertical []byte, test bool) *liveCampaign {
+	for _, o := range p.businessLines[businessLine{string(vertical), string(subVertical)}] {
 		if paused, _ := e.state.Paused(event.NameCampaign, o.Campaign.Ref); !paused && o.Campaign.AcceptsSupplier(supplier) {
-			return o.as(test)
+			return o.forLead(test)
 		}
 	}
 	return nil
 }
 
-// Catalog is the configuration in force, or nil.
+// Catalog returns the current catalog, or nil before the first one.
 func (e *Engine) Catalog() *market.Catalog {
 	if p := e.plan.Load(); p != nil {
 		return p.catalog

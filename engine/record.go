@@ -10,7 +10,7 @@ import (
 // recordFields writes the lead's values into the event. Personal values, and other values
 // that repeat one of them, go into the contact part, which is encrypted.
 func (in *ingest) recordFields() {
-	mapping := in.open.Campaign.Mapping
+	mapping := in.live.Campaign.Mapping
 	in.contact.Fields = in.contact.Fields[:0]
 	in.person.Reset()
 	for slot := range in.lead.Values {

@@ -169,7 +169,7 @@ func (in *ingest) findAuction() error {
 	if err := in.readAuction(&row); err != nil || p.forgotten {
 		return err
 	}
-	in.open = in.auctionCampaign()
+	in.live = in.auctionCampaign()
 	token, ok := market.ParseBidToken(string(p.post.Token.Text))
 	if ok && p.post.Token.Kind == market.JSONString && subtle.ConstantTimeCompare(token[:], p.auction.token[:]) == 1 {
 		p.bid = p.auction.winner()
@@ -191,7 +191,7 @@ func (in *ingest) readAuction(row *state.AuctionRow) (err error) {
 
 // auctionCampaign returns the auction's campaign with its present configuration, or nil if
 // it was removed.
-func (in *ingest) auctionCampaign() *open {
+func (in *ingest) auctionCampaign() *liveCampaign {
 	id := in.engine.state.NameOf(event.NameCampaign, in.accepted.auction.campaign)
 	return in.plan.campaign(market.CampaignID(id), in.test)
 }

@@ -12,13 +12,13 @@ import (
 // repeatPost returns the answer of the key's first post. While that post's delivery is in
 // progress, repeatPost waits for it.
 func (in *ingest) repeatPost(first market.LeadID) (SaleAnswer, error) {
-	c := in.engine.couriers.of(first)
+	c := in.engine.deliveries.find(first)
 	if c != nil {
 		if err := in.wait(c.ended); err != nil && !errors.Is(err, errDeadline) {
 			return SaleAnswer{}, err
 		}
 	}
-	answer, err := in.saleAnswer(first, c != nil && c.hangs.Load())
+	answer, err := in.saleAnswer(first, c != nil && c.buyerSilent.Load())
 	var refusal *Refusal
 	if errors.As(err, &refusal) && !refusal.Request.IsZero() {
 		refusal.Replayed = true

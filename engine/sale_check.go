@@ -48,8 +48,8 @@ func (in *ingest) checkPost() error {
 // fillPost maps the lead of a post. Missing fields come from the ping.
 func (in *ingest) fillPost(members []market.Member) {
 	mapping := standardMapping()
-	if in.open != nil {
-		mapping = in.open.Campaign.Mapping
+	if in.live != nil {
+		mapping = in.live.Campaign.Mapping
 	}
 	first := len(in.faults)
 	in.fillFromPing(mapping)
@@ -59,8 +59,8 @@ func (in *ingest) fillPost(members []market.Member) {
 	for i := range faults {
 		faults[i].Field = market.PostPath(faults[i].Field)
 	}
-	if in.open != nil {
-		faults = in.lead.CheckConsent(in.open.Campaign, faults, "lead.tcpa.consent_cert_url")
+	if in.live != nil {
+		faults = in.lead.CheckConsent(in.live.Campaign, faults, "lead.tcpa.consent_cert_url")
 	}
 	in.faults = append(in.faults, faults...)
 	in.checkAgainstPing("lead.address.state", "lead.address.zip")

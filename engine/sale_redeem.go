@@ -69,7 +69,7 @@ func (in *ingest) claimAuction() (RefusalCode, error) {
 // waitForSale waits until the lead that used the auction has its answer. It reports
 // whether that sale is still valid.
 func (in *ingest) waitForSale(lead market.LeadID) (sold bool, err error) {
-	answered := in.engine.couriers.answered(lead)
+	answered := in.engine.deliveries.answeredChannel(lead)
 	if answered == nil {
 		row, known := in.engine.state.Lead(lead)
 		return !known || row.Delivery != market.DeliveryFailed && row.Delivery != market.DeliveryReleased, nil
@@ -91,18 +91,18 @@ func (in *ingest) waitForSale(lead market.LeadID) (sold bool, err error) {
 // same currency.
 func (in *ingest) checkOffer() RefusalCode {
 	bid := in.accepted.bid
-	if in.now >= bid.ValidUntil || in.open == nil || in.isPaused() {
+	if in.now >= bid.ValidUntil || in.live == nil || in.isPaused() {
 		return BidExpired
 	}
-	campaign := in.open.Campaign
+	campaign := in.live.Campaign
 	if campaign.Currency != bid.Currency || !campaign.AcceptsSupplier(in.req.Supplier.ID) {
 		return BidExpired
 	}
 	paused, _ := in.engine.state.Paused(event.NameBuyer, bid.Buyer)
-	if paused || in.engine.state.UnknownDeliveries(bid.Buyer, in.open.Test) >= maxUnknown {
+	if paused || in.engine.state.UnknownDeliveries(bid.Buyer, in.live.Test) >= maxUnknown {
 		return BidExpired
 	}
-	filterSet := in.open.filterSetOf(bid.Buyer)
+	filterSet := in.live.filterSetOf(bid.Buyer)
 	if filterSet < 0 {
 		return BidExpired
 	}
@@ -166,7 +166,7 @@ func (in *ingest) reserveBid() (code RefusalCode, reason market.Reason, err erro
 
 // sellAtBid sells the lead to the bidder at the bid's price.
 func (in *ingest) sellAtBid() (Answer, error) {
-	in.candidates.Begin(in.open.FilterSets)
+	in.candidates.Begin(in.live.FilterSets)
 	in.record.Sale.Ping = in.accepted.auction.name
 	return in.commitSale()
 }

@@ -52,9 +52,9 @@ func (e *Engine) Contact(decided *event.LeadDecided) (event.Contact, error) {
 	return e.contactOf(decided.Slot, decided.Lead, decided.Sealed)
 }
 
-// open decrypts the body and the fields of the intent. It returns false if they are erased or
+// decryptIntent decrypts the body and the fields of the intent. It returns false if they are erased or
 // unreadable: then an operator decides, as for every delivery without attempts left.
-func (c *courier) open(post *state.OpenPost) bool {
+func (c *delivery) decryptIntent(post *state.OpenPost) bool {
 	c.body = nil
 	contact, err := event.Contact{}, ErrErased
 	if !post.IsErased() {
@@ -69,7 +69,7 @@ func (c *courier) open(post *state.OpenPost) bool {
 	}
 	c.body = contact.Body
 	if len(contact.Fields) > 0 {
-		c.person = contact.Fields
+		c.knownContact = contact.Fields
 	}
 	return true
 }
@@ -79,7 +79,7 @@ const Withheld = "(withheld: it repeats contact data)"
 
 // redact removes contact data of the lead from a buyer's answer, before the answer is used,
 // logged or reported. An id with contact data becomes empty.
-func (c *courier) redact(result *market.PostResult) {
+func (c *delivery) redact(result *market.PostResult) {
 	if result.Code == "" && result.BuyerLeadID == "" {
 		return
 	}
@@ -97,9 +97,9 @@ func (c *courier) redact(result *market.PostResult) {
 
 // contactFields returns the lead's contact fields. After a restart, the intent for a later
 // buyer has the body alone, and the fields are in the lead's first event.
-func (c *courier) contactFields() []event.Field {
-	if c.person != nil {
-		return c.person
+func (c *delivery) contactFields() []event.Field {
+	if c.knownContact != nil {
+		return c.knownContact
 	}
 	lead, ok := c.engine.state.Lead(c.lead)
 	if !ok {
@@ -113,6 +113,6 @@ func (c *courier) contactFields() []event.Field {
 	if err != nil {
 		return nil
 	}
-	c.person = contact.Fields
-	return c.person
+	c.knownContact = contact.Fields
+	return c.knownContact
 }

@@ -118,7 +118,7 @@ func (r *reporting) confirm(lead market.LeadID) error {
 	}
 	// The last delivery may be about to end, or an operator has resent the lead.
 	row, _ := e.state.Lead(lead)
-	if c := e.couriers.of(lead); c != nil && row.Delivery == market.DeliveryUnknown {
+	if c := e.deliveries.find(lead); c != nil && row.Delivery == market.DeliveryUnknown {
 		return r.waitForResult(c.ended)
 	}
 	return nil

@@ -8,51 +8,50 @@ import (
 	"pingpost/engine/market"
 )
 
-// Trace is what a traced request has gone through, noted as it goes: when its facts
-// were on their way to the disk, and each call of a buyer. Whoever began it draws it,
-// once the request has its answer. It has ids, sizes, times and outcomes, and nothing
-// that a supplier or a buyer has written. It belongs to the request's goroutine.
+// Trace records the steps of a traced request: the commits of its events and each request to
+// a buyer. The caller exports it after the answer. It has ids, sizes, times and outcomes, but
+// no text of a supplier or a buyer. It belongs to the request's goroutine.
 //
-// The nil one is of a request that is not traced: it notes nothing and costs nothing.
+// The nil Trace, of an untraced request, records nothing and costs nothing.
 //
-// Rejected: a port that is told of each step. It would be called on the way of every
-// request, and the spans' beginnings and ends would be matched where they are noted.
+// Rejected: a port for each step. Every request would call it, and its implementation would
+// have to match the beginnings and ends of the spans.
 type Trace struct {
-	ID   [16]byte // W3C's trace-id: of all that this request is a part of
-	Span uint64   // the last span's id that was given; the next one's is one more
+	ID   [16]byte // W3C trace-id, shared by all requests of the trace
+	Span uint64   // id of the newest span; the next id is one higher
 
 	Lead     market.LeadID
 	Campaign string
 	Auction  market.AuctionID
-	Held     Stretch // the auction, from the first ping to the last answer; zero: none was held
-	Commits  []Stretch
+	Held     TimeSpan // the auction, from the first ping to the last answer; zero: no auction
+	Commits  []TimeSpan
 	Calls    []Call
-	LeftOut  int // calls beyond mostCalls
+	LeftOut  int // number of calls beyond maxCalls
 }
 
-// Stretch is a part of a request's time, in Unix nanoseconds.
-type Stretch struct{ From, To int64 }
+// TimeSpan is a part of a request's time, in Unix nanoseconds.
+type TimeSpan struct{ From, To int64 }
 
 // Call is one request to a buyer.
 type Call struct {
-	Stretch
-	Span    uint64 // its id, which the buyer was told
-	Post    bool   // a lead, and not a question for a bid
+	TimeSpan
+	Span    uint64 // its id, which the buyer gets in traceparent
+	Post    bool   // a post; false: a ping
 	Buyer   string
-	Outcome string // of a ping what its seat came to in the end; of a post its verdict, or pending
+	Outcome string // of a ping: the final outcome of its filter set; of a post: its verdict, or pending
 	Fault   market.Fault
 	Status  int // of the answer; 0 without one
-	Bytes   int // of the body that was sent
+	Bytes   int // of the request body
 	seat    int
 }
 
-// mostCalls is how many calls of one request are noted.
-const mostCalls = 1024
+// maxCalls limits the recorded calls of one request.
+const maxCalls = 1024
 
-// callPending is a post that nobody waits for any more: its supplier has the answer.
+// callPending is the outcome of a post that was in progress when the supplier got its answer.
 const callPending = "pending"
 
-// trace is the request's trace, or nil.
+// trace returns the request's trace, or nil.
 func (t *Timings) trace() *Trace {
 	if t == nil {
 		return nil
@@ -60,9 +59,9 @@ func (t *Timings) trace() *Trace {
 	return t.Trace
 }
 
-// Next gives a span its id.
+// Next returns the id of a new span.
 func (t *Trace) Next() uint64 {
-	if t.Span++; t.Span == 0 { // which stands for none
+	if t.Span++; t.Span == 0 { // zero means no span
 		t.Span++
 	}
 	return t.Span
@@ -84,9 +83,9 @@ func (t *Trace) StartCall() (span uint64, traceparent string) {
 	return span, string(text[:])
 }
 
-// add notes a call, and tells where; -1: there are too many.
+// add records a call. It returns its index, or -1 beyond maxCalls.
 func (t *Trace) add(c Call) int {
-	if len(t.Calls) >= mostCalls {
+	if len(t.Calls) >= maxCalls {
 		t.LeftOut++
 		return -1
 	}
@@ -94,15 +93,15 @@ func (t *Trace) add(c Call) int {
 	return len(t.Calls) - 1
 }
 
-// Commit notes that facts were on their way to the disk.
+// Commit records the time of a commit, from the encoding until the event is applied.
 func (t *Trace) Commit(from, to int64) {
 	if t != nil {
-		t.Commits = append(t.Commits, Stretch{from, to})
+		t.Commits = append(t.Commits, TimeSpan{from, to})
 	}
 }
 
-// about notes whose lead the request brings.
-func (t *Trace) about(lead market.LeadID, campaign *market.Campaign) {
+// setLead records the lead and the campaign of the request.
+func (t *Trace) setLead(lead market.LeadID, campaign *market.Campaign) {
 	if t != nil {
 		t.Lead, t.Campaign = lead, string(campaign.ID)
 	}
@@ -111,19 +110,19 @@ func (t *Trace) about(lead market.LeadID, campaign *market.Campaign) {
 // AddPing implements auction.Tracer. The outcome follows later: see setPingOutcomes.
 func (t *Trace) AddPing(span uint64, filterSet int, buyer market.BuyerID, from, to int64, result *market.PingResult, bodySize int) {
 	to = max(from, to)
-	if t.Held == (Stretch{}) {
-		t.Held = Stretch{from, to}
+	if t.Held == (TimeSpan{}) {
+		t.Held = TimeSpan{from, to}
 	}
 	t.Held.To = max(t.Held.To, to)
 	t.add(Call{
-		Stretch: Stretch{from, to}, Span: span, Buyer: string(buyer),
+		TimeSpan: TimeSpan{from, to}, Span: span, Buyer: string(buyer),
 		Fault: result.Fault, Status: max(0, result.Status), Bytes: bodySize, seat: filterSet,
 	})
 }
 
 // setAuction records an auction that had pings.
 func (t *Trace) setAuction(id market.AuctionID, campaign *market.Campaign) {
-	if t != nil && t.Held != (Stretch{}) {
+	if t != nil && t.Held != (TimeSpan{}) {
 		t.Auction, t.Campaign = id, string(campaign.ID)
 	}
 }
@@ -140,41 +139,41 @@ func (t *Trace) setPingOutcomes(a *auction.Auction) {
 	}
 }
 
-// tracedTry is the try under way of a courier whose request is traced.
-type tracedTry struct {
-	of *Trace // nil: it is not traced, or has its answer
-	at int    // which of its calls
+// attemptTrace records the attempts of a delivery whose request is traced.
+type attemptTrace struct {
+	trace *Trace // nil: not traced, or the supplier has its answer
+	index int    // of the call in trace.Calls
 }
 
-// begin notes a try, and gives what its buyer is told of it.
-func (t *tracedTry) begin(c *courier, now int64) (parent string) {
-	if t.of == nil {
+// begin records an attempt. It returns the traceparent header for the buyer.
+func (t *attemptTrace) begin(c *delivery, now int64) (parent string) {
+	if t.trace == nil {
 		return ""
 	}
-	span, parent := t.of.StartCall()
+	span, parent := t.trace.StartCall()
 	if auction := c.post.Intent.Auction; !auction.IsZero() {
-		t.of.Auction = auction
+		t.trace.Auction = auction
 	}
-	t.at = t.of.add(Call{
-		Stretch: Stretch{now, now}, Span: span, Post: true, Outcome: callPending, Bytes: len(c.body), Buyer: c.buyer(),
+	t.index = t.trace.add(Call{
+		TimeSpan: TimeSpan{now, now}, Span: span, Post: true, Outcome: callPending, Bytes: len(c.body), Buyer: c.buyerID(),
 	})
 	return parent
 }
 
-// end notes what the try came to.
-func (t *tracedTry) end(result *market.PostResult, now int64) {
-	if t.of == nil || t.at < 0 {
+// end records the result of the attempt.
+func (t *attemptTrace) end(result *market.PostResult, now int64) {
+	if t.trace == nil || t.index < 0 {
 		return
 	}
-	call := &t.of.Calls[t.at]
+	call := &t.trace.Calls[t.index]
 	call.To, call.Outcome, call.Fault, call.Status = now, result.Verdict.String(), result.Fault, max(0, result.Status)
 }
 
-// leave lets go of the request, which has its answer; what is tried after that is in
-// no trace. A try that is under way lasts until now there.
-func (t *tracedTry) leave(now int64) {
-	if t.of != nil && t.at >= 0 && t.at < len(t.of.Calls) && t.of.Calls[t.at].Outcome == callPending {
-		t.of.Calls[t.at].To = now
+// detach ends the recording when the supplier gets its answer. An attempt in progress lasts
+// until now in the trace.
+func (t *attemptTrace) detach(now int64) {
+	if t.trace != nil && t.index >= 0 && t.index < len(t.trace.Calls) && t.trace.Calls[t.index].Outcome == callPending {
+		t.trace.Calls[t.index].To = now
 	}
-	*t = tracedTry{}
+	*t = attemptTrace{}
 }

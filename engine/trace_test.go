@@ -69,7 +69,7 @@ func TestTraceOfDelivery(t *testing.T) {
 					ids[id] = true
 				}
 			}
-			if trace.Lead.IsZero() || trace.Campaign == "" || trace.Held != (engine.Stretch{}) {
+			if trace.Lead.IsZero() || trace.Campaign == "" || trace.Held != (engine.TimeSpan{}) {
 				t.Errorf("%+v", trace)
 			}
 			time.Sleep(5 * time.Minute)

@@ -174,14 +174,14 @@ func (in *ingest) selectWebhook() {
 	in.engine.webhooks.cache.Add(in.id, in.record.Webhook, webhook.PayloadOf(&in.record))
 }
 
-// selectWebhook stores the webhook event in a settlement of the courier's lead and its
+// selectWebhook stores the webhook event in a settlement of the delivery's lead and its
 // payload in the cache.
-func (c *courier) selectWebhook(record *event.PostSettled) {
+func (c *delivery) selectWebhook(record *event.PostSettled) {
 	e := c.engine
 	if e.webhookEndpoint(record.Supplier) == nil {
 		return
 	}
-	record.Webhook = webhook.EventFor(record, c.told)
+	record.Webhook = webhook.EventFor(record, c.supplierAccepted)
 	if record.Webhook == market.WebhookNone {
 		return
 	}
@@ -191,8 +191,8 @@ func (c *courier) selectWebhook(record *event.PostSettled) {
 	}
 }
 
-// commitOutcome commits a settlement of the courier's lead; see Engine.commitOutcome.
-func (c *courier) commitOutcome(record *event.PostSettled, hold *state.Reservation) error {
+// commitOutcome commits a settlement of the delivery's lead; see Engine.commitOutcome.
+func (c *delivery) commitOutcome(record *event.PostSettled, hold *state.Reservation) error {
 	c.selectWebhook(record)
 	return c.engine.commitOutcome(record, hold)
 }

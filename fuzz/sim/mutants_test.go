@@ -61,20 +61,20 @@ var mutants = []mutant.Mutation{
 		New: "quotient, rest := bits.Div64(high, low, uint64(WholeShare))\n	quotient += (rest + uint64(WholeShare) - 1) / uint64(WholeShare)",
 	},
 	{
-		Name: "a crash leaves no doubt", File: "engine/background.go",
-		Old: "		c.doubtful, c.lost = true, ", New: "		c.lost = ",
+		Name: "a crash leaves no doubt", File: "engine/recover.go",
+		Old: "		c.inDoubt, c.unsendable = true, ", New: "		c.unsendable = ",
 	},
 	{
-		Name: "a repeat goes to a buyer that takes it for a second lead", File: "engine/background.go",
-		Old: "c.lost || !post.Intent.Repeatable\n", New: "c.lost\n",
+		Name: "a repeat goes to a buyer that takes it for a second lead", File: "engine/recover.go",
+		Old: "c.unsendable || !post.Intent.Repeatable\n", New: "c.unsendable\n",
 	},
 	{
-		Name: "a refused repeat ends the sale", File: "engine/courier.go",
+		Name: "a refused repeat ends the sale", File: "engine/delivery.go",
 		Old: "result.Final && c.post.Intent.Trusted {", New: "result.Final {",
 	},
 	{
 		Name: "a lead in doubt goes to the next buyer", File: "engine/deliver.go",
-		Old: "in.now < in.deadline() && !c.doubtful && !c.promised {", New: "in.now < in.deadline() && !c.promised {",
+		Old: "in.now < in.deadline() && !c.inDoubt && !c.promised {", New: "in.now < in.deadline() && !c.promised {",
 	},
 	{
 		Name: "a refusal after a crash leaves the lead a duplicate", File: "engine/state/settle.go",
@@ -126,7 +126,7 @@ var mutants = []mutant.Mutation{
 	},
 	{
 		Name: "who was erased is sent again", File: "engine/operate.go",
-		Old: "c.lost && how == event.SettledResent {", New: "c.lost && how == event.SettledPending {",
+		Old: "c.unsendable && how == event.SettledResent {", New: "c.unsendable && how == event.SettledPending {",
 	},
 	{
 		Name: "a user's tokens outlive what the user was", File: "engine/state/staff.go",

@@ -32,8 +32,8 @@ var mutants = []mutantCase{
 	},
 	{
 		mutant.Mutation{
-			Name: "a refusal of a repeat is believed", File: "engine/courier.go",
-			Old: "if !c.doubtful || result.Final && c.post.Intent.Trusted {", New: "if c.doubtful = c.doubtful && !result.Final; !c.doubtful {",
+			Name: "a refusal of a repeat is believed", File: "engine/delivery.go",
+			Old: "if !c.inDoubt || result.Final && c.post.Intent.Trusted {", New: "if c.inDoubt = c.inDoubt && !result.Final; !c.inDoubt {",
 		}, "killed", 60 * time.Second, []string{"which may have it", "which the log does not sell to it", "is held by two endpoints"},
 	},
 	{
@@ -112,7 +112,7 @@ var mutants = []mutantCase{
 	},
 	{
 		mutant.Mutation{
-			Name: "each try has a key of its own", File: "engine/courier.go",
+			Name: "each try has a key of its own", File: "engine/delivery.go",
 			Old: "\treq := &market.PostRequest{\n",
 			New: "\tkey += string(rune('a' + post.Attempts%26))\n\treq := &market.PostRequest{\n",
 		}, "killed,held", 30 * time.Second, []string{"leads sold twice", "is held by two endpoints"},
@@ -176,8 +176,8 @@ var mutants = []mutantCase{
 	},
 	{
 		mutant.Mutation{
-			Name: "a test goes to the buyer's own endpoint", File: "engine/rehearsal.go",
-			Old: "\thand.Ping, hand.Post = b.TestPing, b.TestPost\n", New: "\thand.Ping, hand.Post = b.Ping, b.Post\n",
+			Name: "a test goes to the buyer's own endpoint", File: "engine/test_campaign.go",
+			Old: "\ttest.Ping, test.Post = b.TestPing, b.TestPost\n", New: "\ttest.Ping, test.Post = b.Ping, b.Post\n",
 		}, "killed", 10 * time.Second, []string{"the delivery URL", "test requests", "which the log does not sell to it"},
 	},
 	{

@@ -67,7 +67,7 @@ func withOpen(t *testing.T) (*Engine, market.LeadID) {
 func TestOperatorMeetsTheCourier(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e, id := withUnknown(t)
-		c, err := e.couriers.open(e, id)
+		c, err := e.deliveries.add(e, id)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -76,7 +76,7 @@ func TestOperatorMeetsTheCourier(t *testing.T) {
 				t.Errorf("%s: %v", how, err)
 			}
 		}
-		e.couriers.close(c)
+		e.deliveries.remove(c)
 		if err := e.By("").Resolve(id, event.SettledConfirmed); err != nil {
 			t.Error(err)
 		}
@@ -103,12 +103,12 @@ func TestCourierStopsBeforeATry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e, _ := withOpen(t)
 		for _, pause := range []time.Duration{0, time.Hour} {
-			c := &courier{engine: e, pause: pause}
-			if pause == 0 && !c.rest() {
+			c := &delivery{engine: e, pause: pause}
+			if pause == 0 && !c.waitForRetry() {
 				t.Error("stopped while the exchange runs")
 			}
 			e.Close()
-			if c.rest() {
+			if c.waitForRetry() {
 				t.Errorf("goes on after %s", pause)
 			}
 		}
