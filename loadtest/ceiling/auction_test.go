@@ -16,7 +16,7 @@ import (
 	"pingpost/wal"
 )
 
-// buyer starts a reference buyer that lives as long as the test.
+// buyer starts a reference buyer until the test ends.
 func buyer(t *testing.T, options refbuyer.Options) *refbuyer.Buyer {
 	t.Helper()
 	b, err := refbuyer.New(options)
@@ -33,13 +33,13 @@ func buyer(t *testing.T, options refbuyer.Options) *refbuyer.Buyer {
 	return b
 }
 
-// auctioneer starts a bare server of auctions between buyers.
+// auctioneer starts an auction ceiling with these buyers.
 func auctioneer(t *testing.T, timeout time.Duration, buyers ...*refbuyer.Buyer) (addr string) {
 	t.Helper()
 	return recorder(t, nil, 0, timeout, buyers...)
 }
 
-// recorder is an auctioneer that commits so many bytes for each auction.
+// recorder is an auctioneer that commits a record of this size for each auction.
 func recorder(t *testing.T, log *wal.Log, entry int, timeout time.Duration, buyers ...*refbuyer.Buyer) (addr string) {
 	t.Helper()
 	var addrs []string
@@ -95,7 +95,7 @@ func price(cents market.Money) refbuyer.Pricing { return refbuyer.Fixed(cents * 
 
 func TestTheBestBidOfAllIsTheAnswer(t *testing.T) {
 	for name, test := range map[string]struct {
-		cents []market.Money // bid by each buyer; 0: none
+		cents []market.Money // bid of each buyer; 0: none
 		want  float64
 	}{
 		"one":               {[]market.Money{1250}, 12.5},
@@ -139,7 +139,7 @@ func TestWhoDoesNotAnswerInTimeIsLeftOut(t *testing.T) {
 	n := uint64(0)
 	for name, buyers := range map[string][]*refbuyer.Buyer{"the last": {quick, slow}, "the first": {slow, quick}} {
 		addr := auctioneer(t, 100*time.Millisecond, buyers...)
-		for range 2 { // a seat is used again
+		for range 2 { // a seat is reused
 			n++
 			if _, answer, text := hold(t, addr, n); answer.Bid == nil || answer.Bid.Amount != 1 {
 				t.Errorf("%s: %s", name, text)
@@ -148,7 +148,7 @@ func TestWhoDoesNotAnswerInTimeIsLeftOut(t *testing.T) {
 	}
 }
 
-// An auction is answered once its record is durable, and not where it cannot be.
+// An auction is answered when its record is durable, and refused if the log fails.
 func TestARecordIsCommittedBeforeTheAnswer(t *testing.T) {
 	log, err := wal.Open(t.TempDir(), wal.Options{})
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 
 const outcomeSize = 90
 
-// startCourier serves leads that are posted to a buyer until the test ends.
-func startCourier(t *testing.T, buyer string) (log *wal.Log, url string) {
+// startPoster serves leads that are posted to a buyer until the test ends.
+func startPoster(t *testing.T, buyer string) (log *wal.Log, url string) {
 	t.Helper()
 	log, err := wal.Open(t.TempDir(), wal.Options{})
 	if err != nil {
@@ -60,7 +60,7 @@ func send(t *testing.T, url, key string, n uint64) (status int) {
 
 func TestALeadIsCommittedPostedAndCommitted(t *testing.T) {
 	b := buyer(t, refbuyer.Options{})
-	log, url := startCourier(t, b.Addr().String())
+	log, url := startPoster(t, b.Addr().String())
 	for n := range uint64(3) {
 		if status := send(t, url, "key-"+string(rune('a'+n)), n); status != http.StatusCreated {
 			t.Fatalf("lead %d: status %d", n, status)
@@ -87,7 +87,7 @@ func TestALeadIsCommittedPostedAndCommitted(t *testing.T) {
 
 func TestABuyerThatTakesNothingIsNoSale(t *testing.T) {
 	b := buyer(t, refbuyer.Options{RejectRate: 1})
-	log, url := startCourier(t, b.Addr().String())
+	log, url := startPoster(t, b.Addr().String())
 	if status := send(t, url, "key", 1); status != http.StatusServiceUnavailable {
 		t.Errorf("status %d", status)
 	}

@@ -19,7 +19,7 @@ const (
 	answerSize = 150
 )
 
-// start serves until the test ends and returns the log that it commits to.
+// start serves until the test ends, and returns its log.
 func start(t *testing.T, opt wal.Options) (log *wal.Log, url string) {
 	t.Helper()
 	log, err := wal.Open(t.TempDir(), opt)
@@ -40,7 +40,7 @@ func start(t *testing.T, opt wal.Options) (log *wal.Log, url string) {
 		if err := errors.Join(server.Shutdown(), <-served); err != nil {
 			t.Error(err)
 		}
-		_ = log.Close() // a log that was made to fail says so again
+		_ = log.Close() // the log failed on purpose
 	})
 	return log, "http://" + listener.Addr().String()
 }

@@ -17,8 +17,8 @@ import (
 
 var acme = OAuth{"acme", "s3cret"}
 
-// TestStockClient: a client that knows nothing of us gets a token and pings
-// with it, wherever it puts its credentials, and however odd they are.
+// TestStockClient: a standard OAuth client gets a token and pings with it, for every
+// placement of its credentials and for unusual characters in them.
 func TestStockClient(t *testing.T) {
 	for _, client := range []OAuth{acme, {"ac me&co", "a:b%20/+=é"}} {
 		for _, style := range []oauth2.AuthStyle{oauth2.AuthStyleInHeader, oauth2.AuthStyleInParams, oauth2.AuthStyleAutoDetect} {
@@ -124,7 +124,7 @@ func TestTokenRequests(t *testing.T) {
 	}
 }
 
-// TestAccess is who may do what, over a socket.
+// TestAccess checks credentials over a socket.
 func TestAccess(t *testing.T) {
 	b, base := start(t, Options{Bid: Fixed(1), Token: "static", OAuth: acme, TokenLifetime: time.Minute})
 	var at atomic.Int64
@@ -155,8 +155,9 @@ func TestAccess(t *testing.T) {
 	try("the static one, for ever", "/v1/ping", "Bearer static", 200)
 }
 
-// TestExpireEarly: such a token works for a while, then never again, and the
-// next one works. The same tokens fail under the same seed.
+// TestExpireEarly: such a token works for a while and then never again, and the next
+// token
+// works. The same tokens fail under the same seed.
 func TestExpireEarly(t *testing.T) {
 	uses := func(seed chance, rate float64) (all []int) {
 		a := &access{lifetime: time.Hour, early: rate, chance: seed, known: map[string]*accessToken{}}
@@ -200,7 +201,7 @@ func TestExpireEarly(t *testing.T) {
 	}
 }
 
-// TestTokensForgotten: tokens take no more memory than the last of them do.
+// TestTokensForgotten: only the newest tokens use memory.
 func TestTokensForgotten(t *testing.T) {
 	a := &access{lifetime: time.Hour, known: map[string]*accessToken{}}
 	first := a.issue(scopePing, noon)

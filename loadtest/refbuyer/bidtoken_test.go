@@ -10,8 +10,8 @@ import (
 	"pingpost/engine/market"
 )
 
-// TestBidToken: a token tells what was bid, in its own auction and under its own
-// seed alone, and no byte of it can be another.
+// TestBidToken: a token is only valid in its own auction and under its own seed, and any
+// changed byte makes it invalid.
 func TestBidToken(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		seed := chance(rapid.Uint64().Draw(t, "seed"))

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestChance: draws are spread evenly, and depend on everything they should.
+// TestChance: draws are uniform and depend on every input.
 func TestChance(t *testing.T) {
 	key := []byte("key")
 	const draws = 20_000
@@ -38,8 +38,8 @@ func TestChance(t *testing.T) {
 	}
 }
 
-// TestChanceOfSimilarKeys: keys as exchanges count them up are as good as any,
-// in each tenth, and what is drawn for one thing says nothing of another.
+// TestChanceOfSimilarKeys: consecutive keys give uniform draws, and draws for different
+// decisions are independent.
 func TestChanceOfSimilarKeys(t *testing.T) {
 	const keys = 50_000
 	var tenths, together [10]int
@@ -67,7 +67,7 @@ func TestHappens(t *testing.T) {
 	}
 }
 
-// TestNames: identifiers that an exchange made can be as long as keys go.
+// TestNames: generated identifiers are not longer than keys may be.
 func TestNames(t *testing.T) {
 	long := string(make([]byte, 255))
 	names := map[string]bool{}

@@ -14,8 +14,8 @@ import (
 	"golang.org/x/oauth2/clientcredentials"
 )
 
-// TestChaos lets a stubborn seller loose on a buyer in every bad mood. Whatever
-// comes back, no lead is bought twice, and the account of it all adds up.
+// TestChaos runs a persistent seller against a buyer with every fault. No lead is bought
+// twice, and the statistics add up.
 func TestChaos(t *testing.T) {
 	const lanes, leads = 4, 30
 	for seed := range uint64(3) {
@@ -62,7 +62,7 @@ func TestChaos(t *testing.T) {
 	}
 }
 
-// stubborn is a seller that sends everything until it is settled.
+// stubborn is a seller that repeats each request until it is settled.
 type stubborn struct {
 	base   string
 	client *http.Client
@@ -72,7 +72,7 @@ type stubborn struct {
 	token *oauth2.Token
 }
 
-// authorize gives a token other than the one that was refused.
+// authorize returns a token other than the refused one.
 func (s *stubborn) authorize(refused string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -86,7 +86,7 @@ func (s *stubborn) authorize(refused string) string {
 	return s.token.AccessToken
 }
 
-// once tells whether the matter is settled.
+// once sends a request and reports whether it is settled.
 func (s *stubborn) once(path, key, body string) bool {
 	token := s.authorize("")
 	for range 5 {

@@ -39,7 +39,7 @@ func TestIsContact(t *testing.T) {
 	}
 }
 
-// TestContactAtAnyDepth buries a contact field, or an innocent one, in a ping.
+// TestContactAtAnyDepth puts a contact field, or a harmless one, at any depth of a ping.
 func TestContactAtAnyDepth(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		name := rapid.SampledFrom(append([]string{"mail", "age", "Ünïcode"}, contactFields...)).Draw(t, "name")
@@ -71,8 +71,8 @@ func TestContactAtAnyDepth(t *testing.T) {
 	})
 }
 
-// TestAnyPing: no body makes the reader of pings panic, and what it takes has
-// all that a bid needs.
+// TestAnyPing: no body makes the reader panic, and an accepted ping has all that a bid
+// needs.
 func TestAnyPing(t *testing.T) {
 	names := append([]string{"auction_id", "vertical", "sub_vertical", "state", "zip3", "source", "tcpa_consent", "consent_cert_url", "ai_quality_score", "expires_at", "currently_insured", "vehicle_count", "driver_age_band", "other"}, contactFields[0])
 	values := []any{nil, "", " ", "CA", "auc", "941", true, false, 0, 1.5, -1, "https://x.example", "2099-01-01T00:00:00Z", "2001-01-01T00:00:00Z", []any{1}, map[string]any{"x": 1}}

@@ -11,13 +11,12 @@ import (
 	"github.com/valyala/fasthttp/fasthttputil"
 )
 
-// aPing is as long as those of an exchange.
+// aPing is as long as a ping of an exchange.
 const aPing = `{"auction_id":"auc_01HF7YAT00X8QZ5R3M9K2C4D6E","vertical":"auto_insurance","sub_vertical":"standard","state":"CA","zip3":"941",` +
 	`"source":"paid_search","tcpa_consent":true,"consent_cert_url":"https://cert.example/0123456789abcdef","ai_quality_score":0.82,` +
 	`"expires_at":"2099-01-01T00:00:00Z","currently_insured":true,"vehicle_count":2,"driver_age_band":"25-34"}`
 
-// handler is a buyer without a socket, and a ping that is ready to be sent to
-// it under one key after another.
+// handler is a buyer without a socket, with a prepared ping for different keys.
 func handler(tb testing.TB, options Options) (b *Buyer, next func(path string) *fasthttp.RequestCtx) {
 	tb.Helper()
 	b, err := New(options)
@@ -42,8 +41,8 @@ func handler(tb testing.TB, options Options) (b *Buyer, next func(path string) *
 	}
 }
 
-// TestPingAllocates what was measured, and no more: the buyer is the other side
-// of benchmarks, on the same machine.
+// TestPingAllocates limits the allocations, because the buyer runs on the same machine as
+// the benchmarks.
 func TestPingAllocates(t *testing.T) {
 	if raceDetector {
 		t.Skip("under the race detector pools forget on purpose")
@@ -72,8 +71,8 @@ func TestPingAllocates(t *testing.T) {
 	}
 }
 
-// BenchmarkPing is the work itself; BenchmarkPingOverConnection adds the
-// server's and, in the same process, its caller's.
+// BenchmarkPing measures the handler. BenchmarkPingOverConnection adds the server and, in
+// the same process, the client.
 func BenchmarkPing(b *testing.B) {
 	buyer, next := handler(b, Options{Bid: Fixed(12_500_000)})
 	b.ReportAllocs()

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestForgets: the first post of a lead ends its connection without a byte, each repeat
-// is refused, and the lead is the buyer's.
+// TestForgets: the first post of a lead gets no answer, each retry is rejected, and the
+// buyer keeps the lead.
 func TestForgets(t *testing.T) {
 	b, _ := start(t, Options{ForgetRate: 1})
 	defer func() {

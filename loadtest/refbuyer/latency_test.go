@@ -13,7 +13,7 @@ func TestParseLatency(t *testing.T) {
 	const ms = time.Millisecond
 	rows := []struct {
 		text          string
-		low, mid, top time.Duration // at 0, a half, and 0.99
+		low, mid, top time.Duration // at 0, 0.5 and 0.99
 	}{
 		{"20ms", 20 * ms, 20 * ms, 20 * ms},
 		{"0s", 0, 0, 0},
@@ -83,8 +83,9 @@ func TestNoLatency(t *testing.T) {
 	}
 }
 
-// TestLatencies: no quantile of any distribution is below 0 or longer than
-// anybody waits, and where nothing hangs a higher one is never shorter.
+// TestLatencies: quantiles of each distribution are from 0 to maxLatency. Without +hang
+// they
+// never decrease.
 func TestLatencies(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		times := rapid.Int64Range(0, int64(maxLatency))

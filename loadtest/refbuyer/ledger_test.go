@@ -16,7 +16,7 @@ func always(fails, taken bool) func(int) (bool, bool) {
 	return func(int) (bool, bool) { return fails, taken }
 }
 
-// TestLedger tells the fate of one lead after another.
+// TestLedger checks the fates of a sequence of posts.
 func TestLedger(t *testing.T) {
 	sound, lost, mute := always(false, false), always(true, false), always(true, true)
 	post := func(key, lead string, body byte, reject bool, fail func(int) (bool, bool)) attempt {
@@ -72,8 +72,7 @@ func TestLedger(t *testing.T) {
 	}
 }
 
-// TestLedgerForgets: memory is bounded, and what is forgotten is forgotten
-// whole.
+// TestLedgerForgets: memory is limited, and an entry is forgotten completely.
 func TestLedgerForgets(t *testing.T) {
 	const limit = 3
 	l := newLedger(limit)
@@ -93,9 +92,10 @@ func TestLedgerForgets(t *testing.T) {
 	}
 }
 
-// TestLedgerTellsWhenItFirstAnswered: of a lead that is sent again, the first
-// answer counts; of a key that nobody knows there is nothing to tell.
-func TestLedgerTellsWhenItFirstAnswered(t *testing.T) {
+// TestLedgerFirstAnswer: the first answer of a repeated lead counts, and an unknown key
+// has
+// no effect.
+func TestLedgerFirstAnswer(t *testing.T) {
 	l := newLedger(2)
 	l.post(attempt{key: "k", lead: "l", fail: always(false, false)})
 	if at := l.accepted()[0].AnsweredAt; !at.IsZero() {
@@ -110,7 +110,7 @@ func TestLedgerTellsWhenItFirstAnswered(t *testing.T) {
 	}
 }
 
-// diary is a buyer that writes everything down and looks it up from the start.
+// diary is a simple model of the ledger: a list that is searched from the start.
 type diary struct {
 	notes []*note
 	stats Stats
@@ -123,7 +123,7 @@ type note struct {
 	accepted  bool
 }
 
-// post settles an attempt as the ledger should.
+// post decides an attempt in the model.
 func (d *diary) post(n note, reject, fails, taken bool) outcome {
 	d.stats.Posts++
 	known := d.find(n)

@@ -62,8 +62,8 @@ func TestLimiter(t *testing.T) {
 	}
 }
 
-// TestLimiterHolds: in no stretch of time are more granted than a full bucket
-// and what it earns meanwhile, and whoever waits as long as told is granted.
+// TestLimiterHolds: no interval grants more than a full bucket and the tokens earned
+// meanwhile. A caller that waits for retryAfter is granted.
 func TestLimiterHolds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rate := rapid.IntRange(1, 200).Draw(t, "rate")

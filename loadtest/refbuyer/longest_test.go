@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// TestLongest: the longest texts that an exchange takes, it sends on, and they are
-// bought.
+// TestLongest: the longest texts that an exchange accepts also sell.
 func TestLongest(t *testing.T) {
 	_, base := start(t, Options{Bid: Fixed(12_500_000)})
 	long := strings.Repeat("n", 4096)

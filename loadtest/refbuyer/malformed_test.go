@@ -16,7 +16,7 @@ import (
 	"pingpost/loadtest/refserver"
 )
 
-// keysOf finds a key for each malformation that an attempt can meet.
+// keysOf returns a key for each malformation of an attempt.
 func keysOf(t *testing.T, seed chance, attempt, n int) map[malformation]string {
 	t.Helper()
 	keys := map[malformation]string{}
@@ -30,7 +30,7 @@ func keysOf(t *testing.T, seed chance, attempt, n int) map[malformation]string {
 	return keys
 }
 
-// heard is what came over a connection, up to its end.
+// heard is the data received over a connection until its end.
 type heard struct {
 	status int
 	header http.Header
@@ -38,7 +38,7 @@ type heard struct {
 	err    error
 }
 
-// listen sends one request over a connection of its own.
+// listen sends one request over its own connection.
 func listen(t *testing.T, b *Buyer, path, key, body string) heard {
 	t.Helper()
 	conn, err := net.Dial("tcp", b.Addr().String())
@@ -56,8 +56,7 @@ func listen(t *testing.T, b *Buyer, path, key, body string) heard {
 	return heard{response.StatusCode, response.Header, text, err}
 }
 
-// TestMalformedPings: each way to answer badly is as bad as it is called, and
-// bad in that way alone.
+// TestMalformedPings: each malformed answer has its defect and no other.
 func TestMalformedPings(t *testing.T) {
 	b, _ := start(t, Options{Bid: Fixed(12_500_000), MalformedRate: 1})
 	keys := keysOf(t, 0, 0, len(malformations))
@@ -140,7 +139,7 @@ func judgeMalformed(m malformation, auction string, got heard) string {
 	return ""
 }
 
-// TestTrickle: the answer comes a byte at a time, until the buyer is closed.
+// TestTrickle: the answer arrives byte by byte until the buyer is closed.
 func TestTrickle(t *testing.T) {
 	b, _ := start(t, Options{Bid: Fixed(1), MalformedRate: 1})
 	conn, err := net.Dial("tcp", b.Addr().String())
@@ -168,8 +167,9 @@ func TestTrickle(t *testing.T) {
 	}
 }
 
-// TestMalformedPosts: whatever is answered, the lead was taken once, and an
-// attempt that has better luck hears of it.
+// TestMalformedPosts: the lead is accepted once whatever the answer is, and a later
+// attempt
+// gets the receipt.
 func TestMalformedPosts(t *testing.T) {
 	b, _ := start(t, Options{Bid: Fixed(1_000_000), MalformedPostRate: 1})
 	kinds := len(malformations) - int(notJSON)
@@ -216,7 +216,7 @@ func TestMalformedPostHeals(t *testing.T) {
 			switch b.chance.drawMalformation(0.5, []byte(key), attempt, len(malformations)-int(notJSON)) {
 			case sound:
 			default:
-				b.ledger.post(attempt2(b, key)) // an attempt whose answer nobody reads
+				b.ledger.post(attempt2(b, key)) // an attempt whose answer the test does not read
 				continue
 			}
 			break
@@ -230,8 +230,8 @@ func TestMalformedPostHeals(t *testing.T) {
 	}
 }
 
-// TestFailedIsNotRuined: a 500 is bad enough.
-func TestFailedIsNotRuined(t *testing.T) {
+// TestFailedIsNotMalformed: a 500 is never malformed in addition.
+func TestFailedIsNotMalformed(t *testing.T) {
 	b, base := start(t, Options{FailRate: 1, MalformedPostRate: 1})
 	for i := range 20 {
 		key := fmt.Sprint("k", i)
@@ -244,7 +244,7 @@ func TestFailedIsNotRuined(t *testing.T) {
 	}
 }
 
-// attempt2 is another attempt under a key that is known.
+// attempt2 is another attempt under a known key.
 func attempt2(b *Buyer, key string) attempt {
 	b.ledger.mu.Lock()
 	defer b.ledger.mu.Unlock()

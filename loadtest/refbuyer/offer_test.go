@@ -27,8 +27,7 @@ func anyOffer(t *rapid.T) offer {
 	return o
 }
 
-// TestOfferIsJSON: what is written by hand says what was meant, to a strict
-// reader and to a loose one.
+// TestOfferIsJSON: strict and lenient parsers read the same offer.
 func TestOfferIsJSON(t *testing.T) {
 	const seed = chance(3)
 	rapid.Check(t, func(t *rapid.T) {
@@ -59,9 +58,9 @@ func TestOfferIsJSON(t *testing.T) {
 	})
 }
 
-// TestNonsenseOfAnyOffer: an answer is ruined whatever it was to say, a no-bid
-// too, and a sound one is left alone.
-func TestNonsenseOfAnyOffer(t *testing.T) {
+// TestMalformedOffers: every offer can be malformed, also a no-bid; a sound one is
+// unchanged.
+func TestMalformedOffers(t *testing.T) {
 	b := &Buyer{chance: 3}
 	rapid.Check(t, func(t *rapid.T) {
 		o := anyOffer(t)
@@ -81,8 +80,8 @@ func TestNonsenseOfAnyOffer(t *testing.T) {
 	})
 }
 
-// TestNonsenseOfNothing: a buyer that would bid nothing ruins a bid of a cent.
-func TestNonsenseOfNothing(t *testing.T) {
+// TestMalformedZeroBid: a malformed answer of a buyer that bids 0 has a bid of one cent.
+func TestMalformedZeroBid(t *testing.T) {
 	b := &Buyer{chance: 3}
 	o := offer{auction: []byte("a"), noBid: "no_bid", currency: "USD"}
 	if got := string(b.compose(nil, &o, negativeAmount)); !strings.Contains(got, `"amount":-0.01,`) {
@@ -90,8 +89,7 @@ func TestNonsenseOfNothing(t *testing.T) {
 	}
 }
 
-// TestWorth: what a buyer bids hangs on the seed, the key and the state, and on
-// nothing else.
+// TestWorth: a bid depends on the seed, the key and the state only.
 func TestWorth(t *testing.T) {
 	spread, err := ParsePricing("CA=8-20,*=1-2")
 	if err != nil {

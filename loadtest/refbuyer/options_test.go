@@ -49,8 +49,7 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// TestDisturb: chaos sets what nobody else has set, and nothing that a buyer
-// could not do.
+// TestDisturb: chaos sets only missing options, to valid values.
 func TestDisturb(t *testing.T) {
 	mine := Options{NoBidRate: 0.5, PingsASecond: 7, Latency: Uniform{}, PostLatency: Exponential{}}
 	mine.Disturb()

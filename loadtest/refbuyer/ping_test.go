@@ -32,7 +32,7 @@ func pingIn(auction, state string) string {
 	return fmt.Sprintf(`{"auction_id":%q,"vertical":"auto","state":%q,"tcpa_consent":true}`, auction, state)
 }
 
-// ask sends a ping and reads the answer to it.
+// ask sends a ping and reads the answer.
 func ask(t *testing.T, base, key, body string) (got bidAnswer, text string, header http.Header) {
 	t.Helper()
 	status, text, header := send(t, "POST", base+"/v1/ping", body, "Idempotency-Key", key)
@@ -61,7 +61,7 @@ func TestBid(t *testing.T) {
 	}
 }
 
-// TestBidsOf is what is bid for which ping.
+// TestBidsOf checks the bids for pings.
 func TestBidsOf(t *testing.T) {
 	byState, err := ParsePricing("CA=20,TX=15.5")
 	if err != nil {
@@ -75,7 +75,7 @@ func TestBidsOf(t *testing.T) {
 		name    string
 		options Options
 		ping    string
-		amount  json.Number // none: no bid
+		amount  json.Number // empty: no bid
 		reason  string
 		passed  string
 	}{
@@ -109,8 +109,8 @@ func TestBidsOf(t *testing.T) {
 	}
 }
 
-// TestPingAgain: a key gets the bytes that it got before, also when the time
-// has gone on, and not for another body.
+// TestPingAgain: a repeated key gets the same bytes, also later, but not with another
+// body.
 func TestPingAgain(t *testing.T) {
 	b, base := start(t, Options{Bid: Fixed(1), NoBidRate: 0.5, RememberPings: 100})
 	var mu sync.Mutex
@@ -147,7 +147,7 @@ func TestPingAgain(t *testing.T) {
 	}
 }
 
-// TestPingRefused is every ping that is refused for what it says.
+// TestPingRefused has the pings that are refused for their content.
 func TestPingRefused(t *testing.T) {
 	b, base := start(t, Options{Bid: Fixed(1)})
 	b.now = func() time.Time { return noon }
@@ -156,7 +156,7 @@ func TestPingRefused(t *testing.T) {
 	deep := `"a":{"b":[1,{"c":{"Email":"x"}}]}`
 	rows := []struct {
 		name, body string
-		want       string // fields and their codes; none: taken
+		want       string // fields and their codes; empty: accepted
 	}{
 		{"everything", with(`"sub_vertical":"sr22","zip3":"941","currently_insured":true,"vehicle_count":2,"driver_age_band":"25-34","ai_quality_score":0.82,"source":"search","consent_cert_url":"https://cert.example/1","expires_at":"2023-11-14T22:13:21Z"`), ""},
 		{"fields of a campaign's own", with(`"pets":{"cats":[1,2,{"email_count":3}],"first":"name"},"phones":2,"mail":"x"`), ""},
@@ -253,7 +253,7 @@ func TestPingSyntax(t *testing.T) {
 	}
 }
 
-// TestEcho: whatever an auction is called, it is echoed.
+// TestEcho: every auction id is echoed.
 func TestEcho(t *testing.T) {
 	_, base := start(t, Options{Bid: Fixed(1)})
 	for i, auction := range []string{"a\"b", `a\b`, "Größe", "a\tb", "a\u2028b", "x y", strings.Repeat("z", 64)} {
@@ -295,8 +295,8 @@ func TestRate(t *testing.T) {
 	}
 }
 
-// TestPingsBySeed: the same pings are worth the same under one seed, in any
-// order and side by side, and something else under another.
+// TestPingsBySeed: under one seed the same pings get the same bids in any order and
+// concurrently, and under another seed different ones.
 func TestPingsBySeed(t *testing.T) {
 	spread, err := ParsePricing("8-20")
 	if err != nil {

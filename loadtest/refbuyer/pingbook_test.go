@@ -8,8 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestPingBook compares the book with a list of what was noted that is searched
-// from its end.
+// TestPingBook compares the book with a list that is searched from its end.
 func TestPingBook(t *testing.T) {
 	type noted struct {
 		key, body string

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestAnswersTwice: each answer stands on the connection twice, the same both
-// times, and the connection goes on; without the rate once.
+// TestAnswersTwice: with the rate, each answer is sent twice with the same bytes and the
+// connection stays open. Without the rate it is sent once.
 func TestAnswersTwice(t *testing.T) {
 	for rate, want := range map[float64]int{0: 1, 1: 2} {
 		b, _ := start(t, Options{TwiceRate: rate, Bid: Fixed(10 * cent)})
@@ -39,7 +39,7 @@ func TestAnswersTwice(t *testing.T) {
 	}
 }
 
-// answerOf reads one good answer.
+// answerOf reads one valid answer.
 func answerOf(t *testing.T, from *bufio.Reader) string {
 	t.Helper()
 	response, err := http.ReadResponse(from, nil)

@@ -17,8 +17,7 @@ import (
 	"pingpost/loadtest/refserver"
 )
 
-// start serves a buyer until the test ends, and sees that it leaves nothing
-// behind.
+// start serves a buyer until the test ends, and checks that no goroutine remains.
 func start(t *testing.T, options Options) (b *Buyer, base string) {
 	t.Helper()
 	before := goleak.IgnoreCurrent()
@@ -35,7 +34,7 @@ func start(t *testing.T, options Options) (b *Buyer, base string) {
 		if err := <-served; err != nil {
 			t.Errorf("Serve: %v", err)
 		}
-		// fasthttp's clock of the Date header, and its worker pool's sweeper, end with the process and with their next round.
+		// The Date clock and the worker pool's sweeper of fasthttp end later.
 		goleak.VerifyNone(t, before,
 			goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.updateServerDate.func1"),
 			goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.(*workerPool).Start.func2"))
@@ -105,7 +104,7 @@ func TestPost(t *testing.T) {
 	}
 }
 
-// TestRefusals is every request that is refused for what it says.
+// TestRefusals has the requests that are refused for their content.
 func TestRefusals(t *testing.T) {
 	b, base := start(t, Options{Token: "s3cret"})
 	good := lead("l1")
@@ -172,8 +171,8 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// TestSeed: the same posts meet the same fate under one seed, in any order and
-// side by side, and another one under another.
+// TestSeed: under one seed the same posts get the same results in any order and
+// concurrently, and under another seed different ones.
 func TestSeed(t *testing.T) {
 	const posts = 200
 	run := func(seed uint64, order func(i int) int) (fates string, s Stats) {
@@ -205,7 +204,7 @@ func TestSeed(t *testing.T) {
 	if other, _ := run(2, func(i int) int { return i }); other == forth {
 		t.Error("two seeds, one outcome")
 	}
-	// Shares, far outside of which chance would be no chance.
+	// The limits are far outside of the expected random variation.
 	if s.Rejected < posts/5 || s.Rejected > posts/2 || s.Failed < posts/5 || s.DoubleSold != 0 || s.Posts != 3*posts {
 		t.Errorf("stats %+v", s)
 	}
@@ -214,8 +213,9 @@ func TestSeed(t *testing.T) {
 	}
 }
 
-// TestAmbiguity: about half of the failures have taken the lead, and the retry
-// of each tells.
+// TestAmbiguity: about half of the failures accept the lead, and the retry of each gets
+// the
+// receipt.
 func TestAmbiguity(t *testing.T) {
 	b, base := start(t, Options{FailRate: 1})
 	const posts = 100
@@ -238,8 +238,7 @@ func TestAmbiguity(t *testing.T) {
 	}
 }
 
-// TestLatency: an answer waits, and a buyer that is told to stop lets it go,
-// and stops only then.
+// TestLatency: an answer is delayed. Close releases it, and then stops.
 func TestLatency(t *testing.T) {
 	b, err := New(Options{Latency: Hanging{1, Uniform{}}})
 	if err != nil {
@@ -266,7 +265,8 @@ func TestLatency(t *testing.T) {
 	if err := <-served; err != nil {
 		t.Errorf("Serve: %v", err)
 	}
-	// fasthttp counts the listener as a connection, and leaves it out of the sum: -1 is none at all.
+	// fasthttp counts the listener as a connection but omits it from the sum: -1 means
+	// none.
 	if n := b.HTTP.GetOpenConnectionsCount(); n >= 0 {
 		t.Errorf("Serve returned with %d connections open", n+1)
 	}
@@ -275,7 +275,7 @@ func TestLatency(t *testing.T) {
 	}
 }
 
-// TestCloseUnserved: a buyer that never served gives its address back.
+// TestCloseUnserved: a buyer that never served releases its address.
 func TestCloseUnserved(t *testing.T) {
 	b, err := New(Options{})
 	if err != nil {
@@ -293,7 +293,7 @@ func TestCloseUnserved(t *testing.T) {
 	}
 }
 
-// TestCountsTests: what says that it is a test is met like any other, and counted.
+// TestCountsTests: test requests are handled like others, and counted.
 func TestCountsTests(t *testing.T) {
 	b, base := start(t, Options{Bid: Fixed(1_000_000)})
 	for i, headers := range [][]string{{"X-Pingpost-Test", "1"}, {}, {"X-Pingpost-Test", "1"}} {

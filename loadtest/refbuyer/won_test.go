@@ -10,7 +10,7 @@ import (
 	"pingpost/engine/market"
 )
 
-// TestWon: a lead costs what was bid for it, in its own auction and in time.
+// TestWon: a lead costs its bid, in its own auction and while the bid is valid.
 func TestWon(t *testing.T) {
 	spread, err := ParsePricing("CA=8-20,*=3")
 	if err != nil {
@@ -64,8 +64,7 @@ func TestWon(t *testing.T) {
 	}
 }
 
-// TestTokenOfAnotherBuyer: two buyers of different seeds do not honour each
-// other's bids.
+// TestTokenOfAnotherBuyer: buyers with different seeds reject each other's tokens.
 func TestTokenOfAnotherBuyer(t *testing.T) {
 	var body string
 	t.Run("the one that bids", func(t *testing.T) {
@@ -79,7 +78,7 @@ func TestTokenOfAnotherBuyer(t *testing.T) {
 	}
 }
 
-// TestPostLatency: posts take their own time, and pings theirs.
+// TestPostLatency: posts and pings have separate response times.
 func TestPostLatency(t *testing.T) {
 	o := Options{Latency: Uniform{1, 1}}
 	o.complete()
@@ -96,7 +95,7 @@ func TestPostLatency(t *testing.T) {
 	}()
 	for {
 		if _, text, _ := send(t, "GET", base+"/stats", ""); strings.Contains(text, `"accepted":1`) {
-			break // taken, and not answered
+			break // accepted without an answer
 		}
 		time.Sleep(time.Millisecond)
 	}

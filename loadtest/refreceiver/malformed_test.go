@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// heard is an answer as it looks to who waits for all of it, however long it takes.
+// heard is an answer as a client sees it that waits for all of it.
 func heard(t *testing.T, base, id string) string {
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	p := parcel(t, id, "lead.posted")
@@ -38,7 +38,7 @@ func heard(t *testing.T, base, id string) string {
 	return fmt.Sprintf("%d %q %s %v", response.StatusCode, text, pace, err)
 }
 
-// together has all deliveries made at the same time, and counts the answers.
+// together makes all deliveries concurrently, and counts the answers.
 func together(t *testing.T, base string, deliveries int) map[string]int {
 	t.Helper()
 	answers := make(chan string)
@@ -52,8 +52,9 @@ func together(t *testing.T, base string, deliveries int) map[string]int {
 	return counted
 }
 
-// TestMalformed: each of the bad answers comes. Who was given a proper head has been heard
-// for certain, of the others some.
+// TestMalformed: each malformed answer occurs. Events with a complete head are accepted,
+// and
+// some of the others.
 func TestMalformed(t *testing.T) {
 	const deliveries = 40
 	r, base := start(t, Options{Seed: 1, MalformedRate: 1})
@@ -68,7 +69,7 @@ func TestMalformed(t *testing.T) {
 	}
 }
 
-// TestMalformedByTheSeed: the same share under the same seed, each attempt anew.
+// TestMalformedByTheSeed: the same seed gives the same share; each attempt draws again.
 func TestMalformedByTheSeed(t *testing.T) {
 	fates := func(seed uint64) (text string, bad int) {
 		r := &Receiver{options: Options{Seed: seed, MalformedRate: 0.5}}
@@ -91,7 +92,7 @@ func TestMalformedByTheSeed(t *testing.T) {
 	}
 }
 
-// TestTrickleEndsWithTheReceiver: nobody waits for the rest of an answer when it closes.
+// TestTrickleEndsWithTheReceiver: Close ends slow answers.
 func TestTrickleEndsWithTheReceiver(t *testing.T) {
 	r, _ := start(t, Options{})
 	if err := r.Close(); err != nil {

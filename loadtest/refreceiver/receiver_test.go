@@ -21,8 +21,7 @@ import (
 
 const secret = "whsec_c2VjcmV0"
 
-// start serves a receiver until the test ends, and sees that it leaves nothing
-// behind.
+// start serves a receiver until the test ends, and checks that no goroutine remains.
 func start(t *testing.T, options Options) (r *Receiver, base string) {
 	t.Helper()
 	before := goleak.IgnoreCurrent()
@@ -40,7 +39,7 @@ func start(t *testing.T, options Options) (r *Receiver, base string) {
 		if err := <-served; err != nil {
 			t.Errorf("Serve: %v", err)
 		}
-		// fasthttp's clock of the Date header, and its worker pool's sweeper, end with the process and with their next round.
+		// The Date clock and the worker pool's sweeper of fasthttp end later.
 		goleak.VerifyNone(t, before,
 			goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.updateServerDate.func1"),
 			goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.(*workerPool).Start.func2"))
@@ -48,7 +47,7 @@ func start(t *testing.T, options Options) (r *Receiver, base string) {
 	return r, "http://" + r.Addr().String()
 }
 
-// parcel is a delivery that is in order, signed by the stock library in its form.
+// parcel is a valid delivery, signed by the standard webhooks library.
 func parcel(t *testing.T, id, what string) *http.Request {
 	t.Helper()
 	body := fmt.Sprintf(`{"id":%q,"type":%q,"created_at":"2026-03-02T12:00:00.000Z","data":{"lead_id":"lead_1"}}`, id, what)
@@ -97,7 +96,7 @@ func deliver(t *testing.T, base string, r *http.Request) (status int, text strin
 	return response.StatusCode, string(all)
 }
 
-// TestVerifies: what is not signed as it should be is refused, with what is wrong.
+// TestVerifies: a delivery with a wrong signature is refused with the reason.
 func TestVerifies(t *testing.T) {
 	r, base := start(t, Options{})
 	two := func(r *http.Request, name, before string) {
@@ -105,7 +104,7 @@ func TestVerifies(t *testing.T) {
 	}
 	for name, row := range map[string]struct {
 		change func(*http.Request)
-		says   string // empty: it is taken
+		says   string // empty: accepted
 	}{
 		"as it should be":         {func(*http.Request) {}, ""},
 		"with an unknown form":    {func(r *http.Request) { two(r, "webhook-signature", "v1a,xyz ") }, ""},
@@ -146,7 +145,7 @@ func cut(r *http.Request) {
 	r.Header.Set("X-Pingpost-Signature", own[:len(own)-1]+"x")
 }
 
-// TestCounts: by type, distinct ones, repeats, and a repeat that says another thing.
+// TestCounts counts by type, distinct events, repeats, and repeats with another body.
 func TestCounts(t *testing.T) {
 	r, base := start(t, Options{Remember: 3})
 	for _, d := range []struct{ id, what string }{
@@ -202,8 +201,8 @@ func listed(t *testing.T, base string) (all []Event) {
 	return all
 }
 
-// TestFails: the same share under the same seed, each attempt anew; and some of
-// what failed was taken.
+// TestFails: the same seed gives the same share; each attempt draws again. Some failed
+// events are accepted.
 func TestFails(t *testing.T) {
 	fate := func(seed uint64) (text string, s Stats) {
 		r, base := start(t, Options{Seed: seed, FailRate: 0.5})
@@ -227,7 +226,7 @@ func TestFails(t *testing.T) {
 	}
 }
 
-// TestHangs: an answer is held back as long as it was told, and let go by Close.
+// TestHangs: an answer is delayed as configured, and Close releases it.
 func TestHangs(t *testing.T) {
 	r, base := start(t, Options{Latency: refbuyer.Uniform{Min: time.Minute, Max: time.Minute}})
 	got := make(chan int, 1)

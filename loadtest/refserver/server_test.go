@@ -9,7 +9,7 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// open is a server whose answers are held back until it closes, and how its Serve ends.
+// open returns a server that delays its answers until it closes, and the result of Serve.
 func open(t *testing.T) (s *Server, held chan struct{}, end chan error, stop context.CancelFunc) {
 	t.Helper()
 	held, end = make(chan struct{}, 8), make(chan error, 1)
@@ -26,8 +26,8 @@ func open(t *testing.T) (s *Server, held chan struct{}, end chan error, stop con
 	return s, held, end, stop
 }
 
-// TestWhatIsHeldBackGoesOutAtTheEnd, whichever way it ends.
-func TestWhatIsHeldBackGoesOutAtTheEnd(t *testing.T) {
+// TestDelayedAnswersAreReleased at the end, for each kind of end.
+func TestDelayedAnswersAreReleased(t *testing.T) {
 	for what, ends := range map[string]func(s *Server, stop context.CancelFunc){
 		"closed":      func(s *Server, _ context.CancelFunc) { _ = s.Close() },
 		"sent home":   func(_ *Server, stop context.CancelFunc) { stop() },
@@ -53,8 +53,8 @@ func TestWhatIsHeldBackGoesOutAtTheEnd(t *testing.T) {
 	}
 }
 
-// TestOneThatNeverServed gives its address back.
-func TestOneThatNeverServed(t *testing.T) {
+// TestCloseUnserved: Close without Serve releases the address.
+func TestCloseUnserved(t *testing.T) {
 	s, err := New("127.0.0.1:0", &fasthttp.Server{})
 	if err != nil {
 		t.Fatal(err)

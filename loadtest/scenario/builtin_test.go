@@ -24,9 +24,9 @@ func phase(t *testing.T, s *Scenario, name string) Phase {
 	return s.Phases[i]
 }
 
-// TestEveryBuiltInHoldsSomething: a warm-up first, and a p99 of all that it times but for
-// what is part of something else.
-func TestEveryBuiltInHoldsSomething(t *testing.T) {
+// TestBuiltInsHaveLimits: each starts with a warm-up and limits the p99 of all its
+// latencies, except for parts of another.
+func TestBuiltInsHaveLimits(t *testing.T) {
 	for _, name := range Names() {
 		s := builtIn(t, name)
 		if !s.Phases[0].Warmup {
@@ -44,8 +44,9 @@ func TestEveryBuiltInHoldsSomething(t *testing.T) {
 	}
 }
 
-// TestPingPostIsAHundredPingsASecondForEachBuyer: every auction asks every buyer.
-func TestPingPostIsAHundredPingsASecondForEachBuyer(t *testing.T) {
+// TestPingPostRate: every auction asks every buyer, so each gets a hundred pings a
+// second.
+func TestPingPostRate(t *testing.T) {
 	s := builtIn(t, "pingpost")
 	steady := phase(t, s, "steady")
 	if steady.Rate != 100 || steady.For != time.Minute || steady.Arrival != Fixed || s.Kinds[PingPost] == 0 || len(s.Kinds) != 1 {
@@ -56,8 +57,8 @@ func TestPingPostIsAHundredPingsASecondForEachBuyer(t *testing.T) {
 	}
 }
 
-// TestTheBurst is ten times the rate for a second, above what the supplier may; and two
-// seconds later all is to be normal.
+// TestTheBurst: ten times the rate for a second, above the supplier's limit. Two seconds
+// later, latencies must be normal.
 func TestTheBurst(t *testing.T) {
 	s := builtIn(t, "burst")
 	before, burst := phase(t, s, "before"), phase(t, s, "burst")
@@ -72,7 +73,7 @@ func TestTheBurst(t *testing.T) {
 	}
 }
 
-// TestTheSoak is long, of everything, and held against its own beginning.
+// TestTheSoak: long, with all kinds of requests, compared with its own beginning.
 func TestTheSoak(t *testing.T) {
 	s := builtIn(t, "soak")
 	if s.Duration() < 10*time.Minute || len(s.Kinds) != 3 || s.Webhooks == nil || len(s.Limits.Ratios) == 0 {

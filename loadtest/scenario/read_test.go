@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// small is a scenario that keeps every rule; the tests break it.
+// small is a valid scenario; the tests change it.
 const small = `name: small
 about: little
 kinds: {pingpost: 3, ingest: 1}
