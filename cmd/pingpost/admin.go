@@ -18,17 +18,17 @@ import (
 	"pingpost/server/admin"
 )
 
-// adminFlags say how a running exchange's operator address is reached.
+// adminFlags are the flags for access to a running exchange's admin address.
 type adminFlags struct {
 	client.TrustFlags
 	Admin    string `default:"http://127.0.0.1:9090" help:"The exchange's admin address (${default})." placeholder:"URL"`
 	User     string `help:"Your account's name. Its password is asked for at the terminal, or comes from PINGPOST_ADMIN_PASSWORD. A personal token in PINGPOST_ADMIN_TOKEN needs no name." placeholder:"NAME"`
 	Password string `env:"PINGPOST_ADMIN_PASSWORD" help:"The operator's password, or that of --user; better in the environment variable PINGPOST_ADMIN_PASSWORD." placeholder:"TEXT"`
 
-	contentType string // of the body, where that matters
+	contentType string // content type of the request body, if it matters
 }
 
-// call makes one request of the admin API.
+// call makes one request to the admin API and returns the answer's body.
 func (f *adminFlags) call(method, path string, body []byte) ([]byte, error) {
 	answer, err := f.send(time.Minute, method, path, body)
 	if err != nil {
@@ -42,8 +42,8 @@ func (f *adminFlags) call(method, path string, body []byte) ([]byte, error) {
 	return text, nil
 }
 
-// send makes one request, which may take so long (0: any time), and returns an answer
-// that is good, to be read and closed.
+// send makes one request within a time limit (0: unlimited). It returns a successful
+// answer, which the caller reads and closes.
 func (f *adminFlags) send(within time.Duration, method, path string, body []byte) (*http.Response, error) {
 	way, err := f.Transport()
 	if err != nil {

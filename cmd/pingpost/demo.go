@@ -293,9 +293,9 @@ func drawAuctions(auctions []*explain.Explanation) string {
 			fmt.Fprintf(&out, "sold to %s for %s, the supplier gets %s\n", e.Buyer, e.Price, e.Payout)
 		}
 		if e.Auction != nil {
-			out.WriteString(timeline.Lines(e.Auction))
+			out.WriteString(timeline.Lines(e.Auction, columns))
 		}
-		out.WriteString(timeline.Lines(e) + "\n")
+		out.WriteString(timeline.Lines(e, columns) + "\n")
 	}
 	return out.String()
 }

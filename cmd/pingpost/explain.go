@@ -11,7 +11,7 @@ import (
 	"pingpost/exchange/explain"
 )
 
-// explainCmd tells what became of a lead, an auction or a request.
+// explainCmd prints the explanation of a lead, an auction or a request.
 type explainCmd struct {
 	adminFlags
 	ID       string `arg:"" help:"Of a lead (lead_…), an auction (auc_…), a ping (ping_…) or a request (req_…, as every answer's X-Request-Id has it), or a seller's own id of its auction."`
@@ -31,7 +31,7 @@ The exchange reads it from its log, as far back as that goes (history). Contact
 data is in none of it.`
 }
 
-// Run asks the exchange and prints.
+// Run fetches the explanation and prints it.
 func (c *explainCmd) Run() error { return c.run(os.Stdout) }
 
 func (c *explainCmd) run(out io.Writer) error {

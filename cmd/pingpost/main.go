@@ -21,26 +21,26 @@ var version = "unversioned"
 
 type commands struct {
 	Serve     serveCmd           `cmd:"" help:"Serve one or several exchanges."`
-	Health    healthCmd          `cmd:"" help:"Say whether an exchange takes requests; for service managers and containers."`
-	Validate  validateCmd        `cmd:"" help:"Check a configuration: every mistake at once, each with its line."`
-	Diff      diffCmd            `cmd:"" help:"Say what a configuration would change in a running exchange."`
-	Apply     applyCmd           `cmd:"" help:"Put a configuration into force in a running exchange."`
+	Health    healthCmd          `cmd:"" help:"Check whether an exchange accepts requests; for service managers and containers."`
+	Validate  validateCmd        `cmd:"" help:"Check a configuration file and print every mistake with its line."`
+	Diff      diffCmd            `cmd:"" help:"Show what a configuration file would change in a running exchange."`
+	Apply     applyCmd           `cmd:"" help:"Apply a configuration file to a running exchange."`
 	Export    exportCmd          `cmd:"" help:"Print a running exchange's configuration, without its secrets."`
 	Buyer     buyerCmd           `cmd:"" help:"Run a reference buyer's endpoint, to test an exchange against."`
 	Receiver  receiverCmd        `cmd:"" help:"Run a reference receiver of webhooks, to test an exchange against."`
 	Send      seller.SendCommand `cmd:"" help:"Send leads from a file to an exchange."`
-	Ping      seller.PingCommand `cmd:"" help:"Ask an exchange what it bids for a lead."`
+	Ping      seller.PingCommand `cmd:"" help:"Ask an exchange for a bid on a lead."`
 	Post      seller.PostCommand `cmd:"" help:"Post a lead to an exchange that has bid for it."`
-	Explain   explainCmd         `cmd:"" help:"Tell what became of a lead or an auction, and why: every candidate, every try."`
-	Statement statementCmd       `cmd:"" help:"Say what became of a buyer's or a supplier's money in a period."`
-	Report    reportCmd          `cmd:"" help:"Say what was asked, bid, sold, refused and returned in a period, and by whom."`
-	Users     usersCmd           `cmd:"" help:"See to the accounts of operators: list, add, role, password, remove."`
-	Erase     eraseCmd           `cmd:"" help:"Make sure that nobody can know any more who a person was."`
-	Log       logCmd             `cmd:"" help:"Look into an exchange's log: dump, verify, hash."`
-	Loadtest  loadtestCmd        `cmd:"" help:"Test an exchange under load, and hold it to a scenario's limits."`
-	Backup    backupCmd          `cmd:"" help:"Back an exchange up, once or continuously; list and verify backups; make a key."`
-	Restore   restoreCmd         `cmd:"" help:"Make an exchange's data directory from a backup, as it was at an entry or a time."`
-	Demo      demoCmd            `cmd:"" help:"Start an exchange and nine buyers, sell leads, show what became of them."`
+	Explain   explainCmd         `cmd:"" help:"Show the course of a lead or an auction with reasons: every buyer, every attempt."`
+	Statement statementCmd       `cmd:"" help:"Print the account statement of a buyer or a supplier for a period."`
+	Report    reportCmd          `cmd:"" help:"Report pings, bids, sales, refusals and returns of a period, per buyer, supplier or campaign."`
+	Users     usersCmd           `cmd:"" help:"Manage the accounts of operators: list, add, role, password, remove."`
+	Erase     eraseCmd           `cmd:"" help:"Erase a person: delete the keys of the person's leads for good."`
+	Log       logCmd             `cmd:"" help:"Inspect an exchange's log: dump, verify, hash."`
+	Loadtest  loadtestCmd        `cmd:"" help:"Test an exchange under load, and check a scenario's limits."`
+	Backup    backupCmd          `cmd:"" help:"Back up an exchange once or continuously; list and verify backups; create a key."`
+	Restore   restoreCmd         `cmd:"" help:"Restore an exchange's data directory from a backup, as of an entry or a time."`
+	Demo      demoCmd            `cmd:"" help:"Start a demo exchange with nine buyers, sell leads and show the results."`
 	Version   versionCmd         `cmd:"" help:"Print the program's version."`
 
 	LoadtestBuyers loadtestBuyersCmd `cmd:"" hidden:""`
@@ -59,7 +59,7 @@ func main() {
 	var cli commands
 	ctx := kong.Parse(&cli,
 		kong.Name("pingpost"),
-		kong.Description("A lead exchange: takes sales leads, sells each to one buyer, loses none.\n\nBegin with: pingpost demo"),
+		kong.Description("A lead exchange: it accepts sales leads and sells each to one buyer, without losing any.\n\nBegin with: pingpost demo"),
 		kong.UsageOnError(),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 	)

@@ -10,14 +10,14 @@ import (
 	"syscall"
 )
 
-// reference is somebody for an exchange to be tested against.
+// reference is a reference buyer or receiver, against which an exchange is tested.
 type reference interface {
 	Addr() net.Addr
 	Serve(ctx context.Context) error
 }
 
-// serveReference serves until SIGINT or SIGTERM, and then prints what it counted. Of
-// a quiet one nothing is printed.
+// serveReference serves until SIGINT or SIGTERM, and then prints its statistics. With
+// quiet it prints no output.
 func serveReference[S any](what string, r reference, quiet bool, stats func() S) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()

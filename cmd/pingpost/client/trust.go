@@ -9,12 +9,12 @@ import (
 	"os"
 )
 
-// TrustFlags say whose certificates an exchange may show.
+// TrustFlags select the certificate authorities for connections to an exchange.
 type TrustFlags struct {
 	CA string `name:"ca" env:"PINGPOST_CA" type:"path" placeholder:"FILE" help:"Certificates in PEM by which an https address is trusted, instead of the machine's own; also in the environment variable PINGPOST_CA."`
 }
 
-// transport is the way to an exchange, with pools of its own.
+// Transport returns a new HTTP transport with its own connection pool.
 func (f *TrustFlags) Transport() (*http.Transport, error) {
 	way := &http.Transport{Proxy: http.ProxyFromEnvironment, TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12}}
 	if f.CA == "" {

@@ -7,7 +7,7 @@ import (
 	"pingpost/exchange/explain"
 )
 
-// reported are what was said of a lead after its sale, each when it came.
+// reported returns the reports after the sale, each at its time.
 func reported(told *explain.Explanation) (moments []moment) {
 	for i := range told.Reports {
 		r := &told.Reports[i]
@@ -20,13 +20,13 @@ func reported(told *explain.Explanation) (moments []moment) {
 	return moments
 }
 
-// reportOf is what a report does, in a word or two.
+// reportOf returns the action of a report.
 func reportOf(r *explain.Report) string {
 	switch {
 	case r.By == "operator" && r.Result == "refused":
 		return "refuses the return"
 	case r.By == "operator":
-		return "grants the return"
+		return "approves the return"
 	case r.To == "returned" && r.Result != "done":
 		return "asks to return"
 	case r.To == "returned":
@@ -35,38 +35,38 @@ func reportOf(r *explain.Report) string {
 	return "reports " + r.To
 }
 
-// notTaken says why a report changed nothing.
-var notTaken = map[string]string{
-	"none":    "it was so before",
-	"waits":   "it waits for the operator",
-	"unknown": "it has no such lead",
-	"not_now": "not taken: not from where the lead stands",
-	"invalid": "not taken: the report is not in order",
+// notApplied are the reasons why a report changed nothing.
+var notApplied = map[string]string{
+	"none":    "no change",
+	"waits":   "waits for an operator",
+	"unknown": "the buyer has no such lead",
+	"not_now": "rejected: not possible from the lead's status",
+	"invalid": "rejected: the report is invalid",
 }
 
 func detailOf(told *explain.Explanation, r *explain.Report) string {
 	words := since(told, r.At)
-	if text := notTaken[r.Result]; text != "" {
+	if text := notApplied[r.Result]; text != "" {
 		words = append(words, text)
 	}
 	if r.Credit != nil && r.Reversed != nil {
 		words = append(words, r.Credit.String()+" back to the buyer", r.Reversed.String()+" back from the supplier")
 	}
 	if r.Caps > 0 {
-		words = append(words, fmt.Sprintf("room in %d caps", r.Caps))
+		words = append(words, fmt.Sprintf("%d caps released", r.Caps))
 	}
 	if r.Reason != "" {
 		words = append(words, "reason "+r.Reason)
 	}
 	if r.Occurred != 0 {
-		words = append(words, "it says at "+dateOf(r.Occurred))
+		words = append(words, "reported time "+dateOf(r.Occurred))
 	}
 	return strings.Join(words, ", ")
 }
 
-// hooks are the webhooks by which a lead's supplier was told, attempt by attempt; one
-// that was not tried yet when it was owed.
-func hooks(told *explain.Explanation) (moments []moment) {
+// webhooks returns the attempts of the supplier's webhooks, and the webhooks without an
+// attempt at the time of their cause.
+func webhooks(told *explain.Explanation) (moments []moment) {
 	for i := range told.Webhooks {
 		h := &told.Webhooks[i]
 		for j := range h.Attempts {
@@ -80,38 +80,39 @@ func hooks(told *explain.Explanation) (moments []moment) {
 	return moments
 }
 
-// stateOf is how a webhook stands of which no attempt tells it.
+// stateOf describes the state of a webhook that has no attempt for it.
 func stateOf(state string) string {
 	switch state {
 	case "pending":
-		return "owed, not tried yet"
+		return "pending, not sent yet"
 	case "dead":
-		return "a dead letter, not tried: webhooks are switched off"
+		return "dead letter, not sent: the supplier's webhooks are switched off"
 	}
-	return "owed; its end is not among what was read"
+	return "the search ended before its result"
 }
 
 func attemptOf(h *explain.Webhook, a *explain.WebhookAttempt) string {
 	switch a.Outcome {
 	case "resent":
-		return h.Type + ": an operator has it sent again"
+		return h.Type + ": an operator sent it again"
 	case "dropped":
-		return h.Type + ": an operator let it go"
+		return h.Type + ": an operator dropped it"
 	}
 	text := fmt.Sprintf("%s, attempt %d: ", h.Type, a.Attempt)
 	switch a.Outcome {
 	case "delivered":
 		return text + fmt.Sprintf("HTTP %d, acknowledged", a.Status)
 	case "dead":
-		return text + failureOf(a.Status, a.Fault, "") + "; the last, now a dead letter"
+		return text + failureOf(a.Status, a.Fault, "") + "; the last attempt, now a dead letter"
 	}
-	return text + failureOf(a.Status, a.Fault, "") + "; again at " + dateOf(a.Next)
+	return text + failureOf(a.Status, a.Fault, "") + "; next attempt at " + dateOf(a.Next)
 }
 
-// aDay is long enough after a lead's arrival for a date to say more than milliseconds.
+// aDay after the lead's arrival, a line shows the date in addition to the milliseconds.
 const aDay = explain.Instant(24 * 60 * 60 * 1_000_000_000)
 
-// since begins a detail with the date of what came long after the lead.
+// since returns the date of an event that came long after the lead, for the start of its
+// details.
 func since(told *explain.Explanation, at explain.Instant) []string {
 	if at-told.Received < aDay {
 		return nil

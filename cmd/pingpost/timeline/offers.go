@@ -8,8 +8,7 @@ import (
 	"pingpost/exchange/explain"
 )
 
-// offers are what a ping's seller was told, one a line, and below each the leads
-// that took it up.
+// offers lists the offers to a ping's seller, and below each the leads that claimed it.
 func offers(told *explain.Explanation, width int) string {
 	t := terminal.Table{Indent: "    "}
 	for i := range told.Offers {
@@ -21,9 +20,9 @@ func offers(told *explain.Explanation, width int) string {
 	i := 0
 	for line := range strings.Lines(t.String()) {
 		text.WriteString(line)
-		for _, taken := range told.Offers[i].Claims {
+		for _, claim := range told.Offers[i].Claims {
 			const indent = "      "
-			for _, part := range terminal.Wrap("taken up by "+taken.Lead+": "+taken.Summary(), width-len(indent)) {
+			for _, part := range terminal.Wrap("claimed by "+claim.Lead+": "+claim.Summary(), width-len(indent)) {
 				text.WriteString(indent + part + "\n")
 			}
 		}
@@ -32,8 +31,8 @@ func offers(told *explain.Explanation, width int) string {
 	return text.String()
 }
 
-// offered is what a candidate's bid came to, as its seller saw it: who asks who
-// would buy is offered every bid that stands, so none of them has won or lost.
+// offered returns a candidate's outcome. For a supplier that may choose, every valid bid
+// is an offer, so no bid has won or lost.
 func offered(told *explain.Explanation, c *explain.Candidate) string {
 	for i := range told.Offers {
 		if told.Kind == "availability" && told.Offers[i].Buyer == c.Buyer {
@@ -43,7 +42,7 @@ func offered(told *explain.Explanation, c *explain.Candidate) string {
 	return c.Outcome
 }
 
-// answered is what the call was answered, in a line of the timeline.
+// answered returns the answer to the call in one line.
 func answered(told *explain.Explanation) string {
 	text := fmt.Sprintf("HTTP %d, %s", told.Answer.Status, told.Answer.Result)
 	switch {

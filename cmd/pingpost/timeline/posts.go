@@ -8,11 +8,11 @@ import (
 	"pingpost/exchange/explain"
 )
 
-// decisionOf is what was decided at first, once it was durable.
+// decisionOf returns the first decision.
 func decisionOf(told *explain.Explanation) string {
 	switch {
 	case told.LeadID == "" && len(told.Offers) > 0:
-		return "the best bid is that of " + told.Offers[0].Buyer
+		return "the best bid is from " + told.Offers[0].Buyer
 	case told.LeadID == "":
 		return "no bid: " + told.Reason
 	case len(told.Posts) > 0:
@@ -23,7 +23,7 @@ func decisionOf(told *explain.Explanation) string {
 	return "not sold: " + told.Reason
 }
 
-// posted is the way of a lead to one buyer.
+// posted returns the delivery of a lead to one buyer.
 func posted(post *explain.Post) []moment {
 	moments := append(make([]moment, 0, 1+len(post.Tries)+len(post.Settlements)), moment{
 		at: post.Intended, who: post.Buyer, what: "post",
@@ -36,15 +36,15 @@ func posted(post *explain.Post) []moment {
 	for i := range post.Settlements {
 		s, what := &post.Settlements[i], post.Settlements[i].Outcome
 		if what == "refused" && s.Status == 0 {
-			what = "not reached" // the log calls both the same: the buyer has not got it
+			what = "not reached" // the log has one word for both: the buyer does not have the lead
 		}
 		moments = append(moments, moment{at: s.At, who: post.Buyer, what: what, detail: settlementOf(s)})
 	}
 	return moments
 }
 
-// recorded is the sale to a buyer without an endpoint, where it came about because
-// those before it refused the lead; not ok: there is none.
+// recorded returns the sale to a buyer without an endpoint that followed refusals by other
+// buyers. ok is false if there is no such sale.
 func recorded(told *explain.Explanation) (m moment, ok bool) {
 	if told.LeadID == "" || told.Price == nil || told.Payout == nil || len(told.Posts) == 0 {
 		return m, false
@@ -59,7 +59,7 @@ func recorded(told *explain.Explanation) (m moment, ok bool) {
 	}, true
 }
 
-// endOf says how a try ended.
+// endOf returns the result of an attempt.
 func endOf(try *explain.Try) string {
 	switch try.Verdict {
 	case "refused":
@@ -72,7 +72,7 @@ func endOf(try *explain.Try) string {
 	return "failed"
 }
 
-// failureOf says why a try did not end the matter.
+// failureOf returns the reason why an attempt did not end the delivery.
 func failureOf(status uint32, fault explain.Fault, code string) string {
 	var words []string
 	if status != 0 {
@@ -85,19 +85,19 @@ func failureOf(status uint32, fault explain.Fault, code string) string {
 		words = append(words, code)
 	}
 	if len(words) == 0 {
-		return "no answer to go by"
+		return "no usable answer"
 	}
 	return strings.Join(words, ", ")
 }
 
-// settlementOf tells of what settles a post; of what leaves it open, only that: the
-// try on which it rests has its own line, or is under way.
+// settlementOf describes a settlement. A pending one has no further details: the attempt
+// that it refers to has its own line, or is still running.
 func settlementOf(s *explain.Settlement) string {
 	if s.Outcome == "pending" {
 		if s.Status == 0 && s.Fault == "" {
-			return "taken up after a restart; the tries go on"
+			return "continued after a restart; the attempts continue"
 		}
-		return "the answer was due; the tries go on"
+		return "the answer was due; the attempts continue"
 	}
 	var words []string
 	if s.Status != 0 {

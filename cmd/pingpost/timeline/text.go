@@ -12,17 +12,17 @@ import (
 	"pingpost/exchange/explain"
 )
 
-// Text returns the whole explanation: of a lead, then of the ping whose bid it
-// was sold at; of a ping, then of the leads that were posted at its bid.
+// Text formats a whole explanation: a lead, then the ping whose bid it claimed; or a ping,
+// then the leads that claimed its offers.
 func Text(told *explain.Explanation) string {
 	text := section(told)
 	if told.Auction != nil {
 		text += "\nTHE PING BEFORE\n\n" + section(told.Auction)
 	}
 	for _, lead := range told.Leads {
-		head := "TAKEN UP BY"
+		head := "CLAIMED BY"
 		if len(lead.Posts) == 0 && lead.Price == nil {
-			head = "TURNED AWAY"
+			head = "REJECTED"
 		}
 		text += "\n" + head + "\n\n" + section(lead)
 	}
@@ -34,10 +34,10 @@ func section(told *explain.Explanation) string {
 	if len(told.Offers) > 0 {
 		text += "\n" + offers(told, terminal.Width)
 	}
-	text += "\n" + Lines(told)
+	text += "\n" + Lines(told, terminal.Width)
 	notes := told.Notes
 	if told.Truncated {
-		notes = append(slices.Clip(notes), "The log goes on, and was not searched to its end: later tries may be missing here.")
+		notes = append(slices.Clip(notes), "The search ended before the end of the log: later attempts may be missing here.")
 	}
 	for _, note := range notes {
 		text += "\n" + paragraph(note, terminal.Width)
@@ -45,7 +45,7 @@ func section(told *explain.Explanation) string {
 	return text
 }
 
-// summary is what stands above the timeline.
+// summary formats the part above the timeline.
 func summary(told *explain.Explanation) string {
 	t := terminal.Table{Indent: "  "}
 	add := func(name, text string) {
@@ -99,11 +99,11 @@ func moneyOf(told *explain.Explanation) string {
 	}
 	text := fmt.Sprintf("price %s, payout %s, margin %s", told.Price, told.Payout, told.Margin)
 	if told.Status == "OPEN" || told.Status == "TAKEN" || told.Delivery == "pending" || told.Delivery == "unknown" {
-		text += "; held, not settled"
+		text += "; reserved, not final"
 	}
 	for i := range told.Reports {
 		if r := &told.Reports[i]; r.Credit != nil && r.Reversed != nil {
-			text += fmt.Sprintf("; returned: %s and %s given back", r.Credit, r.Reversed)
+			text += fmt.Sprintf("; returned: %s credited and %s reversed", r.Credit, r.Reversed)
 		}
 	}
 	return text
@@ -117,7 +117,7 @@ func fieldsOf(told *explain.Explanation) string {
 	return strings.Join(words, " ")
 }
 
-// paragraph is text in lines of at most so many characters.
+// paragraph returns the text in lines of at most width characters.
 func paragraph(text string, width int) string {
 	return strings.Join(terminal.Wrap(text, width), "\n") + "\n"
 }

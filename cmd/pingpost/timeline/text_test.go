@@ -158,7 +158,7 @@ func TestExplainedRefusals(t *testing.T) {
 	} {
 		s.At, s.Outcome = after(2090), "refused"
 		told := &explain.Explanation{Received: began, Decided: began, Posts: []explain.Post{{Buyer: "buy", Intended: began, Settlements: []explain.Settlement{s}}}}
-		if text := Lines(told); !strings.HasSuffix(text, want) {
+		if text := Lines(told, terminal.Width); !strings.HasSuffix(text, want) {
 			t.Errorf("no %s at the end of\n%s", want, text)
 		}
 	}
@@ -198,13 +198,13 @@ func TestExplainedAfterTheSale(t *testing.T) {
 // TestExplainedWebhooks: one that was never tried is told as what it is.
 func TestExplainedWebhooks(t *testing.T) {
 	for state, want := range map[string]string{
-		"pending": "lead.posted: owed, not tried yet",
-		"dead":    "lead.posted: a dead letter, not tried: webhooks are switched off",
-		"gone":    "lead.posted: owed; its end is not among what was read",
+		"pending": "lead.posted: pending, not sent yet",
+		"dead":    "lead.posted: dead letter, not sent: the supplier's webhooks are switched off",
+		"gone":    "lead.posted: the search ended before its result",
 	} {
 		told := auctioned()
 		told.Webhooks = []explain.Webhook{{Type: "lead.posted", Created: after(9000), State: state}}
-		if text := Lines(told); !strings.HasSuffix(strings.Join(strings.Fields(text), " "), want) {
+		if text := Lines(told, terminal.Width); !strings.HasSuffix(strings.Join(strings.Fields(text), " "), want) {
 			t.Errorf("%s:\n%s", state, text)
 		}
 	}
@@ -219,10 +219,10 @@ func TestExplainedReports(t *testing.T) {
 	}{
 		{explain.Report{By: "buyer", Result: "done", To: "sold"}, "buy", "reports sold", ""},
 		{explain.Report{By: "buyer", Result: "done", To: "returned"}, "buy", "returns it", ""},
-		{explain.Report{By: "buyer", Result: "waits", To: "returned"}, "buy", "asks to return", "it waits for the operator"},
-		{explain.Report{By: "buyer", Result: "not_now", To: "returned"}, "buy", "asks to return", "not taken: not from where the lead stands"},
-		{explain.Report{By: "buyer", Result: "invalid", To: "sold"}, "buy", "reports sold", "not taken: the report is not in order"},
-		{explain.Report{By: "operator", Result: "done", To: "returned"}, "operator", "grants the return", ""},
+		{explain.Report{By: "buyer", Result: "waits", To: "returned"}, "buy", "asks to return", "waits for an operator"},
+		{explain.Report{By: "buyer", Result: "not_now", To: "returned"}, "buy", "asks to return", "rejected: not possible from the lead's status"},
+		{explain.Report{By: "buyer", Result: "invalid", To: "sold"}, "buy", "reports sold", "rejected: the report is invalid"},
+		{explain.Report{By: "operator", Result: "done", To: "returned"}, "operator", "approves the return", ""},
 		{explain.Report{By: "operator", Result: "refused", To: "returned", Reason: "r"}, "operator", "refuses the return", "reason r"},
 	} {
 		row.report.Buyer = "buy"
@@ -241,7 +241,7 @@ func TestExplainedCrash(t *testing.T) {
 	told.Posts[0].Tries = nil
 	told.Posts[0].Settlements[0].Fault = ""
 	text := Text(told)
-	if !strings.Contains(text, "  5000.0  buy_blue    pending                    taken up after a restart; the tries go on\n") ||
+	if !strings.Contains(text, "  5000.0  buy_blue      pending                    continued after a restart; the attempts continue\n") ||
 		strings.Contains(text, "is answered") || !strings.HasSuffix(text, "\n\nThe exchange stopped before the call was answered.\n") {
 		t.Error(text)
 	}
@@ -307,7 +307,7 @@ func TestTheDecisionFollowsTheAnswers(t *testing.T) {
 	told.BidsDue, told.Decided = after(2000), after(3)
 	told.Posts = told.Posts[:1]
 	told.Posts[0].Intended = after(3)
-	text := Lines(told)
+	text := Lines(told, terminal.Width)
 	answer, decided, post := strings.Index(text, "post_rejected  "), strings.Index(text, "decided"), strings.Index(text, "buy_red   post ")
 	if answer < 0 || decided < answer || post < decided {
 		t.Errorf("answer at %d, decision at %d, post at %d of\n%s", answer, decided, post, text)
@@ -326,12 +326,12 @@ func TestTimelineOfASaleRecordedAfterARefusal(t *testing.T) {
 			Settlements: []explain.Settlement{{At: after(7), Outcome: "refused", Status: 422, Next: "buy_note"}},
 		}},
 	}
-	text := Lines(told)
+	text := Lines(told, terminal.Width)
 	if !regexp.MustCompile(`buy_form +refused .*\n +7\.0 +buy_note +sale recorded +for 15 USD, payout 12 USD\n$`).MatchString(text) || strings.Contains(text, "won") {
 		t.Error(text)
 	}
 	told.Posts[0].Settlements, told.Delivery = nil, "pending"
-	if text := Lines(told); strings.Contains(text, "recorded") {
+	if text := Lines(told, terminal.Width); strings.Contains(text, "recorded") {
 		t.Errorf("before the refusal:\n%s", text)
 	}
 }

@@ -21,23 +21,20 @@ type moment struct {
 }
 
 const (
-	barWidth   = 10
-	whoWidth   = 28
-	whatWidth  = 18
-	leastRoom  = 20 // for details
-	unaskedMax = 10 // that came to one outcome and are told one by one
+	barWidth     = 10
+	whoWidth     = 28
+	whatWidth    = 18
+	minDetails   = 20 // least width of the details
+	maxNotPinged = 10 // candidates of one outcome that get a line each
 )
 
-// Lines returns only the timeline of an explanation.
-func Lines(told *explain.Explanation) string { return lines(told, terminal.Width) }
-
-// lines returns the timeline in order of time, with at most width columns. Times are rounded
+// Lines returns only the timeline, in order of time, with at most width columns. Times are rounded
 // to the millisecond, but answer times are not. An answer before the decision may
 // therefore seem to be later; then the decision gets the time of that answer.
-func lines(told *explain.Explanation, width int) string {
+func Lines(told *explain.Explanation, width int) string {
 	moments := []moment{{at: told.Received, what: "arrived", detail: dateOf(told.Received)}}
-	moments = append(moments, unasked(told)...)
-	moments = append(moments, asked(told)...)
+	moments = append(moments, notPinged(told)...)
+	moments = append(moments, pingedBuyers(told)...)
 	if told.BidsDue != 0 && told.BidsDue > told.Received && told.BidsDue <= told.Decided {
 		moments = append(moments, moment{at: told.BidsDue, what: "deadline", detail: "for bids"})
 	}
@@ -59,13 +56,13 @@ func lines(told *explain.Explanation, width int) string {
 	if told.Answer != nil {
 		moments = append(moments, moment{at: max(told.Answer.At, decided), who: told.Supplier, what: "is answered", detail: answered(told)})
 	}
-	moments = append(append(moments, reported(told)...), hooks(told)...)
+	moments = append(append(moments, reported(told)...), webhooks(told)...)
 	slices.SortStableFunc(moments, func(a, b moment) int { return cmp.Compare(a.at, b.at) })
-	return laid(moments, told.Received, width)
+	return layOut(moments, told.Received, width)
 }
 
-// laid puts moments into terminal.Width; details that are too long go on below.
-func laid(moments []moment, from explain.Instant, width int) string {
+// layOut puts moments into columns. Details that are too long continue on the next line.
+func layOut(moments []moment, from explain.Instant, width int) string {
 	t := terminal.Table{Indent: "  "}
 	used := len(t.Indent)
 	widths := [4]int{len("ms")}
@@ -82,7 +79,7 @@ func laid(moments []moment, from explain.Instant, width int) string {
 	}
 	t.Row("ms")
 	for i, row := range rows {
-		lines := terminal.Wrap(moments[i].detail, max(leastRoom, width-used))
+		lines := terminal.Wrap(moments[i].detail, max(minDetails, width-used))
 		if len(lines) == 0 {
 			lines = []string{""}
 		}
@@ -98,7 +95,7 @@ func laid(moments []moment, from explain.Instant, width int) string {
 
 func milliseconds(nanoseconds int64) string { return fmt.Sprintf("%.1f", float64(nanoseconds)/1e6) }
 
-// dateOf is a time as the document has it.
+// dateOf returns a time in the form of the explanation's JSON.
 func dateOf(at explain.Instant) string {
 	text, err := at.MarshalJSON()
 	if err != nil {
@@ -107,8 +104,8 @@ func dateOf(at explain.Instant) string {
 	return strings.Trim(string(text), `"`)
 }
 
-// asked are the buyers that were pinged, each when it answered.
-func asked(told *explain.Explanation) (moments []moment) {
+// pingedBuyers returns the buyers that were pinged, each at the time of its answer.
+func pingedBuyers(told *explain.Explanation) (moments []moment) {
 	for i := range told.Candidates {
 		if c := &told.Candidates[i]; c.Pinged {
 			moments = append(moments, moment{
@@ -120,7 +117,7 @@ func asked(told *explain.Explanation) (moments []moment) {
 	return moments
 }
 
-// bar is a share of the time that there was.
+// bar draws a share of the available time.
 func bar(of, whole int64) string {
 	filled := barWidth
 	if whole > 0 {
@@ -129,7 +126,7 @@ func bar(of, whole int64) string {
 	return strings.Repeat("#", filled) + strings.Repeat(".", barWidth-filled)
 }
 
-// answerOf is what a buyer answered to a ping.
+// answerOf returns a buyer's answer to a ping.
 func answerOf(c *explain.Candidate) string {
 	var words []string
 	if c.Bid != nil {
@@ -151,10 +148,10 @@ func answerOf(c *explain.Candidate) string {
 	return strings.Join(words, ", ")
 }
 
-// unasked are the candidates that were not pinged: one by one, or, where many came
-// to the same, some of them and a count. Those that were posted to are told of by
-// their posts, and whoever had the sale recorded after a refusal by that.
-func unasked(told *explain.Explanation) (moments []moment) {
+// notPinged returns the candidates that were not pinged. If many have the same outcome, it
+// returns some of them and a count. It omits buyers that got a post, or the sale after a
+// refusal, because these have lines of their own.
+func notPinged(told *explain.Explanation) (moments []moment) {
 	at := told.Decided
 	if told.BidsDue != 0 {
 		at = told.Received
@@ -170,22 +167,22 @@ func unasked(told *explain.Explanation) (moments []moment) {
 		if counts[c.Outcome]++; counts[c.Outcome] == 1 {
 			outcomes = append(outcomes, c.Outcome)
 		}
-		if counts[c.Outcome] <= unaskedMax {
+		if counts[c.Outcome] <= maxNotPinged {
 			moments = append(moments, moment{at: at, who: nameOf(c), what: c.Outcome, detail: answerOf(c)})
 		}
 	}
 	for _, outcome := range outcomes {
-		if more := counts[outcome] - unaskedMax; more > 0 {
+		if more := counts[outcome] - maxNotPinged; more > 0 {
 			moments = append(moments, moment{at: at, who: "and " + terminal.Grouped(more) + " more", what: outcome, detail: "all with --json"})
 		}
 	}
 	return moments
 }
 
-// nameOf is a candidate's buyer, or where it sat.
+// nameOf returns a candidate's buyer, or the number of its filter set.
 func nameOf(c *explain.Candidate) string {
 	if c.Buyer == "" {
-		return fmt.Sprintf("seat %d", c.Seat)
+		return fmt.Sprintf("filter set %d", c.Seat)
 	}
 	return c.Buyer
 }
