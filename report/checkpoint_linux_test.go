@@ -14,9 +14,9 @@ import (
 func locksOn(t *testing.T, path string) (n int) {
 	t.Helper()
 	info, err := os.Stat(path)
-	must(t, err)
+	mustNil(t, err)
 	all, err := os.ReadFile("/proc/locks")
-	must(t, err)
+	mustNil(t, err)
 	pid, inode := fmt.Sprintf(" %d ", os.Getpid()), fmt.Sprintf(":%d ", info.Sys().(*syscall.Stat_t).Ino)
 	for line := range strings.Lines(string(all)) {
 		if strings.Contains(line, pid) && strings.Contains(line, inode) {
@@ -28,8 +28,8 @@ func locksOn(t *testing.T, path string) (n int) {
 
 // TestSettleKeepsSQLitesLocks: a descriptor of the file that is closed takes the process's
 // locks with it, and the next program to close the file would remove SQLite's log.
-func TestSettleKeepsSQLitesLocks(t *testing.T) {
-	_, f := filled(t, 10)
+func TestCheckpointKeepsSQLitesLocks(t *testing.T) {
+	_, f := newFilledFile(t, 10)
 	before := locksOn(t, f.path)
 	if before == 0 {
 		t.Fatal("SQLite holds no lock on its file")
@@ -67,25 +67,25 @@ func hold(path string) {
 }
 
 // TestSettleWaitsForOthersCheckpoint: another program may be at it, and nothing is wrong.
-func TestSettleWaitsForOthersCheckpoint(t *testing.T) {
-	_, f := filled(t, 50)
+func TestCheckpointWaitsForOthers(t *testing.T) {
+	_, f := newFilledFile(t, 50)
 	other := exec.CommandContext(t.Context(), os.Args[0])
 	other.Env = append(os.Environ(), holdCheckpoints+"="+f.path+"-shm")
 	in, err := other.StdinPipe()
-	must(t, err)
+	mustNil(t, err)
 	out, err := other.StdoutPipe()
-	must(t, err)
-	must(t, other.Start())
+	mustNil(t, err)
+	mustNil(t, other.Start())
 	_, err = io.ReadFull(out, make([]byte, len("held")))
-	must(t, err)
+	mustNil(t, err)
 	f.checkpointer.transactions = checkpointTransactions
 	if err := f.checkpointIfDue(t.Context()); err != nil || f.checkpointer.transactions != checkpointTransactions {
 		t.Errorf("%d transactions wait while another program is at it: %v", f.checkpointer.transactions, err)
 	}
-	must(t, in.Close())
-	must(t, other.Wait())
-	must(t, f.checkpointIfDue(t.Context()))
-	if got := alone(t, f); got != 50 || f.checkpointer.transactions != 0 {
+	mustNil(t, in.Close())
+	mustNil(t, other.Wait())
+	mustNil(t, f.checkpointIfDue(t.Context()))
+	if got := countLeadsInCopy(t, f); got != 50 || f.checkpointer.transactions != 0 {
 		t.Errorf("the file alone has %d of 50 leads", got)
 	}
 }

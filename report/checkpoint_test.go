@@ -19,7 +19,7 @@ import (
 )
 
 // filled is a file that was written to by hand, with so many leads.
-func filled(t *testing.T, leads int) (r *Report, f *file) {
+func newFilledFile(t *testing.T, leads int) (r *Report, f *file) {
 	t.Helper()
 	log := newLog()
 	for i := range leads {
@@ -27,12 +27,12 @@ func filled(t *testing.T, leads int) (r *Report, f *file) {
 	}
 	r = New(options(log, t.TempDir()))
 	f, err := r.open(t.Context())
-	must(t, err)
+	mustNil(t, err)
 	t.Cleanup(func() { _ = f.close() })
 	reader, err := log.NewReader(0)
-	must(t, err)
+	mustNil(t, err)
 	more, err := r.applyBatch(t.Context(), f, reader)
-	must(t, err)
+	mustNil(t, err)
 	if more {
 		t.Fatal("it takes more than a batch")
 	}
@@ -40,14 +40,14 @@ func filled(t *testing.T, leads int) (r *Report, f *file) {
 }
 
 // alone is what a file says without what SQLite keeps beside it.
-func alone(t *testing.T, f *file) (leads int) {
+func countLeadsInCopy(t *testing.T, f *file) (leads int) {
 	t.Helper()
 	text, err := os.ReadFile(f.path)
-	must(t, err)
+	mustNil(t, err)
 	copied := filepath.Join(t.TempDir(), "alone.db")
-	must(t, os.WriteFile(copied, text, 0o600))
+	mustNil(t, os.WriteFile(copied, text, 0o600))
 	db, err := sql.Open("sqlite", dsn(copied, "rw"))
-	must(t, err)
+	mustNil(t, err)
 	defer db.Close()
 	if err := db.QueryRowContext(t.Context(), "SELECT count(*) FROM leads").Scan(&leads); err != nil {
 		return -1
@@ -55,55 +55,54 @@ func alone(t *testing.T, f *file) (leads int) {
 	return leads
 }
 
-// TestSettleMovesAllIntoTheFile, and not before there is enough of it.
-func TestSettleMovesAllIntoTheFile(t *testing.T) {
-	_, f := filled(t, 300)
-	if got := alone(t, f); got == 300 {
+// A checkpoint moves all pages, but not before enough entries.
+func TestCheckpointMovesAllPages(t *testing.T) {
+	_, f := newFilledFile(t, 300)
+	if got := countLeadsInCopy(t, f); got == 300 {
 		t.Fatal("one small batch was settled at once")
 	}
 	f.settled(t)
-	if got := alone(t, f); got != 300 {
+	if got := countLeadsInCopy(t, f); got != 300 {
 		t.Errorf("the file alone has %d of 300 leads", got)
 	}
 	for range checkpointTransactions {
-		must(t, f.write(t.Context(), projection.NewBatch(t.Context(), f, f.sources), f.nameless))
-		must(t, f.checkpointIfDue(t.Context()))
+		mustNil(t, f.write(t.Context(), projection.NewBatch(t.Context(), f, f.sources), f.nameless))
+		mustNil(t, f.checkpointIfDue(t.Context()))
 	}
 	if f.checkpointer.transactions >= checkpointTransactions {
 		t.Errorf("%d transactions wait", f.checkpointer.transactions)
 	}
-	must(t, quickCheck(t.Context(), f.path))
+	mustNil(t, quickCheck(t.Context(), f.path))
 }
 
 func (*file) nameless(event.NameKind, market.Ref) string { return "" }
 
-// TestSettleLeavesReadersWhatTheyRead: who reads an older state goes on with it, and what
-// could not be moved because of that is moved later.
-func TestSettleLeavesReadersWhatTheyRead(t *testing.T) {
-	_, f := filled(t, 10)
+// A reader keeps its older state, and a later checkpoint moves the pages that were needed.
+func TestCheckpointKeepsReadersState(t *testing.T) {
+	_, f := newFilledFile(t, 10)
 	tx, err := f.readers.BeginTx(t.Context(), &sql.TxOptions{ReadOnly: true})
-	must(t, err)
+	mustNil(t, err)
 	count := func() (n int) {
-		must(t, tx.QueryRowContext(t.Context(), "SELECT count(*) FROM leads").Scan(&n))
+		mustNil(t, tx.QueryRowContext(t.Context(), "SELECT count(*) FROM leads").Scan(&n))
 		return n
 	}
 	count()
-	must(t, f.exec(t.Context(), "DELETE FROM leads"))
+	mustNil(t, f.exec(t.Context(), "DELETE FROM leads"))
 	f.settled(t)
 	if got := count(); got != 10 {
 		t.Errorf("a reader has %d of the 10 leads that it began with", got)
 	}
-	must(t, tx.Rollback())
+	mustNil(t, tx.Rollback())
 	f.settled(t)
-	if got := alone(t, f); got != 0 {
+	if got := countLeadsInCopy(t, f); got != 0 {
 		t.Errorf("the file alone has %d leads after all were removed", got)
 	}
 }
 
-// TestSettleGivesUpOnAFileThatIsGone: the error is told, and the follower opens another.
-func TestSettleGivesUpOnAFileThatIsGone(t *testing.T) {
-	_, f := filled(t, 10)
-	must(t, os.Remove(f.path+"-wal"))
+// The checkpoint returns an error, and the follower opens another file.
+func TestCheckpointOfADeletedFile(t *testing.T) {
+	_, f := newFilledFile(t, 10)
+	mustNil(t, os.Remove(f.path+"-wal"))
 	f.checkpointer.transactions = checkpointTransactions
 	if err := f.checkpointIfDue(context.Background()); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("settled into what is not there: %v", err)
@@ -135,9 +134,8 @@ func logText(size int64, numbers []int64, stale int) []byte {
 	return text
 }
 
-// TestPagesInALog: what is flushed has every page that the frames of now name, no byte
-// twice, in order.
-func TestPagesInALog(t *testing.T) {
+// The flushed ranges contain every page of the current frames once, in order.
+func TestWALPages(t *testing.T) {
 	dir := t.TempDir()
 	rapid.Check(t, func(rt *rapid.T) {
 		size := rapid.SampledFrom([]int64{smallestPage, 4096, biggestPage}).Draw(rt, "size")
@@ -146,12 +144,12 @@ func TestPagesInALog(t *testing.T) {
 		done := rapid.IntRange(0, len(numbers)-stale).Draw(rt, "done")
 		path := filepath.Join(dir, "log")
 		text := logText(size, numbers, stale)
-		must(t, os.WriteFile(path, text, 0o600))
+		mustNil(t, os.WriteFile(path, text, 0o600))
 		log, err := os.Open(path)
-		must(t, err)
+		mustNil(t, err)
 		defer log.Close()
 		l, err := readWAL(log, walHeader(text), int64(done))
-		must(t, err)
+		mustNil(t, err)
 		fresh := numbers[done : len(numbers)-stale]
 		if got := (l.endOfFrames - l.firstFrame) / (frameHeader + size); int(got) != len(fresh) || l.firstFrame != 32+int64(done)*(frameHeader+size) {
 			rt.Fatalf("%d frames from %d on, want %d behind %d", got, l.firstFrame, len(fresh), done)
@@ -183,32 +181,31 @@ func TestPagesInALog(t *testing.T) {
 	})
 }
 
-// TestAnEmptyLogHasNoPages, and one of something else is an error.
-func TestAnEmptyLogHasNoPages(t *testing.T) {
+// An empty log has no pages, and a log of another form is an error.
+func TestEmptyWAL(t *testing.T) {
 	log, err := os.Create(filepath.Join(t.TempDir(), "log"))
-	must(t, err)
+	mustNil(t, err)
 	defer log.Close()
 	if l, err := readWAL(log, walHeader{}, 0); err != nil || len(l.pageOffsets) > 0 {
 		t.Errorf("%d pages in nothing: %v", len(l.pageOffsets), err)
 	}
 	_, err = log.Write(make([]byte, 100))
-	must(t, err)
+	mustNil(t, err)
 	if _, err := readWAL(log, walHeader{}, 0); err == nil {
 		t.Error("zeros are a log")
 	}
 }
 
-// TestSettleGoesOnWhereItWas: what was moved is not looked at again until SQLite's log
-// begins anew, and then all of it is.
-func TestSettleGoesOnWhereItWas(t *testing.T) {
-	_, f := filled(t, 300)
+// A checkpoint reads only new frames until SQLite's log restarts, and then all.
+func TestCheckpointContinues(t *testing.T) {
+	_, f := newFilledFile(t, 300)
 	f.settled(t)
 	if f.checkpointer.movedFrames == 0 {
 		t.Fatal("nothing was moved")
 	}
 	head, moved := f.checkpointer.lastHeader, f.checkpointer.movedFrames
 	for i := range 3 {
-		must(t, f.exec(t.Context(), "UPDATE leads SET test = ?", i))
+		mustNil(t, f.exec(t.Context(), "UPDATE leads SET test = ?", i))
 		f.settled(t)
 	}
 	if f.checkpointer.lastHeader == head {
@@ -217,22 +214,22 @@ func TestSettleGoesOnWhereItWas(t *testing.T) {
 	if f.checkpointer.movedFrames >= moved+300 {
 		t.Errorf("%d frames after it began anew", f.checkpointer.movedFrames)
 	}
-	must(t, quickCheck(t.Context(), f.path))
-	if got := alone(t, f); got != 300 {
+	mustNil(t, quickCheck(t.Context(), f.path))
+	if got := countLeadsInCopy(t, f); got != 300 {
 		t.Errorf("the file alone has %d of 300 leads", got)
 	}
 }
 
-// TestSortsBesideItsFile: a machine may have no other folder that can be written to, and
-// where there is none at all that is no fault of the file.
-func TestSortsBesideItsFile(t *testing.T) {
-	_, f := filled(t, 10)
+// SQLite sorts beside its file, because a machine may have no other writable folder.
+// Without any folder the error is transient and the file is not at fault.
+func TestSortFolder(t *testing.T) {
+	_, f := newFilledFile(t, 10)
 	for _, db := range []*sql.DB{f.pool, f.readers} {
 		var dir string
 		if db == f.pool {
-			must(t, f.writer.QueryRowContext(t.Context(), "PRAGMA temp_store_directory").Scan(&dir))
+			mustNil(t, f.writer.QueryRowContext(t.Context(), "PRAGMA temp_store_directory").Scan(&dir))
 		} else {
-			must(t, db.QueryRowContext(t.Context(), "PRAGMA temp_store_directory").Scan(&dir))
+			mustNil(t, db.QueryRowContext(t.Context(), "PRAGMA temp_store_directory").Scan(&dir))
 		}
 		if dir != filepath.Dir(f.path) {
 			t.Errorf("it sorts in %q", dir)

@@ -35,15 +35,15 @@ func overwrite(t *testing.T, path string, from int64) {
 	}
 }
 
-func must(t testing.TB, err error) {
+func mustNil(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
 	}
 }
 
-// checkpointed has all of the log of SQLite in the file itself.
-func (r *running) checkpointed() {
+// checkpointAll moves all of SQLite's log into the file.
+func (r *testReport) checkpointAll() {
 	r.t.Helper()
 	var busy, pages, done int
 	if err := r.file.readers.QueryRow("PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &pages, &done); err != nil || busy != 0 {
@@ -51,31 +51,30 @@ func (r *running) checkpointed() {
 	}
 }
 
-// TestDamageWhileRunning: whatever happens to its files while they are in use, the
-// report has all again a little later.
+// The report recovers from any damage to its open files.
 func TestDamageWhileRunning(t *testing.T) {
-	for what, do := range map[string]func(*testing.T, *running){
-		"the file is removed":      func(t *testing.T, r *running) { must(t, os.Remove(r.path())) },
-		"its log is removed":       func(t *testing.T, r *running) { must(t, os.Remove(r.path()+"-wal")) },
-		"the folder is removed":    func(t *testing.T, r *running) { must(t, os.RemoveAll(r.opt.Dir)) },
-		"its log is in its place":  func(t *testing.T, r *running) { must(t, os.Rename(r.path()+"-wal", r.path())) },
-		"garbage in the file":      func(t *testing.T, r *running) { r.checkpointed(); overwrite(t, r.path(), 4096) },
-		"garbage from its head on": func(t *testing.T, r *running) { r.checkpointed(); overwrite(t, r.path(), 0) },
-		"the file is cut off":      func(t *testing.T, r *running) { r.checkpointed(); must(t, os.Truncate(r.path(), 4096)) },
-		"the map is cut off":       func(t *testing.T, r *running) { must(t, os.Truncate(r.path()+"-shm", 0)) },
-		"a row that cannot be": func(_ *testing.T, r *running) {
-			r.slip("PRAGMA ignore_check_constraints = 1; INSERT INTO place SELECT 2, exchange, epoch, seq, at, begins FROM place")
+	for what, do := range map[string]func(*testing.T, *testReport){
+		"the file is removed":      func(t *testing.T, r *testReport) { mustNil(t, os.Remove(r.path())) },
+		"its log is removed":       func(t *testing.T, r *testReport) { mustNil(t, os.Remove(r.path()+"-wal")) },
+		"the folder is removed":    func(t *testing.T, r *testReport) { mustNil(t, os.RemoveAll(r.opt.Dir)) },
+		"its log is in its place":  func(t *testing.T, r *testReport) { mustNil(t, os.Rename(r.path()+"-wal", r.path())) },
+		"garbage in the file":      func(t *testing.T, r *testReport) { r.checkpointAll(); overwrite(t, r.path(), 4096) },
+		"garbage from its head on": func(t *testing.T, r *testReport) { r.checkpointAll(); overwrite(t, r.path(), 0) },
+		"the file is cut off":      func(t *testing.T, r *testReport) { r.checkpointAll(); mustNil(t, os.Truncate(r.path(), 4096)) },
+		"the map is cut off":       func(t *testing.T, r *testReport) { mustNil(t, os.Truncate(r.path()+"-shm", 0)) },
+		"a row that cannot be": func(_ *testing.T, r *testReport) {
+			r.execInFile("PRAGMA ignore_check_constraints = 1; INSERT INTO place SELECT 2, exchange, epoch, seq, at, begins FROM place")
 		},
-		"something panics":     func(_ *testing.T, r *running) { r.log.change(func() { r.log.panics = true }) },
-		"somebody asks for it": func(_ *testing.T, r *running) { r.Rebuild() },
+		"something panics":     func(_ *testing.T, r *testReport) { r.log.change(func() { r.log.panics = true }) },
+		"somebody asks for it": func(_ *testing.T, r *testReport) { r.Rebuild() },
 	} {
 		t.Run(what, func(t *testing.T) {
-			r := traded(t)
+			r := newTradeReport(t)
 			before := r.Status().Rebuilds
 			do(t, r)
 			r.log.log(110*time.Minute, &event.LeadDecided{Lead: leadID(20), Campaign: 1, Supplier: 2, Reason: market.ReasonFiltered})
-			r.rebuilt(before)
-			r.wants(whole(ByBuyer), append([]string{" : leads 5 unmatched 2 auctions 2"}, wanted[1:]...))
+			r.waitRebuilt(before)
+			r.wantRows(wholeTime(ByBuyer), append([]string{" : leads 5 unmatched 2 auctions 2"}, wanted[1:]...))
 			if files, err := filepath.Glob(filepath.Join(r.opt.Dir, "*"+suffix)); err != nil || len(files) != 1 {
 				t.Errorf("%q are left: %v", files, err)
 			}
@@ -83,8 +82,8 @@ func TestDamageWhileRunning(t *testing.T) {
 	}
 }
 
-// slip has another program write into the file.
-func (r *running) slip(text string) {
+// execInFile executes a statement over another connection.
+func (r *testReport) execInFile(text string) {
 	r.t.Helper()
 	db, err := sql.Open("sqlite", dsn(r.path(), "rw", "busy_timeout(5000)"))
 	if err == nil {
@@ -95,72 +94,72 @@ func (r *running) slip(text string) {
 	}
 }
 
-// TestReplaced: a good copy in the file's place is not the file, to which SQLite would
-// go on writing while others read the copy.
-func TestReplaced(t *testing.T) {
+// A good copy in the file's place is detected. SQLite would otherwise write to the deleted
+// file while readers use the copy.
+func TestReplacedFile(t *testing.T) {
 	log := newLog()
 	trade(log)
 	opt := options(log, t.TempDir())
 	opt.checkInterval = time.Hour
 	r := run(t, log, opt)
-	r.caughtUp()
+	r.waitCaughtUp()
 	bytes, err := os.ReadFile(r.path())
-	must(t, err)
+	mustNil(t, err)
 	other := filepath.Join(t.TempDir(), "copy")
-	must(t, os.WriteFile(other, bytes, 0o600))
-	must(t, os.Rename(other, r.path()))
-	r.rebuilt(0)
-	r.wants(whole(ByBuyer), wanted)
+	mustNil(t, os.WriteFile(other, bytes, 0o600))
+	mustNil(t, os.Rename(other, r.path()))
+	r.waitRebuilt(0)
+	r.wantRows(wholeTime(ByBuyer), wanted)
 }
 
-// TestDamageFoundByAnAnswer: what only who asks comes across.
+// Damage that only a question finds causes a rebuild.
 func TestDamageFoundByAnAnswer(t *testing.T) {
 	log := newLog()
 	trade(log)
 	opt := options(log, t.TempDir())
 	opt.checkInterval = time.Hour
 	r := run(t, log, opt)
-	r.caughtUp()
+	r.waitCaughtUp()
 	time.Sleep(50 * time.Millisecond) // the first check
-	r.checkpointed()
+	r.checkpointAll()
 	overwrite(t, r.path(), 4096)
-	r.until("somebody meets the damage", func() bool {
-		a, err := r.Ask(t.Context(), whole(ByBuyer, ByState))
+	r.waitUntil("somebody meets the damage", func() bool {
+		a, err := r.Ask(t.Context(), wholeTime(ByBuyer, ByState))
 		if err == nil {
 			_, err = a.Next()
 			a.Close()
 		}
 		return err != nil || r.Status().Rebuilds > 0
 	})
-	r.rebuilt(0)
-	r.wants(whole(ByBuyer), wanted)
+	r.waitRebuilt(0)
+	r.wantRows(wholeTime(ByBuyer), wanted)
 }
 
-// TestUseless: a file that is of no use is thrown away by a start.
-func TestUseless(t *testing.T) {
+// The start deletes a file that it cannot use.
+func TestUnusableFile(t *testing.T) {
 	for what, test := range map[string]struct {
-		do       func(*testing.T, *running)
+		do       func(*testing.T, *testReport)
 		rebuilds uint64
 	}{
-		"none":                   {func(t *testing.T, r *running) { must(t, os.RemoveAll(r.opt.Dir)) }, 0},
-		"garbage":                {func(t *testing.T, r *running) { overwrite(t, r.oldest(), 0) }, 1},
-		"an empty one":           {func(t *testing.T, r *running) { must(t, os.Truncate(r.oldest(), 0)) }, 1},
-		"of another version":     {func(t *testing.T, r *running) { r.alter("PRAGMA user_version = 99") }, 1},
-		"of another program":     {func(t *testing.T, r *running) { r.alter("PRAGMA application_id = 99") }, 1},
-		"of another life":        {func(_ *testing.T, r *running) { r.log.change(func() { r.log.life.Epoch++ }) }, 1},
-		"of another exchange":    {func(_ *testing.T, r *running) { r.log.change(func() { r.log.life.Exchange[0]++ }) }, 1},
-		"further than the log":   {func(_ *testing.T, r *running) { r.alter("UPDATE place SET seq = 1000") }, 1},
-		"without a table":        {func(_ *testing.T, r *running) { r.alter("DROP TABLE cells") }, 1},
-		"good, and all there is": {func(*testing.T, *running) {}, 0},
+		"none":                   {func(t *testing.T, r *testReport) { mustNil(t, os.RemoveAll(r.opt.Dir)) }, 0},
+		"garbage":                {func(t *testing.T, r *testReport) { overwrite(t, r.oldest(), 0) }, 1},
+		"an empty one":           {func(t *testing.T, r *testReport) { mustNil(t, os.Truncate(r.oldest(), 0)) }, 1},
+		"of another version":     {func(t *testing.T, r *testReport) { r.changeFile("PRAGMA user_version = 99") }, 1},
+		"of another program":     {func(t *testing.T, r *testReport) { r.changeFile("PRAGMA application_id = 99") }, 1},
+		"of another life":        {func(_ *testing.T, r *testReport) { r.log.change(func() { r.log.life.Epoch++ }) }, 1},
+		"of another exchange":    {func(_ *testing.T, r *testReport) { r.log.change(func() { r.log.life.Exchange[0]++ }) }, 1},
+		"further than the log":   {func(_ *testing.T, r *testReport) { r.changeFile("UPDATE place SET seq = 1000") }, 1},
+		"without a table":        {func(_ *testing.T, r *testReport) { r.changeFile("DROP TABLE cells") }, 1},
+		"good, and all there is": {func(*testing.T, *testReport) {}, 0},
 	} {
 		t.Run(what, func(t *testing.T) {
-			r := traded(t)
+			r := newTradeReport(t)
 			r.stop()
 			test.do(t, r)
 			r.log.log(110*time.Minute, &event.LeadDecided{Lead: leadID(20), Campaign: 1, Supplier: 2, Reason: market.ReasonFiltered})
 			r = run(t, r.log, r.opt)
-			r.caughtUp()
-			r.wants(whole(ByBuyer), append([]string{" : leads 5 unmatched 2 auctions 2"}, wanted[1:]...))
+			r.waitCaughtUp()
+			r.wantRows(wholeTime(ByBuyer), append([]string{" : leads 5 unmatched 2 auctions 2"}, wanted[1:]...))
 			if n := r.Status().Rebuilds; n != test.rebuilds {
 				t.Errorf("%d rebuilds, not %d", n, test.rebuilds)
 			}
@@ -168,7 +167,7 @@ func TestUseless(t *testing.T) {
 	}
 }
 
-func (r *running) oldest() string {
+func (r *testReport) oldest() string {
 	r.t.Helper()
 	_, all, err := listFiles(r.opt.Dir)
 	if err != nil || len(all) != 1 {
@@ -180,7 +179,7 @@ func (r *running) oldest() string {
 	return ""
 }
 
-func (r *running) alter(text string) {
+func (r *testReport) changeFile(text string) {
 	r.t.Helper()
 	f, err := connect(r.t.Context(), r.oldest())
 	if err == nil {
@@ -191,37 +190,37 @@ func (r *running) alter(text string) {
 	}
 }
 
-// TestHistory: a report of a log whose beginning is gone goes back as far as that, and
-// says so; one whose place is gone is built anew.
+// A report of a log without its beginning starts at the oldest entry and reports that
+// time. A report whose position is gone from the log is rebuilt.
 func TestHistory(t *testing.T) {
-	r := traded(t)
+	r := newTradeReport(t)
 	r.stop()
 	r.log.change(func() { r.log.first = 6 })
-	r = r.again() // it goes on where it was
-	r.wants(whole(ByBuyer), wanted)
+	r = r.restart() // it goes on where it was
+	r.wantRows(wholeTime(ByBuyer), wanted)
 	r.Rebuild()
-	r.rebuilt(0)
+	r.waitRebuilt(0)
 	var fault *Fault
-	if _, err := r.Ask(t.Context(), whole()); !errors.As(err, &fault) || fault.Field != "from" {
+	if _, err := r.Ask(t.Context(), wholeTime()); !errors.As(err, &fault) || fault.Field != "from" {
 		t.Errorf("a time before the history is answered with %v", err)
 	}
-	later := whole(ByBuyer)
+	later := wholeTime(ByBuyer)
 	later.From = start.Add(30 * time.Minute).UnixNano()
-	r.wants(later, []string{
+	r.wantRows(later, []string{
 		" : leads 1 auctions 2", // and the returned lead's source is not known
 		"buy_a USD: returns 1 credit 12050001 reversal 9640000",
 		"buy_b USD: pings 1 bids 1 wins 1 posts 1 post_rejects 1 sales 1 revenue 5000000 payout 4000000",
 		"buy_c USD: posts 1 sales 1 revenue 8000000 payout 6400000",
 	})
 	r.stop()
-	r.alter("UPDATE place SET seq = 3")
+	r.changeFile("UPDATE place SET seq = 3")
 	r = run(t, r.log, r.opt)
-	r.rebuilt(0)
-	r.wants(later, said(later, r.ask(later)))
+	r.waitRebuilt(0)
+	r.wantRows(later, rowLines(later, r.ask(later)))
 }
 
-// TestRoom: it waits while there is little room on the disk, and goes on by itself.
-func TestRoom(t *testing.T) {
+// The report pauses while the disk has too little space, and continues by itself.
+func TestDiskSpace(t *testing.T) {
 	log := newLog()
 	trade(log)
 	opt := options(log, t.TempDir())
@@ -233,53 +232,53 @@ func TestRoom(t *testing.T) {
 		return !now
 	}
 	r := run(t, log, opt)
-	r.until("it waits", func() bool { return r.Status().Paused })
+	r.waitUntil("it waits", func() bool { return r.Status().Paused })
 	if s := r.Status(); s.Seq != 0 || s.LagEntries == 0 {
 		t.Errorf("it went on: %+v", s)
 	}
-	if _, err := r.Ask(t.Context(), whole()); !errors.As(err, new(*Behind)) {
+	if _, err := r.Ask(t.Context(), wholeTime()); !errors.As(err, new(*Behind)) {
 		t.Errorf("it answers with what it has not: %v", err)
 	}
 	<-little
 	little <- false
-	r.caughtUp()
-	r.wants(whole(ByBuyer), wanted)
+	r.waitCaughtUp()
+	r.wantRows(wholeTime(ByBuyer), wanted)
 }
 
-// TestLogFails: a log that cannot be read for a while costs nothing but time.
+// The report continues after a temporary failure of the log.
 func TestLogFails(t *testing.T) {
 	log := newLog()
 	trade(log)
 	log.change(func() { log.fails = errors.New("the disk stutters") })
 	r := run(t, log, options(log, t.TempDir()))
-	r.caughtUp()
-	r.wants(whole(ByBuyer), wanted)
+	r.waitCaughtUp()
+	r.wantRows(wholeTime(ByBuyer), wanted)
 	if s := r.Status(); s.Errors != 1 || s.Rebuilds != 0 || s.Lag != 0 || s.LagEntries != 0 {
 		t.Errorf("%+v", s)
 	}
 }
 
-// TestKeep: what is past Keep goes, and is not answered for.
-func TestKeep(t *testing.T) {
+// Data older than Retention is removed, and questions about it return a fault.
+func TestRetention(t *testing.T) {
 	log := newLog()
 	trade(log)
 	opt := options(log, t.TempDir())
 	opt.Retention = 24*time.Hour - 30*time.Minute // by the clock of the tests
 	r := run(t, log, opt)
-	later := whole(ByBuyer)
+	later := wholeTime(ByBuyer)
 	later.From = start.Add(30 * time.Minute).UnixNano()
-	r.caughtUp()
-	r.until("the oldest are gone, a quarter at a time", func() bool {
+	r.waitCaughtUp()
+	r.waitUntil("the oldest are gone, a quarter at a time", func() bool {
 		return r.scalar("SELECT min(start) FROM cells WHERE unit = 1") == fmt.Sprint(projection.QuarterOf(later.From))
 	})
 	var fault *Fault
-	if _, err := r.Ask(t.Context(), whole(ByBuyer)); !errors.As(err, &fault) || fault.Field != "from" {
+	if _, err := r.Ask(t.Context(), wholeTime(ByBuyer)); !errors.As(err, &fault) || fault.Field != "from" {
 		t.Errorf("what is gone is answered for: %v", err)
 	}
 	if got := r.scalar("SELECT count(*) FROM leads"); got != "0" { // by their identifiers all are of the first minute
 		t.Errorf("%s leads are left", got)
 	}
-	if rows := said(later, r.ask(later)); len(rows) != 4 {
+	if rows := rowLines(later, r.ask(later)); len(rows) != 4 {
 		t.Errorf("%q", rows)
 	}
 }

@@ -15,7 +15,7 @@ import (
 	"pingpost/report/projection"
 )
 
-func (r *running) written(q Question, form func(*Question) Format) string {
+func (r *testReport) written(q Question, form func(*Question) Format) string {
 	r.t.Helper()
 	f := form(&q)
 	text := f.Begin(nil)
@@ -31,9 +31,9 @@ func (r *running) written(q Question, form func(*Question) Format) string {
 
 // TestForms: the same rows in both forms, with money to the last digit and rates of
 // nothing left out.
-func TestForms(t *testing.T) {
-	r := traded(t)
-	q := whole(ByBuyer)
+func TestFormats(t *testing.T) {
+	r := newTradeReport(t)
+	q := wholeTime(ByBuyer)
 	text := r.written(q, NewCSV)
 	const want = "buyer_id,currency,leads,unmatched,auctions,pings,bids,bid_rate,wins,win_rate,timeouts,ping_p50_ms,ping_p99_ms," +
 		"posts,post_rejects,post_timeouts,post_p50_ms,post_p99_ms,sales,revenue,payout,returns,credit,reversal,margin\r\n" +
@@ -78,8 +78,8 @@ func TestForms(t *testing.T) {
 // TestParquet: the same rows once more, each cell of the type that its column has, and
 // money to the last digit.
 func TestParquet(t *testing.T) {
-	r := traded(t)
-	q := whole(ByHour, ByBuyer, BySource)
+	r := newTradeReport(t)
+	q := wholeTime(ByHour, ByBuyer, BySource)
 	q.Zone = time.FixedZone("Asia/Kolkata", 5*3600+1800)
 	lines := strings.Split(strings.TrimSpace(r.written(q, NewNDJSON)), "\n")
 	data := r.written(q, NewParquet)
@@ -133,8 +133,8 @@ func typed(t *testing.T, kind columnar.Kind, v parquet.Value) any {
 
 // TestFormulas: what begins like a formula is none in a spreadsheet, and is as it is in
 // NDJSON and Parquet.
-func TestFormulas(t *testing.T) {
-	q := whole(BySupplier, BySource)
+func TestCSVFormulas(t *testing.T) {
+	q := wholeTime(BySupplier, BySource)
 	for _, name := range []string{"=1+1", "+1", "-1", "@x", "\tx", "\rx", "\nx", "＝1+1", "＋1", "－1", "＠x"} {
 		row := &Row{}
 		row.Names[BySupplier], row.Names[BySource] = name, "plain"

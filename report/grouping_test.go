@@ -15,8 +15,7 @@ import (
 	"pingpost/report/projection"
 )
 
-// TestSpans: every quarter is in one of them, once, and no day or hour that is in the time
-// as a whole is in pieces.
+// Spans contain every quarter once, and a whole day or hour is not divided.
 func TestSpans(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		first := rapid.Int64Range(-1000, 1000).Draw(t, "first")
@@ -40,9 +39,8 @@ func TestSpans(t *testing.T) {
 	})
 }
 
-// TestCovering: what tells apart two columns or fewer, or the parties, is read by days, and
-// from cells that tell apart no more columns than it has to.
-func TestCovering(t *testing.T) {
+// Two columns or fewer, and the parties, are read by days from the smallest grouping.
+func TestSmallestGrouping(t *testing.T) {
 	for g := range projection.AllColumns + 1 {
 		for _, unit := range []int64{projection.Quarters, projection.Hours, projection.Days} {
 			found, ok := projection.SmallestGrouping(g, unit)
@@ -57,9 +55,9 @@ func TestCovering(t *testing.T) {
 	}
 }
 
-// naive adds up a question from the quarters of fine cells and from the bids: a line of what
-// it comes to by the start and the names of its rows.
-func (r *running) naive(q *Question, from int64) map[string]string {
+// sumsByHand adds up a question from the quarters of AllColumns and from the bids: a line
+// for each row by its start and names.
+func (r *testReport) sumsByHand(q *Question, from int64) map[string]string {
 	r.t.Helper()
 	type sum struct {
 		projection.Measures
@@ -122,24 +120,24 @@ func list(names []string) (text string) {
 	return text
 }
 
-func (r *running) eachRow(text string, places []any, take func()) {
+func (r *testReport) eachRow(text string, places []any, take func()) {
 	r.t.Helper()
 	r.mu.Lock()
 	f := r.file
 	r.mu.Unlock()
 	rows, err := f.readers.Query(text)
-	must(r.t, err)
+	mustNil(r.t, err)
 	defer rows.Close()
 	for rows.Next() {
-		must(r.t, rows.Scan(places...))
+		mustNil(r.t, rows.Scan(places...))
 		take()
 	}
-	must(r.t, rows.Err())
+	mustNil(r.t, rows.Err())
 }
 
 var zones = []string{"UTC", "America/New_York", "Asia/Kolkata", "Asia/Kathmandu", "Australia/Lord_Howe"}
 
-func (b *bazaar) drawQuestion(t *rapid.T) *Question {
+func (b *randomTrade) drawQuestion(t *rapid.T) *Question {
 	zone, err := time.LoadLocation(rapid.SampledFrom(zones).Draw(t, "zone"))
 	if err != nil {
 		t.Fatal(err)
@@ -164,12 +162,12 @@ func (b *bazaar) drawQuestion(t *rapid.T) *Question {
 	return q
 }
 
-// TestSumsAreOfQuarters: whatever is asked, in any zone and between any quarters, comes to
-// what its quarters come to, also where a day is removed in part, and where a day was
-// written in several batches and by several runs.
-func TestSumsAreOfQuarters(t *testing.T) {
+// Any question, in any zone and between any quarters, equals the sums of its quarters.
+// That also holds for a partly removed day, and for a day written in several batches and
+// runs.
+func TestAnswersEqualSumsByHand(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		b := newBazaar(rt, rapid.SampledFrom([]time.Duration{10 * time.Minute, 4 * time.Hour, 40 * time.Hour}).Draw(rt, "apart"))
+		b := newRandomTrade(rt, rapid.SampledFrom([]time.Duration{10 * time.Minute, 4 * time.Hour, 40 * time.Hour}).Draw(rt, "apart"))
 		newest := time.Unix(0, b.log.entries[len(b.log.entries)-1].At).Sub(start)
 		for n := range rapid.IntRange(0, 6).Draw(rt, "after the clock was set back") {
 			b.lead(rt, 100+n, time.Duration(rapid.IntRange(0, int(newest/time.Hour)).Draw(rt, "to"))*time.Hour)
@@ -186,9 +184,9 @@ func TestSumsAreOfQuarters(t *testing.T) {
 		for done := 1; done < len(all); {
 			done = rapid.IntRange(done+1, len(all)).Draw(rt, "entries")
 			b.log.change(func() { b.log.entries = all[:done] })
-			r.caughtUp()
+			r.waitCaughtUp()
 			if rapid.Bool().Draw(rt, "again") {
-				r = r.again()
+				r = r.restart()
 			}
 		}
 		r.stop()
@@ -197,12 +195,12 @@ func TestSumsAreOfQuarters(t *testing.T) {
 		}
 		r = run(t, b.log, opt)
 		defer r.stop()
-		r.caughtUp()
+		r.waitCaughtUp()
 		begins := int64(0)
 		if opt.Retention > 0 {
 			begins = projection.QuarterOf(opt.Now().Add(-opt.Retention).UnixNano()) * projection.Quarter
 			left := fmt.Sprintf(" WHERE (start + 1) * unit <= %d", begins/projection.Quarter)
-			r.until("all sums of what is past keeping are gone", func() bool {
+			r.waitUntil("all sums of what is past keeping are gone", func() bool {
 				return r.scalar("SELECT (SELECT count(*) FROM cells"+left+") + (SELECT count(*) FROM paces"+left+") + (SELECT count(*) FROM whys"+left+")") == "0"
 			})
 		}
@@ -211,7 +209,7 @@ func TestSumsAreOfQuarters(t *testing.T) {
 			if opt.Retention > 0 && projection.Parties.Includes(q.grouping()) {
 				q.Only[ByState] = "CA" // a removed bid may be of a quarter that is kept, by a second
 			}
-			want := r.naive(q, max(begins, q.From))
+			want := r.sumsByHand(q, max(begins, q.From))
 			got := map[string]string{}
 			for _, row := range r.ask(*q) {
 				key := ""

@@ -121,7 +121,7 @@ func (r *testReader) Next() (wal.Entry, error) {
 func (*testReader) Close() {}
 
 // running is a report that follows a log.
-type running struct {
+type testReport struct {
 	*Report
 	t    testing.TB
 	log  *testLog
@@ -135,9 +135,9 @@ func options(log *testLog, dir string) Options {
 	}
 }
 
-func run(t testing.TB, log *testLog, opt Options) *running {
+func run(t testing.TB, log *testLog, opt Options) *testReport {
 	t.Helper()
-	r := &running{Report: New(opt), t: t, log: log}
+	r := &testReport{Report: New(opt), t: t, log: log}
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
 	go func() {
@@ -153,7 +153,7 @@ func run(t testing.TB, log *testLog, opt Options) *running {
 const patience = time.Minute
 
 // until waits for a condition.
-func (r *running) until(what string, holds func() bool) {
+func (r *testReport) waitUntil(what string, holds func() bool) {
 	r.t.Helper()
 	for begun := time.Now(); !holds(); time.Sleep(time.Millisecond) {
 		if time.Since(begun) > patience {
@@ -163,31 +163,31 @@ func (r *running) until(what string, holds func() bool) {
 }
 
 // caughtUp waits until the report has all.
-func (r *running) caughtUp() {
+func (r *testReport) waitCaughtUp() {
 	r.t.Helper()
-	r.until("it has all", func() bool {
+	r.waitUntil("it has all", func() bool {
 		durable, _ := r.log.Durable()
 		return r.Status().Seq == durable
 	})
 }
 
 // rebuilt waits for a rebuild after so many, and until it has all.
-func (r *running) rebuilt(before uint64) {
+func (r *testReport) waitRebuilt(before uint64) {
 	r.t.Helper()
-	r.until("it is built anew", func() bool { return r.Status().Rebuilds > before })
-	r.caughtUp()
+	r.waitUntil("it is built anew", func() bool { return r.Status().Rebuilds > before })
+	r.waitCaughtUp()
 }
 
 // whole is a question of all there is.
-func whole(by ...Dimension) Question {
+func wholeTime(by ...Dimension) Question {
 	return Question{By: by, From: start.Add(-240 * time.Hour).UnixNano(), To: start.Add(240 * time.Hour).UnixNano()}
 }
 
 // ask is the answer to a question, which is asked again while the report is being built.
-func (r *running) ask(q Question) (rows []Row) {
+func (r *testReport) ask(q Question) (rows []Row) {
 	r.t.Helper()
 	var a *Answer
-	r.until("it answers", func() (ok bool) {
+	r.waitUntil("it answers", func() (ok bool) {
 		var err error
 		if a, err = r.Ask(context.Background(), q); errors.As(err, new(*Behind)) {
 			return false
@@ -210,7 +210,7 @@ func (r *running) ask(q Question) (rows []Row) {
 }
 
 // said is a report in short: of each row what it is of and what is not zero.
-func said(q Question, rows []Row) (lines []string) {
+func rowLines(q Question, rows []Row) (lines []string) {
 	for i := range rows {
 		line := ""
 		if q.isTimed() {

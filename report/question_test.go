@@ -12,9 +12,9 @@ import (
 	"pingpost/engine/market"
 )
 
-// TestOnly: each filter by itself, and the cells that it takes.
+// Each condition selects its sums.
 func TestOnly(t *testing.T) {
-	r := traded(t)
+	r := newTradeReport(t)
 	for _, test := range []struct {
 		of   Dimension
 		name string
@@ -30,17 +30,17 @@ func TestOnly(t *testing.T) {
 		{ByReason, "below_floor", "pings 1 bids 1"},
 		{ByReason, "caps_full", "unmatched 1 auctions 1"},
 	} {
-		q := whole()
+		q := wholeTime()
 		q.Only = map[Dimension]string{test.of: test.name}
-		got := said(q, r.ask(q))
+		got := rowLines(q, r.ask(q))
 		if test.want == "" && len(got) != 0 || test.want != "" && (len(got) != 1 || !strings.Contains(strings.ReplaceAll(got[0], "USD:", " USD:"), test.want)) {
 			t.Errorf("of %s %q it says %q and not %q", test.of, test.name, got, test.want)
 		}
 	}
 }
 
-// TestTimes: hours and days begin where they do in the zone, also where that is half an
-// hour off, and where the clocks are changed.
+// Hours and days begin by the zone, also with an offset of half an hour and when clocks
+// change.
 func TestTimes(t *testing.T) {
 	log := newLog()
 	log.log(0, &event.Founded{})
@@ -56,7 +56,7 @@ func TestTimes(t *testing.T) {
 		lead(100+n, autumn.Add(time.Duration(n)*15*time.Minute))
 	}
 	r := run(t, log, options(log, t.TempDir()))
-	r.caughtUp()
+	r.waitCaughtUp()
 	for _, test := range []struct {
 		zone string
 		by   Dimension
@@ -86,8 +86,7 @@ func TestTimes(t *testing.T) {
 	}
 }
 
-// TestSeveralCurrencies: what is counted stands in the first of a group's rows, and
-// money in that of its currency.
+// Counts are in the first row of a group, and amounts in the row of their currency.
 func TestSeveralCurrencies(t *testing.T) {
 	log := newLog()
 	euro := sale(1, 7_000_000)
@@ -96,15 +95,15 @@ func TestSeveralCurrencies(t *testing.T) {
 	log.log(0, &event.LeadDecided{Lead: leadID(2), Campaign: 1, Supplier: 1, Sale: euro})
 	log.log(0, &event.LeadDecided{Lead: leadID(3), Campaign: 2, Supplier: 1, Sale: euro})
 	r := run(t, log, options(log, t.TempDir()))
-	r.caughtUp()
-	r.wants(whole(BySupplier), []string{
+	r.waitCaughtUp()
+	r.wantRows(wholeTime(BySupplier), []string{
 		"sup_a EUR: leads 3 sales 2 revenue 14000000 payout 11200000", "sup_a USD: sales 1 revenue 5000000 payout 4000000",
 	})
 }
 
-// TestFaults: what makes no sense is told by its field.
+// An invalid question returns a fault with the field.
 func TestFaults(t *testing.T) {
-	r := traded(t)
+	r := newTradeReport(t)
 	for field, change := range map[string]func(*Question){
 		"by":       func(q *Question) { q.By = []Dimension{ByBuyer, ByBuyer} },
 		"from":     func(q *Question) { q.From++ },
@@ -113,20 +112,20 @@ func TestFaults(t *testing.T) {
 		"reason":   func(q *Question) { q.Only = map[Dimension]string{ByReason: "bad luck"} },
 		"supplier": func(q *Question) { q.Only = map[Dimension]string{BySupplier: "buy_a"} },
 	} {
-		q := whole()
+		q := wholeTime()
 		change(&q)
 		var fault *Fault
 		if _, err := r.Ask(t.Context(), q); !errors.As(err, &fault) || fault.Field != field {
 			t.Errorf("%s: %v", field, err)
 		}
 	}
-	both := whole(ByHour, ByDay)
+	both := wholeTime(ByHour, ByDay)
 	if _, err := r.Ask(t.Context(), both); !errors.As(err, new(*Fault)) {
 		t.Errorf("by hours and days: %v", err)
 	}
 }
 
-// TestTooLarge: a question that would cost too much is told so, and is no damage.
+// A question above the limits returns a fault, and the file is not rebuilt.
 func TestTooLarge(t *testing.T) {
 	log := newLog()
 	trade(log)
@@ -139,8 +138,8 @@ func TestTooLarge(t *testing.T) {
 	} {
 		opt.limits = most
 		r := run(t, log, opt)
-		r.caughtUp()
-		a, err := r.Ask(t.Context(), whole(ByBuyer, ByHour))
+		r.waitCaughtUp()
+		a, err := r.Ask(t.Context(), wholeTime(ByBuyer, ByHour))
 		if err == nil {
 			for err == nil {
 				_, err = a.Next()
@@ -158,13 +157,12 @@ func TestTooLarge(t *testing.T) {
 	}
 }
 
-// TestAskerLeaves: a reading ends when its context is cancelled, whatever database/sql
-// was doing at that moment, and the file is not taken to be damaged.
-func TestAskerLeaves(t *testing.T) {
-	r := traded(t)
+// A reading ends when its context is cancelled at any moment, and the file is not rebuilt.
+func TestCancelledAnswer(t *testing.T) {
+	r := newTradeReport(t)
 	for range 200 {
 		ctx, cancel := context.WithCancel(t.Context())
-		a, err := r.Ask(ctx, whole(ByBuyer, ByHour))
+		a, err := r.Ask(ctx, wholeTime(ByBuyer, ByHour))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -180,7 +178,7 @@ func TestAskerLeaves(t *testing.T) {
 			t.Fatalf("the reading ended with %v", err)
 		}
 	}
-	r.wants(whole(ByBuyer), wanted)
+	r.wantRows(wholeTime(ByBuyer), wanted)
 	if s := r.Status(); s.Rebuilds != 0 || s.Errors != 0 {
 		t.Errorf("a cancelled reading was taken for damage: %+v", s)
 	}

@@ -17,60 +17,59 @@ var wanted = []string{
 	"buy_d : pings 1 timeouts 1",
 }
 
-func (r *running) wants(q Question, want []string) {
+func (r *testReport) wantRows(q Question, want []string) {
 	r.t.Helper()
-	if got := said(q, r.ask(q)); !slices.Equal(got, want) {
+	if got := rowLines(q, r.ask(q)); !slices.Equal(got, want) {
 		r.t.Errorf("it says\n%s\nand not\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }
 
-func traded(t testing.TB) *running {
+func newTradeReport(t testing.TB) *testReport {
 	t.Helper()
 	log := newLog()
 	trade(log)
 	r := run(t, log, options(log, t.TempDir()))
-	r.caughtUp()
+	r.waitCaughtUp()
 	return r
 }
 
-func (r *running) again() *running {
+func (r *testReport) restart() *testReport {
 	r.t.Helper()
 	r.stop()
 	next := run(r.t, r.log, r.opt)
-	next.caughtUp()
+	next.waitCaughtUp()
 	return next
 }
 
-// TestReport: what a trade comes to by each of what it may be asked by, and after a
-// restart the same.
+// The report has the trade's sums by each dimension, and the same after a restart.
 func TestReport(t *testing.T) {
-	r := traded(t)
+	r := newTradeReport(t)
 	for range 2 {
-		r.wants(whole(ByBuyer), wanted)
-		r.wants(whole(BySupplier, ByCampaign), []string{
+		r.wantRows(wholeTime(ByBuyer), wanted)
+		r.wantRows(wholeTime(BySupplier, ByCampaign), []string{
 			"sup_a cmp_a USD: leads 2 unmatched 1 sales 1 revenue 12050001 payout 9640000 returns 1 credit 12050001 reversal 9640000",
 			"sup_b cmp_b USD: leads 2 auctions 2 pings 5 bids 4 wins 2 timeouts 1 posts 3 post_rejects 1 post_timeouts 1 sales 2 revenue 13000000 payout 10400000",
 		})
-		r.wants(whole(ByState, BySource), []string{
+		r.wantRows(wholeTime(ByState, BySource), []string{
 			"  : auctions 1",
 			"CA facebook USD: leads 2 pings 4 bids 3 wins 1 timeouts 1 posts 2 post_rejects 1 post_timeouts 1 sales 2 revenue 20050001 payout 16040000 returns 1 credit 12050001 reversal 9640000",
 			"NV (other) : leads 1 unmatched 1",
 			"TX search USD: leads 1 auctions 1 pings 1 bids 1 wins 1 posts 1 sales 1 revenue 5000000 payout 4000000",
 		})
-		r.wants(whole(ByReason), []string{
+		r.wantRows(wholeTime(ByReason), []string{
 			" USD: leads 4 auctions 1 pings 3 bids 3 wins 2 posts 3 post_timeouts 1 sales 3 revenue 25050001 payout 20040000 returns 1 credit 12050001 reversal 9640000",
 			"below_floor : pings 1 bids 1",
 			"caps_full : unmatched 1 auctions 1",
 			"post_rejected : post_rejects 1",
 			"timeout : pings 1 timeouts 1",
 		})
-		r = r.again()
+		r = r.restart()
 	}
 }
 
-// TestRows: the tables say where each lead stands.
+// The tables have the state of each lead.
 func TestRows(t *testing.T) {
-	r := traded(t)
+	r := newTradeReport(t)
 	for text, want := range map[string]string{
 		"SELECT group_concat(status || '/' || delivery || '/' || buyer || '/' || posts || '/' || test || '/' || erased || '/' || state, ' ') FROM (SELECT * FROM leads ORDER BY id)": "6/0/1/0/0/0/CA 2/0/0/0/0/1/ 5/2/3/2/0/0/CA 1/2/2/1/0/0/TX 1/2/1/1/1/0/",
 		"SELECT group_concat(nth || '/' || buyer || '/' || settlement || '/' || attempts || '/' || status, ' ') FROM (SELECT * FROM posts ORDER BY lead, nth)":                       "1/2/2/2/422 2/3/1/1/201 1/2/1/1/201 1/1/1/1/201",
@@ -85,7 +84,7 @@ func TestRows(t *testing.T) {
 	}
 }
 
-func (r *running) scalar(text string) (said string) {
+func (r *testReport) scalar(text string) (said string) {
 	r.t.Helper()
 	r.mu.Lock()
 	f := r.file
@@ -96,7 +95,7 @@ func (r *running) scalar(text string) (said string) {
 	return said
 }
 
-func (r *running) path() string {
+func (r *testReport) path() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.file == nil {
@@ -105,10 +104,10 @@ func (r *running) path() string {
 	return r.file.path
 }
 
-// TestNoContactInTheFile looks through every byte for a person whom suppliers and
-// buyers wrote wherever they can write.
+// No byte of the file contains the person that suppliers and buyers wrote into every
+// field.
 func TestNoContactInTheFile(t *testing.T) {
-	r := traded(t)
+	r := newTradeReport(t)
 	r.stop()
 	files, err := os.ReadDir(r.opt.Dir)
 	if err != nil {

@@ -113,7 +113,7 @@ func (*scaleReader) Close() {}
 var benchSources = []string{"search", "facebook", "mail", "partner"}
 
 // scaled is a report of so many leads.
-func scaled(t *testing.T) *Report {
+func newScaleReport(t *testing.T) *Report {
 	t.Helper()
 	log, dir := scaleLog{*scaleLeads}, *scaleDir
 	if dir == "" {
@@ -123,17 +123,17 @@ func scaled(t *testing.T) *Report {
 	opt.Source, opt.checkInterval, opt.Now = log, 24*time.Hour, func() time.Time { return start.Add(scaleSpan) }
 	r := New(opt)
 	f, err := r.open(context.Background())
-	must(t, err)
+	mustNil(t, err)
 	reader, err := log.NewReader(f.position.seq + 1)
-	must(t, err)
+	mustNil(t, err)
 	began, from := time.Now(), f.position.seq
 	for more := true; more; {
 		more, err = r.applyBatch(context.Background(), f, reader)
-		must(t, err)
+		mustNil(t, err)
 	}
 	t.Logf("%.0f leads a second written", float64(f.position.seq-from)/time.Since(began).Seconds())
 	r.setFile(f)
-	t.Cleanup(func() { must(t, f.close()) })
+	t.Cleanup(func() { mustNil(t, f.close()) })
 	return r
 }
 
@@ -143,7 +143,7 @@ func TestScale(t *testing.T) {
 	if *scaleLeads == 0 {
 		t.Skip("it is a measurement: -scale.leads=10000000 takes minutes and gigabytes")
 	}
-	r := scaled(t)
+	r := newScaleReport(t)
 	rare := func(kind event.NameKind, of int) string { return r.opt.Source.NameOf(kind, market.Ref(of+1)) }
 	ago := func(days int) int64 { return start.Add(scaleSpan - time.Duration(days)*24*time.Hour).UnixNano() }
 	for _, row := range []struct {
@@ -192,9 +192,9 @@ func TestScale(t *testing.T) {
 func (r *Report) measureQuestions(t *testing.T, ago func(days int) int64) {
 	t.Helper()
 	newYork, err := time.LoadLocation("America/New_York")
-	must(t, err)
+	mustNil(t, err)
 	kolkata, err := time.LoadLocation("Asia/Kolkata")
-	must(t, err)
+	mustNil(t, err)
 	for _, row := range []struct {
 		zone *time.Location
 		days int

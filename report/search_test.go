@@ -16,9 +16,9 @@ import (
 	"pingpost/engine/market"
 )
 
-// bazaar is a made-up trade, and what its search must find: the leads and the auctions
-// as they are, in order, each with the bids.
-type bazaar struct {
+// randomTrade is a random trade and the expected results of searches: its leads and
+// auctions in order, with their bids.
+type randomTrade struct {
 	log      *testLog
 	leads    []FoundLead
 	auctions []FoundAuction
@@ -32,8 +32,8 @@ var (
 
 // newBazaar draws a trade of leads, some over an auction, some test leads, some erased,
 // some that came back, one after another so far apart at most.
-func newBazaar(t *rapid.T, apart time.Duration) *bazaar {
-	b := &bazaar{log: newLog(), bids: map[market.AuctionID][]event.Bid{}}
+func newRandomTrade(t *rapid.T, apart time.Duration) *randomTrade {
+	b := &randomTrade{log: newLog(), bids: map[market.AuctionID][]event.Bid{}}
 	b.log.log(0, &event.Founded{})
 	at := time.Duration(0)
 	for n := range rapid.IntRange(1, 25).Draw(t, "leads") {
@@ -45,7 +45,7 @@ func newBazaar(t *rapid.T, apart time.Duration) *bazaar {
 	return b
 }
 
-func (b *bazaar) lead(t *rapid.T, n int, at time.Duration) {
+func (b *randomTrade) lead(t *rapid.T, n int, at time.Duration) {
 	made := start.Add(at - time.Duration(rapid.IntRange(0, 3000).Draw(t, "took"))*time.Millisecond)
 	l := FoundLead{
 		ID: market.ComposeID(made.UnixMilli(), [10]byte{byte(n >> 8), byte(n)}), At: start.Add(at).UnixNano(),
@@ -89,7 +89,7 @@ func (b *bazaar) lead(t *rapid.T, n int, at time.Duration) {
 	b.leads = append(b.leads, l)
 }
 
-func (b *bazaar) auction(t *rapid.T, l *FoundLead, fact *event.LeadDecided) {
+func (b *randomTrade) auction(t *rapid.T, l *FoundLead, fact *event.LeadDecided) {
 	a := FoundAuction{ID: l.Auction, At: l.At, Lead: l.ID, Campaign: l.Campaign, Supplier: l.Supplier, Test: l.Test}
 	fact.Auction.ID = a.ID
 	for seat := range rapid.IntRange(0, 4).Draw(t, "asked") {
@@ -109,7 +109,7 @@ func (b *bazaar) auction(t *rapid.T, l *FoundLead, fact *event.LeadDecided) {
 }
 
 // fits is the definition of a search.
-func (b *bazaar) fits(s *Search, l *FoundLead) bool {
+func (b *randomTrade) fits(s *Search, l *FoundLead) bool {
 	says := func(wanted, is string) bool { return wanted == "" || wanted == is }
 	return says(s.Campaign, l.Campaign) && says(s.Supplier, l.Supplier) && says(s.Buyer, l.Buyer) && says(s.Status, l.Status.String()) &&
 		says(s.Reason, l.Reason.String()) && says(s.State, l.State) && says(s.Source, l.Source) && (s.Test == nil || *s.Test == l.Test) &&
@@ -118,7 +118,7 @@ func (b *bazaar) fits(s *Search, l *FoundLead) bool {
 
 func (s *Search) holds(at int64) bool { return at >= s.From && (s.To == 0 || at < s.To) }
 
-func (b *bazaar) fitsAuction(s *Search, a *FoundAuction) bool {
+func (b *randomTrade) fitsAuction(s *Search, a *FoundAuction) bool {
 	says := func(wanted, is string) bool { return wanted == "" || wanted == is }
 	bid := s.Buyer == "" && s.Outcome == "" || slices.ContainsFunc(b.bids[a.ID], func(of event.Bid) bool {
 		return says(s.Buyer, testNames[event.NameBuyer][of.Buyer]) && says(s.Outcome, of.Outcome.String())
@@ -127,7 +127,7 @@ func (b *bazaar) fitsAuction(s *Search, a *FoundAuction) bool {
 }
 
 // drawSearch draws what may be asked of both.
-func (b *bazaar) drawSearch(t *rapid.T) (s Search) {
+func (b *randomTrade) drawSearch(t *rapid.T) (s Search) {
 	maybe := func(name string, values []string) string {
 		if rapid.IntRange(0, 2).Draw(t, "by "+name) > 0 {
 			return ""
@@ -171,18 +171,18 @@ func pages[T any](t *rapid.T, s Search, ask func(context.Context, Search) ([]T, 
 	return nil
 }
 
-// TestSearchFindsWhatFits: by any search, over all of its pages, what a naive filter
-// over the trade finds, in order; with time to look at all, and with hardly any.
-func TestSearchFindsWhatFits(t *testing.T) {
+// All pages of any search together equal a simple filter of the trade, in order, with much
+// and with little time.
+func TestSearchEqualsFilter(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		b := newBazaar(rt, 90*time.Second)
+		b := newRandomTrade(rt, 90*time.Second)
 		opt := options(b.log, t.TempDir())
 		opt.checkInterval, opt.limits = time.Hour, defaultLimits
 		opt.limits.firstScanRows = rapid.IntRange(1, 30).Draw(rt, "stretch")
 		opt.limits.searchTime = time.Duration(rapid.IntRange(0, 1).Draw(rt, "time")) * time.Minute
 		r := run(t, b.log, opt)
 		defer r.stop()
-		r.caughtUp()
+		r.waitCaughtUp()
 		for range 4 {
 			s := b.drawSearch(rt)
 			leads, auctions := s, s
@@ -210,7 +210,7 @@ func TestSearchFindsWhatFits(t *testing.T) {
 	})
 }
 
-func (b *bazaar) drawLeadSearch(t *rapid.T, s *Search) {
+func (b *randomTrade) drawLeadSearch(t *rapid.T, s *Search) {
 	switch rapid.IntRange(0, 7).Draw(t, "and by") {
 	case 0:
 		s.Status = rapid.SampledFrom([]string{"ACCEPTED", "UNMATCHED", "sold", "returned"}).Draw(t, "status")
@@ -227,17 +227,17 @@ func (b *bazaar) drawLeadSearch(t *rapid.T, s *Search) {
 	}
 }
 
-// TestSearchOfATrade: a lead that was sold at a ping's bid is found by its auction, and
-// an auction without a lead is told as one.
+// A lead that was sold by a ping's bid is found by its auction, and an auction without a
+// lead is found too.
 func TestSearchOfATrade(t *testing.T) {
-	r := traded(t)
+	r := newTradeReport(t)
 	found, _, err := r.Leads(context.Background(), Search{Auction: auctionID(2), Limit: 10})
-	must(t, err)
+	mustNil(t, err)
 	if len(found) != 1 || found[0].ID != leadID(4) || found[0].State != "TX" || found[0].Source != "search" || found[0].Delivery != market.DeliveryDone || found[0].Posts != 1 {
 		t.Errorf("%+v", found)
 	}
 	auctions, page, err := r.Auctions(context.Background(), Search{Limit: 10})
-	must(t, err)
+	mustNil(t, err)
 	said := ""
 	for _, a := range auctions {
 		said += fmt.Sprintln(a.ID == auctionID(1), a.Lead, a.Asked, a.Reason, a.Winner, a.Amount, a.Currency)
@@ -248,9 +248,9 @@ func TestSearchOfATrade(t *testing.T) {
 	}
 }
 
-// TestSearchRefuses: what was never configured, and what is no name at all.
-func TestSearchRefuses(t *testing.T) {
-	r := traded(t)
+// A name that was never configured and an unknown value return faults.
+func TestInvalidSearches(t *testing.T) {
+	r := newTradeReport(t)
 	for field, s := range map[string]Search{
 		"campaign": {Campaign: "cmp_none"}, "supplier": {Supplier: "sup_none"}, "buyer": {Buyer: "buy_none"},
 		"status": {Status: "SOLD"}, "reason": {Reason: "luck"},
@@ -266,9 +266,9 @@ func TestSearchRefuses(t *testing.T) {
 	}
 }
 
-// TestSearchIsByIndex: none of the searches that have an index reads a whole table.
-func TestSearchIsByIndex(t *testing.T) {
-	r := traded(t)
+// No search with an indexed field reads a whole table.
+func TestSearchesUseIndexes(t *testing.T) {
+	r := newTradeReport(t)
 	for index, s := range map[string]Search{
 		"leads_buyer (buyer=?": {Buyer: "buy_a"}, "leads_supplier (supplier=?": {Supplier: "sup_a", Campaign: "cmp_a"},
 		"leads_reason (reason=?": {Reason: "caps_full", Buyer: "buy_a"}, "leads_test (test=?": {Test: new(true)},
@@ -281,22 +281,22 @@ func TestSearchIsByIndex(t *testing.T) {
 	}
 }
 
-// planOf is how SQLite goes about a search for leads.
-func (r *running) planOf(s *Search) (plan string) {
+// planOf returns SQLite's plan of a search for leads.
+func (r *testReport) planOf(s *Search) (plan string) {
 	r.t.Helper()
 	c, err := r.leadCondition(context.Background(), nil, s)
-	must(r.t, err)
+	mustNil(r.t, err)
 	h := idScan{table: "leads", condition: *c}
 	text, key := h.fromClause()
 	rows, err := r.file.readers.Query("EXPLAIN QUERY PLAN SELECT "+leadColumns+text+h.where+" ORDER BY id DESC", append(append([]any{h.low[:], h.high[:]}, key...), h.args...)...)
-	must(r.t, err)
+	mustNil(r.t, err)
 	defer rows.Close()
 	for rows.Next() {
 		var id, parent, unused int
 		var step string
-		must(r.t, rows.Scan(&id, &parent, &unused, &step))
+		mustNil(r.t, rows.Scan(&id, &parent, &unused, &step))
 		plan += step + "\n"
 	}
-	must(r.t, rows.Err())
+	mustNil(r.t, rows.Err())
 	return plan
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // Work is shared out as it says: who serves never waits for more than a stretch of it.
-func TestABreathIsTakenAfterAStretch(t *testing.T) {
+func TestThrottleRestsAfterWork(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		behind bool

@@ -15,14 +15,14 @@ import (
 	"pingpost/report/projection"
 )
 
-func (u *Unmatched) said() string {
+func (u *Unmatched) lines() string {
 	return fmt.Sprintf("%d of %d: %v by campaign %v; %v by buyer %v", u.Unsold, u.Leads, u.Reasons, u.Campaigns, u.Outcomes, u.Buyers)
 }
 
 // TestUnmatched: why the leads of the trade were not sold, whole, by one of its
 // campaigns, and with one buyer's bids alone.
 func TestUnmatched(t *testing.T) {
-	r := traded(t)
+	r := newTradeReport(t)
 	const bids = "[{below_floor  1} {post_rejected  1} {timeout  1}] by buyer [{below_floor buy_a 1} {post_rejected buy_b 1} {timeout buy_d 1}]"
 	for _, row := range []struct {
 		s    Search
@@ -35,9 +35,9 @@ func TestUnmatched(t *testing.T) {
 	} {
 		row.s.From, row.s.To = start.Add(-240*time.Hour).UnixNano(), start.Add(240*time.Hour).UnixNano()
 		u, err := r.Unmatched(context.Background(), row.s)
-		must(t, err)
-		if u.said() != row.want {
-			t.Errorf("%+v: %s, want\n%s", row.s, u.said(), row.want)
+		mustNil(t, err)
+		if u.lines() != row.want {
+			t.Errorf("%+v: %s, want\n%s", row.s, u.lines(), row.want)
 		}
 	}
 	for field, s := range map[string]Search{"campaign": {Campaign: "none"}, "supplier": {Supplier: "none"}, "buyer": {Buyer: "none"}} {
@@ -49,7 +49,7 @@ func TestUnmatched(t *testing.T) {
 }
 
 // tally adds up a bazaar's leads of some hours by the definition.
-func (b *bazaar) tally(s *Search) (leads, unsold int64, reasons, buyers map[Tally]int64) {
+func (b *randomTrade) tally(s *Search) (leads, unsold int64, reasons, buyers map[Tally]int64) {
 	reasons, buyers = map[Tally]int64{}, map[Tally]int64{}
 	for i := range b.leads {
 		l := &b.leads[i]
@@ -80,16 +80,15 @@ func counted(list []Tally) map[Tally]int64 {
 	return counts
 }
 
-// TestUnmatchedAddsUp: over any hours, within a day or over many, what a naive count over
-// the trade comes to.
-func TestUnmatchedAddsUp(t *testing.T) {
+// For any hours, Unmatched equals a simple count of the trade.
+func TestUnmatchedEqualsCount(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		b := newBazaar(rt, 5*time.Hour)
+		b := newRandomTrade(rt, 5*time.Hour)
 		opt := options(b.log, t.TempDir())
 		opt.checkInterval, opt.Now = time.Hour, func() time.Time { return start.Add(30 * 24 * time.Hour) }
 		r := run(t, b.log, opt)
 		defer r.stop()
-		r.caughtUp()
+		r.waitCaughtUp()
 		for range 5 {
 			from := start.Truncate(time.Hour).Add(time.Duration(rapid.IntRange(-30, 200).Draw(rt, "from")) * time.Hour)
 			s := Search{Supplier: rapid.SampledFrom(testNames[event.NameSupplier]).Draw(rt, "supplier")}
@@ -102,15 +101,14 @@ func TestUnmatchedAddsUp(t *testing.T) {
 			}
 			leads, unsold, reasons, buyers := b.tally(&s)
 			if u.Leads != leads || u.Unsold != unsold || !maps.Equal(counted(u.Reasons), reasons) || !maps.Equal(counted(u.Buyers), buyers) || u.From != s.From || u.To != s.To {
-				rt.Fatalf("%+v comes to %s, want %d of %d: %v %v", s, u.said(), unsold, leads, reasons, buyers)
+				rt.Fatalf("%+v comes to %s, want %d of %d: %v %v", s, u.lines(), unsold, leads, reasons, buyers)
 			}
 		}
 	})
 }
 
-// TestKeepOfWhys: hours that are wholly past Keep go, and a day stays as long as an hour
-// of it does.
-func TestKeepOfWhys(t *testing.T) {
+// Hours older than Retention are removed; a day stays as long as one of its hours.
+func TestRetentionOfReasons(t *testing.T) {
 	log := newLog()
 	log.log(0, &event.Founded{})
 	for n, at := range []time.Duration{0, 3 * time.Hour} {
@@ -119,14 +117,14 @@ func TestKeepOfWhys(t *testing.T) {
 	opt := options(log, t.TempDir())
 	opt.Retention = 24*time.Hour - 2*time.Hour // by the clock of the tests
 	r := run(t, log, opt)
-	r.caughtUp()
+	r.waitCaughtUp()
 	left := func(unit int) string { return r.scalar(fmt.Sprint("SELECT sum(leads) FROM whys WHERE unit = ", unit)) }
-	r.until("the first hour is gone", func() bool { return left(projection.Hours) == "1" })
+	r.waitUntil("the first hour is gone", func() bool { return left(projection.Hours) == "1" })
 	if got := left(projection.Days); got != "2" {
 		t.Errorf("%s leads of the day are left", got)
 	}
 	u, err := r.Unmatched(t.Context(), Search{From: start.Add(-time.Hour).UnixNano(), To: start.Add(6 * time.Hour).UnixNano()})
-	must(t, err)
+	mustNil(t, err)
 	if u.Leads != 1 || u.From != start.Add(2*time.Hour).UnixNano() {
 		t.Errorf("%d leads from %s", u.Leads, time.Unix(0, u.From).UTC())
 	}
