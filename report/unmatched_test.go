@@ -19,8 +19,7 @@ func (u *Unmatched) lines() string {
 	return fmt.Sprintf("%d of %d: %v by campaign %v; %v by buyer %v", u.Unsold, u.Leads, u.Reasons, u.Campaigns, u.Outcomes, u.Buyers)
 }
 
-// TestUnmatched: why the leads of the trade were not sold, whole, by one of its
-// campaigns, and with one buyer's bids alone.
+// Unmatched explains the trade: whole, by campaign, and with one buyer's bids.
 func TestUnmatched(t *testing.T) {
 	r := newTradeReport(t)
 	const bids = "[{below_floor  1} {post_rejected  1} {timeout  1}] by buyer [{below_floor buy_a 1} {post_rejected buy_b 1} {timeout buy_d 1}]"

@@ -10,7 +10,7 @@ import (
 	"pingpost/outbound/dial"
 )
 
-// TestRest: after a 429 a buyer is left alone until the time it named.
+// After a 429 the client sends no ping until the time that the buyer named.
 func TestPingsPauseAfter429(t *testing.T) {
 	tooMany, no := "429 Too Many Requests", answers("200 OK", `{"auction_id":"auc_1","bid":null}`)
 	rows := []struct {
@@ -48,7 +48,7 @@ func TestPingsPauseAfter429(t *testing.T) {
 	}
 }
 
-// TestRestIsOnesOwn: who shares the address, and posts, go on.
+// A pause affects neither posts nor other accounts at the same address.
 func TestPingPauseIsPerBuyer(t *testing.T) {
 	buyer := listen(t, answers("429 Too Many Requests", ``, "Retry-After: 60"), answers("200 OK", `{"auction_id":"auc_1","bid":null}`))
 	client := newClient(t, func(o *Options) { o.Secrets = func(string) (string, bool) { return "s", true } })
@@ -67,8 +67,7 @@ func TestPingPauseIsPerBuyer(t *testing.T) {
 	}
 }
 
-// TestTestsRestNobody: a test's 429 keeps no ping in earnest away, and tests go on
-// while others rest; the endpoint is one and the same.
+// A test's 429 pauses no production ping, and a pause does not stop tests.
 func TestTestPingsDoNotPause(t *testing.T) {
 	no := answers("200 OK", `{"auction_id":"auc_1","bid":null}`)
 	limited := answers("429 Too Many Requests", ``, "Retry-After: 60")
@@ -89,11 +88,11 @@ func TestTestPingsDoNotPause(t *testing.T) {
 		tests = append(tests, request.Header.Get("X-Pingpost-Test"))
 	}
 	if !slices.Equal(tests, []string{"1", "", "", "1"}) {
-		t.Errorf("the endpoint was told %q", tests)
+		t.Errorf("the endpoint received %q", tests)
 	}
 }
 
-// TestRestOnlyGrows: answers to pings side by side come in any order.
+// Answers to parallel pings arrive in any order; the longest pause applies.
 func TestPingPauseOnlyGrows(t *testing.T) {
 	var a account
 	for _, row := range []struct{ wait, rests time.Duration }{
@@ -112,8 +111,7 @@ func TestPingPauseOnlyGrows(t *testing.T) {
 	}
 }
 
-// TestAccounts: what is remembered has a limit, and an endpoint is known by what
-// it says and not by where it lies in memory.
+// The number of remembered accounts is limited, and equal endpoints share an account.
 func TestAccounts(t *testing.T) {
 	client := newClient(t, nil)
 	at := func(scope string) *account {

@@ -121,8 +121,7 @@ var busyAnswers = []answerRow{
 	{"429 without a word", answers("429 Too Many Requests", ``), market.PostResult{Verdict: market.VerdictBusy, Status: 429, RetryAfter: time.Second}},
 }
 
-// TestAnswers is the contract's "What a buyer's answer means", to a post, row by
-// row over real sockets.
+// The table is the contract's "What a buyer's answer means" for posts.
 func TestAnswers(t *testing.T) {
 	for _, row := range slices.Concat(acceptedAnswers, declinedAnswers, unclearAnswers, rejectedAnswers, failedAnswers, busyAnswers) {
 		t.Run(row.name, func(t *testing.T) {
@@ -139,8 +138,7 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// TestBrokenAnswers is whatever may happen to a connection once the request is
-// on its way: all of it is unknown.
+// The table lists the failures of a connection after the request was sent.
 func TestBrokenAnswers(t *testing.T) {
 	whole := dialtest.Response("201 Created", `{"lead_id":"b1"}`)
 	rows := []struct {

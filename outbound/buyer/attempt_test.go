@@ -63,9 +63,7 @@ func TestRequest(t *testing.T) {
 	}
 }
 
-// TestAPostIsSentOnce: whatever becomes of a post over a kept connection, the client
-// does not repeat it once a byte has left. The first reply of each row is to an
-// earlier lead, so that there is a kept connection.
+// The client sends a post over a reused connection once, whatever happens to it.
 func TestPostIsSentOnce(t *testing.T) {
 	taken := answers("201 Created", `{"lead_id":"b1"}`)
 	for name, first := range map[string]reply{
@@ -116,8 +114,7 @@ func TestClosedIdleConn(t *testing.T) {
 	}
 }
 
-// TestStaleTogether: idle connections age together, so the second sending goes
-// over a new one. A timeout says nothing of the others.
+// Idle connections close together, so the second send uses a new connection.
 func TestClosedIdleConns(t *testing.T) {
 	client := newClient(t, nil)
 	buyer := listen(t, append(dialtest.AnswerTogether(3), answers("201 Created", `{}`))...)
@@ -137,8 +134,7 @@ func TestClosedIdleConns(t *testing.T) {
 	}
 }
 
-// TestConnectionClose: a connection that the buyer gives up is not kept, though
-// it is open still.
+// A connection that the buyer announces to close is not kept.
 func TestConnectionClose(t *testing.T) {
 	client := newClient(t, nil)
 	buyer := listen(t, answers("201 Created", `{}`, "Connection: close"))
@@ -150,8 +146,7 @@ func TestConnectionClose(t *testing.T) {
 	}
 }
 
-// TestUnasked: bytes after an answer belong to nobody, and must not become the
-// answer to the next lead.
+// Bytes after an answer are not read as the answer to the next post.
 func TestExtraBytesAfterAnswer(t *testing.T) {
 	extra := dialtest.Response("201 Created", `{"lead_id":"b1"}`) + dialtest.Response("201 Created", `{"lead_id":"not yours"}`)
 	buyer := listen(t, func(c net.Conn) bool {
@@ -212,8 +207,7 @@ func TestRotation(t *testing.T) {
 	}
 }
 
-// TestHangingEndpoint: an endpoint that takes requests and answers none costs
-// its callers their deadline, and leaves nothing behind.
+// An endpoint that accepts requests and never answers delays only its own requests.
 func TestHangingEndpoint(t *testing.T) {
 	const callers, conns = 40, 4
 	buyer := listen(t, dialtest.WriteAndHang(""))
@@ -253,7 +247,7 @@ func TestHangingEndpoint(t *testing.T) {
 	}
 }
 
-// TestWaitForConnection: a burst over the limit waits for its turn.
+// Posts above the connection limit wait for a free connection.
 func TestWaitForConnection(t *testing.T) {
 	buyer := listen(t, answers("201 Created", `{}`))
 	client := newClient(t, func(o *Options) {
@@ -276,7 +270,7 @@ func TestWaitForConnection(t *testing.T) {
 	}
 }
 
-// TestClose: nothing stays open behind a closed client.
+// A closed client keeps no connection.
 func TestClose(t *testing.T) {
 	release := make(chan struct{})
 	whole := answers("201 Created", `{}`)

@@ -8,7 +8,7 @@ import (
 	"pingpost/outbound/dial"
 )
 
-// TestCompose: the very bytes of a request.
+// The test pins the exact bytes of requests.
 func TestEncode(t *testing.T) {
 	speaking := func(d market.Dialect) *dialect {
 		d.Answer = market.AnswerPaths{Format: market.FormatForm, Price: "price"}
@@ -98,7 +98,7 @@ func TestEncode(t *testing.T) {
 	}
 }
 
-// TestALetterTooLargeIsNotKept: one large body holds no memory after it.
+// A large body does not keep its memory.
 func TestLargeBufferIsNotKept(t *testing.T) {
 	for size, kept := range map[int]bool{maxKeptBuffer: true, maxKeptBuffer + 1: false} {
 		l := &requestBuffer{text: make([]byte, size)}
@@ -109,7 +109,7 @@ func TestLargeBufferIsNotKept(t *testing.T) {
 	}
 }
 
-// TestALongRequest: what a socket does not take at once goes after.
+// The client writes the rest of a request that the socket did not accept at once.
 func TestLongRequest(t *testing.T) {
 	buyer := listen(t, answers("201 Created", `{"lead_id":"b1"}`))
 	client := newClient(t, nil)

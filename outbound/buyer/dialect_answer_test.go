@@ -31,7 +31,7 @@ func fromList(d *market.Dialect) {
 // data is an answer of foreign's shape.
 func data(members string) string { return `{"data":{` + members + `}}` }
 
-// TestBidsInADialect is what may stand in a 2xx to a ping.
+// The table lists the answers to a ping that a 2xx may contain.
 func TestBidsInADialect(t *testing.T) {
 	rows := []struct {
 		name   string
@@ -126,7 +126,7 @@ func TestBidsInADialect(t *testing.T) {
 	}
 }
 
-// TestStatusesInADialect: beyond 2xx they are what they are in the contract.
+// Statuses outside 2xx mean the same as in the contract.
 func TestStatusesInADialect(t *testing.T) {
 	bid, yes := data(`"status":1,"price":2,"token":"t"`), data(`"status":1,"id":"b-1"`)
 	rows := []struct {
@@ -164,7 +164,7 @@ func TestStatusesInADialect(t *testing.T) {
 	}
 }
 
-// TestPostsInADialect is what may stand in a 2xx to a post.
+// The table lists the answers to a post that a 2xx may contain.
 func TestPostsInADialect(t *testing.T) {
 	rows := []struct {
 		name   string

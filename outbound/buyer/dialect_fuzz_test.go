@@ -7,9 +7,8 @@ import (
 	"pingpost/outbound/buyer/reading"
 )
 
-// FuzzReading: whatever an endpoint answers and wherever the rules look, nothing
-// panics; a bid is one that the contract could have carried, and what is logged
-// of an answer is a code or an id.
+// FuzzDialectAnswer reads arbitrary answers by arbitrary rules without a panic. A bid is
+// one that the contract allows, and logged texts are codes or ids.
 func FuzzDialectAnswer(f *testing.F) {
 	for _, seed := range []struct{ format, place, body string }{
 		{"json", "a.b", `{"a":{"b":"1"}}`},

@@ -8,7 +8,7 @@ import (
 	"pingpost/outbound/dial/dialtest"
 )
 
-// foreign is a dialect that speaks and hears JSON of another shape.
+// newDialectConfig returns a dialect with JSON of another shape.
 func newDialectConfig(change func(*market.Dialect)) *market.Dialect {
 	d := &market.Dialect{
 		Method: "POST", ContentType: "application/json",
@@ -35,8 +35,7 @@ func postIn(d *market.Dialect, url string) *market.PostRequest {
 	return p
 }
 
-// TestRequestsInADialect is what such an endpoint gets to see: what its dialect
-// says, and nothing of the contract beside it.
+// A request contains the parts of its dialect, and no part of the contract.
 func TestRequestsInADialect(t *testing.T) {
 	rows := []struct {
 		name         string
@@ -82,8 +81,7 @@ func TestRequestsInADialect(t *testing.T) {
 	}
 }
 
-// TestDialectsThatAreNotSpoken: a logged intent may be older than a rule, and
-// nothing that it says may change what a request means.
+// A logged intent may be older than a rule, and its dialect invalid.
 func TestInvalidDialects(t *testing.T) {
 	rows := map[string]func(*market.Dialect){
 		"no method":                   func(d *market.Dialect) { d.Method = "" },
@@ -118,7 +116,7 @@ func TestInvalidDialects(t *testing.T) {
 	}
 }
 
-// TestADialectIsItsOwnAccount: the same address in two dialects is not mixed up.
+// The same address in two dialects is two accounts.
 func TestDialectHasItsOwnAccount(t *testing.T) {
 	buyer := listen(t, answers("200 OK", `{"data":{"status":"1"},"status":"2"}`))
 	client := newClient(t, nil)

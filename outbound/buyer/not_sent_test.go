@@ -15,8 +15,7 @@ import (
 	"pingpost/engine/market"
 )
 
-// TestUnreached is whatever ends an attempt before a byte of it is sent: the
-// buyer certainly does not have the lead.
+// Each row ends an attempt before its first byte is sent.
 func TestNotSent(t *testing.T) {
 	gone := listen(t, answers("201 Created", `{}`))
 	closed := freeAddress(t)
@@ -65,7 +64,7 @@ func TestNotSent(t *testing.T) {
 	}
 }
 
-// TestTLS shows the trusted way, and that nothing but HTTP/1.1 is offered.
+// A trusted certificate works, and the client offers only HTTP/1.1.
 func TestTLS(t *testing.T) {
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Proto != "HTTP/1.1" || r.TLS.NegotiatedProtocol != "http/1.1" {

@@ -140,7 +140,7 @@ var malformedBids = []answered{
 	{"an amount of digits without end", bidWith(`"amount":1` + strings.Repeat("0", 200) + `,"bid_token":"t"`), "invalid unreadable"},
 }
 
-// TestBids is what may stand in a 200, row by row over real sockets.
+// The table lists the answers that a 200 may contain, over real sockets.
 func TestPingAnswers(t *testing.T) {
 	for _, row := range slices.Concat(bids, noBids, malformedBids) {
 		t.Run(row.name, func(t *testing.T) {
@@ -153,7 +153,7 @@ func TestPingAnswers(t *testing.T) {
 	}
 }
 
-// TestOtherStatuses: nothing but a 200 is an answer, whatever is in it.
+// Only a 200 is an answer to a ping, whatever the body.
 func TestOtherStatuses(t *testing.T) {
 	offer := bidWith(`"amount":12,"bid_token":"t"`)
 	rows := []struct {
@@ -189,8 +189,7 @@ func TestOtherStatuses(t *testing.T) {
 	}
 }
 
-// TestUnheard is whatever may happen to a ping on its way, there or back. Each
-// has its own pair of outcome and fault.
+// The table lists the failures of a ping on its way and of its answer.
 func TestFailedPings(t *testing.T) {
 	whole := dialtest.Response("200 OK", bidWith(`"amount":12,"bid_token":"t"`))
 	mute := startSilentEndpoint(t)
@@ -232,7 +231,7 @@ func TestFailedPings(t *testing.T) {
 	}
 }
 
-// TestPingRequest is what a buyer gets to see.
+// The test pins the request that a buyer receives.
 func TestPingRequest(t *testing.T) {
 	buyer := listen(t, answers("200 OK", `{"auction_id":"auc_1","bid":null}`))
 	client := newClient(t, func(o *Options) {

@@ -126,8 +126,7 @@ func TestTokenAnswers(t *testing.T) {
 	}
 }
 
-// TestTokenEndpointsLiveWhereBuyersMay: the rules for addresses are no others,
-// and nothing is ever asked by way of another address.
+// The rules for buyers' addresses apply to token endpoints too.
 func TestTokenEndpointAddresses(t *testing.T) {
 	rows := []struct{ url, failure string }{
 		{"http://198.41.0.4/token", "blue/oauth forbidden 0"},
@@ -157,7 +156,7 @@ func TestTokenEndpointAddresses(t *testing.T) {
 	}
 }
 
-// TestA401RenewsTheToken: once, for a ping as for a post.
+// A 401 renews the token once, for a ping and for a post.
 func Test401RenewsTheToken(t *testing.T) {
 	no := answers("401 Unauthorized", `{"error":"unauthorized"}`)
 	ask := func(c *Client, p *market.PingRequest) string { return verdict(c.Ping(p)) }
@@ -198,7 +197,7 @@ func Test401RenewsTheToken(t *testing.T) {
 	}
 }
 
-// TestASlowTokenEndpoint costs a call its deadline, and no request is sent.
+// A slow token endpoint delays a call until its deadline, and no request is sent.
 func TestSlowTokenEndpoint(t *testing.T) {
 	buyer, tokens := listen(t, noBid), listen(t, dialtest.WriteAndHang(""))
 	p := oauthTo(buyer, tokenURL(tokens))

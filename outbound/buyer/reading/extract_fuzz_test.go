@@ -14,7 +14,7 @@ import (
 	"pingpost/internal/strictjson"
 )
 
-// jsonAt walks decoded JSON to a place: names and numbers with dots between.
+// jsonAt follows a path of names and indexes through decoded JSON.
 func jsonAt(value any, steps []string) string {
 	if len(steps) == 0 {
 		switch value := value.(type) {
@@ -35,7 +35,7 @@ func jsonAt(value any, steps []string) string {
 	return ""
 }
 
-// node is an XML element as encoding/xml decodes one into a tree.
+// node is an XML element, decoded by encoding/xml into a tree.
 type node struct {
 	XMLName xml.Name
 	Attrs   []xml.Attr `xml:",any,attr"`
@@ -43,7 +43,7 @@ type node struct {
 	Nodes   []node     `xml:",any"`
 }
 
-// xmlAt collects what stands at a place of the tree.
+// xmlAt collects the texts at a path of the tree.
 func (n *node) xmlAt(steps []string) (texts []string) {
 	if len(steps) == 0 || n.XMLName.Local != steps[0] {
 		return nil
@@ -63,8 +63,8 @@ func (n *node) xmlAt(steps []string) (texts []string) {
 	return texts
 }
 
-// FuzzPlace holds what is found at a place in an answer of another dialect against
-// what the standard library's decoders have there.
+// FuzzExtract compares the extracted field of an answer with the standard library's
+// decoders.
 func FuzzExtract(f *testing.F) {
 	for _, seed := range []struct{ format, place, body string }{
 		{"json", "a.b", `{"a":{"b":"1"}}`},
@@ -107,8 +107,8 @@ func FuzzExtract(f *testing.F) {
 	})
 }
 
-// plainAt is the text at a place, and whether the answer can be read and says the
-// thing once.
+// wantTextAt returns the text at a path, and whether the answer is readable and
+// unambiguous.
 func wantTextAt(format, place string, body []byte) (text string, readable bool) {
 	switch format {
 	case market.FormatJSON:
@@ -137,8 +137,8 @@ func wantTextAt(format, place string, body []byte) (text string, readable bool) 
 	return strings.Join(texts, ""), true
 }
 
-// plainXML decodes the one element that a document is; of nothing more than 32 deep,
-// without a document type, and with no text around it.
+// decodeXML decodes a document with one root element, at most 32 levels, no document type
+// and no text around it.
 func decodeXML(body []byte) (root node, ok bool) {
 	depth, roots := 0, 0
 	decoder := xml.NewDecoder(bytes.NewReader(body))
@@ -174,7 +174,7 @@ func decodeXML(body []byte) (root node, ok bool) {
 	return root, decoder.Decode(&root) == nil
 }
 
-// decodeObject decodes a JSON object with the standard library, if strictjson accepts it.
+// decodeObject decodes a JSON object with the standard library if strictjson accepts it.
 func decodeObject(body []byte) (object map[string]any, ok bool) {
 	if new(strictjson.Object).Parse(body) != nil {
 		return nil, false
@@ -184,7 +184,7 @@ func decodeObject(body []byte) (object map[string]any, ok bool) {
 	return object, decoder.Decode(&object) == nil
 }
 
-// textOf is what a string or a number says.
+// textOf returns the text of a string or a number.
 func textOf(value any) string {
 	switch value := value.(type) {
 	case string:
