@@ -18,7 +18,7 @@ import (
 
 func stateOf(code string) market.State { return market.ParseState([]byte(code)) }
 
-// text is all that is told of a run.
+// text is the whole output of a run.
 func text(req Request) []byte {
 	var out []byte
 	leads := Make(req)
@@ -54,8 +54,9 @@ func TestSameRequestSameBytes(t *testing.T) {
 	}
 }
 
-// TestBytesNeverChange pins the leads: who wrote down what a seed gives must find
-// it again on another machine and in the next release.
+// TestBytesNeverChange pins the leads: a seed must give the same leads on every machine
+// and
+// in every release.
 func TestBytesNeverChange(t *testing.T) {
 	for vertical, want := range map[string]string{
 		"auto_insurance": "dd706c2c68be2446", "solar": "1bc49272edad8545", "life_insurance": "a92a5f19ea5559e4", "pet care": "c8b305bafd3438fd",
@@ -67,7 +68,7 @@ func TestBytesNeverChange(t *testing.T) {
 	}
 }
 
-// ping, lead and ingest are the three texts, as somebody else reads them.
+// ping, lead and ingest are the three bodies as a reader decodes them.
 type ping struct {
 	Vertical    string
 	State       string
@@ -115,8 +116,8 @@ func read[T any](t testing.TB, body []byte) (out T) {
 
 var uuids = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`)
 
-// TestPeopleAreMadeUp: nobody has these numbers, addresses and mailboxes, no two
-// leads of a run are about the same person, and a ping does not say who it is.
+// TestPeopleAreMadeUp: numbers, addresses and mailboxes are fictional, the leads of a run
+// are about different people, and a ping has no contact data.
 func TestPeopleAreMadeUp(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		place := rapid.SampledFrom(Places()).Draw(rt, "place")
@@ -155,8 +156,9 @@ func TestPeopleAreMadeUp(t *testing.T) {
 	})
 }
 
-// TestTimes: they come one after another, in a season that the seed chooses, and
-// ages are what they are on that day.
+// TestTimes: leads follow each other in a season that the seed chooses, and ages are
+// those
+// of that day.
 func TestTimes(t *testing.T) {
 	for seed := range int64(20) {
 		last := time.Time{}
@@ -190,8 +192,8 @@ func TestTimes(t *testing.T) {
 	}
 }
 
-// TestIngestsAreGood holds every lead against what a campaign asks for, with all
-// of the verticals' fields.
+// TestIngestsAreGood checks every lead against a campaign with all fields of the
+// verticals.
 func TestIngestsAreGood(t *testing.T) {
 	fields := map[string][]market.FieldSpec{
 		"auto_insurance": {

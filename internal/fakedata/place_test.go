@@ -11,7 +11,7 @@ import (
 	"pingpost/engine/market/format"
 )
 
-// zipsOf are the ranges that the first three digits of a state's ZIP codes lie in.
+// zipsOf has the ranges of the first three ZIP digits of each state.
 var zipsOf = map[string]string{
 	"AL": "350-369", "AK": "995-999", "AZ": "850-865", "AR": "716-729", "CA": "900-961", "CO": "800-816", "CT": "060-069",
 	"DE": "197-199", "DC": "200-205", "FL": "320-339 341-349", "GA": "300-319 398-399", "HI": "967-968", "ID": "832-838",
@@ -24,8 +24,9 @@ var zipsOf = map[string]string{
 	"GU": "969-969", "MP": "969-969", "AS": "967-967", "AA": "340-340", "AE": "090-098", "AP": "962-966",
 }
 
-// spelled is how the numbering plan's library calls a state; the forces' numbers
-// are of where their mail passes through.
+// spelled has the names of states in the numbering plan's library. Military numbers
+// belong
+// to the place that forwards the mail.
 var spelled = map[string]string{
 	"AL": "Alabama", "AK": "Alaska", "AZ": "Arizona", "AR": "Arkansas", "CA": "California", "CO": "Colorado", "CT": "Connecticut",
 	"DE": "Delaware", "DC": "Washington D.C.", "FL": "Florida", "GA": "Georgia", "HI": "Hawaii", "ID": "Idaho", "IL": "Illinois",
@@ -48,7 +49,7 @@ func within(ranges, zip string) bool {
 	return false
 }
 
-// TestEveryStateHasAPlace: whatever two letters the market takes for a state.
+// TestEveryStateHasAPlace covers all state codes that the market accepts.
 func TestEveryStateHasAPlace(t *testing.T) {
 	n := 0
 	for a := 'A'; a <= 'Z'; a++ {
@@ -102,8 +103,8 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// TestPhones: all of a place's numbers come before one comes again, and each is
-// one that nobody has and that an exchange takes.
+// TestPhones: all numbers of a place come before one repeats, and each is fictional and
+// valid for an exchange.
 func TestPhones(t *testing.T) {
 	for _, p := range Places() {
 		seen := map[string]bool{}
@@ -128,7 +129,7 @@ func TestLetters(t *testing.T) {
 	}
 }
 
-// TestNamesMakeAddresses: every name keeps a letter for its e-mail address.
+// TestNamesMakeAddresses: every name has a letter for its e-mail address.
 func TestNamesMakeAddresses(t *testing.T) {
 	for _, names := range [][]string{firstNames, lastNames} {
 		for _, name := range names {
@@ -139,7 +140,7 @@ func TestNamesMakeAddresses(t *testing.T) {
 	}
 }
 
-// TestModels: each has been made in a year that a garage may have.
+// TestModels: each model was made within the last maxVehicleAge years.
 func TestModels(t *testing.T) {
 	for _, model := range models {
 		if name, rest, ok := strings.Cut(model.name, " "); !ok || name == "" || rest == "" {

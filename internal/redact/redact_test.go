@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestHush: nothing is said before Over, and what comes after it goes to where the
-// program's errors go.
+// TestHush: log messages are suppressed before Restore, and go to standard error after
+// it.
 func TestHush(t *testing.T) {
 	if log.Writer() != io.Discard {
 		t.Error("the standard log speaks while packages are initialized")

@@ -22,13 +22,14 @@ var seeds = []string{
 	many(30, "k"), many(24, "k") + " ", `{"a":{` + many(40, "x")[1:] + `,"b":true,"c":false,"d":null}`,
 }
 
-// FuzzParse holds Parse against encoding/json: it takes exactly what that takes
-// less what refusal names, and makes the same values of it.
+// FuzzParse compares Parse with encoding/json: it accepts the same texts except those
+// that
+// refusal rejects, and returns the same values.
 func FuzzParse(f *testing.F) {
 	for _, seed := range seeds {
 		f.Add([]byte(seed))
 	}
-	var o strictjson.Object // used again and again, as on the hot path
+	var o strictjson.Object // reused, as on the hot path
 	f.Fuzz(func(t *testing.T, body []byte) {
 		before := string(body)
 		err := o.Parse(body)
@@ -55,8 +56,8 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// FuzzUnmarshal holds Unmarshal against encoding/json over the types that
-// answers and configurations have.
+// FuzzUnmarshal compares Unmarshal with encoding/json for the types of answers and
+// configurations.
 func FuzzUnmarshal(f *testing.F) {
 	for _, seed := range seeds {
 		f.Add([]byte(seed))

@@ -10,13 +10,13 @@ import (
 	"pingpost/internal/strictjson"
 )
 
-// lead is an ordinary ingest of some 400 bytes.
+// lead is an ordinary ingest of about 400 bytes.
 const lead = `{"flo_campaign_id":"cmp_auto","flo_supplier_id":"sup_acme","first_name":"Ann","last_name":"O'Neil",` +
 	`"phone":"(415) 555-0123","email":"ann.oneil@example.com","state":"CA","zip":"94107","source":"search",` +
 	`"tcpa_consent":true,"consent_cert_url":"https://cert.example/3f2a9c1e77","ai_quality_score":0.82,` +
 	`"homeowner":false,"vehicle_count":2,"driver_age_band":"25-34","currently_insured":true,"line1":"1 Main St","city":"San Jos\u00e9"}`
 
-// many is an object of n members whose names begin alike.
+// many returns an object of n members whose names have a common prefix.
 func many(n int, prefix string) string {
 	var b strings.Builder
 	b.WriteByte('{')
@@ -162,8 +162,7 @@ func TestTextsWithoutEscapesAliasTheBody(t *testing.T) {
 	}
 }
 
-// A text whose escapes were resolved must survive the growth of the memory that
-// it was written to.
+// An unescaped text must survive the growth of its buffer.
 func TestManyEscapedTextsStayReadable(t *testing.T) {
 	var b strings.Builder
 	for i := range 2000 {

@@ -12,8 +12,8 @@ import (
 	"pingpost/internal/strictjson"
 )
 
-// refusal is why a text that encoding/json takes must still be refused, told by
-// naive means; empty if it must not.
+// refusal returns the reason to reject a text that encoding/json accepts, or an empty
+// string. It uses a simple algorithm.
 func refusal(data []byte) string {
 	switch {
 	case bytes.TrimLeft(data, " \t\r\n")[0] != '{':
@@ -29,7 +29,7 @@ func refusal(data []byte) string {
 var escapes = regexp.MustCompile(`\\(?:u([0-9a-fA-F]{4})|.)`)
 
 func halfPair(data []byte) bool {
-	high := -1 // where the escape after a high surrogate must begin
+	high := -1 // offset of the escape after a high surrogate
 	for _, match := range escapes.FindAllSubmatchIndex(data, -1) {
 		var unit uint64
 		if match[2] >= 0 {
@@ -47,11 +47,11 @@ func halfPair(data []byte) bool {
 	return high >= 0
 }
 
-// structure walks tokens and looks at depth, repeated members and numbers.
+// structure walks the tokens and checks depth, repeated members and numbers.
 func structure(data []byte) string {
 	type level struct {
 		names map[string]bool // nil in an array
-		value bool            // a member's value is next
+		value bool            // the next token is a member's value
 	}
 	var open []level
 	tokens := json.NewDecoder(bytes.NewReader(data))
@@ -93,7 +93,7 @@ func structure(data []byte) string {
 	}
 }
 
-// value is a member as encoding/json would decode it with UseNumber.
+// value is a member as encoding/json decodes it with UseNumber.
 func value(t testing.TB, o *strictjson.Object, m market.Member) any {
 	switch m.Kind {
 	case market.JSONNull:

@@ -11,7 +11,7 @@ import (
 	"pingpost/internal/strictjson"
 )
 
-// A repeated member is found wherever the two stand, among few and among many.
+// A repeated member is found at any position, among few members and among many.
 func TestRepeatedMemberAmongMany(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(2, 60).Draw(t, "members")
@@ -63,8 +63,7 @@ func TestTheFirstRepeatedMemberIsReported(t *testing.T) {
 	}
 }
 
-// The cost of a member must hardly grow with their number: compare ns/op with
-// the bytes.
+// The cost of a member must hardly grow with their number: compare ns/op with the bytes.
 func BenchmarkParseManyMembers(b *testing.B) {
 	for _, n := range []int{100, 1000, 6000} {
 		body := []byte(many(n, "k"))

@@ -36,7 +36,7 @@ func TestUnmarshalRefusesWhatTheDecoderWouldTake(t *testing.T) {
 		``, `{"count":1}x`, `{"count":01}`, "{\"auction_id\":\"\n\"}", "{\"auction_id\":\"\xff\"}", `{"auction_id":"\ud800"}`,
 		`{"count":1,"count":2}`, `{"count":1,"COUNT":2}`, `{"count":1,"\u0063ount":2}`, "{\"small\":1,\"\u017fmall\":2}",
 		strings.Repeat(`[`, 33) + strings.Repeat(`]`, 33),
-		strings.Repeat(`{"\\`, 1000), // v0.10 of the decoder went out of bounds here
+		strings.Repeat(`{"\\`, 1000), // v0.10 of the decoder read out of bounds here
 	}
 	for _, text := range tests {
 		var got answer

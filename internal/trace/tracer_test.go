@@ -17,7 +17,7 @@ import (
 	"pingpost/internal/trace/tracetest"
 )
 
-// to is a tracer that does not wait between its tries, and where it logs.
+// to returns a tracer without pauses between attempts, and its log.
 func to(t *testing.T, url string, sample market.Share) (*Tracer, *bytes.Buffer) {
 	t.Helper()
 	var said bytes.Buffer
@@ -26,7 +26,7 @@ func to(t *testing.T, url string, sample market.Share) (*Tracer, *bytes.Buffer) 
 	return x, &said
 }
 
-// ingested is a request that has its answer, with so many calls.
+// ingested returns an answered request with this number of calls.
 func ingested(x *Tracer, calls int) *Request {
 	id := market.RequestID(market.ComposeID(1, [10]byte{1}))
 	for i := range id[6:] {
@@ -56,8 +56,8 @@ func refuses(status int, after string) http.HandlerFunc {
 
 func hangs(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
 
-// TestTries: what may be taken later is tried again, and what is refused for good is not; what is
-// lost is counted and told of.
+// TestTries: temporary refusals are retried and permanent ones are not. Lost traces are
+// counted and logged.
 func TestTries(t *testing.T) {
 	cut := func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }
 	elsewhere := func(w http.ResponseWriter, r *http.Request) {
@@ -98,7 +98,7 @@ func TestTries(t *testing.T) {
 	}
 }
 
-// TestNobodyListens: there may be no collector at all.
+// TestNobodyListens: the collector may be missing.
 func TestNobodyListens(t *testing.T) {
 	x, said := to(t, "http://127.0.0.1:1", market.WholeShare)
 	go x.run()
@@ -109,8 +109,9 @@ func TestNobodyListens(t *testing.T) {
 	}
 }
 
-// TestHangingCollector: as much waits as there is room for, however much comes and however large it is;
-// the rest is counted, and no End waits. A stop ends at its time.
+// TestHangingCollector: the queue has a limit for any number and size of requests. The
+// rest
+// is counted, End never blocks, and Close ends in time.
 func TestHangingCollector(t *testing.T) {
 	c := tracetest.Listen(t, hangs, hangs, hangs)
 	x, _ := to(t, c.URL, market.WholeShare)
@@ -138,7 +139,7 @@ func TestHangingCollector(t *testing.T) {
 	}
 }
 
-// TestBatches: everything comes, in as many exports as it takes, once.
+// TestBatches: every request is exported once, in as many batches as necessary.
 func TestBatches(t *testing.T) {
 	c := tracetest.Listen(t)
 	x, _ := to(t, c.URL, market.WholeShare)
@@ -148,7 +149,7 @@ func TestBatches(t *testing.T) {
 		spans += r.maxSpans()
 		x.End(r)
 	}
-	x.End(ingested(x, fullBatch+1)) // larger than a batch alone
+	x.End(ingested(x, fullBatch+1)) // larger than a batch
 	spans += fullBatch + 1 + 5
 	go x.run()
 	x.Close(time.Minute)
@@ -167,7 +168,7 @@ func TestBatches(t *testing.T) {
 	}
 }
 
-// TestSample: as many are traced as are asked for, by the request's id and nothing else.
+// TestSample: the share of traced requests depends only on the request's id.
 func TestSample(t *testing.T) {
 	const requests = 100_000
 	for _, sample := range []market.Share{0, 1_000, 10_000, 500_000, 999_999, market.WholeShare} {
@@ -197,7 +198,7 @@ func TestSample(t *testing.T) {
 	}
 }
 
-// TestStrangers: of a request without a known caller nothing is kept.
+// TestStrangers: a request without an authenticated caller is not kept.
 func TestStrangers(t *testing.T) {
 	c := tracetest.Listen(t)
 	x, _ := to(t, c.URL, market.WholeShare)
@@ -211,7 +212,7 @@ func TestStrangers(t *testing.T) {
 	}
 }
 
-// TestOff: without a tracer nothing is done, and nothing allocated.
+// TestOff: a nil tracer does no work and allocates no memory.
 func TestOff(t *testing.T) {
 	var x *Tracer
 	x.Close(time.Second)
@@ -227,7 +228,7 @@ func TestOff(t *testing.T) {
 	}
 }
 
-// TestParents: what W3C's standard calls a traceparent, and what it does not.
+// TestParents has valid and invalid traceparent headers according to W3C.
 func TestParents(t *testing.T) {
 	const trace, span = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
 	for text, want := range map[string]string{
