@@ -38,7 +38,7 @@ func (c *compiler) compileBuyer(at syntax.Path, b *schema.Buyer) {
 	c.checkRate(at.Key("ping_rate"), *b.PingRate)
 	c.checkInt(at.Key("max_connections"), *b.MaxConns, 1, maxConnections)
 	c.checkDuration(at.Key("post_timeout"), b.PostTimeout, 100*time.Millisecond, 5*time.Minute)
-	c.compileClients(at.Key("oauth_clients"), event.NameBuyer, b.ID, b.OAuthClients)
+	c.compileClients(at.Key("oauth_clients"), event.ObjectBuyer, b.ID, b.OAuthClients)
 	zone := c.timeZone(at.Key("time_zone"), b.TimeZone)
 	buyer := &market.Buyer{
 		ID: id, Name: b.Name,

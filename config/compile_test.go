@@ -181,7 +181,7 @@ campaigns:
 	noon := time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC).UnixNano() // a Monday
 	for zone, want := range map[string]bool{"": false, "time_zone: UTC, ": true} {
 		seat := compiled(t, "buyers: [{id: a}]\ncampaigns: [{id: c, method: weighted, time_zone: Asia/Tokyo, buyers: [{buyer: a, schedule: {"+zone+"open: [\"Mon 11:00-13:00\"]}}]}]\n", nil).Catalog.Campaigns["c"].FilterSets[0]
-		if open, _ := seat.Schedule.Open(noon); open != want {
+		if open, _ := seat.Schedule.IsOpen(noon); open != want {
 			t.Errorf("schedule with %q: open %v", zone, open)
 		}
 	}

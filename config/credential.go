@@ -10,7 +10,7 @@ import (
 
 const maxClientID = 128
 
-func (c *compiler) compileClients(at syntax.Path, owner event.NameKind, ownerID string, clients []schema.OAuthClient) {
+func (c *compiler) compileClients(at syntax.Path, owner event.ObjectKind, ownerID string, clients []schema.OAuthClient) {
 	for i := range clients {
 		here, client := at.Index(i), &clients[i]
 		switch {
@@ -37,7 +37,7 @@ func (c *compiler) compileClients(at syntax.Path, owner event.NameKind, ownerID 
 
 func isOutsideClientID(r rune) bool { return r <= ' ' || r > '~' || r == ':' }
 
-func (c *compiler) compileTokens(at syntax.Path, owner event.NameKind, ownerID string, tokens []schema.BearerToken) {
+func (c *compiler) compileTokens(at syntax.Path, owner event.ObjectKind, ownerID string, tokens []schema.BearerToken) {
 	if len(tokens) > 0 && !c.source.Document.Sandbox {
 		c.report(at, "static tokens are allowed only in a sandbox; set sandbox: true, or use oauth_clients")
 	}

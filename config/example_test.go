@@ -161,10 +161,10 @@ func TestExampleBuyer(t *testing.T) {
 		t.Errorf("caps: %+v", buyer.Caps)
 	}
 	noon := time.Date(2026, 3, 4, 12, 0, 0, 0, time.FixedZone("", -8*3600)) // a Wednesday
-	if open, _ := buyer.Schedule.Open(noon.UnixNano()); !open {
+	if open, _ := buyer.Schedule.IsOpen(noon.UnixNano()); !open {
 		t.Error("closed on a Wednesday at noon")
 	}
-	if open, _ := buyer.Schedule.Open(noon.Add(7 * time.Hour).UnixNano()); open {
+	if open, _ := buyer.Schedule.IsOpen(noon.Add(7 * time.Hour).UnixNano()); open {
 		t.Error("open on a Wednesday at seven in the evening")
 	}
 	lineup := exchange.Catalog.Campaigns["cmp_auto"].FilterSets
@@ -181,7 +181,7 @@ func TestExampleBuyer(t *testing.T) {
 
 func TestExampleFirsts(t *testing.T) {
 	got := example(t).Initial
-	owners := map[event.NameKind]string{event.NameSupplier: "supplier", event.NameBuyer: "buyer"}
+	owners := map[event.ObjectKind]string{event.ObjectSupplier: "supplier", event.ObjectBuyer: "buyer"}
 	var credentials []string
 	for _, c := range got.Credentials {
 		credentials = append(credentials, strings.Join([]string{

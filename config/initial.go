@@ -21,7 +21,7 @@ type InitialValues struct {
 // InitialCredential is a credential that callers present. The exchange must store only
 // its hash.
 type InitialCredential struct {
-	Owner    event.NameKind // a supplier or a buyer
+	Owner    event.ObjectKind // a supplier or a buyer
 	OwnerID  string
 	Kind     event.CredentialKind
 	ClientID string // for an OAuth client

@@ -20,8 +20,8 @@ func (c *compiler) compileSupplier(at syntax.Path, s *schema.Supplier) {
 	c.checkSize(at.Key("byte_rate"), *s.ByteRate, schema.Size(c.out.Settings.Limits.Body), schema.MaxByteRate)
 	c.checkInt(at.Key("concurrent_auctions"), *s.ConcurrentAuctions, 1, schema.MaxRate)
 	c.compileAPIKey(at.Key("api_key"), s)
-	c.compileClients(at.Key("oauth_clients"), event.NameSupplier, s.ID, s.OAuthClients)
-	c.compileTokens(at.Key("bearer_tokens"), event.NameSupplier, s.ID, s.BearerTokens)
+	c.compileClients(at.Key("oauth_clients"), event.ObjectSupplier, s.ID, s.OAuthClients)
+	c.compileTokens(at.Key("bearer_tokens"), event.ObjectSupplier, s.ID, s.BearerTokens)
 	c.out.Catalog.Suppliers[id] = &market.Supplier{
 		ID: id, Name: s.Name,
 		IngestRate: *s.IngestRate, PingRate: *s.PingRate, ByteRate: int(*s.ByteRate), ConcurrentAuctions: *s.ConcurrentAuctions,
@@ -30,7 +30,7 @@ func (c *compiler) compileSupplier(at syntax.Path, s *schema.Supplier) {
 }
 
 func (c *compiler) compileAPIKey(at syntax.Path, s *schema.Supplier) {
-	first := InitialCredential{Owner: event.NameSupplier, OwnerID: s.ID, Kind: event.CredentialAPIKey, Value: s.APIKey}
+	first := InitialCredential{Owner: event.ObjectSupplier, OwnerID: s.ID, Kind: event.CredentialAPIKey, Value: s.APIKey}
 	c.noteUnset(at, UnsetVariable{Credential: &first})
 	if !c.checkHeaderSecret(at, s.APIKey) {
 		return

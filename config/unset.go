@@ -29,7 +29,7 @@ func (k *UnsetVariable) IsSetting() bool { return k.Secret == "" && k.Credential
 // empty if there was none, or if an older version wrote the document without its name.
 type SecretOrigin struct {
 	secret   string // full name of a sealed secret; for credentials see the next fields
-	owner    event.NameKind
+	owner    event.ObjectKind
 	id       string
 	kind     event.CredentialKind
 	client   string
@@ -59,7 +59,7 @@ func SecretOrigins(d *schema.Document) map[SecretOrigin]bool {
 		of.variable = s.Variable()
 		all[of] = s.IsSet()
 	}
-	clients := func(owner event.NameKind, id string, list []schema.OAuthClient) {
+	clients := func(owner event.ObjectKind, id string, list []schema.OAuthClient) {
 		for i := range list {
 			add(SecretOrigin{owner: owner, id: id, kind: event.CredentialOAuthClient, client: list[i].ClientID}, list[i].ClientSecret)
 		}
@@ -73,10 +73,10 @@ func SecretOrigins(d *schema.Document) map[SecretOrigin]bool {
 	}
 	for i := range d.Suppliers {
 		s := &d.Suppliers[i]
-		add(SecretOrigin{owner: event.NameSupplier, id: s.ID, kind: event.CredentialAPIKey}, s.APIKey)
-		clients(event.NameSupplier, s.ID, s.OAuthClients)
+		add(SecretOrigin{owner: event.ObjectSupplier, id: s.ID, kind: event.CredentialAPIKey}, s.APIKey)
+		clients(event.ObjectSupplier, s.ID, s.OAuthClients)
 		for j := range s.BearerTokens {
-			add(SecretOrigin{owner: event.NameSupplier, id: s.ID, kind: event.CredentialBearer}, s.BearerTokens[j].Token)
+			add(SecretOrigin{owner: event.ObjectSupplier, id: s.ID, kind: event.CredentialBearer}, s.BearerTokens[j].Token)
 		}
 		if s.Webhook != nil {
 			add(SecretOrigin{secret: WebhookSecretName(s.ID)}, s.Webhook.Secret)
@@ -85,7 +85,7 @@ func SecretOrigins(d *schema.Document) map[SecretOrigin]bool {
 	}
 	for i := range d.Buyers {
 		b := &d.Buyers[i]
-		clients(event.NameBuyer, b.ID, b.OAuthClients)
+		clients(event.ObjectBuyer, b.ID, b.OAuthClients)
 		addresses(buyerPrefix(b.ID), b.Endpoint, b.PingURL, b.PostURL, b.TestEndpoint, b.TestPingURL, b.TestPostURL)
 		for j := range b.Secrets {
 			add(SecretOrigin{secret: BuyerSecretName(b.ID, b.Secrets[j].Name)}, b.Secrets[j].Value)

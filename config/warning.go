@@ -17,14 +17,14 @@ func (c *compiler) warn(at syntax.Path, message string) {
 }
 
 // usefulScopes are the scopes that permit something to a supplier or a buyer.
-var usefulScopes = map[event.NameKind]map[string]bool{
-	event.NameSupplier: {schema.ScopePing: true, schema.ScopePost: true},
-	event.NameBuyer:    {schema.ScopeWebhook: true},
+var usefulScopes = map[event.ObjectKind]map[string]bool{
+	event.ObjectSupplier: {schema.ScopePing: true, schema.ScopePost: true},
+	event.ObjectBuyer:    {schema.ScopeWebhook: true},
 }
 
 // warnUselessScopes warns about scopes without effect for their owner. Without the
 // warning the owner would notice it only at the first request.
-func (c *compiler) warnUselessScopes(at syntax.Path, owner event.NameKind, names []string) {
+func (c *compiler) warnUselessScopes(at syntax.Path, owner event.ObjectKind, names []string) {
 	for i, name := range names {
 		if known := name == schema.ScopePing || name == schema.ScopePost || name == schema.ScopeWebhook; known && !usefulScopes[owner][name] {
 			c.warn(at.Index(i), "has no effect here: suppliers use ping and post, buyers use webhook; remove it")

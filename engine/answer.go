@@ -25,12 +25,12 @@ type Answer struct {
 func (e *Engine) answerOf(lead *state.Lead) Answer {
 	answer := Answer{
 		Lead: lead.ID, Request: lead.Request, Replayed: true,
-		Campaign: e.state.NameOf(event.NameCampaign, lead.Campaign), Test: lead.IsTest(),
+		Campaign: e.state.NameOf(event.ObjectCampaign, lead.Campaign), Test: lead.IsTest(),
 	}
 	switch lead.Answer {
 	case state.AnswerAccepted:
 		answer.Accepted = true
-		answer.Buyer = e.state.NameOf(event.NameBuyer, lead.Buyer)
+		answer.Buyer = e.state.NameOf(event.ObjectBuyer, lead.Buyer)
 		answer.Payout, answer.Currency = lead.Payout, lead.Currency
 	case state.AnswerUnmatched:
 		answer.Reason = lead.Reason

@@ -97,7 +97,7 @@ func TestAuctionedLeads(t *testing.T) {
 			}
 			var balances []string
 			for _, name := range []string{"blue", "gold", "tan"} {
-				balance, _ := x.state.Balance(x.state.RefOf(event.NameBuyer, name))
+				balance, _ := x.state.Balance(x.state.RefOf(event.ObjectBuyer, name))
 				balances = append(balances, balance.String())
 			}
 			if got := strings.Join(balances, " "); got != test.balances {
@@ -276,7 +276,7 @@ func TestCascadePassesDoorsThatShutMeanwhile(t *testing.T) {
 		x.world.script("blue", refuses.in(time.Second))
 		s := x.goSend(person(1))
 		time.Sleep(500 * ms)
-		if err := x.engine.By("").Pause(event.NameBuyer, "gold", true); err != nil {
+		if err := x.engine.By("").Pause(event.ObjectBuyer, "gold", true); err != nil {
 			t.Fatal(err)
 		}
 		if got := s.wait(); got != "tan" {
@@ -293,7 +293,7 @@ func TestAuctionPassesDoorsThatShutMeanwhile(t *testing.T) {
 		x.world.offers("gold", bids("10").in(time.Second))
 		s := x.goSend(person(1))
 		time.Sleep(500 * ms)
-		if err := x.engine.By("").Pause(event.NameBuyer, "blue", true); err != nil {
+		if err := x.engine.By("").Pause(event.ObjectBuyer, "blue", true); err != nil {
 			t.Fatal(err)
 		}
 		got := s.wait() + ", " + x.outcomes(last(t, facts[*event.LeadDecided](x)).Trail)

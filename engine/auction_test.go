@@ -34,7 +34,7 @@ func last[T any](t testing.TB, all []T) T {
 
 // outcomes are a trail's, by the buyers of the rig's first campaign, as
 // "blue:won gold:lost".
-func (x *exchange) outcomes(trail []event.Step) string {
+func (x *exchange) outcomes(trail []event.TrailStep) string {
 	seats := x.rig.campaigns[0].seats
 	words := make([]string, len(seats))
 	for _, step := range trail {
@@ -92,7 +92,7 @@ func (x *exchange) scriptOutcomes() {
 	} {
 		x.world.offers(buyer, o)
 	}
-	if err := x.engine.By("").Pause(event.NameBuyer, "paused", true); err != nil {
+	if err := x.engine.By("").Pause(event.ObjectBuyer, "paused", true); err != nil {
 		x.t.Fatal(err)
 	}
 }
@@ -173,7 +173,7 @@ func TestTies(t *testing.T) {
 			}
 			var ranked []string
 			for _, bid := range last(t, facts[*event.AuctionHeld](x)).Bids {
-				ranked = append(ranked, x.state.NameOf(event.NameBuyer, bid.Buyer))
+				ranked = append(ranked, x.state.NameOf(event.ObjectBuyer, bid.Buyer))
 			}
 			if got := strings.Join(ranked, " "); got != test.all {
 				t.Errorf("ranked %s, want %s", got, test.all)
@@ -253,7 +253,7 @@ func TestReasonsOfAPing(t *testing.T) {
 				x.world.offers(name, o)
 			}
 			if test.pause != "" {
-				if err := x.engine.By("").Pause(event.NameBuyer, test.pause, true); err != nil {
+				if err := x.engine.By("").Pause(event.ObjectBuyer, test.pause, true); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -19,7 +19,7 @@ func (e *Engine) Auctions() int { return e.auctions.OpenAuctions() }
 func (e *Engine) newAuctionRunner() *auction.Runner {
 	return auction.NewRunner(auction.Options{
 		Clock: e.opt.Clock, Buyers: e.opt.Buyers, MaxPings: int64(e.opt.MaxPings), Stop: e.stop,
-		ReportPanic: func(err error) { e.opt.Note.Fault("a ping panicked; please report it", err) },
+		ReportPanic: func(err error) { e.opt.Note.ReportFault("a ping panicked; please report it", err) },
 	})
 }
 
@@ -47,21 +47,21 @@ func (e *Engine) collectBids(a *auction.Auction, o *liveCampaign, supplier *mark
 		return ErrUnavailable
 	}
 	trace.setAuction(a.ID, o.Campaign)
-	e.opt.Note.Held(o.Campaign, supplier, a.Summarize(e.opt.Clock.Now()))
+	e.opt.Note.AuctionHeld(o.Campaign, supplier, a.Summarize(e.opt.Clock.Now()))
 	return nil
 }
 
 // excludeBeforePings excludes the candidates that may not be pinged. A lead without a state
 // has no candidates, even if a buyer accepts all states.
 func (e *Engine) excludeBeforePings(a *auction.Auction, o *liveCampaign, listed func(*market.SuppressionList) bool) {
-	a.Candidates.Begin(o.FilterSets)
+	a.Candidates.Reset(o.FilterSets)
 	if a.Lead.State() == market.NoState {
-		a.Candidates.ExcludeAll(a.Candidates.In, market.OutcomeWrongState)
+		a.Candidates.ExcludeAll(a.Candidates.Eligible, market.OutcomeWrongState)
 		return
 	}
 	o.Screen(a.Lead, a.Candidates)
 	if listed != nil {
-		o.Suppress(a.Candidates, listed)
+		o.ExcludeSuppressed(a.Candidates, listed)
 	}
 	availabilityOf(o, e.state, a.Began).Exclude(a.Candidates)
 	a.Candidates.KeepOnly(o.reachable, market.OutcomeError)
@@ -85,10 +85,10 @@ func (in *ingest) runAuction() (market.Reason, error) {
 }
 
 // appendAuctionTrail appends the current outcome of every filter set of an auction.
-func appendAuctionTrail(trail []event.Step, candidates *selection.Candidates) []event.Step {
+func appendAuctionTrail(trail []event.TrailStep, candidates *selection.Candidates) []event.TrailStep {
 	trail = appendSteps(trail, candidates)
-	if candidates.In.Next(0) >= 0 {
-		trail = append(trail, event.Step{Outcome: market.OutcomeLost, FilterSets: candidates.In})
+	if candidates.Eligible.Next(0) >= 0 {
+		trail = append(trail, event.TrailStep{Outcome: market.OutcomeLost, FilterSets: candidates.Eligible})
 	}
 	return trail
 }

@@ -49,7 +49,7 @@ func checkFilterSet(o *liveCampaign, i int, s *state.State, now int64, a *select
 	if s.LacksFunds(filterSet.Buyer, price) {
 		a.NoFunds.Add(i)
 	}
-	if paused, _ := s.Paused(event.NameBuyer, filterSet.Buyer.Ref); paused {
+	if paused, _ := s.PauseStatus(event.ObjectBuyer, filterSet.Buyer.Ref); paused {
 		a.Paused.Add(i)
 	}
 	if s.UnknownDeliveries(filterSet.Buyer.Ref, o.Test) >= maxUnknown {
@@ -79,7 +79,7 @@ func withinHours(s *calendar.Schedule, now int64, a *selection.Availability) boo
 	if s == nil {
 		return true
 	}
-	within, until := s.Open(now)
+	within, until := s.IsOpen(now)
 	a.Until = min(a.Until, until)
 	return within
 }

@@ -53,7 +53,7 @@ func (p *ping) findCampaign(campaign []byte) {
 		p.addFault(memberCampaign, errcode.FieldUnknown, "the id of a campaign")
 		return
 	}
-	paused, _ := p.engine.state.Paused(event.NameCampaign, p.live.Campaign.Ref)
+	paused, _ := p.engine.state.PauseStatus(event.ObjectCampaign, p.live.Campaign.Ref)
 	if paused || p.live.Campaign.Method != market.PingPost {
 		p.addFault(memberCampaign, errcode.FieldInactive, "the id of a ping_post campaign that takes leads now")
 	}

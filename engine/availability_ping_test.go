@@ -40,7 +40,7 @@ func TestAvailabilityThatIsRefused(t *testing.T) {
 	}
 	bubble(t, "all", func(t *testing.T) {
 		x := begin(t, r)
-		if err := x.engine.By("").Pause(event.NameCampaign, "paused", true); err != nil {
+		if err := x.engine.By("").Pause(event.ObjectCampaign, "paused", true); err != nil {
 			t.Fatal(err)
 		}
 		begun := x.log.len()

@@ -135,12 +135,12 @@ func TestDoorsMoveAtOnce(t *testing.T) {
 		}, "blue"},
 		{"money for two", func(x *exchange) error { return x.engine.By("").TopUp("blue", 20_000_000, "") }, "blue"},
 		{"some is taken back", func(x *exchange) error { return x.engine.By("").TopUp("blue", -1, "") }, "gold"},
-		{"gold is paused", func(x *exchange) error { return x.engine.By("").Pause(event.NameBuyer, "gold", true) }, "no_bid"},
-		{"and opened", func(x *exchange) error { return x.engine.By("").Pause(event.NameBuyer, "gold", false) }, "gold"},
+		{"gold is paused", func(x *exchange) error { return x.engine.By("").Pause(event.ObjectBuyer, "gold", true) }, "no_bid"},
+		{"and opened", func(x *exchange) error { return x.engine.By("").Pause(event.ObjectBuyer, "gold", false) }, "gold"},
 		{"gold's cap is reached", nil, "insufficient_funds"},
-		{"blue is paused", func(x *exchange) error { return x.engine.By("").Pause(event.NameBuyer, "blue", true) }, "insufficient_funds"},
+		{"blue is paused", func(x *exchange) error { return x.engine.By("").Pause(event.ObjectBuyer, "blue", true) }, "insufficient_funds"},
 		{"and has money", func(x *exchange) error { return x.engine.By("").TopUp("blue", 1, "") }, "no_bid"},
-		{"and is opened", func(x *exchange) error { return x.engine.By("").Pause(event.NameBuyer, "blue", false) }, "blue"},
+		{"and is opened", func(x *exchange) error { return x.engine.By("").Pause(event.ObjectBuyer, "blue", false) }, "blue"},
 	}
 	bubble(t, "steps", func(t *testing.T) {
 		r := three(market.Waterfall)
@@ -168,7 +168,7 @@ func TestPausedCampaignIsInactive(t *testing.T) {
 		r.campaigns = append(r.campaigns, other)
 		x := begin(t, r)
 		pause := func(paused bool) {
-			if err := x.engine.By("").Pause(event.NameCampaign, "auto", paused); err != nil {
+			if err := x.engine.By("").Pause(event.ObjectCampaign, "auto", paused); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -183,7 +183,7 @@ func TestPausedCampaignIsInactive(t *testing.T) {
 		if strings.Join(got, "|") != want {
 			t.Errorf("%q", got)
 		}
-		if err := x.engine.By("").Pause(event.NameCampaign, "boat", true); err == nil || !strings.Contains(err.Error(), engine.ErrNotFound.Error()) {
+		if err := x.engine.By("").Pause(event.ObjectCampaign, "boat", true); err == nil || !strings.Contains(err.Error(), engine.ErrNotFound.Error()) {
 			t.Errorf("pausing what never was: %v", err)
 		}
 	})

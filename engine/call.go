@@ -50,7 +50,7 @@ func (c *call) waitForResult(ended <-chan struct{}) error {
 // KeyReused if the first request had another body.
 func (c *call) claimKey(reserved *state.Reservation, use *event.Idempotency) (first state.KeyClaim, err error) {
 	for {
-		claim := c.engine.state.ClaimKey(reserved, use.Key, use.Print, c.now)
+		claim := c.engine.state.ClaimKey(reserved, use.Key, use.Fingerprint, c.now)
 		switch {
 		case claim.Wait != nil:
 			if err := c.waitForResult(claim.Wait); err != nil {

@@ -98,7 +98,7 @@ func (in *ingest) findCampaign(campaign []byte) {
 }
 
 func (in *ingest) isPaused() bool {
-	paused, _ := in.engine.state.Paused(event.NameCampaign, in.live.Campaign.Ref)
+	paused, _ := in.engine.state.PauseStatus(event.ObjectCampaign, in.live.Campaign.Ref)
 	return paused
 }
 

@@ -46,7 +46,7 @@ func (in *ingest) findChosenBid(ping, buyer *market.Member) error {
 		in.addChoiceFault(memberPing)
 		return nil
 	}
-	if p.bid = p.auction.bidOf(e.state.RefOf(event.NameBuyer, textOf(buyer))); p.bid == nil {
+	if p.bid = p.auction.bidOf(e.state.RefOf(event.ObjectBuyer, textOf(buyer))); p.bid == nil {
 		in.addChoiceFault(memberBuyer)
 	}
 	return nil

@@ -135,7 +135,7 @@ func TestChoiceThatComesToNothing(t *testing.T) {
 		{"sold", nil, func(x *exchange, a told) { x.tell(chosen(7, a, "gold")) }, nil, "bid_expired", false},
 		{"sold, long ago", nil, func(x *exchange, a told) { x.tell(chosen(7, a, "gold")); time.Sleep(time.Hour) }, nil, "bid_expired", false},
 		{"the buyer is paused", nil, func(x *exchange, _ told) {
-			if err := x.engine.By("").Pause(event.NameBuyer, "blue", true); err != nil {
+			if err := x.engine.By("").Pause(event.ObjectBuyer, "blue", true); err != nil {
 				x.t.Error(err)
 			}
 		}, nil, "bid_expired", false},

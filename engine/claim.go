@@ -37,12 +37,12 @@ func (in *ingest) repeatIngest() (answer Answer, found bool, err error) {
 func (in *ingest) claimLeadKey(endpoint byte) (first market.LeadID, err error) {
 	req := in.req
 	var use event.Idempotency
-	use.Key, use.Print, in.body = in.engine.hashKey(in.body, endpoint, req.Supplier.Ref, req.Key, req.Body, in.test)
+	use.Key, use.Fingerprint, in.body = in.engine.hashKey(in.body, endpoint, req.Supplier.Ref, req.Key, req.Body, in.test)
 	claim, err := in.claimKey(&in.reserved, &use)
 	if err != nil || claim.IsUsed() {
 		return claim.Lead, err
 	}
-	use.Until = in.now + int64(in.engine.opt.Idempotency)
+	use.ExpiresAt = in.now + int64(in.engine.opt.Idempotency)
 	in.record.Idempotency = use
 	return first, nil
 }
@@ -120,9 +120,9 @@ func (in *ingest) tryClaimDuplicates(scope uint64) (state.ReserveResult, <-chan 
 // recordDuplicates writes the claimed values, with their expiry, into the event.
 func (in *ingest) recordDuplicates(window int64) {
 	sale := &in.record.Sale
-	sale.Dups = sale.Dups[:0]
+	sale.Duplicates = sale.Duplicates[:0]
 	for _, key := range in.duplicateKeys {
-		sale.Dups = append(sale.Dups, event.Dup{Key: key, Until: in.now + window})
+		sale.Duplicates = append(sale.Duplicates, event.DuplicateValue{Key: key, Until: in.now + window})
 	}
 }
 

@@ -16,7 +16,7 @@ type Configuration struct {
 	Document string          // hex SHA-256 of its canonical document, which is stored next to the log
 	Overlay  string          // hex SHA-256 of the document of entries from the API, stored there too; empty: none
 	By       string          // the operator; empty: the configuration file
-	From     event.Origin
+	From     event.ConfigOrigin
 	Initial  InitialValues
 	Tables   map[market.ListID]*fingerprint.Table // contents of suppression lists
 	Lists    map[market.ListID]state.ListFile
@@ -108,7 +108,7 @@ func (e *Engine) commitInitialValues(c *Configuration) error {
 	now := e.opt.Clock.Now()
 	s := e.state
 	for i := range c.Initial.Credentials {
-		if record := e.By(c.By).newCredential(&c.Initial.Credentials[i]); !s.HadCredential(record) {
+		if record := e.By(c.By).newCredential(&c.Initial.Credentials[i]); !s.HasHadCredential(record) {
 			records = append(records, record)
 		}
 	}
@@ -118,19 +118,19 @@ func (e *Engine) commitInitialValues(c *Configuration) error {
 		}
 	}
 	for _, first := range c.Initial.Balances {
-		if ref := s.RefOf(event.NameBuyer, string(first.Buyer)); !s.HasOpeningBalance(ref) {
+		if ref := s.RefOf(event.ObjectBuyer, string(first.Buyer)); !s.HasOpeningBalance(ref) {
 			records = append(records, &event.FundsMoved{Buyer: ref, Amount: first.Amount, Opening: true, At: now, By: c.By})
 		}
 	}
 	for _, id := range c.Initial.PausedCampaigns {
-		records = e.By(c.By).appendInitialPause(records, event.NameCampaign, string(id), now)
+		records = e.By(c.By).appendInitialPause(records, event.ObjectCampaign, string(id), now)
 	}
 	for _, id := range c.Initial.PausedBuyers {
-		records = e.By(c.By).appendInitialPause(records, event.NameBuyer, string(id), now)
+		records = e.By(c.By).appendInitialPause(records, event.ObjectBuyer, string(id), now)
 	}
 	for id, file := range c.Lists {
-		ref := s.RefOf(event.NameList, string(id))
-		if _, ok := s.List(ref); !ok {
+		ref := s.RefOf(event.ObjectList, string(id))
+		if _, ok := s.ListFile(ref); !ok {
 			records = append(records, &event.ListLoaded{List: ref, File: file.File, Source: file.Source, Entries: file.Entries, At: now, By: c.By})
 		}
 	}
@@ -144,9 +144,9 @@ func (e *Engine) commitInitialValues(c *Configuration) error {
 
 // appendInitialPause appends the pause of a campaign or buyer that was never paused or
 // resumed before.
-func (e Operator) appendInitialPause(records []event.Event, kind event.NameKind, id string, now int64) []event.Event {
+func (e Operator) appendInitialPause(records []event.Event, kind event.ObjectKind, id string, now int64) []event.Event {
 	ref := e.state.RefOf(kind, id)
-	if _, wasSet := e.state.Paused(kind, ref); wasSet {
+	if _, wasSet := e.state.PauseStatus(kind, ref); wasSet {
 		return records
 	}
 	return append(records, &event.PauseSet{Target: kind, Ref: ref, Paused: true, At: now, By: e.by})

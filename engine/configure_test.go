@@ -122,26 +122,26 @@ func TestNamesKeepTheirNumbers(t *testing.T) {
 		full := three(market.Waterfall)
 		full.buyers[1].funds = "10"
 		x := begin(t, full)
-		gold := x.state.RefOf(event.NameBuyer, "gold")
+		gold := x.state.RefOf(event.ObjectBuyer, "gold")
 		without := three(market.Waterfall)
 		without.buyers = []buyer{{id: "blue"}, {id: "amber"}, {id: "red"}}
 		without.campaigns[0].seats[1].buyer = "amber"
 		x.configure(without)
-		if n := x.state.RefOf(event.NameBuyer, "amber"); n != 4 {
+		if n := x.state.RefOf(event.ObjectBuyer, "amber"); n != 4 {
 			t.Errorf("a new buyer has number %d", n)
 		}
 		x.crash()
 		full.campaigns[0].seats = full.campaigns[0].seats[1:]
 		full.buyers[1].funds = "70"
 		x.configure(full)
-		if n := x.state.RefOf(event.NameBuyer, "gold"); n != gold || x.engine.Catalog().Buyers["gold"].Ref != gold {
+		if n := x.state.RefOf(event.ObjectBuyer, "gold"); n != gold || x.engine.Catalog().Buyers["gold"].Ref != gold {
 			t.Errorf("number %d, was %d", n, gold)
 		}
 		if got := x.told(1, 2); got != "gold red" {
 			t.Errorf("with the money it had: %s", got)
 		}
 		for _, id := range []string{"blue", "gold", "red", "amber"} {
-			if got := x.state.NameOf(event.NameBuyer, x.state.RefOf(event.NameBuyer, id)); got != id {
+			if got := x.state.NameOf(event.ObjectBuyer, x.state.RefOf(event.ObjectBuyer, id)); got != id {
 				t.Errorf("%s is called %s", id, got)
 			}
 		}
@@ -172,15 +172,15 @@ func TestFirstsAreOnlyFirst(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		acme := x.state.RefOf(event.NameSupplier, "acme")
+		acme := x.state.RefOf(event.ObjectSupplier, "acme")
 		stands := func() string {
 			secret, _ := x.state.Secret("blue/auth")
-			balance, _ := x.state.Balance(x.state.RefOf(event.NameBuyer, "blue"))
-			file, _ := x.state.List(x.state.RefOf(event.NameList, "dnc"))
-			campaign, _ := x.state.Paused(event.NameCampaign, 1)
-			buyer, _ := x.state.Paused(event.NameBuyer, x.state.RefOf(event.NameBuyer, "gold"))
+			balance, _ := x.state.Balance(x.state.RefOf(event.ObjectBuyer, "blue"))
+			file, _ := x.state.ListFile(x.state.RefOf(event.ObjectList, "dnc"))
+			campaign, _ := x.state.PauseStatus(event.ObjectCampaign, 1)
+			buyer, _ := x.state.PauseStatus(event.ObjectBuyer, x.state.RefOf(event.ObjectBuyer, "gold"))
 			keys := ""
-			for _, c := range x.state.CredentialsOf(event.CredentialAPIKey, event.NameSupplier, acme) {
+			for _, c := range x.state.CredentialsOf(event.CredentialAPIKey, event.ObjectSupplier, acme) {
 				keys += c.Hint
 			}
 			return fmt.Sprintf("keys %s, secret %v, balance %d, list %s, paused %v %v", keys, secret, balance, file.File, campaign, buyer)
@@ -198,7 +198,7 @@ func TestFirstsAreOnlyFirst(t *testing.T) {
 		}
 		for _, err := range []error{
 			x.engine.By("").RevokeCredential(x.key("acme", "1")), x.engine.By("").SetSecret("blue/auth", []byte{9}), x.engine.By("").TopUp("blue", -4, ""),
-			x.engine.By("").Pause(event.NameCampaign, "auto", false), x.engine.By("").Pause(event.NameBuyer, "gold", false),
+			x.engine.By("").Pause(event.ObjectCampaign, "auto", false), x.engine.By("").Pause(event.ObjectBuyer, "gold", false),
 		} {
 			if err != nil {
 				t.Error(err)
@@ -252,9 +252,9 @@ func TestKeysAreRotatedWithoutAGap(t *testing.T) {
 		for what, err := range map[string]error{
 			"a key of nobody":       x.engine.By("").AddCredential(keyOf("nobody", 9)),
 			"money of nobody":       x.engine.By("").TopUp("nobody", 1, ""),
-			"the pause of nobody":   x.engine.By("").Pause(event.NameBuyer, "nobody", true),
+			"the pause of nobody":   x.engine.By("").Pause(event.ObjectBuyer, "nobody", true),
 			"the word on no lead":   x.engine.By("").Resolve(market.LeadID{}, event.SettledConfirmed),
-			"a pause of a supplier": x.engine.By("").Pause(event.NameCampaign, "acme", true),
+			"a pause of a supplier": x.engine.By("").Pause(event.ObjectCampaign, "acme", true),
 		} {
 			if !errors.Is(err, engine.ErrNotFound) {
 				t.Errorf("%s: %v", what, err)
@@ -287,15 +287,15 @@ func TestLogIsFoundedOnce(t *testing.T) {
 // keyOf is a supplier's API key, known by a digit.
 func keyOf(supplier string, digit byte) *engine.Credential {
 	return &engine.Credential{
-		Kind: event.CredentialAPIKey, Owner: event.NameSupplier, ID: supplier,
+		Kind: event.CredentialAPIKey, Owner: event.ObjectSupplier, ID: supplier,
 		Hash: [32]byte{digit}, Hint: fmt.Sprint(digit),
 	}
 }
 
 // key is a supplier's live API key, by its digit.
 func (x *exchange) key(supplier, hint string) *state.Credential {
-	ref := x.state.RefOf(event.NameSupplier, supplier)
-	for _, c := range x.state.CredentialsOf(event.CredentialAPIKey, event.NameSupplier, ref) {
+	ref := x.state.RefOf(event.ObjectSupplier, supplier)
+	for _, c := range x.state.CredentialsOf(event.CredentialAPIKey, event.ObjectSupplier, ref) {
 		if c.Hint == hint {
 			return &c
 		}

@@ -190,7 +190,7 @@ func TestPowerCutAtEveryEntryOfADay(t *testing.T) {
 	}
 	acts := func(x *exchange) {
 		for _, err := range []error{
-			x.engine.By("").Pause(event.NameBuyer, "gold", true), x.engine.By("").TopUp("blue", 5_000_000, "more"), x.engine.By("").Pause(event.NameBuyer, "gold", false),
+			x.engine.By("").Pause(event.ObjectBuyer, "gold", true), x.engine.By("").TopUp("blue", 5_000_000, "more"), x.engine.By("").Pause(event.ObjectBuyer, "gold", false),
 		} {
 			if err != nil && !errors.Is(err, errDead) {
 				x.t.Error(err)

@@ -12,10 +12,10 @@ import (
 // credential.
 type Credential struct {
 	Kind   event.CredentialKind
-	Owner  event.NameKind // supplier or buyer
-	ID     string         // of the owner
-	Client string         // for the secret of an OAuth client: its client id
-	Scopes event.Scopes   // none for an API key
+	Owner  event.ObjectKind // supplier or buyer
+	ID     string           // of the owner
+	Client string           // for the secret of an OAuth client: its client id
+	Scopes event.Scopes     // none for an API key
 	Hash   [32]byte
 	Hint   string
 

@@ -11,7 +11,7 @@ import (
 )
 
 // secretOf is a client's secret; its hint is its number.
-func secretOf(owner event.NameKind, id, client string, number byte) *engine.Credential {
+func secretOf(owner event.ObjectKind, id, client string, number byte) *engine.Credential {
 	return &engine.Credential{
 		Kind: event.CredentialOAuthClient, Owner: owner, ID: id, Client: client,
 		Scopes: event.ScopePing, Hash: [32]byte{number}, Hint: fmt.Sprint(number),
@@ -19,7 +19,7 @@ func secretOf(owner event.NameKind, id, client string, number byte) *engine.Cred
 }
 
 // live says which credentials an owner has, oldest first.
-func (x *exchange) live(kind event.CredentialKind, owner event.NameKind, id string) (hints string) {
+func (x *exchange) live(kind event.CredentialKind, owner event.ObjectKind, id string) (hints string) {
 	for _, c := range x.state.CredentialsOf(kind, owner, x.state.RefOf(owner, id)) {
 		hints += c.Client + "/" + c.Hint + " "
 	}
@@ -36,7 +36,7 @@ func TestTwoSecretsOfAClientAreLive(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		supplier, client := event.NameSupplier, event.CredentialOAuthClient
+		supplier, client := event.ObjectSupplier, event.CredentialOAuthClient
 		want := func(kind event.CredentialKind, id, hints string) {
 			t.Helper()
 			if got := x.live(kind, supplier, id); got != hints {
@@ -89,12 +89,12 @@ func TestAClientHasOneOwner(t *testing.T) {
 			c    *engine.Credential
 			want error
 		}{
-			{"nobody's", secretOf(event.NameSupplier, "none", "one", 1), engine.ErrNotFound},
-			{"a supplier's", secretOf(event.NameSupplier, "acme", "one", 1), nil},
-			{"once more", secretOf(event.NameSupplier, "acme", "one", 2), nil},
-			{"another supplier's", secretOf(event.NameSupplier, "zeta", "one", 3), engine.ErrConflict},
-			{"a buyer's of the same id and number", secretOf(event.NameBuyer, "acme", "one", 3), engine.ErrConflict},
-			{"a buyer's of another name", secretOf(event.NameBuyer, "acme", "two", 3), nil},
+			{"nobody's", secretOf(event.ObjectSupplier, "none", "one", 1), engine.ErrNotFound},
+			{"a supplier's", secretOf(event.ObjectSupplier, "acme", "one", 1), nil},
+			{"once more", secretOf(event.ObjectSupplier, "acme", "one", 2), nil},
+			{"another supplier's", secretOf(event.ObjectSupplier, "zeta", "one", 3), engine.ErrConflict},
+			{"a buyer's of the same id and number", secretOf(event.ObjectBuyer, "acme", "one", 3), engine.ErrConflict},
+			{"a buyer's of another name", secretOf(event.ObjectBuyer, "acme", "two", 3), nil},
 		} {
 			if err := x.engine.By("").AddCredential(row.c); !errors.Is(err, row.want) {
 				t.Errorf("%s: %v, want %v", row.what, err, row.want)
@@ -117,26 +117,26 @@ func TestFirstCredentials(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		first := *secretOf(event.NameSupplier, "acme", "one", 1)
-		give(first, *secretOf(event.NameBuyer, "red", "red", 2))
+		first := *secretOf(event.ObjectSupplier, "acme", "one", 1)
+		give(first, *secretOf(event.ObjectBuyer, "red", "red", 2))
 		changed := first
 		changed.Hash, changed.Hint = [32]byte{9}, "changed"
-		give(changed, *secretOf(event.NameSupplier, "acme", "two", 3))
+		give(changed, *secretOf(event.ObjectSupplier, "acme", "two", 3))
 		want := func(hints string) {
 			t.Helper()
-			if got := x.live(event.CredentialOAuthClient, event.NameSupplier, "acme"); got != hints {
+			if got := x.live(event.CredentialOAuthClient, event.ObjectSupplier, "acme"); got != hints {
 				t.Errorf("acme has %q, want %q", got, hints)
 			}
 		}
 		want("one/1 two/3 ")
-		for _, c := range x.state.CredentialsOf(event.CredentialOAuthClient, event.NameSupplier, x.state.RefOf(event.NameSupplier, "acme")) {
+		for _, c := range x.state.CredentialsOf(event.CredentialOAuthClient, event.ObjectSupplier, x.state.RefOf(event.ObjectSupplier, "acme")) {
 			if err := x.engine.By("").RevokeCredential(&c); err != nil {
 				t.Fatal(err)
 			}
 		}
 		give(first, changed)
 		want("")
-		if got := x.live(event.CredentialOAuthClient, event.NameBuyer, "red"); got != "red/2 " {
+		if got := x.live(event.CredentialOAuthClient, event.ObjectBuyer, "red"); got != "red/2 " {
 			t.Errorf("red has %q", got)
 		}
 	})
@@ -145,12 +145,12 @@ func TestFirstCredentials(t *testing.T) {
 func TestACredentialDoesNotChangeHands(t *testing.T) {
 	bubble(t, "hands", func(t *testing.T) {
 		x := begin(t, rig{buyers: []buyer{{id: "red"}}, suppliers: []string{"zeta"}})
-		if err := x.engine.By("").AddCredential(secretOf(event.NameSupplier, "acme", "one", 1)); err != nil {
+		if err := x.engine.By("").AddCredential(secretOf(event.ObjectSupplier, "acme", "one", 1)); err != nil {
 			t.Fatal(err)
 		}
 		for _, thief := range []*engine.Credential{
-			secretOf(event.NameSupplier, "zeta", "two", 1),
-			secretOf(event.NameBuyer, "red", "two", 1),
+			secretOf(event.ObjectSupplier, "zeta", "two", 1),
+			secretOf(event.ObjectBuyer, "red", "two", 1),
 		} {
 			if err := x.engine.By("").AddCredential(thief); !errors.Is(err, engine.ErrConflict) {
 				t.Errorf("given to %s: %v", thief.ID, err)
@@ -162,14 +162,14 @@ func TestACredentialDoesNotChangeHands(t *testing.T) {
 			}
 		}
 		newcomer := x.configuration(rig{buyers: []buyer{{id: "red"}}, suppliers: []string{"zeta", "late"}})
-		newcomer.Initial.Credentials = []engine.Credential{*secretOf(event.NameSupplier, "late", "late", 1)}
+		newcomer.Initial.Credentials = []engine.Credential{*secretOf(event.ObjectSupplier, "late", "late", 1)}
 		if err := x.engine.Configure(newcomer); !errors.Is(err, engine.ErrConflict) {
 			t.Errorf("configured for one who is new: %v", err)
 		}
-		if got := x.live(event.CredentialOAuthClient, event.NameSupplier, "acme"); got != "one/1 " {
+		if got := x.live(event.CredentialOAuthClient, event.ObjectSupplier, "acme"); got != "one/1 " {
 			t.Errorf("acme has %q", got)
 		}
-		if ref := x.state.RefOf(event.NameSupplier, "late"); ref != 0 {
+		if ref := x.state.RefOf(event.ObjectSupplier, "late"); ref != 0 {
 			t.Error("a configuration that was refused came into force in part")
 		}
 	})

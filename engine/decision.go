@@ -46,7 +46,7 @@ func (d *Decision) waitDurable() error {
 		}
 	}
 	if !d.answer.Replayed {
-		d.pending.engine.opt.Note.Decided(d.campaign, d.supplier, &d.answer)
+		d.pending.engine.opt.Note.LeadDecided(d.campaign, d.supplier, &d.answer)
 	}
 	return nil
 }

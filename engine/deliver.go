@@ -80,7 +80,7 @@ func (in *ingest) commitOutcome(c *delivery, outcome *event.PostSettled, reserve
 // recordEndpoint writes the chosen buyer's endpoint into an intent.
 func (in *ingest) recordEndpoint(post *event.Post) {
 	buyer := in.filterSet().Buyer
-	*post = event.PostTo(buyer.Post, int64(buyer.PostTimeout))
+	*post = event.NewPost(buyer.Post, int64(buyer.PostTimeout))
 	post.Auction = in.bid.auction
 }
 
@@ -161,7 +161,7 @@ func (in *ingest) continueAfterRefusal(c *delivery) (answer Answer, more bool, e
 // recordNextBuyer writes the sale to the next buyer into the refusal's event. It reports
 // whether that buyer gets a post.
 func (in *ingest) recordNextBuyer(refusal *event.PostSettled) (posted bool) {
-	refusal.Next.Dups = append(refusal.Next.Dups, in.record.Sale.Dups...)
+	refusal.Next.Duplicates = append(refusal.Next.Duplicates, in.record.Sale.Duplicates...)
 	refusal.Next.Turn = in.record.Sale.Turn
 	in.recordSale(&refusal.Next)
 	outcome := market.OutcomeWon
@@ -223,7 +223,7 @@ func (in *ingest) failDelivery(c *delivery, err error) (Answer, error) {
 func (c *delivery) settle(how event.Settlement) error {
 	err := c.commitOutcome(c.settlement(how), nil)
 	if err == nil && how == event.SettledUnknown && !c.post.Sale.Test {
-		c.engine.opt.Note.Unknown(c.lead, c.buyerID())
+		c.engine.opt.Note.DeliveryUnknown(c.lead, c.buyerID())
 	}
 	return err
 }

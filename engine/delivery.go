@@ -157,7 +157,7 @@ func (c *delivery) load(post *state.OpenPost) {
 
 // buyerID returns the id of the buyer that gets the lead.
 func (c *delivery) buyerID() string {
-	return c.engine.state.NameOf(event.NameBuyer, c.post.Sale.Buyer)
+	return c.engine.state.NameOf(event.ObjectBuyer, c.post.Sale.Buyer)
 }
 
 // startAttempt starts an attempt. Its result arrives on results.
@@ -196,7 +196,7 @@ func (c *delivery) sendPost(req *market.PostRequest) (result market.PostResult) 
 	defer func() {
 		if cause := recover(); cause != nil {
 			result = market.PostResult{Verdict: market.VerdictUnknown}
-			c.engine.opt.Note.Fault("a post panicked; please report it", fmt.Errorf("%T at %s", cause, debug.Stack()))
+			c.engine.opt.Note.ReportFault("a post panicked; please report it", fmt.Errorf("%T at %s", cause, debug.Stack()))
 		}
 	}()
 	return c.engine.opt.Buyers.Post(req)
@@ -276,7 +276,7 @@ func (c *delivery) judgeResult(result *market.PostResult) deliveryOutcome {
 	c.attemptTrace.end(result, c.engine.opt.Clock.Now())
 	c.buyerSilent.Store(result.Fault == market.FaultTimeout)
 	if !c.post.Sale.Test {
-		c.engine.opt.Note.Posted(c.buyerID(), result)
+		c.engine.opt.Note.PostAttempted(c.buyerID(), result)
 	}
 	switch result.Verdict {
 	case market.VerdictAccepted:
@@ -325,9 +325,9 @@ func (c *delivery) countFailure(result *market.PostResult) deliveryOutcome {
 // delivery must not send again. The event of the outcome has the last attempt of a delivery.
 func (c *delivery) commitAttempt() error {
 	last := &c.lastResult
-	fact := &event.PostTried{
+	fact := &event.PostAttempted{
 		Lead: c.lead, Attempt: c.attempts, At: c.engine.opt.Clock.Now(), Status: uint32(max(0, last.Status)), Fault: last.Fault,
-		Verdict: last.Verdict, Code: last.Code, Free: c.uncounted,
+		Verdict: last.Verdict, Code: last.Code, KeepsAttempt: c.uncounted,
 	}
 	if c.uncounted {
 		fact.Attempt++

@@ -52,7 +52,7 @@ func withOpen(t *testing.T) (*Engine, market.LeadID) {
 	e := New(Options{State: state.New(), Log: new(lineLog), Buyers: timePorts{}, Clock: timePorts{}, Entropy: func([]byte) {}})
 	id := market.LeadID{7}
 	for _, fact := range []event.Event{
-		&event.NamesGiven{Names: []event.Name{{Kind: event.NameBuyer, Ref: 1, ID: "blue"}}},
+		&event.NamesGiven{Names: []event.Name{{Kind: event.ObjectBuyer, Ref: 1, ID: "blue"}}},
 		&event.LeadDecided{Lead: id, Sale: event.Sale{Buyer: 1}, Post: event.Post{URL: "https://blue.example", Timeout: 1e9, Repeatable: true}, Keep: 1 << 60, Sealed: (&event.Contact{Body: []byte("{}")}).AppendTo(nil)},
 	} {
 		if err := e.commit(fact, nil); err != nil {

@@ -192,7 +192,7 @@ func (x *exchange) attemptsLogged() (n int) {
 			x.t.Fatal(err)
 		}
 		switch fact := fact.(type) {
-		case *event.PostTried:
+		case *event.PostAttempted:
 			n++
 		case *event.PostSettled:
 			if fact.Settlement != event.SettledPending {
@@ -219,7 +219,7 @@ func (x *exchange) settled(t *testing.T, h history, s *sent) {
 		owner = ""
 	}
 	for _, buyer := range []string{"blue", "gold"} {
-		balance, held := x.state.Balance(x.state.RefOf(event.NameBuyer, buyer))
+		balance, held := x.state.Balance(x.state.RefOf(event.ObjectBuyer, buyer))
 		want := "10 0"
 		switch {
 		case buyer == owner && strings.HasSuffix(h.stands, "unknown"):

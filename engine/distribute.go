@@ -61,9 +61,9 @@ func (in *ingest) chooseBuyer() (market.Reason, error) {
 		return in.runAuction()
 	}
 	for {
-		in.candidates.Begin(in.live.FilterSets)
+		in.candidates.Reset(in.live.FilterSets)
 		in.live.Screen(&in.lead, &in.candidates)
-		in.live.Suppress(&in.candidates, in.inList)
+		in.live.ExcludeSuppressed(&in.candidates, in.inList)
 		availabilityOf(in.live, in.engine.state, in.now).Exclude(&in.candidates)
 		reason, wait := in.reserveFirst()
 		if wait == nil {
@@ -95,7 +95,7 @@ func (in *ingest) chooseNextBuyer() (market.Reason, error) {
 // capacity. If another request's reservation is in the way, it returns the channel to
 // wait on.
 func (in *ingest) reserveFirst() (market.Reason, <-chan struct{}) {
-	for in.candidates.In.Next(0) >= 0 {
+	for in.candidates.Eligible.Next(0) >= 0 {
 		next := in.nextCandidate()
 		if next < 0 {
 			return in.auction.Reason(), nil
@@ -116,7 +116,7 @@ func (in *ingest) reserveFirst() (market.Reason, <-chan struct{}) {
 	if in.auction.IsHeld() {
 		return in.auction.Reason(), nil
 	}
-	return in.candidates.Reason(), nil
+	return in.candidates.UnsoldReason(), nil
 }
 
 // nextCandidate returns the filter set to try: the first by priority, the one whose turn
@@ -125,16 +125,16 @@ func (in *ingest) reserveFirst() (market.Reason, <-chan struct{}) {
 func (in *ingest) nextCandidate() int {
 	switch in.live.Campaign.Method {
 	case market.Waterfall:
-		return in.candidates.In.Next(0)
+		return in.candidates.Eligible.Next(0)
 	case market.PingPost:
 		return in.auction.Next(in.now)
 	}
 	in.turnMembers, in.turnWeights = in.turnMembers[:0], in.turnWeights[:0]
-	for i := in.candidates.In.Next(0); i >= 0; i = in.candidates.In.Next(i + 1) {
+	for i := in.candidates.Eligible.Next(0); i >= 0; i = in.candidates.Eligible.Next(i + 1) {
 		in.turnMembers = append(in.turnMembers, int32(i))
 		in.turnWeights = append(in.turnWeights, in.live.Weights[i])
 	}
-	turn, member := in.live.reserveTurn(in.engine.state, &in.reserved, in.live.TurnSet(in.candidates.In), in.turnWeights)
+	turn, member := in.live.reserveTurn(in.engine.state, &in.reserved, in.live.RotationID(in.candidates.Eligible), in.turnWeights)
 	in.record.Sale.Turn = turn
 	return int(in.turnMembers[member])
 }
@@ -182,7 +182,7 @@ func (in *ingest) recordSale(sale *event.Sale) {
 	sale.Buyer, sale.FilterSet = in.filterSet().Buyer.Ref, uint32(in.choice.filterSet)
 	sale.Price, sale.Payout, sale.Currency = in.choice.price, in.choice.payout, in.live.Campaign.Currency
 	sale.Test = in.live.Test
-	sale.Charges = append(sale.Charges[:0], in.reserved.Charges()...)
+	sale.Charges = append(sale.Charges[:0], in.reserved.CapCharges()...)
 	if in.live.Campaign.Method == market.Waterfall {
 		sale.Turn = event.Turn{}
 	}

@@ -42,14 +42,14 @@ type Options struct {
 
 // Note receives the engine's decisions and outcomes.
 type Note interface {
-	Decided(campaign *market.Campaign, supplier *market.Supplier, a *Answer)
-	Posted(buyer string, result *market.PostResult)
-	// Unknown reports a delivery that used all attempts and remained in doubt: the buyer may
+	LeadDecided(campaign *market.Campaign, supplier *market.Supplier, a *Answer)
+	PostAttempted(buyer string, result *market.PostResult)
+	// DeliveryUnknown reports a delivery that used all attempts and remained in doubt: the buyer may
 	// or may not have the lead.
-	Unknown(lead market.LeadID, buyer string)
-	// Held reports the end of an auction. campaign is nil if a ping matched none.
-	Held(campaign *market.Campaign, supplier *market.Supplier, s *auction.Summary)
-	Fault(what string, err error)
+	DeliveryUnknown(lead market.LeadID, buyer string)
+	// AuctionHeld reports the end of an auction. campaign is nil if a ping matched none.
+	AuctionHeld(campaign *market.Campaign, supplier *market.Supplier, s *auction.Summary)
+	ReportFault(what string, err error)
 }
 
 // Engine is the exchange without files, sockets and clocks. Its methods are safe for
@@ -156,8 +156,8 @@ func (e *Engine) NewRequestID() market.RequestID {
 
 type silent struct{}
 
-func (silent) Decided(*market.Campaign, *market.Supplier, *Answer)       {}
-func (silent) Posted(string, *market.PostResult)                         {}
-func (silent) Unknown(market.LeadID, string)                             {}
-func (silent) Held(*market.Campaign, *market.Supplier, *auction.Summary) {}
-func (silent) Fault(string, error)                                       {}
+func (silent) LeadDecided(*market.Campaign, *market.Supplier, *Answer)          {}
+func (silent) PostAttempted(string, *market.PostResult)                         {}
+func (silent) DeliveryUnknown(market.LeadID, string)                            {}
+func (silent) AuctionHeld(*market.Campaign, *market.Supplier, *auction.Summary) {}
+func (silent) ReportFault(string, error)                                        {}

@@ -35,7 +35,7 @@ func (e Operator) Erase(leads []EncryptedLead) (inDelivery []EncryptedLead, err 
 			continue
 		}
 		slots = append(slots, lead.Slot)
-		if !e.state.SlotErased(lead.Slot) {
+		if !e.state.IsSlotErased(lead.Slot) {
 			record.Slots, record.Leads = append(record.Slots, lead.Slot), append(record.Leads, lead.Lead)
 		}
 	}

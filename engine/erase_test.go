@@ -106,7 +106,7 @@ func TestEraseFailsBetween(t *testing.T) {
 			if _, err := x.engine.By("").Erase([]engine.EncryptedLead{one}); !errors.Is(err, broken) {
 				t.Errorf("%v", err)
 			}
-			if !x.state.SlotErased(one.Slot) || x.safe.IsErased(one.Slot) {
+			if !x.state.IsSlotErased(one.Slot) || x.safe.IsErased(one.Slot) {
 				t.Error("the key went before the fact, or the fact did not come")
 			}
 			x.safe.FailErase(nil)

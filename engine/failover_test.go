@@ -83,7 +83,7 @@ func TestFailoverPassesDoorsThatShutMeanwhile(t *testing.T) {
 		time.Sleep(58 * time.Second)
 		a := x.goSend(person(1))
 		time.Sleep(time.Second)
-		if err := x.engine.By("").Pause(event.NameBuyer, "gold", true); err != nil {
+		if err := x.engine.By("").Pause(event.ObjectBuyer, "gold", true); err != nil {
 			t.Fatal(err)
 		}
 		if got := a.wait(); got != "red" {

@@ -39,7 +39,7 @@ func (l *ledgerModel) held(t testing.TB, fact *event.AuctionHeld) {
 		if l.keys[key] > fact.Began {
 			t.Errorf("auction %s was held under a key that has an answer", fact.Auction)
 		}
-		l.keys[key] = fact.Idempotency.Until
+		l.keys[key] = fact.Idempotency.ExpiresAt
 	}
 	won := sumUp(t, fact.Auction, fact.Trail, fact.Bids)
 	if (won == nil) == (fact.Reason == market.ReasonNone) || won == nil && !fact.Token.IsZero() {
@@ -53,7 +53,7 @@ func (l *ledgerModel) held(t testing.TB, fact *event.AuctionHeld) {
 // sumUp adds the outcomes of an auction up: one for each seat, the same in its
 // bid; those that stand come first, the best before all. It returns the bid that
 // won, or that the lead went to.
-func sumUp(t testing.TB, id market.AuctionID, trail []event.Step, bids []event.Bid) (won *event.Bid) {
+func sumUp(t testing.TB, id market.AuctionID, trail []event.TrailStep, bids []event.Bid) (won *event.Bid) {
 	t.Helper()
 	outcomes := map[int]market.Outcome{}
 	steps := map[market.Outcome]bool{}

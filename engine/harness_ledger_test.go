@@ -88,7 +88,7 @@ func (l *ledgerModel) decided(t testing.TB, fact *event.LeadDecided) {
 		if l.keys[key] > fact.Decided {
 			t.Errorf("lead %s was decided under a key that has one", fact.Lead)
 		}
-		l.keys[key] = fact.Idempotency.Until
+		l.keys[key] = fact.Idempotency.ExpiresAt
 	}
 	l.status[fact.Lead] = market.StatusUnmatched
 	if fact.Sale.Test {
@@ -104,7 +104,7 @@ func (l *ledgerModel) decided(t testing.TB, fact *event.LeadDecided) {
 // takesNothing holds the sale of a test lead to what it is.
 func (l *ledgerModel) takesNothing(t testing.TB, lead market.LeadID, sale *event.Sale) {
 	t.Helper()
-	if len(sale.Charges) > 0 || len(sale.Dups) > 0 || sale.Turn != (event.Turn{}) {
+	if len(sale.Charges) > 0 || len(sale.Duplicates) > 0 || sale.Turn != (event.Turn{}) {
 		t.Errorf("the test lead %s takes %+v", lead, sale)
 	}
 }

@@ -84,18 +84,18 @@ type noted struct {
 	testLeads, testAuctions atomic.Int64
 }
 
-func (n *noted) Decided(_ *market.Campaign, _ *market.Supplier, a *engine.Answer) {
+func (n *noted) LeadDecided(_ *market.Campaign, _ *market.Supplier, a *engine.Answer) {
 	n.decided.Add(1)
 	if a.Test {
 		n.testLeads.Add(1)
 	}
 }
-func (n *noted) Unknown(market.LeadID, string)     { n.unknown.Add(1) }
-func (n *noted) Posted(string, *market.PostResult) { n.posted.Add(1) }
-func (n *noted) Fault(string, error)               { n.faults.Add(1) }
+func (n *noted) DeliveryUnknown(market.LeadID, string)    { n.unknown.Add(1) }
+func (n *noted) PostAttempted(string, *market.PostResult) { n.posted.Add(1) }
+func (n *noted) ReportFault(string, error)                { n.faults.Add(1) }
 
 // Held sees that every seat is accounted for, once.
-func (n *noted) Held(campaign *market.Campaign, _ *market.Supplier, h *auction.Summary) {
+func (n *noted) AuctionHeld(campaign *market.Campaign, _ *market.Supplier, h *auction.Summary) {
 	n.held.Add(1)
 	if h.Test {
 		n.testAuctions.Add(1)

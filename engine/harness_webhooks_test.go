@@ -54,7 +54,7 @@ type attempt struct {
 func (r *receivers) receive(x *exchange, h *state.QueuedWebhook, m *engine.WebhookMessage) market.WebhookResult {
 	r.t.Helper()
 	a := &attempt{at: time.Since(began), id: m.ID, what: h.Type.String(), lead: h.Lead.String(), body: bytes.Clone(m.Body), cause: h.Cause, number: 1, result: acks}
-	if supplier := x.state.NameOf(event.NameSupplier, m.Supplier); m.Endpoint.URL != "" && m.Endpoint != *hookOf(supplier) {
+	if supplier := x.state.NameOf(event.ObjectSupplier, m.Supplier); m.Endpoint.URL != "" && m.Endpoint != *hookOf(supplier) {
 		r.t.Errorf("%s of %s goes to %+v", a.what, supplier, m.Endpoint)
 	}
 	if !json.Valid(a.body) {
@@ -93,7 +93,7 @@ func (r *receivers) send(x *exchange) {
 	r.t.Helper()
 	for _, supplier := range x.state.SuppliersWithPending() {
 		for {
-			h, ok := x.state.TakeWebhook(supplier, time.Now().UnixNano())
+			h, ok := x.state.ClaimWebhook(supplier, time.Now().UnixNano())
 			if !ok {
 				break
 			}
@@ -102,7 +102,7 @@ func (r *receivers) send(x *exchange) {
 				err = x.engine.RecordWebhookAttempt(h, r.receive(x, &h, &m))
 			}
 			if err != nil {
-				x.state.ReturnWebhook(h)
+				x.state.ReleaseWebhook(h)
 				time.Sleep(time.Second) // it is due again at once
 				return
 			}

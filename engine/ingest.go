@@ -62,7 +62,7 @@ type ingest struct {
 
 	// Memory for lists. The first four are the event's between lendLists and takeBackLists.
 	fields        []event.Field
-	steps         []event.Step
+	steps         []event.TrailStep
 	bids          []event.Bid
 	sealed        []byte
 	duplicateKeys []market.DuplicateKey

@@ -55,7 +55,7 @@ func TestUnknownDeliveriesAreNotForgotten(t *testing.T) {
 			if !slices.Contains(x.owed(), row.tells+" "+lost.Lead.String()) {
 				t.Error("its supplier is not told")
 			}
-			s, _ := x.statement(ledger.Party{Kind: event.NameSupplier, Ref: x.lead(lost).Supplier}, from, time.Now().Add(time.Second))
+			s, _ := x.statement(ledger.Party{Kind: event.ObjectSupplier, Ref: x.lead(lost).Supplier}, from, time.Now().Add(time.Second))
 			earned := "0"
 			for _, total := range s.Totals {
 				earned = total.Amount.String()

@@ -54,7 +54,7 @@ func TestLogThatFails(t *testing.T) {
 			}
 		}
 		for _, err := range []error{
-			x.engine.By("").TopUp("blue", 1, ""), x.engine.By("").Pause(event.NameBuyer, "red", true),
+			x.engine.By("").TopUp("blue", 1, ""), x.engine.By("").Pause(event.ObjectBuyer, "red", true),
 			x.engine.By("").AddCredential(keyOf("acme", 1)), x.engine.By("").SetSecret("s", nil),
 			x.engine.Configure(x.configuration(three(market.Waterfall))),
 		} {

@@ -18,31 +18,31 @@ const maxNamesPerRecord = 2000
 type numbering struct {
 	state   *state.State
 	records []*event.NamesGiven
-	next    map[event.NameKind]market.Ref
+	next    map[event.ObjectKind]market.Ref
 	caps    map[market.CapKey]market.Ref
 }
 
 func newNumbering(s *state.State) *numbering {
-	return &numbering{state: s, next: make(map[event.NameKind]market.Ref), caps: s.CapRefs()}
+	return &numbering{state: s, next: make(map[event.ObjectKind]market.Ref), caps: s.CapRefs()}
 }
 
 func (n *numbering) assign(c *market.Catalog) {
 	for _, id := range slices.Sorted(maps.Keys(c.Suppliers)) {
-		c.Suppliers[id].Ref = n.assignName(event.NameSupplier, string(id))
+		c.Suppliers[id].Ref = n.assignName(event.ObjectSupplier, string(id))
 	}
 	for _, id := range slices.Sorted(maps.Keys(c.Lists)) {
-		c.Lists[id].Ref = n.assignName(event.NameList, string(id))
+		c.Lists[id].Ref = n.assignName(event.ObjectList, string(id))
 	}
 	for _, id := range slices.Sorted(maps.Keys(c.Buyers)) {
 		buyer := c.Buyers[id]
-		buyer.Ref = n.assignName(event.NameBuyer, string(id))
+		buyer.Ref = n.assignName(event.ObjectBuyer, string(id))
 		for _, limit := range buyer.Caps {
 			n.assignCap(limit, 0, buyer.Ref)
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(c.Campaigns)) {
 		campaign := c.Campaigns[id]
-		campaign.Ref = n.assignName(event.NameCampaign, string(id))
+		campaign.Ref = n.assignName(event.ObjectCampaign, string(id))
 		for _, limit := range campaign.Caps {
 			n.assignCap(limit, campaign.Ref, 0)
 		}
@@ -55,7 +55,7 @@ func (n *numbering) assign(c *market.Catalog) {
 	}
 }
 
-func (n *numbering) assignName(kind event.NameKind, id string) market.Ref {
+func (n *numbering) assignName(kind event.ObjectKind, id string) market.Ref {
 	if ref := n.state.RefOf(kind, id); ref != 0 {
 		return ref
 	}

@@ -28,12 +28,12 @@ type Operator struct {
 func (e *Engine) By(name string) Operator { return Operator{e, name} }
 
 // Pause pauses or resumes a campaign or a buyer.
-func (e Operator) Pause(kind event.NameKind, id string, paused bool) error {
+func (e Operator) Pause(kind event.ObjectKind, id string, paused bool) error {
 	ref := e.state.RefOf(kind, id)
 	if ref == 0 {
 		return fmt.Errorf("%w: no campaign or buyer %q was ever configured", ErrNotFound, id)
 	}
-	if now, _ := e.state.Paused(kind, ref); now == paused {
+	if now, _ := e.state.PauseStatus(kind, ref); now == paused {
 		return nil
 	}
 	return e.commit(&event.PauseSet{Target: kind, Ref: ref, Paused: paused, At: e.opt.Clock.Now(), By: e.by}, nil)
@@ -55,7 +55,7 @@ func (e Operator) RemoveSecret(name string) error {
 
 // TopUp adds money to a buyer's account. Errors: ErrNotFound, ErrNoAccount.
 func (e Operator) TopUp(buyer market.BuyerID, amount market.Money, note string) error {
-	ref := e.state.RefOf(event.NameBuyer, string(buyer))
+	ref := e.state.RefOf(event.ObjectBuyer, string(buyer))
 	if ref == 0 {
 		return fmt.Errorf("%w: no buyer %q was ever configured", ErrNotFound, buyer)
 	}

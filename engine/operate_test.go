@@ -15,7 +15,7 @@ func TestFactsSayWhoAsked(t *testing.T) {
 		x := begin(t, hooked(bought(byHand(nil))))
 		anna := x.engine.By("anna")
 		first := x.log.len()
-		key := secretOf(event.NameSupplier, "acme", "one", 1)
+		key := secretOf(event.ObjectSupplier, "acme", "one", 1)
 		returned := x.sold(1)
 		if got := x.reported(saying(returned, "returned")); got != "ACCEPTED waiting" {
 			t.Fatal(got)
@@ -26,7 +26,7 @@ func TestFactsSayWhoAsked(t *testing.T) {
 			}
 		}
 		for what, do := range map[string]func() error{
-			"pause":          func() error { return anna.Pause(event.NameCampaign, "auto", true) },
+			"pause":          func() error { return anna.Pause(event.ObjectCampaign, "auto", true) },
 			"secret":         func() error { return anna.SetSecret("x", []byte{1}) },
 			"a secret's end": func() error { _ = x.engine.By("bob").SetSecret("y", []byte{1}); return anna.RemoveSecret("y") },
 			"funds":          func() error { return anna.TopUp("blue", 5, "") },
@@ -40,7 +40,7 @@ func TestFactsSayWhoAsked(t *testing.T) {
 				return x.engine.Configure(c)
 			},
 			"credential's end": func() error {
-				_ = x.engine.By("bob").AddCredential(secretOf(event.NameSupplier, "acme", "two", 2))
+				_ = x.engine.By("bob").AddCredential(secretOf(event.ObjectSupplier, "acme", "two", 2))
 				c, _ := x.state.Credential([32]byte{2})
 				return anna.RevokeCredential(&c)
 			},

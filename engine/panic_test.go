@@ -23,14 +23,14 @@ func (n touchy) trip(at string) {
 	}
 }
 
-func (n touchy) Held(c *market.Campaign, s *market.Supplier, h *auction.Summary) {
+func (n touchy) AuctionHeld(c *market.Campaign, s *market.Supplier, h *auction.Summary) {
 	n.trip("an auction is noted")
-	n.Note.Held(c, s, h)
+	n.Note.AuctionHeld(c, s, h)
 }
 
-func (n touchy) Posted(buyer string, r *market.PostResult) {
+func (n touchy) PostAttempted(buyer string, r *market.PostResult) {
 	n.trip("a post is noted")
-	n.Note.Posted(buyer, r)
+	n.Note.PostAttempted(buyer, r)
 }
 
 // survived tells whether a call panicked, as the server finds out.

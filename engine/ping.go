@@ -187,7 +187,7 @@ func (p *ping) commit() error {
 func (p *ping) repeatPing() (answer PingAnswer, found bool, err error) {
 	e := p.engine
 	var use event.Idempotency
-	use.Key, use.Print, p.scratch = e.hashKey(p.scratch, p.endpoint, p.req.Supplier.Ref, p.req.Key, p.req.Body, p.test)
+	use.Key, use.Fingerprint, p.scratch = e.hashKey(p.scratch, p.endpoint, p.req.Supplier.Ref, p.req.Key, p.req.Body, p.test)
 	first, err := p.claimKey(&p.reserved, &use)
 	if err != nil {
 		return answer, false, err
@@ -196,7 +196,7 @@ func (p *ping) repeatPing() (answer PingAnswer, found bool, err error) {
 		answer, err = e.repeatAuction(first.Seq, p.deadline())
 		return answer, true, err
 	}
-	use.Until = p.now + int64(e.opt.PingIdempotency)
+	use.ExpiresAt = p.now + int64(e.opt.PingIdempotency)
 	p.record.Idempotency = use
 	return answer, false, nil
 }
@@ -245,7 +245,7 @@ func (e *Engine) auctionAnswer(held *event.AuctionHeld) PingAnswer {
 	answer := PingAnswer{
 		Auction: held.Auction, Request: held.Request, Reason: held.Reason, SellerAuction: held.SellerAuction,
 		Token: held.Token, Bid: !held.Token.IsZero(),
-		Campaign: e.state.NameOf(event.NameCampaign, held.Campaign), ExpiresAt: held.Began + bidWindow,
+		Campaign: e.state.NameOf(event.ObjectCampaign, held.Campaign), ExpiresAt: held.Began + bidWindow,
 	}
 	for i := range held.Bids {
 		bid := &held.Bids[i]
@@ -255,7 +255,7 @@ func (e *Engine) auctionAnswer(held *event.AuctionHeld) PingAnswer {
 			answer.Amount, answer.Currency, answer.ValidUntil, answer.Passed = bid.Payout, bid.Currency, bid.ValidUntil, held.FiltersPassed
 		case !answer.Bid:
 			answer.Offers = append(answer.Offers, PingOffer{
-				Buyer: e.state.NameOf(event.NameBuyer, bid.Buyer), Amount: bid.Payout, Currency: bid.Currency, ValidUntil: bid.ValidUntil,
+				Buyer: e.state.NameOf(event.ObjectBuyer, bid.Buyer), Amount: bid.Payout, Currency: bid.Currency, ValidUntil: bid.ValidUntil,
 			})
 		}
 	}

@@ -159,7 +159,7 @@ func (p *ping) checkSignals(mapping *market.Mapping) {
 		if m.Kind == signal.kind {
 			code = ""
 			if m.Kind == market.JSONNumber {
-				_, code = format.ReadInteger(m.Text)
+				_, code = format.ParseInteger(m.Text)
 			}
 		}
 		if code != "" {

@@ -104,7 +104,7 @@ func TestCampaignOfAPing(t *testing.T) {
 			answer, err := x.ping(inquiry(i, "vertical", test.vertical, "sub_vertical", test.sub).by(test.supplier))
 			got := heard(answer, err)
 			if held := last(t, facts[*event.AuctionHeld](x)); answer.Bid {
-				got = x.state.NameOf(event.NameBuyer, held.Bids[0].Buyer)
+				got = x.state.NameOf(event.ObjectBuyer, held.Bids[0].Buyer)
 			} else if held.Campaign != 0 || len(held.Bids)+len(held.Trail) > 0 {
 				t.Errorf("%+v: %+v", test, held)
 			}
@@ -116,7 +116,7 @@ func TestCampaignOfAPing(t *testing.T) {
 	bubble(t, "a paused one does not count", func(t *testing.T) {
 		x := begin(t, r)
 		for i, paused := range []bool{true, false} {
-			if err := x.engine.By("").Pause(event.NameCampaign, "cars", paused); err != nil {
+			if err := x.engine.By("").Pause(event.ObjectCampaign, "cars", paused); err != nil {
 				t.Fatal(err)
 			}
 			want := map[bool]string{true: "no_campaign", false: "10"}[paused]

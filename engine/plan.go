@@ -51,7 +51,7 @@ func newPlan(catalog *market.Catalog, tables map[market.Ref]*fingerprint.Table, 
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(catalog.Campaigns)) {
-		o := &liveCampaign{Bidders: auction.Bidders{FilterSets: selection.Compile(catalog.Campaigns[id])}}
+		o := &liveCampaign{Bidders: auction.Bidders{FilterSets: selection.CompileFilterSets(catalog.Campaigns[id])}}
 		o.initTestCampaign()
 		p.campaigns[id] = o
 		if o.Campaign.Method != market.PingPost {
@@ -87,7 +87,7 @@ func (p *plan) campaign(id market.CampaignID, test bool) *liveCampaign {
 // returns the first by id.
 func (e *Engine) findAuctionCampaign(p *plan, supplier market.SupplierID, vertical, subVertical []byte, test bool) *liveCampaign {
 	for _, o := range p.businessLines[businessLine{string(vertical), string(subVertical)}] {
-		if paused, _ := e.state.Paused(event.NameCampaign, o.Campaign.Ref); !paused && o.Campaign.AcceptsSupplier(supplier) {
+		if paused, _ := e.state.PauseStatus(event.ObjectCampaign, o.Campaign.Ref); !paused && o.Campaign.AcceptsSupplier(supplier) {
 			return o.forLead(test)
 		}
 	}

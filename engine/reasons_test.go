@@ -32,7 +32,7 @@ func stages() []stage {
 		{reason: "caps_full", rig: func(b *buyer, _ *seat) { b.caps = []string{"day 0"} }},
 		{reason: "insufficient_funds", rig: func(b *buyer, _ *seat) { b.funds = "9" }},
 		{reason: "no_bid", before: func(x *exchange, buyer string) {
-			if err := x.engine.By("").Pause(event.NameBuyer, buyer, true); err != nil {
+			if err := x.engine.By("").Pause(event.ObjectBuyer, buyer, true); err != nil {
 				x.t.Fatal(err)
 			}
 		}},
@@ -197,7 +197,7 @@ func TestTrailNamesEachCandidateOnce(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				var trail []event.Step
+				var trail []event.TrailStep
 				switch fact := fact.(type) {
 				case *event.LeadDecided:
 					trail = fact.Trail

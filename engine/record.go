@@ -49,16 +49,16 @@ func (in *ingest) recordTrail() {
 	}
 }
 
-func appendTrail(trail []event.Step, in *ingest) []event.Step {
+func appendTrail(trail []event.TrailStep, in *ingest) []event.TrailStep {
 	if in.auction.IsHeld() {
 		return appendAuctionTrail(trail, &in.candidates)
 	}
 	return appendSteps(trail, &in.candidates)
 }
 
-func appendSteps(trail []event.Step, candidates *selection.Candidates) []event.Step {
+func appendSteps(trail []event.TrailStep, candidates *selection.Candidates) []event.TrailStep {
 	candidates.EachOutcome(func(outcome market.Outcome, seats bitset.Set) {
-		trail = append(trail, event.Step{Outcome: outcome, FilterSets: seats})
+		trail = append(trail, event.TrailStep{Outcome: outcome, FilterSets: seats})
 	})
 	return trail
 }

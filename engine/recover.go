@@ -16,7 +16,7 @@ func (e *Engine) runInBackground(c *delivery) {
 	go func() {
 		defer e.deliveries.remove(c)
 		if err := c.runToEnd(); err != nil {
-			e.opt.Note.Fault("cannot commit the outcome of a delivery; the next start continues the delivery", err)
+			e.opt.Note.ReportFault("cannot commit the outcome of a delivery; the next start continues the delivery", err)
 		}
 	}()
 }
@@ -86,7 +86,7 @@ func (e *Engine) Recover() error {
 		close(c.supplierAnswered)
 		if post.Attempts > 0 {
 			gap := retryPauses[min(int(post.Attempts), len(retryPauses))-1]
-			due := post.Tried + int64(gap)
+			due := post.LastAttempt + int64(gap)
 			c.pause = min(gap, time.Duration(max(0, due-e.opt.Clock.Now())))
 		}
 		e.runInBackground(c)

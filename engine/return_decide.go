@@ -127,9 +127,9 @@ func (e *Engine) PendingReturns(after market.LeadID, limit int) (page []PendingR
 		}
 		page = append(page, PendingReturn{
 			Lead: id, Status: change.From, Reason: change.Reason, Requested: pending.At, Test: known && lead.IsTest(),
-			Buyer:    e.state.NameOf(event.NameBuyer, buyer),
-			Supplier: e.state.NameOf(event.NameSupplier, change.Supplier),
-			Campaign: e.state.NameOf(event.NameCampaign, back.Campaign),
+			Buyer:    e.state.NameOf(event.ObjectBuyer, buyer),
+			Supplier: e.state.NameOf(event.ObjectSupplier, change.Supplier),
+			Campaign: e.state.NameOf(event.ObjectCampaign, back.Campaign),
 			Credit:   back.Credit, Reverse: back.Reverse, Currency: back.Currency,
 		})
 	}

@@ -29,7 +29,7 @@ func compareLeads(a, b market.LeadID) int { return bytes.Compare(a[:], b[:]) }
 // returns returns the campaign's present return rule, or the default rule for a removed
 // campaign.
 func (p *plan) returns(e *Engine, campaign market.Ref) market.ReturnRule {
-	if o := p.campaigns[market.CampaignID(e.state.NameOf(event.NameCampaign, campaign))]; o != nil {
+	if o := p.campaigns[market.CampaignID(e.state.NameOf(event.ObjectCampaign, campaign))]; o != nil {
 		return o.Campaign.Returns
 	}
 	return market.DefaultReturnRule()

@@ -192,6 +192,6 @@ func (in *ingest) readAuction(row *state.AuctionRow) (err error) {
 // auctionCampaign returns the auction's campaign with its present configuration, or nil if
 // it was removed.
 func (in *ingest) auctionCampaign() *liveCampaign {
-	id := in.engine.state.NameOf(event.NameCampaign, in.accepted.auction.campaign)
+	id := in.engine.state.NameOf(event.ObjectCampaign, in.accepted.auction.campaign)
 	return in.plan.campaign(market.CampaignID(id), in.test)
 }

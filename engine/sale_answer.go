@@ -55,7 +55,7 @@ func (in *ingest) saleAnswer(id market.LeadID, buyerSilent bool) (SaleAnswer, er
 	}
 	return SaleAnswer{
 		SellerAuction: string(in.accepted.post.Auction.Text), BuyerLead: buyerLead, Lead: lead.ID, Request: lead.Request,
-		Buyer: e.state.NameOf(event.NameBuyer, lead.Buyer), Payout: lead.Payout, Currency: lead.Currency,
+		Buyer: e.state.NameOf(event.ObjectBuyer, lead.Buyer), Payout: lead.Payout, Currency: lead.Currency,
 	}, nil
 }
 

@@ -121,7 +121,7 @@ var hurdles = []struct {
 	{"its window is over", func(*exchange, *posting) { time.Sleep(5 * time.Second) }, "bid_expired", 0},
 	{"on a list", func(_ *exchange, p *posting) { p.lead = postOf(5, told{}).lead }, "post_rejected suppressed", 1},
 	{"no money left", func(x *exchange, _ *posting) {
-		balance, _ := x.state.Balance(x.state.RefOf(event.NameBuyer, "blue"))
+		balance, _ := x.state.Balance(x.state.RefOf(event.ObjectBuyer, "blue"))
 		if err := x.engine.By("").TopUp("blue", 9_000_000-balance, ""); err != nil {
 			x.t.Error(err)
 		}
@@ -254,7 +254,7 @@ func TestBidEndsAtTheInstant(t *testing.T) {
 // The bid is for a lead in a campaign to a buyer; where one of them is not to be
 // had any more it is over. What only changes the price does not touch it.
 func TestBidOutlivesWhatItCan(t *testing.T) {
-	pause := func(door event.NameKind, id string) func(*exchange) {
+	pause := func(door event.ObjectKind, id string) func(*exchange) {
 		return func(x *exchange) {
 			if err := x.engine.By("").Pause(door, id, true); err != nil {
 				x.t.Error(err)
@@ -273,9 +273,9 @@ func TestBidOutlivesWhatItCan(t *testing.T) {
 		then func(x *exchange)
 		want string
 	}{
-		{"the campaign is paused", pause(event.NameCampaign, "auto"), "bid_expired"},
-		{"the buyer is paused", pause(event.NameBuyer, "blue"), "bid_expired"},
-		{"another buyer is paused", pause(event.NameBuyer, "gold"), "blue theirs 8"},
+		{"the campaign is paused", pause(event.ObjectCampaign, "auto"), "bid_expired"},
+		{"the buyer is paused", pause(event.ObjectBuyer, "blue"), "bid_expired"},
+		{"another buyer is paused", pause(event.ObjectBuyer, "gold"), "blue theirs 8"},
 		{"the campaign is gone", configure(func(r *rig) { r.campaigns[0].id = "home" }), "bid_expired"},
 		{"the seat is gone", configure(func(r *rig) { r.campaigns[0].seats = r.campaigns[0].seats[1:] }), "bid_expired"},
 		{"the seller may not send there", configure(func(r *rig) { r.campaigns[0].suppliers = []string{"other"} }), "bid_expired"},

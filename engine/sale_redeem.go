@@ -98,7 +98,7 @@ func (in *ingest) checkOffer() RefusalCode {
 	if campaign.Currency != bid.Currency || !campaign.AcceptsSupplier(in.req.Supplier.ID) {
 		return BidExpired
 	}
-	paused, _ := in.engine.state.Paused(event.NameBuyer, bid.Buyer)
+	paused, _ := in.engine.state.PauseStatus(event.ObjectBuyer, bid.Buyer)
 	if paused || in.engine.state.UnknownDeliveries(bid.Buyer, in.live.Test) >= maxUnknown {
 		return BidExpired
 	}
@@ -166,7 +166,7 @@ func (in *ingest) reserveBid() (code RefusalCode, reason market.Reason, err erro
 
 // sellAtBid sells the lead to the bidder at the bid's price.
 func (in *ingest) sellAtBid() (Answer, error) {
-	in.candidates.Begin(in.live.FilterSets)
+	in.candidates.Reset(in.live.FilterSets)
 	in.record.Sale.Ping = in.accepted.auction.name
 	return in.commitSale()
 }

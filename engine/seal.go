@@ -64,7 +64,7 @@ func (c *delivery) decryptIntent(post *state.OpenPost) bool {
 	case errors.Is(err, ErrErased):
 		return false
 	case err != nil:
-		c.engine.opt.Note.Fault("cannot decrypt the lead of an open delivery; the delivery is unconfirmed until an operator resolves it", err)
+		c.engine.opt.Note.ReportFault("cannot decrypt the lead of an open delivery; the delivery is unconfirmed until an operator resolves it", err)
 		return false
 	}
 	c.body = contact.Body

@@ -30,7 +30,7 @@ func (x *exchange) statement(party ledger.Party, from, to time.Time) (*ledger.St
 	}
 	each(tally.Add)
 	s := tally.Statement()
-	lines := s.Lines()
+	lines := s.EntryIterator()
 	var entries []ledger.Entry
 	each(func(seq uint64, at int64, fact event.Event) { entries = append(entries, lines.Next(seq, at, fact)...) })
 	return s, entries
@@ -114,7 +114,7 @@ func (m *trading) comeBack() {
 	a := m.sales[max(0, len(m.sales)-1-m.random.IntN(60))]
 	if lead := m.lead(a); lead.Buyer != 0 && m.random.IntN(2) == 0 {
 		status := []string{"contacted", "qualified", "returned", "returned"}[m.random.IntN(4)]
-		m.seen[m.reported(saying(a, status).by(m.state.NameOf(event.NameBuyer, lead.Buyer)))]++
+		m.seen[m.reported(saying(a, status).by(m.state.NameOf(event.ObjectBuyer, lead.Buyer)))]++
 	}
 	for _, id := range m.state.PendingReturnLeads() {
 		if m.random.IntN(4) == 0 {
@@ -146,10 +146,10 @@ func TestAMonthOfMoney(t *testing.T) {
 		}
 		at(t, "2000-02-01 00:00:00")
 		for _, name := range []string{"blue", "gold", "red"} {
-			m.addsUp(ledger.Party{Kind: event.NameBuyer, Ref: m.ref(name)}, name != "red")
+			m.addsUp(ledger.Party{Kind: event.ObjectBuyer, Ref: m.ref(name)}, name != "red")
 		}
 		for _, name := range []string{"acme", "other"} {
-			m.addsUp(ledger.Party{Kind: event.NameSupplier, Ref: m.state.RefOf(event.NameSupplier, name)}, false)
+			m.addsUp(ledger.Party{Kind: event.ObjectSupplier, Ref: m.state.RefOf(event.ObjectSupplier, name)}, false)
 		}
 		for _, way := range []string{
 			"blue", "gold", "red", "insufficient_funds", "post_rejected", "top-up", "confirmed", "released", "resent",
@@ -214,7 +214,7 @@ func (m *trading) addsUp(party ledger.Party, account bool) {
 func (m *trading) worth(party ledger.Party) (sum market.Money) {
 	for _, a := range m.sales {
 		lead := m.lead(a)
-		reversed := m.state.NameOf(event.NameCampaign, lead.Campaign) == "auto"
+		reversed := m.state.NameOf(event.ObjectCampaign, lead.Campaign) == "auto"
 		switch back := lead.Status == market.StatusReturned; {
 		case lead.Status == market.StatusUnmatched || lead.Status == market.StatusOpen:
 		case lead.Delivery == market.DeliveryPending || lead.Delivery == market.DeliveryUnknown:

@@ -151,7 +151,7 @@ func (r *reporting) repeatReport() (answer StatusAnswer, found bool, err error) 
 		content = append(r.req.Lead[:], content...)
 	}
 	var use event.Idempotency
-	use.Key, use.Print, _ = e.hashKey(nil, r.endpoint, r.req.Buyer.Ref, r.req.Key, content, false)
+	use.Key, use.Fingerprint, _ = e.hashKey(nil, r.endpoint, r.req.Buyer.Ref, r.req.Key, content, false)
 	first, err := r.claimKey(&r.reserved, &use)
 	if err != nil {
 		return answer, false, err
@@ -160,7 +160,7 @@ func (r *reporting) repeatReport() (answer StatusAnswer, found bool, err error) 
 		answer, err = r.firstAnswer(first.Seq)
 		return answer, true, err
 	}
-	use.Until = r.now + int64(e.opt.Idempotency)
+	use.ExpiresAt = r.now + int64(e.opt.Idempotency)
 	r.record.Idempotency = use
 	return answer, false, nil
 }

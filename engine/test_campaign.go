@@ -42,7 +42,7 @@ func newTestCampaign(of *market.Campaign) *liveCampaign {
 			excluded.Add(i)
 		}
 	}
-	o := &liveCampaign{Bidders: auction.Bidders{FilterSets: selection.Compile(&campaign), Test: true}, excluded: excluded}
+	o := &liveCampaign{Bidders: auction.Bidders{FilterSets: selection.CompileFilterSets(&campaign), Test: true}, excluded: excluded}
 	if campaign.Method == market.PingPost {
 		o.prepareAuctions(func(*market.Buyer) *auction.PingLimiter { return nil })
 	}
@@ -79,7 +79,7 @@ func (o *liveCampaign) initTestCampaign() {
 // Screen excludes the filter sets that do not match the lead, and those without a test
 // endpoint.
 func (o *liveCampaign) Screen(lead *market.Lead, c *selection.Candidates) {
-	o.FilterSets.FilterLead(lead, c)
+	o.FilterSets.ExcludeByLead(lead, c)
 	if o.excluded != nil {
 		c.ExcludeAll(o.excluded, market.OutcomeFiltered)
 	}
@@ -100,7 +100,7 @@ func (o *liveCampaign) filterSetOf(buyer market.Ref) int {
 // campaign it reads the turn without a reservation.
 func (o *liveCampaign) reserveTurn(s *state.State, h *state.Reservation, set uint64, weights []int32) (turn event.Turn, member uint32) {
 	if o.Test {
-		return event.Turn{}, s.NextTurn(o.Campaign.Ref, set, weights)
+		return event.Turn{}, s.PeekTurn(o.Campaign.Ref, set, weights)
 	}
 	turn = s.ReserveTurn(h, o.Campaign.Ref, set, weights)
 	return turn, turn.Member

@@ -15,7 +15,7 @@ type failingHistory struct{ err error }
 
 func (h *failingHistory) At(uint64) ([]byte, error) { return nil, h.err }
 
-var supplierName = &event.NamesGiven{Names: []event.Name{{Kind: event.NameSupplier, Ref: 1, ID: "acme"}}}
+var supplierName = &event.NamesGiven{Names: []event.Name{{Kind: event.ObjectSupplier, Ref: 1, ID: "acme"}}}
 
 // webhookEngine returns an engine over a state that has a supplier and no lead.
 func webhookEngine(log engine.Log, history engine.History) *engine.Engine {
@@ -38,7 +38,7 @@ func TestWebhookOfUnknownLead(t *testing.T) {
 			t.Errorf("%v", err)
 		}
 		record, err := new(event.Decoder).Decode(log.durable()[1].data)
-		if tried, ok := record.(*event.WebhookTried); err != nil || !ok || tried.Outcome != event.WebhookDead || tried.Lead != w.Lead || tried.Attempt != 3 {
+		if tried, ok := record.(*event.WebhookAttempted); err != nil || !ok || tried.Outcome != event.WebhookDead || tried.Lead != w.Lead || tried.Attempt != 3 {
 			t.Errorf("logged is %+v", record)
 		}
 	})

@@ -55,8 +55,8 @@ func (e *Engine) findDeadLetter(lead market.LeadID, kind market.WebhookType) (st
 }
 
 // webhookEvent returns the event of an operator's decision about a dead letter.
-func (e Operator) webhookEvent(w *state.QueuedWebhook, outcome event.WebhookOutcome) *event.WebhookTried {
-	return &event.WebhookTried{
+func (e Operator) webhookEvent(w *state.QueuedWebhook, outcome event.WebhookOutcome) *event.WebhookAttempted {
+	return &event.WebhookAttempted{
 		Lead: w.Lead, Type: w.Type, Supplier: w.Supplier, Attempt: w.Attempts, Outcome: outcome, At: e.opt.Clock.Now(), By: e.by,
 	}
 }
@@ -146,7 +146,7 @@ func (e Operator) resendBatch(supplier market.Ref, leads [][]state.QueuedWebhook
 }
 
 func (e *Engine) supplierRef(supplier market.SupplierID) (market.Ref, error) {
-	ref := e.state.RefOf(event.NameSupplier, string(supplier))
+	ref := e.state.RefOf(event.ObjectSupplier, string(supplier))
 	if ref == 0 {
 		return 0, fmt.Errorf("%w: supplier %q was never configured", ErrNotFound, supplier)
 	}

@@ -21,7 +21,7 @@ func plain() rig {
 
 // standing is how it goes with acme's webhooks, in a few words.
 func (x *exchange) hooksStand() string {
-	s := x.state.OutboxStatus(x.state.RefOf(event.NameSupplier, "acme"))
+	s := x.state.OutboxStatus(x.state.RefOf(event.ObjectSupplier, "acme"))
 	text := fmt.Sprintf("%d pending %d dead", s.Pending, s.Dead)
 	if s.FailingSince != 0 {
 		text += fmt.Sprintf(" failing since %s", time.Unix(0, s.FailingSince).Sub(began))
@@ -137,15 +137,15 @@ func TestEndpointThatFailsForDays(t *testing.T) {
 	})
 	bubble(t, "with two attempts under way", func(t *testing.T) {
 		x := begin(t, plain())
-		acme := x.state.RefOf(event.NameSupplier, "acme")
+		acme := x.state.RefOf(event.ObjectSupplier, "acme")
 		r := mail(t)
 		r.script = []market.WebhookResult{nacks}
 		x.tell(person(1))
 		r.sendFor(x, 5*day)
 		x.tell(person(2))
 		x.tell(person(3))
-		one, _ := x.state.TakeWebhook(acme, time.Now().UnixNano())
-		two, ok := x.state.TakeWebhook(acme, time.Now().UnixNano())
+		one, _ := x.state.ClaimWebhook(acme, time.Now().UnixNano())
+		two, ok := x.state.ClaimWebhook(acme, time.Now().UnixNano())
 		if err := errors.Join(x.engine.RecordWebhookAttempt(one, nacks), x.engine.RecordWebhookAttempt(two, nacks)); !ok || err != nil {
 			t.Fatal(ok, err)
 		}

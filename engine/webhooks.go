@@ -14,12 +14,12 @@ import (
 // state.State, has the due webhooks, and events record the attempts. A sender connects
 // them:
 //
-//	w := state.TakeWebhook(supplier, now)      w is in flight: no other sender gets it
+//	w := state.ClaimWebhook(supplier, now)      w is in flight: no other sender gets it
 //	m := engine.WebhookMessage(&w)             the request to send
 //	engine.RecordWebhookAttempt(w, result)     an event records the result; w is not in flight
 //
 // After an error of WebhookMessage or RecordWebhookAttempt the sender calls
-// state.ReturnWebhook, which ignores a webhook that is not in flight any more. It waits a
+// state.ReleaseWebhook, which ignores a webhook that is not in flight any more. It waits a
 // moment before the next one, because the disk or the log has failed or the exchange stops.
 type webhooks struct {
 	cache    webhook.Cache
@@ -67,7 +67,7 @@ func (e *Engine) WebhookMessage(w *state.QueuedWebhook) (WebhookMessage, error) 
 		return WebhookMessage{}, err
 	}
 	if !found {
-		e.opt.Note.Fault("a webhook became a dead letter: its log record is older than the log's history and memory has no such lead",
+		e.opt.Note.ReportFault("a webhook became a dead letter: its log record is older than the log's history and memory has no such lead",
 			fmt.Errorf("log record %d, %s of lead %s: %w", w.Cause, w.Type, w.Lead, ErrGone))
 		if err := e.recordAttempt(w, event.WebhookDead, &market.WebhookResult{}); err != nil {
 			return WebhookMessage{}, err
@@ -119,7 +119,7 @@ func (e *Engine) RecordWebhookAttempt(w state.QueuedWebhook, result market.Webho
 // recordAttempt commits an attempt. A failed last attempt becomes a dead letter.
 func (e *Engine) recordAttempt(w *state.QueuedWebhook, outcome event.WebhookOutcome, result *market.WebhookResult) error {
 	now := e.opt.Clock.Now()
-	record := &event.WebhookTried{
+	record := &event.WebhookAttempted{
 		Lead: w.Lead, Type: w.Type, Supplier: w.Supplier, Attempt: w.Attempts + 1, Outcome: outcome,
 		At: now, Status: uint32(max(0, result.Status)), Fault: result.Fault,
 	}
@@ -132,7 +132,7 @@ func (e *Engine) recordAttempt(w *state.QueuedWebhook, outcome event.WebhookOutc
 	if err := e.commitOutcome(record, nil); err != nil {
 		return err
 	}
-	e.webhooks.observer.WebhookAttempted(e.state.NameOf(event.NameSupplier, w.Supplier), record.Outcome, result)
+	e.webhooks.observer.WebhookAttempted(e.state.NameOf(event.ObjectSupplier, w.Supplier), record.Outcome, result)
 	return nil
 }
 
@@ -152,7 +152,7 @@ func (e *Engine) switchOffIfFailing(supplier market.Ref) error {
 	}
 	err := e.commitOutcome(&event.WebhooksSwitched{Supplier: supplier, Off: true, At: e.opt.Clock.Now()}, nil)
 	if err == nil {
-		e.webhooks.observer.WebhooksSwitchedOff(e.state.NameOf(event.NameSupplier, supplier))
+		e.webhooks.observer.WebhooksSwitchedOff(e.state.NameOf(event.ObjectSupplier, supplier))
 	}
 	return err
 }

@@ -144,10 +144,10 @@ func (a *backupRunner) flush(x *Exchange) {
 }
 
 func (a *backupRunner) addGauges(x *Exchange) {
-	x.meter.Gauge(`pingpost_backup_lag_seconds`, func() float64 { return a.shipper.Status().Lag.Seconds() })
-	x.meter.Gauge(`pingpost_backup_lag_entries`, func() float64 { return float64(a.shipper.Status().LagEntries) })
-	x.meter.Gauge(`pingpost_backup_errors_total`, func() float64 { return float64(a.shipper.Status().Errors) })
-	x.meter.Gauge(`pingpost_backup_last_success_timestamp_seconds`, func() float64 {
+	x.meter.AddGauge(`pingpost_backup_lag_seconds`, func() float64 { return a.shipper.Status().Lag.Seconds() })
+	x.meter.AddGauge(`pingpost_backup_lag_entries`, func() float64 { return float64(a.shipper.Status().LagEntries) })
+	x.meter.AddGauge(`pingpost_backup_errors_total`, func() float64 { return float64(a.shipper.Status().Errors) })
+	x.meter.AddGauge(`pingpost_backup_last_success_timestamp_seconds`, func() float64 {
 		if at := a.shipper.Status().LastSuccess; !at.IsZero() {
 			return float64(at.UnixMilli()) / 1000
 		}

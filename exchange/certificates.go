@@ -16,7 +16,7 @@ type certificates struct{ public, admin addressCertificate }
 // addressCertificate is the certificate of one address. Without a pair the address speaks
 // plain HTTP.
 type addressCertificate struct {
-	pair    *certificate.Pair
+	pair    *certificate.KeyPair
 	recheck chan struct{} // makes the watcher check the files now
 }
 
@@ -53,7 +53,7 @@ func openCertificate(key string, files config.TLSSettings) (addressCertificate, 
 	if !files.IsSet() {
 		return addressCertificate{}, nil
 	}
-	pair, err := certificate.Open(certificate.Files(files))
+	pair, err := certificate.Load(certificate.Files(files))
 	if err != nil {
 		return addressCertificate{}, fmt.Errorf("%s: %w", key, err)
 	}
@@ -79,7 +79,7 @@ func (x *Exchange) watchCertificates() {
 		if s.pair == nil {
 			continue
 		}
-		x.meter.Gauge(`pingpost_tls_not_after_timestamp_seconds{address="`+address+`"}`, func() float64 { return float64(s.pair.NotAfter().Unix()) })
+		x.meter.AddGauge(`pingpost_tls_not_after_timestamp_seconds{address="`+address+`"}`, func() float64 { return float64(s.pair.NotAfter().Unix()) })
 		go certificate.NewWatcher(s.pair, x.logger.With("address", address)).Run(s.recheck, x.ended)
 	}
 }

@@ -112,7 +112,7 @@ func (x *Exchange) loadLists(c *engine.Configuration, built *config.Compiled) er
 	c.Tables = make(map[market.ListID]*fingerprint.Table)
 	c.Lists = make(map[market.ListID]state.ListFile)
 	for id := range built.Catalog.Lists {
-		if known, ok := x.state.List(x.state.RefOf(event.NameList, string(id))); ok {
+		if known, ok := x.state.ListFile(x.state.RefOf(event.ObjectList, string(id))); ok {
 			table, err := x.lists.open(dir, known)
 			if err != nil {
 				return fmt.Errorf("suppression list %q: %w", id, err)
@@ -121,7 +121,7 @@ func (x *Exchange) loadLists(c *engine.Configuration, built *config.Compiled) er
 		}
 	}
 	if !x.ready.Load() {
-		if err := removeStrayLists(dir, x.state.ListFiles()); err != nil {
+		if err := removeStrayLists(dir, x.state.ListFileNames()); err != nil {
 			return fmt.Errorf("cannot remove a stray suppression file: %w", err)
 		}
 	}

@@ -109,7 +109,7 @@ func (r *eraser) eraseIfMatch(lead *event.LeadDecided, who *erasePattern) error 
 	case errors.Is(err, engine.ErrErased):
 		return nil
 	case err != nil:
-		r.result.AddLeft(lead.Lead, admin.LeftUnreadable)
+		r.result.AddNotErased(lead.Lead, admin.NotErasedUnreadable)
 		return nil //nolint:nilerr // the result lists the lead, and the search continues
 	case !who.matchesAny(contact.Fields):
 		return nil
@@ -120,7 +120,7 @@ func (r *eraser) eraseIfMatch(lead *event.LeadDecided, who *erasePattern) error 
 // add schedules a lead for the next event.
 func (r *eraser) add(lead *event.LeadDecided) error {
 	if lead.Slot == 0 {
-		r.result.AddLeft(lead.Lead, admin.LeftUnsealed)
+		r.result.AddNotErased(lead.Lead, admin.NotErasedUnsealed)
 		return nil
 	}
 	r.found = append(r.found, engine.EncryptedLead{Lead: lead.Lead, Slot: lead.Slot})
@@ -151,7 +151,7 @@ func (r *eraser) eraseAfterDelivery() error {
 		return err
 	}
 	for _, lead := range r.inDelivery {
-		r.result.AddLeft(lead.Lead, admin.LeftUnderWay)
+		r.result.AddNotErased(lead.Lead, admin.NotErasedUnderWay)
 	}
 	return nil
 }

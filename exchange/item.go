@@ -34,12 +34,12 @@ func (x *Exchange) currentEntries() (*currentEntries, error) {
 }
 
 // Items returns the active entries of a kind.
-func (x *Exchange) Items(kind canonical.Kind) ([]admin.Item, error) {
+func (x *Exchange) Items(kind canonical.Kind) ([]admin.ConfigEntry, error) {
 	s, err := x.currentEntries()
 	if err != nil {
 		return nil, err
 	}
-	items := make([]admin.Item, 0, len(s.all[kind]))
+	items := make([]admin.ConfigEntry, 0, len(s.all[kind]))
 	for _, entry := range s.all[kind] {
 		items = append(items, *x.findItem(s, canonical.Ref{Kind: kind, ID: entry.ID}))
 	}
@@ -47,7 +47,7 @@ func (x *Exchange) Items(kind canonical.Kind) ([]admin.Item, error) {
 }
 
 // Item returns one active entry.
-func (x *Exchange) Item(ref canonical.Ref) (*admin.Item, error) {
+func (x *Exchange) Item(ref canonical.Ref) (*admin.ConfigEntry, error) {
 	s, err := x.currentEntries()
 	if err != nil {
 		return nil, err
@@ -63,18 +63,18 @@ func noItem(ref canonical.Ref) error {
 }
 
 // findItem returns an entry in the form of the admin API, or nil.
-func (x *Exchange) findItem(s *currentEntries, ref canonical.Ref) *admin.Item {
+func (x *Exchange) findItem(s *currentEntries, ref canonical.Ref) *admin.ConfigEntry {
 	text := s.all.Find(ref)
 	if text == nil {
 		return nil
 	}
-	item := &admin.Item{ID: ref.ID, Owner: "api", ETag: etagOf(text), Document: text}
+	item := &admin.ConfigEntry{ID: ref.ID, Owner: "api", ETag: etagOf(text), Document: text}
 	if s.base.Find(ref) != nil {
 		item.Owner, item.File = "file", s.file
 	}
-	pausable := map[canonical.Kind]event.NameKind{canonical.Buyers: event.NameBuyer, canonical.Campaigns: event.NameCampaign}
+	pausable := map[canonical.Kind]event.ObjectKind{canonical.Buyers: event.ObjectBuyer, canonical.Campaigns: event.ObjectCampaign}
 	if kind, ok := pausable[ref.Kind]; ok {
-		paused, _ := x.state.Paused(kind, x.state.RefOf(kind, ref.ID))
+		paused, _ := x.state.PauseStatus(kind, x.state.RefOf(kind, ref.ID))
 		item.Paused = &paused
 	}
 	return item

@@ -14,7 +14,7 @@ import (
 )
 
 // ChangeItem creates, changes or removes an entry.
-func (x *Exchange) ChangeItem(change *admin.ItemChange) (*admin.ItemChanged, error) {
+func (x *Exchange) ChangeItem(change *admin.ConfigEntryChange) (*admin.ConfigEntryChanged, error) {
 	x.configMu.Lock()
 	defer x.configMu.Unlock()
 	s, err := x.currentEntries()
@@ -28,7 +28,7 @@ func (x *Exchange) ChangeItem(change *admin.ItemChange) (*admin.ItemChanged, err
 	if err != nil {
 		return nil, err
 	}
-	changed := &admin.ItemChanged{}
+	changed := &admin.ConfigEntryChanged{}
 	for _, difference := range canonical.Diff(s.canonical, revised.Canonical) {
 		changed.Changes = append(changed.Changes, difference.String())
 	}
@@ -48,16 +48,16 @@ func (x *Exchange) ChangeItem(change *admin.ItemChange) (*admin.ItemChanged, err
 
 // checkChange checks that the API may change the entry, and that the entry still has the
 // caller's etag.
-func (x *Exchange) checkChange(s *currentEntries, change *admin.ItemChange) error {
+func (x *Exchange) checkChange(s *currentEntries, change *admin.ConfigEntryChange) error {
 	current := x.findItem(s, change.Ref)
 	switch {
 	case current == nil && change.Document == nil:
 		return noItem(change.Ref)
 	case current != nil && current.Owner == "file" && s.sent:
-		return &admin.ItemConflict{Message: change.Ref.String() + " is in the document that " + sentDocumentName +
+		return &admin.ConfigEntryConflict{Message: change.Ref.String() + " is in the document that " + sentDocumentName +
 			" applied; change it there, or reload to return to the file"}
 	case current != nil && current.Owner == "file":
-		return &admin.ItemConflict{Message: change.Ref.String() + " is in " + s.file + ", which therefore controls it; change it there and reload"}
+		return &admin.ConfigEntryConflict{Message: change.Ref.String() + " is in " + s.file + ", which therefore controls it; change it there and reload"}
 	case s.made.Find(change.Ref) != nil && current == nil:
 		panic("BUG: " + change.Ref.String() + " was made and is not in force")
 	}
@@ -68,7 +68,7 @@ func (x *Exchange) checkChange(s *currentEntries, change *admin.ItemChange) erro
 	if etag == change.IfMatch {
 		return nil
 	}
-	conflict := &admin.ItemConflict{Both: true, Current: current, Sent: canonical.Redact(change.Document)}
+	conflict := &admin.ConfigEntryConflict{Both: true, Current: current, Sent: canonical.Redact(change.Document)}
 	switch {
 	case change.IfMatch == "":
 		conflict.Message = change.Ref.String() + " exists already; read it, and change it with its etag"
@@ -81,7 +81,7 @@ func (x *Exchange) checkChange(s *currentEntries, change *admin.ItemChange) erro
 }
 
 // revise returns a revision of the active configuration with one changed entry.
-func (x *Exchange) revise(s *currentEntries, change *admin.ItemChange) (*revision, error) {
+func (x *Exchange) revise(s *currentEntries, change *admin.ConfigEntryChange) (*revision, error) {
 	made := s.made.Without(change.Ref)
 	if change.Document != nil {
 		text, err := canonical.WithID(change.Document, change.Ref)
@@ -117,7 +117,7 @@ func (x *Exchange) revise(s *currentEntries, change *admin.ItemChange) (*revisio
 
 // asReferenceConflict turns the mistakes that the removal of an entry causes elsewhere
 // into a conflict.
-func asReferenceConflict(err error, change *admin.ItemChange) error {
+func asReferenceConflict(err error, change *admin.ConfigEntryChange) error {
 	var problems *syntax.Problems
 	if change.Document != nil || !errors.As(err, &problems) {
 		return err
@@ -126,7 +126,7 @@ func asReferenceConflict(err error, change *admin.ItemChange) error {
 	for _, problem := range (*problems)[:min(len(*problems), 10)] {
 		places = append(places, problem.Path)
 	}
-	return &admin.ItemConflict{Message: change.Ref.String() + " is used at " + strings.Join(places, ", ") + "; remove it there first"}
+	return &admin.ConfigEntryConflict{Message: change.Ref.String() + " is used at " + strings.Join(places, ", ") + "; remove it there first"}
 }
 
 // checkMissingSecrets returns an error for secrets that an entry marks as set and that the

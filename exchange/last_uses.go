@@ -48,7 +48,7 @@ func (u *lastUses) load(x *Exchange) {
 	for lines := bufio.NewScanner(io.LimitReader(file, maxLastUsesFile)); lines.Scan(); {
 		hash, at, ok := parseLastUse(lines.Bytes())
 		if c, live := x.state.Credential(hash); ok && live && at <= now {
-			c.Used.Record(at)
+			c.LastUse.RecordUse(at)
 		}
 	}
 	u.kept = x.state.LastUses()

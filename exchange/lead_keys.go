@@ -98,7 +98,7 @@ type keyCheck struct {
 
 func (c *keyCheck) start(x *Exchange) {
 	gauge := func(reason string, leads *atomic.Uint64) {
-		x.meter.Gauge(`pingpost_lead_keys_lost{reason="`+reason+`"}`, func() float64 { return float64(leads.Load()) })
+		x.meter.AddGauge(`pingpost_lead_keys_lost{reason="`+reason+`"}`, func() float64 { return float64(leads.Load()) })
 	}
 	gauge("missing", &c.missing)
 	gauge("changed", &c.changed)
@@ -209,7 +209,7 @@ func (x *Exchange) isSuspect(r *leadkeys.Report, highest uint64) bool {
 		return true
 	}
 	for slot := r.First; slot < r.First+leadkeys.PerFile && slot <= highest; slot++ {
-		if r.Changed.Has(slot) || r.Erased.Has(slot) && !x.state.SlotErased(slot) {
+		if r.Changed.Has(slot) || r.Erased.Has(slot) && !x.state.IsSlotErased(slot) {
 			return true
 		}
 	}

@@ -34,7 +34,7 @@ func openList(dir string, file state.ListFile) (*fingerprint.Table, error) {
 	if sum := sha256.Sum256(data); hex.EncodeToString(sum[:]) != file.File {
 		return nil, fmt.Errorf("the suppression list file %q is damaged; restore it from a backup", listPath(dir, file.File))
 	}
-	return fingerprint.OpenTable(data)
+	return fingerprint.ParseTable(data)
 }
 
 // maxLine limits the length of a line in a list's file.
@@ -106,7 +106,7 @@ func CheckLists(built *config.Compiled) (problems, warnings syntax.Problems) {
 // checkNewLists checks the files of the lists that the exchange does not have yet.
 func (x *Exchange) checkNewLists(built *config.Compiled) error {
 	for _, first := range built.Initial.Lists {
-		if _, known := x.state.List(x.state.RefOf(event.NameList, string(first.ID))); known {
+		if _, known := x.state.ListFile(x.state.RefOf(event.ObjectList, string(first.ID))); known {
 			continue
 		}
 		if err := checkList(built, &first); err != nil {

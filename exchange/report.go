@@ -38,12 +38,12 @@ func (c reportSource) NewReader(from uint64) (report.Reader, error) {
 func (c reportSource) Durable() (seq uint64, at int64) { return c.x.log.Durable() }
 
 // NameOf returns the configured name for a number.
-func (c reportSource) NameOf(kind event.NameKind, ref market.Ref) string {
+func (c reportSource) NameOf(kind event.ObjectKind, ref market.Ref) string {
 	return c.x.state.NameOf(kind, ref)
 }
 
 // RefOf returns the number for a configured name.
-func (c reportSource) RefOf(kind event.NameKind, id string) market.Ref {
+func (c reportSource) RefOf(kind event.ObjectKind, id string) market.Ref {
 	return c.x.state.RefOf(kind, id)
 }
 
@@ -66,10 +66,10 @@ func (r *reporter) start(x *Exchange) {
 		defer close(r.ended)
 		r.report.Run(ctx)
 	}()
-	x.meter.Gauge(`pingpost_report_lag_seconds`, func() float64 { return r.report.Status().Lag.Seconds() })
-	x.meter.Gauge(`pingpost_report_lag_entries`, func() float64 { return float64(r.report.Status().LagEntries) })
-	x.meter.Gauge(`pingpost_report_errors_total`, func() float64 { return float64(r.report.Status().Errors) })
-	x.meter.Gauge(`pingpost_report_rebuilds_total`, func() float64 { return float64(r.report.Status().Rebuilds) })
+	x.meter.AddGauge(`pingpost_report_lag_seconds`, func() float64 { return r.report.Status().Lag.Seconds() })
+	x.meter.AddGauge(`pingpost_report_lag_entries`, func() float64 { return float64(r.report.Status().LagEntries) })
+	x.meter.AddGauge(`pingpost_report_errors_total`, func() float64 { return float64(r.report.Status().Errors) })
+	x.meter.AddGauge(`pingpost_report_rebuilds_total`, func() float64 { return float64(r.report.Status().Rebuilds) })
 }
 
 // close stops the report. It continues with the missing entries after the next start.

@@ -28,7 +28,7 @@ type revision struct {
 	sent             bool              // base came from a request
 	made             canonical.Entries // entries from the API
 	takenOver        []canonical.Ref   // the entries from the API that base controls
-	from             event.Origin
+	from             event.ConfigOrigin
 	by               string
 }
 

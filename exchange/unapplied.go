@@ -88,7 +88,7 @@ func (u *unappliedFinder) checkCredential(first *config.InitialCredential) {
 	s := u.exchange.state
 	c := u.exchange.initialCredential(first)
 	owners := "suppliers"
-	if first.Owner == event.NameBuyer {
+	if first.Owner == event.ObjectBuyer {
 		owners = "buyers"
 	}
 	at, request := entryPath(owners, first.OwnerID), "POST /admin/v1/"+owners+"/"+first.OwnerID
@@ -111,7 +111,7 @@ func (u *unappliedFinder) checkCredential(first *config.InitialCredential) {
 		if live.Scopes != c.Scopes {
 			u.add(at+".scopes", "they are "+string(live.Scopes.AppendTo(nil)), request+" for a new one with others")
 		}
-	case s.HadCredential(&event.CredentialSet{Credential: c.Kind, Owner: c.Owner, OwnerRef: ref, Client: c.Client, Hash: c.Hash}):
+	case s.HasHadCredential(&event.CredentialSet{Credential: c.Kind, Owner: c.Owner, OwnerRef: ref, Client: c.Client, Hash: c.Hash}):
 		if first.Kind == event.CredentialOAuthClient {
 			at += ".client_secret"
 		}
@@ -158,16 +158,16 @@ func (u *unappliedFinder) checkSecret(first *config.InitialSecret) {
 
 func (u *unappliedFinder) checkPauses(document *schema.Document) {
 	for i := range document.Buyers {
-		u.checkPause(event.NameBuyer, "buyers", document.Buyers[i].ID, document.Buyers[i].Paused)
+		u.checkPause(event.ObjectBuyer, "buyers", document.Buyers[i].ID, document.Buyers[i].Paused)
 	}
 	for i := range document.Campaigns {
-		u.checkPause(event.NameCampaign, "campaigns", document.Campaigns[i].ID, document.Campaigns[i].Paused)
+		u.checkPause(event.ObjectCampaign, "campaigns", document.Campaigns[i].ID, document.Campaigns[i].Paused)
 	}
 }
 
-func (u *unappliedFinder) checkPause(kind event.NameKind, list, id string, wanted bool) {
+func (u *unappliedFinder) checkPause(kind event.ObjectKind, list, id string, wanted bool) {
 	s := u.exchange.state
-	paused, seen := s.Paused(kind, s.RefOf(kind, id))
+	paused, seen := s.PauseStatus(kind, s.RefOf(kind, id))
 	if !seen || paused == wanted {
 		return
 	}
@@ -182,7 +182,7 @@ func (u *unappliedFinder) checkPause(kind event.NameKind, list, id string, wante
 // counts as equal.
 func (u *unappliedFinder) checkList(first config.InitialList) {
 	s := u.exchange.state
-	known, ok := s.List(s.RefOf(event.NameList, string(first.ID)))
+	known, ok := s.ListFile(s.RefOf(event.ObjectList, string(first.ID)))
 	if !ok {
 		return
 	}
@@ -211,7 +211,7 @@ func (u *unappliedFinder) checkBalances(old, document *schema.Document) {
 	s := u.exchange.state
 	for i := range document.Buyers {
 		buyer := &document.Buyers[i]
-		if buyer.Funds == nil || !s.HasOpeningBalance(s.RefOf(event.NameBuyer, buyer.ID)) {
+		if buyer.Funds == nil || !s.HasOpeningBalance(s.RefOf(event.ObjectBuyer, buyer.ID)) {
 			continue
 		}
 		if was, known := before[buyer.ID]; !known || was != *buyer.Funds.Balance {

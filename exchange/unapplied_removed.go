@@ -26,7 +26,7 @@ func (u *unappliedFinder) checkRemoved(old, document *schema.Document) {
 	for i := range old.Buyers {
 		before := &old.Buyers[i]
 		if now := buyers[before.ID]; now != nil {
-			u.checkRemovedClients(event.NameBuyer, "buyers", before.ID, before.OAuthClients, now.OAuthClients)
+			u.checkRemovedClients(event.ObjectBuyer, "buyers", before.ID, before.OAuthClients, now.OAuthClients)
 		}
 	}
 	u.checkListRules(old, document)
@@ -34,16 +34,16 @@ func (u *unappliedFinder) checkRemoved(old, document *schema.Document) {
 
 func (u *unappliedFinder) checkRemovedOf(before, now *schema.Supplier) {
 	at, request := entryPath("suppliers", before.ID), "DELETE /admin/v1/suppliers/"+before.ID
-	if before.APIKey.IsSet() && !now.APIKey.IsSet() && u.hasLive(event.CredentialAPIKey, event.NameSupplier, before.ID, "") {
+	if before.APIKey.IsSet() && !now.APIKey.IsSet() && u.hasLive(event.CredentialAPIKey, event.ObjectSupplier, before.ID, "") {
 		u.add(at+".api_key", "it is not in this document, and its keys are still live", request+"/keys/HINT")
 	}
-	if len(before.BearerTokens) > len(now.BearerTokens) && u.hasLive(event.CredentialBearer, event.NameSupplier, before.ID, "") {
+	if len(before.BearerTokens) > len(now.BearerTokens) && u.hasLive(event.CredentialBearer, event.ObjectSupplier, before.ID, "") {
 		u.add(at+".bearer_tokens", "some are not in this document, and their tokens are still live", request+"/tokens/ID")
 	}
-	u.checkRemovedClients(event.NameSupplier, "suppliers", before.ID, before.OAuthClients, now.OAuthClients)
+	u.checkRemovedClients(event.ObjectSupplier, "suppliers", before.ID, before.OAuthClients, now.OAuthClients)
 }
 
-func (u *unappliedFinder) checkRemovedClients(kind event.NameKind, list, id string, before, now []schema.OAuthClient) {
+func (u *unappliedFinder) checkRemovedClients(kind event.ObjectKind, list, id string, before, now []schema.OAuthClient) {
 	still := make(map[string]bool, len(now))
 	for i := range now {
 		still[now[i].ClientID] = true
@@ -59,7 +59,7 @@ func (u *unappliedFinder) checkRemovedClients(kind event.NameKind, list, id stri
 
 // hasLive reports whether an owner has a live credential of a kind, for one client if
 // client is not empty.
-func (u *unappliedFinder) hasLive(kind event.CredentialKind, owner event.NameKind, id, client string) bool {
+func (u *unappliedFinder) hasLive(kind event.CredentialKind, owner event.ObjectKind, id, client string) bool {
 	s := u.exchange.state
 	for _, c := range s.CredentialsOf(kind, owner, s.RefOf(owner, id)) {
 		if c.Client == client {
@@ -78,7 +78,7 @@ func (u *unappliedFinder) checkListRules(old, document *schema.Document) {
 	for i := range document.Lists {
 		now := &document.Lists[i]
 		was := before[now.ID]
-		if _, loaded := s.List(s.RefOf(event.NameList, now.ID)); was == nil || !loaded {
+		if _, loaded := s.ListFile(s.RefOf(event.ObjectList, now.ID)); was == nil || !loaded {
 			continue
 		}
 		if was.Hash != now.Hash || was.Field != now.Field {

@@ -11,7 +11,7 @@ import (
 func (x *Exchange) startWebhooks() {
 	x.webhookClient = webhook.NewClient(webhook.ClientOptions{Secrets: x.openSecret, TrustedNetworks: x.settings.TrustedNetworks})
 	x.webhookSender = webhook.New(webhook.Options{
-		Outbox: x.state, Engine: x.engine.Load(), Post: x.webhookClient.Post, Now: x.clock.Now, ReportFault: x.meter.Fault,
+		Outbox: x.state, Engine: x.engine.Load(), Post: x.webhookClient.Post, Now: x.clock.Now, ReportFault: x.meter.ReportFault,
 		MaxPerEndpoint: x.settings.Webhooks.InFlight, AttemptRate: x.webhookPace,
 	})
 }
@@ -38,8 +38,8 @@ func (x *Exchange) closeWebhooks() {
 func (x *Exchange) addWebhookGauges(catalog *market.Catalog) {
 	for id, supplier := range catalog.Suppliers {
 		if supplier.Webhooks != nil {
-			x.meter.HookGauge(string(id), func() bool {
-				return x.state.OutboxStatus(x.state.RefOf(event.NameSupplier, string(id))).Off
+			x.meter.AddWebhookOffGauge(string(id), func() bool {
+				return x.state.OutboxStatus(x.state.RefOf(event.ObjectSupplier, string(id))).Off
 			})
 		}
 	}

@@ -75,7 +75,7 @@ func TestCheckpointMovesAllPages(t *testing.T) {
 	mustNil(t, quickCheck(t.Context(), f.path))
 }
 
-func (*file) nameless(event.NameKind, market.Ref) string { return "" }
+func (*file) nameless(event.ObjectKind, market.Ref) string { return "" }
 
 // A reader keeps its older state, and a later checkpoint moves the pages that were needed.
 func TestCheckpointKeepsReadersState(t *testing.T) {

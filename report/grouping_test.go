@@ -66,8 +66,8 @@ func (r *testReport) sumsByHand(q *Question, from int64) map[string]string {
 	all := map[string]*sum{}
 	of := func(at int64, c *projection.SumKey) *sum {
 		names := map[Dimension]string{
-			BySupplier: r.opt.Source.NameOf(event.NameSupplier, c.Supplier), ByBuyer: r.opt.Source.NameOf(event.NameBuyer, c.Buyer),
-			ByCampaign: r.opt.Source.NameOf(event.NameCampaign, c.Campaign), ByState: c.State, ByReason: c.Reason.String(),
+			BySupplier: r.opt.Source.NameOf(event.ObjectSupplier, c.Supplier), ByBuyer: r.opt.Source.NameOf(event.ObjectBuyer, c.Buyer),
+			ByCampaign: r.opt.Source.NameOf(event.ObjectCampaign, c.Campaign), ByState: c.State, ByReason: c.Reason.String(),
 		}
 		for d, name := range q.Only {
 			if names[d] != name {

@@ -60,20 +60,20 @@ func (l *testLog) Durable() (uint64, int64) {
 	return 0, 0
 }
 
-var testNames = map[event.NameKind][]string{
-	event.NameSupplier: {"", "sup_a", "sup_b", "=sup_c"},
-	event.NameBuyer:    {"", "buy_a", "buy_b", "buy_c", "buy_d"},
-	event.NameCampaign: {"", "cmp_a", "cmp_b"},
+var testNames = map[event.ObjectKind][]string{
+	event.ObjectSupplier: {"", "sup_a", "sup_b", "=sup_c"},
+	event.ObjectBuyer:    {"", "buy_a", "buy_b", "buy_c", "buy_d"},
+	event.ObjectCampaign: {"", "cmp_a", "cmp_b"},
 }
 
-func (l *testLog) NameOf(kind event.NameKind, ref market.Ref) string {
+func (l *testLog) NameOf(kind event.ObjectKind, ref market.Ref) string {
 	if names := testNames[kind]; int(ref) < len(names) {
 		return names[ref]
 	}
 	return fmt.Sprint(kind, ref)
 }
 
-func (l *testLog) RefOf(kind event.NameKind, id string) market.Ref {
+func (l *testLog) RefOf(kind event.ObjectKind, id string) market.Ref {
 	for ref, name := range testNames[kind] {
 		if name == id {
 			return market.Ref(ref)

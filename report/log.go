@@ -17,9 +17,9 @@ type Source interface {
 	// Durable returns the last durable entry.
 	Durable() (seq uint64, at int64)
 	// NameOf returns the configured name of a number, or "" if it is unknown.
-	NameOf(kind event.NameKind, ref market.Ref) string
+	NameOf(kind event.ObjectKind, ref market.Ref) string
 	// RefOf returns the number of a name, or zero if it was never configured.
-	RefOf(kind event.NameKind, id string) market.Ref
+	RefOf(kind event.ObjectKind, id string) market.Ref
 }
 
 // Reader reads entries, for one goroutine. An entry's data is valid until the next call.

@@ -45,14 +45,14 @@ func (d Dimension) isTime() bool { return d == ByHour || d == ByDay }
 
 // kind returns the kind of configured names of a dimension. ok is false if its values are
 // not configured.
-func (d Dimension) kind() (event.NameKind, bool) {
+func (d Dimension) kind() (event.ObjectKind, bool) {
 	switch d {
 	case BySupplier:
-		return event.NameSupplier, true
+		return event.ObjectSupplier, true
 	case ByBuyer:
-		return event.NameBuyer, true
+		return event.ObjectBuyer, true
 	case ByCampaign:
-		return event.NameCampaign, true
+		return event.ObjectCampaign, true
 	}
 	return 0, false
 }

@@ -35,15 +35,15 @@ func (l scaleLog) at(n int) time.Time {
 	return start.Add(scaleSpan / time.Duration(l.leads) * time.Duration(n))
 }
 
-func (scaleLog) NameOf(kind event.NameKind, ref market.Ref) string {
+func (scaleLog) NameOf(kind event.ObjectKind, ref market.Ref) string {
 	if ref == 0 {
 		return ""
 	}
 	return fmt.Sprintf("%d_%d", kind, ref)
 }
 
-func (scaleLog) RefOf(kind event.NameKind, id string) (ref market.Ref) {
-	var of event.NameKind
+func (scaleLog) RefOf(kind event.ObjectKind, id string) (ref market.Ref) {
+	var of event.ObjectKind
 	_, _ = fmt.Sscanf(id, "%d_%d", &of, &ref)
 	return ref
 }
@@ -144,7 +144,7 @@ func TestScale(t *testing.T) {
 		t.Skip("it is a measurement: -scale.leads=10000000 takes minutes and gigabytes")
 	}
 	r := newScaleReport(t)
-	rare := func(kind event.NameKind, of int) string { return r.opt.Source.NameOf(kind, market.Ref(of+1)) }
+	rare := func(kind event.ObjectKind, of int) string { return r.opt.Source.NameOf(kind, market.Ref(of+1)) }
 	ago := func(days int) int64 { return start.Add(scaleSpan - time.Duration(days)*24*time.Hour).UnixNano() }
 	for _, row := range []struct {
 		name string
@@ -153,12 +153,12 @@ func TestScale(t *testing.T) {
 		{"newest", Search{}},
 		{"of three weeks ago", Search{From: ago(21), To: ago(20)}},
 		{"a supplier's", Search{Supplier: "1_3"}},
-		{"a rare supplier's", Search{Supplier: rare(event.NameSupplier, 50)}},
-		{"a rare buyer's", Search{Buyer: rare(event.NameBuyer, 40)}},
-		{"a buyer's in one state", Search{Buyer: r.opt.Source.NameOf(event.NameBuyer, 3), State: "CA"}},
-		{"a rare campaign's", Search{Campaign: rare(event.NameCampaign, 20)}},
+		{"a rare supplier's", Search{Supplier: rare(event.ObjectSupplier, 50)}},
+		{"a rare buyer's", Search{Buyer: rare(event.ObjectBuyer, 40)}},
+		{"a buyer's in one state", Search{Buyer: r.opt.Source.NameOf(event.ObjectBuyer, 3), State: "CA"}},
+		{"a rare campaign's", Search{Campaign: rare(event.ObjectCampaign, 20)}},
 		{"a rare reason", Search{Reason: "insufficient_funds"}},
-		{"a reason, one campaign, one state", Search{Reason: "no_bid", Campaign: r.opt.Source.NameOf(event.NameCampaign, 3), State: "TX"}},
+		{"a reason, one campaign, one state", Search{Reason: "no_bid", Campaign: r.opt.Source.NameOf(event.ObjectCampaign, 3), State: "TX"}},
 		{"a status that none has", Search{Status: "returned"}},
 		{"test leads", Search{Test: new(true)}},
 		{"a state and a source", Search{State: "CA", Source: "mail"}},

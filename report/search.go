@@ -131,7 +131,7 @@ func (c *condition) limitIDs(at int64, within time.Duration) {
 }
 
 // addName adds a condition on a column with the number of a configured name.
-func (c *condition) addName(src Source, kind event.NameKind, field, index, column, name string) error {
+func (c *condition) addName(src Source, kind event.ObjectKind, field, index, column, name string) error {
 	if name == "" {
 		return nil
 	}

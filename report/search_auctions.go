@@ -50,9 +50,9 @@ func (r *Report) Auctions(ctx context.Context, s Search) (found []FoundAuction, 
 func (r *Report) auctionCondition(s *Search) (*condition, error) {
 	c, bids, src := new(condition), new(condition), r.opt.Source
 	err := errors.Join(
-		c.addName(src, event.NameSupplier, "supplier", "", "supplier = ?", s.Supplier),
-		c.addName(src, event.NameCampaign, "campaign", "", "campaign = ?", s.Campaign),
-		bids.addName(src, event.NameBuyer, "buyer", "", "b.buyer = ?", s.Buyer),
+		c.addName(src, event.ObjectSupplier, "supplier", "", "supplier = ?", s.Supplier),
+		c.addName(src, event.ObjectCampaign, "campaign", "", "campaign = ?", s.Campaign),
+		bids.addName(src, event.ObjectBuyer, "buyer", "", "b.buyer = ?", s.Buyer),
 	)
 	if err != nil {
 		return nil, err
@@ -83,9 +83,9 @@ func (r *Report) scanAuction(rows *sql.Rows) (a FoundAuction, err error) {
 	copy(a.ID[:], id)
 	copy(a.Lead[:], lead)
 	src := r.opt.Source
-	a.Campaign, a.Supplier = src.NameOf(event.NameCampaign, campaign), src.NameOf(event.NameSupplier, supplier)
+	a.Campaign, a.Supplier = src.NameOf(event.ObjectCampaign, campaign), src.NameOf(event.ObjectSupplier, supplier)
 	if winner.Valid {
-		a.Winner, a.Amount, a.Currency = src.NameOf(event.NameBuyer, market.Ref(winner.Int64)), market.Money(amount.Int64), currency.String
+		a.Winner, a.Amount, a.Currency = src.NameOf(event.ObjectBuyer, market.Ref(winner.Int64)), market.Money(amount.Int64), currency.String
 	}
 	return a, err
 }

@@ -79,9 +79,9 @@ func (r *Report) leadCondition(ctx context.Context, tx *sql.Tx, s *Search) (*con
 	}
 	src := r.opt.Source
 	err := errors.Join(
-		c.addName(src, event.NameBuyer, "buyer", "leads_buyer", "buyer > 0 AND buyer = ?", s.Buyer),
-		c.addName(src, event.NameSupplier, "supplier", "leads_supplier", "supplier = ?", s.Supplier),
-		c.addName(src, event.NameCampaign, "campaign", "", "campaign = ?", s.Campaign),
+		c.addName(src, event.ObjectBuyer, "buyer", "leads_buyer", "buyer > 0 AND buyer = ?", s.Buyer),
+		c.addName(src, event.ObjectSupplier, "supplier", "leads_supplier", "supplier = ?", s.Supplier),
+		c.addName(src, event.ObjectCampaign, "campaign", "", "campaign = ?", s.Campaign),
 	)
 	if err != nil {
 		return nil, err
@@ -161,7 +161,7 @@ func (r *Report) scanLead(rows *sql.Rows) (l FoundLead, err error) {
 	copy(l.ID[:], id)
 	copy(l.Auction[:], auction)
 	src := r.opt.Source
-	l.Campaign, l.Supplier, l.Buyer = src.NameOf(event.NameCampaign, campaign), src.NameOf(event.NameSupplier, supplier), src.NameOf(event.NameBuyer, buyer)
+	l.Campaign, l.Supplier, l.Buyer = src.NameOf(event.ObjectCampaign, campaign), src.NameOf(event.ObjectSupplier, supplier), src.NameOf(event.ObjectBuyer, buyer)
 	l.Source = source.String
 	return l, err
 }

@@ -53,7 +53,7 @@ func (b *randomTrade) lead(t *rapid.T, n int, at time.Duration) {
 		State: rapid.SampledFrom(bazaarStates).Draw(t, "state"), Source: rapid.SampledFrom(bazaarSources).Draw(t, "source"),
 	}
 	supplier, campaign := rapid.IntRange(1, 3).Draw(t, "supplier"), rapid.IntRange(1, 2).Draw(t, "campaign")
-	l.Supplier, l.Campaign = testNames[event.NameSupplier][supplier], testNames[event.NameCampaign][campaign]
+	l.Supplier, l.Campaign = testNames[event.ObjectSupplier][supplier], testNames[event.ObjectCampaign][campaign]
 	fact := &event.LeadDecided{
 		Lead: l.ID, Supplier: market.Ref(supplier), Campaign: market.Ref(campaign),
 		Fields: []event.Field{text("state", l.State), text("source", l.Source)}, Sale: event.Sale{Test: l.Test},
@@ -65,7 +65,7 @@ func (b *randomTrade) lead(t *rapid.T, n int, at time.Duration) {
 	l.Status, l.Reason = market.StatusUnmatched, market.Reason(rapid.IntRange(1, int(market.ReasonDuplicate)).Draw(t, "reason"))
 	fact.Reason = l.Reason
 	if buyer := rapid.IntRange(0, 4).Draw(t, "buyer"); buyer > 0 {
-		l.Status, l.Reason, l.Buyer = market.StatusAccepted, market.ReasonNone, testNames[event.NameBuyer][buyer]
+		l.Status, l.Reason, l.Buyer = market.StatusAccepted, market.ReasonNone, testNames[event.ObjectBuyer][buyer]
 		l.Price, l.Payout, l.Currency = market.Money(buyer)*1e6, market.Money(buyer)*8e5, "USD"
 		fact.Sale, fact.Reason = sale(market.Ref(buyer), l.Price), market.ReasonNone
 		fact.Sale.Test = l.Test
@@ -99,7 +99,7 @@ func (b *randomTrade) auction(t *rapid.T, l *FoundLead, fact *event.LeadDecided)
 		}
 		if a.Winner == "" && rapid.Bool().Draw(t, "won") {
 			bid.Outcome, bid.Amount, bid.Currency = market.OutcomeWon, 7e6, usd
-			a.Winner, a.Amount, a.Currency = testNames[event.NameBuyer][seat+1], 7e6, "USD"
+			a.Winner, a.Amount, a.Currency = testNames[event.ObjectBuyer][seat+1], 7e6, "USD"
 		}
 		fact.Auction.Bids = append(fact.Auction.Bids, bid)
 		a.Asked++
@@ -121,7 +121,7 @@ func (s *Search) holds(at int64) bool { return at >= s.From && (s.To == 0 || at 
 func (b *randomTrade) fitsAuction(s *Search, a *FoundAuction) bool {
 	says := func(wanted, is string) bool { return wanted == "" || wanted == is }
 	bid := s.Buyer == "" && s.Outcome == "" || slices.ContainsFunc(b.bids[a.ID], func(of event.Bid) bool {
-		return says(s.Buyer, testNames[event.NameBuyer][of.Buyer]) && says(s.Outcome, of.Outcome.String())
+		return says(s.Buyer, testNames[event.ObjectBuyer][of.Buyer]) && says(s.Outcome, of.Outcome.String())
 	})
 	return bid && says(s.Campaign, a.Campaign) && says(s.Supplier, a.Supplier) && (s.Test == nil || *s.Test == a.Test) && s.holds(a.At)
 }
@@ -134,8 +134,8 @@ func (b *randomTrade) drawSearch(t *rapid.T) (s Search) {
 		}
 		return rapid.SampledFrom(values).Draw(t, name)
 	}
-	s.Campaign, s.Supplier = maybe("campaign", testNames[event.NameCampaign]), maybe("supplier", testNames[event.NameSupplier])
-	s.Buyer = maybe("buyer", testNames[event.NameBuyer])
+	s.Campaign, s.Supplier = maybe("campaign", testNames[event.ObjectCampaign]), maybe("supplier", testNames[event.ObjectSupplier])
+	s.Buyer = maybe("buyer", testNames[event.ObjectBuyer])
 	if by := rapid.IntRange(0, 5).Draw(t, "by test"); by < 2 {
 		test := by == 1
 		s.Test = &test

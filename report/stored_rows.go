@@ -71,6 +71,6 @@ func (f *file) Origin(ctx context.Context, id market.AuctionID) (source int64, s
 
 // nameKey is a number that has a name.
 type nameKey struct {
-	kind event.NameKind
+	kind event.ObjectKind
 	ref  market.Ref
 }

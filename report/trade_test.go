@@ -36,7 +36,7 @@ func trade(l *testLog) {
 		Lead: leadID(1), Campaign: 1, Supplier: 1, Sale: sale(1, 12_050_001), Webhook: market.WebhookPosted,
 		Fields: []event.Field{text("state", "CA"), text("source", "facebook")}, Sealed: []byte(canary),
 	})
-	l.log(time.Minute, &event.WebhookTried{Lead: leadID(1), Type: market.WebhookPosted, Supplier: 1, Attempt: 1, Outcome: event.WebhookDelivered, At: 5, Status: 200})
+	l.log(time.Minute, &event.WebhookAttempted{Lead: leadID(1), Type: market.WebhookPosted, Supplier: 1, Attempt: 1, Outcome: event.WebhookDelivered, At: 5, Status: 200})
 	// Nobody takes it.
 	l.log(2*time.Minute, &event.LeadDecided{
 		Lead: leadID(2), Campaign: 1, Supplier: 1, Reason: market.ReasonCapsFull,
@@ -54,7 +54,7 @@ func trade(l *testLog) {
 			{FilterSet: 3, Buyer: 1, Outcome: market.OutcomeBelowFloor, Elapsed: 10e6, Amount: 1_000_000, Currency: usd, Status: 200},
 		}},
 	})
-	l.log(20*time.Minute, &event.PostTried{Lead: leadID(3), Attempt: 1, Fault: market.FaultTimeout})
+	l.log(20*time.Minute, &event.PostAttempted{Lead: leadID(3), Attempt: 1, Fault: market.FaultTimeout})
 	l.log(31*time.Minute, &event.PostSettled{
 		Lead: leadID(3), Campaign: 2, Supplier: 2, Settlement: event.SettledRefused, Sale: intent, Code: canary, Status: 422, Attempts: 2,
 		Elapsed: 30e6, Next: sale(3, 8_000_000), Post: event.Post{URL: "https://c.example"}, Sealed: []byte(canary),

@@ -45,10 +45,10 @@ func (r *Report) Unmatched(ctx context.Context, s Search) (*Unmatched, error) {
 		u.From, u.To = first*int64(time.Hour), last*int64(time.Hour)
 		c, src := new(condition), r.opt.Source
 		err := errors.Join(
-			c.addName(src, event.NameCampaign, "campaign", "", "campaign = ?", s.Campaign),
-			c.addName(src, event.NameSupplier, "supplier", "", "supplier = ?", s.Supplier),
+			c.addName(src, event.ObjectCampaign, "campaign", "", "campaign = ?", s.Campaign),
+			c.addName(src, event.ObjectSupplier, "supplier", "", "supplier = ?", s.Supplier),
 		)
-		if err == nil && s.Buyer != "" && src.RefOf(event.NameBuyer, s.Buyer) == 0 {
+		if err == nil && s.Buyer != "" && src.RefOf(event.ObjectBuyer, s.Buyer) == 0 {
 			err = &Fault{"buyer", "a name that was configured once"}
 		}
 		if err != nil {
@@ -84,10 +84,10 @@ func (r *Report) addReasonSums(ctx context.Context, tx *sql.Tx, u *Unmatched, by
 			u.Leads += n[0]
 			u.Unsold += n[1]
 			by.reasons[Tally{Name: reason.String()}] += n[1]
-			by.campaigns[Tally{Name: r.opt.Source.NameOf(event.NameCampaign, campaign)}] += n[1]
+			by.campaigns[Tally{Name: r.opt.Source.NameOf(event.ObjectCampaign, campaign)}] += n[1]
 			continue
 		}
-		name := r.opt.Source.NameOf(event.NameBuyer, buyer)
+		name := r.opt.Source.NameOf(event.ObjectBuyer, buyer)
 		if only == "" || only == name {
 			by.outcomes[Tally{Name: reason.String()}] += n[2]
 			by.buyers[Tally{Name: reason.String(), Buyer: name}] += n[2]

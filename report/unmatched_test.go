@@ -62,7 +62,7 @@ func (b *randomTrade) tally(s *Search) (leads, unsold int64, reasons, buyers map
 		}
 		for _, bid := range b.bids[l.Auction] {
 			if bid.Outcome != market.OutcomeWon && bid.Outcome != market.OutcomeLost {
-				buyers[Tally{Name: bid.Outcome.String(), Buyer: testNames[event.NameBuyer][bid.Buyer]}]++
+				buyers[Tally{Name: bid.Outcome.String(), Buyer: testNames[event.ObjectBuyer][bid.Buyer]}]++
 			}
 		}
 	}
@@ -90,7 +90,7 @@ func TestUnmatchedEqualsCount(t *testing.T) {
 		r.waitCaughtUp()
 		for range 5 {
 			from := start.Truncate(time.Hour).Add(time.Duration(rapid.IntRange(-30, 200).Draw(rt, "from")) * time.Hour)
-			s := Search{Supplier: rapid.SampledFrom(testNames[event.NameSupplier]).Draw(rt, "supplier")}
+			s := Search{Supplier: rapid.SampledFrom(testNames[event.ObjectSupplier]).Draw(rt, "supplier")}
 			s.From, s.To = from.UnixNano(), from.Add(time.Duration(rapid.IntRange(1, 200).Draw(rt, "hours"))*time.Hour).UnixNano()
 			asked := s
 			asked.From += int64(rapid.IntRange(0, 3599).Draw(rt, "into the first hour")) * int64(time.Second)

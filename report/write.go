@@ -11,7 +11,7 @@ import (
 
 // write writes a batch and its position in one transaction. After an error the file's
 // memory no longer matches the file, so the caller must open it again.
-func (f *file) write(ctx context.Context, b *projection.Batch, nameOf func(event.NameKind, market.Ref) string) (err error) {
+func (f *file) write(ctx context.Context, b *projection.Batch, nameOf func(event.ObjectKind, market.Ref) string) (err error) {
 	if err := f.exec(ctx, "BEGIN IMMEDIATE"); err != nil {
 		return err
 	}
@@ -123,7 +123,7 @@ func (f *file) writeWebhooks(ctx context.Context, b *projection.Batch) error {
 
 // writeNames writes the names of the numbers in this batch's sums, for other programs that
 // read the file.
-func (f *file) writeNames(ctx context.Context, b *projection.Batch, nameOf func(event.NameKind, market.Ref) string) error {
+func (f *file) writeNames(ctx context.Context, b *projection.Batch, nameOf func(event.ObjectKind, market.Ref) string) error {
 	ids, first := b.Sources.TakeUnwritten()
 	for i, id := range ids {
 		if err := f.exec(ctx, "INSERT INTO sources VALUES (?, ?)", first+int64(i), id); err != nil {
@@ -131,7 +131,7 @@ func (f *file) writeNames(ctx context.Context, b *projection.Batch, nameOf func(
 		}
 	}
 	for c := range b.Sums {
-		for _, key := range []nameKey{{event.NameSupplier, c.Supplier}, {event.NameBuyer, c.Buyer}, {event.NameCampaign, c.Campaign}} {
+		for _, key := range []nameKey{{event.ObjectSupplier, c.Supplier}, {event.ObjectBuyer, c.Buyer}, {event.ObjectCampaign, c.Campaign}} {
 			if key.ref == 0 || f.names[key] {
 				continue
 			}

@@ -48,7 +48,7 @@ func AcceptLoss(dir string, opt Options) (Loss, error) {
 	if err := checkReplayable(dir, segments, end.chain.seq); err != nil {
 		return Loss{}, err
 	}
-	return cutAt(dir, end, damage, segments, opt)
+	return truncateAtDamage(dir, end, damage, segments, opt)
 }
 
 // findDamage returns the damage for which Open would fail, or nil, and the end of the
@@ -60,7 +60,7 @@ func findDamage(dir string, segments []Segment, opt Options) (end logEnd, damage
 		}
 		return end, nil, err
 	}
-	end, err = scan(segments, opt.From, nil)
+	end, err = scanSegments(segments, opt.From, nil)
 	if !errors.As(err, &damage) && err != nil {
 		return end, nil, err
 	}
@@ -99,9 +99,9 @@ func checkReplayable(dir string, segments []Segment, last uint64) error {
 		"and no valid snapshot covers the entries before; restore a backup", last, first)
 }
 
-// cutAt ends the log at end. It writes the epoch first and the cut segment last: after a
+// truncateAtDamage ends the log at end. It writes the epoch first and the cut segment last: after a
 // crash in between, Open either still rejects the log or finds it cut.
-func cutAt(dir string, end logEnd, damage *DamageError, segments []Segment, opt Options) (Loss, error) {
+func truncateAtDamage(dir string, end logEnd, damage *DamageError, segments []Segment, opt Options) (Loss, error) {
 	loss := Loss{Damage: damage, Last: end.chain.seq}
 	loss.Kept = filepath.Join(damageDir(dir), fmt.Sprintf("%s.%d.lost", segmentName(damage.Seq), opt.Now()))
 	epoch, err := ReadEpoch(dir)
@@ -136,14 +136,14 @@ func cutAt(dir string, end logEnd, damage *DamageError, segments []Segment, opt 
 }
 
 // quarantineLaterSnapshots moves snapshots that contain entries after last to the folder to.
-func quarantineLaterSnapshots(dir string, last uint64, to string) error {
+func quarantineLaterSnapshots(dir string, lastEntry uint64, damageDir string) error {
 	snapshots, err := Snapshots(dir)
 	if err != nil {
 		return err
 	}
 	for _, s := range snapshots {
-		if s.Newest > last {
-			if err := moveFile(s.Path, filepath.Join(to, filepath.Base(s.Path)+".kept")); err != nil {
+		if s.Newest > lastEntry {
+			if err := moveFile(s.Path, filepath.Join(damageDir, filepath.Base(s.Path)+".kept")); err != nil {
 				return err
 			}
 		}

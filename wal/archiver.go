@@ -63,7 +63,7 @@ func (a *archiver) addLive(first uint64) {
 	a.wake()
 }
 
-func (a *archiver) count() (live, archived int) {
+func (a *archiver) countSegments() (live, archived int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return len(a.live), len(a.archived)
@@ -76,9 +76,9 @@ func (a *archiver) wake() {
 	}
 }
 
-// pause returns half of the interval at which segments appear, within the limits. A step
+// timeToWait returns half of the interval at which segments appear, within the limits. A step
 // moves and deletes at most one segment each, so the archiver keeps up.
-func (a *archiver) pause() time.Duration {
+func (a *archiver) timeToWait() time.Duration {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return min(max(a.interval/2, minArchivePause), maxArchivePause)
@@ -86,8 +86,8 @@ func (a *archiver) pause() time.Duration {
 
 // archiveStep moves at most one segment and deletes at most one.
 func (a *archiver) archiveStep() (changed bool, err error) {
-	if first := a.nextToArchive(); first > 0 {
-		if err := a.archive(first); err != nil {
+	if first := a.nextArchivable(); first > 0 {
+		if err := a.moveToArchive(first); err != nil {
 			return false, err
 		}
 		changed = true
@@ -101,11 +101,11 @@ func (a *archiver) archiveStep() (changed bool, err error) {
 	if err != nil || !ok || at >= keepAfter {
 		return changed, err
 	}
-	return true, a.unlink(first)
+	return true, a.deleteArchived(first)
 }
 
-// nextToArchive returns the oldest live segment if it may move to the archive, else 0.
-func (a *archiver) nextToArchive() uint64 {
+// nextArchivable returns the oldest live segment if it may move to the archive, else 0.
+func (a *archiver) nextArchivable() uint64 {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if len(a.live) > 2 && a.live[1] <= a.oldest {
@@ -127,7 +127,7 @@ func (a *archiver) oldestArchived() (first, follows uint64, keepAfter int64) {
 	return a.archived[0], a.archived[1], a.keepAfter
 }
 
-func (a *archiver) archive(first uint64) error {
+func (a *archiver) moveToArchive(first uint64) error {
 	if err := makeDir(archiveDir(a.dir)); err != nil {
 		return err
 	}
@@ -141,7 +141,7 @@ func (a *archiver) archive(first uint64) error {
 	return nil
 }
 
-func (a *archiver) unlink(first uint64) error {
+func (a *archiver) deleteArchived(first uint64) error {
 	if err := os.Remove(archivePath(a.dir, first)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -207,7 +207,7 @@ func (l *Log) archiveLoop() {
 			select {
 			case <-l.stop:
 				return
-			case <-timer.After(l.archiver.pause()):
+			case <-timer.After(l.archiver.timeToWait()):
 			}
 		}
 	}

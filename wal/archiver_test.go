@@ -94,7 +94,7 @@ func TestArchivePauseLimits(t *testing.T) {
 		time.Microsecond: minArchivePause, 40 * time.Millisecond: 20 * time.Millisecond, time.Hour: maxArchivePause,
 	} {
 		a := archiver{interval: pace}
-		equal(t, "pause", a.pause(), want)
+		equal(t, "pause", a.timeToWait(), want)
 	}
 }
 

@@ -24,7 +24,7 @@ func (l *Log) commitLoop() {
 	runtime.LockOSThread()
 	defer close(l.done)
 	for {
-		batch, calls := l.queue.take(l.batch[:0], l.opt.MaxBatch, l.opt.MaxBatchBytes, l.writer.bytesLeft())
+		batch, calls := l.queue.dequeueBatch(l.batch[:0], l.opt.MaxBatch, l.opt.MaxBatchBytes, l.writer.bytesLeft())
 		if len(batch) == 0 && len(calls) == 0 {
 			return
 		}
@@ -54,7 +54,7 @@ func (l *Log) commitLoop() {
 
 // commit makes a batch durable and notifies its waiters. full reports that the batch
 // ended its segment.
-func (l *Log) commit(batch []item) (full bool, err error) {
+func (l *Log) commit(batch []queuedEntry) (full bool, err error) {
 	h := header{seq: l.end.seq, batch: l.end.seq + 1, at: max(l.opt.Now(), l.at), epoch: l.epoch}
 	l.encode(h, batch)
 	b := Batch{Entries: len(batch), Bytes: len(l.encoded)}
@@ -83,7 +83,7 @@ func (l *Log) commit(batch []item) (full bool, err error) {
 const prepareGroup = 16
 
 // notify calls Committed on the waiters of a durable batch.
-func notify(batch []item, first uint64, at int64) {
+func notify(batch []queuedEntry, first uint64, at int64) {
 	for len(batch) > 0 {
 		some := batch[:min(prepareGroup, len(batch))]
 		for i := range some {
@@ -102,7 +102,7 @@ func notify(batch []item, first uint64, at int64) {
 
 // encode writes the batch's records to l.encoded, exactly as in the segment file, and
 // adds each frame to tidwall's batch, which copies it.
-func (l *Log) encode(h header, batch []item) {
+func (l *Log) encode(h header, batch []queuedEntry) {
 	l.encoded = l.encoded[:0]
 	l.writer.batch.Clear()
 	for i := range batch {
@@ -142,7 +142,7 @@ func (l *Log) rotate() error {
 // fail stops the log for good. The queue rejects new entries before any waiter learns of
 // the failure; then fail notifies the waiters of the current batch and of all queued
 // entries. After this the log calls no function of the disk.
-func (l *Log) fail(cause error, batch []item) {
+func (l *Log) fail(cause error, batch []queuedEntry) {
 	err := fmt.Errorf("%w: %w", ErrFailed, cause)
 	l.mu.Lock()
 	l.failure = err

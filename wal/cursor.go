@@ -15,7 +15,7 @@ const readBuffer = maxRecord + 4<<10
 // one before. It reads no byte at or after limit, because such a byte may not be durable.
 // It owns its file and its buffer.
 type cursor struct {
-	chain chain
+	chain recordChain
 	f     *os.File
 	seg   uint64
 	limit int64 // end of the readable bytes
@@ -26,19 +26,19 @@ type cursor struct {
 	start, end int // buf[start:end] holds the file's bytes from off on
 }
 
-// enter continues in another segment; the cursor takes ownership of f.
-func (c *cursor) enter(f *os.File, seg uint64) {
+// openSegmentFile continues in another segment; the cursor takes ownership of f.
+func (c *cursor) openSegmentFile(f *os.File, seg uint64) {
 	c.close()
 	c.f, c.seg = f, seg
 	c.limit, c.off, c.begun = 0, 0, false
 	c.start, c.end = 0, 0
 	if !c.chain.any {
-		c.chain = chain{header: header{seq: seg - 1}}
+		c.chain = recordChain{header: header{seq: seg - 1}}
 	}
 }
 
-// swap continues at the same offset in a file that replaced the current one.
-func (c *cursor) swap(f *os.File) {
+// replaceFile continues at the same offset in a file that replaced the current one.
+func (c *cursor) replaceFile(f *os.File) {
 	c.close()
 	c.f = f
 	c.start, c.end = 0, 0
@@ -54,17 +54,17 @@ func (c *cursor) close() {
 // nextSeq returns the sequence of the next record.
 func (c *cursor) nextSeq() uint64 { return c.chain.seq + 1 }
 
-// next returns the next record; data stays valid until the following call. io.EOF means
+// nextRecord returns the next record; data stays valid until the following call. io.EOF means
 // that limit is the end of a record, errShort that it is inside a record. Any other error
 // is a badFrame, an unknownVersion, or an I/O error. After an error the cursor has not
 // moved.
-func (c *cursor) next() (h header, data []byte, err error) {
+func (c *cursor) nextRecord() (h header, data []byte, err error) {
 	if c.off == c.limit {
 		return h, nil, io.EOF
 	}
 	h, data, n, err := parseRecord(c.buf[c.start:c.end])
 	if errors.Is(err, errShort) {
-		if err = c.fill(); err != nil {
+		if err = c.fillBuffer(); err != nil {
 			return h, nil, err
 		}
 		h, data, n, err = parseRecord(c.buf[c.start:c.end])
@@ -75,7 +75,7 @@ func (c *cursor) next() (h header, data []byte, err error) {
 	if !c.begun && h.seq != c.seg {
 		return h, nil, badFrame(fmt.Sprintf("the first entry is %d, not the one that the file name gives", h.seq))
 	}
-	if err := c.chain.follow(h, !c.begun); err != nil {
+	if err := c.chain.checkNext(h, !c.begun); err != nil {
 		return h, nil, err
 	}
 	c.begun = true
@@ -84,14 +84,14 @@ func (c *cursor) next() (h header, data []byte, err error) {
 	return h, data, nil
 }
 
-// ready reports whether the buffer holds the whole next record.
-func (c *cursor) ready() bool {
+// hasBufferedRecord reports whether the buffer holds the whole next record.
+func (c *cursor) hasBufferedRecord() bool {
 	size, w := binary.Uvarint(c.buf[c.start:c.end])
 	return w > 0 && size <= uint64(c.end-c.start-w)
 }
 
-// fill moves the unread bytes to the front of the buffer and reads more, up to limit.
-func (c *cursor) fill() error {
+// fillBuffer moves the unread bytes to the front of the buffer and reads more, up to limit.
+func (c *cursor) fillBuffer() error {
 	if c.buf == nil {
 		c.buf = make([]byte, readBuffer)
 	}

@@ -12,13 +12,13 @@ var (
 	// failed until the process restarts on a disk that works.
 	ErrFailed = errors.New("log: a write failed earlier, so the log accepts no more entries; repair the disk and restart")
 	// ErrClosed means that Close was called.
-	ErrClosed = errors.New("log: closed")
+	ErrClosed = errors.New("log: the log is closed")
 	// ErrEmpty rejects an entry without bytes.
-	ErrEmpty = errors.New("log: an entry has at least one byte")
+	ErrEmpty = errors.New("log: cannot append an empty entry")
 	// ErrTooLarge rejects an entry longer than MaxEntry.
-	ErrTooLarge = fmt.Errorf("log: an entry has at most %d bytes", MaxEntry)
+	ErrTooLarge = fmt.Errorf("log: the entry exceeds the maximum of %d bytes", MaxEntry)
 	// ErrLocked means that another process has the folder open for writing.
-	ErrLocked = errors.New("another process is using it; stop that one first, or use another folder")
+	ErrLocked = errors.New("another process uses this folder; stop that process first, or use another folder")
 	// ErrForeign means that the log's folder has a file that is not part of the log, and
 	// that opening the log would destroy entries.
 	ErrForeign = errors.New("the file is not part of this log; move it elsewhere")
@@ -27,7 +27,7 @@ var (
 	// ErrLagged means that a follower is too far behind and must start again.
 	ErrLagged = errors.New("log: the follower is too far behind; start again")
 	// ErrNoSnapshot means that no snapshot verifies.
-	ErrNoSnapshot = errors.New("no usable snapshot")
+	ErrNoSnapshot = errors.New("the folder has no usable snapshot")
 	// ErrDamaged is the error that every DamageError wraps.
 	ErrDamaged = errors.New("damaged")
 )

@@ -17,19 +17,19 @@ type Follower struct {
 	r    *Reader
 	wait func(ctx context.Context) error
 	stop func()
-	lag  lag
+	lag  lagLimit
 	log  *Log // nil if another process writes the log
 }
 
-// lag counts the bytes appended since the follower began that it has not read. Bytes from
+// lagLimit counts the bytes appended since the follower began that it has not read. Bytes from
 // before are not counted: the rebuild of a report may begin far behind, if it catches up.
-type lag struct {
+type lagLimit struct {
 	max     int64 // 0: unlimited
 	initial int64 // unread bytes when the follower began
 	start   int64 // position.total when the follower began
 }
 
-func (g lag) behind(total, read int64) int64 {
+func (g lagLimit) behind(total, read int64) int64 {
 	return max(0, total-g.start-max(0, read-g.initial))
 }
 
@@ -41,7 +41,7 @@ func (l *Log) Follow(from uint64, maxLag int64) (*Follower, error) {
 		return nil, err
 	}
 	p := l.position()
-	f := &Follower{r: r, log: l, lag: lag{max: maxLag, start: p.total, initial: l.backlog(r.cur.seg, p)}}
+	f := &Follower{r: r, log: l, lag: lagLimit{max: maxLag, start: p.total, initial: l.backlog(r.cur.seg, p)}}
 	more := make(chan struct{}, 1)
 	l.mu.Lock()
 	l.followers[more] = struct{}{}

@@ -116,7 +116,7 @@ func parseFrame(b []byte) (h header, data []byte, err error) {
 		err = badLength
 	} else if len(b) < headerSize+int(length) {
 		err = badMismatch
-	} else if data = b[headerSize : headerSize+int(length)]; !checksumHolds(b, data) {
+	} else if data = b[headerSize : headerSize+int(length)]; !isChecksumValid(b, data) {
 		err = badChecksum
 	}
 	if b[3] == 0 {
@@ -135,7 +135,7 @@ func parseFrame(b []byte) (h header, data []byte, err error) {
 	return h, data, nil
 }
 
-func checksumHolds(frame, data []byte) bool {
+func isChecksumValid(frame, data []byte) bool {
 	return checksum(frame[:crcOffset], data) == binary.LittleEndian.Uint32(frame[crcOffset:])
 }
 
@@ -149,17 +149,17 @@ func isFlippedVersion(frame, data []byte) bool {
 	var head [headerSize]byte
 	copy(head[:], frame)
 	head[3] = frameVersion
-	return checksumHolds(head[:], data)
+	return isChecksumValid(head[:], data)
 }
 
-// chain checks that each frame follows from the one before it.
-type chain struct {
+// recordChain checks that each frame follows from the one before it.
+type recordChain struct {
 	header
 	any bool // header is set: from the last frame, or from the position before the first
 }
 
-// follow checks the next frame. startsSegment reports that it is the first in its file.
-func (c *chain) follow(h header, startsSegment bool) error {
+// checkNext checks the next frame. startsSegment reports that it is the first in its file.
+func (c *recordChain) checkNext(h header, startsSegment bool) error {
 	switch {
 	case c.any && h.seq != c.seq+1:
 		return badFrame(fmt.Sprintf("found entry %d, expected entry %d", h.seq, c.seq+1))

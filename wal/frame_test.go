@@ -111,7 +111,7 @@ func TestChainFollow(t *testing.T) {
 	at := func(seq, batch uint64, at int64, epoch uint32) header {
 		return header{seq: seq, batch: batch, at: at, epoch: epoch}
 	}
-	before := chain{header: at(9, 8, 100, 2), any: true}
+	before := recordChain{header: at(9, 8, 100, 2), any: true}
 	for name, c := range map[string]struct {
 		next   header
 		starts bool
@@ -135,7 +135,7 @@ func TestChainFollow(t *testing.T) {
 		"a segment that begins inside a batch":       {at(10, 9, 100, 2), true, false},
 	} {
 		ch := before
-		if err := ch.follow(c.next, c.starts); (err == nil) != c.good {
+		if err := ch.checkNext(c.next, c.starts); (err == nil) != c.good {
 			t.Errorf("%s: %v", name, err)
 		} else if c.good && ch.header != c.next {
 			t.Errorf("%s: the chain did not go on", name)

@@ -29,7 +29,7 @@ type Log struct {
 	// Only the committer uses these.
 	writer  *segmentWriter
 	at      int64 // time of the last batch
-	batch   []item
+	batch   []queuedEntry
 	encoded []byte
 
 	mu        sync.Mutex // guards the fields below, up to followers
@@ -125,14 +125,14 @@ func (l *Log) Append(data []byte, w Waiter) error {
 	if len(data) > MaxEntry {
 		return ErrTooLarge
 	}
-	return l.queue.put(data, w)
+	return l.queue.enqueue(data, w)
 }
 
 // Do runs f on the committer's goroutine between two batches, with the last durable
 // sequence and its batch's time, and returns after f. At that moment all entries up to seq
 // have been notified, and no later entry. A Waiter must not call Do.
 func (l *Log) Do(f func(seq uint64, at int64)) error {
-	done, err := l.queue.call(f)
+	done, err := l.queue.addCall(f)
 	if err != nil {
 		return err
 	}
@@ -208,7 +208,7 @@ func (l *Log) Stats() Stats {
 	l.mu.Lock()
 	s := l.stats
 	l.mu.Unlock()
-	s.Queued, s.QueuedBytes, s.QueueDelay = l.queue.load()
-	s.Live, s.Archived = l.archiver.count()
+	s.Queued, s.QueuedBytes, s.QueueDelay = l.queue.fillLevel()
+	s.Live, s.Archived = l.archiver.countSegments()
 	return s
 }

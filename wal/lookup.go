@@ -21,11 +21,11 @@ var ErrNoEntry = errors.New("log: no such entry")
 // *VersionError, or an I/O error.
 func (l *Log) EntryAt(seq uint64) (Entry, error) {
 	if last := l.position().seq; seq == 0 || seq > last {
-		return Entry{}, fmt.Errorf("cannot read entry %d, the last is %d: %w", seq, last, ErrNoEntry)
+		return Entry{}, fmt.Errorf("cannot read log entry %d; the last entry is %d: %w", seq, last, ErrNoEntry)
 	}
 	first, ok := l.archiver.segmentOf(seq)
 	if !ok {
-		return Entry{}, fmt.Errorf("cannot read entry %d: %w", seq, ErrGone)
+		return Entry{}, fmt.Errorf("cannot read log entry %d: %w", seq, ErrGone)
 	}
 	buf := atBuffers.Get().(*[]byte)
 	defer atBuffers.Put(buf)

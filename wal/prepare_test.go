@@ -34,9 +34,9 @@ func TestPrepareRunsBeforeCommitted(t *testing.T) {
 	const first, at = 70, 9
 	for _, n := range []int{0, 1, prepareGroup - 1, prepareGroup, prepareGroup + 1, 3*prepareGroup + 2} {
 		var heard, want script
-		var batch []item
+		var batch []queuedEntry
 		for i := range n {
-			batch = append(batch, item{waiter: &actor{&heard, i}})
+			batch = append(batch, queuedEntry{waiter: &actor{&heard, i}})
 		}
 		for from := 0; from < n; from += prepareGroup {
 			for i := from; i < min(from+prepareGroup, n); i++ {
@@ -53,7 +53,7 @@ func TestPrepareRunsBeforeCommitted(t *testing.T) {
 
 func TestWaiterAndPrepareAreOptional(t *testing.T) {
 	var heard script
-	notify([]item{{waiter: plain{&actor{&heard, 1}}}, {}, {waiter: &actor{&heard, 3}}}, 4, 5)
+	notify([]queuedEntry{{waiter: plain{&actor{&heard, 1}}}, {}, {waiter: &actor{&heard, 3}}}, 4, 5)
 	equal(t, "what was heard", heard.lines, []string{"prepare 3", "committed 1 as 4 at 5", "committed 3 as 6 at 5"})
 }
 

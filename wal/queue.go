@@ -22,10 +22,10 @@ type queue struct {
 	start    time.Time // origin of item.since
 
 	mu       sync.Mutex
-	ring     []item
+	ring     []queuedEntry
 	head, n  int
 	bytes    int
-	calls    []call
+	calls    []queuedCall
 	inFlight time.Duration // item.since of the oldest entry in the current batch; valid if flying
 	flying   bool
 	idle     bool
@@ -33,16 +33,16 @@ type queue struct {
 	wake     chan struct{}
 }
 
-// item is a queued entry. The caller of Append must not change data until waiter has been
+// queuedEntry is a queued entry. The caller of Append must not change data until waiter has been
 // notified.
-type item struct {
+type queuedEntry struct {
 	data   []byte
 	waiter Waiter
 	since  time.Duration
 }
 
-// call is a function to run between two batches.
-type call struct {
+// queuedCall is a function to run between two batches.
+type queuedCall struct {
 	f    func(seq uint64, at int64)
 	done chan error
 }
@@ -51,14 +51,14 @@ func newQueue(entries, bytes int) *queue {
 	return &queue{
 		maxBytes: bytes,
 		start:    time.Now(),
-		ring:     make([]item, entries),
+		ring:     make([]queuedEntry, entries),
 		wake:     make(chan struct{}, 1),
 	}
 }
 
-// put appends an entry. The error is ErrBusy if the queue is full, or the reason why the
+// enqueue appends an entry. The error is ErrBusy if the queue is full, or the reason why the
 // queue is closed.
-func (q *queue) put(data []byte, w Waiter) error {
+func (q *queue) enqueue(data []byte, w Waiter) error {
 	since := time.Since(q.start)
 	q.mu.Lock()
 	if q.end != nil {
@@ -70,16 +70,16 @@ func (q *queue) put(data []byte, w Waiter) error {
 		q.mu.Unlock()
 		return ErrBusy
 	}
-	q.ring[q.slotLocked(q.n)] = item{data: data, waiter: w, since: since}
+	q.ring[q.ringIndexLocked(q.n)] = queuedEntry{data: data, waiter: w, since: since}
 	q.n++
 	q.bytes += len(data)
 	q.unlockAndWake()
 	return nil
 }
 
-// call queues a function. done receives one value: nil after the function has run, or the
+// addCall queues a function. done receives one value: nil after the function has run, or the
 // reason why it never will.
-func (q *queue) call(f func(seq uint64, at int64)) (done chan error, err error) {
+func (q *queue) addCall(f func(seq uint64, at int64)) (done chan error, err error) {
 	q.mu.Lock()
 	if q.end != nil {
 		err = q.end
@@ -87,7 +87,7 @@ func (q *queue) call(f func(seq uint64, at int64)) (done chan error, err error) 
 		return nil, err
 	}
 	done = make(chan error, 1)
-	q.calls = append(q.calls, call{f: f, done: done})
+	q.calls = append(q.calls, queuedCall{f: f, done: done})
 	q.unlockAndWake()
 	return done, nil
 }
@@ -102,7 +102,7 @@ func (q *queue) close() {
 }
 
 // fail rejects new entries with err, and returns all queued entries and calls.
-func (q *queue) fail(err error) (items []item, calls []call) {
+func (q *queue) fail(err error) (items []queuedEntry, calls []queuedCall) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.end = err
@@ -124,11 +124,11 @@ func (q *queue) unlockAndWake() {
 	}
 }
 
-// take waits for work and appends the next batch to dst: at most maxItems entries and,
+// dequeueBatch waits for work and appends the next batch to dst: at most maxItems entries and,
 // unless the first record alone is larger, at most maxBytes of records. The batch ends
 // with the record that fills bytesLeft, the rest of the segment. Both results are empty
 // after the queue is closed and drained.
-func (q *queue) take(dst []item, maxItems, maxBytes, bytesLeft int) ([]item, []call) {
+func (q *queue) dequeueBatch(dst []queuedEntry, maxItems, maxBytes, bytesLeft int) ([]queuedEntry, []queuedCall) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for q.n == 0 && len(q.calls) == 0 && q.end == nil {
@@ -163,9 +163,9 @@ func (q *queue) committed() {
 	q.mu.Unlock()
 }
 
-// load returns the number and bytes of queued entries, and the age of the oldest entry
+// fillLevel returns the number and bytes of queued entries, and the age of the oldest entry
 // that is not durable yet.
-func (q *queue) load() (entries, bytes int, delay time.Duration) {
+func (q *queue) fillLevel() (entries, bytes int, delay time.Duration) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	switch {
@@ -179,15 +179,15 @@ func (q *queue) load() (entries, bytes int, delay time.Duration) {
 
 // popLocked removes the first item and clears its slot, so that the ring does not keep the
 // entry in memory. The caller decrements n.
-func (q *queue) popLocked() item {
+func (q *queue) popLocked() queuedEntry {
 	it := q.ring[q.head]
-	q.ring[q.head] = item{}
+	q.ring[q.head] = queuedEntry{}
 	q.bytes -= len(it.data)
-	q.head = q.slotLocked(1)
+	q.head = q.ringIndexLocked(1)
 	return it
 }
 
-func (q *queue) slotLocked(i int) int {
+func (q *queue) ringIndexLocked(i int) int {
 	i += q.head
 	if i >= len(q.ring) {
 		i -= len(q.ring)

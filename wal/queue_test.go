@@ -25,15 +25,15 @@ func TestTakeReturnsOneBatch(t *testing.T) {
 	} {
 		q := newQueue(8, 1<<20)
 		for range c.queued {
-			if err := q.put(make([]byte, 10), nil); err != nil {
+			if err := q.enqueue(make([]byte, 10), nil); err != nil {
 				t.Fatal(err)
 			}
 		}
-		got, _ := q.take(nil, c.maxItems, c.maxBytes, c.bytesLeft)
+		got, _ := q.dequeueBatch(nil, c.maxItems, c.maxBytes, c.bytesLeft)
 		if len(got) != c.want {
 			t.Errorf("%s: took %d of %d, want %d", name, len(got), c.queued, c.want)
 		}
-		if n, bytes, _ := q.load(); n != c.queued-c.want || bytes != 10*n {
+		if n, bytes, _ := q.fillLevel(); n != c.queued-c.want || bytes != 10*n {
 			t.Errorf("%s: %d entries and %d bytes are left", name, n, bytes)
 		}
 	}
@@ -48,13 +48,13 @@ func TestPutRejectsOverflow(t *testing.T) {
 		{300, nil}, // an entry over the limit is accepted if the queue is empty
 		{1, ErrBusy},
 	} {
-		if err := q.put(make([]byte, c.bytes), nil); !errors.Is(err, c.want) {
+		if err := q.enqueue(make([]byte, c.bytes), nil); !errors.Is(err, c.want) {
 			t.Errorf("entry %d: got %v, want %v", i, err, c.want)
 		}
 	}
-	q.take(nil, 10, 1000, 1000)
+	q.dequeueBatch(nil, 10, 1000, 1000)
 	for i, want := range []error{nil, nil, nil, ErrBusy} {
-		if err := q.put([]byte("x"), nil); !errors.Is(err, want) {
+		if err := q.enqueue([]byte("x"), nil); !errors.Is(err, want) {
 			t.Errorf("entry %d of the second round: got %v, want %v", i, err, want)
 		}
 	}
@@ -70,7 +70,7 @@ func TestQueueAgreesWithSlice(t *testing.T) {
 			"put": func(t *rapid.T) {
 				next++
 				e := fmt.Sprint(next)
-				err := q.put([]byte(e), nil)
+				err := q.enqueue([]byte(e), nil)
 				if (err == nil) != (len(model) < size) {
 					t.Fatalf("with %d queued: %v", len(model), err)
 				}
@@ -83,7 +83,7 @@ func TestQueueAgreesWithSlice(t *testing.T) {
 					t.Skip("it would wait")
 				}
 				most := rapid.IntRange(1, size).Draw(t, "most")
-				got, _ := q.take(nil, most, 1<<20, 1<<20)
+				got, _ := q.dequeueBatch(nil, most, 1<<20, 1<<20)
 				if len(got) != min(most, len(model)) {
 					t.Fatalf("took %d of %d, at most %d", len(got), len(model), most)
 				}
@@ -101,9 +101,9 @@ func TestQueueAgreesWithSlice(t *testing.T) {
 func TestQueueReleasesEntries(t *testing.T) {
 	q := newQueue(4, 1000)
 	for range 4 {
-		q.put([]byte("x"), newResult())
+		q.enqueue([]byte("x"), newResult())
 	}
-	q.take(nil, 4, 1000, 1000)
+	q.dequeueBatch(nil, 4, 1000, 1000)
 	for i, it := range q.ring {
 		if it.data != nil || it.waiter != nil {
 			t.Errorf("slot %d still holds an entry", i)
@@ -113,42 +113,42 @@ func TestQueueReleasesEntries(t *testing.T) {
 
 func TestQueueCloses(t *testing.T) {
 	q := newQueue(4, 1000)
-	q.put([]byte("before"), nil)
+	q.enqueue([]byte("before"), nil)
 	q.close()
-	wantError(t, q.put([]byte("after"), nil), ErrClosed)
-	_, err := q.call(nil)
+	wantError(t, q.enqueue([]byte("after"), nil), ErrClosed)
+	_, err := q.addCall(nil)
 	wantError(t, err, ErrClosed)
-	got, _ := q.take(nil, 10, 1000, 1000)
+	got, _ := q.dequeueBatch(nil, 10, 1000, 1000)
 	equal(t, "entries taken after close", len(got), 1)
-	got, calls := q.take(nil, 10, 1000, 1000)
+	got, calls := q.dequeueBatch(nil, 10, 1000, 1000)
 	equal(t, "entries and calls after the last", len(got)+len(calls), 0)
 }
 
 func TestQueueFailReturnsQueued(t *testing.T) {
 	q := newQueue(4, 1000)
-	q.put([]byte("a"), nil)
-	q.put([]byte("b"), nil)
-	if _, err := q.call(func(uint64, int64) {}); err != nil {
+	q.enqueue([]byte("a"), nil)
+	q.enqueue([]byte("b"), nil)
+	if _, err := q.addCall(func(uint64, int64) {}); err != nil {
 		t.Fatal(err)
 	}
 	cause := errors.New("disk on fire")
 	items, calls := q.fail(cause)
 	equal(t, "entries and calls handed back", []int{len(items), len(calls)}, []int{2, 1})
-	wantError(t, q.put([]byte("c"), nil), cause)
-	n, bytes, delay := q.load()
+	wantError(t, q.enqueue([]byte("c"), nil), cause)
+	n, bytes, delay := q.fillLevel()
 	equal(t, "load", []any{n, bytes, delay}, []any{0, 0, time.Duration(0)})
 }
 
 func TestQueueDelayOfOldest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := newQueue(8, 1000)
-		delay := func() time.Duration { _, _, d := q.load(); return d }
+		delay := func() time.Duration { _, _, d := q.fillLevel(); return d }
 		equal(t, "idle", delay(), time.Duration(0))
-		q.put([]byte("a"), nil)
+		q.enqueue([]byte("a"), nil)
 		time.Sleep(3 * time.Millisecond)
-		q.put([]byte("b"), nil)
+		q.enqueue([]byte("b"), nil)
 		equal(t, "queued", delay(), 3*time.Millisecond)
-		q.take(nil, 1, 1000, 1000)
+		q.dequeueBatch(nil, 1, 1000, 1000)
 		time.Sleep(2 * time.Millisecond)
 		equal(t, "being written", delay(), 5*time.Millisecond)
 		q.committed()
@@ -162,16 +162,16 @@ func TestPutWakesCommitter(t *testing.T) {
 		for round := range 3 {
 			got := make(chan int)
 			go func() {
-				items, calls := q.take(nil, 10, 1000, 1000)
+				items, calls := q.dequeueBatch(nil, 10, 1000, 1000)
 				got <- len(items) + 10*len(calls)
 			}()
 			synctest.Wait() // it sleeps
 			want := 1
 			if round == 1 {
 				want = 10
-				q.call(func(uint64, int64) {})
+				q.addCall(func(uint64, int64) {})
 			} else {
-				q.put([]byte("x"), nil)
+				q.enqueue([]byte("x"), nil)
 			}
 			equal(t, fmt.Sprintf("round %d", round), <-got, want)
 		}
@@ -182,10 +182,10 @@ func TestAppendAllocatesNoMemory(t *testing.T) {
 	q := newQueue(4096, 1<<20)
 	data := []byte("entry")
 	var w Waiter = newResult()
-	batch := make([]item, 0, 256)
+	batch := make([]queuedEntry, 0, 256)
 	got := testing.AllocsPerRun(1000, func() {
-		q.put(data, w)
-		batch, _ = q.take(batch[:0], 256, 1<<20, 1<<20)
+		q.enqueue(data, w)
+		batch, _ = q.dequeueBatch(batch[:0], 256, 1<<20, 1<<20)
 	})
 	equal(t, "allocations", got, 0)
 }

@@ -25,7 +25,7 @@ type Entry struct {
 type Reader struct {
 	dir  string
 	from uint64
-	src  source
+	src  segmentSource
 	cur  cursor
 	read int64 // bytes of the records read so far
 	fail error // set by Close
@@ -45,7 +45,7 @@ func (l *Log) NewReader(from uint64) (*Reader, error) {
 	return openReader(l.dir, from, liveSource{l})
 }
 
-func openReader(dir string, from uint64, src source) (*Reader, error) {
+func openReader(dir string, from uint64, src segmentSource) (*Reader, error) {
 	segments, err := Segments(dir)
 	if err == nil && len(segments) == 0 {
 		err = fs.ErrNotExist
@@ -58,7 +58,7 @@ func openReader(dir string, from uint64, src source) (*Reader, error) {
 	}
 	i := indexOf(segments, from)
 	if i < 0 {
-		return nil, fmt.Errorf("cannot read from entry %d, the oldest is %d: %w", from, segments[0].First, ErrGone)
+		return nil, fmt.Errorf("cannot read the log from entry %d; the oldest entry is %d: %w", from, segments[0].First, ErrGone)
 	}
 	r := &Reader{dir: dir, from: from, src: src}
 	if err := r.enter(segments[i].First); err != nil {
@@ -84,7 +84,7 @@ func (r *Reader) Next() (Entry, error) {
 
 // Ready reports whether the next entry is in memory already. Next then does not overwrite
 // the data of the entries before it.
-func (r *Reader) Ready() bool { return r.cur.ready() }
+func (r *Reader) Ready() bool { return r.cur.hasBufferedRecord() }
 
 // Position returns the place where Next continues: the segment's name, and the offset.
 func (r *Reader) Position() (segment uint64, offset int64) { return r.cur.seg, r.cur.off }
@@ -101,7 +101,7 @@ func (r *Reader) next() (header, []byte, error) {
 		if r.fail != nil {
 			return header{}, nil, r.fail
 		}
-		h, data, err := r.cur.next()
+		h, data, err := r.cur.nextRecord()
 		if err == nil {
 			return h, data, nil
 		}
@@ -136,7 +136,7 @@ func (r *Reader) tailError(err error, sealed bool) error {
 	if sealed || !errors.As(blamed, &damage) {
 		return blamed
 	}
-	return r.src.resolve(damage)
+	return r.src.resolveDamage(damage)
 }
 
 // enter opens the segment whose first entry is first.
@@ -151,7 +151,7 @@ func (r *Reader) enter(first uint64) error {
 	if err != nil {
 		return fmt.Errorf("cannot read the log: %w", err)
 	}
-	r.cur.enter(f, first)
+	r.cur.openSegmentFile(f, first)
 	return nil
 }
 
@@ -163,7 +163,7 @@ func (r *Reader) missingError(first uint64) error {
 		return fmt.Errorf("cannot read the log in %q: %w", r.dir, err)
 	}
 	if len(segments) > 0 && segments[0].First > first {
-		return fmt.Errorf("cannot read on from entry %d, the oldest is %d: %w", first, segments[0].First, ErrGone)
+		return fmt.Errorf("cannot continue reading at entry %d; the oldest entry in the log is %d: %w", first, segments[0].First, ErrGone)
 	}
 	return &DamageError{Segment: first, Seq: first, Reason: "the segment is missing"}
 }

@@ -8,14 +8,14 @@ import (
 	"os"
 )
 
-// source determines how far a reader may read a segment.
-type source interface {
+// segmentSource determines how far a reader may read a segment.
+type segmentSource interface {
 	// refreshLimit raises c.limit. sealed reports that the segment has ended because
 	// another one has begun.
 	refreshLimit(c *cursor) (sealed bool, err error)
 	// resolve returns io.EOF if a bad frame is the unfinished end of the log, otherwise
 	// the damage.
-	resolve(d *DamageError) error
+	resolveDamage(d *DamageError) error
 }
 
 // liveSource is a log that this process writes.
@@ -38,7 +38,7 @@ func (s liveSource) refreshLimit(c *cursor) (sealed bool, err error) {
 	return true, nil
 }
 
-func (s liveSource) resolve(d *DamageError) error { return d }
+func (s liveSource) resolveDamage(d *DamageError) error { return d }
 
 // dirSource is a log that another process may be writing.
 type dirSource struct {
@@ -72,7 +72,7 @@ func (s *dirSource) refreshLimit(c *cursor) (sealed bool, err error) {
 // findNewest lists the live segments. A reader with many segments to read lists them once
 // for all: a listing for each would cost the square of their number.
 func (s *dirSource) findNewest() error {
-	live, err := list(logDir(s.dir), "")
+	live, err := listNames(logDir(s.dir), "")
 	if err != nil {
 		return fmt.Errorf("cannot read the log in %q: %w", s.dir, err)
 	}
@@ -98,13 +98,13 @@ func (s *dirSource) reopenReplaced(c *cursor) error {
 		f.Close()
 		return err
 	}
-	c.swap(f)
+	c.replaceFile(f)
 	c.limit = c.off
 	return nil
 }
 
-func (s *dirSource) resolve(d *DamageError) error {
-	if err := classify(d); err != nil {
+func (s *dirSource) resolveDamage(d *DamageError) error {
+	if err := classifyDamage(d); err != nil {
 		return err
 	}
 	if d.Torn {

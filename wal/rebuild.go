@@ -18,7 +18,7 @@ import (
 type Rebuilder struct {
 	dir   string
 	size  int // bytes at which a segment ends
-	chain chain
+	chain recordChain
 	f     *os.File
 	w     *bufio.Writer
 	tail  int // bytes in the current segment
@@ -36,7 +36,7 @@ func NewRebuilder(dir string, first uint64) (*Rebuilder, error) {
 	if there, err := Segments(dir); err != nil || len(there) > 0 {
 		return nil, errors.Join(fmt.Errorf("cannot rebuild a log in %q: the folder already contains one", dir), err)
 	}
-	b := &Rebuilder{dir: dir, size: Options{}.withDefaults().SegmentSize, chain: chain{header: header{seq: first - 1}}}
+	b := &Rebuilder{dir: dir, size: Options{}.withDefaults().SegmentSize, chain: recordChain{header: header{seq: first - 1}}}
 	err := b.startSegment(first)
 	return b, err
 }
@@ -53,7 +53,7 @@ func (b *Rebuilder) Append(e *Entry) error {
 	if due := b.chain.seq + 1; e.Seq != due {
 		return fmt.Errorf("cannot write the log: %w", badFrame(fmt.Sprintf("found entry %d, expected entry %d", e.Seq, due)))
 	}
-	if err := b.chain.follow(h, b.tail == 0); err != nil {
+	if err := b.chain.checkNext(h, b.tail == 0); err != nil {
 		return fmt.Errorf("cannot write the log: %w", err)
 	}
 	b.buf = AppendRecord(b.buf[:0], e)
@@ -94,7 +94,7 @@ func CheckSnapshot(r io.Reader) (SnapshotInfo, error) {
 	blocks := newBlockReader(r)
 	info, err := checkBlocks("", &blocks, newThrottle(0))
 	if err != nil {
-		return info, fmt.Errorf("the snapshot is %w: %w", ErrDamaged, err)
+		return info, fmt.Errorf("the received snapshot is %w: %w", ErrDamaged, err)
 	}
 	return info, nil
 }

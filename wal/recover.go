@@ -28,7 +28,7 @@ func recoverTail(dir string, opt Options) (logEnd, error) {
 	if err := createFirstSegment(dir, &segments, opt); err != nil {
 		return logEnd{}, err
 	}
-	end, err := scan(segments, opt.From, nil)
+	end, err := scanSegments(segments, opt.From, nil)
 	var torn *DamageError
 	if errors.As(err, &torn) && torn.Torn {
 		err = nil

@@ -10,16 +10,16 @@ import (
 
 // logEnd is the end of the intact part of a log.
 type logEnd struct {
-	chain    chain
+	chain    recordChain
 	seg      Segment // the last one
 	size     int64   // intact bytes of the last segment
 	fileSize int64   // size of its file
 }
 
-// scan reads segments from the one that holds entry from-1 on, so that time and epoch
+// scanSegments reads segments from the one that holds entry from-1 on, so that time and epoch
 // continue from that entry. The error is a *DamageError (with Torn set for a torn tail),
 // a *VersionError, or an I/O error. On damage the result is the end before it.
-func scan(segments []Segment, from uint64, each func(header, []byte)) (logEnd, error) {
+func scanSegments(segments []Segment, from uint64, each func(header, []byte)) (logEnd, error) {
 	var end logEnd
 	var c cursor
 	defer c.close()
@@ -39,7 +39,7 @@ func scan(segments []Segment, from uint64, each func(header, []byte)) (logEnd, e
 		var damage *DamageError
 		last := start+i == len(segments)-1
 		if errors.As(err, &damage) && last {
-			if cerr := classify(damage); cerr != nil {
+			if cerr := classifyDamage(damage); cerr != nil {
 				return end, cerr
 			}
 		}
@@ -70,7 +70,7 @@ func scanSegment(c *cursor, s Segment, each func(header, []byte)) error {
 	if err != nil {
 		return fmt.Errorf("cannot read the log: %w", err)
 	}
-	c.enter(f, s.First)
+	c.openSegmentFile(f, s.First)
 	return scanOpened(c, each)
 }
 
@@ -82,7 +82,7 @@ func scanOpened(c *cursor, each func(header, []byte)) error {
 	}
 	c.limit = info.Size()
 	for {
-		h, data, err := c.next()
+		h, data, err := c.nextRecord()
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
@@ -95,11 +95,11 @@ func scanOpened(c *cursor, each func(header, []byte)) error {
 	}
 }
 
-// classify sets d.Torn if damage in the last segment is a torn tail. The disk may write
+// classifyDamage sets d.Torn if damage in the last segment is a torn tail. The disk may write
 // one batch in any order, so intact frames of the unfinished batch may follow the damage.
 // A batch begins only after the fsync of the batch before it. So a frame of a later batch
 // proves that the damaged bytes were durable once, and acknowledged.
-func classify(d *DamageError) error {
+func classifyDamage(d *DamageError) error {
 	f, err := os.Open(d.Path)
 	if err != nil {
 		return err

@@ -26,8 +26,8 @@ func (l *Log) scrubLoop() {
 	c := new(cursor)
 	defer c.close()
 	for i, s := range segments[:older] {
-		c.chain = chain{}
-		read, err := scrub(c, l.dir, s, segments[i+1].First)
+		c.chain = recordChain{}
+		read, err := checkSegment(c, l.dir, s, segments[i+1].First)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // deleted since the listing
 		}
@@ -40,21 +40,21 @@ func (l *Log) scrubLoop() {
 	}
 }
 
-// scrub checks a segment; the segment after it begins with entry next.
-func scrub(c *cursor, dir string, s Segment, next uint64) (read int, err error) {
+// checkSegment checks a segment; the segment after it begins with entry next.
+func checkSegment(c *cursor, dir string, s Segment, nextFirst uint64) (bytesRead int, err error) {
 	f, err := openSegment(dir, s.First)
 	if err != nil {
 		return 0, err
 	}
 	s.Path = f.Name()
-	c.enter(f, s.First)
+	c.openSegmentFile(f, s.First)
 	if err := scanOpened(c, nil); err != nil {
 		return int(c.off), err
 	}
-	if c.nextSeq() != next {
+	if c.nextSeq() != nextFirst {
 		return int(c.off), &DamageError{
 			Segment: s.First, Path: s.Path, Offset: c.off, Seq: c.nextSeq(),
-			Reason: fmt.Sprintf("the segment ends here, but the next one begins with entry %d", next),
+			Reason: fmt.Sprintf("the segment ends here, but the next one begins with entry %d", nextFirst),
 		}
 	}
 	return int(c.off), nil

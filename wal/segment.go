@@ -49,11 +49,11 @@ func parseName(name, suffix string) (first uint64, ok bool) {
 // no lock. The error is fs.ErrNotExist if the folder has no log.
 func Segments(dir string) ([]Segment, error) {
 	// List the live folder first: a segment that moves meanwhile then appears twice, not never.
-	live, err := list(logDir(dir), "")
+	live, err := listNames(logDir(dir), "")
 	if err != nil {
 		return nil, err
 	}
-	archived, err := list(archiveDir(dir), archiveSuffix)
+	archived, err := listNames(archiveDir(dir), archiveSuffix)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
@@ -75,8 +75,8 @@ func Segments(dir string) ([]Segment, error) {
 	return segments, nil
 }
 
-// list returns the numbers of the files named by 20 digits and suffix, in ascending order.
-func list(dir, suffix string) ([]uint64, error) {
+// listNames returns the numbers of the files named by 20 digits and suffix, in ascending order.
+func listNames(dir, suffix string) ([]uint64, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil, err

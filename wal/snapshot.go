@@ -83,7 +83,7 @@ func appendBlock(dst []byte, b block) []byte {
 // them.
 func parseBlockHeader(head []byte, index uint32) (b block, size int, err error) {
 	if [3]byte(head[:3]) != snapshotMagic {
-		return b, 0, errors.New("no snapshot block begins here")
+		return b, 0, errors.New("the block has no snapshot block header")
 	}
 	if head[3] != snapshotVersion {
 		return b, 0, fmt.Errorf("the block has version %d, but this program reads version %d", head[3], snapshotVersion)
@@ -109,7 +109,7 @@ func appendTrailer(dst []byte, info SnapshotInfo) []byte {
 
 func parseTrailer(path string, payload []byte) (SnapshotInfo, error) {
 	if len(payload) < trailerFixed {
-		return SnapshotInfo{}, errors.New("the trailer is too short")
+		return SnapshotInfo{}, errors.New("the snapshot's trailer is too short")
 	}
 	return SnapshotInfo{
 		Path:     path,
@@ -123,7 +123,7 @@ func parseTrailer(path string, payload []byte) (SnapshotInfo, error) {
 
 // Snapshots lists the snapshot files by name, newest first; only Path and Newest are set.
 func Snapshots(dir string) ([]SnapshotInfo, error) {
-	newest, err := list(snapshotDir(dir), snapshotSuffix)
+	newest, err := listNames(snapshotDir(dir), snapshotSuffix)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("cannot list the snapshots in %q: %w", snapshotDir(dir), err)
 	}

@@ -54,7 +54,7 @@ func openSnapshotFile(want SnapshotInfo) (*Snapshot, error) {
 	}
 	f, err := os.Open(want.Path)
 	if err != nil {
-		return nil, fmt.Errorf("cannot open snapshot: %w", err)
+		return nil, fmt.Errorf("cannot open the snapshot: %w", err)
 	}
 	return &Snapshot{SnapshotInfo: info, f: f, blocks: newBlockReader(f), done: true}, nil
 }
@@ -63,7 +63,7 @@ func openSnapshotFile(want SnapshotInfo) (*Snapshot, error) {
 // the last one. It skips the unread rest of the section before.
 func (s *Snapshot) Next() (io.Reader, error) {
 	if !s.done {
-		if _, err := io.Copy(io.Discard, section{s}); err != nil {
+		if _, err := io.Copy(io.Discard, sectionReader{s}); err != nil {
 			return nil, err
 		}
 	}
@@ -75,16 +75,16 @@ func (s *Snapshot) Next() (io.Reader, error) {
 		return nil, io.EOF
 	}
 	s.left, s.ends, s.done = b.payload, b.ends, false
-	return section{s}, nil
+	return sectionReader{s}, nil
 }
 
 // Close closes the file.
 func (s *Snapshot) Close() error { return s.f.Close() }
 
-// section reads the data of the snapshot's current section.
-type section struct{ s *Snapshot }
+// sectionReader reads the data of the snapshot's current section.
+type sectionReader struct{ s *Snapshot }
 
-func (r section) Read(p []byte) (int, error) {
+func (r sectionReader) Read(p []byte) (int, error) {
 	s := r.s
 	for len(s.left) == 0 {
 		if s.ends || s.done {
@@ -139,12 +139,12 @@ func (r *blockReader) next() (block, error) {
 func verifySnapshot(path string, pace *throttle) (SnapshotInfo, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return SnapshotInfo{}, fmt.Errorf("cannot open snapshot: %w", err)
+		return SnapshotInfo{}, fmt.Errorf("cannot open the snapshot: %w", err)
 	}
 	defer f.Close()
 	if pace.rate > 0 {
 		if err := noReadAhead(f); err != nil {
-			return SnapshotInfo{}, fmt.Errorf("cannot read snapshot in pieces: %w", err)
+			return SnapshotInfo{}, fmt.Errorf("cannot disable read-ahead for snapshot %q: %w", path, err)
 		}
 	}
 	r := newBlockReader(f)
@@ -168,10 +168,10 @@ func checkBlocks(path string, r *blockReader, pace *throttle) (SnapshotInfo, err
 				return info, err
 			}
 			if _, err := r.r.ReadByte(); !errors.Is(err, io.EOF) {
-				return info, errors.New("there are bytes after the trailer")
+				return info, errors.New("the snapshot file has bytes after its trailer")
 			}
 			if info.Sections != sections || info.Bytes != bytes {
-				return info, fmt.Errorf("it has %d sections and %d bytes of data, but its trailer says %d and %d", sections, bytes, info.Sections, info.Bytes)
+				return info, fmt.Errorf("the snapshot has %d sections and %d bytes of data, but its trailer records %d and %d", sections, bytes, info.Sections, info.Bytes)
 			}
 			return info, nil
 		}

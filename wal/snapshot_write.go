@@ -91,7 +91,7 @@ func (w *SnapshotWriter) Write(p []byte) (int, error) {
 	w.open = true
 	for len(p) > 0 && w.err == nil {
 		if len(w.block) == blockFill {
-			w.flush(kindData, false)
+			w.writeBlock(kindData, false)
 		}
 		n := min(len(p), blockFill-len(w.block))
 		w.block = append(w.block, p[:n]...)
@@ -103,7 +103,7 @@ func (w *SnapshotWriter) Write(p []byte) (int, error) {
 
 // EndSection ends the current section; without a Write before, the section is empty.
 func (w *SnapshotWriter) EndSection() error {
-	w.flush(kindData, true)
+	w.writeBlock(kindData, true)
 	w.info.Sections++
 	w.open = false
 	return w.err
@@ -123,7 +123,7 @@ func (w *SnapshotWriter) Commit(oldest, newest uint64, meta []byte) (SnapshotInf
 	}
 	w.info.Oldest, w.info.Newest, w.info.Meta = oldest, newest, meta
 	w.block = appendTrailer(w.block[:0], w.info)
-	w.flush(kindTrailer, false)
+	w.writeBlock(kindTrailer, false)
 	info, err := w.publish(newest)
 	if err != nil {
 		w.Abort()
@@ -146,7 +146,7 @@ func (w *SnapshotWriter) publish(newest uint64) (SnapshotInfo, error) {
 	}
 	info, err := verifySnapshot(w.tmp, w.readThrottle())
 	if err != nil {
-		return info, fmt.Errorf("reading the snapshot back failed: %w", err)
+		return info, fmt.Errorf("cannot verify the written snapshot: %w", err)
 	}
 	info.Path = snapshotPath(w.dir, newest)
 	if err := os.Rename(w.tmp, info.Path); err != nil {
@@ -176,8 +176,8 @@ func (w *SnapshotWriter) Abort() {
 	_ = os.Remove(w.tmp) // on failure, the next writer replaces it
 }
 
-// flush writes the block, waits until the disk has it, and waits to keep to the rate.
-func (w *SnapshotWriter) flush(kind byte, ends bool) {
+// writeBlock writes the block, waits until the disk has it, and waits to keep to the rate.
+func (w *SnapshotWriter) writeBlock(kind byte, ends bool) {
 	if w.err != nil {
 		return
 	}

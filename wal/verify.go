@@ -44,7 +44,7 @@ func Verify(dir string) (Report, error) {
 
 // errHistoryMoved means that a segment and all before it were deleted after the folder was
 // listed, so the entries read so far are no longer the beginning of the log.
-var errHistoryMoved = errors.New("log segments were deleted during the check")
+var errHistoryMoved = errors.New("log segments were deleted during the check; run it again")
 
 func verify(dir string) (Report, error) {
 	var r Report
@@ -87,10 +87,10 @@ func (r *Report) verifySegment(c *cursor, dir string, s Segment, last bool) erro
 		r.Damage = append(r.Damage, misplacedError(s, c.nextSeq()))
 	}
 	if r.Segments > 0 && s.First != c.nextSeq() {
-		c.chain = chain{} // check the segment independently of the one before
+		c.chain = recordChain{} // check the segment independently of the one before
 	}
 	r.prevDamaged = false
-	c.enter(f, s.First)
+	c.openSegmentFile(f, s.First)
 	r.Segments++
 	err = scanOpened(c, func(h header, _ []byte) {
 		if r.Entries == 0 {
@@ -104,7 +104,7 @@ func (r *Report) verifySegment(c *cursor, dir string, s Segment, last bool) erro
 		return err
 	}
 	if last {
-		if err := classify(damage); err != nil {
+		if err := classifyDamage(damage); err != nil {
 			return err
 		}
 	}

@@ -11,7 +11,7 @@ func TestVerifyCounts(t *testing.T) {
 	at := int64(0)
 	l := mustOpen(t, dir, Options{SegmentSize: 3 * recordSize(12), Now: func() int64 { at += 100; return at }})
 	put(t, l, numbered(10)...)
-	if err := l.archiver.archive(1); err != nil {
+	if err := l.archiver.moveToArchive(1); err != nil {
 		t.Fatal(err)
 	}
 	takeSnapshot(t, dir, 4, 6)

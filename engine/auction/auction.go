@@ -63,7 +63,7 @@ type Auction struct {
 
 	bidders  *Bidders
 	capacity Capacity
-	terms    selection.Terms
+	terms    selection.AuctionTerms
 
 	valid    []event.Bid // valid bids, by filter set
 	invalid  []event.Bid // invalid and missing bids of pinged buyers, by filter set
@@ -87,7 +87,7 @@ func (a *Auction) Prepare(b *Bidders, capacity Capacity, id market.AuctionID, no
 	a.bidders, a.capacity = b, capacity
 	a.ID, a.Began = id, now
 	a.Deadline = min(now+int64(b.Campaign.BidTimeout), limit)
-	a.terms = selection.NewTerms(b.Campaign, a.Deadline, ceiling)
+	a.terms = selection.NewAuctionTerms(b.Campaign, a.Deadline, ceiling)
 }
 
 // Reset empties the auction, and drops the texts of its bids.
@@ -127,7 +127,7 @@ func (r *Runner) Run(a *Auction) error {
 // addPings adds a ping for every candidate, and excludes the candidates that may not be
 // pinged now. After the deadline it adds no ping.
 func (a *Auction) addPings(c *collector) {
-	in := a.Candidates.In
+	in := a.Candidates.Eligible
 	for i := in.Next(0); i >= 0; i = in.Next(i + 1) {
 		outcome := market.OutcomeTimeout
 		if a.Began < a.Deadline {
@@ -218,7 +218,7 @@ func (a *Auction) Best() (filterSet int, ok bool) {
 // valid now, or -1.
 func (a *Auction) Next(now int64) int {
 	for _, offer := range a.offers[:min(maxOffers, len(a.offers))] {
-		if a.Candidates.In.Has(offer.FilterSet) && now < a.Bid(offer.FilterSet).ValidUntil {
+		if a.Candidates.Eligible.Has(offer.FilterSet) && now < a.Bid(offer.FilterSet).ValidUntil {
 			return offer.FilterSet
 		}
 	}
@@ -228,11 +228,11 @@ func (a *Auction) Next(now int64) int {
 // Reason returns the reason why no buyer bought the lead. A valid bid of a remaining
 // candidate has expired.
 func (a *Auction) Reason() market.Reason {
-	reason := a.Candidates.Reason()
+	reason := a.Candidates.UnsoldReason()
 	switch {
 	case a.Lead.State() == market.NoState:
 		return market.ReasonNoStateMatch
-	case a.Candidates.In.Next(0) >= 0:
+	case a.Candidates.Eligible.Next(0) >= 0:
 		return reason.Furthest(market.ReasonBidExpired)
 	case reason == market.ReasonNoBid && a.timedOut:
 		return market.ReasonTimeout

@@ -40,7 +40,7 @@ func (a *Auction) judgeBid(bid *event.Bid, offered *market.Bid, at int64) market
 	if bid.Currency == (market.Currency{}) {
 		bid.Currency = a.terms.Currency
 	}
-	outcome := a.terms.Judge(offered, at)
+	outcome := a.terms.CheckBid(offered, at)
 	if outcome == market.OutcomeNone {
 		bid.Token = offered.Token
 		bid.Payout, _ = a.terms.Payout.Amount(offered.Amount)

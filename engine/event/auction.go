@@ -30,7 +30,7 @@ type AuctionHeld struct {
 
 	Idempotency Idempotency
 	Reason      market.Reason // why no bid is valid; none if one is
-	Trail       []Step
+	Trail       []TrailStep
 	Bids        []Bid   // of all pinged buyers: the valid ones, best first, then the rest by filter set
 	Fields      []Field // the ping's fields of the lead
 
@@ -69,8 +69,8 @@ func (a *AuctionHeld) marshal(mm message) {
 	putFixed(mm, 12, uint64(a.Until))
 	putFixed(mm, 13, uint64(a.Keep))
 	putID(mm, 14, a.Idempotency.Key)
-	putFixed(mm, 15, a.Idempotency.Print)
-	putFixed(mm, 16, uint64(a.Idempotency.Until))
+	putFixed(mm, 15, a.Idempotency.Fingerprint)
+	putFixed(mm, 16, uint64(a.Idempotency.ExpiresAt))
 	putUint(mm, 17, uint64(a.Reason))
 	putTrail(mm, 18, a.Trail)
 	putBids(mm, 19, a.Bids)
@@ -81,16 +81,16 @@ func (a *AuctionHeld) marshal(mm message) {
 	putUint(mm, 22, uint64(a.FiltersPassed))
 }
 
-// fieldToApply reads a field, and skips those that Apply does not use.
-func (a *AuctionHeld) fieldToApply(fc *easyproto.FieldContext) bool {
+// decodeFieldForReplay reads a field, and skips those that Apply does not use.
+func (a *AuctionHeld) decodeFieldForReplay(fc *easyproto.FieldContext) bool {
 	switch fc.FieldNum {
 	case 10, 18, 19, 20, 21, 22:
 		return true
 	}
-	return a.field(fc)
+	return a.decodeField(fc)
 }
 
-func (a *AuctionHeld) field(fc *easyproto.FieldContext) bool {
+func (a *AuctionHeld) decodeField(fc *easyproto.FieldContext) bool {
 	switch fc.FieldNum {
 	case 1:
 		return getID(fc, (*[16]byte)(&a.Auction))
@@ -119,24 +119,24 @@ func (a *AuctionHeld) field(fc *easyproto.FieldContext) bool {
 	case 13:
 		return getFixed(fc, &a.Keep)
 	}
-	return a.decision(fc)
+	return a.decodeDecisionField(fc)
 }
 
-// decision reads the fields from the idempotency key on.
-func (a *AuctionHeld) decision(fc *easyproto.FieldContext) bool {
+// decodeDecisionField reads the fields from the idempotency key on.
+func (a *AuctionHeld) decodeDecisionField(fc *easyproto.FieldContext) bool {
 	switch fc.FieldNum {
 	case 14:
 		return getID(fc, &a.Idempotency.Key)
 	case 15:
 		fingerprint, ok := fc.Fixed64()
-		a.Idempotency.Print = fingerprint
+		a.Idempotency.Fingerprint = fingerprint
 		return ok
 	case 16:
-		return getFixed(fc, &a.Idempotency.Until)
+		return getFixed(fc, &a.Idempotency.ExpiresAt)
 	case 17:
 		return getByte(fc, &a.Reason)
 	case 18:
-		return getStep(fc, &a.Trail)
+		return getTrailStep(fc, &a.Trail)
 	case 19:
 		return getBid(fc, &a.Bids)
 	case 20:
@@ -156,7 +156,7 @@ func (a *Auction) marshal(mm message) {
 	putBids(mm, 4, a.Bids)
 }
 
-func (a *Auction) field(fc *easyproto.FieldContext) bool {
+func (a *Auction) decodeField(fc *easyproto.FieldContext) bool {
 	switch fc.FieldNum {
 	case 1:
 		return getID(fc, (*[16]byte)(&a.ID))

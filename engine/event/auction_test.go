@@ -45,8 +45,8 @@ func TestWhichSettlementsEndAnIntent(t *testing.T) {
 		SettledDelivered: true, SettledRefused: true, SettledConfirmed: true, SettledReleased: true,
 		SettledPending: false, SettledUnknown: false, SettledResent: false, 0: false, 99: false,
 	} {
-		if s.Ends() != ends {
-			t.Errorf("%s ends an intent: %t", s, s.Ends())
+		if s.IsFinal() != ends {
+			t.Errorf("%s ends an intent: %t", s, s.IsFinal())
 		}
 	}
 }

@@ -30,9 +30,9 @@ func putBids(mm message, field uint32, bids []Bid) {
 
 func getBid(fc *easyproto.FieldContext, bids *[]Bid) bool {
 	var b *Bid
-	*bids, b = grow(*bids)
+	*bids, b = appendZero(*bids)
 	*b = Bid{}
-	return getMessage(fc, b.field)
+	return getMessage(fc, b.decodeField)
 }
 
 func (b *Bid) marshal(mm message) {
@@ -50,7 +50,7 @@ func (b *Bid) marshal(mm message) {
 	putString(mm, 12, b.Reason)
 }
 
-func (b *Bid) field(fc *easyproto.FieldContext) bool {
+func (b *Bid) decodeField(fc *easyproto.FieldContext) bool {
 	switch fc.FieldNum {
 	case 1:
 		return getUint32(fc, &b.FilterSet)

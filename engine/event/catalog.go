@@ -23,7 +23,7 @@ func (f *Founded) marshal(mm message) {
 	putFixed(mm, 3, uint64(f.At))
 }
 
-func (f *Founded) field(fc *easyproto.FieldContext) bool {
+func (f *Founded) decodeField(fc *easyproto.FieldContext) bool {
 	switch fc.FieldNum {
 	case 1:
 		return getID(fc, &f.Epoch)
@@ -35,20 +35,20 @@ func (f *Founded) field(fc *easyproto.FieldContext) bool {
 	return true
 }
 
-// NameKind is the kind of object that a configured name belongs to.
-type NameKind uint8
+// ObjectKind is the kind of object that a configured name belongs to.
+type ObjectKind uint8
 
 const (
-	NameSupplier NameKind = 1
-	NameBuyer    NameKind = 2
-	NameCampaign NameKind = 3
-	NameList     NameKind = 4
+	ObjectSupplier ObjectKind = 1
+	ObjectBuyer    ObjectKind = 2
+	ObjectCampaign ObjectKind = 3
+	ObjectList     ObjectKind = 4
 )
 
 // Name gives a configured name its permanent number. Numbers count up within a kind, from
 // 1.
 type Name struct {
-	Kind NameKind
+	Kind ObjectKind
 	Ref  market.Ref
 	ID   string
 }
@@ -67,24 +67,24 @@ type CatalogSet struct {
 	Document string // hex SHA-256 of the file
 	By       string // the operator; empty: the exchange itself, at a start or a reload
 	Overlay  string // hex SHA-256 of the file with the entries made through the API; empty: none
-	From     Origin
+	From     ConfigOrigin
 }
 
-// Origin is the source of a configuration.
-type Origin uint8
+// ConfigOrigin is the source of a configuration.
+type ConfigOrigin uint8
 
 const (
-	FromFile     Origin = 1 // the configuration file, at a start or a reload
-	FromAPI      Origin = 2 // one entry that an operator created, changed or removed
-	FromDocument Origin = 3 // a whole document from an operator
+	FromFile     ConfigOrigin = 1 // the configuration file, at a start or a reload
+	FromAPI      ConfigOrigin = 2 // one entry that an operator created, changed or removed
+	FromDocument ConfigOrigin = 3 // a whole document from an operator
 )
 
-var originNames = [...]string{FromFile: "file", FromAPI: "api", FromDocument: "document"}
+var configOriginNames = [...]string{FromFile: "file", FromAPI: "api", FromDocument: "document"}
 
 // String returns the origin's name; empty if an earlier program wrote the event.
-func (o Origin) String() string {
-	if int(o) < len(originNames) {
-		return originNames[o]
+func (o ConfigOrigin) String() string {
+	if int(o) < len(configOriginNames) {
+		return configOriginNames[o]
 	}
 	return ""
 }
@@ -100,7 +100,7 @@ func (c *CatalogSet) marshal(mm message) {
 	putUint(mm, 5, uint64(c.From))
 }
 
-func (c *CatalogSet) field(fc *easyproto.FieldContext) bool {
+func (c *CatalogSet) decodeField(fc *easyproto.FieldContext) bool {
 	switch fc.FieldNum {
 	case 1:
 		return getUint32(fc, &c.Version)
@@ -146,23 +146,23 @@ func (c *NamesGiven) marshal(mm message) {
 	}
 }
 
-func (c *NamesGiven) field(fc *easyproto.FieldContext) bool {
+func (c *NamesGiven) decodeField(fc *easyproto.FieldContext) bool {
 	switch fc.FieldNum {
 	case 1:
 		var name *Name
-		c.Names, name = grow(c.Names)
+		c.Names, name = appendZero(c.Names)
 		*name = Name{}
-		return getMessage(fc, name.field)
+		return getMessage(fc, name.decodeField)
 	case 2:
 		var name *CapName
-		c.Caps, name = grow(c.Caps)
+		c.Caps, name = appendZero(c.Caps)
 		*name = CapName{}
-		return getMessage(fc, name.field)
+		return getMessage(fc, name.decodeField)
 	}
 	return true
 }
 
-func (n *Name) field(fc *easyproto.FieldContext) bool {
+func (n *Name) decodeField(fc *easyproto.FieldContext) bool {
 	switch fc.FieldNum {
 	case 1:
 		return getByte(fc, &n.Kind)
@@ -174,7 +174,7 @@ func (n *Name) field(fc *easyproto.FieldContext) bool {
 	return true
 }
 
-func (n *CapName) field(fc *easyproto.FieldContext) bool {
+func (n *CapName) decodeField(fc *easyproto.FieldContext) bool {
 	switch fc.FieldNum {
 	case 1:
 		return getRef(fc, &n.Ref)

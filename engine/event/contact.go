@@ -12,20 +12,20 @@ type Contact struct {
 
 // AppendTo appends c's encoding to dst.
 func (c *Contact) AppendTo(dst []byte) []byte {
-	w := beginWriting(dst)
-	mm := w.message()
+	w := newWriter(dst)
+	mm := w.outermost()
 	for i := range c.Fields {
 		c.Fields[i].marshal(mm.AppendMessage(1))
 	}
 	putBytes(mm, 2, c.Body)
-	return w.done()
+	return w.finish()
 }
 
 // Decode reads a contact part. The result aliases data.
 func (c *Contact) Decode(data []byte) error {
 	c.Fields, c.Body = c.Fields[:0], nil
 	var fields easyproto.FieldContext
-	return eachField(&fields, data, func(fc *easyproto.FieldContext) bool {
+	return decodeFields(&fields, data, func(fc *easyproto.FieldContext) bool {
 		switch fc.FieldNum {
 		case 1:
 			return getField(fc, &c.Fields)

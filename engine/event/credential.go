@@ -30,7 +30,7 @@ func (k CredentialKind) String() string {
 // CredentialSet adds or revokes a credential. It holds only the hash.
 type CredentialSet struct {
 	Credential CredentialKind
-	Owner      NameKind
+	Owner      ObjectKind
 	OwnerRef   market.Ref
 	Hash       [32]byte
 	Hint       string // the first characters, for operators
@@ -57,7 +57,7 @@ func (c *CredentialSet) marshal(mm message) {
 	putString(mm, 10, c.By)
 }
 
-func (c *CredentialSet) field(fc *easyproto.FieldContext) bool {
+func (c *CredentialSet) decodeField(fc *easyproto.FieldContext) bool {
 	switch fc.FieldNum {
 	case 1:
 		return getByte(fc, &c.Credential)
@@ -103,7 +103,7 @@ func (s *SecretSet) marshal(mm message) {
 	putString(mm, 4, s.By)
 }
 
-func (s *SecretSet) field(fc *easyproto.FieldContext) bool {
+func (s *SecretSet) decodeField(fc *easyproto.FieldContext) bool {
 	switch fc.FieldNum {
 	case 1:
 		return getString(fc, &s.Name)

@@ -21,8 +21,8 @@ func hide(e Event) {
 	case *LeadDecided:
 		e.Fields, e.Sealed = fields, contact.AppendTo(nil)
 		copy(e.Idempotency.Key[:], canary)
-		e.Sale.Dups = append(e.Sale.Dups, Dup{})
-		copy(e.Sale.Dups[0].Key[:], canary)
+		e.Sale.Duplicates = append(e.Sale.Duplicates, DuplicateValue{})
+		copy(e.Sale.Duplicates[0].Key[:], canary)
 		e.Auction = Auction{ID: [16]byte{1}, Bids: []Bid{{Token: canary}}}
 	case *AuctionHeld:
 		e.Fields = fields
@@ -31,8 +31,8 @@ func hide(e Event) {
 		e.Bids = append(e.Bids, Bid{Token: canary})
 	case *PostSettled:
 		e.Sealed = contact.AppendTo(nil)
-		e.Sale.Dups = append(e.Sale.Dups, Dup{})
-		copy(e.Sale.Dups[0].Key[:], canary)
+		e.Sale.Duplicates = append(e.Sale.Duplicates, DuplicateValue{})
+		copy(e.Sale.Duplicates[0].Key[:], canary)
 	case *StatusChanged:
 		e.Changes = append(e.Changes, Change{Result: ChangeDone, Reason: canary})
 		copy(e.Idempotency.Key[:], canary)
@@ -68,7 +68,7 @@ func TestDescriptions(t *testing.T) {
 		Buyer: 3, FilterSet: 0, Price: 12_500_000, Payout: 10_000_000, Currency: market.Currency{'U', 'S', 'D'},
 		Charges: []Charge{{Cap: 1, Amount: 1}, {Cap: 2, Amount: 1}},
 	}
-	trail := []Step{{market.OutcomeWon, bitset.Set{1}}, {market.OutcomeCapped, bitset.Set{6, 1}}}
+	trail := []TrailStep{{market.OutcomeWon, bitset.Set{1}}, {market.OutcomeCapped, bitset.Set{6, 1}}}
 	tests := []struct {
 		e    Event
 		want string
@@ -103,17 +103,17 @@ func TestDescriptions(t *testing.T) {
 			"auction":"auc_00000000000000000000000002","bids":[{"buyer":3,"outcome":"lost"}]}`},
 		{&AuctionHeld{Auction: [16]byte{15: 3}, Test: true}, `{
 			"auction":"auc_00000000000000000000000003","request":"req_00000000000000000000000000","test":true}`},
-		{&PostTried{Attempt: 2}, `{"lead":"lead_00000000000000000000000000","attempt":2}`},
-		{&PostTried{Attempt: 1, Status: 200, Fault: market.FaultUnreadable}, `{"lead":"lead_00000000000000000000000000","attempt":1,"status":200,"fault":"unreadable"}`},
+		{&PostAttempted{Attempt: 2}, `{"lead":"lead_00000000000000000000000000","attempt":2}`},
+		{&PostAttempted{Attempt: 1, Status: 200, Fault: market.FaultUnreadable}, `{"lead":"lead_00000000000000000000000000","attempt":1,"status":200,"fault":"unreadable"}`},
 		{&PostSettled{Settlement: SettledPending, Fault: market.FaultConnect, Attempts: 3}, `{
 			"lead":"lead_00000000000000000000000000","settlement":"pending","fault":"connect","attempts":3}`},
 		{&FundsMoved{Buyer: 4, Amount: -1, Opening: true}, `{"buyer":4,"amount":"-0.000001","opening":true}`},
-		{&CredentialSet{Credential: CredentialAPIKey, Owner: NameSupplier, OwnerRef: 5, Hint: "pk_1", Revoked: true}, `{
+		{&CredentialSet{Credential: CredentialAPIKey, Owner: ObjectSupplier, OwnerRef: 5, Hint: "pk_1", Revoked: true}, `{
 			"credential":"api_key","owner_kind":1,"owner":5,"hint":"pk_1","revoked":true}`},
-		{&CredentialSet{Credential: CredentialOAuthClient, Owner: NameBuyer, OwnerRef: 6, Client: "blue", Scopes: ScopePost | ScopeWebhook, Hint: "sec"}, `{
+		{&CredentialSet{Credential: CredentialOAuthClient, Owner: ObjectBuyer, OwnerRef: 6, Client: "blue", Scopes: ScopePost | ScopeWebhook, Hint: "sec"}, `{
 			"credential":"oauth_client","owner_kind":2,"owner":6,"client":"blue","scopes":"post webhook","hint":"sec"}`},
 		{&SecretSet{Name: "buyer/b/bearer", Sealed: []byte("xyz")}, `{"name":"buyer/b/bearer","sealed_bytes":3}`},
-		{&PauseSet{Target: NameBuyer, Ref: 9, Paused: true}, `{"door":2,"ref":9,"paused":true}`},
+		{&PauseSet{Target: ObjectBuyer, Ref: 9, Paused: true}, `{"door":2,"ref":9,"paused":true}`},
 		{&ListLoaded{List: 1, File: "ab", Entries: 10}, `{"list":1,"file":"ab","entries":10}`},
 		{&CatalogSet{Version: 2, Document: "cd"}, `{"version":2,"document":"cd"}`},
 		{&LeadDecided{Sale: Sale{Test: true}, Webhook: market.WebhookUnmatched}, `{
@@ -132,9 +132,9 @@ func TestDescriptions(t *testing.T) {
 			{"lead":"lead_00000000000000000000000001","result":"done","from":"ACCEPTED","to":"contacted","hook":"lead.contacted"},
 			{"lead":"lead_00000000000000000000000002","result":"done","from":"sold","to":"returned","waited":true,"hook":"lead.returned","credit":12.5,"reverse":10,"caps":2},
 			{"lead":"lead_00000000000000000000000000","result":"unknown","from":"OPEN","to":"sold"}]}`},
-		{&WebhookTried{Type: market.WebhookPosted, Supplier: 2, Attempt: 3, Outcome: WebhookFailed, Status: 503}, `{
+		{&WebhookAttempted{Type: market.WebhookPosted, Supplier: 2, Attempt: 3, Outcome: WebhookFailed, Status: 503}, `{
 			"lead":"lead_00000000000000000000000000","type":"lead.posted","supplier":2,"attempt":3,"outcome":"failed","status":503}`},
-		{&WebhookTried{Type: market.WebhookSold, Supplier: 2, Attempt: 6, Outcome: WebhookDead, Fault: market.FaultTimeout}, `{
+		{&WebhookAttempted{Type: market.WebhookSold, Supplier: 2, Attempt: 6, Outcome: WebhookDead, Fault: market.FaultTimeout}, `{
 			"lead":"lead_00000000000000000000000000","type":"lead.sold","supplier":2,"attempt":6,"outcome":"dead","fault":"timeout"}`},
 		{&WebhooksSwitched{Supplier: 2, Off: true}, `{"supplier":2,"off":true}`},
 		{&WebhooksSwitched{Supplier: 2}, `{"supplier":2}`},
@@ -146,7 +146,7 @@ func TestDescriptions(t *testing.T) {
 			"leads":["lead_00000000000000000000000001","lead_00000000000000000000000002"],"slots":[9,70000]}`},
 		{&LeadsErased{}, `{"leads":[],"slots":[]}`},
 		{&Founded{Epoch: [16]byte{1, 255}}, `{"epoch":"01ff0000000000000000000000000000"}`},
-		{&NamesGiven{Names: []Name{{NameBuyer, 1, "b\x01\"\xff"}}, Caps: make([]CapName, 3)}, `{
+		{&NamesGiven{Names: []Name{{ObjectBuyer, 1, "b\x01\"\xff"}}, Caps: make([]CapName, 3)}, `{
 			"names":[{"kind":2,"ref":1,"id":"b\u0001\"` + "\uFFFD" + `"}],"caps":3}`},
 	}
 	unfold := strings.NewReplacer("\n", "", "\t", "")

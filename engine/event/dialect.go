@@ -6,8 +6,8 @@ import (
 	"pingpost/engine/market"
 )
 
-// dialectText returns the texts of a dialect; the i-th is field i+1.
-func dialectText(d *market.Dialect) [13]*string {
+// dialectTexts returns the texts of a dialect; the i-th is field i+1.
+func dialectTexts(d *market.Dialect) [13]*string {
 	return [...]*string{
 		&d.Method, &d.ContentType, &d.Headers, &d.KeyHeader,
 		&d.Answer.Format, &d.Answer.Accepted, &d.Answer.Yes, &d.Answer.No,
@@ -17,15 +17,15 @@ func dialectText(d *market.Dialect) [13]*string {
 
 const dialectIdempotent = 14
 
-func putDialect(mm message, d *market.Dialect) {
-	for i, text := range dialectText(d) {
+func appendDialect(mm message, d *market.Dialect) {
+	for i, text := range dialectTexts(d) {
 		putString(mm, uint32(i+1), *text)
 	}
 	putBool(mm, dialectIdempotent, d.Idempotent)
 }
 
 func getDialect(fc *easyproto.FieldContext, d *market.Dialect) bool {
-	text := dialectText(d)
+	text := dialectTexts(d)
 	return getMessage(fc, func(fc *easyproto.FieldContext) bool {
 		switch {
 		case fc.FieldNum == dialectIdempotent:

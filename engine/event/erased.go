@@ -30,7 +30,7 @@ func (l *LeadsErased) marshal(mm message) {
 	putString(mm, 4, l.By)
 }
 
-func (l *LeadsErased) field(fc *easyproto.FieldContext) (ok bool) {
+func (l *LeadsErased) decodeField(fc *easyproto.FieldContext) (ok bool) {
 	switch fc.FieldNum {
 	case 1:
 		l.Slots, ok = fc.UnpackUint64s(l.Slots)

@@ -16,7 +16,7 @@ const (
 	KindCredentialSet    Kind = 3
 	KindSecretSet        Kind = 4
 	KindLeadDecided      Kind = 5
-	KindPostTried        Kind = 6
+	KindPostAttempted    Kind = 6
 	KindPostSettled      Kind = 7
 	KindFundsMoved       Kind = 8
 	KindPauseSet         Kind = 9
@@ -24,7 +24,7 @@ const (
 	KindNamesGiven       Kind = 11
 	KindAuctionHeld      Kind = 12
 	KindStatusChanged    Kind = 13
-	KindWebhookTried     Kind = 14
+	KindWebhookAttempted Kind = 14
 	KindWebhooksSwitched Kind = 15
 	KindLeadsErased      Kind = 16
 	KindUserSet          Kind = 17
@@ -43,7 +43,7 @@ func (k Kind) String() string {
 		return "secret_set"
 	case KindLeadDecided:
 		return "lead_decided"
-	case KindPostTried:
+	case KindPostAttempted:
 		return "post_tried"
 	case KindPostSettled:
 		return "post_settled"
@@ -59,7 +59,7 @@ func (k Kind) String() string {
 		return "auction_held"
 	case KindStatusChanged:
 		return "status_changed"
-	case KindWebhookTried:
+	case KindWebhookAttempted:
 		return "hook_tried"
 	case KindWebhooksSwitched:
 		return "hooks_switched"
@@ -81,11 +81,11 @@ type Event interface {
 	Kind() Kind
 	reset()
 	marshal(mm message)
-	field(fc *easyproto.FieldContext) bool
+	decodeField(fc *easyproto.FieldContext) bool
 }
 
 // ErrUnknown reports an unknown kind or version: a newer program wrote the log.
-var ErrUnknown = errors.New("unknown kind or version of event: a newer program wrote the log; run that version")
+var ErrUnknown = errors.New("unknown kind or version of a log event: a newer release wrote the log; run that release")
 
 // The envelope's fields: kind, version, and the event as a message.
 const (
@@ -96,12 +96,12 @@ const (
 
 // Append appends e's encoding to dst.
 func Append(dst []byte, e Event) []byte {
-	w := beginWriting(dst)
-	mm := w.message()
+	w := newWriter(dst)
+	mm := w.outermost()
 	mm.AppendUint64(envelopeKind, uint64(e.Kind()))
 	mm.AppendUint64(envelopeVersion, version)
 	e.marshal(mm.AppendMessage(envelopeEvent))
-	return w.done()
+	return w.finish()
 }
 
 // Decoder decodes events one after the other, into one value for each kind, so that a
@@ -117,7 +117,7 @@ type Decoder struct {
 	credentialSet    CredentialSet
 	secretSet        SecretSet
 	leadDecided      LeadDecided
-	postTried        PostTried
+	postAttempted    PostAttempted
 	postSettled      PostSettled
 	fundsMoved       FundsMoved
 	pauseSet         PauseSet
@@ -125,7 +125,7 @@ type Decoder struct {
 	namesGiven       NamesGiven
 	auctionHeld      AuctionHeld
 	statusChanged    StatusChanged
-	webhookTried     WebhookTried
+	webhookAttempted WebhookAttempted
 	webhooksSwitched WebhooksSwitched
 	leadsErased      LeadsErased
 	userSet          UserSet
@@ -138,7 +138,7 @@ func (d *Decoder) Decode(data []byte) (Event, error) {
 	var kind Kind
 	var written uint32
 	var body []byte
-	err := eachField(&d.fields, data, func(fc *easyproto.FieldContext) (ok bool) {
+	err := decodeFields(&d.fields, data, func(fc *easyproto.FieldContext) (ok bool) {
 		switch fc.FieldNum {
 		case envelopeKind:
 			var number uint32
@@ -154,28 +154,28 @@ func (d *Decoder) Decode(data []byte) (Event, error) {
 		return ok
 	})
 	if err != nil {
-		return nil, fmt.Errorf("cannot decode an event's envelope: %w", err)
+		return nil, fmt.Errorf("cannot decode the envelope of a log record: %w", err)
 	}
-	e := d.of(kind)
+	e := d.eventOfKind(kind)
 	if e == nil || written != version {
 		return nil, fmt.Errorf("%w (%s, version %d)", ErrUnknown, kind, written)
 	}
 	e.reset()
 	switch {
 	case d.ForReplay && kind == KindLeadDecided:
-		err = d.leadDecided.toApply(&d.fields, body)
+		err = d.leadDecided.decodeForReplay(&d.fields, body)
 	case d.ForReplay && kind == KindAuctionHeld:
-		err = eachField(&d.fields, body, d.auctionHeld.fieldToApply)
+		err = decodeFields(&d.fields, body, d.auctionHeld.decodeFieldForReplay)
 	default:
-		err = eachField(&d.fields, body, e.field)
+		err = decodeFields(&d.fields, body, e.decodeField)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("cannot decode a %s event: %w", kind, err)
+		return nil, fmt.Errorf("cannot decode a %s event of the log: %w", kind, err)
 	}
 	return e, nil
 }
 
-func (d *Decoder) of(kind Kind) Event {
+func (d *Decoder) eventOfKind(kind Kind) Event {
 	switch kind {
 	case KindFounded:
 		return &d.founded
@@ -187,8 +187,8 @@ func (d *Decoder) of(kind Kind) Event {
 		return &d.secretSet
 	case KindLeadDecided:
 		return &d.leadDecided
-	case KindPostTried:
-		return &d.postTried
+	case KindPostAttempted:
+		return &d.postAttempted
 	case KindPostSettled:
 		return &d.postSettled
 	case KindFundsMoved:
@@ -203,8 +203,8 @@ func (d *Decoder) of(kind Kind) Event {
 		return &d.auctionHeld
 	case KindStatusChanged:
 		return &d.statusChanged
-	case KindWebhookTried:
-		return &d.webhookTried
+	case KindWebhookAttempted:
+		return &d.webhookAttempted
 	case KindWebhooksSwitched:
 		return &d.webhooksSwitched
 	case KindLeadsErased:
@@ -217,17 +217,17 @@ func (d *Decoder) of(kind Kind) Event {
 	return nil
 }
 
-// eachField passes every field of a message to take, which reports whether the field has
+// decodeFields passes every field of a message to take, which reports whether the field has
 // the right wire type. An embedded message reuses fc, because take no longer needs it and
 // another one would be allocated.
-func eachField(fc *easyproto.FieldContext, src []byte, take func(fc *easyproto.FieldContext) bool) error {
+func decodeFields(fc *easyproto.FieldContext, src []byte, decode func(fc *easyproto.FieldContext) bool) error {
 	for len(src) > 0 {
 		var err error
 		if src, err = fc.NextField(src); err != nil {
 			return err
 		}
-		if number := fc.FieldNum; !take(fc) {
-			return fmt.Errorf("field %d has the wrong wire type", number)
+		if number := fc.FieldNum; !decode(fc) {
+			return fmt.Errorf("field %d of the log record has the wrong wire type", number)
 		}
 	}
 	return nil

@@ -86,8 +86,8 @@ func TestAFieldOfTheFutureIsPassedOver(t *testing.T) {
 	var d Decoder
 	for _, e := range everyKind() {
 		fill(e)
-		w := beginWriting(nil)
-		mm := w.message()
+		w := newWriter(nil)
+		mm := w.outermost()
 		mm.AppendUint64(envelopeKind, uint64(e.Kind()))
 		mm.AppendString(9, "of the envelope")
 		mm.AppendUint64(envelopeVersion, version)
@@ -95,7 +95,7 @@ func TestAFieldOfTheFutureIsPassedOver(t *testing.T) {
 		fact.AppendUint64(200, 1)
 		e.marshal(fact)
 		fact.AppendString(201, "new")
-		back, err := d.Decode(w.done())
+		back, err := d.Decode(w.finish())
 		if err != nil || !same(e, back) {
 			t.Errorf("%s: %+v, %v", e.Kind(), back, err)
 		}
@@ -187,7 +187,7 @@ func TestCodesAndHashesHaveTheirLength(t *testing.T) {
 		into func(mm *easyproto.MessageMarshaler, value []byte)
 		size int
 	}{
-		{"a lead's id", KindPostTried, func(mm *easyproto.MessageMarshaler, v []byte) { mm.AppendBytes(1, v) }, 16},
+		{"a lead's id", KindPostAttempted, func(mm *easyproto.MessageMarshaler, v []byte) { mm.AppendBytes(1, v) }, 16},
 		{"a credential's hash", KindCredentialSet, func(mm *easyproto.MessageMarshaler, v []byte) { mm.AppendBytes(4, v) }, 32},
 		{"a sale's currency", KindLeadDecided, func(mm *easyproto.MessageMarshaler, v []byte) { mm.AppendMessage(12).AppendBytes(5, v) }, 3},
 		{"a duplicate's key", KindLeadDecided, func(mm *easyproto.MessageMarshaler, v []byte) {
@@ -198,7 +198,7 @@ func TestCodesAndHashesHaveTheirLength(t *testing.T) {
 		{"a return's currency", KindStatusChanged, func(mm *easyproto.MessageMarshaler, v []byte) {
 			mm.AppendMessage(7).AppendMessage(7).AppendBytes(4, v)
 		}, 3},
-		{"a supplier's lead", KindWebhookTried, func(mm *easyproto.MessageMarshaler, v []byte) { mm.AppendBytes(1, v) }, 16},
+		{"a supplier's lead", KindWebhookAttempted, func(mm *easyproto.MessageMarshaler, v []byte) { mm.AppendBytes(1, v) }, 16},
 		{"an auction's name", KindAuctionHeld, func(mm *easyproto.MessageMarshaler, v []byte) { mm.AppendBytes(9, v) }, 16},
 		{"an auction's token", KindAuctionHeld, func(mm *easyproto.MessageMarshaler, v []byte) { mm.AppendBytes(11, v) }, 16},
 		{"a bid's currency", KindAuctionHeld, func(mm *easyproto.MessageMarshaler, v []byte) { mm.AppendMessage(19).AppendBytes(7, v) }, 3},

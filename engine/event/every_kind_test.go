@@ -11,8 +11,8 @@ import (
 // everyKind is a new, empty fact of every kind, in the order of their numbers.
 func everyKind() (all []Event) {
 	var d Decoder
-	for kind := Kind(1); d.of(kind) != nil; kind++ {
-		all = append(all, reflect.New(reflect.TypeOf(d.of(kind)).Elem()).Interface().(Event))
+	for kind := Kind(1); d.eventOfKind(kind) != nil; kind++ {
+		all = append(all, reflect.New(reflect.TypeOf(d.eventOfKind(kind)).Elem()).Interface().(Event))
 	}
 	return all
 }
@@ -103,8 +103,8 @@ func (f *filler) fill(v reflect.Value) {
 func someFact() *rapid.Generator[Event] {
 	return rapid.OneOf(
 		any1[Founded](), any1[CatalogSet](), any1[CredentialSet](), any1[SecretSet](), any1[LeadDecided](),
-		any1[PostTried](), any1[PostSettled](), any1[FundsMoved](), any1[PauseSet](), any1[ListLoaded](), any1[NamesGiven](), any1[AuctionHeld](),
-		any1[StatusChanged](), any1[WebhookTried](), any1[WebhooksSwitched](), any1[LeadsErased](), any1[UserSet](), any1[APITokenSet](),
+		any1[PostAttempted](), any1[PostSettled](), any1[FundsMoved](), any1[PauseSet](), any1[ListLoaded](), any1[NamesGiven](), any1[AuctionHeld](),
+		any1[StatusChanged](), any1[WebhookAttempted](), any1[WebhooksSwitched](), any1[LeadsErased](), any1[UserSet](), any1[APITokenSet](),
 	)
 }
 
@@ -143,7 +143,7 @@ func any1[T any, E interface {
 	})
 }
 
-func trimmed(trail []Step) []Step {
+func trimmed(trail []TrailStep) []TrailStep {
 	for i := range trail {
 		seats := trail[i].FilterSets
 		for len(seats) > 0 && seats[len(seats)-1] == 0 {

@@ -29,7 +29,7 @@ func frozenFacts() (lines []string) {
 	for s := SettledDelivered; s.String() != "invalid"; s++ {
 		lines = append(lines, fmt.Sprintf("settlement %d %s", s, s))
 	}
-	for r := ChangeDone; r < changeResultOf; r++ {
+	for r := ChangeDone; r < changeResultEnd; r++ {
 		lines = append(lines, fmt.Sprintf("change %d %s", r, r))
 	}
 	for o := WebhookDelivered; o < webhookOutcomeEnd; o++ {
@@ -37,8 +37,8 @@ func frozenFacts() (lines []string) {
 	}
 	return append(
 		lines,
-		fmt.Sprintf("name %d supplier", NameSupplier), fmt.Sprintf("name %d buyer", NameBuyer),
-		fmt.Sprintf("name %d campaign", NameCampaign), fmt.Sprintf("name %d list", NameList),
+		fmt.Sprintf("name %d supplier", ObjectSupplier), fmt.Sprintf("name %d buyer", ObjectBuyer),
+		fmt.Sprintf("name %d campaign", ObjectCampaign), fmt.Sprintf("name %d list", ObjectList),
 		fmt.Sprintf("credential %d %s", CredentialAPIKey, CredentialAPIKey),
 		fmt.Sprintf("credential %d %s", CredentialOAuthClient, CredentialOAuthClient),
 		fmt.Sprintf("credential %d %s", CredentialBearer, CredentialBearer),

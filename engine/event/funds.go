@@ -30,7 +30,7 @@ func (f *FundsMoved) marshal(mm message) {
 	putString(mm, 6, f.By)
 }
 
-func (f *FundsMoved) field(fc *easyproto.FieldContext) bool {
+func (f *FundsMoved) decodeField(fc *easyproto.FieldContext) bool {
 	switch fc.FieldNum {
 	case 1:
 		return getRef(fc, &f.Buyer)
@@ -50,7 +50,7 @@ func (f *FundsMoved) field(fc *easyproto.FieldContext) bool {
 
 // PauseSet pauses or resumes a campaign or a buyer.
 type PauseSet struct {
-	Target NameKind // campaign or buyer
+	Target ObjectKind // campaign or buyer
 	Ref    market.Ref
 	Paused bool
 	At     int64
@@ -68,7 +68,7 @@ func (d *PauseSet) marshal(mm message) {
 	putString(mm, 5, d.By)
 }
 
-func (d *PauseSet) field(fc *easyproto.FieldContext) bool {
+func (d *PauseSet) decodeField(fc *easyproto.FieldContext) bool {
 	switch fc.FieldNum {
 	case 1:
 		return getByte(fc, &d.Target)
@@ -110,7 +110,7 @@ func (l *ListLoaded) marshal(mm message) {
 	putBool(mm, 7, l.Uploaded)
 }
 
-func (l *ListLoaded) field(fc *easyproto.FieldContext) bool {
+func (l *ListLoaded) decodeField(fc *easyproto.FieldContext) bool {
 	switch fc.FieldNum {
 	case 1:
 		return getRef(fc, &l.List)

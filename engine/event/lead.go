@@ -18,7 +18,7 @@ type LeadDecided struct {
 
 	Idempotency Idempotency
 	Reason      market.Reason
-	Trail       []Step
+	Trail       []TrailStep
 	Sale        Sale
 	Post        Post
 	Keep        int64 // end of the lead's retention in memory, at the earliest when its delivery has ended; Unix nanoseconds
@@ -36,9 +36,9 @@ type LeadDecided struct {
 
 // Idempotency is the key that finds the answer again. The zero Key is none.
 type Idempotency struct {
-	Key   [16]byte // hash of owner, endpoint and key
-	Print uint64   // hash of the body
-	Until int64    // Unix nanoseconds
+	Key         [16]byte // hash of owner, endpoint and key
+	Fingerprint uint64   // hash of the body
+	ExpiresAt   int64    // Unix nanoseconds
 }
 
 // Field is one value of a lead, under its arriving name.
@@ -53,10 +53,10 @@ func (l *LeadDecided) reset()   { l.Reset() }
 
 // Reset empties l and keeps its capacity.
 func (l *LeadDecided) Reset() {
-	charges, dups, bids := l.Sale.Charges[:0], l.Sale.Dups[:0], l.Auction.Bids[:0]
+	charges, dups, bids := l.Sale.Charges[:0], l.Sale.Duplicates[:0], l.Auction.Bids[:0]
 	trail, fields, sealed := l.Trail[:0], l.Fields[:0], l.Sealed[:0]
 	*l = LeadDecided{} // assigned in place: a literal with fields is built elsewhere and copied
-	l.Sale.Charges, l.Sale.Dups, l.Auction.Bids = charges, dups, bids
+	l.Sale.Charges, l.Sale.Duplicates, l.Auction.Bids = charges, dups, bids
 	l.Trail, l.Fields, l.Sealed = trail, fields, sealed
 }
 
@@ -68,8 +68,8 @@ func (l *LeadDecided) marshal(mm message) {
 	putUint(mm, 5, uint64(l.Catalog))
 	putFixed(mm, 6, uint64(l.Decided))
 	putID(mm, 7, l.Idempotency.Key)
-	putFixed(mm, 8, l.Idempotency.Print)
-	putFixed(mm, 9, uint64(l.Idempotency.Until))
+	putFixed(mm, 8, l.Idempotency.Fingerprint)
+	putFixed(mm, 9, uint64(l.Idempotency.ExpiresAt))
 	putUint(mm, 10, uint64(l.Reason))
 	putTrail(mm, 11, l.Trail)
 	if l.Sale.Buyer != 0 || l.Sale.Test {
@@ -92,17 +92,17 @@ func (l *LeadDecided) marshal(mm message) {
 	putUint(mm, 21, l.Slot)
 }
 
-// fieldToApply reads a field, and skips those that Apply does not use: the trail, the
+// decodeFieldForReplay reads a field, and skips those that Apply does not use: the trail, the
 // lead's fields, its auction and the seller's auction id.
-func (l *LeadDecided) fieldToApply(fc *easyproto.FieldContext) bool {
+func (l *LeadDecided) decodeFieldForReplay(fc *easyproto.FieldContext) bool {
 	switch fc.FieldNum {
 	case 11, 15, 18, 19:
 		return true
 	}
-	return l.field(fc)
+	return l.decodeField(fc)
 }
 
-func (l *LeadDecided) field(fc *easyproto.FieldContext) bool {
+func (l *LeadDecided) decodeField(fc *easyproto.FieldContext) bool {
 	switch fc.FieldNum {
 	case 1:
 		return getID(fc, (*[16]byte)(&l.Lead))
@@ -120,18 +120,18 @@ func (l *LeadDecided) field(fc *easyproto.FieldContext) bool {
 		return getID(fc, &l.Idempotency.Key)
 	case 8:
 		fingerprint, ok := fc.Fixed64()
-		l.Idempotency.Print = fingerprint
+		l.Idempotency.Fingerprint = fingerprint
 		return ok
 	case 9:
-		return getFixed(fc, &l.Idempotency.Until)
+		return getFixed(fc, &l.Idempotency.ExpiresAt)
 	case 10:
 		return getByte(fc, &l.Reason)
 	case 11:
-		return getStep(fc, &l.Trail)
+		return getTrailStep(fc, &l.Trail)
 	case 12:
-		return getMessage(fc, l.Sale.field)
+		return getMessage(fc, l.Sale.decodeField)
 	case 13:
-		return getMessage(fc, l.Post.field)
+		return getMessage(fc, l.Post.decodeField)
 	case 14:
 		return getFixed(fc, &l.Keep)
 	case 15:
@@ -141,7 +141,7 @@ func (l *LeadDecided) field(fc *easyproto.FieldContext) bool {
 	case 17:
 		return getID(fc, (*[16]byte)(&l.DuplicateOf))
 	case 18:
-		return getMessage(fc, l.Auction.field)
+		return getMessage(fc, l.Auction.decodeField)
 	case 19:
 		return getString(fc, &l.SellerAuction)
 	case 20:
@@ -160,7 +160,7 @@ func (f *Field) marshal(mm message) {
 
 func getField(fc *easyproto.FieldContext, fields *[]Field) bool {
 	var f *Field
-	*fields, f = grow(*fields)
+	*fields, f = appendZero(*fields)
 	*f = Field{}
 	return getMessage(fc, func(fc *easyproto.FieldContext) bool {
 		switch fc.FieldNum {

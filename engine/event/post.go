@@ -24,7 +24,7 @@ type Post struct {
 	Scope    string
 
 	Auction market.AuctionID // in which the buyer was pinged; zero: none
-	Dialect market.Dialect   // how the endpoint is addressed; zero: it speaks the contract
+	Dialect market.Dialect   // the endpoint's dialect; zero: it implements the contract
 
 	// Trusted: the buyer certifies that it answers a repeat under the same key as it
 	// answered the first send, so a refusal of a repeat is a refusal of the lead. Logs
@@ -33,17 +33,17 @@ type Post struct {
 	Trusted bool
 }
 
-// PostTo returns the intent to send to an endpoint.
-func PostTo(to *market.Endpoint, timeout int64) Post {
+// NewPost returns the intent to send to an endpoint.
+func NewPost(endpoint *market.Endpoint, timeout int64) Post {
 	p := Post{
-		URL: to.URL, Credential: to.Credential, Header: to.Header, Scheme: to.Scheme,
-		Timeout: timeout, Repeatable: to.IsRepeatable(), Trusted: to.IsRepeatRefusalFinal(),
+		URL: endpoint.URL, Credential: endpoint.Credential, Header: endpoint.Header, Scheme: endpoint.Scheme,
+		Timeout: timeout, Repeatable: endpoint.IsRepeatable(), Trusted: endpoint.IsRepeatRefusalFinal(),
 	}
-	if to.OAuth != nil {
-		p.TokenURL, p.ClientID, p.Scope = to.OAuth.TokenURL, to.OAuth.ClientID, to.OAuth.Scope
+	if endpoint.OAuth != nil {
+		p.TokenURL, p.ClientID, p.Scope = endpoint.OAuth.TokenURL, endpoint.OAuth.ClientID, endpoint.OAuth.Scope
 	}
-	if to.Dialect != nil {
-		p.Dialect = *to.Dialect
+	if endpoint.Dialect != nil {
+		p.Dialect = *endpoint.Dialect
 	}
 	return p
 }
@@ -73,12 +73,12 @@ func (p *Post) marshal(mm message) {
 	putString(mm, 9, p.Scope)
 	putID(mm, 10, p.Auction)
 	if p.Dialect != (market.Dialect{}) {
-		putDialect(mm.AppendMessage(11), &p.Dialect)
+		appendDialect(mm.AppendMessage(11), &p.Dialect)
 	}
 	putBool(mm, 12, p.Trusted)
 }
 
-func (p *Post) field(fc *easyproto.FieldContext) bool {
+func (p *Post) decodeField(fc *easyproto.FieldContext) bool {
 	switch fc.FieldNum {
 	case 1:
 		return getString(fc, &p.URL)
@@ -108,23 +108,23 @@ func (p *Post) field(fc *easyproto.FieldContext) bool {
 	return true
 }
 
-// PostTried records an attempt after which another one follows. Its number and time let a
+// PostAttempted records an attempt after which another one follows. Its number and time let a
 // restart continue the schedule.
-type PostTried struct {
-	Lead    market.LeadID
-	Attempt uint32 // step of the retry schedule, from 1
-	At      int64  // end of the attempt, Unix nanoseconds
-	Status  uint32 // HTTP status; zero: no answer
-	Fault   market.Fault
-	Verdict market.Verdict // zero: an earlier program wrote the event
-	Code    string         // the buyer's reason for a refusal
-	Free    bool           // it used no step: the next attempt has the same number
+type PostAttempted struct {
+	Lead         market.LeadID
+	Attempt      uint32 // step of the retry schedule, from 1
+	At           int64  // end of the attempt, Unix nanoseconds
+	Status       uint32 // HTTP status; zero: no answer
+	Fault        market.Fault
+	Verdict      market.Verdict // zero: an earlier program wrote the event
+	Code         string         // the buyer's reason for a refusal
+	KeepsAttempt bool           // the attempt does not count: the next attempt has the same number
 }
 
-func (*PostTried) Kind() Kind { return KindPostTried }
-func (t *PostTried) reset()   { *t = PostTried{} }
+func (*PostAttempted) Kind() Kind { return KindPostAttempted }
+func (t *PostAttempted) reset()   { *t = PostAttempted{} }
 
-func (t *PostTried) marshal(mm message) {
+func (t *PostAttempted) marshal(mm message) {
 	putID(mm, 1, t.Lead)
 	putUint(mm, 2, uint64(t.Attempt))
 	putFixed(mm, 3, uint64(t.At))
@@ -132,10 +132,10 @@ func (t *PostTried) marshal(mm message) {
 	putUint(mm, 5, uint64(t.Fault))
 	putUint(mm, 6, uint64(t.Verdict))
 	putString(mm, 7, t.Code)
-	putBool(mm, 8, t.Free)
+	putBool(mm, 8, t.KeepsAttempt)
 }
 
-func (t *PostTried) field(fc *easyproto.FieldContext) bool {
+func (t *PostAttempted) decodeField(fc *easyproto.FieldContext) bool {
 	switch fc.FieldNum {
 	case 1:
 		return getID(fc, (*[16]byte)(&t.Lead))
@@ -152,7 +152,7 @@ func (t *PostTried) field(fc *easyproto.FieldContext) bool {
 	case 7:
 		return getString(fc, &t.Code)
 	case 8:
-		return getBool(fc, &t.Free)
+		return getBool(fc, &t.KeepsAttempt)
 	}
 	return true
 }
@@ -179,9 +179,9 @@ func (s Settlement) String() string {
 	return names[s]
 }
 
-// Ends reports whether the settlement closes the post: whether this buyer has the lead is
+// IsFinal reports whether the settlement closes the post: whether this buyer has the lead is
 // then known.
-func (s Settlement) Ends() bool {
+func (s Settlement) IsFinal() bool {
 	switch s {
 	case SettledDelivered, SettledRefused, SettledConfirmed, SettledReleased:
 		return true
@@ -204,7 +204,7 @@ type PostSettled struct {
 	Elapsed    int64 // of the last attempt, nanoseconds
 
 	Reason market.Reason // of a refusal without a next buyer
-	Trail  []Step
+	Trail  []TrailStep
 	Next   Sale // of a refusal with a next buyer
 	Post   Post
 	Sealed []byte // Contact with the body of the next post, under the key of Slot
@@ -251,14 +251,14 @@ func (s *PostSettled) marshal(mm message) {
 	putString(mm, 20, s.By)
 }
 
-func (s *PostSettled) field(fc *easyproto.FieldContext) bool {
+func (s *PostSettled) decodeField(fc *easyproto.FieldContext) bool {
 	switch fc.FieldNum {
 	case 1:
 		return getID(fc, (*[16]byte)(&s.Lead))
 	case 2:
 		return getByte(fc, &s.Settlement)
 	case 3:
-		return getMessage(fc, s.Sale.field)
+		return getMessage(fc, s.Sale.decodeField)
 	case 4:
 		return getString(fc, &s.BuyerLead)
 	case 5:
@@ -272,11 +272,11 @@ func (s *PostSettled) field(fc *easyproto.FieldContext) bool {
 	case 9:
 		return getByte(fc, &s.Reason)
 	case 10:
-		return getStep(fc, &s.Trail)
+		return getTrailStep(fc, &s.Trail)
 	case 11:
-		return getMessage(fc, s.Next.field)
+		return getMessage(fc, s.Next.decodeField)
 	case 12:
-		return getMessage(fc, s.Post.field)
+		return getMessage(fc, s.Post.decodeField)
 	case 13:
 		return getBytes(fc, &s.Sealed)
 	case 14:

@@ -187,8 +187,8 @@ func TestEnumsAreDescribed(t *testing.T) {
 	want := map[string]map[int32]string{
 		"Kind": {0: "KIND_UNSPECIFIED"}, "Settlement": {0: "SETTLEMENT_UNSPECIFIED"},
 		"NameKind": {
-			0: "NAME_UNSPECIFIED", int32(NameSupplier): "NAME_SUPPLIER", int32(NameBuyer): "NAME_BUYER",
-			int32(NameCampaign): "NAME_CAMPAIGN", int32(NameList): "NAME_LIST",
+			0: "NAME_UNSPECIFIED", int32(ObjectSupplier): "NAME_SUPPLIER", int32(ObjectBuyer): "NAME_BUYER",
+			int32(ObjectCampaign): "NAME_CAMPAIGN", int32(ObjectList): "NAME_LIST",
 		},
 		"CredentialKind": {
 			0: "CREDENTIAL_UNSPECIFIED", int32(CredentialAPIKey): "CREDENTIAL_API_KEY",
@@ -206,7 +206,7 @@ func TestEnumsAreDescribed(t *testing.T) {
 	for s := SettledDelivered; s.String() != "invalid"; s++ {
 		want["Settlement"][int32(s)] = "SETTLEMENT_" + strings.ToUpper(s.String())
 	}
-	for r := ChangeDone; r < changeResultOf; r++ {
+	for r := ChangeDone; r < changeResultEnd; r++ {
 		want["ChangeResult"][int32(r)] = "CHANGE_" + strings.ToUpper(r.String())
 	}
 	for o := WebhookDelivered; o < webhookOutcomeEnd; o++ {

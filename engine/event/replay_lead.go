@@ -16,204 +16,204 @@ import (
 //
 // (Rejected: a second decoder for every kind, or for serving: their speed does not matter.)
 
-// wire is the unread rest of a message. If a value does not match its tag, bad is set and
-// src is empty.
-type wire struct {
-	src []byte
-	bad bool
+// leadReader reads the fields of a message from left to right. If a value does not match its
+// tag, failed is set and rest is empty.
+type leadReader struct {
+	rest   []byte
+	failed bool
 }
 
-// Tags are a field's number and, in the lowest three bits, its form.
+// A tag is a field's number and, in the lowest three bits, its wire type.
 const (
-	asVarint = 0
-	asFixed  = 1
-	asBytes  = 2
+	tagVarint = 0
+	tagFixed  = 1
+	tagBytes  = 2
 )
 
-var errWrongForm = errors.New("lead_decided event: a field does not have the wire type of its tag")
+var errWrongWireType = errors.New("lead_decided event: a field does not have the wire type of its tag")
 
-// toApply reads the fields that applying the lead needs.
-func (l *LeadDecided) toApply(fc *easyproto.FieldContext, src []byte) error {
-	w := wire{src: src}
-	for len(w.src) > 0 {
-		switch w.src[0] {
-		case 1<<3 | asBytes:
-			w.id((*[16]byte)(&l.Lead))
-		case 2<<3 | asBytes:
-			w.id((*[16]byte)(&l.Request))
-		case 3<<3 | asVarint:
-			l.Campaign = market.Ref(w.uint32())
-		case 4<<3 | asVarint:
-			l.Supplier = market.Ref(w.uint32())
-		case 5<<3 | asVarint:
-			l.Catalog = w.uint32()
-		case 6<<3 | asFixed:
-			l.Decided = w.fixed()
-		case 7<<3 | asBytes:
-			w.id(&l.Idempotency.Key)
-		case 8<<3 | asFixed:
-			l.Idempotency.Print = uint64(w.fixed())
-		case 9<<3 | asFixed:
-			l.Idempotency.Until = w.fixed()
-		case 11<<3 | asBytes, 15<<3 | asBytes: // the trail, and the lead's fields
-			w.bytes()
-		case 12<<3 | asBytes:
-			if err := l.Sale.toApply(fc, w.bytes()); err != nil {
+// decodeForReplay reads the fields that applying the lead needs.
+func (l *LeadDecided) decodeForReplay(fc *easyproto.FieldContext, src []byte) error {
+	w := leadReader{rest: src}
+	for len(w.rest) > 0 {
+		switch w.rest[0] {
+		case 1<<3 | tagBytes:
+			w.readID((*[16]byte)(&l.Lead))
+		case 2<<3 | tagBytes:
+			w.readID((*[16]byte)(&l.Request))
+		case 3<<3 | tagVarint:
+			l.Campaign = market.Ref(w.readUint32())
+		case 4<<3 | tagVarint:
+			l.Supplier = market.Ref(w.readUint32())
+		case 5<<3 | tagVarint:
+			l.Catalog = w.readUint32()
+		case 6<<3 | tagFixed:
+			l.Decided = w.readFixed()
+		case 7<<3 | tagBytes:
+			w.readID(&l.Idempotency.Key)
+		case 8<<3 | tagFixed:
+			l.Idempotency.Fingerprint = uint64(w.readFixed())
+		case 9<<3 | tagFixed:
+			l.Idempotency.ExpiresAt = w.readFixed()
+		case 11<<3 | tagBytes, 15<<3 | tagBytes: // the trail, and the lead's fields
+			w.readBytes()
+		case 12<<3 | tagBytes:
+			if err := l.Sale.decodeForReplay(fc, w.readBytes()); err != nil {
 				return err
 			}
-		case 14<<3 | asFixed:
-			l.Keep = w.fixed()
+		case 14<<3 | tagFixed:
+			l.Keep = w.readFixed()
 		default:
-			w.other(fc, l.fieldToApply)
+			w.decodeOther(fc, l.decodeFieldForReplay)
 		}
 	}
-	return w.err()
+	return w.finish()
 }
 
-func (s *Sale) toApply(fc *easyproto.FieldContext, src []byte) error {
-	w := wire{src: src}
-	for len(w.src) > 0 {
-		switch w.src[0] {
-		case 1<<3 | asVarint:
-			s.Buyer = market.Ref(w.uint32())
-		case 2<<3 | asVarint:
-			s.FilterSet = w.uint32()
-		case 3<<3 | asVarint:
-			s.Price = market.Money(w.sint())
-		case 4<<3 | asVarint:
-			s.Payout = market.Money(w.sint())
-		case 7<<3 | asFixed:
-			s.Turn.Set = uint64(w.fixed())
-		case 8<<3 | asVarint:
-			s.Turn.Phase = w.uint32()
-		case 10<<3 | asVarint:
-			s.Turn.Member = w.uint32()
-		case 6<<3 | asBytes:
+func (s *Sale) decodeForReplay(fc *easyproto.FieldContext, src []byte) error {
+	w := leadReader{rest: src}
+	for len(w.rest) > 0 {
+		switch w.rest[0] {
+		case 1<<3 | tagVarint:
+			s.Buyer = market.Ref(w.readUint32())
+		case 2<<3 | tagVarint:
+			s.FilterSet = w.readUint32()
+		case 3<<3 | tagVarint:
+			s.Price = market.Money(w.readSint())
+		case 4<<3 | tagVarint:
+			s.Payout = market.Money(w.readSint())
+		case 7<<3 | tagFixed:
+			s.Turn.Set = uint64(w.readFixed())
+		case 8<<3 | tagVarint:
+			s.Turn.Phase = w.readUint32()
+		case 10<<3 | tagVarint:
+			s.Turn.Member = w.readUint32()
+		case 6<<3 | tagBytes:
 			var charge *Charge
-			s.Charges, charge = grow(s.Charges)
+			s.Charges, charge = appendZero(s.Charges)
 			*charge = Charge{}
-			if err := charge.toApply(fc, w.bytes()); err != nil {
+			if err := charge.decodeForReplay(fc, w.readBytes()); err != nil {
 				return err
 			}
-		case 9<<3 | asBytes:
-			var dup *Dup
-			s.Dups, dup = grow(s.Dups)
-			*dup = Dup{}
-			if err := dup.toApply(fc, w.bytes()); err != nil {
+		case 9<<3 | tagBytes:
+			var dup *DuplicateValue
+			s.Duplicates, dup = appendZero(s.Duplicates)
+			*dup = DuplicateValue{}
+			if err := dup.decodeForReplay(fc, w.readBytes()); err != nil {
 				return err
 			}
 		default:
-			w.other(fc, s.field)
+			w.decodeOther(fc, s.decodeField)
 		}
 	}
-	return w.err()
+	return w.finish()
 }
 
-func (c *Charge) toApply(fc *easyproto.FieldContext, src []byte) error {
-	w := wire{src: src}
-	for len(w.src) > 0 {
-		switch w.src[0] {
-		case 1<<3 | asVarint:
-			c.Cap = market.Ref(w.uint32())
-		case 2<<3 | asFixed:
-			c.Window = w.fixed()
-		case 3<<3 | asVarint:
-			c.Amount = w.sint()
+func (c *Charge) decodeForReplay(fc *easyproto.FieldContext, src []byte) error {
+	w := leadReader{rest: src}
+	for len(w.rest) > 0 {
+		switch w.rest[0] {
+		case 1<<3 | tagVarint:
+			c.Cap = market.Ref(w.readUint32())
+		case 2<<3 | tagFixed:
+			c.Window = w.readFixed()
+		case 3<<3 | tagVarint:
+			c.Amount = w.readSint()
 		default:
-			w.other(fc, c.field)
+			w.decodeOther(fc, c.decodeField)
 		}
 	}
-	return w.err()
+	return w.finish()
 }
 
-func (d *Dup) toApply(fc *easyproto.FieldContext, src []byte) error {
-	w := wire{src: src}
-	for len(w.src) > 0 {
-		switch w.src[0] {
-		case 1<<3 | asBytes:
-			w.id((*[16]byte)(&d.Key))
-		case 2<<3 | asFixed:
-			d.Until = w.fixed()
+func (d *DuplicateValue) decodeForReplay(fc *easyproto.FieldContext, src []byte) error {
+	w := leadReader{rest: src}
+	for len(w.rest) > 0 {
+		switch w.rest[0] {
+		case 1<<3 | tagBytes:
+			w.readID((*[16]byte)(&d.Key))
+		case 2<<3 | tagFixed:
+			d.Until = w.readFixed()
 		default:
-			w.other(fc, d.field)
+			w.decodeOther(fc, d.decodeField)
 		}
 	}
-	return w.err()
+	return w.finish()
 }
 
-// other passes one field to the general decoder.
-func (w *wire) other(fc *easyproto.FieldContext, take func(*easyproto.FieldContext) bool) {
-	rest, err := fc.NextField(w.src)
-	if err != nil || !take(fc) {
+// decodeOther passes one field to the general decoder.
+func (w *leadReader) decodeOther(fc *easyproto.FieldContext, decode func(*easyproto.FieldContext) bool) {
+	rest, err := fc.NextField(w.rest)
+	if err != nil || !decode(fc) {
 		w.fail()
 		return
 	}
-	w.src = rest
+	w.rest = rest
 }
 
-// varint reads the value behind a tag of one byte.
-func (w *wire) varint() uint64 {
-	if len(w.src) > 1 && w.src[1] < 0x80 {
-		value := w.src[1]
-		w.src = w.src[2:]
+// readVarint reads the value after a tag of one byte.
+func (w *leadReader) readVarint() uint64 {
+	if len(w.rest) > 1 && w.rest[1] < 0x80 {
+		value := w.rest[1]
+		w.rest = w.rest[2:]
 		return uint64(value)
 	}
-	value, n := binary.Uvarint(w.src[1:])
+	value, n := binary.Uvarint(w.rest[1:])
 	if n <= 0 {
 		w.fail()
 		return 0
 	}
-	w.src = w.src[1+n:]
+	w.rest = w.rest[1+n:]
 	return value
 }
 
-func (w *wire) uint32() uint32 {
-	value := w.varint()
+func (w *leadReader) readUint32() uint32 {
+	value := w.readVarint()
 	if value > math.MaxUint32 {
 		w.fail()
 	}
 	return uint32(value)
 }
 
-func (w *wire) sint() int64 {
-	value := w.varint()
+func (w *leadReader) readSint() int64 {
+	value := w.readVarint()
 	return int64(value>>1) ^ -int64(value&1)
 }
 
-func (w *wire) fixed() int64 {
-	if len(w.src) < 9 {
+func (w *leadReader) readFixed() int64 {
+	if len(w.rest) < 9 {
 		w.fail()
 		return 0
 	}
-	value := binary.LittleEndian.Uint64(w.src[1:])
-	w.src = w.src[9:]
+	value := binary.LittleEndian.Uint64(w.rest[1:])
+	w.rest = w.rest[9:]
 	return int64(value)
 }
 
-func (w *wire) bytes() []byte {
-	n := w.varint()
-	if n > uint64(len(w.src)) {
+func (w *leadReader) readBytes() []byte {
+	n := w.readVarint()
+	if n > uint64(len(w.rest)) {
 		w.fail()
 		return nil
 	}
-	value := w.src[:n]
-	w.src = w.src[n:]
+	value := w.rest[:n]
+	w.rest = w.rest[n:]
 	return value
 }
 
-func (w *wire) id(into *[16]byte) {
-	if value := w.bytes(); len(value) == len(into) {
+func (w *leadReader) readID(into *[16]byte) {
+	if value := w.readBytes(); len(value) == len(into) {
 		*into = [16]byte(value)
 	} else {
 		w.fail()
 	}
 }
 
-func (w *wire) fail() { w.src, w.bad = nil, true }
+func (w *leadReader) fail() { w.rest, w.failed = nil, true }
 
-func (w *wire) err() error {
-	if w.bad {
-		return errWrongForm
+func (w *leadReader) finish() error {
+	if w.failed {
+		return errWrongWireType
 	}
 	return nil
 }

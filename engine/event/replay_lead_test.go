@@ -49,13 +49,13 @@ func typical() *LeadDecided {
 	}}
 	lead := &LeadDecided{
 		Lead: [16]byte{1, 2, 3}, Request: [16]byte{4, 5, 6}, Campaign: 3, Supplier: 2, Catalog: 9, Decided: 1_800_000_000e9,
-		Idempotency: Idempotency{Key: [16]byte{7}, Print: 8, Until: 1_802_592_000e9}, Keep: 1_803_888_000e9,
-		Trail: []Step{{market.OutcomeWon, bitset.Set{4}}, {market.OutcomeWrongState, bitset.Set{3}}},
+		Idempotency: Idempotency{Key: [16]byte{7}, Fingerprint: 8, ExpiresAt: 1_802_592_000e9}, Keep: 1_803_888_000e9,
+		Trail: []TrailStep{{market.OutcomeWon, bitset.Set{4}}, {market.OutcomeWrongState, bitset.Set{3}}},
 		Sale: Sale{
 			Buyer: 5, FilterSet: 2, Price: 12_000_000, Payout: 9_600_000, Currency: market.Currency{'U', 'S', 'D'},
-			Charges: []Charge{{1, 1_799_971_200e9, 1}, {2, 1_799_971_200e9, 12_000_000}},
-			Turn:    Turn{Set: 1 << 60, Phase: 1 << 30, Member: 2},
-			Dups:    []Dup{{Key: market.DuplicateKey{1}, Until: 1_802_592_000e9}, {Key: market.DuplicateKey{2}, Until: 1_802_592_000e9}},
+			Charges:    []Charge{{1, 1_799_971_200e9, 1}, {2, 1_799_971_200e9, 12_000_000}},
+			Turn:       Turn{Set: 1 << 60, Phase: 1 << 30, Member: 2},
+			Duplicates: []DuplicateValue{{Key: market.DuplicateKey{1}, Until: 1_802_592_000e9}, {Key: market.DuplicateKey{2}, Until: 1_802_592_000e9}},
 		},
 		Fields: []Field{{"state", market.KindString, []byte("CA")}, {"vehicle_count", market.KindInteger, []byte("2")}},
 	}

@@ -1,7 +1,7 @@
 package event
 
-// RequestedBy returns the operator who requested the event, by the name that the exchange
-// knows. It is empty if no operator did, or if an earlier program wrote the event.
+// RequestedBy returns the name of the operator who requested the event. It is empty if no
+// operator did, or if an earlier program wrote the event.
 func RequestedBy(e Event) string {
 	switch e := e.(type) {
 	case *CatalogSet:
@@ -20,7 +20,7 @@ func RequestedBy(e Event) string {
 		return e.By
 	case *StatusChanged:
 		return e.By
-	case *WebhookTried:
+	case *WebhookAttempted:
 		return e.By
 	case *WebhooksSwitched:
 		return e.By

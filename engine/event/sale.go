@@ -7,19 +7,19 @@ import (
 )
 
 // Sale is the buyer of a lead with all resources that the sale takes: capacity of caps,
-// money, a turn, and the values that identify a duplicate. A posted sale holds them; its
-// PostSettled event repeats the sale, to take them for good or give them back.
+// money, a turn, and the values that identify a duplicate. A posted sale reserves them. Its
+// PostSettled event repeats the sale, to use them finally or to release them.
 type Sale struct {
-	Buyer     market.Ref // zero: no sale
-	FilterSet uint32     // position in the campaign's filter sets, by the catalog's version
-	Price     market.Money
-	Payout    market.Money
-	Currency  market.Currency
-	Charges   []Charge
-	Turn      Turn
-	Dups      []Dup
-	Ping      [16]byte // name of the auction that the sale uses up; zero: none
-	Test      bool     // of a test lead, sold or not: it takes no resources
+	Buyer      market.Ref // zero: no sale
+	FilterSet  uint32     // position in the campaign's filter sets, by the catalog's version
+	Price      market.Money
+	Payout     market.Money
+	Currency   market.Currency
+	Charges    []Charge
+	Turn       Turn
+	Duplicates []DuplicateValue
+	Ping       [16]byte // name of the auction that the sale uses up; zero: none
+	Test       bool     // of a test lead, sold or not: it takes no resources
 }
 
 // Charge takes Amount (leads, or millionths) of a cap in the window that began at Window,
@@ -30,33 +30,34 @@ type Charge struct {
 	Amount int64
 }
 
-// Turn is a turn among the filter sets that were eligible together. Set identifies those
-// filter sets and their weights, Member is the buyer's place among them, Phase is the
-// start of a new set in its cycle. A zero Set means no turn.
+// Turn is one turn of a round-robin rotation among the filter sets that were eligible
+// together. Set identifies those filter sets and their weights. Member is the buyer's
+// position among them. Phase is the position in the cycle at which a new set starts. A
+// zero Set means no turn.
 type Turn struct {
 	Set    uint64
 	Phase  uint32
 	Member uint32
 }
 
-// Dup is a value that memory keeps once the lead is accepted: until Until, in Unix
-// nanoseconds.
-type Dup struct {
+// DuplicateValue is a value by which later leads are recognized as duplicates of this one.
+// Memory keeps it from the acceptance of the lead until Until, in Unix nanoseconds.
+type DuplicateValue struct {
 	Key   market.DuplicateKey
 	Until int64
 }
 
 // Reset empties s and keeps its capacity.
 func (s *Sale) Reset() {
-	*s = Sale{Charges: s.Charges[:0], Dups: s.Dups[:0]}
+	*s = Sale{Charges: s.Charges[:0], Duplicates: s.Duplicates[:0]}
 }
 
 // CopyFrom makes s equal to other without sharing memory with it.
 func (s *Sale) CopyFrom(other *Sale) {
-	charges, dups := s.Charges[:0], s.Dups[:0]
+	charges, dups := s.Charges[:0], s.Duplicates[:0]
 	*s = *other
 	s.Charges = append(charges, other.Charges...)
-	s.Dups = append(dups, other.Dups...)
+	s.Duplicates = append(dups, other.Duplicates...)
 }
 
 func (s *Sale) marshal(mm message) {
@@ -69,10 +70,10 @@ func (s *Sale) marshal(mm message) {
 	putFixed(mm, 7, s.Turn.Set)
 	putUint(mm, 8, uint64(s.Turn.Phase))
 	putUint(mm, 10, uint64(s.Turn.Member))
-	for i := range s.Dups {
+	for i := range s.Duplicates {
 		inner := mm.AppendMessage(9)
-		putID(inner, 1, s.Dups[i].Key)
-		putFixed(inner, 2, uint64(s.Dups[i].Until))
+		putID(inner, 1, s.Duplicates[i].Key)
+		putFixed(inner, 2, uint64(s.Duplicates[i].Until))
 	}
 	putID(mm, 11, s.Ping)
 	putBool(mm, 12, s.Test)
@@ -87,7 +88,7 @@ func putCharges(mm message, field uint32, charges []Charge) {
 	}
 }
 
-func (s *Sale) field(fc *easyproto.FieldContext) bool {
+func (s *Sale) decodeField(fc *easyproto.FieldContext) bool {
 	switch fc.FieldNum {
 	case 1:
 		return getRef(fc, &s.Buyer)
@@ -110,10 +111,10 @@ func (s *Sale) field(fc *easyproto.FieldContext) bool {
 	case 10:
 		return getUint32(fc, &s.Turn.Member)
 	case 9:
-		var dup *Dup
-		s.Dups, dup = grow(s.Dups)
-		*dup = Dup{}
-		return getMessage(fc, dup.field)
+		var dup *DuplicateValue
+		s.Duplicates, dup = appendZero(s.Duplicates)
+		*dup = DuplicateValue{}
+		return getMessage(fc, dup.decodeField)
 	case 11:
 		return getID(fc, &s.Ping)
 	case 12:
@@ -124,12 +125,12 @@ func (s *Sale) field(fc *easyproto.FieldContext) bool {
 
 func getCharge(fc *easyproto.FieldContext, charges *[]Charge) bool {
 	var charge *Charge
-	*charges, charge = grow(*charges)
+	*charges, charge = appendZero(*charges)
 	*charge = Charge{}
-	return getMessage(fc, charge.field)
+	return getMessage(fc, charge.decodeField)
 }
 
-func (c *Charge) field(fc *easyproto.FieldContext) bool {
+func (c *Charge) decodeField(fc *easyproto.FieldContext) bool {
 	switch fc.FieldNum {
 	case 1:
 		return getRef(fc, &c.Cap)
@@ -141,7 +142,7 @@ func (c *Charge) field(fc *easyproto.FieldContext) bool {
 	return true
 }
 
-func (d *Dup) field(fc *easyproto.FieldContext) bool {
+func (d *DuplicateValue) decodeField(fc *easyproto.FieldContext) bool {
 	switch fc.FieldNum {
 	case 1:
 		return getID(fc, (*[16]byte)(&d.Key))
@@ -152,7 +153,7 @@ func (d *Dup) field(fc *easyproto.FieldContext) bool {
 }
 
 // getMessage reads an embedded message's fields.
-func getMessage(fc *easyproto.FieldContext, take func(*easyproto.FieldContext) bool) bool {
+func getMessage(fc *easyproto.FieldContext, decode func(*easyproto.FieldContext) bool) bool {
 	data, ok := fc.MessageData()
-	return ok && eachField(fc, data, take) == nil
+	return ok && decodeFields(fc, data, decode) == nil
 }

@@ -98,8 +98,8 @@ func getFixed(fc *easyproto.FieldContext, v *int64) bool {
 	return ok
 }
 
-// grow appends a zero element, reusing what the slice held before.
-func grow[T any](s []T) ([]T, *T) {
+// appendZero appends a zero element, reusing what the slice held before.
+func appendZero[T any](s []T) ([]T, *T) {
 	if len(s) < cap(s) {
 		s = s[:len(s)+1]
 	} else {

@@ -24,13 +24,13 @@ func ParseScope(name string) (Scopes, bool) {
 	return 0, false
 }
 
-// Has reports whether the set contains all of the others.
-func (s Scopes) Has(others Scopes) bool { return s&others == others }
+// Contains reports whether the set contains all of the others.
+func (s Scopes) Contains(others Scopes) bool { return s&others == others }
 
 // Names returns the names of the set, in their fixed order.
 func (s Scopes) Names() (names []string) {
 	for i := range scopeNames {
-		if s.Has(scopeNames[i].bit) {
+		if s.Contains(scopeNames[i].bit) {
 			names = append(names, scopeNames[i].name)
 		}
 	}

@@ -15,12 +15,12 @@ func TestScopes(t *testing.T) {
 		var back Scopes
 		for _, name := range scopes.Names() {
 			scope, ok := ParseScope(name)
-			if !ok || !scopes.Has(scope) {
+			if !ok || !scopes.Contains(scope) {
 				t.Errorf("%q is read as %b, %v", name, scope, ok)
 			}
 			back |= scope
 		}
-		if !scopes.Has(back) || back.String() != want {
+		if !scopes.Contains(back) || back.String() != want {
 			t.Errorf("%q comes back as %q", want, back)
 		}
 	}
@@ -34,7 +34,7 @@ func TestScopes(t *testing.T) {
 func TestHas(t *testing.T) {
 	both := ScopePing | ScopePost
 	for others, want := range map[Scopes]bool{0: true, ScopePing: true, both: true, ScopeWebhook: false, both | ScopeWebhook: false} {
-		if got := both.Has(others); got != want {
+		if got := both.Contains(others); got != want {
 			t.Errorf("ping and post have %q: %v", others, got)
 		}
 	}

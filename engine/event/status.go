@@ -49,12 +49,12 @@ const (
 	ChangeUnknown    ChangeResult = 5 // the reporter has no such lead
 	ChangeNotAllowed ChangeResult = 6 // the lead's status does not allow To
 	ChangeInvalid    ChangeResult = 7 // the report itself is invalid
-	changeResultOf                = 8
+	changeResultEnd               = 8
 )
 
 func (r ChangeResult) String() string {
-	names := [changeResultOf]string{"", "done", "none", "waits", "refused", "unknown", "not_now", "invalid"}
-	if r >= changeResultOf {
+	names := [changeResultEnd]string{"", "done", "none", "waits", "refused", "unknown", "not_now", "invalid"}
+	if r >= changeResultEnd {
 		return "invalid_result"
 	}
 	return names[r]
@@ -82,8 +82,8 @@ func (s *StatusChanged) marshal(mm message) {
 	putUint(mm, 2, uint64(s.Buyer))
 	putFixed(mm, 3, uint64(s.At))
 	putID(mm, 4, s.Idempotency.Key)
-	putFixed(mm, 5, s.Idempotency.Print)
-	putFixed(mm, 6, uint64(s.Idempotency.Until))
+	putFixed(mm, 5, s.Idempotency.Fingerprint)
+	putFixed(mm, 6, uint64(s.Idempotency.ExpiresAt))
 	for i := range s.Changes {
 		s.Changes[i].marshal(mm.AppendMessage(7))
 	}
@@ -94,7 +94,7 @@ func (s *StatusChanged) marshal(mm message) {
 	}
 }
 
-func (s *StatusChanged) field(fc *easyproto.FieldContext) bool {
+func (s *StatusChanged) decodeField(fc *easyproto.FieldContext) bool {
 	switch fc.FieldNum {
 	case 1:
 		return getID(fc, (*[16]byte)(&s.Request))
@@ -106,15 +106,15 @@ func (s *StatusChanged) field(fc *easyproto.FieldContext) bool {
 		return getID(fc, &s.Idempotency.Key)
 	case 5:
 		fingerprint, ok := fc.Fixed64()
-		s.Idempotency.Print = fingerprint
+		s.Idempotency.Fingerprint = fingerprint
 		return ok
 	case 6:
-		return getFixed(fc, &s.Idempotency.Until)
+		return getFixed(fc, &s.Idempotency.ExpiresAt)
 	case 7:
 		var c *Change
-		s.Changes, c = grow(s.Changes)
+		s.Changes, c = appendZero(s.Changes)
 		*c = Change{}
-		return getMessage(fc, c.field)
+		return getMessage(fc, c.decodeField)
 	case 8:
 		return getString(fc, &s.Note)
 	case 9:
@@ -141,11 +141,10 @@ func (c *Change) marshal(mm message) {
 	putUint(mm, 8, uint64(c.Webhook))
 	putUint(mm, 9, uint64(c.Supplier))
 	putBool(mm, 10, c.WasPending)
-	// putRejections writes one byte for each rejection.
 	putRejections(mm, 11, c.Rejections)
 }
 
-func (c *Change) field(fc *easyproto.FieldContext) bool {
+func (c *Change) decodeField(fc *easyproto.FieldContext) bool {
 	switch fc.FieldNum {
 	case 1:
 		return getID(fc, (*[16]byte)(&c.Lead))
@@ -160,7 +159,7 @@ func (c *Change) field(fc *easyproto.FieldContext) bool {
 	case 6:
 		return getFixed(fc, &c.Occurred)
 	case 7:
-		return getMessage(fc, c.Return.field)
+		return getMessage(fc, c.Return.decodeField)
 	case 8:
 		return getByte(fc, &c.Webhook)
 	case 9:
@@ -173,19 +172,19 @@ func (c *Change) field(fc *easyproto.FieldContext) bool {
 	return true
 }
 
-// putRejections writes a byte for each.
-func putRejections(mm message, field uint32, objections []market.ReportRejection) {
-	numbers := make([]byte, len(objections))
-	for i, objection := range objections {
+// putRejections writes one byte for each rejection.
+func putRejections(mm message, field uint32, rejections []market.ReportRejection) {
+	numbers := make([]byte, len(rejections))
+	for i, objection := range rejections {
 		numbers[i] = byte(objection)
 	}
 	putBytes(mm, field, numbers)
 }
 
-func getRejections(fc *easyproto.FieldContext, objections *[]market.ReportRejection) bool {
+func getRejections(fc *easyproto.FieldContext, rejections *[]market.ReportRejection) bool {
 	numbers, ok := fc.Bytes()
 	for _, number := range numbers {
-		*objections = append(*objections, market.ReportRejection(number))
+		*rejections = append(*rejections, market.ReportRejection(number))
 	}
 	return ok
 }
@@ -199,7 +198,7 @@ func (r *Return) marshal(mm message) {
 	putFixed(mm, 6, uint64(r.Month))
 }
 
-func (r *Return) field(fc *easyproto.FieldContext) bool {
+func (r *Return) decodeField(fc *easyproto.FieldContext) bool {
 	switch fc.FieldNum {
 	case 1:
 		return getRef(fc, &r.Campaign)

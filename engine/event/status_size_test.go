@@ -14,7 +14,7 @@ func TestTheLargestReportFitsAnEntry(t *testing.T) {
 	longest := [16]byte{0: 0xff, 15: 0xff}
 	fact := &StatusChanged{
 		Request: longest, Buyer: 1 << 31, At: 1 << 60,
-		Idempotency: Idempotency{Key: longest, Print: 1 << 63, Until: 1 << 60},
+		Idempotency: Idempotency{Key: longest, Fingerprint: 1 << 63, ExpiresAt: 1 << 60},
 	}
 	for range 1000 {
 		back := Return{Campaign: 1 << 31, Credit: 1e12, Reverse: 1e12, Currency: market.Currency{'U', 'S', 'D'}, Month: 1 << 60}

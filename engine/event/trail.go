@@ -7,38 +7,38 @@ import (
 	"pingpost/engine/market"
 )
 
-// Step lists the filter sets with one outcome. A trail has at most one step for each
-// outcome, and a filter set is in exactly one. With a thousand buyers the whole trail is
-// some hundred bytes.
-type Step struct {
+// TrailStep lists the filter sets with one outcome of a decision. A trail is the list of these
+// steps: at most one for each outcome. Every filter set of the campaign is in exactly one
+// step. With a thousand buyers the whole trail takes a few hundred bytes.
+type TrailStep struct {
 	Outcome    market.Outcome
 	FilterSets bitset.Set
 }
 
 // putTrail writes each step's filter sets as words of 64 bits, the lowest first, without
 // empty words at the end.
-func putTrail(mm message, field uint32, trail []Step) {
+func putTrail(mm message, field uint32, trail []TrailStep) {
 	for i := range trail {
 		inner := mm.AppendMessage(field)
 		putUint(inner, 1, uint64(trail[i].Outcome))
-		seats := trail[i].FilterSets
-		for len(seats) > 0 && seats[len(seats)-1] == 0 {
-			seats = seats[:len(seats)-1]
+		sets := trail[i].FilterSets
+		for len(sets) > 0 && sets[len(sets)-1] == 0 {
+			sets = sets[:len(sets)-1]
 		}
-		if len(seats) > 0 {
-			inner.AppendUint64s(2, seats)
+		if len(sets) > 0 {
+			inner.AppendUint64s(2, sets)
 		}
 	}
 }
 
-func getStep(fc *easyproto.FieldContext, trail *[]Step) bool {
-	var step *Step
-	*trail, step = grow(*trail)
+func getTrailStep(fc *easyproto.FieldContext, trail *[]TrailStep) bool {
+	var step *TrailStep
+	*trail, step = appendZero(*trail)
 	step.Outcome, step.FilterSets = 0, step.FilterSets[:0]
-	return getMessage(fc, step.field)
+	return getMessage(fc, step.decodeField)
 }
 
-func (s *Step) field(fc *easyproto.FieldContext) (ok bool) {
+func (s *TrailStep) decodeField(fc *easyproto.FieldContext) (ok bool) {
 	switch fc.FieldNum {
 	case 1:
 		return getByte(fc, &s.Outcome)

@@ -29,7 +29,7 @@ func (u *UserSet) marshal(mm message) {
 	putString(mm, 6, u.By)
 }
 
-func (u *UserSet) field(fc *easyproto.FieldContext) bool {
+func (u *UserSet) decodeField(fc *easyproto.FieldContext) bool {
 	switch fc.FieldNum {
 	case 1:
 		return getString(fc, &u.Name)
@@ -75,7 +75,7 @@ func (a *APITokenSet) marshal(mm message) {
 	putString(mm, 9, a.By)
 }
 
-func (a *APITokenSet) field(fc *easyproto.FieldContext) bool {
+func (a *APITokenSet) decodeField(fc *easyproto.FieldContext) bool {
 	switch fc.FieldNum {
 	case 1:
 		return getString(fc, &a.User)

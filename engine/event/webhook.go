@@ -6,10 +6,10 @@ import (
 	"pingpost/engine/market"
 )
 
-// WebhookTried is the result of an attempt to send a webhook, or an operator's decision.
+// WebhookAttempted is the result of an attempt to send a webhook, or an operator's decision.
 // The event that caused the webhook holds the content (Webhook). A lead causes each type
 // once, so lead and type identify the webhook.
-type WebhookTried struct {
+type WebhookAttempted struct {
 	Lead     market.LeadID
 	Type     market.WebhookType
 	Supplier market.Ref
@@ -42,10 +42,10 @@ func (o WebhookOutcome) String() string {
 	return names[o]
 }
 
-func (*WebhookTried) Kind() Kind { return KindWebhookTried }
-func (h *WebhookTried) reset()   { *h = WebhookTried{} }
+func (*WebhookAttempted) Kind() Kind { return KindWebhookAttempted }
+func (h *WebhookAttempted) reset()   { *h = WebhookAttempted{} }
 
-func (h *WebhookTried) marshal(mm message) {
+func (h *WebhookAttempted) marshal(mm message) {
 	putID(mm, 1, h.Lead)
 	putUint(mm, 2, uint64(h.Type))
 	putUint(mm, 3, uint64(h.Supplier))
@@ -58,7 +58,7 @@ func (h *WebhookTried) marshal(mm message) {
 	putString(mm, 10, h.By)
 }
 
-func (h *WebhookTried) field(fc *easyproto.FieldContext) bool {
+func (h *WebhookAttempted) decodeField(fc *easyproto.FieldContext) bool {
 	switch fc.FieldNum {
 	case 1:
 		return getID(fc, (*[16]byte)(&h.Lead))
@@ -103,7 +103,7 @@ func (h *WebhooksSwitched) marshal(mm message) {
 	putString(mm, 4, h.By)
 }
 
-func (h *WebhooksSwitched) field(fc *easyproto.FieldContext) bool {
+func (h *WebhooksSwitched) decodeField(fc *easyproto.FieldContext) bool {
 	switch fc.FieldNum {
 	case 1:
 		return getRef(fc, &h.Supplier)

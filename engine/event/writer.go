@@ -23,20 +23,20 @@ type writer struct {
 
 var writers = sync.Pool{New: func() any { return new(writer) }}
 
-// beginWriting starts a message that done appends to dst.
-func beginWriting(dst []byte) *writer {
+// newWriter starts a message that done appends to dst.
+func newWriter(dst []byte) *writer {
 	w := writers.Get().(*writer)
 	w.buf = dst
 	return w
 }
 
-// message returns the outermost message.
-func (w *writer) message() message { return message{w: w} }
+// outermost returns the outermost message.
+func (w *writer) outermost() message { return message{w: w} }
 
-// done ends the message and returns the buffer. The caller must not use the writer after
+// finish ends the message and returns the buffer. The caller must not use the writer after
 // it.
-func (w *writer) done() []byte {
-	w.end(0)
+func (w *writer) finish() []byte {
+	w.endMessages(0)
 	buf := w.buf
 	w.buf = nil
 	writers.Put(w)
@@ -56,10 +56,10 @@ const (
 	wireBytes  = 2
 )
 
-// begin ends the messages below m and appends the tag of a field of m.
-func (m message) begin(field uint32, wire uint64) []byte {
+// appendTag ends the messages below m and appends the tag of a field of m.
+func (m message) appendTag(field uint32, wire uint64) []byte {
 	if len(m.w.open) > m.depth {
-		m.w.end(m.depth)
+		m.w.endMessages(m.depth)
 	}
 	return appendVarint(m.w.buf, uint64(field)<<3|wire)
 }
@@ -73,7 +73,7 @@ func appendVarint(dst []byte, v uint64) []byte {
 }
 
 func (m message) AppendUint64(field uint32, v uint64) {
-	m.w.buf = appendVarint(m.begin(field, wireVarint), v)
+	m.w.buf = appendVarint(m.appendTag(field, wireVarint), v)
 }
 
 func (m message) AppendSint64(field uint32, v int64) {
@@ -81,15 +81,15 @@ func (m message) AppendSint64(field uint32, v int64) {
 }
 
 func (m message) AppendFixed64(field uint32, v uint64) {
-	m.w.buf = binary.LittleEndian.AppendUint64(m.begin(field, wireFixed), v)
+	m.w.buf = binary.LittleEndian.AppendUint64(m.appendTag(field, wireFixed), v)
 }
 
 func (m message) AppendBytes(field uint32, v []byte) {
-	m.w.buf = append(appendVarint(m.begin(field, wireBytes), uint64(len(v))), v...)
+	m.w.buf = append(appendVarint(m.appendTag(field, wireBytes), uint64(len(v))), v...)
 }
 
 func (m message) AppendString(field uint32, v string) {
-	m.w.buf = append(appendVarint(m.begin(field, wireBytes), uint64(len(v))), v...)
+	m.w.buf = append(appendVarint(m.appendTag(field, wireBytes), uint64(len(v))), v...)
 }
 
 func (m message) AppendBool(field uint32, v bool) {
@@ -111,14 +111,14 @@ func (m message) AppendUint64s(field uint32, vs []uint64) {
 // AppendMessage begins a message within m.
 func (m message) AppendMessage(field uint32) message {
 	w := m.w
-	w.buf = m.begin(field, wireBytes)
+	w.buf = m.appendTag(field, wireBytes)
 	w.open = append(w.open, len(w.buf))
 	w.buf = append(w.buf, 0)
 	return message{w: w, depth: m.depth + 1}
 }
 
-// end ends every message below the given depth.
-func (w *writer) end(depth int) {
+// endMessages ends every message below the given depth.
+func (w *writer) endMessages(depth int) {
 	for len(w.open) > depth {
 		at := w.open[len(w.open)-1]
 		w.open = w.open[:len(w.open)-1]
@@ -129,7 +129,7 @@ func (w *writer) end(depth int) {
 		}
 		var length [binary.MaxVarintLen64]byte
 		n := binary.PutUvarint(length[:], uint64(size))
-		w.buf = append(w.buf, length[:n-1]...) // room
+		w.buf = append(w.buf, length[:n-1]...) // make space
 		copy(w.buf[at+n:], w.buf[at+1:at+1+size])
 		copy(w.buf[at:], length[:n])
 	}

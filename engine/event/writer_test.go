@@ -14,9 +14,9 @@ func TestAWriterWritesProtobuf(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		before := rapid.SliceOfN(rapid.Byte(), 0, 3).Draw(t, "before")
 		var reference easyproto.Marshaler
-		w := beginWriting(bytes.Clone(before))
-		writeBoth(t, w.message(), reference.MessageMarshaler(), 0)
-		if got, want := w.done(), reference.Marshal(bytes.Clone(before)); !bytes.Equal(got, want) {
+		w := newWriter(bytes.Clone(before))
+		writeBoth(t, w.outermost(), reference.MessageMarshaler(), 0)
+		if got, want := w.finish(), reference.Marshal(bytes.Clone(before)); !bytes.Equal(got, want) {
 			t.Fatalf("%x, want %x", got, want)
 		}
 	})

@@ -11,17 +11,17 @@ import (
 type EntryKind uint8
 
 const (
-	EntryHeld     EntryKind = iota // no money moved; the reservation of an open post began or ended
-	EntryOpening                   // a buyer's account begins
-	EntryTopUp                     // an operator paid in
-	EntrySale                      // a buyer pays a lead's price, a supplier earns its payout
-	EntryReturn                    // a buyer gets a lead's price back
-	EntryReversal                  // a supplier's payout is taken back
-	entryKinds
+	EntryReservation EntryKind = iota // no money moved; the reservation of an open post began or ended
+	EntryOpening                      // a buyer's account begins
+	EntryTopUp                        // an operator paid in
+	EntrySale                         // a buyer pays a lead's price, a supplier earns its payout
+	EntryReturn                       // a buyer gets a lead's price back
+	EntryReversal                     // a supplier's payout is taken back
+	entryKindEnd
 )
 
 func (k EntryKind) String() string {
-	return [entryKinds]string{"held", "opening", "top_up", "sale", "return", "reversal"}[k]
+	return [entryKindEnd]string{"held", "opening", "top_up", "sale", "return", "reversal"}[k]
 }
 
 // Entry is one movement of money, seen from the account: a buyer's payment is
@@ -45,23 +45,23 @@ type Entry struct {
 
 // Party identifies the supplier or buyer whose money moves.
 type Party struct {
-	Kind event.NameKind
+	Kind event.ObjectKind
 	Ref  market.Ref
 }
 
 // IsBuyer reports whether the party is a buyer.
-func (p Party) IsBuyer() bool { return p.Kind == event.NameBuyer }
+func (p Party) IsBuyer() bool { return p.Kind == event.ObjectBuyer }
 
-// Movements appends the entries that one event adds to the party's account.
+// AppendEntries appends the entries that one event adds to the party's account.
 //
 // A sale moves money when it is final: at the decision if the lead is only recorded,
 // and at the delivery if the lead is posted. Until then the price of an open post is
 // reserved. Test leads move no money.
-func (p Party) Movements(dst []Entry, record event.Event) []Entry {
+func (p Party) AppendEntries(dst []Entry, record event.Event) []Entry {
 	switch record := record.(type) {
 	case *event.FundsMoved:
-		if p.is(event.NameBuyer, record.Buyer) {
-			dst = append(dst, fundsEntry(record))
+		if p.isParty(event.ObjectBuyer, record.Buyer) {
+			dst = append(dst, newFundsEntry(record))
 		}
 	case *event.LeadDecided:
 		dst = p.appendSale(dst, record.Lead, record.Campaign, record.Supplier, &record.Sale, record.Post.URL != "")
@@ -75,11 +75,11 @@ func (p Party) Movements(dst []Entry, record event.Event) []Entry {
 	return dst
 }
 
-func (p Party) is(kind event.NameKind, ref market.Ref) bool {
+func (p Party) isParty(kind event.ObjectKind, ref market.Ref) bool {
 	return p.Kind == kind && p.Ref == ref
 }
 
-func fundsEntry(record *event.FundsMoved) Entry {
+func newFundsEntry(record *event.FundsMoved) Entry {
 	e := Entry{Kind: EntryTopUp, Amount: record.Amount, Note: strings.Clone(record.Note)}
 	if record.Opening {
 		e.Kind = EntryOpening
@@ -95,11 +95,11 @@ func (p Party) appendSale(dst []Entry, lead market.LeadID, campaign, supplier ma
 	}
 	e := Entry{Kind: EntrySale, Lead: lead, Campaign: campaign, Currency: sale.Currency}
 	switch {
-	case p.is(event.NameBuyer, sale.Buyer) && posted:
-		e.Kind, e.Held = EntryHeld, sale.Price
-	case p.is(event.NameBuyer, sale.Buyer):
+	case p.isParty(event.ObjectBuyer, sale.Buyer) && posted:
+		e.Kind, e.Held = EntryReservation, sale.Price
+	case p.isParty(event.ObjectBuyer, sale.Buyer):
 		e.Amount = -sale.Price
-	case p.is(event.NameSupplier, supplier) && !posted:
+	case p.isParty(event.ObjectSupplier, supplier) && !posted:
 		e.Amount = sale.Payout
 	default:
 		return dst
@@ -110,16 +110,16 @@ func (p Party) appendSale(dst []Entry, lead market.LeadID, campaign, supplier ma
 // appendSettlement appends the end of a reservation, the payment if the buyer has
 // the lead, and the sale to the next buyer if the settlement contains one.
 func (p Party) appendSettlement(dst []Entry, record *event.PostSettled) []Entry {
-	if !record.Settlement.Ends() {
+	if !record.Settlement.IsFinal() {
 		return dst
 	}
 	delivered := record.Settlement == event.SettledDelivered || record.Settlement == event.SettledConfirmed
 	if delivered {
 		dst = p.appendSale(dst, record.Lead, record.Campaign, record.Supplier, &record.Sale, false)
 	}
-	if p.is(event.NameBuyer, record.Sale.Buyer) && !record.Sale.Test {
+	if p.isParty(event.ObjectBuyer, record.Sale.Buyer) && !record.Sale.Test {
 		if !delivered {
-			dst = append(dst, Entry{Kind: EntryHeld, Lead: record.Lead, Campaign: record.Campaign, Currency: record.Sale.Currency})
+			dst = append(dst, Entry{Kind: EntryReservation, Lead: record.Lead, Campaign: record.Campaign, Currency: record.Sale.Currency})
 		}
 		dst[len(dst)-1].Held = -record.Sale.Price
 	}
@@ -135,9 +135,9 @@ func (p Party) appendReturn(dst []Entry, buyer market.Ref, c *event.Change) []En
 	}
 	e := Entry{Lead: c.Lead, Campaign: back.Campaign, Currency: back.Currency}
 	switch {
-	case p.is(event.NameBuyer, buyer):
+	case p.isParty(event.ObjectBuyer, buyer):
 		e.Kind, e.Amount = EntryReturn, back.Credit
-	case p.is(event.NameSupplier, c.Supplier) && back.Reverse != 0:
+	case p.isParty(event.ObjectSupplier, c.Supplier) && back.Reverse != 0:
 		e.Kind, e.Amount = EntryReversal, -back.Reverse
 	default:
 		return dst

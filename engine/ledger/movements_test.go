@@ -15,7 +15,7 @@ const dollar = market.Money(1_000_000)
 // zero, the change of the reservation.
 func describeMovements(p Party, record event.Event) string {
 	var words []string
-	for _, e := range p.Movements(nil, record) {
+	for _, e := range p.AppendEntries(nil, record) {
 		word := fmt.Sprintf("%s %s", e.Kind, e.Amount)
 		if e.Held != 0 {
 			word += fmt.Sprintf(" held %s", e.Held)
@@ -79,19 +79,19 @@ func TestMovements(t *testing.T) {
 		{"a test lead is refused", settled(event.SettledRefused, test, noSale, noPost), "", "", ""},
 		{"a test lead is refused, and recorded for the next", settled(event.SettledRefused, test, test, noPost), "", "", ""},
 		{"a test lead is returned", returned(event.ChangeDone, event.Return{Campaign: 3}), "", "", ""},
-		{"a failed attempt", &event.PostTried{Lead: market.LeadID{1}, Attempt: 1}, "", "", ""},
-		{"a pause", &event.PauseSet{Target: event.NameBuyer, Ref: 1, Paused: true}, "", "", ""},
+		{"a failed attempt", &event.PostAttempted{Lead: market.LeadID{1}, Attempt: 1}, "", "", ""},
+		{"a pause", &event.PauseSet{Target: event.ObjectBuyer, Ref: 1, Paused: true}, "", "", ""},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			for _, account := range []struct {
 				Party
 				want string
 			}{
-				{Party{event.NameBuyer, 1}, row.red},
-				{Party{event.NameBuyer, 2}, row.green},
-				{Party{event.NameSupplier, 1}, row.supplier},
-				{Party{event.NameSupplier, 2}, ""},
-				{Party{event.NameBuyer, 3}, ""},
+				{Party{event.ObjectBuyer, 1}, row.red},
+				{Party{event.ObjectBuyer, 2}, row.green},
+				{Party{event.ObjectSupplier, 1}, row.supplier},
+				{Party{event.ObjectSupplier, 2}, ""},
+				{Party{event.ObjectBuyer, 3}, ""},
 			} {
 				if got := describeMovements(account.Party, row.record); got != account.want {
 					t.Errorf("movements of %+v: %q, want %q", account.Party, got, account.want)
@@ -110,17 +110,17 @@ func TestBatchReturns(t *testing.T) {
 			Return: event.Return{Credit: market.Money(n+1) * dollar, Reverse: dollar, Month: 1},
 		})
 	}
-	if got := describeMovements(Party{event.NameBuyer, 1}, record); got != "return 1, return 2, return 3, return 4" {
+	if got := describeMovements(Party{event.ObjectBuyer, 1}, record); got != "return 1, return 2, return 3, return 4" {
 		t.Error(got)
 	}
-	if got := describeMovements(Party{event.NameSupplier, 2}, record); got != "reversal -1, reversal -1" {
+	if got := describeMovements(Party{event.ObjectSupplier, 2}, record); got != "reversal -1, reversal -1" {
 		t.Error(got)
 	}
 }
 
 func TestEntryKindNames(t *testing.T) {
 	seen := map[string]bool{}
-	for k := range entryKinds {
+	for k := range entryKindEnd {
 		if name := k.String(); name == "" || seen[name] {
 			t.Errorf("entry kind %d has the name %q, want a unique name", k, name)
 		}

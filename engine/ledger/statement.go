@@ -41,7 +41,7 @@ type Statement struct {
 	Entries          int
 	Totals           []Total // sorted by kind, campaign, currency
 
-	begins uint64 // log entry with which the account begins
+	accountBegins uint64 // log entry with which the account begins
 }
 
 // Total is the sum of a statement's entries of one kind, campaign and currency.
@@ -57,26 +57,26 @@ type Total struct {
 // PastHistoryError reports that the log no longer holds all events since the
 // statement's beginning.
 type PastHistoryError struct {
-	Begins int64 // commit time of the oldest entry in the log, Unix nanoseconds
+	HistoryBegins int64 // commit time of the oldest entry in the log, Unix nanoseconds
 }
 
 func (e *PastHistoryError) Error() string {
 	return fmt.Sprintf("the log's history begins at %s; choose a period that begins later",
-		time.Unix(0, e.Begins).UTC().Format(time.RFC3339Nano))
+		time.Unix(0, e.HistoryBegins).UTC().Format(time.RFC3339Nano))
 }
 
 // Tally adds up the events since a period's beginning, in log order, up to the entry
 // at which the caller read the live account.
 type Tally struct {
-	statement Statement
-	live      state.Account
-	sinceFrom Balances // moved since From
-	sinceTo   Balances // part of sinceFrom that moved since To
-	in, out   totals   // totals inside and outside the account
-	entries   []Entry
+	statement                 Statement
+	live                      state.Account
+	sinceFrom                 Balances    // moved since From
+	sinceTo                   Balances    // part of sinceFrom that moved since To
+	inAccount, outsideAccount totalsByKey // totals inside and outside the account
+	entries                   []Entry
 }
 
-type totals map[totalKey]Total
+type totalsByKey map[totalKey]Total
 
 type totalKey struct {
 	kind     EntryKind
@@ -87,10 +87,10 @@ type totalKey struct {
 // NewTally starts a tally for the party. live is the party's account as read from
 // the state; for a supplier only its Seq and At count.
 func NewTally(party Party, period Period, live state.Account) *Tally {
-	t := &Tally{live: live, in: totals{}, out: totals{}}
+	t := &Tally{live: live, inAccount: totalsByKey{}, outsideAccount: totalsByKey{}}
 	t.statement = Statement{Party: party, Period: period, Seq: live.Seq, At: live.At, Account: live.Opened}
 	if !live.Opened {
-		t.statement.begins = math.MaxUint64
+		t.statement.accountBegins = math.MaxUint64
 	}
 	return t
 }
@@ -103,21 +103,21 @@ func (t *Tally) Add(seq uint64, at int64, record event.Event) {
 	if at < t.statement.From || seq > t.live.Seq {
 		return
 	}
-	t.entries = t.statement.Movements(t.entries[:0], record)
+	t.entries = t.statement.AppendEntries(t.entries[:0], record)
 	for i := range t.entries {
 		e := &t.entries[i]
 		if e.Kind == EntryOpening {
 			t.beginAccount(seq)
 		}
-		t.sinceFrom.add(e)
+		t.sinceFrom.addEntry(e)
 		switch {
 		case at >= t.statement.To:
-			t.sinceTo.add(e)
-		case e.Kind == EntryHeld:
+			t.sinceTo.addEntry(e)
+		case e.Kind == EntryReservation:
 		case t.live.Opened:
-			t.in.add(e)
+			t.inAccount.addEntry(e)
 		default:
-			t.out.add(e)
+			t.outsideAccount.addEntry(e)
 		}
 	}
 }
@@ -125,23 +125,23 @@ func (t *Tally) Add(seq uint64, at int64, record event.Event) {
 // beginAccount moves the entries counted so far out of the account, which begins at
 // seq.
 func (t *Tally) beginAccount(seq uint64) {
-	t.statement.begins = seq
+	t.statement.accountBegins = seq
 	t.sinceFrom.Balance, t.sinceTo.Balance = 0, 0
-	for key, sum := range t.in {
-		before := t.out[key]
+	for key, sum := range t.inAccount {
+		before := t.outsideAccount[key]
 		before.Count += sum.Count
 		before.Amount += sum.Amount
-		t.out[key] = before
+		t.outsideAccount[key] = before
 	}
-	clear(t.in)
+	clear(t.inAccount)
 }
 
-func (s *Balances) add(e *Entry) {
+func (s *Balances) addEntry(e *Entry) {
 	s.Balance += e.Amount
 	s.Held += e.Held
 }
 
-func (t totals) add(e *Entry) {
+func (t totalsByKey) addEntry(e *Entry) {
 	key := totalKey{e.Kind, e.Campaign, e.Currency}
 	sum := t[key]
 	sum.Count++
@@ -156,7 +156,7 @@ func (t *Tally) Statement() *Statement {
 		s.Opening = Balances{t.live.Balance - t.sinceFrom.Balance, t.live.Held - t.sinceFrom.Held}
 		s.Closing = Balances{t.live.Balance - t.sinceTo.Balance, t.live.Held - t.sinceTo.Held}
 	}
-	for inAccount, sums := range map[bool]totals{true: t.in, false: t.out} {
+	for inAccount, sums := range map[bool]totalsByKey{true: t.inAccount, false: t.outsideAccount} {
 		for key, sum := range sums {
 			sum.Kind, sum.Campaign, sum.Currency, sum.InAccount = key.kind, key.campaign, key.currency, inAccount
 			s.Totals = append(s.Totals, sum)
@@ -166,46 +166,46 @@ func (t *Tally) Statement() *Statement {
 	slices.SortFunc(s.Totals, func(a, b Total) int {
 		return cmp.Or(
 			cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Campaign, b.Campaign), cmp.Compare(a.Currency.String(), b.Currency.String()),
-			cmp.Compare(intOf(b.InAccount), intOf(a.InAccount)),
+			cmp.Compare(boolAsInt(b.InAccount), boolAsInt(a.InAccount)),
 		)
 	})
 	return &s
 }
 
-func intOf(b bool) int {
+func boolAsInt(b bool) int {
 	if b {
 		return 1
 	}
 	return 0
 }
 
-// Lines derives a statement's entries from the log events, in log order.
-type Lines struct {
+// EntryIterator derives a statement's entries from the log events, in log order.
+type EntryIterator struct {
 	statement *Statement
 	balance   market.Money
 	entries   []Entry
 }
 
-// Lines returns a Lines at the beginning of the statement.
-func (s *Statement) Lines() *Lines {
-	return &Lines{statement: s, balance: s.Opening.Balance}
+// EntryIterator returns a Lines at the beginning of the statement.
+func (s *Statement) EntryIterator() *EntryIterator {
+	return &EntryIterator{statement: s, balance: s.Opening.Balance}
 }
 
 // Next returns the entries of the next event; most events have none. The slice is
 // valid until the next call.
-func (l *Lines) Next(seq uint64, at int64, record event.Event) []Entry {
+func (l *EntryIterator) Next(seq uint64, at int64, record event.Event) []Entry {
 	s := l.statement
 	if at < s.From || at >= s.To || seq > s.Seq {
 		return nil
 	}
-	all := s.Movements(l.entries[:0], record)
+	all := s.AppendEntries(l.entries[:0], record)
 	l.entries = all[:0]
 	for _, e := range all {
-		if e.Kind == EntryHeld {
+		if e.Kind == EntryReservation {
 			continue
 		}
 		e.Seq, e.At = seq, at
-		if e.InAccount = seq >= s.begins; e.InAccount {
+		if e.InAccount = seq >= s.accountBegins; e.InAccount {
 			l.balance += e.Amount
 			e.Balance = l.balance
 		}

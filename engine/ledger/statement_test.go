@@ -116,7 +116,7 @@ func (b *simulation) settle() {
 	i := b.draw(len(b.open))
 	record := *b.open[i]
 	record.Settlement = event.Settlement(1 + b.draw(7))
-	if record.Settlement.Ends() {
+	if record.Settlement.IsFinal() {
 		b.open = append(b.open[:i:i], b.open[i+1:]...)
 	}
 	switch record.Settlement {
@@ -184,7 +184,7 @@ func (b *simulation) statement(t *rapid.T, party Party, period Period) (*Stateme
 	}
 	each(tally.Add)
 	s := tally.Statement()
-	lines := s.Lines()
+	lines := s.EntryIterator()
 	var entries []Entry
 	each(func(seq uint64, at int64, record event.Event) {
 		entries = append(entries, lines.Next(seq, at, record)...)
@@ -219,7 +219,7 @@ func TestEntriesSumToBalance(t *testing.T) {
 					t.Fatal(err)
 				}
 				for ref := range sums {
-					for _, e := range (Party{event.NameBuyer, market.Ref(ref)}).Movements(nil, record) {
+					for _, e := range (Party{event.ObjectBuyer, market.Ref(ref)}).AppendEntries(nil, record) {
 						if e.Kind == EntryOpening {
 							sums[ref].Balance = 0
 						}
@@ -252,7 +252,7 @@ func TestStatementsAddUp(t *testing.T) {
 		cut := hour(first)
 		from, middle, to := begin+int64(first)*int64(time.Hour), begin+int64(cut)*int64(time.Hour), begin+int64(hour(cut))*int64(time.Hour)
 		for ref := market.Ref(1); ref < 3; ref++ {
-			for _, party := range []Party{{event.NameBuyer, ref}, {event.NameSupplier, ref}} {
+			for _, party := range []Party{{event.ObjectBuyer, ref}, {event.ObjectSupplier, ref}} {
 				s, entries := b.statement(t, party, Period{from, to})
 				b.check(t, s, entries)
 				early, some := b.statement(t, party, Period{from, middle})
@@ -325,5 +325,5 @@ func (b *simulation) check(t *rapid.T, s *Statement, entries []Entry) {
 // beginsAfter reports whether the account began at or after a time. An account may have
 // begun more than once; the last beginning counts.
 func (s *Statement) beginsAfter(b *simulation, at int64) bool {
-	return s.begins > 0 && b.log[s.begins-1].at >= at
+	return s.accountBegins > 0 && b.log[s.accountBegins-1].at >= at
 }

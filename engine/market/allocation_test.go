@@ -57,7 +57,7 @@ func TestHotPathDoesNotAllocate(t *testing.T) {
 		"Money.AppendJSON":   func() { buf = Money(12_340_000).AppendJSON(buf[:0]) },
 		"ParseBid":           func() { buf = append(buf[:0], "12.3456789"...); _, _ = ParseBidAmount(buf) },
 		"Payout.Of":          func() { payout.Amount(12_340_000) },
-		"Schedule.Open":      func() { schedule.Open(at) },
+		"Schedule.Open":      func() { schedule.IsOpen(at) },
 		"LeadID.AppendTo":    func() { buf = LeadID{1}.AppendTo(buf[:0]) },
 		"ParseLeadID":        func() { ParseLeadID("lead_01hf7yat00041061050r3gg28a") },
 		"Cap.Amount, a sale": func() { (&Cap{Unit: UnitMoney}).AmountOfSale(12_340_000) },

@@ -15,7 +15,7 @@ type Buyer struct {
 	Name string
 
 	Ping        *Endpoint // nil: the buyer cannot be pinged
-	Post        *Endpoint // nil: leads are only recorded for it
+	Post        *Endpoint // nil: leads are only recorded
 	TestPing    *Endpoint // the same for test leads; a buyer with a Post and no TestPost gets none
 	TestPost    *Endpoint
 	PostTimeout time.Duration
@@ -46,15 +46,14 @@ type Endpoint struct {
 	// carries a token. Nil: the request carries the secret itself.
 	OAuth *OAuthClient
 
-	// Dialect is how the endpoint is spoken to where it does not speak the
-	// contract; nil: it does. Adapter writes the bodies of that dialect. An
-	// endpoint out of a logged intent has the dialect alone, since its body is
-	// written already.
+	// Dialect describes the requests and answers of an endpoint that does not
+	// implement the buyer contract; nil: it does. Adapter writes the bodies. The
+	// endpoint of a logged intent has only the Dialect, because its body is complete.
 	Dialect *Dialect
 	Adapter BodyTemplate
 
-	// Certified: the buyer speaks the contract and certifies that it answers a repeat
-	// as it answered the first send. An intent keeps Trusted in its place.
+	// Certified: the buyer implements the contract and certifies that it answers a repeat
+	// as it answered the first send. A logged intent has Trusted instead.
 	Certified bool
 }
 
@@ -64,7 +63,7 @@ func (e *Endpoint) IsRepeatable() bool { return e.Dialect == nil || e.Dialect.Id
 
 // IsRepeatRefusalFinal reports whether a refusal of such a repeat counts as a refusal of the lead.
 // The contract alone does not show it: many buyers do not keep the first answer, and
-// refuse a lead that they took. So each buyer has to certify it.
+// refuse a lead that they accepted. So each buyer has to certify it.
 func (e *Endpoint) IsRepeatRefusalFinal() bool {
 	return e.Certified || e.Dialect != nil && e.Dialect.Idempotent
 }

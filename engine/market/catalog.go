@@ -35,7 +35,7 @@ type Supplier struct {
 	Test     bool      // every lead of this supplier is a test lead
 }
 
-// SelectionMethod is how a campaign selects the buyer.
+// SelectionMethod is a campaign's method of selecting the buyer.
 type SelectionMethod uint8
 
 const (
@@ -76,10 +76,10 @@ type Campaign struct {
 	Payout    Payout
 
 	BidTimeout     time.Duration // of an auction: 2 to 5 s
-	PostReserve    time.Duration // of the ceiling, kept for the post
-	PingReserve    time.Duration // of a bid's window, kept for the post that follows a ping
+	PostReserve    time.Duration // part of the time limit that is reserved for the post
+	PingReserve    time.Duration // part of a bid's window that is reserved for the post after a ping
 	ConsentSources map[string]struct{}
-	ConsentHosts   []string // of certificates; *.name: those below the name; empty: any
+	ConsentHosts   []string // of certificates; *.name: the subdomains of name; empty: any
 	Suppression    []*SuppressionList
 	Duplicates     DuplicateRule
 	Returns        ReturnRule

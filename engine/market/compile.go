@@ -63,9 +63,9 @@ func (c *compiler) assignSlots(fields []FieldSpec) {
 		case isKnown && toKnown && byName == byTo:
 			c.overrideKnownField(i, byName, field)
 		case isKnown:
-			c.addMistake(i, "to", "%s is called so towards buyers too; leave to out", field.Name)
+			c.addMistake(i, "to", "%s has the same name for buyers and cannot get another; remove to", field.Name)
 		case toKnown && byTo <= lastFixedSlot:
-			c.addMistake(i, "to", "%s always arrives as %s; give this field another name for buyers", field.BuyerName, field.BuyerName)
+			c.addMistake(i, "to", "%s is a fixed field that suppliers send as %s; give this field another name for buyers", field.BuyerName, field.BuyerName)
 		case toKnown:
 			c.overrideKnownField(i, byTo, field)
 		case isReservedMember([]byte(field.BuyerName)):
@@ -81,10 +81,10 @@ func (c *compiler) assignSlots(fields []FieldSpec) {
 func (c *compiler) indexNames() {
 	for slot, p := range c.specs {
 		if other, taken := c.mapping.byArrivalName[p.Name]; taken {
-			c.addMistake(max(p.configIndex, c.specs[other].configIndex), "name", "two fields arrive as %s", p.Name)
+			c.addMistake(max(p.configIndex, c.specs[other].configIndex), "name", "suppliers would send two fields as %s; rename one", p.Name)
 		}
 		if other, taken := c.mapping.byBuyerName[p.BuyerName]; taken {
-			c.addMistake(max(p.configIndex, c.specs[other].configIndex), "to", "two fields are called %s towards buyers", p.BuyerName)
+			c.addMistake(max(p.configIndex, c.specs[other].configIndex), "to", "two fields have the name %s for buyers; rename one", p.BuyerName)
 		}
 		c.mapping.byArrivalName[p.Name] = Slot(slot)
 		c.mapping.byBuyerName[p.BuyerName] = Slot(slot)
@@ -103,7 +103,7 @@ func (c *compiler) checkName(i int, key, name string) bool {
 	case !utf8.ValidString(name) || strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) || strings.TrimSpace(name) != name:
 		c.addMistake(i, key, "a name is printable text without spaces at its ends")
 	case isRoutingMember([]byte(name)):
-		c.addMistake(i, key, "%s says where a lead goes and cannot be a field", name)
+		c.addMistake(i, key, "%s is reserved, because it selects the campaign or buyer of a lead; choose another name", name)
 	default:
 		return true
 	}
@@ -120,7 +120,7 @@ func (c *compiler) overrideKnownField(i int, slot Slot, field FieldSpec) {
 	stays := field.Type == 0 || field.Type == base.Type || field.Type == TypeString && base.Type > TypeURL
 	narrows := base.Type == TypeString && field.Type == TypeEnum
 	if !stays && !narrows {
-		c.addMistake(i, "type", "%s is of type %s, which stays; leave type out", base.BuyerName, base.Type)
+		c.addMistake(i, "type", "%s has the fixed type %s; remove type", base.BuyerName, base.Type)
 		return
 	}
 	if !narrows {
@@ -131,7 +131,7 @@ func (c *compiler) overrideKnownField(i int, slot Slot, field FieldSpec) {
 	field.Contact = field.Contact || base.Contact
 	*base = indexedSpec{FieldSpec: field, configIndex: i}
 	if slices.Contains(field.Transforms, TransformSHA256) {
-		c.addMistake(i, "transform", "%s is needed as it is and cannot be hashed", base.BuyerName)
+		c.addMistake(i, "transform", "buyers need %s in plain text, so it cannot be hashed; remove sha256", base.BuyerName)
 	}
 }
 
@@ -152,7 +152,7 @@ func (c *compiler) compileRule(slot Slot) rule {
 		r.maxLength, r.maxBytes = format.MaxURL, format.MaxURL
 	}
 	if p.Type == 0 || p.Type >= fieldTypeEnd {
-		c.addMistake(p.configIndex, "type", "a field of the campaign's own needs a type: string, integer, number, boolean, date, email, phone, state, zip, enum or url")
+		c.addMistake(p.configIndex, "type", "a custom field needs a type: string, integer, number, boolean, date, email, phone, state, zip, enum or url")
 		return r
 	}
 	if p.Ping && p.Contact {
@@ -176,7 +176,7 @@ func (c *compiler) compilePattern(p *indexedSpec, r *rule) {
 		return
 	}
 	if !p.Type.isText() {
-		c.addMistake(p.configIndex, "pattern", "only text has a pattern; use min and max")
+		c.addMistake(p.configIndex, "pattern", "pattern is for text; use min and max for numbers")
 		return
 	}
 	if len(p.Pattern) > maxPattern {
@@ -185,7 +185,7 @@ func (c *compiler) compilePattern(p *indexedSpec, r *rule) {
 	}
 	// Compiled alone first, so that no bracket of the pattern closes ours.
 	if _, err := regexp.Compile(p.Pattern); err != nil {
-		c.addMistake(p.configIndex, "pattern", "not a regular expression of the RE2 kind: %v", err)
+		c.addMistake(p.configIndex, "pattern", "the pattern is not an RE2 regular expression: %v", err)
 		return
 	}
 	r.pattern = regexp.MustCompile(`\A(?:` + p.Pattern + `)\z`)
@@ -197,9 +197,9 @@ func (c *compiler) compileTransforms(p *indexedSpec, r *rule) {
 		case t == 0 || t >= transformEnd:
 			c.addMistake(p.configIndex, "transform", "use trim, lower, upper, digits, title, e164, zip3 or sha256")
 		case !p.Type.isText() && !p.Coerce:
-			c.addMistake(p.configIndex, "transform", "%s needs text; an %s in a string is taken only with coerce", t, p.Type)
+			c.addMistake(p.configIndex, "transform", "%s needs text; to accept a field of type %s in a string, set coerce", t, p.Type)
 		case !p.Type.isText() && t != TransformTrim && t != TransformDigits:
-			c.addMistake(p.configIndex, "transform", "%s does not leave a value of type %s; use trim or digits", t, p.Type)
+			c.addMistake(p.configIndex, "transform", "the result of %s is not of type %s; use trim or digits", t, p.Type)
 		case t == TransformE164 && p.Type != TypeString && p.Type != TypePhone:
 			c.addMistake(p.configIndex, "transform", "e164 is for fields of type phone or string")
 		case t == TransformZIP3 && p.Type != TypeString && p.Type != TypeZIP:
@@ -212,7 +212,7 @@ func (c *compiler) compileTransforms(p *indexedSpec, r *rule) {
 func (c *compiler) compileValues(p *indexedSpec, r *rule) {
 	if p.Type != TypeEnum {
 		if len(p.Values) > 0 {
-			c.addMistake(p.configIndex, "values", "only an enum has values; say type: enum")
+			c.addMistake(p.configIndex, "values", "only an enum has values; set type: enum")
 		}
 		return
 	}
@@ -236,10 +236,10 @@ func (c *compiler) compileValues(p *indexedSpec, r *rule) {
 func (c *compiler) compileBounds(p *indexedSpec, r *rule) {
 	if !p.Type.isNumeric() {
 		if p.Min != nil {
-			c.addMistake(p.configIndex, "min", "only numbers have a least value; use min_length for text")
+			c.addMistake(p.configIndex, "min", "min is for numbers; use min_length for text")
 		}
 		if p.Max != nil {
-			c.addMistake(p.configIndex, "max", "only numbers have a greatest value; use max_length for text")
+			c.addMistake(p.configIndex, "max", "max is for numbers; use max_length for text")
 		}
 		return
 	}
@@ -255,7 +255,7 @@ func (c *compiler) compileBounds(p *indexedSpec, r *rule) {
 }
 
 func (c *compiler) readBound(p *indexedSpec, key, text string, number *float64, integer *int64) {
-	f, code := format.ReadNumber([]byte(text))
+	f, code := format.ParseNumber([]byte(text))
 	if code != "" {
 		c.addMistake(p.configIndex, key, "%q is not a decimal number", text)
 		return
@@ -264,9 +264,9 @@ func (c *compiler) readBound(p *indexedSpec, key, text string, number *float64, 
 	if p.Type != TypeInteger {
 		return
 	}
-	n, code := format.ReadInteger([]byte(text))
+	n, code := format.ParseInteger([]byte(text))
 	if code != "" {
-		c.addMistake(p.configIndex, key, "%q is not an integer of 64 bits, and the field is one", text)
+		c.addMistake(p.configIndex, key, "%q is not a 64-bit integer, but the field's type is integer", text)
 		return
 	}
 	*integer = n
@@ -277,7 +277,7 @@ func (c *compiler) compileLengths(p *indexedSpec, r *rule) {
 		return
 	}
 	if !p.Type.isText() {
-		c.addMistake(p.configIndex, lengthConfigKey(p), "only text has a length; use min and max")
+		c.addMistake(p.configIndex, lengthConfigKey(p), "min_length and max_length are for text; use min and max for numbers")
 		return
 	}
 	if p.MaxLength != nil {
@@ -289,7 +289,7 @@ func (c *compiler) compileLengths(p *indexedSpec, r *rule) {
 	}
 	if p.MinLength != nil {
 		if *p.MinLength < 0 || *p.MinLength > r.maxLength {
-			c.addMistake(p.configIndex, "min_length", "give 0 to %d characters; max_length is not to be less", r.maxLength)
+			c.addMistake(p.configIndex, "min_length", "give 0 to %d characters; min_length cannot exceed max_length", r.maxLength)
 			return
 		}
 		r.minLength = *p.MinLength
@@ -316,7 +316,7 @@ func (c *compiler) compileDefault(p *indexedSpec, r *rule) {
 		}
 	}
 	if member.IsMissing() {
-		c.addMistake(p.configIndex, "default", "a blank default is none; leave it out")
+		c.addMistake(p.configIndex, "default", "the default is blank, which counts as missing; remove it")
 		return
 	}
 	value, _, code := r.readMember(&member, nil)
@@ -324,7 +324,7 @@ func (c *compiler) compileDefault(p *indexedSpec, r *rule) {
 		code = errcode.FieldWrongType
 	}
 	if code != "" {
-		c.addMistake(p.configIndex, "default", "%q does not pass the field's own rule (%s): give %s", *p.Default, code, r.expected)
+		c.addMistake(p.configIndex, "default", "the default %q is not valid for the field (%s): give %s", *p.Default, code, r.expected)
 		return
 	}
 	r.defaultValue = value

@@ -15,7 +15,7 @@ import (
 //
 // Fill has checked that a present certificate is an https address, and CheckConsent does
 // not report a field again. It reports a certificate at a host that the campaign does not
-// list, for every source, because a certificate from elsewhere proves nothing.
+// list, for every source, because a certificate from another host is no proof.
 func (l *Lead) CheckConsent(c *Campaign, dst []FieldError, path string) []FieldError {
 	var failed FieldError
 	switch certificate := &l.Values[SlotConsentCertURL]; {

@@ -138,7 +138,7 @@ func (s *contactSearch) readString() {
 }
 
 // extraContactNames are further common names of contact details, which a ping must not
-// carry either.
+// have either.
 var extraContactNames = []string{
 	"full_name", "given_name", "family_name", "surname",
 	"phone_number", "telephone", "home_phone", "work_phone", "mobile_phone", "cell_phone",
@@ -153,15 +153,15 @@ const longestContact = 2 * maxFieldName
 // normalizeName returns the form in which names of contact fields are compared.
 func normalizeName(name string) string { return string(appendNormalizedName(nil, []byte(name))) }
 
-// appendNormalizedName appends a name as a reader would spell it: its letters and digits
+// appendNormalizedName appends a name in the form for comparison: its letters and digits
 // alone, in lower case and in their plain shape. So firstName, "First-Name" and first_name
 // are equal, and so are names that only look alike: in the wide forms of East Asian text,
 // in mathematical alphabets, with letters of another script, or with invisible characters.
 // A name without letters or digits stays unchanged.
 //
 // It stops once the name is too long for a contact field, so its work is bounded. Names
-// that no reader would take for a contact field pass: a supplier that wants to smuggle
-// personal data needs no look-alikes.
+// that do not look like a contact field pass: a supplier that wants to smuggle personal
+// data needs no look-alikes.
 func appendNormalizedName(dst, name []byte) []byte {
 	begun := len(dst)
 	for rest := name; len(rest) > 0 && len(dst)-begun <= longestContact; {

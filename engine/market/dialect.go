@@ -2,7 +2,8 @@ package market
 
 import "fmt"
 
-// Dialect describes requests and answers of an endpoint that does not speak the contract.
+// Dialect describes the requests and answers of an endpoint that does not implement the
+// buyer contract.
 // It is plain text, compares by ==, and holds no secret. So a logged post can be sent and
 // its answer read after a restart, independent of the current configuration.
 //
@@ -24,18 +25,19 @@ const (
 	FormatXML  = "xml"
 )
 
-// AnswerPaths gives the places of the values in an answer. A place is, by the format,
+// AnswerPaths has the paths of the values in an answer. The format determines the form of
+// a path:
 //
 //	json   member names with dots between, numbers for items of a list: data.offers.0.price
 //	form   the name of a parameter: price
 //	xml    element names from the root on, with slashes, an attribute last: Response/Bid/@price
 //
-// An empty place is not read.
+// A value with an empty path is not read.
 type AnswerPaths struct {
 	Format string // of the answer
 
-	Accepted string // place of the value for yes or no; empty: a ping with a price is a bid
-	Yes      string // values that mean yes, a line each; case does not count
+	Accepted string // path of the value that means yes or no; empty: a ping answer with a price is a bid
+	Yes      string // values that mean yes, one per line; compared without case
 	No       string // values that mean no; empty: all others
 	Price    string
 	Currency string
@@ -44,8 +46,8 @@ type AnswerPaths struct {
 	Reason   string // for a refusal
 }
 
-// BodyTemplate writes the bodies of one endpoint that does not speak the contract, from
-// its operator's template. Package adapter implements it.
+// BodyTemplate writes the bodies for one endpoint that does not implement the buyer
+// contract, from the operator's template. Package adapter implements it.
 type BodyTemplate interface {
 	// AppendPing appends the body of a ping, or returns dst and false if the body is too
 	// large. The mapping has filled the lead.
@@ -61,7 +63,7 @@ type BodyTemplate interface {
 // TemplateError is one mistake in a template.
 type TemplateError struct {
 	Line    int    // of the template, from 1
-	Message string // what is wrong, and what to do
+	Message string // the mistake and its remedy
 }
 
 func (e *TemplateError) Error() string { return fmt.Sprintf("line %d: %s", e.Line, e.Message) }

@@ -21,7 +21,7 @@ type DuplicateRule struct {
 type DuplicateKey [16]byte
 
 // AppendKeys appends the lead's keys: two leads are duplicates if they share one. If any field
-// may match, each field has a key; if all must match, there is one key in total, and none
+// may match, each field has a key; if all must match, there is one key in total, and no key
 // if a value is empty. The scope is the campaign's Ref << 32, plus the buyer's if the rule
 // is per buyer.
 func (r DuplicateRule) AppendKeys(l *Lead, scope uint64, secret *[32]byte, dst []DuplicateKey) []DuplicateKey {
@@ -55,8 +55,8 @@ func (r DuplicateRule) AppendKeys(l *Lead, scope uint64, secret *[32]byte, dst [
 	return dst
 }
 
-// appendIdentityValue appends a value so that no two lists of values have the same encoding. It
-// ignores case in both fields: a phone number has none.
+// appendIdentityValue appends a value so that different lists of values have different
+// encodings. It ignores case; a phone number has none.
 func appendIdentityValue(dst []byte, slot Slot, value []byte) []byte {
 	dst = append(dst, byte(slot))
 	dst = binary.BigEndian.AppendUint32(dst, uint32(len(value)))
@@ -64,7 +64,7 @@ func appendIdentityValue(dst []byte, slot Slot, value []byte) []byte {
 }
 
 func hashIdentity(secret *[32]byte, message []byte) (key DuplicateKey) {
-	sum := fingerprint.Sum(secret, message)
+	sum := fingerprint.HMAC(secret, message)
 	copy(key[:], sum[:])
 	return key
 }

@@ -18,7 +18,8 @@ const (
 	TypeEnum    FieldType = 10
 	TypeURL     FieldType = 11 // absolute, http or https
 
-	// These are the types of known fields; no configuration can name them.
+	// typeHTTPS and typeTimestamp are types of known fields; no configuration can name
+	// them.
 	typeHTTPS     FieldType = 12
 	typeTimestamp FieldType = 13 // RFC 3339
 	fieldTypeEnd  FieldType = 14
@@ -46,7 +47,7 @@ func ParseFieldType(name string) (FieldType, error) {
 	return 0, fmt.Errorf("%q is not a field type: use string, integer, number, boolean, date, email, phone, state, zip, enum or url", name)
 }
 
-// isNumeric reports whether min and max apply.
+// isNumeric reports whether values of the type are numbers, so that min and max apply.
 func (t FieldType) isNumeric() bool { return t == TypeInteger || t == TypeNumber }
 
 // isText reports whether the value is a JSON string.
@@ -85,7 +86,7 @@ type FieldSpec struct {
 
 	Values               []string // of an enum
 	Min, Max             *string  // decimal digits, of an integer or a number
-	MinLength, MaxLength *int     // characters, of anything that is text
+	MinLength, MaxLength *int     // characters; for text types
 	Pattern              string   // RE2 that the whole text must match
 
 	// Default replaces a missing field. It has the form DefaultKind; zero means the
@@ -149,7 +150,7 @@ var knownFields = [FirstCustomSlot]FieldSpec{
 // lastFixedSlot is the last slot whose arriving name no campaign may change.
 const lastFixedSlot = SlotState
 
-// knownSlot finds a known field by its name.
+// findKnownField finds a known field by its name.
 func findKnownField(name string) (Slot, bool) {
 	for slot := range knownFields {
 		if knownFields[slot].Name == name {

@@ -10,7 +10,7 @@ import (
 // maxUnknownErrors bounds the number of unknown members that one answer lists.
 const maxUnknownErrors = 100
 
-// fillOptions are the differences between the requests that fill a lead.
+// fillOptions selects the rules for one kind of request: an ingest, a ping or a post.
 type fillOptions struct {
 	ping     bool          // reject contact fields, and require only ping fields
 	unknown  UnknownPolicy // policy for members without a field
@@ -18,16 +18,16 @@ type fillOptions struct {
 }
 
 // Fill reads an ingest into the lead, which must have been Reset to m.Slots(). It appends
-// every failing field, in mapping order, unknown members last. A failing field is absent
-// from the lead. Fill skips the members that address an ingest (flo_campaign_id and
-// similar ones).
+// an error for every failing field to dst, in mapping order. Errors for unknown members
+// follow. A failing field is absent from the lead. Fill skips the members that select the
+// campaign or buyer (flo_campaign_id and similar ones).
 //
 // A field is missing if it is not present, null, or a string of white space and invisible
 // characters alone. A default replaces a missing field, even a required one.
 //
 // Strings have at most 4,096 bytes (consent_text 16,384, addresses 2,048) and no control
-// characters except tabs and line ends. A number's size, exponent and digits are bounded
-// likewise.
+// characters except tabs and line ends. A number's size, exponent and digits have limits
+// too.
 func (m *Mapping) Fill(l *Lead, members []Member, dst []FieldError) []FieldError {
 	return m.fillLead(l, members, fillOptions{unknown: m.unknown}, dst)
 }
@@ -35,7 +35,7 @@ func (m *Mapping) Fill(l *Lead, members []Member, dst []FieldError) []FieldError
 // FillPing reads a ping. No member may be a contact field, at any depth and in any
 // spelling; only ping fields can be required; zip3 replaces a missing zip. unknown is the
 // policy for unknown members; zero means the mapping's own. FillPing skips the members
-// that frame a ping (auction_id, vertical, sub_vertical, expires_at).
+// of a ping that are not fields (auction_id, vertical, sub_vertical, expires_at).
 func (m *Mapping) FillPing(l *Lead, members []Member, unknown UnknownPolicy, dst []FieldError) []FieldError {
 	if unknown == 0 {
 		unknown = m.unknown
@@ -207,7 +207,7 @@ func (m *Mapping) keepUnknownMember(l *Lead, member *Member) {
 	l.Extras = append(l.Extras, Extra{Name: member.Name, Value: value})
 }
 
-// ShortenName returns a member's name in the length that an error may repeat.
+// ShortenName returns a member's name in the length that an error may have.
 func ShortenName(name []byte) string {
 	if len(name) <= maxFieldName {
 		return string(name)

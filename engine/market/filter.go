@@ -68,7 +68,7 @@ func (spec FilterSpec) compile(slot Slot) (Filter, error) {
 	conditions := f.bounded || f.in != nil || f.notIn != nil
 	switch {
 	case f.min > f.max:
-		return Filter{}, errors.New("min is over max, so no lead could pass")
+		return Filter{}, errors.New("min is greater than max, so no lead could pass")
 	case f.absent && conditions:
 		return Filter{}, errors.New("absent cannot be combined: an absent field has no value to compare")
 	case !f.absent && !conditions:
@@ -80,14 +80,14 @@ func (spec FilterSpec) compile(slot Slot) (Filter, error) {
 // checkFieldType rejects conditions that no value of the type could meet.
 func (spec FilterSpec) checkFieldType(fieldType FieldType) error {
 	if !fieldType.isNumeric() && (spec.Min != nil || spec.Max != nil) {
-		return fmt.Errorf("min and max compare numbers, and the field's type is %s", fieldType)
+		return fmt.Errorf("min and max are for numbers, but the field's type is %s: use in or not_in", fieldType)
 	}
 	for _, entry := range slices.Concat(spec.In, spec.NotIn) {
 		if _, ok := parseNumber(entry); fieldType.isNumeric() && !ok {
-			return fmt.Errorf("%q is listed, and the field's type is %s", entry, fieldType)
+			return fmt.Errorf("in and not_in contain %q, which is not a number, but the field's type is %s: give numbers", entry, fieldType)
 		}
 		if fieldType == TypeBoolean && entry != "true" && entry != "false" {
-			return fmt.Errorf("%q is listed, and the field's type is boolean: use true or false", entry)
+			return fmt.Errorf("in and not_in contain %q, but the field's type is boolean: use true or false", entry)
 		}
 	}
 	return nil
@@ -153,7 +153,7 @@ func parseBound(digits *string, bound *float64) (ok bool) {
 // parseNumber reads a JSON number. Forms that only strconv accepts, such as 0x10, 1_000 or
 // Inf, are rejected, because no lead can have them.
 func parseNumber(digits string) (n float64, ok bool) {
-	if _, ok = format.SplitDecimal([]byte(digits)); !ok {
+	if _, ok = format.ParseDecimal([]byte(digits)); !ok {
 		return 0, false
 	}
 	n, err := strconv.ParseFloat(digits, 64)

@@ -16,7 +16,7 @@ import (
 // fail by absence, by value or by bound. A lead costs one lookup and a few passes over
 // n/64 words for each field, however many sets there are. It is immutable.
 //
-// Rejected: a mask of all sets for each value and bound. It is as fast, and takes 50 MB
+// Rejected: a mask of all sets for each value and bound. It is as fast, but needs 50 MB
 // for 10,000 buyers with lists of ZIP codes.
 type FilterIndex struct {
 	sets   int
@@ -26,7 +26,7 @@ type FilterIndex struct {
 // fieldIndex has the conditions of all sets on one field.
 type fieldIndex struct {
 	slot    Slot
-	absent  bitset.Set // sets that want the field absent
+	absent  bitset.Set // sets that require the field to be absent
 	present bitset.Set // sets with any other condition on it
 	hasIn   bitset.Set // sets with a list of accepted values
 	bounded bitset.Set // sets with a bound, which only a number can meet
@@ -208,7 +208,7 @@ func (p *posting) removeFrom(dst bitset.Set) {
 	}
 }
 
-// retainListed clears those of all's sets that are not in the posting.
+// retainListed clears the sets of listing that are not in the posting.
 func (p *posting) retainListed(listing, dst bitset.Set) {
 	few := p.list
 	for i, word := range listing {
@@ -271,7 +271,7 @@ func (p *posting) withSet(set int) *posting {
 	return p
 }
 
-// compactPostings turns long postings into masks of so many words.
+// compactPostings turns long postings into masks of this number of words.
 func (x *valueIndex) compactPostings(words int) {
 	for _, p := range x.texts {
 		p.compact(words)

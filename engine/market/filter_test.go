@@ -125,10 +125,10 @@ func TestNewFilter(t *testing.T) {
 		{FilterSpec{Field: "vehicle_count", Max: digits("")}, "max is not a number"},
 		{FilterSpec{Field: "vehicle_count", Max: digits("Inf")}, "max is not a number"},
 		{FilterSpec{Field: "vehicle_count", Max: digits("1e999")}, "max is not a number"},
-		{FilterSpec{Field: "vehicle_count", Min: digits("5"), Max: digits("4.9")}, "min is over max"},
-		{FilterSpec{Field: "vehicle_count", In: []string{"1", "few"}}, `"few" is listed, and the field's type is integer`},
-		{FilterSpec{Field: "owns_home", NotIn: []string{"yes"}}, `"yes" is listed, and the field's type is boolean: use true or false`},
-		{FilterSpec{Field: "age", Min: digits("18")}, "min and max compare numbers, and the field's type is string"},
+		{FilterSpec{Field: "vehicle_count", Min: digits("5"), Max: digits("4.9")}, "min is greater than max"},
+		{FilterSpec{Field: "vehicle_count", In: []string{"1", "few"}}, `"few", which is not a number, but the field's type is integer`},
+		{FilterSpec{Field: "owns_home", NotIn: []string{"yes"}}, `"yes", but the field's type is boolean: use true or false`},
+		{FilterSpec{Field: "age", Min: digits("18")}, "min and max are for numbers, but the field's type is string"},
 	}
 	for _, c := range cases {
 		f, err := NewFilter(c.spec, m)

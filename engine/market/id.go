@@ -11,24 +11,24 @@ type (
 )
 
 // Ref is the permanent number of a configured name (or of a cap). A name gets it when it
-// is first seen, and the log records it. When the name leaves the configuration, the
+// first appears, and the log records it. When the name leaves the configuration, the
 // number is retired and never reused, so old events keep their meaning. Zero means none.
 type Ref uint32
 
-// Identifiers that the exchange makes: 48 bits of milliseconds since 1970, so
-// that they sort by age, and 80 random bits, so that none can be guessed.
+// Identifiers that the exchange creates: 48 bits of milliseconds since 1970, so that they
+// sort by age, and 80 random bits, so that an attacker cannot guess them.
 type (
 	LeadID    [16]byte
 	AuctionID [16]byte
 	RequestID [16]byte
 )
 
-// PingID is an auction's identifier for the supplier that asked for bids: the same 128
-// bits under a prefix of their own, because buyers see the other form.
+// PingID is an auction's identifier for the supplier that requested bids. It has the same
+// 128 bits as the AuctionID and another prefix, because buyers see the AuctionID.
 type PingID AuctionID
 
-// BidToken is presented by a seller to sell at its bid: 128 random bits without further
-// meaning.
+// BidToken authorizes a seller to sell a lead at its bid. It is 128 random bits without
+// further meaning.
 type BidToken [16]byte
 
 // The prefixes of identifiers.
@@ -71,7 +71,7 @@ func (id RequestID) AppendTo(dst []byte) []byte { return appendID(append(dst, re
 func (id RequestID) String() string             { return string(id.AppendTo(nil)) }
 func (id RequestID) IsZero() bool               { return id == RequestID{} }
 
-// ParseLeadID reads the text form; anything else is not ok.
+// ParseLeadID parses the text form. ok is false for any other text.
 func ParseLeadID(s string) (id LeadID, ok bool) {
 	raw, ok := parseID(leadPrefix, s)
 	return LeadID(raw), ok
@@ -85,25 +85,25 @@ func (id PingID) String() string             { return string(id.AppendTo(nil)) }
 func (b BidToken) AppendTo(dst []byte) []byte { return appendID(append(dst, bidPrefix...), b) }
 func (b BidToken) IsZero() bool               { return b == BidToken{} }
 
-// ParseAuctionID reads the text form; anything else is not ok.
+// ParseAuctionID parses the text form. ok is false for any other text.
 func ParseAuctionID(s string) (id AuctionID, ok bool) {
 	raw, ok := parseID(auctionPrefix, s)
 	return AuctionID(raw), ok
 }
 
-// ParseRequestID reads the text form; anything else is not ok.
+// ParseRequestID parses the text form. ok is false for any other text.
 func ParseRequestID(s string) (id RequestID, ok bool) {
 	raw, ok := parseID(requestPrefix, s)
 	return RequestID(raw), ok
 }
 
-// ParsePingID reads the text form; anything else is not ok.
+// ParsePingID parses the text form. ok is false for any other text.
 func ParsePingID(s string) (id PingID, ok bool) {
 	raw, ok := parseID(pingPrefix, s)
 	return PingID(raw), ok
 }
 
-// ParseBidToken reads the text form; anything else is not ok.
+// ParseBidToken parses the text form. ok is false for any other text.
 func ParseBidToken(s string) (b BidToken, ok bool) {
 	raw, ok := parseID(bidPrefix, s)
 	return BidToken(raw), ok

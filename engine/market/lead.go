@@ -60,12 +60,12 @@ type Lead struct {
 	Extras []Extra
 
 	buf      []byte  // texts that mapping rewrote: phone, email, transforms
-	memberOf []int32 // while filling, by slot: 1 + the index of the source member, or 0
+	memberOf []int32 // during filling, by slot: 1 + the index of the source member, or 0
 
 	fromPing bool // filled from a ping: its extras have no contact details
 }
 
-// Reset empties the lead for a mapping of so many slots and keeps its memory. It may
+// Reset empties the lead for a mapping with this number of slots and keeps its memory. It may
 // overwrite the texts of earlier values.
 func (l *Lead) Reset(slots int) {
 	l.Values = resizeAndClear(l.Values, slots)
@@ -76,6 +76,7 @@ func (l *Lead) Reset(slots int) {
 	l.fromPing = false
 }
 
+// resizeAndClear returns s with n zero elements, and reuses its memory if possible.
 func resizeAndClear[T any](s []T, n int) []T {
 	if cap(s) < n {
 		return make([]T, n)
@@ -88,7 +89,7 @@ func resizeAndClear[T any](s []T, n int) []T {
 // State returns the lead's state, or NoState.
 func (l *Lead) State() State { return ParseState(l.Values[SlotState].Text) }
 
-// TextValue returns a text as a value; an empty one is absent.
+// TextValue returns text as a value. An empty text gives the absent value.
 func TextValue(text []byte) Value {
 	if len(text) == 0 {
 		return Value{}
@@ -96,6 +97,7 @@ func TextValue(text []byte) Value {
 	return Value{Kind: KindString, Text: text}
 }
 
+// BoolValue returns a boolean as a value.
 func BoolValue(value bool) Value {
 	if value {
 		return Value{Kind: KindBoolean, Text: textTrue}

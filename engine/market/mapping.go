@@ -38,7 +38,7 @@ func (m *Mapping) SlotByBuyerName(buyerName string) (Slot, bool) {
 	return slot, ok
 }
 
-// SlotByArrivalName finds a field by the name under which it arrives.
+// SlotByArrivalName finds a field by its name in ingests.
 func (m *Mapping) SlotByArrivalName(name string) (Slot, bool) {
 	slot, ok := m.byArrivalName[name]
 	return slot, ok
@@ -47,11 +47,11 @@ func (m *Mapping) SlotByArrivalName(name string) (Slot, bool) {
 // BuyerNames returns the fields' names for buyers, sorted.
 func (m *Mapping) BuyerNames() []string { return slices.Sorted(maps.Keys(m.byBuyerName)) }
 
-// ArrivalName is the name under which the field arrives.
+// ArrivalName returns the name under which suppliers send the field.
 func (m *Mapping) ArrivalName(slot Slot) string { return m.rules[slot].arrivalName }
 
-// LogName returns a field's name in the log. A known field has its known name, whatever
-// its arriving name, so that a reader of the log needs no configuration. A campaign's own
+// LogName returns a field's name in the log. A known field has its known name, even if
+// it arrives under another, so that a reader of the log needs no configuration. A campaign's own
 // field has its arriving name.
 func (m *Mapping) LogName(slot Slot) string {
 	if slot < FirstCustomSlot {
@@ -60,11 +60,11 @@ func (m *Mapping) LogName(slot Slot) string {
 	return m.rules[slot].arrivalName
 }
 
-// To is the name under which buyers and filters know the field.
+// BuyerName returns the field's name for buyers and filters.
 func (m *Mapping) BuyerName(slot Slot) string { return m.rules[slot].buyerName }
 
-// TypeOf is the field's type. Those of consent_cert_url and consent_timestamp
-// are beyond what ParseFieldType knows.
+// TypeOf returns the field's type. ParseFieldType does not return the types of
+// consent_cert_url and consent_timestamp.
 func (m *Mapping) TypeOf(slot Slot) FieldType { return m.rules[slot].fieldType }
 
 // IsInPing reports whether the field is sent in pings: zip as its first three digits.

@@ -54,7 +54,7 @@ func ParseBidAmount(number []byte) (Money, error) {
 // mantissa or a huge exponent costs no memory. rest reports non-zero digits past the sixth
 // decimal.
 func parseAmount(text []byte) (m Money, truncated bool, err error) {
-	d, ok := format.SplitDecimal(text)
+	d, ok := format.ParseDecimal(text)
 	if !ok {
 		return 0, false, ErrNotNumber
 	}

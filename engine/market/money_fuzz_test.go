@@ -101,7 +101,7 @@ func FuzzNumber(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		exact, ok := bigNumber(text)
-		n, code := format.ReadInteger([]byte(text))
+		n, code := format.ParseInteger([]byte(text))
 		want, wanted := "", int64(0)
 		switch {
 		case !ok, !exact.IsInt():
@@ -114,7 +114,7 @@ func FuzzNumber(f *testing.F) {
 		if code != want || n != wanted {
 			t.Fatalf("integer %q: %d %q, want %d %q", text, n, code, wanted, want)
 		}
-		float, code := format.ReadNumber([]byte(text))
+		float, code := format.ParseNumber([]byte(text))
 		by, err := strconv.ParseFloat(text, 64)
 		switch {
 		case len(text) > format.MaxNumberText:

@@ -135,7 +135,7 @@ func TestNumberGrammarIsJSONs(t *testing.T) {
 	nearly := rapid.StringMatching(`[-+.eE0-9]{0,8}`)
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.OneOf(nearly, numberText()).Draw(t, "text")
-		if _, ok := format.SplitDecimal([]byte(text)); ok != json.Valid([]byte(text)) {
+		if _, ok := format.ParseDecimal([]byte(text)); ok != json.Valid([]byte(text)) {
 			t.Fatalf("%q taken: %t", text, ok)
 		}
 	})

@@ -7,7 +7,7 @@ import (
 	"pingpost/engine/market/format"
 )
 
-// PingMetadata is the part of a ping beside the lead.
+// PingMetadata has the values of a ping that are not fields of the lead.
 type PingMetadata struct {
 	Auction     AuctionID
 	Vertical    string
@@ -22,8 +22,8 @@ const PingTimeLayout = "2006-01-02T15:04:05.000Z"
 // that is marked ping, under its name for buyers. The zip is sent as zip3. tcpa_consent is
 // always sent, and false if unknown.
 //
-// Two rules keep personal data out. The loop below skips contact fields, whatever their
-// other marks. And unknown members are sent only if the lead was filled from a ping,
+// Two rules keep personal data out. The loop below skips contact fields, even if they are
+// marked ping. And unknown members are sent only if the lead was filled from a ping,
 // because only those were searched for contact details; an ingest's unknown members go
 // into the post alone.
 //
@@ -59,7 +59,7 @@ func (m *Mapping) appendPingField(dst []byte, l *Lead, slot Slot) []byte {
 	value := &l.Values[slot]
 	switch {
 	case slot == SlotZip:
-		if zip3 := format.ZIP3(value.Text); zip3 != nil {
+		if zip3 := format.CutZIP3(value.Text); zip3 != nil {
 			dst = append(append(append(dst, `,"zip3":"`...), zip3...), '"')
 		}
 		return dst
@@ -69,7 +69,7 @@ func (m *Mapping) appendPingField(dst []byte, l *Lead, slot Slot) []byte {
 	return m.appendField(dst, l, slot)
 }
 
-// PingRequest asks one buyer for a bid on a lead, without personal data.
+// PingRequest is the request to one buyer for a bid on a lead, without personal data.
 type PingRequest struct {
 	Buyer          BuyerID // whose connections the ping uses
 	Endpoint       Endpoint
@@ -79,17 +79,17 @@ type PingRequest struct {
 	Body           []byte    // shared by all pings of an auction: read only, and not used after the ping has returned
 	Auction        []byte    // text of the auction's id, which the answer must repeat; read only, like Body
 	Deadline       time.Time // end of the ping
-	Test           bool      // X-Pingpost-Test: it is over a test lead, and bids for no other
+	Test           bool      // X-Pingpost-Test: it is for a test lead, and its bids count for no other
 
 	Traceparent string // W3C's header of that name for a traced request; empty: not sent
 }
 
-// Bid is a buyer's offer as received: well formed, and not judged yet.
+// Bid is a buyer's offer as received: well formed, but not checked against the auction.
 type Bid struct {
 	Amount     Money
-	Currency   Currency // zero: not given, so the campaign's
+	Currency   Currency // zero: not given: the campaign's currency
 	Token      string   // that the post has to present: 1 to 512 bytes of visible ASCII
-	ValidUntil int64    // Unix nanoseconds; 0: not given, so the time limit
+	ValidUntil int64    // Unix nanoseconds; 0: not given: valid until the time limit
 }
 
 // MaxBidToken is the maximum size of a bid's token in bytes.
@@ -97,19 +97,19 @@ const MaxBidToken = 512
 
 // PingResult is the result of one ping.
 type PingResult struct {
-	// Outcome is OutcomeNone where there is a bid, which is to be judged next.
-	// Else it is what the candidate came to: no_bid, timeout, rate_limited (a
-	// 429, of this ping or of an earlier one that still holds; or, by FaultConnectionLimit,
-	// the buyer's limit of connections), invalid, error.
+	// Outcome is OutcomeNone if there is a bid, which the auction checks next.
+	// Otherwise it is no_bid, timeout, invalid, error, or rate_limited. The cause of
+	// rate_limited is a 429 to this ping or to an earlier one whose Retry-After has
+	// not passed, or, with FaultConnectionLimit, the buyer's limit of connections.
 	Outcome Outcome
 	Bid     Bid
-	// Reason is for the record; no decision depends on it: of a no_bid or an
-	// error, the buyer's own word (reject_reason, or the code of its error); of
-	// an answer that is invalid by its members, the path of the first that is,
-	// such as bid.amount. Printable ASCII, at most 64 bytes.
+	// Reason is for the record; no decision depends on it. For a no_bid or an error
+	// it is the buyer's reject_reason or error code. For an answer with an invalid
+	// member it is the path of the first one, such as bid.amount. Printable ASCII, at
+	// most 64 bytes.
 	Reason     string
 	Status     int   // of the answer; 0 without one
-	Fault      Fault // why there was no answer to go by; FaultNone when there was
+	Fault      Fault // why there was no usable answer; FaultNone if there was one
 	RetryAfter time.Duration
 	Elapsed    time.Duration
 }

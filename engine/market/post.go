@@ -6,8 +6,8 @@ import (
 	"pingpost/engine/market/escape"
 )
 
-// Where the known fields stand in a post's lead. The rest stand beside the
-// names.
+// The known fields by their place in a post's lead: in address, in tcpa, or in the lead
+// itself, which also has postRest.
 var (
 	postAddress = [...]Slot{SlotLine1, SlotCity, SlotState, SlotZip}
 	postConsent = [...]Slot{SlotConsentText, SlotConsentTimestamp, SlotIPAddress, SlotConsentCertURL}
@@ -45,7 +45,7 @@ func (m *Mapping) AppendPostLead(dst []byte, l *Lead, id LeadID) []byte {
 	return append(dst, '}')
 }
 
-// appendGroup appends an object with the known ones of the fields.
+// appendGroup appends an object with those of the fields that have a value.
 func (m *Mapping) appendGroup(dst []byte, l *Lead, slots []Slot) []byte {
 	start := len(dst)
 	for _, slot := range slots {
@@ -58,7 +58,7 @@ func (m *Mapping) appendGroup(dst []byte, l *Lead, slots []Slot) []byte {
 	return append(dst, '}')
 }
 
-// appendField appends a comma and the member, if the field is known.
+// appendField appends a comma and the member, if the field has a value.
 func (m *Mapping) appendField(dst []byte, l *Lead, slot Slot) []byte {
 	if l.Values[slot].Kind == KindAbsent {
 		return dst
@@ -99,7 +99,7 @@ func (v Value) AppendJSON(dst []byte) []byte {
 	return append(dst, v.Text...)
 }
 
-// PostMetadata is the part of a post beside the lead.
+// PostMetadata has the values of a post that are not fields of the lead.
 type PostMetadata struct {
 	Auction     AuctionID // zero: no auction; the lead's id takes its place
 	Lead        LeadID
@@ -111,12 +111,12 @@ type PostMetadata struct {
 }
 
 // PostRequest is one attempt to deliver a lead to a buyer. Every attempt of one delivery
-// carries the same key and the same bytes, so a buyer that already took the lead can
-// repeat its answer and never takes it twice.
+// carries the same key and the same bytes, so a buyer that already has the lead can
+// repeat its answer and does not accept the lead twice.
 type PostRequest struct {
 	Buyer             BuyerID // whose connections the post uses
 	Endpoint          Endpoint
-	IdempotencyKey    string    // Idempotency-Key; empty: the endpoint knows none
+	IdempotencyKey    string    // Idempotency-Key; empty: the endpoint supports no keys
 	RequestID         RequestID // for the buyer's logs and ours
 	Body              []byte    // read only, and not used after the attempt has returned
 	Deadline          time.Time // end of the attempt
@@ -143,7 +143,7 @@ type PostResult struct {
 	Final bool
 }
 
-// Verdict tells whether the buyer has the lead after an attempt. The next step depends on
+// Verdict is the result of an attempt: whether the buyer has the lead. The next step depends on
 // it alone. Numbers are in the log and never change.
 type Verdict uint8
 

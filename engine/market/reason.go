@@ -1,6 +1,6 @@
 package market
 
-// Reason tells the supplier why a lead is unsold. The order is that of the contract: of
+// Reason is the supplier's reason for an unsold lead. The order is that of the contract: of
 // all the stages at which candidates failed, the supplier sees the furthest. Numbers are
 // in the log and never change.
 type Reason uint8
@@ -68,7 +68,7 @@ func (r Reason) Furthest(other Reason) Reason {
 type Outcome uint8
 
 const (
-	OutcomeNone          Outcome = 0 // not asked: the lead was sold before its turn
+	OutcomeNone          Outcome = 0 // not pinged: the lead was sold before
 	OutcomeWon           Outcome = 1
 	OutcomeLost          Outcome = 2
 	OutcomeBelowFloor    Outcome = 3
@@ -108,7 +108,7 @@ var outcomeReasons = [outcomeEnd]Reason{
 	OutcomeBelowFloor:    ReasonBelowFloor,
 	OutcomeWrongCurrency: ReasonNoBid,
 	OutcomeLate:          ReasonNoBid,
-	OutcomeTimeout:       ReasonNoBid, // ReasonTimeout where all that were asked timed out
+	OutcomeTimeout:       ReasonNoBid, // ReasonTimeout if all pinged buyers timed out
 	OutcomeNoBid:         ReasonNoBid,
 	OutcomeInvalid:       ReasonNoBid,
 	OutcomeRateLimited:   ReasonRateLimited,

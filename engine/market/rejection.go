@@ -2,7 +2,7 @@ package market
 
 import "pingpost/api/errcode"
 
-// ReportRejection is why a buyer's report on a lead is rejected: the report is invalid, or
+// ReportRejection is the reason for rejecting a buyer's report on a lead: the report is invalid, or
 // the lead's state does not allow it. Numbers are in the log and never change, because the
 // answer to a repeat is read from there.
 type ReportRejection uint8
@@ -75,22 +75,22 @@ func (r ReportRejection) FieldError() (fault FieldError, ok bool) {
 func (r ReportRejection) String() string {
 	switch r {
 	case RejectionDeliveryPending:
-		return "Whether the lead has reached you is not known here yet. Send this once its delivery has been acknowledged."
+		return "It is not known yet whether you received the lead. Send this report after its delivery is acknowledged."
 	case RejectionNotSold:
-		return "The lead was not sold to you in the end: its delivery was refused or taken back."
+		return "The lead is not sold to you: its delivery was refused or released."
 	case RejectionStatusBackward:
 		return "The lead has come further than this status, or was returned. Reports go forward only."
 	case RejectionReturnPending:
-		return "A return of this lead waits for the operator's word. Until then its status stays as it is."
+		return "A return of this lead awaits the operator's decision. Until then its status cannot change."
 	case RejectionReturnRefused:
 		return "The operator has refused the return of this lead. It cannot be asked for again."
 	case RejectionReturnLate:
 		return "The time in which this campaign takes leads back is over for this one."
 	case RejectionReturnShare:
-		return "Of the leads that you bought in this campaign in that month no more can be returned."
+		return "You have returned the maximum share of the leads that you bought in this campaign in that month."
 	}
 	if fault, ok := r.FieldError(); ok {
 		return fault.Field + ": " + fault.Expected
 	}
-	return "unknown objection"
+	return "unknown rejection"
 }

@@ -15,13 +15,13 @@ func TestObjectionsAreTold(t *testing.T) {
 			t.Errorf("objection %d: %+v, %v", o, fault, ofReport)
 		}
 		text := o.String() + fault.Code
-		if first, twice := told[text]; twice || text == "unknown objection" {
+		if first, twice := told[text]; twice || text == "unknown rejection" {
 			t.Errorf("objections %d and %d are told alike: %s", first, o, text)
 		}
 		told[text] = o
 	}
 	for _, none := range []ReportRejection{RejectionNone, invalidReportEnd, RejectionReturnShare + 1} {
-		if _, ok := none.FieldError(); ok || none.String() != "unknown objection" {
+		if _, ok := none.FieldError(); ok || none.String() != "unknown rejection" {
 			t.Errorf("%d is told as %s", none, none)
 		}
 	}

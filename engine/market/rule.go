@@ -12,14 +12,14 @@ import (
 )
 
 const (
-	maxText        = 4096  // bytes of a text, unless the field says less
-	maxConsentText = 16384 // bytes of consent_text, which lawyers write
+	maxText        = 4096  // bytes of a text, unless the field has a lower limit
+	maxConsentText = 16384 // bytes of consent_text, which is a legal text
 )
 
 // rule is a checked and compiled FieldSpec.
 type rule struct {
 	arrivalName, buyerName string
-	key                    []byte // "to": as JSON has it
+	key                    []byte // the JSON member name with its colon
 	fieldType              FieldType
 
 	required, coerce, ping, contact bool
@@ -91,17 +91,17 @@ var textTrue, textFalse = []byte("true"), []byte("false")
 
 func (r *rule) readNumeric(text, buf []byte) (v Value, grown []byte, code string) {
 	if r.fieldType == TypeNumber {
-		f, code := format.ReadNumber(text)
+		f, code := format.ParseNumber(text)
 		if code == "" && (f < r.number.min || f > r.number.max) {
 			code = errcode.FieldOutOfRange
 		}
 		return Value{Kind: KindNumber, Text: text, Num: f}, buf, code
 	}
-	n, code := format.ReadInteger(text)
+	n, code := format.ParseInteger(text)
 	if code == "" && (n < r.number.minInteger || n > r.number.maxInteger) {
 		code = errcode.FieldOutOfRange
 	}
-	if code == "" && !format.PlainInteger(text) {
+	if code == "" && !format.IsPlainInteger(text) {
 		text, buf = format.AppendInteger(buf, n)
 	}
 	return Value{Kind: KindInteger, Text: text, Num: float64(n)}, buf, code

@@ -11,17 +11,17 @@ import (
 	"pingpost/engine/market/format"
 )
 
-// ConstantAsValue returns a constant as a value of the field, if it can be one. Values are
-// compared as they are written: 2 and "2" are the same.
+// ConstantAsValue returns a constant as a value of the field; false if the field cannot have it. Values are
+// compared by their text: 2 and "2" are equal.
 func (m *Mapping) ConstantAsValue(slot Slot, constant Value) (Value, bool) {
 	r := &m.rules[slot]
 	text := string(constant.Text)
 	switch r.fieldType {
 	case TypeInteger:
-		_, code := format.ReadInteger(constant.Text)
-		return Value{Kind: KindInteger, Text: constant.Text}, code == "" && format.PlainInteger(constant.Text)
+		_, code := format.ParseInteger(constant.Text)
+		return Value{Kind: KindInteger, Text: constant.Text}, code == "" && format.IsPlainInteger(constant.Text)
 	case TypeNumber:
-		_, code := format.ReadNumber(constant.Text)
+		_, code := format.ParseNumber(constant.Text)
 		return Value{Kind: KindNumber, Text: constant.Text}, code == ""
 	case TypeBoolean:
 		return Value{Kind: KindBoolean, Text: constant.Text}, text == "true" || text == "false"
@@ -32,7 +32,7 @@ func (m *Mapping) ConstantAsValue(slot Slot, constant Value) (Value, bool) {
 	return TextValue(constant.Text), text != ""
 }
 
-// SampleLead returns a lead with every value, or only with those that no lead lacks.
+// SampleLead returns a lead with every value, or only with those that every lead has.
 func (m *Mapping) SampleLead(allFields, inPing bool) *Lead {
 	var l Lead
 	l.Reset(len(m.rules))
@@ -44,7 +44,7 @@ func (m *Mapping) SampleLead(allFields, inPing bool) *Lead {
 	return &l
 }
 
-// SampleValues returns possible values of a field: absent first, unless no lead lacks it.
+// SampleValues returns possible values of a field: absent first, unless every lead has the field.
 func (m *Mapping) SampleValues(slot Slot, inPing bool) (values []Value) {
 	r := &m.rules[slot]
 	if r.defaultValue.Kind == KindAbsent && (!r.required || inPing && !r.ping) {
@@ -85,7 +85,7 @@ func (m *Mapping) SampleValues(slot Slot, inPing bool) (values []Value) {
 // plainTexts are texts for template functions: without digits, a number, a date.
 var plainTexts = [...]string{"a", "12", "1980-02-29"}
 
-// SampleText has the characters with which a lead could try to break a body.
+// SampleText has the special characters with which a lead could change a body's structure.
 var SampleText = []byte("a\"b'c\\d<e>&amp;f{{.x}}]]>--g%26=h+i\té\U0001F600")
 
 // ExampleJSON returns a value that the field accepts and the filters pass, as JSON, or nil if
@@ -123,7 +123,7 @@ func (l *Lead) passesFilters(slot Slot, filters []Filter) bool {
 }
 
 // exampleMembers returns values that the filter may pass: the listed ones, and numbers at and
-// beside its bounds and its list.
+// next to its bounds and listed values.
 func (f *Filter) exampleMembers(fieldType FieldType) (all []Member) {
 	kind := JSONString
 	switch {

@@ -173,6 +173,6 @@ func (l *SuppressionList) digestSize() int {
 // entryFingerprint returns 8 bytes of the keyed hash. In a list of 100 million entries a lead
 // matches another person's fingerprint once in 10^11 probes.
 func entryFingerprint(key *[32]byte, form []byte) uint64 {
-	sum := fingerprint.Sum(key, form)
+	sum := fingerprint.HMAC(key, form)
 	return binary.BigEndian.Uint64(sum[:])
 }

@@ -13,12 +13,11 @@ import (
 
 // Transform rewrites the text of a field.
 //
-// The transforms of a field run in the order in which they are configured.
-// Those that clean (trim, lower, upper, digits, title, e164) run before the
-// value is checked, so that "ca" with upper is a state. Those that take
-// something away for good (zip3, sha256), and all that follow one of them, run
-// after the checks, which so judge what the supplier sent. Filters, pings and
-// posts see what comes out at the end.
+// The transforms of a field run in the configured order. Cleaning transforms (trim, lower,
+// upper, digits, title, e164) run before the checks, so that "ca" with upper is a state.
+// Transforms that remove information (zip3, sha256), and all transforms after one of them,
+// run after the checks, which therefore see the supplier's value. Filters, pings and posts
+// use the final result.
 type Transform uint8
 
 const (
@@ -26,7 +25,7 @@ const (
 	TransformLower  Transform = 2
 	TransformUpper  Transform = 3
 	TransformDigits Transform = 4 // only the digits 0 to 9 are left
-	TransformTitle  Transform = 5 // a capital at the start of each word, the rest small
+	TransformTitle  Transform = 5 // a capital at the start of each word, the rest lower case
 	TransformE164   Transform = 6 // a phone number as ParsePhone writes it
 	TransformZIP3   Transform = 7 // the first three digits of a ZIP code
 	TransformSHA256 Transform = 8 // lower-case hex of the hash
@@ -91,7 +90,7 @@ func (t Transform) Apply(text, buf []byte) (result, grown []byte, ok bool) {
 			return text, buf, false
 		}
 	case TransformZIP3:
-		zip3 := format.ZIP3(text)
+		zip3 := format.CutZIP3(text)
 		return zip3, buf, zip3 != nil
 	case TransformSHA256:
 		sum := sha256.Sum256(text)

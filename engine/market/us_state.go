@@ -3,20 +3,20 @@ package market
 import "fmt"
 
 // State is a two-letter code of the US postal service: a state, the District
-// of Columbia, a territory, or the armed forces abroad. The zero State is none.
+// of Columbia, a territory, or the armed forces abroad. The zero State means no state.
 type State uint8
 
 // NoState means that the state is unknown.
 const NoState State = 0
 
-// stateCodes holds two letters a state; a State is its place here, from 1. The
-// order is free, since states are logged by their letters.
+// stateCodes holds two letters for each state. A State is its position here, from 1. The
+// log contains the letters, so the order may change.
 const stateCodes = "AAAEAKALAPARASAZCACOCTDCDEFLGAGUHIIAIDILINKSKYLAMAMDMEMIMNMOMPMSMTNCNDNENHNJNMNVNYOHOKORPAPRRISCSDTNTXUTVAVIVTWAWIWVWY"
 
-// stateCount is how many codes there are.
+// stateCount is the number of codes.
 const stateCount = len(stateCodes) / 2
 
-// stateTable finds a state by its letters, each counted from A.
+// stateTable has the states by their two letters, each counted from A.
 var stateTable = func() (table [26][26]State) {
 	for i := range stateCount {
 		table[stateCodes[2*i]-'A'][stateCodes[2*i+1]-'A'] = State(i + 1)
@@ -24,7 +24,7 @@ var stateTable = func() (table [26][26]State) {
 	return table
 }()
 
-// ParseState reads a code. Anything but its two capital letters is NoState.
+// ParseState returns the state with this code of two capital letters, or NoState.
 func ParseState(text []byte) State {
 	if len(text) != 2 {
 		return NoState
@@ -36,7 +36,7 @@ func ParseState(text []byte) State {
 	return stateTable[first][second]
 }
 
-// String is the two-letter code, empty for NoState.
+// String returns the two-letter code, empty for NoState.
 func (s State) String() string {
 	if s == NoState || int(s) > stateCount {
 		return ""

@@ -5,26 +5,26 @@ import (
 	"pingpost/engine/market"
 )
 
-// FilterLead excludes the filter sets that the lead itself rules out: by state, then by
+// ExcludeByLead excludes the filter sets that the lead itself rules out: by state, then by
 // filter. Availability covers the conditions that depend on the moment.
-func (l *FilterSets) FilterLead(lead *market.Lead, c *Candidates) {
+func (l *FilterSets) ExcludeByLead(lead *market.Lead, c *Candidates) {
 	c.KeepOnly(l.byState[lead.State()], market.OutcomeWrongState)
-	copy(c.scratch, c.In)
+	copy(c.scratch, c.Eligible)
 	l.filters.ClearFailing(lead, c.scratch)
 	c.KeepOnly(c.scratch, market.OutcomeFiltered)
 }
 
-// Suppress excludes the filter sets whose buyers suppress this lead. listed reports
+// ExcludeSuppressed excludes the filter sets whose buyers suppress this lead. listed reports
 // whether the lead is on a list; Suppress calls it once for each relevant list.
-func (l *FilterSets) Suppress(c *Candidates, listed func(*market.SuppressionList) bool) {
-	for _, known := range l.lists {
-		if intersect(known.sets, c.In) && listed(known.list) {
-			c.ExcludeAll(known.sets, market.OutcomeSuppressed)
+func (l *FilterSets) ExcludeSuppressed(c *Candidates, isListed func(*market.SuppressionList) bool) {
+	for _, entry := range l.lists {
+		if hasCommonBit(entry.sets, c.Eligible) && isListed(entry.list) {
+			c.ExcludeAll(entry.sets, market.OutcomeSuppressed)
 		}
 	}
 }
 
-func intersect(a, b bitset.Set) bool {
+func hasCommonBit(a, b bitset.Set) bool {
 	for i := range b {
 		if a[i]&b[i] != 0 {
 			return true

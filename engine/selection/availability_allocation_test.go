@@ -35,17 +35,17 @@ func ordinaryLead() *market.Lead {
 }
 
 func TestScreeningAllocatesNothing(t *testing.T) {
-	lineup, lead := selection.Compile(crowd(1000)), ordinaryLead()
+	lineup, lead := selection.CompileFilterSets(crowd(1000)), ordinaryLead()
 	doors := selection.NewAvailability(lineup)
 	doors.Capped.Add(7)
 	var c selection.Candidates
 	never := func(*market.SuppressionList) bool { return false }
 	screen := func() {
-		c.Begin(lineup)
-		lineup.FilterLead(lead, &c)
-		lineup.Suppress(&c, never)
+		c.Reset(lineup)
+		lineup.ExcludeByLead(lead, &c)
+		lineup.ExcludeSuppressed(&c, never)
 		doors.Exclude(&c)
-		lineup.TurnSet(c.In)
+		lineup.RotationID(c.Eligible)
 	}
 	screen()
 	if n := testing.AllocsPerRun(100, screen); n != 0 {
@@ -56,17 +56,17 @@ func TestScreeningAllocatesNothing(t *testing.T) {
 func BenchmarkScreen(b *testing.B) {
 	for _, n := range []int{1, 10, 1000, 10_000} {
 		b.Run(fmt.Sprintf("%d seats", n), func(b *testing.B) {
-			lineup, lead := selection.Compile(crowd(n)), ordinaryLead()
+			lineup, lead := selection.CompileFilterSets(crowd(n)), ordinaryLead()
 			doors := selection.NewAvailability(lineup)
 			var c selection.Candidates
 			never := func(*market.SuppressionList) bool { return false }
 			b.ReportAllocs()
 			for b.Loop() {
-				c.Begin(lineup)
-				lineup.FilterLead(lead, &c)
-				lineup.Suppress(&c, never)
+				c.Reset(lineup)
+				lineup.ExcludeByLead(lead, &c)
+				lineup.ExcludeSuppressed(&c, never)
 				doors.Exclude(&c)
-				lineup.TurnSet(c.In)
+				lineup.RotationID(c.Eligible)
 			}
 		})
 	}

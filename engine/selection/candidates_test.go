@@ -15,7 +15,7 @@ import (
 // one that is still in.
 func compare(t *rapid.T, c *selection.Candidates, want []market.Outcome) {
 	got := make([][]market.Outcome, len(want))
-	for seat := c.In.Next(0); seat >= 0; seat = c.In.Next(seat + 1) {
+	for seat := c.Eligible.Next(0); seat >= 0; seat = c.Eligible.Next(seat + 1) {
 		got[seat] = append(got[seat], market.OutcomeNone)
 	}
 	last := market.OutcomeNone
@@ -36,8 +36,8 @@ func compare(t *rapid.T, c *selection.Candidates, want []market.Outcome) {
 			t.Fatalf("seat %d came to %s, want %s", seat, is, outcome)
 		}
 	}
-	if reason := furthest(want); c.Reason() != reason {
-		t.Fatalf("reason %q, the furthest stage is %q", c.Reason(), reason)
+	if reason := furthest(want); c.UnsoldReason() != reason {
+		t.Fatalf("reason %q, the furthest stage is %q", c.UnsoldReason(), reason)
 	}
 }
 
@@ -74,8 +74,8 @@ func TestACandidateComesToOneThing(t *testing.T) {
 		var c selection.Candidates
 		for range rapid.IntRange(1, 4).Draw(t, "decisions") {
 			n := rapid.SampledFrom([]int{0, 1, 63, 64, 65, 200}).Draw(t, "seats")
-			lineup := selection.Compile(campaignOf(n))
-			c.Begin(lineup)
+			lineup := selection.CompileFilterSets(campaignOf(n))
+			c.Reset(lineup)
 			want := make([]market.Outcome, n)
 			set := func(bits bitset.Set, has bool, outcome market.Outcome) {
 				for seat := range want {
@@ -99,7 +99,7 @@ func TestACandidateComesToOneThing(t *testing.T) {
 					c.KeepOnly(none, outcome)
 					set(none, false, outcome)
 				case 5, 6:
-					if seat := c.In.Next(0); seat >= 0 {
+					if seat := c.Eligible.Next(0); seat >= 0 {
 						c.Exclude(seat, outcome)
 						want[seat] = outcome
 					}
@@ -140,11 +140,11 @@ func TestTheReasonIsTheFurthestStage(t *testing.T) {
 		{"one has it", []market.Outcome{market.OutcomeDuplicate, market.OutcomeFiltered}, "duplicate"},
 	} {
 		var c selection.Candidates
-		c.Begin(selection.Compile(campaignOf(len(test.outcomes))))
+		c.Reset(selection.CompileFilterSets(campaignOf(len(test.outcomes))))
 		for seat, outcome := range test.outcomes {
 			c.Exclude(seat, outcome)
 		}
-		if got := c.Reason().String(); got != test.want {
+		if got := c.UnsoldReason().String(); got != test.want {
 			t.Errorf("%s: %s, want %s", test.what, got, test.want)
 		}
 	}

@@ -9,8 +9,7 @@ import (
 	"pingpost/engine/market"
 )
 
-// FilterSets is a campaign's filter sets with everything that is known before a lead
-// arrives: the sets that accept a state, the sets that a filter keeps, the caps that a
+// FilterSets is a campaign's filter sets, compiled before a lead arrives: the sets that accept a state, the sets that a filter keeps, the caps that a
 // sale to each would charge. A decision then costs a few words of bit arithmetic for every
 // 64 filter sets instead of a check of each. So a thousand buyers in a campaign cost a
 // lead little more than one.
@@ -21,21 +20,21 @@ type FilterSets struct {
 	Weights  []int32         // by filter set
 	Caps     [][]*market.Cap // by filter set: the campaign's, the buyer's, the pair's, in that order
 
-	key     uint64 // hash of the buyers, their order and their weights
-	all     bitset.Set
-	byState []bitset.Set // by State; NoState's has the filter sets that accept any state
-	filters *market.FilterIndex
-	lists   []listFilterSets
+	rotationKey uint64 // hash of the buyers, their order and their weights
+	all         bitset.Set
+	byState     []bitset.Set // by State; NoState's has the filter sets that accept any state
+	filters     *market.FilterIndex
+	lists       []suppressedFilterSets
 }
 
-// listFilterSets are the filter sets whose buyers use a suppression list.
-type listFilterSets struct {
+// suppressedFilterSets are the filter sets whose buyers use a suppression list.
+type suppressedFilterSets struct {
 	list *market.SuppressionList
 	sets bitset.Set
 }
 
-// Compile prepares a campaign's filter sets.
-func Compile(c *market.Campaign) *FilterSets {
+// CompileFilterSets prepares a campaign's filter sets.
+func CompileFilterSets(c *market.Campaign) *FilterSets {
 	n := len(c.FilterSets)
 	l := &FilterSets{
 		Campaign: c, Weights: make([]int32, n), Caps: make([][]*market.Cap, n),
@@ -52,29 +51,29 @@ func Compile(c *market.Campaign) *FilterSets {
 		}
 		l.Caps[i] = append(append(append([]*market.Cap(nil), c.Caps...), set.Buyer.Caps...), set.Caps...)
 		for _, list := range set.Buyer.Suppression {
-			l.setsWithList(list).Add(i)
+			l.getOrAddList(list).Add(i)
 		}
 	}
 	l.filters = market.NewFilterIndex(filters)
-	l.byState = statesOf(c)
-	l.key = l.hashTurns()
+	l.byState = filterSetsByState(c)
+	l.rotationKey = l.hashRotation()
 	return l
 }
 
-func (l *FilterSets) setsWithList(list *market.SuppressionList) bitset.Set {
+func (l *FilterSets) getOrAddList(list *market.SuppressionList) bitset.Set {
 	for _, known := range l.lists {
 		if known.list == list {
 			return known.sets
 		}
 	}
 	sets := bitset.New(len(l.Campaign.FilterSets))
-	l.lists = append(l.lists, listFilterSets{list, sets})
+	l.lists = append(l.lists, suppressedFilterSets{list, sets})
 	return sets
 }
 
-// statesOf returns, by state, the filter sets that accept a lead from there. Only filter
+// filterSetsByState returns, by state, the filter sets that accept a lead from there. Only filter
 // sets for all states accept a lead without a state.
-func statesOf(c *market.Campaign) []bitset.Set {
+func filterSetsByState(c *market.Campaign) []bitset.Set {
 	byState := make([]bitset.Set, bits.Len64(uint64(market.AllStates)))
 	for state := range byState {
 		byState[state] = bitset.New(len(c.FilterSets))
@@ -88,8 +87,9 @@ func statesOf(c *market.Campaign) []bitset.Set {
 	return byState
 }
 
-// hashTurns returns the same hash for campaigns that assign turns alike.
-func (l *FilterSets) hashTurns() uint64 {
+// hashRotation returns the same hash for campaigns with equal buyers, order and weights, which
+// therefore assign turns alike.
+func (l *FilterSets) hashRotation() uint64 {
 	h := fnv.New64a()
 	var word [8]byte
 	for i := range l.Campaign.FilterSets {
@@ -100,12 +100,13 @@ func (l *FilterSets) hashTurns() uint64 {
 	return h.Sum64()
 }
 
-// TurnSet returns the identifier of the filter sets that share a turn; never zero.
-func (l *FilterSets) TurnSet(sets bitset.Set) uint64 {
-	name := l.key
+// RotationID returns the identifier of a rotation: of the filter sets that take turns
+// together. It is never zero.
+func (l *FilterSets) RotationID(sets bitset.Set) uint64 {
+	name := l.rotationKey
 	for _, word := range sets {
 		name ^= word
-		for range 2 { // one round leaves a change of a high bit where the next word can undo it
+		for range 2 { // after one round the next word could undo a change of a high bit
 			name = (name ^ name>>32) * 0xd6e8feb86659fd93
 		}
 		name ^= name >> 32

@@ -146,7 +146,7 @@ func TestALineupDecidesAsItsSeatsWould(t *testing.T) {
 		var c selection.Candidates
 		for range rapid.IntRange(1, 3).Draw(t, "campaigns") {
 			campaign := someCampaign(t)
-			lineup := selection.Compile(campaign)
+			lineup := selection.CompileFilterSets(campaign)
 			if lineup.Len() != len(campaign.FilterSets) {
 				t.Fatalf("%d seats of %d", lineup.Len(), len(campaign.FilterSets))
 			}
@@ -167,9 +167,9 @@ func TestALineupDecidesAsItsSeatsWould(t *testing.T) {
 					listed[list] = true
 				}
 				asked := map[*market.SuppressionList]int{}
-				c.Begin(lineup)
-				lineup.FilterLead(lead, &c)
-				lineup.Suppress(&c, func(list *market.SuppressionList) bool { asked[list]++; return listed[list] })
+				c.Reset(lineup)
+				lineup.ExcludeByLead(lead, &c)
+				lineup.ExcludeSuppressed(&c, func(list *market.SuppressionList) bool { asked[list]++; return listed[list] })
 				doors.Exclude(&c)
 				want := make([]market.Outcome, lineup.Len())
 				for seat := range campaign.FilterSets {
@@ -198,7 +198,7 @@ func TestALineupKnowsItsSeatsTerms(t *testing.T) {
 	}
 	for method, weights := range map[market.SelectionMethod][]int32{market.Weighted: {3, 5}, market.RoundRobin: {1, 1}, market.Waterfall: {1, 1}} {
 		campaign.Method = method
-		lineup := selection.Compile(campaign)
+		lineup := selection.CompileFilterSets(campaign)
 		if !slices.Equal(lineup.Weights, weights) {
 			t.Errorf("%s: weights %v", method, lineup.Weights)
 		}
@@ -222,7 +222,7 @@ func TestSetsAreKnownByName(t *testing.T) {
 		for i, id := range ids {
 			c.FilterSets = append(c.FilterSets, market.FilterSet{Buyer: &market.Buyer{ID: market.BuyerID(id)}, Weight: weights[i], Price: market.Money(i)})
 		}
-		return selection.Compile(c)
+		return selection.CompileFilterSets(c)
 	}
 	names := map[uint64]string{}
 	for _, lineup := range []struct {
@@ -236,7 +236,7 @@ func TestSetsAreKnownByName(t *testing.T) {
 		{"abce in turn", build(market.RoundRobin, "abce", 1, 2, 3, 4)},
 	} {
 		for set := range uint64(1 << lineup.Len()) {
-			name := lineup.TurnSet(bitset.Set{set})
+			name := lineup.RotationID(bitset.Set{set})
 			if name == 0 {
 				t.Errorf("%s: the set %b has no name", lineup.what, set)
 			}
@@ -248,10 +248,10 @@ func TestSetsAreKnownByName(t *testing.T) {
 		}
 	}
 	a, b := build(market.Weighted, "abcd", 1, 2, 3, 4), build(market.Weighted, "abcd", 1, 2, 3, 4)
-	if a.TurnSet(bitset.Set{5}) != b.TurnSet(bitset.Set{5}) {
+	if a.RotationID(bitset.Set{5}) != b.RotationID(bitset.Set{5}) {
 		t.Error("a set has another name in an equal configuration")
 	}
-	if build(market.RoundRobin, "abcd", 1, 1, 1, 1).TurnSet(bitset.Set{5}) != build(market.RoundRobin, "abcd", 9, 9, 9, 9).TurnSet(bitset.Set{5}) {
+	if build(market.RoundRobin, "abcd", 1, 1, 1, 1).RotationID(bitset.Set{5}) != build(market.RoundRobin, "abcd", 9, 9, 9, 9).RotationID(bitset.Set{5}) {
 		t.Error("round robin looks at weights")
 	}
 }
@@ -263,7 +263,7 @@ func TestLargeSetsAreKnownByName(t *testing.T) {
 	for i := range 200 {
 		c.FilterSets = append(c.FilterSets, market.FilterSet{Buyer: &market.Buyer{ID: market.BuyerID(strconv.Itoa(i))}})
 	}
-	lineup := selection.Compile(c)
+	lineup := selection.CompileFilterSets(c)
 	names := map[uint64]bool{}
 	few, most := bitset.New(200), bitset.New(200)
 	most.Fill(200)
@@ -274,7 +274,7 @@ func TestLargeSetsAreKnownByName(t *testing.T) {
 			few.Add(k)
 			most.Remove(i)
 			most.Remove(k)
-			names[lineup.TurnSet(few)], names[lineup.TurnSet(most)] = true, true
+			names[lineup.RotationID(few)], names[lineup.RotationID(most)] = true, true
 			sets += 2
 			few.Remove(i)
 			few.Remove(k)

@@ -32,36 +32,36 @@ import (
 type Health struct {
 	// last has the score in the lower 16 bits and its time in Unix milliseconds
 	// above: one word, so that both change together.
-	last   atomic.Uint64
-	tenths atomic.Uint64
+	lastAnswer atomic.Uint64
+	shareSum   atomic.Uint64
 }
 
 const (
-	scoreBits = 16
-	whole     = 1<<scoreBits - 1
-	half      = whole / 2
+	scoreBits    = 16
+	maxScore     = 1<<scoreBits - 1
+	healthyScore = maxScore / 2
 
-	full     = 10 // tenths
-	scoreAge = int64(30 * time.Second / time.Millisecond)
+	allPings      = 10 // tenths
+	scoreHalfLife = int64(30 * time.Second / time.Millisecond)
 )
 
 // ShouldPing reports whether to ping the buyer at a time in Unix nanoseconds.
 func (h *Health) ShouldPing(at int64) bool {
 	share := h.PingShare(at)
-	if share == full {
+	if share == allPings {
 		return true
 	}
-	after := h.tenths.Add(share)
-	return after/full != (after-share)/full
+	after := h.shareSum.Add(share)
+	return after/allPings != (after-share)/allPings
 }
 
 // PingShare returns in how many of ten auctions the buyer is pinged: 1 to 10.
 func (h *Health) PingShare(at int64) uint64 {
-	score := scoreAt(h.last.Load(), at)
-	if score <= half {
-		return full
+	score := scoreAt(h.lastAnswer.Load(), at)
+	if score <= healthyScore {
+		return allPings
 	}
-	return full - (full-1)*(score-half)/(whole-half)
+	return allPings - (allPings-1)*(score-healthyScore)/(maxScore-healthyScore)
 }
 
 // RecordOutcome records the result of a ping at a time in Unix nanoseconds. It ignores
@@ -78,15 +78,15 @@ func (h *Health) RecordOutcome(outcome market.Outcome, at int64) {
 		return
 	}
 	for {
-		last := h.last.Load()
+		last := h.lastAnswer.Load()
 		score := scoreAt(last, at)
 		if failed {
-			score += (whole - score + 7) / 8
+			score += (maxScore - score + 7) / 8
 		} else {
 			score -= (score + 7) / 8
 		}
 		found := max(uint64(max(at, 0))/uint64(time.Millisecond), last>>scoreBits)
-		if h.last.CompareAndSwap(last, found<<scoreBits|score) {
+		if h.lastAnswer.CompareAndSwap(last, found<<scoreBits|score) {
 			return
 		}
 	}
@@ -95,9 +95,9 @@ func (h *Health) RecordOutcome(outcome market.Outcome, at int64) {
 // scoreAt returns the decayed score at a time, in Unix nanoseconds. For a time before the
 // last answer, which concurrent calls may have, it returns that answer's score.
 func scoreAt(last uint64, at int64) uint64 {
-	score, age := last&whole, at/int64(time.Millisecond)-int64(last>>scoreBits)
-	if age < scoreAge {
+	score, age := last&maxScore, at/int64(time.Millisecond)-int64(last>>scoreBits)
+	if age < scoreHalfLife {
 		return score
 	}
-	return score >> min(age/scoreAge, scoreBits)
+	return score >> min(age/scoreHalfLife, scoreBits)
 }

@@ -11,21 +11,21 @@ import (
 // judged.
 const clockTolerance = int64(2 * time.Second)
 
-// Terms are the conditions for every bid of one auction. Times are in Unix nanoseconds.
-type Terms struct {
-	Currency market.Currency
-	Floor    market.Money
-	Payout   market.Payout
-	Deadline int64 // a later answer is late
-	Ceiling  int64 // time limit of the decision
+// AuctionTerms are the conditions for every bid of one auction. Times are in Unix nanoseconds.
+type AuctionTerms struct {
+	Currency         market.Currency
+	Floor            market.Money
+	Payout           market.Payout
+	BidDeadline      int64 // a later answer is late
+	DecisionDeadline int64 // time limit of the decision
 }
 
-// NewTerms returns a campaign's terms.
-func NewTerms(c *market.Campaign, deadline, ceiling int64) Terms {
-	return Terms{Currency: c.Currency, Floor: c.Floor, Payout: c.Payout, Deadline: deadline, Ceiling: ceiling}
+// NewAuctionTerms returns a campaign's terms.
+func NewAuctionTerms(c *market.Campaign, deadline, ceiling int64) AuctionTerms {
+	return AuctionTerms{Currency: c.Currency, Floor: c.Floor, Payout: c.Payout, BidDeadline: deadline, DecisionDeadline: ceiling}
 }
 
-// Judge returns the outcome of a bid that arrived at this time, by itself, or OutcomeNone
+// CheckBid returns the outcome of a bid that arrived at this time, by itself, or OutcomeNone
 // if it is valid; then only better bids can beat it. Of several faults the first one
 // counts, in the order of the checks: in time, still open, in the campaign's currency,
 // high enough.
@@ -34,11 +34,11 @@ func NewTerms(c *market.Campaign, deadline, ceiling int64) Terms {
 // token: see market.PingResult. Judge compares a bid with the floor before it subtracts
 // the payout. A bid that would make the exchange pay more than it gets is below the floor
 // as well.
-func (t *Terms) Judge(bid *market.Bid, came int64) market.Outcome {
-	if came > t.Deadline {
+func (t *AuctionTerms) CheckBid(bid *market.Bid, arrived int64) market.Outcome {
+	if arrived > t.BidDeadline {
 		return market.OutcomeLate
 	}
-	if bid.ValidUntil != 0 && bid.ValidUntil <= came-clockTolerance {
+	if bid.ValidUntil != 0 && bid.ValidUntil <= arrived-clockTolerance {
 		return market.OutcomeInvalid
 	}
 	if bid.Currency != (market.Currency{}) && bid.Currency != t.Currency {
@@ -55,10 +55,10 @@ func (t *Terms) Judge(bid *market.Bid, came int64) market.Outcome {
 
 // ValidUntil returns the end of a valid bid: its own, or the time limit. It adds no
 // tolerance.
-func (t *Terms) ValidUntil(bid *market.Bid) int64 {
+func (t *AuctionTerms) ValidUntil(bid *market.Bid) int64 {
 	own := bid.ValidUntil
 	if own == 0 {
 		own = math.MaxInt64
 	}
-	return min(own, t.Ceiling)
+	return min(own, t.DecisionDeadline)
 }

@@ -55,15 +55,15 @@ func TestJudge(t *testing.T) {
 	}
 	for _, row := range rows {
 		campaign := &market.Campaign{Currency: usd, Floor: 8 * dollar, Payout: row.payout}
-		terms := NewTerms(campaign, deadline, ceiling)
-		if got := terms.Judge(&row.bid, row.came); got != row.want {
+		terms := NewAuctionTerms(campaign, deadline, ceiling)
+		if got := terms.CheckBid(&row.bid, row.came); got != row.want {
 			t.Errorf("%s: %v, want %v", row.name, got, row.want)
 		}
 	}
 }
 
 func TestABidIsOverByItsWordOrAtTheCeiling(t *testing.T) {
-	terms := Terms{Ceiling: ceiling}
+	terms := AuctionTerms{DecisionDeadline: ceiling}
 	for _, row := range []struct{ own, want int64 }{
 		{0, ceiling},
 		{103 * second, 103 * second},
@@ -83,8 +83,8 @@ func TestABidIsOverByItsWordOrAtTheCeiling(t *testing.T) {
 func TestWhatStands(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		amount := rapid.Int64Range(0, 40).Draw(t, "amount")
-		terms := Terms{
-			Currency: usd, Deadline: 50, Ceiling: 100,
+		terms := AuctionTerms{
+			Currency: usd, BidDeadline: 50, DecisionDeadline: 100,
 			Floor:  market.Money(rapid.Int64Range(0, 40).Draw(t, "floor")),
 			Payout: market.Payout{Share: 500_000},
 		}
@@ -99,7 +99,7 @@ func TestWhatStands(t *testing.T) {
 		came := rapid.Int64Range(0, 100).Draw(t, "came")
 		payout, covered := terms.Payout.Amount(bid.Amount)
 		stands := came <= 50 && bid.Currency != eur && bid.Amount >= terms.Floor && covered
-		if got := terms.Judge(&bid, came); (got == market.OutcomeNone) != stands {
+		if got := terms.CheckBid(&bid, came); (got == market.OutcomeNone) != stands {
 			t.Fatalf("%+v at %d under %+v: %v", bid, came, terms, got)
 		}
 		if stands && payout > bid.Amount {

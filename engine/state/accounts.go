@@ -16,7 +16,7 @@ type account struct {
 	reserved market.Money
 	changed  chan struct{} // closed at the next change; nil: no request waits
 
-	// Callers cache the answer of isShort until the free money falls below
+	// Callers cache the answer of lacksFunds until the free money falls below
 	// shortBelow or rises to enoughAt.
 	shortBelow, enoughAt market.Money
 }
@@ -27,6 +27,7 @@ type accounts struct {
 	byRef map[market.Ref]*account
 }
 
+// getLocked returns the buyer's account, and creates it if necessary. The caller holds mu.
 func (a *accounts) getLocked(buyer market.Ref) *account {
 	acc := a.byRef[buyer]
 	if acc == nil {
@@ -47,14 +48,14 @@ func (a *accounts) reserve(buyer market.Ref, price, credit market.Money) (Reserv
 	case price > free:
 		return Full, nil
 	case price > free-acc.reserved:
-		return Contended, acc.waitLocked()
+		return Contended, acc.changedLocked()
 	}
 	acc.reserved += price
 	return Reserved, nil
 }
 
-// isShort reports whether the applied events alone leave less than price.
-func (a *accounts) isShort(buyer market.Ref, price, credit market.Money) bool {
+// lacksFunds reports whether the applied events alone leave less than price.
+func (a *accounts) lacksFunds(buyer market.Ref, price, credit market.Money) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	acc := a.getLocked(buyer)
@@ -75,12 +76,12 @@ func (a *accounts) release(buyer market.Ref, price market.Money) {
 	if acc.reserved < 0 {
 		panic("BUG: a reservation of funds was released twice")
 	}
-	acc.wakeLocked()
+	acc.notifyLocked()
 }
 
-// move applies an event's change of the balance and of the held money. It reports whether
-// an answer of isShort is no longer valid.
-func (a *accounts) move(buyer market.Ref, balance, held market.Money) (crossed bool) {
+// adjust applies an event's change of the balance and of the held money. It reports whether
+// an answer of lacksFunds is no longer valid.
+func (a *accounts) adjust(buyer market.Ref, balance, held market.Money) (crossed bool) {
 	if buyer == 0 || (balance == 0 && held == 0) {
 		return false
 	}
@@ -94,18 +95,18 @@ func (a *accounts) move(buyer market.Ref, balance, held market.Money) (crossed b
 		acc.shortBelow, acc.enoughAt = math.MinInt64, math.MaxInt64
 		crossed = true
 	}
-	acc.wakeLocked()
+	acc.notifyLocked()
 	return crossed
 }
 
-func (acc *account) wakeLocked() {
+func (acc *account) notifyLocked() {
 	if acc.changed != nil {
 		close(acc.changed)
 		acc.changed = nil
 	}
 }
 
-func (acc *account) waitLocked() <-chan struct{} {
+func (acc *account) changedLocked() <-chan struct{} {
 	if acc.changed == nil {
 		acc.changed = make(chan struct{})
 	}
@@ -119,12 +120,12 @@ func (a *accounts) digest() (sum uint64) {
 		if acc.balance == 0 && acc.held == 0 && !acc.opened {
 			continue // a read created it, not an event
 		}
-		sum += newDigest(5).word(uint64(ref)).word(uint64(acc.balance)).word(uint64(acc.held)).word(flag(acc.opened)).sum()
+		sum += newDigest(5).addWord(uint64(ref)).addWord(uint64(acc.balance)).addWord(uint64(acc.held)).addWord(boolAsUint(acc.opened)).sum()
 	}
 	return sum
 }
 
-func flag(b bool) uint64 {
+func boolAsUint(b bool) uint64 {
 	if b {
 		return 1
 	}

@@ -24,16 +24,16 @@ func (s *State) applyLocked(seq uint64, at int64, e event.Event) {
 	switch e := e.(type) {
 	case *event.LeadDecided:
 		s.applyLead(seq, at, e)
-	case *event.PostTried:
-		s.applyTried(seq, e)
+	case *event.PostAttempted:
+		s.applyPostAttempt(seq, e)
 	case *event.PostSettled:
-		s.applySettled(seq, at, e)
+		s.applySettlement(seq, at, e)
 	case *event.AuctionHeld:
 		s.applyAuction(seq, at, e)
 	case *event.StatusChanged:
 		s.applyChanges(seq, at, e)
-	case *event.WebhookTried:
-		s.applyWebhookTried(seq, at, e)
+	case *event.WebhookAttempted:
+		s.applyWebhookAttempt(seq, at, e)
 	case *event.WebhooksSwitched:
 		s.applyWebhooksSwitched(seq, at, e)
 	case *event.LeadsErased:
@@ -52,51 +52,51 @@ func (s *State) applyLedger(at int64, e event.Event) {
 	case *event.Founded:
 		s.founded = *e
 	case *event.CatalogSet:
-		s.catalogs.set(e, at)
+		s.catalogs.apply(e, at)
 	case *event.NamesGiven:
 		for i := range e.Names {
 			s.names.add(e.Names[i].Kind, e.Names[i].Ref, e.Names[i].ID)
 		}
 		for i := range e.Caps {
 			key := e.Caps[i].Key
-			key.Zone = clone(key.Zone)
+			key.Zone = copyString(key.Zone)
 			s.caps.add(e.Caps[i].Ref, key)
 		}
 	case *event.CredentialSet:
-		s.access.setCredential(e)
+		s.settings.setCredential(e)
 	case *event.UserSet:
-		s.staff.setUser(e)
+		s.users.setUser(e)
 	case *event.APITokenSet:
-		s.staff.setAPIToken(e)
+		s.users.setAPIToken(e)
 	case *event.SecretSet:
-		s.access.setSecret(e)
+		s.settings.setSecret(e)
 	case *event.PauseSet:
-		s.access.setPause(e)
+		s.settings.setPause(e)
 	case *event.ListLoaded:
-		s.access.setList(e)
+		s.settings.setList(e)
 	case *event.FundsMoved:
-		s.accounts.apply(e)
+		s.accounts.applyFunds(e)
 	default:
 		panic(fmt.Sprintf("BUG: no rule to apply a %s event", e.Kind()))
 	}
 	s.availability.Add(1)
 }
 
-// apply applies an operator's entry. The opening balance replaces the balance: earlier
+// applyFunds applies an operator's entry. The opening balance replaces the balance: earlier
 // purchases, made while the buyer's money was unlimited, are not on account.
-func (a *accounts) apply(e *event.FundsMoved) {
+func (a *accounts) applyFunds(e *event.FundsMoved) {
 	if e.Opening {
 		a.mu.Lock()
 		acc := a.getLocked(e.Buyer)
 		acc.opened, acc.balance = true, 0
 		a.mu.Unlock()
 	}
-	a.move(e.Buyer, e.Amount, 0)
+	a.adjust(e.Buyer, e.Amount, 0)
 }
 
 func (s *State) applyLead(seq uint64, at int64, e *event.LeadDecided) {
 	lead := Lead{
-		ID: e.Lead, Request: e.Request, Decided: e.Decided, Seq: seq, Keep: seconds(e.Keep),
+		ID: e.Lead, Request: e.Request, Decided: e.Decided, Seq: seq, Keep: secondsRoundedUp(e.Keep),
 		Campaign: e.Campaign, Supplier: e.Supplier, Reason: e.Reason,
 	}
 	if e.Sale.Test {
@@ -107,30 +107,30 @@ func (s *State) applyLead(seq uint64, at int64, e *event.LeadDecided) {
 	case e.Sale.Buyer == 0:
 		lead.Status, lead.Answer = market.StatusUnmatched, AnswerUnmatched
 	case posted:
-		lead.assign(&e.Sale)
+		lead.assignBuyer(&e.Sale)
 		lead.Status, lead.Delivery = market.StatusOpen, market.DeliveryPending
 	default:
-		lead.assign(&e.Sale)
+		lead.assignBuyer(&e.Sale)
 		lead.Status, lead.Answer = market.StatusAccepted, AnswerAccepted
 	}
 	shard := s.leadShard(&e.Lead)
 	shard.mu.Lock()
 	if seq > shard.loaded {
-		shard.table.put(&lead, wholeSeconds(at))
+		shard.table.put(&lead, secondsRoundedDown(at))
 		if posted {
 			shard.addPost(e.Lead, &e.Post, &e.Sale, sealedPart{e.Slot, e.Sealed}, e.Decided)
 		}
 	}
 	shard.mu.Unlock()
-	s.slots.use(e.Slot)
-	s.rememberKey(&e.Idempotency, answeredByLead(e.Lead), seq, at)
+	s.slots.recordUse(e.Slot)
+	s.storeKey(&e.Idempotency, rowAnsweredByLead(e.Lead), seq, at)
 	s.enqueueWebhook(seq, at, e.Supplier, e.Lead, e.Webhook)
-	s.sellAuction(seq, e.Sale.Ping, e.Lead)
+	s.markAuctionSold(seq, e.Sale.Ping, e.Lead)
 	if e.Sale.Buyer == 0 || e.Sale.Test {
 		return
 	}
 	if !posted {
-		s.rememberDups(e.Sale.Dups, e.Lead, seq, at)
+		s.storeDuplicates(e.Sale.Duplicates, e.Lead, seq, at)
 		s.countSold(seq, e.Campaign, e.Sale.Buyer, e.Decided)
 	}
 	s.applySale(seq, e.Campaign, &e.Sale, posted)
@@ -142,34 +142,34 @@ func (s *State) applySale(seq uint64, campaign market.Ref, sale *event.Sale, hel
 	if seq <= s.loaded {
 		return
 	}
-	s.turns.apply(campaign, sale.Turn, seq)
-	s.noteAvailability(s.caps.charge(sale.Charges))
-	s.noteAvailability(s.accounts.sell(sale, held))
+	s.rotations.applyTurn(campaign, sale.Turn, seq)
+	s.raiseAvailabilityVersion(s.caps.charge(sale.Charges))
+	s.raiseAvailabilityVersion(s.accounts.debitSale(sale, held))
 }
 
 // countSold counts a delivered lead in the month of its decision.
 func (s *State) countSold(seq uint64, campaign, buyer market.Ref, decided int64) {
 	if seq > s.loaded {
-		s.months.sell(campaign, buyer, decided)
+		s.monthlySales.addSale(campaign, buyer, decided)
 	}
 }
 
-// sell debits a sale's price from the buyer's balance, or holds it.
-func (a *accounts) sell(sale *event.Sale, held bool) (crossed bool) {
+// debitSale debits a sale's price from the buyer's balance, or holds it.
+func (a *accounts) debitSale(sale *event.Sale, held bool) (crossed bool) {
 	if held {
-		return a.move(sale.Buyer, 0, sale.Price)
+		return a.adjust(sale.Buyer, 0, sale.Price)
 	}
-	return a.move(sale.Buyer, -sale.Price, 0)
+	return a.adjust(sale.Buyer, -sale.Price, 0)
 }
 
-// noteAvailability raises the availability version if an event crossed a threshold, so
+// raiseAvailabilityVersion raises the availability version if an event crossed a threshold, so
 // that callers compute availability again.
-func (s *State) noteAvailability(moved bool) {
-	if moved {
+func (s *State) raiseAvailabilityVersion(crossed bool) {
+	if crossed {
 		s.availability.Add(1)
 	}
 }
 
-func (l *Lead) assign(sale *event.Sale) {
+func (l *Lead) assignBuyer(sale *event.Sale) {
 	l.Buyer, l.Price, l.Payout, l.Currency = sale.Buyer, sale.Price, sale.Payout, sale.Currency
 }

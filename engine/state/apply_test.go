@@ -67,9 +67,9 @@ func (w *world) standing() (s standing) {
 var (
 	red = event.Sale{
 		Buyer: 1, Price: 12 * dollar, Payout: 9 * dollar, Currency: market.Currency{'U', 'S', 'D'},
-		Charges: []event.Charge{{Cap: 3, Window: 0, Amount: 1}}, Dups: []event.Dup{{Key: phone, Until: monday + 30*day}},
+		Charges: []event.Charge{{Cap: 3, Window: 0, Amount: 1}}, Duplicates: []event.DuplicateValue{{Key: phone, Until: monday + 30*day}},
 	}
-	green = event.Sale{Buyer: 2, Price: 7 * dollar, Payout: 5 * dollar, Dups: red.Dups}
+	green = event.Sale{Buyer: 2, Price: 7 * dollar, Payout: 5 * dollar, Duplicates: red.Duplicates}
 	way   = event.Post{URL: "https://buyer.example/v1/post", Repeatable: true}
 )
 
@@ -104,7 +104,7 @@ func TestHistoriesOfALead(t *testing.T) {
 	none := [2]market.Money{}
 	sent := step{"sent to red", decided(red, way, 0), standing{market.StatusOpen, market.DeliveryPending, AnswerNone, 0, 1, "tried 0", [2]market.Money{500, 12}, none, 1, false}}
 	pending := step{"red is slow", settled(event.SettledPending, red), standing{accepted, market.DeliveryPending, AnswerAccepted, 0, 1, "tried 0, answered", [2]market.Money{500, 12}, none, 1, true}}
-	tried := step{"a try failed", &event.PostTried{Lead: history, Attempt: 1, At: monday, Status: 503}, standing{accepted, market.DeliveryPending, AnswerAccepted, 0, 1, "tried 1, answered", [2]market.Money{500, 12}, none, 1, true}}
+	tried := step{"a try failed", &event.PostAttempted{Lead: history, Attempt: 1, At: monday, Status: 503}, standing{accepted, market.DeliveryPending, AnswerAccepted, 0, 1, "tried 1, answered", [2]market.Money{500, 12}, none, 1, true}}
 	unknown := step{"the last try failed", settled(event.SettledUnknown, red), standing{accepted, market.DeliveryUnknown, AnswerAccepted, 0, 1, "tried 2, answered, unknown", [2]market.Money{500, 12}, none, 1, true}}
 	resent := step{"the operator sends it again", settled(event.SettledResent, red), standing{accepted, market.DeliveryPending, AnswerAccepted, 0, 1, "tried 0, answered", [2]market.Money{500, 12}, none, 1, true}}
 	delivered := step{"red has it", settled(event.SettledDelivered, red), standing{accepted, market.DeliveryDone, AnswerAccepted, 0, 1, "", [2]market.Money{488, 0}, none, 1, true}}
@@ -154,7 +154,7 @@ func TestHistoriesOfALead(t *testing.T) {
 		"resent":                 {sent, pending, tried, unknown, resent, delivered},
 		"unknown at once":        {sent, unknown, resent, unknown, resent, tried, delivered},
 		"resent and refused":     {sent, unknown, resent, {"red refuses", refused(event.Sale{}, event.Post{}), standing{unmatched, market.DeliveryFailed, AnswerAccepted, market.ReasonPostRejected, 1, "", full, none, 0, false}}},
-		"a note for a lead gone": {{"tried", &event.PostTried{Lead: history, Attempt: 1}, standing{red: full}}},
+		"a note for a lead gone": {{"tried", &event.PostAttempted{Lead: history, Attempt: 1}, standing{red: full}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld()

@@ -34,10 +34,10 @@ type AuctionRow struct {
 // IsSold reports whether an applied event has used up the auction.
 func (a *AuctionRow) IsSold() bool { return !a.Lead.IsZero() }
 
-func (a *AuctionRow) key() *[16]byte  { return &a.Name }
-func (a *AuctionRow) expires() uint32 { return a.Keep }
+func (a *AuctionRow) key() *[16]byte    { return &a.Name }
+func (a *AuctionRow) expiresAt() uint32 { return a.Keep }
 func (a *AuctionRow) digest() uint64 {
-	return newDigest(16).wordsOf(&a.Name).word(a.Seq).wordsOf((*[16]byte)(&a.Lead)).word(uint64(a.Keep)).sum()
+	return newDigest(16).addID(&a.Name).addWord(a.Seq).addID((*[16]byte)(&a.Lead)).addWord(uint64(a.Keep)).sum()
 }
 
 func (s *State) auctionShard(name *[16]byte) *auctionShard { return &s.auctions[shardIndex(name)] }
@@ -50,8 +50,9 @@ func (s *State) Auction(name [16]byte, now int64) (AuctionRow, bool) {
 	return shard.getLocked(&name, now)
 }
 
+// getLocked returns a copy of the auction's row. The caller holds mu.
 func (shard *auctionShard) getLocked(name *[16]byte, now int64) (AuctionRow, bool) {
-	if row := shard.table.get(name, wholeSeconds(now)); row != nil {
+	if row := shard.table.get(name, secondsRoundedDown(now)); row != nil {
 		return *row, true
 	}
 	return AuctionRow{}, false
@@ -88,7 +89,7 @@ func (s *State) claimAuctionLocked(shard *auctionShard, h *Reservation, name [16
 	if h.hasAuction {
 		panic("BUG: a request claims a second auction")
 	}
-	if wait, taken := shard.claims.claim(name); !taken {
+	if wait, taken := shard.claims.acquire(name); !taken {
 		return wait
 	}
 	h.auction, h.hasAuction = name, true
@@ -121,7 +122,7 @@ func (s *State) AuctionCount() (n int) {
 }
 
 func (s *State) applyAuction(seq uint64, at int64, e *event.AuctionHeld) {
-	s.rememberKey(&e.Idempotency, answeredBySequence(seq), seq, at)
+	s.storeKey(&e.Idempotency, rowAnsweredBySequence(seq), seq, at)
 	if e.Name == [16]byte{} {
 		return
 	}
@@ -129,31 +130,31 @@ func (s *State) applyAuction(seq uint64, at int64, e *event.AuctionHeld) {
 	shard.mu.Lock()
 	defer shard.mu.Unlock()
 	if seq > shard.loaded {
-		shard.table.put(&AuctionRow{Name: e.Name, Seq: seq, Keep: seconds(e.Keep)}, wholeSeconds(at))
+		shard.table.put(&AuctionRow{Name: e.Name, Seq: seq, Keep: secondsRoundedUp(e.Keep)}, secondsRoundedDown(at))
 	}
 }
 
-// sellAuction marks an auction as used up by the lead. It does nothing if memory no longer
+// markAuctionSold marks an auction as used up by the lead. It does nothing if memory no longer
 // holds the auction.
-func (s *State) sellAuction(seq uint64, name [16]byte, lead market.LeadID) {
-	s.changeAuction(seq, name, func(row *AuctionRow) { row.Lead = lead })
+func (s *State) markAuctionSold(seq uint64, name [16]byte, lead market.LeadID) {
+	s.editAuction(seq, name, func(row *AuctionRow) { row.Lead = lead })
 }
 
-// swapAuction frees the auction that one sale of the lead used up, and uses up the next
+// replaceAuction frees the auction that one sale of the lead used up, and uses up the next
 // sale's. If both are the same auction, it stays used up throughout.
-func (s *State) swapAuction(seq uint64, lead market.LeadID, back, take [16]byte) {
-	if back == take {
+func (s *State) replaceAuction(seq uint64, lead market.LeadID, released, sold [16]byte) {
+	if released == sold {
 		return
 	}
-	s.changeAuction(seq, back, func(row *AuctionRow) {
+	s.editAuction(seq, released, func(row *AuctionRow) {
 		if row.Lead == lead {
 			row.Lead = market.LeadID{}
 		}
 	})
-	s.sellAuction(seq, take, lead)
+	s.markAuctionSold(seq, sold, lead)
 }
 
-func (s *State) changeAuction(seq uint64, name [16]byte, edit func(*AuctionRow)) {
+func (s *State) editAuction(seq uint64, name [16]byte, edit func(*AuctionRow)) {
 	if name == [16]byte{} {
 		return
 	}
@@ -161,11 +162,11 @@ func (s *State) changeAuction(seq uint64, name [16]byte, edit func(*AuctionRow))
 	shard.mu.Lock()
 	defer shard.mu.Unlock()
 	if seq > shard.loaded {
-		shard.table.change(&name, edit)
+		shard.table.edit(&name, edit)
 	}
 }
 
-func (shard *auctionShard) sum() uint64 {
+func (shard *auctionShard) digest() uint64 {
 	shard.mu.Lock()
 	defer shard.mu.Unlock()
 	return shard.table.sum

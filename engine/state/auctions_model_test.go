@@ -31,7 +31,7 @@ type atWork struct {
 
 func (m *auctionModel) find(name [16]byte) (AuctionRow, bool) {
 	row, ok := m.rows[name]
-	if !ok || row.Keep <= wholeSeconds(m.at) {
+	if !ok || row.Keep <= secondsRoundedDown(m.at) {
 		return AuctionRow{}, false
 	}
 	return row, true
@@ -87,7 +87,7 @@ func (m *auctionModel) end(t *rapid.T) {
 	case logged:
 		keep := m.at + int64(rapid.IntRange(1, 4).Draw(t, "hours"))*hour
 		m.fact(&event.AuctionHeld{Auction: m.id(), Name: request.name, Keep: keep})
-		m.rows[request.name] = AuctionRow{Name: request.name, Seq: m.seq, Keep: seconds(keep)}
+		m.rows[request.name] = AuctionRow{Name: request.name, Seq: m.seq, Keep: secondsRoundedUp(keep)}
 	}
 	m.ReleaseApplied(&request.hold)
 	delete(m.claims, request.name)
@@ -106,7 +106,7 @@ func (m *auctionModel) settle(t *rapid.T) {
 		event.SettledConfirmed, event.SettledReleased, event.SettledResent,
 	}).Draw(t, "settlement")
 	m.fact(&event.PostSettled{Lead: lead, Campaign: 1, Settlement: how, Sale: sale})
-	if how.Ends() {
+	if how.IsFinal() {
 		m.open, m.leads = append(m.open[:i], m.open[i+1:]...), append(m.leads[:i], m.leads[i+1:]...)
 	}
 	row := m.rows[sale.Ping]

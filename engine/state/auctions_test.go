@@ -206,7 +206,7 @@ func TestASoldAuctionIsNotClaimed(t *testing.T) {
 	var one, two Reservation
 	w.fact(held(w.at + day))
 	row, found, wait := w.ClaimAuction(&one, ping, w.at)
-	if !found || wait != nil || row != (AuctionRow{Name: ping, Seq: w.seq, Keep: seconds(w.at + day)}) {
+	if !found || wait != nil || row != (AuctionRow{Name: ping, Seq: w.seq, Keep: secondsRoundedUp(w.at + day)}) {
 		t.Fatalf("an auction that is there: %+v, found %t, wait %v", row, found, wait)
 	}
 	_, found, wait = w.ClaimAuction(&two, ping, w.at)
@@ -306,7 +306,7 @@ func TestAKeyTellsALeadFromAnAuction(t *testing.T) {
 	w := newWorld()
 	ofLead, ofAuction := [16]byte{1}, [16]byte{2}
 	use := func(key [16]byte) event.Idempotency {
-		return event.Idempotency{Key: key, Print: 5, Until: w.at + 40*day}
+		return event.Idempotency{Key: key, Fingerprint: 5, ExpiresAt: w.at + 40*day}
 	}
 	lead := decided(event.Sale{}, event.Post{}, market.ReasonNoBuyer).(*event.LeadDecided)
 	lead.Idempotency, lead.Keep = use(ofLead), w.at+day
@@ -369,7 +369,7 @@ func TestAuctionsLeaveMemoryInTheirTime(t *testing.T) {
 func TestRowsStaySmall(t *testing.T) {
 	for name, size := range map[string][2]uintptr{
 		"an auction": {unsafe.Sizeof(AuctionRow{}), 48},
-		"a key":      {unsafe.Sizeof(keyRow{}), 48},
+		"a key":      {unsafe.Sizeof(idempotencyRow{}), 48},
 		"a lead":     {unsafe.Sizeof(Lead{}), 96},
 	} {
 		if size[0] > size[1] {

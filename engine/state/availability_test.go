@@ -37,7 +37,7 @@ func (d *door) look(w *world, caps []*market.Cap, price market.Money) {
 	}
 	for _, buyer := range w.buyers {
 		d.short = append(d.short, w.LacksFunds(buyer, price))
-		paused, _ := w.Paused(2, buyer.Ref)
+		paused, _ := w.PauseStatus(2, buyer.Ref)
 		d.paused = append(d.paused, paused)
 	}
 }
@@ -61,7 +61,7 @@ func (d *door) truth(w *world, caps []*market.Cap, price market.Money) (wrong st
 		if short := buyer.Funded && price > 0 && balance-held+buyer.Credit < price; short != d.short[i] {
 			return "whether money is short"
 		}
-		if paused := w.access.paused[pauseKey{2, buyer.Ref}]; paused != d.paused[i] {
+		if paused := w.settings.paused[pauseKey{2, buyer.Ref}]; paused != d.paused[i] {
 			return "a pause"
 		}
 	}
@@ -110,7 +110,7 @@ func TestTheVersionMovesOnlyWhenADoorMay(t *testing.T) {
 	sell := func() {
 		h := new(Reservation)
 		w.ReserveCaps(h, w.limits[1][:1], dollar, nil, w.at)
-		w.applySale(w.seq+1, 1, saleOf(1, dollar, h.Charges()), false)
+		w.applySale(w.seq+1, 1, saleOf(1, dollar, h.CapCharges()), false)
 		w.Release(h)
 	}
 	w.IsCapFull(w.limits[1][0], dollar, w.at)

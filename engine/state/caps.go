@@ -101,7 +101,7 @@ func (c *capCell) reserve(limit *market.Cap, amount int64, credit event.Charge, 
 	case used+amount > limit.Limit:
 		return Full, held, nil
 	case used+reserved+amount > limit.Limit:
-		return Contended, held, c.waitLocked()
+		return Contended, held, c.changedLocked()
 	}
 	held = event.Charge{Cap: limit.Ref, Window: window, Amount: max(0, amount)}
 	c.reservedWindow, c.reserved = window, reserved+held.Amount
@@ -145,7 +145,7 @@ func (c *capCell) release(window, amount int64) {
 			panic("BUG: a cap's reservation was released twice")
 		}
 	}
-	c.wakeLocked()
+	c.notifyLocked()
 	c.mu.Unlock()
 }
 
@@ -164,19 +164,19 @@ func (c *capCell) charge(window, amount int64) (crossed bool) {
 		c.fullAbove, c.freeAt = math.MaxInt64, math.MinInt64
 		crossed = true
 	}
-	c.wakeLocked()
+	c.notifyLocked()
 	return crossed
 }
 
-func (c *capCell) wakeLocked() {
+func (c *capCell) notifyLocked() {
 	if c.changed != nil {
 		close(c.changed)
 		c.changed = nil
 	}
 }
 
-// waitLocked returns a channel that is closed at the cell's next change.
-func (c *capCell) waitLocked() <-chan struct{} {
+// changedLocked returns a channel that is closed at the cell's next change.
+func (c *capCell) changedLocked() <-chan struct{} {
 	if c.changed == nil {
 		c.changed = make(chan struct{})
 	}
@@ -184,19 +184,19 @@ func (c *capCell) waitLocked() <-chan struct{} {
 }
 
 // charge applies a sale's charges.
-func (c *caps) charge(charges []event.Charge) (crossed bool) { return c.swap(nil, charges) }
+func (c *caps) charge(charges []event.Charge) (crossed bool) { return c.replaceCharges(nil, charges) }
 
-// swap gives back one sale's charges and takes the next sale's. If both charge one window
+// replaceCharges gives back one sale's charges and takes the next sale's. If both charge one window
 // of one cap, it makes a single change. Otherwise another request could take the capacity
 // in between, though the lead never gave it up.
-func (c *caps) swap(back, take []event.Charge) (crossed bool) {
-	for i := range take {
-		amount := take[i].Amount - findCharge(back, &take[i]).Amount
-		crossed = c.cell(take[i].Cap).charge(take[i].Window, amount) || crossed
+func (c *caps) replaceCharges(returned, charged []event.Charge) (crossed bool) {
+	for i := range charged {
+		amount := charged[i].Amount - findCharge(returned, &charged[i]).Amount
+		crossed = c.cell(charged[i].Cap).charge(charged[i].Window, amount) || crossed
 	}
-	for i := range back {
-		if findCharge(take, &back[i]).Cap == 0 {
-			crossed = c.cell(back[i].Cap).charge(back[i].Window, -back[i].Amount) || crossed
+	for i := range returned {
+		if findCharge(charged, &returned[i]).Cap == 0 {
+			crossed = c.cell(returned[i].Cap).charge(returned[i].Window, -returned[i].Amount) || crossed
 		}
 	}
 	return crossed
@@ -222,9 +222,9 @@ func (c *caps) digest() (sum uint64) {
 			continue
 		}
 		key := &c.keys[ref]
-		sum += newDigest(4).word(uint64(ref)).word(uint64(key.Scope) | uint64(key.Unit)<<8 | uint64(key.Period)<<16).
-			word(uint64(key.Campaign) | uint64(key.Buyer)<<32).bytes([]byte(key.Zone)).
-			word(uint64(cell.window)).word(uint64(cell.used)).sum()
+		sum += newDigest(4).addWord(uint64(ref)).addWord(uint64(key.Scope) | uint64(key.Unit)<<8 | uint64(key.Period)<<16).
+			addWord(uint64(key.Campaign) | uint64(key.Buyer)<<32).addBytes([]byte(key.Zone)).
+			addWord(uint64(cell.window)).addWord(uint64(cell.used)).sum()
 	}
 	return sum
 }

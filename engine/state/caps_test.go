@@ -48,18 +48,18 @@ func TestCapKeepsToItsDefinition(t *testing.T) {
 				charge := sales[len(sales)-1]
 				sales = sales[:len(sales)-1]
 				m.sold[charge.Window] -= charge.Amount
-				w.caps.swap([]event.Charge{charge}, nil)
+				w.caps.replaceCharges([]event.Charge{charge}, nil)
 			case step <= 4 && len(holds) > 0: // one is given up
 				h := take(rapid.IntRange(0, len(holds)-1).Draw(t, "given up"))
-				m.out[h.Charges()[0].Window] -= h.Charges()[0].Amount
+				m.out[h.CapCharges()[0].Window] -= h.CapCharges()[0].Amount
 				w.Release(h)
 			case step <= 6 && len(holds) > 0: // one becomes a fact
 				h := take(rapid.IntRange(0, len(holds)-1).Draw(t, "sold"))
-				charge := h.Charges()[0]
+				charge := h.CapCharges()[0]
 				m.sold[charge.Window] += charge.Amount
 				m.out[charge.Window] -= charge.Amount
 				sales = append(sales, charge)
-				w.caps.charge(h.Charges())
+				w.caps.charge(h.CapCharges())
 				w.Release(h)
 			default:
 				h := new(Reservation)
@@ -78,7 +78,7 @@ func TestCapKeepsToItsDefinition(t *testing.T) {
 						room, wait != nil, want, limit.Limit, m.sold[window], m.out[window], amount)
 				}
 				if room == Reserved {
-					if charge := h.Charges()[0]; charge != (event.Charge{Cap: 2, Window: window, Amount: amount}) {
+					if charge := h.CapCharges()[0]; charge != (event.Charge{Cap: 2, Window: window, Amount: amount}) {
 						t.Fatalf("charged %+v, want window %d and amount %d", charge, window, amount)
 					}
 					m.newest = window
@@ -169,11 +169,11 @@ func TestCapsAreTakenAllOrNone(t *testing.T) {
 	if room, wait := w.ReserveCaps(&h, []*market.Cap{of(1, 1), of(2, 1), of(3, 0)}, 0, nil, monday); room != Full || wait != nil {
 		t.Errorf("room %d with a cap of nothing", room)
 	}
-	if len(h.Charges()) != 0 || w.Reservations() != 0 {
-		t.Errorf("%d charges held after a refusal, %d reservations", len(h.Charges()), w.Reservations())
+	if len(h.CapCharges()) != 0 || w.Reservations() != 0 {
+		t.Errorf("%d charges held after a refusal, %d reservations", len(h.CapCharges()), w.Reservations())
 	}
-	if room, _ := w.ReserveCaps(&h, []*market.Cap{of(1, 1), of(2, 1), of(3, 1)}, 0, nil, monday); room != Reserved || len(h.Charges()) != 3 {
-		t.Errorf("room %d, charges %v", room, h.Charges())
+	if room, _ := w.ReserveCaps(&h, []*market.Cap{of(1, 1), of(2, 1), of(3, 1)}, 0, nil, monday); room != Reserved || len(h.CapCharges()) != 3 {
+		t.Errorf("room %d, charges %v", room, h.CapCharges())
 	}
 	w.Release(&h)
 	if w.Reservations() != 0 {
@@ -188,7 +188,7 @@ func TestCapsThatNoCatalogNumberedAreABug(t *testing.T) {
 		"a gap":              func(w *world) { w.caps.add(99, market.CapKey{}) },
 		"a number again":     func(w *world) { w.caps.add(1, market.CapKey{}) },
 		"a double release":   func(w *world) { w.caps.cell(1).release(0, 1) },
-		"a name's gap":       func(w *world) { w.names.add(event.NameBuyer, 99, "x") },
+		"a name's gap":       func(w *world) { w.names.add(event.ObjectBuyer, 99, "x") },
 		"funds let go twice": func(w *world) { w.accounts.release(1, 1) },
 		"a claim let go":     func(w *world) { w.releaseKey([16]byte{1}) },
 		"a fact left out":    func(w *world) { w.Apply(w.seq+2, w.at, &event.PauseSet{}) },

@@ -8,9 +8,9 @@ import (
 	"pingpost/engine/market"
 )
 
-// Catalog identifies the configuration in force: its version, and the hashes of its
+// CatalogID identifies the configuration in force: its version, and the hashes of its
 // document and of the entries made through the API.
-type Catalog struct {
+type CatalogID struct {
 	Version  uint32
 	Document string // hex SHA-256
 	Overlay  string // hex SHA-256; empty: no entry was made through the API
@@ -18,43 +18,43 @@ type Catalog struct {
 
 // Revision is a configuration that was put into force.
 type Revision struct {
-	Catalog
+	CatalogID
 	At   int64 // Unix nanoseconds; zero: loaded from a snapshot of an earlier program
 	By   string
-	From event.Origin // zero: written by an earlier program
+	From event.ConfigOrigin // zero: written by an earlier program
 }
 
-// Revisions is the number of earlier configurations that memory keeps beside the one in
+// MaxRevisions is the number of earlier configurations that memory keeps beside the one in
 // force. The oldest one only shows the changes of the next.
-const Revisions = 1000
+const MaxRevisions = 1000
 
 // catalogs holds the configuration in force and the earlier ones, the newest last.
 // State.applying guards it.
 type catalogs struct {
-	now  Catalog
-	past []Revision // the one in force is the last
+	current   CatalogID
+	revisions []Revision // the one in force is the last
 }
 
-func (c *catalogs) set(e *event.CatalogSet, at int64) {
-	c.now = Catalog{Version: e.Version, Document: clone(e.Document), Overlay: clone(e.Overlay)}
-	if len(c.past) > Revisions {
-		c.past = append(c.past[:0], c.past[1:]...)
+func (c *catalogs) apply(e *event.CatalogSet, at int64) {
+	c.current = CatalogID{Version: e.Version, Document: copyString(e.Document), Overlay: copyString(e.Overlay)}
+	if len(c.revisions) > MaxRevisions {
+		c.revisions = append(c.revisions[:0], c.revisions[1:]...)
 	}
-	c.past = append(c.past, Revision{Catalog: c.now, At: at, By: clone(e.By), From: e.From})
+	c.revisions = append(c.revisions, Revision{CatalogID: c.current, At: at, By: copyString(e.By), From: e.From})
 }
 
 // Catalog returns the configuration in force; version zero means none.
-func (s *State) Catalog() Catalog {
+func (s *State) Catalog() CatalogID {
 	s.applying.Lock()
 	defer s.applying.Unlock()
-	return s.catalogs.now
+	return s.catalogs.current
 }
 
 // Revisions returns the configurations that were in force, the newest first. The caller
 // owns the list.
 func (s *State) Revisions() []Revision {
 	s.applying.Lock()
-	past := slices.Clone(s.catalogs.past)
+	past := slices.Clone(s.catalogs.revisions)
 	s.applying.Unlock()
 	slices.Reverse(past)
 	return past
@@ -62,61 +62,61 @@ func (s *State) Revisions() []Revision {
 
 // digest leaves out the entries of earlier programs, so that their logs keep their hash.
 func (c *catalogs) digest() (sum uint64) {
-	for i := range c.past {
-		r := &c.past[i]
+	for i := range c.revisions {
+		r := &c.revisions[i]
 		if r.From != 0 {
-			sum += newDigest(26).word(uint64(r.Version)).bytes([]byte(r.Document)).bytes([]byte(r.Overlay)).
-				word(uint64(r.At)).bytes([]byte(r.By)).word(uint64(r.From)).sum()
+			sum += newDigest(26).addWord(uint64(r.Version)).addBytes([]byte(r.Document)).addBytes([]byte(r.Overlay)).
+				addWord(uint64(r.At)).addBytes([]byte(r.By)).addWord(uint64(r.From)).sum()
 		}
 	}
 	return sum
 }
 
-func (c *catalogs) write(w *writer) {
-	w.uint(uint64(len(c.past)))
-	for i := range c.past {
-		r := &c.past[i]
-		w.uint(uint64(r.Version))
-		w.string(r.Document)
-		w.string(r.Overlay)
-		w.int(r.At)
-		w.string(r.By)
-		w.uint(uint64(r.From))
+func (c *catalogs) encode(w *sectionEncoder) {
+	w.writeUint(uint64(len(c.revisions)))
+	for i := range c.revisions {
+		r := &c.revisions[i]
+		w.writeUint(uint64(r.Version))
+		w.writeString(r.Document)
+		w.writeString(r.Overlay)
+		w.writeInt(r.At)
+		w.writeString(r.By)
+		w.writeUint(uint64(r.From))
 	}
 }
 
-// read reads the history, which follows the version and document of the one in force.
-func (c *catalogs) read(r *reader) {
+// decode reads the history, which follows the version and document of the one in force.
+func (c *catalogs) decode(r *sectionDecoder) {
 	if r.version < versionHistory {
-		if c.now.Version > 0 {
-			c.past = append(c.past, Revision{Catalog: c.now})
+		if c.current.Version > 0 {
+			c.revisions = append(c.revisions, Revision{CatalogID: c.current})
 		}
 		return
 	}
-	for range r.count() {
-		c.past = append(c.past, Revision{
-			Catalog: Catalog{Version: uint32(r.uint()), Document: r.string(), Overlay: r.string()},
-			At:      r.int(), By: r.string(), From: event.Origin(r.uint()),
+	for range r.readCount() {
+		c.revisions = append(c.revisions, Revision{
+			CatalogID: CatalogID{Version: uint32(r.readUint()), Document: r.readString(), Overlay: r.readString()},
+			At:        r.readInt(), By: r.readString(), From: event.ConfigOrigin(r.readUint()),
 		})
 	}
-	if n := len(c.past); n > 0 {
-		c.now.Overlay = c.past[n-1].Overlay
+	if n := len(c.revisions); n > 0 {
+		c.current.Overlay = c.revisions[n-1].Overlay
 	}
 }
 
-// names is the register of configured names. A name gets its number when it is first seen,
+// nameRegister is the register of configured names. A name gets its number when it is first seen,
 // and keeps it after it leaves the configuration.
-type names struct {
+type nameRegister struct {
 	mu   sync.RWMutex
-	refs map[event.NameKind]map[string]market.Ref
-	ids  map[event.NameKind][]string // by Ref
+	refs map[event.ObjectKind]map[string]market.Ref
+	ids  map[event.ObjectKind][]string // by Ref
 }
 
-func newNames() names {
-	return names{refs: make(map[event.NameKind]map[string]market.Ref), ids: make(map[event.NameKind][]string)}
+func newNameRegister() nameRegister {
+	return nameRegister{refs: make(map[event.ObjectKind]map[string]market.Ref), ids: make(map[event.ObjectKind][]string)}
 }
 
-func (n *names) add(kind event.NameKind, ref market.Ref, id string) {
+func (n *nameRegister) add(kind event.ObjectKind, ref market.Ref, id string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.refs[kind] == nil {
@@ -126,20 +126,20 @@ func (n *names) add(kind event.NameKind, ref market.Ref, id string) {
 	if int(ref) != len(n.ids[kind]) {
 		panic("BUG: names are numbered one after the other")
 	}
-	id = clone(id)
+	id = copyString(id)
 	n.refs[kind][id] = ref
 	n.ids[kind] = append(n.ids[kind], id)
 }
 
 // RefOf returns a name's number, or zero if the name is unknown.
-func (s *State) RefOf(kind event.NameKind, id string) market.Ref {
+func (s *State) RefOf(kind event.ObjectKind, id string) market.Ref {
 	s.names.mu.RLock()
 	defer s.names.mu.RUnlock()
 	return s.names.refs[kind][id]
 }
 
 // NameOf returns the name with the number, or an empty string.
-func (s *State) NameOf(kind event.NameKind, ref market.Ref) string {
+func (s *State) NameOf(kind event.ObjectKind, ref market.Ref) string {
 	s.names.mu.RLock()
 	defer s.names.mu.RUnlock()
 	if ids := s.names.ids[kind]; int(ref) < len(ids) {
@@ -149,7 +149,7 @@ func (s *State) NameOf(kind event.NameKind, ref market.Ref) string {
 }
 
 // NameCount returns how many names of a kind have numbers.
-func (s *State) NameCount(kind event.NameKind) int {
+func (s *State) NameCount(kind event.ObjectKind) int {
 	s.names.mu.RLock()
 	defer s.names.mu.RUnlock()
 	return max(0, len(s.names.ids[kind])-1)
@@ -168,13 +168,13 @@ func (s *State) CapRefs() map[market.CapKey]market.Ref {
 	return refs
 }
 
-func (n *names) digest() (sum uint64) {
+func (n *nameRegister) digest() (sum uint64) {
 	n.mu.RLock()
 	defer n.mu.RUnlock()
 	for kind, ids := range n.ids {
 		for ref, id := range ids {
 			if ref > 0 {
-				sum += newDigest(9).word(uint64(kind)).word(uint64(ref)).bytes([]byte(id)).sum()
+				sum += newDigest(9).addWord(uint64(kind)).addWord(uint64(ref)).addBytes([]byte(id)).sum()
 			}
 		}
 	}

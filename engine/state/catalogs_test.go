@@ -7,7 +7,7 @@ import (
 	"pingpost/engine/event"
 )
 
-func (w *world) configured(version uint32, from event.Origin) {
+func (w *world) configured(version uint32, from event.ConfigOrigin) {
 	w.at += second
 	w.fact(&event.CatalogSet{
 		Version: version, Document: fmt.Sprint("d", version), Overlay: fmt.Sprint("o", version), By: fmt.Sprint("b", version), From: from,
@@ -21,18 +21,18 @@ func TestRevisions(t *testing.T) {
 	if got := w.Revisions(); len(got) != 0 {
 		t.Errorf("%+v before the first", got)
 	}
-	for version := uint32(1); version <= Revisions+5; version++ {
+	for version := uint32(1); version <= MaxRevisions+5; version++ {
 		w.configured(version, event.FromAPI)
-		if version > 3 && version < Revisions {
+		if version > 3 && version < MaxRevisions {
 			continue
 		}
 		for name, s := range map[string]*State{"live": w.State, "replayed": replayed(w), "loaded": loaded(t, w.State)} {
 			got := s.Revisions()
-			want := Revision{Catalog{version, fmt.Sprint("d", version), fmt.Sprint("o", version)}, w.at, fmt.Sprint("b", version), event.FromAPI}
-			if len(got) != int(min(version, Revisions+1)) || got[0] != want || s.Catalog() != want.Catalog {
+			want := Revision{CatalogID{version, fmt.Sprint("d", version), fmt.Sprint("o", version)}, w.at, fmt.Sprint("b", version), event.FromAPI}
+			if len(got) != int(min(version, MaxRevisions+1)) || got[0] != want || s.Catalog() != want.CatalogID {
 				t.Fatalf("%s, version %d: %d of them, %+v", name, version, len(got), got[0])
 			}
-			if oldest := got[len(got)-1].Version; oldest != max(1, version-min(version-1, Revisions)) {
+			if oldest := got[len(got)-1].Version; oldest != max(1, version-min(version-1, MaxRevisions)) {
 				t.Errorf("%s, version %d: the oldest is %d", name, version, oldest)
 			}
 		}

@@ -131,7 +131,7 @@ func TestAReturnGivesTheCapBackInItsWindow(t *testing.T) {
 func TestAReportAnswersItsKey(t *testing.T) {
 	w := newWorld()
 	w.fact(&event.StatusChanged{
-		Buyer: 1, Idempotency: event.Idempotency{Key: [16]byte{5}, Print: 9, Until: monday + day},
+		Buyer: 1, Idempotency: event.Idempotency{Key: [16]byte{5}, Fingerprint: 9, ExpiresAt: monday + day},
 		Changes: []event.Change{{Result: event.ChangeUnknown}, {Result: event.ChangeInvalid}},
 	})
 	again := New()
@@ -197,11 +197,11 @@ func TestASettlementWithoutATimeCountsInItsOwnMonth(t *testing.T) {
 
 func TestMonthsOfLongAgoAreForgotten(t *testing.T) {
 	w := newWorld()
-	sell := func(at int64) { w.months.sell(1, 1, at) }
+	sell := func(at int64) { w.monthlySales.addSale(1, 1, at) }
 	for n := range int64(60) {
 		sell(monday + n*31*day)
 	}
-	if n := len(w.months.byKey); n < 23 || n > 26 {
+	if n := len(w.monthlySales.byKey); n < 23 || n > 26 {
 		t.Errorf("%d months are kept", n)
 	}
 	sell(monday) // of a settlement that took five years

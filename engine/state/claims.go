@@ -14,9 +14,9 @@ type claim struct {
 	released chan struct{} // nil: no request waits
 }
 
-// claim claims the key, or returns the channel that closes when the present claim is
+// acquire claims the key, or returns the channel that closes when the present claim is
 // released.
-func (c *claims) claim(key [16]byte) (wait <-chan struct{}, taken bool) {
+func (c *claims) acquire(key [16]byte) (wait <-chan struct{}, taken bool) {
 	i := c.find(&key)
 	if i < 0 {
 		*c = append(*c, claim{key: key})

@@ -24,7 +24,7 @@ func closed(c <-chan struct{}) bool {
 func (w *world) accept(lead market.LeadID, until int64, keys ...market.DuplicateKey) {
 	sale := event.Sale{Buyer: 3, Price: dollar}
 	for _, key := range keys {
-		sale.Dups = append(sale.Dups, event.Dup{Key: key, Until: until})
+		sale.Duplicates = append(sale.Duplicates, event.DuplicateValue{Key: key, Until: until})
 	}
 	w.fact(&event.LeadDecided{Lead: lead, Campaign: 1, Supplier: 1, Keep: w.at + 90*day, Sale: sale})
 }
@@ -119,11 +119,11 @@ func TestOnlyItsOwnValuesAreForgotten(t *testing.T) {
 	w.accept(older, w.at+day, key)
 	w.at += 2 * day
 	w.accept(newer, w.at+day, key)
-	w.fact(&event.PostSettled{Lead: older, Settlement: event.SettledReleased, Sale: event.Sale{Buyer: 3, Dups: []event.Dup{{Key: key}}}})
+	w.fact(&event.PostSettled{Lead: older, Settlement: event.SettledReleased, Sale: event.Sale{Buyer: 3, Duplicates: []event.DuplicateValue{{Key: key}}}})
 	if room, first, _ := w.ClaimDuplicates(new(Reservation), []market.DuplicateKey{key}, w.at); room != Full || first != newer {
 		t.Errorf("room %d, first %s: the newer lead was forgotten", room, first)
 	}
-	w.fact(&event.PostSettled{Lead: newer, Settlement: event.SettledReleased, Sale: event.Sale{Buyer: 3, Dups: []event.Dup{{Key: key}, {Key: market.DuplicateKey{77}}}}})
+	w.fact(&event.PostSettled{Lead: newer, Settlement: event.SettledReleased, Sale: event.Sale{Buyer: 3, Duplicates: []event.DuplicateValue{{Key: key}, {Key: market.DuplicateKey{77}}}}})
 	if room, _, _ := w.ClaimDuplicates(new(Reservation), []market.DuplicateKey{key}, w.at); room != Reserved {
 		t.Errorf("room %d: a lead that was taken back is remembered", room)
 	}
@@ -140,7 +140,7 @@ func TestAnIdempotencyKeyIsUsedOnce(t *testing.T) {
 	if keyed.Wait == nil || closed(keyed.Wait) {
 		t.Fatalf("a key that is being worked on is %+v", keyed)
 	}
-	w.fact(&event.LeadDecided{Lead: lead, Campaign: 1, Keep: w.at + day, Idempotency: event.Idempotency{Key: key, Print: 5, Until: w.at + day}})
+	w.fact(&event.LeadDecided{Lead: lead, Campaign: 1, Keep: w.at + day, Idempotency: event.Idempotency{Key: key, Fingerprint: 5, ExpiresAt: w.at + day}})
 	w.Release(&h)
 	if !closed(keyed.Wait) {
 		t.Error("the second is not woken")
@@ -204,7 +204,7 @@ func TestOf64RequestsOneWins(t *testing.T) {
 					committer.Lock()
 					w.fact(&event.LeadDecided{
 						Lead: market.LeadID{byte(g), 1}, Campaign: 1, Keep: monday + day,
-						Idempotency: event.Idempotency{Key: [16]byte{1}, Print: 5, Until: monday + day},
+						Idempotency: event.Idempotency{Key: [16]byte{1}, Fingerprint: 5, ExpiresAt: monday + day},
 					})
 					committer.Unlock()
 					w.Release(&h)

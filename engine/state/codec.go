@@ -5,37 +5,37 @@ import (
 	"errors"
 )
 
-// writer appends the primitive values of a snapshot's sections.
-type writer struct{ buf []byte }
+// sectionEncoder appends the primitive values of a snapshot's sections.
+type sectionEncoder struct{ buf []byte }
 
-func (w *writer) uint(v uint64) { w.buf = binary.AppendUvarint(w.buf, v) }
-func (w *writer) int(v int64)   { w.buf = binary.AppendVarint(w.buf, v) }
-func (w *writer) fixed(v uint64) {
+func (w *sectionEncoder) writeUint(v uint64) { w.buf = binary.AppendUvarint(w.buf, v) }
+func (w *sectionEncoder) writeInt(v int64)   { w.buf = binary.AppendVarint(w.buf, v) }
+func (w *sectionEncoder) writeFixed(v uint64) {
 	w.buf = binary.LittleEndian.AppendUint64(w.buf, v)
 }
-func (w *writer) raw(b []byte) { w.buf = append(w.buf, b...) }
-func (w *writer) bytes(b []byte) {
-	w.uint(uint64(len(b)))
-	w.raw(b)
+func (w *sectionEncoder) writeRaw(b []byte) { w.buf = append(w.buf, b...) }
+func (w *sectionEncoder) writeBytes(b []byte) {
+	w.writeUint(uint64(len(b)))
+	w.writeRaw(b)
 }
 
-func (w *writer) string(s string) {
-	w.uint(uint64(len(s)))
+func (w *sectionEncoder) writeString(s string) {
+	w.writeUint(uint64(len(s)))
 	w.buf = append(w.buf, s...)
 }
-func (w *writer) bool(b bool) { w.uint(flag(b)) }
+func (w *sectionEncoder) writeBool(b bool) { w.writeUint(boolAsUint(b)) }
 
 var errDamaged = errors.New("the section is truncated or damaged; use the snapshot before this one")
 
-// reader reads the values that writer writes. After an error every result is zero and err
+// sectionDecoder reads the values that writer writes. After an error every result is zero and err
 // is set, so the caller checks once.
-type reader struct {
+type sectionDecoder struct {
 	buf     []byte
 	err     error
 	version byte // of the snapshot
 }
 
-func (r *reader) uint() uint64 {
+func (r *sectionDecoder) readUint() uint64 {
 	v, n := binary.Uvarint(r.buf)
 	if n <= 0 {
 		r.fail()
@@ -45,7 +45,7 @@ func (r *reader) uint() uint64 {
 	return v
 }
 
-func (r *reader) int() int64 {
+func (r *sectionDecoder) readInt() int64 {
 	v, n := binary.Varint(r.buf)
 	if n <= 0 {
 		r.fail()
@@ -55,16 +55,16 @@ func (r *reader) int() int64 {
 	return v
 }
 
-func (r *reader) fixed() uint64 {
-	b := r.raw(8)
+func (r *sectionDecoder) readFixed() uint64 {
+	b := r.readRaw(8)
 	if len(b) < 8 {
 		return 0
 	}
 	return binary.LittleEndian.Uint64(b)
 }
 
-// raw returns the next n bytes, which alias the section.
-func (r *reader) raw(n int) []byte {
+// readRaw returns the next n bytes, which alias the section.
+func (r *sectionDecoder) readRaw(n int) []byte {
 	if n < 0 || n > len(r.buf) {
 		r.fail()
 		return nil
@@ -74,29 +74,29 @@ func (r *reader) raw(n int) []byte {
 	return b
 }
 
-func (r *reader) bytes() []byte {
-	n := r.uint()
+func (r *sectionDecoder) readBytes() []byte {
+	n := r.readUint()
 	if n > uint64(len(r.buf)) {
 		r.fail()
 		return nil
 	}
-	return append([]byte(nil), r.raw(int(n))...)
+	return append([]byte(nil), r.readRaw(int(n))...)
 }
 
-func (r *reader) string() string {
-	n := r.uint()
+func (r *sectionDecoder) readString() string {
+	n := r.readUint()
 	if n > uint64(len(r.buf)) {
 		r.fail()
 		return ""
 	}
-	return string(r.raw(int(n)))
+	return string(r.readRaw(int(n)))
 }
 
-func (r *reader) bool() bool { return r.uint() != 0 }
+func (r *sectionDecoder) readBool() bool { return r.readUint() != 0 }
 
-// count reads the number of elements that take at least one byte each.
-func (r *reader) count() int {
-	n := r.uint()
+// readCount reads the number of elements that take at least one byte each.
+func (r *sectionDecoder) readCount() int {
+	n := r.readUint()
 	if n > uint64(len(r.buf)) {
 		r.fail()
 		return 0
@@ -104,7 +104,7 @@ func (r *reader) count() int {
 	return int(n)
 }
 
-func (r *reader) fail() {
+func (r *sectionDecoder) fail() {
 	if r.err == nil {
 		r.err = errDamaged
 	}

@@ -9,11 +9,11 @@ import (
 )
 
 func TestTheDigestSeesAllOfACredential(t *testing.T) {
-	if blind := blindSpots((*Credential).digest); !slices.Equal(blind, []string{".Used"}) { // a mark
+	if blind := blindSpots((*Credential).digest); !slices.Equal(blind, []string{".LastUse"}) { // a mark
 		t.Errorf("of a credential it does not see %q", blind)
 	}
 	seen := map[uint64]bool{}
-	for _, key := range []firstCredential{{}, {credential: 1}, {owner: 1}, {ref: 1}, {name: "a"}} {
+	for _, key := range []initialCredential{{}, {credential: 1}, {owner: 1}, {ref: 1}, {name: "a"}} {
 		if sum := key.digest(); seen[sum] {
 			t.Errorf("it does not see all of %+v", key)
 		} else {
@@ -24,12 +24,12 @@ func TestTheDigestSeesAllOfACredential(t *testing.T) {
 
 // doors are facts about everything that opens the exchange.
 var doors = []*event.CredentialSet{
-	{Credential: event.CredentialAPIKey, Owner: event.NameSupplier, OwnerRef: 1, Hash: [32]byte{1}, Hint: "key", At: 1},
-	{Credential: event.CredentialOAuthClient, Owner: event.NameSupplier, OwnerRef: 1, Hash: [32]byte{2}, Hint: "old", At: 2, Client: "acme", Scopes: event.ScopePing | event.ScopePost},
-	{Credential: event.CredentialOAuthClient, Owner: event.NameSupplier, OwnerRef: 1, Hash: [32]byte{3}, Hint: "new", At: 3, Client: "acme", Scopes: event.ScopePing},
-	{Credential: event.CredentialOAuthClient, Owner: event.NameSupplier, OwnerRef: 1, Hash: [32]byte{4}, Hint: "two", At: 4, Client: "acme2", Scopes: event.ScopePost},
-	{Credential: event.CredentialOAuthClient, Owner: event.NameBuyer, OwnerRef: 1, Hash: [32]byte{5}, Hint: "blu", At: 5, Client: "blue", Scopes: event.ScopeWebhook},
-	{Credential: event.CredentialBearer, Owner: event.NameSupplier, OwnerRef: 1, Hash: [32]byte{6}, Hint: "tok", At: 6, Scopes: event.ScopePing},
+	{Credential: event.CredentialAPIKey, Owner: event.ObjectSupplier, OwnerRef: 1, Hash: [32]byte{1}, Hint: "key", At: 1},
+	{Credential: event.CredentialOAuthClient, Owner: event.ObjectSupplier, OwnerRef: 1, Hash: [32]byte{2}, Hint: "old", At: 2, Client: "acme", Scopes: event.ScopePing | event.ScopePost},
+	{Credential: event.CredentialOAuthClient, Owner: event.ObjectSupplier, OwnerRef: 1, Hash: [32]byte{3}, Hint: "new", At: 3, Client: "acme", Scopes: event.ScopePing},
+	{Credential: event.CredentialOAuthClient, Owner: event.ObjectSupplier, OwnerRef: 1, Hash: [32]byte{4}, Hint: "two", At: 4, Client: "acme2", Scopes: event.ScopePost},
+	{Credential: event.CredentialOAuthClient, Owner: event.ObjectBuyer, OwnerRef: 1, Hash: [32]byte{5}, Hint: "blu", At: 5, Client: "blue", Scopes: event.ScopeWebhook},
+	{Credential: event.CredentialBearer, Owner: event.ObjectSupplier, OwnerRef: 1, Hash: [32]byte{6}, Hint: "tok", At: 6, Scopes: event.ScopePing},
 }
 
 func open(t *testing.T) *State {
@@ -67,7 +67,7 @@ func TestASnapshotHasAllOfACredential(t *testing.T) {
 			Hash: e.Hash, Hint: e.Hint, At: e.At,
 		}
 		got, ok := s.Credential(e.Hash)
-		if want.Used = got.Used; !ok || got != want || got.Used == nil {
+		if want.LastUse = got.LastUse; !ok || got != want || got.LastUse == nil {
 			t.Errorf("%+v, %v\nwant %+v", got, ok, want)
 		}
 	}
@@ -91,15 +91,15 @@ func TestFirstValuesAreSpentOnce(t *testing.T) {
 			first event.CredentialSet
 			spent bool
 		}{
-			{"another key of a supplier whose key is gone", event.CredentialSet{Credential: key, Owner: event.NameSupplier, OwnerRef: 1, Hash: [32]byte{99}}, true},
-			{"the key of another supplier", event.CredentialSet{Credential: key, Owner: event.NameSupplier, OwnerRef: 2, Hash: [32]byte{99}}, false},
-			{"another secret of a client that is revoked", event.CredentialSet{Credential: client, Owner: event.NameSupplier, OwnerRef: 1, Client: "acme", Hash: [32]byte{99}}, true},
-			{"a secret of another client", event.CredentialSet{Credential: client, Owner: event.NameSupplier, OwnerRef: 1, Client: "acme3", Hash: [32]byte{99}}, false},
-			{"a buyer's client of the same name", event.CredentialSet{Credential: client, Owner: event.NameBuyer, OwnerRef: 1, Client: "acme", Hash: [32]byte{99}}, false},
-			{"a token that is revoked", event.CredentialSet{Credential: token, Owner: event.NameSupplier, OwnerRef: 1, Hash: [32]byte{6}}, true},
-			{"another token", event.CredentialSet{Credential: token, Owner: event.NameSupplier, OwnerRef: 1, Hash: [32]byte{99}}, false},
+			{"another key of a supplier whose key is gone", event.CredentialSet{Credential: key, Owner: event.ObjectSupplier, OwnerRef: 1, Hash: [32]byte{99}}, true},
+			{"the key of another supplier", event.CredentialSet{Credential: key, Owner: event.ObjectSupplier, OwnerRef: 2, Hash: [32]byte{99}}, false},
+			{"another secret of a client that is revoked", event.CredentialSet{Credential: client, Owner: event.ObjectSupplier, OwnerRef: 1, Client: "acme", Hash: [32]byte{99}}, true},
+			{"a secret of another client", event.CredentialSet{Credential: client, Owner: event.ObjectSupplier, OwnerRef: 1, Client: "acme3", Hash: [32]byte{99}}, false},
+			{"a buyer's client of the same name", event.CredentialSet{Credential: client, Owner: event.ObjectBuyer, OwnerRef: 1, Client: "acme", Hash: [32]byte{99}}, false},
+			{"a token that is revoked", event.CredentialSet{Credential: token, Owner: event.ObjectSupplier, OwnerRef: 1, Hash: [32]byte{6}}, true},
+			{"another token", event.CredentialSet{Credential: token, Owner: event.ObjectSupplier, OwnerRef: 1, Hash: [32]byte{99}}, false},
 		} {
-			if got := s.HadCredential(&row.first); got != row.spent {
+			if got := s.HasHadCredential(&row.first); got != row.spent {
 				t.Errorf("%s: spent %v", row.what, got)
 			}
 		}
@@ -109,13 +109,13 @@ func TestFirstValuesAreSpentOnce(t *testing.T) {
 func TestCredentialsOfAnOwner(t *testing.T) {
 	s := open(t)
 	var hints []string
-	for _, c := range s.CredentialsOf(event.CredentialOAuthClient, event.NameSupplier, 1) {
+	for _, c := range s.CredentialsOf(event.CredentialOAuthClient, event.ObjectSupplier, 1) {
 		hints = append(hints, c.Hint)
 	}
 	if !slices.Equal(hints, []string{"old", "new", "two"}) {
 		t.Errorf("secrets of supplier 1: %q, want them oldest first", hints)
 	}
-	for client, want := range map[string]event.NameKind{"acme": event.NameSupplier, "blue": event.NameBuyer, "": 0, "none": 0} {
+	for client, want := range map[string]event.ObjectKind{"acme": event.ObjectSupplier, "blue": event.ObjectBuyer, "": 0, "none": 0} {
 		if owner, ref, ok := s.OwnerOfClient(client); owner != want || ok != (want != 0) || ok && ref != 1 {
 			t.Errorf("client %q is of %d %d, %v", client, owner, ref, ok)
 		}
@@ -135,7 +135,7 @@ func TestACredentialKeepsNoBytesOfTheLog(t *testing.T) {
 	for i := range data {
 		data[i] = 'x'
 	}
-	if c, ok := s.Credential(doors[1].Hash); !ok || c.Client != "acme" || c.Hint != "old" || !s.HadCredential(doors[1]) {
+	if c, ok := s.Credential(doors[1].Hash); !ok || c.Client != "acme" || c.Hint != "old" || !s.HasHadCredential(doors[1]) {
 		t.Errorf("%+v, %v", c, ok)
 	}
 }

@@ -12,17 +12,17 @@ const (
 	digestMul  = 0xd6e8feb86659fd93
 )
 
-func newDigest(kind uint64) digest { return digest(digestSeed).word(kind) }
+func newDigest(kind uint64) digest { return digest(digestSeed).addWord(kind) }
 
-func (d digest) word(w uint64) digest {
+func (d digest) addWord(w uint64) digest {
 	high, low := bits.Mul64(uint64(d)^w^digestSeed, digestMul)
 	return digest(high ^ low ^ bits.RotateLeft64(w, 32))
 }
 
-func (d digest) bytes(b []byte) digest {
-	d = d.word(uint64(len(b)))
+func (d digest) addBytes(b []byte) digest {
+	d = d.addWord(uint64(len(b)))
 	for len(b) >= 8 {
-		d = d.word(uint64(b[0]) | uint64(b[1])<<8 | uint64(b[2])<<16 | uint64(b[3])<<24 |
+		d = d.addWord(uint64(b[0]) | uint64(b[1])<<8 | uint64(b[2])<<16 | uint64(b[3])<<24 |
 			uint64(b[4])<<32 | uint64(b[5])<<40 | uint64(b[6])<<48 | uint64(b[7])<<56)
 		b = b[8:]
 	}
@@ -30,7 +30,7 @@ func (d digest) bytes(b []byte) digest {
 	for i, c := range b {
 		last |= uint64(c) << (8 * i)
 	}
-	return d.word(last)
+	return d.addWord(last)
 }
 
 func (d digest) sum() uint64 {

@@ -24,7 +24,7 @@ func spread(n uint64) (id [16]byte) {
 // renew makes the n-th lead of another one's fact.
 func renew(fact *event.LeadDecided, n uint64) {
 	fact.Lead, fact.Idempotency.Key = spread(4*n), spread(4*n+1)
-	fact.Sale.Dups[0].Key, fact.Sale.Dups[1].Key = spread(4*n+2), spread(4*n+3)
+	fact.Sale.Duplicates[0].Key, fact.Sale.Duplicates[1].Key = spread(4*n+2), spread(4*n+3)
 }
 
 // BenchmarkLeadsInFlight is what tables cost a lead while serving: its values are
@@ -82,7 +82,7 @@ func (f *flight) claim() {
 	fact, hold := f.facts[f.n], &f.holds[f.n]
 	renew(fact, f.next)
 	f.ClaimKey(hold, fact.Idempotency.Key, 1, monday)
-	keys := [2]market.DuplicateKey{fact.Sale.Dups[0].Key, fact.Sale.Dups[1].Key}
+	keys := [2]market.DuplicateKey{fact.Sale.Duplicates[0].Key, fact.Sale.Duplicates[1].Key}
 	f.ClaimDuplicates(hold, keys[:], monday)
 	for line := range 64 {
 		f.sum += f.other[(int(f.next)*64+line)*8&(len(f.other)-1)]

@@ -68,7 +68,7 @@ func (g *goingOn) Write(p []byte) (int, error) {
 
 // rowWrites is how many writes of a snapshot come until it is through the shards
 // that histories have their rows in: two for each of a shard's sections.
-const rowWrites = 3*2*sectionsAShard + 8
+const rowWrites = 3*2*sectionsPerShard + 8
 
 // A snapshot is taken at any position while the log goes on between any two of
 // its sections; what it says with the rest of the log is the same state, and so
@@ -135,14 +135,14 @@ func owed(s *State) (hooks []QueuedWebhook) {
 	for _, b := range s.outboxes.all() {
 		var taken []QueuedWebhook
 		for {
-			h, ok := s.TakeWebhook(b.supplier, 1<<62)
+			h, ok := s.ClaimWebhook(b.supplier, 1<<62)
 			if !ok {
 				break
 			}
 			taken = append(taken, h)
 		}
 		for _, h := range taken {
-			s.ReturnWebhook(h)
+			s.ReleaseWebhook(h)
 		}
 		hooks = append(append(hooks, taken...), s.DeadLetters(b.supplier, 0, maxDeadLetters)...)
 	}
@@ -334,11 +334,11 @@ func TestSnapshotsOfAnotherKindAreRefused(t *testing.T) {
 // but one too.
 func withSectionTwice(file []byte) []byte {
 	in := sectionReader{r: bytes.NewReader(file)}
-	if err := in.header(); err != nil {
+	if err := in.readHeader(); err != nil {
 		panic(err)
 	}
 	head := len(file) - in.r.(*bytes.Reader).Len()
-	if err := in.next(); err != nil {
+	if err := in.nextSection(); err != nil {
 		panic(err)
 	}
 	ledger := file[head : len(file)-in.r.(*bytes.Reader).Len()]
@@ -369,24 +369,24 @@ func TestTheHashSeesEveryFact(t *testing.T) {
 		"a founding's key":   &event.Founded{Epoch: [16]byte{1}, KeyCheck: [16]byte{9}, At: monday},
 		"a catalog":          &event.CatalogSet{Version: 1, Document: "d"},
 		"an upload":          &event.ListLoaded{List: 1, Uploaded: true, By: "b"},
-		"a name":             &event.NamesGiven{Names: []event.Name{{Kind: event.NameBuyer, Ref: 4, ID: "x"}}},
+		"a name":             &event.NamesGiven{Names: []event.Name{{Kind: event.ObjectBuyer, Ref: 4, ID: "x"}}},
 		"a cap":              &event.NamesGiven{Caps: []event.CapName{{Ref: 4}}},
 		"a credential":       &event.CredentialSet{Credential: 1, Owner: 1, OwnerRef: 1},
 		"a revoked one":      &event.CredentialSet{Credential: 1, Owner: 1, OwnerRef: 1, Revoked: true},
 		"a secret":           &event.SecretSet{Name: "x", Sealed: []byte{1}},
-		"a door":             &event.PauseSet{Target: event.NameBuyer, Ref: 1},
+		"a door":             &event.PauseSet{Target: event.ObjectBuyer, Ref: 1},
 		"a list":             &event.ListLoaded{List: 1},
 		"a user":             &event.UserSet{Name: "anna", Role: market.RoleViewer},
 		"a user's token":     &event.APITokenSet{User: "anna"},
 		"a top-up":           &event.FundsMoved{Buyer: 1, Amount: 1},
 		"an empty account":   &event.FundsMoved{Buyer: 3, Opening: true},
 		"an auction":         held(monday + day),
-		"a report's key":     &event.StatusChanged{Idempotency: event.Idempotency{Key: [16]byte{1}, Until: monday + day}},
+		"a report's key":     &event.StatusChanged{Idempotency: event.Idempotency{Key: [16]byte{1}, ExpiresAt: monday + day}},
 		"what is owed":       &event.StatusChanged{Changes: []event.Change{{Webhook: market.WebhookSold, Supplier: 1}}},
 		"a return's month":   &event.StatusChanged{Changes: []event.Change{{Result: event.ChangePending, Return: event.Return{Month: 1}}}},
-		"a failed attempt":   &event.WebhookTried{Supplier: 1, Outcome: event.WebhookFailed, At: monday},
+		"a failed attempt":   &event.WebhookAttempted{Supplier: 1, Outcome: event.WebhookFailed, At: monday},
 		"hooks are off":      &event.WebhooksSwitched{Supplier: 1, Off: true},
-		"an auction's key":   &event.AuctionHeld{Idempotency: event.Idempotency{Key: [16]byte{1}, Until: monday + day}},
+		"an auction's key":   &event.AuctionHeld{Idempotency: event.Idempotency{Key: [16]byte{1}, ExpiresAt: monday + day}},
 	} {
 		w := newWorld()
 		_, before := w.Hash()
@@ -434,7 +434,7 @@ func TestASnapshotOfNothingWhileSomethingBegins(t *testing.T) {
 	if _, hash := again.Hash(); hash != func() uint64 { _, h := w.Hash(); return h }() {
 		t.Error("another state")
 	}
-	if again.RefOf(event.NameBuyer, "blue") != 3 {
+	if again.RefOf(event.ObjectBuyer, "blue") != 3 {
 		t.Error("the names are lost")
 	}
 }
@@ -442,14 +442,14 @@ func TestASnapshotOfNothingWhileSomethingBegins(t *testing.T) {
 // A length that is damaged asks for a gigabyte that the file does not have.
 func TestADamagedLengthCostsNoMemory(t *testing.T) {
 	head := append([]byte(snapshotMagic), snapshotVersion)
-	head = binary.AppendUvarint(head, shards)
+	head = binary.AppendUvarint(head, shardCount)
 	head = append(head, sectionLedger, 0, 1, 0)
 	head = binary.LittleEndian.AppendUint32(head, maxSection)
 	in := sectionReader{r: bytes.NewReader(head)}
-	if err := in.header(); err != nil {
+	if err := in.readHeader(); err != nil {
 		t.Fatal(err)
 	}
-	if err := in.next(); err == nil || cap(in.body) > 2<<20 {
+	if err := in.nextSection(); err == nil || cap(in.body) > 2<<20 {
 		t.Errorf("%d bytes for a file of %d: %v", cap(in.body), len(head), err)
 	}
 }

@@ -8,11 +8,11 @@ import (
 	"pingpost/engine/market"
 )
 
-// keyShard holds the used idempotency keys with their answers, and the keys that requests
+// idempotencyShard holds the used idempotency keys with their answers, and the keys that requests
 // in flight have claimed.
-type keyShard struct {
+type idempotencyShard struct {
 	mu     sync.Mutex
-	table  table[keyRow, *keyRow]
+	table  table[idempotencyRow, *idempotencyRow]
 	claims claims
 	loaded uint64
 }
@@ -39,12 +39,12 @@ func (s *State) ClaimKey(h *Reservation, key [16]byte, fingerprint uint64, now i
 	if used.Kind == 0 {
 		return KeyClaim{Wait: wait}
 	}
-	keyed := KeyClaim{SameBody: used.Print == fingerprint}
+	keyed := KeyClaim{SameBody: used.Fingerprint == fingerprint}
 	if used.Kind == bySequence {
-		keyed.Seq = binary.LittleEndian.Uint64(used.By[:])
+		keyed.Seq = binary.LittleEndian.Uint64(used.AnsweredBy[:])
 		return keyed
 	}
-	keyed.Lead = market.LeadID(used.By)
+	keyed.Lead = market.LeadID(used.AnsweredBy)
 	if lead, ok := s.Lead(keyed.Lead); ok {
 		keyed.Seq = lead.Seq
 	}
@@ -52,14 +52,14 @@ func (s *State) ClaimKey(h *Reservation, key [16]byte, fingerprint uint64, now i
 }
 
 // claimKey returns the key's row, or a channel to wait on, or claims the key.
-func (s *State) claimKey(h *Reservation, key [16]byte, now int64) (used keyRow, wait <-chan struct{}) {
-	shard := &s.keys[shardIndex(&key)]
+func (s *State) claimKey(h *Reservation, key [16]byte, now int64) (used idempotencyRow, wait <-chan struct{}) {
+	shard := &s.idempotency[shardIndex(&key)]
 	shard.mu.Lock()
 	defer shard.mu.Unlock()
-	if row := shard.table.get(&key, wholeSeconds(now)); row != nil {
+	if row := shard.table.get(&key, secondsRoundedDown(now)); row != nil {
 		return *row, nil
 	}
-	if wait, taken := shard.claims.claim(key); !taken {
+	if wait, taken := shard.claims.acquire(key); !taken {
 		return used, wait
 	}
 	h.key, h.hasKey = key, true
@@ -68,31 +68,33 @@ func (s *State) claimKey(h *Reservation, key [16]byte, now int64) (used keyRow, 
 }
 
 func (s *State) releaseKey(key [16]byte) {
-	shard := &s.keys[shardIndex(&key)]
+	shard := &s.idempotency[shardIndex(&key)]
 	shard.mu.Lock()
 	shard.claims.release(key)
 	shard.mu.Unlock()
 }
 
-// answeredByLead and answeredBySequence return a row that identifies the answer of a key.
-func answeredByLead(id market.LeadID) keyRow { return keyRow{By: answererID(id), Kind: byLead} }
+// rowAnsweredByLead and rowAnsweredBySequence return a row that identifies the answer of a key.
+func rowAnsweredByLead(id market.LeadID) idempotencyRow {
+	return idempotencyRow{AnsweredBy: answererID(id), Kind: byLead}
+}
 
-func answeredBySequence(seq uint64) keyRow {
-	row := keyRow{Kind: bySequence}
-	binary.LittleEndian.PutUint64(row.By[:], seq)
+func rowAnsweredBySequence(seq uint64) idempotencyRow {
+	row := idempotencyRow{Kind: bySequence}
+	binary.LittleEndian.PutUint64(row.AnsweredBy[:], seq)
 	return row
 }
 
-// rememberKey stores a key's use; by identifies the answer.
-func (s *State) rememberKey(use *event.Idempotency, by keyRow, seq uint64, at int64) {
+// storeKey stores a key's use; by identifies the answer.
+func (s *State) storeKey(use *event.Idempotency, row idempotencyRow, seq uint64, at int64) {
 	if use.Key == [16]byte{} {
 		return
 	}
-	by.Key, by.Print, by.Until = use.Key, use.Print, seconds(use.Until)
-	shard := &s.keys[shardIndex(&use.Key)]
+	row.Key, row.Fingerprint, row.Until = use.Key, use.Fingerprint, secondsRoundedUp(use.ExpiresAt)
+	shard := &s.idempotency[shardIndex(&use.Key)]
 	shard.mu.Lock()
 	defer shard.mu.Unlock()
 	if seq > shard.loaded {
-		shard.table.put(&by, wholeSeconds(at))
+		shard.table.put(&row, secondsRoundedDown(at))
 	}
 }

@@ -38,16 +38,16 @@ func (s *State) ErasedSlots() []uint64 {
 	return slices.Clone(s.slots.erased)
 }
 
-// SlotErased reports whether the key of a slot must be erased.
-func (s *State) SlotErased(slot uint64) bool {
+// IsSlotErased reports whether the key of a slot must be erased.
+func (s *State) IsSlotErased(slot uint64) bool {
 	s.slots.mu.Lock()
 	defer s.slots.mu.Unlock()
 	_, found := slices.BinarySearch(s.slots.erased, slot)
 	return found
 }
 
-// use is idempotent, so a snapshot does not record how far it was applied.
-func (l *keySlots) use(slot uint64) {
+// recordUse is idempotent, so a snapshot does not record how far it was applied.
+func (l *keySlots) recordUse(slot uint64) {
 	if slot == 0 {
 		return
 	}
@@ -56,8 +56,8 @@ func (l *keySlots) use(slot uint64) {
 	l.highest = max(l.highest, slot)
 }
 
-// erase is idempotent as well.
-func (l *keySlots) erase(erased []uint64) {
+// recordErasure is idempotent as well.
+func (l *keySlots) recordErasure(erased []uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, slot := range erased {
@@ -71,36 +71,36 @@ func (l *keySlots) erase(erased []uint64) {
 // applyErased removes the body of an exhausted post. A post with further attempts is never
 // erased.
 func (s *State) applyErased(seq uint64, e *event.LeadsErased) {
-	s.slots.erase(e.Slots)
+	s.slots.recordErasure(e.Slots)
 	for i := range e.Leads {
 		shard := s.leadShard(&e.Leads[i])
 		shard.mu.Lock()
 		if seq > shard.loaded {
-			shard.changePost(e.Leads[i], func(p *OpenPost) { p.Body = nil })
+			shard.editPost(e.Leads[i], func(p *OpenPost) { p.Body = nil })
 		}
 		shard.mu.Unlock()
 	}
 }
 
-func (l *keySlots) write(w *writer) {
+func (l *keySlots) encode(w *sectionEncoder) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	w.uint(l.highest)
-	w.uint(uint64(len(l.erased)))
+	w.writeUint(l.highest)
+	w.writeUint(uint64(len(l.erased)))
 	before := uint64(0)
 	for _, slot := range l.erased {
-		w.uint(slot - before)
+		w.writeUint(slot - before)
 		before = slot
 	}
 }
 
-func (l *keySlots) read(r *reader) {
+func (l *keySlots) decode(r *sectionDecoder) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.highest = r.uint()
+	l.highest = r.readUint()
 	slot := uint64(0)
-	for range r.count() {
-		slot += r.uint()
+	for range r.readCount() {
+		slot += r.readUint()
 		l.erased = append(l.erased, slot)
 	}
 }
@@ -111,10 +111,10 @@ func (l *keySlots) digest() (sum uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.highest != 0 {
-		sum = newDigest(23).word(l.highest).sum()
+		sum = newDigest(23).addWord(l.highest).sum()
 	}
 	for _, slot := range l.erased {
-		sum += newDigest(24).word(slot).sum()
+		sum += newDigest(24).addWord(slot).sum()
 	}
 	return sum
 }

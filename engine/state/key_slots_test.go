@@ -88,7 +88,7 @@ func TestErasedSlots(t *testing.T) {
 			t.Errorf("%s: %v", name, got)
 		}
 		for slot, want := range map[uint64]bool{0: false, 2: false, 3: true, 9: true, 99: false, 100: true, 101: false} {
-			if s.SlotErased(slot) != want {
+			if s.IsSlotErased(slot) != want {
 				t.Errorf("%s: slot %d erased is %v", name, slot, !want)
 			}
 		}

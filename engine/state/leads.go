@@ -19,30 +19,30 @@ type leadShard struct {
 // up. Apply alone writes it, and replaces it instead of changing it. So a reader may keep
 // the pointer.
 type OpenPost struct {
-	Lead      market.LeadID
-	Intent    event.Post
-	Sale      event.Sale
-	Slot      uint64 // of the key that Body is sealed with; zero: plaintext (before encryption)
-	Body      []byte // sealed Contact with the body to post; empty: the person was erased
-	Attempts  uint32 // used steps of the retry schedule
-	Tried     int64  // end of the last attempt, Unix nanoseconds
-	Decided   int64
-	Answered  bool // the supplier has received ACCEPTED
-	Exhausted bool // the attempts are used up
+	Lead        market.LeadID
+	Intent      event.Post
+	Sale        event.Sale
+	Slot        uint64 // of the key that Body is sealed with; zero: plaintext (before encryption)
+	Body        []byte // sealed Contact with the body to post; empty: the person was erased
+	Attempts    uint32 // used steps of the retry schedule
+	LastAttempt int64  // end of the last attempt, Unix nanoseconds
+	Decided     int64
+	Answered    bool // the supplier has received ACCEPTED
+	Exhausted   bool // the attempts are used up
 }
 
 // digest hashes all fields that a snapshot holds. A later field with its zero value adds
 // no bytes, so old posts keep their hash.
 func (p *OpenPost) digest() uint64 {
-	var all writer
-	p.writeOpen(&all)
+	var all sectionEncoder
+	p.encodeFields(&all)
 	if p.Slot != 0 {
-		all.uint(p.Slot)
+		all.writeUint(p.Slot)
 	}
 	if p.Intent.Trusted {
-		all.bool(true)
+		all.writeBool(true)
 	}
-	return newDigest(8).bytes(all.buf).sum()
+	return newDigest(8).addBytes(all.buf).sum()
 }
 
 func (s *State) leadShard(id *market.LeadID) *leadShard {
@@ -84,8 +84,8 @@ func (s *State) EachOpenPost(f func(*OpenPost)) {
 	}
 }
 
-// changePost replaces a lead's open post by an edited copy.
-func (shard *leadShard) changePost(id market.LeadID, edit func(*OpenPost)) {
+// editPost replaces a lead's open post by an edited copy.
+func (shard *leadShard) editPost(id market.LeadID, edit func(*OpenPost)) {
 	old := shard.posts[id]
 	if old == nil {
 		return
@@ -101,19 +101,19 @@ func (p *OpenPost) IsErased() bool { return len(p.Body) == 0 }
 // sealedPart is the sealed contact part of a post, and the slot of its key.
 type sealedPart struct {
 	slot uint64
-	part []byte
+	data []byte
 }
 
 // addPost stores an open post. It copies the strings and lists that it keeps out of the
 // event.
 func (shard *leadShard) addPost(id market.LeadID, intent *event.Post, sale *event.Sale, sealed sealedPart, decided int64) {
-	post := &OpenPost{Lead: id, Decided: decided, Slot: sealed.slot, Body: append([]byte(nil), sealed.part...)}
+	post := &OpenPost{Lead: id, Decided: decided, Slot: sealed.slot, Body: append([]byte(nil), sealed.data...)}
 	post.Intent = event.Post{
-		URL: clone(intent.URL), Credential: clone(intent.Credential),
-		Header: clone(intent.Header), Scheme: clone(intent.Scheme),
+		URL: copyString(intent.URL), Credential: copyString(intent.Credential),
+		Header: copyString(intent.Header), Scheme: copyString(intent.Scheme),
 		Timeout: intent.Timeout, Repeatable: intent.Repeatable, Trusted: intent.Trusted,
-		TokenURL: clone(intent.TokenURL), ClientID: clone(intent.ClientID), Scope: clone(intent.Scope),
-		Auction: intent.Auction, Dialect: cloneDialect(intent.Dialect),
+		TokenURL: copyString(intent.TokenURL), ClientID: copyString(intent.ClientID), Scope: copyString(intent.Scope),
+		Auction: intent.Auction, Dialect: copyDialect(intent.Dialect),
 	}
 	post.Sale.CopyFrom(sale)
 	if shard.posts == nil {
@@ -122,21 +122,21 @@ func (shard *leadShard) addPost(id market.LeadID, intent *event.Post, sale *even
 	shard.posts[id] = post
 }
 
-// clone copies a string that may alias a frame.
-func clone(s string) string { return string([]byte(s)) }
+// copyString copies a string that may alias a frame.
+func copyString(s string) string { return string([]byte(s)) }
 
-// unknownLocked returns 1 if the lead's post waits for an operator.
-func (shard *leadShard) unknownLocked(lead market.LeadID) int {
+// exhaustedPostsLocked returns 1 if the lead's post waits for an operator.
+func (shard *leadShard) exhaustedPostsLocked(lead market.LeadID) int {
 	if post := shard.posts[lead]; post != nil && post.Exhausted {
 		return 1
 	}
 	return 0
 }
 
-// unknowns counts the exhausted posts by buyer. It is derived from the posts, and in no
+// unknownDeliveries counts the exhausted posts by buyer. It is derived from the posts, and in no
 // snapshot or hash. Test leads have a count of their own, so that they never make a buyer
 // unavailable to other leads.
-type unknowns struct {
+type unknownDeliveries struct {
 	mu      sync.Mutex
 	byBuyer map[unknownKey]int
 }
@@ -146,33 +146,33 @@ type unknownKey struct {
 	test  bool
 }
 
-func (s *State) countUnknown(sale *event.Sale, change int) {
+func (s *State) countUnknownDelivery(sale *event.Sale, change int) {
 	if change == 0 {
 		return
 	}
-	s.unknowns.mu.Lock()
-	defer s.unknowns.mu.Unlock()
-	if s.unknowns.byBuyer == nil {
-		s.unknowns.byBuyer = make(map[unknownKey]int)
+	s.unknownDeliveries.mu.Lock()
+	defer s.unknownDeliveries.mu.Unlock()
+	if s.unknownDeliveries.byBuyer == nil {
+		s.unknownDeliveries.byBuyer = make(map[unknownKey]int)
 	}
-	s.unknowns.byBuyer[unknownKey{sale.Buyer, sale.Test}] += change
+	s.unknownDeliveries.byBuyer[unknownKey{sale.Buyer, sale.Test}] += change
 	s.availability.Add(1)
 }
 
 // UnknownDeliveries returns the number of the buyer's leads, or test leads, whose delivery
 // is unknown.
 func (s *State) UnknownDeliveries(buyer market.Ref, test bool) int {
-	s.unknowns.mu.Lock()
-	defer s.unknowns.mu.Unlock()
-	return s.unknowns.byBuyer[unknownKey{buyer, test}]
+	s.unknownDeliveries.mu.Lock()
+	defer s.unknownDeliveries.mu.Unlock()
+	return s.unknownDeliveries.byBuyer[unknownKey{buyer, test}]
 }
 
 // AllUnknownDeliveries returns the number of leads whose delivery is unknown, without test
 // leads.
 func (s *State) AllUnknownDeliveries() (n int) {
-	s.unknowns.mu.Lock()
-	defer s.unknowns.mu.Unlock()
-	for of, count := range s.unknowns.byBuyer {
+	s.unknownDeliveries.mu.Lock()
+	defer s.unknownDeliveries.mu.Unlock()
+	for of, count := range s.unknownDeliveries.byBuyer {
 		if !of.test {
 			n += count
 		}

@@ -6,238 +6,238 @@ import (
 	"pingpost/engine/market/calendar"
 )
 
-// writeLedger writes all state that is not in rows. The caller excludes Apply.
-func (s *State) writeLedger(w *writer) {
-	w.raw(s.founded.Epoch[:])
-	w.raw(s.founded.KeyCheck[:])
-	w.int(s.founded.At)
-	w.uint(uint64(s.catalogs.now.Version))
-	w.string(s.catalogs.now.Document)
-	s.names.write(w)
-	s.caps.write(w)
-	s.accounts.write(w)
-	s.months.write(w)
-	s.pendingReturns.write(w)
-	s.turns.write(w)
-	s.access.write(w)
-	s.slots.write(w)
-	s.catalogs.write(w)
-	s.staff.write(w)
+// encodeLedger writes all state that is not in rows. The caller excludes Apply.
+func (s *State) encodeLedger(w *sectionEncoder) {
+	w.writeRaw(s.founded.Epoch[:])
+	w.writeRaw(s.founded.KeyCheck[:])
+	w.writeInt(s.founded.At)
+	w.writeUint(uint64(s.catalogs.current.Version))
+	w.writeString(s.catalogs.current.Document)
+	s.names.encode(w)
+	s.caps.encode(w)
+	s.accounts.encode(w)
+	s.monthlySales.encode(w)
+	s.pendingReturns.encode(w)
+	s.rotations.encode(w)
+	s.settings.encode(w)
+	s.slots.encode(w)
+	s.catalogs.encode(w)
+	s.users.encode(w)
 }
 
-func (s *State) readLedger(r *reader) {
-	copy(s.founded.Epoch[:], r.raw(16))
-	copy(s.founded.KeyCheck[:], r.raw(16))
-	s.founded.At = r.int()
-	s.catalogs.now.Version, s.catalogs.now.Document = uint32(r.uint()), r.string()
-	s.names.read(r)
-	s.caps.read(r)
-	s.accounts.read(r)
-	s.months.read(r)
-	s.pendingReturns.read(r)
-	s.turns.read(r)
-	s.access.read(r)
+func (s *State) decodeLedger(r *sectionDecoder) {
+	copy(s.founded.Epoch[:], r.readRaw(16))
+	copy(s.founded.KeyCheck[:], r.readRaw(16))
+	s.founded.At = r.readInt()
+	s.catalogs.current.Version, s.catalogs.current.Document = uint32(r.readUint()), r.readString()
+	s.names.decode(r)
+	s.caps.decode(r)
+	s.accounts.decode(r)
+	s.monthlySales.decode(r)
+	s.pendingReturns.decode(r)
+	s.rotations.decode(r)
+	s.settings.decode(r)
 	if r.version >= versionSealed {
-		s.slots.read(r)
+		s.slots.decode(r)
 	}
-	s.catalogs.read(r)
-	if r.version >= versionStaffed {
-		s.staff.read(r)
+	s.catalogs.decode(r)
+	if r.version >= versionUsers {
+		s.users.decode(r)
 	}
 }
 
-func (n *names) write(w *writer) {
+func (n *nameRegister) encode(w *sectionEncoder) {
 	n.mu.RLock()
 	defer n.mu.RUnlock()
-	w.uint(uint64(len(n.ids)))
+	w.writeUint(uint64(len(n.ids)))
 	for kind, ids := range n.ids {
-		w.uint(uint64(kind))
-		w.uint(uint64(len(ids) - 1))
+		w.writeUint(uint64(kind))
+		w.writeUint(uint64(len(ids) - 1))
 		for _, id := range ids[1:] {
-			w.string(id)
+			w.writeString(id)
 		}
 	}
 }
 
-func (n *names) read(r *reader) {
-	for range r.count() {
-		kind := event.NameKind(r.uint())
+func (n *nameRegister) decode(r *sectionDecoder) {
+	for range r.readCount() {
+		kind := event.ObjectKind(r.readUint())
 		if n.ids[kind] != nil {
 			r.fail()
 			return
 		}
-		for i := range r.count() {
-			n.add(kind, market.Ref(i+1), r.string())
+		for i := range r.readCount() {
+			n.add(kind, market.Ref(i+1), r.readString())
 		}
 	}
 }
 
-func (c *caps) write(w *writer) {
+func (c *caps) encode(w *sectionEncoder) {
 	c.keysMu.RLock()
 	defer c.keysMu.RUnlock()
-	w.uint(uint64(max(0, len(c.keys)-1)))
+	w.writeUint(uint64(max(0, len(c.keys)-1)))
 	for ref := 1; ref < len(c.keys); ref++ {
 		key, cell := &c.keys[ref], c.cell(market.Ref(ref))
-		w.uint(uint64(key.Scope))
-		w.uint(uint64(key.Campaign))
-		w.uint(uint64(key.Buyer))
-		w.uint(uint64(key.Unit))
-		w.uint(uint64(key.Period))
-		w.string(key.Zone)
-		w.int(cell.window)
-		w.int(cell.used)
+		w.writeUint(uint64(key.Scope))
+		w.writeUint(uint64(key.Campaign))
+		w.writeUint(uint64(key.Buyer))
+		w.writeUint(uint64(key.Unit))
+		w.writeUint(uint64(key.Period))
+		w.writeString(key.Zone)
+		w.writeInt(cell.window)
+		w.writeInt(cell.used)
 	}
 }
 
-func (c *caps) read(r *reader) {
-	for i := range r.count() {
+func (c *caps) decode(r *sectionDecoder) {
+	for i := range r.readCount() {
 		ref := market.Ref(i + 1)
 		c.add(ref, market.CapKey{
-			Scope: market.CapScope(r.uint()), Campaign: market.Ref(r.uint()), Buyer: market.Ref(r.uint()),
-			Unit: market.CapUnit(r.uint()), Period: calendar.Period(r.uint()), Zone: r.string(),
+			Scope: market.CapScope(r.readUint()), Campaign: market.Ref(r.readUint()), Buyer: market.Ref(r.readUint()),
+			Unit: market.CapUnit(r.readUint()), Period: calendar.Period(r.readUint()), Zone: r.readString(),
 		})
 		cell := c.cell(ref)
-		cell.window, cell.used = r.int(), r.int()
+		cell.window, cell.used = r.readInt(), r.readInt()
 	}
 }
 
-func (a *accounts) write(w *writer) {
+func (a *accounts) encode(w *sectionEncoder) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	w.uint(uint64(len(a.byRef)))
+	w.writeUint(uint64(len(a.byRef)))
 	for ref, acc := range a.byRef {
-		w.uint(uint64(ref))
-		w.int(int64(acc.balance))
-		w.int(int64(acc.held))
-		w.bool(acc.opened)
+		w.writeUint(uint64(ref))
+		w.writeInt(int64(acc.balance))
+		w.writeInt(int64(acc.held))
+		w.writeBool(acc.opened)
 	}
 }
 
-func (a *accounts) read(r *reader) {
+func (a *accounts) decode(r *sectionDecoder) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	for range r.count() {
-		acc := a.getLocked(market.Ref(r.uint()))
-		acc.balance, acc.held, acc.opened = market.Money(r.int()), market.Money(r.int()), r.bool()
+	for range r.readCount() {
+		acc := a.getLocked(market.Ref(r.readUint()))
+		acc.balance, acc.held, acc.opened = market.Money(r.readInt()), market.Money(r.readInt()), r.readBool()
 	}
 }
 
-func (t *turns) write(w *writer) {
+func (t *rotations) encode(w *sectionEncoder) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	w.uint(uint64(len(t.byCampaign)))
+	w.writeUint(uint64(len(t.byCampaign)))
 	for campaign, c := range t.byCampaign {
-		w.uint(uint64(campaign))
+		w.writeUint(uint64(campaign))
 		c.mu.Lock()
-		c.writeLocked(w)
+		c.encodeLocked(w)
 		c.mu.Unlock()
 	}
 }
 
-func (c *campaignTurns) writeLocked(w *writer) {
-	w.uint(c.taken)
-	w.uint(uint64(c.appliedSets))
-	for set, s := range c.sets {
+func (c *campaignRotations) encodeLocked(w *sectionEncoder) {
+	w.writeUint(c.appliedTurns)
+	w.writeUint(uint64(c.appliedRotations))
+	for set, s := range c.rotations {
 		if !s.applied {
 			continue
 		}
-		w.fixed(set)
-		w.uint(uint64(s.phase))
-		w.uint(s.last)
-		w.uint(uint64(len(s.counts)))
+		w.writeFixed(set)
+		w.writeUint(uint64(s.phase))
+		w.writeUint(s.lastTurn)
+		w.writeUint(uint64(len(s.counts)))
 		for _, n := range s.counts {
-			w.uint(uint64(n))
+			w.writeUint(uint64(n))
 		}
 	}
 }
 
-func (t *turns) read(r *reader) {
-	for range r.count() {
-		c := t.of(market.Ref(r.uint()))
-		c.taken, c.appliedSets = r.uint(), r.count()
-		for range c.appliedSets {
-			set := r.fixed()
-			s := &turnSet{applied: true, phase: uint32(r.uint()), last: r.uint()}
-			for range r.count() {
-				s.counts = append(s.counts, uint32(r.uint()))
+func (t *rotations) decode(r *sectionDecoder) {
+	for range r.readCount() {
+		c := t.getOrCreate(market.Ref(r.readUint()))
+		c.appliedTurns, c.appliedRotations = r.readUint(), r.readCount()
+		for range c.appliedRotations {
+			set := r.readFixed()
+			s := &rotation{applied: true, phase: uint32(r.readUint()), lastTurn: r.readUint()}
+			for range r.readCount() {
+				s.counts = append(s.counts, uint32(r.readUint()))
 			}
-			c.sets[set] = s
+			c.rotations[set] = s
 		}
 	}
 }
 
-func (a *access) write(w *writer) {
+func (a *operatorSettings) encode(w *sectionEncoder) {
 	a.mu.RLock()
 	defer a.mu.RUnlock()
-	w.uint(uint64(len(a.byHash)))
+	w.writeUint(uint64(len(a.byHash)))
 	for hash, c := range a.byHash {
-		w.raw(hash[:])
-		w.uint(uint64(c.Kind))
-		w.uint(uint64(c.Owner))
-		w.uint(uint64(c.Ref))
-		w.string(c.Client)
-		w.uint(uint64(c.Scopes))
-		w.string(c.Hint)
-		w.int(c.At)
+		w.writeRaw(hash[:])
+		w.writeUint(uint64(c.Kind))
+		w.writeUint(uint64(c.Owner))
+		w.writeUint(uint64(c.Ref))
+		w.writeString(c.Client)
+		w.writeUint(uint64(c.Scopes))
+		w.writeString(c.Hint)
+		w.writeInt(c.At)
 	}
-	w.uint(uint64(len(a.ever)))
-	for key := range a.ever {
-		w.uint(uint64(key.credential))
-		w.uint(uint64(key.owner))
-		w.uint(uint64(key.ref))
-		w.string(key.name)
+	w.writeUint(uint64(len(a.existed)))
+	for key := range a.existed {
+		w.writeUint(uint64(key.credential))
+		w.writeUint(uint64(key.owner))
+		w.writeUint(uint64(key.ref))
+		w.writeString(key.name)
 	}
-	w.uint(uint64(len(a.secrets)))
+	w.writeUint(uint64(len(a.secrets)))
 	for name, sealed := range a.secrets {
-		w.string(name)
-		w.bytes(sealed)
+		w.writeString(name)
+		w.writeBytes(sealed)
 	}
-	w.uint(uint64(len(a.paused)))
+	w.writeUint(uint64(len(a.paused)))
 	for key, paused := range a.paused {
-		w.uint(uint64(key.target))
-		w.uint(uint64(key.ref))
-		w.bool(paused)
+		w.writeUint(uint64(key.target))
+		w.writeUint(uint64(key.ref))
+		w.writeBool(paused)
 	}
-	w.uint(uint64(len(a.lists)))
+	w.writeUint(uint64(len(a.lists)))
 	for ref, file := range a.lists {
-		w.uint(uint64(ref))
-		w.string(file.File)
-		w.string(file.Source)
-		w.uint(file.Entries)
-		w.int(file.At)
-		w.string(file.By)
-		w.bool(file.Uploaded)
+		w.writeUint(uint64(ref))
+		w.writeString(file.File)
+		w.writeString(file.Source)
+		w.writeUint(file.Entries)
+		w.writeInt(file.At)
+		w.writeString(file.By)
+		w.writeBool(file.Uploaded)
 	}
 }
 
-func (a *access) read(r *reader) {
+func (a *operatorSettings) decode(r *sectionDecoder) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	for range r.count() {
-		c := Credential{Used: new(LastUse)}
-		copy(c.Hash[:], r.raw(32))
-		c.Kind, c.Owner, c.Ref = event.CredentialKind(r.uint()), event.NameKind(r.uint()), market.Ref(r.uint())
-		c.Client, c.Scopes = r.string(), event.Scopes(r.uint())
-		c.Hint, c.At = r.string(), r.int()
+	for range r.readCount() {
+		c := Credential{LastUse: new(LastUse)}
+		copy(c.Hash[:], r.readRaw(32))
+		c.Kind, c.Owner, c.Ref = event.CredentialKind(r.readUint()), event.ObjectKind(r.readUint()), market.Ref(r.readUint())
+		c.Client, c.Scopes = r.readString(), event.Scopes(r.readUint())
+		c.Hint, c.At = r.readString(), r.readInt()
 		a.byHash[c.Hash] = c
 	}
-	for range r.count() {
-		key := firstCredential{event.CredentialKind(r.uint()), event.NameKind(r.uint()), market.Ref(r.uint()), r.string()}
-		a.ever[key] = true
+	for range r.readCount() {
+		key := initialCredential{event.CredentialKind(r.readUint()), event.ObjectKind(r.readUint()), market.Ref(r.readUint()), r.readString()}
+		a.existed[key] = true
 	}
-	for range r.count() {
-		name := r.string()
-		a.secrets[name] = r.bytes()
+	for range r.readCount() {
+		name := r.readString()
+		a.secrets[name] = r.readBytes()
 	}
-	for range r.count() {
-		key := pauseKey{event.NameKind(r.uint()), market.Ref(r.uint())}
-		a.paused[key] = r.bool()
+	for range r.readCount() {
+		key := pauseKey{event.ObjectKind(r.readUint()), market.Ref(r.readUint())}
+		a.paused[key] = r.readBool()
 	}
-	for range r.count() {
-		ref := market.Ref(r.uint())
-		file := ListFile{File: r.string(), Source: r.string(), Entries: r.uint()}
+	for range r.readCount() {
+		ref := market.Ref(r.readUint())
+		file := ListFile{File: r.readString(), Source: r.readString(), Entries: r.readUint()}
 		if r.version >= versionHistory {
-			file.At, file.By, file.Uploaded = r.int(), r.string(), r.bool()
+			file.At, file.By, file.Uploaded = r.readInt(), r.readString(), r.readBool()
 		}
 		a.lists[ref] = file
 	}

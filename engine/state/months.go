@@ -8,16 +8,16 @@ import (
 	"pingpost/engine/market/calendar"
 )
 
-// months counts, for each buyer in each campaign, the leads sold in a month and the
+// monthlySales counts, for each buyer in each campaign, the leads sold in a month and the
 // returned or return-pending ones among them. Shares of returns refer to these counts. The
 // month is that of the lead's decision, in UTC.
 //
 // When the first lead of a later month arrives, months older than monthRetention are
 // dropped, so that the map stays bounded.
-type months struct {
-	mu    sync.Mutex
-	byKey map[monthKey]*monthCount
-	last  int64 // the latest month that has a count
+type monthlySales struct {
+	mu     sync.Mutex
+	byKey  map[monthKey]*monthCount
+	latest int64 // the latest month that has a count
 
 	start, end int64 // of the last computed month
 }
@@ -35,16 +35,16 @@ const monthRetention = int64(2 * 366 * 24 * time.Hour)
 // at month (market.StartOfMonth), and how many of them were returned or are pending
 // returns.
 func (s *State) MonthlySales(campaign, buyer market.Ref, month int64) (sold, returned int64) {
-	s.months.mu.Lock()
-	defer s.months.mu.Unlock()
-	if count := s.months.byKey[monthKey{campaign, buyer, month}]; count != nil {
+	s.monthlySales.mu.Lock()
+	defer s.monthlySales.mu.Unlock()
+	if count := s.monthlySales.byKey[monthKey{campaign, buyer, month}]; count != nil {
 		return count.sold, count.returned
 	}
 	return 0, 0
 }
 
-// sell counts a delivered lead that was decided at that time.
-func (m *months) sell(campaign, buyer market.Ref, decided int64) {
+// addSale counts a delivered lead that was decided at that time.
+func (m *monthlySales) addSale(campaign, buyer market.Ref, decided int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if decided < m.start || decided >= m.end {
@@ -53,21 +53,22 @@ func (m *months) sell(campaign, buyer market.Ref, decided int64) {
 	m.getLocked(monthKey{campaign, buyer, m.start}).sold++
 }
 
-// giveBack adds to the returns of a month's leads; -1 removes one.
-func (m *months) giveBack(campaign, buyer market.Ref, month, leads int64) {
+// returnResources adds to the returns of a month's leads; -1 removes one.
+func (m *monthlySales) addReturns(campaign, buyer market.Ref, month, leads int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.getLocked(monthKey{campaign, buyer, month}).returned += leads
 }
 
-func (m *months) getLocked(key monthKey) *monthCount {
+// getLocked returns the count of a month, and creates it if necessary. The caller holds mu.
+func (m *monthlySales) getLocked(key monthKey) *monthCount {
 	if count := m.byKey[key]; count != nil {
 		return count
 	}
-	if key.month > m.last {
-		m.last = key.month
+	if key.month > m.latest {
+		m.latest = key.month
 		for old := range m.byKey {
-			if old.month < m.last-monthRetention {
+			if old.month < m.latest-monthRetention {
 				delete(m.byKey, old)
 			}
 		}
@@ -77,36 +78,36 @@ func (m *months) getLocked(key monthKey) *monthCount {
 	return count
 }
 
-func (m *months) write(w *writer) {
+func (m *monthlySales) encode(w *sectionEncoder) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	w.int(m.last)
-	w.uint(uint64(len(m.byKey)))
+	w.writeInt(m.latest)
+	w.writeUint(uint64(len(m.byKey)))
 	for key, count := range m.byKey {
-		w.uint(uint64(key.campaign))
-		w.uint(uint64(key.buyer))
-		w.int(key.month)
-		w.int(count.sold)
-		w.int(count.returned)
+		w.writeUint(uint64(key.campaign))
+		w.writeUint(uint64(key.buyer))
+		w.writeInt(key.month)
+		w.writeInt(count.sold)
+		w.writeInt(count.returned)
 	}
 }
 
-func (m *months) read(r *reader) {
+func (m *monthlySales) decode(r *sectionDecoder) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.last = r.int()
-	for range r.count() {
-		key := monthKey{market.Ref(r.uint()), market.Ref(r.uint()), r.int()}
-		m.byKey[key] = &monthCount{r.int(), r.int()}
+	m.latest = r.readInt()
+	for range r.readCount() {
+		key := monthKey{market.Ref(r.readUint()), market.Ref(r.readUint()), r.readInt()}
+		m.byKey[key] = &monthCount{r.readInt(), r.readInt()}
 	}
 }
 
-func (m *months) digest() (sum uint64) {
+func (m *monthlySales) digest() (sum uint64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for key, count := range m.byKey {
-		sum += newDigest(19).word(uint64(key.campaign) | uint64(key.buyer)<<32).word(uint64(key.month)).
-			word(uint64(count.sold)).word(uint64(count.returned)).sum()
+		sum += newDigest(19).addWord(uint64(key.campaign) | uint64(key.buyer)<<32).addWord(uint64(key.month)).
+			addWord(uint64(count.sold)).addWord(uint64(count.returned)).sum()
 	}
 	return sum
 }

@@ -30,8 +30,8 @@ import (
 //   - due has exactly the pending webhooks that are neither held back nor in flight,
 //     the earliest first; dead has all dead letters, the oldest first. Both orders end
 //     in the webhook's name, so they do not depend on the order of the rows.
-//   - An in-flight mark means that a sender has the webhook. TakeWebhook sets it; the
-//     event of the attempt's result or ReturnWebhook removes it. It is in no snapshot
+//   - An in-flight mark means that a sender has the webhook. ClaimWebhook sets it; the
+//     event of the attempt's result or ReleaseWebhook removes it. It is in no snapshot
 //     and no hash: after a restart every webhook is due again, which is why delivery
 //     is at least once. It is stored by the webhook's name and not in the row, which
 //     may die, go or be resent meanwhile: no second attempt begins before the first
@@ -41,8 +41,8 @@ import (
 //     the webhook.
 //
 // Apply alone changes rows, chains and status, in O(log n) for each webhook of an event.
-// Only switching an outbox off touches every pending one, once. TakeWebhook and
-// ReturnWebhook change marks and due, also in O(log n). mu guards everything. The growing
+// Only switching an outbox off touches every pending one, once. ClaimWebhook and
+// ReleaseWebhook change marks and due, also in O(log n). mu guards everything. The growing
 // parts are pointer-free: rows without gaps in a slab, where the last row fills the place
 // of a removed one, and places in the queues.
 //
@@ -51,38 +51,38 @@ import (
 // would scan at every wake-up.)
 type outbox struct {
 	supplier market.Ref
-	limit    int // of dead letters
+	maxDead  int // of dead letters
 
 	mu       sync.Mutex
 	rows     slab[webhookRow]
 	firstRow map[market.LeadID]uint32 // the row of a lead's first webhook
 	peakRows int                      // most rows since firstRow was made
-	due      queue
-	dead     queue
-	inFlight map[webhookName]struct{}
+	due      webhookQueue
+	dead     webhookQueue
+	inFlight map[webhookKey]struct{}
 	sum      uint64 // of the rows' digests
 
-	dropped uint64 // dead letters that were removed for their age or number
-	failing int64  // time of the first failed attempt since the last success; zero: the last one succeeded
-	off     bool
+	dropped      uint64 // dead letters that were removed for their age or number
+	failingSince int64  // time of the first failed attempt since the last success; zero: the last one succeeded
+	off          bool
 }
 
-type webhookName struct {
+type webhookKey struct {
 	lead market.LeadID
 	kind market.WebhookType
 }
 
 // webhookRow is one webhook. next and place are not in snapshots.
 type webhookRow struct {
-	Lead     market.LeadID
-	Cause    uint64
-	Created  int64
-	Due      int64 // of a dead letter: when it died
-	Attempts uint32
-	next     uint32 // one more than the row of the lead's next webhook; zero: it is the last
-	place    uint32 // one more than the place in due or dead; zero: in neither
-	Type     market.WebhookType
-	Dead     bool
+	Lead          market.LeadID
+	Cause         uint64
+	Created       int64
+	Due           int64 // of a dead letter: when it died
+	Attempts      uint32
+	next          uint32 // one more than the row of the lead's next webhook; zero: it is the last
+	queuePosition uint32 // one more than the place in due or dead; zero: in neither
+	Type          market.WebhookType
+	Dead          bool
 }
 
 // QueuedWebhook is a pending webhook or a dead letter.
@@ -107,43 +107,43 @@ type OutboxStatus struct {
 	Off          bool
 }
 
-// TakeWebhook returns the earliest due webhook that is not in flight, and marks it as in
+// ClaimWebhook returns the earliest due webhook that is not in flight, and marks it as in
 // flight. It belongs to the caller until an event records the attempt's result, or until
-// ReturnWebhook. It returns false if no webhook is due.
-func (s *State) TakeWebhook(supplier market.Ref, now int64) (QueuedWebhook, bool) {
+// ReleaseWebhook. It returns false if no webhook is due.
+func (s *State) ClaimWebhook(supplier market.Ref, now int64) (QueuedWebhook, bool) {
 	b := s.outboxes.get(supplier)
 	if b == nil {
 		return QueuedWebhook{}, false
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.due.n == 0 || b.due.at(0).when > now {
+	if b.due.n == 0 || b.due.at(0).due > now {
 		return QueuedWebhook{}, false
 	}
 	n := b.due.at(0).row
-	b.leave(n)
+	b.dequeue(n)
 	row := b.rows.at(int(n))
 	if b.inFlight == nil {
-		b.inFlight = make(map[webhookName]struct{})
+		b.inFlight = make(map[webhookKey]struct{})
 	}
-	b.inFlight[row.name()] = struct{}{}
-	return row.webhook(supplier), true
+	b.inFlight[row.key()] = struct{}{}
+	return row.queuedWebhook(supplier), true
 }
 
-// ReturnWebhook removes the mark of a webhook that was not sent. It is due as before.
-func (s *State) ReturnWebhook(h QueuedWebhook) {
+// ReleaseWebhook removes the mark of a webhook that was not sent. It is due as before.
+func (s *State) ReleaseWebhook(h QueuedWebhook) {
 	b := s.outboxes.get(h.Supplier)
 	if b == nil {
 		return
 	}
 	b.mu.Lock()
-	delete(b.inFlight, webhookName{h.Lead, h.Type})
-	b.arrange(h.Lead)
+	delete(b.inFlight, webhookKey{h.Lead, h.Type})
+	b.updateQueues(h.Lead)
 	b.mu.Unlock()
 	s.outboxes.notify()
 }
 
-// NextWebhookDue returns when the earliest webhook that TakeWebhook could return is due.
+// NextWebhookDue returns when the earliest webhook that ClaimWebhook could return is due.
 func (s *State) NextWebhookDue(supplier market.Ref) (due int64, ok bool) {
 	b := s.outboxes.get(supplier)
 	if b == nil {
@@ -154,7 +154,7 @@ func (s *State) NextWebhookDue(supplier market.Ref) (due int64, ok bool) {
 	if b.due.n == 0 {
 		return 0, false
 	}
-	return b.due.at(0).when, true
+	return b.due.at(0).due, true
 }
 
 // OutboxStatus returns the status of a supplier's outbox.
@@ -167,13 +167,13 @@ func (s *State) OutboxStatus(supplier market.Ref) OutboxStatus {
 	defer b.mu.Unlock()
 	return OutboxStatus{
 		Pending: b.rows.n - b.dead.n, InFlight: len(b.inFlight), Dead: b.dead.n, Dropped: int(b.dropped),
-		FailingSince: b.failing, Off: b.off,
+		FailingSince: b.failingSince, Off: b.off,
 	}
 }
 
-func (r *webhookRow) name() webhookName { return webhookName{r.Lead, r.Type} }
+func (r *webhookRow) key() webhookKey { return webhookKey{r.Lead, r.Type} }
 
-func (r *webhookRow) webhook(supplier market.Ref) QueuedWebhook {
+func (r *webhookRow) queuedWebhook(supplier market.Ref) QueuedWebhook {
 	return QueuedWebhook{
 		Lead: r.Lead, Type: r.Type, Supplier: supplier, Cause: r.Cause, Created: r.Created,
 		Due: r.Due, Attempts: r.Attempts, Dead: r.Dead,
@@ -181,8 +181,8 @@ func (r *webhookRow) webhook(supplier market.Ref) QueuedWebhook {
 }
 
 func (r *webhookRow) digest(supplier market.Ref) uint64 {
-	return newDigest(17).wordsOf((*[16]byte)(&r.Lead)).word(r.Cause).word(uint64(r.Created)).word(uint64(r.Due)).
-		word(uint64(supplier) | uint64(r.Attempts)<<32).word(uint64(r.Type) | flag(r.Dead)<<8).sum()
+	return newDigest(17).addID((*[16]byte)(&r.Lead)).addWord(r.Cause).addWord(uint64(r.Created)).addWord(uint64(r.Due)).
+		addWord(uint64(supplier) | uint64(r.Attempts)<<32).addWord(uint64(r.Type) | boolAsUint(r.Dead)<<8).sum()
 }
 
 // digest hashes the part of the outbox that events determine.
@@ -190,8 +190,8 @@ func (b *outbox) digest() uint64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	sum := b.sum
-	if b.dropped != 0 || b.failing != 0 || b.off {
-		sum += newDigest(18).word(uint64(b.supplier)).word(b.dropped).word(uint64(b.failing)).word(flag(b.off)).sum()
+	if b.dropped != 0 || b.failingSince != 0 || b.off {
+		sum += newDigest(18).addWord(uint64(b.supplier)).addWord(b.dropped).addWord(uint64(b.failingSince)).addWord(boolAsUint(b.off)).sum()
 	}
 	return sum
 }
@@ -200,10 +200,10 @@ func (b *outbox) digest() uint64 {
 // shards as rows have, so that a snapshot copies it piece by piece.
 type outboxes struct {
 	mu      sync.RWMutex // guards the set of outboxes, not their contents
-	shards  [shards]outboxShard
+	shards  [shardCount]outboxShard
 	list    []*outbox // all outboxes by supplier; replaced, not changed, when one is added
 	changed chan struct{}
-	limit   int // of dead letters a supplier
+	maxDead int // of dead letters a supplier
 }
 
 // outboxShard has one or two outboxes.
@@ -215,7 +215,7 @@ type outboxShard struct {
 // maxDeadLetters is the number of dead letters that a supplier's outbox keeps.
 const maxDeadLetters = 100_000
 
-func (o *outboxes) shard(supplier market.Ref) *outboxShard { return &o.shards[supplier%shards] }
+func (o *outboxes) shard(supplier market.Ref) *outboxShard { return &o.shards[supplier%shardCount] }
 
 // get returns a supplier's outbox, or nil.
 func (o *outboxes) get(supplier market.Ref) *outbox {
@@ -241,7 +241,7 @@ func (o *outboxes) getOrCreate(supplier market.Ref) *outbox {
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	b := &outbox{supplier: supplier, limit: o.limit}
+	b := &outbox{supplier: supplier, maxDead: o.maxDead}
 	shard := o.shard(supplier)
 	shard.boxes = append(shard.boxes, b)
 	at, _ := slices.BinarySearchFunc(o.list, supplier, func(b *outbox, s market.Ref) int { return cmp.Compare(b.supplier, s) })
@@ -304,21 +304,21 @@ func (s *State) SuppliersWithPending() (suppliers []market.Ref) {
 // Webhook returns a webhook, pending or dead.
 func (s *State) Webhook(lead market.LeadID, kind market.WebhookType) (QueuedWebhook, bool) {
 	for _, b := range s.outboxes.all() {
-		if h, ok := b.webhook(lead, kind); ok {
+		if h, ok := b.findWebhook(lead, kind); ok {
 			return h, true
 		}
 	}
 	return QueuedWebhook{}, false
 }
 
-func (b *outbox) webhook(lead market.LeadID, kind market.WebhookType) (QueuedWebhook, bool) {
+func (b *outbox) findWebhook(lead market.LeadID, kind market.WebhookType) (QueuedWebhook, bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	n, ok := b.find(lead, kind)
+	n, ok := b.findRow(lead, kind)
 	if !ok {
 		return QueuedWebhook{}, false
 	}
-	return b.rows.at(int(n)).webhook(b.supplier), true
+	return b.rows.at(int(n)).queuedWebhook(b.supplier), true
 }
 
 // DeadLetters lists a supplier's dead letters, the oldest first: it skips the first after
@@ -332,7 +332,7 @@ func (s *State) DeadLetters(supplier market.Ref, after, limit int) []QueuedWebho
 	b.mu.Lock()
 	all := make([]QueuedWebhook, 0, b.dead.n)
 	for i := range b.dead.n {
-		all = append(all, b.rows.at(int(b.dead.at(i).row)).webhook(supplier))
+		all = append(all, b.rows.at(int(b.dead.at(i).row)).queuedWebhook(supplier))
 	}
 	b.mu.Unlock()
 	slices.SortFunc(all, func(x, y QueuedWebhook) int {

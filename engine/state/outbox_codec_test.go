@@ -21,11 +21,11 @@ func someHookRow(t *rapid.T) webhookRow {
 func TestHooksAreWhole(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		row := someHookRow(t)
-		var body writer
-		row.write(&body)
+		var body sectionEncoder
+		row.encode(&body)
 		var back webhookRow
-		from := reader{buf: body.buf}
-		back.read(&from)
+		from := sectionDecoder{buf: body.buf}
+		back.decode(&from)
 		if from.err != nil || len(from.buf) > 0 || back != row || len(body.buf) < minWebhookBytes {
 			t.Fatalf("%v: %+v of %d bytes, want %+v", from.err, back, len(body.buf), row)
 		}
@@ -46,18 +46,18 @@ func TestAHooksDigestCountsEveryField(t *testing.T) {
 	if none.digest(1) == none.digest(2) {
 		t.Error("the digest does not see whose it is")
 	}
-	if placed := (webhookRow{next: 1, place: 1}); placed.digest(1) != none.digest(1) {
+	if placed := (webhookRow{next: 1, queuePosition: 1}); placed.digest(1) != none.digest(1) {
 		t.Error("the digest sees where a row lies")
 	}
 }
 
 // sectionOf is the section of shard 1 with one outbox of supplier 1.
 func sectionOf(head outboxHead, rows ...webhookRow) []byte {
-	var body writer
-	body.uint(1)
-	head.write(&body)
+	var body sectionEncoder
+	body.writeUint(1)
+	head.encode(&body)
 	for i := range rows {
-		rows[i].write(&body)
+		rows[i].encode(&body)
 	}
 	return body.buf
 }
@@ -68,15 +68,15 @@ func TestOutboxesThatAreDamagedAreRefused(t *testing.T) {
 	good := sectionOf(outboxHead{supplier: 1, rows: 2}, hook, other)
 	load := func(section []byte) error {
 		var o outboxes
-		body := reader{buf: section}
-		o.limit = maxDeadLetters
+		body := sectionDecoder{buf: section}
+		o.maxDead = maxDeadLetters
 		o.loadShard(1, &body)
 		return body.err
 	}
 	if err := load(good); err != nil {
 		t.Fatal(err)
 	}
-	if err := load(sectionOf(outboxHead{supplier: 1 + shards, rows: 1}, hook)); err != nil {
+	if err := load(sectionOf(outboxHead{supplier: 1 + shardCount, rows: 1}, hook)); err != nil {
 		t.Errorf("another supplier of the same shard: %v", err)
 	}
 	for what, section := range map[string][]byte{

@@ -30,8 +30,8 @@ func (b *outbox) check() error {
 			case before != nil && before.compare(row) >= 0:
 				return fmt.Errorf("a chain of %s is out of order", lead)
 			}
-			if want := row.Dead || !held && !b.isInFlight(row); want != (row.place != 0) {
-				return fmt.Errorf("%s %s is queued: %t", lead, row.Type, row.place != 0)
+			if want := row.Dead || !held && !b.isInFlight(row); want != (row.queuePosition != 0) {
+				return fmt.Errorf("%s %s is queued: %t", lead, row.Type, row.queuePosition != 0)
 			}
 			held = held || !row.Dead && row.Attempts < 2
 			sum += row.digest(b.supplier)
@@ -43,12 +43,12 @@ func (b *outbox) check() error {
 		return fmt.Errorf("%d rows of %d are reached, the sum is off by %d", reached, b.rows.n, b.sum-sum)
 	}
 	queued := 0
-	for dead, q := range map[bool]*queue{false: &b.due, true: &b.dead} {
+	for dead, q := range map[bool]*webhookQueue{false: &b.due, true: &b.dead} {
 		for i := range q.n {
 			entry := *q.at(i)
 			row := b.rows.at(int(entry.row))
-			if row.Dead != dead || row.Due != entry.when || int(row.place) != i+1 {
-				return fmt.Errorf("place %d has %s, whose place is %d", i, row.Lead, row.place)
+			if row.Dead != dead || row.Due != entry.due || int(row.queuePosition) != i+1 {
+				return fmt.Errorf("place %d has %s, whose place is %d", i, row.Lead, row.queuePosition)
 			}
 			if i > 0 && b.precedes(entry, *q.at((i - 1) / 2)) {
 				return fmt.Errorf("place %d comes before the one above", i)
@@ -57,7 +57,7 @@ func (b *outbox) check() error {
 		queued += q.n
 	}
 	for i := range b.rows.n {
-		if b.rows.at(i).place != 0 {
+		if b.rows.at(i).queuePosition != 0 {
 			queued--
 		}
 	}
@@ -70,7 +70,7 @@ func (b *outbox) check() error {
 // model is what outboxes are, as a list and its rules.
 type model struct {
 	hooks    []QueuedWebhook // in no order that matters
-	out      map[webhookName]bool
+	out      map[webhookKey]bool
 	standing map[market.Ref]OutboxStatus
 	limit    int
 }
@@ -95,7 +95,7 @@ func (m *model) of(supplier market.Ref, dead bool) (hooks []QueuedWebhook) {
 func (m *model) ready(supplier market.Ref) (hooks []QueuedWebhook) {
 	pending := m.of(supplier, false)
 	for _, h := range pending {
-		free := !m.out[webhookName{h.Lead, h.Type}]
+		free := !m.out[webhookKey{h.Lead, h.Type}]
 		for _, other := range pending {
 			if other.Lead == h.Lead && byCause(other, h) < 0 && other.Attempts < 2 {
 				free = false
@@ -144,7 +144,7 @@ func (m *model) apply(seq uint64, at int64, e event.Event) {
 			}
 			m.trim(c.Supplier, at, 2)
 		}
-	case *event.WebhookTried:
+	case *event.WebhookAttempted:
 		m.tried(at, e)
 		m.trim(e.Supplier, at, 2)
 	case *event.WebhooksSwitched:
@@ -164,9 +164,9 @@ func (m *model) apply(seq uint64, at int64, e event.Event) {
 	}
 }
 
-func (m *model) tried(at int64, e *event.WebhookTried) {
+func (m *model) tried(at int64, e *event.WebhookAttempted) {
 	standing := m.standing[e.Supplier]
-	name := webhookName{e.Lead, e.Type}
+	name := webhookKey{e.Lead, e.Type}
 	switch e.Outcome {
 	case event.WebhookDelivered:
 		standing.FailingSince = 0
@@ -248,8 +248,8 @@ type errand struct {
 }
 
 func newErrand(draw func(n int) int) *errand {
-	w := &errand{world: newWorld(), draw: draw, model: model{out: map[webhookName]bool{}, standing: map[market.Ref]OutboxStatus{}, limit: 4}}
-	w.outboxes.limit = w.model.limit
+	w := &errand{world: newWorld(), draw: draw, model: model{out: map[webhookKey]bool{}, standing: map[market.Ref]OutboxStatus{}, limit: 4}}
+	w.outboxes.maxDead = w.model.limit
 	return w
 }
 
@@ -273,7 +273,7 @@ func (w *errand) step() error {
 	case 3, 4:
 		lead := w.lead()
 		outcome := []event.WebhookOutcome{event.WebhookResent, event.WebhookDropped, event.WebhookDelivered, event.WebhookDead}[min(3, w.draw(7))]
-		w.both(&event.WebhookTried{
+		w.both(&event.WebhookAttempted{
 			Lead: lead, Supplier: supplierOf(lead), Type: market.WebhookType(1 + w.draw(4)), Outcome: outcome, Attempt: uint32(w.draw(4)), At: w.at,
 		})
 	case 5, 6:
@@ -293,13 +293,13 @@ func (w *errand) step() error {
 
 func (w *errand) take() error {
 	supplier, now := market.Ref(1+w.draw(4)), w.at+int64(w.draw(3))*hour
-	h, ok := w.TakeWebhook(supplier, now)
+	h, ok := w.ClaimWebhook(supplier, now)
 	ready := w.model.ready(supplier)
 	if ok != (len(ready) > 0 && ready[0].Due <= now) || ok && h != ready[0] {
 		return fmt.Errorf("took %+v, %t; ready are %+v", h, ok, ready)
 	}
 	if ok {
-		w.model.out[webhookName{h.Lead, h.Type}] = true
+		w.model.out[webhookKey{h.Lead, h.Type}] = true
 		w.taken = append(w.taken, h)
 	}
 	return nil
@@ -312,7 +312,7 @@ func (w *errand) operate() {
 	}
 	h := w.model.hooks[w.draw(len(w.model.hooks))]
 	outcome := []event.WebhookOutcome{event.WebhookResent, event.WebhookDropped}[w.draw(2)]
-	w.both(&event.WebhookTried{Lead: h.Lead, Supplier: h.Supplier, Type: h.Type, Outcome: outcome, At: w.at})
+	w.both(&event.WebhookAttempted{Lead: h.Lead, Supplier: h.Supplier, Type: h.Type, Outcome: outcome, At: w.at})
 }
 
 // attempted ends the oldest attempt that is out.
@@ -322,11 +322,11 @@ func (w *errand) attempted() {
 	}
 	h := w.taken[0]
 	w.taken = w.taken[1:]
-	fact := &event.WebhookTried{Lead: h.Lead, Type: h.Type, Supplier: h.Supplier, Attempt: h.Attempts + 1, At: w.at}
+	fact := &event.WebhookAttempted{Lead: h.Lead, Type: h.Type, Supplier: h.Supplier, Attempt: h.Attempts + 1, At: w.at}
 	switch w.draw(8) {
 	case 0:
-		w.ReturnWebhook(h)
-		delete(w.model.out, webhookName{h.Lead, h.Type})
+		w.ReleaseWebhook(h)
+		delete(w.model.out, webhookKey{h.Lead, h.Type})
 		return
 	case 1, 2:
 		fact.Outcome = event.WebhookDelivered
@@ -343,7 +343,7 @@ func (w *errand) attempted() {
 func (w *errand) restart() error {
 	_, before := w.Hash()
 	again := New()
-	again.outboxes.limit = w.model.limit
+	again.outboxes.maxDead = w.model.limit
 	if w.draw(2) == 0 {
 		var file bytes.Buffer
 		if _, _, err := w.WriteSnapshot(&file); err != nil {
@@ -399,13 +399,13 @@ func TestAFullOutboxKeepsToItsDefinition(t *testing.T) {
 		dice = dice*6364136223846793005 + 1442695040888963407
 		return int(dice>>33) % n
 	})
-	w.model.limit, w.outboxes.limit = 50, 50
+	w.model.limit, w.outboxes.maxDead = 50, 50
 	for n := range 400 {
 		lead := market.LeadID(spread(uint64(n)))
 		lead[0] = byte(1 + n%2)
 		w.both(&event.StatusChanged{Changes: []event.Change{{Lead: lead, Supplier: supplierOf(lead), Webhook: market.WebhookType(1 + w.draw(3))}}})
 		if n%9 == 0 {
-			w.both(&event.WebhookTried{Lead: lead, Supplier: supplierOf(lead), Type: w.model.hooks[len(w.model.hooks)-1].Type, Outcome: event.WebhookDead, Attempt: 1, At: w.at})
+			w.both(&event.WebhookAttempted{Lead: lead, Supplier: supplierOf(lead), Type: w.model.hooks[len(w.model.hooks)-1].Type, Outcome: event.WebhookDead, Attempt: 1, At: w.at})
 		}
 		if n%5 == 0 {
 			w.at += second

@@ -25,20 +25,20 @@ func (s *State) enqueueWebhook(seq uint64, at int64, supplier market.Ref, lead m
 	}
 	b := s.outboxes.getOrCreate(supplier)
 	b.mu.Lock()
-	b.add(webhookRow{Lead: lead, Type: kind, Cause: seq, Created: at, Due: at, Dead: b.off})
-	b.trim(at)
+	b.addRow(webhookRow{Lead: lead, Type: kind, Cause: seq, Created: at, Due: at, Dead: b.off})
+	b.removeExcessDead(at)
 	b.mu.Unlock()
 	s.outboxes.notify()
 }
 
-func (s *State) applyWebhookTried(seq uint64, at int64, e *event.WebhookTried) {
+func (s *State) applyWebhookAttempt(seq uint64, at int64, e *event.WebhookAttempted) {
 	if seq <= s.outboxes.shard(e.Supplier).loaded {
 		return
 	}
 	b := s.outboxes.getOrCreate(e.Supplier)
 	b.mu.Lock()
-	b.applyTried(e, at)
-	b.trim(at)
+	b.applyAttempt(e, at)
+	b.removeExcessDead(at)
 	b.mu.Unlock()
 	s.outboxes.notify()
 }
@@ -50,73 +50,73 @@ func (s *State) applyWebhooksSwitched(seq uint64, at int64, e *event.WebhooksSwi
 	b := s.outboxes.getOrCreate(e.Supplier)
 	b.mu.Lock()
 	if b.off = e.Off; e.Off {
-		b.killAll(at)
+		b.markAllDead(at)
 	} else {
-		b.failing = 0
+		b.failingSince = 0
 	}
-	b.trim(at)
+	b.removeExcessDead(at)
 	b.mu.Unlock()
 	s.outboxes.notify()
 }
 
-// applyTried applies an attempt's result, or an operator's decision.
-func (b *outbox) applyTried(e *event.WebhookTried, at int64) {
+// applyAttempt applies an attempt's result, or an operator's decision.
+func (b *outbox) applyAttempt(e *event.WebhookAttempted, at int64) {
 	switch e.Outcome {
 	case event.WebhookDelivered:
-		b.failing = 0
-		delete(b.inFlight, webhookName{e.Lead, e.Type})
+		b.failingSince = 0
+		delete(b.inFlight, webhookKey{e.Lead, e.Type})
 	case event.WebhookFailed, event.WebhookDead:
-		if b.failing == 0 {
-			b.failing = max(e.At, 1)
+		if b.failingSince == 0 {
+			b.failingSince = max(e.At, 1)
 		}
-		delete(b.inFlight, webhookName{e.Lead, e.Type})
+		delete(b.inFlight, webhookKey{e.Lead, e.Type})
 	}
-	if n, ok := b.find(e.Lead, e.Type); ok {
+	if n, ok := b.findRow(e.Lead, e.Type); ok {
 		row := b.rows.at(int(n))
 		late := row.Dead || e.Attempt != row.Attempts+1
 		switch {
 		case e.Outcome == event.WebhookDelivered, e.Outcome == event.WebhookDropped:
-			b.remove(n)
+			b.removeRow(n)
 		case e.Outcome == event.WebhookFailed && !late:
-			b.change(n, e.Attempt, e.Due, false)
+			b.updateRow(n, e.Attempt, e.Due, false)
 		case e.Outcome == event.WebhookDead && !late:
-			b.change(n, e.Attempt, at, true)
+			b.updateRow(n, e.Attempt, at, true)
 		case e.Outcome == event.WebhookResent && !b.off:
-			b.change(n, 0, at, false)
+			b.updateRow(n, 0, at, false)
 		}
 	}
-	b.arrange(e.Lead)
+	b.updateQueues(e.Lead)
 }
 
-// add adds a webhook unless the outbox has it.
-func (b *outbox) add(row webhookRow) {
-	if _, ok := b.find(row.Lead, row.Type); ok {
+// addRow adds a webhook unless the outbox has it.
+func (b *outbox) addRow(row webhookRow) {
+	if _, ok := b.findRow(row.Lead, row.Type); ok {
 		return
 	}
 	b.rows.push(&row)
 	b.peakRows = max(b.peakRows, b.rows.n)
 	b.sum += row.digest(b.supplier)
-	b.link(uint32(b.rows.n - 1))
-	b.arrange(row.Lead)
+	b.linkToLead(uint32(b.rows.n - 1))
+	b.updateQueues(row.Lead)
 }
 
-// change rewrites a webhook. The caller must call arrange after it.
-func (b *outbox) change(n, attempts uint32, due int64, dead bool) {
-	b.leave(n)
+// updateRow rewrites a webhook. The caller must call arrange after it.
+func (b *outbox) updateRow(n, attempts uint32, due int64, dead bool) {
+	b.dequeue(n)
 	row := b.rows.at(int(n))
 	b.sum -= row.digest(b.supplier)
 	row.Attempts, row.Due, row.Dead = attempts, due, dead
 	b.sum += row.digest(b.supplier)
 }
 
-// remove removes a webhook; the last row takes its place. If it was pending, the caller
+// removeRow removes a webhook; the last row takes its place. If it was pending, the caller
 // must call arrange.
-func (b *outbox) remove(n uint32) {
-	b.leave(n)
+func (b *outbox) removeRow(n uint32) {
+	b.dequeue(n)
 	b.sum -= b.rows.at(int(n)).digest(b.supplier)
-	b.unlink(n)
+	b.unlinkFromLead(n)
 	if last := uint32(b.rows.n - 1); n != last {
-		b.move(last, n)
+		b.moveRow(last, n)
 	}
 	b.rows.pop()
 	if b.rows.n == 0 && b.peakRows > chunkRows {
@@ -124,23 +124,23 @@ func (b *outbox) remove(n uint32) {
 	}
 }
 
-// move copies a row to a free place, and updates all references to its old place.
-func (b *outbox) move(from, to uint32) {
+// moveRow copies a row to a free place, and updates all references to its old place.
+func (b *outbox) moveRow(from, to uint32) {
 	row := b.rows.at(int(to))
 	*row = *b.rows.at(int(from))
-	if row.place != 0 {
-		b.queueOf(row).at(int(row.place - 1)).row = to
+	if row.queuePosition != 0 {
+		b.queueOf(row).at(int(row.queuePosition - 1)).row = to
 	}
 	head := b.firstRow[row.Lead]
 	if head == from {
 		b.firstRow[row.Lead] = to
 		return
 	}
-	b.before(head, from).next = to + 1
+	b.predecessor(head, from).next = to + 1
 }
 
-// before returns the row in front of n in the chain that begins at head.
-func (b *outbox) before(head, n uint32) *webhookRow {
+// predecessor returns the row in front of n in the chain that begins at head.
+func (b *outbox) predecessor(head, n uint32) *webhookRow {
 	row := b.rows.at(int(head))
 	for row.next != n+1 {
 		row = b.rows.at(int(row.next - 1))
@@ -148,44 +148,44 @@ func (b *outbox) before(head, n uint32) *webhookRow {
 	return row
 }
 
-// killAll makes every pending webhook a dead letter and keeps the latest ones, up to the
+// markAllDead makes every pending webhook a dead letter and keeps the latest ones, up to the
 // limit. It refills the outbox from the last row on, which is usually the latest: once the
 // limit is reached, an earlier row costs one comparison.
-func (b *outbox) killAll(at int64) {
+func (b *outbox) markAllDead(at int64) {
 	rows := b.rows
-	b.rows, b.firstRow, b.peakRows, b.due, b.dead, b.sum = slab[webhookRow]{}, nil, 0, queue{}, queue{}, 0
+	b.rows, b.firstRow, b.peakRows, b.due, b.dead, b.sum = slab[webhookRow]{}, nil, 0, webhookQueue{}, webhookQueue{}, 0
 	for i := rows.n - 1; i >= 0; i-- {
 		row := *rows.at(i)
-		row.next, row.place = 0, 0
+		row.next, row.queuePosition = 0, 0
 		if !row.Dead {
 			row.Dead, row.Due = true, at
 		}
-		if b.dead.n == b.limit {
+		if b.dead.n == b.maxDead {
 			oldest := b.dead.at(0)
 			b.dropped++
-			if row.Due < oldest.when || row.Due == oldest.when && row.compare(b.rows.at(int(oldest.row))) < 0 {
+			if row.Due < oldest.due || row.Due == oldest.due && row.compare(b.rows.at(int(oldest.row))) < 0 {
 				continue
 			}
-			b.remove(oldest.row)
+			b.removeRow(oldest.row)
 		}
-		b.add(row)
+		b.addRow(row)
 	}
 }
 
-// trim removes dead letters that are too many or too old. An event adds at most one, so
+// removeExcessDead removes dead letters that are too many or too old. An event adds at most one, so
 // removing two at a time keeps up.
-func (b *outbox) trim(at int64) {
+func (b *outbox) removeExcessDead(at int64) {
 	for range 2 {
-		if b.dead.n == 0 || b.dead.n <= b.limit && b.dead.at(0).when > at-deadLetterRetention {
+		if b.dead.n == 0 || b.dead.n <= b.maxDead && b.dead.at(0).due > at-deadLetterRetention {
 			return
 		}
-		b.remove(b.dead.at(0).row)
+		b.removeRow(b.dead.at(0).row)
 		b.dropped++
 	}
 }
 
-// find returns a webhook's row.
-func (b *outbox) find(lead market.LeadID, kind market.WebhookType) (n uint32, ok bool) {
+// findRow returns a webhook's row.
+func (b *outbox) findRow(lead market.LeadID, kind market.WebhookType) (n uint32, ok bool) {
 	n, ok = b.firstRow[lead]
 	for link := n + 1; ok && link != 0; link = b.rows.at(int(link - 1)).next {
 		if b.rows.at(int(link-1)).Type == kind {
@@ -195,8 +195,8 @@ func (b *outbox) find(lead market.LeadID, kind market.WebhookType) (n uint32, ok
 	return 0, false
 }
 
-// link inserts a row into its lead's chain, behind those with earlier causes.
-func (b *outbox) link(n uint32) {
+// linkToLead inserts a row into its lead's chain, behind those with earlier causes.
+func (b *outbox) linkToLead(n uint32) {
 	if b.firstRow == nil {
 		b.firstRow = make(map[market.LeadID]uint32)
 	}
@@ -217,13 +217,13 @@ func (b *outbox) link(n uint32) {
 	row.next, before.next = before.next, n+1
 }
 
-// unlink removes a row from its lead's chain.
-func (b *outbox) unlink(n uint32) {
+// unlinkFromLead removes a row from its lead's chain.
+func (b *outbox) unlinkFromLead(n uint32) {
 	row := b.rows.at(int(n))
 	head := b.firstRow[row.Lead]
 	switch {
 	case head != n:
-		b.before(head, n).next = row.next
+		b.predecessor(head, n).next = row.next
 	case row.next != 0:
 		b.firstRow[row.Lead] = row.next - 1
 	default:
@@ -231,37 +231,37 @@ func (b *outbox) unlink(n uint32) {
 	}
 }
 
-// queue is a heap of an outbox's rows, the earliest first. Each row stores its place, so
+// webhookQueue is a heap of an outbox's rows, the earliest first. Each row stores its place, so
 // any row can leave.
-type queue struct{ slab[queued] }
+type webhookQueue struct{ slab[queueEntry] }
 
-// queued stores the row's time beside its number, so that a comparison rarely reads rows,
+// queueEntry stores the row's time beside its number, so that a comparison rarely reads rows,
 // which would be cache misses.
-type queued struct {
-	when int64 // the row's Due
-	row  uint32
+type queueEntry struct {
+	due int64 // the row's Due
+	row uint32
 }
 
 // queueOf returns the queue for the row.
-func (b *outbox) queueOf(row *webhookRow) *queue {
+func (b *outbox) queueOf(row *webhookRow) *webhookQueue {
 	if row.Dead {
 		return &b.dead
 	}
 	return &b.due
 }
 
-// arrange puts each of a lead's webhooks into its queue or takes it out, depending on the
+// updateQueues puts each of a lead's webhooks into its queue or takes it out, depending on the
 // webhooks before it. Callers call it after every change of one of them.
-func (b *outbox) arrange(lead market.LeadID) {
+func (b *outbox) updateQueues(lead market.LeadID) {
 	n, ok := b.firstRow[lead]
 	held := false
 	for link := n + 1; ok && link != 0; {
 		row := b.rows.at(int(link - 1))
 		switch goes := row.Dead || !held && !b.isInFlight(row); {
-		case goes && row.place == 0:
-			b.enter(link - 1)
+		case goes && row.queuePosition == 0:
+			b.enqueue(link - 1)
 		case !goes:
-			b.leave(link - 1)
+			b.dequeue(link - 1)
 		}
 		held = held || !row.Dead && row.Attempts < 2
 		link = row.next
@@ -272,58 +272,58 @@ func (b *outbox) isInFlight(row *webhookRow) bool {
 	if len(b.inFlight) == 0 {
 		return false
 	}
-	_, out := b.inFlight[row.name()]
+	_, out := b.inFlight[row.key()]
 	return out
 }
 
-// enter puts a row into its queue. The row must not be in it.
-func (b *outbox) enter(n uint32) {
+// enqueue puts a row into its queue. The row must not be in it.
+func (b *outbox) enqueue(n uint32) {
 	row := b.rows.at(int(n))
 	q := b.queueOf(row)
-	q.push(&queued{row.Due, n})
-	b.rise(q, q.n-1)
+	q.push(&queueEntry{row.Due, n})
+	b.siftUp(q, q.n-1)
 }
 
-// leave takes a row out of its queue, if it is in one. Callers call it before they change
+// dequeue takes a row out of its queue, if it is in one. Callers call it before they change
 // the row's time or state.
-func (b *outbox) leave(n uint32) {
+func (b *outbox) dequeue(n uint32) {
 	row := b.rows.at(int(n))
-	if row.place == 0 {
+	if row.queuePosition == 0 {
 		return
 	}
-	q, at := b.queueOf(row), int(row.place-1)
-	row.place = 0
+	q, at := b.queueOf(row), int(row.queuePosition-1)
+	row.queuePosition = 0
 	last := *q.at(q.n - 1)
 	q.pop()
 	if at < q.n {
-		b.put(q, at, last)
-		b.sink(q, b.rise(q, at))
+		b.setEntry(q, at, last)
+		b.siftDown(q, b.siftUp(q, at))
 	}
 }
 
-// put writes an entry and stores its place in the row.
-func (b *outbox) put(q *queue, at int, entry queued) {
+// setEntry writes an entry and stores its place in the row.
+func (b *outbox) setEntry(q *webhookQueue, at int, entry queueEntry) {
 	*q.at(at) = entry
-	b.rows.at(int(entry.row)).place = uint32(at + 1)
+	b.rows.at(int(entry.row)).queuePosition = uint32(at + 1)
 }
 
-// rise moves an entry before those that it precedes, and returns its place.
-func (b *outbox) rise(q *queue, at int) int {
+// siftUp moves an entry before those that it precedes, and returns its place.
+func (b *outbox) siftUp(q *webhookQueue, at int) int {
 	entry := *q.at(at)
 	for at > 0 {
 		above := (at - 1) / 2
 		if !b.precedes(entry, *q.at(above)) {
 			break
 		}
-		b.put(q, at, *q.at(above))
+		b.setEntry(q, at, *q.at(above))
 		at = above
 	}
-	b.put(q, at, entry)
+	b.setEntry(q, at, entry)
 	return at
 }
 
-// sink moves an entry behind those that precede it.
-func (b *outbox) sink(q *queue, at int) {
+// siftDown moves an entry behind those that precede it.
+func (b *outbox) siftDown(q *webhookQueue, at int) {
 	entry := *q.at(at)
 	for {
 		below := 2*at + 1
@@ -336,15 +336,15 @@ func (b *outbox) sink(q *queue, at int) {
 		if !b.precedes(*q.at(below), entry) {
 			break
 		}
-		b.put(q, at, *q.at(below))
+		b.setEntry(q, at, *q.at(below))
 		at = below
 	}
-	b.put(q, at, entry)
+	b.setEntry(q, at, entry)
 }
 
-func (b *outbox) precedes(x, y queued) bool {
-	if x.when != y.when {
-		return x.when < y.when
+func (b *outbox) precedes(x, y queueEntry) bool {
+	if x.due != y.due {
+		return x.due < y.due
 	}
 	return b.rows.at(int(x.row)).compare(b.rows.at(int(y.row))) < 0
 }

@@ -24,7 +24,7 @@ func (d desk) owes(lead byte, kinds ...market.WebhookType) {
 // take takes what is due, and says which.
 func (d desk) take(t *testing.T) QueuedWebhook {
 	t.Helper()
-	h, ok := d.TakeWebhook(1, d.at)
+	h, ok := d.ClaimWebhook(1, d.at)
 	if !ok {
 		t.Fatalf("nothing is due; the standing is %+v", d.OutboxStatus(1))
 	}
@@ -33,13 +33,13 @@ func (d desk) take(t *testing.T) QueuedWebhook {
 
 func (d desk) nothing(t *testing.T, why string) {
 	t.Helper()
-	if h, ok := d.TakeWebhook(1, d.at); ok {
+	if h, ok := d.ClaimWebhook(1, d.at); ok {
 		t.Fatalf("%s: %s %s was taken", why, h.Lead, h.Type)
 	}
 }
 
 func (d desk) came(h QueuedWebhook, outcome event.WebhookOutcome, later int64) {
-	d.fact(&event.WebhookTried{
+	d.fact(&event.WebhookAttempted{
 		Lead: h.Lead, Type: h.Type, Supplier: h.Supplier, Attempt: h.Attempts + 1, Outcome: outcome, At: d.at, Due: d.at + later,
 	})
 }
@@ -75,7 +75,7 @@ func TestFactsOweHooks(t *testing.T) {
 				d.fact(fact)
 			}
 			for what, s := range map[string]*State{"live": d.State, "after a snapshot": rowsAhead(t, d.world)} {
-				h, ok := s.TakeWebhook(1, d.at)
+				h, ok := s.ClaimWebhook(1, d.at)
 				if !ok || h.Lead != history || h.Cause != d.seq || h.Created != d.at || h.Due != d.at || h.Supplier != 1 || h.Attempts != 0 {
 					t.Errorf("%s: %+v, %t", what, h, ok)
 				}
@@ -119,7 +119,7 @@ func TestOneLeadsHooksKeepTheirOrder(t *testing.T) {
 		"delivered": func(_ *testing.T, d desk, first QueuedWebhook) { d.came(first, event.WebhookDelivered, 0) },
 		"dead":      func(_ *testing.T, d desk, first QueuedWebhook) { d.came(first, event.WebhookDead, 0) },
 		"dropped": func(_ *testing.T, d desk, first QueuedWebhook) {
-			d.ReturnWebhook(first)
+			d.ReleaseWebhook(first)
 			d.came(first, event.WebhookDropped, 0)
 		},
 		"its retry failed": func(t *testing.T, d desk, first QueuedWebhook) {
@@ -188,7 +188,7 @@ func TestAReturnedHookIsDueAgain(t *testing.T) {
 	}
 	d.nothing(t, "it is taken")
 	<-d.WebhooksChanged()
-	d.ReturnWebhook(h)
+	d.ReleaseWebhook(h)
 	select {
 	case <-d.WebhooksChanged():
 	default:
@@ -275,7 +275,7 @@ func TestSinceWhenAnEndpointFails(t *testing.T) {
 // Dead letters are bounded in number and in age; the oldest go, and are counted.
 func TestDeadLettersAreBounded(t *testing.T) {
 	d := newDesk()
-	d.outboxes.limit = 3
+	d.outboxes.maxDead = 3
 	for n := range byte(5) {
 		d.owes(n, market.WebhookPosted)
 		d.came(d.take(t), event.WebhookDead, 0)
@@ -335,11 +335,11 @@ func TestRowsOfHooksAreSmall(t *testing.T) {
 // What a snapshot's outbox has seen already is not applied to it again, when the
 // rest of the snapshot is older.
 func TestAnOutboxAheadOfTheLog(t *testing.T) {
-	failed := &event.WebhookTried{Lead: market.LeadID{1}, Type: market.WebhookPosted, Supplier: 1, Attempt: 1, Outcome: event.WebhookFailed, At: monday}
+	failed := &event.WebhookAttempted{Lead: market.LeadID{1}, Type: market.WebhookPosted, Supplier: 1, Attempt: 1, Outcome: event.WebhookFailed, At: monday}
 	for name, facts := range map[string][]event.Event{
 		"it failed, and was switched on": {failed, &event.WebhooksSwitched{Supplier: 1}},
 		"it was off, and failed":         {&event.WebhooksSwitched{Supplier: 1, Off: true}, &event.WebhooksSwitched{Supplier: 1}, failed},
-		"it was delivered":               {&event.WebhookTried{Lead: market.LeadID{1}, Type: market.WebhookPosted, Supplier: 1, Outcome: event.WebhookDelivered}},
+		"it was delivered":               {&event.WebhookAttempted{Lead: market.LeadID{1}, Type: market.WebhookPosted, Supplier: 1, Outcome: event.WebhookDelivered}},
 	} {
 		d := newDesk()
 		d.owes(1, market.WebhookPosted)

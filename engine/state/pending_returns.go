@@ -76,26 +76,26 @@ func (w *pendingReturns) remove(lead market.LeadID) {
 	delete(w.byLead, lead)
 }
 
-func (w *pendingReturns) write(out *writer) {
+func (w *pendingReturns) encode(out *sectionEncoder) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	out.int(w.lastSweep)
-	out.uint(uint64(len(w.byLead)))
+	out.writeInt(w.lastSweep)
+	out.writeUint(uint64(len(w.byLead)))
 	for lead, asked := range w.byLead {
-		out.raw(lead[:])
-		out.uint(asked.Seq)
-		out.int(asked.At)
+		out.writeRaw(lead[:])
+		out.writeUint(asked.Seq)
+		out.writeInt(asked.At)
 	}
 }
 
-func (w *pendingReturns) read(r *reader) {
+func (w *pendingReturns) decode(r *sectionDecoder) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.lastSweep = r.int()
-	for range r.count() {
+	w.lastSweep = r.readInt()
+	for range r.readCount() {
 		var lead market.LeadID
-		copy(lead[:], r.raw(len(lead)))
-		asked := PendingReturn{r.uint(), r.int()}
+		copy(lead[:], r.readRaw(len(lead)))
+		asked := PendingReturn{r.readUint(), r.readInt()}
 		w.byLead[lead] = asked
 	}
 }
@@ -104,7 +104,7 @@ func (w *pendingReturns) digest() (sum uint64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for lead, asked := range w.byLead {
-		sum += newDigest(21).wordsOf((*[16]byte)(&lead)).word(asked.Seq).word(uint64(asked.At)).sum()
+		sum += newDigest(21).addID((*[16]byte)(&lead)).addWord(asked.Seq).addWord(uint64(asked.At)).sum()
 	}
 	return sum
 }

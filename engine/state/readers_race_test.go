@@ -42,15 +42,15 @@ func TestReadersBesideApply(t *testing.T) {
 			live.AvailabilityVersion()
 			live.IsCapFull(w.limits[1][0], dollar, monday)
 			live.LacksFunds(w.buyers[0], dollar)
-			live.Paused(2, 1)
+			live.PauseStatus(2, 1)
 		},
 		"accounts": func() { live.Balance(1); live.HasOpeningBalance(1) },
 		"access": func() {
 			live.Credential([32]byte{1})
 			live.CredentialsOf(1, 1, 1)
-			live.HadCredential(&event.CredentialSet{Credential: 1, Owner: 1, OwnerRef: 1})
+			live.HasHadCredential(&event.CredentialSet{Credential: 1, Owner: 1, OwnerRef: 1})
 			live.Secret("a")
-			live.List(1)
+			live.ListFile(1)
 		},
 		"room": func() {
 			var h Reservation
@@ -70,9 +70,9 @@ func TestReadersBesideApply(t *testing.T) {
 				live.NextWebhookDue(supplier)
 				live.OutboxStatus(supplier)
 				live.DeadLetters(supplier, 0, 10)
-				if h, ok := live.TakeWebhook(supplier, 1<<62); ok {
+				if h, ok := live.ClaimWebhook(supplier, 1<<62); ok {
 					live.Webhook(h.Lead, h.Type)
-					live.ReturnWebhook(h)
+					live.ReleaseWebhook(h)
 				}
 			}
 			select {

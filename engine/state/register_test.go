@@ -12,15 +12,15 @@ import (
 func TestNamesKeepTheirNumbers(t *testing.T) {
 	w := newWorld()
 	for _, test := range []struct {
-		kind event.NameKind
+		kind event.ObjectKind
 		id   string
 		ref  market.Ref
 	}{
-		{event.NameBuyer, "red", 1},
-		{event.NameBuyer, "blue", 3},
-		{event.NameCampaign, "home", 2},
-		{event.NameSupplier, "red", 0},
-		{event.NameBuyer, "", 0},
+		{event.ObjectBuyer, "red", 1},
+		{event.ObjectBuyer, "blue", 3},
+		{event.ObjectCampaign, "home", 2},
+		{event.ObjectSupplier, "red", 0},
+		{event.ObjectBuyer, "", 0},
 		{99, "red", 0},
 	} {
 		if ref := w.RefOf(test.kind, test.id); ref != test.ref {
@@ -30,10 +30,10 @@ func TestNamesKeepTheirNumbers(t *testing.T) {
 			t.Errorf("number %d of kind %d is %q", test.ref, test.kind, w.NameOf(test.kind, test.ref))
 		}
 	}
-	if w.NameOf(event.NameBuyer, 0) != "" || w.NameOf(event.NameBuyer, 4) != "" || w.NameOf(99, 1) != "" {
+	if w.NameOf(event.ObjectBuyer, 0) != "" || w.NameOf(event.ObjectBuyer, 4) != "" || w.NameOf(99, 1) != "" {
 		t.Error("a number that nobody has is somebody's")
 	}
-	if n := w.NameCount(event.NameBuyer); n != 3 || w.NameCount(99) != 0 {
+	if n := w.NameCount(event.ObjectBuyer); n != 3 || w.NameCount(99) != 0 {
 		t.Errorf("%d buyers, %d of a kind that is none", n, w.NameCount(99))
 	}
 	refs := w.CapRefs()
@@ -50,18 +50,18 @@ func TestCredentialsAndDoors(t *testing.T) {
 	w := newWorld()
 	key := func(hash byte, at int64, revoked bool) *event.CredentialSet {
 		return &event.CredentialSet{
-			Credential: event.CredentialAPIKey, Owner: event.NameSupplier, OwnerRef: 1,
+			Credential: event.CredentialAPIKey, Owner: event.ObjectSupplier, OwnerRef: 1,
 			Hash: [32]byte{hash}, Hint: "pk", At: at, Revoked: revoked,
 		}
 	}
-	if w.HadCredential(key(0, 0, false)) {
+	if w.HasHadCredential(key(0, 0, false)) {
 		t.Error("a credential before the first")
 	}
 	w.fact(key(2, 20, false))
 	w.fact(key(1, 20, false))
 	w.fact(key(3, 10, false))
 	var order []byte
-	for _, c := range w.CredentialsOf(event.CredentialAPIKey, event.NameSupplier, 1) {
+	for _, c := range w.CredentialsOf(event.CredentialAPIKey, event.ObjectSupplier, 1) {
 		order = append(order, c.Hash[0])
 	}
 	if !slices.Equal(order, []byte{3, 1, 2}) {
@@ -73,18 +73,18 @@ func TestCredentialsAndDoors(t *testing.T) {
 			t.Errorf("%d is revoked and opens", hash)
 		}
 	}
-	if !w.HadCredential(key(0, 0, false)) || w.HadCredential(&event.CredentialSet{Credential: event.CredentialAPIKey, Owner: event.NameSupplier, OwnerRef: 2}) {
+	if !w.HasHadCredential(key(0, 0, false)) || w.HasHadCredential(&event.CredentialSet{Credential: event.CredentialAPIKey, Owner: event.ObjectSupplier, OwnerRef: 2}) {
 		t.Error("that there was one is forgotten")
 	}
-	if paused, seen := w.Paused(event.NameBuyer, 1); paused || seen {
+	if paused, seen := w.PauseStatus(event.ObjectBuyer, 1); paused || seen {
 		t.Error("a door nobody touched is shut")
 	}
-	w.fact(&event.PauseSet{Target: event.NameBuyer, Ref: 1, Paused: true})
-	w.fact(&event.PauseSet{Target: event.NameCampaign, Ref: 1})
-	if paused, seen := w.Paused(event.NameBuyer, 1); !paused || !seen {
+	w.fact(&event.PauseSet{Target: event.ObjectBuyer, Ref: 1, Paused: true})
+	w.fact(&event.PauseSet{Target: event.ObjectCampaign, Ref: 1})
+	if paused, seen := w.PauseStatus(event.ObjectBuyer, 1); !paused || !seen {
 		t.Error("a paused buyer is open")
 	}
-	if paused, seen := w.Paused(event.NameCampaign, 1); paused || !seen {
+	if paused, seen := w.PauseStatus(event.ObjectCampaign, 1); paused || !seen {
 		t.Error("a campaign with a buyer's number is paused")
 	}
 	w.fact(&event.SecretSet{Name: "buyer/red", Sealed: []byte{1}})
@@ -105,7 +105,7 @@ func TestCredentialsAndDoors(t *testing.T) {
 		t.Error("a secret that was set to nothing leaves a trace")
 	}
 	w.fact(&event.ListLoaded{List: 1, File: "f", Source: "s", Entries: 3})
-	if file, ok := w.List(1); !ok || file != (ListFile{File: "f", Source: "s", Entries: 3}) {
+	if file, ok := w.ListFile(1); !ok || file != (ListFile{File: "f", Source: "s", Entries: 3}) {
 		t.Errorf("list %+v, %t", file, ok)
 	}
 }

@@ -79,14 +79,14 @@ func (s *State) prefetch(e event.Event) (seen uint32) {
 	switch e := e.(type) {
 	case *event.LeadDecided:
 		seen = s.leadShard(&e.Lead).table.prefetch((*[16]byte)(&e.Lead))
-		seen += s.keys[shardIndex(&e.Idempotency.Key)].table.prefetch(&e.Idempotency.Key)
-		seen += s.prefetchDups(e.Sale.Dups)
+		seen += s.idempotency[shardIndex(&e.Idempotency.Key)].table.prefetch(&e.Idempotency.Key)
+		seen += s.prefetchDuplicates(e.Sale.Duplicates)
 	case *event.PostSettled:
 		seen = s.leadShard(&e.Lead).table.prefetch((*[16]byte)(&e.Lead))
-		seen += s.prefetchDups(e.Sale.Dups)
+		seen += s.prefetchDuplicates(e.Sale.Duplicates)
 	case *event.AuctionHeld:
 		seen = s.auctionShard(&e.Name).table.prefetch(&e.Name)
-		seen += s.keys[shardIndex(&e.Idempotency.Key)].table.prefetch(&e.Idempotency.Key)
+		seen += s.idempotency[shardIndex(&e.Idempotency.Key)].table.prefetch(&e.Idempotency.Key)
 	case *event.StatusChanged:
 		for i := range e.Changes {
 			lead := &e.Changes[i].Lead
@@ -96,10 +96,10 @@ func (s *State) prefetch(e event.Event) (seen uint32) {
 	return seen
 }
 
-func (s *State) prefetchDups(dups []event.Dup) (seen uint32) {
+func (s *State) prefetchDuplicates(dups []event.DuplicateValue) (seen uint32) {
 	for i := range dups {
 		key := (*[16]byte)(&dups[i].Key)
-		seen += s.dups[shardIndex(key)].table.prefetch(key)
+		seen += s.duplicates[shardIndex(key)].table.prefetch(key)
 	}
 	return seen
 }

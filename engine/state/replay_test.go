@@ -20,7 +20,7 @@ func TestReplayGathersWhatConcernsOneRow(t *testing.T) {
 	for n := range uint64(3 * replayAhead) {
 		lead := soldLead(n)
 		lead.Idempotency.Key = [16]byte{byte(n % 5)}
-		lead.Sale.Dups[0].Key = market.DuplicateKey{byte(n % 7)}
+		lead.Sale.Duplicates[0].Key = market.DuplicateKey{byte(n % 7)}
 		w.fact(lead)
 	}
 	again := New()
@@ -83,7 +83,7 @@ func TestLookChangesNothing(t *testing.T) {
 	w, looked := newWorld(), newWorld()
 	for n := range uint64(300) {
 		lead := soldLead(n)
-		for _, key := range []*[16]byte{(*[16]byte)(&lead.Lead), &lead.Idempotency.Key, (*[16]byte)(&lead.Sale.Dups[0].Key)} {
+		for _, key := range []*[16]byte{(*[16]byte)(&lead.Lead), &lead.Idempotency.Key, (*[16]byte)(&lead.Sale.Duplicates[0].Key)} {
 			key[14], key[15] = 0, 1 // one shard for all: slabs of some chunks
 		}
 		settled := &event.PostSettled{Lead: lead.Lead, Settlement: event.SettledDelivered}
@@ -102,10 +102,10 @@ func TestLookChangesNothing(t *testing.T) {
 			t.Fatalf("lead %d is not what it was", n)
 		}
 	}
-	for i := range shards {
+	for i := range shardCount {
 		if !slices.Equal(w.leads[i].table.rows.appendTo(nil), looked.leads[i].table.rows.appendTo(nil)) ||
-			!slices.Equal(w.keys[i].table.rows.appendTo(nil), looked.keys[i].table.rows.appendTo(nil)) ||
-			!slices.Equal(w.dups[i].table.rows.appendTo(nil), looked.dups[i].table.rows.appendTo(nil)) {
+			!slices.Equal(w.idempotency[i].table.rows.appendTo(nil), looked.idempotency[i].table.rows.appendTo(nil)) ||
+			!slices.Equal(w.duplicates[i].table.rows.appendTo(nil), looked.duplicates[i].table.rows.appendTo(nil)) {
 			t.Errorf("other rows in shard %d where facts were looked at", i)
 		}
 	}

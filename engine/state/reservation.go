@@ -13,7 +13,7 @@ type Reservation struct {
 	hasKey     bool
 	auction    [16]byte // name of the claimed auction
 	hasAuction bool
-	dups       []market.DuplicateKey
+	duplicates []market.DuplicateKey
 	sale       saleReservation
 }
 
@@ -34,7 +34,7 @@ type saleReservation struct {
 func (s *State) ReserveCaps(h *Reservation, limits []*market.Cap, price market.Money, back []event.Charge, now int64) (ReserveResult, <-chan struct{}) {
 	for _, limit := range limits {
 		amount := limit.AmountOfSale(price)
-		result, held, wait := s.caps.cell(limit.Ref).reserve(limit, amount, creditFor(back, limit.Ref), now)
+		result, held, wait := s.caps.cell(limit.Ref).reserve(limit, amount, findChargeOfCap(back, limit.Ref), now)
 		if result != Reserved {
 			s.releaseCharges(h)
 			return result, wait
@@ -46,7 +46,7 @@ func (s *State) ReserveCaps(h *Reservation, limits []*market.Cap, price market.M
 	return Reserved, nil
 }
 
-func creditFor(back []event.Charge, ref market.Ref) event.Charge {
+func findChargeOfCap(back []event.Charge, ref market.Ref) event.Charge {
 	for _, charge := range back {
 		if charge.Cap == ref {
 			return charge
@@ -55,8 +55,8 @@ func creditFor(back []event.Charge, ref market.Ref) event.Charge {
 	return event.Charge{}
 }
 
-// Charges returns the reserved caps in the form that the event needs.
-func (h *Reservation) Charges() []event.Charge { return h.sale.charges }
+// CapCharges returns the reserved caps in the form that the event needs.
+func (h *Reservation) CapCharges() []event.Charge { return h.sale.charges }
 
 func (s *State) releaseCharges(h *Reservation) {
 	for _, held := range h.sale.held {
@@ -82,14 +82,14 @@ func (s *State) ReserveFunds(h *Reservation, buyer *market.Buyer, price market.M
 // ReserveTurn reserves the next turn among the members of a set.
 func (s *State) ReserveTurn(h *Reservation, campaign market.Ref, set uint64, weights []int32) event.Turn {
 	h.sale.campaign = campaign
-	h.sale.turn = s.turns.reserve(campaign, set, weights)
+	h.sale.turn = s.rotations.reserveTurn(campaign, set, weights)
 	s.reservations.Add(1)
 	return h.sale.turn
 }
 
-// NextTurn returns the member with the next turn, without reserving it.
-func (s *State) NextTurn(campaign market.Ref, set uint64, weights []int32) (member uint32) {
-	return s.turns.next(campaign, set, weights)
+// PeekTurn returns the member with the next turn, without reserving it.
+func (s *State) PeekTurn(campaign market.Ref, set uint64, weights []int32) (member uint32) {
+	return s.rotations.peekTurn(campaign, set, weights)
 }
 
 // ReleaseSale ends the sale's part of h and keeps the rest.
@@ -100,7 +100,7 @@ func (s *State) ReleaseSale(h *Reservation) {
 		s.reservations.Add(-1)
 	}
 	if h.sale.turn.Set != 0 {
-		s.turns.release(h.sale.campaign, h.sale.turn)
+		s.rotations.releaseTurn(h.sale.campaign, h.sale.turn)
 		s.reservations.Add(-1)
 	}
 	h.sale = saleReservation{charges: h.sale.charges, held: h.sale.held}
@@ -117,10 +117,10 @@ func (s *State) ReleaseKey(h *Reservation) {
 
 // ReleaseDuplicates ends the claims on the lead's values.
 func (s *State) ReleaseDuplicates(h *Reservation) {
-	if len(h.dups) > 0 {
-		s.releaseDups(h.dups)
-		s.reservations.Add(-int64(len(h.dups)))
-		h.dups = h.dups[:0]
+	if len(h.duplicates) > 0 {
+		s.releaseDuplicates(h.duplicates)
+		s.reservations.Add(-int64(len(h.duplicates)))
+		h.duplicates = h.duplicates[:0]
 	}
 }
 
@@ -146,8 +146,8 @@ func (s *State) Release(h *Reservation) {
 // TransferDuplicates moves h's claims on a lead's values to another reservation, which
 // must have none.
 func (h *Reservation) TransferDuplicates(to *Reservation) {
-	to.dups = append(to.dups[:0], h.dups...)
-	h.dups = h.dups[:0]
+	to.duplicates = append(to.duplicates[:0], h.duplicates...)
+	h.duplicates = h.duplicates[:0]
 }
 
 // Reservations returns the number of open reservations: zero when idle.

@@ -79,7 +79,7 @@ func (m *market64) request(t *testing.T, id uint64, dice *rand.Rand) {
 		m.Release(&h)
 		return
 	}
-	sale := event.Sale{Buyer: buyer.Ref, Price: price, Charges: h.Charges()}
+	sale := event.Sale{Buyer: buyer.Ref, Price: price, Charges: h.CapCharges()}
 	lead := &event.LeadDecided{Lead: [16]byte{8: byte(id), 9: byte(id >> 8), 15: byte(id)}, Campaign: 1, Supplier: 1, Decided: now, Keep: now + day}
 	lead.Sale.CopyFrom(&sale)
 	posted := dice.IntN(2) == 0

@@ -5,170 +5,170 @@ import (
 	"pingpost/engine/market"
 )
 
-func (l *Lead) write(w *writer) {
-	w.raw(l.ID[:])
-	w.raw(l.Request[:])
-	w.int(int64(l.Price))
-	w.int(int64(l.Payout))
-	w.fixed(uint64(l.Decided))
-	w.uint(l.Seq)
-	w.uint(l.Settled)
-	w.uint(uint64(l.Keep))
-	w.uint(uint64(l.Campaign))
-	w.uint(uint64(l.Supplier))
-	w.uint(uint64(l.Buyer))
-	w.raw(l.Currency[:])
-	w.raw([]byte{byte(l.Status), byte(l.Delivery), byte(l.Reason), byte(l.Answer), byte(l.LeadMarks)})
+func (l *Lead) encode(w *sectionEncoder) {
+	w.writeRaw(l.ID[:])
+	w.writeRaw(l.Request[:])
+	w.writeInt(int64(l.Price))
+	w.writeInt(int64(l.Payout))
+	w.writeFixed(uint64(l.Decided))
+	w.writeUint(l.Seq)
+	w.writeUint(l.Settled)
+	w.writeUint(uint64(l.Keep))
+	w.writeUint(uint64(l.Campaign))
+	w.writeUint(uint64(l.Supplier))
+	w.writeUint(uint64(l.Buyer))
+	w.writeRaw(l.Currency[:])
+	w.writeRaw([]byte{byte(l.Status), byte(l.Delivery), byte(l.Reason), byte(l.Answer), byte(l.LeadMarks)})
 }
 
-func (l *Lead) read(r *reader) {
-	copy(l.ID[:], r.raw(16))
-	copy(l.Request[:], r.raw(16))
-	l.Price, l.Payout = market.Money(r.int()), market.Money(r.int())
-	l.Decided, l.Seq, l.Settled, l.Keep = int64(r.fixed()), r.uint(), r.uint(), uint32(r.uint())
-	l.Campaign, l.Supplier, l.Buyer = market.Ref(r.uint()), market.Ref(r.uint()), market.Ref(r.uint())
-	copy(l.Currency[:], r.raw(3))
-	if small := r.raw(5); len(small) == 5 {
+func (l *Lead) decode(r *sectionDecoder) {
+	copy(l.ID[:], r.readRaw(16))
+	copy(l.Request[:], r.readRaw(16))
+	l.Price, l.Payout = market.Money(r.readInt()), market.Money(r.readInt())
+	l.Decided, l.Seq, l.Settled, l.Keep = int64(r.readFixed()), r.readUint(), r.readUint(), uint32(r.readUint())
+	l.Campaign, l.Supplier, l.Buyer = market.Ref(r.readUint()), market.Ref(r.readUint()), market.Ref(r.readUint())
+	copy(l.Currency[:], r.readRaw(3))
+	if small := r.readRaw(5); len(small) == 5 {
 		l.Status, l.Delivery = market.Status(small[0]), market.Delivery(small[1])
 		l.Reason, l.Answer, l.LeadMarks = market.Reason(small[2]), Answer(small[3]), LeadMarks(small[4])
 	}
 }
 
-func (k *keyRow) write(w *writer) {
-	w.raw(k.Key[:])
-	w.raw(k.By[:])
-	w.fixed(k.Print)
-	w.uint(uint64(k.Until))
-	w.uint(uint64(k.Kind))
+func (k *idempotencyRow) encode(w *sectionEncoder) {
+	w.writeRaw(k.Key[:])
+	w.writeRaw(k.AnsweredBy[:])
+	w.writeFixed(k.Fingerprint)
+	w.writeUint(uint64(k.Until))
+	w.writeUint(uint64(k.Kind))
 }
 
-func (k *keyRow) read(r *reader) {
-	copy(k.Key[:], r.raw(16))
-	copy(k.By[:], r.raw(16))
-	k.Print, k.Until, k.Kind = r.fixed(), uint32(r.uint()), answerKind(r.uint())
+func (k *idempotencyRow) decode(r *sectionDecoder) {
+	copy(k.Key[:], r.readRaw(16))
+	copy(k.AnsweredBy[:], r.readRaw(16))
+	k.Fingerprint, k.Until, k.Kind = r.readFixed(), uint32(r.readUint()), answerKind(r.readUint())
 }
 
-func (d *dupRow) write(w *writer) {
-	w.raw(d.Key[:])
-	w.raw(d.Lead[:])
-	w.uint(uint64(d.Until))
+func (d *duplicateRow) encode(w *sectionEncoder) {
+	w.writeRaw(d.Key[:])
+	w.writeRaw(d.Lead[:])
+	w.writeUint(uint64(d.Until))
 }
 
-func (d *dupRow) read(r *reader) {
-	copy(d.Key[:], r.raw(16))
-	copy(d.Lead[:], r.raw(16))
-	d.Until = uint32(r.uint())
+func (d *duplicateRow) decode(r *sectionDecoder) {
+	copy(d.Key[:], r.readRaw(16))
+	copy(d.Lead[:], r.readRaw(16))
+	d.Until = uint32(r.readUint())
 }
 
-func (p *OpenPost) write(w *writer) {
-	p.writeOpen(w)
-	w.uint(p.Slot)
-	w.bool(p.Intent.Trusted)
+func (p *OpenPost) encode(w *sectionEncoder) {
+	p.encodeFields(w)
+	w.writeUint(p.Slot)
+	w.writeBool(p.Intent.Trusted)
 }
 
-// writeOpen writes all of a post except the fields of later versions.
-func (p *OpenPost) writeOpen(w *writer) {
-	w.raw(p.Lead[:])
-	w.string(p.Intent.URL)
-	w.string(p.Intent.Credential)
-	w.string(p.Intent.Header)
-	w.string(p.Intent.Scheme)
-	w.int(p.Intent.Timeout)
-	w.bool(p.Intent.Repeatable)
-	w.string(p.Intent.TokenURL)
-	w.string(p.Intent.ClientID)
-	w.string(p.Intent.Scope)
-	w.raw(p.Intent.Auction[:])
-	// writeDialect writes an endpoint's dialect. Most endpoints speak the contract and
+// encodeFields writes all of a post except the fields of later versions.
+func (p *OpenPost) encodeFields(w *sectionEncoder) {
+	w.writeRaw(p.Lead[:])
+	w.writeString(p.Intent.URL)
+	w.writeString(p.Intent.Credential)
+	w.writeString(p.Intent.Header)
+	w.writeString(p.Intent.Scheme)
+	w.writeInt(p.Intent.Timeout)
+	w.writeBool(p.Intent.Repeatable)
+	w.writeString(p.Intent.TokenURL)
+	w.writeString(p.Intent.ClientID)
+	w.writeString(p.Intent.Scope)
+	w.writeRaw(p.Intent.Auction[:])
+	// encodeDialect writes an endpoint's dialect. Most endpoints speak the contract and
 	// take one byte.
-	writeDialect(w, &p.Intent.Dialect)
-	writeSale(w, p)
-	w.bytes(p.Body)
-	w.uint(uint64(p.Attempts))
-	w.int(p.Tried)
-	w.int(p.Decided)
-	w.bool(p.Answered)
-	w.bool(p.Exhausted)
+	encodeDialect(w, &p.Intent.Dialect)
+	encodeSale(w, p)
+	w.writeBytes(p.Body)
+	w.writeUint(uint64(p.Attempts))
+	w.writeInt(p.LastAttempt)
+	w.writeInt(p.Decided)
+	w.writeBool(p.Answered)
+	w.writeBool(p.Exhausted)
 }
 
-func (p *OpenPost) read(r *reader) {
-	copy(p.Lead[:], r.raw(16))
-	p.Intent.URL, p.Intent.Credential = r.string(), r.string()
-	p.Intent.Header, p.Intent.Scheme = r.string(), r.string()
-	p.Intent.Timeout, p.Intent.Repeatable = r.int(), r.bool()
-	p.Intent.TokenURL, p.Intent.ClientID, p.Intent.Scope = r.string(), r.string(), r.string()
-	copy(p.Intent.Auction[:], r.raw(16))
-	readDialect(r, &p.Intent.Dialect)
-	readSale(r, p)
-	p.Body = r.bytes()
-	p.Attempts, p.Tried, p.Decided = uint32(r.uint()), r.int(), r.int()
-	p.Answered, p.Exhausted = r.bool(), r.bool()
+func (p *OpenPost) decode(r *sectionDecoder) {
+	copy(p.Lead[:], r.readRaw(16))
+	p.Intent.URL, p.Intent.Credential = r.readString(), r.readString()
+	p.Intent.Header, p.Intent.Scheme = r.readString(), r.readString()
+	p.Intent.Timeout, p.Intent.Repeatable = r.readInt(), r.readBool()
+	p.Intent.TokenURL, p.Intent.ClientID, p.Intent.Scope = r.readString(), r.readString(), r.readString()
+	copy(p.Intent.Auction[:], r.readRaw(16))
+	decodeDialect(r, &p.Intent.Dialect)
+	decodeSale(r, p)
+	p.Body = r.readBytes()
+	p.Attempts, p.LastAttempt, p.Decided = uint32(r.readUint()), r.readInt(), r.readInt()
+	p.Answered, p.Exhausted = r.readBool(), r.readBool()
 	if r.version >= versionSealed {
-		p.Slot = r.uint()
+		p.Slot = r.readUint()
 	}
 	if r.version >= versionTrusted {
-		p.Intent.Trusted = r.bool()
+		p.Intent.Trusted = r.readBool()
 	}
 }
 
-func (a *AuctionRow) write(w *writer) {
-	w.raw(a.Name[:])
-	w.raw(a.Lead[:])
-	w.uint(a.Seq)
-	w.uint(uint64(a.Keep))
+func (a *AuctionRow) encode(w *sectionEncoder) {
+	w.writeRaw(a.Name[:])
+	w.writeRaw(a.Lead[:])
+	w.writeUint(a.Seq)
+	w.writeUint(uint64(a.Keep))
 }
 
-func (a *AuctionRow) read(r *reader) {
-	copy(a.Name[:], r.raw(16))
-	copy(a.Lead[:], r.raw(16))
-	a.Seq, a.Keep = r.uint(), uint32(r.uint())
+func (a *AuctionRow) decode(r *sectionDecoder) {
+	copy(a.Name[:], r.readRaw(16))
+	copy(a.Lead[:], r.readRaw(16))
+	a.Seq, a.Keep = r.readUint(), uint32(r.readUint())
 }
 
-func writeSale(w *writer, p *OpenPost) {
+func encodeSale(w *sectionEncoder, p *OpenPost) {
 	sale := &p.Sale
-	w.uint(uint64(sale.Buyer))
-	w.uint(uint64(sale.FilterSet))
-	w.int(int64(sale.Price))
-	w.int(int64(sale.Payout))
-	w.raw(sale.Currency[:])
-	w.uint(uint64(len(sale.Charges)))
+	w.writeUint(uint64(sale.Buyer))
+	w.writeUint(uint64(sale.FilterSet))
+	w.writeInt(int64(sale.Price))
+	w.writeInt(int64(sale.Payout))
+	w.writeRaw(sale.Currency[:])
+	w.writeUint(uint64(len(sale.Charges)))
 	for _, charge := range sale.Charges {
-		w.uint(uint64(charge.Cap))
-		w.int(charge.Window)
-		w.int(charge.Amount)
+		w.writeUint(uint64(charge.Cap))
+		w.writeInt(charge.Window)
+		w.writeInt(charge.Amount)
 	}
-	w.fixed(sale.Turn.Set)
-	w.uint(uint64(sale.Turn.Phase))
-	w.uint(uint64(sale.Turn.Member))
-	w.uint(uint64(len(sale.Dups)))
-	for i := range sale.Dups {
-		w.raw(sale.Dups[i].Key[:])
-		w.int(sale.Dups[i].Until)
+	w.writeFixed(sale.Turn.Set)
+	w.writeUint(uint64(sale.Turn.Phase))
+	w.writeUint(uint64(sale.Turn.Member))
+	w.writeUint(uint64(len(sale.Duplicates)))
+	for i := range sale.Duplicates {
+		w.writeRaw(sale.Duplicates[i].Key[:])
+		w.writeInt(sale.Duplicates[i].Until)
 	}
-	w.raw(sale.Ping[:])
-	w.bool(sale.Test)
+	w.writeRaw(sale.Ping[:])
+	w.writeBool(sale.Test)
 }
 
-func readSale(r *reader, p *OpenPost) {
+func decodeSale(r *sectionDecoder, p *OpenPost) {
 	sale := &p.Sale
-	sale.Buyer, sale.FilterSet = market.Ref(r.uint()), uint32(r.uint())
-	sale.Price, sale.Payout = market.Money(r.int()), market.Money(r.int())
-	copy(sale.Currency[:], r.raw(3))
-	for range r.count() {
-		sale.Charges = append(sale.Charges, event.Charge{Cap: market.Ref(r.uint()), Window: r.int(), Amount: r.int()})
+	sale.Buyer, sale.FilterSet = market.Ref(r.readUint()), uint32(r.readUint())
+	sale.Price, sale.Payout = market.Money(r.readInt()), market.Money(r.readInt())
+	copy(sale.Currency[:], r.readRaw(3))
+	for range r.readCount() {
+		sale.Charges = append(sale.Charges, event.Charge{Cap: market.Ref(r.readUint()), Window: r.readInt(), Amount: r.readInt()})
 	}
-	sale.Turn = event.Turn{Set: r.fixed(), Phase: uint32(r.uint()), Member: uint32(r.uint())}
-	for range r.count() {
-		var dup event.Dup
-		copy(dup.Key[:], r.raw(16))
-		dup.Until = r.int()
-		sale.Dups = append(sale.Dups, dup)
+	sale.Turn = event.Turn{Set: r.readFixed(), Phase: uint32(r.readUint()), Member: uint32(r.readUint())}
+	for range r.readCount() {
+		var dup event.DuplicateValue
+		copy(dup.Key[:], r.readRaw(16))
+		dup.Until = r.readInt()
+		sale.Duplicates = append(sale.Duplicates, dup)
 	}
-	copy(sale.Ping[:], r.raw(16))
-	sale.Test = r.bool()
+	copy(sale.Ping[:], r.readRaw(16))
+	sale.Test = r.readBool()
 }
 
-func dialectText(d *market.Dialect) [13]*string {
+func dialectTexts(d *market.Dialect) [13]*string {
 	return [...]*string{
 		&d.Method, &d.ContentType, &d.Headers, &d.KeyHeader,
 		&d.Answer.Format, &d.Answer.Accepted, &d.Answer.Yes, &d.Answer.No,
@@ -176,34 +176,34 @@ func dialectText(d *market.Dialect) [13]*string {
 	}
 }
 
-// writeDialect writes how an endpoint is spoken to; most speak the contract, and
+// encodeDialect writes an endpoint's dialect. Most endpoints implement the contract, and
 // take one byte.
-func writeDialect(w *writer, d *market.Dialect) {
+func encodeDialect(w *sectionEncoder, d *market.Dialect) {
 	own := *d != market.Dialect{}
-	w.bool(own)
+	w.writeBool(own)
 	if !own {
 		return
 	}
-	for _, text := range dialectText(d) {
-		w.string(*text)
+	for _, text := range dialectTexts(d) {
+		w.writeString(*text)
 	}
-	w.bool(d.Idempotent)
+	w.writeBool(d.Idempotent)
 }
 
-func readDialect(r *reader, d *market.Dialect) {
-	if !r.bool() {
+func decodeDialect(r *sectionDecoder, d *market.Dialect) {
+	if !r.readBool() {
 		return
 	}
-	for _, text := range dialectText(d) {
-		*text = r.string()
+	for _, text := range dialectTexts(d) {
+		*text = r.readString()
 	}
-	d.Idempotent = r.bool()
+	d.Idempotent = r.readBool()
 }
 
-// cloneDialect copies strings that may alias a log frame.
-func cloneDialect(d market.Dialect) market.Dialect {
-	for _, text := range dialectText(&d) {
-		*text = clone(*text)
+// copyDialect copies strings that may alias a log frame.
+func copyDialect(d market.Dialect) market.Dialect {
+	for _, text := range dialectTexts(&d) {
+		*text = copyString(*text)
 	}
 	return d
 }
@@ -211,45 +211,45 @@ func cloneDialect(d market.Dialect) market.Dialect {
 // minWebhookBytes is a lower bound of a webhook's size in a section.
 const minWebhookBytes = 32
 
-func (r *webhookRow) write(w *writer) {
-	w.raw(r.Lead[:])
-	w.raw([]byte{byte(r.Type), byte(flag(r.Dead))})
-	w.uint(r.Cause)
-	w.fixed(uint64(r.Created))
-	w.fixed(uint64(r.Due))
-	w.uint(uint64(r.Attempts))
+func (r *webhookRow) encode(w *sectionEncoder) {
+	w.writeRaw(r.Lead[:])
+	w.writeRaw([]byte{byte(r.Type), byte(boolAsUint(r.Dead))})
+	w.writeUint(r.Cause)
+	w.writeFixed(uint64(r.Created))
+	w.writeFixed(uint64(r.Due))
+	w.writeUint(uint64(r.Attempts))
 }
 
-func (r *webhookRow) read(from *reader) {
-	copy(r.Lead[:], from.raw(16))
-	if small := from.raw(2); len(small) == 2 {
+func (r *webhookRow) decode(from *sectionDecoder) {
+	copy(r.Lead[:], from.readRaw(16))
+	if small := from.readRaw(2); len(small) == 2 {
 		r.Type, r.Dead = market.WebhookType(small[0]), small[1] != 0
 	}
-	r.Cause, r.Created, r.Due, r.Attempts = from.uint(), int64(from.fixed()), int64(from.fixed()), uint32(from.uint())
+	r.Cause, r.Created, r.Due, r.Attempts = from.readUint(), int64(from.readFixed()), int64(from.readFixed()), uint32(from.readUint())
 }
 
 // copyTo copies a shard's outboxes while Apply is excluded, and returns a function that
 // encodes the copy.
-func (shard *outboxShard) copyTo(body *writer, scratch *[]webhookRow) func() {
+func (shard *outboxShard) copyTo(body *sectionEncoder, scratch *[]webhookRow) func() {
 	if len(shard.boxes) == 0 {
-		body.uint(0)
+		body.writeUint(0)
 		return nil
 	}
 	heads := make([]outboxHead, 0, len(shard.boxes))
 	*scratch = (*scratch)[:0]
 	for _, b := range shard.boxes {
 		b.mu.Lock()
-		heads = append(heads, outboxHead{b.supplier, b.dropped, b.failing, b.off, b.rows.n})
+		heads = append(heads, outboxHead{b.supplier, b.dropped, b.failingSince, b.off, b.rows.n})
 		*scratch = b.rows.appendTo(*scratch)
 		b.mu.Unlock()
 	}
 	return func() {
 		rows := *scratch
-		body.uint(uint64(len(heads)))
+		body.writeUint(uint64(len(heads)))
 		for _, head := range heads {
-			head.write(body)
+			head.encode(body)
 			for i := range rows[:head.rows] {
-				rows[i].write(body)
+				rows[i].encode(body)
 			}
 			rows = rows[head.rows:]
 		}
@@ -258,44 +258,44 @@ func (shard *outboxShard) copyTo(body *writer, scratch *[]webhookRow) func() {
 
 // outboxHead precedes an outbox's rows.
 type outboxHead struct {
-	supplier market.Ref
-	dropped  uint64
-	failing  int64
-	off      bool
-	rows     int
+	supplier     market.Ref
+	dropped      uint64
+	failingSince int64
+	off          bool
+	rows         int
 }
 
-func (h *outboxHead) write(w *writer) {
-	w.uint(uint64(h.supplier))
-	w.uint(h.dropped)
-	w.int(h.failing)
-	w.bool(h.off)
-	w.uint(uint64(h.rows))
+func (h *outboxHead) encode(w *sectionEncoder) {
+	w.writeUint(uint64(h.supplier))
+	w.writeUint(h.dropped)
+	w.writeInt(h.failingSince)
+	w.writeBool(h.off)
+	w.writeUint(uint64(h.rows))
 }
 
-func (h *outboxHead) read(r *reader) {
-	h.supplier, h.dropped, h.failing, h.off = market.Ref(r.uint()), r.uint(), r.int(), r.bool()
-	h.rows = r.count()
+func (h *outboxHead) decode(r *sectionDecoder) {
+	h.supplier, h.dropped, h.failingSince, h.off = market.Ref(r.readUint()), r.readUint(), r.readInt(), r.readBool()
+	h.rows = r.readCount()
 }
 
 // loadShard reads a shard's outboxes. A repeated webhook means damage.
-func (o *outboxes) loadShard(shard int, body *reader) {
-	for range body.count() {
+func (o *outboxes) loadShard(shard int, body *sectionDecoder) {
+	for range body.readCount() {
 		var head outboxHead
-		head.read(body)
-		if int(head.supplier)%shards != shard || o.get(head.supplier) != nil || head.rows*minWebhookBytes > len(body.buf) {
+		head.decode(body)
+		if int(head.supplier)%shardCount != shard || o.get(head.supplier) != nil || head.rows*minWebhookBytes > len(body.buf) {
 			body.fail()
 		}
 		if body.err != nil {
 			return
 		}
 		b := o.getOrCreate(head.supplier)
-		b.dropped, b.failing, b.off = head.dropped, head.failing, head.off
+		b.dropped, b.failingSince, b.off = head.dropped, head.failingSince, head.off
 		b.firstRow = make(map[market.LeadID]uint32, head.rows)
 		for range head.rows {
 			var row webhookRow
-			row.read(body)
-			if b.add(row); body.err != nil {
+			row.decode(body)
+			if b.addRow(row); body.err != nil {
 				return
 			}
 		}

@@ -58,10 +58,10 @@ func (m *LeadMarks) setReturn(state market.ReturnState) { *m = *m&^marksReturn |
 
 func (l *Lead) key() *[16]byte { return (*[16]byte)(&l.ID) }
 
-// expires returns when the lead leaves memory. A pending or unknown delivery never
+// expiresAt returns when the lead leaves memory. A pending or unknown delivery never
 // expires: the event that settles it, however late, still decides the lead's buyer and
 // payout.
-func (l *Lead) expires() uint32 {
+func (l *Lead) expiresAt() uint32 {
 	if l.Delivery == market.DeliveryPending || l.Delivery == market.DeliveryUnknown {
 		return math.MaxUint32
 	}
@@ -71,19 +71,19 @@ func (l *Lead) expires() uint32 {
 func (l *Lead) digest() uint64 {
 	small := uint64(l.Currency[0]) | uint64(l.Currency[1])<<8 | uint64(l.Currency[2])<<16 |
 		uint64(l.Status)<<24 | uint64(l.Delivery)<<32 | uint64(l.Reason)<<40 | uint64(l.Answer)<<48 | uint64(l.LeadMarks)<<56
-	return newDigest(1).wordsOf((*[16]byte)(&l.ID)).wordsOf((*[16]byte)(&l.Request)).
-		word(uint64(l.Price)).word(uint64(l.Payout)).word(uint64(l.Decided)).word(l.Seq).word(l.Settled).
-		word(uint64(l.Keep) | uint64(l.Campaign)<<32).word(uint64(l.Supplier) | uint64(l.Buyer)<<32).
-		word(small).sum()
+	return newDigest(1).addID((*[16]byte)(&l.ID)).addID((*[16]byte)(&l.Request)).
+		addWord(uint64(l.Price)).addWord(uint64(l.Payout)).addWord(uint64(l.Decided)).addWord(l.Seq).addWord(l.Settled).
+		addWord(uint64(l.Keep) | uint64(l.Campaign)<<32).addWord(uint64(l.Supplier) | uint64(l.Buyer)<<32).
+		addWord(small).sum()
 }
 
-// keyRow identifies the answer of an idempotency key.
-type keyRow struct {
-	Key   [16]byte
-	By    answererID
-	Print uint64
-	Until uint32
-	Kind  answerKind
+// idempotencyRow identifies the answer of an idempotency key.
+type idempotencyRow struct {
+	Key         [16]byte
+	AnsweredBy  answererID
+	Fingerprint uint64
+	Until       uint32
+	Kind        answerKind
 }
 
 // answererID is a lead's identifier, or the sequence of the event with the answer. An
@@ -98,32 +98,32 @@ const (
 	bySequence answerKind = 2
 )
 
-func (k *keyRow) key() *[16]byte  { return &k.Key }
-func (k *keyRow) expires() uint32 { return k.Until }
-func (k *keyRow) digest() uint64 {
-	return newDigest(2).wordsOf(&k.Key).wordsOf((*[16]byte)(&k.By)).word(k.Print).word(uint64(k.Until) | uint64(k.Kind)<<32).sum()
+func (k *idempotencyRow) key() *[16]byte    { return &k.Key }
+func (k *idempotencyRow) expiresAt() uint32 { return k.Until }
+func (k *idempotencyRow) digest() uint64 {
+	return newDigest(2).addID(&k.Key).addID((*[16]byte)(&k.AnsweredBy)).addWord(k.Fingerprint).addWord(uint64(k.Until) | uint64(k.Kind)<<32).sum()
 }
 
-// dupRow remembers a value of an accepted lead.
-type dupRow struct {
+// duplicateRow remembers a value of an accepted lead.
+type duplicateRow struct {
 	Key   market.DuplicateKey
 	Lead  market.LeadID
 	Until uint32
 }
 
-func (d *dupRow) key() *[16]byte  { return (*[16]byte)(&d.Key) }
-func (d *dupRow) expires() uint32 { return d.Until }
-func (d *dupRow) digest() uint64 {
-	return newDigest(3).wordsOf((*[16]byte)(&d.Key)).wordsOf((*[16]byte)(&d.Lead)).word(uint64(d.Until)).sum()
+func (d *duplicateRow) key() *[16]byte    { return (*[16]byte)(&d.Key) }
+func (d *duplicateRow) expiresAt() uint32 { return d.Until }
+func (d *duplicateRow) digest() uint64 {
+	return newDigest(3).addID((*[16]byte)(&d.Key)).addID((*[16]byte)(&d.Lead)).addWord(uint64(d.Until)).sum()
 }
 
-func (d digest) wordsOf(id *[16]byte) digest {
-	return d.word(binary.LittleEndian.Uint64(id[:8])).word(binary.LittleEndian.Uint64(id[8:]))
+func (d digest) addID(id *[16]byte) digest {
+	return d.addWord(binary.LittleEndian.Uint64(id[:8])).addWord(binary.LittleEndian.Uint64(id[8:]))
 }
 
-// seconds rounds a time in Unix nanoseconds up to whole seconds. Times from 2106 on, which
+// secondsRoundedUp rounds a time in Unix nanoseconds up to whole seconds. Times from 2106 on, which
 // 32 bits cannot hold, become the greatest value.
-func seconds(nanos int64) uint32 {
+func secondsRoundedUp(nanos int64) uint32 {
 	whole := nanos / 1_000_000_000
 	if nanos%1_000_000_000 > 0 {
 		whole++

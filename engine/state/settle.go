@@ -5,28 +5,28 @@ import (
 	"pingpost/engine/market"
 )
 
-func (s *State) applyTried(seq uint64, e *event.PostTried) {
+func (s *State) applyPostAttempt(seq uint64, e *event.PostAttempted) {
 	shard := s.leadShard(&e.Lead)
 	shard.mu.Lock()
 	defer shard.mu.Unlock()
-	if seq > shard.loaded && !e.Free {
-		shard.changePost(e.Lead, func(p *OpenPost) { p.Attempts, p.Tried = e.Attempt, e.At })
+	if seq > shard.loaded && !e.KeepsAttempt {
+		shard.editPost(e.Lead, func(p *OpenPost) { p.Attempts, p.LastAttempt = e.Attempt, e.At })
 	}
 }
 
-func (s *State) applySettled(seq uint64, at int64, e *event.PostSettled) {
+func (s *State) applySettlement(seq uint64, at int64, e *event.PostSettled) {
 	shard := s.leadShard(&e.Lead)
 	shard.mu.Lock()
 	if seq > shard.loaded {
-		before := shard.unknownLocked(e.Lead)
-		shard.table.change((*[16]byte)(&e.Lead), func(l *Lead) { l.applySettled(e, seq) })
-		shard.applySettled(e)
-		s.countUnknown(&e.Sale, shard.unknownLocked(e.Lead)-before)
+		before := shard.exhaustedPostsLocked(e.Lead)
+		shard.table.edit((*[16]byte)(&e.Lead), func(l *Lead) { l.applySettlement(e, seq) })
+		shard.applySettlement(e)
+		s.countUnknownDelivery(&e.Sale, shard.exhaustedPostsLocked(e.Lead)-before)
 	}
 	shard.mu.Unlock()
 	s.enqueueWebhook(seq, at, e.Supplier, e.Lead, e.Webhook)
 	if e.Settlement == event.SettledRefused || e.Settlement == event.SettledReleased {
-		s.swapAuction(seq, e.Lead, e.Sale.Ping, e.Next.Ping)
+		s.replaceAuction(seq, e.Lead, e.Sale.Ping, e.Next.Ping)
 	}
 	if !e.Sale.Test {
 		s.settleSale(seq, at, e)
@@ -42,75 +42,75 @@ func (s *State) settleSale(seq uint64, at int64, e *event.PostSettled) {
 	}
 	switch e.Settlement {
 	case event.SettledPending, event.SettledUnknown:
-		s.rememberDups(e.Sale.Dups, e.Lead, seq, at)
+		s.storeDuplicates(e.Sale.Duplicates, e.Lead, seq, at)
 	case event.SettledDelivered, event.SettledConfirmed:
-		s.rememberDups(e.Sale.Dups, e.Lead, seq, at)
+		s.storeDuplicates(e.Sale.Duplicates, e.Lead, seq, at)
 		s.countSold(seq, e.Campaign, e.Sale.Buyer, decided)
 		if seq > s.loaded {
-			s.noteAvailability(s.accounts.move(e.Sale.Buyer, -e.Sale.Price, -e.Sale.Price))
+			s.raiseAvailabilityVersion(s.accounts.adjust(e.Sale.Buyer, -e.Sale.Price, -e.Sale.Price))
 		}
 	case event.SettledRefused, event.SettledReleased:
 		if seq > s.loaded {
-			s.giveBack(seq, e)
+			s.returnResources(seq, e)
 		}
-		s.forgetDups(e.Sale.Dups, e.Lead, seq)
+		s.removeDuplicates(e.Sale.Duplicates, e.Lead, seq)
 		if e.Next.Buyer != 0 && e.Post.URL == "" {
-			s.rememberDups(e.Next.Dups, e.Lead, seq, at)
+			s.storeDuplicates(e.Next.Duplicates, e.Lead, seq, at)
 			s.countSold(seq, e.Campaign, e.Next.Buyer, decided)
 		}
 	}
 }
 
-// giveBack returns the resources of a failed sale and takes those of the next one, if
+// returnResources returns the resources of a failed sale and takes those of the next one, if
 // there is one.
-func (s *State) giveBack(seq uint64, e *event.PostSettled) {
-	s.noteAvailability(s.caps.swap(e.Sale.Charges, e.Next.Charges))
-	s.noteAvailability(s.accounts.move(e.Sale.Buyer, 0, -e.Sale.Price))
+func (s *State) returnResources(seq uint64, e *event.PostSettled) {
+	s.raiseAvailabilityVersion(s.caps.replaceCharges(e.Sale.Charges, e.Next.Charges))
+	s.raiseAvailabilityVersion(s.accounts.adjust(e.Sale.Buyer, 0, -e.Sale.Price))
 	if e.Next.Buyer != 0 {
-		s.turns.apply(e.Campaign, e.Next.Turn, seq)
-		s.noteAvailability(s.accounts.sell(&e.Next, e.Post.URL != ""))
+		s.rotations.applyTurn(e.Campaign, e.Next.Turn, seq)
+		s.raiseAvailabilityVersion(s.accounts.debitSale(&e.Next, e.Post.URL != ""))
 	}
 }
 
-// applySettled changes the lead's status. The supplier's answer stays.
-func (l *Lead) applySettled(e *event.PostSettled, seq uint64) {
-	if e.Settlement.Ends() {
+// applySettlement changes the lead's status. The supplier's answer stays.
+func (l *Lead) applySettlement(e *event.PostSettled, seq uint64) {
+	if e.Settlement.IsFinal() {
 		l.Settled = seq
 	}
 	switch e.Settlement {
 	case event.SettledDelivered:
-		l.accept(market.DeliveryDone)
+		l.markAccepted(market.DeliveryDone)
 	case event.SettledConfirmed:
-		l.accept(market.DeliveryConfirmed)
+		l.markAccepted(market.DeliveryConfirmed)
 	case event.SettledPending:
-		l.accept(market.DeliveryPending)
+		l.markAccepted(market.DeliveryPending)
 	case event.SettledUnknown:
-		l.accept(market.DeliveryUnknown)
+		l.markAccepted(market.DeliveryUnknown)
 	case event.SettledResent:
 		l.Delivery = market.DeliveryPending
 	case event.SettledReleased:
-		l.fail(market.DeliveryReleased, e.Reason)
+		l.markUnmatched(market.DeliveryReleased, e.Reason)
 	case event.SettledRefused:
 		switch {
 		case e.Next.Buyer == 0:
-			l.fail(market.DeliveryFailed, e.Reason)
+			l.markUnmatched(market.DeliveryFailed, e.Reason)
 		case e.Post.URL == "":
-			l.assign(&e.Next)
-			l.accept(market.DeliveryNone)
+			l.assignBuyer(&e.Next)
+			l.markAccepted(market.DeliveryNone)
 		default:
-			l.assign(&e.Next)
+			l.assignBuyer(&e.Next)
 		}
 	}
 }
 
-func (l *Lead) accept(delivery market.Delivery) {
+func (l *Lead) markAccepted(delivery market.Delivery) {
 	l.Status, l.Delivery = market.StatusAccepted, delivery
 	if l.Answer == AnswerNone {
 		l.Answer = AnswerAccepted
 	}
 }
 
-func (l *Lead) fail(delivery market.Delivery, reason market.Reason) {
+func (l *Lead) markUnmatched(delivery market.Delivery, reason market.Reason) {
 	l.Status, l.Delivery, l.Reason = market.StatusUnmatched, delivery, reason
 	if l.Answer == AnswerNone {
 		l.Answer = AnswerUnmatched
@@ -118,14 +118,14 @@ func (l *Lead) fail(delivery market.Delivery, reason market.Reason) {
 	}
 }
 
-func (shard *leadShard) applySettled(e *event.PostSettled) {
+func (shard *leadShard) applySettlement(e *event.PostSettled) {
 	switch e.Settlement {
 	case event.SettledPending:
-		shard.changePost(e.Lead, func(p *OpenPost) { p.Answered = true })
+		shard.editPost(e.Lead, func(p *OpenPost) { p.Answered = true })
 	case event.SettledUnknown:
-		shard.changePost(e.Lead, func(p *OpenPost) { p.Answered, p.Exhausted, p.Attempts = true, true, e.Attempts })
+		shard.editPost(e.Lead, func(p *OpenPost) { p.Answered, p.Exhausted, p.Attempts = true, true, e.Attempts })
 	case event.SettledResent:
-		shard.changePost(e.Lead, func(p *OpenPost) { p.Exhausted, p.Attempts = false, 0 })
+		shard.editPost(e.Lead, func(p *OpenPost) { p.Exhausted, p.Attempts = false, 0 })
 	case event.SettledRefused:
 		decided := int64(0)
 		if old := shard.posts[e.Lead]; old != nil {
@@ -142,7 +142,7 @@ func (shard *leadShard) applySettled(e *event.PostSettled) {
 
 // applyChanges applies a buyer's report on leads, or an operator's decision on a return.
 func (s *State) applyChanges(seq uint64, at int64, e *event.StatusChanged) {
-	s.rememberKey(&e.Idempotency, answeredBySequence(seq), seq, at)
+	s.storeKey(&e.Idempotency, rowAnsweredBySequence(seq), seq, at)
 	for i := range e.Changes {
 		c := &e.Changes[i]
 		switch c.Result {
@@ -160,7 +160,7 @@ func (s *State) changeLead(seq uint64, c *event.Change) {
 	shard.mu.Lock()
 	defer shard.mu.Unlock()
 	if seq > shard.loaded {
-		shard.table.change((*[16]byte)(&c.Lead), func(l *Lead) { l.applyChange(c) })
+		shard.table.edit((*[16]byte)(&c.Lead), func(l *Lead) { l.applyChange(c) })
 	}
 }
 
@@ -204,9 +204,9 @@ func (s *State) applyReturn(seq uint64, buyer market.Ref, c *event.Change) {
 	case !c.WasPending:
 		leads = 1
 	}
-	s.months.giveBack(back.Campaign, buyer, back.Month, leads)
+	s.monthlySales.addReturns(back.Campaign, buyer, back.Month, leads)
 	if c.Result == event.ChangeDone {
-		s.noteAvailability(s.caps.swap(back.Charges, nil))
-		s.noteAvailability(s.accounts.move(buyer, back.Credit, 0))
+		s.raiseAvailabilityVersion(s.caps.replaceCharges(back.Charges, nil))
+		s.raiseAvailabilityVersion(s.accounts.adjust(buyer, back.Credit, 0))
 	}
 }

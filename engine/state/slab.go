@@ -49,13 +49,13 @@ func (s *slab[R]) pop() {
 // capacity returns the number of rows that fit without another chunk.
 func (s *slab[R]) capacity() int {
 	if len(s.chunks) < 2 {
-		return s.first()
+		return s.firstCapacity()
 	}
 	return len(s.chunks) << chunkBits
 }
 
-// first returns the capacity of the first chunk.
-func (s *slab[R]) first() int {
+// firstCapacity returns the capacity of the first chunk.
+func (s *slab[R]) firstCapacity() int {
 	if len(s.chunks) == 0 {
 		return 0
 	}
@@ -63,7 +63,7 @@ func (s *slab[R]) first() int {
 }
 
 func (s *slab[R]) grow() {
-	switch first := s.first(); first {
+	switch first := s.firstCapacity(); first {
 	case 0:
 		s.chunks = append(s.chunks, make([]R, firstChunk))
 	case chunkRows:
@@ -85,8 +85,8 @@ func (s *slab[R]) appendTo(dst []R) []R {
 	return dst
 }
 
-// prepare clears the place of the next row, which loads it into the cache.
-func (s *slab[R]) prepare() {
+// prefetchNext clears the place of the next row, which loads it into the cache.
+func (s *slab[R]) prefetchNext() {
 	if s.n < s.capacity() {
 		var none R
 		*s.at(s.n) = none

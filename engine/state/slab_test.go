@@ -21,13 +21,13 @@ func TestSlabIsASlice(t *testing.T) {
 			}
 			for range rapid.IntRange(0, 3*chunkRows).Draw(t, "pushes") {
 				row := [3]uint32{rapid.Uint32().Draw(t, "row"), uint32(len(model)), 1}
-				rows.prepare()
+				rows.prefetchNext()
 				if pushed := rows.push(&row); *pushed != row {
 					t.Fatalf("pushed %v, there is %v", row, *pushed)
 				}
 				model = append(model, row)
 			}
-			rows.prepare()
+			rows.prefetchNext()
 			for i := range model {
 				if *rows.at(i) != model[i] {
 					t.Fatalf("row %d is %v, want %v", i, *rows.at(i), model[i])

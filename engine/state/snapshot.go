@@ -10,8 +10,8 @@ import (
 )
 
 // A snapshot is a header and then sections: one for each shard, and one for the ledger
-// (all that is neither a row nor in an outbox). Each section has the position of the log it was
-// copied at; loading applies to each only what came later.
+// (all state that is neither a row nor in an outbox). Each section has the log position of
+// its copy. After loading, a section receives only the events after that position.
 //
 //	header   "PPST" | version u8 | shards uvarint
 //	section  kind u8 | shard uvarint | stamp uvarint | at varint | length u32 | body
@@ -25,17 +25,17 @@ const (
 
 	versionSealed  = 5 // posts have slots; the ledger has used and erased slots
 	versionHistory = 6 // the ledger has earlier configurations, and the operators who loaded lists
-	versionStaffed = 7 // the ledger has operators and their tokens
+	versionUsers   = 7 // the ledger has operators and their tokens
 	versionTrusted = 8 // posts record whether a refusal of a repeat counts
 
-	sectionLeads    = 1
-	sectionDups     = 2
-	sectionKeys     = 3
-	sectionLedger   = 4
-	sectionAuctions = 5
-	sectionOutboxes = 6
+	sectionLeads      = 1
+	sectionDuplicates = 2
+	sectionKeys       = 3
+	sectionLedger     = 4
+	sectionAuctions   = 5
+	sectionOutboxes   = 6
 
-	sectionsAShard = 5
+	sectionsPerShard = 5
 )
 
 // WriteSnapshot writes the state to w while Apply continues. It returns the oldest and the
@@ -43,22 +43,22 @@ const (
 // state is complete once newest is applied.
 func (s *State) WriteSnapshot(w io.Writer) (oldest, newest uint64, err error) {
 	header := append([]byte(snapshotMagic), snapshotVersion)
-	if _, err := w.Write(binary.AppendUvarint(header, shards)); err != nil {
+	if _, err := w.Write(binary.AppendUvarint(header, shardCount)); err != nil {
 		return 0, 0, err
 	}
 	out := sectionWriter{w: w}
-	out.write(s, sectionLedger, 0, func(body *writer) func() { s.writeLedger(body); return nil })
+	out.writeSection(s, sectionLedger, 0, func(body *sectionEncoder) func() { s.encodeLedger(body); return nil })
 	var leads []Lead
-	var dups []dupRow
-	var keys []keyRow
+	var dups []duplicateRow
+	var keys []idempotencyRow
 	var auctions []AuctionRow
 	var hooks []webhookRow
-	for i := range shards {
-		out.write(s, sectionLeads, i, func(body *writer) func() { return s.leads[i].copyTo(body, &leads) })
-		out.write(s, sectionDups, i, func(body *writer) func() { return copyTable(&s.dups[i].table, body, &dups) })
-		out.write(s, sectionKeys, i, func(body *writer) func() { return copyTable(&s.keys[i].table, body, &keys) })
-		out.write(s, sectionAuctions, i, func(body *writer) func() { return copyTable(&s.auctions[i].table, body, &auctions) })
-		out.write(s, sectionOutboxes, i, func(body *writer) func() { return s.outboxes.shards[i].copyTo(body, &hooks) })
+	for i := range shardCount {
+		out.writeSection(s, sectionLeads, i, func(body *sectionEncoder) func() { return s.leads[i].copyTo(body, &leads) })
+		out.writeSection(s, sectionDuplicates, i, func(body *sectionEncoder) func() { return copyTable(&s.duplicates[i].table, body, &dups) })
+		out.writeSection(s, sectionKeys, i, func(body *sectionEncoder) func() { return copyTable(&s.idempotency[i].table, body, &keys) })
+		out.writeSection(s, sectionAuctions, i, func(body *sectionEncoder) func() { return copyTable(&s.auctions[i].table, body, &auctions) })
+		out.writeSection(s, sectionOutboxes, i, func(body *sectionEncoder) func() { return s.outboxes.shards[i].copyTo(body, &hooks) })
 	}
 	return out.oldest, out.newest, out.err
 }
@@ -66,21 +66,21 @@ func (s *State) WriteSnapshot(w io.Writer) (oldest, newest uint64, err error) {
 // sectionWriter writes sections and tracks the range of their stamps.
 type sectionWriter struct {
 	w              io.Writer
-	body           writer
+	body           sectionEncoder
 	head           []byte
 	oldest, newest uint64
 	err            error
 }
 
-// write copies a section while Apply is excluded. copying returns the function that
+// writeSection copies a section while Apply is excluded. copying returns the function that
 // encodes the copy afterwards, or nil.
-func (o *sectionWriter) write(s *State, kind byte, shard int, copying func(*writer) func()) {
+func (o *sectionWriter) writeSection(s *State, kind byte, shard int, copySection func(*sectionEncoder) func()) {
 	if o.err != nil {
 		return
 	}
 	o.body.buf = o.body.buf[:0]
 	s.applying.Lock()
-	encode := copying(&o.body)
+	encode := copySection(&o.body)
 	stamp, at := s.seq, s.at
 	s.applying.Unlock()
 	if encode != nil {
@@ -103,25 +103,25 @@ func (o *sectionWriter) write(s *State, kind byte, shard int, copying func(*writ
 // rowCodec is a row that a snapshot can hold.
 type rowCodec[R any] interface {
 	row[R]
-	write(*writer)
-	read(*reader)
+	encode(*sectionEncoder)
+	decode(*sectionDecoder)
 }
 
-func copyTable[R any, P rowCodec[R]](t *table[R, P], body *writer, scratch *[]R) func() {
+func copyTable[R any, P rowCodec[R]](t *table[R, P], body *sectionEncoder, scratch *[]R) func() {
 	*scratch = t.rows.appendTo((*scratch)[:0])
 	cursor, soonest, passed := t.cursor, t.soonest, t.nextSoonest
 	return func() {
-		body.uint(uint64(cursor))
-		body.uint(uint64(soonest))
-		body.uint(uint64(passed))
-		body.uint(uint64(len(*scratch)))
+		body.writeUint(uint64(cursor))
+		body.writeUint(uint64(soonest))
+		body.writeUint(uint64(passed))
+		body.writeUint(uint64(len(*scratch)))
 		for i := range *scratch {
-			P(&(*scratch)[i]).write(body)
+			P(&(*scratch)[i]).encode(body)
 		}
 	}
 }
 
-func (shard *leadShard) copyTo(body *writer, scratch *[]Lead) func() {
+func (shard *leadShard) copyTo(body *sectionEncoder, scratch *[]Lead) func() {
 	encode := copyTable(&shard.table, body, scratch)
 	open := make([]*OpenPost, 0, len(shard.posts))
 	for _, post := range shard.posts {
@@ -129,9 +129,9 @@ func (shard *leadShard) copyTo(body *writer, scratch *[]Lead) func() {
 	}
 	return func() {
 		encode()
-		body.uint(uint64(len(open)))
+		body.writeUint(uint64(len(open)))
 		for _, post := range open {
-			post.write(body)
+			post.encode(body)
 		}
 	}
 }
@@ -140,18 +140,18 @@ func (shard *leadShard) copyTo(body *writer, scratch *[]Lead) func() {
 // Position.
 func (s *State) Load(r io.Reader) (newest uint64, err error) {
 	in := sectionReader{r: r}
-	if err := in.header(); err != nil {
+	if err := in.readHeader(); err != nil {
 		return 0, err
 	}
-	for i := range sectionsAShard*shards + 1 {
-		if err := in.next(); err != nil {
+	for i := range sectionsPerShard*shardCount + 1 {
+		if err := in.nextSection(); err != nil {
 			return 0, err
 		}
 		if kind, shard := sectionAt(i); in.kind != kind || in.shard != shard {
-			return 0, fmt.Errorf("a snapshot has section %d of shard %d where section %d of shard %d belongs", in.kind, in.shard, kind, shard)
+			return 0, fmt.Errorf("the state snapshot has section %d of shard %d instead of section %d of shard %d", in.kind, in.shard, kind, shard)
 		}
 		if err := s.loadSection(&in); err != nil {
-			return 0, fmt.Errorf("cannot load a snapshot's section %d of shard %d: %w", in.kind, in.shard, err)
+			return 0, fmt.Errorf("cannot load section %d of shard %d of the state snapshot: %w", in.kind, in.shard, err)
 		}
 		if i == 0 || in.stamp < s.seq {
 			s.seq, s.at = in.stamp, in.at
@@ -166,27 +166,27 @@ func sectionAt(i int) (kind byte, shard int) {
 	if i == 0 {
 		return sectionLedger, 0
 	}
-	kinds := [sectionsAShard]byte{sectionLeads, sectionDups, sectionKeys, sectionAuctions, sectionOutboxes}
-	return kinds[(i-1)%sectionsAShard], (i - 1) / sectionsAShard
+	kinds := [sectionsPerShard]byte{sectionLeads, sectionDuplicates, sectionKeys, sectionAuctions, sectionOutboxes}
+	return kinds[(i-1)%sectionsPerShard], (i - 1) / sectionsPerShard
 }
 
 func (s *State) loadSection(in *sectionReader) error {
-	body := reader{buf: in.body, version: in.version}
+	body := sectionDecoder{buf: in.body, version: in.version}
 	switch in.kind {
 	case sectionLedger:
-		s.readLedger(&body)
+		s.decodeLedger(&body)
 		s.loaded = in.stamp
 	case sectionLeads:
 		shard := &s.leads[in.shard]
 		shard.loaded = in.stamp
 		loadTable(&shard.table, &body)
 		s.loadPosts(shard, &body)
-	case sectionDups:
-		s.dups[in.shard].loaded = in.stamp
-		loadTable(&s.dups[in.shard].table, &body)
+	case sectionDuplicates:
+		s.duplicates[in.shard].loaded = in.stamp
+		loadTable(&s.duplicates[in.shard].table, &body)
 	case sectionKeys:
-		s.keys[in.shard].loaded = in.stamp
-		loadTable(&s.keys[in.shard].table, &body)
+		s.idempotency[in.shard].loaded = in.stamp
+		loadTable(&s.idempotency[in.shard].table, &body)
 	case sectionAuctions:
 		s.auctions[in.shard].loaded = in.stamp
 		loadTable(&s.auctions[in.shard].table, &body)
@@ -200,10 +200,10 @@ func (s *State) loadSection(in *sectionReader) error {
 	return body.err
 }
 
-func (s *State) loadPosts(shard *leadShard, body *reader) {
-	for range body.count() {
+func (s *State) loadPosts(shard *leadShard, body *sectionDecoder) {
+	for range body.readCount() {
 		post := new(OpenPost)
-		if post.read(body); body.err != nil {
+		if post.decode(body); body.err != nil {
 			return
 		}
 		if shard.posts == nil {
@@ -211,7 +211,7 @@ func (s *State) loadPosts(shard *leadShard, body *reader) {
 		}
 		shard.posts[post.Lead] = post
 		if post.Exhausted {
-			s.countUnknown(&post.Sale, 1)
+			s.countUnknownDelivery(&post.Sale, 1)
 		}
 	}
 }
@@ -220,10 +220,10 @@ func (s *State) loadPosts(shard *leadShard, body *reader) {
 // damaged count from allocating memory that no file could fill.
 const minRowBytes = 32
 
-func loadTable[R any, P rowCodec[R]](t *table[R, P], body *reader) {
-	cursor := body.uint()
-	t.soonest, t.nextSoonest = uint32(body.uint()), uint32(body.uint())
-	n := body.count()
+func loadTable[R any, P rowCodec[R]](t *table[R, P], body *sectionDecoder) {
+	cursor := body.readUint()
+	t.soonest, t.nextSoonest = uint32(body.readUint()), uint32(body.readUint())
+	n := body.readCount()
 	if n*minRowBytes > len(body.buf) {
 		body.fail()
 		return
@@ -232,7 +232,7 @@ func loadTable[R any, P rowCodec[R]](t *table[R, P], body *reader) {
 	for range n {
 		var empty R
 		added := P(t.rows.push(&empty))
-		added.read(body)
+		added.decode(body)
 		t.sum += added.digest()
 	}
 	if body.err != nil || n == 0 {
@@ -267,28 +267,28 @@ func (in *sectionReader) ReadByte() (byte, error) {
 	return in.one[0], err
 }
 
-func (in *sectionReader) header() error {
+func (in *sectionReader) readHeader() error {
 	var head [5]byte
 	if _, err := io.ReadFull(in.r, head[:]); err != nil {
-		return fmt.Errorf("cannot read a snapshot's header: %w", err)
+		return fmt.Errorf("cannot read the header of the state snapshot: %w", err)
 	}
 	if string(head[:4]) != snapshotMagic {
-		return errors.New("this is not a snapshot of an exchange's state")
+		return errors.New("the file is not a snapshot of an exchange's state")
 	}
 	if in.version = head[4]; in.version < oldestSnapshot || in.version > snapshotVersion {
-		return fmt.Errorf("this snapshot is of version %d, this program knows %d to %d; run the program that wrote it", in.version, oldestSnapshot, snapshotVersion)
+		return fmt.Errorf("the state snapshot has version %d, but this program reads versions %d to %d; run the release that wrote it", in.version, oldestSnapshot, snapshotVersion)
 	}
 	count, err := binary.ReadUvarint(in)
-	if err != nil || count != shards {
-		return fmt.Errorf("this snapshot has %d shards, this program has %d", count, shards)
+	if err != nil || count != shardCount {
+		return fmt.Errorf("the state snapshot has %d shards, but this program has %d", count, shardCount)
 	}
 	return nil
 }
 
-func (in *sectionReader) next() error {
+func (in *sectionReader) nextSection() error {
 	kind, err := in.ReadByte()
 	if err != nil {
-		return fmt.Errorf("a snapshot ends before its last section: %w", err)
+		return fmt.Errorf("the state snapshot ends before its last section: %w", err)
 	}
 	shard, err1 := binary.ReadUvarint(in)
 	stamp, err2 := binary.ReadUvarint(in)
@@ -296,26 +296,26 @@ func (in *sectionReader) next() error {
 	var length [4]byte
 	_, err4 := io.ReadFull(in.r, length[:])
 	if err := errors.Join(err1, err2, err3, err4); err != nil {
-		return fmt.Errorf("cannot read a snapshot's section: %w", err)
+		return fmt.Errorf("cannot read a section of the state snapshot: %w", err)
 	}
 	size := binary.LittleEndian.Uint32(length[:])
-	if shard >= shards || size > maxSection {
-		return fmt.Errorf("a snapshot's section is out of bounds (shard %d, %d bytes)", shard, size)
+	if shard >= shardCount || size > maxSection {
+		return fmt.Errorf("a section of the state snapshot exceeds the limits (shard %d, %d bytes)", shard, size)
 	}
 	in.kind, in.shard, in.stamp, in.at = kind, int(shard), stamp, at
-	return in.fill(int(size))
+	return in.readBody(int(size))
 }
 
-// fill reads a section's body in steps, so that a damaged length allocates no more memory
+// readBody reads a section's body in steps, so that a damaged length allocates no more memory
 // than there are bytes.
-func (in *sectionReader) fill(size int) error {
+func (in *sectionReader) readBody(size int) error {
 	const step = 1 << 20
 	in.body = in.body[:0]
 	for len(in.body) < size {
 		have := len(in.body)
 		in.body = append(in.body, make([]byte, min(step, size-have))...)
 		if _, err := io.ReadFull(in.r, in.body[have:]); err != nil {
-			return fmt.Errorf("a snapshot's section is cut short: %w", err)
+			return fmt.Errorf("a section of the state snapshot is truncated: %w", err)
 		}
 	}
 	return nil

@@ -35,32 +35,32 @@ type APIToken struct {
 // IsExpired reports whether the token has expired at now, in Unix nanoseconds.
 func (a *APIToken) IsExpired(now int64) bool { return a.Expires != 0 && now >= a.Expires }
 
-// staff holds the operators by name, and their tokens by hash. They are few and change
+// userTable holds the operators by name, and their tokens by hash. They are few and change
 // rarely; readers share the lock.
-type staff struct {
+type userTable struct {
 	mu     sync.RWMutex
 	users  map[string]User
 	tokens map[[32]byte]APIToken
 }
 
-func newStaff() staff {
-	return staff{users: make(map[string]User), tokens: make(map[[32]byte]APIToken)}
+func newUserTable() userTable {
+	return userTable{users: make(map[string]User), tokens: make(map[[32]byte]APIToken)}
 }
 
 // User returns an operator's account by its name.
 func (s *State) User(name string) (User, bool) {
-	s.staff.mu.RLock()
-	defer s.staff.mu.RUnlock()
-	user, ok := s.staff.users[name]
+	s.users.mu.RLock()
+	defer s.users.mu.RUnlock()
+	user, ok := s.users.users[name]
 	return user, ok
 }
 
 // Users returns all users, sorted by name.
 func (s *State) Users() []User {
-	s.staff.mu.RLock()
-	defer s.staff.mu.RUnlock()
-	all := make([]User, 0, len(s.staff.users))
-	for _, user := range s.staff.users {
+	s.users.mu.RLock()
+	defer s.users.mu.RUnlock()
+	all := make([]User, 0, len(s.users.users))
+	for _, user := range s.users.users {
 		all = append(all, user)
 	}
 	slices.SortFunc(all, func(a, b User) int { return strings.Compare(a.Name, b.Name) })
@@ -69,17 +69,17 @@ func (s *State) Users() []User {
 
 // APIToken returns the token with this hash, and its user's account.
 func (s *State) APIToken(hash [32]byte) (APIToken, User, bool) {
-	s.staff.mu.RLock()
-	defer s.staff.mu.RUnlock()
-	token, ok := s.staff.tokens[hash]
-	return token, s.staff.users[token.User], ok
+	s.users.mu.RLock()
+	defer s.users.mu.RUnlock()
+	token, ok := s.users.tokens[hash]
+	return token, s.users.users[token.User], ok
 }
 
 // APITokens returns a user's tokens, or all tokens if the name is empty, the oldest first.
 func (s *State) APITokens(user string) (all []APIToken) {
-	s.staff.mu.RLock()
-	defer s.staff.mu.RUnlock()
-	for _, token := range s.staff.tokens {
+	s.users.mu.RLock()
+	defer s.users.mu.RUnlock()
+	for _, token := range s.users.tokens {
 		if user == "" || token.User == user {
 			all = append(all, token)
 		}
@@ -90,7 +90,7 @@ func (s *State) APITokens(user string) (all []APIToken) {
 	return all
 }
 
-func (t *staff) setUser(e *event.UserSet) {
+func (t *userTable) setUser(e *event.UserSet) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for hash, token := range t.tokens {
@@ -102,14 +102,14 @@ func (t *staff) setUser(e *event.UserSet) {
 		delete(t.users, e.Name)
 		return
 	}
-	user := User{Name: clone(e.Name), Role: e.Role, Password: clone(e.Password), Created: e.At, Changed: e.At}
+	user := User{Name: copyString(e.Name), Role: e.Role, Password: copyString(e.Password), Created: e.At, Changed: e.At}
 	if before, ok := t.users[e.Name]; ok {
 		user.Created, user.Changed = before.Created, max(e.At, before.Changed+1)
 	}
 	t.users[user.Name] = user
 }
 
-func (t *staff) setAPIToken(e *event.APITokenSet) {
+func (t *userTable) setAPIToken(e *event.APITokenSet) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if e.Revoked {
@@ -117,11 +117,11 @@ func (t *staff) setAPIToken(e *event.APITokenSet) {
 		return
 	}
 	t.tokens[e.Hash] = APIToken{
-		User: clone(e.User), Name: clone(e.Name), Role: e.Role, Hash: e.Hash, Hint: clone(e.Hint), At: e.At, Expires: e.Expires,
+		User: copyString(e.User), Name: copyString(e.Name), Role: e.Role, Hash: e.Hash, Hint: copyString(e.Hint), At: e.At, Expires: e.Expires,
 	}
 }
 
-func (t *staff) digest() (sum uint64) {
+func (t *userTable) digest() (sum uint64) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	for _, user := range t.users {
@@ -134,50 +134,50 @@ func (t *staff) digest() (sum uint64) {
 }
 
 func (u *User) digest() uint64 {
-	return newDigest(27).bytes([]byte(u.Name)).word(uint64(u.Role)).bytes([]byte(u.Password)).
-		word(uint64(u.Created)).word(uint64(u.Changed)).sum()
+	return newDigest(27).addBytes([]byte(u.Name)).addWord(uint64(u.Role)).addBytes([]byte(u.Password)).
+		addWord(uint64(u.Created)).addWord(uint64(u.Changed)).sum()
 }
 
 func (a *APIToken) digest() uint64 {
-	return newDigest(28).bytes([]byte(a.User)).bytes([]byte(a.Name)).word(uint64(a.Role)).bytes(a.Hash[:]).
-		bytes([]byte(a.Hint)).word(uint64(a.At)).word(uint64(a.Expires)).sum()
+	return newDigest(28).addBytes([]byte(a.User)).addBytes([]byte(a.Name)).addWord(uint64(a.Role)).addBytes(a.Hash[:]).
+		addBytes([]byte(a.Hint)).addWord(uint64(a.At)).addWord(uint64(a.Expires)).sum()
 }
 
-func (t *staff) write(w *writer) {
+func (t *userTable) encode(w *sectionEncoder) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
-	w.uint(uint64(len(t.users)))
+	w.writeUint(uint64(len(t.users)))
 	for _, user := range t.users {
-		w.string(user.Name)
-		w.uint(uint64(user.Role))
-		w.string(user.Password)
-		w.int(user.Created)
-		w.int(user.Changed)
+		w.writeString(user.Name)
+		w.writeUint(uint64(user.Role))
+		w.writeString(user.Password)
+		w.writeInt(user.Created)
+		w.writeInt(user.Changed)
 	}
-	w.uint(uint64(len(t.tokens)))
+	w.writeUint(uint64(len(t.tokens)))
 	for hash, token := range t.tokens {
-		w.raw(hash[:])
-		w.string(token.User)
-		w.string(token.Name)
-		w.uint(uint64(token.Role))
-		w.string(token.Hint)
-		w.int(token.At)
-		w.int(token.Expires)
+		w.writeRaw(hash[:])
+		w.writeString(token.User)
+		w.writeString(token.Name)
+		w.writeUint(uint64(token.Role))
+		w.writeString(token.Hint)
+		w.writeInt(token.At)
+		w.writeInt(token.Expires)
 	}
 }
 
-func (t *staff) read(r *reader) {
+func (t *userTable) decode(r *sectionDecoder) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for range r.count() {
-		user := User{Name: r.string(), Role: market.Role(r.uint()), Password: r.string(), Created: r.int(), Changed: r.int()}
+	for range r.readCount() {
+		user := User{Name: r.readString(), Role: market.Role(r.readUint()), Password: r.readString(), Created: r.readInt(), Changed: r.readInt()}
 		t.users[user.Name] = user
 	}
-	for range r.count() {
+	for range r.readCount() {
 		var token APIToken
-		copy(token.Hash[:], r.raw(32))
-		token.User, token.Name, token.Role = r.string(), r.string(), market.Role(r.uint())
-		token.Hint, token.At, token.Expires = r.string(), r.int(), r.int()
+		copy(token.Hash[:], r.readRaw(32))
+		token.User, token.Name, token.Role = r.readString(), r.readString(), market.Role(r.readUint())
+		token.Hint, token.At, token.Expires = r.readString(), r.readInt(), r.readInt()
 		t.tokens[token.Hash] = token
 	}
 }

@@ -95,10 +95,10 @@ func TestASnapshotWithoutStaff(t *testing.T) {
 	w := newWorld()
 	file := snapshotOf(t, w)
 	in := sectionReader{r: bytes.NewReader(file)}
-	if err := in.header(); err != nil {
+	if err := in.readHeader(); err != nil {
 		t.Fatal(err)
 	}
-	if err := in.next(); err != nil || in.kind != sectionLedger {
+	if err := in.nextSection(); err != nil || in.kind != sectionLedger {
 		t.Fatalf("section %d, %v", in.kind, err)
 	}
 	end := len(file) - in.r.(*bytes.Reader).Len()
@@ -108,7 +108,7 @@ func TestASnapshotWithoutStaff(t *testing.T) {
 	}
 	binary.LittleEndian.PutUint32(file[length:], uint32(len(in.body)-2))
 	file = slices.Delete(file, end-2, end)
-	file[4] = versionStaffed - 1
+	file[4] = versionUsers - 1
 	s := New()
 	if _, err := s.Load(bytes.NewReader(file)); err != nil {
 		t.Fatal(err)
@@ -117,7 +117,7 @@ func TestASnapshotWithoutStaff(t *testing.T) {
 	if _, got := s.Hash(); got != want {
 		t.Errorf("another state: %x, want %x", got, want)
 	}
-	file[4] = versionStaffed
+	file[4] = versionUsers
 	if _, err := New().Load(bytes.NewReader(file)); err == nil {
 		t.Error("as one of today it is cut short, and loaded")
 	}

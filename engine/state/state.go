@@ -13,21 +13,21 @@ import (
 // State is the exchange's memory. One goroutine calls Apply; all other methods are safe
 // for concurrent use.
 type State struct {
-	leads          [shards]leadShard
-	dups           [shards]dupShard
-	keys           [shards]keyShard
-	auctions       [shards]auctionShard
-	outboxes       outboxes
-	caps           caps
-	accounts       accounts
-	months         months
-	pendingReturns pendingReturns
-	turns          turns
-	names          names
-	access         access
-	staff          staff
-	unknowns       unknowns
-	slots          keySlots
+	leads             [shardCount]leadShard
+	duplicates        [shardCount]duplicateShard
+	idempotency       [shardCount]idempotencyShard
+	auctions          [shardCount]auctionShard
+	outboxes          outboxes
+	caps              caps
+	accounts          accounts
+	monthlySales      monthlySales
+	pendingReturns    pendingReturns
+	rotations         rotations
+	names             nameRegister
+	settings          operatorSettings
+	users             userTable
+	unknownDeliveries unknownDeliveries
+	slots             keySlots
 
 	reservations atomic.Int64
 	availability atomic.Uint64 // see AvailabilityVersion
@@ -45,12 +45,12 @@ type State struct {
 
 // New returns an empty state.
 func New() *State {
-	s := &State{names: newNames(), access: newAccess(), staff: newStaff()}
+	s := &State{names: newNameRegister(), settings: newOperatorSettings(), users: newUserTable()}
 	s.accounts.byRef = make(map[market.Ref]*account)
-	s.turns.byCampaign = make(map[market.Ref]*campaignTurns)
-	s.months.byKey = make(map[monthKey]*monthCount)
+	s.rotations.byCampaign = make(map[market.Ref]*campaignRotations)
+	s.monthlySales.byKey = make(map[monthKey]*monthCount)
 	s.pendingReturns.byLead = make(map[market.LeadID]PendingReturn)
-	s.outboxes.changed, s.outboxes.limit = make(chan struct{}, 1), maxDeadLetters
+	s.outboxes.changed, s.outboxes.maxDead = make(chan struct{}, 1), maxDeadLetters
 	return s
 }
 
@@ -74,17 +74,17 @@ func (s *State) Founded() event.Founded {
 func (s *State) Hash() (seq uint64, hash uint64) {
 	s.applying.Lock()
 	defer s.applying.Unlock()
-	sum := newDigest(15).wordsOf(&s.founded.Epoch).wordsOf(&s.founded.KeyCheck).
-		word(uint64(s.founded.At)).word(uint64(s.catalogs.now.Version)).bytes([]byte(s.catalogs.now.Document)).sum()
-	for i := range shards {
-		sum += s.leads[i].sum() + s.dups[i].sum() + s.keys[i].sum() + s.auctions[i].sum()
+	sum := newDigest(15).addID(&s.founded.Epoch).addID(&s.founded.KeyCheck).
+		addWord(uint64(s.founded.At)).addWord(uint64(s.catalogs.current.Version)).addBytes([]byte(s.catalogs.current.Document)).sum()
+	for i := range shardCount {
+		sum += s.leads[i].digest() + s.duplicates[i].digest() + s.idempotency[i].digest() + s.auctions[i].digest()
 	}
-	sum += s.caps.digest() + s.accounts.digest() + s.months.digest() + s.turns.digest() + s.names.digest() + s.access.digest()
+	sum += s.caps.digest() + s.accounts.digest() + s.monthlySales.digest() + s.rotations.digest() + s.names.digest() + s.settings.digest()
 	sum += s.catalogs.digest()
-	return s.seq, sum + s.pendingReturns.digest() + s.outboxes.digest() + s.slots.digest() + s.staff.digest()
+	return s.seq, sum + s.pendingReturns.digest() + s.outboxes.digest() + s.slots.digest() + s.users.digest()
 }
 
-func (shard *leadShard) sum() uint64 {
+func (shard *leadShard) digest() uint64 {
 	shard.mu.Lock()
 	defer shard.mu.Unlock()
 	sum := shard.table.sum
@@ -94,13 +94,13 @@ func (shard *leadShard) sum() uint64 {
 	return sum
 }
 
-func (shard *dupShard) sum() uint64 {
+func (shard *duplicateShard) digest() uint64 {
 	shard.mu.Lock()
 	defer shard.mu.Unlock()
 	return shard.table.sum
 }
 
-func (shard *keyShard) sum() uint64 {
+func (shard *idempotencyShard) digest() uint64 {
 	shard.mu.Lock()
 	defer shard.mu.Unlock()
 	return shard.table.sum
@@ -129,7 +129,7 @@ func (s *State) IsCapFull(limit *market.Cap, price market.Money, now int64) (ful
 
 // LacksFunds reports whether the applied events alone leave the buyer less than price.
 func (s *State) LacksFunds(buyer *market.Buyer, price market.Money) bool {
-	return buyer.Funded && price > 0 && s.accounts.isShort(buyer.Ref, price, buyer.Credit)
+	return buyer.Funded && price > 0 && s.accounts.lacksFunds(buyer.Ref, price, buyer.Credit)
 }
 
 // Balance returns a buyer's money, and the part of it that open posts hold.

@@ -10,8 +10,8 @@ import (
 type row[R any] interface {
 	*R
 	key() *[16]byte
-	expires() uint32 // Unix seconds
-	digest() uint64  // a hash of all fields
+	expiresAt() uint32 // Unix seconds
+	digest() uint64    // a hash of all fields
 }
 
 // table holds rows in a slab with an open-addressed index.
@@ -51,9 +51,9 @@ func (t *table[R, P]) tag(key *[16]byte) uint32 {
 	return binary.LittleEndian.Uint32(key[4:8]) &^ uint32(len(t.index)-1)
 }
 
-// home returns the index entry at which the search for key begins. It does not use the
+// homeEntry returns the index entry at which the search for key begins. It does not use the
 // key's last two bytes, which choose the shard.
-func (t *table[R, P]) home(key *[16]byte) uint32 {
+func (t *table[R, P]) homeEntry(key *[16]byte) uint32 {
 	return binary.LittleEndian.Uint32(key[8:12]) & uint32(len(t.index)-1)
 }
 
@@ -64,7 +64,7 @@ func (t *table[R, P]) find(key *[16]byte) (entry uint32, position int, ok bool) 
 		return 0, 0, false
 	}
 	mask, tag := uint32(len(t.index)-1), t.tag(key)
-	for entry = t.home(key); t.index[entry] != 0; entry = (entry + 1) & mask {
+	for entry = t.homeEntry(key); t.index[entry] != 0; entry = (entry + 1) & mask {
 		if t.index[entry]&^mask != tag {
 			continue
 		}
@@ -82,7 +82,7 @@ func (t *table[R, P]) get(key *[16]byte, now uint32) P {
 	if !ok {
 		return nil
 	}
-	if found := P(t.rows.at(position)); found.expires() > now {
+	if found := P(t.rows.at(position)); found.expiresAt() > now {
 		return found
 	}
 	return nil
@@ -94,8 +94,8 @@ func (t *table[R, P]) prefetch(key *[16]byte) uint32 {
 	if len(t.index) == 0 {
 		return 0
 	}
-	t.rows.prepare()
-	return t.index[t.home(key)]
+	t.rows.prefetchNext()
+	return t.index[t.homeEntry(key)]
 }
 
 // put adds a row or replaces the one with its key, and sweeps a few rows.
@@ -105,9 +105,9 @@ func (t *table[R, P]) put(value *R, now uint32) {
 	last := t.rows.n - 1
 	t.sum += added.digest()
 	if last == 0 {
-		t.cursor, t.soonest, t.nextSoonest = 0, added.expires(), added.expires()
+		t.cursor, t.soonest, t.nextSoonest = 0, added.expiresAt(), added.expiresAt()
 	}
-	t.soonest, t.nextSoonest = min(t.soonest, added.expires()), min(t.nextSoonest, added.expires())
+	t.soonest, t.nextSoonest = min(t.soonest, added.expiresAt()), min(t.nextSoonest, added.expiresAt())
 	entry, position, ok := t.find(added.key())
 	if ok {
 		known := t.rows.at(position)
@@ -123,9 +123,9 @@ func (t *table[R, P]) put(value *R, now uint32) {
 	}
 }
 
-// change calls edit to rewrite the row with this key, and possibly its expiry. It returns
+// edit calls edit to rewrite the row with this key, and possibly its expiry. It returns
 // false if the key is missing.
-func (t *table[R, P]) change(key *[16]byte, edit func(P)) bool {
+func (t *table[R, P]) edit(key *[16]byte, edit func(P)) bool {
 	_, position, ok := t.find(key)
 	if !ok {
 		return false
@@ -134,15 +134,15 @@ func (t *table[R, P]) change(key *[16]byte, edit func(P)) bool {
 	t.sum -= found.digest()
 	edit(found)
 	t.sum += found.digest()
-	t.soonest, t.nextSoonest = min(t.soonest, found.expires()), min(t.nextSoonest, found.expires())
+	t.soonest, t.nextSoonest = min(t.soonest, found.expiresAt()), min(t.nextSoonest, found.expiresAt())
 	return true
 }
 
-// link enters the row at position into the index.
-func (t *table[R, P]) link(position int) {
+// addToIndex enters the row at position into the index.
+func (t *table[R, P]) addToIndex(position int) {
 	mask := uint32(len(t.index) - 1)
 	key := P(t.rows.at(position)).key()
-	entry := t.home(key)
+	entry := t.homeEntry(key)
 	for t.index[entry] != 0 {
 		entry = (entry + 1) & mask
 	}
@@ -152,7 +152,7 @@ func (t *table[R, P]) link(position int) {
 func (t *table[R, P]) reindex(size int) {
 	t.index = make([]uint32, size)
 	for position := range t.rows.n {
-		t.link(position)
+		t.addToIndex(position)
 	}
 }
 
@@ -165,7 +165,7 @@ func (t *table[R, P]) sweepStep(now uint32) {
 		if now < t.soonest {
 			return
 		}
-		if expires := P(t.rows.at(t.cursor)).expires(); expires > now {
+		if expires := P(t.rows.at(t.cursor)).expiresAt(); expires > now {
 			t.nextSoonest = min(t.nextSoonest, expires)
 			t.cursor++
 			continue
@@ -181,12 +181,12 @@ func (t *table[R, P]) sweepStep(now uint32) {
 func (t *table[R, P]) remove(position int) {
 	gone := P(t.rows.at(position))
 	t.sum -= gone.digest()
-	t.unlink(t.entryOf(gone))
+	t.clearEntry(t.entryOf(gone))
 	last := t.rows.n - 1
 	if position != last {
 		moved := P(t.rows.at(last))
 		t.index[t.entryOf(moved)] = t.tag(moved.key()) | uint32(position+1)
-		t.nextSoonest = min(t.nextSoonest, moved.expires())
+		t.nextSoonest = min(t.nextSoonest, moved.expiresAt())
 		*gone = *moved
 	}
 	t.rows.pop()
@@ -204,13 +204,13 @@ func (t *table[R, P]) entryOf(known P) uint32 {
 	return entry
 }
 
-// unlink frees an entry and moves the following ones up, so that each stays reachable from
+// clearEntry frees an entry and moves the following ones up, so that each stays reachable from
 // its home.
-func (t *table[R, P]) unlink(entry uint32) {
+func (t *table[R, P]) clearEntry(entry uint32) {
 	mask := uint32(len(t.index) - 1)
 	hole := entry
 	for next := (hole + 1) & mask; t.index[next] != 0; next = (next + 1) & mask {
-		home := t.home(P(t.rows.at(int(t.index[next]&mask) - 1)).key())
+		home := t.homeEntry(P(t.rows.at(int(t.index[next]&mask) - 1)).key())
 		if (next-home)&mask >= (next-hole)&mask {
 			t.index[hole] = t.index[next]
 			hole = next

@@ -39,7 +39,7 @@ func (t *table[R, P]) check() error {
 	var sum uint64
 	for position := range t.rows.n {
 		sum += P(t.rows.at(position)).digest()
-		if soonest := P(t.rows.at(position)).expires(); soonest < t.soonest {
+		if soonest := P(t.rows.at(position)).expiresAt(); soonest < t.soonest {
 			return fmt.Errorf("row %d expires at %d, before the soonest, %d: the sweep would pass it over", position, soonest, t.soonest)
 		}
 		if _, found, ok := t.find(P(t.rows.at(position)).key()); !ok || found != position {
@@ -60,9 +60,9 @@ func (t *table[R, P]) check() error {
 
 // naive is what a table is, kept as a map. The sweep's choice is the table's
 // own: what has expired may be there or not.
-type naive map[[16]byte]keyRow
+type naive map[[16]byte]idempotencyRow
 
-func (m naive) compare(t *table[keyRow, *keyRow], now uint32) error {
+func (m naive) compare(t *table[idempotencyRow, *idempotencyRow], now uint32) error {
 	for key, want := range m {
 		got := t.get(&key, now)
 		switch {
@@ -82,7 +82,7 @@ func (m naive) compare(t *table[keyRow, *keyRow], now uint32) error {
 
 func TestTableIsAMapThatForgets(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		var rows table[keyRow, *keyRow]
+		var rows table[idempotencyRow, *idempotencyRow]
 		model := naive{}
 		now := uint32(1000)
 		keys := rapid.SampledFrom([]int{4, 40, 255}).Draw(t, "keys")
@@ -91,18 +91,18 @@ func TestTableIsAMapThatForgets(t *testing.T) {
 			key := crowdedKey(n)
 			switch rapid.IntRange(0, 9).Draw(t, "step") {
 			default:
-				row := keyRow{Key: key, Print: uint64(n), Until: now + uint32(rapid.IntRange(0, 60).Draw(t, "life"))}
+				row := idempotencyRow{Key: key, Fingerprint: uint64(n), Until: now + uint32(rapid.IntRange(0, 60).Draw(t, "life"))}
 				rows.put(&row, now)
 				model[key] = row
 			case 0:
 				_, there := model[key]
 				until := now + uint32(rapid.IntRange(0, 60).Draw(t, "new life"))
-				changed := rows.change(&key, func(k *keyRow) { k.Print, k.Until = k.Print+1000, until })
+				changed := rows.edit(&key, func(k *idempotencyRow) { k.Fingerprint, k.Until = k.Fingerprint+1000, until })
 				if changed && !there {
 					t.Fatal("changed what is not there")
 				}
 				if row := model[key]; changed {
-					row.Print, row.Until = row.Print+1000, until
+					row.Fingerprint, row.Until = row.Fingerprint+1000, until
 					model[key] = row
 				} else if there && row.Until > now {
 					t.Fatal("a row that is there was not changed")
@@ -131,8 +131,8 @@ func TestTableIsAMapThatForgets(t *testing.T) {
 
 // A row that was swept stays away; so a change of it must not bring it back.
 func TestTableSweepsWhatExpired(t *testing.T) {
-	var rows table[keyRow, *keyRow]
-	put := func(n int, until, now uint32) { rows.put(&keyRow{Key: crowdedKey(n), Until: until}, now) }
+	var rows table[idempotencyRow, *idempotencyRow]
+	put := func(n int, until, now uint32) { rows.put(&idempotencyRow{Key: crowdedKey(n), Until: until}, now) }
 	for n := range 100 {
 		put(n, 10, 0)
 	}
@@ -149,23 +149,23 @@ func TestTableSweepsWhatExpired(t *testing.T) {
 		t.Errorf("%d rows, 100 of them have expired and as many were put since", got)
 	}
 	key := crowdedKey(3)
-	if rows.get(&key, 20) != nil || rows.change(&key, func(*keyRow) {}) {
+	if rows.get(&key, 20) != nil || rows.edit(&key, func(*idempotencyRow) {}) {
 		t.Error("a swept row is there")
 	}
 }
 
 // An exchange that is asked less needs less.
 func TestTableGivesMemoryBack(t *testing.T) {
-	var rows table[keyRow, *keyRow]
+	var rows table[idempotencyRow, *idempotencyRow]
 	key := func(n int) (k [16]byte) {
 		binary.LittleEndian.PutUint64(k[4:], uint64(n)*0x9e3779b97f4a7c15)
 		return k
 	}
 	for n := range 10_000 {
-		rows.put(&keyRow{Key: key(n), Until: 10}, 0)
+		rows.put(&idempotencyRow{Key: key(n), Until: 10}, 0)
 	}
 	for n := range 9000 {
-		rows.put(&keyRow{Key: key(20_000 + n%10), Until: 1000}, 100)
+		rows.put(&idempotencyRow{Key: key(20_000 + n%10), Until: 1000}, 100)
 	}
 	if err := rows.check(); err != nil {
 		t.Fatal(err)
@@ -176,10 +176,10 @@ func TestTableGivesMemoryBack(t *testing.T) {
 }
 
 func TestTableGrowsByLittle(t *testing.T) {
-	var rows table[keyRow, *keyRow]
+	var rows table[idempotencyRow, *idempotencyRow]
 	for n := range 5000 {
 		key := [16]byte{byte(n), byte(n >> 8), 8: byte(n), 9: byte(n >> 8)}
-		rows.put(&keyRow{Key: key, Until: 10}, 0)
+		rows.put(&idempotencyRow{Key: key, Until: 10}, 0)
 		if free := rows.rows.capacity() - rows.rows.n; free > max(firstChunk, min(rows.rows.n, chunkRows)) {
 			t.Fatalf("%d rows and room for %d more", rows.rows.n, free)
 		}
@@ -193,9 +193,9 @@ func TestTableGrowsByLittle(t *testing.T) {
 // and the cursor are part of a snapshot.
 func TestTableIsTheSameAfterASnapshot(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		var rows table[keyRow, *keyRow]
+		var rows table[idempotencyRow, *idempotencyRow]
 		now := uint32(1000)
-		step := func(tables ...*table[keyRow, *keyRow]) {
+		step := func(tables ...*table[idempotencyRow, *idempotencyRow]) {
 			n := rapid.IntRange(0, 60).Draw(t, "key")
 			key, until := crowdedKey(n), now+uint32(rapid.IntRange(0, 40).Draw(t, "life"))
 			remove := rapid.IntRange(0, 4).Draw(t, "remove") == 0
@@ -203,7 +203,7 @@ func TestTableIsTheSameAfterASnapshot(t *testing.T) {
 				if _, position, ok := table.find(&key); ok && remove {
 					table.remove(position)
 				} else {
-					table.put(&keyRow{Key: key, Until: until}, now)
+					table.put(&idempotencyRow{Key: key, Until: until}, now)
 				}
 			}
 			now += uint32(rapid.IntRange(0, 3).Draw(t, "later"))
@@ -211,11 +211,11 @@ func TestTableIsTheSameAfterASnapshot(t *testing.T) {
 		for range rapid.IntRange(0, 100).Draw(t, "before") {
 			step(&rows)
 		}
-		var body writer
-		var scratch []keyRow
+		var body sectionEncoder
+		var scratch []idempotencyRow
 		copyTable(&rows, &body, &scratch)()
-		var loaded table[keyRow, *keyRow]
-		from := reader{buf: body.buf}
+		var loaded table[idempotencyRow, *idempotencyRow]
+		from := sectionDecoder{buf: body.buf}
 		loadTable(&loaded, &from)
 		if from.err != nil || len(from.buf) > 0 {
 			t.Fatalf("%v, %d bytes left over", from.err, len(from.buf))
@@ -235,22 +235,22 @@ func TestTableIsTheSameAfterASnapshot(t *testing.T) {
 // Every field of a row counts in its digest, and comes back from a snapshot.
 func TestRowsAreWhole(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		lead, key, dup := rapid.Make[Lead]().Draw(t, "lead"), rapid.Make[keyRow]().Draw(t, "key"), rapid.Make[dupRow]().Draw(t, "dup")
+		lead, key, dup := rapid.Make[Lead]().Draw(t, "lead"), rapid.Make[idempotencyRow]().Draw(t, "key"), rapid.Make[duplicateRow]().Draw(t, "dup")
 		auction := rapid.Make[AuctionRow]().Draw(t, "auction")
-		var body writer
-		lead.write(&body)
-		auction.write(&body)
-		key.write(&body)
-		dup.write(&body)
+		var body sectionEncoder
+		lead.encode(&body)
+		auction.encode(&body)
+		key.encode(&body)
+		dup.encode(&body)
 		var leadBack Lead
-		var keyBack keyRow
-		var dupBack dupRow
+		var keyBack idempotencyRow
+		var dupBack duplicateRow
 		var auctionBack AuctionRow
-		from := reader{buf: body.buf}
-		leadBack.read(&from)
-		auctionBack.read(&from)
-		keyBack.read(&from)
-		dupBack.read(&from)
+		from := sectionDecoder{buf: body.buf}
+		leadBack.decode(&from)
+		auctionBack.decode(&from)
+		keyBack.decode(&from)
+		dupBack.decode(&from)
 		if from.err != nil || len(from.buf) > 0 || leadBack != lead || keyBack != key || dupBack != dup || auctionBack != auction {
 			t.Fatalf("%v: %+v %+v %+v %+v", from.err, leadBack, keyBack, dupBack, auctionBack)
 		}
@@ -262,8 +262,8 @@ func TestRowsAreWhole(t *testing.T) {
 func TestRowDigestsCountEveryField(t *testing.T) {
 	for name, blind := range map[string][]string{
 		"Lead":       blindSpots(func(l *Lead) uint64 { return l.digest() }),
-		"keyRow":     blindSpots(func(k *keyRow) uint64 { return k.digest() }),
-		"dupRow":     blindSpots(func(d *dupRow) uint64 { return d.digest() }),
+		"keyRow":     blindSpots(func(k *idempotencyRow) uint64 { return k.digest() }),
+		"dupRow":     blindSpots(func(d *duplicateRow) uint64 { return d.digest() }),
 		"AuctionRow": blindSpots(func(a *AuctionRow) uint64 { return a.digest() }),
 		"Post":       blindSpots(func(p *OpenPost) uint64 { return p.digest() }),
 	} {
@@ -283,14 +283,14 @@ func TestDigestsDiffer(t *testing.T) {
 	}
 	for kind := range uint64(17) {
 		for a := range uint64(16) {
-			note(newDigest(kind).word(a), fmt.Sprintf("%d: %d", kind, a))
+			note(newDigest(kind).addWord(a), fmt.Sprintf("%d: %d", kind, a))
 			for b := range uint64(16) {
-				note(newDigest(kind).word(a).word(b), fmt.Sprintf("%d: %d %d", kind, a, b))
+				note(newDigest(kind).addWord(a).addWord(b), fmt.Sprintf("%d: %d %d", kind, a, b))
 			}
 		}
 	}
 	for n := range 20 {
-		note(newDigest(20).bytes(make([]byte, n)), fmt.Sprintf("%d zero bytes", n))
+		note(newDigest(20).addBytes(make([]byte, n)), fmt.Sprintf("%d zero bytes", n))
 	}
 	if len(slices.Collect(maps.Keys(seen))) != 17*16*17+20 {
 		t.Errorf("%d digests", len(seen))

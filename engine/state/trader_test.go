@@ -49,12 +49,12 @@ func (w *trader) lead() {
 	fact := &event.LeadDecided{
 		Lead: w.id(), Request: w.id(), Campaign: w.campaigns[w.draw(2)], Supplier: market.Ref(1 + w.draw(2)), Decided: w.at,
 		Keep: w.at + int64(1+w.draw(30))*hour, Fields: []event.Field{{Name: "state", Kind: market.KindString, Text: []byte("CA")}},
-		Sealed: []byte("sealed"), Trail: []event.Step{{Outcome: market.OutcomeCapped, FilterSets: bitset.Set{5, 0}}},
+		Sealed: []byte("sealed"), Trail: []event.TrailStep{{Outcome: market.OutcomeCapped, FilterSets: bitset.Set{5, 0}}},
 	}
 	if w.draw(2) == 0 {
 		keyed := w.ClaimKey(&h, [16]byte{byte(w.draw(6)), 15: byte(w.draw(3))}, 1, w.at)
 		if !keyed.IsUsed() && keyed.Wait == nil {
-			fact.Idempotency = event.Idempotency{Key: h.key, Print: 1, Until: w.at + 10*hour}
+			fact.Idempotency = event.Idempotency{Key: h.key, Fingerprint: 1, ExpiresAt: w.at + 10*hour}
 		}
 	}
 	if w.draw(4) == 0 {
@@ -101,7 +101,7 @@ func (w *trader) auction() {
 	if w.draw(2) == 0 {
 		keyed := w.ClaimKey(&h, [16]byte{byte(w.draw(6)), 15: byte(w.draw(3))}, 2, w.at)
 		if !keyed.IsUsed() && keyed.Wait == nil {
-			fact.Idempotency = event.Idempotency{Key: h.key, Print: 2, Until: w.at + 10*hour}
+			fact.Idempotency = event.Idempotency{Key: h.key, Fingerprint: 2, ExpiresAt: w.at + 10*hour}
 		}
 	}
 	w.fact(fact)
@@ -125,7 +125,7 @@ func (w *trader) sale(h *Reservation, campaign market.Ref, sale *event.Sale) boo
 	if sale.Test {
 		*sale = event.Sale{
 			Buyer: 1, Price: dollar, Payout: dollar, Test: true, Turn: event.Turn{Set: 9}, Ping: w.auctionName(),
-			Charges: []event.Charge{{Cap: 1, Window: w.at, Amount: 1}}, Dups: []event.Dup{{Key: market.DuplicateKey{9}, Until: w.at + day}},
+			Charges: []event.Charge{{Cap: 1, Window: w.at, Amount: 1}}, Duplicates: []event.DuplicateValue{{Key: market.DuplicateKey{9}, Until: w.at + day}},
 		}
 		return true
 	}
@@ -153,9 +153,9 @@ func (w *trader) sale(h *Reservation, campaign market.Ref, sale *event.Sale) boo
 		return false
 	}
 	sale.Buyer, sale.Price, sale.Payout, sale.Currency = buyer.Ref, price, price/2, market.Currency{'U', 'S', 'D'}
-	sale.Charges = append(sale.Charges, h.Charges()...)
+	sale.Charges = append(sale.Charges, h.CapCharges()...)
 	for _, key := range keys {
-		sale.Dups = append(sale.Dups, event.Dup{Key: key, Until: w.at + int64(1+w.draw(20))*hour})
+		sale.Duplicates = append(sale.Duplicates, event.DuplicateValue{Key: key, Until: w.at + int64(1+w.draw(20))*hour})
 	}
 	return true
 }
@@ -183,7 +183,7 @@ func (w *trader) settleOne() {
 	case post.Exhausted:
 		fact.Settlement = []event.Settlement{event.SettledConfirmed, event.SettledReleased, event.SettledResent}[choice/2]
 	case choice == 0:
-		w.fact(&event.PostTried{Lead: post.Lead, Attempt: post.Attempts + 1, At: w.at, Status: 503})
+		w.fact(&event.PostAttempted{Lead: post.Lead, Attempt: post.Attempts + 1, At: w.at, Status: 503})
 		return
 	case choice == 1:
 		fact.Settlement = event.SettledUnknown
@@ -204,7 +204,7 @@ func (w *trader) refuse(fact *event.PostSettled, post *OpenPost) {
 	fact.Next.Test = post.Sale.Test
 	if !post.Answered && w.draw(2) == 0 && w.sale(&h, fact.Campaign, &fact.Next) {
 		fact.Reason = market.ReasonNone
-		fact.Next.Dups = append(fact.Next.Dups, post.Sale.Dups...) // it is known by the same values to whoever buys it
+		fact.Next.Duplicates = append(fact.Next.Duplicates, post.Sale.Duplicates...) // it is known by the same values to whoever buys it
 		if w.draw(2) == 0 {
 			fact.Next.Ping = post.Sale.Ping
 		}
@@ -222,7 +222,7 @@ func (w *trader) operate() {
 	case 0:
 		w.fact(&event.FundsMoved{Buyer: market.Ref(1 + w.draw(3)), Amount: market.Money(w.draw(60)-20) * dollar, Opening: w.draw(5) == 0, At: w.at})
 	case 1:
-		w.fact(&event.PauseSet{Target: event.NameBuyer, Ref: market.Ref(1 + w.draw(3)), Paused: w.draw(2) == 0, At: w.at})
+		w.fact(&event.PauseSet{Target: event.ObjectBuyer, Ref: market.Ref(1 + w.draw(3)), Paused: w.draw(2) == 0, At: w.at})
 	case 2:
 		w.fact(&event.ListLoaded{List: 1, File: string(rune('a' + w.draw(9))), Source: "s", Entries: uint64(w.draw(9)), At: w.at, By: string(rune('a' + w.draw(3))), Uploaded: w.draw(2) == 0})
 	case 3:
@@ -232,11 +232,11 @@ func (w *trader) operate() {
 	case 5:
 		w.fact(&event.CatalogSet{
 			Version: w.Catalog().Version + 1, Document: string(rune('a' + w.draw(20))),
-			Overlay: string(rune('a' + w.draw(3))), By: string(rune('a' + w.draw(3))), From: event.Origin(w.draw(4)),
+			Overlay: string(rune('a' + w.draw(3))), By: string(rune('a' + w.draw(3))), From: event.ConfigOrigin(w.draw(4)),
 		})
 	case 6:
-		ref := market.Ref(w.NameCount(event.NameBuyer) + 1)
-		w.fact(&event.NamesGiven{Names: []event.Name{{Kind: event.NameBuyer, Ref: ref, ID: string(rune('a' + ref))}}})
+		ref := market.Ref(w.NameCount(event.ObjectBuyer) + 1)
+		w.fact(&event.NamesGiven{Names: []event.Name{{Kind: event.ObjectBuyer, Ref: ref, ID: string(rune('a' + ref))}}})
 	case 7:
 		refs := w.CapRefs()
 		w.fact(&event.NamesGiven{Caps: []event.CapName{{
@@ -256,7 +256,7 @@ func (w *trader) report() {
 	fact := &event.StatusChanged{Request: w.id(), Buyer: 1, At: w.at}
 	keyed := w.ClaimKey(&h, [16]byte{byte(w.draw(6)), 15: byte(w.draw(3))}, 3, w.at)
 	if !keyed.IsUsed() && keyed.Wait == nil {
-		fact.Idempotency = event.Idempotency{Key: h.key, Print: 3, Until: w.at + 10*hour}
+		fact.Idempotency = event.Idempotency{Key: h.key, Fingerprint: 3, ExpiresAt: w.at + 10*hour}
 	}
 	from := w.draw(len(w.came))
 	for _, id := range w.came[from:min(from+1+w.draw(3), len(w.came))] {
@@ -308,7 +308,7 @@ func (w *trader) change(id market.LeadID) event.Change {
 // tell tries to tell a supplier of its leads, and operators have their say.
 func (w *trader) tell() {
 	supplier := market.Ref(1 + w.draw(2))
-	fact := &event.WebhookTried{Supplier: supplier, At: w.at}
+	fact := &event.WebhookAttempted{Supplier: supplier, At: w.at}
 	switch choice := w.draw(10); {
 	case choice == 0:
 		w.fact(&event.WebhooksSwitched{Supplier: supplier, Off: w.draw(2) == 0, At: w.at})
@@ -321,7 +321,7 @@ func (w *trader) tell() {
 		fact.Lead, fact.Type = dead[0].Lead, dead[0].Type
 		fact.Outcome = []event.WebhookOutcome{event.WebhookResent, event.WebhookDropped}[choice-1]
 	default:
-		h, ok := w.TakeWebhook(supplier, w.at)
+		h, ok := w.ClaimWebhook(supplier, w.at)
 		if !ok {
 			return
 		}
@@ -332,7 +332,7 @@ func (w *trader) tell() {
 		case choice == 5:
 			fact.Outcome = event.WebhookDead
 		case choice == 6:
-			w.ReturnWebhook(h)
+			w.ReleaseWebhook(h)
 			return
 		default:
 			fact.Outcome, fact.Due, fact.Status = event.WebhookFailed, w.at+int64(w.draw(3))*hour, 503
@@ -343,7 +343,7 @@ func (w *trader) tell() {
 
 func (w *trader) credential() *event.CredentialSet {
 	fact := &event.CredentialSet{
-		Credential: event.CredentialAPIKey, Owner: event.NameSupplier, OwnerRef: 1,
+		Credential: event.CredentialAPIKey, Owner: event.ObjectSupplier, OwnerRef: 1,
 		Hash: [32]byte{byte(w.draw(4))}, Hint: "pk", Revoked: w.draw(3) == 0, At: w.at,
 	}
 	switch w.draw(3) {
@@ -351,7 +351,7 @@ func (w *trader) credential() *event.CredentialSet {
 		fact.Credential, fact.Client, fact.Scopes = event.CredentialOAuthClient, string(rune('a'+w.draw(2))), event.ScopePing
 		fact.Hash[1] = 1
 	case 2:
-		fact.Credential, fact.Owner, fact.Scopes = event.CredentialBearer, event.NameBuyer, event.Scopes(1+w.draw(7))
+		fact.Credential, fact.Owner, fact.Scopes = event.CredentialBearer, event.ObjectBuyer, event.Scopes(1+w.draw(7))
 		fact.Hash[1] = 2
 	}
 	return fact
@@ -390,7 +390,7 @@ func TestTheTraderTradesInEveryWay(t *testing.T) {
 						seen["report settled "+e.Changes[i].Result.String()]++
 					}
 				}
-			case *event.WebhookTried:
+			case *event.WebhookAttempted:
 				seen["hook "+e.Outcome.String()]++
 			case *event.LeadDecided:
 				if e.Sale.Test {

@@ -8,7 +8,7 @@ import (
 	"pingpost/engine/market"
 )
 
-// turns assigns turns to buyers, for round robin and weighted campaigns.
+// rotations assigns turns to buyers, for round robin and weighted campaigns.
 //
 // Turns are smooth weighted turns: of weights 3, 1, 1 the order is a b a c a,
 // never a a a b c. With T turns taken among members of weight w(i) and total
@@ -29,47 +29,47 @@ import (
 // returns has stale credit, and any subset is split unevenly for a while.
 // Rejected: virtual time a buyer, which owes a returning buyer its backlog.)
 //
-// A campaign remembers at most maxSets sets, the least recently used goes. Reserved
+// A campaign remembers at most maxRotations sets, the least recently used goes. Reserved
 // turns are separate from the counts, and a set with reserved turns alone is in no
 // snapshot and no hash.
 //
 // Each campaign's turns have a lock of their own; the map's lock only guards the map.
-type turns struct {
+type rotations struct {
 	mu         sync.Mutex
-	byCampaign map[market.Ref]*campaignTurns
+	byCampaign map[market.Ref]*campaignRotations
 }
 
-const maxSets = 1024
+const maxRotations = 1024
 
-type campaignTurns struct {
-	mu          sync.Mutex
-	sets        map[uint64]*turnSet
-	appliedSets int    // number of sets that events have used
-	taken       uint64 // all turns of events
+type campaignRotations struct {
+	mu               sync.Mutex
+	rotations        map[uint64]*rotation
+	appliedRotations int    // number of sets that events have used
+	appliedTurns     uint64 // all turns of events
 }
 
-type turnSet struct {
+type rotation struct {
 	phase        uint32
 	applied      bool   // an event has used the set
-	last         uint64 // sequence of the last turn
+	lastTurn     uint64 // sequence of the last turn
 	counts       []uint32
 	pending      []int32 // reserved turns by member
 	pendingTotal int     // sum of pending
 	start        []uint32
 }
 
-// reserve reserves the next turn among members, whose weights are in their fixed order.
+// reserveTurn reserves the next turn among members, whose weights are in their fixed order.
 // set identifies members and weights.
-func (t *turns) reserve(campaign market.Ref, set uint64, weights []int32) event.Turn {
-	c := t.of(campaign)
+func (t *rotations) reserveTurn(campaign market.Ref, set uint64, weights []int32) event.Turn {
+	c := t.getOrCreate(campaign)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	s := c.sets[set]
+	s := c.rotations[set]
 	if s == nil {
-		s = &turnSet{phase: c.phaseLocked(set)}
-		c.sets[set] = s
+		s = &rotation{phase: c.phaseLocked(set)}
+		c.rotations[set] = s
 	}
-	member := s.next(weights)
+	member := s.nextMember(weights)
 	for len(s.pending) <= member {
 		s.pending = append(s.pending, 0)
 	}
@@ -78,40 +78,40 @@ func (t *turns) reserve(campaign market.Ref, set uint64, weights []int32) event.
 	return event.Turn{Set: set, Phase: s.phase, Member: uint32(member)}
 }
 
-// next returns the member with the next turn, without reserving it. For an unknown set it
+// peekTurn returns the member with the next turn, without reserving it. For an unknown set it
 // returns the member with which the set would begin.
-func (t *turns) next(campaign market.Ref, set uint64, weights []int32) uint32 {
-	c := t.of(campaign)
+func (t *rotations) peekTurn(campaign market.Ref, set uint64, weights []int32) uint32 {
+	c := t.getOrCreate(campaign)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	s := c.sets[set]
+	s := c.rotations[set]
 	if s == nil {
-		s = &turnSet{phase: c.phaseLocked(set)}
+		s = &rotation{phase: c.phaseLocked(set)}
 	}
-	return uint32(s.next(weights))
+	return uint32(s.nextMember(weights))
 }
 
 // phaseLocked returns the position in its cycle at which an unknown set begins.
-func (c *campaignTurns) phaseLocked(set uint64) uint32 {
-	return uint32(newDigest(set).word(c.taken).sum())
+func (c *campaignRotations) phaseLocked(set uint64) uint32 {
+	return uint32(newDigest(set).addWord(c.appliedTurns).sum())
 }
 
-func (t *turns) release(campaign market.Ref, turn event.Turn) {
-	c := t.of(campaign)
+func (t *rotations) releaseTurn(campaign market.Ref, turn event.Turn) {
+	c := t.getOrCreate(campaign)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	s := c.sets[turn.Set]
+	s := c.rotations[turn.Set]
 	if s == nil || !s.endPendingLocked(turn.Member) {
 		return
 	}
 	if s.pendingTotal == 0 && !s.applied {
-		delete(c.sets, turn.Set)
+		delete(c.rotations, turn.Set)
 	}
 }
 
 // endPendingLocked ends a reserved turn of the member. It returns false if there is none:
 // in a replay, or if the set was forgotten and started again meanwhile.
-func (s *turnSet) endPendingLocked(member uint32) bool {
+func (s *rotation) endPendingLocked(member uint32) bool {
 	if int(member) >= len(s.pending) || s.pending[member] == 0 {
 		return false
 	}
@@ -120,84 +120,84 @@ func (s *turnSet) endPendingLocked(member uint32) bool {
 	return true
 }
 
-// apply counts an event's turn, and ends its reservation.
-func (t *turns) apply(campaign market.Ref, turn event.Turn, seq uint64) {
+// applyTurn counts an event's turn, and ends its reservation.
+func (t *rotations) applyTurn(campaign market.Ref, turn event.Turn, seq uint64) {
 	if turn.Set == 0 {
 		return
 	}
-	c := t.of(campaign)
+	c := t.getOrCreate(campaign)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	s := c.sets[turn.Set]
+	s := c.rotations[turn.Set]
 	if s == nil {
-		s = &turnSet{}
-		c.sets[turn.Set] = s
+		s = &rotation{}
+		c.rotations[turn.Set] = s
 	}
 	if !s.applied {
 		s.applied, s.phase, s.start = true, turn.Phase, nil
-		c.appliedSets++
-		if c.appliedSets > maxSets {
-			c.forgetOldest()
+		c.appliedRotations++
+		if c.appliedRotations > maxRotations {
+			c.dropOldest()
 		}
 	}
-	s.count(turn.Member)
+	s.addTurn(turn.Member)
 	s.endPendingLocked(turn.Member)
-	s.last = seq
-	c.taken++
+	s.lastTurn = seq
+	c.appliedTurns++
 }
 
-func (s *turnSet) count(member uint32) {
+func (s *rotation) addTurn(member uint32) {
 	for len(s.counts) <= int(member) {
 		s.counts = append(s.counts, 0)
 	}
 	s.counts[member]++
 }
 
-// forgetOldest removes the applied set with the oldest last turn. The set that is being
+// dropOldest removes the applied set with the oldest last turn. The set that is being
 // added has last zero and stays.
-func (c *campaignTurns) forgetOldest() {
+func (c *campaignRotations) dropOldest() {
 	var oldest uint64
-	var victim *turnSet
-	for set, s := range c.sets {
-		if s.applied && s.last != 0 && (victim == nil || s.last < victim.last) {
+	var victim *rotation
+	for set, s := range c.rotations {
+		if s.applied && s.lastTurn != 0 && (victim == nil || s.lastTurn < victim.lastTurn) {
 			oldest, victim = set, s
 		}
 	}
 	if victim == nil {
 		return
 	}
-	c.appliedSets--
+	c.appliedRotations--
 	if victim.pendingTotal == 0 {
-		delete(c.sets, oldest)
+		delete(c.rotations, oldest)
 		return
 	}
-	victim.applied, victim.counts, victim.last = false, nil, 0
+	victim.applied, victim.counts, victim.lastTurn = false, nil, 0
 }
 
-func (t *turns) of(campaign market.Ref) *campaignTurns {
+func (t *rotations) getOrCreate(campaign market.Ref) *campaignRotations {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	c := t.byCampaign[campaign]
 	if c == nil {
-		c = &campaignTurns{sets: make(map[uint64]*turnSet)}
+		c = &campaignRotations{rotations: make(map[uint64]*rotation)}
 		t.byCampaign[campaign] = c
 	}
 	return c
 }
 
-// next returns the member with the next turn by applied and reserved turns.
-func (s *turnSet) next(weights []int32) int {
+// nextMember returns the member with the next turn by applied and reserved turns.
+func (s *rotation) nextMember(weights []int32) int {
 	if s.start == nil {
-		s.start = startCounts(weights, s.phase)
+		s.start = initialCounts(weights, s.phase)
 	}
 	var total, sum int64
 	for i, w := range weights {
-		total += s.taken(i)
+		total += s.turnsOf(i)
 		sum += int64(w)
 	}
 	best, most := 0, int64(0)
 	for i, w := range weights {
-		credit := (total+1)*int64(w) - sum*s.taken(i)
+		credit := (total+1)*int64(w) - sum*s.turnsOf(i)
 		if i == 0 || credit > most {
 			best, most = i, credit
 		}
@@ -205,7 +205,7 @@ func (s *turnSet) next(weights []int32) int {
 	return best
 }
 
-func (s *turnSet) taken(member int) int64 {
+func (s *rotation) turnsOf(member int) int64 {
 	n := int64(0)
 	if member < len(s.start) {
 		n += int64(s.start[member])
@@ -222,9 +222,9 @@ func (s *turnSet) taken(member int) int64 {
 // startWork bounds the steps that compute the start of a set's cycle.
 const startWork = 1 << 16
 
-// startCounts returns the counts after the first phase turns of the cycle, modulo the
+// initialCounts returns the counts after the first phase turns of the cycle, modulo the
 // cycle's length.
-func startCounts(weights []int32, phase uint32) []uint32 {
+func initialCounts(weights []int32, phase uint32) []uint32 {
 	counts := make([]uint32, len(weights))
 	var sum int64
 	equal := true
@@ -241,14 +241,14 @@ func startCounts(weights []int32, phase uint32) []uint32 {
 	}
 	steps := min(sum, max(1, startWork/int64(len(weights))))
 	high, _ := bits.Mul64(uint64(phase)<<32, uint64(steps))
-	s := turnSet{start: counts}
+	s := rotation{start: counts}
 	for range int(high) {
-		counts[s.next(weights)]++
+		counts[s.nextMember(weights)]++
 	}
 	return counts
 }
 
-func (t *turns) digest() (sum uint64) {
+func (t *rotations) digest() (sum uint64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for campaign, c := range t.byCampaign {
@@ -259,18 +259,18 @@ func (t *turns) digest() (sum uint64) {
 	return sum
 }
 
-func (c *campaignTurns) digestLocked(campaign market.Ref) (sum uint64) {
-	if c.taken == 0 {
+func (c *campaignRotations) digestLocked(campaign market.Ref) (sum uint64) {
+	if c.appliedTurns == 0 {
 		return 0
 	}
-	sum = newDigest(6).word(uint64(campaign)).word(c.taken).sum()
-	for set, s := range c.sets {
+	sum = newDigest(6).addWord(uint64(campaign)).addWord(c.appliedTurns).sum()
+	for set, s := range c.rotations {
 		if !s.applied {
 			continue
 		}
-		d := newDigest(7).word(uint64(campaign)).word(set).word(uint64(s.phase)).word(s.last)
+		d := newDigest(7).addWord(uint64(campaign)).addWord(set).addWord(uint64(s.phase)).addWord(s.lastTurn)
 		for _, n := range s.counts {
-			d = d.word(uint64(n))
+			d = d.addWord(uint64(n))
 		}
 		sum += d.sum()
 	}

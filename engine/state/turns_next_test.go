@@ -22,9 +22,9 @@ func TestALookTakesNoTurn(t *testing.T) {
 			}
 			_, before := s.Hash()
 			out := s.Reservations()
-			next := s.NextTurn(1, set, weights)
+			next := s.PeekTurn(1, set, weights)
 			for range rapid.IntRange(0, 3).Draw(t, "looks") {
-				if again := s.NextTurn(1, set, weights); again != next {
+				if again := s.PeekTurn(1, set, weights); again != next {
 					t.Fatalf("the turn of %d, and on a second look of %d", next, again)
 				}
 			}
@@ -42,7 +42,7 @@ func TestALookTakesNoTurn(t *testing.T) {
 			case 1:
 				open = append(open, h)
 			default:
-				s.turns.apply(1, event.Turn{Set: turn.Set, Phase: turn.Phase, Member: turn.Member}, 1)
+				s.rotations.applyTurn(1, event.Turn{Set: turn.Set, Phase: turn.Phase, Member: turn.Member}, 1)
 				s.ReleaseApplied(h)
 			}
 		}

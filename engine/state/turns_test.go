@@ -61,7 +61,7 @@ func (w *world) takeTurn(set uint64, weights []int32) int {
 	var h Reservation
 	turn := w.ReserveTurn(&h, 1, set, weights)
 	w.seq++
-	w.turns.apply(1, turn, w.seq)
+	w.rotations.applyTurn(1, turn, w.seq)
 	w.Release(&h)
 	return int(turn.Member)
 }
@@ -95,10 +95,10 @@ func TestEveryStretchOfTurnsIsFair(t *testing.T) {
 				}
 			}
 			if rapid.IntRange(0, 4).Draw(t, "restart") == 0 {
-				var body writer
-				w.turns.write(&body)
-				w.turns.byCampaign = map[market.Ref]*campaignTurns{}
-				w.turns.read(&reader{buf: body.buf})
+				var body sectionEncoder
+				w.rotations.encode(&body)
+				w.rotations.byCampaign = map[market.Ref]*campaignRotations{}
+				w.rotations.decode(&sectionDecoder{buf: body.buf})
 			}
 		}
 		if w.Reservations() != 0 {
@@ -138,16 +138,16 @@ func TestStartCountsAreThoseOfTheCycle(t *testing.T) {
 		for range steps {
 			want[simulation.turn()]++
 		}
-		got := startCounts(weights, phase)
+		got := initialCounts(weights, phase)
 		if !slices.Equal(got, want) {
 			t.Fatalf("%d steps into the cycle of %v: %v, want %v", steps, weights, got, want)
 		}
-		s := turnSet{start: got}
+		s := rotation{start: got}
 		for range total(weights) {
-			if member, want := s.next(weights), simulation.turn(); member != want {
+			if member, want := s.nextMember(weights), simulation.turn(); member != want {
 				t.Fatalf("after %v the turn of %v goes to %d, in the cycle to %d", got, weights, member, want)
 			} else {
-				s.count(uint32(member))
+				s.addTurn(uint32(member))
 			}
 		}
 	})
@@ -160,7 +160,7 @@ func TestAStartIsNotTooFarAway(t *testing.T) {
 		weights[i] = int32(1000 + i)
 	}
 	turns := uint32(0)
-	for _, n := range startCounts(weights, 1<<32-1) {
+	for _, n := range initialCounts(weights, 1<<32-1) {
 		turns += n
 	}
 	if want := uint32(startWork/len(weights) - 1); turns != want {
@@ -201,7 +201,7 @@ func TestTurnsInFlight(t *testing.T) {
 				i := rapid.IntRange(0, len(flying)-1).Draw(t, "which")
 				w.seq++
 				applied[flying[i].sale.turn.Member]++
-				w.turns.apply(1, flying[i].sale.turn, w.seq)
+				w.rotations.applyTurn(1, flying[i].sale.turn, w.seq)
 				w.ReleaseApplied(flying[i])
 				flying = append(flying[:i], flying[i+1:]...)
 			} else {
@@ -209,7 +209,7 @@ func TestTurnsInFlight(t *testing.T) {
 				turn := w.ReserveTurn(h, 1, 7, weights)
 				if !begun { // enter the cycle where the set does
 					begun = true
-					for _, n := range startCounts(weights, turn.Phase) {
+					for _, n := range initialCounts(weights, turn.Phase) {
 						for range n {
 							exact.turn()
 						}
@@ -256,7 +256,7 @@ func TestTurnsGivenBackDoNotAddUp(t *testing.T) {
 				w.seq++
 				applied[flying[i].sale.turn.Member]++
 				turns++
-				w.turns.apply(1, flying[i].sale.turn, w.seq)
+				w.rotations.applyTurn(1, flying[i].sale.turn, w.seq)
 				w.ReleaseApplied(flying[i])
 			}
 			w.Release(flying[i])
@@ -281,18 +281,18 @@ func TestTurnsMayBeAppliedInAnyOrder(t *testing.T) {
 			turns = append(turns, one.ReserveTurn(new(Reservation), 1, 7, weights))
 		}
 		for i, turn := range turns {
-			one.turns.apply(1, turn, uint64(i))
+			one.rotations.applyTurn(1, turn, uint64(i))
 		}
 		for i, turn := range rapid.Permutation(turns).Draw(t, "order") {
-			other.turns.apply(1, turn, uint64(i))
+			other.rotations.applyTurn(1, turn, uint64(i))
 		}
-		a, b := one.turns.byCampaign[1].sets[7], other.turns.byCampaign[1].sets[7]
+		a, b := one.rotations.byCampaign[1].rotations[7], other.rotations.byCampaign[1].rotations[7]
 		if !slices.Equal(a.counts, b.counts) || a.phase != b.phase {
 			t.Fatalf("%v from phase %d, and %v from phase %d", a.counts, a.phase, b.counts, b.phase)
 		}
 		a.pending = nil // the reservations end
-		if next := a.next(weights); next != b.next(weights) {
-			t.Fatalf("then %d and %d have the next turn", next, b.next(weights))
+		if next := a.nextMember(weights); next != b.nextMember(weights) {
+			t.Fatalf("then %d and %d have the next turn", next, b.nextMember(weights))
 		}
 	})
 }
@@ -305,8 +305,8 @@ func TestTheSetsThatAreForgottenAreThoseOfTheLog(t *testing.T) {
 	var log []event.Turn
 	var flying []*Reservation
 	dice := rand.New(rand.NewPCG(1, 2))
-	for n := range uint64(4 * maxSets) {
-		set := dice.Uint64N(2*maxSets)<<1 | 1
+	for n := range uint64(4 * maxRotations) {
+		set := dice.Uint64N(2*maxRotations)<<1 | 1
 		if n%3 == 0 {
 			h := new(Reservation)
 			busy.ReserveTurn(h, 1, set+2, weights)
@@ -314,7 +314,7 @@ func TestTheSetsThatAreForgottenAreThoseOfTheLog(t *testing.T) {
 		}
 		var h Reservation
 		turn := busy.ReserveTurn(&h, 1, set, weights)
-		busy.turns.apply(1, turn, n+1)
+		busy.rotations.applyTurn(1, turn, n+1)
 		busy.Release(&h)
 		log = append(log, turn)
 		if len(flying) > 500 {
@@ -324,20 +324,20 @@ func TestTheSetsThatAreForgottenAreThoseOfTheLog(t *testing.T) {
 	}
 	quiet := newWorld()
 	for i, turn := range log {
-		quiet.turns.apply(1, turn, uint64(i+1))
+		quiet.rotations.applyTurn(1, turn, uint64(i+1))
 	}
-	if busy.turns.digest() != quiet.turns.digest() {
+	if busy.rotations.digest() != quiet.rotations.digest() {
 		t.Error("a replay has forgotten other sets")
 	}
 	for _, h := range flying {
 		busy.Release(h)
 	}
 	for name, w := range map[string]*world{"live": busy, "replayed": quiet} {
-		if c := w.turns.byCampaign[1]; c.appliedSets != maxSets || len(c.sets) != maxSets {
-			t.Errorf("%s: %d sets known, %d kept, want %d", name, c.appliedSets, len(c.sets), maxSets)
+		if c := w.rotations.byCampaign[1]; c.appliedRotations != maxRotations || len(c.rotations) != maxRotations {
+			t.Errorf("%s: %d sets known, %d kept, want %d", name, c.appliedRotations, len(c.rotations), maxRotations)
 		}
 	}
-	if busy.Reservations() != 0 || busy.turns.digest() != quiet.turns.digest() {
+	if busy.Reservations() != 0 || busy.rotations.digest() != quiet.rotations.digest() {
 		t.Error("reservations that ended have left something behind")
 	}
 }
@@ -351,7 +351,7 @@ func TestASetThatOnlyReservationsKnowGoesWithThem(t *testing.T) {
 		t.Error("a reservation is in the hash")
 	}
 	w.Release(&h)
-	if n := len(w.turns.byCampaign[1].sets); n != 0 {
+	if n := len(w.rotations.byCampaign[1].rotations); n != 0 {
 		t.Errorf("%d sets that nobody knows", n)
 	}
 }
@@ -383,7 +383,7 @@ func TestTurnCountsOnceWhileItsFactIsApplied(t *testing.T) {
 	var first, second, third Reservation
 	even := []int32{1, 1}
 	taken := w.ReserveTurn(&first, 1, 7, even)
-	w.turns.apply(1, taken, 1)
+	w.rotations.applyTurn(1, taken, 1)
 	if a, b := w.ReserveTurn(&second, 1, 7, even), w.ReserveTurn(&third, 1, 7, even); a.Member == taken.Member || b.Member != taken.Member {
 		t.Errorf("turns went to %d, %d, %d", taken.Member, a.Member, b.Member)
 	}

@@ -43,13 +43,13 @@ func newWorld() *world {
 	w := &world{State: New(), at: monday, limits: make(map[market.Ref][]*market.Cap), campaigns: []market.Ref{1, 2}}
 	w.fact(&event.Founded{Epoch: [16]byte{1}, KeyCheck: [16]byte{2}, At: w.at})
 	w.fact(&event.NamesGiven{Names: []event.Name{
-		{Kind: event.NameSupplier, Ref: 1, ID: "sup"},
-		{Kind: event.NameList, Ref: 1, ID: "dnc"},
-		{Kind: event.NameBuyer, Ref: 1, ID: "red"},
-		{Kind: event.NameBuyer, Ref: 2, ID: "green"},
-		{Kind: event.NameBuyer, Ref: 3, ID: "blue"},
-		{Kind: event.NameCampaign, Ref: 1, ID: "auto"},
-		{Kind: event.NameCampaign, Ref: 2, ID: "home"},
+		{Kind: event.ObjectSupplier, Ref: 1, ID: "sup"},
+		{Kind: event.ObjectList, Ref: 1, ID: "dnc"},
+		{Kind: event.ObjectBuyer, Ref: 1, ID: "red"},
+		{Kind: event.ObjectBuyer, Ref: 2, ID: "green"},
+		{Kind: event.ObjectBuyer, Ref: 3, ID: "blue"},
+		{Kind: event.ObjectCampaign, Ref: 1, ID: "auto"},
+		{Kind: event.ObjectCampaign, Ref: 2, ID: "home"},
 	}})
 	of := []*market.Cap{
 		{Scope: market.ScopeCampaign, Unit: market.UnitCount, Period: calendar.Day, Limit: 40},
@@ -121,7 +121,7 @@ func TestSecondsHoldFarAway(t *testing.T) {
 		math.MaxUint32 * second: math.MaxUint32, math.MaxUint32*second + 1: math.MaxUint32,
 		math.MaxInt64: math.MaxUint32, math.MinInt64: 0,
 	} {
-		if got := seconds(nanos); got != want {
+		if got := secondsRoundedUp(nanos); got != want {
 			t.Errorf("%d ns are %d s, want %d", nanos, got, want)
 		}
 	}

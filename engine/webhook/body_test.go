@@ -77,10 +77,10 @@ var dollars = market.Currency{'U', 'S', 'D'}
 // names returns the record that names the supplier, the campaign and the buyers.
 func names() *event.NamesGiven {
 	return &event.NamesGiven{Names: []event.Name{
-		{Kind: event.NameSupplier, Ref: 1, ID: "sup_acme"},
-		{Kind: event.NameCampaign, Ref: 1, ID: "cmp_auto"},
-		{Kind: event.NameBuyer, Ref: 1, ID: "buy_blue"},
-		{Kind: event.NameBuyer, Ref: 2, ID: "buy_gold"},
+		{Kind: event.ObjectSupplier, Ref: 1, ID: "sup_acme"},
+		{Kind: event.ObjectCampaign, Ref: 1, ID: "cmp_auto"},
+		{Kind: event.ObjectBuyer, Ref: 1, ID: "buy_blue"},
+		{Kind: event.ObjectBuyer, Ref: 2, ID: "buy_gold"},
 	}}
 }
 

@@ -61,7 +61,7 @@ const withheldReason = "(withheld: not one of the campaign's reasons)"
 // addReport adds a report's change of the lead.
 func (c *timeline) addReport(ev *event.StatusChanged, change *event.Change) {
 	r := Report{
-		At: Instant(ev.At), By: reportedByBuyer, Buyer: c.state.NameOf(event.NameBuyer, ev.Buyer), RequestID: ev.Request.String(),
+		At: Instant(ev.At), By: reportedByBuyer, Buyer: c.state.NameOf(event.ObjectBuyer, ev.Buyer), RequestID: ev.Request.String(),
 		Result: change.Result.String(), From: change.From.String(), To: change.To.String(), Reason: change.Reason,
 		Occurred: Instant(change.Occurred), Caps: len(change.Return.Charges),
 	}
@@ -88,7 +88,7 @@ func (c *timeline) addWebhook(kind market.WebhookType, at int64) {
 }
 
 // addWebhookAttempt adds an attempt to its webhook.
-func (c *timeline) addWebhookAttempt(ev *event.WebhookTried) {
+func (c *timeline) addWebhookAttempt(ev *event.WebhookAttempted) {
 	for i := range c.doc.Webhooks {
 		if webhook := &c.doc.Webhooks[i]; webhook.Type == ev.Type.String() {
 			webhook.Attempts = append(webhook.Attempts, WebhookAttempt{

@@ -186,9 +186,9 @@ func withWebhook(kind market.WebhookType) func(*event.PostSettled) {
 }
 
 // webhookTried records an attempt to send a webhook.
-func (c *history) webhookTried(id market.LeadID, kind market.WebhookType, attempt uint32, outcome event.WebhookOutcome, change ...func(*event.WebhookTried)) {
+func (c *history) webhookTried(id market.LeadID, kind market.WebhookType, attempt uint32, outcome event.WebhookOutcome, change ...func(*event.WebhookAttempted)) {
 	c.t.Helper()
-	ev := &event.WebhookTried{Lead: id, Type: kind, Supplier: 1, Attempt: attempt, Outcome: outcome, At: c.Now}
+	ev := &event.WebhookAttempted{Lead: id, Type: kind, Supplier: 1, Attempt: attempt, Outcome: outcome, At: c.Now}
 	if outcome == event.WebhookFailed {
 		ev.Due = c.Now + int64(time.Minute)
 	}
@@ -252,12 +252,12 @@ func TestExplainWebhooksOfAllEvents(t *testing.T) {
 	c := newHistory(t)
 	unsold := c.LeadID(1)
 	c.Add(&event.LeadDecided{Lead: unsold, Campaign: 1, Supplier: 1, Catalog: 1, Reason: market.ReasonNoBuyer, Webhook: market.WebhookUnmatched, Keep: c.Now + 1e15})
-	c.webhookTried(unsold, market.WebhookUnmatched, 1, event.WebhookDelivered, func(h *event.WebhookTried) { h.Status = 204 })
+	c.webhookTried(unsold, market.WebhookUnmatched, 1, event.WebhookDelivered, func(h *event.WebhookAttempted) { h.Status = 204 })
 	if doc := c.explained(unsold); doc.webhookLines() != "lead.unmatched delivered: 1 delivered" || doc.Webhooks[0].Attempts[0].Status != 204 {
 		t.Error(doc.webhookLines())
 	}
 	id := c.bought(2, withWebhook(market.WebhookPosted))
-	c.webhookTried(id, market.WebhookPosted, 1, event.WebhookFailed, func(h *event.WebhookTried) { h.Fault = market.FaultConnect })
+	c.webhookTried(id, market.WebhookPosted, 1, event.WebhookFailed, func(h *event.WebhookAttempted) { h.Fault = market.FaultConnect })
 	c.report(id, market.StatusContacted, event.ChangeDone, func(change *event.Change) { change.Webhook = market.WebhookContacted })
 	c.webhookTried(id, market.WebhookContacted, 1, event.WebhookDelivered)
 	c.webhookTried(id, market.WebhookPosted, 2, event.WebhookDelivered)

@@ -24,8 +24,8 @@ func (e *Explainer) newAuctionExplanation(found *entry) *Explanation {
 	doc := &Explanation{
 		Kind: kindPing, ID: held.Auction.String(), AuctionID: held.Auction.String(),
 		SellerID: held.SellerAuction, RequestID: held.Request.String(),
-		Supplier: e.state.NameOf(event.NameSupplier, held.Supplier),
-		Campaign: e.state.NameOf(event.NameCampaign, held.Campaign),
+		Supplier: e.state.NameOf(event.ObjectSupplier, held.Supplier),
+		Campaign: e.state.NameOf(event.ObjectCampaign, held.Campaign),
 		Catalog:  held.Catalog, Hops: held.Hops, Test: held.Test,
 		Received: Instant(held.Began), Decided: Instant(found.at), BidsDue: Instant(held.Deadline), Until: Instant(held.Until),
 		Status: statusNoBid, Reason: held.Reason.String(),
@@ -78,7 +78,7 @@ func (x *Explanation) noteMissingConfig(l *campaignConfig) {
 // that were pinged, in the order of their bids, then the others. A filter set without a
 // step in the trail was not needed. It is listed only if all is set and the campaign's
 // configuration is known.
-func (e *Explainer) candidates(l campaignConfig, trail []event.Step, bids []event.Bid, all bool) []Candidate {
+func (e *Explainer) candidates(l campaignConfig, trail []event.TrailStep, bids []event.Bid, all bool) []Candidate {
 	outcomes := make(map[uint32]market.Outcome)
 	seats := 0
 	for i := range trail {
@@ -114,7 +114,7 @@ func (e *Explainer) candidates(l campaignConfig, trail []event.Step, bids []even
 // sent: the buyer had asked for a pause with a 429, or its connection limit was reached.
 func (e *Explainer) pingedCandidate(bid *event.Bid, outcome market.Outcome) Candidate {
 	c := Candidate{
-		Buyer: e.state.NameOf(event.NameBuyer, bid.Buyer), Seat: bid.FilterSet, Outcome: outcome.String(), Pinged: true,
+		Buyer: e.state.NameOf(event.ObjectBuyer, bid.Buyer), Seat: bid.FilterSet, Outcome: outcome.String(), Pinged: true,
 		Elapsed: Milliseconds(bid.Elapsed), Status: bid.Status, Fault: faultOf(bid.Fault), Reason: bid.Reason,
 	}
 	if outcome == market.OutcomeRateLimited && bid.Status == 0 && (bid.Fault == market.FaultNone || bid.Fault == market.FaultConnectionLimit) {

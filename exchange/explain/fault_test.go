@@ -44,7 +44,7 @@ func TestExplainFaults(t *testing.T) {
 	}
 	id := c.LeadID(2)
 	c.AddPosted(id)
-	c.Add(&event.PostTried{Lead: id, Attempt: 1, At: c.Now, Status: 200, Fault: market.FaultMalformed})
+	c.Add(&event.PostAttempted{Lead: id, Attempt: 1, At: c.Now, Status: 200, Fault: market.FaultMalformed})
 	c.AddSettled(id, event.SettledRefused, func(s *event.PostSettled) {
 		s.Fault, s.Next, s.Post.URL = market.FaultResolve, logtest.SaleTo(3), "https://next.example"
 	})

@@ -68,13 +68,13 @@ func (e *Explainer) readFollowUp(decided *entry) (after followUp, err error) {
 // concernsLead reports whether an event belongs to a lead's follow-up.
 func concernsLead(ev event.Event, lead market.LeadID) bool {
 	switch ev := ev.(type) {
-	case *event.PostTried:
+	case *event.PostAttempted:
 		return ev.Lead == lead
 	case *event.PostSettled:
 		return ev.Lead == lead
 	case *event.StatusChanged:
 		return changeOf(ev, lead) != nil
-	case *event.WebhookTried:
+	case *event.WebhookAttempted:
 		return ev.Lead == lead
 	}
 	return false

@@ -66,7 +66,7 @@ func (c *history) offering(n byte, theirs string) *event.AuctionHeld {
 	held := &event.AuctionHeld{
 		Auction: market.AuctionID(c.LeadID(n)), Request: market.RequestID{n}, Campaign: 1, Supplier: 1, Catalog: 1,
 		Began: c.Now, Deadline: c.Now + 2e9, Until: c.Now + 5e9, Keep: c.Now + int64(30*24*time.Hour), SellerAuction: theirs, Name: [16]byte{n, 7, 7},
-		Trail: []event.Step{{Outcome: market.OutcomeWon, FilterSets: bitset.Set{1}}, {Outcome: market.OutcomeLost, FilterSets: bitset.Set{2}}},
+		Trail: []event.TrailStep{{Outcome: market.OutcomeWon, FilterSets: bitset.Set{1}}, {Outcome: market.OutcomeLost, FilterSets: bitset.Set{2}}},
 		Bids: []event.Bid{
 			{Buyer: 1, Token: "t", Outcome: market.OutcomeWon, Amount: 12_500_000, Payout: 10_000_000, Currency: usd, ValidUntil: c.Now + 5e9, Elapsed: 1e6, Status: 200},
 			{FilterSet: 1, Buyer: 2, Token: "u", Outcome: market.OutcomeLost, Amount: 9_000_000, Payout: 7_200_000, Currency: usd, ValidUntil: c.Now + 4e9, Elapsed: 2e6, Status: 200},
@@ -85,7 +85,7 @@ func (c *history) claim(id market.LeadID, at *event.AuctionHeld, buyer int, came
 	decided := &event.LeadDecided{
 		Lead: id, Request: market.RequestID{99, id[15]}, Campaign: 1, Supplier: at.Supplier, Catalog: 1, Decided: c.Now, Keep: c.Now + int64(45*24*time.Hour),
 		Sale: atBid(at, buyer), Post: event.Post{URL: "https://buyer.example", Timeout: 1e9, Repeatable: true, Auction: at.Auction},
-		Trail: []event.Step{{Outcome: market.OutcomePostPending, FilterSets: bitset.Set{1 << (buyer - 1)}}},
+		Trail: []event.TrailStep{{Outcome: market.OutcomePostPending, FilterSets: bitset.Set{1 << (buyer - 1)}}},
 	}
 	if at.SellerAuction != "" {
 		decided.Fields = []event.Field{{Name: sellerLeadField, Kind: market.KindString, Text: []byte("u-1")}}

@@ -26,7 +26,7 @@ type timeline struct {
 	doc      *Explanation
 	state    namer
 	sale     *event.Sale // the current or last sale; its buyer is zero without a sale
-	trail    []event.Step
+	trail    []event.TrailStep
 	status   market.Status
 	delivery market.Delivery
 	reason   market.Reason
@@ -36,7 +36,7 @@ type timeline struct {
 
 // namer returns the names for the numbers in events.
 type namer interface {
-	NameOf(kind event.NameKind, ref market.Ref) string
+	NameOf(kind event.ObjectKind, ref market.Ref) string
 }
 
 // explainLead explains a lead, without the ping whose bid it claimed.
@@ -89,8 +89,8 @@ func (e *Explainer) newLeadExplanation(found *entry) *Explanation {
 	decided := found.lead()
 	doc := &Explanation{
 		Kind: kindIngest, ID: decided.Lead.String(), LeadID: decided.Lead.String(), RequestID: decided.Request.String(),
-		Supplier: e.state.NameOf(event.NameSupplier, decided.Supplier),
-		Campaign: e.state.NameOf(event.NameCampaign, decided.Campaign),
+		Supplier: e.state.NameOf(event.ObjectSupplier, decided.Supplier),
+		Campaign: e.state.NameOf(event.ObjectCampaign, decided.Campaign),
 		Catalog:  decided.Catalog, Test: decided.Sale.Test,
 		Received: Instant(idTime(decided.Lead)), Decided: Instant(found.at),
 		Fields: fieldsOf(decided.Fields), Posts: []Post{},
@@ -126,7 +126,7 @@ func fieldsOf(fields []event.Field) map[string]json.RawMessage {
 // addPost starts the delivery to the buyer of a sale.
 func (c *timeline) addPost(sale *event.Sale, at int64) {
 	c.doc.Posts = append(c.doc.Posts, Post{
-		Buyer: c.state.NameOf(event.NameBuyer, sale.Buyer), Intended: Instant(at),
+		Buyer: c.state.NameOf(event.ObjectBuyer, sale.Buyer), Intended: Instant(at),
 		Price: amountOf(sale.Price, sale.Currency), Payout: amountOf(sale.Payout, sale.Currency),
 		Tries: []Try{}, Settlements: []Settlement{},
 	})
@@ -140,7 +140,7 @@ func (c *timeline) apply(after *entry) {
 		c.addReport(ev, change)
 		c.addWebhook(change.Webhook, after.at)
 		return
-	case *event.WebhookTried:
+	case *event.WebhookAttempted:
 		c.addWebhookAttempt(ev)
 		return
 	}
@@ -149,15 +149,15 @@ func (c *timeline) apply(after *entry) {
 	}
 	post := &c.doc.Posts[len(c.doc.Posts)-1]
 	switch ev := after.event.(type) {
-	case *event.PostTried:
+	case *event.PostAttempted:
 		post.Tries = append(post.Tries, tryOf(ev, len(post.Tries)))
 	case *event.PostSettled:
 		post.Settlements = append(post.Settlements, Settlement{
 			At: Instant(after.at), Outcome: ev.Settlement.String(), Status: ev.Status, Fault: faultOf(ev.Fault), Failed: ev.Attempts,
 			Elapsed: Milliseconds(ev.Elapsed), Code: ev.Code, BuyerLead: ev.BuyerLead, Reason: ev.Reason.String(),
-			Next: c.state.NameOf(event.NameBuyer, ev.Next.Buyer),
+			Next: c.state.NameOf(event.ObjectBuyer, ev.Next.Buyer),
 		})
-		if ev.Settlement.Ends() {
+		if ev.Settlement.IsFinal() {
 			c.doc.Settled = Instant(after.at)
 		}
 		if len(ev.Trail) > 0 {
@@ -189,7 +189,7 @@ func (c *timeline) applySettlement(ev *event.PostSettled, at int64) {
 }
 
 // tryOf returns the attempt that follows a number of earlier ones.
-func tryOf(ev *event.PostTried, earlier int) Try {
+func tryOf(ev *event.PostAttempted, earlier int) Try {
 	try := Try{Attempt: uint32(earlier) + 1, Ended: Instant(ev.At), Status: ev.Status, Fault: faultOf(ev.Fault), Code: ev.Code}
 	if ev.Verdict != 0 {
 		try.Verdict = ev.Verdict.String()
@@ -218,7 +218,7 @@ func (c *timeline) setStatus(hadBuyer bool) {
 	}
 	c.doc.Delivery = c.delivery.String()
 	if c.status != market.StatusUnmatched {
-		c.doc.Buyer = c.state.NameOf(event.NameBuyer, c.sale.Buyer)
+		c.doc.Buyer = c.state.NameOf(event.ObjectBuyer, c.sale.Buyer)
 		c.doc.Price, c.doc.Payout = amountOf(c.sale.Price, c.sale.Currency), amountOf(c.sale.Payout, c.sale.Currency)
 		c.doc.Margin = amountOf(c.sale.Price-c.sale.Payout, c.sale.Currency)
 	}

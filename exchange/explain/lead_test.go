@@ -23,12 +23,12 @@ func TestExplainDelivery(t *testing.T) {
 	toNext := func(url string) func(*event.PostSettled) {
 		return func(s *event.PostSettled) {
 			s.Next, s.Post.URL = logtest.SaleTo(3), url
-			s.Trail = []event.Step{{Outcome: market.OutcomePostRejected, FilterSets: bitset.Set{1}}, {Outcome: market.OutcomeCapped, FilterSets: bitset.Set{2}}}
+			s.Trail = []event.TrailStep{{Outcome: market.OutcomePostRejected, FilterSets: bitset.Set{1}}, {Outcome: market.OutcomeCapped, FilterSets: bitset.Set{2}}}
 			accepted := market.OutcomePostPending
 			if url == "" {
 				accepted = market.OutcomeWon
 			}
-			s.Trail = append(s.Trail, event.Step{Outcome: accepted, FilterSets: bitset.Set{4}})
+			s.Trail = append(s.Trail, event.TrailStep{Outcome: accepted, FilterSets: bitset.Set{4}})
 		}
 	}
 	rejected := func(s *event.PostSettled) { s.Reason, s.Status, s.Code = market.ReasonPostRejected, 422, "score" }
@@ -98,11 +98,11 @@ func TestExplainTries(t *testing.T) {
 	c.AddPosted(id)
 	c.AddPosted(other)
 	c.Advance(time.Second)
-	c.Add(&event.PostTried{Lead: id, Attempt: 1, At: c.Now, Status: 503})
-	c.Add(&event.PostTried{Lead: other, Attempt: 1, At: c.Now, Status: 500})
+	c.Add(&event.PostAttempted{Lead: id, Attempt: 1, At: c.Now, Status: 503})
+	c.Add(&event.PostAttempted{Lead: other, Attempt: 1, At: c.Now, Status: 500})
 	c.Add(&event.LeadDecided{Lead: c.LeadID(3), DuplicateOf: id, Reason: market.ReasonDuplicate})
 	c.Advance(2 * time.Second)
-	c.Add(&event.PostTried{Lead: id, Attempt: 2, At: c.Now, Fault: market.FaultConnect})
+	c.Add(&event.PostAttempted{Lead: id, Attempt: 2, At: c.Now, Fault: market.FaultConnect})
 	c.AddSettled(other, event.SettledDelivered)
 	c.AddSettled(id, event.SettledDelivered, func(s *event.PostSettled) {
 		s.Attempts, s.Status, s.Elapsed, s.BuyerLead = 2, 201, 31_500_000, "L-1"
@@ -143,7 +143,7 @@ func TestExplainAgreesWithMemory(t *testing.T) {
 				ways = []event.Settlement{event.SettledConfirmed, event.SettledReleased, event.SettledResent}
 			}
 			ev := &event.PostSettled{Lead: id, Campaign: 1, Settlement: rapid.SampledFrom(ways).Draw(rt, "how"), Sale: logtest.SaleTo(buyer)}
-			open, unknown = !ev.Settlement.Ends(), ev.Settlement == event.SettledUnknown
+			open, unknown = !ev.Settlement.IsFinal(), ev.Settlement == event.SettledUnknown
 			switch {
 			case ev.Settlement == event.SettledReleased:
 				ev.Reason = market.ReasonPostRejected
@@ -155,7 +155,7 @@ func TestExplainAgreesWithMemory(t *testing.T) {
 				if open = rapid.Bool().Draw(rt, "has an endpoint"); open {
 					ev.Post.URL, taken = "https://next.example", market.OutcomePostPending
 				}
-				ev.Trail = []event.Step{{Outcome: market.OutcomePostRejected, FilterSets: rejected}, {Outcome: taken, FilterSets: bitset.Set{1 << (buyer - 1)}}}
+				ev.Trail = []event.TrailStep{{Outcome: market.OutcomePostRejected, FilterSets: rejected}, {Outcome: taken, FilterSets: bitset.Set{1 << (buyer - 1)}}}
 			case ev.Settlement == event.SettledRefused:
 				ev.Reason = market.ReasonPostRejected
 			}
@@ -165,7 +165,7 @@ func TestExplainAgreesWithMemory(t *testing.T) {
 		if doc.Status != row.Status.String() || doc.Delivery != row.Delivery.String() || doc.Reason != row.Reason.String() {
 			rt.Fatalf("told %s %s %q, memory has %s %s %q", doc.Status, doc.Delivery, doc.Reason, row.Status, row.Delivery, row.Reason)
 		}
-		if name := c.State.NameOf(event.NameBuyer, row.Buyer); doc.Status != "UNMATCHED" && doc.Buyer != name {
+		if name := c.State.NameOf(event.ObjectBuyer, row.Buyer); doc.Status != "UNMATCHED" && doc.Buyer != name {
 			rt.Fatalf("told %q, memory has %q", doc.Buyer, name)
 		}
 		seen := map[uint32]bool{}

@@ -106,9 +106,9 @@ func (e *Explainer) reportedLead(report *event.StatusChanged) (*Explanation, err
 // so without a supplier if the id has the form of our own ids, because such an id is
 // probably ours.
 func (e *Explainer) BySellerID(supplier, theirs string) (*Explanation, error) {
-	first, last := market.Ref(1), market.Ref(e.state.NameCount(event.NameSupplier))
+	first, last := market.Ref(1), market.Ref(e.state.NameCount(event.ObjectSupplier))
 	if supplier != "" {
-		first = e.state.RefOf(event.NameSupplier, supplier)
+		first = e.state.RefOf(event.ObjectSupplier, supplier)
 		if last = first; first == 0 {
 			return nil, notFound(fmt.Sprintf("no supplier %q was ever configured", supplier))
 		}
@@ -185,7 +185,7 @@ func (e *Explainer) single(found []*entry) (*Explanation, error) {
 	}
 	namer := make([]string, 0, len(found))
 	for _, one := range found {
-		namer = append(namer, e.state.NameOf(event.NameSupplier, one.held().Supplier))
+		namer = append(namer, e.state.NameOf(event.ObjectSupplier, one.held().Supplier))
 	}
 	return nil, &admin.AmbiguousSupplier{Names: namer}
 }

@@ -14,7 +14,7 @@ func (e *Explainer) offers(held *event.AuctionHeld) (list []Offer) {
 			continue
 		}
 		list = append(list, Offer{
-			Buyer: e.state.NameOf(event.NameBuyer, bid.Buyer), Until: Instant(bid.ValidUntil),
+			Buyer: e.state.NameOf(event.ObjectBuyer, bid.Buyer), Until: Instant(bid.ValidUntil),
 			Price: amountOf(bid.Amount, bid.Currency), Payout: amountOf(bid.Payout, bid.Currency),
 		})
 	}
@@ -82,7 +82,7 @@ func hasLead(decided []*entry, lead market.LeadID) bool {
 // payout and margin of the lead whose sale is complete or in delivery.
 func (e *Explainer) addClaims(doc *Explanation, held *event.AuctionHeld, claims []claim) {
 	for _, one := range claims {
-		lead, buyer := one.doc, e.state.NameOf(event.NameBuyer, one.decided.lead().Sale.Buyer)
+		lead, buyer := one.doc, e.state.NameOf(event.ObjectBuyer, one.decided.lead().Sale.Buyer)
 		if buyer == "" {
 			doc.Rejected = append(doc.Rejected, Claim{Lead: lead.ID, Status: lead.Status, Reason: lead.Reason})
 			continue

@@ -26,7 +26,7 @@ type progress struct {
 // webhookProgress is a webhook to the supplier, with its last recorded attempt.
 type webhookProgress struct {
 	kind market.WebhookType
-	last event.WebhookTried // zero before the first attempt
+	last event.WebhookAttempted // zero before the first attempt
 }
 
 // newProgress returns the progress as of the lead's decision.
@@ -62,7 +62,7 @@ func (s *progress) add(ev event.Event) {
 			s.returned = market.ReturnRefused
 		}
 		s.expectWebhook(change.Webhook)
-	case *event.WebhookTried:
+	case *event.WebhookAttempted:
 		for i := range s.webhooks {
 			if s.webhooks[i].kind == ev.Type {
 				s.webhooks[i].last = *ev

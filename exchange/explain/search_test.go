@@ -159,13 +159,13 @@ func TestExplainTruncated(t *testing.T) {
 			c.configured(1, "buy_1", "buy_2")
 			id := c.LeadID(1)
 			c.AddPosted(id)
-			tried := c.Add(&event.PostTried{Lead: id, Attempt: 1, At: c.Now, Status: 500})
+			tried := c.Add(&event.PostAttempted{Lead: id, Attempt: 1, At: c.Now, Status: 500})
 			if doc := c.explained(id); doc.Truncated {
 				t.Error("truncated, and there is no more")
 			}
 			c.Advance(time.Hour)
 			c.AddOtherLeads(10)
-			c.Add(&event.PostTried{Lead: id, Attempt: 2, At: c.Now})
+			c.Add(&event.PostAttempted{Lead: id, Attempt: 2, At: c.Now})
 			bound(&c.limits, c.bytesTo(tried))
 			if doc := c.explained(id); !doc.Truncated || len(doc.Posts[0].Tries) != 1 || doc.Status != "OPEN" {
 				t.Errorf("open: %+v", doc)

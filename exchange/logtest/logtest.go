@@ -44,12 +44,12 @@ func New(t testing.TB) *Log {
 	t.Cleanup(func() { _ = log.Close() })
 	l.Log = log
 	given := &event.NamesGiven{Names: []event.Name{
-		{Kind: event.NameSupplier, Ref: 1, ID: "sup"},
-		{Kind: event.NameSupplier, Ref: 2, ID: "sup_other"},
-		{Kind: event.NameCampaign, Ref: 1, ID: "cmp"},
+		{Kind: event.ObjectSupplier, Ref: 1, ID: "sup"},
+		{Kind: event.ObjectSupplier, Ref: 2, ID: "sup_other"},
+		{Kind: event.ObjectCampaign, Ref: 1, ID: "cmp"},
 	}}
 	for n := range market.Ref(9) {
-		given.Names = append(given.Names, event.Name{Kind: event.NameBuyer, Ref: n + 1, ID: fmt.Sprint("buy_", n+1)})
+		given.Names = append(given.Names, event.Name{Kind: event.ObjectBuyer, Ref: n + 1, ID: fmt.Sprint("buy_", n+1)})
 	}
 	l.Add(given)
 	return l
@@ -102,7 +102,7 @@ func (l *Log) AddPosted(id market.LeadID) {
 	l.Add(&event.LeadDecided{
 		Lead: id, Campaign: 1, Supplier: 1, Catalog: 1, Decided: l.Now, Keep: l.Now + int64(45*24*time.Hour),
 		Sale: SaleTo(1), Post: event.Post{URL: "https://buyer.example", Timeout: 1e9, Repeatable: true},
-		Trail: []event.Step{{Outcome: market.OutcomePostPending, FilterSets: bitset.Set{1}}, {Outcome: market.OutcomeCapped, FilterSets: bitset.Set{2}}},
+		Trail: []event.TrailStep{{Outcome: market.OutcomePostPending, FilterSets: bitset.Set{1}}, {Outcome: market.OutcomeCapped, FilterSets: bitset.Set{2}}},
 	})
 }
 

@@ -78,7 +78,7 @@ func (r *Reader) Entries(s *ledger.Statement) (*Entries, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Entries{events: events, lines: s.Lines(), until: s.To}, nil
+	return &Entries{events: events, lines: s.EntryIterator(), until: s.To}, nil
 }
 
 // withinMonth fills the open ends of a period from the current month. A period that ends
@@ -106,7 +106,7 @@ func monthOf(at int64) (from, to int64) {
 // Entries iterates over a statement's entries.
 type Entries struct {
 	events  *scan
-	lines   *ledger.Lines
+	lines   *ledger.EntryIterator
 	until   int64
 	pending []ledger.Entry // of the last event, not yet returned
 }

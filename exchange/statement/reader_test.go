@@ -16,8 +16,8 @@ import (
 )
 
 var (
-	buyerOne = ledger.Party{Kind: event.NameBuyer, Ref: 1}
-	supplier = ledger.Party{Kind: event.NameSupplier, Ref: 1}
+	buyerOne = ledger.Party{Kind: event.ObjectBuyer, Ref: 1}
+	supplier = ledger.Party{Kind: event.ObjectSupplier, Ref: 1}
 )
 
 // newReader returns a reader with chunks of 1 KiB, so that it pauses often.
@@ -110,7 +110,7 @@ func TestStatementOverSegments(t *testing.T) {
 	for _, party := range []ledger.Party{buyerOne, supplier} {
 		_, _, err := listed(t, log, party, begin, noon)
 		var past *ledger.PastHistoryError
-		if !errors.As(err, &past) || past.Begins <= begin || past.Begins > keep || !strings.Contains(err.Error(), "history begins at 20") {
+		if !errors.As(err, &past) || past.HistoryBegins <= begin || past.HistoryBegins > keep || !strings.Contains(err.Error(), "history begins at 20") {
 			t.Errorf("before the history: %v", err)
 		}
 	}

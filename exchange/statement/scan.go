@@ -45,7 +45,7 @@ func (s *scan) next() (seq uint64, at int64, ev event.Event, err error) {
 			return 0, 0, nil, err // io.EOF if the log is empty
 		}
 		if !s.begun && entry.Seq > 1 && entry.At >= s.from {
-			return 0, 0, nil, &ledger.PastHistoryError{Begins: entry.At}
+			return 0, 0, nil, &ledger.PastHistoryError{HistoryBegins: entry.At}
 		}
 		s.begun = true
 		if entry.Seq > s.last {

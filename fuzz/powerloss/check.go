@@ -177,7 +177,7 @@ func (o *openedDir) checkDocuments(t *writtenLog, revision int) error {
 
 // checkLists checks that the active suppression lists are present and intact.
 func (o *openedDir) checkLists() error {
-	for _, name := range o.state.ListFiles() {
+	for _, name := range o.state.ListFileNames() {
 		if _, err := o.readHashedFile(filepath.Join("lists", name), name); err != nil {
 			return err
 		}

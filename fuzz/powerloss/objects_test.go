@@ -33,7 +33,7 @@ func TestLogIndexFindsCreatedObjects(t *testing.T) {
 	var f logIndex
 	f.init()
 	buyer := func(ref market.Ref, id string) *event.NamesGiven {
-		return &event.NamesGiven{Names: []event.Name{{Kind: event.NameBuyer, Ref: ref, ID: id}}}
+		return &event.NamesGiven{Names: []event.Name{{Kind: event.ObjectBuyer, Ref: ref, ID: id}}}
 	}
 	for i, fact := range []event.Event{
 		buyer(1, "work_1"), &event.CatalogSet{Version: 2}, &event.UserSet{Name: "work_2"}, &event.ListLoaded{Entries: 3},

@@ -22,17 +22,17 @@ func sampleIndex() *logIndex {
 	at := func(host string) event.Post { return event.Post{URL: "http://" + host + "/v1/post"} }
 	for i, fact := range []event.Event{
 		&event.NamesGiven{Names: []event.Name{
-			{Kind: event.NameBuyer, Ref: blue, ID: "blue"},
-			{Kind: event.NameBuyer, Ref: red, ID: "red"},
-			{Kind: event.NameBuyer, Ref: alpha, ID: "alpha"},
-			{Kind: event.NameCampaign, Ref: blue, ID: "cmp"},
+			{Kind: event.ObjectBuyer, Ref: blue, ID: "blue"},
+			{Kind: event.ObjectBuyer, Ref: red, ID: "red"},
+			{Kind: event.ObjectBuyer, Ref: alpha, ID: "alpha"},
+			{Kind: event.ObjectCampaign, Ref: blue, ID: "cmp"},
 		}},
 		&event.CatalogSet{Version: 1, Document: "first"},
 		&event.LeadDecided{Lead: leadOf(1), Request: requestOf(1), Sale: to(alpha), Webhook: market.WebhookPosted},
 		&event.LeadDecided{Lead: leadOf(2), Request: requestOf(2), Sale: to(blue), Post: at("blue:1")},
 		&event.PostSettled{Lead: leadOf(2), Settlement: event.SettledRefused, Sale: to(blue), Next: to(red), Post: at("red:1")},
 		&event.LeadDecided{Lead: leadOf(3), Request: requestOf(3), Sale: to(blue), Post: at("blue:1")},
-		&event.PostTried{Lead: leadOf(3), Attempt: 1},
+		&event.PostAttempted{Lead: leadOf(3), Attempt: 1},
 		&event.PostSettled{Lead: leadOf(2), Settlement: event.SettledDelivered, Sale: to(red), Webhook: market.WebhookPosted},
 		&event.PostSettled{Lead: leadOf(3), Settlement: event.SettledPending, Sale: to(blue)},
 		&event.PostSettled{Lead: leadOf(3), Settlement: event.SettledDelivered, Sale: to(blue), Webhook: market.WebhookPosted},

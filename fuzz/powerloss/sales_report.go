@@ -172,14 +172,14 @@ func (s *salesReport) compareWithLedger(dir string) error {
 		}
 		if given, ok := fact.(*event.NamesGiven); ok {
 			for _, n := range given.Names {
-				if n.Kind == event.NameBuyer {
+				if n.Kind == event.ObjectBuyer {
 					names[n.Ref] = strings.Clone(n.ID)
 				}
 			}
 		}
 		for ref, id := range names {
 			sum := want[id]
-			moved = moneyledger.Party{Kind: event.NameBuyer, Ref: ref}.Movements(moved[:0], fact)
+			moved = moneyledger.Party{Kind: event.ObjectBuyer, Ref: ref}.AppendEntries(moved[:0], fact)
 			for i := range moved {
 				switch moved[i].Kind {
 				case moneyledger.EntrySale:

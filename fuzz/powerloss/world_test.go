@@ -70,7 +70,7 @@ func newWorld(t *testing.T) *world {
 	w.list = keep(t, filepath.Join(w.dir, "lists"), "", "a list")
 	facts := []event.Event{
 		&event.Founded{Epoch: [16]byte{1}, KeyCheck: key.Check(), At: 1},
-		&event.NamesGiven{Names: []event.Name{{Kind: event.NameBuyer, Ref: 1, ID: "blue"}, {Kind: event.NameList, Ref: 1, ID: "list"}}},
+		&event.NamesGiven{Names: []event.Name{{Kind: event.ObjectBuyer, Ref: 1, ID: "blue"}, {Kind: event.ObjectList, Ref: 1, ID: "list"}}},
 		&event.CatalogSet{Version: 1, Document: w.documentHashes[0]},
 		&event.ListLoaded{List: 1, File: w.list, Entries: 1},
 		&event.CatalogSet{Version: 2, Document: w.documentHashes[1], Overlay: w.overlayHash},

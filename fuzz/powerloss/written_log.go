@@ -116,7 +116,7 @@ func (f *logIndex) add(seq uint64, fact event.Event) {
 	switch e := fact.(type) {
 	case *event.NamesGiven:
 		for _, n := range e.Names {
-			if n.Kind == event.NameBuyer {
+			if n.Kind == event.ObjectBuyer {
 				f.names[n.Ref] = strings.Clone(n.ID)
 				f.noteBuyerName(n.ID)
 			}

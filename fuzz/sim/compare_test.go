@@ -54,7 +54,7 @@ func (p *play) compareVisible() string {
 				held += l.price
 			}
 		}
-		balance, holds := x.state.Balance(x.state.RefOf(event.NameBuyer, buyer))
+		balance, holds := x.state.Balance(x.state.RefOf(event.ObjectBuyer, buyer))
 		if int64(balance) != funds+held || int64(holds) != held {
 			return fmt.Sprintf("%s has %s, of which %s is held; by the model %s, of which %s", buyer, balance, holds, amount(funds+held), amount(held))
 		}
@@ -89,7 +89,7 @@ func (p *play) compareLead(s *state.State, l *lead) string {
 	if status == "UNMATCHED" && row.Reason.String() != l.reason {
 		return fmt.Sprintf("lead %s is unmatched for %s; by the model %s", l.label, row.Reason, l.reason)
 	}
-	if buyer := s.NameOf(event.NameBuyer, row.Buyer); status != "UNMATCHED" && (buyer != l.buyer || int64(row.Price) != l.price || int64(row.Payout) != l.payout) {
+	if buyer := s.NameOf(event.ObjectBuyer, row.Buyer); status != "UNMATCHED" && (buyer != l.buyer || int64(row.Price) != l.price || int64(row.Payout) != l.payout) {
 		return fmt.Sprintf("lead %s is %s's at %s for %s; by the model %s's at %s for %s", l.label, buyer, row.Price, row.Payout, l.buyer, amount(l.price), amount(l.payout))
 	}
 	return ""
@@ -185,18 +185,18 @@ func (p *play) auditStatements(whole *state.State) string {
 	kinds := map[ledger.EntryKind]string{
 		ledger.EntryOpening: "opening", ledger.EntryTopUp: "top-up", ledger.EntrySale: "sale", ledger.EntryReturn: "return", ledger.EntryReversal: "reversal",
 	}
-	for _, kind := range []event.NameKind{event.NameBuyer, event.NameSupplier} {
+	for _, kind := range []event.ObjectKind{event.ObjectBuyer, event.ObjectSupplier} {
 		names := p.m.terms.buyers
-		if kind == event.NameSupplier {
+		if kind == event.ObjectSupplier {
 			names = p.m.terms.suppliers
 		}
 		for name, l := range names {
-			if kind == event.NameBuyer && !l.has("funds") {
+			if kind == event.ObjectBuyer && !l.has("funds") {
 				continue
 			}
 			party := ledger.Party{Kind: kind, Ref: whole.RefOf(kind, name)}
 			account := whole.Account(0)
-			if kind == event.NameBuyer {
+			if kind == event.ObjectBuyer {
 				account = whole.Account(party.Ref)
 			}
 			tally := ledger.NewTally(party, period, account)

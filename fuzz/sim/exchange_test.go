@@ -222,6 +222,6 @@ func (x *exchange) scan() error {
 // recordBuyer records the next buyer of a lead.
 func (x *exchange) recordBuyer(label string, buyer market.Ref) {
 	if buyer != 0 {
-		x.buyersOfLead[label] = append(x.buyersOfLead[label], x.state.NameOf(event.NameBuyer, buyer))
+		x.buyersOfLead[label] = append(x.buyersOfLead[label], x.state.NameOf(event.ObjectBuyer, buyer))
 	}
 }

@@ -38,11 +38,11 @@ func (l logSource) Durable() (seq uint64, at int64) {
 	return uint64(len(all)), all[len(all)-1].at
 }
 
-func (l logSource) NameOf(kind event.NameKind, ref market.Ref) string {
+func (l logSource) NameOf(kind event.ObjectKind, ref market.Ref) string {
 	return l.whole.NameOf(kind, ref)
 }
 
-func (l logSource) RefOf(kind event.NameKind, id string) market.Ref { return l.whole.RefOf(kind, id) }
+func (l logSource) RefOf(kind event.ObjectKind, id string) market.Ref { return l.whole.RefOf(kind, id) }
 
 func (l logSource) NewReader(from uint64) (leadreport.Reader, error) {
 	return &tellings{l.x.disk, max(1, from)}, nil
@@ -155,7 +155,7 @@ func (p *play) compareReport(r *leadreport.Report, whole *state.State) string {
 	const span = 240 * time.Hour
 	period := ledger.Period{From: p.first.Add(-span).Truncate(24 * time.Hour).UnixNano(), To: time.Now().Add(span).Truncate(24 * time.Hour).UnixNano()}
 	var tallies []*ledger.Tally
-	for _, kind := range []event.NameKind{event.NameBuyer, event.NameSupplier} {
+	for _, kind := range []event.ObjectKind{event.ObjectBuyer, event.ObjectSupplier} {
 		for n := range whole.NameCount(kind) {
 			party, account := ledger.Party{Kind: kind, Ref: market.Ref(n + 1)}, whole.Account(0)
 			if party.IsBuyer() {

@@ -31,9 +31,9 @@ func (x *exchange) act(label string, l line) string {
 	case "erase":
 		return x.erase(l)
 	case "pause", "resume":
-		kind := event.NameCampaign
+		kind := event.ObjectCampaign
 		if l.at(0) == "buyer" {
-			kind = event.NameBuyer
+			kind = event.ObjectBuyer
 		}
 		return operated(x.engine.By("").Pause(kind, l.at(1), l.verb == "pause"))
 	case "topup":

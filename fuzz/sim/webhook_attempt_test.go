@@ -16,10 +16,10 @@ import (
 func (w *world) sendWebhook(e *engine.Engine, h state.QueuedWebhook) bool {
 	message, err := e.WebhookMessage(&h)
 	if err != nil {
-		e.State().ReturnWebhook(h)
+		e.State().ReleaseWebhook(h)
 		return false
 	}
-	supplier := e.State().NameOf(event.NameSupplier, message.Supplier)
+	supplier := e.State().NameOf(event.ObjectSupplier, message.Supplier)
 	now := time.Now().UnixNano()
 	w.mu.Lock()
 	result := market.WebhookResult{Delivered: true, Status: 204}
@@ -37,7 +37,7 @@ func (w *world) sendWebhook(e *engine.Engine, h state.QueuedWebhook) bool {
 	w.bodies[message.ID] = string(message.Body)
 	w.mu.Unlock()
 	if e.RecordWebhookAttempt(h, result) != nil {
-		e.State().ReturnWebhook(h)
+		e.State().ReleaseWebhook(h)
 		return false
 	}
 	w.mu.Lock()

@@ -163,7 +163,7 @@ func (w *world) runWebhooks(e *engine.Engine, stop <-chan struct{}) {
 		next := time.Now().Add(time.Hour)
 		for _, supplier := range e.State().SuppliersWithPending() {
 			for {
-				h, ok := e.State().TakeWebhook(supplier, time.Now().UnixNano())
+				h, ok := e.State().ClaimWebhook(supplier, time.Now().UnixNano())
 				if !ok {
 					break
 				}

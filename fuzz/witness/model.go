@@ -155,7 +155,9 @@ func (b *logModel) addViolation(format string, args ...any) {
 	b.violations = append(b.violations, fmt.Sprintf("log, entry %d: ", b.seq)+fmt.Sprintf(format, args...))
 }
 
-func (b *logModel) name(kind event.NameKind, ref uint64) string { return b.names[uint64(kind)<<32|ref] }
+func (b *logModel) name(kind event.ObjectKind, ref uint64) string {
+	return b.names[uint64(kind)<<32|ref]
+}
 
 func (b *logModel) apply(kind string, f *eventFields) {
 	switch kind {
@@ -185,7 +187,7 @@ func (b *logModel) apply(kind string, f *eventFields) {
 }
 
 func (b *logModel) applyDecided(f *eventFields) {
-	e := &modelLead{id: f.Lead, request: f.Request, campaign: b.name(event.NameCampaign, f.Campaign), state: stateUnsold, reason: f.Reason, slot: f.Slot, isTest: f.Test || f.Sale != nil && f.Sale.Test}
+	e := &modelLead{id: f.Lead, request: f.Request, campaign: b.name(event.ObjectCampaign, f.Campaign), state: stateUnsold, reason: f.Reason, slot: f.Slot, isTest: f.Test || f.Sale != nil && f.Sale.Test}
 	if b.leads[f.Lead] != nil {
 		b.addViolation("lead %s is decided twice", f.Lead)
 	}
@@ -208,7 +210,7 @@ func (b *logModel) applyDecided(f *eventFields) {
 
 // applySale sells the lead and counts its caps and money.
 func (b *logModel) applySale(e *modelLead, sale *saleFields) {
-	e.buyer, e.price, e.mayBeReceived = b.name(event.NameBuyer, sale.Buyer), sale.Price, false
+	e.buyer, e.price, e.mayBeReceived = b.name(event.ObjectBuyer, sale.Buyer), sale.Price, false
 	e.lastBuyer, e.reason, e.lastPrice = e.buyer, "", e.price
 	b.sales = append(b.sales, buyerSale{b.seq, e.buyer})
 	if price, ok := b.expectedPrice(e); !ok || price != sale.Price || payout(price) != sale.Payout {
@@ -265,7 +267,7 @@ func (b *logModel) applySettled(f *eventFields) {
 		b.addViolation("lead %s is settled, but was never decided", f.Lead)
 		return
 	}
-	if f.Sale == nil || b.name(event.NameBuyer, f.Sale.Buyer) != e.buyer || f.Sale.Price != e.price {
+	if f.Sale == nil || b.name(event.ObjectBuyer, f.Sale.Buyer) != e.buyer || f.Sale.Price != e.price {
 		b.addViolation("lead %s is settled with another buyer or price than decided", e.id)
 		return
 	}

@@ -40,7 +40,7 @@ func (a *modelAuction) promisedPrice(buyer string) market.Money {
 func (b *logModel) acceptableBids(f *eventFields) (all bidsByBuyer, best market.Money) {
 	all = bidsByBuyer{}
 	floor := market.Money(0)
-	if c := b.config.campaign(b.name(event.NameCampaign, f.Campaign)); c != nil {
+	if c := b.config.campaign(b.name(event.ObjectCampaign, f.Campaign)); c != nil {
 		floor = c.floor
 	}
 	last := market.Money(0)
@@ -55,7 +55,7 @@ func (b *logModel) acceptableBids(f *eventFields) (all bidsByBuyer, best market.
 			b.addViolation("the bids are not sorted: %v after %v", bid.Amount, last)
 		}
 		last = bid.Amount
-		all[b.name(event.NameBuyer, bid.Buyer)] = bid.Amount
+		all[b.name(event.ObjectBuyer, bid.Buyer)] = bid.Amount
 		best = max(best, bid.Amount)
 	}
 	return all, best
@@ -63,7 +63,7 @@ func (b *logModel) acceptableBids(f *eventFields) (all bidsByBuyer, best market.
 
 // applyAuction adds an auction without a lead.
 func (b *logModel) applyAuction(f *eventFields) {
-	a := &modelAuction{name: f.Name, campaign: b.name(event.NameCampaign, f.Campaign), reason: f.Reason, isChoice: f.SellerAuctionID == ""}
+	a := &modelAuction{name: f.Name, campaign: b.name(event.ObjectCampaign, f.Campaign), reason: f.Reason, isChoice: f.SellerAuctionID == ""}
 	a.bids, a.bestBid = b.acceptableBids(f)
 	if (a.bestBid == 0) != (a.reason != "") {
 		b.addViolation("auction %s has a best bid of %v and the reason %q; exactly one of them must be set", f.SellerAuctionID, a.bestBid, a.reason)
@@ -93,8 +93,8 @@ func (b *logModel) assignBids(e *modelLead, f *eventFields) {
 		return
 	case a.lead != nil:
 		b.addViolation("auction %s sells two leads, %s and %s", a.name, a.lead.id, e.id)
-	case f.Sale.Price != a.promisedPrice(b.name(event.NameBuyer, f.Sale.Buyer)):
-		b.addViolation("lead %s is sold at %v, but %v was promised", e.id, f.Sale.Price, a.promisedPrice(b.name(event.NameBuyer, f.Sale.Buyer)))
+	case f.Sale.Price != a.promisedPrice(b.name(event.ObjectBuyer, f.Sale.Buyer)):
+		b.addViolation("lead %s is sold at %v, but %v was promised", e.id, f.Sale.Price, a.promisedPrice(b.name(event.ObjectBuyer, f.Sale.Buyer)))
 	}
 	a.lead, e.auctionName, e.bids = e, a.name, a.bids
 }
@@ -143,7 +143,7 @@ func (b *logModel) applyFunds(f *eventFields) {
 	if err != nil {
 		b.addViolation("invalid amount %q: %v", f.Amount, err)
 	}
-	buyer, kind := b.name(event.NameBuyer, f.Buyer), "opening"
+	buyer, kind := b.name(event.ObjectBuyer, f.Buyer), "opening"
 	if f.Opening && b.balance[buyer] != 0 {
 		b.addViolation("a second opening balance of %s", buyer)
 	}

@@ -93,7 +93,7 @@ func statusesAfter(became []string) []string {
 // applyStatusChanges applies the buyers' status reports.
 func (b *logModel) applyStatusChanges(f *eventFields) {
 	for _, c := range f.Changes {
-		e, reporter := b.leads[c.Lead], b.name(event.NameBuyer, f.Buyer)
+		e, reporter := b.leads[c.Lead], b.name(event.ObjectBuyer, f.Buyer)
 		switch {
 		case c.Result == "none" || c.Result == "not_now":
 		case c.Waited && e != nil:

@@ -21,12 +21,12 @@ var (
 const noon = int64(1_800_000_000_000_000_000)
 
 // someClaims are those of a token that is good until noon.
-var someClaims = Claims{Owner: event.NameSupplier, Ref: 7, Scopes: event.ScopePing | event.ScopePost, Secret: [32]byte{9, 31: 8}, Expires: noon}
+var someClaims = Claims{Owner: event.ObjectSupplier, Ref: 7, Scopes: event.ScopePing | event.ScopePost, Secret: [32]byte{9, 31: 8}, Expires: noon}
 
 func TestATokenSaysWhatItWasGiven(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		claims := Claims{
-			Owner:   event.NameKind(rapid.Uint8().Draw(t, "owner")),
+			Owner:   event.ObjectKind(rapid.Uint8().Draw(t, "owner")),
 			Ref:     market.Ref(rapid.Uint32().Draw(t, "ref")),
 			Scopes:  event.Scopes(rapid.Uint8().Draw(t, "scopes")),
 			Secret:  [32]byte(rapid.SliceOfN(rapid.Byte(), 32, 32).Draw(t, "secret")),

@@ -40,7 +40,7 @@ func TestEveryLeadMatchesABuyer(t *testing.T) {
 			leads := load.Leads{Supplier: child.SupplierID, Campaigns: d.campaignIDs("")}
 			compiledSets := map[market.CampaignID]*selection.FilterSets{}
 			for id, campaign := range built.Catalog.Campaigns {
-				compiledSets[id] = selection.Compile(campaign)
+				compiledSets[id] = selection.CompileFilterSets(campaign)
 			}
 			fewest, most := 1000, 0
 			for n := range uint64(2000) {
@@ -68,9 +68,9 @@ func candidatesFor(t *testing.T, filterSets *selection.FilterSets, body []byte) 
 		t.Fatalf("%s: %+v", body, faults)
 	}
 	var c selection.Candidates
-	c.Begin(filterSets)
-	filterSets.FilterLead(&lead, &c)
-	return c.In.Count()
+	c.Reset(filterSets)
+	filterSets.ExcludeByLead(&lead, &c)
+	return c.Eligible.Count()
 }
 
 func TestAuctionCatalogCompiles(t *testing.T) {

@@ -135,7 +135,7 @@ func (b *fakeOutbox) waitsForEarlier(r *row) bool {
 	})
 }
 
-func (b *fakeOutbox) TakeWebhook(supplier market.Ref, now int64) (state.QueuedWebhook, bool) {
+func (b *fakeOutbox) ClaimWebhook(supplier market.Ref, now int64) (state.QueuedWebhook, bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	r := b.earliest(supplier)
@@ -146,7 +146,7 @@ func (b *fakeOutbox) TakeWebhook(supplier market.Ref, now int64) (state.QueuedWe
 	return r.webhook, true
 }
 
-func (b *fakeOutbox) ReturnWebhook(h state.QueuedWebhook) {
+func (b *fakeOutbox) ReleaseWebhook(h state.QueuedWebhook) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if r := b.find(h); r != nil {

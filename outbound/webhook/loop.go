@@ -114,7 +114,7 @@ func (s *Sender) startAttempts() {
 			s.nextDue = min(s.nextDue, e.pausedUntil)
 			continue
 		}
-		h, ok := s.options.Outbox.TakeWebhook(e.supplier, now)
+		h, ok := s.options.Outbox.ClaimWebhook(e.supplier, now)
 		if !ok {
 			// Every event of the endpoint is due later, or a new one arrived just now.
 			if due, more := s.options.Outbox.NextWebhookDue(e.supplier); more {

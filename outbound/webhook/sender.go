@@ -30,10 +30,10 @@ const (
 // Outbox holds the suppliers' pending webhooks; state.State implements it. Times are in
 // Unix nanoseconds.
 type Outbox interface {
-	// TakeWebhook returns a supplier's earliest due event. It returns the same event again
-	// only after its attempt was logged or ReturnWebhook was called.
-	TakeWebhook(supplier market.Ref, now int64) (h state.QueuedWebhook, ok bool)
-	ReturnWebhook(h state.QueuedWebhook)
+	// ClaimWebhook returns a supplier's earliest due event. It returns the same event again
+	// only after its attempt was logged or ReleaseWebhook was called.
+	ClaimWebhook(supplier market.Ref, now int64) (h state.QueuedWebhook, ok bool)
+	ReleaseWebhook(h state.QueuedWebhook)
 	// NextWebhookDue returns the earliest due time of the events that can be taken.
 	NextWebhookDue(supplier market.Ref) (due int64, ok bool)
 	SuppliersWithPending() []market.Ref
@@ -154,7 +154,7 @@ func (s *Sender) runAttempt(e *endpoint, h state.QueuedWebhook, countedAsSlow bo
 		c.elapsed, err = result.Elapsed, s.options.Engine.RecordWebhookAttempt(h, result)
 	}
 	if err != nil {
-		s.options.Outbox.ReturnWebhook(h)
+		s.options.Outbox.ReleaseWebhook(h)
 		c.err = err
 	}
 	s.completions <- c

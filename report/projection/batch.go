@@ -71,13 +71,13 @@ func (b *Batch) Apply(seq uint64, at int64, fact event.Event) error {
 	case *event.AuctionHeld:
 		b.applyAuctionHeld(fact)
 		return nil
-	case *event.PostTried:
+	case *event.PostAttempted:
 		return b.applyPostTried(fact)
 	case *event.PostSettled:
 		return b.applyPostSettled(fact)
 	case *event.StatusChanged:
 		return b.applyStatusChanged(fact)
-	case *event.WebhookTried:
+	case *event.WebhookAttempted:
 		return b.applyWebhookTried(fact)
 	case *event.LeadsErased:
 		return b.applyLeadsErased(fact)

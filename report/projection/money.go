@@ -16,23 +16,23 @@ func (b *Batch) countMovements(fact event.Event, supplier market.Ref, l *Lead) {
 	case *event.LeadDecided:
 		now = fact.Sale.Buyer
 	case *event.PostSettled:
-		if fact.Supplier = supplier; fact.Settlement.Ends() {
+		if fact.Supplier = supplier; fact.Settlement.IsFinal() {
 			now, next = fact.Sale.Buyer, fact.Next.Buyer
 		}
 	}
 	if now == 0 {
 		return
 	}
-	b.parties = append(b.parties[:0], ledger.Party{Kind: event.NameSupplier, Ref: supplier}, ledger.Party{Kind: event.NameBuyer, Ref: now})
+	b.parties = append(b.parties[:0], ledger.Party{Kind: event.ObjectSupplier, Ref: supplier}, ledger.Party{Kind: event.ObjectBuyer, Ref: now})
 	if next != 0 && next != now {
-		b.parties = append(b.parties, ledger.Party{Kind: event.NameBuyer, Ref: next})
+		b.parties = append(b.parties, ledger.Party{Kind: event.ObjectBuyer, Ref: next})
 	}
 	payer := now
 	if next != 0 { // the earlier sale failed, and money moves only for the next one
 		payer = next
 	}
 	for _, party := range b.parties {
-		b.ledgerEntries = party.Movements(b.ledgerEntries[:0], fact)
+		b.ledgerEntries = party.AppendEntries(b.ledgerEntries[:0], fact)
 		for i := range b.ledgerEntries {
 			c := l.keyFor(payer, 0)
 			c.Supplier = supplier
@@ -63,14 +63,14 @@ func (b *Batch) countEntry(c SumKey, party ledger.Party, e *ledger.Entry) {
 // supplier's reversal.
 func (b *Batch) countReturns(fact *event.StatusChanged) error {
 	suppliers := make(map[market.LeadID]market.Ref, len(fact.Changes))
-	b.parties = append(b.parties[:0], ledger.Party{Kind: event.NameBuyer, Ref: fact.Buyer})
+	b.parties = append(b.parties[:0], ledger.Party{Kind: event.ObjectBuyer, Ref: fact.Buyer})
 	for i := range fact.Changes {
 		change := &fact.Changes[i]
 		if change.Result != event.ChangeDone || change.Return.Month == 0 {
 			continue
 		}
 		suppliers[change.Lead] = change.Supplier
-		if party := (ledger.Party{Kind: event.NameSupplier, Ref: change.Supplier}); !slices.Contains(b.parties, party) {
+		if party := (ledger.Party{Kind: event.ObjectSupplier, Ref: change.Supplier}); !slices.Contains(b.parties, party) {
 			b.parties = append(b.parties, party)
 		}
 	}
@@ -78,7 +78,7 @@ func (b *Batch) countReturns(fact *event.StatusChanged) error {
 		return nil
 	}
 	for _, party := range b.parties {
-		b.ledgerEntries = party.Movements(b.ledgerEntries[:0], fact)
+		b.ledgerEntries = party.AppendEntries(b.ledgerEntries[:0], fact)
 		for i := range b.ledgerEntries {
 			e := &b.ledgerEntries[i]
 			l, err := b.lead(e.Lead)

@@ -59,7 +59,7 @@ func (b *Batch) addPost(l *Lead, sale *event.Sale) {
 }
 
 // applyPostTried applies an attempt that another one follows.
-func (b *Batch) applyPostTried(fact *event.PostTried) error {
+func (b *Batch) applyPostTried(fact *event.PostAttempted) error {
 	l, err := b.lead(fact.Lead)
 	if err != nil {
 		return err
@@ -69,7 +69,7 @@ func (b *Batch) applyPostTried(fact *event.PostTried) error {
 		return err
 	}
 	p.Status, p.Fault = fact.Status, fact.Fault
-	if !fact.Free {
+	if !fact.KeepsAttempt {
 		p.Attempts = fact.Attempt
 	}
 	if fact.Fault == market.FaultTimeout && !l.Test {
@@ -111,7 +111,7 @@ func (b *Batch) applyPostSettled(fact *event.PostSettled) error {
 // applySettlement applies a settlement to the lead and the sums.
 func (b *Batch) applySettlement(l *Lead, fact *event.PostSettled) {
 	buyer := fact.Sale.Buyer
-	if !l.Test && fact.Settlement.Ends() {
+	if !l.Test && fact.Settlement.IsFinal() {
 		if fact.Fault == market.FaultTimeout {
 			b.count(l.keyFor(buyer, 0), CountPostTimeouts, 1)
 		}

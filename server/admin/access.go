@@ -25,28 +25,28 @@ import (
 
 // principal is the authenticated caller of the admin API.
 type principal struct {
-	name    string // a user's name; with the configured password, the name that the client gave
-	role    market.Role
-	user    bool            // name is an account's
-	account state.User      // the account at authentication, for sessions and passwords
-	session *session        // nil for other credentials
-	token   *state.APIToken // nil for other credentials
+	name       string // a user's name; with the configured password, the name that the client gave
+	role       market.Role
+	hasAccount bool            // name is an account's
+	account    state.User      // the account at authentication, for sessions and passwords
+	session    *session        // nil for other credentials
+	token      *state.APIToken // nil for other credentials
 }
 
 // principalKey is the request's user value that holds its principal.
 const principalKey = "asker"
 
-func principalOf(ctx *fasthttp.RequestCtx) principal {
-	who, _ := ctx.UserValue(principalKey).(principal)
-	return who
+func principalFrom(ctx *fasthttp.RequestCtx) principal {
+	caller, _ := ctx.UserValue(principalKey).(principal)
+	return caller
 }
 
 // actorOf returns the name of the caller, as log records and audit readers see it. It is
 // empty before authentication.
-func actorOf(ctx *fasthttp.RequestCtx) string { return principalOf(ctx).name }
+func actorOf(ctx *fasthttp.RequestCtx) string { return principalFrom(ctx).name }
 
 // roleOf returns the role of the caller, or none before authentication.
-func roleOf(ctx *fasthttp.RequestCtx) market.Role { return principalOf(ctx).role }
+func roleOf(ctx *fasthttp.RequestCtx) market.Role { return principalFrom(ctx).role }
 
 var (
 	errBadAPIToken  = httperror.New(401, errcode.Unauthorized, "The API token is unknown, expired or revoked. Create a new one.").AsWrongCredential()
@@ -54,32 +54,32 @@ var (
 	errCSRF         = httperror.New(403, errcode.Forbidden, "The CSRF token is missing or wrong. A changing request in a session needs the session's csrf in X-CSRF-Token; GET session returns it.")
 )
 
-// route adds a path with the role that it requires.
-func (a *Admin) route(routes *router.Router, method, path string, h fasthttp.RequestHandler) {
-	routes.Handle(method, path, a.guard(roleFor(method, path), a.withDeprecation(method, path, h)))
+// addRoute adds a path with the role that it requires.
+func (a *Admin) addRoute(routes *router.Router, method, path string, h fasthttp.RequestHandler) {
+	routes.Handle(method, path, a.requireRole(requiredRole(method, path), a.withDeprecation(method, path, h)))
 }
 
-// guard calls the handler if the caller is authenticated and has the role. Unauthenticated
+// requireRole calls the handler if the caller is authenticated and has the role. Unauthenticated
 // clients do not learn which paths exist.
-func (a *Admin) guard(need market.Role, h fasthttp.RequestHandler) fasthttp.RequestHandler {
-	short := httperror.New(403, errcode.Forbidden, fmt.Sprintf("This needs the role %s, which is not yours. Ask an admin.", need))
+func (a *Admin) requireRole(required market.Role, h fasthttp.RequestHandler) fasthttp.RequestHandler {
+	short := httperror.New(403, errcode.Forbidden, fmt.Sprintf("This request needs the role %s, which you do not have. Ask an admin.", required))
 	return func(ctx *fasthttp.RequestCtx) {
 		who, bad := a.authenticate(ctx)
 		switch {
 		case bad.Status != 0:
-			a.refuse(ctx, bad)
+			a.sendAuthenticationError(ctx, bad)
 			return
 		case request.IsCrossOrigin(&ctx.Request.Header):
 			bad = errCrossOrigin
 		case who.session != nil && !who.session.isCSRFValid(&ctx.Request.Header):
 			bad = errCSRF
-		case who.role < need:
+		case who.role < required:
 			bad = short
 		}
-		connection.MarkKnown(ctx)
+		connection.MarkAuthenticated(ctx)
 		if bad.Status != 0 {
 			ctx.Response.Header.Del("Allow")
-			a.fail(ctx, bad)
+			a.sendError(ctx, bad)
 			return
 		}
 		ctx.SetUserValue(principalKey, who)
@@ -89,11 +89,11 @@ func (a *Admin) guard(need market.Role, h fasthttp.RequestHandler) fasthttp.Requ
 
 // authenticate returns the caller. The first valid credential counts: the session cookie, a
 // personal API token, the configured password, a user's password. Otherwise the last one determines the error.
-func (a *Admin) authenticate(ctx *fasthttp.RequestCtx) (who principal, bad httperror.Error) {
+func (a *Admin) authenticate(ctx *fasthttp.RequestCtx) (caller principal, bad httperror.Error) {
 	bad = errNotAuthenticated
 	if cookie := ctx.Request.Header.Cookie(cookieName); len(cookie) > 0 {
-		if who, ok := a.bySession(cookie); ok {
-			return who, httperror.Error{}
+		if caller, ok := a.authenticateSession(cookie); ok {
+			return caller, httperror.Error{}
 		}
 		bad = errSessionEnded
 	}
@@ -101,8 +101,8 @@ func (a *Admin) authenticate(ctx *fasthttp.RequestCtx) (who principal, bad httpe
 	scheme, value, _ := bytes.Cut(header, []byte(" "))
 	value = bytes.TrimSpace(value)
 	if bytes.EqualFold(scheme, []byte("Bearer")) && bytes.HasPrefix(value, []byte(apiTokenPrefix)) {
-		if who, ok := a.byToken(value); ok {
-			return who, httperror.Error{}
+		if caller, ok := a.authenticateToken(value); ok {
+			return caller, httperror.Error{}
 		}
 		return principal{}, errBadAPIToken
 	}
@@ -110,27 +110,27 @@ func (a *Admin) authenticate(ctx *fasthttp.RequestCtx) (who principal, bad httpe
 	switch {
 	case !ok:
 		return principal{}, bad
-	case a.isPassword(password):
-		return principal{name: a.sharedActor(user), role: market.RoleAdmin}, httperror.Error{}
+	case a.isConfiguredPassword(password):
+		return principal{name: a.sharedPasswordActor(user), role: market.RoleAdmin}, httperror.Error{}
 	case a.hasUsers():
-		return a.byUserPassword(ctx, user, password)
+		return a.authenticateUser(ctx, user, password)
 	case a.locked:
 		return principal{}, bad
 	}
 	return principal{}, errBadPassword
 }
 
-// isPassword compares with the configured password, in constant time.
-func (a *Admin) isPassword(password string) bool {
+// isConfiguredPassword compares with the configured password, in constant time.
+func (a *Admin) isConfiguredPassword(password string) bool {
 	given := sha256.Sum256([]byte(password))
 	return subtle.ConstantTimeCompare(given[:], a.password[:]) == 1 && !a.locked
 }
 
-// sharedActor returns the name under which the configured password acts. The given name is not verified, so it cannot be the name of an account.
-func (a *Admin) sharedActor(given string) string {
-	name := actorName(given)
+// sharedPasswordActor returns the name under which the configured password acts. The given name is not verified, so it cannot be the name of an account.
+func (a *Admin) sharedPasswordActor(given string) string {
+	name := cleanActorName(given)
 	if e := a.operator.Engine(); e != nil {
-		account, _ := userName(name)
+		account, _ := parseUserName(name)
 		if _, taken := e.State().User(account); taken {
 			return sharedName
 		}
@@ -138,9 +138,9 @@ func (a *Admin) sharedActor(given string) string {
 	return name
 }
 
-// byToken returns the user of a personal API token, with the lower of the token's and the
+// authenticateToken returns the user of a personal API token, with the lower of the token's and the
 // user's role.
-func (a *Admin) byToken(value []byte) (principal, bool) {
+func (a *Admin) authenticateToken(value []byte) (principal, bool) {
 	e, now := a.operator.Engine(), time.Now().UnixNano()
 	if e == nil {
 		return principal{}, false
@@ -149,54 +149,54 @@ func (a *Admin) byToken(value []byte) (principal, bool) {
 	if !ok || token.IsExpired(now) || user.Name == "" {
 		return principal{}, false
 	}
-	a.sessions.noteTokenUse(&token, now)
-	return principal{name: user.Name, role: min(token.Role, user.Role), user: true, token: &token}, true
+	a.sessions.recordTokenUse(&token, now)
+	return principal{name: user.Name, role: min(token.Role, user.Role), hasAccount: true, token: &token}, true
 }
 
 // isStillValid reports whether the caller would be authenticated again.
-func (a *Admin) isStillValid(who *principal) bool {
-	if who.session != nil && !a.sessions.isValid(who.session) {
+func (a *Admin) isStillValid(caller *principal) bool {
+	if caller.session != nil && !a.sessions.isValid(caller.session) {
 		return false
 	}
-	if !who.user {
+	if !caller.hasAccount {
 		return true
 	}
 	e := a.operator.Engine()
 	if e == nil {
 		return false
 	}
-	if who.token == nil {
-		now, ok := e.State().User(who.name)
-		return ok && now == who.account
+	if caller.token == nil {
+		now, ok := e.State().User(caller.name)
+		return ok && now == caller.account
 	}
-	_, _, ok := e.State().APIToken(who.token.Hash)
-	return ok && !who.token.IsExpired(time.Now().UnixNano())
+	_, _, ok := e.State().APIToken(caller.token.Hash)
+	return ok && !caller.token.IsExpired(time.Now().UnixNano())
 }
 
 // checkStillValid checks the caller again after its body has arrived, which may take long.
 // The zero error means that the caller is still valid.
 func (a *Admin) checkStillValid(ctx *fasthttp.RequestCtx) httperror.Error {
-	who := principalOf(ctx)
-	if a.isStillValid(&who) {
+	caller := principalFrom(ctx)
+	if a.isStillValid(&caller) {
 		return httperror.Error{}
 	}
-	return who.endedError()
+	return caller.invalidCallerError()
 }
 
-// endedError returns the error for a caller who is no longer valid.
-func (who *principal) endedError() httperror.Error {
+// invalidCallerError returns the error for a caller who is no longer valid.
+func (caller *principal) invalidCallerError() httperror.Error {
 	switch {
-	case who.token != nil:
+	case caller.token != nil:
 		return errBadAPIToken
-	case who.session == nil:
+	case caller.session == nil:
 		return errWrongLogin
 	}
 	return errSessionEnded
 }
 
-// bySession returns the caller of a session cookie. A session ends when its user changes.
-func (a *Admin) bySession(cookie []byte) (principal, bool) {
-	s := a.sessions.find(cookie)
+// authenticateSession returns the caller of a session cookie. A session ends when its user changes.
+func (a *Admin) authenticateSession(cookie []byte) (principal, bool) {
+	s := a.sessions.findSession(cookie)
 	if s == nil {
 		return principal{}, false
 	}
@@ -208,15 +208,15 @@ func (a *Admin) bySession(cookie []byte) (principal, bool) {
 		return principal{}, false
 	}
 	if now, ok := e.State().User(s.user.Name); !ok || now != s.user {
-		a.sessions.end(s)
+		a.sessions.endSession(s)
 		return principal{}, false
 	}
-	return principal{name: s.name, role: s.user.Role, user: true, account: s.user, session: s}, true
+	return principal{name: s.name, role: s.user.Role, hasAccount: true, account: s.user, session: s}, true
 }
 
-// fromDashboard reports whether the dashboard sent the request. It has its own login form;
+// isFromDashboard reports whether the dashboard sent the request. It has its own login form;
 // a challenge would make the browser show another one.
-func fromDashboard(ctx *fasthttp.RequestCtx) bool {
+func isFromDashboard(ctx *fasthttp.RequestCtx) bool {
 	return string(ctx.Request.Header.Peek("X-Requested-With")) == "dashboard"
 }
 
@@ -225,9 +225,9 @@ const (
 	sharedName = "operator" // acts when the configured password comes without a name
 )
 
-// actorName cleans the name that a client gives with the configured password, and cuts it
+// cleanActorName cleans the name that a client gives with the configured password, and cuts it
 // to the length that a log record holds. The name is not verified; it only tells apart the people with the password.
-func actorName(given string) string {
+func cleanActorName(given string) string {
 	name := strings.Map(func(r rune) rune {
 		if r == utf8.RuneError || !unicode.IsGraphic(r) {
 			return -1
@@ -244,12 +244,12 @@ func actorName(given string) string {
 	return name
 }
 
-// refuse answers a failed authentication. A wrong password also closes the connection.
-func (a *Admin) refuse(ctx *fasthttp.RequestCtx, bad httperror.Error) {
+// sendAuthenticationError answers a failed authentication. A wrong password also closes the connection.
+func (a *Admin) sendAuthenticationError(ctx *fasthttp.RequestCtx, bad httperror.Error) {
 	ctx.Response.Header.Del("Allow")
 	bad = a.authFailures.Check(ctx, bad, time.Now().UnixNano())
-	a.fail(ctx, bad)
-	if bad.Status == fasthttp.StatusUnauthorized && !fromDashboard(ctx) {
+	a.sendError(ctx, bad)
+	if bad.Status == fasthttp.StatusUnauthorized && !isFromDashboard(ctx) {
 		ctx.Response.Header.Set(httperror.HeaderChallenge, httperror.ChallengeBasic)
 	}
 	if bad != errNotAuthenticated && bad != errSessionEnded {
@@ -257,9 +257,9 @@ func (a *Admin) refuse(ctx *fasthttp.RequestCtx, bad httperror.Error) {
 	}
 }
 
-// roleFor returns the role that a path requires: viewer to read, admin to change, and the
+// requiredRole returns the role that a path requires: viewer to read, admin to change, and the
 // exceptions in roles.
-func roleFor(method, path string) market.Role {
+func requiredRole(method, path string) market.Role {
 	if role, ok := roles[method+" "+path]; ok {
 		return role
 	}
@@ -302,40 +302,40 @@ func (a *Admin) hasUsers() bool {
 	return e != nil && len(e.State().Users()) > 0
 }
 
-// byUserPassword authenticates a name and a password from HTTP Basic. A failure counts as a
+// authenticateUser authenticates a name and a password from HTTP Basic. A failure counts as a
 // failed login. An unknown name costs as much time as a known one. Over the limit it
 // returns a 429.
-func (a *Admin) byUserPassword(ctx *fasthttp.RequestCtx, given, password string) (principal, httperror.Error) {
-	name, proper := userName(given)
+func (a *Admin) authenticateUser(ctx *fasthttp.RequestCtx, given, password string) (principal, httperror.Error) {
+	name, proper := parseUserName(given)
 	if !proper {
-		name = actorName(given)
+		name = cleanActorName(given)
 	}
 	t := a.sessions
 	user, _ := a.operator.Engine().State().User(name)
-	who := principal{name: user.Name, role: user.Role, user: true, account: user}
-	known, end := t.verified.begin(t.verified.mac(name, password), &user, t.now())
+	who := principal{name: user.Name, role: user.Role, hasAccount: true, account: user}
+	known, end := t.verified.startCheck(t.verified.mac(name, password), &user, t.now())
 	if known {
-		t.noteUserSeen(name)
+		t.recordUserSeen(name)
 		return who, httperror.Error{}
 	}
 	right := false
 	defer func() { end(right) }()
-	from := clientaddr.Network(a.authFailures.Of(ctx))
+	from := clientaddr.NetworkOf(a.authFailures.ClientAddress(ctx))
 	if wait := t.countAttempt(from, name, time.Now().UnixNano()); wait > 0 {
 		a.meter.CountWrongCredential()
 		a.authFailures.Warn(from)
-		return principal{}, errTooManyLogins.After(wait)
+		return principal{}, errTooManyLogins.WithRetryAfter(wait)
 	}
 	right, err := t.verified.check(user.Password, password[:min(len(password), passphrase.MaxLength)])
 	right = right && len(password) <= passphrase.MaxLength
 	switch {
 	case err != nil:
 		t.refundAttempt(from, name)
-		return principal{}, hashingFault(err)
+		return principal{}, hashingError(err)
 	case !right:
 		return principal{}, errWrongLogin
 	}
 	t.refundAttempt(from, name)
-	t.noteUserSeen(name)
+	t.recordUserSeen(name)
 	return who, httperror.Error{}
 }

@@ -122,20 +122,20 @@ func New(operator Operator, meter *metrics.Meter, password string, logger *slog.
 	a.watch = metrics.NewHistory(meter)
 	a.overviews = &overviewCache{admin: a, watch: a.watch}
 	a.searches, a.benches = make(chan struct{}, maxSearches), make(chan struct{}, maxBench)
-	a.live = newLiveFeed(a.overviews.event)
+	a.live = newLiveFeed(a.overviews.serverSentEvent)
 	routes := router.New()
 	routes.RedirectTrailingSlash, routes.RedirectFixedPath, routes.HandleOPTIONS = false, false, false
-	routes.NotFound = a.guard(market.RoleViewer, func(ctx *fasthttp.RequestCtx) { a.fail(ctx, httperror.NotFound) })
-	routes.MethodNotAllowed = a.guard(market.RoleViewer, a.wrongMethod)
+	routes.NotFound = a.requireRole(market.RoleViewer, func(ctx *fasthttp.RequestCtx) { a.sendError(ctx, httperror.NotFound) })
+	routes.MethodNotAllowed = a.requireRole(market.RoleViewer, a.sendMethodNotAllowed)
 	routes.GET("/healthz", a.withQuery("GET", "/healthz", func(ctx *fasthttp.RequestCtx) { ctx.SetBodyString("ok\n") }))
 	routes.GET("/readyz", a.withQuery("GET", "/readyz", a.serveReady))
 	routes.GET("/metrics", a.withQuery("GET", "/metrics", a.serveMetrics))
 	a.addDashboardRoutes(routes)
 	routes.POST(pathSession, a.withDeprecation("POST", pathSession, a.withBody(maxLogin, httperror.BodyTooLarge, a.withQuery("POST", pathSession, a.login))))
 	a.addGuardedRoutes(routes)
-	a.answer = a.counted(a.checked(routes.Handler, routes.NotFound))
+	a.answer = a.withMetrics(a.withHeadCheck(routes.Handler, routes.NotFound))
 	a.http = &fasthttp.Server{
-		Handler: a.answer, ErrorHandler: a.handleReadError, ExpectHandler: a.expectContinue, ConnState: connection.NoteState, Name: "pingpost", NoDefaultServerHeader: true, Logger: log.New(io.Discard, "", 0),
+		Handler: a.answer, ErrorHandler: a.handleReadError, ExpectHandler: a.expectContinue, ConnState: connection.OnStateChange, Name: "pingpost", NoDefaultServerHeader: true, Logger: log.New(io.Discard, "", 0),
 		MaxRequestBodySize: maxDocument, ReadTimeout: slowest, IdleTimeout: slowest, WriteTimeout: 2 * slowest,
 		SecureErrorLogMessage: true, CloseOnShutdown: true, Concurrency: 2 * maxOperators,
 
@@ -145,16 +145,16 @@ func New(operator Operator, meter *metrics.Meter, password string, logger *slog.
 	return a
 }
 
-// wrongMethod answers 405 with the methods of the path. The router also names OPTIONS,
+// sendMethodNotAllowed answers 405 with the methods of the path. The router also names OPTIONS,
 // which no path accepts.
-func (a *Admin) wrongMethod(ctx *fasthttp.RequestCtx) {
+func (a *Admin) sendMethodNotAllowed(ctx *fasthttp.RequestCtx) {
 	methods := strings.Split(string(ctx.Response.Header.Peek("Allow")), ", ")
 	methods = slices.DeleteFunc(methods, func(method string) bool { return method == fasthttp.MethodOptions })
-	a.fail(ctx, httperror.MethodNotAllowed)
+	a.sendError(ctx, httperror.MethodNotAllowed)
 	ctx.Response.Header.Set("Allow", strings.Join(methods, ", "))
 }
 
-func (a *Admin) counted(h fasthttp.RequestHandler) fasthttp.RequestHandler {
+func (a *Admin) withMetrics(h fasthttp.RequestHandler) fasthttp.RequestHandler {
 	return func(ctx *fasthttp.RequestCtx) {
 		begun := time.Now()
 		defer func() {
@@ -167,19 +167,19 @@ func (a *Admin) counted(h fasthttp.RequestHandler) fasthttp.RequestHandler {
 			if ctx.Request.Header.ContentLength() != 0 && ctx.RequestBodyStream() != nil && ctx.UserValue(bodyRead) == nil {
 				ctx.SetConnectionClose() // the unread body would be parsed as the next request
 			}
-			connection.CloseIfUnknown(ctx)
+			connection.CloseIfUnauthenticated(ctx)
 			a.meter.CountAnswer(metrics.RouteAdmin, &ctx.Response, int64(time.Since(begun)))
 		}()
 		h(ctx)
 	}
 }
 
-// checked rejects requests that can be read in two ways.
-func (a *Admin) checked(h, notFound fasthttp.RequestHandler) fasthttp.RequestHandler {
+// withHeadCheck rejects requests that can be read in two ways.
+func (a *Admin) withHeadCheck(h, notFound fasthttp.RequestHandler) fasthttp.RequestHandler {
 	return func(ctx *fasthttp.RequestCtx) {
 		switch bad := request.CheckHead(ctx); {
 		case bad.Status != 0:
-			a.fail(ctx, bad)
+			a.sendError(ctx, bad)
 			ctx.SetConnectionClose()
 		case !request.IsPlainPath(ctx):
 			notFound(ctx)
@@ -192,11 +192,11 @@ func (a *Admin) checked(h, notFound fasthttp.RequestHandler) fasthttp.RequestHan
 // handleReadError answers a request that the library could not read.
 func (a *Admin) handleReadError(ctx *fasthttp.RequestCtx, err error) {
 	if errors.Is(err, fasthttp.ErrBodyTooLarge) {
-		a.fail(ctx, httperror.BodyTooLarge)
+		a.sendError(ctx, httperror.BodyTooLarge)
 		return
 	}
 	bad := request.ReadError(err)
-	a.fail(ctx, bad)
+	a.sendError(ctx, bad)
 	connection.CloseUnread(ctx, bad)
 }
 
@@ -211,7 +211,7 @@ func (a *Admin) Serve(listener net.Listener) error {
 // Shutdown ends uploads and event streams, which have no end of their own, and then the
 // server.
 func (a *Admin) Shutdown() error {
-	a.uploading.end()
+	a.uploading.endUploads()
 	a.watch.Stop()
 	a.live.close()
 	return a.http.Shutdown()
@@ -228,5 +228,5 @@ func (a *Admin) serveReady(ctx *fasthttp.RequestCtx) {
 
 func (a *Admin) serveMetrics(ctx *fasthttp.RequestCtx) {
 	ctx.SetContentType("text/plain; version=0.0.4; charset=utf-8")
-	a.meter.Print(ctx)
+	a.meter.WriteMetrics(ctx)
 }

@@ -13,11 +13,13 @@ import (
 	"pingpost/server/servertest"
 )
 
-func (stubOperator) Items(canonical.Kind) ([]Item, error) { return nil, nil }
+func (stubOperator) Items(canonical.Kind) ([]ConfigEntry, error) { return nil, nil }
 
-func (stubOperator) Item(canonical.Ref) (*Item, error) { return nil, engine.ErrNotFound }
+func (stubOperator) Item(canonical.Ref) (*ConfigEntry, error) { return nil, engine.ErrNotFound }
 
-func (stubOperator) ChangeItem(*ItemChange) (*ItemChanged, error) { return nil, engine.ErrNotFound }
+func (stubOperator) ChangeItem(*ConfigEntryChange) (*ConfigEntryChanged, error) {
+	return nil, engine.ErrNotFound
+}
 
 func (stubOperator) History(HistoryQuery) (*HistoryPage, error) { return &HistoryPage{}, nil }
 
@@ -75,7 +77,7 @@ func TestNoMemoryBeforePassword(t *testing.T) {
 		begun := strings.Repeat("d", 8<<10) // the library reads so much of a body by itself
 		for _, path := range []string{"PUT /admin/v1/config", "POST /admin/v1/buyers/b/funds", "POST /elsewhere"} {
 			k := servertest.Dial(t, address)
-			status, _, body := k.Ask(path + " HTTP/1.1\r\nHost: x\r\n" + length + "\r\n\r\n" + begun)
+			status, _, body := k.Send(path + " HTTP/1.1\r\nHost: x\r\n" + length + "\r\n\r\n" + begun)
 			if status != 401 || !k.IsClosed() {
 				t.Errorf("%s, %s: %d %s", path, name, status, body)
 			}
@@ -115,7 +117,7 @@ func TestAdminBodies(t *testing.T) {
 	}
 	k := servertest.Dial(t, address)
 	for range 2 {
-		status, _, body := k.Ask("PUT /admin/v1/config HTTP/1.1\r\nHost: x\r\n" + servertest.BasicAuth + "Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n")
+		status, _, body := k.Send("PUT /admin/v1/config HTTP/1.1\r\nHost: x\r\n" + servertest.BasicAuth + "Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n")
 		if status != 200 || string(got) != "abc" || body != `{"changes":["~ a"],"unapplied":["b: first","\"c\""],"warnings":["d"]}`+"\n" {
 			t.Errorf("in chunks: %d %s, %q", status, body, got)
 		}
@@ -137,7 +139,7 @@ func TestOneDocumentAtATime(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-begun
-	if status, _, body := second.Ask(put); status != 409 || !strings.Contains(body, `"conflict"`) {
+	if status, _, body := second.Send(put); status != 409 || !strings.Contains(body, `"conflict"`) {
 		t.Errorf("the second: %d %s", status, body)
 	}
 	goOn <- true
@@ -151,7 +153,7 @@ func TestAdminOutlivesPanic(t *testing.T) {
 	put := servertest.Request("PUT /admin/v1/config", servertest.BasicAuth, "{}")
 	for range 2 { // the lock of the first one is free again
 		k := servertest.Dial(t, address)
-		if status, _, body := k.Ask(put); status != 500 || !strings.Contains(body, `"internal"`) || !k.IsClosed() {
+		if status, _, body := k.Send(put); status != 500 || !strings.Contains(body, `"internal"`) || !k.IsClosed() {
 			t.Errorf("%d %s", status, body)
 		}
 	}
@@ -180,10 +182,10 @@ func TestForeignPages(t *testing.T) {
 		if foreign {
 			want = 403
 		}
-		if status, _, body := servertest.Dial(t, address).Ask(servertest.Request("PUT /admin/v1/config", servertest.BasicAuth+headers, "{}")); status != want {
+		if status, _, body := servertest.Dial(t, address).Send(servertest.Request("PUT /admin/v1/config", servertest.BasicAuth+headers, "{}")); status != want {
 			t.Errorf("PUT with %q: %d %s, want %d", headers, status, body, want)
 		}
-		if status, _, body := servertest.Dial(t, address).Ask(servertest.Request("GET /admin/v1/hash", servertest.BasicAuth+headers, "")); status != 200 {
+		if status, _, body := servertest.Dial(t, address).Send(servertest.Request("GET /admin/v1/hash", servertest.BasicAuth+headers, "")); status != 200 {
 			t.Errorf("GET with %q: %d %s", headers, status, body)
 		}
 	}
@@ -199,26 +201,26 @@ func TestStrangersLearnNothing(t *testing.T) {
 		"OPTIONS /admin/v1/config", "OPTIONS *", "DELETE /admin/v1/config", "GET //admin/v1/hash", "GET /admin/v1/%68ash",
 		"GET /x/../admin/v1/hash", "GET http://y/admin/v1/hash", "GET ftp://x/admin/v1/hash", "GET /none",
 	} {
-		status, header, _ := k.Ask(servertest.Request(line, "", ""))
+		status, header, _ := k.Send(servertest.Request(line, "", ""))
 		if status != 401 || header.Get("Allow") != "" {
 			t.Errorf("%s: %d, Allow %q", line, status, header.Get("Allow"))
 		}
 	}
 	for _, line := range []string{"GET //admin/v1/hash", "GET /admin/v1/%68ash", "GET /x/../admin/v1/hash", "GET ftp://x/admin/v1/hash"} {
-		if status, _, _ := k.Ask(servertest.Request(line, servertest.BasicAuth, "")); status != 404 {
+		if status, _, _ := k.Send(servertest.Request(line, servertest.BasicAuth, "")); status != 404 {
 			t.Errorf("%s with the password: %d", line, status)
 		}
 	}
-	if status, header, _ := k.Ask(servertest.Request("OPTIONS /admin/v1/config", servertest.BasicAuth, "")); status != 405 || header.Get("Allow") != "GET, PUT" {
+	if status, header, _ := k.Send(servertest.Request("OPTIONS /admin/v1/config", servertest.BasicAuth, "")); status != 405 || header.Get("Allow") != "GET, PUT" {
 		t.Errorf("OPTIONS with the password: %d, Allow %q", status, header.Get("Allow"))
 	}
-	if status, _, _ := k.Ask(servertest.Request("GET http://x/admin/v1/hash", servertest.BasicAuth, "")); status != 200 {
+	if status, _, _ := k.Send(servertest.Request("GET http://x/admin/v1/hash", servertest.BasicAuth, "")); status != 200 {
 		t.Errorf("the whole address: %d", status)
 	}
-	if status, _, _ := k.Ask(servertest.Request("GET /admin/v1/hash", "Authorization: Basic b3A6d3Jvbmc=\r\n", "")); status != 401 || !k.IsClosed() {
+	if status, _, _ := k.Send(servertest.Request("GET /admin/v1/hash", "Authorization: Basic b3A6d3Jvbmc=\r\n", "")); status != 401 || !k.IsClosed() {
 		t.Errorf("a wrong password: %d", status)
 	}
-	if status, _, _ := servertest.Dial(t, address).Ask(servertest.Request("GET /admin/v1/hash", servertest.BasicAuth+servertest.BasicAuth, "")); status != 400 {
+	if status, _, _ := servertest.Dial(t, address).Send(servertest.Request("GET /admin/v1/hash", servertest.BasicAuth+servertest.BasicAuth, "")); status != 400 {
 		t.Errorf("two passwords: %d", status)
 	}
 }

@@ -29,22 +29,22 @@ func KeyHint(key string) string { return key[:min(hintLength, len(key)/4)] }
 // addAPIKey creates an API key for a supplier and shows it once. Two keys are valid side by
 // side; a third one replaces the key that the body names.
 func (a *Admin) addAPIKey(ctx *fasthttp.RequestCtx) {
-	e := a.engineOr503(ctx)
+	e := a.requireEngine(ctx)
 	if e == nil {
 		return
 	}
-	replaced, ok := a.replacedHint(ctx)
+	replaced, ok := a.readReplacedHint(ctx)
 	if !ok {
 		return
 	}
-	id := parameter(ctx, "id")
-	key := newSecret("key_", e.State().CredentialsOf(event.CredentialAPIKey, event.NameSupplier, e.State().RefOf(event.NameSupplier, id)))
+	id := pathParameter(ctx, "id")
+	key := newSecret("key_", e.State().CredentialsOf(event.CredentialAPIKey, event.ObjectSupplier, e.State().RefOf(event.ObjectSupplier, id)))
 	err := e.By(actorOf(ctx)).AddCredential(&engine.Credential{
-		Kind: event.CredentialAPIKey, Owner: event.NameSupplier, ID: id,
+		Kind: event.CredentialAPIKey, Owner: event.ObjectSupplier, ID: id,
 		Hash: sha256.Sum256([]byte(key)), Hint: KeyHint(key), Replaces: replaced,
 	})
 	if err != nil {
-		a.failWith(ctx, err)
+		a.sendEngineError(ctx, err)
 		return
 	}
 	sendSecret(ctx, []byte(`{"api_key":"`+key+`","hint":"`+KeyHint(key)+`"}`))
@@ -70,8 +70,8 @@ func newSecret(prefix string, live []state.Credential) string {
 	}
 }
 
-// parameter returns a named part of the path, percent-decoded.
-func parameter(ctx *fasthttp.RequestCtx, name string) string {
+// pathParameter returns a named part of the path, percent-decoded.
+func pathParameter(ctx *fasthttp.RequestCtx, name string) string {
 	raw, _ := ctx.UserValue(name).(string)
 	if plain, err := url.PathUnescape(raw); err == nil {
 		return plain
@@ -81,17 +81,17 @@ func parameter(ctx *fasthttp.RequestCtx, name string) string {
 
 // listAPIKeys lists a supplier's live keys: hint, creation and last use.
 func (a *Admin) listAPIKeys(ctx *fasthttp.RequestCtx) {
-	e := a.engineOr503(ctx)
+	e := a.requireEngine(ctx)
 	if e == nil {
 		return
 	}
-	id := parameter(ctx, "id")
-	ref := e.State().RefOf(event.NameSupplier, id)
+	id := pathParameter(ctx, "id")
+	ref := e.State().RefOf(event.ObjectSupplier, id)
 	if ref == 0 {
-		a.fail(ctx, httperror.New(404, errcode.NotFound, "No supplier of this id was ever configured."))
+		a.sendError(ctx, httperror.New(404, errcode.NotFound, "No supplier of this id was ever configured."))
 		return
 	}
-	body := appendSecrets([]byte(`{"keys":`), e.State().CredentialsOf(event.CredentialAPIKey, event.NameSupplier, ref))
+	body := appendSecrets([]byte(`{"keys":`), e.State().CredentialsOf(event.CredentialAPIKey, event.ObjectSupplier, ref))
 	ctx.SetContentType(httperror.TypeJSON)
 	ctx.SetBody(append(body, "}\n"...))
 }
@@ -112,34 +112,34 @@ func appendSecrets(body []byte, list []state.Credential) []byte {
 func appendSecret(body []byte, c *state.Credential) []byte {
 	body = escape.AppendJSONString(append(body, `"hint":`...), []byte(c.Hint))
 	body = time.Unix(0, c.At).UTC().AppendFormat(append(body, `,"since":"`...), time.RFC3339)
-	return appendSeconds(append(body, `","last_used":`...), c.Used.At())
+	return appendSeconds(append(body, `","last_used":`...), c.LastUse.Time())
 }
 
 func (a *Admin) revokeAPIKey(ctx *fasthttp.RequestCtx) {
-	e := a.engineOr503(ctx)
+	e := a.requireEngine(ctx)
 	if e == nil {
 		return
 	}
-	hint := parameter(ctx, "hint")
-	live := e.State().CredentialsOf(event.CredentialAPIKey, event.NameSupplier, e.State().RefOf(event.NameSupplier, parameter(ctx, "id")))
-	a.revokeAll(ctx, e, live, func(c *state.Credential) bool { return c.Hint == hint })
+	hint := pathParameter(ctx, "hint")
+	live := e.State().CredentialsOf(event.CredentialAPIKey, event.ObjectSupplier, e.State().RefOf(event.ObjectSupplier, pathParameter(ctx, "id")))
+	a.revokeMatching(ctx, e, live, func(c *state.Credential) bool { return c.Hint == hint })
 }
 
-// revokeAll revokes those credentials of an owner for which meant is true.
-func (a *Admin) revokeAll(ctx *fasthttp.RequestCtx, e *engine.Engine, live []state.Credential, meant func(*state.Credential) bool) {
+// revokeMatching revokes those credentials of an owner for which meant is true.
+func (a *Admin) revokeMatching(ctx *fasthttp.RequestCtx, e *engine.Engine, live []state.Credential, matches func(*state.Credential) bool) {
 	found := false
 	for i := range live {
-		if !meant(&live[i]) {
+		if !matches(&live[i]) {
 			continue
 		}
 		found = true
 		if err := e.By(actorOf(ctx)).RevokeCredential(&live[i]); err != nil {
-			a.failWith(ctx, err)
+			a.sendEngineError(ctx, err)
 			return
 		}
 	}
 	if !found {
-		a.fail(ctx, errUnknownCredential)
+		a.sendError(ctx, errUnknownCredential)
 		return
 	}
 	ctx.SetStatusCode(fasthttp.StatusNoContent)
@@ -147,14 +147,14 @@ func (a *Admin) revokeAll(ctx *fasthttp.RequestCtx, e *engine.Engine, live []sta
 
 var errUnknownCredential = httperror.New(404, errcode.NotFound, "There is no such credential, or it was revoked. The list of credentials shows the valid ones.")
 
-// replacedHint returns the member replaces of the body: the hint of the live secret that
+// readReplacedHint returns the member replaces of the body: the hint of the live secret that
 // the new one replaces. The body may be missing. If it returns false, it has written the
 // answer.
-func (a *Admin) replacedHint(ctx *fasthttp.RequestCtx) (hint string, ok bool) {
+func (a *Admin) readReplacedHint(ctx *fasthttp.RequestCtx) (hint string, ok bool) {
 	var body struct {
 		Replaces string `json:"replaces"`
 	}
-	if len(bodyOf(ctx)) > 0 && !a.readJSON(ctx, &body) {
+	if len(requestBody(ctx)) > 0 && !a.readJSON(ctx, &body) {
 		return "", false
 	}
 	return body.Replaces, true
@@ -162,15 +162,15 @@ func (a *Admin) replacedHint(ctx *fasthttp.RequestCtx) (hint string, ok bool) {
 
 var errUnconfirmed = httperror.New(409, errcode.ConfirmationRequired, "Two secrets are valid, and a new one replaces one of them. Choose a secret in live that is no longer in use, and send its hint in the member replaces.")
 
-// failUnconfirmed answers that a rotation must name the secret that it ends. The answer
+// sendConfirmationRequired answers that a rotation must name the secret that it ends. The answer
 // lists the live secrets.
-func (a *Admin) failUnconfirmed(ctx *fasthttp.RequestCtx, live []byte) {
-	a.fail(ctx, errUnconfirmed)
-	a.addToError(ctx, map[string]json.RawMessage{"live": live})
+func (a *Admin) sendConfirmationRequired(ctx *fasthttp.RequestCtx, live []byte) {
+	a.sendError(ctx, errUnconfirmed)
+	a.addErrorMembers(ctx, map[string]json.RawMessage{"live": live})
 }
 
-// addToError adds members to the error in the answer.
-func (a *Admin) addToError(ctx *fasthttp.RequestCtx, members map[string]json.RawMessage) {
+// addErrorMembers adds members to the error in the answer.
+func (a *Admin) addErrorMembers(ctx *fasthttp.RequestCtx, members map[string]json.RawMessage) {
 	var document map[string]json.RawMessage
 	if err := json.Unmarshal(ctx.Response.Body(), &document); err != nil {
 		panic("BUG: an error is no object: " + err.Error())

@@ -34,43 +34,43 @@ type benchLead struct {
 	Consent  json.RawMessage `json:"consent"`
 }
 
-// bench ingests a test lead as its supplier would: POST bench. It returns the answer that
+// sellBenchLead ingests a test lead as its supplier would: POST bench. It returns the answer that
 // the supplier would receive.
-func (a *Admin) bench(ctx *fasthttp.RequestCtx) {
+func (a *Admin) sellBenchLead(ctx *fasthttp.RequestCtx) {
 	var sent benchLead
-	e := a.engineOr503(ctx)
+	e := a.requireEngine(ctx)
 	if e == nil || !a.readJSON(ctx, &sent) {
 		return
 	}
-	supplier, faults := sent.judge(e)
+	supplier, faults := sent.validate(e)
 	if len(faults) > 0 {
-		a.fail(ctx, httperror.InvalidPayload, faults...)
+		a.sendError(ctx, httperror.InvalidPayload, faults...)
 		return
 	}
 	select {
 	case a.benches <- struct{}{}:
 		defer func() { <-a.benches }()
 	default:
-		a.fail(ctx, errTooManyBenches)
+		a.sendError(ctx, errTooManyBenches)
 		return
 	}
 	var object strictjson.Object
-	body := sent.ingest()
+	body := sent.ingestBody()
 	if err := object.Parse(body); err != nil {
-		a.fail(ctx, request.MalformedJSON(request.DescribeJSONError(err)))
+		a.sendError(ctx, request.MalformedJSON(request.DescribeJSONError(err)))
 		return
 	}
 	id := e.NewRequestID()
 	answer, err := e.Ingest(&engine.IngestRequest{
 		Supplier: supplier, Members: object.Members(), Body: body, Test: true, Request: id, Received: a.operator.Now(),
 	})
-	a.answerBench(ctx, id, &answer, err)
+	a.sendBenchAnswer(ctx, id, &answer, err)
 }
 
-// judge returns the supplier of the lead, or field errors.
-func (b *benchLead) judge(e *engine.Engine) (supplier *market.Supplier, faults []market.FieldError) {
+// validate returns the supplier of the lead, or field errors.
+func (b *benchLead) validate(e *engine.Engine) (supplier *market.Supplier, fieldErrors []market.FieldError) {
 	wrong := func(field, code, expected string) {
-		faults = append(faults, market.FieldError{Field: field, Code: code, Expected: expected})
+		fieldErrors = append(fieldErrors, market.FieldError{Field: field, Code: code, Expected: expected})
 	}
 	if b.Campaign == "" {
 		wrong("campaign", errcode.FieldMissingRequired, "the id of a campaign")
@@ -90,11 +90,11 @@ func (b *benchLead) judge(e *engine.Engine) (supplier *market.Supplier, faults [
 	if len(b.Consent) > 0 && b.Consent[0] != '{' && string(b.Consent) != "null" {
 		wrong("consent", errcode.FieldWrongType, "an object with members such as tcpa_consent and consent_cert_url")
 	}
-	return supplier, faults
+	return supplier, fieldErrors
 }
 
-// ingest returns the body that the supplier would send.
-func (b *benchLead) ingest() []byte {
+// ingestBody returns the body that the supplier would send.
+func (b *benchLead) ingestBody() []byte {
 	body := escape.AppendJSONString([]byte(`{"flo_campaign_id":`), []byte(b.Campaign))
 	body = escape.AppendJSONString(append(body, `,"flo_supplier_id":`...), []byte(b.Supplier))
 	members := map[string]json.RawMessage{}
@@ -112,8 +112,8 @@ func (b *benchLead) ingest() []byte {
 	return append(body, '}')
 }
 
-// answerBench sends the supplier's answer and the id of the lead.
-func (a *Admin) answerBench(ctx *fasthttp.RequestCtx, id market.RequestID, answer *engine.Answer, err error) {
+// sendBenchAnswer sends the supplier's answer and the id of the lead.
+func (a *Admin) sendBenchAnswer(ctx *fasthttp.RequestCtx, id market.RequestID, answer *engine.Answer, err error) {
 	if err == nil {
 		body := wire.AppendAnswer([]byte(`{"status":201,"answer":`), answer)
 		body = append(answer.Lead.AppendTo(append(body, `,"lead":"`...)), `"}`...)
@@ -133,33 +133,33 @@ func (a *Admin) answerBench(ctx *fasthttp.RequestCtx, id market.RequestID, answe
 	ctx.SetBody(append(body, '\n'))
 }
 
-// benchExample returns a made-up lead for a campaign, in the form that bench accepts: GET
+// sendBenchExample returns a made-up lead for a campaign, in the form that bench accepts: GET
 // bench/example. The lead passes the campaign's filters, and a buyer accepts its state.
-func (a *Admin) benchExample(ctx *fasthttp.RequestCtx) {
-	e := a.engineOr503(ctx)
+func (a *Admin) sendBenchExample(ctx *fasthttp.RequestCtx) {
+	e := a.requireEngine(ctx)
 	if e == nil {
 		return
 	}
 	catalog := e.Catalog()
 	if catalog == nil {
-		a.fail(ctx, httperror.Unavailable)
+		a.sendError(ctx, httperror.Unavailable)
 		return
 	}
 	c := catalog.Campaigns[market.CampaignID(ctx.QueryArgs().Peek("campaign"))]
 	if c == nil {
-		a.fail(ctx, httperror.InvalidPayload, market.FieldError{Field: "campaign", Code: errcode.FieldUnknown, Expected: "the id of a campaign that is configured"})
+		a.sendError(ctx, httperror.InvalidPayload, market.FieldError{Field: "campaign", Code: errcode.FieldUnknown, Expected: "the id of a campaign that is configured"})
 		return
 	}
 	body := escape.AppendJSONString([]byte(`{"campaign":`), []byte(c.ID))
-	body = wire.AppendText(append(body, `,"supplier":`...), senderOf(catalog, c))
+	body = wire.AppendTextOrNull(append(body, `,"supplier":`...), findAcceptedSupplier(catalog, c))
 	body = append(body, `,"lead":`...)
 	body = append(appendExample(body, c), "}\n"...)
 	ctx.SetContentType(httperror.TypeJSON)
 	ctx.SetBody(body)
 }
 
-// senderOf returns a supplier that may send leads into a campaign, or "".
-func senderOf(catalog *market.Catalog, c *market.Campaign) string {
+// findAcceptedSupplier returns a supplier that may send leads into a campaign, or "".
+func findAcceptedSupplier(catalog *market.Catalog, c *market.Campaign) string {
 	for _, id := range slices.Sorted(maps.Keys(catalog.Suppliers)) {
 		if c.AcceptsSupplier(id) {
 			return string(id)
@@ -171,7 +171,7 @@ func senderOf(catalog *market.Catalog, c *market.Campaign) string {
 // appendExample appends the members of a made-up lead: those of a seeded lead, without
 // those that the campaign or its filters reject, and with those that they require.
 func appendExample(body []byte, c *market.Campaign) []byte {
-	made := fakedata.Make(fakedata.Request{Count: 1, Vertical: c.Vertical, State: soldIn(c), Seed: rand.Int64()})
+	made := fakedata.Make(fakedata.Request{Count: 1, Vertical: c.Vertical, State: findSellableState(c), Seed: rand.Int64()})
 	var object strictjson.Object
 	var lead market.Lead
 	lead.Reset(c.Mapping.SlotCount())
@@ -199,7 +199,7 @@ func appendExample(body []byte, c *market.Campaign) []byte {
 	for _, m := range object.Members() {
 		name := string(m.Name)
 		if !strings.HasPrefix(name, "flo_") && !wrong[name] {
-			add(name, jsonOf(&m))
+			add(name, memberJSON(&m))
 		}
 	}
 	for slot := range c.Mapping.SlotCount() {
@@ -214,16 +214,16 @@ func appendExample(body []byte, c *market.Campaign) []byte {
 	return append(body, '}')
 }
 
-// jsonOf returns a member's value as JSON.
-func jsonOf(m *market.Member) []byte {
+// memberJSON returns a member's value as JSON.
+func memberJSON(m *market.Member) []byte {
 	if m.Kind == market.JSONString {
 		return escape.AppendJSONString(nil, m.Text)
 	}
 	return m.Text
 }
 
-// soldIn returns a state that the campaign's filters pass and a buyer accepts, or CA.
-func soldIn(c *market.Campaign) market.State {
+// findSellableState returns a state that the campaign's filters pass and a buyer accepts, or CA.
+func findSellableState(c *market.Campaign) market.State {
 	places := fakedata.Places()
 	for i := range places {
 		state := market.ParseState([]byte(places[i].State))

@@ -28,14 +28,14 @@ func (a *Admin) expectContinue(ctx *fasthttp.RequestCtx) (status int) {
 	return ctx.Response.StatusCode()
 }
 
-// asksForBody reports whether the client waits with the body. It then accepts the head, or
+// handleExpectedBody reports whether the client waits with the body. It then accepts the head, or
 // rejects a body over the limit.
-func (a *Admin) asksForBody(ctx *fasthttp.RequestCtx, limit int, over httperror.Error) bool {
+func (a *Admin) handleExpectedBody(ctx *fasthttp.RequestCtx, limit int, tooLarge httperror.Error) bool {
 	switch {
 	case ctx.UserValue(bodyExpected) == nil:
 		return false
 	case ctx.Request.Header.ContentLength() > limit:
-		a.fail(ctx, over)
+		a.sendError(ctx, tooLarge)
 	default:
 		ctx.SetUserValue(bodyExpected, true)
 	}
@@ -43,38 +43,38 @@ func (a *Admin) asksForBody(ctx *fasthttp.RequestCtx, limit int, over httperror.
 }
 
 // withBody reads a body of at most limit bytes before it calls the handler.
-func (a *Admin) withBody(limit int, over httperror.Error, h fasthttp.RequestHandler) fasthttp.RequestHandler {
+func (a *Admin) withBody(limit int, tooLarge httperror.Error, h fasthttp.RequestHandler) fasthttp.RequestHandler {
 	return func(ctx *fasthttp.RequestCtx) {
-		if a.asksForBody(ctx, limit, over) {
+		if a.handleExpectedBody(ctx, limit, tooLarge) {
 			return
 		}
 		body, bad := request.ReadBody(ctx, nil, limit)
 		if bad == httperror.BodyTooLarge {
-			bad = over
+			bad = tooLarge
 		}
 		if bad.Status != 0 {
-			a.fail(ctx, bad)
+			a.sendError(ctx, bad)
 			return
 		}
 		ctx.SetUserValue(bodyRead, body)
 		if gone := a.checkStillValid(ctx); gone.Status != 0 {
-			a.fail(ctx, gone)
+			a.sendError(ctx, gone)
 			return
 		}
 		h(ctx)
 	}
 }
 
-func bodyOf(ctx *fasthttp.RequestCtx) []byte {
+func requestBody(ctx *fasthttp.RequestCtx) []byte {
 	body, _ := ctx.UserValue(bodyRead).([]byte)
 	return body
 }
 
-// oneAtATime answers 409 while another request is in the handler.
-func (a *Admin) oneAtATime(h fasthttp.RequestHandler) fasthttp.RequestHandler {
+// rejectConcurrent answers 409 while another request is in the handler.
+func (a *Admin) rejectConcurrent(h fasthttp.RequestHandler) fasthttp.RequestHandler {
 	return func(ctx *fasthttp.RequestCtx) {
 		if !a.applying.TryLock() {
-			a.fail(ctx, errApplyUnderWay)
+			a.sendError(ctx, errApplyUnderWay)
 			return
 		}
 		defer a.applying.Unlock()

@@ -15,8 +15,8 @@ import (
 	"pingpost/server/wire"
 )
 
-// capLines encodes caps and their usage at now.
-type capLines struct {
+// capListWriter encodes caps and their usage at now.
+type capListWriter struct {
 	state *state.State
 	now   int64
 	body  []byte
@@ -26,68 +26,68 @@ type capLines struct {
 // listCaps lists the usage of all caps of the current configuration: GET caps. A campaign
 // selects the caps that apply there, a buyer those that apply to it.
 func (a *Admin) listCaps(ctx *fasthttp.RequestCtx) {
-	e := a.engineOr503(ctx)
+	e := a.requireEngine(ctx)
 	if e == nil {
 		return
 	}
 	campaign, buyer := market.CampaignID(ctx.QueryArgs().Peek("campaign")), market.BuyerID(ctx.QueryArgs().Peek("buyer"))
 	catalog := e.Catalog()
 	if catalog == nil {
-		a.fail(ctx, httperror.Unavailable)
+		a.sendError(ctx, httperror.Unavailable)
 		return
 	}
-	lines := capLines{state: e.State(), now: a.operator.Now(), body: []byte(`{"caps":[`)}
-	seated := map[market.BuyerID]bool{}
+	lines := capListWriter{state: e.State(), now: a.operator.Now(), body: []byte(`{"caps":[`)}
+	shownBuyers := map[market.BuyerID]bool{}
 	for _, id := range slices.Sorted(maps.Keys(catalog.Campaigns)) {
 		c := catalog.Campaigns[id]
-		sits := slices.ContainsFunc(c.FilterSets, func(s market.FilterSet) bool { return s.Buyer.ID == buyer })
-		if campaign != "" && campaign != id || buyer != "" && !sits {
+		hasBuyer := slices.ContainsFunc(c.FilterSets, func(s market.FilterSet) bool { return s.Buyer.ID == buyer })
+		if campaign != "" && campaign != id || buyer != "" && !hasBuyer {
 			continue
 		}
-		lines.add("campaign", id, "", c.Currency, c.Caps)
+		lines.addCaps("campaign", id, "", c.Currency, c.Caps)
 		for i := range c.FilterSets {
-			if seat := &c.FilterSets[i]; buyer == "" || seat.Buyer.ID == buyer {
-				seated[seat.Buyer.ID] = true
-				lines.add("seat", id, seat.Buyer.ID, c.Currency, seat.Caps)
+			if set := &c.FilterSets[i]; buyer == "" || set.Buyer.ID == buyer {
+				shownBuyers[set.Buyer.ID] = true
+				lines.addCaps("seat", id, set.Buyer.ID, c.Currency, set.Caps)
 			}
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(catalog.Buyers)) {
-		if (buyer == "" || id == buyer) && (campaign == "" || seated[id]) {
-			lines.add("buyer", "", id, market.Currency{}, catalog.Buyers[id].Caps)
+		if (buyer == "" || id == buyer) && (campaign == "" || shownBuyers[id]) {
+			lines.addCaps("buyer", "", id, market.Currency{}, catalog.Buyers[id].Caps)
 		}
 	}
 	ctx.SetContentType(httperror.TypeJSON)
 	ctx.SetBody(append(lines.body, "]}\n"...))
 }
 
-func (l *capLines) add(of string, campaign market.CampaignID, buyer market.BuyerID, currency market.Currency, caps []*market.Cap) {
+func (l *capListWriter) addCaps(scope string, campaign market.CampaignID, buyer market.BuyerID, currency market.Currency, caps []*market.Cap) {
 	for _, limit := range caps {
 		standing := l.state.CapUsage(limit, l.now)
-		body := append(append(append(comma(l.body, l.n), `{"of":"`...), of...), `","campaign":`...)
-		body = wire.AppendText(body, string(campaign))
-		body = wire.AppendText(append(body, `,"buyer":`...), string(buyer))
+		body := append(append(append(appendComma(l.body, l.n), `{"of":"`...), scope...), `","campaign":`...)
+		body = wire.AppendTextOrNull(body, string(campaign))
+		body = wire.AppendTextOrNull(append(body, `,"buyer":`...), string(buyer))
 		body = append(append(body, `,"per":"`...), limit.Period.String()...)
 		body = append(append(body, `","unit":"`...), limit.Unit.String()...)
-		body = appendCounted(append(body, `","limit":`...), limit.Unit, limit.Limit)
-		body = appendCounted(append(body, `,"used":`...), limit.Unit, standing.Used)
-		body = appendCounted(append(body, `,"held":`...), limit.Unit, standing.Reserved)
+		body = appendCapAmount(append(body, `","limit":`...), limit.Unit, limit.Limit)
+		body = appendCapAmount(append(body, `,"used":`...), limit.Unit, standing.Used)
+		body = appendCapAmount(append(body, `,"held":`...), limit.Unit, standing.Reserved)
 		if limit.Unit == market.UnitMoney {
-			body = wire.AppendText(append(body, `,"currency":`...), currency.String())
+			body = wire.AppendTextOrNull(append(body, `,"currency":`...), currency.String())
 		}
 		body = append(body, `,"from":`...)
 		if limit.Period == calendar.Total || standing.Until == math.MaxInt64 {
 			body = append(body, `null,"until":null}`...)
 		} else {
-			body = wire.AppendInstant(body, standing.From)
-			body = append(wire.AppendInstant(append(body, `,"until":`...), standing.Until), '}')
+			body = wire.AppendTimeString(body, standing.From)
+			body = append(wire.AppendTimeString(append(body, `,"until":`...), standing.Until), '}')
 		}
 		l.body, l.n = body, l.n+1
 	}
 }
 
-// appendCounted appends a number of leads or an amount of money.
-func appendCounted(body []byte, unit market.CapUnit, n int64) []byte {
+// appendCapAmount appends a number of leads or an amount of money.
+func appendCapAmount(body []byte, unit market.CapUnit, n int64) []byte {
 	if unit == market.UnitMoney {
 		return market.Money(n).AppendJSON(body)
 	}

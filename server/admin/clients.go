@@ -16,16 +16,16 @@ import (
 )
 
 // withOwner finds the supplier or buyer in the path.
-func (a *Admin) withOwner(kind event.NameKind, h func(*fasthttp.RequestCtx, *owner)) fasthttp.RequestHandler {
+func (a *Admin) withOwner(kind event.ObjectKind, h func(*fasthttp.RequestCtx, *owner)) fasthttp.RequestHandler {
 	return func(ctx *fasthttp.RequestCtx) {
-		e := a.engineOr503(ctx)
+		e := a.requireEngine(ctx)
 		if e == nil {
 			return
 		}
-		id := parameter(ctx, "id")
+		id := pathParameter(ctx, "id")
 		ref := e.State().RefOf(kind, id)
 		if ref == 0 {
-			a.fail(ctx, httperror.New(404, errcode.NotFound, "No supplier or buyer of this id was ever configured."))
+			a.sendError(ctx, httperror.New(404, errcode.NotFound, "No supplier or buyer of this id was ever configured."))
 			return
 		}
 		h(ctx, &owner{engine: e, kind: kind, id: id, ref: ref})
@@ -35,19 +35,19 @@ func (a *Admin) withOwner(kind event.NameKind, h func(*fasthttp.RequestCtx, *own
 // owner is the supplier or buyer of a path.
 type owner struct {
 	engine *engine.Engine
-	kind   event.NameKind
+	kind   event.ObjectKind
 	id     string
 	ref    market.Ref
 }
 
-// live returns the owner's live credentials of a kind, oldest first.
-func (o *owner) live(kind event.CredentialKind) []state.Credential {
+// liveCredentials returns the owner's live credentials of a kind, oldest first.
+func (o *owner) liveCredentials(kind event.CredentialKind) []state.Credential {
 	return o.engine.State().CredentialsOf(kind, o.kind, o.ref)
 }
 
 // secretsOf returns the live secrets of one of the owner's clients.
 func (o *owner) secretsOf(client string) (secrets []state.Credential) {
-	for _, c := range o.live(event.CredentialOAuthClient) {
+	for _, c := range o.liveCredentials(event.CredentialOAuthClient) {
 		if c.Client == client {
 			secrets = append(secrets, c)
 		}
@@ -60,7 +60,7 @@ func (o *owner) secretsOf(client string) (secrets []state.Credential) {
 func (a *Admin) listClients(ctx *fasthttp.RequestCtx, o *owner) {
 	var names []string
 	secrets := make(map[string][]byte)
-	for _, c := range o.live(event.CredentialOAuthClient) {
+	for _, c := range o.liveCredentials(event.CredentialOAuthClient) {
 		if secrets[c.Client] == nil {
 			names = append(names, c.Client)
 		} else {
@@ -96,26 +96,26 @@ func appendScopes(body []byte, scopes event.Scopes) []byte {
 // shows the secret once. Two are valid side by side; a third one replaces the secret that
 // the body names. Without scopes in the body it has those of the newest secret.
 func (a *Admin) addSecret(ctx *fasthttp.RequestCtx, o *owner) {
-	client := parameter(ctx, "client")
-	if client == "" || len(client) > maxClient || strings.ContainsFunc(client, notInClient) {
-		a.fail(ctx, httperror.InvalidPayload, market.FieldError{
+	client := pathParameter(ctx, "client")
+	if client == "" || len(client) > maxClient || strings.ContainsFunc(client, isInvalidInClientID) {
+		a.sendError(ctx, httperror.InvalidPayload, market.FieldError{
 			Field: "client_id", Code: errcode.FieldInvalidFormat, Expected: "1 to 128 visible ASCII characters and no colon",
 		})
 		return
 	}
 	live := o.secretsOf(client)
 	otherwise := event.ScopePing | event.ScopePost
-	if o.kind == event.NameBuyer {
+	if o.kind == event.ObjectBuyer {
 		otherwise = event.ScopeWebhook
 	}
 	if len(live) > 0 {
 		otherwise = live[len(live)-1].Scopes
 	}
-	scopes, ok := a.scopes(ctx, otherwise)
+	scopes, ok := a.readScopes(ctx, otherwise)
 	if !ok {
 		return
 	}
-	replaced, ok := a.replacedHint(ctx)
+	replaced, ok := a.readReplacedHint(ctx)
 	if !ok {
 		return
 	}
@@ -125,7 +125,7 @@ func (a *Admin) addSecret(ctx *fasthttp.RequestCtx, o *owner) {
 		Hash: a.operator.Tokens().HashClient([]byte(client), []byte(secret)), Hint: KeyHint(secret), Replaces: replaced,
 	})
 	if err != nil {
-		a.failWith(ctx, err)
+		a.sendEngineError(ctx, err)
 		return
 	}
 	body := escape.AppendJSONString([]byte(`{"client_id":`), []byte(client))
@@ -136,22 +136,22 @@ func (a *Admin) addSecret(ctx *fasthttp.RequestCtx, o *owner) {
 // maxClient is the longest client id, as in the configuration.
 const maxClient = 128
 
-func notInClient(r rune) bool { return r <= ' ' || r > '~' || r == ':' }
+func isInvalidInClientID(r rune) bool { return r <= ' ' || r > '~' || r == ':' }
 
-// scopes parses {"scopes": […]} and returns the default if they are missing. If it returns
+// readScopes parses {"scopes": […]} and returns the default if they are missing. If it returns
 // false, it has written the answer.
-func (a *Admin) scopes(ctx *fasthttp.RequestCtx, otherwise event.Scopes) (scopes event.Scopes, ok bool) {
+func (a *Admin) readScopes(ctx *fasthttp.RequestCtx, defaultScopes event.Scopes) (scopes event.Scopes, ok bool) {
 	var body struct {
 		Scopes *[]string `json:"scopes"`
 	}
-	if len(bodyOf(ctx)) == 0 {
-		return otherwise, true
+	if len(requestBody(ctx)) == 0 {
+		return defaultScopes, true
 	}
 	if !a.readJSON(ctx, &body) {
 		return 0, false
 	}
 	if body.Scopes == nil {
-		return otherwise, true
+		return defaultScopes, true
 	}
 	for _, name := range *body.Scopes {
 		scope, known := event.ParseScope(name)
@@ -162,7 +162,7 @@ func (a *Admin) scopes(ctx *fasthttp.RequestCtx, otherwise event.Scopes) (scopes
 		scopes |= scope
 	}
 	if scopes == 0 {
-		a.fail(ctx, httperror.InvalidPayload, market.FieldError{
+		a.sendError(ctx, httperror.InvalidPayload, market.FieldError{
 			Field: "scopes", Code: errcode.FieldNotAllowedValue, Expected: "one or more of ping, post and webhook",
 		})
 	}
@@ -171,20 +171,20 @@ func (a *Admin) scopes(ctx *fasthttp.RequestCtx, otherwise event.Scopes) (scopes
 
 // revokeClient revokes all secrets of a client, and thereby its tokens.
 func (a *Admin) revokeClient(ctx *fasthttp.RequestCtx, o *owner) {
-	a.revokeAll(ctx, o.engine, o.secretsOf(parameter(ctx, "client")), func(*state.Credential) bool { return true })
+	a.revokeMatching(ctx, o.engine, o.secretsOf(pathParameter(ctx, "client")), func(*state.Credential) bool { return true })
 }
 
 // revokeSecret revokes a secret of a client, and thereby its tokens.
 func (a *Admin) revokeSecret(ctx *fasthttp.RequestCtx, o *owner) {
-	hint := parameter(ctx, "hint")
-	a.revokeAll(ctx, o.engine, o.secretsOf(parameter(ctx, "client")), func(c *state.Credential) bool { return c.Hint == hint })
+	hint := pathParameter(ctx, "hint")
+	a.revokeMatching(ctx, o.engine, o.secretsOf(pathParameter(ctx, "client")), func(c *state.Credential) bool { return c.Hint == hint })
 }
 
 // sandboxOnly answers 404 outside a sandbox.
 func (a *Admin) sandboxOnly(h func(*fasthttp.RequestCtx, *owner)) func(*fasthttp.RequestCtx, *owner) {
 	return func(ctx *fasthttp.RequestCtx, o *owner) {
 		if !a.operator.Sandbox() {
-			a.fail(ctx, httperror.New(404, errcode.NotFound, "Only a sandbox has static tokens. Set sandbox: true in its configuration, or use an OAuth client."))
+			a.sendError(ctx, httperror.New(404, errcode.NotFound, "Only a sandbox has static tokens. Set sandbox: true in its configuration, or use an OAuth client."))
 			return
 		}
 		h(ctx, o)
@@ -198,7 +198,7 @@ func tokenID(c *state.Credential) string { return hex.EncodeToString(c.Hash[:6])
 // listTokens lists an owner's static tokens.
 func (a *Admin) listTokens(ctx *fasthttp.RequestCtx, o *owner) {
 	body := []byte(`{"tokens":[`)
-	for i, c := range o.live(event.CredentialBearer) {
+	for i, c := range o.liveCredentials(event.CredentialBearer) {
 		if i > 0 {
 			body = append(body, ',')
 		}
@@ -212,17 +212,17 @@ func (a *Admin) listTokens(ctx *fasthttp.RequestCtx, o *owner) {
 // addToken creates a static token and shows it once. It is valid until it is revoked.
 // Without scopes in the body it has all of them.
 func (a *Admin) addToken(ctx *fasthttp.RequestCtx, o *owner) {
-	scopes, ok := a.scopes(ctx, event.ScopePing|event.ScopePost|event.ScopeWebhook)
+	scopes, ok := a.readScopes(ctx, event.ScopePing|event.ScopePost|event.ScopeWebhook)
 	if !ok {
 		return
 	}
-	token := newSecret("tok_", o.live(event.CredentialBearer))
+	token := newSecret("tok_", o.liveCredentials(event.CredentialBearer))
 	made := engine.Credential{
 		Kind: event.CredentialBearer, Owner: o.kind, ID: o.id, Scopes: scopes,
 		Hash: a.operator.Tokens().HashBearer([]byte(token)), Hint: KeyHint(token),
 	}
 	if err := o.engine.By(actorOf(ctx)).AddCredential(&made); err != nil {
-		a.failWith(ctx, err)
+		a.sendEngineError(ctx, err)
 		return
 	}
 	id := tokenID(&state.Credential{Hash: made.Hash})
@@ -231,6 +231,6 @@ func (a *Admin) addToken(ctx *fasthttp.RequestCtx, o *owner) {
 }
 
 func (a *Admin) revokeToken(ctx *fasthttp.RequestCtx, o *owner) {
-	id := parameter(ctx, "token")
-	a.revokeAll(ctx, o.engine, o.live(event.CredentialBearer), func(c *state.Credential) bool { return tokenID(c) == id })
+	id := pathParameter(ctx, "token")
+	a.revokeMatching(ctx, o.engine, o.liveCredentials(event.CredentialBearer), func(c *state.Credential) bool { return tokenID(c) == id })
 }

@@ -22,33 +22,33 @@ import (
 // slowest limits the time to receive an operator's request or send an answer.
 const slowest = 30 * time.Second
 
-// fail answers with an error.
-func (a *Admin) fail(ctx *fasthttp.RequestCtx, f httperror.Error, fields ...market.FieldError) {
-	httperror.Write(ctx, httperror.NewRequestID(), f, fields...)
+// sendError answers with an error.
+func (a *Admin) sendError(ctx *fasthttp.RequestCtx, failure httperror.Error, fields ...market.FieldError) {
+	httperror.Write(ctx, httperror.NewRequestID(), failure, fields...)
 }
 
-// failWith answers with an error of the engine or the configuration.
-func (a *Admin) failWith(ctx *fasthttp.RequestCtx, err error) {
+// sendEngineError answers with an error of the engine or the configuration.
+func (a *Admin) sendEngineError(ctx *fasthttp.RequestCtx, err error) {
 	var problems *syntax.Problems
 	var rotation *engine.RotationError
 	switch {
 	case errors.As(err, &rotation):
-		a.failUnconfirmed(ctx, appendSecrets(nil, rotation.Active))
+		a.sendConfirmationRequired(ctx, appendSecrets(nil, rotation.Active))
 	case errors.Is(err, engine.ErrNotFound):
-		a.fail(ctx, httperror.New(404, errcode.NotFound, err.Error()))
+		a.sendError(ctx, httperror.New(404, errcode.NotFound, err.Error()))
 	case errors.Is(err, engine.ErrConflict):
-		a.fail(ctx, httperror.New(409, errcode.InvalidTransition, err.Error()))
+		a.sendError(ctx, httperror.New(409, errcode.InvalidTransition, err.Error()))
 	case errors.Is(err, engine.ErrNoAccount):
-		a.fail(ctx, httperror.New(409, errcode.NoAccount, err.Error()))
+		a.sendError(ctx, httperror.New(409, errcode.NoAccount, err.Error()))
 	case errors.As(err, &problems):
-		a.fail(ctx, httperror.New(422, errcode.InvalidPayload, err.Error()), mistakes(*problems)...)
+		a.sendError(ctx, httperror.New(422, errcode.InvalidPayload, err.Error()), fieldErrorsOf(*problems)...)
 	default:
-		a.fail(ctx, httperror.New(503, errcode.Unavailable, err.Error()))
+		a.sendError(ctx, httperror.New(503, errcode.Unavailable, err.Error()))
 	}
 }
 
-// mistakes returns the problems of a document as field errors.
-func mistakes(problems syntax.Problems) []market.FieldError {
+// fieldErrorsOf returns the problems of a document as field errors.
+func fieldErrorsOf(problems syntax.Problems) []market.FieldError {
 	problems = problems[:min(len(problems), maxMistakes)]
 	list := make([]market.FieldError, 0, len(problems))
 	for _, problem := range problems {
@@ -64,19 +64,19 @@ func mistakes(problems syntax.Problems) []market.FieldError {
 // maxMistakes is the most field errors in an answer.
 const maxMistakes = 200
 
-// engineOr503 returns the engine. Before the start is complete, it writes a 503 and returns nil.
-func (a *Admin) engineOr503(ctx *fasthttp.RequestCtx) *engine.Engine {
+// requireEngine returns the engine. Before the start is complete, it writes a 503 and returns nil.
+func (a *Admin) requireEngine(ctx *fasthttp.RequestCtx) *engine.Engine {
 	e := a.operator.Engine()
 	if e == nil {
-		a.fail(ctx, httperror.Unavailable)
+		a.sendError(ctx, httperror.Unavailable)
 	}
 	return e
 }
 
-func (a *Admin) configuration(ctx *fasthttp.RequestCtx) {
+func (a *Admin) sendConfiguration(ctx *fasthttp.RequestCtx) {
 	document := a.operator.Configuration()
 	if document == nil {
-		a.fail(ctx, httperror.Unavailable)
+		a.sendError(ctx, httperror.Unavailable)
 		return
 	}
 	ctx.SetContentType(httperror.TypeJSON)
@@ -92,18 +92,18 @@ type ConfigurationChanged struct {
 
 // applyConfiguration applies a document; with ?dry=1 it only lists the changes.
 func (a *Admin) applyConfiguration(ctx *fasthttp.RequestCtx) {
-	document, variables, ok := a.sentDocument(ctx)
+	document, variables, ok := a.readDocument(ctx)
 	if !ok {
 		return
 	}
-	changed, err := a.operator.Apply(document, variables, isDry(ctx.QueryArgs()), actorOf(ctx))
+	changed, err := a.operator.Apply(document, variables, isDryRun(ctx.QueryArgs()), actorOf(ctx))
 	if err != nil {
-		a.failWith(ctx, err)
+		a.sendEngineError(ctx, err)
 		return
 	}
-	body := appendTexts([]byte(`{"changes":[`), changed.Changes)
-	body = appendTexts(append(body, `],"unapplied":[`...), changed.Unapplied)
-	body = appendTexts(append(body, `],"warnings":[`...), changed.Warnings)
+	body := appendElements([]byte(`{"changes":[`), changed.Changes)
+	body = appendElements(append(body, `],"unapplied":[`...), changed.Unapplied)
+	body = appendElements(append(body, `],"warnings":[`...), changed.Warnings)
 	ctx.SetContentType(httperror.TypeJSON)
 	ctx.SetBody(append(body, "]}\n"...))
 }
@@ -111,27 +111,27 @@ func (a *Admin) applyConfiguration(ctx *fasthttp.RequestCtx) {
 // TypeApply is the media type of a document with the environment variables that it uses.
 const TypeApply = "application/vnd.pingpost.apply+json"
 
-// sentDocument returns the document of a request and its variables. If it returns false, it
+// readDocument returns the document of a request and its variables. If it returns false, it
 // has written the answer.
-func (a *Admin) sentDocument(ctx *fasthttp.RequestCtx) (document []byte, variables map[string]string, ok bool) {
+func (a *Admin) readDocument(ctx *fasthttp.RequestCtx) (document []byte, variables map[string]string, ok bool) {
 	if kind, _, _ := strings.Cut(string(ctx.Request.Header.ContentType()), ";"); !strings.EqualFold(strings.TrimSpace(kind), TypeApply) {
-		return bodyOf(ctx), nil, true
+		return requestBody(ctx), nil, true
 	}
 	var sent struct {
 		Document  *string           `json:"document"`
 		Variables map[string]string `json:"variables"`
 	}
-	decoder := json.NewDecoder(bytes.NewReader(bodyOf(ctx)))
+	decoder := json.NewDecoder(bytes.NewReader(requestBody(ctx)))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&sent); err != nil || sent.Document == nil || decoder.More() {
-		a.fail(ctx, request.MalformedJSON("The body is not an object of document, a text, and variables, an object of texts."))
+		a.sendError(ctx, request.MalformedJSON("The body is not an object of document, a text, and variables, an object of texts."))
 		return nil, nil, false
 	}
 	return []byte(*sent.Document), sent.Variables, true
 }
 
-// appendTexts appends the elements of a list, without brackets.
-func appendTexts(body []byte, texts []string) []byte {
+// appendElements appends the elements of a list, without brackets.
+func appendElements(body []byte, texts []string) []byte {
 	for i, text := range texts {
 		if i > 0 {
 			body = append(body, ',')
@@ -141,9 +141,9 @@ func appendTexts(body []byte, texts []string) []byte {
 	return body
 }
 
-// isDry accepts any value except a clear no. A document must not take effect because the
+// isDryRun accepts any value except a clear no. A document must not take effect because the
 // value was misspelt.
-func isDry(query *fasthttp.Args) bool {
+func isDryRun(query *fasthttp.Args) bool {
 	if !query.Has("dry") {
 		return false
 	}
@@ -156,20 +156,20 @@ func isDry(query *fasthttp.Args) bool {
 
 // readJSON parses a small JSON object. If it returns false, it has written the answer.
 func (a *Admin) readJSON(ctx *fasthttp.RequestCtx, into any) bool {
-	err := strictjson.Unmarshal(bodyOf(ctx), into)
+	err := strictjson.Unmarshal(requestBody(ctx), into)
 	var syntax *strictjson.SyntaxError
 	var wrong *strictjson.TypeError
 	switch {
-	case errors.As(err, &syntax), !bytes.HasPrefix(bytes.TrimLeft(bodyOf(ctx), " \t\r\n"), []byte("{")): // null would fit any type
-		a.fail(ctx, request.MalformedJSON(request.DescribeJSONError(err)))
+	case errors.As(err, &syntax), !bytes.HasPrefix(bytes.TrimLeft(requestBody(ctx), " \t\r\n"), []byte("{")): // null would fit any type
+		a.sendError(ctx, request.MalformedJSON(request.DescribeJSONError(err)))
 	case err == nil:
 		return true
 	case errors.As(err, &wrong) && wrong.Field != "":
-		a.fail(ctx, httperror.InvalidPayload, market.FieldError{
+		a.sendError(ctx, httperror.InvalidPayload, market.FieldError{
 			Field: wrong.Field, Code: errcode.FieldWrongType, Expected: "a value of another type",
 		})
 	default:
-		a.fail(ctx, httperror.InvalidPayload, market.FieldError{
+		a.sendError(ctx, httperror.InvalidPayload, market.FieldError{
 			Field: "body", Code: errcode.FieldWrongType, Expected: "an object whose members have their types and ranges",
 		})
 	}

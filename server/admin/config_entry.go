@@ -20,18 +20,18 @@ import (
 // Configurer changes single entries of the configuration.
 type Configurer interface {
 	// Items returns the current entries of a kind.
-	Items(kind canonical.Kind) ([]Item, error)
+	Items(kind canonical.Kind) ([]ConfigEntry, error)
 	// Item returns an entry, or engine.ErrNotFound.
-	Item(ref canonical.Ref) (*Item, error)
-	// ChangeItem applies or removes an entry. The error is *ItemConflict,
+	Item(ref canonical.Ref) (*ConfigEntry, error)
+	// ChangeItem applies or removes an entry. The error is *ConfigEntryConflict,
 	// engine.ErrNotFound or *syntax.Problems.
-	ChangeItem(change *ItemChange) (*ItemChanged, error)
+	ChangeItem(change *ConfigEntryChange) (*ConfigEntryChanged, error)
 	// History returns the changes of the configuration, newest first.
 	History(query HistoryQuery) (*HistoryPage, error)
 }
 
-// Item is a current entry of the configuration.
-type Item struct {
+// ConfigEntry is a current entry of the configuration.
+type ConfigEntry struct {
 	ID       string          `json:"id"`
 	Owner    string          `json:"owner"`          // file or api
 	File     string          `json:"file,omitempty"` // the file that owns it, if a file does
@@ -40,8 +40,8 @@ type Item struct {
 	Document json.RawMessage `json:"document"`         // without secrets
 }
 
-// ItemChange is a requested change of an entry.
-type ItemChange struct {
+// ConfigEntryChange is a requested change of an entry.
+type ConfigEntryChange struct {
 	canonical.Ref
 	Document []byte // JSON; nil: remove the entry
 	IfMatch  string // etag of the version that the change is based on; empty: a new entry
@@ -49,68 +49,68 @@ type ItemChange struct {
 	Dry      bool
 }
 
-// ItemChanged is the result of a change.
-type ItemChanged struct {
+// ConfigEntryChanged is the result of a change.
+type ConfigEntryChanged struct {
 	ETag      string   `json:"etag,omitempty"` // empty: the entry was removed
 	Changes   []string `json:"changes"`
 	Unapplied []string `json:"unapplied"`
 	Warnings  []string `json:"warnings"`
 }
 
-// ItemConflict says why an entry cannot be changed. After a concurrent change it contains
+// ConfigEntryConflict says why an entry cannot be changed. After a concurrent change it contains
 // both versions.
-type ItemConflict struct {
+type ConfigEntryConflict struct {
 	Message string
 	Both    bool
-	Current *Item           // nil: it was removed
+	Current *ConfigEntry    // nil: it was removed
 	Sent    json.RawMessage // without secrets
 }
 
-func (c *ItemConflict) Error() string { return c.Message }
+func (c *ConfigEntryConflict) Error() string { return c.Message }
 
 // maxItem is the most bytes of an entry.
 const maxItem = 1 << 20
 
 func (a *Admin) addConfigEntryRoutes(add, addLarge func(method, path string, h fasthttp.RequestHandler)) {
-	add("GET", "/admin/v1/config/history", a.configHistory)
-	add("GET", "/admin/v1/config/defaults", a.configDefaults)
+	add("GET", "/admin/v1/config/history", a.sendConfigHistory)
+	add("GET", "/admin/v1/config/defaults", a.sendConfigDefaults)
 	for _, kind := range canonical.Kinds {
 		at := "/admin/v1/config/" + string(kind)
 		add("GET", at, func(ctx *fasthttp.RequestCtx) { a.listConfigEntries(ctx, kind) })
-		add("GET", at+"/{id}", func(ctx *fasthttp.RequestCtx) { a.configEntry(ctx, refIn(ctx, kind)) })
-		addLarge("PUT", at+"/{id}", func(ctx *fasthttp.RequestCtx) { a.changeConfigEntry(ctx, refIn(ctx, kind), bodyOf(ctx)) })
-		add("DELETE", at+"/{id}", func(ctx *fasthttp.RequestCtx) { a.changeConfigEntry(ctx, refIn(ctx, kind), nil) })
+		add("GET", at+"/{id}", func(ctx *fasthttp.RequestCtx) { a.sendConfigEntry(ctx, entryRef(ctx, kind)) })
+		addLarge("PUT", at+"/{id}", func(ctx *fasthttp.RequestCtx) { a.changeConfigEntry(ctx, entryRef(ctx, kind), requestBody(ctx)) })
+		add("DELETE", at+"/{id}", func(ctx *fasthttp.RequestCtx) { a.changeConfigEntry(ctx, entryRef(ctx, kind), nil) })
 	}
 }
 
-func refIn(ctx *fasthttp.RequestCtx, kind canonical.Kind) canonical.Ref {
-	id := parameter(ctx, "id")
+func entryRef(ctx *fasthttp.RequestCtx, kind canonical.Kind) canonical.Ref {
+	id := pathParameter(ctx, "id")
 	return canonical.Ref{Kind: kind, ID: strings.Clone(id)}
 }
 
 func (a *Admin) listConfigEntries(ctx *fasthttp.RequestCtx, kind canonical.Kind) {
 	items, err := a.operator.Items(kind)
 	if err != nil {
-		a.failWith(ctx, err)
+		a.sendEngineError(ctx, err)
 		return
 	}
 	a.sendJSON(ctx, struct {
-		Items []Item `json:"items"`
-	}{append([]Item{}, items...)})
+		Items []ConfigEntry `json:"items"`
+	}{append([]ConfigEntry{}, items...)})
 }
 
-func (a *Admin) configEntry(ctx *fasthttp.RequestCtx, ref canonical.Ref) {
+func (a *Admin) sendConfigEntry(ctx *fasthttp.RequestCtx, ref canonical.Ref) {
 	item, err := a.operator.Item(ref)
 	if err != nil {
-		a.failWith(ctx, err)
+		a.sendEngineError(ctx, err)
 		return
 	}
 	ctx.Response.Header.Set("ETag", `"`+item.ETag+`"`)
 	a.sendJSON(ctx, item)
 }
 
-// configDefaults sends the defaults of each kind of entry: GET config/defaults.
-func (a *Admin) configDefaults(ctx *fasthttp.RequestCtx) {
+// sendConfigDefaults sends the defaults of each kind of entry: GET config/defaults.
+func (a *Admin) sendConfigDefaults(ctx *fasthttp.RequestCtx) {
 	defaults, err := canonical.DefaultEntries()
 	if err != nil {
 		panic("BUG: the defaults are no document: " + err.Error())
@@ -130,19 +130,19 @@ func (a *Admin) sendJSON(ctx *fasthttp.RequestCtx, document any) {
 
 // changeConfigEntry applies an entry, or removes it if the body is nil.
 func (a *Admin) changeConfigEntry(ctx *fasthttp.RequestCtx, ref canonical.Ref, body []byte) {
-	change := &ItemChange{Ref: ref, Dry: isDry(ctx.QueryArgs()), By: actorOf(ctx)}
+	change := &ConfigEntryChange{Ref: ref, Dry: isDryRun(ctx.QueryArgs()), By: actorOf(ctx)}
 	if string(ctx.Method()) == fasthttp.MethodPut {
-		if change.Document = a.object(ctx, body); change.Document == nil {
+		if change.Document = a.checkJSONObject(ctx, body); change.Document == nil {
 			return
 		}
 	}
 	var ok bool
-	if change.IfMatch, ok = a.precondition(ctx, change.Document != nil); !ok {
+	if change.IfMatch, ok = a.readPrecondition(ctx, change.Document != nil); !ok {
 		return
 	}
 	changed, err := a.operator.ChangeItem(change)
 	if err != nil {
-		a.failItem(ctx, ref, err)
+		a.sendConfigEntryError(ctx, ref, err)
 		return
 	}
 	if changed.ETag != "" {
@@ -153,20 +153,20 @@ func (a *Admin) changeConfigEntry(ctx *fasthttp.RequestCtx, ref canonical.Ref, b
 	a.sendJSON(ctx, changed)
 }
 
-// object returns a body that is a JSON object. If it returns nil, it has written the
+// checkJSONObject returns a body that is a JSON object. If it returns nil, it has written the
 // answer.
-func (a *Admin) object(ctx *fasthttp.RequestCtx, body []byte) []byte {
+func (a *Admin) checkJSONObject(ctx *fasthttp.RequestCtx, body []byte) []byte {
 	var members map[string]json.RawMessage
 	if err := json.Unmarshal(body, &members); err != nil || members == nil {
-		a.fail(ctx, request.MalformedJSON("The body is not a JSON object."))
+		a.sendError(ctx, request.MalformedJSON("The body is not a JSON object."))
 		return nil
 	}
 	return body
 }
 
-// precondition returns the version that a change is based on, so that no operator
+// readPrecondition returns the version that a change is based on, so that no operator
 // overwrites another's change unseen.
-func (a *Admin) precondition(ctx *fasthttp.RequestCtx, put bool) (etag string, ok bool) {
+func (a *Admin) readPrecondition(ctx *fasthttp.RequestCtx, put bool) (etag string, ok bool) {
 	match := string(ctx.Request.Header.Peek("If-Match"))
 	fresh := string(ctx.Request.Header.Peek("If-None-Match"))
 	switch etag = strings.Trim(strings.TrimPrefix(match, "W/"), `"`); {
@@ -175,21 +175,21 @@ func (a *Admin) precondition(ctx *fasthttp.RequestCtx, put bool) (etag string, o
 	case match == "" && fresh == "*" && put:
 		return "", true
 	}
-	a.fail(ctx, httperror.InvalidPayload, market.FieldError{
+	a.sendError(ctx, httperror.InvalidPayload, market.FieldError{
 		Field: "If-Match", Code: errcode.FieldMissingRequired,
 		Expected: "the etag of the version that this was made out of, as GET gives it; or If-None-Match: * to make a new one",
 	})
 	return "", false
 }
 
-func (a *Admin) failItem(ctx *fasthttp.RequestCtx, ref canonical.Ref, err error) {
-	var conflict *ItemConflict
+func (a *Admin) sendConfigEntryError(ctx *fasthttp.RequestCtx, ref canonical.Ref, err error) {
+	var conflict *ConfigEntryConflict
 	var problems *syntax.Problems
 	switch {
 	case errors.As(err, &conflict):
-		a.failConflict(ctx, conflict)
+		a.sendConfigConflict(ctx, conflict)
 	case errors.As(err, &problems):
-		list := mistakes(*problems)
+		list := fieldErrorsOf(*problems)
 		for i := range list {
 			if at, ok := ref.PathWithin((*problems)[i].Path); ok && at != "" {
 				list[i].Field = at
@@ -197,15 +197,15 @@ func (a *Admin) failItem(ctx *fasthttp.RequestCtx, ref canonical.Ref, err error)
 				list[i].Field = "document"
 			}
 		}
-		a.fail(ctx, httperror.New(422, errcode.InvalidPayload, "The entry is invalid; field_errors lists each mistake."), list...)
+		a.sendError(ctx, httperror.New(422, errcode.InvalidPayload, "The entry is invalid; field_errors lists each mistake."), list...)
 	default:
-		a.failWith(ctx, err)
+		a.sendEngineError(ctx, err)
 	}
 }
 
-// failConflict adds both versions to the error, if there are two.
-func (a *Admin) failConflict(ctx *fasthttp.RequestCtx, conflict *ItemConflict) {
-	a.fail(ctx, httperror.New(409, errcode.Conflict, conflict.Message))
+// sendConfigConflict adds both versions to the error, if there are two.
+func (a *Admin) sendConfigConflict(ctx *fasthttp.RequestCtx, conflict *ConfigEntryConflict) {
+	a.sendError(ctx, httperror.New(409, errcode.Conflict, conflict.Message))
 	if !conflict.Both {
 		return
 	}
@@ -214,7 +214,7 @@ func (a *Admin) failConflict(ctx *fasthttp.RequestCtx, conflict *ItemConflict) {
 	if sent == nil {
 		sent = json.RawMessage("null")
 	}
-	a.addToError(ctx, map[string]json.RawMessage{"current": current, "sent": sent})
+	a.addErrorMembers(ctx, map[string]json.RawMessage{"current": current, "sent": sent})
 }
 
 // HistoryQuery selects changes of the configuration.
@@ -254,14 +254,14 @@ const (
 	maxPage     = 500
 )
 
-func (a *Admin) configHistory(ctx *fasthttp.RequestCtx) {
-	query, ok := a.historyQuery(ctx)
+func (a *Admin) sendConfigHistory(ctx *fasthttp.RequestCtx) {
+	query, ok := a.readHistoryQuery(ctx)
 	if !ok {
 		return
 	}
 	page, err := a.operator.History(query)
 	if err != nil {
-		a.failWith(ctx, err)
+		a.sendEngineError(ctx, err)
 		return
 	}
 	answer := struct {
@@ -278,11 +278,11 @@ func (a *Admin) configHistory(ctx *fasthttp.RequestCtx) {
 	a.sendJSON(ctx, answer)
 }
 
-// historyQuery parses the query. If it returns false, it has written the answer.
-func (a *Admin) historyQuery(ctx *fasthttp.RequestCtx) (q HistoryQuery, ok bool) {
+// readHistoryQuery parses the query. If it returns false, it has written the answer.
+func (a *Admin) readHistoryQuery(ctx *fasthttp.RequestCtx) (q HistoryQuery, ok bool) {
 	args := ctx.QueryArgs()
 	bad := func(field, expected string) (HistoryQuery, bool) {
-		a.fail(ctx, httperror.InvalidPayload, market.FieldError{Field: field, Code: errcode.FieldNotAllowedValue, Expected: expected})
+		a.sendError(ctx, httperror.InvalidPayload, market.FieldError{Field: field, Code: errcode.FieldNotAllowedValue, Expected: expected})
 		return q, false
 	}
 	q.Limit, q.Kind, q.ID = defaultPage, canonical.Kind(args.Peek("kind")), string(args.Peek("id"))

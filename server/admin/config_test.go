@@ -17,7 +17,7 @@ func TestIsDry(t *testing.T) {
 	} {
 		var args fasthttp.Args
 		args.Parse(query)
-		if got := isDry(&args); got != want {
+		if got := isDryRun(&args); got != want {
 			t.Errorf("%q: %v", query, got)
 		}
 	}

@@ -21,7 +21,7 @@ const maxDeliveries = 1000
 // listDeliveries lists open deliveries, oldest first; with ?state=unknown only those that
 // wait for an operator.
 func (a *Admin) listDeliveries(ctx *fasthttp.RequestCtx) {
-	e := a.engineOr503(ctx)
+	e := a.requireEngine(ctx)
 	if e == nil {
 		return
 	}
@@ -29,12 +29,12 @@ func (a *Admin) listDeliveries(ctx *fasthttp.RequestCtx) {
 	switch only {
 	case "", market.DeliveryPending.String(), market.DeliveryUnknown.String():
 	default:
-		a.fail(ctx, httperror.InvalidPayload, market.FieldError{Field: "state", Code: errcode.FieldNotAllowedValue, Expected: "pending or unknown"})
+		a.sendError(ctx, httperror.InvalidPayload, market.FieldError{Field: "state", Code: errcode.FieldNotAllowedValue, Expected: "pending or unknown"})
 		return
 	}
 	var open []*state.OpenPost
 	e.State().EachOpenPost(func(p *state.OpenPost) {
-		if only == "" || only == stateOf(p) {
+		if only == "" || only == deliveryStateOf(p) {
 			open = append(open, p)
 		}
 	})
@@ -52,7 +52,7 @@ func (a *Admin) listDeliveries(ctx *fasthttp.RequestCtx) {
 	ctx.SetBody(append(body, "]}\n"...))
 }
 
-func stateOf(p *state.OpenPost) string {
+func deliveryStateOf(p *state.OpenPost) string {
 	if p.Exhausted {
 		return market.DeliveryUnknown.String()
 	}
@@ -61,8 +61,8 @@ func stateOf(p *state.OpenPost) string {
 
 func appendDelivery(body []byte, s *state.State, post *state.OpenPost) []byte {
 	body = post.Lead.AppendTo(append(body, `{"lead_id":"`...))
-	body = append(append(body, `","state":"`...), stateOf(post)...)
-	body = escape.AppendJSONString(append(body, `","buyer_id":`...), []byte(s.NameOf(event.NameBuyer, post.Sale.Buyer)))
+	body = append(append(body, `","state":"`...), deliveryStateOf(post)...)
+	body = escape.AppendJSONString(append(body, `","buyer_id":`...), []byte(s.NameOf(event.ObjectBuyer, post.Sale.Buyer)))
 	body = strconv.AppendUint(append(body, `,"attempts":`...), uint64(post.Attempts), 10)
 	body = time.Unix(0, post.Decided).UTC().AppendFormat(append(body, `,"decided_at":"`...), time.RFC3339Nano)
 	body = post.Sale.Price.AppendJSON(append(body, `","price":{"amount":`...))
@@ -76,46 +76,46 @@ func appendDelivery(body []byte, s *state.State, post *state.OpenPost) []byte {
 // resolveDelivery applies an operator's decision on an unknown delivery: resend, confirm or
 // release.
 func (a *Admin) resolveDelivery(ctx *fasthttp.RequestCtx) {
-	e := a.engineOr503(ctx)
+	e := a.requireEngine(ctx)
 	if e == nil {
 		return
 	}
-	name := parameter(ctx, "lead")
+	name := pathParameter(ctx, "lead")
 	lead, ok := market.ParseLeadID(name)
 	if !ok {
-		a.fail(ctx, httperror.New(404, errcode.NotFound, "There is no lead of this id."))
+		a.sendError(ctx, httperror.New(404, errcode.NotFound, "There is no lead of this id."))
 		return
 	}
 	settlements := map[string]event.Settlement{
 		"resend": event.SettledResent, "confirm": event.SettledConfirmed, "release": event.SettledReleased,
 	}
-	word := parameter(ctx, "how")
+	word := pathParameter(ctx, "how")
 	how, ok := settlements[word]
 	if !ok {
-		a.fail(ctx, httperror.NotFound)
+		a.sendError(ctx, httperror.NotFound)
 		return
 	}
 	if err := e.By(actorOf(ctx)).Resolve(lead, how); err != nil {
-		a.failWith(ctx, err)
+		a.sendEngineError(ctx, err)
 		return
 	}
 	ctx.SetStatusCode(fasthttp.StatusNoContent)
 }
 
-// pause pauses or resumes a campaign or a buyer.
-func (a *Admin) pause(what string, paused bool) fasthttp.RequestHandler {
-	door := event.NameCampaign
-	if what == "buyers" {
-		door = event.NameBuyer
+// pauseHandler pauses or resumes a campaign or a buyer.
+func (a *Admin) pauseHandler(kind string, paused bool) fasthttp.RequestHandler {
+	door := event.ObjectCampaign
+	if kind == "buyers" {
+		door = event.ObjectBuyer
 	}
 	return func(ctx *fasthttp.RequestCtx) {
-		e := a.engineOr503(ctx)
+		e := a.requireEngine(ctx)
 		if e == nil {
 			return
 		}
-		id := parameter(ctx, "id")
+		id := pathParameter(ctx, "id")
 		if err := e.By(actorOf(ctx)).Pause(door, id, paused); err != nil {
-			a.failWith(ctx, err)
+			a.sendEngineError(ctx, err)
 			return
 		}
 		ctx.SetStatusCode(fasthttp.StatusNoContent)

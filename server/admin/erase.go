@@ -28,63 +28,63 @@ type Erasure struct {
 
 // Erased is the result of an erasure.
 type Erased struct {
-	Leads int    // erased leads
-	Left  []Left // the first leads that could not be erased
-	Total int    // number of leads that could not be erased
+	Leads          int         // erased leads
+	NotErased      []NotErased // the first leads that could not be erased
+	NotErasedCount int         // number of leads that could not be erased
 }
 
-// Left is a lead that could not be erased.
-type Left struct {
+// NotErased is a lead that could not be erased.
+type NotErased struct {
 	Lead   market.LeadID
-	Reason LeftReason
+	Reason NotErasedReason
 }
 
-// LeftReason says why a lead could not be erased.
-type LeftReason string
+// NotErasedReason says why a lead could not be erased.
+type NotErasedReason string
 
 const (
-	LeftUnderWay   LeftReason = "under_way"  // a delivery is under way; erase it again in a minute
-	LeftUnsealed   LeftReason = "unsealed"   // an earlier version logged it unencrypted; it disappears with the log's history
-	LeftUnreadable LeftReason = "unreadable" // its key cannot be read, so the person is unknown
+	NotErasedUnderWay   NotErasedReason = "under_way"  // a delivery is under way; erase it again in a minute
+	NotErasedUnsealed   NotErasedReason = "unsealed"   // an earlier version logged it unencrypted; it disappears with the log's history
+	NotErasedUnreadable NotErasedReason = "unreadable" // its key cannot be read, so the person is unknown
 )
 
-const maxLeft = 1000
+const maxNotErased = 1000
 
-// AddLeft adds a lead that could not be erased.
-func (e *Erased) AddLeft(lead market.LeadID, why LeftReason) {
-	if e.Total++; len(e.Left) < maxLeft {
-		e.Left = append(e.Left, Left{lead, why})
+// AddNotErased adds a lead that could not be erased.
+func (e *Erased) AddNotErased(lead market.LeadID, reason NotErasedReason) {
+	if e.NotErasedCount++; len(e.NotErased) < maxNotErased {
+		e.NotErased = append(e.NotErased, NotErased{lead, reason})
 	}
 }
 
 var errEraseUnderWay = httperror.New(503, errcode.Unavailable, "Another erasure is running. Send this request again after the time in Retry-After.")
 
-// erasing erases a person. It takes as long as reading the log, and half a minute more if a
+// eraseHandler erases a person. It takes as long as reading the log, and half a minute more if a
 // lead is being delivered.
-func (a *Admin) erasing() fasthttp.RequestHandler {
-	place := make(chan struct{}, 1)
+func (a *Admin) eraseHandler() fasthttp.RequestHandler {
+	running := make(chan struct{}, 1)
 	return func(ctx *fasthttp.RequestCtx) {
-		if a.engineOr503(ctx) == nil {
+		if a.requireEngine(ctx) == nil {
 			return
 		}
-		who, wrong, ok := a.erasure(ctx)
+		who, wrong, ok := a.readErasure(ctx)
 		if !ok {
 			return
 		}
 		if wrong != nil {
-			a.fail(ctx, httperror.InvalidPayload, *wrong)
+			a.sendError(ctx, httperror.InvalidPayload, *wrong)
 			return
 		}
 		select {
-		case place <- struct{}{}:
-			defer func() { <-place }()
+		case running <- struct{}{}:
+			defer func() { <-running }()
 		default:
-			a.fail(ctx, errEraseUnderWay)
+			a.sendError(ctx, errEraseUnderWay)
 			return
 		}
 		came, err := a.operator.Erase(who)
 		if err != nil {
-			a.failWith(ctx, err)
+			a.sendEngineError(ctx, err)
 			return
 		}
 		ctx.SetContentType(httperror.TypeJSON)
@@ -93,9 +93,9 @@ func (a *Admin) erasing() fasthttp.RequestHandler {
 	}
 }
 
-// erasure parses the request. If it returns false, it has written the answer. Field errors
+// readErasure parses the request. If it returns false, it has written the answer. Field errors
 // do not quote values, which are personal.
-func (a *Admin) erasure(ctx *fasthttp.RequestCtx) (who *Erasure, wrong *market.FieldError, ok bool) {
+func (a *Admin) readErasure(ctx *fasthttp.RequestCtx) (who *Erasure, wrong *market.FieldError, ok bool) {
 	var body struct {
 		Lead  string `json:"lead"`
 		Phone string `json:"phone"`
@@ -138,11 +138,11 @@ func (a *Admin) erasure(ctx *fasthttp.RequestCtx) (who *Erasure, wrong *market.F
 	return who, nil, true
 }
 
-func appendErased(body []byte, came *Erased) []byte {
-	body = strconv.AppendInt(append(body, `{"erased":`...), int64(came.Leads), 10)
-	body = strconv.AppendInt(append(body, `,"left":`...), int64(came.Total), 10)
+func appendErased(body []byte, erased *Erased) []byte {
+	body = strconv.AppendInt(append(body, `{"erased":`...), int64(erased.Leads), 10)
+	body = strconv.AppendInt(append(body, `,"left":`...), int64(erased.NotErasedCount), 10)
 	body = append(body, `,"left_leads":[`...)
-	for i, left := range came.Left {
+	for i, left := range erased.NotErased {
 		if i > 0 {
 			body = append(body, ',')
 		}

@@ -103,16 +103,16 @@ func TestErasureIsTold(t *testing.T) {
 	var err error
 	ask := erasing(t, func(*Erasure) (Erased, error) { return came, err })
 	came.Leads = 3
-	came.AddLeft(lead, LeftUnderWay)
-	came.AddLeft(lead, LeftUnsealed)
+	came.AddNotErased(lead, NotErasedUnderWay)
+	came.AddNotErased(lead, NotErasedUnsealed)
 	want := `{"erased":3,"left":2,"left_leads":[{"lead_id":"` + someLead + `","reason":"under_way"},{"lead_id":"` + someLead + `","reason":"unsealed"}]}` + "\n"
 	if status, said := ask(`{"phone":"4155550132"}`); status != 200 || said != want {
 		t.Errorf("%d %s", status, said)
 	}
-	for range 2 * maxLeft {
-		came.AddLeft(lead, LeftUnreadable)
+	for range 2 * maxNotErased {
+		came.AddNotErased(lead, NotErasedUnreadable)
 	}
-	if _, said := ask(`{"phone":"4155550132"}`); !strings.Contains(said, fmt.Sprintf(`"left":%d,`, 2*maxLeft+2)) || strings.Count(said, someLead) != maxLeft {
+	if _, said := ask(`{"phone":"4155550132"}`); !strings.Contains(said, fmt.Sprintf(`"left":%d,`, 2*maxNotErased+2)) || strings.Count(said, someLead) != maxNotErased {
 		t.Errorf("%d of them are named", strings.Count(said, someLead))
 	}
 	for _, row := range []struct {

@@ -44,7 +44,7 @@ func TestAdminExpect(t *testing.T) {
 	} {
 		t.Run(fmt.Sprint(row.line, " ", row.lines, " ", row.length), func(t *testing.T) {
 			k := servertest.Dial(t, address)
-			status, header, body := k.Ask(fmt.Sprintf("%s HTTP/1.1\r\nHost: x\r\n%sExpect: 100-continue\r\nContent-Length: %d\r\n\r\n", row.line, row.lines, row.length))
+			status, header, body := k.Send(fmt.Sprintf("%s HTTP/1.1\r\nHost: x\r\n%sExpect: 100-continue\r\nContent-Length: %d\r\n\r\n", row.line, row.lines, row.length))
 			if status != row.status {
 				t.Fatalf("%d %s, want %d", status, body, row.status)
 			}
@@ -71,7 +71,7 @@ func TestAdminHeadLimit(t *testing.T) {
 		a.SetMaxHeader(limit)
 		address := servertest.Serve(t, func(l net.Listener) error { return a.Serve(l) }, a.Shutdown)
 		for size, want := range map[int]int{limit - 500: 200, limit + 1: 431} {
-			status, _, body := servertest.Dial(t, address).Ask("GET /admin/v1/hash HTTP/1.1\r\nHost: x\r\n" + servertest.BasicAuth + "Big: " + strings.Repeat("x", size) + "\r\n\r\n")
+			status, _, body := servertest.Dial(t, address).Send("GET /admin/v1/hash HTTP/1.1\r\nHost: x\r\n" + servertest.BasicAuth + "Big: " + strings.Repeat("x", size) + "\r\n\r\n")
 			if status != want || status == 431 && !strings.Contains(body, `"header_too_large"`) {
 				t.Errorf("%d of %d bytes: %d %.80s", size, limit, status, body)
 			}

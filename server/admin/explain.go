@@ -40,17 +40,17 @@ const maxSellersID = 1024
 
 var errTooManyExplains = httperror.New(503, errcode.Unavailable, "Too many leads or auctions are being looked up in the log. Send this request again after the time in Retry-After.")
 
-// explainer explains a lead or auction. The id is in the path, or in the query if it
+// explainHandler explains a lead or auction. The id is in the path, or in the query if it
 // contains characters that a path cannot.
-func (a *Admin) explainer() fasthttp.RequestHandler {
+func (a *Admin) explainHandler() fasthttp.RequestHandler {
 	places := make(chan struct{}, maxExplained)
 	return func(ctx *fasthttp.RequestCtx) {
-		id, query := parameter(ctx, "id"), ctx.QueryArgs()
+		id, query := pathParameter(ctx, "id"), ctx.QueryArgs()
 		if id == "" {
 			id = string(query.Peek("id"))
 		}
 		if id == "" || len(id) > maxSellersID {
-			a.fail(ctx, httperror.InvalidPayload, market.FieldError{
+			a.sendError(ctx, httperror.InvalidPayload, market.FieldError{
 				Field: "id", Code: errcode.FieldInvalidFormat,
 				Expected: "the id of a lead (lead_…), an auction (auc_…), a ping (ping_…) or a request (req_…), or a seller's own id of its auction",
 			})
@@ -60,18 +60,18 @@ func (a *Admin) explainer() fasthttp.RequestHandler {
 		case places <- struct{}{}:
 			defer func() { <-places }()
 		default:
-			a.fail(ctx, errTooManyExplains)
+			a.sendError(ctx, errTooManyExplains)
 			return
 		}
 		document, err := a.explain(id, string(query.Peek("supplier")))
 		var several *AmbiguousSupplier
 		switch {
 		case errors.As(err, &several):
-			a.fail(ctx, httperror.InvalidPayload, market.FieldError{
+			a.sendError(ctx, httperror.InvalidPayload, market.FieldError{
 				Field: "supplier", Code: errcode.FieldMissingRequired, Expected: "whose auction is meant: " + strings.Join(several.Names, ", "),
 			})
 		case err != nil:
-			a.failWith(ctx, err)
+			a.sendEngineError(ctx, err)
 		default:
 			ctx.SetContentType(httperror.TypeJSON)
 			ctx.SetBody(document)
@@ -83,7 +83,7 @@ func (a *Admin) explainer() fasthttp.RequestHandler {
 // of the id. A selling pingpost exchange gives its auctions ids in our form, so an id that
 // is not ours may be a seller's.
 func (a *Admin) explain(id, supplier string) ([]byte, error) {
-	look := a.lookUp(id)
+	look := a.findExplanation(id)
 	if supplier != "" || look == nil {
 		return a.operator.ExplainSellers(supplier, id)
 	}
@@ -96,8 +96,8 @@ func (a *Admin) explain(id, supplier string) ([]byte, error) {
 	return document, err
 }
 
-// lookUp returns the lookup for an id in our form, or nil.
-func (a *Admin) lookUp(text string) func() ([]byte, error) {
+// findExplanation returns the lookup for an id in our form, or nil.
+func (a *Admin) findExplanation(text string) func() ([]byte, error) {
 	if id, ok := market.ParseLeadID(text); ok {
 		return func() ([]byte, error) { return a.operator.ExplainLead(id) }
 	}

@@ -118,7 +118,7 @@ func TestRoutesAreDescribed(t *testing.T) {
 			t.Errorf("%s is described, and no route", operation)
 		}
 		method, path, _ := strings.Cut(route, " ")
-		if need := roleFor(method, path).String(); !open[operation] && role != need || open[operation] && role != "" {
+		if need := requiredRole(method, path).String(); !open[operation] && role != need || open[operation] && role != "" {
 			t.Errorf("%s needs the role %q, and the document says %q", operation, need, role)
 		}
 	}
@@ -137,17 +137,17 @@ func TestRoutesAreDescribed(t *testing.T) {
 func TestAdminDocument(t *testing.T) {
 	address, at := admin(t, stubOperator{}), "GET /admin/v1/openapi.yaml"
 	k := servertest.Dial(t, address)
-	status, header, body := k.Ask(servertest.Request(at, servertest.BasicAuth, ""))
+	status, header, body := k.Send(servertest.Request(at, servertest.BasicAuth, ""))
 	if status != http.StatusOK || body != string(api.AdminYAML()) || header.Get("Etag") != apidocs.Admin().Plain.Tag {
 		t.Errorf("%d %v, %d bytes", status, header, len(body))
 	}
-	if status, header, body = k.Ask(servertest.Request(at, servertest.BasicAuth+"Accept-Encoding: gzip\r\n", "")); header.Get("Content-Encoding") != "gzip" || len(body) >= len(api.AdminYAML())/5 {
+	if status, header, body = k.Send(servertest.Request(at, servertest.BasicAuth+"Accept-Encoding: gzip\r\n", "")); header.Get("Content-Encoding") != "gzip" || len(body) >= len(api.AdminYAML())/5 {
 		t.Errorf("packed: %d %v, %d bytes", status, header, len(body))
 	}
-	if status, _, body = k.Ask(servertest.Request(at, servertest.BasicAuth+"If-None-Match: "+apidocs.Admin().Plain.Tag+"\r\n", "")); status != http.StatusNotModified || body != "" {
+	if status, _, body = k.Send(servertest.Request(at, servertest.BasicAuth+"If-None-Match: "+apidocs.Admin().Plain.Tag+"\r\n", "")); status != http.StatusNotModified || body != "" {
 		t.Errorf("of what is there: %d, %d bytes", status, len(body))
 	}
-	if status, _, _ = k.Ask(servertest.Request(at, "", "")); status != http.StatusUnauthorized {
+	if status, _, _ = k.Send(servertest.Request(at, "", "")); status != http.StatusUnauthorized {
 		t.Errorf("without a password: %d", status)
 	}
 }

@@ -21,14 +21,14 @@ const maxFundsNote = 256
 // showFunds sends a buyer's balance and the part of it that open posts reserve. A buyer
 // without an account has no balance.
 func (a *Admin) showFunds(ctx *fasthttp.RequestCtx) {
-	e := a.engineOr503(ctx)
+	e := a.requireEngine(ctx)
 	if e == nil {
 		return
 	}
-	id := parameter(ctx, "id")
-	ref := e.State().RefOf(event.NameBuyer, id)
+	id := pathParameter(ctx, "id")
+	ref := e.State().RefOf(event.ObjectBuyer, id)
 	if ref == 0 {
-		a.fail(ctx, httperror.New(404, errcode.NotFound, "No buyer of this id was ever configured."))
+		a.sendError(ctx, httperror.New(404, errcode.NotFound, "No buyer of this id was ever configured."))
 		return
 	}
 	balance, held := e.State().Balance(ref)
@@ -47,12 +47,12 @@ func (a *Admin) topUp(ctx *fasthttp.RequestCtx) {
 		Amount json.RawMessage `json:"amount"`
 		Note   string          `json:"note"`
 	}
-	e := a.engineOr503(ctx)
+	e := a.requireEngine(ctx)
 	if e == nil || !a.readJSON(ctx, &body) {
 		return
 	}
 	var faults []market.FieldError
-	amount, ok := movement(body.Amount)
+	amount, ok := parseFundsAmount(body.Amount)
 	switch {
 	case len(body.Amount) == 0:
 		faults = append(faults, market.FieldError{Field: "amount", Code: errcode.FieldMissingRequired, Expected: expectedMovement})
@@ -67,12 +67,12 @@ func (a *Admin) topUp(ctx *fasthttp.RequestCtx) {
 		faults = append(faults, market.FieldError{Field: "note", Code: errcode.FieldInvalidFormat, Expected: "a line of printable characters"})
 	}
 	if len(faults) > 0 {
-		a.fail(ctx, httperror.InvalidPayload, faults...)
+		a.sendError(ctx, httperror.InvalidPayload, faults...)
 		return
 	}
-	id := parameter(ctx, "id")
+	id := pathParameter(ctx, "id")
 	if err := e.By(actorOf(ctx)).TopUp(market.BuyerID(id), amount, body.Note); err != nil {
-		a.failWith(ctx, err)
+		a.sendEngineError(ctx, err)
 		return
 	}
 	a.showFunds(ctx)
@@ -80,8 +80,8 @@ func (a *Admin) topUp(ctx *fasthttp.RequestCtx) {
 
 const expectedMovement = "a number other than zero, from -1000000 to 1000000, with at most six decimals"
 
-// movement parses an amount. A negative one corrects a mistake.
-func movement(text []byte) (market.Money, bool) {
+// parseFundsAmount parses an amount. A negative one corrects a mistake.
+func parseFundsAmount(text []byte) (market.Money, bool) {
 	digits, negative := bytes.CutPrefix(text, []byte("-"))
 	amount, err := market.ParseMoney(digits)
 	if err != nil || amount == 0 {

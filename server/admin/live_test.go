@@ -47,7 +47,7 @@ func (b *broadcast) listeners() int {
 	return len(b.live.subscribers)
 }
 
-func numbered(n int64) []byte { return eventOf("n", fmt.Appendf(nil, "%d\n", n)) }
+func numbered(n int64) []byte { return formatServerSentEvent("n", fmt.Appendf(nil, "%d\n", n)) }
 
 // stream asks for a stream and reads its head.
 func (b *broadcast) stream(t *testing.T, version string) (*servertest.Conn, http.Header, io.Reader) {
@@ -136,10 +136,10 @@ func TestLiveIsMadeOnceForAll(t *testing.T) {
 		}
 	}
 	k := servertest.Dial(t, b.address)
-	if status, header, body := k.Ask(servertest.Request("GET /admin/v1/live", servertest.BasicAuth, "")); status != 503 || header.Get("Retry-After") == "" || !strings.Contains(body, `"error":"unavailable"`) {
+	if status, header, body := k.Send(servertest.Request("GET /admin/v1/live", servertest.BasicAuth, "")); status != 503 || header.Get("Retry-After") == "" || !strings.Contains(body, `"error":"unavailable"`) {
 		t.Errorf("%d %v %s", status, header, body)
 	}
-	b.live.end()
+	b.live.endStreams()
 	for range 3 {
 		k, _, _ := b.stream(t, "1.1")
 		all = append(all, k)
@@ -204,7 +204,7 @@ func TestLiveEnds(t *testing.T) {
 		t.Errorf("the stream did not end as it should: %v", err)
 	}
 	k := servertest.Dial(t, b.address)
-	if status, _, body := k.Ask(servertest.Request("GET /admin/v1/live", servertest.BasicAuth, "")); status != 503 {
+	if status, _, body := k.Send(servertest.Request("GET /admin/v1/live", servertest.BasicAuth, "")); status != 503 {
 		t.Errorf("with nothing to tell: %d %s", status, body)
 	}
 	silent.Store(false)
@@ -224,7 +224,7 @@ func TestLiveEnds(t *testing.T) {
 
 // TestLiveLeavesWhoDoesNotRead: its connection is cut, and the others hear on.
 func TestLiveLeavesWhoDoesNotRead(t *testing.T) {
-	large := eventOf("n", bytes.Repeat([]byte("x"), 1<<20))
+	large := formatServerSentEvent("n", bytes.Repeat([]byte("x"), 1<<20))
 	b := newBroadcast(t, func(int64) []byte { return large })
 	b.live.stallLimit = 2 * time.Second
 	b.stream(t, "1.1")
@@ -250,7 +250,7 @@ func TestWhatGoesWrongEndsTheStreamAlone(t *testing.T) {
 	m := metrics.NewMeter(func(string, error) { faults++ })
 	a := New(stubOperator{}, m, servertest.Password, slog.New(slog.DiscardHandler))
 	a.overviews.admin = &Admin{meter: m} // which has no operator
-	if event := a.overviews.event(); event != nil || faults != 1 {
+	if event := a.overviews.serverSentEvent(); event != nil || faults != 1 {
 		t.Errorf("%q, %d faults", event, faults)
 	}
 }

@@ -53,41 +53,41 @@ var (
 // limit no password is checked.
 func (a *Admin) login(ctx *fasthttp.RequestCtx) {
 	if request.IsCrossOrigin(&ctx.Request.Header) {
-		a.fail(ctx, errCrossOrigin)
+		a.sendError(ctx, errCrossOrigin)
 		return
 	}
 	var body struct {
 		Name     string `json:"name"`
 		Password string `json:"password"`
 	}
-	e := a.engineOr503(ctx)
+	e := a.requireEngine(ctx)
 	if e == nil || !a.readJSON(ctx, &body) {
 		return
 	}
-	name, proper := userName(body.Name)
+	name, proper := parseUserName(body.Name)
 	if !proper {
-		name = actorName(body.Name)
+		name = cleanActorName(body.Name)
 	}
-	from, now := clientaddr.Network(a.authFailures.Of(ctx)), time.Now().UnixNano()
+	from, now := clientaddr.NetworkOf(a.authFailures.ClientAddress(ctx)), time.Now().UnixNano()
 	if wait := a.sessions.countAttempt(from, name, now); wait > 0 {
 		a.meter.CountWrongCredential()
 		a.authFailures.Warn(from)
-		a.failLogins(ctx, wait)
+		a.sendTooManyLogins(ctx, wait)
 		return
 	}
 	user, _ := e.State().User(name)
 	right, err := a.sessions.keeper.Check(user.Password, body.Password[:min(len(body.Password), passphrase.MaxLength)])
-	right = right && len(body.Password) <= passphrase.MaxLength || user.Name == "" && a.isPassword(body.Password)
+	right = right && len(body.Password) <= passphrase.MaxLength || user.Name == "" && a.isConfiguredPassword(body.Password)
 	switch {
 	case err != nil:
 		a.sessions.refundAttempt(from, name)
-		a.failHashing(ctx, err)
+		a.sendHashingError(ctx, err)
 	case !right:
 		a.meter.CountWrongCredential()
-		a.fail(ctx, errWrongLogin)
+		a.sendError(ctx, errWrongLogin)
 	default:
 		a.sessions.refundAttempt(from, name)
-		connection.MarkKnown(ctx)
+		connection.MarkAuthenticated(ctx)
 		a.startSession(ctx, name, user)
 	}
 }
@@ -100,7 +100,7 @@ func (t *sessionStore) countAttempt(from netip.Prefix, name string, now int64) (
 		return wait
 	}
 	if ok, wait, _ = t.byName.Take(name, now); !ok {
-		t.byNetwork.Return(from)
+		t.byNetwork.PutBack(from)
 		return wait
 	}
 	return 0
@@ -108,18 +108,20 @@ func (t *sessionStore) countAttempt(from netip.Prefix, name string, now int64) (
 
 // refundAttempt undoes countAttempt.
 func (t *sessionStore) refundAttempt(from netip.Prefix, name string) {
-	t.byNetwork.Return(from)
-	t.byName.Return(name)
+	t.byNetwork.PutBack(from)
+	t.byName.PutBack(name)
 }
 
-func (a *Admin) failLogins(ctx *fasthttp.RequestCtx, wait time.Duration) {
-	a.fail(ctx, errTooManyLogins.After(wait))
+func (a *Admin) sendTooManyLogins(ctx *fasthttp.RequestCtx, wait time.Duration) {
+	a.sendError(ctx, errTooManyLogins.WithRetryAfter(wait))
 }
 
-func (a *Admin) failHashing(ctx *fasthttp.RequestCtx, err error) { a.fail(ctx, hashingFault(err)) }
+func (a *Admin) sendHashingError(ctx *fasthttp.RequestCtx, err error) {
+	a.sendError(ctx, hashingError(err))
+}
 
-// hashingFault returns the error for a password that could not be checked.
-func hashingFault(err error) httperror.Error {
+// hashingError returns the error for a password that could not be checked.
+func hashingError(err error) httperror.Error {
 	if errors.Is(err, passphrase.ErrBusy) {
 		return errTooManyHashes
 	}
@@ -128,12 +130,12 @@ func hashingFault(err error) httperror.Error {
 
 // startSession answers a successful login.
 func (a *Admin) startSession(ctx *fasthttp.RequestCtx, name string, user state.User) {
-	who := principal{name: name, role: user.Role, user: true}
+	who := principal{name: name, role: user.Role, hasAccount: true}
 	if user.Name == "" {
-		who.role, who.user = market.RoleAdmin, false
+		who.role, who.hasAccount = market.RoleAdmin, false
 	}
 	var value string
-	value, who.session = a.sessions.begin(name, user)
+	value, who.session = a.sessions.createSession(name, user)
 	a.setCookie(ctx, value, int(sessionLife.Seconds()))
 	sendUncached(ctx, a.appendPrincipal(nil, &who))
 }
@@ -163,7 +165,7 @@ func sendUncached(ctx *fasthttp.RequestCtx, body []byte) {
 
 // showSession describes the caller.
 func (a *Admin) showSession(ctx *fasthttp.RequestCtx) {
-	who := principalOf(ctx)
+	who := principalFrom(ctx)
 	sendUncached(ctx, a.appendPrincipal(nil, &who))
 }
 
@@ -192,32 +194,32 @@ func appendSeconds(body []byte, at int64) []byte {
 
 // logout ends the caller's session and deletes the cookie.
 func (a *Admin) logout(ctx *fasthttp.RequestCtx) {
-	if s := principalOf(ctx).session; s != nil {
-		a.sessions.end(s)
+	if s := principalFrom(ctx).session; s != nil {
+		a.sessions.endSession(s)
 		a.setCookie(ctx, "", 0)
 	}
 	ctx.SetStatusCode(fasthttp.StatusNoContent)
 }
 
-// userName returns a user's name in lower case, because names that differ only in case
+// parseUserName returns a user's name in lower case, because names that differ only in case
 // would be confused. It returns false for an invalid name.
-func userName(given string) (name string, ok bool) {
-	name = strings.Map(smallLetter, given)
-	if name == "" || len(name) > maxActor || strings.ContainsFunc(name, notInName) {
+func parseUserName(given string) (name string, ok bool) {
+	name = strings.Map(toLowerASCII, given)
+	if name == "" || len(name) > maxActor || strings.ContainsFunc(name, isInvalidInUserName) {
 		return "", false
 	}
 	return name, strings.Trim(name, "._-@+") == name
 }
 
-// smallLetter converts ASCII letters to lower case. It leaves others unchanged: the Kelvin
+// toLowerASCII converts ASCII letters to lower case. It leaves others unchanged: the Kelvin
 // sign would become a k.
-func smallLetter(r rune) rune {
+func toLowerASCII(r rune) rune {
 	if r >= 'A' && r <= 'Z' {
 		return r + 'a' - 'A'
 	}
 	return r
 }
 
-func notInName(r rune) bool {
+func isInvalidInUserName(r rune) bool {
 	return (r < 'a' || r > 'z') && (r < '0' || r > '9') && !strings.ContainsRune("._-@+", r)
 }

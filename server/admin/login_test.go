@@ -64,7 +64,7 @@ func (r answered) has(status int, text string) bool {
 func (l *accountsFixture) ask(line, headers, body string) (r answered) {
 	l.t.Helper()
 	k := servertest.Dial(l.t, l.address)
-	r.status, r.header, r.body = k.Ask(servertest.Request(line, headers, body))
+	r.status, r.header, r.body = k.Send(servertest.Request(line, headers, body))
 	k.Close()
 	return r
 }
@@ -301,7 +301,7 @@ func TestBodiesAreOfWhoIsStillIn(t *testing.T) {
 		t.Fatalf("%+v", r)
 	}
 	for i, k := range late {
-		if status, _, said := k.Ask("}"); status != 401 || !strings.Contains(said, "unauthorized") {
+		if status, _, said := k.Send("}"); status != 401 || !strings.Contains(said, "unauthorized") {
 			t.Errorf("%d: %d %s", i, status, said)
 		}
 	}
@@ -348,12 +348,12 @@ func TestBadCookies(t *testing.T) {
 	}
 	k := servertest.Dial(t, l.address)
 	for _, bad := range []string{"", "x", value[1:], value[:42], value + "A", strings.Repeat("A", randomTokenLength), strings.Repeat("x", 3000), "\"" + value + "\"x", strings.ToLower(value) + ""} {
-		status, header, body := k.Ask(servertest.Request("GET /admin/v1/session", "Cookie: __Host-pingpost="+bad+"\r\nX-Requested-With: dashboard\r\n", ""))
+		status, header, body := k.Send(servertest.Request("GET /admin/v1/session", "Cookie: __Host-pingpost="+bad+"\r\nX-Requested-With: dashboard\r\n", ""))
 		if status != 401 || header.Get("WWW-Authenticate") != "" {
 			t.Errorf("%.50q: %d %s", bad, status, body)
 		}
 	}
-	if status, header, _ := k.Ask(servertest.Request("GET /admin/v1/session", "", "")); status != 401 || header.Get("WWW-Authenticate") == "" {
+	if status, header, _ := k.Send(servertest.Request("GET /admin/v1/session", "", "")); status != 401 || header.Get("WWW-Authenticate") == "" {
 		t.Errorf("without anything: %d %v", status, header)
 	}
 	if got := l.ask("GET /admin/v1/session", "Cookie: a=b; __Host-pingpost="+value+"; c=d\r\n", ""); got.status != 200 {
@@ -584,7 +584,7 @@ func TestAPITokens(t *testing.T) {
 		"none": "", "a supplier's kind": "ppt_x", "long": "ppa_" + strings.Repeat("x", 3000), "not one": "\x7f",
 	} {
 		k := servertest.Dial(t, l.address)
-		if status, _, body := k.Ask(servertest.Request("GET /admin/v1/session", "Authorization: Bearer "+value+"\r\n", "")); status != 401 && status != 429 && status != 400 {
+		if status, _, body := k.Send(servertest.Request("GET /admin/v1/session", "Authorization: Bearer "+value+"\r\n", "")); status != 401 && status != 429 && status != 400 {
 			t.Errorf("%s: %d %s", what, status, body)
 		}
 		k.Close()
@@ -637,7 +637,7 @@ func TestGuessingThePassword(t *testing.T) {
 	slowed := 0
 	for range 3 * maxGuesses {
 		k := servertest.Dial(t, address)
-		status, header, body := k.Ask(servertest.Request("GET /admin/v1/hash", wrong, ""))
+		status, header, body := k.Send(servertest.Request("GET /admin/v1/hash", wrong, ""))
 		switch {
 		case status == 429 && strings.Contains(body, `"rate_limited"`) && header.Get("Retry-After") == "1" && header.Get("WWW-Authenticate") == "":
 			slowed++
@@ -649,10 +649,10 @@ func TestGuessingThePassword(t *testing.T) {
 		}
 		k.Close()
 		k = servertest.Dial(t, address)
-		if status, _, _ := k.Ask(servertest.Request("GET /admin/v1/hash", servertest.BasicAuth, "")); status != 200 {
+		if status, _, _ := k.Send(servertest.Request("GET /admin/v1/hash", servertest.BasicAuth, "")); status != 200 {
 			t.Errorf("the right one: %d", status)
 		}
-		if status, _, _ := k.Ask(servertest.Request("GET /admin/v1/hash", "", "")); status != 401 {
+		if status, _, _ := k.Send(servertest.Request("GET /admin/v1/hash", "", "")); status != 401 {
 			t.Errorf("none: %d", status)
 		}
 		k.Close()

@@ -35,7 +35,7 @@ func (a *Admin) backupStatus(ctx *fasthttp.RequestCtx) { a.sendJSON(ctx, a.opera
 func (a *Admin) startBackup(ctx *fasthttp.RequestCtx) {
 	at := time.Now().UTC()
 	if !a.operator.BackUp() {
-		a.fail(ctx, httperror.New(409, errcode.Conflict, "No backup is configured. Start the exchange with --backup-to and the destination."))
+		a.sendError(ctx, httperror.New(409, errcode.Conflict, "No backup is configured. Start the exchange with --backup-to and the destination."))
 		return
 	}
 	ctx.SetStatusCode(fasthttp.StatusAccepted)
@@ -48,7 +48,7 @@ func (a *Admin) startBackup(ctx *fasthttp.RequestCtx) {
 func (a *Admin) stateHash(ctx *fasthttp.RequestCtx) {
 	seq, hash, err := a.operator.Hash()
 	if err != nil {
-		a.failWith(ctx, err)
+		a.sendEngineError(ctx, err)
 		return
 	}
 	ctx.SetContentType(httperror.TypeJSON)
@@ -59,7 +59,7 @@ var errProfile = httperror.New(503, errcode.Unavailable, "The profile failed; an
 
 // serveProfile serves Go's profiles. Errors have the form of the API.
 func (a *Admin) serveProfile(ctx *fasthttp.RequestCtx) {
-	switch name := parameter(ctx, "name"); {
+	switch name := pathParameter(ctx, "name"); {
 	case name == "profile":
 		fasthttpadaptor.NewFastHTTPHandlerFunc(pprof.Profile)(ctx)
 	case name == "trace":
@@ -67,15 +67,15 @@ func (a *Admin) serveProfile(ctx *fasthttp.RequestCtx) {
 	case name == "", profiles.Lookup(name) != nil:
 		fasthttpadaptor.NewFastHTTPHandlerFunc(pprof.Index)(ctx)
 	default: // including the command line, which may contain secrets
-		a.fail(ctx, httperror.NotFound)
+		a.sendError(ctx, httperror.NotFound)
 		return
 	}
 	switch status := ctx.Response.StatusCode(); {
 	case status >= fasthttp.StatusInternalServerError:
 		ctx.Response.Reset() // discards the library's answer
-		a.fail(ctx, errProfile)
+		a.sendError(ctx, errProfile)
 	case status >= fasthttp.StatusBadRequest:
 		ctx.Response.Reset()
-		a.fail(ctx, httperror.InvalidPayload, market.FieldError{Field: "seconds", Code: errcode.FieldInvalidFormat, Expected: "a number of seconds, for a profile that has a duration, and no debug beside it"})
+		a.sendError(ctx, httperror.InvalidPayload, market.FieldError{Field: "seconds", Code: errcode.FieldInvalidFormat, Expected: "a number of seconds, for a profile that has a duration, and no debug beside it"})
 	}
 }

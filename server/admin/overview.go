@@ -46,75 +46,75 @@ type overviewCache struct {
 	watch *metrics.History
 	today todaySums
 
-	mu   sync.Mutex
-	at   time.Time
-	made []byte
+	mu     sync.Mutex
+	at     time.Time
+	cached []byte
 }
 
 // overviewMaxAge is how long an overview is reused. It is less than a second, so that each
 // event of a stream has a new one.
 const overviewMaxAge = 900 * time.Millisecond
 
-// get returns the overview as JSON, or nil if there is no engine.
-func (o *overviewCache) get(now time.Time) []byte {
+// cachedJSON returns the overview as JSON, or nil if there is no engine.
+func (o *overviewCache) cachedJSON(now time.Time) []byte {
 	e := o.admin.operator.Engine()
 	if e == nil {
 		return nil
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.made == nil || now.Sub(o.at) >= overviewMaxAge || now.Before(o.at) {
-		text, err := json.Marshal(o.make(now, e))
+	if o.cached == nil || now.Sub(o.at) >= overviewMaxAge || now.Before(o.at) {
+		text, err := json.Marshal(o.build(now, e))
 		if err != nil {
 			panic("BUG: an overview is no document: " + err.Error())
 		}
-		o.made, o.at = append(text, '\n'), now
+		o.cached, o.at = append(text, '\n'), now
 	}
-	return o.made
+	return o.cached
 }
 
-// event returns the overview as a server-sent event. A panic while building it ends the
+// serverSentEvent returns the overview as a server-sent event. A panic while building it ends the
 // streams only.
-func (o *overviewCache) event() (event []byte) {
+func (o *overviewCache) serverSentEvent() (event []byte) {
 	defer func() {
 		if cause := recover(); cause != nil {
 			event = nil
-			o.admin.meter.Fault("the overview cannot be made", fmt.Errorf("%v", cause))
+			o.admin.meter.ReportFault("cannot build the overview", fmt.Errorf("%v", cause))
 		}
 	}()
-	document := o.get(time.Now())
+	document := o.cachedJSON(time.Now())
 	if document == nil {
 		return nil
 	}
-	return eventOf("overview", document)
+	return formatServerSentEvent("overview", document)
 }
 
-func (o *overviewCache) make(now time.Time, e *engine.Engine) *overview {
+func (o *overviewCache) build(now time.Time, e *engine.Engine) *overview {
 	g, s := o.watch.Summary(now), o.admin.operator.Standing()
 	span := g.Now.At.Sub(g.TenSecondsAgo.At)
 	hooks := e.State().OutboxTotals()
 	all := &overview{
-		At: inUTC(now.UnixNano()), Tenant: s.Tenant, Version: s.Version, Sandbox: o.admin.operator.Sandbox(),
+		At: formatUTC(now.UnixNano()), Tenant: s.Tenant, Version: s.Version, Sandbox: o.admin.operator.Sandbox(),
 		Uptime: int64(now.Sub(s.Since) / time.Second), Ready: o.admin.operator.Ready() == nil,
 		Rates: overviewRates{
-			Leads: metrics.PerSecond(g.Now.Leads, g.TenSecondsAgo.Leads, span), Pings: metrics.PerSecond(g.Now.Pings, g.TenSecondsAgo.Pings, span),
-			Posts: metrics.PerSecond(g.Now.Posts, g.TenSecondsAgo.Posts, span), Sold: metrics.PerSecond(g.Now.Sold, g.TenSecondsAgo.Sold, span),
+			Leads: metrics.RatePerSecond(g.Now.Leads, g.TenSecondsAgo.Leads, span), Pings: metrics.RatePerSecond(g.Now.Pings, g.TenSecondsAgo.Pings, span),
+			Posts: metrics.RatePerSecond(g.Now.Posts, g.TenSecondsAgo.Posts, span), Sold: metrics.RatePerSecond(g.Now.Sold, g.TenSecondsAgo.Sold, span),
 		},
-		Latency: latencyOf(&g), Series: []overviewStep{}, Buyers: o.buyers(e, &g),
+		Latency: lastMinuteLatency(&g), Series: []overviewStep{}, Buyers: o.collectBuyers(e, &g),
 		Webhooks: overviewHooks{hooks.Pending, hooks.Dead}, Returns: e.State().PendingReturnCount(), Unknown: e.State().AllUnknownDeliveries(),
 		Backup: o.admin.operator.Backup(), Log: overviewLog{s.Seq}, DiskFree: s.DiskFree,
 	}
 	if leads := g.Now.Leads - g.TenMinutesAgo.Leads; leads > 0 {
-		share := thousandths(float64(g.Now.Sold-g.TenMinutesAgo.Sold) / float64(leads))
+		share := roundToThousandths(float64(g.Now.Sold-g.TenMinutesAgo.Sold) / float64(leads))
 		all.SellThrough = &share
 	}
-	for _, s := range g.Steps {
-		all.Series = append(all.Series, overviewStep{inUTC(s.At.UnixNano()), s.Leads, s.Sold, s.Pings})
+	for _, s := range g.Intervals {
+		all.Series = append(all.Series, overviewStep{formatUTC(s.At.UnixNano()), s.Leads, s.Sold, s.Pings})
 	}
 	kept := o.admin.operator.Report()
-	all.Today = o.today.sums(kept, now)
+	all.Today = o.today.cachedRows(kept, now)
 	if all.Report.Kept = kept != nil; kept != nil {
-		lag := thousandths(kept.Status().Lag.Seconds())
+		lag := roundToThousandths(kept.Status().Lag.Seconds())
 		all.Report.Lag = &lag
 	}
 	return all
@@ -122,9 +122,9 @@ func (o *overviewCache) make(now time.Time, e *engine.Engine) *overview {
 
 // showOverview sends the overview: GET overview.
 func (a *Admin) showOverview(ctx *fasthttp.RequestCtx) {
-	document := a.overviews.get(time.Now())
+	document := a.overviews.cachedJSON(time.Now())
 	if document == nil {
-		a.fail(ctx, httperror.Unavailable)
+		a.sendError(ctx, httperror.Unavailable)
 		return
 	}
 	ctx.SetContentType(httperror.TypeJSON)
@@ -136,16 +136,16 @@ func (a *Admin) showOverview(ctx *fasthttp.RequestCtx) {
 func (a *Admin) streamOverview(ctx *fasthttp.RequestCtx) {
 	first := a.live.makeEvent()
 	if first == nil {
-		a.fail(ctx, httperror.Unavailable)
+		a.sendError(ctx, httperror.Unavailable)
 		return
 	}
-	who := principalOf(ctx)
+	who := principalFrom(ctx)
 	s := a.live.subscribe(ctx.Conn(), who.name, first, func() bool { return a.isStillValid(&who) })
 	if s == nil {
-		a.fail(ctx, errTooManyStreams)
+		a.sendError(ctx, errTooManyStreams)
 		return
 	}
-	s.send(ctx)
+	s.sendAnswer(ctx)
 }
 
 // overview is the JSON form of the overview.
@@ -226,32 +226,32 @@ type (
 	}
 )
 
-// latencyOf returns latencies of the last minute.
-func latencyOf(g *metrics.Summary) overviewLatency {
+// lastMinuteLatency returns latencies of the last minute.
+func lastMinuteLatency(g *metrics.Summary) overviewLatency {
 	auction, ingest, commit := g.Now.Auction.Since(&g.MinuteAgo.Auction), g.Now.Ingest.Since(&g.MinuteAgo.Ingest), g.Now.Commit.Since(&g.MinuteAgo.Commit)
 	return overviewLatency{
-		AuctionMedian: quantileOf(&auction, 0.5), AuctionSlow: quantileOf(&auction, 0.99),
-		IngestMedian: quantileOf(&ingest, 0.5), IngestSlow: quantileOf(&ingest, 0.99), CommitSlow: quantileOf(&commit, 0.99),
+		AuctionMedian: quantileOrNil(&auction, 0.5), AuctionSlow: quantileOrNil(&auction, 0.99),
+		IngestMedian: quantileOrNil(&ingest, 0.5), IngestSlow: quantileOrNil(&ingest, 0.99), CommitSlow: quantileOrNil(&commit, 0.99),
 	}
 }
 
-// quantileOf returns a quantile, or nil for an empty histogram.
-func quantileOf(c *metrics.HistogramCounts, share float64) *float64 {
+// quantileOrNil returns a quantile, or nil for an empty histogram.
+func quantileOrNil(c *metrics.HistogramCounts, share float64) *float64 {
 	at, ok := c.Quantile(share)
 	if !ok {
 		return nil
 	}
-	at = thousandths(at)
+	at = roundToThousandths(at)
 	return &at
 }
 
-func thousandths(x float64) float64 { return math.Round(x*1000) / 1000 }
+func roundToThousandths(x float64) float64 { return math.Round(x*1000) / 1000 }
 
 // maxOverviewBuyers is the most buyers in an overview: those with the most pings and posts.
 const maxOverviewBuyers = 200
 
-// buyers returns the buyers of the current configuration with their recent counts.
-func (o *overviewCache) buyers(e *engine.Engine, g *metrics.Summary) []overviewBuyer {
+// collectBuyers returns the buyers of the current configuration with their recent counts.
+func (o *overviewCache) collectBuyers(e *engine.Engine, g *metrics.Summary) []overviewBuyer {
 	all := []overviewBuyer{}
 	catalog := e.Catalog()
 	if catalog == nil {
@@ -259,7 +259,7 @@ func (o *overviewCache) buyers(e *engine.Engine, g *metrics.Summary) []overviewB
 	}
 	for id, buyer := range catalog.Buyers {
 		now, then := g.BuyersNow[string(id)], g.BuyersTenMinutesAgo[string(id)]
-		all = append(all, buyerLately(e, buyer, now.Since(&then)))
+		all = append(all, newOverviewBuyer(e, buyer, now.Since(&then)))
 	}
 	slices.SortFunc(all, func(x, y overviewBuyer) int {
 		return cmp.Or(cmp.Compare(y.Asked+y.Posts+y.Sales, x.Asked+x.Posts+x.Sales), cmp.Compare(x.ID, y.ID))
@@ -267,12 +267,12 @@ func (o *overviewCache) buyers(e *engine.Engine, g *metrics.Summary) []overviewB
 	return all[:min(len(all), maxOverviewBuyers)]
 }
 
-func buyerLately(e *engine.Engine, buyer *market.Buyer, lately metrics.BuyerReading) overviewBuyer {
-	paused, _ := e.State().Paused(event.NameBuyer, buyer.Ref)
+func newOverviewBuyer(e *engine.Engine, buyer *market.Buyer, recent metrics.BuyerReading) overviewBuyer {
+	paused, _ := e.State().PauseStatus(event.ObjectBuyer, buyer.Ref)
 	return overviewBuyer{
-		ID: string(buyer.ID), Name: buyer.Name, Paused: paused, Health: metrics.Health(&lately),
-		Asked: lately.Asked, Bids: lately.Bids, Wins: lately.Wins, Posts: lately.Posts, Sales: lately.Sales, Timeouts: lately.Timeouts,
-		Median: quantileOf(&lately.Pings, 0.5), Slow: quantileOf(&lately.Pings, 0.99),
+		ID: string(buyer.ID), Name: buyer.Name, Paused: paused, Health: metrics.HealthOf(&recent),
+		Asked: recent.Asked, Bids: recent.Bids, Wins: recent.Wins, Posts: recent.Posts, Sales: recent.Sales, Timeouts: recent.Timeouts,
+		Median: quantileOrNil(&recent.Pings, 0.5), Slow: quantileOrNil(&recent.Pings, 0.99),
 	}
 }
 
@@ -290,9 +290,9 @@ const (
 	todayTimeout = time.Second // at most
 )
 
-// sums returns the sums of the day of now. There are none without a report, or if it cannot
+// cachedRows returns the sums of the day of now. There are none without a report, or if it cannot
 // answer.
-func (t *todaySums) sums(from *report.Report, now time.Time) []overviewDay {
+func (t *todaySums) cachedRows(from *report.Report, now time.Time) []overviewDay {
 	now = now.UTC()
 	day := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, time.UTC)
 	if !day.Equal(t.day) {
@@ -302,14 +302,14 @@ func (t *todaySums) sums(from *report.Report, now time.Time) []overviewDay {
 		return t.rows
 	}
 	began := time.Now()
-	if found, err := daySums(from, day); err == nil {
+	if found, err := queryDaySums(from, day); err == nil {
 		t.rows = found
 	}
 	t.next = now.Add(max(todayEvery, todayRest*time.Since(began)))
 	return t.rows
 }
 
-func daySums(from *report.Report, day time.Time) ([]overviewDay, error) {
+func queryDaySums(from *report.Report, day time.Time) ([]overviewDay, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), todayTimeout)
 	defer cancel()
 	answer, err := from.Ask(ctx, report.Question{From: day.UnixNano(), To: day.AddDate(0, 0, 1).UnixNano(), Since: true})
@@ -328,9 +328,9 @@ func daySums(from *report.Report, day time.Time) ([]overviewDay, error) {
 		}
 		found = append(found, overviewDay{
 			Currency: row.Currency, Leads: row.Count("leads"), Sold: row.Count("sales"),
-			Revenue: money(row.Count("revenue")), Payout: money(row.Count("payout")), Margin: row.Margin().AppendJSON(nil),
+			Revenue: moneyJSON(row.Count("revenue")), Payout: moneyJSON(row.Count("payout")), Margin: row.Margin().AppendJSON(nil),
 		})
 	}
 }
 
-func money(millionths int64) []byte { return market.Money(millionths).AppendJSON(nil) }
+func moneyJSON(millionths int64) []byte { return market.Money(millionths).AppendJSON(nil) }

@@ -30,23 +30,23 @@ var (
 	errNoReport       = httperror.New(404, errcode.NotFound, "This exchange keeps no report. Set report.keep in its configuration and restart it.")
 )
 
-// reports sends a report while it is read.
-func (a *Admin) reports() fasthttp.RequestHandler {
+// reportHandler sends a report while it is read.
+func (a *Admin) reportHandler() fasthttp.RequestHandler {
 	places := make(chan struct{}, maxReports)
 	return func(ctx *fasthttp.RequestCtx) {
-		from := a.reportOrFail(ctx)
+		from := a.requireReport(ctx)
 		if from == nil {
 			return
 		}
 		q, form, wrong := readReportQuery(ctx, time.Now())
 		if wrong != nil {
-			a.fail(ctx, httperror.InvalidPayload, *wrong)
+			a.sendError(ctx, httperror.InvalidPayload, *wrong)
 			return
 		}
 		select {
 		case places <- struct{}{}:
 		default:
-			a.fail(ctx, errTooManyReports)
+			a.sendError(ctx, errTooManyReports)
 			return
 		}
 		answer, err := from.Ask(context.Background(), *q)
@@ -58,23 +58,23 @@ func (a *Admin) reports() fasthttp.RequestHandler {
 		}
 		if err != nil && !errors.Is(err, io.EOF) {
 			<-places
-			a.failReport(ctx, err)
+			a.sendReportError(ctx, err)
 			return
 		}
 		of := &reportLines{answer: answer, form: form(&answer.Question), first: first}
-		body := streamed(ctx.Conn(), of, a.logger)
+		body := newStreamedBody(ctx.Conn(), of, a.logger)
 		body.buf = of.form.Begin(body.buf)
 		body.release = func() { <-places }
 		for name, value := range map[string]string{
-			"Entry": strconv.FormatUint(answer.Seq, 10), "At": inUTC(answer.At), "From": inUTC(answer.From), "To": inUTC(answer.To),
+			"Entry": strconv.FormatUint(answer.Seq, 10), "At": formatUTC(answer.At), "From": formatUTC(answer.From), "To": formatUTC(answer.To),
 		} {
 			ctx.Response.Header.Set("X-Report-"+name, value)
 		}
-		body.answer(ctx, of.form.ContentType())
+		body.sendAnswer(ctx, of.form.ContentType())
 	}
 }
 
-func inUTC(at int64) string { return time.Unix(0, at).UTC().Format(time.RFC3339) }
+func formatUTC(at int64) string { return time.Unix(0, at).UTC().Format(time.RFC3339) }
 
 // reportLines yields the rows of a report. The first row is read before the answer begins,
 // because until then the query may turn out too large.
@@ -84,7 +84,7 @@ type reportLines struct {
 	first  *report.Row
 }
 
-func (l *reportLines) next(dst []byte) ([]byte, error) {
+func (l *reportLines) appendNextLine(dst []byte) ([]byte, error) {
 	row, err := l.first, error(nil)
 	if l.first = nil; row == nil {
 		row, err = l.answer.Next()
@@ -101,35 +101,35 @@ func (l *reportLines) next(dst []byte) ([]byte, error) {
 
 func (l *reportLines) Close() { l.answer.Close() }
 
-// reportOrFail returns the report. If it returns nil, it has written the answer.
-func (a *Admin) reportOrFail(ctx *fasthttp.RequestCtx) *report.Report {
-	if a.engineOr503(ctx) == nil {
+// requireReport returns the report. If it returns nil, it has written the answer.
+func (a *Admin) requireReport(ctx *fasthttp.RequestCtx) *report.Report {
+	if a.requireEngine(ctx) == nil {
 		return nil
 	}
 	found := a.operator.Report()
 	if found == nil {
-		a.fail(ctx, errNoReport)
+		a.sendError(ctx, errNoReport)
 	}
 	return found
 }
 
-func (a *Admin) failReport(ctx *fasthttp.RequestCtx, err error) {
+func (a *Admin) sendReportError(ctx *fasthttp.RequestCtx, err error) {
 	var wrong *report.Fault
 	var behind *report.Behind
 	switch {
 	case errors.As(err, &wrong):
-		a.fail(ctx, httperror.InvalidPayload, market.FieldError{Field: wrong.Field, Code: errcode.FieldOutOfRange, Expected: wrong.Expected})
+		a.sendError(ctx, httperror.InvalidPayload, market.FieldError{Field: wrong.Field, Code: errcode.FieldOutOfRange, Expected: wrong.Expected})
 	case errors.As(err, &behind):
-		a.fail(ctx, httperror.New(503, errcode.Unavailable, "The report cannot answer yet: "+behind.Error()+". Ask again after the time in Retry-After."))
+		a.sendError(ctx, httperror.New(503, errcode.Unavailable, "The report cannot answer yet: "+behind.Error()+". Ask again after the time in Retry-After."))
 	default:
 		a.logger.Error("the report cannot be read; if its file is damaged, the exchange rebuilds it", "error", err)
-		a.fail(ctx, httperror.New(503, errcode.Unavailable, "The report cannot be read at present. Ask again after the time in Retry-After."))
+		a.sendError(ctx, httperror.New(503, errcode.Unavailable, "The report cannot be read at present. Ask again after the time in Retry-After."))
 	}
 }
 
 // rebuildReport starts a rebuild of the report.
 func (a *Admin) rebuildReport(ctx *fasthttp.RequestCtx) {
-	if found := a.reportOrFail(ctx); found != nil {
+	if found := a.requireReport(ctx); found != nil {
 		found.Rebuild()
 		ctx.SetStatusCode(fasthttp.StatusAccepted)
 	}

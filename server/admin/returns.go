@@ -26,18 +26,18 @@ const maxReturnNote = 1000
 // listReturns lists the pending returns, oldest leads first; ?limit= and ?after= select a
 // page.
 func (a *Admin) listReturns(ctx *fasthttp.RequestCtx) {
-	e := a.engineOr503(ctx)
+	e := a.requireEngine(ctx)
 	if e == nil {
 		return
 	}
-	limit, after, faults := pageOf(ctx.QueryArgs())
+	limit, after, faults := readPage(ctx.QueryArgs())
 	if len(faults) > 0 {
-		a.fail(ctx, httperror.InvalidPayload, faults...)
+		a.sendError(ctx, httperror.InvalidPayload, faults...)
 		return
 	}
 	page, total, err := e.PendingReturns(after, limit)
 	if err != nil {
-		a.failWith(ctx, err)
+		a.sendEngineError(ctx, err)
 		return
 	}
 	body := strconv.AppendInt([]byte(`{"total":`), int64(total), 10)
@@ -46,7 +46,7 @@ func (a *Admin) listReturns(ctx *fasthttp.RequestCtx) {
 		if i > 0 {
 			body = append(body, ',')
 		}
-		body = appendWaiting(body, &page[i])
+		body = appendPendingReturn(body, &page[i])
 	}
 	body = append(body, ']')
 	if len(page) == limit {
@@ -56,8 +56,8 @@ func (a *Admin) listReturns(ctx *fasthttp.RequestCtx) {
 	ctx.SetBody(append(body, "}\n"...))
 }
 
-// pageOf parses limit and after.
-func pageOf(query *fasthttp.Args) (limit int, after market.LeadID, faults []market.FieldError) {
+// readPage parses limit and after.
+func readPage(query *fasthttp.Args) (limit int, after market.LeadID, faults []market.FieldError) {
 	limit = defaultReturns
 	if text := query.Peek("limit"); len(text) > 0 {
 		n, err := strconv.Atoi(string(text))
@@ -74,17 +74,17 @@ func pageOf(query *fasthttp.Args) (limit int, after market.LeadID, faults []mark
 	return limit, after, faults
 }
 
-func appendWaiting(body []byte, w *engine.PendingReturn) []byte {
+func appendPendingReturn(body []byte, w *engine.PendingReturn) []byte {
 	body = w.Lead.AppendTo(append(body, `{"lead_id":"`...))
 	body = append(append(body, `","status":"`...), w.Status.String()...)
-	body = wire.AppendText(append(body, `","buyer_id":`...), w.Buyer)
-	body = wire.AppendText(append(body, `,"supplier_id":`...), w.Supplier)
-	body = wire.AppendText(append(body, `,"campaign_id":`...), w.Campaign)
-	body = wire.AppendText(append(body, `,"reason":`...), w.Reason)
+	body = wire.AppendTextOrNull(append(body, `","buyer_id":`...), w.Buyer)
+	body = wire.AppendTextOrNull(append(body, `,"supplier_id":`...), w.Supplier)
+	body = wire.AppendTextOrNull(append(body, `,"campaign_id":`...), w.Campaign)
+	body = wire.AppendTextOrNull(append(body, `,"reason":`...), w.Reason)
 	body = time.Unix(0, w.Requested).UTC().AppendFormat(append(body, `,"asked_at":"`...), time.RFC3339Nano)
 	body = w.Credit.AppendJSON(append(body, `","credit":`...))
 	body = w.Reverse.AppendJSON(append(body, `,"reverse":`...))
-	body = wire.AppendText(append(body, `,"currency":`...), w.Currency.String())
+	body = wire.AppendTextOrNull(append(body, `,"currency":`...), w.Currency.String())
 	if w.Test {
 		body = append(body, `,"test":true`...)
 	}
@@ -97,13 +97,13 @@ func (a *Admin) decideReturn(ctx *fasthttp.RequestCtx) {
 		Approve *bool  `json:"approve"`
 		Note    string `json:"note"`
 	}
-	e := a.engineOr503(ctx)
+	e := a.requireEngine(ctx)
 	if e == nil || !a.readJSON(ctx, &word) {
 		return
 	}
-	lead, ok := market.ParseLeadID(parameter(ctx, "lead"))
+	lead, ok := market.ParseLeadID(pathParameter(ctx, "lead"))
 	if !ok {
-		a.fail(ctx, httperror.New(404, errcode.NotFound, "There is no lead of this id."))
+		a.sendError(ctx, httperror.New(404, errcode.NotFound, "There is no lead of this id."))
 		return
 	}
 	var faults []market.FieldError
@@ -114,11 +114,11 @@ func (a *Admin) decideReturn(ctx *fasthttp.RequestCtx) {
 		faults = append(faults, market.FieldError{Field: "note", Code: errcode.FieldTooLong, Expected: "at most " + strconv.Itoa(maxReturnNote) + " characters"})
 	}
 	if len(faults) > 0 {
-		a.fail(ctx, httperror.InvalidPayload, faults...)
+		a.sendError(ctx, httperror.InvalidPayload, faults...)
 		return
 	}
 	if err := e.By(actorOf(ctx)).DecideReturn(lead, *word.Approve, word.Note); err != nil {
-		a.failWith(ctx, err)
+		a.sendEngineError(ctx, err)
 		return
 	}
 	ctx.SetStatusCode(fasthttp.StatusNoContent)

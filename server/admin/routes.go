@@ -11,28 +11,28 @@ import (
 
 func (a *Admin) addGuardedRoutes(routes *router.Router) {
 	add := func(method, path string, h fasthttp.RequestHandler) {
-		a.route(routes, method, path, a.withBody(maxBody, httperror.BodyTooLarge, a.withQuery(method, path, h)))
+		a.addRoute(routes, method, path, a.withBody(maxBody, httperror.BodyTooLarge, a.withQuery(method, path, h)))
 	}
 	a.addAccessRoutes(add)
-	a.route(routes, "PUT", "/admin/v1/config", a.oneAtATime(a.withBody(maxDocument, errConfigTooLarge, a.withQuery("PUT", "/admin/v1/config", a.applyConfiguration))))
+	a.addRoute(routes, "PUT", "/admin/v1/config", a.rejectConcurrent(a.withBody(maxDocument, errConfigTooLarge, a.withQuery("PUT", "/admin/v1/config", a.applyConfiguration))))
 	a.addConfigEntryRoutes(add, func(method, path string, h fasthttp.RequestHandler) {
-		a.route(routes, method, path, a.withBody(maxItem, errEntryTooLarge, a.withQuery(method, path, h)))
+		a.addRoute(routes, method, path, a.withBody(maxItem, errEntryTooLarge, a.withQuery(method, path, h)))
 	})
 	add("GET", "/admin/v1/suppression", a.listSuppressionLists)
-	a.route(routes, "PUT", "/admin/v1/suppression/{id}", a.withQuery("PUT", "/admin/v1/suppression/{id}", a.uploadSuppressionList))
+	a.addRoute(routes, "PUT", "/admin/v1/suppression/{id}", a.withQuery("PUT", "/admin/v1/suppression/{id}", a.uploadSuppressionList))
 	add("GET", "/admin/v1/backup", a.backupStatus)
 	add("POST", "/admin/v1/backup", a.startBackup)
 	add("GET", "/admin/v1/openapi.yaml", a.serveOpenAPI)
 	add("GET", "/admin/v1/hash", a.stateHash)
-	add("GET", "/admin/v1/config", a.configuration)
+	add("GET", "/admin/v1/config", a.sendConfiguration)
 	add("GET", "/admin/v1/deliveries", a.listDeliveries)
-	explain := a.explainer()
+	explain := a.explainHandler()
 	add("GET", "/admin/v1/explain", explain)
 	add("GET", "/admin/v1/explain/{id}", explain)
-	add("GET", "/admin/v1/statement", a.statements())
-	add("GET", "/admin/v1/report", a.reports())
+	add("GET", "/admin/v1/statement", a.statementHandler())
+	add("GET", "/admin/v1/report", a.reportHandler())
 	add("POST", "/admin/v1/report/rebuild", a.rebuildReport)
-	add("POST", "/admin/v1/erase", a.erasing())
+	add("POST", "/admin/v1/erase", a.eraseHandler())
 	add("POST", "/admin/v1/deliveries/{lead}/{how}", a.resolveDelivery)
 	add("GET", "/admin/v1/returns", a.listReturns)
 	add("POST", "/admin/v1/returns/{lead}", a.decideReturn)
@@ -44,10 +44,10 @@ func (a *Admin) addGuardedRoutes(routes *router.Router) {
 	add("GET", "/admin/v1/secrets", a.listSecrets)
 	add("PUT", "/admin/v1/secrets/{name:*}", a.setSecret)
 	for _, what := range []string{"campaigns", "buyers"} {
-		add("POST", "/admin/v1/"+what+"/{id}/pause", a.pause(what, true))
-		add("POST", "/admin/v1/"+what+"/{id}/resume", a.pause(what, false))
+		add("POST", "/admin/v1/"+what+"/{id}/pause", a.pauseHandler(what, true))
+		add("POST", "/admin/v1/"+what+"/{id}/resume", a.pauseHandler(what, false))
 	}
-	for what, owner := range map[string]event.NameKind{"suppliers": event.NameSupplier, "buyers": event.NameBuyer} {
+	for what, owner := range map[string]event.ObjectKind{"suppliers": event.ObjectSupplier, "buyers": event.ObjectBuyer} {
 		at := "/admin/v1/" + what + "/{id}"
 		add("GET", at+"/clients", a.withOwner(owner, a.listClients))
 		add("DELETE", at+"/clients/{client}", a.withOwner(owner, a.revokeClient))
@@ -96,7 +96,7 @@ func (a *Admin) withQuery(method, path string, h fasthttp.RequestHandler) fastht
 	known := adminQueries[method+" "+path]
 	return func(ctx *fasthttp.RequestCtx) {
 		if faults := request.QueryErrors(ctx, known...); len(faults) > 0 {
-			a.fail(ctx, httperror.InvalidPayload, faults...)
+			a.sendError(ctx, httperror.InvalidPayload, faults...)
 			return
 		}
 		h(ctx)
@@ -109,10 +109,10 @@ func (a *Admin) addReadingRoutes(add func(method, path string, h fasthttp.Reques
 	add("GET", "/admin/v1/live", a.streamOverview)
 	add("GET", "/admin/v1/leads", a.withReport(a.searchLeads))
 	add("GET", "/admin/v1/auctions", a.withReport(a.searchAuctions))
-	add("GET", "/admin/v1/unmatched", a.withReport(a.unmatched))
+	add("GET", "/admin/v1/unmatched", a.withReport(a.sendUnmatched))
 	add("GET", "/admin/v1/caps", a.listCaps)
-	add("POST", "/admin/v1/bench", a.bench)
-	add("GET", "/admin/v1/bench/example", a.benchExample)
+	add("POST", "/admin/v1/bench", a.sellBenchLead)
+	add("GET", "/admin/v1/bench/example", a.sendBenchExample)
 }
 
 // withDeprecation adds the deprecation headers to answers of authenticated callers. It does

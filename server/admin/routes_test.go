@@ -85,7 +85,7 @@ func TestUnknownParametersAtTheAdminAddress(t *testing.T) {
 		}
 		k := servertest.Dial(t, address)
 		defer k.Close()
-		status, _, answer := k.Ask(servertest.Request(method+" "+path+query, headers, body))
+		status, _, answer := k.Send(servertest.Request(method+" "+path+query, headers, body))
 		return status, answer
 	}
 	for operation, names := range servertest.QueryParameters(t, api.AdminYAML()) {

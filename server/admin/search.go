@@ -30,7 +30,7 @@ var errTooManySearches = httperror.New(503, errcode.Unavailable, "Too many searc
 // free.
 func (a *Admin) withReport(h func(ctx *fasthttp.RequestCtx, from *report.Report)) fasthttp.RequestHandler {
 	return func(ctx *fasthttp.RequestCtx) {
-		from := a.reportOrFail(ctx)
+		from := a.requireReport(ctx)
 		if from == nil {
 			return
 		}
@@ -41,7 +41,7 @@ func (a *Admin) withReport(h func(ctx *fasthttp.RequestCtx, from *report.Report)
 			defer func() { <-a.searches }()
 			h(ctx, from)
 		case <-late.C:
-			a.fail(ctx, errTooManySearches)
+			a.sendError(ctx, errTooManySearches)
 		}
 	}
 }
@@ -52,66 +52,66 @@ type searchQuery struct {
 	faults []market.FieldError
 }
 
-func (r *searchQuery) fault(field, code, expected string) {
+func (r *searchQuery) addError(field, code, expected string) {
 	r.faults = append(r.faults, market.FieldError{Field: field, Code: code, Expected: expected})
 }
 
-func (r *searchQuery) text(name string) string { return string(r.query.Peek(name)) }
+func (r *searchQuery) parameter(name string) string { return string(r.query.Peek(name)) }
 
-// period parses the filters and the period that all searches have.
-func (r *searchQuery) period() (s report.Search) {
-	s.Campaign, s.Supplier, s.Buyer = r.text("campaign"), r.text("supplier"), r.text("buyer")
-	s.From, s.To = r.instant("from"), r.instant("to")
+// readPeriod parses the filters and the period that all searches have.
+func (r *searchQuery) readPeriod() (s report.Search) {
+	s.Campaign, s.Supplier, s.Buyer = r.parameter("campaign"), r.parameter("supplier"), r.parameter("buyer")
+	s.From, s.To = r.readTime("from"), r.readTime("to")
 	if s.From != 0 && s.To != 0 && s.From >= s.To {
-		r.fault("to", errcode.FieldOutOfRange, "a time after from; the search ends before it")
+		r.addError("to", errcode.FieldOutOfRange, "a time after from; the search ends before it")
 	}
 	return s
 }
 
-// listSearch parses the parameters of searches that list results.
-func (r *searchQuery) listSearch() report.Search {
-	s := r.period()
+// readListSearch parses the parameters of searches that list results.
+func (r *searchQuery) readListSearch() report.Search {
+	s := r.readPeriod()
 	s.Limit = defaultFound
-	if text := r.text("limit"); text != "" {
+	if text := r.parameter("limit"); text != "" {
 		n, err := strconv.Atoi(text)
 		if s.Limit = n; err != nil || n < 1 || n > maxFound {
-			r.fault("limit", errcode.FieldOutOfRange, "1 to "+strconv.Itoa(maxFound))
+			r.addError("limit", errcode.FieldOutOfRange, "1 to "+strconv.Itoa(maxFound))
 		}
 	}
-	switch text := r.text("test"); text {
+	switch text := r.parameter("test"); text {
 	case "":
 	case "true", "1", "false", "0":
 		test := text == "true" || text == "1"
 		s.Test = &test
 	default:
-		r.fault("test", errcode.FieldNotAllowedValue, "true or false")
+		r.addError("test", errcode.FieldNotAllowedValue, "true or false")
 	}
 	return s
 }
 
-func (r *searchQuery) instant(name string) int64 {
-	text := r.text(name)
+func (r *searchQuery) readTime(name string) int64 {
+	text := r.parameter(name)
 	if text == "" {
 		return 0
 	}
 	at, ok := parseInstant(text)
 	if !ok {
-		r.fault(name, errcode.FieldInvalidFormat, "a day (2026-11-30, its beginning in UTC) or a time (2026-11-30T12:00:00Z)")
+		r.addError(name, errcode.FieldInvalidFormat, "a day (2026-11-30, its beginning in UTC) or a time (2026-11-30T12:00:00Z)")
 	}
 	return at
 }
 
-// leadSearch parses a search for leads.
-func (r *searchQuery) leadSearch() report.Search {
-	s := r.listSearch()
-	s.Status, s.Reason, s.State, s.Source = r.text("status"), r.text("reason"), r.text("state"), r.text("source")
-	if text := r.text("after"); text != "" {
+// readLeadSearch parses a search for leads.
+func (r *searchQuery) readLeadSearch() report.Search {
+	s := r.readListSearch()
+	s.Status, s.Reason, s.State, s.Source = r.parameter("status"), r.parameter("reason"), r.parameter("state"), r.parameter("source")
+	if text := r.parameter("after"); text != "" {
 		id, ok := market.ParseLeadID(text)
 		if s.After = id; !ok {
-			r.fault("after", errcode.FieldInvalidFormat, "next of the page before")
+			r.addError("after", errcode.FieldInvalidFormat, "next of the page before")
 		}
 	}
-	text := r.text("q")
+	text := r.parameter("q")
 	lead, isLead := market.ParseLeadID(text)
 	auction, isAuction := market.ParseAuctionID(text)
 	ping, isPing := market.ParsePingID(text)
@@ -124,19 +124,19 @@ func (r *searchQuery) leadSearch() report.Search {
 	case isPing:
 		s.Auction = market.AuctionID(ping)
 	default:
-		r.fault("q", errcode.FieldInvalidFormat, "the id of a lead (lead_…), an auction (auc_…) or a ping (ping_…)")
+		r.addError("q", errcode.FieldInvalidFormat, "the id of a lead (lead_…), an auction (auc_…) or a ping (ping_…)")
 	}
 	return s
 }
 
-// auctionSearch parses a search for auctions.
-func (r *searchQuery) auctionSearch() report.Search {
-	s := r.listSearch()
-	s.Outcome = r.text("outcome")
-	if text := r.text("after"); text != "" {
+// readAuctionSearch parses a search for auctions.
+func (r *searchQuery) readAuctionSearch() report.Search {
+	s := r.readListSearch()
+	s.Outcome = r.parameter("outcome")
+	if text := r.parameter("after"); text != "" {
 		id, ok := market.ParseAuctionID(text)
 		if s.After = id; !ok {
-			r.fault("after", errcode.FieldInvalidFormat, "next of the page before")
+			r.addError("after", errcode.FieldInvalidFormat, "next of the page before")
 		}
 	}
 	return s
@@ -145,50 +145,50 @@ func (r *searchQuery) auctionSearch() report.Search {
 // searchLeads lists leads: GET leads.
 func (a *Admin) searchLeads(ctx *fasthttp.RequestCtx, from *report.Report) {
 	r := searchQuery{query: ctx.QueryArgs()}
-	s := r.leadSearch()
+	s := r.readLeadSearch()
 	if len(r.faults) > 0 {
-		a.fail(ctx, httperror.InvalidPayload, r.faults...)
+		a.sendError(ctx, httperror.InvalidPayload, r.faults...)
 		return
 	}
 	found, page, err := from.Leads(context.Background(), s)
 	if err != nil {
-		a.failReport(ctx, err)
+		a.sendReportError(ctx, err)
 		return
 	}
 	body := append(make([]byte, 0, 64+len(found)*foundBytes), `{"leads":[`...)
 	for i := range found {
-		body = appendFoundLead(comma(body, i), &found[i])
+		body = appendFoundLead(appendComma(body, i), &found[i])
 	}
-	answerFound(ctx, body, &page, market.LeadID(page.Next).AppendTo)
+	sendFound(ctx, body, &page, market.LeadID(page.Next).AppendTo)
 }
 
 // searchAuctions lists auctions: GET auctions.
 func (a *Admin) searchAuctions(ctx *fasthttp.RequestCtx, from *report.Report) {
 	r := searchQuery{query: ctx.QueryArgs()}
-	s := r.auctionSearch()
+	s := r.readAuctionSearch()
 	if len(r.faults) > 0 {
-		a.fail(ctx, httperror.InvalidPayload, r.faults...)
+		a.sendError(ctx, httperror.InvalidPayload, r.faults...)
 		return
 	}
 	found, page, err := from.Auctions(context.Background(), s)
 	if err != nil {
-		a.failReport(ctx, err)
+		a.sendReportError(ctx, err)
 		return
 	}
 	body := append(make([]byte, 0, 64+len(found)*foundBytes), `{"auctions":[`...)
 	for i := range found {
-		body = appendFoundAuction(comma(body, i), &found[i])
+		body = appendFoundAuction(appendComma(body, i), &found[i])
 	}
-	answerFound(ctx, body, &page, market.AuctionID(page.Next).AppendTo)
+	sendFound(ctx, body, &page, market.AuctionID(page.Next).AppendTo)
 }
 
-// unmatched counts unsold leads by reason: GET unmatched. The default period is the last
+// sendUnmatched counts unsold leads by reason: GET unmatched. The default period is the last
 // day. Counts are per hour, so all hours that overlap the period count.
-func (a *Admin) unmatched(ctx *fasthttp.RequestCtx, from *report.Report) {
+func (a *Admin) sendUnmatched(ctx *fasthttp.RequestCtx, from *report.Report) {
 	r := searchQuery{query: ctx.QueryArgs()}
-	s := r.period()
+	s := r.readPeriod()
 	if len(r.faults) > 0 {
-		a.fail(ctx, httperror.InvalidPayload, r.faults...)
+		a.sendError(ctx, httperror.InvalidPayload, r.faults...)
 		return
 	}
 	if s.To == 0 {
@@ -199,7 +199,7 @@ func (a *Admin) unmatched(ctx *fasthttp.RequestCtx, from *report.Report) {
 	}
 	why, err := from.Unmatched(context.Background(), s)
 	if err != nil {
-		a.failReport(ctx, err)
+		a.sendReportError(ctx, err)
 		return
 	}
 	body := strconv.AppendInt([]byte(`{"leads":`), why.Leads, 10)
@@ -215,7 +215,7 @@ func (a *Admin) unmatched(ctx *fasthttp.RequestCtx, from *report.Report) {
 func appendTallies(body []byte, list, of, count string, tallies []report.Tally) []byte {
 	body = append(append(append(body, `,"`...), list...), `":[`...)
 	for i, t := range tallies {
-		body = append(comma(body, i), '{')
+		body = append(appendComma(body, i), '{')
 		if t.Buyer != "" {
 			body = append(escape.AppendJSONString(append(body, `"buyer":`...), []byte(t.Buyer)), ',')
 		}
@@ -229,17 +229,17 @@ func appendTallies(body []byte, list, of, count string, tallies []report.Tally) 
 // foundBytes is enough for most results.
 const foundBytes = 400
 
-// comma appends the separator of list elements.
-func comma(body []byte, i int) []byte {
+// appendComma appends the separator of list elements.
+func appendComma(body []byte, i int) []byte {
 	if i > 0 {
 		return append(body, ',')
 	}
 	return body
 }
 
-// answerFound ends a list with its position: how far the search got and where the next page
+// sendFound ends a list with its position: how far the search got and where the next page
 // starts.
-func answerFound(ctx *fasthttp.RequestCtx, body []byte, page *report.Page, next func([]byte) []byte) {
+func sendFound(ctx *fasthttp.RequestCtx, body []byte, page *report.Page, next func([]byte) []byte) {
 	body = append(body, `],"next":`...)
 	if page.Next == ([16]byte{}) {
 		body = append(body, "null"...)
@@ -251,7 +251,7 @@ func answerFound(ctx *fasthttp.RequestCtx, body []byte, page *report.Page, next 
 	if page.Searched <= 0 {
 		body = append(body, "null"...)
 	} else {
-		body = wire.AppendInstant(body, page.Searched)
+		body = wire.AppendTimeString(body, page.Searched)
 	}
 	ctx.SetContentType(httperror.TypeJSON)
 	ctx.SetBody(append(body, "}\n"...))
@@ -259,24 +259,24 @@ func answerFound(ctx *fasthttp.RequestCtx, body []byte, page *report.Page, next 
 
 func appendFoundLead(body []byte, l *report.FoundLead) []byte {
 	body = l.ID.AppendTo(append(body, `{"id":"`...))
-	body = wire.AppendInstant(append(body, `","at":`...), l.At)
-	body = wire.AppendText(append(body, `,"campaign":`...), l.Campaign)
-	body = wire.AppendText(append(body, `,"supplier":`...), l.Supplier)
-	body = wire.AppendText(append(body, `,"buyer":`...), l.Buyer)
+	body = wire.AppendTimeString(append(body, `","at":`...), l.At)
+	body = wire.AppendTextOrNull(append(body, `,"campaign":`...), l.Campaign)
+	body = wire.AppendTextOrNull(append(body, `,"supplier":`...), l.Supplier)
+	body = wire.AppendTextOrNull(append(body, `,"buyer":`...), l.Buyer)
 	body = append(append(body, `,"status":"`...), l.Status.String()...)
 	body = append(append(body, `","delivery":"`...), l.Delivery.String()...)
-	body = wire.AppendText(append(body, `","reason":`...), l.Reason.String())
-	body = appendPaid(append(body, `,"price":`...), l.Price, l.Currency)
-	body = appendPaid(append(body, `,"payout":`...), l.Payout, l.Currency)
-	body = wire.AppendText(append(body, `,"currency":`...), l.Currency)
+	body = wire.AppendTextOrNull(append(body, `","reason":`...), l.Reason.String())
+	body = appendAmount(append(body, `,"price":`...), l.Price, l.Currency)
+	body = appendAmount(append(body, `,"payout":`...), l.Payout, l.Currency)
+	body = wire.AppendTextOrNull(append(body, `,"currency":`...), l.Currency)
 	body = append(body, `,"auction":`...)
 	if l.Auction.IsZero() {
 		body = append(body, "null"...)
 	} else {
 		body = append(l.Auction.AppendTo(append(body, '"')), '"')
 	}
-	body = wire.AppendText(append(body, `,"source":`...), l.Source)
-	body = wire.AppendText(append(body, `,"state":`...), l.State)
+	body = wire.AppendTextOrNull(append(body, `,"source":`...), l.Source)
+	body = wire.AppendTextOrNull(append(body, `,"state":`...), l.State)
 	body = strconv.AppendBool(append(body, `,"test":`...), l.Test)
 	body = strconv.AppendInt(append(body, `,"posts":`...), int64(l.Posts), 10)
 	if l.Erased {
@@ -285,8 +285,8 @@ func appendFoundLead(body []byte, l *report.FoundLead) []byte {
 	return append(body, '}')
 }
 
-// appendPaid appends an amount, or null without a currency.
-func appendPaid(body []byte, amount market.Money, currency string) []byte {
+// appendAmount appends an amount, or null without a currency.
+func appendAmount(body []byte, amount market.Money, currency string) []byte {
 	if currency == "" {
 		return append(body, "null"...)
 	}
@@ -295,19 +295,19 @@ func appendPaid(body []byte, amount market.Money, currency string) []byte {
 
 func appendFoundAuction(body []byte, a *report.FoundAuction) []byte {
 	body = a.ID.AppendTo(append(body, `{"id":"`...))
-	body = wire.AppendInstant(append(body, `","at":`...), a.At)
+	body = wire.AppendTimeString(append(body, `","at":`...), a.At)
 	body = append(body, `,"lead":`...)
 	if a.Lead.IsZero() {
 		body = append(body, "null"...)
 	} else {
 		body = append(a.Lead.AppendTo(append(body, '"')), '"')
 	}
-	body = wire.AppendText(append(body, `,"campaign":`...), a.Campaign)
-	body = wire.AppendText(append(body, `,"supplier":`...), a.Supplier)
+	body = wire.AppendTextOrNull(append(body, `,"campaign":`...), a.Campaign)
+	body = wire.AppendTextOrNull(append(body, `,"supplier":`...), a.Supplier)
 	body = strconv.AppendInt(append(body, `,"asked":`...), int64(a.Asked), 10)
-	body = wire.AppendText(append(body, `,"reason":`...), a.Reason.String())
-	body = wire.AppendText(append(body, `,"winner":`...), a.Winner)
-	body = appendPaid(append(body, `,"amount":`...), a.Amount, a.Currency)
-	body = wire.AppendText(append(body, `,"currency":`...), a.Currency)
+	body = wire.AppendTextOrNull(append(body, `,"reason":`...), a.Reason.String())
+	body = wire.AppendTextOrNull(append(body, `,"winner":`...), a.Winner)
+	body = appendAmount(append(body, `,"amount":`...), a.Amount, a.Currency)
+	body = wire.AppendTextOrNull(append(body, `,"currency":`...), a.Currency)
 	return append(strconv.AppendBool(append(body, `,"test":`...), a.Test), '}')
 }

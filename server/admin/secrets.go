@@ -23,29 +23,29 @@ func (a *Admin) setSecret(ctx *fasthttp.RequestCtx) {
 	var body struct {
 		Value string `json:"value"`
 	}
-	e := a.engineOr503(ctx)
+	e := a.requireEngine(ctx)
 	if e == nil || !a.readJSON(ctx, &body) {
 		return
 	}
-	name := parameter(ctx, "name")
+	name := pathParameter(ctx, "name")
 	if config.IsVariable(name) {
-		a.fail(ctx, httperror.New(404, errcode.NotFound, "This secret is a variable of the configuration file. Change the variable, then run pingpost apply."))
+		a.sendError(ctx, httperror.New(404, errcode.NotFound, "This secret is a variable of the configuration file. Change the variable, then run pingpost apply."))
 		return
 	}
 	if _, ok := e.State().Secret(name); !ok {
-		a.fail(ctx, httperror.New(404, errcode.NotFound, "There is no secret of this name. Name it in the configuration first."))
+		a.sendError(ctx, httperror.New(404, errcode.NotFound, "There is no secret of this name. Name it in the configuration first."))
 		return
 	}
 	if body.Value == "" {
-		a.fail(ctx, httperror.InvalidPayload, market.FieldError{Field: "value", Code: errcode.FieldMissingRequired, Expected: "the new secret"})
+		a.sendError(ctx, httperror.InvalidPayload, market.FieldError{Field: "value", Code: errcode.FieldMissingRequired, Expected: "the new secret"})
 		return
 	}
 	if expected := config.SecretMisfit(name, body.Value); expected != "" {
-		a.fail(ctx, httperror.InvalidPayload, market.FieldError{Field: "value", Code: errcode.FieldInvalidFormat, Expected: expected})
+		a.sendError(ctx, httperror.InvalidPayload, market.FieldError{Field: "value", Code: errcode.FieldInvalidFormat, Expected: expected})
 		return
 	}
 	if err := e.By(actorOf(ctx)).SetSecret(name, a.operator.Seal(name, body.Value)); err != nil {
-		a.failWith(ctx, err)
+		a.sendEngineError(ctx, err)
 		return
 	}
 	ctx.SetStatusCode(fasthttp.StatusNoContent)
@@ -58,7 +58,7 @@ type secretName struct {
 
 // listSecrets lists the secrets that PUT secrets/NAME replaces: GET secrets.
 func (a *Admin) listSecrets(ctx *fasthttp.RequestCtx) {
-	e := a.engineOr503(ctx)
+	e := a.requireEngine(ctx)
 	if e == nil {
 		return
 	}
@@ -115,31 +115,31 @@ func (a *Admin) appendHints(body []byte, o *owner) []byte {
 // The old secret is first stored under its new name. If the process stops between the two
 // events, the secret that receivers know still signs.
 func (a *Admin) rotateSecret(ctx *fasthttp.RequestCtx, o *owner) {
-	if o.webhook() == nil {
-		a.failWith(ctx, fmt.Errorf("%w: the supplier %q has no webhook; give it one in the configuration first", engine.ErrConflict, o.id))
+	if o.webhookEndpoint() == nil {
+		a.sendEngineError(ctx, fmt.Errorf("%w: the supplier %q has no webhook; give it one in the configuration first", engine.ErrConflict, o.id))
 		return
 	}
 	a.rotating.Lock()
 	defer a.rotating.Unlock()
-	replaced, ok := a.replacedHint(ctx)
+	replaced, ok := a.readReplacedHint(ctx)
 	if !ok {
 		return
 	}
 	name, previous := config.WebhookSecretName(o.id), config.PreviousSecretName(o.id)
 	old, signs := a.operator.Reveal(name)
 	if before, both := a.operator.Reveal(previous); signs && both && replaced != WebhookSecretHint(old) && replaced != WebhookSecretHint(before) {
-		a.failUnconfirmed(ctx, append(a.appendHints([]byte{'['}, o), ']'))
+		a.sendConfirmationRequired(ctx, append(a.appendHints([]byte{'['}, o), ']'))
 		return
 	}
 	if signs && replaced != WebhookSecretHint(old) {
 		if err := o.engine.By(actorOf(ctx)).SetSecret(previous, a.operator.Seal(previous, old)); err != nil {
-			a.failWith(ctx, err)
+			a.sendEngineError(ctx, err)
 			return
 		}
 	}
 	secret := newWebhookSecret()
 	if err := o.engine.By(actorOf(ctx)).SetSecret(name, a.operator.Seal(name, secret)); err != nil {
-		a.failWith(ctx, err)
+		a.sendEngineError(ctx, err)
 		return
 	}
 	sendSecret(ctx, []byte(`{"secret":"`+secret+`","hint":"`+WebhookSecretHint(secret)+`"}`))
@@ -149,5 +149,5 @@ func (a *Admin) rotateSecret(ctx *fasthttp.RequestCtx, o *owner) {
 func (a *Admin) endPreviousSecret(ctx *fasthttp.RequestCtx, o *owner) {
 	a.rotating.Lock()
 	defer a.rotating.Unlock()
-	a.sendNoContent(ctx, o.engine.By(actorOf(ctx)).RemoveSecret(config.PreviousSecretName(o.id)))
+	a.sendNoContentOrError(ctx, o.engine.By(actorOf(ctx)).RemoveSecret(config.PreviousSecretName(o.id)))
 }

@@ -67,30 +67,30 @@ func newSessionStore() *sessionStore {
 	}
 }
 
-// begin starts a session and returns its cookie. Over the limit per user or in total, the
+// createSession starts a session and returns its cookie. Over the limit per user or in total, the
 // sessions idle for longest end.
-func (t *sessionStore) begin(name string, user state.User) (cookie string, s *session) {
+func (t *sessionStore) createSession(name string, user state.User) (cookie string, s *session) {
 	cookie, now := randomToken(), t.now()
 	s = &session{hash: sha256.Sum256([]byte(cookie)), name: name, user: user, csrf: randomToken(), born: now, seen: now}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	all, own := t.sweepLocked(name, now)
+	all, own := t.removeEndedLocked(name, now)
 	for range max(0, all+1-maxSessions) {
-		t.dropIdlestLocked("")
+		t.endIdlestLocked("")
 	}
 	for range max(0, own+1-maxSessionsOf) {
-		t.dropIdlestLocked(name)
+		t.endIdlestLocked(name)
 	}
 	t.sessions[s.hash] = s
 	t.users[user.Name] = now.UnixNano()
 	return cookie, s
 }
 
-// sweepLocked removes expired sessions and counts the others.
-func (t *sessionStore) sweepLocked(name string, now time.Time) (all, own int) {
+// removeEndedLocked removes expired sessions and counts the others.
+func (t *sessionStore) removeEndedLocked(name string, now time.Time) (all, own int) {
 	for hash, s := range t.sessions {
 		switch {
-		case s.endedLocked(now):
+		case s.hasEndedLocked(now):
 			delete(t.sessions, hash)
 			continue
 		case s.name == name:
@@ -101,10 +101,10 @@ func (t *sessionStore) sweepLocked(name string, now time.Time) (all, own int) {
 	return all, own
 }
 
-func (s *session) endedLocked(now time.Time) bool { return !now.Before(s.endLocked()) }
+func (s *session) hasEndedLocked(now time.Time) bool { return !now.Before(s.endTimeLocked()) }
 
-// endLocked returns when the session expires without further use.
-func (s *session) endLocked() time.Time {
+// endTimeLocked returns when the session expires without further use.
+func (s *session) endTimeLocked() time.Time {
 	end, idle := s.born.Add(sessionLife), s.seen.Add(sessionIdle)
 	if idle.Before(end) {
 		return idle
@@ -112,9 +112,9 @@ func (s *session) endLocked() time.Time {
 	return end
 }
 
-// dropIdlestLocked ends the session idle for longest: of a name, or of all if the name is
+// endIdlestLocked ends the session idle for longest: of a name, or of all if the name is
 // empty.
-func (t *sessionStore) dropIdlestLocked(name string) {
+func (t *sessionStore) endIdlestLocked(name string) {
 	var idlest *session
 	for _, s := range t.sessions {
 		if (name == "" || s.name == name) && (idlest == nil || s.seen.Before(idlest.seen)) {
@@ -126,8 +126,8 @@ func (t *sessionStore) dropIdlestLocked(name string) {
 	}
 }
 
-// find returns the session of a cookie and marks it as used, or returns nil.
-func (t *sessionStore) find(cookie []byte) *session {
+// findSession returns the session of a cookie and marks it as used, or returns nil.
+func (t *sessionStore) findSession(cookie []byte) *session {
 	if len(cookie) != randomTokenLength {
 		return nil
 	}
@@ -138,7 +138,7 @@ func (t *sessionStore) find(cookie []byte) *session {
 	switch {
 	case s == nil:
 		return nil
-	case s.endedLocked(now):
+	case s.hasEndedLocked(now):
 		delete(t.sessions, hash)
 		return nil
 	}
@@ -152,25 +152,25 @@ func (t *sessionStore) isValid(s *session) bool {
 	now := t.now()
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.sessions[s.hash] == s && !s.endedLocked(now)
+	return t.sessions[s.hash] == s && !s.hasEndedLocked(now)
 }
 
 // expiry returns when the session expires without further use.
 func (t *sessionStore) expiry(s *session) time.Time {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return s.endLocked()
+	return s.endTimeLocked()
 }
 
-// end ends a session.
-func (t *sessionStore) end(s *session) {
+// endSession ends a session.
+func (t *sessionStore) endSession(s *session) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	delete(t.sessions, s.hash)
 }
 
-// forget drops the sessions and times of a user who was changed or removed.
-func (t *sessionStore) forget(name string, tokens []state.APIToken, gone bool) {
+// forgetUser drops the sessions and times of a user who was changed or removed.
+func (t *sessionStore) forgetUser(name string, tokens []state.APIToken, removed bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for hash, s := range t.sessions {
@@ -181,8 +181,8 @@ func (t *sessionStore) forget(name string, tokens []state.APIToken, gone bool) {
 	for i := range tokens {
 		delete(t.tokens, tokens[i].Hash)
 	}
-	t.verified.forget(name)
-	if gone {
+	t.verified.forgetUser(name)
+	if removed {
 		delete(t.users, name)
 	}
 }
@@ -194,13 +194,13 @@ func (t *sessionStore) forgetToken(hash [32]byte) {
 	delete(t.tokens, hash)
 }
 
-func (t *sessionStore) noteUserSeen(name string) {
+func (t *sessionStore) recordUserSeen(name string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.users[name] = t.now().UnixNano()
 }
 
-func (t *sessionStore) noteTokenUse(token *state.APIToken, now int64) {
+func (t *sessionStore) recordTokenUse(token *state.APIToken, now int64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.tokens[token.Hash], t.users[token.User] = now, now
@@ -267,9 +267,9 @@ func (v *verifiedPasswords) mac(name, password string) (mac [32]byte) {
 	return mac
 }
 
-// begin reports that the password is already verified, or returns a function that ends the
+// startCheck reports that the password is already verified, or returns a function that ends the
 // check. One caller makes the check; concurrent callers wait for its end.
-func (v *verifiedPasswords) begin(mac [32]byte, user *state.User, now time.Time) (known bool, end func(right bool)) {
+func (v *verifiedPasswords) startCheck(mac [32]byte, user *state.User, now time.Time) (verified bool, end func(right bool)) {
 	for {
 		v.mu.Lock()
 		if one, ok := v.users[user.Name]; ok && user.Name != "" && hmac.Equal(one.mac[:], mac[:]) && one.user == *user && now.Before(one.until) {
@@ -281,14 +281,14 @@ func (v *verifiedPasswords) begin(mac [32]byte, user *state.User, now time.Time)
 			done := make(chan struct{})
 			v.pending[mac] = done
 			v.mu.Unlock()
-			return false, func(right bool) { v.end(mac, *user, right, now.Add(verifiedFor), done) }
+			return false, func(right bool) { v.finishCheck(mac, *user, right, now.Add(verifiedFor), done) }
 		}
 		v.mu.Unlock()
 		<-other
 	}
 }
 
-func (v *verifiedPasswords) end(mac [32]byte, user state.User, right bool, until time.Time, done chan struct{}) {
+func (v *verifiedPasswords) finishCheck(mac [32]byte, user state.User, right bool, until time.Time, done chan struct{}) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if right {
@@ -298,7 +298,7 @@ func (v *verifiedPasswords) end(mac [32]byte, user state.User, right bool, until
 	close(done)
 }
 
-func (v *verifiedPasswords) forget(name string) {
+func (v *verifiedPasswords) forgetUser(name string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	delete(v.users, name)

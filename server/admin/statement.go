@@ -41,41 +41,41 @@ const maxStatements = 2
 
 var errTooManyStatements = httperror.New(503, errcode.Unavailable, "Too many statements are being read from the log. Send this request again after the time in Retry-After.")
 
-// statements sends a statement: the totals, then the entries while they are read.
-func (a *Admin) statements() fasthttp.RequestHandler {
+// statementHandler sends a statement: the totals, then the entries while they are read.
+func (a *Admin) statementHandler() fasthttp.RequestHandler {
 	places := make(chan struct{}, maxStatements)
 	return func(ctx *fasthttp.RequestCtx) {
-		e := a.engineOr503(ctx)
+		e := a.requireEngine(ctx)
 		if e == nil {
 			return
 		}
 		ask, wrong := readStatementQuery(ctx, e)
 		if wrong != nil {
-			a.fail(ctx, httperror.InvalidPayload, *wrong)
+			a.sendError(ctx, httperror.InvalidPayload, *wrong)
 			return
 		}
 		if ask.party.Ref == 0 {
-			a.fail(ctx, httperror.New(404, errcode.NotFound, "No supplier or buyer of this id was ever configured."))
+			a.sendError(ctx, httperror.New(404, errcode.NotFound, "No supplier or buyer of this id was ever configured."))
 			return
 		}
 		select {
 		case places <- struct{}{}:
 		default:
-			a.fail(ctx, errTooManyStatements)
+			a.sendError(ctx, errTooManyStatements)
 			return
 		}
-		body, err := a.statement(ctx, e, ask)
+		body, err := a.openStatement(ctx, e, ask)
 		if err != nil {
 			<-places
-			a.failStatement(ctx, err)
+			a.sendStatementError(ctx, err)
 			return
 		}
 		body.release = func() { <-places }
-		body.answer(ctx, ask.form.contentType())
+		body.sendAnswer(ctx, ask.form.contentType())
 	}
 }
 
-func (a *Admin) statement(ctx *fasthttp.RequestCtx, e *engine.Engine, ask *statementQuery) (*streamedBody, error) {
+func (a *Admin) openStatement(ctx *fasthttp.RequestCtx, e *engine.Engine, ask *statementQuery) (*streamedBody, error) {
 	sum, err := a.operator.Statement(ask.party, ask.period)
 	if err != nil {
 		return nil, err
@@ -88,15 +88,15 @@ func (a *Admin) statement(ctx *fasthttp.RequestCtx, e *engine.Engine, ask *state
 	return newStatementBody(ctx.Conn(), ask.form, words, sum, entries, a.logger), nil
 }
 
-func (a *Admin) failStatement(ctx *fasthttp.RequestCtx, err error) {
+func (a *Admin) sendStatementError(ctx *fasthttp.RequestCtx, err error) {
 	var past *ledger.PastHistoryError
 	if errors.As(err, &past) {
-		a.fail(ctx, httperror.InvalidPayload, market.FieldError{
+		a.sendError(ctx, httperror.InvalidPayload, market.FieldError{
 			Field: "from", Code: errcode.FieldOutOfRange, Expected: "a time that the log goes back to: " + past.Error(),
 		})
 		return
 	}
-	a.failWith(ctx, err)
+	a.sendEngineError(ctx, err)
 }
 
 // statementQuery selects a party, a period and a format.
@@ -113,9 +113,9 @@ func readStatementQuery(ctx *fasthttp.RequestCtx, e *engine.Engine) (*statementQ
 	if (buyer == "") == (supplier == "") {
 		return nil, &market.FieldError{Field: "buyer", Code: errcode.FieldMissingRequired, Expected: "the id of a buyer, or that of a supplier in supplier"}
 	}
-	ask := &statementQuery{party: ledger.Party{Kind: event.NameBuyer}, id: buyer}
+	ask := &statementQuery{party: ledger.Party{Kind: event.ObjectBuyer}, id: buyer}
 	if supplier != "" {
-		ask.party.Kind, ask.id = event.NameSupplier, supplier
+		ask.party.Kind, ask.id = event.ObjectSupplier, supplier
 	}
 	ask.party.Ref = e.State().RefOf(ask.party.Kind, ask.id)
 	for name, into := range map[string]*int64{"from": &ask.period.From, "to": &ask.period.To} {
@@ -224,16 +224,16 @@ type statementLines struct {
 	entries Entries
 }
 
-func (l *statementLines) next(dst []byte) ([]byte, error) {
+func (l *statementLines) appendNextLine(dst []byte) ([]byte, error) {
 	entry, err := l.entries.Next()
 	switch {
 	case errors.Is(err, io.EOF):
-		dst, failed := l.writer.finish(dst)
+		dst, failed := l.writer.appendEnd(dst)
 		return dst, cmp.Or(failed, err)
 	case err != nil:
 		return dst, err
 	}
-	return l.writer.entry(dst, entry), nil
+	return l.writer.appendEntry(dst, entry), nil
 }
 
 func (l *statementLines) Close() { l.entries.Close() }
@@ -250,7 +250,7 @@ func newStatementBody(conn net.Conn, form statementForm, words statementContext,
 	default:
 		of.writer = &jsonStatement{statementContext: words}
 	}
-	b := streamed(conn, of, logger)
-	b.buf = of.writer.begin(b.buf, sum)
+	b := newStreamedBody(conn, of, logger)
+	b.buf = of.writer.appendBegin(b.buf, sum)
 	return b
 }

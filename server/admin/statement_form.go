@@ -18,11 +18,11 @@ import (
 
 // statementWriter encodes a statement. Each method appends to dst.
 type statementWriter interface {
-	begin(dst []byte, sum *ledger.Statement) []byte
-	entry(dst []byte, e *ledger.Entry) []byte
+	appendBegin(dst []byte, sum *ledger.Statement) []byte
+	appendEntry(dst []byte, e *ledger.Entry) []byte
 	// finish ends the statement. After an error the answer is incomplete and must not look
 	// complete.
-	finish(dst []byte) ([]byte, error)
+	appendEnd(dst []byte) ([]byte, error)
 }
 
 // statementContext resolves the names and the currency of a statement.
@@ -40,23 +40,23 @@ func (w *statementContext) currencyOf(c market.Currency) string {
 	return c.String()
 }
 
-func (w *statementContext) campaign(ref market.Ref) string {
+func (w *statementContext) campaignName(ref market.Ref) string {
 	if ref == 0 {
 		return ""
 	}
-	return w.names.NameOf(event.NameCampaign, ref)
+	return w.names.NameOf(event.ObjectCampaign, ref)
 }
 
-// appendEntry appends an entry as a JSON object. A buyer's entry always has a balance,
+// appendEntryMembers appends an entry as a JSON object. A buyer's entry always has a balance,
 // which is null without an account.
-func (w *statementContext) appendEntry(dst []byte, e *ledger.Entry, buys bool) []byte {
-	dst = wire.AppendInstant(append(dst, `{"at":`...), e.At)
+func (w *statementContext) appendEntryMembers(dst []byte, e *ledger.Entry, buys bool) []byte {
+	dst = wire.AppendTimeString(append(dst, `{"at":`...), e.At)
 	dst = strconv.AppendUint(append(dst, `,"entry":`...), e.Seq, 10)
 	dst = append(append(append(dst, `,"kind":"`...), e.Kind.String()...), '"')
 	if !e.Lead.IsZero() {
 		dst = append(e.Lead.AppendTo(append(dst, `,"lead_id":"`...)), '"')
 	}
-	if campaign := w.campaign(e.Campaign); campaign != "" {
+	if campaign := w.campaignName(e.Campaign); campaign != "" {
 		dst = escape.AppendJSONString(append(dst, `,"campaign_id":`...), []byte(campaign))
 	}
 	dst = append(append(append(dst, `,"currency":"`...), w.currencyOf(e.Currency)...), '"')
@@ -79,22 +79,22 @@ type jsonStatement struct {
 	buys, more bool
 }
 
-func (w *jsonStatement) begin(dst []byte, sum *ledger.Statement) []byte {
+func (w *jsonStatement) appendBegin(dst []byte, sum *ledger.Statement) []byte {
 	w.buys = sum.IsBuyer()
 	whose := `{"supplier_id":`
 	if w.buys {
 		whose = `{"buyer_id":`
 	}
 	dst = escape.AppendJSONString(append(dst, whose...), []byte(w.id))
-	dst = wire.AppendInstant(append(dst, `,"from":`...), sum.From)
-	dst = wire.AppendInstant(append(dst, `,"to":`...), sum.To)
+	dst = wire.AppendTimeString(append(dst, `,"from":`...), sum.From)
+	dst = wire.AppendTimeString(append(dst, `,"to":`...), sum.To)
 	dst = strconv.AppendUint(append(dst, `,"as_of":{"entry":`...), sum.Seq, 10)
-	dst = append(wire.AppendInstant(append(dst, `,"at":`...), sum.At), '}')
+	dst = append(wire.AppendTimeString(append(dst, `,"at":`...), sum.At), '}')
 	switch {
 	case sum.Account:
 		dst = append(append(append(dst, `,"currency":"`...), w.currency.String()...), '"')
-		dst = appendStanding(append(dst, `,"opening":`...), sum.Opening)
-		dst = appendStanding(append(dst, `,"closing":`...), sum.Closing)
+		dst = appendBalances(append(dst, `,"opening":`...), sum.Opening)
+		dst = appendBalances(append(dst, `,"closing":`...), sum.Closing)
 	case w.buys:
 		dst = append(dst, `,"opening":null,"closing":null`...)
 	}
@@ -109,7 +109,7 @@ func (w *jsonStatement) begin(dst []byte, sum *ledger.Statement) []byte {
 	return append(dst, `,"entries":[`...)
 }
 
-func appendStanding(dst []byte, s ledger.Balances) []byte {
+func appendBalances(dst []byte, s ledger.Balances) []byte {
 	dst = s.Balance.AppendJSON(append(dst, `{"balance":`...))
 	dst = s.Held.AppendJSON(append(dst, `,"held":`...))
 	return append(dst, '}')
@@ -117,7 +117,7 @@ func appendStanding(dst []byte, s ledger.Balances) []byte {
 
 func (w *jsonStatement) appendTotal(dst []byte, t *ledger.Total) []byte {
 	dst = append(append(append(dst, `{"kind":"`...), t.Kind.String()...), '"')
-	if campaign := w.campaign(t.Campaign); campaign != "" {
+	if campaign := w.campaignName(t.Campaign); campaign != "" {
 		dst = escape.AppendJSONString(append(dst, `,"campaign_id":`...), []byte(campaign))
 	}
 	dst = append(append(append(dst, `,"currency":"`...), w.currencyOf(t.Currency)...), '"')
@@ -128,15 +128,15 @@ func (w *jsonStatement) appendTotal(dst []byte, t *ledger.Total) []byte {
 	return append(t.Amount.AppendJSON(append(dst, `,"amount":`...)), '}')
 }
 
-func (w *jsonStatement) entry(dst []byte, e *ledger.Entry) []byte {
+func (w *jsonStatement) appendEntry(dst []byte, e *ledger.Entry) []byte {
 	if w.more {
 		dst = append(dst, ',')
 	}
 	w.more = true
-	return w.appendEntry(append(dst, '\n'), e, w.buys)
+	return w.appendEntryMembers(append(dst, '\n'), e, w.buys)
 }
 
-func (*jsonStatement) finish(dst []byte) ([]byte, error) {
+func (*jsonStatement) appendEnd(dst []byte) ([]byte, error) {
 	return append(dst, "]}\n"...), nil
 }
 
@@ -146,16 +146,16 @@ type ndjsonStatement struct {
 	buys bool
 }
 
-func (w *ndjsonStatement) begin(dst []byte, sum *ledger.Statement) []byte {
+func (w *ndjsonStatement) appendBegin(dst []byte, sum *ledger.Statement) []byte {
 	w.buys = sum.IsBuyer()
 	return dst
 }
 
-func (w *ndjsonStatement) entry(dst []byte, e *ledger.Entry) []byte {
-	return append(w.appendEntry(dst, e, w.buys), '\n')
+func (w *ndjsonStatement) appendEntry(dst []byte, e *ledger.Entry) []byte {
+	return append(w.appendEntryMembers(dst, e, w.buys), '\n')
 }
 
-func (*ndjsonStatement) finish(dst []byte) ([]byte, error) { return dst, nil }
+func (*ndjsonStatement) appendEnd(dst []byte) ([]byte, error) { return dst, nil }
 
 // csvStatement encodes entries as CSV (RFC 4180) with a header line.
 type csvStatement struct {
@@ -164,13 +164,13 @@ type csvStatement struct {
 	csv  *csv.Writer
 }
 
-func (w *csvStatement) begin(dst []byte, _ *ledger.Statement) []byte {
+func (w *csvStatement) appendBegin(dst []byte, _ *ledger.Statement) []byte {
 	w.csv = csv.NewWriter(&w.text)
 	w.csv.UseCRLF = true
-	return w.row(dst, "at", "entry", "kind", "lead_id", "campaign_id", "currency", "amount", "balance", "note")
+	return w.appendRow(dst, "at", "entry", "kind", "lead_id", "campaign_id", "currency", "amount", "balance", "note")
 }
 
-func (w *csvStatement) entry(dst []byte, e *ledger.Entry) []byte {
+func (w *csvStatement) appendEntry(dst []byte, e *ledger.Entry) []byte {
 	lead, balance := "", ""
 	if !e.Lead.IsZero() {
 		lead = e.Lead.String()
@@ -178,21 +178,21 @@ func (w *csvStatement) entry(dst []byte, e *ledger.Entry) []byte {
 	if e.InAccount {
 		balance = e.Balance.String()
 	}
-	return w.row(
+	return w.appendRow(
 		dst, time.Unix(0, e.At).UTC().Format(time.RFC3339Nano), strconv.FormatUint(e.Seq, 10), e.Kind.String(), lead,
-		report.CSVText(w.campaign(e.Campaign)), w.currencyOf(e.Currency), e.Amount.String(), balance, report.CSVText(e.Note),
+		report.CSVText(w.campaignName(e.Campaign)), w.currencyOf(e.Currency), e.Amount.String(), balance, report.CSVText(e.Note),
 	)
 }
 
-// row encodes a row. Writing to memory cannot fail.
-func (w *csvStatement) row(dst []byte, cells ...string) []byte {
+// appendRow encodes a row. Writing to memory cannot fail.
+func (w *csvStatement) appendRow(dst []byte, cells ...string) []byte {
 	w.text.Reset()
 	_ = w.csv.Write(cells)
 	w.csv.Flush()
 	return append(dst, w.text.Bytes()...)
 }
 
-func (*csvStatement) finish(dst []byte) ([]byte, error) { return dst, nil }
+func (*csvStatement) appendEnd(dst []byte) ([]byte, error) { return dst, nil }
 
 // parquetStatement encodes entries as a Parquet file. Missing values are null.
 type parquetStatement struct {
@@ -226,7 +226,7 @@ var entryColumns = []columnar.Column{
 	entryNote:     {Name: "note", Kind: columnar.Text, Optional: true},
 }
 
-func (w *parquetStatement) begin(dst []byte, sum *ledger.Statement) []byte {
+func (w *parquetStatement) appendBegin(dst []byte, sum *ledger.Statement) []byte {
 	whose := "supplier_id"
 	if sum.IsBuyer() {
 		whose = "buyer_id"
@@ -238,28 +238,28 @@ func (w *parquetStatement) begin(dst []byte, sum *ledger.Statement) []byte {
 	return dst
 }
 
-func (w *parquetStatement) entry(dst []byte, e *ledger.Entry) []byte {
+func (w *parquetStatement) appendEntry(dst []byte, e *ledger.Entry) []byte {
 	w.cells[entryAt].Number = e.At
 	w.cells[entrySeq].Number = int64(e.Seq)
-	w.text(entryKind, e.Kind.String())
+	w.setText(entryKind, e.Kind.String())
 	lead := ""
 	if !e.Lead.IsZero() {
 		lead = e.Lead.String()
 	}
-	w.text(entryLead, lead)
-	w.text(entryCampaign, w.campaign(e.Campaign))
-	w.text(entryCurrency, w.currencyOf(e.Currency))
+	w.setText(entryLead, lead)
+	w.setText(entryCampaign, w.campaignName(e.Campaign))
+	w.setText(entryCurrency, w.currencyOf(e.Currency))
 	w.cells[entryAmount].Number = int64(e.Amount)
 	w.cells[entryBalance] = columnar.Cell{None: !e.InAccount, Number: int64(e.Balance)}
-	w.text(entryNote, e.Note)
+	w.setText(entryNote, e.Note)
 	return w.file.Row(dst, w.cells)
 }
 
-// text sets a text cell. An empty text in an optional column is null.
-func (w *parquetStatement) text(place int, text string) {
-	cell := &w.cells[place]
+// setText sets a text cell. An empty text in an optional column is null.
+func (w *parquetStatement) setText(column int, text string) {
+	cell := &w.cells[column]
 	cell.Text = append(cell.Text[:0], text...)
-	cell.None = text == "" && entryColumns[place].Optional
+	cell.None = text == "" && entryColumns[column].Optional
 }
 
-func (w *parquetStatement) finish(dst []byte) ([]byte, error) { return w.file.End(dst) }
+func (w *parquetStatement) appendEnd(dst []byte) ([]byte, error) { return w.file.End(dst) }

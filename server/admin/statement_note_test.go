@@ -61,7 +61,7 @@ func TestTopUpFaults(t *testing.T) {
 	}
 	address := (&office{engine: d.Engine}).serve(t)
 	topUp := func(body string) (status int, header http.Header, text string) {
-		return servertest.Dial(t, address).Ask(servertest.Request("POST /admin/v1/buyers/buy_blue/funds", asOperator, body))
+		return servertest.Dial(t, address).Send(servertest.Request("POST /admin/v1/buyers/buy_blue/funds", asOperator, body))
 	}
 	for body, want := range map[string]string{
 		`{"amount":1,"note":"wire 17, é"}`: "",
@@ -95,7 +95,7 @@ func TestProfilesThatAreNone(t *testing.T) {
 		"/debug/pprof/": "200 ",
 	} {
 		k := servertest.Dial(t, address)
-		status, header, text := k.Ask(servertest.Request("GET "+path, asOperator, ""))
+		status, header, text := k.Send(servertest.Request("GET "+path, asOperator, ""))
 		code := ""
 		if status != 200 {
 			_, code, _ = strings.Cut(text, `{"error":"`)

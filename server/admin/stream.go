@@ -29,25 +29,25 @@ type liveFeed struct {
 
 const (
 	liveEvery      = time.Second
-	liveHangs      = 10 * time.Second
+	stallLimit     = 10 * time.Second
 	maxSubscribers = 100
 
 	maxSubscribersPerName = 20
 )
 
-func newLiveFeed(tell func() []byte) *liveFeed {
-	return &liveFeed{makeEvent: tell, every: liveEvery, stallLimit: liveHangs, subscribers: make(map[*subscriber]struct{})}
+func newLiveFeed(makeEvent func() []byte) *liveFeed {
+	return &liveFeed{makeEvent: makeEvent, every: liveEvery, stallLimit: stallLimit, subscribers: make(map[*subscriber]struct{})}
 }
 
 // subscribe adds a subscriber, who receives events while isStillValid returns true. It
 // returns nil if there are too many, in all or of this name, or after close.
-func (l *liveFeed) subscribe(conn net.Conn, name string, first []byte, good func() bool) *subscriber {
+func (l *liveFeed) subscribe(conn net.Conn, name string, first []byte, isStillValid func() bool) *subscriber {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.closed || len(l.subscribers) >= maxSubscribers || l.countLocked(name) >= maxSubscribersPerName {
 		return nil
 	}
-	s := &subscriber{feed: l, conn: conn, name: name, isStillValid: good, next: make(chan []byte, 1), ended: make(chan struct{})}
+	s := &subscriber{feed: l, conn: conn, name: name, isStillValid: isStillValid, next: make(chan []byte, 1), ended: make(chan struct{})}
 	s.next <- first
 	l.subscribers[s] = struct{}{}
 	if !l.running {
@@ -76,16 +76,16 @@ func (l *liveFeed) run() {
 		}
 		event := l.makeEvent()
 		if event == nil {
-			l.end()
+			l.endStreams()
 			continue
 		}
 		l.mu.Lock()
 		for s := range l.subscribers {
 			if !s.isStillValid() {
-				l.drop(s)
+				l.endStreamLocked(s)
 				continue
 			}
-			s.offer(event)
+			s.queueEvent(event)
 		}
 		l.mu.Unlock()
 	}
@@ -99,12 +99,12 @@ func (l *liveFeed) hasSubscribers() bool {
 	return l.running
 }
 
-// end ends all streams.
-func (l *liveFeed) end() {
+// endStreams ends all streams.
+func (l *liveFeed) endStreams() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for s := range l.subscribers {
-		l.drop(s)
+		l.endStreamLocked(s)
 	}
 }
 
@@ -113,11 +113,11 @@ func (l *liveFeed) close() {
 	l.mu.Lock()
 	l.closed = true
 	l.mu.Unlock()
-	l.end()
+	l.endStreams()
 }
 
-// drop ends a stream. The caller holds the lock.
-func (l *liveFeed) drop(s *subscriber) {
+// endStreamLocked ends a stream. The caller holds the lock.
+func (l *liveFeed) endStreamLocked(s *subscriber) {
 	if _, there := l.subscribers[s]; there {
 		delete(l.subscribers, s)
 		close(s.ended)
@@ -135,8 +135,8 @@ type subscriber struct {
 	unsent       []byte
 }
 
-// offer queues an event, unless the previous one is still queued.
-func (s *subscriber) offer(event []byte) {
+// queueEvent queues an event, unless the previous one is still queued.
+func (s *subscriber) queueEvent(event []byte) {
 	select {
 	case s.next <- event:
 	default:
@@ -165,12 +165,12 @@ func (s *subscriber) Read(p []byte) (int, error) {
 func (s *subscriber) Close() error {
 	s.feed.mu.Lock()
 	defer s.feed.mu.Unlock()
-	s.feed.drop(s)
+	s.feed.endStreamLocked(s)
 	return nil
 }
 
-// send starts the answer.
-func (s *subscriber) send(ctx *fasthttp.RequestCtx) {
+// sendAnswer starts the answer.
+func (s *subscriber) sendAnswer(ctx *fasthttp.RequestCtx) {
 	ctx.SetContentType("text/event-stream")
 	ctx.Response.Header.Set("Cache-Control", "no-store")
 	ctx.Response.Header.Set("X-Accel-Buffering", "no") // proxies must not buffer
@@ -181,8 +181,8 @@ func (s *subscriber) send(ctx *fasthttp.RequestCtx) {
 	ctx.SetBodyStream(s, -1)
 }
 
-// eventOf returns a document as a server-sent event.
-func eventOf(name string, document []byte) []byte {
+// formatServerSentEvent returns a document as a server-sent event.
+func formatServerSentEvent(name string, document []byte) []byte {
 	event := append([]byte("event: "+name+"\ndata: "), bytes.TrimRight(document, "\n")...)
 	return append(event, "\n\n"...)
 }
@@ -207,15 +207,15 @@ type streamedBody struct {
 // lineSource yields the lines of an answer.
 type lineSource interface {
 	// next appends the next line; with io.EOF, the end of the document.
-	next(dst []byte) ([]byte, error)
+	appendNextLine(dst []byte) ([]byte, error)
 	Close()
 }
 
 // streamedPiece is about how many bytes are encoded at once.
 const streamedPiece = 32 << 10
 
-func streamed(conn net.Conn, of lineSource, logger *slog.Logger) *streamedBody {
-	return &streamedBody{conn: conn, lines: of, logger: logger, release: func() {}, buf: make([]byte, 0, 2*streamedPiece)}
+func newStreamedBody(conn net.Conn, lines lineSource, logger *slog.Logger) *streamedBody {
+	return &streamedBody{conn: conn, lines: lines, logger: logger, release: func() {}, buf: make([]byte, 0, 2*streamedPiece)}
 }
 
 // Read is called by the library while it sends the answer.
@@ -224,7 +224,7 @@ func (b *streamedBody) Read(p []byte) (int, error) {
 		if b.end != nil {
 			return 0, b.end
 		}
-		b.fill()
+		b.encodeLines()
 		if len(b.buf) == 0 {
 			return 0, b.end
 		}
@@ -239,17 +239,17 @@ func (b *streamedBody) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-func (b *streamedBody) fill() {
+func (b *streamedBody) encodeLines() {
 	b.buf, b.sent = b.buf[:0], 0
 	for len(b.buf) < streamedPiece {
 		var err error
-		b.buf, err = b.lines.next(b.buf)
+		b.buf, err = b.lines.appendNextLine(b.buf)
 		if errors.Is(err, io.EOF) {
 			b.end = io.EOF
 			return
 		}
 		if err != nil {
-			b.logger.Error("cannot read the rest of a statement or report; its connection was closed", "error", err)
+			b.logger.Error("cannot read the rest of a statement or report; the client's connection was closed", "error", err)
 			b.buf, b.end = b.buf[:0], err
 			return
 		}
@@ -264,8 +264,8 @@ func (b *streamedBody) Close() error {
 	return nil
 }
 
-// answer starts the answer.
-func (b *streamedBody) answer(ctx *fasthttp.RequestCtx, kind string) {
+// sendAnswer starts the answer.
+func (b *streamedBody) sendAnswer(ctx *fasthttp.RequestCtx, kind string) {
 	ctx.SetContentType(kind)
 	ctx.Response.Header.Set("Cache-Control", "no-store")
 	if !ctx.Request.Header.IsHTTP11() {
@@ -279,7 +279,7 @@ func (b *streamedBody) answer(ctx *fasthttp.RequestCtx, kind string) {
 // with the connection. After an error the connection is reset; over TLS it ends without
 // close_notify.
 func sendHTTP10(ctx *fasthttp.RequestCtx, body io.ReadCloser) {
-	kind, guest := string(ctx.Response.Header.ContentType()), connection.Of(ctx)
+	kind, guest := string(ctx.Response.Header.ContentType()), connection.FromRequest(ctx)
 	ctx.HijackSetNoResponse(true)
 	ctx.Hijack(func(conn net.Conn) {
 		defer func() { _ = body.Close() }()

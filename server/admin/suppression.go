@@ -69,12 +69,12 @@ func (b BadLines) Error() string {
 }
 
 // ErrUploadTooLong means that an upload has more entries than the memory limit allows.
-var ErrUploadTooLong = errors.New("too many entries")
+var ErrUploadTooLong = errors.New("the suppression list has too many entries")
 
 func (a *Admin) listSuppressionLists(ctx *fasthttp.RequestCtx) {
 	lists, err := a.operator.SuppressionLists()
 	if err != nil {
-		a.failWith(ctx, err)
+		a.sendEngineError(ctx, err)
 		return
 	}
 	a.sendJSON(ctx, struct {
@@ -87,41 +87,41 @@ func (a *Admin) listSuppressionLists(ctx *fasthttp.RequestCtx) {
 func (a *Admin) uploadSuppressionList(ctx *fasthttp.RequestCtx) {
 	mode := string(ctx.QueryArgs().Peek("mode"))
 	if mode != "" && mode != "replace" && mode != "add" {
-		a.fail(ctx, httperror.InvalidPayload, market.FieldError{Field: "mode", Code: errcode.FieldNotAllowedValue, Expected: "replace or add"})
+		a.sendError(ctx, httperror.InvalidPayload, market.FieldError{Field: "mode", Code: errcode.FieldNotAllowedValue, Expected: "replace or add"})
 		return
 	}
-	if a.asksForBody(ctx, maxUpload, errListTooLarge) {
+	if a.handleExpectedBody(ctx, maxUpload, errListTooLarge) {
 		return
 	}
 	length := ctx.Request.Header.ContentLength()
 	if length > maxUpload {
-		a.fail(ctx, errListTooLarge)
+		a.sendError(ctx, errListTooLarge)
 		return
 	}
 	if length == 0 || ctx.RequestBodyStream() == nil {
-		a.fail(ctx, httperror.InvalidPayload, market.FieldError{Field: "body", Code: errcode.FieldMissingRequired, Expected: "a value or a hash a line; one line with # alone empties the list"})
+		a.sendError(ctx, httperror.InvalidPayload, market.FieldError{Field: "body", Code: errcode.FieldMissingRequired, Expected: "a value or a hash a line; one line with # alone empties the list"})
 		return
 	}
-	if !a.uploading.begin(ctx.Conn()) {
-		a.fail(ctx, errUploadUnderWay)
+	if !a.uploading.startUpload(ctx.Conn()) {
+		a.sendError(ctx, errUploadUnderWay)
 		return
 	}
-	defer a.uploading.done()
-	id := parameter(ctx, "id")
-	lines := &uploadReader{from: request.CheckedBody{Ctx: ctx, Fields: request.CountHeaderFields(&ctx.Request.Header)}, conn: ctx.Conn(), tcp: connection.Of(ctx), length: length, until: time.Now().Add(uploadLongest)}
+	defer a.uploading.finishUpload()
+	id := pathParameter(ctx, "id")
+	lines := &uploadReader{from: request.CheckedBody{Ctx: ctx, Fields: request.CountHeaderFields(&ctx.Request.Header)}, conn: ctx.Conn(), tcp: connection.FromRequest(ctx), length: length, until: time.Now().Add(uploadLongest)}
 	lines.isStillValid = func() bool { return a.checkStillValid(ctx).Status == 0 }
 	done, err := a.operator.Upload(&Upload{List: market.ListID(strings.Clone(id)), Lines: lines, Add: mode == "add", By: actorOf(ctx)})
 	if lines.ended {
 		ctx.SetUserValue(bodyRead, []byte{})
 	}
 	if err != nil {
-		a.failUpload(ctx, lines, err)
+		a.sendUploadError(ctx, lines, err)
 		return
 	}
 	a.sendJSON(ctx, done)
 }
 
-func (a *Admin) failUpload(ctx *fasthttp.RequestCtx, lines *uploadReader, err error) {
+func (a *Admin) sendUploadError(ctx *fasthttp.RequestCtx, lines *uploadReader, err error) {
 	var bad BadLines
 	switch {
 	case errors.As(err, &bad):
@@ -129,18 +129,18 @@ func (a *Admin) failUpload(ctx *fasthttp.RequestCtx, lines *uploadReader, err er
 		for _, line := range bad {
 			fields = append(fields, market.FieldError{Field: "line " + strconv.Itoa(line.Number), Code: errcode.FieldInvalidFormat, Expected: line.Why})
 		}
-		a.fail(ctx, httperror.New(422, errcode.InvalidPayload, "The list is unchanged, because field_errors lists invalid lines. Send one value or one hash per line."), fields...)
+		a.sendError(ctx, httperror.New(422, errcode.InvalidPayload, "The list is unchanged, because field_errors lists invalid lines. Send one value or one hash per line."), fields...)
 	case errors.Is(err, ErrUploadTooLong), errors.Is(err, errUploadBytes):
-		a.fail(ctx, errListTooLarge)
+		a.sendError(ctx, errListTooLarge)
 	case errors.Is(lines.broken, errUploaderInvalid):
-		who := principalOf(ctx)
-		a.fail(ctx, who.endedError())
+		who := principalFrom(ctx)
+		a.sendError(ctx, who.invalidCallerError())
 	case lines.broken != nil:
-		a.fail(ctx, request.ReadError(lines.broken))
+		a.sendError(ctx, request.ReadError(lines.broken))
 	default:
-		a.failWith(ctx, err)
+		a.sendEngineError(ctx, err)
 	}
-	lines.drain()
+	lines.discardRest()
 }
 
 const (
@@ -150,8 +150,8 @@ const (
 )
 
 var (
-	errUploadBytes     = errors.New("too many bytes")
-	errUploaderInvalid = errors.New("who sends it is no longer let in")
+	errUploadBytes     = errors.New("the suppression list has too many bytes")
+	errUploaderInvalid = errors.New("the uploader's session, token or account is no longer valid")
 )
 
 const uploadCheckEvery = time.Second // interval of checks whether the caller is still valid
@@ -209,8 +209,8 @@ func (u *uploadReader) Read(p []byte) (int, error) {
 	return n, u.broken
 }
 
-// drain reads a part of the rest, so that the client finishes sending and reads the answer.
-func (u *uploadReader) drain() {
+// discardRest reads a part of the rest, so that the client finishes sending and reads the answer.
+func (u *uploadReader) discardRest() {
 	if !u.ended && u.broken == nil {
 		_, _ = io.CopyN(io.Discard, u, connection.MaxDrain)
 	}
@@ -223,8 +223,8 @@ type uploadGuard struct {
 	ended bool
 }
 
-// begin reports whether an upload may start.
-func (l *uploadGuard) begin(conn net.Conn) bool {
+// startUpload reports whether an upload may start.
+func (l *uploadGuard) startUpload(conn net.Conn) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.conn != nil || l.ended {
@@ -234,14 +234,14 @@ func (l *uploadGuard) begin(conn net.Conn) bool {
 	return true
 }
 
-func (l *uploadGuard) done() {
+func (l *uploadGuard) finishUpload() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.conn = nil
 }
 
-// end aborts the upload, so that a shutdown does not wait for it.
-func (l *uploadGuard) end() {
+// endUploads aborts the upload, so that a shutdown does not wait for it.
+func (l *uploadGuard) endUploads() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.ended = true; l.conn != nil {

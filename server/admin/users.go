@@ -28,7 +28,7 @@ var (
 	errTokenMakesToken = httperror.New(403, errcode.Forbidden, "An API token cannot create API tokens. Log in and create it in a session.")
 	errNoAccount       = httperror.New(409, errcode.InvalidTransition, "The configured password has no account, and only users have API tokens. Create a user first.")
 	errOtherToken      = httperror.New(403, errcode.Forbidden, "An API token may revoke only itself. Log in and revoke other tokens in a session.")
-	errAboveRole       = httperror.New(403, errcode.Forbidden, "The role is above your own. Choose a role that you have.")
+	errAboveRole       = httperror.New(403, errcode.Forbidden, "The role has more permissions than yours. Choose your own role or a lower one.")
 )
 
 // apiTokenID returns the id of a token: the beginning of its hash.
@@ -36,7 +36,7 @@ func apiTokenID(token *state.APIToken) string { return hex.EncodeToString(token.
 
 // listAPITokens lists the caller's tokens, or all tokens for an admin.
 func (a *Admin) listAPITokens(ctx *fasthttp.RequestCtx) {
-	e := a.engineOr503(ctx)
+	e := a.requireEngine(ctx)
 	if e == nil {
 		return
 	}
@@ -53,11 +53,11 @@ func (a *Admin) listAPITokens(ctx *fasthttp.RequestCtx) {
 
 // visibleTokens returns the tokens that the caller may see.
 func (a *Admin) visibleTokens(ctx *fasthttp.RequestCtx) []state.APIToken {
-	who, s := principalOf(ctx), a.operator.Engine().State()
+	who, s := principalFrom(ctx), a.operator.Engine().State()
 	switch {
 	case who.role >= market.RoleAdmin:
 		return s.APITokens("")
-	case who.user:
+	case who.hasAccount:
 		return s.APITokens(who.name)
 	}
 	return nil
@@ -80,14 +80,14 @@ func (a *Admin) addAPIToken(ctx *fasthttp.RequestCtx) {
 		Role      *string `json:"role"`
 		ExpiresIn *string `json:"expires_in"`
 	}
-	who := principalOf(ctx)
-	e := a.engineOr503(ctx)
+	who := principalFrom(ctx)
+	e := a.requireEngine(ctx)
 	if e == nil || !a.readJSON(ctx, &body) {
 		return
 	}
 	made := state.APIToken{User: who.name, Name: body.Name, Role: who.role, Hint: ""}
 	var wrong []market.FieldError
-	if body.Name == "" || actorName(body.Name) != body.Name {
+	if body.Name == "" || cleanActorName(body.Name) != body.Name {
 		wrong = append(wrong, market.FieldError{Field: "name", Code: errcode.FieldInvalidFormat, Expected: "what you call it: 1 to 64 bytes that can be printed"})
 	}
 	if body.Role != nil {
@@ -106,24 +106,24 @@ func (a *Admin) addAPIToken(ctx *fasthttp.RequestCtx) {
 	}
 	switch {
 	case len(wrong) > 0:
-		a.fail(ctx, httperror.InvalidPayload, wrong...)
+		a.sendError(ctx, httperror.InvalidPayload, wrong...)
 	case who.token != nil:
-		a.fail(ctx, errTokenMakesToken)
-	case !who.user:
-		a.fail(ctx, errNoAccount)
+		a.sendError(ctx, errTokenMakesToken)
+	case !who.hasAccount:
+		a.sendError(ctx, errNoAccount)
 	case made.Role > who.role:
-		a.fail(ctx, errAboveRole)
+		a.sendError(ctx, errAboveRole)
 	default:
-		a.giveAPIToken(ctx, &made)
+		a.sendNewAPIToken(ctx, &made)
 	}
 }
 
-func (a *Admin) giveAPIToken(ctx *fasthttp.RequestCtx, made *state.APIToken) {
+func (a *Admin) sendNewAPIToken(ctx *fasthttp.RequestCtx, made *state.APIToken) {
 	e := a.operator.Engine()
 	token := newSecret(apiTokenPrefix, nil)
 	made.Hash, made.Hint = a.operator.Tokens().HashPersonal([]byte(token)), KeyHint(token)
-	if err := e.By(actorOf(ctx)).AddAPIToken(principalOf(ctx).account, made); err != nil {
-		a.failWith(ctx, err)
+	if err := e.By(actorOf(ctx)).AddAPIToken(principalFrom(ctx).account, made); err != nil {
+		a.sendEngineError(ctx, err)
 		return
 	}
 	stored, _, _ := e.State().APIToken(made.Hash)
@@ -140,23 +140,23 @@ func parseDays(text string) (days int, ok bool) {
 // token has a lower role than its user may only revoke that token, which may have been
 // stolen.
 func (a *Admin) revokeAPIToken(ctx *fasthttp.RequestCtx) {
-	e := a.engineOr503(ctx)
+	e := a.requireEngine(ctx)
 	if e == nil {
 		return
 	}
-	id := parameter(ctx, "id")
+	id := pathParameter(ctx, "id")
 	for _, token := range a.visibleTokens(ctx) {
 		if apiTokenID(&token) == id {
-			if who := principalOf(ctx); who.token != nil && who.role < market.RoleAdmin && who.token.Hash != token.Hash {
-				a.fail(ctx, errOtherToken)
+			if who := principalFrom(ctx); who.token != nil && who.role < market.RoleAdmin && who.token.Hash != token.Hash {
+				a.sendError(ctx, errOtherToken)
 				return
 			}
 			a.sessions.forgetToken(token.Hash)
-			a.sendNoContent(ctx, e.By(actorOf(ctx)).RevokeAPIToken(&token))
+			a.sendNoContentOrError(ctx, e.By(actorOf(ctx)).RevokeAPIToken(&token))
 			return
 		}
 	}
-	a.fail(ctx, errUnknownAPIToken)
+	a.sendError(ctx, errUnknownAPIToken)
 }
 
 var (
@@ -167,7 +167,7 @@ var (
 
 // listUsers lists all accounts.
 func (a *Admin) listUsers(ctx *fasthttp.RequestCtx) {
-	e := a.engineOr503(ctx)
+	e := a.requireEngine(ctx)
 	if e == nil {
 		return
 	}
@@ -195,14 +195,14 @@ func (a *Admin) setUser(ctx *fasthttp.RequestCtx) {
 		Role     string  `json:"role"`
 		Password *string `json:"password"`
 	}
-	e := a.engineOr503(ctx)
+	e := a.requireEngine(ctx)
 	if e == nil || !a.readJSON(ctx, &body) {
 		return
 	}
 	wanted := engine.User{}
 	var wrong []market.FieldError
 	var ok bool
-	if wanted.Name, ok = userName(parameter(ctx, "name")); !ok {
+	if wanted.Name, ok = parseUserName(pathParameter(ctx, "name")); !ok {
 		wrong = append(wrong, market.FieldError{Field: "name", Code: errcode.FieldInvalidFormat, Expected: "1 to 64 of a-z, 0-9 and . _ - @ +, beginning and ending with a letter or digit"})
 	}
 	if wanted.Role, ok = market.ParseRole(body.Role); !ok {
@@ -216,25 +216,25 @@ func (a *Admin) setUser(ctx *fasthttp.RequestCtx) {
 		wrong = append(wrong, market.FieldError{Field: "password", Code: errcode.FieldMissingRequired, Expected: "a new user's password"})
 	}
 	if len(wrong) > 0 {
-		a.fail(ctx, httperror.InvalidPayload, wrong...)
+		a.sendError(ctx, httperror.InvalidPayload, wrong...)
 		return
 	}
 	if body.Password != nil {
 		var err error
 		if wanted.Password, err = a.sessions.keeper.Hash(*body.Password); err != nil {
-			a.failHashing(ctx, err)
+			a.sendHashingError(ctx, err)
 			return
 		}
 	}
 	ended := e.State().APITokens(wanted.Name)
 	made, err := e.By(actorOf(ctx)).SetUser(wanted, a.locked)
 	if err != nil {
-		a.failWith(ctx, err)
+		a.sendEngineError(ctx, err)
 		return
 	}
 	user, _ := e.State().User(wanted.Name)
 	if user != before { // its sessions have become invalid; this frees their memory
-		a.sessions.forget(wanted.Name, ended, false)
+		a.sessions.forgetUser(wanted.Name, ended, false)
 	}
 	if made {
 		ctx.SetStatusCode(fasthttp.StatusCreated)
@@ -255,21 +255,21 @@ func passwordErrors(field, password string) []market.FieldError {
 }
 
 func (a *Admin) removeUser(ctx *fasthttp.RequestCtx) {
-	e := a.engineOr503(ctx)
+	e := a.requireEngine(ctx)
 	if e == nil {
 		return
 	}
-	name, ok := userName(parameter(ctx, "name"))
+	name, ok := parseUserName(pathParameter(ctx, "name"))
 	if !ok {
-		a.fail(ctx, errUnknownUser)
+		a.sendError(ctx, errUnknownUser)
 		return
 	}
 	tokens := e.State().APITokens(name)
 	if err := e.By(actorOf(ctx)).RemoveUser(name, a.locked); err != nil {
-		a.failWith(ctx, err)
+		a.sendEngineError(ctx, err)
 		return
 	}
-	a.sessions.forget(name, tokens, true)
+	a.sessions.forgetUser(name, tokens, true)
 	ctx.SetStatusCode(fasthttp.StatusNoContent)
 }
 
@@ -280,20 +280,20 @@ func (a *Admin) setPassword(ctx *fasthttp.RequestCtx) {
 		Old *string `json:"old"`
 		New string  `json:"new"`
 	}
-	who := principalOf(ctx)
-	e := a.engineOr503(ctx)
+	who := principalFrom(ctx)
+	e := a.requireEngine(ctx)
 	if e == nil || !a.readJSON(ctx, &body) {
 		return
 	}
-	name, _ := userName(parameter(ctx, "name"))
-	self := who.user && who.name == name
+	name, _ := parseUserName(pathParameter(ctx, "name"))
+	self := who.hasAccount && who.name == name
 	if !self && who.role < market.RoleAdmin {
-		a.fail(ctx, errNotOwnPassword)
+		a.sendError(ctx, errNotOwnPassword)
 		return
 	}
 	user, ok := e.State().User(name)
 	if !ok {
-		a.fail(ctx, errUnknownUser)
+		a.sendError(ctx, errUnknownUser)
 		return
 	}
 	wrong := passwordErrors("new", body.New)
@@ -301,7 +301,7 @@ func (a *Admin) setPassword(ctx *fasthttp.RequestCtx) {
 		wrong = append(wrong, market.FieldError{Field: "old", Code: errcode.FieldMissingRequired, Expected: "the password so far"})
 	}
 	if len(wrong) > 0 {
-		a.fail(ctx, httperror.InvalidPayload, wrong...)
+		a.sendError(ctx, httperror.InvalidPayload, wrong...)
 		return
 	}
 	if body.Old != nil && !a.checkOldPassword(ctx, &user, *body.Old) {
@@ -309,33 +309,33 @@ func (a *Admin) setPassword(ctx *fasthttp.RequestCtx) {
 	}
 	hash, err := a.sessions.keeper.Hash(body.New)
 	if err != nil {
-		a.failHashing(ctx, err)
+		a.sendHashingError(ctx, err)
 		return
 	}
 	tokens := e.State().APITokens(name)
 	if err := e.By(actorOf(ctx)).SetPassword(&user, hash); err != nil {
-		a.failWith(ctx, err)
+		a.sendEngineError(ctx, err)
 		return
 	}
-	a.sessions.forget(name, tokens, false)
+	a.sessions.forgetUser(name, tokens, false)
 	ctx.SetStatusCode(fasthttp.StatusNoContent)
 }
 
 // checkOldPassword reports whether the password is the user's. If it returns false, it has
 // written the answer.
 func (a *Admin) checkOldPassword(ctx *fasthttp.RequestCtx, user *state.User, password string) bool {
-	from := clientaddr.Network(a.authFailures.Of(ctx))
+	from := clientaddr.NetworkOf(a.authFailures.ClientAddress(ctx))
 	if wait := a.sessions.countAttempt(from, user.Name, time.Now().UnixNano()); wait > 0 {
-		a.failLogins(ctx, wait)
+		a.sendTooManyLogins(ctx, wait)
 		return false
 	}
 	right, err := a.sessions.keeper.Check(user.Password, password)
 	switch {
 	case err != nil:
 		a.sessions.refundAttempt(from, user.Name)
-		a.failHashing(ctx, err)
+		a.sendHashingError(ctx, err)
 	case !right:
-		a.fail(ctx, errOldPassword)
+		a.sendError(ctx, errOldPassword)
 	default:
 		a.sessions.refundAttempt(from, user.Name)
 	}

@@ -158,7 +158,7 @@ func TestBasicStillIn(t *testing.T) {
 	l := openAccounts(t, servertest.Password)
 	l.hire("anna", market.RoleAdmin)
 	k := servertest.Dial(t, l.address)
-	status, _, body := k.Ask("POST /admin/v1/buyers/buy_blue/pause HTTP/1.1\r\nHost: x\r\n" + asUser("anna", longEnough) + "Expect: 100-continue\r\nContent-Length: 2\r\n\r\n")
+	status, _, body := k.Send("POST /admin/v1/buyers/buy_blue/pause HTTP/1.1\r\nHost: x\r\n" + asUser("anna", longEnough) + "Expect: 100-continue\r\nContent-Length: 2\r\n\r\n")
 	if status != 100 {
 		t.Fatalf("%d %s", status, body)
 	}

@@ -18,11 +18,11 @@ import (
 // addWebhookRoutes adds the paths of webhooks.
 func (a *Admin) addWebhookRoutes(add func(method, path string, h fasthttp.RequestHandler)) {
 	supplier := func(method, path string, h func(*fasthttp.RequestCtx, *owner)) {
-		add(method, "/admin/v1/webhooks/{id}"+path, a.withOwner(event.NameSupplier, h))
+		add(method, "/admin/v1/webhooks/{id}"+path, a.withOwner(event.ObjectSupplier, h))
 	}
 	add("GET", "/admin/v1/webhooks", a.listWebhooks)
 	supplier("GET", "", a.showWebhook)
-	supplier("GET", "/dead", a.deadLetters)
+	supplier("GET", "/dead", a.listDeadLetters)
 	supplier("POST", "/dead/{event}/resend", a.withDeadLetter(engine.Operator.ResendWebhook))
 	supplier("DELETE", "/dead/{event}", a.withDeadLetter(engine.Operator.DropWebhook))
 	supplier("POST", "/resend", a.resendAll)
@@ -34,15 +34,15 @@ func (a *Admin) addWebhookRoutes(add func(method, path string, h fasthttp.Reques
 
 // listWebhooks lists the suppliers with a webhook or a non-empty queue.
 func (a *Admin) listWebhooks(ctx *fasthttp.RequestCtx) {
-	e := a.engineOr503(ctx)
+	e := a.requireEngine(ctx)
 	if e == nil {
 		return
 	}
 	body := []byte(`{"webhooks":[`)
-	for ref := 1; ref <= e.State().NameCount(event.NameSupplier); ref++ {
-		o := &owner{engine: e, kind: event.NameSupplier, ref: market.Ref(ref), id: e.State().NameOf(event.NameSupplier, market.Ref(ref))}
+	for ref := 1; ref <= e.State().NameCount(event.ObjectSupplier); ref++ {
+		o := &owner{engine: e, kind: event.ObjectSupplier, ref: market.Ref(ref), id: e.State().NameOf(event.ObjectSupplier, market.Ref(ref))}
 		standing := e.State().OutboxStatus(o.ref)
-		if o.webhook() == nil && standing == (state.OutboxStatus{}) {
+		if o.webhookEndpoint() == nil && standing == (state.OutboxStatus{}) {
 			continue
 		}
 		if body[len(body)-1] != '[' {
@@ -61,8 +61,8 @@ func (a *Admin) showWebhook(ctx *fasthttp.RequestCtx, o *owner) {
 	ctx.SetBody(append(a.appendWebhook(nil, o, &standing), '\n'))
 }
 
-// webhook returns the supplier's endpoint in the current configuration, or nil.
-func (o *owner) webhook() *market.Endpoint {
+// webhookEndpoint returns the supplier's endpoint in the current configuration, or nil.
+func (o *owner) webhookEndpoint() *market.Endpoint {
 	if catalog := o.engine.Catalog(); catalog != nil {
 		if supplier := catalog.Suppliers[market.SupplierID(o.id)]; supplier != nil {
 			return supplier.Webhooks
@@ -71,24 +71,24 @@ func (o *owner) webhook() *market.Endpoint {
 	return nil
 }
 
-func (a *Admin) appendWebhook(body []byte, o *owner, standing *state.OutboxStatus) []byte {
+func (a *Admin) appendWebhook(body []byte, o *owner, status *state.OutboxStatus) []byte {
 	body = escape.AppendJSONString(append(body, `{"supplier_id":`...), []byte(o.id))
 	body = append(body, `,"url":`...)
-	if to := o.webhook(); to != nil {
+	if to := o.webhookEndpoint(); to != nil {
 		body = escape.AppendJSONString(body, []byte(escape.FormatPlaceholders(to.URL)))
 	} else {
 		body = append(body, "null"...)
 	}
-	body = strconv.AppendInt(append(body, `,"pending":`...), int64(standing.Pending), 10)
-	body = strconv.AppendInt(append(body, `,"dead":`...), int64(standing.Dead), 10)
-	body = strconv.AppendInt(append(body, `,"dropped":`...), int64(standing.Dropped), 10)
+	body = strconv.AppendInt(append(body, `,"pending":`...), int64(status.Pending), 10)
+	body = strconv.AppendInt(append(body, `,"dead":`...), int64(status.Dead), 10)
+	body = strconv.AppendInt(append(body, `,"dropped":`...), int64(status.Dropped), 10)
 	body = append(body, `,"failing_since":`...)
-	if standing.FailingSince == 0 {
+	if status.FailingSince == 0 {
 		body = append(body, "null"...)
 	} else {
-		body = wire.AppendInstant(body, standing.FailingSince)
+		body = wire.AppendTimeString(body, status.FailingSince)
 	}
-	body = strconv.AppendBool(append(body, `,"off":`...), standing.Off)
+	body = strconv.AppendBool(append(body, `,"off":`...), status.Off)
 	return append(a.appendHints(append(body, `,"secrets":[`...), o), "]}"...)
 }
 
@@ -98,20 +98,20 @@ const (
 	maxDeadLetters     = 1000
 )
 
-// deadLetters lists a supplier's dead letters, oldest first: limit of them, after the first
+// listDeadLetters lists a supplier's dead letters, oldest first: limit of them, after the first
 // after ones. next is the after of the next page.
-func (a *Admin) deadLetters(ctx *fasthttp.RequestCtx, o *owner) {
-	after, ok := a.intParameter(ctx, "after", 0, 0, 1<<31)
+func (a *Admin) listDeadLetters(ctx *fasthttp.RequestCtx, o *owner) {
+	after, ok := a.readIntParameter(ctx, "after", 0, 0, 1<<31)
 	if !ok {
 		return
 	}
-	limit, ok := a.intParameter(ctx, "limit", defaultDeadLetters, 1, maxDeadLetters)
+	limit, ok := a.readIntParameter(ctx, "limit", defaultDeadLetters, 1, maxDeadLetters)
 	if !ok {
 		return
 	}
 	dead, err := o.engine.DeadLetters(market.SupplierID(o.id), after, limit)
 	if err != nil {
-		a.failWith(ctx, err)
+		a.sendEngineError(ctx, err)
 		return
 	}
 	total := o.engine.State().OutboxStatus(o.ref).Dead
@@ -138,20 +138,20 @@ func appendDeadLetter(body []byte, h *state.QueuedWebhook) []byte {
 	body = append(append(body, `","type":"`...), h.Type.String()...)
 	body = h.Lead.AppendTo(append(body, `","lead_id":"`...))
 	body = strconv.AppendUint(append(body, `","attempts":`...), uint64(h.Attempts), 10)
-	body = wire.AppendInstant(append(body, `,"created_at":`...), h.Created)
-	return append(wire.AppendInstant(append(body, `,"died_at":`...), h.Due), '}')
+	body = wire.AppendTimeString(append(body, `,"created_at":`...), h.Created)
+	return append(wire.AppendTimeString(append(body, `,"died_at":`...), h.Due), '}')
 }
 
-// intParameter parses an integer query parameter. If it returns false, it has written the
+// readIntParameter parses an integer query parameter. If it returns false, it has written the
 // answer.
-func (a *Admin) intParameter(ctx *fasthttp.RequestCtx, name string, otherwise, least, most int) (n int, ok bool) {
+func (a *Admin) readIntParameter(ctx *fasthttp.RequestCtx, name string, defaultValue, minimum, maximum int) (n int, ok bool) {
 	if !ctx.QueryArgs().Has(name) {
-		return otherwise, true
+		return defaultValue, true
 	}
 	n, err := strconv.Atoi(string(ctx.QueryArgs().Peek(name)))
-	if err != nil || n < least || n > most {
-		a.fail(ctx, httperror.InvalidPayload, market.FieldError{
-			Field: name, Code: errcode.FieldOutOfRange, Expected: "a whole number from " + strconv.Itoa(least) + " to " + strconv.Itoa(most),
+	if err != nil || n < minimum || n > maximum {
+		a.sendError(ctx, httperror.InvalidPayload, market.FieldError{
+			Field: name, Code: errcode.FieldOutOfRange, Expected: "a whole number from " + strconv.Itoa(minimum) + " to " + strconv.Itoa(maximum),
 		})
 		return 0, false
 	}
@@ -161,23 +161,23 @@ func (a *Admin) intParameter(ctx *fasthttp.RequestCtx, name string, otherwise, l
 // withDeadLetter applies a function to the dead letter in the path.
 func (a *Admin) withDeadLetter(do func(engine.Operator, market.LeadID, market.WebhookType) error) func(*fasthttp.RequestCtx, *owner) {
 	return func(ctx *fasthttp.RequestCtx, o *owner) {
-		id, ok := market.ParseWebhookID(parameter(ctx, "event"))
+		id, ok := market.ParseWebhookID(pathParameter(ctx, "event"))
 		if !ok {
-			a.fail(ctx, httperror.New(404, errcode.NotFound, "There is no event of this id. Event ids begin with evt_."))
+			a.sendError(ctx, httperror.New(404, errcode.NotFound, "There is no event of this id. Event ids begin with evt_."))
 			return
 		}
 		h, err := o.engine.DeadLetter(market.SupplierID(o.id), id)
 		if err == nil {
 			err = do(o.engine.By(actorOf(ctx)), h.Lead, h.Type)
 		}
-		a.sendNoContent(ctx, err)
+		a.sendNoContentOrError(ctx, err)
 	}
 }
 
-// sendNoContent answers 204, or the error.
-func (a *Admin) sendNoContent(ctx *fasthttp.RequestCtx, err error) {
+// sendNoContentOrError answers 204, or the error.
+func (a *Admin) sendNoContentOrError(ctx *fasthttp.RequestCtx, err error) {
 	if err != nil {
-		a.failWith(ctx, err)
+		a.sendEngineError(ctx, err)
 		return
 	}
 	ctx.SetStatusCode(fasthttp.StatusNoContent)
@@ -187,7 +187,7 @@ func (a *Admin) sendNoContent(ctx *fasthttp.RequestCtx, err error) {
 func (a *Admin) resendAll(ctx *fasthttp.RequestCtx, o *owner) {
 	n, err := o.engine.By(actorOf(ctx)).ResendDeadLetters(market.SupplierID(o.id))
 	if err != nil {
-		a.failWith(ctx, err)
+		a.sendEngineError(ctx, err)
 		return
 	}
 	ctx.SetContentType(httperror.TypeJSON)
@@ -198,10 +198,10 @@ func (a *Admin) resendAll(ctx *fasthttp.RequestCtx, o *owner) {
 // was removed from the configuration while its queue is not empty.
 func (a *Admin) switchWebhook(off bool) func(*fasthttp.RequestCtx, *owner) {
 	return func(ctx *fasthttp.RequestCtx, o *owner) {
-		if o.webhook() == nil && o.engine.State().OutboxStatus(o.ref) == (state.OutboxStatus{}) {
-			a.fail(ctx, httperror.New(404, errcode.NotFound, "The supplier has no webhook. Add one in the configuration first."))
+		if o.webhookEndpoint() == nil && o.engine.State().OutboxStatus(o.ref) == (state.OutboxStatus{}) {
+			a.sendError(ctx, httperror.New(404, errcode.NotFound, "The supplier has no webhook. Add one in the configuration first."))
 			return
 		}
-		a.sendNoContent(ctx, o.engine.By(actorOf(ctx)).SwitchWebhooks(market.SupplierID(o.id), off))
+		a.sendNoContentOrError(ctx, o.engine.By(actorOf(ctx)).SwitchWebhooks(market.SupplierID(o.id), off))
 	}
 }

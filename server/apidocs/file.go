@@ -55,11 +55,11 @@ var Admin = sync.OnceValue(func() *File { return newFile("application/yaml", "",
 func newFile(kind, policy string, body []byte) *File {
 	sum := sha256.Sum256(body)
 	tag := `"` + hex.EncodeToString(sum[:8])
-	return &File{Type: kind, Policy: policy, Plain: Form{body, tag + `"`}, Packed: Form{Pack(body), tag + `-gzip"`}}
+	return &File{Type: kind, Policy: policy, Plain: Form{body, tag + `"`}, Packed: Form{Compress(body), tag + `-gzip"`}}
 }
 
-// Pack compresses a body with gzip.
-func Pack(body []byte) []byte {
+// Compress compresses a body with gzip.
+func Compress(body []byte) []byte {
 	var b bytes.Buffer
 	w, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
 	if err == nil {

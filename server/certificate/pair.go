@@ -18,89 +18,89 @@ import (
 // Files names the PEM files of a certificate with its chain, and of its key.
 type Files struct{ Cert, Key string }
 
-// Pair is the last valid certificate with its key. It is safe for concurrent use.
-type Pair struct {
-	files Files
-	shown atomic.Pointer[tls.Certificate]
+// KeyPair is the last valid certificate with its key. It is safe for concurrent use.
+type KeyPair struct {
+	files   Files
+	current atomic.Pointer[tls.Certificate]
 
-	mu   sync.Mutex // serializes Look; guards the fields below
-	seen [sha256.Size]byte
-	told string // last error reported
+	mu       sync.Mutex // serializes Look; guards the fields below
+	seen     [sha256.Size]byte
+	reported string // last error reported
 }
 
 // maxFile is the most bytes that are read of a file.
 const maxFile = 1 << 20
 
-// Open reads a pair for the first time. The error names the wrong file and does not quote its contents.
-func Open(files Files) (*Pair, error) {
-	p := &Pair{files: files}
-	found, sum, err := p.read()
+// Load reads a pair for the first time. The error names the wrong file and does not quote its contents.
+func Load(files Files) (*KeyPair, error) {
+	p := &KeyPair{files: files}
+	found, sum, err := p.readFiles()
 	if err != nil {
 		return nil, err
 	}
 	p.seen = sum
-	p.shown.Store(found)
+	p.current.Store(found)
 	return p, nil
 }
 
-// Look reads the files again, at now. It reports whether the pair changed. The error says
+// Reload reads the files again, at now. It reports whether the pair changed. The error says
 // why a new pair is not served, and is nil if that was reported before.
-func (p *Pair) Look(now time.Time) (changed bool, err error) {
+func (p *KeyPair) Reload(now time.Time) (changed bool, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	found, sum, err := p.read()
+	found, sum, err := p.readFiles()
 	if err == nil {
 		if sum == p.seen {
-			p.told = ""
+			p.reported = ""
 			return false, nil
 		}
-		if err = worse(found.Leaf, p.shown.Load().Leaf, now); err == nil {
-			p.seen, p.told = sum, ""
-			p.shown.Store(found)
+		if err = checkReplacement(found.Leaf, p.current.Load().Leaf, now); err == nil {
+			p.seen, p.reported = sum, ""
+			p.current.Store(found)
 			return true, nil
 		}
 	}
-	if err.Error() == p.told {
+	if err.Error() == p.reported {
 		return false, nil
 	}
-	p.told = err.Error()
+	p.reported = err.Error()
 	return false, err
 }
 
-// worse says why a certificate must not replace another.
-func worse(next, present *x509.Certificate, now time.Time) error {
+// checkReplacement says why a certificate must not replace another.
+func checkReplacement(next, present *x509.Certificate, now time.Time) error {
 	switch good := now.Before(present.NotAfter); {
 	case good && !now.Before(next.NotAfter):
-		return fmt.Errorf("the new certificate has run out at %s, and the present one has not", next.NotAfter.UTC().Format(time.RFC3339))
+		return fmt.Errorf("the new certificate expired at %s, but the current one is still valid", next.NotAfter.UTC().Format(time.RFC3339))
 	case good && now.Before(next.NotBefore):
-		return fmt.Errorf("the new certificate is good only from %s on", next.NotBefore.UTC().Format(time.RFC3339))
+		return fmt.Errorf("the new certificate is not valid before %s", next.NotBefore.UTC().Format(time.RFC3339))
 	}
 	return nil
 }
 
 // NotAfter returns when the served certificate expires.
-func (p *Pair) NotAfter() time.Time { return p.shown.Load().Leaf.NotAfter }
+func (p *KeyPair) NotAfter() time.Time { return p.current.Load().Leaf.NotAfter }
 
 // Config returns a TLS configuration that serves the pair: TLS 1.2 or later, HTTP/1.1 only.
-func (p *Pair) Config() *tls.Config {
+func (p *KeyPair) Config() *tls.Config {
 	return &tls.Config{
 		MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"},
-		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return p.shown.Load(), nil },
+		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return p.current.Load(), nil },
 	}
 }
 
-func (p *Pair) read() (*tls.Certificate, [sha256.Size]byte, error) {
+func (p *KeyPair) readFiles() (*tls.Certificate, [sha256.Size]byte, error) {
 	cert, err := readFile(p.files.Cert)
 	if err != nil {
-		return nil, [sha256.Size]byte{}, fmt.Errorf("the certificate cannot be read: %w", err)
+		return nil, [sha256.Size]byte{}, fmt.Errorf("cannot read the TLS certificate: %w", err)
 	}
 	key, err := readFile(p.files.Key)
 	if err != nil {
-		return nil, [sha256.Size]byte{}, fmt.Errorf("the certificate's key cannot be read: %w", err)
+		return nil, [sha256.Size]byte{}, fmt.Errorf("cannot read the TLS certificate's key: %w", err)
 	}
 	pair, err := tls.X509KeyPair(cert, key)
 	if err != nil {
-		return nil, [sha256.Size]byte{}, fmt.Errorf("%q and %q: %w", p.files.Cert, p.files.Key, explain(cert, key, err))
+		return nil, [sha256.Size]byte{}, fmt.Errorf("%q and %q: %w", p.files.Cert, p.files.Key, explainMismatch(cert, key, err))
 	}
 	if pair.Leaf == nil {
 		panic("BUG: a pair was read without its certificate")
@@ -114,12 +114,12 @@ func (p *Pair) read() (*tls.Certificate, [sha256.Size]byte, error) {
 }
 
 var (
-	errNoCert = errors.New("the first has no certificate in PEM; it may be half written")
-	errNoKey  = errors.New("the second has no private key in PEM without a passphrase; it may be half written")
+	errNoCert = errors.New("the certificate file contains no certificate in PEM; it may be half written")
+	errNoKey  = errors.New("the key file contains no private key in PEM without a passphrase; it may be half written")
 )
 
-// explain returns the error of a pair with its remedy.
-func explain(cert, key []byte, err error) error {
+// explainMismatch returns the error of a pair with its remedy.
+func explainMismatch(cert, key []byte, err error) error {
 	if block, _ := pem.Decode(cert); block == nil {
 		return errNoCert
 	}
@@ -137,7 +137,7 @@ func readFile(path string) ([]byte, error) {
 	defer file.Close()
 	text, err := io.ReadAll(io.LimitReader(file, maxFile+1))
 	if err == nil && len(text) > maxFile {
-		err = fmt.Errorf("%q is over a megabyte", path)
+		err = fmt.Errorf("%q is larger than a megabyte", path)
 	}
 	return text, err
 }

@@ -64,9 +64,9 @@ func (d *disk) write(cert, key []byte) {
 	}
 }
 
-func (d *disk) open() *Pair {
+func (d *disk) open() *KeyPair {
 	d.t.Helper()
-	p, err := Open(d.files)
+	p, err := Load(d.files)
 	if err != nil {
 		d.t.Fatal(err)
 	}
@@ -74,7 +74,7 @@ func (d *disk) open() *Pair {
 }
 
 // shows is the name on the certificate that a client would be shown.
-func shows(t *testing.T, p *Pair) string {
+func shows(t *testing.T, p *KeyPair) string {
 	t.Helper()
 	cert, err := p.Config().GetCertificate(&tls.ClientHelloInfo{})
 	if err != nil {
@@ -104,11 +104,11 @@ func TestOpen(t *testing.T) {
 		"no text":           {[]byte("x"), key, "no certificate"},
 		"a locked key":      {cert, locked, "passphrase"},
 		"a key of no kind":  {cert, broken, "failed to parse private key"},
-		"more than is read": {bytes.Repeat(cert, 4000), key, "over a megabyte"},
+		"more than is read": {bytes.Repeat(cert, 4000), key, "larger than a megabyte"},
 	} {
 		d := newDisk(t)
 		d.write(row.cert, row.key)
-		_, err := Open(d.files)
+		_, err := Load(d.files)
 		switch {
 		case row.want == "" && err != nil, row.want != "" && (err == nil || !strings.Contains(err.Error(), row.want)):
 			t.Errorf("%s: %v, want %q", what, err, row.want)
@@ -116,7 +116,7 @@ func TestOpen(t *testing.T) {
 			t.Errorf("%s: the error has something of the file: %v", what, err)
 		}
 	}
-	if _, err := Open(Files{"/nowhere/cert.pem", "/nowhere/key.pem"}); err == nil || !strings.Contains(err.Error(), "/nowhere/cert.pem") {
+	if _, err := Load(Files{"/nowhere/cert.pem", "/nowhere/key.pem"}); err == nil || !strings.Contains(err.Error(), "/nowhere/cert.pem") {
 		t.Errorf("without files: %v", err)
 	}
 }
@@ -132,38 +132,38 @@ func TestLook(t *testing.T) {
 		shows     string
 		says      string
 	}{
-		"the same":                {cert, key, "one", ""},
-		"another pair":            {next, nextKey, "two", ""},
-		"the cert alone so far":   {next, key, "one", "does not match"},
-		"the key alone so far":    {cert, nextKey, "one", "does not match"},
-		"half a cert":             {next[:len(next)/2], nextKey, "one", "half written"},
-		"half a key":              {next, nextKey[:len(nextKey)/2], "one", "half written"},
-		"empty files":             {nil, nil, "one", "half written"},
-		"one that has run out":    {past, pastKey, "one", "has run out"},
-		"one that is not yet":     {later, laterKey, "one", "good only from"},
-		"the same, other spacing": {append([]byte("\n"), cert...), key, "one", ""},
+		"the same":                             {cert, key, "one", ""},
+		"another pair":                         {next, nextKey, "two", ""},
+		"the cert alone so far":                {next, key, "one", "does not match"},
+		"the key alone so far":                 {cert, nextKey, "one", "does not match"},
+		"half a cert":                          {next[:len(next)/2], nextKey, "one", "half written"},
+		"half a key":                           {next, nextKey[:len(nextKey)/2], "one", "half written"},
+		"empty files":                          {nil, nil, "one", "half written"},
+		"one that the new certificate expired": {past, pastKey, "one", "the new certificate expired"},
+		"one that is not yet":                  {later, laterKey, "one", "is not valid before"},
+		"the same, other spacing":              {append([]byte("\n"), cert...), key, "one", ""},
 	} {
 		t.Run(what, func(t *testing.T) {
 			d := newDisk(t)
 			d.write(cert, key)
 			p := d.open()
 			d.write(row.cert, row.key)
-			changed, err := p.Look(noon)
+			changed, err := p.Reload(noon)
 			if (err == nil) != (row.says == "") || err != nil && !strings.Contains(err.Error(), row.says) {
 				t.Errorf("said %v, want %q", err, row.says)
 			}
 			if got := shows(t, p); got != row.shows || changed != (err == nil && !bytes.Equal(row.cert, cert)) {
 				t.Errorf("shows %s, changed %v", got, changed)
 			}
-			if changed, err := p.Look(noon); changed || err != nil {
+			if changed, err := p.Reload(noon); changed || err != nil {
 				t.Errorf("a second look: %v, %v: what was told is told again", changed, err)
 			}
 			d.write(next, nextKey)
-			if _, err := p.Look(noon); err != nil || shows(t, p) != "two" {
+			if _, err := p.Reload(noon); err != nil || shows(t, p) != "two" {
 				t.Errorf("then a good pair: %v, shows %s", err, shows(t, p))
 			}
 			d.write(row.cert, row.key)
-			if _, err := p.Look(noon); row.says != "" && err == nil {
+			if _, err := p.Reload(noon); row.says != "" && err == nil {
 				t.Error("what went wrong before is not told when it goes wrong again")
 			}
 		})
@@ -179,15 +179,15 @@ func TestLookWhenItsTimeHasCome(t *testing.T) {
 	d.write(cert, key)
 	p := d.open()
 	d.write(later, laterKey)
-	if _, err := p.Look(noon); err == nil {
+	if _, err := p.Reload(noon); err == nil {
 		t.Error("it is not good yet, and nothing is said")
 	}
-	if changed, err := p.Look(noon.Add(time.Minute)); !changed || err != nil || shows(t, p) != "later" {
+	if changed, err := p.Reload(noon.Add(time.Minute)); !changed || err != nil || shows(t, p) != "later" {
 		t.Errorf("in its time: %v, %v", changed, err)
 	}
 	past, pastKey := made(t, "past", noon.Add(20*time.Minute))
 	d.write(past, pastKey)
-	if changed, err := p.Look(noon.Add(40 * time.Minute)); !changed || err != nil {
+	if changed, err := p.Reload(noon.Add(40 * time.Minute)); !changed || err != nil {
 		t.Errorf("both have run out: %v, %v", changed, err)
 	}
 	if !p.NotAfter().Equal(noon.Add(20 * time.Minute)) {

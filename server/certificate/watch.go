@@ -8,53 +8,53 @@ import (
 // How often the files are read, how long before expiry the watcher starts to warn, and how
 // often it warns.
 const (
-	lookEvery = 5 * time.Second
-	warnAhead = 14 * 24 * time.Hour
-	warnEvery = 24 * time.Hour
+	checkEvery = 5 * time.Second
+	warnAhead  = 14 * 24 * time.Hour
+	warnEvery  = 24 * time.Hour
 )
 
 // Watcher reloads a pair from its files and warns of its expiry.
 type Watcher struct {
-	pair   *Pair
-	logger *slog.Logger
-	told   time.Time // time of the last warning
+	pair     *KeyPair
+	logger   *slog.Logger
+	warnedAt time.Time // time of the last warning
 }
 
 // NewWatcher returns a watcher. Run starts it.
-func NewWatcher(pair *Pair, logger *slog.Logger) *Watcher {
+func NewWatcher(pair *KeyPair, logger *slog.Logger) *Watcher {
 	return &Watcher{pair: pair, logger: logger}
 }
 
 // Run reads the files every five seconds, and for each value of again, until gone is
 // closed.
-func (w *Watcher) Run(again, gone <-chan struct{}) {
-	tick := time.NewTicker(lookEvery)
+func (w *Watcher) Run(reload, stop <-chan struct{}) {
+	tick := time.NewTicker(checkEvery)
 	defer tick.Stop()
 	for {
-		w.look(time.Now())
+		w.checkFiles(time.Now())
 		select {
 		case <-tick.C:
-		case <-again:
-		case <-gone:
+		case <-reload:
+		case <-stop:
 			return
 		}
 	}
 }
 
-func (w *Watcher) look(now time.Time) {
-	changed, err := w.pair.Look(now)
+func (w *Watcher) checkFiles(now time.Time) {
+	changed, err := w.pair.Reload(now)
 	switch {
 	case err != nil:
 		w.logger.Warn("the TLS certificate's files cannot be used; the previous certificate stays in use", "error", err)
 	case changed:
-		w.told = time.Time{}
+		w.warnedAt = time.Time{}
 		w.logger.Info("a new TLS certificate is in use", "not_after", w.pair.NotAfter())
 	}
 	end := w.pair.NotAfter()
-	if now.Before(end.Add(-warnAhead)) || !w.told.IsZero() && now.Sub(w.told) < warnEvery {
+	if now.Before(end.Add(-warnAhead)) || !w.warnedAt.IsZero() && now.Sub(w.warnedAt) < warnEvery {
 		return
 	}
-	w.told = now
+	w.warnedAt = now
 	if now.Before(end) {
 		w.logger.Warn("the TLS certificate expires soon; replace its files", "not_after", end, "days", int(end.Sub(now)/(24*time.Hour)))
 	} else {

@@ -42,7 +42,7 @@ func TestWatcher(t *testing.T) {
 			t.Errorf("half of a pair: %s", log.String())
 		}
 		d.write(next, nextKey)
-		time.Sleep(lookEvery)
+		time.Sleep(checkEvery)
 		synctest.Wait()
 		if said(&log, "INFO", "new TLS certificate") != 1 || shows(t, p) != "two" {
 			t.Errorf("the whole pair: %s", log.String())
@@ -63,14 +63,14 @@ func TestTheEndIsTold(t *testing.T) {
 	w := NewWatcher(d.open(), slog.New(slog.NewTextHandler(&log, nil)))
 	hours := func(from, to int) {
 		for hour := from; hour < to; hour++ {
-			w.look(noon.Add(time.Duration(hour) * time.Hour))
+			w.checkFiles(noon.Add(time.Duration(hour) * time.Hour))
 		}
 	}
 	for _, row := range []struct{ until, warnings, errors int }{
 		{24, 0, 0}, {25, 1, 0}, {48, 1, 0}, {49, 2, 0}, {15 * 24, 14, 0}, {15*24 + 1, 14, 1}, {17 * 24, 14, 2},
 	} {
 		log.Reset()
-		w.told = time.Time{}
+		w.warnedAt = time.Time{}
 		hours(0, row.until)
 		if warnings, errors := said(&log, "WARN", "soon"), said(&log, "ERROR", "has expired"); warnings != row.warnings || errors != row.errors {
 			t.Errorf("until hour %d: %d warnings and %d errors, want %d and %d", row.until, warnings, errors, row.warnings, row.errors)

@@ -41,8 +41,8 @@ func (o *Resolver) IsProxy(address netip.Addr) bool {
 	return false
 }
 
-// Of returns the address of the client that sent the request.
-func (o *Resolver) Of(ctx *fasthttp.RequestCtx) netip.Addr {
+// ClientAddress returns the address of the client that sent the request.
+func (o *Resolver) ClientAddress(ctx *fasthttp.RequestCtx) netip.Addr {
 	from := FromConn(ctx.RemoteAddr())
 	if !o.IsProxy(from) {
 		return from
@@ -96,9 +96,9 @@ func FromConn(end net.Addr) netip.Addr {
 	return tcp.AddrPort().Addr().Unmap().WithZone("")
 }
 
-// Network returns the network that limits count a client under: its IPv4 address, or its
+// NetworkOf returns the network that limits count a client under: its IPv4 address, or its
 // IPv6 /64, which a provider assigns to one customer.
-func Network(address netip.Addr) netip.Prefix {
+func NetworkOf(address netip.Addr) netip.Prefix {
 	bits := address.BitLen()
 	if address.Is6() {
 		bits = 64

@@ -20,7 +20,7 @@ func callerFrom(o *Resolver, peer string, lines ...string) string {
 	for _, line := range lines {
 		ctx.Request.Header.Add("X-Forwarded-For", line)
 	}
-	return o.Of(ctx).String()
+	return o.ClientAddress(ctx).String()
 }
 
 // TestWhomARequestComesFrom: the proxies are 10.0.0.0/8 and 2001:db8:1::/48.

@@ -17,7 +17,7 @@ type Conn struct {
 	limiter       *Limiter
 	network       netip.Prefix
 	lastUsed      atomic.Int64 // Unix nanoseconds: time of the last byte in either direction
-	known         atomic.Bool  // a valid credential has come over it
+	authenticated atomic.Bool  // a valid credential has come over it
 	removed       atomic.Bool  // the limiter counts it no longer
 	received      atomic.Bool  // at least one byte of a request has come
 	unreadRequest atomic.Bool  // its last request was not read to the end
@@ -57,7 +57,7 @@ func (g *Conn) Read(p []byte) (int, error) {
 	if g.head.bare {
 		return 0, ErrBareLineFeed
 	}
-	if deadline, due := g.readDeadline.next(); due {
+	if deadline, due := g.readDeadline.nextDeadline(); due {
 		if err := g.Conn.SetReadDeadline(deadline); err != nil {
 			return 0, err
 		}
@@ -69,7 +69,7 @@ func (g *Conn) Read(p []byte) (int, error) {
 	if n > 0 {
 		g.touch()
 		if g.limiter.TLS == nil {
-			g.observe(p[:n])
+			g.scanInput(p[:n])
 		}
 	}
 	return n, err
@@ -99,8 +99,8 @@ func (g *Conn) Abort() {
 // HasReadFailed reports whether the client has closed the connection or it broke.
 func (g *Conn) HasReadFailed() bool { return g != nil && g.readFailed.Load() }
 
-// observe scans bytes of a request that have arrived.
-func (g *Conn) observe(p []byte) {
+// scanInput scans bytes of a request that have arrived.
+func (g *Conn) scanInput(p []byte) {
 	if !g.received.Load() {
 		g.received.Store(true)
 	}
@@ -108,7 +108,7 @@ func (g *Conn) observe(p []byte) {
 }
 
 func (g *Conn) Write(p []byte) (int, error) {
-	if deadline, due := g.writeDeadline.next(); due {
+	if deadline, due := g.writeDeadline.nextDeadline(); due {
 		if err := g.Conn.SetWriteDeadline(deadline); err != nil {
 			return 0, err
 		}
@@ -131,36 +131,36 @@ func (g *Conn) Close() error {
 	return g.Conn.Close()
 }
 
-// markKnown protects the connection from eviction.
-func (g *Conn) markKnown() {
-	if g.known.Swap(true) {
+// markAuthenticated protects the connection from eviction.
+func (g *Conn) markAuthenticated() {
+	if g.authenticated.Swap(true) {
 		return
 	}
 	g.limiter.mu.Lock()
 	defer g.limiter.mu.Unlock()
-	delete(g.limiter.unknown, g)
+	delete(g.limiter.unauthenticated, g)
 }
 
-// MarkKnown protects the request's connection from eviction, because it has shown a valid
+// MarkAuthenticated protects the request's connection from eviction, because it has shown a valid
 // credential.
-func MarkKnown(ctx *fasthttp.RequestCtx) {
-	if g := Of(ctx); g != nil {
-		g.markKnown()
+func MarkAuthenticated(ctx *fasthttp.RequestCtx) {
+	if g := FromRequest(ctx); g != nil {
+		g.markAuthenticated()
 	}
 }
 
-// CloseIfUnknown closes the connection after a 4xx if it has shown no valid credential and
+// CloseIfUnauthenticated closes the connection after a 4xx if it has shown no valid credential and
 // more than half of all connections are in use.
-func CloseIfUnknown(ctx *fasthttp.RequestCtx) {
+func CloseIfUnauthenticated(ctx *fasthttp.RequestCtx) {
 	if status := ctx.Response.StatusCode(); status < 400 || status > 499 {
 		return
 	}
-	if g := Of(ctx); g != nil && !g.known.Load() && g.limiter.isHalfFull() {
+	if g := FromRequest(ctx); g != nil && !g.authenticated.Load() && g.limiter.isHalfFull() {
 		ctx.SetConnectionClose()
 	}
 }
 
 // networkOf returns the network that the limiter counts a connection under.
 func networkOf(conn net.Conn) netip.Prefix {
-	return clientaddr.Network(clientaddr.FromConn(conn.RemoteAddr()))
+	return clientaddr.NetworkOf(clientaddr.FromConn(conn.RemoteAddr()))
 }

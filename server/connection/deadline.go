@@ -22,9 +22,9 @@ type lazyDeadline struct {
 // maxDelay is the most by which a deadline is late.
 const maxDelay = time.Second
 
-// next returns the deadline to set before the connection blocks, and whether it differs
+// nextDeadline returns the deadline to set before the connection blocks, and whether it differs
 // from the one in effect.
-func (p *lazyDeadline) next() (deadline time.Time, due bool) {
+func (p *lazyDeadline) nextDeadline() (deadline time.Time, due bool) {
 	if !p.wanted.Before(p.first) && !p.wanted.After(p.last) {
 		return p.last, false
 	}

@@ -33,7 +33,7 @@ func TestPatience(t *testing.T) {
 				given := 0
 				for _, wanted := range test.wanted {
 					p.wanted = time.Now().Add(wanted)
-					deadline, due := p.next()
+					deadline, due := p.nextDeadline()
 					if due {
 						given++
 					}
@@ -54,13 +54,13 @@ func TestPatience(t *testing.T) {
 // No deadline is wanted first, and again at the end.
 func TestPatienceWithoutEnd(t *testing.T) {
 	var p lazyDeadline
-	if _, due := p.next(); due {
+	if _, due := p.nextDeadline(); due {
 		t.Error("a deadline was given where none was ever wanted")
 	}
 	p.wanted = time.Now().Add(time.Minute)
-	p.next()
+	p.nextDeadline()
 	p.wanted = time.Time{}
-	if deadline, due := p.next(); !due || !deadline.IsZero() {
+	if deadline, due := p.nextDeadline(); !due || !deadline.IsZero() {
 		t.Errorf("given %s, %t: want it taken away", deadline, due)
 	}
 }

@@ -20,9 +20,9 @@ const drainTime = time.Second
 
 // CloseUnread closes the connection after this answer, because its request is not read to
 // the end. It drains the connection unless the request timed out.
-func CloseUnread(ctx *fasthttp.RequestCtx, told httperror.Error) {
+func CloseUnread(ctx *fasthttp.RequestCtx, sent httperror.Error) {
 	ctx.SetConnectionClose()
-	if g := Of(ctx); g != nil && told != httperror.RequestTimeout {
+	if g := FromRequest(ctx); g != nil && sent != httperror.RequestTimeout {
 		g.unreadRequest.Store(true)
 	}
 }

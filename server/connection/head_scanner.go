@@ -37,8 +37,8 @@ const requestLineEnd = len("G / HTTP/1.1")
 var (
 	httpVersion = []byte("HTTP/1.")
 
-	ErrBareLineFeed = errors.New("a line of the head ends in a bare line feed")
-	ErrTrailer      = errors.New("a chunked body has trailer fields, or ends in a bare line feed")
+	ErrBareLineFeed = errors.New("a line of the request's head ends with a line feed without carriage return")
+	ErrTrailer      = errors.New("a chunked request body has trailer fields, or ends with a line feed without carriage return")
 )
 
 // scan processes bytes on their way to the library.
@@ -53,8 +53,8 @@ func (l *headScanner) scan(p []byte) {
 	var seam [2 * requestLineEnd]byte // a line may come in two pieces
 	n := copy(seam[:], l.tail[:])
 	n += copy(seam[n:], p)
-	l.mark(seam[:n])
-	l.mark(p)
+	l.markLineEnds(seam[:n])
+	l.markLineEnds(p)
 	if len(p) < requestLineEnd {
 		p = seam[:n]
 	}
@@ -70,24 +70,24 @@ func (l *headScanner) readHead(p []byte) {
 		}
 		at += next
 		switch {
-		case l.before(p, at, 1) != '\r':
+		case l.byteBefore(p, at, 1) != '\r':
 			l.head, l.bare = false, true
-		case l.before(p, at, 2) == '\n':
+		case l.byteBefore(p, at, 2) == '\n':
 			l.head = false
 		}
 	}
 }
 
-// before returns the byte that came n bytes before p[at].
-func (l *headScanner) before(p []byte, at, n int) byte {
+// byteBefore returns the byte that came n bytes before p[at].
+func (l *headScanner) byteBefore(p []byte, at, n int) byte {
 	if at >= n {
 		return p[at-n]
 	}
 	return l.tail[requestLineEnd+at-n]
 }
 
-// mark records lines that end in an HTTP version and a bare line feed.
-func (l *headScanner) mark(p []byte) {
+// markLineEnds records lines that end in an HTTP version and a bare line feed.
+func (l *headScanner) markLineEnds(p []byte) {
 	for end := 0; ; {
 		at := bytes.Index(p[end:], httpVersion)
 		if at < 0 {
@@ -120,9 +120,9 @@ func (l *headScanner) mayHaveBareLineFeed(header *fasthttp.RequestHeader) bool {
 	return len(line) < requestLineEnd || l.lines&lineBit(line[len(line)-requestLineEnd:]) != 0
 }
 
-// NoteState is the library's callback for connection states. A connection that becomes idle
+// OnStateChange is the library's callback for connection states. A connection that becomes idle
 // expects a new head, unless its buffer already holds the beginning of one.
-func NoteState(conn net.Conn, state fasthttp.ConnState) {
+func OnStateChange(conn net.Conn, state fasthttp.ConnState) {
 	if g := ofConn(conn); g != nil && (state == fasthttp.StateIdle || state == fasthttp.StateActive && g.received.Load()) {
 		g.head.idle = state == fasthttp.StateIdle
 	}

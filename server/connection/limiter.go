@@ -41,16 +41,16 @@ type Limiter struct {
 	Accepting     chan struct{} // closed at the first Accept, or at a shutdown before it
 	acceptingOnce sync.Once
 
-	mu         sync.Mutex // guards the rest
-	open       int
-	perNetwork map[netip.Prefix]int
-	unknown    map[*Conn]struct{}
+	mu              sync.Mutex // guards the rest
+	open            int
+	perNetwork      map[netip.Prefix]int
+	unauthenticated map[*Conn]struct{}
 }
 
-func NewLimiter(listener net.Listener, most, mostFrom int, newID func() market.RequestID, tell func(error)) *Limiter {
+func NewLimiter(listener net.Listener, maxOpen, maxPerNetwork int, newID func() market.RequestID, reportError func(error)) *Limiter {
 	return &Limiter{
-		Listener: listener, max: most, maxPerNetwork: mostFrom, newID: newID, reportError: tell,
-		perNetwork: make(map[netip.Prefix]int), unknown: make(map[*Conn]struct{}), Accepting: make(chan struct{}),
+		Listener: listener, max: maxOpen, maxPerNetwork: maxPerNetwork, newID: newID, reportError: reportError,
+		perNetwork: make(map[netip.Prefix]int), unauthenticated: make(map[*Conn]struct{}), Accepting: make(chan struct{}),
 	}
 }
 
@@ -76,7 +76,7 @@ func (c *Limiter) Accept() (net.Conn, error) {
 				c.reportedAt = now
 				c.reportError(err)
 			}
-			c.evict()
+			c.evictIdlest()
 			time.Sleep(pause)
 			pause = min(2*pause, maxPause)
 			continue
@@ -90,7 +90,7 @@ func (c *Limiter) Accept() (net.Conn, error) {
 		if in {
 			return c.wrapTLS(guest), nil
 		}
-		c.refuse(conn)
+		c.rejectConn(conn)
 	}
 }
 
@@ -113,7 +113,7 @@ func isTransient(err error) bool {
 
 // admit counts a connection, if the limits allow it. The caller closes the connection that
 // was evicted for it.
-func (c *Limiter) admit(g *Conn) (in bool, evicted *Conn) {
+func (c *Limiter) admit(g *Conn) (admitted bool, evicted *Conn) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.perNetwork[g.network] >= c.maxPerNetwork && !(c.IsProxy != nil && c.IsProxy(g.network.Addr())) {
@@ -126,7 +126,7 @@ func (c *Limiter) admit(g *Conn) (in bool, evicted *Conn) {
 	}
 	c.open++
 	c.perNetwork[g.network]++
-	c.unknown[g] = struct{}{}
+	c.unauthenticated[g] = struct{}{}
 	return true, evicted
 }
 
@@ -141,11 +141,11 @@ func (c *Limiter) removeLocked(g *Conn) {
 	if c.perNetwork[g.network]--; c.perNetwork[g.network] == 0 {
 		delete(c.perNetwork, g.network)
 	}
-	delete(c.unknown, g)
+	delete(c.unauthenticated, g)
 }
 
-// evict closes an unknown connection to free a file descriptor.
-func (c *Limiter) evict() {
+// evictIdlest closes an unknown connection to free a file descriptor.
+func (c *Limiter) evictIdlest() {
 	c.mu.Lock()
 	evicted := c.evictLocked()
 	c.mu.Unlock()
@@ -161,7 +161,7 @@ const evictionSample = 64
 // sample if there are many. It returns nil if there is none.
 func (c *Limiter) evictLocked() (idlest *Conn) {
 	seen := 0
-	for g := range c.unknown {
+	for g := range c.unauthenticated {
 		if idlest == nil || g.lastUsed.Load() < idlest.lastUsed.Load() {
 			idlest = g
 		}
@@ -176,12 +176,12 @@ func (c *Limiter) evictLocked() (idlest *Conn) {
 	return idlest
 }
 
-// CloseSilent closes connections over which no byte has come. A shutdown does not wait for
+// CloseUnused closes connections over which no byte has come. A shutdown does not wait for
 // a request that may never arrive.
-func (c *Limiter) CloseSilent() {
+func (c *Limiter) CloseUnused() {
 	var silent []*Conn
 	c.mu.Lock()
-	for g := range c.unknown {
+	for g := range c.unauthenticated {
 		if !g.received.Load() {
 			silent = append(silent, g)
 		}
@@ -200,15 +200,15 @@ func (c *Limiter) isHalfFull() bool {
 }
 
 // Counts returns the number of open connections, and of those without a valid credential.
-func (c *Limiter) Counts() (open, strangers int) {
+func (c *Limiter) Counts() (open, unauthenticated int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.open, len(c.unknown)
+	return c.open, len(c.unauthenticated)
 }
 
-// refuse answers 503 and closes the connection. The answer fits the empty send buffer, so
+// rejectConn answers 503 and closes the connection. The answer fits the empty send buffer, so
 // the write does not block.
-func (c *Limiter) refuse(conn net.Conn) {
+func (c *Limiter) rejectConn(conn net.Conn) {
 	defer conn.Close()
 	if c.TLS != nil { // the client could not read a plain answer before the handshake
 		return
@@ -216,5 +216,5 @@ func (c *Limiter) refuse(conn net.Conn) {
 	if conn.SetWriteDeadline(time.Now().Add(time.Second)) != nil {
 		return
 	}
-	_, _ = conn.Write(httperror.Raw("503 Service Unavailable", c.newID(), errTooManyConnections))
+	_, _ = conn.Write(httperror.RawResponse("503 Service Unavailable", c.newID(), errTooManyConnections))
 }

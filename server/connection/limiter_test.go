@@ -53,7 +53,7 @@ func TestCrowdCounts(t *testing.T) {
 		if got, _ := c.admit(g); got != want {
 			t.Errorf("%v enters: %v, want %v", p, got, want)
 		}
-		g.markKnown()
+		g.markAuthenticated()
 		return g
 	}
 	first := enter(a, true)
@@ -73,8 +73,8 @@ func TestCrowdCounts(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if c.open != 0 || len(c.perNetwork)+len(c.unknown) != 0 {
-		t.Errorf("%d open, %v, %v", c.open, c.perNetwork, c.unknown)
+	if c.open != 0 || len(c.perNetwork)+len(c.unauthenticated) != 0 {
+		t.Errorf("%d open, %v, %v", c.open, c.perNetwork, c.unauthenticated)
 	}
 }
 
@@ -167,7 +167,7 @@ func TestFullHouse(t *testing.T) {
 			g, _, _ := come()
 			guests = append(guests, g)
 		}
-		guests[0].markKnown()
+		guests[0].markAuthenticated()
 		if _, err := fmt.Fprint(guests[1], "still here"); err != nil {
 			t.Fatal(err)
 		}
@@ -178,7 +178,7 @@ func TestFullHouse(t *testing.T) {
 			if !in || evicted != want || c.open != 4 {
 				t.Errorf("in %v, evicted the right one %v, %d open", in, evicted == want, c.open)
 			}
-			g.markKnown()
+			g.markAuthenticated()
 			last = append(last, g)
 		}
 		if _, evicted, in := come(); in || evicted != nil {
@@ -189,8 +189,8 @@ func TestFullHouse(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if c.open != 0 || len(c.perNetwork)+len(c.unknown) != 0 {
-			t.Errorf("%d open, %v, %v", c.open, c.perNetwork, c.unknown)
+		if c.open != 0 || len(c.perNetwork)+len(c.unauthenticated) != 0 {
+			t.Errorf("%d open, %v, %v", c.open, c.perNetwork, c.unauthenticated)
 		}
 	})
 }

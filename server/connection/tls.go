@@ -34,13 +34,13 @@ type tcpTransport struct {
 	closing       atomic.Bool
 }
 
-var errPlainHTTP = httperror.New(400, errcode.MalformedRequest, "This address speaks TLS. Send the request to it as https://.")
+var errPlainHTTP = httperror.New(400, errcode.MalformedRequest, "This address accepts only TLS. Send the request to its https:// address.")
 
 // maxHandshake is how many bytes a client may send during the handshake: many times the
 // usual size, and a quarter of what the TLS library would buffer.
 const maxHandshake = 16 << 10
 
-var errLongHandshake = errors.New("the handshake is longer than one can be")
+var errLongHandshake = errors.New("the TLS handshake exceeds the size limit")
 
 // wrapTLS returns the connection with TLS, if the limiter has a TLS configuration.
 func (c *Limiter) wrapTLS(g *Conn) net.Conn {
@@ -84,7 +84,7 @@ func (s *tlsConn) refusePlainHTTP() {
 	if conn.SetDeadline(time.Now().Add(time.Second)) != nil {
 		return
 	}
-	if _, err := conn.Write(httperror.Raw("400 Bad Request", s.transport.limiter.newID(), errPlainHTTP)); err != nil {
+	if _, err := conn.Write(httperror.RawResponse("400 Bad Request", s.transport.limiter.newID(), errPlainHTTP)); err != nil {
 		return
 	}
 	if half, ok := conn.(interface{ CloseWrite() error }); ok && half.CloseWrite() == nil {
@@ -98,7 +98,7 @@ func (s *tlsConn) Read(p []byte) (int, error) {
 	}
 	n, err := s.Conn.Read(p)
 	if n > 0 {
-		s.transport.observe(p[:n])
+		s.transport.scanInput(p[:n])
 	}
 	return n, err
 }
@@ -148,8 +148,8 @@ func (b *tcpTransport) SetWriteDeadline(t time.Time) error {
 	return b.Conn.Conn.SetWriteDeadline(t)
 }
 
-// Of returns the connection of a request, or nil if a test made the request without one.
-func Of(ctx *fasthttp.RequestCtx) *Conn { return ofConn(ctx.Conn()) }
+// FromRequest returns the connection of a request, or nil if a test made the request without one.
+func FromRequest(ctx *fasthttp.RequestCtx) *Conn { return ofConn(ctx.Conn()) }
 
 func ofConn(conn net.Conn) *Conn {
 	switch conn := conn.(type) {

@@ -95,7 +95,7 @@ func newFile(at, end string, body []byte) *File {
 	if strings.HasPrefix(at, Assets) {
 		file.Cache = "public, max-age=31536000, immutable"
 	}
-	if short := apidocs.Pack(body); len(short) < len(body) {
+	if short := apidocs.Compress(body); len(short) < len(body) {
 		file.Gzip = Form{short, tag + `-gzip"`}
 	}
 	return file

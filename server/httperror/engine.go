@@ -11,7 +11,7 @@ import (
 
 // ErrTooLarge is the error of the engine's log for an event over the largest log entry. A
 // retry would fail again, so the answer is a 413.
-var ErrTooLarge = errors.New("the lead is larger than an entry of the log can be")
+var ErrTooLarge = errors.New("the lead exceeds the maximum size of a log entry")
 
 // WriteEngineError answers with an error that the engine returned.
 func WriteEngineError(ctx *fasthttp.RequestCtx, id market.RequestID, err error) {
@@ -42,13 +42,13 @@ func WriteEngineError(ctx *fasthttp.RequestCtx, id market.RequestID, err error) 
 
 // FromRefusal returns the API error for a refusal of the engine. The reason why a status
 // report is rejected replaces the general message.
-func FromRefusal(code engine.RefusalCode, objection market.ReportRejection) Error {
+func FromRefusal(code engine.RefusalCode, rejection market.ReportRejection) Error {
 	what, known := byRefusal[code]
 	if !known {
 		return Internal
 	}
-	if objection != market.RejectionNone {
-		what.Message = objection.String()
+	if rejection != market.RejectionNone {
+		what.Message = rejection.String()
 	}
 	return what
 }

@@ -27,8 +27,8 @@ func New(status int, code, message string) Error {
 	return f
 }
 
-// After returns the error with a Retry-After of this time, rounded up to seconds.
-func (f Error) After(wait time.Duration) Error {
+// WithRetryAfter returns the error with a Retry-After of this time, rounded up to seconds.
+func (f Error) WithRetryAfter(wait time.Duration) Error {
 	f.retryAfter = int(math.Ceil(wait.Seconds()))
 	return f
 }
@@ -66,7 +66,7 @@ var (
 	InvalidBidToken   = New(422, errcode.InvalidBidToken, "The bid_token does not belong to this auction of this supplier. Send the auction_id and the bid_token of the same answer to a ping.")
 	PostRejected      = New(422, errcode.PostRejected, "The lead was not sold; reason says why. The bid is not paid.")
 	ByteRateLimited   = New(429, errcode.RateLimited, "The bodies of your requests exceed the byte rate. Send smaller bodies, or this request again after the time in Retry-After.")
-	TooManyAuctions   = New(429, errcode.RateLimited, "Too many auctions of this supplier are open. Send this request again after the time in Retry-After.").After(time.Second)
+	TooManyAuctions   = New(429, errcode.RateLimited, "Too many auctions of this supplier are open. Send this request again after the time in Retry-After.").WithRetryAfter(time.Second)
 	BuyerUnavailable  = New(502, errcode.BuyerUnavailable, "The buyer could not be reached in time; the exchange continues the delivery. Send the same request under the same Idempotency-Key to receive its result.")
 	BuyerTimeout      = New(504, errcode.BuyerTimeout, "The buyer did not answer in time; the exchange continues the delivery. Send the same request under the same Idempotency-Key to receive its result.")
 	UnknownLead       = New(404, errcode.NotFound, "There is no lead of this id, or it is not yours.")

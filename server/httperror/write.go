@@ -79,8 +79,8 @@ func AppendFieldErrors(body []byte, fields []market.FieldError) []byte {
 	return append(body, ']')
 }
 
-// Raw returns a whole HTTP answer, for a connection over which no request was read.
-func Raw(status string, id market.RequestID, what Error) []byte {
+// RawResponse returns a whole HTTP answer, for a connection over which no request was read.
+func RawResponse(status string, id market.RequestID, what Error) []byte {
 	body := Append(nil, id, what)
 	text := []byte("HTTP/1.1 " + status + "\r\nContent-Type: " + TypeJSON + "\r\n")
 	if what.retryAfter > 0 {

@@ -31,10 +31,10 @@ func (c *campaignMeter) count(counter *atomic.Pointer[metrics.Counter], n int, n
 	known.Add(n)
 }
 
-// Held counts an auction: its result, the outcome of each candidate, and the time of each
+// AuctionHeld counts an auction: its result, the outcome of each candidate, and the time of each
 // ping. A ping without a campaign counts under an empty campaign id. A ping for a test lead
 // does not count.
-func (m *Meter) Held(campaign *market.Campaign, _ *market.Supplier, h *auction.Summary) {
+func (m *Meter) AuctionHeld(campaign *market.Campaign, _ *market.Supplier, h *auction.Summary) {
 	if h.Test {
 		return
 	}
@@ -42,7 +42,7 @@ func (m *Meter) Held(campaign *market.Campaign, _ *market.Supplier, h *auction.S
 	if campaign != nil {
 		id = string(campaign.ID)
 	}
-	c := m.campaigns.of(id)
+	c := m.campaigns.get(id)
 	c.count(&c.auctions[h.Reason], 1, "pingpost_auctions_total", "reason", h.Reason)
 	for outcome, n := range h.Outcomes {
 		if n > 0 {
@@ -54,8 +54,8 @@ func (m *Meter) Held(campaign *market.Campaign, _ *market.Supplier, h *auction.S
 	m.asked.Add(uint64(len(h.Pings)))
 	for i := range h.Pings {
 		ping := &h.Pings[i]
-		b := m.buyers.of(string(ping.Buyer.ID))
+		b := m.buyers.get(string(ping.Buyer.ID))
 		b.pingTime.Update(float64(ping.Elapsed) / 1e9)
-		b.answered(ping.Outcome, ping.Elapsed)
+		b.countPing(ping.Outcome, ping.Elapsed)
 	}
 }

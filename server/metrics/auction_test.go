@@ -17,17 +17,17 @@ func TestHeldIsCounted(t *testing.T) {
 	a, b := &market.Buyer{ID: "buy_a"}, &market.Buyer{ID: "buy_b"}
 	sold := &auction.Summary{Elapsed: 30e6, Pings: []auction.PingSummary{{Buyer: a, Elapsed: 10e6}, {Buyer: b, Elapsed: 30e6}}}
 	sold.Outcomes[market.OutcomeWon], sold.Outcomes[market.OutcomeLost], sold.Outcomes[market.OutcomeFiltered] = 1, 1, 3
-	m.Held(cars, nil, sold)
-	m.Held(cars, nil, sold)
+	m.AuctionHeld(cars, nil, sold)
+	m.AuctionHeld(cars, nil, sold)
 	late := &auction.Summary{Reason: market.ReasonTimeout, Elapsed: 2e9, Pings: []auction.PingSummary{{Buyer: a, Outcome: market.OutcomeTimeout, Elapsed: 2e9}}}
 	late.Outcomes[market.OutcomeTimeout] = 1
-	m.Held(homes, nil, late)
-	m.Held(nil, nil, &auction.Summary{Reason: market.ReasonNoCampaign})
+	m.AuctionHeld(homes, nil, late)
+	m.AuctionHeld(nil, nil, &auction.Summary{Reason: market.ReasonNoCampaign})
 	tried := *sold
 	tried.Test = true
-	m.Held(cars, nil, &tried)
+	m.AuctionHeld(cars, nil, &tried)
 	var text bytes.Buffer
-	m.Print(&text)
+	m.WriteMetrics(&text)
 	for _, want := range []string{
 		`pingpost_auctions_total{campaign="cars",reason=""} 2`, `pingpost_auctions_total{campaign="homes",reason="timeout"} 1`,
 		`pingpost_auctions_total{campaign="",reason="no_campaign"} 1`,
@@ -52,15 +52,15 @@ func TestEveryEndOfAnAuctionHasALabel(t *testing.T) {
 	m := NewMeter(func(string, error) {})
 	cars := &market.Campaign{ID: "cars"}
 	for reason := market.ReasonNone; reason <= market.ReasonLoop; reason++ {
-		m.Held(cars, nil, &auction.Summary{Reason: reason})
+		m.AuctionHeld(cars, nil, &auction.Summary{Reason: reason})
 	}
 	all := new(auction.Summary)
 	for outcome := range all.Outcomes {
 		all.Outcomes[outcome] = outcome + 1
 	}
-	m.Held(cars, nil, all)
+	m.AuctionHeld(cars, nil, all)
 	var text bytes.Buffer
-	m.Print(&text)
+	m.WriteMetrics(&text)
 	for reason := market.ReasonNoBuyer; reason <= market.ReasonLoop; reason++ {
 		if want := `pingpost_auctions_total{campaign="cars",reason="` + reason.String() + `"} 1`; !strings.Contains(text.String(), want+"\n") {
 			t.Errorf("no line %s", want)

@@ -32,11 +32,11 @@ func newBuyerMeter(set *metrics.Set, id string) *buyerMeter {
 	return b
 }
 
-// posted counts an attempt. It logs failed attempts at most once a minute per buyer,
+// countPost counts an attempt. It logs failed attempts at most once a minute per buyer,
 // because thousands a second may fail in the same way.
-func (b *buyerMeter) posted(id string, result *market.PostResult, logger *slog.Logger) {
+func (b *buyerMeter) countPost(id string, result *market.PostResult, logger *slog.Logger) {
 	b.posts[result.Verdict].Inc()
-	if !failing(result) {
+	if !isFailedPost(result) {
 		return
 	}
 	b.failed.Add(1)
@@ -46,9 +46,9 @@ func (b *buyerMeter) posted(id string, result *market.PostResult, logger *slog.L
 	}
 }
 
-// failing reports whether an attempt shows a fault between the exchange and the buyer. A
+// isFailedPost reports whether an attempt shows a fault between the exchange and the buyer. A
 // rejected lead is not a fault. A rejected caller or an unknown path is one.
-func failing(result *market.PostResult) bool {
+func isFailedPost(result *market.PostResult) bool {
 	switch result.Verdict {
 	case market.VerdictNotSent, market.VerdictUnknown:
 		return true

@@ -35,7 +35,7 @@ func TestFailing(t *testing.T) {
 		{"broken", market.VerdictUnknown, 500, true},
 		{"silent", market.VerdictUnknown, 0, true},
 	} {
-		if got := failing(&market.PostResult{Verdict: row.verdict, Status: row.status}); got != row.want {
+		if got := isFailedPost(&market.PostResult{Verdict: row.verdict, Status: row.status}); got != row.want {
 			t.Errorf("%s: %v", row.name, got)
 		}
 	}
@@ -62,10 +62,10 @@ func TestFailuresAreToldOnceAMinute(t *testing.T) {
 				t.Errorf("%d lines, want %d", len(got), len(want))
 			}
 		}
-		m.Posted("buy_a", &market.PostResult{Verdict: market.VerdictAccepted})
+		m.PostAttempted("buy_a", &market.PostResult{Verdict: market.VerdictAccepted})
 		heard()
-		m.Posted("buy_a", down)
-		m.Posted("buy_b", &market.PostResult{Verdict: market.VerdictNotSent, Fault: market.FaultConnect})
+		m.PostAttempted("buy_a", down)
+		m.PostAttempted("buy_b", &market.PostResult{Verdict: market.VerdictNotSent, Fault: market.FaultConnect})
 		heard(
 			"buyer_id=buy_a failures=1 verdict=unknown fault=none status=503 code=unavailable",
 			`buyer_id=buy_b failures=1 verdict=unreached fault=connect status=0 code=""`)
@@ -73,21 +73,21 @@ func TestFailuresAreToldOnceAMinute(t *testing.T) {
 		for range 20 {
 			crowd.Go(func() {
 				for range 10 {
-					m.Posted("buy_a", down)
+					m.PostAttempted("buy_a", down)
 				}
 			})
 		}
 		crowd.Wait()
 		time.Sleep(throttleFor - 1)
-		m.Posted("buy_a", down)
+		m.PostAttempted("buy_a", down)
 		heard()
 		time.Sleep(time.Nanosecond)
-		m.Posted("buy_a", down)
-		m.Posted("buy_a", down)
+		m.PostAttempted("buy_a", down)
+		m.PostAttempted("buy_a", down)
 		heard("buyer_id=buy_a failures=202 verdict=unknown fault=none status=503 code=unavailable")
 
 		var text bytes.Buffer
-		m.Print(&text)
+		m.WriteMetrics(&text)
 		for _, want := range []string{
 			`pingpost_buyer_post_attempts_total{buyer="buy_a",verdict="unknown"} 204`,
 			`pingpost_buyer_post_attempts_total{buyer="buy_a",verdict="accepted"} 1`,
@@ -115,7 +115,7 @@ func TestFamilyMakesOneOfAName(t *testing.T) {
 	for range 8 {
 		crowd.Go(func() {
 			for _, name := range []string{"a", "b", "c", "a", "b"} {
-				if one, same := f.of(name), f.of(name); one != same {
+				if one, same := f.get(name), f.get(name); one != same {
 					t.Errorf("two of the name %s", name)
 				}
 			}

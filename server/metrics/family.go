@@ -25,7 +25,7 @@ func (f *family[T]) all() map[string]*T {
 	return nil
 }
 
-func (f *family[T]) of(name string) *T {
+func (f *family[T]) get(name string) *T {
 	if known := f.members.Load(); known != nil {
 		if one := (*known)[name]; one != nil {
 			return one

@@ -1,7 +1,7 @@
 package metrics
 
-// Health classifies a buyer by its recent pings and posts: idle, good, slow or failing.
-func Health(lately *BuyerReading) string {
+// HealthOf classifies a buyer by its recent pings and posts: idle, good, slow or failing.
+func HealthOf(lately *BuyerReading) string {
 	unanswered := lately.Timeouts + lately.errors
 	percentile, known := lately.Pings.Quantile(0.99)
 	switch {

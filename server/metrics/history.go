@@ -67,11 +67,11 @@ type Summary struct {
 	Now                                     Reading
 	TenSecondsAgo, MinuteAgo, TenMinutesAgo Reading
 	BuyersNow, BuyersTenMinutesAgo          map[string]BuyerReading
-	Steps                                   []Step
+	Intervals                               []HistoryInterval
 }
 
-// Step is the number of events between two samples.
-type Step struct {
+// HistoryInterval is the number of events between two samples.
+type HistoryInterval struct {
 	At                 time.Time
 	Leads, Sold, Pings uint64
 }
@@ -97,13 +97,13 @@ func (w *History) Summary(now time.Time) (g Summary) {
 	}
 	for i := 1; i < len(kept); i++ {
 		a, b := kept[i-1], kept[i]
-		g.Steps = append(g.Steps, Step{b.At, b.Leads - a.Leads, b.Sold - a.Sold, b.Pings - a.Pings})
+		g.Intervals = append(g.Intervals, HistoryInterval{b.At, b.Leads - a.Leads, b.Sold - a.Sold, b.Pings - a.Pings})
 	}
 	return g
 }
 
-// PerSecond returns the rate between two counts.
-func PerSecond(now, then uint64, span time.Duration) float64 {
+// RatePerSecond returns the rate between two counts.
+func RatePerSecond(now, then uint64, span time.Duration) float64 {
 	if span <= 0 {
 		return 0
 	}

@@ -28,18 +28,18 @@ func TestWatchTellsWhatWasLately(t *testing.T) {
 		blue := &market.Buyer{ID: "buy_blue"}
 		second := func() { // of which a third is sold
 			time.Sleep(time.Second)
-			m.Decided(nil, nil, &engine.Answer{Accepted: true})
-			m.Decided(nil, nil, &engine.Answer{Reason: market.ReasonNoBid})
-			m.Decided(nil, nil, &engine.Answer{Reason: market.ReasonCapsFull})
-			m.Decided(nil, nil, &engine.Answer{Accepted: true, Test: true})
-			m.Posted("buy_blue", &market.PostResult{Verdict: market.VerdictAccepted})
-			m.Held(nil, nil, &auction.Summary{Elapsed: 4e6, Pings: []auction.PingSummary{{Buyer: blue, Outcome: market.OutcomeWon, Elapsed: 3e6}}})
+			m.LeadDecided(nil, nil, &engine.Answer{Accepted: true})
+			m.LeadDecided(nil, nil, &engine.Answer{Reason: market.ReasonNoBid})
+			m.LeadDecided(nil, nil, &engine.Answer{Reason: market.ReasonCapsFull})
+			m.LeadDecided(nil, nil, &engine.Answer{Accepted: true, Test: true})
+			m.PostAttempted("buy_blue", &market.PostResult{Verdict: market.VerdictAccepted})
+			m.AuctionHeld(nil, nil, &auction.Summary{Elapsed: 4e6, Pings: []auction.PingSummary{{Buyer: blue, Outcome: market.OutcomeWon, Elapsed: 3e6}}})
 		}
 		for range 3 {
 			second()
 		}
-		if g := w.Summary(time.Now()); g.Now.Leads-g.TenSecondsAgo.Leads != 9 || g.Now.At.Sub(g.TenSecondsAgo.At) != 3*time.Second || len(g.Steps) != 0 {
-			t.Errorf("after three seconds: %d leads in %s, %d steps", g.Now.Leads-g.TenSecondsAgo.Leads, g.Now.At.Sub(g.TenSecondsAgo.At), len(g.Steps))
+		if g := w.Summary(time.Now()); g.Now.Leads-g.TenSecondsAgo.Leads != 9 || g.Now.At.Sub(g.TenSecondsAgo.At) != 3*time.Second || len(g.Intervals) != 0 {
+			t.Errorf("after three seconds: %d leads in %s, %d steps", g.Now.Leads-g.TenSecondsAgo.Leads, g.Now.At.Sub(g.TenSecondsAgo.At), len(g.Intervals))
 		}
 		for range 22 * 60 {
 			second()
@@ -54,30 +54,30 @@ func TestWatchTellsWhatWasLately(t *testing.T) {
 				t.Errorf("%s for a span of %s", took, span.least)
 			}
 			// A sample may precede or follow a trade of the same instant.
-			if leads := PerSecond(g.Now.Leads, span.then.Leads, took); math.Abs(leads-3) > 0.31 {
+			if leads := RatePerSecond(g.Now.Leads, span.then.Leads, took); math.Abs(leads-3) > 0.31 {
 				t.Errorf("%f leads a second over %s", leads, took)
 			}
-			if sold := PerSecond(g.Now.Sold, span.then.Sold, took); math.Abs(sold-1) > 0.11 {
+			if sold := RatePerSecond(g.Now.Sold, span.then.Sold, took); math.Abs(sold-1) > 0.11 {
 				t.Errorf("%f sold a second over %s", sold, took)
 			}
 		}
-		if len(g.Steps) != historySteps {
-			t.Fatalf("%d steps", len(g.Steps))
+		if len(g.Intervals) != historySteps {
+			t.Fatalf("%d steps", len(g.Intervals))
 		}
-		for i, s := range g.Steps[1:] {
-			if s.At.Sub(g.Steps[i].At) != historyStep || s.Leads < 12 || s.Leads > 18 || s.Sold < 4 || s.Sold > 6 || s.Pings < 4 || s.Pings > 6 {
+		for i, s := range g.Intervals[1:] {
+			if s.At.Sub(g.Intervals[i].At) != historyStep || s.Leads < 12 || s.Leads > 18 || s.Sold < 4 || s.Sold > 6 || s.Pings < 4 || s.Pings > 6 {
 				t.Fatalf("step %d: %+v", i+1, s)
 			}
 		}
 		now, then := g.BuyersNow["buy_blue"], g.BuyersTenMinutesAgo["buy_blue"]
-		if lately := now.Since(&then); lately.Asked < 570 || lately.Asked > 601 || lately.Wins != lately.Asked || lately.Bids != lately.Asked || lately.Posts != lately.Asked || Health(&lately) != "good" {
+		if lately := now.Since(&then); lately.Asked < 570 || lately.Asked > 601 || lately.Wins != lately.Asked || lately.Bids != lately.Asked || lately.Posts != lately.Asked || HealthOf(&lately) != "good" {
 			t.Errorf("%+v", lately)
 		}
 		time.Sleep(11 * time.Minute)
 		g = w.Summary(time.Now())
 		now, then = g.BuyersNow["buy_blue"], g.BuyersTenMinutesAgo["buy_blue"]
 		lately := now.Since(&then)
-		if _, known := lately.Pings.Quantile(0.5); g.Now.Leads != g.TenMinutesAgo.Leads || Health(&lately) != "idle" || known {
+		if _, known := lately.Pings.Quantile(0.5); g.Now.Leads != g.TenMinutesAgo.Leads || HealthOf(&lately) != "idle" || known {
 			t.Errorf("long after: %d leads, %+v", g.Now.Leads-g.TenMinutesAgo.Leads, lately)
 		}
 	})
@@ -135,7 +135,7 @@ func TestHealth(t *testing.T) {
 		"failing": {{Asked: 100, Timeouts: 50}, {Asked: 1, errors: 1}, {Asked: 100, Posts: 2, failed: 1}},
 	} {
 		for _, lately := range all {
-			if got := Health(&lately); got != want {
+			if got := HealthOf(&lately); got != want {
 				t.Errorf("%+v: %s, want %s", lately, got, want)
 			}
 		}
@@ -146,7 +146,7 @@ func TestHealth(t *testing.T) {
 func TestEveryPingIsABidOrNone(t *testing.T) {
 	b := newBuyerMeter(metrics.NewSet(), "b")
 	for outcome := range market.Outcome(market.OutcomeCount) {
-		b.answered(outcome, 1e6)
+		b.countPing(outcome, 1e6)
 	}
 	if r := b.read(); r.Asked != uint64(market.OutcomeCount) || r.Bids != 6 || r.Wins != 1 || r.Timeouts != 2 || r.errors != 2 {
 		t.Errorf("%+v", r)

@@ -14,7 +14,7 @@ type LogThrottle struct {
 
 // Count counts an occurrence. If a line is due, it returns true and the number of
 // occurrences since the last line.
-func (r *LogThrottle) Count() (count int64, tell bool) {
+func (r *LogThrottle) Count() (count int64, due bool) {
 	r.pending.Add(1)
 	now, last := time.Now().UnixNano(), r.loggedAt.Load()
 	if now-last < int64(throttleFor) || !r.loggedAt.CompareAndSwap(last, now) {

@@ -73,7 +73,7 @@ type Meter struct {
 // NewMeter returns a meter. reportFault receives internal faults of the engine.
 func NewMeter(fault func(what string, err error)) *Meter {
 	set := metrics.NewSet()
-	m := &Meter{set: set, reportFault: fault, failures: newFailures()}
+	m := &Meter{set: set, reportFault: fault, failures: newRefusalLogLimiter()}
 	m.SetLogger(slog.New(slog.DiscardHandler))
 	m.campaigns.newOne = func(id string) *campaignMeter { return &campaignMeter{set: set, id: id} }
 	m.endpoints.newOne = func(string) *LogThrottle { return new(LogThrottle) }
@@ -95,7 +95,7 @@ func NewMeter(fault func(what string, err error)) *Meter {
 	m.postTime = set.NewPrometheusHistogramExt(`pingpost_post_attempt_seconds`, buckets)
 	m.auctions = set.NewPrometheusHistogramExt(`pingpost_auction_seconds`, buckets)
 	m.hooks = newWebhookMeter(set)
-	m.phases.show(set)
+	m.phases.register(set)
 	set.RegisterMetricsWriter(printProcess)
 	m.faults = set.NewCounter(`pingpost_faults_total`)
 	m.wrongCredentials = set.NewCounter(`pingpost_wrong_credentials_total`)
@@ -129,35 +129,35 @@ func (m *Meter) CountAnswer(r Route, answer *fasthttp.Response, elapsed int64) {
 	}
 }
 
-// Decided counts a lead that was answered. Test leads have a counter of their own.
-func (m *Meter) Decided(_ *market.Campaign, _ *market.Supplier, a *engine.Answer) {
+// LeadDecided counts a lead that was answered. Test leads have a counter of their own.
+func (m *Meter) LeadDecided(_ *market.Campaign, _ *market.Supplier, a *engine.Answer) {
 	switch {
 	case a.Test:
 		m.tests.Inc()
 	case a.Accepted:
 		m.accepted.Inc()
-		m.buyers.of(a.Buyer).sales.Add(1)
+		m.buyers.get(a.Buyer).sales.Add(1)
 	default:
 		m.reasons[a.Reason].Inc()
 	}
 }
 
-// Posted counts an attempt to post.
-func (m *Meter) Posted(buyer string, result *market.PostResult) {
+// PostAttempted counts an attempt to post.
+func (m *Meter) PostAttempted(buyer string, result *market.PostResult) {
 	m.posts[result.Verdict].Inc()
 	m.postTime.Update(result.Elapsed.Seconds())
-	m.buyers.of(buyer).posted(buyer, result, m.logger.Load())
+	m.buyers.get(buyer).countPost(buyer, result, m.logger.Load())
 }
 
-// Unknown logs a delivery that waits for an operator. One line per delivery is enough: a
+// DeliveryUnknown logs a delivery that waits for an operator. One line per delivery is enough: a
 // buyer with a thousand of them receives no more leads.
-func (m *Meter) Unknown(lead market.LeadID, buyer string) {
+func (m *Meter) DeliveryUnknown(lead market.LeadID, buyer string) {
 	m.logger.Load().Warn("it is unknown whether a buyer has received a lead; ask the buyer, then confirm, release or resend the delivery",
 		"lead_id", lead.String(), "buyer_id", buyer)
 }
 
-// Fault counts and reports an internal fault.
-func (m *Meter) Fault(what string, err error) {
+// ReportFault counts and reports an internal fault.
+func (m *Meter) ReportFault(what string, err error) {
 	m.faults.Inc()
 	m.reportFault(what, err)
 }
@@ -170,16 +170,16 @@ func (m *Meter) CountFailedHandshake() { m.failedHandshakes.Inc() }
 
 // CountAcceptError reports that connections cannot be accepted at present.
 func (m *Meter) CountAcceptError(err error) {
-	m.Fault("connections cannot be accepted at present; if the limit of open files is the cause, raise it (ulimit -n) or lower limits.connections", err)
+	m.ReportFault("connections cannot be accepted at present; if the limit of open files is the cause, raise it (ulimit -n) or lower limits.connections", err)
 }
 
-// Gauge adds a gauge that read computes on demand.
-func (m *Meter) Gauge(name string, read func() float64) { m.set.NewGauge(name, read) }
+// AddGauge adds a gauge that read computes on demand.
+func (m *Meter) AddGauge(name string, read func() float64) { m.set.NewGauge(name, read) }
 
-// Histogram adds a histogram of seconds.
-func (m *Meter) Histogram(name string) *metrics.PrometheusHistogram {
+// AddHistogram adds a histogram of seconds.
+func (m *Meter) AddHistogram(name string) *metrics.PrometheusHistogram {
 	return m.set.NewPrometheusHistogramExt(name, buckets)
 }
 
-// Print writes all metrics in the text format of Prometheus.
-func (m *Meter) Print(w io.Writer) { m.set.WritePrometheus(w) }
+// WriteMetrics writes all metrics in the text format of Prometheus.
+func (m *Meter) WriteMetrics(w io.Writer) { m.set.WritePrometheus(w) }

@@ -17,20 +17,20 @@ func TestMeterHasALabelForAll(t *testing.T) {
 	var told []string
 	m := NewMeter(func(what string, err error) { told = append(told, what+": "+err.Error()) })
 	for reason := market.ReasonNoBuyer; reason <= market.ReasonLoop; reason++ {
-		m.Decided(nil, nil, &engine.Answer{Reason: reason})
+		m.LeadDecided(nil, nil, &engine.Answer{Reason: reason})
 	}
-	m.Decided(nil, nil, &engine.Answer{Accepted: true})
+	m.LeadDecided(nil, nil, &engine.Answer{Accepted: true})
 	for verdict := market.VerdictAccepted; verdict <= market.VerdictBusy; verdict++ {
-		m.Posted("buyer", &market.PostResult{Verdict: verdict})
+		m.PostAttempted("buyer", &market.PostResult{Verdict: verdict})
 	}
-	m.Fault("what", errors.New("why"))
+	m.ReportFault("what", errors.New("why"))
 	for on, status := range map[Route]int{RouteIngest: 201, RouteNone: 777} {
 		var answer fasthttp.Response
 		answer.SetStatusCode(status)
 		m.CountAnswer(on, &answer, 1e6)
 	}
 	var text bytes.Buffer
-	m.Print(&text)
+	m.WriteMetrics(&text)
 	for _, want := range []string{
 		`pingpost_leads_total{status="UNMATCHED",reason="duplicate"} 1`, `pingpost_leads_total{status="ACCEPTED",reason=""} 1`,
 		`pingpost_post_attempts_total{verdict="busy"} 1`, `pingpost_faults_total 1`,

@@ -106,10 +106,10 @@ func (m *Meter) CountPhases(r Route, l *Timings, now int64) {
 	}
 }
 
-func (l *phaseMeter) show(set *metrics.Set) { set.RegisterMetricsWriter(l.print) }
+func (l *phaseMeter) register(set *metrics.Set) { set.RegisterMetricsWriter(l.writeMetrics) }
 
-// print writes the histograms in the text format of Prometheus.
-func (l *phaseMeter) print(w io.Writer) {
+// writeMetrics writes the histograms in the text format of Prometheus.
+func (l *phaseMeter) writeMetrics(w io.Writer) {
 	var text []byte
 	for i := range l {
 		for p := range l[i] {

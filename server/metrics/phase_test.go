@@ -32,7 +32,7 @@ func TestPhasesAreShown(t *testing.T) {
 	m.CountPhases(RoutePing, &l, 3_500_900)
 	m.CountPhases(RouteToken, &l, 4_000_000) // which has no phases
 	var text bytes.Buffer
-	m.Print(&text)
+	m.WriteMetrics(&text)
 	for _, want := range []string{
 		`pingpost_phase_seconds_bucket{path="/v1/ping",phase="decode",le="1e-06"} 0`,
 		`pingpost_phase_seconds_bucket{path="/v1/ping",phase="decode",le="2e-06"} 2`,

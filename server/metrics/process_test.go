@@ -20,7 +20,7 @@ func TestProcessIsMeasured(t *testing.T) {
 	}
 	m := NewMeter(func(string, error) {})
 	var text bytes.Buffer
-	m.Print(&text)
+	m.WriteMetrics(&text)
 	read := func(name string) (value float64) {
 		for line := range strings.Lines(text.String()) {
 			if n, _ := fmt.Sscanf(line, name+" %g", &value); n == 1 {

@@ -81,8 +81,8 @@ func (r *BuyerReading) Since(earlier *BuyerReading) BuyerReading {
 	}
 }
 
-// answered counts a ping and its outcome.
-func (b *buyerMeter) answered(outcome market.Outcome, elapsed int64) {
+// countPing counts a ping and its outcome.
+func (b *buyerMeter) countPing(outcome market.Outcome, elapsed int64) {
 	b.asked.Add(1)
 	b.pings.add(elapsed)
 	switch outcome {
@@ -106,7 +106,7 @@ func (m *Meter) CountSellerPost(answer *engine.SaleAnswer, err error, test bool)
 	case test:
 	case err == nil && !answer.Replayed:
 		m.sales.Add(1)
-		m.buyers.of(answer.Buyer).sales.Add(1)
+		m.buyers.get(answer.Buyer).sales.Add(1)
 	case errors.As(err, &refusal) && refusal.Code == engine.PostRejected && !refusal.Replayed:
 		m.unsold.Add(1)
 	}

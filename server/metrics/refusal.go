@@ -14,7 +14,7 @@ import (
 // does not fill the disk.
 const maxFailureLines = 10
 
-func newFailures() *rate.Limiter { return rate.NewLimiter(maxFailureLines, maxFailureLines) }
+func newRefusalLogLimiter() *rate.Limiter { return rate.NewLimiter(maxFailureLines, maxFailureLines) }
 
 // logRefusal logs an error answer under its request id: at WARN if the exchange or a buyer
 // is at fault, at DEBUG if the client is at fault or is an operator, who reads the answer.

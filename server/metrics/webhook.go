@@ -31,7 +31,7 @@ func (m *Meter) WebhookAttempted(supplier string, outcome event.WebhookOutcome, 
 	if outcome == event.WebhookDelivered {
 		return
 	}
-	if failures, tell := m.endpoints.of(supplier).Count(); tell {
+	if failures, tell := m.endpoints.get(supplier).Count(); tell {
 		m.logger.Load().Warn("webhooks to a supplier fail", "supplier_id", supplier, "failures", failures,
 			"outcome", outcome.String(), "fault", result.Fault.String(), "status", result.Status)
 	}
@@ -39,12 +39,12 @@ func (m *Meter) WebhookAttempted(supplier string, outcome event.WebhookOutcome, 
 
 // WebhooksSwitchedOff logs that a supplier's webhooks were switched off.
 func (m *Meter) WebhooksSwitchedOff(supplier string) {
-	m.logger.Load().Error("a supplier's webhooks were switched off: no event could be delivered for days; "+
-		"the pending events are dead letters. Repair the endpoint, switch the webhooks on, and resend the dead letters", "supplier_id", supplier)
+	m.logger.Load().Error("a supplier's webhooks were switched off, because all attempts failed for days; "+
+		"the pending webhooks are dead letters now. Repair the endpoint, switch the webhooks on, and resend the dead letters", "supplier_id", supplier)
 }
 
-// HookGauge adds a gauge that is 1 while a supplier's webhooks are off.
-func (m *Meter) HookGauge(supplier string, off func() bool) {
+// AddWebhookOffGauge adds a gauge that is 1 while a supplier's webhooks are off.
+func (m *Meter) AddWebhookOffGauge(supplier string, off func() bool) {
 	m.set.GetOrCreateGauge(fmt.Sprintf(`pingpost_webhooks_off{supplier=%q}`, supplier), func() float64 {
 		if off() {
 			return 1

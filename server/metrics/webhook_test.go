@@ -49,11 +49,11 @@ func TestWebhooksAreCounted(t *testing.T) {
 		said("ERROR", "supplier_id=sup_b")
 
 		off := false
-		m.HookGauge("sup_b", func() bool { return off })
-		m.HookGauge("sup_b", func() bool { return false }) // of a configuration that came later
+		m.AddWebhookOffGauge("sup_b", func() bool { return off })
+		m.AddWebhookOffGauge("sup_b", func() bool { return false }) // of a configuration that came later
 		off = true
 		var text bytes.Buffer
-		m.Print(&text)
+		m.WriteMetrics(&text)
 		for _, want := range []string{
 			`pingpost_webhooks_total{outcome="delivered"} 1`, `pingpost_webhooks_total{outcome="failed"} 4`, `pingpost_webhooks_total{outcome="dead"} 1`,
 			`pingpost_webhook_seconds_bucket{le="0.005"} 3`, `pingpost_webhook_seconds_count 6`, `pingpost_webhooks_off{supplier="sup_b"} 1`,

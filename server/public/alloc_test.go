@@ -89,8 +89,8 @@ func TestAllocOfCounting(t *testing.T) {
 	held.Outcomes[market.OutcomeWon] = 1
 	down := &market.PostResult{Verdict: market.VerdictUnknown}
 	if n := testing.AllocsPerRun(100, func() {
-		m.Held(cars, nil, held)
-		m.Posted("buy_a", down)
+		m.AuctionHeld(cars, nil, held)
+		m.PostAttempted("buy_a", down)
 	}); n > 0 {
 		t.Errorf("%.0f allocations", n)
 	}

@@ -7,9 +7,9 @@ import (
 	"pingpost/server/httperror"
 )
 
-// answerWith sends a successful answer. A replayed answer carries the request id of the
+// sendAnswer sends a successful answer. A replayed answer carries the request id of the
 // first one.
-func answerWith(ctx *fasthttp.RequestCtx, status int, id market.RequestID, replayed bool, body []byte) {
+func sendAnswer(ctx *fasthttp.RequestCtx, status int, id market.RequestID, replayed bool, body []byte) {
 	ctx.SetStatusCode(status)
 	ctx.SetContentType(httperror.TypeJSON)
 	var text [64]byte

@@ -15,15 +15,15 @@ const (
 	maxAnswersPerOwner = 32
 )
 
-// answerSlots limits the large answers of one kind, from before they are built.
-type answerSlots struct {
+// answerLimiter limits the large answers of one kind, from before they are built.
+type answerLimiter struct {
 	mu       sync.Mutex
 	all      int
 	perOwner map[market.Ref]int
 }
 
 // acquire reserves a slot. It returns false if all are in use.
-func (c *answerSlots) acquire(supplier market.Ref) bool {
+func (c *answerLimiter) acquire(supplier market.Ref) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.all >= maxAnswers || c.perOwner[supplier] >= maxAnswersPerOwner {
@@ -37,7 +37,7 @@ func (c *answerSlots) acquire(supplier market.Ref) bool {
 	return true
 }
 
-func (c *answerSlots) release(supplier market.Ref) {
+func (c *answerLimiter) release(supplier market.Ref) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.all--
@@ -46,15 +46,15 @@ func (c *answerSlots) release(supplier market.Ref) {
 	}
 }
 
-// slotAnswer is the body of an answer that holds a slot.
-type slotAnswer struct {
+// limitedAnswer is the body of an answer that holds a slot.
+type limitedAnswer struct {
 	bytes.Reader
 	release func()
 }
 
 // Close releases the slot. The library calls it after the answer is sent or the client has
 // gone.
-func (a *slotAnswer) Close() error {
+func (a *limitedAnswer) Close() error {
 	a.release()
 	a.release = func() {}
 	return nil

@@ -20,7 +20,7 @@ func TestUnreadSeeds(t *testing.T) {
 	add := func(n int) (token string) {
 		d.configure("sup_acme", "buy_blue", "sup_1", "sup_2")
 		token = fmt.Sprint("token-of-", n)
-		d.add(engine.Credential{Kind: event.CredentialBearer, Owner: event.NameSupplier, ID: fmt.Sprint("sup_", n), Scopes: event.ScopePing}, token)
+		d.add(engine.Credential{Kind: event.CredentialBearer, Owner: event.ObjectSupplier, ID: fmt.Sprint("sup_", n), Scopes: event.ScopePing}, token)
 		return token
 	}
 	tokens := []string{sandboxKey}

@@ -21,13 +21,13 @@ func (s *Server) authenticateKey(key []byte, now int64) (*market.Supplier, httpe
 		return nil, errBadKey
 	}
 	credential, ok := s.engine.State().Credential(sha256.Sum256(key))
-	if !ok || credential.Kind != event.CredentialAPIKey || credential.Owner != event.NameSupplier {
+	if !ok || credential.Kind != event.CredentialAPIKey || credential.Owner != event.ObjectSupplier {
 		return nil, errBadKey
 	}
 	supplier := (*s.suppliers.Load())[credential.Ref]
 	if supplier == nil { // removed from the configuration
 		return nil, errBadKey
 	}
-	credential.Used.Record(now)
+	credential.LastUse.RecordUse(now)
 	return supplier, httperror.Error{}
 }

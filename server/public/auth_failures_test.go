@@ -100,7 +100,7 @@ func mustBeSlowed(t *testing.T, a *fasthttp.RequestCtx, rate int) {
 func TestWhatIsNoGuess(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := open(t, sandbox, func(o *Options) { o.AuthFailures = 1 })
-		d.add(engine.Credential{Kind: event.CredentialBearer, Owner: event.NameBuyer, ID: "buy_blue", Scopes: event.ScopeWebhook}, sandboxKey)
+		d.add(engine.Credential{Kind: event.CredentialBearer, Owner: event.ObjectBuyer, ID: "buy_blue", Scopes: event.ScopeWebhook}, sandboxKey)
 		for range 20 {
 			for _, g := range []guess{
 				{"no key", "POST", "/api/v1/ingest", nil, "{}"},

@@ -35,7 +35,7 @@ func TestStrangersGetNoRoomForBatches(t *testing.T) {
 			if chunks {
 				head, body = "Transfer-Encoding: chunked", fmt.Sprintf("%x\r\n%s\r\n0\r\n\r\n", row.length, body)
 			}
-			status, header, text := k.Ask("POST /v1/leads/status HTTP/1.1\r\nHost: x\r\n" + row.header + "\r\nContent-Type: application/json\r\n" + head + "\r\n\r\n" + body)
+			status, header, text := k.Send("POST /v1/leads/status HTTP/1.1\r\nHost: x\r\n" + row.header + "\r\nContent-Type: application/json\r\n" + head + "\r\n\r\n" + body)
 			if status != row.status || (header.Get("Connection") == "close") != row.ends || k.IsClosed() != row.ends {
 				t.Errorf("%s, %d bytes, chunks %v: %d %v %s", row.who, row.length, chunks, status, header, text)
 			}

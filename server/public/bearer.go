@@ -42,7 +42,7 @@ func (s *Server) authenticateBearer(ctx *fasthttp.RequestCtx, scope event.Scopes
 		ctx.Response.Header.Set(httperror.HeaderChallenge, challengeBearer)
 		return owner{}, errNoBearer
 	}
-	credential, scopes, ok := s.credentialOf(token)
+	credential, scopes, ok := s.findCredential(token)
 	if !ok {
 		ctx.Response.Header.Set(httperror.HeaderChallenge, challengeBad)
 		return owner{}, errBadBearer
@@ -52,8 +52,8 @@ func (s *Server) authenticateBearer(ctx *fasthttp.RequestCtx, scope event.Scopes
 		ctx.Response.Header.Set(httperror.HeaderChallenge, challengeBad)
 		return owner{}, errBadBearer
 	}
-	credential.Used.Record(s.clock.Now())
-	if !scopes.Has(scope) {
+	credential.LastUse.RecordUse(s.clock.Now())
+	if !scopes.Contains(scope) {
 		ctx.Response.Header.Set(httperror.HeaderChallenge, challengeScope+scope.String()+`"`)
 		return owner{}, errNoScope
 	}
@@ -75,9 +75,9 @@ func bearerToken(header *fasthttp.RequestHeader) (token []byte, ok bool) {
 	return bytes.TrimSpace(token), true
 }
 
-// credentialOf returns the live credential of a token and the scopes of the token. An
+// findCredential returns the live credential of a token and the scopes of the token. An
 // access token has at most the scopes that its client has now.
-func (s *Server) credentialOf(token []byte) (credential state.Credential, scopes event.Scopes, ok bool) {
+func (s *Server) findCredential(token []byte) (credential state.Credential, scopes event.Scopes, ok bool) {
 	if len(token) == 0 || len(token) > maxBearer {
 		return state.Credential{}, 0, false
 	}
@@ -96,9 +96,9 @@ func (s *Server) credentialOf(token []byte) (credential state.Credential, scopes
 // ownerOf returns the owner of a credential in the current catalog.
 func (s *Server) ownerOf(c *state.Credential) (who owner, ok bool) {
 	switch c.Owner {
-	case event.NameSupplier:
+	case event.ObjectSupplier:
 		who.supplier, ok = (*s.suppliers.Load())[c.Ref]
-	case event.NameBuyer:
+	case event.ObjectBuyer:
 		who.buyer, ok = (*s.buyers.Load())[c.Ref]
 	}
 	return who, ok

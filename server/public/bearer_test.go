@@ -126,7 +126,7 @@ func TestScopesBind(t *testing.T) {
 // it names, whose tokens end with it.
 func TestRotation(t *testing.T) {
 	d := open(t)
-	client := engine.Credential{Kind: event.CredentialOAuthClient, Owner: event.NameSupplier, ID: "sup_acme", Client: "acme", Scopes: event.ScopePing}
+	client := engine.Credential{Kind: event.CredentialOAuthClient, Owner: event.ObjectSupplier, ID: "sup_acme", Client: "acme", Scopes: event.ScopePing}
 	first := d.token("acme", acmeSecret, "")
 	d.add(client, "canary-second")
 	second := d.token("acme", "canary-second", "")
@@ -164,7 +164,7 @@ func TestScopesOfASecret(t *testing.T) {
 	d := open(t)
 	wide := d.token("acme", acmeSecret, "ping post")
 	d.add(engine.Credential{
-		Kind: event.CredentialOAuthClient, Owner: event.NameSupplier, ID: "sup_acme", Client: "acme", Scopes: event.ScopePing,
+		Kind: event.CredentialOAuthClient, Owner: event.ObjectSupplier, ID: "sup_acme", Client: "acme", Scopes: event.ScopePing,
 	}, acmeSecret) // the same secret again, good for less
 	d.mustOpen("for ping", wide, event.ScopePing, "sup_acme")
 	if ctx := d.show(wide, event.ScopePost); ctx.Response.StatusCode() != 403 {
@@ -178,7 +178,7 @@ func TestATokenStaysItsOwners(t *testing.T) {
 	d := open(t)
 	token := d.token("acme", acmeSecret, "ping")
 	d.revoke("acme", acmeSecret)
-	d.add(engine.Credential{Kind: event.CredentialOAuthClient, Owner: event.NameBuyer, ID: "buy_blue", Client: "acme", Scopes: event.ScopePing}, acmeSecret)
+	d.add(engine.Credential{Kind: event.CredentialOAuthClient, Owner: event.ObjectBuyer, ID: "buy_blue", Client: "acme", Scopes: event.ScopePing}, acmeSecret)
 	d.mustOpen("the former owner's", token, event.ScopePing, "")
 	d.mustOpen("the new owner's", d.token("acme", acmeSecret, "ping"), event.ScopePing, "buy_blue")
 }
@@ -205,7 +205,7 @@ func TestTokensOfTheGoneOpenNothing(t *testing.T) {
 
 func TestStaticTokens(t *testing.T) {
 	d := open(t, sandbox)
-	d.add(engine.Credential{Kind: event.CredentialBearer, Owner: event.NameSupplier, ID: "sup_acme", Scopes: event.ScopePost}, sandboxKey)
+	d.add(engine.Credential{Kind: event.CredentialBearer, Owner: event.ObjectSupplier, ID: "sup_acme", Scopes: event.ScopePost}, sandboxKey)
 	d.mustOpen("a static token", sandboxKey, event.ScopePost, "sup_acme")
 	d.mustOpen("half of it", sandboxKey[:10], event.ScopePost, "")
 	d.mustOpen("an access token", d.token("acme", acmeSecret, ""), event.ScopePing, "sup_acme")

@@ -36,9 +36,9 @@ const maxBatch = 512 << 10
 func batchLimit(lead int) int { return max(lead, min(8*lead, maxBatch)) }
 
 // checkBody makes the checks of a body that precede its content: 413, 415.
-func (s *Server) checkBody(ctx *fasthttp.RequestCtx, read httperror.Error) httperror.Error {
-	if read.Status != 0 {
-		return read
+func (s *Server) checkBody(ctx *fasthttp.RequestCtx, readErr httperror.Error) httperror.Error {
+	if readErr.Status != 0 {
+		return readErr
 	}
 	if !request.IsJSON(ctx.Request.Header.ContentType()) || len(ctx.Request.Header.ContentEncoding()) > 0 {
 		return httperror.MediaType

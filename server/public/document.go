@@ -16,10 +16,10 @@ import (
 // page at once, and it loads two documents.
 const defaultDocuments = 10
 
-// document sends the OpenAPI document or the page that renders it, without a credential. A
+// sendDocument sends the OpenAPI document or the page that renders it, without a credential. A
 // document is many times as large as its request, so the number per client network is
 // limited. A client whose copy is current is not limited.
-func (s *Server) document(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, _ httperror.Error) {
+func (s *Server) sendDocument(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, _ httperror.Error) {
 	file := apidocs.Find(string(r.pathParam))
 	form, header := file.Plain, &ctx.Response.Header
 	if ctx.Request.Header.HasAcceptEncoding("gzip") {
@@ -28,8 +28,8 @@ func (s *Server) document(ctx *fasthttp.RequestCtx, id market.RequestID, r *scra
 	var text [64]byte
 	known := request.HasETag(&ctx.Request.Header, form.Tag)
 	if !known {
-		if wait := s.takeDocument(ctx); wait > 0 {
-			httperror.Write(ctx, id, errTooManyDocuments.After(wait))
+		if wait := s.limitDocuments(ctx); wait > 0 {
+			httperror.Write(ctx, id, errTooManyDocuments.WithRetryAfter(wait))
 			return
 		}
 	}
@@ -60,11 +60,11 @@ func (s *Server) document(ctx *fasthttp.RequestCtx, id market.RequestID, r *scra
 	ctx.Response.SetBodyRaw(form.Body)
 }
 
-// takeDocument counts a document for the client's network and writes the limit's headers.
+// limitDocuments counts a document for the client's network and writes the limit's headers.
 // Over the limit it returns the time to wait.
-func (s *Server) takeDocument(ctx *fasthttp.RequestCtx) time.Duration {
+func (s *Server) limitDocuments(ctx *fasthttp.RequestCtx) time.Duration {
 	now, header := s.clock.Now(), &ctx.Response.Header
-	_, wait, full := s.documents.Take(clientaddr.Network(s.authFailures.Of(ctx)), now)
-	httperror.SetRateHeaders(header, s.documents.Burst(), float64(s.documents.Left(now, full)), float64(full)/1e9)
+	_, wait, full := s.documents.Take(clientaddr.NetworkOf(s.authFailures.ClientAddress(ctx)), now)
+	httperror.SetRateHeaders(header, s.documents.Burst(), float64(s.documents.Remaining(now, full)), float64(full)/1e9)
 	return wait
 }

@@ -17,7 +17,7 @@ var (
 	errBatchTooLarge    = httperror.New(413, errcode.PayloadTooLarge, "The batch is larger than the limit. Report on fewer leads per request.")
 )
 
-// refuse answers a request whose credential is missing, wrong or insufficient.
-func (s *Server) refuse(ctx *fasthttp.RequestCtx, id market.RequestID, bad httperror.Error) {
+// sendAuthenticationError answers a request whose credential is missing, wrong or insufficient.
+func (s *Server) sendAuthenticationError(ctx *fasthttp.RequestCtx, id market.RequestID, bad httperror.Error) {
 	httperror.Write(ctx, id, s.authFailures.Check(ctx, bad, s.clock.Now()))
 }

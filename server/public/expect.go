@@ -34,7 +34,7 @@ func (s *Server) expectContinue(ctx *fasthttp.RequestCtx) (status int) {
 		httperror.Write(ctx, id, bad)
 		return bad.Status
 	}
-	to := s.findTarget(request.Path(&ctx.Request.Header))
+	to := s.matchRoute(request.Path(&ctx.Request.Header))
 	if on = to.on; !checkMethod(ctx, id, &to) || !s.authenticateHead(ctx, id, on) {
 		return ctx.Response.StatusCode()
 	}
@@ -52,7 +52,7 @@ func (s *Server) authenticateHead(ctx *fasthttp.RequestCtx, id market.RequestID,
 	case metrics.RouteIngest, metrics.RouteAvailability, metrics.RouteSuppliersLead:
 		_, bad := s.authenticateKey(ctx.Request.Header.Peek("x-api-key"), s.clock.Now())
 		if ok = bad.Status == 0; !ok {
-			s.refuse(ctx, id, bad)
+			s.sendAuthenticationError(ctx, id, bad)
 		}
 	case metrics.RoutePing:
 		_, ok = s.authenticateSeller(ctx, id, event.ScopePing)
@@ -65,7 +65,7 @@ func (s *Server) authenticateHead(ctx *fasthttp.RequestCtx, id market.RequestID,
 	case metrics.RouteLead:
 		_, bad := s.authenticateBearer(ctx, 0)
 		if ok = bad.Status == 0; !ok {
-			s.refuse(ctx, id, bad)
+			s.sendAuthenticationError(ctx, id, bad)
 		}
 	case metrics.RouteToken, metrics.RouteDocument:
 		ok = true

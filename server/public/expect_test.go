@@ -18,18 +18,18 @@ import (
 func TestExpect(t *testing.T) {
 	d := open(t, sandbox)
 	err := d.engine.By("").AddCredential(&engine.Credential{
-		Kind: event.CredentialAPIKey, Owner: event.NameSupplier, ID: "sup_acme", Hash: sha256.Sum256([]byte("the-key")), Hint: "the",
+		Kind: event.CredentialAPIKey, Owner: event.ObjectSupplier, ID: "sup_acme", Hash: sha256.Sum256([]byte("the-key")), Hint: "the",
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	add := func(owner event.NameKind, id, secret string, scopes event.Scopes) {
+	add := func(owner event.ObjectKind, id, secret string, scopes event.Scopes) {
 		d.add(engine.Credential{Kind: event.CredentialBearer, Owner: owner, ID: id, Scopes: scopes}, secret)
 	}
-	add(event.NameSupplier, "sup_acme", "pings", event.ScopePing)
-	add(event.NameSupplier, "sup_acme", "posts", event.ScopePost)
-	add(event.NameBuyer, "buy_blue", "buys", event.ScopePing|event.ScopePost)
-	add(event.NameBuyer, "buy_blue", "reports", event.ScopeWebhook)
+	add(event.ObjectSupplier, "sup_acme", "pings", event.ScopePing)
+	add(event.ObjectSupplier, "sup_acme", "posts", event.ScopePost)
+	add(event.ObjectBuyer, "buy_blue", "buys", event.ScopePing|event.ScopePost)
+	add(event.ObjectBuyer, "buy_blue", "reports", event.ScopeWebhook)
 	address := servertest.Serve(t, d.Serve, d.Shutdown)
 	const limit = 64 << 10
 	for _, row := range []struct {
@@ -76,7 +76,7 @@ func TestExpect(t *testing.T) {
 	} {
 		t.Run(fmt.Sprint(row.line, " ", row.credential, " ", row.length), func(t *testing.T) {
 			k := servertest.Dial(t, address)
-			status, header, body := k.Ask(fmt.Sprintf("%s HTTP/1.1\r\nHost: x\r\n%s\r\nExpect: 100-continue\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n", row.line, row.credential, row.length))
+			status, header, body := k.Send(fmt.Sprintf("%s HTTP/1.1\r\nHost: x\r\n%s\r\nExpect: 100-continue\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n", row.line, row.credential, row.length))
 			if status != row.status {
 				t.Fatalf("%d %s, want %d", status, body, row.status)
 			}

@@ -45,8 +45,8 @@ func open(t testing.TB, tune ...tuning) *testServer {
 	t.Helper()
 	d := &testServer{t: t, log: new(servertest.MemoryLog)}
 	d.start(tune...)
-	d.add(engine.Credential{Kind: event.CredentialOAuthClient, Owner: event.NameSupplier, ID: "sup_acme", Client: "acme", Scopes: event.ScopePing | event.ScopePost}, acmeSecret)
-	d.add(engine.Credential{Kind: event.CredentialOAuthClient, Owner: event.NameBuyer, ID: "buy_blue", Client: "blue/1", Scopes: event.ScopeWebhook}, blueSecret)
+	d.add(engine.Credential{Kind: event.CredentialOAuthClient, Owner: event.ObjectSupplier, ID: "sup_acme", Client: "acme", Scopes: event.ScopePing | event.ScopePost}, acmeSecret)
+	d.add(engine.Credential{Kind: event.CredentialOAuthClient, Owner: event.ObjectBuyer, ID: "buy_blue", Client: "blue/1", Scopes: event.ScopeWebhook}, blueSecret)
 	return d
 }
 

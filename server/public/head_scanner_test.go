@@ -31,11 +31,11 @@ func TestBareLineFeeds(t *testing.T) {
 				t.Run(name+"/"+what+"/"+before, func(t *testing.T) {
 					k := servertest.Dial(t, row.address)
 					if first != "" {
-						if status, _, body := k.Ask(first); status != 200 {
+						if status, _, body := k.Send(first); status != 200 {
 							t.Fatalf("first %d %.80s", status, body)
 						}
 					}
-					status, header, body := k.Ask(head)
+					status, header, body := k.Send(head)
 					if status != 400 || !strings.Contains(body, `{"error":"malformed_request"`) || header.Get("X-Request-Id") == "" || !k.IsClosed() {
 						t.Errorf("%d %v %.80s", status, header, body)
 					}
@@ -75,11 +75,11 @@ func TestLineFeedsInBodies(t *testing.T) {
 	k := servertest.Dial(t, serveAdmin(t))
 	for range 3 {
 		body := "\n# PUT /x HTTP/1.1\n# HTTP/1.0\r\n\n# 0\r\n\ntenant: x\n\n\n"
-		if status, _, text := k.Ask(servertest.Request("PUT /admin/v1/config?dry=1", servertest.BasicAuth, body)); status != 200 {
+		if status, _, text := k.Send(servertest.Request("PUT /admin/v1/config?dry=1", servertest.BasicAuth, body)); status != 200 {
 			t.Fatalf("%d %s", status, text)
 		}
 		chunked := fmt.Sprintf("PUT /admin/v1/config?dry=1 HTTP/1.1\r\nHost: x\r\n%sTransfer-Encoding: chunked\r\n\r\n0%x;a=b\r\n%s\r\n0\r\n\r\n", servertest.BasicAuth, len(body), body)
-		if status, _, text := k.Ask(chunked + servertest.Request("GET /admin/v1/hash", servertest.BasicAuth, "")); status != 200 {
+		if status, _, text := k.Send(chunked + servertest.Request("GET /admin/v1/hash", servertest.BasicAuth, "")); status != 200 {
 			t.Fatalf("in chunks: %d %s", status, text)
 		}
 		if status, _, text := k.ReadAnswer(); status != 200 {
@@ -140,7 +140,7 @@ func TestTargets(t *testing.T) {
 			"http://" + row.path: 400, "http://:80" + row.path: 400, "http://a@x" + row.path: 400, "http://a:b@x" + row.path: 400, "http://[x" + row.path: 400,
 		} {
 			t.Run(name+" "+target, func(t *testing.T) {
-				status, _, body := servertest.Dial(t, row.address).Ask("GET " + target + " HTTP/1.1\r\nHost: x\r\n" + row.lines + "\r\n")
+				status, _, body := servertest.Dial(t, row.address).Send("GET " + target + " HTTP/1.1\r\nHost: x\r\n" + row.lines + "\r\n")
 				if strings.Contains(target, "?") && status == http.StatusUnprocessableEntity {
 					status = 200 // the path is known, the parameter is not
 				}

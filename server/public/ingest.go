@@ -14,10 +14,10 @@ import (
 	"pingpost/server/wire"
 )
 
-// ingest accepts a lead: POST /api/v1/ingest. It releases the scratch memory before it
+// handleIngest accepts a lead: POST /api/v1/ingest. It releases the scratch memory before it
 // waits for the log.
-func (s *Server) ingest(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, read httperror.Error) {
-	decision := s.decide(ctx, id, r, read)
+func (s *Server) handleIngest(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, readErr httperror.Error) {
+	decision := s.decideLead(ctx, id, r, readErr)
 	took := r.timings
 	r.release()
 	if decision == nil {
@@ -36,24 +36,24 @@ func (s *Server) ingest(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratc
 	}
 	traceSale(&took, &answer, waited)
 	var text [answerSize]byte
-	answerWith(ctx, fasthttp.StatusCreated, answer.Request, answer.Replayed, wire.AppendAnswer(text[:0], &answer))
+	sendAnswer(ctx, fasthttp.StatusCreated, answer.Request, answer.Replayed, wire.AppendAnswer(text[:0], &answer))
 	s.opt.Meter.CountPhases(metrics.RouteIngest, &took, s.clock.Now())
 }
 
 // answerSize is enough for most answers.
 const answerSize = 384
 
-// decide passes the lead to the engine. If it returns nil, it has written the answer.
-func (s *Server) decide(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, read httperror.Error) *engine.Decision {
+// decideLead passes the lead to the engine. If it returns nil, it has written the answer.
+func (s *Server) decideLead(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, readErr httperror.Error) *engine.Decision {
 	received := s.clock.Now()
 	supplier, bad := s.authenticateKey(r.credential, received)
 	if bad.Status != 0 {
-		s.refuse(ctx, id, bad)
+		s.sendAuthenticationError(ctx, id, bad)
 		return nil
 	}
-	connection.MarkKnown(ctx)
+	connection.MarkAuthenticated(ctx)
 	r.timings.Trace.SetCaller(string(supplier.ID), len(r.body))
-	if !s.admit(ctx, id, r, read, &s.ingestLimits, supplier, received) {
+	if !s.checkLimitsAndBody(ctx, id, r, readErr, &s.ingestLimits, supplier, received) {
 		return nil
 	}
 	r.markTest(ctx, supplier)
@@ -69,23 +69,23 @@ func (s *Server) decide(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratc
 	return decision
 }
 
-// admit makes the checks between the credential and the content of the body: 429, 413, 415,
+// checkLimitsAndBody makes the checks between the credential and the content of the body: 429, 413, 415,
 // 400. If it returns false, it has written the answer.
-func (s *Server) admit(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, read httperror.Error, of *limits, supplier *market.Supplier, now int64) bool {
-	if wait := of.take(ctx, supplier, time.Unix(0, now)); wait > 0 {
-		httperror.Write(ctx, id, httperror.RateLimited.After(wait))
+func (s *Server) checkLimitsAndBody(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, readErr httperror.Error, rateLimits *limits, supplier *market.Supplier, now int64) bool {
+	if wait := rateLimits.takeForSupplier(ctx, supplier, time.Unix(0, now)); wait > 0 {
+		httperror.Write(ctx, id, httperror.RateLimited.WithRetryAfter(wait))
 		return false
 	}
 	if wait := s.byteLimits.takeBytes(ctx, supplier, len(r.body), time.Unix(0, now)); wait > 0 {
-		httperror.Write(ctx, id, httperror.ByteRateLimited.After(wait))
+		httperror.Write(ctx, id, httperror.ByteRateLimited.WithRetryAfter(wait))
 		return false
 	}
-	return s.admitBody(ctx, id, r, read)
+	return s.checkBodyContent(ctx, id, r, readErr)
 }
 
-// admitBody makes those of these checks that concern the body: 413, 415, 400.
-func (s *Server) admitBody(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, read httperror.Error) bool {
-	if bad := s.checkBody(ctx, read); bad.Status != 0 {
+// checkBodyContent makes those of these checks that concern the body: 413, 415, 400.
+func (s *Server) checkBodyContent(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, readErr httperror.Error) bool {
+	if bad := s.checkBody(ctx, readErr); bad.Status != 0 {
 		httperror.Write(ctx, id, bad)
 		return false
 	}

@@ -65,7 +65,7 @@ func newServer(t testing.TB) *Server {
 	})
 	wanted := engine.Configuration{Catalog: built.Catalog, Document: "document"}
 	wanted.Initial.Credentials = []engine.Credential{{
-		Kind: event.CredentialAPIKey, Owner: event.NameSupplier, ID: "sup", Hash: sha256.Sum256([]byte(key)),
+		Kind: event.CredentialAPIKey, Owner: event.ObjectSupplier, ID: "sup", Hash: sha256.Sum256([]byte(key)),
 	}}
 	if err := e.Configure(wanted); err != nil {
 		t.Fatal(err)

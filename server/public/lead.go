@@ -24,24 +24,24 @@ func (s *Server) showLeadByToken(ctx *fasthttp.RequestCtx, id market.RequestID, 
 	now := s.clock.Now()
 	who, bad := s.authenticateBearer(ctx, 0)
 	if bad.Status != 0 {
-		s.refuse(ctx, id, bad)
+		s.sendAuthenticationError(ctx, id, bad)
 		return
 	}
-	connection.MarkKnown(ctx)
+	connection.MarkAuthenticated(ctx)
 	if who.supplier != nil {
-		if look, ok := s.lookAsSupplier(ctx, id, r, who.supplier, now); ok {
-			answerWith(ctx, fasthttp.StatusOK, id, false, appendLead(nil, &look, true))
+		if look, ok := s.loadLeadAsSupplier(ctx, id, r, who.supplier, now); ok {
+			sendAnswer(ctx, fasthttp.StatusOK, id, false, appendLead(nil, &look, true))
 		}
 		return
 	}
-	if wait := s.leadLimits.buyers.takeOf(ctx, who.buyer.Ref, time.Unix(0, now)); wait > 0 {
-		httperror.Write(ctx, id, httperror.RateLimited.After(wait))
+	if wait := s.leadLimits.buyers.takeForOwner(ctx, who.buyer.Ref, time.Unix(0, now)); wait > 0 {
+		httperror.Write(ctx, id, httperror.RateLimited.WithRetryAfter(wait))
 		return
 	}
-	if look, ok := lookUp(ctx, id, r, func(lead market.LeadID) (engine.LeadView, error) {
+	if look, ok := loadLead(ctx, id, r, func(lead market.LeadID) (engine.LeadView, error) {
 		return s.engine.ViewForBuyer(lead, who.buyer.Ref, now+int64(lookTimeout))
 	}); ok {
-		answerWith(ctx, fasthttp.StatusOK, id, false, appendLead(nil, &look, false))
+		sendAnswer(ctx, fasthttp.StatusOK, id, false, appendLead(nil, &look, false))
 	}
 }
 
@@ -50,30 +50,30 @@ func (s *Server) showLeadByKey(ctx *fasthttp.RequestCtx, id market.RequestID, r 
 	now := s.clock.Now()
 	supplier, bad := s.authenticateKey(r.credential, now)
 	if bad.Status != 0 {
-		s.refuse(ctx, id, bad)
+		s.sendAuthenticationError(ctx, id, bad)
 		return
 	}
-	connection.MarkKnown(ctx)
-	if look, ok := s.lookAsSupplier(ctx, id, r, supplier, now); ok {
-		answerWith(ctx, fasthttp.StatusOK, id, false, append(appendLead([]byte(`{"data":`), &look, true), '}'))
+	connection.MarkAuthenticated(ctx)
+	if look, ok := s.loadLeadAsSupplier(ctx, id, r, supplier, now); ok {
+		sendAnswer(ctx, fasthttp.StatusOK, id, false, append(appendLead([]byte(`{"data":`), &look, true), '}'))
 	}
 }
 
-// lookAsSupplier returns a lead as its supplier sees it. If it returns false, it has
+// loadLeadAsSupplier returns a lead as its supplier sees it. If it returns false, it has
 // written the answer.
-func (s *Server) lookAsSupplier(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, supplier *market.Supplier, now int64) (engine.LeadView, bool) {
-	if wait := s.leadLimits.suppliers.take(ctx, supplier, time.Unix(0, now)); wait > 0 {
-		httperror.Write(ctx, id, httperror.RateLimited.After(wait))
+func (s *Server) loadLeadAsSupplier(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, supplier *market.Supplier, now int64) (engine.LeadView, bool) {
+	if wait := s.leadLimits.suppliers.takeForSupplier(ctx, supplier, time.Unix(0, now)); wait > 0 {
+		httperror.Write(ctx, id, httperror.RateLimited.WithRetryAfter(wait))
 		return engine.LeadView{}, false
 	}
-	return lookUp(ctx, id, r, func(lead market.LeadID) (engine.LeadView, error) {
+	return loadLead(ctx, id, r, func(lead market.LeadID) (engine.LeadView, error) {
 		return s.engine.ViewForSupplier(lead, supplier.Ref, now+int64(lookTimeout))
 	})
 }
 
-// lookUp reads the lead in the path. A malformed id, an unknown lead and a lead of another
+// loadLead reads the lead in the path. A malformed id, an unknown lead and a lead of another
 // owner get the same answer.
-func lookUp(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, as func(market.LeadID) (engine.LeadView, error)) (engine.LeadView, bool) {
+func loadLead(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, as func(market.LeadID) (engine.LeadView, error)) (engine.LeadView, bool) {
 	if faults := request.QueryErrors(ctx); len(faults) > 0 {
 		httperror.Write(ctx, id, httperror.InvalidPayload, faults...)
 		return engine.LeadView{}, false
@@ -100,21 +100,21 @@ func appendLead(body []byte, l *engine.LeadView, seller bool) []byte {
 	body = append(append(body, `","status":"`...), l.Status.String()...)
 	body = escape.AppendJSONString(append(body, `","campaign_id":`...), []byte(l.Campaign))
 	if seller {
-		body = wire.AppendText(append(body, `,"lead_uuid":`...), l.SellerID)
+		body = wire.AppendTextOrNull(append(body, `,"lead_uuid":`...), l.SellerID)
 	}
-	body = wire.AppendText(append(body, `,"auction_id":`...), l.Auction)
-	body = wire.AppendText(append(body, `,"buyer_id":`...), l.Buyer)
+	body = wire.AppendTextOrNull(append(body, `,"auction_id":`...), l.Auction)
+	body = wire.AppendTextOrNull(append(body, `,"buyer_id":`...), l.Buyer)
 	if l.Currency == (market.Currency{}) {
 		body = append(body, `,"price":null`...)
 	} else {
 		body = append(wire.AppendPrice(append(body, `,"price":{`...), l.Price, l.Currency), '}')
 	}
-	body = wire.AppendText(append(body, `,"reason":`...), l.Reason.String())
+	body = wire.AppendTextOrNull(append(body, `,"reason":`...), l.Reason.String())
 	body = append(append(append(body, `,"delivery":"`...), l.Delivery.String()...), '"')
 	if l.Return != market.ReturnNone {
 		body = append(append(append(body, `,"return":"`...), l.Return.String()...), '"')
 	}
-	body = append(wire.AppendTime(append(body, `,"created_at":"`...), l.Created), '"')
+	body = append(wire.AppendUnquotedTime(append(body, `,"created_at":"`...), l.Created), '"')
 	if l.Test {
 		body = append(body, `,"test":true`...)
 	}

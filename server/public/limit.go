@@ -34,25 +34,25 @@ func newBucket(perSecond int, now time.Time) *bucket {
 	return &bucket{limiter: rate.NewLimiter(rate.Limit(perSecond), perSecond), latest: now}
 }
 
-// change sets a new rate.
-func (b *bucket) change(perSecond int, now time.Time) {
+// setRate sets a new rate.
+func (b *bucket) setRate(perSecond int, now time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	at := b.laterLocked(now)
+	at := b.advanceTimeLocked(now)
 	b.limiter.SetLimitAt(at, rate.Limit(perSecond))
 	b.limiter.SetBurstAt(at, perSecond)
 }
 
-// take takes n tokens if there are as many, and returns the remaining tokens.
-func (b *bucket) take(n int, now time.Time) (allowed bool, left float64) {
+// takeTokens takes n tokens if there are as many, and returns the remaining tokens.
+func (b *bucket) takeTokens(n int, now time.Time) (allowed bool, left float64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	at := b.laterLocked(now)
+	at := b.advanceTimeLocked(now)
 	allowed = b.limiter.AllowN(at, n)
 	return allowed, b.limiter.TokensAt(at)
 }
 
-func (b *bucket) laterLocked(now time.Time) time.Time {
+func (b *bucket) advanceTimeLocked(now time.Time) time.Time {
 	if now.After(b.latest) {
 		b.latest = now
 	}
@@ -66,11 +66,11 @@ func (l *limits) configure(catalog *market.Catalog, now time.Time, rateOf func(*
 	for _, supplier := range catalog.Suppliers {
 		rates[supplier.Ref] = rateOf(supplier)
 	}
-	l.set(rates, now)
+	l.setRates(rates, now)
 }
 
-// set replaces the rates by supplier or buyer.
-func (l *limits) set(rates map[market.Ref]int, now time.Time) {
+// setRates replaces the rates by supplier or buyer.
+func (l *limits) setRates(rates map[market.Ref]int, now time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	var old map[market.Ref]*bucket
@@ -84,26 +84,26 @@ func (l *limits) set(rates map[market.Ref]int, now time.Time) {
 		case b == nil:
 			b = newBucket(perSecond, now)
 		case b.limiter.Burst() != perSecond:
-			b.change(perSecond, now)
+			b.setRate(perSecond, now)
 		}
 		buckets[owner] = b
 	}
 	l.buckets.Store(&buckets)
 }
 
-// take takes a token for the supplier and writes the limit's headers. If no token is
+// takeForSupplier takes a token for the supplier and writes the limit's headers. If no token is
 // left, it returns the time until there is one.
-func (l *limits) take(ctx *fasthttp.RequestCtx, supplier *market.Supplier, now time.Time) (wait time.Duration) {
-	return l.takeOf(ctx, supplier.Ref, now)
+func (l *limits) takeForSupplier(ctx *fasthttp.RequestCtx, supplier *market.Supplier, now time.Time) (wait time.Duration) {
+	return l.takeForOwner(ctx, supplier.Ref, now)
 }
 
-// takeOf is take for a supplier or buyer by reference number.
-func (l *limits) takeOf(ctx *fasthttp.RequestCtx, owner market.Ref, now time.Time) (wait time.Duration) {
+// takeForOwner is take for a supplier or buyer by reference number.
+func (l *limits) takeForOwner(ctx *fasthttp.RequestCtx, owner market.Ref, now time.Time) (wait time.Duration) {
 	b := (*l.buckets.Load())[owner]
 	if b == nil {
 		return 0
 	}
-	allowed, left := b.take(1, now)
+	allowed, left := b.takeTokens(1, now)
 	b.setHeaders(&ctx.Response.Header, left, now)
 	if allowed {
 		return 0
@@ -119,7 +119,7 @@ func (l *limits) takeBytes(ctx *fasthttp.RequestCtx, supplier *market.Supplier, 
 		return 0
 	}
 	n = min(n, b.limiter.Burst()) // a body over the limit was partly read and may exceed the bucket
-	allowed, left := b.take(n, now)
+	allowed, left := b.takeTokens(n, now)
 	if allowed {
 		return 0
 	}

@@ -13,7 +13,7 @@ import (
 // retryAfterOf returns the Retry-After header of a request that has to wait so long.
 func retryAfterOf(wait time.Duration) string {
 	var ctx fasthttp.RequestCtx
-	httperror.Write(&ctx, httperror.NewRequestID(), httperror.RateLimited.After(wait))
+	httperror.Write(&ctx, httperror.NewRequestID(), httperror.RateLimited.WithRetryAfter(wait))
 	return string(ctx.Response.Header.Peek("Retry-After"))
 }
 
@@ -54,7 +54,7 @@ func TestLimit(t *testing.T) {
 	} {
 		var ctx fasthttp.RequestCtx
 		ctx.Response.Header.DisableNormalizing()
-		wait := l.take(&ctx, step.supplier, at(step.ms))
+		wait := l.takeForSupplier(&ctx, step.supplier, at(step.ms))
 		ok, try := wait == 0, retryAfterOf(wait)
 		get := func(name string) string { return string(ctx.Response.Header.Peek(name)) }
 		got := [4]string{get("X-RateLimit-Limit"), get("X-RateLimit-Remaining"), get("X-RateLimit-Reset"), try}
@@ -66,17 +66,17 @@ func TestLimit(t *testing.T) {
 	// a supplier that is removed and added again has a new bucket, which is full.
 	l.configure(of(slow, other), at(9000), rate)
 	var ctx fasthttp.RequestCtx
-	if l.take(&ctx, slow, at(9000)) == 0 {
+	if l.takeForSupplier(&ctx, slow, at(9000)) == 0 {
 		t.Error("a reload fills the bucket")
 	}
 	slow.IngestRate = 1000
 	l.configure(of(slow), at(9000), rate)
-	if l.take(&ctx, slow, at(9000)) == 0 || l.take(&ctx, slow, at(9001)) > 0 {
+	if l.takeForSupplier(&ctx, slow, at(9000)) == 0 || l.takeForSupplier(&ctx, slow, at(9001)) > 0 {
 		t.Error("the new rate does not count from the reload on")
 	}
 	l.configure(of(other), at(9001), rate)
 	l.configure(of(slow, other), at(60_000), rate)
-	if l.take(&ctx, slow, at(60_000)) > 0 {
+	if l.takeForSupplier(&ctx, slow, at(60_000)) > 0 {
 		t.Error("a supplier that is added again has no full bucket")
 	}
 }
@@ -87,18 +87,18 @@ func TestTimeFillsABucketOnce(t *testing.T) {
 	begin := time.Unix(1_000_000, 0)
 	b := newBucket(1000, begin)
 	for ok := true; ok; {
-		ok, _ = b.take(1, begin)
+		ok, _ = b.takeTokens(1, begin)
 	}
 	taken := 0
 	for range 50 {
 		for _, ms := range []int{200, 100} {
-			if ok, _ := b.take(1, begin.Add(time.Duration(ms)*time.Millisecond)); ok {
+			if ok, _ := b.takeTokens(1, begin.Add(time.Duration(ms)*time.Millisecond)); ok {
 				taken++
 			}
 		}
 	}
 	for {
-		ok, _ := b.take(1, begin.Add(200*time.Millisecond))
+		ok, _ := b.takeTokens(1, begin.Add(200*time.Millisecond))
 		if !ok {
 			break
 		}

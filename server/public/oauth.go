@@ -31,15 +31,15 @@ const grantCredentials = "client_credentials"
 // issueToken issues an access token: POST /oauth/token, the client credentials grant of RFC
 // 6749. A login by HTTP Basic is checked before the body, as on every path; a login in the
 // body after the body is parsed.
-func (s *Server) issueToken(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, read httperror.Error) {
+func (s *Server) issueToken(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, readErr httperror.Error) {
 	ctx.Response.Header.Set("Cache-Control", "no-store")
 	ctx.Response.Header.Set("Pragma", "no-cache")
-	form, bad := readTokenForm(&ctx.Request.Header, r, read)
-	shown, basic := basicLogin(&ctx.Request.Header)
+	form, bad := readTokenForm(&ctx.Request.Header, r, readErr)
+	shown, basic := readBasicLogin(&ctx.Request.Header)
 	if !basic {
 		shown = form.login
 	}
-	client, known := s.clientOf(shown)
+	client, known := s.findClient(shown)
 	switch {
 	case basic && (form.login.secret != "" || form.login.id != "" && form.login.id != shown.id):
 		bad = errClientTwice
@@ -50,12 +50,12 @@ func (s *Server) issueToken(ctx *fasthttp.RequestCtx, id market.RequestID, r *sc
 		bad = errClientUnknown
 	}
 	if bad.Status != 0 {
-		failOAuth(ctx, id, s.authFailures.Check(ctx, bad, s.clock.Now()))
+		sendOAuthError(ctx, id, s.authFailures.Check(ctx, bad, s.clock.Now()))
 		return
 	}
 	scopes, bad := grantedScopes(&form, &client)
 	if bad.Status != 0 {
-		failOAuth(ctx, id, bad)
+		sendOAuthError(ctx, id, bad)
 		return
 	}
 	if faults := request.QueryErrors(ctx); len(faults) > 0 {
@@ -75,9 +75,9 @@ const (
 	maxClientSecret = 4096
 )
 
-// clientOf returns the client with this id and secret. It hashes both together and looks
+// findClient returns the client with this id and secret. It hashes both together and looks
 // the hash up, so that an unknown client takes as long as a known one.
-func (s *Server) clientOf(l login) (client state.Credential, known bool) {
+func (s *Server) findClient(l login) (client state.Credential, known bool) {
 	if len(l.id) > maxClientID || len(l.secret) > maxClientSecret {
 		return state.Credential{}, false
 	}
@@ -86,7 +86,7 @@ func (s *Server) clientOf(l login) (client state.Credential, known bool) {
 		return state.Credential{}, false
 	}
 	if _, known = s.ownerOf(&client); known {
-		client.Used.Record(s.clock.Now())
+		client.LastUse.RecordUse(s.clock.Now())
 	}
 	return client, known
 }
@@ -105,7 +105,7 @@ func grantedScopes(form *tokenForm, client *state.Credential) (scopes event.Scop
 			continue
 		}
 		scope, ok := event.ParseScope(name)
-		if !ok || !client.Scopes.Has(scope) {
+		if !ok || !client.Scopes.Contains(scope) {
 			return 0, errScopeInvalid
 		}
 		scopes |= scope
@@ -128,9 +128,9 @@ func (s *Server) sendToken(ctx *fasthttp.RequestCtx, id market.RequestID, r *scr
 	ctx.SetBody(append(r.out, `"}`...))
 }
 
-// failOAuth answers with an error in the form of OAuth: the API's form with the member
+// sendOAuthError answers with an error in the form of OAuth: the API's form with the member
 // error_description. General HTTP errors have no OAuth code and keep the API's form.
-func failOAuth(ctx *fasthttp.RequestCtx, id market.RequestID, f httperror.Error) {
+func sendOAuthError(ctx *fasthttp.RequestCtx, id market.RequestID, f httperror.Error) {
 	httperror.Write(ctx, id, f)
 	switch f.Code {
 	case errcode.InvalidClient:

@@ -25,8 +25,8 @@ type login struct{ id, secret string }
 
 func (l login) isEmpty() bool { return l == login{} }
 
-// parameter returns the field of a parameter, or nil if the parameter is ignored.
-func (f *tokenForm) parameter(name string) *string {
+// fieldFor returns the field of a parameter, or nil if the parameter is ignored.
+func (f *tokenForm) fieldFor(name string) *string {
 	switch name {
 	case "grant_type":
 		return &f.grant
@@ -50,11 +50,11 @@ var (
 )
 
 // readTokenForm parses the body as a form or as JSON, by its Content-Type.
-func readTokenForm(header *fasthttp.RequestHeader, r *scratch, read httperror.Error) (tokenForm, httperror.Error) {
+func readTokenForm(header *fasthttp.RequestHeader, r *scratch, readErr httperror.Error) (tokenForm, httperror.Error) {
 	kind := header.ContentType()
 	switch {
-	case read.Status != 0:
-		return tokenForm{}, read
+	case readErr.Status != 0:
+		return tokenForm{}, readErr
 	case len(header.ContentEncoding()) > 0:
 		return tokenForm{}, errTokenType
 	case request.IsJSON(kind):
@@ -70,7 +70,7 @@ func parseTokenJSON(object *strictjson.Object, body []byte) (f tokenForm, bad ht
 		return tokenForm{}, httperror.New(400, errcode.InvalidRequest, request.DescribeJSONError(err))
 	}
 	for _, member := range object.Members() {
-		into := f.parameter(string(member.Name))
+		into := f.fieldFor(string(member.Name))
 		switch {
 		case into == nil, member.Kind == market.JSONNull:
 		case member.Kind != market.JSONString:
@@ -97,17 +97,17 @@ func parseTokenForm(body []byte) (f tokenForm, bad httperror.Error) {
 		if len(values) > 1 {
 			return tokenForm{}, errTokenTwice
 		}
-		if into := f.parameter(name); into != nil {
+		if into := f.fieldFor(name); into != nil {
 			*into = values[0]
 		}
 	}
 	return f, httperror.Error{}
 }
 
-// basicLogin parses HTTP Basic, where id and secret are form-encoded before they are joined
+// readBasicLogin parses HTTP Basic, where id and secret are form-encoded before they are joined
 // (RFC 6749, 2.3.1). shown reports whether there is an Authorization header. A malformed
 // header yields an empty login and true.
-func basicLogin(header *fasthttp.RequestHeader) (l login, shown bool) {
+func readBasicLogin(header *fasthttp.RequestHeader) (l login, present bool) {
 	lines := header.PeekAll(fasthttp.HeaderAuthorization)
 	if len(lines) != 1 {
 		return login{}, len(lines) > 1

@@ -106,7 +106,7 @@ func TestLoginsArrive(t *testing.T) {
 func basicOf(text string) (login, bool) {
 	var header fasthttp.RequestHeader
 	header.Set("Authorization", "Basic "+base64.StdEncoding.EncodeToString([]byte(text)))
-	return basicLogin(&header)
+	return readBasicLogin(&header)
 }
 
 func TestBasicLogins(t *testing.T) {
@@ -125,11 +125,11 @@ func TestBasicLogins(t *testing.T) {
 		for _, line := range lines {
 			header.Add("Authorization", line)
 		}
-		if got, shown := basicLogin(&header); !got.isEmpty() || !shown {
+		if got, shown := readBasicLogin(&header); !got.isEmpty() || !shown {
 			t.Errorf("%s: %+v, %v", what, got, shown)
 		}
 	}
-	if got, shown := basicLogin(new(fasthttp.RequestHeader)); shown || !got.isEmpty() {
+	if got, shown := readBasicLogin(new(fasthttp.RequestHeader)); shown || !got.isEmpty() {
 		t.Errorf("no header: %+v, %v", got, shown)
 	}
 }

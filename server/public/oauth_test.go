@@ -201,14 +201,14 @@ func TestTokensOfTheGone(t *testing.T) {
 // secret.
 func TestOtherCredentialsAreNoClients(t *testing.T) {
 	d := open(t, sandbox)
-	d.add(engine.Credential{Kind: event.CredentialBearer, Owner: event.NameSupplier, ID: "sup_acme", Scopes: event.ScopePing}, sandboxKey)
+	d.add(engine.Credential{Kind: event.CredentialBearer, Owner: event.ObjectSupplier, ID: "sup_acme", Scopes: event.ScopePing}, sandboxKey)
 	hash := d.opt.Tokens.HashClient([]byte("acme"), []byte(sandboxKey))
 	for _, c := range []engine.Credential{
 		{Kind: event.CredentialAPIKey, Hash: hash, Client: "acme"},
 		{Kind: event.CredentialBearer, Hash: hash, Client: "acme"},
 		{Kind: event.CredentialOAuthClient, Hash: hash, Client: "acme2"},
 	} {
-		c.Owner, c.ID, c.Scopes = event.NameSupplier, "sup_acme", event.ScopePing
+		c.Owner, c.ID, c.Scopes = event.ObjectSupplier, "sup_acme", event.ScopePing
 		if err := d.engine.By("").AddCredential(&c); err != nil {
 			t.Fatal(err)
 		}

@@ -53,11 +53,11 @@ func (stubOperator) Erase(*admin.Erasure) (admin.Erased, error) {
 
 func (stubOperator) Report() *report.Report { return nil }
 
-func (stubOperator) Items(canonical.Kind) ([]admin.Item, error) { return nil, nil }
+func (stubOperator) Items(canonical.Kind) ([]admin.ConfigEntry, error) { return nil, nil }
 
-func (stubOperator) Item(canonical.Ref) (*admin.Item, error) { return nil, engine.ErrNotFound }
+func (stubOperator) Item(canonical.Ref) (*admin.ConfigEntry, error) { return nil, engine.ErrNotFound }
 
-func (stubOperator) ChangeItem(*admin.ItemChange) (*admin.ItemChanged, error) {
+func (stubOperator) ChangeItem(*admin.ConfigEntryChange) (*admin.ConfigEntryChanged, error) {
 	return nil, engine.ErrNotFound
 }
 

@@ -88,7 +88,7 @@ func TestPanicIsCountedUnderItsRoute(t *testing.T) {
 	var c call
 	c.make(s, headOf(leadOf(1)), leadOf(1))
 	var figures bytes.Buffer
-	s.opt.Meter.Print(&figures)
+	s.opt.Meter.WriteMetrics(&figures)
 	if !strings.Contains(figures.String(), `pingpost_requests_total{path="/api/v1/ingest",status="500"} 1`+"\n") {
 		t.Error("the panic is not counted under /api/v1/ingest")
 	}

@@ -14,7 +14,7 @@ import (
 func phaseSums(t *testing.T, m *metrics.Meter, path string) map[string]float64 {
 	t.Helper()
 	var text bytes.Buffer
-	m.Print(&text)
+	m.WriteMetrics(&text)
 	sums := map[string]float64{}
 	for line := range strings.Lines(text.String()) {
 		rest, found := strings.CutPrefix(line, "pingpost_phase_seconds"+`_sum{path="`+path+`",phase="`)
@@ -56,7 +56,7 @@ func TestPhasesOfRequests(t *testing.T) {
 		}
 	}
 	var text bytes.Buffer
-	h.opt.Meter.Print(&text)
+	h.opt.Meter.WriteMetrics(&text)
 	if !strings.Contains(text.String(), `pingpost_phase_seconds_count{path="/v1/post",phase="commit"} 1`+"\n") {
 		t.Error("a refused post is counted in a phase, or the sold one is not")
 	}

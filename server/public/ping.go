@@ -32,15 +32,15 @@ func parseHops(header *fasthttp.RequestHeader) int {
 	return maxHops + 1
 }
 
-// ping runs an auction for a seller: POST /v1/ping.
-func (s *Server) ping(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, read httperror.Error) {
+// handlePing runs an auction for a seller: POST /v1/ping.
+func (s *Server) handlePing(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, readErr httperror.Error) {
 	received := s.clock.Now()
 	seller, ok := s.authenticateSeller(ctx, id, event.ScopePing)
 	if !ok {
 		return
 	}
 	r.timings.Trace.SetCaller(string(seller.ID), len(r.body))
-	if !s.admit(ctx, id, r, read, &s.pingLimits, seller, received) {
+	if !s.checkLimitsAndBody(ctx, id, r, readErr, &s.pingLimits, seller, received) {
 		return
 	}
 	r.markTest(ctx, seller)
@@ -55,21 +55,21 @@ func (s *Server) ping(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch,
 	}
 	tracePing(&r.timings, &answer, r.test || seller.Test)
 	r.out = appendBid(r.out[:0], &answer)
-	answerWith(ctx, fasthttp.StatusOK, answer.Request, answer.Replayed, r.out)
+	sendAnswer(ctx, fasthttp.StatusOK, answer.Request, answer.Replayed, r.out)
 	s.opt.Meter.CountPhases(metrics.RoutePing, &r.timings, s.clock.Now())
 }
 
-// pingAvailability returns the buyers of a lead and their prices: POST /api/v1/ping.
-func (s *Server) pingAvailability(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, read httperror.Error) {
+// handleAvailabilityPing returns the buyers of a lead and their prices: POST /api/v1/ping.
+func (s *Server) handleAvailabilityPing(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, readErr httperror.Error) {
 	received := s.clock.Now()
 	supplier, bad := s.authenticateKey(r.credential, received)
 	if bad.Status != 0 {
-		s.refuse(ctx, id, bad)
+		s.sendAuthenticationError(ctx, id, bad)
 		return
 	}
-	connection.MarkKnown(ctx)
+	connection.MarkAuthenticated(ctx)
 	r.timings.Trace.SetCaller(string(supplier.ID), len(r.body))
-	if !s.admit(ctx, id, r, read, &s.pingLimits, supplier, received) {
+	if !s.checkLimitsAndBody(ctx, id, r, readErr, &s.pingLimits, supplier, received) {
 		return
 	}
 	r.markTest(ctx, supplier)
@@ -84,7 +84,7 @@ func (s *Server) pingAvailability(ctx *fasthttp.RequestCtx, id market.RequestID,
 	}
 	tracePing(&r.timings, &answer, r.test || supplier.Test)
 	r.out = appendOffers(r.out[:0], &answer)
-	answerWith(ctx, fasthttp.StatusOK, answer.Request, answer.Replayed, r.out)
+	sendAnswer(ctx, fasthttp.StatusOK, answer.Request, answer.Replayed, r.out)
 }
 
 func (r *scratch) fillPing(supplier *market.Supplier, id market.RequestID, received int64) {
@@ -108,10 +108,10 @@ func (s *Server) authenticateSupplier(ctx *fasthttp.RequestCtx, id market.Reques
 		bad = buyers
 	}
 	if bad.Status != 0 {
-		s.refuse(ctx, id, bad)
+		s.sendAuthenticationError(ctx, id, bad)
 		return nil, false
 	}
-	connection.MarkKnown(ctx)
+	connection.MarkAuthenticated(ctx)
 	return who.supplier, true
 }
 
@@ -124,7 +124,7 @@ func appendBid(body []byte, a *engine.PingAnswer) []byte {
 	}
 	body = wire.AppendPrice(append(body, `,"bid":{`...), a.Amount, a.Currency)
 	body = a.Token.AppendTo(append(body, `,"bid_token":"`...))
-	body = wire.AppendTime(append(body, `","valid_until":"`...), a.ValidUntil)
+	body = wire.AppendUnquotedTime(append(body, `","valid_until":"`...), a.ValidUntil)
 	return appendPassedFilters(append(body, `"}`...), a.Passed)
 }
 
@@ -146,7 +146,7 @@ func appendOffers(body []byte, a *engine.PingAnswer) []byte {
 	} else {
 		body = append(body, `,"accepted":true,"expires_at":"`...)
 	}
-	body = wire.AppendTime(body, a.ExpiresAt)
+	body = wire.AppendUnquotedTime(body, a.ExpiresAt)
 	body = append(body, `","buyers":[`...)
 	for i := range a.Offers {
 		offer := &a.Offers[i]
@@ -155,7 +155,7 @@ func appendOffers(body []byte, a *engine.PingAnswer) []byte {
 		}
 		body = escape.AppendJSONString(append(body, `{"buyer_id":`...), []byte(offer.Buyer))
 		body = wire.AppendPrice(append(body, ','), offer.Amount, offer.Currency)
-		body = wire.AppendTime(append(body, `,"valid_until":"`...), offer.ValidUntil)
+		body = wire.AppendUnquotedTime(append(body, `,"valid_until":"`...), offer.ValidUntil)
 		body = append(body, `"}`...)
 	}
 	body = append(body, ']')

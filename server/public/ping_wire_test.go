@@ -310,7 +310,7 @@ func TestOneBucketOfPings(t *testing.T) {
 	h := holding(t)
 	slow := h.token("slow", "")
 	supplier := (*h.suppliers.Load())[h.ref("sup_slow")]
-	drain := func(l *limits) { (*l.buckets.Load())[supplier.Ref].take(1, time.Unix(0, h.clock.Now())) }
+	drain := func(l *limits) { (*l.buckets.Load())[supplier.Ref].takeTokens(1, time.Unix(0, h.clock.Now())) }
 	ping := func() *heard { return h.ping(slow, "k", "{") }
 	ask := func() *heard { return h.ask("slow", "{") }
 	post := func() *heard { return h.post(slow, "k", "{") }

@@ -13,15 +13,15 @@ import (
 	"pingpost/server/wire"
 )
 
-// post sells the lead of an auction to its winner: POST /v1/post.
-func (s *Server) post(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, read httperror.Error) {
+// handlePost sells the lead of an auction to its winner: POST /v1/post.
+func (s *Server) handlePost(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, readErr httperror.Error) {
 	received := s.clock.Now()
 	seller, ok := s.authenticateSeller(ctx, id, event.ScopePost)
 	if !ok {
 		return
 	}
 	r.timings.Trace.SetCaller(string(seller.ID), len(r.body))
-	if !s.admit(ctx, id, r, read, &s.postLimits, seller, received) {
+	if !s.checkLimitsAndBody(ctx, id, r, readErr, &s.postLimits, seller, received) {
 		return
 	}
 	r.markTest(ctx, seller)
@@ -37,7 +37,7 @@ func (s *Server) post(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch,
 	}
 	tracePost(&r.timings, &answer, r.test || seller.Test)
 	r.out = appendSale(r.out[:0], &answer)
-	answerWith(ctx, fasthttp.StatusCreated, answer.Request, answer.Replayed, r.out)
+	sendAnswer(ctx, fasthttp.StatusCreated, answer.Request, answer.Replayed, r.out)
 	s.opt.Meter.CountPhases(metrics.RoutePost, &r.timings, s.clock.Now())
 }
 

@@ -18,7 +18,7 @@ import (
 func TestRefusalsAreFoundByTheirID(t *testing.T) {
 	h := holding(t, func(o *engine.Options) { o.Ceiling = 500 * time.Millisecond })
 	acme := h.token("acme", "")
-	var log servertest.Journal
+	var log servertest.LogBuffer
 	h.opt.Meter.SetLogger(slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})))
 	h.buyers.set(func() {
 		h.buyers.sells = []market.PostResult{{Verdict: market.VerdictNotSent, Fault: market.FaultConnect}}

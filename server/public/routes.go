@@ -23,7 +23,7 @@ func (s *Server) handle(ctx *fasthttp.RequestCtx) {
 		if cause := recover(); cause != nil {
 			httperror.WritePanic(ctx, id, cause, s.opt.Logger)
 		}
-		connection.CloseIfUnknown(ctx)
+		connection.CloseIfUnauthenticated(ctx)
 		ended := s.clock.Now()
 		s.opt.Meter.CountAnswer(on, &ctx.Response, ended-begun)
 		s.endTrace(traced, on, &ctx.Response, ended)
@@ -35,13 +35,13 @@ func (s *Server) handle(ctx *fasthttp.RequestCtx) {
 		r.release()
 		httperror.Write(ctx, id, bad)
 		connection.CloseUnread(ctx, bad)
-	} else if read := s.readBody(ctx, r); read.Status != 0 && read != httperror.BodyTooLarge {
+	} else if readErr := s.readBody(ctx, r); readErr.Status != 0 && readErr != httperror.BodyTooLarge {
 		r.release()
-		httperror.Write(ctx, id, read)
+		httperror.Write(ctx, id, readErr)
 	} else {
-		to := s.findTarget(request.Path(&ctx.Request.Header))
+		to := s.matchRoute(request.Path(&ctx.Request.Header))
 		on = to.on
-		s.route(ctx, id, r, read, &to)
+		s.dispatch(ctx, id, r, readErr, &to)
 	}
 }
 
@@ -60,12 +60,12 @@ type route struct {
 	subject []byte
 }
 
-// route answers a request and releases the scratch memory. After a panic it does not,
+// dispatch answers a request and releases the scratch memory. After a panic it does not,
 // because another goroutine may still use it.
-func (s *Server) route(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, read httperror.Error, to *route) {
+func (s *Server) dispatch(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, readErr httperror.Error, to *route) {
 	if checkMethod(ctx, id, to) {
 		r.pathParam = to.subject
-		to.handle(s, ctx, id, r, read)
+		to.handle(s, ctx, id, r, readErr)
 		if s.deprecations != nil {
 			s.deprecations.WriteHeaders(ctx, to.method, to.documentPath())
 		}
@@ -107,31 +107,31 @@ func (t *route) allowedMethods() string {
 	return t.method
 }
 
-// findTarget returns the route of a path. It is a switch, because there are few paths and
+// matchRoute returns the route of a path. It is a switch, because there are few paths and
 // each lead passes here.
-func (s *Server) findTarget(path []byte) route {
+func (s *Server) matchRoute(path []byte) route {
 	switch string(path) {
 	case "/api/v1/ingest":
-		return route{on: metrics.RouteIngest, method: fasthttp.MethodPost, handle: (*Server).ingest}
+		return route{on: metrics.RouteIngest, method: fasthttp.MethodPost, handle: (*Server).handleIngest}
 	case "/v1/ping":
-		return route{on: metrics.RoutePing, method: fasthttp.MethodPost, handle: (*Server).ping}
+		return route{on: metrics.RoutePing, method: fasthttp.MethodPost, handle: (*Server).handlePing}
 	case "/v1/post":
-		return route{on: metrics.RoutePost, method: fasthttp.MethodPost, handle: (*Server).post}
+		return route{on: metrics.RoutePost, method: fasthttp.MethodPost, handle: (*Server).handlePost}
 	case "/api/v1/ping":
-		return route{on: metrics.RouteAvailability, method: fasthttp.MethodPost, handle: (*Server).pingAvailability}
+		return route{on: metrics.RouteAvailability, method: fasthttp.MethodPost, handle: (*Server).handleAvailabilityPing}
 	case "/oauth/token":
 		return route{on: metrics.RouteToken, method: fasthttp.MethodPost, handle: (*Server).issueToken}
 	case pathStatuses:
-		return route{on: metrics.RouteStatuses, method: fasthttp.MethodPost, handle: (*Server).reportStatuses}
+		return route{on: metrics.RouteStatuses, method: fasthttp.MethodPost, handle: (*Server).handleStatusReports}
 	case "/v1/dev/seed":
 		if s.opt.Sandbox { // production has no such path
-			return route{on: metrics.RouteSeed, method: fasthttp.MethodPost, handle: (*Server).seed}
+			return route{on: metrics.RouteSeed, method: fasthttp.MethodPost, handle: (*Server).handleSeed}
 		}
 		return route{}
 	case apidocs.PathYAML, apidocs.PathJSON, apidocs.PathPage:
-		return route{on: metrics.RouteDocument, method: fasthttp.MethodGet, head: true, handle: (*Server).document, subject: path}
+		return route{on: metrics.RouteDocument, method: fasthttp.MethodGet, head: true, handle: (*Server).sendDocument, subject: path}
 	}
-	return findLead(path)
+	return matchLeadPath(path)
 }
 
 // Prefixes and suffixes of the paths of leads.
@@ -142,14 +142,14 @@ const (
 	pathStatus         = "/status"
 )
 
-// findLead returns the route of a lead's path.
-func findLead(path []byte) (to route) {
+// matchLeadPath returns the route of a lead's path.
+func matchLeadPath(path []byte) (to route) {
 	if subject, ok := bytes.CutPrefix(path, []byte(pathSuppliersLeads)); ok {
 		to = route{on: metrics.RouteSuppliersLead, method: fasthttp.MethodGet, handle: (*Server).showLeadByKey, subject: subject}
 	} else if subject, ok := bytes.CutPrefix(path, []byte(pathLeads)); ok {
 		to = route{on: metrics.RouteLead, method: fasthttp.MethodGet, handle: (*Server).showLeadByToken, subject: subject}
 		if subject, ok := bytes.CutSuffix(subject, []byte(pathStatus)); ok {
-			to = route{on: metrics.RouteStatus, method: fasthttp.MethodPost, handle: (*Server).reportStatus, subject: subject}
+			to = route{on: metrics.RouteStatus, method: fasthttp.MethodPost, handle: (*Server).handleStatusReport, subject: subject}
 		}
 	}
 	if len(to.subject) == 0 || bytes.IndexByte(to.subject, '/') >= 0 {

@@ -17,17 +17,17 @@ import (
 var (
 	errBuyersSeed     = httperror.New(403, errcode.Forbidden, "The token belongs to a buyer, and leads are made for suppliers. Use a supplier's token.")
 	errSeedCampaign   = httperror.New(403, errcode.Forbidden, "This supplier may not send leads into this campaign. Name one of its own, or none.")
-	errTooManyAnswers = httperror.New(429, errcode.RateLimited, "Too many answers of this path are still being sent. Read them, and send this request again after the time in Retry-After.").After(time.Second)
-	errTooManyRuns    = httperror.New(429, errcode.RateLimited, "Too many seed requests with a campaign are running. Send this request again after the time in Retry-After.").After(time.Second)
+	errTooManyAnswers = httperror.New(429, errcode.RateLimited, "Too many answers of this path are still being sent. Read them, and send this request again after the time in Retry-After.").WithRetryAfter(time.Second)
+	errTooManyRuns    = httperror.New(429, errcode.RateLimited, "Too many seed requests with a campaign are running. Send this request again after the time in Retry-After.").WithRetryAfter(time.Second)
 )
 
-// seed returns made-up leads for a supplier of a sandbox: POST /v1/dev/seed. Any token of a
+// handleSeed returns made-up leads for a supplier of a sandbox: POST /v1/dev/seed. Any token of a
 // supplier allows it, with any scopes. The answer depends on the body alone, and with a
 // campaign also on the sale of the leads there: see seedRun.
-func (s *Server) seed(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, read httperror.Error) {
+func (s *Server) handleSeed(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, readErr httperror.Error) {
 	received := s.clock.Now()
 	supplier, ok := s.authenticateSeeder(ctx, id)
-	if !ok || !s.admit(ctx, id, r, read, &s.seedLimits, supplier, received) {
+	if !ok || !s.checkLimitsAndBody(ctx, id, r, readErr, &s.seedLimits, supplier, received) {
 		return
 	}
 	order, faults := readSeedRequest(&r.object)
@@ -39,7 +39,7 @@ func (s *Server) seed(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch,
 		httperror.Write(ctx, id, errTooManyAnswers)
 		return
 	}
-	answer := &slotAnswer{release: func() { s.seeds.release(supplier.Ref) }}
+	answer := &limitedAnswer{release: func() { s.seeds.release(supplier.Ref) }}
 	sent := false
 	defer func() {
 		if !sent {
@@ -57,7 +57,7 @@ func (s *Server) seed(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch,
 	}
 	body := appendSeed(&order, leads, results)
 	answer.Reset(body)
-	answerWith(ctx, fasthttp.StatusCreated, id, false, nil)
+	sendAnswer(ctx, fasthttp.StatusCreated, id, false, nil)
 	ctx.SetBodyStream(answer, len(body))
 	sent = true
 }

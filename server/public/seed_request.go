@@ -36,12 +36,12 @@ type seedReader struct {
 
 func readSeedRequest(body *strictjson.Object) (order seedRequest, faults []market.FieldError) {
 	r := seedReader{body: body}
-	order.Count = int(r.integer("count", "an integer from 100 to 1000", minSeeded, maxSeeded, nil))
-	order.Vertical = r.text("vertical", "a string of 1 to 255 printable characters, such as auto_insurance", true)
-	order.State = r.state()
+	order.Count = int(r.readInteger("count", "an integer from 100 to 1000", minSeeded, maxSeeded, nil))
+	order.Vertical = r.readText("vertical", "a string of 1 to 255 printable characters, such as auto_insurance", true)
+	order.State = r.readState()
 	usual := int64(defaultSeed)
-	order.Seed = r.integer("seed", "an integer of at most 64 bits", minSeed, maxSeed, &usual)
-	order.campaign = r.text("campaign_id", "the id of a campaign", false)
+	order.Seed = r.readInteger("seed", "an integer of at most 64 bits", minSeed, maxSeed, &usual)
+	order.campaign = r.readText("campaign_id", "the id of a campaign", false)
 	return order, r.faults
 }
 
@@ -50,74 +50,74 @@ const (
 	minSeed = -maxSeed - 1
 )
 
-func (r *seedReader) fault(field, code, expected string) {
+func (r *seedReader) addError(field, code, expected string) {
 	r.faults = append(r.faults, market.FieldError{Field: field, Code: code, Expected: expected})
 }
 
-// member returns a member. It reports a required member that is missing.
-func (r *seedReader) member(name, expected string, required bool) (m market.Member, ok bool) {
+// readMember returns a member. It reports a required member that is missing.
+func (r *seedReader) readMember(name, expected string, required bool) (m market.Member, ok bool) {
 	m, ok = r.body.Lookup(name)
 	if ok && !m.IsMissing() {
 		return m, true
 	}
 	if required {
-		r.fault(name, errcode.FieldMissingRequired, expected)
+		r.addError(name, errcode.FieldMissingRequired, expected)
 	}
 	return m, false
 }
 
-// integer parses a number from least to most. It is required unless it has a default.
-func (r *seedReader) integer(name, expected string, least, most int64, usual *int64) int64 {
-	m, ok := r.member(name, expected, usual == nil)
+// readInteger parses a number from least to most. It is required unless it has a default.
+func (r *seedReader) readInteger(name, expected string, minimum, maximum int64, defaultValue *int64) int64 {
+	m, ok := r.readMember(name, expected, defaultValue == nil)
 	if !ok {
-		if usual != nil {
-			return *usual
+		if defaultValue != nil {
+			return *defaultValue
 		}
 		return 0
 	}
 	n, code := int64(0), errcode.FieldWrongType
 	if m.Kind == market.JSONNumber {
-		n, code = format.ReadInteger(m.Text)
+		n, code = format.ParseInteger(m.Text)
 	}
-	if code == "" && (n < least || n > most) {
+	if code == "" && (n < minimum || n > maximum) {
 		code = errcode.FieldOutOfRange
 	}
 	if code != "" {
-		r.fault(name, code, expected)
+		r.addError(name, code, expected)
 		return 0
 	}
 	return n
 }
 
-// text parses a text of one line.
-func (r *seedReader) text(name, expected string, required bool) string {
-	m, ok := r.member(name, expected, required)
+// readText parses a text of one line.
+func (r *seedReader) readText(name, expected string, required bool) string {
+	m, ok := r.readMember(name, expected, required)
 	switch {
 	case !ok:
 	case m.Kind != market.JSONString:
-		r.fault(name, errcode.FieldWrongType, expected)
+		r.addError(name, errcode.FieldWrongType, expected)
 	case utf8.RuneCount(m.Text) > maxLabel:
-		r.fault(name, errcode.FieldTooLong, expected)
+		r.addError(name, errcode.FieldTooLong, expected)
 	case bytes.ContainsFunc(m.Text, func(c rune) bool { return !unicode.IsPrint(c) }):
-		r.fault(name, errcode.FieldInvalidFormat, expected)
+		r.addError(name, errcode.FieldInvalidFormat, expected)
 	default:
 		return string(m.Text)
 	}
 	return ""
 }
 
-func (r *seedReader) state() market.State {
+func (r *seedReader) readState() market.State {
 	const expected = "a two-letter US state code in capitals, such as CA"
-	m, ok := r.member("state", expected, true)
+	m, ok := r.readMember("state", expected, true)
 	if !ok {
 		return market.NoState
 	}
 	state := market.ParseState(m.Text)
 	switch {
 	case m.Kind != market.JSONString:
-		r.fault("state", errcode.FieldWrongType, expected)
+		r.addError("state", errcode.FieldWrongType, expected)
 	case state == market.NoState:
-		r.fault("state", errcode.FieldInvalidFormat, expected)
+		r.addError("state", errcode.FieldInvalidFormat, expected)
 	default:
 		return state
 	}

@@ -66,7 +66,7 @@ func (run *seedRun) sell(ctx *fasthttp.RequestCtx, id market.RequestID) bool {
 	}
 	run.next.Store(1)
 	run.sellOne(0, new(strictjson.Object))
-	if run.refused(ctx, id, run.results[0].err) {
+	if run.sendRefusal(ctx, id, run.results[0].err) {
 		return false
 	}
 	var sellers sync.WaitGroup
@@ -80,9 +80,9 @@ func (run *seedRun) sell(ctx *fasthttp.RequestCtx, id market.RequestID) bool {
 	return true
 }
 
-// refused rejects the request if the campaign accepts no leads of this supplier, or the
+// sendRefusal rejects the request if the campaign accepts no leads of this supplier, or the
 // exchange accepts none.
-func (run *seedRun) refused(ctx *fasthttp.RequestCtx, id market.RequestID, err error) bool {
+func (run *seedRun) sendRefusal(ctx *fasthttp.RequestCtx, id market.RequestID, err error) bool {
 	var refusal *engine.Refusal
 	switch {
 	case err == nil:
@@ -133,14 +133,14 @@ func (run *seedRun) sellOne(i int, object *strictjson.Object) {
 	}
 	result := &run.results[i]
 	result.answer, result.err = s.engine.Ingest(&engine.IngestRequest{
-		Supplier: run.supplier, Members: object.Members(), Body: body, Key: order.key(i),
+		Supplier: run.supplier, Members: object.Members(), Body: body, Key: order.idempotencyKey(i),
 		Request: s.engine.NewRequestID(), Received: s.clock.Now(),
 	})
 }
 
-// key returns the idempotency key of a lead. It contains spaces, which a key in a header
+// idempotencyKey returns the idempotency key of a lead. It contains spaces, which a key in a header
 // cannot. It does not contain the count, so that a longer run continues a shorter one.
-func (o *seedRequest) key(i int) []byte {
+func (o *seedRequest) idempotencyKey(i int) []byte {
 	return fmt.Appendf(nil, "seed %s %s %d %d %s", o.campaign, o.State, o.Seed, i, o.Vertical)
 }
 

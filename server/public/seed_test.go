@@ -23,7 +23,7 @@ const seedPath = "/v1/dev/seed"
 func nursery(t *testing.T) *testServer {
 	t.Helper()
 	d := open(t, sandbox)
-	d.add(engine.Credential{Kind: event.CredentialBearer, Owner: event.NameSupplier, ID: "sup_acme", Scopes: event.ScopeWebhook}, sandboxKey)
+	d.add(engine.Credential{Kind: event.CredentialBearer, Owner: event.ObjectSupplier, ID: "sup_acme", Scopes: event.ScopeWebhook}, sandboxKey)
 	d.clock.Forward(d.clock.Now() + int64(time.Second))
 	return d
 }
@@ -96,7 +96,7 @@ func TestSeedOrder(t *testing.T) {
 // TestSeedChecks checks the order of the checks, and that production has no such path.
 func TestSeedChecks(t *testing.T) {
 	d := nursery(t)
-	d.add(engine.Credential{Kind: event.CredentialBearer, Owner: event.NameBuyer, ID: "buy_blue", Scopes: event.ScopePing}, "canary of a buyer")
+	d.add(engine.Credential{Kind: event.CredentialBearer, Owner: event.ObjectBuyer, ID: "buy_blue", Scopes: event.ScopePing}, "canary of a buyer")
 	const good = `{"count":100,"vertical":"v","state":"CA"}`
 	long := `{"pad":"` + strings.Repeat("x", 65<<10) + `"}`
 	for name, row := range map[string]struct {
@@ -256,17 +256,17 @@ func TestSeedKeys(t *testing.T) {
 	order := seedRequest{fakedata.Request{Count: 100, Vertical: "v", State: market.ParseState([]byte("CA")), Seed: 1}, "cmp"}
 	longer := order
 	longer.Count = 200
-	if a, b := string(order.key(7)), string(longer.key(7)); a != b {
+	if a, b := string(order.idempotencyKey(7)), string(longer.idempotencyKey(7)); a != b {
 		t.Errorf("%q and %q", a, b)
 	}
-	seen := map[string]string{string(order.key(7)): "the first"}
+	seen := map[string]string{string(order.idempotencyKey(7)): "the first"}
 	for name, change := range map[string]func(*seedRequest){
 		"vertical": func(o *seedRequest) { o.Vertical = "w" }, "state": func(o *seedRequest) { o.State++ },
 		"seed": func(o *seedRequest) { o.Seed++ }, "campaign": func(o *seedRequest) { o.campaign = "other" },
 	} {
 		other := order
 		change(&other)
-		text := string(other.key(7))
+		text := string(other.idempotencyKey(7))
 		if seen[text] != "" {
 			t.Errorf("another %s has the key of %s", name, seen[text])
 		}
@@ -277,7 +277,7 @@ func TestSeedKeys(t *testing.T) {
 			t.Errorf("a client can send the key %q", text)
 		}
 	}
-	if string(order.key(7)) == string(order.key(8)) {
+	if string(order.idempotencyKey(7)) == string(order.idempotencyKey(8)) {
 		t.Error("two leads have one key")
 	}
 }

@@ -59,9 +59,9 @@ type Server struct {
 	postLimits   limits
 	seedLimits   limits
 	leadLimits   leadLimits
-	seeds        answerSlots
-	batches      answerSlots  // answers to batches of reports
-	runs         atomic.Int32 // current runs of seeded leads
+	seeds        answerLimiter
+	batches      answerLimiter // answers to batches of reports
+	runs         atomic.Int32  // current runs of seeded leads
 	draining     atomic.Bool
 	limiter      atomic.Pointer[connection.Limiter]
 	authFailures *ratelimit.AuthFailureLimiter
@@ -74,12 +74,12 @@ func New(opt Options) *Server {
 	opt.Connections = connection.AffordableConnections(opt.Connections, connection.Descriptors(), opt.Logger)
 	opt.Meter.SetLogger(opt.Logger)
 	s := &Server{opt: opt, engine: opt.Engine, clock: opt.Clock, authFailures: ratelimit.NewAuthFailureLimiter(cmp.Or(opt.AuthFailures, defaultAuthFailures), opt.Meter, opt.Logger), deprecations: apidocs.LoadDeprecations(api.YAML())}
-	s.documents = ratelimit.PerSecond(cmp.Or(opt.Documents, defaultDocuments))
+	s.documents = ratelimit.NewNetworkBuckets(cmp.Or(opt.Documents, defaultDocuments))
 	s.http = &fasthttp.Server{
 		Handler:               s.handle,
 		ErrorHandler:          s.handleReadError,
 		ExpectHandler:         s.expectContinue,
-		ConnState:             connection.NoteState,
+		ConnState:             connection.OnStateChange,
 		Name:                  "pingpost",
 		Concurrency:           2 * opt.Connections, // connection.Limiter sets the limit; a worker may outlive its connection
 		ReadBufferSize:        opt.Header,
@@ -163,7 +163,7 @@ func (s *Server) Shutdown() error {
 	defer tick.Stop()
 	for {
 		if c := s.limiter.Load(); c != nil {
-			c.CloseSilent()
+			c.CloseUnused()
 		}
 		select {
 		case err := <-ended:

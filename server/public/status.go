@@ -16,9 +16,9 @@ import (
 	"pingpost/server/request"
 )
 
-// reportStatus accepts a buyer's report on one lead: POST /v1/leads/{id}/status.
-func (s *Server) reportStatus(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, read httperror.Error) {
-	if !s.beginReport(ctx, id, r, read) {
+// handleStatusReport accepts a buyer's report on one lead: POST /v1/leads/{id}/status.
+func (s *Server) handleStatusReport(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, readErr httperror.Error) {
+	if !s.beginReport(ctx, id, r, readErr) {
 		return
 	}
 	lead, ok := market.ParseLeadID(string(r.pathParam))
@@ -37,16 +37,16 @@ func (s *Server) reportStatus(ctx *fasthttp.RequestCtx, id market.RequestID, r *
 	}
 	traceReport(&r.timings, &answer, lead)
 	r.out = appendResult(r.out[:0], &answer.Results[0])
-	answerWith(ctx, fasthttp.StatusOK, answer.Request, answer.Replayed, r.out)
+	sendAnswer(ctx, fasthttp.StatusOK, answer.Request, answer.Replayed, r.out)
 }
 
-// reportStatuses accepts reports on many leads: POST /v1/leads/status. Each report succeeds
+// handleStatusReports accepts reports on many leads: POST /v1/leads/status. Each report succeeds
 // or fails separately. The answer is 200 even if all fail.
-func (s *Server) reportStatuses(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, read httperror.Error) {
-	if read == httperror.BodyTooLarge {
-		read = errBatchTooLarge
+func (s *Server) handleStatusReports(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, readErr httperror.Error) {
+	if readErr == httperror.BodyTooLarge {
+		readErr = errBatchTooLarge
 	}
-	if !s.beginReport(ctx, id, r, read) {
+	if !s.beginReport(ctx, id, r, readErr) {
 		return
 	}
 	buyer := r.status.Buyer.Ref
@@ -54,7 +54,7 @@ func (s *Server) reportStatuses(ctx *fasthttp.RequestCtx, id market.RequestID, r
 		httperror.Write(ctx, id, errTooManyAnswers)
 		return
 	}
-	out := &slotAnswer{release: func() { s.batches.release(buyer) }}
+	out := &limitedAnswer{release: func() { s.batches.release(buyer) }}
 	sent := false
 	defer func() {
 		if !sent {
@@ -79,26 +79,26 @@ func (s *Server) reportStatuses(ctx *fasthttp.RequestCtx, id market.RequestID, r
 	}
 	body = append(body, "]}"...)
 	out.Reset(body)
-	answerWith(ctx, fasthttp.StatusOK, answer.Request, answer.Replayed, nil)
+	sendAnswer(ctx, fasthttp.StatusOK, answer.Request, answer.Replayed, nil)
 	ctx.SetBodyStream(out, len(body))
 	sent = true
 }
 
 // beginReport makes the checks that precede the content of a report, and prepares the
 // engine's request. If it returns false, it has written the answer.
-func (s *Server) beginReport(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, read httperror.Error) bool {
+func (s *Server) beginReport(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, readErr httperror.Error) bool {
 	received := s.clock.Now()
 	buyer, ok := s.authenticateReporter(ctx, id)
 	if !ok {
 		return false
 	}
-	connection.MarkKnown(ctx)
+	connection.MarkAuthenticated(ctx)
 	r.timings.Trace.SetCaller(string(buyer.ID), len(r.body))
-	if wait := s.leadLimits.buyers.takeOf(ctx, buyer.Ref, time.Unix(0, received)); wait > 0 {
-		httperror.Write(ctx, id, httperror.RateLimited.After(wait))
+	if wait := s.leadLimits.buyers.takeForOwner(ctx, buyer.Ref, time.Unix(0, received)); wait > 0 {
+		httperror.Write(ctx, id, httperror.RateLimited.WithRetryAfter(wait))
 		return false
 	}
-	if !s.admitBody(ctx, id, r, read) {
+	if !s.checkBodyContent(ctx, id, r, readErr) {
 		return false
 	}
 	r.status = engine.StatusRequest{
@@ -119,7 +119,7 @@ func (s *Server) authenticateReporter(ctx *fasthttp.RequestCtx, id market.Reques
 		who, bad = s.authenticateBearer(ctx, event.ScopeWebhook)
 	}
 	if bad.Status != 0 {
-		s.refuse(ctx, id, bad)
+		s.sendAuthenticationError(ctx, id, bad)
 		return nil, false
 	}
 	return who.buyer, true
@@ -128,8 +128,8 @@ func (s *Server) authenticateReporter(ctx *fasthttp.RequestCtx, id market.Reques
 // canReport reports whether authenticateReporter would succeed. It writes no answer.
 func (s *Server) canReport(header *fasthttp.RequestHeader) bool {
 	token, _ := bearerToken(header)
-	credential, scopes, ok := s.credentialOf(token)
-	if !ok || !scopes.Has(event.ScopeWebhook) {
+	credential, scopes, ok := s.findCredential(token)
+	if !ok || !scopes.Contains(event.ScopeWebhook) {
 		return false
 	}
 	who, _ := s.ownerOf(&credential)

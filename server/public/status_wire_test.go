@@ -234,7 +234,7 @@ func TestReportAThousand(t *testing.T) {
 func (m *aftermarket) empty(of *limits, owner market.Ref) {
 	later := time.Unix(0, m.clock.Now()).Add(time.Hour)
 	for ok := true; ok; {
-		ok, _ = (*of.buckets.Load())[owner].take(1, later)
+		ok, _ = (*of.buckets.Load())[owner].takeTokens(1, later)
 	}
 }
 

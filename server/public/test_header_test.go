@@ -82,7 +82,7 @@ func TestTestsOverTheWire(t *testing.T) {
 		}
 	}
 	var text bytes.Buffer
-	h.opt.Meter.Print(&text)
+	h.opt.Meter.WriteMetrics(&text)
 	for _, want := range []string{"pingpost_test_leads_total 4", `pingpost_leads_total{status="ACCEPTED",reason=""} 4`, `pingpost_auctions_total{campaign="cmp_auto",reason=""} 6`} {
 		if !strings.Contains(text.String(), want+"\n") {
 			t.Errorf("no line %s in %s", want, text.String())

@@ -32,22 +32,22 @@ func TestOverTLS(t *testing.T) {
 	address, theirs, s := secured(t, 4)
 	k := servertest.DialTLS(t, address, theirs)
 	for i := range 3 {
-		if status, _, body := k.Ask(headOf(leadOf(i)) + leadOf(i)); status != 201 {
+		if status, _, body := k.Send(headOf(leadOf(i)) + leadOf(i)); status != 201 {
 			t.Fatalf("%d %s", status, body)
 		}
 	}
 	if open, strangers := s.limiter.Load().Counts(); open != 1 || strangers != 0 {
 		t.Errorf("%d are open, %d of them without a credential", open, strangers)
 	}
-	if status, _, _ := k.Ask(strings.Replace(headOf(leadOf(5)), "/api/v1/ingest", "https://x/api/v1/ingest", 1) + leadOf(5)); status != 201 {
+	if status, _, _ := k.Send(strings.Replace(headOf(leadOf(5)), "/api/v1/ingest", "https://x/api/v1/ingest", 1) + leadOf(5)); status != 201 {
 		t.Errorf("the whole address: %d", status)
 	}
 	idle := []*servertest.Conn{servertest.DialTLS(t, address, theirs), servertest.DialTLS(t, address, theirs), servertest.DialTLS(t, address, theirs)}
 	newcomer := servertest.DialTLS(t, address, theirs)
-	if status, _, body := newcomer.Ask(headOf(leadOf(9)) + leadOf(9)); status != 201 {
+	if status, _, body := newcomer.Send(headOf(leadOf(9)) + leadOf(9)); status != 201 {
 		t.Errorf("a newcomer in a full house: %d %s", status, body)
 	}
-	if status, _, _ := k.Ask(headOf(leadOf(8)) + leadOf(8)); status != 201 {
+	if status, _, _ := k.Send(headOf(leadOf(8)) + leadOf(8)); status != 201 {
 		t.Errorf("the one who is known: %d", status)
 	}
 	for _, one := range idle {
@@ -94,7 +94,7 @@ func TestPlainHTTPToTLS(t *testing.T) {
 		headOf(leadOf(1)) + leadOf(1), servertest.Request("GET /none", "", ""), servertest.Request("DELETE /none", "", ""),
 		"POST /api/v1/ingest HTTP/1.1\r\nHost: x\r\nContent-Length: 9000\r\n\r\n" + strings.Repeat("d", 9000),
 	} {
-		status, header, body := servertest.Dial(t, address).Ask(text)
+		status, header, body := servertest.Dial(t, address).Send(text)
 		if status != 400 || !strings.Contains(body, `"malformed_request"`) || !strings.Contains(body, "https") || header.Get("X-Request-Id") == "" || header.Get("Connection") != "close" {
 			t.Errorf("%.20q: %d %v %s", text, status, header, body)
 		}
@@ -107,7 +107,7 @@ func TestPlainHTTPToTLS(t *testing.T) {
 		t.Errorf("to what is no HTTP: %q", text)
 	}
 	var figures bytes.Buffer
-	if s.opt.Meter.Print(&figures); !strings.Contains(figures.String(), "pingpost_tls_handshake_failures_total 5\n") {
+	if s.opt.Meter.WriteMetrics(&figures); !strings.Contains(figures.String(), "pingpost_tls_handshake_failures_total 5\n") {
 		t.Errorf("not 5 handshakes are counted as failed:\n%s", &figures)
 	}
 }
@@ -138,7 +138,7 @@ func TestHandshakesThatDoNotEnd(t *testing.T) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	if status, _, _ := servertest.DialTLS(t, address, theirs).Ask(headOf(leadOf(1)) + leadOf(1)); status != 201 {
+	if status, _, _ := servertest.DialTLS(t, address, theirs).Send(headOf(leadOf(1)) + leadOf(1)); status != 201 {
 		t.Errorf("then a good one: %d", status)
 	}
 	if s.http.GetCurrentConcurrency() > 1 {
@@ -173,7 +173,7 @@ func TestStopUnderTLS(t *testing.T) {
 		t.Fatal(err)
 	}
 	unused, used := servertest.DialTLS(t, address, theirs), servertest.DialTLS(t, address, theirs)
-	if status, _, body := used.Ask(headOf(leadOf(1)) + leadOf(1)); status != 201 {
+	if status, _, body := used.Send(headOf(leadOf(1)) + leadOf(1)); status != 201 {
 		t.Fatalf("%d %s", status, body)
 	}
 	stopped := make(chan error, 1)
@@ -197,7 +197,7 @@ func TestStopUnderTLS(t *testing.T) {
 func TestTooManyOverTLS(t *testing.T) {
 	address, theirs, _ := secured(t, 10, func(s *Server) { s.opt.MaxConnsPerIP = 1 })
 	first := servertest.DialTLS(t, address, theirs)
-	if status, _, _ := first.Ask(headOf(leadOf(1)) + leadOf(1)); status != 201 {
+	if status, _, _ := first.Send(headOf(leadOf(1)) + leadOf(1)); status != 201 {
 		t.Errorf("the first: %d", status)
 	}
 	second := servertest.Dial(t, address)

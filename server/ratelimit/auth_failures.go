@@ -28,26 +28,26 @@ type AuthFailureLimiter struct {
 }
 
 func NewAuthFailureLimiter(perSecond int, meter *metrics.Meter, logger *slog.Logger) *AuthFailureLimiter {
-	return &AuthFailureLimiter{buckets: PerSecond(perSecond), rate: perSecond, meter: meter, logger: logger}
+	return &AuthFailureLimiter{buckets: NewNetworkBuckets(perSecond), rate: perSecond, meter: meter, logger: logger}
 }
 
 // Check returns the answer to a failed authentication at now: bad itself, or 429 above the
 // limit, with the headers of the limit. An error that is not a wrong credential is returned
 // unchanged.
-func (w *AuthFailureLimiter) Check(ctx *fasthttp.RequestCtx, bad httperror.Error, now int64) httperror.Error {
-	if !bad.WrongCredential {
-		return bad
+func (w *AuthFailureLimiter) Check(ctx *fasthttp.RequestCtx, failure httperror.Error, now int64) httperror.Error {
+	if !failure.WrongCredential {
+		return failure
 	}
 	w.meter.CountWrongCredential()
-	from := clientaddr.Network(w.Of(ctx))
+	from := clientaddr.NetworkOf(w.ClientAddress(ctx))
 	allowed, wait, end := w.buckets.Take(from, now)
 	if allowed {
-		return bad
+		return failure
 	}
 	ctx.Response.Header.Del(httperror.HeaderChallenge)
 	httperror.SetRateHeaders(&ctx.Response.Header, w.rate, 0, float64(end)/1e9)
 	w.Warn(from)
-	return errTooManyGuesses.After(wait)
+	return errTooManyGuesses.WithRetryAfter(wait)
 }
 
 // Warn logs wrong credentials from a network, at most once a minute. The network is an

@@ -37,7 +37,7 @@ type bucket[K comparable] struct {
 	full int64 // Unix nanoseconds: when the bucket is full
 }
 
-func PerSecond(perSecond int) *Buckets[netip.Prefix] {
+func NewNetworkBuckets(perSecond int) *Buckets[netip.Prefix] {
 	return NewBuckets[netip.Prefix](time.Second/time.Duration(perSecond), perSecond)
 }
 
@@ -65,13 +65,13 @@ func (s *Buckets[K]) Take(from K, now int64) (allowed bool, wait time.Duration, 
 // Burst returns the number of tokens in a full bucket.
 func (s *Buckets[K]) Burst() int { return int(s.capacity / s.interval) }
 
-// Left returns the tokens at now of a bucket that is full at the time full.
-func (s *Buckets[K]) Left(now, full int64) int {
+// Remaining returns the tokens at now of a bucket that is full at the time full.
+func (s *Buckets[K]) Remaining(now, full int64) int {
 	return int((s.capacity - time.Duration(max(0, full-now))) / s.interval)
 }
 
-// Return puts back the token of a Take that turned out not to count.
-func (s *Buckets[K]) Return(from K) {
+// PutBack puts back the token of a Take that turned out not to count.
+func (s *Buckets[K]) PutBack(from K) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.findLocked(from).full -= int64(s.interval)

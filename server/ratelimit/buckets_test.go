@@ -14,7 +14,7 @@ import (
 
 // TestStrikes checks the burst and the refill of each network's bucket.
 func TestStrikes(t *testing.T) {
-	s, now := PerSecond(10), time.Now().UnixNano()
+	s, now := NewNetworkBuckets(10), time.Now().UnixNano()
 	a, b := servertest.Network("192.0.2.1/32"), servertest.Network("2001:db8::/64")
 	for i := range 10 {
 		if ok, _, _ := s.Take(a, now); !ok {
@@ -43,7 +43,7 @@ func TestStrikes(t *testing.T) {
 func TestStrikesAgainstATable(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rate := rapid.IntRange(1, 50).Draw(t, "rate")
-		s, tokens, last := PerSecond(rate), map[netip.Prefix]float64{}, map[netip.Prefix]int64{}
+		s, tokens, last := NewNetworkBuckets(rate), map[netip.Prefix]float64{}, map[netip.Prefix]int64{}
 		now := int64(1)
 		for range rapid.IntRange(1, 200).Draw(t, "steps") {
 			now += rapid.Int64Range(0, int64(time.Second)/4).Draw(t, "later")
@@ -68,12 +68,12 @@ func TestStrikesAgainstATable(t *testing.T) {
 // TestStrangersCannotGrowStrikes checks that a million networks take no more memory, and do
 // not displace a network that keeps guessing.
 func TestStrangersCannotGrowStrikes(t *testing.T) {
-	s, now := PerSecond(10), time.Now().UnixNano()
+	s, now := NewNetworkBuckets(10), time.Now().UnixNano()
 	guesser := servertest.Network("192.0.2.1/32")
 	refused := 0
 	for i := range 1_000_000 {
 		address := netip.AddrFrom16([16]byte{0x20, 1, byte(i >> 16), byte(i >> 8), byte(i)})
-		s.Take(clientaddr.Network(address), now)
+		s.Take(clientaddr.NetworkOf(address), now)
 		if i%1000 == 0 {
 			if ok, _, _ := s.Take(guesser, now); !ok {
 				refused++

@@ -102,7 +102,7 @@ func ReadError(err error) httperror.Error {
 
 // CheckHead checks the head of a request, including the bytes that the library dropped.
 func CheckHead(ctx *fasthttp.RequestCtx) httperror.Error {
-	if connection.Of(ctx).HasBareLineFeed(&ctx.Request.Header) {
+	if connection.FromRequest(ctx).HasBareLineFeed(&ctx.Request.Header) {
 		return httperror.BareLineFeed
 	}
 	return checkHead(&ctx.Request.Header)

@@ -14,7 +14,7 @@ import (
 )
 
 // queried matches the parameter names that code reads from queries as literals.
-var queried = regexp.MustCompile(`(?:\b(?:query|args|QueryArgs\(\))\.(?:Peek|Has|GetUint|GetBool)|\br\.(?:text|instant)|\ba\.number)\((?:ctx, )?"(\w+)"`)
+var queried = regexp.MustCompile(`(?:\b(?:query|args|QueryArgs\(\))\.(?:Peek|Has|GetUint|GetBool)|\br\.(?:parameter|readTime)|\ba\.readIntParameter)\((?:ctx, )?"(\w+)"`)
 
 // queries returns the query parameters of a document.
 func queries(t *testing.T, document []byte) (names []string) {

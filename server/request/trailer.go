@@ -25,7 +25,7 @@ func checkTrailer(ctx *fasthttp.RequestCtx, fields int) error {
 	if header.ContentLength() != chunkedLength {
 		return nil
 	}
-	if header.Len() != fields || connection.Of(ctx).HasBareTrailer() {
+	if header.Len() != fields || connection.FromRequest(ctx).HasBareTrailer() {
 		return connection.ErrTrailer
 	}
 	return nil

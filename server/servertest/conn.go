@@ -62,8 +62,8 @@ func Dial(t *testing.T, address string) *Conn {
 	return &Conn{Conn: conn, t: t, Answer: bufio.NewReader(conn)}
 }
 
-// Ask sends a request and returns the next answer with its body.
-func (k *Conn) Ask(text string) (status int, header http.Header, body string) {
+// Send sends a request and returns the next answer with its body.
+func (k *Conn) Send(text string) (status int, header http.Header, body string) {
 	k.t.Helper()
 	if _, err := io.WriteString(k, text); err != nil {
 		k.t.Fatal(err)
@@ -109,7 +109,7 @@ func Request(line, headers, body string) string {
 // GetDocument requests a document over a new connection.
 func GetDocument(t *testing.T, address, method, path string, headers ...string) (int, map[string][]string, string) {
 	t.Helper()
-	return Dial(t, address).Ask(method + " " + path + " HTTP/1.1\r\nHost: x\r\n" + strings.Join(append(headers, ""), "\r\n") + "\r\n")
+	return Dial(t, address).Send(method + " " + path + " HTTP/1.1\r\nHost: x\r\n" + strings.Join(append(headers, ""), "\r\n") + "\r\n")
 }
 
 // over is a connection of TLS, its handshake done.

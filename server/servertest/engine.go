@@ -34,8 +34,8 @@ func OpenEngine(t testing.TB) *EngineFixture {
 		t.Fatal(err)
 	}
 	for i, c := range []engine.Credential{
-		{Owner: event.NameSupplier, ID: "sup_acme", Client: "acme", Scopes: event.ScopePing | event.ScopePost},
-		{Owner: event.NameBuyer, ID: "buy_blue", Client: "blue/1", Scopes: event.ScopeWebhook},
+		{Owner: event.ObjectSupplier, ID: "sup_acme", Client: "acme", Scopes: event.ScopePing | event.ScopePost},
+		{Owner: event.ObjectBuyer, ID: "buy_blue", Client: "blue/1", Scopes: event.ScopeWebhook},
 	} {
 		c.Kind, c.Hash, c.Hint = event.CredentialOAuthClient, [32]byte{byte(i + 1)}, "can"
 		if err := e.By("").AddCredential(&c); err != nil {

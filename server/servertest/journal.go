@@ -6,18 +6,18 @@ import (
 )
 
 // journal is a log that is read while it is written.
-type Journal struct {
+type LogBuffer struct {
 	mu   sync.Mutex
 	text bytes.Buffer
 }
 
-func (j *Journal) Write(line []byte) (int, error) {
+func (j *LogBuffer) Write(line []byte) (int, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.text.Write(line)
 }
 
-func (j *Journal) String() string {
+func (j *LogBuffer) String() string {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.text.String()

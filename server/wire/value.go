@@ -7,17 +7,17 @@ import (
 	"pingpost/engine/market/escape"
 )
 
-// AppendText appends a JSON string, or null for an empty text.
-func AppendText(body []byte, text string) []byte {
+// AppendTextOrNull appends a JSON string, or null for an empty text.
+func AppendTextOrNull(body []byte, text string) []byte {
 	if text == "" {
 		return append(body, "null"...)
 	}
 	return escape.AppendJSONString(body, []byte(text))
 }
 
-// AppendTime appends Unix nanoseconds with milliseconds, rounded down, without quotes.
+// AppendUnquotedTime appends Unix nanoseconds with milliseconds, rounded down, without quotes.
 // Rounding up would promise a bid for longer than it is open.
-func AppendTime(body []byte, at int64) []byte {
+func AppendUnquotedTime(body []byte, at int64) []byte {
 	return time.Unix(0, at).UTC().AppendFormat(body, "2006-01-02T15:04:05.000Z")
 }
 
@@ -28,7 +28,7 @@ func AppendPrice(body []byte, amount market.Money, currency market.Currency) []b
 	return append(body, '"')
 }
 
-// AppendInstant appends Unix nanoseconds as a JSON string with full precision.
-func AppendInstant(body []byte, at int64) []byte {
+// AppendTimeString appends Unix nanoseconds as a JSON string with full precision.
+func AppendTimeString(body []byte, at int64) []byte {
 	return append(time.Unix(0, at).UTC().AppendFormat(append(body, '"'), time.RFC3339Nano), '"')
 }

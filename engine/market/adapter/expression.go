@@ -60,10 +60,10 @@ func (c *templateCompiler) compileOperand(node parse.Node) expression {
 	case *parse.BoolNode:
 		return constant(market.BoolValue(node.True))
 	case *parse.NumberNode:
-		if _, code := format.ReadInteger([]byte(node.Text)); code == "" && format.PlainInteger([]byte(node.Text)) {
+		if _, code := format.ParseInteger([]byte(node.Text)); code == "" && format.IsPlainInteger([]byte(node.Text)) {
 			return constant{Kind: market.KindInteger, Text: []byte(node.Text)}
 		}
-		if _, code := format.ReadNumber([]byte(node.Text)); code == "" {
+		if _, code := format.ParseNumber([]byte(node.Text)); code == "" {
 			return constant{Kind: market.KindNumber, Text: []byte(node.Text)}
 		}
 		c.failAt(node.Pos, "%s is not a decimal number", node.Text)

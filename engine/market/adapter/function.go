@@ -119,7 +119,7 @@ func toNationalNumber(v market.Value) market.Value {
 
 // parseNumberValue returns a text as a number, or an absent value if it is no number.
 func parseNumberValue(v market.Value) market.Value {
-	if _, code := format.ReadNumber(v.Text); code != "" {
+	if _, code := format.ParseNumber(v.Text); code != "" {
 		return market.Value{}
 	}
 	return market.Value{Kind: market.KindNumber, Text: v.Text}

@@ -103,7 +103,7 @@ type templateData struct {
 // body must not have it. This is the second check: Check has rejected such a template.
 func (v *templateData) fieldValue(name string) market.Value {
 	if name == "zip3" {
-		return market.TextValue(format.ZIP3(v.lead.Values[market.SlotZip].Text))
+		return market.TextValue(format.CutZIP3(v.lead.Values[market.SlotZip].Text))
 	}
 	slot, ok := v.mapping.SlotByBuyerName(name)
 	if !ok {

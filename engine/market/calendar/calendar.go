@@ -7,19 +7,22 @@ import (
 
 // Calendar days of a zone, as windows of time.
 //
-// A day begins at the first instant at which the zone's clocks show its date or
-// a later one. Where midnight is skipped that is the first instant after the
-// gap; where it comes twice, the first of the two; where clocks are set back
-// from a new day into the old one, the new day goes on, because a window that
-// was closed must not open again; where a whole date is skipped its window is
-// empty. time.Date was no help: in a gap or an overlap it does not promise
-// which of the two instants it returns.
+// A day begins at the first instant at which the zone's clocks show its date or a later
+// one:
+//   - If clocks skip midnight, the day begins at the first instant after the gap.
+//   - If midnight occurs twice, the day begins at the first one.
+//   - If clocks are set back from a new day into the old one, the new day continues,
+//     because a closed window must not open again.
+//   - If clocks skip a whole date, its window is empty.
 //
-// An hour is one that the zone's clocks show, at one offset from UTC. So a day
-// that sets the clocks by an hour has 23 or 25 of them, and where they are set
-// by half an hour, one hour is half as long.
+// Rejected: time.Date. In a gap or an overlap it does not define which of the two instants
+// it returns.
+//
+// An hour is an hour of the zone's clocks at one offset from UTC. So a day on which the
+// clocks change by an hour has 23 or 25 hours, and a change by half an hour makes one hour
+// half as long.
 
-// day counts the dates from 1970-01-01, in no zone.
+// day is a number of days since 1970-01-01, without a zone.
 type day int64
 
 const (
@@ -29,24 +32,25 @@ const (
 	mondayOffset  = 3 // 1970-01-01 was a Thursday
 )
 
-// offsetRun is a stretch of time, in Unix seconds, during which a zone's
-// clocks keep one offset from UTC.
-type offsetRun struct {
+// offsetInterval is a span of Unix seconds in which a zone's clocks have one offset
+// from UTC.
+type offsetInterval struct {
 	from, to int64
 	offset   int64
 }
 
-// The instants that Unix nanoseconds can name, in seconds.
+// The range of Unix nanoseconds, in seconds.
 const (
 	firstSecond = math.MinInt64 / int64(time.Second)
 	lastSecond  = math.MaxInt64 / int64(time.Second)
 )
 
-// offsetRunAt merges neighbours that differ in name alone.
-func offsetRunAt(seconds int64, zone *time.Location) offsetRun {
+// offsetIntervalAt returns the interval that contains an instant. It merges neighbours
+// that differ only in their zone name.
+func offsetIntervalAt(seconds int64, zone *time.Location) offsetInterval {
 	at := time.Unix(seconds, 0).In(zone)
 	_, offset := at.Zone()
-	run := offsetRun{from: math.MinInt64, to: math.MaxInt64, offset: int64(offset)}
+	run := offsetInterval{from: math.MinInt64, to: math.MaxInt64, offset: int64(offset)}
 	for start, _ := at.ZoneBounds(); !start.IsZero() && start.Unix() > firstSecond; {
 		before := start.Add(-time.Second)
 		if _, o := before.Zone(); o != offset {
@@ -55,7 +59,7 @@ func offsetRunAt(seconds int64, zone *time.Location) offsetRun {
 		}
 		start, _ = before.ZoneBounds()
 	}
-	for end := zoneEnd(at); !end.IsZero() && end.Unix() < lastSecond; end = zoneEnd(end) {
+	for end := nextZoneChange(at); !end.IsZero() && end.Unix() < lastSecond; end = nextZoneChange(end) {
 		if _, o := end.Zone(); o != offset {
 			run.to = end.Unix()
 			break
@@ -64,11 +68,11 @@ func offsetRunAt(seconds int64, zone *time.Location) offsetRun {
 	return run
 }
 
-// zoneEnd is where the zone's rule may change next, always later than at.
-// Go lets every year of a rule that goes on for ever end after 365 days, so on
-// the last day of a leap year ZoneBounds tells an end that has passed. The year
-// has no other change by then: the next may be on New Year's Day.
-func zoneEnd(at time.Time) time.Time {
+// nextZoneChange returns the next instant after at at which the zone's rule may change. For
+// the recurring rule of a zone, Go ends every year after 365 days. So on the last day of a
+// leap year ZoneBounds returns an end in the past. That year has no further change: the
+// next one can be on New Year's Day.
+func nextZoneChange(at time.Time) time.Time {
 	_, end := at.ZoneBounds()
 	if end.IsZero() || end.After(at) {
 		return end
@@ -77,26 +81,27 @@ func zoneEnd(at time.Time) time.Time {
 	return time.Unix((today+1)*secondsInDay, 0).In(at.Location())
 }
 
+// hourWindow returns the hour of the zone's clocks that contains t.
 func hourWindow(t int64, zone *time.Location) (start, end int64) {
 	seconds := floorDiv(t, int64(time.Second))
-	run := offsetRunAt(seconds, zone)
+	run := offsetIntervalAt(seconds, zone)
 	hour := floorDiv(seconds+run.offset, secondsInHour)*secondsInHour - run.offset
 	return max(hour, run.from) * int64(time.Second), min(hour+secondsInHour, run.to) * int64(time.Second)
 }
 
-// startOfDay is the instant, in Unix nanoseconds, at which the day begins.
+// startOfDay returns the instant at which the day begins, in Unix nanoseconds.
 func startOfDay(d day, zone *time.Location) int64 {
-	midnight := int64(d) * secondsInDay // as UTC has it
-	// No clock is a day ahead of UTC, so a day earlier none shows the date.
-	for run := offsetRunAt(midnight-secondsInDay, zone); ; run = offsetRunAt(run.to, zone) {
+	midnight := int64(d) * secondsInDay // in UTC
+	// No clock is a day ahead of UTC, so a day earlier no clock shows the date.
+	for run := offsetIntervalAt(midnight-secondsInDay, zone); ; run = offsetIntervalAt(run.to, zone) {
 		if begins := max(midnight-run.offset, run.from); begins < run.to {
 			return begins * int64(time.Second)
 		}
 	}
 }
 
-// dayReached is the latest day that has begun.
-func dayReached(t int64, zone *time.Location) day {
+// latestDayBegun returns the latest day that has begun at t.
+func latestDayBegun(t int64, zone *time.Location) day {
 	seconds := floorDiv(t, int64(time.Second))
 	_, offset := time.Unix(seconds, 0).In(zone).Zone()
 	d := day(floorDiv(seconds+int64(offset), secondsInDay))
@@ -106,26 +111,26 @@ func dayReached(t int64, zone *time.Location) day {
 	return d
 }
 
-// firstDay is the first day of the window that a day is in.
+// firstDay returns the first day of the window that contains d.
 func (p Period) firstDay(d day) day {
 	switch p {
 	case Week:
 		return day(floorDiv(int64(d)+mondayOffset, daysInWeek)*daysInWeek - mondayOffset)
 	case Month:
 		year, month, _ := d.date()
-		return dayOf(year, month)
+		return firstOfMonth(year, month)
 	}
 	return d
 }
 
-// nextFirstDay is the first day of the window after the one that begins so.
+// nextFirstDay returns the first day of the window after the one that begins with first.
 func (p Period) nextFirstDay(first day) day {
 	switch p {
 	case Week:
 		return first + daysInWeek
 	case Month:
 		year, month, _ := first.date()
-		return dayOf(year, month+1)
+		return firstOfMonth(year, month+1)
 	}
 	return first + 1
 }
@@ -134,12 +139,12 @@ func (d day) date() (year int, month time.Month, dayOfMonth int) {
 	return time.Unix(int64(d)*secondsInDay, 0).UTC().Date()
 }
 
-// dayOf is the first of a month; month 13 is the next January.
-func dayOf(year int, month time.Month) day {
+// firstOfMonth returns the first day of a month; month 13 is the next January.
+func firstOfMonth(year int, month time.Month) day {
 	return day(time.Date(year, month, 1, 0, 0, 0, 0, time.UTC).Unix() / secondsInDay)
 }
 
-// floorDiv rounds towards the past, also before 1970.
+// floorDiv divides and rounds down, also for negative numbers.
 func floorDiv(a, b int64) int64 {
 	q := a / b
 	if a%b < 0 {

@@ -46,7 +46,7 @@ func (p Period) Window(t int64, zone *time.Location) (start, end int64) {
 	case Hour:
 		return hourWindow(t, zone)
 	case Day, Week, Month:
-		first := p.firstDay(dayReached(t, zone))
+		first := p.firstDay(latestDayBegun(t, zone))
 		return startOfDay(first, zone), startOfDay(p.nextFirstDay(first), zone)
 	case Total:
 		return 0, math.MaxInt64

@@ -12,7 +12,7 @@ import (
 )
 
 // Schedule holds the opening hours of a week, by the clocks of a zone: an hour that the
-// clocks skip is not open, one that they repeat is open twice. It is immutable.
+// clocks skip is never open, and an hour that they repeat is open twice. It is immutable.
 //
 // It stores the minutes of the changes instead of 10,080 bits, because callers also need
 // the next change.
@@ -36,15 +36,14 @@ var weekdays = [daysInWeek]string{"Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun
 //	Sat 10:00-24:00
 //	Fri-Mon 22:00-02:00
 //
-// The end is exclusive. Days may wrap around the week; hours that end at or
-// before they begin run into the next day. Hours that overlap add up.
+// The end is exclusive. Days may wrap around the week; hours whose end is not after their start continue into the next day. Overlapping hours are merged.
 func ParseSchedule(zone *time.Location, open []string) (*Schedule, error) {
 	if len(open) == 0 {
-		return nil, errors.New("the schedule lists no opening hours: write such as Mon-Fri 08:00-18:00, or leave the schedule out to be always open")
+		return nil, errors.New("the schedule has no opening hours: write hours such as Mon-Fri 08:00-18:00, or remove the schedule to be always open")
 	}
 	var week [minutesInWeek]bool
 	for _, line := range open {
-		if err := openHours(&week, line); err != nil {
+		if err := addOpeningHours(&week, line); err != nil {
 			return nil, fmt.Errorf("opening hours %q: %w", line, err)
 		}
 	}
@@ -60,13 +59,13 @@ func ParseSchedule(zone *time.Location, open []string) (*Schedule, error) {
 	return s, nil
 }
 
-// Open reports whether the schedule is open at an instant, and the next instant at which
+// IsOpen reports whether the schedule is open at an instant, and the next instant at which
 // this may change; both are in Unix nanoseconds.
-func (s *Schedule) Open(t int64) (open bool, until int64) {
+func (s *Schedule) IsOpen(t int64) (open bool, until int64) {
 	if len(s.changes) == 0 {
 		return s.opensAtStart, math.MaxInt64
 	}
-	run := offsetRunAt(floorDiv(t, int64(time.Second)), s.zone)
+	run := offsetIntervalAt(floorDiv(t, int64(time.Second)), s.zone)
 	local := t + run.offset*int64(time.Second) + mondayOffset*secondsInDay*int64(time.Second)
 	intoWeek := local - floorDiv(local, weekNanos)*weekNanos
 	minute := int(intoWeek / int64(time.Minute))
@@ -83,8 +82,8 @@ func (s *Schedule) Open(t int64) (open bool, until int64) {
 	return s.opensAtStart != (passed%2 == 1), until
 }
 
-// openHours opens the minutes of one line.
-func openHours(week *[minutesInWeek]bool, line string) error {
+// addOpeningHours sets the minutes of one line in the week.
+func addOpeningHours(week *[minutesInWeek]bool, line string) error {
 	days, hours, ok := strings.Cut(line, " ")
 	if !ok {
 		return errors.New("write days and hours, such as Mon-Fri 08:00-18:00")
@@ -93,20 +92,20 @@ func openHours(week *[minutesInWeek]bool, line string) error {
 	if !ranged {
 		last = first
 	}
-	from, err := weekdayOf(first)
+	from, err := parseWeekday(first)
 	if err != nil {
 		return err
 	}
-	to, err := weekdayOf(last)
+	to, err := parseWeekday(last)
 	if err != nil {
 		return err
 	}
-	opens, shuts, err := hoursOf(hours)
+	opens, closes, err := parseHours(hours)
 	if err != nil {
 		return err
 	}
 	for d := from; ; d = (d + 1) % daysInWeek {
-		for minute := opens; minute < shuts; minute++ {
+		for minute := opens; minute < closes; minute++ {
 			week[(d*minutesInDay+minute)%minutesInWeek] = true
 		}
 		if d == to {
@@ -115,36 +114,36 @@ func openHours(week *[minutesInWeek]bool, line string) error {
 	}
 }
 
-func weekdayOf(name string) (int, error) {
+func parseWeekday(name string) (int, error) {
 	for i, weekday := range weekdays {
 		if name == weekday {
 			return i, nil
 		}
 	}
-	return 0, fmt.Errorf("%q is no day: use %s", name, strings.Join(weekdays[:], " "))
+	return 0, fmt.Errorf("%q is not a weekday: use %s", name, strings.Join(weekdays[:], " "))
 }
 
-// hoursOf reads HH:MM-HH:MM as minutes from midnight; the end may lie in the
-// next day, past 24:00.
-func hoursOf(text string) (opens, shuts int, err error) {
+// parseHours parses HH:MM-HH:MM as minutes from midnight. An end in the next day is past
+// 24:00.
+func parseHours(text string) (opens, closes int, err error) {
 	from, to, _ := strings.Cut(text, "-")
-	opens, okFrom := minuteOf(from)
-	shuts, okTo := minuteOf(to)
+	opens, okFrom := parseMinute(from)
+	closes, okTo := parseMinute(to)
 	switch {
 	case !okFrom, !okTo:
-		return 0, 0, fmt.Errorf("%q are no hours: write HH:MM-HH:MM, from 00:00 to 24:00", text)
+		return 0, 0, fmt.Errorf("%q is not a time range: write HH:MM-HH:MM, from 00:00 to 24:00", text)
 	case opens == minutesInDay:
-		return 0, 0, errors.New("24:00 can only be an end: begin at 00:00 of the next day")
-	case opens == shuts:
-		return 0, 0, errors.New("the hours end where they begin: write 00:00-24:00 for a whole day")
-	case shuts < opens:
-		shuts += minutesInDay
+		return 0, 0, errors.New("24:00 can only be an end of hours: to start there, use 00:00 of the next day")
+	case opens == closes:
+		return 0, 0, errors.New("the hours end at the minute of their start: write 00:00-24:00 for a whole day")
+	case closes < opens:
+		closes += minutesInDay
 	}
-	return opens, shuts, nil
+	return opens, closes, nil
 }
 
-// minuteOf reads HH:MM, 24:00 included.
-func minuteOf(text string) (int, bool) {
+// parseMinute parses HH:MM, including 24:00.
+func parseMinute(text string) (int, bool) {
 	if len(text) != len("HH:MM") || text[2] != ':' {
 		return 0, false
 	}

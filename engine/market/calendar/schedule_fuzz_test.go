@@ -111,7 +111,7 @@ func judgeSchedule(t *testing.T, s *Schedule, zone *time.Location, all []hours, 
 		}
 		return open
 	}
-	open, until := s.Open(at)
+	open, until := s.IsOpen(at)
 	first := at / int64(time.Minute)
 	if open != shown(first) || until <= at || until != math.MaxInt64 && until%int64(time.Minute) != 0 {
 		t.Fatalf("%v at %s: open %t until %d", all, time.Unix(0, at).In(zone), open, until)

@@ -15,16 +15,16 @@ func TestParseScheduleSaysWhatIsWrong(t *testing.T) {
 		open []string
 		want string // part of the error
 	}{
-		{nil, "lists no opening hours"},
-		{[]string{}, "lists no opening hours"},
+		{nil, "has no opening hours"},
+		{[]string{}, "has no opening hours"},
 		{[]string{""}, "write days and hours"},
 		{[]string{"Mon"}, "write days and hours"},
 		{[]string{"08:00-18:00"}, "write days and hours"},
-		{[]string{"Mon-Fri 08:00-18:00", "Son 08:00-12:00"}, `"Son 08:00-12:00": "Son" is no day: use Mon Tue Wed Thu Fri Sat Sun`},
-		{[]string{"mon 08:00-18:00"}, `"mon" is no day`},
-		{[]string{"Mon- 08:00-18:00"}, `"" is no day`},
-		{[]string{"Mon-Tue-Wed 08:00-18:00"}, `"Tue-Wed" is no day`},
-		{[]string{"Mon,Tue 08:00-18:00"}, `"Mon,Tue" is no day`},
+		{[]string{"Mon-Fri 08:00-18:00", "Son 08:00-12:00"}, `"Son 08:00-12:00": "Son" is not a weekday: use Mon Tue Wed Thu Fri Sat Sun`},
+		{[]string{"mon 08:00-18:00"}, `"mon" is not a weekday`},
+		{[]string{"Mon- 08:00-18:00"}, `"" is not a weekday`},
+		{[]string{"Mon-Tue-Wed 08:00-18:00"}, `"Tue-Wed" is not a weekday`},
+		{[]string{"Mon,Tue 08:00-18:00"}, `"Mon,Tue" is not a weekday`},
 		{[]string{"Mon 8:00-18:00"}, "write HH:MM-HH:MM"},
 		{[]string{"Mon 08:00"}, "write HH:MM-HH:MM"},
 		{[]string{"Mon 08.00-18.00"}, "write HH:MM-HH:MM"},
@@ -35,7 +35,7 @@ func TestParseScheduleSaysWhatIsWrong(t *testing.T) {
 		{[]string{"Mon  08:00-18:00"}, "write HH:MM-HH:MM"},
 		{[]string{"Mon -8:00-18:00"}, "write HH:MM-HH:MM"},
 		{[]string{"Mon 24:00-02:00"}, "24:00 can only be an end"},
-		{[]string{"Mon 08:00-08:00"}, "the hours end where they begin"},
+		{[]string{"Mon 08:00-08:00"}, "the hours end at the minute of their start"},
 		{[]string{"Mon 24:00-24:00"}, "24:00 can only be an end"},
 	}
 	for _, c := range cases {
@@ -95,7 +95,7 @@ func TestOpeningHours(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		open, until := scheduleOf(t, zone, c.open...).Open(at.UnixNano())
+		open, until := scheduleOf(t, zone, c.open...).IsOpen(at.UnixNano())
 		if got := time.Unix(0, until).In(zone).Format(time.RFC3339); open != c.want || got != c.until {
 			t.Errorf("%s: open %t until %s, want %t until %s", c.name, open, got, c.want, c.until)
 		}
@@ -108,7 +108,7 @@ func TestAlwaysOpenNeverChanges(t *testing.T) {
 		{"Mon-Sun 00:00-24:00"},
 		{"Mon-Sun 08:00-18:00", "Mon-Sun 18:00-08:00"},
 	} {
-		if always, until := scheduleOf(t, zone, open...).Open(time.Now().UnixNano()); !always || until != math.MaxInt64 {
+		if always, until := scheduleOf(t, zone, open...).IsOpen(time.Now().UnixNano()); !always || until != math.MaxInt64 {
 			t.Errorf("%s: open %t until %d", open, always, until)
 		}
 	}
@@ -167,7 +167,7 @@ func TestScheduleIsWhatTheClocksShow(t *testing.T) {
 			return open, offset
 		}
 		at := instantIn(zone).Draw(t, "at")
-		open, until := s.Open(at)
+		open, until := s.IsOpen(at)
 		first := at / int64(time.Minute)
 		openNow, offsetNow := shown(first)
 		if open != openNow {

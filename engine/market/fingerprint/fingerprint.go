@@ -6,19 +6,18 @@ import (
 	"crypto/sha256"
 )
 
-// Phone numbers and addresses are few enough to be guessed. So memory, log and files
-// hold only keyed hashes of them: truncated HMAC-SHA256.
+// An attacker could try all phone numbers and addresses. So memory, log and files contain
+// only keyed hashes of them: truncated HMAC-SHA256.
 
 const (
 	hmacBlock = 64
-	// longestKeyed is the longest message that is hashed without allocation:
-	// a phone number and an email, each with its length, and a scope.
+	// MaxInlineMessage is the maximum size of a message that is hashed without
+	// allocation: a phone number and an email, each with its length, and a scope.
 	MaxInlineMessage = 320
 )
 
-// Sum returns HMAC-SHA256. It is written out, because a hash.Hash would allocate for every
-// lead.
-func Sum(key *[32]byte, message []byte) [sha256.Size]byte {
+// HMAC returns HMAC-SHA256. It does not use hash.Hash, which would allocate for every lead.
+func HMAC(key *[32]byte, message []byte) [sha256.Size]byte {
 	if len(message) > MaxInlineMessage {
 		return streamedHash(*key, bytes.Clone(message)) // a copy, or every caller's buffer would be on the heap
 	}

@@ -17,7 +17,7 @@ func TestKeyedHashIsHMAC(t *testing.T) {
 		message := rapid.SliceOfN(rapid.Byte(), 0, 2*MaxInlineMessage).Draw(t, "message")
 		mac := hmac.New(sha256.New, key[:])
 		mac.Write(message)
-		if got := Sum(&key, message); !hmac.Equal(got[:], mac.Sum(nil)) {
+		if got := HMAC(&key, message); !hmac.Equal(got[:], mac.Sum(nil)) {
 			t.Fatalf("%d bytes: %x, want %x", len(message), got, mac.Sum(nil))
 		}
 	})
@@ -26,7 +26,7 @@ func TestKeyedHashIsHMAC(t *testing.T) {
 func TestKeyedHashAtItsEdge(t *testing.T) {
 	for _, n := range []int{0, 1, MaxInlineMessage - 1, MaxInlineMessage, MaxInlineMessage + 1} {
 		message := make([]byte, n)
-		if got, want := Sum(&testKey, message), streamedHash(testKey, message); got != want {
+		if got, want := HMAC(&testKey, message), streamedHash(testKey, message); got != want {
 			t.Errorf("%d bytes: %x, want %x", n, got, want)
 		}
 	}

@@ -11,11 +11,11 @@ import (
 	"slices"
 )
 
-// Table is the contents of a suppression list: fingerprints in ascending order,
-// and for each stretch of their upper bits where it begins. Fingerprints are
-// keyed hashes, so they spread evenly and a stretch holds four to eight of
-// them: one cache line. An entry takes 8 bytes and up to one byte of index. A
-// table is immutable, and has one layout in memory and on disk:
+// Table is the contents of a suppression list: fingerprints in ascending order, and an
+// index. The index has the first entry of each bucket, which is a range of the upper bits.
+// Fingerprints are keyed hashes, so they spread evenly and a bucket holds four to eight of
+// them: one cache line. An entry takes 8 bytes and up to one byte of index. A table is
+// immutable, and has one layout in memory and on disk:
 //
 //	 0        4         8             16                    16+8n    20+8n
 //	+--------+---------+-------------+---------------------+--------+
@@ -25,12 +25,12 @@ import (
 //
 // All numbers are little-endian; the checksum covers everything before it.
 //
-// Rejected: a hash table, which takes twice the space at a load it is fast at;
-// a Bloom filter, which has false answers enough to lose sales.
+// Rejected: a hash table, which needs twice the space at the load at which it is fast.
+// Rejected: a Bloom filter, whose false positives would lose sales.
 type Table struct {
-	file   []byte
-	starts []uint32 // of stretch i: its first entry; one more for the end
-	shift  uint     // a fingerprint's stretch is what is left of it after this shift
+	file         []byte
+	bucketStarts []uint32 // of bucket i: its first entry; one more for the end
+	shift        uint     // a fingerprint's bucket is its value, shifted right by this
 }
 
 const (
@@ -44,8 +44,8 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// NewTable makes a table of fingerprints in any order, repeated or not. It sorts
-// the slice in place and does not keep it.
+// NewTable builds a table from fingerprints in any order, with or without repeats. It
+// sorts the slice in place and does not keep it.
 func NewTable(fingerprints []uint64) *Table {
 	slices.Sort(fingerprints)
 	fingerprints = slices.Compact(fingerprints)
@@ -60,31 +60,31 @@ func NewTable(fingerprints []uint64) *Table {
 		file = binary.LittleEndian.AppendUint64(file, f)
 	}
 	file = binary.LittleEndian.AppendUint32(file, crc32.Checksum(file, castagnoli))
-	return indexTable(file)
+	return newIndexedTable(file)
 }
 
-// OpenTable reads a table that AppendBinary wrote. It keeps the bytes, which the caller
+// ParseTable reads a table that AppendBinary wrote. It keeps the bytes, which the caller
 // must not change afterwards.
-func OpenTable(file []byte) (*Table, error) {
+func ParseTable(data []byte) (*Table, error) {
 	switch {
-	case len(file) < tableHeader+tableChecksum || string(file[:len(tableMagic)]) != tableMagic:
-		return nil, errors.New("not a suppression table")
-	case binary.LittleEndian.Uint32(file[4:]) != tableVersion:
-		return nil, fmt.Errorf("suppression table of version %d, this program reads %d", binary.LittleEndian.Uint32(file[4:]), tableVersion)
+	case len(data) < tableHeader+tableChecksum || string(data[:len(tableMagic)]) != tableMagic:
+		return nil, errors.New("the file is not a suppression table")
+	case binary.LittleEndian.Uint32(data[4:]) != tableVersion:
+		return nil, fmt.Errorf("the suppression table has version %d, but this program reads version %d; upload the list again", binary.LittleEndian.Uint32(data[4:]), tableVersion)
 	}
-	body := len(file) - tableHeader - tableChecksum
-	count := binary.LittleEndian.Uint64(file[8:])
+	body := len(data) - tableHeader - tableChecksum
+	count := binary.LittleEndian.Uint64(data[8:])
 	if count > maxTableEntries || body%fingerprintSize != 0 || uint64(body/fingerprintSize) != count {
-		return nil, fmt.Errorf("suppression table of %d entries has %d bytes for them: it was cut short or written over", count, body)
+		return nil, fmt.Errorf("the suppression table of %d entries has %d bytes for them: the file is truncated or overwritten; upload the list again", count, body)
 	}
-	sealed := len(file) - tableChecksum
-	if crc32.Checksum(file[:sealed], castagnoli) != binary.LittleEndian.Uint32(file[sealed:]) {
-		return nil, errors.New("suppression table has a wrong checksum: the file is damaged")
+	sealed := len(data) - tableChecksum
+	if crc32.Checksum(data[:sealed], castagnoli) != binary.LittleEndian.Uint32(data[sealed:]) {
+		return nil, errors.New("the checksum of the suppression table does not match: the file is damaged; upload the list again")
 	}
-	t := indexTable(file)
+	t := newIndexedTable(data)
 	for i := 1; i < t.Len(); i++ {
 		if t.entry(i-1) >= t.entry(i) {
-			return nil, errors.New("suppression table is out of order: it was not written by this program")
+			return nil, errors.New("the suppression table is not sorted: another program wrote it; upload the list again")
 		}
 	}
 	return t, nil
@@ -107,15 +107,15 @@ func (t *Table) AppendEntries(dst []uint64) []uint64 {
 	return dst
 }
 
-// Len is how many entries the table has.
+// Len returns the number of entries.
 func (t *Table) Len() int {
 	return (len(t.file) - tableHeader - tableChecksum) / fingerprintSize
 }
 
 // Has reports whether the fingerprint is an entry.
 func (t *Table) Has(fingerprint uint64) bool {
-	stretch := fingerprint >> t.shift
-	from, to := int(t.starts[stretch]), int(t.starts[stretch+1])
+	bucket := fingerprint >> t.shift
+	from, to := int(t.bucketStarts[bucket]), int(t.bucketStarts[bucket+1])
 	for from < to {
 		middle := int(uint(from+to) / 2)
 		switch entry := t.entry(middle); {
@@ -134,20 +134,20 @@ func (t *Table) entry(i int) uint64 {
 	return binary.LittleEndian.Uint64(t.file[tableHeader+fingerprintSize*i:])
 }
 
-// indexed finds where the stretches begin: as many as a quarter of the entries,
-// rounded down to a power of two.
-func indexTable(file []byte) *Table {
+// newIndexedTable returns the table with its index. The number of buckets is a quarter of
+// the entries, rounded down to a power of two.
+func newIndexedTable(file []byte) *Table {
 	t := &Table{file: file, shift: 64}
 	n := t.Len()
 	if n >= 8 {
 		t.shift = uint(65 - bits.Len(uint(n/4)))
 	}
-	t.starts = make([]uint32, 1<<(64-t.shift)+1)
+	t.bucketStarts = make([]uint32, 1<<(64-t.shift)+1)
 	for i := range n {
-		t.starts[t.entry(i)>>t.shift+1] = uint32(i + 1)
+		t.bucketStarts[t.entry(i)>>t.shift+1] = uint32(i + 1)
 	}
-	for stretch := range t.starts[1:] { // an empty one ends where it begins
-		t.starts[stretch+1] = max(t.starts[stretch+1], t.starts[stretch])
+	for bucket := range t.bucketStarts[1:] { // an empty bucket ends at its beginning
+		t.bucketStarts[bucket+1] = max(t.bucketStarts[bucket+1], t.bucketStarts[bucket])
 	}
 	return t
 }

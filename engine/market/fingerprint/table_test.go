@@ -40,7 +40,7 @@ func TestTableIsASet(t *testing.T) {
 		}
 		built := NewTable(slices.Clone(entries))
 		file := built.AppendBinary(nil)
-		read, err := OpenTable(file)
+		read, err := ParseTable(file)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -77,7 +77,7 @@ func TestTableDoesNotKeepTheSlice(t *testing.T) {
 func TestTableTakesAtMost16BytesAnEntry(t *testing.T) {
 	for _, n := range []int{8, 9, 31, 32, 33, 1000, 4095, 4096, 100_000} {
 		table := NewTable(evenFingerprints(n, 7))
-		if size := cap(table.file) + 4*cap(table.starts); size > 16*n {
+		if size := cap(table.file) + 4*cap(table.bucketStarts); size > 16*n {
 			t.Errorf("%d entries take %d bytes", n, size)
 		}
 	}
@@ -85,12 +85,12 @@ func TestTableTakesAtMost16BytesAnEntry(t *testing.T) {
 
 func TestTableStretchesAreShort(t *testing.T) {
 	table := NewTable(evenFingerprints(100_000, 3))
-	for i := range table.starts[1:] {
-		if n := table.starts[i+1] - table.starts[i]; n > 40 {
-			t.Fatalf("stretch %d of %d has %d entries", i, len(table.starts)-1, n)
+	for i := range table.bucketStarts[1:] {
+		if n := table.bucketStarts[i+1] - table.bucketStarts[i]; n > 40 {
+			t.Fatalf("stretch %d of %d has %d entries", i, len(table.bucketStarts)-1, n)
 		}
 	}
-	if mean := table.Len() / (len(table.starts) - 1); mean < 4 || mean > 8 {
+	if mean := table.Len() / (len(table.bucketStarts) - 1); mean < 4 || mean > 8 {
 		t.Errorf("a stretch has %d entries", mean)
 	}
 }
@@ -106,22 +106,22 @@ func TestTableFileIsFrozen(t *testing.T) {
 
 func TestDamagedTableIsRefused(t *testing.T) {
 	file := NewTable(evenFingerprints(20, 5)).AppendBinary(nil)
-	if _, err := OpenTable(slices.Clone(file)); err != nil {
+	if _, err := ParseTable(slices.Clone(file)); err != nil {
 		t.Fatal(err)
 	}
 	for i := range file {
 		for bit := range 8 {
 			damaged := slices.Clone(file)
 			damaged[i] ^= 1 << bit
-			if _, err := OpenTable(damaged); err == nil {
+			if _, err := ParseTable(damaged); err == nil {
 				t.Fatalf("bit %d of byte %d is flipped, and it opens", bit, i)
 			}
 		}
-		if _, err := OpenTable(file[:i]); err == nil {
+		if _, err := ParseTable(file[:i]); err == nil {
 			t.Fatalf("it ends after %d bytes, and it opens", i)
 		}
 	}
-	if _, err := OpenTable(append(slices.Clone(file), 0)); err == nil {
+	if _, err := ParseTable(append(slices.Clone(file), 0)); err == nil {
 		t.Error("a byte follows it, and it opens")
 	}
 }
@@ -143,17 +143,17 @@ func TestOpenTableSaysWhatIsWrong(t *testing.T) {
 	}{
 		"nothing":               {nil, "not a suppression table"},
 		"a text":                {[]byte("2025550143\n2025550144\n2025550145\n"), "not a suppression table"},
-		"a later version":       {tableFile(2, 0), "of version 2, this program reads 1"},
+		"a later version":       {tableFile(2, 0), "has version 2, but this program reads version 1"},
 		"fewer entries":         {tableFile(1, 3, 1, 2), "of 3 entries has 16 bytes for them"},
 		"more entries":          {tableFile(1, 1, 1, 2), "of 1 entries has 16 bytes for them"},
 		"a count that overflow": {tableFile(1, 1<<61), "of 2305843009213693952 entries"},
 		"half an entry":         {append(tableFile(1, 1), 1, 2, 3, 4), "has 4 bytes for them"},
-		"out of order":          {tableFile(1, 2, 2, 1), "out of order"},
-		"one entry twice":       {tableFile(1, 2, 1, 1), "out of order"},
-		"out of order, many":    {tableFile(1, 9, 9, 8, 7, 6, 5, 4, 3, 2, 1<<63), "out of order"},
-		"a wrong checksum":      {append(bytes.TrimSuffix(tableFile(1, 0), tableFile(1, 0)[16:]), 1, 2, 3, 4), "wrong checksum"},
+		"out of order":          {tableFile(1, 2, 2, 1), "not sorted"},
+		"one entry twice":       {tableFile(1, 2, 1, 1), "not sorted"},
+		"out of order, many":    {tableFile(1, 9, 9, 8, 7, 6, 5, 4, 3, 2, 1<<63), "not sorted"},
+		"a wrong checksum":      {append(bytes.TrimSuffix(tableFile(1, 0), tableFile(1, 0)[16:]), 1, 2, 3, 4), "does not match"},
 	} {
-		if _, err := OpenTable(c.file); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := ParseTable(c.file); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v; want …%s…", name, err, c.want)
 		}
 	}
@@ -162,7 +162,7 @@ func TestOpenTableSaysWhatIsWrong(t *testing.T) {
 func TestOpenTableOfAnythingDoesNotPanic(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		entries := rapid.SliceOf(rapid.Uint64()).Draw(t, "entries")
-		table, err := OpenTable(tableFile(1, uint64(len(entries)), entries...))
+		table, err := ParseTable(tableFile(1, uint64(len(entries)), entries...))
 		if err == nil && !slices.IsSorted(entries) {
 			t.Fatal("it is out of order, and it opens")
 		}

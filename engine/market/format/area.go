@@ -14,10 +14,10 @@ func areaNumber(area []byte) int {
 	return int(area[0]-'0')*100 + int(area[1]-'0')*10 + int(area[2]-'0')
 }
 
-// wholeAreas are the area codes of +1 in which libphonenumber accepts every number whose
+// fullyAssignedAreas are the area codes of +1 in which libphonenumber accepts every number whose
 // exchange does not begin with 0 or 1. A test compares the two and names the codes that no
 // longer belong here.
-var wholeAreas = parseAreas(`
+var fullyAssignedAreas = parseAreas(`
 201 202 203 204 205 206 207 208 209 210 212 213 214 215 216 217 218 219
 220 223 224 225 226 227 228 229 231 234 235 236 239 240 248 249 250 251
 252 253 254 256 257 260 262 263 267 269 270 272 276 279 281 283 289 301

@@ -12,30 +12,30 @@ type Decimal struct {
 // mantissa can compensate it.
 const maxExponent = 1 << 40
 
-// SplitDecimal accepts exactly the numbers of RFC 8259.
-func SplitDecimal(text []byte) (d Decimal, ok bool) {
+// ParseDecimal accepts exactly the numbers of RFC 8259.
+func ParseDecimal(text []byte) (d Decimal, ok bool) {
 	if len(text) > 0 && text[0] == '-' {
 		d.Negative = true
 		text = text[1:]
 	}
-	d.Whole, text = leadingDigits(text)
+	d.Whole, text = cutDigits(text)
 	if len(d.Whole) == 0 || (len(d.Whole) > 1 && d.Whole[0] == '0') {
 		return Decimal{}, false
 	}
 	if len(text) > 0 && text[0] == '.' {
-		d.Fraction, text = leadingDigits(text[1:])
+		d.Fraction, text = cutDigits(text[1:])
 		if len(d.Fraction) == 0 {
 			return Decimal{}, false
 		}
 	}
 	if len(text) > 0 && text[0]|0x20 == 'e' {
-		ok = d.readExponent(text[1:])
+		ok = d.parseExponent(text[1:])
 		return d, ok
 	}
 	return d, len(text) == 0
 }
 
-func (d *Decimal) readExponent(text []byte) bool {
+func (d *Decimal) parseExponent(text []byte) bool {
 	sign := 1
 	if len(text) > 0 && (text[0] == '+' || text[0] == '-') {
 		if text[0] == '-' {
@@ -43,7 +43,7 @@ func (d *Decimal) readExponent(text []byte) bool {
 		}
 		text = text[1:]
 	}
-	digits, rest := leadingDigits(text)
+	digits, rest := cutDigits(text)
 	for _, c := range digits {
 		d.Exponent = min(d.Exponent*10+int(c-'0'), maxExponent)
 	}
@@ -51,7 +51,7 @@ func (d *Decimal) readExponent(text []byte) bool {
 	return len(digits) > 0 && len(rest) == 0
 }
 
-func leadingDigits(text []byte) (digits, rest []byte) {
+func cutDigits(text []byte) (digits, rest []byte) {
 	i := 0
 	for i < len(text) && IsDigit(text[i]) {
 		i++

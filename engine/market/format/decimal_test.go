@@ -21,7 +21,7 @@ func TestSplitDecimal(t *testing.T) {
 		"1e99999999999999999999999":  "+1. e1099511627776",
 		"1e-99999999999999999999999": "+1. e-1099511627776",
 	} {
-		d, ok := SplitDecimal([]byte(text))
+		d, ok := ParseDecimal([]byte(text))
 		sign := map[bool]string{true: "-", false: "+"}[d.Negative]
 		if got := fmt.Sprintf("%s%s.%s e%d", sign, d.Whole, d.Fraction, d.Exponent); !ok || got != want {
 			t.Errorf("%s: %s, %t; want %s", text, got, ok, want)

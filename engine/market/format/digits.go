@@ -1,14 +1,15 @@
 package format
 
-// ZIP3 is the first three digits of a ZIP code of five digits or of ZIP+4, or
-// the three digits themselves where no more is known. Anything else has none.
-func ZIP3(zip []byte) []byte {
+// CutZIP3 returns the first three digits of a ZIP code: of five digits, of ZIP+4, or of
+// three digits alone. It returns nil for any other text.
+func CutZIP3(zip []byte) []byte {
 	if !IsZIP(zip) && !IsZIP3(zip) {
 		return nil
 	}
 	return zip[:3]
 }
 
+// IsZIP reports whether the text is a ZIP code of five digits or ZIP+4.
 func IsZIP(text []byte) bool {
 	switch len(text) {
 	case 5:
@@ -19,6 +20,7 @@ func IsZIP(text []byte) bool {
 	return false
 }
 
+// IsZIP3 reports whether the text is the first three digits of a ZIP code.
 func IsZIP3(text []byte) bool { return len(text) == 3 && allDigits(text) }
 
 func allDigits(text []byte) bool {
@@ -30,4 +32,5 @@ func allDigits(text []byte) bool {
 	return true
 }
 
+// IsDigit reports whether c is an ASCII digit.
 func IsDigit(c byte) bool { return c-'0' <= 9 }

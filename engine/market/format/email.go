@@ -31,7 +31,7 @@ func ParseEmail(dst, in []byte) (out []byte, ok bool) {
 }
 
 // AppendLower appends the text with the letters A to Z in lower case and
-// everything else as it is.
+// all other bytes unchanged.
 func AppendLower(dst, in []byte) []byte {
 	for _, c := range in {
 		if c-'A' <= 'Z'-'A' {

@@ -7,16 +7,16 @@ import (
 	"pingpost/api/errcode"
 )
 
-// maxNumberText is how long a number may be, in bytes.
+// MaxNumberText is the maximum length of a number in bytes.
 const MaxNumberText = 128
 
-// maxInt64Digits is how many decimal digits the greatest int64 has.
+// maxInt64Digits is the number of decimal digits of the greatest int64.
 const maxInt64Digits = 19
 
-// ReadInteger reads a JSON number with an integral value in any notation: 1000, 1e3 and
+// ParseInteger reads a JSON number with an integral value in any notation: 1000, 1e3 and
 // 1000.0 are equal. An empty code is success.
-func ReadInteger(text []byte) (n int64, code string) {
-	d, ok := SplitDecimal(text)
+func ParseInteger(text []byte) (n int64, code string) {
+	d, ok := ParseDecimal(text)
 	if !ok {
 		return 0, errcode.FieldWrongType
 	}
@@ -56,7 +56,7 @@ func ReadInteger(text []byte) (n int64, code string) {
 	return 0, errcode.FieldOutOfRange
 }
 
-// digit is the value of one digit of whole and fraction, counted from the left.
+// digit returns one digit of Whole and Fraction, counted from the left.
 func (d *Decimal) digit(i int) byte {
 	if i < len(d.Whole) {
 		return d.Whole[i] - '0'
@@ -64,12 +64,12 @@ func (d *Decimal) digit(i int) byte {
 	return d.Fraction[i-len(d.Whole)] - '0'
 }
 
-// ReadNumber reads a JSON number that a float64 can approximate. An empty code is success.
-func ReadNumber(text []byte) (f float64, code string) {
+// ParseNumber reads a JSON number that a float64 can approximate. An empty code is success.
+func ParseNumber(text []byte) (f float64, code string) {
 	if len(text) > MaxNumberText {
 		return 0, errcode.FieldOutOfRange
 	}
-	if _, ok := SplitDecimal(text); !ok {
+	if _, ok := ParseDecimal(text); !ok {
 		return 0, errcode.FieldWrongType
 	}
 	f, err := strconv.ParseFloat(string(text), 64)
@@ -79,9 +79,9 @@ func ReadNumber(text []byte) (f float64, code string) {
 	return f + 0, "" // -0 + 0 is 0
 }
 
-// PlainInteger reports whether an integer is written with digits alone, without a minus
+// IsPlainInteger reports whether an integer is written with digits alone, without a minus
 // before a zero.
-func PlainInteger(text []byte) bool {
+func IsPlainInteger(text []byte) bool {
 	digits := text
 	if len(digits) > 1 && digits[0] == '-' && digits[1] != '0' {
 		digits = digits[1:]
@@ -89,6 +89,7 @@ func PlainInteger(text []byte) bool {
 	return allDigits(digits)
 }
 
+// AppendInteger appends n to buf, and returns its text and the grown buffer.
 func AppendInteger(buf []byte, n int64) (text, grown []byte) {
 	start := len(buf)
 	buf = strconv.AppendInt(buf, n, 10)

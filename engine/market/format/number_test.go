@@ -18,7 +18,7 @@ func TestReadInteger(t *testing.T) {
 		"9223372036854775807": math.MaxInt64, "-9223372036854775808": math.MinInt64, "9.223372036854775807e18": math.MaxInt64,
 		"0." + strings.Repeat("0", 60) + "7e61": 7,
 	} {
-		if got, code := ReadInteger([]byte(text)); got != want || code != "" {
+		if got, code := ParseInteger([]byte(text)); got != want || code != "" {
 			t.Errorf("%s: %d %s, want %d", text, got, code, want)
 		}
 	}
@@ -29,13 +29,13 @@ func TestReadInteger(t *testing.T) {
 		"9223372036854775808": errcode.FieldOutOfRange, "-9223372036854775809": errcode.FieldOutOfRange, "18446744073709551617": errcode.FieldOutOfRange,
 		"1e19": errcode.FieldOutOfRange, "1e999999999999999999999": errcode.FieldOutOfRange, strings.Repeat("9", 128): errcode.FieldOutOfRange,
 	} {
-		if got, code := ReadInteger([]byte(text)); code != want {
+		if got, code := ParseInteger([]byte(text)); code != want {
 			t.Errorf("%s: %d %q, want %q", text, got, code, want)
 		}
 	}
 }
 
-// ReadInteger against exact fractions.
+// ParseInteger against exact fractions.
 func TestReadIntegerIsExact(t *testing.T) {
 	low, high := big.NewInt(math.MinInt64), big.NewInt(math.MaxInt64)
 	rapid.Check(t, func(t *rapid.T) {
@@ -44,7 +44,7 @@ func TestReadIntegerIsExact(t *testing.T) {
 		if !ok {
 			t.Fatalf("%s is no number", text)
 		}
-		got, code := ReadInteger([]byte(text))
+		got, code := ParseInteger([]byte(text))
 		want := ""
 		switch {
 		case !exact.IsInt():
@@ -60,7 +60,7 @@ func TestReadIntegerIsExact(t *testing.T) {
 
 func TestReadNumber(t *testing.T) {
 	for text, want := range map[string]float64{"0": 0, "-0": 0, "0.82": 0.82, "-1.5e3": -1500, "1e-400": 0} {
-		got, code := ReadNumber([]byte(text))
+		got, code := ParseNumber([]byte(text))
 		if got != want || code != "" || math.Signbit(got) != (want < 0) {
 			t.Errorf("%s: %v %s", text, got, code)
 		}
@@ -69,7 +69,7 @@ func TestReadNumber(t *testing.T) {
 		"": errcode.FieldWrongType, "NaN": errcode.FieldWrongType, "Inf": errcode.FieldWrongType, "0x1p3": errcode.FieldWrongType, "1_0": errcode.FieldWrongType, ".5": errcode.FieldWrongType, "5.": errcode.FieldWrongType,
 		"1e400": errcode.FieldOutOfRange, "-1e400": errcode.FieldOutOfRange, strings.Repeat("1", 129): errcode.FieldOutOfRange,
 	} {
-		if got, code := ReadNumber([]byte(text)); code != want {
+		if got, code := ParseNumber([]byte(text)); code != want {
 			t.Errorf("%s: %v %q, want %q", text, got, code, want)
 		}
 	}
@@ -77,7 +77,7 @@ func TestReadNumber(t *testing.T) {
 
 func TestPlainInteger(t *testing.T) {
 	for text, want := range map[string]bool{"0": true, "12": true, "-7": true, "-0": false, "1e3": false, "2.0": false, "-": false} {
-		if got := PlainInteger([]byte(text)); got != want {
+		if got := IsPlainInteger([]byte(text)); got != want {
 			t.Errorf("%s: %v", text, got)
 		}
 	}

@@ -2,15 +2,14 @@ package format
 
 import "github.com/nyaruka/phonenumbers"
 
-// A phone number is read in two ways. Nearly all are North American and in an
-// area code whose every exchange is in use: those are judged here, by a table,
-// without allocation. The rest (other countries, area codes that are shared
-// out only in part, and invalid numbers) goes to libphonenumber, which is
-// also the reference in the tests. So the table may be out of date: a missing area
-// code costs time, not a lead.
+// Phone numbers have two parsers. Nearly all numbers are North American, in an area code
+// whose exchanges are all in use: a table checks them without allocation. libphonenumber
+// checks the rest: other countries, partly assigned area codes, and invalid numbers. It is
+// also the reference in the tests. So the table may be out of date: a missing area code
+// costs time, not a lead.
 //
 // Rejected: libphonenumber for all. It runs regular expressions over each
-// country of +1 and costs some 40 µs a number.
+// country of +1 and takes about 40 µs per number.
 const (
 	maxPhoneText   = 64 // bytes as they arrive
 	maxPhoneDigits = 15 // E.164
@@ -23,7 +22,7 @@ const (
 // numbers for fiction, 555-0100 to 555-0199 in any area code, count as assignable.
 func ParsePhone(dst, in []byte) (out []byte, ok bool) {
 	var text [maxPhoneDigits]byte
-	digits, international, ok := phoneDigits(text[:0], in)
+	digits, international, ok := extractPhoneDigits(text[:0], in)
 	if !ok {
 		return dst, false
 	}
@@ -31,7 +30,7 @@ func ParsePhone(dst, in []byte) (out []byte, ok bool) {
 		return parseNANP(dst, digits[1:])
 	}
 	if international {
-		return parseWorld(dst, digits)
+		return parseInternational(dst, digits)
 	}
 	if len(digits) == NationalDigits {
 		return parseNANP(dst, digits)
@@ -39,8 +38,8 @@ func ParsePhone(dst, in []byte) (out []byte, ok bool) {
 	return dst, false
 }
 
-// phoneDigits removes the punctuation. A plus may only come first.
-func phoneDigits(dst, in []byte) (digits []byte, international, ok bool) {
+// extractPhoneDigits removes the punctuation. A plus may only come first.
+func extractPhoneDigits(dst, in []byte) (digits []byte, international, ok bool) {
 	if len(in) > maxPhoneText {
 		return nil, false, false
 	}
@@ -68,18 +67,18 @@ func phoneDigits(dst, in []byte) (digits []byte, international, ok bool) {
 func parseNANP(dst, digits []byte) (out []byte, ok bool) {
 	area, exchange := digits[:3], digits[3:6]
 	fictional := area[0] >= '2' && string(exchange) == "555" && digits[6] == '0' && digits[7] == '1'
-	if !fictional && (exchange[0] < '2' || !wholeAreas.has(area)) {
+	if !fictional && (exchange[0] < '2' || !fullyAssignedAreas.has(area)) {
 		var number [NationalDigits + 1]byte
 		number[0] = '1'
 		copy(number[1:], digits)
-		return parseWorld(dst, number[:])
+		return parseInternational(dst, number[:])
 	}
 	dst = append(dst, '+', '1')
 	return append(dst, digits...), true
 }
 
-// parseWorld checks a number with its country code in libphonenumber.
-func parseWorld(dst, digits []byte) (out []byte, ok bool) {
+// parseInternational checks a number with its country code in libphonenumber.
+func parseInternational(dst, digits []byte) (out []byte, ok bool) {
 	defer func() {
 		if recover() != nil { // a panic of the library on a request's text must not end the process
 			out, ok = dst, false

@@ -15,12 +15,12 @@ func ParseTimestamp(text []byte) (nanoseconds int64, ok bool) {
 	hour, _ := ParseDigits(text[11:13])
 	minute, _ := ParseDigits(text[14:16])
 	second, _ := ParseDigits(text[17:19])
-	seconds := (int64(daysBefore(year, month, day))*24+int64(hour))*3600 + int64(minute)*60 + int64(second)
+	seconds := (int64(daysSince1970(year, month, day))*24+int64(hour))*3600 + int64(minute)*60 + int64(second)
 
 	rest, fraction := text[secondLength:], int64(0)
 	if rest[0] == '.' {
 		var digits []byte
-		digits, rest = leadingDigits(rest[1:])
+		digits, rest = cutDigits(rest[1:])
 		for i := range 9 {
 			fraction *= 10
 			if i < len(digits) {
@@ -52,9 +52,9 @@ func offsetSeconds(text []byte) int64 {
 	return seconds
 }
 
-// daysBefore returns the days between 1970-01-01 and the day, in the Gregorian calendar.
+// daysSince1970 returns the days between 1970-01-01 and the day, in the Gregorian calendar.
 // It counts years from March, so that the leap day is the last day of a year.
-func daysBefore(year, month, day int) int {
+func daysSince1970(year, month, day int) int {
 	if month <= 2 {
 		year--
 		month += 12

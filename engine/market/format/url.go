@@ -25,10 +25,10 @@ func IsDate(text []byte) bool {
 	month, okMonth := ParseDigits(text[5:7])
 	day, okDay := ParseDigits(text[8:])
 	return okYear && okMonth && okDay && year > 0 &&
-		month >= 1 && month <= 12 && day >= 1 && day <= daysIn(year, month)
+		month >= 1 && month <= 12 && day >= 1 && day <= daysInMonth(year, month)
 }
 
-func daysIn(year, month int) int {
+func daysInMonth(year, month int) int {
 	switch month {
 	case 4, 6, 9, 11:
 		return 30
@@ -56,7 +56,7 @@ func IsTimestamp(text []byte) bool {
 	}
 	rest := text[secondLength:]
 	if rest[0] == '.' {
-		decimals, after := leadingDigits(rest[1:])
+		decimals, after := cutDigits(rest[1:])
 		if len(decimals) == 0 || len(decimals) > 9 {
 			return false
 		}
@@ -65,7 +65,7 @@ func IsTimestamp(text []byte) bool {
 	return isOffset(rest)
 }
 
-// isOffset takes Z or ±hh:mm.
+// isOffset reports whether the text is Z or ±hh:mm.
 func isOffset(text []byte) bool {
 	if len(text) == 1 {
 		return text[0]|0x20 == 'z'
@@ -78,7 +78,7 @@ func isOffset(text []byte) bool {
 	return okHour && okMinute && hour <= 23 && minute <= 59
 }
 
-// smallNumber reads digits alone; the caller bounds how many.
+// ParseDigits parses a text of digits. The caller limits its length.
 func ParseDigits(text []byte) (n int, ok bool) {
 	for _, c := range text {
 		if !IsDigit(c) {
@@ -101,9 +101,11 @@ func IsURL(text []byte, onlyHTTPS bool) bool {
 	if end < 0 {
 		end = len(rest)
 	}
-	return isAuthority(rest[:end]) && isURLTail(rest[end:])
+	return isAuthority(rest[:end]) && isPathQueryFragment(rest[end:])
 }
 
+// CutScheme returns an address without its scheme http:// or https://. It returns false for
+// other schemes, and for http:// if onlyHTTPS is set.
 func CutScheme(text []byte, onlyHTTPS bool) (rest []byte, ok bool) {
 	var lower [8]byte // https://
 	head := AppendLower(lower[:0], text[:min(len(text), len(lower))])
@@ -180,8 +182,8 @@ func isIPv6(text []byte) bool {
 	return groups == 8 && gaps == 0 || groups < 8 && gaps == 1
 }
 
-// isURLTail takes path, query and fragment.
-func isURLTail(text []byte) bool {
+// isPathQueryFragment takes path, query and fragment.
+func isPathQueryFragment(text []byte) bool {
 	for i := range text {
 		switch c := text[i]; {
 		case c <= ' ' || c >= 0x7F:

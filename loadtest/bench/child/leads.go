@@ -41,8 +41,8 @@ func newLeadEvents(now int64) *leadEvents {
 
 // namesGiven returns the event before the first lead, with campaigns, buyers and caps.
 func (f *leadEvents) namesGiven() *event.NamesGiven {
-	named := &event.NamesGiven{Names: []event.Name{{Kind: event.NameSupplier, Ref: 1, ID: SupplierID}}}
-	add := func(kind event.NameKind, scope market.CapScope, prefix string, n int) {
+	named := &event.NamesGiven{Names: []event.Name{{Kind: event.ObjectSupplier, Ref: 1, ID: SupplierID}}}
+	add := func(kind event.ObjectKind, scope market.CapScope, prefix string, n int) {
 		for i := 1; i <= n; i++ {
 			ref := market.Ref(i)
 			named.Names = append(named.Names, event.Name{Kind: kind, Ref: ref, ID: fmt.Sprintf("%s_%05d", prefix, i)})
@@ -58,8 +58,8 @@ func (f *leadEvents) namesGiven() *event.NamesGiven {
 			named.Caps = append(named.Caps, limit)
 		}
 	}
-	add(event.NameCampaign, market.ScopeCampaign, "cmp", campaignCount)
-	add(event.NameBuyer, market.ScopeBuyer, "buy", buyerCount)
+	add(event.ObjectCampaign, market.ScopeCampaign, "cmp", campaignCount)
+	add(event.ObjectBuyer, market.ScopeBuyer, "buy", buyerCount)
 	return named
 }
 
@@ -73,7 +73,7 @@ func (f *leadEvents) leadDecided(n int) *event.LeadDecided {
 	e.Lead, e.Request = market.LeadID(f.newID(at)), market.RequestID(f.newID(at))
 	e.Campaign, e.Supplier, e.Catalog = market.Ref(campaign+1), 1, 1
 	e.Decided, e.Keep = at, at+int64(leadRetention*3/2)
-	e.Idempotency = event.Idempotency{Key: f.randomHash(), Print: f.random.Uint64(), Until: at + int64(leadRetention)}
+	e.Idempotency = event.Idempotency{Key: f.randomHash(), Fingerprint: f.random.Uint64(), ExpiresAt: at + int64(leadRetention)}
 	day := at - at%int64(24*time.Hour)
 	s := &e.Sale
 	s.Buyer, s.FilterSet = market.Ref(buyer+1), uint32(filterSet)
@@ -87,12 +87,12 @@ func (f *leadEvents) leadDecided(n int) *event.LeadDecided {
 		s.Turn = event.Turn{Set: uint64(campaign)<<8 | 1, Member: uint32(filterSet)}
 	}
 	for range 2 {
-		s.Dups = append(s.Dups, event.Dup{Key: market.DuplicateKey(f.randomHash()), Until: at + int64(leadRetention)})
+		s.Duplicates = append(s.Duplicates, event.DuplicateValue{Key: market.DuplicateKey(f.randomHash()), Until: at + int64(leadRetention)})
 	}
 	e.Trail = append(
 		e.Trail,
-		event.Step{Outcome: market.OutcomeWon, FilterSets: bitset.Set{1 << filterSet}},
-		event.Step{Outcome: market.OutcomeFiltered, FilterSets: bitset.Set{1 << ((filterSet + 1) % filterSetsPerCampaign)}},
+		event.TrailStep{Outcome: market.OutcomeWon, FilterSets: bitset.Set{1 << filterSet}},
+		event.TrailStep{Outcome: market.OutcomeFiltered, FilterSets: bitset.Set{1 << ((filterSet + 1) % filterSetsPerCampaign)}},
 	)
 	f.fillFields(n)
 	return e

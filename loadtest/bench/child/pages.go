@@ -48,12 +48,12 @@ func (*monthLog) Life() report.Life { return report.Life{Exchange: [16]byte{2}, 
 func (m *monthLog) Durable() (seq uint64, at int64) { return uint64(m.leads), m.ends().UnixNano() }
 
 // NameOf returns the name of a reference.
-func (m *monthLog) NameOf(kind event.NameKind, ref market.Ref) string {
+func (m *monthLog) NameOf(kind event.ObjectKind, ref market.Ref) string {
 	return m.names.NameOf(kind, ref)
 }
 
 // RefOf returns the reference of a name.
-func (m *monthLog) RefOf(kind event.NameKind, id string) market.Ref { return m.names.RefOf(kind, id) }
+func (m *monthLog) RefOf(kind event.ObjectKind, id string) market.Ref { return m.names.RefOf(kind, id) }
 
 // NewReader returns a reader at the first lead.
 func (m *monthLog) NewReader(from uint64) (report.Reader, error) {

@@ -62,12 +62,12 @@ func (f logSource) NewReader(from uint64) (report.Reader, error) {
 func (f logSource) Durable() (seq uint64, at int64) { return f.log.Durable() }
 
 // NameOf returns the name of a reference.
-func (f logSource) NameOf(kind event.NameKind, ref market.Ref) string {
+func (f logSource) NameOf(kind event.ObjectKind, ref market.Ref) string {
 	return f.state.NameOf(kind, ref)
 }
 
 // RefOf returns the reference of a name.
-func (f logSource) RefOf(kind event.NameKind, id string) market.Ref { return f.state.RefOf(kind, id) }
+func (f logSource) RefOf(kind event.ObjectKind, id string) market.Ref { return f.state.RefOf(kind, id) }
 
 // startReport keeps a report of a log, as the exchange does, until stop is called.
 func startReport(log report.Source, dir string) (kept *report.Report, stop func()) {
