@@ -1,4 +1,4 @@
-// The admin API's responses. docs/operations.md describes them.
+// The admin API's responses. docs/admin-api.md describes them.
 
 export type Role = 'viewer' | 'operator' | 'admin';
 
