@@ -70,7 +70,7 @@ func TestKeyFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, row := range map[string]struct{ text, why string }{
-		"another one": {strings.Repeat("ab", 32), "not the one"},
+		"another one": {strings.Repeat("ab", 32), "does not belong to this log"},
 		"half of it":  {string(text[:20]), "64 hexadecimal digits"},
 		"nothing":     {"", "64 hexadecimal digits"},
 	} {

@@ -207,13 +207,13 @@ func TestLogVerifyChecksKeys(t *testing.T) {
 	if err := os.WriteFile(path, keys, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if r := run(t, "log", "verify", dir); r.code != 1 || !strings.Contains(r.out, "DAMAGE     keys/leads/00000000000000000001: 1 leads cannot be opened") || strings.HasSuffix(r.out, "\ngood\n") {
+	if r := run(t, "log", "verify", dir); r.code != 1 || !strings.Contains(r.out, "DAMAGE     keys/leads/00000000000000000001: 1 leads cannot be decrypted") || strings.HasSuffix(r.out, "\ngood\n") {
 		t.Errorf("a changed key: exit %d, %s", r.code, r.out)
 	}
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
-	if r := run(t, "log", "verify", dir); r.code != 1 || !strings.Contains(r.out, "3 leads cannot be opened") {
+	if r := run(t, "log", "verify", dir); r.code != 1 || !strings.Contains(r.out, "3 leads cannot be decrypted") {
 		t.Errorf("a missing file: exit %d, %s", r.code, r.out)
 	}
 	if err := os.RemoveAll(filepath.Join(dir, "keys")); err != nil {

@@ -15,8 +15,8 @@ import (
 var mutants = []mutant.Mutation{
 	{
 		Name: "a refused post gives back its caps twice", File: "engine/state/settle.go",
-		Old: "	s.noteAvailability(s.caps.swap(e.Sale.Charges, e.Next.Charges))\n",
-		New: "	s.noteAvailability(s.caps.swap(e.Sale.Charges, e.Next.Charges))\n	s.noteAvailability(s.caps.swap(e.Sale.Charges, nil))\n",
+		Old: "	s.raiseAvailabilityVersion(s.caps.replaceCharges(e.Sale.Charges, e.Next.Charges))\n",
+		New: "	s.raiseAvailabilityVersion(s.caps.replaceCharges(e.Sale.Charges, e.Next.Charges))\n	s.raiseAvailabilityVersion(s.caps.replaceCharges(e.Sale.Charges, nil))\n",
 	},
 	{
 		Name: "a day's window begins 24 hours after the one before", File: "engine/market/calendar/period.go",
@@ -25,7 +25,7 @@ var mutants = []mutant.Mutation{
 	},
 	{
 		Name: "duplicates are forgotten by a snapshot", File: "engine/state/snapshot.go",
-		Old: "loadTable(&s.dups[in.shard].table, &body)", New: "loadTable(new(table[dupRow, *dupRow]), &body)",
+		Old: "loadTable(&s.duplicates[in.shard].table, &body)", New: "loadTable(new(table[duplicateRow, *duplicateRow]), &body)",
 	},
 	{
 		Name: "a window is still open at its end", File: "engine/state/caps.go",
@@ -33,11 +33,11 @@ var mutants = []mutant.Mutation{
 	},
 	{
 		Name: "a key is forgotten too early", File: "engine/claim.go",
-		Old: "use.Until = in.now + int64(in.engine.opt.Idempotency)", New: "use.Until = in.now + int64(in.engine.opt.Idempotency) - 3_600_000_000_000",
+		Old: "use.ExpiresAt = in.now + int64(in.engine.opt.Idempotency)", New: "use.ExpiresAt = in.now + int64(in.engine.opt.Idempotency) - 3_600_000_000_000",
 	},
 	{
 		Name: "a key is forgotten too late", File: "engine/claim.go",
-		Old: "use.Until = in.now + int64(in.engine.opt.Idempotency)", New: "use.Until = in.now + int64(in.engine.opt.Idempotency) + 3_600_000_000_000",
+		Old: "use.ExpiresAt = in.now + int64(in.engine.opt.Idempotency)", New: "use.ExpiresAt = in.now + int64(in.engine.opt.Idempotency) + 3_600_000_000_000",
 	},
 	{
 		Name: "the floor is held against the payout", File: "engine/selection/judge.go",
@@ -78,7 +78,7 @@ var mutants = []mutant.Mutation{
 	},
 	{
 		Name: "a refusal after a crash leaves the lead a duplicate", File: "engine/state/settle.go",
-		Old: "		s.forgetDups(e.Sale.Dups, e.Lead, seq)\n", New: "",
+		Old: "		s.removeDuplicates(e.Sale.Duplicates, e.Lead, seq)\n", New: "",
 	},
 	{
 		Name: "an event that fails is tried again too soon", File: "engine/webhook/schedule.go",
@@ -122,7 +122,7 @@ var mutants = []mutant.Mutation{
 	},
 	{
 		Name: "an erasure ends an unconfirmed delivery", File: "engine/state/key_slots.go",
-		Old: "			shard.changePost(e.Leads[i], func(p *OpenPost) { p.Body = nil })\n", New: "			delete(shard.posts, e.Leads[i])\n",
+		Old: "			shard.editPost(e.Leads[i], func(p *OpenPost) { p.Body = nil })\n", New: "			delete(shard.posts, e.Leads[i])\n",
 	},
 	{
 		Name: "who was erased is sent again", File: "engine/operate.go",
@@ -134,7 +134,7 @@ var mutants = []mutant.Mutation{
 	},
 	{
 		Name: "a snapshot forgets users and tokens", File: "engine/state/ledger_codec.go",
-		Old: "		s.staff.read(r)\n", New: "		New().staff.read(r)\n",
+		Old: "		s.users.decode(r)\n", New: "		New().users.decode(r)\n",
 	},
 	{
 		Name: "the last admin may go", File: "engine/users.go",

@@ -26,8 +26,8 @@ var mutants = []mutantCase{
 	{
 		mutant.Mutation{
 			Name: "a cap is released twice", File: "engine/state/settle.go",
-			Old: "\ts.noteAvailability(s.caps.swap(e.Sale.Charges, e.Next.Charges))\n",
-			New: "\ts.noteAvailability(s.caps.swap(e.Sale.Charges, e.Next.Charges))\n\ts.noteAvailability(s.caps.swap(e.Sale.Charges, nil))\n",
+			Old: "\ts.raiseAvailabilityVersion(s.caps.replaceCharges(e.Sale.Charges, e.Next.Charges))\n",
+			New: "\ts.raiseAvailabilityVersion(s.caps.replaceCharges(e.Sale.Charges, e.Next.Charges))\n\ts.raiseAvailabilityVersion(s.caps.replaceCharges(e.Sale.Charges, nil))\n",
 		}, "killed", 60 * time.Second, []string{"over the cap of"},
 	},
 	{
@@ -54,7 +54,7 @@ var mutants = []mutantCase{
 		mutant.Mutation{
 			Name: "a replay comes to another state", File: "engine/state/replay.go",
 			Old: "\t\tr.state.applyLocked(w.seq, w.at, w.event)\n",
-			New: "\t\tif tried, ok := w.event.(*event.PostTried); ok {\n\t\t\ttried.Attempt++\n\t\t}\n\t\tr.state.applyLocked(w.seq, w.at, w.event)\n",
+			New: "\t\tif tried, ok := w.event.(*event.PostAttempted); ok {\n\t\t\ttried.Attempt++\n\t\t}\n\t\tr.state.applyLocked(w.seq, w.at, w.event)\n",
 		}, "held", 30 * time.Second, []string{"replay: the live exchange"},
 	},
 	{
@@ -94,14 +94,14 @@ var mutants = []mutantCase{
 	{
 		mutant.Mutation{
 			Name: "a return gives the money back twice", File: "engine/state/settle.go",
-			Old: "\t\ts.noteAvailability(s.accounts.move(buyer, back.Credit, 0))\n",
-			New: "\t\ts.noteAvailability(s.accounts.move(buyer, 2*back.Credit, 0))\n",
+			Old: "\t\ts.raiseAvailabilityVersion(s.accounts.adjust(buyer, back.Credit, 0))\n",
+			New: "\t\ts.raiseAvailabilityVersion(s.accounts.adjust(buyer, 2*back.Credit, 0))\n",
 		}, "killed", 8 * time.Second, []string{"; the log has balance", "is overdrawn"},
 	},
 	{
 		mutant.Mutation{
 			Name: "nothing checks a record's checksum", File: "wal/frame.go",
-			Old: "; !checksumHolds(b, data) {\n", New: "; false && !checksumHolds(b, data) {\n",
+			Old: "; !isChecksumValid(b, data) {\n", New: "; false && !isChecksumValid(b, data) {\n",
 		}, "torn", 40 * time.Second, []string{"were cut without a copy", "ended unexpectedly", "log, entry", "replay: the live exchange"},
 	},
 	{
