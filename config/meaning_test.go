@@ -126,7 +126,7 @@ func TestMistakesOfBuyers(t *testing.T) {
 		{"post timeout", buyerWith("post_timeout: 0s"), "buyers[0].post_timeout", "100ms to 5m"},
 		{"filter without field", buyerWith("filters: [{min: 1}]"), "buyers[0].filters[0].field", "is missing"},
 		{"filter without a condition", buyerWith("filters: [{field: state}]"), "buyers[0].filters[0]", "no condition"},
-		{"filter of the wrong kind", buyerWith("filters: [{field: city, min: 1}]"), "buyers[0].filters[0]", `in campaign "cmp": min and max compare numbers`},
+		{"filter of the wrong kind", buyerWith("filters: [{field: city, min: 1}]"), "buyers[0].filters[0]", `in campaign "cmp": min and max are for numbers`},
 	})
 }
 
@@ -181,7 +181,7 @@ func TestMistakesOfSeats(t *testing.T) {
 		{"buyer", with("{buyer: buy_a}", "{buyer: nope}"), "campaigns[0].buyers[0].buyer", `no buyer "nope"`},
 		{"buyer twice", with("{buyer: buy_a}", "{buyer: buy_a}, {buyer: buy_a}"), "campaigns[0].buyers[1].buyer", "remove one of them"},
 		{"filter without field", seatWith("filters: [{in: [1]}]"), "campaigns[0].buyers[0].filters[0].field", "is missing"},
-		{"filter of the wrong kind", seatWith("filters: [{field: city, max: 1}]"), "campaigns[0].buyers[0].filters[0]", "compare numbers"},
+		{"filter of the wrong kind", seatWith("filters: [{field: city, max: 1}]"), "campaigns[0].buyers[0].filters[0]", "are for numbers"},
 		{"filter of a boolean", seatWith("filters: [{field: tcpa_consent, in: [yes]}]"), "campaigns[0].buyers[0].filters[0]", "true or false"},
 		{"unknown state", seatWith("states: [XX]"), "campaigns[0].buyers[0].states[0]", "is not a US state"},
 		{"priority", seatWith("priority: -1"), "campaigns[0].buyers[0].priority", "0 to"},

@@ -89,7 +89,7 @@ func (e *Engine) checkLastAdmin(name string, keepAdmin bool) error {
 	if !isAdmin || !keepAdmin {
 		return nil
 	}
-	return fmt.Errorf("%w: %q is the last admin, and no admin_password is configured; create another admin first", ErrConflict, name)
+	return fmt.Errorf("%w: %q is the last admin, and no admin.password is configured; create another admin first", ErrConflict, name)
 }
 
 // AddAPIToken activates a personal token and removes the user's expired ones. owner is the

@@ -309,17 +309,14 @@ func (w *trader) change(id market.LeadID) event.Change {
 func (w *trader) tell() {
 	supplier := market.Ref(1 + w.draw(2))
 	fact := &event.WebhookAttempted{Supplier: supplier, At: w.at}
+	dead := w.DeadLetters(supplier, 0, 3)
 	switch choice := w.draw(10); {
 	case choice == 0:
 		w.fact(&event.WebhooksSwitched{Supplier: supplier, Off: w.draw(2) == 0, At: w.at})
 		return
-	case choice < 3:
-		dead := w.DeadLetters(supplier, 0, 3)
-		if len(dead) == 0 {
-			return
-		}
+	case choice < 7 && len(dead) > 0: // dead letters are rare: an operator mostly acts on one at once
 		fact.Lead, fact.Type = dead[0].Lead, dead[0].Type
-		fact.Outcome = []event.WebhookOutcome{event.WebhookResent, event.WebhookDropped}[choice-1]
+		fact.Outcome = []event.WebhookOutcome{event.WebhookResent, event.WebhookDropped}[choice%2]
 	default:
 		h, ok := w.ClaimWebhook(supplier, w.at)
 		if !ok {

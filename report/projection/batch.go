@@ -72,13 +72,13 @@ func (b *Batch) Apply(seq uint64, at int64, fact event.Event) error {
 		b.applyAuctionHeld(fact)
 		return nil
 	case *event.PostAttempted:
-		return b.applyPostTried(fact)
+		return b.applyPostAttempt(fact)
 	case *event.PostSettled:
 		return b.applyPostSettled(fact)
 	case *event.StatusChanged:
 		return b.applyStatusChanged(fact)
 	case *event.WebhookAttempted:
-		return b.applyWebhookTried(fact)
+		return b.applyWebhookAttempt(fact)
 	case *event.LeadsErased:
 		return b.applyLeadsErased(fact)
 	}

@@ -58,8 +58,8 @@ func (b *Batch) addPost(l *Lead, sale *event.Sale) {
 	}
 }
 
-// applyPostTried applies an attempt that another one follows.
-func (b *Batch) applyPostTried(fact *event.PostAttempted) error {
+// applyPostAttempt applies an attempt that another one follows.
+func (b *Batch) applyPostAttempt(fact *event.PostAttempted) error {
 	l, err := b.lead(fact.Lead)
 	if err != nil {
 		return err

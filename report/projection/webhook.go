@@ -30,8 +30,8 @@ func (b *Batch) addWebhook(id market.LeadID, supplier market.Ref, of market.Webh
 	}
 }
 
-// applyWebhookTried applies the result of an attempt.
-func (b *Batch) applyWebhookTried(fact *event.WebhookAttempted) error {
+// applyWebhookAttempt applies the result of an attempt.
+func (b *Batch) applyWebhookAttempt(fact *event.WebhookAttempted) error {
 	key := WebhookKey{fact.Lead, fact.Type}
 	found := b.Webhooks[key]
 	if found == nil {

@@ -41,20 +41,20 @@ func TestGenerate(t *testing.T) {
 		`while [ $# -gt 0 ]; do [ "$1" != --output ] || out=$2; shift; done; mkdir -p "$out/src/models" && echo model >"$out/src/models/a" && echo other >"$out/b"`+"\n", 0o700)
 
 	write("path/curl", "#!/bin/sh\n"+`while [ $# -gt 0 ]; do [ "$1" != --output ] || echo forged >"$2"; shift; done`+"\n", 0o700)
-	run("its sha256 is another", false, "x")
+	run("has a wrong sha256", false, "x")
 	if _, err := os.Stat(filepath.Join(root, "bin/tools")); err == nil {
 		if found, _ := filepath.Glob(filepath.Join(root, "bin/tools/*.jar")); found != nil {
 			t.Errorf("a forged generator was kept: %v", found)
 		}
 	}
 	write("path/curl", "#!/bin/sh\nexit 7\n", 0o700)
-	run("cannot fetch", false, "x")
+	run("cannot download", false, "x")
 	version, _, _ := strings.Cut(strings.SplitN(string(script), "version=", 2)[1], "\n")
 	write("bin/tools/openapi-generator-cli-"+version+".jar", "", 0o600)
 
 	run("sdk/x/made is stale", false, "--check", "x")
 	run("sdk/x/made: 1 files", true, "all")
-	run("is what api/openapi.yaml makes", true, "--check", "all")
+	run("is up to date with api/openapi.yaml", true, "--check", "all")
 	write("sdk/x/made/more", "", 0o600)
 	run("stale", false, "--check", "x")
 	run("1 files", true, "x")
@@ -68,7 +68,7 @@ func TestGenerate(t *testing.T) {
 		t.Errorf("%q, %v", text, err)
 	}
 	write("sdk/x/generator.yaml", "x-from: elsewhere\nx-into: made\n", 0o600)
-	run("wrote nothing there", false, "x")
+	run("wrote no files there", false, "x")
 	write("path/java", "#!/bin/sh\necho broken spec; exit 1\n", 0o700)
 	run("broken spec", false, "x")
 	run("there is no", false, "y")
