@@ -229,10 +229,11 @@ func (c *caps) digest() (sum uint64) {
 	return sum
 }
 
-// CapUsage is the used part of a cap, in the window in which a decision would count.
+// CapUsage is the usage of a cap, in the window in which a decision would count.
 type CapUsage struct {
-	Used, Reserved int64 // by applied events
-	From, Until    int64 // Unix nanoseconds, the end exclusive
+	Used        int64 // by applied events
+	Reserved    int64 // by requests in progress
+	From, Until int64 // Unix nanoseconds, the end exclusive
 }
 
 // CapUsage returns a cap's usage at now.

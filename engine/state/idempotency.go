@@ -9,7 +9,7 @@ import (
 )
 
 // idempotencyShard holds the used idempotency keys with their answers, and the keys that requests
-// in flight have claimed.
+// in flight have claimed. The table removes expired keys when it adds a key.
 type idempotencyShard struct {
 	mu     sync.Mutex
 	table  table[idempotencyRow, *idempotencyRow]

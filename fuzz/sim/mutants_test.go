@@ -40,7 +40,7 @@ var mutants = []mutant.Mutation{
 		Old: "use.ExpiresAt = in.now + int64(in.engine.opt.Idempotency)", New: "use.ExpiresAt = in.now + int64(in.engine.opt.Idempotency) + 3_600_000_000_000",
 	},
 	{
-		Name: "the floor is held against the payout", File: "engine/selection/judge.go",
+		Name: "the floor is held against the payout", File: "engine/selection/check_bid.go",
 		Old: "if bid.Amount < t.Floor {", New: "if payout, ok := t.Payout.Amount(bid.Amount); ok && payout < t.Floor {",
 	},
 	{
@@ -73,7 +73,7 @@ var mutants = []mutant.Mutation{
 		Old: "result.Final && c.post.Intent.Trusted {", New: "result.Final {",
 	},
 	{
-		Name: "a lead in doubt goes to the next buyer", File: "engine/deliver.go",
+		Name: "a lead in doubt goes to the next buyer", File: "engine/post_lead.go",
 		Old: "in.now < in.deadline() && !c.inDoubt && !c.promised {", New: "in.now < in.deadline() && !c.promised {",
 	},
 	{

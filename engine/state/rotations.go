@@ -154,7 +154,7 @@ func (s *rotation) addTurn(member uint32) {
 }
 
 // dropOldest removes the applied set with the oldest last turn. The set that is being
-// added has last zero and stays.
+// added has no last turn yet and stays.
 func (c *campaignRotations) dropOldest() {
 	var oldest uint64
 	var victim *rotation

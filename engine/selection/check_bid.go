@@ -31,7 +31,7 @@ func NewAuctionTerms(c *market.Campaign, deadline, ceiling int64) AuctionTerms {
 // high enough.
 //
 // The reader of the answer has checked that the bid repeats the auction's id and has a
-// token: see market.PingResult. Judge compares a bid with the floor before it subtracts
+// token: see market.PingResult. CheckBid compares a bid with the floor before it subtracts
 // the payout. A bid that would make the exchange pay more than it gets is below the floor
 // as well.
 func (t *AuctionTerms) CheckBid(bid *market.Bid, arrived int64) market.Outcome {

@@ -24,7 +24,7 @@ var (
 	eur = market.Currency{'E', 'U', 'R'}
 )
 
-func TestJudge(t *testing.T) {
+func TestCheckBid(t *testing.T) {
 	share := market.Payout{Share: 800_000}
 	fixed := market.Payout{Fixed: 9 * dollar, IsFixed: true}
 	rows := []struct {
