@@ -183,10 +183,10 @@ func (x *Exchange) Backup() admin.Backup {
 		return admin.Backup{}
 	}
 	now := x.backupRunner.shipper.Status()
-	told := admin.Backup{Configured: true, Shipped: now.Shipped, Lag: now.Lag.Seconds()}
+	status := admin.Backup{Configured: true, Shipped: now.Shipped, Lag: now.Lag.Seconds()}
 	if now.Err != nil {
 		text := now.Err.Error()
-		told.LastError = &text
+		status.LastError = &text
 	}
-	return told
+	return status
 }

@@ -26,7 +26,7 @@ type diskMonitor struct {
 	free     atomic.Uint64
 	low      atomic.Bool
 	logger   *slog.Logger
-	told     atomic.Int64 // Unix nanoseconds: time of the last warning
+	lastWarning     atomic.Int64 // Unix nanoseconds: time of the last warning
 	warned   atomic.Bool  // a warning was logged, and the all-clear was not
 }
 
@@ -82,13 +82,13 @@ func (s *diskMonitor) measure() {
 // logChange warns that leads are refused, at most once a minute. It logs later that leads
 // are accepted again.
 func (s *diskMonitor) logChange(at time.Time, free, needs uint64) {
-	now, told := at.UnixNano(), s.told.Load()
+	now, lastWarning := at.UnixNano(), s.lastWarning.Load()
 	switch {
 	case free >= needs:
 		if s.warned.Swap(false) {
 			s.logger.Info("there is enough free disk space again; leads are accepted", "free", free)
 		}
-	case now-told >= int64(diskWarnInterval) && s.told.CompareAndSwap(told, now):
+	case now-lastWarning >= int64(diskWarnInterval) && s.lastWarning.CompareAndSwap(lastWarning, now):
 		s.warned.Store(true)
 		s.logger.Warn("the free disk space is low; leads are refused until there is more", "free", free, "needed", needs)
 	}
@@ -118,14 +118,14 @@ func (x *Exchange) snapshotSize() uint64 {
 // reserve.
 type reserveWriter struct {
 	to     io.Writer
-	room   *diskMonitor
+	monitor   *diskMonitor
 	unseen int // bytes since the last measurement
 }
 
 func (y *reserveWriter) Write(p []byte) (n int, err error) {
 	for n < len(p) {
 		if y.unseen >= snapshotCheckBytes {
-			if y.unseen = 0; !y.room.hasRoomFor(0) {
+			if y.unseen = 0; !y.monitor.hasRoomFor(0) {
 				return n, errDiskLow
 			}
 		}
@@ -151,7 +151,7 @@ const (
 )
 
 // logQueueLimits returns the size of the log's queue. An outcome must never wait for a
-// place. So the queue has room for the entries that were queued when the exchange began to
+// place. So the queue has monitor for the entries that were queued when the exchange began to
 // refuse leads, and for all that may still follow. These are one lead per connection that
 // was admitted before, with its post, and one outcome per open delivery. Neither has two
 // events in flight. The queued data is memory that the waiting requests hold anyway; the

@@ -85,9 +85,9 @@ func (h *historyBuilder) add(now, before *state.Revision) {
 			entry.More++
 			continue
 		}
-		told := admin.HistoryChange{Path: historyPath(change.Path), Before: historyValue(change, change.Old), After: historyValue(change, change.New)}
-		h.valueBytes += len(told.Before) + len(told.After)
-		entry.Changes = append(entry.Changes, told)
+		shown := admin.HistoryChange{Path: historyPath(change.Path), Before: historyValue(change, change.Old), After: historyValue(change, change.New)}
+		h.valueBytes += len(shown.Before) + len(shown.After)
+		entry.Changes = append(entry.Changes, shown)
 	}
 	if len(entry.Changes) > 0 || h.query.Kind == "" {
 		h.page.Entries = append(h.page.Entries, entry)

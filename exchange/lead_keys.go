@@ -113,7 +113,7 @@ func (c *keyCheck) start(x *Exchange) {
 	}()
 }
 
-// end waits for the check, which stops once the exchange drains.
+// wait waits for the check, which stops once the exchange drains.
 func (c *keyCheck) wait() {
 	if c.done != nil {
 		<-c.done

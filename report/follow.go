@@ -130,14 +130,14 @@ func (r *Report) follow(ctx, checks context.Context, f *file) error {
 
 // hasDiskSpace reports whether there is enough disk space, and updates the status.
 func (r *Report) hasDiskSpace() bool {
-	room := r.opt.HasDiskSpace()
+	hasSpace := r.opt.HasDiskSpace()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.status.Paused == room {
-		r.status.Paused = !room
-		r.opt.Logger.Info("the report pauses while the disk has too little free space", "paused", !room)
+	if r.status.Paused == hasSpace {
+		r.status.Paused = !hasSpace
+		r.opt.Logger.Info("the report pauses while the disk has too little free space", "paused", !hasSpace)
 	}
-	return room
+	return hasSpace
 }
 
 // applyBatch applies the available entries in one transaction. more reports that there may

@@ -66,17 +66,17 @@ func acceptedReports(body, answer []byte) []byte {
 	var batch struct {
 		Changes []json.RawMessage `json:"changes"`
 	}
-	var told struct {
+	var decoded struct {
 		Results []struct {
 			Error string `json:"error"`
 		} `json:"results"`
 	}
-	if json.Unmarshal(body, &batch) != nil || json.Unmarshal(answer, &told) != nil || len(batch.Changes) != len(told.Results) {
+	if json.Unmarshal(body, &batch) != nil || json.Unmarshal(answer, &decoded) != nil || len(batch.Changes) != len(decoded.Results) {
 		return body
 	}
 	left := batch.Changes[:0]
 	for i, change := range batch.Changes {
-		if told.Results[i].Error == "" {
+		if decoded.Results[i].Error == "" {
 			left = append(left, change)
 		}
 	}

@@ -53,7 +53,7 @@ func (m *monthlySales) addSale(campaign, buyer market.Ref, decided int64) {
 	m.getLocked(monthKey{campaign, buyer, m.start}).sold++
 }
 
-// returnResources adds to the returns of a month's leads; -1 removes one.
+// addReturns adds to the returns of a month's leads; -1 removes one.
 func (m *monthlySales) addReturns(campaign, buyer market.Ref, month, leads int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

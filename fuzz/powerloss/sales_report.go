@@ -106,12 +106,12 @@ func (p *process) checkReport(ctx context.Context, folder string) error {
 		return err
 	}
 	for deadline := time.Now().Add(patience); ; time.Sleep(50 * time.Millisecond) {
-		told, err := p.fetchReport(ctx)
-		if err == nil && told.seq < now.Seq {
-			err = fmt.Errorf("it is as of entry %d, but the log had %d", told.seq, now.Seq)
+		reported, err := p.fetchReport(ctx)
+		if err == nil && reported.seq < now.Seq {
+			err = fmt.Errorf("it is as of entry %d, but the log had %d", reported.seq, now.Seq)
 		}
 		if err == nil {
-			err = told.compareWithLedger(dataDir(folder))
+			err = reported.compareWithLedger(dataDir(folder))
 		}
 		if err == nil {
 			return nil
@@ -138,8 +138,8 @@ func (p *process) fetchReport(ctx context.Context) (*salesReport, error) {
 	if err != nil || response.StatusCode != http.StatusOK {
 		return nil, fmt.Errorf("sales report: unexpected answer %d %s, %w", response.StatusCode, text, err)
 	}
-	told := &salesReport{buyers: map[string]reportRow{}}
-	if told.seq, err = strconv.ParseUint(response.Header.Get("X-Report-Entry"), 10, 64); err != nil {
+	reported := &salesReport{buyers: map[string]reportRow{}}
+	if reported.seq, err = strconv.ParseUint(response.Header.Get("X-Report-Entry"), 10, 64); err != nil {
 		return nil, err
 	}
 	for line := range strings.Lines(string(text)) {
@@ -147,9 +147,9 @@ func (p *process) fetchReport(ctx context.Context) (*salesReport, error) {
 		if err := json.Unmarshal([]byte(line), &row); err != nil {
 			return nil, fmt.Errorf("sales report: invalid row: %w: %s", err, line)
 		}
-		told.buyers[row.Buyer] = row
+		reported.buyers[row.Buyer] = row
 	}
-	return told, nil
+	return reported, nil
 }
 
 // compareWithLedger compares the report with the ledger of the log.

@@ -258,7 +258,7 @@ func (s *Harness) reportableLeads(p *Evidence, limit int, random *rand.Rand) []*
 // events into dead letters, and resends these.
 func (s *Harness) DrainWebhooks() {
 	s.t.Helper()
-	owed := func() (n int) {
+	pending := func() (n int) {
 		var standing struct{ Pending, Dead int }
 		s.AdminGet(webhookPath, &standing)
 		return standing.Pending + standing.Dead
@@ -269,15 +269,15 @@ func (s *Harness) DrainWebhooks() {
 		}
 	}
 	Await(s.t, "every event is delivered", func() bool {
-		if owed() == 0 {
+		if pending() == 0 {
 			return true
 		}
 		must("off")
 		must("on")
 		must("resend")
-		left := owed()
+		left := pending()
 		Await(s.t, "the resent webhooks are attempted", func() bool {
-			now := owed()
+			now := pending()
 			stuck := now == left
 			left = now
 			return now == 0 || stuck

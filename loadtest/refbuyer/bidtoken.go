@@ -44,8 +44,8 @@ func (c chance) appendToken(dst, auction []byte, t terms) []byte {
 }
 
 func (c chance) signToken(raw *[tokenTerms + tokenSignature]byte, auction []byte) {
-	var room [tokenTerms + maxID]byte
-	sum := c.sign(tokenPrefix, append(append(room[:0], raw[:tokenTerms]...), auction...))
+	var buffer [tokenTerms + maxID]byte
+	sum := c.sign(tokenPrefix, append(append(buffer[:0], raw[:tokenTerms]...), auction...))
 	copy(raw[tokenTerms:], sum[:tokenSignature])
 }
 

@@ -67,8 +67,8 @@ func (c chance) name(prefix, key string) string {
 
 // sign returns a hash of a text that depends on the seed.
 func (c chance) sign(purpose string, text []byte) [sha256.Size]byte {
-	var room [256]byte
-	message := binary.BigEndian.AppendUint64(room[:0], uint64(c))
+	var buffer [256]byte
+	message := binary.BigEndian.AppendUint64(buffer[:0], uint64(c))
 	message = append(message, byte(len(purpose))) // separates purpose and text unambiguously
 	message = append(message, purpose...)
 	return sha256.Sum256(append(message, text...))

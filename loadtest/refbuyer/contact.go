@@ -14,8 +14,8 @@ import (
 // the exchange.
 func isContact(name []byte) bool {
 	const longest = len("streetaddress")
-	var room [longest]byte
-	words := room[:0]
+	var buffer [longest]byte
+	words := buffer[:0]
 	for _, c := range name {
 		switch {
 		case c >= 'A' && c <= 'Z':

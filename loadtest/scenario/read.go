@@ -36,12 +36,12 @@ func Parse(name string, text []byte) (s *Scenario, err error) {
 
 // formatError returns the library's error on one line, without the quoted document.
 func formatError(name string, err error) error {
-	var told yaml.Error
-	if !errors.As(err, &told) || told.GetToken() == nil {
+	var syntaxErr yaml.Error
+	if !errors.As(err, &syntaxErr) || syntaxErr.GetToken() == nil {
 		first, _, _ := strings.Cut(err.Error(), "\n")
 		return fmt.Errorf("%s: %s", name, first)
 	}
-	return fmt.Errorf("%s:%d: %s", name, told.GetToken().Position.Line, told.GetMessage())
+	return fmt.Errorf("%s:%d: %s", name, syntaxErr.GetToken().Position.Line, syntaxErr.GetMessage())
 }
 
 // Load reads a built-in scenario by name, or a file by path.

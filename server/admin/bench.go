@@ -125,9 +125,9 @@ func (a *Admin) sendBenchAnswer(ctx *fasthttp.RequestCtx, id market.RequestID, a
 	if ctx.Response.StatusCode() >= fasthttp.StatusInternalServerError {
 		return // the engine made no decision
 	}
-	told := ctx.Response.Body()
+	errorBody := ctx.Response.Body()
 	body := strconv.AppendInt([]byte(`{"status":`), int64(ctx.Response.StatusCode()), 10)
-	body = append(append(append(body, `,"answer":`...), told...), `,"lead":null}`...)
+	body = append(append(append(body, `,"answer":`...), errorBody...), `,"lead":null}`...)
 	ctx.Response.Reset()
 	ctx.SetContentType(httperror.TypeJSON)
 	ctx.SetBody(append(body, '\n'))

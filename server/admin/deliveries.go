@@ -104,9 +104,9 @@ func (a *Admin) resolveDelivery(ctx *fasthttp.RequestCtx) {
 
 // pauseHandler pauses or resumes a campaign or a buyer.
 func (a *Admin) pauseHandler(kind string, paused bool) fasthttp.RequestHandler {
-	door := event.ObjectCampaign
+	target := event.ObjectCampaign
 	if kind == "buyers" {
-		door = event.ObjectBuyer
+		target = event.ObjectBuyer
 	}
 	return func(ctx *fasthttp.RequestCtx) {
 		e := a.requireEngine(ctx)
@@ -114,7 +114,7 @@ func (a *Admin) pauseHandler(kind string, paused bool) fasthttp.RequestHandler {
 			return
 		}
 		id := pathParameter(ctx, "id")
-		if err := e.By(actorOf(ctx)).Pause(door, id, paused); err != nil {
+		if err := e.By(actorOf(ctx)).Pause(target, id, paused); err != nil {
 			a.sendEngineError(ctx, err)
 			return
 		}

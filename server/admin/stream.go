@@ -279,7 +279,7 @@ func (b *streamedBody) sendAnswer(ctx *fasthttp.RequestCtx, kind string) {
 // with the connection. After an error the connection is reset; over TLS it ends without
 // close_notify.
 func sendHTTP10(ctx *fasthttp.RequestCtx, body io.ReadCloser) {
-	kind, guest := string(ctx.Response.Header.ContentType()), connection.FromRequest(ctx)
+	kind, client := string(ctx.Response.Header.ContentType()), connection.FromRequest(ctx)
 	ctx.HijackSetNoResponse(true)
 	ctx.Hijack(func(conn net.Conn) {
 		defer func() { _ = body.Close() }()
@@ -288,7 +288,7 @@ func sendHTTP10(ctx *fasthttp.RequestCtx, body io.ReadCloser) {
 			_, err = io.Copy(conn, body)
 		}
 		if err != nil {
-			guest.Abort()
+			client.Abort()
 		}
 	})
 }

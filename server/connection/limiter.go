@@ -82,13 +82,13 @@ func (c *Limiter) Accept() (net.Conn, error) {
 			continue
 		}
 		pause = minPause
-		guest := newConn(conn, c)
-		in, evicted := c.admit(guest)
+		accepted := newConn(conn, c)
+		in, evicted := c.admit(accepted)
 		if evicted != nil {
 			_ = evicted.Conn.Close()
 		}
 		if in {
-			return c.wrapTLS(guest), nil
+			return c.wrapTLS(accepted), nil
 		}
 		c.rejectConn(conn)
 	}

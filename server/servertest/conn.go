@@ -112,7 +112,7 @@ func GetDocument(t *testing.T, address, method, path string, headers ...string) 
 	return Dial(t, address).Send(method + " " + path + " HTTP/1.1\r\nHost: x\r\n" + strings.Join(append(headers, ""), "\r\n") + "\r\n")
 }
 
-// over is a connection of TLS, its handshake done.
+// DialTLS returns a TLS connection after its handshake.
 func DialTLS(t *testing.T, address string, theirs *tls.Config) *Conn {
 	t.Helper()
 	k := Dial(t, address)

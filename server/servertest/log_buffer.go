@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// journal is a log that is read while it is written.
+// LogBuffer collects log lines. Tests can read it while it is written.
 type LogBuffer struct {
 	mu   sync.Mutex
 	text bytes.Buffer
