@@ -20,14 +20,14 @@ import (
 // The reserve belongs to the log. A snapshot never uses it: it does not begin if it would,
 // and it stops if other programs or the log use the space meanwhile.
 type diskMonitor struct {
-	dir      string
-	last     atomic.Uint64 // bytes of the newest snapshot
-	expected atomic.Uint64
-	free     atomic.Uint64
-	low      atomic.Bool
-	logger   *slog.Logger
-	lastWarning     atomic.Int64 // Unix nanoseconds: time of the last warning
-	warned   atomic.Bool  // a warning was logged, and the all-clear was not
+	dir         string
+	last        atomic.Uint64 // bytes of the newest snapshot
+	expected    atomic.Uint64
+	free        atomic.Uint64
+	low         atomic.Bool
+	logger      *slog.Logger
+	lastWarning atomic.Int64 // Unix nanoseconds: time of the last warning
+	warned      atomic.Bool  // a warning was logged, and the all-clear was not
 }
 
 const (
@@ -117,9 +117,9 @@ func (x *Exchange) snapshotSize() uint64 {
 // reserveWriter is a snapshot's writer. It fails as soon as the free space drops below the
 // reserve.
 type reserveWriter struct {
-	to     io.Writer
-	monitor   *diskMonitor
-	unseen int // bytes since the last measurement
+	to      io.Writer
+	monitor *diskMonitor
+	unseen  int // bytes since the last measurement
 }
 
 func (y *reserveWriter) Write(p []byte) (n int, err error) {
