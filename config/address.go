@@ -181,7 +181,8 @@ func (c *compiler) isUntrusted(host string) bool {
 
 // checkPlainHTTP reports plain http to an address outside the trusted networks. The
 // dialer resolves a host name and requires an address within them. Without trusted
-// networks, plain http to a host name can therefore never work.
+// networks, plain http to a host name can therefore never work, and is reported too. The
+// result is false only for an IP address outside the trusted networks.
 func (c *compiler) checkPlainHTTP(at syntax.Path, u *url.URL) bool {
 	host := u.Hostname()
 	_, err := netip.ParseAddr(host)

@@ -65,9 +65,9 @@ func (c *Merged) write(base []byte) error {
 	return nil
 }
 
-// SetSent marks the entry that an operator has just sent. Secrets that it omits stay as
+// SetSentEntry marks the entry that an operator has just sent. Secrets that it omits stay as
 // they are in the entry's earlier text, which Compile receives.
-func (c *Merged) SetSent(ref canonical.Ref) { c.sent = ref }
+func (c *Merged) SetSentEntry(ref canonical.Ref) { c.sent = ref }
 
 // Compile checks and compiles the merged document. The error is *Problems. Their paths
 // name entries by id, and the message says if an entry comes from the API.

@@ -98,7 +98,7 @@ func TestMistakesAreToldByID(t *testing.T) {
 		},
 	} {
 		c := combined(t, document, row.made)
-		c.SetSent(fresh)
+		c.SetSentEntry(fresh)
 		_, err := c.Compile(nil)
 		var problems *syntax.Problems
 		if !errors.As(err, &problems) {
@@ -145,7 +145,7 @@ func TestSecretsAreCarried(t *testing.T) {
 	} {
 		ref := canonical.Ref{Kind: row.kind, ID: "new"}
 		c := combined(t, documented(t), canonical.Entries{}.With(ref, json.RawMessage(row.sent)))
-		c.SetSent(ref)
+		c.SetSentEntry(ref)
 		built, err := c.Compile(json.RawMessage(row.before))
 		if err != nil {
 			t.Errorf("%s: %v", row.sent, err)
@@ -161,7 +161,7 @@ func TestSecretsAreCarried(t *testing.T) {
 	}
 	// A client that was not there has no secret to keep.
 	c := combined(t, documented(t), canonical.Entries{}.With(canonical.Ref{Kind: canonical.Suppliers, ID: "new"}, json.RawMessage(`{"id":"new","oauth_clients":[{"client_id":"b"}]}`)))
-	c.SetSent(canonical.Ref{Kind: canonical.Suppliers, ID: "new"})
+	c.SetSentEntry(canonical.Ref{Kind: canonical.Suppliers, ID: "new"})
 	if _, err := c.Compile(json.RawMessage(supplier)); err == nil || !strings.Contains(err.Error(), "suppliers[new].oauth_clients[0].client_secret: is missing") {
 		t.Error(err)
 	}

@@ -94,7 +94,7 @@ func TestAcceptedEntriesAreWarnings(t *testing.T) {
 	made := canonical.Entries{}.With(ref, json.RawMessage(`{"id":"old","method":"waterfall","floor":3,"buyers":[{"buyer":"buy_a","price":2}]}`)).
 		With(canonical.Ref{Kind: canonical.Buyers, ID: "buy_x"}, json.RawMessage(`{"id":"buy_x"}`))
 	c := combined(t, documented(t), made)
-	c.SetSent(canonical.Ref{Kind: canonical.Buyers, ID: "buy_x"})
+	c.SetSentEntry(canonical.Ref{Kind: canonical.Buyers, ID: "buy_x"})
 	for range 2 {
 		built, err := c.Compile(nil)
 		if err != nil {
@@ -103,9 +103,9 @@ func TestAcceptedEntriesAreWarnings(t *testing.T) {
 		if of := c.ProblemsFromAPI(built.Warnings); len(of) != 1 || of[0].Path != path {
 			t.Errorf("warnings: %v, of %v", of, built.Warnings)
 		}
-		c.SetSent(canonical.Ref{})
+		c.SetSentEntry(canonical.Ref{})
 	}
-	c.SetSent(ref)
+	c.SetSentEntry(ref)
 	var problems *syntax.Problems
 	if _, err := c.Compile(nil); !errors.As(err, &problems) || (*problems)[0].Path != path {
 		t.Errorf("sent it is no mistake: %v", err)

@@ -110,19 +110,19 @@ func (in *ingest) tryClaimDuplicates(scope uint64) (state.ReserveResult, <-chan 
 	result, first, wait := e.state.ClaimDuplicates(&in.reserved, in.duplicateKeys, in.now)
 	switch result {
 	case state.Reserved:
-		in.recordDuplicates(rule.Window)
+		in.recordDuplicateKeys(rule.Window)
 	case state.Full:
 		in.record.DuplicateOf = first
 	}
 	return result, wait
 }
 
-// recordDuplicates writes the claimed values, with their expiry, into the event.
-func (in *ingest) recordDuplicates(window int64) {
+// recordDuplicateKeys writes the claimed values, with their expiry, into the event.
+func (in *ingest) recordDuplicateKeys(validFor int64) {
 	sale := &in.record.Sale
 	sale.Duplicates = sale.Duplicates[:0]
 	for _, key := range in.duplicateKeys {
-		sale.Duplicates = append(sale.Duplicates, event.DuplicateValue{Key: key, Until: in.now + window})
+		sale.Duplicates = append(sale.Duplicates, event.DuplicateValue{Key: key, Until: in.now + validFor})
 	}
 }
 

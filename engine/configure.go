@@ -22,7 +22,8 @@ type Configuration struct {
 	Lists    map[market.ListID]state.ListFile
 }
 
-// InitialValues are first values of the state. A value that exists is kept.
+// InitialValues are values from the configuration for a state that does not have them yet. The
+// state keeps a value that it has, except a secret with Overwrite.
 type InitialValues struct {
 	Credentials     []Credential
 	Secrets         []InitialSecret
@@ -113,7 +114,7 @@ func (e *Engine) commitInitialValues(c *Configuration) error {
 		}
 	}
 	for _, first := range c.Initial.Secrets {
-		if _, ok := s.Secret(first.Name); !ok || first.Overwrite {
+		if _, ok := s.SealedSecret(first.Name); !ok || first.Overwrite {
 			records = append(records, &event.SecretSet{Name: first.Name, Sealed: first.Encrypted, At: now, By: c.By})
 		}
 	}

@@ -174,7 +174,7 @@ func TestFirstsAreOnlyFirst(t *testing.T) {
 		}
 		acme := x.state.RefOf(event.ObjectSupplier, "acme")
 		stands := func() string {
-			secret, _ := x.state.Secret("blue/auth")
+			secret, _ := x.state.SealedSecret("blue/auth")
 			balance, _ := x.state.Balance(x.state.RefOf(event.ObjectBuyer, "blue"))
 			file, _ := x.state.ListFile(x.state.RefOf(event.ObjectList, "dnc"))
 			campaign, _ := x.state.PauseStatus(event.ObjectCampaign, 1)

@@ -71,7 +71,7 @@ func (e *Engine) view(lead *state.Lead) LeadView {
 	return view
 }
 
-// setPrice sets the amount of a sold lead.
+// setPrice sets the price and its currency, unless the lead is open or unmatched.
 func (v *LeadView) setPrice(lead *state.Lead, amount market.Money) {
 	if lead.Status != market.StatusUnmatched && lead.Status != market.StatusOpen {
 		v.Price, v.Currency = amount, lead.Currency

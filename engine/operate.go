@@ -47,7 +47,7 @@ func (e Operator) SetSecret(name string, sealed []byte) error {
 // RemoveSecret removes a secret that the exchange sends to others. ErrNotFound: no secret has
 // this name.
 func (e Operator) RemoveSecret(name string) error {
-	if _, ok := e.state.Secret(name); !ok {
+	if _, ok := e.state.SealedSecret(name); !ok {
 		return fmt.Errorf("%w: no secret %q is stored", ErrNotFound, name)
 	}
 	return e.commit(&event.SecretSet{Name: name, At: e.opt.Clock.Now(), By: e.by}, nil)

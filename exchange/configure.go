@@ -75,7 +75,7 @@ func (x *Exchange) setInitialValues(c *engine.Configuration, firsts *config.Init
 	}
 	for i := range firsts.Secrets {
 		first := &firsts.Secrets[i]
-		if _, ok := x.state.Secret(first.Name); !ok || first.Follows && x.secretDiffers(first) {
+		if _, ok := x.state.SealedSecret(first.Name); !ok || first.Follows && x.secretDiffers(first) {
 			c.Initial.Secrets = append(c.Initial.Secrets, engine.InitialSecret{
 				Name: first.Name, Encrypted: x.vault.Seal(first.Name, first.Value.Reveal()), Overwrite: first.Follows,
 			})

@@ -94,7 +94,7 @@ func (x *Exchange) revise(s *currentEntries, change *admin.ConfigEntryChange) (*
 	if err != nil {
 		return nil, err
 	}
-	combined.SetSent(change.Ref)
+	combined.SetSentEntry(change.Ref)
 	built, err := combined.Compile(s.all.Find(change.Ref))
 	if err == nil && change.Document != nil {
 		err = x.checkMissingSecrets(built, change.Ref)
@@ -146,7 +146,7 @@ func (x *Exchange) checkMissingSecrets(built *config.Compiled, ref canonical.Ref
 		}
 	}
 	for _, name := range built.SecretsOf(ref) {
-		if _, ok := x.state.Secret(name); ok || known[name] {
+		if _, ok := x.state.SealedSecret(name); ok || known[name] {
 			continue
 		}
 		_, _, at := secretPlace(name)

@@ -42,7 +42,7 @@ func (x *Exchange) hasSealed(kept *config.UnsetVariable, before map[config.Secre
 		return false
 	}
 	if kept.Credential == nil {
-		_, ok := x.state.Secret(kept.Secret)
+		_, ok := x.state.SealedSecret(kept.Secret)
 		return ok
 	}
 	c := kept.Credential
@@ -58,7 +58,7 @@ func (x *Exchange) hasSealed(kept *config.UnsetVariable, before map[config.Secre
 func (x *Exchange) changedVariables(firsts *config.InitialValues) (lines []string) {
 	for i := range firsts.Secrets {
 		first := &firsts.Secrets[i]
-		if _, known := x.state.Secret(first.Name); first.Follows && known && x.secretDiffers(first) {
+		if _, known := x.state.SealedSecret(first.Name); first.Follows && known && x.secretDiffers(first) {
 			parts := strings.Split(first.Name, "/")
 			lines = append(lines, "~ "+entryPath(parts[0]+"s", parts[1])+": the variable "+parts[3]+" has another value")
 		}
@@ -68,7 +68,7 @@ func (x *Exchange) changedVariables(firsts *config.InitialValues) (lines []strin
 
 // secretDiffers reports whether a secret differs from the active one.
 func (x *Exchange) secretDiffers(first *config.InitialSecret) bool {
-	sealed, ok := x.state.Secret(first.Name)
+	sealed, ok := x.state.SealedSecret(first.Name)
 	if !ok {
 		return true
 	}

@@ -69,7 +69,8 @@ func leadSlots(log entrySource, wanted func(first uint64) bool, pause func() err
 	}
 }
 
-// add counts the leads of one file.
+// add adds, of one file of keys, the leads whose keys are lost. r is the check of the file, and
+// leads are the slots that the log uses.
 func (l *KeyLoss) add(r *leadkeys.Report, leads *leadkeys.Set) {
 	if leads == nil {
 		return

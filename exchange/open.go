@@ -158,7 +158,7 @@ func (x *Exchange) stopOnLogFailure() {
 // openSecret decrypts a secret for outbound requests. The buyers' client sends an OAuth
 // client's secret only to its token endpoint. The webhook client never sends its secret.
 func (x *Exchange) openSecret(name string) (string, bool) {
-	sealed, ok := x.state.Secret(name)
+	sealed, ok := x.state.SealedSecret(name)
 	if !ok {
 		return "", false
 	}

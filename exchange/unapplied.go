@@ -18,7 +18,8 @@ import (
 // exchange by decrypting them.
 //
 // A balance changes with every lead, so the comparison uses the initial balance in the
-// active document. The same applies to values that a document no longer has.
+// active document. Values that the new document no longer has are found by the same
+// comparison.
 func (x *Exchange) unappliedValues(built *config.Compiled) []string {
 	u := unappliedFinder{exchange: x, tokens: make(map[string]int)}
 	for i := range built.Initial.Credentials {
@@ -76,7 +77,8 @@ func (u *unappliedFinder) add(at, current, request string) {
 	u.lines = append(u.lines, at+": first value only; not applied: "+current+"; use "+request)
 }
 
-// entryPath returns the path of a list's entry, as in differences.
+// entryPath returns the path of a list's entry, such as buyers[acme]. It quotes an id with
+// brackets or quotes.
 func entryPath(list, id string) string {
 	if strings.ContainsFunc(id, func(r rune) bool { return r == '[' || r == ']' || r == '"' }) {
 		id = strconv.Quote(id)
@@ -140,7 +142,7 @@ func (u *unappliedFinder) checkSecret(first *config.InitialSecret) {
 	if first.Follows {
 		return
 	}
-	sealed, ok := u.exchange.state.Secret(first.Name)
+	sealed, ok := u.exchange.state.SealedSecret(first.Name)
 	if !ok {
 		return
 	}

@@ -115,7 +115,7 @@ func (a *Answer) checkCost(ctx context.Context) error {
 			return err
 		}
 		if left -= n; left <= 0 {
-			return tooLarge(fmt.Sprintf("it adds up more than %d cells", most))
+			return tooLarge(fmt.Sprintf("it adds up more than %d stored sums", most))
 		}
 	}
 	a.nextQuarter = first

@@ -63,7 +63,7 @@ func (f *file) restoreOpenSums(ctx context.Context) error {
 	day, hour := projection.FloorDiv(now, projection.Days), projection.FloorDiv(now, projection.Hours)
 	for _, table := range []string{sumTable, latencyTable} {
 		for _, g := range projection.Groupings {
-			for _, unit := range g.Units() {
+			for _, unit := range g.TimeUnits() {
 				if isWrittenAtOnce(g, unit) {
 					continue
 				}

@@ -116,11 +116,11 @@ func truncateAtDamage(dir string, end logEnd, damage *DamageError, segments []Se
 	}
 	for i := len(segments) - 1; i >= 0 && segments[i].First > end.seg.First; i-- {
 		if err := moveFile(segments[i].Path, filepath.Join(loss.Kept, filepath.Base(segments[i].Path)+".kept")); err != nil {
-			return loss, fmt.Errorf("cannot move lost log data to damage/: %w", err)
+			return loss, fmt.Errorf("cannot move the log data after the damage to damage/: %w", err)
 		}
 	}
 	if err := quarantineLaterSnapshots(dir, end.chain.seq, loss.Kept); err != nil {
-		return loss, fmt.Errorf("cannot move lost log data to damage/: %w", err)
+		return loss, fmt.Errorf("cannot move the log data after the damage to damage/: %w", err)
 	}
 	if err := replaceFile(filepath.Join(loss.Kept, segmentName(end.seg.First)+".whole"), end.seg.Path, end.fileSize); err != nil {
 		return loss, fmt.Errorf("cannot keep a copy of the damaged segment: %w", err)

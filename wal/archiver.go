@@ -178,8 +178,8 @@ func firstTime(dir string, first uint64) (at int64, ok bool, err error) {
 // than keepAfter (unix nanoseconds) are deleted. Both bounds only rise; a lower value
 // has no effect.
 //
-// The two newest segments always stay live. The oldest segments go first, at most twice
-// as fast as new segments appear, and at two a second while none appear.
+// The two newest segments always stay live. The oldest segments go first, one at a time. The
+// pause between two is half of the last interval between new segments, from 5 to 500 ms.
 func (l *Log) Archive(oldest uint64, keepAfter int64) {
 	l.archiver.mu.Lock()
 	l.archiver.oldest = max(l.archiver.oldest, oldest)

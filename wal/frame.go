@@ -152,14 +152,14 @@ func isFlippedVersion(frame, data []byte) bool {
 	return isChecksumValid(head[:], data)
 }
 
-// recordChain checks that each frame follows from the one before it.
-type recordChain struct {
+// orderChecker checks that each frame follows from the one before it.
+type orderChecker struct {
 	header
 	any bool // header is set: from the last frame, or from the position before the first
 }
 
 // checkNext checks the next frame. startsSegment reports that it is the first in its file.
-func (c *recordChain) checkNext(h header, startsSegment bool) error {
+func (c *orderChecker) checkNext(h header, startsSegment bool) error {
 	switch {
 	case c.any && h.seq != c.seq+1:
 		return badFrame(fmt.Sprintf("found entry %d, expected entry %d", h.seq, c.seq+1))

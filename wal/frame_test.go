@@ -111,7 +111,7 @@ func TestChainFollow(t *testing.T) {
 	at := func(seq, batch uint64, at int64, epoch uint32) header {
 		return header{seq: seq, batch: batch, at: at, epoch: epoch}
 	}
-	before := recordChain{header: at(9, 8, 100, 2), any: true}
+	before := orderChecker{header: at(9, 8, 100, 2), any: true}
 	for name, c := range map[string]struct {
 		next   header
 		starts bool

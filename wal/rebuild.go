@@ -18,7 +18,7 @@ import (
 type Rebuilder struct {
 	dir   string
 	size  int // bytes at which a segment ends
-	chain recordChain
+	chain orderChecker
 	f     *os.File
 	w     *bufio.Writer
 	tail  int // bytes in the current segment
@@ -36,7 +36,7 @@ func NewRebuilder(dir string, first uint64) (*Rebuilder, error) {
 	if there, err := Segments(dir); err != nil || len(there) > 0 {
 		return nil, errors.Join(fmt.Errorf("cannot rebuild a log in %q: the folder already contains one", dir), err)
 	}
-	b := &Rebuilder{dir: dir, size: Options{}.withDefaults().SegmentSize, chain: recordChain{header: header{seq: first - 1}}}
+	b := &Rebuilder{dir: dir, size: Options{}.withDefaults().SegmentSize, chain: orderChecker{header: header{seq: first - 1}}}
 	err := b.startSegment(first)
 	return b, err
 }

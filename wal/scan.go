@@ -10,7 +10,7 @@ import (
 
 // logEnd is the end of the intact part of a log.
 type logEnd struct {
-	chain    recordChain
+	chain    orderChecker
 	seg      Segment // the last one
 	size     int64   // intact bytes of the last segment
 	fileSize int64   // size of its file

@@ -26,7 +26,7 @@ func (l *Log) scrubLoop() {
 	c := new(cursor)
 	defer c.close()
 	for i, s := range segments[:older] {
-		c.chain = recordChain{}
+		c.chain = orderChecker{}
 		read, err := checkSegment(c, l.dir, s, segments[i+1].First)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // deleted since the listing

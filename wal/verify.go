@@ -87,7 +87,7 @@ func (r *Report) verifySegment(c *cursor, dir string, s Segment, last bool) erro
 		r.Damage = append(r.Damage, misplacedError(s, c.nextSeq()))
 	}
 	if r.Segments > 0 && s.First != c.nextSeq() {
-		c.chain = recordChain{} // check the segment independently of the one before
+		c.chain = orderChecker{} // check the segment independently of the one before
 	}
 	r.prevDamaged = false
 	c.openSegmentFile(f, s.First)

@@ -66,7 +66,7 @@ func (c *reportShowCmd) run(out io.Writer) error {
 	buffered := bufio.NewWriter(out)
 	if _, err := io.Copy(buffered, answer.Body); err != nil {
 		_ = buffered.Flush()
-		return fmt.Errorf("the report is not whole; ask again, or by less: %w", err)
+		return fmt.Errorf("the report broke off and is incomplete; try again, or ask for a shorter time or fewer --by columns: %w", err)
 	}
 	return buffered.Flush()
 }

@@ -4,8 +4,8 @@ import (
 	"pingpost/engine/market"
 )
 
-// FilterSet is a buyer's entry in a campaign: filters, price, caps and priority. It can
-// only narrow the buyer's own terms.
+// FilterSet is a buyer's entry in a campaign: filters, price, caps and priority. Its states,
+// filters, schedule and caps can only narrow the buyer's own.
 type FilterSet struct {
 	Buyer    string       `json:"buyer"`
 	Priority *int         `json:"priority"` // lower first; default: position in the list, from 1

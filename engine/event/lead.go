@@ -6,8 +6,8 @@ import (
 	"pingpost/engine/market"
 )
 
-// LeadDecided is a lead with its decision: sold and recorded (Sale), to be posted to a
-// buyer (Sale and Post), or unsold (Reason).
+// LeadDecided is a lead with its decision: sold without a post (Sale alone), sold to a buyer
+// to whom it is now posted (Sale and Post), or unsold (Reason).
 type LeadDecided struct {
 	Lead     market.LeadID
 	Request  market.RequestID // of the call with the lead; a replay repeats it

@@ -121,11 +121,11 @@ func (s *State) CredentialsOf(kind event.CredentialKind, owner event.ObjectKind,
 	return own
 }
 
-// Secret returns a sealed secret by its name.
-func (s *State) Secret(name string) ([]byte, bool) {
+// SealedSecret returns a sealed secret by its name.
+func (s *State) SealedSecret(name string) (sealed []byte, ok bool) {
 	s.settings.mu.RLock()
 	defer s.settings.mu.RUnlock()
-	sealed, ok := s.settings.secrets[name]
+	sealed, ok = s.settings.secrets[name]
 	return sealed, ok
 }
 

@@ -49,7 +49,7 @@ func TestReadersBesideApply(t *testing.T) {
 			live.Credential([32]byte{1})
 			live.CredentialsOf(1, 1, 1)
 			live.HasHadCredential(&event.CredentialSet{Credential: 1, Owner: 1, OwnerRef: 1})
-			live.Secret("a")
+			live.SealedSecret("a")
 			live.ListFile(1)
 		},
 		"room": func() {

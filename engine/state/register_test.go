@@ -89,16 +89,16 @@ func TestCredentialsAndDoors(t *testing.T) {
 	}
 	w.fact(&event.SecretSet{Name: "buyer/red", Sealed: []byte{1}})
 	w.fact(&event.SecretSet{Name: "buyer/red", Sealed: []byte{2}})
-	if sealed, ok := w.Secret("buyer/red"); !ok || sealed[0] != 2 {
+	if sealed, ok := w.SealedSecret("buyer/red"); !ok || sealed[0] != 2 {
 		t.Errorf("secret %v, %t", sealed, ok)
 	}
-	if _, ok := w.Secret("buyer/blue"); ok {
+	if _, ok := w.SealedSecret("buyer/blue"); ok {
 		t.Error("a secret nobody set")
 	}
 	_, kept := w.Hash()
 	w.fact(&event.SecretSet{Name: "buyer/blue", Sealed: []byte{3}})
 	w.fact(&event.SecretSet{Name: "buyer/blue"})
-	if _, ok := w.Secret("buyer/blue"); ok {
+	if _, ok := w.SealedSecret("buyer/blue"); ok {
 		t.Error("a secret that was set to nothing")
 	}
 	if _, hash := w.Hash(); hash != kept {

@@ -47,8 +47,8 @@ func (p *Payload) clearSale() {
 	p.buyer, p.hasPayout, p.payout, p.reversed, p.currency, p.reason = 0, false, 0, 0, market.Currency{}, ""
 }
 
-// ApplySettlement changes the payload to the state after a settlement that triggers a
-// webhook.
+// ApplySettlement updates the payload with the result of a post. The settlement must be one
+// that triggers a webhook.
 func (p *Payload) ApplySettlement(record *event.PostSettled) {
 	p.clearSale()
 	p.campaign, p.test = record.Campaign, record.Sale.Test

@@ -55,7 +55,7 @@ type Explanation struct {
 	Notes     []string       `json:"notes,omitempty"`     // gaps in this explanation, with the reasons
 }
 
-// Answer is the first answer to a call.
+// Answer is the exchange's first answer to the ingest, post or ping that is explained.
 type Answer struct {
 	At     Instant `json:"at"`     // when the result was final
 	Status int     `json:"status"` // HTTP

@@ -40,10 +40,10 @@ type accountKey struct {
 	dialect                         market.Dialect
 }
 
-// simpleKey identifies an endpoint without dialect and OAuth, as most are. Each ping looks
+// plainAccountKey identifies an endpoint without dialect and OAuth, as most are. Each ping looks
 // up its account, and hashing the larger accountKey took longer than the rest of the
 // lookup.
-type simpleKey struct {
+type plainAccountKey struct {
 	owner                           dial.Owner
 	url, credential, header, scheme string
 }
@@ -55,15 +55,15 @@ type accounts struct {
 
 	mu     sync.RWMutex // guards the following fields
 	byKey  map[accountKey]*account
-	simple map[simpleKey]*account // the accounts in byKey that a simpleKey describes
+	simple map[plainAccountKey]*account // the accounts in byKey that a plainAccountKey describes
 }
 
 // find returns the account of a buyer at an endpoint. If there are too many accounts it
 // forgets all of them, which loses only their pauses.
 func (as *accounts) find(owner dial.Owner, e *market.Endpoint) (*account, market.Fault) {
-	simple := simpleKey{owner, e.URL, e.Credential, e.Header, e.Scheme}
-	isSimple := e.OAuth == nil && e.Dialect == nil
-	if isSimple {
+	simple := plainAccountKey{owner, e.URL, e.Credential, e.Header, e.Scheme}
+	isPlain := e.OAuth == nil && e.Dialect == nil
+	if isPlain {
 		as.mu.RLock()
 		a := as.simple[simple]
 		as.mu.RUnlock()
@@ -95,10 +95,10 @@ func (as *accounts) find(owner dial.Owner, e *market.Endpoint) (*account, market
 		return known, market.FaultNone
 	}
 	if as.byKey == nil || len(as.byKey) >= maxAccounts {
-		as.byKey, as.simple = map[accountKey]*account{}, map[simpleKey]*account{}
+		as.byKey, as.simple = map[accountKey]*account{}, map[plainAccountKey]*account{}
 	}
 	as.byKey[key] = a
-	if isSimple {
+	if isPlain {
 		as.simple[simple] = a
 	}
 	return a, market.FaultNone

@@ -35,8 +35,8 @@ const (
 	Days     = 96
 )
 
-// Units returns the units of time of a grouping's sums, the longest first.
-func (g Grouping) Units() []int64 {
+// TimeUnits returns the units of time of a grouping's sums, the longest first.
+func (g Grouping) TimeUnits() []int64 {
 	switch {
 	case g == AllColumns:
 		return []int64{Quarters}
@@ -87,7 +87,7 @@ var Groupings = func() []Grouping {
 // the unit. ok is false if there is no such grouping.
 func SmallestGrouping(g Grouping, unit int64) (Grouping, bool) {
 	for i := len(rollups) - 1; i >= 0; i-- {
-		if found := rollups[i].to; found.Includes(g) && slices.Contains(found.Units(), unit) {
+		if found := rollups[i].to; found.Includes(g) && slices.Contains(found.TimeUnits(), unit) {
 			return found, true
 		}
 	}

@@ -123,7 +123,8 @@ func (b *Batch) setOrigin(l *Lead, fact *event.LeadDecided) error {
 	return err
 }
 
-// markUnmatched ends a lead without a buyer.
+// markUnmatched ends a lead without a buyer. delivery is the final state of its delivery:
+// none, failed or released.
 func (b *Batch) markUnmatched(l *Lead, delivery market.Delivery, reason market.Reason) {
 	l.fail(delivery, reason)
 	if !l.Test {

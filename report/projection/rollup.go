@@ -40,7 +40,7 @@ func (c SumKey) Project(g Grouping) SumKey {
 
 // eachUnit calls add for the grouping's units that contain a quarter.
 func (g Grouping) eachUnit(quarter int64, add func(unit, start int64)) {
-	for _, unit := range g.Units() {
+	for _, unit := range g.TimeUnits() {
 		add(unit, FloorDiv(quarter, unit))
 	}
 }

@@ -18,9 +18,9 @@ import (
 // maxFundsNote is the longest note of a top-up, in bytes.
 const maxFundsNote = 256
 
-// showFunds sends a buyer's balance and the part of it that open posts reserve. A buyer
+// sendFunds sends a buyer's balance and the part of it that open posts reserve. A buyer
 // without an account has no balance.
-func (a *Admin) showFunds(ctx *fasthttp.RequestCtx) {
+func (a *Admin) sendFunds(ctx *fasthttp.RequestCtx) {
 	e := a.requireEngine(ctx)
 	if e == nil {
 		return
@@ -75,7 +75,7 @@ func (a *Admin) topUp(ctx *fasthttp.RequestCtx) {
 		a.sendEngineError(ctx, err)
 		return
 	}
-	a.showFunds(ctx)
+	a.sendFunds(ctx)
 }
 
 const expectedMovement = "a number other than zero, from -1000000 to 1000000, with at most six decimals"

@@ -30,7 +30,7 @@ const (
 
 // addAccessRoutes adds the paths of sessions, users and API tokens.
 func (a *Admin) addAccessRoutes(add func(method, path string, h fasthttp.RequestHandler)) {
-	add("GET", pathSession, a.showSession)
+	add("GET", pathSession, a.sendSession)
 	add("DELETE", pathSession, a.logout)
 	add("GET", pathUsers, a.listUsers)
 	add("PUT", pathUser, a.setUser)
@@ -163,8 +163,8 @@ func sendUncached(ctx *fasthttp.RequestCtx, body []byte) {
 	ctx.SetBody(append(body, '\n'))
 }
 
-// showSession describes the caller.
-func (a *Admin) showSession(ctx *fasthttp.RequestCtx) {
+// sendSession describes the caller.
+func (a *Admin) sendSession(ctx *fasthttp.RequestCtx) {
 	who := principalFrom(ctx)
 	sendUncached(ctx, a.appendPrincipal(nil, &who))
 }

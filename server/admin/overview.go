@@ -120,8 +120,8 @@ func (o *overviewCache) build(now time.Time, e *engine.Engine) *overview {
 	return all
 }
 
-// showOverview sends the overview: GET overview.
-func (a *Admin) showOverview(ctx *fasthttp.RequestCtx) {
+// sendOverview sends the overview: GET overview.
+func (a *Admin) sendOverview(ctx *fasthttp.RequestCtx) {
 	document := a.overviews.cachedJSON(time.Now())
 	if document == nil {
 		a.sendError(ctx, httperror.Unavailable)

@@ -39,7 +39,7 @@ func (a *Admin) addGuardedRoutes(routes *router.Router) {
 	add("GET", "/admin/v1/suppliers/{id}/keys", a.listAPIKeys)
 	add("POST", "/admin/v1/suppliers/{id}/keys", a.addAPIKey)
 	add("DELETE", "/admin/v1/suppliers/{id}/keys/{hint}", a.revokeAPIKey)
-	add("GET", "/admin/v1/buyers/{id}/funds", a.showFunds)
+	add("GET", "/admin/v1/buyers/{id}/funds", a.sendFunds)
 	add("POST", "/admin/v1/buyers/{id}/funds", a.topUp)
 	add("GET", "/admin/v1/secrets", a.listSecrets)
 	add("PUT", "/admin/v1/secrets/{name:*}", a.setSecret)
@@ -105,7 +105,7 @@ func (a *Admin) withQuery(method, path string, h fasthttp.RequestHandler) fastht
 
 // addReadingRoutes adds the operations that show the exchange or try a lead. They change no state, except that a test lead is logged.
 func (a *Admin) addReadingRoutes(add func(method, path string, h fasthttp.RequestHandler)) {
-	add("GET", "/admin/v1/overview", a.showOverview)
+	add("GET", "/admin/v1/overview", a.sendOverview)
 	add("GET", "/admin/v1/live", a.streamOverview)
 	add("GET", "/admin/v1/leads", a.withReport(a.searchLeads))
 	add("GET", "/admin/v1/auctions", a.withReport(a.searchAuctions))

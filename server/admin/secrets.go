@@ -32,7 +32,7 @@ func (a *Admin) setSecret(ctx *fasthttp.RequestCtx) {
 		a.sendError(ctx, httperror.New(404, errcode.NotFound, "This secret is a variable of the configuration file. Change the variable, then run pingpost apply."))
 		return
 	}
-	if _, ok := e.State().Secret(name); !ok {
+	if _, ok := e.State().SealedSecret(name); !ok {
 		a.sendError(ctx, httperror.New(404, errcode.NotFound, "There is no secret of this name. Name it in the configuration first."))
 		return
 	}

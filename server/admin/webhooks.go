@@ -21,7 +21,7 @@ func (a *Admin) addWebhookRoutes(add func(method, path string, h fasthttp.Reques
 		add(method, "/admin/v1/webhooks/{id}"+path, a.withOwner(event.ObjectSupplier, h))
 	}
 	add("GET", "/admin/v1/webhooks", a.listWebhooks)
-	supplier("GET", "", a.showWebhook)
+	supplier("GET", "", a.sendWebhook)
 	supplier("GET", "/dead", a.listDeadLetters)
 	supplier("POST", "/dead/{event}/resend", a.withDeadLetter(engine.Operator.ResendWebhook))
 	supplier("DELETE", "/dead/{event}", a.withDeadLetter(engine.Operator.DropWebhook))
@@ -54,8 +54,8 @@ func (a *Admin) listWebhooks(ctx *fasthttp.RequestCtx) {
 	ctx.SetBody(append(body, "]}\n"...))
 }
 
-// showWebhook sends the status of one supplier's webhook.
-func (a *Admin) showWebhook(ctx *fasthttp.RequestCtx, o *owner) {
+// sendWebhook sends the status of one supplier's webhook.
+func (a *Admin) sendWebhook(ctx *fasthttp.RequestCtx, o *owner) {
 	standing := o.engine.State().OutboxStatus(o.ref)
 	ctx.SetContentType(httperror.TypeJSON)
 	ctx.SetBody(append(a.appendWebhook(nil, o, &standing), '\n'))

@@ -38,7 +38,7 @@ func newBucket(perSecond int, now time.Time) *bucket {
 func (b *bucket) setRate(perSecond int, now time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	at := b.advanceTimeLocked(now)
+	at := b.latestTimeLocked(now)
 	b.limiter.SetLimitAt(at, rate.Limit(perSecond))
 	b.limiter.SetBurstAt(at, perSecond)
 }
@@ -47,12 +47,12 @@ func (b *bucket) setRate(perSecond int, now time.Time) {
 func (b *bucket) takeTokens(n int, now time.Time) (allowed bool, left float64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	at := b.advanceTimeLocked(now)
+	at := b.latestTimeLocked(now)
 	allowed = b.limiter.AllowN(at, n)
 	return allowed, b.limiter.TokensAt(at)
 }
 
-func (b *bucket) advanceTimeLocked(now time.Time) time.Time {
+func (b *bucket) latestTimeLocked(now time.Time) time.Time {
 	if now.After(b.latest) {
 		b.latest = now
 	}

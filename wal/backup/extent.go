@@ -43,7 +43,7 @@ func (g *generation) readExtent(ctx context.Context, e extent, each func(*entry)
 }
 
 // readRun calls each for every entry of a run once, up to and including entry last.
-func (g *generation) readRun(ctx context.Context, run objectRun, last uint64, each func(*entry) error) error {
+func (g *generation) readRun(ctx context.Context, run contiguousObjects, last uint64, each func(*entry) error) error {
 	due := run.first()
 	for _, e := range run {
 		if due > last {

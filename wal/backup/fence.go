@@ -42,8 +42,8 @@ var (
 
 const fenceFolder = "fence"
 
-// fences returns all fences in order. A fence that is removed meanwhile has a successor,
-// so fences lists them again.
+// fences returns all fences, by number. If one disappears between the listing and its
+// reading, a later fence has replaced it, so fences starts over.
 func (b *encryptedStore) fences(ctx context.Context) (all []fence, err error) {
 	for range 10 {
 		if all, err = b.listFences(ctx); !errors.Is(err, store.ErrNotFound) {

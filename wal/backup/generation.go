@@ -47,7 +47,7 @@ type generation struct {
 	problems   []error        // of manifests that are ignored
 	box        encryptedStore // for all objects except the claim
 	whole      *manifest
-	runs       []objectRun
+	runs       []contiguousObjects
 	snapshots  []pieceList       // ordered by newest stamp
 	files      map[string]string // <folder>/<name> of complete files to their manifests
 	objects    []store.Object
@@ -159,7 +159,7 @@ func claimedLife(all []*generation) (epoch uint32, err error) {
 // snapshotFor returns the newest snapshot from which the run reaches entry seq. It
 // returns false if there is no such snapshot and the run does not begin with the log's
 // first entry.
-func (g *generation) snapshotFor(r objectRun, seq uint64) (snapshot *pieceList, ok bool) {
+func (g *generation) snapshotFor(r contiguousObjects, seq uint64) (snapshot *pieceList, ok bool) {
 	for i := range slices.Backward(g.snapshots) {
 		if s := &g.snapshots[i]; s.Newest <= seq && s.Oldest+1 >= r.first() {
 			return s, true
@@ -169,7 +169,7 @@ func (g *generation) snapshotFor(r objectRun, seq uint64) (snapshot *pieceList, 
 }
 
 // runTo returns the run that restores entry seq.
-func (g *generation) runTo(seq uint64) (objectRun, bool) {
+func (g *generation) runTo(seq uint64) (contiguousObjects, bool) {
 	for _, r := range g.runs {
 		if _, ok := g.snapshotFor(r, seq); ok && r.covers(seq) {
 			return r, true

@@ -51,21 +51,21 @@ func parseExtent(o store.Object) (e extent, ok bool) {
 	return extent{o.Name, first, last, at, s}, ok
 }
 
-// objectRun is a sequence of log objects without a gap: each object begins at most one
+// contiguousObjects is a sequence of log objects without a gap: each object begins at most one
 // entry after the previous end, and ends later.
-type objectRun []extent
+type contiguousObjects []extent
 
-func (r objectRun) first() uint64 { return r[0].first }
+func (r contiguousObjects) first() uint64 { return r[0].first }
 
-func (r objectRun) last() uint64 { return r[len(r)-1].last }
+func (r contiguousObjects) last() uint64 { return r[len(r)-1].last }
 
-func (r objectRun) lastAt() int64 { return r[len(r)-1].at }
+func (r contiguousObjects) lastAt() int64 { return r[len(r)-1].at }
 
 // covers reports whether the run contains an entry.
-func (r objectRun) covers(seq uint64) bool { return r.first() <= seq && seq <= r.last() }
+func (r contiguousObjects) covers(seq uint64) bool { return r.first() <= seq && seq <= r.last() }
 
 // indexOf returns the index of the object with entry seq, which the run must cover.
-func (r objectRun) indexOf(seq uint64) int {
+func (r contiguousObjects) indexOf(seq uint64) int {
 	i, _ := slices.BinarySearchFunc(r, seq, func(e extent, seq uint64) int { return cmp.Compare(e.last, seq) })
 	return i
 }
@@ -73,13 +73,13 @@ func (r objectRun) indexOf(seq uint64) int {
 // runs selects from overlapping objects the fewest that cover the same entries, because
 // small objects can remain after a merged object replaced them. A complete log is one
 // run.
-func runs(extents []extent) []objectRun {
+func runs(extents []extent) []contiguousObjects {
 	slices.SortFunc(extents, func(a, b extent) int {
 		return cmp.Or(cmp.Compare(a.first, b.first), cmp.Compare(b.last, a.last), cmp.Compare(a.name, b.name))
 	})
-	var found []objectRun
+	var found []contiguousObjects
 	for i := 0; i < len(extents); {
-		r := objectRun{extents[i]}
+		r := contiguousObjects{extents[i]}
 		for i++; ; {
 			best := -1
 			for ; i < len(extents) && extents[i].first <= r.last()+1; i++ {

@@ -77,7 +77,7 @@ func (s *Shipper) restartIfGone(g *generation, err error) (*generation, error) {
 
 // checkContinuity reads the log from the last objects of a run on and compares it with
 // their sums.
-func (s *Shipper) checkContinuity(g *generation, r objectRun) error {
+func (s *Shipper) checkContinuity(g *generation, r contiguousObjects) error {
 	from, size := len(r)-1, r[len(r)-1].size
 	for from > 0 && size+r[from-1].size <= int64(s.opt.mergeAt) {
 		from--
@@ -114,7 +114,7 @@ func (s *Shipper) checkContinuity(g *generation, r objectRun) error {
 }
 
 // checkReaches returns an error if the log ends before the run does.
-func (s *Shipper) checkReaches(r objectRun) error {
+func (s *Shipper) checkReaches(r contiguousObjects) error {
 	reader, err := s.src.NewReader(r.last())
 	if errors.Is(err, wal.ErrGone) {
 		return nil
@@ -166,7 +166,7 @@ func (s *Shipper) claimGeneration(ctx context.Context) (*generation, error) {
 			return nil, err
 		}
 		g.box = s.box.forGeneration(&g.claim)
-		s.opt.Logger.Info("a new generation of the backup begins with the whole log", "to", s.opt.To.String(), "generation", number, "from", s.tail.first)
+		s.opt.Logger.Info("a new generation of the backup begins, with a copy of the whole log", "to", s.opt.To.String(), "generation", number, "from", s.tail.first)
 		return g, nil
 	}
 }

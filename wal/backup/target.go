@@ -43,7 +43,7 @@ func (t Target) String() string {
 // plan describes how to restore a moment.
 type plan struct {
 	gen      *generation
-	run      objectRun
+	run      contiguousObjects
 	seq      uint64
 	snapshot *pieceList // nil: from the log's first entry
 }

@@ -119,7 +119,7 @@ func (r *Repository) checkFiles(ctx context.Context, g *generation, c *Check) {
 		}
 		base, _, _ := strings.Cut(path.Base(name), ".")
 		if err == nil && len(base) == 2*sha256.Size && base != hex.EncodeToString(hash.Sum(nil)) {
-			err = fmt.Errorf("its content does not match its name")
+			err = fmt.Errorf("its content does not match the hash in its name")
 		}
 		if err != nil {
 			c.addProblem(fmt.Errorf("%s: %w", folder, err))
@@ -136,7 +136,7 @@ func (r *Repository) checkLog(ctx context.Context, g *generation, c *Check) {
 	}
 	for _, whole := range g.runs {
 		var span Span
-		var good objectRun
+		var good contiguousObjects
 		end := func() {
 			if len(good) > 0 {
 				c.addSpan(g, good, span)
@@ -183,7 +183,7 @@ func (g *generation) checkExtent(ctx context.Context, e extent, before time.Time
 }
 
 // addSpan adds the restorable part of a run.
-func (c *Check) addSpan(g *generation, good objectRun, span Span) {
+func (c *Check) addSpan(g *generation, good contiguousObjects, span Span) {
 	span.First, span.Last = good.first(), good.last()
 	if span.First > 1 {
 		first := uint64(0)

@@ -149,7 +149,7 @@ func (c *Process) stop() error {
 		}
 	}
 	if c.err != nil {
-		return fmt.Errorf("%s did not end well: %w; see %s", c.name, c.err, c.Log)
+		return fmt.Errorf("%s ended with an error: %w; its output is in %s", c.name, c.err, c.Log)
 	}
 	return nil
 }

@@ -31,9 +31,9 @@ func offers(told *explain.Explanation, width int) string {
 	return text.String()
 }
 
-// offered returns a candidate's outcome. For a supplier that may choose, every valid bid
-// is an offer, so no bid has won or lost.
-func offered(told *explain.Explanation, c *explain.Candidate) string {
+// candidateOutcome returns a candidate's outcome. The supplier of an availability request
+// chooses among the bids itself, so each valid bid is "offered", and none has won or lost.
+func candidateOutcome(told *explain.Explanation, c *explain.Candidate) string {
 	for i := range told.Offers {
 		if told.Kind == "availability" && told.Offers[i].Buyer == c.Buyer {
 			return "offered"

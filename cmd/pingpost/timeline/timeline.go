@@ -109,7 +109,7 @@ func pingedBuyers(told *explain.Explanation) (moments []moment) {
 	for i := range told.Candidates {
 		if c := &told.Candidates[i]; c.Pinged {
 			moments = append(moments, moment{
-				at: told.Received + explain.Instant(c.Elapsed), who: nameOf(c), what: offered(told, c),
+				at: told.Received + explain.Instant(c.Elapsed), who: nameOf(c), what: candidateOutcome(told, c),
 				bar: bar(int64(c.Elapsed), int64(told.BidsDue-told.Received)), detail: answerOf(c),
 			})
 		}

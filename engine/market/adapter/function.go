@@ -47,7 +47,7 @@ var functions = map[string]*function{
 	"known": {minArguments: 1, maxArguments: 1, apply: func(_ *bodyWriter, a []market.Value) market.Value {
 		return market.BoolValue(a[0].Kind != market.KindAbsent)
 	}},
-	"not": {minArguments: 1, maxArguments: 1, apply: func(_ *bodyWriter, a []market.Value) market.Value { return market.BoolValue(!isTrue(a[0])) }},
+	"not": {minArguments: 1, maxArguments: 1, apply: func(_ *bodyWriter, a []market.Value) market.Value { return market.BoolValue(!isTruthy(a[0])) }},
 	"and": {minArguments: 2, maxArguments: 64, apply: func(_ *bodyWriter, a []market.Value) market.Value { return market.BoolValue(allTrue(a)) }},
 	"or":  {minArguments: 2, maxArguments: 64, apply: func(_ *bodyWriter, a []market.Value) market.Value { return market.BoolValue(anyTrue(a)) }},
 	"eq":  {minArguments: 2, maxArguments: 64, comparesConstants: true, apply: func(_ *bodyWriter, a []market.Value) market.Value { return market.BoolValue(firstEqualsAny(a)) }},
@@ -127,7 +127,7 @@ func parseNumberValue(v market.Value) market.Value {
 
 func allTrue(values []market.Value) bool {
 	for _, v := range values {
-		if !isTrue(v) {
+		if !isTruthy(v) {
 			return false
 		}
 	}
@@ -136,7 +136,7 @@ func allTrue(values []market.Value) bool {
 
 func anyTrue(values []market.Value) bool {
 	for _, v := range values {
-		if isTrue(v) {
+		if isTruthy(v) {
 			return true
 		}
 	}

@@ -49,15 +49,15 @@ type conditional struct {
 
 func (c conditional) write(w *bodyWriter) {
 	w.scratch = w.scratch[:0]
-	if isTrue(c.condition.evaluate(w)) {
+	if isTruthy(c.condition.evaluate(w)) {
 		w.writePieces(c.yes)
 	} else {
 		w.writePieces(c.no)
 	}
 }
 
-// isTrue returns an if's condition: every known value except false is true.
-func isTrue(v market.Value) bool {
+// isTruthy returns an if's condition: every known value except false is true.
+func isTruthy(v market.Value) bool {
 	return v.Kind != market.KindAbsent && !(v.Kind == market.KindBoolean && string(v.Text) == "false")
 }
 

@@ -7,7 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// readForm extracts the values of parameters.
+// readForm reads the fields from an answer in the form of a URL-encoded form. paths has the
+// parameter's name for each field, or an empty name. A repeated parameter is an error.
 func (f *Fields) readForm(body []byte, paths *[fieldCount]string) error {
 	values, err := url.ParseQuery(strings.TrimSpace(string(body)))
 	if err != nil {
