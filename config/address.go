@@ -51,7 +51,7 @@ func (c *compiler) compileAddress(at syntax.Path, a schema.Address, withQuery bo
 		c.report(at, "contains a control character; remove it")
 		return ""
 	}
-	values, missing, valid := c.addressValues(at, a, owner)
+	values, missing, valid := c.variableValues(at, a, owner)
 	text := a.ReplaceVariables(func(name string) string {
 		return string(escape.AppendPlaceholder(nil, escape.None, owner.variableSecret(name)))
 	})
@@ -83,10 +83,10 @@ func (c *compiler) compileAddress(at syntax.Path, a schema.Address, withQuery bo
 	return text
 }
 
-// addressValues returns the values of an address's variables by their sealed names, and
+// variableValues returns the values of an address's variables by their sealed names, and
 // the variables that have no value here. It reports values that an address cannot
 // contain; valid is then false.
-func (c *compiler) addressValues(at syntax.Path, a schema.Address, owner secretOwner) (values map[string]string, missing []string, valid bool) {
+func (c *compiler) variableValues(at syntax.Path, a schema.Address, owner secretOwner) (values map[string]string, missing []string, valid bool) {
 	found, _ := c.source.find(at)
 	values, valid = make(map[string]string), true
 	for _, name := range a.VariableNames() {

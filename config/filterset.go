@@ -36,7 +36,7 @@ func (c *compiler) compileFilterSets(at syntax.Path, form *schema.Campaign, camp
 		}
 		built := c.compileFilterSet(here, seat, campaign)
 		if ok {
-			c.addBuyerTerms(here, buyer, seat, form, &built, campaign.Mapping)
+			c.addBuyerStatesAndFilters(here, buyer, seat, form, &built, campaign.Mapping)
 			built.Buyer = buyer.Buyer
 			out = append(out, built)
 		}
@@ -62,10 +62,10 @@ func (c *compiler) compileFilterSet(at syntax.Path, s *schema.FilterSet, campaig
 	}
 }
 
-// addBuyerTerms checks a buyer in its filter set and adds the buyer's own terms: its
+// addBuyerStatesAndFilters checks a buyer in its filter set and adds the buyer's own terms: its
 // states and its filters. It compiles the filters here because a field has its slot only
 // in the campaign's mapping.
-func (c *compiler) addBuyerTerms(at syntax.Path, buyer *compiledBuyer, s *schema.FilterSet, form *schema.Campaign, built *market.FilterSet, mapping *market.Mapping) {
+func (c *compiler) addBuyerStatesAndFilters(at syntax.Path, buyer *compiledBuyer, s *schema.FilterSet, form *schema.Campaign, built *market.FilterSet, mapping *market.Mapping) {
 	if form.Method == "ping_post" && !buyer.form.CanBid() {
 		c.reportQuoting(at.Key("buyer"), "buyer "+quote(s.Buyer)+" has no endpoint or ping_url and cannot bid; give it one, or use another method")
 	}

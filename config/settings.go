@@ -207,9 +207,9 @@ func (c *compiler) checkPEMPath(at syntax.Path, path string) {
 // TraceSettings are the checked settings of tracing. Without an endpoint there are no
 // traces.
 type TraceSettings struct {
-	Endpoint string               `key:"traces.endpoint"`
-	Sample   market.Share         `key:"traces.sample"`
-	Headers  []schema.TraceHeader `key:"traces.headers"`
+	Endpoint string                   `key:"traces.endpoint"`
+	Sample   market.Share             `key:"traces.sample"`
+	Headers  []schema.CollectorHeader `key:"traces.headers"`
 }
 
 // Header returns the headers of each batch.

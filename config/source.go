@@ -145,8 +145,9 @@ func (s *Source) compileProblems(known syntax.Problems) (more syntax.Problems) {
 	return more
 }
 
-// find returns the node at the path, or the nearest node around it.
-func (s *Source) find(at syntax.Path) (*syntax.Node, bool) {
+// find returns the node at the path, or the deepest node on the way to it. exact reports
+// whether the path exists.
+func (s *Source) find(at syntax.Path) (found *syntax.Node, exact bool) {
 	if s.root == nil {
 		return new(syntax.Node), false
 	}

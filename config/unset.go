@@ -7,9 +7,9 @@ import (
 	"pingpost/engine/event"
 )
 
-// UnsetVariable is a variable of the environment that has no value here. The exchange
-// may have sealed an earlier value. A restart therefore does not need the variable
-// again.
+// UnsetVariable is an environment variable that the document names and that has no value in
+// this process. If the exchange sealed its value at an earlier start, it does not need the
+// variable again. It seals no settings.
 type UnsetVariable struct {
 	Problem    syntax.Problem     // to report if the exchange has no value either
 	Variable   string             // its name, if the whole value is one ${NAME}

@@ -18,7 +18,7 @@ func (p *ping) checkAvailability() error {
 	p.findCampaign(campaign)
 	mapping := p.mapping()
 	p.lead.Reset(mapping.SlotCount())
-	p.faults = mapping.FillPing(&p.lead, p.req.Members, 0, p.faults)
+	p.faults = mapping.FillFromPing(&p.lead, p.req.Members, 0, p.faults)
 	if err := p.refusal(); err != nil {
 		return err
 	}

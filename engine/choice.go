@@ -82,7 +82,7 @@ func (in *ingest) fillLead() {
 		in.faults = mapping.Fill(&in.lead, in.req.Members, in.faults)
 	} else {
 		in.fillFromPing(mapping)
-		in.faults = mapping.FillPost(&in.lead, in.req.Members, &in.accepted.pingLead, in.faults)
+		in.faults = mapping.FillFromPost(&in.lead, in.req.Members, &in.accepted.pingLead, in.faults)
 		in.checkAgainstPing(mapping.ArrivalName(market.SlotState), mapping.ArrivalName(market.SlotZip))
 	}
 	in.faults = in.lead.CheckConsent(in.live.Campaign, in.faults, "consent_cert_url")

@@ -201,8 +201,9 @@ func (p *ping) repeatPing() (answer PingAnswer, found bool, err error) {
 	return answer, false, nil
 }
 
-// claimName gives the auction its name. A seller's own id names only one auction. Of two
-// concurrent pings with one id, the second waits for the first one's result.
+// claimName gives the auction its name. A seller's own id names only one auction. If another
+// ping uses the id at the same time, claimName waits until that ping ends, and refuses this one
+// with AuctionExists if there was an auction.
 func (p *ping) claimName() error {
 	e := p.engine
 	p.record.Auction = market.AuctionID(e.newID(p.now, &p.random))

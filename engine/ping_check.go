@@ -60,7 +60,7 @@ func (p *ping) checkSellerPing() error {
 	p.live = p.engine.findAuctionCampaign(p.plan, p.req.Supplier.ID, vertical, subVertical, p.test)
 	mapping := p.mapping()
 	p.lead.Reset(mapping.SlotCount())
-	p.faults = mapping.FillPing(&p.lead, p.req.Members, market.UnknownKeep, p.faults)
+	p.faults = mapping.FillFromPing(&p.lead, p.req.Members, market.UnknownKeep, p.faults)
 	p.faults = mapping.RequireFields(&p.lead, p.faults, market.SlotState, market.SlotTCPAConsent)
 	p.checkSignals(mapping)
 	return p.refusal()

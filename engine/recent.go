@@ -31,7 +31,7 @@ const (
 type recentAuctions struct {
 	mu     sync.Mutex
 	byName map[[16]byte]cachedAuction
-	queue  []bidWindows
+	queue  []queuedAuction
 	bytes  int
 }
 
@@ -41,20 +41,20 @@ type cachedAuction struct {
 	data []byte
 }
 
-// bidWindows is the time for which the bids of one auction are valid.
-type bidWindows struct {
-	name  [16]byte
-	id    market.AuctionID
-	until int64 // Unix nanoseconds: the end of the last one
-	size  int
+// queuedAuction is a cached auction in the queue of evictions. It expires with its last bid.
+type queuedAuction struct {
+	name    [16]byte
+	id      market.AuctionID
+	expires int64 // Unix nanoseconds
+	size    int
 }
 
-// windowsOf returns the windows of an auction's bids. size is the length of its encoding.
-func windowsOf(held *event.AuctionHeld, size int) bidWindows {
-	w := bidWindows{name: held.Name, id: held.Auction, size: size + perAuction}
+// queuedAuctionOf returns an auction's place in the queue. size is the length of its encoding.
+func queuedAuctionOf(held *event.AuctionHeld, size int) queuedAuction {
+	w := queuedAuction{name: held.Name, id: held.Auction, size: size + perAuction}
 	for i := range held.Bids {
 		if bid := &held.Bids[i]; isAcceptable(bid) {
-			w.until = max(w.until, bid.ValidUntil)
+			w.expires = max(w.expires, bid.ValidUntil)
 		}
 	}
 	return w
@@ -64,8 +64,8 @@ func windowsOf(held *event.AuctionHeld, size int) bidWindows {
 const perAuction = 128
 
 // add caches a copy of an auction's encoding, unless all its bids have expired.
-func (r *recentAuctions) add(w bidWindows, data []byte, now int64) {
-	if w.until <= now || w.name == ([16]byte{}) {
+func (r *recentAuctions) add(w queuedAuction, data []byte, now int64) {
+	if w.expires <= now || w.name == ([16]byte{}) {
 		return
 	}
 	data = bytes.Clone(data)
@@ -74,7 +74,7 @@ func (r *recentAuctions) add(w bidWindows, data []byte, now int64) {
 	if known, ok := r.byName[w.name]; ok && bytes.Compare(known.id[:], w.id[:]) >= 0 {
 		return
 	}
-	for len(r.queue) > 0 && (r.queue[0].until <= now || len(r.queue) >= maxRecent || r.bytes+w.size > maxRecentBytes) {
+	for len(r.queue) > 0 && (r.queue[0].expires <= now || len(r.queue) >= maxRecent || r.bytes+w.size > maxRecentBytes) {
 		oldest := r.queue[0]
 		r.queue = r.queue[1:]
 		r.bytes -= oldest.size
@@ -101,6 +101,6 @@ func (r *recentAuctions) find(name [16]byte) []byte {
 // to held or to data, its encoding.
 func (e *Engine) cacheAuction(held *event.AuctionHeld, data []byte) {
 	if len(held.Bids) > 0 {
-		e.recent.add(windowsOf(held, len(data)), data, e.opt.Clock.Now())
+		e.recent.add(queuedAuctionOf(held, len(data)), data, e.opt.Clock.Now())
 	}
 }

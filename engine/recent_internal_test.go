@@ -27,9 +27,9 @@ func held(n int, until int64, text int) *event.AuctionHeld {
 }
 
 // put keeps a fact as remember does.
-func (r *recentAuctions) put(fact *event.AuctionHeld, now int64) bidWindows {
+func (r *recentAuctions) put(fact *event.AuctionHeld, now int64) queuedAuction {
 	data := event.Append(nil, fact)
-	w := windowsOf(fact, len(data))
+	w := queuedAuctionOf(fact, len(data))
 	r.add(w, data, now)
 	return w
 }
@@ -42,7 +42,7 @@ func TestWhatIsKeptIsItsOwn(t *testing.T) {
 	fact.Bids[0].Token = "token"
 	data := event.Append(nil, fact)
 	var e Engine
-	e.recent.add(windowsOf(fact, len(data)), data, 1)
+	e.recent.add(queuedAuctionOf(fact, len(data)), data, 1)
 	clear(data)
 	a, err := e.readAuction(&state.AuctionRow{Name: fact.Name, Seq: 3}, 0)
 	if err != nil {
@@ -145,7 +145,7 @@ func TestRecentAgainstAList(t *testing.T) {
 				if in[w.name] = found; !bytes.Equal(found, event.Append(nil, fact)) {
 					t.Fatal("what is found is not what was put in")
 				}
-			case w.until > now:
+			case w.expires > now:
 				t.Fatal("an auction that can sell was not kept")
 			}
 			size := 0
@@ -158,7 +158,7 @@ func TestRecentAgainstAList(t *testing.T) {
 			if size != r.bytes || len(r.queue) != len(r.byName) {
 				t.Fatalf("%d bytes, by the queue %d; %d in the queue, %d by name", r.bytes, size, len(r.queue), len(r.byName))
 			}
-			if known == nil && r.find(w.name) != nil && r.queue[0].until <= now {
+			if known == nil && r.find(w.name) != nil && r.queue[0].expires <= now {
 				t.Fatal("the oldest is over and is kept")
 			}
 		}

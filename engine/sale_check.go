@@ -54,7 +54,7 @@ func (in *ingest) fillPost(members []market.Member) {
 	first := len(in.faults)
 	in.fillFromPing(mapping)
 	in.lead.Reset(mapping.SlotCount())
-	faults := mapping.FillPost(&in.lead, members, &in.accepted.pingLead, in.faults[first:len(in.faults):len(in.faults)])
+	faults := mapping.FillFromPost(&in.lead, members, &in.accepted.pingLead, in.faults[first:len(in.faults):len(in.faults)])
 	faults = mapping.RequireFields(&in.lead, faults, market.SlotFirstName, market.SlotLastName, market.SlotEmail, market.SlotPhone)
 	for i := range faults {
 		faults[i].Field = market.PostPath(faults[i].Field)

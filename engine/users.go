@@ -61,7 +61,8 @@ func (e Operator) SetPassword(checked *state.User, password string) error {
 	return e.commit(&event.UserSet{Name: checked.Name, Role: checked.Role, Password: password, At: e.opt.Clock.Now(), By: e.by}, nil)
 }
 
-// RemoveUser removes an account with its sessions and tokens. SetUser documents keepAdmin.
+// RemoveUser removes an account with its sessions and tokens. With keepAdmin, it does not
+// remove the last admin (ErrConflict).
 func (e Operator) RemoveUser(name string, keepAdmin bool) error {
 	e.staffing.Lock()
 	defer e.staffing.Unlock()

@@ -63,9 +63,10 @@ func (x *Exchange) prepareBackup() error {
 // errBackupHangs is the error for a store that ignores even its timeout.
 var errBackupHangs = errors.New("the backup's store hangs beyond its timeout")
 
-// withTimeout runs a task of the shipper that a store may block. A blocked task continues
-// in the background; ended is closed once it returns.
-func (a *backupRunner) withTimeout(limit time.Duration, do func(context.Context) error) error {
+// runOrAbandon runs a task of the shipper that a store may block. If the task ignores the end
+// of its context, runOrAbandon returns errBackupHangs after 1.1 times the limit. The task then
+// continues in the background, and a.ended is closed when it returns.
+func (a *backupRunner) runOrAbandon(limit time.Duration, do func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	done, ended := make(chan error, 1), make(chan struct{})
 	a.ended = ended
@@ -84,7 +85,7 @@ func (a *backupRunner) withTimeout(limit time.Duration, do func(context.Context)
 }
 
 func (a *backupRunner) checkLife() error {
-	return a.withTimeout(a.backupTimeouts.start, a.shipper.Begin)
+	return a.runOrAbandon(a.backupTimeouts.start, a.shipper.Begin)
 }
 
 // start ships the log from now on.
@@ -138,7 +139,7 @@ func (a *backupRunner) isIdle() bool {
 }
 
 func (a *backupRunner) flush(x *Exchange) {
-	if err := a.withTimeout(a.backupTimeouts.flush, a.shipper.Once); err != nil {
+	if err := a.runOrAbandon(a.backupTimeouts.flush, a.shipper.Once); err != nil {
 		x.logger.Warn("the backup is incomplete; the next start ships the remaining data", "error", err)
 	}
 }

@@ -126,7 +126,8 @@ var secretPlaces = map[string]string{
 	"bearer": ".auth.bearer", "api_key": ".auth.api_key", "oauth": ".auth.oauth.client_secret", "webhook": ".webhook.secret",
 }
 
-// secretPlace is whose secret it is by its name, and where in that entry it stands.
+// secretPlace splits a secret's name into the kind and the id of its owner, and the path of the
+// secret in the owner's configuration entry.
 func secretPlace(name string) (owner, id, at string) {
 	parts := strings.Split(name, "/")
 	switch {

@@ -117,12 +117,12 @@ func (c *condition) and(text string, args ...any) {
 }
 
 // addIndexed adds a condition on a column. The search uses the first index that is given.
-func (c *condition) addIndexed(index, text string, arg any) {
-	if index == "" || c.index != "" {
-		c.and(text, arg)
+func (c *condition) addIndexed(indexName, sql string, arg any) {
+	if indexName == "" || c.index != "" {
+		c.and(sql, arg)
 		return
 	}
-	c.index, c.indexCondition, c.indexArgs = index, text, []any{arg}
+	c.index, c.indexCondition, c.indexArgs = indexName, sql, []any{arg}
 }
 
 // limitIDs limits the ids to a time.
@@ -165,14 +165,14 @@ func timeOfID(id [16]byte) int64 {
 // idAt returns the smallest id of a time.
 func idAt(at int64) [16]byte { return market.ComposeID(max(0, at)/int64(time.Millisecond), [10]byte{}) }
 
-func earlier(a, b [16]byte) [16]byte {
+func earlierID(a, b [16]byte) [16]byte {
 	if bytes.Compare(a[:], b[:]) < 0 {
 		return a
 	}
 	return b
 }
 
-func later(a, b [16]byte) [16]byte {
+func laterID(a, b [16]byte) [16]byte {
 	if bytes.Compare(a[:], b[:]) > 0 {
 		return a
 	}
@@ -188,7 +188,7 @@ func (s *Search) idRange(begins int64) (low, high [16]byte) {
 		high = idAt(s.To + int64(maxIDSkew))
 	}
 	if s.After != ([16]byte{}) {
-		high = earlier(high, s.After)
+		high = earlierID(high, s.After)
 	}
 	if from := max(s.From, begins); from != 0 {
 		low = idAt(from - int64(maxIDSkew))

@@ -53,7 +53,7 @@ func (r *Report) newScan(tx *sql.Tx, table, columns string, c *condition, s *Sea
 	h := &idScan{tx: tx, table: table, columns: columns, condition: *c, limit: s.Limit, budget: r.opt.limits.searchTime, firstRows: r.opt.limits.firstScanRows}
 	h.low, h.high = s.idRange(at.begins)
 	if c.maxTime != 0 {
-		h.low, h.high = later(h.low, idAt(c.minTime)), earlier(h.high, idAt(c.maxTime))
+		h.low, h.high = laterID(h.low, idAt(c.minTime)), earlierID(h.high, idAt(c.maxTime))
 	}
 	return h
 }

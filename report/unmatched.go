@@ -19,7 +19,7 @@ type Unmatched struct {
 	Leads, Unsold int64
 	Reasons       []Tally // unsold leads, by reason
 	Campaigns     []Tally // the same leads, by campaign
-	Outcomes      []Tally // lost bids and rejected posts, by outcome
+	Outcomes      []Tally // pings whose buyer did not get the lead, and rejected posts, by outcome
 	Buyers        []Tally // the same, by buyer
 }
 

@@ -94,7 +94,7 @@ func parseBlockHeader(head []byte, index uint32) (b block, size int, err error) 
 	case b.kind != kindData && b.kind != kindTrailer, length > blockData:
 		return b, 0, errors.New("the block's header is damaged")
 	case b.index != index:
-		return b, 0, fmt.Errorf("found block %d, expected block %d", b.index, index)
+		return b, 0, fmt.Errorf("the snapshot's block has number %d, expected number %d", b.index, index)
 	}
 	return b, int(length) + 4, nil
 }

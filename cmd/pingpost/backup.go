@@ -95,7 +95,7 @@ func openPlace(place string) (store.Store, error) {
 	return store.Open(place, os.LookupEnv)
 }
 
-// findPlace opens a place to read from: it makes nothing there.
+// findPlace opens an existing backup place for reading. Unlike openPlace it creates no folder.
 func findPlace(place string) (store.Store, error) {
 	place, err := absolute(place)
 	if err != nil {

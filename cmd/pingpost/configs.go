@@ -115,12 +115,12 @@ func (c *applyCmd) Run() error {
 	return nil
 }
 
-type exportCmd struct {
+type exportConfigCmd struct {
 	adminFlags
 }
 
 // Run prints the configuration in force as YAML.
-func (c *exportCmd) Run() error {
+func (c *exportConfigCmd) Run() error {
 	text, err := c.call("GET", "/admin/v1/config", nil)
 	if err != nil {
 		return err

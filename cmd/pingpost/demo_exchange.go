@@ -115,7 +115,7 @@ func startDemo(dir string) (*demoExchange, error) {
 	for _, name := range []string{"exchange.yaml", "sandbox.yaml"} {
 		tenant, err := exchange.Start(filepath.Join(dir, name), exchange.Options{Env: os.LookupEnv, Logger: logger, Version: version})
 		if err != nil {
-			return x, fmt.Errorf("demo: cannot serve %s: %w", name, err)
+			return x, fmt.Errorf("demo: cannot start the exchange of %s: %w", name, err)
 		}
 		x.tenants = append(x.tenants, tenant)
 	}

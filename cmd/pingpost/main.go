@@ -25,7 +25,7 @@ type commands struct {
 	Validate  validateCmd        `cmd:"" help:"Check a configuration file and print every mistake with its line."`
 	Diff      diffCmd            `cmd:"" help:"Show what a configuration file would change in a running exchange."`
 	Apply     applyCmd           `cmd:"" help:"Apply a configuration file to a running exchange."`
-	Export    exportCmd          `cmd:"" help:"Print a running exchange's configuration, without its secrets."`
+	Export    exportConfigCmd    `cmd:"" help:"Print a running exchange's configuration, without its secrets."`
 	Buyer     buyerCmd           `cmd:"" help:"Run a reference buyer's endpoint, to test an exchange against."`
 	Receiver  receiverCmd        `cmd:"" help:"Run a reference receiver of webhooks, to test an exchange against."`
 	Send      seller.SendCommand `cmd:"" help:"Send leads from a file to an exchange."`

@@ -15,8 +15,8 @@ import (
 	"pingpost/engine/market"
 )
 
-// statementSum is what a statement says before its entries.
-type statementSum struct {
+// statementTotals is what a statement says before its entries.
+type statementTotals struct {
 	Buyer    string    `json:"buyer_id"`
 	Supplier string    `json:"supplier_id"`
 	From     time.Time `json:"from"`
@@ -83,7 +83,7 @@ func tellStatement(document io.Reader, out io.Writer) error {
 		}
 		members[key] = value
 	}
-	var sum statementSum
+	var sum statementTotals
 	text, err := json.Marshal(members)
 	if err == nil {
 		err = json.Unmarshal(text, &sum)
@@ -97,8 +97,8 @@ func tellStatement(document io.Reader, out io.Writer) error {
 	return tellEntries(decoder, &sum, out)
 }
 
-// String is the sum in a few lines.
-func (s *statementSum) String() string {
+// String returns the statement's totals and balances as lines of text.
+func (s *statementTotals) String() string {
 	whose := s.Buyer + s.Supplier
 	text := fmt.Sprintf("%s, from %s to %s UTC\nread from the log up to entry %d, of %s\n\n",
 		whose, clockTime(s.From), clockTime(s.To), s.AsOf.Entry, clockTime(s.AsOf.At))
@@ -139,7 +139,7 @@ type statementAll struct {
 // sums are what everything comes to, by currency in the order of the totals, where
 // no account says it by its balances: for a supplier, what it is owed for the
 // period; for a buyer, as a negative, what it owes.
-func (s *statementSum) sums() (all []statementAll) {
+func (s *statementTotals) sums() (all []statementAll) {
 	if s.Opening != nil {
 		return nil
 	}
@@ -185,7 +185,7 @@ func clockTime(t time.Time) string {
 }
 
 // tellEntries writes a line for each entry, as they come.
-func tellEntries(decoder *json.Decoder, sum *statementSum, out io.Writer) error {
+func tellEntries(decoder *json.Decoder, sum *statementTotals, out io.Writer) error {
 	switch bracket, err := decoder.Token(); {
 	case err != nil:
 		return err
@@ -226,7 +226,7 @@ type entryLines struct {
 	several   bool // currencies
 }
 
-func newEntryLines(sum *statementSum, out io.Writer) *entryLines {
+func newEntryLines(sum *statementTotals, out io.Writer) *entryLines {
 	l := &entryLines{out: out, campaigns: len("CAMPAIGN"), amounts: len("BALANCE")}
 	amounts := []json.Number{}
 	for i := range sum.Totals {

@@ -54,13 +54,13 @@ type TLS struct {
 
 // Traces configures the export of request traces.
 type Traces struct {
-	Endpoint Address       `json:"endpoint"` // of a collector for OTLP over HTTP; /v1/traces is added
-	Sample   *Share        `json:"sample"`   // of the requests without a sampling decision of the caller
-	Headers  []TraceHeader `json:"headers,omitempty"`
+	Endpoint Address           `json:"endpoint"` // of a collector for OTLP over HTTP; /v1/traces is added
+	Sample   *Share            `json:"sample"`   // of the requests without a sampling decision of the caller
+	Headers  []CollectorHeader `json:"headers,omitempty"`
 }
 
-// TraceHeader is a header that the collector needs, such as a credential.
-type TraceHeader struct {
+// CollectorHeader is a header that the collector needs, such as a credential.
+type CollectorHeader struct {
 	Name  string `json:"name"`
 	Value Secret `json:"value,omitzero"`
 }

@@ -30,7 +30,7 @@ const (
 	tagBytes  = 2
 )
 
-var errWrongWireType = errors.New("lead_decided event: a field does not have the wire type of its tag")
+var errMalformedField = errors.New("lead_decided event: a field's value is malformed or has the wrong wire type")
 
 // decodeForReplay reads the fields that applying the lead needs.
 func (l *LeadDecided) decodeForReplay(fc *easyproto.FieldContext, src []byte) error {
@@ -213,7 +213,7 @@ func (w *leadReader) fail() { w.rest, w.failed = nil, true }
 
 func (w *leadReader) finish() error {
 	if w.failed {
-		return errWrongWireType
+		return errMalformedField
 	}
 	return nil
 }

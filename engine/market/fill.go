@@ -32,22 +32,22 @@ func (m *Mapping) Fill(l *Lead, members []Member, dst []FieldError) []FieldError
 	return m.fillLead(l, members, fillOptions{unknown: m.unknown}, dst)
 }
 
-// FillPing reads a ping. No member may be a contact field, at any depth and in any
+// FillFromPing reads a ping. No member may be a contact field, at any depth and in any
 // spelling; only ping fields can be required; zip3 replaces a missing zip. unknown is the
-// policy for unknown members; zero means the mapping's own. FillPing skips the members
+// policy for unknown members; zero means the mapping's own. FillFromPing skips the members
 // of a ping that are not fields (auction_id, vertical, sub_vertical, expires_at).
-func (m *Mapping) FillPing(l *Lead, members []Member, unknown UnknownPolicy, dst []FieldError) []FieldError {
+func (m *Mapping) FillFromPing(l *Lead, members []Member, unknown UnknownPolicy, dst []FieldError) []FieldError {
 	if unknown == 0 {
 		unknown = m.unknown
 	}
 	return m.fillLead(l, members, fillOptions{ping: true, unknown: unknown}, dst)
 }
 
-// FillPost reads the lead of a post, with its address and tcpa flattened. Fields missing
+// FillFromPost reads the lead of a post, with its address and tcpa flattened. Fields missing
 // from the post come from the lead of its ping, which a mapping with the same fields has
 // filled and which must live as long as this lead. Errors have the fields' own names: see
 // PostPath.
-func (m *Mapping) FillPost(l *Lead, members []Member, ping *Lead, dst []FieldError) []FieldError {
+func (m *Mapping) FillFromPost(l *Lead, members []Member, ping *Lead, dst []FieldError) []FieldError {
 	return m.fillLead(l, members, fillOptions{unknown: m.unknown, pingLead: ping}, dst)
 }
 

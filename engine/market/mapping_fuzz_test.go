@@ -174,7 +174,7 @@ func mapValue(m *market.Mapping, list []market.Member, ping bool) (v verdict) {
 	l.Reset(m.SlotCount())
 	var failed []market.FieldError
 	if ping {
-		failed = m.FillPing(&l, list, 0, nil)
+		failed = m.FillFromPing(&l, list, 0, nil)
 	} else {
 		failed = m.Fill(&l, append(person(), list...), nil)
 	}
@@ -241,7 +241,7 @@ func FuzzUnknown(f *testing.F) {
 		var l market.Lead
 		l.Reset(m.SlotCount())
 		if flags&drawInPing != 0 {
-			failed := m.FillPing(&l, []market.Member{member}, 0, nil)
+			failed := m.FillFromPing(&l, []market.Member{member}, 0, nil)
 			if len(failed)+len(l.Extras) > 1 || len(failed) == 1 && !utf8.ValidString(failed[0].Field) {
 				t.Fatalf("%q: %v and %v", name, failed, l.Extras)
 			}

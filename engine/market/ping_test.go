@@ -11,7 +11,7 @@ import (
 func fillPing(m *market.Mapping, unknown market.UnknownPolicy, lines ...string) (*market.Lead, []string) {
 	var l market.Lead
 	l.Reset(m.SlotCount())
-	return &l, codes(m.FillPing(&l, members(lines...), unknown, nil))
+	return &l, codes(m.FillFromPing(&l, members(lines...), unknown, nil))
 }
 
 func TestAPingNeedsOnlyPingFields(t *testing.T) {
@@ -158,7 +158,7 @@ func TestAPostIsCompletedFromItsPing(t *testing.T) {
 	}
 	var l market.Lead
 	l.Reset(m.SlotCount())
-	if failed := m.FillPost(&l, person(`source="search"`), ping, nil); failed != nil {
+	if failed := m.FillFromPost(&l, person(`source="search"`), ping, nil); failed != nil {
 		t.Fatal(failed)
 	}
 	for to, want := range map[string]string{"state": "1 CA", "vehicles": "2 2", "band": "1 25-34", "source": "1 search", "zip": "0 "} {
@@ -167,7 +167,7 @@ func TestAPostIsCompletedFromItsPing(t *testing.T) {
 		}
 	}
 	l.Reset(m.SlotCount())
-	if failed := codes(m.FillPost(&l, person(), nil, nil)); !slices.Equal(failed, []string{"vehicles missing_required"}) {
+	if failed := codes(m.FillFromPost(&l, person(), nil, nil)); !slices.Equal(failed, []string{"vehicles missing_required"}) {
 		t.Errorf("without a ping: %q", failed)
 	}
 }
@@ -176,7 +176,7 @@ func TestRequire(t *testing.T) {
 	m := mapping(t)
 	var l market.Lead
 	l.Reset(m.SlotCount())
-	failed := m.FillPing(&l, members(`state="zz"`, `zip="94107"`), 0, nil)
+	failed := m.FillFromPing(&l, members(`state="zz"`, `zip="94107"`), 0, nil)
 	failed = m.RequireFields(&l, failed, market.SlotState, market.SlotTCPAConsent, market.SlotZip)
 	if got := codes(failed); !slices.Equal(got, []string{"state invalid_format", "tcpa_consent missing_required"}) {
 		t.Errorf("%q", got)

@@ -7,7 +7,7 @@ import (
 	"pingpost/engine/event"
 )
 
-// keySlots holds the slots of the keys that leads are sealed with: the highest slot in the
+// keySlotUse holds the slots of the keys that leads are sealed with: the highest slot in the
 // log, above which a start continues, and the slots whose keys must be erased.
 //
 // One lead alone uses a slot. At a start, a process takes slots above all slots in the
@@ -18,7 +18,7 @@ import (
 // Erased slots stay in memory as long as the log: a start erases their keys again, because
 // a crash may have come between event and erasure, or a restored backup of the keys may be
 // older. Each costs eight bytes, and operators erase leads by hand.
-type keySlots struct {
+type keySlotUse struct {
 	mu      sync.Mutex
 	highest uint64
 	erased  []uint64 // ascending
@@ -47,7 +47,7 @@ func (s *State) IsSlotErased(slot uint64) bool {
 }
 
 // recordUse is idempotent, so a snapshot does not record how far it was applied.
-func (l *keySlots) recordUse(slot uint64) {
+func (l *keySlotUse) recordUse(slot uint64) {
 	if slot == 0 {
 		return
 	}
@@ -57,7 +57,7 @@ func (l *keySlots) recordUse(slot uint64) {
 }
 
 // recordErasure is idempotent as well.
-func (l *keySlots) recordErasure(erased []uint64) {
+func (l *keySlotUse) recordErasure(erased []uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, slot := range erased {
@@ -82,7 +82,7 @@ func (s *State) applyErased(seq uint64, e *event.LeadsErased) {
 	}
 }
 
-func (l *keySlots) encode(w *sectionEncoder) {
+func (l *keySlotUse) encode(w *sectionEncoder) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	w.writeUint(l.highest)
@@ -94,7 +94,7 @@ func (l *keySlots) encode(w *sectionEncoder) {
 	}
 }
 
-func (l *keySlots) decode(r *sectionDecoder) {
+func (l *keySlotUse) decode(r *sectionDecoder) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.highest = r.readUint()
@@ -107,7 +107,7 @@ func (l *keySlots) decode(r *sectionDecoder) {
 
 // digest is zero until a slot is used, so that logs from before encryption keep their
 // hash.
-func (l *keySlots) digest() (sum uint64) {
+func (l *keySlotUse) digest() (sum uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.highest != 0 {

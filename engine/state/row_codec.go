@@ -228,9 +228,9 @@ func (r *webhookRow) decode(from *sectionDecoder) {
 	r.Cause, r.Created, r.Due, r.Attempts = from.readUint(), int64(from.readFixed()), int64(from.readFixed()), uint32(from.readUint())
 }
 
-// copyTo copies a shard's outboxes while Apply is excluded, and returns a function that
-// encodes the copy.
-func (shard *outboxShard) copyTo(body *sectionEncoder, scratch *[]webhookRow) func() {
+// copyForEncoding copies a shard's outboxes while Apply is excluded, and returns a function
+// that encodes the copy.
+func (shard *outboxShard) copyForEncoding(body *sectionEncoder, scratch *[]webhookRow) (encode func()) {
 	if len(shard.boxes) == 0 {
 		body.writeUint(0)
 		return nil

@@ -54,11 +54,11 @@ func (s *State) WriteSnapshot(w io.Writer) (oldest, newest uint64, err error) {
 	var auctions []AuctionRow
 	var hooks []webhookRow
 	for i := range shardCount {
-		out.writeSection(s, sectionLeads, i, func(body *sectionEncoder) func() { return s.leads[i].copyTo(body, &leads) })
+		out.writeSection(s, sectionLeads, i, func(body *sectionEncoder) func() { return s.leads[i].copyForEncoding(body, &leads) })
 		out.writeSection(s, sectionDuplicates, i, func(body *sectionEncoder) func() { return copyTable(&s.duplicates[i].table, body, &dups) })
 		out.writeSection(s, sectionKeys, i, func(body *sectionEncoder) func() { return copyTable(&s.idempotency[i].table, body, &keys) })
 		out.writeSection(s, sectionAuctions, i, func(body *sectionEncoder) func() { return copyTable(&s.auctions[i].table, body, &auctions) })
-		out.writeSection(s, sectionOutboxes, i, func(body *sectionEncoder) func() { return s.outboxes.shards[i].copyTo(body, &hooks) })
+		out.writeSection(s, sectionOutboxes, i, func(body *sectionEncoder) func() { return s.outboxes.shards[i].copyForEncoding(body, &hooks) })
 	}
 	return out.oldest, out.newest, out.err
 }
@@ -121,14 +121,14 @@ func copyTable[R any, P rowCodec[R]](t *table[R, P], body *sectionEncoder, scrat
 	}
 }
 
-func (shard *leadShard) copyTo(body *sectionEncoder, scratch *[]Lead) func() {
-	encode := copyTable(&shard.table, body, scratch)
+func (shard *leadShard) copyForEncoding(body *sectionEncoder, scratch *[]Lead) (encode func()) {
+	encodeTable := copyTable(&shard.table, body, scratch)
 	open := make([]*OpenPost, 0, len(shard.posts))
 	for _, post := range shard.posts {
 		open = append(open, post)
 	}
 	return func() {
-		encode()
+		encodeTable()
 		body.writeUint(uint64(len(open)))
 		for _, post := range open {
 			post.encode(body)

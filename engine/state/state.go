@@ -27,7 +27,7 @@ type State struct {
 	settings          operatorSettings
 	users             userTable
 	unknownDeliveries unknownDeliveries
-	slots             keySlots
+	slots             keySlotUse
 
 	reservations atomic.Int64
 	availability atomic.Uint64 // see AvailabilityVersion
@@ -121,8 +121,9 @@ func (s *State) LeadCount() (n int) {
 // available: a cap crossed a threshold, or money, a pause or a suppression list changed.
 func (s *State) AvailabilityVersion() uint64 { return s.availability.Load() }
 
-// IsCapFull reports whether the applied events alone leave no capacity for one more lead
-// at price, and until when the answer can hold.
+// IsCapFull reports whether the cap has no capacity for one more lead at price. It counts
+// applied events, and no reservations. The answer is valid at most until the end of the cap's
+// window, which it returns.
 func (s *State) IsCapFull(limit *market.Cap, price market.Money, now int64) (full bool, until int64) {
 	return s.caps.cell(limit.Ref).isFull(limit, limit.AmountOfSale(price), now)
 }

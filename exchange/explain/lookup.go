@@ -215,7 +215,7 @@ func (e *Explainer) explain(found *entry) (*Explanation, error) {
 // explainAuction explains an auction and the leads that claimed its offers.
 func (e *Explainer) explainAuction(found *entry) (*Explanation, error) {
 	doc := e.newAuctionExplanation(found)
-	claims, truncated, err := e.claims(found)
+	claims, truncated, err := e.claimingLeads(found)
 	if err != nil {
 		return nil, err
 	}
@@ -262,7 +262,7 @@ func (e *Explainer) claimedPing(name [16]byte, sold *entry) (*Explanation, error
 		return nil, err
 	}
 	doc := e.newAuctionExplanation(found)
-	claims, truncated, err := e.claims(found)
+	claims, truncated, err := e.claimingLeads(found)
 	if err != nil {
 		return nil, err
 	}

@@ -21,8 +21,8 @@ func (e *Explainer) offers(held *event.AuctionHeld) (list []Offer) {
 	return list
 }
 
-// claim is a lead that claimed an offer of an auction.
-type claim struct {
+// claimingLead is a lead that claimed an offer of an auction.
+type claimingLead struct {
 	decided *entry
 	doc     *Explanation
 }
@@ -31,9 +31,9 @@ type claim struct {
 // claims, and each refusal allows another one.
 const maxClaims = 16
 
-// claims returns the leads that claimed the offers of an auction. The lead that was sold
+// claimingLeads returns the leads that claimed the offers of an auction. The lead that was sold
 // in the end is always included if memory has it, even after more than maxClaims refusals.
-func (e *Explainer) claims(found *entry) (list []claim, truncated bool, err error) {
+func (e *Explainer) claimingLeads(found *entry) (list []claimingLead, truncated bool, err error) {
 	held := found.held()
 	if held.Name == [16]byte{} || held.Reason != market.ReasonNone {
 		return nil, false, nil
@@ -63,7 +63,7 @@ func (e *Explainer) claims(found *entry) (list []claim, truncated bool, err erro
 		if err != nil {
 			return nil, false, err
 		}
-		list = append(list, claim{one, doc})
+		list = append(list, claimingLead{one, doc})
 	}
 	return list, truncated, nil
 }
@@ -80,7 +80,7 @@ func hasLead(decided []*entry, lead market.LeadID) bool {
 
 // addClaims adds the claims to the offers of an auction. The auction gets the price,
 // payout and margin of the lead whose sale is complete or in delivery.
-func (e *Explainer) addClaims(doc *Explanation, held *event.AuctionHeld, claims []claim) {
+func (e *Explainer) addClaims(doc *Explanation, held *event.AuctionHeld, claims []claimingLead) {
 	for _, one := range claims {
 		lead, buyer := one.doc, e.state.NameOf(event.ObjectBuyer, one.decided.lead().Sale.Buyer)
 		if buyer == "" {

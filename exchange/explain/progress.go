@@ -33,12 +33,12 @@ type webhookProgress struct {
 func (e *Explainer) newProgress(found *entry) *progress {
 	s := &progress{lead: found.lead().Lead, state: e.state, sold: found.lead().Sale.Buyer != 0}
 	s.row, s.known = e.state.Lead(s.lead)
-	s.expectWebhook(found.lead().Webhook)
+	s.addWebhook(found.lead().Webhook)
 	return s
 }
 
-// expectWebhook adds the webhook that an event causes, if any.
-func (s *progress) expectWebhook(kind market.WebhookType) {
+// addWebhook adds the webhook that an event causes, if any.
+func (s *progress) addWebhook(kind market.WebhookType) {
 	if kind != market.WebhookNone {
 		s.webhooks = append(s.webhooks, webhookProgress{kind: kind})
 	}
@@ -48,7 +48,7 @@ func (s *progress) expectWebhook(kind market.WebhookType) {
 func (s *progress) add(ev event.Event) {
 	switch ev := ev.(type) {
 	case *event.PostSettled:
-		s.expectWebhook(ev.Webhook)
+		s.addWebhook(ev.Webhook)
 	case *event.StatusChanged:
 		change := changeOf(ev, s.lead)
 		switch change.Result {
@@ -61,7 +61,7 @@ func (s *progress) add(ev event.Event) {
 		case event.ChangeRefused:
 			s.returned = market.ReturnRefused
 		}
-		s.expectWebhook(change.Webhook)
+		s.addWebhook(change.Webhook)
 	case *event.WebhookAttempted:
 		for i := range s.webhooks {
 			if s.webhooks[i].kind == ev.Type {

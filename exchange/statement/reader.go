@@ -35,7 +35,7 @@ type Options struct {
 	Stop  *atomic.Bool // set when the exchange stops; ends a read
 }
 
-// NewReader returns a reader.
+// NewReader returns a reader of the statements of one log. It reads nothing yet.
 func NewReader(opt Options) *Reader {
 	return &Reader{log: opt.Log, state: opt.State, now: opt.Now, stop: opt.Stop, chunk: throttle.ScanChunk}
 }

@@ -38,7 +38,8 @@ type Person struct {
 }
 
 // MakePerson returns a person in the place. phone selects one of the place's phone numbers.
-// mailbox becomes part of the e-mail address, so different numbers give different addresses.
+// mailbox becomes part of the e-mail address, so different mailbox numbers give different
+// addresses.
 func (p *Place) MakePerson(r *rand.Rand, phone, mailbox int, mailHost string) Person {
 	person := Person{
 		First: Pick(r, firstNames), Last: Pick(r, lastNames),

@@ -142,7 +142,7 @@ func (s *KeyStore) loadFile(first uint64) error {
 	defer s.disk.Unlock()
 	found, err := load(s.path(first), first)
 	if err == nil {
-		err = s.clearDamaged(found)
+		err = s.clearDamagedKeys(found)
 	}
 	if err == nil {
 		err = s.syncFolders()

@@ -173,9 +173,9 @@ func (s *KeyStore) writeSums(f *file) error {
 	return nil
 }
 
-// clearDamaged clears unused keys in memory that do not match their checksums. Next
+// clearDamagedKeys clears unused keys in memory that do not match their checksums. Next
 // skips them like erased keys.
-func (s *KeyStore) clearDamaged(f *file) error {
+func (s *KeyStore) clearDamagedKeys(f *file) error {
 	sums, err := s.sumKey.readSums(filepath.Join(s.sums, fileName(f.first)), f.first)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, ErrSums) || errors.Is(err, ErrNewerVersion) {
 		return nil // Check reports it

@@ -104,9 +104,10 @@ func (h *host) sendAndRead(conn *clientConn, r *Request, response *fasthttp.Resp
 // maxInterim limits the 1xx answers before the final one.
 const maxInterim = 8
 
-// readAnswer returns the status if the answer's head is complete, and an error if the body
-// is not: a rejection counts by its status alone. fasthttp's own functions cannot
-// distinguish the two cases, because a failed head has status 200 there.
+// readAnswer returns the status if the answer's head is complete, with an error if the body is
+// not. A rejection needs no body: its status alone counts. If the head fails, the status is 0.
+// fasthttp's own functions leave status 200 after a failed head, so they cannot tell a failed
+// head from a failed body.
 func (h *host) readAnswer(reader *bufio.Reader, response *fasthttp.Response) (status int, err error) {
 	response.Reset()
 	var head []byte

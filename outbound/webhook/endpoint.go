@@ -23,7 +23,8 @@ type completion struct {
 	err           error // the exchange's own failure; the event was returned to the outbox
 }
 
-// endpointQueue is a queue that contains each endpoint at most once.
+// endpointQueue is a first-in, first-out queue. It does not check for duplicates: the Sender
+// adds no endpoint that is queued.
 type endpointQueue struct {
 	endpoints []*endpoint
 	head      int

@@ -35,9 +35,10 @@ func (h *Histogram) Add(other Histogram) {
 	}
 }
 
-// Quantile returns the latency that the given thousandths of all did not exceed, by
-// nearest rank. ok is false for an empty histogram.
-func (h Histogram) Quantile(thousandths uint64) (time.Duration, bool) {
+// Quantile returns the latency that thousandths/1000 of the recorded ones did not exceed, by
+// nearest rank and rounded to its slot: 990 gives the 99th percentile. ok is false for an empty
+// histogram.
+func (h Histogram) Quantile(thousandths uint64) (latency time.Duration, ok bool) {
 	total := uint64(0)
 	for _, t := range h {
 		total += t.count

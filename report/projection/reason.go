@@ -14,7 +14,7 @@ type ReasonKey struct {
 	Reason                    Cause
 }
 
-// ReasonSums counts leads, unsold leads, and lost bids.
+// ReasonSums counts leads, unsold leads, and buyers that did not get a lead.
 type ReasonSums [3]int64
 
 // reasonSumOf returns the index in ReasonSums of a measure. ok is false if it has none.

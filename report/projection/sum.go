@@ -6,7 +6,8 @@ import (
 	"pingpost/engine/market"
 )
 
-// SumKey is the key of a sum.
+// SumKey identifies a sum, which is one row of the report's totals: a quarter of an hour and one
+// value of each dimension.
 type SumKey struct {
 	Quarter                   int64
 	Campaign, Supplier, Buyer market.Ref

@@ -135,7 +135,7 @@ func New(operator Operator, meter *metrics.Meter, password string, logger *slog.
 	a.addGuardedRoutes(routes)
 	a.answer = a.withMetrics(a.withHeadCheck(routes.Handler, routes.NotFound))
 	a.http = &fasthttp.Server{
-		Handler: a.answer, ErrorHandler: a.handleReadError, ExpectHandler: a.expectContinue, ConnState: connection.OnStateChange, Name: "pingpost", NoDefaultServerHeader: true, Logger: log.New(io.Discard, "", 0),
+		Handler: a.answer, ErrorHandler: a.handleReadError, ExpectHandler: a.expectContinue, ConnState: connection.TrackIdle, Name: "pingpost", NoDefaultServerHeader: true, Logger: log.New(io.Discard, "", 0),
 		MaxRequestBodySize: maxDocument, ReadTimeout: slowest, IdleTimeout: slowest, WriteTimeout: 2 * slowest,
 		SecureErrorLogMessage: true, CloseOnShutdown: true, Concurrency: 2 * maxOperators,
 

@@ -95,7 +95,7 @@ var adminQueries = map[string][]string{
 func (a *Admin) withQuery(method, path string, h fasthttp.RequestHandler) fasthttp.RequestHandler {
 	known := adminQueries[method+" "+path]
 	return func(ctx *fasthttp.RequestCtx) {
-		if faults := request.QueryErrors(ctx, known...); len(faults) > 0 {
+		if faults := request.ParameterErrors(ctx, known...); len(faults) > 0 {
 			a.sendError(ctx, httperror.InvalidPayload, faults...)
 			return
 		}

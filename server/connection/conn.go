@@ -24,11 +24,11 @@ type Conn struct {
 	readFailed    atomic.Bool  // a read has failed: the peer closed it, or it broke
 
 	readDeadline, writeDeadline lazyDeadline
-	head                        headScanner
+	head                        bareLineFeedScanner
 }
 
 func newConn(conn net.Conn, c *Limiter) *Conn {
-	g := &Conn{Conn: conn, limiter: c, network: networkOf(conn), head: headScanner{idle: true}}
+	g := &Conn{Conn: conn, limiter: c, network: networkOf(conn), head: bareLineFeedScanner{idle: true}}
 	g.touch()
 	return g
 }

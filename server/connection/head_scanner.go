@@ -8,15 +8,15 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// headScanner finds bare line feeds in the request heads of a connection. The library
+// bareLineFeedScanner finds bare line feeds in the request heads of a connection. The library
 // accepts them as line ends. A proxy that does not would see other requests.
 //
 // The library keeps the header lines as they came, and request.CheckHead scans those. But
 // it drops the line end of the request line, and it waits for more input while a head has
-// no CR LF CR LF. So headScanner watches the bytes for both on their way to the library.
+// no CR LF CR LF. So bareLineFeedScanner watches the bytes for both on their way to the library.
 // Rejected: a reader of our own before the library's, which would also have to find the end
 // of each body.
-type headScanner struct {
+type bareLineFeedScanner struct {
 	tail [requestLineEnd]byte // the last bytes received
 	idle bool                 // the next bytes begin a head
 	head bool                 // the next bytes continue that head
@@ -42,7 +42,7 @@ var (
 )
 
 // scan processes bytes on their way to the library.
-func (l *headScanner) scan(p []byte) {
+func (l *bareLineFeedScanner) scan(p []byte) {
 	if l.idle {
 		l.idle, l.head, l.bare, l.lines, l.trailer.bare = false, true, false, 0, false
 	}
@@ -62,7 +62,7 @@ func (l *headScanner) scan(p []byte) {
 }
 
 // readHead searches for a bare line feed up to the empty line.
-func (l *headScanner) readHead(p []byte) {
+func (l *bareLineFeedScanner) readHead(p []byte) {
 	for at := 0; l.head; at++ {
 		next := bytes.IndexByte(p[at:], '\n')
 		if next < 0 {
@@ -79,7 +79,7 @@ func (l *headScanner) readHead(p []byte) {
 }
 
 // byteBefore returns the byte that came n bytes before p[at].
-func (l *headScanner) byteBefore(p []byte, at, n int) byte {
+func (l *bareLineFeedScanner) byteBefore(p []byte, at, n int) byte {
 	if at >= n {
 		return p[at-n]
 	}
@@ -87,7 +87,7 @@ func (l *headScanner) byteBefore(p []byte, at, n int) byte {
 }
 
 // markLineEnds records lines that end in an HTTP version and a bare line feed.
-func (l *headScanner) markLineEnds(p []byte) {
+func (l *bareLineFeedScanner) markLineEnds(p []byte) {
 	for end := 0; ; {
 		at := bytes.Index(p[end:], httpVersion)
 		if at < 0 {
@@ -111,7 +111,7 @@ func lineBit(end []byte) uint64 {
 
 // mayHaveBareLineFeed reports whether the head of the request may have a bare line feed
 // that the header lines do not show.
-func (l *headScanner) mayHaveBareLineFeed(header *fasthttp.RequestHeader) bool {
+func (l *bareLineFeedScanner) mayHaveBareLineFeed(header *fasthttp.RequestHeader) bool {
 	if l.bare || l.lines == 0 {
 		return l.bare
 	}
@@ -120,9 +120,9 @@ func (l *headScanner) mayHaveBareLineFeed(header *fasthttp.RequestHeader) bool {
 	return len(line) < requestLineEnd || l.lines&lineBit(line[len(line)-requestLineEnd:]) != 0
 }
 
-// OnStateChange is the library's callback for connection states. A connection that becomes idle
+// TrackIdle is the library's callback for connection states. A connection that becomes idle
 // expects a new head, unless its buffer already holds the beginning of one.
-func OnStateChange(conn net.Conn, state fasthttp.ConnState) {
+func TrackIdle(conn net.Conn, state fasthttp.ConnState) {
 	if g := ofConn(conn); g != nil && (state == fasthttp.StateIdle || state == fasthttp.StateActive && g.received.Load()) {
 		g.head.idle = state == fasthttp.StateIdle
 	}

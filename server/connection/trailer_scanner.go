@@ -11,7 +11,7 @@ import (
 // The library does not report where a body ends on the connection. So trailerScanner scans
 // each line, and a chunked body is rejected if such lines came with it. The text of the
 // body can contain them too: "0", CR LF, LF. Rejected: a chunk reader of our own, as for
-// headScanner.
+// bareLineFeedScanner.
 type trailerScanner struct {
 	line chunkLine // the line that the next bytes continue
 	last bool      // the line before it ended a last chunk

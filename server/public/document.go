@@ -33,7 +33,7 @@ func (s *Server) sendDocument(ctx *fasthttp.RequestCtx, id market.RequestID, r *
 			return
 		}
 	}
-	if faults := request.QueryErrors(ctx); len(faults) > 0 {
+	if faults := request.ParameterErrors(ctx); len(faults) > 0 {
 		httperror.Write(ctx, id, httperror.InvalidPayload, faults...)
 		return
 	}

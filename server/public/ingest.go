@@ -59,7 +59,7 @@ func (s *Server) decideLead(ctx *fasthttp.RequestCtx, id market.RequestID, r *sc
 	r.markTest(ctx, supplier)
 	r.ingest = engine.IngestRequest{
 		Supplier: supplier, Members: r.object.Members(), Body: r.body, Key: r.key, BadKey: r.badKey,
-		Test: r.test, BadTest: r.badTest, Faults: request.QueryErrors(ctx), Request: id, Received: received, Timings: r.timings.EnterEngine(s.clock.Now()),
+		Test: r.test, BadTest: r.badTest, Faults: request.ParameterErrors(ctx), Request: id, Received: received, Timings: r.timings.EnterEngine(s.clock.Now()),
 	}
 	decision, err := s.engine.Decide(&r.ingest)
 	if err != nil {

@@ -74,7 +74,7 @@ func (s *Server) loadLeadAsSupplier(ctx *fasthttp.RequestCtx, id market.RequestI
 // loadLead reads the lead in the path. A malformed id, an unknown lead and a lead of another
 // owner get the same answer.
 func loadLead(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, as func(market.LeadID) (engine.LeadView, error)) (engine.LeadView, bool) {
-	if faults := request.QueryErrors(ctx); len(faults) > 0 {
+	if faults := request.ParameterErrors(ctx); len(faults) > 0 {
 		httperror.Write(ctx, id, httperror.InvalidPayload, faults...)
 		return engine.LeadView{}, false
 	}

@@ -58,7 +58,7 @@ func (s *Server) issueToken(ctx *fasthttp.RequestCtx, id market.RequestID, r *sc
 		sendOAuthError(ctx, id, bad)
 		return
 	}
-	if faults := request.QueryErrors(ctx); len(faults) > 0 {
+	if faults := request.ParameterErrors(ctx); len(faults) > 0 {
 		httperror.Write(ctx, id, httperror.InvalidPayload, faults...)
 		return
 	}

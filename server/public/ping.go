@@ -45,7 +45,7 @@ func (s *Server) handlePing(ctx *fasthttp.RequestCtx, id market.RequestID, r *sc
 	}
 	r.markTest(ctx, seller)
 	r.fillPing(seller, id, received)
-	r.ping.Faults = request.QueryErrors(ctx)
+	r.ping.Faults = request.ParameterErrors(ctx)
 	r.ping.Timings = r.timings.EnterEngine(s.clock.Now())
 	answer, err := s.engine.Ping(&r.ping)
 	r.timings.LeaveEngine(s.clock.Now())
@@ -74,7 +74,7 @@ func (s *Server) handleAvailabilityPing(ctx *fasthttp.RequestCtx, id market.Requ
 	}
 	r.markTest(ctx, supplier)
 	r.fillPing(supplier, id, received)
-	r.ping.Faults = request.QueryErrors(ctx)
+	r.ping.Faults = request.ParameterErrors(ctx)
 	r.ping.Timings = r.timings.EnterEngine(s.clock.Now())
 	answer, err := s.engine.Availability(&r.ping)
 	r.timings.LeaveEngine(s.clock.Now())

@@ -26,7 +26,7 @@ func (s *Server) handlePost(ctx *fasthttp.RequestCtx, id market.RequestID, r *sc
 	}
 	r.markTest(ctx, seller)
 	r.fillPost(seller, id, received)
-	r.post.Faults = append(r.post.Faults, request.QueryErrors(ctx)...)
+	r.post.Faults = append(r.post.Faults, request.ParameterErrors(ctx)...)
 	r.post.Timings = r.timings.EnterEngine(s.clock.Now())
 	answer, err := s.engine.Post(&r.post)
 	r.timings.LeaveEngine(s.clock.Now())

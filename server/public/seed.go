@@ -31,7 +31,7 @@ func (s *Server) handleSeed(ctx *fasthttp.RequestCtx, id market.RequestID, r *sc
 		return
 	}
 	order, faults := readSeedRequest(&r.object)
-	if faults = append(faults, request.QueryErrors(ctx)...); len(faults) > 0 {
+	if faults = append(faults, request.ParameterErrors(ctx)...); len(faults) > 0 {
 		httperror.Write(ctx, id, httperror.InvalidPayload, faults...)
 		return
 	}

@@ -79,7 +79,7 @@ func New(opt Options) *Server {
 		Handler:               s.handle,
 		ErrorHandler:          s.handleReadError,
 		ExpectHandler:         s.expectContinue,
-		ConnState:             connection.OnStateChange,
+		ConnState:             connection.TrackIdle,
 		Name:                  "pingpost",
 		Concurrency:           2 * opt.Connections, // connection.Limiter sets the limit; a worker may outlive its connection
 		ReadBufferSize:        opt.Header,

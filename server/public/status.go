@@ -102,7 +102,7 @@ func (s *Server) beginReport(ctx *fasthttp.RequestCtx, id market.RequestID, r *s
 		return false
 	}
 	r.status = engine.StatusRequest{
-		Buyer: buyer, Faults: request.QueryErrors(ctx), Body: r.body, Key: r.key, BadKey: r.badKey, Request: id, Received: received,
+		Buyer: buyer, Faults: request.ParameterErrors(ctx), Body: r.body, Key: r.key, BadKey: r.badKey, Request: id, Received: received,
 	}
 	return true
 }

@@ -15,10 +15,10 @@ const (
 	maxParameterName = 64 // bytes of a parameter's name in an answer
 )
 
-// QueryErrors reports the query parameters that the operation does not know, and those that
+// ParameterErrors reports the query parameters that the operation does not know, and those that
 // occur twice. Ignoring an unknown parameter would widen the answer: a misspelt filter
 // would return all leads.
-func QueryErrors(ctx *fasthttp.RequestCtx, known ...string) (faults []market.FieldError) {
+func ParameterErrors(ctx *fasthttp.RequestCtx, known ...string) (faults []market.FieldError) {
 	if bytes.IndexByte(ctx.Request.Header.RequestURI(), '?') < 0 {
 		return nil
 	}

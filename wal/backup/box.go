@@ -17,7 +17,9 @@ import (
 // sumDigits is the length of a sum: 128 bits in hexadecimal.
 const sumDigits = 32
 
-// encryptedStore is a store that encrypts objects and names them by their content.
+// encryptedStore is the store of a backup's objects. It encrypts them, unless the backup is
+// unencrypted. An object's name ends with its size and a keyed sum of its plaintext. Claims,
+// fences and manifests contain their sum instead, and are not encrypted.
 type encryptedStore struct {
 	store  store.Store
 	key    *Key

@@ -101,7 +101,7 @@ func (b *encryptedStore) readGeneration(ctx context.Context, g *generation) erro
 	if err != nil {
 		return err
 	}
-	g.box = b.forGeneration(&g.claim)
+	g.box = b.withSumKeyOf(&g.claim)
 	var extents []extent
 	for _, o := range g.objects {
 		name, _ := nameBelow(o.Name, folder)

@@ -124,7 +124,7 @@ func (s *Shipper) shipKey(ctx context.Context, file, name string, info fs.FileIn
 	}
 	now.sum = sum(s.box.sumKey, keyPlace(keysFolder, name), content)
 	if now.settled {
-		if err := s.shipErased(ctx, name, erasedKeys(content)); err != nil {
+		if err := s.shipErased(ctx, name, findErasedKeys(content)); err != nil {
 			return err
 		}
 	}
@@ -175,24 +175,24 @@ func (s *Shipper) shipErased(ctx context.Context, name string, erased []byte) er
 	return nil
 }
 
-// erasedKeys returns a bitmap of the erased keys of a file, or nil.
-func erasedKeys(content []byte) (erased []byte) {
+// findErasedKeys returns a bitmap of the erased keys of a file, or nil.
+func findErasedKeys(content []byte) (bitmap []byte) {
 	var zero [keyBlock]byte
 	for i := 0; i+keyBlock <= len(content); i += keyBlock {
 		if bytes.Equal(content[i:i+keyBlock], zero[:]) {
-			if erased == nil {
-				erased = make([]byte, (len(content)/keyBlock+7)/8)
+			if bitmap == nil {
+				bitmap = make([]byte, (len(content)/keyBlock+7)/8)
 			}
-			erased[i/keyBlock/8] |= 1 << (i / keyBlock % 8)
+			bitmap[i/keyBlock/8] |= 1 << (i / keyBlock % 8)
 		}
 	}
-	return erased
+	return bitmap
 }
 
 // eraseKeys zeroes the keys that are set in the bitmap.
-func eraseKeys(content, erased []byte) {
-	for i := 0; i+keyBlock <= len(content) && i/keyBlock/8 < len(erased); i += keyBlock {
-		if erased[i/keyBlock/8]>>(i/keyBlock%8)&1 == 1 {
+func eraseKeys(content, bitmap []byte) {
+	for i := 0; i+keyBlock <= len(content) && i/keyBlock/8 < len(bitmap); i += keyBlock {
+		if bitmap[i/keyBlock/8]>>(i/keyBlock%8)&1 == 1 {
 			clear(content[i : i+keyBlock])
 		}
 	}

@@ -163,7 +163,7 @@ func TestMergeOfErasures(t *testing.T) {
 				clear(version[key*keyBlock : (key+1)*keyBlock])
 				clear(want[key*keyBlock : (key+1)*keyBlock])
 			}
-			eraseKeys(got, erasedKeys(version))
+			eraseKeys(got, findErasedKeys(version))
 		}
 		if !bytes.Equal(got, want) {
 			t.Fatalf("merged to other keys")

@@ -124,7 +124,7 @@ func (r *Repository) readKeys(ctx context.Context) (map[string][]byte, error) {
 		if keys[name] == nil {
 			keys[name] = content
 		} else if len(keys[name]) == len(content) {
-			eraseKeys(keys[name], erasedKeys(content))
+			eraseKeys(keys[name], findErasedKeys(content))
 		}
 	}
 	return keys, r.applyErasures(ctx, keys)

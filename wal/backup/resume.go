@@ -51,7 +51,7 @@ func (s *Shipper) findGeneration(all []*generation) (*generation, error) {
 	r := g.runs[len(g.runs)-1]
 	if _, ok := g.snapshotFor(r, r.last()); len(g.runs) > 1 || (r.first() != g.claim.First && !ok) {
 		s.opt.Logger.Warn("objects are missing from the backup; a new generation begins", "to", s.opt.To.String(), "generation", g.number)
-		return nil, s.checkReaches(r)
+		return nil, s.checkLogReaches(r)
 	}
 	err := s.checkContinuity(g, r)
 	if err == nil && g.claim.sum == "" {
@@ -92,7 +92,7 @@ func (s *Shipper) checkContinuity(g *generation, r contiguousObjects) error {
 		for s.tail.due <= e.last {
 			entry, err := s.next()
 			if errors.Is(err, io.EOF) {
-				return s.checkReaches(r)
+				return s.checkLogReaches(r)
 			}
 			if err != nil {
 				return err
@@ -113,8 +113,8 @@ func (s *Shipper) checkContinuity(g *generation, r contiguousObjects) error {
 	return nil
 }
 
-// checkReaches returns an error if the log ends before the run does.
-func (s *Shipper) checkReaches(r contiguousObjects) error {
+// checkLogReaches returns an error if the log ends before the run does.
+func (s *Shipper) checkLogReaches(r contiguousObjects) error {
 	reader, err := s.src.NewReader(r.last())
 	if errors.Is(err, wal.ErrGone) {
 		return nil
@@ -165,7 +165,7 @@ func (s *Shipper) claimGeneration(ctx context.Context) (*generation, error) {
 		if err != nil {
 			return nil, err
 		}
-		g.box = s.box.forGeneration(&g.claim)
+		g.box = s.box.withSumKeyOf(&g.claim)
 		s.opt.Logger.Info("a new generation of the backup begins, with a copy of the whole log", "to", s.opt.To.String(), "generation", number, "from", s.tail.first)
 		return g, nil
 	}

@@ -68,11 +68,11 @@ func (b *encryptedStore) readSigned(name string, text []byte, value any) (signed
 	return signed, nil
 }
 
-// forGeneration returns the store for a generation. It derives the key of the sums from
+// withSumKeyOf returns the store for a generation. It derives the key of the sums from
 // the sum of the claim. An object of the generation is therefore invalid under another
 // claim, or under a claim without a sum. Earlier versions used the same key for all
 // generations.
-func (b *encryptedStore) forGeneration(c *claim) encryptedStore {
+func (b *encryptedStore) withSumKeyOf(c *claim) encryptedStore {
 	g := *b
 	if b.sumKey != nil && c.sum != "" {
 		mac := hmac.New(sha256.New, b.sumKey)

@@ -28,7 +28,8 @@ func (t *tail) markShipped() {
 	t.smallObjects++
 }
 
-// markMerged records that a large object has the whole tail.
+// markMerged records that one large object now has all entries of the tail, and empties the
+// tail.
 func (t *tail) markMerged() {
 	*t = tail{buf: t.buf[:0], first: t.due, firstUnshipped: t.due, due: t.due, at: t.at}
 }

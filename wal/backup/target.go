@@ -110,7 +110,7 @@ func (r *Repository) planFrom(ctx context.Context, t Target, g *generation) (p *
 	p = &plan{gen: g, seq: last}
 	switch {
 	case t.Seq > last:
-		return nil, fmt.Errorf("the backup in %s ends with entry %d", r.box.store, last)
+		return nil, fmt.Errorf("entry %d cannot be restored: the backup in %s ends with entry %d", t.Seq, r.box.store, last)
 	case t.Seq > 0:
 		p.seq = t.Seq
 	case !t.Time.IsZero():

@@ -64,6 +64,6 @@ func (r *Repository) checkClaim(g *generation, before []*generation, c *Check, v
 		c.addProblem(fmt.Errorf("%s: it says encrypted: %t, but the key files are encrypted: %t", claim, g.claim.Sealed, r.box.key.encrypts()))
 	}
 	if len(g.runs) > 0 && g.runs[0].first() < g.claim.First {
-		c.addProblem(fmt.Errorf("%s: it begins with entry %d, but there are entries from %d on", claim, g.claim.First, g.runs[0].first()))
+		c.addProblem(fmt.Errorf("%s: it says that the generation begins with entry %d, but the generation has entries from %d on", claim, g.claim.First, g.runs[0].first()))
 	}
 }

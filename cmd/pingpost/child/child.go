@@ -162,7 +162,7 @@ func (c *Process) WaitForExchange(ctx context.Context, tenant string) (public, p
 	}
 	var serving struct{ Listen, Admin string }
 	if err := json.Unmarshal([]byte(text), &serving); err != nil {
-		return "", "", fmt.Errorf("cannot read the addresses of the exchange: %w", err)
+		return "", "", fmt.Errorf("cannot read the exchange's addresses from its line \"serving\": %w", err)
 	}
 	return serving.Listen, "http://" + serving.Admin, nil
 }

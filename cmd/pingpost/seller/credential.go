@@ -28,7 +28,7 @@ type identity struct {
 	why string // where the environment has another one as well
 }
 
-// AfterApply notes which flags are written on the command line.
+// AfterApply records the flags on the command line. The kong library calls it after parsing.
 func (f *sellerFlags) AfterApply(ctx *kong.Context) error {
 	f.written = f.written[:0]
 	for _, step := range ctx.Path {

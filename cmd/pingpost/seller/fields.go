@@ -113,7 +113,8 @@ func readFields(fields map[string]any, name string, in io.Reader) error {
 	return nil
 }
 
-// merge puts members over others; objects are merged in turn.
+// merge copies members to into and replaces values of the same name. Two objects of the same
+// name are merged recursively.
 func merge(into, members map[string]any) {
 	for name, value := range members {
 		inner, ok := value.(map[string]any)

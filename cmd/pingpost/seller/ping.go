@@ -98,7 +98,7 @@ func showBid(body []byte, t *terminal.Table) error {
 	t.Row("auction_id", a.Auction)
 	if a.Bid == nil {
 		if a.Reason == "" {
-			return errors.New("it has neither a bid nor a reason")
+			return errors.New("bid and reject_reason are both missing")
 		}
 		t.Row("no bid", a.Reason+": "+a.Detail)
 		return nil

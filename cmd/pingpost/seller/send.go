@@ -156,7 +156,7 @@ func (l *lineScan) lines() iter.Seq[line] {
 			}
 		}
 		if err := l.scanner.Err(); err != nil {
-			l.err = fmt.Errorf("line %d cannot be read: %w", number+1, err)
+			l.err = fmt.Errorf("reading stopped at line %d: %w", number+1, err)
 		}
 	}
 }
