@@ -40,24 +40,24 @@ func TestExplainClaims(t *testing.T) {
 	}
 	const best, second = "buy_1 pays 12.5 USD, of that 10 USD and 2.5 USD", "buy_2 pays 9 USD, of that 7.2 USD and 1.8 USD"
 	for name, row := range map[string]struct {
-		leads   []claimingLead
+		leads   []claim
 		status  string
 		money   string
 		offered string
 	}{
 		"no claim":                       {nil, "BID", "", "buy_1 12.5 for 10; buy_2 9 for 7.2"},
-		"one in delivery":                {[]claimingLead{{2, 0}}, "TAKEN", second, "buy_1 12.5 for 10; buy_2 9 for 7.2 by OPEN, pending"},
-		"one without an acknowledgement": {[]claimingLead{{1, event.SettledPending}}, "TAKEN", best, "buy_1 12.5 for 10 by ACCEPTED, pending; buy_2 9 for 7.2"},
-		"one unknown":                    {[]claimingLead{{1, event.SettledUnknown}}, "TAKEN", best, "buy_1 12.5 for 10 by ACCEPTED, unknown; buy_2 9 for 7.2"},
-		"one delivered":                  {[]claimingLead{{1, event.SettledDelivered}}, "SOLD", best, "buy_1 12.5 for 10 by ACCEPTED, delivered; buy_2 9 for 7.2"},
-		"one refused":                    {[]claimingLead{{1, event.SettledRefused}}, "BID", "", "buy_1 12.5 for 10 by UNMATCHED, failed, post_rejected; buy_2 9 for 7.2"},
+		"one in delivery":                {[]claim{{2, 0}}, "TAKEN", second, "buy_1 12.5 for 10; buy_2 9 for 7.2 by OPEN, pending"},
+		"one without an acknowledgement": {[]claim{{1, event.SettledPending}}, "TAKEN", best, "buy_1 12.5 for 10 by ACCEPTED, pending; buy_2 9 for 7.2"},
+		"one unknown":                    {[]claim{{1, event.SettledUnknown}}, "TAKEN", best, "buy_1 12.5 for 10 by ACCEPTED, unknown; buy_2 9 for 7.2"},
+		"one delivered":                  {[]claim{{1, event.SettledDelivered}}, "SOLD", best, "buy_1 12.5 for 10 by ACCEPTED, delivered; buy_2 9 for 7.2"},
+		"one refused":                    {[]claim{{1, event.SettledRefused}}, "BID", "", "buy_1 12.5 for 10 by UNMATCHED, failed, post_rejected; buy_2 9 for 7.2"},
 		"one refused, another to the other buyer": {
-			[]claimingLead{{1, event.SettledRefused}, {2, event.SettledDelivered}},
+			[]claim{{1, event.SettledRefused}, {2, event.SettledDelivered}},
 			"SOLD", second,
 			"buy_1 12.5 for 10 by UNMATCHED, failed, post_rejected; buy_2 9 for 7.2 by ACCEPTED, delivered",
 		},
 		"one refused, another to the same buyer": {
-			[]claimingLead{{2, event.SettledRefused}, {2, event.SettledPending}},
+			[]claim{{2, event.SettledRefused}, {2, event.SettledPending}},
 			"TAKEN", second,
 			"buy_1 12.5 for 10; buy_2 9 for 7.2 by UNMATCHED, failed, post_rejected by ACCEPTED, pending",
 		},
