@@ -97,9 +97,9 @@ func whatItSays(status string, text []byte) error {
 	if json.Unmarshal(text, &said) != nil || said.Message == "" {
 		said.Message = status
 	}
-	told := said.Message // a configuration's mistakes stand there, with their lines
+	message := said.Message // has a configuration's mistakes, with their lines
 	for _, f := range said.Fields {
-		if strings.HasSuffix(told, f.Expected) || strings.Contains(told, f.Expected+"\n") {
+		if strings.HasSuffix(message, f.Expected) || strings.Contains(message, f.Expected+"\n") {
 			continue
 		}
 		said.Message += fmt.Sprintf("\n  %s: expected %s", f.Field, f.Expected)
@@ -107,14 +107,15 @@ func whatItSays(status string, text []byte) error {
 	return fmt.Errorf("the exchange says: %s", said.Message)
 }
 
-// verdict is what a document changes, what of it is not applied, and its warnings.
+// verdict has the changes of a document, the values that the exchange does not apply, and the
+// warnings.
 type verdict struct {
 	Changes   []string `json:"changes"`
 	Unapplied []string `json:"unapplied"`
 	Warnings  []string `json:"warnings"`
 }
 
-// String is a line for each, those of the second kind with a mark.
+// String returns one line for each. Values that are not applied begin with an exclamation mark.
 func (v *verdict) String() string {
 	var b strings.Builder
 	for _, change := range v.Changes {
@@ -130,7 +131,7 @@ func (v *verdict) String() string {
 }
 
 // putConfig sends a document, with the variables that it names out of this command's
-// environment, and returns what it comes to. The exchange seals their values.
+// environment, and returns the result. The exchange seals their values.
 func (f *adminFlags) putConfig(path string, dry bool) (*verdict, error) {
 	document, err := os.ReadFile(path)
 	if err != nil {

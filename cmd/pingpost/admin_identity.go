@@ -30,7 +30,7 @@ func (f *adminFlags) identify(req *http.Request) error {
 	return nil
 }
 
-// askPassword asks for the password of --user once, unless it is given.
+// askPassword asks for the password of --user once, unless a flag or the environment has it.
 func (f *adminFlags) askPassword() (err error) {
 	if f.Password != "" {
 		return nil

@@ -64,7 +64,7 @@ func (s *shipping) options(place string) (backup.Options, error) {
 	return opt, err
 }
 
-// keyFile reads a key, or takes the word for none.
+// keyFile reads a backup key. With unencrypted there is no key.
 func keyFile(path string, unencrypted bool) (*backup.Key, error) {
 	switch {
 	case path != "" && unencrypted:
@@ -110,7 +110,7 @@ type serveBackup struct {
 	shipping
 }
 
-// options for each tenant; nil where nothing is to be backed up.
+// options returns a function for the options of each tenant, or nil without a backup.
 func (s *serveBackup) options(several bool) (func(tenant string) (backup.Options, error), error) {
 	if s.To == "" {
 		if s.KeyFile != "" || s.Unencrypted || s.Retain != "" {

@@ -16,7 +16,7 @@ type backupListCmd struct {
 	From string `required:"true" help:"Folder, or s3://bucket/prefix." placeholder:"PLACE"`
 }
 
-// Run lists what there is. It needs no key.
+// Run lists the generations of the backup. It needs no key.
 func (c *backupListCmd) Run() error {
 	from, err := findPlace(c.From)
 	if err != nil {

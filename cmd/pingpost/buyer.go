@@ -4,8 +4,7 @@ import (
 	"pingpost/loadtest/refbuyer"
 )
 
-// buyerCmd runs the reference buyer until it is interrupted, and then says what
-// it bought.
+// buyerCmd runs the reference buyer until an interrupt, and then prints its purchases.
 type buyerCmd struct {
 	Listen string `default:"127.0.0.1:8090" placeholder:"HOST:PORT" help:"Address to listen on; port 0 takes a free one (${default})."`
 	Seed   uint64 `default:"1" placeholder:"NUMBER" help:"Seed of all chance: under the same one the same requests meet the same fate (${default})."`
@@ -34,7 +33,7 @@ type buyerCmd struct {
 	ExpireEarlyRate float64 `group:"Who may sell" default:"0" placeholder:"SHARE" help:"Share of access tokens to refuse before their time, after 10 to 100 uses (${default})."`
 }
 
-// Help is what --help says beyond the flags.
+// Help returns the text of --help after the usage line.
 func (*buyerCmd) Help() string {
 	return `A buyer's endpoint to try an exchange against: it bids for pings on /v1/ping,
 takes leads on /v1/post, and remembers every idempotency key, so that a ping

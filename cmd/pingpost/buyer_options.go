@@ -10,7 +10,7 @@ import (
 	"pingpost/loadtest/refbuyer"
 )
 
-// options are what the flags say, or every flag that cannot be understood.
+// options returns the options from the flags. The error names every invalid flag.
 func (c *buyerCmd) options() (refbuyer.Options, error) {
 	o := refbuyer.Options{
 		Listen:            c.Listen,
@@ -48,7 +48,7 @@ func (c *buyerCmd) options() (refbuyer.Options, error) {
 	return o, errors.Join(wrong[:]...)
 }
 
-// latencyOf gives none for an empty text.
+// latencyOf parses a latency. An empty text means no latency.
 func latencyOf(text string) (refbuyer.Latency, error) {
 	if text == "" {
 		return nil, nil

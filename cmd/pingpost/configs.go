@@ -75,7 +75,7 @@ such as secrets and balances, where the exchange has others by now.
 The exit code is 2 when there are lines without a !, and 0 when there are none.`
 }
 
-// Run says what the file would change; exit 2 when it would change something.
+// Run prints the changes that the file would make. The exit code is 2 if there are any.
 func (c *diffCmd) Run() error {
 	would, err := c.putConfig(c.File, true)
 	if err != nil {

@@ -18,7 +18,7 @@ func TestValidate(t *testing.T) {
 		"two mistakes": {strings.Replace(strings.Replace(served, "12.05", "dear", 1), "method", "mehtod", 1), 1, "", "exchange.yaml:8:"},
 		"nothing":      {"", 1, "", "empty"},
 		"no certificate": {
-			strings.Replace(served, "data_dir: data\n", "data_dir: data\ntls: {cert: none.pem, key: none.key}\n", 1), 1, "", "tls: the certificate cannot be read",
+			strings.Replace(served, "data_dir: data\n", "data_dir: data\ntls: {cert: none.pem, key: none.key}\n", 1), 1, "", "tls: cannot read the TLS certificate",
 		},
 		"a scope that opens nothing": {
 			strings.Replace(served, "ingest_rate: 1000000", "oauth_clients: [{client_id: x, client_secret: y, scopes: [webhook]}]", 1), 0,

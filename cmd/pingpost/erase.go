@@ -18,7 +18,7 @@ type eraseCmd struct {
 	Email string `xor:"who" help:"All leads with this e-mail address." placeholder:"ADDRESS"`
 }
 
-// Help is what --help says beyond the flags.
+// Help returns the text of --help after the usage line.
 func (*eraseCmd) Help() string {
 	return `Erasing drops the keys that a person's leads are sealed with. It cannot be taken
 back. What was decided, paid and told stays, and says no more of whom.

@@ -19,7 +19,7 @@ type explainCmd struct {
 	JSON     bool   `name:"json" help:"Print what the admin API answers, as it is."`
 }
 
-// Help is what --help says beyond the flags.
+// Help returns the text of --help after the usage line.
 func (*explainCmd) Help() string {
 	return `Prints a timeline, in milliseconds from the request's arrival: who was not
 asked and why, what each buyer answered and how long that took (the bar is full

@@ -33,7 +33,7 @@ type loadtestCmd struct {
 	targetFlags
 }
 
-// Help is what --help says beyond the flags.
+// Help returns the text of --help after the usage line.
 func (*loadtestCmd) Help() string {
 	return `Requests come at the scenario's rate whatever has become of those before, and
 are timed from when they were due: if the exchange stands still for a moment, all
@@ -65,13 +65,13 @@ func (c *loadtestCmd) Run() error {
 	if err != nil {
 		return err
 	}
-	if err := c.writable(); err != nil {
+	if err := c.checkOutputs(); err != nil {
 		return err
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // the next signal is not caught any more
-	result, err := c.carryOut(ctx, s)
+	result, err := c.runScenario(ctx, s)
 	if err != nil {
 		return err
 	}
@@ -149,16 +149,16 @@ func (c *loadtestCmd) vary(s *scenario.Scenario) error {
 	return nil
 }
 
-// writable sees before the test that there are folders for what is to be written after it.
-func (c *loadtestCmd) writable() error {
+// checkOutputs checks before the test that the folders of its output files exist.
+func (c *loadtestCmd) checkOutputs() error {
 	for flag, path := range map[string]string{"--json": c.JSON, "--html": c.HTML} {
 		if path == "" {
 			continue
 		}
 		if info, err := os.Stat(filepath.Dir(path)); err != nil {
-			return fmt.Errorf("%s %s: there is no folder for it: %w", flag, path, err)
+			return fmt.Errorf("%s %s: cannot find its folder: %w", flag, path, err)
 		} else if !info.IsDir() {
-			return fmt.Errorf("%s %s: %s is no folder", flag, path, filepath.Dir(path))
+			return fmt.Errorf("%s %s: %s is not a folder", flag, path, filepath.Dir(path))
 		}
 		if info, err := os.Stat(path); err == nil && info.IsDir() {
 			return fmt.Errorf("%s %s is a folder; name a file", flag, path)
@@ -167,8 +167,8 @@ func (c *loadtestCmd) writable() error {
 	return nil
 }
 
-// carryOut runs the scenario, against an exchange of its own if no other is named.
-func (c *loadtestCmd) carryOut(ctx context.Context, s *scenario.Scenario) (result *trial.Result, err error) {
+// runScenario runs the scenario against --target, or against an exchange that it starts.
+func (c *loadtestCmd) runScenario(ctx context.Context, s *scenario.Scenario) (result *trial.Result, err error) {
 	var target *trial.Target
 	if c.Target != "" {
 		if target, err = c.target(ctx, s); err != nil {
@@ -213,8 +213,8 @@ func writeReport(path string, result *trial.Result, form func(*trial.Result) ([]
 	return os.WriteFile(path, text, 0o644)
 }
 
-// loadProgress shows how a load test goes: one line that changes, or on what is no
-// terminal a line every five seconds.
+// loadProgress prints the progress of a load test: one changing line on a terminal, otherwise
+// a line every five seconds.
 type loadProgress struct {
 	*terminal.Progress
 	file  *os.File

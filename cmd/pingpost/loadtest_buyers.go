@@ -14,14 +14,14 @@ import (
 	"pingpost/loadtest/scenario"
 )
 
-// loadtestBuyersCmd are the buyers of a load test and its receiver of webhooks. They
-// are a process of their own, so that what they use of the processor is neither the
-// exchange's nor the client's; and one for all, so that hundreds fit a small machine.
+// loadtestBuyersCmd runs the buyers of a load test and its receiver of webhooks. They have a
+// separate process, so that their processor time counts neither for the exchange nor for the
+// client. One process runs all of them, so that hundreds fit a small machine.
 type loadtestBuyersCmd struct {
 	Spec string `arg:"" type:"existingfile"`
 }
 
-// buyersSpec is the file that says who they are.
+// buyersSpec is the file that describes the buyers and the receiver.
 type buyersSpec struct {
 	Seed     uint64
 	Buyers   []loadBuyer

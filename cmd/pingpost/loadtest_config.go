@@ -33,7 +33,7 @@ func loadConfig(s *scenario.Scenario, buyers []loadBuyer, at *buyersAt, secrets 
 		"data_dir": "exchange", "listen": "127.0.0.1:0", "tenant": "load",
 		"admin":            object{"listen": "127.0.0.1:0", "password": secrets.password},
 		"trusted_networks": []string{"127.0.0.0/8"}, "token_lifetime": (s.Duration() + tokenSpare).String(),
-		"limits": object{"connections": s.InFlight + sparePlaces, "max_conns_per_ip": s.InFlight + sparePlaces},
+		"limits": object{"connections": s.InFlight + spareConns, "max_conns_per_ip": s.InFlight + spareConns},
 	}
 	if s.Webhooks != nil {
 		supplier["webhook"] = object{"url": at.Receiver + "/hooks", "secret": secrets.webhook}
@@ -62,7 +62,7 @@ func loadBuyersConfig(buyers []loadBuyer, at *buyersAt) (list []any) {
 	return list
 }
 
-// loadFields are those that the made-up leads have beside everybody's.
+// loadFields are the custom fields of the fake leads.
 var loadFields = []any{
 	object{"name": "homeowner", "type": "boolean"},
 	object{"name": "currently_insured", "type": "boolean", "ping": true},

@@ -17,7 +17,7 @@ import (
 const stall = 500 * time.Millisecond
 
 // stalls halts the exchange's process for a while, some time from now.
-func (h *loadHouse) stalls(t *testing.T, after time.Duration) {
+func (h *localTarget) stalls(t *testing.T, after time.Duration) {
 	process := h.exchange
 	time.AfterFunc(after, func() {
 		if process.Signal(syscall.SIGSTOP) != nil {

@@ -132,7 +132,7 @@ func TestLoadtestCommandLine(t *testing.T) {
 		{"ingest --rate NaN", "--rate NaN: give a number above zero"},
 		{"ingest --duration 0s", "--duration 0s: give a time above zero"},
 		{"ingest --buyers 0", "--buyers 0: give a number from 1"},
-		{"ingest --html /nowhere/at/all/x.html", "--html /nowhere/at/all/x.html: there is no folder for it"},
+		{"ingest --html /nowhere/at/all/x.html", "--html /nowhere/at/all/x.html: cannot find its folder"},
 		{"ingest --json /", "--json / is a folder"},
 		{"ingest --target http://127.0.0.1:1 --api-key k --supplier s --campaign c", "nobody is there"},
 		{"--print nothing", "no built-in scenario nothing"},

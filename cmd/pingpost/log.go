@@ -84,8 +84,8 @@ func (c *verifyCmd) Run() error {
 	return nil
 }
 
-// verifyKeys checks the keys of the log's leads, where the exchange's own key is there.
-// Of a damaged log it checks what can be read.
+// verifyKeys checks the keys of the log's leads, if the exchange's key exists. In a damaged log
+// it checks the keys of the readable leads.
 func verifyKeys(dir string) (good bool, err error) {
 	keys, err := exchange.CheckKeys(dir)
 	if errors.Is(err, vault.ErrMissing) {

@@ -1,13 +1,13 @@
-// Command pingpost is a lead exchange in one program: it serves one, checks and
-// applies its configuration, reads its log, and brings what is needed to try it
-// out: a reference buyer, a sender of leads, a demonstration.
+// Command pingpost is a lead exchange in one program. It serves an exchange, checks and applies
+// its configuration, and reads its log. For trials it has a reference buyer, a sender of leads
+// and a demo.
 package main
 
 import (
 	"errors"
 	"fmt"
 	"os"
-	_ "time/tzdata" // zones and their rules, where the machine has none
+	_ "time/tzdata" // time zones for machines without a database of them
 
 	"github.com/alecthomas/kong"
 

@@ -4,8 +4,8 @@ import (
 	"pingpost/loadtest/refreceiver"
 )
 
-// receiverCmd runs the reference receiver of webhooks until it is interrupted, and
-// then says what it heard.
+// receiverCmd runs the reference receiver of webhooks until an interrupt, and then prints a
+// summary of the webhooks.
 type receiverCmd struct {
 	Listen string `default:"127.0.0.1:8091" placeholder:"HOST:PORT" help:"Address to listen on; port 0 takes a free one (${default})."`
 	Secret string `required:"true" env:"PINGPOST_WEBHOOK_SECRET" placeholder:"SECRET" help:"The webhook's secret: whsec_ and base64."`
@@ -18,7 +18,7 @@ type receiverCmd struct {
 	MalformedRate float64 `default:"0" placeholder:"SHARE" help:"Share of deliveries to answer badly, from 0 to 1 (${default}): a connection reset in the head, a head that comes a byte every tenth of a second, a proper head and then such a body. Half of the first two are taken first."`
 }
 
-// Help is what --help says beyond the flags.
+// Help returns the text of --help after the usage line.
 func (*receiverCmd) Help() string {
 	return `An endpoint for webhooks, to try an exchange against: it takes them on every
 path, verifies both signatures, acknowledges with 204, and drops what it has

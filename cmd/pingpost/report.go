@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// reportCmd prints a report, or has the exchange build what it is made from anew.
+// reportCmd prints a report, or makes the exchange rebuild the report's database.
 type reportCmd struct {
 	Show    reportShowCmd    `cmd:"" default:"withargs" help:"Print a report (the default)."`
 	Rebuild reportRebuildCmd `cmd:"" help:"Have the exchange build the report's file anew from its log."`
@@ -31,7 +31,7 @@ type reportShowCmd struct {
 	Format   string   `enum:"csv,ndjson,parquet" default:"csv" placeholder:"FORM" help:"csv (the default), ndjson or parquet."`
 }
 
-// Help is what --help says beyond the flags.
+// Help returns the text of --help after the usage line.
 func (*reportShowCmd) Help() string {
 	return `What was asked, bid, sold, refused and returned in a time, added up by whatever
 you ask by:
@@ -74,7 +74,7 @@ func (c *reportShowCmd) run(out io.Writer) error {
 // reportRebuildCmd has the report's file built anew.
 type reportRebuildCmd struct{ adminFlags }
 
-// Help is what --help says beyond the flags.
+// Help returns the text of --help after the usage line.
 func (*reportRebuildCmd) Help() string {
 	return `The exchange throws the file away and reads its log from the beginning, as far back
 as that goes (history), while it goes on serving. It does so by itself where the file

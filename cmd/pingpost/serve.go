@@ -35,9 +35,8 @@ The exit code is 0 after an orderly stop, and 1 when the exchange could not
 start or its log has failed.`
 }
 
-// Run serves until a signal comes or an exchange breaks. Reloads have a
-// goroutine of their own, one at a time: however long a file takes, the signal
-// to stop is heard.
+// Run serves until a signal to stop arrives or an exchange fails. Another goroutine reloads the
+// files, one at a time, so that a slow reload does not delay the signal to stop.
 func (c *serveCmd) Run() error {
 	tune()
 	logger := c.logger()
@@ -57,7 +56,7 @@ func (c *serveCmd) Run() error {
 		running = append(running, x)
 		go func() { broken <- <-x.Broken() }()
 	}
-	tellManager(logger, daemon.SdNotifyReady)
+	notifyManager(logger, daemon.SdNotifyReady)
 	reload := make(chan struct{}, 1)
 	defer close(reload)
 	go func() {
@@ -72,7 +71,7 @@ func (c *serveCmd) Run() error {
 		case got := <-signals:
 			if got != syscall.SIGHUP {
 				logger.Info("stopping", "signal", got.String())
-				tellManager(logger, daemon.SdNotifyStopping)
+				notifyManager(logger, daemon.SdNotifyStopping)
 				return stopAll(running)
 			}
 			select {
@@ -83,11 +82,12 @@ func (c *serveCmd) Run() error {
 	}
 }
 
-// tellManager tells systemd, where it is that which started the program and asked to
-// be told, what has become of it: `systemctl start` waits for that.
-func tellManager(logger *slog.Logger, what string) {
+// notifyManager notifies systemd of a state of the service, such as READY=1, for which
+// `systemctl start` waits. It does nothing if systemd did not start the program or did not ask
+// for notifications.
+func notifyManager(logger *slog.Logger, what string) {
 	if _, err := daemon.SdNotify(false, what); err != nil {
-		logger.Warn("the service manager could not be told", "what", what, "error", err)
+		logger.Warn("cannot notify the service manager", "state", what, "error", err)
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 	"os"
 )
 
-// statementCmd prints what became of a party's money.
+// statementCmd prints the account statement of a buyer or a supplier.
 type statementCmd struct {
 	adminFlags
 	Buyer    string `xor:"whose" required:"true" placeholder:"ID" help:"Whose statement it is: a buyer's…"`
@@ -18,7 +18,7 @@ type statementCmd struct {
 	Format   string `enum:"text,json,csv,parquet" default:"text" placeholder:"FORM" help:"text (a table, the default), json (all of it), or csv or parquet (the entries)."`
 }
 
-// Help is what --help says beyond the flags.
+// Help returns the text of --help after the usage line.
 func (*statementCmd) Help() string {
 	return `A buyer's statement begins with its balance, lists what it paid in, what it
 bought and what came back for leads that it returned, and ends with its balance:

@@ -32,7 +32,7 @@ func TestStatementCommand(t *testing.T) {
 		{[]string{"--supplier", "sup", "--from", "2026-01-01", "--to", "2150-06-01T12:00:00+02:00"}, []string{
 			`^sup, from 2026-01-01 to 2150-06-01 10:00:00 UTC\n`, `\n\n  sale +cmp +1 +12\.05  USD\nin all +12\.05  USD\n\nTIME.* AMOUNT\n`, ` ` + id + ` +12\.05\n$`,
 		}},
-		{[]string{"--buyer", "buy", "--to", "2020-01-01"}, []string{`\nopening balance +0\.00 +USD\nclosing balance +0\.00 +USD\nnothing came and nothing went\n$`}},
+		{[]string{"--buyer", "buy", "--to", "2020-01-01"}, []string{`\nopening balance +0\.00 +USD\nclosing balance +0\.00 +USD\nno movements in this period\n$`}},
 		{[]string{"--buyer", "buy", "--format", "csv"}, []string{`^at,entry,kind,`, `,sale,` + id + `,cmp,USD,-12\.05,987\.95,\r\n$`}},
 	} {
 		text := must(t, append([]string{"statement", "--admin", admin}, row.args...)...)

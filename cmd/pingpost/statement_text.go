@@ -15,7 +15,7 @@ import (
 	"pingpost/engine/market"
 )
 
-// statementTotals is what a statement says before its entries.
+// statementTotals is the part of a statement before its entries.
 type statementTotals struct {
 	Buyer    string    `json:"buyer_id"`
 	Supplier string    `json:"supplier_id"`
@@ -125,29 +125,29 @@ func (s *statementTotals) String() string {
 		text += "\nbefore the account began, and not in it\n" + outside.String()
 	}
 	if s.Count == 0 {
-		text += "nothing came and nothing went\n"
+		text += "no movements in this period\n"
 	}
 	return text
 }
 
-// A statementAll is what all the totals of one currency come to.
-type statementAll struct {
+// currencySum is the sum of all totals in one currency.
+type currencySum struct {
 	currency string
 	amount   market.Money
 }
 
-// sums are what everything comes to, by currency in the order of the totals, where
-// no account says it by its balances: for a supplier, what it is owed for the
-// period; for a buyer, as a negative, what it owes.
-func (s *statementTotals) sums() (all []statementAll) {
+// sums returns the sums by currency, in the order of the totals. It returns nil for an account
+// with balances, which already have the sum. A supplier's sum is the exchange's debt for the
+// period. A buyer's sum is negative and is the buyer's debt.
+func (s *statementTotals) sums() (all []currencySum) {
 	if s.Opening != nil {
 		return nil
 	}
 	for i := range s.Totals {
 		t := &s.Totals[i]
-		at := slices.IndexFunc(all, func(a statementAll) bool { return a.currency == t.Currency })
+		at := slices.IndexFunc(all, func(a currencySum) bool { return a.currency == t.Currency })
 		if at < 0 {
-			at, all = len(all), append(all, statementAll{currency: t.Currency})
+			at, all = len(all), append(all, currencySum{currency: t.Currency})
 		}
 		m, ok := moneyRead(t.Amount.String())
 		if !ok {
@@ -216,8 +216,8 @@ func tellEntries(decoder *json.Decoder, sum *statementTotals, out io.Writer) err
 	return lines.err
 }
 
-// entryLines are the entries' lines. How wide their terminal.Width are is known before the
-// first: names and amounts are no longer than those of the sums.
+// entryLines writes the lines of the entries. The widths of the columns are fixed before the
+// first line, because names and amounts are no longer than those of the totals.
 type entryLines struct {
 	out       io.Writer
 	err       error
@@ -262,8 +262,8 @@ func (l *entryLines) write(at, kind, place, amount, currency, balance string) {
 	_, l.err = io.WriteString(l.out, text+"\n")
 }
 
-// entry writes a line. A top-up has a note where others have a lead; what of it
-// does not fit, the other formats have.
+// entry writes the line of an entry. A top-up has its note in place of a lead. The text cuts a
+// long note off; the other formats have all of it.
 func (l *entryLines) entry(e *statementEntry) {
 	place, balance := l.place(e.Campaign, e.Lead), ""
 	if e.Note != "" {

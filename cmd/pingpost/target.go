@@ -25,16 +25,16 @@ import (
 )
 
 const (
-	// tokenSpare is how much longer than the test an access token is good.
+	// tokenSpare is the time for which an access token stays valid after the test.
 	tokenSpare = time.Hour
-	// sparePlaces are connections for others than the client.
-	sparePlaces = 100
-	// mostRemembered bounds what a buyer remembers of what it took.
-	mostRemembered = 2_000_000
+	// spareConns are connections that the client leaves to others.
+	spareConns = 100
+	// maxRemembered limits the purchases that a buyer remembers.
+	maxRemembered = 2_000_000
 )
 
-// loadHouse is an exchange for one load test, with its buyers, in a folder of its own.
-type loadHouse struct {
+// localTarget is an exchange for one load test, with its buyers, in a temporary folder.
+type localTarget struct {
 	child.Group
 	exchange *child.Process
 	target   *trial.Target
@@ -42,8 +42,8 @@ type loadHouse struct {
 
 // openLoadHouse starts the buyers and the exchange. The house is to be closed also
 // after an error.
-func openLoadHouse(ctx context.Context, s *scenario.Scenario, seed uint64) (h *loadHouse, err error) {
-	h = new(loadHouse)
+func openLoadHouse(ctx context.Context, s *scenario.Scenario, seed uint64) (h *localTarget, err error) {
+	h = new(localTarget)
 	if h.Dir, err = os.MkdirTemp("", "pingpost-loadtest-"); err != nil {
 		return h, err
 	}
@@ -67,7 +67,7 @@ func openLoadHouse(ctx context.Context, s *scenario.Scenario, seed uint64) (h *l
 	}
 	h.target.Token, err = grantedToken(ctx, "http://"+h.target.Addr, loadClient, secrets.client)
 	if err == nil {
-		// Rate limits begin empty, and hold what a second brings.
+		// The buckets towards buyers are empty at the start, and fill within a second.
 		timer.WaitUntil(ctx, time.Now().Add(time.Second))
 	}
 	return h, err
@@ -83,7 +83,7 @@ func loadBuyersOf(s *scenario.Scenario) (buyers []loadBuyer) {
 	return buyers
 }
 
-func (h *loadHouse) startBuyers(ctx context.Context, s *scenario.Scenario, buyers []loadBuyer, secrets *loadSecrets, seed uint64) (*buyersAt, error) {
+func (h *localTarget) startBuyers(ctx context.Context, s *scenario.Scenario, buyers []loadBuyer, secrets *loadSecrets, seed uint64) (*buyersAt, error) {
 	spec := buyersSpec{Seed: seed, Webhooks: s.Webhooks, Secret: secrets.webhook}
 	for _, b := range buyers {
 		if !b.Recorded {
@@ -98,7 +98,7 @@ func (h *loadHouse) startBuyers(ctx context.Context, s *scenario.Scenario, buyer
 	for _, p := range s.Phases {
 		leads += p.Rate * p.For.Seconds()
 	}
-	spec.Remember = min(int(leads*1.2)+1000, mostRemembered)
+	spec.Remember = min(int(leads*1.2)+1000, maxRemembered)
 	text, err := json.Marshal(spec)
 	if err != nil {
 		return nil, err
@@ -118,7 +118,7 @@ func (h *loadHouse) startBuyers(ctx context.Context, s *scenario.Scenario, buyer
 	return at, json.Unmarshal([]byte(line), at)
 }
 
-func (h *loadHouse) startExchange(ctx context.Context, config []byte) (err error) {
+func (h *localTarget) startExchange(ctx context.Context, config []byte) (err error) {
 	path := filepath.Join(h.Dir, "exchange.json")
 	if err := os.WriteFile(path, config, 0o600); err != nil {
 		return err
@@ -157,9 +157,8 @@ func answers(ctx context.Context, url string) bool {
 	return response.StatusCode == http.StatusOK
 }
 
-// close ends everything and removes the folder; where something ended badly its last
-// words are kept.
-func (h *loadHouse) close() error {
+// close stops all processes and removes the folder. If a process failed, close keeps its output.
+func (h *localTarget) close() error {
 	if err := h.Stop(); err != nil {
 		return err
 	}

@@ -13,13 +13,13 @@ import (
 // pointer-free for the most part.
 const collectorDefault = 400
 
-// tune sets what the environment (GOMAXPROCS, GOGC, GOMEMLIMIT) leaves open.
+// tune sets the runtime's parameters that the environment (GOMAXPROCS, GOGC, GOMEMLIMIT) does
+// not set.
 //
-// The committer's fsync occupies one of the runtime's processors until the
-// runtime notices, so there is one more than cores: on a single core requests
-// would otherwise wait for the disk. The collector may let the heap grow to five
-// times what lives, but works harder where that would pass four fifths of the
-// memory there is.
+// The committer's fsync occupies one of the runtime's processors until the runtime notices. So
+// there is one processor more than cores: otherwise requests on a single core would wait for the
+// disk. The heap may grow to five times the live data, but the collector works harder above four
+// fifths of the machine's memory.
 func tune() {
 	if os.Getenv("GOMAXPROCS") == "" {
 		runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + 1)
@@ -36,7 +36,7 @@ func tune() {
 	}
 }
 
-// memoryIn reads a limit in bytes from a file of the system's; none is
+// memoryIn reads a limit in bytes from a file of the system. Without a limit it returns
 // math.MaxInt64.
 func memoryIn(path string, parse func([]byte) (int64, bool)) int64 {
 	text, err := os.ReadFile(path)

@@ -21,11 +21,11 @@ type newPassword struct {
 	Generate bool `help:"Make a password, and print it once."`
 }
 
-// longestLine is what is read of an input for a password: more than the exchange takes.
-const longestLine = 4096
+// maxInputLine limits a password's line of input. It is above the exchange's limit.
+const maxInputLine = 4096
 
-// get gives a password as UTF-8: any other would be kept with its odd bytes replaced, and let
-// nobody in.
+// get returns a password as UTF-8. The exchange would replace other bytes, and the password
+// would then never match.
 func (n *newPassword) get(in *os.File, of string) (string, error) {
 	password, err := n.obtain(in, of)
 	if err == nil && !utf8.ValidString(password) {
@@ -40,7 +40,7 @@ func (n *newPassword) obtain(in *os.File, of string) (string, error) {
 		return rand.Text(), nil
 	}
 	if !term.IsTerminal(int(in.Fd())) {
-		line, err := bufio.NewReader(io.LimitReader(in, longestLine)).ReadString('\n')
+		line, err := bufio.NewReader(io.LimitReader(in, maxInputLine)).ReadString('\n')
 		if err != nil && !errors.Is(err, io.EOF) {
 			return "", fmt.Errorf("cannot read the password: %w", err)
 		}
@@ -63,8 +63,7 @@ func (n *newPassword) obtain(in *os.File, of string) (string, error) {
 	return first, nil
 }
 
-// askHidden reads a line that is not shown. Whoever interrupts it gets the terminal back
-// as it was.
+// askHidden reads a line without echo. After an interrupt it restores the terminal's state.
 func askHidden(in *os.File, prompt string) (string, error) {
 	fd := int(in.Fd())
 	before, err := term.GetState(fd)
@@ -93,8 +92,8 @@ func askHidden(in *os.File, prompt string) (string, error) {
 	return string(line), nil
 }
 
-// tell prints a password that was made, which nobody can see again.
-func (n *newPassword) tell(out io.Writer, password string) error {
+// printGenerated prints a generated password. It cannot be shown again.
+func (n *newPassword) printGenerated(out io.Writer, password string) error {
 	if !n.Generate {
 		return nil
 	}

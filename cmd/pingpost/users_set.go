@@ -15,7 +15,7 @@ type usersAddCmd struct {
 	Role string `required:"true" enum:"viewer,operator,admin" placeholder:"ROLE" help:"What it may do: viewer, operator or admin."`
 }
 
-// Help is what --help says beyond the flags.
+// Help returns the text of --help after the usage line.
 func (*usersAddCmd) Help() string {
 	return `The password is asked for at the terminal, and not shown; where the input is no
 terminal it is its first line. It has at least 12 characters. (--password is the one
@@ -46,10 +46,10 @@ func (c *usersAddCmd) run(in *os.File, out io.Writer) error {
 		return err
 	}
 	fmt.Fprintf(out, "made  %s  %s\n", made.Name, made.Role)
-	return c.tell(out, password)
+	return c.printGenerated(out, password)
 }
 
-// put has an account be what is wanted.
+// put creates or changes an account.
 func (f *adminFlags) put(name string, wanted map[string]string) (is operatorAccount, err error) {
 	body, err := json.Marshal(wanted)
 	if err != nil {
@@ -94,7 +94,7 @@ type usersPasswordCmd struct {
 	Name string `arg:"" help:"The account's name."`
 }
 
-// Help is what --help says beyond the flags.
+// Help returns the text of --help after the usage line.
 func (*usersPasswordCmd) Help() string {
 	return `The new password is asked for at the terminal, and not shown; where the input is
 no terminal it is its first line. All sessions and tokens of the account end, so this
@@ -122,5 +122,5 @@ func (c *usersPasswordCmd) run(in *os.File, out io.Writer) error {
 		return err
 	}
 	fmt.Fprintf(out, "changed  %s\n", c.Name)
-	return c.tell(out, password)
+	return c.printGenerated(out, password)
 }

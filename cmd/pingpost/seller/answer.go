@@ -13,16 +13,16 @@ import (
 	"pingpost/engine/market"
 )
 
-// answer is what became of a line.
+// answer is the result of a line.
 type answer struct {
 	line  int
 	tries int
-	took  time.Duration // from the line's turn to the end of its last try
+	took  time.Duration // from the line's due time to the end of its last attempt
 
 	err        error // no answer came
 	unreached  bool  // and the request certainly did not arrive
 	status     int
-	retryAfter time.Duration // below zero: not said
+	retryAfter time.Duration // below zero: no Retry-After
 	replayed   bool
 	requestID  string
 	body       []byte
@@ -84,12 +84,12 @@ func (a *answer) read(res *http.Response, body []byte) {
 	}
 }
 
-// final tells whether asking again could bring nothing else.
-func (a *answer) final() bool {
+// isFinal reports whether another attempt would get the same answer.
+func (a *answer) isFinal() bool {
 	return a.err == nil && a.status != http.StatusTooManyRequests && a.status < 500
 }
 
-// answerFile keeps answers, one JSON object a line. A nil one keeps none.
+// answerFile writes answers to a file, one JSON object a line. A nil answerFile does not write.
 type answerFile struct {
 	file io.WriteCloser
 	out  *bufio.Writer

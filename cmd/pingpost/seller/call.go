@@ -18,16 +18,16 @@ import (
 	"pingpost/cmd/pingpost/client"
 )
 
-// sellerFlags say to which exchange a ping or a post goes, and as whom.
+// sellerFlags select the exchange and the credential of a ping or a post.
 type sellerFlags struct {
 	client.TrustFlags
 	URL          string `default:"http://127.0.0.1:8080" placeholder:"URL" help:"The exchange's address (${default})."`
 	Token        string `env:"PINGPOST_TOKEN" placeholder:"TOKEN" help:"A bearer token; better in the environment variable PINGPOST_TOKEN."`
 	ClientID     string `name:"client-id" env:"PINGPOST_CLIENT_ID" placeholder:"ID" help:"An OAuth client, to which the exchange gives a token."`
 	ClientSecret string `name:"client-secret" env:"PINGPOST_CLIENT_SECRET" placeholder:"SECRET" help:"Its secret; better in the environment variable PINGPOST_CLIENT_SECRET."`
-	Key          string `placeholder:"TEXT" help:"The Idempotency-Key; where it is absent one is made, and told."`
+	Key          string `placeholder:"TEXT" help:"The Idempotency-Key. Without this flag the command makes one and prints it."`
 
-	written []string // names of the flags that the command line has; what else there is comes from the environment
+	written []string // names of the flags on the command line; other values come from the environment
 }
 
 // sellerCall is one request as a seller.
@@ -38,20 +38,20 @@ type sellerCall struct {
 	scope  string // of a token
 	apiKey string
 	fields map[string]any
-	in     string // the field that is the key where it is not given; empty: none
+	in     string // the field that replaces a missing --key; empty: none
 }
 
-// heard is what was answered.
-type heard struct {
+// response is the exchange's answer.
+type response struct {
 	status int
 	header http.Header
 	body   []byte
 	key    string
-	as     string // whose request it was, where there was a choice
+	as     string // the chosen identity, if there was a choice
 }
 
 // make makes the request, once.
-func (c *sellerCall) make(ctx context.Context) (*heard, error) {
+func (c *sellerCall) make(ctx context.Context) (*response, error) {
 	f := c.flags
 	to, err := url.Parse(f.URL)
 	if err != nil || to.Host == "" || (to.Scheme != "http" && to.Scheme != "https") {
@@ -89,11 +89,11 @@ func (c *sellerCall) make(ctx context.Context) (*heard, error) {
 	if err != nil {
 		return nil, unheard(err, key)
 	}
-	return &heard{res.StatusCode, res.Header, text, key, c.as.why}, nil
+	return &response{res.StatusCode, res.Header, text, key, c.as.why}, nil
 }
 
-// client gives the request its credential, or is one that does. A redirect is
-// not followed: where it leads, nobody has said that a credential may go.
+// client returns the HTTP client for the request, and adds the credential. It follows no
+// redirects, so that the credential goes to no other address.
 func (c *sellerCall) client(ctx context.Context, req *http.Request) (*http.Client, error) {
 	f := c.flags
 	way, err := f.Transport()

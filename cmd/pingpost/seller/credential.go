@@ -12,20 +12,20 @@ const credentialHelp = `Who you are is said in one way; two among the flags are 
 before what the environment has, and of that a token before a client. Where there
 was a choice, standard error says what it came to.`
 
-// way is how a caller shows who it is.
-type way uint8
+// method is the kind of a caller's credential.
+type method uint8
 
 const (
-	byNothing way = iota
+	byNothing method = iota
 	byToken
 	byClient
 	byKey
 )
 
-// identity is the way that was chosen.
+// identity is the chosen credential.
 type identity struct {
-	way way
-	why string // where the environment has another one as well
+	way method
+	why string // the reason, if the environment has another one as well
 }
 
 // AfterApply records the flags on the command line. The kong library calls it after parsing.
@@ -39,11 +39,11 @@ func (f *sellerFlags) AfterApply(ctx *kong.Context) error {
 	return nil
 }
 
-// credential chooses how the caller shows who it is. The API key is empty where
-// the command takes none. What is chosen may yet lack its other half.
+// credential chooses the kind of credential. apiKey is empty for commands without API keys. The
+// chosen client may still lack its secret.
 func (f *sellerFlags) credential(apiKey string) (identity, error) {
 	ways := [...]struct {
-		way      way
+		way      method
 		given    bool
 		flags    []string
 		variable string
@@ -81,8 +81,8 @@ func (f *sellerFlags) credential(apiKey string) (identity, error) {
 
 func (f *sellerFlags) isWritten(flag string) bool { return slices.Contains(f.written, flag) }
 
-// nameOf says who it is, as far as that is no secret.
-func (f *sellerFlags) nameOf(w way) string {
+// nameOf describes the caller without secrets.
+func (f *sellerFlags) nameOf(w method) string {
 	switch w {
 	case byToken:
 		return "the token's owner"

@@ -15,10 +15,10 @@ import (
 
 const fieldsHelp = `A VALUE that is true, false or a number is sent as that, except where the field
 is known to be text, such as zip; NAME:=JSON sends exactly what is written, so
-NAME:='"12"' is a text. A dot in a NAME leads into an object. What stands further
-right wins. Flags may stand before the fields, behind them and between them.`
+NAME:='"12"' is a text. A dot in a NAME sets a member of an object. A later field replaces an
+earlier one. Flags may precede, follow or separate the fields.`
 
-// fieldArgs are the arguments that are no flags, wherever those stand.
+// fieldArgs are the arguments that are not flags. Flags may precede, follow or separate them.
 type fieldArgs []string
 
 // Decode takes all that is left of the line but the flags, which it puts back: to
@@ -126,7 +126,7 @@ func merge(into, members map[string]any) {
 	}
 }
 
-// setField sets a member, on its way making the objects that it stands in.
+// setField sets a member, and creates the objects on its path.
 func setField(fields map[string]any, path string, value any) error {
 	for {
 		name, rest, deeper := strings.Cut(path, ".")
@@ -160,7 +160,7 @@ func hasField(fields map[string]any, path string) bool {
 	return hasField(inner, rest)
 }
 
-// textFields are those whose values look like numbers and are none.
+// textFields are fields whose values look like numbers but are texts.
 var textFields = map[string]bool{
 	"zip": true, "zip3": true, "phone": true, "auction_id": true, "bid_token": true, "lead_uuid": true, "source": true,
 	"first_name": true, "last_name": true, "line1": true, "city": true, "consent_text": true, "sub_vertical": true, "vertical": true,

@@ -19,7 +19,7 @@ type PingCommand struct {
 	Fields fieldArgs `arg:"" optional:"" name:"field..." help:"What the ping says: NAME=VALUE, NAME:=JSON, @FILE with a JSON object, - for one on standard input."`
 }
 
-// Help is what --help says beyond the flags.
+// Help returns the text of --help after the usage line.
 func (*PingCommand) Help() string {
 	return `For example:
 
@@ -109,7 +109,7 @@ func showBid(body []byte, t *terminal.Table) error {
 	return nil
 }
 
-// showOffers shows who would buy, best first.
+// showOffers adds the buyers' offers to the table, best first.
 func showOffers(body []byte, t *terminal.Table) error {
 	var a struct {
 		Data struct {

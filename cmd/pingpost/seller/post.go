@@ -10,13 +10,13 @@ import (
 	"pingpost/cmd/pingpost/terminal"
 )
 
-// PostCommand posts a lead to the exchange whose bid a seller has.
+// PostCommand posts a lead for a bid of the exchange.
 type PostCommand struct {
 	sellerFlags
-	Fields fieldArgs `arg:"" optional:"" name:"field..." help:"What the post says: NAME=VALUE, NAME:=JSON, @FILE with a JSON object or an answer to a ping, - for one on standard input."`
+	Fields fieldArgs `arg:"" optional:"" name:"field..." help:"The fields of the post: NAME=VALUE, NAME:=JSON, @FILE with a JSON object or an answer to a ping, - for one on standard input."`
 }
 
-// Help is what --help says beyond the flags.
+// Help returns the text of --help after the usage line.
 func (*PostCommand) Help() string {
 	return `For example, with the answer of pingpost ping in bid.json:
 
@@ -46,7 +46,7 @@ func (c *PostCommand) run(ctx context.Context, in io.Reader, out, tell io.Writer
 	if err != nil {
 		return err
 	}
-	if err := takeBid(fields); err != nil {
+	if err := convertBid(fields); err != nil {
 		return err
 	}
 	call := sellerCall{flags: &c.sellerFlags, path: "/v1/post", scope: "post", fields: fields, in: "lead.lead_uuid"}
@@ -60,8 +60,8 @@ func (c *PostCommand) run(ctx context.Context, in io.Reader, out, tell io.Writer
 	return said.tell(out, tell, showSale)
 }
 
-// takeBid makes of a ping's answer among the fields what a post says of it.
-func takeBid(fields map[string]any) error {
+// convertBid replaces a ping's answer among the fields by auction_id and bid_token.
+func convertBid(fields map[string]any) error {
 	if _, ok := fields["data"].(map[string]any); ok {
 		return errors.New("this is the answer to a ping by API key; send its lead to /api/v1/ingest, with flo_ping_id and flo_buyer_id")
 	}

@@ -9,9 +9,9 @@ import (
 	"pingpost/cmd/pingpost/terminal"
 )
 
-// tell shows an answer to a person, and writes it to out where it is what was
-// asked for. An error is told and ends with exit 1.
-func (h *heard) tell(out, tell io.Writer, show func(body []byte, t *terminal.Table) error) error {
+// tell prints an answer as a table, and writes the body of a successful one to out. An error
+// answer is printed and ends the command with exit code 1.
+func (h *response) tell(out, tell io.Writer, show func(body []byte, t *terminal.Table) error) error {
 	t := terminal.Table{}
 	if h.status/100 != 2 {
 		h.fault(&t)
@@ -21,7 +21,7 @@ func (h *heard) tell(out, tell io.Writer, show func(body []byte, t *terminal.Tab
 	if err := show(h.body, &t); err != nil {
 		return fmt.Errorf("the answer %d is not an exchange's: %w", h.status, err)
 	}
-	h.frame(&t)
+	h.addContext(&t)
 	if _, err := io.WriteString(tell, t.String()); err != nil {
 		return err
 	}
@@ -30,7 +30,7 @@ func (h *heard) tell(out, tell io.Writer, show func(body []byte, t *terminal.Tab
 }
 
 // fault shows an error's body.
-func (h *heard) fault(t *terminal.Table) {
+func (h *response) fault(t *terminal.Table) {
 	var said struct {
 		Error   string `json:"error"`
 		Message string `json:"message"`
@@ -55,11 +55,11 @@ func (h *heard) fault(t *terminal.Table) {
 	if later := h.header.Get("Retry-After"); later != "" {
 		t.Row("again after", later+" s, with --key "+h.key)
 	}
-	h.frame(t)
+	h.addContext(t)
 }
 
-// frame shows what stands around an answer.
-func (h *heard) frame(t *terminal.Table) {
+// addContext adds the caller, the key and the request id to the table.
+func (h *response) addContext(t *terminal.Table) {
 	if h.as != "" {
 		t.Row("sent as", h.as)
 	}

@@ -30,16 +30,16 @@ type sender struct {
 	client *http.Client
 }
 
-// sendPauses are those between the tries of a line.
+// sendPauses are the pauses between the attempts of a line.
 var sendPauses = [...]time.Duration{time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second, 16 * time.Second}
 
 const (
-	// sendTimeout is longer than an exchange takes for any answer.
+	// sendTimeout is above an exchange's longest time for an answer.
 	sendTimeout = 30 * time.Second
-	// maxAnswer bounds what is read of an answer.
+	// maxAnswer limits the part of an answer that is read, in bytes.
 	maxAnswer = 1 << 20
-	// longestPause bounds what a Retry-After can ask for.
-	longestPause = time.Minute
+	// maxPause limits the pause of a Retry-After.
+	maxPause = time.Minute
 )
 
 func newSender(base, apiKey string, width int, way *http.Transport) *sender {
@@ -51,18 +51,18 @@ func newSender(base, apiKey string, width int, way *http.Transport) *sender {
 	}
 }
 
-// turn is a line whose time has come.
-type turn struct {
+// dueLine is a line that is due.
+type dueLine struct {
 	line
 	due time.Time
 }
 
 // send sends all lines and returns how long that took. It calls done for each,
-// one after another. When the context ends no further line is begun and no try
-// is repeated, but those under way are waited for.
+// one after another. After the end of the context it starts no further line and repeats no
+// attempt, but it waits for attempts in progress.
 func (s *sender) send(ctx context.Context, lines iter.Seq[line], done func(*answer)) time.Duration {
 	began := time.Now()
-	turns, answers := make(chan turn), make(chan *answer)
+	turns, answers := make(chan dueLine), make(chan *answer)
 	var workers sync.WaitGroup
 	for range s.width {
 		workers.Go(func() {
@@ -85,7 +85,7 @@ func (s *sender) send(ctx context.Context, lines iter.Seq[line], done func(*answ
 }
 
 // pace gives each line its turn.
-func (s *sender) pace(ctx context.Context, lines iter.Seq[line], turns chan<- turn) {
+func (s *sender) pace(ctx context.Context, lines iter.Seq[line], turns chan<- dueLine) {
 	began := time.Now()
 	given := 0
 	for l := range lines {
@@ -98,7 +98,7 @@ func (s *sender) pace(ctx context.Context, lines iter.Seq[line], turns chan<- tu
 		}
 		given++
 		select {
-		case turns <- turn{l, due}:
+		case turns <- dueLine{l, due}:
 		case <-ctx.Done():
 			return
 		}
@@ -106,7 +106,7 @@ func (s *sender) pace(ctx context.Context, lines iter.Seq[line], turns chan<- tu
 }
 
 // bring sends a line until it has a final answer.
-func (s *sender) bring(ctx context.Context, t *turn) *answer {
+func (s *sender) bring(ctx context.Context, t *dueLine) *answer {
 	key := ""
 	if s.keyed {
 		key = lineKey(&t.line)
@@ -114,12 +114,12 @@ func (s *sender) bring(ctx context.Context, t *turn) *answer {
 	for tries := 1; ; tries++ {
 		a := s.try(t.text, key)
 		a.line, a.tries, a.took = t.number, tries, time.Since(t.due)
-		if a.final() || tries > len(sendPauses) || !s.mayRepeat(a) {
+		if a.isFinal() || tries > len(sendPauses) || !s.mayRepeat(a) {
 			return a
 		}
 		pause := sendPauses[tries-1]
 		if a.retryAfter >= 0 {
-			pause = min(a.retryAfter, longestPause)
+			pause = min(a.retryAfter, maxPause)
 		}
 		if !timer.WaitUntil(ctx, time.Now().Add(pause)) {
 			return a
@@ -127,13 +127,13 @@ func (s *sender) bring(ctx context.Context, t *turn) *answer {
 	}
 }
 
-// mayRepeat tells whether another try could not become another lead.
+// mayRepeat reports whether another attempt cannot create a second lead.
 func (s *sender) mayRepeat(a *answer) bool {
 	return s.keyed || a.status == http.StatusTooManyRequests || a.unreached
 }
 
-// try makes one request. It does not end with the sender's context: what was
-// sent is to be heard.
+// try makes one request. It does not end with the sender's context, because the exchange may
+// already have the request.
 func (s *sender) try(text []byte, key string) *answer {
 	a := &answer{retryAfter: -1}
 	req, err := http.NewRequestWithContext(context.Background(), http.MethodPost, s.url, bytes.NewReader(text))

@@ -115,8 +115,8 @@ func TestTries(t *testing.T) {
 				s.keyed = !row.keyless
 				var got *answer
 				took := s.send(t.Context(), texts(`{"a":1}`), func(a *answer) { got = a })
-				if got.tries != row.tries || got.final() != row.final || took != row.took || got.took != row.took {
-					t.Errorf("%d tries, final %v, %v; want %d, %v, %v", got.tries, got.final(), took, row.tries, row.final, row.took)
+				if got.tries != row.tries || got.isFinal() != row.final || took != row.took || got.took != row.took {
+					t.Errorf("%d tries, final %v, %v; want %d, %v, %v", got.tries, got.isFinal(), took, row.tries, row.final, row.took)
 				}
 				for i, key := range exchange.keys {
 					if key != exchange.keys[0] || exchange.bodies[i] != `{"a":1}` || (key == "") != row.keyless {
@@ -190,7 +190,7 @@ func TestInterrupted(t *testing.T) {
 			defer cancel()
 			var got []*answer
 			took := s.send(ctx, manyLines(10), func(a *answer) { got = append(got, a) })
-			if len(got) != 2 || len(exchange.keys) != 2 || took != 4*time.Second || !got[0].final() || !got[1].final() {
+			if len(got) != 2 || len(exchange.keys) != 2 || took != 4*time.Second || !got[0].isFinal() || !got[1].isFinal() {
 				t.Errorf("%d answers to %d requests in %v", len(got), len(exchange.keys), took)
 			}
 		})
@@ -202,8 +202,8 @@ func TestInterrupted(t *testing.T) {
 			defer cancel()
 			var got *answer
 			took := s.send(ctx, texts("{}"), func(a *answer) { got = a })
-			if got.final() || got.tries != 3 || len(exchange.keys) != 3 || took != 4*time.Second {
-				t.Errorf("%d tries in %v, final %v", got.tries, took, got.final())
+			if got.isFinal() || got.tries != 3 || len(exchange.keys) != 3 || took != 4*time.Second {
+				t.Errorf("%d tries in %v, final %v", got.tries, took, got.isFinal())
 			}
 		})
 	})

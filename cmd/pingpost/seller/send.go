@@ -18,7 +18,7 @@ import (
 	"pingpost/cmd/pingpost/terminal"
 )
 
-// SendCommand sends a file of leads and says what became of them.
+// SendCommand sends a file of leads and prints a summary of the results.
 type SendCommand struct {
 	client.TrustFlags
 	File        string  `arg:"" help:"File with one JSON object a line; - is standard input."`
@@ -30,7 +30,7 @@ type SendCommand struct {
 	Out         string  `type:"path" placeholder:"FILE" help:"Write each answer to this file, one JSON object a line. The leads themselves are not in it."`
 }
 
-// Help is what --help says beyond the flags.
+// Help returns the text of --help after the usage line.
 func (*SendCommand) Help() string {
 	return `Answers of 429 and 5xx, and connections that fail, are tried again after 1, 2, 4,
 8 and 16 seconds, or after what Retry-After says; other answers are final. Every
@@ -118,7 +118,7 @@ func (c *SendCommand) open() (io.ReadCloser, error) {
 
 func (c *SendCommand) create() (*answerFile, error) {
 	if c.Out == "" {
-		return nil, nil // a nil answerFile takes answers and keeps none
+		return nil, nil // a nil answerFile ignores answers
 	}
 	file, err := os.Create(c.Out)
 	if err != nil {

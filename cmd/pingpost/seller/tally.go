@@ -40,7 +40,7 @@ func newTally() *tally {
 func (t *tally) add(a *answer) {
 	t.sent++
 	t.repeated += a.tries - 1
-	if !a.final() {
+	if !a.isFinal() {
 		t.lost++
 		count(t.causes, cause(a))
 		return

@@ -35,7 +35,7 @@ func reportOf(r *explain.Report) string {
 	return "reports " + r.To
 }
 
-// notApplied are the reasons why a report changed nothing.
+// notApplied has the texts for the results of reports without a change.
 var notApplied = map[string]string{
 	"none":    "no change",
 	"waits":   "waits for an operator",

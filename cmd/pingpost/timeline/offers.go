@@ -32,7 +32,7 @@ func offers(told *explain.Explanation, width int) string {
 }
 
 // candidateOutcome returns a candidate's outcome. The supplier of an availability request
-// chooses among the bids itself, so each valid bid is "offered", and none has won or lost.
+// chooses among the bids itself, so each valid bid is "offered", neither won nor lost.
 func candidateOutcome(told *explain.Explanation, c *explain.Candidate) string {
 	for i := range told.Offers {
 		if told.Kind == "availability" && told.Offers[i].Buyer == c.Buyer {

@@ -12,8 +12,8 @@ import (
 	"pingpost/exchange/explain"
 )
 
-// Text formats a whole explanation: a lead, then the ping whose bid it claimed; or a ping,
-// then the leads that claimed its offers.
+// Text formats a whole explanation: a lead and then the ping of its bid, or a ping and then the
+// leads that claimed its offers.
 func Text(told *explain.Explanation) string {
 	text := section(told)
 	if told.Auction != nil {
