@@ -197,7 +197,7 @@ func TestBadPairsAreToldAndNotShown(t *testing.T) {
 	cert, key, _ := is.issue(time.Now().Add(-time.Minute))
 	other, _, _ := is.issue(time.Now().Add(time.Hour))
 	for what, row := range map[string]struct{ cert, key, says string }{
-		"run out":       {cert, key, "has run out"},
+		"expired":       {cert, key, "the new certificate expired"},
 		"another's key": {other, key, "does not match"},
 		"cut off":       {other[:len(other)/2], key, "half written"},
 		"empty":         {"", "", "half written"},
