@@ -109,19 +109,19 @@ func TestVerifies(t *testing.T) {
 		"as it should be":         {func(*http.Request) {}, ""},
 		"with an unknown form":    {func(r *http.Request) { two(r, "webhook-signature", "v1a,xyz ") }, ""},
 		"with another's too":      {func(r *http.Request) { two(r, "webhook-signature", "v1,AAAA ") }, ""},
-		"without an id":           {func(r *http.Request) { r.Header.Del("webhook-id") }, "no webhook-id"},
-		"of another id":           {func(r *http.Request) { r.Header.Set("webhook-id", "evt_2") }, "webhook-signature is none"},
-		"without a time":          {func(r *http.Request) { r.Header.Del("webhook-timestamp") }, "no webhook-timestamp"},
+		"without an id":           {func(r *http.Request) { r.Header.Del("webhook-id") }, "webhook-id or webhook-timestamp is missing"},
+		"of another id":           {func(r *http.Request) { r.Header.Set("webhook-id", "evt_2") }, "webhook-signature does not match"},
+		"without a time":          {func(r *http.Request) { r.Header.Del("webhook-timestamp") }, "webhook-id or webhook-timestamp is missing"},
 		"an hour old":             {func(r *http.Request) { r.Header.Set("webhook-timestamp", fmt.Sprint(time.Now().Unix()-3600)) }, "off"},
 		"an hour ahead":           {func(r *http.Request) { r.Header.Set("webhook-timestamp", fmt.Sprint(time.Now().Unix()+3600)) }, "off"},
-		"without a signature":     {func(r *http.Request) { r.Header.Del("webhook-signature") }, "webhook-signature is none"},
-		"signed by another":       {func(r *http.Request) { r.Header.Set("webhook-signature", "v1,AAAA") }, "webhook-signature is none"},
+		"without a signature":     {func(r *http.Request) { r.Header.Del("webhook-signature") }, "webhook-signature does not match"},
+		"signed by another":       {func(r *http.Request) { r.Header.Set("webhook-signature", "v1,AAAA") }, "webhook-signature does not match"},
 		"without our own":         {func(r *http.Request) { r.Header.Del("X-Pingpost-Signature") }, "another time"},
-		"with our own by another": {func(r *http.Request) { two(r, "X-Pingpost-Signature", ""); cut(r) }, "X-Pingpost-Signature is none"},
+		"with our own by another": {func(r *http.Request) { two(r, "X-Pingpost-Signature", ""); cut(r) }, "X-Pingpost-Signature does not match"},
 		"with a changed byte": {func(r *http.Request) {
 			r.Body = io.NopCloser(strings.NewReader(`{"id":"evt_1"}`))
 			r.ContentLength = 14
-		}, "webhook-signature is none"},
+		}, "webhook-signature does not match"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := parcel(t, "evt_1", "lead.posted")
