@@ -24,7 +24,7 @@ test('a buyer is made, changed, seen in the history, and removed', async () => {
   await field(page, 'States').fill('CA, XX');
   await button(page, 'Review changes').click();
   const states = page.locator('.field.wrong', { hasText: 'States' });
-  await shows(states.getByText(/is not a state/));
+  await shows(states.getByText(/is not a US state/));
   expect(await states.getByRole('textbox').getAttribute('aria-invalid')).toBe('true');
   await field(page, 'States').fill('CA, NV');
   await save(page, /buy_new/);

@@ -30,7 +30,7 @@ test('every outcome of the exchange can be searched for, and no other', () => {
 });
 
 test('whatever is left of a person, the page says why and what to do', () => {
-  const words = wordsIn(source('server/admin/erase.go'), /const \(\n(\s*LeftUnderWay[^)]*)\n\)/);
+  const words = wordsIn(source('server/admin/erase.go'), /const \(\n(\s*NotErasedUnderWay[^)]*)\n\)/);
   expect(words).toContain('under_way');
   expect([...reasonsLeft].sort()).toEqual([...words].sort());
   for (const word of words) expect(leftOf(word), word).toMatch(/\.$/);
