@@ -1,6 +1,9 @@
 package engine
 
 import (
+	"errors"
+
+	"pingpost/api/errcode"
 	"pingpost/engine/event"
 	"pingpost/engine/market"
 	"pingpost/engine/state"
@@ -39,3 +42,49 @@ func (e *Engine) answerOf(lead *state.Lead) Answer {
 	}
 	return answer
 }
+
+// Refusal is the error for a request that the engine does not fulfil.
+//
+// Most refusals log nothing and do not use the idempotency key. A refusal with a Request is
+// based on a committed event, and a repeat with the same key gets the same refusal.
+type Refusal struct {
+	Code     RefusalCode
+	Fields   []market.FieldError // of an invalid payload
+	Reason   market.Reason       // of post_rejected
+	Request  market.RequestID    // of the first call with this key; zero: no event
+	Replayed bool
+
+	Objection market.ReportRejection // of invalid_transition
+
+	// Of rate_limited: the seller's limit on open auctions, and the time in Unix
+	// nanoseconds at which all auctions that are open now have ended.
+	Limit int
+	Reset int64
+}
+
+// RefusalCode is the error's code in the API.
+type RefusalCode string
+
+const (
+	InvalidPayload RefusalCode = errcode.InvalidPayload
+	KeyReused      RefusalCode = errcode.IdempotencyKeyReused
+	Forbidden      RefusalCode = errcode.Forbidden
+
+	AuctionExists    RefusalCode = errcode.AuctionExists    // the seller has used this auction id
+	RateLimited      RefusalCode = errcode.RateLimited      // too many auctions at once
+	InvalidBidToken  RefusalCode = errcode.InvalidBidToken  // not a token of this auction
+	AlreadySold      RefusalCode = errcode.AlreadySold      // the auction has sold its lead
+	BidExpired       RefusalCode = errcode.BidExpired       // the bid is no longer available
+	PostRejected     RefusalCode = errcode.PostRejected     // campaign or buyer refuses the lead
+	BuyerUnavailable RefusalCode = errcode.BuyerUnavailable // not delivered yet; attempts continue
+	BuyerTimeout     RefusalCode = errcode.BuyerTimeout     // no answer yet; attempts continue
+
+	NotFound          RefusalCode = errcode.NotFound          // no lead with this id belongs to the caller
+	InvalidTransition RefusalCode = errcode.InvalidTransition // the lead's status does not allow the change
+)
+
+func (r *Refusal) Error() string { return string(r.Code) }
+
+// ErrUnavailable is returned while the exchange accepts no requests: it is starting or
+// stopping, at a limit, or its log has failed. The caller can safely send the request again.
+var ErrUnavailable = errors.New("the exchange accepts no requests right now")

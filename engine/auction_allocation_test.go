@@ -29,7 +29,7 @@ func pinger(t testing.TB, buyers, auctions int) func() {
 		r.campaigns[0].seats = append(r.campaigns[0].seats, seat{buyer: id, states: "CA NV"})
 	}
 	x := &exchange{t: t, rig: r, log: newMemoryLog(t), world: newWorld(t)}
-	x.tune = func(opt *engine.Options) { opt.Log, opt.Buyers, opt.Note = new(instantLog), instantBuyers{}, nil }
+	x.tune = func(opt *engine.Options) { opt.Log, opt.Buyers, opt.Observer = new(instantLog), instantBuyers{}, nil }
 	x.start()
 	x.configure(r)
 	t.Cleanup(x.log.close)

@@ -19,7 +19,7 @@ func (e *Engine) Auctions() int { return e.auctions.OpenAuctions() }
 func (e *Engine) newAuctionRunner() *auction.Runner {
 	return auction.NewRunner(auction.Options{
 		Clock: e.opt.Clock, Buyers: e.opt.Buyers, MaxPings: int64(e.opt.MaxPings), Stop: e.stop,
-		ReportPanic: func(err error) { e.opt.Note.ReportFault("a ping panicked; please report it", err) },
+		ReportPanic: func(err error) { e.opt.Observer.ReportFault("a ping panicked; please report it", err) },
 	})
 }
 
@@ -47,7 +47,7 @@ func (e *Engine) collectBids(a *auction.Auction, o *liveCampaign, supplier *mark
 		return ErrUnavailable
 	}
 	trace.setAuction(a.ID, o.Campaign)
-	e.opt.Note.AuctionHeld(o.Campaign, supplier, a.Summarize(e.opt.Clock.Now()))
+	e.opt.Observer.AuctionHeld(o.Campaign, supplier, a.Summarize(e.opt.Clock.Now()))
 	return nil
 }
 

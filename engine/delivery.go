@@ -196,7 +196,7 @@ func (c *delivery) sendPost(req *market.PostRequest) (result market.PostResult) 
 	defer func() {
 		if cause := recover(); cause != nil {
 			result = market.PostResult{Verdict: market.VerdictUnknown}
-			c.engine.opt.Note.ReportFault("a post panicked; please report it", fmt.Errorf("%T at %s", cause, debug.Stack()))
+			c.engine.opt.Observer.ReportFault("a post panicked; please report it", fmt.Errorf("%T at %s", cause, debug.Stack()))
 		}
 	}()
 	return c.engine.opt.Buyers.Post(req)
@@ -276,7 +276,7 @@ func (c *delivery) judgeResult(result *market.PostResult) deliveryOutcome {
 	c.attemptTrace.end(result, c.engine.opt.Clock.Now())
 	c.buyerSilent.Store(result.Fault == market.FaultTimeout)
 	if !c.post.Sale.Test {
-		c.engine.opt.Note.PostAttempted(c.buyerID(), result)
+		c.engine.opt.Observer.PostAttempted(c.buyerID(), result)
 	}
 	switch result.Verdict {
 	case market.VerdictAccepted:

@@ -1,3 +1,13 @@
+// Package engine is the exchange's core: the actions of suppliers, buyers and operators,
+// about one per file.
+//
+// An action decides in memory, concurrently with others, and holds reservations. It gives its
+// event to the log. The log's committer makes the event durable, applies it, and wakes the
+// action, which then answers. So every answer is durable, and every post to a buyer follows a
+// durable intent.
+//
+// The package reads no clock, draws no random numbers and opens no socket or file. It uses the
+// ports in ports.go, so a test can run days of an exchange in milliseconds.
 package engine
 
 import (
@@ -25,9 +35,9 @@ type Options struct {
 	// with a long log queue. The engine calls it before it reserves anything. Nil admits
 	// all.
 	Admit func() error
-	// Note gets every decision and outcome, for metrics and log lines. It must not keep its
+	// Observer gets every decision and outcome, for metrics and log lines. It must not keep its
 	// arguments. Nil: none.
-	Note Note
+	Observer Observer
 
 	Ceiling     time.Duration // longest time from a request's arrival to its answer; default 5 s
 	Idempotency time.Duration // how long a repeat gets the first answer; default 30 days
@@ -40,8 +50,8 @@ type Options struct {
 	PingIdempotency time.Duration
 }
 
-// Note receives the engine's decisions and outcomes.
-type Note interface {
+// Observer receives the engine's decisions and outcomes.
+type Observer interface {
 	LeadDecided(campaign *market.Campaign, supplier *market.Supplier, a *Answer)
 	PostAttempted(buyer string, result *market.PostResult)
 	// DeliveryUnknown reports a delivery that used all attempts and remained in doubt: the buyer may
@@ -92,8 +102,8 @@ func New(opt Options) *Engine {
 	if opt.MaxPings == 0 {
 		opt.MaxPings = 100_000
 	}
-	if opt.Note == nil {
-		opt.Note = silent{}
+	if opt.Observer == nil {
+		opt.Observer = silent{}
 	}
 	e := &Engine{opt: opt, state: opt.State, stop: make(chan struct{})}
 	e.deliveries.byLead = make(map[market.LeadID]*delivery)
@@ -101,7 +111,7 @@ func New(opt Options) *Engine {
 	e.auctions = e.newAuctionRunner()
 	e.log = newLogReader(&e.opt, e.stop)
 	e.webhooks.reads, e.webhooks.observer = make(chan struct{}, maxPayloadReads), noWebhookObserver{}
-	if observer, ok := opt.Note.(WebhookObserver); ok {
+	if observer, ok := opt.Observer.(WebhookObserver); ok {
 		e.webhooks.observer = observer
 	}
 	e.workspaces.New = func() any { return new(ingest) }

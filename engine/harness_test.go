@@ -137,7 +137,7 @@ func (x *exchange) start() {
 	}
 	opt := engine.Options{
 		State: x.state, Log: x.life, History: x.life, Buyers: x.life, Clock: bubbleClock{}, Secret: secret,
-		Sealer: x.safe.StartAbove(x.state.HighestSlot()), Entropy: x.entropy, Note: &x.noted,
+		Sealer: x.safe.StartAbove(x.state.HighestSlot()), Entropy: x.entropy, Observer: &x.noted,
 	}
 	if x.tune != nil {
 		x.tune(&opt)

@@ -97,7 +97,7 @@ func (r *logReader) reportFailure(seq uint64, err error) error {
 	if errors.Is(err, ErrUnavailable) {
 		return ErrUnavailable
 	}
-	r.opt.Note.ReportFault("cannot read a record back from the log; the caller may repeat the request", fmt.Errorf("log record %d: %w", seq, err))
+	r.opt.Observer.ReportFault("cannot read a record back from the log; the caller may repeat the request", fmt.Errorf("log record %d: %w", seq, err))
 	return ErrUnavailable
 }
 

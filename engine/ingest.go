@@ -270,7 +270,7 @@ func (in *ingest) commit() error {
 	return err
 }
 
-// completeAnswer adds the identifiers to an answer, and gives the Decision what Note needs.
+// completeAnswer adds the identifiers to an answer, and gives the Decision the values for the observer.
 func (in *ingest) completeAnswer(answer Answer) Answer {
 	in.campaign, in.supplier = in.live.Campaign, in.req.Supplier
 	answer.Lead, answer.Request = in.id, in.req.Request

@@ -12,7 +12,7 @@ import (
 
 // touchy notes nothing of one kind, but panics.
 type touchy struct {
-	engine.Note
+	engine.Observer
 	at *atomic.Pointer[string]
 }
 
@@ -25,12 +25,12 @@ func (n touchy) trip(at string) {
 
 func (n touchy) AuctionHeld(c *market.Campaign, s *market.Supplier, h *auction.Summary) {
 	n.trip("an auction is noted")
-	n.Note.AuctionHeld(c, s, h)
+	n.Observer.AuctionHeld(c, s, h)
 }
 
 func (n touchy) PostAttempted(buyer string, r *market.PostResult) {
 	n.trip("a post is noted")
-	n.Note.PostAttempted(buyer, r)
+	n.Observer.PostAttempted(buyer, r)
 }
 
 // survived tells whether a call panicked, as the server finds out.
@@ -59,7 +59,7 @@ func TestAPanicReservesNothing(t *testing.T) {
 	for _, test := range tests {
 		bubble(t, test.what, func(t *testing.T) {
 			var at atomic.Pointer[string]
-			x := opened(t, bidders(), func(o *engine.Options) { o.Note = touchy{o.Note, &at} })
+			x := opened(t, bidders(), func(o *engine.Options) { o.Observer = touchy{o.Observer, &at} })
 			ping = x.quoted(inquiry(1))
 			at.Store(&test.at)
 			if !survived(func() { t.Error(test.call(x)) }) {

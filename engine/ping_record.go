@@ -15,7 +15,7 @@ func (p *ping) askBuyers() error {
 		if p.live != nil {
 			campaign = p.live.Campaign
 		}
-		p.engine.opt.Note.AuctionHeld(campaign, p.req.Supplier, a.SummarizeUnheld(p.record.Reason, p.test))
+		p.engine.opt.Observer.AuctionHeld(campaign, p.req.Supplier, a.SummarizeUnheld(p.record.Reason, p.test))
 		return nil
 	}
 	ceiling := p.now + bidWindow

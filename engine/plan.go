@@ -3,6 +3,7 @@ package engine
 import (
 	"maps"
 	"slices"
+	"sync"
 	"sync/atomic"
 
 	"pingpost/engine/auction"
@@ -11,6 +12,7 @@ import (
 	"pingpost/engine/market"
 	"pingpost/engine/market/fingerprint"
 	"pingpost/engine/selection"
+	"pingpost/engine/state"
 )
 
 // plan is a catalog with the values that are computed from it. It is immutable except for the
@@ -100,4 +102,99 @@ func (e *Engine) Catalog() *market.Catalog {
 		return p.catalog
 	}
 	return nil
+}
+
+// newTestCampaign returns the test campaign of a campaign: the same filter sets in the same
+// order, with the same states, filters, hours, lists, prices and floor. It has no caps, no
+// funds and no duplicate rule, and its buyers have their test endpoints instead of the
+// production ones.
+//
+// So the code treats a test lead like any other lead and finds no counter to change.
+// liveCampaign.Test marks the few differences: a turn is read and not reserved, answers do
+// not change a buyer's health, and events and requests are marked as a test.
+//
+// A filter set is excluded if its buyer has a production endpoint and no test endpoint. A
+// buyer without any endpoint gets test leads recorded, like other leads.
+//
+// The auction over a test lead has a name of another kind (see nameKind). So no production
+// lead is sold at the bids of a test, and no test lead at production bids.
+//
+// The engine makes a test campaign at its first test lead, because most campaigns never
+// have one. Rejected: to check at each cap, claim and endpoint whether the lead is a test. A
+// forgotten check would charge a buyer.
+func newTestCampaign(of *market.Campaign) *liveCampaign {
+	campaign := *of
+	campaign.Caps, campaign.Duplicates = nil, market.DuplicateRule{}
+	campaign.FilterSets = make([]market.FilterSet, len(of.FilterSets))
+	excluded := bitset.New(len(of.FilterSets))
+	for i := range of.FilterSets {
+		filterSet := &campaign.FilterSets[i]
+		*filterSet = of.FilterSets[i]
+		filterSet.Buyer, filterSet.Caps = testBuyer(filterSet.Buyer), nil
+		if lacksTestEndpoint(of.FilterSets[i].Buyer, of.Method) {
+			excluded.Add(i)
+		}
+	}
+	o := &liveCampaign{Bidders: auction.Bidders{FilterSets: selection.CompileFilterSets(&campaign), Test: true}, excluded: excluded}
+	if campaign.Method == market.PingPost {
+		o.prepareAuctions(func(*market.Buyer) *auction.PingLimiter { return nil })
+	}
+	return o
+}
+
+// testBuyer returns the copy of a buyer for test leads.
+func testBuyer(b *market.Buyer) *market.Buyer {
+	test := *b
+	test.Ping, test.Post = b.TestPing, b.TestPost
+	test.Caps, test.Funded, test.Credit = nil, false, 0
+	return &test
+}
+
+// lacksTestEndpoint reports whether a buyer has a production endpoint that the method needs,
+// but no test endpoint.
+func lacksTestEndpoint(b *market.Buyer, method market.SelectionMethod) bool {
+	return b.Post != nil && b.TestPost == nil || method == market.PingPost && b.Ping != nil && b.TestPing == nil
+}
+
+// forLead returns the campaign, or its test campaign for a test lead. The receiver may be nil.
+func (o *liveCampaign) forLead(test bool) *liveCampaign {
+	if o == nil || !test {
+		return o
+	}
+	return o.testCampaign()
+}
+
+// initTestCampaign sets the function that makes the test campaign at its first use.
+func (o *liveCampaign) initTestCampaign() {
+	o.testCampaign = sync.OnceValue(func() *liveCampaign { return newTestCampaign(o.Campaign) })
+}
+
+// Screen excludes the filter sets that do not match the lead, and those without a test
+// endpoint.
+func (o *liveCampaign) Screen(lead *market.Lead, c *selection.Candidates) {
+	o.FilterSets.ExcludeByLead(lead, c)
+	if o.excluded != nil {
+		c.ExcludeAll(o.excluded, market.OutcomeFiltered)
+	}
+}
+
+// filterSetOf returns the index of a buyer's filter set, or -1 if it has none or the test
+// campaign excludes it.
+func (o *liveCampaign) filterSetOf(buyer market.Ref) int {
+	for i := range o.Campaign.FilterSets {
+		if o.Campaign.FilterSets[i].Buyer.Ref == buyer && (o.excluded == nil || !o.excluded.Has(i)) {
+			return i
+		}
+	}
+	return -1
+}
+
+// reserveTurn returns the next turn among the members of a set, and reserves it. For a test
+// campaign it reads the turn without a reservation.
+func (o *liveCampaign) reserveTurn(s *state.State, h *state.Reservation, set uint64, weights []int32) (turn event.Turn, member uint32) {
+	if o.Test {
+		return event.Turn{}, s.PeekTurn(o.Campaign.Ref, set, weights)
+	}
+	turn = s.ReserveTurn(h, o.Campaign.Ref, set, weights)
+	return turn, turn.Member
 }

@@ -223,7 +223,7 @@ func (in *ingest) failDelivery(c *delivery, err error) (Answer, error) {
 func (c *delivery) settle(how event.Settlement) error {
 	err := c.commitOutcome(c.settlement(how), nil)
 	if err == nil && how == event.SettledUnknown && !c.post.Sale.Test {
-		c.engine.opt.Note.DeliveryUnknown(c.lead, c.buyerID())
+		c.engine.opt.Observer.DeliveryUnknown(c.lead, c.buyerID())
 	}
 	return err
 }

@@ -16,7 +16,7 @@ func (e *Engine) runInBackground(c *delivery) {
 	go func() {
 		defer e.deliveries.remove(c)
 		if err := c.runToEnd(); err != nil {
-			e.opt.Note.ReportFault("cannot commit the outcome of a delivery; the next start continues the delivery", err)
+			e.opt.Observer.ReportFault("cannot commit the outcome of a delivery; the next start continues the delivery", err)
 		}
 	}()
 }

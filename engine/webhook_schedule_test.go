@@ -91,7 +91,7 @@ func TestScheduleOfAnEvent(t *testing.T) {
 func TestEndpointThatFailsForDays(t *testing.T) {
 	bubble(t, "fails", func(t *testing.T) {
 		notes := new(hookNotes)
-		x := begin(t, plain(), func(opt *engine.Options) { notes.noted = opt.Note.(*noted); opt.Note = notes })
+		x := begin(t, plain(), func(opt *engine.Options) { notes.noted = opt.Observer.(*noted); opt.Observer = notes })
 		r := mail(t)
 		r.script = []market.WebhookResult{mutes}
 		time.Sleep(3 * time.Hour)

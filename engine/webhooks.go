@@ -67,7 +67,7 @@ func (e *Engine) WebhookMessage(w *state.QueuedWebhook) (WebhookMessage, error) 
 		return WebhookMessage{}, err
 	}
 	if !found {
-		e.opt.Note.ReportFault("a webhook became a dead letter: its log record is older than the log's history and memory has no such lead",
+		e.opt.Observer.ReportFault("a webhook became a dead letter: its log record is older than the log's history and memory has no such lead",
 			fmt.Errorf("log record %d, %s of lead %s: %w", w.Cause, w.Type, w.Lead, ErrGone))
 		if err := e.recordAttempt(w, event.WebhookDead, &market.WebhookResult{}); err != nil {
 			return WebhookMessage{}, err

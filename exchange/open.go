@@ -56,7 +56,7 @@ func (x *Exchange) open(built *config.Compiled) error {
 	e := engine.New(engine.Options{
 		State: x.state, Log: logPort{x.log}, History: logPort{x.log}, Buyers: buyerPort{x.buyers, x.clock}, Clock: x.clock, Entropy: entropy,
 		Sealer: keyPort{x.keys},
-		Secret: x.vault.Derive("hashes"), Admit: x.admit, Note: x.meter,
+		Secret: x.vault.Derive("hashes"), Admit: x.admit, Observer: x.meter,
 		Idempotency: x.settings.Idempotency, PingIdempotency: x.settings.PingIdempotency, Keep: x.settings.History, MaxPosts: maxOpenPosts,
 	})
 	if err := e.Found(x.vault.Check()); err != nil {

@@ -32,11 +32,11 @@ var mutants = []mutant.Mutation{
 		Old: "if now < c.start || now >= c.end {", New: "if now < c.start || now > c.end {",
 	},
 	{
-		Name: "a key is forgotten too early", File: "engine/claim.go",
+		Name: "a key is forgotten too early", File: "engine/call.go",
 		Old: "use.ExpiresAt = in.now + int64(in.engine.opt.Idempotency)", New: "use.ExpiresAt = in.now + int64(in.engine.opt.Idempotency) - 3_600_000_000_000",
 	},
 	{
-		Name: "a key is forgotten too late", File: "engine/claim.go",
+		Name: "a key is forgotten too late", File: "engine/call.go",
 		Old: "use.ExpiresAt = in.now + int64(in.engine.opt.Idempotency)", New: "use.ExpiresAt = in.now + int64(in.engine.opt.Idempotency) + 3_600_000_000_000",
 	},
 	{
@@ -97,19 +97,19 @@ var mutants = []mutant.Mutation{
 		Old: "		crossed = true\n", New: "		crossed = false\n",
 	},
 	{
-		Name: "a start leaves the keys of those who were erased", File: "engine/erase.go",
+		Name: "a start leaves the keys of those who were erased", File: "engine/operate.go",
 		Old: "	if len(erased) == 0 {\n", New: "	if len(erased) >= 0 {\n",
 	},
 	{
-		Name: "a lead in delivery is erased", File: "engine/erase.go",
+		Name: "a lead in delivery is erased", File: "engine/operate.go",
 		Old: "post != nil && !post.Exhausted {\n", New: "post != nil && post.Decided == 0 {\n",
 	},
 	{
-		Name: "a key is dropped before that is a fact", File: "engine/erase.go",
+		Name: "a key is dropped before that is a fact", File: "engine/operate.go",
 		Old: "	if len(record.Slots) > 0 {\n", New: "	if len(record.Slots) > 0 {\n		_ = e.opt.Sealer.Erase(slots)\n",
 	},
 	{
-		Name: "some of a person's leads keep their keys", File: "engine/erase.go",
+		Name: "some of a person's leads keep their keys", File: "engine/operate.go",
 		Old: "	return inDelivery, e.opt.Sealer.Erase(slots)\n", New: "	return inDelivery, e.opt.Sealer.Erase(slots[:min(1, len(slots))])\n",
 	},
 	{
@@ -137,7 +137,7 @@ var mutants = []mutant.Mutation{
 		Old: "		s.users.decode(r)\n", New: "		New().users.decode(r)\n",
 	},
 	{
-		Name: "the last admin may go", File: "engine/users.go",
+		Name: "the last admin may go", File: "engine/access.go",
 		Old: "	if !isAdmin || !keepAdmin {\n", New: "	if !isAdmin || keepAdmin {\n",
 	},
 }

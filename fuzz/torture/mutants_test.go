@@ -176,7 +176,7 @@ var mutants = []mutantCase{
 	},
 	{
 		mutant.Mutation{
-			Name: "a test goes to the buyer's own endpoint", File: "engine/test_campaign.go",
+			Name: "a test goes to the buyer's own endpoint", File: "engine/plan.go",
 			Old: "\ttest.Ping, test.Post = b.TestPing, b.TestPost\n", New: "\ttest.Ping, test.Post = b.Ping, b.Post\n",
 		}, "killed", 10 * time.Second, []string{"the delivery URL", "test requests", "which the log does not sell to it"},
 	},
@@ -188,7 +188,7 @@ var mutants = []mutantCase{
 	},
 	{
 		mutant.Mutation{
-			Name: "a user is acknowledged before the fact", File: "engine/users.go",
+			Name: "a user is acknowledged before the fact", File: "engine/access.go",
 			Old: "\treturn !known, e.commit(&event.UserSet{Name: u.Name, Role: u.Role, Password: u.Password, At: e.opt.Clock.Now(), By: e.by}, nil)\n",
 			New: "\tgo func() {\n\t\tfor until := e.opt.Clock.Now() + 3e8; e.opt.Clock.Now() < until; {\n\t\t}\n" +
 				"\t\t_ = e.commit(&event.UserSet{Name: u.Name, Role: u.Role, Password: u.Password, At: e.opt.Clock.Now(), By: e.by}, nil)\n\t}()\n\treturn !known, nil\n",

@@ -1,3 +1,3 @@
 // Package metrics counts events of the exchange for Prometheus and for the overview of
-// the dashboard. Meter implements engine.Note.
+// the dashboard. Meter implements engine.Observer.
 package metrics

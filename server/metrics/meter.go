@@ -41,7 +41,7 @@ var RouteNames = [Routes]string{"other", "/api/v1/ingest", "/v1/ping", "/v1/post
 var statuses = [...]int{200, 201, 204, 400, 401, 403, 404, 405, 408, 409, 410, 413, 415, 422, 429, 431, 500, 502, 503, 504, 505}
 
 // Meter counts events for Prometheus. It creates all handles at start: labels are bounded,
-// and serving formats no text. It implements engine.Note.
+// and serving formats no text. It implements engine.Observer.
 type Meter struct {
 	set              *metrics.Set
 	requests         [Routes][len(statuses) + 1]*metrics.Counter

@@ -103,7 +103,7 @@ func keeping(t *testing.T, document string, log *servertest.MemoryLog, tune ...f
 	clock, mint := clock.New(), token.New([32]byte{7})
 	meter := metrics.NewMeter(func(what string, err error) { t.Errorf("%s: %v", what, err) })
 	opt := engine.Options{
-		State: log.Replay(t), Log: h.log, History: h.log, Buyers: h.buyers, Clock: clock, Sealer: sealtest.New(), Note: meter,
+		State: log.Replay(t), Log: h.log, History: h.log, Buyers: h.buyers, Clock: clock, Sealer: sealtest.New(), Observer: meter,
 		Entropy: func(p []byte) { _, _ = rand.Read(p) },
 	}
 	for _, change := range tune {

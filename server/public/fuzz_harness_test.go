@@ -130,7 +130,7 @@ func (x *fuzzed) start(t testing.TB) {
 	meter := metrics.NewMeter(func(what string, err error) { panic(what + err.Error()) })
 	*x = fuzzed{t: t, log: log, buyer: new(echo)}
 	e := engine.New(engine.Options{
-		State: state.New(), Log: log, History: log, Buyers: x.buyer, Clock: clock, Sealer: sealtest.New(), Note: meter, Entropy: func(p []byte) { _, _ = rand.Read(p) },
+		State: state.New(), Log: log, History: log, Buyers: x.buyer, Clock: clock, Sealer: sealtest.New(), Observer: meter, Entropy: func(p []byte) { _, _ = rand.Read(p) },
 	})
 	wanted := engine.Configuration{Catalog: built.Catalog, Document: "document"}
 	for i := range built.Initial.Credentials {

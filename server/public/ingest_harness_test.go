@@ -60,7 +60,7 @@ func newServer(t testing.TB) *Server {
 	clock := clock.New()
 	meter := metrics.NewMeter(func(what string, err error) { t.Errorf("%s: %v", what, err) })
 	e := engine.New(engine.Options{
-		State: state.New(), Log: new(instant), Clock: clock, Sealer: sealtest.New(), Note: meter,
+		State: state.New(), Log: new(instant), Clock: clock, Sealer: sealtest.New(), Observer: meter,
 		Entropy: func(p []byte) { _, _ = rand.Read(p) },
 	})
 	wanted := engine.Configuration{Catalog: built.Catalog, Document: "document"}
