@@ -48,7 +48,7 @@ func (in *ingest) refuseOldAuction() (RefusalCode, error) {
 func (in *ingest) claimAuction() (RefusalCode, error) {
 	e, p := in.engine, &in.accepted
 	for {
-		row, found, wait := e.state.ClaimAuction(&in.reserved, p.auction.name, in.now)
+		row, found, wait := e.state.ClaimAuctionForSale(&in.reserved, p.auction.name, in.now)
 		switch {
 		case !found:
 			return BidExpired, nil
@@ -100,7 +100,7 @@ func (in *ingest) checkOffer() RefusalCode {
 		return BidExpired
 	}
 	paused, _ := in.engine.state.PauseStatus(event.ObjectBuyer, bid.Buyer)
-	if paused || in.engine.state.UnknownDeliveries(bid.Buyer, in.live.Test) >= maxUnknown {
+	if paused || in.engine.state.CountUnknownDeliveries(bid.Buyer, in.live.Test) >= maxUnknown {
 		return BidExpired
 	}
 	filterSet := in.live.filterSetOf(bid.Buyer)
@@ -149,7 +149,7 @@ func (in *ingest) reserveBid() (code RefusalCode, reason market.Reason, err erro
 		if wait == nil && outcome == market.OutcomeWon && in.encodePost() {
 			return "", market.ReasonNone, nil
 		}
-		in.engine.state.ReleaseSale(&in.reserved)
+		in.engine.state.ReleaseSaleReservation(&in.reserved)
 		switch {
 		case wait != nil:
 		case outcome == market.OutcomeWon:
@@ -197,7 +197,7 @@ func (in *ingest) findChosenBid(ping, buyer *market.Member) error {
 		in.addChoiceFault(memberPing)
 		return nil
 	}
-	row, ok := e.state.Auction(e.auctionName(byPingID.forTest(in.test), in.req.Supplier, id[:]), in.now)
+	row, ok := e.state.FindAuction(e.auctionName(byPingID.forTest(in.test), in.req.Supplier, id[:]), in.now)
 	if !ok {
 		in.addChoiceFault(memberPing)
 		return nil

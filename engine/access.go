@@ -57,7 +57,7 @@ func (e Operator) AddCredential(c *Credential) error {
 		return fmt.Errorf("%w: no supplier or buyer %q was ever configured", ErrNotFound, c.ID)
 	}
 	if c.Kind == event.CredentialOAuthClient {
-		owner, ref, taken := e.state.OwnerOfClient(c.Client)
+		owner, ref, taken := e.state.OwnerOfOAuthClient(c.Client)
 		if taken && (owner != record.Owner || ref != record.OwnerRef) {
 			return fmt.Errorf("%w: the client %q belongs to another owner; revoke it there, or choose another name", ErrConflict, c.Client)
 		}
@@ -81,7 +81,7 @@ func (e Operator) AddCredential(c *Credential) error {
 // checkOwner returns ErrConflict if the credential already belongs to another supplier or
 // buyer.
 func (e *Engine) checkOwner(c *Credential) error {
-	known, ok := e.state.Credential(c.Hash)
+	known, ok := e.state.CredentialByHash(c.Hash)
 	if !ok || (known.Owner == c.Owner && known.Ref == e.state.RefOf(c.Owner, c.ID)) {
 		return nil
 	}

@@ -97,7 +97,7 @@ func TestAuctionedLeads(t *testing.T) {
 			}
 			var balances []string
 			for _, name := range []string{"blue", "gold", "tan"} {
-				balance, _ := x.state.Balance(x.state.RefOf(event.ObjectBuyer, name))
+				balance, _ := x.state.BuyerBalance(x.state.RefOf(event.ObjectBuyer, name))
 				balances = append(balances, balance.String())
 			}
 			if got := strings.Join(balances, " "); got != test.balances {

@@ -52,7 +52,7 @@ func checkFilterSet(o *liveCampaign, i int, s *state.State, now int64, a *select
 	if paused, _ := s.PauseStatus(event.ObjectBuyer, filterSet.Buyer.Ref); paused {
 		a.Paused.Add(i)
 	}
-	if s.UnknownDeliveries(filterSet.Buyer.Ref, o.Test) >= maxUnknown {
+	if s.CountUnknownDeliveries(filterSet.Buyer.Ref, o.Test) >= maxUnknown {
 		a.Unhealthy.Add(i)
 	}
 	if _, ok := o.Campaign.Payout.Amount(price); !ok || price < o.Campaign.Floor {

@@ -51,9 +51,9 @@ func (c *call) waitForResult(ended <-chan struct{}) error {
 // claimKey returns the zero KeyClaim, and the reservation holds the claim until the
 // event that names the key is applied. Errors: ErrUnavailable, or a *Refusal with
 // KeyReused if the first request had another body.
-func (c *call) claimKey(reserved *state.Reservation, use *event.Idempotency) (first state.KeyClaim, err error) {
+func (c *call) claimKey(reserved *state.Reservation, use *event.Idempotency) (first state.IdempotencyKeyClaim, err error) {
 	for {
-		claim := c.engine.state.ClaimKey(reserved, use.Key, use.Fingerprint, c.now)
+		claim := c.engine.state.ClaimIdempotencyKey(reserved, use.Key, use.Fingerprint, c.now)
 		switch {
 		case claim.Wait != nil:
 			if err := c.waitForResult(claim.Wait); err != nil {
@@ -209,7 +209,7 @@ func (in *ingest) claimDuplicates(scope uint64) (market.Reason, error) {
 func (in *ingest) tryClaimDuplicates(scope uint64) (state.ReserveResult, <-chan struct{}) {
 	e, rule := in.engine, &in.live.Campaign.Duplicates
 	in.duplicateKeys = rule.AppendKeys(&in.lead, scope, &e.opt.Secret, in.duplicateKeys[:0])
-	result, first, wait := e.state.ClaimDuplicates(&in.reserved, in.duplicateKeys, in.now)
+	result, first, wait := e.state.ClaimDuplicateKeys(&in.reserved, in.duplicateKeys, in.now)
 	switch result {
 	case state.Reserved:
 		in.recordDuplicateKeys(rule.Window)

@@ -45,13 +45,13 @@ func (p *pendingCommit) wait() error { return <-p.done }
 
 // Prepare loads the memory that the event will change into the processor's cache. The
 // log calls it.
-func (p *pendingCommit) Prepare() { p.engine.state.Prefetch(p.record) }
+func (p *pendingCommit) Prepare() { p.engine.state.PrefetchForApply(p.record) }
 
 // Committed applies the event. The log calls it.
 func (p *pendingCommit) Committed(seq uint64, at int64) {
 	p.engine.state.Apply(seq, at, p.record)
 	if p.reserved != nil {
-		p.engine.state.ReleaseApplied(p.reserved)
+		p.engine.state.ReleaseAfterApply(p.reserved)
 	}
 	p.done <- nil
 }
@@ -64,7 +64,7 @@ func (p *pendingCommit) Failed(err error) {
 
 func (p *pendingCommit) release() {
 	if p.reserved != nil {
-		p.engine.state.Release(p.reserved)
+		p.engine.state.ReleaseAll(p.reserved)
 	}
 }
 
@@ -73,7 +73,7 @@ func (p *pendingCommit) release() {
 func (e *Engine) commit(record event.Event, reserved *state.Reservation) error {
 	err := e.tryCommit(record, reserved)
 	if errors.Is(err, ErrBusy) && reserved != nil {
-		e.state.Release(reserved)
+		e.state.ReleaseAll(reserved)
 	}
 	return err
 }

@@ -20,7 +20,7 @@ type Configuration struct {
 	From     event.ConfigOrigin
 	Initial  InitialValues
 	Tables   map[market.ListID]*fingerprint.Table // contents of suppression lists
-	Lists    map[market.ListID]state.ListFile
+	Lists    map[market.ListID]state.SuppressionFile
 }
 
 // InitialValues are values from the configuration for a state that does not have them yet. The
@@ -94,7 +94,7 @@ func (e *Engine) commitNames(c *Configuration) error {
 
 // commitCatalog commits the catalog if it differs from the active one.
 func (e *Engine) commitCatalog(c *Configuration) error {
-	in := e.state.Catalog()
+	in := e.state.CurrentConfigVersion()
 	c.Catalog.Version = in.Version
 	if in.Document == c.Document && in.Overlay == c.Overlay {
 		return nil
@@ -110,7 +110,7 @@ func (e *Engine) commitInitialValues(c *Configuration) error {
 	now := e.opt.Clock.Now()
 	s := e.state
 	for i := range c.Initial.Credentials {
-		if record := e.By(c.By).newCredential(&c.Initial.Credentials[i]); !s.HasHadCredential(record) {
+		if record := e.By(c.By).newCredential(&c.Initial.Credentials[i]); !s.HasCredentialEverExisted(record) {
 			records = append(records, record)
 		}
 	}
@@ -132,7 +132,7 @@ func (e *Engine) commitInitialValues(c *Configuration) error {
 	}
 	for id, file := range c.Lists {
 		ref := s.RefOf(event.ObjectList, string(id))
-		if _, ok := s.ListFile(ref); !ok {
+		if _, ok := s.SuppressionFile(ref); !ok {
 			records = append(records, &event.ListLoaded{List: ref, File: file.File, Source: file.Source, Entries: file.Entries, At: now, By: c.By})
 		}
 	}
@@ -165,7 +165,7 @@ func (e *Engine) List(id market.ListID) (*market.SuppressionList, error) {
 
 // LoadList replaces the contents of a suppression list, from the next lead on. The file with
 // the contents is durable already. ErrNotFound: no list has this name.
-func (e *Engine) LoadList(id market.ListID, table *fingerprint.Table, file state.ListFile) error {
+func (e *Engine) LoadList(id market.ListID, table *fingerprint.Table, file state.SuppressionFile) error {
 	e.configuring.Lock()
 	defer e.configuring.Unlock()
 	list, err := e.List(id)

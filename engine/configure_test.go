@@ -167,7 +167,7 @@ func TestFirstsAreOnlyFirst(t *testing.T) {
 			t.Helper()
 			c := x.configuration(r)
 			c.Initial = firsts
-			c.Lists = map[market.ListID]state.ListFile{"dnc": {File: file, Source: "lines", Entries: 1}}
+			c.Lists = map[market.ListID]state.SuppressionFile{"dnc": {File: file, Source: "lines", Entries: 1}}
 			if err := x.engine.Configure(c); err != nil {
 				t.Fatal(err)
 			}
@@ -175,8 +175,8 @@ func TestFirstsAreOnlyFirst(t *testing.T) {
 		acme := x.state.RefOf(event.ObjectSupplier, "acme")
 		stands := func() string {
 			secret, _ := x.state.SealedSecret("blue/auth")
-			balance, _ := x.state.Balance(x.state.RefOf(event.ObjectBuyer, "blue"))
-			file, _ := x.state.ListFile(x.state.RefOf(event.ObjectList, "dnc"))
+			balance, _ := x.state.BuyerBalance(x.state.RefOf(event.ObjectBuyer, "blue"))
+			file, _ := x.state.SuppressionFile(x.state.RefOf(event.ObjectList, "dnc"))
 			campaign, _ := x.state.PauseStatus(event.ObjectCampaign, 1)
 			buyer, _ := x.state.PauseStatus(event.ObjectBuyer, x.state.RefOf(event.ObjectBuyer, "gold"))
 			keys := ""
@@ -219,7 +219,7 @@ func TestKeysAreRotatedWithoutAGap(t *testing.T) {
 		x := begin(t, three(market.Waterfall))
 		live := func() (hints string) {
 			for i := range byte(5) {
-				if c, ok := x.state.Credential([32]byte{i}); ok {
+				if c, ok := x.state.CredentialByHash([32]byte{i}); ok {
 					hints += c.Hint
 				}
 			}
@@ -269,11 +269,11 @@ func TestLogIsFoundedOnce(t *testing.T) {
 		if err := x.engine.Found([16]byte{1}); err != nil {
 			t.Fatal(err)
 		}
-		epoch := x.state.Founded().Epoch
+		epoch := x.state.FoundedEvent().Epoch
 		entries := x.log.len()
 		x.crash()
-		if err := x.engine.Found([16]byte{1}); err != nil || x.state.Founded().Epoch != epoch || epoch == [16]byte{} {
-			t.Errorf("%v; epoch %x, was %x", err, x.state.Founded().Epoch, epoch)
+		if err := x.engine.Found([16]byte{1}); err != nil || x.state.FoundedEvent().Epoch != epoch || epoch == [16]byte{} {
+			t.Errorf("%v; epoch %x, was %x", err, x.state.FoundedEvent().Epoch, epoch)
 		}
 		if err := x.engine.Found([16]byte{2}); err == nil {
 			t.Error("a log was opened with another's key")

@@ -39,7 +39,7 @@ func strangers(worker, i int) request { return person(worker*1000 + i) }
 // idle waits, without a clock, until what goes on in the background is over.
 func (x *exchange) idle() {
 	x.engine.Close()
-	if n := x.state.Reservations(); n != 0 {
+	if n := x.state.ReservationCount(); n != 0 {
 		x.t.Errorf("%d reservations", n)
 	}
 }

@@ -95,7 +95,7 @@ func TestADecisionIsLostWithTheLog(t *testing.T) {
 			t.Errorf("the next one: %v", err)
 		}
 		synctest.Wait()
-		if n := x.state.Reservations(); n != 0 || x.noted.decided.Load() != 0 {
+		if n := x.state.ReservationCount(); n != 0 || x.noted.decided.Load() != 0 {
 			t.Errorf("%d reservations are left, and %d decisions were noted", n, x.noted.decided.Load())
 		}
 	})

@@ -219,7 +219,7 @@ func (x *exchange) settled(t *testing.T, h history, s *sent) {
 		owner = ""
 	}
 	for _, buyer := range []string{"blue", "gold"} {
-		balance, held := x.state.Balance(x.state.RefOf(event.ObjectBuyer, buyer))
+		balance, held := x.state.BuyerBalance(x.state.RefOf(event.ObjectBuyer, buyer))
 		want := "10 0"
 		switch {
 		case buyer == owner && strings.HasSuffix(h.stands, "unknown"):
@@ -415,7 +415,7 @@ func TestOperatorResolves(t *testing.T) {
 					t.Fatal(err)
 				}
 				time.Sleep(10 * time.Minute)
-				balance, held := x.state.Balance(1)
+				balance, held := x.state.BuyerBalance(1)
 				if got := x.stands(answer) + ", " + balance.String() + " " + held.String(); got != test.stands+", "+test.money {
 					t.Errorf("%s, want %s, %s", got, test.stands, test.money)
 				}

@@ -38,7 +38,7 @@ func (d *onDisk) up() {
 	d.life = &life{world: d.world, number: d.life.number + 1}
 	d.engine = engine.New(engine.Options{
 		State: d.state, Log: d.disk, Buyers: d.life, Clock: bubbleClock{}, Secret: secret, Entropy: d.entropy,
-		Sealer: d.safe.StartAbove(d.state.HighestSlot()),
+		Sealer: d.safe.StartAbove(d.state.HighestKeySlot()),
 	})
 	d.configure(d.rig)
 	if err := d.engine.Recover(); err != nil {
@@ -147,7 +147,7 @@ func TestOnAFailingDisk(t *testing.T) {
 	d.state = d.reread()
 	d.engine = engine.New(engine.Options{
 		State: d.state, Log: d.disk, Buyers: d.life, Clock: bubbleClock{}, Secret: secret, Entropy: d.entropy,
-		Sealer: d.safe.StartAbove(d.state.HighestSlot()),
+		Sealer: d.safe.StartAbove(d.state.HighestKeySlot()),
 	})
 	d.configure(r)
 	const people = 400

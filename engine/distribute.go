@@ -104,7 +104,7 @@ func (in *ingest) reserveFirst() (market.Reason, <-chan struct{}) {
 		if wait == nil && outcome == market.OutcomeWon && in.encodePost() {
 			return market.ReasonNone, nil
 		}
-		in.engine.state.ReleaseSale(&in.reserved)
+		in.engine.state.ReleaseSaleReservation(&in.reserved)
 		switch {
 		case wait != nil:
 			return market.ReasonNone, wait
@@ -162,7 +162,7 @@ func (in *ingest) reserveSale() (market.Outcome, <-chan struct{}) {
 	e, campaign, price := in.engine, in.live.Campaign, in.choice.price
 	buyer := in.filterSet().Buyer
 	if rule := &campaign.Duplicates; rule.PerBuyer && rule.Window > 0 {
-		e.state.ReleaseDuplicates(&in.reserved)
+		e.state.ReleaseDuplicateKeys(&in.reserved)
 		result, wait := in.tryClaimDuplicates(uint64(campaign.Ref)<<32 | uint64(buyer.Ref))
 		if result != state.Reserved {
 			return market.OutcomeDuplicate, wait

@@ -232,7 +232,7 @@ func TestPriceAndPayout(t *testing.T) {
 			if answer.Accepted && answer.Currency.String() != "USD" {
 				t.Errorf("in %s", answer.Currency)
 			}
-			if balance, held := x.state.Balance(1); balance.String() != test.balance || held != 0 {
+			if balance, held := x.state.BuyerBalance(1); balance.String() != test.balance || held != 0 {
 				t.Errorf("the buyer has %s, want %s, and %s is held", balance, test.balance, held)
 			}
 		})
@@ -255,7 +255,7 @@ func TestHeldRoomIsTaken(t *testing.T) {
 		}
 		first := x.goSend(person(1))
 		synctest.Wait()
-		balance, held := x.state.Balance(1)
+		balance, held := x.state.BuyerBalance(1)
 		if balance.String() != "15" || held.String() != "10" {
 			t.Errorf("%s, %s held", balance, held)
 		}

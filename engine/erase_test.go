@@ -106,7 +106,7 @@ func TestEraseFailsBetween(t *testing.T) {
 			if _, err := x.engine.By("").Erase([]engine.EncryptedLead{one}); !errors.Is(err, broken) {
 				t.Errorf("%v", err)
 			}
-			if !x.state.IsSlotErased(one.Slot) || x.safe.IsErased(one.Slot) {
+			if !x.state.IsKeySlotErased(one.Slot) || x.safe.IsErased(one.Slot) {
 				t.Error("the key went before the fact, or the fact did not come")
 			}
 			x.safe.FailErase(nil)
@@ -203,8 +203,8 @@ func TestNoKeyIsReady(t *testing.T) {
 			t.Errorf("%v", err)
 		}
 	}
-	if x.log.len() != entries || x.state.Reservations() != 0 {
-		t.Errorf("%d entries, %d reservations", x.log.len()-entries, x.state.Reservations())
+	if x.log.len() != entries || x.state.ReservationCount() != 0 {
+		t.Errorf("%d entries, %d reservations", x.log.len()-entries, x.state.ReservationCount())
 	}
 	x.safe.SetBusy(false)
 	if got := x.tell(person(1).withKey("k")); got != "blue" {

@@ -211,7 +211,7 @@ func TestBuyerWithTooManyUnknownLeads(t *testing.T) {
 		if got := x.tell(person(1000)); got != "gold" {
 			t.Errorf("the thousand-and-first went to %s", got)
 		}
-		if n := x.state.AllUnknownDeliveries(); n != 1000 {
+		if n := x.state.CountAllUnknownDeliveries(); n != 1000 {
 			t.Errorf("%d leads of unknown fate", n)
 		}
 		x.crash()

@@ -145,7 +145,7 @@ func (l *ledgerModel) compareAuctions(t testing.TB, s *state.State) {
 	t.Helper()
 	_, now := s.Position()
 	for name, keep := range l.book.keep {
-		row, known := s.Auction(name, now)
+		row, known := s.FindAuction(name, now)
 		if known != (keep > now) && keep-now > 1e9 {
 			t.Errorf("an auction is known: %v, by the facts until %d", known, keep)
 		}

@@ -210,7 +210,7 @@ func (l *ledgerModel) withinLimits(t testing.TB, position int, catalog *market.C
 func (l *ledgerModel) compare(t testing.TB, s *state.State) {
 	t.Helper()
 	for ref, balance := range l.balance {
-		if got, held := s.Balance(ref); got != balance || held != l.onHold[ref] {
+		if got, held := s.BuyerBalance(ref); got != balance || held != l.onHold[ref] {
 			t.Errorf("buyer %d has %s and holds %s, by the facts %s and %s", ref, got, held, balance, l.onHold[ref])
 		}
 	}

@@ -139,7 +139,7 @@ func (x *exchange) sold(n int, pairs ...string) engine.Answer {
 
 // balance is a buyer's money.
 func (x *exchange) balance(buyer string) string {
-	balance, held := x.state.Balance(x.engine.Catalog().Buyers[market.BuyerID(buyer)].Ref)
+	balance, held := x.state.BuyerBalance(x.engine.Catalog().Buyers[market.BuyerID(buyer)].Ref)
 	if held != 0 {
 		return balance.String() + " of which is held " + held.String()
 	}

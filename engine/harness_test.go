@@ -137,7 +137,7 @@ func (x *exchange) start() {
 	}
 	opt := engine.Options{
 		State: x.state, Log: x.life, History: x.life, Buyers: x.life, Clock: bubbleClock{}, Secret: secret,
-		Sealer: x.safe.StartAbove(x.state.HighestSlot()), Entropy: x.entropy, Observer: &x.noted,
+		Sealer: x.safe.StartAbove(x.state.HighestKeySlot()), Entropy: x.entropy, Observer: &x.noted,
 	}
 	if x.tune != nil {
 		x.tune(&opt)
@@ -310,7 +310,7 @@ func (x *exchange) finish() {
 // audit holds an exchange that is idle to what is always true.
 func (x *exchange) audit() {
 	x.t.Helper()
-	if n := x.state.Reservations(); n != 0 {
+	if n := x.state.ReservationCount(); n != 0 {
 		x.t.Errorf("%d reservations are out while nothing is under way", n)
 	}
 	if n := x.engine.Auctions(); n != 0 {

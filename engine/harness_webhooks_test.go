@@ -91,9 +91,9 @@ func mail(t testing.TB) *receivers { return &receivers{t: t} }
 // send tells what is due by now.
 func (r *receivers) send(x *exchange) {
 	r.t.Helper()
-	for _, supplier := range x.state.SuppliersWithPending() {
+	for _, supplier := range x.state.SuppliersWithPendingWebhooks() {
 		for {
-			h, ok := x.state.ClaimWebhook(supplier, time.Now().UnixNano())
+			h, ok := x.state.ClaimDueWebhook(supplier, time.Now().UnixNano())
 			if !ok {
 				break
 			}
@@ -102,7 +102,7 @@ func (r *receivers) send(x *exchange) {
 				err = x.engine.RecordWebhookAttempt(h, r.receive(x, &h, &m))
 			}
 			if err != nil {
-				x.state.ReleaseWebhook(h)
+				x.state.UnclaimWebhook(h)
 				time.Sleep(time.Second) // it is due again at once
 				return
 			}
@@ -117,8 +117,8 @@ func (r *receivers) sendFor(x *exchange, d time.Duration) {
 	for {
 		r.send(x)
 		next := end
-		for _, supplier := range x.state.SuppliersWithPending() {
-			if due, ok := x.state.NextWebhookDue(supplier); ok && time.Unix(0, due).Before(next) {
+		for _, supplier := range x.state.SuppliersWithPendingWebhooks() {
+			if due, ok := x.state.NextWebhookDueTime(supplier); ok && time.Unix(0, due).Before(next) {
 				next = time.Unix(0, due)
 			}
 		}

@@ -143,9 +143,9 @@ func (in *ingest) end() {
 	in.timings.trace().setPingOutcomes(&in.auction)
 	if !in.queued {
 		in.takeBackLists()
-		in.engine.state.Release(&in.reserved)
+		in.engine.state.ReleaseAll(&in.reserved)
 	}
-	in.engine.state.Release(&in.deliveryClaims)
+	in.engine.state.ReleaseAll(&in.deliveryClaims)
 	in.Decision, in.req, in.plan, in.live, in.timings = nil, nil, nil, nil, nil
 	clear(in.contact.Fields)
 	clear(in.plain)
@@ -164,10 +164,10 @@ func (in *ingest) releaseAfterPanic() {
 		in.closeDelivery(in.delivery)
 	}
 	if !in.queued {
-		in.engine.state.Release(&in.reserved)
+		in.engine.state.ReleaseAll(&in.reserved)
 	}
 	if !open {
-		in.engine.state.Release(&in.deliveryClaims)
+		in.engine.state.ReleaseAll(&in.deliveryClaims)
 	}
 }
 

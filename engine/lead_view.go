@@ -62,7 +62,7 @@ func (e *Engine) ViewForBuyer(id market.LeadID, buyer market.Ref, until int64) (
 
 func (e *Engine) view(lead *state.Lead) LeadView {
 	view := LeadView{
-		Lead: lead.ID, Status: lead.Status, Delivery: lead.Delivery, Reason: lead.Reason, Return: lead.Return(),
+		Lead: lead.ID, Status: lead.Status, Delivery: lead.Delivery, Reason: lead.Reason, Return: lead.ReturnState(),
 		Campaign: e.state.NameOf(event.ObjectCampaign, lead.Campaign), Created: lead.Decided, Test: lead.IsTest(),
 	}
 	if lead.Buyer != 0 && lead.Status != market.StatusUnmatched {

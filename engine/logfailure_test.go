@@ -101,7 +101,7 @@ func TestLogThatIsBusy(t *testing.T) {
 		if _, err := x.send(person(1).withKey("k")); !errors.Is(err, crowded) {
 			t.Error(err)
 		}
-		if n := x.state.Reservations(); n != 0 {
+		if n := x.state.ReservationCount(); n != 0 {
 			t.Errorf("%d reservations", n)
 		}
 		l.full = false

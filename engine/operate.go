@@ -108,7 +108,7 @@ func (e Operator) Resolve(lead market.LeadID, how event.Settlement) error {
 // Found initializes an empty log: it commits a new epoch and a check value of the exchange's
 // key. On an initialized log it compares the check value.
 func (e *Engine) Found(keyCheck [16]byte) error {
-	founded := e.state.Founded()
+	founded := e.state.FoundedEvent()
 	if founded.Epoch == [16]byte{} {
 		record := event.Founded{KeyCheck: keyCheck, At: e.opt.Clock.Now()}
 		e.opt.Entropy(record.Epoch[:])
@@ -148,7 +148,7 @@ func (e Operator) Erase(leads []EncryptedLead) (inDelivery []EncryptedLead, err 
 			continue
 		}
 		slots = append(slots, lead.Slot)
-		if !e.state.IsSlotErased(lead.Slot) {
+		if !e.state.IsKeySlotErased(lead.Slot) {
 			record.Slots, record.Leads = append(record.Slots, lead.Slot), append(record.Leads, lead.Lead)
 		}
 	}
@@ -170,7 +170,7 @@ func (e *Engine) WaitForDelivery(lead market.LeadID, until int64) bool {
 // eraseKeys erases the keys of all erased leads. A crash may have interrupted Erase, or the
 // operator may have restored an older copy of the keys.
 func (e *Engine) eraseKeys() error {
-	erased := e.state.ErasedSlots()
+	erased := e.state.ErasedKeySlots()
 	if len(erased) == 0 {
 		return nil
 	}

@@ -41,7 +41,7 @@ func TestFactsSayWhoAsked(t *testing.T) {
 			},
 			"credential's end": func() error {
 				_ = x.engine.By("bob").AddCredential(secretOf(event.ObjectSupplier, "acme", "two", 2))
-				c, _ := x.state.Credential([32]byte{2})
+				c, _ := x.state.CredentialByHash([32]byte{2})
 				return anna.RevokeCredential(&c)
 			},
 		} {

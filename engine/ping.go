@@ -110,7 +110,7 @@ func (e *Engine) holdAuction(req *PingRequest, endpoint byte) (PingAnswer, error
 	returned := false
 	defer func() {
 		if !returned {
-			e.state.Release(&p.reserved) // after a panic the process continues
+			e.state.ReleaseAll(&p.reserved) // after a panic the process continues
 		}
 	}()
 	p.begin(e, req, plan, endpoint)
@@ -135,7 +135,7 @@ func (p *ping) begin(e *Engine, req *PingRequest, plan *plan, endpoint byte) {
 
 func (p *ping) end() {
 	p.timings.trace().setPingOutcomes(&p.auction)
-	p.engine.state.Release(&p.reserved)
+	p.engine.state.ReleaseAll(&p.reserved)
 	clear(p.record.Fields)
 	clear(p.record.Bids)
 	p.auction.Reset()

@@ -163,7 +163,7 @@ func (in *ingest) findAuction() error {
 	if p.post.Auction.Kind != market.JSONString {
 		return nil
 	}
-	row, ok := e.state.Auction(e.auctionName(bySellerID.forTest(in.test), in.req.Supplier, p.post.Auction.Text), in.now)
+	row, ok := e.state.FindAuction(e.auctionName(bySellerID.forTest(in.test), in.req.Supplier, p.post.Auction.Text), in.now)
 	if !ok {
 		return nil
 	}

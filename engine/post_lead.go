@@ -22,7 +22,7 @@ func (in *ingest) deliver() (Answer, error) {
 	in.candidates.Exclude(in.choice.filterSet, market.OutcomePostPending)
 	in.recordTrail()
 	in.seal(in.body)
-	in.reserved.TransferDuplicates(&in.deliveryClaims)
+	in.reserved.TransferDuplicateKeys(&in.deliveryClaims)
 	c, err := e.deliveries.add(e, in.id)
 	if err != nil {
 		return Answer{}, err
@@ -133,7 +133,7 @@ func (in *ingest) continueAfterRefusal(c *delivery) (answer Answer, more bool, e
 	reason := market.ReasonPostRejected
 	if in.now = max(in.now, e.opt.Clock.Now()); in.now < in.deadline() && !c.inDoubt && !c.promised {
 		if in.live.Campaign.Duplicates.PerBuyer {
-			e.state.ReleaseDuplicates(&in.deliveryClaims) // the buyer certainly does not have the lead, and another lead may wait for that
+			e.state.ReleaseDuplicateKeys(&in.deliveryClaims) // the buyer certainly does not have the lead, and another lead may wait for that
 		}
 		in.refusedCharges = c.post.Sale.Charges
 		if reason, err = in.chooseNextBuyer(); err != nil {
@@ -174,7 +174,7 @@ func (in *ingest) recordNextBuyer(refusal *event.PostSettled) (posted bool) {
 	in.candidates.Exclude(in.choice.filterSet, outcome)
 	refusal.Trail = appendTrail(refusal.Trail, in)
 	if in.live.Campaign.Duplicates.PerBuyer {
-		in.reserved.TransferDuplicates(&in.deliveryClaims)
+		in.reserved.TransferDuplicateKeys(&in.deliveryClaims)
 	}
 	return posted
 }

@@ -115,7 +115,7 @@ func (e *Engine) Contact(decided *event.LeadDecided) (event.Contact, error) {
 func (c *delivery) decryptIntent(post *state.OpenPost) bool {
 	c.body = nil
 	contact, err := event.Contact{}, ErrErased
-	if !post.IsErased() {
+	if !post.IsContactErased() {
 		contact, err = c.engine.contactOf(post.Slot, post.Lead, post.Body)
 	}
 	switch {

@@ -65,7 +65,7 @@ func (r *reporting) shareLeft(lead *state.Lead, rule *market.ReturnRule) bool {
 		return true
 	}
 	m := monthOf(lead)
-	sold, returned := r.engine.state.MonthlySales(m.campaign, m.buyer, m.began)
+	sold, returned := r.engine.state.MonthlySaleCounts(m.campaign, m.buyer, m.began)
 	if lead.Delivery == market.DeliveryUnknown {
 		sold++
 	}

@@ -59,10 +59,10 @@ func TestPostThatNoTemplateCanWrite(t *testing.T) {
 				t.Errorf("%s, want %s", got, rejected)
 			}
 		}
-		if len(x.world.tried()) > 0 || x.state.Reservations() != 0 {
-			t.Errorf("posts %v, %d reservations", x.world.tried(), x.state.Reservations())
+		if len(x.world.tried()) > 0 || x.state.ReservationCount() != 0 {
+			t.Errorf("posts %v, %d reservations", x.world.tried(), x.state.ReservationCount())
 		}
-		if balance, held := x.state.Balance(x.state.RefOf(event.ObjectBuyer, "blue")); balance != 100_000_000 || held != 0 {
+		if balance, held := x.state.BuyerBalance(x.state.RefOf(event.ObjectBuyer, "blue")); balance != 100_000_000 || held != 0 {
 			t.Errorf("the buyer has %s and %s held", balance, held)
 		}
 		if got := x.posted(postOf(2, a)); got != taken {

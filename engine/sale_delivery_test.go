@@ -156,7 +156,7 @@ func (x *exchange) toldAsLogged(heard string) {
 // buyer has the lead or may have it, given back where it has not.
 func (x *exchange) soldOrFree(d delivery) {
 	x.t.Helper()
-	balance, held := x.state.Balance(x.state.RefOf(event.ObjectBuyer, "blue"))
+	balance, held := x.state.BuyerBalance(x.state.RefOf(event.ObjectBuyer, "blue"))
 	money, person, auction := "90 0", "post_rejected duplicate", "already_sold"
 	switch {
 	case strings.HasSuffix(d.stands, "unknown"):
@@ -344,7 +344,7 @@ func TestAuctionIsGivenBack(t *testing.T) {
 				if got := x.posted(postOf(2, a)); got != row.another {
 					t.Errorf("restart=%v: another: %s, want %s", restart, got, row.another)
 				}
-				balance, held := x.state.Balance(x.state.RefOf(event.ObjectBuyer, "blue"))
+				balance, held := x.state.BuyerBalance(x.state.RefOf(event.ObjectBuyer, "blue"))
 				if got := balance.String() + " " + held.String(); got != row.money {
 					t.Errorf("restart=%v: money %s, want %s", restart, got, row.money)
 				}

@@ -121,7 +121,7 @@ var hurdles = []struct {
 	{"its window is over", func(*exchange, *posting) { time.Sleep(5 * time.Second) }, "bid_expired", 0},
 	{"on a list", func(_ *exchange, p *posting) { p.lead = postOf(5, told{}).lead }, "post_rejected suppressed", 1},
 	{"no money left", func(x *exchange, _ *posting) {
-		balance, _ := x.state.Balance(x.state.RefOf(event.ObjectBuyer, "blue"))
+		balance, _ := x.state.BuyerBalance(x.state.RefOf(event.ObjectBuyer, "blue"))
 		if err := x.engine.By("").TopUp("blue", 9_000_000-balance, ""); err != nil {
 			x.t.Error(err)
 		}

@@ -17,9 +17,9 @@ import (
 // statement adds up what the log has of a party's money, and lists it.
 func (x *exchange) statement(party ledger.Party, from, to time.Time) (*ledger.Statement, []ledger.Entry) {
 	x.t.Helper()
-	live := x.state.Account(0)
+	live := x.state.BuyerFunds(0)
 	if party.IsBuyer() {
-		live = x.state.Account(party.Ref)
+		live = x.state.BuyerFunds(party.Ref)
 	}
 	tally := ledger.NewTally(party, ledger.Period{From: from.UnixNano(), To: to.UnixNano()}, live)
 	decoder := event.Decoder{ForReplay: true}
@@ -100,7 +100,7 @@ func (m *trading) operate() {
 		}
 	}
 	for _, name := range []string{"blue", "gold"} {
-		if balance, _ := m.state.Balance(m.ref(name)); balance < 10_000_000 && m.random.IntN(8) == 0 {
+		if balance, _ := m.state.BuyerBalance(m.ref(name)); balance < 10_000_000 && m.random.IntN(8) == 0 {
 			if err := m.engine.By("").TopUp(market.BuyerID(name), market.Money(1+m.random.IntN(90_000_000)), "wire"); err != nil {
 				m.t.Fatal(err)
 			}
@@ -166,7 +166,7 @@ func (m *trading) addsUp(party ledger.Party, account bool) {
 	m.t.Helper()
 	end := began.AddDate(0, 1, 0)
 	month, entries := m.statement(party, began, end)
-	live := m.state.Account(party.Ref)
+	live := m.state.BuyerFunds(party.Ref)
 	if month.Account != account || account && month.Closing != (ledger.Balances{Balance: live.Balance, Held: live.Held}) {
 		m.t.Errorf("%+v ends with %+v, and has %+v", party, month.Closing, live)
 	}

@@ -136,7 +136,7 @@ func (r *reporting) end() {
 	r.engine.changing.unlockAll(&r.leads)
 	r.engine.returning.unlockAll(&r.months)
 	if !r.committed {
-		r.engine.state.Release(&r.reserved)
+		r.engine.state.ReleaseAll(&r.reserved)
 	}
 }
 

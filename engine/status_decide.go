@@ -55,15 +55,15 @@ func (r *reporting) judge(rep *report, lead *state.Lead, rule *market.ReturnRule
 		return no(market.RejectionNotSold)
 	case lead.Status == market.StatusOpen, lead.Delivery == market.DeliveryPending:
 		return no(market.RejectionDeliveryPending)
-	case lead.Status == rep.status, lead.Return() == market.ReturnPending && rep.status == market.StatusReturned:
+	case lead.Status == rep.status, lead.ReturnState() == market.ReturnPending && rep.status == market.StatusReturned:
 		return event.ChangeNone, market.RejectionNone
-	case lead.Return() == market.ReturnPending:
+	case lead.ReturnState() == market.ReturnPending:
 		return no(market.RejectionReturnPending)
 	case !lead.Status.CanBecome(rep.status):
 		return no(market.RejectionStatusBackward)
 	case rep.status != market.StatusReturned:
 		return event.ChangeDone, market.RejectionNone
-	case lead.Return() == market.ReturnRefused:
+	case lead.ReturnState() == market.ReturnRefused:
 		return no(market.RejectionReturnRefused)
 	case r.now-lead.Decided >= int64(rule.Window):
 		return no(market.RejectionReturnLate)

@@ -107,7 +107,7 @@ func (rep *report) readOccurred(m *market.Member, now int64) {
 // checkReason checks the reason of a return against the campaign's list. A return that was
 // requested before keeps its reason, even if the list has changed.
 func (r *reporting) checkReason(rep *report, lead *state.Lead) {
-	if rep.status != market.StatusReturned || rep.reason == "" || lead.Status == market.StatusReturned || lead.Return() == market.ReturnPending {
+	if rep.status != market.StatusReturned || rep.reason == "" || lead.Status == market.StatusReturned || lead.ReturnState() == market.ReturnPending {
 		return
 	}
 	if rule := r.plan.returns(r.engine, lead.Campaign); !rule.AcceptsReason(rep.reason) {

@@ -213,8 +213,8 @@ func TestLostTestLeadsShutNoDoor(t *testing.T) {
 		}
 		time.Sleep(time.Minute)
 		blue := x.engine.Catalog().Buyers["blue"].Ref
-		if x.state.UnknownDeliveries(blue, true) != 1000 || x.state.UnknownDeliveries(blue, false) != 0 || x.state.AllUnknownDeliveries() != 0 {
-			t.Fatalf("%d tests, %d in earnest, %d in all", x.state.UnknownDeliveries(blue, true), x.state.UnknownDeliveries(blue, false), x.state.AllUnknownDeliveries())
+		if x.state.CountUnknownDeliveries(blue, true) != 1000 || x.state.CountUnknownDeliveries(blue, false) != 0 || x.state.CountAllUnknownDeliveries() != 0 {
+			t.Fatalf("%d tests, %d in earnest, %d in all", x.state.CountUnknownDeliveries(blue, true), x.state.CountUnknownDeliveries(blue, false), x.state.CountAllUnknownDeliveries())
 		}
 		if got := x.tell(person(2000).asTest()); got != "no_bid" {
 			t.Errorf("one more test: %s", got)

@@ -44,7 +44,7 @@ func (e Operator) DropWebhook(lead market.LeadID, kind market.WebhookType) error
 }
 
 func (e *Engine) findDeadLetter(lead market.LeadID, kind market.WebhookType) (state.QueuedWebhook, error) {
-	w, ok := e.state.Webhook(lead, kind)
+	w, ok := e.state.FindWebhook(lead, kind)
 	switch {
 	case !ok:
 		return w, fmt.Errorf("%w: no webhook %s of lead %s is in the outbox", ErrNotFound, kind, lead)
@@ -84,7 +84,7 @@ func (e *Engine) DeadLetters(supplier market.SupplierID, skip, limit int) ([]sta
 	if err != nil {
 		return nil, err
 	}
-	return e.state.DeadLetters(ref, skip, limit), nil
+	return e.state.ListDeadLetters(ref, skip, limit), nil
 }
 
 // DeadLetter returns a supplier's dead letter by its webhook id.
@@ -93,7 +93,7 @@ func (e *Engine) DeadLetter(supplier market.SupplierID, id market.WebhookID) (st
 	if err != nil {
 		return state.QueuedWebhook{}, err
 	}
-	w, ok := webhook.FindByID(e.state.DeadLetters(ref, 0, math.MaxInt), id)
+	w, ok := webhook.FindByID(e.state.ListDeadLetters(ref, 0, math.MaxInt), id)
 	if !ok {
 		return w, fmt.Errorf("%w: supplier %q has no dead letter %s", ErrNotFound, supplier, id)
 	}
@@ -110,7 +110,7 @@ func (e Operator) ResendDeadLetters(supplier market.SupplierID) (resent int, err
 	if err != nil {
 		return 0, err
 	}
-	for leads := range slices.Chunk(webhook.GroupByLead(e.state.DeadLetters(ref, 0, math.MaxInt)), resendBatch) {
+	for leads := range slices.Chunk(webhook.GroupByLead(e.state.ListDeadLetters(ref, 0, math.MaxInt)), resendBatch) {
 		n, err := e.resendBatch(ref, leads)
 		if resent += n; err != nil {
 			return resent, err

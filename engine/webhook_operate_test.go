@@ -187,8 +187,8 @@ func TestSwitchOfHooks(t *testing.T) {
 		acme := x.state.RefOf(event.ObjectSupplier, "acme")
 		x.tell(person(1))
 		x.tell(person(2))
-		heard, _ := x.state.ClaimWebhook(acme, time.Now().UnixNano())
-		lost, _ := x.state.ClaimWebhook(acme, time.Now().UnixNano())
+		heard, _ := x.state.ClaimDueWebhook(acme, time.Now().UnixNano())
+		lost, _ := x.state.ClaimDueWebhook(acme, time.Now().UnixNano())
 		if err := x.engine.By("").SwitchWebhooks("acme", true); err != nil {
 			t.Fatal(err)
 		}
@@ -199,7 +199,7 @@ func TestSwitchOfHooks(t *testing.T) {
 		if !slices.ContainsFunc(dead, func(d deadHook) bool { return d.Lead == lost.Lead }) || len(dead) != 1 {
 			t.Errorf("dead are %+v", dead)
 		}
-		if _, ok := x.state.ClaimWebhook(acme, time.Now().Add(day).UnixNano()); ok {
+		if _, ok := x.state.ClaimDueWebhook(acme, time.Now().Add(day).UnixNano()); ok {
 			t.Error("what was switched off is due")
 		}
 	})

@@ -27,7 +27,7 @@ func (x *exchange) resent() map[market.LeadID][]market.WebhookType {
 func (x *exchange) unheard(a engine.Answer, what market.WebhookType, attempts int) {
 	x.t.Helper()
 	for range attempts {
-		h, ok := x.state.Webhook(a.Lead, what)
+		h, ok := x.state.FindWebhook(a.Lead, what)
 		if !ok || h.Dead {
 			x.t.Fatalf("%s is %+v", what, h)
 		}

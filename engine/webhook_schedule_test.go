@@ -144,8 +144,8 @@ func TestEndpointThatFailsForDays(t *testing.T) {
 		r.sendFor(x, 5*day)
 		x.tell(person(2))
 		x.tell(person(3))
-		one, _ := x.state.ClaimWebhook(acme, time.Now().UnixNano())
-		two, ok := x.state.ClaimWebhook(acme, time.Now().UnixNano())
+		one, _ := x.state.ClaimDueWebhook(acme, time.Now().UnixNano())
+		two, ok := x.state.ClaimDueWebhook(acme, time.Now().UnixNano())
 		if err := errors.Join(x.engine.RecordWebhookAttempt(one, nacks), x.engine.RecordWebhookAttempt(two, nacks)); !ok || err != nil {
 			t.Fatal(ok, err)
 		}

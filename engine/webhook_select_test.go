@@ -155,19 +155,19 @@ func TestEventsAreOwedByTheConfigurationInForce(t *testing.T) {
 		x := begin(t, hooked(two()))
 		x.tell(person(1))
 		x.configure(two())
-		h, ok := x.state.ClaimWebhook(x.state.RefOf(event.ObjectSupplier, "acme"), time.Now().UnixNano())
+		h, ok := x.state.ClaimDueWebhook(x.state.RefOf(event.ObjectSupplier, "acme"), time.Now().UnixNano())
 		m, err := x.engine.WebhookMessage(&h)
 		if !ok || err != nil || m.Endpoint != (market.Endpoint{}) || len(m.Body) == 0 {
 			t.Errorf("%v %v %+v", ok, err, m)
 		}
-		x.state.ReleaseWebhook(h)
+		x.state.UnclaimWebhook(h)
 	})
 	bubble(t, "another supplier's", func(t *testing.T) {
 		r := two()
 		r.suppliers = []string{"other"}
 		x := begin(t, hooked(r))
 		x.tell(person(1, "flo_supplier_id", "other").by("other"))
-		if owed := x.state.SuppliersWithPending(); !slices.Equal(owed, []market.Ref{x.state.RefOf(event.ObjectSupplier, "other")}) {
+		if owed := x.state.SuppliersWithPendingWebhooks(); !slices.Equal(owed, []market.Ref{x.state.RefOf(event.ObjectSupplier, "other")}) {
 			t.Errorf("owed is it to %v", owed)
 		}
 	})

@@ -14,12 +14,12 @@ import (
 // state.State, has the due webhooks, and events record the attempts. A sender connects
 // them:
 //
-//	w := state.ClaimWebhook(supplier, now)      w is in flight: no other sender gets it
+//	w := state.ClaimDueWebhook(supplier, now)      w is in flight: no other sender gets it
 //	m := engine.WebhookMessage(&w)             the request to send
 //	engine.RecordWebhookAttempt(w, result)     an event records the result; w is not in flight
 //
 // After an error of WebhookMessage or RecordWebhookAttempt the sender calls
-// state.ReleaseWebhook, which ignores a webhook that is not in flight any more. It waits a
+// state.UnclaimWebhook, which ignores a webhook that is not in flight any more. It waits a
 // moment before the next one, because the disk or the log has failed or the exchange stops.
 type webhooks struct {
 	cache    webhook.Cache

@@ -174,7 +174,7 @@ func TestAuction(t *testing.T) {
 	if lost.Pings != 2 || lost.Posts != 0 || lost.ContactSeen != 0 {
 		t.Errorf("the other: %+v", lost)
 	}
-	if n := x.state.Reservations(); n != 0 {
+	if n := x.state.ReservationCount(); n != 0 {
 		t.Errorf("%d reservations when idle", n)
 	}
 	metrics := request(t, "GET", "http://"+x.Admin()+"/metrics", "").body

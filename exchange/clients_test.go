@@ -273,7 +273,7 @@ func (r *running) statics(owner string) []static {
 // holds tells what a static token opens; empty where it opens nothing.
 func (r *running) holds(token string) string {
 	r.t.Helper()
-	c, ok := r.state.Credential(r.tokens.HashBearer([]byte(token)))
+	c, ok := r.state.CredentialByHash(r.tokens.HashBearer([]byte(token)))
 	if !ok || c.Kind != event.CredentialBearer {
 		return ""
 	}

@@ -114,7 +114,7 @@ func TestCloseUnderLoad(t *testing.T) {
 	if sold > most || sold+unheard < most {
 		t.Errorf("%d sold and %d unheard of, under a cap of %d", sold, unheard, most)
 	}
-	if n := y.state.Reservations(); n != 0 {
+	if n := y.state.ReservationCount(); n != 0 {
 		t.Errorf("%d reservations when idle", n)
 	}
 }

@@ -59,7 +59,7 @@ func (x *Exchange) configureLocked(r *revision) error {
 func (x *Exchange) keepDocument(text []byte) (hash string, err error) {
 	sum := sha256.Sum256(text)
 	hash = hex.EncodeToString(sum[:])
-	if now := x.state.Catalog(); now.Document == hash || now.Overlay == hash {
+	if now := x.state.CurrentConfigVersion(); now.Document == hash || now.Overlay == hash {
 		return hash, nil
 	}
 	return hash, writeDurably(x.documentPath(hash), bytes.NewReader(text))
@@ -110,9 +110,9 @@ func (x *Exchange) initialCredential(first *config.InitialCredential) engine.Cre
 func (x *Exchange) loadLists(c *engine.Configuration, built *config.Compiled) error {
 	dir, key := x.settings.DataDir, x.vault.Derive("hashes")
 	c.Tables = make(map[market.ListID]*fingerprint.Table)
-	c.Lists = make(map[market.ListID]state.ListFile)
+	c.Lists = make(map[market.ListID]state.SuppressionFile)
 	for id := range built.Catalog.Lists {
-		if known, ok := x.state.ListFile(x.state.RefOf(event.ObjectList, string(id))); ok {
+		if known, ok := x.state.SuppressionFile(x.state.RefOf(event.ObjectList, string(id))); ok {
 			table, err := x.lists.open(dir, known)
 			if err != nil {
 				return fmt.Errorf("suppression list %q: %w", id, err)
@@ -121,7 +121,7 @@ func (x *Exchange) loadLists(c *engine.Configuration, built *config.Compiled) er
 		}
 	}
 	if !x.ready.Load() {
-		if err := removeStrayLists(dir, x.state.ListFileNames()); err != nil {
+		if err := removeStrayLists(dir, x.state.SuppressionFileHashes()); err != nil {
 			return fmt.Errorf("cannot remove a stray suppression file: %w", err)
 		}
 	}

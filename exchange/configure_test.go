@@ -130,7 +130,7 @@ func TestReloadUnderLoad(t *testing.T) {
 	if sent.Load() < 8 {
 		t.Fatalf("%d requests are no load", sent.Load())
 	}
-	if n := x.state.Reservations(); n != 0 {
+	if n := x.state.ReservationCount(); n != 0 {
 		t.Errorf("%d reservations when idle", n)
 	}
 }

@@ -24,13 +24,13 @@ func (x *Exchange) History(q admin.HistoryQuery) (*admin.HistoryPage, error) {
 	if x.Ready() != nil {
 		return nil, errNotReady
 	}
-	revisions := x.state.Revisions()
+	revisions := x.state.ConfigRevisions()
 	for q.After != 0 && len(revisions) > 0 && revisions[0].Version >= q.After {
 		revisions = revisions[1:]
 	}
 	h := historyBuilder{exchange: x, query: q, page: new(admin.HistoryPage)}
 	for i := range revisions {
-		before := new(state.Revision)
+		before := new(state.ConfigRevision)
 		switch {
 		case i+1 < len(revisions):
 			before = &revisions[i+1]
@@ -64,7 +64,7 @@ func (h *historyBuilder) isFull() bool {
 	return len(h.page.Entries) >= h.query.Limit || h.readBytes >= maxHistoryRead || h.valueBytes >= maxHistoryValues
 }
 
-func (h *historyBuilder) add(now, before *state.Revision) {
+func (h *historyBuilder) add(now, before *state.ConfigRevision) {
 	entry := admin.HistoryEntry{Version: now.Version, By: now.By, From: now.From.String()}
 	if now.At != 0 {
 		at := time.Unix(0, now.At).UTC()

@@ -99,7 +99,7 @@ func TestHistory(t *testing.T) {
 	for _, query := range []string{"?kind=settings", "?id=buy.red", "?limit=0", "?limit=501", "?after=x", "?after=0"} {
 		x.operate("GET", configAt+"history"+query, "").mustFail(t, 422, "invalid_payload")
 	}
-	gone := x.state.Revisions()[2].Document
+	gone := x.state.ConfigRevisions()[2].Document
 	if err := os.Remove(filepath.Join(x.data(), "catalogs", gone+".json")); err != nil {
 		t.Fatal(err)
 	}

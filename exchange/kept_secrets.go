@@ -50,7 +50,7 @@ func (x *Exchange) hasSealed(kept *config.UnsetVariable, before map[config.Secre
 	if c.Kind == event.CredentialBearer { // known by its hash alone
 		return len(x.state.CredentialsOf(c.Kind, c.Owner, ref)) > 0
 	}
-	return x.state.HasHadCredential(&event.CredentialSet{Credential: c.Kind, Owner: c.Owner, OwnerRef: ref, Client: c.ClientID})
+	return x.state.HasCredentialEverExisted(&event.CredentialSet{Credential: c.Kind, Owner: c.Owner, OwnerRef: ref, Client: c.ClientID})
 }
 
 // changedVariables lists the address variables to which a document gives new values. The

@@ -47,11 +47,11 @@ func (u *lastUses) load(x *Exchange) {
 	now := x.clock.Now()
 	for lines := bufio.NewScanner(io.LimitReader(file, maxLastUsesFile)); lines.Scan(); {
 		hash, at, ok := parseLastUse(lines.Bytes())
-		if c, live := x.state.Credential(hash); ok && live && at <= now {
+		if c, live := x.state.CredentialByHash(hash); ok && live && at <= now {
 			c.LastUse.RecordUse(at)
 		}
 	}
-	u.kept = x.state.LastUses()
+	u.kept = x.state.CredentialLastUses()
 }
 
 func parseLastUse(line []byte) (hash [32]byte, at int64, ok bool) {
@@ -93,7 +93,7 @@ func (u *lastUses) close(x *Exchange) {
 
 // save writes the file if its contents changed and there is spare disk space.
 func (u *lastUses) save(x *Exchange) {
-	uses := x.state.LastUses()
+	uses := x.state.CredentialLastUses()
 	if maps.Equal(uses, u.kept) || !x.disk.hasSpare() {
 		return
 	}

@@ -178,7 +178,7 @@ func shortList(files []string) string {
 // suspectKeys checks every file of lead keys. It returns the reports of files that may
 // lack a key, by their first slot. It also creates missing checksums.
 func (x *Exchange) suspectKeys() (map[uint64]*leadkeys.Report, error) {
-	key, highest := keySumsKey(x.vault), x.state.HighestSlot()
+	key, highest := keySumsKey(x.vault), x.state.HighestKeySlot()
 	suspect := map[uint64]*leadkeys.Report{}
 	made := 0
 	for first := uint64(1); first <= highest; first += leadkeys.PerFile {
@@ -210,7 +210,7 @@ func (x *Exchange) isSuspect(r *leadkeys.Report, highest uint64) bool {
 		return true
 	}
 	for slot := r.First; slot < r.First+leadkeys.PerFile && slot <= highest; slot++ {
-		if r.Changed.Has(slot) || r.Erased.Has(slot) && !x.state.IsSlotErased(slot) {
+		if r.Changed.Has(slot) || r.Erased.Has(slot) && !x.state.IsKeySlotErased(slot) {
 			return true
 		}
 	}

@@ -16,7 +16,7 @@ type listCache struct {
 	byFile map[string]*fingerprint.Table
 }
 
-func (o *listCache) open(dir string, file state.ListFile) (*fingerprint.Table, error) {
+func (o *listCache) open(dir string, file state.SuppressionFile) (*fingerprint.Table, error) {
 	o.mu.Lock()
 	table := o.byFile[file.File]
 	o.mu.Unlock()

@@ -26,7 +26,7 @@ import (
 func listPath(dir, hash string) string { return filepath.Join(dir, "lists", hash) }
 
 // openList reads a list's file and checks its hash.
-func openList(dir string, file state.ListFile) (*fingerprint.Table, error) {
+func openList(dir string, file state.SuppressionFile) (*fingerprint.Table, error) {
 	data, err := os.ReadFile(listPath(dir, file.File))
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the stored entries of a suppression list: %w", err)
@@ -42,11 +42,11 @@ const maxLine = 4096
 
 // importList reads a file with one value or hash per line, and stores it as an immutable
 // file beside the log. The file is durable when it returns.
-func importList(dir string, list *market.SuppressionList, key *[32]byte, path string) (*fingerprint.Table, state.ListFile, error) {
+func importList(dir string, list *market.SuppressionList, key *[32]byte, path string) (*fingerprint.Table, state.SuppressionFile, error) {
 	g := listBuilder{list: list, key: key}
 	sum, err := readList(list.ID, path, g.add)
 	if err != nil {
-		return nil, state.ListFile{}, err
+		return nil, state.SuppressionFile{}, err
 	}
 	table := g.table(nil)
 	file, err := keepTable(dir, table)
@@ -106,7 +106,7 @@ func CheckLists(built *config.Compiled) (problems, warnings syntax.Problems) {
 // checkNewLists checks the files of the lists that the exchange does not have yet.
 func (x *Exchange) checkNewLists(built *config.Compiled) error {
 	for _, first := range built.Initial.Lists {
-		if _, known := x.state.ListFile(x.state.RefOf(event.ObjectList, string(first.ID))); known {
+		if _, known := x.state.SuppressionFile(x.state.RefOf(event.ObjectList, string(first.ID))); known {
 			continue
 		}
 		if err := checkList(built, &first); err != nil {
@@ -125,10 +125,10 @@ func listFault(first *config.InitialList, err error) error {
 
 // keepTable writes a list's entries to a file beside the log. The file is durable when it
 // returns.
-func keepTable(dir string, table *fingerprint.Table) (state.ListFile, error) {
+func keepTable(dir string, table *fingerprint.Table) (state.SuppressionFile, error) {
 	hash := sha256.New()
 	_, _ = table.WriteTo(hash)
-	file := state.ListFile{File: hex.EncodeToString(hash.Sum(nil)), Entries: uint64(table.Len())}
+	file := state.SuppressionFile{File: hex.EncodeToString(hash.Sum(nil)), Entries: uint64(table.Len())}
 	return file, writeDurably(listPath(dir, file.File), table)
 }
 

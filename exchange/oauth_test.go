@@ -99,7 +99,7 @@ func (r *running) good(token string) bool {
 	if !ok {
 		return false
 	}
-	c, live := r.state.Credential(claims.Secret)
+	c, live := r.state.CredentialByHash(claims.Secret)
 	return live && c.Kind == event.CredentialOAuthClient && c.Owner == claims.Owner && c.Ref == claims.Ref
 }
 

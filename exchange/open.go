@@ -33,12 +33,12 @@ func (x *Exchange) open(built *config.Compiled) error {
 	if err := x.setClock(); err != nil {
 		return err
 	}
-	founded := x.state.Founded().Epoch != [16]byte{}
+	founded := x.state.FoundedEvent().Epoch != [16]byte{}
 	var err error
 	if x.vault, err = vault.Open(dir, !founded); err != nil {
 		return err
 	}
-	if x.keys, err = leadkeys.Open(dir, x.state.HighestSlot(), keySumsKey(x.vault), x.logKeyFailure); err != nil {
+	if x.keys, err = leadkeys.Open(dir, x.state.HighestKeySlot(), keySumsKey(x.vault), x.logKeyFailure); err != nil {
 		return err
 	}
 	x.tokens = token.New(x.vault.Derive("tokens"))
@@ -198,11 +198,11 @@ func entropy(p []byte) { _, _ = rand.Read(p) }
 func (x *Exchange) addGauges() {
 	e := x.engine.Load()
 	x.meter.AddGauge(`pingpost_clock_ahead_seconds`, func() float64 { return x.clock.Ahead().Seconds() })
-	x.meter.AddGauge(`pingpost_reservations`, func() float64 { return float64(x.state.Reservations()) })
+	x.meter.AddGauge(`pingpost_reservations`, func() float64 { return float64(x.state.ReservationCount()) })
 	x.meter.AddGauge(`pingpost_leads_held`, func() float64 { return float64(x.state.LeadCount()) })
 	x.meter.AddGauge(`pingpost_auctions_held`, func() float64 { return float64(x.state.AuctionCount()) })
 	x.meter.AddGauge(`pingpost_open_deliveries`, func() float64 { return float64(e.Deliveries()) })
-	x.meter.AddGauge(`pingpost_unknown_deliveries`, func() float64 { return float64(x.state.AllUnknownDeliveries()) })
+	x.meter.AddGauge(`pingpost_unknown_deliveries`, func() float64 { return float64(x.state.CountAllUnknownDeliveries()) })
 	x.meter.AddGauge(`pingpost_webhooks_pending`, func() float64 { return float64(x.state.OutboxTotals().Pending) })
 	x.meter.AddGauge(`pingpost_webhooks_dead`, func() float64 { return float64(x.state.OutboxTotals().Dead) })
 	x.meter.AddGauge(`pingpost_webhooks_dropped_total`, func() float64 { return float64(x.state.OutboxTotals().Dropped) })

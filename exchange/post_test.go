@@ -73,7 +73,7 @@ func TestRefusedGoesOn(t *testing.T) {
 	if funds := x.must(200, "GET", "/admin/v1/buyers/buy_blue/funds", "").body; funds != `{"balance":995,"held":0}`+"\n" {
 		t.Error(funds)
 	}
-	if n := x.state.Reservations(); n != 0 {
+	if n := x.state.ReservationCount(); n != 0 {
 		t.Errorf("%d reservations when idle", n)
 	}
 }

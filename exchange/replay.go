@@ -21,7 +21,7 @@ func load(dir string, s *state.State) (startPoint, error) {
 	if err != nil {
 		return b, fmt.Errorf("cannot read a snapshot: %w", err)
 	}
-	_, err = s.Load(section)
+	_, err = s.LoadSnapshot(section)
 	return b, err
 }
 
@@ -35,11 +35,11 @@ type entrySource interface {
 // replay applies entries up to the end of the log, or up to and including entry last if
 // that is not zero. It returns the number of applied entries.
 func replay(entries entrySource, s *state.State, last uint64) (applied uint64, err error) {
-	waiting := s.NewReplay()
+	waiting := s.NewLogReplay()
 	for {
 		entry, err := entries.Next()
 		if errors.Is(err, io.EOF) || (err == nil && last != 0 && entry.Seq > last) {
-			waiting.Flush()
+			waiting.ApplyAdded()
 			return applied, nil
 		}
 		if err != nil {
@@ -51,7 +51,7 @@ func replay(entries entrySource, s *state.State, last uint64) (applied uint64, e
 		}
 		applied++
 		if !more || !entries.Ready() {
-			waiting.Flush()
+			waiting.ApplyAdded()
 		}
 	}
 }

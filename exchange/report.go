@@ -22,7 +22,7 @@ type reportSource struct{ x *Exchange }
 
 // Life identifies the log.
 func (c reportSource) Life() report.Life {
-	return report.Life{Exchange: c.x.state.Founded().Epoch, Epoch: c.x.log.Epoch()}
+	return report.Life{Exchange: c.x.state.FoundedEvent().Epoch, Epoch: c.x.log.Epoch()}
 }
 
 // NewReader reads the log from an entry on.

@@ -51,7 +51,7 @@ func (x *Exchange) apiEntries() (canonical.Entries, error) {
 	if now := x.active.Load(); now != nil {
 		return now.made, nil
 	}
-	hash := x.state.Catalog().Overlay
+	hash := x.state.CurrentConfigVersion().Overlay
 	if hash == "" {
 		return nil, nil
 	}

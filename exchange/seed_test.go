@@ -184,7 +184,7 @@ func TestSeedThroughCampaign(t *testing.T) {
 	if n := x.state.LeadCount(); n != 130+100+100 {
 		t.Errorf("%d leads", n)
 	}
-	if n := x.state.Reservations(); n != 0 {
+	if n := x.state.ReservationCount(); n != 0 {
 		t.Errorf("%d reservations when idle", n)
 	}
 }

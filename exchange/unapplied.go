@@ -47,7 +47,7 @@ func (x *Exchange) activeDocument() []byte {
 	if canonical := x.Configuration(); canonical != nil {
 		return canonical
 	}
-	hash := x.state.Catalog().Document
+	hash := x.state.CurrentConfigVersion().Document
 	if hash == "" {
 		return nil
 	}
@@ -107,13 +107,13 @@ func (u *unappliedFinder) checkCredential(first *config.InitialCredential) {
 		at, stands, request = at+".bearer_tokens["+strconv.Itoa(n)+"]", "this token was revoked", request+"/tokens"
 	}
 	ref := s.RefOf(c.Owner, c.ID)
-	live, ok := s.Credential(c.Hash)
+	live, ok := s.CredentialByHash(c.Hash)
 	switch {
 	case ok && live.Owner == c.Owner && live.Ref == ref:
 		if live.Scopes != c.Scopes {
 			u.add(at+".scopes", "they are "+string(live.Scopes.AppendTo(nil)), request+" for a new one with others")
 		}
-	case s.HasHadCredential(&event.CredentialSet{Credential: c.Kind, Owner: c.Owner, OwnerRef: ref, Client: c.Client, Hash: c.Hash}):
+	case s.HasCredentialEverExisted(&event.CredentialSet{Credential: c.Kind, Owner: c.Owner, OwnerRef: ref, Client: c.Client, Hash: c.Hash}):
 		if first.Kind == event.CredentialOAuthClient {
 			at += ".client_secret"
 		}
@@ -185,7 +185,7 @@ func (u *unappliedFinder) checkPause(kind event.ObjectKind, list, id string, wan
 // counts as equal.
 func (u *unappliedFinder) checkList(first config.InitialList) {
 	s := u.exchange.state
-	known, ok := s.ListFile(s.RefOf(event.ObjectList, string(first.ID)))
+	known, ok := s.SuppressionFile(s.RefOf(event.ObjectList, string(first.ID)))
 	if !ok {
 		return
 	}

@@ -78,7 +78,7 @@ func (u *unappliedFinder) checkListRules(old, document *schema.Document) {
 	for i := range document.Lists {
 		now := &document.Lists[i]
 		was := before[now.ID]
-		if _, loaded := s.ListFile(s.RefOf(event.ObjectList, now.ID)); was == nil || !loaded {
+		if _, loaded := s.SuppressionFile(s.RefOf(event.ObjectList, now.ID)); was == nil || !loaded {
 			continue
 		}
 		if was.Hash != now.Hash || was.Field != now.Field {

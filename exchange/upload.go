@@ -89,7 +89,7 @@ func (g *listBuilder) upload(upload *admin.Upload) (source string, skipped uint6
 // listContents is the state of a list when an upload was combined with it.
 type listContents struct {
 	known bool
-	file  state.ListFile
+	file  state.SuppressionFile
 	table *fingerprint.Table // nil if the upload replaces it
 }
 
@@ -102,14 +102,14 @@ func (b *listContents) len() int {
 
 // listContents returns the state of a list, with its table if the upload extends it.
 func (x *Exchange) listContents(list *market.SuppressionList, add bool) (b listContents, err error) {
-	if b.file, b.known = x.state.ListFile(list.Ref); b.known && add {
+	if b.file, b.known = x.state.SuppressionFile(list.Ref); b.known && add {
 		b.table, err = x.lists.open(x.settings.DataDir, b.file)
 	}
 	return b, err
 }
 
 // loadList activates new entries if the list did not change since was.
-func (x *Exchange) loadList(list *market.SuppressionList, table *fingerprint.Table, file state.ListFile, was listContents) error {
+func (x *Exchange) loadList(list *market.SuppressionList, table *fingerprint.Table, file state.SuppressionFile, was listContents) error {
 	x.configMu.Lock()
 	defer x.configMu.Unlock()
 	if x.Ready() != nil {
@@ -120,7 +120,7 @@ func (x *Exchange) loadList(list *market.SuppressionList, table *fingerprint.Tab
 	if err != nil {
 		return err
 	}
-	if known, ok := x.state.ListFile(list.Ref); now.Field != list.Field || now.Hash != list.Hash || ok != was.known || known != was.file {
+	if known, ok := x.state.SuppressionFile(list.Ref); now.Field != list.Field || now.Hash != list.Hash || ok != was.known || known != was.file {
 		return fmt.Errorf("%w: suppression list %q was changed during the upload; upload the entries again", engine.ErrConflict, list.ID)
 	}
 	if err := e.LoadList(list.ID, table, file); err != nil {
@@ -148,7 +148,7 @@ func (x *Exchange) SuppressionLists() ([]admin.SuppressionList, error) {
 		if s.base.Find(canonical.Ref{Kind: canonical.Lists, ID: entry.ID}) != nil {
 			told.Owner = "file"
 		}
-		if file, ok := x.state.ListFile(x.state.RefOf(event.ObjectList, entry.ID)); ok {
+		if file, ok := x.state.SuppressionFile(x.state.RefOf(event.ObjectList, entry.ID)); ok {
 			source := "file"
 			if file.Uploaded {
 				source = "upload"

@@ -149,7 +149,7 @@ func TestStopWhileOneHangs(t *testing.T) {
 	eventually(t, "the attempt is under way", func() bool { return len(e.Requests()) == 1 })
 	x.stop()
 	totals := x.state.OutboxTotals()
-	due, ok := x.state.NextWebhookDue(x.state.SuppliersWithPending()[0])
+	due, ok := x.state.NextWebhookDueTime(x.state.SuppliersWithPendingWebhooks()[0])
 	if totals.Pending != 1 || totals.InFlight != 0 || !ok || due <= x.clock.Now() {
 		t.Errorf("when it has stopped: %+v, due in the future: %v", totals, due > x.clock.Now())
 	}

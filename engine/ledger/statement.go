@@ -69,7 +69,7 @@ func (e *PastHistoryError) Error() string {
 // at which the caller read the live account.
 type Tally struct {
 	statement                 Statement
-	live                      state.Account
+	live                      state.BuyerFunds
 	sinceFrom                 Balances    // moved since From
 	sinceTo                   Balances    // part of sinceFrom that moved since To
 	inAccount, outsideAccount totalsByKey // totals inside and outside the account
@@ -86,7 +86,7 @@ type totalKey struct {
 
 // NewTally starts a tally for the party. live is the party's account as read from
 // the state; for a supplier only its Seq and At count.
-func NewTally(party Party, period Period, live state.Account) *Tally {
+func NewTally(party Party, period Period, live state.BuyerFunds) *Tally {
 	t := &Tally{live: live, inAccount: totalsByKey{}, outsideAccount: totalsByKey{}}
 	t.statement = Statement{Party: party, Period: period, Seq: live.Seq, At: live.At, Account: live.Opened}
 	if !live.Opened {

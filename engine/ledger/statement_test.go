@@ -30,7 +30,7 @@ type simulation struct {
 type logEntry struct {
 	at     int64
 	data   []byte
-	live   [3]state.Account
+	live   [3]state.BuyerFunds
 	earned [3]market.Money
 }
 
@@ -47,7 +47,7 @@ func (b *simulation) record(record event.Event) {
 	b.Apply(uint64(len(b.log)+1), b.at, record)
 	p := logEntry{at: b.at, data: data, earned: b.earned}
 	for ref := range p.live {
-		p.live[ref] = b.Account(market.Ref(ref))
+		p.live[ref] = b.BuyerFunds(market.Ref(ref))
 	}
 	b.log = append(b.log, p)
 }
@@ -167,9 +167,9 @@ func (b *simulation) returnLeads() {
 
 // statement computes a statement and its entries from the encoded log.
 func (b *simulation) statement(t *rapid.T, party Party, period Period) (*Statement, []Entry) {
-	live := b.Account(0)
+	live := b.BuyerFunds(0)
 	if party.IsBuyer() {
-		live = b.Account(party.Ref)
+		live = b.BuyerFunds(party.Ref)
 	}
 	tally := NewTally(party, period, live)
 	d := event.Decoder{ForReplay: true}
@@ -309,7 +309,7 @@ func (b *simulation) check(t *rapid.T, s *Statement, entries []Entry) {
 	}
 	for _, end := range []struct {
 		at   int64
-		live state.Account
+		live state.BuyerFunds
 		got  Balances
 	}{{s.From, before.live[s.Ref], s.Opening}, {s.To, after.live[s.Ref], s.Closing}} {
 		want := Balances{end.live.Balance, end.live.Held}

@@ -7,9 +7,9 @@ import (
 	"pingpost/engine/market"
 )
 
-// account is one buyer's money: its balance, the part that open posts hold, and the part
+// buyerAccount is one buyer's money: its balance, the part that open posts hold, and the part
 // that requests in flight reserve. A buyer may spend down to minus its credit limit.
-type account struct {
+type buyerAccount struct {
 	balance  market.Money
 	held     market.Money
 	opened   bool // an event has set the opening balance
@@ -21,45 +21,45 @@ type account struct {
 	shortBelow, enoughAt market.Money
 }
 
-// accounts guards all accounts with one lock: they are few, and each access is brief.
-type accounts struct {
+// buyerAccounts guards all buyerAccounts with one lock: they are few, and each access is brief.
+type buyerAccounts struct {
 	mu    sync.Mutex
-	byRef map[market.Ref]*account
+	byRef map[market.Ref]*buyerAccount
 }
 
-// getLocked returns the buyer's account, and creates it if necessary. The caller holds mu.
-func (a *accounts) getLocked(buyer market.Ref) *account {
+// getOrCreateLocked returns the buyer's account, and creates it if necessary. The caller holds mu.
+func (a *buyerAccounts) getOrCreateLocked(buyer market.Ref) *buyerAccount {
 	acc := a.byRef[buyer]
 	if acc == nil {
-		acc = &account{shortBelow: math.MinInt64, enoughAt: math.MaxInt64}
+		acc = &buyerAccount{shortBelow: math.MinInt64, enoughAt: math.MaxInt64}
 		a.byRef[buyer] = acc
 	}
 	return acc
 }
 
-// reserve reserves price of the buyer's money. If the result is Contended, it returns the
+// reserveFunds reserves price of the buyer's money. If the result is Contended, it returns the
 // channel to wait on. The channel exists before any blocking reservation can end.
-func (a *accounts) reserve(buyer market.Ref, price, credit market.Money) (ReserveResult, <-chan struct{}) {
+func (a *buyerAccounts) reserveFunds(buyer market.Ref, price, creditLimit market.Money) (ReserveResult, <-chan struct{}) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	acc := a.getLocked(buyer)
-	free := acc.balance + credit - acc.held
+	acc := a.getOrCreateLocked(buyer)
+	free := acc.balance + creditLimit - acc.held
 	switch {
 	case price > free:
 		return Full, nil
 	case price > free-acc.reserved:
-		return Contended, acc.changedLocked()
+		return Contended, acc.nextChangeLocked()
 	}
 	acc.reserved += price
 	return Reserved, nil
 }
 
 // lacksFunds reports whether the applied events alone leave less than price.
-func (a *accounts) lacksFunds(buyer market.Ref, price, credit market.Money) bool {
+func (a *buyerAccounts) lacksFunds(buyer market.Ref, price, creditLimit market.Money) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	acc := a.getLocked(buyer)
-	threshold := price - credit
+	acc := a.getOrCreateLocked(buyer)
+	threshold := price - creditLimit
 	if acc.balance-acc.held < threshold {
 		acc.enoughAt = min(acc.enoughAt, threshold)
 		return true
@@ -68,52 +68,52 @@ func (a *accounts) lacksFunds(buyer market.Ref, price, credit market.Money) bool
 	return false
 }
 
-func (a *accounts) release(buyer market.Ref, price market.Money) {
+func (a *buyerAccounts) releaseFunds(buyer market.Ref, price market.Money) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	acc := a.getLocked(buyer)
+	acc := a.getOrCreateLocked(buyer)
 	acc.reserved -= price
 	if acc.reserved < 0 {
 		panic("BUG: a reservation of funds was released twice")
 	}
-	acc.notifyLocked()
+	acc.wakeWaitersLocked()
 }
 
-// adjust applies an event's change of the balance and of the held money. It reports whether
+// adjustBalance applies an event's change of the balanceChange and of the heldChange money. It reports whether
 // an answer of lacksFunds is no longer valid.
-func (a *accounts) adjust(buyer market.Ref, balance, held market.Money) (crossed bool) {
-	if buyer == 0 || (balance == 0 && held == 0) {
+func (a *buyerAccounts) adjustBalance(buyer market.Ref, balanceChange, heldChange market.Money) (thresholdCrossed bool) {
+	if buyer == 0 || (balanceChange == 0 && heldChange == 0) {
 		return false
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	acc := a.getLocked(buyer)
-	acc.balance += balance
-	acc.held += held
+	acc := a.getOrCreateLocked(buyer)
+	acc.balance += balanceChange
+	acc.held += heldChange
 	free := acc.balance - acc.held
 	if free < acc.shortBelow || free >= acc.enoughAt {
 		acc.shortBelow, acc.enoughAt = math.MinInt64, math.MaxInt64
-		crossed = true
+		thresholdCrossed = true
 	}
-	acc.notifyLocked()
-	return crossed
+	acc.wakeWaitersLocked()
+	return thresholdCrossed
 }
 
-func (acc *account) notifyLocked() {
+func (acc *buyerAccount) wakeWaitersLocked() {
 	if acc.changed != nil {
 		close(acc.changed)
 		acc.changed = nil
 	}
 }
 
-func (acc *account) changedLocked() <-chan struct{} {
+func (acc *buyerAccount) nextChangeLocked() <-chan struct{} {
 	if acc.changed == nil {
 		acc.changed = make(chan struct{})
 	}
 	return acc.changed
 }
 
-func (a *accounts) digest() (sum uint64) {
+func (a *buyerAccounts) digest() (sum uint64) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for ref, acc := range a.byRef {
@@ -132,19 +132,19 @@ func boolAsUint(b bool) uint64 {
 	return 0
 }
 
-// Account is a buyer's money after one event.
-type Account struct {
+// BuyerFunds is a buyer's money after one event.
+type BuyerFunds struct {
 	Seq           uint64 // of the event
 	At            int64  // its batch's time, Unix nanoseconds
 	Balance, Held market.Money
 	Opened        bool // an event has set the opening balance
 }
 
-// Account returns a buyer's money, consistent with the last applied event.
-func (s *State) Account(buyer market.Ref) Account {
+// BuyerFunds returns a buyer's money, consistent with the last applied event.
+func (s *State) BuyerFunds(buyer market.Ref) BuyerFunds {
 	s.applying.Lock()
 	defer s.applying.Unlock()
-	a := Account{Seq: s.seq, At: s.at}
+	a := BuyerFunds{Seq: s.seq, At: s.at}
 	s.accounts.mu.Lock()
 	defer s.accounts.mu.Unlock()
 	if acc := s.accounts.byRef[buyer]; acc != nil {

@@ -33,13 +33,13 @@ func TestAccountKeepsToItsDefinition(t *testing.T) {
 			case step == 1 && len(out) > 0: // given up
 				i := pick(len(out))
 				reserved -= out[i].sale.price
-				w.Release(out[i])
+				w.ReleaseAll(out[i])
 				out = append(out[:i], out[i+1:]...)
 			case step <= 3 && len(out) > 0: // recorded, or posted
 				i := pick(len(out))
 				price := out[i].sale.price
 				posted := pick(2) == 0
-				w.applySale(w.seq+1, 1, saleOf(2, price, nil), posted)
+				w.chargeSale(w.seq+1, 1, saleOf(2, price, nil), posted)
 				if posted {
 					held += price
 					open = append(open, price)
@@ -47,7 +47,7 @@ func TestAccountKeepsToItsDefinition(t *testing.T) {
 					balance -= price
 				}
 				reserved -= price
-				w.Release(out[i])
+				w.ReleaseAll(out[i])
 				out = append(out[:i], out[i+1:]...)
 			case step <= 5 && len(open) > 0: // delivered, or refused
 				i := pick(len(open))
@@ -84,10 +84,10 @@ func TestAccountKeepsToItsDefinition(t *testing.T) {
 					t.Fatalf("short %t, room %d", short, want)
 				}
 			}
-			if b, h := w.Balance(2); b != balance || h != held {
+			if b, h := w.BuyerBalance(2); b != balance || h != held {
 				t.Fatalf("balance %d held %d, want %d and %d", b, h, balance, held)
 			}
-			if n := w.Reservations(); n != int64(len(out)) {
+			if n := w.ReservationCount(); n != int64(len(out)) {
 				t.Fatalf("%d reservations, %d are out", n, len(out))
 			}
 		}
@@ -104,7 +104,7 @@ func TestAnAccountIsOpenedOnce(t *testing.T) {
 		t.Error("a top-up opened an account")
 	}
 	w.fact(&event.FundsMoved{Buyer: 3, Opening: true}) // with nothing in it
-	if balance, _ := w.Balance(3); !w.HasOpeningBalance(3) || balance != 0 {
+	if balance, _ := w.BuyerBalance(3); !w.HasOpeningBalance(3) || balance != 0 {
 		t.Errorf("opened %t with %s", w.HasOpeningBalance(3), balance)
 	}
 	again := New()
@@ -117,7 +117,7 @@ func TestAnAccountIsOpenedOnce(t *testing.T) {
 func TestAnAccountNobodyHasIsEmpty(t *testing.T) {
 	w := newWorld()
 	_, before := w.Hash()
-	if balance, held := w.Balance(77); balance != 0 || held != 0 {
+	if balance, held := w.BuyerBalance(77); balance != 0 || held != 0 {
 		t.Errorf("%s, %s held", balance, held)
 	}
 	var h Reservation

@@ -150,9 +150,9 @@ func BenchmarkTakeRoom(b *testing.B) {
 	keys := []market.DuplicateKey{{1}, {2}}
 	b.ReportAllocs()
 	for b.Loop() {
-		w.ClaimDuplicates(&h, keys, monday)
+		w.ClaimDuplicateKeys(&h, keys, monday)
 		w.ReserveCaps(&h, w.limits[1], dollar, nil, monday)
 		w.ReserveFunds(&h, w.buyers[0], dollar)
-		w.Release(&h)
+		w.ReleaseAll(&h)
 	}
 }

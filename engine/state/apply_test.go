@@ -13,7 +13,7 @@ import (
 type standing struct {
 	status   market.Status
 	delivery market.Delivery
-	answer   Answer
+	answer   SupplierAnswer
 	reason   market.Reason
 	buyer    market.Ref
 	open     string          // its post: "", tried n, answered, unknown
@@ -51,14 +51,14 @@ func (w *world) standing() (s standing) {
 		}
 	}
 	for i, money := range []*[2]market.Money{&s.red, &s.green} {
-		balance, held := w.Balance(market.Ref(i + 1))
+		balance, held := w.BuyerBalance(market.Ref(i + 1))
 		*money = [2]market.Money{balance / dollar, held / dollar}
 	}
-	s.sold = w.caps.cell(3).used
+	s.sold = w.caps.counterOf(3).used
 	var h Reservation
-	room, first, _ := w.ClaimDuplicates(&h, []market.DuplicateKey{phone}, w.at)
+	room, first, _ := w.ClaimDuplicateKeys(&h, []market.DuplicateKey{phone}, w.at)
 	s.known = room == Full && first == history
-	w.Release(&h)
+	w.ReleaseAll(&h)
 	return s
 }
 
@@ -187,7 +187,7 @@ func rowsAhead(t *testing.T, w *world) *State {
 	if oldest, newest, err := first.WriteSnapshot(&file); err != nil || oldest != before || newest != w.seq {
 		t.Fatalf("from %d to %d: %v", oldest, newest, err)
 	}
-	if _, err := second.Load(&file); err != nil {
+	if _, err := second.LoadSnapshot(&file); err != nil {
 		t.Fatal(err)
 	}
 	replay(second, w.log, w.seq)

@@ -7,7 +7,7 @@ import (
 	"pingpost/engine/market"
 )
 
-// auctionShard holds the named auctions, and the names that requests in flight have
+// auctionShardOf holds the named auctions, and the names that requests in flight have
 // claimed for a new auction or for a sale.
 //
 // An auction sells one lead. The event of a sale names the auction that it uses up
@@ -19,7 +19,7 @@ import (
 type auctionShard struct {
 	mu     sync.Mutex
 	table  table[AuctionRow, *AuctionRow]
-	claims claims
+	claims inFlightClaims
 	loaded uint64
 }
 
@@ -34,80 +34,80 @@ type AuctionRow struct {
 // IsSold reports whether an applied event has used up the auction.
 func (a *AuctionRow) IsSold() bool { return !a.Lead.IsZero() }
 
-func (a *AuctionRow) key() *[16]byte    { return &a.Name }
-func (a *AuctionRow) expiresAt() uint32 { return a.Keep }
+func (a *AuctionRow) key() *[16]byte            { return &a.Name }
+func (a *AuctionRow) expiryUnixSeconds() uint32 { return a.Keep }
 func (a *AuctionRow) digest() uint64 {
-	return newDigest(16).addID(&a.Name).addWord(a.Seq).addID((*[16]byte)(&a.Lead)).addWord(uint64(a.Keep)).sum()
+	return newDigest(16).addID16(&a.Name).addWord(a.Seq).addID16((*[16]byte)(&a.Lead)).addWord(uint64(a.Keep)).sum()
 }
 
-func (s *State) auctionShard(name *[16]byte) *auctionShard { return &s.auctions[shardIndex(name)] }
+func (s *State) auctionShardOf(name *[16]byte) *auctionShard { return &s.auctions[shardIndex(name)] }
 
-// Auction finds an auction by its name.
-func (s *State) Auction(name [16]byte, now int64) (AuctionRow, bool) {
-	shard := s.auctionShard(&name)
+// FindAuction finds an auction by its name.
+func (s *State) FindAuction(name [16]byte, now int64) (AuctionRow, bool) {
+	shard := s.auctionShardOf(&name)
 	shard.mu.Lock()
 	defer shard.mu.Unlock()
-	return shard.getLocked(&name, now)
+	return shard.copyUnexpiredLocked(&name, now)
 }
 
-// getLocked returns a copy of the auction's row. The caller holds mu.
-func (shard *auctionShard) getLocked(name *[16]byte, now int64) (AuctionRow, bool) {
-	if row := shard.table.get(name, secondsRoundedDown(now)); row != nil {
+// copyUnexpiredLocked returns a copy of the auction's row. The caller holds mu.
+func (shard *auctionShard) copyUnexpiredLocked(name *[16]byte, now int64) (AuctionRow, bool) {
+	if row := shard.table.get(name, unixSecondsRoundedDown(now)); row != nil {
 		return *row, true
 	}
 	return AuctionRow{}, false
 }
 
-// ClaimAuctionName claims the name of a new auction for h. found: an applied event has
-// given the name to an auction. wait: another request holds the claim; the channel closes
-// when that claim ends. If neither is set, h owns the claim.
-func (s *State) ClaimAuctionName(h *Reservation, name [16]byte, now int64) (found bool, wait <-chan struct{}) {
-	shard := s.auctionShard(&name)
+// ClaimAuctionName claims the name of a new auction for owner. nameTaken: an applied event has
+// given the name to an auction. claimEnded: another request holds the claim; the channel closes
+// when that claim ends. If neither is set, owner owns the claim.
+func (s *State) ClaimAuctionName(owner *Reservation, name [16]byte, now int64) (nameTaken bool, claimEnded <-chan struct{}) {
+	shard := s.auctionShardOf(&name)
 	shard.mu.Lock()
 	defer shard.mu.Unlock()
-	if _, found := shard.getLocked(&name, now); found {
+	if _, found := shard.copyUnexpiredLocked(&name, now); found {
 		return true, nil
 	}
-	return false, s.claimAuctionLocked(shard, h, name)
+	return false, s.claimAuctionOrWaitLocked(shard, owner, name)
 }
 
-// ClaimAuction claims an auction for a sale. row is its state by the applied events at
-// that moment. wait: another request holds the claim; the channel closes when that claim
-// ends. A sold or unknown auction is not claimed; any other belongs to h.
-func (s *State) ClaimAuction(h *Reservation, name [16]byte, now int64) (row AuctionRow, found bool, wait <-chan struct{}) {
-	shard := s.auctionShard(&name)
+// ClaimAuctionForSale claims an auction for a sale. row is its state by the applied events at
+// that moment. claimEnded: another request holds the claim; the channel closes when that claim
+// ends. A sold or unknown auction is not claimed; any other belongs to owner.
+func (s *State) ClaimAuctionForSale(owner *Reservation, name [16]byte, now int64) (row AuctionRow, found bool, claimEnded <-chan struct{}) {
+	shard := s.auctionShardOf(&name)
 	shard.mu.Lock()
 	defer shard.mu.Unlock()
-	row, found = shard.getLocked(&name, now)
+	row, found = shard.copyUnexpiredLocked(&name, now)
 	if !found || row.IsSold() {
 		return row, found, nil
 	}
-	return row, true, s.claimAuctionLocked(shard, h, name)
+	return row, true, s.claimAuctionOrWaitLocked(shard, owner, name)
 }
 
-func (s *State) claimAuctionLocked(shard *auctionShard, h *Reservation, name [16]byte) (wait <-chan struct{}) {
-	if h.hasAuction {
+func (s *State) claimAuctionOrWaitLocked(shard *auctionShard, owner *Reservation, name [16]byte) (claimEnded <-chan struct{}) {
+	if owner.hasAuction {
 		panic("BUG: a request claims a second auction")
 	}
-	if wait, taken := shard.claims.acquire(name); !taken {
+	if wait, taken := shard.claims.claimOrWait(name); !taken {
 		return wait
 	}
-	h.auction, h.hasAuction = name, true
+	owner.auction, owner.hasAuction = name, true
 	s.reservations.Add(1)
 	return nil
 }
 
-// ReleaseAuction ends the claim on an auction.
-func (s *State) ReleaseAuction(h *Reservation) {
-	if !h.hasAuction {
+// ReleaseAuctionClaim ends the claim on an auction.
+func (s *State) ReleaseAuctionClaim(owner *Reservation) {
+	if !owner.hasAuction {
 		return
 	}
-	shard := s.auctionShard(&h.auction)
+	shard := s.auctionShardOf(&owner.auction)
 	shard.mu.Lock()
-	shard.claims.release(h.auction)
+	shard.claims.endClaim(owner.auction)
 	shard.mu.Unlock()
 	s.reservations.Add(-1)
-	h.hasAuction = false
+	owner.hasAuction = false
 }
 
 // AuctionCount returns the number of auctions in memory.
@@ -121,48 +121,48 @@ func (s *State) AuctionCount() (n int) {
 	return n
 }
 
-func (s *State) applyAuction(seq uint64, at int64, e *event.AuctionHeld) {
-	s.storeKey(&e.Idempotency, rowAnsweredBySequence(seq), seq, at)
+func (s *State) applyAuctionHeld(seq uint64, batchTime int64, e *event.AuctionHeld) {
+	s.storeIdempotencyKey(&e.Idempotency, idempotencyRowOfEvent(seq), seq, batchTime)
 	if e.Name == [16]byte{} {
 		return
 	}
-	shard := s.auctionShard(&e.Name)
+	shard := s.auctionShardOf(&e.Name)
 	shard.mu.Lock()
 	defer shard.mu.Unlock()
 	if seq > shard.loaded {
-		shard.table.put(&AuctionRow{Name: e.Name, Seq: seq, Keep: secondsRoundedUp(e.Keep)}, secondsRoundedDown(at))
+		shard.table.put(&AuctionRow{Name: e.Name, Seq: seq, Keep: unixSecondsRoundedUp(e.Keep)}, unixSecondsRoundedDown(batchTime))
 	}
 }
 
 // markAuctionSold marks an auction as used up by the lead. It does nothing if memory no longer
 // holds the auction.
-func (s *State) markAuctionSold(seq uint64, name [16]byte, lead market.LeadID) {
-	s.editAuction(seq, name, func(row *AuctionRow) { row.Lead = lead })
+func (s *State) markAuctionSold(seq uint64, auctionName [16]byte, lead market.LeadID) {
+	s.editAuctionRow(seq, auctionName, func(row *AuctionRow) { row.Lead = lead })
 }
 
-// replaceAuction frees the auction that one sale of the lead used up, and uses up the next
+// replaceSoldAuction frees the auction that one sale of the lead used up, and uses up the next
 // sale's. If both are the same auction, it stays used up throughout.
-func (s *State) replaceAuction(seq uint64, lead market.LeadID, released, sold [16]byte) {
-	if released == sold {
+func (s *State) replaceSoldAuction(seq uint64, lead market.LeadID, releasedAuction, soldAuction [16]byte) {
+	if releasedAuction == soldAuction {
 		return
 	}
-	s.editAuction(seq, released, func(row *AuctionRow) {
+	s.editAuctionRow(seq, releasedAuction, func(row *AuctionRow) {
 		if row.Lead == lead {
 			row.Lead = market.LeadID{}
 		}
 	})
-	s.markAuctionSold(seq, sold, lead)
+	s.markAuctionSold(seq, soldAuction, lead)
 }
 
-func (s *State) editAuction(seq uint64, name [16]byte, edit func(*AuctionRow)) {
-	if name == [16]byte{} {
+func (s *State) editAuctionRow(seq uint64, auctionName [16]byte, edit func(*AuctionRow)) {
+	if auctionName == [16]byte{} {
 		return
 	}
-	shard := s.auctionShard(&name)
+	shard := s.auctionShardOf(&auctionName)
 	shard.mu.Lock()
 	defer shard.mu.Unlock()
 	if seq > shard.loaded {
-		shard.table.edit(&name, edit)
+		shard.table.editRow(&auctionName, edit)
 	}
 }
 

@@ -31,7 +31,7 @@ type atWork struct {
 
 func (m *auctionModel) find(name [16]byte) (AuctionRow, bool) {
 	row, ok := m.rows[name]
-	if !ok || row.Keep <= secondsRoundedDown(m.at) {
+	if !ok || row.Keep <= unixSecondsRoundedDown(m.at) {
 		return AuctionRow{}, false
 	}
 	return row, true
@@ -47,7 +47,7 @@ func (m *auctionModel) begin(t *rapid.T, name [16]byte, sale bool) {
 	var wait <-chan struct{}
 	mayClaim := !known
 	if sale {
-		row, found, wait = m.ClaimAuction(&request.hold, name, m.at)
+		row, found, wait = m.ClaimAuctionForSale(&request.hold, name, m.at)
 		mayClaim = known && !want.IsSold()
 		if row != want {
 			t.Fatalf("%x is %+v, want %+v", name, row, want)
@@ -87,9 +87,9 @@ func (m *auctionModel) end(t *rapid.T) {
 	case logged:
 		keep := m.at + int64(rapid.IntRange(1, 4).Draw(t, "hours"))*hour
 		m.fact(&event.AuctionHeld{Auction: m.id(), Name: request.name, Keep: keep})
-		m.rows[request.name] = AuctionRow{Name: request.name, Seq: m.seq, Keep: secondsRoundedUp(keep)}
+		m.rows[request.name] = AuctionRow{Name: request.name, Seq: m.seq, Keep: unixSecondsRoundedUp(keep)}
 	}
-	m.ReleaseApplied(&request.hold)
+	m.ReleaseAfterApply(&request.hold)
 	delete(m.claims, request.name)
 	request.done = true
 }
@@ -120,7 +120,7 @@ func (m *auctionModel) check(t *rapid.T) {
 	for name := range byte(6) {
 		name := [16]byte{9, 15: name}
 		want, known := m.find(name)
-		if got, found := m.Auction(name, m.at); found != known || got != want {
+		if got, found := m.FindAuction(name, m.at); found != known || got != want {
 			t.Fatalf("%x is %+v, %t; want %+v, %t", name, got, found, want, known)
 		}
 	}
@@ -129,7 +129,7 @@ func (m *auctionModel) check(t *rapid.T) {
 			t.Fatalf("woken %t, though what it waits for has ended: %t", closed(wait), holder.done)
 		}
 	}
-	if got := m.Reservations(); got != int64(len(m.busy)) {
+	if got := m.ReservationCount(); got != int64(len(m.busy)) {
 		t.Fatalf("%d reservations, %d requests at work", got, len(m.busy))
 	}
 }

@@ -95,7 +95,7 @@ func TestWhatBecomesOfAnAuction(t *testing.T) {
 				for how, s := range map[string]*State{
 					"live": w.State, "replayed": again, "after a snapshot": loaded(t, w.State), "with rows ahead": rowsAhead(t, w),
 				} {
-					row, found := s.Auction(ping, w.at)
+					row, found := s.FindAuction(ping, w.at)
 					if row.Lead != step.lead || row.IsSold() != (step.lead != nobody) || found == (name == "never heard of") {
 						t.Fatalf("%s, %s: %+v, found %t, want it sold to %s", step.what, how, row, found, step.lead)
 					}
@@ -119,12 +119,12 @@ func TestAnAuctionThatIsAheadStaysAhead(t *testing.T) {
 	if _, _, err := first.WriteSnapshot(&file); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := second.Load(&file); err != nil {
+	if _, err := second.LoadSnapshot(&file); err != nil {
 		t.Fatal(err)
 	}
 	for seq := ledger; seq <= w.seq; seq++ {
 		replay(second, w.log, seq)
-		if row, found := second.Auction(ping, w.at); !found || row.Lead != history {
+		if row, found := second.FindAuction(ping, w.at); !found || row.Lead != history {
 			t.Errorf("replayed up to %d: %+v, found %t", seq, row, found)
 		}
 	}
@@ -171,11 +171,11 @@ func TestAnAuctionsNameIsGivenOnce(t *testing.T) {
 	if found || wait == nil || closed(wait) {
 		t.Fatalf("a name in flight: found %t, wait %v", found, wait)
 	}
-	if row, found, wait := w.ClaimAuction(&two, ping, w.at); found || wait != nil {
+	if row, found, wait := w.ClaimAuctionForSale(&two, ping, w.at); found || wait != nil {
 		t.Fatalf("an auction in flight is sold: %+v, found %t, wait %v", row, found, wait)
 	}
 	w.fact(held(w.at + day))
-	w.ReleaseApplied(&one)
+	w.ReleaseAfterApply(&one)
 	if !closed(wait) {
 		t.Error("the second is not woken")
 	}
@@ -191,13 +191,13 @@ func TestAnAuctionsNameIsGivenOnce(t *testing.T) {
 		if found, wait := w.ClaimAuctionName(&two, ping, test.now); found != test.found || wait != nil {
 			t.Errorf("%s: found %t, wait %v", test.what, found, wait)
 		}
-		w.ReleaseAuction(&two)
-		if row, found := w.Auction(ping, test.now); found != test.found || (found && row.Seq != w.seq) {
+		w.ReleaseAuctionClaim(&two)
+		if row, found := w.FindAuction(ping, test.now); found != test.found || (found && row.Seq != w.seq) {
 			t.Errorf("%s: %+v, found %t", test.what, row, found)
 		}
 	}
-	if w.Reservations() != 0 {
-		t.Errorf("%d reservations", w.Reservations())
+	if w.ReservationCount() != 0 {
+		t.Errorf("%d reservations", w.ReservationCount())
 	}
 }
 
@@ -205,31 +205,31 @@ func TestASoldAuctionIsNotClaimed(t *testing.T) {
 	w := newWorld()
 	var one, two Reservation
 	w.fact(held(w.at + day))
-	row, found, wait := w.ClaimAuction(&one, ping, w.at)
-	if !found || wait != nil || row != (AuctionRow{Name: ping, Seq: w.seq, Keep: secondsRoundedUp(w.at + day)}) {
+	row, found, wait := w.ClaimAuctionForSale(&one, ping, w.at)
+	if !found || wait != nil || row != (AuctionRow{Name: ping, Seq: w.seq, Keep: unixSecondsRoundedUp(w.at + day)}) {
 		t.Fatalf("an auction that is there: %+v, found %t, wait %v", row, found, wait)
 	}
-	_, found, wait = w.ClaimAuction(&two, ping, w.at)
+	_, found, wait = w.ClaimAuctionForSale(&two, ping, w.at)
 	if !found || wait == nil || closed(wait) {
 		t.Fatalf("with another at work: found %t, wait %v", found, wait)
 	}
 	w.fact(decided(atItsBid(red), way, 0))
-	w.ReleaseApplied(&one)
+	w.ReleaseAfterApply(&one)
 	if !closed(wait) {
 		t.Error("the second is not woken")
 	}
-	row, found, wait = w.ClaimAuction(&two, ping, w.at)
+	row, found, wait = w.ClaimAuctionForSale(&two, ping, w.at)
 	if !found || !row.IsSold() || row.Lead != history || wait != nil {
 		t.Fatalf("a sold one: %+v, found %t, wait %v", row, found, wait)
 	}
-	if w.Reservations() != 0 {
-		t.Errorf("%d reservations, a sold auction was claimed", w.Reservations())
+	if w.ReservationCount() != 0 {
+		t.Errorf("%d reservations, a sold auction was claimed", w.ReservationCount())
 	}
-	if _, found, wait := w.ClaimAuction(&two, [16]byte{99}, w.at); found || wait != nil {
+	if _, found, wait := w.ClaimAuctionForSale(&two, [16]byte{99}, w.at); found || wait != nil {
 		t.Errorf("one that never was: found %t, wait %v", found, wait)
 	}
-	w.Release(&two)
-	w.Release(&two) // nothing is left to release
+	w.ReleaseAll(&two)
+	w.ReleaseAll(&two) // nothing is left to release
 }
 
 func TestARequestIsAtWorkWithOneAuction(t *testing.T) {
@@ -263,7 +263,7 @@ func TestOf64PostsAtOneBidOneSells(t *testing.T) {
 				lead := market.LeadID{byte(g), 1}
 				var h Reservation
 				for {
-					row, found, wait := w.ClaimAuction(&h, ping, w.at)
+					row, found, wait := w.ClaimAuctionForSale(&h, ping, w.at)
 					if wait != nil {
 						<-wait
 						continue
@@ -280,11 +280,11 @@ func TestOf64PostsAtOneBidOneSells(t *testing.T) {
 				time.Sleep(time.Millisecond)
 				working.Add(-1)
 				if g%3 == 0 { // no room in a cap: nothing is logged
-					w.Release(&h)
+					w.ReleaseAll(&h)
 					return
 				}
 				commit(of(lead, decided(atItsBid(red), way, 0)))
-				w.ReleaseApplied(&h)
+				w.ReleaseAfterApply(&h)
 				outcome := settled(event.SettledRefused, atItsBid(red))
 				if delivered.Load() == 0 && g%3 == 1 {
 					outcome = settled(event.SettledDelivered, atItsBid(red))
@@ -294,9 +294,9 @@ func TestOf64PostsAtOneBidOneSells(t *testing.T) {
 			})
 		}
 		all.Wait()
-		row, _ := w.Auction(ping, w.at)
-		if delivered.Load() != 1 || !row.IsSold() || w.Reservations() != 0 {
-			t.Errorf("delivered %d times, %d came late, sold to %s, %d reservations", delivered.Load(), late.Load(), row.Lead, w.Reservations())
+		row, _ := w.FindAuction(ping, w.at)
+		if delivered.Load() != 1 || !row.IsSold() || w.ReservationCount() != 0 {
+			t.Errorf("delivered %d times, %d came late, sold to %s, %d reservations", delivered.Load(), late.Load(), row.Lead, w.ReservationCount())
 		}
 	})
 }
@@ -318,13 +318,13 @@ func TestAKeyTellsALeadFromAnAuction(t *testing.T) {
 		for _, test := range []struct {
 			what string
 			key  [16]byte
-			want KeyClaim
+			want IdempotencyKeyClaim
 		}{
-			{"a lead's", ofLead, KeyClaim{Lead: history, Seq: leadSeq, SameBody: true}},
-			{"an auction's", ofAuction, KeyClaim{Seq: auctionSeq, SameBody: true}},
+			{"a lead's", ofLead, IdempotencyKeyClaim{Lead: history, Seq: leadSeq, SameBody: true}},
+			{"an auction's", ofAuction, IdempotencyKeyClaim{Seq: auctionSeq, SameBody: true}},
 		} {
 			var h Reservation
-			if got := s.ClaimKey(&h, test.key, 5, w.at); got != test.want || !got.IsUsed() {
+			if got := s.ClaimIdempotencyKey(&h, test.key, 5, w.at); got != test.want || !got.IsUsed() {
 				t.Errorf("%s, %s key: %+v, want %+v", how, test.what, got, test.want)
 			}
 		}
@@ -336,13 +336,13 @@ func TestAKeyTellsALeadFromAnAuction(t *testing.T) {
 	w.at += 2 * day
 	w.fact(of(market.LeadID{9, 15: 3}, decided(event.Sale{}, event.Post{}, market.ReasonNoBuyer)))
 	var h Reservation
-	if got := w.ClaimKey(&h, ofLead, 5, w.at); got != (KeyClaim{Lead: history, SameBody: true}) || !got.IsUsed() {
+	if got := w.ClaimIdempotencyKey(&h, ofLead, 5, w.at); got != (IdempotencyKeyClaim{Lead: history, SameBody: true}) || !got.IsUsed() {
 		t.Errorf("a forgotten lead's key: %+v", got)
 	}
-	if got := w.ClaimKey(&h, [16]byte{3}, 5, w.at); got.IsUsed() {
+	if got := w.ClaimIdempotencyKey(&h, [16]byte{3}, 5, w.at); got.IsUsed() {
 		t.Errorf("a new key: %+v", got)
 	}
-	w.Release(&h)
+	w.ReleaseAll(&h)
 }
 
 func TestAuctionsLeaveMemoryInTheirTime(t *testing.T) {

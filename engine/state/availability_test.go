@@ -46,7 +46,7 @@ func (d *door) look(w *world, caps []*market.Cap, price market.Money) {
 // the state: a look there makes it watch more closely.
 func (d *door) truth(w *world, caps []*market.Cap, price market.Money) (wrong string) {
 	for i, limit := range caps {
-		cell := w.caps.cell(limit.Ref)
+		cell := w.caps.counterOf(limit.Ref)
 		window, _ := limit.Period.Window(w.at, limit.Zone)
 		used := int64(0)
 		if cell.window >= window {
@@ -57,7 +57,7 @@ func (d *door) truth(w *world, caps []*market.Cap, price market.Money) (wrong st
 		}
 	}
 	for i, buyer := range w.buyers {
-		balance, held := w.Balance(buyer.Ref)
+		balance, held := w.BuyerBalance(buyer.Ref)
 		if short := buyer.Funded && price > 0 && balance-held+buyer.Credit < price; short != d.short[i] {
 			return "whether money is short"
 		}
@@ -110,8 +110,8 @@ func TestTheVersionMovesOnlyWhenADoorMay(t *testing.T) {
 	sell := func() {
 		h := new(Reservation)
 		w.ReserveCaps(h, w.limits[1][:1], dollar, nil, w.at)
-		w.applySale(w.seq+1, 1, saleOf(1, dollar, h.CapCharges()), false)
-		w.Release(h)
+		w.chargeSale(w.seq+1, 1, saleOf(1, dollar, h.CapCharges()), false)
+		w.ReleaseAll(h)
 	}
 	w.IsCapFull(w.limits[1][0], dollar, w.at)
 	w.LacksFunds(w.buyers[0], dollar)

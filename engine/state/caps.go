@@ -18,7 +18,7 @@ const (
 	Contended ReserveResult = 3 // only other requests' reservations are in the way: wait, then retry
 )
 
-// capCell counts one cap in its current window.
+// capCounter counts one cap in its current window.
 //
 // Events alone change the applied part (window, used). The reserved part belongs to
 // requests in flight and to the window in which they decided (reservedWindow). A decision
@@ -28,7 +28,7 @@ const (
 // dropped, because no request asks for that window again. A reservation succeeds only
 // while used + reserved + amount <= limit, and every reservation is either applied or
 // released. So no concurrency exceeds a limit.
-type capCell struct {
+type capCounter struct {
 	mu             sync.Mutex
 	window         int64 // start of the window that used counts, Unix nanoseconds
 	used           int64
@@ -43,15 +43,15 @@ type capCell struct {
 	fullAbove, freeAt int64
 }
 
-// caps holds the cells by the cap's Ref. The slice only grows, beyond the length that
+// capCounters holds the cells by the cap's Ref. The slice only grows, beyond the length that
 // concurrent readers know.
-type caps struct {
-	cells  atomic.Pointer[[]*capCell]
+type capCounters struct {
+	cells  atomic.Pointer[[]*capCounter]
 	keysMu sync.RWMutex
 	keys   []market.CapKey // by Ref
 }
 
-func (c *caps) cell(ref market.Ref) *capCell {
+func (c *capCounters) counterOf(ref market.Ref) *capCounter {
 	cells := c.cells.Load()
 	if cells == nil || int(ref) >= len(*cells) || ref == 0 {
 		panic("BUG: no catalog has numbered this cap")
@@ -60,35 +60,35 @@ func (c *caps) cell(ref market.Ref) *capCell {
 }
 
 // add appends the cell of the cap named key. ref must be the next number.
-func (c *caps) add(ref market.Ref, key market.CapKey) {
+func (c *capCounters) add(ref market.Ref, key market.CapKey) {
 	c.keysMu.Lock()
 	defer c.keysMu.Unlock()
-	var cells []*capCell
+	var cells []*capCounter
 	if now := c.cells.Load(); now != nil {
 		cells = *now
 	}
 	if len(cells) == 0 {
-		cells = []*capCell{nil} // no cap has number zero
+		cells = []*capCounter{nil} // no cap has number zero
 		c.keys = make([]market.CapKey, 1)
 	}
 	if int(ref) != len(cells) {
 		panic("BUG: caps are numbered one after the other")
 	}
-	grown := append(cells, &capCell{fullAbove: math.MaxInt64, freeAt: math.MinInt64})
+	grown := append(cells, &capCounter{fullAbove: math.MaxInt64, freeAt: math.MinInt64})
 	c.keys = append(c.keys, key)
 	c.cells.Store(&grown)
 }
 
-// reserve reserves amount in the window at now. credit is the amount that the same event
-// gives back in its own window; it needs no capacity. reserve returns its reservation with
-// the window's start. If the result is Contended, it returns the channel to wait on,
+// reserveCapacity reserves amount in the window at now. givenBack is the amount that the same event
+// gives back in its own window; it needs no capacity. reserveCapacity returns its reservation with
+// the window's start. If the result is Contended, it returns the channel to capacityChanged on,
 // created before any blocking reservation can end.
-func (c *capCell) reserve(limit *market.Cap, amount int64, credit event.Charge, now int64) (result ReserveResult, held event.Charge, wait <-chan struct{}) {
+func (c *capCounter) reserveCapacity(limit *market.Cap, amount int64, givenBack event.Charge, now int64) (result ReserveResult, reservation event.Charge, capacityChanged <-chan struct{}) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	window := max(c.windowAt(limit, now), c.window, c.reservedWindow)
-	if credit.Window == window {
-		amount -= credit.Amount
+	window := max(c.windowStartAt(limit, now), c.window, c.reservedWindow)
+	if givenBack.Window == window {
+		amount -= givenBack.Amount
 	}
 	var used, reserved int64
 	if c.window == window {
@@ -99,21 +99,21 @@ func (c *capCell) reserve(limit *market.Cap, amount int64, credit event.Charge, 
 	}
 	switch {
 	case used+amount > limit.Limit:
-		return Full, held, nil
+		return Full, reservation, nil
 	case used+reserved+amount > limit.Limit:
-		return Contended, held, c.changedLocked()
+		return Contended, reservation, c.nextChangeLocked()
 	}
-	held = event.Charge{Cap: limit.Ref, Window: window, Amount: max(0, amount)}
-	c.reservedWindow, c.reserved = window, reserved+held.Amount
-	return Reserved, held, nil
+	reservation = event.Charge{Cap: limit.Ref, Window: window, Amount: max(0, amount)}
+	c.reservedWindow, c.reserved = window, reserved+reservation.Amount
+	return Reserved, reservation, nil
 }
 
-// isFull reports whether the applied events alone leave less than amount at now, and until
+// isFull reports whether the applied events alone leave less than amount at now, and windowEnd
 // when the window lasts.
-func (c *capCell) isFull(limit *market.Cap, amount, now int64) (full bool, until int64) {
+func (c *capCounter) isFull(limit *market.Cap, amount, now int64) (full bool, windowEnd int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	window := c.windowAt(limit, now)
+	window := c.windowStartAt(limit, now)
 	used := int64(0)
 	if c.window >= window {
 		used = c.used
@@ -127,83 +127,85 @@ func (c *capCell) isFull(limit *market.Cap, amount, now int64) (full bool, until
 	return false, c.end
 }
 
-// windowAt returns the start of the window at now. It keeps the last window, because
+// windowStartAt returns the start of the window at now. It keeps the last window, because
 // computing one reads the zone's rules.
-func (c *capCell) windowAt(limit *market.Cap, now int64) int64 {
+func (c *capCounter) windowStartAt(limit *market.Cap, now int64) int64 {
 	if now < c.start || now >= c.end {
 		c.start, c.end = limit.Period.Window(now, limit.Zone)
 	}
 	return c.start
 }
 
-// release ends a reservation, applied or given up.
-func (c *capCell) release(window, amount int64) {
+// releaseCapacity ends a reservation, applied or given up.
+func (c *capCounter) releaseCapacity(windowStart, amount int64) {
 	c.mu.Lock()
-	if c.reservedWindow == window {
+	if c.reservedWindow == windowStart {
 		c.reserved -= amount
 		if c.reserved < 0 {
 			panic("BUG: a cap's reservation was released twice")
 		}
 	}
-	c.notifyLocked()
+	c.wakeWaitersLocked()
 	c.mu.Unlock()
 }
 
-// charge applies an event's amount; a negative amount gives back. It reports whether an
+// applyCharge applies an event's amount; a negative amount gives back. It reports whether an
 // answer of isFull is no longer valid.
-func (c *capCell) charge(window, amount int64) (crossed bool) {
+func (c *capCounter) applyCharge(windowStart, amount int64) (thresholdCrossed bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {
-	case window == c.window:
+	case windowStart == c.window:
 		c.used += amount
-	case window > c.window && amount > 0:
-		c.window, c.used = window, amount
+	case windowStart > c.window && amount > 0:
+		c.window, c.used = windowStart, amount
 	}
 	if c.used > c.fullAbove || c.used <= c.freeAt {
 		c.fullAbove, c.freeAt = math.MaxInt64, math.MinInt64
-		crossed = true
+		thresholdCrossed = true
 	}
-	c.notifyLocked()
-	return crossed
+	c.wakeWaitersLocked()
+	return thresholdCrossed
 }
 
-func (c *capCell) notifyLocked() {
+func (c *capCounter) wakeWaitersLocked() {
 	if c.changed != nil {
 		close(c.changed)
 		c.changed = nil
 	}
 }
 
-// changedLocked returns a channel that is closed at the cell's next change.
-func (c *capCell) changedLocked() <-chan struct{} {
+// nextChangeLocked returns a channel that is closed at the cell's next change.
+func (c *capCounter) nextChangeLocked() <-chan struct{} {
 	if c.changed == nil {
 		c.changed = make(chan struct{})
 	}
 	return c.changed
 }
 
-// charge applies a sale's charges.
-func (c *caps) charge(charges []event.Charge) (crossed bool) { return c.replaceCharges(nil, charges) }
+// applyCharges applies a sale's charges.
+func (c *capCounters) applyCharges(charges []event.Charge) (thresholdCrossed bool) {
+	return c.replaceCharges(nil, charges)
+}
 
 // replaceCharges gives back one sale's charges and takes the next sale's. If both charge one window
 // of one cap, it makes a single change. Otherwise another request could take the capacity
 // in between, though the lead never gave it up.
-func (c *caps) replaceCharges(returned, charged []event.Charge) (crossed bool) {
+func (c *capCounters) replaceCharges(returned, charged []event.Charge) (thresholdCrossed bool) {
 	for i := range charged {
-		amount := charged[i].Amount - findCharge(returned, &charged[i]).Amount
-		crossed = c.cell(charged[i].Cap).charge(charged[i].Window, amount) || crossed
+		amount := charged[i].Amount - findChargeOfSameWindow(returned, &charged[i]).Amount
+		thresholdCrossed = c.counterOf(charged[i].Cap).applyCharge(charged[i].Window, amount) || thresholdCrossed
 	}
 	for i := range returned {
-		if findCharge(charged, &returned[i]).Cap == 0 {
-			crossed = c.cell(returned[i].Cap).charge(returned[i].Window, -returned[i].Amount) || crossed
+		if findChargeOfSameWindow(charged, &returned[i]).Cap == 0 {
+			thresholdCrossed = c.counterOf(returned[i].Cap).applyCharge(returned[i].Window, -returned[i].Amount) || thresholdCrossed
 		}
 	}
-	return crossed
+	return thresholdCrossed
 }
 
-// findCharge returns the charge of the same window of the same cap, or a zero Charge.
-func findCharge(charges []event.Charge, like *event.Charge) event.Charge {
+// findChargeOfSameWindow returns the charge of the same window of the same cap, or a zero Charge.
+func findChargeOfSameWindow(charges []event.Charge, like *event.Charge) event.Charge {
 	for _, charge := range charges {
 		if charge.Cap == like.Cap && charge.Window == like.Window {
 			return charge
@@ -212,7 +214,7 @@ func findCharge(charges []event.Charge, like *event.Charge) event.Charge {
 	return event.Charge{}
 }
 
-func (c *caps) digest() (sum uint64) {
+func (c *capCounters) digest() (sum uint64) {
 	cells := c.cells.Load()
 	if cells == nil {
 		return 0
@@ -238,10 +240,10 @@ type CapUsage struct {
 
 // CapUsage returns a cap's usage at now.
 func (s *State) CapUsage(limit *market.Cap, now int64) (c CapUsage) {
-	cell := s.caps.cell(limit.Ref)
+	cell := s.caps.counterOf(limit.Ref)
 	cell.mu.Lock()
 	defer cell.mu.Unlock()
-	window := max(cell.windowAt(limit, now), cell.window, cell.reservedWindow)
+	window := max(cell.windowStartAt(limit, now), cell.window, cell.reservedWindow)
 	c.From, c.Until = limit.Period.Window(window, limit.Zone)
 	if cell.window == window {
 		c.Used = cell.used

@@ -52,15 +52,15 @@ func TestCapKeepsToItsDefinition(t *testing.T) {
 			case step <= 4 && len(holds) > 0: // one is given up
 				h := take(rapid.IntRange(0, len(holds)-1).Draw(t, "given up"))
 				m.out[h.CapCharges()[0].Window] -= h.CapCharges()[0].Amount
-				w.Release(h)
+				w.ReleaseAll(h)
 			case step <= 6 && len(holds) > 0: // one becomes a fact
 				h := take(rapid.IntRange(0, len(holds)-1).Draw(t, "sold"))
 				charge := h.CapCharges()[0]
 				m.sold[charge.Window] += charge.Amount
 				m.out[charge.Window] -= charge.Amount
 				sales = append(sales, charge)
-				w.caps.charge(h.CapCharges())
-				w.Release(h)
+				w.caps.applyCharges(h.CapCharges())
+				w.ReleaseAll(h)
 			default:
 				h := new(Reservation)
 				price := market.Money(rapid.IntRange(0, 3).Draw(t, "price"))
@@ -86,7 +86,7 @@ func TestCapKeepsToItsDefinition(t *testing.T) {
 					holds = append(holds, h)
 				}
 			}
-			if got := w.Reservations(); got != int64(len(holds)) {
+			if got := w.ReservationCount(); got != int64(len(holds)) {
 				t.Fatalf("%d reservations out, %d holds", got, len(holds))
 			}
 		}
@@ -114,14 +114,14 @@ func TestAChargeOfAClosedWindowGoesToNone(t *testing.T) {
 	w := newWorld()
 	limit := &market.Cap{Ref: 2, Unit: market.UnitCount, Period: calendar.Hour, Zone: time.UTC, Limit: 2}
 	charge := func(window, amount int64) {
-		w.caps.charge([]event.Charge{{Cap: 2, Window: window, Amount: amount}})
+		w.caps.applyCharges([]event.Charge{{Cap: 2, Window: window, Amount: amount}})
 	}
 	used := func(now int64) int64 {
 		for room := int64(0); ; room++ {
-			if full, _ := w.caps.cell(2).isFull(limit, limit.Limit-room+1, now); !full {
+			if full, _ := w.caps.counterOf(2).isFull(limit, limit.Limit-room+1, now); !full {
 				t.Fatal("a cap that is never full")
 			}
-			if full, _ := w.caps.cell(2).isFull(limit, limit.Limit-room, now); !full {
+			if full, _ := w.caps.counterOf(2).isFull(limit, limit.Limit-room, now); !full {
 				return room
 			}
 		}
@@ -147,7 +147,7 @@ func TestALimitThatChangesKeepsTheCount(t *testing.T) {
 	w := newWorld()
 	limit := &market.Cap{Ref: 1, Unit: market.UnitCount, Period: calendar.Day, Zone: time.UTC, Limit: 5}
 	for range 4 {
-		w.caps.charge([]event.Charge{{Cap: 1, Window: monday, Amount: 1}})
+		w.caps.applyCharges([]event.Charge{{Cap: 1, Window: monday, Amount: 1}})
 	}
 	for _, test := range []struct {
 		limit int64
@@ -169,28 +169,28 @@ func TestCapsAreTakenAllOrNone(t *testing.T) {
 	if room, wait := w.ReserveCaps(&h, []*market.Cap{of(1, 1), of(2, 1), of(3, 0)}, 0, nil, monday); room != Full || wait != nil {
 		t.Errorf("room %d with a cap of nothing", room)
 	}
-	if len(h.CapCharges()) != 0 || w.Reservations() != 0 {
-		t.Errorf("%d charges held after a refusal, %d reservations", len(h.CapCharges()), w.Reservations())
+	if len(h.CapCharges()) != 0 || w.ReservationCount() != 0 {
+		t.Errorf("%d charges held after a refusal, %d reservations", len(h.CapCharges()), w.ReservationCount())
 	}
 	if room, _ := w.ReserveCaps(&h, []*market.Cap{of(1, 1), of(2, 1), of(3, 1)}, 0, nil, monday); room != Reserved || len(h.CapCharges()) != 3 {
 		t.Errorf("room %d, charges %v", room, h.CapCharges())
 	}
-	w.Release(&h)
-	if w.Reservations() != 0 {
-		t.Errorf("%d reservations out", w.Reservations())
+	w.ReleaseAll(&h)
+	if w.ReservationCount() != 0 {
+		t.Errorf("%d reservations out", w.ReservationCount())
 	}
 }
 
 func TestCapsThatNoCatalogNumberedAreABug(t *testing.T) {
 	for what, f := range map[string]func(w *world){
-		"cap zero":           func(w *world) { w.caps.cell(0) },
-		"a cap too far":      func(w *world) { w.caps.cell(99) },
+		"cap zero":           func(w *world) { w.caps.counterOf(0) },
+		"a cap too far":      func(w *world) { w.caps.counterOf(99) },
 		"a gap":              func(w *world) { w.caps.add(99, market.CapKey{}) },
 		"a number again":     func(w *world) { w.caps.add(1, market.CapKey{}) },
-		"a double release":   func(w *world) { w.caps.cell(1).release(0, 1) },
+		"a double release":   func(w *world) { w.caps.counterOf(1).releaseCapacity(0, 1) },
 		"a name's gap":       func(w *world) { w.names.add(event.ObjectBuyer, 99, "x") },
-		"funds let go twice": func(w *world) { w.accounts.release(1, 1) },
-		"a claim let go":     func(w *world) { w.releaseKey([16]byte{1}) },
+		"funds let go twice": func(w *world) { w.accounts.releaseFunds(1, 1) },
+		"a claim let go":     func(w *world) { w.endIdempotencyKeyClaim([16]byte{1}) },
 		"a fact left out":    func(w *world) { w.Apply(w.seq+2, w.at, &event.PauseSet{}) },
 		"a fact again":       func(w *world) { w.Apply(w.seq, w.at, &event.PauseSet{}) },
 	} {

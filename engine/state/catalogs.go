@@ -8,17 +8,17 @@ import (
 	"pingpost/engine/market"
 )
 
-// CatalogID identifies the configuration in force: its version, and the hashes of its
+// ConfigVersion identifies the configuration in force: its version, and the hashes of its
 // document and of the entries made through the API.
-type CatalogID struct {
+type ConfigVersion struct {
 	Version  uint32
 	Document string // hex SHA-256
 	Overlay  string // hex SHA-256; empty: no entry was made through the API
 }
 
-// Revision is a configuration that was put into force.
-type Revision struct {
-	CatalogID
+// ConfigRevision is a configuration that was put into force.
+type ConfigRevision struct {
+	ConfigVersion
 	At   int64 // Unix nanoseconds; zero: loaded from a snapshot of an earlier program
 	By   string
 	From event.ConfigOrigin // zero: written by an earlier program
@@ -28,31 +28,31 @@ type Revision struct {
 // force. The oldest one only shows the changes of the next.
 const MaxRevisions = 1000
 
-// catalogs holds the configuration in force and the earlier ones, the newest last.
+// configHistory holds the configuration in force and the earlier ones, the newest last.
 // State.applying guards it.
-type catalogs struct {
-	current   CatalogID
-	revisions []Revision // the one in force is the last
+type configHistory struct {
+	current   ConfigVersion
+	revisions []ConfigRevision // the one in force is the last
 }
 
-func (c *catalogs) apply(e *event.CatalogSet, at int64) {
-	c.current = CatalogID{Version: e.Version, Document: copyString(e.Document), Overlay: copyString(e.Overlay)}
+func (c *configHistory) applyCatalogSet(e *event.CatalogSet, batchTime int64) {
+	c.current = ConfigVersion{Version: e.Version, Document: copyString(e.Document), Overlay: copyString(e.Overlay)}
 	if len(c.revisions) > MaxRevisions {
 		c.revisions = append(c.revisions[:0], c.revisions[1:]...)
 	}
-	c.revisions = append(c.revisions, Revision{CatalogID: c.current, At: at, By: copyString(e.By), From: e.From})
+	c.revisions = append(c.revisions, ConfigRevision{ConfigVersion: c.current, At: batchTime, By: copyString(e.By), From: e.From})
 }
 
-// Catalog returns the configuration in force; version zero means none.
-func (s *State) Catalog() CatalogID {
+// CurrentConfigVersion returns the configuration in force; version zero means none.
+func (s *State) CurrentConfigVersion() ConfigVersion {
 	s.applying.Lock()
 	defer s.applying.Unlock()
 	return s.catalogs.current
 }
 
-// Revisions returns the configurations that were in force, the newest first. The caller
+// ConfigRevisions returns the configurations that were in force, the newest first. The caller
 // owns the list.
-func (s *State) Revisions() []Revision {
+func (s *State) ConfigRevisions() []ConfigRevision {
 	s.applying.Lock()
 	past := slices.Clone(s.catalogs.revisions)
 	s.applying.Unlock()
@@ -61,7 +61,7 @@ func (s *State) Revisions() []Revision {
 }
 
 // digest leaves out the entries of earlier programs, so that their logs keep their hash.
-func (c *catalogs) digest() (sum uint64) {
+func (c *configHistory) digest() (sum uint64) {
 	for i := range c.revisions {
 		r := &c.revisions[i]
 		if r.From != 0 {
@@ -72,7 +72,7 @@ func (c *catalogs) digest() (sum uint64) {
 	return sum
 }
 
-func (c *catalogs) encode(w *sectionEncoder) {
+func (c *configHistory) encode(w *sectionEncoder) {
 	w.writeUint(uint64(len(c.revisions)))
 	for i := range c.revisions {
 		r := &c.revisions[i]
@@ -86,17 +86,17 @@ func (c *catalogs) encode(w *sectionEncoder) {
 }
 
 // decode reads the history, which follows the version and document of the one in force.
-func (c *catalogs) decode(r *sectionDecoder) {
+func (c *configHistory) decode(r *sectionDecoder) {
 	if r.version < versionHistory {
 		if c.current.Version > 0 {
-			c.revisions = append(c.revisions, Revision{CatalogID: c.current})
+			c.revisions = append(c.revisions, ConfigRevision{ConfigVersion: c.current})
 		}
 		return
 	}
 	for range r.readCount() {
-		c.revisions = append(c.revisions, Revision{
-			CatalogID: CatalogID{Version: uint32(r.readUint()), Document: r.readString(), Overlay: r.readString()},
-			At:        r.readInt(), By: r.readString(), From: event.ConfigOrigin(r.readUint()),
+		c.revisions = append(c.revisions, ConfigRevision{
+			ConfigVersion: ConfigVersion{Version: uint32(r.readUint()), Document: r.readString(), Overlay: r.readString()},
+			At:            r.readInt(), By: r.readString(), From: event.ConfigOrigin(r.readUint()),
 		})
 	}
 	if n := len(c.revisions); n > 0 {
@@ -104,19 +104,19 @@ func (c *catalogs) decode(r *sectionDecoder) {
 	}
 }
 
-// nameRegister is the register of configured names. A name gets its number when it is first seen,
+// nameNumbers is the register of configured names. A name gets its number when it is first seen,
 // and keeps it after it leaves the configuration.
-type nameRegister struct {
+type nameNumbers struct {
 	mu   sync.RWMutex
 	refs map[event.ObjectKind]map[string]market.Ref
 	ids  map[event.ObjectKind][]string // by Ref
 }
 
-func newNameRegister() nameRegister {
-	return nameRegister{refs: make(map[event.ObjectKind]map[string]market.Ref), ids: make(map[event.ObjectKind][]string)}
+func newNameNumbers() nameNumbers {
+	return nameNumbers{refs: make(map[event.ObjectKind]map[string]market.Ref), ids: make(map[event.ObjectKind][]string)}
 }
 
-func (n *nameRegister) add(kind event.ObjectKind, ref market.Ref, id string) {
+func (n *nameNumbers) add(kind event.ObjectKind, ref market.Ref, id string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.refs[kind] == nil {
@@ -168,7 +168,7 @@ func (s *State) CapRefs() map[market.CapKey]market.Ref {
 	return refs
 }
 
-func (n *nameRegister) digest() (sum uint64) {
+func (n *nameNumbers) digest() (sum uint64) {
 	n.mu.RLock()
 	defer n.mu.RUnlock()
 	for kind, ids := range n.ids {

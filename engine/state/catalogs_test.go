@@ -18,7 +18,7 @@ func (w *world) configured(version uint32, from event.ConfigOrigin) {
 // them; by a replay and a snapshot as by the process itself.
 func TestRevisions(t *testing.T) {
 	w := newWorld()
-	if got := w.Revisions(); len(got) != 0 {
+	if got := w.ConfigRevisions(); len(got) != 0 {
 		t.Errorf("%+v before the first", got)
 	}
 	for version := uint32(1); version <= MaxRevisions+5; version++ {
@@ -27,9 +27,9 @@ func TestRevisions(t *testing.T) {
 			continue
 		}
 		for name, s := range map[string]*State{"live": w.State, "replayed": replayed(w), "loaded": loaded(t, w.State)} {
-			got := s.Revisions()
-			want := Revision{CatalogID{version, fmt.Sprint("d", version), fmt.Sprint("o", version)}, w.at, fmt.Sprint("b", version), event.FromAPI}
-			if len(got) != int(min(version, MaxRevisions+1)) || got[0] != want || s.Catalog() != want.CatalogID {
+			got := s.ConfigRevisions()
+			want := ConfigRevision{ConfigVersion{version, fmt.Sprint("d", version), fmt.Sprint("o", version)}, w.at, fmt.Sprint("b", version), event.FromAPI}
+			if len(got) != int(min(version, MaxRevisions+1)) || got[0] != want || s.CurrentConfigVersion() != want.ConfigVersion {
 				t.Fatalf("%s, version %d: %d of them, %+v", name, version, len(got), got[0])
 			}
 			if oldest := got[len(got)-1].Version; oldest != max(1, version-min(version-1, MaxRevisions)) {
@@ -37,9 +37,9 @@ func TestRevisions(t *testing.T) {
 			}
 		}
 	}
-	got := w.Revisions()
+	got := w.ConfigRevisions()
 	got[0].By = "the caller's own"
-	if w.Revisions()[0] == got[0] {
+	if w.ConfigRevisions()[0] == got[0] {
 		t.Error("the state's own list was handed out")
 	}
 }

@@ -38,9 +38,9 @@ type after struct {
 
 func (w *world) after() after {
 	lead, _ := w.Lead(history)
-	balance, _ := w.Balance(1)
-	got := after{status: lead.Status, back: lead.Return(), balance: balance / dollar, used: w.caps.cell(3).used}
-	got.sold, got.returned = w.MonthlySales(1, 1, november)
+	balance, _ := w.BuyerBalance(1)
+	got := after{status: lead.Status, back: lead.ReturnState(), balance: balance / dollar, used: w.caps.counterOf(3).used}
+	got.sold, got.returned = w.MonthlySaleCounts(1, 1, november)
 	return got
 }
 
@@ -122,7 +122,7 @@ func TestAReturnGivesTheCapBackInItsWindow(t *testing.T) {
 	back := whole
 	back.Charges = charged(monday)
 	w.fact(reported(event.ChangeDone, market.StatusReturned, back))
-	if used := w.caps.cell(1).used; used != 1 {
+	if used := w.caps.counterOf(1).used; used != 1 {
 		t.Errorf("%d leads in the window, the one of the day before came back", used)
 	}
 }
@@ -138,7 +138,7 @@ func TestAReportAnswersItsKey(t *testing.T) {
 	replay(again, w.log, w.seq)
 	for print, same := range map[uint64]bool{9: true, 8: false} {
 		var h Reservation
-		got := again.ClaimKey(&h, [16]byte{5}, print, monday)
+		got := again.ClaimIdempotencyKey(&h, [16]byte{5}, print, monday)
 		if got.Seq != w.seq || !got.Lead.IsZero() || got.SameBody != same || !got.IsUsed() {
 			t.Errorf("body %d: %+v", print, got)
 		}
@@ -173,10 +173,10 @@ func TestMonthsCountWhatBuyersHave(t *testing.T) {
 			}
 		}
 		for buyer := market.Ref(1); buyer <= 2; buyer++ {
-			if sold, _ := w.MonthlySales(1, buyer, november); sold != test.want[buyer] {
+			if sold, _ := w.MonthlySaleCounts(1, buyer, november); sold != test.want[buyer] {
 				t.Errorf("%s: buyer %d got %d leads in the month", name, buyer, sold)
 			}
-			if sold, _ := w.MonthlySales(1, buyer, december); sold != 0 {
+			if sold, _ := w.MonthlySaleCounts(1, buyer, december); sold != 0 {
 				t.Errorf("%s: buyer %d got %d leads in the month after", name, buyer, sold)
 			}
 		}
@@ -190,14 +190,14 @@ func TestASettlementWithoutATimeCountsInItsOwnMonth(t *testing.T) {
 	w.fact(decided(red, way, 0))
 	w.at += 40 * day
 	w.fact(settled(event.SettledConfirmed, red))
-	if sold, _ := w.MonthlySales(1, 1, market.StartOfMonth(w.at)); sold != 1 {
+	if sold, _ := w.MonthlySaleCounts(1, 1, market.StartOfMonth(w.at)); sold != 1 {
 		t.Errorf("%d leads in that month", sold)
 	}
 }
 
 func TestMonthsOfLongAgoAreForgotten(t *testing.T) {
 	w := newWorld()
-	sell := func(at int64) { w.monthlySales.addSale(1, 1, at) }
+	sell := func(at int64) { w.monthlySales.countSale(1, 1, at) }
 	for n := range int64(60) {
 		sell(monday + n*31*day)
 	}
@@ -205,7 +205,7 @@ func TestMonthsOfLongAgoAreForgotten(t *testing.T) {
 		t.Errorf("%d months are kept", n)
 	}
 	sell(monday) // of a settlement that took five years
-	if sold, _ := w.MonthlySales(1, 1, november); sold != 1 {
+	if sold, _ := w.MonthlySaleCounts(1, 1, november); sold != 1 {
 		t.Errorf("%d leads", sold)
 	}
 }

@@ -1,25 +1,25 @@
 package state
 
-// claims are the keys of one shard that requests in flight have claimed. A claim has one
+// inFlightClaims are the keys of one shard that requests in flight have claimed. A claim has one
 // owner; other requests wait for its release. The first waiter makes the channel, so an
 // undisputed claim costs only its element here. The shard's lock guards it.
 //
 // It is a list and not a map: keyed hashes spread the leads in flight over all shards, so
 // a list rarely has two elements. Ten thousand connections make a few dozen. A map costs
 // every lead three cache misses more.
-type claims []claim
+type inFlightClaims []inFlightClaim
 
-type claim struct {
+type inFlightClaim struct {
 	key      [16]byte
 	released chan struct{} // nil: no request waits
 }
 
-// acquire claims the key, or returns the channel that closes when the present claim is
+// claimOrWait claims the key, or returns the channel that closes when the present claim is
 // released.
-func (c *claims) acquire(key [16]byte) (wait <-chan struct{}, taken bool) {
-	i := c.find(&key)
+func (c *inFlightClaims) claimOrWait(key [16]byte) (claimEnded <-chan struct{}, claimed bool) {
+	i := c.indexOf(&key)
 	if i < 0 {
-		*c = append(*c, claim{key: key})
+		*c = append(*c, inFlightClaim{key: key})
 		return nil, true
 	}
 	held := &(*c)[i]
@@ -29,9 +29,9 @@ func (c *claims) acquire(key [16]byte) (wait <-chan struct{}, taken bool) {
 	return held.released, false
 }
 
-// release ends the claim on the key and wakes the waiting requests.
-func (c *claims) release(key [16]byte) {
-	i := c.find(&key)
+// endClaim ends the claim on the key and wakes the waiting requests.
+func (c *inFlightClaims) endClaim(key [16]byte) {
+	i := c.indexOf(&key)
 	if i < 0 {
 		panic("BUG: release of a key that is not claimed")
 	}
@@ -40,11 +40,11 @@ func (c *claims) release(key [16]byte) {
 	}
 	last := len(*c) - 1
 	(*c)[i] = (*c)[last]
-	(*c)[last] = claim{}
+	(*c)[last] = inFlightClaim{}
 	*c = (*c)[:last]
 }
 
-func (c claims) find(key *[16]byte) int {
+func (c inFlightClaims) indexOf(key *[16]byte) int {
 	for i := range c {
 		if c[i].key == *key {
 			return i

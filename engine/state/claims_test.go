@@ -49,16 +49,16 @@ func TestADuplicateIsOneOfAnAcceptedLead(t *testing.T) {
 	}
 	for _, test := range tests {
 		var h Reservation
-		room, lead, wait := w.ClaimDuplicates(&h, test.keys, test.now)
+		room, lead, wait := w.ClaimDuplicateKeys(&h, test.keys, test.now)
 		if room != test.room || wait != nil || (room == Full) != (lead == first) {
 			t.Errorf("%s: room %d, first %s", test.what, room, lead)
 		}
-		if room == Full && w.Reservations() != 0 {
-			t.Errorf("%s: %d claims are left", test.what, w.Reservations())
+		if room == Full && w.ReservationCount() != 0 {
+			t.Errorf("%s: %d claims are left", test.what, w.ReservationCount())
 		}
-		w.Release(&h)
-		if w.Reservations() != 0 {
-			t.Errorf("%s: %d reservations after the release", test.what, w.Reservations())
+		w.ReleaseAll(&h)
+		if w.ReservationCount() != 0 {
+			t.Errorf("%s: %d reservations after the release", test.what, w.ReservationCount())
 		}
 	}
 }
@@ -67,28 +67,28 @@ func TestWhoClaimsAValueInFlightWaits(t *testing.T) {
 	w := newWorld()
 	a, b, c := market.DuplicateKey{1}, market.DuplicateKey{2}, market.DuplicateKey{3}
 	var first, second, third Reservation
-	w.ClaimDuplicates(&first, []market.DuplicateKey{b}, w.at)
-	room, _, wait := w.ClaimDuplicates(&second, []market.DuplicateKey{a, b}, w.at)
+	w.ClaimDuplicateKeys(&first, []market.DuplicateKey{b}, w.at)
+	room, _, wait := w.ClaimDuplicateKeys(&second, []market.DuplicateKey{a, b}, w.at)
 	if room != Contended || closed(wait) {
 		t.Fatalf("room %d, woken at once %t", room, closed(wait))
 	}
-	if room, _, _ := w.ClaimDuplicates(&third, []market.DuplicateKey{a, c}, w.at); room != Reserved {
+	if room, _, _ := w.ClaimDuplicateKeys(&third, []market.DuplicateKey{a, c}, w.at); room != Reserved {
 		t.Error("a claim of all or none has kept one")
 	}
-	w.Release(&third)
+	w.ReleaseAll(&third)
 	if closed(wait) {
 		t.Error("woken by the end of another claim")
 	}
-	w.Release(&first)
+	w.ReleaseAll(&first)
 	if !closed(wait) {
 		t.Error("not woken by the end of the claim")
 	}
-	if room, _, _ := w.ClaimDuplicates(&second, []market.DuplicateKey{a, b}, w.at); room != Reserved {
+	if room, _, _ := w.ClaimDuplicateKeys(&second, []market.DuplicateKey{a, b}, w.at); room != Reserved {
 		t.Error("after the wait there is no room")
 	}
-	w.ReleaseDuplicates(&second)
-	if w.Reservations() != 0 {
-		t.Errorf("%d reservations", w.Reservations())
+	w.ReleaseDuplicateKeys(&second)
+	if w.ReservationCount() != 0 {
+		t.Errorf("%d reservations", w.ReservationCount())
 	}
 }
 
@@ -96,17 +96,17 @@ func TestWhoClaimsAValueInFlightWaits(t *testing.T) {
 func TestClaimsMoveToAnotherHold(t *testing.T) {
 	w := newWorld()
 	var h, posting Reservation
-	w.ClaimDuplicates(&h, []market.DuplicateKey{{1}, {2}}, w.at)
+	w.ClaimDuplicateKeys(&h, []market.DuplicateKey{{1}, {2}}, w.at)
 	w.ReserveTurn(&h, 1, 7, []int32{1})
-	h.TransferDuplicates(&posting)
-	w.Release(&h)
-	if room, _, _ := w.ClaimDuplicates(&h, []market.DuplicateKey{{2}}, w.at); room != Contended {
+	h.TransferDuplicateKeys(&posting)
+	w.ReleaseAll(&h)
+	if room, _, _ := w.ClaimDuplicateKeys(&h, []market.DuplicateKey{{2}}, w.at); room != Contended {
 		t.Error("the claim ended with the hold that it had left")
 	}
-	w.Release(&posting)
-	w.Release(&posting) // nothing is left to release
-	if w.Reservations() != 0 {
-		t.Errorf("%d reservations", w.Reservations())
+	w.ReleaseAll(&posting)
+	w.ReleaseAll(&posting) // nothing is left to release
+	if w.ReservationCount() != 0 {
+		t.Errorf("%d reservations", w.ReservationCount())
 	}
 }
 
@@ -120,11 +120,11 @@ func TestOnlyItsOwnValuesAreForgotten(t *testing.T) {
 	w.at += 2 * day
 	w.accept(newer, w.at+day, key)
 	w.fact(&event.PostSettled{Lead: older, Settlement: event.SettledReleased, Sale: event.Sale{Buyer: 3, Duplicates: []event.DuplicateValue{{Key: key}}}})
-	if room, first, _ := w.ClaimDuplicates(new(Reservation), []market.DuplicateKey{key}, w.at); room != Full || first != newer {
+	if room, first, _ := w.ClaimDuplicateKeys(new(Reservation), []market.DuplicateKey{key}, w.at); room != Full || first != newer {
 		t.Errorf("room %d, first %s: the newer lead was forgotten", room, first)
 	}
 	w.fact(&event.PostSettled{Lead: newer, Settlement: event.SettledReleased, Sale: event.Sale{Buyer: 3, Duplicates: []event.DuplicateValue{{Key: key}, {Key: market.DuplicateKey{77}}}}})
-	if room, _, _ := w.ClaimDuplicates(new(Reservation), []market.DuplicateKey{key}, w.at); room != Reserved {
+	if room, _, _ := w.ClaimDuplicateKeys(new(Reservation), []market.DuplicateKey{key}, w.at); room != Reserved {
 		t.Errorf("room %d: a lead that was taken back is remembered", room)
 	}
 }
@@ -133,15 +133,15 @@ func TestAnIdempotencyKeyIsUsedOnce(t *testing.T) {
 	w := newWorld()
 	key, lead := [16]byte{1}, market.LeadID{9}
 	var h, later Reservation
-	if keyed := w.ClaimKey(&h, key, 5, w.at); keyed != (KeyClaim{}) {
+	if keyed := w.ClaimIdempotencyKey(&h, key, 5, w.at); keyed != (IdempotencyKeyClaim{}) {
 		t.Fatalf("a new key is %+v", keyed)
 	}
-	keyed := w.ClaimKey(&later, key, 5, w.at)
+	keyed := w.ClaimIdempotencyKey(&later, key, 5, w.at)
 	if keyed.Wait == nil || closed(keyed.Wait) {
 		t.Fatalf("a key that is being worked on is %+v", keyed)
 	}
 	w.fact(&event.LeadDecided{Lead: lead, Campaign: 1, Keep: w.at + day, Idempotency: event.Idempotency{Key: key, Fingerprint: 5, ExpiresAt: w.at + day}})
-	w.Release(&h)
+	w.ReleaseAll(&h)
 	if !closed(keyed.Wait) {
 		t.Error("the second is not woken")
 	}
@@ -149,20 +149,20 @@ func TestAnIdempotencyKeyIsUsedOnce(t *testing.T) {
 		what  string
 		print uint64
 		now   int64
-		want  KeyClaim
+		want  IdempotencyKeyClaim
 	}{
-		{"the same body", 5, w.at, KeyClaim{Lead: lead, Seq: w.seq, SameBody: true}},
-		{"another body", 6, w.at, KeyClaim{Lead: lead, Seq: w.seq}},
-		{"a second before the end", 5, w.at + day - second, KeyClaim{Lead: lead, Seq: w.seq, SameBody: true}},
-		{"after the end", 5, w.at + day, KeyClaim{}},
+		{"the same body", 5, w.at, IdempotencyKeyClaim{Lead: lead, Seq: w.seq, SameBody: true}},
+		{"another body", 6, w.at, IdempotencyKeyClaim{Lead: lead, Seq: w.seq}},
+		{"a second before the end", 5, w.at + day - second, IdempotencyKeyClaim{Lead: lead, Seq: w.seq, SameBody: true}},
+		{"after the end", 5, w.at + day, IdempotencyKeyClaim{}},
 	} {
-		if got := w.ClaimKey(&later, key, test.print, test.now); got != test.want {
+		if got := w.ClaimIdempotencyKey(&later, key, test.print, test.now); got != test.want {
 			t.Errorf("%s: %+v, want %+v", test.what, got, test.want)
 		}
-		w.ReleaseKey(&later)
+		w.ReleaseIdempotencyKey(&later)
 	}
-	if w.Reservations() != 0 {
-		t.Errorf("%d reservations", w.Reservations())
+	if w.ReservationCount() != 0 {
+		t.Errorf("%d reservations", w.ReservationCount())
 	}
 }
 
@@ -178,7 +178,7 @@ func TestOf64RequestsOneWins(t *testing.T) {
 			all.Go(func() {
 				var h Reservation
 				for try := 0; ; try++ {
-					keyed := w.ClaimKey(&h, [16]byte{1}, 5, w.at)
+					keyed := w.ClaimIdempotencyKey(&h, [16]byte{1}, 5, w.at)
 					if keyed.Wait != nil {
 						<-keyed.Wait
 						continue
@@ -187,7 +187,7 @@ func TestOf64RequestsOneWins(t *testing.T) {
 						told.Add(1)
 						return
 					}
-					if room, _, _ := w.ClaimDuplicates(&h, []market.DuplicateKey{{1}, {2}}, w.at); room != Reserved {
+					if room, _, _ := w.ClaimDuplicateKeys(&h, []market.DuplicateKey{{1}, {2}}, w.at); room != Reserved {
 						t.Errorf("the holder of the key found room %d for its values", room)
 					}
 					if working.Add(1) > 1 {
@@ -196,7 +196,7 @@ func TestOf64RequestsOneWins(t *testing.T) {
 					time.Sleep(time.Millisecond)
 					working.Add(-1)
 					if g%8 > 0 && try == 0 { // refused: uses up no key
-						w.Release(&h)
+						w.ReleaseAll(&h)
 						time.Sleep(time.Second)
 						continue
 					}
@@ -207,14 +207,14 @@ func TestOf64RequestsOneWins(t *testing.T) {
 						Idempotency: event.Idempotency{Key: [16]byte{1}, Fingerprint: 5, ExpiresAt: monday + day},
 					})
 					committer.Unlock()
-					w.Release(&h)
+					w.ReleaseAll(&h)
 					return
 				}
 			})
 		}
 		all.Wait()
-		if wins.Load() != 1 || told.Load() != 63 || w.Reservations() != 0 {
-			t.Errorf("%d leads, %d told of it, %d reservations", wins.Load(), told.Load(), w.Reservations())
+		if wins.Load() != 1 || told.Load() != 63 || w.ReservationCount() != 0 {
+			t.Errorf("%d leads, %d told of it, %d reservations", wins.Load(), told.Load(), w.ReservationCount())
 		}
 	})
 }
@@ -230,20 +230,20 @@ func TestClaimsInEveryOrderEnd(t *testing.T) {
 				var h Reservation
 				for range 50 {
 					for {
-						room, _, wait := w.ClaimDuplicates(&h, orders[g%len(orders)], w.at)
+						room, _, wait := w.ClaimDuplicateKeys(&h, orders[g%len(orders)], w.at)
 						if room == Reserved {
 							break
 						}
 						<-wait
 					}
 					time.Sleep(time.Microsecond)
-					w.ReleaseDuplicates(&h)
+					w.ReleaseDuplicateKeys(&h)
 				}
 			})
 		}
 		all.Wait()
-		if w.Reservations() != 0 {
-			t.Errorf("%d reservations", w.Reservations())
+		if w.ReservationCount() != 0 {
+			t.Errorf("%d reservations", w.ReservationCount())
 		}
 	})
 }

@@ -22,7 +22,7 @@ type Credential struct {
 	Hash    [32]byte
 	Hint    string
 	At      int64
-	LastUse *LastUse // never nil in the results of State
+	LastUse *CredentialLastUse // never nil in the results of State
 }
 
 // operatorSettings holds credentials by hash, the secrets that the exchange itself presents, pauses,
@@ -30,23 +30,23 @@ type Credential struct {
 type operatorSettings struct {
 	mu      sync.RWMutex
 	byHash  map[[32]byte]Credential
-	existed map[initialCredential]bool // credentials that existed once; the first value of a configuration file is then ignored
-	secrets map[string][]byte          // sealed, by name
+	existed map[credentialIdentity]bool // credentials that existed once; the first value of a configuration file is then ignored
+	secrets map[string][]byte           // sealed, by name
 	paused  map[pauseKey]bool
-	lists   map[market.Ref]ListFile
+	lists   map[market.Ref]SuppressionFile
 }
 
-// initialCredential identifies a credential whose first value a configuration file gives: a
+// credentialIdentity identifies a credential whose first value a configuration file gives: a
 // supplier's API key, the secret of a client, a static token.
-type initialCredential struct {
+type credentialIdentity struct {
 	credential event.CredentialKind
 	owner      event.ObjectKind
 	ref        market.Ref
 	name       string // the client's name, or the token's hash
 }
 
-func initialCredentialOf(e *event.CredentialSet) initialCredential {
-	key := initialCredential{credential: e.Credential, owner: e.Owner, ref: e.OwnerRef}
+func credentialIdentityOf(e *event.CredentialSet) credentialIdentity {
+	key := credentialIdentity{credential: e.Credential, owner: e.Owner, ref: e.OwnerRef}
 	switch e.Credential {
 	case event.CredentialOAuthClient:
 		key.name = copyString(e.Client)
@@ -61,8 +61,8 @@ type pauseKey struct {
 	ref    market.Ref
 }
 
-// ListFile is the current content of a suppression list: an immutable file.
-type ListFile struct {
+// SuppressionFile is the current content of a suppression list: an immutable file.
+type SuppressionFile struct {
 	File    string // hex SHA-256 of the file
 	Source  string // hex SHA-256 of the lines it was made from
 	Entries uint64
@@ -74,33 +74,33 @@ type ListFile struct {
 
 func newOperatorSettings() operatorSettings {
 	return operatorSettings{
-		byHash: make(map[[32]byte]Credential), existed: make(map[initialCredential]bool),
-		secrets: make(map[string][]byte), paused: make(map[pauseKey]bool), lists: make(map[market.Ref]ListFile),
+		byHash: make(map[[32]byte]Credential), existed: make(map[credentialIdentity]bool),
+		secrets: make(map[string][]byte), paused: make(map[pauseKey]bool), lists: make(map[market.Ref]SuppressionFile),
 	}
 }
 
-// Credential returns the credential with this hash.
-func (s *State) Credential(hash [32]byte) (Credential, bool) {
+// CredentialByHash returns the credential with this hash.
+func (s *State) CredentialByHash(hash [32]byte) (Credential, bool) {
 	s.settings.mu.RLock()
 	defer s.settings.mu.RUnlock()
 	c, ok := s.settings.byHash[hash]
 	return c, ok
 }
 
-// HasHadCredential reports whether the credential of the event existed before: the supplier
+// HasCredentialEverExisted reports whether the credential of the event existed before: the supplier
 // had a key, the client a secret, or the token was known.
-func (s *State) HasHadCredential(e *event.CredentialSet) bool {
+func (s *State) HasCredentialEverExisted(e *event.CredentialSet) bool {
 	s.settings.mu.RLock()
 	defer s.settings.mu.RUnlock()
-	return s.settings.existed[initialCredentialOf(e)]
+	return s.settings.existed[credentialIdentityOf(e)]
 }
 
-// OwnerOfClient returns the owner of a live secret of an OAuth client.
-func (s *State) OwnerOfClient(client string) (owner event.ObjectKind, ref market.Ref, ok bool) {
+// OwnerOfOAuthClient returns the owner of a live secret of an OAuth clientID.
+func (s *State) OwnerOfOAuthClient(clientID string) (owner event.ObjectKind, ref market.Ref, ok bool) {
 	s.settings.mu.RLock()
 	defer s.settings.mu.RUnlock()
 	for _, c := range s.settings.byHash {
-		if c.Kind == event.CredentialOAuthClient && c.Client == client {
+		if c.Kind == event.CredentialOAuthClient && c.Client == clientID {
 			return c.Owner, c.Ref, true
 		}
 	}
@@ -117,7 +117,7 @@ func (s *State) CredentialsOf(kind event.CredentialKind, owner event.ObjectKind,
 			own = append(own, c)
 		}
 	}
-	sortCredentials(own)
+	sortCredentialsByAge(own)
 	return own
 }
 
@@ -136,8 +136,8 @@ func (s *State) SecretNames() []string {
 	return slices.Sorted(maps.Keys(s.settings.secrets))
 }
 
-// PauseStatus reports whether an operator has paused a campaign or a buyer. seen reports
-// whether an operator ever set a pause for it.
+// PauseStatus reports whether an operator has paused a campaign or a buyer. everSet
+// reports whether an operator ever paused or resumed it.
 func (s *State) PauseStatus(target event.ObjectKind, ref market.Ref) (paused, everSet bool) {
 	s.settings.mu.RLock()
 	defer s.settings.mu.RUnlock()
@@ -145,11 +145,11 @@ func (s *State) PauseStatus(target event.ObjectKind, ref market.Ref) (paused, ev
 	return paused, everSet
 }
 
-// ListFile returns the current file of a suppression list.
-func (s *State) ListFile(ref market.Ref) (ListFile, bool) {
+// SuppressionFile returns the current file of a suppression list.
+func (s *State) SuppressionFile(list market.Ref) (SuppressionFile, bool) {
 	s.settings.mu.RLock()
 	defer s.settings.mu.RUnlock()
-	file, ok := s.settings.lists[ref]
+	file, ok := s.settings.lists[list]
 	return file, ok
 }
 
@@ -161,17 +161,17 @@ func (s *State) HasOpeningBalance(buyer market.Ref) bool {
 	return acc != nil && acc.opened
 }
 
-func (a *operatorSettings) setCredential(e *event.CredentialSet) {
+func (a *operatorSettings) applyCredentialSet(e *event.CredentialSet) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.existed[initialCredentialOf(e)] = true
+	a.existed[credentialIdentityOf(e)] = true
 	if e.Revoked {
 		delete(a.byHash, e.Hash)
 		return
 	}
 	used := a.byHash[e.Hash].LastUse // set again
 	if used == nil {
-		used = new(LastUse)
+		used = new(CredentialLastUse)
 	}
 	a.byHash[e.Hash] = Credential{
 		Kind: e.Credential, Owner: e.Owner, Ref: e.OwnerRef, Client: copyString(e.Client), Scopes: e.Scopes,
@@ -179,8 +179,8 @@ func (a *operatorSettings) setCredential(e *event.CredentialSet) {
 	}
 }
 
-// setSecret stores a secret, or deletes it if the event has no value.
-func (a *operatorSettings) setSecret(e *event.SecretSet) {
+// applySecretSet stores a secret, or deletes it if the event has no value.
+func (a *operatorSettings) applySecretSet(e *event.SecretSet) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if len(e.Sealed) == 0 {
@@ -190,16 +190,16 @@ func (a *operatorSettings) setSecret(e *event.SecretSet) {
 	a.secrets[copyString(e.Name)] = append([]byte(nil), e.Sealed...)
 }
 
-func (a *operatorSettings) setPause(e *event.PauseSet) {
+func (a *operatorSettings) applyPauseSet(e *event.PauseSet) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.paused[pauseKey{e.Target, e.Ref}] = e.Paused
 }
 
-func (a *operatorSettings) setList(e *event.ListLoaded) {
+func (a *operatorSettings) applyListLoaded(e *event.ListLoaded) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.lists[e.List] = ListFile{
+	a.lists[e.List] = SuppressionFile{
 		File: copyString(e.File), Source: copyString(e.Source), Entries: e.Entries, At: e.At, By: copyString(e.By), Uploaded: e.Uploaded,
 	}
 }
@@ -233,13 +233,13 @@ func (c *Credential) digest() uint64 {
 		addBytes([]byte(c.Hint)).addWord(uint64(c.At)).addBytes([]byte(c.Client)).addWord(uint64(c.Scopes)).sum()
 }
 
-func (k *initialCredential) digest() uint64 {
+func (k *credentialIdentity) digest() uint64 {
 	return newDigest(11).addWord(uint64(k.credential)).addWord(uint64(k.owner)).addWord(uint64(k.ref)).addBytes([]byte(k.name)).sum()
 }
 
-// ListFileNames returns the names of all current list files. It includes lists that left the
+// SuppressionFileHashes returns the names of all current list files. It includes lists that left the
 // configuration: if such a list returns, it continues with its old content.
-func (s *State) ListFileNames() []string {
+func (s *State) SuppressionFileHashes() []string {
 	s.settings.mu.RLock()
 	defer s.settings.mu.RUnlock()
 	files := make([]string, 0, len(s.settings.lists))
@@ -250,35 +250,35 @@ func (s *State) ListFileNames() []string {
 	return slices.Compact(files)
 }
 
-// LastUse is the minute of a credential's last use. It is beside the events, in no
+// CredentialLastUse is the minute of a credential's last use. It is beside the events, in no
 // snapshot and no hash, and no decision depends on it.
 //
 // The requests of one minute write it once and otherwise only read it. It has a cache line
 // of its own, so that readers share that line without lock or allocation.
-type LastUse struct {
+type CredentialLastUse struct {
 	minute atomic.Int64 // of Unix time; zero: unknown
 	_      [56]byte
 }
 
-// RecordUse records a use at this time, in Unix nanoseconds. Of two concurrent calls at the
+// RecordUse records a use unixNanos this time, in Unix nanoseconds. Of two concurrent calls unixNanos the
 // turn of a minute, either may win.
-func (u *LastUse) RecordUse(at int64) {
-	if minute := at / int64(time.Minute); minute > u.minute.Load() {
+func (u *CredentialLastUse) RecordUse(unixNanos int64) {
+	if minute := unixNanos / int64(time.Minute); minute > u.minute.Load() {
 		u.minute.Store(minute)
 	}
 }
 
-// Time returns the beginning of that minute in Unix nanoseconds; zero: no known use.
-func (u *LastUse) Time() int64 { return u.minute.Load() * int64(time.Minute) }
+// UnixNanos returns the beginning of that minute in Unix nanoseconds; zero: no known use.
+func (u *CredentialLastUse) UnixNanos() int64 { return u.minute.Load() * int64(time.Minute) }
 
-// LastUses returns the last use of each live credential that was used, by the credential's
+// CredentialLastUses returns the last use of each live credential that was used, by the credential's
 // hash.
-func (s *State) LastUses() map[[32]byte]int64 {
+func (s *State) CredentialLastUses() map[[32]byte]int64 {
 	s.settings.mu.RLock()
 	defer s.settings.mu.RUnlock()
 	uses := make(map[[32]byte]int64)
 	for hash, c := range s.settings.byHash {
-		if at := c.LastUse.Time(); at != 0 {
+		if at := c.LastUse.UnixNanos(); at != 0 {
 			uses[hash] = at
 		}
 	}

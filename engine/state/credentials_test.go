@@ -13,7 +13,7 @@ func TestTheDigestSeesAllOfACredential(t *testing.T) {
 		t.Errorf("of a credential it does not see %q", blind)
 	}
 	seen := map[uint64]bool{}
-	for _, key := range []initialCredential{{}, {credential: 1}, {owner: 1}, {ref: 1}, {name: "a"}} {
+	for _, key := range []credentialIdentity{{}, {credential: 1}, {owner: 1}, {ref: 1}, {name: "a"}} {
 		if sum := key.digest(); seen[sum] {
 			t.Errorf("it does not see all of %+v", key)
 		} else {
@@ -49,7 +49,7 @@ func loaded(t *testing.T, s *State) *State {
 		t.Fatal(err)
 	}
 	again := New()
-	if _, err := again.Load(&file); err != nil {
+	if _, err := again.LoadSnapshot(&file); err != nil {
 		t.Fatal(err)
 	}
 	_, want := s.Hash()
@@ -66,7 +66,7 @@ func TestASnapshotHasAllOfACredential(t *testing.T) {
 			Kind: e.Credential, Owner: e.Owner, Ref: e.OwnerRef, Client: e.Client, Scopes: e.Scopes,
 			Hash: e.Hash, Hint: e.Hint, At: e.At,
 		}
-		got, ok := s.Credential(e.Hash)
+		got, ok := s.CredentialByHash(e.Hash)
 		if want.LastUse = got.LastUse; !ok || got != want || got.LastUse == nil {
 			t.Errorf("%+v, %v\nwant %+v", got, ok, want)
 		}
@@ -76,11 +76,11 @@ func TestASnapshotHasAllOfACredential(t *testing.T) {
 func TestFirstValuesAreSpentOnce(t *testing.T) {
 	s := open(t)
 	for i, hash := range [][32]byte{{1}, {2}, {3}, {5}, {6}} {
-		c, _ := s.Credential(hash)
+		c, _ := s.CredentialByHash(hash)
 		s.Apply(uint64(len(doors)+i+1), 9, &event.CredentialSet{
 			Credential: c.Kind, Owner: c.Owner, OwnerRef: c.Ref, Client: c.Client, Hash: hash, Revoked: true,
 		})
-		if _, ok := s.Credential(hash); ok {
+		if _, ok := s.CredentialByHash(hash); ok {
 			t.Errorf("%q is good after it was revoked", c.Hint)
 		}
 	}
@@ -99,7 +99,7 @@ func TestFirstValuesAreSpentOnce(t *testing.T) {
 			{"a token that is revoked", event.CredentialSet{Credential: token, Owner: event.ObjectSupplier, OwnerRef: 1, Hash: [32]byte{6}}, true},
 			{"another token", event.CredentialSet{Credential: token, Owner: event.ObjectSupplier, OwnerRef: 1, Hash: [32]byte{99}}, false},
 		} {
-			if got := s.HasHadCredential(&row.first); got != row.spent {
+			if got := s.HasCredentialEverExisted(&row.first); got != row.spent {
 				t.Errorf("%s: spent %v", row.what, got)
 			}
 		}
@@ -116,7 +116,7 @@ func TestCredentialsOfAnOwner(t *testing.T) {
 		t.Errorf("secrets of supplier 1: %q, want them oldest first", hints)
 	}
 	for client, want := range map[string]event.ObjectKind{"acme": event.ObjectSupplier, "blue": event.ObjectBuyer, "": 0, "none": 0} {
-		if owner, ref, ok := s.OwnerOfClient(client); owner != want || ok != (want != 0) || ok && ref != 1 {
+		if owner, ref, ok := s.OwnerOfOAuthClient(client); owner != want || ok != (want != 0) || ok && ref != 1 {
 			t.Errorf("client %q is of %d %d, %v", client, owner, ref, ok)
 		}
 	}
@@ -135,7 +135,7 @@ func TestACredentialKeepsNoBytesOfTheLog(t *testing.T) {
 	for i := range data {
 		data[i] = 'x'
 	}
-	if c, ok := s.Credential(doors[1].Hash); !ok || c.Client != "acme" || c.Hint != "old" || !s.HasHadCredential(doors[1]) {
+	if c, ok := s.CredentialByHash(doors[1].Hash); !ok || c.Client != "acme" || c.Hint != "old" || !s.HasCredentialEverExisted(doors[1]) {
 		t.Errorf("%+v, %v", c, ok)
 	}
 }

@@ -81,9 +81,9 @@ func newFlight(w *world, room int, next uint64) *flight {
 func (f *flight) claim() {
 	fact, hold := f.facts[f.n], &f.holds[f.n]
 	renew(fact, f.next)
-	f.ClaimKey(hold, fact.Idempotency.Key, 1, monday)
+	f.ClaimIdempotencyKey(hold, fact.Idempotency.Key, 1, monday)
 	keys := [2]market.DuplicateKey{fact.Sale.Duplicates[0].Key, fact.Sale.Duplicates[1].Key}
-	f.ClaimDuplicates(hold, keys[:], monday)
+	f.ClaimDuplicateKeys(hold, keys[:], monday)
 	for line := range 64 {
 		f.sum += f.other[(int(f.next)*64+line)*8&(len(f.other)-1)]
 	}
@@ -97,11 +97,11 @@ func (f *flight) land(looked int) {
 	for i, fact := range f.facts[:f.n] {
 		if looked > 0 && i%looked == 0 {
 			for _, near := range f.facts[i:min(i+looked, f.n)] {
-				f.Prefetch(near)
+				f.PrefetchForApply(near)
 			}
 		}
 		f.Apply(seq+uint64(i)+1, monday, fact)
-		f.ReleaseApplied(&f.holds[i])
+		f.ReleaseAfterApply(&f.holds[i])
 	}
 	f.n = 0
 }

@@ -45,8 +45,8 @@ func TestALogReplaysToTheStateThatWroteIt(t *testing.T) {
 		}
 		replay(again, w.log, w.seq)
 		sameAsThen(t, "replayed", again, hashes)
-		if again.Founded() != w.Founded() || again.Catalog() != w.Catalog() || again.LeadCount() != w.LeadCount() {
-			t.Fatalf("replayed %+v %+v, %d leads", again.Founded(), again.Catalog(), again.LeadCount())
+		if again.FoundedEvent() != w.FoundedEvent() || again.CurrentConfigVersion() != w.CurrentConfigVersion() || again.LeadCount() != w.LeadCount() {
+			t.Fatalf("replayed %+v %+v, %d leads", again.FoundedEvent(), again.CurrentConfigVersion(), again.LeadCount())
 		}
 	})
 }
@@ -81,7 +81,7 @@ func TestASnapshotAndTheRestOfTheLogAreTheState(t *testing.T) {
 		replay(first, w.log, at(w.seq, "position"))
 		var busy Reservation // a request in flight; it is in no snapshot
 		first.ReserveTurn(&busy, 1, 99, []int32{1, 2})
-		first.ClaimDuplicates(&busy, []market.DuplicateKey{{250}}, monday)
+		first.ClaimDuplicateKeys(&busy, []market.DuplicateKey{{250}}, monday)
 		before, _ := first.Position()
 
 		file := goingOn{during: map[int]func(){}}
@@ -97,13 +97,13 @@ func TestASnapshotAndTheRestOfTheLogAreTheState(t *testing.T) {
 			t.Fatalf("oldest %d, at first %d: %v", oldest, before, err)
 		}
 		second := New()
-		loaded, err := second.Load(bytes.NewReader(file.Bytes()))
+		loaded, err := second.LoadSnapshot(bytes.NewReader(file.Bytes()))
 		if position, _ := second.Position(); err != nil || loaded != newest || position != oldest {
 			t.Fatalf("from %d to %d, loaded from %d to %d: %v", oldest, newest, position, loaded, err)
 		}
 		replay(second, w.log, newest)
 		replay(first, w.log, newest)
-		if second.Reservations() != 0 {
+		if second.ReservationCount() != 0 {
 			t.Fatal("a reservation came with the snapshot")
 		}
 		for seq := newest; seq <= w.seq; seq += max(1, min(5, w.seq-seq)) {
@@ -117,7 +117,7 @@ func TestASnapshotAndTheRestOfTheLogAreTheState(t *testing.T) {
 		if _, _, err := second.WriteSnapshot(&file); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := third.Load(&file); err != nil {
+		if _, err := third.LoadSnapshot(&file); err != nil {
 			t.Fatal(err)
 		}
 		sameAsThen(t, "from the second's snapshot", third, hashes)
@@ -135,16 +135,16 @@ func owed(s *State) (hooks []QueuedWebhook) {
 	for _, b := range s.outboxes.all() {
 		var taken []QueuedWebhook
 		for {
-			h, ok := s.ClaimWebhook(b.supplier, 1<<62)
+			h, ok := s.ClaimDueWebhook(b.supplier, 1<<62)
 			if !ok {
 				break
 			}
 			taken = append(taken, h)
 		}
 		for _, h := range taken {
-			s.ReleaseWebhook(h)
+			s.UnclaimWebhook(h)
 		}
-		hooks = append(append(hooks, taken...), s.DeadLetters(b.supplier, 0, maxDeadLetters)...)
+		hooks = append(append(hooks, taken...), s.ListDeadLetters(b.supplier, 0, maxDeadLetters)...)
 	}
 	return hooks
 }
@@ -182,7 +182,7 @@ func TestASnapshotOfABusyExchange(t *testing.T) {
 				t.Fatal(err)
 			}
 			second := New()
-			if _, err := second.Load(&file); err != nil {
+			if _, err := second.LoadSnapshot(&file); err != nil {
 				t.Fatal(err)
 			}
 			replay(second, w.log, w.seq)
@@ -209,7 +209,7 @@ func TestTurnsGoOnAfterASnapshot(t *testing.T) {
 		t.Fatal(err)
 	}
 	again := &world{State: New(), seq: w.seq}
-	if _, err := again.Load(&file); err != nil {
+	if _, err := again.LoadSnapshot(&file); err != nil {
 		t.Fatal(err)
 	}
 	for range 20 {
@@ -269,7 +269,7 @@ func rich() *world {
 func TestASnapshotThatIsCutIsRefused(t *testing.T) {
 	file := snapshotOf(t, rich())
 	for _, n := range append([]int{0, 3, 4, 5, 6, 7, 8, 20, len(file) - 1}, 100, 1000, len(file)/2) {
-		if _, err := New().Load(bytes.NewReader(file[:n])); err == nil {
+		if _, err := New().LoadSnapshot(bytes.NewReader(file[:n])); err == nil {
 			t.Errorf("%d of %d bytes are loaded", n, len(file))
 		}
 	}
@@ -279,7 +279,7 @@ func TestASnapshotThatIsCutIsRefused(t *testing.T) {
 // what is loaded in spite of it can be looked at.
 func TestASnapshotWithAFlippedBitNeverPanics(t *testing.T) {
 	file := snapshotOf(t, rich())
-	_, right := func() (uint64, uint64) { s := New(); _, _ = s.Load(bytes.NewReader(file)); return s.Hash() }()
+	_, right := func() (uint64, uint64) { s := New(); _, _ = s.LoadSnapshot(bytes.NewReader(file)); return s.Hash() }()
 	refused, other := 0, 0
 	rapid.Check(t, func(t *rapid.T) {
 		damaged := slices.Clone(file)
@@ -289,7 +289,7 @@ func TestASnapshotWithAFlippedBitNeverPanics(t *testing.T) {
 		}
 		damaged[at] ^= 1 << rapid.IntRange(0, 7).Draw(t, "bit")
 		s := New()
-		if _, err := s.Load(bytes.NewReader(damaged)); err != nil {
+		if _, err := s.LoadSnapshot(bytes.NewReader(damaged)); err != nil {
 			refused++
 			return
 		}
@@ -324,7 +324,7 @@ func TestSnapshotsOfAnotherKindAreRefused(t *testing.T) {
 		"the ledger once again": withSectionTwice(good),
 	} {
 		s := New()
-		if _, err := s.Load(bytes.NewReader(file)); err == nil && what != "a section twice" {
+		if _, err := s.LoadSnapshot(bytes.NewReader(file)); err == nil && what != "a section twice" {
 			t.Errorf("%s is loaded", what)
 		}
 	}
@@ -351,7 +351,7 @@ func FuzzLoad(f *testing.F) {
 	f.Add(snapshotOf(f, rich()))
 	f.Fuzz(func(t *testing.T, file []byte) {
 		s := New()
-		if _, err := s.Load(bytes.NewReader(file)); err != nil {
+		if _, err := s.LoadSnapshot(bytes.NewReader(file)); err != nil {
 			return
 		}
 		s.Hash()
@@ -424,7 +424,7 @@ func TestASnapshotOfNothingWhileSomethingBegins(t *testing.T) {
 		t.Fatalf("from %d to %d: %v", oldest, newest, err)
 	}
 	again := New()
-	if _, err := again.Load(&file); err != nil {
+	if _, err := again.LoadSnapshot(&file); err != nil {
 		t.Fatal(err)
 	}
 	if position, _ := again.Position(); position != 0 {

@@ -13,12 +13,12 @@ import (
 type idempotencyShard struct {
 	mu     sync.Mutex
 	table  table[idempotencyRow, *idempotencyRow]
-	claims claims
+	claims inFlightClaims
 	loaded uint64
 }
 
-// KeyClaim is the result of ClaimKey.
-type KeyClaim struct {
+// IdempotencyKeyClaim is the result of ClaimIdempotencyKey.
+type IdempotencyKeyClaim struct {
 	Lead market.LeadID // of the first use, if that was a lead
 	// Seq is the sequence of the event with the answer. It is zero for a lead that
 	// memory no longer holds.
@@ -29,17 +29,17 @@ type KeyClaim struct {
 
 // IsUsed reports whether an applied event has used the key. If not, and Wait is nil, the
 // caller has claimed the key.
-func (k *KeyClaim) IsUsed() bool { return k.Seq != 0 || !k.Lead.IsZero() }
+func (k *IdempotencyKeyClaim) IsUsed() bool { return k.Seq != 0 || !k.Lead.IsZero() }
 
-// ClaimKey claims an idempotency key for a request. If an event has used the key, it
+// ClaimIdempotencyKey claims an idempotency key for a request. If an event has used the key, it
 // returns the first use. If another request holds the claim, it returns a channel that
 // closes when that claim ends.
-func (s *State) ClaimKey(h *Reservation, key [16]byte, fingerprint uint64, now int64) KeyClaim {
-	used, wait := s.claimKey(h, key, now)
+func (s *State) ClaimIdempotencyKey(owner *Reservation, key [16]byte, bodyFingerprint uint64, now int64) IdempotencyKeyClaim {
+	used, wait := s.findOrClaimIdempotencyKey(owner, key, now)
 	if used.Kind == 0 {
-		return KeyClaim{Wait: wait}
+		return IdempotencyKeyClaim{Wait: wait}
 	}
-	keyed := KeyClaim{SameBody: used.Fingerprint == fingerprint}
+	keyed := IdempotencyKeyClaim{SameBody: used.Fingerprint == bodyFingerprint}
 	if used.Kind == bySequence {
 		keyed.Seq = binary.LittleEndian.Uint64(used.AnsweredBy[:])
 		return keyed
@@ -51,50 +51,50 @@ func (s *State) ClaimKey(h *Reservation, key [16]byte, fingerprint uint64, now i
 	return keyed
 }
 
-// claimKey returns the key's row, or a channel to wait on, or claims the key.
-func (s *State) claimKey(h *Reservation, key [16]byte, now int64) (used idempotencyRow, wait <-chan struct{}) {
+// findOrClaimIdempotencyKey returns the key's row, or a channel to claimEnded on, or claims the key.
+func (s *State) findOrClaimIdempotencyKey(owner *Reservation, key [16]byte, now int64) (used idempotencyRow, claimEnded <-chan struct{}) {
 	shard := &s.idempotency[shardIndex(&key)]
 	shard.mu.Lock()
 	defer shard.mu.Unlock()
-	if row := shard.table.get(&key, secondsRoundedDown(now)); row != nil {
+	if row := shard.table.get(&key, unixSecondsRoundedDown(now)); row != nil {
 		return *row, nil
 	}
-	if wait, taken := shard.claims.acquire(key); !taken {
+	if wait, taken := shard.claims.claimOrWait(key); !taken {
 		return used, wait
 	}
-	h.key, h.hasKey = key, true
+	owner.key, owner.hasKey = key, true
 	s.reservations.Add(1)
 	return used, nil
 }
 
-func (s *State) releaseKey(key [16]byte) {
+func (s *State) endIdempotencyKeyClaim(key [16]byte) {
 	shard := &s.idempotency[shardIndex(&key)]
 	shard.mu.Lock()
-	shard.claims.release(key)
+	shard.claims.endClaim(key)
 	shard.mu.Unlock()
 }
 
-// rowAnsweredByLead and rowAnsweredBySequence return a row that identifies the answer of a key.
-func rowAnsweredByLead(id market.LeadID) idempotencyRow {
-	return idempotencyRow{AnsweredBy: answererID(id), Kind: byLead}
+// idempotencyRowOfLead and idempotencyRowOfEvent return a row that identifies the answer of a key.
+func idempotencyRowOfLead(id market.LeadID) idempotencyRow {
+	return idempotencyRow{AnsweredBy: answerReference(id), Kind: byLead}
 }
 
-func rowAnsweredBySequence(seq uint64) idempotencyRow {
+func idempotencyRowOfEvent(seq uint64) idempotencyRow {
 	row := idempotencyRow{Kind: bySequence}
 	binary.LittleEndian.PutUint64(row.AnsweredBy[:], seq)
 	return row
 }
 
-// storeKey stores a key's use; by identifies the answer.
-func (s *State) storeKey(use *event.Idempotency, row idempotencyRow, seq uint64, at int64) {
+// storeIdempotencyKey stores a key's use; by identifies the answer.
+func (s *State) storeIdempotencyKey(use *event.Idempotency, row idempotencyRow, seq uint64, batchTime int64) {
 	if use.Key == [16]byte{} {
 		return
 	}
-	row.Key, row.Fingerprint, row.Until = use.Key, use.Fingerprint, secondsRoundedUp(use.ExpiresAt)
+	row.Key, row.Fingerprint, row.Until = use.Key, use.Fingerprint, unixSecondsRoundedUp(use.ExpiresAt)
 	shard := &s.idempotency[shardIndex(&use.Key)]
 	shard.mu.Lock()
 	defer shard.mu.Unlock()
 	if seq > shard.loaded {
-		shard.table.put(&row, secondsRoundedDown(at))
+		shard.table.put(&row, unixSecondsRoundedDown(batchTime))
 	}
 }

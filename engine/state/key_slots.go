@@ -7,7 +7,7 @@ import (
 	"pingpost/engine/event"
 )
 
-// keySlotUse holds the slots of the keys that leads are sealed with: the highest slot in the
+// leadKeySlots holds the slots of the keys that leads are sealed with: the highest slot in the
 // log, above which a start continues, and the slots whose keys must be erased.
 //
 // One lead alone uses a slot. At a start, a process takes slots above all slots in the
@@ -18,36 +18,36 @@ import (
 // Erased slots stay in memory as long as the log: a start erases their keys again, because
 // a crash may have come between event and erasure, or a restored backup of the keys may be
 // older. Each costs eight bytes, and operators erase leads by hand.
-type keySlotUse struct {
+type leadKeySlots struct {
 	mu      sync.Mutex
 	highest uint64
 	erased  []uint64 // ascending
 }
 
-// HighestSlot returns the highest slot that a lead was sealed under.
-func (s *State) HighestSlot() uint64 {
+// HighestKeySlot returns the highest slot that a lead was sealed under.
+func (s *State) HighestKeySlot() uint64 {
 	s.slots.mu.Lock()
 	defer s.slots.mu.Unlock()
 	return s.slots.highest
 }
 
-// ErasedSlots returns the slots whose keys must be erased, ascending.
-func (s *State) ErasedSlots() []uint64 {
+// ErasedKeySlots returns the slots whose keys must be erased, ascending.
+func (s *State) ErasedKeySlots() []uint64 {
 	s.slots.mu.Lock()
 	defer s.slots.mu.Unlock()
 	return slices.Clone(s.slots.erased)
 }
 
-// IsSlotErased reports whether the key of a slot must be erased.
-func (s *State) IsSlotErased(slot uint64) bool {
+// IsKeySlotErased reports whether the key of a slot must be erased.
+func (s *State) IsKeySlotErased(slot uint64) bool {
 	s.slots.mu.Lock()
 	defer s.slots.mu.Unlock()
 	_, found := slices.BinarySearch(s.slots.erased, slot)
 	return found
 }
 
-// recordUse is idempotent, so a snapshot does not record how far it was applied.
-func (l *keySlotUse) recordUse(slot uint64) {
+// recordUsedSlot is idempotent, so a snapshot does not record how far it was applied.
+func (l *leadKeySlots) recordUsedSlot(slot uint64) {
 	if slot == 0 {
 		return
 	}
@@ -56,8 +56,8 @@ func (l *keySlotUse) recordUse(slot uint64) {
 	l.highest = max(l.highest, slot)
 }
 
-// recordErasure is idempotent as well.
-func (l *keySlotUse) recordErasure(erased []uint64) {
+// recordErasedSlots is idempotent as well.
+func (l *leadKeySlots) recordErasedSlots(erased []uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, slot := range erased {
@@ -68,21 +68,21 @@ func (l *keySlotUse) recordErasure(erased []uint64) {
 	l.erased = slices.Compact(l.erased)
 }
 
-// applyErased removes the body of an exhausted post. A post with further attempts is never
+// applyLeadsErased removes the body of an exhausted post. A post with further attempts is never
 // erased.
-func (s *State) applyErased(seq uint64, e *event.LeadsErased) {
-	s.slots.recordErasure(e.Slots)
+func (s *State) applyLeadsErased(seq uint64, e *event.LeadsErased) {
+	s.slots.recordErasedSlots(e.Slots)
 	for i := range e.Leads {
-		shard := s.leadShard(&e.Leads[i])
+		shard := s.leadShardOf(&e.Leads[i])
 		shard.mu.Lock()
 		if seq > shard.loaded {
-			shard.editPost(e.Leads[i], func(p *OpenPost) { p.Body = nil })
+			shard.replaceOpenPost(e.Leads[i], func(p *OpenPost) { p.Body = nil })
 		}
 		shard.mu.Unlock()
 	}
 }
 
-func (l *keySlotUse) encode(w *sectionEncoder) {
+func (l *leadKeySlots) encode(w *sectionEncoder) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	w.writeUint(l.highest)
@@ -94,7 +94,7 @@ func (l *keySlotUse) encode(w *sectionEncoder) {
 	}
 }
 
-func (l *keySlotUse) decode(r *sectionDecoder) {
+func (l *leadKeySlots) decode(r *sectionDecoder) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.highest = r.readUint()
@@ -107,7 +107,7 @@ func (l *keySlotUse) decode(r *sectionDecoder) {
 
 // digest is zero until a slot is used, so that logs from before encryption keep their
 // hash.
-func (l *keySlotUse) digest() (sum uint64) {
+func (l *leadKeySlots) digest() (sum uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.highest != 0 {

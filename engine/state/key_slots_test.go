@@ -36,7 +36,7 @@ func sealed(slot uint64) *event.LeadDecided {
 // whatever order they came, and also where the leads have left memory.
 func TestHighestSlot(t *testing.T) {
 	w := newWorld()
-	if got := w.HighestSlot(); got != 0 {
+	if got := w.HighestKeySlot(); got != 0 {
 		t.Errorf("%d before any lead", got)
 	}
 	for _, step := range []struct {
@@ -51,7 +51,7 @@ func TestHighestSlot(t *testing.T) {
 	} {
 		w.fact(step.fact)
 		for name, s := range map[string]*State{"live": w.State, "replayed": replayed(w), "loaded": loaded(t, w.State)} {
-			if got := s.HighestSlot(); got != step.want {
+			if got := s.HighestKeySlot(); got != step.want {
 				t.Errorf("%s: %d after %+v, want %d", name, got, step.fact, step.want)
 			}
 		}
@@ -84,11 +84,11 @@ func TestErasedSlots(t *testing.T) {
 		t.Error("erased again it is another state")
 	}
 	for name, s := range map[string]*State{"live": w.State, "replayed": replayed(w), "loaded": loaded(t, w.State)} {
-		if got := s.ErasedSlots(); !slices.Equal(got, []uint64{3, 9, 100}) {
+		if got := s.ErasedKeySlots(); !slices.Equal(got, []uint64{3, 9, 100}) {
 			t.Errorf("%s: %v", name, got)
 		}
 		for slot, want := range map[uint64]bool{0: false, 2: false, 3: true, 9: true, 99: false, 100: true, 101: false} {
-			if s.IsSlotErased(slot) != want {
+			if s.IsKeySlotErased(slot) != want {
 				t.Errorf("%s: slot %d erased is %v", name, slot, !want)
 			}
 		}
@@ -101,14 +101,14 @@ func TestErasedPost(t *testing.T) {
 	w := newWorld()
 	fact := sealed(12)
 	w.fact(fact)
-	if post := w.OpenPost(history); post == nil || post.Slot != 12 || string(post.Body) != "a person" || post.IsErased() {
+	if post := w.OpenPost(history); post == nil || post.Slot != 12 || string(post.Body) != "a person" || post.IsContactErased() {
 		t.Fatalf("%+v", post)
 	}
 	w.fact(&event.PostSettled{Lead: history, Settlement: event.SettledUnknown, Sale: fact.Sale})
 	w.fact(&event.LeadsErased{Slots: []uint64{12}, Leads: []market.LeadID{history}})
 	for name, s := range map[string]*State{"live": w.State, "replayed": replayed(w), "loaded": loaded(t, w.State)} {
 		post := s.OpenPost(history)
-		if post == nil || !post.Exhausted || !post.IsErased() || post.Slot != 12 || post.Intent.URL == "" {
+		if post == nil || !post.Exhausted || !post.IsContactErased() || post.Slot != 12 || post.Intent.URL == "" {
 			t.Errorf("%s: %+v", name, post)
 		}
 		var snapshot bytes.Buffer

@@ -7,7 +7,7 @@ import (
 	"pingpost/engine/market"
 )
 
-// leadShard holds leads and their open posts.
+// leadShardOf holds leads and their open posts.
 type leadShard struct {
 	mu     sync.Mutex
 	table  table[Lead, *Lead]
@@ -45,13 +45,13 @@ func (p *OpenPost) digest() uint64 {
 	return newDigest(8).addBytes(all.buf).sum()
 }
 
-func (s *State) leadShard(id *market.LeadID) *leadShard {
+func (s *State) leadShardOf(id *market.LeadID) *leadShard {
 	return &s.leads[shardIndex((*[16]byte)(id))]
 }
 
 // Lead returns a lead that memory still holds.
 func (s *State) Lead(id market.LeadID) (Lead, bool) {
-	shard := s.leadShard(&id)
+	shard := s.leadShardOf(&id)
 	shard.mu.Lock()
 	defer shard.mu.Unlock()
 	if _, position, ok := shard.table.find((*[16]byte)(&id)); ok {
@@ -62,14 +62,14 @@ func (s *State) Lead(id market.LeadID) (Lead, bool) {
 
 // OpenPost returns a lead's open post, or nil.
 func (s *State) OpenPost(id market.LeadID) *OpenPost {
-	shard := s.leadShard(&id)
+	shard := s.leadShardOf(&id)
 	shard.mu.Lock()
 	defer shard.mu.Unlock()
 	return shard.posts[id]
 }
 
-// EachOpenPost calls f for every open post.
-func (s *State) EachOpenPost(f func(*OpenPost)) {
+// EachOpenPost calls visit for every open post.
+func (s *State) EachOpenPost(visit func(*OpenPost)) {
 	for i := range s.leads {
 		shard := &s.leads[i]
 		shard.mu.Lock()
@@ -79,13 +79,13 @@ func (s *State) EachOpenPost(f func(*OpenPost)) {
 		}
 		shard.mu.Unlock()
 		for _, post := range open {
-			f(post)
+			visit(post)
 		}
 	}
 }
 
-// editPost replaces a lead's open post by an edited copy.
-func (shard *leadShard) editPost(id market.LeadID, edit func(*OpenPost)) {
+// replaceOpenPost replaces a lead's open post by an edited copy.
+func (shard *leadShard) replaceOpenPost(id market.LeadID, edit func(*OpenPost)) {
 	old := shard.posts[id]
 	if old == nil {
 		return
@@ -95,19 +95,19 @@ func (shard *leadShard) editPost(id market.LeadID, edit func(*OpenPost)) {
 	shard.posts[id] = &edited
 }
 
-// IsErased reports whether the person was erased, so that no body is left to send.
-func (p *OpenPost) IsErased() bool { return len(p.Body) == 0 }
+// IsContactErased reports whether the person was erased, so that no body is left to send.
+func (p *OpenPost) IsContactErased() bool { return len(p.Body) == 0 }
 
-// sealedPart is the sealed contact part of a post, and the slot of its key.
-type sealedPart struct {
+// sealedContact is the sealed contact part of a post, and the slot of its key.
+type sealedContact struct {
 	slot uint64
 	data []byte
 }
 
-// addPost stores an open post. It copies the strings and lists that it keeps out of the
+// addOpenPost stores an open post. It copies the strings and lists that it keeps out of the
 // event.
-func (shard *leadShard) addPost(id market.LeadID, intent *event.Post, sale *event.Sale, sealed sealedPart, decided int64) {
-	post := &OpenPost{Lead: id, Decided: decided, Slot: sealed.slot, Body: append([]byte(nil), sealed.data...)}
+func (shard *leadShard) addOpenPost(id market.LeadID, intent *event.Post, sale *event.Sale, sealed sealedContact, decidedAt int64) {
+	post := &OpenPost{Lead: id, Decided: decidedAt, Slot: sealed.slot, Body: append([]byte(nil), sealed.data...)}
 	post.Intent = event.Post{
 		URL: copyString(intent.URL), Credential: copyString(intent.Credential),
 		Header: copyString(intent.Header), Scheme: copyString(intent.Scheme),
@@ -125,51 +125,51 @@ func (shard *leadShard) addPost(id market.LeadID, intent *event.Post, sale *even
 // copyString copies a string that may alias a frame.
 func copyString(s string) string { return string([]byte(s)) }
 
-// exhaustedPostsLocked returns 1 if the lead's post waits for an operator.
-func (shard *leadShard) exhaustedPostsLocked(lead market.LeadID) int {
+// countExhaustedPostsLocked returns 1 if the lead's post waits for an operator.
+func (shard *leadShard) countExhaustedPostsLocked(lead market.LeadID) int {
 	if post := shard.posts[lead]; post != nil && post.Exhausted {
 		return 1
 	}
 	return 0
 }
 
-// unknownDeliveries counts the exhausted posts by buyer. It is derived from the posts, and in no
+// unknownDeliveryCounts counts the exhausted posts by buyer. It is derived from the posts, and in no
 // snapshot or hash. Test leads have a count of their own, so that they never make a buyer
 // unavailable to other leads.
-type unknownDeliveries struct {
+type unknownDeliveryCounts struct {
 	mu      sync.Mutex
-	byBuyer map[unknownKey]int
+	byBuyer map[unknownDeliveryKey]int
 }
 
-type unknownKey struct {
+type unknownDeliveryKey struct {
 	buyer market.Ref
 	test  bool
 }
 
-func (s *State) countUnknownDelivery(sale *event.Sale, change int) {
+func (s *State) adjustUnknownDeliveries(sale *event.Sale, change int) {
 	if change == 0 {
 		return
 	}
 	s.unknownDeliveries.mu.Lock()
 	defer s.unknownDeliveries.mu.Unlock()
 	if s.unknownDeliveries.byBuyer == nil {
-		s.unknownDeliveries.byBuyer = make(map[unknownKey]int)
+		s.unknownDeliveries.byBuyer = make(map[unknownDeliveryKey]int)
 	}
-	s.unknownDeliveries.byBuyer[unknownKey{sale.Buyer, sale.Test}] += change
+	s.unknownDeliveries.byBuyer[unknownDeliveryKey{sale.Buyer, sale.Test}] += change
 	s.availability.Add(1)
 }
 
-// UnknownDeliveries returns the number of the buyer's leads, or test leads, whose delivery
+// CountUnknownDeliveries returns the number of the buyer's leads, or testLeads leads, whose delivery
 // is unknown.
-func (s *State) UnknownDeliveries(buyer market.Ref, test bool) int {
+func (s *State) CountUnknownDeliveries(buyer market.Ref, testLeads bool) int {
 	s.unknownDeliveries.mu.Lock()
 	defer s.unknownDeliveries.mu.Unlock()
-	return s.unknownDeliveries.byBuyer[unknownKey{buyer, test}]
+	return s.unknownDeliveries.byBuyer[unknownDeliveryKey{buyer, testLeads}]
 }
 
-// AllUnknownDeliveries returns the number of leads whose delivery is unknown, without test
+// CountAllUnknownDeliveries returns the number of leads whose delivery is unknown, without test
 // leads.
-func (s *State) AllUnknownDeliveries() (n int) {
+func (s *State) CountAllUnknownDeliveries() (n int) {
 	s.unknownDeliveries.mu.Lock()
 	defer s.unknownDeliveries.mu.Unlock()
 	for of, count := range s.unknownDeliveries.byBuyer {

@@ -46,7 +46,7 @@ func (s *State) decodeLedger(r *sectionDecoder) {
 	}
 }
 
-func (n *nameRegister) encode(w *sectionEncoder) {
+func (n *nameNumbers) encode(w *sectionEncoder) {
 	n.mu.RLock()
 	defer n.mu.RUnlock()
 	w.writeUint(uint64(len(n.ids)))
@@ -59,7 +59,7 @@ func (n *nameRegister) encode(w *sectionEncoder) {
 	}
 }
 
-func (n *nameRegister) decode(r *sectionDecoder) {
+func (n *nameNumbers) decode(r *sectionDecoder) {
 	for range r.readCount() {
 		kind := event.ObjectKind(r.readUint())
 		if n.ids[kind] != nil {
@@ -72,12 +72,12 @@ func (n *nameRegister) decode(r *sectionDecoder) {
 	}
 }
 
-func (c *caps) encode(w *sectionEncoder) {
+func (c *capCounters) encode(w *sectionEncoder) {
 	c.keysMu.RLock()
 	defer c.keysMu.RUnlock()
 	w.writeUint(uint64(max(0, len(c.keys)-1)))
 	for ref := 1; ref < len(c.keys); ref++ {
-		key, cell := &c.keys[ref], c.cell(market.Ref(ref))
+		key, cell := &c.keys[ref], c.counterOf(market.Ref(ref))
 		w.writeUint(uint64(key.Scope))
 		w.writeUint(uint64(key.Campaign))
 		w.writeUint(uint64(key.Buyer))
@@ -89,19 +89,19 @@ func (c *caps) encode(w *sectionEncoder) {
 	}
 }
 
-func (c *caps) decode(r *sectionDecoder) {
+func (c *capCounters) decode(r *sectionDecoder) {
 	for i := range r.readCount() {
 		ref := market.Ref(i + 1)
 		c.add(ref, market.CapKey{
 			Scope: market.CapScope(r.readUint()), Campaign: market.Ref(r.readUint()), Buyer: market.Ref(r.readUint()),
 			Unit: market.CapUnit(r.readUint()), Period: calendar.Period(r.readUint()), Zone: r.readString(),
 		})
-		cell := c.cell(ref)
+		cell := c.counterOf(ref)
 		cell.window, cell.used = r.readInt(), r.readInt()
 	}
 }
 
-func (a *accounts) encode(w *sectionEncoder) {
+func (a *buyerAccounts) encode(w *sectionEncoder) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	w.writeUint(uint64(len(a.byRef)))
@@ -113,16 +113,16 @@ func (a *accounts) encode(w *sectionEncoder) {
 	}
 }
 
-func (a *accounts) decode(r *sectionDecoder) {
+func (a *buyerAccounts) decode(r *sectionDecoder) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for range r.readCount() {
-		acc := a.getLocked(market.Ref(r.readUint()))
+		acc := a.getOrCreateLocked(market.Ref(r.readUint()))
 		acc.balance, acc.held, acc.opened = market.Money(r.readInt()), market.Money(r.readInt()), r.readBool()
 	}
 }
 
-func (t *rotations) encode(w *sectionEncoder) {
+func (t *campaignRotationTable) encode(w *sectionEncoder) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	w.writeUint(uint64(len(t.byCampaign)))
@@ -151,7 +151,7 @@ func (c *campaignRotations) encodeLocked(w *sectionEncoder) {
 	}
 }
 
-func (t *rotations) decode(r *sectionDecoder) {
+func (t *campaignRotationTable) decode(r *sectionDecoder) {
 	for range r.readCount() {
 		c := t.getOrCreate(market.Ref(r.readUint()))
 		c.appliedTurns, c.appliedRotations = r.readUint(), r.readCount()
@@ -214,7 +214,7 @@ func (a *operatorSettings) decode(r *sectionDecoder) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for range r.readCount() {
-		c := Credential{LastUse: new(LastUse)}
+		c := Credential{LastUse: new(CredentialLastUse)}
 		copy(c.Hash[:], r.readRaw(32))
 		c.Kind, c.Owner, c.Ref = event.CredentialKind(r.readUint()), event.ObjectKind(r.readUint()), market.Ref(r.readUint())
 		c.Client, c.Scopes = r.readString(), event.Scopes(r.readUint())
@@ -222,7 +222,7 @@ func (a *operatorSettings) decode(r *sectionDecoder) {
 		a.byHash[c.Hash] = c
 	}
 	for range r.readCount() {
-		key := initialCredential{event.CredentialKind(r.readUint()), event.ObjectKind(r.readUint()), market.Ref(r.readUint()), r.readString()}
+		key := credentialIdentity{event.CredentialKind(r.readUint()), event.ObjectKind(r.readUint()), market.Ref(r.readUint()), r.readString()}
 		a.existed[key] = true
 	}
 	for range r.readCount() {
@@ -235,7 +235,7 @@ func (a *operatorSettings) decode(r *sectionDecoder) {
 	}
 	for range r.readCount() {
 		ref := market.Ref(r.readUint())
-		file := ListFile{File: r.readString(), Source: r.readString(), Entries: r.readUint()}
+		file := SuppressionFile{File: r.readString(), Source: r.readString(), Entries: r.readUint()}
 		if r.version >= versionHistory {
 			file.At, file.By, file.Uploaded = r.readInt(), r.readString(), r.readBool()
 		}

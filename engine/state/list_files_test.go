@@ -10,7 +10,7 @@ import (
 
 func TestListFilesAreThoseInUse(t *testing.T) {
 	s := New()
-	if files := s.ListFileNames(); len(files) != 0 {
+	if files := s.SuppressionFileHashes(); len(files) != 0 {
 		t.Errorf("none was loaded: %v", files)
 	}
 	for i, row := range []struct {
@@ -25,7 +25,7 @@ func TestListFilesAreThoseInUse(t *testing.T) {
 		{3, "c", []string{"a", "c"}},
 	} {
 		s.Apply(uint64(i+1), int64(i+1), &event.ListLoaded{List: row.list, File: row.file, Entries: 1})
-		if files := s.ListFileNames(); !slices.Equal(files, row.want) {
+		if files := s.SuppressionFileHashes(); !slices.Equal(files, row.want) {
 			t.Errorf("step %d: %v, want %v", i, files, row.want)
 		}
 	}

@@ -9,19 +9,19 @@ import (
 	"pingpost/engine/market"
 )
 
-// outbox holds the pending webhooks and dead letters of one supplier.
+// webhookOutbox holds the pending webhooks and dead letters of one supplier.
 //
 // Events add webhooks: the event that causes a webhook names it (Webhook, in decisions,
 // settlements and changes). So a webhook is due from the instant at which its cause is
 // durable. Events also remove webhooks: after delivery, when an operator drops one, or
-// when there are too many dead letters. The outbox does not hold the payload, only the
+// when there are too many dead letters. The webhookOutbox does not hold the payload, only the
 // position of the cause in the log.
 //
 // Invariants:
 //
-//   - Lead and type name a webhook, and the outbox has it once. A lead has one
-//     supplier, so all its webhooks are in one outbox.
-//   - A webhook is pending or dead. If the outbox is off, no webhook is pending: new
+//   - Lead and type name a webhook, and the webhookOutbox has it once. A lead has one
+//     supplier, so all its webhooks are in one webhookOutbox.
+//   - A webhook is pending or dead. If the webhookOutbox is off, no webhook is pending: new
 //     ones are dead at once, and no resend changes that.
 //   - Order within a lead: a pending webhook with fewer than two attempts (the first
 //     one and the first retry) holds back the lead's later ones. Dead letters hold no
@@ -30,8 +30,8 @@ import (
 //   - due has exactly the pending webhooks that are neither held back nor in flight,
 //     the earliest first; dead has all dead letters, the oldest first. Both orders end
 //     in the webhook's name, so they do not depend on the order of the rows.
-//   - An in-flight mark means that a sender has the webhook. ClaimWebhook sets it; the
-//     event of the attempt's result or ReleaseWebhook removes it. It is in no snapshot
+//   - An in-flight mark means that a sender has the webhook. ClaimDueWebhook sets it; the
+//     event of the attempt's result or UnclaimWebhook removes it. It is in no snapshot
 //     and no hash: after a restart every webhook is due again, which is why delivery
 //     is at least once. It is stored by the webhook's name and not in the row, which
 //     may die, go or be resent meanwhile: no second attempt begins before the first
@@ -41,15 +41,15 @@ import (
 //     the webhook.
 //
 // Apply alone changes rows, chains and status, in O(log n) for each webhook of an event.
-// Only switching an outbox off touches every pending one, once. ClaimWebhook and
-// ReleaseWebhook change marks and due, also in O(log n). mu guards everything. The growing
+// Only switching an webhookOutbox off touches every pending one, once. ClaimDueWebhook and
+// UnclaimWebhook change marks and due, also in O(log n). mu guards everything. The growing
 // parts are pointer-free: rows without gaps in a slab, where the last row fills the place
 // of a removed one, and places in the queues.
 //
 // (Rejected: one queue for all suppliers, where a supplier with a hanging endpoint blocks
 // the others. Rejected: due times in the index of leads, which each supplier's sender
 // would scan at every wake-up.)
-type outbox struct {
+type webhookOutbox struct {
 	supplier market.Ref
 	maxDead  int // of dead letters
 
@@ -57,8 +57,8 @@ type outbox struct {
 	rows     slab[webhookRow]
 	firstRow map[market.LeadID]uint32 // the row of a lead's first webhook
 	peakRows int                      // most rows since firstRow was made
-	due      webhookQueue
-	dead     webhookQueue
+	due      webhookHeap
+	dead     webhookHeap
 	inFlight map[webhookKey]struct{}
 	sum      uint64 // of the rows' digests
 
@@ -107,10 +107,10 @@ type OutboxStatus struct {
 	Off          bool
 }
 
-// ClaimWebhook returns the earliest due webhook that is not in flight, and marks it as in
+// ClaimDueWebhook returns the earliest due webhook that is not in flight, and marks it as in
 // flight. It belongs to the caller until an event records the attempt's result, or until
-// ReleaseWebhook. It returns false if no webhook is due.
-func (s *State) ClaimWebhook(supplier market.Ref, now int64) (QueuedWebhook, bool) {
+// UnclaimWebhook. It returns false if no webhook is due.
+func (s *State) ClaimDueWebhook(supplier market.Ref, now int64) (QueuedWebhook, bool) {
 	b := s.outboxes.get(supplier)
 	if b == nil {
 		return QueuedWebhook{}, false
@@ -121,30 +121,30 @@ func (s *State) ClaimWebhook(supplier market.Ref, now int64) (QueuedWebhook, boo
 		return QueuedWebhook{}, false
 	}
 	n := b.due.at(0).row
-	b.dequeue(n)
+	b.removeFromHeap(n)
 	row := b.rows.at(int(n))
 	if b.inFlight == nil {
 		b.inFlight = make(map[webhookKey]struct{})
 	}
 	b.inFlight[row.key()] = struct{}{}
-	return row.queuedWebhook(supplier), true
+	return row.toQueuedWebhook(supplier), true
 }
 
-// ReleaseWebhook removes the mark of a webhook that was not sent. It is due as before.
-func (s *State) ReleaseWebhook(h QueuedWebhook) {
-	b := s.outboxes.get(h.Supplier)
+// UnclaimWebhook removes the mark of a webhook that was not sent. It is due as before.
+func (s *State) UnclaimWebhook(claimed QueuedWebhook) {
+	b := s.outboxes.get(claimed.Supplier)
 	if b == nil {
 		return
 	}
 	b.mu.Lock()
-	delete(b.inFlight, webhookKey{h.Lead, h.Type})
-	b.updateQueues(h.Lead)
+	delete(b.inFlight, webhookKey{claimed.Lead, claimed.Type})
+	b.updateHeapsOfLead(claimed.Lead)
 	b.mu.Unlock()
-	s.outboxes.notify()
+	s.outboxes.notifySender()
 }
 
-// NextWebhookDue returns when the earliest webhook that ClaimWebhook could return is due.
-func (s *State) NextWebhookDue(supplier market.Ref) (due int64, ok bool) {
+// NextWebhookDueTime returns when the earliest webhook that ClaimDueWebhook could return is due.
+func (s *State) NextWebhookDueTime(supplier market.Ref) (due int64, ok bool) {
 	b := s.outboxes.get(supplier)
 	if b == nil {
 		return 0, false
@@ -173,7 +173,7 @@ func (s *State) OutboxStatus(supplier market.Ref) OutboxStatus {
 
 func (r *webhookRow) key() webhookKey { return webhookKey{r.Lead, r.Type} }
 
-func (r *webhookRow) queuedWebhook(supplier market.Ref) QueuedWebhook {
+func (r *webhookRow) toQueuedWebhook(supplier market.Ref) QueuedWebhook {
 	return QueuedWebhook{
 		Lead: r.Lead, Type: r.Type, Supplier: supplier, Cause: r.Cause, Created: r.Created,
 		Due: r.Due, Attempts: r.Attempts, Dead: r.Dead,
@@ -181,12 +181,12 @@ func (r *webhookRow) queuedWebhook(supplier market.Ref) QueuedWebhook {
 }
 
 func (r *webhookRow) digest(supplier market.Ref) uint64 {
-	return newDigest(17).addID((*[16]byte)(&r.Lead)).addWord(r.Cause).addWord(uint64(r.Created)).addWord(uint64(r.Due)).
+	return newDigest(17).addID16((*[16]byte)(&r.Lead)).addWord(r.Cause).addWord(uint64(r.Created)).addWord(uint64(r.Due)).
 		addWord(uint64(supplier) | uint64(r.Attempts)<<32).addWord(uint64(r.Type) | boolAsUint(r.Dead)<<8).sum()
 }
 
 // digest hashes the part of the outbox that events determine.
-func (b *outbox) digest() uint64 {
+func (b *webhookOutbox) digest() uint64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	sum := b.sum
@@ -196,35 +196,37 @@ func (b *outbox) digest() uint64 {
 	return sum
 }
 
-// outboxes holds the outboxes of all suppliers that ever had a webhook. It has as many
+// webhookOutboxes holds the webhookOutboxes of all suppliers that ever had a webhook. It has as many
 // shards as rows have, so that a snapshot copies it piece by piece.
-type outboxes struct {
+type webhookOutboxes struct {
 	mu      sync.RWMutex // guards the set of outboxes, not their contents
 	shards  [shardCount]outboxShard
-	list    []*outbox // all outboxes by supplier; replaced, not changed, when one is added
+	list    []*webhookOutbox // all outboxes by supplier; replaced, not changed, when one is added
 	changed chan struct{}
 	maxDead int // of dead letters a supplier
 }
 
 // outboxShard has one or two outboxes.
 type outboxShard struct {
-	boxes  []*outbox
+	boxes  []*webhookOutbox
 	loaded uint64 // the snapshot contains the events up to this one
 }
 
 // maxDeadLetters is the number of dead letters that a supplier's outbox keeps.
 const maxDeadLetters = 100_000
 
-func (o *outboxes) shard(supplier market.Ref) *outboxShard { return &o.shards[supplier%shardCount] }
-
-// get returns a supplier's outbox, or nil.
-func (o *outboxes) get(supplier market.Ref) *outbox {
-	o.mu.RLock()
-	defer o.mu.RUnlock()
-	return o.shard(supplier).find(supplier)
+func (o *webhookOutboxes) shardOf(supplier market.Ref) *outboxShard {
+	return &o.shards[supplier%shardCount]
 }
 
-func (shard *outboxShard) find(supplier market.Ref) *outbox {
+// get returns a supplier's outbox, or nil.
+func (o *webhookOutboxes) get(supplier market.Ref) *webhookOutbox {
+	o.mu.RLock()
+	defer o.mu.RUnlock()
+	return o.shardOf(supplier).findOutbox(supplier)
+}
+
+func (shard *outboxShard) findOutbox(supplier market.Ref) *webhookOutbox {
 	for _, b := range shard.boxes {
 		if b.supplier == supplier {
 			return b
@@ -235,23 +237,23 @@ func (shard *outboxShard) find(supplier market.Ref) *outbox {
 
 // getOrCreate returns a supplier's outbox, and creates it if necessary. Only Apply calls
 // it.
-func (o *outboxes) getOrCreate(supplier market.Ref) *outbox {
+func (o *webhookOutboxes) getOrCreate(supplier market.Ref) *webhookOutbox {
 	if b := o.get(supplier); b != nil {
 		return b
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	b := &outbox{supplier: supplier, maxDead: o.maxDead}
-	shard := o.shard(supplier)
+	b := &webhookOutbox{supplier: supplier, maxDead: o.maxDead}
+	shard := o.shardOf(supplier)
 	shard.boxes = append(shard.boxes, b)
-	at, _ := slices.BinarySearchFunc(o.list, supplier, func(b *outbox, s market.Ref) int { return cmp.Compare(b.supplier, s) })
-	o.list = slices.Concat(o.list[:at], []*outbox{b}, o.list[at:])
+	at, _ := slices.BinarySearchFunc(o.list, supplier, func(b *webhookOutbox, s market.Ref) int { return cmp.Compare(b.supplier, s) })
+	o.list = slices.Concat(o.list[:at], []*webhookOutbox{b}, o.list[at:])
 	return b
 }
 
-// notify tells the receiver that a webhook may be due. It does not wait for the receiver,
+// notifySender tells the receiver that a webhook may be due. It does not wait for the receiver,
 // and merges repeated notifications.
-func (o *outboxes) notify() {
+func (o *webhookOutboxes) notifySender() {
 	select {
 	case o.changed <- struct{}{}:
 	default:
@@ -259,13 +261,13 @@ func (o *outboxes) notify() {
 }
 
 // all returns the outboxes by supplier. Callers must not change the list.
-func (o *outboxes) all() []*outbox {
+func (o *webhookOutboxes) all() []*webhookOutbox {
 	o.mu.RLock()
 	defer o.mu.RUnlock()
 	return o.list
 }
 
-func (o *outboxes) digest() (sum uint64) {
+func (o *webhookOutboxes) digest() (sum uint64) {
 	for _, b := range o.all() {
 		sum += b.digest()
 	}
@@ -288,8 +290,8 @@ func (s *State) OutboxTotals() (all OutboxStatus) {
 	return all
 }
 
-// SuppliersWithPending returns the suppliers with pending webhooks, in order.
-func (s *State) SuppliersWithPending() (suppliers []market.Ref) {
+// SuppliersWithPendingWebhooks returns the suppliers with pending webhooks, in order.
+func (s *State) SuppliersWithPendingWebhooks() (suppliers []market.Ref) {
 	for _, b := range s.outboxes.all() {
 		b.mu.Lock()
 		pending := b.rows.n - b.dead.n
@@ -301,8 +303,8 @@ func (s *State) SuppliersWithPending() (suppliers []market.Ref) {
 	return suppliers
 }
 
-// Webhook returns a webhook, pending or dead.
-func (s *State) Webhook(lead market.LeadID, kind market.WebhookType) (QueuedWebhook, bool) {
+// FindWebhook returns a webhook, pending or dead.
+func (s *State) FindWebhook(lead market.LeadID, kind market.WebhookType) (QueuedWebhook, bool) {
 	for _, b := range s.outboxes.all() {
 		if h, ok := b.findWebhook(lead, kind); ok {
 			return h, true
@@ -311,20 +313,20 @@ func (s *State) Webhook(lead market.LeadID, kind market.WebhookType) (QueuedWebh
 	return QueuedWebhook{}, false
 }
 
-func (b *outbox) findWebhook(lead market.LeadID, kind market.WebhookType) (QueuedWebhook, bool) {
+func (b *webhookOutbox) findWebhook(lead market.LeadID, kind market.WebhookType) (QueuedWebhook, bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	n, ok := b.findRow(lead, kind)
 	if !ok {
 		return QueuedWebhook{}, false
 	}
-	return b.rows.at(int(n)).queuedWebhook(b.supplier), true
+	return b.rows.at(int(n)).toQueuedWebhook(b.supplier), true
 }
 
-// DeadLetters lists a supplier's dead letters, the oldest first: it skips the first after
+// ListDeadLetters lists a supplier's dead letters, the oldest first: it skips the first skip
 // ones and returns at most limit. It locks the supplier's outbox while it copies all dead
 // letters, so only operators' requests should call it.
-func (s *State) DeadLetters(supplier market.Ref, after, limit int) []QueuedWebhook {
+func (s *State) ListDeadLetters(supplier market.Ref, skip, limit int) []QueuedWebhook {
 	b := s.outboxes.get(supplier)
 	if b == nil {
 		return nil
@@ -332,13 +334,13 @@ func (s *State) DeadLetters(supplier market.Ref, after, limit int) []QueuedWebho
 	b.mu.Lock()
 	all := make([]QueuedWebhook, 0, b.dead.n)
 	for i := range b.dead.n {
-		all = append(all, b.rows.at(int(b.dead.at(i).row)).queuedWebhook(supplier))
+		all = append(all, b.rows.at(int(b.dead.at(i).row)).toQueuedWebhook(supplier))
 	}
 	b.mu.Unlock()
 	slices.SortFunc(all, func(x, y QueuedWebhook) int {
 		return cmp.Or(cmp.Compare(x.Due, y.Due), cmp.Compare(x.Cause, y.Cause),
 			cmp.Compare(x.Type, y.Type), bytes.Compare(x.Lead[:], y.Lead[:]))
 	})
-	from := min(max(after, 0), len(all))
+	from := min(max(skip, 0), len(all))
 	return all[from:min(from+max(limit, 0), len(all))]
 }

@@ -26,11 +26,11 @@ func BenchmarkHooks(b *testing.B) {
 			for b.Loop() {
 				next++
 				s.enqueueWebhook(next, monday, 1, spread(next), market.WebhookPosted)
-				h, ok := s.ClaimWebhook(1, monday)
+				h, ok := s.ClaimDueWebhook(1, monday)
 				if !ok {
 					b.Fatal("nothing is due")
 				}
-				s.applyWebhookAttempt(next, monday, &event.WebhookAttempted{Lead: h.Lead, Type: h.Type, Supplier: 1, Attempt: 1, Outcome: event.WebhookDelivered})
+				s.applyWebhookAttempted(next, monday, &event.WebhookAttempted{Lead: h.Lead, Type: h.Type, Supplier: 1, Attempt: 1, Outcome: event.WebhookDelivered})
 			}
 		})
 	}

@@ -67,7 +67,7 @@ func TestOutboxesThatAreDamagedAreRefused(t *testing.T) {
 	other := webhookRow{Lead: market.LeadID{1}, Type: 2}
 	good := sectionOf(outboxHead{supplier: 1, rows: 2}, hook, other)
 	load := func(section []byte) error {
-		var o outboxes
+		var o webhookOutboxes
 		body := sectionDecoder{buf: section}
 		o.maxDead = maxDeadLetters
 		o.loadShard(1, &body)

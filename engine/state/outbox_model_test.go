@@ -16,7 +16,7 @@ import (
 
 // check says what is wrong with an outbox, of all that has to hold between its
 // rows, its chains and its queues.
-func (b *outbox) check() error {
+func (b *webhookOutbox) check() error {
 	var sum uint64
 	reached := 0
 	for lead, head := range b.firstRow {
@@ -27,7 +27,7 @@ func (b *outbox) check() error {
 			switch {
 			case row.Lead != lead:
 				return fmt.Errorf("row %d of %s is in the chain of %s", link-1, row.Lead, lead)
-			case before != nil && before.compare(row) >= 0:
+			case before != nil && before.compareCauseTypeLead(row) >= 0:
 				return fmt.Errorf("a chain of %s is out of order", lead)
 			}
 			if want := row.Dead || !held && !b.isInFlight(row); want != (row.queuePosition != 0) {
@@ -43,7 +43,7 @@ func (b *outbox) check() error {
 		return fmt.Errorf("%d rows of %d are reached, the sum is off by %d", reached, b.rows.n, b.sum-sum)
 	}
 	queued := 0
-	for dead, q := range map[bool]*webhookQueue{false: &b.due, true: &b.dead} {
+	for dead, q := range map[bool]*webhookHeap{false: &b.due, true: &b.dead} {
 		for i := range q.n {
 			entry := *q.at(i)
 			row := b.rows.at(int(entry.row))
@@ -209,11 +209,11 @@ func (m *model) compare(s *State) error {
 		if got := s.OutboxStatus(supplier); got != want {
 			return fmt.Errorf("supplier %d: %+v, want %+v", supplier, got, want)
 		}
-		due, ok := s.NextWebhookDue(supplier)
+		due, ok := s.NextWebhookDueTime(supplier)
 		if ok != (len(ready) > 0) || ok && due != ready[0].Due {
 			return fmt.Errorf("supplier %d: next at %d, %t; ready are %+v", supplier, due, ok, ready)
 		}
-		if got := s.DeadLetters(supplier, 0, 100); !slices.Equal(got, dead) {
+		if got := s.ListDeadLetters(supplier, 0, 100); !slices.Equal(got, dead) {
 			return fmt.Errorf("supplier %d: dead are %+v, want %+v", supplier, got, dead)
 		}
 		if len(pending) > 0 {
@@ -225,11 +225,11 @@ func (m *model) compare(s *State) error {
 			}
 		}
 	}
-	if got := s.SuppliersWithPending(); !slices.Equal(got, waiting) {
+	if got := s.SuppliersWithPendingWebhooks(); !slices.Equal(got, waiting) {
 		return fmt.Errorf("suppliers %v are owed something, want %v", got, waiting)
 	}
 	for _, want := range m.hooks {
-		if got, ok := s.Webhook(want.Lead, want.Type); !ok || got != want {
+		if got, ok := s.FindWebhook(want.Lead, want.Type); !ok || got != want {
 			return fmt.Errorf("%+v, want %+v", got, want)
 		}
 	}
@@ -293,7 +293,7 @@ func (w *errand) step() error {
 
 func (w *errand) take() error {
 	supplier, now := market.Ref(1+w.draw(4)), w.at+int64(w.draw(3))*hour
-	h, ok := w.ClaimWebhook(supplier, now)
+	h, ok := w.ClaimDueWebhook(supplier, now)
 	ready := w.model.ready(supplier)
 	if ok != (len(ready) > 0 && ready[0].Due <= now) || ok && h != ready[0] {
 		return fmt.Errorf("took %+v, %t; ready are %+v", h, ok, ready)
@@ -325,7 +325,7 @@ func (w *errand) attempted() {
 	fact := &event.WebhookAttempted{Lead: h.Lead, Type: h.Type, Supplier: h.Supplier, Attempt: h.Attempts + 1, At: w.at}
 	switch w.draw(8) {
 	case 0:
-		w.ReleaseWebhook(h)
+		w.UnclaimWebhook(h)
 		delete(w.model.out, webhookKey{h.Lead, h.Type})
 		return
 	case 1, 2:
@@ -349,7 +349,7 @@ func (w *errand) restart() error {
 		if _, _, err := w.WriteSnapshot(&file); err != nil {
 			return err
 		}
-		if _, err := again.Load(&file); err != nil {
+		if _, err := again.LoadSnapshot(&file); err != nil {
 			return err
 		}
 	}

@@ -24,7 +24,7 @@ func (d desk) owes(lead byte, kinds ...market.WebhookType) {
 // take takes what is due, and says which.
 func (d desk) take(t *testing.T) QueuedWebhook {
 	t.Helper()
-	h, ok := d.ClaimWebhook(1, d.at)
+	h, ok := d.ClaimDueWebhook(1, d.at)
 	if !ok {
 		t.Fatalf("nothing is due; the standing is %+v", d.OutboxStatus(1))
 	}
@@ -33,7 +33,7 @@ func (d desk) take(t *testing.T) QueuedWebhook {
 
 func (d desk) nothing(t *testing.T, why string) {
 	t.Helper()
-	if h, ok := d.ClaimWebhook(1, d.at); ok {
+	if h, ok := d.ClaimDueWebhook(1, d.at); ok {
 		t.Fatalf("%s: %s %s was taken", why, h.Lead, h.Type)
 	}
 }
@@ -69,13 +69,13 @@ func TestFactsOweHooks(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			d := newDesk()
 			for _, fact := range facts {
-				if suppliers := d.SuppliersWithPending(); len(suppliers) > 0 {
+				if suppliers := d.SuppliersWithPendingWebhooks(); len(suppliers) > 0 {
 					t.Fatalf("%v are owed something before the cause", suppliers)
 				}
 				d.fact(fact)
 			}
 			for what, s := range map[string]*State{"live": d.State, "after a snapshot": rowsAhead(t, d.world)} {
-				h, ok := s.ClaimWebhook(1, d.at)
+				h, ok := s.ClaimDueWebhook(1, d.at)
 				if !ok || h.Lead != history || h.Cause != d.seq || h.Created != d.at || h.Due != d.at || h.Supplier != 1 || h.Attempts != 0 {
 					t.Errorf("%s: %+v, %t", what, h, ok)
 				}
@@ -119,7 +119,7 @@ func TestOneLeadsHooksKeepTheirOrder(t *testing.T) {
 		"delivered": func(_ *testing.T, d desk, first QueuedWebhook) { d.came(first, event.WebhookDelivered, 0) },
 		"dead":      func(_ *testing.T, d desk, first QueuedWebhook) { d.came(first, event.WebhookDead, 0) },
 		"dropped": func(_ *testing.T, d desk, first QueuedWebhook) {
-			d.ReleaseWebhook(first)
+			d.UnclaimWebhook(first)
 			d.came(first, event.WebhookDropped, 0)
 		},
 		"its retry failed": func(t *testing.T, d desk, first QueuedWebhook) {
@@ -165,14 +165,14 @@ func TestHooksGoByTheirTime(t *testing.T) {
 		order = append(order, d.take(t).Lead[0])
 	}
 	d.nothing(t, "the first is not due")
-	if due, ok := d.NextWebhookDue(1); !ok || due != d.at+60*second {
+	if due, ok := d.NextWebhookDueTime(1); !ok || due != d.at+60*second {
 		t.Errorf("the next is due in %d s, %t", (due-d.at)/second, ok)
 	}
 	d.at += 60 * second
 	if order = append(order, d.take(t).Lead[0]); !slices.Equal(order, []byte{2, 3, 1}) {
 		t.Errorf("the order is %v", order)
 	}
-	if _, ok := d.NextWebhookDue(1); ok {
+	if _, ok := d.NextWebhookDueTime(1); ok {
 		t.Error("what is on its way is due")
 	}
 }
@@ -188,7 +188,7 @@ func TestAReturnedHookIsDueAgain(t *testing.T) {
 	}
 	d.nothing(t, "it is taken")
 	<-d.WebhooksChanged()
-	d.ReleaseWebhook(h)
+	d.UnclaimWebhook(h)
 	select {
 	case <-d.WebhooksChanged():
 	default:
@@ -287,14 +287,14 @@ func TestDeadLettersAreBounded(t *testing.T) {
 		}
 		return leads
 	}
-	if got := leads(d.DeadLetters(1, 0, 10)); !slices.Equal(got, []byte{2, 3, 4}) || d.OutboxStatus(1).Dropped != 2 {
+	if got := leads(d.ListDeadLetters(1, 0, 10)); !slices.Equal(got, []byte{2, 3, 4}) || d.OutboxStatus(1).Dropped != 2 {
 		t.Errorf("%v, %+v", got, d.OutboxStatus(1))
 	}
 	for _, page := range []struct {
 		after, limit int
 		want         []byte
 	}{{0, 1, []byte{2}}, {1, 1, []byte{3}}, {2, 5, []byte{4}}, {3, 5, nil}, {9, 9, nil}, {-1, 2, []byte{2, 3}}, {0, -1, nil}} {
-		if got := leads(d.DeadLetters(1, page.after, page.limit)); !slices.Equal(got, page.want) {
+		if got := leads(d.ListDeadLetters(1, page.after, page.limit)); !slices.Equal(got, page.want) {
 			t.Errorf("%d after %d: %v", page.limit, page.after, got)
 		}
 	}
@@ -303,7 +303,7 @@ func TestDeadLettersAreBounded(t *testing.T) {
 	if got := d.OutboxStatus(1); got.Dead != 1 || got.Dropped != 4 || got.Pending != 1 {
 		t.Errorf("a month later %+v", got)
 	}
-	if d.DeadLetters(2, 0, 1) != nil {
+	if d.ListDeadLetters(2, 0, 1) != nil {
 		t.Error("who has no outbox has dead letters")
 	}
 }

@@ -104,7 +104,7 @@ func (w *pendingReturns) digest() (sum uint64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for lead, asked := range w.byLead {
-		sum += newDigest(21).addID((*[16]byte)(&lead)).addWord(asked.Seq).addWord(uint64(asked.At)).sum()
+		sum += newDigest(21).addID16((*[16]byte)(&lead)).addWord(asked.Seq).addWord(uint64(asked.At)).sum()
 	}
 	return sum
 }

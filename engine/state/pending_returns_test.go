@@ -46,7 +46,7 @@ func TestReturnsWait(t *testing.T) {
 			t.Fatal(err)
 		}
 		loaded := New()
-		if _, err := loaded.Load(&file); err != nil {
+		if _, err := loaded.LoadSnapshot(&file); err != nil {
 			t.Fatal(err)
 		}
 		_, live := s.Hash()

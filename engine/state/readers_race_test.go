@@ -28,7 +28,7 @@ func TestReadersBesideApply(t *testing.T) {
 			}
 		},
 		"Posts":    func() { live.EachOpenPost(func(p *OpenPost) { _ = p.Attempts }) },
-		"Position": func() { live.Position(); live.Founded(); live.Catalog() },
+		"Position": func() { live.Position(); live.FoundedEvent(); live.CurrentConfigVersion() },
 		"Hash":     func() { live.Hash() },
 		"Snapshot": func() {
 			var file bytes.Buffer
@@ -44,35 +44,35 @@ func TestReadersBesideApply(t *testing.T) {
 			live.LacksFunds(w.buyers[0], dollar)
 			live.PauseStatus(2, 1)
 		},
-		"accounts": func() { live.Balance(1); live.HasOpeningBalance(1) },
+		"accounts": func() { live.BuyerBalance(1); live.HasOpeningBalance(1) },
 		"access": func() {
-			live.Credential([32]byte{1})
+			live.CredentialByHash([32]byte{1})
 			live.CredentialsOf(1, 1, 1)
-			live.HasHadCredential(&event.CredentialSet{Credential: 1, Owner: 1, OwnerRef: 1})
+			live.HasCredentialEverExisted(&event.CredentialSet{Credential: 1, Owner: 1, OwnerRef: 1})
 			live.SealedSecret("a")
-			live.ListFile(1)
+			live.SuppressionFile(1)
 		},
 		"room": func() {
 			var h Reservation
 			live.ReserveTurn(&h, 1, 7, []int32{1, 2, 3})
 			live.ReserveCaps(&h, w.limits[1], dollar, nil, monday)
 			live.ReserveFunds(&h, w.buyers[0], dollar)
-			live.Release(&h)
+			live.ReleaseAll(&h)
 		},
 		"claims": func() {
 			var h Reservation
-			live.ClaimDuplicates(&h, []market.DuplicateKey{{7, 15: 1}, {8, 15: 1}}, monday)
-			live.ClaimKey(&h, [16]byte{5, 15: 1}, 1, monday)
-			live.Release(&h)
+			live.ClaimDuplicateKeys(&h, []market.DuplicateKey{{7, 15: 1}, {8, 15: 1}}, monday)
+			live.ClaimIdempotencyKey(&h, [16]byte{5, 15: 1}, 1, monday)
+			live.ReleaseAll(&h)
 		},
 		"hooks": func() {
-			for _, supplier := range live.SuppliersWithPending() {
-				live.NextWebhookDue(supplier)
+			for _, supplier := range live.SuppliersWithPendingWebhooks() {
+				live.NextWebhookDueTime(supplier)
 				live.OutboxStatus(supplier)
-				live.DeadLetters(supplier, 0, 10)
-				if h, ok := live.ClaimWebhook(supplier, 1<<62); ok {
-					live.Webhook(h.Lead, h.Type)
-					live.ReleaseWebhook(h)
+				live.ListDeadLetters(supplier, 0, 10)
+				if h, ok := live.ClaimDueWebhook(supplier, 1<<62); ok {
+					live.FindWebhook(h.Lead, h.Type)
+					live.UnclaimWebhook(h)
 				}
 			}
 			select {
@@ -80,15 +80,15 @@ func TestReadersBesideApply(t *testing.T) {
 			default:
 			}
 		},
-		"months": func() { live.MonthlySales(1, 1, market.StartOfMonth(monday)) },
+		"months": func() { live.MonthlySaleCounts(1, 1, market.StartOfMonth(monday)) },
 		"auctions": func() {
 			var h Reservation
-			live.Auction([16]byte{1, 15: 1}, monday)
+			live.FindAuction([16]byte{1, 15: 1}, monday)
 			live.AuctionCount()
 			live.ClaimAuctionName(&h, [16]byte{99, 15: 1}, monday)
-			live.Release(&h)
-			live.ClaimAuction(&h, [16]byte{1, 15: 1}, monday)
-			live.Release(&h)
+			live.ReleaseAll(&h)
+			live.ClaimAuctionForSale(&h, [16]byte{1, 15: 1}, monday)
+			live.ReleaseAll(&h)
 		},
 	}
 	var done atomic.Bool
@@ -112,14 +112,14 @@ func TestReadersBesideApply(t *testing.T) {
 		t.Error("questions have changed the state")
 	}
 	again := New()
-	if _, err := again.Load(last); err != nil {
+	if _, err := again.LoadSnapshot(last); err != nil {
 		t.Fatal(err)
 	}
 	replay(again, w.log, w.seq)
 	if _, hash := again.Hash(); hash != right {
 		t.Error("the last snapshot and the rest of the log are another state")
 	}
-	if n := live.Reservations(); n != 0 {
+	if n := live.ReservationCount(); n != 0 {
 		t.Errorf("%d reservations are out", n)
 	}
 }

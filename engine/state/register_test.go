@@ -54,7 +54,7 @@ func TestCredentialsAndDoors(t *testing.T) {
 			Hash: [32]byte{hash}, Hint: "pk", At: at, Revoked: revoked,
 		}
 	}
-	if w.HasHadCredential(key(0, 0, false)) {
+	if w.HasCredentialEverExisted(key(0, 0, false)) {
 		t.Error("a credential before the first")
 	}
 	w.fact(key(2, 20, false))
@@ -69,11 +69,11 @@ func TestCredentialsAndDoors(t *testing.T) {
 	}
 	for _, hash := range []byte{1, 2, 3, 4} {
 		w.fact(key(hash, 30, true))
-		if _, ok := w.Credential([32]byte{hash}); ok {
+		if _, ok := w.CredentialByHash([32]byte{hash}); ok {
 			t.Errorf("%d is revoked and opens", hash)
 		}
 	}
-	if !w.HasHadCredential(key(0, 0, false)) || w.HasHadCredential(&event.CredentialSet{Credential: event.CredentialAPIKey, Owner: event.ObjectSupplier, OwnerRef: 2}) {
+	if !w.HasCredentialEverExisted(key(0, 0, false)) || w.HasCredentialEverExisted(&event.CredentialSet{Credential: event.CredentialAPIKey, Owner: event.ObjectSupplier, OwnerRef: 2}) {
 		t.Error("that there was one is forgotten")
 	}
 	if paused, seen := w.PauseStatus(event.ObjectBuyer, 1); paused || seen {
@@ -105,7 +105,7 @@ func TestCredentialsAndDoors(t *testing.T) {
 		t.Error("a secret that was set to nothing leaves a trace")
 	}
 	w.fact(&event.ListLoaded{List: 1, File: "f", Source: "s", Entries: 3})
-	if file, ok := w.ListFile(1); !ok || file != (ListFile{File: "f", Source: "s", Entries: 3}) {
+	if file, ok := w.SuppressionFile(1); !ok || file != (SuppressionFile{File: "f", Source: "s", Entries: 3}) {
 		t.Errorf("list %+v, %t", file, ok)
 	}
 }

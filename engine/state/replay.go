@@ -6,7 +6,7 @@ import (
 	"pingpost/engine/event"
 )
 
-// Replay applies log entries to a state at a start. It collects several entries and
+// LogReplay applies log entries to a state at a start. It collects several entries and
 // prefetches the memory that all of them will change before it applies the first. Nearly
 // each access is a cache miss, and independent misses overlap, so they take a fraction of
 // the time of the same misses in a row. Apply alone determines the effects and their
@@ -15,14 +15,14 @@ import (
 // (Rejected: one goroutine for each range of shards. It would be as good for rows, but
 // posts and the ledger need the order of the log.)
 //
-// One goroutine uses a Replay, and no other goroutine uses the state meanwhile.
-type Replay struct {
+// One goroutine uses a LogReplay, and no other goroutine uses the state meanwhile.
+type LogReplay struct {
 	state   *State
-	entries [replayAhead]replayEntry
+	entries [replayAhead]decodedEntry
 	n       int
 }
 
-type replayEntry struct {
+type decodedEntry struct {
 	decoder event.Decoder
 	seq     uint64
 	at      int64
@@ -33,18 +33,18 @@ type replayEntry struct {
 // that the prefetched memory is still in the cache when it is used.
 const replayAhead = 32
 
-// NewReplay returns a Replay that continues at the state's position.
-func (s *State) NewReplay() *Replay {
-	r := &Replay{state: s}
+// NewLogReplay returns a Replay that continues at the state's position.
+func (s *State) NewLogReplay() *LogReplay {
+	r := &LogReplay{state: s}
 	for i := range r.entries {
 		r.entries[i].decoder.ForReplay = true
 	}
 	return r
 }
 
-// Add decodes the next entry, whose data must not change until Flush. It reports whether
-// there is space for another; if not, call Flush.
-func (r *Replay) Add(seq uint64, at int64, data []byte) (more bool, err error) {
+// Add decodes the next entry, whose data must not change until ApplyAdded. It reports whether
+// there is space for another; if not, call ApplyAdded.
+func (r *LogReplay) Add(seq uint64, at int64, data []byte) (more bool, err error) {
 	next := &r.entries[r.n]
 	decoded, err := next.decoder.Decode(data)
 	if err != nil {
@@ -55,10 +55,10 @@ func (r *Replay) Add(seq uint64, at int64, data []byte) (more bool, err error) {
 	return r.n < replayAhead, nil
 }
 
-// Flush applies all added entries.
-func (r *Replay) Flush() {
+// ApplyAdded applies all added entries.
+func (r *LogReplay) ApplyAdded() {
 	for i := range r.entries[:r.n] {
-		r.state.Prefetch(r.entries[i].event)
+		r.state.PrefetchForApply(r.entries[i].event)
 	}
 	r.state.applying.Lock()
 	defer r.state.applying.Unlock()
@@ -69,28 +69,28 @@ func (r *Replay) Flush() {
 	r.n = 0
 }
 
-// Prefetch reads the memory that Apply of an event will change: the index entries of its
+// PrefetchForApply reads the memory that Apply of an event will change: the index entries of its
 // rows, and the places of new rows. Prefetching several events before the first Apply lets
 // their cache misses overlap. Only Apply's goroutine may call it. It takes no lock,
 // because Apply alone changes tables, and no reader uses a free place.
-func (s *State) Prefetch(e event.Event) { s.prefetched += s.prefetch(e) }
+func (s *State) PrefetchForApply(e event.Event) { s.prefetched += s.prefetchRows(e) }
 
-func (s *State) prefetch(e event.Event) (seen uint32) {
+func (s *State) prefetchRows(e event.Event) (seen uint32) {
 	switch e := e.(type) {
 	case *event.LeadDecided:
-		seen = s.leadShard(&e.Lead).table.prefetch((*[16]byte)(&e.Lead))
+		seen = s.leadShardOf(&e.Lead).table.prefetch((*[16]byte)(&e.Lead))
 		seen += s.idempotency[shardIndex(&e.Idempotency.Key)].table.prefetch(&e.Idempotency.Key)
 		seen += s.prefetchDuplicates(e.Sale.Duplicates)
 	case *event.PostSettled:
-		seen = s.leadShard(&e.Lead).table.prefetch((*[16]byte)(&e.Lead))
+		seen = s.leadShardOf(&e.Lead).table.prefetch((*[16]byte)(&e.Lead))
 		seen += s.prefetchDuplicates(e.Sale.Duplicates)
 	case *event.AuctionHeld:
-		seen = s.auctionShard(&e.Name).table.prefetch(&e.Name)
+		seen = s.auctionShardOf(&e.Name).table.prefetch(&e.Name)
 		seen += s.idempotency[shardIndex(&e.Idempotency.Key)].table.prefetch(&e.Idempotency.Key)
 	case *event.StatusChanged:
 		for i := range e.Changes {
 			lead := &e.Changes[i].Lead
-			seen += s.leadShard(lead).table.prefetch((*[16]byte)(lead))
+			seen += s.leadShardOf(lead).table.prefetch((*[16]byte)(lead))
 		}
 	}
 	return seen

@@ -35,7 +35,7 @@ func TestReplayGathersWhatConcernsOneRow(t *testing.T) {
 func TestReplayAppliesAtFlush(t *testing.T) {
 	w := newWorld()
 	again := New()
-	waiting := again.NewReplay()
+	waiting := again.NewLogReplay()
 	for i, entry := range w.log {
 		if more, err := waiting.Add(uint64(i+1), entry.at, entry.data); err != nil || !more {
 			t.Fatalf("entry %d: %v, room for more: %v", i+1, err, more)
@@ -44,8 +44,8 @@ func TestReplayAppliesAtFlush(t *testing.T) {
 			t.Fatalf("entry %d was applied before its flush", seq)
 		}
 	}
-	waiting.Flush()
-	waiting.Flush() // has nothing to do
+	waiting.ApplyAdded()
+	waiting.ApplyAdded() // has nothing to do
 	if seq, _ := again.Position(); seq != w.seq {
 		t.Errorf("at %d, want %d", seq, w.seq)
 	}
@@ -53,7 +53,7 @@ func TestReplayAppliesAtFlush(t *testing.T) {
 
 func TestReplayHasRoomForSoMany(t *testing.T) {
 	s := New()
-	waiting := s.NewReplay()
+	waiting := s.NewLogReplay()
 	data := event.Append(nil, soldLead(1))
 	for n := range replayAhead {
 		more, err := waiting.Add(uint64(n+1), monday, data)
@@ -65,14 +65,14 @@ func TestReplayHasRoomForSoMany(t *testing.T) {
 
 func TestReplayNamesTheEntryThatIsBad(t *testing.T) {
 	s := New()
-	waiting := s.NewReplay()
+	waiting := s.NewLogReplay()
 	for data, want := range map[string]error{"\xff\xff": nil, "\x08\x7f\x10\x01": event.ErrUnknown} {
 		_, err := waiting.Add(71, monday, []byte(data))
 		if err == nil || !strings.Contains(err.Error(), "entry 71") || (want != nil && !errors.Is(err, want)) {
 			t.Errorf("%x: %v", data, err)
 		}
 	}
-	waiting.Flush()
+	waiting.ApplyAdded()
 	if seq, _ := s.Position(); seq != 0 {
 		t.Errorf("a bad entry was applied: at %d", seq)
 	}
@@ -88,9 +88,9 @@ func TestLookChangesNothing(t *testing.T) {
 		}
 		settled := &event.PostSettled{Lead: lead.Lead, Settlement: event.SettledDelivered}
 		for range 3 {
-			looked.Prefetch(lead)
-			looked.Prefetch(settled)
-			looked.Prefetch(&event.PauseSet{})
+			looked.PrefetchForApply(lead)
+			looked.PrefetchForApply(settled)
+			looked.PrefetchForApply(&event.PauseSet{})
 		}
 		w.fact(lead)
 		looked.fact(lead)
@@ -103,9 +103,9 @@ func TestLookChangesNothing(t *testing.T) {
 		}
 	}
 	for i := range shardCount {
-		if !slices.Equal(w.leads[i].table.rows.appendTo(nil), looked.leads[i].table.rows.appendTo(nil)) ||
-			!slices.Equal(w.idempotency[i].table.rows.appendTo(nil), looked.idempotency[i].table.rows.appendTo(nil)) ||
-			!slices.Equal(w.duplicates[i].table.rows.appendTo(nil), looked.duplicates[i].table.rows.appendTo(nil)) {
+		if !slices.Equal(w.leads[i].table.rows.appendRowsTo(nil), looked.leads[i].table.rows.appendRowsTo(nil)) ||
+			!slices.Equal(w.idempotency[i].table.rows.appendRowsTo(nil), looked.idempotency[i].table.rows.appendRowsTo(nil)) ||
+			!slices.Equal(w.duplicates[i].table.rows.appendRowsTo(nil), looked.duplicates[i].table.rows.appendRowsTo(nil)) {
 			t.Errorf("other rows in shard %d where facts were looked at", i)
 		}
 	}

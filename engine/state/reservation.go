@@ -28,26 +28,26 @@ type saleReservation struct {
 }
 
 // ReserveCaps reserves capacity for one lead at price in each cap, in their order
-// (campaign, buyer, pair), all or none. The charges of the lead's own open post (back),
-// which the same event gives back, count as free. Contended comes with the channel to wait
+// (campaign, buyer, pair), all or none. The charges of the lead's own open post (givenBack),
+// which the same event gives givenBack, count as free. Contended comes with the channel to wait
 // on.
-func (s *State) ReserveCaps(h *Reservation, limits []*market.Cap, price market.Money, back []event.Charge, now int64) (ReserveResult, <-chan struct{}) {
+func (s *State) ReserveCaps(owner *Reservation, limits []*market.Cap, price market.Money, givenBack []event.Charge, now int64) (ReserveResult, <-chan struct{}) {
 	for _, limit := range limits {
 		amount := limit.AmountOfSale(price)
-		result, held, wait := s.caps.cell(limit.Ref).reserve(limit, amount, findChargeOfCap(back, limit.Ref), now)
+		result, held, wait := s.caps.counterOf(limit.Ref).reserveCapacity(limit, amount, findChargeOfCap(givenBack, limit.Ref), now)
 		if result != Reserved {
-			s.releaseCharges(h)
+			s.releaseCapReservations(owner)
 			return result, wait
 		}
-		h.sale.charges = append(h.sale.charges, event.Charge{Cap: limit.Ref, Window: held.Window, Amount: amount})
-		h.sale.held = append(h.sale.held, held)
+		owner.sale.charges = append(owner.sale.charges, event.Charge{Cap: limit.Ref, Window: held.Window, Amount: amount})
+		owner.sale.held = append(owner.sale.held, held)
 		s.reservations.Add(1)
 	}
 	return Reserved, nil
 }
 
-func findChargeOfCap(back []event.Charge, ref market.Ref) event.Charge {
-	for _, charge := range back {
+func findChargeOfCap(charges []event.Charge, ref market.Ref) event.Charge {
+	for _, charge := range charges {
 		if charge.Cap == ref {
 			return charge
 		}
@@ -58,97 +58,97 @@ func findChargeOfCap(back []event.Charge, ref market.Ref) event.Charge {
 // CapCharges returns the reserved caps in the form that the event needs.
 func (h *Reservation) CapCharges() []event.Charge { return h.sale.charges }
 
-func (s *State) releaseCharges(h *Reservation) {
-	for _, held := range h.sale.held {
-		s.caps.cell(held.Cap).release(held.Window, held.Amount)
+func (s *State) releaseCapReservations(owner *Reservation) {
+	for _, held := range owner.sale.held {
+		s.caps.counterOf(held.Cap).releaseCapacity(held.Window, held.Amount)
 		s.reservations.Add(-1)
 	}
-	h.sale.charges, h.sale.held = h.sale.charges[:0], h.sale.held[:0]
+	owner.sale.charges, owner.sale.held = owner.sale.charges[:0], owner.sale.held[:0]
 }
 
 // ReserveFunds reserves price of the buyer's money.
-func (s *State) ReserveFunds(h *Reservation, buyer *market.Buyer, price market.Money) (ReserveResult, <-chan struct{}) {
+func (s *State) ReserveFunds(owner *Reservation, buyer *market.Buyer, price market.Money) (ReserveResult, <-chan struct{}) {
 	if !buyer.Funded || price == 0 {
 		return Reserved, nil
 	}
-	result, wait := s.accounts.reserve(buyer.Ref, price, buyer.Credit)
+	result, wait := s.accounts.reserveFunds(buyer.Ref, price, buyer.Credit)
 	if result == Reserved {
-		h.sale.buyer, h.sale.price = buyer.Ref, price
+		owner.sale.buyer, owner.sale.price = buyer.Ref, price
 		s.reservations.Add(1)
 	}
 	return result, wait
 }
 
-// ReserveTurn reserves the next turn among the members of a set.
-func (s *State) ReserveTurn(h *Reservation, campaign market.Ref, set uint64, weights []int32) event.Turn {
-	h.sale.campaign = campaign
-	h.sale.turn = s.rotations.reserveTurn(campaign, set, weights)
+// ReserveTurn reserves the next turn among the members of a rotationID.
+func (s *State) ReserveTurn(owner *Reservation, campaign market.Ref, rotationID uint64, weights []int32) event.Turn {
+	owner.sale.campaign = campaign
+	owner.sale.turn = s.rotations.reserveTurn(campaign, rotationID, weights)
 	s.reservations.Add(1)
-	return h.sale.turn
+	return owner.sale.turn
 }
 
 // PeekTurn returns the member with the next turn, without reserving it.
-func (s *State) PeekTurn(campaign market.Ref, set uint64, weights []int32) (member uint32) {
-	return s.rotations.peekTurn(campaign, set, weights)
+func (s *State) PeekTurn(campaign market.Ref, rotationID uint64, weights []int32) (member uint32) {
+	return s.rotations.peekTurn(campaign, rotationID, weights)
 }
 
-// ReleaseSale ends the sale's part of h and keeps the rest.
-func (s *State) ReleaseSale(h *Reservation) {
-	s.releaseCharges(h)
-	if h.sale.price != 0 {
-		s.accounts.release(h.sale.buyer, h.sale.price)
+// ReleaseSaleReservation ends the sale's part of owner and keeps the rest.
+func (s *State) ReleaseSaleReservation(owner *Reservation) {
+	s.releaseCapReservations(owner)
+	if owner.sale.price != 0 {
+		s.accounts.releaseFunds(owner.sale.buyer, owner.sale.price)
 		s.reservations.Add(-1)
 	}
-	if h.sale.turn.Set != 0 {
-		s.rotations.releaseTurn(h.sale.campaign, h.sale.turn)
+	if owner.sale.turn.Set != 0 {
+		s.rotations.releaseTurn(owner.sale.campaign, owner.sale.turn)
 		s.reservations.Add(-1)
 	}
-	h.sale = saleReservation{charges: h.sale.charges, held: h.sale.held}
+	owner.sale = saleReservation{charges: owner.sale.charges, held: owner.sale.held}
 }
 
-// ReleaseKey ends the claim on the idempotency key.
-func (s *State) ReleaseKey(h *Reservation) {
-	if h.hasKey {
-		s.releaseKey(h.key)
+// ReleaseIdempotencyKey ends the claim on the idempotency key.
+func (s *State) ReleaseIdempotencyKey(owner *Reservation) {
+	if owner.hasKey {
+		s.endIdempotencyKeyClaim(owner.key)
 		s.reservations.Add(-1)
-		h.hasKey = false
+		owner.hasKey = false
 	}
 }
 
-// ReleaseDuplicates ends the claims on the lead's values.
-func (s *State) ReleaseDuplicates(h *Reservation) {
-	if len(h.duplicates) > 0 {
-		s.releaseDuplicates(h.duplicates)
-		s.reservations.Add(-int64(len(h.duplicates)))
-		h.duplicates = h.duplicates[:0]
+// ReleaseDuplicateKeys ends the claims on the lead's values.
+func (s *State) ReleaseDuplicateKeys(owner *Reservation) {
+	if len(owner.duplicates) > 0 {
+		s.endDuplicateKeyClaims(owner.duplicates)
+		s.reservations.Add(-int64(len(owner.duplicates)))
+		owner.duplicates = owner.duplicates[:0]
 	}
 }
 
-// ReleaseApplied ends all of h after its event was applied. The event has ended the turn
+// ReleaseAfterApply ends all of owner after its event was applied. The event has ended the turn
 // already: between the two the turn would count twice, and a concurrent pick would skip
 // its member.
-func (s *State) ReleaseApplied(h *Reservation) {
-	if h.sale.turn.Set != 0 {
-		h.sale.turn = event.Turn{}
+func (s *State) ReleaseAfterApply(owner *Reservation) {
+	if owner.sale.turn.Set != 0 {
+		owner.sale.turn = event.Turn{}
 		s.reservations.Add(-1)
 	}
-	s.Release(h)
+	s.ReleaseAll(owner)
 }
 
-// Release ends all of h.
-func (s *State) Release(h *Reservation) {
-	s.ReleaseSale(h)
-	s.ReleaseDuplicates(h)
-	s.ReleaseAuction(h)
-	s.ReleaseKey(h)
+// ReleaseAll ends all of owner.
+func (s *State) ReleaseAll(owner *Reservation) {
+	s.ReleaseSaleReservation(owner)
+	s.ReleaseDuplicateKeys(owner)
+	s.ReleaseAuctionClaim(owner)
+	s.ReleaseIdempotencyKey(owner)
 }
 
-// TransferDuplicates moves h's claims on a lead's values to another reservation, which
+// TransferDuplicateKeys moves h's claims on a lead's values to another reservation, which
 // must have none.
-func (h *Reservation) TransferDuplicates(to *Reservation) {
+func (h *Reservation) TransferDuplicateKeys(to *Reservation) {
 	to.duplicates = append(to.duplicates[:0], h.duplicates...)
 	h.duplicates = h.duplicates[:0]
 }
 
-// Reservations returns the number of open reservations: zero when idle.
-func (s *State) Reservations() int64 { return s.reservations.Load() }
+// ReservationCount returns the number of open reservations: zero when idle.
+func (s *State) ReservationCount() int64 { return s.reservations.Load() }

@@ -34,7 +34,7 @@ func (m *market64) commit(t *testing.T, e event.Event, h *Reservation, sale *eve
 	m.at = max(m.at, m.clock.Load())
 	m.fact(e)
 	if h != nil {
-		m.Release(h)
+		m.ReleaseAll(h)
 	}
 	for _, charge := range sale.Charges {
 		at := event.Charge{Cap: charge.Cap, Window: charge.Window}
@@ -44,7 +44,7 @@ func (m *market64) commit(t *testing.T, e event.Event, h *Reservation, sale *eve
 		}
 	}
 	m.spent += market.Money(sign) * sale.Price
-	if balance, held := m.Balance(1); balance-held < -m.buyers[0].Credit {
+	if balance, held := m.BuyerBalance(1); balance-held < -m.buyers[0].Credit {
 		t.Errorf("the buyer has %s, of which %s is held, and a credit of %s", balance, held, m.buyers[0].Credit)
 	}
 }
@@ -65,7 +65,7 @@ func (m *market64) request(t *testing.T, id uint64, dice *rand.Rand) {
 		if room == Reserved {
 			break
 		}
-		m.ReleaseSale(&h)
+		m.ReleaseSaleReservation(&h)
 		if room == Full {
 			m.full.Add(1)
 			return
@@ -76,7 +76,7 @@ func (m *market64) request(t *testing.T, id uint64, dice *rand.Rand) {
 	}
 	time.Sleep(time.Duration(dice.IntN(5)) * time.Millisecond) // of the bubble: others come meanwhile
 	if dice.IntN(4) == 0 {
-		m.Release(&h)
+		m.ReleaseAll(&h)
 		return
 	}
 	sale := event.Sale{Buyer: buyer.Ref, Price: price, Charges: h.CapCharges()}
@@ -120,10 +120,10 @@ func TestNoPromiseIsBrokenAmong64Requests(t *testing.T) {
 				})
 			}
 			all.Wait()
-			if n := m.Reservations(); n != 0 {
+			if n := m.ReservationCount(); n != 0 {
 				t.Errorf("%d reservations are out when all is done", n)
 			}
-			if balance, held := m.Balance(1); held != 0 || balance != opening-m.spent {
+			if balance, held := m.BuyerBalance(1); held != 0 || balance != opening-m.spent {
 				t.Errorf("balance %s of which %s held, %s spent of %s", balance, held, m.spent, opening)
 			}
 			live, hash := m.Hash()
@@ -157,7 +157,7 @@ func TestWhoIsBlockedIsWoken(t *testing.T) {
 					for room, wait := take(&h); room != Reserved; room, wait = take(&h) {
 						<-wait
 					}
-					w.Release(&h)
+					w.ReleaseAll(&h)
 				})
 			}
 			both.Wait()

@@ -8,7 +8,7 @@ import (
 	"pingpost/engine/market"
 )
 
-// rotations assigns turns to buyers, for round robin and weighted campaigns.
+// campaignRotationTable assigns turns to buyers, for round robin and weighted campaigns.
 //
 // Turns are smooth weighted turns: of weights 3, 1, 1 the order is a b a c a,
 // never a a a b c. With T turns taken among members of weight w(i) and total
@@ -34,7 +34,7 @@ import (
 // snapshot and no hash.
 //
 // Each campaign's turns have a lock of their own; the map's lock only guards the map.
-type rotations struct {
+type campaignRotationTable struct {
 	mu         sync.Mutex
 	byCampaign map[market.Ref]*campaignRotations
 }
@@ -59,15 +59,15 @@ type rotation struct {
 }
 
 // reserveTurn reserves the next turn among members, whose weights are in their fixed order.
-// set identifies members and weights.
-func (t *rotations) reserveTurn(campaign market.Ref, set uint64, weights []int32) event.Turn {
+// rotationID identifies members and weights.
+func (t *campaignRotationTable) reserveTurn(campaign market.Ref, rotationID uint64, weights []int32) event.Turn {
 	c := t.getOrCreate(campaign)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	s := c.rotations[set]
+	s := c.rotations[rotationID]
 	if s == nil {
-		s = &rotation{phase: c.phaseLocked(set)}
-		c.rotations[set] = s
+		s = &rotation{phase: c.initialPhaseLocked(rotationID)}
+		c.rotations[rotationID] = s
 	}
 	member := s.nextMember(weights)
 	for len(s.pending) <= member {
@@ -75,33 +75,33 @@ func (t *rotations) reserveTurn(campaign market.Ref, set uint64, weights []int32
 	}
 	s.pending[member]++
 	s.pendingTotal++
-	return event.Turn{Set: set, Phase: s.phase, Member: uint32(member)}
+	return event.Turn{Set: rotationID, Phase: s.phase, Member: uint32(member)}
 }
 
-// peekTurn returns the member with the next turn, without reserving it. For an unknown set it
-// returns the member with which the set would begin.
-func (t *rotations) peekTurn(campaign market.Ref, set uint64, weights []int32) uint32 {
+// peekTurn returns the member with the next turn, without reserving it. For an unknown rotationID it
+// returns the member with which the rotationID would begin.
+func (t *campaignRotationTable) peekTurn(campaign market.Ref, rotationID uint64, weights []int32) uint32 {
 	c := t.getOrCreate(campaign)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	s := c.rotations[set]
+	s := c.rotations[rotationID]
 	if s == nil {
-		s = &rotation{phase: c.phaseLocked(set)}
+		s = &rotation{phase: c.initialPhaseLocked(rotationID)}
 	}
 	return uint32(s.nextMember(weights))
 }
 
-// phaseLocked returns the position in its cycle at which an unknown set begins.
-func (c *campaignRotations) phaseLocked(set uint64) uint32 {
-	return uint32(newDigest(set).addWord(c.appliedTurns).sum())
+// initialPhaseLocked returns the position in its cycle at which an unknown rotationID begins.
+func (c *campaignRotations) initialPhaseLocked(rotationID uint64) uint32 {
+	return uint32(newDigest(rotationID).addWord(c.appliedTurns).sum())
 }
 
-func (t *rotations) releaseTurn(campaign market.Ref, turn event.Turn) {
+func (t *campaignRotationTable) releaseTurn(campaign market.Ref, turn event.Turn) {
 	c := t.getOrCreate(campaign)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	s := c.rotations[turn.Set]
-	if s == nil || !s.endPendingLocked(turn.Member) {
+	if s == nil || !s.endPendingTurnLocked(turn.Member) {
 		return
 	}
 	if s.pendingTotal == 0 && !s.applied {
@@ -109,9 +109,9 @@ func (t *rotations) releaseTurn(campaign market.Ref, turn event.Turn) {
 	}
 }
 
-// endPendingLocked ends a reserved turn of the member. It returns false if there is none:
+// endPendingTurnLocked ends a reserved turn of the member. It returns false if there is none:
 // in a replay, or if the set was forgotten and started again meanwhile.
-func (s *rotation) endPendingLocked(member uint32) bool {
+func (s *rotation) endPendingTurnLocked(member uint32) bool {
 	if int(member) >= len(s.pending) || s.pending[member] == 0 {
 		return false
 	}
@@ -121,7 +121,7 @@ func (s *rotation) endPendingLocked(member uint32) bool {
 }
 
 // applyTurn counts an event's turn, and ends its reservation.
-func (t *rotations) applyTurn(campaign market.Ref, turn event.Turn, seq uint64) {
+func (t *campaignRotationTable) applyTurn(campaign market.Ref, turn event.Turn, seq uint64) {
 	if turn.Set == 0 {
 		return
 	}
@@ -137,25 +137,25 @@ func (t *rotations) applyTurn(campaign market.Ref, turn event.Turn, seq uint64) 
 		s.applied, s.phase, s.start = true, turn.Phase, nil
 		c.appliedRotations++
 		if c.appliedRotations > maxRotations {
-			c.dropOldest()
+			c.dropLeastRecentlyUsed()
 		}
 	}
-	s.addTurn(turn.Member)
-	s.endPendingLocked(turn.Member)
+	s.countAppliedTurn(turn.Member)
+	s.endPendingTurnLocked(turn.Member)
 	s.lastTurn = seq
 	c.appliedTurns++
 }
 
-func (s *rotation) addTurn(member uint32) {
+func (s *rotation) countAppliedTurn(member uint32) {
 	for len(s.counts) <= int(member) {
 		s.counts = append(s.counts, 0)
 	}
 	s.counts[member]++
 }
 
-// dropOldest removes the applied set with the oldest last turn. The set that is being
+// dropLeastRecentlyUsed removes the applied set with the oldest last turn. The set that is being
 // added has no last turn yet and stays.
-func (c *campaignRotations) dropOldest() {
+func (c *campaignRotations) dropLeastRecentlyUsed() {
 	var oldest uint64
 	var victim *rotation
 	for set, s := range c.rotations {
@@ -174,7 +174,7 @@ func (c *campaignRotations) dropOldest() {
 	victim.applied, victim.counts, victim.lastTurn = false, nil, 0
 }
 
-func (t *rotations) getOrCreate(campaign market.Ref) *campaignRotations {
+func (t *campaignRotationTable) getOrCreate(campaign market.Ref) *campaignRotations {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	c := t.byCampaign[campaign]
@@ -192,12 +192,12 @@ func (s *rotation) nextMember(weights []int32) int {
 	}
 	var total, sum int64
 	for i, w := range weights {
-		total += s.turnsOf(i)
+		total += s.totalTurnsOf(i)
 		sum += int64(w)
 	}
 	best, most := 0, int64(0)
 	for i, w := range weights {
-		credit := (total+1)*int64(w) - sum*s.turnsOf(i)
+		credit := (total+1)*int64(w) - sum*s.totalTurnsOf(i)
 		if i == 0 || credit > most {
 			best, most = i, credit
 		}
@@ -205,7 +205,7 @@ func (s *rotation) nextMember(weights []int32) int {
 	return best
 }
 
-func (s *rotation) turnsOf(member int) int64 {
+func (s *rotation) totalTurnsOf(member int) int64 {
 	n := int64(0)
 	if member < len(s.start) {
 		n += int64(s.start[member])
@@ -248,7 +248,7 @@ func initialCounts(weights []int32, phase uint32) []uint32 {
 	return counts
 }
 
-func (t *rotations) digest() (sum uint64) {
+func (t *campaignRotationTable) digest() (sum uint64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for campaign, c := range t.byCampaign {

@@ -62,7 +62,7 @@ func (w *world) takeTurn(set uint64, weights []int32) int {
 	turn := w.ReserveTurn(&h, 1, set, weights)
 	w.seq++
 	w.rotations.applyTurn(1, turn, w.seq)
-	w.Release(&h)
+	w.ReleaseAll(&h)
 	return int(turn.Member)
 }
 
@@ -101,7 +101,7 @@ func TestEveryStretchOfTurnsIsFair(t *testing.T) {
 				w.rotations.decode(&sectionDecoder{buf: body.buf})
 			}
 		}
-		if w.Reservations() != 0 {
+		if w.ReservationCount() != 0 {
 			t.Fatal("turns are reserved that nobody takes")
 		}
 	})
@@ -147,7 +147,7 @@ func TestStartCountsAreThoseOfTheCycle(t *testing.T) {
 			if member, want := s.nextMember(weights), simulation.turn(); member != want {
 				t.Fatalf("after %v the turn of %v goes to %d, in the cycle to %d", got, weights, member, want)
 			} else {
-				s.addTurn(uint32(member))
+				s.countAppliedTurn(uint32(member))
 			}
 		}
 	})
@@ -178,7 +178,7 @@ func TestATurnGivenBackIsTheNextOne(t *testing.T) {
 		}
 		var first, again Reservation
 		given := w.ReserveTurn(&first, 1, 7, weights)
-		w.Release(&first)
+		w.ReleaseAll(&first)
 		if taken := w.ReserveTurn(&again, 1, 7, weights); taken.Member != given.Member {
 			t.Fatalf("%d gave its turn back, %d has the next", given.Member, taken.Member)
 		}
@@ -202,7 +202,7 @@ func TestTurnsInFlight(t *testing.T) {
 				w.seq++
 				applied[flying[i].sale.turn.Member]++
 				w.rotations.applyTurn(1, flying[i].sale.turn, w.seq)
-				w.ReleaseApplied(flying[i])
+				w.ReleaseAfterApply(flying[i])
 				flying = append(flying[:i], flying[i+1:]...)
 			} else {
 				h := new(Reservation)
@@ -257,9 +257,9 @@ func TestTurnsGivenBackDoNotAddUp(t *testing.T) {
 				applied[flying[i].sale.turn.Member]++
 				turns++
 				w.rotations.applyTurn(1, flying[i].sale.turn, w.seq)
-				w.ReleaseApplied(flying[i])
+				w.ReleaseAfterApply(flying[i])
 			}
-			w.Release(flying[i])
+			w.ReleaseAll(flying[i])
 			flying = append(flying[:i], flying[i+1:]...)
 			for member, n := range applied {
 				off := n*sum - turns*int(weights[member])
@@ -315,10 +315,10 @@ func TestTheSetsThatAreForgottenAreThoseOfTheLog(t *testing.T) {
 		var h Reservation
 		turn := busy.ReserveTurn(&h, 1, set, weights)
 		busy.rotations.applyTurn(1, turn, n+1)
-		busy.Release(&h)
+		busy.ReleaseAll(&h)
 		log = append(log, turn)
 		if len(flying) > 500 {
-			busy.Release(flying[n%500])
+			busy.ReleaseAll(flying[n%500])
 			flying = slices.Delete(flying, int(n%500), int(n%500)+1)
 		}
 	}
@@ -330,14 +330,14 @@ func TestTheSetsThatAreForgottenAreThoseOfTheLog(t *testing.T) {
 		t.Error("a replay has forgotten other sets")
 	}
 	for _, h := range flying {
-		busy.Release(h)
+		busy.ReleaseAll(h)
 	}
 	for name, w := range map[string]*world{"live": busy, "replayed": quiet} {
 		if c := w.rotations.byCampaign[1]; c.appliedRotations != maxRotations || len(c.rotations) != maxRotations {
 			t.Errorf("%s: %d sets known, %d kept, want %d", name, c.appliedRotations, len(c.rotations), maxRotations)
 		}
 	}
-	if busy.Reservations() != 0 || busy.rotations.digest() != quiet.rotations.digest() {
+	if busy.ReservationCount() != 0 || busy.rotations.digest() != quiet.rotations.digest() {
 		t.Error("reservations that ended have left something behind")
 	}
 }
@@ -350,7 +350,7 @@ func TestASetThatOnlyReservationsKnowGoesWithThem(t *testing.T) {
 	if _, now := w.Hash(); now != before {
 		t.Error("a reservation is in the hash")
 	}
-	w.Release(&h)
+	w.ReleaseAll(&h)
 	if n := len(w.rotations.byCampaign[1].rotations); n != 0 {
 		t.Errorf("%d sets that nobody knows", n)
 	}
@@ -387,10 +387,10 @@ func TestTurnCountsOnceWhileItsFactIsApplied(t *testing.T) {
 	if a, b := w.ReserveTurn(&second, 1, 7, even), w.ReserveTurn(&third, 1, 7, even); a.Member == taken.Member || b.Member != taken.Member {
 		t.Errorf("turns went to %d, %d, %d", taken.Member, a.Member, b.Member)
 	}
-	w.ReleaseApplied(&first)
-	w.Release(&second)
-	w.Release(&third)
-	if n := w.Reservations(); n != 0 {
+	w.ReleaseAfterApply(&first)
+	w.ReleaseAll(&second)
+	w.ReleaseAll(&third)
+	if n := w.ReservationCount(); n != 0 {
 		t.Errorf("%d reservations are out", n)
 	}
 }

@@ -18,7 +18,7 @@ func (l *Lead) encode(w *sectionEncoder) {
 	w.writeUint(uint64(l.Supplier))
 	w.writeUint(uint64(l.Buyer))
 	w.writeRaw(l.Currency[:])
-	w.writeRaw([]byte{byte(l.Status), byte(l.Delivery), byte(l.Reason), byte(l.Answer), byte(l.LeadMarks)})
+	w.writeRaw([]byte{byte(l.Status), byte(l.Delivery), byte(l.Reason), byte(l.Answer), byte(l.LeadFlags)})
 }
 
 func (l *Lead) decode(r *sectionDecoder) {
@@ -30,7 +30,7 @@ func (l *Lead) decode(r *sectionDecoder) {
 	copy(l.Currency[:], r.readRaw(3))
 	if small := r.readRaw(5); len(small) == 5 {
 		l.Status, l.Delivery = market.Status(small[0]), market.Delivery(small[1])
-		l.Reason, l.Answer, l.LeadMarks = market.Reason(small[2]), Answer(small[3]), LeadMarks(small[4])
+		l.Reason, l.Answer, l.LeadFlags = market.Reason(small[2]), SupplierAnswer(small[3]), LeadFlags(small[4])
 	}
 }
 
@@ -45,7 +45,7 @@ func (k *idempotencyRow) encode(w *sectionEncoder) {
 func (k *idempotencyRow) decode(r *sectionDecoder) {
 	copy(k.Key[:], r.readRaw(16))
 	copy(k.AnsweredBy[:], r.readRaw(16))
-	k.Fingerprint, k.Until, k.Kind = r.readFixed(), uint32(r.readUint()), answerKind(r.readUint())
+	k.Fingerprint, k.Until, k.Kind = r.readFixed(), uint32(r.readUint()), answerReferenceKind(r.readUint())
 }
 
 func (d *duplicateRow) encode(w *sectionEncoder) {
@@ -240,7 +240,7 @@ func (shard *outboxShard) copyForEncoding(body *sectionEncoder, scratch *[]webho
 	for _, b := range shard.boxes {
 		b.mu.Lock()
 		heads = append(heads, outboxHead{b.supplier, b.dropped, b.failingSince, b.off, b.rows.n})
-		*scratch = b.rows.appendTo(*scratch)
+		*scratch = b.rows.appendRowsTo(*scratch)
 		b.mu.Unlock()
 	}
 	return func() {
@@ -279,7 +279,7 @@ func (h *outboxHead) decode(r *sectionDecoder) {
 }
 
 // loadShard reads a shard's outboxes. A repeated webhook means damage.
-func (o *outboxes) loadShard(shard int, body *sectionDecoder) {
+func (o *webhookOutboxes) loadShard(shard int, body *sectionDecoder) {
 	for range body.readCount() {
 		var head outboxHead
 		head.decode(body)
@@ -295,7 +295,7 @@ func (o *outboxes) loadShard(shard int, body *sectionDecoder) {
 		for range head.rows {
 			var row webhookRow
 			row.decode(body)
-			if b.addRow(row); body.err != nil {
+			if b.addRowIfMissing(row); body.err != nil {
 				return
 			}
 		}

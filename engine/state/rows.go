@@ -7,14 +7,14 @@ import (
 	"pingpost/engine/market"
 )
 
-// Answer is the answer that the supplier received. It never changes, whatever the lead's
+// SupplierAnswer is the answer that the supplier received. It never changes, whatever the lead's
 // later status is.
-type Answer uint8
+type SupplierAnswer uint8
 
 const (
-	AnswerNone      Answer = 0 // no answer yet: the lead is open
-	AnswerAccepted  Answer = 1
-	AnswerUnmatched Answer = 2
+	AnswerNone      SupplierAnswer = 0 // no answer yet: the lead is open
+	AnswerAccepted  SupplierAnswer = 1
+	AnswerUnmatched SupplierAnswer = 2
 )
 
 // Lead is a lead in memory. The log holds its other fields, at Seq.
@@ -34,34 +34,34 @@ type Lead struct {
 	Status   market.Status
 	Delivery market.Delivery
 	Reason   market.Reason
-	Answer   Answer
-	LeadMarks
+	Answer   SupplierAnswer
+	LeadFlags
 }
 
-// LeadMarks packs the remaining flags of a lead into the last byte of its row: the state
+// LeadFlags packs the remaining flags of a lead into the last byte of its row: the state
 // of its return in the lowest two bits, and whether it is a test lead in the next one.
-type LeadMarks uint8
+type LeadFlags uint8
 
 const (
-	marksReturn LeadMarks = 3
-	markTest    LeadMarks = 4
+	marksReturn LeadFlags = 3
+	markTest    LeadFlags = 4
 )
 
-// Return returns the state of the lead's return.
-func (m LeadMarks) Return() market.ReturnState { return market.ReturnState(m & marksReturn) }
+// ReturnState returns the state of the lead's return.
+func (m LeadFlags) ReturnState() market.ReturnState { return market.ReturnState(m & marksReturn) }
 
 // IsTest reports whether the lead is a test: it uses no cap, money, turn, month or
 // duplicate value.
-func (m LeadMarks) IsTest() bool { return m&markTest != 0 }
+func (m LeadFlags) IsTest() bool { return m&markTest != 0 }
 
-func (m *LeadMarks) setReturn(state market.ReturnState) { *m = *m&^marksReturn | LeadMarks(state) }
+func (m *LeadFlags) setReturnState(state market.ReturnState) { *m = *m&^marksReturn | LeadFlags(state) }
 
 func (l *Lead) key() *[16]byte { return (*[16]byte)(&l.ID) }
 
-// expiresAt returns when the lead leaves memory. A pending or unknown delivery never
+// expiryUnixSeconds returns when the lead leaves memory. A pending or unknown delivery never
 // expires: the event that settles it, however late, still decides the lead's buyer and
 // payout.
-func (l *Lead) expiresAt() uint32 {
+func (l *Lead) expiryUnixSeconds() uint32 {
 	if l.Delivery == market.DeliveryPending || l.Delivery == market.DeliveryUnknown {
 		return math.MaxUint32
 	}
@@ -70,8 +70,8 @@ func (l *Lead) expiresAt() uint32 {
 
 func (l *Lead) digest() uint64 {
 	small := uint64(l.Currency[0]) | uint64(l.Currency[1])<<8 | uint64(l.Currency[2])<<16 |
-		uint64(l.Status)<<24 | uint64(l.Delivery)<<32 | uint64(l.Reason)<<40 | uint64(l.Answer)<<48 | uint64(l.LeadMarks)<<56
-	return newDigest(1).addID((*[16]byte)(&l.ID)).addID((*[16]byte)(&l.Request)).
+		uint64(l.Status)<<24 | uint64(l.Delivery)<<32 | uint64(l.Reason)<<40 | uint64(l.Answer)<<48 | uint64(l.LeadFlags)<<56
+	return newDigest(1).addID16((*[16]byte)(&l.ID)).addID16((*[16]byte)(&l.Request)).
 		addWord(uint64(l.Price)).addWord(uint64(l.Payout)).addWord(uint64(l.Decided)).addWord(l.Seq).addWord(l.Settled).
 		addWord(uint64(l.Keep) | uint64(l.Campaign)<<32).addWord(uint64(l.Supplier) | uint64(l.Buyer)<<32).
 		addWord(small).sum()
@@ -80,28 +80,28 @@ func (l *Lead) digest() uint64 {
 // idempotencyRow identifies the answer of an idempotency key.
 type idempotencyRow struct {
 	Key         [16]byte
-	AnsweredBy  answererID
+	AnsweredBy  answerReference
 	Fingerprint uint64
 	Until       uint32
-	Kind        answerKind
+	Kind        answerReferenceKind
 }
 
-// answererID is a lead's identifier, or the sequence of the event with the answer. An
+// answerReference is a lead's identifier, or the sequence of the event with the answer. An
 // unnamed auction and a report of many leads have no identifier. One field for both keeps
 // the row small.
-type answererID [16]byte
+type answerReference [16]byte
 
-type answerKind uint8
+type answerReferenceKind uint8
 
 const (
-	byLead     answerKind = 1
-	bySequence answerKind = 2
+	byLead     answerReferenceKind = 1
+	bySequence answerReferenceKind = 2
 )
 
-func (k *idempotencyRow) key() *[16]byte    { return &k.Key }
-func (k *idempotencyRow) expiresAt() uint32 { return k.Until }
+func (k *idempotencyRow) key() *[16]byte            { return &k.Key }
+func (k *idempotencyRow) expiryUnixSeconds() uint32 { return k.Until }
 func (k *idempotencyRow) digest() uint64 {
-	return newDigest(2).addID(&k.Key).addID((*[16]byte)(&k.AnsweredBy)).addWord(k.Fingerprint).addWord(uint64(k.Until) | uint64(k.Kind)<<32).sum()
+	return newDigest(2).addID16(&k.Key).addID16((*[16]byte)(&k.AnsweredBy)).addWord(k.Fingerprint).addWord(uint64(k.Until) | uint64(k.Kind)<<32).sum()
 }
 
 // duplicateRow remembers a value of an accepted lead.
@@ -111,21 +111,21 @@ type duplicateRow struct {
 	Until uint32
 }
 
-func (d *duplicateRow) key() *[16]byte    { return (*[16]byte)(&d.Key) }
-func (d *duplicateRow) expiresAt() uint32 { return d.Until }
+func (d *duplicateRow) key() *[16]byte            { return (*[16]byte)(&d.Key) }
+func (d *duplicateRow) expiryUnixSeconds() uint32 { return d.Until }
 func (d *duplicateRow) digest() uint64 {
-	return newDigest(3).addID((*[16]byte)(&d.Key)).addID((*[16]byte)(&d.Lead)).addWord(uint64(d.Until)).sum()
+	return newDigest(3).addID16((*[16]byte)(&d.Key)).addID16((*[16]byte)(&d.Lead)).addWord(uint64(d.Until)).sum()
 }
 
-func (d digest) addID(id *[16]byte) digest {
+func (d digest) addID16(id *[16]byte) digest {
 	return d.addWord(binary.LittleEndian.Uint64(id[:8])).addWord(binary.LittleEndian.Uint64(id[8:]))
 }
 
-// secondsRoundedUp rounds a time in Unix nanoseconds up to whole seconds. Times from 2106 on, which
+// unixSecondsRoundedUp rounds a time in Unix nanoseconds up to whole seconds. Times from 2106 on, which
 // 32 bits cannot hold, become the greatest value.
-func secondsRoundedUp(nanos int64) uint32 {
-	whole := nanos / 1_000_000_000
-	if nanos%1_000_000_000 > 0 {
+func unixSecondsRoundedUp(unixNanos int64) uint32 {
+	whole := unixNanos / 1_000_000_000
+	if unixNanos%1_000_000_000 > 0 {
 		whole++
 	}
 	return uint32(min(max(whole, 0), math.MaxUint32))

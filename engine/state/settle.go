@@ -5,74 +5,74 @@ import (
 	"pingpost/engine/market"
 )
 
-func (s *State) applyPostAttempt(seq uint64, e *event.PostAttempted) {
-	shard := s.leadShard(&e.Lead)
+func (s *State) applyPostAttempted(seq uint64, e *event.PostAttempted) {
+	shard := s.leadShardOf(&e.Lead)
 	shard.mu.Lock()
 	defer shard.mu.Unlock()
 	if seq > shard.loaded && !e.KeepsAttempt {
-		shard.editPost(e.Lead, func(p *OpenPost) { p.Attempts, p.LastAttempt = e.Attempt, e.At })
+		shard.replaceOpenPost(e.Lead, func(p *OpenPost) { p.Attempts, p.LastAttempt = e.Attempt, e.At })
 	}
 }
 
-func (s *State) applySettlement(seq uint64, at int64, e *event.PostSettled) {
-	shard := s.leadShard(&e.Lead)
+func (s *State) applyPostSettled(seq uint64, batchTime int64, e *event.PostSettled) {
+	shard := s.leadShardOf(&e.Lead)
 	shard.mu.Lock()
 	if seq > shard.loaded {
-		before := shard.exhaustedPostsLocked(e.Lead)
-		shard.table.edit((*[16]byte)(&e.Lead), func(l *Lead) { l.applySettlement(e, seq) })
-		shard.applySettlement(e)
-		s.countUnknownDelivery(&e.Sale, shard.exhaustedPostsLocked(e.Lead)-before)
+		before := shard.countExhaustedPostsLocked(e.Lead)
+		shard.table.editRow((*[16]byte)(&e.Lead), func(l *Lead) { l.applySettlement(e, seq) })
+		shard.settleOpenPost(e)
+		s.adjustUnknownDeliveries(&e.Sale, shard.countExhaustedPostsLocked(e.Lead)-before)
 	}
 	shard.mu.Unlock()
-	s.enqueueWebhook(seq, at, e.Supplier, e.Lead, e.Webhook)
+	s.enqueueWebhook(seq, batchTime, e.Supplier, e.Lead, e.Webhook)
 	if e.Settlement == event.SettledRefused || e.Settlement == event.SettledReleased {
-		s.replaceAuction(seq, e.Lead, e.Sale.Ping, e.Next.Ping)
+		s.replaceSoldAuction(seq, e.Lead, e.Sale.Ping, e.Next.Ping)
 	}
 	if !e.Sale.Test {
-		s.settleSale(seq, at, e)
+		s.settleSaleResources(seq, batchTime, e)
 	}
 }
 
-// settleSale takes the sale's held resources for good, or gives them back. A test sale
+// settleSaleResources takes the sale's held resources for good, or gives them back. A test sale
 // holds only the auction that it uses up, which is a test auction.
-func (s *State) settleSale(seq uint64, at int64, e *event.PostSettled) {
+func (s *State) settleSaleResources(seq uint64, batchTime int64, e *event.PostSettled) {
 	decided := e.Decided
 	if decided == 0 { // an earlier program wrote the log
-		decided = at
+		decided = batchTime
 	}
 	switch e.Settlement {
 	case event.SettledPending, event.SettledUnknown:
-		s.storeDuplicates(e.Sale.Duplicates, e.Lead, seq, at)
+		s.storeDuplicateValues(e.Sale.Duplicates, e.Lead, seq, batchTime)
 	case event.SettledDelivered, event.SettledConfirmed:
-		s.storeDuplicates(e.Sale.Duplicates, e.Lead, seq, at)
-		s.countSold(seq, e.Campaign, e.Sale.Buyer, decided)
+		s.storeDuplicateValues(e.Sale.Duplicates, e.Lead, seq, batchTime)
+		s.countMonthlySale(seq, e.Campaign, e.Sale.Buyer, decided)
 		if seq > s.loaded {
-			s.raiseAvailabilityVersion(s.accounts.adjust(e.Sale.Buyer, -e.Sale.Price, -e.Sale.Price))
+			s.raiseAvailabilityVersionIf(s.accounts.adjustBalance(e.Sale.Buyer, -e.Sale.Price, -e.Sale.Price))
 		}
 	case event.SettledRefused, event.SettledReleased:
 		if seq > s.loaded {
-			s.returnResources(seq, e)
+			s.replaceSaleResources(seq, e)
 		}
-		s.removeDuplicates(e.Sale.Duplicates, e.Lead, seq)
+		s.removeDuplicateValues(e.Sale.Duplicates, e.Lead, seq)
 		if e.Next.Buyer != 0 && e.Post.URL == "" {
-			s.storeDuplicates(e.Next.Duplicates, e.Lead, seq, at)
-			s.countSold(seq, e.Campaign, e.Next.Buyer, decided)
+			s.storeDuplicateValues(e.Next.Duplicates, e.Lead, seq, batchTime)
+			s.countMonthlySale(seq, e.Campaign, e.Next.Buyer, decided)
 		}
 	}
 }
 
-// returnResources returns the resources of a failed sale and takes those of the next one, if
+// replaceSaleResources returns the resources of a failed sale and takes those of the next one, if
 // there is one.
-func (s *State) returnResources(seq uint64, e *event.PostSettled) {
-	s.raiseAvailabilityVersion(s.caps.replaceCharges(e.Sale.Charges, e.Next.Charges))
-	s.raiseAvailabilityVersion(s.accounts.adjust(e.Sale.Buyer, 0, -e.Sale.Price))
+func (s *State) replaceSaleResources(seq uint64, e *event.PostSettled) {
+	s.raiseAvailabilityVersionIf(s.caps.replaceCharges(e.Sale.Charges, e.Next.Charges))
+	s.raiseAvailabilityVersionIf(s.accounts.adjustBalance(e.Sale.Buyer, 0, -e.Sale.Price))
 	if e.Next.Buyer != 0 {
 		s.rotations.applyTurn(e.Campaign, e.Next.Turn, seq)
-		s.raiseAvailabilityVersion(s.accounts.debitSale(&e.Next, e.Post.URL != ""))
+		s.raiseAvailabilityVersionIf(s.accounts.debitOrHoldPrice(&e.Next, e.Post.URL != ""))
 	}
 }
 
-// applySettlement changes the lead's status. The supplier's answer stays.
+// settleOpenPost changes the lead's status. The supplier's answer stays.
 func (l *Lead) applySettlement(e *event.PostSettled, seq uint64) {
 	if e.Settlement.IsFinal() {
 		l.Settled = seq
@@ -95,10 +95,10 @@ func (l *Lead) applySettlement(e *event.PostSettled, seq uint64) {
 		case e.Next.Buyer == 0:
 			l.markUnmatched(market.DeliveryFailed, e.Reason)
 		case e.Post.URL == "":
-			l.assignBuyer(&e.Next)
+			l.copyBuyerAndPrice(&e.Next)
 			l.markAccepted(market.DeliveryNone)
 		default:
-			l.assignBuyer(&e.Next)
+			l.copyBuyerAndPrice(&e.Next)
 		}
 	}
 }
@@ -118,14 +118,14 @@ func (l *Lead) markUnmatched(delivery market.Delivery, reason market.Reason) {
 	}
 }
 
-func (shard *leadShard) applySettlement(e *event.PostSettled) {
+func (shard *leadShard) settleOpenPost(e *event.PostSettled) {
 	switch e.Settlement {
 	case event.SettledPending:
-		shard.editPost(e.Lead, func(p *OpenPost) { p.Answered = true })
+		shard.replaceOpenPost(e.Lead, func(p *OpenPost) { p.Answered = true })
 	case event.SettledUnknown:
-		shard.editPost(e.Lead, func(p *OpenPost) { p.Answered, p.Exhausted, p.Attempts = true, true, e.Attempts })
+		shard.replaceOpenPost(e.Lead, func(p *OpenPost) { p.Answered, p.Exhausted, p.Attempts = true, true, e.Attempts })
 	case event.SettledResent:
-		shard.editPost(e.Lead, func(p *OpenPost) { p.Exhausted, p.Attempts = false, 0 })
+		shard.replaceOpenPost(e.Lead, func(p *OpenPost) { p.Exhausted, p.Attempts = false, 0 })
 	case event.SettledRefused:
 		decided := int64(0)
 		if old := shard.posts[e.Lead]; old != nil {
@@ -133,66 +133,66 @@ func (shard *leadShard) applySettlement(e *event.PostSettled) {
 		}
 		delete(shard.posts, e.Lead)
 		if e.Next.Buyer != 0 && e.Post.URL != "" {
-			shard.addPost(e.Lead, &e.Post, &e.Next, sealedPart{e.Slot, e.Sealed}, decided)
+			shard.addOpenPost(e.Lead, &e.Post, &e.Next, sealedContact{e.Slot, e.Sealed}, decided)
 		}
 	default:
 		delete(shard.posts, e.Lead)
 	}
 }
 
-// applyChanges applies a buyer's report on leads, or an operator's decision on a return.
-func (s *State) applyChanges(seq uint64, at int64, e *event.StatusChanged) {
-	s.storeKey(&e.Idempotency, rowAnsweredBySequence(seq), seq, at)
+// applyStatusChanged applies a buyer's report on leads, or an operator's decision on a return.
+func (s *State) applyStatusChanged(seq uint64, batchTime int64, e *event.StatusChanged) {
+	s.storeIdempotencyKey(&e.Idempotency, idempotencyRowOfEvent(seq), seq, batchTime)
 	for i := range e.Changes {
 		c := &e.Changes[i]
 		switch c.Result {
 		case event.ChangeDone, event.ChangePending, event.ChangeRefused:
-			s.changeLead(seq, c)
-			s.applyReturn(seq, e.Buyer, c)
-			s.applyPendingReturn(seq, at, c)
+			s.applyChangeToLead(seq, c)
+			s.giveBackReturnedResources(seq, e.Buyer, c)
+			s.applyPendingReturn(seq, batchTime, c)
 		}
-		s.enqueueWebhook(seq, at, c.Supplier, c.Lead, c.Webhook)
+		s.enqueueWebhook(seq, batchTime, c.Supplier, c.Lead, c.Webhook)
 	}
 }
 
-func (s *State) changeLead(seq uint64, c *event.Change) {
-	shard := s.leadShard(&c.Lead)
+func (s *State) applyChangeToLead(seq uint64, c *event.Change) {
+	shard := s.leadShardOf(&c.Lead)
 	shard.mu.Lock()
 	defer shard.mu.Unlock()
 	if seq > shard.loaded {
-		shard.table.edit((*[16]byte)(&c.Lead), func(l *Lead) { l.applyChange(c) })
+		shard.table.editRow((*[16]byte)(&c.Lead), func(l *Lead) { l.applyReportedChange(c) })
 	}
 }
 
-// applyChange changes the lead's status by a buyer's report.
-func (l *Lead) applyChange(c *event.Change) {
+// applyReportedChange changes the lead's status by a buyer's report.
+func (l *Lead) applyReportedChange(c *event.Change) {
 	switch c.Result {
 	case event.ChangeDone:
 		l.Status = c.To
 		if c.To == market.StatusReturned {
-			l.setReturn(market.ReturnApproved)
+			l.setReturnState(market.ReturnApproved)
 		}
 	case event.ChangePending:
-		l.setReturn(market.ReturnPending)
+		l.setReturnState(market.ReturnPending)
 	case event.ChangeRefused:
-		l.setReturn(market.ReturnRefused)
+		l.setReturnState(market.ReturnRefused)
 	}
 }
 
 // applyPendingReturn stores a new pending return, and removes a decided one.
-func (s *State) applyPendingReturn(seq uint64, at int64, c *event.Change) {
+func (s *State) applyPendingReturn(seq uint64, batchTime int64, c *event.Change) {
 	switch {
 	case seq <= s.loaded:
 	case c.Result == event.ChangePending:
-		s.pendingReturns.add(c.Lead, seq, at)
+		s.pendingReturns.add(c.Lead, seq, batchTime)
 	case c.WasPending:
 		s.pendingReturns.remove(c.Lead)
 	}
 }
 
-// applyReturn gives back the resources of a return. It counts the return in its month from
+// giveBackReturnedResources gives back the resources of a return. It counts the return in its month from
 // the request until a rejection.
-func (s *State) applyReturn(seq uint64, buyer market.Ref, c *event.Change) {
+func (s *State) giveBackReturnedResources(seq uint64, buyer market.Ref, c *event.Change) {
 	back := &c.Return
 	if seq <= s.loaded || back.Month == 0 {
 		return
@@ -204,9 +204,9 @@ func (s *State) applyReturn(seq uint64, buyer market.Ref, c *event.Change) {
 	case !c.WasPending:
 		leads = 1
 	}
-	s.monthlySales.addReturns(back.Campaign, buyer, back.Month, leads)
+	s.monthlySales.adjustReturns(back.Campaign, buyer, back.Month, leads)
 	if c.Result == event.ChangeDone {
-		s.raiseAvailabilityVersion(s.caps.replaceCharges(back.Charges, nil))
-		s.raiseAvailabilityVersion(s.accounts.adjust(buyer, back.Credit, 0))
+		s.raiseAvailabilityVersionIf(s.caps.replaceCharges(back.Charges, nil))
+		s.raiseAvailabilityVersionIf(s.accounts.adjustBalance(buyer, back.Credit, 0))
 	}
 }

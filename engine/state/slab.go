@@ -29,7 +29,7 @@ func (s *slab[R]) at(position int) *R {
 // push adds a row at the end.
 func (s *slab[R]) push(row *R) *R {
 	if s.n == s.capacity() {
-		s.grow()
+		s.addCapacity()
 	}
 	added := s.at(s.n)
 	*added = *row
@@ -49,21 +49,21 @@ func (s *slab[R]) pop() {
 // capacity returns the number of rows that fit without another chunk.
 func (s *slab[R]) capacity() int {
 	if len(s.chunks) < 2 {
-		return s.firstCapacity()
+		return s.firstChunkCapacity()
 	}
 	return len(s.chunks) << chunkBits
 }
 
-// firstCapacity returns the capacity of the first chunk.
-func (s *slab[R]) firstCapacity() int {
+// firstChunkCapacity returns the capacity of the first chunk.
+func (s *slab[R]) firstChunkCapacity() int {
 	if len(s.chunks) == 0 {
 		return 0
 	}
 	return len(s.chunks[0])
 }
 
-func (s *slab[R]) grow() {
-	switch first := s.firstCapacity(); first {
+func (s *slab[R]) addCapacity() {
+	switch first := s.firstChunkCapacity(); first {
 	case 0:
 		s.chunks = append(s.chunks, make([]R, firstChunk))
 	case chunkRows:
@@ -75,8 +75,8 @@ func (s *slab[R]) grow() {
 	}
 }
 
-// appendTo appends all rows to dst, in order.
-func (s *slab[R]) appendTo(dst []R) []R {
+// appendRowsTo appends all rows to dst, in order.
+func (s *slab[R]) appendRowsTo(dst []R) []R {
 	for left, i := s.n, 0; left > 0; i++ {
 		taken := min(left, len(s.chunks[i]))
 		dst = append(dst, s.chunks[i][:taken]...)
@@ -85,8 +85,8 @@ func (s *slab[R]) appendTo(dst []R) []R {
 	return dst
 }
 
-// prefetchNext clears the place of the next row, which loads it into the cache.
-func (s *slab[R]) prefetchNext() {
+// prefetchNextPlace clears the place of the next row, which loads it into the cache.
+func (s *slab[R]) prefetchNextPlace() {
 	if s.n < s.capacity() {
 		var none R
 		*s.at(s.n) = none

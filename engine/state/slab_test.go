@@ -21,19 +21,19 @@ func TestSlabIsASlice(t *testing.T) {
 			}
 			for range rapid.IntRange(0, 3*chunkRows).Draw(t, "pushes") {
 				row := [3]uint32{rapid.Uint32().Draw(t, "row"), uint32(len(model)), 1}
-				rows.prefetchNext()
+				rows.prefetchNextPlace()
 				if pushed := rows.push(&row); *pushed != row {
 					t.Fatalf("pushed %v, there is %v", row, *pushed)
 				}
 				model = append(model, row)
 			}
-			rows.prefetchNext()
+			rows.prefetchNextPlace()
 			for i := range model {
 				if *rows.at(i) != model[i] {
 					t.Fatalf("row %d is %v, want %v", i, *rows.at(i), model[i])
 				}
 			}
-			if got := rows.appendTo([][3]uint32{{7}}); !slices.Equal(got[1:], model) || got[0] != [3]uint32{7} {
+			if got := rows.appendRowsTo([][3]uint32{{7}}); !slices.Equal(got[1:], model) || got[0] != [3]uint32{7} {
 				t.Fatalf("%d rows in a copy of %d", len(got)-1, len(model))
 			}
 			if free := rows.capacity() - rows.n; free > 2*chunkRows {

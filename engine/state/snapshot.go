@@ -108,7 +108,7 @@ type rowCodec[R any] interface {
 }
 
 func copyTable[R any, P rowCodec[R]](t *table[R, P], body *sectionEncoder, scratch *[]R) func() {
-	*scratch = t.rows.appendTo((*scratch)[:0])
+	*scratch = t.rows.appendRowsTo((*scratch)[:0])
 	cursor, soonest, passed := t.cursor, t.soonest, t.nextSoonest
 	return func() {
 		body.writeUint(uint64(cursor))
@@ -136,9 +136,9 @@ func (shard *leadShard) copyForEncoding(body *sectionEncoder, scratch *[]Lead) (
 	}
 }
 
-// Load fills an empty state from a snapshot. The caller then replays the log after
+// LoadSnapshot fills an empty state from a snapshot. The caller then replays the log after
 // Position.
-func (s *State) Load(r io.Reader) (newest uint64, err error) {
+func (s *State) LoadSnapshot(r io.Reader) (newest uint64, err error) {
 	in := sectionReader{r: r}
 	if err := in.readHeader(); err != nil {
 		return 0, err
@@ -180,7 +180,7 @@ func (s *State) loadSection(in *sectionReader) error {
 		shard := &s.leads[in.shard]
 		shard.loaded = in.stamp
 		loadTable(&shard.table, &body)
-		s.loadPosts(shard, &body)
+		s.loadOpenPosts(shard, &body)
 	case sectionDuplicates:
 		s.duplicates[in.shard].loaded = in.stamp
 		loadTable(&s.duplicates[in.shard].table, &body)
@@ -200,7 +200,7 @@ func (s *State) loadSection(in *sectionReader) error {
 	return body.err
 }
 
-func (s *State) loadPosts(shard *leadShard, body *sectionDecoder) {
+func (s *State) loadOpenPosts(shard *leadShard, body *sectionDecoder) {
 	for range body.readCount() {
 		post := new(OpenPost)
 		if post.decode(body); body.err != nil {
@@ -211,7 +211,7 @@ func (s *State) loadPosts(shard *leadShard, body *sectionDecoder) {
 		}
 		shard.posts[post.Lead] = post
 		if post.Exhausted {
-			s.countUnknownDelivery(&post.Sale, 1)
+			s.adjustUnknownDeliveries(&post.Sale, 1)
 		}
 	}
 }
@@ -242,7 +242,7 @@ func loadTable[R any, P rowCodec[R]](t *table[R, P], body *sectionDecoder) {
 	for (n+1)*4 > size*3 {
 		size *= 2
 	}
-	t.reindex(size)
+	t.rebuildIndex(size)
 }
 
 // sectionReader reads a snapshot's sections in order.

@@ -17,7 +17,7 @@ func FuzzSnapshot(f *testing.F) {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		first := New()
-		_, err := first.Load(bytes.NewReader(file))
+		_, err := first.LoadSnapshot(bytes.NewReader(file))
 		runtime.ReadMemStats(&after)
 		if took := after.TotalAlloc - before.TotalAlloc; took > uint64(len(file))*perByte+atFirst {
 			t.Fatalf("%d bytes for %d", took, len(file))
@@ -31,7 +31,7 @@ func FuzzSnapshot(f *testing.F) {
 		}
 		text := written.Bytes()
 		second := New()
-		if _, err := second.Load(bytes.NewReader(text)); err != nil {
+		if _, err := second.LoadSnapshot(bytes.NewReader(text)); err != nil {
 			t.Fatalf("what was loaded and written is not loaded: %v", err)
 		}
 		if _, _, err := second.WriteSnapshot(&again); err != nil {

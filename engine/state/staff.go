@@ -90,7 +90,7 @@ func (s *State) APITokens(user string) (all []APIToken) {
 	return all
 }
 
-func (t *userTable) setUser(e *event.UserSet) {
+func (t *userTable) applyUserSet(e *event.UserSet) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for hash, token := range t.tokens {
@@ -109,7 +109,7 @@ func (t *userTable) setUser(e *event.UserSet) {
 	t.users[user.Name] = user
 }
 
-func (t *userTable) setAPIToken(e *event.APITokenSet) {
+func (t *userTable) applyAPITokenSet(e *event.APITokenSet) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if e.Revoked {

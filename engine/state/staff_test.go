@@ -110,7 +110,7 @@ func TestASnapshotWithoutStaff(t *testing.T) {
 	file = slices.Delete(file, end-2, end)
 	file[4] = versionUsers - 1
 	s := New()
-	if _, err := s.Load(bytes.NewReader(file)); err != nil {
+	if _, err := s.LoadSnapshot(bytes.NewReader(file)); err != nil {
 		t.Fatal(err)
 	}
 	_, want := w.Hash()
@@ -118,7 +118,7 @@ func TestASnapshotWithoutStaff(t *testing.T) {
 		t.Errorf("another state: %x, want %x", got, want)
 	}
 	file[4] = versionUsers
-	if _, err := New().Load(bytes.NewReader(file)); err == nil {
+	if _, err := New().LoadSnapshot(bytes.NewReader(file)); err == nil {
 		t.Error("as one of today it is cut short, and loaded")
 	}
 }

@@ -17,17 +17,17 @@ type State struct {
 	duplicates        [shardCount]duplicateShard
 	idempotency       [shardCount]idempotencyShard
 	auctions          [shardCount]auctionShard
-	outboxes          outboxes
-	caps              caps
-	accounts          accounts
-	monthlySales      monthlySales
+	outboxes          webhookOutboxes
+	caps              capCounters
+	accounts          buyerAccounts
+	monthlySales      monthlySaleCounts
 	pendingReturns    pendingReturns
-	rotations         rotations
-	names             nameRegister
+	rotations         campaignRotationTable
+	names             nameNumbers
 	settings          operatorSettings
 	users             userTable
-	unknownDeliveries unknownDeliveries
-	slots             keySlotUse
+	unknownDeliveries unknownDeliveryCounts
+	slots             leadKeySlots
 
 	reservations atomic.Int64
 	availability atomic.Uint64 // see AvailabilityVersion
@@ -38,17 +38,17 @@ type State struct {
 	at       int64  // its batch's time
 	loaded   uint64 // the snapshot's ledger contains the events up to this one
 	founded  event.Founded
-	catalogs catalogs
+	catalogs configHistory
 
 	prefetched uint32 // result of Prefetch; keeps the compiler from removing the reads
 }
 
 // New returns an empty state.
 func New() *State {
-	s := &State{names: newNameRegister(), settings: newOperatorSettings(), users: newUserTable()}
-	s.accounts.byRef = make(map[market.Ref]*account)
+	s := &State{names: newNameNumbers(), settings: newOperatorSettings(), users: newUserTable()}
+	s.accounts.byRef = make(map[market.Ref]*buyerAccount)
 	s.rotations.byCampaign = make(map[market.Ref]*campaignRotations)
-	s.monthlySales.byKey = make(map[monthKey]*monthCount)
+	s.monthlySales.byKey = make(map[monthlyCountKey]*monthlyCount)
 	s.pendingReturns.byLead = make(map[market.LeadID]PendingReturn)
 	s.outboxes.changed, s.outboxes.maxDead = make(chan struct{}, 1), maxDeadLetters
 	return s
@@ -62,8 +62,8 @@ func (s *State) Position() (seq uint64, at int64) {
 	return s.seq, s.at
 }
 
-// Founded returns the first event of the log; the epoch of an empty log is zero.
-func (s *State) Founded() event.Founded {
+// FoundedEvent returns the first event of the log; the epoch of an empty log is zero.
+func (s *State) FoundedEvent() event.Founded {
 	s.applying.Lock()
 	defer s.applying.Unlock()
 	return s.founded
@@ -74,7 +74,7 @@ func (s *State) Founded() event.Founded {
 func (s *State) Hash() (seq uint64, hash uint64) {
 	s.applying.Lock()
 	defer s.applying.Unlock()
-	sum := newDigest(15).addID(&s.founded.Epoch).addID(&s.founded.KeyCheck).
+	sum := newDigest(15).addID16(&s.founded.Epoch).addID16(&s.founded.KeyCheck).
 		addWord(uint64(s.founded.At)).addWord(uint64(s.catalogs.current.Version)).addBytes([]byte(s.catalogs.current.Document)).sum()
 	for i := range shardCount {
 		sum += s.leads[i].digest() + s.duplicates[i].digest() + s.idempotency[i].digest() + s.auctions[i].digest()
@@ -125,7 +125,7 @@ func (s *State) AvailabilityVersion() uint64 { return s.availability.Load() }
 // applied events, and no reservations. The answer is valid at most until the end of the cap's
 // window, which it returns.
 func (s *State) IsCapFull(limit *market.Cap, price market.Money, now int64) (full bool, until int64) {
-	return s.caps.cell(limit.Ref).isFull(limit, limit.AmountOfSale(price), now)
+	return s.caps.counterOf(limit.Ref).isFull(limit, limit.AmountOfSale(price), now)
 }
 
 // LacksFunds reports whether the applied events alone leave the buyer less than price.
@@ -133,8 +133,8 @@ func (s *State) LacksFunds(buyer *market.Buyer, price market.Money) bool {
 	return buyer.Funded && price > 0 && s.accounts.lacksFunds(buyer.Ref, price, buyer.Credit)
 }
 
-// Balance returns a buyer's money, and the part of it that open posts hold.
-func (s *State) Balance(buyer market.Ref) (balance, held market.Money) {
+// BuyerBalance returns a buyer's money, and the part of it that open posts hold.
+func (s *State) BuyerBalance(buyer market.Ref) (balance, held market.Money) {
 	s.accounts.mu.Lock()
 	defer s.accounts.mu.Unlock()
 	if acc := s.accounts.byRef[buyer]; acc != nil {
@@ -143,7 +143,7 @@ func (s *State) Balance(buyer market.Ref) (balance, held market.Money) {
 	return 0, 0
 }
 
-func sortCredentials(own []Credential) {
+func sortCredentialsByAge(own []Credential) {
 	slices.SortFunc(own, func(a, b Credential) int {
 		if a.At != b.At {
 			return int(a.At - b.At)

@@ -10,8 +10,8 @@ import (
 type row[R any] interface {
 	*R
 	key() *[16]byte
-	expiresAt() uint32 // Unix seconds
-	digest() uint64    // a hash of all fields
+	expiryUnixSeconds() uint32 // Unix seconds
+	digest() uint64            // a hash of all fields
 }
 
 // table holds rows in a slab with an open-addressed index.
@@ -51,9 +51,9 @@ func (t *table[R, P]) tag(key *[16]byte) uint32 {
 	return binary.LittleEndian.Uint32(key[4:8]) &^ uint32(len(t.index)-1)
 }
 
-// homeEntry returns the index entry at which the search for key begins. It does not use the
+// homeIndexEntry returns the index entry at which the search for key begins. It does not use the
 // key's last two bytes, which choose the shard.
-func (t *table[R, P]) homeEntry(key *[16]byte) uint32 {
+func (t *table[R, P]) homeIndexEntry(key *[16]byte) uint32 {
 	return binary.LittleEndian.Uint32(key[8:12]) & uint32(len(t.index)-1)
 }
 
@@ -64,7 +64,7 @@ func (t *table[R, P]) find(key *[16]byte) (entry uint32, position int, ok bool) 
 		return 0, 0, false
 	}
 	mask, tag := uint32(len(t.index)-1), t.tag(key)
-	for entry = t.homeEntry(key); t.index[entry] != 0; entry = (entry + 1) & mask {
+	for entry = t.homeIndexEntry(key); t.index[entry] != 0; entry = (entry + 1) & mask {
 		if t.index[entry]&^mask != tag {
 			continue
 		}
@@ -82,7 +82,7 @@ func (t *table[R, P]) get(key *[16]byte, now uint32) P {
 	if !ok {
 		return nil
 	}
-	if found := P(t.rows.at(position)); found.expiresAt() > now {
+	if found := P(t.rows.at(position)); found.expiryUnixSeconds() > now {
 		return found
 	}
 	return nil
@@ -94,20 +94,20 @@ func (t *table[R, P]) prefetch(key *[16]byte) uint32 {
 	if len(t.index) == 0 {
 		return 0
 	}
-	t.rows.prefetchNext()
-	return t.index[t.homeEntry(key)]
+	t.rows.prefetchNextPlace()
+	return t.index[t.homeIndexEntry(key)]
 }
 
 // put adds a row or replaces the one with its key, and sweeps a few rows.
 func (t *table[R, P]) put(value *R, now uint32) {
-	t.sweepStep(now)
+	t.sweepExpiredRows(now)
 	added := P(t.rows.push(value)) // at once: a value whose methods are called here would move to the heap
 	last := t.rows.n - 1
 	t.sum += added.digest()
 	if last == 0 {
-		t.cursor, t.soonest, t.nextSoonest = 0, added.expiresAt(), added.expiresAt()
+		t.cursor, t.soonest, t.nextSoonest = 0, added.expiryUnixSeconds(), added.expiryUnixSeconds()
 	}
-	t.soonest, t.nextSoonest = min(t.soonest, added.expiresAt()), min(t.nextSoonest, added.expiresAt())
+	t.soonest, t.nextSoonest = min(t.soonest, added.expiryUnixSeconds()), min(t.nextSoonest, added.expiryUnixSeconds())
 	entry, position, ok := t.find(added.key())
 	if ok {
 		known := t.rows.at(position)
@@ -117,15 +117,15 @@ func (t *table[R, P]) put(value *R, now uint32) {
 		return
 	}
 	if t.rows.n*4 > len(t.index)*3 {
-		t.reindex(max(8, 2*len(t.index)))
+		t.rebuildIndex(max(8, 2*len(t.index)))
 	} else {
 		t.index[entry] = t.tag(added.key()) | uint32(last+1)
 	}
 }
 
-// edit calls edit to rewrite the row with this key, and possibly its expiry. It returns
+// editRow calls editRow to rewrite the row with this key, and possibly its expiry. It returns
 // false if the key is missing.
-func (t *table[R, P]) edit(key *[16]byte, edit func(P)) bool {
+func (t *table[R, P]) editRow(key *[16]byte, edit func(P)) bool {
 	_, position, ok := t.find(key)
 	if !ok {
 		return false
@@ -134,7 +134,7 @@ func (t *table[R, P]) edit(key *[16]byte, edit func(P)) bool {
 	t.sum -= found.digest()
 	edit(found)
 	t.sum += found.digest()
-	t.soonest, t.nextSoonest = min(t.soonest, found.expiresAt()), min(t.nextSoonest, found.expiresAt())
+	t.soonest, t.nextSoonest = min(t.soonest, found.expiryUnixSeconds()), min(t.nextSoonest, found.expiryUnixSeconds())
 	return true
 }
 
@@ -142,22 +142,22 @@ func (t *table[R, P]) edit(key *[16]byte, edit func(P)) bool {
 func (t *table[R, P]) addToIndex(position int) {
 	mask := uint32(len(t.index) - 1)
 	key := P(t.rows.at(position)).key()
-	entry := t.homeEntry(key)
+	entry := t.homeIndexEntry(key)
 	for t.index[entry] != 0 {
 		entry = (entry + 1) & mask
 	}
 	t.index[entry] = t.tag(key) | uint32(position+1)
 }
 
-func (t *table[R, P]) reindex(size int) {
+func (t *table[R, P]) rebuildIndex(size int) {
 	t.index = make([]uint32, size)
 	for position := range t.rows.n {
 		t.addToIndex(position)
 	}
 }
 
-// sweepStep removes expired rows among the next few.
-func (t *table[R, P]) sweepStep(now uint32) {
+// sweepExpiredRows removes expired rows among the next few.
+func (t *table[R, P]) sweepExpiredRows(now uint32) {
 	for range min(rowsPerSweep, t.rows.n) {
 		if t.cursor >= t.rows.n {
 			t.cursor, t.soonest, t.nextSoonest = 0, t.nextSoonest, math.MaxUint32
@@ -165,38 +165,38 @@ func (t *table[R, P]) sweepStep(now uint32) {
 		if now < t.soonest {
 			return
 		}
-		if expires := P(t.rows.at(t.cursor)).expiresAt(); expires > now {
+		if expires := P(t.rows.at(t.cursor)).expiryUnixSeconds(); expires > now {
 			t.nextSoonest = min(t.nextSoonest, expires)
 			t.cursor++
 			continue
 		}
-		t.remove(t.cursor)
+		t.removeRow(t.cursor)
 		if t.rows.n == 0 {
 			return
 		}
 	}
 }
 
-// remove deletes the row at position; the last row takes its place.
-func (t *table[R, P]) remove(position int) {
+// removeRow deletes the row at position; the last row takes its place.
+func (t *table[R, P]) removeRow(position int) {
 	gone := P(t.rows.at(position))
 	t.sum -= gone.digest()
-	t.clearEntry(t.entryOf(gone))
+	t.clearIndexEntry(t.indexEntryOf(gone))
 	last := t.rows.n - 1
 	if position != last {
 		moved := P(t.rows.at(last))
-		t.index[t.entryOf(moved)] = t.tag(moved.key()) | uint32(position+1)
-		t.nextSoonest = min(t.nextSoonest, moved.expiresAt())
+		t.index[t.indexEntryOf(moved)] = t.tag(moved.key()) | uint32(position+1)
+		t.nextSoonest = min(t.nextSoonest, moved.expiryUnixSeconds())
 		*gone = *moved
 	}
 	t.rows.pop()
 	if len(t.index) > 64 && t.rows.n < len(t.index)/8 {
-		t.reindex(len(t.index) / 2)
+		t.rebuildIndex(len(t.index) / 2)
 	}
 }
 
-// entryOf returns the index entry of a row that is in the table.
-func (t *table[R, P]) entryOf(known P) uint32 {
+// indexEntryOf returns the index entry of a row that is in the table.
+func (t *table[R, P]) indexEntryOf(known P) uint32 {
 	entry, _, ok := t.find(known.key())
 	if !ok {
 		panic("BUG: a row that its index does not reach")
@@ -204,13 +204,13 @@ func (t *table[R, P]) entryOf(known P) uint32 {
 	return entry
 }
 
-// clearEntry frees an entry and moves the following ones up, so that each stays reachable from
+// clearIndexEntry frees an entry and moves the following ones up, so that each stays reachable from
 // its home.
-func (t *table[R, P]) clearEntry(entry uint32) {
+func (t *table[R, P]) clearIndexEntry(entry uint32) {
 	mask := uint32(len(t.index) - 1)
 	hole := entry
 	for next := (hole + 1) & mask; t.index[next] != 0; next = (next + 1) & mask {
-		home := t.homeEntry(P(t.rows.at(int(t.index[next]&mask) - 1)).key())
+		home := t.homeIndexEntry(P(t.rows.at(int(t.index[next]&mask) - 1)).key())
 		if (next-home)&mask >= (next-hole)&mask {
 			t.index[hole] = t.index[next]
 			hole = next

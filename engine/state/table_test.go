@@ -39,7 +39,7 @@ func (t *table[R, P]) check() error {
 	var sum uint64
 	for position := range t.rows.n {
 		sum += P(t.rows.at(position)).digest()
-		if soonest := P(t.rows.at(position)).expiresAt(); soonest < t.soonest {
+		if soonest := P(t.rows.at(position)).expiryUnixSeconds(); soonest < t.soonest {
 			return fmt.Errorf("row %d expires at %d, before the soonest, %d: the sweep would pass it over", position, soonest, t.soonest)
 		}
 		if _, found, ok := t.find(P(t.rows.at(position)).key()); !ok || found != position {
@@ -97,7 +97,7 @@ func TestTableIsAMapThatForgets(t *testing.T) {
 			case 0:
 				_, there := model[key]
 				until := now + uint32(rapid.IntRange(0, 60).Draw(t, "new life"))
-				changed := rows.edit(&key, func(k *idempotencyRow) { k.Fingerprint, k.Until = k.Fingerprint+1000, until })
+				changed := rows.editRow(&key, func(k *idempotencyRow) { k.Fingerprint, k.Until = k.Fingerprint+1000, until })
 				if changed && !there {
 					t.Fatal("changed what is not there")
 				}
@@ -111,7 +111,7 @@ func TestTableIsAMapThatForgets(t *testing.T) {
 				}
 			case 1:
 				if _, position, ok := rows.find(&key); ok {
-					rows.remove(position)
+					rows.removeRow(position)
 				}
 				delete(model, key)
 			case 3:
@@ -149,7 +149,7 @@ func TestTableSweepsWhatExpired(t *testing.T) {
 		t.Errorf("%d rows, 100 of them have expired and as many were put since", got)
 	}
 	key := crowdedKey(3)
-	if rows.get(&key, 20) != nil || rows.edit(&key, func(*idempotencyRow) {}) {
+	if rows.get(&key, 20) != nil || rows.editRow(&key, func(*idempotencyRow) {}) {
 		t.Error("a swept row is there")
 	}
 }
@@ -201,7 +201,7 @@ func TestTableIsTheSameAfterASnapshot(t *testing.T) {
 			remove := rapid.IntRange(0, 4).Draw(t, "remove") == 0
 			for _, table := range tables {
 				if _, position, ok := table.find(&key); ok && remove {
-					table.remove(position)
+					table.removeRow(position)
 				} else {
 					table.put(&idempotencyRow{Key: key, Until: until}, now)
 				}
@@ -224,8 +224,8 @@ func TestTableIsTheSameAfterASnapshot(t *testing.T) {
 			if err := loaded.check(); err != nil {
 				t.Fatal(err)
 			}
-			if !slices.Equal(loaded.rows.appendTo(nil), rows.rows.appendTo(nil)) || loaded.sum != rows.sum {
-				t.Fatalf("after the snapshot %+v\nwithout it %+v", loaded.rows.appendTo(nil), rows.rows.appendTo(nil))
+			if !slices.Equal(loaded.rows.appendRowsTo(nil), rows.rows.appendRowsTo(nil)) || loaded.sum != rows.sum {
+				t.Fatalf("after the snapshot %+v\nwithout it %+v", loaded.rows.appendRowsTo(nil), rows.rows.appendRowsTo(nil))
 			}
 			step(&rows, &loaded)
 		}

@@ -51,10 +51,10 @@ func TestATestLeadTouchesNothing(t *testing.T) {
 			if !ok || !lead.IsTest() {
 				t.Errorf("the lead is %+v, %t", lead, ok)
 			}
-			if n := w.UnknownDeliveries(1, false) + w.AllUnknownDeliveries(); n != 0 {
+			if n := w.CountUnknownDeliveries(1, false) + w.CountAllUnknownDeliveries(); n != 0 {
 				t.Errorf("%d leads of unknown fate", n)
 			}
-			rows := w.leadShard(&history)
+			rows := w.leadShardOf(&history)
 			rows.table, rows.posts = table[Lead, *Lead]{}, nil
 			_, hash := w.Hash()
 			if _, want := without.Hash(); hash != want {
@@ -85,7 +85,7 @@ func TestATestLeadUsesItsAuctionUp(t *testing.T) {
 		for _, fact := range row.facts {
 			w.fact(fact)
 		}
-		if auction, _ := w.Auction(ping, monday); auction.IsSold() != row.sold {
+		if auction, _ := w.FindAuction(ping, monday); auction.IsSold() != row.sold {
 			t.Errorf("%s: sold to %s", name, auction.Lead)
 		}
 	}
@@ -94,16 +94,16 @@ func TestATestLeadUsesItsAuctionUp(t *testing.T) {
 // Marks share one byte, and neither disturbs the other.
 func TestMarksOfALead(t *testing.T) {
 	for _, test := range []bool{false, true} {
-		var m LeadMarks
+		var m LeadFlags
 		if test {
 			m = markTest
 		}
 		for _, state := range []market.ReturnState{
 			market.ReturnPending, market.ReturnRefused, market.ReturnApproved, market.ReturnNone, market.ReturnPending,
 		} {
-			m.setReturn(state)
-			if m.Return() != state || m.IsTest() != test {
-				t.Errorf("%s, test %t: %s, %t", state, test, m.Return(), m.IsTest())
+			m.setReturnState(state)
+			if m.ReturnState() != state || m.IsTest() != test {
+				t.Errorf("%s, test %t: %s, %t", state, test, m.ReturnState(), m.IsTest())
 			}
 		}
 	}

@@ -52,7 +52,7 @@ func (w *trader) lead() {
 		Sealed: []byte("sealed"), Trail: []event.TrailStep{{Outcome: market.OutcomeCapped, FilterSets: bitset.Set{5, 0}}},
 	}
 	if w.draw(2) == 0 {
-		keyed := w.ClaimKey(&h, [16]byte{byte(w.draw(6)), 15: byte(w.draw(3))}, 1, w.at)
+		keyed := w.ClaimIdempotencyKey(&h, [16]byte{byte(w.draw(6)), 15: byte(w.draw(3))}, 1, w.at)
 		if !keyed.IsUsed() && keyed.Wait == nil {
 			fact.Idempotency = event.Idempotency{Key: h.key, Fingerprint: 1, ExpiresAt: w.at + 10*hour}
 		}
@@ -83,7 +83,7 @@ func (w *trader) lead() {
 	}
 	w.came = append(w.came, fact.Lead)
 	w.fact(fact)
-	w.Release(&h)
+	w.ReleaseAll(&h)
 }
 
 // auction holds one, most times under a name by which sales find it.
@@ -99,13 +99,13 @@ func (w *trader) auction() {
 		}
 	}
 	if w.draw(2) == 0 {
-		keyed := w.ClaimKey(&h, [16]byte{byte(w.draw(6)), 15: byte(w.draw(3))}, 2, w.at)
+		keyed := w.ClaimIdempotencyKey(&h, [16]byte{byte(w.draw(6)), 15: byte(w.draw(3))}, 2, w.at)
 		if !keyed.IsUsed() && keyed.Wait == nil {
 			fact.Idempotency = event.Idempotency{Key: h.key, Fingerprint: 2, ExpiresAt: w.at + 10*hour}
 		}
 	}
 	w.fact(fact)
-	w.Release(&h)
+	w.ReleaseAll(&h)
 }
 
 // auctionName is one of a few, so that they are met again.
@@ -134,21 +134,21 @@ func (w *trader) sale(h *Reservation, campaign market.Ref, sale *event.Sale) boo
 	buyer := w.buyers[sale.Turn.Member]
 	price := market.Money(1+w.draw(12)) * dollar
 	keys := []market.DuplicateKey{{byte(w.draw(50)), 15: byte(w.draw(2))}, {byte(w.draw(50)), 15: 2}}
-	dups, _, _ := w.ClaimDuplicates(h, keys, w.at)
+	dups, _, _ := w.ClaimDuplicateKeys(h, keys, w.at)
 	caps, _ := w.ReserveCaps(h, w.limits[buyer.Ref], price, nil, w.at)
 	funds := Reserved
 	if caps == Reserved {
 		funds, _ = w.ReserveFunds(h, buyer, price)
 	}
 	if w.draw(4) > 0 {
-		if row, found, wait := w.ClaimAuction(h, w.auctionName(), w.at); found && !row.IsSold() && wait == nil {
+		if row, found, wait := w.ClaimAuctionForSale(h, w.auctionName(), w.at); found && !row.IsSold() && wait == nil {
 			sale.Ping = row.Name
 		}
 	}
 	if dups != Reserved || caps != Reserved || funds != Reserved {
-		w.ReleaseSale(h)
-		w.ReleaseDuplicates(h)
-		w.ReleaseAuction(h)
+		w.ReleaseSaleReservation(h)
+		w.ReleaseDuplicateKeys(h)
+		w.ReleaseAuctionClaim(h)
 		*sale = event.Sale{}
 		return false
 	}
@@ -213,7 +213,7 @@ func (w *trader) refuse(fact *event.PostSettled, post *OpenPost) {
 		}
 	}
 	w.fact(fact)
-	w.Release(&h)
+	w.ReleaseAll(&h)
 }
 
 // operate is what operators and configurations do.
@@ -231,7 +231,7 @@ func (w *trader) operate() {
 		w.fact(&event.SecretSet{Name: string(rune('a' + w.draw(3))), Sealed: []byte{byte(w.draw(200))}, At: w.at})
 	case 5:
 		w.fact(&event.CatalogSet{
-			Version: w.Catalog().Version + 1, Document: string(rune('a' + w.draw(20))),
+			Version: w.CurrentConfigVersion().Version + 1, Document: string(rune('a' + w.draw(20))),
 			Overlay: string(rune('a' + w.draw(3))), By: string(rune('a' + w.draw(3))), From: event.ConfigOrigin(w.draw(4)),
 		})
 	case 6:
@@ -254,7 +254,7 @@ func (w *trader) report() {
 	}
 	var h Reservation
 	fact := &event.StatusChanged{Request: w.id(), Buyer: 1, At: w.at}
-	keyed := w.ClaimKey(&h, [16]byte{byte(w.draw(6)), 15: byte(w.draw(3))}, 3, w.at)
+	keyed := w.ClaimIdempotencyKey(&h, [16]byte{byte(w.draw(6)), 15: byte(w.draw(3))}, 3, w.at)
 	if !keyed.IsUsed() && keyed.Wait == nil {
 		fact.Idempotency = event.Idempotency{Key: h.key, Fingerprint: 3, ExpiresAt: w.at + 10*hour}
 	}
@@ -263,7 +263,7 @@ func (w *trader) report() {
 		fact.Changes = append(fact.Changes, w.change(id))
 	}
 	w.fact(fact)
-	w.Release(&h)
+	w.ReleaseAll(&h)
 }
 
 func (w *trader) change(id market.LeadID) event.Change {
@@ -272,7 +272,7 @@ func (w *trader) change(id market.LeadID) event.Change {
 		Lead: id, From: lead.Status, To: market.StatusContacted + market.Status(w.draw(4)),
 		Supplier: lead.Supplier, Reason: "said so", Occurred: w.at,
 	}
-	c.WasPending = lead.Return() == market.ReturnPending
+	c.WasPending = lead.ReturnState() == market.ReturnPending
 	switch {
 	case !ok:
 		c.Result = event.ChangeUnknown
@@ -299,7 +299,7 @@ func (w *trader) change(id market.LeadID) event.Change {
 		c.Webhook = w.owed(c.To.WebhookType())
 		if c.Return.Month != 0 {
 			c.Return.Credit, c.Return.Reverse = lead.Price, lead.Payout
-			c.Return.Charges = []event.Charge{{Cap: 1, Window: w.caps.cell(1).window, Amount: 1}}
+			c.Return.Charges = []event.Charge{{Cap: 1, Window: w.caps.counterOf(1).window, Amount: 1}}
 		}
 	}
 	return c
@@ -309,7 +309,7 @@ func (w *trader) change(id market.LeadID) event.Change {
 func (w *trader) tell() {
 	supplier := market.Ref(1 + w.draw(2))
 	fact := &event.WebhookAttempted{Supplier: supplier, At: w.at}
-	dead := w.DeadLetters(supplier, 0, 3)
+	dead := w.ListDeadLetters(supplier, 0, 3)
 	switch choice := w.draw(10); {
 	case choice == 0:
 		w.fact(&event.WebhooksSwitched{Supplier: supplier, Off: w.draw(2) == 0, At: w.at})
@@ -318,7 +318,7 @@ func (w *trader) tell() {
 		fact.Lead, fact.Type = dead[0].Lead, dead[0].Type
 		fact.Outcome = []event.WebhookOutcome{event.WebhookResent, event.WebhookDropped}[choice%2]
 	default:
-		h, ok := w.ClaimWebhook(supplier, w.at)
+		h, ok := w.ClaimDueWebhook(supplier, w.at)
 		if !ok {
 			return
 		}
@@ -329,7 +329,7 @@ func (w *trader) tell() {
 		case choice == 5:
 			fact.Outcome = event.WebhookDead
 		case choice == 6:
-			w.ReleaseWebhook(h)
+			w.UnclaimWebhook(h)
 			return
 		default:
 			fact.Outcome, fact.Due, fact.Status = event.WebhookFailed, w.at+int64(w.draw(3))*hour, 503
@@ -421,7 +421,7 @@ func TestTheTraderTradesInEveryWay(t *testing.T) {
 				seen[e.Kind().String()]++
 			}
 		}
-		if n := w.Reservations(); n != 0 {
+		if n := w.ReservationCount(); n != 0 {
 			t.Fatalf("%d reservations are out, and nothing is in flight", n)
 		}
 	})

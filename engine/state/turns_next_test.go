@@ -21,14 +21,14 @@ func TestALookTakesNoTurn(t *testing.T) {
 				weights[i] = int32(1 + i)
 			}
 			_, before := s.Hash()
-			out := s.Reservations()
+			out := s.ReservationCount()
 			next := s.PeekTurn(1, set, weights)
 			for range rapid.IntRange(0, 3).Draw(t, "looks") {
 				if again := s.PeekTurn(1, set, weights); again != next {
 					t.Fatalf("the turn of %d, and on a second look of %d", next, again)
 				}
 			}
-			if _, after := s.Hash(); after != before || s.Reservations() != out {
+			if _, after := s.Hash(); after != before || s.ReservationCount() != out {
 				t.Fatal("a look has left something behind")
 			}
 			h := new(Reservation)
@@ -38,16 +38,16 @@ func TestALookTakesNoTurn(t *testing.T) {
 			}
 			switch rapid.IntRange(0, 2).Draw(t, "end") {
 			case 0:
-				s.Release(h)
+				s.ReleaseAll(h)
 			case 1:
 				open = append(open, h)
 			default:
 				s.rotations.applyTurn(1, event.Turn{Set: turn.Set, Phase: turn.Phase, Member: turn.Member}, 1)
-				s.ReleaseApplied(h)
+				s.ReleaseAfterApply(h)
 			}
 		}
 		for _, h := range open {
-			s.Release(h)
+			s.ReleaseAll(h)
 		}
 	})
 }

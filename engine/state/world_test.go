@@ -91,10 +91,10 @@ func (w *world) id() (id [16]byte) {
 // replay applies a log's entries after the state's position, up to the one of
 // that sequence, as a start does.
 func replay(s *State, log []entry, upTo uint64) {
-	waiting := s.NewReplay()
+	waiting := s.NewLogReplay()
 	var lent [][]byte
 	flush := func() {
-		waiting.Flush()
+		waiting.ApplyAdded()
 		for _, data := range lent { // whoever kept a part of a frame now has something else
 			for i := range data {
 				data[i] = 0xee
@@ -121,7 +121,7 @@ func TestSecondsHoldFarAway(t *testing.T) {
 		math.MaxUint32 * second: math.MaxUint32, math.MaxUint32*second + 1: math.MaxUint32,
 		math.MaxInt64: math.MaxUint32, math.MinInt64: 0,
 	} {
-		if got := secondsRoundedUp(nanos); got != want {
+		if got := unixSecondsRoundedUp(nanos); got != want {
 			t.Errorf("%d ns are %d s, want %d", nanos, got, want)
 		}
 	}

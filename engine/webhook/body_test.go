@@ -188,7 +188,7 @@ func TestBodies(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			h := &history{records: append([]event.Event{names()}, test.records...)}
 			s, last := h.state(), len(h.records)
-			w, ok := s.Webhook(theLead, test.kind)
+			w, ok := s.FindWebhook(theLead, test.kind)
 			if !ok || w.Cause != uint64(last) || w.Created != batchTime(last) {
 				t.Fatalf("the outbox has %+v, %v", w, ok)
 			}
@@ -251,7 +251,7 @@ func TestBodiesWithoutHistory(t *testing.T) {
 				h.gone[seq] = true
 			}
 			s := h.state()
-			w, _ := s.Webhook(theLead, kind)
+			w, _ := s.FindWebhook(theLead, kind)
 			if body := h.body(t, s, &w); !strings.HasSuffix(body, test.want) {
 				t.Errorf("%s, want …%s", body, test.want)
 			}

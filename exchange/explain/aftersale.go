@@ -116,7 +116,7 @@ func (e *Explainer) setWebhookStates(doc *Explanation, lead market.LeadID) {
 			if kind.String() != webhook.Type {
 				continue
 			}
-			if now, queued := e.state.Webhook(lead, kind); queued && now.Dead {
+			if now, queued := e.state.FindWebhook(lead, kind); queued && now.Dead {
 				webhook.State = webhookDead
 			} else if queued {
 				webhook.State = webhookPending
@@ -135,7 +135,7 @@ func (e *Explainer) withholdUnlistedReasons(doc *Explanation, then *campaignConf
 			continue
 		}
 		if now == nil {
-			found := e.campaignConfig(e.state.Catalog().Version, doc.Campaign, noTimeLimit)
+			found := e.campaignConfig(e.state.CurrentConfigVersion().Version, doc.Campaign, noTimeLimit)
 			now = &found
 		}
 		if !now.reasons[*reason] {

@@ -336,7 +336,7 @@ func TestExplainAgreesWithMemoryAfterSale(t *testing.T) {
 				h := &doc.Webhooks[i]
 				want := "delivered"
 				for kind := market.WebhookPosted; int(kind) < market.WebhookTypeCount; kind++ {
-					if now, owed := c.State.Webhook(id, kind); owed && kind.String() == h.Type {
+					if now, owed := c.State.FindWebhook(id, kind); owed && kind.String() == h.Type {
 						if want = "pending"; now.Dead {
 							want = "dead"
 						}
@@ -355,7 +355,7 @@ func TestExplainAgreesWithMemoryAfterSale(t *testing.T) {
 func (c *history) addNext(rt *rapid.T, id market.LeadID) {
 	row := mustRow(rt, c, id)
 	kind := market.WebhookType(rapid.IntRange(int(market.WebhookPosted), int(market.WebhookReturned)).Draw(rt, "webhook"))
-	if webhook, queued := c.State.Webhook(id, kind); queued {
+	if webhook, queued := c.State.FindWebhook(id, kind); queued {
 		outcomes := []event.WebhookOutcome{event.WebhookDelivered, event.WebhookFailed, event.WebhookDead}
 		if webhook.Dead {
 			outcomes = []event.WebhookOutcome{event.WebhookResent, event.WebhookDropped}
@@ -366,9 +366,9 @@ func (c *history) addNext(rt *rapid.T, id market.LeadID) {
 	to := market.Status(rapid.IntRange(int(market.StatusContacted), int(market.StatusReturned)).Draw(rt, "to"))
 	from := func(change *event.Change) { change.From = row.Status }
 	switch {
-	case !row.Status.CanBecome(to) || to == market.StatusReturned && row.Return() == market.ReturnRefused:
+	case !row.Status.CanBecome(to) || to == market.StatusReturned && row.ReturnState() == market.ReturnRefused:
 		c.report(id, to, event.ChangeNotAllowed, from)
-	case row.Return() == market.ReturnPending:
+	case row.ReturnState() == market.ReturnPending:
 		result := rapid.SampledFrom([]event.ChangeResult{event.ChangeDone, event.ChangeRefused}).Draw(rt, "the operator's decision")
 		c.report(id, market.StatusReturned, result, from, func(change *event.Change) { change.WasPending = true })
 	case to == market.StatusReturned && rapid.Bool().Draw(rt, "an operator decides"):

@@ -94,7 +94,7 @@ func (e *Explainer) campaignConfig(version uint32, campaign string, seq uint64) 
 // Around a change the versions may therefore alternate for some seconds, so the search
 // also reads a few segments backwards.
 func (e *Explainer) documentHash(version uint32, seq uint64) string {
-	if now := e.state.Catalog(); now.Version == version {
+	if now := e.state.CurrentConfigVersion(); now.Version == version {
 		return now.Document
 	}
 	segments, err := wal.Segments(e.dataDir)

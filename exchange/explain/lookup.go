@@ -139,7 +139,7 @@ func (e *Explainer) BySellerID(supplier, theirs string) (*Explanation, error) {
 // id, or 0. A production auction has precedence over a test auction with the same id.
 func (e *Explainer) auctionInMemory(supplier market.Ref, theirs string) (seq uint64) {
 	for _, test := range []bool{false, true} {
-		if row, ok := e.state.Auction(e.auctionName(supplier, theirs, test), 0); ok {
+		if row, ok := e.state.FindAuction(e.auctionName(supplier, theirs, test), 0); ok {
 			return row.Seq
 		}
 	}
@@ -241,7 +241,7 @@ func (e *Explainer) claimedAuction(lead *event.LeadDecided) [16]byte {
 // longer has that ping.
 func (e *Explainer) claimedPing(name [16]byte, sold *entry) (*Explanation, error) {
 	decided := sold.lead()
-	row, ok := e.state.Auction(name, decided.Decided)
+	row, ok := e.state.FindAuction(name, decided.Decided)
 	var found *entry
 	var err error
 	switch {

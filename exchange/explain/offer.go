@@ -49,7 +49,7 @@ func (e *Explainer) claimingLeads(found *entry) (list []claimingLead, truncated 
 	if err != nil {
 		return nil, false, err
 	}
-	if row, ok := e.state.Auction(held.Name, held.Began); ok && row.IsSold() && !hasLead(decided, row.Lead) {
+	if row, ok := e.state.FindAuction(held.Name, held.Began); ok && row.IsSold() && !hasLead(decided, row.Lead) {
 		last, err := e.decision(row.Lead)
 		if err != nil && !isMissing(err) {
 			return nil, false, err

@@ -73,7 +73,7 @@ func (s *progress) add(ev event.Event) {
 
 // isComplete reports whether the events so far explain everything in memory.
 func (s *progress) isComplete() bool {
-	if s.sold && (!s.known || s.row.Status.IsReported() && s.row.Status != s.status || s.row.Return() != s.returned) {
+	if s.sold && (!s.known || s.row.Status.IsReported() && s.row.Status != s.status || s.row.ReturnState() != s.returned) {
 		return false
 	}
 	for i := range s.webhooks {
@@ -86,7 +86,7 @@ func (s *progress) isComplete() bool {
 
 // matchesMemory reports whether the events of a webhook lead to its state in memory.
 func (s *progress) matchesMemory(h *webhookProgress) bool {
-	now, queued := s.state.Webhook(s.lead, h.kind)
+	now, queued := s.state.FindWebhook(s.lead, h.kind)
 	switch {
 	case !queued:
 		return h.last.Outcome == event.WebhookDelivered || h.last.Outcome == event.WebhookDropped

@@ -53,7 +53,7 @@ func (r *Reader) Statement(party ledger.Party, period ledger.Period) (*ledger.St
 		buyer = party.Ref
 	}
 	period = withinMonth(period, r.now())
-	live := r.state.Account(buyer)
+	live := r.state.BuyerFunds(buyer)
 	tally := ledger.NewTally(party, period, live)
 	events, err := r.scan(period.From, live.Seq)
 	if err != nil {

@@ -91,7 +91,7 @@ func TestStatementOverSegments(t *testing.T) {
 				t.Fatalf("day %d of the supplier: %s %v", day, words, err)
 			}
 		}
-		if live := log.State.Account(1); last != (ledger.Balances{Balance: live.Balance}) {
+		if live := log.State.BuyerFunds(1); last != (ledger.Balances{Balance: live.Balance}) {
 			t.Errorf("the last day ends with %+v, the account has %+v", last, live)
 		}
 	}

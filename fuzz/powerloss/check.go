@@ -47,7 +47,7 @@ func openDir(dir string) (*openedDir, error) {
 		if err != nil {
 			return nil, err
 		}
-		if _, err := o.state.Load(section); err != nil {
+		if _, err := o.state.LoadSnapshot(section); err != nil {
 			return nil, err
 		}
 		o.snapshot = snapshot.Newest
@@ -70,7 +70,7 @@ func (o *openedDir) readEntries() error {
 	}
 	defer reader.Close()
 	seen, _ := o.state.Position()
-	replay := o.state.NewReplay()
+	replay := o.state.NewLogReplay()
 	o.entries, err = readAll(reader, func(entry wal.Entry) error {
 		if entry.Seq <= seen {
 			return nil
@@ -132,7 +132,7 @@ func compareEntries(are, were []wal.Entry) error {
 }
 
 // isFounded reports whether the log contains the exchange's founding entry.
-func (o *openedDir) isFounded() bool { return o.state.Founded().Epoch != [16]byte{} }
+func (o *openedDir) isFounded() bool { return o.state.FoundedEvent().Epoch != [16]byte{} }
 
 // checkKey checks that the exchange's key is the one that the log was started with.
 func (o *openedDir) checkKey() error {
@@ -143,7 +143,7 @@ func (o *openedDir) checkKey() error {
 	if err != nil {
 		return err
 	}
-	if keys.Check() != o.state.Founded().KeyCheck {
+	if keys.Check() != o.state.FoundedEvent().KeyCheck {
 		return errors.New("the exchange's key differs from the one that the log was started with")
 	}
 	return nil
@@ -161,7 +161,7 @@ func (o *openedDir) checkDocuments(t *writtenLog, revision int) error {
 		if err != nil {
 			return err
 		}
-		if d.hash != o.state.Catalog().Document || revision == 0 {
+		if d.hash != o.state.CurrentConfigVersion().Document || revision == 0 {
 			continue
 		}
 		found := revisions.FindSubmatch(text)
@@ -177,7 +177,7 @@ func (o *openedDir) checkDocuments(t *writtenLog, revision int) error {
 
 // checkLists checks that the active suppression lists are present and intact.
 func (o *openedDir) checkLists() error {
-	for _, name := range o.state.ListFileNames() {
+	for _, name := range o.state.SuppressionFileHashes() {
 		if _, err := o.readHashedFile(filepath.Join("lists", name), name); err != nil {
 			return err
 		}

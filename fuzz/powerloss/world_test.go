@@ -95,7 +95,7 @@ func (w *world) write(facts []event.Event, snapshot int) {
 		w.t.Fatal(err)
 	}
 	s := state.New()
-	replay := s.NewReplay()
+	replay := s.NewLogReplay()
 	for i, fact := range facts {
 		data, done := event.Append(nil, fact), &waiter{done: make(chan error, 1)}
 		if err := log.Append(data, done); err != nil {

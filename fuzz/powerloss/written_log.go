@@ -21,7 +21,7 @@ type writtenLog struct {
 	// Replay state for hashAt; most callers ask for increasing positions.
 	hashes   map[uint64]uint64 // by entry
 	state    *state.State
-	replay   *state.Replay
+	replay   *state.LogReplay
 	position uint64
 }
 
@@ -56,7 +56,7 @@ func (t *writtenLog) hashAt(entry uint64) (uint64, error) {
 	}
 	if t.state == nil || entry < t.position {
 		t.state, t.position = state.New(), 0
-		t.replay = t.state.NewReplay()
+		t.replay = t.state.NewLogReplay()
 	}
 	for ; t.position < entry; t.position++ {
 		if err := apply(t.replay, t.entries[t.position]); err != nil {
@@ -69,10 +69,10 @@ func (t *writtenLog) hashAt(entry uint64) (uint64, error) {
 }
 
 // apply applies one entry.
-func apply(replay *state.Replay, entry wal.Entry) error {
+func apply(replay *state.LogReplay, entry wal.Entry) error {
 	_, err := replay.Add(entry.Seq, entry.At, entry.Data)
 	if err == nil {
-		replay.Flush()
+		replay.ApplyAdded()
 	}
 	return err
 }

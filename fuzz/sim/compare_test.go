@@ -41,7 +41,7 @@ func (p *play) compareVisible() string {
 	if fault := p.compareWebhooks(); fault != "" {
 		return fault
 	}
-	if n := x.state.Reservations(); n != 0 {
+	if n := x.state.ReservationCount(); n != 0 {
 		return fmt.Sprintf("%d reservations are out while nothing is decided", n)
 	}
 	m.posted = slices.DeleteFunc(m.posted, func(l *lead) bool {
@@ -54,7 +54,7 @@ func (p *play) compareVisible() string {
 				held += l.price
 			}
 		}
-		balance, holds := x.state.Balance(x.state.RefOf(event.ObjectBuyer, buyer))
+		balance, holds := x.state.BuyerBalance(x.state.RefOf(event.ObjectBuyer, buyer))
 		if int64(balance) != funds+held || int64(holds) != held {
 			return fmt.Sprintf("%s has %s, of which %s is held; by the model %s, of which %s", buyer, balance, holds, amount(funds+held), amount(held))
 		}
@@ -195,9 +195,9 @@ func (p *play) auditStatements(whole *state.State) string {
 				continue
 			}
 			party := ledger.Party{Kind: kind, Ref: whole.RefOf(kind, name)}
-			account := whole.Account(0)
+			account := whole.BuyerFunds(0)
 			if kind == event.ObjectBuyer {
-				account = whole.Account(party.Ref)
+				account = whole.BuyerFunds(party.Ref)
 			}
 			tally := ledger.NewTally(party, period, account)
 			for i, e := range p.x.disk.all() {

@@ -97,7 +97,7 @@ func (x *exchange) startProcess(plain bool) error {
 // options returns the engine's ports.
 func (x *exchange) options(dead <-chan struct{}) engine.Options {
 	return engine.Options{
-		State: x.state, Log: x.log, History: x.log, Buyers: endpoints{x.world, dead}, Clock: clock{}, Entropy: x.entropy, Secret: secret, Sealer: x.keys.StartAbove(x.state.HighestSlot()),
+		State: x.state, Log: x.log, History: x.log, Buyers: endpoints{x.world, dead}, Clock: clock{}, Entropy: x.entropy, Secret: secret, Sealer: x.keys.StartAbove(x.state.HighestKeySlot()),
 	}
 }
 
@@ -110,22 +110,22 @@ func (x *exchange) configure() error {
 func (x *exchange) replayed(snapshot bool) (*state.State, error) {
 	s, from := state.New(), uint64(0)
 	if snapshot {
-		if _, err := s.Load(bytes.NewReader(x.disk.snapshot)); err != nil {
+		if _, err := s.LoadSnapshot(bytes.NewReader(x.disk.snapshot)); err != nil {
 			return nil, err
 		}
 		from = x.disk.oldest
 	}
-	replay := s.NewReplay()
+	replay := s.NewLogReplay()
 	for i, e := range x.disk.all()[from:] {
 		more, err := replay.Add(from+uint64(i)+1, e.at, e.data)
 		if err != nil {
 			return nil, err
 		}
 		if !more {
-			replay.Flush()
+			replay.ApplyAdded()
 		}
 	}
-	replay.Flush()
+	replay.ApplyAdded()
 	return s, nil
 }
 

@@ -15,8 +15,8 @@ import (
 var mutants = []mutant.Mutation{
 	{
 		Name: "a refused post gives back its caps twice", File: "engine/state/settle.go",
-		Old: "	s.raiseAvailabilityVersion(s.caps.replaceCharges(e.Sale.Charges, e.Next.Charges))\n",
-		New: "	s.raiseAvailabilityVersion(s.caps.replaceCharges(e.Sale.Charges, e.Next.Charges))\n	s.raiseAvailabilityVersion(s.caps.replaceCharges(e.Sale.Charges, nil))\n",
+		Old: "	s.raiseAvailabilityVersionIf(s.caps.replaceCharges(e.Sale.Charges, e.Next.Charges))\n",
+		New: "	s.raiseAvailabilityVersionIf(s.caps.replaceCharges(e.Sale.Charges, e.Next.Charges))\n	s.raiseAvailabilityVersionIf(s.caps.replaceCharges(e.Sale.Charges, nil))\n",
 	},
 	{
 		Name: "a day's window begins 24 hours after the one before", File: "engine/market/calendar/period.go",
@@ -49,7 +49,7 @@ var mutants = []mutant.Mutation{
 	},
 	{
 		Name: "a return gives caps back to the window of now", File: "engine/state/caps.go",
-		Old: "	case window == c.window:\n		c.used += amount\n", New: "	case window == c.window || amount < 0 && window < c.window:\n		c.used += amount\n",
+		Old: "	case windowStart == c.window:\n		c.used += amount\n", New: "	case windowStart == c.window || amount < 0 && windowStart < c.window:\n		c.used += amount\n",
 	},
 	{
 		Name: "a turn is in no fact", File: "engine/distribute.go",
@@ -78,7 +78,7 @@ var mutants = []mutant.Mutation{
 	},
 	{
 		Name: "a refusal after a crash leaves the lead a duplicate", File: "engine/state/settle.go",
-		Old: "		s.removeDuplicates(e.Sale.Duplicates, e.Lead, seq)\n", New: "",
+		Old: "		s.removeDuplicateValues(e.Sale.Duplicates, e.Lead, seq)\n", New: "",
 	},
 	{
 		Name: "an event that fails is tried again too soon", File: "engine/webhook/schedule.go",
@@ -86,7 +86,7 @@ var mutants = []mutant.Mutation{
 	},
 	{
 		Name: "a buyer's credit does not count", File: "engine/state/reservation.go",
-		Old: "s.accounts.reserve(buyer.Ref, price, buyer.Credit)", New: "s.accounts.reserve(buyer.Ref, price, 0)",
+		Old: "s.accounts.reserveFunds(buyer.Ref, price, buyer.Credit)", New: "s.accounts.reserveFunds(buyer.Ref, price, 0)",
 	},
 	{
 		Name: "what requests in flight have reserved is free", File: "engine/state/caps.go",
@@ -94,7 +94,7 @@ var mutants = []mutant.Mutation{
 	},
 	{
 		Name: "a door that a cap shut is not looked at again", File: "engine/state/caps.go",
-		Old: "		crossed = true\n", New: "		crossed = false\n",
+		Old: "		thresholdCrossed = true\n", New: "		thresholdCrossed = false\n",
 	},
 	{
 		Name: "a start leaves the keys of those who were erased", File: "engine/operate.go",
@@ -122,7 +122,7 @@ var mutants = []mutant.Mutation{
 	},
 	{
 		Name: "an erasure ends an unconfirmed delivery", File: "engine/state/key_slots.go",
-		Old: "			shard.editPost(e.Leads[i], func(p *OpenPost) { p.Body = nil })\n", New: "			delete(shard.posts, e.Leads[i])\n",
+		Old: "			shard.replaceOpenPost(e.Leads[i], func(p *OpenPost) { p.Body = nil })\n", New: "			delete(shard.posts, e.Leads[i])\n",
 	},
 	{
 		Name: "who was erased is sent again", File: "engine/operate.go",

@@ -157,9 +157,9 @@ func (p *play) compareReport(r *leadreport.Report, whole *state.State) string {
 	var tallies []*ledger.Tally
 	for _, kind := range []event.ObjectKind{event.ObjectBuyer, event.ObjectSupplier} {
 		for n := range whole.NameCount(kind) {
-			party, account := ledger.Party{Kind: kind, Ref: market.Ref(n + 1)}, whole.Account(0)
+			party, account := ledger.Party{Kind: kind, Ref: market.Ref(n + 1)}, whole.BuyerFunds(0)
 			if party.IsBuyer() {
-				account = whole.Account(party.Ref)
+				account = whole.BuyerFunds(party.Ref)
 			}
 			tallies = append(tallies, ledger.NewTally(party, period, account))
 		}

@@ -16,7 +16,7 @@ import (
 func (w *world) sendWebhook(e *engine.Engine, h state.QueuedWebhook) bool {
 	message, err := e.WebhookMessage(&h)
 	if err != nil {
-		e.State().ReleaseWebhook(h)
+		e.State().UnclaimWebhook(h)
 		return false
 	}
 	supplier := e.State().NameOf(event.ObjectSupplier, message.Supplier)
@@ -37,7 +37,7 @@ func (w *world) sendWebhook(e *engine.Engine, h state.QueuedWebhook) bool {
 	w.bodies[message.ID] = string(message.Body)
 	w.mu.Unlock()
 	if e.RecordWebhookAttempt(h, result) != nil {
-		e.State().ReleaseWebhook(h)
+		e.State().UnclaimWebhook(h)
 		return false
 	}
 	w.mu.Lock()

@@ -161,9 +161,9 @@ func (e endpoints) Ping(req *market.PingRequest) market.PingResult {
 func (w *world) runWebhooks(e *engine.Engine, stop <-chan struct{}) {
 	for {
 		next := time.Now().Add(time.Hour)
-		for _, supplier := range e.State().SuppliersWithPending() {
+		for _, supplier := range e.State().SuppliersWithPendingWebhooks() {
 			for {
-				h, ok := e.State().ClaimWebhook(supplier, time.Now().UnixNano())
+				h, ok := e.State().ClaimDueWebhook(supplier, time.Now().UnixNano())
 				if !ok {
 					break
 				}
@@ -171,7 +171,7 @@ func (w *world) runWebhooks(e *engine.Engine, stop <-chan struct{}) {
 					return
 				}
 			}
-			if due, ok := e.State().NextWebhookDue(supplier); ok && time.Unix(0, due).Before(next) {
+			if due, ok := e.State().NextWebhookDueTime(supplier); ok && time.Unix(0, due).Before(next) {
 				next = time.Unix(0, due)
 			}
 		}

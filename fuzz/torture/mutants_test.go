@@ -26,8 +26,8 @@ var mutants = []mutantCase{
 	{
 		mutant.Mutation{
 			Name: "a cap is released twice", File: "engine/state/settle.go",
-			Old: "\ts.raiseAvailabilityVersion(s.caps.replaceCharges(e.Sale.Charges, e.Next.Charges))\n",
-			New: "\ts.raiseAvailabilityVersion(s.caps.replaceCharges(e.Sale.Charges, e.Next.Charges))\n\ts.raiseAvailabilityVersion(s.caps.replaceCharges(e.Sale.Charges, nil))\n",
+			Old: "\ts.raiseAvailabilityVersionIf(s.caps.replaceCharges(e.Sale.Charges, e.Next.Charges))\n",
+			New: "\ts.raiseAvailabilityVersionIf(s.caps.replaceCharges(e.Sale.Charges, e.Next.Charges))\n\ts.raiseAvailabilityVersionIf(s.caps.replaceCharges(e.Sale.Charges, nil))\n",
 		}, "killed", 60 * time.Second, []string{"over the cap of"},
 	},
 	{
@@ -87,15 +87,15 @@ var mutants = []mutantCase{
 	{
 		mutant.Mutation{
 			Name: "an auction is sold from by two at once", File: "engine/state/auctions.go",
-			Old: "\treturn row, true, s.claimAuctionLocked(shard, h, name)\n",
+			Old: "\treturn row, true, s.claimAuctionOrWaitLocked(shard, owner, name)\n",
 			New: "\treturn row, true, nil\n",
 		}, "killed,held", 60 * time.Second, []string{"sells two leads"},
 	},
 	{
 		mutant.Mutation{
 			Name: "a return gives the money back twice", File: "engine/state/settle.go",
-			Old: "\t\ts.raiseAvailabilityVersion(s.accounts.adjust(buyer, back.Credit, 0))\n",
-			New: "\t\ts.raiseAvailabilityVersion(s.accounts.adjust(buyer, 2*back.Credit, 0))\n",
+			Old: "\t\ts.raiseAvailabilityVersionIf(s.accounts.adjustBalance(buyer, back.Credit, 0))\n",
+			New: "\t\ts.raiseAvailabilityVersionIf(s.accounts.adjustBalance(buyer, 2*back.Credit, 0))\n",
 		}, "killed", 8 * time.Second, []string{"; the log has balance", "is overdrawn"},
 	},
 	{
@@ -120,8 +120,8 @@ var mutants = []mutantCase{
 	{
 		mutant.Mutation{
 			Name: "a claim on a key is never counted as ended", File: "engine/state/reservation.go",
-			Old: "\t\ts.releaseKey(h.key)\n\t\ts.reservations.Add(-1)\n",
-			New: "\t\ts.releaseKey(h.key)\n",
+			Old: "\t\ts.endIdempotencyKeyClaim(owner.key)\n\t\ts.reservations.Add(-1)\n",
+			New: "\t\ts.endIdempotencyKeyClaim(owner.key)\n",
 		}, "held for seconds", 20 * time.Second, []string{"reservations, expected 0"},
 	},
 	{
@@ -203,7 +203,7 @@ var mutants = []mutantCase{
 	{
 		mutant.Mutation{
 			Name: "what was made entry by entry is forgotten at a start", File: "exchange/revision.go",
-			Old: "\thash := x.state.Catalog().Overlay\n", New: "\thash := x.state.Catalog().Overlay[:0]\n",
+			Old: "\thash := x.state.CurrentConfigVersion().Overlay\n", New: "\thash := x.state.CurrentConfigVersion().Overlay[:0]\n",
 		}, "killed", 8 * time.Second, []string{"admin edits: config/", "admin edits: the suppression list with"},
 	},
 	{

@@ -135,7 +135,7 @@ func (b *fakeOutbox) waitsForEarlier(r *row) bool {
 	})
 }
 
-func (b *fakeOutbox) ClaimWebhook(supplier market.Ref, now int64) (state.QueuedWebhook, bool) {
+func (b *fakeOutbox) ClaimDueWebhook(supplier market.Ref, now int64) (state.QueuedWebhook, bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	r := b.earliest(supplier)
@@ -146,7 +146,7 @@ func (b *fakeOutbox) ClaimWebhook(supplier market.Ref, now int64) (state.QueuedW
 	return r.webhook, true
 }
 
-func (b *fakeOutbox) ReleaseWebhook(h state.QueuedWebhook) {
+func (b *fakeOutbox) UnclaimWebhook(h state.QueuedWebhook) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if r := b.find(h); r != nil {
@@ -163,7 +163,7 @@ func (b *fakeOutbox) find(h state.QueuedWebhook) *row {
 	return nil
 }
 
-func (b *fakeOutbox) NextWebhookDue(supplier market.Ref) (due int64, ok bool) {
+func (b *fakeOutbox) NextWebhookDueTime(supplier market.Ref) (due int64, ok bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if r := b.earliest(supplier); r != nil {
@@ -172,7 +172,7 @@ func (b *fakeOutbox) NextWebhookDue(supplier market.Ref) (due int64, ok bool) {
 	return 0, false
 }
 
-func (b *fakeOutbox) SuppliersWithPending() (all []market.Ref) {
+func (b *fakeOutbox) SuppliersWithPendingWebhooks() (all []market.Ref) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for supplier := range b.rows {

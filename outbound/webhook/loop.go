@@ -69,7 +69,7 @@ func (s *Sender) scanOutbox() {
 	if s.options.AttemptRate != nil {
 		s.pacer.rate = int64(s.options.AttemptRate())
 	}
-	for _, supplier := range s.options.Outbox.SuppliersWithPending() {
+	for _, supplier := range s.options.Outbox.SuppliersWithPendingWebhooks() {
 		e := s.endpoints[supplier]
 		if e == nil {
 			e = &endpoint{supplier: supplier}
@@ -86,7 +86,7 @@ func (s *Sender) enqueueIfDue(e *endpoint) {
 	if e.queued || e.inFlight >= s.options.MaxPerEndpoint {
 		return
 	}
-	due, ok := s.options.Outbox.NextWebhookDue(e.supplier)
+	due, ok := s.options.Outbox.NextWebhookDueTime(e.supplier)
 	if !ok {
 		return
 	}
@@ -114,10 +114,10 @@ func (s *Sender) startAttempts() {
 			s.nextDue = min(s.nextDue, e.pausedUntil)
 			continue
 		}
-		h, ok := s.options.Outbox.ClaimWebhook(e.supplier, now)
+		h, ok := s.options.Outbox.ClaimDueWebhook(e.supplier, now)
 		if !ok {
 			// Every event of the endpoint is due later, or a new one arrived just now.
-			if due, more := s.options.Outbox.NextWebhookDue(e.supplier); more {
+			if due, more := s.options.Outbox.NextWebhookDueTime(e.supplier); more {
 				s.nextDue = min(s.nextDue, due)
 			}
 			continue

@@ -30,15 +30,15 @@ const (
 // Outbox holds the suppliers' pending webhooks; state.State implements it. Times are in
 // Unix nanoseconds.
 type Outbox interface {
-	// ClaimWebhook returns a supplier's earliest due event. It returns the same event again
-	// only after its attempt was logged or ReleaseWebhook was called.
-	ClaimWebhook(supplier market.Ref, now int64) (h state.QueuedWebhook, ok bool)
-	ReleaseWebhook(h state.QueuedWebhook)
-	// NextWebhookDue returns the earliest due time of the events that can be taken.
-	NextWebhookDue(supplier market.Ref) (due int64, ok bool)
-	SuppliersWithPending() []market.Ref
+	// ClaimDueWebhook returns a supplier's earliest due event. It returns the same event again
+	// only after its attempt was logged or UnclaimWebhook was called.
+	ClaimDueWebhook(supplier market.Ref, now int64) (h state.QueuedWebhook, ok bool)
+	UnclaimWebhook(h state.QueuedWebhook)
+	// NextWebhookDueTime returns the earliest due time of the events that can be taken.
+	NextWebhookDueTime(supplier market.Ref) (due int64, ok bool)
+	SuppliersWithPendingWebhooks() []market.Ref
 	// WebhooksChanged receives a value when an event may be due earlier than
-	// NextWebhookDue reported.
+	// NextWebhookDueTime reported.
 	WebhooksChanged() <-chan struct{}
 }
 
@@ -154,7 +154,7 @@ func (s *Sender) runAttempt(e *endpoint, h state.QueuedWebhook, countedAsSlow bo
 		c.elapsed, err = result.Elapsed, s.options.Engine.RecordWebhookAttempt(h, result)
 	}
 	if err != nil {
-		s.options.Outbox.ReleaseWebhook(h)
+		s.options.Outbox.UnclaimWebhook(h)
 		c.err = err
 	}
 	s.completions <- c

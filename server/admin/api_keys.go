@@ -112,7 +112,7 @@ func appendSecrets(body []byte, list []state.Credential) []byte {
 func appendSecret(body []byte, c *state.Credential) []byte {
 	body = escape.AppendJSONString(append(body, `"hint":`...), []byte(c.Hint))
 	body = time.Unix(0, c.At).UTC().AppendFormat(append(body, `,"since":"`...), time.RFC3339)
-	return appendSeconds(append(body, `","last_used":`...), c.LastUse.Time())
+	return appendSeconds(append(body, `","last_used":`...), c.LastUse.UnixNanos())
 }
 
 func (a *Admin) revokeAPIKey(ctx *fasthttp.RequestCtx) {

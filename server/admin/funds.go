@@ -31,7 +31,7 @@ func (a *Admin) sendFunds(ctx *fasthttp.RequestCtx) {
 		a.sendError(ctx, httperror.New(404, errcode.NotFound, "No buyer of this id was ever configured."))
 		return
 	}
-	balance, held := e.State().Balance(ref)
+	balance, held := e.State().BuyerBalance(ref)
 	body := []byte{'{'}
 	if e.State().HasOpeningBalance(ref) {
 		body = append(balance.AppendJSON(append(body, `"balance":`...)), ',')

@@ -101,7 +101,7 @@ func (o *overviewCache) build(now time.Time, e *engine.Engine) *overview {
 			Posts: metrics.RatePerSecond(g.Now.Posts, g.TenSecondsAgo.Posts, span), Sold: metrics.RatePerSecond(g.Now.Sold, g.TenSecondsAgo.Sold, span),
 		},
 		Latency: lastMinuteLatency(&g), Series: []overviewStep{}, Buyers: o.collectBuyers(e, &g),
-		Webhooks: overviewHooks{hooks.Pending, hooks.Dead}, Returns: e.State().PendingReturnCount(), Unknown: e.State().AllUnknownDeliveries(),
+		Webhooks: overviewHooks{hooks.Pending, hooks.Dead}, Returns: e.State().PendingReturnCount(), Unknown: e.State().CountAllUnknownDeliveries(),
 		Backup: o.admin.operator.Backup(), Log: overviewLog{s.Seq}, DiskFree: s.DiskFree,
 	}
 	if leads := g.Now.Leads - g.TenMinutesAgo.Leads; leads > 0 {

@@ -20,7 +20,7 @@ func (s *Server) authenticateKey(key []byte, now int64) (*market.Supplier, httpe
 	if len(key) > maxKey {
 		return nil, errBadKey
 	}
-	credential, ok := s.engine.State().Credential(sha256.Sum256(key))
+	credential, ok := s.engine.State().CredentialByHash(sha256.Sum256(key))
 	if !ok || credential.Kind != event.CredentialAPIKey || credential.Owner != event.ObjectSupplier {
 		return nil, errBadKey
 	}

@@ -82,14 +82,14 @@ func (s *Server) findCredential(token []byte) (credential state.Credential, scop
 		return state.Credential{}, 0, false
 	}
 	if claims, ok := s.opt.Tokens.Read(token, s.clock.Now()); ok {
-		credential, ok = s.engine.State().Credential(claims.Secret)
+		credential, ok = s.engine.State().CredentialByHash(claims.Secret)
 		return credential, claims.Scopes & credential.Scopes,
 			ok && credential.Kind == event.CredentialOAuthClient && credential.Owner == claims.Owner && credential.Ref == claims.Ref
 	}
 	if !s.opt.Sandbox {
 		return state.Credential{}, 0, false
 	}
-	credential, ok = s.engine.State().Credential(s.opt.Tokens.HashBearer(token))
+	credential, ok = s.engine.State().CredentialByHash(s.opt.Tokens.HashBearer(token))
 	return credential, credential.Scopes, ok && credential.Kind == event.CredentialBearer
 }
 

@@ -219,7 +219,7 @@ func TestStaticTokens(t *testing.T) {
 	d.mustOpen("a static token on a tenant that is no sandbox", sandboxKey, event.ScopePost, "")
 	d.start(sandbox)
 	d.mustOpen("a static token after a restart", sandboxKey, event.ScopePost, "sup_acme")
-	c, _ := d.engine.State().Credential(d.opt.Tokens.HashBearer([]byte(sandboxKey)))
+	c, _ := d.engine.State().CredentialByHash(d.opt.Tokens.HashBearer([]byte(sandboxKey)))
 	if err := d.engine.By("").RevokeCredential(&c); err != nil {
 		t.Fatal(err)
 	}

@@ -100,7 +100,7 @@ func (d *testServer) add(c engine.Credential, secret string) {
 // revoke ends a secret of a client.
 func (d *testServer) revoke(client, secret string) {
 	d.t.Helper()
-	c, ok := d.engine.State().Credential(d.opt.Tokens.HashClient([]byte(client), []byte(secret)))
+	c, ok := d.engine.State().CredentialByHash(d.opt.Tokens.HashClient([]byte(client), []byte(secret)))
 	if !ok {
 		d.t.Fatalf("%s has no such secret", client)
 	}

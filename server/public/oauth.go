@@ -81,7 +81,7 @@ func (s *Server) findClient(l login) (client state.Credential, known bool) {
 	if len(l.id) > maxClientID || len(l.secret) > maxClientSecret {
 		return state.Credential{}, false
 	}
-	client, known = s.engine.State().Credential(s.opt.Tokens.HashClient([]byte(l.id), []byte(l.secret)))
+	client, known = s.engine.State().CredentialByHash(s.opt.Tokens.HashClient([]byte(l.id), []byte(l.secret)))
 	if !known || client.Kind != event.CredentialOAuthClient || client.Client != l.id {
 		return state.Credential{}, false
 	}

@@ -98,7 +98,7 @@ func replayLog(spec *LogSpec) (*LogResult, error) {
 	}
 	defer reader.Close()
 	s := state.New()
-	pending := s.NewReplay()
+	pending := s.NewLogReplay()
 	for {
 		entry, err := reader.Next()
 		if errors.Is(err, io.EOF) {
@@ -112,10 +112,10 @@ func replayLog(spec *LogSpec) (*LogResult, error) {
 			return nil, err
 		}
 		if !more || !reader.Ready() {
-			pending.Flush()
+			pending.ApplyAdded()
 		}
 	}
-	pending.Flush()
+	pending.ApplyAdded()
 	took := time.Since(began).Seconds()
 	if s.LeadCount() != spec.Leads {
 		return nil, fmt.Errorf("%d leads were replayed of %d", s.LeadCount(), spec.Leads)
