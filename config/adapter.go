@@ -40,11 +40,11 @@ func (c *compiler) compileAdapter(at syntax.Path, b *schema.Buyer, owner secretO
 	case b.Adapter == nil:
 		return formats
 	case b.Adapter.Ping == nil && b.Adapter.Post == nil:
-		c.report(at, "is empty; give ping, post or both")
+		c.reportMistake(at, "is empty; give ping, post or both")
 		return formats
 	}
-	if found, _ := c.source.find(at); found.HasVariables() {
-		c.report(at, "cannot use variables, because logs and pages show its text; put secrets under auth or secrets")
+	if found, _ := c.source.findNode(at); found.HasVariables() {
+		c.reportMistake(at, "cannot use variables, because logs and pages show its text; put secrets under auth or secrets")
 		return formats
 	}
 	for _, one := range [...]struct {
@@ -62,12 +62,12 @@ func (c *compiler) compileAdapter(at syntax.Path, b *schema.Buyer, owner secretO
 		}
 		here := at.Key(one.key)
 		if one.address == "" {
-			c.report(here, "has no address; give "+one.key+"_url (endpoint is only for buyers that use the contract)")
+			c.reportMistake(here, "has no address; give "+one.key+"_url (endpoint is only for buyers that use the contract)")
 		}
 		dialect := c.compileDialect(here, one.dialect, one.key == "ping", b.Auth, owner)
 		template, mistakes := one.compile(one.dialect.Format, one.dialect.Body, owner.secrets)
 		if _, known := contentTypes[one.dialect.Format]; known { // otherwise compileDialect has reported it
-			c.reportTemplate(here.Key("body"), "", mistakes)
+			c.reportTemplateMistakes(here.Key("body"), "", mistakes)
 		}
 		dialect.Idempotent = b.Adapter.Idempotent
 		one.into.dialect = dialect
@@ -83,16 +83,16 @@ func (c *compiler) compileDialect(at syntax.Path, d *schema.Dialect, ping bool, 
 	switch {
 	case ping && d.Method == http.MethodGet:
 		if d.Format != market.FormatForm {
-			c.report(at.Key("method"), "GET sends the body as the query of the address, which works only for a form; use POST, or format: form")
+			c.reportMistake(at.Key("method"), "GET sends the body as the query of the address, which works only for a form; use POST, or format: form")
 		}
 	case ping:
 		c.checkOneOf(at.Key("method"), d.Method, http.MethodPost, http.MethodPut, http.MethodGet)
 	case d.Method == http.MethodGet:
-		c.report(at.Key("method"), "GET would put personal data into the address, and so into logs on the way; use POST or PUT")
+		c.reportMistake(at.Key("method"), "GET would put personal data into the address, and so into logs on the way; use POST or PUT")
 	default:
 		c.checkOneOf(at.Key("method"), d.Method, http.MethodPost, http.MethodPut)
 	}
-	known := c.checkFormat(at.Key("format"), d.Format)
+	known := c.checkBodyFormat(at.Key("format"), d.Format)
 	kind := d.ContentType
 	if kind == "" {
 		kind = contentTypes[d.Format]
@@ -101,7 +101,7 @@ func (c *compiler) compileDialect(at syntax.Path, d *schema.Dialect, ping bool, 
 	}
 	out := &market.Dialect{
 		Method: d.Method, ContentType: kind,
-		Headers:   c.headerLines(at, d, auth, owner),
+		Headers:   c.compileHeaders(at, d, auth, owner),
 		KeyHeader: d.KeyHeader,
 	}
 	if known || d.Answer.Format != d.Format {
@@ -110,47 +110,47 @@ func (c *compiler) compileDialect(at syntax.Path, d *schema.Dialect, ping bool, 
 	return out
 }
 
-func (c *compiler) checkFormat(at syntax.Path, name string) bool {
+func (c *compiler) checkBodyFormat(at syntax.Path, name string) bool {
 	return c.checkOneOf(at, name, market.FormatJSON, market.FormatForm, market.FormatXML)
 }
 
 func (c *compiler) checkContentType(at syntax.Path, text string) {
 	kind, parameters, err := mime.ParseMediaType(text)
 	switch charset := parameters["charset"]; {
-	case err != nil || !strings.Contains(kind, "/") || len(text) > maxID*2 || strings.ContainsFunc(text, isOutsideLine):
-		c.report(at, "is not a content type; write for example application/json")
+	case err != nil || !strings.Contains(kind, "/") || len(text) > maxID*2 || strings.ContainsFunc(text, isNotPrintableASCII):
+		c.reportMistake(at, "is not a content type; write for example application/json")
 	case charset != "" && !strings.EqualFold(charset, "utf-8"):
-		c.report(at, "names another character set than UTF-8; write charset=utf-8, or omit it")
+		c.reportMistake(at, "names another character set than UTF-8; write charset=utf-8, or omit it")
 	}
 }
 
 // secretHeaders carry credentials. The document must not contain these in plain text.
 var secretHeaders = map[string]bool{"authorization": true, "proxy-authorization": true, "cookie": true}
 
-// headerLines checks the fixed headers and returns them as lines.
-func (c *compiler) headerLines(at syntax.Path, d *schema.Dialect, auth *schema.Auth, owner secretOwner) string {
+// compileHeaders checks the fixed headers and returns them as lines.
+func (c *compiler) compileHeaders(at syntax.Path, d *schema.Dialect, auth *schema.Auth, owner secretOwner) string {
 	var lines strings.Builder
 	taken := map[string]string{"authorization": "the credential"}
 	if auth != nil && auth.Header != "" {
 		taken[strings.ToLower(auth.Header)] = "the credential"
 	}
 	if len(d.Headers) > maxHeaders {
-		c.report(at.Key("headers"), "are more than 16; an adapter cannot send more")
+		c.reportMistake(at.Key("headers"), "are more than 16; an adapter cannot send more")
 	}
 	for i, h := range d.Headers {
 		here := at.Key("headers").Index(i)
 		name := strings.ToLower(h.Name)
 		switch c.checkHeaderName(here.Key("name"), h.Name); {
 		case secretHeaders[name]:
-			c.report(here.Key("name"), "is for credentials; give them under auth")
+			c.reportMistake(here.Key("name"), "is for credentials; give them under auth")
 		case taken[name] != "":
-			c.report(here.Key("name"), "carries "+taken[name]+" already; keep one")
+			c.reportMistake(here.Key("name"), "carries "+taken[name]+" already; keep one")
 		}
 		taken[name] = "another value"
-		if h.Value == "" || len(h.Value) > maxHeaderValue || strings.ContainsFunc(h.Value, isOutsideLine) || strings.TrimSpace(h.Value) != h.Value {
-			c.report(here.Key("value"), "is not a header's value; give one line of printable ASCII")
+		if h.Value == "" || len(h.Value) > maxHeaderValue || strings.ContainsFunc(h.Value, isNotPrintableASCII) || strings.TrimSpace(h.Value) != h.Value {
+			c.reportMistake(here.Key("value"), "is not a header's value; give one line of printable ASCII")
 		}
-		lines.WriteString(h.Name + ": " + c.insertPlaceholders(here.Key("value"), h.Value, escape.None, owner) + "\n")
+		lines.WriteString(h.Name + ": " + c.replaceSecretCalls(here.Key("value"), h.Value, escape.None, owner) + "\n")
 	}
 	if d.KeyHeader != "" {
 		name := strings.ToLower(d.KeyHeader)
@@ -158,20 +158,20 @@ func (c *compiler) headerLines(at syntax.Path, d *schema.Dialect, auth *schema.A
 			c.checkHeaderName(at.Key("key_header"), d.KeyHeader)
 		}
 		if taken[name] != "" {
-			c.report(at.Key("key_header"), "carries "+taken[name]+" already; use another header")
+			c.reportMistake(at.Key("key_header"), "carries "+taken[name]+" already; use another header")
 		}
 	}
 	return lines.String()
 }
 
-// reportTemplate reports the mistakes of a template. If the document writes the template
+// reportTemplateMistakes reports the mistakes of a template. If the document writes the template
 // as a block, each mistake gets its own line number.
-func (c *compiler) reportTemplate(at syntax.Path, campaign string, mistakes []market.TemplateError) {
+func (c *compiler) reportTemplateMistakes(at syntax.Path, campaign string, mistakes []market.TemplateError) {
 	for _, mistake := range mistakes {
-		found, _ := c.source.find(at)
+		found, _ := c.source.findNode(at)
 		message := "line " + strconv.Itoa(mistake.Line) + ": " + mistake.Message
 		if campaign != "" {
-			message = "in campaign " + quote(campaign) + ": " + message
+			message = "in campaign " + quoteShortened(campaign) + ": " + message
 		}
 		problem := syntax.Problem{File: c.source.Path, Line: found.Line, Column: found.Column, Path: string(at), Message: message}
 		if found.Block {

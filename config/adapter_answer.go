@@ -16,7 +16,7 @@ const (
 
 // compileAnswer checks and compiles the rules for reading an answer.
 func (c *compiler) compileAnswer(at syntax.Path, a *schema.Answer, ping bool) market.AnswerPaths {
-	if !c.checkFormat(at.Key("format"), a.Format) {
+	if !c.checkBodyFormat(at.Key("format"), a.Format) {
 		return market.AnswerPaths{}
 	}
 	for _, one := range [...]struct{ key, where string }{
@@ -31,12 +31,12 @@ func (c *compiler) compileAnswer(at syntax.Path, a *schema.Answer, ping bool) ma
 	}
 	if ping {
 		if a.Price == "" {
-			c.report(at.Key("price"), "is missing; give the place of the bid's price in the answer")
+			c.reportMistake(at.Key("price"), "is missing; give the place of the bid's price in the answer")
 		}
 		c.rejectAnswerKey(at.Key("id"), a.ID, "post", "a buyer assigns an id only when it has the lead")
 	} else {
 		if a.Accepted == "" {
-			c.report(at.Key("accepted"), "is missing; give the place in the answer that says whether the buyer accepts the lead")
+			c.reportMistake(at.Key("accepted"), "is missing; give the place in the answer that says whether the buyer accepts the lead")
 		}
 		c.rejectAnswerKey(at.Key("price"), a.Price, "ping", "the buyer bids the price there")
 		c.rejectAnswerKey(at.Key("currency"), a.Currency, "ping", "the buyer bids the price there")
@@ -44,58 +44,58 @@ func (c *compiler) compileAnswer(at syntax.Path, a *schema.Answer, ping bool) ma
 	}
 	switch {
 	case a.Accepted != "" && len(a.Yes) == 0:
-		c.report(at.Key("yes"), "is missing; list the values of accepted that mean yes")
+		c.reportMistake(at.Key("yes"), "is missing; list the values of accepted that mean yes")
 	case a.Accepted == "" && len(a.Yes)+len(a.No) > 0:
-		c.report(at.Key("accepted"), "is missing; give the place in the answer of the value that yes and no list")
+		c.reportMistake(at.Key("accepted"), "is missing; give the place in the answer of the value that yes and no list")
 	}
 	meant := map[string]syntax.Path{}
 	return market.AnswerPaths{
 		Format: a.Format, Accepted: a.Accepted,
-		Yes: c.answerValues(at.Key("yes"), a.Yes, meant), No: c.answerValues(at.Key("no"), a.No, meant),
+		Yes: c.joinAnswerValues(at.Key("yes"), a.Yes, meant), No: c.joinAnswerValues(at.Key("no"), a.No, meant),
 		Price: a.Price, Currency: a.Currency, Token: a.Token, ID: a.ID, Reason: a.Reason,
 	}
 }
 
-func (c *compiler) rejectAnswerKey(at syntax.Path, where, other, why string) {
-	if where != "" {
-		c.report(at, "belongs to the answer to a "+other+": "+why+"; remove it")
+func (c *compiler) rejectAnswerKey(at syntax.Path, value, otherRequest, reason string) {
+	if value != "" {
+		c.reportMistake(at, "belongs to the answer to a "+otherRequest+": "+reason+"; remove it")
 	}
 }
 
-// answerValues returns the values with one in each line.
-func (c *compiler) answerValues(at syntax.Path, words []schema.Literal, meant map[string]syntax.Path) string {
+// joinAnswerValues returns the values with one in each line.
+func (c *compiler) joinAnswerValues(at syntax.Path, values []schema.Literal, seen map[string]syntax.Path) string {
 	var lines strings.Builder
-	if len(words) > maxAnswerValues {
-		c.report(at, "has over 32 values")
+	if len(values) > maxAnswerValues {
+		c.reportMistake(at, "has over 32 values")
 	}
-	for i, word := range words {
-		if word == "" || len(word) > maxAnswerPath || strings.ContainsFunc(string(word), isOutsideLine) || strings.TrimSpace(string(word)) != string(word) {
-			c.report(at.Index(i), "is not a valid value; give up to 64 characters of printable ASCII")
+	for i, value := range values {
+		if value == "" || len(value) > maxAnswerPath || strings.ContainsFunc(string(value), isNotPrintableASCII) || strings.TrimSpace(string(value)) != string(value) {
+			c.reportMistake(at.Index(i), "is not a valid value; give up to 64 characters of printable ASCII")
 		}
-		c.checkUnique(at.Index(i), meant, strings.ToLower(string(word)))
-		lines.WriteString(string(word) + "\n")
+		c.checkUnique(at.Index(i), seen, strings.ToLower(string(value)))
+		lines.WriteString(string(value) + "\n")
 	}
 	return lines.String()
 }
 
 // checkAnswerPath checks a path in an answer. It accepts an empty one.
-func (c *compiler) checkAnswerPath(at syntax.Path, format, where string) {
-	if where == "" {
+func (c *compiler) checkAnswerPath(at syntax.Path, format, path string) {
+	if path == "" {
 		return
 	}
 	separator := map[string]string{market.FormatJSON: ".", market.FormatXML: "/"}[format]
-	steps := []string{where}
+	steps := []string{path}
 	if separator != "" {
-		steps = strings.Split(where, separator)
+		steps = strings.Split(path, separator)
 	}
-	bad := len(where) > maxAnswerPath || len(steps) > maxAnswerPathSteps || strings.ContainsFunc(where, isOutsideLine)
+	bad := len(path) > maxAnswerPath || len(steps) > maxAnswerPathSteps || strings.ContainsFunc(path, isNotPrintableASCII)
 	for i, step := range steps {
 		attribute := strings.HasPrefix(step, "@")
 		bad = bad || step == "" || step == "@" ||
 			format == market.FormatXML && attribute && (i == 0 || i < len(steps)-1)
 	}
 	if bad {
-		c.report(at, map[string]string{
+		c.reportMistake(at, map[string]string{
 			market.FormatJSON: "is not a path in JSON; write member names separated by dots, such as data.offer.price",
 			market.FormatForm: "is not the name of a parameter; write for example price",
 			market.FormatXML:  "is not a path in XML; write element names from the root, separated by slashes, such as Response/Bid/@price",

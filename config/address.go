@@ -24,20 +24,20 @@ type secretOwner struct {
 	secrets map[string]string // full names by the names in the document
 }
 
-// insertPlaceholders returns the text with a placeholder for each {{secret "name"}}. It
+// replaceSecretCalls returns the text with a placeholder for each {{secret "name"}}. It
 // reports mistakes at the path.
-func (c *compiler) insertPlaceholders(at syntax.Path, text string, how escape.Kind, owner secretOwner) string {
+func (c *compiler) replaceSecretCalls(at syntax.Path, text string, how escape.Kind, owner secretOwner) string {
 	out := secretCall.ReplaceAllStringFunc(text, func(call string) string {
 		name := secretCall.FindStringSubmatch(call)[1]
 		full, known := owner.secrets[name]
 		if !known {
-			c.report(at, "there is no secret "+quote(name)+"; add it to the buyer's secrets, or correct the name")
+			c.reportMistake(at, "there is no secret "+quoteShortened(name)+"; add it to the buyer's secrets, or correct the name")
 			full = "unknown" // checking of the address continues
 		}
 		return string(escape.AppendPlaceholder(nil, how, full))
 	})
 	if secretBegun.MatchString(out) {
-		c.report(at, `uses secret in another form than {{secret "name"}}; functions cannot take a secret here`)
+		c.reportMistake(at, `uses secret in another form than {{secret "name"}}; functions cannot take a secret here`)
 	}
 	return out
 }
@@ -48,14 +48,14 @@ func (c *compiler) insertPlaceholders(at syntax.Path, text string, how escape.Ki
 // acceptable (see UnsetVariable).
 func (c *compiler) compileAddress(at syntax.Path, a schema.Address, withQuery bool, owner secretOwner) string {
 	if strings.ContainsFunc(string(a), unicode.IsControl) {
-		c.report(at, "contains a control character; remove it")
+		c.reportMistake(at, "contains a control character; remove it")
 		return ""
 	}
-	values, missing, valid := c.variableValues(at, a, owner)
+	values, missing, valid := c.resolveAddressVariables(at, a, owner)
 	text := a.ReplaceVariables(func(name string) string {
-		return string(escape.AppendPlaceholder(nil, escape.None, owner.variableSecret(name)))
+		return string(escape.AppendPlaceholder(nil, escape.None, owner.sealedVariableName(name)))
 	})
-	text = c.insertPlaceholders(at, text, escape.URL, owner)
+	text = c.replaceSecretCalls(at, text, escape.URL, owner)
 	fill := func(secret string) string {
 		filled, _ := escape.AppendWithSecrets(nil, []byte(text), func(name string) (string, bool) {
 			if value, is := values[name]; is {
@@ -68,35 +68,35 @@ func (c *compiler) compileAddress(at syntax.Path, a schema.Address, withQuery bo
 	one := fill("one")
 	hostKnown := urlOrigin(one) != "" && urlOrigin(one) == urlOrigin(fill("two"))
 	for _, name := range missing {
-		kept := UnsetVariable{Secret: owner.variableSecret(name)}
+		kept := UnsetVariable{Secret: owner.sealedVariableName(name)}
 		if !hostKnown {
 			kept.address = a
 		}
-		c.addUnset(at, kept, syntax.UnsetVariableError(name).Error())
+		c.recordUnset(at, kept, syntax.UnsetVariableError(name).Error())
 	}
 	if !valid || len(missing) > 0 && !hostKnown {
 		return text
 	}
 	if c.checkURL(at, one, withQuery) && !hostKnown {
-		c.report(at, `has {{secret "…"}} in its host; use secrets only in the path or the query`)
+		c.reportMistake(at, `has {{secret "…"}} in its host; use secrets only in the path or the query`)
 	}
 	return text
 }
 
-// variableValues returns the values of an address's variables by their sealed names, and
+// resolveAddressVariables returns the values of an address's variables by their sealed names, and
 // the variables that have no value here. It reports values that an address cannot
 // contain; valid is then false.
-func (c *compiler) variableValues(at syntax.Path, a schema.Address, owner secretOwner) (values map[string]string, missing []string, valid bool) {
-	found, _ := c.source.find(at)
+func (c *compiler) resolveAddressVariables(at syntax.Path, a schema.Address, owner secretOwner) (values map[string]string, missing []string, valid bool) {
+	found, _ := c.source.findNode(at)
 	values, valid = make(map[string]string), true
 	for _, name := range a.VariableNames() {
 		value, given := found.Variables[name]
-		sealed := owner.variableSecret(name)
+		sealed := owner.sealedVariableName(name)
 		switch {
 		case !given:
 			missing = append(missing, name)
-		case value == "" || len(value) > schema.MaxSecret || strings.ContainsFunc(value, isOutsideLine):
-			c.report(at, "has a variable whose value is empty, too long or not one line of printable ASCII; correct the variable")
+		case value == "" || len(value) > schema.MaxSecret || strings.ContainsFunc(value, isNotPrintableASCII):
+			c.reportMistake(at, "has a variable whose value is empty, too long or not one line of printable ASCII; correct the variable")
 			valid = false
 		case values[sealed] == "":
 			c.out.Initial.Secrets = append(c.out.Initial.Secrets, InitialSecret{Name: sealed, Value: schema.NewSecret(value), Follows: true})
@@ -106,15 +106,15 @@ func (c *compiler) variableValues(at syntax.Path, a schema.Address, owner secret
 	return values, missing, valid
 }
 
-// settingAddress returns an address of the settings with the values of its variables. It
+// expandSettingAddress returns an address of the settings with the values of its variables. It
 // is incomplete if a variable has no value here.
-func (c *compiler) settingAddress(at syntax.Path, a schema.Address) (text string, complete bool) {
-	found, _ := c.source.find(at)
+func (c *compiler) expandSettingAddress(at syntax.Path, a schema.Address) (text string, complete bool) {
+	found, _ := c.source.findNode(at)
 	complete = true
 	return a.ReplaceVariables(func(name string) string {
 		value, given := found.Variables[name]
 		if !given {
-			c.addUnset(at, UnsetVariable{}, syntax.UnsetVariableError(name).Error())
+			c.recordUnset(at, UnsetVariable{}, syntax.UnsetVariableError(name).Error())
 			complete = false
 		}
 		return value
@@ -130,8 +130,10 @@ func urlOrigin(text string) string {
 	return u.Scheme + "://" + u.Host
 }
 
-// variableSecret returns the full name of the sealed value of a variable.
-func (o secretOwner) variableSecret(name string) string { return o.prefix + escape.VariablePart + name }
+// sealedVariableName returns the full name of the sealed value of a variable.
+func (o secretOwner) sealedVariableName(name string) string {
+	return o.prefix + escape.VariablePart + name
+}
 
 const maxURL = 2048
 
@@ -140,32 +142,32 @@ const maxURL = 2048
 // then their addresses are known. Messages never quote the address: a query may contain
 // a key.
 func (c *compiler) checkURL(at syntax.Path, text string, withQuery bool) bool {
-	u, ok := c.parseURL(at, text, withQuery)
+	u, ok := c.parseAndCheckURL(at, text, withQuery)
 	return ok && c.checkPlainHTTP(at, u)
 }
 
-// parseURL parses such an address and checks its form only.
-func (c *compiler) parseURL(at syntax.Path, text string, withQuery bool) (*url.URL, bool) {
+// parseAndCheckURL parses such an address and checks its form only.
+func (c *compiler) parseAndCheckURL(at syntax.Path, text string, withQuery bool) (*url.URL, bool) {
 	u, err := url.Parse(text)
 	switch {
 	case err != nil || len(text) > maxURL || u.Host == "" || u.Hostname() == "" || u.Opaque != "":
-		c.report(at, "is not an address; write for example https://buyer.example/leads")
+		c.reportMistake(at, "is not an address; write for example https://buyer.example/leads")
 	case u.Scheme != "https" && u.Scheme != "http":
-		c.report(at, "has a scheme other than https and http; begin it with https://")
+		c.reportMistake(at, "has a scheme other than https and http; begin it with https://")
 	case u.User != nil:
-		c.report(at, "contains a user or password; give credentials under auth")
+		c.reportMistake(at, "contains a user or password; give credentials under auth")
 	case u.Fragment != "" || strings.Contains(text, "#"):
-		c.report(at, "has a fragment (#…), which is never sent; remove it")
+		c.reportMistake(at, "has a fragment (#…), which is never sent; remove it")
 	case !withQuery && (u.RawQuery != "" || u.ForceQuery):
-		c.report(at, "has a query (?…), but paths are added to it; give ping_url and post_url instead")
+		c.reportMistake(at, "has a query (?…), but paths are added to it; give ping_url and post_url instead")
 	default:
 		return u, true
 	}
 	return nil, false
 }
 
-// isUntrusted reports whether a host is an IP address outside the trusted networks.
-func (c *compiler) isUntrusted(host string) bool {
+// isIPOutsideTrustedNetworks reports whether a host is an IP address outside the trusted networks.
+func (c *compiler) isIPOutsideTrustedNetworks(host string) bool {
 	address, err := netip.ParseAddr(host)
 	if err != nil {
 		return false
@@ -189,15 +191,15 @@ func (c *compiler) checkPlainHTTP(at syntax.Path, u *url.URL) bool {
 	local := strings.EqualFold(host, "localhost")
 	switch {
 	case u.Scheme != "http":
-	case err == nil && c.isUntrusted(host):
-		c.report(at, "is plain http outside trusted_networks; use https, or add its network to trusted_networks")
+	case err == nil && c.isIPOutsideTrustedNetworks(host):
+		c.reportMistake(at, "is plain http outside trusted_networks; use https, or add its network to trusted_networks")
 		return false
-	case local && c.isUntrusted("127.0.0.1") && c.isUntrusted("::1"):
-		c.reportUnworkable(at, "is plain http outside trusted_networks; use https, or add 127.0.0.0/8 to trusted_networks")
+	case local && c.isIPOutsideTrustedNetworks("127.0.0.1") && c.isIPOutsideTrustedNetworks("::1"):
+		c.reportNeverWorks(at, "is plain http outside trusted_networks; use https, or add 127.0.0.0/8 to trusted_networks")
 	case err != nil && len(c.networks) == 0:
-		c.reportUnworkable(at, "is plain http to a host name, and trusted_networks is empty; use https, or add the network of the host")
+		c.reportNeverWorks(at, "is plain http to a host name, and trusted_networks is empty; use https, or add the network of the host")
 	case err != nil && !local:
-		c.warn(at, "is plain http to a host name; requests fail if the host's address is outside trusted_networks. Use https, or check the address")
+		c.addWarning(at, "is plain http to a host name; requests fail if the host's address is outside trusted_networks. Use https, or check the address")
 	}
 	return true
 }

@@ -77,7 +77,7 @@ func TestSecretsThatFitTheirPlaces(t *testing.T) {
 		{"supplier/a/webhook", hook, true},
 		{"supplier/a/webhook", "ab", false},
 	} {
-		if why := SecretMisfit(row.name, row.value); (why == "") != row.fits {
+		if why := DescribeSecretMistake(row.name, row.value); (why == "") != row.fits {
 			t.Errorf("%s %q: %q", row.name, row.value, why)
 		}
 	}

@@ -14,7 +14,7 @@ const (
 )
 
 // compileAuth checks the credential and sets its name in the endpoint.
-func (c *compiler) compileAuth(at syntax.Path, buyer string, a *schema.Auth, endpoint *market.Endpoint, owner secretOwner) {
+func (c *compiler) compileAuth(at syntax.Path, buyerID string, a *schema.Auth, endpoint *market.Endpoint, owner secretOwner) {
 	forms := 0
 	for _, is := range [...]bool{a.OAuth != nil, a.Bearer.IsSet(), a.APIKey.IsSet()} {
 		if is {
@@ -22,13 +22,13 @@ func (c *compiler) compileAuth(at syntax.Path, buyer string, a *schema.Auth, end
 		}
 	}
 	if forms != 1 {
-		c.report(at, "give exactly one of oauth, bearer and api_key")
+		c.reportMistake(at, "give exactly one of oauth, bearer and api_key")
 		return
 	}
 	if a.Header != "" && !a.APIKey.IsSet() {
-		c.report(at.Key("header"), "is only for api_key; oauth and bearer use Authorization")
+		c.reportMistake(at.Key("header"), "is only for api_key; oauth and bearer use Authorization")
 	}
-	name := "buyer/" + buyer + "/"
+	name := "buyer/" + buyerID + "/"
 	endpoint.Header, endpoint.Scheme = bearerHeader, bearerScheme
 	switch {
 	case a.OAuth != nil:
@@ -36,11 +36,11 @@ func (c *compiler) compileAuth(at syntax.Path, buyer string, a *schema.Auth, end
 		endpoint.OAuth = &market.OAuthClient{TokenURL: c.compileOAuth(at.Key("oauth"), name+"oauth", a.OAuth, owner), ClientID: a.OAuth.ClientID, Scope: a.OAuth.Scope}
 	case a.Bearer.IsSet():
 		c.checkHeaderSecret(at.Key("bearer"), a.Bearer)
-		endpoint.Credential = c.addSecret(at.Key("bearer"), name+"bearer", a.Bearer)
+		endpoint.Credential = c.addInitialSecret(at.Key("bearer"), name+"bearer", a.Bearer)
 	default:
 		c.checkHeaderSecret(at.Key("api_key"), a.APIKey)
 		c.checkHeaderName(at.Key("header"), a.Header)
-		endpoint.Credential = c.addSecret(at.Key("api_key"), name+"api_key", a.APIKey)
+		endpoint.Credential = c.addInitialSecret(at.Key("api_key"), name+"api_key", a.APIKey)
 		endpoint.Header, endpoint.Scheme = a.Header, ""
 	}
 }
@@ -48,25 +48,25 @@ func (c *compiler) compileAuth(at syntax.Path, buyer string, a *schema.Auth, end
 // compileOAuth checks the client and returns the address that issues tokens.
 func (c *compiler) compileOAuth(at syntax.Path, name string, o *schema.OAuth, owner secretOwner) (tokens string) {
 	if o.TokenURL == "" {
-		c.report(at.Key("token_url"), "is missing; give the address that issues tokens")
+		c.reportMistake(at.Key("token_url"), "is missing; give the address that issues tokens")
 	} else {
 		tokens = c.compileAddress(at.Key("token_url"), o.TokenURL, true, owner)
 	}
-	if o.ClientID == "" || len(o.ClientID) > schema.MaxSecret || strings.ContainsFunc(o.ClientID, isOutsideLine) {
-		c.report(at.Key("client_id"), "is missing, or is not one line of printable text; give the client id")
+	if o.ClientID == "" || len(o.ClientID) > schema.MaxSecret || strings.ContainsFunc(o.ClientID, isNotPrintableASCII) {
+		c.reportMistake(at.Key("client_id"), "is missing, or is not one line of printable text; give the client id")
 	}
-	if len(o.Scope) > schema.MaxSecret || strings.ContainsFunc(o.Scope, isOutsideLine) {
-		c.report(at.Key("scope"), "is not a list of scopes; write the names separated by spaces")
+	if len(o.Scope) > schema.MaxSecret || strings.ContainsFunc(o.Scope, isNotPrintableASCII) {
+		c.reportMistake(at.Key("scope"), "is not a list of scopes; write the names separated by spaces")
 	}
 	c.requireSecret(at.Key("client_secret"), o.ClientSecret)
-	if secret := o.ClientSecret.Reveal(); len(secret) > schema.MaxSecret || strings.ContainsFunc(secret, isOutsideLine) {
-		c.report(at.Key("client_secret"), "is not one line of printable ASCII; check its ends")
+	if secret := o.ClientSecret.Reveal(); len(secret) > schema.MaxSecret || strings.ContainsFunc(secret, isNotPrintableASCII) {
+		c.reportMistake(at.Key("client_secret"), "is not one line of printable ASCII; check its ends")
 	}
-	c.addSecret(at.Key("client_secret"), name, o.ClientSecret)
+	c.addInitialSecret(at.Key("client_secret"), name, o.ClientSecret)
 	return tokens
 }
 
-func isOutsideLine(r rune) bool { return r < ' ' || r > '~' }
+func isNotPrintableASCII(r rune) bool { return r < ' ' || r > '~' }
 
 // reservedHeaders are the headers that the exchange sets itself.
 var reservedHeaders = map[string]bool{
@@ -82,8 +82,8 @@ func (c *compiler) checkHeaderName(at syntax.Path, name string) {
 	}
 	switch {
 	case name == "" || len(name) > maxID || strings.ContainsFunc(name, token):
-		c.report(at, "is not a header's name; write for example x-api-key")
+		c.reportMistake(at, "is not a header's name; write for example x-api-key")
 	case reservedHeaders[strings.ToLower(name)]:
-		c.report(at, "is a header that the exchange sets; use another, such as x-api-key")
+		c.reportMistake(at, "is a header that the exchange sets; use another, such as x-api-key")
 	}
 }

@@ -31,15 +31,15 @@ func (c *compiler) compileBuyer(at syntax.Path, b *schema.Buyer) {
 	id := market.BuyerID(b.ID)
 	if c.checkID(at.Key("id"), b.ID) {
 		if _, twice := c.out.Catalog.Buyers[id]; twice {
-			c.report(at.Key("id"), "another buyer has this id; ids are unique")
+			c.reportMistake(at.Key("id"), "another buyer has this id; ids are unique")
 		}
 	}
-	c.checkLabel(at.Key("name"), b.Name, maxLabel)
-	c.checkRate(at.Key("ping_rate"), *b.PingRate)
-	c.checkInt(at.Key("max_connections"), *b.MaxConns, 1, maxConnections)
-	c.checkDuration(at.Key("post_timeout"), b.PostTimeout, 100*time.Millisecond, 5*time.Minute)
-	c.compileClients(at.Key("oauth_clients"), event.ObjectBuyer, b.ID, b.OAuthClients)
-	zone := c.timeZone(at.Key("time_zone"), b.TimeZone)
+	c.checkPrintableText(at.Key("name"), b.Name, maxLabel)
+	c.checkRatePerSecond(at.Key("ping_rate"), *b.PingRate)
+	c.checkIntRange(at.Key("max_connections"), *b.MaxConns, 1, maxConnections)
+	c.checkDurationRange(at.Key("post_timeout"), b.PostTimeout, 100*time.Millisecond, 5*time.Minute)
+	c.compileOAuthClients(at.Key("oauth_clients"), event.ObjectBuyer, b.ID, b.OAuthClients)
+	zone := c.loadTimeZone(at.Key("time_zone"), b.TimeZone)
 	buyer := &market.Buyer{
 		ID: id, Name: b.Name,
 		PostTimeout:    b.PostTimeout.Span(),
@@ -47,7 +47,7 @@ func (c *compiler) compileBuyer(at syntax.Path, b *schema.Buyer) {
 		MaxConnections: *b.MaxConns,
 		Schedule:       c.compileSchedule(at.Key("schedule"), b.Schedule, zone),
 		Caps:           c.compileCaps(at.Key("caps"), b.Caps, market.ScopeBuyer, zone),
-		Suppression:    c.suppressionLists(at.Key("suppression"), b.Suppression),
+		Suppression:    c.resolveSuppressionLists(at.Key("suppression"), b.Suppression),
 		Zone:           zone,
 	}
 	c.compileEndpoints(at, b, buyer)
@@ -59,23 +59,23 @@ func (c *compiler) compileBuyer(at syntax.Path, b *schema.Buyer) {
 		c.out.Initial.Paused.Buyers = append(c.out.Initial.Paused.Buyers, id)
 	}
 	c.out.Catalog.Buyers[id] = buyer
-	entry := &compiledBuyer{form: b, Buyer: buyer, place: at, states: c.stateSet(at.Key("states"), b.States)}
-	for _, filter := range c.checkBuyerFilters(at.Key("filters"), b.Filters) {
-		entry.markReported(filter)
+	entry := &compiledBuyer{form: b, Buyer: buyer, place: at, states: c.compileStates(at.Key("states"), b.States)}
+	for _, filter := range c.checkBuyerFiltersWithoutMapping(at.Key("filters"), b.Filters) {
+		entry.markFilterReported(filter)
 	}
 	c.buyers[b.ID] = entry
 }
 
-// markReported marks a filter as reported, so that its mistake appears once and not for
+// markFilterReported marks a filter as reported, so that its mistake appears once and not for
 // each campaign.
-func (b *compiledBuyer) markReported(filter int) {
+func (b *compiledBuyer) markFilterReported(filter int) {
 	if b.reportedFilters == nil {
 		b.reportedFilters = make(map[int]bool)
 	}
 	b.reportedFilters[filter] = true
 }
 
-// countsMoney reports whether the exchange sums up the buyer's prices.
-func (b *compiledBuyer) countsMoney() bool {
+// hasFundsOrMoneyCaps reports whether the exchange sums up the buyer's prices.
+func (b *compiledBuyer) hasFundsOrMoneyCaps() bool {
 	return b.Funded || slices.ContainsFunc(b.Caps, func(limit *market.Cap) bool { return limit.Unit == market.UnitMoney })
 }

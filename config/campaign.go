@@ -22,18 +22,18 @@ func (c *compiler) compileCampaign(at syntax.Path, form *schema.Campaign) {
 	id := market.CampaignID(form.ID)
 	if c.checkID(at.Key("id"), form.ID) {
 		if _, twice := c.out.Catalog.Campaigns[id]; twice {
-			c.report(at.Key("id"), "another campaign has this id; ids are unique")
+			c.reportMistake(at.Key("id"), "another campaign has this id; ids are unique")
 		}
 	}
-	c.checkCampaignTerms(at, form)
+	c.checkCampaignValues(at, form)
 	currency, ok := market.ParseCurrency(form.Currency)
 	if !ok {
-		c.report(at.Key("currency"), "is not a currency; give an ISO 4217 code, such as USD")
+		c.reportMistake(at.Key("currency"), "is not a currency; give an ISO 4217 code, such as USD")
 	}
-	zone := c.timeZone(at.Key("time_zone"), form.TimeZone)
+	zone := c.loadTimeZone(at.Key("time_zone"), form.TimeZone)
 	campaign := &market.Campaign{
 		ID: id, Name: form.Name, Vertical: form.Vertical, SubVertical: form.SubVertical,
-		Suppliers:   c.allowedSuppliers(at.Key("suppliers"), form.Suppliers),
+		Suppliers:   c.compileAllowedSuppliers(at.Key("suppliers"), form.Suppliers),
 		Method:      methodsByName[form.Method],
 		Currency:    currency,
 		Zone:        zone,
@@ -42,14 +42,14 @@ func (c *compiler) compileCampaign(at syntax.Path, form *schema.Campaign) {
 		BidTimeout:  form.BidTimeout.Span(),
 		PostReserve: form.PostReserve.Span(),
 		PingReserve: form.PingReserve.Span(),
-		Suppression: c.suppressionLists(at.Key("suppression"), form.Suppression),
+		Suppression: c.resolveSuppressionLists(at.Key("suppression"), form.Suppression),
 		Duplicates:  c.compileDuplicates(at.Key("duplicates"), &form.Duplicates),
 		Returns:     c.compileReturns(at.Key("returns"), &form.Returns),
 		Mapping:     c.compileMapping(at, form),
 		Caps:        c.compileCaps(at.Key("caps"), form.Caps, market.ScopeCampaign, zone),
 	}
 	if len(form.ConsentSources) > 0 {
-		campaign.ConsentSources = newSet[string](form.ConsentSources)
+		campaign.ConsentSources = setOf[string](form.ConsentSources)
 	}
 	campaign.ConsentHosts = c.compileConsentHosts(at.Key("consent_hosts"), form.ConsentHosts)
 	campaign.Filters = c.compileFilters(at.Key("filters"), form.Filters, campaign.Mapping)
@@ -60,31 +60,31 @@ func (c *compiler) compileCampaign(at syntax.Path, form *schema.Campaign) {
 	c.out.Catalog.Campaigns[id] = campaign
 }
 
-// checkCampaignTerms checks the values that do not refer to other entries.
-func (c *compiler) checkCampaignTerms(at syntax.Path, form *schema.Campaign) {
-	c.checkLabel(at.Key("name"), form.Name, maxLabel)
-	c.checkLabel(at.Key("vertical"), form.Vertical, maxLabel)
-	c.checkLabel(at.Key("sub_vertical"), form.SubVertical, maxLabel)
+// checkCampaignValues checks the values that do not refer to other entries.
+func (c *compiler) checkCampaignValues(at syntax.Path, form *schema.Campaign) {
+	c.checkPrintableText(at.Key("name"), form.Name, maxLabel)
+	c.checkPrintableText(at.Key("vertical"), form.Vertical, maxLabel)
+	c.checkPrintableText(at.Key("sub_vertical"), form.SubVertical, maxLabel)
 	if c.checkOneOf(at.Key("method"), form.Method, "waterfall", "round_robin", "weighted", "ping_post") &&
 		form.Method == "ping_post" && form.Vertical == "" {
-		c.report(at.Key("vertical"), "is missing; pings select a ping_post campaign by its vertical, so give one")
+		c.reportMistake(at.Key("vertical"), "is missing; pings select a ping_post campaign by its vertical, so give one")
 	}
-	c.checkDuration(at.Key("bid_timeout"), form.BidTimeout, minBidTimeout, maxBidTimeout)
-	c.checkDuration(at.Key("post_reserve"), form.PostReserve, 100*time.Millisecond, 4*time.Second)
-	c.checkDuration(at.Key("ping_reserve"), form.PingReserve, 100*time.Millisecond, 4*time.Second)
-	c.warnShortBidding(at, form)
+	c.checkDurationRange(at.Key("bid_timeout"), form.BidTimeout, minBidTimeout, maxBidTimeout)
+	c.checkDurationRange(at.Key("post_reserve"), form.PostReserve, 100*time.Millisecond, 4*time.Second)
+	c.checkDurationRange(at.Key("ping_reserve"), form.PingReserve, 100*time.Millisecond, 4*time.Second)
+	c.warnReserveShortensBidding(at, form)
 	c.warnNoFloor(at, form)
-	c.checkSellable(at, form)
-	c.checkNames(at.Key("consent_required_sources"), form.ConsentSources, maxLabel)
-	c.checkConsentSources(at.Key("consent_required_sources"), form.ConsentSources)
+	c.checkPricesAgainstFloorAndPayout(at, form)
+	c.checkUniqueTexts(at.Key("consent_required_sources"), form.ConsentSources, maxLabel)
+	c.checkConsentSourceWildcards(at.Key("consent_required_sources"), form.ConsentSources)
 }
 
-// allowedSuppliers returns the suppliers that may send leads, or nil for all.
-func (c *compiler) allowedSuppliers(at syntax.Path, names []string) map[market.SupplierID]struct{} {
+// compileAllowedSuppliers returns the suppliers that may send leads, or nil for all.
+func (c *compiler) compileAllowedSuppliers(at syntax.Path, names []string) map[market.SupplierID]struct{} {
 	seen := make(map[string]syntax.Path, len(names))
 	for i, name := range names {
 		if _, ok := c.out.Catalog.Suppliers[market.SupplierID(name)]; !ok {
-			c.reportQuoting(at.Index(i), "there is no supplier "+quote(name)+"; add it under suppliers")
+			c.reportMistakeQuotingValue(at.Index(i), "there is no supplier "+quoteShortened(name)+"; add it under suppliers")
 			continue
 		}
 		c.checkUnique(at.Index(i), seen, name)
@@ -92,10 +92,10 @@ func (c *compiler) allowedSuppliers(at syntax.Path, names []string) map[market.S
 	if len(names) == 0 {
 		return nil
 	}
-	return newSet[market.SupplierID](names)
+	return setOf[market.SupplierID](names)
 }
 
-func newSet[T ~string](names []string) map[T]struct{} {
+func setOf[T ~string](names []string) map[T]struct{} {
 	set := make(map[T]struct{}, len(names))
 	for _, name := range names {
 		set[T(name)] = struct{}{}

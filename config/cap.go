@@ -26,7 +26,7 @@ func (c *compiler) compileCaps(at syntax.Path, caps []schema.Cap, scope market.C
 		}
 		key := market.CapKey{Scope: scope, Unit: built.Unit, Period: built.Period, Zone: built.Zone.String()}
 		if first, twice := seen[key]; twice {
-			c.report(here, "limits the same unit and period as "+string(first)+"; keep the lower one")
+			c.reportMistake(here, "limits the same unit and period as "+string(first)+"; keep the lower one")
 		}
 		seen[key] = here
 		out = append(out, built)
@@ -36,24 +36,24 @@ func (c *compiler) compileCaps(at syntax.Path, caps []schema.Cap, scope market.C
 
 func (c *compiler) compileCap(at syntax.Path, limit *schema.Cap, scope market.CapScope, zone *time.Location) *market.Cap {
 	if limit.TimeZone != "" {
-		zone = c.timeZone(at.Key("time_zone"), limit.TimeZone)
+		zone = c.loadTimeZone(at.Key("time_zone"), limit.TimeZone)
 	}
 	period, ok := calendar.ParsePeriod(limit.Per)
 	if !ok {
-		c.report(at.Key("per"), "unknown or missing; use hour, day, week, month or total")
+		c.reportMistake(at.Key("per"), "unknown or missing; use hour, day, week, month or total")
 	}
 	built := &market.Cap{Scope: scope, Period: period, Zone: zone}
 	switch {
 	case limit.Count != nil && limit.Money != nil:
-		c.report(at.Key("money"), "a cap limits count or money, not both; write two caps")
+		c.reportMistake(at.Key("money"), "a cap limits count or money, not both; write two caps")
 		return nil
 	case limit.Count != nil:
-		c.checkInt(at.Key("count"), *limit.Count, 0, maxCount)
+		c.checkIntRange(at.Key("count"), *limit.Count, 0, maxCount)
 		built.Unit, built.Limit = market.UnitCount, int64(*limit.Count)
 	case limit.Money != nil:
 		built.Unit, built.Limit = market.UnitMoney, int64(*limit.Money)
 	default:
-		c.report(at, "has no limit; give count or money")
+		c.reportMistake(at, "has no limit; give count or money")
 		return nil
 	}
 	if !ok {
@@ -68,16 +68,16 @@ func (c *compiler) compileSchedule(at syntax.Path, s *schema.Schedule, zone *tim
 		return nil
 	}
 	if s.TimeZone != "" {
-		zone = c.timeZone(at.Key("time_zone"), s.TimeZone)
+		zone = c.loadTimeZone(at.Key("time_zone"), s.TimeZone)
 	}
 	if len(s.Open) == 0 {
-		c.report(at.Key("open"), "lists no opening hours; write for example Mon-Fri 08:00-18:00, or remove the schedule to be always open")
+		c.reportMistake(at.Key("open"), "lists no opening hours; write for example Mon-Fri 08:00-18:00, or remove the schedule to be always open")
 		return nil
 	}
 	good := true
 	for i, line := range s.Open {
 		if _, err := calendar.ParseSchedule(zone, []string{line}); err != nil {
-			c.reportQuoting(at.Key("open").Index(i), err.Error())
+			c.reportMistakeQuotingValue(at.Key("open").Index(i), err.Error())
 			good = false
 		}
 	}
@@ -86,13 +86,13 @@ func (c *compiler) compileSchedule(at syntax.Path, s *schema.Schedule, zone *tim
 	}
 	schedule, err := calendar.ParseSchedule(zone, s.Open)
 	if err != nil {
-		c.reportQuoting(at.Key("open"), err.Error())
+		c.reportMistakeQuotingValue(at.Key("open"), err.Error())
 	}
 	return schedule
 }
 
-// stateSet returns the listed states, or all states for an empty list.
-func (c *compiler) stateSet(at syntax.Path, codes []string) market.StateSet {
+// compileStates returns the listed states, or all states for an empty list.
+func (c *compiler) compileStates(at syntax.Path, codes []string) market.StateSet {
 	if len(codes) == 0 {
 		return market.AllStates
 	}
@@ -101,9 +101,9 @@ func (c *compiler) stateSet(at syntax.Path, codes []string) market.StateSet {
 		state := market.ParseState([]byte(code))
 		switch {
 		case state == market.NoState:
-			c.report(at.Index(i), "is not a US state; give its two capital letters, such as CA")
+			c.reportMistake(at.Index(i), "is not a US state; give its two capital letters, such as CA")
 		case set.Has(state):
-			c.report(at.Index(i), "is listed twice; keep one")
+			c.reportMistake(at.Index(i), "is listed twice; keep one")
 		}
 		set = set.With(state)
 	}

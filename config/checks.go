@@ -16,7 +16,7 @@ import (
 func (c *compiler) checkUnique(at syntax.Path, seen map[string]syntax.Path, name string) bool {
 	first, twice := seen[name]
 	if twice {
-		c.report(at, "is the same as "+string(first)+"; remove one of them")
+		c.reportMistake(at, "is the same as "+string(first)+"; remove one of them")
 		return false
 	}
 	seen[name] = at
@@ -30,11 +30,11 @@ func (c *compiler) checkOneOf(at syntax.Path, word string, choices ...string) bo
 			return true
 		}
 	}
-	c.report(at, "unknown value; use "+strings.Join(choices, ", "))
+	c.reportMistake(at, "unknown value; use "+strings.Join(choices, ", "))
 	return false
 }
 
-func quote(name string) string {
+func quoteShortened(name string) string {
 	if len(name) > maxID {
 		name = name[:maxID]
 	}
@@ -47,47 +47,49 @@ const maxID = 64
 func (c *compiler) checkID(at syntax.Path, id string) bool {
 	switch {
 	case id == "":
-		c.report(at, "is missing; give 1 to 64 letters, digits, _, - or .")
+		c.reportMistake(at, "is missing; give 1 to 64 letters, digits, _, - or .")
 		return false
-	case len(id) > maxID || strings.ContainsFunc(id, isOutsideID):
-		c.report(at, "is not an id; use 1 to 64 letters, digits, _, - or .")
+	case len(id) > maxID || strings.ContainsFunc(id, isNotIDCharacter):
+		c.reportMistake(at, "is not an id; use 1 to 64 letters, digits, _, - or .")
 		return false
 	}
 	return true
 }
 
-func isOutsideID(r rune) bool {
+func isNotIDCharacter(r rune) bool {
 	return !('a' <= r|0x20 && r|0x20 <= 'z' && r < 0x80 || '0' <= r && r <= '9' || r == '_' || r == '-' || r == '.')
 }
 
-func (c *compiler) checkInt(at syntax.Path, value, least, most int) {
+func (c *compiler) checkIntRange(at syntax.Path, value, least, most int) {
 	if value < least || value > most {
-		c.report(at, "is out of range; give "+strconv.Itoa(least)+" to "+strconv.Itoa(most))
+		c.reportMistake(at, "is out of range; give "+strconv.Itoa(least)+" to "+strconv.Itoa(most))
 	}
 }
 
-func (c *compiler) checkSize(at syntax.Path, value, least, most schema.Size) {
+func (c *compiler) checkSizeRange(at syntax.Path, value, least, most schema.Size) {
 	if value < least || value > most {
-		c.report(at, fmt.Sprintf("is out of range; give %s to %s", least, most))
+		c.reportMistake(at, fmt.Sprintf("is out of range; give %s to %s", least, most))
 	}
 }
 
-func (c *compiler) checkDuration(at syntax.Path, value *schema.Duration, least, most time.Duration) {
+func (c *compiler) checkDurationRange(at syntax.Path, value *schema.Duration, least, most time.Duration) {
 	if span := value.Span(); span < least || span > most {
-		c.report(at, fmt.Sprintf("is out of range; give %s to %s", schema.Duration(least), schema.Duration(most)))
+		c.reportMistake(at, fmt.Sprintf("is out of range; give %s to %s", schema.Duration(least), schema.Duration(most)))
 	}
 }
 
-func (c *compiler) checkRate(at syntax.Path, value int) { c.checkInt(at, value, 1, schema.MaxRate) }
+func (c *compiler) checkRatePerSecond(at syntax.Path, value int) {
+	c.checkIntRange(at, value, 1, schema.MaxRate)
+}
 
-// checkLabel checks a text for people: one line of at most so many bytes.
-func (c *compiler) checkLabel(at syntax.Path, text string, most int) {
-	if len(text) > most {
-		c.report(at, fmt.Sprintf("is longer than %d bytes; shorten it", most))
+// checkPrintableText checks a text for people: one line of at most so many bytes.
+func (c *compiler) checkPrintableText(at syntax.Path, text string, maxBytes int) {
+	if len(text) > maxBytes {
+		c.reportMistake(at, fmt.Sprintf("is longer than %d bytes; shorten it", maxBytes))
 	}
 	for _, r := range text {
 		if !unicode.IsPrint(r) || r == utf8.RuneError {
-			c.report(at, "contains a character that cannot be printed; remove it")
+			c.reportMistake(at, "contains a character that cannot be printed; remove it")
 			return
 		}
 	}
@@ -95,8 +97,8 @@ func (c *compiler) checkLabel(at syntax.Path, text string, most int) {
 
 const maxLabel = 200
 
-// timeZone returns the named time zone. It reports an unknown name and returns UTC.
-func (c *compiler) timeZone(at syntax.Path, name string) *time.Location {
+// loadTimeZone returns the named time zone. It reports an unknown name and returns UTC.
+func (c *compiler) loadTimeZone(at syntax.Path, name string) *time.Location {
 	zone, known := c.zones[name]
 	if !known {
 		if name != "" && name != "Local" {
@@ -105,7 +107,7 @@ func (c *compiler) timeZone(at syntax.Path, name string) *time.Location {
 		c.zones[name] = zone
 	}
 	if zone == nil {
-		c.report(at, "is not a time zone; give an IANA name, such as America/New_York or UTC")
+		c.reportMistake(at, "is not a time zone; give an IANA name, such as America/New_York or UTC")
 		return time.UTC
 	}
 	return zone

@@ -70,7 +70,7 @@ func (s *Source) Compile() (*Compiled, error) {
 		return nil, err
 	}
 	c.out.Canonical = canonical.Encode(s.Document)
-	if message := syntax.ExceededLimit(c.out.Canonical); message != "" {
+	if message := syntax.DescribeExceededLimit(c.out.Canonical); message != "" {
 		return nil, syntax.Problems{{File: s.Path, Message: "with all defaults written out, the document " + message}}.Err()
 	}
 	return c.out, nil
@@ -79,7 +79,7 @@ func (s *Source) Compile() (*Compiled, error) {
 func (c *compiler) compileDocument(d *schema.Document) {
 	c.compileSettings(d)
 	for i := range d.Lists {
-		c.compileList(syntax.Path("suppression_lists").Index(i), &d.Lists[i])
+		c.compileSuppressionList(syntax.Path("suppression_lists").Index(i), &d.Lists[i])
 	}
 	for i := range d.Suppliers {
 		c.compileSupplier(syntax.Path("suppliers").Index(i), &d.Suppliers[i])
@@ -90,28 +90,28 @@ func (c *compiler) compileDocument(d *schema.Document) {
 	for i := range d.Campaigns {
 		c.compileCampaign(syntax.Path("campaigns").Index(i), &d.Campaigns[i])
 	}
-	c.checkOverlaps(d.Campaigns)
+	c.checkOverlappingPingCampaigns(d.Campaigns)
 }
 
-// report adds a mistake. The message must not contain the value.
-func (c *compiler) report(at syntax.Path, message string) {
+// reportMistake adds a mistake. The message must not contain the value.
+func (c *compiler) reportMistake(at syntax.Path, message string) {
 	c.problems = append(c.problems, c.problemAt(at, message))
 }
 
 // problemAt returns a problem at the path.
 func (c *compiler) problemAt(at syntax.Path, message string) syntax.Problem {
-	found, _ := c.source.find(at)
+	found, _ := c.source.findNode(at)
 	return syntax.Problem{File: c.source.Path, Line: found.Line, Column: found.Column, Path: string(at), Message: message}
 }
 
-// reportQuoting adds a mistake with a message that may quote the value. It replaces the
+// reportMistakeQuotingValue adds a mistake with a message that may quote the value. It replaces the
 // message if the value comes from the environment.
-func (c *compiler) reportQuoting(at syntax.Path, message string) {
-	found, _ := c.source.find(at)
+func (c *compiler) reportMistakeQuotingValue(at syntax.Path, message string) {
+	found, _ := c.source.findNode(at)
 	if found.HasVariables() {
 		message = "the value from the environment is not valid; see this key in docs/configuration.md"
 	}
-	c.report(at, message)
+	c.reportMistake(at, message)
 }
 
 // Export returns the document as YAML.

@@ -10,14 +10,14 @@ import (
 
 const maxClientID = 128
 
-func (c *compiler) compileClients(at syntax.Path, owner event.ObjectKind, ownerID string, clients []schema.OAuthClient) {
+func (c *compiler) compileOAuthClients(at syntax.Path, owner event.ObjectKind, ownerID string, clients []schema.OAuthClient) {
 	for i := range clients {
 		here, client := at.Index(i), &clients[i]
 		switch {
 		case client.ClientID == "":
-			c.report(here.Key("client_id"), "is missing; give the client an id")
-		case len(client.ClientID) > maxClientID || strings.ContainsFunc(client.ClientID, isOutsideClientID):
-			c.report(here.Key("client_id"), "is not a client id; use 1 to 128 visible ASCII characters and no colon")
+			c.reportMistake(here.Key("client_id"), "is missing; give the client an id")
+		case len(client.ClientID) > maxClientID || strings.ContainsFunc(client.ClientID, isNotClientIDCharacter):
+			c.reportMistake(here.Key("client_id"), "is not a client id; use 1 to 128 visible ASCII characters and no colon")
 		default:
 			c.checkCredentialUnique(here.Key("client_id"), "client", client.ClientID)
 		}
@@ -28,18 +28,18 @@ func (c *compiler) compileClients(at syntax.Path, owner event.ObjectKind, ownerI
 			Owner: owner, OwnerID: ownerID, Kind: event.CredentialOAuthClient,
 			ClientID: client.ClientID, Value: client.ClientSecret, Scopes: scopes,
 		}
-		c.noteUnset(here.Key("client_secret"), UnsetVariable{Credential: &first})
+		c.recordIfUnset(here.Key("client_secret"), UnsetVariable{Credential: &first})
 		if c.checkHeaderSecret(here.Key("client_secret"), client.ClientSecret) {
-			c.addCredential(first)
+			c.addInitialCredential(first)
 		}
 	}
 }
 
-func isOutsideClientID(r rune) bool { return r <= ' ' || r > '~' || r == ':' }
+func isNotClientIDCharacter(r rune) bool { return r <= ' ' || r > '~' || r == ':' }
 
-func (c *compiler) compileTokens(at syntax.Path, owner event.ObjectKind, ownerID string, tokens []schema.BearerToken) {
+func (c *compiler) compileBearerTokens(at syntax.Path, owner event.ObjectKind, ownerID string, tokens []schema.BearerToken) {
 	if len(tokens) > 0 && !c.source.Document.Sandbox {
-		c.report(at, "static tokens are allowed only in a sandbox; set sandbox: true, or use oauth_clients")
+		c.reportMistake(at, "static tokens are allowed only in a sandbox; set sandbox: true, or use oauth_clients")
 	}
 	for i := range tokens {
 		here, token := at.Index(i), &tokens[i]
@@ -49,17 +49,17 @@ func (c *compiler) compileTokens(at syntax.Path, owner event.ObjectKind, ownerID
 			Owner: owner, OwnerID: ownerID, Kind: event.CredentialBearer,
 			Value: token.Token, Scopes: scopes,
 		}
-		c.noteUnset(here.Key("token"), UnsetVariable{Credential: &first})
+		c.recordIfUnset(here.Key("token"), UnsetVariable{Credential: &first})
 		if c.checkHeaderSecret(here.Key("token"), token.Token) {
 			c.checkCredentialUnique(here.Key("token"), "token", token.Token.Reveal())
-			c.addCredential(first)
+			c.addInitialCredential(first)
 		}
 	}
 }
 
 func (c *compiler) requireSecret(at syntax.Path, s schema.Secret) {
 	if !s.IsSet() {
-		c.report(at, "is missing; give the secret, preferably as ${NAME} from the environment")
+		c.reportMistake(at, "is missing; give the secret, preferably as ${NAME} from the environment")
 	}
 }
 
@@ -80,7 +80,7 @@ func (c *compiler) compileScopes(at syntax.Path, names []string) (scopes event.S
 func (c *compiler) checkCredentialUnique(at syntax.Path, kind, value string) {
 	first, twice := c.credentials[kind+" "+value]
 	if twice {
-		c.report(at, "is the same as "+string(first)+", so requests could not be told apart; use another one")
+		c.reportMistake(at, "is the same as "+string(first)+", so requests could not be told apart; use another one")
 		return
 	}
 	c.credentials[kind+" "+value] = at

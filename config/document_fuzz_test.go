@@ -37,7 +37,7 @@ func FuzzDocument(f *testing.F) {
 	env := func(name string) (string, bool) { return "whsec_aGk=" + strings.ToLower(name), len(name) > 1 }
 	first := compiled(f, base, nil)
 	f.Fuzz(func(t *testing.T, data []byte) {
-		source, err := parse(&schema.Binder{Reader: &syntax.Reader{File: "fuzz", Env: env}, Sent: true, AllowUnset: true}, data, nil)
+		source, err := parseDocument(&schema.Binder{Reader: &syntax.Reader{File: "fuzz", Env: env}, Sent: true, AllowUnset: true}, data, nil)
 		if err != nil {
 			var problems *syntax.Problems
 			if !errors.As(err, &problems) || strings.Contains(err.Error(), "whsec_aGk=") {

@@ -15,7 +15,7 @@ func (c *compiler) compileEndpoints(at syntax.Path, b *schema.Buyer, buyer *mark
 	var endpoint market.Endpoint
 	switch {
 	case b.Auth != nil && !there:
-		c.report(at.Key("auth"), "the buyer has no endpoint to use it for; give endpoint, or remove auth")
+		c.reportMistake(at.Key("auth"), "the buyer has no endpoint to use it for; give endpoint, or remove auth")
 	case b.Auth != nil:
 		c.compileAuth(at.Key("auth"), b.ID, b.Auth, &endpoint, secrets)
 	}
@@ -23,9 +23,9 @@ func (c *compiler) compileEndpoints(at syntax.Path, b *schema.Buyer, buyer *mark
 	switch {
 	case !b.Idempotent:
 	case spoken.post.dialect != nil:
-		c.report(at.Key("idempotent"), "is only for posts in the contract's form, but an adapter writes this buyer's posts; set adapter.idempotent")
+		c.reportMistake(at.Key("idempotent"), "is only for posts in the contract's form, but an adapter writes this buyer's posts; set adapter.idempotent")
 	case !there:
-		c.report(at.Key("idempotent"), "is about posts, but the buyer has no endpoint for them; give endpoint, or remove idempotent")
+		c.reportMistake(at.Key("idempotent"), "is about posts, but the buyer has no endpoint for them; give endpoint, or remove idempotent")
 	}
 	build := func(address schema.Address, how requestFormat) *market.Endpoint {
 		if address == "" {
@@ -53,7 +53,7 @@ func (c *compiler) compileAddresses(at syntax.Path, a schema.Addresses, owner se
 			url schema.Address
 		}{{ping, a.Ping}, {post, a.Post}} {
 			if other.url != "" {
-				c.report(at.Key(other.key), "conflicts with "+base+", which gives both addresses; keep one of them")
+				c.reportMistake(at.Key(other.key), "conflicts with "+base+", which gives both addresses; keep one of them")
 			}
 		}
 		return a
@@ -61,7 +61,7 @@ func (c *compiler) compileAddresses(at syntax.Path, a schema.Addresses, owner se
 	if a.Ping != "" {
 		a.Ping = remote(ping, a.Ping, true)
 		if a.Post == "" {
-			c.report(at.Key(ping), "needs "+post+" too: a buyer that bids must be able to receive the lead")
+			c.reportMistake(at.Key(ping), "needs "+post+" too: a buyer that bids must be able to receive the lead")
 		}
 	}
 	if a.Post != "" {

@@ -28,7 +28,7 @@ func TestExpand(t *testing.T) {
 		{"${2A}", "", "variable's name"},
 		{"${A-B}", "", "variable's name"},
 	} {
-		out, _, err := syntax.Expand(c.in, env)
+		out, _, err := syntax.ExpandVariables(c.in, env)
 		if c.err == "" && (err != nil || out != c.out) {
 			t.Errorf("%q: %q, %v; want %q", c.in, out, err, c.out)
 		}
@@ -42,7 +42,7 @@ func TestExpand(t *testing.T) {
 func TestEscapedTextExpandsToItself(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.StringOf(rapid.SampledFrom([]rune("$${}Aé \n"))).Draw(t, "text")
-		out, expanded, err := syntax.Expand(strings.ReplaceAll(text, "${", "$${"), lookup(nil))
+		out, expanded, err := syntax.ExpandVariables(strings.ReplaceAll(text, "${", "$${"), lookup(nil))
 		if err != nil || out != text || expanded {
 			t.Fatalf("%q became %q, %v", text, out, err)
 		}

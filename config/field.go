@@ -15,14 +15,14 @@ func (c *compiler) compileMapping(at syntax.Path, campaign *schema.Campaign) *ma
 	good := true
 	unknown, err := market.ParseUnknownPolicy(campaign.Unknown)
 	if err != nil {
-		c.reportQuoting(at.Key("unknown"), err.Error())
+		c.reportMistakeQuotingValue(at.Key("unknown"), err.Error())
 		good = false
 	}
 	spec.Unknown = unknown
 	for i := range campaign.Fields {
 		good = c.compileField(at.Key("fields").Index(i), &campaign.Fields[i], &spec.Fields[i]) && good
 	}
-	mapping, mistakes := c.sharedMapping(&spec)
+	mapping, mistakes := c.compileSharedMapping(&spec)
 	for _, mistake := range mistakes {
 		if mistake.Key == "type" && mistake.Field >= 0 && campaign.Fields[mistake.Field].Type != "" && spec.Fields[mistake.Field].Type == 0 {
 			continue // compileField has reported the unknown name
@@ -31,7 +31,7 @@ func (c *compiler) compileMapping(at syntax.Path, campaign *schema.Campaign) *ma
 		if mistake.Field >= 0 {
 			where = at.Key("fields").Index(mistake.Field).Key(mistake.Key)
 		}
-		c.reportQuoting(where, mistake.Message)
+		c.reportMistakeQuotingValue(where, mistake.Message)
 	}
 	if !good {
 		return nil
@@ -39,9 +39,9 @@ func (c *compiler) compileMapping(at syntax.Path, campaign *schema.Campaign) *ma
 	return mapping
 }
 
-// sharedMapping compiles equal fields once for all campaigns that have them. With
+// compileSharedMapping compiles equal fields once for all campaigns that have them. With
 // thousands of separate mappings, each lead would miss the processor's cache.
-func (c *compiler) sharedMapping(spec *market.MappingSpec) (*market.Mapping, []market.SpecError) {
+func (c *compiler) compileSharedMapping(spec *market.MappingSpec) (*market.Mapping, []market.SpecError) {
 	key, err := json.Marshal(spec)
 	if err != nil {
 		panic("BUG: fields of a document cannot be written as JSON: " + err.Error())
@@ -60,7 +60,7 @@ func (c *compiler) compileField(at syntax.Path, f *schema.Field, spec *market.Fi
 	good = true
 	*spec = market.FieldSpec{
 		Name: f.Name, BuyerName: f.To, Required: f.Required,
-		Values: schema.LiteralTexts(f.Values), Min: f.Min.Text(), Max: f.Max.Text(),
+		Values: schema.LiteralTexts(f.Values), Min: f.Min.Digits(), Max: f.Max.Digits(),
 		MinLength: f.MinLength, MaxLength: f.MaxLength, Pattern: f.Pattern,
 		Coerce: f.Coerce, Ping: f.Ping, Contact: f.Contact,
 	}
@@ -71,7 +71,7 @@ func (c *compiler) compileField(at syntax.Path, f *schema.Field, spec *market.Fi
 	if f.Type != "" {
 		kind, err := market.ParseFieldType(f.Type)
 		if err != nil {
-			c.reportQuoting(at.Key("type"), err.Error())
+			c.reportMistakeQuotingValue(at.Key("type"), err.Error())
 			good = false
 		}
 		spec.Type = kind
@@ -79,7 +79,7 @@ func (c *compiler) compileField(at syntax.Path, f *schema.Field, spec *market.Fi
 	for i, name := range f.Transform {
 		transform, err := market.ParseTransform(name)
 		if err != nil {
-			c.reportQuoting(at.Key("transform").Index(i), err.Error())
+			c.reportMistakeQuotingValue(at.Key("transform").Index(i), err.Error())
 			good = false
 			continue
 		}

@@ -12,7 +12,7 @@ import (
 // mistakes of its own.
 func (c *compiler) compileFilters(at syntax.Path, filters []schema.Filter, mapping *market.Mapping) []market.Filter {
 	if mapping == nil {
-		c.checkBuyerFilters(at, filters)
+		c.checkBuyerFiltersWithoutMapping(at, filters)
 		return nil
 	}
 	var out []market.Filter
@@ -28,36 +28,36 @@ var errReported = errors.New("reported already")
 
 func (c *compiler) compileFilter(at syntax.Path, f *schema.Filter, mapping *market.Mapping) (market.Filter, error) {
 	if f.Field == "" {
-		c.report(at.Key("field"), "is missing; give the name of the field to filter on")
+		c.reportMistake(at.Key("field"), "is missing; give the name of the field to filter on")
 		return market.Filter{}, errReported
 	}
 	if _, known := mapping.SlotByBuyerName(f.Field); !known {
-		c.reportQuoting(at.Key("field"), "the campaign has no field "+quote(f.Field)+"; use the name after mapping, or add the field")
+		c.reportMistakeQuotingValue(at.Key("field"), "the campaign has no field "+quoteShortened(f.Field)+"; use the name after mapping, or add the field")
 		return market.Filter{}, errReported
 	}
-	filter, err := market.NewFilter(f.Spec(), mapping)
+	filter, err := market.NewFilter(f.FilterSpec(), mapping)
 	if err != nil {
-		c.reportQuoting(at, filterCause(err))
+		c.reportMistakeQuotingValue(at, withoutFieldName(err))
 	}
 	return filter, err
 }
 
-// filterCause returns the filter's mistake without the name of its field.
-func filterCause(err error) string {
+// withoutFieldName returns the filter's mistake without the name of its field.
+func withoutFieldName(err error) string {
 	if inner := errors.Unwrap(err); inner != nil {
 		return inner.Error()
 	}
 	return err.Error()
 }
 
-// checkBuyerFilters checks a buyer's own filters without a mapping, because their fields
+// checkBuyerFiltersWithoutMapping checks a buyer's own filters without a mapping, because their fields
 // are known only in each campaign. It returns the indexes of the filters that it
 // reported.
-func (c *compiler) checkBuyerFilters(at syntax.Path, filters []schema.Filter) (reported []int) {
+func (c *compiler) checkBuyerFiltersWithoutMapping(at syntax.Path, filters []schema.Filter) (reported []int) {
 	for i := range filters {
 		f := &filters[i]
 		before := len(c.problems)
-		c.checkBuyerFilter(at.Index(i), f)
+		c.checkFilterWithoutMapping(at.Index(i), f)
 		if len(c.problems) > before {
 			reported = append(reported, i)
 		}
@@ -65,18 +65,18 @@ func (c *compiler) checkBuyerFilters(at syntax.Path, filters []schema.Filter) (r
 	return reported
 }
 
-func (c *compiler) checkBuyerFilter(at syntax.Path, f *schema.Filter) {
+func (c *compiler) checkFilterWithoutMapping(at syntax.Path, f *schema.Filter) {
 	if f.Field == "" {
-		c.report(at.Key("field"), "is missing; give the name of the field to filter on")
+		c.reportMistake(at.Key("field"), "is missing; give the name of the field to filter on")
 		return
 	}
-	spec := f.Spec()
+	spec := f.FilterSpec()
 	spec.Field = "source" // text, in every mapping
 	if spec.Min != nil || spec.Max != nil {
 		spec.Field, spec.In, spec.NotIn = "ai_quality_score", nil, nil // a number, in every mapping
 	}
 	if _, err := market.NewFilter(spec, noFields); err != nil {
-		c.reportQuoting(at, filterCause(err))
+		c.reportMistakeQuotingValue(at, withoutFieldName(err))
 	}
 }
 

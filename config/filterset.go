@@ -24,13 +24,13 @@ func (c *compiler) compileFilterSets(at syntax.Path, form *schema.Campaign, camp
 	out := make([]market.FilterSet, 0, len(form.Buyers))
 	seen := make(map[string]syntax.Path, len(form.Buyers))
 	if form.Method == "ping_post" && len(form.Buyers) > maxBidders {
-		c.report(at, "has "+strconv.Itoa(len(form.Buyers))+" buyers, but an auction can ping at most "+strconv.Itoa(maxBidders)+"; divide it into several campaigns with different suppliers or sub_vertical")
+		c.reportMistake(at, "has "+strconv.Itoa(len(form.Buyers))+" buyers, but an auction can ping at most "+strconv.Itoa(maxBidders)+"; divide it into several campaigns with different suppliers or sub_vertical")
 	}
 	for i := range form.Buyers {
 		here, seat := at.Index(i), &form.Buyers[i]
 		buyer, ok := c.buyers[seat.Buyer]
 		if !ok {
-			c.reportQuoting(here.Key("buyer"), "there is no buyer "+quote(seat.Buyer)+"; add it under buyers")
+			c.reportMistakeQuotingValue(here.Key("buyer"), "there is no buyer "+quoteShortened(seat.Buyer)+"; add it under buyers")
 		} else {
 			c.checkUnique(here.Key("buyer"), seen, seat.Buyer)
 		}
@@ -49,13 +49,13 @@ func (c *compiler) compileFilterSets(at syntax.Path, form *schema.Campaign, camp
 
 // compileFilterSet compiles the filter set's own terms.
 func (c *compiler) compileFilterSet(at syntax.Path, s *schema.FilterSet, campaign *market.Campaign) market.FilterSet {
-	c.checkInt(at.Key("priority"), *s.Priority, 0, maxPriority)
-	c.checkInt(at.Key("weight"), *s.Weight, 1, maxWeight)
+	c.checkIntRange(at.Key("priority"), *s.Priority, 0, maxPriority)
+	c.checkIntRange(at.Key("weight"), *s.Weight, 1, maxWeight)
 	return market.FilterSet{
 		Priority: *s.Priority,
 		Weight:   *s.Weight,
 		Price:    s.Price,
-		States:   c.stateSet(at.Key("states"), s.States),
+		States:   c.compileStates(at.Key("states"), s.States),
 		Filters:  c.compileFilters(at.Key("filters"), s.Filters, campaign.Mapping),
 		Schedule: c.compileSchedule(at.Key("schedule"), s.Schedule, campaign.Zone),
 		Caps:     c.compileCaps(at.Key("caps"), s.Caps, market.ScopePair, campaign.Zone),
@@ -67,49 +67,49 @@ func (c *compiler) compileFilterSet(at syntax.Path, s *schema.FilterSet, campaig
 // in the campaign's mapping.
 func (c *compiler) addBuyerStatesAndFilters(at syntax.Path, buyer *compiledBuyer, s *schema.FilterSet, form *schema.Campaign, built *market.FilterSet, mapping *market.Mapping) {
 	if form.Method == "ping_post" && !buyer.form.CanBid() {
-		c.reportQuoting(at.Key("buyer"), "buyer "+quote(s.Buyer)+" has no endpoint or ping_url and cannot bid; give it one, or use another method")
+		c.reportMistakeQuotingValue(at.Key("buyer"), "buyer "+quoteShortened(s.Buyer)+" has no endpoint or ping_url and cannot bid; give it one, or use another method")
 	}
 	own := built.States
 	built.States &= buyer.states
 	if built.States == 0 && own != 0 && buyer.states != 0 { // otherwise reported before
-		c.report(at.Key("states"), "the buyer accepts no lead from these states; its entry here can only narrow the buyer's states")
+		c.reportMistake(at.Key("states"), "the buyer accepts no lead from these states; its entry here can only narrow the buyer's states")
 	}
 	if buyer.currency == "" {
 		buyer.currency, buyer.campaign = form.Currency, at.Key("buyer")
-	} else if buyer.currency != form.Currency && buyer.countsMoney() {
-		c.reportQuoting(at.Key("buyer"), "buyer "+quote(s.Buyer)+" has funds or caps on money, but buys in two currencies (the other one at "+string(buyer.campaign)+"); divide it into two buyers")
+	} else if buyer.currency != form.Currency && buyer.hasFundsOrMoneyCaps() {
+		c.reportMistakeQuotingValue(at.Key("buyer"), "buyer "+quoteShortened(s.Buyer)+" has funds or caps on money, but buys in two currencies (the other one at "+string(buyer.campaign)+"); divide it into two buyers")
 	}
 	if mapping == nil {
 		return
 	}
-	c.checkTemplates(buyer, form, mapping)
+	c.checkBuyerTemplates(buyer, form, mapping)
 	for i := range buyer.form.Filters {
 		f := &buyer.form.Filters[i]
 		if f.Field == "" {
 			continue
 		}
 		if _, known := mapping.SlotByBuyerName(f.Field); !known {
-			c.reportQuoting(at.Key("buyer"), "buyer "+quote(s.Buyer)+" filters on "+quote(f.Field)+", but this campaign has no such field, so the buyer would never buy here; add the field, or move the filter to campaigns[].buyers[] where it exists")
+			c.reportMistakeQuotingValue(at.Key("buyer"), "buyer "+quoteShortened(s.Buyer)+" filters on "+quoteShortened(f.Field)+", but this campaign has no such field, so the buyer would never buy here; add the field, or move the filter to campaigns[].buyers[] where it exists")
 			continue
 		}
-		filter, err := market.NewFilter(f.Spec(), mapping)
+		filter, err := market.NewFilter(f.FilterSpec(), mapping)
 		if err == nil {
 			built.Filters = append(built.Filters, filter)
 		} else if !buyer.reportedFilters[i] {
-			buyer.markReported(i)
-			c.reportQuoting(buyer.place.Key("filters").Index(i), "in campaign "+quote(form.ID)+": "+filterCause(err))
+			buyer.markFilterReported(i)
+			c.reportMistakeQuotingValue(buyer.place.Key("filters").Index(i), "in campaign "+quoteShortened(form.ID)+": "+withoutFieldName(err))
 		}
 	}
 }
 
-// checkTemplates checks a buyer's templates against the fields of a campaign that has
+// checkBuyerTemplates checks a buyer's templates against the fields of a campaign that has
 // the buyer.
-func (c *compiler) checkTemplates(buyer *compiledBuyer, form *schema.Campaign, mapping *market.Mapping) {
+func (c *compiler) checkBuyerTemplates(buyer *compiledBuyer, form *schema.Campaign, mapping *market.Mapping) {
 	at := buyer.place.Key("adapter")
 	if to := buyer.Ping; to != nil && to.Adapter != nil && form.Method == "ping_post" {
-		c.reportTemplate(at.Key("ping").Key("body"), form.ID, to.Adapter.Check(mapping))
+		c.reportTemplateMistakes(at.Key("ping").Key("body"), form.ID, to.Adapter.Check(mapping))
 	}
 	if to := buyer.Post; to != nil && to.Adapter != nil {
-		c.reportTemplate(at.Key("post").Key("body"), form.ID, to.Adapter.Check(mapping))
+		c.reportTemplateMistakes(at.Key("post").Key("body"), form.ID, to.Adapter.Check(mapping))
 	}
 }

@@ -56,8 +56,8 @@ func walkForm(v reflect.Value, tell func(key string, set bool)) {
 		for i := range v.Len() {
 			walkForm(v.Index(i), tell)
 		}
-	case v.Kind() == reflect.Struct && schema.IsMapping(v):
-		for name, index := range schema.KeysOf(v.Type()) {
+	case v.Kind() == reflect.Struct && schema.IsMappingType(v):
+		for name, index := range schema.FieldIndexByKey(v.Type()) {
 			field := v.Field(index)
 			tell(v.Type().Name()+"."+name, !field.IsZero())
 			walkForm(field, tell)

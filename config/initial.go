@@ -13,7 +13,7 @@ import (
 type InitialValues struct {
 	Credentials []InitialCredential
 	Secrets     []InitialSecret
-	Paused      Paused
+	Paused      InitialPauses
 	Balances    []InitialBalance
 	Lists       []InitialList
 }
@@ -39,8 +39,8 @@ type InitialSecret struct {
 	Follows bool // replaces the value in force: a variable of an address
 }
 
-// Paused are the campaigns and buyers that are paused at first.
-type Paused struct {
+// InitialPauses are the campaigns and buyers that are paused at first.
+type InitialPauses struct {
 	Campaigns []market.CampaignID
 	Buyers    []market.BuyerID
 }
@@ -58,14 +58,14 @@ type InitialList struct {
 	At   syntax.Problem // its place in the document, without a message
 }
 
-// addCredential adds an inbound credential.
-func (c *compiler) addCredential(credential InitialCredential) {
+// addInitialCredential adds an inbound credential.
+func (c *compiler) addInitialCredential(credential InitialCredential) {
 	c.out.Initial.Credentials = append(c.out.Initial.Credentials, credential)
 }
 
-// addSecret adds an outbound secret, if its value is known here, and returns its name.
-func (c *compiler) addSecret(at syntax.Path, name string, value schema.Secret) string {
-	c.noteUnset(at, UnsetVariable{Secret: name})
+// addInitialSecret adds an outbound secret, if its value is known here, and returns its name.
+func (c *compiler) addInitialSecret(at syntax.Path, name string, value schema.Secret) string {
+	c.recordIfUnset(at, UnsetVariable{Secret: name})
 	if value.Reveal() != "" {
 		c.out.Initial.Secrets = append(c.out.Initial.Secrets, InitialSecret{Name: name, Value: value})
 	}

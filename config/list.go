@@ -6,37 +6,37 @@ import (
 	"pingpost/engine/market"
 )
 
-func (c *compiler) compileList(at syntax.Path, l *schema.List) {
+func (c *compiler) compileSuppressionList(at syntax.Path, l *schema.List) {
 	id := market.ListID(l.ID)
 	if c.checkID(at.Key("id"), l.ID) {
 		if _, twice := c.out.Catalog.Lists[id]; twice {
-			c.report(at.Key("id"), "another list has this id; ids are unique")
+			c.reportMistake(at.Key("id"), "another list has this id; ids are unique")
 		}
 	}
 	field, ok := market.ParseListField(l.Field)
 	if !ok {
-		c.report(at.Key("field"), "unknown or missing; use phone or email")
+		c.reportMistake(at.Key("field"), "unknown or missing; use phone or email")
 	}
 	hash, ok := market.ParseListHash(l.Hash)
 	if !ok {
-		c.report(at.Key("hash"), "unknown; use plain, md5 or sha256")
+		c.reportMistake(at.Key("hash"), "unknown; use plain, md5 or sha256")
 	}
 	if l.File != "" {
-		c.checkLabel(at.Key("file"), l.File, maxURL)
-		c.out.Initial.Lists = append(c.out.Initial.Lists, InitialList{ID: id, Path: c.source.resolve(l.File), At: c.problemAt(at.Key("file"), "")})
+		c.checkPrintableText(at.Key("file"), l.File, maxURL)
+		c.out.Initial.Lists = append(c.out.Initial.Lists, InitialList{ID: id, Path: c.source.resolvePath(l.File), At: c.problemAt(at.Key("file"), "")})
 	}
 	c.out.Catalog.Lists[id] = &market.SuppressionList{ID: id, Field: field, Hash: hash}
 }
 
-// suppressionLists returns the named lists.
-func (c *compiler) suppressionLists(at syntax.Path, names []string) []*market.SuppressionList {
+// resolveSuppressionLists returns the named lists.
+func (c *compiler) resolveSuppressionLists(at syntax.Path, names []string) []*market.SuppressionList {
 	var out []*market.SuppressionList
 	seen := make(map[string]syntax.Path, len(names))
 	for i, name := range names {
 		list, ok := c.out.Catalog.Lists[market.ListID(name)]
 		switch {
 		case !ok:
-			c.reportQuoting(at.Index(i), "there is no suppression list "+quote(name)+"; add it under suppression_lists")
+			c.reportMistakeQuotingValue(at.Index(i), "there is no suppression list "+quoteShortened(name)+"; add it under suppression_lists")
 		case c.checkUnique(at.Index(i), seen, name):
 			out = append(out, list)
 		}

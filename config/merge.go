@@ -13,9 +13,9 @@ import (
 	"pingpost/config/syntax"
 )
 
-// Merged combines a document with the entries that operators created through the API. If
+// MergedDocument combines a document with the entries that operators created through the API. If
 // both have an entry with the same id, the document's entry applies.
-type Merged struct {
+type MergedDocument struct {
 	FromAPI    canonical.Entries // the API's entries that apply
 	Overridden []canonical.Ref   // the API's entries that the document has too
 
@@ -27,27 +27,27 @@ type Merged struct {
 
 // Merge combines a canonical document with entries. Paths in the document are relative
 // to the file at path.
-func Merge(path string, base []byte, made canonical.Entries) (*Merged, error) {
+func Merge(path string, base []byte, made canonical.Entries) (*MergedDocument, error) {
 	entries, err := canonical.ParseEntries(base)
 	if err != nil {
 		return nil, err
 	}
-	c := &Merged{FromAPI: made, path: path, base: entries}
+	c := &MergedDocument{FromAPI: made, path: path, base: entries}
 	for _, ref := range made.Refs() {
 		if entries.Find(ref) != nil {
-			c.FromAPI = c.FromAPI.Without(ref)
+			c.FromAPI = c.FromAPI.WithoutEntry(ref)
 			c.Overridden = append(c.Overridden, ref)
 		}
 	}
-	if err := c.write(base); err != nil {
+	if err := c.encodeText(base); err != nil {
 		return nil, err
 	}
 	return c, nil
 }
 
-// write encodes the whole document. In each collection, the document's own entries are
+// encodeText encodes the whole document. In each collection, the document's own entries are
 // first.
-func (c *Merged) write(base []byte) error {
+func (c *MergedDocument) encodeText(base []byte) error {
 	var members map[string]json.RawMessage
 	if err := json.Unmarshal(base, &members); err != nil {
 		return err
@@ -61,52 +61,52 @@ func (c *Merged) write(base []byte) error {
 	if err != nil {
 		return err
 	}
-	c.text = append(all.AppendTo(rest[:len(rest)-1]), '}')
+	c.text = append(all.AppendMembers(rest[:len(rest)-1]), '}')
 	return nil
 }
 
 // SetSentEntry marks the entry that an operator has just sent. Secrets that it omits stay as
 // they are in the entry's earlier text, which Compile receives.
-func (c *Merged) SetSentEntry(ref canonical.Ref) { c.sent = ref }
+func (c *MergedDocument) SetSentEntry(ref canonical.Ref) { c.sent = ref }
 
 // Compile checks and compiles the merged document. The error is *Problems. Their paths
 // name entries by id, and the message says if an entry comes from the API.
-func (c *Merged) Compile(before json.RawMessage) (*Compiled, error) {
+func (c *MergedDocument) Compile(before json.RawMessage) (*Compiled, error) {
 	r := &schema.Binder{Reader: &syntax.Reader{File: c.path}, Sent: true, AllowUnset: true}
-	source, err := parse(r, c.text, func(d *schema.Document) { keepSecrets(d, c.sent, before) })
+	source, err := parseDocument(r, c.text, func(d *schema.Document) { keepSecrets(d, c.sent, before) })
 	if err != nil {
-		return nil, c.localize(err)
+		return nil, c.replaceIndexesByIDs(err)
 	}
-	source.isAccepted = c.accepted
+	source.isAccepted = c.isAcceptedEarlier
 	built, err := source.Compile()
 	if err != nil {
-		return nil, c.localize(err)
+		return nil, c.replaceIndexesByIDs(err)
 	}
 	for i := range built.Warnings {
-		c.localizeProblem(&built.Warnings[i])
+		c.replaceIndexesInProblem(&built.Warnings[i])
 	}
 	for i := range built.Unset {
-		c.localizeProblem(&built.Unset[i].Problem)
+		c.replaceIndexesInProblem(&built.Unset[i].Problem)
 	}
 	for i := range built.Initial.Lists {
-		c.localizeProblem(&built.Initial.Lists[i].At)
+		c.replaceIndexesInProblem(&built.Initial.Lists[i].At)
 	}
 	return built, nil
 }
 
-// accepted reports whether the path is in the document or in an entry that was checked
+// isAcceptedEarlier reports whether the path is in the document or in an entry that was checked
 // when it was sent. The document is checked separately.
-func (c *Merged) accepted(at syntax.Path) bool {
+func (c *MergedDocument) isAcceptedEarlier(at syntax.Path) bool {
 	found := indexedEntry.FindStringSubmatch(string(at))
 	if len(found) == 0 || found[1] != "" {
 		return true
 	}
-	ref, _ := c.entryAt(found[2], found[3])
+	ref, _ := c.entryByIndex(found[2], found[3])
 	return ref != c.sent
 }
 
 // ProblemsFromAPI returns the problems that are in entries from the API.
-func (c *Merged) ProblemsFromAPI(all syntax.Problems) (of syntax.Problems) {
+func (c *MergedDocument) ProblemsFromAPI(all syntax.Problems) (of syntax.Problems) {
 	made := c.FromAPI.Refs()
 	for _, p := range all {
 		if slices.ContainsFunc(made, func(ref canonical.Ref) bool { _, in := ref.PathWithin(p.Path); return in }) {
@@ -116,32 +116,32 @@ func (c *Merged) ProblemsFromAPI(all syntax.Problems) (of syntax.Problems) {
 	return of
 }
 
-// localize rewrites the places of all problems in an error.
-func (c *Merged) localize(err error) error {
+// replaceIndexesByIDs rewrites the places of all problems in an error.
+func (c *MergedDocument) replaceIndexesByIDs(err error) error {
 	var problems *syntax.Problems
 	if !errors.As(err, &problems) {
 		return err
 	}
 	for i := range *problems {
-		c.localizeProblem(&(*problems)[i])
+		c.replaceIndexesInProblem(&(*problems)[i])
 	}
 	return problems
 }
 
-// localizeProblem replaces indexes of entries by ids and removes line numbers, because
+// replaceIndexesInProblem replaces indexes of entries by ids and removes line numbers, because
 // the merged text is never shown.
-func (c *Merged) localizeProblem(p *syntax.Problem) {
+func (c *MergedDocument) replaceIndexesInProblem(p *syntax.Problem) {
 	p.Line, p.Column = 0, 0
 	p.Message = indexedEntry.ReplaceAllStringFunc(p.Message, func(place string) string {
 		found := indexedEntry.FindStringSubmatch(place)
-		ref, _ := c.entryAt(found[2], found[3])
+		ref, _ := c.entryByIndex(found[2], found[3])
 		return found[1] + ref.String()
 	})
 	found := indexedEntry.FindStringSubmatch(p.Path)
 	if len(found) == 0 || found[1] != "" {
 		return
 	}
-	ref, made := c.entryAt(found[2], found[3])
+	ref, made := c.entryByIndex(found[2], found[3])
 	p.Path = ref.String() + strings.TrimPrefix(p.Path, found[0])
 	if made && ref != c.sent {
 		p.Message += " (" + ref.String() + " was created through the API: change it with PUT /admin/v1/config/" + string(ref.Kind) + "/" + ref.ID + ", or restore the entries that it refers to)"
@@ -152,19 +152,19 @@ func (c *Merged) localizeProblem(p *syntax.Problem) {
 // inside an entry has a dot before it.
 var indexedEntry = regexp.MustCompile(`(^|[^.\w])(suppliers|buyers|suppression_lists|campaigns)\[(\d+)\]`)
 
-func (c *Merged) entryAt(kind, number string) (ref canonical.Ref, made bool) {
+func (c *MergedDocument) entryByIndex(kind, index string) (ref canonical.Ref, fromAPI bool) {
 	ref.Kind = canonical.Kind(kind)
-	i, err := strconv.Atoi(number)
+	i, err := strconv.Atoi(index)
 	base, own := c.base[ref.Kind], c.FromAPI[ref.Kind]
 	switch {
 	case err != nil || i >= len(base)+len(own):
-		ref.ID = number
+		ref.ID = index
 	case i < len(base):
 		ref.ID = base[i].ID
 	default:
-		ref.ID, made = own[i-len(base)].ID, true
+		ref.ID, fromAPI = own[i-len(base)].ID, true
 	}
-	return ref, made
+	return ref, fromAPI
 }
 
 // keepSecrets gives a sent entry the existing secrets that it omits, because an operator
@@ -180,11 +180,11 @@ func keepSecrets(d *schema.Document, ref canonical.Ref, before json.RawMessage) 
 	}
 	switch ref.Kind {
 	case canonical.Suppliers:
-		if now := schema.Find(d.Suppliers, ref.ID, func(s *schema.Supplier) string { return s.ID }); now != nil {
+		if now := schema.FindByID(d.Suppliers, ref.ID, func(s *schema.Supplier) string { return s.ID }); now != nil {
 			now.KeepSecrets(&old.Document.Suppliers[0])
 		}
 	case canonical.Buyers:
-		if now := schema.Find(d.Buyers, ref.ID, func(b *schema.Buyer) string { return b.ID }); now != nil {
+		if now := schema.FindByID(d.Buyers, ref.ID, func(b *schema.Buyer) string { return b.ID }); now != nil {
 			now.KeepSecrets(&old.Document.Buyers[0])
 		}
 	}

@@ -28,7 +28,7 @@ campaigns: [{id: cmp, method: waterfall, buyers: [{buyer: buy_a, price: 1}]}]
 	return built.Canonical
 }
 
-func combined(t *testing.T, base []byte, made canonical.Entries) *Merged {
+func combined(t *testing.T, base []byte, made canonical.Entries) *MergedDocument {
 	t.Helper()
 	c, err := Merge("exchange.yaml", base, made)
 	if err != nil {
@@ -45,9 +45,9 @@ func TestCombine(t *testing.T) {
 	if err != nil || string(same.Canonical) != string(document) {
 		t.Fatalf("%v\n%s\n%s", err, same.Canonical, document)
 	}
-	made := canonical.Entries{}.With(canonical.Ref{Kind: canonical.Buyers, ID: "buy_aa"}, json.RawMessage(`{"id":"buy_aa"}`)).
-		With(canonical.Ref{Kind: canonical.Campaigns, ID: "cmp_0"}, json.RawMessage(`{"id":"cmp_0","method":"waterfall","buyers":[{"buyer":"buy_aa","price":2}]}`)).
-		With(canonical.Ref{Kind: canonical.Buyers, ID: "buy_b"}, json.RawMessage(`{"id":"buy_b","name":"another"}`))
+	made := canonical.Entries{}.WithEntry(canonical.Ref{Kind: canonical.Buyers, ID: "buy_aa"}, json.RawMessage(`{"id":"buy_aa"}`)).
+		WithEntry(canonical.Ref{Kind: canonical.Campaigns, ID: "cmp_0"}, json.RawMessage(`{"id":"cmp_0","method":"waterfall","buyers":[{"buyer":"buy_aa","price":2}]}`)).
+		WithEntry(canonical.Ref{Kind: canonical.Buyers, ID: "buy_b"}, json.RawMessage(`{"id":"buy_b","name":"another"}`))
 	c := combined(t, document, made)
 	built, err := c.Compile(nil)
 	if err != nil {
@@ -67,9 +67,9 @@ func TestCombine(t *testing.T) {
 	if got := strings.Join(order, " "); got != "suppliers[sup] buyers[buy_a] buyers[buy_aa] buyers[buy_b] campaigns[cmp] campaigns[cmp_0]" {
 		t.Error(got)
 	}
-	again, err := canonical.ParseEntries(whole.Document())
-	if err != nil || string(again.Document()) != string(whole.Document()) || canonical.Entries(nil).Document() != nil {
-		t.Errorf("%v: %s", err, again.Document())
+	again, err := canonical.ParseEntries(whole.EncodeDocument())
+	if err != nil || string(again.EncodeDocument()) != string(whole.EncodeDocument()) || canonical.Entries(nil).EncodeDocument() != nil {
+		t.Errorf("%v: %s", err, again.EncodeDocument())
 	}
 }
 
@@ -83,17 +83,17 @@ func TestMistakesAreToldByID(t *testing.T) {
 		want []string // path: message, in part
 	}{
 		"sent": {
-			canonical.Entries{}.With(fresh, json.RawMessage(`{"id":"new","method":"waterfall","caps":[{"count":-1,"per":"day"}],"unheard":1,"buyers":[{"buyer":"nobody","price":1}]}`)),
+			canonical.Entries{}.WithEntry(fresh, json.RawMessage(`{"id":"new","method":"waterfall","caps":[{"count":-1,"per":"day"}],"unheard":1,"buyers":[{"buyer":"nobody","price":1}]}`)),
 			[]string{"campaigns[new].caps[0]", "campaigns[new].unheard: unknown key", "campaigns[new].buyers[0].buyer: there is no buyer"},
 		},
 		"made before": {
-			canonical.Entries{}.With(canonical.Ref{Kind: canonical.Campaigns, ID: "old"}, json.RawMessage(`{"id":"old","method":"waterfall","buyers":[{"buyer":"nobody","price":1}]}`)),
+			canonical.Entries{}.WithEntry(canonical.Ref{Kind: canonical.Campaigns, ID: "old"}, json.RawMessage(`{"id":"old","method":"waterfall","buyers":[{"buyer":"nobody","price":1}]}`)),
 			[]string{"campaigns[old].buyers[0].buyer: there is no buyer \"nobody\"; add it under buyers (campaigns[old] was created through the API"},
 		},
 		"of another": {
-			canonical.Entries{}.With(canonical.Ref{Kind: canonical.Suppliers, ID: "7"}, json.RawMessage(`{"id":"7","oauth_clients":[{"client_id":"c","client_secret":"s"}]}`)).
-				With(fresh, json.RawMessage(`{"id":"new","method":"waterfall"}`)).
-				With(canonical.Ref{Kind: canonical.Buyers, ID: "buy_c"}, json.RawMessage(`{"id":"buy_c","oauth_clients":[{"client_id":"c","client_secret":"s"}]}`)),
+			canonical.Entries{}.WithEntry(canonical.Ref{Kind: canonical.Suppliers, ID: "7"}, json.RawMessage(`{"id":"7","oauth_clients":[{"client_id":"c","client_secret":"s"}]}`)).
+				WithEntry(fresh, json.RawMessage(`{"id":"new","method":"waterfall"}`)).
+				WithEntry(canonical.Ref{Kind: canonical.Buyers, ID: "buy_c"}, json.RawMessage(`{"id":"buy_c","oauth_clients":[{"client_id":"c","client_secret":"s"}]}`)),
 			[]string{"buyers[buy_c].oauth_clients[0].client_id: is the same as suppliers[7].oauth_clients[0].client_id"},
 		},
 	} {
@@ -144,7 +144,7 @@ func TestSecretsAreCarried(t *testing.T) {
 		{canonical.Suppliers, supplier, `{"id":"new","oauth_clients":[{"client_id":"a"}],"webhook":{"url":"https://x.example/"}}`, `"client_secret":{"set":true}`, "w.example"},
 	} {
 		ref := canonical.Ref{Kind: row.kind, ID: "new"}
-		c := combined(t, documented(t), canonical.Entries{}.With(ref, json.RawMessage(row.sent)))
+		c := combined(t, documented(t), canonical.Entries{}.WithEntry(ref, json.RawMessage(row.sent)))
 		c.SetSentEntry(ref)
 		built, err := c.Compile(json.RawMessage(row.before))
 		if err != nil {
@@ -160,7 +160,7 @@ func TestSecretsAreCarried(t *testing.T) {
 		}
 	}
 	// A client that was not there has no secret to keep.
-	c := combined(t, documented(t), canonical.Entries{}.With(canonical.Ref{Kind: canonical.Suppliers, ID: "new"}, json.RawMessage(`{"id":"new","oauth_clients":[{"client_id":"b"}]}`)))
+	c := combined(t, documented(t), canonical.Entries{}.WithEntry(canonical.Ref{Kind: canonical.Suppliers, ID: "new"}, json.RawMessage(`{"id":"new","oauth_clients":[{"client_id":"b"}]}`)))
 	c.SetSentEntry(canonical.Ref{Kind: canonical.Suppliers, ID: "new"})
 	if _, err := c.Compile(json.RawMessage(supplier)); err == nil || !strings.Contains(err.Error(), "suppliers[new].oauth_clients[0].client_secret: is missing") {
 		t.Error(err)
@@ -173,7 +173,7 @@ func TestNamed(t *testing.T) {
 		`{"field":"phone"}`: `{"id":"dnc","field":"phone"}`, ` { } `: `{"id":"dnc"} `, `{"id":"dnc"}`: `{"id":"dnc"}`,
 		`{"id":"other"}`: "", `{"id":7}`: "", `[]`: "", `null`: "", `{"id":"dnc","file":"/etc/passwd"}`: "", `{"file":"/etc/passwd"}`: "",
 	} {
-		got, err := canonical.WithID([]byte(text), ref)
+		got, err := canonical.WithRequiredID([]byte(text), ref)
 		if string(got) != want || (err == nil) != (want != "") {
 			t.Errorf("%s becomes %s, %v", text, got, err)
 		}
@@ -187,7 +187,7 @@ func TestRedact(t *testing.T) {
 		`{"oauth":{"client_secret":["x"]}}`:                  `{"oauth":{"client_secret":{"set":true}}}`,
 		`nothing`:                                            "",
 	} {
-		if got := string(canonical.Redact([]byte(text))); got != want {
+		if got := string(canonical.RedactSecrets([]byte(text))); got != want {
 			t.Errorf("%s becomes %s", text, got)
 		}
 	}

@@ -20,7 +20,7 @@ func TestSecretsOfABuyer(t *testing.T) {
 	firsts := map[string]string{}
 	for _, first := range built.Initial.Secrets {
 		firsts[first.Name] = first.Value.Reveal()
-		if first.Follows != IsVariable(first.Name) {
+		if first.Follows != IsAddressVariable(first.Name) {
 			t.Errorf("%s follows: %v", first.Name, first.Follows)
 		}
 	}
@@ -77,7 +77,7 @@ func TestVariablesOfASender(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, first := range built.Initial.Secrets {
-		if value := first.Value.Reveal(); IsVariable(first.Name) && (!strings.HasSuffix(first.Name, "/TOK") || value != "value-tok") {
+		if value := first.Value.Reveal(); IsAddressVariable(first.Name) && (!strings.HasSuffix(first.Name, "/TOK") || value != "value-tok") {
 			t.Errorf("%s is %s", first.Name, value)
 		}
 	}
@@ -102,7 +102,7 @@ func TestHiddenCharactersAreRefused(t *testing.T) {
 }
 
 func TestRedactNamedSecrets(t *testing.T) {
-	got := string(canonical.Redact([]byte(`{"secrets":[{"name":"key","value":"value-key"},{"name":"b","value":{"set":true}}],"adapter":{"headers":[{"value":"x"}]}}`)))
+	got := string(canonical.RedactSecrets([]byte(`{"secrets":[{"name":"key","value":"value-key"},{"name":"b","value":{"set":true}}],"adapter":{"headers":[{"value":"x"}]}}`)))
 	if strings.Contains(got, "value-key") || strings.Count(got, `{"set":true}`) != 2 || !strings.Contains(got, `"value":"x"`) {
 		t.Error(got)
 	}

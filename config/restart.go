@@ -4,10 +4,10 @@ import (
 	"reflect"
 )
 
-// PendingRestart returns the keys of the settings that differ in now and take effect
+// KeysPendingRestart returns the keys of the settings that differ in now and take effect
 // only at the next start.
-func (s *Settings) PendingRestart(now *Settings) (keys []string) {
-	eachSetting(reflect.ValueOf(s).Elem(), reflect.ValueOf(now).Elem(), func(field *reflect.StructField, is, wanted reflect.Value) {
+func (s *Settings) KeysPendingRestart(now *Settings) (keys []string) {
+	visitSettings(reflect.ValueOf(s).Elem(), reflect.ValueOf(now).Elem(), func(field *reflect.StructField, is, wanted reflect.Value) {
 		if field.Tag.Get("effect") != "at once" && !reflect.DeepEqual(is.Interface(), wanted.Interface()) {
 			keys = append(keys, settingKey(field))
 		}
@@ -15,13 +15,13 @@ func (s *Settings) PendingRestart(now *Settings) (keys []string) {
 	return keys
 }
 
-// eachSetting visits each field that has a key in the document. A pair of certificate
+// visitSettings visits each field that has a key in the document. A pair of certificate
 // files has one key and counts as one field.
-func eachSetting(is, wanted reflect.Value, visit func(field *reflect.StructField, is, wanted reflect.Value)) {
+func visitSettings(is, wanted reflect.Value, visit func(field *reflect.StructField, is, wanted reflect.Value)) {
 	for i := range is.NumField() {
 		field := is.Type().Field(i)
 		if field.Type.Kind() == reflect.Struct && field.Tag.Get("key") == "" {
-			eachSetting(is.Field(i), wanted.Field(i), visit)
+			visitSettings(is.Field(i), wanted.Field(i), visit)
 			continue
 		}
 		visit(&field, is.Field(i), wanted.Field(i))

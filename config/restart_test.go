@@ -17,7 +17,7 @@ var atOnce = []string{"trusted_proxies"}
 // at once. So is one that there is from tomorrow on.
 func TestWaiting(t *testing.T) {
 	var is, same Settings
-	if keys := is.PendingRestart(&same); keys != nil {
+	if keys := is.KeysPendingRestart(&same); keys != nil {
 		t.Errorf("nothing was changed, and %q wait", keys)
 	}
 	var named []string
@@ -26,7 +26,7 @@ func TestWaiting(t *testing.T) {
 		v := reflect.ValueOf(&now).Elem()
 		another(t, v.FieldByIndex(path))
 		field := v.Type().FieldByIndex(path)
-		keys := is.PendingRestart(&now)
+		keys := is.KeysPendingRestart(&now)
 		switch {
 		case len(keys) == 1 && !slices.Contains(atOnce, keys[0]):
 			named = append(named, keys[0])

@@ -9,9 +9,9 @@ import (
 	"pingpost/engine/market"
 )
 
-// checkOverlaps reports active ping_post campaigns that a ping could not choose between:
+// checkOverlappingPingCampaigns reports active ping_post campaigns that a ping could not choose between:
 // they have the same vertical and sub_vertical, and share a supplier.
-func (c *compiler) checkOverlaps(campaigns []schema.Campaign) {
+func (c *compiler) checkOverlappingPingCampaigns(campaigns []schema.Campaign) {
 	type line struct{ vertical, sub string }
 	type taken struct {
 		all, first syntax.Path // first campaign for all suppliers; first campaign of all
@@ -44,15 +44,15 @@ func (c *compiler) checkOverlaps(campaigns []schema.Campaign) {
 			t.all = here
 		}
 		if other != "" {
-			c.report(here, "overlaps with "+string(other)+": both are ping_post, for the same vertical and sub_vertical, and share a supplier, so a ping would match both; give them different suppliers or sub_vertical, or pause one")
+			c.reportMistake(here, "overlaps with "+string(other)+": both are ping_post, for the same vertical and sub_vertical, and share a supplier, so a ping would match both; give them different suppliers or sub_vertical, or pause one")
 		}
 	}
 }
 
-// warnShortBidding warns if a reserve ends an auction's bidding before the campaign's
+// warnReserveShortensBidding warns if a reserve ends an auction's bidding before the campaign's
 // bid_timeout. A buyer's post_timeout needs no such warning: after 5 seconds the
 // supplier gets its answer, but the attempt continues.
-func (c *compiler) warnShortBidding(at syntax.Path, form *schema.Campaign) {
+func (c *compiler) warnReserveShortensBidding(at syntax.Path, form *schema.Campaign) {
 	for _, reserve := range [...]struct {
 		key, auction string
 		span         *schema.Duration
@@ -62,7 +62,7 @@ func (c *compiler) warnShortBidding(at syntax.Path, form *schema.Campaign) {
 	} {
 		left := maxBidTimeout - reserve.span.Span()
 		if form.Method == "ping_post" && form.BidTimeout.Span() > left {
-			c.warn(at.Key("bid_timeout"), fmt.Sprintf("is longer than %s allows: bidding ends after %s, because %s reserves %s of the 5s for the post; lower bid_timeout or %s",
+			c.addWarning(at.Key("bid_timeout"), fmt.Sprintf("is longer than %s allows: bidding ends after %s, because %s reserves %s of the 5s for the post; lower bid_timeout or %s",
 				reserve.auction, schema.Duration(left), reserve.key, reserve.span, reserve.key))
 		}
 	}
@@ -72,16 +72,16 @@ func (c *compiler) warnShortBidding(at syntax.Path, form *schema.Campaign) {
 // fixed payout is a floor too.
 func (c *compiler) warnNoFloor(at syntax.Path, form *schema.Campaign) {
 	if form.Method == "ping_post" && form.Floor == 0 && (form.Payout.Fixed == nil || *form.Payout.Fixed == 0) {
-		c.warn(at.Key("floor"), "is 0, so a lead can be sold for "+market.Money(1).String()+"; give the lowest bid that may buy")
+		c.addWarning(at.Key("floor"), "is 0, so a lead can be sold for "+market.Money(1).String()+"; give the lowest bid that may buy")
 	}
 }
 
-// checkSellable reports filter sets that cannot buy at their price, and a campaign that
+// checkPricesAgainstFloorAndPayout reports filter sets that cannot buy at their price, and a campaign that
 // cannot sell. It does not know the bids of an auction.
-func (c *compiler) checkSellable(at syntax.Path, form *schema.Campaign) {
+func (c *compiler) checkPricesAgainstFloorAndPayout(at syntax.Path, form *schema.Campaign) {
 	buyers := at.Key("buyers")
 	if len(form.Buyers) == 0 {
-		c.warn(buyers, "has no entry, so each lead stays unsold; add a buyer, or remove the campaign")
+		c.addWarning(buyers, "has no entry, so each lead stays unsold; add a buyer, or remove the campaign")
 	}
 	if form.Method == "ping_post" {
 		return
@@ -94,7 +94,7 @@ func (c *compiler) checkSellable(at syntax.Path, form *schema.Campaign) {
 		highest = max(highest, form.Buyers[i].Price)
 	}
 	if fixed > highest && len(form.Buyers) > 0 {
-		c.reportUnworkable(at.Key("payout").Key("fixed"), "is higher than all prices, so no buyer can buy here; lower it, or raise a price")
+		c.reportNeverWorks(at.Key("payout").Key("fixed"), "is higher than all prices, so no buyer can buy here; lower it, or raise a price")
 		fixed = 0
 	}
 	for i := range form.Buyers {
@@ -105,24 +105,24 @@ func (c *compiler) checkSellable(at syntax.Path, form *schema.Campaign) {
 		}
 		switch {
 		case price < form.Floor:
-			c.reportUnworkable(here.Key("price"), missing+"is below the campaign's floor, so this buyer can never buy here; raise it, lower floor, or remove the entry")
+			c.reportNeverWorks(here.Key("price"), missing+"is below the campaign's floor, so this buyer can never buy here; raise it, lower floor, or remove the entry")
 		case price < fixed:
-			c.reportUnworkable(here.Key("price"), missing+"is below payout.fixed, so this buyer can never buy here; raise it, lower payout.fixed, or remove the entry")
+			c.reportNeverWorks(here.Key("price"), missing+"is below payout.fixed, so this buyer can never buy here; raise it, lower payout.fixed, or remove the entry")
 		case price == 0:
-			c.warn(here.Key("price"), "is missing or 0, so this buyer gets leads for free; give the price of a lead")
+			c.addWarning(here.Key("price"), "is missing or 0, so this buyer gets leads for free; give the price of a lead")
 		}
 	}
 }
 
-// checkConsentSources reports a * among sources: the exchange compares sources
+// checkConsentSourceWildcards reports a * among sources: the exchange compares sources
 // literally.
-func (c *compiler) checkConsentSources(at syntax.Path, names []string) {
+func (c *compiler) checkConsentSourceWildcards(at syntax.Path, names []string) {
 	for i, name := range names {
 		switch {
 		case name == "*":
-			c.reportUnworkable(at.Index(i), "is not a source: sources are compared literally, so no lead would need consent. Name each source, or set required: true on the field consent_cert_url")
+			c.reportNeverWorks(at.Index(i), "is not a source: sources are compared literally, so no lead would need consent. Name each source, or set required: true on the field consent_cert_url")
 		case strings.Contains(name, "*"):
-			c.warn(at.Index(i), "has a *, but sources are compared literally; name each source")
+			c.addWarning(at.Index(i), "has a *, but sources are compared literally; name each source")
 		}
 	}
 }

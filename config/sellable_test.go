@@ -91,8 +91,8 @@ func TestWhatCannotWork(t *testing.T) {
 // a rule that came later. One that is sent is.
 func TestAcceptedEntriesAreWarnings(t *testing.T) {
 	ref, path := canonical.Ref{Kind: canonical.Campaigns, ID: "old"}, "campaigns[old].buyers[0].price"
-	made := canonical.Entries{}.With(ref, json.RawMessage(`{"id":"old","method":"waterfall","floor":3,"buyers":[{"buyer":"buy_a","price":2}]}`)).
-		With(canonical.Ref{Kind: canonical.Buyers, ID: "buy_x"}, json.RawMessage(`{"id":"buy_x"}`))
+	made := canonical.Entries{}.WithEntry(ref, json.RawMessage(`{"id":"old","method":"waterfall","floor":3,"buyers":[{"buyer":"buy_a","price":2}]}`)).
+		WithEntry(canonical.Ref{Kind: canonical.Buyers, ID: "buy_x"}, json.RawMessage(`{"id":"buy_x"}`))
 	c := combined(t, documented(t), made)
 	c.SetSentEntry(canonical.Ref{Kind: canonical.Buyers, ID: "buy_x"})
 	for range 2 {

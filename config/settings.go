@@ -57,32 +57,32 @@ func (c *compiler) compileSettings(d *schema.Document) {
 	c.checkListenAddress("listen", d.Listen)
 	c.checkListenAddress("admin.listen", d.Admin.Listen)
 	if _, port, err := net.SplitHostPort(d.Listen); err == nil && d.Listen == d.Admin.Listen && port != "0" {
-		c.report("admin.listen", "is the same address as listen; the admin API needs its own")
+		c.reportMistake("admin.listen", "is the same address as listen; the admin API needs its own")
 	}
 	if len(d.Admin.Password.Reveal()) > schema.MaxSecret {
-		c.report("admin.password", "is longer than 4096 bytes; shorten it")
+		c.reportMistake("admin.password", "is longer than 4096 bytes; shorten it")
 	}
-	c.noteUnset("admin.password", UnsetVariable{})
-	c.checkDuration("history", d.History, schema.Day, 3650*schema.Day)
-	c.checkDuration("idempotency", d.Idempotency, time.Hour, 3650*schema.Day)
-	c.checkDuration("ping_idempotency", d.PingKeys, time.Minute, 3650*schema.Day)
-	c.checkDuration("token_lifetime", d.TokenLifetime, time.Minute, 30*schema.Day)
+	c.recordIfUnset("admin.password", UnsetVariable{})
+	c.checkDurationRange("history", d.History, schema.Day, 3650*schema.Day)
+	c.checkDurationRange("idempotency", d.Idempotency, time.Hour, 3650*schema.Day)
+	c.checkDurationRange("ping_idempotency", d.PingKeys, time.Minute, 3650*schema.Day)
+	c.checkDurationRange("token_lifetime", d.TokenLifetime, time.Minute, 30*schema.Day)
 	if d.History.Span() < d.Idempotency.Span() {
-		c.report("history", "is shorter than idempotency ("+d.Idempotency.String()+"), but the exchange rebuilds keys from the log; raise history or lower idempotency")
+		c.reportMistake("history", "is shorter than idempotency ("+d.Idempotency.String()+"), but the exchange rebuilds keys from the log; raise history or lower idempotency")
 	}
 	if d.History.Span() < d.PingKeys.Span() {
-		c.report("history", "is shorter than ping_idempotency ("+d.PingKeys.String()+"), but the exchange reads the answers to pings from the log; raise history or lower ping_idempotency")
+		c.reportMistake("history", "is shorter than ping_idempotency ("+d.PingKeys.String()+"), but the exchange reads the answers to pings from the log; raise history or lower ping_idempotency")
 	}
-	c.networks = c.compilePrefixes("trusted_networks", d.TrustedNetworks)
-	c.checkAdmin(d)
+	c.networks = c.compileNetworks("trusted_networks", d.TrustedNetworks)
+	c.warnWeakAdminAccess(d)
 	c.out.Settings = Settings{
-		DataDir:         c.source.resolve(d.DataDir),
+		DataDir:         c.source.resolvePath(d.DataDir),
 		Listen:          d.Listen,
 		TLS:             c.compileTLS("tls", d.TLS),
 		AdminListen:     d.Admin.Listen,
 		AdminTLS:        c.compileTLS("admin.tls", d.Admin.TLS),
 		AdminPassword:   d.Admin.Password,
-		TrustedProxies:  c.compilePrefixes("trusted_proxies", d.TrustedProxies),
+		TrustedProxies:  c.compileNetworks("trusted_proxies", d.TrustedProxies),
 		TrustedNetworks: c.networks,
 		Tenant:          d.Tenant,
 		Sandbox:         d.Sandbox,
@@ -97,8 +97,8 @@ func (c *compiler) compileSettings(d *schema.Document) {
 	}
 }
 
-// resolve returns a path of the document, which is relative to the document's file.
-func (s *Source) resolve(path string) string {
+// resolvePath returns a path of the document, which is relative to the document's file.
+func (s *Source) resolvePath(path string) string {
 	if filepath.IsAbs(path) {
 		return filepath.Clean(path)
 	}
@@ -109,25 +109,25 @@ func (c *compiler) checkListenAddress(at syntax.Path, text string) {
 	host, port, err := net.SplitHostPort(text)
 	number, portErr := strconv.ParseUint(port, 10, 16)
 	if err != nil || portErr != nil || number > 65535 || len(host) > 253 {
-		c.report(at, "is not an address to listen on; write host:port, such as 127.0.0.1:8080 or [::1]:8080")
+		c.reportMistake(at, "is not an address to listen on; write host:port, such as 127.0.0.1:8080 or [::1]:8080")
 	}
 }
 
-func (c *compiler) compilePrefixes(at syntax.Path, list []string) []netip.Prefix {
+func (c *compiler) compileNetworks(at syntax.Path, list []string) []netip.Prefix {
 	var out []netip.Prefix
 	for i, text := range list {
 		prefix, err := netip.ParsePrefix(text)
 		if err != nil {
 			address, addressErr := netip.ParseAddr(text)
 			if addressErr != nil || address.Zone() != "" {
-				c.report(at.Index(i), "is not a network; write for example 10.0.0.0/8, or one address")
+				c.reportMistake(at.Index(i), "is not a network; write for example 10.0.0.0/8, or one address")
 				continue
 			}
 			address = address.Unmap()
 			prefix = netip.PrefixFrom(address, address.BitLen())
 		}
 		if prefix != prefix.Masked() {
-			c.report(at.Index(i), "has bits after the network's prefix; write the first address and the length, such as 10.0.0.0/8")
+			c.reportMistake(at.Index(i), "has bits after the network's prefix; write the first address and the length, such as 10.0.0.0/8")
 			continue
 		}
 		out = append(out, prefix)
@@ -137,20 +137,20 @@ func (c *compiler) compilePrefixes(at syntax.Path, list []string) []netip.Prefix
 
 func (c *compiler) compileLimits(at syntax.Path, l *schema.Limits) LimitSettings {
 	if *l.Body > schema.MaxBody {
-		c.report(at.Key("body"), fmt.Sprintf("is larger than %s: one log entry holds the lead as received and as posted, "+
+		c.reportMistake(at.Key("body"), fmt.Sprintf("is larger than %s: one log entry holds the lead as received and as posted, "+
 			"and an entry is at most 1MiB; give %s to %s", schema.MaxBody, schema.KiB, schema.MaxBody))
 	} else {
-		c.checkSize(at.Key("body"), *l.Body, schema.KiB, schema.MaxBody)
+		c.checkSizeRange(at.Key("body"), *l.Body, schema.KiB, schema.MaxBody)
 	}
-	c.checkSize(at.Key("answer"), *l.Answer, schema.KiB, 16*schema.MiB)
-	c.checkSize(at.Key("header"), *l.Header, schema.KiB, schema.MiB)
-	c.checkInt(at.Key("connections"), *l.Connections, 1, 1_000_000)
-	c.checkInt(at.Key("max_conns_per_ip"), *l.MaxConnsPerIP, 1, 1_000_000)
-	c.checkInt(at.Key("auth_failures"), *l.AuthFailures, 1, 1_000_000)
-	c.checkInt(at.Key("documents"), *l.Documents, 1, 1_000_000)
-	c.checkDuration(at.Key("read_timeout"), l.ReadTimeout, 100*time.Millisecond, time.Hour)
-	c.checkDuration(at.Key("write_timeout"), l.WriteTimeout, 100*time.Millisecond, time.Hour)
-	c.checkDuration(at.Key("idle_timeout"), l.IdleTimeout, 100*time.Millisecond, schema.Day)
+	c.checkSizeRange(at.Key("answer"), *l.Answer, schema.KiB, 16*schema.MiB)
+	c.checkSizeRange(at.Key("header"), *l.Header, schema.KiB, schema.MiB)
+	c.checkIntRange(at.Key("connections"), *l.Connections, 1, 1_000_000)
+	c.checkIntRange(at.Key("max_conns_per_ip"), *l.MaxConnsPerIP, 1, 1_000_000)
+	c.checkIntRange(at.Key("auth_failures"), *l.AuthFailures, 1, 1_000_000)
+	c.checkIntRange(at.Key("documents"), *l.Documents, 1, 1_000_000)
+	c.checkDurationRange(at.Key("read_timeout"), l.ReadTimeout, 100*time.Millisecond, time.Hour)
+	c.checkDurationRange(at.Key("write_timeout"), l.WriteTimeout, 100*time.Millisecond, time.Hour)
+	c.checkDurationRange(at.Key("idle_timeout"), l.IdleTimeout, 100*time.Millisecond, schema.Day)
 	return LimitSettings{
 		Body:          int(*l.Body),
 		Answer:        int(*l.Answer),
@@ -172,7 +172,7 @@ type ReportSettings struct {
 
 func (c *compiler) compileReport(at syntax.Path, r *schema.Report) ReportSettings {
 	if keep := r.Keep.Span(); keep != 0 && (keep < schema.Day || keep > 3650*schema.Day) {
-		c.report(at.Key("keep"), "is out of range; give 1d to 3650d, or 0s for no report")
+		c.reportMistake(at.Key("keep"), "is out of range; give 1d to 3650d, or 0s for no report")
 	}
 	return ReportSettings{r.Keep.Span()}
 }
@@ -192,15 +192,15 @@ func (c *compiler) compileTLS(at syntax.Path, t *schema.TLS) TLSSettings {
 	}
 	c.checkPEMPath(at.Key("cert"), t.Cert)
 	c.checkPEMPath(at.Key("key"), t.Key)
-	return TLSSettings{Cert: c.source.resolve(t.Cert), Key: c.source.resolve(t.Key)}
+	return TLSSettings{Cert: c.source.resolvePath(t.Cert), Key: c.source.resolvePath(t.Key)}
 }
 
 func (c *compiler) checkPEMPath(at syntax.Path, path string) {
 	switch {
 	case path == "":
-		c.report(at, "is missing; tls needs cert and key, the paths of two PEM files")
+		c.reportMistake(at, "is missing; tls needs cert and key, the paths of two PEM files")
 	case strings.Contains(path, "-----BEGIN"):
-		c.report(at, "contains the file's text; write the file's path")
+		c.reportMistake(at, "contains the file's text; write the file's path")
 	}
 }
 
@@ -212,8 +212,8 @@ type TraceSettings struct {
 	Headers  []schema.CollectorHeader `key:"traces.headers"`
 }
 
-// Header returns the headers of each batch.
-func (t *TraceSettings) Header() http.Header {
+// HTTPHeader returns the headers of each batch.
+func (t *TraceSettings) HTTPHeader() http.Header {
 	header := make(http.Header, len(t.Headers))
 	for _, h := range t.Headers {
 		if h.Value.Reveal() != "" {
@@ -233,6 +233,6 @@ type WebhookSettings struct {
 }
 
 func (c *compiler) compileWebhooks(at syntax.Path, w *schema.Webhooks) WebhookSettings {
-	c.checkInt(at.Key("in_flight"), *w.InFlight, 1, maxInFlight)
+	c.checkIntRange(at.Key("in_flight"), *w.InFlight, 1, maxInFlight)
 	return WebhookSettings{InFlight: *w.InFlight}
 }

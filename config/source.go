@@ -22,26 +22,26 @@ type Source struct {
 
 // Load reads a document from a file. The error is *Problems.
 func Load(path string, env func(string) (string, bool)) (*Source, error) {
-	return load(&schema.Binder{Reader: &syntax.Reader{File: path, Env: env}})
+	return loadFile(&schema.Binder{Reader: &syntax.Reader{File: path, Env: env}})
 }
 
 // LoadWithSealed is Load for an exchange that may have sealed the values of variables
 // that the environment no longer has. See UnsetVariable.
 func LoadWithSealed(path string, env func(string) (string, bool)) (*Source, error) {
-	return load(&schema.Binder{Reader: &syntax.Reader{File: path, Env: env}, AllowUnset: true})
+	return loadFile(&schema.Binder{Reader: &syntax.Reader{File: path, Env: env}, AllowUnset: true})
 }
 
-func load(r *schema.Binder) (*Source, error) {
-	path := r.File
-	data, err := readFile(path)
+func loadFile(binder *schema.Binder) (*Source, error) {
+	path := binder.File
+	data, err := readLimitedFile(path)
 	if err != nil {
-		return nil, syntax.Problems{{File: path, Message: "cannot be read: " + plainError(err) + "; check the path and its permissions"}}.Err()
+		return nil, syntax.Problems{{File: path, Message: "cannot be read: " + errorWithoutPath(err) + "; check the path and its permissions"}}.Err()
 	}
-	return parse(r, data, nil)
+	return parseDocument(binder, data, nil)
 }
 
-// readFile reads at most one byte more than the limit.
-func readFile(path string) ([]byte, error) {
+// readLimitedFile reads at most one byte more than the limit.
+func readLimitedFile(path string) ([]byte, error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -50,9 +50,9 @@ func readFile(path string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(file, syntax.MaxDocument+1))
 }
 
-// plainError returns the cause without the path, because the problem has the path
+// errorWithoutPath returns the cause without the path, because the problem has the path
 // already.
-func plainError(err error) string {
+func errorWithoutPath(err error) string {
 	var pathError *os.PathError
 	if errors.As(err, &pathError) {
 		return pathError.Err.Error()
@@ -67,33 +67,33 @@ const maxBindProblems = 100
 // Parse reads a document from YAML or JSON. The name is the file name in problems, and
 // paths are relative to its folder. A nil env has no variables. The error is *Problems:
 // mistakes in form, and mistakes in meaning that do not follow from them.
-func Parse(name string, data []byte, env func(string) (string, bool)) (*Source, error) {
-	return parse(&schema.Binder{Reader: &syntax.Reader{File: name, Env: env}}, data, nil)
+func Parse(fileName string, data []byte, env func(string) (string, bool)) (*Source, error) {
+	return parseDocument(&schema.Binder{Reader: &syntax.Reader{File: fileName, Env: env}}, data, nil)
 }
 
 // ParseSent is Parse for a document from the network. Only the variables that were sent
 // with it count, never the exchange's environment: a sender could otherwise direct any
 // of its values to an address. A secret or an address may use ${NAME} without a value,
 // because the exchange may have sealed the value.
-func ParseSent(name string, data []byte, variables map[string]string) (*Source, error) {
-	env := func(name string) (string, bool) { value, ok := variables[name]; return value, ok }
-	return parse(&schema.Binder{Reader: &syntax.Reader{File: name, Env: env}, Sent: true, AllowUnset: true}, data, nil)
+func ParseSent(fileName string, data []byte, variables map[string]string) (*Source, error) {
+	env := func(fileName string) (string, bool) { value, ok := variables[fileName]; return value, ok }
+	return parseDocument(&schema.Binder{Reader: &syntax.Reader{File: fileName, Env: env}, Sent: true, AllowUnset: true}, data, nil)
 }
 
 // ParseCanonical reads a canonical document, which contains no secret and no value of a
 // variable.
 func ParseCanonical(data []byte) (*Source, error) {
-	return parse(&schema.Binder{Reader: new(syntax.Reader), AllowUnset: true}, data, nil)
+	return parseDocument(&schema.Binder{Reader: new(syntax.Reader), AllowUnset: true}, data, nil)
 }
 
-// Variables returns the variables that a document names and the environment has. The
+// CollectVariables returns the variables that a document names and the environment has. The
 // error is *Problems if the document cannot be parsed.
-func Variables(name string, data []byte, env func(string) (string, bool)) (map[string]string, error) {
+func CollectVariables(fileName string, data []byte, env func(string) (string, bool)) (map[string]string, error) {
 	named := make(map[string]string)
-	r := &syntax.Reader{File: name, Env: func(name string) (string, bool) {
-		value, ok := env(name)
+	r := &syntax.Reader{File: fileName, Env: func(fileName string) (string, bool) {
+		value, ok := env(fileName)
 		if ok {
-			named[name] = value
+			named[fileName] = value
 		}
 		return value, ok
 	}}
@@ -103,70 +103,70 @@ func Variables(name string, data []byte, env func(string) (string, bool)) (map[s
 	return named, nil
 }
 
-// parse reads a document. It calls complete, if not nil, before it compiles.
-func parse(r *schema.Binder, data []byte, complete func(*schema.Document)) (*Source, error) {
-	if r.Env == nil {
-		r.Env = func(string) (string, bool) { return "", false }
+// parseDocument reads a document. It calls complete, if not nil, before it compiles.
+func parseDocument(binder *schema.Binder, data []byte, beforeCompile func(*schema.Document)) (*Source, error) {
+	if binder.Env == nil {
+		binder.Env = func(string) (string, bool) { return "", false }
 	}
-	root := r.Read(data)
+	root := binder.Read(data)
 	if root == nil {
-		return nil, r.Problems.Err()
+		return nil, binder.Problems.Err()
 	}
-	s := &Source{Path: r.File, root: root}
+	s := &Source{Path: binder.File, root: root}
 	if root.Kind == syntax.Null {
-		r.Report(root.Position, "", "the document is empty")
-		return nil, r.Problems.Err()
+		binder.Report(root.Position, "", "the document is empty")
+		return nil, binder.Problems.Err()
 	}
-	s.Document = r.Bind(root)
-	if complete != nil {
-		complete(s.Document)
+	s.Document = binder.Bind(root)
+	if beforeCompile != nil {
+		beforeCompile(s.Document)
 	}
-	if len(r.Problems) == 0 {
+	if len(binder.Problems) == 0 {
 		return s, nil
 	}
-	if root.Kind == syntax.Mapping && len(r.Problems) <= maxBindProblems {
-		r.Problems = append(r.Problems, s.compileProblems(r.Problems)...)
+	if root.Kind == syntax.Mapping && len(binder.Problems) <= maxBindProblems {
+		binder.Problems = append(binder.Problems, s.compileForMoreProblems(binder.Problems)...)
 	}
-	return nil, r.Problems.Err()
+	return nil, binder.Problems.Err()
 }
 
-// compileProblems returns the mistakes that Compile finds in addition to the known ones.
-func (s *Source) compileProblems(known syntax.Problems) (more syntax.Problems) {
+// compileForMoreProblems returns the mistakes that Compile finds in addition to the known ones.
+func (s *Source) compileForMoreProblems(known syntax.Problems) (more syntax.Problems) {
 	_, err := s.Compile()
 	var found *syntax.Problems
 	if !errors.As(err, &found) {
 		return nil
 	}
 	for _, problem := range *found {
-		if !hasRelated(known, problem.Path) && !(hasUnreadableID(known) && isReferencePath(problem.Path)) {
+		if !hasProblemAround(known, problem.Path) && !(hasUnreadableID(known) && isReferencePath(problem.Path)) {
 			more = append(more, problem)
 		}
 	}
 	return more
 }
 
-// find returns the node at the path, or the deepest node on the way to it. exact reports
+// findNode returns the node at the path, or the deepest node on the way to it. exact reports
 // whether the path exists.
-func (s *Source) find(at syntax.Path) (found *syntax.Node, exact bool) {
+func (s *Source) findNode(at syntax.Path) (found *syntax.Node, exact bool) {
 	if s.root == nil {
 		return new(syntax.Node), false
 	}
 	return s.root.Find(at)
 }
 
-// hasRelated reports whether a problem at, around or inside the path makes a later
+// hasProblemAround reports whether a problem at, around or inside the path makes a later
 // problem there a mere consequence.
-func hasRelated(p syntax.Problems, path string) bool {
+func hasProblemAround(p syntax.Problems, path string) bool {
 	for _, known := range p {
-		if within(path, known.Path) || within(known.Path, path) {
+		if isAtOrInside(path, known.Path) || isAtOrInside(known.Path, path) {
 			return true
 		}
 	}
 	return false
 }
 
-// within reports whether path is outer or inside it.
-func within(path, outer string) bool {
+// isAtOrInside reports whether path is outer or inside it.
+func isAtOrInside(path, outer string) bool {
 	rest, ok := strings.CutPrefix(path, outer)
 	return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
 }

@@ -11,17 +11,17 @@ func (c *compiler) compileSupplier(at syntax.Path, s *schema.Supplier) {
 	id := market.SupplierID(s.ID)
 	if c.checkID(at.Key("id"), s.ID) {
 		if _, twice := c.out.Catalog.Suppliers[id]; twice {
-			c.report(at.Key("id"), "another supplier has this id; ids are unique")
+			c.reportMistake(at.Key("id"), "another supplier has this id; ids are unique")
 		}
 	}
-	c.checkLabel(at.Key("name"), s.Name, maxLabel)
-	c.checkRate(at.Key("ingest_rate"), *s.IngestRate)
-	c.checkRate(at.Key("ping_rate"), *s.PingRate)
-	c.checkSize(at.Key("byte_rate"), *s.ByteRate, schema.Size(c.out.Settings.Limits.Body), schema.MaxByteRate)
-	c.checkInt(at.Key("concurrent_auctions"), *s.ConcurrentAuctions, 1, schema.MaxRate)
+	c.checkPrintableText(at.Key("name"), s.Name, maxLabel)
+	c.checkRatePerSecond(at.Key("ingest_rate"), *s.IngestRate)
+	c.checkRatePerSecond(at.Key("ping_rate"), *s.PingRate)
+	c.checkSizeRange(at.Key("byte_rate"), *s.ByteRate, schema.Size(c.out.Settings.Limits.Body), schema.MaxByteRate)
+	c.checkIntRange(at.Key("concurrent_auctions"), *s.ConcurrentAuctions, 1, schema.MaxRate)
 	c.compileAPIKey(at.Key("api_key"), s)
-	c.compileClients(at.Key("oauth_clients"), event.ObjectSupplier, s.ID, s.OAuthClients)
-	c.compileTokens(at.Key("bearer_tokens"), event.ObjectSupplier, s.ID, s.BearerTokens)
+	c.compileOAuthClients(at.Key("oauth_clients"), event.ObjectSupplier, s.ID, s.OAuthClients)
+	c.compileBearerTokens(at.Key("bearer_tokens"), event.ObjectSupplier, s.ID, s.BearerTokens)
 	c.out.Catalog.Suppliers[id] = &market.Supplier{
 		ID: id, Name: s.Name,
 		IngestRate: *s.IngestRate, PingRate: *s.PingRate, ByteRate: int(*s.ByteRate), ConcurrentAuctions: *s.ConcurrentAuctions,
@@ -31,12 +31,12 @@ func (c *compiler) compileSupplier(at syntax.Path, s *schema.Supplier) {
 
 func (c *compiler) compileAPIKey(at syntax.Path, s *schema.Supplier) {
 	first := InitialCredential{Owner: event.ObjectSupplier, OwnerID: s.ID, Kind: event.CredentialAPIKey, Value: s.APIKey}
-	c.noteUnset(at, UnsetVariable{Credential: &first})
+	c.recordIfUnset(at, UnsetVariable{Credential: &first})
 	if !c.checkHeaderSecret(at, s.APIKey) {
 		return
 	}
 	c.checkCredentialUnique(at, "key", s.APIKey.Reveal())
-	c.addCredential(first)
+	c.addInitialCredential(first)
 }
 
 // checkHeaderSecret reports whether the secret's value is known here and a header can
@@ -45,8 +45,8 @@ func (c *compiler) checkHeaderSecret(at syntax.Path, s schema.Secret) bool {
 	if s.Reveal() == "" {
 		return false
 	}
-	if !s.Visible() {
-		c.report(at, "cannot be sent in a header: it is longer than 4096 bytes, or contains a space, a line break or another character that is not visible ASCII; check its beginning and end")
+	if !s.IsVisibleASCII() {
+		c.reportMistake(at, "cannot be sent in a header: it is longer than 4096 bytes, or contains a space, a line break or another character that is not visible ASCII; check its beginning and end")
 		return false
 	}
 	return true

@@ -19,7 +19,7 @@ func (c *compiler) compileConsentHosts(at syntax.Path, names []string) []string 
 	seen := make(map[string]syntax.Path, len(names))
 	for i, name := range names {
 		if host := strings.TrimPrefix(name, "*."); len(host) > 253 || !hostName.MatchString(host) {
-			c.report(at.Index(i), "is not a host name; write for example cert.example in lower case, or *.cert.example for its subdomains")
+			c.reportMistake(at.Index(i), "is not a host name; write for example cert.example in lower case, or *.cert.example for its subdomains")
 			continue
 		}
 		c.checkUnique(at.Index(i), seen, name)
@@ -47,14 +47,14 @@ func (c *compiler) compileDuplicates(at syntax.Path, d *schema.Duplicates) marke
 	}
 	c.checkOneOf(at.Key("match"), d.Match, "any", "all")
 	c.checkOneOf(at.Key("scope"), d.Scope, "campaign", "buyer")
-	c.checkDuration(at.Key("window"), d.Window, 0, maxDuplicates)
+	c.checkDurationRange(at.Key("window"), d.Window, 0, maxDuplicates)
 	return rule
 }
 
 func (c *compiler) compilePayout(at syntax.Path, p *schema.Payout) market.Payout {
 	switch {
 	case p.Share != nil && p.Fixed != nil:
-		c.report(at, "is a share or fixed, not both; keep one")
+		c.reportMistake(at, "is a share or fixed, not both; keep one")
 	case p.Fixed != nil:
 		return market.Payout{Fixed: *p.Fixed, IsFixed: true}
 	}
@@ -67,28 +67,28 @@ const (
 )
 
 func (c *compiler) compileReturns(at syntax.Path, r *schema.Returns) market.ReturnRule {
-	c.checkDuration(at.Key("window"), r.Window, 0, maxReturns)
+	c.checkDurationRange(at.Key("window"), r.Window, 0, maxReturns)
 	c.checkOneOf(at.Key("approval"), r.Approval, "auto", "manual")
-	c.checkNames(at.Key("reasons"), r.Reasons, maxReason)
+	c.checkUniqueTexts(at.Key("reasons"), r.Reasons, maxReason)
 	rule := market.ReturnRule{
 		Window: r.Window.Span(), Manual: r.Approval == "manual", RestoreCaps: r.CapBack,
 		ReversePayout: *r.ReversePayout, MaxShare: market.Share(*r.MaxSharePerMonth),
 	}
 	if len(r.Reasons) > 0 {
-		rule.Reasons = newSet[string](r.Reasons)
+		rule.Reasons = setOf[string](r.Reasons)
 	}
 	return rule
 }
 
-// checkNames checks a list of texts: each is non-empty and unique.
-func (c *compiler) checkNames(at syntax.Path, list []string, most int) {
+// checkUniqueTexts checks a list of texts: each is non-empty and unique.
+func (c *compiler) checkUniqueTexts(at syntax.Path, list []string, maxBytes int) {
 	seen := make(map[string]syntax.Path, len(list))
 	for i, name := range list {
 		if name == "" {
-			c.report(at.Index(i), "is empty; fill it in or remove it")
+			c.reportMistake(at.Index(i), "is empty; fill it in or remove it")
 			continue
 		}
-		c.checkLabel(at.Index(i), name, most)
+		c.checkPrintableText(at.Index(i), name, maxBytes)
 		c.checkUnique(at.Index(i), seen, name)
 	}
 }

@@ -75,7 +75,7 @@ func TestWarnings(t *testing.T) {
 		if !slices.Equal(at, row.at) {
 			t.Errorf("%s: warnings at %v, want %v", row.what, at, row.at)
 		}
-		if text := warnings.Warnings(); strings.Count(text, "warning: ") != len(row.at) || strings.Contains(text, "hunter") {
+		if text := warnings.FormatWarnings(); strings.Count(text, "warning: ") != len(row.at) || strings.Contains(text, "hunter") {
 			t.Errorf("%s: %s", row.what, text)
 		}
 	}

@@ -17,22 +17,22 @@ func (c *compiler) compileTraces(at syntax.Path, t *schema.Traces) TraceSettings
 		return TraceSettings{}
 	}
 	if t.Endpoint == "" {
-		c.report(at.Key("endpoint"), "is missing; give the collector's address, such as http://127.0.0.1:4318, or remove traces")
+		c.reportMistake(at.Key("endpoint"), "is missing; give the collector's address, such as http://127.0.0.1:4318, or remove traces")
 		return TraceSettings{}
 	}
-	endpoint, complete := c.settingAddress(at.Key("endpoint"), t.Endpoint)
+	endpoint, complete := c.expandSettingAddress(at.Key("endpoint"), t.Endpoint)
 	if !complete {
 		return TraceSettings{}
 	}
-	to, ok := c.parseURL(at.Key("endpoint"), endpoint, true)
+	to, ok := c.parseAndCheckURL(at.Key("endpoint"), endpoint, true)
 	if ok && (to.RawQuery != "" || to.ForceQuery) {
-		c.report(at.Key("endpoint"), "has a query (?…), but a path is added to the address; send its values as headers")
+		c.reportMistake(at.Key("endpoint"), "has a query (?…), but a path is added to the address; send its values as headers")
 	}
 	if ok && len(t.Headers) > 0 && to.Scheme == "http" && !isLoopback(to.Hostname()) {
-		c.warn(at.Key("endpoint"), "is plain http, so others on the network can read the headers; use https")
+		c.addWarning(at.Key("endpoint"), "is plain http, so others on the network can read the headers; use https")
 	}
 	if len(t.Headers) > maxHeaders {
-		c.report(at.Key("headers"), "are more than 16; remove some")
+		c.reportMistake(at.Key("headers"), "are more than 16; remove some")
 	}
 	seen := make(map[string]syntax.Path)
 	for i, h := range t.Headers {
@@ -40,9 +40,9 @@ func (c *compiler) compileTraces(at syntax.Path, t *schema.Traces) TraceSettings
 		c.checkUnique(here.Key("name"), seen, strings.ToLower(h.Name))
 		c.checkHeaderName(here.Key("name"), h.Name)
 		c.requireSecret(here.Key("value"), h.Value)
-		c.noteUnset(here.Key("value"), UnsetVariable{})
-		if value := h.Value.Reveal(); len(value) > maxHeaderValue || strings.ContainsFunc(value, isOutsideLine) || strings.TrimSpace(value) != value {
-			c.report(here.Key("value"), "is not a header's value; give one line of printable ASCII")
+		c.recordIfUnset(here.Key("value"), UnsetVariable{})
+		if value := h.Value.Reveal(); len(value) > maxHeaderValue || strings.ContainsFunc(value, isNotPrintableASCII) || strings.TrimSpace(value) != value {
+			c.reportMistake(here.Key("value"), "is not a header's value; give one line of printable ASCII")
 		}
 	}
 	return TraceSettings{Endpoint: endpoint, Sample: market.Share(*t.Sample), Headers: t.Headers}

@@ -37,9 +37,9 @@ type SecretOrigin struct {
 	address  schema.Address // see UnsetVariable
 }
 
-// HadValue reports whether the document in force had the same variable for the same
+// HadValueIn reports whether the document in force had the same variable for the same
 // secret. The exchange never had the value of another variable.
-func (k *UnsetVariable) HadValue(before map[SecretOrigin]bool) bool {
+func (k *UnsetVariable) HadValueIn(before map[SecretOrigin]bool) bool {
 	if k.address != "" {
 		return before[SecretOrigin{secret: k.Secret, address: k.address}]
 	}
@@ -49,7 +49,7 @@ func (k *UnsetVariable) HadValue(before map[SecretOrigin]bool) bool {
 	}
 	named := given
 	named.variable = k.Variable
-	return before[named] || before[given] || IsVariable(k.Secret)
+	return before[named] || before[given] || IsAddressVariable(k.Secret)
 }
 
 // SecretOrigins returns the document's secrets with their variables.
@@ -67,7 +67,7 @@ func SecretOrigins(d *schema.Document) map[SecretOrigin]bool {
 	addresses := func(prefix string, list ...schema.Address) {
 		for _, a := range list {
 			for _, name := range a.VariableNames() {
-				all[SecretOrigin{secret: secretOwner{prefix: prefix}.variableSecret(name), address: a}] = true
+				all[SecretOrigin{secret: secretOwner{prefix: prefix}.sealedVariableName(name), address: a}] = true
 			}
 		}
 	}
@@ -80,41 +80,41 @@ func SecretOrigins(d *schema.Document) map[SecretOrigin]bool {
 		}
 		if s.Webhook != nil {
 			add(SecretOrigin{secret: WebhookSecretName(s.ID)}, s.Webhook.Secret)
-			addresses(supplierPrefix(s.ID), s.Webhook.URL)
+			addresses(supplierSecretPrefix(s.ID), s.Webhook.URL)
 		}
 	}
 	for i := range d.Buyers {
 		b := &d.Buyers[i]
 		clients(event.ObjectBuyer, b.ID, b.OAuthClients)
-		addresses(buyerPrefix(b.ID), b.Endpoint, b.PingURL, b.PostURL, b.TestEndpoint, b.TestPingURL, b.TestPostURL)
+		addresses(buyerSecretPrefix(b.ID), b.Endpoint, b.PingURL, b.PostURL, b.TestEndpoint, b.TestPingURL, b.TestPostURL)
 		for j := range b.Secrets {
 			add(SecretOrigin{secret: BuyerSecretName(b.ID, b.Secrets[j].Name)}, b.Secrets[j].Value)
 		}
 		if a := b.Auth; a != nil {
-			add(SecretOrigin{secret: buyerPrefix(b.ID) + "/bearer"}, a.Bearer)
-			add(SecretOrigin{secret: buyerPrefix(b.ID) + "/api_key"}, a.APIKey)
+			add(SecretOrigin{secret: buyerSecretPrefix(b.ID) + "/bearer"}, a.Bearer)
+			add(SecretOrigin{secret: buyerSecretPrefix(b.ID) + "/api_key"}, a.APIKey)
 			if a.OAuth != nil {
-				addresses(buyerPrefix(b.ID), a.OAuth.TokenURL)
-				add(SecretOrigin{secret: buyerPrefix(b.ID) + "/oauth"}, a.OAuth.ClientSecret)
+				addresses(buyerSecretPrefix(b.ID), a.OAuth.TokenURL)
+				add(SecretOrigin{secret: buyerSecretPrefix(b.ID) + "/oauth"}, a.OAuth.ClientSecret)
 			}
 		}
 	}
 	return all
 }
 
-// noteUnset records the variable at the path if it has no value.
-func (c *compiler) noteUnset(at syntax.Path, kept UnsetVariable) {
-	if found, exact := c.source.find(at); exact && found.Missing != "" {
-		c.addUnset(at, kept, found.Missing)
+// recordIfUnset records the variable at the path if it has no value.
+func (c *compiler) recordIfUnset(at syntax.Path, variable UnsetVariable) {
+	if found, exact := c.source.findNode(at); exact && found.Missing != "" {
+		c.recordUnset(at, variable, found.Missing)
 	}
 }
 
-// addUnset records a variable without a value.
-func (c *compiler) addUnset(at syntax.Path, kept UnsetVariable, message string) {
-	found, _ := c.source.find(at)
-	kept.Variable = syntax.SoleVariable(found.Raw)
-	kept.Problem = syntax.Problem{File: c.source.Path, Line: found.Line, Column: found.Column, Path: string(at), Message: message}
-	c.out.Unset = append(c.out.Unset, kept)
+// recordUnset records a variable without a value.
+func (c *compiler) recordUnset(at syntax.Path, variable UnsetVariable, message string) {
+	found, _ := c.source.findNode(at)
+	variable.Variable = syntax.SoleVariable(found.Raw)
+	variable.Problem = syntax.Problem{File: c.source.Path, Line: found.Line, Column: found.Column, Path: string(at), Message: message}
+	c.out.Unset = append(c.out.Unset, variable)
 }
 
 // UnsetSettings returns the problems of settings with an unset variable, or nil.
@@ -128,15 +128,15 @@ func (x *Compiled) UnsetSettings() error {
 	return problems.Err()
 }
 
-// SecretsOf returns the names of the secrets that the exchange presents for an entry.
-func (x *Compiled) SecretsOf(ref canonical.Ref) (names []string) {
+// SecretNamesOf returns the names of the secrets that the exchange presents for an entry.
+func (x *Compiled) SecretNamesOf(ref canonical.Ref) (names []string) {
 	switch ref.Kind {
 	case canonical.Suppliers:
-		if supplier := schema.Find(x.Document.Suppliers, ref.ID, func(s *schema.Supplier) string { return s.ID }); supplier != nil && supplier.Webhook != nil {
+		if supplier := schema.FindByID(x.Document.Suppliers, ref.ID, func(s *schema.Supplier) string { return s.ID }); supplier != nil && supplier.Webhook != nil {
 			names = append(names, WebhookSecretName(ref.ID))
 		}
 	case canonical.Buyers:
-		buyer := schema.Find(x.Document.Buyers, ref.ID, func(b *schema.Buyer) string { return b.ID })
+		buyer := schema.FindByID(x.Document.Buyers, ref.ID, func(b *schema.Buyer) string { return b.ID })
 		if buyer == nil {
 			return nil
 		}

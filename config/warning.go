@@ -11,8 +11,8 @@ import (
 	"pingpost/keys/passphrase"
 )
 
-// warn reports a value that is allowed but probably a mistake.
-func (c *compiler) warn(at syntax.Path, message string) {
+// addWarning reports a value that is allowed but probably a mistake.
+func (c *compiler) addWarning(at syntax.Path, message string) {
 	c.out.Warnings = append(c.out.Warnings, c.problemAt(at, message))
 }
 
@@ -27,7 +27,7 @@ var usefulScopes = map[event.ObjectKind]map[string]bool{
 func (c *compiler) warnUselessScopes(at syntax.Path, owner event.ObjectKind, names []string) {
 	for i, name := range names {
 		if known := name == schema.ScopePing || name == schema.ScopePost || name == schema.ScopeWebhook; known && !usefulScopes[owner][name] {
-			c.warn(at.Index(i), "has no effect here: suppliers use ping and post, buyers use webhook; remove it")
+			c.addWarning(at.Index(i), "has no effect here: suppliers use ping and post, buyers use webhook; remove it")
 		}
 	}
 }
@@ -39,36 +39,36 @@ const weakSecret = 24
 // warnWeakSecret warns about a webhook's secret that can be guessed from one delivery.
 func (c *compiler) warnWeakSecret(at syntax.Path, key []byte) {
 	if len(key) < weakSecret {
-		c.warn(at, "has fewer than 24 bytes and could be guessed from one delivery; create a new one with POST /admin/v1/webhooks/ID/secret")
+		c.addWarning(at, "has fewer than 24 bytes and could be guessed from one delivery; create a new one with POST /admin/v1/webhooks/ID/secret")
 	}
 }
 
-// reportUnworkable reports a part that can never work. This is a mistake in a document
+// reportNeverWorks reports a part that can never work. This is a mistake in a document
 // and in a sent entry. In an entry that the exchange has already it is a warning, so
 // that a new rule does not prevent a start.
-func (c *compiler) reportUnworkable(at syntax.Path, message string) {
+func (c *compiler) reportNeverWorks(at syntax.Path, message string) {
 	if c.source.isAccepted != nil && c.source.isAccepted(at) {
-		c.warn(at, message)
+		c.addWarning(at, message)
 		return
 	}
-	c.report(at, message)
+	c.reportMistake(at, message)
 }
 
-// checkAdmin warns about a short password, and about an address that other machines can
+// warnWeakAdminAccess warns about a short password, and about an address that other machines can
 // reach without TLS.
-func (c *compiler) checkAdmin(d *schema.Document) {
+func (c *compiler) warnWeakAdminAccess(d *schema.Document) {
 	if text := d.Admin.Password.Reveal(); text != "" && utf8.RuneCountInString(text) < passphrase.MinLength {
-		c.warn("admin.password", "has fewer than 12 characters and could be guessed; use a longer one, preferably as ${NAME} from the environment")
+		c.addWarning("admin.password", "has fewer than 12 characters and could be guessed; use a longer one, preferably as ${NAME} from the environment")
 	}
-	if d.Admin.TLS == nil && c.isReachable(d.Admin.Listen) {
-		c.warn("admin.listen", "can be reached from other machines without TLS, so passwords cross the network unencrypted; add admin.tls, or listen on 127.0.0.1")
+	if d.Admin.TLS == nil && c.isReachableFromOutside(d.Admin.Listen) {
+		c.addWarning("admin.listen", "can be reached from other machines without TLS, so passwords cross the network unencrypted; add admin.tls, or listen on 127.0.0.1")
 	}
 }
 
-// isReachable reports whether a listen address can be reached from outside this machine
+// isReachableFromOutside reports whether a listen address can be reached from outside this machine
 // and the trusted networks. The address of all interfaces can. It does not resolve names
 // other than localhost.
-func (c *compiler) isReachable(listen string) bool {
+func (c *compiler) isReachableFromOutside(listen string) bool {
 	host, _, err := net.SplitHostPort(listen)
 	if err != nil {
 		return false // checkListenAddress reports it
@@ -77,5 +77,5 @@ func (c *compiler) isReachable(listen string) bool {
 		return true
 	}
 	address, err := netip.ParseAddr(host)
-	return err == nil && !address.IsLoopback() && c.isUntrusted(host)
+	return err == nil && !address.IsLoopback() && c.isIPOutsideTrustedNetworks(host)
 }

@@ -18,19 +18,19 @@ func (c *compiler) compileWebhook(at syntax.Path, supplier string, w *schema.Web
 	}
 	address := ""
 	if w.URL == "" {
-		c.report(at.Key("url"), "is missing; give the address, or remove the webhook")
+		c.reportMistake(at.Key("url"), "is missing; give the address, or remove the webhook")
 	} else {
-		address = c.compileAddress(at.Key("url"), w.URL, true, secretOwner{prefix: supplierPrefix(supplier)})
+		address = c.compileAddress(at.Key("url"), w.URL, true, secretOwner{prefix: supplierSecretPrefix(supplier)})
 	}
 	c.requireSecret(at.Key("secret"), w.Secret)
-	if value := w.Secret.Reveal(); value != "" && !IsWebhookSecret(value) {
-		c.report(at.Key("secret"), "is not a webhook secret; give whsec_ followed by base64")
+	if value := w.Secret.Reveal(); value != "" && !IsValidWebhookSecret(value) {
+		c.reportMistake(at.Key("secret"), "is not a webhook secret; give whsec_ followed by base64")
 		return nil
 	}
 	if key, ok := signature.ParseSecret(w.Secret.Reveal()); ok {
 		c.warnWeakSecret(at.Key("secret"), key)
 	}
-	return &market.Endpoint{URL: address, Credential: c.addSecret(at.Key("secret"), WebhookSecretName(supplier), w.Secret)}
+	return &market.Endpoint{URL: address, Credential: c.addInitialSecret(at.Key("secret"), WebhookSecretName(supplier), w.Secret)}
 }
 
 // WebhookSecretName returns the name of the secret that signs a supplier's webhooks.
@@ -48,8 +48,8 @@ func IsPreviousSecret(name string) bool {
 	return found && strings.HasPrefix(current, "supplier/")
 }
 
-// IsWebhookSecret reports whether a text is a valid webhook secret.
-func IsWebhookSecret(secret string) bool {
-	_, ok := signature.ParseSecret(secret)
-	return ok && len(secret) <= schema.MaxSecret
+// IsValidWebhookSecret reports whether a text is a valid webhook secret.
+func IsValidWebhookSecret(value string) bool {
+	_, ok := signature.ParseSecret(value)
+	return ok && len(value) <= schema.MaxSecret
 }

@@ -31,7 +31,7 @@ func (x *Exchange) configureLocked(r *revision) error {
 	if wanted.Document, err = x.keepDocument(built.Canonical); err != nil {
 		return err
 	}
-	if made := r.made.Document(); made != nil {
+	if made := r.made.EncodeDocument(); made != nil {
 		if wanted.Overlay, err = x.keepDocument(made); err != nil {
 			return err
 		}
@@ -179,7 +179,7 @@ func (x *Exchange) Reload() error {
 
 // logRestartSettings logs the changed settings that need a restart.
 func (x *Exchange) logRestartSettings(now *config.Settings) {
-	if waiting := x.settings.PendingRestart(now); len(waiting) > 0 {
+	if waiting := x.settings.KeysPendingRestart(now); len(waiting) > 0 {
 		x.logger.Warn("changes of these settings take effect at the next start", "settings", strings.Join(waiting, ", "))
 	}
 }

@@ -68,7 +68,7 @@ func (x *Exchange) checkChange(s *currentEntries, change *admin.ConfigEntryChang
 	if etag == change.IfMatch {
 		return nil
 	}
-	conflict := &admin.ConfigEntryConflict{Both: true, Current: current, Sent: canonical.Redact(change.Document)}
+	conflict := &admin.ConfigEntryConflict{Both: true, Current: current, Sent: canonical.RedactSecrets(change.Document)}
 	switch {
 	case change.IfMatch == "":
 		conflict.Message = change.Ref.String() + " exists already; read it, and change it with its etag"
@@ -82,13 +82,13 @@ func (x *Exchange) checkChange(s *currentEntries, change *admin.ConfigEntryChang
 
 // revise returns a revision of the active configuration with one changed entry.
 func (x *Exchange) revise(s *currentEntries, change *admin.ConfigEntryChange) (*revision, error) {
-	made := s.made.Without(change.Ref)
+	made := s.made.WithoutEntry(change.Ref)
 	if change.Document != nil {
-		text, err := canonical.WithID(change.Document, change.Ref)
+		text, err := canonical.WithRequiredID(change.Document, change.Ref)
 		if err != nil {
 			return nil, err
 		}
-		made = made.With(change.Ref, text)
+		made = made.WithEntry(change.Ref, text)
 	}
 	combined, err := config.Merge(x.path, s.activeConfig.base, made)
 	if err != nil {
@@ -107,7 +107,7 @@ func (x *Exchange) revise(s *currentEntries, change *admin.ConfigEntryChange) (*
 		return nil, err
 	}
 	for _, ref := range combined.FromAPI.Refs() {
-		made = made.With(ref, whole.Find(ref))
+		made = made.WithEntry(ref, whole.Find(ref))
 	}
 	built.Warnings = slices.DeleteFunc(built.Warnings, func(p syntax.Problem) bool { _, in := change.Ref.PathWithin(p.Path); return !in })
 	return &revision{
@@ -145,7 +145,7 @@ func (x *Exchange) checkMissingSecrets(built *config.Compiled, ref canonical.Ref
 			known[kept.Secret] = true
 		}
 	}
-	for _, name := range built.SecretsOf(ref) {
+	for _, name := range built.SecretNamesOf(ref) {
 		if _, ok := x.state.SealedSecret(name); ok || known[name] {
 			continue
 		}

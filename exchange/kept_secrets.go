@@ -38,7 +38,7 @@ func (x *Exchange) givenSecrets() map[config.SecretOrigin]bool {
 
 // hasSealed reports whether the exchange has the value that the variable gave before.
 func (x *Exchange) hasSealed(kept *config.UnsetVariable, before map[config.SecretOrigin]bool) bool {
-	if !kept.HadValue(before) {
+	if !kept.HadValueIn(before) {
 		return false
 	}
 	if kept.Credential == nil {

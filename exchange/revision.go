@@ -74,7 +74,7 @@ func (x *Exchange) reviseFromFile(built *config.Compiled) (*revision, error) {
 		return nil, err
 	}
 	for _, ref := range r.takenOver {
-		r.made = r.made.Without(ref)
+		r.made = r.made.WithoutEntry(ref)
 	}
 	r.from = event.FromFile
 	return r, nil

@@ -17,7 +17,7 @@ func (x *Exchange) startTraces() {
 		return
 	}
 	t := trace.New(trace.Options{
-		Endpoint: to.Endpoint, Headers: to.Header(), Sample: to.Sample,
+		Endpoint: to.Endpoint, Headers: to.HTTPHeader(), Sample: to.Sample,
 		Tenant: x.settings.Tenant, Version: x.options.Version, Logger: x.logger,
 	})
 	x.tracer = t

@@ -28,9 +28,9 @@ type adminFlags struct {
 	contentType string // content type of the request body, if it matters
 }
 
-// call makes one request to the admin API and returns the answer's body.
-func (f *adminFlags) call(method, path string, body []byte) ([]byte, error) {
-	answer, err := f.send(time.Minute, method, path, body)
+// callAdminAPI makes one request to the admin API and returns the answer's body.
+func (f *adminFlags) callAdminAPI(method, path string, body []byte) ([]byte, error) {
+	answer, err := f.sendAdminRequest(time.Minute, method, path, body)
 	if err != nil {
 		return nil, err
 	}
@@ -42,15 +42,15 @@ func (f *adminFlags) call(method, path string, body []byte) ([]byte, error) {
 	return text, nil
 }
 
-// send makes one request within a time limit (0: unlimited). It returns a successful
+// sendAdminRequest makes one request within a time limit (0: unlimited). It returns a successful
 // answer, which the caller reads and closes.
-func (f *adminFlags) send(within time.Duration, method, path string, body []byte) (*http.Response, error) {
-	way, err := f.Transport()
+func (f *adminFlags) sendAdminRequest(timeout time.Duration, method, path string, body []byte) (*http.Response, error) {
+	transport, err := f.NewTransport()
 	if err != nil {
 		return nil, err
 	}
-	way.DisableKeepAlives = true // a command makes few requests, each with its own transport
-	client := &http.Client{Transport: way, Timeout: within}
+	transport.DisableKeepAlives = true // a command makes few requests, each with its own transport
+	client := &http.Client{Transport: transport, Timeout: timeout}
 	if !strings.HasPrefix(f.Admin, "http://") && !strings.HasPrefix(f.Admin, "https://") {
 		return nil, fmt.Errorf("--admin %q is no address: it begins with http:// or https://", f.Admin)
 	}
@@ -61,7 +61,7 @@ func (f *adminFlags) send(within time.Duration, method, path string, body []byte
 	if f.contentType != "" {
 		req.Header.Set("Content-Type", f.contentType)
 	}
-	if err := f.identify(req); err != nil {
+	if err := f.addCredential(req); err != nil {
 		return nil, err
 	}
 	answer, err := client.Do(req)
@@ -80,43 +80,43 @@ func (f *adminFlags) send(within time.Duration, method, path string, body []byte
 		return nil, fmt.Errorf("cannot read the exchange's answer: %w", err)
 	}
 	if answer.StatusCode == http.StatusUnauthorized {
-		return nil, fmt.Errorf("%w\n%s", whatItSays(answer.Status, text), f.refused())
+		return nil, fmt.Errorf("%w\n%s", newAPIError(answer.Status, text), f.explainUnauthorized())
 	}
-	return nil, whatItSays(answer.Status, text)
+	return nil, newAPIError(answer.Status, text)
 }
 
-// whatItSays is an error of the admin API in words.
-func whatItSays(status string, text []byte) error {
-	var said struct {
+// newAPIError is an error of the admin API in words.
+func newAPIError(status string, body []byte) error {
+	var answer struct {
 		Message string `json:"message"`
 		Fields  []struct {
 			Field    string `json:"field"`
 			Expected string `json:"expected"`
 		} `json:"field_errors"`
 	}
-	if json.Unmarshal(text, &said) != nil || said.Message == "" {
-		said.Message = status
+	if json.Unmarshal(body, &answer) != nil || answer.Message == "" {
+		answer.Message = status
 	}
-	message := said.Message // has a configuration's mistakes, with their lines
-	for _, f := range said.Fields {
+	message := answer.Message // has a configuration's mistakes, with their lines
+	for _, f := range answer.Fields {
 		if strings.HasSuffix(message, f.Expected) || strings.Contains(message, f.Expected+"\n") {
 			continue
 		}
-		said.Message += fmt.Sprintf("\n  %s: expected %s", f.Field, f.Expected)
+		answer.Message += fmt.Sprintf("\n  %s: expected %s", f.Field, f.Expected)
 	}
-	return fmt.Errorf("the exchange says: %s", said.Message)
+	return fmt.Errorf("the exchange says: %s", answer.Message)
 }
 
-// verdict has the changes of a document, the values that the exchange does not apply, and the
+// configResult has the changes of a document, the values that the exchange does not apply, and the
 // warnings.
-type verdict struct {
+type configResult struct {
 	Changes   []string `json:"changes"`
 	Unapplied []string `json:"unapplied"`
 	Warnings  []string `json:"warnings"`
 }
 
 // String returns one line for each. Values that are not applied begin with an exclamation mark.
-func (v *verdict) String() string {
+func (v *configResult) String() string {
 	var b strings.Builder
 	for _, change := range v.Changes {
 		b.WriteString(change + "\n")
@@ -130,35 +130,35 @@ func (v *verdict) String() string {
 	return b.String()
 }
 
-// putConfig sends a document, with the variables that it names out of this command's
+// uploadConfig sends a document, with the variables that it names out of this command's
 // environment, and returns the result. The exchange seals their values.
-func (f *adminFlags) putConfig(path string, dry bool) (*verdict, error) {
+func (f *adminFlags) uploadConfig(path string, dryRun bool) (*configResult, error) {
 	document, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
-	variables, err := config.Variables(path, document, os.LookupEnv)
+	variables, err := config.CollectVariables(path, document, os.LookupEnv)
 	if err != nil {
 		return nil, err
 	}
-	to := *f
+	flags := *f
 	if len(variables) > 0 {
-		to.contentType = admin.TypeApply
+		flags.contentType = admin.TypeApply
 		if document, err = json.Marshal(map[string]any{"document": string(document), "variables": variables}); err != nil {
 			return nil, err
 		}
 	}
 	query := ""
-	if dry {
+	if dryRun {
 		query = "?" + url.Values{"dry": {"1"}}.Encode()
 	}
-	text, err := to.call("PUT", "/admin/v1/config"+query, document)
+	text, err := flags.callAdminAPI("PUT", "/admin/v1/config"+query, document)
 	if err != nil {
 		return nil, err
 	}
-	var said verdict
-	if err := json.Unmarshal(text, &said); err != nil {
+	var result configResult
+	if err := json.Unmarshal(text, &result); err != nil {
 		return nil, fmt.Errorf("cannot read the exchange's answer: %w", err)
 	}
-	return &said, nil
+	return &result, nil
 }

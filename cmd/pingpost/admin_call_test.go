@@ -29,7 +29,7 @@ func TestWhatTheExchangeSays(t *testing.T) {
 			w.WriteHeader(row.status)
 			_, _ = w.Write([]byte(row.body))
 		}))
-		_, err := (&adminFlags{Admin: server.URL}).call("GET", "/x", nil)
+		_, err := (&adminFlags{Admin: server.URL}).callAdminAPI("GET", "/x", nil)
 		server.Close()
 		if err == nil || strings.TrimSpace(err.Error()) != row.want {
 			t.Errorf("%d: %v, want %s", row.status, err, row.want)
@@ -46,7 +46,7 @@ func TestTheWrongPassword(t *testing.T) {
 	}))
 	defer server.Close()
 	for password, want := range map[string]string{"": "what was sent is none", "hunter2": "what was sent is not the right one"} {
-		_, err := (&adminFlags{Admin: server.URL, Password: password}).call("GET", "/x", nil)
+		_, err := (&adminFlags{Admin: server.URL, Password: password}).callAdminAPI("GET", "/x", nil)
 		if err == nil || !strings.Contains(err.Error(), "The password, please.\n") || !strings.Contains(err.Error(), "PINGPOST_ADMIN_PASSWORD") ||
 			!strings.HasSuffix(err.Error(), want) || strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("%q: %v", password, err)

@@ -12,13 +12,13 @@ import (
 // it: other users of the machine can read a command line.
 const adminToken = "PINGPOST_ADMIN_TOKEN"
 
-// identify adds the caller's credential to a request: the password of --user, or the token
+// addCredential adds the caller's credential to a request: the password of --user, or the token
 // of the environment, or the configured password.
-func (f *adminFlags) identify(req *http.Request) error {
+func (f *adminFlags) addCredential(req *http.Request) error {
 	token := os.Getenv(adminToken)
 	switch {
 	case f.User != "":
-		if err := f.askPassword(); err != nil {
+		if err := f.promptIfNoPassword(); err != nil {
 			return err
 		}
 		req.SetBasicAuth(f.User, f.Password)
@@ -30,20 +30,20 @@ func (f *adminFlags) identify(req *http.Request) error {
 	return nil
 }
 
-// askPassword asks for the password of --user once, unless a flag or the environment has it.
-func (f *adminFlags) askPassword() (err error) {
+// promptIfNoPassword asks for the password of --user once, unless a flag or the environment has it.
+func (f *adminFlags) promptIfNoPassword() (err error) {
 	if f.Password != "" {
 		return nil
 	}
 	if !term.IsTerminal(int(os.Stdin.Fd())) {
 		return fmt.Errorf("--user %s needs the account's password: set PINGPOST_ADMIN_PASSWORD, or run the command at a terminal", f.User)
 	}
-	f.Password, err = askHidden(os.Stdin, "Password of "+f.User+" at "+f.Admin+": ")
+	f.Password, err = readLineWithoutEcho(os.Stdin, "Password of "+f.User+" at "+f.Admin+": ")
 	return err
 }
 
-// refused says which credential the exchange refused, and not the credential.
-func (f *adminFlags) refused() string {
+// explainUnauthorized says which credential the exchange refused, and not the credential.
+func (f *adminFlags) explainUnauthorized() string {
 	switch {
 	case f.User != "":
 		return fmt.Sprintf("What was sent is the name %s and a password; set the account's password in PINGPOST_ADMIN_PASSWORD", f.User)

@@ -25,32 +25,32 @@ type backupCmd struct {
 	Keygen backupKeygenCmd `cmd:"" help:"Make a key file. Keep it apart from the exchange's machine, which needs only its recipient."`
 }
 
-// megabytes is a rate in 10^6 bytes a second.
-type megabytes float64
+// megabytesPerSecond is a rate in 10^6 bytes a second.
+type megabytesPerSecond float64
 
-func (m megabytes) bytes() (int64, error) {
+func (m megabytesPerSecond) bytesPerSecond() (int64, error) {
 	if m <= 0 || m > 1e6 {
 		return 0, errors.New("the rate is in megabytes a second, above zero")
 	}
 	return int64(m * 1e6), nil
 }
 
-// shipping is how a backup is written.
-type shipping struct {
-	KeyFile     string    `help:"Encrypt to this key file: recipients (age1…) or identities of age, one a line. See keygen." placeholder:"FILE"`
-	Unencrypted bool      `help:"Do not encrypt. The backup has the exchange's key and all that it knows of persons."`
-	Rate        megabytes `default:"32" help:"Megabytes a second, at most, for what is not new." placeholder:"MB"`
-	Retain      string    `help:"How long a moment can be restored after it has passed, such as 30d; for ever by default." placeholder:"TIME"`
+// backupFlags is how a backup is written.
+type backupFlags struct {
+	KeyFile     string             `help:"Encrypt to this key file: recipients (age1…) or identities of age, one a line. See keygen." placeholder:"FILE"`
+	Unencrypted bool               `help:"Do not encrypt. The backup has the exchange's key and all that it knows of persons."`
+	Rate        megabytesPerSecond `default:"32" help:"Megabytes a second, at most, for what is not new." placeholder:"MB"`
+	Retain      string             `help:"How long a moment can be restored after it has passed, such as 30d; for ever by default." placeholder:"TIME"`
 }
 
-// options of a shipper to a place.
-func (s *shipping) options(place string) (backup.Options, error) {
-	key, err := keyFile(s.KeyFile, s.Unencrypted)
+// parseOptions of a shipper to a place.
+func (s *backupFlags) parseOptions(location string) (backup.Options, error) {
+	key, err := readBackupKey(s.KeyFile, s.Unencrypted)
 	if err != nil {
 		return backup.Options{}, err
 	}
 	opt := backup.Options{Key: key}
-	if opt.Rate, err = s.Rate.bytes(); err != nil {
+	if opt.Rate, err = s.Rate.bytesPerSecond(); err != nil {
 		return opt, err
 	}
 	if s.Retain != "" {
@@ -60,12 +60,12 @@ func (s *shipping) options(place string) (backup.Options, error) {
 		}
 		opt.Retain = time.Duration(retain)
 	}
-	opt.To, err = openPlace(place)
+	opt.To, err = openStoreForWriting(location)
 	return opt, err
 }
 
-// keyFile reads a backup key. With unencrypted there is no key.
-func keyFile(path string, unencrypted bool) (*backup.Key, error) {
+// readBackupKey reads a backup key. With unencrypted there is no key.
+func readBackupKey(path string, unencrypted bool) (*backup.Key, error) {
 	switch {
 	case path != "" && unencrypted:
 		return nil, errors.New("a backup is encrypted to a key file or unencrypted, not both")
@@ -78,55 +78,55 @@ func keyFile(path string, unencrypted bool) (*backup.Key, error) {
 		"(pingpost backup keygen makes one), or say that it is to be unencrypted (--unencrypted; of serve --backup-unencrypted) where the place itself is safe")
 }
 
-// absolute is a place by the name that it has from everywhere.
-func absolute(place string) (string, error) {
-	if strings.Contains(place, "://") || strings.HasPrefix(place, "s3:") {
-		return place, nil
+// absoluteLocation is a place by the name that it has from everywhere.
+func absoluteLocation(location string) (string, error) {
+	if strings.Contains(location, "://") || strings.HasPrefix(location, "s3:") {
+		return location, nil
 	}
-	return filepath.Abs(place)
+	return filepath.Abs(location)
 }
 
-// openPlace opens a place to write to.
-func openPlace(place string) (store.Store, error) {
-	place, err := absolute(place)
+// openStoreForWriting opens a place to write to.
+func openStoreForWriting(location string) (store.Store, error) {
+	location, err := absoluteLocation(location)
 	if err != nil {
 		return nil, err
 	}
-	return store.Open(place, os.LookupEnv)
+	return store.Open(location, os.LookupEnv)
 }
 
-// findPlace opens an existing backup place for reading. Unlike openPlace it creates no folder.
-func findPlace(place string) (store.Store, error) {
-	place, err := absolute(place)
+// openStoreForReading opens an existing backup place for reading. Unlike openStoreForWriting it creates no folder.
+func openStoreForReading(location string) (store.Store, error) {
+	location, err := absoluteLocation(location)
 	if err != nil {
 		return nil, err
 	}
-	return store.Find(place, os.LookupEnv)
+	return store.Find(location, os.LookupEnv)
 }
 
-// serveBackup is the part of serve's flags.
-type serveBackup struct {
+// serveBackupFlags is the part of serve's flags.
+type serveBackupFlags struct {
 	To string `help:"Back up to this folder or s3://bucket/prefix while serving. With several configurations, to a folder in it for each tenant." placeholder:"PLACE"`
-	shipping
+	backupFlags
 }
 
-// options returns a function for the options of each tenant, or nil without a backup.
-func (s *serveBackup) options(several bool) (func(tenant string) (backup.Options, error), error) {
+// optionsPerTenant returns a function for the options of each tenant, or nil without a backup.
+func (s *serveBackupFlags) optionsPerTenant(severalTenants bool) (func(tenant string) (backup.Options, error), error) {
 	if s.To == "" {
 		if s.KeyFile != "" || s.Unencrypted || s.Retain != "" {
 			return nil, errors.New("--backup-to is missing: it says where to back up")
 		}
 		return nil, nil
 	}
-	if _, err := s.shipping.options(s.To); err != nil {
+	if _, err := s.backupFlags.parseOptions(s.To); err != nil {
 		return nil, err
 	}
 	return func(tenant string) (backup.Options, error) {
-		place := s.To
-		if several {
-			place = store.Join(place, tenant)
+		location := s.To
+		if severalTenants {
+			location = store.Join(location, tenant)
 		}
-		return s.shipping.options(place)
+		return s.backupFlags.parseOptions(location)
 	}, nil
 }
 
@@ -135,7 +135,7 @@ type backupRunCmd struct {
 	Dir    string `name:"data-dir" type:"existingdir" help:"Or its data directory." placeholder:"DIR"`
 	To     string `required:"true" help:"A folder, best of another machine, or s3://bucket/prefix." placeholder:"PLACE"`
 	Follow bool   `help:"Go on until a signal comes, within a second behind the log."`
-	shipping
+	backupFlags
 }
 
 // Help is the long form.
@@ -149,11 +149,11 @@ AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN. It must know conditional writes.`
 
 // Run backs up.
 func (c *backupRunCmd) Run() error {
-	dir, err := c.dir()
+	dir, err := c.findDataDir()
 	if err != nil {
 		return err
 	}
-	opt, err := c.options(c.To)
+	opt, err := c.parseOptions(c.To)
 	if err != nil {
 		return err
 	}
@@ -177,7 +177,7 @@ func (c *backupRunCmd) Run() error {
 	return nil
 }
 
-func (c *backupRunCmd) dir() (string, error) {
+func (c *backupRunCmd) findDataDir() (string, error) {
 	switch {
 	case (c.Config == "") == (c.Dir == ""):
 		return "", errors.New("say what to back up: either --config FILE or --data-dir DIR")

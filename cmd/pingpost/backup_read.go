@@ -18,7 +18,7 @@ type backupListCmd struct {
 
 // Run lists the generations of the backup. It needs no key.
 func (c *backupListCmd) Run() error {
-	from, err := findPlace(c.From)
+	from, err := openStoreForReading(c.From)
 	if err != nil {
 		return err
 	}
@@ -33,31 +33,31 @@ func (c *backupListCmd) Run() error {
 	fmt.Fprintln(out, "GENERATION\tLIFE\tBEGUN\tENTRIES\tUP TO\tSNAPSHOTS\tOBJECTS\tBYTES\t")
 	for i := range all {
 		g := &all[i]
-		fmt.Fprintf(out, "%d\t%d\t%s\t%s\t%s\t%d\t%d\t%d\t%s\n", g.Number, g.Epoch, stood(g.Begun), entries(g), stood(g.LastAt), g.Snapshots, g.Objects, g.Bytes, remarks(g))
+		fmt.Fprintf(out, "%d\t%d\t%s\t%s\t%s\t%d\t%d\t%d\t%s\n", g.Number, g.Epoch, formatTimeOrDash(g.Begun), formatEntryRange(g), formatTimeOrDash(g.LastAt), g.Snapshots, g.Objects, g.Bytes, describeGenerationState(g))
 	}
 	return out.Flush()
 }
 
-func entries(g *backup.Generation) string {
-	if g.Last == 0 {
+func formatEntryRange(generation *backup.Generation) string {
+	if generation.Last == 0 {
 		return "none"
 	}
-	return fmt.Sprintf("%d-%d", g.First, g.Last)
+	return fmt.Sprintf("%d-%d", generation.First, generation.Last)
 }
 
-func remarks(g *backup.Generation) string {
+func describeGenerationState(generation *backup.Generation) string {
 	switch {
-	case g.Damage != nil:
+	case generation.Damage != nil:
 		return "its claim is damaged"
-	case g.Gaps > 0:
+	case generation.Gaps > 0:
 		return "entries are missing"
-	case !g.Whole:
+	case !generation.Whole:
 		return "under way"
 	}
 	return ""
 }
 
-func stood(at time.Time) string {
+func formatTimeOrDash(at time.Time) string {
 	if at.IsZero() {
 		return "-"
 	}
@@ -72,7 +72,7 @@ type backupVerifyCmd struct {
 
 // Run reads everything back; exit 1 where something is damaged.
 func (c *backupVerifyCmd) Run() error {
-	repository, err := openRepository(c.From, c.KeyFile)
+	repository, err := openBackupForReading(c.From, c.KeyFile)
 	if err != nil {
 		return err
 	}
@@ -85,7 +85,7 @@ func (c *backupVerifyCmd) Run() error {
 		fmt.Printf("generation %d, life %d: %d entries, %d snapshots, %d files, %d bytes in %d objects\n",
 			k.Number, k.Epoch, k.Entries, k.Snapshots, k.Files, k.Bytes, k.Objects)
 		for _, span := range k.Spans {
-			fmt.Printf("  restores  entries %d to %d, %s to %s\n", span.First, span.Last, stood(span.FirstAt), stood(span.LastAt))
+			fmt.Printf("  restores  entries %d to %d, %s to %s\n", span.First, span.Last, formatTimeOrDash(span.FirstAt), formatTimeOrDash(span.LastAt))
 		}
 		for _, problem := range k.Problems {
 			fmt.Printf("  DAMAGE    %v\n", problem)
@@ -104,16 +104,16 @@ func (c *backupVerifyCmd) Run() error {
 	return nil
 }
 
-// openRepository opens a place to read. Without a key file it must be unencrypted.
-func openRepository(place, keys string) (*backup.Repository, error) {
+// openBackupForReading opens a place to read. Without a key file it must be unencrypted.
+func openBackupForReading(location, keyFile string) (*backup.Repository, error) {
 	var key *backup.Key
 	var err error
-	if keys != "" {
-		if key, err = backup.ReadKey(keys); err != nil {
+	if keyFile != "" {
+		if key, err = backup.ReadKey(keyFile); err != nil {
 			return nil, err
 		}
 	}
-	from, err := findPlace(place)
+	from, err := openStoreForReading(location)
 	if err != nil {
 		return nil, err
 	}

@@ -4,8 +4,8 @@ import (
 	"pingpost/loadtest/refbuyer"
 )
 
-// buyerCmd runs the reference buyer until an interrupt, and then prints its purchases.
-type buyerCmd struct {
+// referenceBuyerCmd runs the reference buyer until an interrupt, and then prints its purchases.
+type referenceBuyerCmd struct {
 	Listen string `default:"127.0.0.1:8090" placeholder:"HOST:PORT" help:"Address to listen on; port 0 takes a free one (${default})."`
 	Seed   uint64 `default:"1" placeholder:"NUMBER" help:"Seed of all chance: under the same one the same requests meet the same fate (${default})."`
 	Quiet  bool   `short:"q" help:"Print neither the address at the start nor the account at the end."`
@@ -34,7 +34,7 @@ type buyerCmd struct {
 }
 
 // Help returns the text of --help after the usage line.
-func (*buyerCmd) Help() string {
+func (*referenceBuyerCmd) Help() string {
 	return `A buyer's endpoint to try an exchange against: it bids for pings on /v1/ping,
 takes leads on /v1/post, and remembers every idempotency key, so that a ping
 sent again gets the same bid, and a lead sent again is not bought again.
@@ -54,8 +54,8 @@ Posts get those alone that leave open whether the lead was taken. It was.`
 }
 
 // Run serves until SIGINT or SIGTERM.
-func (c *buyerCmd) Run() error {
-	options, err := c.options()
+func (c *referenceBuyerCmd) Run() error {
+	options, err := c.parseOptions()
 	if err != nil {
 		return err
 	}
@@ -63,5 +63,5 @@ func (c *buyerCmd) Run() error {
 	if err != nil {
 		return err
 	}
-	return serveReference("buyer", buyer, c.Quiet, buyer.Stats)
+	return serveUntilSignal("buyer", buyer, c.Quiet, buyer.Stats)
 }

@@ -10,8 +10,8 @@ import (
 	"pingpost/loadtest/refbuyer"
 )
 
-// options returns the options from the flags. The error names every invalid flag.
-func (c *buyerCmd) options() (refbuyer.Options, error) {
+// parseOptions returns the options from the flags. The error names every invalid flag.
+func (c *referenceBuyerCmd) parseOptions() (refbuyer.Options, error) {
 	o := refbuyer.Options{
 		Listen:            c.Listen,
 		Seed:              c.Seed,
@@ -29,13 +29,13 @@ func (c *buyerCmd) options() (refbuyer.Options, error) {
 	}
 	var wrong [7]error
 	o.Bid, wrong[0] = refbuyer.ParsePricing(c.Bid)
-	o.Valid, wrong[1] = positive("valid", c.Valid)
+	o.Valid, wrong[1] = parsePositiveDuration("valid", c.Valid)
 	if o.States, wrong[2] = market.ParseStates(c.States); wrong[2] != nil {
 		wrong[2] = fmt.Errorf("states: %w", wrong[2])
 	}
-	o.Latency, wrong[3] = latencyOf(c.Latency)
-	o.PostLatency, wrong[4] = latencyOf(c.PostLatency)
-	o.TokenLifetime, wrong[5] = positive("token lifetime", c.TokenLifetime)
+	o.Latency, wrong[3] = parseOptionalLatency(c.Latency)
+	o.PostLatency, wrong[4] = parseOptionalLatency(c.PostLatency)
+	o.TokenLifetime, wrong[5] = parsePositiveDuration("token lifetime", c.TokenLifetime)
 	if c.OAuth != "" {
 		client, secret, _ := strings.Cut(c.OAuth, ":")
 		if o.OAuth = (refbuyer.OAuth{Client: client, Secret: secret}); client == "" || secret == "" {
@@ -48,18 +48,18 @@ func (c *buyerCmd) options() (refbuyer.Options, error) {
 	return o, errors.Join(wrong[:]...)
 }
 
-// latencyOf parses a latency. An empty text means no latency.
-func latencyOf(text string) (refbuyer.Latency, error) {
+// parseOptionalLatency parses a latency. An empty text means no latency.
+func parseOptionalLatency(text string) (refbuyer.Latency, error) {
 	if text == "" {
 		return nil, nil
 	}
 	return refbuyer.ParseLatency(text)
 }
 
-func positive(what, text string) (time.Duration, error) {
+func parsePositiveDuration(flagName, text string) (time.Duration, error) {
 	t, err := time.ParseDuration(text)
 	if err != nil || t <= 0 {
-		return 0, fmt.Errorf("%s %q: give a time above 0, such as 5s", what, text)
+		return 0, fmt.Errorf("%s %q: give a time above 0, such as 5s", flagName, text)
 	}
 	return t, nil
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // parseBuyer reads a command line as main does.
-func parseBuyer(t *testing.T, line string) (*buyerCmd, error) {
+func parseBuyer(t *testing.T, line string) (*referenceBuyerCmd, error) {
 	t.Helper()
 	t.Setenv("PINGPOST_BUYER_TOKEN", "")
 	t.Setenv("PINGPOST_BUYER_OAUTH", "")
@@ -78,7 +78,7 @@ func TestBuyerFlags(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := c.options()
+			got, err := c.parseOptions()
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -110,7 +110,7 @@ func TestBuyerFlagsAtFault(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := c.options(); err == nil || !strings.Contains(err.Error(), row.says) {
+		if _, err := c.parseOptions(); err == nil || !strings.Contains(err.Error(), row.says) {
 			t.Errorf("%s: %v", row.line, err)
 		}
 	}
@@ -118,7 +118,7 @@ func TestBuyerFlagsAtFault(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.options(); err == nil || strings.Count(err.Error(), "\n") != 2 {
+	if _, err := c.parseOptions(); err == nil || strings.Count(err.Error(), "\n") != 2 {
 		t.Errorf("three mistakes at once: %v", err)
 	} else if strings.Contains(err.Error(), `"z"`) {
 		t.Errorf("a secret is repeated: %v", err)
@@ -127,7 +127,7 @@ func TestBuyerFlagsAtFault(t *testing.T) {
 
 // TestBuyerExamples: what the help shows can be run.
 func TestBuyerExamples(t *testing.T) {
-	help, examples := new(buyerCmd).Help(), 0
+	help, examples := new(referenceBuyerCmd).Help(), 0
 	for line := range strings.Lines(help) {
 		command, ok := strings.CutPrefix(line, "  pingpost ")
 		if !ok {
@@ -139,7 +139,7 @@ func TestBuyerExamples(t *testing.T) {
 			t.Errorf("%s: %v", line, err)
 			continue
 		}
-		o, err := c.options()
+		o, err := c.parseOptions()
 		if err != nil {
 			t.Errorf("%s: %v", line, err)
 			continue
@@ -176,7 +176,7 @@ func TestBuyerSecretsFromOutside(t *testing.T) {
 	if _, err := parser.Parse([]string{"buyer"}); err != nil {
 		t.Fatal(err)
 	}
-	o, err := cli.Buyer.options()
+	o, err := cli.Buyer.parseOptions()
 	if err != nil || o.Token != "tok" || o.OAuth != (refbuyer.OAuth{Client: "acme", Secret: "s3cret"}) {
 		t.Errorf("%+v %v", o, err)
 	}

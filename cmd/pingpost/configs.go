@@ -12,19 +12,19 @@ import (
 	"pingpost/exchange"
 )
 
-type validateCmd struct {
+type validateConfigCmd struct {
 	File   string `arg:"" type:"path" help:"Configuration file, YAML or JSON."`
 	Strict bool   `help:"Exit with 1 where there is a warning too, for a CI."`
 }
 
 // Help is the long form.
-func (validateCmd) Help() string {
+func (validateConfigCmd) Help() string {
 	return `What can never work is a mistake. What is allowed and most likely not meant is a
 warning. The exit code is 1 with a mistake, and 0 with warnings alone.`
 }
 
 // Run checks the file, and the files that it names.
-func (c *validateCmd) Run() error {
+func (c *validateConfigCmd) Run() error {
 	source, err := config.Load(c.File, os.LookupEnv)
 	var built *config.Compiled
 	if err == nil {
@@ -32,7 +32,7 @@ func (c *validateCmd) Run() error {
 	}
 	var problems *syntax.Problems
 	if errors.As(err, &problems) {
-		return mistakes(*problems)
+		return printMistakes(*problems)
 	}
 	if err != nil {
 		return err
@@ -42,9 +42,9 @@ func (c *validateCmd) Run() error {
 	}
 	wrong, warnings := exchange.CheckLists(built)
 	warnings = append(built.Warnings, warnings...)
-	fmt.Fprint(os.Stderr, warnings.Warnings())
+	fmt.Fprint(os.Stderr, warnings.FormatWarnings())
 	if len(wrong) > 0 {
-		return mistakes(wrong)
+		return printMistakes(wrong)
 	}
 	if c.Strict && len(warnings) > 0 {
 		return terminal.ExitCode(1)
@@ -53,21 +53,21 @@ func (c *validateCmd) Run() error {
 	return nil
 }
 
-// mistakes prints problems.
-func mistakes(problems syntax.Problems) error {
+// printMistakes prints problems.
+func printMistakes(problems syntax.Problems) error {
 	for _, problem := range problems {
 		fmt.Fprintln(os.Stderr, problem.Error())
 	}
 	return terminal.ExitCode(1)
 }
 
-type diffCmd struct {
+type diffConfigCmd struct {
 	adminFlags
 	File string `arg:"" type:"existingfile" help:"Configuration file, YAML or JSON."`
 }
 
 // Help is the long form.
-func (diffCmd) Help() string {
+func (diffConfigCmd) Help() string {
 	return `Lines begin with + for what is new, - for what is gone and ~ for what changes. !
 marks what apply would not change either: values that a file gives the first of,
 such as secrets and balances, where the exchange has others by now.
@@ -76,8 +76,8 @@ The exit code is 2 when there are lines without a !, and 0 when there are none.`
 }
 
 // Run prints the changes that the file would make. The exit code is 2 if there are any.
-func (c *diffCmd) Run() error {
-	would, err := c.putConfig(c.File, true)
+func (c *diffConfigCmd) Run() error {
+	would, err := c.uploadConfig(c.File, true)
 	if err != nil {
 		return err
 	}
@@ -89,13 +89,13 @@ func (c *diffCmd) Run() error {
 	return nil
 }
 
-type applyCmd struct {
+type applyConfigCmd struct {
 	adminFlags
 	File string `arg:"" type:"existingfile" help:"Configuration file, YAML or JSON."`
 }
 
 // Help is the long form.
-func (applyCmd) Help() string {
+func (applyConfigCmd) Help() string {
 	return `The command reads the variables that the file names (${NAME}) from its own
 environment and sends their values beside the file. The exchange seals those of
 secrets and addresses, and keeps the names; a variable that is not set here keeps
@@ -105,8 +105,8 @@ diff.`
 }
 
 // Run puts the file into force.
-func (c *applyCmd) Run() error {
-	did, err := c.putConfig(c.File, false)
+func (c *applyConfigCmd) Run() error {
+	did, err := c.uploadConfig(c.File, false)
 	if err != nil {
 		return err
 	}
@@ -121,7 +121,7 @@ type exportConfigCmd struct {
 
 // Run prints the configuration in force as YAML.
 func (c *exportConfigCmd) Run() error {
-	text, err := c.call("GET", "/admin/v1/config", nil)
+	text, err := c.callAdminAPI("GET", "/admin/v1/config", nil)
 	if err != nil {
 		return err
 	}

@@ -63,20 +63,20 @@ func (c *demoCmd) Run() error {
 	}
 	ctx, release := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer release()
-	dir, err := c.makeFolder()
+	dir, err := c.createFolder()
 	if err != nil {
 		return err
 	}
-	tune()
+	tuneRuntime()
 	x, err := startDemo(dir)
 	if err == nil {
-		err = c.show(ctx, x)
+		err = c.sendLeadsAndPrintResults(ctx, x)
 	}
-	return errors.Join(err, x.close())
+	return errors.Join(err, x.stopAllServers())
 }
 
-// makeFolder creates the demonstration's folder. It uses no existing folder.
-func (c *demoCmd) makeFolder() (string, error) {
+// createFolder creates the demonstration's folder. It uses no existing folder.
+func (c *demoCmd) createFolder() (string, error) {
 	if c.Dir != "" {
 		if err := os.MkdirAll(filepath.Dir(c.Dir), 0o755); err != nil {
 			return "", err
@@ -94,10 +94,10 @@ func (c *demoCmd) makeFolder() (string, error) {
 	return os.MkdirTemp("", name+"-") // the working directory is read-only
 }
 
-// show sends the leads, prints the results, and waits for Ctrl-C.
-func (c *demoCmd) show(ctx context.Context, x *demoExchange) error {
-	fmt.Printf("pingpost demo: %s leads and about %s ping-posts, %v a second\n\n%s", terminal.Grouped(c.Leads), terminal.Grouped(c.Leads/10), c.Rate, x.listAddresses())
-	target, err := x.target(ctx)
+// sendLeadsAndPrintResults sends the leads, prints the results, and waits for Ctrl-C.
+func (c *demoCmd) sendLeadsAndPrintResults(ctx context.Context, x *demoExchange) error {
+	fmt.Printf("pingpost demo: %s leads and about %s ping-posts, %v a second\n\n%s", terminal.GroupThousands(c.Leads), terminal.GroupThousands(c.Leads/10), c.Rate, x.formatAddresses())
+	target, err := x.newTarget(ctx)
 	if err != nil {
 		return err
 	}
@@ -106,7 +106,7 @@ func (c *demoCmd) show(ctx context.Context, x *demoExchange) error {
 	// The goroutine that sleeps until the next arrival needs a processor.
 	runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + 1)
 	shown := newLoadProgress(os.Stderr)
-	result, err := trial.Run(ctx, c.scenario(), target, trial.Options{Seed: c.Seed, Progress: shown.show})
+	result, err := trial.Run(ctx, c.newScenario(), target, trial.Options{Seed: c.Seed, Progress: shown.show})
 	shown.End()
 	if err != nil {
 		return err
@@ -114,15 +114,15 @@ func (c *demoCmd) show(ctx context.Context, x *demoExchange) error {
 	if result.Interrupted {
 		return errors.New("demo: interrupted")
 	}
-	auctions, err := x.chooseAuctions()
+	auctions, err := x.chooseExampleAuctions()
 	if err != nil {
 		return err
 	}
-	campaigns, err := x.report(ctx, "campaign", result.Account.Sold)
+	campaigns, err := x.fetchReport(ctx, "campaign", result.Account.Sold)
 	if err != nil {
 		return err
 	}
-	buyers, err := x.report(ctx, "buyer", result.Account.Sold)
+	buyers, err := x.fetchReport(ctx, "buyer", result.Account.Sold)
 	if err != nil {
 		return err
 	}
@@ -130,10 +130,10 @@ func (c *demoCmd) show(ctx context.Context, x *demoExchange) error {
 	result.Limits = slices.DeleteFunc(result.Limits, func(l trial.Limit) bool {
 		return strings.HasPrefix(l.What, "p99 of the client's own delay") || strings.HasPrefix(l.What, "arrivals that found")
 	})
-	result.Limits = append(result.Limits, compareRevenue(buyers, result.Account))
-	fmt.Print("\nBY CAMPAIGN\n", listCampaigns(campaigns), "\nRESULTS\n", report.Table(result), "\nAUCTIONS, a few of them\n", drawAuctions(auctions))
+	result.Limits = append(result.Limits, compareRevenueWithBuyers(buyers, result.Account))
+	fmt.Print("\nBY CAMPAIGN\n", formatCampaignReport(campaigns), "\nRESULTS\n", report.Table(result), "\nAUCTIONS, a few of them\n", formatAuctions(auctions))
 	select {
-	case err := <-x.broken():
+	case err := <-x.fatalError():
 		return err
 	default:
 	}
@@ -148,22 +148,22 @@ func (c *demoCmd) show(ctx context.Context, x *demoExchange) error {
 	if len(auctions) > 0 {
 		example = auctions[0].ID
 	}
-	fmt.Print(x.invite(example))
+	fmt.Print(x.suggestCommands(example))
 	select {
 	case <-ctx.Done():
 		fmt.Println("\nstopping")
 		return nil
-	case err := <-x.broken():
+	case err := <-x.fatalError():
 		return err
 	}
 }
 
-// listAddresses returns a table of the running servers.
-func (x *demoExchange) listAddresses() string {
+// formatAddresses returns a table of the running servers.
+func (x *demoExchange) formatAddresses() string {
 	t := terminal.Table{Indent: "  "}
 	t.Row("folder", x.dir, "log in exchange.log")
-	t.Row("exchange", x.public())
-	t.Row("operators", x.admin(), "any user name, password "+x.Password)
+	t.Row("exchange", x.publicURL())
+	t.Row("operators", x.adminURL(), "any user name, password "+x.Password)
 	t.Row("sandbox", "http://"+x.tenants[1].Addr())
 	t.Row("webhooks", x.Receiver, "receiver of the supplier")
 	for i := range demoBuyers {
@@ -173,11 +173,11 @@ func (x *demoExchange) listAddresses() string {
 	return t.String()
 }
 
-// report returns the exchange's report by campaign or by buyer: a row of column names,
+// fetchReport returns the exchange's report by campaign or by buyer: a row of column names,
 // then the values. The report follows the log with a delay of some tenths of a second,
 // so it waits until the report has all sold leads.
-func (x *demoExchange) report(ctx context.Context, by string, sold int) ([][]string, error) {
-	ask := reportShowCmd{adminFlags: x.flags(), By: []string{by}, Format: "csv"}
+func (x *demoExchange) fetchReport(ctx context.Context, groupBy string, expectedSales int) ([][]string, error) {
+	ask := reportShowCmd{adminFlags: x.operatorFlags(), By: []string{groupBy}, Format: "csv"}
 	for limit := time.Now().Add(10 * time.Second); ; {
 		var text bytes.Buffer
 		if err := ask.run(&text); err != nil {
@@ -185,21 +185,21 @@ func (x *demoExchange) report(ctx context.Context, by string, sold int) ([][]str
 		}
 		rows, err := csv.NewReader(&text).ReadAll()
 		if err != nil || len(rows) == 0 {
-			return nil, fmt.Errorf("demo: cannot read the report by %s: %w", by, err)
+			return nil, fmt.Errorf("demo: cannot read the report by %s: %w", groupBy, err)
 		}
 		sales := 0
 		for _, row := range rows[1:] {
 			n, _ := strconv.Atoi(row[slices.Index(rows[0], "sales")])
 			sales += n
 		}
-		if sales >= sold || time.Now().After(limit) || !timer.WaitUntil(ctx, time.Now().Add(100*time.Millisecond)) {
+		if sales >= expectedSales || time.Now().After(limit) || !timer.WaitUntil(ctx, time.Now().Add(100*time.Millisecond)) {
 			return rows, nil
 		}
 	}
 }
 
-// listCampaigns returns a table of the report by campaign.
-func listCampaigns(rows [][]string) string {
+// formatCampaignReport returns a table of the report by campaign.
+func formatCampaignReport(rows [][]string) string {
 	t := terminal.Table{Indent: "  "}
 	columns := []string{"campaign_id", "leads", "sales", "unmatched", "auctions", "bids", "revenue", "payout", "margin"}
 	for _, row := range rows {
@@ -212,8 +212,8 @@ func listCampaigns(rows [][]string) string {
 	return t.String()
 }
 
-// compareRevenue compares the exchange's report by buyer with the buyers' own accounts.
-func compareRevenue(rows [][]string, account *trial.Account) trial.Limit {
+// compareRevenueWithBuyers compares the exchange's report by buyer with the buyers' own accounts.
+func compareRevenueWithBuyers(rows [][]string, account *trial.Account) trial.Limit {
 	revenue := map[string]string{}
 	for _, row := range rows[1:] {
 		revenue[row[slices.Index(rows[0], "buyer_id")]] = row[slices.Index(rows[0], "revenue")]
@@ -227,16 +227,16 @@ func compareRevenue(rows [][]string, account *trial.Account) trial.Limit {
 	return trial.Limit{What: "buyers that owe another sum by their own count", Got: cmp.Or(strings.Join(differ, ", "), "0"), Most: "0", Held: len(differ) == 0}
 }
 
-// chooseAuctions returns two auctions with many different outcomes: one for an ingested
+// chooseExampleAuctions returns two auctions with many different outcomes: one for an ingested
 // lead, one by ping and post.
-func (x *demoExchange) chooseAuctions() (chosen []*explain.Explanation, err error) {
+func (x *demoExchange) chooseExampleAuctions() (chosen []*explain.Explanation, err error) {
 	const explained = 40 // leads of each bidder
-	flags := x.flags()
+	flags := x.operatorFlags()
 	best := map[string]*explain.Explanation{}
 	for _, id := range x.Bidders {
 		leads := x.buyers[id].Leads()
 		for _, lead := range leads[:min(explained, len(leads))] {
-			document, err := flags.call("GET", "/admin/v1/explain?id="+lead.LeadUUID, nil)
+			document, err := flags.callAdminAPI("GET", "/admin/v1/explain?id="+lead.LeadUUID, nil)
 			if err != nil {
 				return nil, err
 			}
@@ -244,7 +244,7 @@ func (x *demoExchange) chooseAuctions() (chosen []*explain.Explanation, err erro
 			if err := json.Unmarshal(document, &e); err != nil {
 				return nil, fmt.Errorf("demo: cannot read the explanation of lead %s: %w", lead.LeadUUID, err)
 			}
-			if old := best[e.Kind]; old == nil || countOutcomes(&e) > countOutcomes(old) {
+			if old := best[e.Kind]; old == nil || scoreVariety(&e) > scoreVariety(old) {
 				best[e.Kind] = &e
 			}
 		}
@@ -256,9 +256,9 @@ func (x *demoExchange) chooseAuctions() (chosen []*explain.Explanation, err erro
 	return chosen, nil
 }
 
-// countOutcomes counts the different outcomes of an auction's bidders, and prefers
+// scoreVariety counts the different outcomes of an auction's bidders, and prefers
 // auctions in which no bidder ran into the deadline.
-func countOutcomes(e *explain.Explanation) (score int) {
+func scoreVariety(e *explain.Explanation) (score int) {
 	auction := e
 	if e.Auction != nil {
 		auction = e.Auction
@@ -276,9 +276,9 @@ func countOutcomes(e *explain.Explanation) (score int) {
 	return score + len(e.Posts)
 }
 
-// drawAuctions returns each auction's result and timeline, and for a ping-post the
+// formatAuctions returns each auction's result and timeline, and for a ping-post the
 // timeline of the ping first.
-func drawAuctions(auctions []*explain.Explanation) string {
+func formatAuctions(auctions []*explain.Explanation) string {
 	const columns = 80
 	var out strings.Builder
 	for _, e := range auctions {
@@ -293,16 +293,16 @@ func drawAuctions(auctions []*explain.Explanation) string {
 			fmt.Fprintf(&out, "sold to %s for %s, the supplier gets %s\n", e.Buyer, e.Price, e.Payout)
 		}
 		if e.Auction != nil {
-			out.WriteString(timeline.Lines(e.Auction, columns))
+			out.WriteString(timeline.FormatTimeline(e.Auction, columns))
 		}
-		out.WriteString(timeline.Lines(e, columns) + "\n")
+		out.WriteString(timeline.FormatTimeline(e, columns) + "\n")
 	}
 	return out.String()
 }
 
-// invite returns commands to try. lead is the id of a lead to explain. The phone numbers
+// suggestCommands returns commands to try. lead is the id of a lead to explain. The phone numbers
 // in it belong to no lead of the demonstration.
-func (x *demoExchange) invite(lead string) string {
+func (x *demoExchange) suggestCommands(leadID string) string {
 	return fmt.Sprintf(`
 Everything keeps running. Send a lead:
 
@@ -338,5 +338,5 @@ Operators see everything at %[7]s (any user name, password %[8]s):
   curl -s %[7]s/metrics
 
 Ctrl-C stops it.
-`, x.public(), x.APIKey, x.ClientSecret, os.Args[0], "http://"+x.tenants[1].Addr(), x.SandboxToken, x.admin(), x.Password, lead)
+`, x.publicURL(), x.APIKey, x.ClientSecret, os.Args[0], "http://"+x.tenants[1].Addr(), x.SandboxToken, x.adminURL(), x.Password, leadID)
 }

@@ -43,8 +43,8 @@ var demoBuyers = []demoBuyer{
 	{loadBuyer: loadBuyer{"bid_wild", scenario.Buyers{Bid: "4-18", Latency: "10ms-90ms"}}, malformed: 0.2},
 }
 
-// isBidder reports whether the buyer takes part in auctions only.
-func (b *demoBuyer) isBidder() bool { return strings.HasPrefix(b.ID, "bid_") }
+// buysOnlyInAuctions reports whether the buyer takes part in auctions only.
+func (b *demoBuyer) buysOnlyInAuctions() bool { return strings.HasPrefix(b.ID, "bid_") }
 
 // demoExchange is the running demonstration: the buyers, the supplier's webhook
 // receiver, the exchange and its sandbox, all in this process.
@@ -76,7 +76,7 @@ func startDemo(dir string) (*demoExchange, error) {
 	ctx, stop := context.WithCancel(context.Background())
 	x := &demoExchange{
 		dir: dir, buyers: map[string]*refbuyer.Buyer{}, stop: stop, serving: make(chan error, len(demoBuyers)+1), URLs: map[string]string{},
-		Password: newSecret(), APIKey: "key_" + newSecret(), ClientSecret: newSecret(), Token: newSecret(), SandboxToken: newSecret(),
+		Password: newRandomSecret(), APIKey: "key_" + newRandomSecret(), ClientSecret: newRandomSecret(), Token: newRandomSecret(), SandboxToken: newRandomSecret(),
 		WebhookSecret: "whsec_" + base64.StdEncoding.EncodeToString([]byte(rand.Text())),
 	}
 	// Each buyer has its own seed. With a common one, all would fail in the same auctions.
@@ -91,9 +91,9 @@ func startDemo(dir string) (*demoExchange, error) {
 		if err != nil {
 			return x, fmt.Errorf("demo: cannot start buyer %s: %w", b.ID, err)
 		}
-		x.serve(ctx, buyer)
+		x.serveInBackground(ctx, buyer)
 		x.buyers[b.ID], x.URLs[b.ID] = buyer, "http://"+buyer.Addr().String()
-		if b.isBidder() {
+		if b.buysOnlyInAuctions() {
 			x.Bidders = append(x.Bidders, b.ID)
 		}
 	}
@@ -101,14 +101,14 @@ func startDemo(dir string) (*demoExchange, error) {
 	if err != nil {
 		return x, fmt.Errorf("demo: cannot start the webhook receiver: %w", err)
 	}
-	x.serve(ctx, receiver)
+	x.serveInBackground(ctx, receiver)
 	x.Receiver = "http://" + receiver.Addr().String()
 	if x.log, err = os.Create(filepath.Join(dir, "exchange.log")); err != nil {
 		return x, fmt.Errorf("demo: %w", err)
 	}
 	logger := slog.New(slog.NewJSONHandler(x.log, nil))
 	for name, text := range map[string]string{"exchange.yaml": demoConfig, "sandbox.yaml": demoSandboxConfig} {
-		if err := x.writeConfig(name, text); err != nil {
+		if err := x.writeConfigFromTemplate(name, text); err != nil {
 			return x, fmt.Errorf("demo: cannot write %s: %w", name, err)
 		}
 	}
@@ -122,15 +122,15 @@ func startDemo(dir string) (*demoExchange, error) {
 	return x, nil
 }
 
-func newSecret() string { return strings.ToLower(rand.Text()) }
+func newRandomSecret() string { return strings.ToLower(rand.Text()) }
 
-// serve runs a buyer or the receiver until the context ends.
-func (x *demoExchange) serve(ctx context.Context, r reference) {
+// serveInBackground runs a buyer or the receiver until the context ends.
+func (x *demoExchange) serveInBackground(ctx context.Context, r referenceServer) {
 	x.servers++
 	go func() { x.serving <- r.Serve(ctx) }()
 }
 
-func (x *demoExchange) writeConfig(name, text string) error {
+func (x *demoExchange) writeConfigFromTemplate(name, text string) error {
 	var config strings.Builder
 	if err := template.Must(template.New(name).Parse(text)).Execute(&config, x); err != nil {
 		return err
@@ -138,34 +138,36 @@ func (x *demoExchange) writeConfig(name, text string) error {
 	return os.WriteFile(filepath.Join(x.dir, name), []byte(config.String()), 0o600)
 }
 
-// public and admin return the exchange's addresses.
-func (x *demoExchange) public() string { return "http://" + x.tenants[0].Addr() }
-func (x *demoExchange) admin() string  { return "http://" + x.tenants[0].Admin() }
+// publicURL and admin return the exchange's addresses.
+func (x *demoExchange) publicURL() string { return "http://" + x.tenants[0].Addr() }
+func (x *demoExchange) adminURL() string  { return "http://" + x.tenants[0].Admin() }
 
-// flags returns the flags of an operator's command for the exchange.
-func (x *demoExchange) flags() adminFlags { return adminFlags{Admin: x.admin(), Password: x.Password} }
+// operatorFlags returns the flags of an operator's command for the exchange.
+func (x *demoExchange) operatorFlags() adminFlags {
+	return adminFlags{Admin: x.adminURL(), Password: x.Password}
+}
 
-// target returns the exchange as the load test needs it. The campaigns take leads in
+// newTarget returns the exchange as the load test needs it. The campaigns take leads in
 // turn, so a campaign that is listed twice gets twice as many. Their number has no
 // common divisor with the number of places in the leads, so each campaign gets all.
-func (x *demoExchange) target(ctx context.Context) (*trial.Target, error) {
-	token, err := grantedToken(ctx, x.public(), "acme", x.ClientSecret)
+func (x *demoExchange) newTarget(ctx context.Context) (*trial.Target, error) {
+	token, err := fetchAccessToken(ctx, x.publicURL(), "acme", x.ClientSecret)
 	if err != nil {
 		return nil, err
 	}
 	return &trial.Target{
-		Addr: x.tenants[0].Addr(), Admin: x.admin(), Supplier: "sup_acme", APIKey: x.APIKey, Token: token, Vertical: "auto_insurance",
+		Addr: x.tenants[0].Addr(), Admin: x.adminURL(), Supplier: "sup_acme", APIKey: x.APIKey, Token: token, Vertical: "auto_insurance",
 		Campaigns: []string{"cmp_auto", "cmp_bids", "cmp_solar", "cmp_auto", "cmp_life", "cmp_bids", "cmp_life"},
 		Buyers:    x.URLs, Receiver: x.Receiver,
 	}, nil
 }
 
-// broken returns a channel that gets the error which ends the exchange, if any.
-func (x *demoExchange) broken() <-chan error { return x.tenants[0].Broken() }
+// fatalError returns a channel that gets the error which ends the exchange, if any.
+func (x *demoExchange) fatalError() <-chan error { return x.tenants[0].Broken() }
 
-// close stops the exchange, and then the buyers, which the exchange may still post to.
-func (x *demoExchange) close() error {
-	err := stopAll(x.tenants)
+// stopAllServers stops the exchange, and then the buyers, which the exchange may still post to.
+func (x *demoExchange) stopAllServers() error {
+	err := closeExchanges(x.tenants)
 	x.stop()
 	for range x.servers {
 		err = errors.Join(err, <-x.serving)
@@ -176,8 +178,8 @@ func (x *demoExchange) close() error {
 	return err
 }
 
-// scenario returns leads by ingest, and one tenth as many by ping and post.
-func (c *demoCmd) scenario() *scenario.Scenario {
+// newScenario returns leads by ingest, and one tenth as many by ping and post.
+func (c *demoCmd) newScenario() *scenario.Scenario {
 	const pingPosts = 0.1
 	return &scenario.Scenario{
 		Name: "demo", About: "leads for three campaigns with fixed prices and one that holds auctions",

@@ -10,8 +10,8 @@ import (
 	"pingpost/cmd/pingpost/terminal"
 )
 
-// eraseCmd has a person erased.
-type eraseCmd struct {
+// erasePersonCmd has a person erased.
+type erasePersonCmd struct {
 	adminFlags
 	Lead  string `arg:"" optional:"" xor:"who" help:"The id of the lead whose person is to be erased; or in its place:"`
 	Phone string `xor:"who" help:"All leads with this phone number." placeholder:"NUMBER"`
@@ -19,7 +19,7 @@ type eraseCmd struct {
 }
 
 // Help returns the text of --help after the usage line.
-func (*eraseCmd) Help() string {
+func (*erasePersonCmd) Help() string {
 	return `Erasing drops the keys that a person's leads are sealed with. It cannot be taken
 back. What was decided, paid and told stays, and says no more of whom.
 
@@ -35,9 +35,9 @@ where one was left. To erase again does no harm.`
 }
 
 // Run asks the exchange and prints.
-func (c *eraseCmd) Run() error { return c.run(os.Stdout) }
+func (c *erasePersonCmd) Run() error { return c.run(os.Stdout) }
 
-func (c *eraseCmd) run(out io.Writer) error {
+func (c *erasePersonCmd) run(out io.Writer) error {
 	if c.Lead == "" && c.Phone == "" && c.Email == "" {
 		return errors.New("say who is to be erased: a lead's id, --phone NUMBER or --email ADDRESS")
 	}
@@ -45,7 +45,7 @@ func (c *eraseCmd) run(out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	answer, err := c.send(0, "POST", "/admin/v1/erase", asked) // a long log takes its time
+	answer, err := c.sendAdminRequest(0, "POST", "/admin/v1/erase", asked) // a long log takes its time
 	if err != nil {
 		return err
 	}

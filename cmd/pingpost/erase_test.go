@@ -46,12 +46,12 @@ func TestEraseAsks(t *testing.T) {
 	defer server.Close()
 	flags := adminFlags{Admin: server.URL}
 	for _, row := range []struct {
-		cmd  eraseCmd
+		cmd  erasePersonCmd
 		want string
 	}{
-		{eraseCmd{adminFlags: flags, Lead: "lead_1"}, `POST /admin/v1/erase {"email":"","lead":"lead_1","phone":""}`},
-		{eraseCmd{adminFlags: flags, Phone: "+1 2"}, `POST /admin/v1/erase {"email":"","lead":"","phone":"+1 2"}`},
-		{eraseCmd{adminFlags: flags, Email: "a@b.c"}, `POST /admin/v1/erase {"email":"a@b.c","lead":"","phone":""}`},
+		{erasePersonCmd{adminFlags: flags, Lead: "lead_1"}, `POST /admin/v1/erase {"email":"","lead":"lead_1","phone":""}`},
+		{erasePersonCmd{adminFlags: flags, Phone: "+1 2"}, `POST /admin/v1/erase {"email":"","lead":"","phone":"+1 2"}`},
+		{erasePersonCmd{adminFlags: flags, Email: "a@b.c"}, `POST /admin/v1/erase {"email":"a@b.c","lead":"","phone":""}`},
 	} {
 		var out bytes.Buffer
 		if err := row.cmd.run(&out); err != nil || asked != row.want || out.String() != "erased  3\n" {
@@ -60,13 +60,13 @@ func TestEraseAsks(t *testing.T) {
 	}
 	answer = `{"erased":1,"left":5,"left_leads":[{"lead_id":"lead_2","reason":"under_way"},{"lead_id":"lead_3","reason":"unsealed"}]}`
 	var out bytes.Buffer
-	err := (&eraseCmd{adminFlags: flags, Phone: "1"}).run(&out)
+	err := (&erasePersonCmd{adminFlags: flags, Phone: "1"}).run(&out)
 	var code terminal.ExitCode
 	if !errors.As(err, &code) || code != 2 || out.String() != "erased  1\nleft    5\n  lead_2  under_way\n  lead_3  unsealed\n" {
 		t.Errorf("%v, %q", err, out.String())
 	}
 	answer = "<html>"
-	if err := (&eraseCmd{adminFlags: flags, Phone: "1"}).run(&out); err == nil {
+	if err := (&erasePersonCmd{adminFlags: flags, Phone: "1"}).run(&out); err == nil {
 		t.Error("an answer that is none is taken")
 	}
 }

@@ -39,7 +39,7 @@ func (c *explainCmd) run(out io.Writer) error {
 	if c.Supplier != "" {
 		query.Set("supplier", c.Supplier)
 	}
-	document, err := c.call("GET", "/admin/v1/explain?"+query.Encode(), nil)
+	document, err := c.callAdminAPI("GET", "/admin/v1/explain?"+query.Encode(), nil)
 	if err != nil {
 		return err
 	}
@@ -51,6 +51,6 @@ func (c *explainCmd) run(out io.Writer) error {
 	if err := json.Unmarshal(document, &told); err != nil {
 		return fmt.Errorf("cannot read the exchange's answer: %w", err)
 	}
-	_, err = io.WriteString(out, timeline.Text(&told))
+	_, err = io.WriteString(out, timeline.FormatExplanation(&told))
 	return err
 }

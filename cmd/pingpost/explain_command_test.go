@@ -53,8 +53,8 @@ func TestExplainCommand(t *testing.T) {
 		}
 	}
 	var told explain.Explanation
-	if err := json.Unmarshal([]byte(must(t, "explain", "--json", id, "--admin", admin)), &told); err != nil || told.ID != id || timeline.Text(&told) != text {
-		t.Errorf("%v, and of the document\n%s\nof the text\n%s", err, timeline.Text(&told), text)
+	if err := json.Unmarshal([]byte(must(t, "explain", "--json", id, "--admin", admin)), &told); err != nil || told.ID != id || timeline.FormatExplanation(&told) != text {
+		t.Errorf("%v, and of the document\n%s\nof the text\n%s", err, timeline.FormatExplanation(&told), text)
 	}
 	if again := must(t, "explain", told.RequestID, "--admin", admin); again != text {
 		t.Errorf("by the request's id:\n%s", again)

@@ -24,20 +24,20 @@ and 1 where they are not: the exchange is starting, stopping, or not there.`
 }
 
 const (
-	healthPatience = 5 * time.Second // for one answer
-	healthPause    = 100 * time.Millisecond
+	healthTimeout = 5 * time.Second // for one answer
+	healthPause   = 100 * time.Millisecond
 )
 
 // Run asks every exchange.
 func (c *healthCmd) Run() error {
-	way, err := c.Transport()
+	way, err := c.NewTransport()
 	if err != nil {
 		return err
 	}
-	client := &http.Client{Transport: way, Timeout: healthPatience}
+	client := &http.Client{Transport: way, Timeout: healthTimeout}
 	until := time.Now().Add(c.Wait)
 	for _, admin := range c.Admin {
-		if err := becomesReady(client, admin, until); err != nil {
+		if err := waitUntilReady(client, admin, until); err != nil {
 			return err
 		}
 		fmt.Println(admin + " is ready")
@@ -45,32 +45,32 @@ func (c *healthCmd) Run() error {
 	return nil
 }
 
-// becomesReady asks until the exchange is ready or the time is over, and at least once.
-func becomesReady(client *http.Client, admin string, until time.Time) error {
-	if !strings.HasPrefix(admin, "http://") && !strings.HasPrefix(admin, "https://") {
-		return fmt.Errorf("--admin %q is no address: it begins with http:// or https://", admin)
+// waitUntilReady asks until the exchange is ready or the time is over, and at least once.
+func waitUntilReady(client *http.Client, adminURL string, deadline time.Time) error {
+	if !strings.HasPrefix(adminURL, "http://") && !strings.HasPrefix(adminURL, "https://") {
+		return fmt.Errorf("--admin %q is no address: it begins with http:// or https://", adminURL)
 	}
 	for {
-		err := takesRequests(client, admin)
-		if err == nil || !time.Now().Before(until) {
+		err := checkReady(client, adminURL)
+		if err == nil || !time.Now().Before(deadline) {
 			return err
 		}
 		time.Sleep(healthPause)
 	}
 }
 
-func takesRequests(client *http.Client, admin string) error {
-	answer, err := client.Get(admin + "/readyz")
+func checkReady(client *http.Client, adminURL string) error {
+	answer, err := client.Get(adminURL + "/readyz")
 	if err != nil {
 		return fmt.Errorf("cannot reach the exchange; is it running, and is --admin its admin address? %w", err)
 	}
 	defer answer.Body.Close()
 	text, err := io.ReadAll(io.LimitReader(answer.Body, 1<<10))
 	if err != nil {
-		return fmt.Errorf("cannot read the answer of %s: %w", admin, err)
+		return fmt.Errorf("cannot read the answer of %s: %w", adminURL, err)
 	}
 	if answer.StatusCode != http.StatusOK {
-		return errors.New(admin + " is not ready: " + answer.Status + ": " + strings.TrimSpace(string(text)))
+		return errors.New(adminURL + " is not ready: " + answer.Status + ": " + strings.TrimSpace(string(text)))
 	}
 	return nil
 }

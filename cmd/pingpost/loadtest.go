@@ -171,13 +171,13 @@ func (c *loadtestCmd) checkOutputs() error {
 func (c *loadtestCmd) runScenario(ctx context.Context, s *scenario.Scenario) (result *trial.Result, err error) {
 	var target *trial.Target
 	if c.Target != "" {
-		if target, err = c.target(ctx, s); err != nil {
+		if target, err = c.checkAndConnect(ctx, s); err != nil {
 			return nil, err
 		}
 	} else {
-		house, err := openLoadHouse(ctx, s, c.Seed)
+		house, err := startLocalTarget(ctx, s, c.Seed)
 		defer func() {
-			if closing := house.close(); err == nil {
+			if closing := house.stopAndRemove(); err == nil {
 				err = closing
 			}
 		}()

@@ -59,7 +59,7 @@ func (c *loadtestBuyersCmd) Run() error {
 
 func (s *buyersSpec) serve(ctx context.Context) error {
 	at := buyersAt{Buyers: map[string]string{}}
-	var all []reference
+	var all []referenceServer
 	for i := range s.Buyers {
 		options, err := s.Buyers[i].options(s.Seed+uint64(i), s.Remember)
 		if err != nil {
@@ -73,7 +73,7 @@ func (s *buyersSpec) serve(ctx context.Context) error {
 		all = append(all, buyer)
 	}
 	if s.Webhooks != nil {
-		latency, err := latencyOf(s.Webhooks.Latency)
+		latency, err := parseOptionalLatency(s.Webhooks.Latency)
 		if err != nil {
 			return err
 		}
@@ -106,8 +106,8 @@ func (b *loadBuyer) options(seed uint64, remember int) (o refbuyer.Options, err 
 	}
 	var wrong [3]error
 	o.Bid, wrong[0] = refbuyer.ParsePricing(b.Bid)
-	o.Latency, wrong[1] = latencyOf(b.Latency)
-	o.PostLatency, wrong[2] = latencyOf(b.PostLatency)
+	o.Latency, wrong[1] = parseOptionalLatency(b.Latency)
+	o.PostLatency, wrong[2] = parseOptionalLatency(b.PostLatency)
 	return o, errors.Join(wrong[:]...)
 }
 

@@ -30,7 +30,7 @@ func everyoneAt(buyers []loadBuyer) *buyersAt {
 
 func compiled(t *testing.T, s *scenario.Scenario) (*market.Catalog, config.Settings, []string) {
 	t.Helper()
-	buyers := loadBuyersOf(s)
+	buyers := expandBuyerGroups(s)
 	text, ingests, err := loadConfig(s, buyers, everyoneAt(buyers), loadSecretsOfTest)
 	if err != nil {
 		t.Fatal(err)
@@ -166,9 +166,9 @@ func TestLoadBuyersBehaveAsTheyAreTold(t *testing.T) {
 // TestTheBuyersSayWhereTheyAre, all of one file in one process, until they are stopped.
 func TestTheBuyersSayWhereTheyAre(t *testing.T) {
 	t.Setenv(asProgram, "1")
-	h := &child.Group{Dir: t.TempDir()}
+	h := &child.ProcessGroup{Dir: t.TempDir()}
 	t.Cleanup(func() {
-		if err := h.Stop(); err != nil {
+		if err := h.StopAll(); err != nil {
 			t.Error(err)
 		}
 	})
@@ -196,7 +196,7 @@ func TestTheBuyersSayWhereTheyAre(t *testing.T) {
 		t.Fatalf("%v: %s", err, line)
 	}
 	for _, url := range []string{at.Buyers["buy_1"], at.Buyers["buy_2"], at.Receiver} {
-		if !answers(t.Context(), url+"/stats") {
+		if !answersOK(t.Context(), url+"/stats") {
 			t.Errorf("nobody is at %s", url)
 		}
 	}
@@ -223,7 +223,7 @@ func TestLoopback(t *testing.T) {
 		"127.0.0.1": true, "127.3.2.1": true, "::1": true, "localhost": true,
 		"10.0.0.1": false, "192.0.2.1": false, "example.com": false, "localhost.example.com": false, "": false,
 	} {
-		if onLoopback(host) != ours {
+		if isLoopback(host) != ours {
 			t.Errorf("%s is this machine: %v", host, !ours)
 		}
 	}

@@ -47,8 +47,8 @@ limits: {latency: {ingest: {p99: 200ms}}, late: 5s}
 	if err != nil {
 		t.Fatal(err)
 	}
-	house, err := openLoadHouse(t.Context(), s, 1)
-	t.Cleanup(func() { house.close() })
+	house, err := startLocalTarget(t.Context(), s, 1)
+	t.Cleanup(func() { house.stopAndRemove() })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -99,8 +99,8 @@ func TestAnotherExchange(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	house, err := openLoadHouse(t.Context(), s, 1)
-	t.Cleanup(func() { house.close() })
+	house, err := startLocalTarget(t.Context(), s, 1)
+	t.Cleanup(func() { house.stopAndRemove() })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,34 +17,34 @@ import (
 )
 
 type logCmd struct {
-	Dump   dumpCmd   `cmd:"" help:"Print the log's facts, one JSON object a line. Contact data is left out."`
-	Verify verifyCmd `cmd:"" help:"Check every byte of the log, the archive and the snapshots, and the keys of leads."`
-	Hash   hashCmd   `cmd:"" help:"Replay the log and print the state's hash. Equal logs have equal hashes."`
-	Accept acceptCmd `cmd:"" help:"Accept the loss of a damaged log's end: cut it at the damage, keeping a copy."`
+	Dump   logDumpCmd       `cmd:"" help:"Print the log's facts, one JSON object a line. Contact data is left out."`
+	Verify logVerifyCmd     `cmd:"" help:"Check every byte of the log, the archive and the snapshots, and the keys of leads."`
+	Hash   logHashCmd       `cmd:"" help:"Replay the log and print the state's hash. Equal logs have equal hashes."`
+	Accept logAcceptLossCmd `cmd:"" help:"Accept the loss of a damaged log's end: cut it at the damage, keeping a copy."`
 }
 
-type dumpCmd struct {
+type logDumpCmd struct {
 	Dir  string `arg:"" type:"existingdir" help:"The exchange's data directory. It may be in use."`
 	From uint64 `help:"First entry; the oldest there is by default." placeholder:"SEQ"`
 	To   uint64 `help:"Last entry; the newest there is by default." placeholder:"SEQ"`
 }
 
 // Run prints the log.
-func (c *dumpCmd) Run() error {
+func (c *logDumpCmd) Run() error {
 	reader, err := wal.NewReader(c.Dir, c.From)
 	if err != nil {
 		return fmt.Errorf("cannot read the log in %q: %w", c.Dir, err)
 	}
 	defer reader.Close()
 	out := bufio.NewWriter(os.Stdout)
-	return errors.Join(dump(reader, out, c.To), out.Flush())
+	return errors.Join(printEntriesAsJSON(reader, out, c.To), out.Flush())
 }
 
-func dump(reader *wal.Reader, out io.Writer, last uint64) error {
+func printEntriesAsJSON(reader *wal.Reader, out io.Writer, lastSeq uint64) error {
 	var decoder event.Decoder
 	for {
 		entry, err := reader.Next()
-		if errors.Is(err, io.EOF) || (err == nil && last != 0 && entry.Seq > last) {
+		if errors.Is(err, io.EOF) || (err == nil && lastSeq != 0 && entry.Seq > lastSeq) {
 			return nil
 		}
 		if err != nil {
@@ -62,18 +62,18 @@ func dump(reader *wal.Reader, out io.Writer, last uint64) error {
 	}
 }
 
-type verifyCmd struct {
+type logVerifyCmd struct {
 	Dir string `arg:"" type:"existingdir" help:"The exchange's data directory. It may be in use."`
 }
 
 // Run checks the log.
-func (c *verifyCmd) Run() error {
+func (c *logVerifyCmd) Run() error {
 	report, err := wal.Verify(c.Dir)
 	if err != nil {
 		return fmt.Errorf("cannot verify the log in %q: %w", c.Dir, err)
 	}
-	printReport(&report)
-	keysGood, err := verifyKeys(c.Dir)
+	printLogReport(&report)
+	keysGood, err := verifyLeadKeys(c.Dir)
 	if err != nil {
 		return err
 	}
@@ -84,9 +84,9 @@ func (c *verifyCmd) Run() error {
 	return nil
 }
 
-// verifyKeys checks the keys of the log's leads, if the exchange's key exists. In a damaged log
+// verifyLeadKeys checks the keys of the log's leads, if the exchange's key exists. In a damaged log
 // it checks the keys of the readable leads.
-func verifyKeys(dir string) (good bool, err error) {
+func verifyLeadKeys(dir string) (undamaged bool, err error) {
 	keys, err := exchange.CheckKeys(dir)
 	if errors.Is(err, vault.ErrMissing) {
 		fmt.Println("keys       not checked: keys/exchange.key is not here")
@@ -114,7 +114,7 @@ func verifyKeys(dir string) (good bool, err error) {
 	return len(keys.Problems) == 0, nil
 }
 
-func printReport(r *wal.Report) {
+func printLogReport(r *wal.Report) {
 	fmt.Printf("entries    %d to %d (%d), %d bytes in %d segments, epoch %d\n", r.First, r.Last, r.Entries, r.Bytes, r.Segments, r.Epoch)
 	for _, snapshot := range r.Snapshots {
 		fmt.Printf("snapshot   of entry %d, %d bytes: good\n", snapshot.Newest, snapshot.Bytes)
@@ -130,13 +130,13 @@ func printReport(r *wal.Report) {
 	}
 }
 
-type hashCmd struct {
+type logHashCmd struct {
 	Dir string `arg:"" type:"existingdir" help:"The exchange's data directory. It may be in use."`
 	At  uint64 `help:"The entry to stop at; the newest by default." placeholder:"SEQ"`
 }
 
 // Run replays and hashes.
-func (c *hashCmd) Run() error {
+func (c *logHashCmd) Run() error {
 	seq, hash, err := exchange.Hash(c.Dir, c.At)
 	if err != nil {
 		return err
@@ -145,13 +145,13 @@ func (c *hashCmd) Run() error {
 	return nil
 }
 
-type acceptCmd struct {
+type logAcceptLossCmd struct {
 	Dir string `arg:"" type:"existingdir" help:"The exchange's data directory. The exchange must not run."`
 	Yes bool   `required:"true" help:"Say it: what is cut off was acknowledged and will be gone."`
 }
 
 // Run cuts a damaged log.
-func (c *acceptCmd) Run() error {
+func (c *logAcceptLossCmd) Run() error {
 	loss, err := exchange.AcceptLoss(c.Dir, slog.New(slog.NewTextHandler(os.Stderr, nil)))
 	if err != nil {
 		return err

@@ -23,7 +23,7 @@ func lived(t testing.TB, leads int) (dir, hash string) {
 	}
 	dir = filepath.Join(filepath.Dir(path), "data")
 	flags := adminFlags{Admin: admin, Password: adminPassword}
-	said, err := flags.call(http.MethodGet, "/admin/v1/hash", nil)
+	said, err := flags.callAdminAPI(http.MethodGet, "/admin/v1/hash", nil)
 	if err != nil {
 		t.Fatal(err)
 	}

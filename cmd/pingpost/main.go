@@ -22,12 +22,12 @@ var version = "unversioned"
 type commands struct {
 	Serve     serveCmd           `cmd:"" help:"Serve one or several exchanges."`
 	Health    healthCmd          `cmd:"" help:"Check whether an exchange accepts requests; for service managers and containers."`
-	Validate  validateCmd        `cmd:"" help:"Check a configuration file and print every mistake with its line."`
-	Diff      diffCmd            `cmd:"" help:"Show what a configuration file would change in a running exchange."`
-	Apply     applyCmd           `cmd:"" help:"Apply a configuration file to a running exchange."`
+	Validate  validateConfigCmd  `cmd:"" help:"Check a configuration file and print every mistake with its line."`
+	Diff      diffConfigCmd      `cmd:"" help:"Show what a configuration file would change in a running exchange."`
+	Apply     applyConfigCmd     `cmd:"" help:"Apply a configuration file to a running exchange."`
 	Export    exportConfigCmd    `cmd:"" help:"Print a running exchange's configuration, without its secrets."`
-	Buyer     buyerCmd           `cmd:"" help:"Run a reference buyer's endpoint, to test an exchange against."`
-	Receiver  receiverCmd        `cmd:"" help:"Run a reference receiver of webhooks, to test an exchange against."`
+	Buyer     referenceBuyerCmd  `cmd:"" help:"Run a reference buyer's endpoint, to test an exchange against."`
+	Receiver  webhookReceiverCmd `cmd:"" help:"Run a reference receiver of webhooks, to test an exchange against."`
 	Send      seller.SendCommand `cmd:"" help:"Send leads from a file to an exchange."`
 	Ping      seller.PingCommand `cmd:"" help:"Ask an exchange for a bid on a lead."`
 	Post      seller.PostCommand `cmd:"" help:"Post a lead to an exchange that has bid for it."`
@@ -35,7 +35,7 @@ type commands struct {
 	Statement statementCmd       `cmd:"" help:"Print the account statement of a buyer or a supplier for a period."`
 	Report    reportCmd          `cmd:"" help:"Report pings, bids, sales, refusals and returns of a period, per buyer, supplier or campaign."`
 	Users     usersCmd           `cmd:"" help:"Manage the accounts of operators: list, add, role, password, remove."`
-	Erase     eraseCmd           `cmd:"" help:"Erase a person: delete the keys of the person's leads for good."`
+	Erase     erasePersonCmd     `cmd:"" help:"Erase a person: delete the keys of the person's leads for good."`
 	Log       logCmd             `cmd:"" help:"Inspect an exchange's log: dump, verify, hash."`
 	Loadtest  loadtestCmd        `cmd:"" help:"Test an exchange under load, and check a scenario's limits."`
 	Backup    backupCmd          `cmd:"" help:"Back up an exchange once or continuously; list and verify backups; create a key."`

@@ -4,9 +4,9 @@ import (
 	"pingpost/loadtest/refreceiver"
 )
 
-// receiverCmd runs the reference receiver of webhooks until an interrupt, and then prints a
+// webhookReceiverCmd runs the reference receiver of webhooks until an interrupt, and then prints a
 // summary of the webhooks.
-type receiverCmd struct {
+type webhookReceiverCmd struct {
 	Listen string `default:"127.0.0.1:8091" placeholder:"HOST:PORT" help:"Address to listen on; port 0 takes a free one (${default})."`
 	Secret string `required:"true" env:"PINGPOST_WEBHOOK_SECRET" placeholder:"SECRET" help:"The webhook's secret: whsec_ and base64."`
 	Seed   uint64 `default:"1" placeholder:"NUMBER" help:"Seed of all chance (${default})."`
@@ -19,7 +19,7 @@ type receiverCmd struct {
 }
 
 // Help returns the text of --help after the usage line.
-func (*receiverCmd) Help() string {
+func (*webhookReceiverCmd) Help() string {
 	return `An endpoint for webhooks, to try an exchange against: it takes them on every
 path, verifies both signatures, acknowledges with 204, and drops what it has
 heard before by the event's id.
@@ -39,8 +39,8 @@ JSON object a line.`
 }
 
 // Run serves until SIGINT or SIGTERM.
-func (c *receiverCmd) Run() error {
-	options, err := c.options()
+func (c *webhookReceiverCmd) Run() error {
+	options, err := c.parseOptions()
 	if err != nil {
 		return err
 	}
@@ -48,10 +48,10 @@ func (c *receiverCmd) Run() error {
 	if err != nil {
 		return err
 	}
-	return serveReference("receiver", receiver, c.Quiet, receiver.Stats)
+	return serveUntilSignal("receiver", receiver, c.Quiet, receiver.Stats)
 }
 
-func (c *receiverCmd) options() (refreceiver.Options, error) {
-	latency, err := latencyOf(c.Latency)
+func (c *webhookReceiverCmd) parseOptions() (refreceiver.Options, error) {
+	latency, err := parseOptionalLatency(c.Latency)
 	return refreceiver.Options{Listen: c.Listen, Secret: c.Secret, Seed: c.Seed, Latency: latency, FailRate: c.FailRate, MalformedRate: c.MalformedRate}, err
 }

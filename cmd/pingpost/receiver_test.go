@@ -12,7 +12,7 @@ import (
 	"pingpost/loadtest/refreceiver"
 )
 
-func parseReceiver(t *testing.T, line string) (*receiverCmd, error) {
+func parseReceiver(t *testing.T, line string) (*webhookReceiverCmd, error) {
 	t.Helper()
 	var cli commands
 	parser, err := kong.New(&cli, kong.Name("pingpost"))
@@ -35,7 +35,7 @@ func TestReceiverFlags(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got, err := c.options(); err != nil || !reflect.DeepEqual(got, want) {
+			if got, err := c.parseOptions(); err != nil || !reflect.DeepEqual(got, want) {
 				t.Errorf("\n got %+v %v\nwant %+v", got, err, want)
 			}
 		})
@@ -47,7 +47,7 @@ func TestReceiverFlags(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.options(); err == nil || !strings.Contains(err.Error(), "latency") {
+	if _, err := c.parseOptions(); err == nil || !strings.Contains(err.Error(), "latency") {
 		t.Errorf("a latency that is none: %v", err)
 	}
 	t.Setenv("PINGPOST_WEBHOOK_SECRET", "whsec_AAEC")
@@ -59,7 +59,7 @@ func TestReceiverFlags(t *testing.T) {
 // TestReceiverExamples: what the help shows can be run.
 func TestReceiverExamples(t *testing.T) {
 	examples := 0
-	for line := range strings.Lines(new(receiverCmd).Help()) {
+	for line := range strings.Lines(new(webhookReceiverCmd).Help()) {
 		command, ok := strings.CutPrefix(line, "  pingpost ")
 		if !ok {
 			continue
@@ -70,7 +70,7 @@ func TestReceiverExamples(t *testing.T) {
 			t.Errorf("%s: %v", line, err)
 			continue
 		}
-		o, err := c.options()
+		o, err := c.parseOptions()
 		if err != nil {
 			t.Errorf("%s: %v", line, err)
 			continue

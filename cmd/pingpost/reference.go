@@ -10,22 +10,22 @@ import (
 	"syscall"
 )
 
-// reference is a reference buyer or receiver, against which an exchange is tested.
-type reference interface {
+// referenceServer is a reference buyer or receiver, against which an exchange is tested.
+type referenceServer interface {
 	Addr() net.Addr
 	Serve(ctx context.Context) error
 }
 
-// serveReference serves until SIGINT or SIGTERM, and then prints its statistics. With
+// serveUntilSignal serves until SIGINT or SIGTERM, and then prints its statistics. With
 // quiet it prints no output.
-func serveReference[S any](what string, r reference, quiet bool, stats func() S) error {
+func serveUntilSignal[S any](kind string, r referenceServer, quiet bool, stats func() S) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if !quiet {
-		fmt.Printf("reference %s on http://%s\n", what, r.Addr())
+		fmt.Printf("reference %s on http://%s\n", kind, r.Addr())
 	}
 	if err := r.Serve(ctx); err != nil {
-		return fmt.Errorf("reference %s: %w", what, err)
+		return fmt.Errorf("reference %s: %w", kind, err)
 	}
 	if quiet {
 		return nil

@@ -58,7 +58,7 @@ func (c *reportShowCmd) run(out io.Writer) error {
 			query.Set(name, value)
 		}
 	}
-	answer, err := c.send(0, "GET", "/admin/v1/report?"+query.Encode(), nil)
+	answer, err := c.sendAdminRequest(0, "GET", "/admin/v1/report?"+query.Encode(), nil)
 	if err != nil {
 		return err
 	}
@@ -85,7 +85,7 @@ is gone or damaged. The metric pingpost_report_lag_entries says how much is left
 func (c *reportRebuildCmd) Run() error { return c.run(os.Stdout) }
 
 func (c *reportRebuildCmd) run(out io.Writer) error {
-	if _, err := c.call("POST", "/admin/v1/report/rebuild", nil); err != nil {
+	if _, err := c.callAdminAPI("POST", "/admin/v1/report/rebuild", nil); err != nil {
 		return err
 	}
 	_, err := fmt.Fprintln(out, "The report is being built anew.")

@@ -40,7 +40,7 @@ func (c *restoreCmd) Run() error {
 	if err != nil {
 		return err
 	}
-	repository, err := openRepository(c.From, c.KeyFile)
+	repository, err := openBackupForReading(c.From, c.KeyFile)
 	if err != nil {
 		return err
 	}

@@ -14,11 +14,11 @@ import (
 )
 
 type serveCmd struct {
-	Config      []string    `required:"true" short:"c" type:"path" help:"Configuration file, YAML or JSON. Give it again for each further tenant: each has its own addresses, data and credentials." placeholder:"FILE"`
-	LogLevel    string      `default:"info" enum:"debug,info,warn,error" help:"What is logged: debug, info, warn or error."`
-	LogFormat   string      `default:"text" enum:"text,json" help:"How: text or json."`
-	Backup      serveBackup `embed:"" prefix:"backup-"`
-	AcceptClock bool        `help:"Start although the clock is more than seven days past the log's last entry, or more than an hour behind it. Only when the clock is right."`
+	Config      []string         `required:"true" short:"c" type:"path" help:"Configuration file, YAML or JSON. Give it again for each further tenant: each has its own addresses, data and credentials." placeholder:"FILE"`
+	LogLevel    string           `default:"info" enum:"debug,info,warn,error" help:"What is logged: debug, info, warn or error."`
+	LogFormat   string           `default:"text" enum:"text,json" help:"How: text or json."`
+	Backup      serveBackupFlags `embed:"" prefix:"backup-"`
+	AcceptClock bool             `help:"Start although the clock is more than seven days past the log's last entry, or more than an hour behind it. Only when the clock is right."`
 }
 
 // Help is the long form.
@@ -38,12 +38,12 @@ start or its log has failed.`
 // Run serves until a signal to stop arrives or an exchange fails. Another goroutine reloads the
 // files, one at a time, so that a slow reload does not delay the signal to stop.
 func (c *serveCmd) Run() error {
-	tune()
-	logger := c.logger()
+	tuneRuntime()
+	logger := c.newLogger()
 	signals := make(chan os.Signal, 4)
 	signal.Notify(signals, syscall.SIGHUP, syscall.SIGTERM, os.Interrupt)
 	broken := make(chan error, len(c.Config))
-	back, err := c.Backup.options(len(c.Config) > 1)
+	back, err := c.Backup.optionsPerTenant(len(c.Config) > 1)
 	if err != nil {
 		return err
 	}
@@ -51,28 +51,28 @@ func (c *serveCmd) Run() error {
 	for _, path := range c.Config {
 		x, err := exchange.Start(path, exchange.Options{Env: os.LookupEnv, Logger: logger, Version: version, AcceptClock: c.AcceptClock, Backup: back})
 		if err != nil {
-			return errors.Join(fmt.Errorf("cannot serve %s:\n%w", path, err), stopAll(running))
+			return errors.Join(fmt.Errorf("cannot serve %s:\n%w", path, err), closeExchanges(running))
 		}
 		running = append(running, x)
 		go func() { broken <- <-x.Broken() }()
 	}
-	notifyManager(logger, daemon.SdNotifyReady)
+	notifySystemd(logger, daemon.SdNotifyReady)
 	reload := make(chan struct{}, 1)
 	defer close(reload)
 	go func() {
 		for range reload {
-			reloadAll(running, c.Config, logger)
+			reloadConfigurations(running, c.Config, logger)
 		}
 	}()
 	for {
 		select {
 		case err := <-broken:
-			return errors.Join(err, stopAll(running))
+			return errors.Join(err, closeExchanges(running))
 		case got := <-signals:
 			if got != syscall.SIGHUP {
 				logger.Info("stopping", "signal", got.String())
-				notifyManager(logger, daemon.SdNotifyStopping)
-				return stopAll(running)
+				notifySystemd(logger, daemon.SdNotifyStopping)
+				return closeExchanges(running)
 			}
 			select {
 			case reload <- struct{}{}:
@@ -82,16 +82,16 @@ func (c *serveCmd) Run() error {
 	}
 }
 
-// notifyManager notifies systemd of a state of the service, such as READY=1, for which
+// notifySystemd notifies systemd of a state of the service, such as READY=1, for which
 // `systemctl start` waits. It does nothing if systemd did not start the program or did not ask
 // for notifications.
-func notifyManager(logger *slog.Logger, what string) {
-	if _, err := daemon.SdNotify(false, what); err != nil {
-		logger.Warn("cannot notify the service manager", "state", what, "error", err)
+func notifySystemd(logger *slog.Logger, state string) {
+	if _, err := daemon.SdNotify(false, state); err != nil {
+		logger.Warn("cannot notify the service manager", "state", state, "error", err)
 	}
 }
 
-func (c *serveCmd) logger() *slog.Logger {
+func (c *serveCmd) newLogger() *slog.Logger {
 	var level slog.Level
 	_ = level.UnmarshalText([]byte(c.LogLevel)) // kong has checked it
 	options := &slog.HandlerOptions{Level: level}
@@ -101,7 +101,7 @@ func (c *serveCmd) logger() *slog.Logger {
 	return slog.New(slog.NewTextHandler(os.Stderr, options))
 }
 
-func reloadAll(running []*exchange.Exchange, paths []string, logger *slog.Logger) {
+func reloadConfigurations(running []*exchange.Exchange, paths []string, logger *slog.Logger) {
 	for i, x := range running {
 		if err := x.Reload(); err != nil {
 			logger.Error("the configuration was not reloaded; the one before stays in force", "file", paths[i], "error", err)
@@ -111,7 +111,7 @@ func reloadAll(running []*exchange.Exchange, paths []string, logger *slog.Logger
 	}
 }
 
-func stopAll(running []*exchange.Exchange) error {
+func closeExchanges(running []*exchange.Exchange) error {
 	var err error
 	for _, x := range running {
 		err = errors.Join(err, x.Close())

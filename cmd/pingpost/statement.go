@@ -46,14 +46,14 @@ func (c *statementCmd) run(out io.Writer) error {
 	if c.Format == "csv" || c.Format == "parquet" {
 		query.Set("format", c.Format)
 	}
-	answer, err := c.send(0, "GET", "/admin/v1/statement?"+query.Encode(), nil) // a long one takes its time
+	answer, err := c.sendAdminRequest(0, "GET", "/admin/v1/statement?"+query.Encode(), nil) // a long one takes its time
 	if err != nil {
 		return err
 	}
 	defer answer.Body.Close()
 	buffered := bufio.NewWriter(out)
 	if c.Format == "text" {
-		err = tellStatement(answer.Body, buffered)
+		err = printStatement(answer.Body, buffered)
 	} else {
 		_, err = io.Copy(buffered, answer.Body)
 	}

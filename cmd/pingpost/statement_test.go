@@ -85,7 +85,7 @@ const fullStatement = `{"buyer_id":"buy_vault","from":"2026-11-01T00:00:00Z","to
 
 func TestStatementText(t *testing.T) {
 	var out bytes.Buffer
-	if err := tellStatement(strings.NewReader(fullStatement), &out); err != nil {
+	if err := printStatement(strings.NewReader(fullStatement), &out); err != nil {
 		t.Fatal(err)
 	}
 	golden.Compare(t, "statement", out.String())
@@ -103,7 +103,7 @@ func TestStatementWithoutAnAccount(t *testing.T) {
 		{``, ""},
 	} {
 		var out bytes.Buffer
-		if err := tellStatement(strings.NewReader(`{"supplier_id":"sup","totals":[`+row.totals+`],"count":3,"entries":[]}`), &out); err != nil {
+		if err := printStatement(strings.NewReader(`{"supplier_id":"sup","totals":[`+row.totals+`],"count":3,"entries":[]}`), &out); err != nil {
 			t.Fatal(err)
 		}
 		_, got, found := strings.Cut(strings.Join(strings.Fields(out.String()), " "), "in all")
@@ -120,12 +120,12 @@ func TestStatementWithoutAnAccount(t *testing.T) {
 // connection breaks, the command says that it is not whole.
 func TestStatementIsWholeOrSaysSo(t *testing.T) {
 	for n := range len(strings.TrimSpace(fullStatement)) {
-		if err := tellStatement(strings.NewReader(fullStatement[:n]), io.Discard); err == nil {
+		if err := printStatement(strings.NewReader(fullStatement[:n]), io.Discard); err == nil {
 			t.Fatalf("nothing is missing of %q", fullStatement[max(0, n-40):n])
 		}
 	}
 	for _, text := range []string{`[]`, `{}`, `{"count":1}`, `{"entries":{}}`, `{"from":5,"entries":[]}`, `{"entries":[{"at":5}]}`, `<html>`} {
-		if err := tellStatement(strings.NewReader(text), io.Discard); err == nil {
+		if err := printStatement(strings.NewReader(text), io.Discard); err == nil {
 			t.Errorf("%s is a statement", text)
 		}
 	}
@@ -170,8 +170,8 @@ func TestClockTime(t *testing.T) {
 		"2026-11-01T00:00:00Z": "2026-11-01", "2026-11-01T00:00:00.5Z": "2026-11-01 00:00:00", "2026-11-01T00:00:00+02:00": "2026-10-31 22:00:00",
 	} {
 		at, err := time.Parse(time.RFC3339Nano, text)
-		if err != nil || clockTime(at) != want {
-			t.Errorf("%s: %s, %v", text, clockTime(at), err)
+		if err != nil || formatDateOrTime(at) != want {
+			t.Errorf("%s: %s, %v", text, formatDateOrTime(at), err)
 		}
 	}
 }

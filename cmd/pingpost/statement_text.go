@@ -15,8 +15,8 @@ import (
 	"pingpost/engine/market"
 )
 
-// statementTotals is the part of a statement before its entries.
-type statementTotals struct {
+// statementHeader is the part of a statement before its entries.
+type statementHeader struct {
 	Buyer    string    `json:"buyer_id"`
 	Supplier string    `json:"supplier_id"`
 	From     time.Time `json:"from"`
@@ -25,19 +25,19 @@ type statementTotals struct {
 		Entry uint64    `json:"entry"`
 		At    time.Time `json:"at"`
 	} `json:"as_of"`
-	Currency string             `json:"currency"`
-	Opening  *statementStanding `json:"opening"`
-	Closing  *statementStanding `json:"closing"`
-	Totals   []statementTotal   `json:"totals"`
-	Count    int                `json:"count"`
+	Currency string          `json:"currency"`
+	Opening  *accountBalance `json:"opening"`
+	Closing  *accountBalance `json:"closing"`
+	Totals   []movementTotal `json:"totals"`
+	Count    int             `json:"count"`
 }
 
-type statementStanding struct {
+type accountBalance struct {
 	Balance json.Number `json:"balance"`
 	Held    json.Number `json:"held"`
 }
 
-type statementTotal struct {
+type movementTotal struct {
 	Kind      string      `json:"kind"`
 	Campaign  string      `json:"campaign_id"`
 	Currency  string      `json:"currency"`
@@ -57,9 +57,9 @@ type statementEntry struct {
 	Note     string       `json:"note"`
 }
 
-// tellStatement writes a statement's document for people, entry by entry: it may
+// printStatement writes a statement's document for people, entry by entry: it may
 // have a million.
-func tellStatement(document io.Reader, out io.Writer) error {
+func printStatement(document io.Reader, out io.Writer) error {
 	decoder := json.NewDecoder(document)
 	members := map[string]json.RawMessage{}
 	if _, err := decoder.Token(); err != nil {
@@ -83,7 +83,7 @@ func tellStatement(document io.Reader, out io.Writer) error {
 		}
 		members[key] = value
 	}
-	var sum statementTotals
+	var sum statementHeader
 	text, err := json.Marshal(members)
 	if err == nil {
 		err = json.Unmarshal(text, &sum)
@@ -94,17 +94,17 @@ func tellStatement(document io.Reader, out io.Writer) error {
 	if _, err := io.WriteString(out, sum.String()); err != nil {
 		return err
 	}
-	return tellEntries(decoder, &sum, out)
+	return printStatementEntries(decoder, &sum, out)
 }
 
 // String returns the statement's totals and balances as lines of text.
-func (s *statementTotals) String() string {
+func (s *statementHeader) String() string {
 	whose := s.Buyer + s.Supplier
 	text := fmt.Sprintf("%s, from %s to %s UTC\nread from the log up to entry %d, of %s\n\n",
-		whose, clockTime(s.From), clockTime(s.To), s.AsOf.Entry, clockTime(s.AsOf.At))
+		whose, formatDateOrTime(s.From), formatDateOrTime(s.To), s.AsOf.Entry, formatDateOrTime(s.AsOf.At))
 	var t, outside terminal.Table
 	if s.Opening != nil {
-		t.Row("opening balance", "", "", terminal.AmountOfDigits(s.Opening.Balance.String()), s.Currency, heldOf(s.Opening))
+		t.Row("opening balance", "", "", terminal.FormatMoneyDigits(s.Opening.Balance.String()), s.Currency, describeHeldMoney(s.Opening))
 	}
 	for i := range s.Totals {
 		total := &s.Totals[i]
@@ -112,13 +112,13 @@ func (s *statementTotals) String() string {
 		if s.Buyer != "" && s.Opening != nil && !total.InAccount {
 			into = &outside
 		}
-		into.Row("  "+total.Kind, total.Campaign, terminal.Grouped(total.Count), terminal.AmountOfDigits(total.Amount.String()), total.Currency)
+		into.Row("  "+total.Kind, total.Campaign, terminal.GroupThousands(total.Count), terminal.FormatMoneyDigits(total.Amount.String()), total.Currency)
 	}
-	for _, sum := range s.sums() {
-		t.Row("in all", "", "", terminal.Amount(sum.amount), sum.currency)
+	for _, sum := range s.sumsByCurrency() {
+		t.Row("in all", "", "", terminal.FormatMoney(sum.amount), sum.currency)
 	}
 	if s.Closing != nil {
-		t.Row("closing balance", "", "", terminal.AmountOfDigits(s.Closing.Balance.String()), s.Currency, heldOf(s.Closing))
+		t.Row("closing balance", "", "", terminal.FormatMoneyDigits(s.Closing.Balance.String()), s.Currency, describeHeldMoney(s.Closing))
 	}
 	text += t.String()
 	if !outside.IsEmpty() {
@@ -136,10 +136,10 @@ type currencySum struct {
 	amount   market.Money
 }
 
-// sums returns the sums by currency, in the order of the totals. It returns nil for an account
+// sumsByCurrency returns the sums by currency, in the order of the totals. It returns nil for an account
 // with balances, which already have the sum. A supplier's sum is the exchange's debt for the
 // period. A buyer's sum is negative and is the buyer's debt.
-func (s *statementTotals) sums() (all []currencySum) {
+func (s *statementHeader) sumsByCurrency() (all []currencySum) {
 	if s.Opening != nil {
 		return nil
 	}
@@ -149,7 +149,7 @@ func (s *statementTotals) sums() (all []currencySum) {
 		if at < 0 {
 			at, all = len(all), append(all, currencySum{currency: t.Currency})
 		}
-		m, ok := moneyRead(t.Amount.String())
+		m, ok := parseUnboundedMoney(t.Amount.String())
 		if !ok {
 			return nil
 		}
@@ -158,9 +158,9 @@ func (s *statementTotals) sums() (all []currencySum) {
 	return all
 }
 
-// moneyRead reads an amount of any size and sign, as the exchange writes them: a
+// parseUnboundedMoney reads an amount of any size and sign, as the exchange writes them: a
 // sum may be more than a price can be.
-func moneyRead(digits string) (m market.Money, ok bool) {
+func parseUnboundedMoney(digits string) (m market.Money, ok bool) {
 	whole, fraction, _ := strings.Cut(digits, ".")
 	if len(fraction) > 6 {
 		return 0, false
@@ -169,44 +169,44 @@ func moneyRead(digits string) (m market.Money, ok bool) {
 	return market.Money(n), err == nil
 }
 
-func heldOf(s *statementStanding) string {
-	if s.Held == "0" {
+func describeHeldMoney(balance *accountBalance) string {
+	if balance.Held == "0" {
 		return ""
 	}
-	return "of it held for open posts " + terminal.AmountOfDigits(s.Held.String())
+	return "of it held for open posts " + terminal.FormatMoneyDigits(balance.Held.String())
 }
 
-// clockTime is a time to the second, or a day where it is the day's beginning.
-func clockTime(t time.Time) string {
+// formatDateOrTime is a time to the second, or a day where it is the day's beginning.
+func formatDateOrTime(t time.Time) string {
 	if t = t.UTC(); t.Equal(t.Truncate(24 * time.Hour)) {
 		return t.Format(time.DateOnly)
 	}
 	return t.Format(time.DateTime)
 }
 
-// tellEntries writes a line for each entry, as they come.
-func tellEntries(decoder *json.Decoder, sum *statementTotals, out io.Writer) error {
+// printStatementEntries writes a line for each entry, as they come.
+func printStatementEntries(decoder *json.Decoder, sum *statementHeader, out io.Writer) error {
 	switch bracket, err := decoder.Token(); {
 	case err != nil:
 		return err
 	case bracket != json.Delim('['):
 		return errors.New("its entries are no list")
 	}
-	lines := newEntryLines(sum, out)
+	lines := newEntryPrinter(sum, out)
 	if decoder.More() {
 		_, lines.err = io.WriteString(out, "\n")
 		balance := "BALANCE"
 		if sum.Opening == nil {
 			balance = ""
 		}
-		lines.write("TIME (UTC)", "KIND", lines.place("CAMPAIGN", "LEAD"), "AMOUNT", "", balance)
+		lines.writeColumns("TIME (UTC)", "KIND", lines.formatCampaignAndLead("CAMPAIGN", "LEAD"), "AMOUNT", "", balance)
 	}
 	for decoder.More() && lines.err == nil {
 		var e statementEntry
 		if err := decoder.Decode(&e); err != nil {
 			return err
 		}
-		lines.entry(&e)
+		lines.writeEntry(&e)
 	}
 	for range 2 { // of the entries, and of the document
 		if _, err := decoder.Token(); err != nil {
@@ -216,9 +216,9 @@ func tellEntries(decoder *json.Decoder, sum *statementTotals, out io.Writer) err
 	return lines.err
 }
 
-// entryLines writes the lines of the entries. The widths of the columns are fixed before the
+// entryPrinter writes the lines of the entries. The widths of the columns are fixed before the
 // first line, because names and amounts are no longer than those of the totals.
-type entryLines struct {
+type entryPrinter struct {
 	out       io.Writer
 	err       error
 	campaigns int
@@ -226,8 +226,8 @@ type entryLines struct {
 	several   bool // currencies
 }
 
-func newEntryLines(sum *statementTotals, out io.Writer) *entryLines {
-	l := &entryLines{out: out, campaigns: len("CAMPAIGN"), amounts: len("BALANCE")}
+func newEntryPrinter(sum *statementHeader, out io.Writer) *entryPrinter {
+	l := &entryPrinter{out: out, campaigns: len("CAMPAIGN"), amounts: len("BALANCE")}
 	amounts := []json.Number{}
 	for i := range sum.Totals {
 		t := &sum.Totals[i]
@@ -239,18 +239,18 @@ func newEntryLines(sum *statementTotals, out io.Writer) *entryLines {
 		amounts = append(amounts, sum.Opening.Balance, sum.Closing.Balance)
 	}
 	for _, m := range amounts {
-		l.amounts = max(l.amounts, len(terminal.AmountOfDigits(m.String())))
+		l.amounts = max(l.amounts, len(terminal.FormatMoneyDigits(m.String())))
 	}
 	return l
 }
 
 const leadWidth = len("lead_01jd0000000000000000000000")
 
-func (l *entryLines) place(campaign, lead string) string {
+func (l *entryPrinter) formatCampaignAndLead(campaign, lead string) string {
 	return fmt.Sprintf("%-*s  %-*s", l.campaigns, campaign, leadWidth, lead)
 }
 
-func (l *entryLines) write(at, kind, place, amount, currency, balance string) {
+func (l *entryPrinter) writeColumns(at, kind, place, amount, currency, balance string) {
 	if l.err != nil {
 		return
 	}
@@ -262,16 +262,16 @@ func (l *entryLines) write(at, kind, place, amount, currency, balance string) {
 	_, l.err = io.WriteString(l.out, text+"\n")
 }
 
-// entry writes the line of an entry. A top-up has its note in place of a lead. The text cuts a
+// writeEntry writes the line of an entry. A top-up has its note in place of a lead. The text cuts a
 // long note off; the other formats have all of it.
-func (l *entryLines) entry(e *statementEntry) {
-	place, balance := l.place(e.Campaign, e.Lead), ""
+func (l *entryPrinter) writeEntry(e *statementEntry) {
+	place, balance := l.formatCampaignAndLead(e.Campaign, e.Lead), ""
 	if e.Note != "" {
 		width := utf8.RuneCountInString(place)
-		place = fmt.Sprintf("%-*s", width, terminal.Cut(strings.Join(terminal.Wrap(e.Note, terminal.Width), " "), width))
+		place = fmt.Sprintf("%-*s", width, terminal.Truncate(strings.Join(terminal.WrapText(e.Note, terminal.Width), " "), width))
 	}
 	if e.Balance != nil {
-		balance = terminal.AmountOfDigits(e.Balance.String())
+		balance = terminal.FormatMoneyDigits(e.Balance.String())
 	}
-	l.write(e.At.UTC().Format(time.DateTime), e.Kind, place, terminal.AmountOfDigits(e.Amount.String()), e.Currency, balance)
+	l.writeColumns(e.At.UTC().Format(time.DateTime), e.Kind, place, terminal.FormatMoneyDigits(e.Amount.String()), e.Currency, balance)
 }

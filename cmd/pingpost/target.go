@@ -35,46 +35,46 @@ const (
 
 // localTarget is an exchange for one load test, with its buyers, in a temporary folder.
 type localTarget struct {
-	child.Group
+	child.ProcessGroup
 	exchange *child.Process
 	target   *trial.Target
 }
 
-// openLoadHouse starts the buyers and the exchange. The house is to be closed also
+// startLocalTarget starts the buyers and the exchange. The house is to be closed also
 // after an error.
-func openLoadHouse(ctx context.Context, s *scenario.Scenario, seed uint64) (h *localTarget, err error) {
-	h = new(localTarget)
-	if h.Dir, err = os.MkdirTemp("", "pingpost-loadtest-"); err != nil {
-		return h, err
+func startLocalTarget(ctx context.Context, s *scenario.Scenario, seed uint64) (t *localTarget, err error) {
+	t = new(localTarget)
+	if t.Dir, err = os.MkdirTemp("", "pingpost-loadtest-"); err != nil {
+		return t, err
 	}
 	secrets := &loadSecrets{apiKey: rand.Text(), client: rand.Text(), password: rand.Text()}
 	secrets.webhook = "whsec_" + base64.StdEncoding.EncodeToString([]byte(rand.Text()))
-	buyers := loadBuyersOf(s)
-	at, err := h.startBuyers(ctx, s, buyers, secrets, seed)
+	buyers := expandBuyerGroups(s)
+	at, err := t.startBuyers(ctx, s, buyers, secrets, seed)
 	if err != nil {
-		return h, err
+		return t, err
 	}
 	text, ingests, err := loadConfig(s, buyers, at, secrets)
 	if err != nil {
-		return h, err
+		return t, err
 	}
-	h.target = &trial.Target{
+	t.target = &trial.Target{
 		Supplier: loadSupplier, APIKey: secrets.apiKey, Campaigns: ingests, Vertical: loadVertical,
 		Buyers: at.Buyers, Receiver: at.Receiver, Whole: true,
 	}
-	if err := h.startExchange(ctx, text); err != nil {
-		return h, err
+	if err := t.startExchange(ctx, text); err != nil {
+		return t, err
 	}
-	h.target.Token, err = grantedToken(ctx, "http://"+h.target.Addr, loadClient, secrets.client)
+	t.target.Token, err = fetchAccessToken(ctx, "http://"+t.target.Addr, loadClient, secrets.client)
 	if err == nil {
 		// The buckets towards buyers are empty at the start, and fill within a second.
 		timer.WaitUntil(ctx, time.Now().Add(time.Second))
 	}
-	return h, err
+	return t, err
 }
 
-// loadBuyersOf are the scenario's buyers, one by one.
-func loadBuyersOf(s *scenario.Scenario) (buyers []loadBuyer) {
+// expandBuyerGroups are the scenario's buyers, one by one.
+func expandBuyerGroups(s *scenario.Scenario) (buyers []loadBuyer) {
 	for _, group := range s.Buyers {
 		for range group.Count {
 			buyers = append(buyers, loadBuyer{fmt.Sprintf("buy_%d", len(buyers)+1), group})
@@ -83,7 +83,7 @@ func loadBuyersOf(s *scenario.Scenario) (buyers []loadBuyer) {
 	return buyers
 }
 
-func (h *localTarget) startBuyers(ctx context.Context, s *scenario.Scenario, buyers []loadBuyer, secrets *loadSecrets, seed uint64) (*buyersAt, error) {
+func (t *localTarget) startBuyers(ctx context.Context, s *scenario.Scenario, buyers []loadBuyer, secrets *loadSecrets, seed uint64) (*buyersAt, error) {
 	spec := buyersSpec{Seed: seed, Webhooks: s.Webhooks, Secret: secrets.webhook}
 	for _, b := range buyers {
 		if !b.Recorded {
@@ -103,11 +103,11 @@ func (h *localTarget) startBuyers(ctx context.Context, s *scenario.Scenario, buy
 	if err != nil {
 		return nil, err
 	}
-	path := filepath.Join(h.Dir, "buyers.json")
+	path := filepath.Join(t.Dir, "buyers.json")
 	if err := os.WriteFile(path, text, 0o600); err != nil {
 		return nil, err
 	}
-	process, err := h.Start("buyers", []string{"GOGC=400"}, "loadtest-buyers", path)
+	process, err := t.Start("buyers", []string{"GOGC=400"}, "loadtest-buyers", path)
 	if err != nil {
 		return nil, err
 	}
@@ -118,33 +118,33 @@ func (h *localTarget) startBuyers(ctx context.Context, s *scenario.Scenario, buy
 	return at, json.Unmarshal([]byte(line), at)
 }
 
-func (h *localTarget) startExchange(ctx context.Context, config []byte) (err error) {
-	path := filepath.Join(h.Dir, "exchange.json")
+func (t *localTarget) startExchange(ctx context.Context, config []byte) (err error) {
+	path := filepath.Join(t.Dir, "exchange.json")
 	if err := os.WriteFile(path, config, 0o600); err != nil {
 		return err
 	}
-	if h.exchange, err = h.Start("exchange", nil, "serve", "--config", path, "--log-format", "json"); err != nil {
+	if t.exchange, err = t.Start("exchange", nil, "serve", "--config", path, "--log-format", "json"); err != nil {
 		return err
 	}
-	public, private, err := h.exchange.WaitForExchange(ctx, "load")
+	public, private, err := t.exchange.WaitForExchange(ctx, "load")
 	if err != nil {
 		return err
 	}
-	h.target.Addr, h.target.Admin = public, private
+	t.target.Addr, t.target.Admin = public, private
 	for limit := time.Now().Add(child.StartTimeout); ; {
-		if ready(ctx, private) {
+		if isReady(ctx, private) {
 			return nil
 		}
 		if time.Now().After(limit) || !timer.WaitUntil(ctx, time.Now().Add(20*time.Millisecond)) {
-			return errors.Join(ctx.Err(), fmt.Errorf("the exchange is not ready; see %s", h.exchange.Log))
+			return errors.Join(ctx.Err(), fmt.Errorf("the exchange is not ready; see %s", t.exchange.Log))
 		}
 	}
 }
 
-func ready(ctx context.Context, private string) bool { return answers(ctx, private+"/readyz") }
+func isReady(ctx context.Context, adminURL string) bool { return answersOK(ctx, adminURL+"/readyz") }
 
-// answers reports whether a GET of the URL gets a 200.
-func answers(ctx context.Context, url string) bool {
+// answersOK reports whether a GET of the URL gets a 200.
+func answersOK(ctx context.Context, url string) bool {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
 	if err != nil {
 		return false
@@ -157,17 +157,17 @@ func answers(ctx context.Context, url string) bool {
 	return response.StatusCode == http.StatusOK
 }
 
-// close stops all processes and removes the folder. If a process failed, close keeps its output.
-func (h *localTarget) close() error {
-	if err := h.Stop(); err != nil {
+// stopAndRemove stops all processes and removes the folder. If a process failed, close keeps its output.
+func (t *localTarget) stopAndRemove() error {
+	if err := t.StopAll(); err != nil {
 		return err
 	}
-	return os.RemoveAll(h.Dir)
+	return os.RemoveAll(t.Dir)
 }
 
-// grantedToken fetches an access token that pings and posts.
-func grantedToken(ctx context.Context, base, client, secret string) (string, error) {
-	place := strings.TrimRight(base, "/") + "/oauth/token"
+// fetchAccessToken fetches an access token that pings and posts.
+func fetchAccessToken(ctx context.Context, exchangeURL, client, secret string) (string, error) {
+	place := strings.TrimRight(exchangeURL, "/") + "/oauth/token"
 	config := clientcredentials.Config{ClientID: client, ClientSecret: secret, Scopes: []string{"ping", "post"}, TokenURL: place}
 	granted, err := config.Token(ctx)
 	if err != nil {
@@ -191,13 +191,13 @@ type targetFlags struct {
 	YesRemote    string            `group:"Another exchange" placeholder:"WHOSE" help:"Needed for a target that is not on this machine: whose machine it is, and that they know."`
 }
 
-// target finds out about an exchange that is there already.
-func (f *targetFlags) target(ctx context.Context, s *scenario.Scenario) (*trial.Target, error) {
+// checkAndConnect finds out about an exchange that is there already.
+func (f *targetFlags) checkAndConnect(ctx context.Context, s *scenario.Scenario) (*trial.Target, error) {
 	to, err := url.Parse(f.Target)
 	if err != nil || to.Host == "" || to.Scheme != "http" {
 		return nil, fmt.Errorf("--target %q: give an address such as http://127.0.0.1:8080; the load test speaks plain HTTP, to the exchange itself", f.Target)
 	}
-	if !onLoopback(to.Hostname()) && f.YesRemote == "" {
+	if !isLoopback(to.Hostname()) && f.YesRemote == "" {
 		return nil, fmt.Errorf("--target %s is not on this machine: a load test is an attack on whoever does not expect it; say whose machine it is with --yes-remote", f.Target)
 	}
 	var missing []error
@@ -234,12 +234,12 @@ func (f *targetFlags) target(ctx context.Context, s *scenario.Scenario) (*trial.
 		Vertical: f.Vertical, Buyers: f.Buyer, Receiver: f.Receiver,
 	}
 	if auctions {
-		t.Token, err = grantedToken(ctx, strings.TrimRight(f.Target, "/"), f.ClientID, f.ClientSecret)
+		t.Token, err = fetchAccessToken(ctx, strings.TrimRight(f.Target, "/"), f.ClientID, f.ClientSecret)
 	}
 	return t, err
 }
 
-func onLoopback(host string) bool {
+func isLoopback(host string) bool {
 	if host == "localhost" {
 		return true
 	}

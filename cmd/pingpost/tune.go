@@ -13,14 +13,14 @@ import (
 // pointer-free for the most part.
 const collectorDefault = 400
 
-// tune sets the runtime's parameters that the environment (GOMAXPROCS, GOGC, GOMEMLIMIT) does
+// tuneRuntime sets the runtime's parameters that the environment (GOMAXPROCS, GOGC, GOMEMLIMIT) does
 // not set.
 //
 // The committer's fsync occupies one of the runtime's processors until the runtime notices. So
 // there is one processor more than cores: otherwise requests on a single core would wait for the
 // disk. The heap may grow to five times the live data, but the collector works harder above four
 // fifths of the machine's memory.
-func tune() {
+func tuneRuntime() {
 	if os.Getenv("GOMAXPROCS") == "" {
 		runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + 1)
 	}
@@ -30,15 +30,15 @@ func tune() {
 	if os.Getenv("GOMEMLIMIT") != "" {
 		return
 	}
-	limit := min(memoryIn("/proc/meminfo", meminfoTotal), memoryIn("/sys/fs/cgroup/memory.max", plainBytes))
+	limit := min(readMemoryLimit("/proc/meminfo", parseMemTotal), readMemoryLimit("/sys/fs/cgroup/memory.max", parseByteCount))
 	if limit != math.MaxInt64 {
 		debug.SetMemoryLimit(limit / 5 * 4)
 	}
 }
 
-// memoryIn reads a limit in bytes from a file of the system. Without a limit it returns
+// readMemoryLimit reads a limit in bytes from a file of the system. Without a limit it returns
 // math.MaxInt64.
-func memoryIn(path string, parse func([]byte) (int64, bool)) int64 {
+func readMemoryLimit(path string, parse func([]byte) (int64, bool)) int64 {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return math.MaxInt64
@@ -50,13 +50,13 @@ func memoryIn(path string, parse func([]byte) (int64, bool)) int64 {
 	return limit
 }
 
-func plainBytes(text []byte) (int64, bool) {
+func parseByteCount(text []byte) (int64, bool) {
 	n, err := strconv.ParseInt(string(bytes.TrimSpace(text)), 10, 64)
 	return n, err == nil
 }
 
-// meminfoTotal reads the line "MemTotal:  24617736 kB".
-func meminfoTotal(text []byte) (int64, bool) {
+// parseMemTotal reads the line "MemTotal:  24617736 kB".
+func parseMemTotal(text []byte) (int64, bool) {
 	_, rest, found := bytes.Cut(text, []byte("MemTotal:"))
 	fields := bytes.Fields(rest)
 	if !found || len(fields) < 2 {

@@ -13,24 +13,24 @@ func TestMemoryThatTheSystemNames(t *testing.T) {
 		parse      func([]byte) (int64, bool)
 		want       int64
 	}{
-		{"a machine", "MemTotal:       24617736 kB\nMemFree: 1 kB\n", meminfoTotal, 24617736 << 10},
-		{"a machine that says nothing", "MemFree: 1 kB\n", meminfoTotal, math.MaxInt64},
-		{"a machine that says no number", "MemTotal: lots kB\n", meminfoTotal, math.MaxInt64},
-		{"a machine beyond numbers", "MemTotal: 9223372036854775807 kB\n", meminfoTotal, math.MaxInt64},
-		{"a cut line", "MemTotal:", meminfoTotal, math.MaxInt64},
-		{"a container", "134217728\n", plainBytes, 128 << 20},
-		{"a container without a limit", "max\n", plainBytes, math.MaxInt64},
-		{"a container with nothing", "0\n", plainBytes, math.MaxInt64},
+		{"a machine", "MemTotal:       24617736 kB\nMemFree: 1 kB\n", parseMemTotal, 24617736 << 10},
+		{"a machine that says nothing", "MemFree: 1 kB\n", parseMemTotal, math.MaxInt64},
+		{"a machine that says no number", "MemTotal: lots kB\n", parseMemTotal, math.MaxInt64},
+		{"a machine beyond numbers", "MemTotal: 9223372036854775807 kB\n", parseMemTotal, math.MaxInt64},
+		{"a cut line", "MemTotal:", parseMemTotal, math.MaxInt64},
+		{"a container", "134217728\n", parseByteCount, 128 << 20},
+		{"a container without a limit", "max\n", parseByteCount, math.MaxInt64},
+		{"a container with nothing", "0\n", parseByteCount, math.MaxInt64},
 	} {
 		path := filepath.Join(t.TempDir(), "file")
 		if err := os.WriteFile(path, []byte(row.text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if got := memoryIn(path, row.parse); got != row.want {
+		if got := readMemoryLimit(path, row.parse); got != row.want {
 			t.Errorf("%s: %d bytes, want %d", row.name, got, row.want)
 		}
 	}
-	if got := memoryIn(filepath.Join(t.TempDir(), "none"), plainBytes); got != math.MaxInt64 {
+	if got := readMemoryLimit(filepath.Join(t.TempDir(), "none"), parseByteCount); got != math.MaxInt64 {
 		t.Errorf("no file: %d bytes", got)
 	}
 }

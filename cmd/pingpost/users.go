@@ -28,8 +28,8 @@ type operatorAccount struct {
 	LastSeen *time.Time `json:"last_seen"`
 }
 
-func (f *adminFlags) accounts() (list []operatorAccount, text []byte, err error) {
-	if text, err = f.call("GET", "/admin/v1/users", nil); err != nil {
+func (f *adminFlags) listAccounts() (list []operatorAccount, text []byte, err error) {
+	if text, err = f.callAdminAPI("GET", "/admin/v1/users", nil); err != nil {
 		return nil, nil, err
 	}
 	var said struct {
@@ -43,7 +43,7 @@ func (f *adminFlags) accounts() (list []operatorAccount, text []byte, err error)
 
 // hasAccount tells whether there is one of this name; capitals count as small.
 func (f *adminFlags) hasAccount(name string) (bool, error) {
-	list, _, err := f.accounts()
+	list, _, err := f.listAccounts()
 	for i := range list {
 		if strings.EqualFold(list[i].Name, name) {
 			return true, err
@@ -52,8 +52,8 @@ func (f *adminFlags) hasAccount(name string) (bool, error) {
 	return false, err
 }
 
-// mustHave refuses a name that is no account's: the exchange would take it for a new one.
-func (f *adminFlags) mustHave(name string) error {
+// requireAccount refuses a name that is no account's: the exchange would take it for a new one.
+func (f *adminFlags) requireAccount(name string) error {
 	there, err := f.hasAccount(name)
 	if err == nil && !there {
 		err = fmt.Errorf("there is no user %q; pingpost users lists those there are", name)
@@ -73,7 +73,7 @@ type usersListCmd struct {
 func (c *usersListCmd) Run() error { return c.run(os.Stdout) }
 
 func (c *usersListCmd) run(out io.Writer) error {
-	list, text, err := c.accounts()
+	list, text, err := c.listAccounts()
 	if err != nil {
 		return err
 	}
@@ -102,7 +102,7 @@ type usersRemoveCmd struct {
 func (c *usersRemoveCmd) Run() error { return c.run(os.Stdout) }
 
 func (c *usersRemoveCmd) run(out io.Writer) error {
-	if _, err := c.call("DELETE", accountPath(c.Name), nil); err != nil {
+	if _, err := c.callAdminAPI("DELETE", accountPath(c.Name), nil); err != nil {
 		return err
 	}
 	_, err := fmt.Fprintf(out, "removed  %s\n", c.Name)

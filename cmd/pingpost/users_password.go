@@ -15,27 +15,27 @@ import (
 	"golang.org/x/term"
 )
 
-// newPassword is where a password comes from: never the command line, which other users
+// passwordSource is where a password comes from: never the command line, which other users
 // of the machine can read.
-type newPassword struct {
+type passwordSource struct {
 	Generate bool `help:"Make a password, and print it once."`
 }
 
 // maxInputLine limits a password's line of input. It is above the exchange's limit.
 const maxInputLine = 4096
 
-// get returns a password as UTF-8. The exchange would replace other bytes, and the password
+// readNewPassword returns a password as UTF-8. The exchange would replace other bytes, and the password
 // would then never match.
-func (n *newPassword) get(in *os.File, of string) (string, error) {
-	password, err := n.obtain(in, of)
+func (n *passwordSource) readNewPassword(in *os.File, account string) (string, error) {
+	password, err := n.generateOrRead(in, account)
 	if err == nil && !utf8.ValidString(password) {
 		return "", errors.New("the password is not UTF-8; nothing was changed")
 	}
 	return password, err
 }
 
-// obtain makes a password, asks for it twice at a terminal, or reads the input's first line.
-func (n *newPassword) obtain(in *os.File, of string) (string, error) {
+// generateOrRead makes a password, asks for it twice at a terminal, or reads the input's first line.
+func (n *passwordSource) generateOrRead(in *os.File, account string) (string, error) {
 	if n.Generate {
 		return rand.Text(), nil
 	}
@@ -49,11 +49,11 @@ func (n *newPassword) obtain(in *os.File, of string) (string, error) {
 		}
 		return line, nil
 	}
-	first, err := askHidden(in, "Password for "+of+": ")
+	first, err := readLineWithoutEcho(in, "Password for "+account+": ")
 	if err != nil {
 		return "", err
 	}
-	second, err := askHidden(in, "Once more: ")
+	second, err := readLineWithoutEcho(in, "Once more: ")
 	switch {
 	case err != nil:
 		return "", err
@@ -63,8 +63,8 @@ func (n *newPassword) obtain(in *os.File, of string) (string, error) {
 	return first, nil
 }
 
-// askHidden reads a line without echo. After an interrupt it restores the terminal's state.
-func askHidden(in *os.File, prompt string) (string, error) {
+// readLineWithoutEcho reads a line without echo. After an interrupt it restores the terminal's state.
+func readLineWithoutEcho(in *os.File, prompt string) (string, error) {
 	fd := int(in.Fd())
 	before, err := term.GetState(fd)
 	if err != nil {
@@ -92,8 +92,8 @@ func askHidden(in *os.File, prompt string) (string, error) {
 	return string(line), nil
 }
 
-// printGenerated prints a generated password. It cannot be shown again.
-func (n *newPassword) printGenerated(out io.Writer, password string) error {
+// printIfGenerated prints a generated password. It cannot be shown again.
+func (n *passwordSource) printIfGenerated(out io.Writer, password string) error {
 	if !n.Generate {
 		return nil
 	}

@@ -10,7 +10,7 @@ import (
 // usersAddCmd makes an account.
 type usersAddCmd struct {
 	adminFlags
-	newPassword
+	passwordSource
 	Name string `arg:"" help:"Its name: up to 64 of a-z, 0-9 and . _ - @ +."`
 	Role string `required:"true" enum:"viewer,operator,admin" placeholder:"ROLE" help:"What it may do: viewer, operator or admin."`
 }
@@ -37,32 +37,32 @@ func (c *usersAddCmd) run(in *os.File, out io.Writer) error {
 	if there {
 		return fmt.Errorf("there is a user %q already; pingpost users role and pingpost users password change it", c.Name)
 	}
-	password, err := c.get(in, c.Name)
+	password, err := c.readNewPassword(in, c.Name)
 	if err != nil {
 		return err
 	}
-	made, err := c.put(c.Name, map[string]string{"role": c.Role, "password": password})
+	made, err := c.putAccount(c.Name, map[string]string{"role": c.Role, "password": password})
 	if err != nil {
 		return err
 	}
 	fmt.Fprintf(out, "made  %s  %s\n", made.Name, made.Role)
-	return c.printGenerated(out, password)
+	return c.printIfGenerated(out, password)
 }
 
-// put creates or changes an account.
-func (f *adminFlags) put(name string, wanted map[string]string) (is operatorAccount, err error) {
-	body, err := json.Marshal(wanted)
+// putAccount creates or changes an account.
+func (f *adminFlags) putAccount(name string, fields map[string]string) (account operatorAccount, err error) {
+	body, err := json.Marshal(fields)
 	if err != nil {
-		return is, err
+		return account, err
 	}
-	text, err := f.call("PUT", accountPath(name), body)
+	text, err := f.callAdminAPI("PUT", accountPath(name), body)
 	if err != nil {
-		return is, err
+		return account, err
 	}
-	if err := json.Unmarshal(text, &is); err != nil {
-		return is, fmt.Errorf("cannot read the exchange's answer: %w", err)
+	if err := json.Unmarshal(text, &account); err != nil {
+		return account, fmt.Errorf("cannot read the exchange's answer: %w", err)
 	}
-	return is, nil
+	return account, nil
 }
 
 // usersRoleCmd gives one another role.
@@ -76,10 +76,10 @@ type usersRoleCmd struct {
 func (c *usersRoleCmd) Run() error { return c.run(os.Stdout) }
 
 func (c *usersRoleCmd) run(out io.Writer) error {
-	if err := c.mustHave(c.Name); err != nil {
+	if err := c.requireAccount(c.Name); err != nil {
 		return err
 	}
-	is, err := c.put(c.Name, map[string]string{"role": c.Role})
+	is, err := c.putAccount(c.Name, map[string]string{"role": c.Role})
 	if err != nil {
 		return err
 	}
@@ -90,7 +90,7 @@ func (c *usersRoleCmd) run(out io.Writer) error {
 // usersPasswordCmd gives one another password.
 type usersPasswordCmd struct {
 	adminFlags
-	newPassword
+	passwordSource
 	Name string `arg:"" help:"The account's name."`
 }
 
@@ -107,10 +107,10 @@ is also how to end them where one was lost:
 func (c *usersPasswordCmd) Run() error { return c.run(os.Stdin, os.Stdout) }
 
 func (c *usersPasswordCmd) run(in *os.File, out io.Writer) error {
-	if err := c.mustHave(c.Name); err != nil {
+	if err := c.requireAccount(c.Name); err != nil {
 		return err
 	}
-	password, err := c.get(in, c.Name)
+	password, err := c.readNewPassword(in, c.Name)
 	if err != nil {
 		return err
 	}
@@ -118,9 +118,9 @@ func (c *usersPasswordCmd) run(in *os.File, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if _, err := c.call("PUT", accountPath(c.Name)+"/password", body); err != nil {
+	if _, err := c.callAdminAPI("PUT", accountPath(c.Name)+"/password", body); err != nil {
 		return err
 	}
 	fmt.Fprintf(out, "changed  %s\n", c.Name)
-	return c.printGenerated(out, password)
+	return c.printIfGenerated(out, password)
 }

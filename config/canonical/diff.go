@@ -50,12 +50,12 @@ func (c Change) NeedsRestart() bool {
 // canonical document records only that a secret exists.
 func Diff(before, after []byte) []Change {
 	var d differ
-	d.compare("", parse(before), parse(after))
+	d.compareNodes("", parseCanonical(before), parseCanonical(after))
 	return d.changes
 }
 
-// parse reads the output of Encode.
-func parse(data []byte) *syntax.Node {
+// parseCanonical reads the output of Encode.
+func parseCanonical(data []byte) *syntax.Node {
 	if len(data) == 0 {
 		return &syntax.Node{Kind: syntax.Mapping}
 	}
@@ -64,53 +64,53 @@ func parse(data []byte) *syntax.Node {
 	if len(r.Problems) > 0 || root.Kind != syntax.Mapping {
 		panic("BUG: not a canonical document: " + r.Problems.Error())
 	}
-	withoutValues(root)
+	dropSecretValues(root)
 	return root
 }
 
-// withoutValues removes from the tree all that is no difference. A secret keeps only its
+// dropSecretValues removes from the tree all that is no difference. A secret keeps only its
 // existence, and an address the names of its variables.
-func withoutValues(n *syntax.Node) {
+func dropSecretValues(n *syntax.Node) {
 	if n.Expanded {
 		n.Text = n.Raw
 	}
-	if _, is := n.SecretMark(); is {
+	if _, is := n.SecretMarker(); is {
 		n.Members = slices.DeleteFunc(n.Members, func(m syntax.Member) bool { return m.Key == "variable" })
 	}
 	for _, m := range n.Members {
-		withoutValues(m.Value)
+		dropSecretValues(m.Value)
 	}
 	for _, item := range n.Items {
-		withoutValues(item)
+		dropSecretValues(item)
 	}
 }
 
 type differ struct{ changes []Change }
 
-func (d *differ) add(sign byte, at syntax.Path, before, after *syntax.Node) {
+func (d *differ) addChange(sign byte, at syntax.Path, before, after *syntax.Node) {
 	d.changes = append(d.changes, Change{Sign: sign, Path: string(at), Old: before.JSON(), New: after.JSON()})
 }
 
-func (d *differ) compare(at syntax.Path, before, after *syntax.Node) {
+func (d *differ) compareNodes(at syntax.Path, before, after *syntax.Node) {
 	switch {
 	case before == nil:
-		d.add('+', at, nil, after)
+		d.addChange('+', at, nil, after)
 	case after == nil:
-		d.add('-', at, before, nil)
+		d.addChange('-', at, before, nil)
 	case before.Kind == syntax.Mapping && after.Kind == syntax.Mapping:
-		d.members(at, before, after)
+		d.compareMappings(at, before, after)
 	case before.Kind == syntax.List && after.Kind == syntax.List:
-		d.items(at, before, after)
+		d.compareLists(at, before, after)
 	case before.Expanded != after.Expanded:
-		d.add('~', at, withoutQuery(before), withoutQuery(after))
+		d.addChange('~', at, hideURLQuery(before), hideURLQuery(after))
 	case before.JSON() != after.JSON():
-		d.add('~', at, before, after)
+		d.addChange('~', at, before, after)
 	}
 }
 
-// withoutQuery hides the query of an address if the other version has a variable there,
+// hideURLQuery hides the query of an address if the other version has a variable there,
 // because the query then contains the variable's value.
-func withoutQuery(n *syntax.Node) *syntax.Node {
+func hideURLQuery(n *syntax.Node) *syntax.Node {
 	before, _, has := strings.Cut(n.Text, "?")
 	if n.Expanded || !has {
 		return n
@@ -118,7 +118,7 @@ func withoutQuery(n *syntax.Node) *syntax.Node {
 	return &syntax.Node{Kind: syntax.Text, Text: before + "?…"}
 }
 
-func (d *differ) members(at syntax.Path, before, after *syntax.Node) {
+func (d *differ) compareMappings(at syntax.Path, before, after *syntax.Node) {
 	news := make(map[string]*syntax.Node, len(after.Members))
 	for _, m := range after.Members {
 		news[m.Key] = m.Value
@@ -126,50 +126,50 @@ func (d *differ) members(at syntax.Path, before, after *syntax.Node) {
 	olds := make(map[string]bool, len(before.Members))
 	for _, m := range before.Members {
 		olds[m.Key] = true
-		d.child(at.Key(m.Key), m.Value, news[m.Key])
+		d.compareMember(at.Key(m.Key), m.Value, news[m.Key])
 	}
 	for _, m := range after.Members {
 		if !olds[m.Key] {
-			d.child(at.Key(m.Key), nil, m.Value)
+			d.compareMember(at.Key(m.Key), nil, m.Value)
 		}
 	}
 }
 
-// child compares two values of one key. It reports an added or removed list entry by
+// compareMember compares two values of one key. It reports an added or removed list entry by
 // entry.
-func (d *differ) child(at syntax.Path, before, after *syntax.Node) {
+func (d *differ) compareMember(at syntax.Path, before, after *syntax.Node) {
 	empty := &syntax.Node{Kind: syntax.List}
-	if before == nil && after.IsEntryList() {
+	if before == nil && after.IsListOfMappings() {
 		before = empty
 	}
-	if after == nil && before.IsEntryList() {
+	if after == nil && before.IsListOfMappings() {
 		after = empty
 	}
-	d.compare(at, before, after)
+	d.compareNodes(at, before, after)
 }
 
-func (d *differ) items(at syntax.Path, before, after *syntax.Node) {
-	if !before.IsEntryList() && !after.IsEntryList() {
+func (d *differ) compareLists(at syntax.Path, before, after *syntax.Node) {
+	if !before.IsListOfMappings() && !after.IsListOfMappings() {
 		if before.JSON() != after.JSON() {
-			d.add('~', at, before, after)
+			d.addChange('~', at, before, after)
 		}
 		return
 	}
-	oldNames, olds := entryNames(before)
-	newNames, news := entryNames(after)
+	oldNames, olds := stableEntryNames(before)
+	newNames, news := stableEntryNames(after)
 	for _, name := range oldNames {
-		d.compare(at+syntax.Path("["+name+"]"), olds[name], news[name])
+		d.compareNodes(at+syntax.Path("["+name+"]"), olds[name], news[name])
 	}
 	for _, name := range newNames {
 		if olds[name] == nil {
-			d.compare(at+syntax.Path("["+name+"]"), nil, news[name])
+			d.compareNodes(at+syntax.Path("["+name+"]"), nil, news[name])
 		}
 	}
-	d.order(at, oldNames, newNames, olds, news)
+	d.compareOrder(at, oldNames, newNames, olds, news)
 }
 
-// order reports entries that both lists have, but in another order.
-func (d *differ) order(at syntax.Path, oldNames, newNames []string, olds, news map[string]*syntax.Node) {
+// compareOrder reports entries that both lists have, but in another order.
+func (d *differ) compareOrder(at syntax.Path, oldNames, newNames []string, olds, news map[string]*syntax.Node) {
 	oldNames = slices.DeleteFunc(oldNames, func(name string) bool { return news[name] == nil })
 	newNames = slices.DeleteFunc(newNames, func(name string) bool { return olds[name] == nil })
 	if !slices.Equal(oldNames, newNames) {
@@ -180,9 +180,9 @@ func (d *differ) order(at syntax.Path, oldNames, newNames []string, olds, news m
 	}
 }
 
-// entryNames returns for each entry of a list a name that stays the same in other
+// stableEntryNames returns for each entry of a list a name that stays the same in other
 // versions of the document: its id or similar key, otherwise its index.
-func entryNames(list *syntax.Node) (names []string, byName map[string]*syntax.Node) {
+func stableEntryNames(list *syntax.Node) (names []string, byName map[string]*syntax.Node) {
 	byName = make(map[string]*syntax.Node, len(list.Items))
 	for i, item := range list.Items {
 		name := strconv.Itoa(i)
@@ -192,7 +192,7 @@ func entryNames(list *syntax.Node) (names []string, byName map[string]*syntax.No
 				break
 			}
 		}
-		name = bracketName(name)
+		name = quoteForBrackets(name)
 		if byName[name] != nil {
 			name = fmt.Sprintf("%s #%d", name, i)
 		}
@@ -202,8 +202,8 @@ func entryNames(list *syntax.Node) (names []string, byName map[string]*syntax.No
 	return names, byName
 }
 
-// bracketName returns a name in the form that paths have between brackets.
-func bracketName(name string) string {
+// quoteForBrackets returns a name in the form that paths have between brackets.
+func quoteForBrackets(name string) string {
 	if !syntax.IsPlainKey(strings.ReplaceAll(name, ".", "-")) {
 		return strconv.Quote(name)
 	}

@@ -38,7 +38,7 @@ func Encode(d *schema.Document) []byte {
 		b.OAuthClients = sortedClients(b.OAuthClients)
 	}
 	for i := range sorted.Campaigns {
-		sorted.Campaigns[i] = sortedCampaign(sorted.Campaigns[i])
+		sorted.Campaigns[i] = withSortedSets(sorted.Campaigns[i])
 	}
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)
@@ -50,7 +50,7 @@ func Encode(d *schema.Document) []byte {
 	return []byte(syntax.RestoreBraces(string(text)))
 }
 
-func sortedCampaign(c schema.Campaign) schema.Campaign {
+func withSortedSets(c schema.Campaign) schema.Campaign {
 	c.Suppliers = sortedSet(c.Suppliers)
 	c.ConsentSources = sortedSet(c.ConsentSources)
 	c.ConsentHosts = sortedSet(c.ConsentHosts)

@@ -32,7 +32,7 @@ type Ref struct {
 }
 
 // String returns the entry's path by id, as in the changes that Diff returns.
-func (r Ref) String() string { return string(r.Kind) + "[" + bracketName(r.ID) + "]" }
+func (r Ref) String() string { return string(r.Kind) + "[" + quoteForBrackets(r.ID) + "]" }
 
 // Entry is one entry, as canonical JSON without a secret.
 type Entry struct {
@@ -73,19 +73,19 @@ func ParseEntries(canonical []byte) (Entries, error) {
 
 // Find returns the entry's text, or nil.
 func (e Entries) Find(ref Ref) json.RawMessage {
-	if i, ok := e.search(ref); ok {
+	if i, ok := e.searchIndex(ref); ok {
 		return e[ref.Kind][i].Text
 	}
 	return nil
 }
 
-func (e Entries) search(ref Ref) (int, bool) {
+func (e Entries) searchIndex(ref Ref) (int, bool) {
 	return slices.BinarySearchFunc(e[ref.Kind], ref.ID, func(entry Entry, id string) int { return cmp.Compare(entry.ID, id) })
 }
 
-// With returns the entries with one added or replaced.
-func (e Entries) With(ref Ref, text json.RawMessage) Entries {
-	i, there := e.search(ref)
+// WithEntry returns the entries with one added or replaced.
+func (e Entries) WithEntry(ref Ref, text json.RawMessage) Entries {
+	i, there := e.searchIndex(ref)
 	list := slices.Clone(e[ref.Kind])
 	if there {
 		list[i].Text = text
@@ -95,9 +95,9 @@ func (e Entries) With(ref Ref, text json.RawMessage) Entries {
 	return e.replaceKind(ref.Kind, list)
 }
 
-// Without returns the entries without one of them.
-func (e Entries) Without(ref Ref) Entries {
-	i, there := e.search(ref)
+// WithoutEntry returns the entries without one of them.
+func (e Entries) WithoutEntry(ref Ref) Entries {
+	i, there := e.searchIndex(ref)
 	if !there {
 		return e
 	}
@@ -123,16 +123,16 @@ func (e Entries) Refs() (refs []Ref) {
 	return refs
 }
 
-// Document returns the entries as one JSON document, or nil if there are no entries.
-func (e Entries) Document() []byte {
+// EncodeDocument returns the entries as one JSON document, or nil if there are no entries.
+func (e Entries) EncodeDocument() []byte {
 	if len(e.Refs()) == 0 {
 		return nil
 	}
-	return append(e.AppendTo([]byte("{")), '}')
+	return append(e.AppendMembers([]byte("{")), '}')
 }
 
-// AppendTo appends the collections as members of a JSON object.
-func (e Entries) AppendTo(out []byte) []byte {
+// AppendMembers appends the collections as members of a JSON object.
+func (e Entries) AppendMembers(out []byte) []byte {
 	for _, kind := range Kinds {
 		if len(e[kind]) == 0 {
 			continue

@@ -21,9 +21,9 @@ func Export(canonical []byte) ([]byte, error) {
 		return nil, errors.New("cannot export: this is not a canonical document")
 	}
 	e := exporter{names: make(map[string]bool)}
-	e.keepVariables(root)
+	e.collectVariableNames(root)
 	e.replaceSecrets(root, nil)
-	e.mapping(root, 0)
+	e.writeMapping(root, 0)
 	return []byte(e.out.String()), nil
 }
 
@@ -32,10 +32,10 @@ type exporter struct {
 	names map[string]bool // variable names in use
 }
 
-// keepVariables collects the names of the document's variables, so that no other secret
+// collectVariableNames collects the names of the document's variables, so that no other secret
 // gets one of them. It also restores the variables of addresses.
-func (e *exporter) keepVariables(n *syntax.Node) {
-	if name, is := n.SecretMark(); is && name != "" {
+func (e *exporter) collectVariableNames(n *syntax.Node) {
+	if name, is := n.SecretMarker(); is && name != "" {
 		e.names[name] = true
 	}
 	if n.Expanded {
@@ -47,22 +47,22 @@ func (e *exporter) keepVariables(n *syntax.Node) {
 		}
 	}
 	for _, m := range n.Members {
-		e.keepVariables(m.Value)
+		e.collectVariableNames(m.Value)
 	}
 	for _, item := range n.Items {
-		e.keepVariables(item)
+		e.collectVariableNames(item)
 	}
 }
 
 // replaceSecrets replaces each {"set":true} by a reference. The path consists of ids and
 // keys, beginning with the outermost id.
-func (e *exporter) replaceSecrets(n *syntax.Node, way []string) {
+func (e *exporter) replaceSecrets(n *syntax.Node, path []string) {
 	for i := range n.Members {
 		m := &n.Members[i]
-		here := append(way[:len(way):len(way)], m.Key)
-		if name, is := m.Value.SecretMark(); is {
+		here := append(path[:len(path):len(path)], m.Key)
+		if name, is := m.Value.SecretMarker(); is {
 			if name == "" {
-				name = e.variable(here)
+				name = e.uniqueVariableName(here)
 			}
 			m.Value = &syntax.Node{Kind: syntax.Text, Text: "${" + name + "}", Expanded: true}
 			continue
@@ -72,20 +72,20 @@ func (e *exporter) replaceSecrets(n *syntax.Node, way []string) {
 	if n.Kind != syntax.List || len(n.Items) == 0 || n.Items[0].Kind != syntax.Mapping {
 		return
 	}
-	names, _ := entryNames(n)
-	if len(way) == 1 {
-		way = nil // the name of the collection adds nothing
+	names, _ := stableEntryNames(n)
+	if len(path) == 1 {
+		path = nil // the name of the collection adds nothing
 	}
 	for i, item := range n.Items {
-		e.replaceSecrets(item, append(way[:len(way):len(way)], names[i]))
+		e.replaceSecrets(item, append(path[:len(path):len(path)], names[i]))
 	}
 }
 
 var notInVariableName = regexp.MustCompile(`[^A-Z0-9]+`)
 
-// variable returns a variable name that no other secret has.
-func (e *exporter) variable(way []string) string {
-	name := notInVariableName.ReplaceAllString(strings.ToUpper(strings.Join(way, "_")), "_")
+// uniqueVariableName returns a variable name that no other secret has.
+func (e *exporter) uniqueVariableName(path []string) string {
+	name := notInVariableName.ReplaceAllString(strings.ToUpper(strings.Join(path, "_")), "_")
 	if !syntax.IsVariableName(name) {
 		name = "_" + name
 	}
@@ -97,43 +97,43 @@ func (e *exporter) variable(way []string) string {
 	return unique
 }
 
-// mapping writes a mapping with one key in each line. Small values stay in their key's
+// writeMapping writes a mapping with one key in each line. Small values stay in their key's
 // line.
-func (e *exporter) mapping(n *syntax.Node, indent int) {
+func (e *exporter) writeMapping(n *syntax.Node, indent int) {
 	for i, m := range n.Members {
-		if i > 0 || e.atLineStart() {
-			e.indent(indent)
+		if i > 0 || e.isAtLineStart() {
+			e.writeIndent(indent)
 		}
 		e.out.WriteString(m.Key + ":")
 		switch {
-		case isBlock(m.Value):
+		case needsSeveralLines(m.Value):
 			e.out.WriteByte('\n')
-			e.blockValue(m.Value, indent+2)
-		case isBlockText(m.Value):
-			e.blockText(m.Value.Text, indent+2)
+			e.writeBlockValue(m.Value, indent+2)
+		case fitsBlockText(m.Value):
+			e.writeBlockText(m.Value.Text, indent+2)
 		default:
 			e.out.WriteByte(' ')
-			e.flowValue(m.Value)
+			e.writeFlowValue(m.Value)
 			e.out.WriteByte('\n')
 		}
 	}
 }
 
-// blockText writes a text line by line, as an author would.
-func (e *exporter) blockText(text string, indent int) {
+// writeBlockText writes a text line by line, as an author would.
+func (e *exporter) writeBlockText(text string, indent int) {
 	e.out.WriteString(" |\n")
 	for line := range strings.Lines(strings.ReplaceAll(text, "${", "$${")) {
 		if line != "\n" {
-			e.indent(indent)
+			e.writeIndent(indent)
 		}
 		e.out.WriteString(line)
 	}
 }
 
-// isBlockText reports whether a text reads back unchanged from a YAML block: it has at
+// fitsBlockText reports whether a text reads back unchanged from a YAML block: it has at
 // least two lines, the last line ends with a newline, the first and last lines are not
 // empty, and no character needs an escape.
-func isBlockText(n *syntax.Node) bool {
+func fitsBlockText(n *syntax.Node) bool {
 	if n.Kind != syntax.Text || n.Expanded || strings.Count(n.Text, "\n") < 2 ||
 		!strings.HasSuffix(n.Text, "\n") || strings.HasSuffix(n.Text, "\n\n") || strings.ContainsAny(n.Text[:1], " \n") {
 		return false
@@ -147,57 +147,57 @@ func isBlockText(n *syntax.Node) bool {
 	return true
 }
 
-func (e *exporter) blockValue(n *syntax.Node, indent int) {
+func (e *exporter) writeBlockValue(n *syntax.Node, indent int) {
 	if n.Kind == syntax.Mapping {
-		e.mapping(n, indent)
+		e.writeMapping(n, indent)
 		return
 	}
 	for _, item := range n.Items {
-		e.indent(indent)
+		e.writeIndent(indent)
 		e.out.WriteString("- ")
-		if isBlock(item) {
-			e.mapping(item, indent+2)
+		if needsSeveralLines(item) {
+			e.writeMapping(item, indent+2)
 			continue
 		}
-		e.flowValue(item)
+		e.writeFlowValue(item)
 		e.out.WriteByte('\n')
 	}
 }
 
-func (e *exporter) indent(spaces int) {
+func (e *exporter) writeIndent(spaces int) {
 	for range spaces {
 		e.out.WriteByte(' ')
 	}
 }
 
-func (e *exporter) atLineStart() bool {
+func (e *exporter) isAtLineStart() bool {
 	text := e.out.String()
 	return text == "" || text[len(text)-1] == '\n'
 }
 
-func (e *exporter) flowValue(n *syntax.Node) {
+func (e *exporter) writeFlowValue(n *syntax.Node) {
 	if n.Expanded {
 		e.out.WriteString(n.Text)
 		return
 	}
-	n.WriteFlow(&e.out, ", ", ": ", func(key string) string { return key }, scalarText)
+	n.WriteOneLine(&e.out, ", ", ": ", func(key string) string { return key }, quoteIfNeeded)
 }
 
-// isBlock reports whether the node needs several lines: a mapping with a secret or more
+// needsSeveralLines reports whether the node needs several lines: a mapping with a secret or more
 // than eight keys, a list of mappings, or a mapping that contains such a node.
-func isBlock(n *syntax.Node) bool {
+func needsSeveralLines(n *syntax.Node) bool {
 	switch n.Kind {
 	case syntax.Mapping:
 		if len(n.Members) > 8 {
 			return true
 		}
 		for _, m := range n.Members {
-			if m.Value.Expanded || isBlock(m.Value) || isBlockText(m.Value) {
+			if m.Value.Expanded || needsSeveralLines(m.Value) || fitsBlockText(m.Value) {
 				return true
 			}
 		}
 	case syntax.List:
-		return n.IsEntryList()
+		return n.IsListOfMappings()
 	}
 	return false
 }
@@ -205,7 +205,7 @@ func isBlock(n *syntax.Node) bool {
 // plainScalar matches text that every version of YAML reads as text without quotes.
 var plainScalar = regexp.MustCompile(`^((\./)?[A-Za-z_][A-Za-z0-9_./@-]*|[0-9]+(d|h|m|s|ms|KiB|MiB))$`)
 
-func scalarText(text string) string {
+func quoteIfNeeded(text string) string {
 	switch strings.ToLower(text) {
 	case "true", "false", "null", "yes", "no", "on", "off", "y", "n":
 		return syntax.Quote(text)

@@ -8,9 +8,9 @@ import (
 	"pingpost/config/syntax"
 )
 
-// WithID returns the sent entry with the id of ref. The error is *Problems if the entry
+// WithRequiredID returns the sent entry with the id of ref. The error is *Problems if the entry
 // has another id.
-func WithID(text []byte, ref Ref) (json.RawMessage, error) {
+func WithRequiredID(text []byte, ref Ref) (json.RawMessage, error) {
 	var members map[string]json.RawMessage
 	if err := json.Unmarshal(text, &members); err != nil || members == nil {
 		return nil, syntax.Problems{{Path: ref.String(), Message: "expected a mapping"}}.Err()
@@ -40,16 +40,16 @@ func WithID(text []byte, ref Ref) (json.RawMessage, error) {
 // secretKeys are the keys that hold a secret.
 var secretKeys = map[string]bool{"api_key": true, "bearer": true, "client_secret": true, "secret": true, "token": true, "password": true}
 
-// Redact returns a JSON text without its secrets, or nil if the text is not JSON. Other
+// RedactSecrets returns a JSON text without its secrets, or nil if the text is not JSON. Other
 // mistakes in the text do not matter.
-func Redact(text []byte) json.RawMessage {
+func RedactSecrets(text []byte) json.RawMessage {
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.UseNumber()
 	var value any
 	if err := decoder.Decode(&value); err != nil {
 		return nil
 	}
-	redact(value)
+	redactSecretsIn(value)
 	text, err := json.Marshal(value)
 	if err != nil {
 		return nil
@@ -57,26 +57,26 @@ func Redact(text []byte) json.RawMessage {
 	return text
 }
 
-func redact(value any) {
+func redactSecretsIn(value any) {
 	switch value := value.(type) {
 	case map[string]any:
 		for key, inner := range value {
 			if _, said := inner.(map[string]any); secretKeys[key] && !said {
 				value[key] = map[string]any{"set": true}
 			} else {
-				redactNamed(key, inner)
-				redact(inner)
+				redactNamedSecrets(key, inner)
+				redactSecretsIn(inner)
 			}
 		}
 	case []any:
 		for _, inner := range value {
-			redact(inner)
+			redactSecretsIn(inner)
 		}
 	}
 }
 
-// redactNamed hides the values of a buyer's named secrets.
-func redactNamed(key string, value any) {
+// redactNamedSecrets hides the values of a buyer's named secrets.
+func redactNamedSecrets(key string, value any) {
 	list, _ := value.([]any)
 	for _, item := range list {
 		if named, ok := item.(map[string]any); ok && key == "secrets" {

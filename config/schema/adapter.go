@@ -29,7 +29,7 @@ type Header struct {
 	Value string `json:"value"`
 }
 
-func (a *Adapter) fill() {
+func (a *Adapter) fillDefaults() {
 	if a == nil {
 		return
 	}

@@ -12,11 +12,11 @@ import (
 // tell a plain ${ apart.
 type Address string
 
-func (a *Address) read(n *syntax.Node) error {
+func (a *Address) decodeNode(n *syntax.Node) error {
 	if !n.Expanded {
 		return readText(n, (*string)(a))
 	}
-	text, _, err := syntax.Expand(n.Raw, func(name string) (string, bool) {
+	text, _, err := syntax.ExpandVariables(n.Raw, func(name string) (string, bool) {
 		return "$" + string(syntax.HiddenOpen) + name + string(syntax.HiddenClose), true
 	})
 	*a = Address(text)

@@ -21,7 +21,7 @@ const (
 	defaultHeader = "x-api-key"
 )
 
-func (a *Auth) fill() {
+func (a *Auth) fillDefaults() {
 	if a != nil && a.APIKey.IsSet() {
 		setDefault(&a.Header, defaultHeader)
 	}

@@ -10,9 +10,9 @@ import (
 	"pingpost/engine/market"
 )
 
-// scalar is a value that decodes itself from a node. The error names the expected form
+// scalarDecoder is a value that decodes itself from a node. The error names the expected form
 // and never quotes the value.
-type scalar interface{ read(n *syntax.Node) error }
+type scalarDecoder interface{ decodeNode(n *syntax.Node) error }
 
 // Binder fills the values of a document from nodes.
 type Binder struct {
@@ -24,50 +24,50 @@ type Binder struct {
 // Bind reads the root of a document and fills in the defaults.
 func (r *Binder) Bind(root *syntax.Node) *Document {
 	d := new(Document)
-	r.bind(root, "", reflect.ValueOf(d).Elem())
+	r.bindValue(root, "", reflect.ValueOf(d).Elem())
 	d.FillDefaults()
 	return d
 }
 
-// bind fills a value from a node and reports mistakes: unknown keys, repeated keys,
+// bindValue fills a value from a node and reports mistakes: unknown keys, repeated keys,
 // wrong types. A wrong value stays zero, and binding continues.
-func (r *Binder) bind(n *syntax.Node, at syntax.Path, v reflect.Value) {
+func (r *Binder) bindValue(n *syntax.Node, at syntax.Path, v reflect.Value) {
 	if n.Kind == syntax.Null {
 		return // an empty value counts as missing
 	}
 	if v.Kind() == reflect.Pointer {
 		fresh := reflect.New(v.Type().Elem())
 		before := len(r.Problems)
-		r.bind(n, at, fresh.Elem())
-		if IsMapping(fresh.Elem()) || len(r.Problems) == before {
+		r.bindValue(n, at, fresh.Elem())
+		if IsMappingType(fresh.Elem()) || len(r.Problems) == before {
 			v.Set(fresh)
 		}
 		return
 	}
-	if n.Expanded && !r.checkVariables(n, at, v.Addr().Interface()) {
+	if n.Expanded && !r.checkVariablesAllowed(n, at, v.Addr().Interface()) {
 		return
 	}
-	if reads, ok := v.Addr().Interface().(scalar); ok {
-		r.report(n, at, reads.read(n))
+	if reads, ok := v.Addr().Interface().(scalarDecoder); ok {
+		r.reportError(n, at, reads.decodeNode(n))
 		return
 	}
 	switch into := v.Addr().Interface().(type) {
 	case *market.Money:
-		r.report(n, at, readMoney(n, into))
+		r.reportError(n, at, readMoney(n, into))
 	case *string:
-		r.report(n, at, readText(n, into))
+		r.reportError(n, at, readText(n, into))
 	case *bool:
-		r.report(n, at, readBool(n, into))
+		r.reportError(n, at, readBool(n, into))
 	case *int:
-		r.report(n, at, readInt(n, into))
+		r.reportError(n, at, readInt(n, into))
 	default:
 		r.bindContainer(n, at, v)
 	}
 }
 
-// checkVariables reports whether a value may contain the variables of its node. It
+// checkVariablesAllowed reports whether a value may contain the variables of its node. It
 // reports the mistake if not.
-func (r *Binder) checkVariables(n *syntax.Node, at syntax.Path, into any) bool {
+func (r *Binder) checkVariablesAllowed(n *syntax.Node, at syntax.Path, into any) bool {
 	_, secret := into.(*Secret)
 	_, address := into.(*Address)
 	switch {
@@ -81,12 +81,12 @@ func (r *Binder) checkVariables(n *syntax.Node, at syntax.Path, into any) bool {
 	return false
 }
 
-func IsMapping(v reflect.Value) bool {
-	_, reads := v.Addr().Interface().(scalar)
+func IsMappingType(v reflect.Value) bool {
+	_, reads := v.Addr().Interface().(scalarDecoder)
 	return v.Kind() == reflect.Struct && !reads
 }
 
-func (r *Binder) report(n *syntax.Node, at syntax.Path, err error) {
+func (r *Binder) reportError(n *syntax.Node, at syntax.Path, err error) {
 	if err != nil {
 		r.Report(n.Position, at, err.Error())
 	}
@@ -96,7 +96,7 @@ func (r *Binder) bindContainer(n *syntax.Node, at syntax.Path, v reflect.Value) 
 	switch v.Kind() {
 	case reflect.Slice:
 		if n.Kind != syntax.List {
-			r.report(n, at, errExpected("a list", n))
+			r.reportError(n, at, newExpectedError("a list", n))
 			return
 		}
 		v.Set(reflect.MakeSlice(v.Type(), len(n.Items), len(n.Items)))
@@ -105,11 +105,11 @@ func (r *Binder) bindContainer(n *syntax.Node, at syntax.Path, v reflect.Value) 
 				r.Report(item.Position, at.Index(i), "this entry is empty; fill it in or remove it")
 				continue
 			}
-			r.bind(item, at.Index(i), v.Index(i))
+			r.bindValue(item, at.Index(i), v.Index(i))
 		}
 	case reflect.Struct:
 		if n.Kind != syntax.Mapping {
-			r.report(n, at, errExpected("a mapping", n))
+			r.reportError(n, at, newExpectedError("a mapping", n))
 			return
 		}
 		r.bindMapping(n, at, v)
@@ -119,7 +119,7 @@ func (r *Binder) bindContainer(n *syntax.Node, at syntax.Path, v reflect.Value) 
 }
 
 func (r *Binder) bindMapping(n *syntax.Node, at syntax.Path, v reflect.Value) {
-	known := KeysOf(v.Type())
+	known := FieldIndexByKey(v.Type())
 	seen := make(map[string]int, len(n.Members))
 	for _, m := range n.Members {
 		here := at.Key(m.Key)
@@ -127,12 +127,12 @@ func (r *Binder) bindMapping(n *syntax.Node, at syntax.Path, v reflect.Value) {
 		first, twice := seen[m.Key]
 		switch {
 		case !ok:
-			r.Report(m.Position, here, "unknown key"+suggest(m.Key, known))
+			r.Report(m.Position, here, "unknown key"+suggestKey(m.Key, known))
 		case twice:
 			r.Report(m.Position, here, fmt.Sprintf("the key is repeated; it is first set in line %d; keep one", first))
 		default:
 			seen[m.Key] = m.Line
-			r.bind(m.Value, here, v.Field(index))
+			r.bindValue(m.Value, here, v.Field(index))
 		}
 	}
 }
@@ -140,7 +140,7 @@ func (r *Binder) bindMapping(n *syntax.Node, at syntax.Path, v reflect.Value) {
 // keysByType maps each struct type of the schema to its keys (json tags).
 var keysByType sync.Map // reflect.Type to map[string]int
 
-func KeysOf(t reflect.Type) map[string]int {
+func FieldIndexByKey(t reflect.Type) map[string]int {
 	if found, ok := keysByType.Load(t); ok {
 		return found.(map[string]int)
 	}

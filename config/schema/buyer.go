@@ -38,16 +38,16 @@ const (
 	defaultPostTimeout = 10 * time.Second
 )
 
-func (b *Buyer) fill() {
+func (b *Buyer) fillDefaults() {
 	setDefault(&b.Name, b.ID)
-	b.PingRate = valueOr(b.PingRate, defaultRate)
-	b.MaxConns = valueOr(b.MaxConns, market.DefaultMaxConnections)
+	b.PingRate = orPointerTo(b.PingRate, defaultRate)
+	b.MaxConns = orPointerTo(b.MaxConns, market.DefaultMaxConnections)
 	setDefault(&b.TimeZone, "UTC")
 	b.PostTimeout = b.PostTimeout.orDefault(defaultPostTimeout)
-	b.Auth.fill()
-	b.Adapter.fill()
-	b.Funds.fill()
-	fillClients(b.OAuthClients, ScopeWebhook)
+	b.Auth.fillDefaults()
+	b.Adapter.fillDefaults()
+	b.Funds.fillDefaults()
+	fillClientScopes(b.OAuthClients, ScopeWebhook)
 }
 
 // CanBid reports whether the exchange can send the buyer pings.
@@ -60,12 +60,12 @@ type Funds struct {
 	Credit  *market.Money `json:"credit"` // how far below zero the balance may go
 }
 
-func (f *Funds) fill() {
+func (f *Funds) fillDefaults() {
 	if f == nil {
 		return
 	}
-	f.Balance = valueOr(f.Balance, 0)
-	f.Credit = valueOr(f.Credit, 0)
+	f.Balance = orPointerTo(f.Balance, 0)
+	f.Credit = orPointerTo(f.Credit, 0)
 }
 
 // NamedSecret is a secret that the buyer's addresses, headers and bodies use as {{secret

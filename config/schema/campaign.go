@@ -40,19 +40,19 @@ const (
 	defaultPingReserve = 500 * time.Millisecond
 )
 
-func (c *Campaign) fill() {
+func (c *Campaign) fillDefaults() {
 	setDefault(&c.Name, c.ID)
 	setDefault(&c.Currency, "USD")
 	setDefault(&c.TimeZone, "UTC")
 	c.BidTimeout = c.BidTimeout.orDefault(defaultBidTimeout)
 	c.PostReserve = c.PostReserve.orDefault(defaultPostReserve)
 	c.PingReserve = c.PingReserve.orDefault(defaultPingReserve)
-	c.Payout.fill()
-	c.Duplicates.fill()
-	c.Returns.fill()
+	c.Payout.fillDefaults()
+	c.Duplicates.fillDefaults()
+	c.Returns.fillDefaults()
 	setDefault(&c.Unknown, "drop")
 	for i := range c.Buyers {
-		c.Buyers[i].fill(i)
+		c.Buyers[i].fillDefaults(i)
 	}
 }
 
@@ -76,7 +76,7 @@ const (
 	defaultDuplicates = 30 * Day
 )
 
-func (d *Duplicates) fill() {
+func (d *Duplicates) fillDefaults() {
 	if len(d.Fields) == 0 {
 		d.Fields = []string{"phone", "email"}
 	}
@@ -91,9 +91,9 @@ type Payout struct {
 	Fixed *market.Money `json:"fixed,omitempty"`
 }
 
-func (p *Payout) fill() {
+func (p *Payout) fillDefaults() {
 	if p.Share == nil && p.Fixed == nil {
-		p.Share = valueOr(p.Share, Share(market.WholeShare))
+		p.Share = orPointerTo(p.Share, Share(market.WholeShare))
 	}
 }
 
@@ -107,12 +107,12 @@ type Returns struct {
 	MaxSharePerMonth *Share    `json:"max_share_per_month"`
 }
 
-func (r *Returns) fill() {
+func (r *Returns) fillDefaults() {
 	usual := market.DefaultReturnRule()
 	r.Window = r.Window.orDefault(usual.Window)
 	setDefault(&r.Approval, "auto")
-	r.ReversePayout = valueOr(r.ReversePayout, usual.ReversePayout)
-	r.MaxSharePerMonth = valueOr(r.MaxSharePerMonth, Share(usual.MaxShare))
+	r.ReversePayout = orPointerTo(r.ReversePayout, usual.ReversePayout)
+	r.MaxSharePerMonth = orPointerTo(r.MaxSharePerMonth, Share(usual.MaxShare))
 }
 
 // Schedule is when a door is open, in lines such as Mon-Fri 08:00-18:00.

@@ -20,7 +20,7 @@ const (
 	ScopeWebhook = "webhook"
 )
 
-func fillClients(clients []OAuthClient, scopes ...string) {
+func fillClientScopes(clients []OAuthClient, scopes ...string) {
 	for i := range clients {
 		if len(clients[i].Scopes) == 0 {
 			clients[i].Scopes = scopes
@@ -28,7 +28,7 @@ func fillClients(clients []OAuthClient, scopes ...string) {
 	}
 }
 
-func fillTokens(tokens []BearerToken) {
+func fillTokenScopes(tokens []BearerToken) {
 	for i := range tokens {
 		if len(tokens[i].Scopes) == 0 {
 			tokens[i].Scopes = []string{ScopePing, ScopePost, ScopeWebhook}

@@ -60,21 +60,21 @@ func (d *Document) FillDefaults() {
 	d.Idempotency = d.Idempotency.orDefault(defaultIdempotency)
 	d.PingKeys = d.PingKeys.orDefault(min(defaultPingKeys, d.History.Span()))
 	d.TokenLifetime = d.TokenLifetime.orDefault(defaultTokenLifetime)
-	d.Limits.fill()
-	d.Webhooks.fill()
-	d.Report.fill()
-	d.Traces.fill()
+	d.Limits.fillDefaults()
+	d.Webhooks.fillDefaults()
+	d.Report.fillDefaults()
+	d.Traces.fillDefaults()
 	for i := range d.Suppliers {
-		d.Suppliers[i].fill()
+		d.Suppliers[i].fillDefaults()
 	}
 	for i := range d.Buyers {
-		d.Buyers[i].fill()
+		d.Buyers[i].fillDefaults()
 	}
 	for i := range d.Lists {
-		d.Lists[i].fill()
+		d.Lists[i].fillDefaults()
 	}
 	for i := range d.Campaigns {
-		d.Campaigns[i].fill()
+		d.Campaigns[i].fillDefaults()
 	}
 }
 
@@ -86,8 +86,8 @@ func setDefault[T comparable](value *T, other T) {
 	}
 }
 
-// valueOr returns the value, or a pointer to the default if it is nil.
-func valueOr[T any](value *T, other T) *T {
+// orPointerTo returns the value, or a pointer to the default if it is nil.
+func orPointerTo[T any](value *T, other T) *T {
 	if value != nil {
 		return value
 	}

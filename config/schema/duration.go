@@ -50,7 +50,7 @@ func ParseDuration(text string) (Duration, error) {
 	return Duration(total), nil
 }
 
-func (d *Duration) read(n *syntax.Node) error {
+func (d *Duration) decodeNode(n *syntax.Node) error {
 	if n.Kind != syntax.Text && (n.Kind != syntax.Number || n.Text != "0") {
 		return errDuration
 	}

@@ -33,10 +33,10 @@ type Filter struct {
 	Absent bool      `json:"absent,omitempty"`
 }
 
-func (f *Filter) Spec() market.FilterSpec {
+func (f *Filter) FilterSpec() market.FilterSpec {
 	return market.FilterSpec{
 		Field: f.Field, In: LiteralTexts(f.In), NotIn: LiteralTexts(f.NotIn),
-		Min: f.Min.Text(), Max: f.Max.Text(), Absent: f.Absent,
+		Min: f.Min.Digits(), Max: f.Max.Digits(), Absent: f.Absent,
 	}
 }
 

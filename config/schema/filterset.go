@@ -17,7 +17,7 @@ type FilterSet struct {
 	Caps     []Cap        `json:"caps,omitempty"`
 }
 
-func (s *FilterSet) fill(index int) {
-	s.Priority = valueOr(s.Priority, index+1)
-	s.Weight = valueOr(s.Weight, 1)
+func (s *FilterSet) fillDefaults(index int) {
+	s.Priority = orPointerTo(s.Priority, index+1)
+	s.Weight = orPointerTo(s.Weight, 1)
 }

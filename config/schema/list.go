@@ -9,4 +9,4 @@ type List struct {
 	File  string `json:"file,omitempty"` // relative to the document's file
 }
 
-func (l *List) fill() { setDefault(&l.Hash, "plain") }
+func (l *List) fillDefaults() { setDefault(&l.Hash, "plain") }

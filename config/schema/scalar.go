@@ -9,8 +9,8 @@ import (
 	"pingpost/engine/market"
 )
 
-// errExpected returns the error for a value of the wrong form.
-func errExpected(wanted string, n *syntax.Node) error {
+// newExpectedError returns the error for a value of the wrong form.
+func newExpectedError(wanted string, n *syntax.Node) error {
 	return errors.New("expected " + wanted + ", found " + n.Kind.Describe())
 }
 
@@ -24,7 +24,7 @@ func readText(n *syntax.Node, into *string) error {
 	case syntax.Number, syntax.Bool:
 		return errors.New("expected text, found " + n.Kind.Describe() + "; put it in quotes")
 	}
-	return errExpected("text", n)
+	return newExpectedError("text", n)
 }
 
 // readDigits returns the digits of a number, or the text if it comes from the
@@ -34,7 +34,7 @@ func readDigits(n *syntax.Node, wanted string) (string, error) {
 		if n.Kind == syntax.Text {
 			return "", errors.New("expected " + wanted + ", found text; write digits, without quotes")
 		}
-		return "", errExpected(wanted, n)
+		return "", newExpectedError(wanted, n)
 	}
 	return strings.TrimSpace(n.Text), nil
 }
@@ -98,7 +98,7 @@ func explainMoneyError(err error) error {
 // Share is a fraction of a price, in millionths.
 type Share market.Share
 
-func (s *Share) read(n *syntax.Node) error {
+func (s *Share) decodeNode(n *syntax.Node) error {
 	text, err := readDigits(n, "a share from 0 to 1")
 	if err != nil {
 		return err
@@ -117,7 +117,7 @@ func (s Share) MarshalJSON() ([]byte, error) { return market.Money(s).AppendJSON
 // Number is a decimal number with its digits as written.
 type Number string
 
-func (d *Number) read(n *syntax.Node) error {
+func (d *Number) decodeNode(n *syntax.Node) error {
 	text, err := readDigits(n, "a number")
 	if err != nil {
 		return err
@@ -132,7 +132,7 @@ func (d *Number) read(n *syntax.Node) error {
 // MarshalJSON writes the digits.
 func (d Number) MarshalJSON() ([]byte, error) { return []byte(d), nil }
 
-func (d *Number) Text() *string {
+func (d *Number) Digits() *string {
 	if d == nil {
 		return nil
 	}
@@ -144,10 +144,10 @@ func (d *Number) Text() *string {
 // boolean: enum values, filter values, defaults.
 type Literal string
 
-func (w *Literal) read(n *syntax.Node) error {
+func (w *Literal) decodeNode(n *syntax.Node) error {
 	if n.Kind == syntax.Text || n.Kind == syntax.Number || n.Kind == syntax.Bool {
 		*w = Literal(n.Text)
 		return nil
 	}
-	return errExpected("a value", n)
+	return newExpectedError("a value", n)
 }

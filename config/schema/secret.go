@@ -56,7 +56,7 @@ func (s Secret) MarshalJSON() ([]byte, error) {
 	return []byte("null"), nil
 }
 
-func (s *Secret) read(n *syntax.Node) error {
+func (s *Secret) decodeNode(n *syntax.Node) error {
 	switch n.Kind {
 	case syntax.Text:
 		if n.Missing != "" {
@@ -69,7 +69,7 @@ func (s *Secret) read(n *syntax.Node) error {
 		*s = Secret{value: n.Text, set: true, variable: syntax.SoleVariable(n.Raw)}
 		return nil
 	case syntax.Mapping:
-		if name, is := n.SecretMark(); is {
+		if name, is := n.SecretMarker(); is {
 			s.set, s.variable = true, name
 			return nil
 		}
@@ -77,14 +77,14 @@ func (s *Secret) read(n *syntax.Node) error {
 	case syntax.Number, syntax.Bool:
 		return errors.New("expected text, found " + n.Kind.Describe() + "; put it in quotes")
 	}
-	return errExpected("text", n)
+	return newExpectedError("text", n)
 }
 
 // MaxSecret is the maximum length of a secret, in bytes.
 const MaxSecret = 4096
 
-// Visible reports whether a header can carry the value: visible ASCII only.
-func (s Secret) Visible() bool {
+// IsVisibleASCII reports whether a header can carry the value: visible ASCII only.
+func (s Secret) IsVisibleASCII() bool {
 	if len(s.value) > MaxSecret {
 		return false
 	}

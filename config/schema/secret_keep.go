@@ -1,7 +1,7 @@
 package schema
 
-// Find returns the entry with the id, or nil.
-func Find[T any](list []T, id string, idOf func(*T) string) *T {
+// FindByID returns the entry with the id, or nil.
+func FindByID[T any](list []T, id string, idOf func(*T) string) *T {
 	for i := range list {
 		if idOf(&list[i]) == id {
 			return &list[i]
@@ -10,8 +10,8 @@ func Find[T any](list []T, id string, idOf func(*T) string) *T {
 	return nil
 }
 
-// KeepFrom takes over the earlier secret if this one is missing.
-func (s *Secret) KeepFrom(before Secret) {
+// KeepIfMissing takes over the earlier secret if this one is missing.
+func (s *Secret) KeepIfMissing(before Secret) {
 	if !s.IsSet() && before.IsSet() {
 		s.set, s.variable = true, before.variable
 	}
@@ -19,13 +19,13 @@ func (s *Secret) KeepFrom(before Secret) {
 
 // KeepSecrets takes over the earlier secrets that this version of the supplier omits.
 func (s *Supplier) KeepSecrets(before *Supplier) {
-	s.APIKey.KeepFrom(before.APIKey)
+	s.APIKey.KeepIfMissing(before.APIKey)
 	keepClientSecrets(s.OAuthClients, before.OAuthClients)
 	for i := range min(len(s.BearerTokens), len(before.BearerTokens)) {
-		s.BearerTokens[i].Token.KeepFrom(before.BearerTokens[i].Token)
+		s.BearerTokens[i].Token.KeepIfMissing(before.BearerTokens[i].Token)
 	}
 	if s.Webhook != nil && before.Webhook != nil {
-		s.Webhook.Secret.KeepFrom(before.Webhook.Secret)
+		s.Webhook.Secret.KeepIfMissing(before.Webhook.Secret)
 	}
 }
 
@@ -33,26 +33,26 @@ func (s *Supplier) KeepSecrets(before *Supplier) {
 func (b *Buyer) KeepSecrets(before *Buyer) {
 	keepClientSecrets(b.OAuthClients, before.OAuthClients)
 	for i := range b.Secrets {
-		if was := Find(before.Secrets, b.Secrets[i].Name, func(s *NamedSecret) string { return s.Name }); was != nil {
-			b.Secrets[i].Value.KeepFrom(was.Value)
+		if was := FindByID(before.Secrets, b.Secrets[i].Name, func(s *NamedSecret) string { return s.Name }); was != nil {
+			b.Secrets[i].Value.KeepIfMissing(was.Value)
 		}
 	}
 	now, was := b.Auth, before.Auth
 	switch {
 	case now == nil || was == nil:
 	case now.OAuth != nil && was.OAuth != nil:
-		now.OAuth.ClientSecret.KeepFrom(was.OAuth.ClientSecret)
+		now.OAuth.ClientSecret.KeepIfMissing(was.OAuth.ClientSecret)
 	case now.OAuth == nil && !now.Bearer.IsSet() && !now.APIKey.IsSet():
-		now.Bearer.KeepFrom(was.Bearer)
-		now.APIKey.KeepFrom(was.APIKey)
-		now.fill()
+		now.Bearer.KeepIfMissing(was.Bearer)
+		now.APIKey.KeepIfMissing(was.APIKey)
+		now.fillDefaults()
 	}
 }
 
 func keepClientSecrets(now, before []OAuthClient) {
 	for i := range now {
-		if was := Find(before, now[i].ClientID, func(c *OAuthClient) string { return c.ClientID }); was != nil {
-			now[i].ClientSecret.KeepFrom(was.ClientSecret)
+		if was := FindByID(before, now[i].ClientID, func(c *OAuthClient) string { return c.ClientID }); was != nil {
+			now[i].ClientSecret.KeepIfMissing(was.ClientSecret)
 		}
 	}
 }

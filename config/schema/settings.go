@@ -25,14 +25,14 @@ type Limits struct {
 // the second time) and for the decision.
 const MaxBody = 400 * KiB
 
-func (l *Limits) fill() {
-	l.Body = valueOr(l.Body, 64*KiB)
-	l.Answer = valueOr(l.Answer, 64*KiB)
-	l.Header = valueOr(l.Header, 16*KiB)
-	l.Connections = valueOr(l.Connections, 10_000)
-	l.MaxConnsPerIP = valueOr(l.MaxConnsPerIP, 1_000)
-	l.AuthFailures = valueOr(l.AuthFailures, 100)
-	l.Documents = valueOr(l.Documents, 10)
+func (l *Limits) fillDefaults() {
+	l.Body = orPointerTo(l.Body, 64*KiB)
+	l.Answer = orPointerTo(l.Answer, 64*KiB)
+	l.Header = orPointerTo(l.Header, 16*KiB)
+	l.Connections = orPointerTo(l.Connections, 10_000)
+	l.MaxConnsPerIP = orPointerTo(l.MaxConnsPerIP, 1_000)
+	l.AuthFailures = orPointerTo(l.AuthFailures, 100)
+	l.Documents = orPointerTo(l.Documents, 10)
 	l.ReadTimeout = l.ReadTimeout.orDefault(10 * time.Second)
 	l.WriteTimeout = l.WriteTimeout.orDefault(10 * time.Second)
 	l.IdleTimeout = l.IdleTimeout.orDefault(time.Minute)
@@ -43,7 +43,7 @@ type Report struct {
 	Keep *Duration `json:"keep"` // retention; 0: no report; default 90 days
 }
 
-func (r *Report) fill() { r.Keep = r.Keep.orDefault(90 * Day) }
+func (r *Report) fillDefaults() { r.Keep = r.Keep.orDefault(90 * Day) }
 
 // TLS names the certificate file (with its chain) and the key file of a listener, both
 // in PEM and relative to the document's file.
@@ -68,9 +68,9 @@ type CollectorHeader struct {
 // defaultSample is one request in a hundred.
 const defaultSample = market.WholeShare / 100
 
-func (t *Traces) fill() {
+func (t *Traces) fillDefaults() {
 	if t != nil {
-		t.Sample = valueOr(t.Sample, Share(defaultSample))
+		t.Sample = orPointerTo(t.Sample, Share(defaultSample))
 	}
 }
 
@@ -79,4 +79,4 @@ type Webhooks struct {
 	InFlight *int `json:"in_flight"` // concurrent attempts to one endpoint
 }
 
-func (w *Webhooks) fill() { w.InFlight = valueOr(w.InFlight, 8) }
+func (w *Webhooks) fillDefaults() { w.InFlight = orPointerTo(w.InFlight, 8) }

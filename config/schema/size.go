@@ -21,7 +21,7 @@ var sizeUnits = []struct {
 	unit   Size
 }{{"MiB", MiB}, {"KiB", KiB}, {"", 1}}
 
-func (s *Size) read(n *syntax.Node) error {
+func (s *Size) decodeNode(n *syntax.Node) error {
 	wrong := errors.New("expected a size such as 65536, 64KiB or 1MiB")
 	if n.Kind != syntax.Text && n.Kind != syntax.Number {
 		return wrong

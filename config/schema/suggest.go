@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// suggest returns the remedy for an unknown key: a key that contains it as a word, or
+// suggestKey returns the remedy for an unknown key: a key that contains it as a word, or
 // one with nearly the same letters. Without such a key it lists all keys, if they are
 // few.
-func suggest(key string, known map[string]int) string {
+func suggestKey(key string, known map[string]int) string {
 	best, nearest := min(3, (len(key)+1)/2), ""
 	names := make([]string, 0, len(known))
 	for name := range known {
@@ -21,7 +21,7 @@ func suggest(key string, known map[string]int) string {
 			if slices.Contains(strings.Split(name, "_"), strings.ToLower(key)) {
 				longer = append(longer, name)
 			}
-			if d := distance(strings.ToLower(key), name); d < best {
+			if d := editDistance(strings.ToLower(key), name); d < best {
 				best, nearest = d, name
 			}
 		}
@@ -37,8 +37,8 @@ func suggest(key string, known map[string]int) string {
 	return "; remove it, or look for its name in docs/configuration.md"
 }
 
-// distance returns the number of letters to change, insert or delete.
-func distance(a, b string) int {
+// editDistance returns the number of letters to change, insert or delete.
+func editDistance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {
 		row[j] = j

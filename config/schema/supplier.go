@@ -25,14 +25,14 @@ const (
 	MaxByteRate = 1024 * MiB
 )
 
-func (s *Supplier) fill() {
+func (s *Supplier) fillDefaults() {
 	setDefault(&s.Name, s.ID)
-	s.IngestRate = valueOr(s.IngestRate, defaultRate)
-	s.PingRate = valueOr(s.PingRate, defaultRate)
-	s.ByteRate = valueOr(s.ByteRate, defaultByteRate(*s.IngestRate, *s.PingRate))
-	s.ConcurrentAuctions = valueOr(s.ConcurrentAuctions, defaultAuctions)
-	fillClients(s.OAuthClients, ScopePing, ScopePost)
-	fillTokens(s.BearerTokens)
+	s.IngestRate = orPointerTo(s.IngestRate, defaultRate)
+	s.PingRate = orPointerTo(s.PingRate, defaultRate)
+	s.ByteRate = orPointerTo(s.ByteRate, defaultByteRate(*s.IngestRate, *s.PingRate))
+	s.ConcurrentAuctions = orPointerTo(s.ConcurrentAuctions, defaultAuctions)
+	fillClientScopes(s.OAuthClients, ScopePing, ScopePost)
+	fillTokenScopes(s.BearerTokens)
 }
 
 // defaultByteRate returns the default byte_rate of a supplier with these rates. It

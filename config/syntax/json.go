@@ -21,11 +21,11 @@ func (r *Reader) readJSON(data []byte) *Node {
 	decoder := json.NewDecoder(bytes.NewReader(data))
 	decoder.UseNumber()
 	j := &jsonReader{Reader: r, decoder: decoder, data: data, at: Position{1, 1}}
-	return j.value("", 0)
+	return j.readValue("", 0)
 }
 
-// token returns the next token and the position of its first character.
-func (j *jsonReader) token() (json.Token, Position) {
+// nextToken returns the next token and the position of its first character.
+func (j *jsonReader) nextToken() (json.Token, Position) {
 	start := int(j.decoder.InputOffset())
 	for start < len(j.data) && strings.IndexByte(" \t\r\n,:", j.data[start]) >= 0 {
 		start++
@@ -45,23 +45,23 @@ func (j *jsonReader) token() (json.Token, Position) {
 	return token, j.at
 }
 
-func (j *jsonReader) value(path Path, depth int) *Node {
-	token, at := j.token()
+func (j *jsonReader) readValue(path Path, depth int) *Node {
+	token, at := j.nextToken()
 	switch t := token.(type) {
 	case json.Delim:
 		if depth >= maxDepth {
 			j.Report(at, path, "nested deeper than 32 levels")
-			j.skip()
+			j.skipContainer()
 			return &Node{Position: at, Kind: Null}
 		}
 		if t == '{' {
-			return j.mapping(at, path, depth+1)
+			return j.readMapping(at, path, depth+1)
 		}
-		return j.list(at, path, depth+1)
+		return j.readList(at, path, depth+1)
 	case json.Number:
 		return &Node{Position: at, Kind: Number, Text: t.String()}
 	case string:
-		return j.text(at, path, t)
+		return j.newTextNode(at, path, t)
 	case bool:
 		if t {
 			return &Node{Position: at, Kind: Bool, Text: "true"}
@@ -71,33 +71,33 @@ func (j *jsonReader) value(path Path, depth int) *Node {
 	return &Node{Position: at, Kind: Null}
 }
 
-func (j *jsonReader) mapping(at Position, path Path, depth int) *Node {
+func (j *jsonReader) readMapping(at Position, path Path, depth int) *Node {
 	n := &Node{Position: at, Kind: Mapping}
 	for j.decoder.More() {
-		token, at := j.token()
+		token, at := j.nextToken()
 		key, ok := token.(string)
 		if !ok || !utf8.ValidString(key) {
 			panic("BUG: a member of valid JSON has no name")
 		}
-		n.Members = append(n.Members, Member{Position: at, Key: key, Value: j.value(path.Key(key), depth)})
+		n.Members = append(n.Members, Member{Position: at, Key: key, Value: j.readValue(path.Key(key), depth)})
 	}
-	j.token()
+	j.nextToken()
 	return n
 }
 
-func (j *jsonReader) list(at Position, path Path, depth int) *Node {
+func (j *jsonReader) readList(at Position, path Path, depth int) *Node {
 	n := &Node{Position: at, Kind: List}
 	for j.decoder.More() {
-		n.Items = append(n.Items, j.value(path.Index(len(n.Items)), depth))
+		n.Items = append(n.Items, j.readValue(path.Index(len(n.Items)), depth))
 	}
-	j.token()
+	j.nextToken()
 	return n
 }
 
-// skip reads to the end of the mapping or list that began with the last token.
-func (j *jsonReader) skip() {
+// skipContainer reads to the end of the mapping or list that began with the last token.
+func (j *jsonReader) skipContainer() {
 	for open := 1; open > 0; {
-		token, _ := j.token()
+		token, _ := j.nextToken()
 		switch token {
 		case json.Delim('{'), json.Delim('['):
 			open++

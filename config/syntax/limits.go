@@ -4,41 +4,41 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// guard checks the tokens before the parser reads them. The parser recurses once for
+// tokenGuard checks the tokens before the parser reads them. The parser recurses once for
 // each level and once for each key of a block mapping, and it shifts a whole flow
 // mapping for each key without a value. A hostile document could therefore exhaust its
 // time or its stack, and recover cannot catch a stack overflow.
 //
 // The guard also rejects anchors, aliases, merges and tags, because they let a short
 // text expand to a huge document.
-type guard struct {
-	blocks  []block
-	flows   []flow
+type tokenGuard struct {
+	blocks  []blockLevel
+	flows   []flowBracket
 	last    *token.Token // the last token that is not a comment
 	started bool         // the document has begun
 }
 
-// block is one level of indentation: a mapping with its number of keys, or a list.
-type block struct {
+// blockLevel is one level of indentation: a mapping with its number of keys, or a list.
+type blockLevel struct {
 	column int
 	list   bool
 	keys   int
 }
 
-// flow is one open bracket and the state of its current entry.
-type flow struct {
+// flowBracket is one open bracket and the state of its current entry.
+type flowBracket struct {
 	mapping      bool
 	value, colon bool
 }
 
 // checkTokens reports the first token that the parser must not see, and returns false.
 func (r *Reader) checkTokens(tokens token.Tokens) bool {
-	var g guard
+	var g tokenGuard
 	for _, t := range tokens {
 		if t.Type == token.CommentType {
 			continue
 		}
-		if message := g.check(t); message != "" {
+		if message := g.checkToken(t); message != "" {
 			r.Report(positionOf(t), "", message)
 			return false
 		}
@@ -47,7 +47,7 @@ func (r *Reader) checkTokens(tokens token.Tokens) bool {
 	return true
 }
 
-func (g *guard) check(t *token.Token) string {
+func (g *tokenGuard) checkToken(t *token.Token) string {
 	switch t.Type {
 	case token.AnchorType, token.AliasType, token.MergeKeyType:
 		return "anchors, aliases and merges are not supported; write the value out, or quote the text"
@@ -66,17 +66,17 @@ func (g *guard) check(t *token.Token) string {
 	}
 	g.started = true
 	if len(g.flows) > 0 || t.Type == token.MappingStartType || t.Type == token.SequenceStartType {
-		return g.checkFlow(t)
+		return g.checkFlowToken(t)
 	}
-	return g.checkBlock(t)
+	return g.checkBlockToken(t)
 }
 
-func (g *guard) checkBlock(t *token.Token) string {
+func (g *tokenGuard) checkBlockToken(t *token.Token) string {
 	switch t.Type {
 	case token.SequenceEntryType:
 		g.closeBlocks(t.Position.Column)
 		if top := len(g.blocks) - 1; top < 0 || g.blocks[top].column < t.Position.Column || !g.blocks[top].list {
-			g.blocks = append(g.blocks, block{column: t.Position.Column, list: true})
+			g.blocks = append(g.blocks, blockLevel{column: t.Position.Column, list: true})
 		}
 	case token.MappingValueType:
 		column := t.Position.Column
@@ -89,7 +89,7 @@ func (g *guard) checkBlock(t *token.Token) string {
 		}
 		top := len(g.blocks) - 1
 		if top < 0 || g.blocks[top].column < column {
-			g.blocks = append(g.blocks, block{column: column})
+			g.blocks = append(g.blocks, blockLevel{column: column})
 			top++
 		}
 		g.blocks[top].keys++
@@ -101,35 +101,35 @@ func (g *guard) checkBlock(t *token.Token) string {
 }
 
 // closeBlocks closes the levels that are indented deeper than the column.
-func (g *guard) closeBlocks(column int) {
+func (g *tokenGuard) closeBlocks(column int) {
 	for len(g.blocks) > 0 && g.blocks[len(g.blocks)-1].column > column {
 		g.blocks = g.blocks[:len(g.blocks)-1]
 	}
 }
 
-func (g *guard) checkDepth() string {
+func (g *tokenGuard) checkDepth() string {
 	if len(g.blocks)+len(g.flows) > maxDepth {
 		return "nested deeper than 32 levels"
 	}
 	return ""
 }
 
-func (g *guard) checkFlow(t *token.Token) string {
+func (g *tokenGuard) checkFlowToken(t *token.Token) string {
 	top := len(g.flows) - 1
 	switch t.Type {
 	case token.MappingStartType, token.SequenceStartType:
 		if top >= 0 {
 			g.flows[top].value = true
 		}
-		g.flows = append(g.flows, flow{mapping: t.Type == token.MappingStartType})
+		g.flows = append(g.flows, flowBracket{mapping: t.Type == token.MappingStartType})
 		return g.checkDepth()
 	case token.MappingEndType, token.SequenceEndType:
-		message := g.checkEntry()
+		message := g.checkFlowEntry()
 		g.flows = g.flows[:top]
 		return message
 	case token.CollectEntryType:
-		message := g.checkEntry()
-		g.flows[top] = flow{mapping: g.flows[top].mapping}
+		message := g.checkFlowEntry()
+		g.flows[top] = flowBracket{mapping: g.flows[top].mapping}
 		return message
 	case token.MappingValueType:
 		g.flows[top].colon = true
@@ -139,8 +139,8 @@ func (g *guard) checkFlow(t *token.Token) string {
 	return ""
 }
 
-// checkEntry checks an entry of a flow mapping or list at its end.
-func (g *guard) checkEntry() string {
+// checkFlowEntry checks an entry of a flow mapping or list at its end.
+func (g *tokenGuard) checkFlowEntry() string {
 	top := g.flows[len(g.flows)-1]
 	if g.last.Type == token.MappingValueType || top.mapping && top.value && !top.colon {
 		return "a key without a value; write key: value, or leave the key out"

@@ -60,9 +60,9 @@ type Member struct {
 // Find returns the node at the path, or the deepest node on the way to it.
 func (n *Node) Find(p Path) (found *Node, exact bool) {
 	for p != "" {
-		var s step
-		s, p = p.split()
-		child := n.child(s)
+		var s pathStep
+		s, p = p.cutFirstStep()
+		child := n.childAt(s)
 		if child == nil {
 			return n, false
 		}
@@ -72,9 +72,9 @@ func (n *Node) Find(p Path) (found *Node, exact bool) {
 }
 
 // Member returns the value of a key, or nil.
-func (n *Node) Member(key string) *Node { return n.child(step{key: key, index: -1}) }
+func (n *Node) Member(key string) *Node { return n.childAt(pathStep{key: key, index: -1}) }
 
-func (n *Node) child(s step) *Node {
+func (n *Node) childAt(s pathStep) *Node {
 	if s.index >= 0 {
 		if s.index < len(n.Items) {
 			return n.Items[s.index]
@@ -108,14 +108,14 @@ func (n *Node) HasVariables() bool {
 	return false
 }
 
-// IsEntryList reports whether the node is a list of mappings.
-func (n *Node) IsEntryList() bool {
+// IsListOfMappings reports whether the node is a list of mappings.
+func (n *Node) IsListOfMappings() bool {
 	return n != nil && n.Kind == List && len(n.Items) > 0 && n.Items[0].Kind == Mapping
 }
 
-// SecretMark reports whether a mapping is {set: true}, for a secret with its value
+// SecretMarker reports whether a mapping is {set: true}, for a secret with its value
 // elsewhere. It also returns the name of the variable that gives the value.
-func (n *Node) SecretMark() (variable string, is bool) {
+func (n *Node) SecretMarker() (variable string, is bool) {
 	if n.Kind != Mapping {
 		return "", false
 	}

@@ -37,14 +37,14 @@ func IsPlainKey(name string) bool {
 	return name != "" && len(name) <= 64
 }
 
-// step is one part of a path: a key, or the index of an item.
-type step struct {
+// pathStep is one part of a path: a key, or the index of an item.
+type pathStep struct {
 	key   string
 	index int // -1 for a key
 }
 
-// split cuts the first step off the path.
-func (p Path) split() (step, Path) {
+// cutFirstStep cuts the first step off the path.
+func (p Path) cutFirstStep() (pathStep, Path) {
 	if p != "" && p[0] == '[' {
 		end := 1
 		for end < len(p) && p[end] != ']' {
@@ -54,16 +54,16 @@ func (p Path) split() (step, Path) {
 		if err != nil {
 			panic("BUG: malformed place " + string(p))
 		}
-		return step{index: index}, cutDot(p[min(end+1, len(p)):])
+		return pathStep{index: index}, trimLeadingDot(p[min(end+1, len(p)):])
 	}
 	end := 0
 	for end < len(p) && p[end] != '.' && p[end] != '[' {
 		end++
 	}
-	return step{key: string(p[:end]), index: -1}, cutDot(p[end:])
+	return pathStep{key: string(p[:end]), index: -1}, trimLeadingDot(p[end:])
 }
 
-func cutDot(p Path) Path {
+func trimLeadingDot(p Path) Path {
 	if p != "" && p[0] == '.' {
 		return p[1:]
 	}

@@ -66,8 +66,8 @@ func (p Problems) Err() error {
 	return &p
 }
 
-// Warnings returns one line for each warning, with its place.
-func (p Problems) Warnings() string {
+// FormatWarnings returns one line for each warning, with its place.
+func (p Problems) FormatWarnings() string {
 	var b strings.Builder
 	for _, problem := range p {
 		b.WriteString("warning: " + problem.Error() + "\n")

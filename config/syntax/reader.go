@@ -35,7 +35,7 @@ func (r *Reader) Report(at Position, path Path, message string) {
 // Read returns the root of the document, or nil if it cannot be parsed.
 func (r *Reader) Read(data []byte) *Node {
 	start := Position{1, 1}
-	if message := ExceededLimit(data); message != "" {
+	if message := DescribeExceededLimit(data); message != "" {
 		r.Report(start, "", "the document "+message)
 		return nil
 	}
@@ -50,18 +50,18 @@ func (r *Reader) Read(data []byte) *Node {
 	return r.readYAML(data)
 }
 
-// ExceededLimit returns the message for the limit that a text exceeds, or "".
-func ExceededLimit(data []byte) string {
+// DescribeExceededLimit returns the message for the limit that a text exceeds, or "".
+func DescribeExceededLimit(data []byte) string {
 	switch {
 	case len(data) > MaxDocument:
 		return "is over 16 MB; split it into several exchanges"
-	case marks(data) > MaxMarks:
+	case countMarks(data) > MaxMarks:
 		return "has over 4 million marks of punctuation; it is not a configuration"
 	}
 	return ""
 }
 
-func marks(data []byte) (n int) {
+func countMarks(data []byte) (n int) {
 	for _, c := range data {
 		switch c {
 		case ',', ':', '[', ']', '{', '}', '-', '?', '&', '*', '!', '#':
@@ -74,11 +74,11 @@ func marks(data []byte) (n int) {
 // Decimal is the grammar of a JSON number.
 var Decimal = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$`)
 
-// text returns a text node with its variables expanded. A plain YAML scalar with a
+// newTextNode returns a text node with its variables expanded. A plain YAML scalar with a
 // ${NAME} takes the form of the variable's value, so it can also be read as a number.
-func (r *Reader) text(at Position, path Path, raw string) *Node {
+func (r *Reader) newTextNode(at Position, path Path, raw string) *Node {
 	n := &Node{Position: at, Kind: Text, Variables: make(map[string]string)}
-	text, expanded, err := Expand(raw, func(name string) (string, bool) { return r.variable(n, name) })
+	text, expanded, err := ExpandVariables(raw, func(name string) (string, bool) { return r.lookUpVariable(n, name) })
 	var missing UnsetVariableError
 	switch {
 	case hasHiddenBraces(raw), hasHiddenBraces(text):
@@ -98,8 +98,8 @@ func (r *Reader) text(at Position, path Path, raw string) *Node {
 	return n
 }
 
-// variable returns the value of a variable and stores it in the node.
-func (r *Reader) variable(n *Node, name string) (value string, ok bool) {
+// lookUpVariable returns the value of a variable and stores it in the node.
+func (r *Reader) lookUpVariable(n *Node, name string) (value string, ok bool) {
 	if value, ok = r.Env(name); ok {
 		n.Variables[name] = value
 	}

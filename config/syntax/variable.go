@@ -12,9 +12,9 @@ var (
 	errVariable = errors.New("the text between ${ and } is not a variable's name (letters, digits and _, not beginning with a digit); write $${ for a plain ${")
 )
 
-// Expand replaces each ${NAME} of a scalar by the variable's value, and $${ by a plain
+// ExpandVariables replaces each ${NAME} of a scalar by the variable's value, and $${ by a plain
 // ${. It does not expand the values again. The error names the variable, never a value.
-func Expand(text string, env func(string) (string, bool)) (out string, expanded bool, err error) {
+func ExpandVariables(text string, env func(string) (string, bool)) (out string, expanded bool, err error) {
 	if !strings.Contains(text, "${") {
 		return text, false, nil
 	}

@@ -7,11 +7,11 @@ import (
 
 // writeJSON writes the node as compact JSON.
 func (n *Node) writeJSON(b *strings.Builder) {
-	n.WriteFlow(b, ",", ":", Quote, Quote)
+	n.WriteOneLine(b, ",", ":", Quote, Quote)
 }
 
-// WriteFlow writes the node in one line with brackets.
-func (n *Node) WriteFlow(b *strings.Builder, comma, colon string, key, text func(string) string) {
+// WriteOneLine writes the node in one line with brackets.
+func (n *Node) WriteOneLine(b *strings.Builder, comma, colon string, key, text func(string) string) {
 	switch n.Kind {
 	case Mapping:
 		b.WriteByte('{')
@@ -21,7 +21,7 @@ func (n *Node) WriteFlow(b *strings.Builder, comma, colon string, key, text func
 			}
 			b.WriteString(key(m.Key))
 			b.WriteString(colon)
-			m.Value.WriteFlow(b, comma, colon, key, text)
+			m.Value.WriteOneLine(b, comma, colon, key, text)
 		}
 		b.WriteByte('}')
 	case List:
@@ -30,7 +30,7 @@ func (n *Node) WriteFlow(b *strings.Builder, comma, colon string, key, text func
 			if i > 0 {
 				b.WriteString(comma)
 			}
-			item.WriteFlow(b, comma, colon, key, text)
+			item.WriteOneLine(b, comma, colon, key, text)
 		}
 		b.WriteByte(']')
 	case Text:

@@ -36,19 +36,19 @@ func (r *Reader) readYAML(data []byte) (root *Node) {
 		return nil
 	}
 	if len(file.Docs) > 1 {
-		r.Report(documentStart(file.Docs[1]), "", errManyDocuments)
+		r.Report(documentPosition(file.Docs[1]), "", errManyDocuments)
 		return nil
 	}
 	if len(file.Docs) == 0 || file.Docs[0].Body == nil {
 		r.Report(Position{1, 1}, "", "the document is empty")
 		return nil
 	}
-	return r.yamlNode(file.Docs[0].Body, "")
+	return r.convertYAMLNode(file.Docs[0].Body, "")
 }
 
 const errManyDocuments = "a second document begins here; an exchange is one document"
 
-func documentStart(doc *ast.DocumentNode) Position {
+func documentPosition(doc *ast.DocumentNode) Position {
 	switch {
 	case doc.Start != nil:
 		return positionOf(doc.Start)
@@ -74,18 +74,18 @@ func positionOf(t *token.Token) Position {
 	return Position{t.Position.Line, t.Position.Column}
 }
 
-func (r *Reader) yamlNode(n ast.Node, path Path) *Node {
+func (r *Reader) convertYAMLNode(n ast.Node, path Path) *Node {
 	switch n := n.(type) {
 	case *ast.MappingNode:
-		return r.yamlMapping(n, path)
+		return r.convertYAMLMapping(n, path)
 	case *ast.SequenceNode:
 		list := &Node{Position: positionOf(n.Start), Kind: List}
 		for _, item := range n.Values {
-			list.Items = append(list.Items, r.yamlNode(item, path.Index(len(list.Items))))
+			list.Items = append(list.Items, r.convertYAMLNode(item, path.Index(len(list.Items))))
 		}
 		return list
 	case *ast.LiteralNode:
-		text := r.text(positionOf(n.Start), path, RestoreBraces(n.Value.Value))
+		text := r.newTextNode(positionOf(n.Start), path, RestoreBraces(n.Value.Value))
 		text.Block = strings.HasPrefix(n.Start.Value, "|")
 		return text
 	case *ast.NullNode:
@@ -97,7 +97,7 @@ func (r *Reader) yamlNode(n ast.Node, path Path) *Node {
 		if n.Token.Type == token.StringType && Decimal.MatchString(n.Value) {
 			return &Node{Position: at, Kind: Number, Text: n.Value}
 		}
-		return r.text(at, path, RestoreBraces(n.Value))
+		return r.newTextNode(at, path, RestoreBraces(n.Value))
 	case *ast.IntegerNode, *ast.FloatNode, *ast.InfinityNode, *ast.NanNode:
 		return &Node{Position: positionOf(n.GetToken()), Kind: Number, Text: n.GetToken().Value}
 	}
@@ -109,16 +109,16 @@ func (r *Reader) yamlNode(n ast.Node, path Path) *Node {
 	return &Node{Position: at, Kind: Null}
 }
 
-func (r *Reader) yamlMapping(n *ast.MappingNode, path Path) *Node {
+func (r *Reader) convertYAMLMapping(n *ast.MappingNode, path Path) *Node {
 	mapping := &Node{Position: positionOf(n.Start), Kind: Mapping}
 	for _, pair := range n.Values {
 		at := positionOf(pair.Key.GetToken())
-		key, ok := yamlKey(pair.Key)
+		key, ok := yamlKeyText(pair.Key)
 		if !ok {
 			r.Report(at, path, "a key is plain text")
 			continue
 		}
-		mapping.Members = append(mapping.Members, Member{Position: at, Key: key, Value: r.yamlNode(pair.Value, path.Key(key))})
+		mapping.Members = append(mapping.Members, Member{Position: at, Key: key, Value: r.convertYAMLNode(pair.Value, path.Key(key))})
 	}
 	if !n.IsFlowStyle && len(mapping.Members) > 0 {
 		mapping.Position = mapping.Members[0].Position
@@ -126,7 +126,7 @@ func (r *Reader) yamlMapping(n *ast.MappingNode, path Path) *Node {
 	return mapping
 }
 
-func yamlKey(n ast.MapKeyNode) (string, bool) {
+func yamlKeyText(n ast.MapKeyNode) (string, bool) {
 	switch n := n.(type) {
 	case *ast.StringNode:
 		return RestoreBraces(n.Value), true

@@ -46,11 +46,11 @@ const (
 // consent.
 var sources = []string{"search", "search", "partner", "email", "facebook"}
 
-// Make returns the leads of a request. It repeats a phone number only after all of the state's
+// MakeLeads returns the leads of a request. It repeats a phone number only after all of the state's
 // numbers, a hundred for each area code. It never repeats an e-mail address.
-func Make(req Request) []Lead {
+func MakeLeads(req Request) []Lead {
 	place, vertical := PlaceOf(req.State), VerticalOf(req.Vertical)
-	r := rand.New(rand.NewPCG(uint64(req.Seed), hashLabels(req.Vertical, place.State)))
+	r := rand.New(rand.NewPCG(uint64(req.Seed), seedFromLabels(req.Vertical, place.State)))
 	phone := r.IntN(place.PhoneCount())
 	mailbox := 1 + 1000*r.IntN(mailboxBlocks)
 	asked := firstDay.Add(time.Duration(r.IntN(90*24*60*60)) * time.Second)
@@ -59,10 +59,10 @@ func Make(req Request) []Lead {
 		asked = asked.Add(time.Duration(5+r.IntN(175)) * time.Second)
 		leads[i] = Lead{
 			Person: place.MakePerson(r, phone+i, mailbox+i, mailHost),
-			UUID:   uuid(r), Vertical: req.Vertical, Source: Pick(r, sources), Consent: Chance(r, 950),
+			UUID:   randomUUID(r), Vertical: req.Vertical, Source: Pick(r, sources), Consent: Chance(r, 950),
 			Certificate: fmt.Sprintf("https://consent.example.com/c/%016x", r.Uint64()),
 			IP:          Pick(r, networks) + fmt.Sprint(1+r.IntN(254)),
-			Asked:       asked, Quality: r.IntN(101), Fields: vertical.Fields(r, asked),
+			Asked:       asked, Quality: r.IntN(101), Fields: vertical.RandomFields(r, asked),
 		}
 	}
 	return leads
@@ -71,15 +71,15 @@ func Make(req Request) []Lead {
 // networks are reserved for documentation.
 var networks = []string{"192.0.2.", "198.51.100.", "203.0.113."}
 
-// hashLabels makes the series of different verticals and states differ.
-func hashLabels(vertical, state string) uint64 {
+// seedFromLabels makes the series of different verticals and states differ.
+func seedFromLabels(vertical, state string) uint64 {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(state + vertical))
 	return h.Sum64()
 }
 
-// uuid returns a UUID of version 4 whose random bits come from r.
-func uuid(r *rand.Rand) string {
+// randomUUID returns a UUID of version 4 whose random bits come from r.
+func randomUUID(r *rand.Rand) string {
 	var b [16]byte
 	binary.BigEndian.PutUint64(b[:8], r.Uint64())
 	binary.BigEndian.PutUint64(b[8:], r.Uint64())

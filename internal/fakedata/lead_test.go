@@ -21,7 +21,7 @@ func stateOf(code string) market.State { return market.ParseState([]byte(code)) 
 // text is the whole output of a run.
 func text(req Request) []byte {
 	var out []byte
-	leads := Make(req)
+	leads := MakeLeads(req)
 	for i := range leads {
 		out = append(leads[i].AppendPing(out), '\n')
 		out = append(leads[i].AppendLead(out), '\n')
@@ -48,7 +48,7 @@ func TestSameRequestSameBytes(t *testing.T) {
 	} {
 		other := req
 		change(&other)
-		if of := Make(other); of[0].UUID == Make(req)[0].UUID {
+		if of := MakeLeads(other); of[0].UUID == MakeLeads(req)[0].UUID {
 			t.Errorf("another %s made the same leads", name)
 		}
 	}
@@ -126,7 +126,7 @@ func TestPeopleAreMadeUp(t *testing.T) {
 			Vertical: rapid.SampledFrom([]string{"auto", "auto_insurance", "solar", "life", "life_insurance", "pet", `"<quoted>"`}).Draw(rt, "vertical"),
 		}
 		seen := map[string]int{}
-		for i, l := range Make(req) {
+		for i, l := range MakeLeads(req) {
 			p, of := read[ping](t, l.AppendPing(nil)), read[lead](t, l.AppendLead(nil))
 			if p.Vertical != req.Vertical || p.State != place.State || of.Address.State != p.State || of.Address.Zip[:3] != p.Zip3 ||
 				of.TCPA.Certificate != p.Certificate || !strings.HasPrefix(p.Certificate, "https://consent.example.com/") {
@@ -162,7 +162,7 @@ func TestPeopleAreMadeUp(t *testing.T) {
 func TestTimes(t *testing.T) {
 	for seed := range int64(20) {
 		last := time.Time{}
-		for _, l := range Make(Request{Count: 300, Vertical: "auto", State: stateOf("OH"), Seed: seed}) {
+		for _, l := range MakeLeads(Request{Count: 300, Vertical: "auto", State: stateOf("OH"), Seed: seed}) {
 			of := read[lead](t, l.AppendLead(nil))
 			if !l.Asked.After(last) || l.Asked.Before(firstDay) || l.Asked.After(firstDay.AddDate(0, 4, 0)) {
 				t.Fatalf("asked at %s, after one at %s", l.Asked, last)
@@ -214,7 +214,7 @@ func TestIngestsAreGood(t *testing.T) {
 			t.Fatal(mistakes)
 		}
 		for _, place := range Places() {
-			for _, l := range Make(Request{Count: 100, Vertical: vertical, State: stateOf(place.State), Seed: 3}) {
+			for _, l := range MakeLeads(Request{Count: 100, Vertical: vertical, State: stateOf(place.State), Seed: 3}) {
 				body := l.AppendIngest(nil, "cmp", "sup")
 				var object strictjson.Object
 				if err := object.Parse(body); err != nil {
@@ -245,7 +245,7 @@ func TestVerticals(t *testing.T) {
 		}
 	}
 	for age, want := range map[int]string{18: "18-24", 24: "18-24", 25: "25-34", 34: "25-34", 35: "35-44", 54: "45-54", 55: "55-64", 80: "75-84"} {
-		if got := bandOf(age); got != want {
+		if got := ageBandOf(age); got != want {
 			t.Errorf("%d: %s, want %s", age, got, want)
 		}
 	}
@@ -255,7 +255,7 @@ func BenchmarkThousand(b *testing.B) {
 	var out []byte
 	for b.Loop() {
 		out = out[:0]
-		for _, l := range Make(Request{Count: 1000, Vertical: "auto_insurance", State: stateOf("CA"), Seed: 1}) {
+		for _, l := range MakeLeads(Request{Count: 1000, Vertical: "auto_insurance", State: stateOf("CA"), Seed: 1}) {
 			out = l.AppendLead(l.AppendPing(out))
 		}
 	}

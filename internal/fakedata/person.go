@@ -43,14 +43,14 @@ type Person struct {
 func (p *Place) MakePerson(r *rand.Rand, phone, mailbox int, mailHost string) Person {
 	person := Person{
 		First: Pick(r, firstNames), Last: Pick(r, lastNames),
-		Phone: p.Phone(phone), Line1: p.line1(r), Town: Pick(r, p.Towns), State: p.State,
+		Phone: p.Phone(phone), Line1: p.randomStreetAddress(r), Town: Pick(r, p.Towns), State: p.State,
 	}
-	person.Email = lettersOf(person.First) + "." + lettersOf(person.Last) + strconv.Itoa(mailbox) + "@" + mailHost
+	person.Email = lowerASCIILetters(person.First) + "." + lowerASCIILetters(person.Last) + strconv.Itoa(mailbox) + "@" + mailHost
 	return person
 }
 
-// line1 returns a street address, or a box number of the military post.
-func (p *Place) line1(r *rand.Rand) string {
+// randomStreetAddress returns a street address, or a box number of the military post.
+func (p *Place) randomStreetAddress(r *rand.Rand) string {
 	number := strconv.Itoa(1 + r.IntN(9899))
 	if p.isMilitary() {
 		return "PSC " + strconv.Itoa(1+r.IntN(899)) + " Box " + number
@@ -58,8 +58,8 @@ func (p *Place) line1(r *rand.Rand) string {
 	return number + " " + Pick(r, streets) + " " + Pick(r, streetKinds)
 }
 
-// lettersOf returns the ASCII letters of a name, in lower case.
-func lettersOf(name string) string {
+// lowerASCIILetters returns the ASCII letters of a name, in lower case.
+func lowerASCIILetters(name string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
 		case 'a' <= r && r <= 'z':

@@ -54,9 +54,9 @@ func (p *Place) Phone(index int) string {
 // isMilitary reports whether the place is a postal area of the armed forces.
 func (p *Place) isMilitary() bool { return p.State == "AA" || p.State == "AE" || p.State == "AP" }
 
-// row parses a place: its area codes separated by spaces, and towns such as "Miami 33130"
+// newPlace parses a place: its area codes separated by spaces, and towns such as "Miami 33130"
 // separated by commas.
-func row(state string, weight int, areas, towns string) Place {
+func newPlace(state string, weight int, areas, towns string) Place {
 	p := Place{State: state, Weight: weight, Areas: strings.Fields(areas)}
 	for text := range strings.SplitSeq(towns, ", ") {
 		end := strings.LastIndexByte(text, ' ')

@@ -123,7 +123,7 @@ func TestPhones(t *testing.T) {
 
 func TestLetters(t *testing.T) {
 	for name, want := range map[string]string{"O'Neil": "oneil", "Núñez": "nez", "Saint-Clair": "saintclair", "": ""} {
-		if got := lettersOf(name); got != want {
+		if got := lowerASCIILetters(name); got != want {
 			t.Errorf("%q: %q, want %q", name, got, want)
 		}
 	}
@@ -133,7 +133,7 @@ func TestLetters(t *testing.T) {
 func TestNamesMakeAddresses(t *testing.T) {
 	for _, names := range [][]string{firstNames, lastNames} {
 		for _, name := range names {
-			if lettersOf(name) == "" {
+			if lowerASCIILetters(name) == "" {
 				t.Errorf("%s has no plain letter", name)
 			}
 		}

@@ -45,11 +45,11 @@ type Field struct {
 	Private bool // not part of a ping, because it helps to identify the person
 }
 
-// Fields returns random fields for a person who asks at a time. There are at most six.
-func (v Vertical) Fields(r *rand.Rand, asked time.Time) []Field {
+// RandomFields returns random fields for a person who asks at a time. There are at most six.
+func (v Vertical) RandomFields(r *rand.Rand, asked time.Time) []Field {
 	switch v {
 	case Auto:
-		return autoFields(r, asked)
+		return randomAutoFields(r, asked)
 	case Solar:
 		fields := []Field{
 			{Name: "homeowner", Value: Chance(r, 850)},
@@ -63,7 +63,7 @@ func (v Vertical) Fields(r *rand.Rand, asked time.Time) []Field {
 	case Life:
 		age, birthday := randomAge(r, asked, 21, 80)
 		return []Field{
-			{Name: "age_band", Value: bandOf(age)},
+			{Name: "age_band", Value: ageBandOf(age)},
 			{Name: "tobacco", Value: Chance(r, 180)},
 			{Name: "coverage", Value: 25_000 * (1 + r.IntN(20))},
 			{Name: "birth_date", Value: birthday, Private: true},
@@ -72,12 +72,12 @@ func (v Vertical) Fields(r *rand.Rand, asked time.Time) []Field {
 	return nil
 }
 
-func autoFields(r *rand.Rand, asked time.Time) []Field {
+func randomAutoFields(r *rand.Rand, asked time.Time) []Field {
 	age, birthday := randomAge(r, asked, 18, 54)
 	vehicles := randomVehicles(r, asked.Year())
 	return []Field{
 		{Name: "vehicle_count", Value: len(vehicles)},
-		{Name: "driver_age_band", Value: bandOf(age)},
+		{Name: "driver_age_band", Value: ageBandOf(age)},
 		{Name: "currently_insured", Value: Chance(r, 700)},
 		{Name: "homeowner", Value: Chance(r, 550)},
 		{Name: "birth_date", Value: birthday, Private: true},
@@ -109,8 +109,8 @@ func randomAge(r *rand.Rand, on time.Time, youngest, oldest int) (age int, birth
 	return age, born.Format(time.DateOnly)
 }
 
-// bandOf returns the age band: ten years that begin with a five, except for the youngest.
-func bandOf(age int) string {
+// ageBandOf returns the age band: ten years that begin with a five, except for the youngest.
+func ageBandOf(age int) string {
 	if age < 25 {
 		return AgeBands[0]
 	}

@@ -13,67 +13,67 @@ const consentText = "By sending this form I agree to be called and texted about 
 // AppendPing appends the body of a seller's ping, without auction_id and expires_at, which
 // differ in each ping.
 func (l *Lead) AppendPing(dst []byte) []byte {
-	dst = appendText(append(dst, '{'), "vertical", l.Vertical)
-	dst = appendText(dst, "state", l.State)
-	dst = appendText(dst, "zip3", l.Town.Zip[:3])
-	dst = l.appendCommon(dst)
-	dst = appendText(dst, "consent_cert_url", l.Certificate)
+	dst = appendTextMember(append(dst, '{'), "vertical", l.Vertical)
+	dst = appendTextMember(dst, "state", l.State)
+	dst = appendTextMember(dst, "zip3", l.Town.Zip[:3])
+	dst = l.appendSharedMembers(dst)
+	dst = appendTextMember(dst, "consent_cert_url", l.Certificate)
 	return append(l.appendFields(dst, true), '}')
 }
 
 // AppendLead appends the lead of a seller's post, which follows the ping.
 func (l *Lead) AppendLead(dst []byte) []byte {
-	dst = appendText(append(dst, '{'), "lead_uuid", l.UUID)
+	dst = appendTextMember(append(dst, '{'), "lead_uuid", l.UUID)
 	dst = l.appendPerson(dst)
-	dst = append(appendName(dst, "address"), '{')
+	dst = append(appendMemberName(dst, "address"), '{')
 	dst = append(l.appendAddress(dst), '}')
-	dst = append(appendName(dst, "tcpa"), '{')
+	dst = append(appendMemberName(dst, "tcpa"), '{')
 	dst = append(l.appendConsent(dst), '}')
-	dst = l.appendCommon(dst)
+	dst = l.appendSharedMembers(dst)
 	return append(l.appendFields(dst, false), '}')
 }
 
 // AppendIngest appends the body of an ingest, with the data of both ping and post.
 func (l *Lead) AppendIngest(dst []byte, campaign, supplier string) []byte {
-	dst = appendText(append(dst, '{'), "flo_campaign_id", campaign)
-	dst = appendText(dst, "flo_supplier_id", supplier)
+	dst = appendTextMember(append(dst, '{'), "flo_campaign_id", campaign)
+	dst = appendTextMember(dst, "flo_supplier_id", supplier)
 	dst = l.appendPerson(dst)
 	dst = l.appendAddress(dst)
 	dst = l.appendConsent(dst)
-	dst = l.appendCommon(dst)
+	dst = l.appendSharedMembers(dst)
 	return append(l.appendFields(dst, false), '}')
 }
 
 func (l *Lead) appendPerson(dst []byte) []byte {
-	dst = appendText(dst, "first_name", l.First)
-	dst = appendText(dst, "last_name", l.Last)
-	dst = appendText(dst, "email", l.Email)
-	return appendText(dst, "phone", l.Phone)
+	dst = appendTextMember(dst, "first_name", l.First)
+	dst = appendTextMember(dst, "last_name", l.Last)
+	dst = appendTextMember(dst, "email", l.Email)
+	return appendTextMember(dst, "phone", l.Phone)
 }
 
 func (l *Lead) appendAddress(dst []byte) []byte {
-	dst = appendText(dst, "line1", l.Line1)
-	dst = appendText(dst, "city", l.Town.Name)
-	dst = appendText(dst, "state", l.State)
-	return appendText(dst, "zip", l.Town.Zip)
+	dst = appendTextMember(dst, "line1", l.Line1)
+	dst = appendTextMember(dst, "city", l.Town.Name)
+	dst = appendTextMember(dst, "state", l.State)
+	return appendTextMember(dst, "zip", l.Town.Zip)
 }
 
 // appendConsent appends the consent. Without consent, it appends only the sender's address and
 // the certificate.
 func (l *Lead) appendConsent(dst []byte) []byte {
 	if l.Consent {
-		dst = appendText(dst, "consent_text", consentText)
-		dst = appendText(dst, "consent_timestamp", l.Asked.Format(time.RFC3339))
+		dst = appendTextMember(dst, "consent_text", consentText)
+		dst = appendTextMember(dst, "consent_timestamp", l.Asked.Format(time.RFC3339))
 	}
-	dst = appendText(dst, "ip_address", l.IP)
-	return appendText(dst, "consent_cert_url", l.Certificate)
+	dst = appendTextMember(dst, "ip_address", l.IP)
+	return appendTextMember(dst, "consent_cert_url", l.Certificate)
 }
 
-// appendCommon appends the members that a ping and a lead share.
-func (l *Lead) appendCommon(dst []byte) []byte {
-	dst = appendText(dst, "source", l.Source)
-	dst = strconv.AppendBool(appendName(dst, "tcpa_consent"), l.Consent)
-	return appendHundredths(appendName(dst, "ai_quality_score"), l.Quality)
+// appendSharedMembers appends the members that a ping and a lead share.
+func (l *Lead) appendSharedMembers(dst []byte) []byte {
+	dst = appendTextMember(dst, "source", l.Source)
+	dst = strconv.AppendBool(appendMemberName(dst, "tcpa_consent"), l.Consent)
+	return appendHundredths(appendMemberName(dst, "ai_quality_score"), l.Quality)
 }
 
 // appendFields appends the vertical's fields; for a ping, only those that are not private.
@@ -83,7 +83,7 @@ func (l *Lead) appendFields(dst []byte, ping bool) []byte {
 		if ping && f.Private {
 			continue
 		}
-		dst = appendName(dst, f.Name)
+		dst = appendMemberName(dst, f.Name)
 		switch value := f.Value.(type) {
 		case string:
 			dst = escape.AppendJSONString(dst, []byte(value))
@@ -106,9 +106,9 @@ func appendVehicles(dst []byte, vehicles []Vehicle) []byte {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst = append(appendName(append(dst, '{'), "year"), strconv.Itoa(vehicles[i].Year)...)
-		dst = appendText(dst, "make", vehicles[i].Make)
-		dst = append(appendText(dst, "model", vehicles[i].Model), '}')
+		dst = append(appendMemberName(append(dst, '{'), "year"), strconv.Itoa(vehicles[i].Year)...)
+		dst = appendTextMember(dst, "make", vehicles[i].Make)
+		dst = append(appendTextMember(dst, "model", vehicles[i].Model), '}')
 	}
 	return append(dst, ']')
 }
@@ -118,13 +118,13 @@ func appendHundredths(dst []byte, n int) []byte {
 	return strconv.AppendFloat(dst, float64(n)/100, 'f', -1, 64)
 }
 
-func appendText(dst []byte, name, value string) []byte {
-	return escape.AppendJSONString(appendName(dst, name), []byte(value))
+func appendTextMember(dst []byte, name, value string) []byte {
+	return escape.AppendJSONString(appendMemberName(dst, name), []byte(value))
 }
 
-// appendName appends a member's name, after a comma if another member precedes it. Names here
+// appendMemberName appends a member's name, after a comma if another member precedes it. Names here
 // need no escapes.
-func appendName(dst []byte, name string) []byte {
+func appendMemberName(dst []byte, name string) []byte {
 	if dst[len(dst)-1] != '{' {
 		dst = append(dst, ',')
 	}

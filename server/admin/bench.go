@@ -171,7 +171,7 @@ func findAcceptedSupplier(catalog *market.Catalog, c *market.Campaign) string {
 // appendExample appends the members of a made-up lead: those of a seeded lead, without
 // those that the campaign or its filters reject, and with those that they require.
 func appendExample(body []byte, c *market.Campaign) []byte {
-	made := fakedata.Make(fakedata.Request{Count: 1, Vertical: c.Vertical, State: findSellableState(c), Seed: rand.Int64()})
+	made := fakedata.MakeLeads(fakedata.Request{Count: 1, Vertical: c.Vertical, State: findSellableState(c), Seed: rand.Int64()})
 	var object strictjson.Object
 	var lead market.Lead
 	lead.Reset(c.Mapping.SlotCount())

@@ -28,7 +28,7 @@ func (a *Admin) setSecret(ctx *fasthttp.RequestCtx) {
 		return
 	}
 	name := pathParameter(ctx, "name")
-	if config.IsVariable(name) {
+	if config.IsAddressVariable(name) {
 		a.sendError(ctx, httperror.New(404, errcode.NotFound, "This secret is a variable of the configuration file. Change the variable, then run pingpost apply."))
 		return
 	}
@@ -40,7 +40,7 @@ func (a *Admin) setSecret(ctx *fasthttp.RequestCtx) {
 		a.sendError(ctx, httperror.InvalidPayload, market.FieldError{Field: "value", Code: errcode.FieldMissingRequired, Expected: "the new secret"})
 		return
 	}
-	if expected := config.SecretMisfit(name, body.Value); expected != "" {
+	if expected := config.DescribeSecretMistake(name, body.Value); expected != "" {
 		a.sendError(ctx, httperror.InvalidPayload, market.FieldError{Field: "value", Code: errcode.FieldInvalidFormat, Expected: expected})
 		return
 	}
@@ -63,7 +63,7 @@ func (a *Admin) listSecrets(ctx *fasthttp.RequestCtx) {
 		return
 	}
 	names := slices.DeleteFunc(e.State().SecretNames(), func(name string) bool {
-		return config.IsVariable(name) || config.IsPreviousSecret(name)
+		return config.IsAddressVariable(name) || config.IsPreviousSecret(name)
 	})
 	list := make([]secretName, len(names))
 	for i, name := range names {

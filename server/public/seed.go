@@ -46,7 +46,7 @@ func (s *Server) handleSeed(ctx *fasthttp.RequestCtx, id market.RequestID, r *sc
 			answer.release()
 		}
 	}()
-	leads := fakedata.Make(order.Request)
+	leads := fakedata.MakeLeads(order.Request)
 	var results []seedResult
 	if order.campaign != "" {
 		run := &seedRun{server: s, supplier: supplier, order: &order, leads: leads, until: received + int64(runTime)}

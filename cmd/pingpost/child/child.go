@@ -26,11 +26,11 @@ type Process struct {
 	err  error         // the result of the process, valid after done
 }
 
-// Group is a set of child processes, the oldest first.
-type Group struct {
+// ProcessGroup is a set of child processes, the oldest first.
+type ProcessGroup struct {
 	Dir       string // folder of the output files
 	processes []*Process
-	died      chan error // receives the name of a process that ended by itself
+	exited    chan error // receives the name of a process that ended by itself
 }
 
 const (
@@ -41,13 +41,13 @@ const (
 )
 
 // Start starts this program with other arguments and additional environment variables.
-func (g *Group) Start(name string, env []string, args ...string) (*Process, error) {
+func (g *ProcessGroup) Start(name string, env []string, args ...string) (*Process, error) {
 	program, err := os.Executable()
 	if err != nil {
 		return nil, fmt.Errorf("cannot find the path of this program to start it again: %w", err)
 	}
-	if g.died == nil {
-		g.died = make(chan error, 1)
+	if g.exited == nil {
+		g.exited = make(chan error, 1)
 	}
 	c := &Process{name: name, Log: filepath.Join(g.Dir, name+".log"), done: make(chan struct{})}
 	out, err := os.Create(c.Log)
@@ -67,14 +67,14 @@ func (g *Group) Start(name string, env []string, args ...string) (*Process, erro
 		c.err = c.cmd.Wait()
 		close(c.done)
 		select {
-		case g.died <- fmt.Errorf("%s ended by itself (%w); see its output in %s", name, orEnded(c.err), c.Log):
+		case g.exited <- fmt.Errorf("%s ended by itself (%w); see its output in %s", name, describeExit(c.err), c.Log):
 		default:
 		}
 	}()
 	return c, nil
 }
 
-func orEnded(err error) error {
+func describeExit(err error) error {
 	if err == nil {
 		return errors.New("without an error")
 	}
@@ -86,7 +86,7 @@ func orEnded(err error) error {
 func (c *Process) WaitForLine(ctx context.Context, text string) (string, error) {
 	limit := time.Now().Add(StartTimeout)
 	for {
-		ended := c.ended() // before reading, so that the last output is read too
+		ended := c.hasEnded() // before reading, so that the last output is read too
 		said, err := os.ReadFile(c.Log)
 		if err != nil {
 			return "", err
@@ -98,7 +98,7 @@ func (c *Process) WaitForLine(ctx context.Context, text string) (string, error) 
 		}
 		switch {
 		case ended:
-			return "", fmt.Errorf("%s did not start (%w):\n%s", c.name, orEnded(c.err), strings.TrimSpace(string(said)))
+			return "", fmt.Errorf("%s did not start (%w):\n%s", c.name, describeExit(c.err), strings.TrimSpace(string(said)))
 		case time.Now().After(limit):
 			return "", fmt.Errorf("%s did not start within %s; see %s", c.name, StartTimeout, c.Log)
 		case !timer.WaitUntil(ctx, time.Now().Add(20*time.Millisecond)):
@@ -107,18 +107,18 @@ func (c *Process) WaitForLine(ctx context.Context, text string) (string, error) 
 	}
 }
 
-// Stop stops the processes, the youngest first: the exchange before the buyers to which it
+// StopAll stops the processes, the youngest first: the exchange before the buyers to which it
 // may still deliver leads.
-func (g *Group) Stop() error {
+func (g *ProcessGroup) StopAll() error {
 	var err error
 	for i := len(g.processes) - 1; i >= 0; i-- {
-		err = errors.Join(err, g.processes[i].stop())
+		err = errors.Join(err, g.processes[i].terminateOrKill())
 	}
 	g.processes = nil
 	return err
 }
 
-func (c *Process) ended() bool {
+func (c *Process) hasEnded() bool {
 	select {
 	case <-c.done:
 		return true
@@ -127,9 +127,9 @@ func (c *Process) ended() bool {
 	}
 }
 
-// stop asks the process to end, and kills it after stopTimeout.
-func (c *Process) stop() error {
-	if c.ended() {
+// terminateOrKill asks the process to end, and kills it after stopTimeout.
+func (c *Process) terminateOrKill() error {
+	if c.hasEnded() {
 		return nil // the group has reported it
 	}
 	if c.cmd.Process.Signal(syscall.SIGTERM) != nil {

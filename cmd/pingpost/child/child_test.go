@@ -31,11 +31,11 @@ func TestMain(m *testing.M) {
 	<-ctx.Done()
 }
 
-func newGroup(t *testing.T) *Group {
+func newGroup(t *testing.T) *ProcessGroup {
 	t.Helper()
 	t.Setenv(asProgram, "1")
-	h := &Group{Dir: t.TempDir()}
-	t.Cleanup(func() { _ = h.Stop() })
+	h := &ProcessGroup{Dir: t.TempDir()}
+	t.Cleanup(func() { _ = h.StopAll() })
 	return h
 }
 
@@ -62,7 +62,7 @@ func TestChildIsLeftWaiting(t *testing.T) {
 	if _, err := c.WaitForLine(ctx, "never printed"); err == nil {
 		t.Error("WaitForLine returned a line that was never printed")
 	}
-	if err := h.Stop(); err != nil {
+	if err := h.StopAll(); err != nil {
 		t.Error(err)
 	}
 }
@@ -81,7 +81,7 @@ func TestChildThatDies(t *testing.T) {
 		t.Fatal(err)
 	}
 	select {
-	case err := <-h.died:
+	case err := <-h.exited:
 		if !strings.Contains(err.Error(), "buy_a ended by itself") || !strings.Contains(err.Error(), c.Log) {
 			t.Error(err)
 		}
@@ -102,22 +102,22 @@ func TestChildrenEndInOrder(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := h.Stop(); err != nil {
+	if err := h.StopAll(); err != nil {
 		t.Fatal(err)
 	}
-	if err := <-h.died; !strings.Contains(err.Error(), "second ended") {
+	if err := <-h.exited; !strings.Contains(err.Error(), "second ended") {
 		t.Errorf("%v, want the second", err)
 	}
 	if len(h.processes) != 0 {
 		t.Errorf("%d children are left", len(h.processes))
 	}
-	if err := h.Stop(); err != nil {
+	if err := h.StopAll(); err != nil {
 		t.Error(err)
 	}
 }
 
 func TestLinesOfAChild(t *testing.T) {
-	h := &Group{Dir: t.TempDir()}
+	h := &ProcessGroup{Dir: t.TempDir()}
 	c := &Process{name: "it", Log: filepath.Join(h.Dir, "it.log"), done: make(chan struct{})}
 	if err := os.WriteFile(c.Log, []byte("one\nserving here\nserving th"), 0o600); err != nil {
 		t.Fatal(err)

@@ -14,11 +14,11 @@ type TrustFlags struct {
 	CA string `name:"ca" env:"PINGPOST_CA" type:"path" placeholder:"FILE" help:"Certificates in PEM by which an https address is trusted, instead of the machine's own; also in the environment variable PINGPOST_CA."`
 }
 
-// Transport returns a new HTTP transport with its own connection pool.
-func (f *TrustFlags) Transport() (*http.Transport, error) {
-	way := &http.Transport{Proxy: http.ProxyFromEnvironment, TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12}}
+// NewTransport returns a new HTTP transport with its own connection pool.
+func (f *TrustFlags) NewTransport() (*http.Transport, error) {
+	transport := &http.Transport{Proxy: http.ProxyFromEnvironment, TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12}}
 	if f.CA == "" {
-		return way, nil
+		return transport, nil
 	}
 	text, err := os.ReadFile(f.CA)
 	if err != nil {
@@ -28,6 +28,6 @@ func (f *TrustFlags) Transport() (*http.Transport, error) {
 	if !pool.AppendCertsFromPEM(text) {
 		return nil, fmt.Errorf("--ca %s has no certificate in PEM", f.CA)
 	}
-	way.TLSClientConfig.RootCAs = pool
-	return way, nil
+	transport.TLSClientConfig.RootCAs = pool
+	return transport, nil
 }

@@ -13,8 +13,8 @@ import (
 	"pingpost/engine/market"
 )
 
-// answer is the result of a line.
-type answer struct {
+// lineResult is the result of a line.
+type lineResult struct {
 	line  int
 	tries int
 	took  time.Duration // from the line's due time to the end of its last attempt
@@ -27,12 +27,12 @@ type answer struct {
 	requestID  string
 	body       []byte
 
-	lead  soldLead // of a 201
-	fault fault    // of an error
+	lead  leadResult // of a 201
+	fault errorBody  // of an error
 }
 
-// soldLead is the data of a 201, sold or not.
-type soldLead struct {
+// leadResult is the data of a 201, sold or not.
+type leadResult struct {
 	ID       string `json:"id"`
 	Status   string `json:"status"`
 	Buyer    string `json:"buyer_id"`
@@ -44,8 +44,8 @@ type soldLead struct {
 	} `json:"price"`
 }
 
-// fault is an error body.
-type fault struct {
+// errorBody is an error body.
+type errorBody struct {
 	Error       string `json:"error"`
 	FieldErrors []struct {
 		Field string `json:"field"`
@@ -58,8 +58,8 @@ const (
 	statusUnmatched = "UNMATCHED"
 )
 
-// read takes a response apart. A 201 that is not the interface's is no answer.
-func (a *answer) read(res *http.Response, body []byte) {
+// parseResponse takes a response apart. A 201 that is not the interface's is no answer.
+func (a *lineResult) parseResponse(res *http.Response, body []byte) {
 	a.status, a.body = res.StatusCode, body
 	a.requestID = res.Header.Get("X-Request-Id")
 	a.replayed = res.Header.Get("Idempotent-Replayed") == "true"
@@ -73,7 +73,7 @@ func (a *answer) read(res *http.Response, body []byte) {
 		return
 	}
 	var said struct {
-		Data soldLead `json:"data"`
+		Data leadResult `json:"data"`
 	}
 	err := json.Unmarshal(body, &said)
 	if a.lead = said.Data; err == nil && a.lead.Status != statusAccepted && a.lead.Status != statusUnmatched {
@@ -85,7 +85,7 @@ func (a *answer) read(res *http.Response, body []byte) {
 }
 
 // isFinal reports whether another attempt would get the same answer.
-func (a *answer) isFinal() bool {
+func (a *lineResult) isFinal() bool {
 	return a.err == nil && a.status != http.StatusTooManyRequests && a.status < 500
 }
 
@@ -102,8 +102,8 @@ func newAnswerFile(file io.WriteCloser) *answerFile {
 	return &answerFile{file: file, out: out, json: json.NewEncoder(out)}
 }
 
-// keptAnswer is a line of the file.
-type keptAnswer struct {
+// answerRecord is a line of the file.
+type answerRecord struct {
 	Line      int             `json:"line"`
 	Status    int             `json:"status,omitempty"`
 	Tries     int             `json:"tries"`
@@ -114,11 +114,11 @@ type keptAnswer struct {
 	Error     string          `json:"error,omitempty"`
 }
 
-func (f *answerFile) add(a *answer) {
+func (f *answerFile) add(a *lineResult) {
 	if f == nil || f.err != nil {
 		return
 	}
-	kept := keptAnswer{
+	kept := answerRecord{
 		Line: a.line, Status: a.status, Tries: a.tries, Millis: float64(a.took.Microseconds()) / 1000,
 		Replayed: a.replayed, RequestID: a.requestID,
 	}
@@ -131,7 +131,7 @@ func (f *answerFile) add(a *answer) {
 	f.err = f.json.Encode(kept)
 }
 
-func (f *answerFile) close() error {
+func (f *answerFile) flushAndClose() error {
 	if f == nil {
 		return nil
 	}

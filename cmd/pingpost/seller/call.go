@@ -27,31 +27,31 @@ type sellerFlags struct {
 	ClientSecret string `name:"client-secret" env:"PINGPOST_CLIENT_SECRET" placeholder:"SECRET" help:"Its secret; better in the environment variable PINGPOST_CLIENT_SECRET."`
 	Key          string `placeholder:"TEXT" help:"The Idempotency-Key. Without this flag the command makes one and prints it."`
 
-	written []string // names of the flags on the command line; other values come from the environment
+	onCommandLine []string // names of the flags on the command line; other values come from the environment
 }
 
-// sellerCall is one request as a seller.
-type sellerCall struct {
-	flags  *sellerFlags
-	path   string
-	as     identity
-	scope  string // of a token
-	apiKey string
-	fields map[string]any
-	in     string // the field that replaces a missing --key; empty: none
+// sellerRequest is one request as a seller.
+type sellerRequest struct {
+	flags      *sellerFlags
+	path       string
+	credential chosenCredential
+	scope      string // of a token
+	apiKey     string
+	fields     map[string]any
+	keyField   string // the field that replaces a missing --key; empty: none
 }
 
-// response is the exchange's answer.
-type response struct {
-	status int
-	header http.Header
-	body   []byte
-	key    string
-	as     string // the chosen identity, if there was a choice
+// exchangeResponse is the exchange's answer.
+type exchangeResponse struct {
+	status         int
+	header         http.Header
+	body           []byte
+	key            string
+	credentialNote string // the chosen identity, if there was a choice
 }
 
-// make makes the request, once.
-func (c *sellerCall) make(ctx context.Context) (*response, error) {
+// sendOnce makes the request, once.
+func (c *sellerRequest) sendOnce(ctx context.Context) (*exchangeResponse, error) {
 	f := c.flags
 	to, err := url.Parse(f.URL)
 	if err != nil || to.Host == "" || (to.Scheme != "http" && to.Scheme != "https") {
@@ -61,8 +61,8 @@ func (c *sellerCall) make(ctx context.Context) (*response, error) {
 	if key == "" {
 		key = "cli_" + strings.ToLower(rand.Text())
 	}
-	if c.in != "" && !hasField(c.fields, c.in) {
-		if err := setField(c.fields, c.in, key); err != nil {
+	if c.keyField != "" && !hasField(c.fields, c.keyField) {
+		if err := setField(c.fields, c.keyField, key); err != nil {
 			return nil, err
 		}
 	}
@@ -76,32 +76,32 @@ func (c *sellerCall) make(ctx context.Context) (*response, error) {
 	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Idempotency-Key", key)
-	client, err := c.client(ctx, req)
+	client, err := c.newClientWithCredential(ctx, req)
 	if err != nil {
 		return nil, err
 	}
 	res, err := client.Do(req)
 	if err != nil {
-		return nil, unheard(err, key)
+		return nil, describeNoAnswer(err, key)
 	}
 	defer res.Body.Close()
 	text, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
 	if err != nil {
-		return nil, unheard(err, key)
+		return nil, describeNoAnswer(err, key)
 	}
-	return &response{res.StatusCode, res.Header, text, key, c.as.why}, nil
+	return &exchangeResponse{res.StatusCode, res.Header, text, key, c.credential.note}, nil
 }
 
-// client returns the HTTP client for the request, and adds the credential. It follows no
+// newClientWithCredential returns the HTTP client for the request, and adds the credential. It follows no
 // redirects, so that the credential goes to no other address.
-func (c *sellerCall) client(ctx context.Context, req *http.Request) (*http.Client, error) {
+func (c *sellerRequest) newClientWithCredential(ctx context.Context, req *http.Request) (*http.Client, error) {
 	f := c.flags
-	way, err := f.Transport()
+	way, err := f.NewTransport()
 	if err != nil {
 		return nil, err
 	}
 	client := &http.Client{Transport: way}
-	switch way := c.as.way; {
+	switch way := c.credential.kind; {
 	case way == byKey && c.apiKey != "":
 		req.Header.Set("x-api-key", c.apiKey)
 	case way == byToken && f.Token != "":
@@ -120,11 +120,11 @@ func (c *sellerCall) client(ctx context.Context, req *http.Request) (*http.Clien
 	return client, nil
 }
 
-// unheard is the error of a request without an answer.
-func unheard(err error, key string) error {
+// describeNoAnswer is the error of a request without an answer.
+func describeNoAnswer(err error, idempotencyKey string) error {
 	var refused *oauth2.RetrieveError
 	if errors.As(err, &refused) {
 		return fmt.Errorf("the exchange gives no token: %s: %s", refused.ErrorCode, refused.ErrorDescription)
 	}
-	return fmt.Errorf("no answer; the same again with --key %s hears what became of it: %w", key, err)
+	return fmt.Errorf("no answer; the same again with --key %s hears what became of it: %w", idempotencyKey, err)
 }

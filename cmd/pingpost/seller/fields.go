@@ -59,9 +59,9 @@ func parseFields(args []string, in io.Reader) (map[string]any, error) {
 		var err error
 		switch name, value, ok := strings.Cut(arg, "="); {
 		case arg == "-":
-			err = readFields(fields, "standard input", in)
+			err = mergeJSONFields(fields, "standard input", in)
 		case strings.HasPrefix(arg, "@"):
-			err = openFields(fields, arg[1:])
+			err = readFieldsFile(fields, arg[1:])
 		case !ok || strings.Trim(name, ":") == "":
 			err = fmt.Errorf("%q is no field: write NAME=VALUE, NAME:=JSON, @FILE or -", arg)
 		case strings.HasSuffix(name, ":"):
@@ -70,7 +70,7 @@ func parseFields(args []string, in io.Reader) (map[string]any, error) {
 			}
 			err = setField(fields, name[:len(name)-1], json.RawMessage(value))
 		default:
-			err = setField(fields, name, valueOf(name, value))
+			err = setField(fields, name, guessFieldValue(name, value))
 		}
 		if err != nil {
 			return nil, err
@@ -79,17 +79,17 @@ func parseFields(args []string, in io.Reader) (map[string]any, error) {
 	return fields, nil
 }
 
-func openFields(fields map[string]any, path string) error {
+func readFieldsFile(fields map[string]any, path string) error {
 	file, err := os.Open(path)
 	if err != nil {
 		return err
 	}
 	defer file.Close()
-	return readFields(fields, path, file)
+	return mergeJSONFields(fields, path, file)
 }
 
-// readFields adds the members of a JSON object.
-func readFields(fields map[string]any, name string, in io.Reader) error {
+// mergeJSONFields adds the members of a JSON object.
+func mergeJSONFields(fields map[string]any, name string, in io.Reader) error {
 	text, err := io.ReadAll(io.LimitReader(in, maxFieldFile+1))
 	if err != nil {
 		return fmt.Errorf("%s cannot be read: %w", name, err)
@@ -109,17 +109,17 @@ func readFields(fields map[string]any, name string, in io.Reader) error {
 	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
 		return fmt.Errorf("%s has something after its JSON object", name)
 	}
-	merge(fields, members)
+	mergeObjects(fields, members)
 	return nil
 }
 
-// merge copies members to into and replaces values of the same name. Two objects of the same
+// mergeObjects copies members to into and replaces values of the same name. Two objects of the same
 // name are merged recursively.
-func merge(into, members map[string]any) {
+func mergeObjects(into, members map[string]any) {
 	for name, value := range members {
 		inner, ok := value.(map[string]any)
 		if old, both := into[name].(map[string]any); ok && both {
-			merge(old, inner)
+			mergeObjects(old, inner)
 		} else {
 			into[name] = value
 		}
@@ -166,8 +166,8 @@ var textFields = map[string]bool{
 	"first_name": true, "last_name": true, "line1": true, "city": true, "consent_text": true, "sub_vertical": true, "vertical": true,
 }
 
-// valueOf reads a value as the field's name and its own form suggest.
-func valueOf(name, value string) any {
+// guessFieldValue reads a value as the field's name and its own form suggest.
+func guessFieldValue(name, value string) any {
 	if textFields[name[strings.LastIndexByte(name, '.')+1:]] || value == "" {
 		return value
 	}

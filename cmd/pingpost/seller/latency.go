@@ -9,21 +9,21 @@ import (
 	"pingpost/loadtest/load"
 )
 
-// latencies counts durations up to an hour, to three significant digits. Longer ones
+// latencyHistogram counts durations up to an hour, to three significant digits. Longer ones
 // count as an hour.
-type latencies struct{ *hdrhistogram.Histogram }
+type latencyHistogram struct{ *hdrhistogram.Histogram }
 
-func newLatencies() latencies {
-	return latencies{hdrhistogram.New(int64(time.Microsecond), int64(time.Hour), 3)}
+func newLatencyHistogram() latencyHistogram {
+	return latencyHistogram{hdrhistogram.New(int64(time.Microsecond), int64(time.Hour), 3)}
 }
 
-func (l latencies) add(d time.Duration) {
+func (l latencyHistogram) add(d time.Duration) {
 	if err := l.RecordValue(min(max(int64(d), 0), int64(time.Hour))); err != nil {
 		panic("BUG: the histogram does not hold " + d.String() + ": " + err.Error())
 	}
 }
 
-func (l latencies) String() string {
+func (l latencyHistogram) String() string {
 	if l.TotalCount() == 0 {
 		return "none"
 	}

@@ -47,42 +47,42 @@ func (c *PingCommand) Run() error {
 	return c.run(context.Background(), os.Stdin, os.Stdout, os.Stderr)
 }
 
-func (c *PingCommand) run(ctx context.Context, in io.Reader, out, tell io.Writer) error {
+func (c *PingCommand) run(ctx context.Context, in io.Reader, out, messages io.Writer) error {
 	fields, err := parseFields(c.Fields, in)
 	if err != nil {
 		return err
 	}
-	call := sellerCall{flags: &c.sellerFlags, path: "/v1/ping", scope: "ping", fields: fields, in: "auction_id"}
-	show := showBid
-	switch call.as, err = c.credential(c.APIKey); {
+	request := sellerRequest{flags: &c.sellerFlags, path: "/v1/ping", scope: "ping", fields: fields, keyField: "auction_id"}
+	addRows := addBidRows
+	switch request.credential, err = c.chooseCredential(c.APIKey); {
 	case err != nil:
 		return err
-	case call.as.way == byNothing:
+	case request.credential.kind == byNothing:
 		return errors.New("say who pings: --token, --client-id with --client-secret, or --api-key")
-	case call.as.way == byKey:
-		call.path, call.scope, call.in, call.apiKey = "/api/v1/ping", "", "", c.APIKey
-		show = showOffers
+	case request.credential.kind == byKey:
+		request.path, request.scope, request.keyField, request.apiKey = "/api/v1/ping", "", "", c.APIKey
+		addRows = addOfferRows
 	}
-	said, err := call.make(ctx)
+	response, err := request.sendOnce(ctx)
 	if err != nil {
 		return err
 	}
-	return said.tell(out, tell, show)
+	return response.printResult(out, messages, addRows)
 }
 
-// price is an amount as the wire has it.
-type price struct {
+// wirePrice is an amount as the wire has it.
+type wirePrice struct {
 	Amount   market.Money `json:"amount"`
 	Currency string       `json:"currency"`
 }
 
-func (p *price) String() string { return terminal.Amount(p.Amount) + " " + p.Currency }
+func (p *wirePrice) String() string { return terminal.FormatMoney(p.Amount) + " " + p.Currency }
 
-// bidAnswer is the answer to a seller's ping.
-type bidAnswer struct {
+// pingAnswer is the answer to a seller's ping.
+type pingAnswer struct {
 	Auction string `json:"auction_id"`
 	Bid     *struct {
-		price
+		wirePrice
 		Token string `json:"bid_token"`
 		Until string `json:"valid_until"`
 	} `json:"bid"`
@@ -90,8 +90,8 @@ type bidAnswer struct {
 	Detail string `json:"reject_detail"`
 }
 
-func showBid(body []byte, t *terminal.Table) error {
-	var a bidAnswer
+func addBidRows(body []byte, t *terminal.Table) error {
+	var a pingAnswer
 	if err := json.Unmarshal(body, &a); err != nil {
 		return err
 	}
@@ -109,8 +109,8 @@ func showBid(body []byte, t *terminal.Table) error {
 	return nil
 }
 
-// showOffers adds the buyers' offers to the table, best first.
-func showOffers(body []byte, t *terminal.Table) error {
+// addOfferRows adds the buyers' offers to the table, best first.
+func addOfferRows(body []byte, t *terminal.Table) error {
 	var a struct {
 		Data struct {
 			Ping     string `json:"ping_id"`
@@ -118,7 +118,7 @@ func showOffers(body []byte, t *terminal.Table) error {
 			Reason   string `json:"reason"`
 			Buyers   []struct {
 				Buyer string `json:"buyer_id"`
-				price
+				wirePrice
 				Until string `json:"valid_until"`
 			} `json:"buyers"`
 		} `json:"data"`

@@ -41,27 +41,27 @@ func (c *PostCommand) Run() error {
 	return c.run(context.Background(), os.Stdin, os.Stdout, os.Stderr)
 }
 
-func (c *PostCommand) run(ctx context.Context, in io.Reader, out, tell io.Writer) error {
+func (c *PostCommand) run(ctx context.Context, in io.Reader, out, messages io.Writer) error {
 	fields, err := parseFields(c.Fields, in)
 	if err != nil {
 		return err
 	}
-	if err := convertBid(fields); err != nil {
+	if err := replaceBidByToken(fields); err != nil {
 		return err
 	}
-	call := sellerCall{flags: &c.sellerFlags, path: "/v1/post", scope: "post", fields: fields, in: "lead.lead_uuid"}
-	if call.as, err = c.credential(""); err != nil {
+	request := sellerRequest{flags: &c.sellerFlags, path: "/v1/post", scope: "post", fields: fields, keyField: "lead.lead_uuid"}
+	if request.credential, err = c.chooseCredential(""); err != nil {
 		return err
 	}
-	said, err := call.make(ctx)
+	response, err := request.sendOnce(ctx)
 	if err != nil {
 		return err
 	}
-	return said.tell(out, tell, showSale)
+	return response.printResult(out, messages, addSaleRows)
 }
 
-// convertBid replaces a ping's answer among the fields by auction_id and bid_token.
-func convertBid(fields map[string]any) error {
+// replaceBidByToken replaces a ping's answer among the fields by auction_id and bid_token.
+func replaceBidByToken(fields map[string]any) error {
 	if _, ok := fields["data"].(map[string]any); ok {
 		return errors.New("this is the answer to a ping by API key; send its lead to /api/v1/ingest, with flo_ping_id and flo_buyer_id")
 	}
@@ -81,12 +81,12 @@ func convertBid(fields map[string]any) error {
 	return nil
 }
 
-func showSale(body []byte, t *terminal.Table) error {
+func addSaleRows(body []byte, t *terminal.Table) error {
 	var a struct {
-		ID    string `json:"id"`
-		Lead  string `json:"lead_id"`
-		Buyer string `json:"buyer_id"`
-		Price price  `json:"price"`
+		ID    string    `json:"id"`
+		Lead  string    `json:"lead_id"`
+		Buyer string    `json:"buyer_id"`
+		Price wirePrice `json:"price"`
 	}
 	if err := json.Unmarshal(body, &a); err != nil {
 		return err

@@ -18,16 +18,16 @@ import (
 	"pingpost/internal/timer"
 )
 
-// sender brings lines to an exchange. Lines come in their turn, at the rate,
+// leadSender brings lines to an exchange. Lines come in their turn, at the rate,
 // and are shared out among so many workers; when all are busy the turn waits,
 // but the clock by which latency is counted does not.
-type sender struct {
-	url    string
-	apiKey string
-	rate   float64 // a second; 0: no limit
-	keyed  bool    // each line has an idempotency key
-	width  int     // requests under way at once
-	client *http.Client
+type leadSender struct {
+	url         string
+	apiKey      string
+	rate        float64 // a second; 0: no limit
+	keyed       bool    // each line has an idempotency key
+	concurrency int     // requests under way at once
+	client      *http.Client
 }
 
 // sendPauses are the pauses between the attempts of a line.
@@ -42,37 +42,37 @@ const (
 	maxPause = time.Minute
 )
 
-func newSender(base, apiKey string, width int, way *http.Transport) *sender {
-	way.MaxIdleConns, way.MaxIdleConnsPerHost = width, width
-	way.IdleConnTimeout = 10 * time.Second // below any exchange's own, so that few connections are stale
-	return &sender{
-		url: strings.TrimRight(base, "/") + "/api/v1/ingest", apiKey: apiKey, keyed: true, width: width,
-		client: &http.Client{Transport: way, Timeout: sendTimeout},
+func newLeadSender(exchangeURL, apiKey string, concurrency int, transport *http.Transport) *leadSender {
+	transport.MaxIdleConns, transport.MaxIdleConnsPerHost = concurrency, concurrency
+	transport.IdleConnTimeout = 10 * time.Second // below any exchange's own, so that few connections are stale
+	return &leadSender{
+		url: strings.TrimRight(exchangeURL, "/") + "/api/v1/ingest", apiKey: apiKey, keyed: true, concurrency: concurrency,
+		client: &http.Client{Transport: transport, Timeout: sendTimeout},
 	}
 }
 
 // dueLine is a line that is due.
 type dueLine struct {
-	line
+	inputLine
 	due time.Time
 }
 
-// send sends all lines and returns how long that took. It calls done for each,
+// sendLines sends all lines and returns how long that took. It calls done for each,
 // one after another. After the end of the context it starts no further line and repeats no
 // attempt, but it waits for attempts in progress.
-func (s *sender) send(ctx context.Context, lines iter.Seq[line], done func(*answer)) time.Duration {
+func (s *leadSender) sendLines(ctx context.Context, lines iter.Seq[inputLine], done func(*lineResult)) time.Duration {
 	began := time.Now()
-	turns, answers := make(chan dueLine), make(chan *answer)
+	turns, answers := make(chan dueLine), make(chan *lineResult)
 	var workers sync.WaitGroup
-	for range s.width {
+	for range s.concurrency {
 		workers.Go(func() {
 			for t := range turns {
-				answers <- s.bring(ctx, &t)
+				answers <- s.sendWithRetries(ctx, &t)
 			}
 		})
 	}
 	go func() {
-		s.pace(ctx, lines, turns)
+		s.scheduleLines(ctx, lines, turns)
 		close(turns)
 		workers.Wait()
 		close(answers)
@@ -84,8 +84,8 @@ func (s *sender) send(ctx context.Context, lines iter.Seq[line], done func(*answ
 	return time.Since(began)
 }
 
-// pace gives each line its turn.
-func (s *sender) pace(ctx context.Context, lines iter.Seq[line], turns chan<- dueLine) {
+// scheduleLines gives each line its turn.
+func (s *leadSender) scheduleLines(ctx context.Context, lines iter.Seq[inputLine], turns chan<- dueLine) {
 	began := time.Now()
 	given := 0
 	for l := range lines {
@@ -105,16 +105,16 @@ func (s *sender) pace(ctx context.Context, lines iter.Seq[line], turns chan<- du
 	}
 }
 
-// bring sends a line until it has a final answer.
-func (s *sender) bring(ctx context.Context, t *dueLine) *answer {
+// sendWithRetries sends a line until it has a final answer.
+func (s *leadSender) sendWithRetries(ctx context.Context, t *dueLine) *lineResult {
 	key := ""
 	if s.keyed {
-		key = lineKey(&t.line)
+		key = idempotencyKeyOf(&t.inputLine)
 	}
 	for tries := 1; ; tries++ {
-		a := s.try(t.text, key)
+		a := s.sendAttempt(t.text, key)
 		a.line, a.tries, a.took = t.number, tries, time.Since(t.due)
-		if a.isFinal() || tries > len(sendPauses) || !s.mayRepeat(a) {
+		if a.isFinal() || tries > len(sendPauses) || !s.isSafeToRetry(a) {
 			return a
 		}
 		pause := sendPauses[tries-1]
@@ -127,15 +127,15 @@ func (s *sender) bring(ctx context.Context, t *dueLine) *answer {
 	}
 }
 
-// mayRepeat reports whether another attempt cannot create a second lead.
-func (s *sender) mayRepeat(a *answer) bool {
+// isSafeToRetry reports whether another attempt cannot create a second lead.
+func (s *leadSender) isSafeToRetry(a *lineResult) bool {
 	return s.keyed || a.status == http.StatusTooManyRequests || a.unreached
 }
 
-// try makes one request. It does not end with the sender's context, because the exchange may
+// sendAttempt makes one request. It does not end with the sender's context, because the exchange may
 // already have the request.
-func (s *sender) try(text []byte, key string) *answer {
-	a := &answer{retryAfter: -1}
+func (s *leadSender) sendAttempt(text []byte, key string) *lineResult {
+	a := &lineResult{retryAfter: -1}
 	req, err := http.NewRequestWithContext(context.Background(), http.MethodPost, s.url, bytes.NewReader(text))
 	if err != nil {
 		a.err = err
@@ -158,12 +158,12 @@ func (s *sender) try(text []byte, key string) *answer {
 		a.err = err
 		return a
 	}
-	a.read(res, body)
+	a.parseResponse(res, body)
 	return a
 }
 
-// lineKey is the same whenever the same file is sent.
-func lineKey(l *line) string {
+// idempotencyKeyOf is the same whenever the same file is sent.
+func idempotencyKeyOf(l *inputLine) string {
 	h := sha256.New()
 	h.Write(strconv.AppendInt(nil, int64(l.number), 10))
 	h.Write([]byte{'\n'})

@@ -64,17 +64,19 @@ func (s *script) RoundTrip(req *http.Request) (*http.Response, error) {
 	return res, nil
 }
 
-func scripted(width int, replies ...reply) (*sender, *script) {
-	s, exchange := newSender("http://exchange.test/", "key", width, new(http.Transport)), &script{replies: replies}
+func scripted(width int, replies ...reply) (*leadSender, *script) {
+	s, exchange := newLeadSender("http://exchange.test/", "key", width, new(http.Transport)), &script{replies: replies}
 	s.client = &http.Client{Transport: exchange, Timeout: sendTimeout}
 	return s, exchange
 }
 
-func texts(lines ...string) iter.Seq[line] {
-	return newLineScan(strings.NewReader(strings.Join(lines, "\n"))).lines()
+func texts(lines ...string) iter.Seq[inputLine] {
+	return newLineScanner(strings.NewReader(strings.Join(lines, "\n"))).lines()
 }
 
-func manyLines(n int) iter.Seq[line] { return texts(strings.Split(strings.Repeat("{}\n", n), "\n")...) }
+func manyLines(n int) iter.Seq[inputLine] {
+	return texts(strings.Split(strings.Repeat("{}\n", n), "\n")...)
+}
 
 // TestTries tells what becomes of one line.
 func TestTries(t *testing.T) {
@@ -113,8 +115,8 @@ func TestTries(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s, exchange := scripted(1, row.replies...)
 				s.keyed = !row.keyless
-				var got *answer
-				took := s.send(t.Context(), texts(`{"a":1}`), func(a *answer) { got = a })
+				var got *lineResult
+				took := s.sendLines(t.Context(), texts(`{"a":1}`), func(a *lineResult) { got = a })
 				if got.tries != row.tries || got.isFinal() != row.final || took != row.took || got.took != row.took {
 					t.Errorf("%d tries, final %v, %v; want %d, %v, %v", got.tries, got.isFinal(), took, row.tries, row.final, row.took)
 				}
@@ -130,13 +132,13 @@ func TestTries(t *testing.T) {
 
 func TestKeysOfLines(t *testing.T) {
 	keys := map[string]bool{}
-	for _, l := range []line{{1, []byte("{}")}, {2, []byte("{}")}, {1, []byte("{ }")}, {12, []byte("3{}")}, {123, []byte("{}")}} {
-		keys[lineKey(&l)] = true
+	for _, l := range []inputLine{{1, []byte("{}")}, {2, []byte("{}")}, {1, []byte("{ }")}, {12, []byte("3{}")}, {123, []byte("{}")}} {
+		keys[idempotencyKeyOf(&l)] = true
 	}
 	if len(keys) != 5 {
 		t.Errorf("%d keys for 5 lines: %v", len(keys), keys)
 	}
-	if a, b := lineKey(&line{1, []byte("{}")}), lineKey(&line{1, []byte("{}")}); a != b || !strings.HasPrefix(a, "send_") {
+	if a, b := idempotencyKeyOf(&inputLine{1, []byte("{}")}), idempotencyKeyOf(&inputLine{1, []byte("{}")}); a != b || !strings.HasPrefix(a, "send_") {
 		t.Errorf("%s and %s", a, b)
 	}
 }
@@ -165,7 +167,7 @@ func TestTurns(t *testing.T) {
 				s.rate = row.rate
 				var longest time.Duration
 				count := 0
-				took := s.send(t.Context(), manyLines(10), func(a *answer) {
+				took := s.sendLines(t.Context(), manyLines(10), func(a *lineResult) {
 					count++
 					longest = max(longest, a.took)
 				})
@@ -188,8 +190,8 @@ func TestInterrupted(t *testing.T) {
 			s, exchange := scripted(2, reply{status: 201, body: saidAccepted, after: 4 * time.Second})
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 			defer cancel()
-			var got []*answer
-			took := s.send(ctx, manyLines(10), func(a *answer) { got = append(got, a) })
+			var got []*lineResult
+			took := s.sendLines(ctx, manyLines(10), func(a *lineResult) { got = append(got, a) })
 			if len(got) != 2 || len(exchange.keys) != 2 || took != 4*time.Second || !got[0].isFinal() || !got[1].isFinal() {
 				t.Errorf("%d answers to %d requests in %v", len(got), len(exchange.keys), took)
 			}
@@ -200,8 +202,8 @@ func TestInterrupted(t *testing.T) {
 			s, exchange := scripted(1, reply{status: 503, body: `{"error":"unavailable"}`})
 			ctx, cancel := context.WithTimeout(t.Context(), 4*time.Second)
 			defer cancel()
-			var got *answer
-			took := s.send(ctx, texts("{}"), func(a *answer) { got = a })
+			var got *lineResult
+			took := s.sendLines(ctx, texts("{}"), func(a *lineResult) { got = a })
 			if got.isFinal() || got.tries != 3 || len(exchange.keys) != 3 || took != 4*time.Second {
 				t.Errorf("%d tries in %v, final %v", got.tries, took, got.isFinal())
 			}
@@ -213,7 +215,7 @@ func TestInterrupted(t *testing.T) {
 			s.rate = 0.1
 			ctx, cancel := context.WithTimeout(t.Context(), 15*time.Second)
 			defer cancel()
-			took := s.send(ctx, manyLines(10), func(*answer) {})
+			took := s.sendLines(ctx, manyLines(10), func(*lineResult) {})
 			if len(exchange.keys) != 2 || took != 15*time.Second {
 				t.Errorf("%d requests in %v", len(exchange.keys), took)
 			}

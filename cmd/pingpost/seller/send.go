@@ -53,15 +53,15 @@ const maxSentLine = 1 << 20
 
 // Run sends.
 func (c *SendCommand) Run() error {
-	if err := c.check(); err != nil {
+	if err := c.checkFlags(); err != nil {
 		return err
 	}
-	in, err := c.open()
+	in, err := c.openInput()
 	if err != nil {
 		return err
 	}
 	defer in.Close()
-	out, err := c.create()
+	out, err := c.createAnswerFile()
 	if err != nil {
 		return err
 	}
@@ -69,23 +69,23 @@ func (c *SendCommand) Run() error {
 	defer stop()
 	context.AfterFunc(ctx, stop) // the next signal is not caught any more
 
-	way, err := c.Transport()
+	way, err := c.NewTransport()
 	if err != nil {
 		return err
 	}
-	s := newSender(c.To, c.APIKey, c.Concurrency, way)
+	s := newLeadSender(c.To, c.APIKey, c.Concurrency, way)
 	s.rate, s.keyed = c.Rate, c.Idempotency
-	summary := newTally()
+	summary := newSendSummary()
 	shown := terminal.NewProgress(os.Stderr)
-	scan := newLineScan(in)
-	took := s.send(ctx, scan.lines(), func(a *answer) {
+	scan := newLineScanner(in)
+	took := s.sendLines(ctx, scan.lines(), func(a *lineResult) {
 		summary.add(a)
 		out.add(a)
 		shown.Show(summary.String())
 	})
 	shown.End()
-	fmt.Print(summary.table(took))
-	err = errors.Join(scan.err, out.close())
+	fmt.Print(summary.formatTable(took))
+	err = errors.Join(scan.err, out.flushAndClose())
 	if err == nil && ctx.Err() != nil {
 		err = errors.New("interrupted: lines that were not sent have no answer")
 	}
@@ -95,7 +95,7 @@ func (c *SendCommand) Run() error {
 	return err
 }
 
-func (c *SendCommand) check() error {
+func (c *SendCommand) checkFlags() error {
 	to, err := url.Parse(c.To)
 	if err != nil || to.Host == "" || (to.Scheme != "http" && to.Scheme != "https") {
 		return fmt.Errorf("--to %q is not an address; write such as http://127.0.0.1:8080", c.To)
@@ -109,14 +109,14 @@ func (c *SendCommand) check() error {
 	return nil
 }
 
-func (c *SendCommand) open() (io.ReadCloser, error) {
+func (c *SendCommand) openInput() (io.ReadCloser, error) {
 	if c.File == "-" {
 		return io.NopCloser(os.Stdin), nil
 	}
 	return os.Open(c.File)
 }
 
-func (c *SendCommand) create() (*answerFile, error) {
+func (c *SendCommand) createAnswerFile() (*answerFile, error) {
 	if c.Out == "" {
 		return nil, nil // a nil answerFile ignores answers
 	}
@@ -127,31 +127,31 @@ func (c *SendCommand) create() (*answerFile, error) {
 	return newAnswerFile(file), nil
 }
 
-// line is one of a file; blank ones are left out, but counted.
-type line struct {
+// inputLine is one of a file; blank ones are left out, but counted.
+type inputLine struct {
 	number int // from 1
 	text   []byte
 }
 
-// lineScan reads lines; err is set when the reading has ended too early.
-type lineScan struct {
+// lineScanner reads lines; err is set when the reading has ended too early.
+type lineScanner struct {
 	scanner *bufio.Scanner
 	err     error
 }
 
-func newLineScan(in io.Reader) *lineScan {
+func newLineScanner(in io.Reader) *lineScanner {
 	scanner := bufio.NewScanner(in)
 	scanner.Buffer(make([]byte, 64<<10), maxSentLine)
-	return &lineScan{scanner: scanner}
+	return &lineScanner{scanner: scanner}
 }
 
-func (l *lineScan) lines() iter.Seq[line] {
-	return func(yield func(line) bool) {
+func (l *lineScanner) lines() iter.Seq[inputLine] {
+	return func(yield func(inputLine) bool) {
 		number := 0
 		for l.scanner.Scan() {
 			number++
 			text := trimLine(l.scanner.Bytes())
-			if len(text) > 0 && !yield(line{number, append([]byte(nil), text...)}) {
+			if len(text) > 0 && !yield(inputLine{number, append([]byte(nil), text...)}) {
 				return
 			}
 		}

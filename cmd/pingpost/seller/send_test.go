@@ -43,7 +43,7 @@ func standIn(t *testing.T) *httptest.Server {
 	return server
 }
 
-func sendFile(t *testing.T, text string, change func(*SendCommand)) (answers []keptAnswer, err error) {
+func sendFile(t *testing.T, text string, change func(*SendCommand)) (answers []answerRecord, err error) {
 	t.Helper()
 	dir := t.TempDir()
 	c := &SendCommand{
@@ -62,7 +62,7 @@ func sendFile(t *testing.T, text string, change func(*SendCommand)) (answers []k
 		t.Fatal(readErr)
 	}
 	for l := range strings.Lines(string(kept)) {
-		var a keptAnswer
+		var a answerRecord
 		if err := json.Unmarshal([]byte(l), &a); err != nil {
 			t.Fatalf("%s: %v", l, err)
 		}
@@ -147,7 +147,7 @@ func TestAnswersThatCannotBeWritten(t *testing.T) {
 	for range 1000 {
 		f.add(ingested(statusAccepted, "", "USD", 1))
 	}
-	if err := f.close(); err == nil || !strings.Contains(err.Error(), "no space left") {
+	if err := f.flushAndClose(); err == nil || !strings.Contains(err.Error(), "no space left") {
 		t.Errorf("%v", err)
 	}
 }

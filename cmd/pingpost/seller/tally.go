@@ -13,15 +13,15 @@ import (
 	"pingpost/loadtest/load"
 )
 
-// tally adds answers up. It stays small however many there are.
-type tally struct {
+// sendSummary adds answers up. It stays small however many there are.
+type sendSummary struct {
 	sent, accepted, unmatched, refused int
 	lost                               int // without a final answer
 	replayed, repeated                 int // answers of an earlier time; tries after the first
 	reasons, errors                    map[string]int
 	causes                             map[string]int          // why lines are lost
 	payout                             map[string]market.Money // by currency
-	latency                            latencies
+	latency                            latencyHistogram
 }
 
 // maxKinds bounds the words of an exchange that are counted apart.
@@ -30,19 +30,19 @@ const (
 	maxKind  = 60 // characters
 )
 
-func newTally() *tally {
-	return &tally{
+func newSendSummary() *sendSummary {
+	return &sendSummary{
 		reasons: map[string]int{}, errors: map[string]int{}, causes: map[string]int{},
-		payout: map[string]market.Money{}, latency: newLatencies(),
+		payout: map[string]market.Money{}, latency: newLatencyHistogram(),
 	}
 }
 
-func (t *tally) add(a *answer) {
+func (t *sendSummary) add(a *lineResult) {
 	t.sent++
 	t.repeated += a.tries - 1
 	if !a.isFinal() {
 		t.lost++
-		count(t.causes, cause(a))
+		countCapped(t.causes, describeFailure(a))
 		return
 	}
 	t.latency.add(a.took)
@@ -52,7 +52,7 @@ func (t *tally) add(a *answer) {
 	switch {
 	case a.status/100 != 2:
 		t.refused++
-		count(t.errors, a.fault.Error)
+		countCapped(t.errors, a.fault.Error)
 	case a.lead.Status == statusAccepted:
 		t.accepted++
 		if len(t.payout) < maxKinds {
@@ -60,11 +60,11 @@ func (t *tally) add(a *answer) {
 		}
 	default:
 		t.unmatched++
-		count(t.reasons, a.lead.Reason)
+		countCapped(t.reasons, a.lead.Reason)
 	}
 }
 
-func cause(a *answer) string {
+func describeFailure(a *lineResult) string {
 	if a.err != nil {
 		text := a.err.Error()
 		return text[strings.LastIndex(text, "\": ")+1:]
@@ -72,61 +72,61 @@ func cause(a *answer) string {
 	return a.fault.Error
 }
 
-// count counts a word of the other side, under its own name unless there are
+// countCapped counts a word of the other side, under its own name unless there are
 // too many.
-func count(words map[string]int, word string) {
+func countCapped(counts map[string]int, word string) {
 	word = strings.TrimLeft(word, ": ")
-	if _, known := words[word]; !known && len(words) >= maxKinds {
+	if _, known := counts[word]; !known && len(counts) >= maxKinds {
 		word = "other"
 	}
 	if len(word) > maxKind {
 		word = word[:maxKind]
 	}
-	words[word]++
+	counts[word]++
 }
 
 // String is the account in one line.
-func (t *tally) String() string {
+func (t *sendSummary) String() string {
 	text := fmt.Sprintf("sent %s  accepted %s  unmatched %s  refused %s",
-		terminal.Grouped(t.sent), terminal.Grouped(t.accepted), terminal.Grouped(t.unmatched), terminal.Grouped(t.refused))
+		terminal.GroupThousands(t.sent), terminal.GroupThousands(t.accepted), terminal.GroupThousands(t.unmatched), terminal.GroupThousands(t.refused))
 	if t.lost > 0 {
-		text += "  no answer " + terminal.Grouped(t.lost)
+		text += "  no answer " + terminal.GroupThousands(t.lost)
 	}
 	return text
 }
 
-// table is the whole account.
-func (t *tally) table(took time.Duration) string {
+// formatTable is the whole account.
+func (t *sendSummary) formatTable(duration time.Duration) string {
 	var out terminal.Table
-	out.Row("sent", terminal.Grouped(t.sent), fmt.Sprintf("in %s, %.1f a second", load.FormatDuration(took), float64(t.sent)/max(took.Seconds(), 1e-9)))
-	out.Row("accepted", terminal.Grouped(t.accepted), "")
-	out.Row("unmatched", terminal.Grouped(t.unmatched), "")
+	out.Row("sent", terminal.GroupThousands(t.sent), fmt.Sprintf("in %s, %.1f a second", load.FormatDuration(duration), float64(t.sent)/max(duration.Seconds(), 1e-9)))
+	out.Row("accepted", terminal.GroupThousands(t.accepted), "")
+	out.Row("unmatched", terminal.GroupThousands(t.unmatched), "")
 	addCounts(&out, t.reasons)
-	out.Row("refused", terminal.Grouped(t.refused), "")
+	out.Row("refused", terminal.GroupThousands(t.refused), "")
 	addCounts(&out, t.errors)
-	out.Row("no answer", terminal.Grouped(t.lost), "")
+	out.Row("no answer", terminal.GroupThousands(t.lost), "")
 	addCounts(&out, t.causes)
 	if t.replayed > 0 {
-		out.Row("replayed", terminal.Grouped(t.replayed), "answers that the exchange had given before")
+		out.Row("replayed", terminal.GroupThousands(t.replayed), "answers that the exchange had given before")
 	}
 	if t.repeated > 0 {
-		out.Row("tried again", terminal.Grouped(t.repeated), "")
+		out.Row("tried again", terminal.GroupThousands(t.repeated), "")
 	}
 	for _, currency := range slices.Sorted(maps.Keys(t.payout)) {
-		out.Row("payout", terminal.Amount(t.payout[currency]), currency)
+		out.Row("payout", terminal.FormatMoney(t.payout[currency]), currency)
 	}
 	return out.String() + "latency  " + t.latency.String() + "\n"
 }
 
 // addCounts adds a row for each word, the most frequent first.
 func addCounts(t *terminal.Table, counts map[string]int) {
-	for _, word := range byCount(counts) {
-		t.Row("  "+word, terminal.Grouped(counts[word]), "")
+	for _, word := range mostFrequentFirst(counts) {
+		t.Row("  "+word, terminal.GroupThousands(counts[word]), "")
 	}
 }
 
-func byCount(words map[string]int) []string {
-	return slices.SortedFunc(maps.Keys(words), func(a, b string) int {
-		return cmp.Or(cmp.Compare(words[b], words[a]), strings.Compare(a, b))
+func mostFrequentFirst(counts map[string]int) []string {
+	return slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
+		return cmp.Or(cmp.Compare(counts[b], counts[a]), strings.Compare(a, b))
 	})
 }

@@ -10,19 +10,19 @@ import (
 	"pingpost/engine/market"
 )
 
-func ingested(status, reason, currency string, price market.Money) *answer {
-	a := &answer{tries: 1, status: 201, took: time.Millisecond}
+func ingested(status, reason, currency string, price market.Money) *lineResult {
+	a := &lineResult{tries: 1, status: 201, took: time.Millisecond}
 	a.lead.Status, a.lead.Reason = status, reason
 	a.lead.Price.Amount, a.lead.Price.Currency = price, currency
 	return a
 }
 
-func refusal(status int, code string) *answer {
-	return &answer{tries: 1, status: status, fault: fault{Error: code}, took: 2 * time.Millisecond}
+func refusal(status int, code string) *lineResult {
+	return &lineResult{tries: 1, status: status, fault: errorBody{Error: code}, took: 2 * time.Millisecond}
 }
 
 func TestTally(t *testing.T) {
-	sum := newTally()
+	sum := newSendSummary()
 	for range 1200 {
 		sum.add(ingested(statusAccepted, "", "USD", 7_500_000))
 	}
@@ -34,7 +34,7 @@ func TestTally(t *testing.T) {
 	again.replayed, again.tries = true, 3
 	sum.add(again)
 	sum.add(refusal(422, "invalid_payload"))
-	sum.add(&answer{tries: 6, err: errors.New(`Post "http://127.0.0.1:1/api/v1/ingest": dial tcp 127.0.0.1:1: connect: connection refused`)})
+	sum.add(&lineResult{tries: 6, err: errors.New(`Post "http://127.0.0.1:1/api/v1/ingest": dial tcp 127.0.0.1:1: connect: connection refused`)})
 	sum.add(refusal(503, "unavailable"))
 
 	if want := "sent 1,208  accepted 1,202  unmatched 3  refused 1  no answer 2"; sum.String() != want {
@@ -43,7 +43,7 @@ func TestTally(t *testing.T) {
 	if sum.latency.TotalCount() != 1206 {
 		t.Errorf("%d latencies, want those of final answers", sum.latency.TotalCount())
 	}
-	got := sum.table(2 * time.Second)
+	got := sum.formatTable(2 * time.Second)
 	want := `sent                                                              1,208  in 2s, 604.0 a second
 accepted                                                          1,202
 unmatched                                                             3
@@ -76,7 +76,7 @@ func squeeze(text string) string {
 
 // TestTallyStaysSmall: an exchange that makes up words does not fill memory.
 func TestTallyStaysSmall(t *testing.T) {
-	sum := newTally()
+	sum := newSendSummary()
 	for i := range 1000 {
 		sum.add(refusal(400, fmt.Sprintf("error %d %s", i, strings.Repeat("x", i))))
 		sum.add(ingested(statusAccepted, "", fmt.Sprintf("C%d", i), 1))

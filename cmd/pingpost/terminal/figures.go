@@ -7,8 +7,8 @@ import (
 	"pingpost/engine/market"
 )
 
-// Grouped writes 1234567 as 1,234,567.
-func Grouped(n int) string {
+// GroupThousands writes 1234567 as 1,234,567.
+func GroupThousands(n int) string {
 	text := strconv.Itoa(n)
 	for at := len(text) - 3; at > 0 && text[at-1] != '-'; at -= 3 {
 		text = text[:at] + "," + text[at:]
@@ -16,11 +16,11 @@ func Grouped(n int) string {
 	return text
 }
 
-// Amount writes money with at least two decimals, and with groups of thousands.
-func Amount(m market.Money) string { return AmountOfDigits(m.String()) }
+// FormatMoney writes money with at least two decimals, and with groups of thousands.
+func FormatMoney(m market.Money) string { return FormatMoneyDigits(m.String()) }
 
-// AmountOfDigits is Amount for the decimal digits of an amount.
-func AmountOfDigits(digits string) string {
+// FormatMoneyDigits is Amount for the decimal digits of an amount.
+func FormatMoneyDigits(digits string) string {
 	whole, fraction, _ := strings.Cut(digits, ".")
 	for len(fraction) < 2 {
 		fraction += "0"
@@ -29,7 +29,7 @@ func AmountOfDigits(digits string) string {
 	if err != nil {
 		return digits
 	}
-	text := Grouped(n)
+	text := GroupThousands(n)
 	if n == 0 && strings.HasPrefix(whole, "-") {
 		text = "-0"
 	}

@@ -24,7 +24,7 @@ func TestWrapped(t *testing.T) {
 		{"a \x1b[31m\u009bb\x00", 20, []string{"a \ufffd[31m\ufffdb\ufffd"}},
 		{"äöü äöü", 3, []string{"äöü", "äöü"}},
 	} {
-		if got := Wrap(row.text, row.width); !slices.Equal(got, row.want) {
+		if got := WrapText(row.text, row.width); !slices.Equal(got, row.want) {
 			t.Errorf("%q in %d: %q, want %q", row.text, row.width, got, row.want)
 		}
 	}
@@ -45,14 +45,14 @@ func TestTable(t *testing.T) {
 
 func TestFigures(t *testing.T) {
 	for n, want := range map[int]string{0: "0", 7: "7", 999: "999", 1000: "1,000", -1000: "-1,000", -999: "-999", 1234567: "1,234,567"} {
-		if got := Grouped(n); got != want {
+		if got := GroupThousands(n); got != want {
 			t.Errorf("%d is %s, want %s", n, got, want)
 		}
 	}
 	for m, want := range map[market.Money]string{
 		0: "0.00", 7_500_000: "7.50", 1: "0.000001", 1_234_567_890_000: "1,234,567.89", -500_000: "-0.50", -1_200_000_000: "-1,200.00",
 	} {
-		if got := Amount(m); got != want {
+		if got := FormatMoney(m); got != want {
 			t.Errorf("%d millionths are %s, want %s", m, got, want)
 		}
 	}

@@ -9,10 +9,10 @@ import (
 // Width is the greatest length of a line that the commands print.
 const Width = 100
 
-// Wrap breaks text into lines at spaces, and longer words anywhere. Empty text has no
+// WrapText breaks text into lines at spaces, and longer words anywhere. Empty text has no
 // lines. The text may come from buyers or sellers, so Wrap replaces the characters that a
 // terminal could interpret as commands.
-func Wrap(text string, width int) (lines []string) {
+func WrapText(text string, width int) (lines []string) {
 	text = strings.Map(func(r rune) rune {
 		if unicode.IsSpace(r) || unicode.IsPrint(r) {
 			return r
@@ -43,10 +43,10 @@ func Wrap(text string, width int) (lines []string) {
 	return lines
 }
 
-// Cut shortens text to a number of characters.
-func Cut(text string, width int) string {
-	if utf8.RuneCountInString(text) <= width {
+// Truncate shortens text to a number of characters.
+func Truncate(text string, maxCharacters int) string {
+	if utf8.RuneCountInString(text) <= maxCharacters {
 		return text
 	}
-	return string([]rune(text)[:width-1]) + "…"
+	return string([]rune(text)[:maxCharacters-1]) + "…"
 }

@@ -7,21 +7,21 @@ import (
 	"pingpost/exchange/explain"
 )
 
-// reported returns the reports after the sale, each at its time.
-func reported(told *explain.Explanation) (moments []moment) {
+// reportRows returns the reports after the sale, each at its time.
+func reportRows(told *explain.Explanation) (moments []timelineRow) {
 	for i := range told.Reports {
 		r := &told.Reports[i]
 		who := r.Buyer
 		if r.By == "operator" {
 			who = r.By
 		}
-		moments = append(moments, moment{at: r.At, who: who, what: reportOf(r), detail: detailOf(told, r)})
+		moments = append(moments, timelineRow{at: r.At, who: who, what: describeReport(r), detail: describeReportDetails(told, r)})
 	}
 	return moments
 }
 
-// reportOf returns the action of a report.
-func reportOf(r *explain.Report) string {
+// describeReport returns the action of a report.
+func describeReport(r *explain.Report) string {
 	switch {
 	case r.By == "operator" && r.Result == "refused":
 		return "refuses the return"
@@ -44,8 +44,8 @@ var notApplied = map[string]string{
 	"invalid": "rejected: the report is invalid",
 }
 
-func detailOf(told *explain.Explanation, r *explain.Report) string {
-	words := since(told, r.At)
+func describeReportDetails(told *explain.Explanation, r *explain.Report) string {
+	words := dateIfMuchLater(told, r.At)
 	if text := notApplied[r.Result]; text != "" {
 		words = append(words, text)
 	}
@@ -59,29 +59,29 @@ func detailOf(told *explain.Explanation, r *explain.Report) string {
 		words = append(words, "reason "+r.Reason)
 	}
 	if r.Occurred != 0 {
-		words = append(words, "reported time "+dateOf(r.Occurred))
+		words = append(words, "reported time "+formatInstant(r.Occurred))
 	}
 	return strings.Join(words, ", ")
 }
 
-// webhooks returns the attempts of the supplier's webhooks, and the webhooks without an
+// webhookRows returns the attempts of the supplier's webhooks, and the webhooks without an
 // attempt at the time of their cause.
-func webhooks(told *explain.Explanation) (moments []moment) {
+func webhookRows(told *explain.Explanation) (moments []timelineRow) {
 	for i := range told.Webhooks {
 		h := &told.Webhooks[i]
 		for j := range h.Attempts {
 			a := &h.Attempts[j]
-			moments = append(moments, moment{at: a.At, who: told.Supplier, what: "webhook", detail: strings.Join(append(since(told, a.At), attemptOf(h, a)), ", ")})
+			moments = append(moments, timelineRow{at: a.At, who: told.Supplier, what: "webhook", detail: strings.Join(append(dateIfMuchLater(told, a.At), describeWebhookAttempt(h, a)), ", ")})
 		}
 		if n := len(h.Attempts); n == 0 || h.Attempts[n-1].Outcome != h.State && h.State != "pending" {
-			moments = append(moments, moment{at: h.Created, who: told.Supplier, what: "webhook", detail: strings.Join(append(since(told, h.Created), h.Type+": "+stateOf(h.State)), ", ")})
+			moments = append(moments, timelineRow{at: h.Created, who: told.Supplier, what: "webhook", detail: strings.Join(append(dateIfMuchLater(told, h.Created), h.Type+": "+describeUnsentState(h.State)), ", ")})
 		}
 	}
 	return moments
 }
 
-// stateOf describes the state of a webhook that has no attempt for it.
-func stateOf(state string) string {
+// describeUnsentState describes the state of a webhook that has no attempt for it.
+func describeUnsentState(state string) string {
 	switch state {
 	case "pending":
 		return "pending, not sent yet"
@@ -91,7 +91,7 @@ func stateOf(state string) string {
 	return "the search ended before its result"
 }
 
-func attemptOf(h *explain.Webhook, a *explain.WebhookAttempt) string {
+func describeWebhookAttempt(h *explain.Webhook, a *explain.WebhookAttempt) string {
 	switch a.Outcome {
 	case "resent":
 		return h.Type + ": an operator sent it again"
@@ -103,19 +103,19 @@ func attemptOf(h *explain.Webhook, a *explain.WebhookAttempt) string {
 	case "delivered":
 		return text + fmt.Sprintf("HTTP %d, acknowledged", a.Status)
 	case "dead":
-		return text + failureOf(a.Status, a.Fault, "") + "; the last attempt, now a dead letter"
+		return text + describeFailure(a.Status, a.Fault, "") + "; the last attempt, now a dead letter"
 	}
-	return text + failureOf(a.Status, a.Fault, "") + "; next attempt at " + dateOf(a.Next)
+	return text + describeFailure(a.Status, a.Fault, "") + "; next attempt at " + formatInstant(a.Next)
 }
 
 // aDay after the lead's arrival, a line shows the date in addition to the milliseconds.
 const aDay = explain.Instant(24 * 60 * 60 * 1_000_000_000)
 
-// since returns the date of an event that came long after the lead, for the start of its
+// dateIfMuchLater returns the date of an event that came long after the lead, for the start of its
 // details.
-func since(told *explain.Explanation, at explain.Instant) []string {
+func dateIfMuchLater(told *explain.Explanation, at explain.Instant) []string {
 	if at-told.Received < aDay {
 		return nil
 	}
-	return []string{dateOf(at)}
+	return []string{formatInstant(at)}
 }

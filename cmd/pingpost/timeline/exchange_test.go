@@ -217,7 +217,7 @@ func (b *bazaar) explained(id string) string {
 		b.t.Fatal(err)
 	}
 	still(&told)
-	text := Text(&told)
+	text := FormatExplanation(&told)
 	if strings.Contains(text, person) {
 		b.t.Errorf("the person is in\n%s", text)
 	}

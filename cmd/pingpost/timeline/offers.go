@@ -8,12 +8,12 @@ import (
 	"pingpost/exchange/explain"
 )
 
-// offers lists the offers to a ping's seller, and below each the leads that claimed it.
-func offers(told *explain.Explanation, width int) string {
+// formatOffers lists the offers to a ping's seller, and below each the leads that claimed it.
+func formatOffers(told *explain.Explanation, width int) string {
 	t := terminal.Table{Indent: "    "}
 	for i := range told.Offers {
 		o := &told.Offers[i]
-		t.Row(terminal.Cut(o.Buyer, whoWidth), "bid "+o.Price.String(), "payout "+o.Payout.String(), "open to "+milliseconds(int64(o.Until-told.Received))+" ms")
+		t.Row(terminal.Truncate(o.Buyer, whoWidth), "bid "+o.Price.String(), "payout "+o.Payout.String(), "open to "+formatMilliseconds(int64(o.Until-told.Received))+" ms")
 	}
 	var text strings.Builder
 	text.WriteString("  offered\n")
@@ -22,7 +22,7 @@ func offers(told *explain.Explanation, width int) string {
 		text.WriteString(line)
 		for _, claim := range told.Offers[i].Claims {
 			const indent = "      "
-			for _, part := range terminal.Wrap("claimed by "+claim.Lead+": "+claim.Summary(), width-len(indent)) {
+			for _, part := range terminal.WrapText("claimed by "+claim.Lead+": "+claim.Summary(), width-len(indent)) {
 				text.WriteString(indent + part + "\n")
 			}
 		}
@@ -42,8 +42,8 @@ func candidateOutcome(told *explain.Explanation, c *explain.Candidate) string {
 	return c.Outcome
 }
 
-// answered returns the answer to the call in one line.
-func answered(told *explain.Explanation) string {
+// describeAnswer returns the answer to the call in one line.
+func describeAnswer(told *explain.Explanation) string {
 	text := fmt.Sprintf("HTTP %d, %s", told.Answer.Status, told.Answer.Result)
 	switch {
 	case told.Answer.Result == "bid" && len(told.Offers) > 1:

@@ -8,8 +8,8 @@ import (
 	"pingpost/exchange/explain"
 )
 
-// decisionOf returns the first decision.
-func decisionOf(told *explain.Explanation) string {
+// describeDecision returns the first decision.
+func describeDecision(told *explain.Explanation) string {
 	switch {
 	case told.LeadID == "" && len(told.Offers) > 0:
 		return "the best bid is from " + told.Offers[0].Buyer
@@ -23,29 +23,29 @@ func decisionOf(told *explain.Explanation) string {
 	return "not sold: " + told.Reason
 }
 
-// posted returns the delivery of a lead to one buyer.
-func posted(post *explain.Post) []moment {
-	moments := append(make([]moment, 0, 1+len(post.Tries)+len(post.Settlements)), moment{
+// postRows returns the delivery of a lead to one buyer.
+func postRows(post *explain.Post) []timelineRow {
+	moments := append(make([]timelineRow, 0, 1+len(post.Tries)+len(post.Settlements)), timelineRow{
 		at: post.Intended, who: post.Buyer, what: "post",
 		detail: fmt.Sprintf("for %s, payout %s", post.Price, post.Payout),
 	})
 	for i := range post.Tries {
 		try := &post.Tries[i]
-		moments = append(moments, moment{at: try.Ended, who: post.Buyer, what: fmt.Sprintf("try %d %s", try.Attempt, endOf(try)), detail: failureOf(try.Status, try.Fault, try.Code)})
+		moments = append(moments, timelineRow{at: try.Ended, who: post.Buyer, what: fmt.Sprintf("try %d %s", try.Attempt, describeTryOutcome(try)), detail: describeFailure(try.Status, try.Fault, try.Code)})
 	}
 	for i := range post.Settlements {
 		s, what := &post.Settlements[i], post.Settlements[i].Outcome
 		if what == "refused" && s.Status == 0 {
 			what = "not reached" // the log has one word for both: the buyer does not have the lead
 		}
-		moments = append(moments, moment{at: s.At, who: post.Buyer, what: what, detail: settlementOf(s)})
+		moments = append(moments, timelineRow{at: s.At, who: post.Buyer, what: what, detail: describeSettlement(s)})
 	}
 	return moments
 }
 
-// recorded returns the sale to a buyer without an endpoint that followed refusals by other
+// recordedSaleRow returns the sale to a buyer without an endpoint that followed refusals by other
 // buyers. ok is false if there is no such sale.
-func recorded(told *explain.Explanation) (m moment, ok bool) {
+func recordedSaleRow(told *explain.Explanation) (m timelineRow, ok bool) {
 	if told.LeadID == "" || told.Price == nil || told.Payout == nil || len(told.Posts) == 0 {
 		return m, false
 	}
@@ -53,14 +53,14 @@ func recorded(told *explain.Explanation) (m moment, ok bool) {
 	if len(last.Settlements) == 0 || slices.ContainsFunc(told.Posts, func(p explain.Post) bool { return p.Buyer == told.Buyer }) {
 		return m, false
 	}
-	return moment{
+	return timelineRow{
 		at: last.Settlements[len(last.Settlements)-1].At, who: told.Buyer, what: "sale recorded",
 		detail: fmt.Sprintf("for %s, payout %s", told.Price, told.Payout),
 	}, true
 }
 
-// endOf returns the result of an attempt.
-func endOf(try *explain.Try) string {
+// describeTryOutcome returns the result of an attempt.
+func describeTryOutcome(try *explain.Try) string {
 	switch try.Verdict {
 	case "refused":
 		return "refused"
@@ -72,8 +72,8 @@ func endOf(try *explain.Try) string {
 	return "failed"
 }
 
-// failureOf returns the reason why an attempt did not end the delivery.
-func failureOf(status uint32, fault explain.Fault, code string) string {
+// describeFailure returns the reason why an attempt did not end the delivery.
+func describeFailure(status uint32, fault explain.Fault, code string) string {
 	var words []string
 	if status != 0 {
 		words = append(words, fmt.Sprintf("HTTP %d", status))
@@ -90,9 +90,9 @@ func failureOf(status uint32, fault explain.Fault, code string) string {
 	return strings.Join(words, ", ")
 }
 
-// settlementOf describes a settlement. A pending one has no further details: the attempt
+// describeSettlement describes a settlement. A pending one has no further details: the attempt
 // that it refers to has its own line, or is still running.
-func settlementOf(s *explain.Settlement) string {
+func describeSettlement(s *explain.Settlement) string {
 	if s.Outcome == "pending" {
 		if s.Status == 0 && s.Fault == "" {
 			return "continued after a restart; the attempts continue"
@@ -101,7 +101,7 @@ func settlementOf(s *explain.Settlement) string {
 	}
 	var words []string
 	if s.Status != 0 {
-		words = append(words, fmt.Sprintf("HTTP %d after %s ms", s.Status, milliseconds(int64(s.Elapsed))))
+		words = append(words, fmt.Sprintf("HTTP %d after %s ms", s.Status, formatMilliseconds(int64(s.Elapsed))))
 	}
 	if s.Fault != "" {
 		words = append(words, s.Fault.Description())

@@ -12,44 +12,44 @@ import (
 	"pingpost/exchange/explain"
 )
 
-// Text formats a whole explanation: a lead and then the ping of its bid, or a ping and then the
+// FormatExplanation formats a whole explanation: a lead and then the ping of its bid, or a ping and then the
 // leads that claimed its offers.
-func Text(told *explain.Explanation) string {
-	text := section(told)
+func FormatExplanation(told *explain.Explanation) string {
+	text := formatSection(told)
 	if told.Auction != nil {
-		text += "\nTHE PING BEFORE\n\n" + section(told.Auction)
+		text += "\nTHE PING BEFORE\n\n" + formatSection(told.Auction)
 	}
 	for _, lead := range told.Leads {
 		head := "CLAIMED BY"
 		if len(lead.Posts) == 0 && lead.Price == nil {
 			head = "REJECTED"
 		}
-		text += "\n" + head + "\n\n" + section(lead)
+		text += "\n" + head + "\n\n" + formatSection(lead)
 	}
 	return text
 }
 
-func section(told *explain.Explanation) string {
-	text := told.ID + "\n" + summary(told) + "\n" + paragraph(told.Why, terminal.Width)
+func formatSection(told *explain.Explanation) string {
+	text := told.ID + "\n" + formatSummary(told) + "\n" + wrapParagraph(told.Why, terminal.Width)
 	if len(told.Offers) > 0 {
-		text += "\n" + offers(told, terminal.Width)
+		text += "\n" + formatOffers(told, terminal.Width)
 	}
-	text += "\n" + Lines(told, terminal.Width)
+	text += "\n" + FormatTimeline(told, terminal.Width)
 	notes := told.Notes
 	if told.Truncated {
 		notes = append(slices.Clip(notes), "The search ended before the end of the log: later attempts may be missing here.")
 	}
 	for _, note := range notes {
-		text += "\n" + paragraph(note, terminal.Width)
+		text += "\n" + wrapParagraph(note, terminal.Width)
 	}
 	return text
 }
 
-// summary formats the part above the timeline.
-func summary(told *explain.Explanation) string {
+// formatSummary formats the part above the timeline.
+func formatSummary(told *explain.Explanation) string {
 	t := terminal.Table{Indent: "  "}
 	add := func(name, text string) {
-		for i, line := range terminal.Wrap(text, terminal.Width-len("  supplier  ")) {
+		for i, line := range terminal.WrapText(text, terminal.Width-len("  supplier  ")) {
 			if i > 0 {
 				name = ""
 			}
@@ -64,18 +64,18 @@ func summary(told *explain.Explanation) string {
 		status += ", " + told.Reason
 	}
 	add("status", status)
-	add("kind", kindOf(told))
+	add("kind", describeKind(told))
 	add("supplier", told.Supplier)
-	add("money", moneyOf(told))
+	add("money", describeMoney(told))
 	add("auction", told.AuctionID)
 	add("theirs", told.SellerID)
 	add("request", told.RequestID)
 	add("same as", told.DuplicateOf)
-	add("fields", fieldsOf(told))
+	add("fields", formatFields(told))
 	return t.String()
 }
 
-func kindOf(told *explain.Explanation) string {
+func describeKind(told *explain.Explanation) string {
 	if told.Campaign == "" {
 		return told.Kind + ", for no campaign"
 	}
@@ -93,7 +93,7 @@ func kindOf(told *explain.Explanation) string {
 	return text
 }
 
-func moneyOf(told *explain.Explanation) string {
+func describeMoney(told *explain.Explanation) string {
 	if told.Price == nil || told.Payout == nil || told.Margin == nil {
 		return ""
 	}
@@ -109,7 +109,7 @@ func moneyOf(told *explain.Explanation) string {
 	return text
 }
 
-func fieldsOf(told *explain.Explanation) string {
+func formatFields(told *explain.Explanation) string {
 	words := make([]string, 0, len(told.Fields))
 	for _, name := range slices.Sorted(maps.Keys(told.Fields)) {
 		words = append(words, name+"="+string(told.Fields[name]))
@@ -117,7 +117,7 @@ func fieldsOf(told *explain.Explanation) string {
 	return strings.Join(words, " ")
 }
 
-// paragraph returns the text in lines of at most width characters.
-func paragraph(text string, width int) string {
-	return strings.Join(terminal.Wrap(text, width), "\n") + "\n"
+// wrapParagraph returns the text in lines of at most width characters.
+func wrapParagraph(text string, width int) string {
+	return strings.Join(terminal.WrapText(text, width), "\n") + "\n"
 }

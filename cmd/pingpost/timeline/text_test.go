@@ -78,7 +78,7 @@ func readable(t *testing.T, name, got string) {
 	golden.Compare(t, name, got)
 }
 
-func TestExplainedAuction(t *testing.T) { readable(t, "auction", Text(auctioned())) }
+func TestExplainedAuction(t *testing.T) { readable(t, "auction", FormatExplanation(auctioned())) }
 
 // pinged is a seller's ping, whose best bid refuses the lead: so it is nobody's.
 func pinged() *explain.Explanation {
@@ -123,14 +123,14 @@ func postedAt(ping *explain.Explanation) *explain.Explanation {
 // with the lead that was posted at its bid, both ways round.
 func TestExplainedPing(t *testing.T) {
 	ping := pinged()
-	readable(t, "bid", Text(ping))
+	readable(t, "bid", FormatExplanation(ping))
 	lead := postedAt(ping)
 	lead.Auction = ping
-	readable(t, "post", Text(lead))
+	readable(t, "post", FormatExplanation(lead))
 	lead.Auction, ping.Leads = nil, []*explain.Explanation{lead}
-	readable(t, "ping", Text(ping))
+	readable(t, "ping", FormatExplanation(ping))
 	lead.Test = true
-	if text := Text(lead); !strings.Contains(text, "post for "+lead.Campaign+", ping_post, configuration 3, a test\n") {
+	if text := FormatExplanation(lead); !strings.Contains(text, "post for "+lead.Campaign+", ping_post, configuration 3, a test\n") {
 		t.Errorf("it does not say that it is a test:\n%s", text)
 	}
 }
@@ -145,7 +145,7 @@ func TestExplainedChoice(t *testing.T) {
 	ping.Offers[0].Claims = []explain.Claim{{Lead: "lead_01jd0000000000000000000003", Status: "UNMATCHED", Delivery: "failed", Reason: "post_rejected"}}
 	ping.Offers[1].Claims = []explain.Claim{{Lead: "lead_01jd0000000000000000000001", Status: "ACCEPTED", Delivery: "none"}}
 	ping.Why = "The supplier could choose from 2 valid bids."
-	readable(t, "choice", Text(ping))
+	readable(t, "choice", FormatExplanation(ping))
 }
 
 // TestExplainedRefusals: a buyer that said no is told apart from one that was not
@@ -158,7 +158,7 @@ func TestExplainedRefusals(t *testing.T) {
 	} {
 		s.At, s.Outcome = after(2090), "refused"
 		told := &explain.Explanation{Received: began, Decided: began, Posts: []explain.Post{{Buyer: "buy", Intended: began, Settlements: []explain.Settlement{s}}}}
-		if text := Lines(told, terminal.Width); !strings.HasSuffix(text, want) {
+		if text := FormatTimeline(told, terminal.Width); !strings.HasSuffix(text, want) {
 			t.Errorf("no %s at the end of\n%s", want, text)
 		}
 	}
@@ -192,7 +192,7 @@ func TestExplainedAfterTheSale(t *testing.T) {
 		}},
 		{Type: "lead.returned", Created: after(3 * day), State: "pending"},
 	}
-	readable(t, "returned", Text(told))
+	readable(t, "returned", FormatExplanation(told))
 }
 
 // TestExplainedWebhooks: one that was never tried is told as what it is.
@@ -204,7 +204,7 @@ func TestExplainedWebhooks(t *testing.T) {
 	} {
 		told := auctioned()
 		told.Webhooks = []explain.Webhook{{Type: "lead.posted", Created: after(9000), State: state}}
-		if text := Lines(told, terminal.Width); !strings.HasSuffix(strings.Join(strings.Fields(text), " "), want) {
+		if text := FormatTimeline(told, terminal.Width); !strings.HasSuffix(strings.Join(strings.Fields(text), " "), want) {
 			t.Errorf("%s:\n%s", state, text)
 		}
 	}
@@ -226,7 +226,7 @@ func TestExplainedReports(t *testing.T) {
 		{explain.Report{By: "operator", Result: "refused", To: "returned", Reason: "r"}, "operator", "refuses the return", "reason r"},
 	} {
 		row.report.Buyer = "buy"
-		got := reported(&explain.Explanation{Reports: []explain.Report{row.report}})
+		got := reportRows(&explain.Explanation{Reports: []explain.Report{row.report}})
 		if len(got) != 1 || got[0].who != row.who || got[0].what != row.what || got[0].detail != row.detail {
 			t.Errorf("%+v", got)
 		}
@@ -240,7 +240,7 @@ func TestExplainedCrash(t *testing.T) {
 	told.Posts = told.Posts[1:]
 	told.Posts[0].Tries = nil
 	told.Posts[0].Settlements[0].Fault = ""
-	text := Text(told)
+	text := FormatExplanation(told)
 	if !strings.Contains(text, "  5000.0  buy_blue      pending                    continued after a restart; the attempts continue\n") ||
 		strings.Contains(text, "is answered") || !strings.HasSuffix(text, "\n\nThe exchange stopped before the call was answered.\n") {
 		t.Error(text)
@@ -264,12 +264,12 @@ func TestExplainedUnsold(t *testing.T) {
 	told.Candidates = append(told.Candidates, explain.Candidate{
 		Buyer: long, Outcome: "wrong_currency", Pinged: true, Elapsed: 3_000_000, Bid: dollars(99_999_999), Reason: strings.Repeat("r", 64), Fault: "unreadable", Status: 599,
 	})
-	readable(t, "unsold", Text(told))
+	readable(t, "unsold", FormatExplanation(told))
 }
 
 // TestExplainedNothing: what little a ping without a campaign leaves.
 func TestExplainedNothing(t *testing.T) {
-	readable(t, "no_campaign", Text(&explain.Explanation{
+	readable(t, "no_campaign", FormatExplanation(&explain.Explanation{
 		Kind: "ping", ID: "auc_01jd0000000000000000000002", AuctionID: "auc_01jd0000000000000000000002", SellerID: "theirs-2",
 		RequestID: "req_01jd0000000000000000000003", Supplier: "sup_acme", Catalog: 1,
 		Received: began, Decided: began, BidsDue: began, Status: "NO_BID", Reason: "no_campaign",
@@ -292,7 +292,7 @@ func TestBars(t *testing.T) {
 		{9000, 2000, "##########"},
 		{5, 0, "##########"},
 	} {
-		if got := bar(row.of, row.whole); got != row.want {
+		if got := drawBar(row.of, row.whole); got != row.want {
 			t.Errorf("%d of %d: %s, want %s", row.of, row.whole, got, row.want)
 		}
 	}
@@ -307,7 +307,7 @@ func TestTheDecisionFollowsTheAnswers(t *testing.T) {
 	told.BidsDue, told.Decided = after(2000), after(3)
 	told.Posts = told.Posts[:1]
 	told.Posts[0].Intended = after(3)
-	text := Lines(told, terminal.Width)
+	text := FormatTimeline(told, terminal.Width)
 	answer, decided, post := strings.Index(text, "post_rejected  "), strings.Index(text, "decided"), strings.Index(text, "buy_red   post ")
 	if answer < 0 || decided < answer || post < decided {
 		t.Errorf("answer at %d, decision at %d, post at %d of\n%s", answer, decided, post, text)
@@ -326,12 +326,12 @@ func TestTimelineOfASaleRecordedAfterARefusal(t *testing.T) {
 			Settlements: []explain.Settlement{{At: after(7), Outcome: "refused", Status: 422, Next: "buy_note"}},
 		}},
 	}
-	text := Lines(told, terminal.Width)
+	text := FormatTimeline(told, terminal.Width)
 	if !regexp.MustCompile(`buy_form +refused .*\n +7\.0 +buy_note +sale recorded +for 15 USD, payout 12 USD\n$`).MatchString(text) || strings.Contains(text, "won") {
 		t.Error(text)
 	}
 	told.Posts[0].Settlements, told.Delivery = nil, "pending"
-	if text := Lines(told, terminal.Width); strings.Contains(text, "recorded") {
+	if text := FormatTimeline(told, terminal.Width); strings.Contains(text, "recorded") {
 		t.Errorf("before the refusal:\n%s", text)
 	}
 }

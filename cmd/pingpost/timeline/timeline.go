@@ -11,8 +11,8 @@ import (
 	"pingpost/exchange/explain"
 )
 
-// moment is one line of a timeline.
-type moment struct {
+// timelineRow is one line of a timeline.
+type timelineRow struct {
 	at     explain.Instant
 	who    string
 	what   string
@@ -28,47 +28,47 @@ const (
 	maxNotPinged = 10 // candidates of one outcome that get a line each
 )
 
-// Lines returns only the timeline, in order of time, with at most width columns. Times are rounded
+// FormatTimeline returns only the timeline, in order of time, with at most width columns. Times are rounded
 // to the millisecond, but answer times are not. An answer before the decision may
 // therefore seem to be later; then the decision gets the time of that answer.
-func Lines(told *explain.Explanation, width int) string {
-	moments := []moment{{at: told.Received, what: "arrived", detail: dateOf(told.Received)}}
-	moments = append(moments, notPinged(told)...)
-	moments = append(moments, pingedBuyers(told)...)
+func FormatTimeline(told *explain.Explanation, width int) string {
+	moments := []timelineRow{{at: told.Received, what: "arrived", detail: formatInstant(told.Received)}}
+	moments = append(moments, notPingedRows(told)...)
+	moments = append(moments, pingedBuyerRows(told)...)
 	if told.BidsDue != 0 && told.BidsDue > told.Received && told.BidsDue <= told.Decided {
-		moments = append(moments, moment{at: told.BidsDue, what: "deadline", detail: "for bids"})
+		moments = append(moments, timelineRow{at: told.BidsDue, what: "deadline", detail: "for bids"})
 	}
 	decided := told.Decided
 	for i := range moments {
 		decided = max(decided, moments[i].at)
 	}
-	moments = append(moments, moment{at: decided, what: "decided", detail: decisionOf(told)})
+	moments = append(moments, timelineRow{at: decided, what: "decided", detail: describeDecision(told)})
 	for i := range told.Posts {
-		for _, m := range posted(&told.Posts[i]) {
+		for _, m := range postRows(&told.Posts[i]) {
 			m.at = max(m.at, decided)
 			moments = append(moments, m)
 		}
 	}
-	if m, ok := recorded(told); ok {
+	if m, ok := recordedSaleRow(told); ok {
 		m.at = max(m.at, decided)
 		moments = append(moments, m)
 	}
 	if told.Answer != nil {
-		moments = append(moments, moment{at: max(told.Answer.At, decided), who: told.Supplier, what: "is answered", detail: answered(told)})
+		moments = append(moments, timelineRow{at: max(told.Answer.At, decided), who: told.Supplier, what: "is answered", detail: describeAnswer(told)})
 	}
-	moments = append(append(moments, reported(told)...), webhooks(told)...)
-	slices.SortStableFunc(moments, func(a, b moment) int { return cmp.Compare(a.at, b.at) })
-	return layOut(moments, told.Received, width)
+	moments = append(append(moments, reportRows(told)...), webhookRows(told)...)
+	slices.SortStableFunc(moments, func(a, b timelineRow) int { return cmp.Compare(a.at, b.at) })
+	return formatColumns(moments, told.Received, width)
 }
 
-// layOut puts moments into columns. Details that are too long continue on the next line.
-func layOut(moments []moment, from explain.Instant, width int) string {
+// formatColumns puts moments into columns. Details that are too long continue on the next line.
+func formatColumns(moments []timelineRow, from explain.Instant, width int) string {
 	t := terminal.Table{Indent: "  "}
 	used := len(t.Indent)
 	widths := [4]int{len("ms")}
 	rows := make([][4]string, 0, len(moments))
 	for _, m := range moments {
-		row := [4]string{milliseconds(int64(m.at - from)), terminal.Cut(m.who, whoWidth), terminal.Cut(m.what, whatWidth), m.bar}
+		row := [4]string{formatMilliseconds(int64(m.at - from)), terminal.Truncate(m.who, whoWidth), terminal.Truncate(m.what, whatWidth), m.bar}
 		for i, cell := range row {
 			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
 		}
@@ -79,7 +79,7 @@ func layOut(moments []moment, from explain.Instant, width int) string {
 	}
 	t.Row("ms")
 	for i, row := range rows {
-		lines := terminal.Wrap(moments[i].detail, max(minDetails, width-used))
+		lines := terminal.WrapText(moments[i].detail, max(minDetails, width-used))
 		if len(lines) == 0 {
 			lines = []string{""}
 		}
@@ -93,10 +93,12 @@ func layOut(moments []moment, from explain.Instant, width int) string {
 	return t.String()
 }
 
-func milliseconds(nanoseconds int64) string { return fmt.Sprintf("%.1f", float64(nanoseconds)/1e6) }
+func formatMilliseconds(nanoseconds int64) string {
+	return fmt.Sprintf("%.1f", float64(nanoseconds)/1e6)
+}
 
-// dateOf returns a time in the form of the explanation's JSON.
-func dateOf(at explain.Instant) string {
+// formatInstant returns a time in the form of the explanation's JSON.
+func formatInstant(at explain.Instant) string {
 	text, err := at.MarshalJSON()
 	if err != nil {
 		return ""
@@ -104,30 +106,30 @@ func dateOf(at explain.Instant) string {
 	return strings.Trim(string(text), `"`)
 }
 
-// pingedBuyers returns the buyers that were pinged, each at the time of its answer.
-func pingedBuyers(told *explain.Explanation) (moments []moment) {
+// pingedBuyerRows returns the buyers that were pinged, each at the time of its answer.
+func pingedBuyerRows(told *explain.Explanation) (moments []timelineRow) {
 	for i := range told.Candidates {
 		if c := &told.Candidates[i]; c.Pinged {
-			moments = append(moments, moment{
-				at: told.Received + explain.Instant(c.Elapsed), who: nameOf(c), what: candidateOutcome(told, c),
-				bar: bar(int64(c.Elapsed), int64(told.BidsDue-told.Received)), detail: answerOf(c),
+			moments = append(moments, timelineRow{
+				at: told.Received + explain.Instant(c.Elapsed), who: candidateName(c), what: candidateOutcome(told, c),
+				bar: drawBar(int64(c.Elapsed), int64(told.BidsDue-told.Received)), detail: describeBidAnswer(c),
 			})
 		}
 	}
 	return moments
 }
 
-// bar draws a share of the available time.
-func bar(of, whole int64) string {
+// drawBar draws a share of the available time.
+func drawBar(elapsed, available int64) string {
 	filled := barWidth
-	if whole > 0 {
-		filled = int(min(barWidth, max(1, (of*barWidth+whole-1)/whole)))
+	if available > 0 {
+		filled = int(min(barWidth, max(1, (elapsed*barWidth+available-1)/available)))
 	}
 	return strings.Repeat("#", filled) + strings.Repeat(".", barWidth-filled)
 }
 
-// answerOf returns a buyer's answer to a ping.
-func answerOf(c *explain.Candidate) string {
+// describeBidAnswer returns a buyer's answer to a ping.
+func describeBidAnswer(c *explain.Candidate) string {
 	var words []string
 	if c.Bid != nil {
 		bid := "bid " + c.Bid.String()
@@ -148,15 +150,15 @@ func answerOf(c *explain.Candidate) string {
 	return strings.Join(words, ", ")
 }
 
-// notPinged returns the candidates that were not pinged. If many have the same outcome, it
+// notPingedRows returns the candidates that were not pinged. If many have the same outcome, it
 // returns some of them and a count. It omits buyers that got a post, or the sale after a
 // refusal, because these have lines of their own.
-func notPinged(told *explain.Explanation) (moments []moment) {
+func notPingedRows(told *explain.Explanation) (moments []timelineRow) {
 	at := told.Decided
 	if told.BidsDue != 0 {
 		at = told.Received
 	}
-	after, _ := recorded(told)
+	after, _ := recordedSaleRow(told)
 	counts := make(map[string]int)
 	var outcomes []string
 	for i := range told.Candidates {
@@ -168,19 +170,19 @@ func notPinged(told *explain.Explanation) (moments []moment) {
 			outcomes = append(outcomes, c.Outcome)
 		}
 		if counts[c.Outcome] <= maxNotPinged {
-			moments = append(moments, moment{at: at, who: nameOf(c), what: c.Outcome, detail: answerOf(c)})
+			moments = append(moments, timelineRow{at: at, who: candidateName(c), what: c.Outcome, detail: describeBidAnswer(c)})
 		}
 	}
 	for _, outcome := range outcomes {
 		if more := counts[outcome] - maxNotPinged; more > 0 {
-			moments = append(moments, moment{at: at, who: "and " + terminal.Grouped(more) + " more", what: outcome, detail: "all with --json"})
+			moments = append(moments, timelineRow{at: at, who: "and " + terminal.GroupThousands(more) + " more", what: outcome, detail: "all with --json"})
 		}
 	}
 	return moments
 }
 
-// nameOf returns a candidate's buyer, or the number of its filter set.
-func nameOf(c *explain.Candidate) string {
+// candidateName returns a candidate's buyer, or the number of its filter set.
+func candidateName(c *explain.Candidate) string {
 	if c.Buyer == "" {
 		return fmt.Sprintf("filter set %d", c.Seat)
 	}
