@@ -52,11 +52,11 @@ func (f *adminFlags) sendAdminRequest(timeout time.Duration, method, path string
 	transport.DisableKeepAlives = true // a command makes few requests, each with its own transport
 	client := &http.Client{Transport: transport, Timeout: timeout}
 	if !strings.HasPrefix(f.Admin, "http://") && !strings.HasPrefix(f.Admin, "https://") {
-		return nil, fmt.Errorf("--admin %q is no address: it begins with http:// or https://", f.Admin)
+		return nil, fmt.Errorf("--admin %q is not an address; begin it with http:// or https://", f.Admin)
 	}
 	req, err := http.NewRequest(method, f.Admin+path, bytes.NewReader(body))
 	if err != nil {
-		return nil, fmt.Errorf("cannot make a request to %q: %w", f.Admin, err)
+		return nil, fmt.Errorf("--admin %q: cannot create the request: %w", f.Admin, err)
 	}
 	if f.contentType != "" {
 		req.Header.Set("Content-Type", f.contentType)
@@ -66,7 +66,7 @@ func (f *adminFlags) sendAdminRequest(timeout time.Duration, method, path string
 	}
 	answer, err := client.Do(req)
 	if stranger := (x509.UnknownAuthorityError{}); errors.As(err, &stranger) {
-		return nil, fmt.Errorf("%s shows a certificate whose issuer is not trusted here; give the issuer's by --ca FILE or PINGPOST_CA: %w", f.Admin, err)
+		return nil, fmt.Errorf("%s presents a TLS certificate whose issuer is not trusted here; give the issuer's certificate with --ca FILE or PINGPOST_CA: %w", f.Admin, err)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("cannot reach the exchange; is it running, and is --admin its admin address? %w", err)

@@ -46,11 +46,11 @@ func (f *adminFlags) promptIfNoPassword() (err error) {
 func (f *adminFlags) explainUnauthorized() string {
 	switch {
 	case f.User != "":
-		return fmt.Sprintf("What was sent is the name %s and a password; set the account's password in PINGPOST_ADMIN_PASSWORD", f.User)
+		return fmt.Sprintf("The exchange rejected the password of user %s; set the account's password in PINGPOST_ADMIN_PASSWORD", f.User)
 	case os.Getenv(adminToken) != "":
-		return "What was sent is the token in " + adminToken + "; make a new one, or unset it"
+		return "The exchange rejected the token in " + adminToken + "; create a new token, or unset the variable"
 	case f.Password == "":
-		return "Set PINGPOST_ADMIN_PASSWORD, or " + adminToken + ", or give --user or --password; what was sent is none"
+		return "The command sent no credential; set PINGPOST_ADMIN_PASSWORD or " + adminToken + ", or give --user or --password"
 	}
-	return "Set PINGPOST_ADMIN_PASSWORD, or give --password; what was sent is not the right one"
+	return "The exchange rejected the configured password; set PINGPOST_ADMIN_PASSWORD, or give --password"
 }

@@ -109,7 +109,7 @@ func TestAccountsOnTheCommandLine(t *testing.T) {
 		t.Errorf("anna makes no account: %s", text)
 	}
 	for name, row := range map[string]struct{ password, token, want string }{
-		"a wrong password": {"another-of-a-canary", "", "What was sent is the name anna and a password"},
+		"a wrong password": {"another-of-a-canary", "", "rejected the password of user anna"},
 		"no password":      {"", "", "set PINGPOST_ADMIN_PASSWORD, or run the command at a terminal"},
 	} {
 		if text, ok := as(row.password, row.token, "export", "--user", "anna"); ok || !strings.Contains(text, row.want) || strings.Contains(text, "canary") {

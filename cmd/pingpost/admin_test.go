@@ -29,9 +29,9 @@ func TestAdminSays(t *testing.T) {
 		"a page":            {[]string{"export", "--admin", plain.URL}, "404"},
 		"nobody":            {[]string{"export", "--admin", gone.URL}, "cannot reach the exchange"},
 		"no address":        {[]string{"export", "--admin", "nowhere at all"}, "nowhere"},
-		"no scheme":         {[]string{"export", "--admin", "127.0.0.1:9090"}, "begins with http:// or https://"},
-		"nobody to erase":   {[]string{"erase", "--admin", admin}, "say who is to be erased"},
-		"an empty number":   {[]string{"erase", "--admin", admin, "--phone="}, "say who is to be erased"},
+		"no scheme":         {[]string{"export", "--admin", "127.0.0.1:9090"}, "begin it with http:// or https://"},
+		"nobody to erase":   {[]string{"erase", "--admin", admin}, "name the person to erase"},
+		"an empty number":   {[]string{"erase", "--admin", admin, "--phone="}, "name the person to erase"},
 		"nonsense":          {[]string{"diff", "--admin", nonsense.URL, file}, "cannot read the exchange's answer"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -30,7 +30,7 @@ type megabytesPerSecond float64
 
 func (m megabytesPerSecond) bytesPerSecond() (int64, error) {
 	if m <= 0 || m > 1e6 {
-		return 0, errors.New("the rate is in megabytes a second, above zero")
+		return 0, errors.New("the backup rate is out of range; give megabytes per second, above 0")
 	}
 	return int64(m * 1e6), nil
 }
@@ -56,7 +56,7 @@ func (s *backupFlags) parseOptions(location string) (backup.Options, error) {
 	if s.Retain != "" {
 		retain, err := schema.ParseDuration(s.Retain)
 		if err != nil || time.Duration(retain) < time.Hour {
-			return opt, fmt.Errorf("cannot keep a backup for %q: expected a time such as 30d, an hour at least", s.Retain)
+			return opt, fmt.Errorf("cannot retain backups for %q; give a time of at least one hour, such as 30d", s.Retain)
 		}
 		opt.Retain = time.Duration(retain)
 	}
@@ -68,14 +68,14 @@ func (s *backupFlags) parseOptions(location string) (backup.Options, error) {
 func readBackupKey(path string, unencrypted bool) (*backup.Key, error) {
 	switch {
 	case path != "" && unencrypted:
-		return nil, errors.New("a backup is encrypted to a key file or unencrypted, not both")
+		return nil, errors.New("the backup has a key file and is also set to unencrypted; give one of the two, not both")
 	case path != "":
 		return backup.ReadKey(path)
 	case unencrypted:
 		return nil, nil
 	}
-	return nil, errors.New("a backup has the exchange's key and all that it knows of persons: give a key file " +
-		"(pingpost backup keygen makes one), or say that it is to be unencrypted (--unencrypted; of serve --backup-unencrypted) where the place itself is safe")
+	return nil, errors.New("a backup contains the exchange's key and all personal data: give a key file " +
+		"(pingpost backup keygen creates one), or --unencrypted (serve: --backup-unencrypted) if the place itself is safe")
 }
 
 // absoluteLocation is a place by the name that it has from everywhere.
@@ -114,7 +114,7 @@ type serveBackupFlags struct {
 func (s *serveBackupFlags) optionsPerTenant(severalTenants bool) (func(tenant string) (backup.Options, error), error) {
 	if s.To == "" {
 		if s.KeyFile != "" || s.Unencrypted || s.Retain != "" {
-			return nil, errors.New("--backup-to is missing: it says where to back up")
+			return nil, errors.New("--backup-to is missing; give the place for the backup, or remove the other --backup flags")
 		}
 		return nil, nil
 	}

@@ -132,14 +132,14 @@ func (c *backupKeygenCmd) Run() error {
 	}
 	f, err := os.OpenFile(c.File, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
-		return fmt.Errorf("cannot make a key file: %w", err)
+		return fmt.Errorf("cannot create the key file: %w", err)
 	}
 	_, err = f.Write(file)
 	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return fmt.Errorf("cannot make a key file: %w", err)
+		return fmt.Errorf("cannot create the key file: %w", err)
 	}
 	if _, err := fmt.Println(recipient); err != nil {
-		return fmt.Errorf("the key file %q was made, and its first line has the recipient, which could not be printed: %w", c.File, err)
+		return fmt.Errorf("created the key file %q, but cannot print its recipient (see the file's first line): %w", c.File, err)
 	}
 	return nil
 }

@@ -29,17 +29,17 @@ func (c *referenceBuyerCmd) parseOptions() (refbuyer.Options, error) {
 	}
 	var wrong [7]error
 	o.Bid, wrong[0] = refbuyer.ParsePricing(c.Bid)
-	o.Valid, wrong[1] = parsePositiveDuration("valid", c.Valid)
+	o.Valid, wrong[1] = parsePositiveDuration("--valid", c.Valid)
 	if o.States, wrong[2] = market.ParseStates(c.States); wrong[2] != nil {
-		wrong[2] = fmt.Errorf("states: %w", wrong[2])
+		wrong[2] = fmt.Errorf("--states: %w", wrong[2])
 	}
 	o.Latency, wrong[3] = parseOptionalLatency(c.Latency)
 	o.PostLatency, wrong[4] = parseOptionalLatency(c.PostLatency)
-	o.TokenLifetime, wrong[5] = parsePositiveDuration("token lifetime", c.TokenLifetime)
+	o.TokenLifetime, wrong[5] = parsePositiveDuration("--token-lifetime", c.TokenLifetime)
 	if c.OAuth != "" {
 		client, secret, _ := strings.Cut(c.OAuth, ":")
 		if o.OAuth = (refbuyer.OAuth{Client: client, Secret: secret}); client == "" || secret == "" {
-			wrong[6] = errors.New("oauth: give the client and its secret, as client:secret")
+			wrong[6] = errors.New("--oauth: give the client id and its secret, as client:secret")
 		}
 	}
 	if c.Chaos {

@@ -100,7 +100,7 @@ func TestBuyerFlagsAtFault(t *testing.T) {
 		{"--valid soon", `valid "soon"`},
 		{"--latency fast", `latency "fast"`},
 		{"--post-latency 20ms+hang:2", `latency "20ms+hang:2"`},
-		{"--token-lifetime -1h", `token lifetime "-1h"`},
+		{"--token-lifetime -1h", `--token-lifetime "-1h"`},
 		{"--oauth acme", "client:secret"},
 		{"--oauth :secret", "client:secret"},
 		{"--oauth acme:", "client:secret"},

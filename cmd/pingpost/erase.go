@@ -39,7 +39,7 @@ func (c *erasePersonCmd) Run() error { return c.run(os.Stdout) }
 
 func (c *erasePersonCmd) run(out io.Writer) error {
 	if c.Lead == "" && c.Phone == "" && c.Email == "" {
-		return errors.New("say who is to be erased: a lead's id, --phone NUMBER or --email ADDRESS")
+		return errors.New("name the person to erase: give a lead id, --phone NUMBER or --email ADDRESS")
 	}
 	asked, err := json.Marshal(map[string]string{"lead": c.Lead, "phone": c.Phone, "email": c.Email})
 	if err != nil {

@@ -48,7 +48,7 @@ func (c *healthCmd) Run() error {
 // waitUntilReady asks until the exchange is ready or the time is over, and at least once.
 func waitUntilReady(client *http.Client, adminURL string, deadline time.Time) error {
 	if !strings.HasPrefix(adminURL, "http://") && !strings.HasPrefix(adminURL, "https://") {
-		return fmt.Errorf("--admin %q is no address: it begins with http:// or https://", adminURL)
+		return fmt.Errorf("--admin %q is not an address; begin it with http:// or https://", adminURL)
 	}
 	for {
 		err := checkReady(client, adminURL)

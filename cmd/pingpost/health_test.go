@@ -23,7 +23,7 @@ func TestHealth(t *testing.T) {
 	if gone := run(t, "health", "--admin", admin, "--wait", "300ms"); gone.code != 1 || !strings.Contains(gone.err, "is it running") {
 		t.Errorf("exit %d: %s", gone.code, gone.err)
 	}
-	if wrong := run(t, "health", "--admin", "127.0.0.1:9090"); wrong.code != 1 || !strings.Contains(wrong.err, "begins with http://") {
+	if wrong := run(t, "health", "--admin", "127.0.0.1:9090"); wrong.code != 1 || !strings.Contains(wrong.err, "begin it with http://") {
 		t.Errorf("exit %d: %s", wrong.code, wrong.err)
 	}
 }

@@ -55,7 +55,7 @@ func (c *restoreCmd) Run() error {
 		},
 	})
 	if errors.Is(err, backup.ErrEncrypted) && c.KeyFile == "" {
-		return errors.New("the backup is encrypted: give --key-file")
+		return errors.New("the backup is encrypted; give its key file with --key-file")
 	}
 	if err != nil {
 		return err

@@ -104,7 +104,7 @@ func (c *serveCmd) newLogger() *slog.Logger {
 func reloadConfigurations(running []*exchange.Exchange, paths []string, logger *slog.Logger) {
 	for i, x := range running {
 		if err := x.Reload(); err != nil {
-			logger.Error("the configuration was not reloaded; the one before stays in force", "file", paths[i], "error", err)
+			logger.Error("cannot reload the configuration; the previous one stays in force", "file", paths[i], "error", err)
 			continue
 		}
 		logger.Info("configuration reloaded", "file", paths[i])

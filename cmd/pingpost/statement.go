@@ -59,7 +59,7 @@ func (c *statementCmd) run(out io.Writer) error {
 	}
 	if err != nil {
 		_ = buffered.Flush()
-		return fmt.Errorf("the statement is not whole; ask again: %w", err)
+		return fmt.Errorf("the statement is incomplete; run the command again: %w", err)
 	}
 	return buffered.Flush()
 }

@@ -138,7 +138,7 @@ func TestStatementIsWholeOrSaysSo(t *testing.T) {
 	for _, format := range []string{"text", "json", "csv"} {
 		var out bytes.Buffer
 		c := statementCmd{adminFlags: adminFlags{Admin: server.URL}, Buyer: "b", Format: format}
-		if err := c.run(&out); err == nil || !strings.Contains(err.Error(), "not whole") || out.Len() == 0 {
+		if err := c.run(&out); err == nil || !strings.Contains(err.Error(), "is incomplete") || out.Len() == 0 {
 			t.Errorf("%s: %v, %d bytes", format, err, out.Len())
 		}
 	}

@@ -75,7 +75,7 @@ func printStatement(document io.Reader, out io.Writer) error {
 		}
 		key, ok := name.(string)
 		if !ok {
-			return fmt.Errorf("it has %v where its entries should come", name)
+			return fmt.Errorf("the exchange's statement has %v in place of a member name", name)
 		}
 		var value json.RawMessage
 		if err := decoder.Decode(&value); err != nil {
@@ -190,7 +190,7 @@ func printStatementEntries(decoder *json.Decoder, sum *statementHeader, out io.W
 	case err != nil:
 		return err
 	case bracket != json.Delim('['):
-		return errors.New("its entries are no list")
+		return errors.New("the entries of the exchange's statement are not a list")
 	}
 	lines := newEntryPrinter(sum, out)
 	if decoder.More() {

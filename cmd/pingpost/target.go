@@ -136,7 +136,7 @@ func (t *localTarget) startExchange(ctx context.Context, config []byte) (err err
 			return nil
 		}
 		if time.Now().After(limit) || !timer.WaitUntil(ctx, time.Now().Add(20*time.Millisecond)) {
-			return errors.Join(ctx.Err(), fmt.Errorf("the exchange is not ready; see %s", t.exchange.Log))
+			return errors.Join(ctx.Err(), fmt.Errorf("the load test's exchange did not become ready; see %s", t.exchange.Log))
 		}
 	}
 }
@@ -171,7 +171,7 @@ func fetchAccessToken(ctx context.Context, exchangeURL, client, secret string) (
 	config := clientcredentials.Config{ClientID: client, ClientSecret: secret, Scopes: []string{"ping", "post"}, TokenURL: place}
 	granted, err := config.Token(ctx)
 	if err != nil {
-		return "", fmt.Errorf("%s gives client %s no token: %w", place, client, err)
+		return "", fmt.Errorf("%s issued no access token to client %s: %w", place, client, err)
 	}
 	return granted.AccessToken, nil
 }
@@ -198,7 +198,7 @@ func (f *targetFlags) checkAndConnect(ctx context.Context, s *scenario.Scenario)
 		return nil, fmt.Errorf("--target %q: give an address such as http://127.0.0.1:8080; the load test speaks plain HTTP, to the exchange itself", f.Target)
 	}
 	if !isLoopback(to.Hostname()) && f.YesRemote == "" {
-		return nil, fmt.Errorf("--target %s is not on this machine: a load test is an attack on whoever does not expect it; say whose machine it is with --yes-remote", f.Target)
+		return nil, fmt.Errorf("--target %s is not on this machine: a load test can take an exchange down, so name its owner with --yes-remote", f.Target)
 	}
 	var missing []error
 	need := func(value, flag, what string) {

@@ -56,7 +56,7 @@ func (f *adminFlags) hasAccount(name string) (bool, error) {
 func (f *adminFlags) requireAccount(name string) error {
 	there, err := f.hasAccount(name)
 	if err == nil && !there {
-		err = fmt.Errorf("there is no user %q; pingpost users lists those there are", name)
+		err = fmt.Errorf("there is no user %q; run pingpost users to list the accounts", name)
 	}
 	return err
 }

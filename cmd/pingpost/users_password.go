@@ -45,7 +45,7 @@ func (n *passwordSource) generateOrRead(in *os.File, account string) (string, er
 			return "", fmt.Errorf("cannot read the password: %w", err)
 		}
 		if line = strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r"); line == "" {
-			return "", errors.New("the input has no password; write it there as a line, or say --generate")
+			return "", errors.New("standard input has no password; write the password to it as one line, or give --generate")
 		}
 		return line, nil
 	}
@@ -58,7 +58,7 @@ func (n *passwordSource) generateOrRead(in *os.File, account string) (string, er
 	case err != nil:
 		return "", err
 	case first != second:
-		return "", errors.New("the two are not the same; nothing was changed")
+		return "", errors.New("the two passwords differ; nothing was changed")
 	}
 	return first, nil
 }
@@ -68,7 +68,7 @@ func readLineWithoutEcho(in *os.File, prompt string) (string, error) {
 	fd := int(in.Fd())
 	before, err := term.GetState(fd)
 	if err != nil {
-		return "", fmt.Errorf("cannot ask for the password: %w", err)
+		return "", fmt.Errorf("cannot hide the password's input at this terminal: %w", err)
 	}
 	ended, interrupted := make(chan struct{}), make(chan os.Signal, 1)
 	signal.Notify(interrupted, os.Interrupt, syscall.SIGTERM)

@@ -35,7 +35,7 @@ func (c *usersAddCmd) run(in *os.File, out io.Writer) error {
 		return err
 	}
 	if there {
-		return fmt.Errorf("there is a user %q already; pingpost users role and pingpost users password change it", c.Name)
+		return fmt.Errorf("user %q exists already; change it with pingpost users role or pingpost users password", c.Name)
 	}
 	password, err := c.readNewPassword(in, c.Name)
 	if err != nil {

@@ -109,9 +109,9 @@ func TestUsersRefused(t *testing.T) {
 		args  []string
 		want  string
 	}{
-		"one there is":        {"another-of-a-canary", []string{"add", "ANNA", "--role", "admin"}, `there is a user "ANNA" already`},
-		"no password":         {"", []string{"add", "bob", "--role", "viewer"}, "the input has no password"},
-		"an empty one":        {"\r\nanother-of-a-canary", []string{"password", "anna"}, "the input has no password"},
+		"one there is":        {"another-of-a-canary", []string{"add", "ANNA", "--role", "admin"}, `user "ANNA" exists already`},
+		"no password":         {"", []string{"add", "bob", "--role", "viewer"}, "standard input has no password"},
+		"an empty one":        {"\r\nanother-of-a-canary", []string{"password", "anna"}, "standard input has no password"},
 		"a short one":         {"eleven-long", []string{"add", "bob", "--role", "viewer"}, "at least 12 characters"},
 		"in another code":     {"p\xe4sswort-of-a-canary\n", []string{"password", "anna"}, "not UTF-8"},
 		"a long one":          {strings.Repeat("x", 5000), []string{"password", "anna"}, "at most"},
@@ -121,7 +121,7 @@ func TestUsersRefused(t *testing.T) {
 		"nobody's role":       {"", []string{"role", "carl", "admin"}, `there is no user "carl"`},
 		"nobody's password":   {"another-of-a-canary", []string{"password", "carl"}, `there is no user "carl"`},
 		"nobody to remove":    {"", []string{"remove", "carl"}, `there is no user "carl"`},
-		"a wrong password":    {"another-of-a-canary", []string{"add", "bob", "--role", "viewer", "--password", "wrong"}, "not the right one"},
+		"a wrong password":    {"another-of-a-canary", []string{"add", "bob", "--role", "viewer", "--password", "wrong"}, "rejected the configured password"},
 		"one as a word":       {"", []string{"password", "anna", "word-of-a-kanary"}, "unexpected argument"},
 	} {
 		r := typed(t, row.input, append(append([]string{"users"}, row.args...), "--admin", admin)...)

@@ -30,7 +30,7 @@ type Process struct {
 type ProcessGroup struct {
 	Dir       string // folder of the output files
 	processes []*Process
-	exited    chan error // receives the name of a process that ended by itself
+	exited    chan error // receives the error of the first process that ended, expected or not
 }
 
 const (
@@ -67,7 +67,7 @@ func (g *ProcessGroup) Start(name string, env []string, args ...string) (*Proces
 		c.err = c.cmd.Wait()
 		close(c.done)
 		select {
-		case g.exited <- fmt.Errorf("%s ended by itself (%w); see its output in %s", name, describeExit(c.err), c.Log):
+		case g.exited <- fmt.Errorf("process %s ended unexpectedly (%w); see its output in %s", name, describeExit(c.err), c.Log):
 		default:
 		}
 	}()

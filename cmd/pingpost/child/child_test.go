@@ -82,7 +82,7 @@ func TestChildThatDies(t *testing.T) {
 	}
 	select {
 	case err := <-h.exited:
-		if !strings.Contains(err.Error(), "buy_a ended by itself") || !strings.Contains(err.Error(), c.Log) {
+		if !strings.Contains(err.Error(), "process buy_a ended unexpectedly") || !strings.Contains(err.Error(), c.Log) {
 			t.Error(err)
 		}
 	case <-time.After(10 * time.Second):

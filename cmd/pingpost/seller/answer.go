@@ -77,10 +77,10 @@ func (a *lineResult) parseResponse(res *http.Response, body []byte) {
 	}
 	err := json.Unmarshal(body, &said)
 	if a.lead = said.Data; err == nil && a.lead.Status != statusAccepted && a.lead.Status != statusUnmatched {
-		err = errors.New("it has no status of a lead")
+		err = errors.New("data.status is neither ACCEPTED nor UNMATCHED")
 	}
 	if err != nil {
-		a.err = fmt.Errorf("the answer %d is not an exchange's: %w", a.status, err)
+		a.err = fmt.Errorf("the HTTP %d answer is not from a pingpost exchange: %w", a.status, err)
 	}
 }
 
@@ -136,7 +136,7 @@ func (f *answerFile) flushAndClose() error {
 		return nil
 	}
 	if err := errors.Join(f.err, f.out.Flush(), f.file.Close()); err != nil {
-		return fmt.Errorf("the answers are not all written: %w", err)
+		return fmt.Errorf("cannot write all answers to the file of --out: %w", err)
 	}
 	return nil
 }

@@ -55,7 +55,7 @@ func (c *sellerRequest) sendOnce(ctx context.Context) (*exchangeResponse, error)
 	f := c.flags
 	to, err := url.Parse(f.URL)
 	if err != nil || to.Host == "" || (to.Scheme != "http" && to.Scheme != "https") {
-		return nil, fmt.Errorf("--url %q is not an address; write such as http://127.0.0.1:8080", f.URL)
+		return nil, fmt.Errorf("--url %q is not an address; write for example http://127.0.0.1:8080", f.URL)
 	}
 	key := f.Key
 	if key == "" {
@@ -68,7 +68,7 @@ func (c *sellerRequest) sendOnce(ctx context.Context) (*exchangeResponse, error)
 	}
 	body, err := json.Marshal(c.fields)
 	if err != nil {
-		return nil, fmt.Errorf("cannot write the body: %w", err)
+		return nil, fmt.Errorf("cannot encode the request body as JSON: %w", err)
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, strings.TrimRight(f.URL, "/")+c.path, bytes.NewReader(body))
 	if err != nil {
@@ -113,7 +113,7 @@ func (c *sellerRequest) newClientWithCredential(ctx context.Context, req *http.R
 		}
 		client = config.Client(context.WithValue(ctx, oauth2.HTTPClient, client))
 	default:
-		return nil, errors.New("say who sells: --token, or --client-id and --client-secret")
+		return nil, errors.New("no seller credential; give --token, or --client-id and --client-secret")
 	}
 	client.Timeout = sendTimeout
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
@@ -124,7 +124,7 @@ func (c *sellerRequest) newClientWithCredential(ctx context.Context, req *http.R
 func describeNoAnswer(err error, idempotencyKey string) error {
 	var refused *oauth2.RetrieveError
 	if errors.As(err, &refused) {
-		return fmt.Errorf("the exchange gives no token: %s: %s", refused.ErrorCode, refused.ErrorDescription)
+		return fmt.Errorf("the exchange issued no access token: %s: %s", refused.ErrorCode, refused.ErrorDescription)
 	}
-	return fmt.Errorf("no answer; the same again with --key %s hears what became of it: %w", idempotencyKey, err)
+	return fmt.Errorf("no answer from the exchange; repeat the command with --key %s to get the result: %w", idempotencyKey, err)
 }

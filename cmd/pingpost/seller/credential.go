@@ -62,7 +62,7 @@ func (f *sellerFlags) chooseCredential(apiKey string) (chosenCredential, error) 
 		}
 	}
 	if len(flags) > 1 {
-		return chosenCredential{}, errors.New(strings.Join(flags, " and ") + " say in two ways who you are; give one of them")
+		return chosenCredential{}, errors.New(strings.Join(flags, " and ") + " are two credentials; give only one")
 	}
 	for _, w := range ways {
 		switch {

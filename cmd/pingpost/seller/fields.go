@@ -63,7 +63,7 @@ func parseFields(args []string, in io.Reader) (map[string]any, error) {
 		case strings.HasPrefix(arg, "@"):
 			err = readFieldsFile(fields, arg[1:])
 		case !ok || strings.Trim(name, ":") == "":
-			err = fmt.Errorf("%q is no field: write NAME=VALUE, NAME:=JSON, @FILE or -", arg)
+			err = fmt.Errorf("%q is not a field; write NAME=VALUE, NAME:=JSON, @FILE or -", arg)
 		case strings.HasSuffix(name, ":"):
 			if !json.Valid([]byte(value)) {
 				return nil, fmt.Errorf("%s is not JSON; write %[1]sVALUE for a text", name+"=")
@@ -95,10 +95,10 @@ func mergeJSONFields(fields map[string]any, name string, in io.Reader) error {
 		return fmt.Errorf("%s cannot be read: %w", name, err)
 	}
 	if len(bytes.TrimSpace(text)) == 0 {
-		return fmt.Errorf("%s is empty, where a JSON object should be; pingpost ping writes one only when it has an answer", name)
+		return fmt.Errorf("%s is empty; it must have a JSON object (pingpost ping writes one only after an answer)", name)
 	}
 	if len(text) > maxFieldFile {
-		return fmt.Errorf("%s is larger than a body can be", name)
+		return fmt.Errorf("%s is over 1 MB, which no exchange accepts as a body", name)
 	}
 	var members map[string]any
 	decoder := json.NewDecoder(bytes.NewReader(text))
@@ -131,7 +131,7 @@ func setField(fields map[string]any, path string, value any) error {
 	for {
 		name, rest, deeper := strings.Cut(path, ".")
 		if name == "" {
-			return fmt.Errorf("a field's name is missing before or after a dot")
+			return fmt.Errorf("a field has no name before or after a dot; write for example lead.email=ann@example.com")
 		}
 		if !deeper {
 			fields[name] = value
@@ -139,7 +139,7 @@ func setField(fields map[string]any, path string, value any) error {
 		}
 		inner, ok := fields[name].(map[string]any)
 		if _, other := fields[name]; other && !ok {
-			return fmt.Errorf("%s is given as a value and as an object", name)
+			return fmt.Errorf("field %s is given both as a value and as an object", name)
 		}
 		if !ok {
 			inner = map[string]any{}

@@ -58,7 +58,7 @@ func TestWrongFields(t *testing.T) {
 		{".a=1", "", "name is missing"},
 		{"a.=1", "", "name is missing"},
 		{"a..b=1", "", "name is missing"},
-		{"a=1 a.b=2", "", "a is given as a value and as an object"},
+		{"a=1 a.b=2", "", "a is given both as a value and as an object"},
 		{"-", "", "standard input is empty, where a JSON object should be"},
 		{"-", " \n", "standard input is empty"},
 		{"-", "null", "standard input is not one JSON object"},

@@ -58,7 +58,7 @@ func (c *PingCommand) run(ctx context.Context, in io.Reader, out, messages io.Wr
 	case err != nil:
 		return err
 	case request.credential.kind == byNothing:
-		return errors.New("say who pings: --token, --client-id with --client-secret, or --api-key")
+		return errors.New("no credential for the ping; give --token, --client-id with --client-secret, or --api-key")
 	case request.credential.kind == byKey:
 		request.path, request.scope, request.keyField, request.apiKey = "/api/v1/ping", "", "", c.APIKey
 		addRows = addOfferRows
@@ -98,7 +98,7 @@ func addBidRows(body []byte, t *terminal.Table) error {
 	t.Row("auction_id", a.Auction)
 	if a.Bid == nil {
 		if a.Reason == "" {
-			return errors.New("bid and reject_reason are both missing")
+			return errors.New("it has neither bid nor reject_reason")
 		}
 		t.Row("no bid", a.Reason+": "+a.Detail)
 		return nil

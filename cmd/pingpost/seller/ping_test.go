@@ -192,12 +192,12 @@ func TestErrorsAreTold(t *testing.T) {
 		t.Errorf("%v, %s", err, told)
 	}
 	x.status, x.body = 502, "<html>"
-	if _, told, err := command(t, line, ""); !errors.As(err, &code) || !strings.Contains(told, "not an exchange's") {
+	if _, told, err := command(t, line, ""); !errors.As(err, &code) || !strings.Contains(told, "not from a pingpost exchange") {
 		t.Errorf("%v, %s", err, told)
 	}
 	for _, body := range []string{"hello", "{}"} {
 		x.status, x.body = 200, body
-		if out, _, err := command(t, line, ""); err == nil || !strings.Contains(err.Error(), "not an exchange's") || out != "" {
+		if out, _, err := command(t, line, ""); err == nil || !strings.Contains(err.Error(), "not from a pingpost exchange") || out != "" {
 			t.Errorf("%s: %v, %s", body, err, out)
 		}
 	}
@@ -213,19 +213,19 @@ func TestErrorsAreTold(t *testing.T) {
 func TestNothingIsSent(t *testing.T) {
 	x := newCounter(t, 200, aBid)
 	for _, row := range []struct{ line, want string }{
-		{"ping --url " + x.URL, "say who pings"},
+		{"ping --url " + x.URL, "no credential for the ping"},
 		{"ping --url ftp://x --token T", "--url"},
 		{"ping --url x --token T", "--url"},
 		{"ping --token T nonsense --url " + x.URL, "is no field"},
-		{"ping --client-id acme --url " + x.URL, "say who sells"},
-		{"ping --client-id acme --client-secret wrong --url " + x.URL, "gives no token: invalid_client: no such client"},
-		{"post --client-secret s --url " + x.URL, "say who sells"},
-		{"PINGPOST_API_KEY=K post --url " + x.URL, "say who sells"},
-		{"ping --token T state=CA --api-key K --url " + x.URL, "--token and --api-key say in two ways who you are"},
-		{"PINGPOST_TOKEN=T ping --client-secret s --api-key K --url " + x.URL, "--client-secret and --api-key say in two ways who you are"},
-		{"post --client-id acme --token T --url " + x.URL, "--token and --client-id say in two ways who you are"},
-		{"PINGPOST_TOKEN=T ping --client-id acme --url " + x.URL, "say who sells"},
-		{"post --token T lead=1 --url " + x.URL, "lead is given as a value and as an object"},
+		{"ping --client-id acme --url " + x.URL, "no seller credential"},
+		{"ping --client-id acme --client-secret wrong --url " + x.URL, "issued no access token: invalid_client: no such client"},
+		{"post --client-secret s --url " + x.URL, "no seller credential"},
+		{"PINGPOST_API_KEY=K post --url " + x.URL, "no seller credential"},
+		{"ping --token T state=CA --api-key K --url " + x.URL, "--token and --api-key are two credentials"},
+		{"PINGPOST_TOKEN=T ping --client-secret s --api-key K --url " + x.URL, "--client-secret and --api-key are two credentials"},
+		{"post --client-id acme --token T --url " + x.URL, "--token and --client-id are two credentials"},
+		{"PINGPOST_TOKEN=T ping --client-id acme --url " + x.URL, "no seller credential"},
+		{"post --token T lead=1 --url " + x.URL, "lead is given both as a value and as an object"},
 		{"ping --token T --key k1 --url http://127.0.0.1:1", "with --key k1"},
 	} {
 		if _, _, err := command(t, row.line, ""); err == nil || !strings.Contains(err.Error(), row.want) {

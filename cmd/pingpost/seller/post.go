@@ -72,7 +72,7 @@ func replaceBidByToken(fields map[string]any) error {
 	offer, _ := bid.(map[string]any)
 	if offer == nil {
 		reason, _ := fields["reject_reason"].(string)
-		return errors.New("the ping got no bid to post to: " + reason)
+		return errors.New("the ping's answer has no bid, so no lead can be posted: " + reason)
 	}
 	if _, ok := fields["bid_token"]; !ok {
 		fields["bid_token"] = offer["bid_token"]

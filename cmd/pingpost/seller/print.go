@@ -19,7 +19,7 @@ func (h *exchangeResponse) printResult(out, messages io.Writer, addRows func(bod
 		return errors.Join(terminal.ExitCode(1), err)
 	}
 	if err := addRows(h.body, &t); err != nil {
-		return fmt.Errorf("the answer %d is not an exchange's: %w", h.status, err)
+		return fmt.Errorf("the HTTP %d answer is not from a pingpost exchange: %w", h.status, err)
 	}
 	h.addRequestRows(&t)
 	if _, err := io.WriteString(messages, t.String()); err != nil {
@@ -42,7 +42,7 @@ func (h *exchangeResponse) addErrorRows(t *terminal.Table) {
 		} `json:"field_errors"`
 	}
 	if json.Unmarshal(h.body, &answer) != nil || answer.Error == "" {
-		answer.Message = "the answer is not an exchange's"
+		answer.Message = "the answer is not from a pingpost exchange"
 	}
 	t.Row(fmt.Sprint("error ", h.status), answer.Error)
 	t.Row("", answer.Message)

@@ -87,7 +87,7 @@ func (c *SendCommand) Run() error {
 	fmt.Print(summary.formatTable(took))
 	err = errors.Join(scan.err, out.flushAndClose())
 	if err == nil && ctx.Err() != nil {
-		err = errors.New("interrupted: lines that were not sent have no answer")
+		err = errors.New("interrupted; the remaining lines of the file were not sent")
 	}
 	if err == nil && (summary.lost > 0 || summary.sent > 0 && summary.refused == summary.sent) {
 		return terminal.ExitCode(1)
@@ -98,7 +98,7 @@ func (c *SendCommand) Run() error {
 func (c *SendCommand) checkFlags() error {
 	to, err := url.Parse(c.To)
 	if err != nil || to.Host == "" || (to.Scheme != "http" && to.Scheme != "https") {
-		return fmt.Errorf("--to %q is not an address; write such as http://127.0.0.1:8080", c.To)
+		return fmt.Errorf("--to %q is not an address; write for example http://127.0.0.1:8080", c.To)
 	}
 	if !(c.Rate >= 0 && c.Rate <= 1e6) {
 		return fmt.Errorf("--rate %v: give a number from 0 to 1000000", c.Rate)
@@ -122,7 +122,7 @@ func (c *SendCommand) createAnswerFile() (*answerFile, error) {
 	}
 	file, err := os.Create(c.Out)
 	if err != nil {
-		return nil, fmt.Errorf("cannot write the answers: %w", err)
+		return nil, fmt.Errorf("cannot create the file of --out: %w", err)
 	}
 	return newAnswerFile(file), nil
 }
@@ -156,7 +156,7 @@ func (l *lineScanner) lines() iter.Seq[inputLine] {
 			}
 		}
 		if err := l.scanner.Err(); err != nil {
-			l.err = fmt.Errorf("reading stopped at line %d: %w", number+1, err)
+			l.err = fmt.Errorf("cannot read line %d of the input: %w", number+1, err)
 		}
 	}
 }
