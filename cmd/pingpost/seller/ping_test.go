@@ -216,7 +216,7 @@ func TestNothingIsSent(t *testing.T) {
 		{"ping --url " + x.URL, "no credential for the ping"},
 		{"ping --url ftp://x --token T", "--url"},
 		{"ping --url x --token T", "--url"},
-		{"ping --token T nonsense --url " + x.URL, "is no field"},
+		{"ping --token T nonsense --url " + x.URL, "is not a field"},
 		{"ping --client-id acme --url " + x.URL, "no seller credential"},
 		{"ping --client-id acme --client-secret wrong --url " + x.URL, "issued no access token: invalid_client: no such client"},
 		{"post --client-secret s --url " + x.URL, "no seller credential"},

@@ -53,10 +53,10 @@ func TestPostFields(t *testing.T) {
 func TestNoPostWithoutABid(t *testing.T) {
 	x := newCounter(t, 201, aSale)
 	for in, want := range map[string]string{
-		noBid:                         "no bid to post to: caps_full",
+		noBid:                         "no lead can be posted: caps_full",
 		`{"data":{"ping_id":"p"}}`:    "send its lead to /api/v1/ingest",
-		`{"bid":"x"}`:                 "no bid to post to",
-		`{"auction_id":"a","bid":[]}`: "no bid to post to",
+		`{"bid":"x"}`:                 "no lead can be posted",
+		`{"auction_id":"a","bid":[]}`: "no lead can be posted",
 		"":                            "standard input is empty",
 	} {
 		if _, _, err := command(t, "post --token T - --url "+x.URL, in); err == nil || !strings.Contains(err.Error(), want) {

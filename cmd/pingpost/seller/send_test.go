@@ -103,7 +103,7 @@ func TestSendMistakes(t *testing.T) {
 		{"no web address", "{}", func(c *SendCommand) { c.To = "ftp://127.0.0.1" }, "is not an address"},
 		{"no requests at all", "{}", func(c *SendCommand) { c.Concurrency = 0 }, "--concurrency 0"},
 		{"a rate below zero", "{}", func(c *SendCommand) { c.Rate = -1 }, "--rate -1"},
-		{"nowhere to write", "{}", func(c *SendCommand) { c.Out = filepath.Join(c.File, "x") }, "cannot write the answers"},
+		{"nowhere to write", "{}", func(c *SendCommand) { c.Out = filepath.Join(c.File, "x") }, "cannot create the file of --out"},
 		{"a line without end", `{"a":"sell"}` + "\n" + strings.Repeat("x", maxSentLine+1), nil, "cannot read line 2 of the input"},
 	}
 	for _, row := range rows {
