@@ -2,7 +2,6 @@ package exchange
 
 import (
 	"encoding/base64"
-	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -27,17 +26,9 @@ type shownWebhook struct {
 	} `json:"secrets"`
 }
 
-func readAs[T any](t testing.TB, a *answer) (into T) {
-	t.Helper()
-	if err := json.Unmarshal([]byte(a.body), &into); err != nil {
-		t.Fatalf("%v: %s", err, a.body)
-	}
-	return into
-}
-
 func (r *running) webhook(supplier string) shownWebhook {
 	r.t.Helper()
-	return readAs[shownWebhook](r.t, r.must(200, "GET", "/admin/v1/webhooks/"+supplier, ""))
+	return decode[shownWebhook](r.t, r.must(200, "GET", "/admin/v1/webhooks/"+supplier, ""))
 }
 
 // letters is a page of dead letters.
@@ -56,7 +47,7 @@ type letters struct {
 
 func (r *running) letters(query string) letters {
 	r.t.Helper()
-	return readAs[letters](r.t, r.must(200, "GET", "/admin/v1/webhooks/sup_acme/dead"+query, ""))
+	return decode[letters](r.t, r.must(200, "GET", "/admin/v1/webhooks/sup_acme/dead"+query, ""))
 }
 
 // TestWebhooksAreListed: those that are configured, and how it goes with each.
@@ -87,10 +78,7 @@ func TestSwitchingWhatIsNotThere(t *testing.T) {
 		x.must(404, "POST", "/admin/v1/webhooks/sup_none/"+to, "")
 	}
 	x.must(204, "POST", "/admin/v1/webhooks/sup_acme/off", "")
-	p.write(t, recorded)
-	if err := x.Reload(); err != nil {
-		t.Fatal(err)
-	}
+	x.reloadWith(recorded)
 	x.must(204, "POST", "/admin/v1/webhooks/sup_acme/on", "")
 	x.must(404, "POST", "/admin/v1/webhooks/sup_acme/on", "")
 }
@@ -168,7 +156,7 @@ func TestWebhookSecrets(t *testing.T) {
 	}
 	rotate := func(body string) string {
 		a := x.must(201, "POST", "/admin/v1/webhooks/sup_acme/secret", body)
-		made := readAs[struct{ Secret, Hint string }](t, a)
+		made := decode[struct{ Secret, Hint string }](t, a)
 		key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(made.Secret, "whsec_"))
 		if err != nil || len(key) != 32 || made.Hint != made.Secret[:10] || a.header.Get("Cache-Control") != "no-store" {
 			t.Fatalf("%v: %s", err, a.body)
@@ -209,9 +197,7 @@ func TestWebhookSecrets(t *testing.T) {
 	want(third)
 	x = x.again()
 	want(third)
-	if err := x.Reload(); err != nil {
-		t.Fatal(err)
-	}
+	x.mustReload()
 	want(third)
 
 	x.must(422, "PUT", "/admin/v1/secrets/supplier/sup_acme/webhook", `{"value":"hunter2"}`).mustFail(t, 422, "invalid_payload")

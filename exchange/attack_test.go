@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"net/http"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -78,9 +77,9 @@ func TestSlowloris(t *testing.T) {
 					scheme = "https://"
 				}
 				sell := func() {
-					a, err := post1(client, scheme+x.Addr())
-					if err != nil || a != 201 {
-						t.Errorf("the supplier: %d, %v", a, err)
+					a, _, err := x.request(client, "POST", scheme+x.Addr()+"/api/v1/ingest", lead(1), "X-Api-Key", acmeKey, "Content-Type", typeIsOwn, "Idempotency-Key", "k")
+					if err != nil || a.status != 201 {
+						t.Errorf("the supplier: %v, %v", a, err)
 					}
 				}
 				sell()
@@ -114,58 +113,6 @@ func TestSlowloris(t *testing.T) {
 				client.CloseIdleConnections()
 			})
 		}
-	}
-}
-
-// post1 sends one lead and says what its answer's status was.
-func post1(client *http.Client, base string) (status int, err error) {
-	req, err := http.NewRequest(http.MethodPost, base+"/api/v1/ingest", strings.NewReader(lead(1)))
-	if err != nil {
-		return 0, err
-	}
-	req.Header.Set("X-Api-Key", acmeKey)
-	req.Header.Set("Content-Type", typeIsOwn)
-	req.Header.Set("Idempotency-Key", "k")
-	answer, err := client.Do(req)
-	if err != nil {
-		return 0, err
-	}
-	defer answer.Body.Close()
-	_, err = io.Copy(io.Discard, answer.Body)
-	return answer.StatusCode, err
-}
-
-// TestARightCredentialAmongGuessers: while others guess from the same address as fast
-// as they can, and are told 429, every right credential is let in, at both addresses.
-func TestARightCredentialAmongGuessers(t *testing.T) {
-	x := start(t, newPlace(t, guarded))
-	var guessers sync.WaitGroup
-	var stop atomic.Bool
-	var slowed atomic.Int64
-	for i := range 4 {
-		guessers.Go(func() {
-			for !stop.Load() {
-				address, headers := "http://"+x.Addr()+"/api/v1/ingest", []string{"X-Api-Key", "wrong", "Content-Type", typeIsOwn}
-				if i == 0 {
-					address, headers = "http://"+x.Admin()+"/admin/v1/hash", []string{"Authorization", "Basic b3A6d3Jvbmc="}
-				}
-				if a := request(t, "POST", address, "{}", headers...); a.status == 429 {
-					slowed.Add(1)
-				} else if a.status != 401 && a.status != 503 {
-					t.Errorf("a guess: %d", a.status)
-				}
-			}
-		})
-	}
-	eventually(t, "guessers are slowed", func() bool { return slowed.Load() > 50 })
-	for i := range 50 {
-		x.sold(lead(i))
-		x.must(200, "GET", "/admin/v1/hash", "")
-	}
-	stop.Store(true)
-	guessers.Wait()
-	if text := x.must(200, "GET", "/metrics", "").body; !strings.Contains(text, "pingpost_wrong_credentials_total ") || strings.Contains(text, "pingpost_wrong_credentials_total 0") {
-		t.Error("wrong credentials are not counted")
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"pingpost/engine/event"
 	"pingpost/wal"
 	"pingpost/wal/backup"
 	"pingpost/wal/backup/store"
@@ -21,24 +22,16 @@ import (
 // backedUp starts an exchange that is backed up, and takes snapshots often.
 func backedUp(t testing.TB, p place, to string) (*running, error) {
 	t.Helper()
-	built, err := read(p.config(), env)
-	if err != nil {
-		t.Fatal(err)
-	}
-	x := newExchange(p.config(), Options{Env: env, Logger: logger, Backup: func(tenant string) (backup.Options, error) {
-		if tenant != "production" {
-			t.Errorf("tenant %q", tenant)
+	return tryStart(t, p, func(x *Exchange) {
+		x.options.Backup = func(tenant string) (backup.Options, error) {
+			if tenant != "production" {
+				t.Errorf("tenant %q", tenant)
+			}
+			place, err := store.OpenDir(to)
+			return backup.Options{To: place}, err
 		}
-		place, err := store.OpenDir(to)
-		return backup.Options{To: place}, err
-	}}, built)
-	x.snapshots.minBytes, x.snapshots.interval = 64<<10, time.Millisecond
-	if err := x.start(built); err != nil {
-		return nil, err
-	}
-	r := &running{Exchange: x, place: p, t: t}
-	t.Cleanup(r.stop)
-	return r, nil
+		x.snapshots.minBytes, x.snapshots.interval = 64<<10, time.Millisecond
+	})
 }
 
 // sample is what /admin/v1/hash said.
@@ -118,7 +111,8 @@ func TestRestoreOfAHundredMoments(t *testing.T) {
 		t.Fatalf("%+v, %v", all, err)
 	}
 
-	entries := entriesIn(t, next.data())
+	var entries []wal.Entry
+	forEachFact(t, next.data(), func(e wal.Entry, _ event.Event) { entries = append(entries, wal.Entry{Seq: e.Seq, At: e.At}) })
 	moments := 100
 	if testing.Short() {
 		moments = 12
@@ -157,23 +151,6 @@ func TestRestoreOfAHundredMoments(t *testing.T) {
 		if got := fmt.Sprintf("%016x", hash); got != want {
 			t.Errorf("%s: the hash is %s, and was %s", at, got, want)
 		}
-	}
-}
-
-func entriesIn(t testing.TB, dir string) (entries []wal.Entry) {
-	t.Helper()
-	reader, err := wal.NewReader(dir, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer reader.Close()
-	for {
-		e, err := reader.Next()
-		if err != nil {
-			return entries
-		}
-		e.Data = nil
-		entries = append(entries, e)
 	}
 }
 
@@ -267,23 +244,17 @@ func TestStoreThatHangs(t *testing.T) {
 	} {
 		t.Run(what, func(t *testing.T) {
 			d := &deaf{back: make(chan struct{})}
-			p := newPlace(t, recorded)
-			built, err := read(p.config(), env)
-			if err != nil {
-				t.Fatal(err)
-			}
-			x := newExchange(p.config(), Options{Env: env, Logger: logger, Backup: func(string) (backup.Options, error) {
-				own, err := store.OpenDir(filepath.Join(t.TempDir(), "backups"))
-				d.Store = own
-				return backup.Options{To: d}, err
-			}}, built)
-			x.backupRunner.backupTimeouts = backupTimeouts{start: 10 * time.Millisecond, flush: 10 * time.Millisecond}
-			r := &running{Exchange: x, place: p, t: t}
+			var r *running
 			hangs(d, func() *Exchange {
-				if err := x.start(built); err != nil {
-					t.Fatal(err)
-				}
-				return x
+				r = startWith(t, newPlace(t, recorded), func(x *Exchange) {
+					x.options.Backup = func(string) (backup.Options, error) {
+						own, err := store.OpenDir(filepath.Join(t.TempDir(), "backups"))
+						d.Store = own
+						return backup.Options{To: d}, err
+					}
+					x.backupRunner.backupTimeouts = backupTimeouts{start: 10 * time.Millisecond, flush: 10 * time.Millisecond}
+				})
+				return r.Exchange
 			})
 			if a := r.ingest(lead(1)); a.status != 201 {
 				t.Errorf("%d %s", a.status, a.body)
@@ -292,7 +263,7 @@ func TestStoreThatHangs(t *testing.T) {
 				eventually(t, "a request hangs", func() bool { return d.waiting.Load() > 0 })
 			}
 			r.stop()
-			ended := x.backupRunner.ended
+			ended := r.backupRunner.ended
 			close(d.back)
 			<-ended
 		})

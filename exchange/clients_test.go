@@ -22,29 +22,35 @@ func listen(t testing.TB) net.Listener {
 	return listener
 }
 
-// described is a log as it is shown to a person.
-func described(t testing.TB, dir string) (lines []string) {
+// forEachFact passes the entries of a log and their events, in order.
+func forEachFact(t testing.TB, dir string, visit func(entry wal.Entry, fact event.Event)) {
 	t.Helper()
-	reader, err := wal.NewReader(dir, 1)
+	reader, err := wal.NewReader(dir, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer reader.Close()
-	var d event.Decoder
 	for {
 		entry, err := reader.Next()
 		if errors.Is(err, io.EOF) {
-			return lines
+			return
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
-		fact, err := d.Decode(entry.Data)
+		fact, err := new(event.Decoder).Decode(entry.Data)
 		if err != nil {
 			t.Fatal(err)
 		}
-		lines = append(lines, event.Describe(fact))
+		visit(entry, fact)
 	}
+}
+
+// described is a log as it is shown to a person.
+func described(t testing.TB, dir string) (lines []string) {
+	t.Helper()
+	forEachFact(t, dir, func(_ wal.Entry, fact event.Event) { lines = append(lines, event.Describe(fact)) })
+	return lines
 }
 
 // client is one as the operator is shown it.
@@ -129,9 +135,7 @@ func TestClientRotation(t *testing.T) {
 	x.must(404, "DELETE", "/admin/v1/suppliers/sup_other/clients/acme/secrets/"+thirdHint, "").mustFail(t, 404, "not_found")
 	x.must(404, "DELETE", "/admin/v1/suppliers/sup_acme/clients/acme2/secrets/"+thirdHint, "").mustFail(t, 404, "not_found")
 	x.wantKnown("acme", map[string]bool{acmeSecret: false, second: false, third: true})
-	if err := x.Reload(); err != nil {
-		t.Fatal(err)
-	}
+	x.mustReload()
 	x = start(t, x.copy(t))
 	x.wantKnown("acme", map[string]bool{acmeSecret: false, second: false, third: true})
 	x.wantGood(map[string]bool{older: false, newer: false})
@@ -157,9 +161,7 @@ func TestClientRevoked(t *testing.T) {
 	}
 	check()
 	x.must(404, "DELETE", "/admin/v1/suppliers/sup_acme/clients/acme", "").mustFail(t, 404, "not_found")
-	if err := x.Reload(); err != nil {
-		t.Fatal(err)
-	}
+	x.mustReload()
 	check()
 	x = x.again()
 	check()
@@ -179,9 +181,7 @@ func TestFirstSecretsOnly(t *testing.T) {
 	token := x.token("acme", acmeSecret)
 	p.write(t, strings.Replace(traded, `{client_id: acme, client_secret: "`+acmeSecret+`"}`,
 		`{client_id: acme, client_secret: canary-changed, scopes: [webhook]}, {client_id: acme2, client_secret: canary-of-two, scopes: [post]}`, 1))
-	if err := x.Reload(); err != nil {
-		t.Fatal(err)
-	}
+	x.mustReload()
 	check := func() {
 		t.Helper()
 		x.wantKnown("acme", map[string]bool{acmeSecret: true, "canary-changed": false, "canary-of-two": false})
@@ -318,10 +318,7 @@ func TestSandboxTokens(t *testing.T) {
 	}
 	wants[made.Token], wants["canary-static-token-1"] = "", ""
 	check()
-	x.write(t, strings.Replace(sandboxed(), "canary-static-token-2", "canary-static-token-3", 1))
-	if err := x.Reload(); err != nil {
-		t.Fatal(err)
-	}
+	x.reloadWith(strings.Replace(sandboxed(), "canary-static-token-2", "canary-static-token-3", 1))
 	wants["canary-static-token-3"] = "sup_acme: ping post webhook" // each token in the file is a value of its own
 	check()
 	x = x.again()

@@ -40,15 +40,9 @@ func begun(t *testing.T, config string, ago time.Duration) place {
 }
 
 // accepting starts with --accept-clock.
-func accepting(t *testing.T, p place) *running {
+func accepting(t testing.TB, p place) *running {
 	t.Helper()
-	x, err := Start(p.config(), Options{Env: env, Logger: logger, AcceptClock: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := &running{Exchange: x, place: p, t: t}
-	t.Cleanup(r.stop)
-	return r
+	return startWith(t, p, func(x *Exchange) { x.options.AcceptClock = true })
 }
 
 // TestClockLeap: a log that ends long ago, or in times to come, is not gone on

@@ -3,7 +3,6 @@ package exchange
 import (
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"strings"
 	"sync"
@@ -39,24 +38,14 @@ func (l *traffic) start(x *running, clients int) {
 
 // send tells whether the exchange still answers.
 func (l *traffic) send(x *running, client *http.Client, number int) bool {
-	req, err := http.NewRequest(http.MethodPost, "http://"+x.Addr()+"/api/v1/ingest", strings.NewReader(lead(number%10000)))
+	a, _, err := x.request(client, "POST", "http://"+x.Addr()+"/api/v1/ingest", lead(number%10000),
+		"X-Api-Key", acmeKey, "Content-Type", typeIsOwn, "Idempotency-Key", fmt.Sprint("key", number))
 	if err != nil {
-		return false
-	}
-	req.Header = http.Header{"X-Api-Key": {acmeKey}, "Content-Type": {typeIsOwn}, "Idempotency-Key": {fmt.Sprint("key", number)}}
-	response, err := client.Do(req)
-	if err != nil {
-		return false
-	}
-	defer response.Body.Close()
-	body, err := io.ReadAll(response.Body)
-	if err != nil {
-		x.t.Errorf("an answer of status %d was cut off: %v", response.StatusCode, err)
 		return false
 	}
 	l.mu.Lock()
-	l.answers[number] = &answer{response.StatusCode, response.Header, string(body)}
-	l.mu.Unlock()
+	defer l.mu.Unlock()
+	l.answers[number] = a
 	return true
 }
 
@@ -174,13 +163,4 @@ func TestCloseWaitsForTheAnswer(t *testing.T) {
 		t.Errorf("%d %s", a.status, a.body)
 	}
 	start(t, x.place).must(200, "GET", "/admin/v1/hash", "")
-}
-
-// TestCloseAtOnce: an exchange may be stopped before its addresses have begun
-// to be served.
-func TestCloseAtOnce(t *testing.T) {
-	p := newPlace(t, recorded)
-	for range 20 {
-		start(t, p).stop()
-	}
 }

@@ -47,9 +47,7 @@ func TestConfigurationIsReadAndChanged(t *testing.T) {
 		t.Error("the document in force is the one before")
 	}
 	// The file has the word again.
-	if err := x.Reload(); err != nil {
-		t.Fatal(err)
-	}
+	x.mustReload()
 	if a := x.sold(lead(2)); !strings.Contains(a.body, `"amount":9.64,`) {
 		t.Error(a.body)
 	}
@@ -140,9 +138,7 @@ func TestReloadUnderLoad(t *testing.T) {
 func TestUnchangedIsNotLogged(t *testing.T) {
 	x := start(t, newPlace(t, recorded))
 	seq, _ := x.log.Durable()
-	if err := x.Reload(); err != nil {
-		t.Fatal(err)
-	}
+	x.mustReload()
 	x = x.again()
 	if after, _ := x.log.Durable(); after != seq {
 		t.Errorf("%d entries more", after-seq)
@@ -163,10 +159,7 @@ func TestSettingsThatWait(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			before := len(spoken.String())
-			p.write(t, config)
-			if err := x.Reload(); err != nil {
-				t.Fatal(err)
-			}
+			x.reloadWith(config)
 			said := spoken.String()[before:]
 			_, waiting, _ := strings.Cut(said, `take effect at the next start" tenant=production settings=`)
 			if waiting, _, _ = strings.Cut(waiting, "\n"); waiting != name {
@@ -194,9 +187,7 @@ func TestSuppressionLists(t *testing.T) {
 	}
 	check("at first")
 	p.beside(t, "dnc.txt", "")
-	if err := x.Reload(); err != nil {
-		t.Fatal(err)
-	}
+	x.mustReload()
 	check("after the file was emptied")
 	if err := os.Remove(filepath.Join(p.dir, "dnc.txt")); err != nil {
 		t.Fatal(err)
@@ -280,10 +271,7 @@ func TestChangesAreSaid(t *testing.T) {
 	p := newPlace(t, recorded)
 	x := start(t, p)
 	before := len(spoken.String())
-	p.write(t, priced("33.5"))
-	if err := x.Reload(); err != nil {
-		t.Fatal(err)
-	}
+	x.reloadWith(priced("33.5"))
 	if said := spoken.String()[before:]; !strings.Contains(said, "33.5") {
 		t.Errorf("said %s", said)
 	}

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -33,55 +31,14 @@ func (r *running) erase(who string) erasedAnswer {
 	return decode[erasedAnswer](r.t, r.must(200, "POST", "/admin/v1/erase", who))
 }
 
-// nobodyIsInAnyFile looks through all that lies in a data directory for a person.
-func nobodyIsInAnyFile(t *testing.T, p place) {
-	t.Helper()
-	files := 0
-	err := filepath.WalkDir(p.data(), func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || !entry.Type().IsRegular() {
-			return err
-		}
-		text, err := os.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		files++
-		for _, canary := range canaries {
-			if bytes.Contains(bytes.ToLower(text), bytes.ToLower([]byte(canary))) {
-				t.Errorf("%s has %q", path, canary)
-			}
-		}
-		return nil
-	})
-	if err != nil || files < 5 {
-		t.Errorf("%d files, %v", files, err)
-	}
-}
-
 // whoIsKnown tells which leads of a log can be opened, by their ids.
 func (r *running) whoIsKnown() (known, forgotten map[string]bool) {
 	r.t.Helper()
 	known, forgotten = map[string]bool{}, map[string]bool{}
-	reader, err := wal.NewReader(r.data(), 0)
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	defer reader.Close()
-	for {
-		entry, err := reader.Next()
-		if errors.Is(err, io.EOF) {
-			return known, forgotten
-		}
-		if err != nil {
-			r.t.Fatal(err)
-		}
-		fact, err := new(event.Decoder).Decode(entry.Data)
-		if err != nil {
-			r.t.Fatal(err)
-		}
+	forEachFact(r.t, r.data(), func(_ wal.Entry, fact event.Event) {
 		lead, ok := fact.(*event.LeadDecided)
 		if !ok {
-			continue
+			return
 		}
 		contact, err := r.engine.Load().Contact(lead)
 		switch {
@@ -92,7 +49,8 @@ func (r *running) whoIsKnown() (known, forgotten map[string]bool) {
 		default:
 			r.t.Errorf("lead %s: %v, %d fields", lead.Lead, err, len(contact.Fields))
 		}
-	}
+	})
+	return known, forgotten
 }
 
 func (r *running) hash() string {
@@ -109,7 +67,7 @@ func (r *running) hash() string {
 // known by what is sealed either, while all sums stay.
 func TestNobodyIsInAnyFile(t *testing.T) {
 	x := goldenDay(t)
-	nobodyIsInAnyFile(t, x.place)
+	hasNone(t, x.data(), canaries...)
 	if known, forgotten := x.whoIsKnown(); len(known) != 9 || len(forgotten) != 0 {
 		t.Fatalf("%d leads can be opened, %d were erased", len(known), len(forgotten))
 	}
@@ -165,7 +123,7 @@ func TestNobodyIsInAnyFile(t *testing.T) {
 		if live := x.hash(); live != hashOf(t, x.place) {
 			t.Errorf("live %s, replayed %s", live, hashOf(t, x.place))
 		}
-		nobodyIsInAnyFile(t, x.place)
+		hasNone(t, x.data(), canaries...)
 		x = x.again() // by way of a snapshot
 	}
 	x.must(204, "POST", "/admin/v1/deliveries/"+unknown+"/confirm", "")
@@ -231,12 +189,7 @@ func TestEarlierLogBesideLaterKeys(t *testing.T) {
 // what came since is erased.
 func TestEraseFromALogOfBefore(t *testing.T) {
 	p := unpacked(t, filepath.Join(goldenData, "unsealed.tar.gz"))
-	x, err := Start(p.config(), Options{Env: env, Logger: logger, AcceptClock: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := &running{Exchange: x, place: p, t: t}
-	t.Cleanup(r.stop)
+	r := accepting(t, p)
 	if a := r.ingest(lead(90, "email", `"ann1@`+mailHost+`"`)); a.status != 201 {
 		t.Fatal(a.body)
 	}

@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"pingpost/engine"
-	"pingpost/engine/market"
 	"pingpost/exchange/explain"
 	"pingpost/exchange/golden"
 	"pingpost/loadtest/refbuyer"
@@ -36,28 +35,6 @@ func outcomesOf(doc *explain.Explanation) string {
 // answerOf is the status and the result that a call was answered with.
 func answerOf(doc *explain.Explanation) string {
 	return strings.TrimSpace(fmt.Sprint(doc.Answer.Status, " ", doc.Answer.Result, " ", doc.Answer.Reason))
-}
-
-// offersOf is a line with each offer and the leads that claimed it.
-func offersOf(doc *explain.Explanation) string {
-	var words []string
-	for i := range doc.Offers {
-		o := &doc.Offers[i]
-		word := fmt.Sprintf("%s %s for %s", o.Buyer, market.Money(o.Price.Amount), market.Money(o.Payout.Amount))
-		for j := range o.Claims {
-			word += " by " + o.Claims[j].Summary()
-		}
-		words = append(words, word)
-	}
-	return strings.Join(words, "; ")
-}
-
-// moneyOf is the price of the sale and its parts, empty without a sale.
-func moneyOf(doc *explain.Explanation) string {
-	if doc.Price == nil {
-		return ""
-	}
-	return fmt.Sprintf("%s pays %s, of that %s and %s", doc.Buyer, doc.Price, doc.Payout, doc.Margin)
 }
 
 // What differs from run to run, in the document's text.

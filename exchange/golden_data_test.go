@@ -58,9 +58,7 @@ campaigns:
 	}
 	x.ingest(lead(1))
 	x.sold(lead(6, "flo_campaign_id", `"cmp_once"`))
-	if err := x.writeSnapshot(); err != nil {
-		t.Fatal(err)
-	}
+	x.snapshot()
 	x.sold(lead(7))
 	answered := make(chan struct{})
 	go func() {
@@ -111,12 +109,7 @@ func TestGoldenDataIsOpened(t *testing.T) {
 // opensGoldenData serves it, and looks at what was left open.
 func opensGoldenData(t *testing.T, p place) {
 	t.Helper()
-	x, err := Start(p.config(), Options{Env: env, Logger: logger, AcceptClock: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := &running{Exchange: x, place: p, t: t}
-	t.Cleanup(r.stop)
+	r := accepting(t, p)
 	var open listing
 	eventually(t, "both deliveries that were open are unknown", func() bool {
 		open = decode[listing](t, r.must(200, "GET", "/admin/v1/deliveries?state=unknown", ""))
@@ -132,13 +125,7 @@ func opensGoldenData(t *testing.T, p place) {
 	r.must(204, "POST", "/admin/v1/deliveries/"+open.Deliveries[0].LeadID+"/release", "")
 	r.sold(lead(9))
 	r.stop()
-	again, err := Start(p.config(), Options{Env: env, Logger: logger, AcceptClock: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := again.Close(); err != nil {
-		t.Error(err)
-	}
+	accepting(t, p).stop()
 }
 
 func hashOf(t *testing.T, p place) string {
@@ -258,31 +245,14 @@ func TestGoldenDataHasEveryFact(t *testing.T) {
 	}
 	seen := map[event.Kind]map[string]bool{}
 	for _, name := range names {
-		reader, err := wal.NewReader(unpacked(t, name).data(), 1)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var d event.Decoder
-		for {
-			entry, err := reader.Next()
-			if errors.Is(err, io.EOF) {
-				break
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			fact, err := d.Decode(entry.Data)
-			if err != nil {
-				t.Fatal(err)
-			}
+		forEachFact(t, unpacked(t, name).data(), func(_ wal.Entry, fact event.Event) {
 			if seen[fact.Kind()] == nil {
 				seen[fact.Kind()] = map[string]bool{}
 			}
 			for v, i := reflect.ValueOf(fact).Elem(), 0; i < v.NumField(); i++ {
 				seen[fact.Kind()][v.Type().Field(i).Name] = seen[fact.Kind()][v.Type().Field(i).Name] || !v.Field(i).IsZero()
 			}
-		}
-		reader.Close()
+		})
 	}
 	operators := []event.Kind{event.KindCatalogSet, event.KindPauseSet, event.KindListLoaded, event.KindUserSet, event.KindAPITokenSet}
 	for kind := event.Kind(1); !strings.HasPrefix(kind.String(), "kind_"); kind++ {

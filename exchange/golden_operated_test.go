@@ -137,12 +137,10 @@ campaigns:
 	x.put("buyers/buy_red", `{"states":["CA","NV"],"caps":[{"per":"total","count":100}]}`)
 	x.remove("buyers/buy_gone")
 	x.upload("", phones(70, 71, 72))
-	x.send("PUT", "/admin/v1/suppression/ours", phones(80))
+	x.operate("PUT", "/admin/v1/suppression/ours", phones(80))
 	x.must(204, "POST", "/admin/v1/buyers/buy_red/pause", "")
 	x.must(204, "POST", "/admin/v1/campaigns/cmp_red/pause", "")
-	if err := x.writeSnapshot(); err != nil {
-		t.Fatal(err)
-	}
+	x.snapshot()
 	another, id := x.givenToken(in, `{"name":"lost, too"}`)
 	x.must(204, "DELETE", "/admin/v1/api-tokens/"+id, "")
 	w.Bad = append(w.Bad, another)
@@ -196,12 +194,7 @@ func opensOperations(t *testing.T, p place) {
 	if err := json.Unmarshal(text, &w); err != nil {
 		t.Fatal(err)
 	}
-	x, err := Start(p.config(), Options{Env: env, Logger: logger, AcceptClock: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := &running{Exchange: x, place: p, t: t}
-	t.Cleanup(r.stop)
+	r := accepting(t, p)
 	if got := r.operatorsOf(); !slices.Equal(got, w.Tells) {
 		t.Errorf("it tells\n%s\nand told\n%s", strings.Join(got, "\n"), strings.Join(w.Tells, "\n"))
 	}

@@ -2,6 +2,7 @@ package exchange
 
 import (
 	"bytes"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -113,13 +114,33 @@ type running struct {
 
 func start(t testing.TB, p place) *running {
 	t.Helper()
-	x, err := Start(p.config(), Options{Env: env, Logger: logger})
+	return startWith(t, p, func(*Exchange) {})
+}
+
+// startWith starts an exchange after a change of its options or fields.
+func startWith(t testing.TB, p place, change func(*Exchange)) *running {
+	t.Helper()
+	r, err := tryStart(t, p, change)
 	if err != nil {
 		t.Fatalf("Start: %v", err)
 	}
+	return r
+}
+
+func tryStart(t testing.TB, p place, change func(*Exchange)) (*running, error) {
+	t.Helper()
+	built, err := read(p.config(), env)
+	if err != nil {
+		return nil, err
+	}
+	x := newExchange(p.config(), Options{Env: env, Logger: logger}, built)
+	change(x)
+	if err := x.start(built); err != nil {
+		return nil, err
+	}
 	r := &running{Exchange: x, place: p, t: t}
 	t.Cleanup(r.stop)
-	return r
+	return r, nil
 }
 
 // stop closes the exchange in order, once.
@@ -140,6 +161,29 @@ func (r *running) again() *running {
 	r.t.Helper()
 	r.stop()
 	return start(r.t, r.place)
+}
+
+// mustReload reloads the configuration file.
+func (r *running) mustReload() {
+	r.t.Helper()
+	if err := r.Reload(); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// reloadWith reloads another configuration.
+func (r *running) reloadWith(config string) {
+	r.t.Helper()
+	r.write(r.t, config)
+	r.mustReload()
+}
+
+// snapshot writes a snapshot now.
+func (r *running) snapshot() {
+	r.t.Helper()
+	if err := r.writeSnapshot(); err != nil {
+		r.t.Fatal(err)
+	}
 }
 
 // answer is what a request got.
@@ -209,28 +253,31 @@ func (r *running) sold(body string, headers ...string) *answer {
 }
 
 // operate calls the admin address with the password.
-func (r *running) operate(method, path, body string) *answer {
+func (r *running) operate(method, path, body string, headers ...string) *answer {
 	r.t.Helper()
-	req, err := http.NewRequest(method, "http://"+r.Admin()+path, strings.NewReader(body))
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	req.SetBasicAuth("operator", password)
-	response, err := http.DefaultClient.Do(req)
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	return hear(r.t, response)
+	credential := "Basic " + base64.StdEncoding.EncodeToString([]byte("operator:"+password))
+	return request(r.t, method, "http://"+r.Admin()+path, body, append([]string{"Authorization", credential}, headers...)...)
 }
 
 // must operates and expects a status.
-func (r *running) must(status int, method, path, body string) *answer {
+func (r *running) must(status int, method, path, body string, headers ...string) *answer {
 	r.t.Helper()
-	a := r.operate(method, path, body)
+	a := r.operate(method, path, body, headers...)
 	if a.status != status {
 		r.t.Fatalf("%s %s: %d %s, want %d", method, path, a.status, a.body, status)
 	}
 	return a
+}
+
+// measures expects lines of the metrics page.
+func (r *running) measures(lines ...string) {
+	r.t.Helper()
+	page := request(r.t, "GET", "http://"+r.Admin()+"/metrics", "").body
+	for _, line := range lines {
+		if !strings.Contains("\n"+page, "\n"+line+"\n") {
+			r.t.Errorf("the metrics page has no line %s", line)
+		}
+	}
 }
 
 // lead is a lead's body with changes: member and JSON value in turn; an empty

@@ -52,10 +52,7 @@ func TestHistory(t *testing.T) {
 	x.put("buyers/buy.red", `{"caps":[{"per":"day","count":5}]}`)
 	x.put("buyers/buy.red", `{"caps":[{"per":"day","count":7}]}`)
 	x.must(200, "PUT", "/admin/v1/config", priced("20"))
-	p.write(t, priced("21"))
-	if err := x.Reload(); err != nil {
-		t.Fatal(err)
-	}
+	x.reloadWith(priced("21"))
 	x.remove("buyers/buy.red")
 	x = x.again()
 	page := x.history("?limit=5")

@@ -68,55 +68,6 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// TestMalformed: what is not one JSON object, and what two readers could read
-// in two ways.
-func TestMalformed(t *testing.T) {
-	x := start(t, newPlace(t, recorded))
-	good := lead(1)
-	deep := func(levels int) string {
-		return strings.TrimSuffix(good, "}") + `,"deep":` + strings.Repeat("[", levels-1) + strings.Repeat("]", levels-1) + "}"
-	}
-	rows := []struct{ name, body string }{
-		{"nothing", ""},
-		{"white space", " \r\n\t"},
-		{"an array", "[" + good + "]"},
-		{"a string", `"` + lastName + `"`},
-		{"a number", "1"},
-		{"null", "null"},
-		{"half", good[:len(good)/2]},
-		{"trailing bytes", good + "x"},
-		{"two objects", good + good},
-		{"a NUL behind it", good + "\x00"},
-		{"a NUL in a string", strings.Replace(good, "Ann", "An\x00n", 1)},
-		{"a NUL between", strings.Replace(good, ",", ",\x00", 1)},
-		{"a repeated member", strings.Replace(good, "{", `{"state":"NV",`, 1)},
-		{"a repeated member, escaped", strings.Replace(good, "{", `{"st\u0061te":"NV",`, 1)},
-		{"a member repeated deep down", strings.Replace(good, "{", `{"x":[{"a":1,"a":2}],`, 1)},
-		{"bad UTF-8", strings.Replace(good, "Ann", "An\xff", 1)},
-		{"an overlong form", strings.Replace(good, "Ann", "An\xc0\xaf", 1)},
-		{"half a surrogate", strings.Replace(good, "Ann", `An\ud800`, 1)},
-		{"a byte order mark", "\ufeff" + good},
-		{"33 levels", deep(33)},
-		{"a thousand levels", deep(1000)},
-		{"a raw line break", strings.Replace(good, "Ann", "An\nn", 1)},
-		{"a comma too many", strings.Replace(good, "}", ",}", 1)},
-		{"single quotes", strings.ReplaceAll(good, `"`, `'`)},
-		{"NaN", strings.Replace(good, "{", `{"a":NaN,`, 1)},
-		{"a leading zero", strings.Replace(good, "{", `{"a":01,`, 1)},
-	}
-	for _, row := range rows {
-		t.Run(row.name, func(t *testing.T) {
-			x.ingest(row.body, "Idempotency-Key", "k").mustFail(t, 400, "malformed_json")
-		})
-	}
-	// The key is not used up by any of these.
-	for _, body := range []string{deep(32)} {
-		if a := x.ingest(body, "Idempotency-Key", "k"); a.status != 201 {
-			t.Errorf("32 levels: %d %s", a.status, a.body)
-		}
-	}
-}
-
 func TestInvalidPayloads(t *testing.T) {
 	config := strings.Replace(recorded, "    payout: {share: 0.8}\n", "    consent_required_sources: [facebook]\n    unknown: reject\n", 1)
 	x := start(t, newPlace(t, config))
@@ -170,25 +121,5 @@ func TestInvalidPayloads(t *testing.T) {
 		"another's id and theirs": lead(1, "flo_campaign_id", `"cmp_other"`, "flo_supplier_id", `"sup_other"`),
 	} {
 		t.Run(name, func(t *testing.T) { x.ingest(body).mustFail(t, 403, "forbidden") })
-	}
-}
-
-func TestMediaTypes(t *testing.T) {
-	x := start(t, newPlace(t, recorded))
-	for _, row := range []struct {
-		name    string
-		headers []string
-	}{
-		{"text", []string{"Content-Type", "text/plain"}},
-		{"none", nil},
-		{"a form", []string{"Content-Type", "application/x-www-form-urlencoded"}},
-		{"a longer word", []string{"Content-Type", "application/jsonp"}},
-		{"a multipart", []string{"Content-Type", "multipart/form-data; boundary=x"}},
-		{"packed", []string{"Content-Type", typeIsOwn, "Content-Encoding", "gzip"}},
-	} {
-		t.Run(row.name, func(t *testing.T) {
-			headers := append([]string{"X-Api-Key", acmeKey}, row.headers...)
-			request(t, "POST", "http://"+x.Addr()+"/api/v1/ingest", lead(1), headers...).mustFail(t, 415, "unsupported_media_type")
-		})
 	}
 }

@@ -108,11 +108,11 @@ func (m *modelled) change(method, at, body string) *answer {
 	now := m.operate("GET", configAt+at, "")
 	switch {
 	case now.status == 200:
-		return m.running.send(method, configAt+at, body, "If-Match", now.header.Get("ETag"))
+		return m.operate(method, configAt+at, body, "If-Match", now.header.Get("ETag"))
 	case method == "DELETE":
-		return m.running.send(method, configAt+at, body, "If-Match", "none")
+		return m.operate(method, configAt+at, body, "If-Match", "none")
 	}
-	return m.running.send(method, configAt+at, body, "If-None-Match", "*")
+	return m.operate(method, configAt+at, body, "If-None-Match", "*")
 }
 
 func (m *modelled) put(rt *rapid.T) {

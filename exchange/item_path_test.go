@@ -16,7 +16,7 @@ func TestPathsAreDecodedOnce(t *testing.T) {
 	if used := x.lastUsed("suppliers/sup%5facme/keys"); len(used) != 2 {
 		t.Errorf("%v", used)
 	}
-	if a := x.send("DELETE", configAt+"buyers/buy%5Fred", "", "If-Match", x.item("buyers/buy_red").ETag); a.status != 200 {
+	if a := x.operate("DELETE", configAt+"buyers/buy%5Fred", "", "If-Match", x.item("buyers/buy_red").ETag); a.status != 200 {
 		t.Errorf("%d %s", a.status, a.body)
 	}
 	for what, id := range map[string]string{
@@ -24,7 +24,7 @@ func TestPathsAreDecodedOnce(t *testing.T) {
 		"another script": "b%C3%BCy", "no UTF-8": "buy%FF", "a zero": "buy_blue%00", "spaces around": "%20buy_blue%20",
 	} {
 		x.must(404, "GET", configAt+"buyers/"+id, "").mustFail(t, 404, "not_found")
-		if a := x.send("PUT", configAt+"buyers/"+id, redBuyer, "If-None-Match", "*"); a.status != 422 {
+		if a := x.operate("PUT", configAt+"buyers/"+id, redBuyer, "If-None-Match", "*"); a.status != 422 {
 			t.Errorf("%s: PUT %d %s", what, a.status, a.body)
 		}
 		if a := x.operate("GET", "/admin/v1/buyers/"+id+"/funds", ""); a.status != 404 {

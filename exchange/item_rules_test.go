@@ -1,7 +1,6 @@
 package exchange
 
 import (
-	"bytes"
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
@@ -34,7 +33,7 @@ func TestTwoOperators(t *testing.T) {
 		"made twice":             {"PUT", mine, "If-None-Match", "*", "theirs", "mine"},
 		"removed by a stale one": {"DELETE", "", "If-Match", first, "theirs", ""},
 	} {
-		a := x.send(row.method, at, row.body, row.header, row.value)
+		a := x.operate(row.method, at, row.body, row.header, row.value)
 		got := decode[conflict](t, a)
 		if a.status != 409 || got.Error != "conflict" || got.Current == nil || !strings.Contains(string(got.Current.Document), row.current) ||
 			!strings.Contains(string(got.Sent), row.sent) || got.Current.ETag != x.item("buyers/buy_red").ETag {
@@ -42,12 +41,12 @@ func TestTwoOperators(t *testing.T) {
 		}
 	}
 	x.remove("buyers/buy_red")
-	if a := x.send("PUT", at, mine, "If-Match", first); a.status != 409 || decode[conflict](t, a).Current != nil {
+	if a := x.operate("PUT", at, mine, "If-Match", first); a.status != 409 || decode[conflict](t, a).Current != nil {
 		t.Errorf("after it was removed: %d %s", a.status, a.body)
 	}
-	x.send("DELETE", at, "", "If-Match", first).mustFail(t, 404, "not_found")
+	x.operate("DELETE", at, "", "If-Match", first).mustFail(t, 404, "not_found")
 	for _, headers := range [][]string{{}, {"If-Match", "*"}, {"If-Match", `""`}, {"If-None-Match", `"` + first + `"`}, {"If-Match", first, "If-None-Match", "*"}} {
-		x.send("PUT", at, mine, headers...).mustFail(t, 422, "invalid_payload")
+		x.operate("PUT", at, mine, headers...).mustFail(t, 422, "invalid_payload")
 	}
 	if after, _ := x.log.Durable(); after != seq+1 {
 		t.Errorf("%d entries were logged", after-seq)
@@ -63,7 +62,7 @@ func TestOneOfManyOperatorsIsFirst(t *testing.T) {
 	statuses := make(chan int, 8)
 	for i := range cap(statuses) {
 		all.Go(func() {
-			statuses <- x.send("PUT", configAt+"buyers/buy_red", `{"name":"`+strings.Repeat("n", i+1)+`"}`, "If-Match", etag).status
+			statuses <- x.operate("PUT", configAt+"buyers/buy_red", `{"name":"`+strings.Repeat("n", i+1)+`"}`, "If-Match", etag).status
 		})
 	}
 	all.Wait()
@@ -85,8 +84,8 @@ func TestWhatAFileOwnsIsReadOnly(t *testing.T) {
 		t.Helper()
 		etag := x.item(at).ETag
 		for _, a := range []*answer{
-			x.send("PUT", configAt+at, `{}`, "If-Match", etag), x.send("PUT", configAt+at, `{}`, "If-None-Match", "*"),
-			x.send("DELETE", configAt+at, "", "If-Match", etag),
+			x.operate("PUT", configAt+at, `{}`, "If-Match", etag), x.operate("PUT", configAt+at, `{}`, "If-None-Match", "*"),
+			x.operate("DELETE", configAt+at, "", "If-Match", etag),
 		} {
 			if f := a.mustFail(t, 409, "conflict"); !strings.Contains(f.Message, named) {
 				t.Errorf("%s: %s", at, f.Message)
@@ -104,22 +103,14 @@ func TestWhatAFileOwnsIsReadOnly(t *testing.T) {
 		t.Error(said)
 	}
 	refused("buyers/buy_red", "PUT /admin/v1/config")
-	if err := x.Reload(); err != nil {
-		t.Fatal(err)
-	}
+	x.mustReload()
 	if got := x.item("buyers/buy_red"); got.Owner != "api" || !strings.Contains(string(got.Document), `"made"`) {
 		t.Errorf("after a reload: %+v %s", got, got.Document)
 	}
 	// The file that has it takes it over for good.
-	p.write(t, sent)
-	if err := x.Reload(); err != nil {
-		t.Fatal(err)
-	}
+	x.reloadWith(sent)
 	refused("buyers/buy_red", "exchange.yaml")
-	p.write(t, recorded)
-	if err := x.Reload(); err != nil {
-		t.Fatal(err)
-	}
+	x.reloadWith(recorded)
 	x.operate("GET", configAt+"buyers/buy_red", "").mustFail(t, 404, "not_found")
 }
 
@@ -188,17 +179,17 @@ func TestMistakesOfAnItem(t *testing.T) {
 		"no such variable":    {"suppliers/sup_red", `{"api_key":"${NOBODYS_KEY}"}`, "api_key", "NOBODYS_KEY"},
 		"a key that is taken": {"suppliers/sup_red", `{"oauth_clients":[{"client_id":"a","client_secret":"b"},{"client_id":"a","client_secret":"c"}]}`, "oauth_clients[1].client_id", "is the same as suppliers[sup_red].oauth_clients[0].client_id"},
 	} {
-		f := x.send("PUT", configAt+row.at, row.body, "If-None-Match", "*").mustFail(t, 422, "invalid_payload")
+		f := x.operate("PUT", configAt+row.at, row.body, "If-None-Match", "*").mustFail(t, 422, "invalid_payload")
 		if len(f.Fields) == 0 || f.Fields[0].Field != row.field || !strings.Contains(f.Fields[0].Expected, row.expected) {
 			t.Errorf("%s: %+v", name, f.Fields)
 		}
 	}
 	for _, body := range []string{``, `[]`, `null`, `{`, `"x"`} {
-		x.send("PUT", configAt+"buyers/buy_red", body, "If-None-Match", "*").mustFail(t, 400, "malformed_json")
+		x.operate("PUT", configAt+"buyers/buy_red", body, "If-None-Match", "*").mustFail(t, 400, "malformed_json")
 	}
-	x.send("PUT", configAt+"buyers/buy_red", `{"name":"`+strings.Repeat("x", 1<<20)+`"}`, "If-None-Match", "*").mustFail(t, 413, "payload_too_large")
+	x.operate("PUT", configAt+"buyers/buy_red", `{"name":"`+strings.Repeat("x", 1<<20)+`"}`, "If-None-Match", "*").mustFail(t, 413, "payload_too_large")
 	x.operate("GET", configAt+"settings/x", "").mustFail(t, 404, "not_found")
-	if a := x.send("PUT", configAt+"buyers/buy_red?dry=1", redBuyer, "If-None-Match", "*"); a.status != 200 || len(decode[itemChanged](t, a).Changes) != 1 {
+	if a := x.operate("PUT", configAt+"buyers/buy_red?dry=1", redBuyer, "If-None-Match", "*"); a.status != 200 || len(decode[itemChanged](t, a).Changes) != 1 {
 		t.Errorf("dry: %d %s", a.status, a.body)
 	}
 	if after, _ := x.log.Durable(); after != seq {
@@ -248,11 +239,5 @@ func TestSecretsOfAnItem(t *testing.T) {
 		t.Errorf("%+v", changed)
 	}
 	sells(4)
-	for name, text := range files(t, x.dir) {
-		for _, secret := range []string{token, key, "canary-another"} {
-			if bytes.Contains(text, []byte(secret)) {
-				t.Errorf("%s has a secret in it", name)
-			}
-		}
-	}
+	hasNone(t, x.dir, token, key, "canary-another")
 }

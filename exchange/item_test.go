@@ -2,7 +2,6 @@ package exchange
 
 import (
 	"encoding/json"
-	"net/http"
 	"strings"
 	"testing"
 )
@@ -18,24 +17,6 @@ type itemChanged struct {
 	ETag      string
 	Changes   []string
 	Unapplied []string
-}
-
-// send calls the admin address with further headers.
-func (r *running) send(method, path, body string, headers ...string) *answer {
-	r.t.Helper()
-	req, err := http.NewRequest(method, "http://"+r.Admin()+path, strings.NewReader(body))
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	req.SetBasicAuth("operator", password)
-	for i := 0; i+1 < len(headers); i += 2 {
-		req.Header.Set(headers[i], headers[i+1])
-	}
-	response, err := http.DefaultClient.Do(req)
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	return hear(r.t, response)
 }
 
 const configAt = "/admin/v1/config/"
@@ -58,7 +39,7 @@ func (r *running) put(at, document string) itemChanged {
 	if now := r.operate("GET", configAt+at, ""); now.status == 200 {
 		headers = []string{"If-Match", now.header.Get("ETag")}
 	}
-	a := r.send("PUT", configAt+at, document, headers...)
+	a := r.operate("PUT", configAt+at, document, headers...)
 	if a.status != 200 {
 		r.t.Fatalf("PUT %s: %d %s", at, a.status, a.body)
 	}
@@ -68,7 +49,7 @@ func (r *running) put(at, document string) itemChanged {
 // remove takes an entry out.
 func (r *running) remove(at string) *answer {
 	r.t.Helper()
-	return r.send("DELETE", configAt+at, "", "If-Match", r.item(at).ETag)
+	return r.operate("DELETE", configAt+at, "", "If-Match", r.item(at).ETag)
 }
 
 const (
@@ -89,9 +70,7 @@ func TestItemsAreMadeAndSell(t *testing.T) {
 	}
 	x.put("campaigns/cmp_red", redCampaign)
 	x.sold(redLead(1))
-	if err := x.Reload(); err != nil {
-		t.Fatal(err)
-	}
+	x.mustReload()
 	x.sold(redLead(2))
 	etag := x.item("campaigns/cmp_red").ETag
 	x = x.again()

@@ -14,13 +14,7 @@ import (
 func listens(t *testing.T, p place) (*running, *lines) {
 	t.Helper()
 	said := new(lines)
-	x, err := Start(p.config(), Options{Env: env, Logger: slog.New(slog.NewTextHandler(said, nil))})
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := &running{Exchange: x, place: p, t: t}
-	t.Cleanup(r.stop)
-	return r, said
+	return startWith(t, p, func(x *Exchange) { x.logger = slog.New(slog.NewTextHandler(said, nil)) }), said
 }
 
 // withLeads is a place with leads, of which the second is erased, after a stop.

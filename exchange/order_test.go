@@ -120,10 +120,7 @@ func TestReplayComesBeforeTheMapping(t *testing.T) {
 	body := lead(1)
 	first := x.sold(body, key...)
 	// The campaign has gone: a first use of the key is refused, the replay is not.
-	p.write(t, strings.Replace(recorded, "id: cmp\n", "id: cmp_new\n", 1))
-	if err := x.Reload(); err != nil {
-		t.Fatal(err)
-	}
+	x.reloadWith(strings.Replace(recorded, "id: cmp\n", "id: cmp_new\n", 1))
 	x.ingest(body).mustFail(t, 422, "invalid_payload")
 	if again := x.ingest(body, key...); again.body != first.body || again.status != 201 {
 		t.Errorf("replayed as %d %s, want %s", again.status, again.body, first.body)

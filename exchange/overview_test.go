@@ -36,14 +36,6 @@ type overseen struct {
 	DiskFree uint64 `json:"disk_free_bytes"`
 }
 
-func overseenIn(t testing.TB, text string) (s overseen) {
-	t.Helper()
-	if err := json.Unmarshal([]byte(text), &s); err != nil {
-		t.Fatalf("%v in %s", err, text)
-	}
-	return s
-}
-
 // stands asks for the overview until it says something.
 func (r *running) stands(says func(*overseen) bool) overseen {
 	r.t.Helper()
@@ -52,7 +44,7 @@ func (r *running) stands(says func(*overseen) bool) overseen {
 		if a.status != 200 || a.header.Get("Content-Type") != typeIsOwn {
 			r.t.Fatalf("%d %v %s", a.status, a.header, a.body)
 		}
-		if s := overseenIn(r.t, a.body); says(&s) {
+		if s := decode[overseen](r.t, a); says(&s) {
 			return s
 		} else if time.Since(begun) > patience {
 			r.t.Fatalf("waited in vain; it says %s", a.body)
@@ -124,7 +116,7 @@ func TestLiveOverview(t *testing.T) {
 	next := func() (seq uint64, more bool) {
 		for lines.Scan() {
 			if data, ok := strings.CutPrefix(lines.Text(), "data: "); ok {
-				return overseenIn(t, data).Log.Seq, true
+				return decode[overseen](t, &answer{body: data}).Log.Seq, true
 			}
 		}
 		return 0, false

@@ -1,7 +1,6 @@
 package exchange
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -55,18 +54,7 @@ func TestReportOfARenamedSource(t *testing.T) {
 func TestReportOfARenamedSourceOfAPing(t *testing.T) {
 	x := start(t, newPlace(t, renamed(trading("ping_post", reference(t, "12.5")))))
 	bid := x.seller("/v1/ping", "k1", `{"auction_id":"theirs-1","vertical":"auto","state":"CA","zip3":"941","tcpa_consent":true,"utm_source":"search"}`)
-	said := decode[struct {
-		Bid struct {
-			Token string `json:"bid_token"`
-		} `json:"bid"`
-	}](t, bid)
-	token, err := json.Marshal(said.Bid.Token)
-	if err != nil {
-		t.Fatal(err)
-	}
-	sale := x.seller("/v1/post", "k1", fmt.Sprintf(`{"auction_id":"theirs-1","bid_token":%s,"lead":{"lead_uuid":"u1","first_name":"Ann","last_name":%q,"email":"ann@%s","phone":"+1%s0001","address":{"zip":"94105"}}}`,
-		token, lastName, mailHost, areaCode))
-	if sale.status != 201 {
+	if sale := x.postAt("theirs-1", bidToken(t, bid), 1); sale.status != 201 {
 		t.Fatalf("%d %s", sale.status, sale.body)
 	}
 	x.fromSource("search", 1, 1)

@@ -3,7 +3,6 @@ package exchange
 import (
 	"encoding/csv"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -99,29 +98,7 @@ func TestReportOfAnExchange(t *testing.T) {
 		}
 	}
 	x.stop()
-	noCanary(t, filepath.Join(x.data(), "report"))
-}
-
-// noCanary looks through every byte of a folder for a person.
-func noCanary(t *testing.T, dir string) {
-	t.Helper()
-	size := 0
-	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
-			return err
-		}
-		text, err := os.ReadFile(path)
-		size += len(text)
-		for _, word := range canaries {
-			if strings.Contains(string(text), word) {
-				t.Errorf("%s has %q in it", path, word)
-			}
-		}
-		return err
-	})
-	if err != nil || size < 10_000 {
-		t.Errorf("looked through %d bytes: %v", size, err)
-	}
+	hasNone(t, filepath.Join(x.data(), "report"), canaries...)
 }
 
 // TestReportRefuses: what cannot be asked, by whom, and where there is no report.
@@ -169,12 +146,7 @@ func TestReportForgetsByTheExchangesClock(t *testing.T) {
 	x.clock.Forward(time.Now().Add(50 * time.Hour).UnixNano())
 	x.sold(lead(1, "state", `"CA"`))
 	x.stop()
-	later, err := Start(p.config(), Options{Env: env, Logger: logger, AcceptClock: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	x = &running{Exchange: later, place: p, t: t}
-	t.Cleanup(x.stop)
+	x = accepting(t, p)
 	x.reported("from="+time.Now().Add(48*time.Hour).UTC().Format("2006-01-02T15:00:00Z"), soldFor("12.05"))
 	for begun := time.Now(); ; time.Sleep(10 * time.Millisecond) {
 		leads := x.operate("GET", "/admin/v1/leads", "").body

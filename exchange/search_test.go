@@ -30,14 +30,10 @@ type found struct {
 }
 
 // search asks until the report has all that was logged.
-func (r *running) search(query string) (f found) {
+func (r *running) search(query string) found {
 	r.t.Helper()
 	eventually(r.t, "the report has all", func() bool { return r.Report().Status().LagEntries == 0 })
-	a := r.must(200, "GET", "/admin/v1/"+query, "")
-	if err := json.Unmarshal([]byte(a.body), &f); err != nil {
-		r.t.Fatalf("%v in %s", err, a.body)
-	}
-	return f
+	return decode[found](r.t, r.must(200, "GET", "/admin/v1/"+query, ""))
 }
 
 // TestSearch: leads and auctions are found by what they are, page by page, with all that
@@ -176,19 +172,13 @@ func TestCapsOfAnExchange(t *testing.T) {
 	x.sold(lead(1))
 	x.sold(lead(2))
 	said := func(query string) (lines []string) {
-		var all struct {
+		for _, c := range decode[struct {
 			Caps []struct {
 				Of, Per, Unit     string
-				Campaign, Buyer   *string
 				Limit, Used, Held json.Number
 				From, Until       *time.Time
 			}
-		}
-		a := x.must(200, "GET", "/admin/v1/caps"+query, "")
-		if err := json.Unmarshal([]byte(a.body), &all); err != nil {
-			t.Fatal(err, a.body)
-		}
-		for _, c := range all.Caps {
+		}](t, x.must(200, "GET", "/admin/v1/caps"+query, "")).Caps {
 			if (c.From == nil) != (c.Per == "total") || c.From != nil && !c.From.Before(*c.Until) {
 				t.Errorf("from %v until %v", c.From, c.Until)
 			}

@@ -116,15 +116,7 @@ func TestSeededLeadsArePingedAndPosted(t *testing.T) {
 			lead.Ping["auction_id"] = name
 			headers := []string{"Authorization", "Bearer " + token, "Content-Type", typeIsOwn, "Idempotency-Key", name}
 			bid := request(t, "POST", "http://"+x.Addr()+"/v1/ping", mustJSON(t, lead.Ping), headers...)
-			said := decode[struct {
-				Bid *struct {
-					Token string `json:"bid_token"`
-				}
-			}](t, bid)
-			if bid.status != 200 || said.Bid == nil {
-				t.Fatalf("%d %s to %v", bid.status, bid.body, lead.Ping)
-			}
-			post := mustJSON(t, map[string]any{"auction_id": name, "bid_token": said.Bid.Token, "lead": lead.Lead})
+			post := mustJSON(t, map[string]any{"auction_id": name, "bid_token": bidToken(t, bid), "lead": lead.Lead})
 			if sale := request(t, "POST", "http://"+x.Addr()+"/v1/post", post, headers...); sale.status != 201 {
 				t.Fatalf("%d %s to %v", sale.status, sale.body, lead.Lead)
 			}

@@ -3,6 +3,7 @@ package exchange
 import (
 	"fmt"
 	"net/url"
+	"testing"
 )
 
 // bidFor pings for acme under an id of its own, and returns the bid's token.
@@ -10,13 +11,19 @@ func (r *running) bidFor(vertical, auction string) (token string) {
 	r.t.Helper()
 	a := r.seller("/v1/ping", "ping-"+url.QueryEscape(auction), fmt.Sprintf(
 		`{"auction_id":%q,"vertical":%q,"state":"CA","zip3":"941","tcpa_consent":true,"vehicle_count":2}`, auction, vertical))
-	token = decode[struct {
+	return bidToken(r.t, a)
+}
+
+// bidToken is the token of the bid that a ping was answered with.
+func bidToken(t testing.TB, a *answer) string {
+	t.Helper()
+	token := decode[struct {
 		Bid struct {
 			Token string `json:"bid_token"`
 		}
-	}](r.t, a).Bid.Token
+	}](t, a).Bid.Token
 	if token == "" {
-		r.t.Fatalf("no bid: %d %s", a.status, a.body)
+		t.Fatalf("no bid: %d %s", a.status, a.body)
 	}
 	return token
 }

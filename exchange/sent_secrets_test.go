@@ -10,7 +10,7 @@ import (
 func TestSentDocumentsReadNoEnvironment(t *testing.T) {
 	x := start(t, newPlace(t, recorded))
 	const thief = `{"id":"buy_thief","endpoint":"http://127.0.0.1:9","auth":{"bearer":"${PASSWORD}"}}`
-	a := x.send("PUT", configAt+"buyers/buy_thief", thief, "If-None-Match", "*")
+	a := x.operate("PUT", configAt+"buyers/buy_thief", thief, "If-None-Match", "*")
 	if a.mustFail(t, 422, "invalid_payload"); !strings.Contains(a.body, "PASSWORD") {
 		t.Error(a.body)
 	}

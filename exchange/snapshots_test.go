@@ -9,18 +9,7 @@ import (
 // looks all the time.
 func hurried(t testing.TB, p place, every uint64) *running {
 	t.Helper()
-	built, err := read(p.config(), env)
-	if err != nil {
-		t.Fatal(err)
-	}
-	x := newExchange(p.config(), Options{Env: env, Logger: logger}, built)
-	x.snapshots.minBytes, x.snapshots.interval = every, time.Millisecond
-	if err := x.start(built); err != nil {
-		t.Fatal(err)
-	}
-	r := &running{Exchange: x, place: p, t: t}
-	t.Cleanup(r.stop)
-	return r
+	return startWith(t, p, func(x *Exchange) { x.snapshots.minBytes, x.snapshots.interval = every, time.Millisecond })
 }
 
 // TestSnapshotIsDue counts what a start would have to replay: what this one had to,
@@ -85,9 +74,7 @@ func TestLogBehindTheFallbackIsKept(t *testing.T) {
 	x := start(t, newPlace(t, recorded))
 	snapshot := func() uint64 {
 		t.Helper()
-		if err := x.writeSnapshot(); err != nil {
-			t.Fatal(err)
-		}
+		x.snapshot()
 		return x.snapshots.last.Load()
 	}
 	needed := func(want uint64) {

@@ -150,8 +150,8 @@ func TestSupplierHearsOfItsTests(t *testing.T) {
 	want := map[string]int{}
 	for i, header := range [][]string{nil, asTest} {
 		sold, unsold := x.sold(lead(10+i), header...), x.ingest(lead(20+i, "state", `"TX"`), header...)
-		want["lead.posted "+idIn(t, sold)]++
-		want["lead.unmatched "+idIn(t, unsold)+"no_state_match"]++
+		want["lead.posted "+sold.leadID()]++
+		want["lead.unmatched "+unsold.leadID()+"no_state_match"]++
 	}
 	eventually(t, "four events are delivered", func() bool {
 		return strings.Contains(x.must(200, "GET", "/metrics", "").body, `pingpost_webhooks_total{outcome="delivered"} 4`)

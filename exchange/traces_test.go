@@ -1,13 +1,10 @@
 package exchange
 
 import (
-	"encoding/hex"
 	"fmt"
-	"net/http"
 	"strings"
 	"testing"
 
-	"pingpost/engine/market"
 	"pingpost/internal/trace/tracetest"
 )
 
@@ -155,28 +152,6 @@ func TestTracesOfPosts(t *testing.T) {
 	}
 }
 
-// TestTracesOfRecordedLeads: a lead that nobody is posted waits for the log alone.
-func TestTracesOfRecordedLeads(t *testing.T) {
-	c := tracetest.Listen(t)
-	x := start(t, newPlace(t, traced(recorded, c, "1")))
-	x.sold(lead(1))
-	x.ingest(lead(2, "state", `"TX"`))
-	_, trees := x.drawn(c)
-	if len(trees) != 2 {
-		t.Fatal(trees)
-	}
-	sees(t, "sold", trees[0], `POST /api/v1/ingest status_code=201 caller_id=sup_acme campaign_id=cmp outcome=ACCEPTED buyer_id=buy_blue
-				  answer
-				  decide
-				    commit
-				  decode`)
-	sees(t, "unmatched", trees[1], `POST /api/v1/ingest status_code=201 caller_id=sup_acme campaign_id=cmp outcome=UNMATCHED reason=no_state_match
-				  answer
-				  decide
-				    commit
-				  decode`)
-}
-
 // isCall tells whether a traceparent is that of a call to a buyer.
 func isCall(spans []tracetest.Span, parent string) bool {
 	for _, s := range spans {
@@ -313,81 +288,12 @@ func TestTracesKeepSecrets(t *testing.T) {
 		"Traceparent", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")
 	x.ingest(lead(2, "phone", `"canary"`, "flo_campaign_id", `"canary-campaign"`))
 	x.ingest(`{"canary":`)
-	_, trees := x.drawn(c)
+	roots, trees := x.drawn(c)
 	if len(trees) != 3 || !strings.Contains(trees[0], "refused") || len(red.got()) != 1 {
 		t.Errorf("%d posts; %s", len(red.got()), strings.Join(trees, "\n"))
 	}
+	if r := roots[0]; r.Trace != "0af7651916cd43dd8448eb211c80319c" || r.Parent != "b7ad6b7169203331" || !r.Remote {
+		t.Errorf("the caller's trace does not go on: %+v", r)
+	}
 	secretive(t, c)
-}
-
-// TestTracesByTheirSample: who decides whether a request is traced.
-func TestTracesByTheirSample(t *testing.T) {
-	const theirs, span = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
-	for _, row := range []struct {
-		sample, parent string
-		traces         bool
-		goesOn         bool
-	}{
-		{"0", "", false, false},
-		{"1", "", true, false},
-		{"0", "00-" + theirs + "-" + span + "-01", true, true},
-		{"1", "00-" + theirs + "-" + span + "-00", false, false},
-		{"1", "00-" + theirs + "-" + span + "-03", true, true},
-		{"1", "00-" + theirs + "-" + span, true, false},
-		{"0", "00-" + theirs + "-" + span, false, false},
-		{"0", "ff-" + theirs + "-" + span + "-01", false, false},
-		{"0", "00-00000000000000000000000000000000-" + span + "-01", false, false},
-	} {
-		c := tracetest.Listen(t)
-		blue := newTaker(t)
-		x := start(t, newPlace(t, traced(delivered(blue, blue), c, row.sample)))
-		var headers []string
-		if row.parent != "" {
-			headers = []string{"Traceparent", row.parent}
-		}
-		a := x.sold(lead(1), headers...)
-		roots, _ := x.drawn(c)
-		sent := blue.got()[0].header.Get("Traceparent")
-		switch {
-		case (len(roots) == 1) != row.traces, (sent != "") != row.traces:
-			t.Errorf("%+v: %d traces, and the buyer was sent %q", row, len(roots), sent)
-		case !row.traces:
-		case row.goesOn != (roots[0].Trace == theirs && roots[0].Parent == span && roots[0].Remote), row.goesOn == (roots[0].Parent == ""):
-			t.Errorf("%+v: %+v", row, roots[0])
-		case !row.goesOn && roots[0].Trace != traceOf(t, a.id()):
-			t.Errorf("%+v: trace %s of request %s", row, roots[0].Trace, a.id())
-		}
-	}
-}
-
-// TestTracesToNobody: a collector that hangs holds nothing up, and nothing is lost without being
-// counted, nor is a stop held up for long.
-func TestTracesToNobody(t *testing.T) {
-	c := tracetest.Listen(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
-	x := start(t, newPlace(t, traced(recorded, c, "1")))
-	for i := range 20 {
-		x.sold(lead(i))
-	}
-	eventually(t, "the collector is called", func() bool { return c.Requests() == 1 })
-	for i := range 20 {
-		x.sold(lead(20 + i))
-	}
-	figures := x.must(200, "GET", "/metrics", "").body
-	if !strings.Contains(figures, "\npingpost_traces_exported_total 0\n") || !strings.Contains(figures, "\npingpost_traces_dropped_total 0\n") {
-		t.Error(figures)
-	}
-	x.stop()
-	if n := x.tracer.Exported() + x.tracer.Dropped(); n != 40 || x.tracer.Dropped() == 0 {
-		t.Errorf("%d dropped of %d", x.tracer.Dropped(), n)
-	}
-}
-
-// traceOf is the trace of a request that began one: its id's bits.
-func traceOf(t *testing.T, request string) string {
-	t.Helper()
-	id, ok := market.ParseRequestID(request)
-	if !ok {
-		t.Fatalf("no request id: %q", request)
-	}
-	return hex.EncodeToString(id[:])
 }

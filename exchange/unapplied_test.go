@@ -1,9 +1,6 @@
 package exchange
 
 import (
-	"bytes"
-	"encoding/json"
-	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -37,27 +34,10 @@ type answered struct{ Changes, Unapplied []string }
 // putConfig sends a document with the variables of the sender's environment.
 func (r *running) putConfig(t *testing.T, query, document string) answered {
 	t.Helper()
-	body, err := json.Marshal(map[string]any{
+	body := mustJSON(t, map[string]any{
 		"document": document, "variables": map[string]string{"PASSWORD": password, "ACME_KEY": acmeKey, "OTHER_KEY": otherKey},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	req, err := http.NewRequest(http.MethodPut, "http://"+r.Admin()+"/admin/v1/config"+query, bytes.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	req.SetBasicAuth("operator", password)
-	req.Header.Set("Content-Type", admin.TypeApply)
-	response, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var said answered
-	if a := hear(r.t, response); a.status != 200 || json.Unmarshal([]byte(a.body), &said) != nil {
-		t.Fatalf("PUT /admin/v1/config%s: %d %s", query, a.status, a.body)
-	}
-	return said
+	return decode[answered](t, r.must(200, "PUT", "/admin/v1/config"+query, body, "Content-Type", admin.TypeApply))
 }
 
 // TestWhatIsNotApplied: what a document gives as a first value, where another one
@@ -135,10 +115,7 @@ func TestReloadAndApplySayIt(t *testing.T) {
 	x.must(204, "POST", "/admin/v1/buyers/buy_key/pause", "")
 	x.must(204, "POST", "/admin/v1/campaigns/cmp/resume", "")
 	x.must(200, "POST", "/admin/v1/buyers/buy_blue/funds", `{"amount": 5, "note": "wire"}`)
-	var keys struct{ Keys []struct{ Hint string } }
-	if err := json.Unmarshal([]byte(x.must(200, "GET", "/admin/v1/suppliers/sup_acme/keys", "").body), &keys); err != nil || len(keys.Keys) != 2 {
-		t.Fatalf("%v, %+v", err, keys)
-	}
+	keys := decode[struct{ Keys []struct{ Hint string } }](t, x.must(200, "GET", "/admin/v1/suppliers/sup_acme/keys", ""))
 	x.must(204, "DELETE", "/admin/v1/suppliers/sup_acme/keys/"+url.PathEscape(keys.Keys[0].Hint), "")
 	want := []string{"suppliers[sup_acme].api_key", "buyers[buy_blue].auth.bearer", "buyers[buy_key].paused", "campaigns[cmp].paused"}
 	for what, say := range map[string]func() []string{
@@ -174,9 +151,7 @@ func TestReloadAndApplySayIt(t *testing.T) {
 func (r *running) reloadSaying(t *testing.T) (lines []string) {
 	t.Helper()
 	before := len(spoken.String())
-	if err := r.Reload(); err != nil {
-		t.Fatal(err)
-	}
+	r.mustReload()
 	for line := range strings.Lines(spoken.String()[before:]) {
 		if _, value, ok := strings.Cut(line, `value="`); ok && strings.Contains(line, "level=WARN") {
 			lines = append(lines, value)

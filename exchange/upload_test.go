@@ -43,7 +43,7 @@ func (r *running) suppressed(numbers int) (kept []int) {
 }
 
 func (r *running) upload(query, body string) *answer {
-	return r.send("PUT", "/admin/v1/suppression/dnc"+query, body, "Content-Type", "text/plain")
+	return r.operate("PUT", "/admin/v1/suppression/dnc"+query, body, "Content-Type", "text/plain")
 }
 
 func (r *running) listFiles() []string {
@@ -88,7 +88,7 @@ func TestUploads(t *testing.T) {
 	expect("emptied", x.upload("", "#\n"), uploaded{0, 0, 1})
 	x.upload("", "").mustFail(t, 422, "invalid_payload")
 	x.upload("?mode=other", phones(1)).mustFail(t, 422, "invalid_payload")
-	x.send("PUT", "/admin/v1/suppression/none", phones(1)).mustFail(t, 404, "not_found")
+	x.operate("PUT", "/admin/v1/suppression/none", phones(1)).mustFail(t, 404, "not_found")
 	got := x.must(200, "GET", "/admin/v1/suppression", "").body
 	for _, want := range []string{`"id":"dnc"`, `"field":"phone"`, `"hash":"plain"`, `"entries":0`, `"source":"upload"`, `"owner":"file"`, `"loaded_at":"2`} {
 		if !strings.Contains(got, want) {

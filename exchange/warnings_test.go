@@ -21,7 +21,7 @@ func TestWarningsAreTold(t *testing.T) {
 		if !strings.Contains(strings.Join(got.Warnings, "\n"), "buyers: has no entry") || !strings.HasPrefix(got.Warnings[0], "document:") {
 			t.Errorf("%q: %q", dry, got.Warnings)
 		}
-		a := x.send(http.MethodPut, configAt+"campaigns/cmp_made?dry=1", `{"method":"waterfall","vertical":"made","buyers":[{"buyer":"buy_blue"}]}`, "If-None-Match", "*")
+		a := x.operate(http.MethodPut, configAt+"campaigns/cmp_made?dry=1", `{"method":"waterfall","vertical":"made","buyers":[{"buyer":"buy_blue"}]}`, "If-None-Match", "*")
 		got = decode[told](t, a)
 		if len(got.Warnings) != 1 || !strings.HasPrefix(got.Warnings[0], "buyers[0].price: is missing or 0") {
 			t.Errorf("an entry: %q", got.Warnings)

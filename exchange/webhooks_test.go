@@ -57,25 +57,12 @@ func heard(t *testing.T, e *dialtest.Endpoint) map[string]int {
 	return all
 }
 
-func idIn(t *testing.T, a *answer) string {
-	t.Helper()
-	var said struct {
-		Data struct {
-			ID string `json:"id"`
-		} `json:"data"`
-	}
-	if err := json.Unmarshal([]byte(a.body), &said); err != nil {
-		t.Fatal(err)
-	}
-	return said.Data.ID
-}
-
 // TestSupplierHears: of each of its leads, signed, and of nobody else's.
 func TestSupplierHears(t *testing.T) {
 	e := dialtest.Listen(t, dialtest.Answer("204 No Content", ``))
 	x := start(t, newPlace(t, telling(e)))
-	sold := idIn(t, x.sold(lead(1)))
-	unsold := idIn(t, x.ingest(lead(2, "state", `"TX"`)))
+	sold := x.sold(lead(1)).leadID()
+	unsold := x.ingest(lead(2, "state", `"TX"`)).leadID()
 	request(t, "POST", "http://"+x.Addr()+"/api/v1/ingest", lead(3, "flo_campaign_id", `"cmp_other"`, "flo_supplier_id", `"sup_other"`),
 		"X-Api-Key", otherKey, "Content-Type", typeIsOwn)
 	eventually(t, "two events are delivered", func() bool {
@@ -102,9 +89,9 @@ func TestOwedOverARestart(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			e := dialtest.Listen(t, dialtest.Answer("200 OK", ``), dialtest.Answer("500 Internal Server Error", ``))
 			x := start(t, newPlace(t, telling(e)))
-			first := idIn(t, x.sold(lead(1)))
+			first := x.sold(lead(1)).leadID()
 			eventually(t, "the first is delivered", func() bool { return x.state.OutboxTotals().Pending == 0 && len(e.Requests()) == 1 })
-			second := idIn(t, x.sold(lead(2)))
+			second := x.sold(lead(2)).leadID()
 			eventually(t, "the second has failed", func() bool {
 				return strings.Contains(x.must(200, "GET", "/metrics", "").body, `pingpost_webhooks_total{outcome="failed"} 1`)
 			})
