@@ -108,12 +108,12 @@ func TestAdminFraming(t *testing.T) {
 // it says how far the exchange is.
 func TestReadiness(t *testing.T) {
 	p := newPlace(t, recorded)
-	built, err := read(p.config(), env)
+	built, err := loadConfiguration(p.config(), env)
 	if err != nil {
 		t.Fatal(err)
 	}
 	x := newExchange(p.config(), Options{Env: env, Logger: logger}, built)
-	if err := x.bind(); err != nil {
+	if err := x.listenAndServeAdmin(); err != nil {
 		t.Fatal(err)
 	}
 	r := &running{Exchange: x, place: p, t: t}
@@ -130,11 +130,11 @@ func TestReadiness(t *testing.T) {
 		}
 	}
 	isNot("starting")
-	if err := x.open(built); err != nil {
+	if err := x.prepareToServe(built); err != nil {
 		t.Fatal(err)
 	}
 	isNot("starting")
-	x.startServing()
+	x.servePublic()
 	if a := r.operate("GET", "/readyz", ""); a.status != 200 {
 		t.Errorf("%d %s", a.status, a.body)
 	}

@@ -49,14 +49,14 @@ func (x *Exchange) prepareBackup() error {
 		return err
 	}
 	x.backupRunner.shipper = shipper
-	err = x.backupRunner.checkLife()
+	err = x.backupRunner.checkNotContinuedElsewhere()
 	if backup.IsPermanent(err) {
 		return err
 	}
 	if err != nil {
 		x.logger.Warn("the backup's store does not answer; the exchange starts without the check whether it was restored and started elsewhere", "to", opt.To.String(), "error", err)
 	}
-	x.backupRunner.addGauges(x)
+	x.backupRunner.addBackupGauges(x)
 	return nil
 }
 
@@ -84,7 +84,7 @@ func (a *backupRunner) runOrAbandon(limit time.Duration, do func(context.Context
 	}
 }
 
-func (a *backupRunner) checkLife() error {
+func (a *backupRunner) checkNotContinuedElsewhere() error {
 	return a.runOrAbandon(a.backupTimeouts.start, a.shipper.Begin)
 }
 
@@ -106,8 +106,8 @@ func (a *backupRunner) start(x *Exchange) {
 	}()
 }
 
-// close ships the last data, including the last snapshot. The log is closed by then.
-func (a *backupRunner) close(x *Exchange) {
+// shipRestAndClose ships the last data, including the last snapshot. The log is closed by then.
+func (a *backupRunner) shipRestAndClose(x *Exchange) {
 	if a.shipper == nil {
 		return
 	}
@@ -118,7 +118,7 @@ func (a *backupRunner) close(x *Exchange) {
 		case <-time.After(a.backupTimeouts.flush):
 		}
 		if a.isIdle() && a.stopped == nil {
-			a.flush(x)
+			a.shipOnce(x)
 		}
 	}
 	if !a.isIdle() {
@@ -138,13 +138,13 @@ func (a *backupRunner) isIdle() bool {
 	}
 }
 
-func (a *backupRunner) flush(x *Exchange) {
+func (a *backupRunner) shipOnce(x *Exchange) {
 	if err := a.runOrAbandon(a.backupTimeouts.flush, a.shipper.Once); err != nil {
 		x.logger.Warn("the backup is incomplete; the next start ships the remaining data", "error", err)
 	}
 }
 
-func (a *backupRunner) addGauges(x *Exchange) {
+func (a *backupRunner) addBackupGauges(x *Exchange) {
 	x.meter.AddGauge(`pingpost_backup_lag_seconds`, func() float64 { return a.shipper.Status().Lag.Seconds() })
 	x.meter.AddGauge(`pingpost_backup_lag_entries`, func() float64 { return float64(a.shipper.Status().LagEntries) })
 	x.meter.AddGauge(`pingpost_backup_errors_total`, func() float64 { return float64(a.shipper.Status().Errors) })
@@ -158,7 +158,7 @@ func (a *backupRunner) addGauges(x *Exchange) {
 
 // DataDir reads a configuration and returns its data directory, which must exist.
 func DataDir(path string, env func(string) (string, bool)) (dir string, err error) {
-	built, err := read(path, env)
+	built, err := loadConfiguration(path, env)
 	if err != nil {
 		return "", err
 	}

@@ -20,16 +20,16 @@ type addressCertificate struct {
 	recheck chan struct{} // makes the watcher check the files now
 }
 
-// config returns the TLS configuration of the address's listener, or nil for plain HTTP.
-func (s *addressCertificate) config() *tls.Config {
+// tlsConfig returns the TLS configuration of the address's listener, or nil for plain HTTP.
+func (s *addressCertificate) tlsConfig() *tls.Config {
 	if s.pair == nil {
 		return nil
 	}
 	return s.pair.Config()
 }
 
-// recheck makes the watchers of both certificates check their files soon.
-func (c *certificates) recheck() {
+// recheckFilesSoon makes the watchers of both certificates check their files soon.
+func (c *certificates) recheckFilesSoon() {
 	for _, s := range [...]*addressCertificate{&c.public, &c.admin} {
 		select {
 		case s.recheck <- struct{}{}:
@@ -38,18 +38,18 @@ func (c *certificates) recheck() {
 	}
 }
 
-// openCertificates reads both certificates before the exchange binds an address, so that a
+// loadCertificates reads both certificates before the exchange binds an address, so that a
 // wrong one fails early.
-func (x *Exchange) openCertificates() (err error) {
-	x.certificates.public, err = openCertificate("tls", x.settings.TLS)
+func (x *Exchange) loadCertificates() (err error) {
+	x.certificates.public, err = loadCertificate("tls", x.settings.TLS)
 	if err != nil {
 		return err
 	}
-	x.certificates.admin, err = openCertificate("admin.tls", x.settings.AdminTLS)
+	x.certificates.admin, err = loadCertificate("admin.tls", x.settings.AdminTLS)
 	return err
 }
 
-func openCertificate(key string, files config.TLSSettings) (addressCertificate, error) {
+func loadCertificate(key string, files config.TLSSettings) (addressCertificate, error) {
 	if !files.IsSet() {
 		return addressCertificate{}, nil
 	}
@@ -64,7 +64,7 @@ func openCertificate(key string, files config.TLSSettings) (addressCertificate, 
 // other and have not expired.
 func CheckCertificates(settings *config.Settings) (err error) {
 	for key, files := range map[string]config.TLSSettings{"tls": settings.TLS, "admin.tls": settings.AdminTLS} {
-		one, wrong := openCertificate(key, files)
+		one, wrong := loadCertificate(key, files)
 		if wrong == nil && one.pair != nil && !time.Now().Before(one.pair.NotAfter()) {
 			wrong = fmt.Errorf("%s: the certificate expired at %s; renew it", key, one.pair.NotAfter().UTC().Format(time.RFC3339))
 		}

@@ -14,15 +14,15 @@ const (
 	maxClockBehind = time.Hour
 )
 
-// setClock compares the wall clock with the log's last entry. If the wall clock is behind,
+// checkAndForwardClock compares the wall clock with the log's last entry. If the wall clock is behind,
 // the exchange's clock continues from the entry.
-func (x *Exchange) setClock() error {
+func (x *Exchange) checkAndForwardClock() error {
 	seq, at := x.log.Durable()
 	if seq == 0 {
 		return nil
 	}
 	past := time.Duration(x.clock.Now() - at)
-	if err := checkClock(past, at); err != nil && !x.options.AcceptClock {
+	if err := checkClockDistance(past, at); err != nil && !x.options.AcceptClock {
 		return err
 	}
 	if behind := x.clock.Forward(at); behind > time.Second {
@@ -32,9 +32,9 @@ func (x *Exchange) setClock() error {
 	return nil
 }
 
-// checkClock returns an error if the clock is too far from the log's last entry. past is
+// checkClockDistance returns an error if the clock is too far from the log's last entry. past is
 // the difference, negative if the clock is behind; at is the entry's time.
-func checkClock(past time.Duration, at int64) error {
+func checkClockDistance(past time.Duration, at int64) error {
 	logged := time.Unix(0, at).UTC()
 	shows := func() (clock, log string) {
 		return logged.Add(past).Format(time.RFC3339), logged.Format(time.RFC3339)

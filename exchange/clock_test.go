@@ -86,7 +86,7 @@ func TestClockIsJudged(t *testing.T) {
 	for past, refused := range map[time.Duration]bool{
 		0: false, maxClockAhead - 1: false, maxClockAhead: true, -maxClockBehind: false, -maxClockBehind - 1: true, 100 * maxClockAhead: true, -100 * maxClockAhead: true,
 	} {
-		err := checkClock(past, logged.UnixNano())
+		err := checkClockDistance(past, logged.UnixNano())
 		if (err != nil) != refused {
 			t.Errorf("%v: %v", past, err)
 		}

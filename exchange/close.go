@@ -14,15 +14,15 @@ func (x *Exchange) Close() error {
 	x.closeWebhooks() // while the engine still logs the results of the last attempts
 	x.engine.Load().Close()
 	x.snapshots.stop()
-	x.lastUses.close(x)
+	x.lastUses.stopAndSave(x)
 	x.reporter.close()
 	x.keyCheck.wait()
 	x.tracer.Close(traceFlushTimeout)
 	if x.log.Err() == nil {
-		err = errors.Join(err, x.writeLastSnapshot())
+		err = errors.Join(err, x.writeSnapshotAtStop())
 	}
 	err = errors.Join(err, x.log.Close())
-	x.backupRunner.close(x)
+	x.backupRunner.shipRestAndClose(x)
 	err = errors.Join(err, x.adminServer.Shutdown())
 	x.closeListeners()
 	x.buyers.Close()
@@ -31,9 +31,9 @@ func (x *Exchange) Close() error {
 	return err
 }
 
-// writeLastSnapshot spares the next start its replay. A stop without disk space for it is
+// writeSnapshotAtStop spares the next start its replay. A stop without disk space for it is
 // still clean.
-func (x *Exchange) writeLastSnapshot() error {
+func (x *Exchange) writeSnapshotAtStop() error {
 	err := x.writeSnapshot()
 	if errors.Is(err, errDiskLow) {
 		x.logger.Warn("the last snapshot was not written; the next start replays the log instead", "error", err)
@@ -60,14 +60,14 @@ func (x *Exchange) abortStart() error {
 	if e := x.engine.Load(); e != nil {
 		e.Close()
 	}
-	x.lastUses.close(x)
+	x.lastUses.stopAndSave(x)
 	x.reporter.close()
 	x.keyCheck.wait()
 	x.tracer.Close(traceFlushTimeout)
 	if x.log != nil {
 		err = errors.Join(err, x.log.Close())
 	}
-	x.backupRunner.close(x)
+	x.backupRunner.shipRestAndClose(x)
 	if x.buyers != nil {
 		x.buyers.Close()
 	}

@@ -28,16 +28,16 @@ func (x *Exchange) configureLocked(r *revision) error {
 	e, built := x.engine.Load(), r.Compiled
 	wanted := engine.Configuration{Catalog: built.Catalog, By: r.by, From: r.from}
 	var err error
-	if wanted.Document, err = x.keepDocument(built.Canonical); err != nil {
+	if wanted.Document, err = x.storeDocument(built.Canonical); err != nil {
 		return err
 	}
 	if made := r.made.EncodeDocument(); made != nil {
-		if wanted.Overlay, err = x.keepDocument(made); err != nil {
+		if wanted.Overlay, err = x.storeDocument(made); err != nil {
 			return err
 		}
 	}
-	x.setInitialValues(&wanted, &built.Initial)
-	if err := x.loadLists(&wanted, built); err != nil {
+	x.addInitialValues(&wanted, &built.Initial)
+	if err := x.openOrImportLists(&wanted, built); err != nil {
 		return err
 	}
 	if err := e.Configure(wanted); err != nil {
@@ -49,14 +49,14 @@ func (x *Exchange) configureLocked(r *revision) error {
 	x.adminServer.SetProxies(built.Settings.TrustedProxies)
 	x.logWarnings(built.Warnings)
 	x.addWebhookGauges(built.Catalog)
-	x.lists.keepOnly(wanted.Tables)
+	x.lists.dropUnused(wanted.Tables)
 	x.active.Store(&activeConfig{canonical: built.Canonical, base: r.base, sent: r.sent, made: r.made})
 	return nil
 }
 
-// keepDocument stores a document beside the log, unless it is active already, and returns
+// storeDocument stores a document beside the log, unless it is active already, and returns
 // its hash.
-func (x *Exchange) keepDocument(text []byte) (hash string, err error) {
+func (x *Exchange) storeDocument(text []byte) (hash string, err error) {
 	sum := sha256.Sum256(text)
 	hash = hex.EncodeToString(sum[:])
 	if now := x.state.CurrentConfigVersion(); now.Document == hash || now.Overlay == hash {
@@ -69,13 +69,13 @@ func (x *Exchange) documentPath(hash string) string {
 	return filepath.Join(x.settings.DataDir, "catalogs", hash+".json")
 }
 
-func (x *Exchange) setInitialValues(c *engine.Configuration, firsts *config.InitialValues) {
+func (x *Exchange) addInitialValues(c *engine.Configuration, firsts *config.InitialValues) {
 	for i := range firsts.Credentials {
-		c.Initial.Credentials = append(c.Initial.Credentials, x.initialCredential(&firsts.Credentials[i]))
+		c.Initial.Credentials = append(c.Initial.Credentials, x.hashInitialCredential(&firsts.Credentials[i]))
 	}
 	for i := range firsts.Secrets {
 		first := &firsts.Secrets[i]
-		if _, ok := x.state.SealedSecret(first.Name); !ok || first.Follows && x.secretDiffers(first) {
+		if _, ok := x.state.SealedSecret(first.Name); !ok || first.Follows && x.differsFromSealed(first) {
 			c.Initial.Secrets = append(c.Initial.Secrets, engine.InitialSecret{
 				Name: first.Name, Encrypted: x.vault.Seal(first.Name, first.Value.Reveal()), Overwrite: first.Follows,
 			})
@@ -87,8 +87,8 @@ func (x *Exchange) setInitialValues(c *engine.Configuration, firsts *config.Init
 	c.Initial.PausedCampaigns, c.Initial.PausedBuyers = firsts.Paused.Campaigns, firsts.Paused.Buyers
 }
 
-// initialCredential returns an initial credential in the engine's form.
-func (x *Exchange) initialCredential(first *config.InitialCredential) engine.Credential {
+// hashInitialCredential returns an initial credential in the engine's form.
+func (x *Exchange) hashInitialCredential(first *config.InitialCredential) engine.Credential {
 	value := []byte(first.Value.Reveal())
 	c := engine.Credential{
 		Kind: first.Kind, Owner: first.Owner, ID: first.OwnerID, Client: first.ClientID, Scopes: first.Scopes,
@@ -105,15 +105,15 @@ func (x *Exchange) initialCredential(first *config.InitialCredential) engine.Cre
 	return c
 }
 
-// loadLists opens the entries of the configured lists, and imports lists that have none
+// openOrImportLists opens the entries of the configured lists, and imports lists that have none
 // yet.
-func (x *Exchange) loadLists(c *engine.Configuration, built *config.Compiled) error {
+func (x *Exchange) openOrImportLists(c *engine.Configuration, built *config.Compiled) error {
 	dir, key := x.settings.DataDir, x.vault.Derive("hashes")
 	c.Tables = make(map[market.ListID]*fingerprint.Table)
 	c.Lists = make(map[market.ListID]state.SuppressionFile)
 	for id := range built.Catalog.Lists {
 		if known, ok := x.state.SuppressionFile(x.state.RefOf(event.ObjectList, string(id))); ok {
-			table, err := x.lists.open(dir, known)
+			table, err := x.lists.openTable(dir, known)
 			if err != nil {
 				return fmt.Errorf("suppression list %q: %w", id, err)
 			}
@@ -131,10 +131,10 @@ func (x *Exchange) loadLists(c *engine.Configuration, built *config.Compiled) er
 		}
 		table, file, err := importList(dir, built.Catalog.Lists[first.ID], &key, first.Path)
 		if err != nil {
-			return listFault(&first, err)
+			return asListProblem(&first, err)
 		}
 		c.Tables[first.ID], c.Lists[first.ID] = table, file
-		x.lists.keep(file.File, table)
+		x.lists.keepTable(file.File, table)
 	}
 	return nil
 }
@@ -149,12 +149,12 @@ func (x *Exchange) logWarnings(warnings syntax.Problems) {
 // Reload reads the configuration file and the certificates again. After an error the
 // active configuration stays.
 func (x *Exchange) Reload() error {
-	x.certificates.recheck()
-	built, err := read(x.path, x.options.Env)
+	x.certificates.recheckFilesSoon()
+	built, err := loadConfiguration(x.path, x.options.Env)
 	if err != nil {
 		return err
 	}
-	x.logRestartSettings(&built.Settings)
+	x.warnRestartSettings(&built.Settings)
 	x.configMu.Lock()
 	defer x.configMu.Unlock()
 	revised, err := x.reviseFromFile(built)
@@ -162,7 +162,7 @@ func (x *Exchange) Reload() error {
 		return err
 	}
 	before, unapplied := x.Configuration(), x.unappliedValues(revised.Compiled)
-	followed := x.changedVariables(&revised.Initial)
+	followed := x.changedAddressVariables(&revised.Initial)
 	if err := x.configureLocked(revised); err != nil {
 		return err
 	}
@@ -177,8 +177,8 @@ func (x *Exchange) Reload() error {
 	return nil
 }
 
-// logRestartSettings logs the changed settings that need a restart.
-func (x *Exchange) logRestartSettings(now *config.Settings) {
+// warnRestartSettings logs the changed settings that need a restart.
+func (x *Exchange) warnRestartSettings(now *config.Settings) {
 	if waiting := x.settings.KeysPendingRestart(now); len(waiting) > 0 {
 		x.logger.Warn("changes of these settings take effect at the next start", "settings", strings.Join(waiting, ", "))
 	}
@@ -207,30 +207,30 @@ func (x *Exchange) Apply(document []byte, variables map[string]string, dry bool,
 	defer x.configMu.Unlock()
 	source, err := config.ParseSent(x.path, document, variables)
 	if err != nil {
-		return changed, x.asSentDocument(err)
+		return changed, x.asSentDocumentError(err)
 	}
 	built, err := source.Compile()
 	if err != nil {
-		return changed, x.asSentDocument(err)
+		return changed, x.asSentDocumentError(err)
 	}
 	revised, err := x.reviseFromRequest(built, by)
 	if err != nil {
-		return changed, x.asSentDocument(err)
+		return changed, x.asSentDocumentError(err)
 	}
 	for _, change := range canonical.Diff(x.Configuration(), revised.Canonical) {
 		changed.Changes = append(changed.Changes, change.String())
 	}
-	changed.Changes = append(append(changed.Changes, x.changedVariables(&revised.Initial)...), x.takenOver(revised)...)
+	changed.Changes = append(append(changed.Changes, x.changedAddressVariables(&revised.Initial)...), x.listTakenOver(revised)...)
 	changed.Unapplied = x.unappliedValues(revised.Compiled)
-	for _, warning := range x.placeInSentDocument(revised.Warnings) {
+	for _, warning := range x.asSentDocumentProblems(revised.Warnings) {
 		changed.Warnings = append(changed.Warnings, warning.Error())
 	}
 	if dry {
-		return changed, x.asSentDocument(x.checkNewLists(revised.Compiled))
+		return changed, x.asSentDocumentError(x.checkNewLists(revised.Compiled))
 	}
-	x.logRestartSettings(&built.Settings)
+	x.warnRestartSettings(&built.Settings)
 	if err := x.configureLocked(revised); err != nil {
-		return changed, x.asSentDocument(err)
+		return changed, x.asSentDocumentError(err)
 	}
 	x.logUnapplied(changed.Unapplied)
 	return changed, nil
@@ -238,19 +238,19 @@ func (x *Exchange) Apply(document []byte, variables map[string]string, dry bool,
 
 var errNotReady = errors.New("the exchange is not ready")
 
-// asSentDocument replaces the file name in the mistakes of a document from a request.
+// asSentDocumentError replaces the file name in the mistakes of a document from a request.
 // Paths in the document are relative to the exchange's own file, but the line numbers are
 // the document's.
-func (x *Exchange) asSentDocument(err error) error {
+func (x *Exchange) asSentDocumentError(err error) error {
 	var problems *syntax.Problems
 	if !errors.As(err, &problems) {
 		return err
 	}
-	sent := x.placeInSentDocument(*problems)
+	sent := x.asSentDocumentProblems(*problems)
 	return &sent
 }
 
-func (x *Exchange) placeInSentDocument(problems syntax.Problems) syntax.Problems {
+func (x *Exchange) asSentDocumentProblems(problems syntax.Problems) syntax.Problems {
 	sent := slices.Clone(problems)
 	for i := range sent {
 		if sent[i].File == x.path {

@@ -50,14 +50,14 @@ var errDiskLow = errors.New("too little free disk space for a snapshot")
 
 func (s *diskMonitor) start(dir string, logger *slog.Logger, gone <-chan struct{}) {
 	s.dir, s.logger = dir, logger
-	s.measure()
+	s.measureFree()
 	go func() {
 		ticker := time.NewTicker(diskInterval)
 		defer ticker.Stop()
 		for {
 			select {
 			case <-ticker.C:
-				s.measure()
+				s.measureFree()
 			case <-gone:
 				return
 			}
@@ -65,23 +65,23 @@ func (s *diskMonitor) start(dir string, logger *slog.Logger, gone <-chan struct{
 	}()
 }
 
-// setExpected sets the expected size of the next snapshot.
-func (s *diskMonitor) setExpected(bytes uint64) { s.expected.Store(bytes) }
+// setExpectedSnapshot sets the expected size of the next snapshot.
+func (s *diskMonitor) setExpectedSnapshot(bytes uint64) { s.expected.Store(bytes) }
 
-func (s *diskMonitor) measure() {
+func (s *diskMonitor) measureFree() {
 	free, err := wal.Free(s.dir)
 	if err != nil {
 		return // the log reports the problem itself
 	}
 	s.free.Store(free)
-	needs := s.required()
+	needs := s.requiredFree()
 	s.low.Store(free < needs)
-	s.logChange(time.Now(), free, needs)
+	s.logLowSpace(time.Now(), free, needs)
 }
 
-// logChange warns that leads are refused, at most once a minute. It logs later that leads
+// logLowSpace warns that leads are refused, at most once a minute. It logs later that leads
 // are accepted again.
-func (s *diskMonitor) logChange(at time.Time, free, needs uint64) {
+func (s *diskMonitor) logLowSpace(at time.Time, free, needs uint64) {
 	now, lastWarning := at.UnixNano(), s.lastWarning.Load()
 	switch {
 	case free >= needs:
@@ -94,23 +94,23 @@ func (s *diskMonitor) logChange(at time.Time, free, needs uint64) {
 	}
 }
 
-// required returns how much must be free for leads to be accepted.
-func (s *diskMonitor) required() uint64 { return reserve + 2*s.expected.Load() }
+// requiredFree returns how much must be free for leads to be accepted.
+func (s *diskMonitor) requiredFree() uint64 { return reserve + 2*s.expected.Load() }
 
-// hasRoomFor measures, and reports whether so many bytes can be written without the
+// measureRoomFor measures, and reports whether so many bytes can be written without the
 // reserve.
-func (s *diskMonitor) hasRoomFor(bytes uint64) bool {
-	s.measure()
+func (s *diskMonitor) measureRoomFor(bytes uint64) bool {
+	s.measureFree()
 	return s.free.Load() >= reserve+bytes
 }
 
-// hasSpare reports whether background tasks may write. They stop long before leads are
+// hasSpareForBackground reports whether background tasks may write. They stop long before leads are
 // refused.
-func (s *diskMonitor) hasSpare() bool { return s.free.Load() >= s.required()+reserve }
+func (s *diskMonitor) hasSpareForBackground() bool { return s.free.Load() >= s.requiredFree()+reserve }
 
-// snapshotSize estimates the next snapshot: at least the size of the last one, and at
+// estimateSnapshotSize estimates the next snapshot: at least the size of the last one, and at
 // least the estimate for the current leads.
-func (x *Exchange) snapshotSize() uint64 {
+func (x *Exchange) estimateSnapshotSize() uint64 {
 	return max(x.disk.last.Load(), uint64(x.state.LeadCount())*leadBytes+baseSnapshotBytes)
 }
 
@@ -125,7 +125,7 @@ type reserveWriter struct {
 func (y *reserveWriter) Write(p []byte) (n int, err error) {
 	for n < len(p) {
 		if y.unseen >= snapshotCheckBytes {
-			if y.unseen = 0; !y.monitor.hasRoomFor(0) {
+			if y.unseen = 0; !y.monitor.measureRoomFor(0) {
 				return n, errDiskLow
 			}
 		}
@@ -163,16 +163,16 @@ func logQueueLimits(l *config.LimitSettings) (entries, bytes int) {
 	return entries, int(min(all, math.MaxInt))
 }
 
-// admit returns an error if the disk is low or the log has a long backlog. The engine
+// checkAcceptsLeads returns an error if the disk is low or the log has a long backlog. The engine
 // calls it before it reserves anything.
-func (x *Exchange) admit() error {
-	if x.disk.low.Load() || x.draining.Load() || hasBacklog(x.log.Stats()) {
+func (x *Exchange) checkAcceptsLeads() error {
+	if x.disk.low.Load() || x.draining.Load() || isLogBehind(x.log.Stats()) {
 		return engine.ErrUnavailable
 	}
 	return nil
 }
 
-// hasBacklog reports whether the log's backlog is above a limit.
-func hasBacklog(log wal.Stats) bool {
+// isLogBehind reports whether the log's backlog is above a limit.
+func isLogBehind(log wal.Stats) bool {
 	return log.QueueDelay > maxQueueDelay || log.Queued > maxQueueEntries || log.QueuedBytes > maxQueueBytes
 }

@@ -26,7 +26,7 @@ func TestLeadsAreRefusedWhileTheLogIsBehind(t *testing.T) {
 		{wal.Stats{QueuedBytes: maxQueueBytes + 1}, true},
 		{wal.Stats{QueueDelay: maxQueueDelay + time.Nanosecond}, true},
 	} {
-		if got := hasBacklog(row.log); got != row.want {
+		if got := isLogBehind(row.log); got != row.want {
 			t.Errorf("%+v: %v", row.log, got)
 		}
 	}
@@ -57,7 +57,7 @@ func TestOutcomesFindRoom(t *testing.T) {
 	put("the one that the disk keeps", 1)
 	<-reached
 	large := make([]byte, 2*limits.Body+maxOutcomeBytes)
-	for !hasBacklog(log.Stats()) {
+	for !isLogBehind(log.Stats()) {
 		put("a lead that is admitted", len(large))
 	}
 	for range limits.Connections - 1 { // the last one above was one of theirs
@@ -155,7 +155,7 @@ func TestTheLogTellsOfLittleRoom(t *testing.T) {
 		{123 * time.Second, 11, "level=INFO"},
 		{124 * time.Second, 11, ""},
 	} {
-		room.logChange(noon.Add(row.after), row.free, 10)
+		room.logLowSpace(noon.Add(row.after), row.free, 10)
 		said := told.String()[at:]
 		at += len(said)
 		if (said != "") != (row.want != "") || !strings.Contains(said, row.want) {

@@ -48,24 +48,24 @@ func (x *Exchange) Erase(who *admin.Erasure) (admin.Erased, error) {
 		err = r.eraseByID(who.Lead)
 	}
 	if err == nil {
-		err = r.flush()
+		err = r.eraseScheduled()
 	}
 	if err == nil {
-		err = r.eraseAfterDelivery()
+		err = r.eraseLeadsInDelivery()
 	}
 	return r.result, err
 }
 
 func (r *eraser) eraseByID(id market.LeadID) error {
-	explainer, err := r.x.explainer()
+	explainer, err := r.x.newExplainer()
 	if err != nil {
 		return err
 	}
-	lead, err := explainer.Decision(id)
+	lead, err := explainer.LeadDecision(id)
 	if err != nil {
 		return err
 	}
-	return r.add(lead)
+	return r.scheduleLead(lead)
 }
 
 // eraseByContact reads the log from its beginning to the state's position, because the
@@ -111,14 +111,14 @@ func (r *eraser) eraseIfMatch(lead *event.LeadDecided, who *erasePattern) error 
 	case err != nil:
 		r.result.AddNotErased(lead.Lead, admin.NotErasedUnreadable)
 		return nil //nolint:nilerr // the result lists the lead, and the search continues
-	case !who.matchesAny(contact.Fields):
+	case !who.matchesAnyField(contact.Fields):
 		return nil
 	}
-	return r.add(lead)
+	return r.scheduleLead(lead)
 }
 
-// add schedules a lead for the next event.
-func (r *eraser) add(lead *event.LeadDecided) error {
+// scheduleLead schedules a lead for the next event.
+func (r *eraser) scheduleLead(lead *event.LeadDecided) error {
 	if lead.Slot == 0 {
 		r.result.AddNotErased(lead.Lead, admin.NotErasedUnsealed)
 		return nil
@@ -127,10 +127,10 @@ func (r *eraser) add(lead *event.LeadDecided) error {
 	if len(r.found) < maxErasePerEvent {
 		return nil
 	}
-	return r.flush()
+	return r.eraseScheduled()
 }
 
-func (r *eraser) flush() error {
+func (r *eraser) eraseScheduled() error {
 	open, err := r.engine.Erase(r.found)
 	if err == nil {
 		r.result.Leads += len(r.found) - len(open)
@@ -139,15 +139,15 @@ func (r *eraser) flush() error {
 	return err
 }
 
-// eraseAfterDelivery waits for the leads in delivery, erases them, and reports those that
+// eraseLeadsInDelivery waits for the leads in delivery, erases them, and reports those that
 // are still in delivery.
-func (r *eraser) eraseAfterDelivery() error {
+func (r *eraser) eraseLeadsInDelivery() error {
 	until := r.x.clock.Now() + int64(r.x.eraseTimeout)
 	for _, lead := range r.inDelivery {
 		r.engine.WaitForDelivery(lead.Lead, until)
 	}
 	r.found, r.inDelivery = r.inDelivery, nil
-	if err := r.flush(); err != nil {
+	if err := r.eraseScheduled(); err != nil {
 		return err
 	}
 	for _, lead := range r.inDelivery {
@@ -166,18 +166,18 @@ func newErasePattern(who *admin.Erasure) *erasePattern {
 	return &erasePattern{phone: []byte(who.Phone), email: []byte(who.Email)}
 }
 
-// matchesAny reports whether a whole field equals the number or the address. A field that
+// matchesAnyField reports whether a whole field equals the number or the address. A field that
 // only contains it does not match, because erasing is final.
-func (w *erasePattern) matchesAny(fields []event.Field) bool {
+func (w *erasePattern) matchesAnyField(fields []event.Field) bool {
 	for i := range fields {
-		if w.matches(fields[i].Text) {
+		if w.matchesField(fields[i].Text) {
 			return true
 		}
 	}
 	return false
 }
 
-func (w *erasePattern) matches(text []byte) bool {
+func (w *erasePattern) matchesField(text []byte) bool {
 	text = bytes.TrimSpace(text)
 	if len(w.email) > 0 {
 		return bytes.EqualFold(text, w.email)

@@ -225,7 +225,7 @@ func TestWanted(t *testing.T) {
 		"ann@example.com": {false, true}, "ANN@Example.com ": {false, true}, "xann@example.com": {}, "ann@example.com.au": {},
 	} {
 		fields := []event.Field{{Name: "x", Kind: market.KindString, Text: []byte("other")}, {Name: "y", Text: []byte(text)}}
-		if got := [2]bool{phone.matchesAny(fields), email.matchesAny(fields)}; got != want {
+		if got := [2]bool{phone.matchesAnyField(fields), email.matchesAnyField(fields)}; got != want {
 			t.Errorf("%q: by phone, by e-mail: %v, want %v", text, got, want)
 		}
 	}

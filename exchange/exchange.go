@@ -96,7 +96,7 @@ var (
 // Start reads a configuration, opens its data directory, replays the log and begins to
 // serve. The error names the remedy.
 func Start(path string, opt Options) (*Exchange, error) {
-	built, err := read(path, opt.Env)
+	built, err := loadConfiguration(path, opt.Env)
 	if err != nil {
 		return nil, err
 	}
@@ -108,13 +108,13 @@ func Start(path string, opt Options) (*Exchange, error) {
 }
 
 func (x *Exchange) start(built *config.Compiled) error {
-	if err := x.bind(); err != nil {
+	if err := x.listenAndServeAdmin(); err != nil {
 		return err
 	}
-	if err := x.open(built); err != nil {
+	if err := x.prepareToServe(built); err != nil {
 		return errors.Join(err, x.abortStart())
 	}
-	x.startServing()
+	x.servePublic()
 	return nil
 }
 
@@ -131,15 +131,15 @@ func newExchange(path string, opt Options, built *config.Compiled) *Exchange {
 	return x
 }
 
-// startServing opens the public address for requests.
-func (x *Exchange) startServing() {
+// servePublic opens the public address for requests.
+func (x *Exchange) servePublic() {
 	x.ready.Store(true)
 	x.watchCertificates()
-	x.serve("public", x.publicListener, x.publicServer.Serve)
+	x.serveInBackground("public", x.publicListener, x.publicServer.Serve)
 	x.logger.Info("serving", "listen", x.publicListener.Addr().String(), "admin", x.adminListener.Addr().String(), "leads", x.state.LeadCount())
 }
 
-func read(path string, env func(string) (string, bool)) (*config.Compiled, error) {
+func loadConfiguration(path string, env func(string) (string, bool)) (*config.Compiled, error) {
 	source, err := config.LoadWithSealed(path, env)
 	if err != nil {
 		return nil, err
@@ -154,9 +154,9 @@ func read(path string, env func(string) (string, bool)) (*config.Compiled, error
 	return built, nil
 }
 
-// bind listens on both addresses and serves the admin one.
-func (x *Exchange) bind() (err error) {
-	if err := x.openCertificates(); err != nil {
+// listenAndServeAdmin listens on both addresses and serves the admin one.
+func (x *Exchange) listenAndServeAdmin() (err error) {
+	if err := x.loadCertificates(); err != nil {
 		return err
 	}
 	if x.publicListener, err = net.Listen("tcp", x.settings.Listen); err != nil {
@@ -166,14 +166,14 @@ func (x *Exchange) bind() (err error) {
 		return errors.Join(errors.New("cannot listen for the operator; choose another address in admin.listen"), err, x.publicListener.Close())
 	}
 	x.adminServer = admin.New(x, x.meter, x.settings.AdminPassword.Reveal(), x.logger)
-	x.adminServer.SetTLS(x.certificates.admin.config())
+	x.adminServer.SetTLS(x.certificates.admin.tlsConfig())
 	x.adminServer.SetMaxHeader(x.settings.Limits.Header)
 	x.adminServer.SetProxies(x.settings.TrustedProxies)
-	x.serve("admin", x.adminListener, x.adminServer.Serve)
+	x.serveInBackground("admin", x.adminListener, x.adminServer.Serve)
 	return nil
 }
 
-func (x *Exchange) serve(name string, listener net.Listener, serve func(net.Listener) error) {
+func (x *Exchange) serveInBackground(name string, listener net.Listener, serve func(net.Listener) error) {
 	x.serving.Add(1)
 	go func() {
 		defer x.serving.Done()

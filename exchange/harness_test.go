@@ -129,7 +129,7 @@ func startWith(t testing.TB, p place, change func(*Exchange)) *running {
 
 func tryStart(t testing.TB, p place, change func(*Exchange)) (*running, error) {
 	t.Helper()
-	built, err := read(p.config(), env)
+	built, err := loadConfiguration(p.config(), env)
 	if err != nil {
 		return nil, err
 	}

@@ -41,7 +41,7 @@ func (x *Exchange) History(q admin.HistoryQuery) (*admin.HistoryPage, error) {
 			h.page.Next = revisions[i-1].Version
 			return h.page, nil
 		}
-		h.add(&revisions[i], before)
+		h.addVersion(&revisions[i], before)
 	}
 	return h.page, nil
 }
@@ -64,14 +64,14 @@ func (h *historyBuilder) isFull() bool {
 	return len(h.page.Entries) >= h.query.Limit || h.readBytes >= maxHistoryRead || h.valueBytes >= maxHistoryValues
 }
 
-func (h *historyBuilder) add(now, before *state.ConfigRevision) {
+func (h *historyBuilder) addVersion(now, before *state.ConfigRevision) {
 	entry := admin.HistoryEntry{Version: now.Version, By: now.By, From: now.From.String()}
 	if now.At != 0 {
 		at := time.Unix(0, now.At).UTC()
 		entry.At = &at
 	}
-	after, err := h.document(now.Document)
-	was, errBefore := h.document(before.Document)
+	after, err := h.readDocumentCached(now.Document)
+	was, errBefore := h.readDocumentCached(before.Document)
 	if err != nil || errBefore != nil {
 		entry.Lost = true
 		h.page.Entries = append(h.page.Entries, entry)
@@ -85,7 +85,7 @@ func (h *historyBuilder) add(now, before *state.ConfigRevision) {
 			entry.More++
 			continue
 		}
-		shown := admin.HistoryChange{Path: historyPath(change.Path), Before: historyValue(change, change.Old), After: historyValue(change, change.New)}
+		shown := admin.HistoryChange{Path: dottedEntryPath(change.Path), Before: changedValueJSON(change, change.Old), After: changedValueJSON(change, change.New)}
 		h.valueBytes += len(shown.Before) + len(shown.After)
 		entry.Changes = append(entry.Changes, shown)
 	}
@@ -94,8 +94,8 @@ func (h *historyBuilder) add(now, before *state.ConfigRevision) {
 	}
 }
 
-// document returns the stored document with a hash; "" has none.
-func (h *historyBuilder) document(hash string) ([]byte, error) {
+// readDocumentCached returns the stored readDocumentCached with a hash; "" has none.
+func (h *historyBuilder) readDocumentCached(hash string) ([]byte, error) {
 	if hash == "" {
 		return nil, nil
 	}
@@ -122,8 +122,8 @@ func (h *historyBuilder) matchesQuery(path string) bool {
 	return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
 }
 
-// historyPath returns a path with the entry's id behind a dot.
-func historyPath(path string) string {
+// dottedEntryPath returns a path with the entry's id behind a dot.
+func dottedEntryPath(path string) string {
 	for _, kind := range canonical.Kinds {
 		if rest, ok := strings.CutPrefix(path, string(kind)+"["); ok {
 			if id, rest, ok := strings.Cut(rest, "]"); ok {
@@ -134,9 +134,9 @@ func historyPath(path string) string {
 	return path
 }
 
-// historyValue returns one side of a change as JSON. For an order it is a text with the
+// changedValueJSON returns one side of a change as JSON. For an order it is a text with the
 // entries' names.
-func historyValue(change canonical.Change, text string) json.RawMessage {
+func changedValueJSON(change canonical.Change, text string) json.RawMessage {
 	if text == "" {
 		return nil
 	}

@@ -41,7 +41,7 @@ func (x *Exchange) Items(kind canonical.Kind) ([]admin.ConfigEntry, error) {
 	}
 	items := make([]admin.ConfigEntry, 0, len(s.all[kind]))
 	for _, entry := range s.all[kind] {
-		items = append(items, *x.findItem(s, canonical.Ref{Kind: kind, ID: entry.ID}))
+		items = append(items, *x.findConfigEntry(s, canonical.Ref{Kind: kind, ID: entry.ID}))
 	}
 	return items, nil
 }
@@ -52,18 +52,18 @@ func (x *Exchange) Item(ref canonical.Ref) (*admin.ConfigEntry, error) {
 	if err != nil {
 		return nil, err
 	}
-	if item := x.findItem(s, ref); item != nil {
+	if item := x.findConfigEntry(s, ref); item != nil {
 		return item, nil
 	}
-	return nil, noItem(ref)
+	return nil, noSuchEntryError(ref)
 }
 
-func noItem(ref canonical.Ref) error {
+func noSuchEntryError(ref canonical.Ref) error {
 	return fmt.Errorf("%w: the configuration has no %s", engine.ErrNotFound, ref)
 }
 
-// findItem returns an entry in the form of the admin API, or nil.
-func (x *Exchange) findItem(s *currentEntries, ref canonical.Ref) *admin.ConfigEntry {
+// findConfigEntry returns an entry in the form of the admin API, or nil.
+func (x *Exchange) findConfigEntry(s *currentEntries, ref canonical.Ref) *admin.ConfigEntry {
 	text := s.all.Find(ref)
 	if text == nil {
 		return nil

@@ -21,10 +21,10 @@ func (x *Exchange) ChangeItem(change *admin.ConfigEntryChange) (*admin.ConfigEnt
 	if err != nil {
 		return nil, err
 	}
-	if err := x.checkChange(s, change); err != nil {
+	if err := x.checkMayChange(s, change); err != nil {
 		return nil, err
 	}
-	revised, err := x.revise(s, change)
+	revised, err := x.reviseWithEntry(s, change)
 	if err != nil {
 		return nil, err
 	}
@@ -34,7 +34,7 @@ func (x *Exchange) ChangeItem(change *admin.ConfigEntryChange) (*admin.ConfigEnt
 	}
 	if text := revised.made.Find(change.Ref); text != nil {
 		changed.ETag = etagOf(text)
-		changed.Unapplied = x.unappliedIn(revised.Compiled, change.Ref)
+		changed.Unapplied = x.unappliedValuesOfEntry(revised.Compiled, change.Ref)
 	}
 	for _, warning := range revised.Warnings {
 		at, _ := change.Ref.PathWithin(warning.Path)
@@ -46,13 +46,13 @@ func (x *Exchange) ChangeItem(change *admin.ConfigEntryChange) (*admin.ConfigEnt
 	return changed, x.configureLocked(revised)
 }
 
-// checkChange checks that the API may change the entry, and that the entry still has the
+// checkMayChange checks that the API may change the entry, and that the entry still has the
 // caller's etag.
-func (x *Exchange) checkChange(s *currentEntries, change *admin.ConfigEntryChange) error {
-	current := x.findItem(s, change.Ref)
+func (x *Exchange) checkMayChange(s *currentEntries, change *admin.ConfigEntryChange) error {
+	current := x.findConfigEntry(s, change.Ref)
 	switch {
 	case current == nil && change.Document == nil:
-		return noItem(change.Ref)
+		return noSuchEntryError(change.Ref)
 	case current != nil && current.Owner == "file" && s.sent:
 		return &admin.ConfigEntryConflict{Message: change.Ref.String() + " is in the document that " + sentDocumentName +
 			" applied; change it there, or reload to return to the file"}
@@ -80,8 +80,8 @@ func (x *Exchange) checkChange(s *currentEntries, change *admin.ConfigEntryChang
 	return conflict
 }
 
-// revise returns a revision of the active configuration with one changed entry.
-func (x *Exchange) revise(s *currentEntries, change *admin.ConfigEntryChange) (*revision, error) {
+// reviseWithEntry returns a revision of the active configuration with one changed entry.
+func (x *Exchange) reviseWithEntry(s *currentEntries, change *admin.ConfigEntryChange) (*revision, error) {
 	made := s.made.WithoutEntry(change.Ref)
 	if change.Document != nil {
 		text, err := canonical.WithRequiredID(change.Document, change.Ref)
@@ -137,10 +137,10 @@ func (x *Exchange) checkMissingSecrets(built *config.Compiled, ref canonical.Ref
 		known[first.Name] = true
 	}
 	var problems syntax.Problems
-	before := x.givenSecrets()
+	before := x.secretsOfActiveDocument()
 	for i := range built.Unset {
 		kept := &built.Unset[i]
-		if _, inside := ref.PathWithin(kept.Problem.Path); inside && !x.hasSealed(kept, before) {
+		if _, inside := ref.PathWithin(kept.Problem.Path); inside && !x.hasValueOf(kept, before) {
 			problems = append(problems, kept.Problem)
 			known[kept.Secret] = true
 		}
@@ -149,7 +149,7 @@ func (x *Exchange) checkMissingSecrets(built *config.Compiled, ref canonical.Ref
 		if _, ok := x.state.SealedSecret(name); ok || known[name] {
 			continue
 		}
-		_, _, at := secretPlace(name)
+		_, _, at := splitSecretName(name)
 		problems = append(problems, syntax.Problem{
 			File: x.path, Path: ref.String() + at,
 			Message: "is missing; give the secret, because the exchange does not have it yet",
@@ -161,8 +161,8 @@ func (x *Exchange) checkMissingSecrets(built *config.Compiled, ref canonical.Ref
 	return nil
 }
 
-// unappliedIn returns the unapplied values of one entry.
-func (x *Exchange) unappliedIn(built *config.Compiled, ref canonical.Ref) (lines []string) {
+// unappliedValuesOfEntry returns the unapplied values of one entry.
+func (x *Exchange) unappliedValuesOfEntry(built *config.Compiled, ref canonical.Ref) (lines []string) {
 	whole := *built
 	whole.Initial.Lists = nil // no entry has them, and checking them would read their files
 	for _, line := range x.unappliedValues(&whole) {

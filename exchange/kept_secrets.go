@@ -8,16 +8,16 @@ import (
 	"pingpost/engine/event"
 )
 
-// checkSealed returns an error for variables that have no value in the document's
+// checkUnsetVariables returns an error for variables that have no value in the document's
 // environment and no value sealed in the exchange.
-func (x *Exchange) checkSealed(built *config.Compiled) error {
+func (x *Exchange) checkUnsetVariables(built *config.Compiled) error {
 	if len(built.Unset) == 0 {
 		return nil
 	}
 	var problems syntax.Problems
-	before := x.givenSecrets()
+	before := x.secretsOfActiveDocument()
 	for i := range built.Unset {
-		if kept := &built.Unset[i]; !kept.IsSetting() && !x.hasSealed(kept, before) {
+		if kept := &built.Unset[i]; !kept.IsSetting() && !x.hasValueOf(kept, before) {
 			problems = append(problems, kept.Problem)
 		}
 	}
@@ -27,8 +27,8 @@ func (x *Exchange) checkSealed(built *config.Compiled) error {
 	return nil
 }
 
-// givenSecrets returns the secrets of the active document, with their variables.
-func (x *Exchange) givenSecrets() map[config.SecretOrigin]bool {
+// secretsOfActiveDocument returns the secrets of the active document, with their variables.
+func (x *Exchange) secretsOfActiveDocument() map[config.SecretOrigin]bool {
 	source, err := config.ParseCanonical(x.activeDocument())
 	if err != nil {
 		return nil
@@ -36,8 +36,8 @@ func (x *Exchange) givenSecrets() map[config.SecretOrigin]bool {
 	return config.SecretOrigins(source.Document)
 }
 
-// hasSealed reports whether the exchange has the value that the variable gave before.
-func (x *Exchange) hasSealed(kept *config.UnsetVariable, before map[config.SecretOrigin]bool) bool {
+// hasValueOf reports whether the exchange has the value that the variable gave before.
+func (x *Exchange) hasValueOf(kept *config.UnsetVariable, before map[config.SecretOrigin]bool) bool {
 	if !kept.HadValueIn(before) {
 		return false
 	}
@@ -53,12 +53,12 @@ func (x *Exchange) hasSealed(kept *config.UnsetVariable, before map[config.Secre
 	return x.state.HasCredentialEverExisted(&event.CredentialSet{Credential: c.Kind, Owner: c.Owner, OwnerRef: ref, Client: c.ClientID})
 }
 
-// changedVariables lists the address variables to which a document gives new values. The
+// changedAddressVariables lists the address variables to which a document gives new values. The
 // lines contain no value.
-func (x *Exchange) changedVariables(firsts *config.InitialValues) (lines []string) {
+func (x *Exchange) changedAddressVariables(firsts *config.InitialValues) (lines []string) {
 	for i := range firsts.Secrets {
 		first := &firsts.Secrets[i]
-		if _, known := x.state.SealedSecret(first.Name); first.Follows && known && x.secretDiffers(first) {
+		if _, known := x.state.SealedSecret(first.Name); first.Follows && known && x.differsFromSealed(first) {
 			parts := strings.Split(first.Name, "/")
 			lines = append(lines, "~ "+entryPath(parts[0]+"s", parts[1])+": the variable "+parts[3]+" has another value")
 		}
@@ -66,8 +66,8 @@ func (x *Exchange) changedVariables(firsts *config.InitialValues) (lines []strin
 	return lines
 }
 
-// secretDiffers reports whether a secret differs from the active one.
-func (x *Exchange) secretDiffers(first *config.InitialSecret) bool {
+// differsFromSealed reports whether a secret differs from the active one.
+func (x *Exchange) differsFromSealed(first *config.InitialSecret) bool {
 	sealed, ok := x.state.SealedSecret(first.Name)
 	if !ok {
 		return true

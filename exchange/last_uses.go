@@ -81,8 +81,8 @@ func (u *lastUses) start(x *Exchange) {
 	}()
 }
 
-// close saves the file. Before start it does nothing.
-func (u *lastUses) close(x *Exchange) {
+// stopAndSave saves the file. Before start it does nothing.
+func (u *lastUses) stopAndSave(x *Exchange) {
 	if u.quit == nil {
 		return
 	}
@@ -94,7 +94,7 @@ func (u *lastUses) close(x *Exchange) {
 // save writes the file if its contents changed and there is spare disk space.
 func (u *lastUses) save(x *Exchange) {
 	uses := x.state.CredentialLastUses()
-	if maps.Equal(uses, u.kept) || !x.disk.hasSpare() {
+	if maps.Equal(uses, u.kept) || !x.disk.hasSpareForBackground() {
 		return
 	}
 	if err := writeLastUses(u.path, uses); err != nil {

@@ -26,12 +26,12 @@ type KeyLoss struct {
 	Erased  uint64 // the key is all zeros, and the log did not erase it
 }
 
-// keySumsKey returns the key of the checksums of the leads' keys.
-func keySumsKey(v *vault.Vault) leadkeys.SumKey { return v.Derive("lead keys") }
+// deriveChecksumKey returns the key of the checksums of the leads' keys.
+func deriveChecksumKey(v *vault.Vault) leadkeys.SumKey { return v.Derive("lead keys") }
 
-// leadSlots reads a log and returns the key slots of the leads that it did not erase, for
+// readKeySlots reads a log and returns the key slots of the leads that it did not erase, for
 // each wanted file of keys. It calls pause between entries.
-func leadSlots(log entrySource, wanted func(first uint64) bool, pause func() error) (map[uint64]*leadkeys.Set, error) {
+func readKeySlots(log entrySource, wanted func(first uint64) bool, pause func() error) (map[uint64]*leadkeys.Set, error) {
 	found := map[uint64]*leadkeys.Set{}
 	decoder := &event.Decoder{ForReplay: true}
 	for {
@@ -69,9 +69,9 @@ func leadSlots(log entrySource, wanted func(first uint64) bool, pause func() err
 	}
 }
 
-// add adds, of one file of keys, the leads whose keys are lost. r is the check of the file, and
+// addFile adds, of one file of keys, the leads whose keys are lost. r is the check of the file, and
 // leads are the slots that the log uses.
-func (l *KeyLoss) add(r *leadkeys.Report, leads *leadkeys.Set) {
+func (l *KeyLoss) addFile(r *leadkeys.Report, leads *leadkeys.Set) {
 	if leads == nil {
 		return
 	}
@@ -85,8 +85,8 @@ func (l *KeyLoss) add(r *leadkeys.Report, leads *leadkeys.Set) {
 	}
 }
 
-// plus adds the leads of other files.
-func (l *KeyLoss) plus(other KeyLoss) {
+// addLoss adds the leads of other files.
+func (l *KeyLoss) addLoss(other KeyLoss) {
 	l.Missing, l.Changed, l.Erased = l.Missing+other.Missing, l.Changed+other.Changed, l.Erased+other.Erased
 }
 
@@ -122,7 +122,7 @@ func (c *keyCheck) wait() {
 }
 
 func (c *keyCheck) run(x *Exchange) error {
-	suspect, err := x.suspectKeys()
+	suspect, err := x.findSuspectKeyFiles()
 	if err != nil || len(suspect) == 0 {
 		return err
 	}
@@ -132,7 +132,7 @@ func (c *keyCheck) run(x *Exchange) error {
 	}
 	defer log.Close()
 	pace := throttle.NewScan(throttle.ScanChunk, &x.draining)
-	leads, err := leadSlots(log, func(first uint64) bool { return suspect[first] != nil }, func() error { return pace.Pause(log.Bytes()) })
+	leads, err := readKeySlots(log, func(first uint64) bool { return suspect[first] != nil }, func() error { return pace.Pause(log.Bytes()) })
 	if err != nil {
 		return err
 	}
@@ -140,34 +140,34 @@ func (c *keyCheck) run(x *Exchange) error {
 	var files []string
 	for first, r := range suspect {
 		var here KeyLoss
-		if here.add(r, leads[first]); here != (KeyLoss{}) {
+		if here.addFile(r, leads[first]); here != (KeyLoss{}) {
 			files = append(files, filepath.Base(r.Path))
 		}
-		loss.plus(here)
+		loss.addLoss(here)
 	}
 	c.missing.Store(loss.Missing)
 	c.changed.Store(loss.Changed)
 	c.erased.Store(loss.Erased)
-	c.report(x, &loss, files)
+	c.logLoss(x, &loss, files)
 	return nil
 }
 
-func (c *keyCheck) report(x *Exchange, loss *KeyLoss, files []string) {
+func (c *keyCheck) logLoss(x *Exchange, loss *KeyLoss, files []string) {
 	if n := loss.Missing + loss.Changed; n > 0 {
 		x.logger.Error("leads cannot be decrypted: files of their keys are missing or changed; restore these files of keys/leads and keys/checksums from a backup",
-			"leads", n, "missing", loss.Missing, "changed", loss.Changed, "files", shortList(files))
+			"leads", n, "missing", loss.Missing, "changed", loss.Changed, "files", firstFileNames(files))
 	}
 	if loss.Erased > 0 {
 		x.logger.Warn("leads cannot be decrypted: their keys are zeros, and this log did not erase them; a later life of the exchange did, or the keys are lost",
-			"leads", loss.Erased, "files", shortList(files))
+			"leads", loss.Erased, "files", firstFileNames(files))
 	}
 	if *loss == (KeyLoss{}) {
 		x.logger.Info("files of leads' keys are missing or changed, but no lead in the log needs the lost keys")
 	}
 }
 
-// shortList returns the first few file names, and the number of the others.
-func shortList(files []string) string {
+// firstFileNames returns the first few file names, and the number of the others.
+func firstFileNames(files []string) string {
 	const most = 5
 	if len(files) > most {
 		return fmt.Sprintf("%s and %d more", strings.Join(files[:most], " "), len(files)-most)
@@ -175,10 +175,10 @@ func shortList(files []string) string {
 	return strings.Join(files, " ")
 }
 
-// suspectKeys checks every file of lead keys. It returns the reports of files that may
+// findSuspectKeyFiles checks every file of lead keys. It returns the reports of files that may
 // lack a key, by their first slot. It also creates missing checksums.
-func (x *Exchange) suspectKeys() (map[uint64]*leadkeys.Report, error) {
-	key, highest := keySumsKey(x.vault), x.state.HighestKeySlot()
+func (x *Exchange) findSuspectKeyFiles() (map[uint64]*leadkeys.Report, error) {
+	key, highest := deriveChecksumKey(x.vault), x.state.HighestKeySlot()
 	suspect := map[uint64]*leadkeys.Report{}
 	made := 0
 	for first := uint64(1); first <= highest; first += leadkeys.PerFile {
@@ -188,12 +188,12 @@ func (x *Exchange) suspectKeys() (map[uint64]*leadkeys.Report, error) {
 		began := time.Now()
 		r := leadkeys.Check(x.settings.DataDir, &key, first)
 		if r.Lost == nil && r.Sums != nil {
-			if err := x.addKeySums(r); err != nil {
+			if err := x.createChecksums(r); err != nil {
 				return nil, err
 			}
 			made++
 		}
-		if x.isSuspect(r, highest) {
+		if x.mayLackKey(r, highest) {
 			suspect[first] = r
 		}
 		time.Sleep(min(time.Since(began), throttle.MaxPause))
@@ -204,8 +204,8 @@ func (x *Exchange) suspectKeys() (map[uint64]*leadkeys.Report, error) {
 	return suspect, nil
 }
 
-// isSuspect reports whether a lead may lack its key.
-func (x *Exchange) isSuspect(r *leadkeys.Report, highest uint64) bool {
+// mayLackKey reports whether a lead may lack its key.
+func (x *Exchange) mayLackKey(r *leadkeys.Report, highest uint64) bool {
 	if r.Lost != nil {
 		return true
 	}
@@ -217,8 +217,8 @@ func (x *Exchange) isSuspect(r *leadkeys.Report, highest uint64) bool {
 	return false
 }
 
-// addKeySums creates the checksums of a file whose checksums are missing or unusable.
-func (x *Exchange) addKeySums(r *leadkeys.Report) error {
+// createChecksums creates the checksums of a file whose checksums are missing or unusable.
+func (x *Exchange) createChecksums(r *leadkeys.Report) error {
 	switch {
 	case errors.Is(r.Sums, leadkeys.ErrSums):
 		x.logger.Warn("checksums of leads' keys are unusable; they are created again from the current keys", "error", r.Sums)
@@ -250,27 +250,27 @@ func CheckKeys(dir string) (*KeyReport, error) {
 		return nil, fmt.Errorf("cannot read the log in %q: %w", dir, err)
 	}
 	defer log.Close()
-	leads, err := leadSlots(log, func(uint64) bool { return true }, func() error { return nil })
+	leads, err := readKeySlots(log, func(uint64) bool { return true }, func() error { return nil })
 	if err != nil {
 		return nil, err
 	}
-	key, report := keySumsKey(v), &KeyReport{}
+	key, report := deriveChecksumKey(v), &KeyReport{}
 	for first, of := range leads {
 		r := leadkeys.Check(dir, &key, first)
-		report.add(r, of)
+		report.addFile(r, of)
 	}
 	return report, nil
 }
 
-// add adds one file.
-func (k *KeyReport) add(r *leadkeys.Report, leads *leadkeys.Set) {
+// addFile adds one file.
+func (k *KeyReport) addFile(r *leadkeys.Report, leads *leadkeys.Set) {
 	var here KeyLoss
-	here.add(r, leads)
+	here.addFile(r, leads)
 	k.Files++
 	for _, word := range leads {
 		k.Leads += uint64(bits.OnesCount64(word))
 	}
-	k.Loss.plus(here)
+	k.Loss.addLoss(here)
 	name := "keys/leads/" + filepath.Base(r.Path)
 	switch {
 	case here.Missing > 0:

@@ -16,21 +16,21 @@ type listCache struct {
 	byFile map[string]*fingerprint.Table
 }
 
-func (o *listCache) open(dir string, file state.SuppressionFile) (*fingerprint.Table, error) {
+func (o *listCache) openTable(dir string, file state.SuppressionFile) (*fingerprint.Table, error) {
 	o.mu.Lock()
 	table := o.byFile[file.File]
 	o.mu.Unlock()
 	if table != nil {
 		return table, nil
 	}
-	table, err := openList(dir, file)
+	table, err := readListFile(dir, file)
 	if err == nil {
-		o.keep(file.File, table)
+		o.keepTable(file.File, table)
 	}
 	return table, err
 }
 
-func (o *listCache) keep(file string, table *fingerprint.Table) {
+func (o *listCache) keepTable(file string, table *fingerprint.Table) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.byFile == nil {
@@ -39,9 +39,9 @@ func (o *listCache) keep(file string, table *fingerprint.Table) {
 	o.byFile[file] = table
 }
 
-// replace drops a file's table and adds another one.
-func (o *listCache) replace(file, by string, table *fingerprint.Table) {
-	o.keep(by, table)
+// replaceTable drops a file's table and adds another one.
+func (o *listCache) replaceTable(file, by string, table *fingerprint.Table) {
+	o.keepTable(by, table)
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if file != by {
@@ -49,8 +49,8 @@ func (o *listCache) replace(file, by string, table *fingerprint.Table) {
 	}
 }
 
-// keepOnly drops all other tables.
-func (o *listCache) keepOnly(tables map[market.ListID]*fingerprint.Table) {
+// dropUnused drops all other tables.
+func (o *listCache) dropUnused(tables map[market.ListID]*fingerprint.Table) {
 	used := make(map[*fingerprint.Table]bool, len(tables))
 	for _, table := range tables {
 		used[table] = true

@@ -25,8 +25,8 @@ import (
 // of its contents.
 func listPath(dir, hash string) string { return filepath.Join(dir, "lists", hash) }
 
-// openList reads a list's file and checks its hash.
-func openList(dir string, file state.SuppressionFile) (*fingerprint.Table, error) {
+// readListFile reads a list's file and checks its hash.
+func readListFile(dir string, file state.SuppressionFile) (*fingerprint.Table, error) {
 	data, err := os.ReadFile(listPath(dir, file.File))
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the stored entries of a suppression list: %w", err)
@@ -44,23 +44,23 @@ const maxLine = 4096
 // file beside the log. The file is durable when it returns.
 func importList(dir string, list *market.SuppressionList, key *[32]byte, path string) (*fingerprint.Table, state.SuppressionFile, error) {
 	g := listBuilder{list: list, key: key}
-	sum, err := readList(list.ID, path, g.add)
+	sum, err := readListLines(list.ID, path, g.addLine)
 	if err != nil {
 		return nil, state.SuppressionFile{}, err
 	}
-	table := g.table(nil)
-	file, err := keepTable(dir, table)
+	table := g.buildTable(nil)
+	file, err := storeTable(dir, table)
 	file.Source = sum
 	return table, file, err
 }
 
-// readList passes the lines of a file of values or hashes to visit.
-func readList(id market.ListID, path string, visit func(line []byte) error) (sum string, err error) {
+// readListLines passes the lines of a file of values or hashes to visit.
+func readListLines(id market.ListID, path string, visit func(line []byte) error) (sum string, err error) {
 	source, err := openRegularFile(path)
 	if err == nil {
 		defer source.Close()
 		var skipped uint64
-		sum, err = forEachLine(source, func(number int, line []byte) error {
+		sum, err = forEachEntryLine(source, func(number int, line []byte) error {
 			if err := visit(line); err != nil {
 				return fmt.Errorf("line %d of %q: %w; correct or remove the line", number, path, err)
 			}
@@ -73,11 +73,11 @@ func readList(id market.ListID, path string, visit func(line []byte) error) (sum
 	return sum, nil
 }
 
-// checkList reads a list's initial file.
-func checkList(built *config.Compiled, first *config.InitialList) error {
+// checkListFile reads a list's initial file.
+func checkListFile(built *config.Compiled, first *config.InitialList) error {
 	var key [32]byte
 	list := built.Catalog.Lists[first.ID]
-	_, err := readList(first.ID, first.Path, func(line []byte) error { _, err := list.FingerprintLine(line, &key); return err })
+	_, err := readListLines(first.ID, first.Path, func(line []byte) error { _, err := list.FingerprintLine(line, &key); return err })
 	return err
 }
 
@@ -89,7 +89,7 @@ func CheckLists(built *config.Compiled) (problems, warnings syntax.Problems) {
 	begun := err == nil
 	for _, first := range built.Initial.Lists {
 		problem := first.At
-		err := checkList(built, &first)
+		err := checkListFile(built, &first)
 		switch {
 		case err == nil:
 		case begun:
@@ -109,23 +109,23 @@ func (x *Exchange) checkNewLists(built *config.Compiled) error {
 		if _, known := x.state.SuppressionFile(x.state.RefOf(event.ObjectList, string(first.ID))); known {
 			continue
 		}
-		if err := checkList(built, &first); err != nil {
-			return listFault(&first, err)
+		if err := checkListFile(built, &first); err != nil {
+			return asListProblem(&first, err)
 		}
 	}
 	return nil
 }
 
-// listFault returns an error as a mistake at the list's place in the configuration.
-func listFault(first *config.InitialList, err error) error {
+// asListProblem returns an error as a mistake at the list's place in the configuration.
+func asListProblem(first *config.InitialList, err error) error {
 	problem := first.At
 	problem.Message = err.Error()
 	return &syntax.Problems{problem}
 }
 
-// keepTable writes a list's entries to a file beside the log. The file is durable when it
+// storeTable writes a list's entries to a file beside the log. The file is durable when it
 // returns.
-func keepTable(dir string, table *fingerprint.Table) (state.SuppressionFile, error) {
+func storeTable(dir string, table *fingerprint.Table) (state.SuppressionFile, error) {
 	hash := sha256.New()
 	_, _ = table.WriteTo(hash)
 	file := state.SuppressionFile{File: hex.EncodeToString(hash.Sum(nil)), Entries: uint64(table.Len())}
@@ -143,7 +143,7 @@ type listBuilder struct {
 
 const listPieceSize = 1 << 17 // entries: 1 MiB
 
-func (g *listBuilder) add(line []byte) error {
+func (g *listBuilder) addLine(line []byte) error {
 	entry, err := g.list.FingerprintLine(line, g.key)
 	if err != nil {
 		return err
@@ -158,9 +158,9 @@ func (g *listBuilder) add(line []byte) error {
 	return nil
 }
 
-// table returns a table of the collected entries and, if not nil, another table's. It
+// buildTable returns a buildTable of the collected entries and, if not nil, another buildTable's. It
 // empties the builder.
-func (g *listBuilder) table(other *fingerprint.Table) *fingerprint.Table {
+func (g *listBuilder) buildTable(other *fingerprint.Table) *fingerprint.Table {
 	n := g.n
 	if other != nil {
 		n += other.Len()
@@ -177,9 +177,9 @@ func (g *listBuilder) table(other *fingerprint.Table) *fingerprint.Table {
 	return fingerprint.NewTable(all)
 }
 
-// forEachLine passes the lines with values or hashes to visit, and counts the others in
+// forEachEntryLine passes the lines with values or hashes to visit, and counts the others in
 // skipped. It returns the hex SHA-256 of all lines without their line endings.
-func forEachLine(source io.Reader, visit func(number int, line []byte) error, skipped *uint64) (sum string, err error) {
+func forEachEntryLine(source io.Reader, visit func(number int, line []byte) error, skipped *uint64) (sum string, err error) {
 	hash := sha256.New()
 	lines := bufio.NewScanner(source)
 	lines.Buffer(make([]byte, maxLine), maxLine) // the larger of the two counts

@@ -20,17 +20,17 @@ import (
 	"pingpost/wal"
 )
 
-// open prepares the exchange up to the point at which it can accept requests.
-func (x *Exchange) open(built *config.Compiled) error {
+// prepareToServe prepares the exchange up to the point at which it can accept requests.
+func (x *Exchange) prepareToServe(built *config.Compiled) error {
 	dir := x.settings.DataDir
-	if err := writable(dir); err != nil {
+	if err := checkWritable(dir); err != nil {
 		return err
 	}
 	x.state = state.New()
 	if err := x.openLog(dir); err != nil {
 		return err
 	}
-	if err := x.setClock(); err != nil {
+	if err := x.checkAndForwardClock(); err != nil {
 		return err
 	}
 	founded := x.state.FoundedEvent().Epoch != [16]byte{}
@@ -38,7 +38,7 @@ func (x *Exchange) open(built *config.Compiled) error {
 	if x.vault, err = vault.Open(dir, !founded); err != nil {
 		return err
 	}
-	if x.keys, err = leadkeys.Open(dir, x.state.HighestKeySlot(), keySumsKey(x.vault), x.logKeyFailure); err != nil {
+	if x.keys, err = leadkeys.Open(dir, x.state.HighestKeySlot(), deriveChecksumKey(x.vault), x.logKeyFailure); err != nil {
 		return err
 	}
 	x.tokens = token.New(x.vault.Derive("tokens"))
@@ -46,17 +46,17 @@ func (x *Exchange) open(built *config.Compiled) error {
 	if err := x.prepareBackup(); err != nil {
 		return err
 	}
-	x.disk.setExpected(x.snapshotSize())
+	x.disk.setExpectedSnapshot(x.estimateSnapshotSize())
 	x.disk.start(dir, x.logger, x.ended)
 	x.lastUses.load(x)
 	x.buyers = buyer.New(buyer.Options{
-		Secrets: x.openSecret, TrustedNetworks: x.settings.TrustedNetworks, MaxResponse: x.settings.Limits.Answer,
+		Secrets: x.decryptSecret, TrustedNetworks: x.settings.TrustedNetworks, MaxResponse: x.settings.Limits.Answer,
 		OnTokenFailure: x.logTokenFailure, OnExtraAnswer: x.logExtraAnswers,
 	})
 	e := engine.New(engine.Options{
-		State: x.state, Log: logPort{x.log}, History: logPort{x.log}, Buyers: buyerPort{x.buyers, x.clock}, Clock: x.clock, Entropy: entropy,
+		State: x.state, Log: logPort{x.log}, History: logPort{x.log}, Buyers: buyerPort{x.buyers, x.clock}, Clock: x.clock, Entropy: fillRandom,
 		Sealer: keyPort{x.keys},
-		Secret: x.vault.Derive("hashes"), Admit: x.admit, Observer: x.meter,
+		Secret: x.vault.Derive("hashes"), Admit: x.checkAcceptsLeads, Observer: x.meter,
 		Idempotency: x.settings.Idempotency, PingIdempotency: x.settings.PingIdempotency, Keep: x.settings.History, MaxPosts: maxOpenPosts,
 	})
 	if err := e.Found(x.vault.Check()); err != nil {
@@ -71,9 +71,9 @@ func (x *Exchange) open(built *config.Compiled) error {
 		Body: limits.Body, Header: limits.Header,
 		Connections: limits.Connections, MaxConnsPerIP: limits.MaxConnsPerIP,
 		ReadTimeout: limits.ReadTimeout, WriteTimeout: limits.WriteTimeout, IdleTimeout: limits.IdleTimeout,
-		AuthFailures: limits.AuthFailures, Documents: limits.Documents, TLS: x.certificates.public.config(),
+		AuthFailures: limits.AuthFailures, Documents: limits.Documents, TLS: x.certificates.public.tlsConfig(),
 	})
-	if err := x.configureFirst(built); err != nil {
+	if err := x.configureAtStart(built); err != nil {
 		return err
 	}
 	if err := e.Recover(); err != nil {
@@ -92,15 +92,15 @@ func (x *Exchange) open(built *config.Compiled) error {
 // openLog loads the newest snapshot, opens the log and replays the entries after the
 // snapshot.
 func (x *Exchange) openLog(dir string) error {
-	b, err := load(dir, x.state)
+	b, err := loadSnapshot(dir, x.state)
 	if err != nil {
 		return err
 	}
-	if err := b.check(dir); err != nil {
+	if err := b.checkBeginning(dir); err != nil {
 		return err
 	}
 	from, at := x.state.Position()
-	opt := b.options()
+	opt := b.logOptions()
 	opt.NotBefore, opt.Now, opt.Logger = at, x.clock.Now, x.logger
 	opt.QueueLen, opt.QueueBytes = logQueueLimits(&x.settings.Limits)
 	syncs := x.meter.AddHistogram(`pingpost_log_sync_seconds`)
@@ -121,19 +121,19 @@ func (x *Exchange) openLog(dir string) error {
 	}
 	defer reader.Close()
 	began := time.Now()
-	applied, err := replay(reader, x.state, 0)
+	applied, err := replayEntries(reader, x.state, 0)
 	if err != nil {
 		return err
 	}
-	x.snapshots.setLoaded(&b, uint64(reader.Bytes()))
+	x.snapshots.recordStart(&b, uint64(reader.Bytes()))
 	x.disk.last.Store(b.Bytes)
 	x.logger.Info("replayed", "snapshot", b.Newest, "entries", applied, "seconds", time.Since(began).Seconds())
 	return nil
 }
 
-// writable creates the data directory and writes a test file, so that a start without
+// checkWritable creates the data directory and writes a test file, so that a start without
 // write permission fails with a clear error.
-func writable(dir string) error {
+func checkWritable(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("cannot make data_dir %q: %w", dir, err)
 	}
@@ -155,9 +155,9 @@ func (x *Exchange) stopOnLogFailure() {
 	}()
 }
 
-// openSecret decrypts a secret for outbound requests. The buyers' client sends an OAuth
+// decryptSecret decrypts a secret for outbound requests. The buyers' client sends an OAuth
 // client's secret only to its token endpoint. The webhook client never sends its secret.
-func (x *Exchange) openSecret(name string) (string, bool) {
+func (x *Exchange) decryptSecret(name string) (string, bool) {
 	sealed, ok := x.state.SealedSecret(name)
 	if !ok {
 		return "", false
@@ -192,7 +192,7 @@ func (x *Exchange) logKeyFailure(what string, err error) {
 	}
 }
 
-func entropy(p []byte) { _, _ = rand.Read(p) }
+func fillRandom(p []byte) { _, _ = rand.Read(p) }
 
 // addGauges registers metrics that are computed when they are read.
 func (x *Exchange) addGauges() {
@@ -213,6 +213,6 @@ func (x *Exchange) addGauges() {
 	x.meter.AddGauge(`pingpost_log_segments`, func() float64 { return float64(x.log.Stats().Live) })
 	x.meter.AddGauge(`pingpost_log_archived_segments`, func() float64 { return float64(x.log.Stats().Archived) })
 	x.meter.AddGauge(`pingpost_disk_free_bytes`, func() float64 { return float64(x.disk.free.Load()) })
-	x.meter.AddGauge(`pingpost_disk_needed_bytes`, func() float64 { return float64(x.disk.required()) })
+	x.meter.AddGauge(`pingpost_disk_needed_bytes`, func() float64 { return float64(x.disk.requiredFree()) })
 	x.meter.AddGauge(`pingpost_snapshot_sequence`, func() float64 { return float64(x.snapshots.last.Load()) })
 }

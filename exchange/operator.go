@@ -51,7 +51,7 @@ func (x *Exchange) Now() int64 { return x.clock.Now() }
 func (x *Exchange) Seal(name, value string) []byte { return x.vault.Seal(name, value) }
 
 // Reveal decrypts a secret that the exchange presents to others.
-func (x *Exchange) Reveal(name string) (string, bool) { return x.openSecret(name) }
+func (x *Exchange) Reveal(name string) (string, bool) { return x.decryptSecret(name) }
 
 // Tokens hashes the secrets that callers present to the exchange.
 func (x *Exchange) Tokens() *token.Issuer { return x.tokens }

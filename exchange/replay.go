@@ -9,9 +9,9 @@ import (
 	"pingpost/wal"
 )
 
-// load reads the newest good snapshot of a data directory into an empty state. Without one
+// loadSnapshot reads the newest good snapshot of a data directory into an empty state. Without one
 // the state stays empty.
-func load(dir string, s *state.State) (startPoint, error) {
+func loadSnapshot(dir string, s *state.State) (startPoint, error) {
 	snapshot, b, err := openStartPoint(dir)
 	if err != nil || snapshot == nil {
 		return b, err
@@ -32,9 +32,9 @@ type entrySource interface {
 	Ready() bool
 }
 
-// replay applies entries up to the end of the log, or up to and including entry last if
+// replayEntries applies entries up to the end of the log, or up to and including entry last if
 // that is not zero. It returns the number of applied entries.
-func replay(entries entrySource, s *state.State, last uint64) (applied uint64, err error) {
+func replayEntries(entries entrySource, s *state.State, last uint64) (applied uint64, err error) {
 	waiting := s.NewLogReplay()
 	for {
 		entry, err := entries.Next()
@@ -60,7 +60,7 @@ func replay(entries entrySource, s *state.State, last uint64) (applied uint64, e
 // at is zero.
 func Hash(dir string, at uint64) (seq, hash uint64, err error) {
 	s := state.New()
-	b, err := load(dir, s)
+	b, err := loadSnapshot(dir, s)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -74,7 +74,7 @@ func Hash(dir string, at uint64) (seq, hash uint64, err error) {
 		return 0, 0, fmt.Errorf("cannot read the log from entry %d on: %w", from+1, err)
 	}
 	defer reader.Close()
-	if _, err := replay(reader, s, at); err != nil {
+	if _, err := replayEntries(reader, s, at); err != nil {
 		return 0, 0, err
 	}
 	seq, hash = s.Hash()

@@ -57,7 +57,7 @@ func (r *reporter) start(x *Exchange) {
 	}
 	r.report = report.New(report.Options{
 		Dir: filepath.Join(x.settings.DataDir, "report"), Source: reportSource{x}, Retention: x.settings.Report.Keep,
-		HasDiskSpace: x.disk.hasSpare, Now: func() time.Time { return time.Unix(0, x.clock.Now()) }, Logger: x.logger,
+		HasDiskSpace: x.disk.hasSpareForBackground, Now: func() time.Time { return time.Unix(0, x.clock.Now()) }, Logger: x.logger,
 	})
 	var ctx context.Context
 	ctx, r.stop = context.WithCancel(context.Background())

@@ -129,9 +129,9 @@ func TestReportRefuses(t *testing.T) {
 // TestSpare: the report waits long before leads are refused.
 func TestSpare(t *testing.T) {
 	var s diskMonitor
-	s.setExpected(10)
-	for free, want := range map[uint64]bool{0: false, s.required(): false, s.required() + reserve - 1: false, s.required() + reserve: true} {
-		if s.free.Store(free); s.hasSpare() != want {
+	s.setExpectedSnapshot(10)
+	for free, want := range map[uint64]bool{0: false, s.requiredFree(): false, s.requiredFree() + reserve - 1: false, s.requiredFree() + reserve: true} {
+		if s.free.Store(free); s.hasSpareForBackground() != want {
 			t.Errorf("with %d free: %v", free, !want)
 		}
 	}

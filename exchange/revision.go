@@ -93,7 +93,7 @@ func (x *Exchange) reviseFromRequest(built *config.Compiled, by string) (*revisi
 
 // newRevision combines a document with the API's entries.
 func (x *Exchange) newRevision(built *config.Compiled) (*revision, error) {
-	if err := x.checkSealed(built); err != nil {
+	if err := x.checkUnsetVariables(built); err != nil {
 		return nil, err
 	}
 	made, err := x.apiEntries()
@@ -118,8 +118,8 @@ func (x *Exchange) newRevision(built *config.Compiled) (*revision, error) {
 	return r, nil
 }
 
-// configureFirst activates the file's document at a start.
-func (x *Exchange) configureFirst(built *config.Compiled) error {
+// configureAtStart activates the file's document at a start.
+func (x *Exchange) configureAtStart(built *config.Compiled) error {
 	x.configMu.Lock()
 	defer x.configMu.Unlock()
 	revised, err := x.reviseFromFile(built)
@@ -142,8 +142,8 @@ func (x *Exchange) logTakenOver(r *revision) {
 	}
 }
 
-// takenOver lists the API's entries that a document takes over, in the form of changes.
-func (x *Exchange) takenOver(r *revision) (lines []string) {
+// listTakenOver lists the API's entries that a document takes over, in the form of changes.
+func (x *Exchange) listTakenOver(r *revision) (lines []string) {
 	now := x.active.Load()
 	was, err := config.Merge(x.path, now.base, now.made)
 	if err != nil {

@@ -33,8 +33,8 @@ const (
 	archiveInterval  = time.Minute
 )
 
-// setLoaded records the snapshot that the start used, and the bytes that it replayed.
-func (k *snapshotter) setLoaded(b *startPoint, replayed uint64) {
+// recordStart records the snapshot that the start used, and the bytes that it replayed.
+func (k *snapshotter) recordStart(b *startPoint, replayed uint64) {
 	k.last.Store(b.Newest)
 	k.needed[1].Store(b.Oldest)
 	k.replayed.Store(replayed)
@@ -56,7 +56,7 @@ func (k *snapshotter) run(x *Exchange) {
 			return
 		case <-ticker.C:
 		}
-		x.disk.setExpected(x.snapshotSize())
+		x.disk.setExpectedSnapshot(x.estimateSnapshotSize())
 		if written := x.log.Stats().Bytes; k.isDue(written, x.disk.last.Load()) && !x.disk.low.Load() {
 			if err := x.writeSnapshot(); err != nil {
 				x.logger.Error("cannot write a snapshot; the log is kept instead", "error", err)
@@ -102,8 +102,8 @@ func (x *Exchange) archiveSegments() {
 // are durable, because the state applies only durable entries.
 func (x *Exchange) writeSnapshot() error {
 	began := time.Now()
-	size := x.snapshotSize()
-	if x.disk.setExpected(size); !x.disk.hasRoomFor(size) {
+	size := x.estimateSnapshotSize()
+	if x.disk.setExpectedSnapshot(size); !x.disk.measureRoomFor(size) {
 		return errDiskLow
 	}
 	w, err := x.log.CreateSnapshot(wal.SnapshotOptions{LiftLimit: x.snapshots.quit})
@@ -124,7 +124,7 @@ func (x *Exchange) writeSnapshot() error {
 	}
 	x.snapshots.needed[1].Store(oldest)
 	x.disk.last.Store(info.Bytes)
-	x.disk.setExpected(x.snapshotSize())
+	x.disk.setExpectedSnapshot(x.estimateSnapshotSize())
 	x.logger.Info("snapshot written", "entry", newest, "bytes", info.Bytes, "seconds", time.Since(began).Seconds())
 	return nil
 }

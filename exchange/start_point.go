@@ -29,14 +29,14 @@ func openStartPoint(dir string) (*wal.Snapshot, startPoint, error) {
 	return snapshot, startPoint{snapshot.SnapshotInfo, snapshot.Bad}, nil
 }
 
-// options returns the options for opening or cutting the log.
-func (b *startPoint) options() wal.Options {
+// logOptions returns the logOptions for opening or cutting the log.
+func (b *startPoint) logOptions() wal.Options {
 	return wal.Options{From: b.Oldest + 1, AtLeast: b.Newest}
 }
 
-// check rejects a log whose first entries are gone while no snapshot replaces them.
+// checkBeginning rejects a log whose first entries are gone while no snapshot replaces them.
 // Entries are removed after the kept history. Cutting such a log would not help.
-func (b *startPoint) check(dir string) error {
+func (b *startPoint) checkBeginning(dir string) error {
 	segments, err := wal.Segments(dir)
 	if err != nil || len(segments) == 0 || segments[0].First == 1 || b.Newest != 0 {
 		return nil //nolint:nilerr // there is no log yet, or opening it will say what is wrong
@@ -63,10 +63,10 @@ func AcceptLoss(dir string, logger *slog.Logger) (wal.Loss, error) {
 	if snapshot != nil {
 		snapshot.Close()
 	}
-	if err := b.check(dir); err != nil {
+	if err := b.checkBeginning(dir); err != nil {
 		return wal.Loss{}, err
 	}
-	opt := b.options()
+	opt := b.logOptions()
 	opt.Logger = logger
 	return wal.AcceptLoss(dir, opt)
 }

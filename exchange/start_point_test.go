@@ -120,7 +120,7 @@ func TestAcceptLossJudgesAsAStartDoes(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			log, err := wal.Open(dir, b.options())
+			log, err := wal.Open(dir, b.logOptions())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -180,7 +180,7 @@ func TestDamagedSnapshots(t *testing.T) {
 // is damaged, or may be cut.
 func TestNoSnapshotForAShortLog(t *testing.T) {
 	dir := segments(t)
-	if err := (&startPoint{}).check(dir); err != nil {
+	if err := (&startPoint{}).checkBeginning(dir); err != nil {
 		t.Errorf("the log begins with entry 1: %v", err)
 	}
 	remove(t, segment(dir, 1))

@@ -160,7 +160,7 @@ func TestCertificatesRotateUnderLoad(t *testing.T) {
 	for range 3 {
 		cert, key, number := is.issue(time.Now().Add(300 * 24 * time.Hour))
 		p.beside(t, "cert.pem", cert) // and another's key
-		x.certificates.recheck()
+		x.certificates.recheckFilesSoon()
 		eventually(t, "half a pair is told of", func() bool { return len(x.certificates.public.recheck) == 0 })
 		p.beside(t, "key.pem", key)
 		if err := x.Reload(); err != nil { // SIGHUP does this

@@ -35,7 +35,7 @@ func (x *Exchange) unappliedValues(built *config.Compiled) []string {
 	if before := x.activeDocument(); before != nil && !bytes.Equal(before, built.Canonical) {
 		if old, err := config.ParseCanonical(before); err == nil {
 			u.checkBalances(old.Document, built.Document)
-			u.checkRemoved(old.Document, built.Document)
+			u.checkRemovedValues(old.Document, built.Document)
 		}
 	}
 	return u.lines
@@ -71,9 +71,9 @@ type unappliedFinder struct {
 	lines    []string
 }
 
-// add reports an unapplied value: its place, the current situation, and the request that
+// addUnapplied reports an unapplied value: its place, the current situation, and the request that
 // changes it.
-func (u *unappliedFinder) add(at, current, request string) {
+func (u *unappliedFinder) addUnapplied(at, current, request string) {
 	u.lines = append(u.lines, at+": first value only; not applied: "+current+"; use "+request)
 }
 
@@ -88,7 +88,7 @@ func entryPath(list, id string) string {
 
 func (u *unappliedFinder) checkCredential(first *config.InitialCredential) {
 	s := u.exchange.state
-	c := u.exchange.initialCredential(first)
+	c := u.exchange.hashInitialCredential(first)
 	owners := "suppliers"
 	if first.Owner == event.ObjectBuyer {
 		owners = "buyers"
@@ -111,13 +111,13 @@ func (u *unappliedFinder) checkCredential(first *config.InitialCredential) {
 	switch {
 	case ok && live.Owner == c.Owner && live.Ref == ref:
 		if live.Scopes != c.Scopes {
-			u.add(at+".scopes", "they are "+string(live.Scopes.AppendTo(nil)), request+" for a new one with others")
+			u.addUnapplied(at+".scopes", "they are "+string(live.Scopes.AppendTo(nil)), request+" for a new one with others")
 		}
 	case s.HasCredentialEverExisted(&event.CredentialSet{Credential: c.Kind, Owner: c.Owner, OwnerRef: ref, Client: c.Client, Hash: c.Hash}):
 		if first.Kind == event.CredentialOAuthClient {
 			at += ".client_secret"
 		}
-		u.add(at, stands, request)
+		u.addUnapplied(at, stands, request)
 	}
 }
 
@@ -126,9 +126,9 @@ var secretPlaces = map[string]string{
 	"bearer": ".auth.bearer", "api_key": ".auth.api_key", "oauth": ".auth.oauth.client_secret", "webhook": ".webhook.secret",
 }
 
-// secretPlace splits a secret's name into the kind and the id of its owner, and the path of the
+// splitSecretName splits a secret's name into the kind and the id of its owner, and the path of the
 // secret in the owner's configuration entry.
-func secretPlace(name string) (owner, id, at string) {
+func splitSecretName(name string) (owner, id, at string) {
 	parts := strings.Split(name, "/")
 	switch {
 	case len(parts) == 3:
@@ -155,8 +155,8 @@ func (u *unappliedFinder) checkSecret(first *config.InitialSecret) {
 	case value == first.Value.Reveal():
 		return
 	}
-	owner, id, at := secretPlace(first.Name)
-	u.add(entryPath(owner+"s", id)+at, stands, "PUT /admin/v1/secrets/"+first.Name)
+	owner, id, at := splitSecretName(first.Name)
+	u.addUnapplied(entryPath(owner+"s", id)+at, stands, "PUT /admin/v1/secrets/"+first.Name)
 }
 
 func (u *unappliedFinder) checkPauses(document *schema.Document) {
@@ -178,7 +178,7 @@ func (u *unappliedFinder) checkPause(kind event.ObjectKind, list, id string, wan
 	if paused {
 		stands, verb = "it is paused", "resume"
 	}
-	u.add(entryPath(list, id)+".paused", stands, "POST /admin/v1/"+list+"/"+id+"/"+verb)
+	u.addUnapplied(entryPath(list, id)+".paused", stands, "POST /admin/v1/"+list+"/"+id+"/"+verb)
 }
 
 // checkList compares a list's initial file with the one that was imported. A missing file
@@ -195,11 +195,11 @@ func (u *unappliedFinder) checkList(first config.InitialList) {
 	}
 	defer source.Close()
 	var skipped uint64
-	sum, err := forEachLine(source, func(int, []byte) error { return nil }, &skipped)
+	sum, err := forEachEntryLine(source, func(int, []byte) error { return nil }, &skipped)
 	if err == nil && sum == known.Source {
 		return
 	}
-	u.add(entryPath("suppression_lists", string(first.ID))+".file",
+	u.addUnapplied(entryPath("suppression_lists", string(first.ID))+".file",
 		fmt.Sprintf("the list keeps the %d entries that it has", known.Entries), "PUT /admin/v1/suppression/"+string(first.ID))
 }
 
@@ -218,7 +218,7 @@ func (u *unappliedFinder) checkBalances(old, document *schema.Document) {
 			continue
 		}
 		if was, known := before[buyer.ID]; !known || was != *buyer.Funds.Balance {
-			u.add(entryPath("buyers", buyer.ID)+".funds.balance", "the account is open already", "POST /admin/v1/buyers/"+buyer.ID+"/funds")
+			u.addUnapplied(entryPath("buyers", buyer.ID)+".funds.balance", "the account is open already", "POST /admin/v1/buyers/"+buyer.ID+"/funds")
 		}
 	}
 }

@@ -5,10 +5,10 @@ import (
 	"pingpost/engine/event"
 )
 
-// checkRemoved finds credentials that a document no longer has but that are still live. It
+// checkRemovedValues finds credentials that a document no longer has but that are still live. It
 // also finds lists whose entries were read under another rule than the document's. A
 // removed supplier or buyer has no live credential.
-func (u *unappliedFinder) checkRemoved(old, document *schema.Document) {
+func (u *unappliedFinder) checkRemovedValues(old, document *schema.Document) {
 	suppliers := make(map[string]*schema.Supplier, len(document.Suppliers))
 	for i := range document.Suppliers {
 		suppliers[document.Suppliers[i].ID] = &document.Suppliers[i]
@@ -16,7 +16,7 @@ func (u *unappliedFinder) checkRemoved(old, document *schema.Document) {
 	for i := range old.Suppliers {
 		before := &old.Suppliers[i]
 		if now := suppliers[before.ID]; now != nil {
-			u.checkRemovedOf(before, now)
+			u.checkRemovedSupplierCredentials(before, now)
 		}
 	}
 	buyers := make(map[string]*schema.Buyer, len(document.Buyers))
@@ -32,13 +32,13 @@ func (u *unappliedFinder) checkRemoved(old, document *schema.Document) {
 	u.checkListRules(old, document)
 }
 
-func (u *unappliedFinder) checkRemovedOf(before, now *schema.Supplier) {
+func (u *unappliedFinder) checkRemovedSupplierCredentials(before, now *schema.Supplier) {
 	at, request := entryPath("suppliers", before.ID), "DELETE /admin/v1/suppliers/"+before.ID
-	if before.APIKey.IsSet() && !now.APIKey.IsSet() && u.hasLive(event.CredentialAPIKey, event.ObjectSupplier, before.ID, "") {
-		u.add(at+".api_key", "it is not in this document, and its keys are still live", request+"/keys/HINT")
+	if before.APIKey.IsSet() && !now.APIKey.IsSet() && u.hasLiveCredential(event.CredentialAPIKey, event.ObjectSupplier, before.ID, "") {
+		u.addUnapplied(at+".api_key", "it is not in this document, and its keys are still live", request+"/keys/HINT")
 	}
-	if len(before.BearerTokens) > len(now.BearerTokens) && u.hasLive(event.CredentialBearer, event.ObjectSupplier, before.ID, "") {
-		u.add(at+".bearer_tokens", "some are not in this document, and their tokens are still live", request+"/tokens/ID")
+	if len(before.BearerTokens) > len(now.BearerTokens) && u.hasLiveCredential(event.CredentialBearer, event.ObjectSupplier, before.ID, "") {
+		u.addUnapplied(at+".bearer_tokens", "some are not in this document, and their tokens are still live", request+"/tokens/ID")
 	}
 	u.checkRemovedClients(event.ObjectSupplier, "suppliers", before.ID, before.OAuthClients, now.OAuthClients)
 }
@@ -50,16 +50,16 @@ func (u *unappliedFinder) checkRemovedClients(kind event.ObjectKind, list, id st
 	}
 	for i := range before {
 		client := before[i].ClientID
-		if !still[client] && u.hasLive(event.CredentialOAuthClient, kind, id, client) {
-			u.add(entryPath(entryPath(list, id)+".oauth_clients", client), "it is not in this document, and its secrets are still live",
+		if !still[client] && u.hasLiveCredential(event.CredentialOAuthClient, kind, id, client) {
+			u.addUnapplied(entryPath(entryPath(list, id)+".oauth_clients", client), "it is not in this document, and its secrets are still live",
 				"DELETE /admin/v1/"+list+"/"+id+"/clients/"+client)
 		}
 	}
 }
 
-// hasLive reports whether an owner has a live credential of a kind, for one client if
+// hasLiveCredential reports whether an owner has a live credential of a kind, for one client if
 // client is not empty.
-func (u *unappliedFinder) hasLive(kind event.CredentialKind, owner event.ObjectKind, id, client string) bool {
+func (u *unappliedFinder) hasLiveCredential(kind event.CredentialKind, owner event.ObjectKind, id, client string) bool {
 	s := u.exchange.state
 	for _, c := range s.CredentialsOf(kind, owner, s.RefOf(owner, id)) {
 		if c.Client == client {
@@ -82,7 +82,7 @@ func (u *unappliedFinder) checkListRules(old, document *schema.Document) {
 			continue
 		}
 		if was.Hash != now.Hash || was.Field != now.Field {
-			u.add(entryPath("suppression_lists", now.ID), "its entries were read as "+was.Field+", "+was.Hash+", and match no lead now", "PUT /admin/v1/suppression/"+now.ID)
+			u.addUnapplied(entryPath("suppression_lists", now.ID), "its entries were read as "+was.Field+", "+was.Hash+", and match no lead now", "PUT /admin/v1/suppression/"+now.ID)
 		}
 	}
 }

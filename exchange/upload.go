@@ -34,36 +34,36 @@ func (x *Exchange) Upload(upload *admin.Upload) (*admin.Uploaded, error) {
 	}
 	key := x.vault.Derive("hashes")
 	g := listBuilder{list: list, key: &key}
-	source, skipped, err := g.upload(upload)
+	source, skipped, err := g.addUpload(upload)
 	if err != nil {
 		return nil, err
 	}
-	before, err := x.listContents(list, upload.Add)
+	before, err := x.contentsBeforeUpload(list, upload.Add)
 	if err != nil {
 		return nil, err
 	}
 	done := &admin.Uploaded{Skipped: skipped}
 	lines := uint64(g.n)
-	table := g.table(before.table)
+	table := g.buildTable(before.table)
 	done.Entries = uint64(table.Len())
 	done.Duplicates = lines + uint64(before.len()) - done.Entries
-	if !x.disk.hasRoomFor(8 * done.Entries) {
+	if !x.disk.measureRoomFor(8 * done.Entries) {
 		return nil, errDiskLow
 	}
-	file, err := keepTable(x.settings.DataDir, table)
+	file, err := storeTable(x.settings.DataDir, table)
 	if err != nil {
 		return nil, err
 	}
 	file.Source, file.By, file.Uploaded = source, upload.By, true
-	return done, x.loadList(list, table, file, before)
+	return done, x.activateList(list, table, file, before)
 }
 
-// upload reads all lines. It continues after an invalid line, so that the error lists
+// addUpload reads all lines. It continues after an invalid line, so that the error lists
 // several.
-func (g *listBuilder) upload(upload *admin.Upload) (source string, skipped uint64, err error) {
+func (g *listBuilder) addUpload(upload *admin.Upload) (source string, skipped uint64, err error) {
 	var bad admin.BadLines
-	source, err = forEachLine(upload.Lines, func(number int, line []byte) error {
-		switch err := g.add(line); {
+	source, err = forEachEntryLine(upload.Lines, func(number int, line []byte) error {
+		switch err := g.addLine(line); {
 		case g.n > maxUploadEntries:
 			return admin.ErrUploadTooLong
 		case err == nil:
@@ -100,16 +100,16 @@ func (b *listContents) len() int {
 	return b.table.Len()
 }
 
-// listContents returns the state of a list, with its table if the upload extends it.
-func (x *Exchange) listContents(list *market.SuppressionList, add bool) (b listContents, err error) {
+// contentsBeforeUpload returns the state of a list, with its table if the upload extends it.
+func (x *Exchange) contentsBeforeUpload(list *market.SuppressionList, add bool) (b listContents, err error) {
 	if b.file, b.known = x.state.SuppressionFile(list.Ref); b.known && add {
-		b.table, err = x.lists.open(x.settings.DataDir, b.file)
+		b.table, err = x.lists.openTable(x.settings.DataDir, b.file)
 	}
 	return b, err
 }
 
-// loadList activates new entries if the list did not change since was.
-func (x *Exchange) loadList(list *market.SuppressionList, table *fingerprint.Table, file state.SuppressionFile, was listContents) error {
+// activateList activates new entries if the list did not change since was.
+func (x *Exchange) activateList(list *market.SuppressionList, table *fingerprint.Table, file state.SuppressionFile, was listContents) error {
 	x.configMu.Lock()
 	defer x.configMu.Unlock()
 	if x.Ready() != nil {
@@ -126,7 +126,7 @@ func (x *Exchange) loadList(list *market.SuppressionList, table *fingerprint.Tab
 	if err := e.LoadList(list.ID, table, file); err != nil {
 		return err
 	}
-	x.lists.replace(was.file.File, file.File, table)
+	x.lists.replaceTable(was.file.File, file.File, table)
 	x.logger.Info("suppression list loaded", "list", string(list.ID), "entries", file.Entries)
 	return nil
 }

@@ -9,19 +9,19 @@ import (
 // startWebhooks sends pending webhooks to suppliers, including those from before the
 // start.
 func (x *Exchange) startWebhooks() {
-	x.webhookClient = webhook.NewClient(webhook.ClientOptions{Secrets: x.openSecret, TrustedNetworks: x.settings.TrustedNetworks})
+	x.webhookClient = webhook.NewClient(webhook.ClientOptions{Secrets: x.decryptSecret, TrustedNetworks: x.settings.TrustedNetworks})
 	x.webhookSender = webhook.New(webhook.Options{
 		Outbox: x.state, Engine: x.engine.Load(), Post: x.webhookClient.Post, Now: x.clock.Now, ReportFault: x.meter.ReportFault,
-		MaxPerEndpoint: x.settings.Webhooks.InFlight, AttemptRate: x.webhookPace,
+		MaxPerEndpoint: x.settings.Webhooks.InFlight, AttemptRate: x.webhookRate,
 	})
 }
 
 // minWebhooksPerSecond is the rate that is always allowed.
 const minWebhooksPerSecond = 1250
 
-// webhookPace returns the allowed webhooks per second: a rate that does not slow leads
+// webhookRate returns the allowed webhooks per second: a rate that does not slow leads
 // down, or a fifth of the queue if that is more.
-func (x *Exchange) webhookPace() int {
+func (x *Exchange) webhookRate() int {
 	return max(minWebhooksPerSecond, x.state.OutboxTotals().Pending/5)
 }
 

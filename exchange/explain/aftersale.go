@@ -7,9 +7,9 @@ import (
 	"pingpost/engine/market"
 )
 
-// Report is a buyer's report on a sold lead, or an operator's decision on a pending
+// StatusReport is a buyer's report on a sold lead, or an operator's decision on a pending
 // return.
-type Report struct {
+type StatusReport struct {
 	At        Instant `json:"at"`
 	By        string  `json:"by"` // buyer or operator
 	Buyer     string  `json:"buyer_id"`
@@ -58,9 +58,9 @@ const (
 // withheldReason replaces a reason that the campaign does not list.
 const withheldReason = "(withheld: not one of the campaign's reasons)"
 
-// addReport adds a report's change of the lead.
-func (c *timeline) addReport(ev *event.StatusChanged, change *event.Change) {
-	r := Report{
+// addStatusReport adds a report's change of the lead.
+func (c *timeline) addStatusReport(ev *event.StatusChanged, change *event.Change) {
+	r := StatusReport{
 		At: Instant(ev.At), By: reportedByBuyer, Buyer: c.state.NameOf(event.ObjectBuyer, ev.Buyer), RequestID: ev.Request.String(),
 		Result: change.Result.String(), From: change.From.String(), To: change.To.String(), Reason: change.Reason,
 		Occurred: Instant(change.Occurred), Caps: len(change.Return.Charges),
@@ -71,7 +71,7 @@ func (c *timeline) addReport(ev *event.StatusChanged, change *event.Change) {
 	if change.Result == event.ChangeDone {
 		c.status = change.To
 		if change.Return.Month != 0 {
-			r.Credit, r.Reversed = amountOf(change.Return.Credit, change.Return.Currency), amountOf(change.Return.Reverse, change.Return.Currency)
+			r.Credit, r.Reversed = newAmount(change.Return.Credit, change.Return.Currency), newAmount(change.Return.Reverse, change.Return.Currency)
 		}
 	}
 	if change.Result != event.ChangeDone {
@@ -93,7 +93,7 @@ func (c *timeline) addWebhookAttempt(ev *event.WebhookAttempted) {
 		if webhook := &c.doc.Webhooks[i]; webhook.Type == ev.Type.String() {
 			webhook.Attempts = append(webhook.Attempts, WebhookAttempt{
 				Attempt: ev.Attempt, At: Instant(ev.At), Outcome: ev.Outcome.String(),
-				Status: ev.Status, Fault: faultOf(ev.Fault), Next: Instant(ev.Due),
+				Status: ev.Status, Fault: faultName(ev.Fault), Next: Instant(ev.Due),
 			})
 		}
 	}
@@ -135,7 +135,7 @@ func (e *Explainer) withholdUnlistedReasons(doc *Explanation, then *campaignConf
 			continue
 		}
 		if now == nil {
-			found := e.campaignConfig(e.state.CurrentConfigVersion().Version, doc.Campaign, noTimeLimit)
+			found := e.readCampaignConfig(e.state.CurrentConfigVersion().Version, doc.Campaign, noTimeLimit)
 			now = &found
 		}
 		if !now.reasons[*reason] {
@@ -144,8 +144,8 @@ func (e *Explainer) withholdUnlistedReasons(doc *Explanation, then *campaignConf
 	}
 }
 
-// whyAfterSale returns a sentence on the last report after the sale.
-func whyAfterSale(doc *Explanation) (text string) {
+// describeLastReport returns a sentence on the last report after the sale.
+func describeLastReport(doc *Explanation) (text string) {
 	for i := range doc.Reports {
 		r := &doc.Reports[i]
 		switch {

@@ -23,46 +23,46 @@ const noteUnanswered = "The exchange stopped before it answered the call, and co
 // setImmediateAnswer sets the answer to a call that posted the lead to no buyer.
 func (c *timeline) setImmediateAnswer(at int64) {
 	if c.status == market.StatusAccepted {
-		c.setAccepted(at)
+		c.setAcceptedAnswer(at)
 	} else {
-		c.setUnmatched(at, c.reason)
+		c.setUnmatchedAnswer(at, c.reason)
 	}
 }
 
-// setAnswer sets the answer that the first decisive event allowed. Ingest and post differ
+// setAnswerBySettlement sets the answer that the first decisive event allowed. Ingest and post differ
 // if the delivery is still open when the answer is due. An ingest gets ACCEPTED, because
 // the lead has its buyer. A post gets an error, because its success would mean that the
 // buyer has the lead.
-func (c *timeline) setAnswer(after *entry) {
+func (c *timeline) setAnswerBySettlement(after *logEntry) {
 	ev, ok := after.event.(*event.PostSettled)
 	if !ok || c.doc.Answer != nil || c.unanswered {
 		return
 	}
 	switch ev.Settlement {
 	case event.SettledDelivered:
-		c.setAccepted(after.at)
+		c.setAcceptedAnswer(after.at)
 	case event.SettledRefused:
 		switch {
 		case ev.Next.Buyer == 0:
-			c.setUnmatched(after.at, ev.Reason)
+			c.setUnmatchedAnswer(after.at, ev.Reason)
 		case ev.Post.URL == "":
-			c.setAccepted(after.at)
+			c.setAcceptedAnswer(after.at)
 		}
 	case event.SettledPending, event.SettledUnknown:
-		c.setUndecidedAnswer(after.at, ev)
+		c.setAnswerOfOpenDelivery(after.at, ev)
 	}
 }
 
-// setUndecidedAnswer sets the answer to a call whose delivery was still open. After a
+// setAnswerOfOpenDelivery sets the answer to a call whose delivery was still open. After a
 // crash, the restart records the same event for an open delivery, but with neither a
 // status nor a fault; then the call got no answer.
-func (c *timeline) setUndecidedAnswer(at int64, ev *event.PostSettled) {
+func (c *timeline) setAnswerOfOpenDelivery(at int64, ev *event.PostSettled) {
 	switch {
 	case ev.Fault == market.FaultNone && ev.Status == 0:
 		c.unanswered = true
 		c.doc.Notes = append(c.doc.Notes, noteUnanswered)
 	case c.doc.Kind != kindPost:
-		c.setAccepted(at)
+		c.setAcceptedAnswer(at)
 	case ev.Fault == market.FaultTimeout:
 		c.doc.Answer = &Answer{At: Instant(at), Status: http.StatusGatewayTimeout, Result: answerTimeout}
 	default:
@@ -70,11 +70,11 @@ func (c *timeline) setUndecidedAnswer(at int64, ev *event.PostSettled) {
 	}
 }
 
-func (c *timeline) setAccepted(at int64) {
+func (c *timeline) setAcceptedAnswer(at int64) {
 	c.doc.Answer = &Answer{At: Instant(at), Status: http.StatusCreated, Result: market.StatusAccepted.String()}
 }
 
-func (c *timeline) setUnmatched(at int64, reason market.Reason) {
+func (c *timeline) setUnmatchedAnswer(at int64, reason market.Reason) {
 	c.doc.Answer = &Answer{At: Instant(at), Status: http.StatusCreated, Result: market.StatusUnmatched.String(), Reason: reason.String()}
 	if c.doc.Kind == kindPost {
 		c.doc.Answer.Status, c.doc.Answer.Result = http.StatusUnprocessableEntity, answerRejected

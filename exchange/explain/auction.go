@@ -19,8 +19,8 @@ const (
 
 // newAuctionExplanation returns the explanation of a ping's auction, without the leads
 // that claimed its offers.
-func (e *Explainer) newAuctionExplanation(found *entry) *Explanation {
-	held := found.held()
+func (e *Explainer) newAuctionExplanation(found *logEntry) *Explanation {
+	held := found.auctionHeld()
 	doc := &Explanation{
 		Kind: kindPing, ID: held.Auction.String(), AuctionID: held.Auction.String(),
 		SellerID: held.SellerAuction, RequestID: held.Request.String(),
@@ -29,21 +29,21 @@ func (e *Explainer) newAuctionExplanation(found *entry) *Explanation {
 		Catalog:  held.Catalog, Hops: held.Hops, Test: held.Test,
 		Received: Instant(held.Began), Decided: Instant(found.at), BidsDue: Instant(held.Deadline), Until: Instant(held.Until),
 		Status: statusNoBid, Reason: held.Reason.String(),
-		Fields: fieldsOf(held.Fields), Posts: []Post{},
+		Fields: fieldsAsJSON(held.Fields), Posts: []Post{},
 	}
 	if held.SellerAuction == "" {
 		doc.Kind, doc.ID = kindAvailability, market.PingID(held.Auction).String()
 	}
 	doc.Answer = &Answer{At: doc.Decided, Status: http.StatusOK, Result: answerNoBid, Reason: doc.Reason}
-	if doc.Offers = e.offers(held); len(doc.Offers) > 0 {
+	if doc.Offers = e.listOffers(held); len(doc.Offers) > 0 {
 		doc.Status, doc.Answer.Result = statusBid, answerBid
 	}
-	config := e.campaignConfig(held.Catalog, doc.Campaign, found.seq)
+	config := e.readCampaignConfig(held.Catalog, doc.Campaign, found.seq)
 	doc.Method = config.method
 	doc.renameZIP3(cmp.Or(config.zip, zipField))
-	doc.Candidates = e.candidates(config, held.Trail, held.Bids, len(held.Trail) > 0)
+	doc.Candidates = e.listCandidates(config, held.Trail, held.Bids, len(held.Trail) > 0)
 	doc.noteMissingConfig(&config)
-	doc.Why = whyAuction(doc)
+	doc.Why = summarizeAuction(doc)
 	return doc
 }
 
@@ -74,11 +74,11 @@ func (x *Explanation) noteMissingConfig(l *campaignConfig) {
 	}
 }
 
-// candidates lists the filter sets, each with its one outcome from the trail: first those
+// listCandidates lists the filter sets, each with its one outcome from the trail: first those
 // that were pinged, in the order of their bids, then the others. A filter set without a
 // step in the trail was not needed. It is listed only if all is set and the campaign's
 // configuration is known.
-func (e *Explainer) candidates(l campaignConfig, trail []event.TrailStep, bids []event.Bid, all bool) []Candidate {
+func (e *Explainer) listCandidates(l campaignConfig, trail []event.TrailStep, bids []event.Bid, all bool) []Candidate {
 	outcomes := make(map[uint32]market.Outcome)
 	seats := 0
 	for i := range trail {
@@ -99,32 +99,32 @@ func (e *Explainer) candidates(l campaignConfig, trail []event.TrailStep, bids [
 			outcome = bid.Outcome
 		}
 		pinged[bid.FilterSet] = true
-		list = append(list, e.pingedCandidate(bid, outcome))
+		list = append(list, e.newPingedCandidate(bid, outcome))
 	}
 	for seat := range uint32(seats) {
 		outcome, ok := outcomes[seat]
 		if !pinged[seat] && (ok || all) {
-			list = append(list, Candidate{Buyer: l.buyerAt(seat), Seat: seat, Outcome: outcome.String()})
+			list = append(list, Candidate{Buyer: l.buyerOfFilterSet(seat), Seat: seat, Outcome: outcome.String()})
 		}
 	}
 	return list
 }
 
-// pingedCandidate returns the candidate of a bid. Some bids stand for a ping that was not
+// newPingedCandidate returns the candidate of a bid. Some bids stand for a ping that was not
 // sent: the buyer had asked for a pause with a 429, or its connection limit was reached.
-func (e *Explainer) pingedCandidate(bid *event.Bid, outcome market.Outcome) Candidate {
+func (e *Explainer) newPingedCandidate(bid *event.Bid, outcome market.Outcome) Candidate {
 	c := Candidate{
 		Buyer: e.state.NameOf(event.ObjectBuyer, bid.Buyer), Seat: bid.FilterSet, Outcome: outcome.String(), Pinged: true,
-		Elapsed: Milliseconds(bid.Elapsed), Status: bid.Status, Fault: faultOf(bid.Fault), Reason: bid.Reason,
+		Elapsed: Milliseconds(bid.Elapsed), Status: bid.Status, Fault: faultName(bid.Fault), Reason: bid.Reason,
 	}
 	if outcome == market.OutcomeRateLimited && bid.Status == 0 && (bid.Fault == market.FaultNone || bid.Fault == market.FaultConnectionLimit) {
 		c.Pinged, c.Elapsed = false, 0
 	}
 	if bid.Currency != (market.Currency{}) {
-		c.Bid, c.Until = amountOf(bid.Amount, bid.Currency), Instant(bid.ValidUntil)
+		c.Bid, c.Until = newAmount(bid.Amount, bid.Currency), Instant(bid.ValidUntil)
 	}
 	if bid.Payout != 0 {
-		c.Payout = amountOf(bid.Payout, bid.Currency)
+		c.Payout = newAmount(bid.Payout, bid.Currency)
 	}
 	return c
 }

@@ -29,18 +29,18 @@ type campaignConfig struct {
 // mapping.
 const zipField = "zip"
 
-// buyerAt returns the buyer of a filter set, or "" if it is unknown.
-func (l *campaignConfig) buyerAt(seat uint32) string {
+// buyerOfFilterSet returns the buyer of a filter set, or "" if it is unknown.
+func (l *campaignConfig) buyerOfFilterSet(seat uint32) string {
 	if int(seat) < len(l.buyers) {
 		return l.buyers[seat]
 	}
 	return ""
 }
 
-// campaignConfig reads a campaign from the stored document of a configuration version. The
+// readCampaignConfig reads a campaign from the stored document of a configuration version. The
 // document lists the filter sets in their order. seq is an entry of the log that was
 // decided under that version.
-func (e *Explainer) campaignConfig(version uint32, campaign string, seq uint64) campaignConfig {
+func (e *Explainer) readCampaignConfig(version uint32, campaign string, seq uint64) campaignConfig {
 	hash := e.documentHash(version, seq)
 	text, err := os.ReadFile(filepath.Join(e.dataDir, "catalogs", hash+".json"))
 	if sum := sha256.Sum256(text); err != nil || hex.EncodeToString(sum[:]) != hash {
@@ -102,13 +102,13 @@ func (e *Explainer) documentHash(version uint32, seq uint64) string {
 		return ""
 	}
 	segments = segments[:sort.Search(len(segments), func(i int) bool { return segments[i].First > seq })]
-	firstUse := sort.Search(len(segments), func(i int) bool { return e.versionAt(segments[i].First) >= version })
+	firstUse := sort.Search(len(segments), func(i int) bool { return e.configVersionAt(segments[i].First) >= version })
 	for i := min(firstUse, len(segments)-1); i >= max(0, firstUse-alternatingSegments); i-- {
 		until := seq
 		if i+1 < len(segments) {
 			until = segments[i+1].First - 1
 		}
-		if hash := e.documentHashIn(segments[i].First, until, version); hash != "" {
+		if hash := e.findDocumentHash(segments[i].First, until, version); hash != "" {
 			return hash
 		}
 	}
@@ -120,8 +120,8 @@ const (
 	maxUnversioned      = 4096 // consecutive entries that may name no version
 )
 
-// versionAt returns the version that the first event at or after an entry names, or zero.
-func (e *Explainer) versionAt(first uint64) (version uint32) {
+// configVersionAt returns the version that the first event at or after an entry names, or zero.
+func (e *Explainer) configVersionAt(first uint64) (version uint32) {
 	e.forEachEvent(first, first+maxUnversioned, func(ev event.Event) bool {
 		switch ev := ev.(type) {
 		case *event.LeadDecided:
@@ -136,9 +136,9 @@ func (e *Explainer) versionAt(first uint64) (version uint32) {
 	return version
 }
 
-// documentHashIn returns the hash of the document that became a version between two
+// findDocumentHash returns the hash of the document that became a version between two
 // entries of the log, or "".
-func (e *Explainer) documentHashIn(first, last uint64, version uint32) (hash string) {
+func (e *Explainer) findDocumentHash(first, last uint64, version uint32) (hash string) {
 	e.forEachEvent(first, last, func(ev event.Event) bool {
 		if set, ok := ev.(*event.CatalogSet); ok && set.Version == version {
 			hash = string(append([]byte(nil), set.Document...))

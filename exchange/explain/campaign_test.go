@@ -116,7 +116,7 @@ func TestEveryOutcomeIsNamed(t *testing.T) {
 		bids = append(bids, event.Bid{FilterSet: uint32(asked), Buyer: 1, Outcome: market.OutcomeLost, Elapsed: 1e6, Status: 200})
 	}
 	seen := map[uint32]bool{}
-	for _, candidate := range c.candidates(campaignConfig{}, trail, bids, true) {
+	for _, candidate := range c.listCandidates(campaignConfig{}, trail, bids, true) {
 		want := market.Outcome(candidate.Seat / 2).String()
 		if candidate.Seat < 2 {
 			want = "not_asked"

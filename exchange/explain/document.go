@@ -46,8 +46,8 @@ type Explanation struct {
 	Rejected   []Claim                    `json:"turned_away,omitempty"` // of a ping: leads that claimed its bid and were rejected before the post
 	Posts      []Post                     `json:"posts"`
 
-	Reports  []Report  `json:"reports,omitempty"`  // after the sale, in order of time
-	Webhooks []Webhook `json:"webhooks,omitempty"` // in the order of the events that caused them
+	Reports  []StatusReport `json:"reports,omitempty"`  // after the sale, in order of time
+	Webhooks []Webhook      `json:"webhooks,omitempty"` // in the order of the events that caused them
 
 	Auction   *Explanation   `json:"auction,omitempty"`   // of a lead that claimed a bid: the ping
 	Leads     []*Explanation `json:"leads,omitempty"`     // of a ping: the leads that claimed its offers, in order of time

@@ -6,7 +6,7 @@ import "pingpost/engine/market"
 // "" without a fault.
 type Fault string
 
-func faultOf(fault market.Fault) Fault {
+func faultName(fault market.Fault) Fault {
 	if fault == market.FaultNone {
 		return ""
 	}
@@ -15,18 +15,18 @@ func faultOf(fault market.Fault) Fault {
 
 // faultDescriptions say where an operator should look.
 var faultDescriptions = map[Fault]string{
-	faultOf(market.FaultEndpoint):        "the configured address of the buyer is unusable",
-	faultOf(market.FaultCredential):      "our credential or secret for the buyer is missing or unusable, or its token endpoint gave no token",
-	faultOf(market.FaultResolve):         "the buyer's host name has no address (DNS)",
-	faultOf(market.FaultForbidden):       "the buyer's address is in a private or reserved network that trusted_networks does not list",
-	faultOf(market.FaultConnect):         "no connection to the buyer",
-	faultOf(market.FaultTLS):             "the buyer's certificate is not trusted, or the TLS handshake failed",
-	faultOf(market.FaultConnectionLimit): "connection limit: all connections to the buyer were in use",
-	faultOf(market.FaultTimeout):         "no answer in time",
-	faultOf(market.FaultBroken):          "the connection broke",
-	faultOf(market.FaultTooLarge):        "the buyer's answer is too large",
-	faultOf(market.FaultUnreadable):      "the buyer's answer is unreadable",
-	faultOf(market.FaultMalformed):       "the buyer's answer does not follow the contract",
+	faultName(market.FaultEndpoint):        "the configured address of the buyer is unusable",
+	faultName(market.FaultCredential):      "our credential or secret for the buyer is missing or unusable, or its token endpoint gave no token",
+	faultName(market.FaultResolve):         "the buyer's host name has no address (DNS)",
+	faultName(market.FaultForbidden):       "the buyer's address is in a private or reserved network that trusted_networks does not list",
+	faultName(market.FaultConnect):         "no connection to the buyer",
+	faultName(market.FaultTLS):             "the buyer's certificate is not trusted, or the TLS handshake failed",
+	faultName(market.FaultConnectionLimit): "connection limit: all connections to the buyer were in use",
+	faultName(market.FaultTimeout):         "no answer in time",
+	faultName(market.FaultBroken):          "the connection broke",
+	faultName(market.FaultTooLarge):        "the buyer's answer is too large",
+	faultName(market.FaultUnreadable):      "the buyer's answer is unreadable",
+	faultName(market.FaultMalformed):       "the buyer's answer does not follow the contract",
 }
 
 // Description returns the fault in words, or its name if this version does not know it.

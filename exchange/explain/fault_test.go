@@ -16,7 +16,7 @@ func TestEveryFaultHasADescription(t *testing.T) {
 	said := map[string]market.Fault{}
 	fault := market.FaultEndpoint
 	for ; fault.String() != "unknown_fault"; fault++ {
-		words := faultOf(fault).Description()
+		words := faultName(fault).Description()
 		if other, taken := said[words]; taken || words == fault.String() || words == "" {
 			t.Errorf("%s: %q, as of %s", fault, words, other)
 		}
@@ -25,8 +25,8 @@ func TestEveryFaultHasADescription(t *testing.T) {
 	if len(faultDescriptions) != int(fault)-1 {
 		t.Errorf("descriptions of %d faults, want %d", len(faultDescriptions), fault-1)
 	}
-	if faultOf(market.FaultNone) != "" || Fault("melted").Description() != "melted" {
-		t.Errorf("%q, %q", faultOf(market.FaultNone), Fault("melted").Description())
+	if faultName(market.FaultNone) != "" || Fault("melted").Description() != "melted" {
+		t.Errorf("%q, %q", faultName(market.FaultNone), Fault("melted").Description())
 	}
 }
 

@@ -7,31 +7,31 @@ import (
 	"pingpost/engine/market"
 )
 
-// followUp are the events after a lead's decision: attempts, settlements, the buyer's
+// laterEvents are the events after a lead's decision: attempts, settlements, the buyer's
 // reports and the supplier's webhooks.
-type followUp struct {
-	records   []*entry // in order, without a gap
-	end       *entry   // if records is incomplete: the entry that ended the last post, read separately
-	truncated bool     // there may be more events
+type laterEvents struct {
+	records   []*logEntry // in order, without a gap
+	end       *logEntry   // if records is incomplete: the entry that ended the last post, read separately
+	truncated bool        // there may be more events
 }
 
-// readFollowUp reads the events after a lead's decision, until they explain everything in
+// readLaterEvents reads the events after a lead's decision, until they explain everything in
 // memory: the entry that ended the last post, and the state that progress compares. If
 // memory has no such entry, it reads as far as searchLimits allow.
 //
 // For a lead without an open post, memory knows the entry that ended the delivery. For a
 // lead with an open post, it knows the end of the post before. So this function asks for
 // the open post first: a lead that has none never gets another.
-func (e *Explainer) readFollowUp(decided *entry) (after followUp, err error) {
-	lead := decided.lead().Lead
+func (e *Explainer) readLaterEvents(decided *logEntry) (after laterEvents, err error) {
+	lead := decided.leadDecided().Lead
 	// last is the entry that ended the delivery; 0 if it is unknown.
-	last, delivered := uint64(0), decided.lead().Post.URL == ""
+	last, delivered := uint64(0), decided.leadDecided().Post.URL == ""
 	if e.state.OpenPost(lead) == nil {
 		row, _ := e.state.Lead(lead)
 		last = row.Settled
 	}
 	progress := e.newProgress(decided)
-	if delivered && progress.isComplete() {
+	if delivered && progress.explainsMemory() {
 		return after, nil
 	}
 	reader, err := e.log.NewReader(decided.seq + 1)
@@ -40,19 +40,19 @@ func (e *Explainer) readFollowUp(decided *entry) (after followUp, err error) {
 	}
 	defer reader.Close()
 	until := func() int64 {
-		if progress.known && !progress.isComplete() {
+		if progress.known && !progress.explainsMemory() {
 			return noTimeLimit
 		}
 		return decided.at + int64(e.limits.delivery)
 	}
 	complete := false
-	ended, err := e.scanFrom(reader, patterns{lead[:]}, 0, until, func(next *entry) bool {
+	ended, err := e.scanFrom(reader, patterns{lead[:]}, 0, until, func(next *logEntry) bool {
 		if concernsLead(next.event, lead) {
 			after.records = append(after.records, next)
-			progress.add(next.event)
+			progress.addEvent(next.event)
 			delivered = delivered || next.seq == last
 		}
-		complete = delivered && progress.isComplete()
+		complete = delivered && progress.explainsMemory()
 		return !complete && len(after.records) < e.limits.events
 	})
 	if err != nil || complete || ended == endOfLog {
@@ -73,15 +73,15 @@ func concernsLead(ev event.Event, lead market.LeadID) bool {
 	case *event.PostSettled:
 		return ev.Lead == lead
 	case *event.StatusChanged:
-		return changeOf(ev, lead) != nil
+		return changeOfLead(ev, lead) != nil
 	case *event.WebhookAttempted:
 		return ev.Lead == lead
 	}
 	return false
 }
 
-// changeOf returns the change of a lead in a status report, or nil.
-func changeOf(ev *event.StatusChanged, lead market.LeadID) *event.Change {
+// changeOfLead returns the change of a lead in a status report, or nil.
+func changeOfLead(ev *event.StatusChanged, lead market.LeadID) *event.Change {
 	for i := range ev.Changes {
 		if ev.Changes[i].Lead == lead {
 			return &ev.Changes[i]

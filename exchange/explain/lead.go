@@ -40,8 +40,8 @@ type namer interface {
 }
 
 // explainLead explains a lead, without the ping whose bid it claimed.
-func (e *Explainer) explainLead(found *entry) (doc *Explanation, err error) {
-	decided := found.lead()
+func (e *Explainer) explainLead(found *logEntry) (doc *Explanation, err error) {
+	decided := found.leadDecided()
 	doc = e.newLeadExplanation(found)
 	c := timeline{
 		lead: decided.Lead, doc: doc, state: e.state, sale: &decided.Sale, trail: decided.Trail,
@@ -52,48 +52,48 @@ func (e *Explainer) explainLead(found *entry) (doc *Explanation, err error) {
 	}
 	if decided.Post.URL != "" {
 		c.status, c.delivery = market.StatusOpen, market.DeliveryPending
-		c.addPost(&decided.Sale, found.at)
+		c.startPost(&decided.Sale, found.at)
 	} else {
 		c.setImmediateAnswer(found.at)
 	}
 	c.addWebhook(decided.Webhook, found.at)
-	after, err := e.readFollowUp(found)
+	after, err := e.readLaterEvents(found)
 	if err != nil {
 		return nil, err
 	}
 	doc.Truncated = after.truncated
 	for _, next := range after.records {
-		c.apply(next)
-		c.setAnswer(next)
+		c.applyEvent(next)
+		c.setAnswerBySettlement(next)
 	}
 	if after.end != nil {
-		c.apply(after.end)
+		c.applyEvent(after.end)
 	}
 	if row, known := e.state.Lead(decided.Lead); known && row.Status.IsReported() {
 		c.status = row.Status // even if the search did not reach the report
 	}
 	e.setWebhookStates(doc, decided.Lead)
-	c.setStatus(decided.Reason == market.ReasonNone)
-	config := e.campaignConfig(decided.Catalog, doc.Campaign, found.seq)
+	c.copyFinalState(decided.Reason == market.ReasonNone)
+	config := e.readCampaignConfig(decided.Catalog, doc.Campaign, found.seq)
 	doc.Method = config.method
-	doc.Candidates = e.candidates(config, c.trail, decided.Auction.Bids, decided.Sale.Ping == [16]byte{})
-	c.setPendingOutcome()
+	doc.Candidates = e.listCandidates(config, c.trail, decided.Auction.Bids, decided.Sale.Ping == [16]byte{})
+	c.setOutcomeOfLastPost()
 	doc.noteMissingConfig(&config)
 	e.withholdUnlistedReasons(doc, &config)
-	doc.Why = whyLead(doc)
+	doc.Why = summarizeLead(doc)
 	return doc, nil
 }
 
 // newLeadExplanation returns the explanation as of the lead's decision.
-func (e *Explainer) newLeadExplanation(found *entry) *Explanation {
-	decided := found.lead()
+func (e *Explainer) newLeadExplanation(found *logEntry) *Explanation {
+	decided := found.leadDecided()
 	doc := &Explanation{
 		Kind: kindIngest, ID: decided.Lead.String(), LeadID: decided.Lead.String(), RequestID: decided.Request.String(),
 		Supplier: e.state.NameOf(event.ObjectSupplier, decided.Supplier),
 		Campaign: e.state.NameOf(event.ObjectCampaign, decided.Campaign),
 		Catalog:  decided.Catalog, Test: decided.Sale.Test,
 		Received: Instant(idTime(decided.Lead)), Decided: Instant(found.at),
-		Fields: fieldsOf(decided.Fields), Posts: []Post{},
+		Fields: fieldsAsJSON(decided.Fields), Posts: []Post{},
 	}
 	if auction := &decided.Auction; !auction.ID.IsZero() {
 		doc.AuctionID, doc.BidsDue = auction.ID.String(), Instant(auction.Deadline)
@@ -113,8 +113,8 @@ func (e *Explainer) newLeadExplanation(found *entry) *Explanation {
 	return doc
 }
 
-// fieldsOf returns the fields as JSON values by name.
-func fieldsOf(fields []event.Field) map[string]json.RawMessage {
+// fieldsAsJSON returns the fields as JSON values by name.
+func fieldsAsJSON(fields []event.Field) map[string]json.RawMessage {
 	all := make(map[string]json.RawMessage, len(fields))
 	for i := range fields {
 		value := market.Value{Kind: fields[i].Kind, Text: fields[i].Text}
@@ -123,21 +123,21 @@ func fieldsOf(fields []event.Field) map[string]json.RawMessage {
 	return all
 }
 
-// addPost starts the delivery to the buyer of a sale.
-func (c *timeline) addPost(sale *event.Sale, at int64) {
+// startPost starts the delivery to the buyer of a sale.
+func (c *timeline) startPost(sale *event.Sale, at int64) {
 	c.doc.Posts = append(c.doc.Posts, Post{
 		Buyer: c.state.NameOf(event.ObjectBuyer, sale.Buyer), Intended: Instant(at),
-		Price: amountOf(sale.Price, sale.Currency), Payout: amountOf(sale.Payout, sale.Currency),
+		Price: newAmount(sale.Price, sale.Currency), Payout: newAmount(sale.Payout, sale.Currency),
 		Tries: []Try{}, Settlements: []Settlement{},
 	})
 }
 
-// apply adds an event to the timeline.
-func (c *timeline) apply(after *entry) {
+// applyEvent adds an event to the timeline.
+func (c *timeline) applyEvent(after *logEntry) {
 	switch ev := after.event.(type) {
 	case *event.StatusChanged:
-		change := changeOf(ev, c.lead)
-		c.addReport(ev, change)
+		change := changeOfLead(ev, c.lead)
+		c.addStatusReport(ev, change)
 		c.addWebhook(change.Webhook, after.at)
 		return
 	case *event.WebhookAttempted:
@@ -150,10 +150,10 @@ func (c *timeline) apply(after *entry) {
 	post := &c.doc.Posts[len(c.doc.Posts)-1]
 	switch ev := after.event.(type) {
 	case *event.PostAttempted:
-		post.Tries = append(post.Tries, tryOf(ev, len(post.Tries)))
+		post.Tries = append(post.Tries, newTry(ev, len(post.Tries)))
 	case *event.PostSettled:
 		post.Settlements = append(post.Settlements, Settlement{
-			At: Instant(after.at), Outcome: ev.Settlement.String(), Status: ev.Status, Fault: faultOf(ev.Fault), Failed: ev.Attempts,
+			At: Instant(after.at), Outcome: ev.Settlement.String(), Status: ev.Status, Fault: faultName(ev.Fault), Failed: ev.Attempts,
 			Elapsed: Milliseconds(ev.Elapsed), Code: ev.Code, BuyerLead: ev.BuyerLead, Reason: ev.Reason.String(),
 			Next: c.state.NameOf(event.ObjectBuyer, ev.Next.Buyer),
 		})
@@ -188,9 +188,9 @@ func (c *timeline) applySettlement(ev *event.PostSettled, at int64) {
 	}
 }
 
-// tryOf returns the attempt that follows a number of earlier ones.
-func tryOf(ev *event.PostAttempted, earlier int) Try {
-	try := Try{Attempt: uint32(earlier) + 1, Ended: Instant(ev.At), Status: ev.Status, Fault: faultOf(ev.Fault), Code: ev.Code}
+// newTry returns the attempt that follows a number of earlier ones.
+func newTry(ev *event.PostAttempted, earlier int) Try {
+	try := Try{Attempt: uint32(earlier) + 1, Ended: Instant(ev.At), Status: ev.Status, Fault: faultName(ev.Fault), Code: ev.Code}
 	if ev.Verdict != 0 {
 		try.Verdict = ev.Verdict.String()
 	}
@@ -206,12 +206,12 @@ func (c *timeline) applyRefusal(ev *event.PostSettled, at int64) {
 		c.sale, c.status, c.delivery = &ev.Next, market.StatusAccepted, market.DeliveryNone
 	default:
 		c.sale = &ev.Next
-		c.addPost(c.sale, at)
+		c.startPost(c.sale, at)
 	}
 }
 
-// setStatus copies the lead's final state into the explanation.
-func (c *timeline) setStatus(hadBuyer bool) {
+// copyFinalState copies the lead's final state into the explanation.
+func (c *timeline) copyFinalState(hadBuyer bool) {
 	c.doc.Status, c.doc.Reason = c.status.String(), c.reason.String()
 	if !hadBuyer {
 		return
@@ -219,14 +219,14 @@ func (c *timeline) setStatus(hadBuyer bool) {
 	c.doc.Delivery = c.delivery.String()
 	if c.status != market.StatusUnmatched {
 		c.doc.Buyer = c.state.NameOf(event.ObjectBuyer, c.sale.Buyer)
-		c.doc.Price, c.doc.Payout = amountOf(c.sale.Price, c.sale.Currency), amountOf(c.sale.Payout, c.sale.Currency)
-		c.doc.Margin = amountOf(c.sale.Price-c.sale.Payout, c.sale.Currency)
+		c.doc.Price, c.doc.Payout = newAmount(c.sale.Price, c.sale.Currency), newAmount(c.sale.Payout, c.sale.Currency)
+		c.doc.Margin = newAmount(c.sale.Price-c.sale.Payout, c.sale.Currency)
 	}
 }
 
-// setPendingOutcome sets the outcome of the last post's candidate. The trail was recorded
+// setOutcomeOfLastPost sets the outcome of the last post's candidate. The trail was recorded
 // before the delivery ended.
-func (c *timeline) setPendingOutcome() {
+func (c *timeline) setOutcomeOfLastPost() {
 	outcome := market.OutcomePostPending
 	switch c.delivery {
 	case market.DeliveryDone, market.DeliveryConfirmed:
@@ -241,6 +241,6 @@ func (c *timeline) setPendingOutcome() {
 	}
 }
 
-func amountOf(m market.Money, currency market.Currency) *Amount {
+func newAmount(m market.Money, currency market.Currency) *Amount {
 	return &Amount{Millionths(m), currency.String()}
 }

@@ -12,29 +12,29 @@ import (
 // Lead explains a lead. The error is engine.ErrNotFound if the log's history does not
 // have it.
 func (e *Explainer) Lead(id market.LeadID) (*Explanation, error) {
-	found, err := e.decision(id)
+	found, err := e.findDecision(id)
 	if err != nil {
 		return nil, err
 	}
-	return e.explain(found)
+	return e.explainEntry(found)
 }
 
-// Decision returns the event that decided a lead.
-func (e *Explainer) Decision(id market.LeadID) (*event.LeadDecided, error) {
-	found, err := e.decision(id)
+// LeadDecision returns the event that decided a lead.
+func (e *Explainer) LeadDecision(id market.LeadID) (*event.LeadDecided, error) {
+	found, err := e.findDecision(id)
 	if err != nil {
 		return nil, err
 	}
-	return found.lead(), nil
+	return found.leadDecided(), nil
 }
 
-// decision finds the event that decided a lead: by the lead's row in memory, or else by
+// findDecision finds the event that decided a lead: by the lead's row in memory, or else by
 // the time in its id.
-func (e *Explainer) decision(id market.LeadID) (*entry, error) {
+func (e *Explainer) findDecision(id market.LeadID) (*logEntry, error) {
 	if row, ok := e.state.Lead(id); ok {
 		return e.readEntry(row.Seq)
 	}
-	return e.findByID(id, noSuchID, func(ev event.Event) bool {
+	return e.findEventByID(id, noSuchID, func(ev event.Event) bool {
 		lead, ok := ev.(*event.LeadDecided)
 		return ok && lead.Lead == id
 	})
@@ -44,7 +44,7 @@ func (e *Explainer) decision(id market.LeadID) (*entry, error) {
 // has auctions only by name. If the auction was held for an ingested lead, the explanation
 // is that lead's.
 func (e *Explainer) Auction(id market.AuctionID) (*Explanation, error) {
-	found, err := e.findByID(id, noSuchID, func(ev event.Event) bool {
+	found, err := e.findEventByID(id, noSuchID, func(ev event.Event) bool {
 		switch ev := ev.(type) {
 		case *event.AuctionHeld:
 			return ev.Auction == id
@@ -56,7 +56,7 @@ func (e *Explainer) Auction(id market.AuctionID) (*Explanation, error) {
 	if err != nil {
 		return nil, err
 	}
-	return e.explain(found)
+	return e.explainEntry(found)
 }
 
 // Reasons for an engine.ErrNotFound.
@@ -69,7 +69,7 @@ const (
 // Request explains the lead or auction that a request decided first. For a buyer's status
 // report it explains the reported lead.
 func (e *Explainer) Request(id market.RequestID) (*Explanation, error) {
-	found, err := e.findByID(id, noSuchRequest, func(ev event.Event) bool {
+	found, err := e.findEventByID(id, noSuchRequest, func(ev event.Event) bool {
 		switch ev := ev.(type) {
 		case *event.AuctionHeld:
 			return ev.Request == id
@@ -86,7 +86,7 @@ func (e *Explainer) Request(id market.RequestID) (*Explanation, error) {
 	if report, ok := found.event.(*event.StatusChanged); ok {
 		return e.reportedLead(report)
 	}
-	return e.explain(found)
+	return e.explainEntry(found)
 }
 
 // reportedLead explains the lead of a status report. If the report has several, it
@@ -97,7 +97,7 @@ func (e *Explainer) reportedLead(report *event.StatusChanged) (*Explanation, err
 			return e.Lead(change.Lead)
 		}
 	}
-	return nil, notFound("the request reported the status of leads that its sender does not have")
+	return nil, notFoundError("the request reported the status of leads that its sender does not have")
 }
 
 // BySellerID explains an auction by the seller's own id. An empty supplier stands for all
@@ -110,12 +110,12 @@ func (e *Explainer) BySellerID(supplier, theirs string) (*Explanation, error) {
 	if supplier != "" {
 		first = e.state.RefOf(event.ObjectSupplier, supplier)
 		if last = first; first == 0 {
-			return nil, notFound(fmt.Sprintf("no supplier %q was ever configured", supplier))
+			return nil, notFoundError(fmt.Sprintf("no supplier %q was ever configured", supplier))
 		}
 	}
-	var found []*entry
+	var found []*logEntry
 	for ref := first; ref <= last; ref++ {
-		if seq := e.auctionInMemory(ref, theirs); seq != 0 {
+		if seq := e.findAuctionInMemory(ref, theirs); seq != 0 {
 			held, err := e.readEntry(seq)
 			if err != nil {
 				return nil, err
@@ -123,21 +123,21 @@ func (e *Explainer) BySellerID(supplier, theirs string) (*Explanation, error) {
 			found = append(found, held)
 		}
 	}
-	if len(found) == 0 && supplier == "" && isOwnID(theirs) {
-		return nil, notFound(noSuchID)
+	if len(found) == 0 && supplier == "" && hasOwnIDForm(theirs) {
+		return nil, notFoundError(noSuchID)
 	}
 	if len(found) == 0 {
 		var err error
-		if found, err = e.auctionsInLog(first, last, theirs); err != nil {
+		if found, err = e.findAuctionsInLog(first, last, theirs); err != nil {
 			return nil, err
 		}
 	}
-	return e.single(found)
+	return e.explainOnly(found)
 }
 
-// auctionInMemory returns the log sequence number of a supplier's auction by the seller's
+// findAuctionInMemory returns the log sequence number of a supplier's auction by the seller's
 // id, or 0. A production auction has precedence over a test auction with the same id.
-func (e *Explainer) auctionInMemory(supplier market.Ref, theirs string) (seq uint64) {
+func (e *Explainer) findAuctionInMemory(supplier market.Ref, theirs string) (seq uint64) {
 	for _, test := range []bool{false, true} {
 		if row, ok := e.state.FindAuction(e.auctionName(supplier, theirs, test), 0); ok {
 			return row.Seq
@@ -146,9 +146,9 @@ func (e *Explainer) auctionInMemory(supplier market.Ref, theirs string) (seq uin
 	return 0
 }
 
-// isOwnID reports whether an id has the form of the ids that an exchange generates. A
+// hasOwnIDForm reports whether an id has the form of the ids that an exchange generates. A
 // seller that runs pingpost too has ids of the same form.
-func isOwnID(id string) bool {
+func hasOwnIDForm(id string) bool {
 	_, lead := market.ParseLeadID(id)
 	_, auction := market.ParseAuctionID(id)
 	_, ping := market.ParsePingID(id)
@@ -156,11 +156,11 @@ func isOwnID(id string) bool {
 	return lead || auction || ping || request
 }
 
-// auctionsInLog searches the whole log for auctions that memory no longer has. It returns
+// findAuctionsInLog searches the whole log for auctions that memory no longer has. It returns
 // the first one of each supplier.
-func (e *Explainer) auctionsInLog(first, last market.Ref, theirs string) (found []*entry, err error) {
+func (e *Explainer) findAuctionsInLog(first, last market.Ref, theirs string) (found []*logEntry, err error) {
 	seen := make(map[market.Ref]bool)
-	truncated, err := e.scan([]byte(theirs), nil, 0, noTimeLimit, func(has *entry) bool {
+	truncated, err := e.scanMatching([]byte(theirs), nil, 0, noTimeLimit, func(has *logEntry) bool {
 		held, ok := has.event.(*event.AuctionHeld)
 		if ok && held.SellerAuction == theirs && held.Supplier >= first && held.Supplier <= last && !seen[held.Supplier] {
 			seen[held.Supplier] = true
@@ -172,27 +172,27 @@ func (e *Explainer) auctionsInLog(first, last market.Ref, theirs string) (found 
 	case err != nil || len(found) > 0:
 		return found, err
 	case truncated:
-		return nil, notFound("memory does not have this auction, and the search ended at its limit before the end of the log")
+		return nil, notFoundError("memory does not have this auction, and the search ended at its limit before the end of the log")
 	}
-	return nil, notFound("the log has no lead, auction, ping or request with this id, and no auction to which a seller gave this id")
+	return nil, notFoundError("the log has no lead, auction, ping or request with this id, and no auction to which a seller gave this id")
 }
 
-// single explains the only auction found. If there are several, the error is a
+// explainOnly explains the only auction found. If there are several, the error is a
 // *admin.AmbiguousSupplier with their suppliers.
-func (e *Explainer) single(found []*entry) (*Explanation, error) {
+func (e *Explainer) explainOnly(found []*logEntry) (*Explanation, error) {
 	if len(found) == 1 {
-		return e.explain(found[0])
+		return e.explainEntry(found[0])
 	}
 	namer := make([]string, 0, len(found))
 	for _, one := range found {
-		namer = append(namer, e.state.NameOf(event.ObjectSupplier, one.held().Supplier))
+		namer = append(namer, e.state.NameOf(event.ObjectSupplier, one.auctionHeld().Supplier))
 	}
 	return nil, &admin.AmbiguousSupplier{Names: namer}
 }
 
-// explain returns the explanation of a decision, together with the ping whose bid the lead
+// explainEntry returns the explanation of a decision, together with the ping whose bid the lead
 // claimed.
-func (e *Explainer) explain(found *entry) (*Explanation, error) {
+func (e *Explainer) explainEntry(found *logEntry) (*Explanation, error) {
 	if _, ok := found.event.(*event.AuctionHeld); ok {
 		return e.explainAuction(found)
 	}
@@ -200,8 +200,8 @@ func (e *Explainer) explain(found *entry) (*Explanation, error) {
 	if err != nil {
 		return nil, err
 	}
-	if name := e.claimedAuction(found.lead()); name != [16]byte{} {
-		if doc.Auction, err = e.claimedPing(name, found); err != nil {
+	if name := e.claimedAuctionName(found.leadDecided()); name != [16]byte{} {
+		if doc.Auction, err = e.explainClaimedPing(name, found); err != nil {
 			return nil, err
 		}
 		if doc.Auction != nil {
@@ -213,9 +213,9 @@ func (e *Explainer) explain(found *entry) (*Explanation, error) {
 }
 
 // explainAuction explains an auction and the leads that claimed its offers.
-func (e *Explainer) explainAuction(found *entry) (*Explanation, error) {
+func (e *Explainer) explainAuction(found *logEntry) (*Explanation, error) {
 	doc := e.newAuctionExplanation(found)
-	claims, truncated, err := e.claimingLeads(found)
+	claims, truncated, err := e.findClaimingLeads(found)
 	if err != nil {
 		return nil, err
 	}
@@ -224,25 +224,25 @@ func (e *Explainer) explainAuction(found *entry) (*Explanation, error) {
 		e.redact(claim.decided, claim.doc, doc)
 		doc.Leads = append(doc.Leads, claim.doc)
 	}
-	e.addClaims(doc, found.held(), claims)
+	e.addClaims(doc, found.auctionHeld(), claims)
 	return doc, nil
 }
 
-// claimedAuction returns the name of the auction whose bid a lead claimed. It is zero if
+// claimedAuctionName returns the name of the auction whose bid a lead claimed. It is zero if
 // the lead claimed no bid, or if the record does not name the auction.
-func (e *Explainer) claimedAuction(lead *event.LeadDecided) [16]byte {
+func (e *Explainer) claimedAuctionName(lead *event.LeadDecided) [16]byte {
 	if lead.Sale.Ping == [16]byte{} && lead.SellerAuction != "" {
 		return e.auctionName(lead.Supplier, lead.SellerAuction, lead.Sale.Test)
 	}
 	return lead.Sale.Ping
 }
 
-// claimedPing explains the ping whose bid a lead claimed. It returns nil if the log no
+// explainClaimedPing explains the ping whose bid a lead claimed. It returns nil if the log no
 // longer has that ping.
-func (e *Explainer) claimedPing(name [16]byte, sold *entry) (*Explanation, error) {
-	decided := sold.lead()
+func (e *Explainer) explainClaimedPing(name [16]byte, sold *logEntry) (*Explanation, error) {
+	decided := sold.leadDecided()
 	row, ok := e.state.FindAuction(name, decided.Decided)
-	var found *entry
+	var found *logEntry
 	var err error
 	switch {
 	case ok:
@@ -250,27 +250,27 @@ func (e *Explainer) claimedPing(name [16]byte, sold *entry) (*Explanation, error
 	case decided.Post.Auction.IsZero():
 		return nil, nil //nolint:nilnil // as below
 	default:
-		found, err = e.findByID(decided.Post.Auction, noSuchID, func(ev event.Event) bool {
+		found, err = e.findEventByID(decided.Post.Auction, noSuchID, func(ev event.Event) bool {
 			held, ok := ev.(*event.AuctionHeld)
 			return ok && held.Name == name
 		})
 	}
-	if isMissing(err) {
+	if isNotInLog(err) {
 		return nil, nil //nolint:nilnil // the lead's explanation works without the ping
 	}
 	if err != nil {
 		return nil, err
 	}
 	doc := e.newAuctionExplanation(found)
-	claims, truncated, err := e.claimingLeads(found)
+	claims, truncated, err := e.findClaimingLeads(found)
 	if err != nil {
 		return nil, err
 	}
 	doc.Truncated = truncated
-	e.addClaims(doc, found.held(), claims)
+	e.addClaims(doc, found.auctionHeld(), claims)
 	return doc, nil
 }
 
-func notFound(what string) error {
+func notFoundError(what string) error {
 	return fmt.Errorf("%w: %s", engine.ErrNotFound, what)
 }

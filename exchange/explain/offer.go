@@ -5,9 +5,9 @@ import (
 	"pingpost/engine/market"
 )
 
-// offers returns the offers in the answer to a ping: the best bid for a seller, or every
+// listOffers returns the listOffers in the answer to a ping: the best bid for a seller, or every
 // valid bid for a supplier that may choose. The rule is the same as in engine.PingAnswer.
-func (e *Explainer) offers(held *event.AuctionHeld) (list []Offer) {
+func (e *Explainer) listOffers(held *event.AuctionHeld) (list []Offer) {
 	for i := range held.Bids {
 		bid := &held.Bids[i]
 		if bid.Token == "" || !held.Token.IsZero() && bid.Outcome != market.OutcomeWon {
@@ -15,7 +15,7 @@ func (e *Explainer) offers(held *event.AuctionHeld) (list []Offer) {
 		}
 		list = append(list, Offer{
 			Buyer: e.state.NameOf(event.ObjectBuyer, bid.Buyer), Until: Instant(bid.ValidUntil),
-			Price: amountOf(bid.Amount, bid.Currency), Payout: amountOf(bid.Payout, bid.Currency),
+			Price: newAmount(bid.Amount, bid.Currency), Payout: newAmount(bid.Payout, bid.Currency),
 		})
 	}
 	return list
@@ -23,7 +23,7 @@ func (e *Explainer) offers(held *event.AuctionHeld) (list []Offer) {
 
 // claimingLead is a lead that claimed an offer of an auction.
 type claimingLead struct {
-	decided *entry
+	decided *logEntry
 	doc     *Explanation
 }
 
@@ -31,17 +31,17 @@ type claimingLead struct {
 // claims, and each refusal allows another one.
 const maxClaims = 16
 
-// claimingLeads returns the leads that claimed the offers of an auction. The lead that was sold
+// findClaimingLeads returns the leads that claimed the offers of an auction. The lead that was sold
 // in the end is always included if memory has it, even after more than maxClaims refusals.
-func (e *Explainer) claimingLeads(found *entry) (list []claimingLead, truncated bool, err error) {
-	held := found.held()
+func (e *Explainer) findClaimingLeads(found *logEntry) (list []claimingLead, truncated bool, err error) {
+	held := found.auctionHeld()
 	if held.Name == [16]byte{} || held.Reason != market.ReasonNone {
 		return nil, false, nil
 	}
-	var decided []*entry
-	truncated, err = e.scan(held.Name[:], []byte(held.SellerAuction), found.at, found.at+int64(e.limits.after), func(after *entry) bool {
+	var decided []*logEntry
+	truncated, err = e.scanMatching(held.Name[:], []byte(held.SellerAuction), found.at, found.at+int64(e.limits.after), func(after *logEntry) bool {
 		lead, ok := after.event.(*event.LeadDecided)
-		if ok && lead.Supplier == held.Supplier && e.claimedAuction(lead) == held.Name {
+		if ok && lead.Supplier == held.Supplier && e.claimedAuctionName(lead) == held.Name {
 			decided = append(decided, after)
 		}
 		return len(decided) < maxClaims
@@ -49,9 +49,9 @@ func (e *Explainer) claimingLeads(found *entry) (list []claimingLead, truncated 
 	if err != nil {
 		return nil, false, err
 	}
-	if row, ok := e.state.FindAuction(held.Name, held.Began); ok && row.IsSold() && !hasLead(decided, row.Lead) {
-		last, err := e.decision(row.Lead)
-		if err != nil && !isMissing(err) {
+	if row, ok := e.state.FindAuction(held.Name, held.Began); ok && row.IsSold() && !containsLead(decided, row.Lead) {
+		last, err := e.findDecision(row.Lead)
+		if err != nil && !isNotInLog(err) {
 			return nil, false, err
 		}
 		if err == nil {
@@ -68,10 +68,10 @@ func (e *Explainer) claimingLeads(found *entry) (list []claimingLead, truncated 
 	return list, truncated, nil
 }
 
-// hasLead reports whether the decisions include one on the lead.
-func hasLead(decided []*entry, lead market.LeadID) bool {
+// containsLead reports whether the decisions include one on the lead.
+func containsLead(decided []*logEntry, lead market.LeadID) bool {
 	for _, one := range decided {
-		if one.lead().Lead == lead {
+		if one.leadDecided().Lead == lead {
 			return true
 		}
 	}
@@ -82,7 +82,7 @@ func hasLead(decided []*entry, lead market.LeadID) bool {
 // payout and margin of the lead whose sale is complete or in delivery.
 func (e *Explainer) addClaims(doc *Explanation, held *event.AuctionHeld, claims []claimingLead) {
 	for _, one := range claims {
-		lead, buyer := one.doc, e.state.NameOf(event.ObjectBuyer, one.decided.lead().Sale.Buyer)
+		lead, buyer := one.doc, e.state.NameOf(event.ObjectBuyer, one.decided.leadDecided().Sale.Buyer)
 		if buyer == "" {
 			doc.Rejected = append(doc.Rejected, Claim{Lead: lead.ID, Status: lead.Status, Reason: lead.Reason})
 			continue
@@ -109,7 +109,7 @@ func (e *Explainer) addClaims(doc *Explanation, held *event.AuctionHeld, claims 
 	default:
 		doc.Notes = append(doc.Notes, notePostNotListed)
 	}
-	doc.Why = whyAuction(doc)
+	doc.Why = summarizeAuction(doc)
 }
 
 // Notes on a ping without a sale.

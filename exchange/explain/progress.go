@@ -6,12 +6,12 @@ import (
 	"pingpost/engine/state"
 )
 
-// progress compares the events that were read after a lead's sale with the lead's row in
+// readProgress compares the events that were read after a lead's sale with the lead's row in
 // memory. When they agree, the reading can end before the end of the log.
 //
 // Memory has no record of reports that changed nothing. The reader finds them only if they
 // precede the last event that memory knows.
-type progress struct {
+type readProgress struct {
 	lead  market.LeadID
 	state *state.State
 	row   state.Lead
@@ -30,27 +30,27 @@ type webhookProgress struct {
 }
 
 // newProgress returns the progress as of the lead's decision.
-func (e *Explainer) newProgress(found *entry) *progress {
-	s := &progress{lead: found.lead().Lead, state: e.state, sold: found.lead().Sale.Buyer != 0}
+func (e *Explainer) newProgress(found *logEntry) *readProgress {
+	s := &readProgress{lead: found.leadDecided().Lead, state: e.state, sold: found.leadDecided().Sale.Buyer != 0}
 	s.row, s.known = e.state.Lead(s.lead)
-	s.addWebhook(found.lead().Webhook)
+	s.addWebhook(found.leadDecided().Webhook)
 	return s
 }
 
 // addWebhook adds the webhook that an event causes, if any.
-func (s *progress) addWebhook(kind market.WebhookType) {
+func (s *readProgress) addWebhook(kind market.WebhookType) {
 	if kind != market.WebhookNone {
 		s.webhooks = append(s.webhooks, webhookProgress{kind: kind})
 	}
 }
 
-// add applies the next event of the lead.
-func (s *progress) add(ev event.Event) {
+// addEvent applies the next event of the lead.
+func (s *readProgress) addEvent(ev event.Event) {
 	switch ev := ev.(type) {
 	case *event.PostSettled:
 		s.addWebhook(ev.Webhook)
 	case *event.StatusChanged:
-		change := changeOf(ev, s.lead)
+		change := changeOfLead(ev, s.lead)
 		switch change.Result {
 		case event.ChangeDone:
 			if s.status = change.To; change.To == market.StatusReturned {
@@ -71,8 +71,8 @@ func (s *progress) add(ev event.Event) {
 	}
 }
 
-// isComplete reports whether the events so far explain everything in memory.
-func (s *progress) isComplete() bool {
+// explainsMemory reports whether the events so far explain everything in memory.
+func (s *readProgress) explainsMemory() bool {
 	if s.sold && (!s.known || s.row.Status.IsReported() && s.row.Status != s.status || s.row.ReturnState() != s.returned) {
 		return false
 	}
@@ -85,7 +85,7 @@ func (s *progress) isComplete() bool {
 }
 
 // matchesMemory reports whether the events of a webhook lead to its state in memory.
-func (s *progress) matchesMemory(h *webhookProgress) bool {
+func (s *readProgress) matchesMemory(h *webhookProgress) bool {
 	now, queued := s.state.FindWebhook(s.lead, h.kind)
 	switch {
 	case !queued:

@@ -80,9 +80,9 @@ var unsoldReasons = map[market.Reason]struct{ noCandidates, withCandidates strin
 	},
 }
 
-// whyReason returns the sentence for a reason, followed by the number of candidates per
+// describeUnsoldReason returns the sentence for a reason, followed by the number of candidates per
 // outcome.
-func whyReason(doc *Explanation) string {
+func describeUnsoldReason(doc *Explanation) string {
 	for reason, words := range unsoldReasons {
 		if reason.String() != doc.Reason {
 			continue
@@ -90,14 +90,14 @@ func whyReason(doc *Explanation) string {
 		if len(doc.Candidates) == 0 {
 			return words.noCandidates
 		}
-		return words.withCandidates + " " + countOutcomes(doc.Candidates)
+		return words.withCandidates + " " + describeOutcomeCounts(doc.Candidates)
 	}
 	return "This version of pingpost does not know the reason."
 }
 
-// countOutcomes returns the number of candidates per outcome in words, the most frequent
+// describeOutcomeCounts returns the number of candidates per outcome in words, the most frequent
 // outcome first.
-func countOutcomes(candidates []Candidate) string {
+func describeOutcomeCounts(candidates []Candidate) string {
 	counts := make(map[string]int)
 	for i := range candidates {
 		counts[candidates[i].Outcome]++
@@ -115,8 +115,8 @@ func countOutcomes(candidates []Candidate) string {
 	return fmt.Sprintf("Of %d candidates: %s.", len(candidates), strings.Join(words, ", "))
 }
 
-// testNote returns a sentence on tests, or "" for a production lead.
-func testNote(doc *Explanation) string {
+// describeTest returns a sentence on tests, or "" for a production lead.
+func describeTest(doc *Explanation) string {
 	if !doc.Test {
 		return ""
 	}

@@ -22,9 +22,9 @@ const (
 // redact replaces the texts that repeat a lead's contact data, in all explanations that
 // belong to the lead. If the person was erased or the contact part is unreadable, it
 // replaces all free texts.
-func (e *Explainer) redact(found *entry, doc ...*Explanation) {
-	contact, err := e.contact(found.lead())
-	person := person{unknown: err != nil}
+func (e *Explainer) redact(found *logEntry, doc ...*Explanation) {
+	contact, err := e.contact(found.leadDecided())
+	person := contactData{unknown: err != nil}
 	for i := range contact.Fields {
 		person.is.Add(contact.Fields[i].Name, contact.Fields[i].Text)
 	}
@@ -40,14 +40,14 @@ func (e *Explainer) redact(found *entry, doc ...*Explanation) {
 	}
 }
 
-// person holds the contact data of a lead. unknown is set if it was erased or is
+// contactData holds the contact data of a lead. unknown is set if it was erased or is
 // unreadable.
-type person struct {
+type contactData struct {
 	is      engine.Person
 	unknown bool
 }
 
-func (p *person) redactExplanation(doc *Explanation) {
+func (p *contactData) redactExplanation(doc *Explanation) {
 	p.redactText(&doc.SellerID)
 	for i := range doc.Candidates {
 		p.redactText(&doc.Candidates[i].Reason)
@@ -69,11 +69,11 @@ func (p *person) redactExplanation(doc *Explanation) {
 		}
 	}
 	if doc.LeadID != "" {
-		doc.Why = whyLead(doc)
+		doc.Why = summarizeLead(doc)
 	}
 }
 
-func (p *person) redactText(text *string) {
+func (p *contactData) redactText(text *string) {
 	switch {
 	case *text == "":
 	case p.unknown:

@@ -13,14 +13,14 @@ import (
 	"pingpost/wal"
 )
 
-// entry is one decoded record of the log.
-type entry struct {
+// logEntry is one decoded record of the log.
+type logEntry struct {
 	seq   uint64
 	at    int64 // when it became durable, Unix nanoseconds
 	event event.Event
 }
 
-func (e *entry) lead() *event.LeadDecided {
+func (e *logEntry) leadDecided() *event.LeadDecided {
 	decided, ok := e.event.(*event.LeadDecided)
 	if !ok {
 		panic("BUG: explain expected a lead's decision in the log and found " + e.event.Kind().String())
@@ -28,7 +28,7 @@ func (e *entry) lead() *event.LeadDecided {
 	return decided
 }
 
-func (e *entry) held() *event.AuctionHeld {
+func (e *logEntry) auctionHeld() *event.AuctionHeld {
 	held, ok := e.event.(*event.AuctionHeld)
 	if !ok {
 		panic("BUG: explain expected an auction in the log and found " + e.event.Kind().String())
@@ -38,23 +38,23 @@ func (e *entry) held() *event.AuctionHeld {
 
 // decodeEntry decodes a log entry. It clones the data, because the decoded event refers to
 // it and the reader reuses its buffer.
-func decodeEntry(found *wal.Entry) (*entry, error) {
+func decodeEntry(found *wal.Entry) (*logEntry, error) {
 	ev, err := new(event.Decoder).Decode(bytes.Clone(found.Data))
 	if err != nil {
 		return nil, fmt.Errorf("explain: cannot decode entry %d of the log: %w", found.Seq, err)
 	}
-	return &entry{seq: found.Seq, at: found.At, event: ev}, nil
+	return &logEntry{seq: found.Seq, at: found.At, event: ev}, nil
 }
 
-func isMissing(err error) bool {
+func isNotInLog(err error) bool {
 	return errors.Is(err, wal.ErrGone) || errors.Is(err, engine.ErrNotFound)
 }
 
 // readEntry reads the entry with a sequence number.
-func (e *Explainer) readEntry(seq uint64) (*entry, error) {
+func (e *Explainer) readEntry(seq uint64) (*logEntry, error) {
 	found, err := e.log.EntryAt(seq)
 	if errors.Is(err, wal.ErrGone) {
-		return nil, notFound("the log no longer has its record, which is older than the kept history")
+		return nil, notFoundError("the log no longer has its record, which is older than the kept history")
 	}
 	if err != nil {
 		return nil, err
@@ -62,11 +62,11 @@ func (e *Explainer) readEntry(seq uint64) (*entry, error) {
 	return decodeEntry(&found)
 }
 
-// findByID searches the log around the time in an id for the event that matches. If the
+// findEventByID searches the log around the time in an id for the event that matches. If the
 // log has no such event, the error is engine.ErrNotFound with the text none.
-func (e *Explainer) findByID(id [16]byte, missing string, matches func(event.Event) bool) (found *entry, err error) {
+func (e *Explainer) findEventByID(id [16]byte, missing string, matches func(event.Event) bool) (found *logEntry, err error) {
 	created := idTime(id)
-	truncated, err := e.scan(id[:], nil, created-int64(e.limits.before), created+int64(e.limits.after), func(candidate *entry) bool {
+	truncated, err := e.scanMatching(id[:], nil, created-int64(e.limits.before), created+int64(e.limits.after), func(candidate *logEntry) bool {
 		if matches(candidate.event) {
 			found = candidate
 		}
@@ -78,9 +78,9 @@ func (e *Explainer) findByID(id [16]byte, missing string, matches func(event.Eve
 	case found != nil:
 		return found, nil
 	case truncated:
-		return nil, notFound("the search ended at its limit before the end of the time that the id contains")
+		return nil, notFoundError("the search ended at its limit before the end of the time that the id contains")
 	}
-	return nil, notFound(missing)
+	return nil, notFoundError(missing)
 }
 
 // idTime returns the time in an id, in Unix nanoseconds.
@@ -95,10 +95,10 @@ func idTime(id [16]byte) int64 {
 // noTimeLimit is the end time of a search that may read to the end of the log.
 const noTimeLimit = math.MaxInt64
 
-// scan passes every entry between two times that contains one of two byte patterns to
+// scanMatching passes every entry between two times that contains one of two byte patterns to
 // visit, in the log's order, until visit returns false. An empty second pattern never
 // matches. truncated reports that a limit ended the search early.
-func (e *Explainer) scan(pattern, alternative []byte, from, until int64, visit func(*entry) bool) (truncated bool, err error) {
+func (e *Explainer) scanMatching(pattern, alternative []byte, from, until int64, visit func(*logEntry) bool) (truncated bool, err error) {
 	reader, err := e.log.NewReaderSince(from)
 	if err != nil {
 		return false, fmt.Errorf("explain: cannot search the log: %w", err)
@@ -120,7 +120,7 @@ const (
 
 // scanFrom is scan on an open reader, with an end time that may change while the scan
 // reads.
-func (e *Explainer) scanFrom(reader *wal.Reader, wanted patterns, from int64, until func() int64, visit func(*entry) bool) (scanEnd, error) {
+func (e *Explainer) scanFrom(reader *wal.Reader, wanted patterns, from int64, until func() int64, visit func(*logEntry) bool) (scanEnd, error) {
 	for n := 0; ; n++ {
 		next, err := reader.Next()
 		switch {
@@ -132,7 +132,7 @@ func (e *Explainer) scanFrom(reader *wal.Reader, wanted patterns, from int64, un
 			return endOfTime, nil
 		case n >= e.limits.entries || reader.Bytes() > e.limits.bytes:
 			return endAtLimit, nil
-		case next.At < from || !wanted.match(next.Data):
+		case next.At < from || !wanted.containedIn(next.Data):
 			continue
 		}
 		found, err := decodeEntry(&next)
@@ -149,7 +149,7 @@ func (e *Explainer) scanFrom(reader *wal.Reader, wanted patterns, from int64, un
 // empty.
 type patterns [2][]byte
 
-// match reports whether data contains one of the patterns.
-func (m *patterns) match(data []byte) bool {
+// containedIn reports whether data contains one of the patterns.
+func (m *patterns) containedIn(data []byte) bool {
 	return bytes.Contains(data, m[0]) || len(m[1]) > 0 && bytes.Contains(data, m[1])
 }

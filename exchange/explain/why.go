@@ -8,39 +8,41 @@ import (
 	"pingpost/engine/market"
 )
 
-// whyLead returns the sentences that say why the lead was sold or unsold. It adds the
+// summarizeLead returns the sentences that say why the lead was sold or unsold. It adds the
 // answer to the call if that differs from the current state.
-func whyLead(doc *Explanation) string { return testNote(doc) + whySold(doc) }
+func summarizeLead(doc *Explanation) string { return describeTest(doc) + summarizeDecision(doc) }
 
-func whySold(doc *Explanation) string {
+func summarizeDecision(doc *Explanation) string {
 	switch doc.Status {
 	case market.StatusUnmatched.String():
-		return whyUnsold(doc) + whyAnswered(doc)
+		return summarizeUnsold(doc) + describeDifferingAnswer(doc)
 	case market.StatusOpen.String():
-		return fmt.Sprintf("The delivery to %s, for %s, is in progress.%s", doc.Buyer, doc.Price, earlierRefusals(doc.Posts))
+		return fmt.Sprintf("The delivery to %s, for %s, is in progress.%s", doc.Buyer, doc.Price, describeEarlierRefusals(doc.Posts))
 	}
-	return whyDelivered(doc) + earlierRefusals(doc.Posts) + whyAnswered(doc) + whyAfterSale(doc)
+	return summarizeSale(doc) + describeEarlierRefusals(doc.Posts) + describeDifferingAnswer(doc) + describeLastReport(doc)
 }
 
-func whyUnsold(doc *Explanation) string {
+func summarizeUnsold(doc *Explanation) string {
 	switch {
 	case doc.Delivery == market.DeliveryReleased.String():
 		return "An operator released the delivery: the buyer does not have the lead."
-	case doc.Delivery == market.DeliveryFailed.String() && doc.soldAtPing():
+	case doc.Delivery == market.DeliveryFailed.String() && doc.claimedEarlierBid():
 		post := &doc.Posts[len(doc.Posts)-1]
-		return fmt.Sprintf("%s, whose bid the lead claimed, did not accept it (%s). A claimed bid has no other buyer.", post.Buyer, post.refusal())
+		return fmt.Sprintf("%s, whose bid the lead claimed, did not accept it (%s). A claimed bid has no other buyer.", post.Buyer, post.describeRefusal())
 	case doc.Delivery == market.DeliveryFailed.String():
 		post := &doc.Posts[len(doc.Posts)-1]
-		return fmt.Sprintf("%s The last buyer, %s, did not accept it: %s.", whyReason(doc), post.Buyer, post.refusal())
+		return fmt.Sprintf("%s The last buyer, %s, did not accept it: %s.", describeUnsoldReason(doc), post.Buyer, post.describeRefusal())
 	}
-	return whyReason(doc)
+	return describeUnsoldReason(doc)
 }
 
-// soldAtPing reports whether the lead claimed the bid of an earlier ping, so that no other
+// claimedEarlierBid reports whether the lead claimed the bid of an earlier ping, so that no other
 // buyer could get it.
-func (x *Explanation) soldAtPing() bool { return x.LeadID != "" && x.AuctionID != "" && x.BidsDue == 0 }
+func (x *Explanation) claimedEarlierBid() bool {
+	return x.LeadID != "" && x.AuctionID != "" && x.BidsDue == 0
+}
 
-func whyDelivered(doc *Explanation) string {
+func summarizeSale(doc *Explanation) string {
 	switch doc.Delivery {
 	case market.DeliveryNone.String():
 		return fmt.Sprintf("Sold to %s for %s. The buyer has no endpoint, so the sale is only recorded.", doc.Buyer, doc.Price)
@@ -54,20 +56,20 @@ func whyDelivered(doc *Explanation) string {
 	return fmt.Sprintf("Sold to %s for %s. The buyer acknowledged the lead.", doc.Buyer, doc.Price)
 }
 
-// earlierRefusals names the buyers before the current one, with the reasons why they did
+// describeEarlierRefusals names the buyers before the current one, with the reasons why they did
 // not accept the lead.
-func earlierRefusals(posts []Post) (text string) {
+func describeEarlierRefusals(posts []Post) (text string) {
 	for i := range posts {
 		if last := len(posts[i].Settlements) - 1; last >= 0 && posts[i].Settlements[last].Next != "" {
-			text += fmt.Sprintf(" Before that, %s did not accept it: %s.", posts[i].Buyer, posts[i].refusal())
+			text += fmt.Sprintf(" Before that, %s did not accept it: %s.", posts[i].Buyer, posts[i].describeRefusal())
 		}
 	}
 	return text
 }
 
-// refusal returns the reason why the post's buyer does not have the lead: the buyer's
+// describeRefusal returns the reason why the post's buyer does not have the lead: the buyer's
 // answer, or the fault.
-func (p *Post) refusal() string {
+func (p *Post) describeRefusal() string {
 	if len(p.Settlements) == 0 {
 		return "the buyer was not reached"
 	}
@@ -82,9 +84,9 @@ func (p *Post) refusal() string {
 	return "the buyer was not reached"
 }
 
-// whyAnswered returns a sentence on the answer to the call, if that differs from the
+// describeDifferingAnswer returns a sentence on the answer to the call, if that differs from the
 // current state of the lead.
-func whyAnswered(doc *Explanation) string {
+func describeDifferingAnswer(doc *Explanation) string {
 	switch {
 	case doc.Answer == nil:
 		return ""
@@ -97,19 +99,19 @@ func whyAnswered(doc *Explanation) string {
 	return ""
 }
 
-// whyAuction returns the sentences that say how a ping was answered, and which leads
+// summarizeAuction returns the sentences that say how a ping was answered, and which leads
 // claimed its offers.
-func whyAuction(doc *Explanation) string { return testNote(doc) + whyBid(doc) }
+func summarizeAuction(doc *Explanation) string { return describeTest(doc) + summarizePing(doc) }
 
-func whyBid(doc *Explanation) string {
+func summarizePing(doc *Explanation) string {
 	switch {
 	case doc.Status == statusNoBid:
-		return whyReason(doc)
+		return describeUnsoldReason(doc)
 	case doc.Kind == kindAvailability:
-		return whyOffers(doc)
+		return summarizeOffers(doc)
 	}
 	best := &doc.Offers[0]
-	why := fmt.Sprintf("%s made the highest of %s, %s. The seller's offer was %s.", best.Buyer, countValidBids(doc), best.Price, best.Payout)
+	why := fmt.Sprintf("%s made the highest of %s, %s. The seller's offer was %s.", best.Buyer, describeValidBidCount(doc), best.Price, best.Payout)
 	if len(best.Claims) == 0 {
 		why += " No lead claimed it."
 	}
@@ -122,9 +124,9 @@ func whyBid(doc *Explanation) string {
 	return why
 }
 
-// whyOffers is whyAuction for a supplier that asked for all offers and may choose.
-func whyOffers(doc *Explanation) string {
-	why := fmt.Sprintf("The supplier could choose from %s.", countValidBids(doc))
+// summarizeOffers is summarizePing for a supplier that asked for all offers and may choose.
+func summarizeOffers(doc *Explanation) string {
+	why := fmt.Sprintf("The supplier could choose from %s.", describeValidBidCount(doc))
 	claimed := false
 	for i := range doc.Offers {
 		for j := range doc.Offers[i].Claims {
@@ -138,8 +140,8 @@ func whyOffers(doc *Explanation) string {
 	return why
 }
 
-// countValidBids returns the number of valid bids, in words.
-func countValidBids(doc *Explanation) string {
+// describeValidBidCount returns the number of valid bids, in words.
+func describeValidBidCount(doc *Explanation) string {
 	n := 0
 	for i := range doc.Candidates {
 		switch c := &doc.Candidates[i]; c.Outcome {

@@ -18,7 +18,7 @@ func TestEveryReasonHasASentence(t *testing.T) {
 	reason := market.ReasonNoBuyer
 	for ; reason.String() != "unknown"; reason++ {
 		for _, candidates := range [][]Candidate{nil, some} {
-			why := whyReason(&Explanation{Reason: reason.String(), Candidates: candidates})
+			why := describeUnsoldReason(&Explanation{Reason: reason.String(), Candidates: candidates})
 			if other, exists := said[why]; exists && other != reason {
 				t.Errorf("%s and %s: %s", other, reason, why)
 			}
@@ -31,7 +31,7 @@ func TestEveryReasonHasASentence(t *testing.T) {
 	if len(unsoldReasons) != int(reason)-1 {
 		t.Errorf("sentences for %d reasons, want %d", len(unsoldReasons), reason-1)
 	}
-	if why := whyReason(&Explanation{Reason: "unknown"}); !strings.Contains(why, "does not know") {
+	if why := describeUnsoldReason(&Explanation{Reason: "unknown"}); !strings.Contains(why, "does not know") {
 		t.Error(why)
 	}
 }
@@ -44,10 +44,10 @@ func TestRedact(t *testing.T) {
 		{Name: "last_name", Kind: market.KindString, Text: []byte("Cruz")},
 	}, Body: []byte("Cruz")}
 	e := &Explainer{contact: plaintextContact}
-	found := &entry{event: &event.LeadDecided{Sealed: contact.AppendTo(nil)}}
+	found := &logEntry{event: &event.LeadDecided{Sealed: contact.AppendTo(nil)}}
 	write := func(person string) *Explanation {
 		return &Explanation{
-			LeadID: "lead_1", SellerID: "u" + person, Status: "OPEN", Buyer: "b", Price: amountOf(1, market.Currency{'U', 'S', 'D'}),
+			LeadID: "lead_1", SellerID: "u" + person, Status: "OPEN", Buyer: "b", Price: newAmount(1, market.Currency{'U', 'S', 'D'}),
 			Fields:     map[string]json.RawMessage{"note": json.RawMessage(`"call ` + person + `"`), "rooms": json.RawMessage("2")},
 			Candidates: []Candidate{{Reason: "r-" + person}},
 			Posts:      []Post{{Settlements: []Settlement{{Code: "c-" + person, BuyerLead: "b-" + person}}}},
@@ -66,7 +66,7 @@ func TestRedact(t *testing.T) {
 		}
 	}
 	doc := write("nobody")
-	e.redact(&entry{event: &event.LeadDecided{Sealed: []byte{0xff}}}, doc)
+	e.redact(&logEntry{event: &event.LeadDecided{Sealed: []byte{0xff}}}, doc)
 	if doc.SellerID != erased || doc.Erased {
 		t.Errorf("the contact data is unreadable, and free text was not withheld: %+v", doc)
 	}

@@ -52,10 +52,10 @@ func (r *Reader) Statement(party ledger.Party, period ledger.Period) (*ledger.St
 	if party.IsBuyer() {
 		buyer = party.Ref
 	}
-	period = withinMonth(period, r.now())
+	period = fillPeriod(period, r.now())
 	live := r.state.BuyerFunds(buyer)
 	tally := ledger.NewTally(party, period, live)
-	events, err := r.scan(period.From, live.Seq)
+	events, err := r.newScan(period.From, live.Seq)
 	if err != nil {
 		return nil, err
 	}
@@ -74,30 +74,30 @@ func (r *Reader) Statement(party ledger.Party, period ledger.Period) (*ledger.St
 
 // Entries reads the entries of a statement again, one after the other.
 func (r *Reader) Entries(s *ledger.Statement) (*Entries, error) {
-	events, err := r.scan(s.From, s.Seq)
+	events, err := r.newScan(s.From, s.Seq)
 	if err != nil {
 		return nil, err
 	}
 	return &Entries{events: events, lines: s.EntryIterator(), until: s.To}, nil
 }
 
-// withinMonth fills the open ends of a period from the current month. A period that ends
+// fillPeriod fills the open ends of a period from the current month. A period that ends
 // at the start of a month begins with the month before.
-func withinMonth(period ledger.Period, now int64) ledger.Period {
+func fillPeriod(period ledger.Period, now int64) ledger.Period {
 	if period.From == 0 {
 		last := now
 		if period.To != 0 {
 			last = period.To - 1
 		}
-		period.From, _ = monthOf(last)
+		period.From, _ = monthBounds(last)
 	}
 	if period.To == 0 {
-		_, period.To = monthOf(max(now, period.From))
+		_, period.To = monthBounds(max(now, period.From))
 	}
 	return period
 }
 
-func monthOf(at int64) (from, to int64) {
+func monthBounds(at int64) (from, to int64) {
 	year, month, _ := time.Unix(0, at).UTC().Date()
 	first := time.Date(year, month, 1, 0, 0, 0, 0, time.UTC)
 	return first.UnixNano(), first.AddDate(0, 1, 0).UnixNano()
@@ -105,7 +105,7 @@ func monthOf(at int64) (from, to int64) {
 
 // Entries iterates over a statement's entries.
 type Entries struct {
-	events  *scan
+	events  *eventScan
 	lines   *ledger.EntryIterator
 	until   int64
 	pending []ledger.Entry // of the last event, not yet returned

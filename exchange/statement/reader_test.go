@@ -167,7 +167,7 @@ func TestWithinMonth(t *testing.T) {
 		{"2026-01-02 00:00:00", "2026-11-03 10:00:00", "2026-01-02 00:00:00", "2026-11-03 10:00:00"},
 		{"2028-02-29 10:00:00", "", "2028-02-29 10:00:00", "2028-03-01 00:00:00"},
 	} {
-		got := withinMonth(ledger.Period{From: at(row[0]), To: at(row[1])}, at(now))
+		got := fillPeriod(ledger.Period{From: at(row[0]), To: at(row[1])}, at(now))
 		if want := (ledger.Period{From: at(row[2]), To: at(row[3])}); got != want {
 			t.Errorf("%q: %+v, want %+v", row, got, want)
 		}

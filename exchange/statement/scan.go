@@ -10,8 +10,8 @@ import (
 	"pingpost/wal"
 )
 
-// scan reads the log's events from a time on, throttled.
-type scan struct {
+// eventScan reads the log's events from a time on, throttled.
+type eventScan struct {
 	reader   *Reader
 	log      *wal.Reader
 	decoder  event.Decoder
@@ -21,21 +21,21 @@ type scan struct {
 	throttle throttle.Scan
 }
 
-func (r *Reader) scan(from int64, last uint64) (*scan, error) {
+func (r *Reader) newScan(from int64, last uint64) (*eventScan, error) {
 	log, err := r.log.NewReaderSince(from)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the log: %w", err)
 	}
-	return &scan{
+	return &eventScan{
 		reader: r, log: log, decoder: event.Decoder{ForReplay: true}, from: from, last: last,
 		throttle: throttle.NewScan(r.chunk, r.stop),
 	}, nil
 }
 
-func (s *scan) close() { s.log.Close() }
+func (s *eventScan) close() { s.log.Close() }
 
 // next returns the next event, valid until the following call. io.EOF follows the last.
-func (s *scan) next() (seq uint64, at int64, ev event.Event, err error) {
+func (s *eventScan) next() (seq uint64, at int64, ev event.Event, err error) {
 	for {
 		if err := s.throttle.Pause(s.log.Bytes()); err != nil {
 			return 0, 0, nil, err
@@ -58,14 +58,14 @@ func (s *scan) next() (seq uint64, at int64, ev event.Event, err error) {
 		if err != nil {
 			return 0, 0, nil, fmt.Errorf("cannot decode entry %d of the log: %w", entry.Seq, err)
 		}
-		s.addSupplier(ev)
+		s.addMissingSupplier(ev)
 		return entry.Seq, entry.At, ev, nil
 	}
 }
 
-// addSupplier adds the supplier to a settlement of an early log version, which does not
+// addMissingSupplier adds the supplier to a settlement of an early log version, which does not
 // name it.
-func (s *scan) addSupplier(ev event.Event) {
+func (s *eventScan) addMissingSupplier(ev event.Event) {
 	settled, ok := ev.(*event.PostSettled)
 	if !ok || settled.Supplier != 0 {
 		return

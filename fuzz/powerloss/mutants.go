@@ -36,7 +36,7 @@ var mutants = []mutant.Mutation{
 	},
 	{
 		Name: "an entry's file is written after the fact that names it", File: "exchange/configure.go",
-		Old: "		if wanted.Overlay, err = x.keepDocument(made); err != nil {\n			return err\n		}\n",
+		Old: "		if wanted.Overlay, err = x.storeDocument(made); err != nil {\n			return err\n		}\n",
 		New: "		sum := sha256.Sum256(made)\n		wanted.Overlay = hex.EncodeToString(sum[:])\n" +
 			"		defer func() { _ = writeDurably(x.documentPath(wanted.Overlay), bytes.NewReader(made)) }()\n",
 	},

@@ -171,7 +171,7 @@ var mutants = []mutantCase{
 	{
 		mutant.Mutation{
 			Name: "an explanation has the price in the payout's place", File: "exchange/explain/lead.go",
-			Old: "amountOf(c.sale.Price, c.sale.Currency), amountOf(c.sale.Payout, c.sale.Currency)\n", New: "amountOf(c.sale.Price, c.sale.Currency), amountOf(c.sale.Price, c.sale.Currency)\n",
+			Old: "newAmount(c.sale.Price, c.sale.Currency), newAmount(c.sale.Payout, c.sale.Currency)\n", New: "newAmount(c.sale.Price, c.sale.Currency), newAmount(c.sale.Price, c.sale.Currency)\n",
 		}, "killed", 10 * time.Second, []string{"the explanation shows price"},
 	},
 	{

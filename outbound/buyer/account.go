@@ -58,9 +58,9 @@ type accounts struct {
 	simple map[plainAccountKey]*account // the accounts in byKey that a plainAccountKey describes
 }
 
-// find returns the account of a buyer at an endpoint. If there are too many accounts it
+// findOrCreate returns the account of a buyer at an endpoint. If there are too many accounts it
 // forgets all of them, which loses only their pauses.
-func (as *accounts) find(owner dial.Owner, e *market.Endpoint) (*account, market.Fault) {
+func (as *accounts) findOrCreate(owner dial.Owner, e *market.Endpoint) (*account, market.Fault) {
 	simple := plainAccountKey{owner, e.URL, e.Credential, e.Header, e.Scheme}
 	isPlain := e.OAuth == nil && e.Dialect == nil
 	if isPlain {
@@ -120,14 +120,14 @@ func (c *Client) newAccount(owner dial.Owner, e *market.Endpoint) (*account, mar
 			return nil, fault
 		}
 	}
-	a.encodeFixed()
+	a.encodeFixedHead()
 	switch {
 	case e.Credential == "":
-		a.auth = anonymous{}
+		a.auth = noCredential{}
 	case e.OAuth == nil:
 		a.auth = staticSecret{secrets: c.options.Secrets, name: e.Credential}
 	default:
-		a.auth = c.tokenSources.source(tokenKey{*e.OAuth, e.Credential})
+		a.auth = c.tokenSources.findOrCreate(tokenKey{*e.OAuth, e.Credential})
 	}
 	return a, market.FaultNone
 }

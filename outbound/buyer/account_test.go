@@ -115,7 +115,7 @@ func TestPingPauseOnlyGrows(t *testing.T) {
 func TestAccounts(t *testing.T) {
 	client := newClient(t, nil)
 	at := func(scope string) *account {
-		a, fault := client.accounts.find(dial.Owner{}, &market.Endpoint{
+		a, fault := client.accounts.findOrCreate(dial.Owner{}, &market.Endpoint{
 			URL: "https://blue.example/v1/ping", Credential: "c", Header: "Authorization",
 			OAuth: &market.OAuthClient{TokenURL: "https://blue.example/token", ClientID: "x", Scope: scope},
 		})
@@ -131,7 +131,7 @@ func TestAccounts(t *testing.T) {
 	if ping.Target != other.Target || ping.auth == other.auth {
 		t.Error("one address, and a token for each scope")
 	}
-	post, _ := client.accounts.find(dial.Owner{}, &market.Endpoint{
+	post, _ := client.accounts.findOrCreate(dial.Owner{}, &market.Endpoint{
 		URL: "https://blue.example/v1/post", Credential: "c", Header: "Authorization",
 		OAuth: &market.OAuthClient{TokenURL: "https://blue.example/token", ClientID: "x", Scope: "ping"},
 	})
@@ -143,7 +143,7 @@ func TestAccounts(t *testing.T) {
 		if change != nil {
 			change(e)
 		}
-		a, fault := client.accounts.find(dial.Owner{}, e)
+		a, fault := client.accounts.findOrCreate(dial.Owner{}, e)
 		if fault != market.FaultNone {
 			t.Fatal(fault)
 		}
@@ -164,13 +164,13 @@ func TestAccounts(t *testing.T) {
 		t.Error("a dialect is not the contract")
 	}
 	for i := range 2 * maxAccounts {
-		client.accounts.find(dial.Owner{}, &market.Endpoint{URL: "https://blue.example/", Credential: strconv.Itoa(i), Header: "Authorization"})
+		client.accounts.findOrCreate(dial.Owner{}, &market.Endpoint{URL: "https://blue.example/", Credential: strconv.Itoa(i), Header: "Authorization"})
 		if n, p := len(client.accounts.byKey), len(client.accounts.simple); n > maxAccounts || p > n {
 			t.Fatalf("%d accounts are remembered, %d of them plain", n, p)
 		}
 	}
 	for i := range 2 * maxAccounts {
-		client.accounts.find(dial.Owner{}, &market.Endpoint{URL: "https://blue.example/", Credential: strconv.Itoa(i), Header: "Authorization", OAuth: &market.OAuthClient{ClientID: "x"}})
+		client.accounts.findOrCreate(dial.Owner{}, &market.Endpoint{URL: "https://blue.example/", Credential: strconv.Itoa(i), Header: "Authorization", OAuth: &market.OAuthClient{ClientID: "x"}})
 		if n, g := len(client.accounts.byKey), len(client.tokenSources.byKey); n > maxAccounts || g > maxTokenSources {
 			t.Fatalf("%d accounts and %d grants are remembered", n, g)
 		}

@@ -70,7 +70,7 @@ func (c *Client) judgeDialectPost(d *dialect, r market.PostResult, response *fas
 		return d.judgePost(r, response.Body(), whole)
 	}
 	if whole {
-		r.Code = d.codeOf(response.Body())
+		r.Code = d.readReason(response.Body())
 	}
 	return c.judgePostStatus(r, response)
 }
@@ -166,7 +166,7 @@ func (a *answer) leadID() string {
 
 func idOrEmpty(object *strictjson.Object, name string) string {
 	m, _ := object.Lookup(name)
-	if id := scalarText(m); len(id) <= maxLeadID && isID(id) {
+	if id := scalarText(m); len(id) <= maxLeadID && isLeadIDText(id) {
 		return id
 	}
 	return ""
@@ -196,9 +196,9 @@ func codeOrEmpty(text string) string {
 	return text
 }
 
-// isID reports whether the text consists of visible ASCII without an @, so that it can be
+// isLeadIDText reports whether the text consists of visible ASCII without an @, so that it can be
 // an id and not an e-mail address.
-func isID(text string) bool {
+func isLeadIDText(text string) bool {
 	for i := range len(text) {
 		if c := text[i]; c <= ' ' || c > '~' || c == '@' {
 			return false

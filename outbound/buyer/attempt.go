@@ -9,7 +9,7 @@ import (
 
 // sendPost sends a lead once and returns the verdict.
 func (c *Client) sendPost(p *market.PostRequest) market.PostResult {
-	out, fault := c.resolve(dial.Owner{Name: string(p.Buyer), Test: p.Test}, &p.Endpoint, p.Body)
+	out, fault := c.resolveSecrets(dial.Owner{Name: string(p.Buyer), Test: p.Test}, &p.Endpoint, p.Body)
 	if fault != market.FaultNone {
 		return c.judgePost(nil, dial.Result{Fault: fault}, nil)
 	}
@@ -25,6 +25,6 @@ func (c *Client) sendPost(p *market.PostRequest) market.PostResult {
 	result := c.judgePost(a, done, response)
 	out.credential = s.credential
 	result.Code, result.BuyerLeadID = out.redact(result.Code), out.redact(result.BuyerLeadID)
-	result.CredentialRenewed = !p.CredentialRenewed && s.hasNewCredential(done)
+	result.CredentialRenewed = !p.CredentialRenewed && s.renewCredential(done)
 	return result
 }

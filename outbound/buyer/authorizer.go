@@ -15,16 +15,16 @@ type authorizer interface {
 	// caller must not send the request.
 	credential(deadline time.Time) (credential string, fault market.Fault)
 
-	// renew is called after a 401 to a credential. It reports whether credential would now
+	// renewAfter401 is called after a 401 to a credential. It reports whether credential would now
 	// return another one.
-	renew(refused string, deadline time.Time) bool
+	renewAfter401(refused string, deadline time.Time) bool
 }
 
-// anonymous is the authorizer of an endpoint without a credential.
-type anonymous struct{}
+// noCredential is the authorizer of an endpoint without a credential.
+type noCredential struct{}
 
-func (anonymous) credential(time.Time) (string, market.Fault) { return "", market.FaultNone }
-func (anonymous) renew(string, time.Time) bool                { return false }
+func (noCredential) credential(time.Time) (string, market.Fault) { return "", market.FaultNone }
+func (noCredential) renewAfter401(string, time.Time) bool        { return false }
 
 // reservedHeaders are the headers that a credential must not replace.
 var reservedHeaders = map[string]struct{}{
@@ -40,14 +40,14 @@ func checkHeader(e *market.Endpoint) market.Fault {
 		return market.FaultNone
 	}
 	_, own := reservedHeaders[strings.ToLower(e.Header)]
-	if own || !isToken(e.Header) || !isPrintable(e.Scheme) {
+	if own || !isHeaderName(e.Header) || !isPrintableASCII(e.Scheme) {
 		return market.FaultEndpoint
 	}
 	return market.FaultNone
 }
 
-// isToken reports whether the text is a valid header name (RFC 9110, 5.6.2).
-func isToken(s string) bool {
+// isHeaderName reports whether the text is a valid header name (RFC 9110, 5.6.2).
+func isHeaderName(s string) bool {
 	for i := range len(s) {
 		c := s[i]
 		letter := c|0x20 >= 'a' && c|0x20 <= 'z'
@@ -58,8 +58,8 @@ func isToken(s string) bool {
 	return s != ""
 }
 
-// isPrintable reports whether the text is printable ASCII.
-func isPrintable(s string) bool {
+// isPrintableASCII reports whether the text is printable ASCII.
+func isPrintableASCII(s string) bool {
 	for i := range len(s) {
 		if s[i] < ' ' || s[i] > '~' {
 			return false

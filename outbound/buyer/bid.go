@@ -5,12 +5,12 @@ import (
 	"pingpost/engine/market/format"
 )
 
-// readBid reads a complete answer to a ping: a bid, a no-bid, or an invalid answer.
+// readPingAnswer reads a complete answer to a ping: a bid, a no-bid, or an invalid answer.
 // Members of the contract must have their types; other members are ignored.
 //
 // A no-bid need not repeat the auction id, because it sells no lead. But a no-bid with
 // another auction's id answers another ping.
-func (a *answer) readBid(r *market.PingResult, auction []byte) {
+func (a *answer) readPingAnswer(r *market.PingResult, auction []byte) {
 	echo, echoes := a.body.Lookup("auction_id")
 	if echoes && (echo.Kind != market.JSONString || string(echo.Text) != string(auction)) {
 		setMalformed(r, "auction_id")
@@ -26,13 +26,13 @@ func (a *answer) readBid(r *market.PingResult, auction []byte) {
 	case !echoes:
 		setMalformed(r, "auction_id")
 	default:
-		a.readTerms(r)
+		a.readBidTerms(r)
 	}
 }
 
-// readTerms reads the members of the bid. It sets the result's bid only if all of them are
+// readBidTerms reads the members of the bid. It sets the result's bid only if all of them are
 // valid.
-func (a *answer) readTerms(r *market.PingResult) {
+func (a *answer) readBidTerms(r *market.PingResult) {
 	var bid market.Bid
 	m, _ := a.nested.Lookup("amount")
 	amount, err := market.ParseBidAmount(m.Text)
@@ -56,7 +56,7 @@ func (a *answer) readTerms(r *market.PingResult) {
 		}
 	}
 	m, _ = a.nested.Lookup("bid_token")
-	if m.Kind != market.JSONString || len(m.Text) == 0 || len(m.Text) > market.MaxBidToken || !isVisible(m.Text) {
+	if m.Kind != market.JSONString || len(m.Text) == 0 || len(m.Text) > market.MaxBidToken || !isVisibleASCII(m.Text) {
 		setMalformed(r, "bid.bid_token")
 		return
 	}
@@ -69,8 +69,8 @@ func setMalformed(r *market.PingResult, path string) {
 	r.Outcome, r.Fault, r.Reason = market.OutcomeInvalid, market.FaultMalformed, path
 }
 
-// isVisible reports whether the text is visible ASCII.
-func isVisible(text []byte) bool {
+// isVisibleASCII reports whether the text is visible ASCII.
+func isVisibleASCII(text []byte) bool {
 	for _, c := range text {
 		if c <= ' ' || c > '~' {
 			return false

@@ -8,9 +8,9 @@ import (
 	"pingpost/outbound/dial"
 )
 
-// encodeFixed encodes the parts that all requests of the account share: the request line
+// encodeFixedHead encodes the parts that all requests of the account share: the request line
 // up to a GET's query, and the constant headers. Host and path are sent as configured.
-func (a *account) encodeFixed() {
+func (a *account) encodeFixedHead() {
 	method, accept, contentType := fasthttp.MethodPost, "application/json", "application/json"
 	var fixed []header
 	if d := a.dialect; d != nil {

@@ -88,7 +88,7 @@ func TestEncode(t *testing.T) {
 			if row.dialect != nil {
 				a.dialect = speaking(*row.dialect)
 			}
-			a.encodeFixed()
+			a.encodeFixedHead()
 			s := row.sending
 			s.account = a
 			if got := string(s.encode([]byte("as it is|"), row.secret)); got != "as it is|"+row.want {

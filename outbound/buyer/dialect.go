@@ -33,12 +33,12 @@ func newDialect(e *market.Endpoint) (*dialect, market.Fault) {
 	default:
 		return nil, market.FaultEndpoint
 	}
-	if from.ContentType == "" || !isPrintable(from.ContentType) {
+	if from.ContentType == "" || !isPrintableASCII(from.ContentType) {
 		return nil, market.FaultEndpoint
 	}
 	for line := range strings.Lines(from.Headers) {
 		name, value, ok := strings.Cut(strings.TrimSuffix(line, "\n"), ": ")
-		if !ok || !isSettable(name, e) || !isPrintable(value) {
+		if !ok || !isSettable(name, e) || !isPrintableASCII(value) {
 			return nil, market.FaultEndpoint
 		}
 		d.headers = append(d.headers, header{name, value})
@@ -64,7 +64,7 @@ var acceptHeaders = map[string]string{
 // header of the credential are excluded.
 func isSettable(name string, e *market.Endpoint) bool {
 	_, own := reservedHeaders[strings.ToLower(name)]
-	return !own && isToken(name) && !(e.Credential != "" && strings.EqualFold(name, e.Header))
+	return !own && isHeaderName(name) && !(e.Credential != "" && strings.EqualFold(name, e.Header))
 }
 
 // appendQuery appends a form to the query of an address.

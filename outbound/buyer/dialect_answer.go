@@ -9,13 +9,13 @@ import (
 	"pingpost/outbound/buyer/reading"
 )
 
-// readBid reads a 2xx to a ping by the dialect's rules.
+// readPingAnswer reads a 2xx to a ping by the dialect's rules.
 //
 //   - If the rules define acceptance, an accepted answer must have a price.
 //   - Otherwise a price above zero is a bid. No price is a no-bid, and so is zero, because
 //     such endpoints write a zero price into every answer.
 //   - An answer with a reason but without a decision is a no-bid too. It sells no lead.
-func (d *dialect) readBid(result *market.PingResult, body []byte, auction []byte) {
+func (d *dialect) readPingAnswer(result *market.PingResult, body []byte, auction []byte) {
 	f, err := d.rules.Extract(body)
 	if err != nil {
 		result.Outcome, result.Fault = market.OutcomeInvalid, market.FaultUnreadable
@@ -27,7 +27,7 @@ func (d *dialect) readBid(result *market.PingResult, body []byte, auction []byte
 	case verdict == reading.No,
 		decided && verdict == reading.Undecided && f[reading.Accepted] == "" && f[reading.Reason] != "",
 		!decided && isNoPrice(f[reading.Price]):
-		result.Outcome, result.Reason = market.OutcomeNoBid, reasonIn(&f)
+		result.Outcome, result.Reason = market.OutcomeNoBid, reasonCode(&f)
 		return
 	case decided && verdict == reading.Undecided:
 		setMalformed(result, d.rules.Paths[reading.Accepted])
@@ -38,7 +38,7 @@ func (d *dialect) readBid(result *market.PingResult, body []byte, auction []byte
 		setMalformed(result, d.rules.Paths[reading.Price])
 		return
 	}
-	d.readTerms(result, &f, amount, auction)
+	d.readBidTerms(result, &f, amount, auction)
 }
 
 // isNoPrice reports whether the text is empty or a zero.
@@ -56,15 +56,15 @@ func (d *dialect) judgePing(result *market.PingResult, body, auction []byte) {
 	case status < 200 || status > 299:
 		result.Outcome = market.OutcomeError
 		if result.Fault == market.FaultNone {
-			result.Reason = d.codeOf(body)
+			result.Reason = d.readReason(body)
 		}
 	default:
-		d.readBid(result, body, auction)
+		d.readPingAnswer(result, body, auction)
 	}
 }
 
-// readTerms reads currency and token. It sets the result's bid only if both are valid.
-func (d *dialect) readTerms(result *market.PingResult, f *reading.Fields, amount market.Money, auction []byte) {
+// readBidTerms reads currency and token. It sets the result's bid only if both are valid.
+func (d *dialect) readBidTerms(result *market.PingResult, f *reading.Fields, amount market.Money, auction []byte) {
 	bid := market.Bid{Amount: amount, Token: string(auction)}
 	if code := f[reading.Currency]; code != "" {
 		currency, ok := market.ParseCurrency(strings.ToUpper(code))
@@ -76,7 +76,7 @@ func (d *dialect) readTerms(result *market.PingResult, f *reading.Fields, amount
 	}
 	if d.rules.Paths[reading.Token] != "" {
 		bid.Token = f[reading.Token]
-		if bid.Token == "" || len(bid.Token) > market.MaxBidToken || !isVisible([]byte(bid.Token)) {
+		if bid.Token == "" || len(bid.Token) > market.MaxBidToken || !isVisibleASCII([]byte(bid.Token)) {
 			setMalformed(result, d.rules.Paths[reading.Token])
 			return
 		}
@@ -114,9 +114,9 @@ func (d *dialect) judgePost(result market.PostResult, body []byte, whole bool) m
 	}
 	switch d.rules.Decide(&f) {
 	case reading.Yes:
-		result.Verdict, result.BuyerLeadID = market.VerdictAccepted, leadIDIn(&f)
+		result.Verdict, result.BuyerLeadID = market.VerdictAccepted, validLeadID(&f)
 	case reading.No:
-		result.Verdict, result.Code = market.VerdictRefused, reasonIn(&f)
+		result.Verdict, result.Code = market.VerdictRefused, reasonCode(&f)
 		result.Final = result.Code != codeReusedKey
 	default:
 		result.Fault = market.FaultMalformed
@@ -124,22 +124,22 @@ func (d *dialect) judgePost(result market.PostResult, body []byte, whole bool) m
 	return result
 }
 
-// codeOf returns the buyer's reason in an answer that its status has decided.
-func (d *dialect) codeOf(body []byte) string {
+// readReason returns the buyer's reason in an answer that its status has decided.
+func (d *dialect) readReason(body []byte) string {
 	f, err := d.rules.Extract(body)
 	if err != nil {
 		return ""
 	}
-	return reasonIn(&f)
+	return reasonCode(&f)
 }
 
-// reasonIn returns the buyer's reason for a rejection if it is a code, in lower case, or
+// reasonCode returns the buyer's reason for a rejection if it is a code, in lower case, or
 // "".
-func reasonIn(f *reading.Fields) string { return codeOrEmpty(strings.ToLower(f[reading.Reason])) }
+func reasonCode(f *reading.Fields) string { return codeOrEmpty(strings.ToLower(f[reading.Reason])) }
 
-// leadIDIn returns the buyer's id of the lead if it is valid, or "".
-func leadIDIn(f *reading.Fields) string {
-	if id := f[reading.LeadID]; len(id) <= maxLeadID && isID(id) {
+// validLeadID returns the buyer's id of the lead if it is valid, or "".
+func validLeadID(f *reading.Fields) string {
+	if id := f[reading.LeadID]; len(id) <= maxLeadID && isLeadIDText(id) {
 		return id
 	}
 	return ""

@@ -32,14 +32,14 @@ func FuzzDialectAnswer(f *testing.F) {
 			d := &dialect{rules: extracted}
 			result := market.PingResult{Status: 200}
 			d.judgePing(&result, []byte(body), []byte("auc_1"))
-			if bid := result.Bid; result.Outcome == market.OutcomeNone && (bid.Amount < 0 || bid.Amount > market.MaxMoney || bid.Token == "" || len(bid.Token) > market.MaxBidToken || !isVisible([]byte(bid.Token))) {
+			if bid := result.Bid; result.Outcome == market.OutcomeNone && (bid.Amount < 0 || bid.Amount > market.MaxMoney || bid.Token == "" || len(bid.Token) > market.MaxBidToken || !isVisibleASCII([]byte(bid.Token))) {
 				t.Fatalf("%+v", bid)
 			}
 			if result.Outcome != market.OutcomeNone && result.Bid != (market.Bid{}) || result.Outcome == market.OutcomeNoBid && codeOrEmpty(result.Reason) != result.Reason {
 				t.Fatalf("%+v", result)
 			}
 			post := d.judgePost(market.PostResult{Status: 200}, []byte(body), true)
-			if post.Verdict == 0 || codeOrEmpty(post.Code) != post.Code || !isID(post.BuyerLeadID) || len(post.BuyerLeadID) > maxLeadID {
+			if post.Verdict == 0 || codeOrEmpty(post.Code) != post.Code || !isLeadIDText(post.BuyerLeadID) || len(post.BuyerLeadID) > maxLeadID {
 				t.Fatalf("%+v", post)
 			}
 		}

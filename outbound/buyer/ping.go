@@ -25,7 +25,7 @@ func (c *Client) Ping(p *market.PingRequest) market.PingResult {
 }
 
 func (c *Client) sendPing(p *market.PingRequest, now time.Time) market.PingResult {
-	out, fault := c.resolve(dial.Owner{Name: string(p.Buyer), Test: p.Test}, &p.Endpoint, p.Body)
+	out, fault := c.resolveSecrets(dial.Owner{Name: string(p.Buyer), Test: p.Test}, &p.Endpoint, p.Body)
 	if fault != market.FaultNone {
 		return market.PingResult{Outcome: market.OutcomeError, Fault: fault}
 	}
@@ -42,7 +42,7 @@ func (c *Client) sendPing(p *market.PingRequest, now time.Time) market.PingResul
 		repeatable:  p.IdempotencyKey != "" || a.dialect != nil, // a ping buys no lead
 	}
 	done := s.send(response)
-	if s.hasNewCredential(done) {
+	if s.renewCredential(done) {
 		done = s.send(response)
 	}
 	result := c.judgePing(p, a, done, response)
@@ -63,7 +63,7 @@ func (c *Client) judgePing(p *market.PingRequest, a *account, done dial.Result, 
 			a.pausePings(r.RetryAfter, now)
 		}
 		return r
-	case done.Fault != market.FaultNone && (done.Status == 0 || a.isPingAnswer(done.Status)):
+	case done.Fault != market.FaultNone && (done.Status == 0 || a.hasPingBody(done.Status)):
 		r.Outcome = outcomeOfFault(done.Fault, p.Deadline)
 		return r
 	}
@@ -81,13 +81,13 @@ func (c *Client) judgePing(p *market.PingRequest, a *account, done dial.Result, 
 	case !readable:
 		r.Outcome, r.Fault = market.OutcomeInvalid, market.FaultUnreadable
 	default:
-		parsed.readBid(&r, p.Auction)
+		parsed.readPingAnswer(&r, p.Auction)
 	}
 	return r
 }
 
-// isPingAnswer reports whether an answer with this status has a body to interpret.
-func (a *account) isPingAnswer(status int) bool {
+// hasPingBody reports whether an answer with this status has a body to interpret.
+func (a *account) hasPingBody(status int) bool {
 	if a.dialect != nil {
 		return status >= 200 && status <= 299
 	}

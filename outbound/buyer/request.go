@@ -42,10 +42,10 @@ func (s *request) send(response *fasthttp.Response) dial.Result {
 	return s.account.Send(&dial.Request{Raw: buffer.text, Deadline: s.deadline, Repeatable: s.repeatable, Ping: s.ping, LooseDeadline: s.ping}, response)
 }
 
-// hasNewCredential reports whether the answer was a 401 and another credential is
+// renewCredential reports whether the answer was a 401 and another credential is
 // available now, so that a second send makes sense.
-func (s *request) hasNewCredential(result dial.Result) bool {
-	return result.Status == fasthttp.StatusUnauthorized && s.account.auth.renew(s.credential, s.deadline)
+func (s *request) renewCredential(result dial.Result) bool {
+	return result.Status == fasthttp.StatusUnauthorized && s.account.auth.renewAfter401(s.credential, s.deadline)
 }
 
 // encode appends the whole request: the account's fixed parts, and then the parts that

@@ -17,13 +17,13 @@ type resolvedRequest struct {
 	credential string // the last one that was sent
 }
 
-// resolve replaces placeholders by secrets and finds the account. It reads the secrets at
+// resolveSecrets replaces placeholders by secrets and finds the account. It reads the secrets at
 // every attempt, so a rotated secret applies to the next one. It returns FaultCredential
 // if a secret has no value or is not valid at its place.
 //
 // The account belongs to the resolved address, so an account with an old secret is never
 // used again.
-func (c *Client) resolve(owner dial.Owner, e *market.Endpoint, body []byte) (out resolvedRequest, fault market.Fault) {
+func (c *Client) resolveSecrets(owner dial.Owner, e *market.Endpoint, body []byte) (out resolvedRequest, fault market.Fault) {
 	ok := true
 	read := func(name string) (string, bool) {
 		secret, known := c.options.Secrets(name)
@@ -57,7 +57,7 @@ func (c *Client) resolve(owner dial.Owner, e *market.Endpoint, body []byte) (out
 	if !ok {
 		return out, market.FaultCredential
 	}
-	out.account, fault = c.accounts.find(owner, to)
+	out.account, fault = c.accounts.findOrCreate(owner, to)
 	return out, fault
 }
 

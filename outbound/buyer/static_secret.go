@@ -16,13 +16,13 @@ type staticSecret struct {
 
 func (s staticSecret) credential(time.Time) (string, market.Fault) {
 	secret, ok := s.secrets(s.name)
-	if !ok || secret == "" || !isPrintable(secret) {
+	if !ok || secret == "" || !isPrintableASCII(secret) {
 		return "", market.FaultCredential
 	}
 	return secret, market.FaultNone
 }
 
-func (s staticSecret) renew(rejected string, _ time.Time) bool {
+func (s staticSecret) renewAfter401(rejected string, _ time.Time) bool {
 	secret, ok := s.secrets(s.name)
 	return ok && secret != rejected
 }

@@ -35,7 +35,7 @@ func (c *Client) fetchToken(key tokenKey) (fetchedToken, market.Fault) {
 }
 
 func (c *Client) requestToken(key tokenKey) (got fetchedToken, status int, fault market.Fault) {
-	out, fault := c.resolve(dial.Owner{}, &market.Endpoint{URL: key.client.TokenURL}, nil)
+	out, fault := c.resolveSecrets(dial.Owner{}, &market.Endpoint{URL: key.client.TokenURL}, nil)
 	if fault != market.FaultNone {
 		return fetchedToken{}, 0, fault
 	}
@@ -47,7 +47,7 @@ func (c *Client) requestToken(key tokenKey) (got fetchedToken, status int, fault
 	response := fasthttp.AcquireResponse()
 	defer fasthttp.ReleaseResponse(response)
 
-	s := request{account: out.account, body: tokenRequest(&key.client, secret), deadline: deadline, repeatable: true}
+	s := request{account: out.account, body: encodeTokenRequest(&key.client, secret), deadline: deadline, repeatable: true}
 	done := s.send(response)
 	switch {
 	case done.Fault != market.FaultNone:
@@ -55,13 +55,13 @@ func (c *Client) requestToken(key tokenKey) (got fetchedToken, status int, fault
 	case done.Status != fasthttp.StatusOK:
 		return fetchedToken{}, done.Status, market.FaultCredential
 	}
-	got, fault = readToken(response.Body())
+	got, fault = parseToken(response.Body())
 	return got, done.Status, fault
 }
 
-// tokenRequest returns the body of a client-credentials request. It contains a scope only
+// encodeTokenRequest returns the body of a client-credentials request. It contains a scope only
 // if one is configured.
-func tokenRequest(client *market.OAuthClient, secret string) []byte {
+func encodeTokenRequest(client *market.OAuthClient, secret string) []byte {
 	body := []byte(`{"grant_type":"client_credentials","client_id":`)
 	body = escape.AppendJSONString(body, []byte(client.ClientID))
 	body = append(body, `,"client_secret":`...)
@@ -73,9 +73,9 @@ func tokenRequest(client *market.OAuthClient, secret string) []byte {
 	return append(body, '}')
 }
 
-// readToken parses an answer of RFC 6749, 5.1. Without a token type it is a bearer token,
+// parseToken parses an answer of RFC 6749, 5.1. Without a token type it is a bearer token,
 // as nearly all are. It rejects other types, because the exchange cannot send them.
-func readToken(text []byte) (fetchedToken, market.Fault) {
+func parseToken(text []byte) (fetchedToken, market.Fault) {
 	parsed, _ := answerPool.Get().(*answer)
 	defer parsed.release()
 	if parsed.body.Parse(text) != nil {
@@ -84,15 +84,15 @@ func readToken(text []byte) (fetchedToken, market.Fault) {
 	kind, _ := parsed.body.Lookup("token_type")
 	bearer := kind.Kind == 0 || kind.Kind == market.JSONNull || kind.Kind == market.JSONString && strings.EqualFold(string(kind.Text), "bearer")
 	token, _ := parsed.body.Lookup("access_token")
-	if !bearer || token.Kind != market.JSONString || len(token.Text) == 0 || len(token.Text) > maxToken || !isVisible(token.Text) {
+	if !bearer || token.Kind != market.JSONString || len(token.Text) == 0 || len(token.Text) > maxToken || !isVisibleASCII(token.Text) {
 		return fetchedToken{}, market.FaultMalformed
 	}
-	return fetchedToken{token: string(token.Text), lifetime: parsed.lifetime()}, market.FaultNone
+	return fetchedToken{token: string(token.Text), lifetime: parsed.tokenLifetime()}, market.FaultNone
 }
 
-// lifetime returns expires_in: seconds, as a number or a string. A missing or invalid
+// tokenLifetime returns expires_in: seconds, as a number or a string. A missing or invalid
 // value gives defaultLifetime.
-func (a *answer) lifetime() time.Duration {
+func (a *answer) tokenLifetime() time.Duration {
 	m, _ := a.body.Lookup("expires_in")
 	seconds, err := strconv.ParseFloat(scalarText(m), 64)
 	if err != nil || !(seconds >= 1) {

@@ -38,7 +38,7 @@ type tokenSources struct {
 	byKey map[tokenKey]*tokenSource
 }
 
-func (ss *tokenSources) source(key tokenKey) *tokenSource {
+func (ss *tokenSources) findOrCreate(key tokenKey) *tokenSource {
 	ss.mu.Lock()
 	defer ss.mu.Unlock()
 	if s := ss.byKey[key]; s != nil {
@@ -104,7 +104,7 @@ func (s *tokenSource) credential(deadline time.Time) (string, market.Fault) {
 	}
 	done := s.startFetchLocked(now)
 	s.mu.Unlock()
-	if done == nil || !waitUntil(done, deadline) {
+	if done == nil || !waitForFetch(done, deadline) {
 		return "", market.FaultCredential
 	}
 	s.mu.Lock()
@@ -119,7 +119,7 @@ func (s *tokenSource) isValidLocked(now time.Time) bool {
 	return s.token != "" && now.Before(s.expiresAt)
 }
 
-func (s *tokenSource) renew(rejected string, deadline time.Time) bool {
+func (s *tokenSource) renewAfter401(rejected string, deadline time.Time) bool {
 	s.mu.Lock()
 	if s.token != rejected {
 		s.mu.Unlock()
@@ -131,12 +131,12 @@ func (s *tokenSource) renew(rejected string, deadline time.Time) bool {
 		if now.Sub(s.requestedAt) >= earlyAge {
 			s.earlyRejections = 0
 		}
-		s.nextFetch = latest(s.nextFetch, s.requestedAt.Add(backoff(s.earlyRejections)))
+		s.nextFetch = laterTime(s.nextFetch, s.requestedAt.Add(backoffAfter(s.earlyRejections)))
 		s.earlyRejections++
 	}
 	done := s.startFetchLocked(now)
 	s.mu.Unlock()
-	if done == nil || !waitUntil(done, deadline) {
+	if done == nil || !waitForFetch(done, deadline) {
 		return false
 	}
 	s.mu.Lock()
@@ -162,7 +162,7 @@ func (s *tokenSource) runFetch(asked time.Time) {
 	defer s.mu.Unlock()
 	if fault != market.FaultNone {
 		s.failures++
-		s.nextFetch = latest(s.nextFetch, s.now().Add(backoff(s.failures)))
+		s.nextFetch = laterTime(s.nextFetch, s.now().Add(backoffAfter(s.failures)))
 	} else {
 		s.token, s.requestedAt, s.expiresAt = got.token, asked, asked.Add(got.lifetime)
 		s.renewAt = asked.Add(got.lifetime/4*3 + rand.N(got.lifetime/10))
@@ -172,23 +172,23 @@ func (s *tokenSource) runFetch(asked time.Time) {
 	s.fetching = nil
 }
 
-// backoff returns the wait after a number of consecutive failures.
-func backoff(bad int) time.Duration {
+// backoffAfter returns the wait after a number of consecutive failures.
+func backoffAfter(bad int) time.Duration {
 	if bad == 0 {
 		return 0
 	}
 	return min(firstBackoff<<min(bad-1, 10), maxBackoff)
 }
 
-func latest(a, b time.Time) time.Time {
+func laterTime(a, b time.Time) time.Time {
 	if a.After(b) {
 		return a
 	}
 	return b
 }
 
-// waitUntil waits for the end of a fetch. It returns false if the deadline passes first.
-func waitUntil(done <-chan struct{}, deadline time.Time) bool {
+// waitForFetch waits for the end of a fetch. It returns false if the deadline passes first.
+func waitForFetch(done <-chan struct{}, deadline time.Time) bool {
 	select {
 	case <-done:
 		return true

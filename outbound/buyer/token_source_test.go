@@ -184,7 +184,7 @@ func TestRejectedTokenIsRenewedOnce(t *testing.T) {
 		var calling sync.WaitGroup
 		for range 20 {
 			calling.Go(func() {
-				if !g.renew("t1", time.Now().Add(2*time.Second)) {
+				if !g.renewAfter401("t1", time.Now().Add(2*time.Second)) {
 					t.Error("not renewed")
 				}
 			})
@@ -195,7 +195,7 @@ func TestRejectedTokenIsRenewedOnce(t *testing.T) {
 		}
 		wantCredential(t, g, "t2")
 		begun := time.Now()
-		if !g.renew("t1", begun) || m.times() != 2 || time.Since(begun) != 0 {
+		if !g.renewAfter401("t1", begun) || m.times() != 2 || time.Since(begun) != 0 {
 			t.Error("the answer to a token that was replaced meanwhile asks for another")
 		}
 	})
@@ -207,13 +207,13 @@ func TestRejectedTokenIsUsedUntilReplaced(t *testing.T) {
 		wantCredential(t, g, "t1")
 		time.Sleep(10 * time.Minute)
 		m.down = true
-		if g.renew("t1", time.Now().Add(time.Second)) {
+		if g.renewAfter401("t1", time.Now().Add(time.Second)) {
 			t.Error("renewed by a failure")
 		}
 		wantCredential(t, g, "t1")
 		m.takes = 5 * time.Second
 		time.Sleep(time.Minute)
-		if begun := time.Now(); g.renew("t1", begun.Add(time.Second)) || time.Since(begun) != time.Second {
+		if begun := time.Now(); g.renewAfter401("t1", begun.Add(time.Second)) || time.Since(begun) != time.Second {
 			t.Errorf("waited for %v", time.Since(begun))
 		}
 	})
@@ -228,7 +228,7 @@ func TestRejectedNewTokensBackOff(t *testing.T) {
 		begun := time.Now()
 		for time.Since(begun) < 2*time.Minute {
 			token, _ := g.credential(time.Now().Add(time.Second))
-			g.renew(token, time.Now().Add(time.Second))
+			g.renewAfter401(token, time.Now().Add(time.Second))
 			time.Sleep(100 * time.Millisecond)
 		}
 		var gaps []int
@@ -241,7 +241,7 @@ func TestRejectedNewTokensBackOff(t *testing.T) {
 		time.Sleep(10 * time.Minute)
 		before := m.times()
 		token, _ := g.credential(time.Now())
-		if !g.renew(token, time.Now().Add(time.Second)) || m.times() != before+1 {
+		if !g.renewAfter401(token, time.Now().Add(time.Second)) || m.times() != before+1 {
 			t.Error("one that has served for minutes is renewed at once")
 		}
 	})

@@ -229,7 +229,7 @@ func TestTokenLifetimes(t *testing.T) {
 		if err := a.body.Parse([]byte(text)); err != nil {
 			t.Fatal(err)
 		}
-		if got := a.lifetime(); got != want {
+		if got := a.tokenLifetime(); got != want {
 			t.Errorf("%s: %v, want %v", text, got, want)
 		}
 	}

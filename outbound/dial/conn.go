@@ -50,9 +50,9 @@ type clientConn struct {
 	answerBytes int64 // bytes of the current request's answer
 }
 
-// startRequest resets the counts for a new request. It reports whether the connection has
+// beginRequest resets the counts for a new request. It reports whether the connection has
 // carried a request before.
-func (c *clientConn) startRequest() (reused bool) {
+func (c *clientConn) beginRequest() (reused bool) {
 	reused = c.used
 	c.used, c.sentBefore, c.answerBytes = true, c.socket.sentBytes, 0
 	return reused
@@ -101,8 +101,8 @@ func (c *clientConn) applyDeadline(deadline time.Time, loose bool) error {
 // maxDeadlineSlack limits how late a loose deadline takes effect.
 const maxDeadlineSlack = time.Second
 
-// hasSent reports whether a byte of the current request may have left.
-func (c *clientConn) hasSent() bool { return c.socket.sentBytes > c.sentBefore }
+// hasSentBytes reports whether a byte of the current request may have left.
+func (c *clientConn) hasSentBytes() bool { return c.socket.sentBytes > c.sentBefore }
 
 // hasAnswer reports whether a byte of the current request's answer has arrived.
 func (c *clientConn) hasAnswer() bool { return c.answerBytes > 0 }

@@ -43,7 +43,7 @@ func (d *dialer) dial(o origin, limit time.Duration) (net.Conn, error) {
 	inner := net.Dialer{
 		Resolver: d.resolver,
 		ControlContext: func(_ context.Context, _, address string, _ syscall.RawConn) error {
-			return d.checkAddress(address, o.secure)
+			return d.checkAllowed(address, o.secure)
 		},
 	}
 	conn, err := inner.DialContext(ctx, "tcp", net.JoinHostPort(o.name, o.port))
@@ -69,8 +69,8 @@ func (d *dialer) newConn(conn net.Conn, socket *socketConn) *clientConn {
 	return &clientConn{Conn: conn, socket: socket, openCount: &d.openConns}
 }
 
-// checkAddress returns errForbidden if dial must not connect to the address.
-func (d *dialer) checkAddress(address string, secure bool) error {
+// checkAllowed returns errForbidden if dial must not connect to the address.
+func (d *dialer) checkAllowed(address string, secure bool) error {
 	end, err := netip.ParseAddrPort(address)
 	if err != nil {
 		return errForbidden

@@ -30,14 +30,14 @@ func (h *host) exchange(r *Request, response *fasthttp.Response) Result {
 	}
 	pool := h.poolFor(r)
 	pooled, err := acquireWithin(pool.AcquireConn, left, h.maxConnWait(r, left))
-	for err == nil && !h.isUsable(connOf(pooled.Conn()), r) {
+	for err == nil && !h.isUsable(unwrapConn(pooled.Conn()), r) {
 		pool.CloseConn(pooled)
 		pooled, err = acquireWithin(pool.AcquireConn, time.Until(r.Deadline), h.maxConnWait(r, left))
 	}
 	if err != nil {
 		return Result{Fault: dialFault(err)}
 	}
-	conn := connOf(pooled.Conn())
+	conn := unwrapConn(pooled.Conn())
 	result, keep := h.sendAndRead(conn, r, response)
 	if keep && h.mayKeepConn() {
 		conn.idleSince = h.hosts.clock()
@@ -48,7 +48,7 @@ func (h *host) exchange(r *Request, response *fasthttp.Response) Result {
 	return result
 }
 
-func connOf(pooled net.Conn) *clientConn {
+func unwrapConn(pooled net.Conn) *clientConn {
 	own, ok := pooled.(*clientConn)
 	if !ok {
 		panic("BUG: the pool returned a connection that dial did not open")
@@ -59,15 +59,15 @@ func connOf(pooled net.Conn) *clientConn {
 // sendAndRead sends the request and reads the answer under one fixed deadline. A slow
 // answer does not extend it.
 func (h *host) sendAndRead(conn *clientConn, r *Request, response *fasthttp.Response) (result Result, keep bool) {
-	kept := conn.startRequest()
+	kept := conn.beginRequest()
 	if err := conn.applyDeadline(r.Deadline, r.LooseDeadline); err != nil {
 		return Result{Fault: market.FaultBroken, staleConn: kept}, false
 	}
 	err := conn.sendRequest(r.Raw, kept)
-	result.Sent = conn.hasSent()
+	result.Sent = conn.hasSentBytes()
 	if errors.Is(err, errUnexpectedData) {
 		if conn.sawExtraAnswer {
-			h.distrust()
+			h.useConnsOnce()
 		}
 		return Result{Fault: market.FaultBroken, staleConn: true}, false
 	}
@@ -90,7 +90,7 @@ func (h *host) sendAndRead(conn *clientConn, r *Request, response *fasthttp.Resp
 		if !isExtraAnswer(more) {
 			return result, false
 		}
-		h.distrust()
+		h.useConnsOnce()
 		if kept && !r.Ping {
 			// One of the two answers belongs to an earlier request, and it is unknown
 			// which.

@@ -69,8 +69,8 @@ func (hs *Hosts) newPool(o origin, conns int, idle time.Duration) *fasthttp.Host
 	}
 }
 
-// distrust marks the host after an extra answer and closes its idle connections.
-func (h *host) distrust() {
+// useConnsOnce marks the host after an extra answer and closes its idle connections.
+func (h *host) useConnsOnce() {
 	now := h.hosts.clock()
 	if before := h.distrustedUntil.Swap(int64(now + distrustPeriod)); before <= int64(now) && h.hosts.options.OnExtraAnswer != nil {
 		h.hosts.options.OnExtraAnswer(h.pools[0].Addr)

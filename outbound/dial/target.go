@@ -74,7 +74,7 @@ func (ts *targets) find(owner Owner, address string) (*Target, market.Fault) {
 		return known, market.FaultNone
 	}
 	if ts.byURL == nil || len(ts.byURL) >= maxTargets {
-		ts.resetLocked()
+		ts.forgetLocked()
 	}
 	at := hostKey{owner, from}
 	if t.host = ts.byHost[at]; t.host == nil {
@@ -103,9 +103,9 @@ func (ts *targets) setLimits(byName map[string]int) {
 	}
 }
 
-// resetLocked forgets all targets. Callers that hold a target continue to use it, and its
+// forgetLocked forgets all targets. Callers that hold a target continue to use it, and its
 // connections are closed when they become idle.
-func (ts *targets) resetLocked() {
+func (ts *targets) forgetLocked() {
 	for _, h := range ts.byHost {
 		h.closeIdle()
 	}

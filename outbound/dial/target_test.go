@@ -46,10 +46,10 @@ func TestCheckAddress(t *testing.T) {
 		{"name.example:443", false, false},
 	}
 	for _, row := range rows {
-		if got := d.checkAddress(row.address, false) == nil; got != row.plain {
+		if got := d.checkAllowed(row.address, false) == nil; got != row.plain {
 			t.Errorf("http to %s: %v", row.address, got)
 		}
-		if got := d.checkAddress(row.address, true) == nil; got != row.secure {
+		if got := d.checkAllowed(row.address, true) == nil; got != row.secure {
 			t.Errorf("https to %s: %v", row.address, got)
 		}
 	}

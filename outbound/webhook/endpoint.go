@@ -64,11 +64,11 @@ func queueIndex(slow bool) int {
 	return 0
 }
 
-// nextEndpoint removes the next endpoint from its queue. It returns nil if both queues are
+// popReadyEndpoint removes the next endpoint from its queue. It returns nil if both queues are
 // empty or the limit of slow attempts is reached. It tries the two queues alternately, and
 // the first one again: the second one may have moved an endpoint to the first, where it
 // would otherwise wait until another event wakes the loop.
-func (s *Sender) nextEndpoint() *endpoint {
+func (s *Sender) popReadyEndpoint() *endpoint {
 	for range len(s.ready) + 1 {
 		s.lastQueue = 1 - s.lastQueue
 		if s.lastQueue == 1 && s.slowInFlight >= max(1, s.options.MaxTotal/2) {

@@ -11,10 +11,10 @@ func TestNextEndpointFindsChangedEndpoint(t *testing.T) {
 			l := &endpoint{slow: !becomes, queued: true}
 			s.ready[queueIndex(l.slow)].push(l)
 			l.slow = becomes
-			if got := s.nextEndpoint(); got != l || l.queued {
+			if got := s.popReadyEndpoint(); got != l || l.queued {
 				t.Errorf("slow %t, turn %d: picked %v", becomes, turn, got)
 			}
-			if again := s.nextEndpoint(); again != nil {
+			if again := s.popReadyEndpoint(); again != nil {
 				t.Errorf("slow %t, turn %d: picked twice", becomes, turn)
 			}
 		}
@@ -28,7 +28,7 @@ func TestSlowEndpointsUseHalfOfThePlaces(t *testing.T) {
 		for range places {
 			s.ready[1].push(&endpoint{slow: true, queued: true})
 		}
-		for s.nextEndpoint() != nil {
+		for s.popReadyEndpoint() != nil {
 			s.slowInFlight++
 		}
 		if s.slowInFlight != most {

@@ -101,7 +101,7 @@ func (s *Sender) enqueueIfDue(e *endpoint) {
 func (s *Sender) startAttempts() {
 	s.paceResume = 0
 	for s.inFlight < s.options.MaxTotal {
-		e := s.nextEndpoint()
+		e := s.popReadyEndpoint()
 		if e == nil {
 			return
 		}

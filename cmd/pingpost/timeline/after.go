@@ -21,7 +21,7 @@ func reportRows(told *explain.Explanation) (moments []timelineRow) {
 }
 
 // describeReport returns the action of a report.
-func describeReport(r *explain.Report) string {
+func describeReport(r *explain.StatusReport) string {
 	switch {
 	case r.By == "operator" && r.Result == "refused":
 		return "refuses the return"
@@ -44,7 +44,7 @@ var notApplied = map[string]string{
 	"invalid": "rejected: the report is invalid",
 }
 
-func describeReportDetails(told *explain.Explanation, r *explain.Report) string {
+func describeReportDetails(told *explain.Explanation, r *explain.StatusReport) string {
 	words := dateIfMuchLater(told, r.At)
 	if text := notApplied[r.Result]; text != "" {
 		words = append(words, text)

@@ -172,7 +172,7 @@ func TestExplainedAfterTheSale(t *testing.T) {
 	day := int64(24 * 60 * 60 * 1000)
 	told.Status = "returned"
 	told.Why += " buy_blue returned it: the buyer got 9 USD back, and 7.2 USD of the payout were reversed."
-	told.Reports = []explain.Report{
+	told.Reports = []explain.StatusReport{
 		{At: after(60_000), By: "buyer", Buyer: "buy_blue", Result: "done", From: "ACCEPTED", To: "contacted", Occurred: after(50_000)},
 		{At: after(70_000), By: "buyer", Buyer: "buy_blue", Result: "none", From: "contacted", To: "contacted"},
 		{At: after(2 * day), By: "buyer", Buyer: "buy_blue", Result: "waits", From: "contacted", To: "returned", Reason: "wrong_number"},
@@ -214,19 +214,19 @@ func TestExplainedWebhooks(t *testing.T) {
 // is not told as if it had been.
 func TestExplainedReports(t *testing.T) {
 	for _, row := range []struct {
-		report            explain.Report
+		report            explain.StatusReport
 		who, what, detail string
 	}{
-		{explain.Report{By: "buyer", Result: "done", To: "sold"}, "buy", "reports sold", ""},
-		{explain.Report{By: "buyer", Result: "done", To: "returned"}, "buy", "returns it", ""},
-		{explain.Report{By: "buyer", Result: "waits", To: "returned"}, "buy", "asks to return", "waits for an operator"},
-		{explain.Report{By: "buyer", Result: "not_now", To: "returned"}, "buy", "asks to return", "rejected: not possible from the lead's status"},
-		{explain.Report{By: "buyer", Result: "invalid", To: "sold"}, "buy", "reports sold", "rejected: the report is invalid"},
-		{explain.Report{By: "operator", Result: "done", To: "returned"}, "operator", "approves the return", ""},
-		{explain.Report{By: "operator", Result: "refused", To: "returned", Reason: "r"}, "operator", "refuses the return", "reason r"},
+		{explain.StatusReport{By: "buyer", Result: "done", To: "sold"}, "buy", "reports sold", ""},
+		{explain.StatusReport{By: "buyer", Result: "done", To: "returned"}, "buy", "returns it", ""},
+		{explain.StatusReport{By: "buyer", Result: "waits", To: "returned"}, "buy", "asks to return", "waits for an operator"},
+		{explain.StatusReport{By: "buyer", Result: "not_now", To: "returned"}, "buy", "asks to return", "rejected: not possible from the lead's status"},
+		{explain.StatusReport{By: "buyer", Result: "invalid", To: "sold"}, "buy", "reports sold", "rejected: the report is invalid"},
+		{explain.StatusReport{By: "operator", Result: "done", To: "returned"}, "operator", "approves the return", ""},
+		{explain.StatusReport{By: "operator", Result: "refused", To: "returned", Reason: "r"}, "operator", "refuses the return", "reason r"},
 	} {
 		row.report.Buyer = "buy"
-		got := reportRows(&explain.Explanation{Reports: []explain.Report{row.report}})
+		got := reportRows(&explain.Explanation{Reports: []explain.StatusReport{row.report}})
 		if len(got) != 1 || got[0].who != row.who || got[0].what != row.what || got[0].detail != row.detail {
 			t.Errorf("%+v", got)
 		}
