@@ -7,6 +7,7 @@ GOFUMPT_VERSION       := v0.12.0
 GOLANGCI_LINT_VERSION := v2.15.0
 GOVULNCHECK_VERSION   := v1.8.0
 OASDIFF_VERSION       := v1.33.0
+BENCHSTAT_VERSION     := v0.0.0-20250813145418-2f7363a06fe1
 
 GO    ?= go
 ARGS  ?=
@@ -16,6 +17,7 @@ GOFUMPT       = $(TOOLS)/gofumpt-$(GOFUMPT_VERSION)
 GOLANGCI_LINT = $(TOOLS)/golangci-lint-$(GOLANGCI_LINT_VERSION)
 GOVULNCHECK   = $(TOOLS)/govulncheck-$(GOVULNCHECK_VERSION)
 OASDIFF       = $(TOOLS)/oasdiff-$(OASDIFF_VERSION)
+BENCHSTAT     = $(TOOLS)/benchstat-$(BENCHSTAT_VERSION)
 
 # A build of a source archive has no git and gets the version "unversioned".
 VERSION = $(shell git describe --tags --always --dirty 2>/dev/null || echo unversioned)
@@ -184,9 +186,9 @@ bench:
 	$(GO) run ./loadtest/bench $(ARGS)
 
 # Compares the working tree with BASE; ARGS=--macro compares the served exchanges too.
-bench-compare:
+bench-compare: $(BENCHSTAT)
 	@test -n '$(BASE)' || { echo 'bench-compare needs a revision: make bench-compare BASE=main' >&2; exit 1; }
-	$(GO) run ./loadtest/compare --base '$(BASE)' $(ARGS)
+	BENCHSTAT=$(CURDIR)/$(BENCHSTAT) loadtest/compare.sh --base '$(BASE)' $(ARGS)
 
 # Computes the capacity of one node from the last full bench, and writes it into docs/benchmarks.md.
 capacity:
@@ -281,6 +283,9 @@ $(GOLANGCI_LINT):
 
 $(OASDIFF):
 	$(call tool,github.com/oasdiff/oasdiff,$(OASDIFF_VERSION),oasdiff)
+
+$(BENCHSTAT):
+	$(call tool,golang.org/x/perf/cmd/benchstat,$(BENCHSTAT_VERSION),benchstat)
 
 $(GOVULNCHECK):
 	$(call tool,golang.org/x/vuln/cmd/govulncheck,$(GOVULNCHECK_VERSION),govulncheck)

@@ -11,7 +11,7 @@ import (
 
 // against compares the exchange with another build of it, for example of an earlier
 // revision, instead of the ceilings. It writes the samples of both in the format of Go
-// benchmarks and no table. loadtest/compare judges the samples.
+// benchmarks and no table. loadtest/compare.sh judges the samples.
 func (b *bench) against() error {
 	theirs, err := filepath.Abs(b.flags.Against)
 	if err != nil {

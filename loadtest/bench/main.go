@@ -26,7 +26,7 @@ type flags struct {
 	Out          string   `placeholder:"FILE" help:"File for the table. By default BENCHMARKS.md of the repository; with --only or --quick, the table only goes to the terminal."`
 	Quick        bool     `help:"Run everything in about a minute. This only shows that the benchmark works."`
 	Noise        float64  `default:"0.04" help:"Repeat a run during which other programs used more than this share of the machine's time (${default})."`
-	Against      string   `placeholder:"PROGRAM" help:"Compare with this pingpost program instead of the ceilings, and write samples instead of a table. See loadtest/compare."`
+	Against      string   `placeholder:"PROGRAM" help:"Compare with this pingpost program instead of the ceilings, and write samples instead of a table. See loadtest/compare.sh."`
 	Samples      string   `default:"ours.txt" placeholder:"FILE" help:"With --against: file for the samples of this revision (${default})."`
 	TheirSamples string   `default:"theirs.txt" placeholder:"FILE" help:"With --against: file for the samples of the other program (${default})."`
 	Profile      string   `placeholder:"FILE" help:"Write a CPU profile of the exchange under load to this file (ingest, 256 connections), and to FILE.auction (most buyers)."`
