@@ -3,7 +3,6 @@ package refbuyer
 import (
 	"strings"
 	"testing"
-	"time"
 
 	"pgregory.net/rapid"
 
@@ -36,25 +35,10 @@ func TestBidToken(t *testing.T) {
 		if _, ok := seed.readToken(changed, auction); ok && changed != token {
 			t.Fatalf("%q is as good as %q", changed, token)
 		}
-	})
-}
-
-func TestNoBidToken(t *testing.T) {
-	token := string(chance(1).appendToken(nil, []byte("auc_1"), terms{10, 1}))
-	for _, other := range []string{"", "bid_", token[:len(token)-1], token + "A", strings.ToUpper(token), "tok_" + token[4:], " " + token, strings.Repeat("A", tokenSize)} {
-		if got, ok := chance(1).readToken(other, "auc_1"); ok {
-			t.Errorf("%q: %+v", other, got)
+		for _, other := range []string{"", token[:len(token)-1], token + "A", " " + token, strings.Repeat("A", tokenSize)} {
+			if _, ok := seed.readToken(other, auction); ok {
+				t.Fatalf("%q is as good as %q", other, token)
+			}
 		}
-	}
-}
-
-func TestBidExpires(t *testing.T) {
-	at := time.UnixMilli(1_700_000_000_123)
-	promised := terms{1, at.UnixMilli()}
-	if promised.expired(at) || promised.expired(at.Add(-time.Hour)) || !promised.expired(at.Add(time.Millisecond)) {
-		t.Error("a bid stands up to and including its last millisecond")
-	}
-	if got := string(appendTime(nil, promised.validUntil())); got != "2023-11-14T22:13:20.123Z" {
-		t.Errorf("valid until %s", got)
-	}
+	})
 }

@@ -1,14 +1,11 @@
 package refbuyer
 
 import (
-	"fmt"
-	"net"
 	"strconv"
 	"testing"
 	"time"
 
 	"github.com/valyala/fasthttp"
-	"github.com/valyala/fasthttp/fasthttputil"
 )
 
 // aPing is as long as a ping of an exchange.
@@ -71,8 +68,6 @@ func TestPingAllocates(t *testing.T) {
 	}
 }
 
-// BenchmarkPing measures the handler. BenchmarkPingOverConnection adds the server and, in
-// the same process, the client.
 func BenchmarkPing(b *testing.B) {
 	buyer, next := handler(b, Options{Bid: Fixed(12_500_000)})
 	b.ReportAllocs()
@@ -82,48 +77,6 @@ func BenchmarkPing(b *testing.B) {
 		}
 	}
 	if s := buyer.Stats(); s.Bids == 0 || s.Bids != s.Pings {
-		b.Fatalf("stats %+v", s)
-	}
-}
-
-func BenchmarkPingOverConnection(b *testing.B) {
-	buyer, err := New(Options{Bid: Fixed(12_500_000)})
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer buyer.Close()
-	wire := fasthttputil.NewInmemoryListener()
-	go func() { _ = buyer.HTTP.Serve(wire) }()
-	defer wire.Close()
-	client := fasthttp.HostClient{Addr: "buyer", Dial: func(string) (net.Conn, error) { return wire.Dial() }}
-	request, response := fasthttp.AcquireRequest(), fasthttp.AcquireResponse()
-	request.Header.SetMethod("POST")
-	request.Header.SetContentType("application/json")
-	request.SetRequestURI("http://buyer/v1/ping")
-	request.SetBodyString(aPing)
-	key, n := make([]byte, 0, 32), 0
-	b.ReportAllocs()
-	for b.Loop() {
-		n++
-		key = strconv.AppendInt(append(key[:0], "ping_"...), int64(n), 10)
-		request.Header.SetBytesV("Idempotency-Key", key)
-		if err := client.Do(request, response); err != nil || response.StatusCode() != 200 {
-			b.Fatal(err, response.StatusCode())
-		}
-	}
-}
-
-func BenchmarkPost(b *testing.B) {
-	buyer, next := handler(b, Options{Bid: Fixed(12_500_000)})
-	n := 0
-	b.ReportAllocs()
-	for b.Loop() {
-		n++
-		r := next("/v1/post")
-		r.Request.SetBodyString(lead(fmt.Sprint("l", n)))
-		buyer.handle(r)
-	}
-	if s := buyer.Stats(); s.Accepted == 0 || s.Accepted != s.Posts {
 		b.Fatalf("stats %+v", s)
 	}
 }

@@ -5,8 +5,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"pgregory.net/rapid"
 )
 
 func TestParseLatency(t *testing.T) {
@@ -29,6 +27,11 @@ func TestParseLatency(t *testing.T) {
 		{"10ms-50ms+hang:0.5", maxLatency, 10 * ms, 49200 * time.Microsecond},
 		{"lognormal:20ms,0.5+hang:0.2", maxLatency, 17061 * time.Microsecond, 61280 * time.Microsecond},
 		{"exp:20ms+hang:0", 0, 13863 * time.Microsecond, 92103 * time.Microsecond},
+		{"normal:20ms,5ms", 0, 20 * ms, 31632 * time.Microsecond},
+		{"normal:20ms,5ms+hang:0", 0, 20 * ms, 31632 * time.Microsecond},
+		{"table:50=10ms,99=80ms,100=200ms", 10 * ms, 10 * ms, 80 * ms},
+		{"table:0=0s,100=100ms", 0, 50 * ms, 99 * ms},
+		{"table:10=1ms,90=5ms", ms, 3 * ms, 5 * ms},
 		{"20ms+hang:1", maxLatency, maxLatency, maxLatency},
 	}
 	for _, row := range rows {
@@ -74,6 +77,13 @@ func TestNoLatency(t *testing.T) {
 		{"20ms+0.01", "hang:"},
 		{"+hang:0.1", "is not a duration"},
 		{"20ms+hang:0.1+hang:0.1", "hang:"},
+		{"table:", "percentiles from 0 to 100"},
+		{"table:101=5ms", "percentiles from 0 to 100"},
+		{"table:50=5ms,50=6ms", "in order"},
+		{"table:50=5ms,60=4ms", "in order"},
+		{"table:50=soon", "not a duration"},
+		{"normal:5ms", "deviation"},
+		{"normal:soon,5ms", "not a duration"},
 	}
 	for _, row := range rows {
 		got, err := ParseLatency(row.text)
@@ -81,30 +91,4 @@ func TestNoLatency(t *testing.T) {
 			t.Errorf("%q: got %v, %v", row.text, got, err)
 		}
 	}
-}
-
-// TestLatencies: quantiles of each distribution are from 0 to maxLatency. Without +hang
-// they
-// never decrease.
-func TestLatencies(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		times := rapid.Int64Range(0, int64(maxLatency))
-		least := time.Duration(times.Draw(t, "least"))
-		most := max(least, time.Duration(times.Draw(t, "most")))
-		latency := rapid.SampledFrom([]Latency{
-			Uniform{least, most}, Exponential{most}, LogNormal{most, rapid.Float64Range(0, maxSigma).Draw(t, "sigma")},
-		}).Draw(t, "latency")
-		quantiles := rapid.Float64Range(0, 1-1e-16)
-		low, high := quantiles.Draw(t, "low"), quantiles.Draw(t, "high")
-		if low > high {
-			low, high = high, low
-		}
-		if a, b := latency.At(low), latency.At(high); a < 0 || a > b || b > maxLatency {
-			t.Fatalf("%#v: %v at %v, %v at %v", latency, a, low, b, high)
-		}
-		hanging := Hanging{rapid.Float64Range(0, 1).Draw(t, "share"), latency}
-		if at := hanging.At(low); at < 0 || at > maxLatency || low < hanging.Share && at != maxLatency {
-			t.Fatalf("%#v: %v at %v", hanging, at, low)
-		}
-	})
 }

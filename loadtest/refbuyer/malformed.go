@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/valyala/fasthttp"
+
+	"pingpost/loadtest/refserver"
 )
 
 // malformation is a kind of malformed answer. The first ones could be parsed but must be
@@ -47,10 +49,7 @@ var malformations = [...]string{
 // Malformations returns the names of the malformed answers.
 func Malformations() string { return strings.Join(malformations[:], ", ") }
 
-const (
-	oversize        = 1 << 20
-	trickleInterval = 100 * time.Millisecond // between two bytes
-)
+const oversize = 1 << 20
 
 // drawMalformation returns one of the last n malformations, or sound.
 func (c chance) drawMalformation(rate float64, key []byte, attempt, n int) malformation {
@@ -120,22 +119,13 @@ func (m malformation) apply(b *Buyer, r *fasthttp.RequestCtx) {
 
 // speakRaw writes to the connection directly. The server then closes it.
 func (b *Buyer) speakRaw(r *fasthttp.RequestCtx, m malformation) {
-	conn, body := r.Conn(), r.Response.Body()
-	_ = conn.SetWriteDeadline(time.Time{}) // the deadline of the previous answer may be near
+	body := r.Response.Body()
 	head := fmt.Appendf(nil, "HTTP/1.1 %d %s\r\nContent-Type: application/json\r\nConnection: close\r\n", r.Response.StatusCode(), fasthttp.StatusMessage(r.Response.StatusCode()))
-	if m == reset {
-		_, _ = conn.Write(append(append(head, "\r\n"...), body[:len(body)/2]...))
-		if tcp, ok := conn.(*net.TCPConn); ok {
-			_ = tcp.SetLinger(0)
+	b.WriteRaw(r, func(conn net.Conn) {
+		if m == reset {
+			refserver.ResetAfter(conn, append(append(head, "\r\n"...), body[:len(body)/2]...))
+		} else if _, err := conn.Write(fmt.Appendf(head, "Content-Length: %d\r\n\r\n", len(body))); err == nil {
+			b.Trickle(conn, body)
 		}
-	} else if _, err := conn.Write(fmt.Appendf(head, "Content-Length: %d\r\n\r\n", len(body))); err == nil {
-		for len(body) > 0 && b.pause(trickleInterval) {
-			if _, err := conn.Write(body[:1]); err != nil {
-				break
-			}
-			body = body[1:]
-		}
-	}
-	r.HijackSetNoResponse(true)
-	r.Hijack(func(net.Conn) {})
+	})
 }

@@ -198,82 +198,23 @@ func TestMalformedPosts(t *testing.T) {
 			}
 		})
 	}
-}
-
-func TestMalformedPostHeals(t *testing.T) {
-	b, base := start(t, Options{MalformedPostRate: 0.5})
-	bad := 0
-	for i := range 30 {
-		key := fmt.Sprint("k", i)
-		if b.chance.drawMalformation(0.5, []byte(key), 1, len(malformations)-int(notJSON)) == trickle {
-			continue
-		}
-		if got := listen(t, b, "/v1/post", key, lead(key)); got.status == 201 && strings.Contains(string(got.body), `"accepted"`) && len(got.body) < refserver.MaxBody && got.err == nil {
-			continue
-		}
-		bad++
-		for attempt := 2; ; attempt++ {
-			switch b.chance.drawMalformation(0.5, []byte(key), attempt, len(malformations)-int(notJSON)) {
-			case sound:
-			default:
-				b.ledger.post(attempt2(b, key)) // an attempt whose answer the test does not read
-				continue
-			}
-			break
-		}
-		if status, text, header := send(t, "POST", base+"/v1/post", lead(key), "Idempotency-Key", key); status != 201 || header.Get("Idempotent-Replayed") != "true" {
-			t.Errorf("%s: %d %s", key, status, text)
-		}
-	}
-	if s := b.Stats(); bad < 5 || s.DoubleSold != 0 || int(s.Malformed) != bad {
-		t.Errorf("%d bad answers, stats %+v", bad, s)
+	failing, _ := start(t, Options{FailRate: 1, MalformedPostRate: 1})
+	if got := listen(t, failing, "/v1/post", "k", lead("k")); got.status != 500 || !strings.Contains(string(got.body), `"internal"`) || failing.Stats().Malformed != 0 {
+		t.Errorf("a failed post has a malformed answer as well: %d %s", got.status, got.body)
 	}
 }
 
-// TestFailedIsNotMalformed: a 500 is never malformed in addition.
-func TestFailedIsNotMalformed(t *testing.T) {
-	b, base := start(t, Options{FailRate: 1, MalformedPostRate: 1})
-	for i := range 20 {
-		key := fmt.Sprint("k", i)
-		if status, text, _ := send(t, "POST", base+"/v1/post", lead(key), "Idempotency-Key", key); status != 500 || !strings.Contains(text, `"internal"`) {
-			t.Errorf("%s: %d %s", key, status, text)
+// TestForgets: the first post of a lead gets no answer, each retry is rejected, and the
+// buyer keeps the lead.
+func TestForgets(t *testing.T) {
+	b, _ := start(t, Options{ForgetRate: 1})
+	for attempt, want := range []int{0, 422, 422} {
+		got := listen(t, b, "/v1/post", "k", lead("uuid-1"))
+		if got.status != want || (got.err != nil) != (want == 0) {
+			t.Errorf("attempt %d: %d, %v; want %d", attempt+1, got.status, got.err, want)
 		}
 	}
-	if s := b.Stats(); s.Malformed != 0 || s.Failed != 20 || s.Accepted == 0 {
-		t.Errorf("stats %+v", s)
-	}
-}
-
-// attempt2 is another attempt under a known key.
-func attempt2(b *Buyer, key string) attempt {
-	b.ledger.mu.Lock()
-	defer b.ledger.mu.Unlock()
-	return attempt{key: key, body: b.ledger.byKey[key].body}
-}
-
-func TestNonsense(t *testing.T) {
-	const keys = 10_000
-	var drawn [len(malformations)]int
-	none := 0
-	for i := range keys {
-		switch m := chance(5).drawMalformation(0.5, fmt.Append(nil, "k", i), 0, len(malformations)); m {
-		case sound:
-			none++
-		default:
-			drawn[m]++
-		}
-	}
-	if none < keys*48/100 || none > keys*52/100 {
-		t.Errorf("%d of %d answers are sound, of a share of a half", none, keys)
-	}
-	for m, n := range drawn {
-		if n < keys/2/len(malformations)/2 || n > keys/len(malformations) {
-			t.Errorf("%s: %d times of %d", malformations[m], n, keys)
-		}
-	}
-	for _, name := range malformations {
-		if name == "" || !strings.Contains(Malformations(), name) {
-			t.Errorf("%q is not told", name)
-		}
+	if leads := b.Leads(); len(leads) != 1 || !leads[0].AnsweredAt.IsZero() {
+		t.Errorf("it holds %+v", leads)
 	}
 }

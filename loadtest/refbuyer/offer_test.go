@@ -58,63 +58,11 @@ func TestOfferIsJSON(t *testing.T) {
 	})
 }
 
-// TestMalformedOffers: every offer can be malformed, also a no-bid; a sound one is
-// unchanged.
-func TestMalformedOffers(t *testing.T) {
-	b := &Buyer{chance: 3}
-	rapid.Check(t, func(t *rapid.T) {
-		o := anyOffer(t)
-		if proper, got := string(o.append(nil, b.chance)), string(b.compose(nil, &o, sound)); got != proper {
-			t.Fatalf("%s has become %s", proper, got)
-		}
-		bid := o
-		bid.noBid = ""
-		proper := string(bid.append(nil, b.chance))
-		for _, m := range []malformation{wrongTypes, negativeAmount, hugeAmount, missingToken, wrongAuction, alreadyExpired, repeatedMembers} {
-			o := o
-			got := string(b.compose([]byte("before"), &o, m))[len("before"):]
-			if got == proper || !json.Valid([]byte(got)) {
-				t.Fatalf("%s: %s", malformations[m], got)
-			}
-		}
-	})
-}
-
 // TestMalformedZeroBid: a malformed answer of a buyer that bids 0 has a bid of one cent.
 func TestMalformedZeroBid(t *testing.T) {
 	b := &Buyer{chance: 3}
 	o := offer{auction: []byte("a"), noBid: "no_bid", currency: "USD"}
 	if got := string(b.compose(nil, &o, negativeAmount)); !strings.Contains(got, `"amount":-0.01,`) {
 		t.Errorf("got %s", got)
-	}
-}
-
-// TestWorth: a bid depends on the seed, the key and the state only.
-func TestWorth(t *testing.T) {
-	spread, err := ParsePricing("CA=8-20,*=1-2")
-	if err != nil {
-		t.Fatal(err)
-	}
-	california, texas := market.ParseState([]byte("CA")), market.ParseState([]byte("TX"))
-	one := &Buyer{options: Options{Bid: spread}, chance: 1}
-	two := &Buyer{options: Options{Bid: spread, FailRate: 1, NoBidRate: 1, MalformedRate: 1}, chance: 1}
-	three := &Buyer{options: Options{Bid: spread}, chance: 2}
-	same, other := 0, 0
-	for i := range 200 {
-		key := []byte{byte(i)}
-		if one.priceOf(california, key) != two.priceOf(california, key) {
-			t.Fatal("another setting, another price")
-		}
-		if one.priceOf(texas, key) > 2_000_000 || one.priceOf(california, key) < 8_000_000 {
-			t.Fatal("the price of another state")
-		}
-		if one.priceOf(california, key) == three.priceOf(california, key) {
-			same++
-		} else {
-			other++
-		}
-	}
-	if same > other {
-		t.Errorf("under two seeds %d prices are the same, %d are not", same, other)
 	}
 }

@@ -95,22 +95,35 @@ func (b *Buyer) refusePing(r *fasthttp.RequestCtx, wrong []fieldError) {
 	b.refuse(r, fasthttp.StatusUnprocessableEntity, "invalid_payload", "the ping has invalid fields", wrong...)
 }
 
-// allowed checks the rate limit and sets the rate limit headers.
+// allowed checks the rate limit and sets the rate limit headers. The bucket holds the
+// pings of one second.
 func (b *Buyer) allowed(r *fasthttp.RequestCtx, now time.Time) bool {
-	if b.limiter.rate == 0 {
+	limit := b.options.PingsASecond
+	if limit == 0 {
 		return true
 	}
-	a := b.limiter.take(now)
+	allowed := b.limiter.AllowN(now, 1)
+	tokens := b.limiter.TokensAt(now)
+	secondsUntil := func(wanted float64) time.Duration {
+		return time.Duration((wanted - tokens) / float64(limit) * float64(time.Second))
+	}
 	h := &r.Response.Header
 	var digits [20]byte
-	h.SetBytesV("X-RateLimit-Limit", strconv.AppendInt(digits[:0], int64(b.limiter.rate), 10))
-	h.SetBytesV("X-RateLimit-Remaining", strconv.AppendInt(digits[:0], int64(a.remaining), 10))
-	h.SetBytesV("X-RateLimit-Reset", strconv.AppendInt(digits[:0], a.reset, 10))
-	if !a.granted {
-		h.SetBytesV("Retry-After", strconv.AppendInt(digits[:0], int64(a.retryAfter), 10))
-		fail(r, fasthttp.StatusTooManyRequests, "rate_limited", "the limit is "+strconv.Itoa(b.limiter.rate)+" pings a second")
+	setNumber := func(name string, n int64) { h.SetBytesV(name, strconv.AppendInt(digits[:0], n, 10)) }
+	setNumber("X-RateLimit-Limit", int64(limit))
+	setNumber("X-RateLimit-Remaining", int64(max(0, tokens)))
+	setNumber("X-RateLimit-Reset", roundUp(now.Add(secondsUntil(float64(limit))).UnixNano()))
+	if !allowed {
+		b.limited.Add(1)
+		setNumber("Retry-After", roundUp(int64(secondsUntil(1))))
+		fail(r, fasthttp.StatusTooManyRequests, "rate_limited", "the limit is "+strconv.Itoa(limit)+" pings a second")
 	}
-	return a.granted
+	return allowed
+}
+
+// roundUp returns nanoseconds as whole seconds.
+func roundUp(nanoseconds int64) (seconds int64) {
+	return (nanoseconds + int64(time.Second) - 1) / int64(time.Second)
 }
 
 // key returns the required idempotency key and checks the content type. The key aliases

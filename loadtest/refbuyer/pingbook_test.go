@@ -1,68 +1,35 @@
 package refbuyer
 
 import (
-	"fmt"
 	"testing"
 	"time"
-
-	"pgregory.net/rapid"
 )
 
-// TestPingBook compares the book with a list that is searched from its end.
+// TestPingBook: a book of two pings forgets the oldest one.
 func TestPingBook(t *testing.T) {
-	type noted struct {
+	book := newPingBook(2)
+	for i, step := range []struct {
 		key, body string
+		as        intent
 		until     int64
+		use       repetition
+	}{
+		{"a", "x", toBid, 0, firstUse},
+		{"b", "x", toPass, 1, firstUse},
+		{"a", "x", toBid, 0, repeatedKey},
+		{"a", "y", toBid, 0, reusedKey},
+		{"c", "x", toDamage, 4, firstUse}, // replaces a
+		{"b", "x", toBid, 1, repeatedKey},
+		{"a", "y", toBid, 6, firstUse}, // replaces b
+		{"b", "y", toBid, 7, firstUse},
+	} {
+		if until, use := book.note([]byte(step.key), []byte(step.body), int64(i), step.as); until != step.until || use != step.use {
+			t.Errorf("step %d: %d, %d, want %d, %d", i, until, use, step.until, step.use)
+		}
 	}
-	rapid.Check(t, func(t *rapid.T) {
-		limit := rapid.IntRange(1, 5).Draw(t, "limit")
-		book := newPingBook(limit)
-		var kept []noted
-		var want pingStats
-		for i := range rapid.IntRange(1, 60).Draw(t, "pings") {
-			ping := noted{fmt.Sprint("k", rapid.IntRange(0, 7).Draw(t, "key")), fmt.Sprint("b", rapid.IntRange(0, 1).Draw(t, "body")), int64(i)}
-			as := rapid.SampledFrom([]intent{toBid, toPass, toDamage}).Draw(t, "as")
-			until, use := book.note([]byte(ping.key), []byte(ping.body), ping.until, as)
-			wantUntil, wantStands := ping.until, firstUse
-			for _, old := range kept {
-				if old.key == ping.key {
-					if wantUntil, wantStands = old.until, repeatedKey; old.body != ping.body {
-						wantUntil, wantStands = 0, reusedKey
-					}
-				}
-			}
-			if until != wantUntil || use != wantStands {
-				t.Fatalf("%+v: %d, %d, want %d, %d", ping, until, use, wantUntil, wantStands)
-			}
-			if use == reusedKey {
-				continue
-			}
-			want.pings++
-			if use == repeatedKey {
-				want.repeated++
-				continue
-			}
-			want.bids += int64(btoi(as == toBid))
-			want.noBids += int64(btoi(as == toPass))
-			want.malformed += int64(btoi(as == toDamage))
-			if kept = append(kept, ping); len(kept) > limit {
-				kept = kept[1:]
-			}
-		}
-		if got := book.snapshot(); got != want {
-			t.Fatalf("got %+v, want %+v", got, want)
-		}
-		if len(book.index) != len(kept) {
-			t.Fatalf("%d keys are known, want %d", len(book.index), len(kept))
-		}
-	})
-}
-
-func btoi(b bool) int {
-	if b {
-		return 1
+	if got := book.snapshot(); got != (pingStats{pings: 7, bids: 3, noBids: 1, repeated: 2, malformed: 1}) || len(book.index) != 2 {
+		t.Errorf("%+v, %d keys are known", got, len(book.index))
 	}
-	return 0
 }
 
 func TestPeak(t *testing.T) {

@@ -66,8 +66,7 @@ func (b *Buyer) forgets(r *fasthttp.RequestCtx, key []byte, result outcome) bool
 		return true
 	}
 	b.ledger.malformed()
-	r.HijackSetNoResponse(true)
-	r.Hijack(func(net.Conn) {}) // the server closes the connection without an answer
+	b.WriteRaw(r, func(net.Conn) {}) // the server closes the connection without an answer
 	return true
 }
 

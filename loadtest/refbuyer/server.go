@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/valyala/fasthttp"
+	"golang.org/x/time/rate"
 
 	"pingpost/loadtest/refserver"
 )
@@ -18,15 +19,15 @@ type Buyer struct {
 	options Options
 	chance  chance
 	now     func() time.Time
-	limiter *limiter
+	limiter *rate.Limiter // of pings; unused without a limit
 	access  *access
 	book    *pingBook
 	ledger  *ledger
 
 	unauthorized atomic.Int64
 	tests        atomic.Int64
-	scratchPool  sync.Pool // of *scratch
-	timers       sync.Pool // of stopped *time.Timer
+	limited      atomic.Int64 // pings over the rate limit
+	scratchPool  sync.Pool    // of *scratch
 
 	*refserver.Server
 }
@@ -41,7 +42,7 @@ func New(options Options) (*Buyer, error) {
 		options: options,
 		chance:  chance(options.Seed),
 		now:     time.Now,
-		limiter: newLimiter(options.PingsASecond),
+		limiter: rate.NewLimiter(rate.Limit(options.PingsASecond), options.PingsASecond),
 		access:  &access{static: []byte(options.Token), early: options.ExpireEarly, chance: chance(options.Seed), known: map[string]*accessToken{}},
 		book:    newPingBook(options.RememberPings),
 		ledger:  newLedger(options.Remember),
@@ -62,3 +63,10 @@ func New(options Options) (*Buyer, error) {
 
 // Leads returns the remembered accepted leads, oldest first.
 func (b *Buyer) Leads() []Lead { return b.ledger.accepted() }
+
+// delay holds an answer back for a random time.
+func (b *Buyer) delay(latency Latency, key []byte, attempt int) {
+	if latency != nil {
+		b.Pause(latency.At(b.chance.draw(drawDelay, key, attempt)))
+	}
+}

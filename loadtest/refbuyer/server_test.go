@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -171,18 +172,24 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// TestSeed: under one seed the same posts get the same results in any order and
+// TestSeed: under one seed the same requests get the same results in any order and
 // concurrently, and under another seed different ones.
 func TestSeed(t *testing.T) {
-	const posts = 200
+	const requests = 200
+	spread, err := ParsePricing("8-20")
+	if err != nil {
+		t.Fatal(err)
+	}
 	run := func(seed uint64, order func(i int) int) (fates string, s Stats) {
-		b, base := start(t, Options{Seed: seed, RejectRate: 0.3, FailRate: 0.4, Bid: Fixed(1_000_000)})
-		var answers [posts]string
+		b, base := start(t, Options{Seed: seed, RejectRate: 0.3, FailRate: 0.4, NoBidRate: 0.3, Bid: spread})
+		b.now = func() time.Time { return noon }
+		var answers [requests]string
 		var sending sync.WaitGroup
 		for lane := range 4 {
 			sending.Go(func() {
-				for i := lane; i < posts; i += 4 {
+				for i := lane; i < requests; i += 4 {
 					n := order(i)
+					_, answers[n], _ = send(t, "POST", base+"/v1/ping", pingOf(fmt.Sprint("auc_", n)), "Idempotency-Key", fmt.Sprint("k", n))
 					for range 3 {
 						status, text, _ := send(t, "POST", base+"/v1/post", lead(fmt.Sprint("l", n)), "Idempotency-Key", fmt.Sprint("k", n))
 						answers[n] += fmt.Sprint(status, " ")
@@ -197,7 +204,7 @@ func TestSeed(t *testing.T) {
 		return fmt.Sprint(answers), b.Stats()
 	}
 	forth, s := run(1, func(i int) int { return i })
-	back, sBack := run(1, func(i int) int { return posts - 1 - i })
+	back, sBack := run(1, func(i int) int { return requests - 1 - i })
 	if forth != back || s != sBack {
 		t.Errorf("one seed, two outcomes:\n%s %+v\n%s %+v", forth, s, back, sBack)
 	}
@@ -205,11 +212,18 @@ func TestSeed(t *testing.T) {
 		t.Error("two seeds, one outcome")
 	}
 	// The limits are far outside of the expected random variation.
-	if s.Rejected < posts/5 || s.Rejected > posts/2 || s.Failed < posts/5 || s.DoubleSold != 0 || s.Posts != 3*posts {
+	if s.Rejected < requests/5 || s.Rejected > requests/2 || s.Failed < requests/5 || s.DoubleSold != 0 || s.Posts != 3*requests {
 		t.Errorf("stats %+v", s)
 	}
-	if s.Revenue != market.Money(s.Accepted)*1_000_000 {
-		t.Errorf("revenue %v of %d leads", s.Revenue, s.Accepted)
+	if s.NoBids < requests/5 || s.NoBids > requests*2/5 || s.Bids+s.NoBids != requests {
+		t.Errorf("stats %+v", s)
+	}
+	amounts := map[string]bool{}
+	for _, found := range regexp.MustCompile(`"amount":([0-9.]+)`).FindAllStringSubmatch(forth, -1) {
+		amounts[found[1]] = true
+	}
+	if len(amounts) < 70 || s.Revenue < 8_000_000*market.Money(s.Accepted) || s.Revenue > 20_000_000*market.Money(s.Accepted) {
+		t.Errorf("%d amounts, revenue %v of %d leads", len(amounts), s.Revenue, s.Accepted)
 	}
 }
 
@@ -272,24 +286,6 @@ func TestLatency(t *testing.T) {
 	}
 	if status := <-answered; status != 200 {
 		t.Errorf("answered %d", status)
-	}
-}
-
-// TestCloseUnserved: a buyer that never served releases its address.
-func TestCloseUnserved(t *testing.T) {
-	b, err := New(Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := b.Close(); err != nil {
-		t.Errorf("Close: %v", err)
-	}
-	again, err := New(Options{Listen: b.Addr().String()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := again.Close(); err != nil {
-		t.Errorf("Close: %v", err)
 	}
 }
 

@@ -47,7 +47,7 @@ func (b *Buyer) Stats() Stats {
 	s.PeakPings, s.ContactSeen = pings.peak, pings.contacts
 	s.Malformed += pings.malformed
 	s.Late = pings.late
-	s.Limited = b.limiter.refused()
+	s.Limited = b.limited.Load()
 	s.Tokens = b.access.issued()
 	s.Unauthorized, s.Tests = b.unauthorized.Load(), b.tests.Load()
 	return s

@@ -2,9 +2,10 @@ package refreceiver
 
 import (
 	"net"
-	"time"
 
 	"github.com/valyala/fasthttp"
+
+	"pingpost/loadtest/refserver"
 )
 
 // malformation is a kind of malformed answer. The first two are no acknowledgement,
@@ -23,8 +24,6 @@ const (
 	noContentHead = "HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n"
 	slowBodyHead  = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 20\r\nConnection: close\r\n\r\n"
 	slowBodyText  = "taken, if you listen"
-
-	trickleInterval = 100 * time.Millisecond // between two bytes
 )
 
 // acknowledges reports whether the answer is an acknowledgement.
@@ -40,30 +39,16 @@ func (r *Receiver) drawMalformation(d *delivery, attempt int) (m malformation, o
 
 // answerMalformed writes to the connection directly. The server then closes it.
 func (r *Receiver) answerMalformed(ctx *fasthttp.RequestCtx, m malformation) {
-	conn := ctx.Conn()
-	_ = conn.SetWriteDeadline(time.Time{}) // the deadline of the previous answer may be near
-	switch m {
-	case reset:
-		_, _ = conn.Write([]byte(noContentHead[:len(noContentHead)/2]))
-		if tcp, ok := conn.(*net.TCPConn); ok {
-			_ = tcp.SetLinger(0)
+	r.WriteRaw(ctx, func(conn net.Conn) {
+		switch m {
+		case reset:
+			refserver.ResetAfter(conn, []byte(noContentHead[:len(noContentHead)/2]))
+		case slowHead:
+			r.Trickle(conn, []byte(noContentHead))
+		case slowBody:
+			if _, err := conn.Write([]byte(slowBodyHead)); err == nil {
+				r.Trickle(conn, []byte(slowBodyText))
+			}
 		}
-	case slowHead:
-		r.trickle(conn, noContentHead)
-	case slowBody:
-		if _, err := conn.Write([]byte(slowBodyHead)); err == nil {
-			r.trickle(conn, slowBodyText)
-		}
-	}
-	ctx.HijackSetNoResponse(true)
-	ctx.Hijack(func(net.Conn) {})
-}
-
-// trickle writes byte by byte until the peer or the receiver closes.
-func (r *Receiver) trickle(conn net.Conn, text string) {
-	for i := range len(text) {
-		if _, err := conn.Write([]byte(text[i : i+1])); err != nil || !r.pause(trickleInterval) {
-			return
-		}
-	}
+	})
 }

@@ -100,7 +100,7 @@ func TestTrickleEndsWithTheReceiver(t *testing.T) {
 	}
 	ours, theirs := net.Pipe()
 	go func() {
-		r.trickle(ours, slowBodyText)
+		r.Trickle(ours, []byte(slowBodyText))
 		ours.Close()
 	}()
 	if came, err := io.ReadAll(theirs); err != nil || string(came) != slowBodyText[:1] {

@@ -86,7 +86,7 @@ func (r *Receiver) receive(ctx *fasthttp.RequestCtx) {
 		return
 	}
 	if latency := r.options.Latency; latency != nil {
-		r.pause(latency.At(r.draw(drawDelay, &d, attempt)))
+		r.Pause(latency.At(r.draw(drawDelay, &d, attempt)))
 	}
 	r.decide(ctx, &d, attempt, event)
 }
@@ -142,19 +142,4 @@ func (d *delivery) parseEvent() (*Event, error) {
 		return nil, errors.New("the event's id is not webhook-id")
 	}
 	return &Event{ID: body.ID, Type: body.Type, Lead: body.Data.Lead, Test: body.Data.Test, Body: append(json.RawMessage(nil), d.body...)}, nil
-}
-
-// pause waits, and reports whether the receiver is still open.
-func (r *Receiver) pause(t time.Duration) bool {
-	if t <= 0 {
-		return true
-	}
-	timer := time.NewTimer(t)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-r.Closing():
-		return false
-	}
 }

@@ -27,6 +27,7 @@ type Server struct {
 	listener net.Listener
 	closing  chan struct{}
 	close    sync.Once
+	timers   sync.Pool // of stopped *time.Timer
 }
 
 // New opens an address. http has the handler, the name and the concurrency.
@@ -68,6 +69,57 @@ func (s *Server) Close() error {
 		}
 	})
 	return err
+}
+
+// Pause waits, and reports whether the server is still open.
+func (s *Server) Pause(d time.Duration) (open bool) {
+	if d <= 0 {
+		return true
+	}
+	timer, ok := s.timers.Get().(*time.Timer)
+	if ok {
+		timer.Reset(d)
+	} else {
+		timer = time.NewTimer(d)
+	}
+	defer s.timers.Put(timer)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-s.closing:
+		return false
+	}
+}
+
+// trickleInterval is the time between two bytes.
+const trickleInterval = 100 * time.Millisecond
+
+// Trickle writes byte by byte until the peer or the server closes.
+func (s *Server) Trickle(conn net.Conn, text []byte) {
+	for i := range text {
+		if _, err := conn.Write(text[i : i+1]); err != nil || !s.Pause(trickleInterval) {
+			return
+		}
+	}
+}
+
+// WriteRaw calls write with the connection of a request instead of sending the response.
+// The server then closes the connection.
+func (s *Server) WriteRaw(r *fasthttp.RequestCtx, write func(conn net.Conn)) {
+	conn := r.Conn()
+	_ = conn.SetWriteDeadline(time.Time{}) // the deadline of the previous answer may be near
+	write(conn)
+	r.HijackSetNoResponse(true)
+	r.Hijack(func(net.Conn) {})
+}
+
+// ResetAfter writes the text and then resets the connection.
+func ResetAfter(conn net.Conn, text []byte) {
+	_, _ = conn.Write(text)
+	if tcp, ok := conn.(*net.TCPConn); ok {
+		_ = tcp.SetLinger(0)
+	}
 }
 
 // discardLogger discards log messages: the caller of a connection reports its own errors.
