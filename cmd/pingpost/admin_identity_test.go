@@ -134,19 +134,10 @@ func TestAccountsOnTheCommandLine(t *testing.T) {
 // tokenOf makes a personal token by an account's password.
 func tokenOf(t testing.TB, admin, name, password string) string {
 	t.Helper()
-	req, err := http.NewRequest(http.MethodPost, admin+"/admin/v1/api-tokens", strings.NewReader(`{"name":"cron"}`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	req.SetBasicAuth(name, password)
-	answer, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer answer.Body.Close()
+	status, text := request(t, http.MethodPost, admin+"/admin/v1/api-tokens", `{"name":"cron"}`, "Authorization", basic(name, password))
 	var made struct{ Token string }
-	if err := json.NewDecoder(answer.Body).Decode(&made); err != nil || made.Token == "" {
-		t.Fatalf("no token: %d %v", answer.StatusCode, err)
+	if err := json.Unmarshal([]byte(text), &made); err != nil || made.Token == "" {
+		t.Fatalf("no token: %d %v", status, err)
 	}
 	return made.Token
 }

@@ -5,11 +5,9 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 )
 
@@ -70,20 +68,7 @@ func with(t *testing.T, variables []string, args ...string) said {
 	t.Helper()
 	cmd := program(t, args...)
 	cmd.Env = append(cmd.Env, variables...)
-	var out, errs strings.Builder
-	cmd.Stdout, cmd.Stderr = &out, &errs
-	_ = cmd.Run()
-	s := said{out.String(), errs.String(), cmd.ProcessState.ExitCode()}
-	s.isDiscreet(t)
-	return s
-}
-
-func (s *service) stops() {
-	s.t.Helper()
-	s.signal(syscall.SIGTERM)
-	if code := s.ends(); code != 0 {
-		s.t.Fatalf("exit %d: %s", code, s.said())
-	}
+	return finished(t, cmd)
 }
 
 // TestSecretsThroughApply goes the whole way of a file with variables: diff and export
@@ -167,25 +152,9 @@ func TestSecretsThroughApply(t *testing.T) {
 	with(t, another, "apply", "--admin", admin, path)
 	buyers.sold(t, public, "/added?Key=new-canary a-canary key=ab-canary%26%3Dx")
 	s.stops()
-	hasNoCanary(t, filepath.Join(filepath.Dir(path), "data"))
-}
-
-// hasNoCanary looks through every file of a folder.
-func hasNoCanary(t *testing.T, folder string) {
-	t.Helper()
-	files := 0
-	err := filepath.WalkDir(folder, func(file string, entry os.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
-			return err
-		}
-		files++
-		text, err := os.ReadFile(file)
-		if strings.Contains(string(text), "canary") {
+	eachFile(t, filepath.Join(filepath.Dir(path), "data"), func(file, text string) {
+		if strings.Contains(text, "canary") {
 			t.Errorf("%s has a secret", file)
 		}
-		return err
 	})
-	if err != nil || files < 5 {
-		t.Errorf("%d files, %v", files, err)
-	}
 }

@@ -4,6 +4,7 @@ import (
 	"crypto/tls"
 	"encoding/json"
 	"encoding/pem"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -104,22 +105,11 @@ func awaitBackup(t testing.TB, admin string) {
 }
 
 func sellOne(public string) (id string, err error) {
-	body := fmt.Sprintf(`{"flo_campaign_id":"cmp","flo_supplier_id":"sup","first_name":"Ann","last_name":%q,"phone":"4155550132","email":"a@b.example","state":"CA"}`, person)
-	request, err := http.NewRequest(http.MethodPost, public+"/api/v1/ingest", strings.NewReader(body))
-	if err != nil {
-		return "", err
-	}
-	request.Header.Set("X-Api-Key", apiKey)
-	request.Header.Set("Content-Type", "application/json")
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return "", err
-	}
-	defer response.Body.Close()
+	_, text, err := tryRequest(http.MethodPost, public+"/api/v1/ingest", soldLead, "X-Api-Key", apiKey)
 	var answer struct {
 		Data struct{ ID string }
 	}
-	err = json.NewDecoder(response.Body).Decode(&answer)
+	err = errors.Join(err, json.Unmarshal([]byte(text), &answer))
 	return answer.Data.ID, err
 }
 
@@ -189,10 +179,7 @@ func TestLostMachine(t *testing.T) {
 	public, _ = again.addresses("production")
 	mustSell(t, public, "ACCEPTED")
 	again.hears("backup: the generation is complete")
-	again.signal(syscall.SIGTERM)
-	if code := again.ends(); code != 0 {
-		t.Errorf("exit %d: %s", code, again.said())
-	}
+	again.stops()
 	last := standOf(t, must(t, "restore", "--from", f.to, "--key-file", f.key, "--data-dir", f.data+"2"))
 	if want := standOf(t, must(t, "log", "hash", f.data)); last.Hash != want.Hash || last.Seq != want.Seq || last.Epoch != 3 {
 		t.Errorf("restored %+v, and there was %+v", last, want)
@@ -201,23 +188,8 @@ func TestLostMachine(t *testing.T) {
 
 func get(t testing.TB, url string) string {
 	t.Helper()
-	response, err := http.Get(url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer response.Body.Close()
-	var text strings.Builder
-	if _, err := fmt.Fprint(&text, response.Status, "\n"); err != nil {
-		t.Fatal(err)
-	}
-	buffer := make([]byte, 1<<20)
-	for {
-		n, err := response.Body.Read(buffer)
-		text.Write(buffer[:n])
-		if err != nil {
-			return text.String()
-		}
-	}
+	_, text := request(t, http.MethodGet, url, "")
+	return text
 }
 
 // bucketService is an S3 service over TLS, as another process sees it.
@@ -248,12 +220,7 @@ func TestBackupToBucket(t *testing.T) {
 	s := serve(t, "-c", f.config)
 	public, _ := s.addresses("production")
 	to := "s3://backups/here"
-	follower := &service{Cmd: program(t, "backup", "-c", f.config, "--to", to, "--unencrypted", "--follow"), t: t, ended: make(chan error, 1)}
-	follower.Stderr, follower.Stdout = follower, follower
-	if err := follower.Start(); err != nil {
-		t.Fatal(err)
-	}
-	go func() { follower.ended <- follower.Wait() }()
+	follower := start(t, "backup", "-c", f.config, "--to", to, "--unencrypted", "--follow")
 	follower.hears("backup: the generation is complete")
 	for range 20 {
 		mustSell(t, public, "ACCEPTED")
@@ -291,6 +258,24 @@ func waitFor(t testing.TB, holds func() bool) {
 	}
 }
 
+// eachFile calls visit with every file below a folder. It fails if there are few.
+func eachFile(t testing.TB, folder string, visit func(path, text string)) {
+	t.Helper()
+	files := 0
+	err := filepath.WalkDir(folder, func(path string, entry os.DirEntry, err error) error {
+		if err != nil || !entry.Type().IsRegular() {
+			return err
+		}
+		files++
+		text, err := os.ReadFile(path)
+		visit(path, string(text))
+		return err
+	})
+	if err != nil || files < 5 {
+		t.Errorf("%s: %d files, %v", folder, files, err)
+	}
+}
+
 // TestServeWithoutItsStore: a store that does not answer neither stops the exchange nor
 // slows it, and the metrics say so.
 func TestServeWithoutItsStore(t *testing.T) {
@@ -310,10 +295,7 @@ func TestServeWithoutItsStore(t *testing.T) {
 	if metrics := get(t, admin+"/metrics"); strings.Contains(metrics, "pingpost_backup_errors_total 0\n") || strings.Contains(metrics, "pingpost_backup_lag_entries 0\n") {
 		t.Errorf("the metrics do not tell:\n%s", metrics)
 	}
-	s.signal(syscall.SIGTERM)
-	if code := s.ends(); code != 0 {
-		t.Errorf("exit %d: %s", code, s.said())
-	}
+	s.stops()
 }
 
 func TestBackupRefuses(t *testing.T) {

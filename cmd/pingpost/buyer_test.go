@@ -10,20 +10,29 @@ import (
 
 	"pingpost/engine/market"
 	"pingpost/loadtest/refbuyer"
+	"pingpost/loadtest/refreceiver"
 )
 
-// parseBuyer reads a command line as main does.
-func parseBuyer(t *testing.T, line string) (*referenceBuyerCmd, error) {
+// parseLine reads a command line as main does.
+func parseLine(t *testing.T, line string) (*commands, error) {
 	t.Helper()
-	t.Setenv("PINGPOST_BUYER_TOKEN", "")
-	t.Setenv("PINGPOST_BUYER_OAUTH", "")
 	var cli commands
 	parser, err := kong.New(&cli, kong.Name("pingpost"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, err = parser.Parse(strings.Fields(line))
-	return &cli.Buyer, err
+	return &cli, err
+}
+
+// buyerOptions returns the options of a buyer's command line.
+func buyerOptions(t *testing.T, line string) (refbuyer.Options, error) {
+	t.Helper()
+	cli, err := parseLine(t, "buyer "+line)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cli.Buyer.parseOptions()
 }
 
 // plain is the buyer that no flag has changed, but for what change does.
@@ -74,11 +83,7 @@ func TestBuyerFlags(t *testing.T) {
 	}
 	for _, row := range rows {
 		t.Run(row.line, func(t *testing.T) {
-			c, err := parseBuyer(t, "buyer "+row.line)
-			if err != nil {
-				t.Fatal(err)
-			}
-			got, err := c.parseOptions()
+			got, err := buyerOptions(t, row.line)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -106,77 +111,75 @@ func TestBuyerFlagsAtFault(t *testing.T) {
 		{"--oauth acme:", "client:secret"},
 	}
 	for _, row := range rows {
-		c, err := parseBuyer(t, "buyer "+strings.Replace(row.line, " ", "=", 1))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := c.parseOptions(); err == nil || !strings.Contains(err.Error(), row.says) {
+		if _, err := buyerOptions(t, strings.Replace(row.line, " ", "=", 1)); err == nil || !strings.Contains(err.Error(), row.says) {
 			t.Errorf("%s: %v", row.line, err)
 		}
 	}
-	c, err := parseBuyer(t, "buyer --bid=x --valid=y --oauth=z")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := c.parseOptions(); err == nil || strings.Count(err.Error(), "\n") != 2 {
-		t.Errorf("three mistakes at once: %v", err)
-	} else if strings.Contains(err.Error(), `"z"`) {
-		t.Errorf("a secret is repeated: %v", err)
+	if _, err := buyerOptions(t, "--bid=x --valid=y --oauth=z"); err == nil || strings.Count(err.Error(), "\n") != 2 || strings.Contains(err.Error(), `"z"`) {
+		t.Errorf("three mistakes at once, without the secret: %v", err)
 	}
 }
 
-// TestBuyerExamples: what the help shows can be run.
-func TestBuyerExamples(t *testing.T) {
-	help, examples := new(referenceBuyerCmd).Help(), 0
-	for line := range strings.Lines(help) {
-		command, ok := strings.CutPrefix(line, "  pingpost ")
-		if !ok {
-			continue
+// TestReferenceExamples: the commands in the help of the buyer and the receiver can be run.
+func TestReferenceExamples(t *testing.T) {
+	for help, least := range map[string]int{new(referenceBuyerCmd).Help(): 5, new(webhookReceiverCmd).Help(): 2} {
+		examples := 0
+		for line := range strings.Lines(help) {
+			command, ok := strings.CutPrefix(line, "  pingpost ")
+			if !ok {
+				continue
+			}
+			examples++
+			if err := makeReference(t, command+" --listen 127.0.0.1:0"); err != nil {
+				t.Errorf("%s: %v", line, err)
+			}
 		}
-		examples++
-		c, err := parseBuyer(t, command+" --listen 127.0.0.1:0")
-		if err != nil {
-			t.Errorf("%s: %v", line, err)
-			continue
+		if examples < least {
+			t.Errorf("%d examples were found in:\n%s", examples, help)
 		}
-		o, err := c.parseOptions()
-		if err != nil {
-			t.Errorf("%s: %v", line, err)
-			continue
-		}
-		b, err := refbuyer.New(o)
-		if err != nil {
-			t.Errorf("%s: %v", line, err)
-			continue
-		}
-		if err := b.Close(); err != nil {
-			t.Error(err)
-		}
-	}
-	if examples < 5 {
-		t.Errorf("%d examples were found in:\n%s", examples, help)
 	}
 	for _, name := range []string{"/stats", "/leads", "double_sold", "contact_seen", "a redirect"} {
-		if !strings.Contains(help, name) {
-			t.Errorf("the help does not speak of %s", name)
+		if help := new(referenceBuyerCmd).Help(); !strings.Contains(help, name) {
+			t.Errorf("the help does not mention %s", name)
 		}
 	}
 }
 
-// TestBuyerSecretsFromOutside: what nobody should see in a list of processes
-// can come by the environment.
-func TestBuyerSecretsFromOutside(t *testing.T) {
-	var cli commands
-	parser, err := kong.New(&cli, kong.Name("pingpost"))
+// makeReference starts the buyer or the receiver of a command line, and closes it.
+func makeReference(t *testing.T, line string) error {
+	t.Helper()
+	cli, err := parseLine(t, line)
 	if err != nil {
-		t.Fatal(err)
+		return err
 	}
+	if strings.HasPrefix(line, "receiver") {
+		options, err := cli.Receiver.parseOptions()
+		if err != nil {
+			return err
+		}
+		r, err := refreceiver.New(options)
+		if err != nil {
+			return err
+		}
+		return r.Close()
+	}
+	options, err := cli.Buyer.parseOptions()
+	if err != nil {
+		return err
+	}
+	b, err := refbuyer.New(options)
+	if err != nil {
+		return err
+	}
+	return b.Close()
+}
+
+// TestBuyerSecretsFromOutside: secrets can come from the environment, because other users
+// see command lines.
+func TestBuyerSecretsFromOutside(t *testing.T) {
 	t.Setenv("PINGPOST_BUYER_TOKEN", "tok")
 	t.Setenv("PINGPOST_BUYER_OAUTH", "acme:s3cret")
-	if _, err := parser.Parse([]string{"buyer"}); err != nil {
-		t.Fatal(err)
-	}
-	o, err := cli.Buyer.parseOptions()
+	o, err := buyerOptions(t, "")
 	if err != nil || o.Token != "tok" || o.OAuth != (refbuyer.OAuth{Client: "acme", Secret: "s3cret"}) {
 		t.Errorf("%+v %v", o, err)
 	}

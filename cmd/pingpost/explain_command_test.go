@@ -14,23 +14,12 @@ import (
 // sendOne sends a lead to an exchange and returns its id.
 func sendOne(t *testing.T, public string) string {
 	t.Helper()
-	body := `{"flo_campaign_id":"cmp","flo_supplier_id":"sup","first_name":"Ann","last_name":"` + person + `","phone":"+12125550100","email":"ann@` + person + `.example"}`
-	req, err := http.NewRequest(http.MethodPost, public+"/api/v1/ingest", strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	req.Header.Set("X-Api-Key", apiKey)
-	req.Header.Set("Content-Type", "application/json")
-	response, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer response.Body.Close()
+	status, text := request(t, http.MethodPost, public+"/api/v1/ingest", soldLead, "X-Api-Key", apiKey)
 	var said struct {
 		Data struct{ ID, Status string }
 	}
-	if err := json.NewDecoder(response.Body).Decode(&said); err != nil || said.Data.Status != "ACCEPTED" {
-		t.Fatalf("%d %+v %v", response.StatusCode, said, err)
+	if err := json.Unmarshal([]byte(text), &said); err != nil || said.Data.Status != "ACCEPTED" {
+		t.Fatalf("%d %+v %v", status, said, err)
 	}
 	return said.Data.ID
 }

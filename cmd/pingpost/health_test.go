@@ -5,7 +5,6 @@ import (
 	"net/http/httptest"
 	"strings"
 	"sync/atomic"
-	"syscall"
 	"testing"
 )
 
@@ -16,10 +15,7 @@ func TestHealth(t *testing.T) {
 	if out := must(t, "health", "--admin", admin); out != admin+" is ready\n" {
 		t.Errorf("printed %q", out)
 	}
-	s.signal(syscall.SIGTERM)
-	if code := s.ends(); code != 0 {
-		t.Fatalf("exit %d", code)
-	}
+	s.stops()
 	if gone := run(t, "health", "--admin", admin, "--wait", "300ms"); gone.code != 1 || !strings.Contains(gone.err, "is it running") {
 		t.Errorf("exit %d: %s", gone.code, gone.err)
 	}

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 )
 
@@ -36,10 +35,7 @@ func lived(t testing.TB, leads int) (dir, hash string) {
 	if r := run(t, "log", "accept", "--yes", dir); r.code != 1 || !strings.Contains(r.err, "another process") {
 		t.Errorf("in use: exit %d, %s", r.code, r.err)
 	}
-	s.signal(syscall.SIGTERM)
-	if code := s.ends(); code != 0 {
-		t.Fatalf("exit %d", code)
-	}
+	s.stops()
 	return dir, hash
 }
 

@@ -5,7 +5,6 @@ package main
 import (
 	"bytes"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"os"
@@ -176,7 +175,7 @@ func (m *machine) journal() string {
 // its bucket is empty after a start.
 func (m *machine) send(key string) (status int, body []byte) {
 	m.t.Helper()
-	until(m.t, "there is room for a lead", func() bool {
+	waitFor(m.t, func() bool {
 		status, body = m.sendOnce(key)
 		return status != http.StatusTooManyRequests
 	})
@@ -185,22 +184,12 @@ func (m *machine) send(key string) (status int, body []byte) {
 
 func (m *machine) sendOnce(key string) (status int, body []byte) {
 	m.t.Helper()
-	lead := `{"flo_campaign_id":"cmp_auto","flo_supplier_id":"sup_acme","first_name":"Ann","last_name":"` + person + `","phone":"2125550123","email":"ann@example.com"}`
-	req, err := http.NewRequest(http.MethodPost, m.base+"/api/v1/ingest", strings.NewReader(lead))
-	if err != nil {
-		m.t.Fatal(err)
-	}
-	req.Header = http.Header{"X-Api-Key": {m.key}, "Content-Type": {"application/json"}, "Idempotency-Key": {key}, "Connection": {"close"}}
-	answer, err := http.DefaultClient.Do(req)
+	lead := strings.NewReplacer(`"cmp"`, `"cmp_auto"`, `"sup"`, `"sup_acme"`).Replace(soldLead)
+	status, text, err := tryRequest(http.MethodPost, m.base+"/api/v1/ingest", lead, "X-Api-Key", m.key, "Idempotency-Key", key, "Connection", "close")
 	if err != nil {
 		m.t.Fatalf("%v\n%s", err, m.journal())
 	}
-	defer answer.Body.Close()
-	body, err = io.ReadAll(answer.Body)
-	if err != nil {
-		m.t.Fatal(err)
-	}
-	return answer.StatusCode, body
+	return status, []byte(text)
 }
 
 // sell sells one lead more, and remembers what was answered.

@@ -36,7 +36,7 @@ func backedUp(t *testing.T, m *machine) {
 // caughtUp waits until the backup has everything.
 func (m *machine) caughtUp() {
 	m.t.Helper()
-	until(m.t, "the backup has everything", func() bool {
+	waitFor(m.t, func() bool {
 		out, err := m.run("bash", "-c", `curl -fsS $ADMIN/metrics | grep '^pingpost_backup_lag_entries '`)
 		return err == nil && strings.TrimSpace(out) == "pingpost_backup_lag_entries 0"
 	})

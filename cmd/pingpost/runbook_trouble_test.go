@@ -10,7 +10,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"pingpost/engine/event"
 	"pingpost/wal"
@@ -32,7 +31,7 @@ func filledDisk(t *testing.T, m *machine) (after func(*testing.T, string)) {
 	if err := os.WriteFile(m.path("lib/ballast"), make([]byte, 120<<20), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	until(t, "leads are refused", func() bool {
+	waitFor(t, func() bool {
 		status, _ := m.send("refused")
 		return status == http.StatusServiceUnavailable
 	})
@@ -175,14 +174,4 @@ func downgrade(t *testing.T, m *machine) (after func(*testing.T, string)) {
 	m.script("pingpost.before", string(text))
 	m.script("pingpost", "#!/bin/sh\necho this release is broken >&2; exit 1\n")
 	return func(t *testing.T, _ string) { m.mustKnowAll() }
-}
-
-func until(t testing.TB, what string, is func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
-		if is() {
-			return
-		}
-	}
-	t.Fatalf("never: %s", what)
 }

@@ -7,14 +7,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"io/fs"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 )
@@ -216,23 +213,10 @@ func TestSecretsStaySecret(t *testing.T) {
 		}
 		c.heard.WriteString(said.out + said.err)
 	}
-	s.signal(syscall.SIGTERM)
-	if code := s.ends(); code != 0 {
-		t.Errorf("exit %d", code)
-	}
+	s.stops()
 	mustNotHave(t, "what was heard", c.heard.String(), all)
 	mustNotHave(t, "the log", s.said(), all)
-	err := filepath.WalkDir(filepath.Join(filepath.Dir(path), "data"), func(file string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
-			return err
-		}
-		text, err := os.ReadFile(file)
-		mustNotHave(t, file, string(text), all)
-		return err
-	})
-	if err != nil {
-		t.Error(err)
-	}
+	eachFile(t, filepath.Join(filepath.Dir(path), "data"), func(file, text string) { mustNotHave(t, file, text, all) })
 	if !strings.Contains(s.said(), "level=DEBUG") || !strings.Contains(s.said(), "wrong credentials from one network") || c.heard.Len() < 10_000 {
 		t.Errorf("too little was heard: %d bytes, and %s", c.heard.Len(), s.said())
 	}

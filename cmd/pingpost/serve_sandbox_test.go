@@ -2,18 +2,13 @@ package main
 
 import (
 	"encoding/json"
-	"io"
 	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"path/filepath"
 	"strings"
-	"sync"
-	"syscall"
 	"testing"
-	"time"
 
-	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
+	"pingpost/loadtest/refreceiver"
 )
 
 // Two tenants with the same names in both, and secrets of their own.
@@ -54,94 +49,50 @@ type tenant struct {
 	public, admin    string
 	data             string
 	key, oauth, pass string // the supplier's, and the operator's
-	receiver         *receiver
+	receiver         *refreceiver.Receiver
 }
 
-// receiver is where one tenant's supplier hears of its leads.
-type receiver struct {
-	*httptest.Server
-	verifier *standardwebhooks.Webhook
-
-	mu     sync.Mutex
-	leads  map[string]int
-	forged int // what is not signed as agreed
-}
-
-func newReceiver(t *testing.T, secret string) *receiver {
+func newReceiver(t *testing.T, secret string) *refreceiver.Receiver {
 	t.Helper()
-	verifier, err := standardwebhooks.NewWebhook(secret)
+	r, err := refreceiver.New(refreceiver.Options{Secret: secret})
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &receiver{verifier: verifier, leads: map[string]int{}}
-	r.Server = httptest.NewServer(r)
-	t.Cleanup(r.Close)
+	served := make(chan error, 1)
+	go func() { served <- r.Serve(t.Context()) }()
+	t.Cleanup(func() {
+		if err := <-served; err != nil {
+			t.Error(err)
+		}
+	})
 	return r
 }
 
-func (r *receiver) ServeHTTP(_ http.ResponseWriter, req *http.Request) {
-	body, err := io.ReadAll(req.Body)
-	if err != nil {
-		return
+// heard waits until the tenant's receiver has webhooks of as many leads, and checks that the
+// tenant's own lead is among them, and the other tenant's is not.
+func (x *tenant) heard(leads int, own, others string) {
+	x.t.Helper()
+	waitFor(x.t, func() bool { return len(x.receiver.Events()) >= leads })
+	seen := map[string]bool{}
+	for _, e := range x.receiver.Events() {
+		seen[e.Lead] = true
 	}
-	var said struct {
-		Data struct {
-			Lead string `json:"lead_id"`
-		}
-	}
-	_ = json.Unmarshal(body, &said)
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.leads[said.Data.Lead]++
-	if r.verifier.Verify(body, req.Header) != nil {
-		r.forged++
+	if s := x.receiver.Stats(); len(seen) != leads || !seen[own] || seen[others] || s.BadSignatures != 0 {
+		x.t.Errorf("heard of %d leads, want %d; of its own: %v, of the other's: %v, %+v", len(seen), leads, seen[own], seen[others], s)
 	}
 }
 
-// heard waits until as many leads were told of, and sees that a lead is among them
-// that is its own, and another one is not.
-func (r *receiver) heard(t *testing.T, leads int, own, others string) {
-	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
-		r.mu.Lock()
-		n, mine, foreign, forged := len(r.leads), r.leads[own], r.leads[others], r.forged
-		r.mu.Unlock()
-		if n == leads || time.Now().After(deadline) {
-			if n != leads || mine == 0 || foreign != 0 || forged != 0 {
-				t.Errorf("heard of %d leads, want %d; of its own %d times, of the other's %d, %d forged", n, leads, mine, foreign, forged)
-			}
-			return
-		}
-	}
-}
-
+// call sends a request, again while the rate limit's bucket is empty.
 func (x *tenant) call(method, address, body string, headers ...string) (status int, text string) {
 	x.t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
-		req, err := http.NewRequest(method, address, strings.NewReader(body))
-		if err != nil {
-			x.t.Fatal(err)
-		}
-		req.Header.Set("Content-Type", "application/json")
-		for i := 0; i < len(headers); i += 2 {
-			req.Header.Set(headers[i], headers[i+1])
-		}
-		if strings.HasPrefix(address, x.admin) {
-			req.SetBasicAuth("operator", x.pass)
-		}
-		answer, err := http.DefaultClient.Do(req)
-		if err != nil {
-			x.t.Fatal(err)
-		}
-		read, err := io.ReadAll(answer.Body)
-		answer.Body.Close()
-		if err != nil {
-			x.t.Fatal(err)
-		}
-		if answer.StatusCode != http.StatusTooManyRequests || time.Now().After(deadline) {
-			return answer.StatusCode, string(read)
-		}
+	if strings.HasPrefix(address, x.admin) {
+		headers = append(headers, "Authorization", basic("operator", x.pass))
 	}
+	waitFor(x.t, func() bool {
+		status, text = request(x.t, method, address, body, headers...)
+		return status != http.StatusTooManyRequests
+	})
+	return status, text
 }
 
 // token is one for the supplier's client, if its secret is good here.
@@ -156,16 +107,14 @@ func (x *tenant) token(secret string) (token string, status int) {
 	return said.Token, status
 }
 
-const triedLead = `{"flo_campaign_id":"cmp","flo_supplier_id":"sup","first_name":"Ann","last_name":"` + person + `","phone":"2125550123","email":"ann@example.com"}`
-
 // bothTenants serves the two in one process.
 func bothTenants(t *testing.T) (s *service, earnest, sand *tenant) {
 	t.Helper()
 	const ourSigning, theirSigning = "canaryproductioncanaryproduction", "canarysandboxcanarysandboxcanary"
 	ours, others := newReceiver(t, "whsec_"+ourSigning), newReceiver(t, "whsec_"+theirSigning)
-	mine := strings.NewReplacer("KEY", "production-key", "SECRET", "production-secret", "RECEIVER", ours.Listener.Addr().String(), "SIGNING", ourSigning)
+	mine := strings.NewReplacer("KEY", "production-key", "SECRET", "production-secret", "RECEIVER", ours.Addr().String(), "SIGNING", ourSigning)
 	theirs := strings.NewReplacer(
-		"KEY", "sandbox-key", "SECRET", "sandbox-secret", "RECEIVER", others.Listener.Addr().String(), "SIGNING", theirSigning,
+		"KEY", "sandbox-key", "SECRET", "sandbox-secret", "RECEIVER", others.Addr().String(), "SIGNING", theirSigning,
 		"# tokens", "\n    bearer_tokens: [{token: "+staticToken+", scopes: [ping, post]}]",
 	)
 	a, b := configuration(t, mine.Replace(tenantInEarnest)), configuration(t, theirs.Replace(tenantForTrying))
@@ -226,7 +175,7 @@ func TestServeASandboxBesideProduction(t *testing.T) {
 	}
 	soldAt := func(x *tenant) string {
 		t.Helper()
-		status, text := x.call("POST", x.public+"/api/v1/ingest", triedLead, "X-Api-Key", x.key)
+		status, text := x.call("POST", x.public+"/api/v1/ingest", soldLead, "X-Api-Key", x.key)
 		var said struct{ Data struct{ ID string } }
 		if err := json.Unmarshal([]byte(text), &said); err != nil || status != 201 {
 			t.Fatalf("%d %s", status, text)
@@ -238,12 +187,9 @@ func TestServeASandboxBesideProduction(t *testing.T) {
 	if seeded[0] != seeded[1] {
 		t.Error("the same request for leads was answered in two ways")
 	}
-	earnest.receiver.heard(t, 1, mine, theirs)
-	sand.receiver.heard(t, 101, theirs, mine)
-	s.signal(syscall.SIGTERM)
-	if code := s.ends(); code != 0 {
-		t.Fatalf("exit %d:\n%s", code, s.said())
-	}
+	earnest.heard(1, mine, theirs)
+	sand.heard(101, theirs, mine)
+	s.stops()
 	ours, others := must(t, "log", "dump", earnest.data), must(t, "log", "dump", sand.data)
 	if !strings.Contains(ours, mine) || strings.Contains(ours, theirs) || strings.Count(ours, `"kind":"lead_decided"`) != 1 {
 		t.Errorf("the log in earnest:\n%s", ours)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/base64"
 	"errors"
 	"io"
 	"net/http"
@@ -68,7 +69,12 @@ type said struct {
 
 func run(t testing.TB, args ...string) said {
 	t.Helper()
-	cmd := program(t, args...)
+	return finished(t, program(t, args...))
+}
+
+// finished runs a command to its end. Its output must contain no secret.
+func finished(t testing.TB, cmd *exec.Cmd) said {
+	t.Helper()
 	var out, errs strings.Builder
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	var exit *exec.ExitError
@@ -122,8 +128,14 @@ func (s *service) said() string {
 
 func serve(t testing.TB, args ...string) *service {
 	t.Helper()
-	s := &service{Cmd: program(t, append([]string{"serve"}, args...)...), t: t, ended: make(chan error, 1)}
-	s.Stderr = s
+	return start(t, append([]string{"serve"}, args...)...)
+}
+
+// start starts the program and collects its output.
+func start(t testing.TB, args ...string) *service {
+	t.Helper()
+	s := &service{Cmd: program(t, args...), t: t, ended: make(chan error, 1)}
+	s.Stdout, s.Stderr = s, s
 	if err := s.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -140,7 +152,7 @@ func serve(t testing.TB, args ...string) *service {
 func (s *service) hears(pattern string) []string {
 	s.t.Helper()
 	compiled := regexp.MustCompile(pattern)
-	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(longest); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
 		if found := compiled.FindStringSubmatch(s.said()); found != nil {
 			return found
 		}
@@ -163,6 +175,15 @@ func (s *service) signal(what syscall.Signal) {
 	}
 }
 
+// stops asks the program to end, and checks that it ends without an error.
+func (s *service) stops() {
+	s.t.Helper()
+	s.signal(syscall.SIGTERM)
+	if code := s.ends(); code != 0 {
+		s.t.Errorf("exit %d:\n%s", code, s.said())
+	}
+}
+
 // ends waits for the program's end and returns its code.
 func (s *service) ends() int {
 	s.t.Helper()
@@ -170,30 +191,52 @@ func (s *service) ends() int {
 	case err := <-s.ended:
 		s.ended <- err
 		return s.ProcessState.ExitCode()
-	case <-time.After(30 * time.Second):
+	case <-time.After(longest):
 		s.t.Fatalf("it does not end:\n%s", s.said())
 		return -1
 	}
 }
 
+const soldLead = `{"flo_campaign_id":"cmp","flo_supplier_id":"sup","first_name":"Ann","last_name":"` + person + `","phone":"2125550123","email":"ann@example.com"}`
+
 func sell(t testing.TB, public string) (status int, body string) {
 	t.Helper()
-	lead := `{"flo_campaign_id":"cmp","flo_supplier_id":"sup","first_name":"Ann","last_name":"` + person + `","phone":"2125550123","email":"ann@example.com"}`
-	req, err := http.NewRequest(http.MethodPost, public+"/api/v1/ingest", strings.NewReader(lead))
+	return request(t, http.MethodPost, public+"/api/v1/ingest", soldLead, "X-Api-Key", apiKey, "Connection", "close")
+}
+
+// request sends JSON, unless the headers name another content type, and returns the answer.
+// Headers come in pairs.
+func request(t testing.TB, method, url, body string, headers ...string) (status int, text string) {
+	t.Helper()
+	status, text, err := tryRequest(method, url, body, headers...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	req.Header = http.Header{"X-Api-Key": {apiKey}, "Content-Type": {"application/json"}, "Connection": {"close"}}
+	return status, text
+}
+
+// tryRequest is request for an exchange that may be gone.
+func tryRequest(method, url, body string, headers ...string) (status int, text string, err error) {
+	req, err := http.NewRequest(method, url, strings.NewReader(body))
+	if err != nil {
+		return 0, "", err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	for i := 0; i+1 < len(headers); i += 2 {
+		req.Header.Set(headers[i], headers[i+1])
+	}
 	answer, err := http.DefaultClient.Do(req)
 	if err != nil {
-		t.Fatal(err)
+		return 0, "", err
 	}
 	defer answer.Body.Close()
-	text, err := io.ReadAll(answer.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return answer.StatusCode, string(text)
+	read, err := io.ReadAll(answer.Body)
+	return answer.StatusCode, string(read), err
+}
+
+// basic returns the value of an Authorization header.
+func basic(name, password string) string {
+	return "Basic " + base64.StdEncoding.EncodeToString([]byte(name+":"+password))
 }
 
 func mustSell(t testing.TB, public, want string) {
@@ -217,10 +260,7 @@ func TestServe(t *testing.T) {
 	s.signal(syscall.SIGHUP)
 	s.hears(`stays in force".*exchange\.yaml:10:`)
 	mustSell(t, public, `"amount":20,`)
-	s.signal(syscall.SIGTERM)
-	if code := s.ends(); code != 0 {
-		t.Errorf("exit %d after SIGTERM:\n%s", code, s.said())
-	}
+	s.stops()
 	if !strings.Contains(s.said(), "msg=stopped") || !strings.Contains(s.said(), "clean=true") {
 		t.Errorf("no word of the end:\n%s", s.said())
 	}

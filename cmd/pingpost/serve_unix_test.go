@@ -24,8 +24,5 @@ func TestServeStopsWhileReloading(t *testing.T) {
 		s.signal(syscall.SIGHUP)
 	}
 	mustSell(t, public, "ACCEPTED")
-	s.signal(syscall.SIGTERM)
-	if code := s.ends(); code != 0 {
-		t.Errorf("exit %d:\n%s", code, s.said())
-	}
+	s.stops()
 }

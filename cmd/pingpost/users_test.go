@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"strings"
@@ -13,29 +12,14 @@ func typed(t testing.TB, input string, args ...string) said {
 	t.Helper()
 	cmd := program(t, args...)
 	cmd.Stdin = strings.NewReader(input)
-	var out, errs strings.Builder
-	cmd.Stdout, cmd.Stderr = &out, &errs
-	if err := cmd.Run(); err != nil && cmd.ProcessState == nil {
-		t.Fatal(err)
-	}
-	s := said{out.String(), errs.String(), cmd.ProcessState.ExitCode()}
-	s.isDiscreet(t)
-	return s
+	return finished(t, cmd)
 }
 
 // logsIn tells with what status a login by a user's password is answered.
 func logsIn(t testing.TB, admin, name, password string) int {
 	t.Helper()
-	body, err := json.Marshal(map[string]string{"name": name, "password": password})
-	if err != nil {
-		t.Fatal(err)
-	}
-	answer, err := http.Post(admin+"/admin/v1/session", "application/json", strings.NewReader(string(body)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	answer.Body.Close()
-	return answer.StatusCode
+	status, _ := request(t, http.MethodPost, admin+"/admin/v1/session", fmt.Sprintf(`{"name":%q,"password":%q}`, name, password))
+	return status
 }
 
 // TestUsers: the whole life of an account, from a program that serves and commands that
