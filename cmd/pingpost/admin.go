@@ -22,8 +22,8 @@ import (
 type adminFlags struct {
 	client.TrustFlags
 	Admin    string `default:"http://127.0.0.1:9090" help:"The exchange's admin address (${default})." placeholder:"URL"`
-	User     string `help:"Your account's name. Its password is asked for at the terminal, or comes from PINGPOST_ADMIN_PASSWORD. A personal token in PINGPOST_ADMIN_TOKEN needs no name." placeholder:"NAME"`
-	Password string `env:"PINGPOST_ADMIN_PASSWORD" help:"The operator's password, or that of --user; better in the environment variable PINGPOST_ADMIN_PASSWORD." placeholder:"TEXT"`
+	User     string `help:"Your account's name. Its password comes from PINGPOST_ADMIN_PASSWORD or from the terminal. A personal token in PINGPOST_ADMIN_TOKEN needs no name." placeholder:"NAME"`
+	Password string `env:"PINGPOST_ADMIN_PASSWORD" help:"The password of --user, or the configured admin password; better in the environment variable PINGPOST_ADMIN_PASSWORD." placeholder:"TEXT"`
 
 	contentType string // content type of the request body, if it matters
 }
@@ -85,7 +85,8 @@ func (f *adminFlags) sendAdminRequest(timeout time.Duration, method, path string
 	return nil, newAPIError(answer.Status, text)
 }
 
-// newAPIError is an error of the admin API in words.
+// newAPIError returns the message of the admin API's error answer, and the expected values of
+// its invalid fields that the message does not name.
 func newAPIError(status string, body []byte) error {
 	var answer struct {
 		Message string `json:"message"`
@@ -107,8 +108,8 @@ func newAPIError(status string, body []byte) error {
 	return fmt.Errorf("the exchange says: %s", answer.Message)
 }
 
-// configResult has the changes of a document, the values that the exchange does not apply, and the
-// warnings.
+// configResult is the exchange's answer to a configuration: the changes, the values that the
+// exchange does not apply, and the warnings.
 type configResult struct {
 	Changes   []string `json:"changes"`
 	Unapplied []string `json:"unapplied"`
@@ -130,8 +131,8 @@ func (v *configResult) String() string {
 	return b.String()
 }
 
-// uploadConfig sends a document, with the variables that it names out of this command's
-// environment, and returns the result. The exchange seals their values.
+// uploadConfig sends a configuration file to the exchange, with the values that this command's
+// environment has for its variables. With dryRun the exchange only compares it.
 func (f *adminFlags) uploadConfig(path string, dryRun bool) (*configResult, error) {
 	document, err := os.ReadFile(path)
 	if err != nil {

@@ -42,7 +42,8 @@ func (f *adminFlags) promptIfNoPassword() (err error) {
 	return err
 }
 
-// explainUnauthorized says which credential the exchange refused, and not the credential.
+// explainUnauthorized returns the remedy after a 401. It names the kind of credential that the
+// command sent, and never the credential.
 func (f *adminFlags) explainUnauthorized() string {
 	switch {
 	case f.User != "":

@@ -19,10 +19,10 @@ import (
 )
 
 type backupCmd struct {
-	Run    backupRunCmd    `cmd:"" default:"withargs" help:"Back an exchange up, while it is served or not."`
-	List   backupListCmd   `cmd:"" help:"Say what a place holds: generations, and up to when each can be restored."`
-	Verify backupVerifyCmd `cmd:"" help:"Read a whole backup back, check every byte, and say which entries and times can be restored."`
-	Keygen backupKeygenCmd `cmd:"" help:"Make a key file. Keep it apart from the exchange's machine, which needs only its recipient."`
+	Run    backupRunCmd    `cmd:"" default:"withargs" help:"Back up an exchange, whether it runs or not."`
+	List   backupListCmd   `cmd:"" help:"List the generations of a backup, and the last time that each can restore."`
+	Verify backupVerifyCmd `cmd:"" help:"Read a whole backup, check every byte, and print which entries and times can be restored."`
+	Keygen backupKeygenCmd `cmd:"" help:"Create a key file. Keep it on another machine: the exchange's machine needs only its recipient."`
 }
 
 // megabytesPerSecond is a rate in 10^6 bytes a second.
@@ -35,15 +35,15 @@ func (m megabytesPerSecond) bytesPerSecond() (int64, error) {
 	return int64(m * 1e6), nil
 }
 
-// backupFlags is how a backup is written.
+// backupFlags are the flags of commands that write a backup.
 type backupFlags struct {
 	KeyFile     string             `help:"Encrypt to this key file: recipients (age1…) or identities of age, one a line. See keygen." placeholder:"FILE"`
-	Unencrypted bool               `help:"Do not encrypt. The backup has the exchange's key and all that it knows of persons."`
-	Rate        megabytesPerSecond `default:"32" help:"Megabytes a second, at most, for what is not new." placeholder:"MB"`
-	Retain      string             `help:"How long a moment can be restored after it has passed, such as 30d; for ever by default." placeholder:"TIME"`
+	Unencrypted bool               `help:"Do not encrypt. The backup contains the exchange's key and all personal data."`
+	Rate        megabytesPerSecond `default:"32" help:"Highest rate in megabytes per second for copying old data." placeholder:"MB"`
+	Retain      string             `help:"How long each past moment stays restorable, such as 30d; forever by default." placeholder:"TIME"`
 }
 
-// parseOptions of a shipper to a place.
+// parseOptions checks the flags and opens the location to write to.
 func (s *backupFlags) parseOptions(location string) (backup.Options, error) {
 	key, err := readBackupKey(s.KeyFile, s.Unencrypted)
 	if err != nil {
@@ -64,7 +64,8 @@ func (s *backupFlags) parseOptions(location string) (backup.Options, error) {
 	return opt, err
 }
 
-// readBackupKey reads a backup key. With unencrypted there is no key.
+// readBackupKey reads the key file, or returns nil for an unencrypted backup. The flags must
+// choose exactly one of the two.
 func readBackupKey(path string, unencrypted bool) (*backup.Key, error) {
 	switch {
 	case path != "" && unencrypted:
@@ -78,7 +79,7 @@ func readBackupKey(path string, unencrypted bool) (*backup.Key, error) {
 		"(pingpost backup keygen creates one), or --unencrypted (serve: --backup-unencrypted) if the place itself is safe")
 }
 
-// absoluteLocation is a place by the name that it has from everywhere.
+// absoluteLocation makes the path of a folder absolute. It does not change an S3 address.
 func absoluteLocation(location string) (string, error) {
 	if strings.Contains(location, "://") || strings.HasPrefix(location, "s3:") {
 		return location, nil
@@ -86,7 +87,7 @@ func absoluteLocation(location string) (string, error) {
 	return filepath.Abs(location)
 }
 
-// openStoreForWriting opens a place to write to.
+// openStoreForWriting opens a folder or a bucket to write a backup to.
 func openStoreForWriting(location string) (store.Store, error) {
 	location, err := absoluteLocation(location)
 	if err != nil {
@@ -95,7 +96,7 @@ func openStoreForWriting(location string) (store.Store, error) {
 	return store.Open(location, os.LookupEnv)
 }
 
-// openStoreForReading opens an existing backup place for reading. Unlike openStoreForWriting it creates no folder.
+// openStoreForReading opens an existing backup. Unlike openStoreForWriting it creates no folder.
 func openStoreForReading(location string) (store.Store, error) {
 	location, err := absoluteLocation(location)
 	if err != nil {
@@ -104,13 +105,14 @@ func openStoreForReading(location string) (store.Store, error) {
 	return store.Find(location, os.LookupEnv)
 }
 
-// serveBackupFlags is the part of serve's flags.
+// serveBackupFlags are the flags of serve that begin with --backup-.
 type serveBackupFlags struct {
-	To string `help:"Back up to this folder or s3://bucket/prefix while serving. With several configurations, to a folder in it for each tenant." placeholder:"PLACE"`
+	To string `help:"Back up to this folder or s3://bucket/prefix while serving. Each of several tenants gets its own folder in it." placeholder:"PLACE"`
 	backupFlags
 }
 
-// optionsPerTenant returns a function for the options of each tenant, or nil without a backup.
+// optionsPerTenant returns a function that makes the backup options of a tenant, or nil
+// without --backup-to. Each of several tenants has its own folder in the location.
 func (s *serveBackupFlags) optionsPerTenant(severalTenants bool) (func(tenant string) (backup.Options, error), error) {
 	if s.To == "" {
 		if s.KeyFile != "" || s.Unencrypted || s.Retain != "" {
@@ -131,20 +133,20 @@ func (s *serveBackupFlags) optionsPerTenant(severalTenants bool) (func(tenant st
 }
 
 type backupRunCmd struct {
-	Config string `short:"c" type:"existingfile" help:"The exchange's configuration file, which says where its data is." placeholder:"FILE"`
-	Dir    string `name:"data-dir" type:"existingdir" help:"Or its data directory." placeholder:"DIR"`
-	To     string `required:"true" help:"A folder, best of another machine, or s3://bucket/prefix." placeholder:"PLACE"`
-	Follow bool   `help:"Go on until a signal comes, within a second behind the log."`
+	Config string `short:"c" type:"existingfile" help:"The exchange's configuration file, which names the data directory." placeholder:"FILE"`
+	Dir    string `name:"data-dir" type:"existingdir" help:"The data directory, instead of --config." placeholder:"DIR"`
+	To     string `required:"true" help:"A folder, preferably of another machine, or s3://bucket/prefix." placeholder:"PLACE"`
+	Follow bool   `help:"Continue until a signal, at most a second behind the log."`
 	backupFlags
 }
 
 // Help is the long form.
 func (backupRunCmd) Help() string {
-	return `The exchange may be served meanwhile. What is in the place already is not sent
-again. Of an S3-compatible service the address is s3://bucket/prefix, with
-?endpoint=https://host and ?region=name where it is not AWS (or
-PINGPOST_S3_ENDPOINT, AWS_REGION); credentials are AWS_ACCESS_KEY_ID,
-AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN. It must know conditional writes.`
+	return `The exchange can run meanwhile. The command sends only data that the place does not
+have yet. The address of an S3-compatible service is s3://bucket/prefix, with
+?endpoint=https://host&region=name if it is not AWS (or PINGPOST_S3_ENDPOINT and
+AWS_REGION). Credentials are AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and
+AWS_SESSION_TOKEN. The service must support conditional writes.`
 }
 
 // Run backs up.
@@ -177,6 +179,8 @@ func (c *backupRunCmd) Run() error {
 	return nil
 }
 
+// findDataDir returns the absolute path of the data directory: that of --data-dir, or that of
+// the configuration.
 func (c *backupRunCmd) findDataDir() (string, error) {
 	switch {
 	case (c.Config == "") == (c.Dir == ""):

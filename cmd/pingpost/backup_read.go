@@ -38,6 +38,7 @@ func (c *backupListCmd) Run() error {
 	return out.Flush()
 }
 
+// formatEntryRange returns the first and last log entry of a generation.
 func formatEntryRange(generation *backup.Generation) string {
 	if generation.Last == 0 {
 		return "none"
@@ -45,6 +46,7 @@ func formatEntryRange(generation *backup.Generation) string {
 	return fmt.Sprintf("%d-%d", generation.First, generation.Last)
 }
 
+// describeGenerationState returns the reason why a generation is incomplete, or "".
 func describeGenerationState(generation *backup.Generation) string {
 	switch {
 	case generation.Damage != nil:
@@ -66,11 +68,11 @@ func formatTimeOrDash(at time.Time) string {
 
 type backupVerifyCmd struct {
 	From       string `required:"true" help:"Folder, or s3://bucket/prefix." placeholder:"PLACE"`
-	KeyFile    string `help:"Key file with the identity (AGE-SECRET-KEY-…), where the backup is encrypted." placeholder:"FILE"`
-	Generation int    `help:"Only this one." placeholder:"N"`
+	KeyFile    string `help:"Key file with the identity (AGE-SECRET-KEY-…), for an encrypted backup." placeholder:"FILE"`
+	Generation int    `help:"Check only this generation." placeholder:"N"`
 }
 
-// Run reads everything back; exit 1 where something is damaged.
+// Run reads and checks the whole backup. The exit code is 1 if a part is damaged.
 func (c *backupVerifyCmd) Run() error {
 	repository, err := openBackupForReading(c.From, c.KeyFile)
 	if err != nil {
@@ -104,7 +106,7 @@ func (c *backupVerifyCmd) Run() error {
 	return nil
 }
 
-// openBackupForReading opens a place to read. Without a key file it must be unencrypted.
+// openBackupForReading opens a backup. Without a key file the backup must be unencrypted.
 func openBackupForReading(location, keyFile string) (*backup.Repository, error) {
 	var key *backup.Key
 	var err error
@@ -121,7 +123,7 @@ func openBackupForReading(location, keyFile string) (*backup.Repository, error) 
 }
 
 type backupKeygenCmd struct {
-	File string `arg:"" help:"Where to write it; it must not be there yet."`
+	File string `arg:"" help:"Path of the new key file, which must not exist yet."`
 }
 
 // Run makes a key file and prints its recipient.

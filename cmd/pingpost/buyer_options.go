@@ -56,6 +56,7 @@ func parseOptionalLatency(text string) (refbuyer.Latency, error) {
 	return refbuyer.ParseLatency(text)
 }
 
+// parsePositiveDuration parses a duration above zero. The error names the flag.
 func parsePositiveDuration(flagName, text string) (time.Duration, error) {
 	t, err := time.ParseDuration(text)
 	if err != nil || t <= 0 {

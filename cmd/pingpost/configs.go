@@ -14,13 +14,13 @@ import (
 
 type validateConfigCmd struct {
 	File   string `arg:"" type:"path" help:"Configuration file, YAML or JSON."`
-	Strict bool   `help:"Exit with 1 where there is a warning too, for a CI."`
+	Strict bool   `help:"Exit with 1 for a warning too, for example in CI."`
 }
 
 // Help is the long form.
 func (validateConfigCmd) Help() string {
-	return `What can never work is a mistake. What is allowed and most likely not meant is a
-warning. The exit code is 1 with a mistake, and 0 with warnings alone.`
+	return `A mistake is a part that can never work. A warning is a part that is allowed but
+probably not intended. The exit code is 1 with a mistake, and 0 with warnings only.`
 }
 
 // Run checks the file, and the files that it names.
@@ -53,7 +53,7 @@ func (c *validateConfigCmd) Run() error {
 	return nil
 }
 
-// printMistakes prints problems.
+// printMistakes prints the mistakes on standard error and returns exit code 1.
 func printMistakes(problems syntax.Problems) error {
 	for _, problem := range problems {
 		fmt.Fprintln(os.Stderr, problem.Error())
@@ -68,11 +68,11 @@ type diffConfigCmd struct {
 
 // Help is the long form.
 func (diffConfigCmd) Help() string {
-	return `Lines begin with + for what is new, - for what is gone and ~ for what changes. !
-marks what apply would not change either: values that a file gives the first of,
-such as secrets and balances, where the exchange has others by now.
+	return `A line begins with + for an added part, - for a removed part and ~ for a change. !
+marks a difference that apply does not change either: a file gives only the initial
+value of secrets and balances, and the exchange has another value now.
 
-The exit code is 2 when there are lines without a !, and 0 when there are none.`
+The exit code is 2 if there are lines without a !, otherwise 0.`
 }
 
 // Run prints the changes that the file would make. The exit code is 2 if there are any.
@@ -97,11 +97,11 @@ type applyConfigCmd struct {
 // Help is the long form.
 func (applyConfigCmd) Help() string {
 	return `The command reads the variables that the file names (${NAME}) from its own
-environment and sends their values beside the file. The exchange seals those of
-secrets and addresses, and keeps the names; a variable that is not set here keeps
-the value that the exchange has sealed. The file it was started with is not written: make the same change
-there, or it has the word again at the next start. Lines are those of pingpost
-diff.`
+environment and sends their values with the file. The exchange seals the values of
+secrets and addresses. A variable that is not set here keeps the value that the
+exchange has sealed. The command does not change the file with which the exchange
+was started: make the same change there, because that file applies again at the
+next start. The output has the lines of pingpost diff.`
 }
 
 // Run puts the file into force.

@@ -256,8 +256,8 @@ func (x *demoExchange) chooseExampleAuctions() (chosen []*explain.Explanation, e
 	return chosen, nil
 }
 
-// scoreVariety counts the different outcomes of an auction's bidders, and prefers
-// auctions in which no bidder ran into the deadline.
+// scoreVariety returns a score that is higher for an auction with more different outcomes,
+// and lower if a bidder missed the deadline.
 func scoreVariety(e *explain.Explanation) (score int) {
 	auction := e
 	if e.Auction != nil {
@@ -300,8 +300,8 @@ func formatAuctions(auctions []*explain.Explanation) string {
 	return out.String()
 }
 
-// suggestCommands returns commands to try. lead is the id of a lead to explain. The phone numbers
-// in it belong to no lead of the demonstration.
+// suggestCommands returns the text with commands to try after the demonstration. leadID is
+// the lead to explain. The commands' phone numbers belong to no lead of the demonstration.
 func (x *demoExchange) suggestCommands(leadID string) string {
 	return fmt.Sprintf(`
 Everything keeps running. Send a lead:

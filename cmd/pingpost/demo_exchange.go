@@ -138,7 +138,7 @@ func (x *demoExchange) writeConfigFromTemplate(name, text string) error {
 	return os.WriteFile(filepath.Join(x.dir, name), []byte(config.String()), 0o600)
 }
 
-// publicURL and admin return the exchange's addresses.
+// publicURL returns the address for suppliers and buyers, adminURL the one for operators.
 func (x *demoExchange) publicURL() string { return "http://" + x.tenants[0].Addr() }
 func (x *demoExchange) adminURL() string  { return "http://" + x.tenants[0].Admin() }
 
@@ -147,7 +147,7 @@ func (x *demoExchange) operatorFlags() adminFlags {
 	return adminFlags{Admin: x.adminURL(), Password: x.Password}
 }
 
-// newTarget returns the exchange as the load test needs it. The campaigns take leads in
+// newTarget describes the exchange to the load test. The campaigns take leads in
 // turn, so a campaign that is listed twice gets twice as many. Their number has no
 // common divisor with the number of places in the leads, so each campaign gets all.
 func (x *demoExchange) newTarget(ctx context.Context) (*trial.Target, error) {
@@ -162,7 +162,7 @@ func (x *demoExchange) newTarget(ctx context.Context) (*trial.Target, error) {
 	}, nil
 }
 
-// fatalError returns a channel that gets the error which ends the exchange, if any.
+// fatalError returns a channel that receives the error that ends the exchange.
 func (x *demoExchange) fatalError() <-chan error { return x.tenants[0].Broken() }
 
 // stopAllServers stops the exchange, and then the buyers, which the exchange may still post to.
@@ -178,7 +178,7 @@ func (x *demoExchange) stopAllServers() error {
 	return err
 }
 
-// newScenario returns leads by ingest, and one tenth as many by ping and post.
+// newScenario returns the load: leads by ingest, and one tenth as many by ping and post.
 func (c *demoCmd) newScenario() *scenario.Scenario {
 	const pingPosts = 0.1
 	return &scenario.Scenario{

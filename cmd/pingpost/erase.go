@@ -10,31 +10,31 @@ import (
 	"pingpost/cmd/pingpost/terminal"
 )
 
-// erasePersonCmd has a person erased.
+// erasePersonCmd asks the exchange to erase a person, by lead, phone number or e-mail address.
 type erasePersonCmd struct {
 	adminFlags
-	Lead  string `arg:"" optional:"" xor:"who" help:"The id of the lead whose person is to be erased; or in its place:"`
-	Phone string `xor:"who" help:"All leads with this phone number." placeholder:"NUMBER"`
-	Email string `xor:"who" help:"All leads with this e-mail address." placeholder:"ADDRESS"`
+	Lead  string `arg:"" optional:"" xor:"who" help:"The id of a lead of the person. Alternatives:"`
+	Phone string `xor:"who" help:"Erase all leads with this phone number." placeholder:"NUMBER"`
+	Email string `xor:"who" help:"Erase all leads with this e-mail address." placeholder:"ADDRESS"`
 }
 
 // Help returns the text of --help after the usage line.
 func (*erasePersonCmd) Help() string {
-	return `Erasing drops the keys that a person's leads are sealed with. It cannot be taken
-back. What was decided, paid and told stays, and says no more of whom.
+	return `Erasing deletes the keys that encrypt a person's leads. It cannot be undone.
+Decisions, money and statuses stay, without the person.
 
   pingpost erase lead_01jd…
   pingpost erase --phone "+1 415 555 0132"
   pingpost erase --email ann@example.com
 
-By a number or an address the exchange reads its log, all of it, without hurry. It
-says how many leads were erased, and which could not be: one that is being delivered
-is waited for, for half a minute (under_way: erase again later); one that an earlier
-program took lies open in the log until history ends (unsealed). The exit code is 2
-where one was left. To erase again does no harm.`
+For a phone number or an e-mail address, the exchange reads its whole log, which takes
+time. The command prints how many leads were erased, and which were not: under_way is a
+lead whose delivery did not end within half a minute (erase again later); unsealed is a
+lead that an earlier version logged in plaintext, which disappears when history ends.
+The exit code is 2 if a lead was not erased. You can erase again at any time.`
 }
 
-// Run asks the exchange and prints.
+// Run sends the request and prints the answer.
 func (c *erasePersonCmd) Run() error { return c.run(os.Stdout) }
 
 func (c *erasePersonCmd) run(out io.Writer) error {

@@ -14,21 +14,21 @@ import (
 // explainCmd prints the explanation of a lead, an auction or a request.
 type explainCmd struct {
 	adminFlags
-	ID       string `arg:"" help:"Of a lead (lead_…), an auction (auc_…), a ping (ping_…) or a request (req_…, as every answer's X-Request-Id has it), or a seller's own id of its auction."`
-	Supplier string `help:"Whose auction it is, where ID is a seller's own and several have one of that id." placeholder:"ID"`
-	JSON     bool   `name:"json" help:"Print what the admin API answers, as it is."`
+	ID       string `arg:"" help:"Id of a lead (lead_…), an auction (auc_…), a ping (ping_…) or a request (req_…, from an answer's X-Request-Id), or a seller's own auction id."`
+	Supplier string `help:"The supplier of the auction, if several suppliers used the same auction id." placeholder:"ID"`
+	JSON     bool   `name:"json" help:"Print the admin API's answer unchanged."`
 }
 
 // Help returns the text of --help after the usage line.
 func (*explainCmd) Help() string {
-	return `Prints a timeline, in milliseconds from the request's arrival: who was not
-asked and why, what each buyer answered and how long that took (the bar is full
-at the deadline), each try to post the lead, what came of it, and what the
-supplier was told. Above it stands why the lead was sold, or was not, and of a
-ping what it offered and who took that up.
+	return `Prints why the lead was sold or not, and for a ping its offers and the leads that
+used them. Then it prints a timeline in milliseconds from the request's arrival:
+the buyers that were not pinged, with the reason; each buyer's answer and its time
+(the bar is full at the deadline); each attempt to post the lead and its result;
+and the supplier's answer.
 
-The exchange reads it from its log, as far back as that goes (history). Contact
-data is in none of it.`
+The exchange reads this from its log, as far back as history reaches. The output
+has no contact data.`
 }
 
 // Run fetches the explanation and prints it.

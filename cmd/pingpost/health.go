@@ -13,14 +13,14 @@ import (
 
 type healthCmd struct {
 	client.TrustFlags
-	Admin []string      `default:"http://127.0.0.1:9090" help:"The exchange's admin address (${default}). Give it again for each further tenant." placeholder:"URL"`
-	Wait  time.Duration `help:"How long to wait until it is ready; by default it is asked once." placeholder:"DURATION"`
+	Admin []string      `default:"http://127.0.0.1:9090" help:"The exchange's admin address (${default}). Repeat the flag for each further tenant." placeholder:"URL"`
+	Wait  time.Duration `help:"How long to wait until the exchange is ready. Without this flag, the command asks once." placeholder:"DURATION"`
 }
 
 // Help is the long form.
 func (healthCmd) Help() string {
-	return `Asks /readyz, which needs no password. The exit code is 0 where requests are taken,
-and 1 where they are not: the exchange is starting, stopping, or not there.`
+	return `Asks /readyz, which needs no password. The exit code is 0 if the exchange accepts
+requests, and 1 if it is starting, stopping or cannot be reached.`
 }
 
 const (
@@ -45,7 +45,7 @@ func (c *healthCmd) Run() error {
 	return nil
 }
 
-// waitUntilReady asks until the exchange is ready or the time is over, and at least once.
+// waitUntilReady asks an exchange until it is ready or the deadline has passed, at least once.
 func waitUntilReady(client *http.Client, adminURL string, deadline time.Time) error {
 	if !strings.HasPrefix(adminURL, "http://") && !strings.HasPrefix(adminURL, "https://") {
 		return fmt.Errorf("--admin %q is not an address; begin it with http:// or https://", adminURL)
@@ -59,6 +59,7 @@ func waitUntilReady(client *http.Client, adminURL string, deadline time.Time) er
 	}
 }
 
+// checkReady returns an error if the exchange does not accept requests now.
 func checkReady(client *http.Client, adminURL string) error {
 	answer, err := client.Get(adminURL + "/readyz")
 	if err != nil {

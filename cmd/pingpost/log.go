@@ -17,7 +17,7 @@ import (
 )
 
 type logCmd struct {
-	Dump   logDumpCmd       `cmd:"" help:"Print the log's facts, one JSON object a line. Contact data is left out."`
+	Dump   logDumpCmd       `cmd:"" help:"Print the log's events, one JSON object a line, without contact data."`
 	Verify logVerifyCmd     `cmd:"" help:"Check every byte of the log, the archive and the snapshots, and the keys of leads."`
 	Hash   logHashCmd       `cmd:"" help:"Replay the log and print the state's hash. Equal logs have equal hashes."`
 	Accept logAcceptLossCmd `cmd:"" help:"Accept the loss of a damaged log's end: cut it at the damage, keeping a copy."`
@@ -25,8 +25,8 @@ type logCmd struct {
 
 type logDumpCmd struct {
 	Dir  string `arg:"" type:"existingdir" help:"The exchange's data directory. It may be in use."`
-	From uint64 `help:"First entry; the oldest there is by default." placeholder:"SEQ"`
-	To   uint64 `help:"Last entry; the newest there is by default." placeholder:"SEQ"`
+	From uint64 `help:"First entry; the oldest one by default." placeholder:"SEQ"`
+	To   uint64 `help:"Last entry; the newest one by default." placeholder:"SEQ"`
 }
 
 // Run prints the log.
@@ -40,6 +40,7 @@ func (c *logDumpCmd) Run() error {
 	return errors.Join(printEntriesAsJSON(reader, out, c.To), out.Flush())
 }
 
+// printEntriesAsJSON prints the log's entries up to lastSeq (0: all), one JSON object a line.
 func printEntriesAsJSON(reader *wal.Reader, out io.Writer, lastSeq uint64) error {
 	var decoder event.Decoder
 	for {
@@ -114,6 +115,7 @@ func verifyLeadKeys(dir string) (undamaged bool, err error) {
 	return len(keys.Problems) == 0, nil
 }
 
+// printLogReport prints the result of checking a log.
 func printLogReport(r *wal.Report) {
 	fmt.Printf("entries    %d to %d (%d), %d bytes in %d segments, epoch %d\n", r.First, r.Last, r.Entries, r.Bytes, r.Segments, r.Epoch)
 	for _, snapshot := range r.Snapshots {
@@ -135,7 +137,7 @@ type logHashCmd struct {
 	At  uint64 `help:"The entry to stop at; the newest by default." placeholder:"SEQ"`
 }
 
-// Run replays and hashes.
+// Run replays the log and prints the hash of the resulting state.
 func (c *logHashCmd) Run() error {
 	seq, hash, err := exchange.Hash(c.Dir, c.At)
 	if err != nil {
@@ -147,7 +149,7 @@ func (c *logHashCmd) Run() error {
 
 type logAcceptLossCmd struct {
 	Dir string `arg:"" type:"existingdir" help:"The exchange's data directory. The exchange must not run."`
-	Yes bool   `required:"true" help:"Say it: what is cut off was acknowledged and will be gone."`
+	Yes bool   `required:"true" help:"Confirm that acknowledged events after the damage are lost."`
 }
 
 // Run cuts a damaged log.

@@ -12,29 +12,29 @@ import (
 // reportCmd prints a report, or makes the exchange rebuild the report's database.
 type reportCmd struct {
 	Show    reportShowCmd    `cmd:"" default:"withargs" help:"Print a report (the default)."`
-	Rebuild reportRebuildCmd `cmd:"" help:"Have the exchange build the report's file anew from its log."`
+	Rebuild reportRebuildCmd `cmd:"" help:"Make the exchange build the report's database again from its log."`
 }
 
 // reportShowCmd prints a report.
 type reportShowCmd struct {
 	adminFlags
-	By       []string `placeholder:"NAME" help:"What a row is of, in this order: some of hour, day, supplier, buyer, campaign, source, state, reason. One row of all where it is not given."`
-	From     string   `placeholder:"TIME" help:"Its first instant: a day (2026-11-01, in the zone) or a time at a full quarter of an hour (2026-11-01T08:15:00Z). The beginning of the running month by default."`
-	To       string   `placeholder:"TIME" help:"Where it ends; that instant is not in it. The end of the running month by default."`
-	Zone     string   `placeholder:"ZONE" help:"Of days and hours, such as America/New_York; UTC by default."`
-	Supplier string   `placeholder:"ID" help:"Of this supplier alone."`
-	Buyer    string   `placeholder:"ID" help:"Of this buyer alone."`
-	Campaign string   `placeholder:"ID" help:"Of this campaign alone."`
-	Source   string   `placeholder:"TEXT" help:"Of leads from this source alone."`
-	State    string   `placeholder:"CODE" help:"Of leads of this state alone."`
-	Reason   string   `placeholder:"NAME" help:"Of what came to nothing for this reason alone."`
+	By       []string `placeholder:"NAME" help:"The columns that a row has, in this order: some of hour, day, supplier, buyer, campaign, source, state, reason. Without this flag, one row has the total."`
+	From     string   `placeholder:"TIME" help:"Start: a day (2026-11-01, in the zone) or a time on a quarter of an hour (2026-11-01T08:15:00Z). By default the start of this month."`
+	To       string   `placeholder:"TIME" help:"End (exclusive). By default the end of this month."`
+	Zone     string   `placeholder:"ZONE" help:"Time zone of days and hours, such as America/New_York; UTC by default."`
+	Supplier string   `placeholder:"ID" help:"Only figures of this supplier."`
+	Buyer    string   `placeholder:"ID" help:"Only figures of this buyer."`
+	Campaign string   `placeholder:"ID" help:"Only figures of this campaign."`
+	Source   string   `placeholder:"TEXT" help:"Only figures of leads from this source."`
+	State    string   `placeholder:"CODE" help:"Only figures of leads of this state."`
+	Reason   string   `placeholder:"NAME" help:"Only figures with this reason."`
 	Format   string   `enum:"csv,ndjson,parquet" default:"csv" placeholder:"FORM" help:"csv (the default), ndjson or parquet."`
 }
 
 // Help returns the text of --help after the usage line.
 func (*reportShowCmd) Help() string {
-	return `What was asked, bid, sold, refused and returned in a time, added up by whatever
-you ask by:
+	return `Adds up pings, bids, sales, rejections and returns of a period, by the columns of
+--by:
 
   pingpost report --by buyer
   pingpost report --by campaign,reason --from 2026-11-01 --to 2026-12-01
@@ -42,10 +42,10 @@ you ask by:
   pingpost report --by hour --buyer buy_vault --format ndjson
   pingpost report --by hour,buyer --format parquet > november.parquet
 
-Money counts when it moved, as in statements. Test leads are in no report.`
+Money counts at the time when it moves, as in statements. Reports exclude test leads.`
 }
 
-// Run asks the exchange and prints.
+// Run sends the request and prints the answer.
 func (c *reportShowCmd) Run() error { return c.run(os.Stdout) }
 
 func (c *reportShowCmd) run(out io.Writer) error {
@@ -76,18 +76,18 @@ type reportRebuildCmd struct{ adminFlags }
 
 // Help returns the text of --help after the usage line.
 func (*reportRebuildCmd) Help() string {
-	return `The exchange throws the file away and reads its log from the beginning, as far back
-as that goes (history), while it goes on serving. It does so by itself where the file
-is gone or damaged. The metric pingpost_report_lag_entries says how much is left.`
+	return `The exchange deletes the report's database and builds it again from its log, as far
+back as history reaches, while it continues to serve. It also does this when the file is
+missing or damaged. The metric pingpost_report_lag_entries is the number of entries left.`
 }
 
-// Run asks for it.
+// Run sends the request and prints the result.
 func (c *reportRebuildCmd) Run() error { return c.run(os.Stdout) }
 
 func (c *reportRebuildCmd) run(out io.Writer) error {
 	if _, err := c.callAdminAPI("POST", "/admin/v1/report/rebuild", nil); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintln(out, "The report is being built anew.")
+	_, err := fmt.Fprintln(out, "The exchange is rebuilding the report.")
 	return err
 }

@@ -16,7 +16,7 @@ func TestReportCommand(t *testing.T) {
 	s := serve(t, "-c", configuration(t, served+"report: {keep: 400d}\n"))
 	public, admin := s.addresses("production")
 	sendOne(t, public)
-	for _, said := range []string{"", "The report is being built anew.\n"} {
+	for _, said := range []string{"", "The exchange is rebuilding the report.\n"} {
 		if said != "" && must(t, "report", "rebuild", "--admin", admin) != said {
 			t.Error("a rebuild does not say so")
 		}

@@ -15,23 +15,21 @@ import (
 
 type restoreCmd struct {
 	From       string `required:"true" help:"Folder, or s3://bucket/prefix." placeholder:"PLACE"`
-	At         string `default:"latest" help:"What to restore: latest, an entry's number, or a time such as 2026-11-20T17:00:00Z, which means the last entry up to then."`
-	DataDir    string `required:"true" help:"The folder to make. It must be empty, or not there, and no mount." placeholder:"DIR"`
-	KeyFile    string `help:"Key file with the identity (AGE-SECRET-KEY-…), where the backup is encrypted." placeholder:"FILE"`
-	Generation int    `help:"From this one; by default from the last that reaches the moment." placeholder:"N"`
-	Drill      bool   `help:"Make a copy to look at, and leave the exchange that is backed up its life. Never serve such a copy beside it."`
+	At         string `default:"latest" help:"State to restore: latest, an entry's number, or a time such as 2026-11-20T17:00:00Z, which means the last entry up to then."`
+	DataDir    string `required:"true" help:"The folder to create. It must be missing or empty, and not a mount point." placeholder:"DIR"`
+	KeyFile    string `help:"Key file with the identity (AGE-SECRET-KEY-…), for an encrypted backup." placeholder:"FILE"`
+	Generation int    `help:"Restore from this generation; by default from the last one that reaches the time of --at." placeholder:"N"`
+	Drill      bool   `help:"Make a copy for inspection, without starting the exchange's next life. Never serve such a copy."`
 }
 
 // Help is the long form.
 func (restoreCmd) Help() string {
-	return `A restore begins the exchange's next life: a copy of it that is in an earlier one
-can back up to the same place no more, and does not start with --backup-to. Stop
-what is left of it first. Keys of persons who were erased stay erased, whichever
-moment is restored.
+	return `A restore begins the exchange's next life: an earlier copy of the exchange can no
+longer back up to the same place, and does not start with --backup-to. Stop such a
+copy first. Keys of erased persons stay erased, whichever time you restore.
 
-The folder has its name only when all of it is there, verified and fsynced. What a
-restore that broke off has left (the folder's name with .restoring) the next one
-removes.`
+The folder gets its name only when it is complete, verified and fsynced. The next
+restore removes the rest of an interrupted one (the folder's name with .restoring).`
 }
 
 // Run restores, and tells the state's hash.

@@ -15,24 +15,24 @@ import (
 
 type serveCmd struct {
 	Config      []string         `required:"true" short:"c" type:"path" help:"Configuration file, YAML or JSON. Give it again for each further tenant: each has its own addresses, data and credentials." placeholder:"FILE"`
-	LogLevel    string           `default:"info" enum:"debug,info,warn,error" help:"What is logged: debug, info, warn or error."`
-	LogFormat   string           `default:"text" enum:"text,json" help:"How: text or json."`
+	LogLevel    string           `default:"info" enum:"debug,info,warn,error" help:"The lowest level that is logged: debug, info, warn or error."`
+	LogFormat   string           `default:"text" enum:"text,json" help:"Format of log lines: text or json."`
 	Backup      serveBackupFlags `embed:"" prefix:"backup-"`
 	AcceptClock bool             `help:"Start although the clock is more than seven days past the log's last entry, or more than an hour behind it. Only when the clock is right."`
 }
 
 // Help is the long form.
 func (serveCmd) Help() string {
-	return `SIGHUP reads the configuration files again; requests in flight end under the
-old one, and a file with a mistake changes nothing. SIGTERM and Ctrl-C stop the
-exchange in order: requests in flight are answered, the log is synced, a snapshot
-is written. Under systemd, Type=notify is told when requests are taken.
+	return `SIGHUP reads the configuration files again. Requests in progress end under the old
+configuration, and a file with a mistake changes nothing. SIGTERM and Ctrl-C stop the
+exchange in order: it answers the requests in progress, syncs the log and writes a
+snapshot. Under systemd with Type=notify, it reports when it accepts requests.
 
-With --backup-to everything is backed up within a second of being logged, and the
-exchange does not start where a later life of it was restored from that backup.
+With --backup-to each event is backed up within a second, and the exchange does not
+start if a later life of it was restored from that backup.
 
-The exit code is 0 after an orderly stop, and 1 when the exchange could not
-start or its log has failed.`
+The exit code is 0 after an orderly stop, and 1 if the exchange could not start or its
+log failed.`
 }
 
 // Run serves until a signal to stop arrives or an exchange fails. Another goroutine reloads the
@@ -91,6 +91,7 @@ func notifySystemd(logger *slog.Logger, state string) {
 	}
 }
 
+// newLogger returns a logger to standard error with the level and format of the flags.
 func (c *serveCmd) newLogger() *slog.Logger {
 	var level slog.Level
 	_ = level.UnmarshalText([]byte(c.LogLevel)) // kong has checked it
@@ -101,6 +102,8 @@ func (c *serveCmd) newLogger() *slog.Logger {
 	return slog.New(slog.NewTextHandler(os.Stderr, options))
 }
 
+// reloadConfigurations reads each exchange's file again. One with a mistake keeps its
+// configuration.
 func reloadConfigurations(running []*exchange.Exchange, paths []string, logger *slog.Logger) {
 	for i, x := range running {
 		if err := x.Reload(); err != nil {
@@ -111,6 +114,7 @@ func reloadConfigurations(running []*exchange.Exchange, paths []string, logger *
 	}
 }
 
+// closeExchanges stops the exchanges one after another and joins their errors.
 func closeExchanges(running []*exchange.Exchange) error {
 	var err error
 	for _, x := range running {

@@ -11,29 +11,28 @@ import (
 // statementCmd prints the account statement of a buyer or a supplier.
 type statementCmd struct {
 	adminFlags
-	Buyer    string `xor:"whose" required:"true" placeholder:"ID" help:"Whose statement it is: a buyer's…"`
-	Supplier string `xor:"whose" required:"true" placeholder:"ID" help:"…or a supplier's."`
-	From     string `placeholder:"TIME" help:"Its first instant: a day (2026-11-01, in UTC) or a time (2026-11-01T08:00:00Z). The beginning of the running month by default."`
-	To       string `placeholder:"TIME" help:"Where it ends; that instant is not in it. The end of the running month by default."`
+	Buyer    string `xor:"whose" required:"true" placeholder:"ID" help:"Print the statement of this buyer."`
+	Supplier string `xor:"whose" required:"true" placeholder:"ID" help:"Print the statement of this supplier."`
+	From     string `placeholder:"TIME" help:"Start: a day (2026-11-01, in UTC) or a time (2026-11-01T08:00:00Z). By default the start of this month."`
+	To       string `placeholder:"TIME" help:"End (exclusive). By default the end of this month."`
 	Format   string `enum:"text,json,csv,parquet" default:"text" placeholder:"FORM" help:"text (a table, the default), json (all of it), or csv or parquet (the entries)."`
 }
 
 // Help returns the text of --help after the usage line.
 func (*statementCmd) Help() string {
-	return `A buyer's statement begins with its balance, lists what it paid in, what it
-bought and what came back for leads that it returned, and ends with its balance:
-the sums agree to the last millionth. A supplier's lists what it earned, and what
-was taken back. A sale counts when it was settled: at once where the lead is only
-recorded, else when the buyer has it. Test leads are in no statement.
+	return `A buyer's statement has its opening balance, its deposits, purchases and credits for
+returned leads, and its closing balance. The entries add up exactly, to a millionth. A
+supplier's statement lists its payouts and their reversals. A sale counts when the buyer
+has the lead; for a buyer without an endpoint, at once. Statements exclude test leads.
 
   pingpost statement --buyer buy_vault
   pingpost statement --supplier sup_acme --from 2026-11-01 --to 2026-12-01
   pingpost statement --buyer buy_vault --from 2026-11-19 --format csv > day.csv
 
-The exchange reads it from its log, as far back as that goes (history).`
+The exchange reads it from its log, as far back as history reaches.`
 }
 
-// Run asks the exchange and prints.
+// Run sends the request and prints the answer.
 func (c *statementCmd) Run() error { return c.run(os.Stdout) }
 
 func (c *statementCmd) run(out io.Writer) error {

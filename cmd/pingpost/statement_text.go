@@ -15,7 +15,7 @@ import (
 	"pingpost/engine/market"
 )
 
-// statementHeader is the part of a statement before its entries.
+// statementHeader is the part of a statement document before its entries.
 type statementHeader struct {
 	Buyer    string    `json:"buyer_id"`
 	Supplier string    `json:"supplier_id"`
@@ -57,8 +57,8 @@ type statementEntry struct {
 	Note     string       `json:"note"`
 }
 
-// printStatement writes a statement's document for people, entry by entry: it may
-// have a million.
+// printStatement formats the admin API's statement document as text. It reads entry by entry,
+// because a statement may have a million entries.
 func printStatement(document io.Reader, out io.Writer) error {
 	decoder := json.NewDecoder(document)
 	members := map[string]json.RawMessage{}
@@ -158,8 +158,8 @@ func (s *statementHeader) sumsByCurrency() (all []currencySum) {
 	return all
 }
 
-// parseUnboundedMoney reads an amount of any size and sign, as the exchange writes them: a
-// sum may be more than a price can be.
+// parseUnboundedMoney parses an amount of any size and sign, because a sum may exceed the
+// highest price.
 func parseUnboundedMoney(digits string) (m market.Money, ok bool) {
 	whole, fraction, _ := strings.Cut(digits, ".")
 	if len(fraction) > 6 {
@@ -169,6 +169,7 @@ func parseUnboundedMoney(digits string) (m market.Money, ok bool) {
 	return market.Money(n), err == nil
 }
 
+// describeHeldMoney returns the part of a balance that open posts reserve, or "".
 func describeHeldMoney(balance *accountBalance) string {
 	if balance.Held == "0" {
 		return ""
@@ -176,7 +177,7 @@ func describeHeldMoney(balance *accountBalance) string {
 	return "of it held for open posts " + terminal.FormatMoneyDigits(balance.Held.String())
 }
 
-// formatDateOrTime is a time to the second, or a day where it is the day's beginning.
+// formatDateOrTime formats a time in UTC to the second, or only its date at midnight.
 func formatDateOrTime(t time.Time) string {
 	if t = t.UTC(); t.Equal(t.Truncate(24 * time.Hour)) {
 		return t.Format(time.DateOnly)
@@ -184,7 +185,7 @@ func formatDateOrTime(t time.Time) string {
 	return t.Format(time.DateTime)
 }
 
-// printStatementEntries writes a line for each entry, as they come.
+// printStatementEntries writes a line for each entry that the decoder reads.
 func printStatementEntries(decoder *json.Decoder, sum *statementHeader, out io.Writer) error {
 	switch bracket, err := decoder.Token(); {
 	case err != nil:
@@ -246,10 +247,12 @@ func newEntryPrinter(sum *statementHeader, out io.Writer) *entryPrinter {
 
 const leadWidth = len("lead_01jd0000000000000000000000")
 
+// formatCampaignAndLead pads both to the widths of their columns.
 func (l *entryPrinter) formatCampaignAndLead(campaign, lead string) string {
 	return fmt.Sprintf("%-*s  %-*s", l.campaigns, campaign, leadWidth, lead)
 }
 
+// writeColumns writes one line, unless an earlier one failed.
 func (l *entryPrinter) writeColumns(at, kind, place, amount, currency, balance string) {
 	if l.err != nil {
 		return

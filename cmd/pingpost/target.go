@@ -40,8 +40,8 @@ type localTarget struct {
 	target   *trial.Target
 }
 
-// startLocalTarget starts the buyers and the exchange. The house is to be closed also
-// after an error.
+// startLocalTarget starts the buyers and the exchange of a load test. The caller stops the
+// target, also after an error.
 func startLocalTarget(ctx context.Context, s *scenario.Scenario, seed uint64) (t *localTarget, err error) {
 	t = new(localTarget)
 	if t.Dir, err = os.MkdirTemp("", "pingpost-loadtest-"); err != nil {
@@ -73,7 +73,7 @@ func startLocalTarget(ctx context.Context, s *scenario.Scenario, seed uint64) (t
 	return t, err
 }
 
-// expandBuyerGroups are the scenario's buyers, one by one.
+// expandBuyerGroups returns the scenario's buyers: as many for each group as its count.
 func expandBuyerGroups(s *scenario.Scenario) (buyers []loadBuyer) {
 	for _, group := range s.Buyers {
 		for range group.Count {
@@ -157,7 +157,8 @@ func answersOK(ctx context.Context, url string) bool {
 	return response.StatusCode == http.StatusOK
 }
 
-// stopAndRemove stops all processes and removes the folder. If a process failed, close keeps its output.
+// stopAndRemove stops all processes and removes the folder. If a process failed, the folder
+// stays, because it has the output.
 func (t *localTarget) stopAndRemove() error {
 	if err := t.StopAll(); err != nil {
 		return err
@@ -165,7 +166,7 @@ func (t *localTarget) stopAndRemove() error {
 	return os.RemoveAll(t.Dir)
 }
 
-// fetchAccessToken fetches an access token that pings and posts.
+// fetchAccessToken requests an access token with the scopes ping and post.
 func fetchAccessToken(ctx context.Context, exchangeURL, client, secret string) (string, error) {
 	place := strings.TrimRight(exchangeURL, "/") + "/oauth/token"
 	config := clientcredentials.Config{ClientID: client, ClientSecret: secret, Scopes: []string{"ping", "post"}, TokenURL: place}
@@ -176,7 +177,7 @@ func fetchAccessToken(ctx context.Context, exchangeURL, client, secret string) (
 	return granted.AccessToken, nil
 }
 
-// targetFlags say which exchange is tested, where it is not one of the test's own.
+// targetFlags describe a running exchange to test, instead of one that the test starts.
 type targetFlags struct {
 	Target       string            `group:"Another exchange" placeholder:"URL" help:"The exchange to test, such as http://127.0.0.1:8080. By default one is started for the test, with buyers, and removed after it."`
 	Admin        string            `group:"Another exchange" placeholder:"URL" help:"The address of its operators, for its own figures."`
@@ -191,7 +192,8 @@ type targetFlags struct {
 	YesRemote    string            `group:"Another exchange" placeholder:"WHOSE" help:"Needed for a target that is not on this machine: whose machine it is, and that they know."`
 }
 
-// checkAndConnect finds out about an exchange that is there already.
+// checkAndConnect checks the flags against the scenario, connects to the exchange once, and
+// requests an access token if the scenario has auctions.
 func (f *targetFlags) checkAndConnect(ctx context.Context, s *scenario.Scenario) (*trial.Target, error) {
 	to, err := url.Parse(f.Target)
 	if err != nil || to.Host == "" || to.Scheme != "http" {

@@ -11,16 +11,16 @@ import (
 	"time"
 )
 
-// usersCmd sees to the accounts of operators.
+// usersCmd manages the accounts of operators.
 type usersCmd struct {
-	List     usersListCmd     `cmd:"" default:"withargs" help:"List the accounts (the default)."`
-	Add      usersAddCmd      `cmd:"" help:"Make an account."`
-	Role     usersRoleCmd     `cmd:"" help:"Give an account another role; its sessions and tokens end."`
-	Password usersPasswordCmd `cmd:"" help:"Give an account another password; its sessions and tokens end."`
-	Remove   usersRemoveCmd   `cmd:"" help:"Take an account out; its sessions and tokens end."`
+	List     usersListCmd     `cmd:"" default:"withargs" help:"List the accounts (default)."`
+	Add      usersAddCmd      `cmd:"" help:"Create an account."`
+	Role     usersRoleCmd     `cmd:"" help:"Change the role of an account. This ends its sessions and tokens."`
+	Password usersPasswordCmd `cmd:"" help:"Change the password of an account. This ends its sessions and tokens."`
+	Remove   usersRemoveCmd   `cmd:"" help:"Remove an account. This ends its sessions and tokens."`
 }
 
-// operatorAccount is one as the exchange tells it.
+// operatorAccount is an account in the admin API's answer.
 type operatorAccount struct {
 	Name     string     `json:"name"`
 	Role     string     `json:"role"`
@@ -28,6 +28,7 @@ type operatorAccount struct {
 	LastSeen *time.Time `json:"last_seen"`
 }
 
+// listAccounts returns the accounts, and the answer's body.
 func (f *adminFlags) listAccounts() (list []operatorAccount, text []byte, err error) {
 	if text, err = f.callAdminAPI("GET", "/admin/v1/users", nil); err != nil {
 		return nil, nil, err
@@ -41,7 +42,7 @@ func (f *adminFlags) listAccounts() (list []operatorAccount, text []byte, err er
 	return said.Users, text, nil
 }
 
-// hasAccount tells whether there is one of this name; capitals count as small.
+// hasAccount reports whether an account has this name, without regard to capitals.
 func (f *adminFlags) hasAccount(name string) (bool, error) {
 	list, _, err := f.listAccounts()
 	for i := range list {
@@ -52,7 +53,7 @@ func (f *adminFlags) hasAccount(name string) (bool, error) {
 	return false, err
 }
 
-// requireAccount refuses a name that is no account's: the exchange would take it for a new one.
+// requireAccount returns an error if no account has this name, because a PUT would create one.
 func (f *adminFlags) requireAccount(name string) error {
 	there, err := f.hasAccount(name)
 	if err == nil && !there {
@@ -63,13 +64,13 @@ func (f *adminFlags) requireAccount(name string) error {
 
 func accountPath(name string) string { return "/admin/v1/users/" + url.PathEscape(name) }
 
-// usersListCmd lists them.
+// usersListCmd lists the accounts.
 type usersListCmd struct {
 	adminFlags
 	JSON bool `name:"json" help:"Print what the exchange says."`
 }
 
-// Run asks and prints.
+// Run sends the request and prints the result.
 func (c *usersListCmd) Run() error { return c.run(os.Stdout) }
 
 func (c *usersListCmd) run(out io.Writer) error {
@@ -92,13 +93,13 @@ func (c *usersListCmd) run(out io.Writer) error {
 	return table.Flush()
 }
 
-// usersRemoveCmd takes one out.
+// usersRemoveCmd removes an account.
 type usersRemoveCmd struct {
 	adminFlags
 	Name string `arg:"" help:"The account's name."`
 }
 
-// Run asks for it.
+// Run sends the request and prints the result.
 func (c *usersRemoveCmd) Run() error { return c.run(os.Stdout) }
 
 func (c *usersRemoveCmd) run(out io.Writer) error {

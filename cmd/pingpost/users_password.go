@@ -15,17 +15,17 @@ import (
 	"golang.org/x/term"
 )
 
-// passwordSource is where a password comes from: never the command line, which other users
-// of the machine can read.
+// passwordSource is the flag that selects the source of a new password. No flag takes the
+// password itself, because other users of the machine can read command lines.
 type passwordSource struct {
-	Generate bool `help:"Make a password, and print it once."`
+	Generate bool `help:"Generate a password, and print it once."`
 }
 
 // maxInputLine limits a password's line of input. It is above the exchange's limit.
 const maxInputLine = 4096
 
-// readNewPassword returns a password as UTF-8. The exchange would replace other bytes, and the password
-// would then never match.
+// readNewPassword returns a new password in UTF-8. The exchange would replace other bytes, so
+// the password would never match.
 func (n *passwordSource) readNewPassword(in *os.File, account string) (string, error) {
 	password, err := n.generateOrRead(in, account)
 	if err == nil && !utf8.ValidString(password) {
@@ -34,7 +34,8 @@ func (n *passwordSource) readNewPassword(in *os.File, account string) (string, e
 	return password, err
 }
 
-// generateOrRead makes a password, asks for it twice at a terminal, or reads the input's first line.
+// generateOrRead generates a password, asks for it twice at a terminal, or reads the first line
+// of an input that is not a terminal.
 func (n *passwordSource) generateOrRead(in *os.File, account string) (string, error) {
 	if n.Generate {
 		return rand.Text(), nil
@@ -63,7 +64,8 @@ func (n *passwordSource) generateOrRead(in *os.File, account string) (string, er
 	return first, nil
 }
 
-// readLineWithoutEcho reads a line without echo. After an interrupt it restores the terminal's state.
+// readLineWithoutEcho prints the prompt and reads a line that the terminal does not show. After
+// an interrupt it restores the terminal and ends the program.
 func readLineWithoutEcho(in *os.File, prompt string) (string, error) {
 	fd := int(in.Fd())
 	before, err := term.GetState(fd)
@@ -92,7 +94,7 @@ func readLineWithoutEcho(in *os.File, prompt string) (string, error) {
 	return string(line), nil
 }
 
-// printIfGenerated prints a generated password. It cannot be shown again.
+// printIfGenerated prints a generated password, which cannot be shown again.
 func (n *passwordSource) printIfGenerated(out io.Writer, password string) error {
 	if !n.Generate {
 		return nil

@@ -7,26 +7,26 @@ import (
 	"os"
 )
 
-// usersAddCmd makes an account.
+// usersAddCmd creates an account.
 type usersAddCmd struct {
 	adminFlags
 	passwordSource
 	Name string `arg:"" help:"Its name: up to 64 of a-z, 0-9 and . _ - @ +."`
-	Role string `required:"true" enum:"viewer,operator,admin" placeholder:"ROLE" help:"What it may do: viewer, operator or admin."`
+	Role string `required:"true" enum:"viewer,operator,admin" placeholder:"ROLE" help:"Rights of the account: viewer, operator or admin."`
 }
 
 // Help returns the text of --help after the usage line.
 func (*usersAddCmd) Help() string {
-	return `The password is asked for at the terminal, and not shown; where the input is no
-terminal it is its first line. It has at least 12 characters. (--password is the one
-by which you are let in, and better in PINGPOST_ADMIN_PASSWORD.)
+	return `The command asks for the new password at the terminal and does not show it. If the
+input is not a terminal, its first line is the password. It needs at least 12 characters.
+(--password is your own password, preferably in PINGPOST_ADMIN_PASSWORD.)
 
   pingpost users add anna --role operator
   pingpost users add bot --role viewer --generate
   pass show pingpost/anna | pingpost users add anna --role operator`
 }
 
-// Run asks for it.
+// Run sends the request and prints the result.
 func (c *usersAddCmd) Run() error { return c.run(os.Stdin, os.Stdout) }
 
 func (c *usersAddCmd) run(in *os.File, out io.Writer) error {
@@ -65,14 +65,14 @@ func (f *adminFlags) putAccount(name string, fields map[string]string) (account 
 	return account, nil
 }
 
-// usersRoleCmd gives one another role.
+// usersRoleCmd changes the role of an account.
 type usersRoleCmd struct {
 	adminFlags
 	Name string `arg:"" help:"The account's name."`
-	Role string `arg:"" enum:"viewer,operator,admin" help:"What it may do: viewer, operator or admin."`
+	Role string `arg:"" enum:"viewer,operator,admin" help:"Rights of the account: viewer, operator or admin."`
 }
 
-// Run asks for it.
+// Run sends the request and prints the result.
 func (c *usersRoleCmd) Run() error { return c.run(os.Stdout) }
 
 func (c *usersRoleCmd) run(out io.Writer) error {
@@ -87,7 +87,7 @@ func (c *usersRoleCmd) run(out io.Writer) error {
 	return err
 }
 
-// usersPasswordCmd gives one another password.
+// usersPasswordCmd changes the password of an account.
 type usersPasswordCmd struct {
 	adminFlags
 	passwordSource
@@ -96,14 +96,14 @@ type usersPasswordCmd struct {
 
 // Help returns the text of --help after the usage line.
 func (*usersPasswordCmd) Help() string {
-	return `The new password is asked for at the terminal, and not shown; where the input is
-no terminal it is its first line. All sessions and tokens of the account end, so this
-is also how to end them where one was lost:
+	return `The command asks for the new password at the terminal and does not show it. If the
+input is not a terminal, its first line is the password. All sessions and tokens of the
+account end, so use this command also when a token was lost:
 
   pingpost users password anna --generate`
 }
 
-// Run asks for it.
+// Run sends the request and prints the result.
 func (c *usersPasswordCmd) Run() error { return c.run(os.Stdin, os.Stdout) }
 
 func (c *usersPasswordCmd) run(in *os.File, out io.Writer) error {

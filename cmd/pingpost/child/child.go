@@ -74,6 +74,7 @@ func (g *ProcessGroup) Start(name string, env []string, args ...string) (*Proces
 	return c, nil
 }
 
+// describeExit returns a process's error, or an error that says that it ended without one.
 func describeExit(err error) error {
 	if err == nil {
 		return errors.New("without an error")
@@ -118,6 +119,7 @@ func (g *ProcessGroup) StopAll() error {
 	return err
 }
 
+// hasEnded reports whether the process has ended.
 func (c *Process) hasEnded() bool {
 	select {
 	case <-c.done:

@@ -13,7 +13,7 @@ import (
 	"pingpost/engine/market"
 )
 
-// lineResult is the result of a line.
+// lineResult is the outcome of sending one line of the file, after all attempts.
 type lineResult struct {
 	line  int
 	tries int
@@ -44,7 +44,7 @@ type leadResult struct {
 	} `json:"price"`
 }
 
-// errorBody is an error body.
+// errorBody is the body of an error answer.
 type errorBody struct {
 	Error       string `json:"error"`
 	FieldErrors []struct {
@@ -58,7 +58,8 @@ const (
 	statusUnmatched = "UNMATCHED"
 )
 
-// parseResponse takes a response apart. A 201 that is not the interface's is no answer.
+// parseResponse stores a response. A 2xx without a lead's status is an error, because it is
+// not from an exchange.
 func (a *lineResult) parseResponse(res *http.Response, body []byte) {
 	a.status, a.body = res.StatusCode, body
 	a.requestID = res.Header.Get("X-Request-Id")
@@ -102,7 +103,7 @@ func newAnswerFile(file io.WriteCloser) *answerFile {
 	return &answerFile{file: file, out: out, json: json.NewEncoder(out)}
 }
 
-// answerRecord is a line of the file.
+// answerRecord is a line of the file with the answers.
 type answerRecord struct {
 	Line      int             `json:"line"`
 	Status    int             `json:"status,omitempty"`

@@ -23,14 +23,14 @@ type sellerFlags struct {
 	client.TrustFlags
 	URL          string `default:"http://127.0.0.1:8080" placeholder:"URL" help:"The exchange's address (${default})."`
 	Token        string `env:"PINGPOST_TOKEN" placeholder:"TOKEN" help:"A bearer token; better in the environment variable PINGPOST_TOKEN."`
-	ClientID     string `name:"client-id" env:"PINGPOST_CLIENT_ID" placeholder:"ID" help:"An OAuth client, to which the exchange gives a token."`
-	ClientSecret string `name:"client-secret" env:"PINGPOST_CLIENT_SECRET" placeholder:"SECRET" help:"Its secret; better in the environment variable PINGPOST_CLIENT_SECRET."`
-	Key          string `placeholder:"TEXT" help:"The Idempotency-Key. Without this flag the command makes one and prints it."`
+	ClientID     string `name:"client-id" env:"PINGPOST_CLIENT_ID" placeholder:"ID" help:"An OAuth client, for which the exchange issues a token."`
+	ClientSecret string `name:"client-secret" env:"PINGPOST_CLIENT_SECRET" placeholder:"SECRET" help:"The client's secret; better in the environment variable PINGPOST_CLIENT_SECRET."`
+	Key          string `placeholder:"TEXT" help:"The Idempotency-Key. Without this flag the command creates one and prints it."`
 
 	onCommandLine []string // names of the flags on the command line; other values come from the environment
 }
 
-// sellerRequest is one request as a seller.
+// sellerRequest is a ping or a post to be sent.
 type sellerRequest struct {
 	flags      *sellerFlags
 	path       string
@@ -50,7 +50,7 @@ type exchangeResponse struct {
 	credentialNote string // the chosen identity, if there was a choice
 }
 
-// sendOnce makes the request, once.
+// sendOnce sends the request without a retry.
 func (c *sellerRequest) sendOnce(ctx context.Context) (*exchangeResponse, error) {
 	f := c.flags
 	to, err := url.Parse(f.URL)
@@ -120,7 +120,7 @@ func (c *sellerRequest) newClientWithCredential(ctx context.Context, req *http.R
 	return client, nil
 }
 
-// describeNoAnswer is the error of a request without an answer.
+// describeNoAnswer returns the error for a request without an answer, with the key for a repeat.
 func describeNoAnswer(err error, idempotencyKey string) error {
 	var refused *oauth2.RetrieveError
 	if errors.As(err, &refused) {

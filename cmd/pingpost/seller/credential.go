@@ -8,11 +8,11 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-const credentialHelp = `Who you are is said in one way; two among the flags are refused. A flag goes
-before what the environment has, and of that a token before a client. Where there
-was a choice, standard error says what it came to.`
+const credentialHelp = `Give one credential: flags with two of them are an error. A flag takes precedence
+over the environment, and there a token over a client. If there was a choice,
+standard error names the credential that was used.`
 
-// credentialKind is the kind of a caller's credential.
+// credentialKind is the kind of credential that identifies the caller.
 type credentialKind uint8
 
 const (
@@ -22,7 +22,7 @@ const (
 	byKey
 )
 
-// chosenCredential is the chosen credential.
+// chosenCredential is the kind of credential to send.
 type chosenCredential struct {
 	kind credentialKind
 	note string // the reason, if the environment has another one as well

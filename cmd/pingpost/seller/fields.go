@@ -13,17 +13,17 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-const fieldsHelp = `A VALUE that is true, false or a number is sent as that, except where the field
-is known to be text, such as zip; NAME:=JSON sends exactly what is written, so
-NAME:='"12"' is a text. A dot in a NAME sets a member of an object. A later field replaces an
-earlier one. Flags may precede, follow or separate the fields.`
+const fieldsHelp = `A VALUE that is true, false or a number is sent as such, unless the field is known
+to be text, such as zip. NAME:=JSON sends the JSON as written, so NAME:='"12"' is a
+text. A dot in a NAME sets a member of an object. A later field replaces an earlier
+one. Flags may precede, follow or separate the fields.`
 
 // fieldArgs are the arguments that are not flags. Flags may precede, follow or separate them.
 type fieldArgs []string
 
-// Decode takes all that is left of the line but the flags, which it puts back: to
-// the parser a list of arguments ends at the first flag. Every flag of these
-// commands has a value, but for --help.
+// Decode takes the remaining arguments of the command line and returns the flags to the parser,
+// because a list of arguments ends at the first flag there. Every flag of these commands except
+// --help has a value.
 func (f *fieldArgs) Decode(ctx *kong.DecodeContext) error {
 	var flags []kong.Token
 	for !ctx.Scan.Peek().IsEOL() {
@@ -52,7 +52,7 @@ func (f *fieldArgs) Decode(ctx *kong.DecodeContext) error {
 // maxFieldFile bounds a file of fields; no exchange takes a body as large.
 const maxFieldFile = 1 << 20
 
-// parseFields makes a body's members of the arguments.
+// parseFields returns the members of a request body from the arguments.
 func parseFields(args []string, in io.Reader) (map[string]any, error) {
 	fields := map[string]any{}
 	for _, arg := range args {
@@ -79,6 +79,7 @@ func parseFields(args []string, in io.Reader) (map[string]any, error) {
 	return fields, nil
 }
 
+// readFieldsFile merges the JSON object of a file into fields.
 func readFieldsFile(fields map[string]any, path string) error {
 	file, err := os.Open(path)
 	if err != nil {
@@ -88,7 +89,8 @@ func readFieldsFile(fields map[string]any, path string) error {
 	return mergeJSONFields(fields, path, file)
 }
 
-// mergeJSONFields adds the members of a JSON object.
+// mergeJSONFields reads a JSON object and merges its members into fields. name is the source in
+// messages.
 func mergeJSONFields(fields map[string]any, name string, in io.Reader) error {
 	text, err := io.ReadAll(io.LimitReader(in, maxFieldFile+1))
 	if err != nil {
@@ -149,7 +151,7 @@ func setField(fields map[string]any, path string, value any) error {
 	}
 }
 
-// hasField tells whether a member is there.
+// hasField reports whether the member at the path exists.
 func hasField(fields map[string]any, path string) bool {
 	name, rest, deeper := strings.Cut(path, ".")
 	value, ok := fields[name]
@@ -166,7 +168,8 @@ var textFields = map[string]bool{
 	"first_name": true, "last_name": true, "line1": true, "city": true, "consent_text": true, "sub_vertical": true, "vertical": true,
 }
 
-// guessFieldValue reads a value as the field's name and its own form suggest.
+// guessFieldValue returns a number or a boolean as JSON, unless the field is known to be text.
+// Other values are text.
 func guessFieldValue(name, value string) any {
 	if textFields[name[strings.LastIndexByte(name, '.')+1:]] || value == "" {
 		return value

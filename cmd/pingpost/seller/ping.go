@@ -15,8 +15,8 @@ import (
 // key.
 type PingCommand struct {
 	sellerFlags
-	APIKey string    `name:"api-key" env:"PINGPOST_API_KEY" placeholder:"KEY" help:"A supplier's API key, instead of a token or a client: asks at /api/v1/ping who would buy, and for how much; better in the environment variable PINGPOST_API_KEY."`
-	Fields fieldArgs `arg:"" optional:"" name:"field..." help:"What the ping says: NAME=VALUE, NAME:=JSON, @FILE with a JSON object, - for one on standard input."`
+	APIKey string    `name:"api-key" env:"PINGPOST_API_KEY" placeholder:"KEY" help:"A supplier's API key, instead of a token or a client: requests at /api/v1/ping the interested buyers and their prices; better in the environment variable PINGPOST_API_KEY."`
+	Fields fieldArgs `arg:"" optional:"" name:"field..." help:"The fields of the ping: NAME=VALUE, NAME:=JSON, @FILE with a JSON object, - for one on standard input."`
 }
 
 // Help returns the text of --help after the usage line.
@@ -28,18 +28,18 @@ func (*PingCommand) Help() string {
 
 ` + fieldsHelp + `
 
-` + credentialHelp + ` An API key comes last; it
-asks who would buy, and pingpost post takes none.
+` + credentialHelp + ` An API key comes last: with
+it, the command lists the interested buyers, and pingpost post takes no API key.
 
-Where auction_id is not given it is the idempotency key, so the same --key asks
-the same again and hears the same answer. What was answered is told on standard
-error; standard output has the answer itself, for pingpost post:
+A missing auction_id is the idempotency key, so the same --key repeats the ping and
+gets the same answer. Standard error has a summary of the answer, and standard
+output the answer itself, for pingpost post:
 
   pingpost ping … vertical=auto_insurance state=CA tcpa_consent=true |
     pingpost post … - lead.first_name=Ann lead.last_name=Lee \
       lead.email=ann@example.com lead.phone=4155550132
 
-The exit code is 0 when there is an answer, a bid or none, and 1 for an error.`
+The exit code is 0 for an answer with or without a bid, and 1 for an error.`
 }
 
 // Run pings.
@@ -90,6 +90,7 @@ type pingAnswer struct {
 	Detail string `json:"reject_detail"`
 }
 
+// addBidRows adds the answer to a seller's ping to the table.
 func addBidRows(body []byte, t *terminal.Table) error {
 	var a pingAnswer
 	if err := json.Unmarshal(body, &a); err != nil {

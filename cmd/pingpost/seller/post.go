@@ -28,12 +28,11 @@ func (*PostCommand) Help() string {
 
 ` + credentialHelp + `
 
-Of an answer to a ping, auction_id and the bid's token are taken. Where
-lead.lead_uuid is not given it is the idempotency key, so the same --key sends
-the same again: that is how to hear what became of a post whose answer was lost,
-or was 502 or 504.
+From the answer to a ping, the command takes auction_id and the bid's token. A
+missing lead.lead_uuid is the idempotency key, so the same --key repeats the post:
+use it to get the result of a post whose answer was lost, or was 502 or 504.
 
-The exit code is 0 when the lead is sold, and 1 for any other answer.`
+The exit code is 0 if the lead is sold, and 1 for any other answer.`
 }
 
 // Run posts.
@@ -81,6 +80,7 @@ func replaceBidByToken(fields map[string]any) error {
 	return nil
 }
 
+// addSaleRows adds the answer to a post to the table.
 func addSaleRows(body []byte, t *terminal.Table) error {
 	var a struct {
 		ID    string    `json:"id"`

@@ -29,7 +29,7 @@ func (h *exchangeResponse) printResult(out, messages io.Writer, addRows func(bod
 	return err
 }
 
-// addErrorRows shows an error's body.
+// addErrorRows adds an error answer to the table.
 func (h *exchangeResponse) addErrorRows(t *terminal.Table) {
 	var answer struct {
 		Error   string `json:"error"`

@@ -18,9 +18,8 @@ import (
 	"pingpost/internal/timer"
 )
 
-// leadSender brings lines to an exchange. Lines come in their turn, at the rate,
-// and are shared out among so many workers; when all are busy the turn waits,
-// but the clock by which latency is counted does not.
+// leadSender sends lines to an exchange at a rate. A fixed number of workers shares the lines. If
+// all workers are busy, a line waits, and its latency counts from the time when it was due.
 type leadSender struct {
 	url         string
 	apiKey      string
@@ -84,7 +83,7 @@ func (s *leadSender) sendLines(ctx context.Context, lines iter.Seq[inputLine], d
 	return time.Since(began)
 }
 
-// scheduleLines gives each line its turn.
+// scheduleLines gives each line to a worker when it is due.
 func (s *leadSender) scheduleLines(ctx context.Context, lines iter.Seq[inputLine], turns chan<- dueLine) {
 	began := time.Now()
 	given := 0
@@ -162,7 +161,8 @@ func (s *leadSender) sendAttempt(text []byte, key string) *lineResult {
 	return a
 }
 
-// idempotencyKeyOf is the same whenever the same file is sent.
+// idempotencyKeyOf derives a key from the line and its number, so that sending the same file
+// again uses the same keys.
 func idempotencyKeyOf(l *inputLine) string {
 	h := sha256.New()
 	h.Write(strconv.AppendInt(nil, int64(l.number), 10))

@@ -25,27 +25,25 @@ type SendCommand struct {
 	To          string  `default:"http://127.0.0.1:8080" placeholder:"URL" help:"The exchange's address (${default})."`
 	APIKey      string  `required:"true" name:"api-key" env:"PINGPOST_API_KEY" placeholder:"KEY" help:"The supplier's API key; better in the environment variable PINGPOST_API_KEY."`
 	Rate        float64 `default:"0" placeholder:"NUMBER" help:"Leads a second; 0 sends as fast as --concurrency allows (${default})."`
-	Concurrency int     `default:"16" placeholder:"NUMBER" help:"Requests under way at once, at most (${default})."`
+	Concurrency int     `default:"16" placeholder:"NUMBER" help:"Highest number of concurrent requests (${default})."`
 	Idempotency bool    `default:"true" negatable:"" help:"Send an Idempotency-Key with each lead, made from the line and its number (on; --no-idempotency turns it off)."`
-	Out         string  `type:"path" placeholder:"FILE" help:"Write each answer to this file, one JSON object a line. The leads themselves are not in it."`
+	Out         string  `type:"path" placeholder:"FILE" help:"Write each answer to this file, one JSON object a line, without the leads."`
 }
 
 // Help returns the text of --help after the usage line.
 func (*SendCommand) Help() string {
-	return `Answers of 429 and 5xx, and connections that fail, are tried again after 1, 2, 4,
-8 and 16 seconds, or after what Retry-After says; other answers are final. Every
-try of a line has the same idempotency key, so sending a file again after it was
-interrupted sells no lead twice: the exchange repeats its first answer. Without
-keys only what certainly was not taken is tried again: a 429, and a connection
-that could not be made.
+	return `The command retries a 429, a 5xx and a failed connection after 1, 2, 4, 8 and 16
+seconds, or after Retry-After; other answers are final. Every attempt of a line has
+the same idempotency key, so sending a file again sells no lead twice: the exchange
+repeats its first answer. Without keys, the command retries only a 429 and a
+connection that could not be made, because the exchange certainly has no such lead.
 
-Latency counts from when a line's turn came, by --rate, to its final answer: if
-the exchange falls behind, the wait shows. Ctrl-C ends in order: what is under
-way is waited for, and the summary is of what was sent. A second one ends at
-once.
+Latency counts from the time when a line was due by --rate to its final answer, so it
+includes waiting for a slow exchange. After Ctrl-C, the command waits for the requests
+in progress and prints the summary. A second Ctrl-C ends it at once.
 
-The exit code is 0 when every line has a final answer and at least one lead was
-taken (accepted or unmatched), else 1. It is 1 when every lead was refused.`
+The exit code is 0 if every line has a final answer and at least one lead was accepted
+or unmatched, otherwise 1. It is 1 if every lead was rejected.`
 }
 
 // maxSentLine bounds a line of the file.
@@ -127,13 +125,13 @@ func (c *SendCommand) createAnswerFile() (*answerFile, error) {
 	return newAnswerFile(file), nil
 }
 
-// inputLine is one of a file; blank ones are left out, but counted.
+// inputLine is a line of the file. Blank lines count in the numbers but are not sent.
 type inputLine struct {
 	number int // from 1
 	text   []byte
 }
 
-// lineScanner reads lines; err is set when the reading has ended too early.
+// lineScanner reads lines. err is the reason if it stopped before the end.
 type lineScanner struct {
 	scanner *bufio.Scanner
 	err     error

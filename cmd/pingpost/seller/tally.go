@@ -13,7 +13,7 @@ import (
 	"pingpost/loadtest/load"
 )
 
-// sendSummary adds answers up. It stays small however many there are.
+// sendSummary counts answers in bounded memory.
 type sendSummary struct {
 	sent, accepted, unmatched, refused int
 	lost                               int // without a final answer
@@ -64,6 +64,7 @@ func (t *sendSummary) add(a *lineResult) {
 	}
 }
 
+// describeFailure returns the reason why a line has no final answer.
 func describeFailure(a *lineResult) string {
 	if a.err != nil {
 		text := a.err.Error()
@@ -72,8 +73,8 @@ func describeFailure(a *lineResult) string {
 	return a.fault.Error
 }
 
-// countCapped counts a word of the other side, under its own name unless there are
-// too many.
+// countCapped counts a word that the exchange sent. Above maxKinds different words, it counts
+// further ones as "other".
 func countCapped(counts map[string]int, word string) {
 	word = strings.TrimLeft(word, ": ")
 	if _, known := counts[word]; !known && len(counts) >= maxKinds {
@@ -95,7 +96,7 @@ func (t *sendSummary) String() string {
 	return text
 }
 
-// formatTable is the whole account.
+// formatTable returns all counts as a table.
 func (t *sendSummary) formatTable(duration time.Duration) string {
 	var out terminal.Table
 	out.Row("sent", terminal.GroupThousands(t.sent), fmt.Sprintf("in %s, %.1f a second", load.FormatDuration(duration), float64(t.sent)/max(duration.Seconds(), 1e-9)))
@@ -125,6 +126,7 @@ func addCounts(t *terminal.Table, counts map[string]int) {
 	}
 }
 
+// mostFrequentFirst returns the words by descending count.
 func mostFrequentFirst(counts map[string]int) []string {
 	return slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
 		return cmp.Or(cmp.Compare(counts[b], counts[a]), strings.Compare(a, b))

@@ -19,7 +19,7 @@ func GroupThousands(n int) string {
 // FormatMoney writes money with at least two decimals, and with groups of thousands.
 func FormatMoney(m market.Money) string { return FormatMoneyDigits(m.String()) }
 
-// FormatMoneyDigits is Amount for the decimal digits of an amount.
+// FormatMoneyDigits is FormatMoney for the decimal digits of an amount.
 func FormatMoneyDigits(digits string) string {
 	whole, fraction, _ := strings.Cut(digits, ".")
 	for len(fraction) < 2 {

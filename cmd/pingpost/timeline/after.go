@@ -7,7 +7,7 @@ import (
 	"pingpost/exchange/explain"
 )
 
-// reportRows returns the reports after the sale, each at its time.
+// reportRows returns a row for each status report after the sale.
 func reportRows(told *explain.Explanation) (moments []timelineRow) {
 	for i := range told.Reports {
 		r := &told.Reports[i]
@@ -20,7 +20,7 @@ func reportRows(told *explain.Explanation) (moments []timelineRow) {
 	return moments
 }
 
-// describeReport returns the action of a report.
+// describeReport returns the action of the buyer or operator in a status report.
 func describeReport(r *explain.StatusReport) string {
 	switch {
 	case r.By == "operator" && r.Result == "refused":
@@ -44,6 +44,7 @@ var notApplied = map[string]string{
 	"invalid": "rejected: the report is invalid",
 }
 
+// describeReportDetails returns the date, result, money and reason of a report.
 func describeReportDetails(told *explain.Explanation, r *explain.StatusReport) string {
 	words := dateIfMuchLater(told, r.At)
 	if text := notApplied[r.Result]; text != "" {
@@ -91,6 +92,7 @@ func describeUnsentState(state string) string {
 	return "the search ended before its result"
 }
 
+// describeWebhookAttempt returns the outcome of an attempt to deliver a webhook.
 func describeWebhookAttempt(h *explain.Webhook, a *explain.WebhookAttempt) string {
 	switch a.Outcome {
 	case "resent":

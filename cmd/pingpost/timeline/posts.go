@@ -8,7 +8,7 @@ import (
 	"pingpost/exchange/explain"
 )
 
-// describeDecision returns the first decision.
+// describeDecision returns the exchange's first decision about the lead or ping.
 func describeDecision(told *explain.Explanation) string {
 	switch {
 	case told.LeadID == "" && len(told.Offers) > 0:
@@ -23,7 +23,7 @@ func describeDecision(told *explain.Explanation) string {
 	return "not sold: " + told.Reason
 }
 
-// postRows returns the delivery of a lead to one buyer.
+// postRows returns a row for each event of a lead's delivery to one buyer.
 func postRows(post *explain.Post) []timelineRow {
 	moments := append(make([]timelineRow, 0, 1+len(post.Tries)+len(post.Settlements)), timelineRow{
 		at: post.Intended, who: post.Buyer, what: "post",

@@ -29,6 +29,7 @@ func FormatExplanation(told *explain.Explanation) string {
 	return text
 }
 
+// formatSection formats one lead or one ping: summary, explanation, offers, timeline and notes.
 func formatSection(told *explain.Explanation) string {
 	text := told.ID + "\n" + formatSummary(told) + "\n" + wrapParagraph(told.Why, terminal.Width)
 	if len(told.Offers) > 0 {
@@ -75,6 +76,7 @@ func formatSummary(told *explain.Explanation) string {
 	return t.String()
 }
 
+// describeKind returns the kind of request and its campaign.
 func describeKind(told *explain.Explanation) string {
 	if told.Campaign == "" {
 		return told.Kind + ", for no campaign"
@@ -93,6 +95,7 @@ func describeKind(told *explain.Explanation) string {
 	return text
 }
 
+// describeMoney returns price, payout and margin, and the amounts that a return gave back.
 func describeMoney(told *explain.Explanation) string {
 	if told.Price == nil || told.Payout == nil || told.Margin == nil {
 		return ""
@@ -109,6 +112,7 @@ func describeMoney(told *explain.Explanation) string {
 	return text
 }
 
+// formatFields returns the lead's fields as name=value, sorted by name.
 func formatFields(told *explain.Explanation) string {
 	words := make([]string, 0, len(told.Fields))
 	for _, name := range slices.Sorted(maps.Keys(told.Fields)) {

@@ -93,6 +93,7 @@ func formatColumns(moments []timelineRow, from explain.Instant, width int) strin
 	return t.String()
 }
 
+// formatMilliseconds formats nanoseconds as milliseconds with one decimal.
 func formatMilliseconds(nanoseconds int64) string {
 	return fmt.Sprintf("%.1f", float64(nanoseconds)/1e6)
 }
@@ -119,7 +120,7 @@ func pingedBuyerRows(told *explain.Explanation) (moments []timelineRow) {
 	return moments
 }
 
-// drawBar draws a share of the available time.
+// drawBar draws the share of the available time that elapsed before the answer.
 func drawBar(elapsed, available int64) string {
 	filled := barWidth
 	if available > 0 {
