@@ -5,16 +5,15 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"maps"
 	"net/url"
 	"slices"
-	"time"
 
 	"github.com/valyala/fasthttp"
 
 	"pingpost/api/errcode"
 	"pingpost/engine"
 	"pingpost/engine/event"
-	"pingpost/engine/market/escape"
 	"pingpost/engine/state"
 	"pingpost/server/httperror"
 )
@@ -47,15 +46,10 @@ func (a *Admin) addAPIKey(ctx *fasthttp.RequestCtx) {
 		a.sendEngineError(ctx, err)
 		return
 	}
-	sendSecret(ctx, []byte(`{"api_key":"`+key+`","hint":"`+KeyHint(key)+`"}`))
-}
-
-// sendSecret answers with a new secret, which no later answer shows again.
-func sendSecret(ctx *fasthttp.RequestCtx, body []byte) {
-	ctx.SetStatusCode(fasthttp.StatusCreated)
-	ctx.SetContentType(httperror.TypeJSON)
-	ctx.Response.Header.Set("Cache-Control", "no-store")
-	ctx.SetBody(append(body, '\n'))
+	sendNewSecret(ctx, struct {
+		Key  string `json:"api_key"`
+		Hint string `json:"hint"`
+	}{key, KeyHint(key)})
 }
 
 // newSecret returns a random secret whose hint differs from those of the live ones.
@@ -91,28 +85,20 @@ func (a *Admin) listAPIKeys(ctx *fasthttp.RequestCtx) {
 		a.sendError(ctx, httperror.New(404, errcode.NotFound, "No supplier of this id was ever configured."))
 		return
 	}
-	body := appendSecrets([]byte(`{"keys":`), e.State().CredentialsOf(event.CredentialAPIKey, event.ObjectSupplier, ref))
-	ctx.SetContentType(httperror.TypeJSON)
-	ctx.SetBody(append(body, "}\n"...))
+	sendJSON(ctx, struct {
+		Keys []credential `json:"keys"`
+	}{convertAll(e.State().CredentialsOf(event.CredentialAPIKey, event.ObjectSupplier, ref), newCredential)})
 }
 
-// appendSecrets appends the hints and times of a list of secrets.
-func appendSecrets(body []byte, list []state.Credential) []byte {
-	body = append(body, '[')
-	for i := range list {
-		if i > 0 {
-			body = append(body, ',')
-		}
-		body = append(appendSecret(append(body, '{'), &list[i]), '}')
-	}
-	return append(body, ']')
+// credential is a key, secret or token in a list, without its value.
+type credential struct {
+	Hint     string  `json:"hint"`
+	Since    string  `json:"since"`
+	LastUsed *string `json:"last_used"`
 }
 
-// appendSecret appends the hint and times of a secret.
-func appendSecret(body []byte, c *state.Credential) []byte {
-	body = escape.AppendJSONString(append(body, `"hint":`...), []byte(c.Hint))
-	body = time.Unix(0, c.At).UTC().AppendFormat(append(body, `,"since":"`...), time.RFC3339)
-	return appendSeconds(append(body, `","last_used":`...), c.LastUse.UnixNanos())
+func newCredential(c *state.Credential) credential {
+	return credential{c.Hint, formatSeconds(c.At), secondsOrNull(c.LastUse.UnixNanos())}
 }
 
 func (a *Admin) revokeAPIKey(ctx *fasthttp.RequestCtx) {
@@ -164,20 +150,17 @@ var errUnconfirmed = httperror.New(409, errcode.ConfirmationRequired, "Two secre
 
 // sendConfirmationRequired answers that a rotation must name the secret that it ends. The answer
 // lists the live secrets.
-func (a *Admin) sendConfirmationRequired(ctx *fasthttp.RequestCtx, live []byte) {
+func (a *Admin) sendConfirmationRequired(ctx *fasthttp.RequestCtx, live any) {
 	a.sendError(ctx, errUnconfirmed)
-	a.addErrorMembers(ctx, map[string]json.RawMessage{"live": live})
+	addErrorMembers(ctx, map[string]any{"live": live})
 }
 
 // addErrorMembers adds members to the error in the answer.
-func (a *Admin) addErrorMembers(ctx *fasthttp.RequestCtx, members map[string]json.RawMessage) {
-	var document map[string]json.RawMessage
+func addErrorMembers(ctx *fasthttp.RequestCtx, members map[string]any) {
+	var document map[string]any
 	if err := json.Unmarshal(ctx.Response.Body(), &document); err != nil {
 		panic("BUG: an error is no object: " + err.Error())
 	}
-	for name, value := range members {
-		document[name] = value
-	}
-	ctx.Response.ResetBody()
-	a.sendJSON(ctx, document)
+	maps.Copy(document, members)
+	sendJSON(ctx, document)
 }

@@ -1,11 +1,11 @@
 package admin
 
 import (
+	"bytes"
 	"encoding/json"
 	"maps"
 	"math/rand/v2"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/valyala/fasthttp"
@@ -95,42 +95,37 @@ func (b *benchLead) validate(e *engine.Engine) (supplier *market.Supplier, field
 
 // ingestBody returns the body that the supplier would send.
 func (b *benchLead) ingestBody() []byte {
-	body := escape.AppendJSONString([]byte(`{"flo_campaign_id":`), []byte(b.Campaign))
-	body = escape.AppendJSONString(append(body, `,"flo_supplier_id":`...), []byte(b.Supplier))
 	members := map[string]json.RawMessage{}
 	for _, object := range []json.RawMessage{b.Lead, b.Consent} {
 		if len(object) > 0 {
 			_ = json.Unmarshal(object, &members) // already parsed as an object
 		}
 	}
-	delete(members, "flo_campaign_id")
-	delete(members, "flo_supplier_id")
-	for _, name := range slices.Sorted(maps.Keys(members)) {
-		body = append(escape.AppendJSONString(append(body, ','), []byte(name)), ':')
-		body = append(body, members[name]...)
-	}
-	return append(body, '}')
+	members["flo_campaign_id"], members["flo_supplier_id"] = encodeJSON(b.Campaign), encodeJSON(b.Supplier)
+	return encodeJSON(members)
+}
+
+// benchAnswer is the answer to a bench lead.
+type benchAnswer struct {
+	Status int             `json:"status"`
+	Answer json.RawMessage `json:"answer"` // the supplier would receive it
+	Lead   *string         `json:"lead"`
 }
 
 // sendBenchAnswer sends the supplier's answer and the id of the lead.
 func (a *Admin) sendBenchAnswer(ctx *fasthttp.RequestCtx, id market.RequestID, answer *engine.Answer, err error) {
 	if err == nil {
-		body := wire.AppendAnswer([]byte(`{"status":201,"answer":`), answer)
-		body = append(answer.Lead.AppendTo(append(body, `,"lead":"`...)), `"}`...)
-		ctx.SetContentType(httperror.TypeJSON)
-		ctx.SetBody(append(body, '\n'))
+		lead := answer.Lead.String()
+		sendJSON(ctx, benchAnswer{fasthttp.StatusCreated, wire.AppendAnswer(nil, answer), &lead})
 		return
 	}
 	httperror.WriteEngineError(ctx, id, err)
 	if ctx.Response.StatusCode() >= fasthttp.StatusInternalServerError {
 		return // the engine made no decision
 	}
-	errorBody := ctx.Response.Body()
-	body := strconv.AppendInt([]byte(`{"status":`), int64(ctx.Response.StatusCode()), 10)
-	body = append(append(append(body, `,"answer":`...), errorBody...), `,"lead":null}`...)
+	refused := benchAnswer{Status: ctx.Response.StatusCode(), Answer: bytes.Clone(ctx.Response.Body())}
 	ctx.Response.Reset()
-	ctx.SetContentType(httperror.TypeJSON)
-	ctx.SetBody(append(body, '\n'))
+	sendJSON(ctx, refused)
 }
 
 // sendBenchExample returns a made-up lead for a campaign, in the form that bench accepts: GET
@@ -150,12 +145,11 @@ func (a *Admin) sendBenchExample(ctx *fasthttp.RequestCtx) {
 		a.sendError(ctx, httperror.InvalidPayload, market.FieldError{Field: "campaign", Code: errcode.FieldUnknown, Expected: "the id of a campaign that is configured"})
 		return
 	}
-	body := escape.AppendJSONString([]byte(`{"campaign":`), []byte(c.ID))
-	body = wire.AppendTextOrNull(append(body, `,"supplier":`...), findAcceptedSupplier(catalog, c))
-	body = append(body, `,"lead":`...)
-	body = append(appendExample(body, c), "}\n"...)
-	ctx.SetContentType(httperror.TypeJSON)
-	ctx.SetBody(body)
+	sendJSON(ctx, struct {
+		Campaign string          `json:"campaign"`
+		Supplier *string         `json:"supplier"`
+		Lead     json.RawMessage `json:"lead"`
+	}{string(c.ID), nullIfEmpty(findAcceptedSupplier(catalog, c)), appendExample(nil, c)})
 }
 
 // findAcceptedSupplier returns a supplier that may send leads into a campaign, or "".

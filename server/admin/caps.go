@@ -1,10 +1,10 @@
 package admin
 
 import (
+	"encoding/json"
 	"maps"
 	"math"
 	"slices"
-	"strconv"
 
 	"github.com/valyala/fasthttp"
 
@@ -12,15 +12,28 @@ import (
 	"pingpost/engine/market/calendar"
 	"pingpost/engine/state"
 	"pingpost/server/httperror"
-	"pingpost/server/wire"
 )
 
-// capListWriter encodes caps and their usage at now.
-type capListWriter struct {
+// capUsage is a cap and its usage.
+type capUsage struct {
+	Scope    string          `json:"of"`
+	Campaign *string         `json:"campaign"`
+	Buyer    *string         `json:"buyer"`
+	Period   string          `json:"per"`
+	Unit     string          `json:"unit"`
+	Limit    any             `json:"limit"`
+	Used     any             `json:"used"`
+	Reserved any             `json:"held"`
+	Currency json.RawMessage `json:"currency,omitempty"` // absent for caps on leads
+	From     *string         `json:"from"`               // null: no end
+	Until    *string         `json:"until"`
+}
+
+// capList collects caps and their usage at now.
+type capList struct {
 	state *state.State
 	now   int64
-	body  []byte
-	n     int
+	caps  []capUsage
 }
 
 // listCaps lists the usage of all caps of the current configuration: GET caps. A campaign
@@ -36,7 +49,7 @@ func (a *Admin) listCaps(ctx *fasthttp.RequestCtx) {
 		a.sendError(ctx, httperror.Unavailable)
 		return
 	}
-	lines := capListWriter{state: e.State(), now: a.operator.Now(), body: []byte(`{"caps":[`)}
+	list := capList{state: e.State(), now: a.operator.Now(), caps: []capUsage{}}
 	shownBuyers := map[market.BuyerID]bool{}
 	for _, id := range slices.Sorted(maps.Keys(catalog.Campaigns)) {
 		c := catalog.Campaigns[id]
@@ -44,52 +57,45 @@ func (a *Admin) listCaps(ctx *fasthttp.RequestCtx) {
 		if campaign != "" && campaign != id || buyer != "" && !hasBuyer {
 			continue
 		}
-		lines.addCaps("campaign", id, "", c.Currency, c.Caps)
+		list.addCaps("campaign", id, "", c.Currency, c.Caps)
 		for i := range c.FilterSets {
 			if set := &c.FilterSets[i]; buyer == "" || set.Buyer.ID == buyer {
 				shownBuyers[set.Buyer.ID] = true
-				lines.addCaps("seat", id, set.Buyer.ID, c.Currency, set.Caps)
+				list.addCaps("seat", id, set.Buyer.ID, c.Currency, set.Caps)
 			}
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(catalog.Buyers)) {
 		if (buyer == "" || id == buyer) && (campaign == "" || shownBuyers[id]) {
-			lines.addCaps("buyer", "", id, market.Currency{}, catalog.Buyers[id].Caps)
+			list.addCaps("buyer", "", id, market.Currency{}, catalog.Buyers[id].Caps)
 		}
 	}
-	ctx.SetContentType(httperror.TypeJSON)
-	ctx.SetBody(append(lines.body, "]}\n"...))
+	sendJSON(ctx, struct {
+		Caps []capUsage `json:"caps"`
+	}{list.caps})
 }
 
-func (l *capListWriter) addCaps(scope string, campaign market.CampaignID, buyer market.BuyerID, currency market.Currency, caps []*market.Cap) {
+func (l *capList) addCaps(scope string, campaign market.CampaignID, buyer market.BuyerID, currency market.Currency, caps []*market.Cap) {
 	for _, limit := range caps {
 		standing := l.state.CapUsage(limit, l.now)
-		body := append(append(append(appendComma(l.body, l.n), `{"of":"`...), scope...), `","campaign":`...)
-		body = wire.AppendTextOrNull(body, string(campaign))
-		body = wire.AppendTextOrNull(append(body, `,"buyer":`...), string(buyer))
-		body = append(append(body, `,"per":"`...), limit.Period.String()...)
-		body = append(append(body, `","unit":"`...), limit.Unit.String()...)
-		body = appendCapAmount(append(body, `","limit":`...), limit.Unit, limit.Limit)
-		body = appendCapAmount(append(body, `,"used":`...), limit.Unit, standing.Used)
-		body = appendCapAmount(append(body, `,"held":`...), limit.Unit, standing.Reserved)
+		usage := capUsage{
+			Scope: scope, Campaign: nullIfEmpty(string(campaign)), Buyer: nullIfEmpty(string(buyer)), Period: limit.Period.String(), Unit: limit.Unit.String(),
+			Limit: capAmount(limit.Unit, limit.Limit), Used: capAmount(limit.Unit, standing.Used), Reserved: capAmount(limit.Unit, standing.Reserved),
+		}
 		if limit.Unit == market.UnitMoney {
-			body = wire.AppendTextOrNull(append(body, `,"currency":`...), currency.String())
+			usage.Currency = encodeJSON(nullIfEmpty(currency.String()))
 		}
-		body = append(body, `,"from":`...)
-		if limit.Period == calendar.Total || standing.Until == math.MaxInt64 {
-			body = append(body, `null,"until":null}`...)
-		} else {
-			body = wire.AppendTimeString(body, standing.From)
-			body = append(wire.AppendTimeString(append(body, `,"until":`...), standing.Until), '}')
+		if limit.Period != calendar.Total && standing.Until != math.MaxInt64 {
+			usage.From, usage.Until = nullIfEmpty(formatNanoseconds(standing.From)), nullIfEmpty(formatNanoseconds(standing.Until))
 		}
-		l.body, l.n = body, l.n+1
+		l.caps = append(l.caps, usage)
 	}
 }
 
-// appendCapAmount appends a number of leads or an amount of money.
-func appendCapAmount(body []byte, unit market.CapUnit, n int64) []byte {
+// capAmount returns a number of leads or an amount of money, as a cap's unit says.
+func capAmount(unit market.CapUnit, n int64) any {
 	if unit == market.UnitMoney {
-		return market.Money(n).AppendJSON(body)
+		return market.Money(n)
 	}
-	return strconv.AppendInt(body, n, 10)
+	return n
 }

@@ -2,6 +2,7 @@ package admin
 
 import (
 	"encoding/hex"
+	"slices"
 	"strings"
 
 	"github.com/valyala/fasthttp"
@@ -10,7 +11,6 @@ import (
 	"pingpost/engine"
 	"pingpost/engine/event"
 	"pingpost/engine/market"
-	"pingpost/engine/market/escape"
 	"pingpost/engine/state"
 	"pingpost/server/httperror"
 )
@@ -58,38 +58,32 @@ func (o *owner) secretsOf(client string) (secrets []state.Credential) {
 // listClients lists an owner's OAuth clients with their live secrets: hint, creation, last
 // use and scopes.
 func (a *Admin) listClients(ctx *fasthttp.RequestCtx, o *owner) {
-	var names []string
-	secrets := make(map[string][]byte)
+	type client struct {
+		ID      string             `json:"client_id"`
+		Secrets []scopedCredential `json:"secrets"`
+	}
+	clients := []client{}
 	for _, c := range o.liveCredentials(event.CredentialOAuthClient) {
-		if secrets[c.Client] == nil {
-			names = append(names, c.Client)
-		} else {
-			secrets[c.Client] = append(secrets[c.Client], ',')
+		i := slices.IndexFunc(clients, func(known client) bool { return known.ID == c.Client })
+		if i < 0 {
+			i, clients = len(clients), append(clients, client{ID: c.Client})
 		}
-		body := appendSecret(append(secrets[c.Client], '{'), &c)
-		secrets[c.Client] = append(appendScopes(append(body, ','), c.Scopes), '}')
+		clients[i].Secrets = append(clients[i].Secrets, newScopedCredential(&c))
 	}
-	body := []byte(`{"clients":[`)
-	for i, name := range names {
-		if i > 0 {
-			body = append(body, ',')
-		}
-		body = escape.AppendJSONString(append(body, `{"client_id":`...), []byte(name))
-		body = append(append(append(body, `,"secrets":[`...), secrets[name]...), "]}"...)
-	}
-	ctx.SetContentType(httperror.TypeJSON)
-	ctx.SetBody(append(body, "]}\n"...))
+	sendJSON(ctx, struct {
+		Clients []client `json:"clients"`
+	}{clients})
 }
 
-func appendScopes(body []byte, scopes event.Scopes) []byte {
-	body = append(body, `"scopes":[`...)
-	for i, name := range scopes.Names() {
-		if i > 0 {
-			body = append(body, ',')
-		}
-		body = append(append(append(body, '"'), name...), '"')
-	}
-	return append(body, ']')
+// scopedCredential is a client secret or a static token in a list, without its value.
+type scopedCredential struct {
+	ID string `json:"id,omitempty"` // of a static token
+	credential
+	Scopes []string `json:"scopes"`
+}
+
+func newScopedCredential(c *state.Credential) scopedCredential {
+	return scopedCredential{credential: newCredential(c), Scopes: c.Scopes.Names()}
 }
 
 // addSecret creates a secret for an OAuth client, and the client with its first one. It
@@ -128,9 +122,12 @@ func (a *Admin) addSecret(ctx *fasthttp.RequestCtx, o *owner) {
 		a.sendEngineError(ctx, err)
 		return
 	}
-	body := escape.AppendJSONString([]byte(`{"client_id":`), []byte(client))
-	body = append(body, `,"client_secret":"`+secret+`","hint":"`+KeyHint(secret)+`",`...)
-	sendSecret(ctx, append(appendScopes(body, scopes), '}'))
+	sendNewSecret(ctx, struct {
+		Client string   `json:"client_id"`
+		Secret string   `json:"client_secret"`
+		Hint   string   `json:"hint"`
+		Scopes []string `json:"scopes"`
+	}{client, secret, KeyHint(secret), scopes.Names()})
 }
 
 // maxClient is the longest client id, as in the configuration.
@@ -197,16 +194,13 @@ func tokenID(c *state.Credential) string { return hex.EncodeToString(c.Hash[:6])
 
 // listTokens lists an owner's static tokens.
 func (a *Admin) listTokens(ctx *fasthttp.RequestCtx, o *owner) {
-	body := []byte(`{"tokens":[`)
-	for i, c := range o.liveCredentials(event.CredentialBearer) {
-		if i > 0 {
-			body = append(body, ',')
-		}
-		body = appendSecret(append(body, `{"id":"`+tokenID(&c)+`",`...), &c)
-		body = append(appendScopes(append(body, ','), c.Scopes), '}')
-	}
-	ctx.SetContentType(httperror.TypeJSON)
-	ctx.SetBody(append(body, "]}\n"...))
+	sendJSON(ctx, struct {
+		Tokens []scopedCredential `json:"tokens"`
+	}{convertAll(o.liveCredentials(event.CredentialBearer), func(c *state.Credential) scopedCredential {
+		token := newScopedCredential(c)
+		token.ID = tokenID(c)
+		return token
+	})})
 }
 
 // addToken creates a static token and shows it once. It is valid until it is revoked.
@@ -225,9 +219,12 @@ func (a *Admin) addToken(ctx *fasthttp.RequestCtx, o *owner) {
 		a.sendEngineError(ctx, err)
 		return
 	}
-	id := tokenID(&state.Credential{Hash: made.Hash})
-	body := []byte(`{"token":"` + token + `","id":"` + id + `","hint":"` + KeyHint(token) + `",`)
-	sendSecret(ctx, append(appendScopes(body, scopes), '}'))
+	sendNewSecret(ctx, struct {
+		Token  string   `json:"token"`
+		ID     string   `json:"id"`
+		Hint   string   `json:"hint"`
+		Scopes []string `json:"scopes"`
+	}{token, tokenID(&state.Credential{Hash: made.Hash}), KeyHint(token), scopes.Names()})
 }
 
 func (a *Admin) revokeToken(ctx *fasthttp.RequestCtx, o *owner) {

@@ -13,7 +13,6 @@ import (
 	"pingpost/config/syntax"
 	"pingpost/engine"
 	"pingpost/engine/market"
-	"pingpost/engine/market/escape"
 	"pingpost/internal/strictjson"
 	"pingpost/server/httperror"
 	"pingpost/server/request"
@@ -33,7 +32,7 @@ func (a *Admin) sendEngineError(ctx *fasthttp.RequestCtx, err error) {
 	var rotation *engine.RotationError
 	switch {
 	case errors.As(err, &rotation):
-		a.sendConfirmationRequired(ctx, appendSecrets(nil, rotation.Active))
+		a.sendConfirmationRequired(ctx, convertAll(rotation.Active, newCredential))
 	case errors.Is(err, engine.ErrNotFound):
 		a.sendError(ctx, httperror.New(404, errcode.NotFound, err.Error()))
 	case errors.Is(err, engine.ErrConflict):
@@ -85,9 +84,9 @@ func (a *Admin) sendConfiguration(ctx *fasthttp.RequestCtx) {
 
 // ConfigurationChanged lists the changes by a document.
 type ConfigurationChanged struct {
-	Changes   []string
-	Unapplied []string // initial values that were not applied
-	Warnings  []string // about things that are allowed but probably unintended
+	Changes   []string `json:"changes"`
+	Unapplied []string `json:"unapplied"` // initial values that were not applied
+	Warnings  []string `json:"warnings"`  // about things that are allowed but probably unintended
 }
 
 // applyConfiguration applies a document; with ?dry=1 it only lists the changes.
@@ -101,11 +100,9 @@ func (a *Admin) applyConfiguration(ctx *fasthttp.RequestCtx) {
 		a.sendEngineError(ctx, err)
 		return
 	}
-	body := appendElements([]byte(`{"changes":[`), changed.Changes)
-	body = appendElements(append(body, `],"unapplied":[`...), changed.Unapplied)
-	body = appendElements(append(body, `],"warnings":[`...), changed.Warnings)
-	ctx.SetContentType(httperror.TypeJSON)
-	ctx.SetBody(append(body, "]}\n"...))
+	changed.Changes, changed.Unapplied = append([]string{}, changed.Changes...), append([]string{}, changed.Unapplied...)
+	changed.Warnings = append([]string{}, changed.Warnings...)
+	sendJSON(ctx, changed)
 }
 
 // TypeApply is the media type of a document with the environment variables that it uses.
@@ -128,17 +125,6 @@ func (a *Admin) readDocument(ctx *fasthttp.RequestCtx) (document []byte, variabl
 		return nil, nil, false
 	}
 	return []byte(*sent.Document), sent.Variables, true
-}
-
-// appendElements appends the elements of a list, without brackets.
-func appendElements(body []byte, texts []string) []byte {
-	for i, text := range texts {
-		if i > 0 {
-			body = append(body, ',')
-		}
-		body = escape.AppendJSONString(body, []byte(text))
-	}
-	return body
 }
 
 // isDryRun accepts any value except a clear no. A document must not take effect because the

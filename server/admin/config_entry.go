@@ -94,7 +94,7 @@ func (a *Admin) listConfigEntries(ctx *fasthttp.RequestCtx, kind canonical.Kind)
 		a.sendEngineError(ctx, err)
 		return
 	}
-	a.sendJSON(ctx, struct {
+	sendJSON(ctx, struct {
 		Items []ConfigEntry `json:"items"`
 	}{append([]ConfigEntry{}, items...)})
 }
@@ -106,7 +106,7 @@ func (a *Admin) sendConfigEntry(ctx *fasthttp.RequestCtx, ref canonical.Ref) {
 		return
 	}
 	ctx.Response.Header.Set("ETag", `"`+item.ETag+`"`)
-	a.sendJSON(ctx, item)
+	sendJSON(ctx, item)
 }
 
 // sendConfigDefaults sends the defaults of each kind of entry: GET config/defaults.
@@ -115,17 +115,7 @@ func (a *Admin) sendConfigDefaults(ctx *fasthttp.RequestCtx) {
 	if err != nil {
 		panic("BUG: the defaults are no document: " + err.Error())
 	}
-	a.sendJSON(ctx, defaults)
-}
-
-// sendJSON answers with a value as JSON.
-func (a *Admin) sendJSON(ctx *fasthttp.RequestCtx, document any) {
-	ctx.SetContentType(httperror.TypeJSON)
-	encoder := json.NewEncoder(ctx)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(document); err != nil {
-		panic("BUG: an answer does not encode: " + err.Error())
-	}
+	sendJSON(ctx, defaults)
 }
 
 // changeConfigEntry applies an entry, or removes it if the body is nil.
@@ -150,7 +140,7 @@ func (a *Admin) changeConfigEntry(ctx *fasthttp.RequestCtx, ref canonical.Ref, b
 	}
 	changed.Changes, changed.Unapplied = append([]string{}, changed.Changes...), append([]string{}, changed.Unapplied...)
 	changed.Warnings = append([]string{}, changed.Warnings...)
-	a.sendJSON(ctx, changed)
+	sendJSON(ctx, changed)
 }
 
 // checkJSONObject returns a body that is a JSON object. If it returns nil, it has written the
@@ -209,12 +199,11 @@ func (a *Admin) sendConfigConflict(ctx *fasthttp.RequestCtx, conflict *ConfigEnt
 	if !conflict.Both {
 		return
 	}
-	current, _ := json.Marshal(conflict.Current)
 	sent := conflict.Sent
 	if sent == nil {
 		sent = json.RawMessage("null")
 	}
-	a.addErrorMembers(ctx, map[string]json.RawMessage{"current": current, "sent": sent})
+	addErrorMembers(ctx, map[string]any{"current": conflict.Current, "sent": sent})
 }
 
 // HistoryQuery selects changes of the configuration.
@@ -275,7 +264,7 @@ func (a *Admin) sendConfigHistory(ctx *fasthttp.RequestCtx) {
 		next := strconv.FormatUint(uint64(page.Next), 10)
 		answer.Next = &next
 	}
-	a.sendJSON(ctx, answer)
+	sendJSON(ctx, answer)
 }
 
 // readHistoryQuery parses the query. If it returns false, it has written the answer.

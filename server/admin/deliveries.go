@@ -2,15 +2,12 @@ package admin
 
 import (
 	"slices"
-	"strconv"
-	"time"
 
 	"github.com/valyala/fasthttp"
 
 	"pingpost/api/errcode"
 	"pingpost/engine/event"
 	"pingpost/engine/market"
-	"pingpost/engine/market/escape"
 	"pingpost/engine/state"
 	"pingpost/server/httperror"
 )
@@ -39,17 +36,14 @@ func (a *Admin) listDeliveries(ctx *fasthttp.RequestCtx) {
 		}
 	})
 	slices.SortFunc(open, func(x, y *state.OpenPost) int { return int(x.Decided - y.Decided) })
-	body := []byte(`{"total":`)
-	body = strconv.AppendInt(body, int64(len(open)), 10)
-	body = append(body, `,"deliveries":[`...)
-	for i, post := range open[:min(len(open), maxDeliveries)] {
-		if i > 0 {
-			body = append(body, ',')
-		}
-		body = appendDelivery(body, e.State(), post)
+	answer := struct {
+		Total      int            `json:"total"`
+		Deliveries []openDelivery `json:"deliveries"`
+	}{len(open), []openDelivery{}}
+	for _, post := range open[:min(len(open), maxDeliveries)] {
+		answer.Deliveries = append(answer.Deliveries, newOpenDelivery(e.State(), post))
 	}
-	ctx.SetContentType(httperror.TypeJSON)
-	ctx.SetBody(append(body, "]}\n"...))
+	sendJSON(ctx, &answer)
 }
 
 func deliveryStateOf(p *state.OpenPost) string {
@@ -59,18 +53,27 @@ func deliveryStateOf(p *state.OpenPost) string {
 	return market.DeliveryPending.String()
 }
 
-func appendDelivery(body []byte, s *state.State, post *state.OpenPost) []byte {
-	body = post.Lead.AppendTo(append(body, `{"lead_id":"`...))
-	body = append(append(body, `","state":"`...), deliveryStateOf(post)...)
-	body = escape.AppendJSONString(append(body, `","buyer_id":`...), []byte(s.NameOf(event.ObjectBuyer, post.Sale.Buyer)))
-	body = strconv.AppendUint(append(body, `,"attempts":`...), uint64(post.Attempts), 10)
-	body = time.Unix(0, post.Decided).UTC().AppendFormat(append(body, `,"decided_at":"`...), time.RFC3339Nano)
-	body = post.Sale.Price.AppendJSON(append(body, `","price":{"amount":`...))
-	body = append(append(append(body, `,"currency":"`...), post.Sale.Currency[:]...), `"}`...)
-	if post.Sale.Test {
-		body = append(body, `,"test":true`...)
+// openDelivery is an open delivery in a list.
+type openDelivery struct {
+	Lead     string `json:"lead_id"`
+	State    string `json:"state"`
+	Buyer    string `json:"buyer_id"`
+	Attempts uint64 `json:"attempts"`
+	Decided  string `json:"decided_at"`
+	Price    struct {
+		Amount   market.Money `json:"amount"`
+		Currency string       `json:"currency"`
+	} `json:"price"`
+	Test bool `json:"test,omitempty"`
+}
+
+func newOpenDelivery(s *state.State, post *state.OpenPost) openDelivery {
+	d := openDelivery{
+		Lead: post.Lead.String(), State: deliveryStateOf(post), Buyer: s.NameOf(event.ObjectBuyer, post.Sale.Buyer),
+		Attempts: uint64(post.Attempts), Decided: formatNanoseconds(post.Decided), Test: post.Sale.Test,
 	}
-	return append(body, '}')
+	d.Price.Amount, d.Price.Currency = post.Sale.Price, post.Sale.Currency.String()
+	return d
 }
 
 // resolveDelivery applies an operator's decision on an unknown delivery: resend, confirm or

@@ -1,8 +1,6 @@
 package admin
 
 import (
-	"strconv"
-
 	"github.com/valyala/fasthttp"
 
 	"pingpost/api/errcode"
@@ -28,15 +26,15 @@ type Erasure struct {
 
 // Erased is the result of an erasure.
 type Erased struct {
-	Leads          int         // erased leads
-	NotErased      []NotErased // the first leads that could not be erased
-	NotErasedCount int         // number of leads that could not be erased
+	Leads          int         `json:"erased"`
+	NotErasedCount int         `json:"left"`       // number of leads that could not be erased
+	NotErased      []NotErased `json:"left_leads"` // the first of them
 }
 
 // NotErased is a lead that could not be erased.
 type NotErased struct {
-	Lead   market.LeadID
-	Reason NotErasedReason
+	Lead   string          `json:"lead_id"`
+	Reason NotErasedReason `json:"reason"`
 }
 
 // NotErasedReason says why a lead could not be erased.
@@ -53,7 +51,7 @@ const maxNotErased = 1000
 // AddNotErased adds a lead that could not be erased.
 func (e *Erased) AddNotErased(lead market.LeadID, reason NotErasedReason) {
 	if e.NotErasedCount++; len(e.NotErased) < maxNotErased {
-		e.NotErased = append(e.NotErased, NotErased{lead, reason})
+		e.NotErased = append(e.NotErased, NotErased{lead.String(), reason})
 	}
 }
 
@@ -87,9 +85,8 @@ func (a *Admin) eraseHandler() fasthttp.RequestHandler {
 			a.sendEngineError(ctx, err)
 			return
 		}
-		ctx.SetContentType(httperror.TypeJSON)
-		ctx.Response.Header.Set("Cache-Control", "no-store")
-		ctx.SetBody(appendErased(nil, &came))
+		came.NotErased = append([]NotErased{}, came.NotErased...)
+		sendUncachedJSON(ctx, &came)
 	}
 }
 
@@ -136,18 +133,4 @@ func (a *Admin) readErasure(ctx *fasthttp.RequestCtx) (who *Erasure, wrong *mark
 		who.Email = string(email)
 	}
 	return who, nil, true
-}
-
-func appendErased(body []byte, erased *Erased) []byte {
-	body = strconv.AppendInt(append(body, `{"erased":`...), int64(erased.Leads), 10)
-	body = strconv.AppendInt(append(body, `,"left":`...), int64(erased.NotErasedCount), 10)
-	body = append(body, `,"left_leads":[`...)
-	for i, left := range erased.NotErased {
-		if i > 0 {
-			body = append(body, ',')
-		}
-		body = left.Lead.AppendTo(append(body, `{"lead_id":"`...))
-		body = append(append(append(body, `","reason":"`...), left.Reason...), `"}`...)
-	}
-	return append(body, "]}\n"...)
 }

@@ -32,13 +32,14 @@ func (a *Admin) sendFunds(ctx *fasthttp.RequestCtx) {
 		return
 	}
 	balance, held := e.State().BuyerBalance(ref)
-	body := []byte{'{'}
+	funds := struct {
+		Balance  *market.Money `json:"balance,omitempty"`
+		Reserved market.Money  `json:"held"`
+	}{Reserved: held}
 	if e.State().HasOpeningBalance(ref) {
-		body = append(balance.AppendJSON(append(body, `"balance":`...)), ',')
+		funds.Balance = &balance
 	}
-	body = held.AppendJSON(append(body, `"held":`...))
-	ctx.SetContentType(httperror.TypeJSON)
-	ctx.SetBody(append(body, "}\n"...))
+	sendJSON(ctx, &funds)
 }
 
 // topUp adds to a buyer's balance.

@@ -10,7 +10,6 @@ import (
 
 	"pingpost/api/errcode"
 	"pingpost/engine/market"
-	"pingpost/engine/market/escape"
 	"pingpost/engine/state"
 	"pingpost/keys/passphrase"
 	"pingpost/server/clientaddr"
@@ -137,7 +136,7 @@ func (a *Admin) startSession(ctx *fasthttp.RequestCtx, name string, user state.U
 	var value string
 	value, who.session = a.sessions.createSession(name, user)
 	a.setCookie(ctx, value, int(sessionLife.Seconds()))
-	sendUncached(ctx, a.appendPrincipal(nil, &who))
+	sendUncachedJSON(ctx, a.describePrincipal(&who))
 }
 
 func (a *Admin) setCookie(ctx *fasthttp.RequestCtx, value string, seconds int) {
@@ -156,40 +155,31 @@ func (a *Admin) setCookie(ctx *fasthttp.RequestCtx, value string, seconds int) {
 	ctx.Response.Header.SetCookie(&cookie)
 }
 
-// sendUncached answers with JSON that caches must not store.
-func sendUncached(ctx *fasthttp.RequestCtx, body []byte) {
-	ctx.SetContentType(httperror.TypeJSON)
-	ctx.Response.Header.Set("Cache-Control", "no-store")
-	ctx.SetBody(append(body, '\n'))
-}
-
 // sendSession describes the caller.
 func (a *Admin) sendSession(ctx *fasthttp.RequestCtx) {
 	who := principalFrom(ctx)
-	sendUncached(ctx, a.appendPrincipal(nil, &who))
+	sendUncachedJSON(ctx, a.describePrincipal(&who))
 }
 
-func (a *Admin) appendPrincipal(body []byte, who *principal) []byte {
-	body = escape.AppendJSONString(append(body, `{"name":`...), []byte(who.name))
-	body = append(body, `,"role":"`+who.role.String()+`","by":`...)
+// principalDocument describes a caller.
+type principalDocument struct {
+	Name    string  `json:"name"`
+	Role    string  `json:"role"`
+	By      string  `json:"by"`
+	CSRF    string  `json:"csrf,omitempty"`
+	Expires *string `json:"expires_at"`
+}
+
+func (a *Admin) describePrincipal(who *principal) principalDocument {
+	document := principalDocument{Name: who.name, Role: who.role.String(), By: "password"}
 	switch {
 	case who.session != nil:
-		body = append(body, `"session","csrf":"`+who.session.csrf+`","expires_at":`...)
-		body = appendSeconds(body, a.sessions.expiry(who.session).UnixNano())
+		document.By, document.CSRF = "session", who.session.csrf
+		document.Expires = secondsOrNull(a.sessions.expiry(who.session).UnixNano())
 	case who.token != nil:
-		body = appendSeconds(append(body, `"token","expires_at":`...), who.token.Expires)
-	default:
-		body = append(body, `"password","expires_at":null`...)
+		document.By, document.Expires = "token", secondsOrNull(who.token.Expires)
 	}
-	return append(body, '}')
-}
-
-// appendSeconds appends a time with seconds, or null for zero.
-func appendSeconds(body []byte, at int64) []byte {
-	if at == 0 {
-		return append(body, "null"...)
-	}
-	return append(time.Unix(0, at).UTC().AppendFormat(append(body, '"'), time.RFC3339), '"')
+	return document
 }
 
 // logout ends the caller's session and deletes the cookie.

@@ -30,7 +30,7 @@ type Backup struct {
 	LastError  *string `json:"last_error"`  // null: no error
 }
 
-func (a *Admin) backupStatus(ctx *fasthttp.RequestCtx) { a.sendJSON(ctx, a.operator.Backup()) }
+func (a *Admin) backupStatus(ctx *fasthttp.RequestCtx) { sendJSON(ctx, a.operator.Backup()) }
 
 func (a *Admin) startBackup(ctx *fasthttp.RequestCtx) {
 	at := time.Now().UTC()
@@ -39,7 +39,7 @@ func (a *Admin) startBackup(ctx *fasthttp.RequestCtx) {
 		return
 	}
 	ctx.SetStatusCode(fasthttp.StatusAccepted)
-	a.sendJSON(ctx, struct {
+	sendJSON(ctx, struct {
 		WantedAt time.Time `json:"wanted_at"`
 	}{at})
 }
@@ -51,8 +51,10 @@ func (a *Admin) stateHash(ctx *fasthttp.RequestCtx) {
 		a.sendEngineError(ctx, err)
 		return
 	}
-	ctx.SetContentType(httperror.TypeJSON)
-	ctx.SetBodyString(fmt.Sprintf(`{"seq":%d,"hash":"%016x"}`+"\n", seq, hash))
+	sendJSON(ctx, struct {
+		Seq  uint64 `json:"seq"`
+		Hash string `json:"hash"`
+	}{seq, fmt.Sprintf("%016x", hash)})
 }
 
 var errProfile = httperror.New(503, errcode.Unavailable, "The profile failed; another one may be running. Send this request again after the time in Retry-After.")

@@ -3,7 +3,6 @@ package admin
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -64,11 +63,7 @@ func (o *overviewCache) cachedJSON(now time.Time) []byte {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.cached == nil || now.Sub(o.at) >= overviewMaxAge || now.Before(o.at) {
-		text, err := json.Marshal(o.build(now, e))
-		if err != nil {
-			panic("BUG: an overview is no document: " + err.Error())
-		}
-		o.cached, o.at = append(text, '\n'), now
+		o.cached, o.at = append(encodeJSON(o.build(now, e)), '\n'), now
 	}
 	return o.cached
 }
@@ -94,7 +89,7 @@ func (o *overviewCache) build(now time.Time, e *engine.Engine) *overview {
 	span := g.Now.At.Sub(g.TenSecondsAgo.At)
 	hooks := e.State().OutboxTotals()
 	all := &overview{
-		At: formatUTC(now.UnixNano()), Tenant: s.Tenant, Version: s.Version, Sandbox: o.admin.operator.Sandbox(),
+		At: formatSeconds(now.UnixNano()), Tenant: s.Tenant, Version: s.Version, Sandbox: o.admin.operator.Sandbox(),
 		Uptime: int64(now.Sub(s.Since) / time.Second), Ready: o.admin.operator.Ready() == nil,
 		Rates: overviewRates{
 			Leads: metrics.RatePerSecond(g.Now.Leads, g.TenSecondsAgo.Leads, span), Pings: metrics.RatePerSecond(g.Now.Pings, g.TenSecondsAgo.Pings, span),
@@ -109,7 +104,7 @@ func (o *overviewCache) build(now time.Time, e *engine.Engine) *overview {
 		all.SellThrough = &share
 	}
 	for _, s := range g.Intervals {
-		all.Series = append(all.Series, overviewStep{formatUTC(s.At.UnixNano()), s.Leads, s.Sold, s.Pings})
+		all.Series = append(all.Series, overviewStep{formatSeconds(s.At.UnixNano()), s.Leads, s.Sold, s.Pings})
 	}
 	kept := o.admin.operator.Report()
 	all.Today = o.today.cachedRows(kept, now)
@@ -179,12 +174,12 @@ type (
 		Sold  float64 `json:"sold_s"`
 	}
 	overviewDay struct {
-		Currency string          `json:"currency"`
-		Leads    int64           `json:"leads"`
-		Sold     int64           `json:"sold"`
-		Revenue  json.RawMessage `json:"revenue"`
-		Payout   json.RawMessage `json:"payout"`
-		Margin   json.RawMessage `json:"margin"`
+		Currency string       `json:"currency"`
+		Leads    int64        `json:"leads"`
+		Sold     int64        `json:"sold"`
+		Revenue  market.Money `json:"revenue"`
+		Payout   market.Money `json:"payout"`
+		Margin   market.Money `json:"margin"`
 	}
 	overviewLatency struct {
 		AuctionMedian *float64 `json:"auction_p50_ms"`
@@ -328,9 +323,7 @@ func queryDaySums(from *report.Report, day time.Time) ([]overviewDay, error) {
 		}
 		found = append(found, overviewDay{
 			Currency: row.Currency, Leads: row.Count("leads"), Sold: row.Count("sales"),
-			Revenue: moneyJSON(row.Count("revenue")), Payout: moneyJSON(row.Count("payout")), Margin: row.Margin().AppendJSON(nil),
+			Revenue: market.Money(row.Count("revenue")), Payout: market.Money(row.Count("payout")), Margin: row.Margin(),
 		})
 	}
 }
-
-func moneyJSON(millionths int64) []byte { return market.Money(millionths).AppendJSON(nil) }

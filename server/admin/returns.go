@@ -2,7 +2,6 @@ package admin
 
 import (
 	"strconv"
-	"time"
 	"unicode/utf8"
 
 	"github.com/valyala/fasthttp"
@@ -11,7 +10,6 @@ import (
 	"pingpost/engine"
 	"pingpost/engine/market"
 	"pingpost/server/httperror"
-	"pingpost/server/wire"
 )
 
 // Limits of a page of returns, each of which is read from the log.
@@ -40,20 +38,15 @@ func (a *Admin) listReturns(ctx *fasthttp.RequestCtx) {
 		a.sendEngineError(ctx, err)
 		return
 	}
-	body := strconv.AppendInt([]byte(`{"total":`), int64(total), 10)
-	body = append(body, `,"returns":[`...)
-	for i := range page {
-		if i > 0 {
-			body = append(body, ',')
-		}
-		body = appendPendingReturn(body, &page[i])
-	}
-	body = append(body, ']')
+	answer := struct {
+		Total   int             `json:"total"`
+		Returns []pendingReturn `json:"returns"`
+		Next    string          `json:"next,omitempty"`
+	}{Total: total, Returns: convertAll(page, newPendingReturn)}
 	if len(page) == limit {
-		body = append(page[limit-1].Lead.AppendTo(append(body, `,"next":"`...)), '"')
+		answer.Next = page[limit-1].Lead.String()
 	}
-	ctx.SetContentType(httperror.TypeJSON)
-	ctx.SetBody(append(body, "}\n"...))
+	sendJSON(ctx, &answer)
 }
 
 // readPage parses limit and after.
@@ -74,21 +67,26 @@ func readPage(query *fasthttp.Args) (limit int, after market.LeadID, faults []ma
 	return limit, after, faults
 }
 
-func appendPendingReturn(body []byte, w *engine.PendingReturn) []byte {
-	body = w.Lead.AppendTo(append(body, `{"lead_id":"`...))
-	body = append(append(body, `","status":"`...), w.Status.String()...)
-	body = wire.AppendTextOrNull(append(body, `","buyer_id":`...), w.Buyer)
-	body = wire.AppendTextOrNull(append(body, `,"supplier_id":`...), w.Supplier)
-	body = wire.AppendTextOrNull(append(body, `,"campaign_id":`...), w.Campaign)
-	body = wire.AppendTextOrNull(append(body, `,"reason":`...), w.Reason)
-	body = time.Unix(0, w.Requested).UTC().AppendFormat(append(body, `,"asked_at":"`...), time.RFC3339Nano)
-	body = w.Credit.AppendJSON(append(body, `","credit":`...))
-	body = w.Reverse.AppendJSON(append(body, `,"reverse":`...))
-	body = wire.AppendTextOrNull(append(body, `,"currency":`...), w.Currency.String())
-	if w.Test {
-		body = append(body, `,"test":true`...)
+// pendingReturn is a pending return in a list.
+type pendingReturn struct {
+	Lead      string       `json:"lead_id"`
+	Status    string       `json:"status"`
+	Buyer     *string      `json:"buyer_id"`
+	Supplier  *string      `json:"supplier_id"`
+	Campaign  *string      `json:"campaign_id"`
+	Reason    *string      `json:"reason"`
+	Requested string       `json:"asked_at"`
+	Credit    market.Money `json:"credit"`
+	Reverse   market.Money `json:"reverse"`
+	Currency  *string      `json:"currency"`
+	Test      bool         `json:"test,omitempty"`
+}
+
+func newPendingReturn(w *engine.PendingReturn) pendingReturn {
+	return pendingReturn{
+		Lead: w.Lead.String(), Status: w.Status.String(), Buyer: nullIfEmpty(w.Buyer), Supplier: nullIfEmpty(w.Supplier), Campaign: nullIfEmpty(w.Campaign),
+		Reason: nullIfEmpty(w.Reason), Requested: formatNanoseconds(w.Requested), Credit: w.Credit, Reverse: w.Reverse, Currency: nullIfEmpty(w.Currency.String()), Test: w.Test,
 	}
-	return append(body, '}')
 }
 
 // decideReturn approves or rejects a pending return.

@@ -9,10 +9,8 @@ import (
 
 	"pingpost/api/errcode"
 	"pingpost/engine/market"
-	"pingpost/engine/market/escape"
 	"pingpost/report"
 	"pingpost/server/httperror"
-	"pingpost/server/wire"
 )
 
 // Limits of a page of results, and of concurrent searches.
@@ -155,11 +153,10 @@ func (a *Admin) searchLeads(ctx *fasthttp.RequestCtx, from *report.Report) {
 		a.sendReportError(ctx, err)
 		return
 	}
-	body := append(make([]byte, 0, 64+len(found)*foundBytes), `{"leads":[`...)
-	for i := range found {
-		body = appendFoundLead(appendComma(body, i), &found[i])
-	}
-	sendFound(ctx, body, &page, market.LeadID(page.Next).AppendTo)
+	sendJSON(ctx, struct {
+		Leads []leadRow `json:"leads"`
+		pageEnd
+	}{convertAll(found, newLeadRow), newPageEnd(&page, market.LeadID(page.Next).String())})
 }
 
 // searchAuctions lists auctions: GET auctions.
@@ -175,11 +172,10 @@ func (a *Admin) searchAuctions(ctx *fasthttp.RequestCtx, from *report.Report) {
 		a.sendReportError(ctx, err)
 		return
 	}
-	body := append(make([]byte, 0, 64+len(found)*foundBytes), `{"auctions":[`...)
-	for i := range found {
-		body = appendFoundAuction(appendComma(body, i), &found[i])
-	}
-	sendFound(ctx, body, &page, market.AuctionID(page.Next).AppendTo)
+	sendJSON(ctx, struct {
+		Auctions []auctionRow `json:"auctions"`
+		pageEnd
+	}{convertAll(found, newAuctionRow), newPageEnd(&page, market.AuctionID(page.Next).String())})
 }
 
 // sendUnmatched counts unsold leads by reason: GET unmatched. The default period is the last
@@ -202,112 +198,123 @@ func (a *Admin) sendUnmatched(ctx *fasthttp.RequestCtx, from *report.Report) {
 		a.sendReportError(ctx, err)
 		return
 	}
-	body := strconv.AppendInt([]byte(`{"leads":`), why.Leads, 10)
-	body = strconv.AppendInt(append(body, `,"unsold":`...), why.Unsold, 10)
-	body = appendTallies(body, "reasons", "reason", "leads", why.Reasons)
-	body = appendTallies(body, "outcomes", "outcome", "bids", why.Outcomes)
-	body = appendTallies(body, "campaigns", "campaign", "leads", why.Campaigns)
-	body = appendTallies(body, "buyers", "outcome", "bids", why.Buyers)
-	ctx.SetContentType(httperror.TypeJSON)
-	ctx.SetBody(append(body, "}\n"...))
+	sendJSON(ctx, struct {
+		Leads     int64           `json:"leads"`
+		Unsold    int64           `json:"unsold"`
+		Reasons   []reasonTally   `json:"reasons"`
+		Outcomes  []bidTally      `json:"outcomes"`
+		Campaigns []campaignTally `json:"campaigns"`
+		Buyers    []bidTally      `json:"buyers"`
+	}{
+		why.Leads, why.Unsold,
+		convertAll(why.Reasons, func(t *report.Tally) reasonTally { return reasonTally{t.Name, t.N} }),
+		convertAll(why.Outcomes, newBidTally),
+		convertAll(why.Campaigns, func(t *report.Tally) campaignTally { return campaignTally{t.Name, t.N} }),
+		convertAll(why.Buyers, newBidTally),
+	})
 }
 
-func appendTallies(body []byte, list, of, count string, tallies []report.Tally) []byte {
-	body = append(append(append(body, `,"`...), list...), `":[`...)
-	for i, t := range tallies {
-		body = append(appendComma(body, i), '{')
-		if t.Buyer != "" {
-			body = append(escape.AppendJSONString(append(body, `"buyer":`...), []byte(t.Buyer)), ',')
-		}
-		body = escape.AppendJSONString(append(append(append(body, '"'), of...), `":`...), []byte(t.Name))
-		body = append(append(append(body, `,"`...), count...), `":`...)
-		body = append(strconv.AppendInt(body, t.N, 10), '}')
+type (
+	reasonTally struct {
+		Reason string `json:"reason"`
+		Leads  int64  `json:"leads"`
 	}
-	return append(body, ']')
+	campaignTally struct {
+		Campaign string `json:"campaign"`
+		Leads    int64  `json:"leads"`
+	}
+	bidTally struct {
+		Buyer   string `json:"buyer,omitempty"` // empty: of all buyers
+		Outcome string `json:"outcome"`
+		Bids    int64  `json:"bids"`
+	}
+)
+
+func newBidTally(t *report.Tally) bidTally { return bidTally{t.Buyer, t.Name, t.N} }
+
+// pageEnd says how far a search got and where the next page starts.
+type pageEnd struct {
+	Next         *string `json:"next"` // null: last page
+	Complete     bool    `json:"complete"`
+	SearchedFrom *string `json:"searched_from"`
 }
 
-// foundBytes is enough for most results.
-const foundBytes = 400
-
-// appendComma appends the separator of list elements.
-func appendComma(body []byte, i int) []byte {
-	if i > 0 {
-		return append(body, ',')
+func newPageEnd(page *report.Page, next string) (end pageEnd) {
+	end.Complete = page.Complete
+	if page.Next != ([16]byte{}) {
+		end.Next = &next
 	}
-	return body
+	if page.Searched > 0 {
+		end.SearchedFrom = nullIfEmpty(formatNanoseconds(page.Searched))
+	}
+	return end
 }
 
-// sendFound ends a list with its position: how far the search got and where the next page
-// starts.
-func sendFound(ctx *fasthttp.RequestCtx, body []byte, page *report.Page, next func([]byte) []byte) {
-	body = append(body, `],"next":`...)
-	if page.Next == ([16]byte{}) {
-		body = append(body, "null"...)
-	} else {
-		body = append(next(append(body, '"')), '"')
-	}
-	body = strconv.AppendBool(append(body, `,"complete":`...), page.Complete)
-	body = append(body, `,"searched_from":`...)
-	if page.Searched <= 0 {
-		body = append(body, "null"...)
-	} else {
-		body = wire.AppendTimeString(body, page.Searched)
-	}
-	ctx.SetContentType(httperror.TypeJSON)
-	ctx.SetBody(append(body, "}\n"...))
+// leadRow is a found lead.
+type leadRow struct {
+	ID       string        `json:"id"`
+	At       string        `json:"at"`
+	Campaign *string       `json:"campaign"`
+	Supplier *string       `json:"supplier"`
+	Buyer    *string       `json:"buyer"`
+	Status   string        `json:"status"`
+	Delivery string        `json:"delivery"`
+	Reason   *string       `json:"reason"`
+	Price    *market.Money `json:"price"`
+	Payout   *market.Money `json:"payout"`
+	Currency *string       `json:"currency"`
+	Auction  *string       `json:"auction"`
+	Source   *string       `json:"source"`
+	State    *string       `json:"state"`
+	Test     bool          `json:"test"`
+	Posts    int64         `json:"posts"`
+	Erased   bool          `json:"erased,omitempty"`
 }
 
-func appendFoundLead(body []byte, l *report.FoundLead) []byte {
-	body = l.ID.AppendTo(append(body, `{"id":"`...))
-	body = wire.AppendTimeString(append(body, `","at":`...), l.At)
-	body = wire.AppendTextOrNull(append(body, `,"campaign":`...), l.Campaign)
-	body = wire.AppendTextOrNull(append(body, `,"supplier":`...), l.Supplier)
-	body = wire.AppendTextOrNull(append(body, `,"buyer":`...), l.Buyer)
-	body = append(append(body, `,"status":"`...), l.Status.String()...)
-	body = append(append(body, `","delivery":"`...), l.Delivery.String()...)
-	body = wire.AppendTextOrNull(append(body, `","reason":`...), l.Reason.String())
-	body = appendAmount(append(body, `,"price":`...), l.Price, l.Currency)
-	body = appendAmount(append(body, `,"payout":`...), l.Payout, l.Currency)
-	body = wire.AppendTextOrNull(append(body, `,"currency":`...), l.Currency)
-	body = append(body, `,"auction":`...)
-	if l.Auction.IsZero() {
-		body = append(body, "null"...)
-	} else {
-		body = append(l.Auction.AppendTo(append(body, '"')), '"')
+func newLeadRow(l *report.FoundLead) leadRow {
+	row := leadRow{
+		ID: l.ID.String(), At: formatNanoseconds(l.At), Campaign: nullIfEmpty(l.Campaign), Supplier: nullIfEmpty(l.Supplier), Buyer: nullIfEmpty(l.Buyer),
+		Status: l.Status.String(), Delivery: l.Delivery.String(), Reason: nullIfEmpty(l.Reason.String()),
+		Price: amountOrNull(l.Price, l.Currency), Payout: amountOrNull(l.Payout, l.Currency), Currency: nullIfEmpty(l.Currency),
+		Source: nullIfEmpty(l.Source), State: nullIfEmpty(l.State), Test: l.Test, Posts: int64(l.Posts), Erased: l.Erased,
 	}
-	body = wire.AppendTextOrNull(append(body, `,"source":`...), l.Source)
-	body = wire.AppendTextOrNull(append(body, `,"state":`...), l.State)
-	body = strconv.AppendBool(append(body, `,"test":`...), l.Test)
-	body = strconv.AppendInt(append(body, `,"posts":`...), int64(l.Posts), 10)
-	if l.Erased {
-		body = append(body, `,"erased":true`...)
+	if !l.Auction.IsZero() {
+		row.Auction = nullIfEmpty(l.Auction.String())
 	}
-	return append(body, '}')
+	return row
 }
 
-// appendAmount appends an amount, or null without a currency.
-func appendAmount(body []byte, amount market.Money, currency string) []byte {
+// amountOrNull returns an amount, or nil without a currency.
+func amountOrNull(amount market.Money, currency string) *market.Money {
 	if currency == "" {
-		return append(body, "null"...)
+		return nil
 	}
-	return amount.AppendJSON(body)
+	return &amount
 }
 
-func appendFoundAuction(body []byte, a *report.FoundAuction) []byte {
-	body = a.ID.AppendTo(append(body, `{"id":"`...))
-	body = wire.AppendTimeString(append(body, `","at":`...), a.At)
-	body = append(body, `,"lead":`...)
-	if a.Lead.IsZero() {
-		body = append(body, "null"...)
-	} else {
-		body = append(a.Lead.AppendTo(append(body, '"')), '"')
+// auctionRow is a found auction.
+type auctionRow struct {
+	ID       string        `json:"id"`
+	At       string        `json:"at"`
+	Lead     *string       `json:"lead"`
+	Campaign *string       `json:"campaign"`
+	Supplier *string       `json:"supplier"`
+	Asked    int64         `json:"asked"`
+	Reason   *string       `json:"reason"`
+	Winner   *string       `json:"winner"`
+	Amount   *market.Money `json:"amount"`
+	Currency *string       `json:"currency"`
+	Test     bool          `json:"test"`
+}
+
+func newAuctionRow(a *report.FoundAuction) auctionRow {
+	row := auctionRow{
+		ID: a.ID.String(), At: formatNanoseconds(a.At), Campaign: nullIfEmpty(a.Campaign), Supplier: nullIfEmpty(a.Supplier),
+		Asked: int64(a.Asked), Reason: nullIfEmpty(a.Reason.String()), Winner: nullIfEmpty(a.Winner),
+		Amount: amountOrNull(a.Amount, a.Currency), Currency: nullIfEmpty(a.Currency), Test: a.Test,
 	}
-	body = wire.AppendTextOrNull(append(body, `,"campaign":`...), a.Campaign)
-	body = wire.AppendTextOrNull(append(body, `,"supplier":`...), a.Supplier)
-	body = strconv.AppendInt(append(body, `,"asked":`...), int64(a.Asked), 10)
-	body = wire.AppendTextOrNull(append(body, `,"reason":`...), a.Reason.String())
-	body = wire.AppendTextOrNull(append(body, `,"winner":`...), a.Winner)
-	body = appendAmount(append(body, `,"amount":`...), a.Amount, a.Currency)
-	body = wire.AppendTextOrNull(append(body, `,"currency":`...), a.Currency)
-	return append(strconv.AppendBool(append(body, `,"test":`...), a.Test), '}')
+	if !a.Lead.IsZero() {
+		row.Lead = nullIfEmpty(a.Lead.String())
+	}
+	return row
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/base64"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/valyala/fasthttp"
@@ -14,7 +13,6 @@ import (
 	"pingpost/config"
 	"pingpost/engine"
 	"pingpost/engine/market"
-	"pingpost/engine/market/escape"
 	"pingpost/outbound/webhook/signature"
 	"pingpost/server/httperror"
 )
@@ -69,7 +67,7 @@ func (a *Admin) listSecrets(ctx *fasthttp.RequestCtx) {
 	for i, name := range names {
 		list[i].Name = name
 	}
-	a.sendJSON(ctx, struct {
+	sendJSON(ctx, struct {
 		Secrets []secretName `json:"secrets"`
 	}{list})
 }
@@ -92,20 +90,21 @@ func WebhookSecretHint(secret string) string {
 	return signature.Prefix + key[:min(4, len(key)/4)]
 }
 
-// appendHints appends the hints of a supplier's webhook secrets, newest first.
-func (a *Admin) appendHints(body []byte, o *owner) []byte {
+// webhookHint identifies one of a supplier's webhook secrets.
+type webhookHint struct {
+	Hint     string `json:"hint"`
+	Previous bool   `json:"previous"`
+}
+
+// webhookHints returns the hints of a supplier's webhook secrets, newest first.
+func (a *Admin) webhookHints(o *owner) []webhookHint {
+	hints := []webhookHint{}
 	for i, name := range [...]string{config.WebhookSecretName(o.id), config.PreviousSecretName(o.id)} {
-		value, ok := a.operator.Reveal(name)
-		if !ok {
-			continue
+		if value, ok := a.operator.Reveal(name); ok {
+			hints = append(hints, webhookHint{WebhookSecretHint(value), i == 1})
 		}
-		if body[len(body)-1] != '[' {
-			body = append(body, ',')
-		}
-		body = escape.AppendJSONString(append(body, `{"hint":`...), []byte(WebhookSecretHint(value)))
-		body = append(strconv.AppendBool(append(body, `,"previous":`...), i == 1), '}')
 	}
-	return body
+	return hints
 }
 
 // rotateSecret creates a signing secret and shows it once. The previous one keeps signing
@@ -128,7 +127,7 @@ func (a *Admin) rotateSecret(ctx *fasthttp.RequestCtx, o *owner) {
 	name, previous := config.WebhookSecretName(o.id), config.PreviousSecretName(o.id)
 	old, signs := a.operator.Reveal(name)
 	if before, both := a.operator.Reveal(previous); signs && both && replaced != WebhookSecretHint(old) && replaced != WebhookSecretHint(before) {
-		a.sendConfirmationRequired(ctx, append(a.appendHints([]byte{'['}, o), ']'))
+		a.sendConfirmationRequired(ctx, a.webhookHints(o))
 		return
 	}
 	if signs && replaced != WebhookSecretHint(old) {
@@ -142,7 +141,10 @@ func (a *Admin) rotateSecret(ctx *fasthttp.RequestCtx, o *owner) {
 		a.sendEngineError(ctx, err)
 		return
 	}
-	sendSecret(ctx, []byte(`{"secret":"`+secret+`","hint":"`+WebhookSecretHint(secret)+`"}`))
+	sendNewSecret(ctx, struct {
+		Secret string `json:"secret"`
+		Hint   string `json:"hint"`
+	}{secret, WebhookSecretHint(secret)})
 }
 
 // endPreviousSecret ends the previous signing secret.

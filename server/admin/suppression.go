@@ -77,7 +77,7 @@ func (a *Admin) listSuppressionLists(ctx *fasthttp.RequestCtx) {
 		a.sendEngineError(ctx, err)
 		return
 	}
-	a.sendJSON(ctx, struct {
+	sendJSON(ctx, struct {
 		Lists []SuppressionList `json:"lists"`
 	}{append([]SuppressionList{}, lists...)})
 }
@@ -118,7 +118,7 @@ func (a *Admin) uploadSuppressionList(ctx *fasthttp.RequestCtx) {
 		a.sendUploadError(ctx, lines, err)
 		return
 	}
-	a.sendJSON(ctx, done)
+	sendJSON(ctx, done)
 }
 
 func (a *Admin) sendUploadError(ctx *fasthttp.RequestCtx, lines *uploadReader, err error) {

@@ -11,7 +11,6 @@ import (
 	"pingpost/api/errcode"
 	"pingpost/engine"
 	"pingpost/engine/market"
-	"pingpost/engine/market/escape"
 	"pingpost/engine/state"
 	"pingpost/keys/passphrase"
 	"pingpost/server/clientaddr"
@@ -40,15 +39,9 @@ func (a *Admin) listAPITokens(ctx *fasthttp.RequestCtx) {
 	if e == nil {
 		return
 	}
-	body := []byte(`{"tokens":[`)
-	for i, token := range a.visibleTokens(ctx) {
-		if i > 0 {
-			body = append(body, ',')
-		}
-		body = append(a.appendAPIToken(append(body, '{'), &token), '}')
-	}
-	ctx.SetContentType(httperror.TypeJSON)
-	ctx.SetBody(append(body, "]}\n"...))
+	sendJSON(ctx, struct {
+		Tokens []apiToken `json:"tokens"`
+	}{convertAll(a.visibleTokens(ctx), a.describeAPIToken)})
 }
 
 // visibleTokens returns the tokens that the caller may see.
@@ -63,14 +56,24 @@ func (a *Admin) visibleTokens(ctx *fasthttp.RequestCtx) []state.APIToken {
 	return nil
 }
 
-func (a *Admin) appendAPIToken(body []byte, token *state.APIToken) []byte {
-	body = append(body, `"id":"`+apiTokenID(token)+`","hint":"`+token.Hint+`","name":`...)
-	body = escape.AppendJSONString(body, []byte(token.Name))
-	body = escape.AppendJSONString(append(body, `,"user":`...), []byte(token.User))
-	body = append(body, `,"role":"`+token.Role.String()+`","created_at":`...)
-	body = append(appendSeconds(body, token.At), `,"expires_at":`...)
-	body = append(appendSeconds(body, token.Expires), `,"last_used":`...)
-	return appendSeconds(body, a.sessions.tokenLastUsed(token.Hash))
+// apiToken is a personal API token.
+type apiToken struct {
+	Token    string  `json:"token,omitempty"` // in the answer that creates it
+	ID       string  `json:"id"`
+	Hint     string  `json:"hint"`
+	Name     string  `json:"name"`
+	User     string  `json:"user"`
+	Role     string  `json:"role"`
+	Created  *string `json:"created_at"`
+	Expires  *string `json:"expires_at"`
+	LastUsed *string `json:"last_used"`
+}
+
+func (a *Admin) describeAPIToken(token *state.APIToken) apiToken {
+	return apiToken{
+		ID: apiTokenID(token), Hint: token.Hint, Name: token.Name, User: token.User, Role: token.Role.String(),
+		Created: secondsOrNull(token.At), Expires: secondsOrNull(token.Expires), LastUsed: secondsOrNull(a.sessions.tokenLastUsed(token.Hash)),
+	}
 }
 
 // addAPIToken creates a token for the caller and shows it once.
@@ -127,7 +130,9 @@ func (a *Admin) sendNewAPIToken(ctx *fasthttp.RequestCtx, made *state.APIToken) 
 		return
 	}
 	stored, _, _ := e.State().APIToken(made.Hash)
-	sendSecret(ctx, append(a.appendAPIToken([]byte(`{"token":"`+token+`",`), &stored), '}'))
+	shown := a.describeAPIToken(&stored)
+	shown.Token = token
+	sendNewSecret(ctx, &shown)
 }
 
 func parseDays(text string) (days int, ok bool) {
@@ -171,22 +176,21 @@ func (a *Admin) listUsers(ctx *fasthttp.RequestCtx) {
 	if e == nil {
 		return
 	}
-	body := []byte(`{"users":[`)
-	for i, user := range e.State().Users() {
-		if i > 0 {
-			body = append(body, ',')
-		}
-		body = a.appendUser(body, &user)
-	}
-	ctx.SetContentType(httperror.TypeJSON)
-	ctx.SetBody(append(body, "]}\n"...))
+	sendJSON(ctx, struct {
+		Users []account `json:"users"`
+	}{convertAll(e.State().Users(), a.describeUser)})
 }
 
-func (a *Admin) appendUser(body []byte, user *state.User) []byte {
-	body = escape.AppendJSONString(append(body, `{"name":`...), []byte(user.Name))
-	body = append(body, `,"role":"`+user.Role.String()+`","created_at":`...)
-	body = append(appendSeconds(body, user.Created), `,"last_seen":`...)
-	return append(appendSeconds(body, a.sessions.userLastSeen(user.Name)), '}')
+// account is a user's account.
+type account struct {
+	Name     string  `json:"name"`
+	Role     string  `json:"role"`
+	Created  *string `json:"created_at"`
+	LastSeen *string `json:"last_seen"`
+}
+
+func (a *Admin) describeUser(user *state.User) account {
+	return account{user.Name, user.Role.String(), secondsOrNull(user.Created), secondsOrNull(a.sessions.userLastSeen(user.Name))}
 }
 
 // setUser creates an account, or changes its role or password.
@@ -239,8 +243,7 @@ func (a *Admin) setUser(ctx *fasthttp.RequestCtx) {
 	if made {
 		ctx.SetStatusCode(fasthttp.StatusCreated)
 	}
-	ctx.SetContentType(httperror.TypeJSON)
-	ctx.SetBody(append(a.appendUser(nil, &user), '\n'))
+	sendJSON(ctx, a.describeUser(&user))
 }
 
 // passwordErrors returns the field errors of a new password.

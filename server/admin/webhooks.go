@@ -12,7 +12,6 @@ import (
 	"pingpost/engine/market/escape"
 	"pingpost/engine/state"
 	"pingpost/server/httperror"
-	"pingpost/server/wire"
 )
 
 // addWebhookRoutes adds the paths of webhooks.
@@ -38,28 +37,20 @@ func (a *Admin) listWebhooks(ctx *fasthttp.RequestCtx) {
 	if e == nil {
 		return
 	}
-	body := []byte(`{"webhooks":[`)
+	list := []webhookStatus{}
 	for ref := 1; ref <= e.State().NameCount(event.ObjectSupplier); ref++ {
 		o := &owner{engine: e, kind: event.ObjectSupplier, ref: market.Ref(ref), id: e.State().NameOf(event.ObjectSupplier, market.Ref(ref))}
-		standing := e.State().OutboxStatus(o.ref)
-		if o.webhookEndpoint() == nil && standing == (state.OutboxStatus{}) {
-			continue
+		if o.webhookEndpoint() != nil || e.State().OutboxStatus(o.ref) != (state.OutboxStatus{}) {
+			list = append(list, a.webhookStatusOf(o))
 		}
-		if body[len(body)-1] != '[' {
-			body = append(body, ',')
-		}
-		body = a.appendWebhook(body, o, &standing)
 	}
-	ctx.SetContentType(httperror.TypeJSON)
-	ctx.SetBody(append(body, "]}\n"...))
+	sendJSON(ctx, struct {
+		Webhooks []webhookStatus `json:"webhooks"`
+	}{list})
 }
 
 // sendWebhook sends the status of one supplier's webhook.
-func (a *Admin) sendWebhook(ctx *fasthttp.RequestCtx, o *owner) {
-	standing := o.engine.State().OutboxStatus(o.ref)
-	ctx.SetContentType(httperror.TypeJSON)
-	ctx.SetBody(append(a.appendWebhook(nil, o, &standing), '\n'))
-}
+func (a *Admin) sendWebhook(ctx *fasthttp.RequestCtx, o *owner) { sendJSON(ctx, a.webhookStatusOf(o)) }
 
 // webhookEndpoint returns the supplier's endpoint in the current configuration, or nil.
 func (o *owner) webhookEndpoint() *market.Endpoint {
@@ -71,25 +62,31 @@ func (o *owner) webhookEndpoint() *market.Endpoint {
 	return nil
 }
 
-func (a *Admin) appendWebhook(body []byte, o *owner, status *state.OutboxStatus) []byte {
-	body = escape.AppendJSONString(append(body, `{"supplier_id":`...), []byte(o.id))
-	body = append(body, `,"url":`...)
+// webhookStatus is the status of one supplier's webhook.
+type webhookStatus struct {
+	Supplier     string        `json:"supplier_id"`
+	URL          *string       `json:"url"` // null: no longer configured
+	Pending      int           `json:"pending"`
+	Dead         int           `json:"dead"`
+	Dropped      int64         `json:"dropped"`
+	FailingSince *string       `json:"failing_since"`
+	Off          bool          `json:"off"`
+	Secrets      []webhookHint `json:"secrets"`
+}
+
+func (a *Admin) webhookStatusOf(o *owner) webhookStatus {
+	status := o.engine.State().OutboxStatus(o.ref)
+	document := webhookStatus{
+		Supplier: o.id, Pending: int(status.Pending), Dead: int(status.Dead), Dropped: int64(status.Dropped), Off: status.Off, Secrets: a.webhookHints(o),
+	}
 	if to := o.webhookEndpoint(); to != nil {
-		body = escape.AppendJSONString(body, []byte(escape.FormatPlaceholders(to.URL)))
-	} else {
-		body = append(body, "null"...)
+		url := escape.FormatPlaceholders(to.URL)
+		document.URL = &url
 	}
-	body = strconv.AppendInt(append(body, `,"pending":`...), int64(status.Pending), 10)
-	body = strconv.AppendInt(append(body, `,"dead":`...), int64(status.Dead), 10)
-	body = strconv.AppendInt(append(body, `,"dropped":`...), int64(status.Dropped), 10)
-	body = append(body, `,"failing_since":`...)
-	if status.FailingSince == 0 {
-		body = append(body, "null"...)
-	} else {
-		body = wire.AppendTimeString(body, status.FailingSince)
+	if status.FailingSince != 0 {
+		document.FailingSince = nullIfEmpty(formatNanoseconds(status.FailingSince))
 	}
-	body = strconv.AppendBool(append(body, `,"off":`...), status.Off)
-	return append(a.appendHints(append(body, `,"secrets":[`...), o), "]}"...)
+	return document
 }
 
 // Limits of a page of dead letters.
@@ -115,31 +112,31 @@ func (a *Admin) listDeadLetters(ctx *fasthttp.RequestCtx, o *owner) {
 		return
 	}
 	total := o.engine.State().OutboxStatus(o.ref).Dead
-	body := strconv.AppendInt([]byte(`{"total":`), int64(total), 10)
-	body = append(body, `,"next":`...)
-	if len(dead) == limit && after+limit < total {
-		body = strconv.AppendInt(body, int64(after+limit), 10)
-	} else {
-		body = append(body, "null"...)
+	answer := struct {
+		Total int          `json:"total"`
+		Next  *int         `json:"next"`
+		Dead  []deadLetter `json:"dead"`
+	}{Total: total, Dead: convertAll(dead, newDeadLetter)}
+	if next := after + limit; len(dead) == limit && next < total {
+		answer.Next = &next
 	}
-	body = append(body, `,"dead":[`...)
-	for i := range dead {
-		if i > 0 {
-			body = append(body, ',')
-		}
-		body = appendDeadLetter(body, &dead[i])
-	}
-	ctx.SetContentType(httperror.TypeJSON)
-	ctx.SetBody(append(body, "]}\n"...))
+	sendJSON(ctx, &answer)
 }
 
-func appendDeadLetter(body []byte, h *state.QueuedWebhook) []byte {
-	body = market.NewWebhookID(h.Lead, h.Type, h.Created).AppendTo(append(body, `{"id":"`...))
-	body = append(append(body, `","type":"`...), h.Type.String()...)
-	body = h.Lead.AppendTo(append(body, `","lead_id":"`...))
-	body = strconv.AppendUint(append(body, `","attempts":`...), uint64(h.Attempts), 10)
-	body = wire.AppendTimeString(append(body, `,"created_at":`...), h.Created)
-	return append(wire.AppendTimeString(append(body, `,"died_at":`...), h.Due), '}')
+// deadLetter is a dead letter in a list.
+type deadLetter struct {
+	ID       string `json:"id"`
+	Type     string `json:"type"`
+	Lead     string `json:"lead_id"`
+	Attempts uint64 `json:"attempts"`
+	Created  string `json:"created_at"`
+	Died     string `json:"died_at"`
+}
+
+func newDeadLetter(h *state.QueuedWebhook) deadLetter {
+	return deadLetter{
+		market.NewWebhookID(h.Lead, h.Type, h.Created).String(), h.Type.String(), h.Lead.String(), uint64(h.Attempts), formatNanoseconds(h.Created), formatNanoseconds(h.Due),
+	}
 }
 
 // readIntParameter parses an integer query parameter. If it returns false, it has written the
@@ -190,8 +187,9 @@ func (a *Admin) resendAll(ctx *fasthttp.RequestCtx, o *owner) {
 		a.sendEngineError(ctx, err)
 		return
 	}
-	ctx.SetContentType(httperror.TypeJSON)
-	ctx.SetBody(append(strconv.AppendInt([]byte(`{"resent":`), int64(n), 10), "}\n"...))
+	sendJSON(ctx, struct {
+		Resent int `json:"resent"`
+	}{n})
 }
 
 // switchWebhook switches a supplier's webhook off or on. It also works for a webhook that
