@@ -10,17 +10,17 @@ import (
 	"github.com/goccy/go-yaml"
 )
 
-// Ending holds the header values in answers of a deprecated operation.
-type Ending struct {
+// OperationDeprecation holds the header values in answers of a deprecated operation.
+type OperationDeprecation struct {
 	Method, Path string // path as in the document
 	Deprecation  string // date of the deprecation (RFC 9745)
 	Sunset       string // date of the removal (RFC 8594); empty if unknown
 	Link         string // instructions for users
 }
 
-// Endings returns the deprecated operations of a document. Each has deprecated: true, the dates
+// ParseDeprecations returns the deprecated operations of a document. Each has deprecated: true, the dates
 // x-deprecated and x-sunset, and externalDocs with instructions.
-func Endings(document []byte) (endings []Ending, err error) {
+func ParseDeprecations(document []byte) (endings []OperationDeprecation, err error) {
 	if !bytes.Contains(document, []byte("deprecated: true")) {
 		return nil, nil // saves parsing the document at every start
 	}
@@ -36,7 +36,7 @@ func Endings(document []byte) (endings []Ending, err error) {
 			if operation["deprecated"] != true {
 				continue
 			}
-			ending, err := endingOf(operation)
+			ending, err := parseDeprecation(operation)
 			if err != nil {
 				return nil, fmt.Errorf("%s %s: %w", name, path, err)
 			}
@@ -47,7 +47,7 @@ func Endings(document []byte) (endings []Ending, err error) {
 	return endings, nil
 }
 
-func endingOf(operation map[string]any) (e Ending, err error) {
+func parseDeprecation(operation map[string]any) (e OperationDeprecation, err error) {
 	text := func(of map[string]any, key string) string {
 		s, _ := of[key].(string)
 		return s

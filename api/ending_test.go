@@ -17,7 +17,7 @@ func TestEndingsSayAll(t *testing.T) {
 		"all of it":         {"x-deprecated: '2027-01-01', externalDocs: {url: x}, x-sunset: '2028-01-01'", ""},
 		"the end not known": {"x-deprecated: '2027-01-01', externalDocs: {url: x}", ""},
 	} {
-		endings, err := Endings([]byte("paths:\n  /a:\n    parameters: [{name: b}]\n    get:\n      summary: b\n    put: {\n      deprecated: true, " + row.fields + "}\n"))
+		endings, err := ParseDeprecations([]byte("paths:\n  /a:\n    parameters: [{name: b}]\n    get:\n      summary: b\n    put: {\n      deprecated: true, " + row.fields + "}\n"))
 		switch {
 		case row.want != "":
 			if err == nil || !strings.Contains(err.Error(), row.want) || !strings.HasPrefix(err.Error(), "put /a: ") {

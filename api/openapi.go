@@ -15,20 +15,20 @@ var (
 	admin []byte
 )
 
-// YAML returns the public document as written. The caller must not change it.
-func YAML() []byte { return document }
+// PublicYAML returns the public document as written. The caller must not change it.
+func PublicYAML() []byte { return document }
 
-// JSON returns the public document as JSON, with the same order of members. The caller must not
+// PublicJSON returns the public document as JSON, with the same order of members. The caller must not
 // change it.
-var JSON = sync.OnceValue(func() []byte { return converted(document) })
+var PublicJSON = sync.OnceValue(func() []byte { return toJSON(document) })
 
 // AdminYAML returns the admin document as written. The caller must not change it.
 func AdminYAML() []byte { return admin }
 
 // AdminJSON returns the admin document as JSON. The caller must not change it.
-var AdminJSON = sync.OnceValue(func() []byte { return converted(admin) })
+var AdminJSON = sync.OnceValue(func() []byte { return toJSON(admin) })
 
-func converted(document []byte) []byte {
+func toJSON(document []byte) []byte {
 	converted, err := yaml.YAMLToJSON(document)
 	if err != nil {
 		panic("BUG: the document is no YAML: " + err.Error()) // a test converts the documents

@@ -53,7 +53,7 @@ func loadCertificate(key string, files config.TLSSettings) (addressCertificate, 
 	if !files.IsSet() {
 		return addressCertificate{}, nil
 	}
-	pair, err := certificate.Load(certificate.Files(files))
+	pair, err := certificate.LoadPair(certificate.Files(files))
 	if err != nil {
 		return addressCertificate{}, fmt.Errorf("%s: %w", key, err)
 	}

@@ -25,7 +25,7 @@ func (x *Exchange) checkAndForwardClock() error {
 	if err := checkClockDistance(past, at); err != nil && !x.options.AcceptClock {
 		return err
 	}
-	if behind := x.clock.Forward(at); behind > time.Second {
+	if behind := x.clock.AdvanceTo(at); behind > time.Second {
 		x.logger.Warn("the clock is behind the log's last entry; the exchange's clock continues from that entry and stays ahead until a later start",
 			"behind", behind.String(), "log", time.Unix(0, at).UTC(), "clock", time.Unix(0, at).Add(-behind).UTC())
 	}

@@ -41,7 +41,7 @@ func (b *taker) holds(r *http.Request, body []byte) {
 		if !strings.HasSuffix(r.URL.Path, "/v1/"+what) {
 			continue
 		}
-		if err := contract.Public().CheckSent("buyer."+what, &contract.Request{Header: r.Header, Body: body}); err != nil {
+		if err := contract.Public().CheckWebhookRequest("buyer."+what, &contract.Request{Header: r.Header, Body: body}); err != nil {
 			breaches.tell(err)
 		}
 	}

@@ -78,9 +78,9 @@ func (r *eraser) eraseByContact(who *erasePattern) error {
 		return fmt.Errorf("erase: cannot read the log: %w", err)
 	}
 	defer log.Close()
-	pace := throttle.NewScan(throttle.ScanChunk, &r.x.draining)
+	pace := throttle.NewScanThrottle(throttle.ScanChunk, &r.x.draining)
 	for {
-		if err := pace.Pause(log.Bytes()); err != nil {
+		if err := pace.PauseAfterChunk(log.Bytes()); err != nil {
 			return err
 		}
 		entry, err := log.Next()

@@ -131,8 +131,8 @@ func (c *keyCheck) run(x *Exchange) error {
 		return fmt.Errorf("lead keys: cannot read the log: %w", err)
 	}
 	defer log.Close()
-	pace := throttle.NewScan(throttle.ScanChunk, &x.draining)
-	leads, err := readKeySlots(log, func(first uint64) bool { return suspect[first] != nil }, func() error { return pace.Pause(log.Bytes()) })
+	pace := throttle.NewScanThrottle(throttle.ScanChunk, &x.draining)
+	leads, err := readKeySlots(log, func(first uint64) bool { return suspect[first] != nil }, func() error { return pace.PauseAfterChunk(log.Bytes()) })
 	if err != nil {
 		return err
 	}

@@ -197,7 +197,7 @@ func fillRandom(p []byte) { _, _ = rand.Read(p) }
 // addGauges registers metrics that are computed when they are read.
 func (x *Exchange) addGauges() {
 	e := x.engine.Load()
-	x.meter.AddGauge(`pingpost_clock_ahead_seconds`, func() float64 { return x.clock.Ahead().Seconds() })
+	x.meter.AddGauge(`pingpost_clock_ahead_seconds`, func() float64 { return x.clock.AheadOfWallClock().Seconds() })
 	x.meter.AddGauge(`pingpost_reservations`, func() float64 { return float64(x.state.ReservationCount()) })
 	x.meter.AddGauge(`pingpost_leads_held`, func() float64 { return float64(x.state.LeadCount()) })
 	x.meter.AddGauge(`pingpost_auctions_held`, func() float64 { return float64(x.state.AuctionCount()) })

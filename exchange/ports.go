@@ -49,14 +49,14 @@ type buyerPort struct {
 // Post makes one attempt to post a lead.
 func (m buyerPort) Post(req *market.PostRequest) market.PostResult {
 	theirs := *req
-	theirs.Deadline = m.clock.Real(req.Deadline)
+	theirs.Deadline = m.clock.ToWallClock(req.Deadline)
 	return m.client.Post(&theirs)
 }
 
 // Ping requests one bid.
 func (m buyerPort) Ping(req *market.PingRequest) market.PingResult {
 	theirs := *req
-	theirs.Deadline = m.clock.Real(req.Deadline)
+	theirs.Deadline = m.clock.ToWallClock(req.Deadline)
 	return m.client.Ping(&theirs)
 }
 

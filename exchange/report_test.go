@@ -143,7 +143,7 @@ func TestReportForgetsByTheExchangesClock(t *testing.T) {
 	p := newPlace(t, strings.Replace(reporting(recorded), "400d", "1d", 1))
 	x := start(t, p)
 	x.sold(lead(0, "state", `"CA"`))
-	x.clock.Forward(time.Now().Add(50 * time.Hour).UnixNano())
+	x.clock.AdvanceTo(time.Now().Add(50 * time.Hour).UnixNano())
 	x.sold(lead(1, "state", `"CA"`))
 	x.stop()
 	x = accepting(t, p)

@@ -49,7 +49,7 @@ func heard(t *testing.T, e *dialtest.Endpoint) map[string]int {
 		if err := json.Unmarshal([]byte(r.Body), &said); err != nil || said.ID != r.Header.Get("webhook-id") {
 			t.Errorf("%v: %s", err, r.Raw)
 		}
-		if err := contract.Public().CheckSent(said.Type, &contract.Request{Header: r.Header, Body: []byte(r.Body)}); err != nil {
+		if err := contract.Public().CheckWebhookRequest(said.Type, &contract.Request{Header: r.Header, Body: []byte(r.Body)}); err != nil {
 			t.Error(err)
 		}
 		all[said.Type+" "+said.Data.Lead+said.Data.Reason]++

@@ -59,7 +59,7 @@ func (w *wire) next(method string) *answer {
 	}
 	a := hear(w.t, response)
 	if q, ok := contract.ReadRequest(&w.said); ok && contract.ForPath(q.Path) != nil && a.status >= http.StatusOK {
-		if err := contract.ForPath(q.Path).Check(q, &contract.Answer{Status: a.status, Header: a.header, Body: []byte(a.body)}); err != nil {
+		if err := contract.ForPath(q.Path).CheckTraffic(q, &contract.Answer{Status: a.status, Header: a.header, Body: []byte(a.body)}); err != nil {
 			w.t.Error(err)
 		}
 	}

@@ -42,7 +42,7 @@ func TestCheckAdmin(t *testing.T) {
 		{"YAML", ask("PUT", "/admin/v1/config", "a: 1"), &Answer{200, json, []byte(`{"changes":[],"unapplied":[],"warnings":[]}`)}, ""},
 		{"an etag that is missing", ask("DELETE", "/admin/v1/config/buyers/b", ""), &Answer{200, json, []byte(`{"changes":[],"unapplied":[],"warnings":[]}`)}, "If-Match is missing"},
 	} {
-		err := Admin().Check(row.q, row.a)
+		err := Admin().CheckTraffic(row.q, row.a)
 		switch {
 		case row.want == "" && err != nil:
 			t.Errorf("%s: %v", row.what, err)

@@ -31,22 +31,22 @@ type Answer struct {
 	Body   []byte
 }
 
-// Check checks an answer against the document, and after success the request too. The error
+// CheckTraffic checks an answer against the document, and after success the request too. The error
 // lists all findings.
-func (c *Contract) Check(q *Request, a *Answer) error {
-	f := &findings{admin: c.admin}
-	op, methods, known := c.operation(q.Method, q.Path)
+func (c *Contract) CheckTraffic(q *Request, a *Answer) error {
+	f := &mismatches{admin: c.admin}
+	op, methods, known := c.findOperation(q.Method, q.Path)
 	switch {
 	case c.admin && isMisdirected(q, a):
-		f.checkUnmatched(a, http.StatusNotFound, errcode.NotFound)
+		f.checkUndocumented(a, http.StatusNotFound, errcode.NotFound)
 	case op.value == nil && q.Method == http.MethodHead: // a HEAD answer has no body and so no code
 		if a.Status < http.StatusBadRequest || a.Status != http.StatusNotFound && a.Status != http.StatusMethodNotAllowed && !c.admin {
 			f.add("the document has no such operation")
 		}
 	case !known, op.value == nil && a.Status == http.StatusNotFound && c.hasDocumented404(q.Path, methods):
-		f.checkUnmatched(a, http.StatusNotFound, errcode.NotFound)
+		f.checkUndocumented(a, http.StatusNotFound, errcode.NotFound)
 	case op.value == nil:
-		f.checkUnmatched(a, http.StatusMethodNotAllowed, errcode.MethodNotAllowed)
+		f.checkUndocumented(a, http.StatusMethodNotAllowed, errcode.MethodNotAllowed)
 		if allow := a.Header.Get("Allow"); a.Status == http.StatusMethodNotAllowed && !slices.Contains(methods, strings.Split(allow, ", ")[0]) {
 			f.add("Allow is %q, but the document has %v", allow, methods)
 		}
@@ -69,7 +69,7 @@ func isMisdirected(q *Request, a *Answer) bool {
 // exchanges do not have it.
 func (c *Contract) hasDocumented404(path string, methods []string) bool {
 	for _, method := range methods {
-		op, _, _ := c.operation(method, path)
+		op, _, _ := c.findOperation(method, path)
 		if at(op.value, "responses", "404") != nil {
 			return true
 		}
@@ -77,15 +77,15 @@ func (c *Contract) hasDocumented404(path string, methods []string) bool {
 	return false
 }
 
-// CheckSent checks a request that the exchange sends, against a webhook of the document such as
+// CheckWebhookRequest checks a request that the exchange sends, against a webhook of the document such as
 // lead.posted or buyer.ping.
-func (c *Contract) CheckSent(webhook string, q *Request) error {
-	f := &findings{}
+func (c *Contract) CheckWebhookRequest(webhook string, q *Request) error {
+	f := &mismatches{}
 	op, ok := c.resolve(documentPart{"", c.root}, "webhooks", webhook, "post")
 	if !ok {
 		f.add("the document has no such webhook")
 	} else {
-		c.checkParameters(f, op, q.Header)
+		c.checkRequestHeaders(f, op, q.Header)
 		if schema, ok := c.resolve(op, "requestBody", "content", "application/json", "schema"); ok {
 			f.checkValue("the body", c, schema, c.closedCompiler, q.Body)
 		}
@@ -109,27 +109,27 @@ func (a *Answer) decodedBody() []byte {
 	return body
 }
 
-// findings are the faults of one request and its answer.
-type findings struct {
+// mismatches are the faults of one request and its answer.
+type mismatches struct {
 	all   []string
 	admin bool // of the admin address
 }
 
-func (f *findings) add(format string, args ...any) {
+func (f *mismatches) add(format string, args ...any) {
 	f.all = append(f.all, fmt.Sprintf(format, args...))
 }
 
-func (f *findings) err(what string) error {
+func (f *mismatches) err(what string) error {
 	if len(f.all) == 0 {
 		return nil
 	}
 	return errors.New("traffic differs from the OpenAPI document: " + what + ":\n\t" + strings.Join(f.all, "\n\t"))
 }
 
-// checkUnmatched checks the answer if the document has no operation for the request. Only the
+// checkUndocumented checks the answer if the document has no operation for the request. Only the
 // given error is allowed, or one that the server sends before it looks at the path.
-func (f *findings) checkUnmatched(a *Answer, status int, code string) {
-	said := f.readError(a)
+func (f *mismatches) checkUndocumented(a *Answer, status int, code string) {
+	said := f.decodeErrorCode(a)
 	if a.Status == status && said == code {
 		return
 	}
@@ -147,8 +147,8 @@ func (f *findings) checkUnmatched(a *Answer, status int, code string) {
 	}
 }
 
-// readError decodes an error body and checks that it agrees with its answer.
-func (f *findings) readError(a *Answer) (code string) {
+// decodeErrorCode decodes an error body and checks that it agrees with its answer.
+func (f *mismatches) decodeErrorCode(a *Answer) (code string) {
 	var body struct {
 		Error     string `json:"error"`
 		RequestID string `json:"request_id"`
@@ -167,13 +167,13 @@ func (f *findings) readError(a *Answer) (code string) {
 }
 
 // checkAnswer checks an answer to an operation.
-func (c *Contract) checkAnswer(f *findings, op documentPart, q *Request, a *Answer) {
+func (c *Contract) checkAnswer(f *mismatches, op documentPart, q *Request, a *Answer) {
 	response, ok := c.resolve(op, "responses", fmt.Sprint(a.Status))
 	if !ok {
 		f.add("the status is not documented")
 		return
 	}
-	c.headers(f, response, a.Header)
+	c.checkAnswerHeaders(f, response, a.Header)
 	content, _ := response.value["content"].(object)
 	kind, _, _ := mime.ParseMediaType(a.Header.Get("Content-Type"))
 	switch {
@@ -196,7 +196,7 @@ func (c *Contract) checkAnswer(f *findings, op documentPart, q *Request, a *Answ
 		f.checkValue("the body", c, schema, c.closedCompiler, a.decodedBody())
 	}
 	if a.Status >= 400 {
-		code := f.readError(a)
+		code := f.decodeErrorCode(a)
 		if !c.hasExample(media, code) {
 			f.add("no example of this response has the error %q", code)
 		}
@@ -221,7 +221,7 @@ var transportHeaders = []string{
 	"Transfer-Encoding", "Vary",
 }
 
-func (c *Contract) headers(f *findings, response documentPart, got http.Header) {
+func (c *Contract) checkAnswerHeaders(f *mismatches, response documentPart, got http.Header) {
 	documented, _ := response.value["headers"].(object)
 	names := map[string]bool{}
 	for name := range documented {
@@ -237,7 +237,7 @@ func (c *Contract) headers(f *findings, response documentPart, got http.Header) 
 }
 
 // checkHeader checks a header against its schema.
-func (c *Contract) checkHeader(f *findings, name string, documented documentPart, got http.Header) {
+func (c *Contract) checkHeader(f *mismatches, name string, documented documentPart, got http.Header) {
 	lines := got.Values(name)
 	switch {
 	case len(lines) == 0:
@@ -260,8 +260,8 @@ func (c *Contract) checkHeader(f *findings, name string, documented documentPart
 }
 
 // checkValue checks JSON against a schema. Findings contain places but no values.
-func (f *findings) checkValue(what string, c *Contract, at documentPart, compiler *jsonschema.Compiler, text []byte) {
-	schema, err := c.schema(at, compiler)
+func (f *mismatches) checkValue(what string, c *Contract, at documentPart, compiler *jsonschema.Compiler, text []byte) {
+	schema, err := c.compileSchema(at, compiler)
 	if err != nil {
 		f.add("%s: cannot compile the schema: %v", what, err)
 		return

@@ -94,7 +94,7 @@ func TestCheck(t *testing.T) {
 		{"a form", &Request{"POST", "/oauth/token", lines("Content-Type", "application/x-www-form-urlencoded"), []byte("grant_type=client_credentials&scope=ping")}, &Answer{200, lines("Content-Type", "application/json", "X-Request-Id", requestID, "Cache-Control", "no-store", "Pragma", "no-cache"), []byte(`{"access_token":"t","token_type":"Bearer","expires_in":1,"scope":"ping"}`)}, ""},
 		{"a form that asks for nothing", &Request{"POST", "/oauth/token", lines("Content-Type", "application/x-www-form-urlencoded"), []byte("scope=ping")}, &Answer{200, lines("Content-Type", "application/json", "X-Request-Id", requestID, "Cache-Control", "no-store", "Pragma", "no-cache"), []byte(`{"access_token":"t","token_type":"Bearer","expires_in":1,"scope":"ping"}`)}, "grant_type"},
 	} {
-		verdict(t, row.what, Public().Check(row.q, row.a), row.want)
+		verdict(t, row.what, Public().CheckTraffic(row.q, row.a), row.want)
 	}
 }
 
@@ -138,7 +138,7 @@ func TestCheckSent(t *testing.T) {
 		{"a ping", "buyer.ping", `{"auction_id":"a","vertical":"v","state":"CA","tcpa_consent":false,"own":1}`, []string{"Idempotency-Key", "k", "X-Pingpost-Hops", "1"}, ""},
 		{"a ping of nobody's", "buyer.ping", `{"auction_id":"a"}`, []string{"Idempotency-Key", "k"}, "vertical"},
 	} {
-		verdict(t, row.what, Public().CheckSent(row.webhook, &Request{Header: lines(row.headers...), Body: []byte(row.body)}), row.want)
+		verdict(t, row.what, Public().CheckWebhookRequest(row.webhook, &Request{Header: lines(row.headers...), Body: []byte(row.body)}), row.want)
 	}
 }
 
@@ -160,9 +160,9 @@ func TestBrokenDocument(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		verdict(t, row.what, broken.Check(ingest(lead), &Answer{201, rateLimitHeaders(), []byte(accepted)}), row.want)
+		verdict(t, row.what, broken.CheckTraffic(ingest(lead), &Answer{201, rateLimitHeaders(), []byte(accepted)}), row.want)
 	}
-	if _, err := New(api.YAML()); err == nil {
+	if _, err := New(api.PublicYAML()); err == nil {
 		t.Error("YAML was taken for JSON")
 	}
 }

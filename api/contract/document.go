@@ -26,16 +26,16 @@ type Contract struct {
 type object = map[string]any
 
 // Public returns the contract of the public addresses.
-var Public = sync.OnceValue(func() *Contract { return mustNew(api.JSON()) })
+var Public = sync.OnceValue(func() *Contract { return mustParseContract(api.PublicJSON()) })
 
 // Admin returns the contract of the admin address.
 var Admin = sync.OnceValue(func() *Contract {
-	c := mustNew(api.AdminJSON())
+	c := mustParseContract(api.AdminJSON())
 	c.admin = true
 	return c
 })
 
-func mustNew(document []byte) *Contract {
+func mustParseContract(document []byte) *Contract {
 	c, err := New(document)
 	if err != nil {
 		panic("BUG: " + err.Error()) // a test reads the document
@@ -65,7 +65,7 @@ func New(document []byte) (*Contract, error) {
 			return nil, fmt.Errorf("the OpenAPI document is not an object")
 		}
 		if url == closedURL {
-			closeSchemas(root)
+			forbidUnknownMembers(root)
 		} else {
 			c.root = root
 		}
@@ -76,9 +76,9 @@ func New(document []byte) (*Contract, error) {
 	return c, nil
 }
 
-// closeSchemas rejects unknown members in all named object schemas, unless a schema allows
+// forbidUnknownMembers rejects unknown members in all named object schemas, unless a schema allows
 // them.
-func closeSchemas(root object) {
+func forbidUnknownMembers(root object) {
 	schemas, _ := at(root, "components", "schemas").(object)
 	for _, schema := range schemas {
 		s, _ := schema.(object)
@@ -115,13 +115,13 @@ func (c *Contract) resolve(p documentPart, names ...string) (documentPart, bool)
 		}
 		p = documentPart{p.pointer + "/" + pointer.Replace(name), inner}
 		if ref, ok := inner["$ref"].(string); ok {
-			p = c.referred(ref)
+			p = c.followReference(ref)
 		}
 	}
 	return p, true
 }
 
-func (c *Contract) referred(ref string) documentPart {
+func (c *Contract) followReference(ref string) documentPart {
 	names := strings.Split(strings.TrimPrefix(ref, "#/"), "/")
 	its, ok := at(c.root, names...).(object)
 	if !ok {
@@ -130,9 +130,9 @@ func (c *Contract) referred(ref string) documentPart {
 	return documentPart{ref[1:], its}
 }
 
-// operation returns the operation of a request. A path without parameters has priority. If the
+// findOperation returns the findOperation of a request. A path without parameters has priority. If the
 // path exists, known is true and methods lists its methods.
-func (c *Contract) operation(method, path string) (op documentPart, methods []string, known bool) {
+func (c *Contract) findOperation(method, path string) (op documentPart, methods []string, known bool) {
 	paths, _ := c.root["paths"].(object)
 	template := path
 	if _, exact := paths[path]; !exact {
@@ -170,8 +170,8 @@ func matchesTemplate(template, path string) bool {
 	return true
 }
 
-// schema returns the compiled schema of a part.
-func (c *Contract) schema(p documentPart, compiler *jsonschema.Compiler) (*jsonschema.Schema, error) {
+// compileSchema returns the compiled compileSchema of a part.
+func (c *Contract) compileSchema(p documentPart, compiler *jsonschema.Compiler) (*jsonschema.Schema, error) {
 	url := openURL
 	if compiler == c.closedCompiler {
 		url = closedURL

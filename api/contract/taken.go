@@ -12,15 +12,15 @@ import (
 )
 
 // checkRequest checks a request that was answered with success.
-func (c *Contract) checkRequest(f *findings, op documentPart, q *Request, a *Answer) {
-	c.checkParameters(f, op, q.Header)
+func (c *Contract) checkRequest(f *mismatches, op documentPart, q *Request, a *Answer) {
+	c.checkRequestHeaders(f, op, q.Header)
 	content, ok := c.resolve(op, "requestBody", "content")
 	if !ok {
 		return
 	}
 	kind, _, _ := mime.ParseMediaType(q.Header.Get("Content-Type"))
 	if c.admin {
-		if kind = c.bodyType(f, op, content, q.Body); kind == "" {
+		if kind = c.adminBodyType(f, op, content, q.Body); kind == "" {
 			return
 		}
 	}
@@ -31,20 +31,20 @@ func (c *Contract) checkRequest(f *findings, op documentPart, q *Request, a *Ans
 	}
 	body := q.Body
 	if kind == "application/x-www-form-urlencoded" {
-		body = formAsJSON(body)
+		body = formToJSON(body)
 	}
-	body = bodyWithoutBlanks(body)
+	body = removeBlanksFromBody(body)
 	if op.value["operationId"] == "reportStatuses" {
-		if body = acceptedReports(body, a.Body); body == nil {
+		if body = removeRejectedReports(body, a.Body); body == nil {
 			return
 		}
 	}
 	f.checkValue("the request", c, schema, c.openCompiler, body)
 }
 
-// bodyType returns the body's media type at the admin address, which ignores Content-Type. It
+// adminBodyType returns the body's media type at the admin address, which ignores Content-Type. It
 // returns "" if no schema applies.
-func (c *Contract) bodyType(f *findings, op, content documentPart, body []byte) string {
+func (c *Contract) adminBodyType(f *mismatches, op, content documentPart, body []byte) string {
 	switch {
 	case content.value[jsonType] == nil, len(content.value) > 1 && !json.Valid(body):
 		return ""
@@ -60,9 +60,9 @@ func (c *Contract) bodyType(f *findings, op, content documentPart, body []byte) 
 // jsonType is the media type of most bodies.
 const jsonType = "application/json"
 
-// acceptedReports returns the batch of status reports without those that its results reject, or
+// removeRejectedReports returns the batch of status reports without those that its results reject, or
 // nil if all are rejected. The status of a batch is 200 in either case.
-func acceptedReports(body, answer []byte) []byte {
+func removeRejectedReports(body, answer []byte) []byte {
 	var batch struct {
 		Changes []json.RawMessage `json:"changes"`
 	}
@@ -87,14 +87,14 @@ func acceptedReports(body, answer []byte) []byte {
 	return text
 }
 
-// checkParameters checks a request's headers.
-func (c *Contract) checkParameters(f *findings, op documentPart, got http.Header) {
+// checkRequestHeaders checks a request's headers.
+func (c *Contract) checkRequestHeaders(f *mismatches, op documentPart, got http.Header) {
 	list, _ := op.value["parameters"].([]any)
 	for _, one := range list {
 		parameter, _ := one.(object)
 		p := documentPart{"", parameter}
 		if ref, ok := parameter["$ref"].(string); ok {
-			p = c.referred(ref)
+			p = c.followReference(ref)
 		}
 		name, _ := p.value["name"].(string)
 		if p.value["in"] != "header" {
@@ -108,8 +108,8 @@ func (c *Contract) checkParameters(f *findings, op documentPart, got http.Header
 	}
 }
 
-// formAsJSON returns a form as a JSON object of strings.
-func formAsJSON(body []byte) []byte {
+// formToJSON returns a form as a JSON object of strings.
+func formToJSON(body []byte) []byte {
 	values, _ := url.ParseQuery(string(body))
 	flat := map[string]string{}
 	for name := range values {
@@ -119,32 +119,32 @@ func formAsJSON(body []byte) []byte {
 	return text
 }
 
-// bodyWithoutBlanks returns the body without null and blank members.
-func bodyWithoutBlanks(body []byte) []byte {
+// removeBlanksFromBody returns the body without null and blank members.
+func removeBlanksFromBody(body []byte) []byte {
 	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(body))
 	if err != nil {
 		return body
 	}
-	text, err := json.Marshal(withoutBlanks(value))
+	text, err := json.Marshal(removeBlankMembers(value))
 	if err != nil {
 		return body
 	}
 	return text
 }
 
-func withoutBlanks(value any) any {
+func removeBlankMembers(value any) any {
 	switch v := value.(type) {
 	case object:
 		for name, inner := range v {
 			if text, ok := inner.(string); inner == nil || ok && strings.TrimSpace(text) == "" {
 				delete(v, name)
 			} else {
-				v[name] = withoutBlanks(inner)
+				v[name] = removeBlankMembers(inner)
 			}
 		}
 	case []any:
 		for i := range v {
-			v[i] = withoutBlanks(v[i])
+			v[i] = removeBlankMembers(v[i])
 		}
 	}
 	return value

@@ -43,7 +43,7 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	body, broken := io.ReadAll(response.Body)
 	_ = response.Body.Close()
-	response.Body = io.NopCloser(io.MultiReader(bytes.NewReader(body), endedBody{broken}))
+	response.Body = io.NopCloser(io.MultiReader(bytes.NewReader(body), endOfBody{broken}))
 	if broken == nil {
 		t.check(c, q, &Answer{response.StatusCode, response.Header, body})
 	}
@@ -51,7 +51,7 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 func (t *Transport) check(c *Contract, q *Request, a *Answer) {
-	if err := c.Check(q, a); err != nil {
+	if err := c.CheckTraffic(q, a); err != nil {
 		t.Report(err)
 	}
 }
@@ -61,15 +61,15 @@ const eventStreamType = "text/event-stream"
 
 // isStreamed reports whether the request's body is a stream, not a JSON document.
 func (c *Contract) isStreamed(q *Request) bool {
-	op, _, _ := c.operation(q.Method, q.Path)
+	op, _, _ := c.findOperation(q.Method, q.Path)
 	content, _ := at(op.value, "requestBody", "content").(object)
 	return len(content) == 1 && content["text/plain"] != nil
 }
 
-// endedBody is a body that ends with the error of the original one.
-type endedBody struct{ err error }
+// endOfBody is a body that ends with the error of the original one.
+type endOfBody struct{ err error }
 
-func (e endedBody) Read([]byte) (int, error) {
+func (e endOfBody) Read([]byte) (int, error) {
 	if e.err != nil {
 		return 0, e.err
 	}

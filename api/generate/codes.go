@@ -32,8 +32,8 @@ type fieldCode struct {
 
 var codeForm = regexp.MustCompile(`^[a-z]+(_[a-z]+)*$`)
 
-// parse reads and checks errors.yaml. The error lists all findings.
-func parse(text []byte) (*errorCodes, error) {
+// parseErrorCodes reads and checks errors.yaml. The error lists all findings.
+func parseErrorCodes(text []byte) (*errorCodes, error) {
 	var c errorCodes
 	if err := yaml.UnmarshalWithOptions(text, &c, yaml.Strict()); err != nil {
 		return nil, err

@@ -10,7 +10,7 @@ import (
 
 // The generated files must match errors.yaml.
 func TestCurrent(t *testing.T) {
-	files, err := render("..")
+	files, err := renderFiles("..")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,7 +33,7 @@ fields:
 `
 
 func TestConstants(t *testing.T) {
-	c, err := parse([]byte(good))
+	c, err := parseErrorCodes([]byte(good))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +52,7 @@ func TestConstants(t *testing.T) {
 }
 
 func TestTables(t *testing.T) {
-	c, err := parse([]byte(good))
+	c, err := parseErrorCodes([]byte(good))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +95,7 @@ func TestMistakes(t *testing.T) {
 		{"do: Wait.", "do: Wait., why: not", "why"},
 		{"fields:\n  - {code: too_long, when: Too long.}\n", "fields: []\n", "at least one code"},
 	} {
-		if _, err := parse([]byte(strings.Replace(good, row.old, row.instead, 1))); err == nil || !strings.Contains(err.Error(), row.want) {
+		if _, err := parseErrorCodes([]byte(strings.Replace(good, row.old, row.instead, 1))); err == nil || !strings.Contains(err.Error(), row.want) {
 			t.Errorf("%s for %s: %v, want %q", row.instead, row.old, err, row.want)
 		}
 	}

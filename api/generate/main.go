@@ -24,7 +24,7 @@ const (
 
 // generateFiles writes the generated files.
 func generateFiles(api string) error {
-	files, err := render(api)
+	files, err := renderFiles(api)
 	if err != nil {
 		return err
 	}
@@ -36,13 +36,13 @@ func generateFiles(api string) error {
 	return nil
 }
 
-// render returns the content of each generated file.
-func render(api string) (map[string][]byte, error) {
+// renderFiles returns the content of each generated file.
+func renderFiles(api string) (map[string][]byte, error) {
 	text, err := os.ReadFile(filepath.Join(api, source))
 	if err != nil {
 		return nil, err
 	}
-	codes, err := parse(text)
+	codes, err := parseErrorCodes(text)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", source, err)
 	}

@@ -55,7 +55,7 @@ func (versionCmd) Run() error {
 }
 
 func main() {
-	redact.Restore()
+	redact.RestoreLogOutput()
 	var cli commands
 	ctx := kong.Parse(&cli,
 		kong.Name("pingpost"),

@@ -17,7 +17,7 @@ func shown(t *testing.T, name string, changes ...string) string {
 			Examples map[string]struct{ Value json.RawMessage }
 		}
 	}
-	if err := json.Unmarshal(api.JSON(), &document); err != nil {
+	if err := json.Unmarshal(api.PublicJSON(), &document); err != nil {
 		t.Fatal(err)
 	}
 	body := string(document.Components.Examples[name].Value)

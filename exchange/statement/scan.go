@@ -18,7 +18,7 @@ type eventScan struct {
 	from     int64  // Unix nanoseconds
 	last     uint64 // the last entry to read
 	begun    bool
-	throttle throttle.Scan
+	throttle throttle.ScanThrottle
 }
 
 func (r *Reader) newScan(from int64, last uint64) (*eventScan, error) {
@@ -28,7 +28,7 @@ func (r *Reader) newScan(from int64, last uint64) (*eventScan, error) {
 	}
 	return &eventScan{
 		reader: r, log: log, decoder: event.Decoder{ForReplay: true}, from: from, last: last,
-		throttle: throttle.NewScan(r.chunk, r.stop),
+		throttle: throttle.NewScanThrottle(r.chunk, r.stop),
 	}, nil
 }
 
@@ -37,7 +37,7 @@ func (s *eventScan) close() { s.log.Close() }
 // next returns the next event, valid until the following call. io.EOF follows the last.
 func (s *eventScan) next() (seq uint64, at int64, ev event.Event, err error) {
 	for {
-		if err := s.throttle.Pause(s.log.Bytes()); err != nil {
+		if err := s.throttle.PauseAfterChunk(s.log.Bytes()); err != nil {
 			return 0, 0, nil, err
 		}
 		entry, err := s.log.Next()

@@ -23,7 +23,7 @@ type Clock struct {
 // New starts a clock.
 func New() *Clock {
 	c := &Clock{start: time.Now()}
-	c.timers.New = c.newTimer
+	c.timers.New = c.newPooledTimer
 	c.base.Store(c.start.UnixNano())
 	return c
 }
@@ -31,23 +31,25 @@ func New() *Clock {
 // Now returns Unix nanoseconds.
 func (c *Clock) Now() int64 { return c.base.Load() + int64(time.Since(c.start)) }
 
-// Forward moves the clock to at, in Unix nanoseconds, if it is behind, and returns the
+// AdvanceTo moves the clock to at, in Unix nanoseconds, if it is behind, and returns the
 // difference. The exchange calls it once, at start.
-func (c *Clock) Forward(at int64) (behind time.Duration) {
+func (c *Clock) AdvanceTo(at int64) (behind time.Duration) {
 	behind = max(0, time.Duration(at-c.Now()))
 	c.base.Add(int64(behind))
 	return behind
 }
 
-// Real converts t from this clock to the machine's clock. Network deadlines need the
+// ToWallClock converts t from this clock to the machine's clock. Network deadlines need the
 // latter.
-func (c *Clock) Real(t time.Time) time.Time {
+func (c *Clock) ToWallClock(t time.Time) time.Time {
 	return time.Now().Add(time.Duration(t.UnixNano() - c.Now()))
 }
 
-// Ahead returns how far this clock is ahead of the machine's clock; negative if it is
+// AheadOfWallClock returns how far this clock is ahead of the machine's clock; negative if it is
 // behind. They differ after Forward, or if the machine's clock was set.
-func (c *Clock) Ahead() time.Duration { return time.Duration(c.Now() - time.Now().UnixNano()) }
+func (c *Clock) AheadOfWallClock() time.Duration {
+	return time.Duration(c.Now() - time.Now().UnixNano())
+}
 
 // Timer fires once after d, unless stop is called. Call stop exactly once; afterwards the
 // channel delivers no value.
@@ -63,7 +65,7 @@ type pooledTimer struct {
 	stop  func() bool
 }
 
-func (c *Clock) newTimer() any {
+func (c *Clock) newPooledTimer() any {
 	a := &pooledTimer{timer: time.NewTimer(time.Hour)}
 	a.stop = func() bool {
 		early := a.timer.Stop()

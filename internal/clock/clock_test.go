@@ -43,7 +43,7 @@ func TestClockIsMovedForwardAndNeverBack(t *testing.T) {
 			{time.Hour, time.Hour - 3*time.Second, time.Hour},
 			{time.Minute, 0, time.Hour},
 		} {
-			if behind := c.Forward(at(row.to)); behind != row.behind {
+			if behind := c.AdvanceTo(at(row.to)); behind != row.behind {
 				t.Errorf("to %v: it was %v behind, want %v", row.to, behind, row.behind)
 			}
 			shows(row.then)
@@ -58,9 +58,9 @@ func TestClockTellsHowFarItIsAhead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := New()
 		for _, want := range []time.Duration{0, time.Hour} {
-			c.Forward(time.Now().Add(want).UnixNano())
+			c.AdvanceTo(time.Now().Add(want).UnixNano())
 			time.Sleep(time.Minute)
-			if got := c.Ahead(); got != want {
+			if got := c.AheadOfWallClock(); got != want {
 				t.Errorf("%v ahead, want %v", got, want)
 			}
 		}
@@ -71,9 +71,9 @@ func TestClockTellsHowFarItIsAhead(t *testing.T) {
 func TestClockTellsWhenItReallyIs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := New()
-		c.Forward(time.Now().Add(time.Hour).UnixNano())
+		c.AdvanceTo(time.Now().Add(time.Hour).UnixNano())
 		deadline := time.Unix(0, c.Now()).Add(3 * time.Second)
-		if left := time.Until(c.Real(deadline)); left != 3*time.Second {
+		if left := time.Until(c.ToWallClock(deadline)); left != 3*time.Second {
 			t.Errorf("%v are left of 3 s", left)
 		}
 	})

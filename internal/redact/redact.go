@@ -1,6 +1,6 @@
 // Package redact suppresses the log messages of libraries during their initialization, because
 // they would appear above a command's output. One library logs at every start that the system
-// does not measure pressure. The program itself loses no messages: it logs only after Restore.
+// does not measure pressure. The program itself loses no messages: it logs only after RestoreLogOutput.
 //
 // This package must be initialized before those libraries. Go initializes packages whose
 // imports are ready in the order of their paths, and this one imports only the standard log.
@@ -16,5 +16,5 @@ import (
 
 func init() { log.SetOutput(io.Discard) }
 
-// Restore sends the standard log to standard error again.
-func Restore() { log.SetOutput(os.Stderr) }
+// RestoreLogOutput sends the standard log to standard error again.
+func RestoreLogOutput() { log.SetOutput(os.Stderr) }

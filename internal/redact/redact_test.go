@@ -14,7 +14,7 @@ func TestHush(t *testing.T) {
 		t.Error("the standard log speaks while packages are initialized")
 	}
 	defer log.SetOutput(log.Writer())
-	Restore()
+	RestoreLogOutput()
 	if log.Writer() != os.Stderr {
 		t.Error("the standard log stays silent")
 	}

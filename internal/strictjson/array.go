@@ -2,18 +2,18 @@ package strictjson
 
 import "pingpost/engine/market"
 
-// Elements returns the elements of an array as members without names. ok is false if the member
+// ParseElements returns the elements of an array as members without names. ok is false if the member
 // is not an array. It stops after limit+1 elements, so that the caller sees an array that is too
 // long. Strings with escapes are copies; all other elements alias the member.
-func Elements(m market.Member, limit int) (elements []market.Member, ok bool) {
+func ParseElements(m market.Member, limit int) (elements []market.Member, ok bool) {
 	if m.Kind != market.JSONArray {
 		return nil, false
 	}
 	s := scanner{body: m.Text}
-	if s.enter() != nil {
+	if s.openBracket() != nil {
 		return nil, false
 	}
-	for s.peek() != ']' && len(elements) <= limit {
+	for s.peekByte() != ']' && len(elements) <= limit {
 		at := s.at
 		kind, escaped, err := s.scanValue()
 		if err != nil {
@@ -25,7 +25,7 @@ func Elements(m market.Member, limit int) (elements []market.Member, ok bool) {
 		}
 		elements = append(elements, element)
 		s.skipSpace()
-		if s.peek() == ',' {
+		if s.peekByte() == ',' {
 			s.at++
 			s.skipSpace()
 		}

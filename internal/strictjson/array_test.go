@@ -33,7 +33,7 @@ func TestElementsOfAnArray(t *testing.T) {
 		{"absent", 10, "", false},
 	} {
 		member, _ := o.Lookup(test.name)
-		elements, ok := strictjson.Elements(member, test.most)
+		elements, ok := strictjson.ParseElements(member, test.most)
 		var got []string
 		for _, e := range elements {
 			got = append(got, kinds[e.Kind]+" "+string(e.Text))

@@ -21,7 +21,7 @@ func FuzzElements(f *testing.F) {
 		}
 		whole, _ := decode(t, body).(map[string]any)
 		for _, m := range o.Members() {
-			elements, ok := strictjson.Elements(m, most)
+			elements, ok := strictjson.ParseElements(m, most)
 			want, isList := whole[string(m.Name)].([]any)
 			if ok != isList || len(elements) != min(len(want), most+1) {
 				t.Fatalf("%q: %d elements, %v; want %d", m.Text, len(elements), ok, len(want))

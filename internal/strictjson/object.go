@@ -29,8 +29,8 @@ func (o *Object) Parse(body []byte) error {
 	if len(body) > MaxBody {
 		return &SyntaxError{Offset: MaxBody, Message: tooLarge}
 	}
-	o.scan.start(body)
-	if err := o.parse(); err != nil {
+	o.scan.setText(body)
+	if err := o.parseObject(); err != nil {
 		clear(o.members)
 		o.members = o.members[:0]
 		return err
@@ -38,16 +38,16 @@ func (o *Object) Parse(body []byte) error {
 	return nil
 }
 
-func (o *Object) parse() *SyntaxError {
+func (o *Object) parseObject() *SyntaxError {
 	s := &o.scan
 	s.skipSpace()
-	if s.peek() != '{' {
-		return s.fail(wantObject)
+	if s.peekByte() != '{' {
+		return s.newError(wantObject)
 	}
 	if err := s.scanObject(o); err != nil {
 		return err
 	}
-	return s.expectEnd()
+	return s.requireEndOfText()
 }
 
 // Release removes the references to the body, and frees memory above the limits.

@@ -21,13 +21,13 @@ type name struct {
 	offset int
 }
 
-// addName adds a name to the object whose names begin at first. It returns an error if it finds
+// addUniqueName adds a name to the object whose names begin at first. It returns an error if it finds
 // the name among them.
-func (s *scanner) addName(first int, added name) *SyntaxError {
+func (s *scanner) addUniqueName(first int, added name) *SyntaxError {
 	earlier := s.names[first:]
 	if len(earlier) < maxComparedNames {
 		for i := range earlier {
-			if err := s.compare(earlier[i], added); err != nil {
+			if err := s.errorIfEqual(earlier[i], added); err != nil {
 				return err
 			}
 		}
@@ -36,8 +36,8 @@ func (s *scanner) addName(first int, added name) *SyntaxError {
 	return nil
 }
 
-// checkNames searches a large object for repeated names, at the object's end.
-func (s *scanner) checkNames(first int) *SyntaxError {
+// checkRepeatedNames searches a large object for repeated names, at the object's end.
+func (s *scanner) checkRepeatedNames(first int) *SyntaxError {
 	names := s.names[first:]
 	if len(names) <= maxComparedNames {
 		return nil
@@ -47,7 +47,7 @@ func (s *scanner) checkNames(first int) *SyntaxError {
 			names[i].text = bytes.Map(foldCase, names[i].text)
 		}
 	}
-	return s.compareSorted(names)
+	return s.sortAndFindRepeated(names)
 }
 
 // foldCase returns the same rune for all runes that differ only in case.
@@ -59,9 +59,9 @@ func foldCase(r rune) rune {
 	return least
 }
 
-// compareSorted sorts the names and compares neighbours. It reports the repeated name that is
+// sortAndFindRepeated sorts the names and compares neighbours. It reports the repeated name that is
 // first in the text.
-func (s *scanner) compareSorted(names []name) (found *SyntaxError) {
+func (s *scanner) sortAndFindRepeated(names []name) (found *SyntaxError) {
 	slices.SortFunc(names, func(a, b name) int {
 		if c := bytes.Compare(a.text, b.text); c != 0 {
 			return c
@@ -69,7 +69,7 @@ func (s *scanner) compareSorted(names []name) (found *SyntaxError) {
 		return a.offset - b.offset
 	})
 	for i := 1; i < len(names); i++ {
-		err := s.compare(names[i-1], names[i])
+		err := s.errorIfEqual(names[i-1], names[i])
 		if err != nil && (found == nil || err.Offset < found.Offset) {
 			found = err
 		}
@@ -77,8 +77,8 @@ func (s *scanner) compareSorted(names []name) (found *SyntaxError) {
 	return found
 }
 
-// compare returns an error for the later of two equal names.
-func (s *scanner) compare(earlier, later name) *SyntaxError {
+// errorIfEqual returns an error for the later of two equal names.
+func (s *scanner) errorIfEqual(earlier, later name) *SyntaxError {
 	switch {
 	case s.ignoreCase && bytes.EqualFold(earlier.text, later.text):
 		return &SyntaxError{Offset: later.offset, Message: repeatedCase}

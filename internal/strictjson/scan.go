@@ -13,7 +13,7 @@ type scanner struct {
 	buf        []byte // unescaped strings
 }
 
-func (s *scanner) start(body []byte) { s.body, s.at, s.depth = body, 0, 0 }
+func (s *scanner) setText(body []byte) { s.body, s.at, s.depth = body, 0, 0 }
 
 func (s *scanner) release() {
 	clear(s.names)
@@ -26,16 +26,16 @@ func (s *scanner) release() {
 	}
 }
 
-// fail returns an error at the present offset. At the end of the text, the message is textEnds.
-func (s *scanner) fail(message string) *SyntaxError {
+// newError returns an error at the present offset. At the end of the text, the message is textEnds.
+func (s *scanner) newError(message string) *SyntaxError {
 	if s.at >= len(s.body) && message != wantObject {
 		message = textEnds
 	}
 	return &SyntaxError{Offset: s.at, Message: message}
 }
 
-// peek returns the next byte, or 0 at the end. JSON's grammar does not have the byte 0.
-func (s *scanner) peek() byte {
+// peekByte returns the next byte, or 0 at the end. JSON's grammar does not have the byte 0.
+func (s *scanner) peekByte() byte {
 	if s.at < len(s.body) {
 		return s.body[s.at]
 	}
@@ -54,19 +54,19 @@ func (s *scanner) skipSpace() {
 	}
 }
 
-// expectEnd returns an error if text follows.
-func (s *scanner) expectEnd() *SyntaxError {
+// requireEndOfText returns an error if text follows.
+func (s *scanner) requireEndOfText() *SyntaxError {
 	s.skipSpace()
 	if s.at < len(s.body) {
-		return s.fail(wantNoMore)
+		return s.newError(wantNoMore)
 	}
 	return nil
 }
 
-// enter skips an opening bracket and white space, and increases the depth.
-func (s *scanner) enter() *SyntaxError {
+// openBracket skips an opening bracket and white space, and increases the depth.
+func (s *scanner) openBracket() *SyntaxError {
 	if s.depth == MaxDepth {
-		return s.fail(tooDeep)
+		return s.newError(tooDeep)
 	}
 	s.depth++
 	s.at++
@@ -76,11 +76,11 @@ func (s *scanner) enter() *SyntaxError {
 
 // scanObject reads an object, and adds its members to collect unless that is nil.
 func (s *scanner) scanObject(collect *Object) *SyntaxError {
-	if err := s.enter(); err != nil {
+	if err := s.openBracket(); err != nil {
 		return err
 	}
 	first := len(s.names)
-	for empty := s.peek() == '}'; !empty; {
+	for empty := s.peekByte() == '}'; !empty; {
 		member, err := s.scanMember(first, collect != nil)
 		if err != nil {
 			return err
@@ -89,16 +89,16 @@ func (s *scanner) scanObject(collect *Object) *SyntaxError {
 			collect.members = append(collect.members, member)
 		}
 		s.skipSpace()
-		if s.peek() == '}' {
+		if s.peekByte() == '}' {
 			break
 		}
-		if s.peek() != ',' {
-			return s.fail(wantNext)
+		if s.peekByte() != ',' {
+			return s.newError(wantNext)
 		}
 		s.at++
 		s.skipSpace()
 	}
-	if err := s.checkNames(first); err != nil {
+	if err := s.checkRepeatedNames(first); err != nil {
 		return err
 	}
 	s.names = s.names[:first]
@@ -110,8 +110,8 @@ func (s *scanner) scanObject(collect *Object) *SyntaxError {
 // scanMember reads one member of the object whose names begin at first. It sets the text of the
 // member only if wanted is set.
 func (s *scanner) scanMember(first int, wanted bool) (m market.Member, err *SyntaxError) {
-	if s.peek() != '"' {
-		return m, s.fail(wantName)
+	if s.peekByte() != '"' {
+		return m, s.newError(wantName)
 	}
 	at := s.at
 	escaped, err := s.scanString()
@@ -119,12 +119,12 @@ func (s *scanner) scanMember(first int, wanted bool) (m market.Member, err *Synt
 		return m, err
 	}
 	m.Name = s.unquote(at, escaped)
-	if err := s.addName(first, name{m.Name, at}); err != nil {
+	if err := s.addUniqueName(first, name{m.Name, at}); err != nil {
 		return m, err
 	}
 	s.skipSpace()
-	if s.peek() != ':' {
-		return m, s.fail(wantColon)
+	if s.peekByte() != ':' {
+		return m, s.newError(wantColon)
 	}
 	s.at++
 	s.skipSpace()
@@ -142,7 +142,7 @@ func (s *scanner) scanMember(first int, wanted bool) (m market.Member, err *Synt
 
 // scanValue reads a value of any kind. escaped reports whether a string has escapes.
 func (s *scanner) scanValue() (kind market.JSONKind, escaped bool, err *SyntaxError) {
-	switch c := s.peek(); {
+	switch c := s.peekByte(); {
 	case c == '"':
 		escaped, err = s.scanString()
 		return market.JSONString, escaped, err
@@ -153,29 +153,29 @@ func (s *scanner) scanValue() (kind market.JSONKind, escaped bool, err *SyntaxEr
 	case c == '-' || c-'0' <= 9:
 		return market.JSONNumber, false, s.scanNumber()
 	case c == 't':
-		return market.JSONBoolean, false, s.expectWord("true")
+		return market.JSONBoolean, false, s.scanWord("true")
 	case c == 'f':
-		return market.JSONBoolean, false, s.expectWord("false")
+		return market.JSONBoolean, false, s.scanWord("false")
 	case c == 'n':
-		return market.JSONNull, false, s.expectWord("null")
+		return market.JSONNull, false, s.scanWord("null")
 	}
-	return 0, false, s.fail(wantValue)
+	return 0, false, s.newError(wantValue)
 }
 
 func (s *scanner) scanArray() *SyntaxError {
-	if err := s.enter(); err != nil {
+	if err := s.openBracket(); err != nil {
 		return err
 	}
-	for empty := s.peek() == ']'; !empty; {
+	for empty := s.peekByte() == ']'; !empty; {
 		if _, _, err := s.scanValue(); err != nil {
 			return err
 		}
 		s.skipSpace()
-		if s.peek() == ']' {
+		if s.peekByte() == ']' {
 			break
 		}
-		if s.peek() != ',' {
-			return s.fail(wantElement)
+		if s.peekByte() != ',' {
+			return s.newError(wantElement)
 		}
 		s.at++
 		s.skipSpace()
@@ -185,7 +185,7 @@ func (s *scanner) scanArray() *SyntaxError {
 	return nil
 }
 
-func (s *scanner) expectWord(word string) *SyntaxError {
+func (s *scanner) scanWord(word string) *SyntaxError {
 	rest := s.body[s.at:]
 	if len(rest) < len(word) || string(rest[:len(word)]) != word {
 		return &SyntaxError{Offset: s.at, Message: wantValue}
@@ -197,29 +197,29 @@ func (s *scanner) expectWord(word string) *SyntaxError {
 // scanNumber reads -?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?
 func (s *scanner) scanNumber() *SyntaxError {
 	start := s.at
-	if s.peek() == '-' {
+	if s.peekByte() == '-' {
 		s.at++
 	}
 	whole := s.at
 	if !s.skipDigits() {
-		return s.fail(wantDigit)
+		return s.newError(wantDigit)
 	}
 	if s.body[whole] == '0' && s.at-whole > 1 {
 		return &SyntaxError{Offset: whole, Message: leadingZero}
 	}
-	if s.peek() == '.' {
+	if s.peekByte() == '.' {
 		s.at++
 		if !s.skipDigits() {
-			return s.fail(wantDigit)
+			return s.newError(wantDigit)
 		}
 	}
-	if s.peek()|0x20 == 'e' {
+	if s.peekByte()|0x20 == 'e' {
 		s.at++
-		if c := s.peek(); c == '+' || c == '-' {
+		if c := s.peekByte(); c == '+' || c == '-' {
 			s.at++
 		}
 		if !s.skipDigits() {
-			return s.fail(wantDigit)
+			return s.newError(wantDigit)
 		}
 	}
 	if s.at-start > MaxNumber {

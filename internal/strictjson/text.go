@@ -33,16 +33,16 @@ func (s *scanner) scanString() (escaped bool, err *SyntaxError) {
 				return false, err
 			}
 		case c < ' ':
-			return false, s.fail(rawControl)
+			return false, s.newError(rawControl)
 		default:
 			r, size := utf8.DecodeRune(s.body[s.at:])
 			if r == utf8.RuneError && size == 1 {
-				return false, s.fail(badUTF8)
+				return false, s.newError(badUTF8)
 			}
 			s.at += size
 		}
 	}
-	return false, s.fail(textEnds)
+	return false, s.newError(textEnds)
 }
 
 // scanEscape reads one escape, or both of a surrogate pair.
@@ -56,11 +56,11 @@ func (s *scanner) scanEscape() *SyntaxError {
 		return nil
 	case 'u':
 	default:
-		return s.fail(badEscape)
+		return s.newError(badEscape)
 	}
 	r, ok := escape.ParseUnicodeEscape(s.body[s.at:])
 	if !ok {
-		return s.fail(badEscape)
+		return s.newError(badEscape)
 	}
 	if !utf16.IsSurrogate(r) {
 		s.at += escape.UnicodeEscapeSize
@@ -68,7 +68,7 @@ func (s *scanner) scanEscape() *SyntaxError {
 	}
 	low, ok := escape.ParseUnicodeEscape(s.body[s.at+escape.UnicodeEscapeSize:])
 	if !ok || utf16.DecodeRune(r, low) == utf8.RuneError {
-		return s.fail(loneSurrogate)
+		return s.newError(loneSurrogate)
 	}
 	s.at += 2 * escape.UnicodeEscapeSize
 	return nil

@@ -35,7 +35,7 @@ func Unmarshal(data []byte, v any) (err error) {
 	if len(data) > MaxDocument {
 		return &SyntaxError{Offset: MaxDocument, Message: tooLarge}
 	}
-	if err := checkText(data); err != nil {
+	if err := checkIsOneValue(data); err != nil {
 		return err
 	}
 	defer func() {
@@ -49,15 +49,15 @@ func Unmarshal(data []byte, v any) (err error) {
 	return nil
 }
 
-// checkText checks that the text is exactly one value.
-func checkText(data []byte) error {
+// checkIsOneValue checks that the text is exactly one value.
+func checkIsOneValue(data []byte) error {
 	s := scanner{ignoreCase: true}
-	s.start(data)
+	s.setText(data)
 	s.skipSpace()
 	if _, _, err := s.scanValue(); err != nil {
 		return err
 	}
-	if err := s.expectEnd(); err != nil {
+	if err := s.requireEndOfText(); err != nil {
 		return err
 	}
 	return nil

@@ -18,23 +18,23 @@ const (
 // ErrStopped reports that the exchange stops, which ends a scan.
 var ErrStopped = errors.New("the exchange stops")
 
-// Scan throttles a scan of the whole log, which may be gigabytes. After each chunk it
+// ScanThrottle throttles a scan of the whole log, which may be gigabytes. After each chunk it
 // pauses for as long as the chunk took, so the scan uses at most half a core.
-type Scan struct {
+type ScanThrottle struct {
 	chunk int64
 	stop  *atomic.Bool
 	read  int64 // bytes read at the end of the last pause
 	since time.Time
 }
 
-// NewScan starts a scan with this chunk size. A set stop ends it.
-func NewScan(chunk int64, stop *atomic.Bool) Scan {
-	return Scan{chunk: chunk, stop: stop, since: time.Now()}
+// NewScanThrottle starts a scan with this chunk size. A set stop ends it.
+func NewScanThrottle(chunk int64, stop *atomic.Bool) ScanThrottle {
+	return ScanThrottle{chunk: chunk, stop: stop, since: time.Now()}
 }
 
-// Pause sleeps if a chunk has been read since the last pause; read is the total number
+// PauseAfterChunk sleeps if a chunk has been read since the last pause; read is the total number
 // of bytes so far. It returns ErrStopped if the exchange stops.
-func (s *Scan) Pause(read int64) error {
+func (s *ScanThrottle) PauseAfterChunk(read int64) error {
 	if read-s.read < s.chunk {
 		return nil
 	}

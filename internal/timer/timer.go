@@ -25,7 +25,7 @@ import (
 // channel that holds a value and involves no timer.
 func After(d time.Duration) <-chan time.Time {
 	if d <= 0 {
-		return ready()
+		return newDueChannel()
 	}
 	return time.After(d)
 }
@@ -35,14 +35,14 @@ func After(d time.Duration) <-chan time.Time {
 // A value that has been sent stays in the channel after stop.
 func New(d time.Duration) (fired <-chan time.Time, stop func() bool) {
 	if d <= 0 {
-		return ready(), func() bool { return false }
+		return newDueChannel(), func() bool { return false }
 	}
 	c := make(chan time.Time, 1)
 	t := time.AfterFunc(d, func() { c <- time.Now() })
 	return c, t.Stop
 }
 
-func ready() <-chan time.Time {
+func newDueChannel() <-chan time.Time {
 	c := make(chan time.Time, 1)
 	c <- time.Now()
 	return c

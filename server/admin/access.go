@@ -41,12 +41,12 @@ func principalFrom(ctx *fasthttp.RequestCtx) principal {
 	return caller
 }
 
-// actorOf returns the name of the caller, as log records and audit readers see it. It is
+// callerNameOf returns the name of the caller, as log records and audit readers see it. It is
 // empty before authentication.
-func actorOf(ctx *fasthttp.RequestCtx) string { return principalFrom(ctx).name }
+func callerNameOf(ctx *fasthttp.RequestCtx) string { return principalFrom(ctx).name }
 
-// roleOf returns the role of the caller, or none before authentication.
-func roleOf(ctx *fasthttp.RequestCtx) market.Role { return principalFrom(ctx).role }
+// callerRoleOf returns the role of the caller, or none before authentication.
+func callerRoleOf(ctx *fasthttp.RequestCtx) market.Role { return principalFrom(ctx).role }
 
 var (
 	errBadAPIToken  = httperror.New(401, errcode.Unauthorized, "The API token is unknown, expired or revoked. Create a new one.").AsWrongCredential()
@@ -56,7 +56,7 @@ var (
 
 // addRoute adds a path with the role that it requires.
 func (a *Admin) addRoute(routes *router.Router, method, path string, h fasthttp.RequestHandler) {
-	routes.Handle(method, path, a.requireRole(requiredRole(method, path), a.withDeprecation(method, path, h)))
+	routes.Handle(method, path, a.requireRole(requiredRole(method, path), a.withDeprecationHeaders(method, path, h)))
 }
 
 // requireRole calls the handler if the caller is authenticated and has the role. Unauthenticated
@@ -111,8 +111,8 @@ func (a *Admin) authenticate(ctx *fasthttp.RequestCtx) (caller principal, bad ht
 	case !ok:
 		return principal{}, bad
 	case a.isConfiguredPassword(password):
-		return principal{name: a.sharedPasswordActor(user), role: market.RoleAdmin}, httperror.Error{}
-	case a.hasUsers():
+		return principal{name: a.nameForSharedPassword(user), role: market.RoleAdmin}, httperror.Error{}
+	case a.hasAccounts():
 		return a.authenticateUser(ctx, user, password)
 	case a.locked:
 		return principal{}, bad
@@ -126,8 +126,8 @@ func (a *Admin) isConfiguredPassword(password string) bool {
 	return subtle.ConstantTimeCompare(given[:], a.password[:]) == 1 && !a.locked
 }
 
-// sharedPasswordActor returns the name under which the configured password acts. The given name is not verified, so it cannot be the name of an account.
-func (a *Admin) sharedPasswordActor(given string) string {
+// nameForSharedPassword returns the name under which the configured password acts. The given name is not verified, so it cannot be the name of an account.
+func (a *Admin) nameForSharedPassword(given string) string {
 	name := cleanActorName(given)
 	if e := a.operator.Engine(); e != nil {
 		account, _ := parseUserName(name)
@@ -296,8 +296,8 @@ var roles = map[string]market.Role{
 	"DELETE " + pathOneAPIToken: market.RoleViewer,
 }
 
-// hasUsers reports whether there are accounts.
-func (a *Admin) hasUsers() bool {
+// hasAccounts reports whether there are accounts.
+func (a *Admin) hasAccounts() bool {
 	e := a.operator.Engine()
 	return e != nil && len(e.State().Users()) > 0
 }
@@ -313,7 +313,7 @@ func (a *Admin) authenticateUser(ctx *fasthttp.RequestCtx, given, password strin
 	t := a.sessions
 	user, _ := a.operator.Engine().State().User(name)
 	who := principal{name: user.Name, role: user.Role, hasAccount: true, account: user}
-	known, end := t.verified.startCheck(t.verified.mac(name, password), &user, t.now())
+	known, end := t.verified.startPasswordCheck(t.verified.mac(name, password), &user, t.now())
 	if known {
 		t.recordUserSeen(name)
 		return who, httperror.Error{}
@@ -321,21 +321,21 @@ func (a *Admin) authenticateUser(ctx *fasthttp.RequestCtx, given, password strin
 	right := false
 	defer func() { end(right) }()
 	from := clientaddr.NetworkOf(a.authFailures.ClientAddress(ctx))
-	if wait := t.countAttempt(from, name, time.Now().UnixNano()); wait > 0 {
+	if wait := t.countLoginAttempt(from, name, time.Now().UnixNano()); wait > 0 {
 		a.meter.CountWrongCredential()
-		a.authFailures.Warn(from)
+		a.authFailures.LogThrottled(from)
 		return principal{}, errTooManyLogins.WithRetryAfter(wait)
 	}
 	right, err := t.verified.check(user.Password, password[:min(len(password), passphrase.MaxLength)])
 	right = right && len(password) <= passphrase.MaxLength
 	switch {
 	case err != nil:
-		t.refundAttempt(from, name)
+		t.uncountLoginAttempt(from, name)
 		return principal{}, hashingError(err)
 	case !right:
 		return principal{}, errWrongLogin
 	}
-	t.refundAttempt(from, name)
+	t.uncountLoginAttempt(from, name)
 	t.recordUserSeen(name)
 	return who, httperror.Error{}
 }

@@ -32,11 +32,11 @@ func TestActorName(t *testing.T) {
 // TestNobodyAsks checks that an unauthenticated caller has no name and no role.
 func TestNobodyAsks(t *testing.T) {
 	var ctx fasthttp.RequestCtx
-	if actorOf(&ctx) != "" || roleOf(&ctx) != 0 {
-		t.Errorf("%q, %s", actorOf(&ctx), roleOf(&ctx))
+	if callerNameOf(&ctx) != "" || callerRoleOf(&ctx) != 0 {
+		t.Errorf("%q, %s", callerNameOf(&ctx), callerRoleOf(&ctx))
 	}
 	ctx.SetUserValue(principalKey, principal{name: "anna", role: market.RoleViewer})
-	if actorOf(&ctx) != "anna" || roleOf(&ctx) != market.RoleViewer {
-		t.Errorf("%q, %s", actorOf(&ctx), roleOf(&ctx))
+	if callerNameOf(&ctx) != "anna" || callerRoleOf(&ctx) != market.RoleViewer {
+		t.Errorf("%q, %s", callerNameOf(&ctx), callerRoleOf(&ctx))
 	}
 }

@@ -122,17 +122,17 @@ func New(operator Operator, meter *metrics.Meter, password string, logger *slog.
 	a.watch = metrics.NewHistory(meter)
 	a.overviews = &overviewCache{admin: a, watch: a.watch}
 	a.searches, a.benches = make(chan struct{}, maxSearches), make(chan struct{}, maxBench)
-	a.live = newLiveFeed(a.overviews.serverSentEvent)
+	a.live = newLiveFeed(a.overviews.overviewEvent)
 	routes := router.New()
 	routes.RedirectTrailingSlash, routes.RedirectFixedPath, routes.HandleOPTIONS = false, false, false
 	routes.NotFound = a.requireRole(market.RoleViewer, func(ctx *fasthttp.RequestCtx) { a.sendError(ctx, httperror.NotFound) })
 	routes.MethodNotAllowed = a.requireRole(market.RoleViewer, a.sendMethodNotAllowed)
-	routes.GET("/healthz", a.withQuery("GET", "/healthz", func(ctx *fasthttp.RequestCtx) { ctx.SetBodyString("ok\n") }))
-	routes.GET("/readyz", a.withQuery("GET", "/readyz", a.serveReady))
-	routes.GET("/metrics", a.withQuery("GET", "/metrics", a.serveMetrics))
+	routes.GET("/healthz", a.rejectUnknownParameters("GET", "/healthz", func(ctx *fasthttp.RequestCtx) { ctx.SetBodyString("ok\n") }))
+	routes.GET("/readyz", a.rejectUnknownParameters("GET", "/readyz", a.serveReady))
+	routes.GET("/metrics", a.rejectUnknownParameters("GET", "/metrics", a.serveMetrics))
 	a.addDashboardRoutes(routes)
-	routes.POST(pathSession, a.withDeprecation("POST", pathSession, a.withBody(maxLogin, httperror.BodyTooLarge, a.withQuery("POST", pathSession, a.login))))
-	a.addGuardedRoutes(routes)
+	routes.POST(pathSession, a.withDeprecationHeaders("POST", pathSession, a.withBody(maxLogin, httperror.BodyTooLarge, a.rejectUnknownParameters("POST", pathSession, a.login))))
+	a.addAuthenticatedRoutes(routes)
 	a.answer = a.withMetrics(a.withHeadCheck(routes.Handler, routes.NotFound))
 	a.http = &fasthttp.Server{
 		Handler: a.answer, ErrorHandler: a.handleReadError, ExpectHandler: a.expectContinue, ConnState: connection.TrackIdle, Name: "pingpost", NoDefaultServerHeader: true, Logger: log.New(io.Discard, "", 0),
@@ -195,7 +195,7 @@ func (a *Admin) handleReadError(ctx *fasthttp.RequestCtx, err error) {
 		a.sendError(ctx, httperror.BodyTooLarge)
 		return
 	}
-	bad := request.ReadError(err)
+	bad := request.ErrorOfFailedRead(err)
 	a.sendError(ctx, bad)
 	connection.CloseUnread(ctx, bad)
 }

@@ -64,7 +64,7 @@ func admin(t *testing.T, d stubOperator) string {
 		d.apply = func([]byte, bool) ([]string, error) { return nil, nil }
 	}
 	a := New(d, metrics.NewMeter(func(what string, err error) { t.Errorf("%s: %v", what, err) }), servertest.Password, slog.New(slog.DiscardHandler))
-	return servertest.Serve(t, a.Serve, a.Shutdown)
+	return servertest.StartServer(t, a.Serve, a.Shutdown)
 }
 
 // TestNoMemoryBeforePassword checks that the head alone decides the answer to an
@@ -105,7 +105,7 @@ func TestAdminBodies(t *testing.T) {
 			got = nil
 			k := servertest.Dial(t, address)
 			go func() {
-				_, _ = io.WriteString(k, servertest.Request(row.line, servertest.BasicAuth, strings.Repeat("d", row.length)))
+				_, _ = io.WriteString(k, servertest.FormatRequest(row.line, servertest.BasicAuth, strings.Repeat("d", row.length)))
 			}()
 			if status, _, body := k.ReadAnswer(); status != row.status {
 				t.Errorf("%d %s, want %d", status, body, row.status)
@@ -134,7 +134,7 @@ func TestOneDocumentAtATime(t *testing.T) {
 		return nil, nil
 	}})
 	first, second := servertest.Dial(t, address), servertest.Dial(t, address)
-	put := servertest.Request("PUT /admin/v1/config", servertest.BasicAuth, "{}")
+	put := servertest.FormatRequest("PUT /admin/v1/config", servertest.BasicAuth, "{}")
 	if _, err := io.WriteString(first, put); err != nil {
 		t.Fatal(err)
 	}
@@ -150,7 +150,7 @@ func TestOneDocumentAtATime(t *testing.T) {
 
 func TestAdminOutlivesPanic(t *testing.T) {
 	address := admin(t, stubOperator{apply: func([]byte, bool) ([]string, error) { panic("BUG: of the test") }})
-	put := servertest.Request("PUT /admin/v1/config", servertest.BasicAuth, "{}")
+	put := servertest.FormatRequest("PUT /admin/v1/config", servertest.BasicAuth, "{}")
 	for range 2 { // the lock of the first one is free again
 		k := servertest.Dial(t, address)
 		if status, _, body := k.Send(put); status != 500 || !strings.Contains(body, `"internal"`) || !k.IsClosed() {
@@ -182,10 +182,10 @@ func TestForeignPages(t *testing.T) {
 		if foreign {
 			want = 403
 		}
-		if status, _, body := servertest.Dial(t, address).Send(servertest.Request("PUT /admin/v1/config", servertest.BasicAuth+headers, "{}")); status != want {
+		if status, _, body := servertest.Dial(t, address).Send(servertest.FormatRequest("PUT /admin/v1/config", servertest.BasicAuth+headers, "{}")); status != want {
 			t.Errorf("PUT with %q: %d %s, want %d", headers, status, body, want)
 		}
-		if status, _, body := servertest.Dial(t, address).Send(servertest.Request("GET /admin/v1/hash", servertest.BasicAuth+headers, "")); status != 200 {
+		if status, _, body := servertest.Dial(t, address).Send(servertest.FormatRequest("GET /admin/v1/hash", servertest.BasicAuth+headers, "")); status != 200 {
 			t.Errorf("GET with %q: %d %s", headers, status, body)
 		}
 	}
@@ -201,26 +201,26 @@ func TestStrangersLearnNothing(t *testing.T) {
 		"OPTIONS /admin/v1/config", "OPTIONS *", "DELETE /admin/v1/config", "GET //admin/v1/hash", "GET /admin/v1/%68ash",
 		"GET /x/../admin/v1/hash", "GET http://y/admin/v1/hash", "GET ftp://x/admin/v1/hash", "GET /none",
 	} {
-		status, header, _ := k.Send(servertest.Request(line, "", ""))
+		status, header, _ := k.Send(servertest.FormatRequest(line, "", ""))
 		if status != 401 || header.Get("Allow") != "" {
 			t.Errorf("%s: %d, Allow %q", line, status, header.Get("Allow"))
 		}
 	}
 	for _, line := range []string{"GET //admin/v1/hash", "GET /admin/v1/%68ash", "GET /x/../admin/v1/hash", "GET ftp://x/admin/v1/hash"} {
-		if status, _, _ := k.Send(servertest.Request(line, servertest.BasicAuth, "")); status != 404 {
+		if status, _, _ := k.Send(servertest.FormatRequest(line, servertest.BasicAuth, "")); status != 404 {
 			t.Errorf("%s with the password: %d", line, status)
 		}
 	}
-	if status, header, _ := k.Send(servertest.Request("OPTIONS /admin/v1/config", servertest.BasicAuth, "")); status != 405 || header.Get("Allow") != "GET, PUT" {
+	if status, header, _ := k.Send(servertest.FormatRequest("OPTIONS /admin/v1/config", servertest.BasicAuth, "")); status != 405 || header.Get("Allow") != "GET, PUT" {
 		t.Errorf("OPTIONS with the password: %d, Allow %q", status, header.Get("Allow"))
 	}
-	if status, _, _ := k.Send(servertest.Request("GET http://x/admin/v1/hash", servertest.BasicAuth, "")); status != 200 {
+	if status, _, _ := k.Send(servertest.FormatRequest("GET http://x/admin/v1/hash", servertest.BasicAuth, "")); status != 200 {
 		t.Errorf("the whole address: %d", status)
 	}
-	if status, _, _ := k.Send(servertest.Request("GET /admin/v1/hash", "Authorization: Basic b3A6d3Jvbmc=\r\n", "")); status != 401 || !k.IsClosed() {
+	if status, _, _ := k.Send(servertest.FormatRequest("GET /admin/v1/hash", "Authorization: Basic b3A6d3Jvbmc=\r\n", "")); status != 401 || !k.IsClosed() {
 		t.Errorf("a wrong password: %d", status)
 	}
-	if status, _, _ := servertest.Dial(t, address).Send(servertest.Request("GET /admin/v1/hash", servertest.BasicAuth+servertest.BasicAuth, "")); status != 400 {
+	if status, _, _ := servertest.Dial(t, address).Send(servertest.FormatRequest("GET /admin/v1/hash", servertest.BasicAuth+servertest.BasicAuth, "")); status != 400 {
 		t.Errorf("two passwords: %d", status)
 	}
 }

@@ -37,8 +37,8 @@ func (a *Admin) addAPIKey(ctx *fasthttp.RequestCtx) {
 		return
 	}
 	id := pathParameter(ctx, "id")
-	key := newSecret("key_", e.State().CredentialsOf(event.CredentialAPIKey, event.ObjectSupplier, e.State().RefOf(event.ObjectSupplier, id)))
-	err := e.By(actorOf(ctx)).AddCredential(&engine.Credential{
+	key := newUniqueSecret("key_", e.State().CredentialsOf(event.CredentialAPIKey, event.ObjectSupplier, e.State().RefOf(event.ObjectSupplier, id)))
+	err := e.By(callerNameOf(ctx)).AddCredential(&engine.Credential{
 		Kind: event.CredentialAPIKey, Owner: event.ObjectSupplier, ID: id,
 		Hash: sha256.Sum256([]byte(key)), Hint: KeyHint(key), Replaces: replaced,
 	})
@@ -52,8 +52,8 @@ func (a *Admin) addAPIKey(ctx *fasthttp.RequestCtx) {
 	}{key, KeyHint(key)})
 }
 
-// newSecret returns a random secret whose hint differs from those of the live ones.
-func newSecret(prefix string, live []state.Credential) string {
+// newUniqueSecret returns a random secret whose hint differs from those of the live ones.
+func newUniqueSecret(prefix string, live []state.Credential) string {
 	for {
 		var random [24]byte
 		_, _ = rand.Read(random[:])
@@ -119,7 +119,7 @@ func (a *Admin) revokeMatching(ctx *fasthttp.RequestCtx, e *engine.Engine, live 
 			continue
 		}
 		found = true
-		if err := e.By(actorOf(ctx)).RevokeCredential(&live[i]); err != nil {
+		if err := e.By(callerNameOf(ctx)).RevokeCredential(&live[i]); err != nil {
 			a.sendEngineError(ctx, err)
 			return
 		}
@@ -140,7 +140,7 @@ func (a *Admin) readReplacedHint(ctx *fasthttp.RequestCtx) (hint string, ok bool
 	var body struct {
 		Replaces string `json:"replaces"`
 	}
-	if len(requestBody(ctx)) > 0 && !a.readJSON(ctx, &body) {
+	if len(bodyOf(ctx)) > 0 && !a.readJSON(ctx, &body) {
 		return "", false
 	}
 	return body.Replaces, true

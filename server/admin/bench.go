@@ -26,18 +26,18 @@ const maxBench = 8
 
 var errTooManyBenches = httperror.New(503, errcode.Unavailable, "Too many test leads are running. Send this request again after the time in Retry-After.")
 
-// benchLead is a test lead that an operator sends.
-type benchLead struct {
+// operatorTestLead is a test lead that an operator sends.
+type operatorTestLead struct {
 	Campaign string          `json:"campaign"`
 	Supplier string          `json:"supplier"`
 	Lead     json.RawMessage `json:"lead"`
 	Consent  json.RawMessage `json:"consent"`
 }
 
-// sellBenchLead ingests a test lead as its supplier would: POST bench. It returns the answer that
+// ingestTestLead ingests a test lead as its supplier would: POST bench. It returns the answer that
 // the supplier would receive.
-func (a *Admin) sellBenchLead(ctx *fasthttp.RequestCtx) {
-	var sent benchLead
+func (a *Admin) ingestTestLead(ctx *fasthttp.RequestCtx) {
+	var sent operatorTestLead
 	e := a.requireEngine(ctx)
 	if e == nil || !a.readJSON(ctx, &sent) {
 		return
@@ -64,11 +64,11 @@ func (a *Admin) sellBenchLead(ctx *fasthttp.RequestCtx) {
 	answer, err := e.Ingest(&engine.IngestRequest{
 		Supplier: supplier, Members: object.Members(), Body: body, Test: true, Request: id, Received: a.operator.Now(),
 	})
-	a.sendBenchAnswer(ctx, id, &answer, err)
+	a.sendTestLeadAnswer(ctx, id, &answer, err)
 }
 
 // validate returns the supplier of the lead, or field errors.
-func (b *benchLead) validate(e *engine.Engine) (supplier *market.Supplier, fieldErrors []market.FieldError) {
+func (b *operatorTestLead) validate(e *engine.Engine) (supplier *market.Supplier, fieldErrors []market.FieldError) {
 	wrong := func(field, code, expected string) {
 		fieldErrors = append(fieldErrors, market.FieldError{Field: field, Code: code, Expected: expected})
 	}
@@ -94,7 +94,7 @@ func (b *benchLead) validate(e *engine.Engine) (supplier *market.Supplier, field
 }
 
 // ingestBody returns the body that the supplier would send.
-func (b *benchLead) ingestBody() []byte {
+func (b *operatorTestLead) ingestBody() []byte {
 	members := map[string]json.RawMessage{}
 	for _, object := range []json.RawMessage{b.Lead, b.Consent} {
 		if len(object) > 0 {
@@ -105,32 +105,32 @@ func (b *benchLead) ingestBody() []byte {
 	return encodeJSON(members)
 }
 
-// benchAnswer is the answer to a bench lead.
-type benchAnswer struct {
+// testLeadAnswer is the answer to a bench lead.
+type testLeadAnswer struct {
 	Status int             `json:"status"`
 	Answer json.RawMessage `json:"answer"` // the supplier would receive it
 	Lead   *string         `json:"lead"`
 }
 
-// sendBenchAnswer sends the supplier's answer and the id of the lead.
-func (a *Admin) sendBenchAnswer(ctx *fasthttp.RequestCtx, id market.RequestID, answer *engine.Answer, err error) {
+// sendTestLeadAnswer sends the supplier's answer and the id of the lead.
+func (a *Admin) sendTestLeadAnswer(ctx *fasthttp.RequestCtx, id market.RequestID, answer *engine.Answer, err error) {
 	if err == nil {
 		lead := answer.Lead.String()
-		sendJSON(ctx, benchAnswer{fasthttp.StatusCreated, wire.AppendAnswer(nil, answer), &lead})
+		sendJSON(ctx, testLeadAnswer{fasthttp.StatusCreated, wire.AppendIngestAnswer(nil, answer), &lead})
 		return
 	}
 	httperror.WriteEngineError(ctx, id, err)
 	if ctx.Response.StatusCode() >= fasthttp.StatusInternalServerError {
 		return // the engine made no decision
 	}
-	refused := benchAnswer{Status: ctx.Response.StatusCode(), Answer: bytes.Clone(ctx.Response.Body())}
+	refused := testLeadAnswer{Status: ctx.Response.StatusCode(), Answer: bytes.Clone(ctx.Response.Body())}
 	ctx.Response.Reset()
 	sendJSON(ctx, refused)
 }
 
-// sendBenchExample returns a made-up lead for a campaign, in the form that bench accepts: GET
+// sendExampleLead returns a made-up lead for a campaign, in the form that bench accepts: GET
 // bench/example. The lead passes the campaign's filters, and a buyer accepts its state.
-func (a *Admin) sendBenchExample(ctx *fasthttp.RequestCtx) {
+func (a *Admin) sendExampleLead(ctx *fasthttp.RequestCtx) {
 	e := a.requireEngine(ctx)
 	if e == nil {
 		return
@@ -149,7 +149,7 @@ func (a *Admin) sendBenchExample(ctx *fasthttp.RequestCtx) {
 		Campaign string          `json:"campaign"`
 		Supplier *string         `json:"supplier"`
 		Lead     json.RawMessage `json:"lead"`
-	}{string(c.ID), nullIfEmpty(findAcceptedSupplier(catalog, c)), appendExample(nil, c)})
+	}{string(c.ID), nullIfEmpty(findAcceptedSupplier(catalog, c)), appendExampleLead(nil, c)})
 }
 
 // findAcceptedSupplier returns a supplier that may send leads into a campaign, or "".
@@ -162,9 +162,9 @@ func findAcceptedSupplier(catalog *market.Catalog, c *market.Campaign) string {
 	return ""
 }
 
-// appendExample appends the members of a made-up lead: those of a seeded lead, without
+// appendExampleLead appends the members of a made-up lead: those of a seeded lead, without
 // those that the campaign or its filters reject, and with those that they require.
-func appendExample(body []byte, c *market.Campaign) []byte {
+func appendExampleLead(body []byte, c *market.Campaign) []byte {
 	made := fakedata.MakeLeads(fakedata.Request{Count: 1, Vertical: c.Vertical, State: findSellableState(c), Seed: rand.Int64()})
 	var object strictjson.Object
 	var lead market.Lead
@@ -193,7 +193,7 @@ func appendExample(body []byte, c *market.Campaign) []byte {
 	for _, m := range object.Members() {
 		name := string(m.Name)
 		if !strings.HasPrefix(name, "flo_") && !wrong[name] {
-			add(name, memberJSON(&m))
+			add(name, memberValueJSON(&m))
 		}
 	}
 	for slot := range c.Mapping.SlotCount() {
@@ -208,8 +208,8 @@ func appendExample(body []byte, c *market.Campaign) []byte {
 	return append(body, '}')
 }
 
-// memberJSON returns a member's value as JSON.
-func memberJSON(m *market.Member) []byte {
+// memberValueJSON returns a member's value as JSON.
+func memberValueJSON(m *market.Member) []byte {
 	if m.Kind == market.JSONString {
 		return escape.AppendJSONString(nil, m.Text)
 	}

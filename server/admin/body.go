@@ -65,7 +65,7 @@ func (a *Admin) withBody(limit int, tooLarge httperror.Error, h fasthttp.Request
 	}
 }
 
-func requestBody(ctx *fasthttp.RequestCtx) []byte {
+func bodyOf(ctx *fasthttp.RequestCtx) []byte {
 	body, _ := ctx.UserValue(bodyRead).([]byte)
 	return body
 }

@@ -36,9 +36,9 @@ type capList struct {
 	caps  []capUsage
 }
 
-// listCaps lists the usage of all caps of the current configuration: GET caps. A campaign
+// listCapUsage lists the usage of all caps of the current configuration: GET caps. A campaign
 // selects the caps that apply there, a buyer those that apply to it.
-func (a *Admin) listCaps(ctx *fasthttp.RequestCtx) {
+func (a *Admin) listCapUsage(ctx *fasthttp.RequestCtx) {
 	e := a.requireEngine(ctx)
 	if e == nil {
 		return

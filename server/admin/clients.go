@@ -86,10 +86,10 @@ func newScopedCredential(c *state.Credential) scopedCredential {
 	return scopedCredential{credential: newCredential(c), Scopes: c.Scopes.Names()}
 }
 
-// addSecret creates a secret for an OAuth client, and the client with its first one. It
+// addClientSecret creates a secret for an OAuth client, and the client with its first one. It
 // shows the secret once. Two are valid side by side; a third one replaces the secret that
 // the body names. Without scopes in the body it has those of the newest secret.
-func (a *Admin) addSecret(ctx *fasthttp.RequestCtx, o *owner) {
+func (a *Admin) addClientSecret(ctx *fasthttp.RequestCtx, o *owner) {
 	client := pathParameter(ctx, "client")
 	if client == "" || len(client) > maxClient || strings.ContainsFunc(client, isInvalidInClientID) {
 		a.sendError(ctx, httperror.InvalidPayload, market.FieldError{
@@ -113,8 +113,8 @@ func (a *Admin) addSecret(ctx *fasthttp.RequestCtx, o *owner) {
 	if !ok {
 		return
 	}
-	secret := newSecret("sec_", live)
-	err := o.engine.By(actorOf(ctx)).AddCredential(&engine.Credential{
+	secret := newUniqueSecret("sec_", live)
+	err := o.engine.By(callerNameOf(ctx)).AddCredential(&engine.Credential{
 		Kind: event.CredentialOAuthClient, Owner: o.kind, ID: o.id, Client: client, Scopes: scopes,
 		Hash: a.operator.Tokens().HashClient([]byte(client), []byte(secret)), Hint: KeyHint(secret), Replaces: replaced,
 	})
@@ -141,7 +141,7 @@ func (a *Admin) readScopes(ctx *fasthttp.RequestCtx, defaultScopes event.Scopes)
 	var body struct {
 		Scopes *[]string `json:"scopes"`
 	}
-	if len(requestBody(ctx)) == 0 {
+	if len(bodyOf(ctx)) == 0 {
 		return defaultScopes, true
 	}
 	if !a.readJSON(ctx, &body) {
@@ -171,8 +171,8 @@ func (a *Admin) revokeClient(ctx *fasthttp.RequestCtx, o *owner) {
 	a.revokeMatching(ctx, o.engine, o.secretsOf(pathParameter(ctx, "client")), func(*state.Credential) bool { return true })
 }
 
-// revokeSecret revokes a secret of a client, and thereby its tokens.
-func (a *Admin) revokeSecret(ctx *fasthttp.RequestCtx, o *owner) {
+// revokeClientSecret revokes a secret of a client, and thereby its tokens.
+func (a *Admin) revokeClientSecret(ctx *fasthttp.RequestCtx, o *owner) {
 	hint := pathParameter(ctx, "hint")
 	a.revokeMatching(ctx, o.engine, o.secretsOf(pathParameter(ctx, "client")), func(c *state.Credential) bool { return c.Hint == hint })
 }
@@ -188,9 +188,9 @@ func (a *Admin) sandboxOnly(h func(*fasthttp.RequestCtx, *owner)) func(*fasthttp
 	}
 }
 
-// tokenID returns the id of a static token: the beginning of its hash. Hints are not
+// staticTokenID returns the id of a static token: the beginning of its hash. Hints are not
 // unique, because tokens from a configuration may begin alike.
-func tokenID(c *state.Credential) string { return hex.EncodeToString(c.Hash[:6]) }
+func staticTokenID(c *state.Credential) string { return hex.EncodeToString(c.Hash[:6]) }
 
 // listTokens lists an owner's static tokens.
 func (a *Admin) listTokens(ctx *fasthttp.RequestCtx, o *owner) {
@@ -198,7 +198,7 @@ func (a *Admin) listTokens(ctx *fasthttp.RequestCtx, o *owner) {
 		Tokens []scopedCredential `json:"tokens"`
 	}{convertAll(o.liveCredentials(event.CredentialBearer), func(c *state.Credential) scopedCredential {
 		token := newScopedCredential(c)
-		token.ID = tokenID(c)
+		token.ID = staticTokenID(c)
 		return token
 	})})
 }
@@ -210,12 +210,12 @@ func (a *Admin) addToken(ctx *fasthttp.RequestCtx, o *owner) {
 	if !ok {
 		return
 	}
-	token := newSecret("tok_", o.liveCredentials(event.CredentialBearer))
+	token := newUniqueSecret("tok_", o.liveCredentials(event.CredentialBearer))
 	made := engine.Credential{
 		Kind: event.CredentialBearer, Owner: o.kind, ID: o.id, Scopes: scopes,
 		Hash: a.operator.Tokens().HashBearer([]byte(token)), Hint: KeyHint(token),
 	}
-	if err := o.engine.By(actorOf(ctx)).AddCredential(&made); err != nil {
+	if err := o.engine.By(callerNameOf(ctx)).AddCredential(&made); err != nil {
 		a.sendEngineError(ctx, err)
 		return
 	}
@@ -224,10 +224,10 @@ func (a *Admin) addToken(ctx *fasthttp.RequestCtx, o *owner) {
 		ID     string   `json:"id"`
 		Hint   string   `json:"hint"`
 		Scopes []string `json:"scopes"`
-	}{token, tokenID(&state.Credential{Hash: made.Hash}), KeyHint(token), scopes.Names()})
+	}{token, staticTokenID(&state.Credential{Hash: made.Hash}), KeyHint(token), scopes.Names()})
 }
 
 func (a *Admin) revokeToken(ctx *fasthttp.RequestCtx, o *owner) {
 	id := pathParameter(ctx, "token")
-	a.revokeMatching(ctx, o.engine, o.liveCredentials(event.CredentialBearer), func(c *state.Credential) bool { return tokenID(c) == id })
+	a.revokeMatching(ctx, o.engine, o.liveCredentials(event.CredentialBearer), func(c *state.Credential) bool { return staticTokenID(c) == id })
 }

@@ -95,7 +95,7 @@ func (a *Admin) applyConfiguration(ctx *fasthttp.RequestCtx) {
 	if !ok {
 		return
 	}
-	changed, err := a.operator.Apply(document, variables, isDryRun(ctx.QueryArgs()), actorOf(ctx))
+	changed, err := a.operator.Apply(document, variables, isDryRun(ctx.QueryArgs()), callerNameOf(ctx))
 	if err != nil {
 		a.sendEngineError(ctx, err)
 		return
@@ -112,13 +112,13 @@ const TypeApply = "application/vnd.pingpost.apply+json"
 // has written the answer.
 func (a *Admin) readDocument(ctx *fasthttp.RequestCtx) (document []byte, variables map[string]string, ok bool) {
 	if kind, _, _ := strings.Cut(string(ctx.Request.Header.ContentType()), ";"); !strings.EqualFold(strings.TrimSpace(kind), TypeApply) {
-		return requestBody(ctx), nil, true
+		return bodyOf(ctx), nil, true
 	}
 	var sent struct {
 		Document  *string           `json:"document"`
 		Variables map[string]string `json:"variables"`
 	}
-	decoder := json.NewDecoder(bytes.NewReader(requestBody(ctx)))
+	decoder := json.NewDecoder(bytes.NewReader(bodyOf(ctx)))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&sent); err != nil || sent.Document == nil || decoder.More() {
 		a.sendError(ctx, request.MalformedJSON("The body is not an object of document, a text, and variables, an object of texts."))
@@ -142,11 +142,11 @@ func isDryRun(query *fasthttp.Args) bool {
 
 // readJSON parses a small JSON object. If it returns false, it has written the answer.
 func (a *Admin) readJSON(ctx *fasthttp.RequestCtx, into any) bool {
-	err := strictjson.Unmarshal(requestBody(ctx), into)
+	err := strictjson.Unmarshal(bodyOf(ctx), into)
 	var syntax *strictjson.SyntaxError
 	var wrong *strictjson.TypeError
 	switch {
-	case errors.As(err, &syntax), !bytes.HasPrefix(bytes.TrimLeft(requestBody(ctx), " \t\r\n"), []byte("{")): // null would fit any type
+	case errors.As(err, &syntax), !bytes.HasPrefix(bytes.TrimLeft(bodyOf(ctx), " \t\r\n"), []byte("{")): // null would fit any type
 		a.sendError(ctx, request.MalformedJSON(request.DescribeJSONError(err)))
 	case err == nil:
 		return true

@@ -77,13 +77,13 @@ func (a *Admin) addConfigEntryRoutes(add, addLarge func(method, path string, h f
 	for _, kind := range canonical.Kinds {
 		at := "/admin/v1/config/" + string(kind)
 		add("GET", at, func(ctx *fasthttp.RequestCtx) { a.listConfigEntries(ctx, kind) })
-		add("GET", at+"/{id}", func(ctx *fasthttp.RequestCtx) { a.sendConfigEntry(ctx, entryRef(ctx, kind)) })
-		addLarge("PUT", at+"/{id}", func(ctx *fasthttp.RequestCtx) { a.changeConfigEntry(ctx, entryRef(ctx, kind), requestBody(ctx)) })
-		add("DELETE", at+"/{id}", func(ctx *fasthttp.RequestCtx) { a.changeConfigEntry(ctx, entryRef(ctx, kind), nil) })
+		add("GET", at+"/{id}", func(ctx *fasthttp.RequestCtx) { a.sendConfigEntry(ctx, configRefFrom(ctx, kind)) })
+		addLarge("PUT", at+"/{id}", func(ctx *fasthttp.RequestCtx) { a.changeConfigEntry(ctx, configRefFrom(ctx, kind), bodyOf(ctx)) })
+		add("DELETE", at+"/{id}", func(ctx *fasthttp.RequestCtx) { a.changeConfigEntry(ctx, configRefFrom(ctx, kind), nil) })
 	}
 }
 
-func entryRef(ctx *fasthttp.RequestCtx, kind canonical.Kind) canonical.Ref {
+func configRefFrom(ctx *fasthttp.RequestCtx, kind canonical.Kind) canonical.Ref {
 	id := pathParameter(ctx, "id")
 	return canonical.Ref{Kind: kind, ID: strings.Clone(id)}
 }
@@ -120,14 +120,14 @@ func (a *Admin) sendConfigDefaults(ctx *fasthttp.RequestCtx) {
 
 // changeConfigEntry applies an entry, or removes it if the body is nil.
 func (a *Admin) changeConfigEntry(ctx *fasthttp.RequestCtx, ref canonical.Ref, body []byte) {
-	change := &ConfigEntryChange{Ref: ref, Dry: isDryRun(ctx.QueryArgs()), By: actorOf(ctx)}
+	change := &ConfigEntryChange{Ref: ref, Dry: isDryRun(ctx.QueryArgs()), By: callerNameOf(ctx)}
 	if string(ctx.Method()) == fasthttp.MethodPut {
-		if change.Document = a.checkJSONObject(ctx, body); change.Document == nil {
+		if change.Document = a.requireJSONObject(ctx, body); change.Document == nil {
 			return
 		}
 	}
 	var ok bool
-	if change.IfMatch, ok = a.readPrecondition(ctx, change.Document != nil); !ok {
+	if change.IfMatch, ok = a.readIfMatch(ctx, change.Document != nil); !ok {
 		return
 	}
 	changed, err := a.operator.ChangeItem(change)
@@ -143,9 +143,9 @@ func (a *Admin) changeConfigEntry(ctx *fasthttp.RequestCtx, ref canonical.Ref, b
 	sendJSON(ctx, changed)
 }
 
-// checkJSONObject returns a body that is a JSON object. If it returns nil, it has written the
+// requireJSONObject returns a body that is a JSON object. If it returns nil, it has written the
 // answer.
-func (a *Admin) checkJSONObject(ctx *fasthttp.RequestCtx, body []byte) []byte {
+func (a *Admin) requireJSONObject(ctx *fasthttp.RequestCtx, body []byte) []byte {
 	var members map[string]json.RawMessage
 	if err := json.Unmarshal(body, &members); err != nil || members == nil {
 		a.sendError(ctx, request.MalformedJSON("The body is not a JSON object."))
@@ -154,9 +154,9 @@ func (a *Admin) checkJSONObject(ctx *fasthttp.RequestCtx, body []byte) []byte {
 	return body
 }
 
-// readPrecondition returns the version that a change is based on, so that no operator
+// readIfMatch returns the version that a change is based on, so that no operator
 // overwrites another's change unseen.
-func (a *Admin) readPrecondition(ctx *fasthttp.RequestCtx, put bool) (etag string, ok bool) {
+func (a *Admin) readIfMatch(ctx *fasthttp.RequestCtx, put bool) (etag string, ok bool) {
 	match := string(ctx.Request.Header.Peek("If-Match"))
 	fresh := string(ctx.Request.Header.Peek("If-None-Match"))
 	switch etag = strings.Trim(strings.TrimPrefix(match, "W/"), `"`); {
@@ -275,7 +275,7 @@ func (a *Admin) readHistoryQuery(ctx *fasthttp.RequestCtx) (q HistoryQuery, ok b
 		return q, false
 	}
 	q.Limit, q.Kind, q.ID = defaultPage, canonical.Kind(args.Peek("kind")), string(args.Peek("id"))
-	if q.Kind != "" && !isKind(q.Kind) {
+	if q.Kind != "" && !isConfigKind(q.Kind) {
 		return bad("kind", "suppliers, buyers, campaigns or suppression_lists")
 	}
 	if q.ID != "" && q.Kind == "" {
@@ -298,7 +298,7 @@ func (a *Admin) readHistoryQuery(ctx *fasthttp.RequestCtx) (q HistoryQuery, ok b
 	return q, true
 }
 
-func isKind(kind canonical.Kind) bool {
+func isConfigKind(kind canonical.Kind) bool {
 	for _, known := range canonical.Kinds {
 		if kind == known {
 			return true

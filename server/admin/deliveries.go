@@ -98,7 +98,7 @@ func (a *Admin) resolveDelivery(ctx *fasthttp.RequestCtx) {
 		a.sendError(ctx, httperror.NotFound)
 		return
 	}
-	if err := e.By(actorOf(ctx)).Resolve(lead, how); err != nil {
+	if err := e.By(callerNameOf(ctx)).Resolve(lead, how); err != nil {
 		a.sendEngineError(ctx, err)
 		return
 	}
@@ -117,7 +117,7 @@ func (a *Admin) pauseHandler(kind string, paused bool) fasthttp.RequestHandler {
 			return
 		}
 		id := pathParameter(ctx, "id")
-		if err := e.By(actorOf(ctx)).Pause(target, id, paused); err != nil {
+		if err := e.By(callerNameOf(ctx)).Pause(target, id, paused); err != nil {
 			a.sendEngineError(ctx, err)
 			return
 		}

@@ -110,7 +110,7 @@ func (a *Admin) readErasure(ctx *fasthttp.RequestCtx) (who *Erasure, wrong *mark
 	if given != 1 {
 		return nil, &market.FieldError{Field: "lead", Code: errcode.FieldMissingRequired, Expected: "the id of a lead, or in its place a phone, or an email"}, true
 	}
-	who = &Erasure{By: actorOf(ctx)}
+	who = &Erasure{By: callerNameOf(ctx)}
 	bad := func(field, expected string) (*Erasure, *market.FieldError, bool) {
 		return nil, &market.FieldError{Field: field, Code: errcode.FieldInvalidFormat, Expected: expected}, true
 	}

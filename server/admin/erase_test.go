@@ -31,7 +31,7 @@ func erasing(t *testing.T, erase func(*Erasure) (Erased, error)) (ask func(body 
 	t.Helper()
 	meter := metrics.NewMeter(func(what string, err error) { t.Errorf("%s: %v", what, err) })
 	a := New(eraserOf{engine: servertest.OpenEngine(t).Engine, erase: erase}, meter, servertest.Password, slog.New(slog.DiscardHandler))
-	address := servertest.Serve(t, a.Serve, a.Shutdown)
+	address := servertest.StartServer(t, a.Serve, a.Shutdown)
 	return func(body string) (int, string) {
 		conn := servertest.Dial(t, address)
 		fmt.Fprintf(conn, "POST /admin/v1/erase HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\nAuthorization: Basic %s\r\n\r\n%s",

@@ -69,7 +69,7 @@ func TestAdminHeadLimit(t *testing.T) {
 	for _, limit := range []int{2 << 10, 16 << 10} {
 		a := New(stubOperator{}, metrics.NewMeter(func(string, error) {}), servertest.Password, slog.New(slog.DiscardHandler))
 		a.SetMaxHeader(limit)
-		address := servertest.Serve(t, func(l net.Listener) error { return a.Serve(l) }, a.Shutdown)
+		address := servertest.StartServer(t, func(l net.Listener) error { return a.Serve(l) }, a.Shutdown)
 		for size, want := range map[int]int{limit - 500: 200, limit + 1: 431} {
 			status, _, body := servertest.Dial(t, address).Send("GET /admin/v1/hash HTTP/1.1\r\nHost: x\r\n" + servertest.BasicAuth + "Big: " + strings.Repeat("x", size) + "\r\n\r\n")
 			if status != want || status == 431 && !strings.Contains(body, `"header_too_large"`) {

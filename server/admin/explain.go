@@ -83,7 +83,7 @@ func (a *Admin) explainHandler() fasthttp.RequestHandler {
 // of the id. A selling pingpost exchange gives its auctions ids in our form, so an id that
 // is not ours may be a seller's.
 func (a *Admin) explain(id, supplier string) ([]byte, error) {
-	look := a.findExplanation(id)
+	look := a.explanationByID(id)
 	if supplier != "" || look == nil {
 		return a.operator.ExplainSellers(supplier, id)
 	}
@@ -96,8 +96,8 @@ func (a *Admin) explain(id, supplier string) ([]byte, error) {
 	return document, err
 }
 
-// findExplanation returns the lookup for an id in our form, or nil.
-func (a *Admin) findExplanation(text string) func() ([]byte, error) {
+// explanationByID returns the lookup for an id in our form, or nil.
+func (a *Admin) explanationByID(text string) func() ([]byte, error) {
 	if id, ok := market.ParseLeadID(text); ok {
 		return func() ([]byte, error) { return a.operator.ExplainLead(id) }
 	}

@@ -68,7 +68,7 @@ func explained(t *testing.T, address, id string, header ...string) (status int, 
 func shelved(t *testing.T, find func(string) ([]byte, error)) string {
 	t.Helper()
 	a := New(library{find: find}, metrics.NewMeter(func(what string, err error) { t.Errorf("%s: %v", what, err) }), servertest.Password, slog.New(slog.DiscardHandler))
-	return servertest.Serve(t, a.Serve, a.Shutdown)
+	return servertest.StartServer(t, a.Serve, a.Shutdown)
 }
 
 // TestExplainIDs checks that each form of id is looked up as its kind, and other ids as a

@@ -13,13 +13,13 @@ import (
 // authentication; the page loads data through the API.
 func (a *Admin) addDashboardRoutes(routes *router.Router) {
 	for _, at := range dashboard.Paths() {
-		serve := a.withQuery("GET", at, sendFile(dashboard.Find(at)))
+		serve := a.rejectUnknownParameters("GET", at, fileHandler(dashboard.FindFile(at)))
 		routes.GET(at, serve)
 		routes.HEAD(at, serve)
 	}
 }
 
-func sendFile(file *dashboard.File) fasthttp.RequestHandler {
+func fileHandler(file *dashboard.File) fasthttp.RequestHandler {
 	return func(ctx *fasthttp.RequestCtx) {
 		form, header := &file.Plain, &ctx.Response.Header
 		if len(file.Gzip.Body) > 0 && ctx.Request.Header.HasAcceptEncoding("gzip") {
@@ -28,7 +28,7 @@ func sendFile(file *dashboard.File) fasthttp.RequestHandler {
 		header.Set("ETag", form.Tag)
 		header.Set("Cache-Control", file.Cache)
 		header.Set("Vary", "Accept-Encoding")
-		if request.HasETag(&ctx.Request.Header, form.Tag) {
+		if request.MatchesETag(&ctx.Request.Header, form.Tag) {
 			ctx.SetStatusCode(fasthttp.StatusNotModified)
 			return
 		}
@@ -55,7 +55,7 @@ func (a *Admin) serveOpenAPI(ctx *fasthttp.RequestCtx) {
 	header.Set("ETag", form.Tag)
 	header.Set("Cache-Control", "no-cache")
 	header.Set("Vary", "Accept-Encoding")
-	if request.HasETag(&ctx.Request.Header, form.Tag) {
+	if request.MatchesETag(&ctx.Request.Header, form.Tag) {
 		ctx.SetStatusCode(fasthttp.StatusNotModified)
 		return
 	}

@@ -24,10 +24,10 @@ import (
 // and cached, and have a strict policy.
 func TestDashboardIsServed(t *testing.T) {
 	a := New(stubOperator{}, metrics.NewMeter(func(what string, err error) { t.Errorf("%s: %v", what, err) }), servertest.Password, slog.New(slog.DiscardHandler))
-	address := servertest.Serve(t, a.Serve, a.Shutdown)
+	address := servertest.StartServer(t, a.Serve, a.Shutdown)
 	for _, at := range dashboard.Paths() {
-		file := dashboard.Find(at)
-		status, header, body := servertest.GetDocument(t, address, "GET", at)
+		file := dashboard.FindFile(at)
+		status, header, body := servertest.SendAndReadAll(t, address, "GET", at)
 		if status != 200 || body != string(file.Plain.Body) || header["Content-Type"][0] != file.Type || header["Content-Encoding"] != nil {
 			t.Fatalf("%s: %d %v", at, status, header)
 		}
@@ -39,7 +39,7 @@ func TestDashboardIsServed(t *testing.T) {
 				t.Errorf("%s: %s: %q, want %q", at, name, got, value)
 			}
 		}
-		_, packed, text := servertest.GetDocument(t, address, "GET", at, "Accept-Encoding: br, gzip")
+		_, packed, text := servertest.SendAndReadAll(t, address, "GET", at, "Accept-Encoding: br, gzip")
 		unpacked, err := gzip.NewReader(strings.NewReader(text))
 		if err != nil {
 			t.Fatalf("%s: %v %v", at, packed, err)
@@ -47,7 +47,7 @@ func TestDashboardIsServed(t *testing.T) {
 		if plain, err := io.ReadAll(unpacked); err != nil || string(plain) != body || packed["Etag"][0] == file.Plain.Tag {
 			t.Errorf("%s: packed it is another file: %v, %v", at, packed, err)
 		}
-		if status, _, empty := servertest.GetDocument(t, address, "GET", at, "If-None-Match: "+file.Plain.Tag); status != 304 || empty != "" {
+		if status, _, empty := servertest.SendAndReadAll(t, address, "GET", at, "If-None-Match: "+file.Plain.Tag); status != 304 || empty != "" {
 			t.Errorf("%s, kept already: %d %.20q", at, status, empty)
 		}
 		k := servertest.Dial(t, address)
@@ -59,7 +59,7 @@ func TestDashboardIsServed(t *testing.T) {
 		}
 	}
 	for _, at := range []string{"/index.html", "/assets/", "/assets/none.js", "/admin/v1/config"} {
-		if status, _, _ := servertest.GetDocument(t, address, "GET", at); status != 401 {
+		if status, _, _ := servertest.SendAndReadAll(t, address, "GET", at); status != 401 {
 			t.Errorf("%s without a password: %d", at, status)
 		}
 	}
@@ -91,7 +91,7 @@ func described(t *testing.T) map[string]string {
 func TestRoutesAreDescribed(t *testing.T) {
 	a := New(stubOperator{}, metrics.NewMeter(func(what string, err error) { t.Errorf("%s: %v", what, err) }), servertest.Password, slog.New(slog.DiscardHandler))
 	routes := router.New()
-	a.addGuardedRoutes(routes)
+	a.addAuthenticatedRoutes(routes)
 	open := map[string]bool{"GET /healthz": true, "GET /readyz": true, "GET /metrics": true, "POST " + pathSession: true}
 	whole, begins := maps.Clone(open), map[string]bool{}
 	for method, paths := range routes.List() {
@@ -137,17 +137,17 @@ func TestRoutesAreDescribed(t *testing.T) {
 func TestAdminDocument(t *testing.T) {
 	address, at := admin(t, stubOperator{}), "GET /admin/v1/openapi.yaml"
 	k := servertest.Dial(t, address)
-	status, header, body := k.Send(servertest.Request(at, servertest.BasicAuth, ""))
+	status, header, body := k.Send(servertest.FormatRequest(at, servertest.BasicAuth, ""))
 	if status != http.StatusOK || body != string(api.AdminYAML()) || header.Get("Etag") != apidocs.Admin().Plain.Tag {
 		t.Errorf("%d %v, %d bytes", status, header, len(body))
 	}
-	if status, header, body = k.Send(servertest.Request(at, servertest.BasicAuth+"Accept-Encoding: gzip\r\n", "")); header.Get("Content-Encoding") != "gzip" || len(body) >= len(api.AdminYAML())/5 {
+	if status, header, body = k.Send(servertest.FormatRequest(at, servertest.BasicAuth+"Accept-Encoding: gzip\r\n", "")); header.Get("Content-Encoding") != "gzip" || len(body) >= len(api.AdminYAML())/5 {
 		t.Errorf("packed: %d %v, %d bytes", status, header, len(body))
 	}
-	if status, _, body = k.Send(servertest.Request(at, servertest.BasicAuth+"If-None-Match: "+apidocs.Admin().Plain.Tag+"\r\n", "")); status != http.StatusNotModified || body != "" {
+	if status, _, body = k.Send(servertest.FormatRequest(at, servertest.BasicAuth+"If-None-Match: "+apidocs.Admin().Plain.Tag+"\r\n", "")); status != http.StatusNotModified || body != "" {
 		t.Errorf("of what is there: %d, %d bytes", status, len(body))
 	}
-	if status, _, _ = k.Send(servertest.Request(at, "", "")); status != http.StatusUnauthorized {
+	if status, _, _ = k.Send(servertest.FormatRequest(at, "", "")); status != http.StatusUnauthorized {
 		t.Errorf("without a password: %d", status)
 	}
 }

@@ -18,9 +18,9 @@ import (
 // maxFundsNote is the longest note of a top-up, in bytes.
 const maxFundsNote = 256
 
-// sendFunds sends a buyer's balance and the part of it that open posts reserve. A buyer
+// sendBalance sends a buyer's balance and the part of it that open posts reserve. A buyer
 // without an account has no balance.
-func (a *Admin) sendFunds(ctx *fasthttp.RequestCtx) {
+func (a *Admin) sendBalance(ctx *fasthttp.RequestCtx) {
 	e := a.requireEngine(ctx)
 	if e == nil {
 		return
@@ -42,8 +42,8 @@ func (a *Admin) sendFunds(ctx *fasthttp.RequestCtx) {
 	sendJSON(ctx, &funds)
 }
 
-// topUp adds to a buyer's balance.
-func (a *Admin) topUp(ctx *fasthttp.RequestCtx) {
+// topUpBalance adds to a buyer's balance.
+func (a *Admin) topUpBalance(ctx *fasthttp.RequestCtx) {
 	var body struct {
 		Amount json.RawMessage `json:"amount"`
 		Note   string          `json:"note"`
@@ -72,11 +72,11 @@ func (a *Admin) topUp(ctx *fasthttp.RequestCtx) {
 		return
 	}
 	id := pathParameter(ctx, "id")
-	if err := e.By(actorOf(ctx)).TopUp(market.BuyerID(id), amount, body.Note); err != nil {
+	if err := e.By(callerNameOf(ctx)).TopUp(market.BuyerID(id), amount, body.Note); err != nil {
 		a.sendEngineError(ctx, err)
 		return
 	}
-	a.sendFunds(ctx)
+	a.sendBalance(ctx)
 }
 
 const expectedMovement = "a number other than zero, from -1000000 to 1000000, with at most six decimals"

@@ -37,7 +37,7 @@ func newBroadcast(t *testing.T, event func(n int64) []byte) *broadcast {
 	b := &broadcast{Admin: New(stubOperator{}, metrics.NewMeter(func(string, error) {}), servertest.Password, slog.New(slog.DiscardHandler))}
 	b.live = newLiveFeed(func() []byte { return event(b.told.Add(1)) })
 	b.live.every = time.Millisecond
-	b.address = servertest.Serve(t, b.Serve, b.Shutdown)
+	b.address = servertest.StartServer(t, b.Serve, b.Shutdown)
 	return b
 }
 
@@ -130,13 +130,13 @@ func TestLiveIsMadeOnceForAll(t *testing.T) {
 	b.live.every = time.Hour
 	var all []*servertest.Conn
 	for i := range maxSubscribers {
-		s := b.live.subscribe(nil, strconv.Itoa(i/maxSubscribersPerName), nil, func() bool { return true })
+		s := b.live.addSubscriber(nil, strconv.Itoa(i/maxSubscribersPerName), nil, func() bool { return true })
 		if s == nil {
 			t.Fatal("no place")
 		}
 	}
 	k := servertest.Dial(t, b.address)
-	if status, header, body := k.Send(servertest.Request("GET /admin/v1/live", servertest.BasicAuth, "")); status != 503 || header.Get("Retry-After") == "" || !strings.Contains(body, `"error":"unavailable"`) {
+	if status, header, body := k.Send(servertest.FormatRequest("GET /admin/v1/live", servertest.BasicAuth, "")); status != 503 || header.Get("Retry-After") == "" || !strings.Contains(body, `"error":"unavailable"`) {
 		t.Errorf("%d %v %s", status, header, body)
 	}
 	b.live.endStreams()
@@ -156,7 +156,7 @@ func TestLiveIsMadeOnceForAll(t *testing.T) {
 func TestLiveIsNotOnes(t *testing.T) {
 	b := newBroadcast(t, numbered)
 	open := func(name string) bool {
-		return b.live.subscribe(nil, name, nil, func() bool { return true }) != nil
+		return b.live.addSubscriber(nil, name, nil, func() bool { return true }) != nil
 	}
 	for range maxSubscribersPerName {
 		if !open("wall") {
@@ -204,7 +204,7 @@ func TestLiveEnds(t *testing.T) {
 		t.Errorf("the stream did not end as it should: %v", err)
 	}
 	k := servertest.Dial(t, b.address)
-	if status, _, body := k.Send(servertest.Request("GET /admin/v1/live", servertest.BasicAuth, "")); status != 503 {
+	if status, _, body := k.Send(servertest.FormatRequest("GET /admin/v1/live", servertest.BasicAuth, "")); status != 503 {
 		t.Errorf("with nothing to tell: %d %s", status, body)
 	}
 	silent.Store(false)
@@ -250,7 +250,7 @@ func TestWhatGoesWrongEndsTheStreamAlone(t *testing.T) {
 	m := metrics.NewMeter(func(string, error) { faults++ })
 	a := New(stubOperator{}, m, servertest.Password, slog.New(slog.DiscardHandler))
 	a.overviews.admin = &Admin{meter: m} // which has no operator
-	if event := a.overviews.serverSentEvent(); event != nil || faults != 1 {
+	if event := a.overviews.overviewEvent(); event != nil || faults != 1 {
 		t.Errorf("%q, %d faults", event, faults)
 	}
 }

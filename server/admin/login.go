@@ -68,9 +68,9 @@ func (a *Admin) login(ctx *fasthttp.RequestCtx) {
 		name = cleanActorName(body.Name)
 	}
 	from, now := clientaddr.NetworkOf(a.authFailures.ClientAddress(ctx)), time.Now().UnixNano()
-	if wait := a.sessions.countAttempt(from, name, now); wait > 0 {
+	if wait := a.sessions.countLoginAttempt(from, name, now); wait > 0 {
 		a.meter.CountWrongCredential()
-		a.authFailures.Warn(from)
+		a.authFailures.LogThrottled(from)
 		a.sendTooManyLogins(ctx, wait)
 		return
 	}
@@ -79,36 +79,36 @@ func (a *Admin) login(ctx *fasthttp.RequestCtx) {
 	right = right && len(body.Password) <= passphrase.MaxLength || user.Name == "" && a.isConfiguredPassword(body.Password)
 	switch {
 	case err != nil:
-		a.sessions.refundAttempt(from, name)
+		a.sessions.uncountLoginAttempt(from, name)
 		a.sendHashingError(ctx, err)
 	case !right:
 		a.meter.CountWrongCredential()
 		a.sendError(ctx, errWrongLogin)
 	default:
-		a.sessions.refundAttempt(from, name)
+		a.sessions.uncountLoginAttempt(from, name)
 		connection.MarkAuthenticated(ctx)
 		a.startSession(ctx, name, user)
 	}
 }
 
-// countAttempt counts an attempt as failed. It returns the time to wait if there were too
+// countLoginAttempt counts an attempt as failed. It returns the time to wait if there were too
 // many.
-func (t *sessionStore) countAttempt(from netip.Prefix, name string, now int64) (wait time.Duration) {
+func (t *sessionStore) countLoginAttempt(from netip.Prefix, name string, now int64) (wait time.Duration) {
 	ok, wait, _ := t.byNetwork.Take(from, now)
 	if !ok {
 		return wait
 	}
 	if ok, wait, _ = t.byName.Take(name, now); !ok {
-		t.byNetwork.PutBack(from)
+		t.byNetwork.Refund(from)
 		return wait
 	}
 	return 0
 }
 
-// refundAttempt undoes countAttempt.
-func (t *sessionStore) refundAttempt(from netip.Prefix, name string) {
-	t.byNetwork.PutBack(from)
-	t.byName.PutBack(name)
+// uncountLoginAttempt undoes countLoginAttempt.
+func (t *sessionStore) uncountLoginAttempt(from netip.Prefix, name string) {
+	t.byNetwork.Refund(from)
+	t.byName.Refund(name)
 }
 
 func (a *Admin) sendTooManyLogins(ctx *fasthttp.RequestCtx, wait time.Duration) {
@@ -135,11 +135,11 @@ func (a *Admin) startSession(ctx *fasthttp.RequestCtx, name string, user state.U
 	}
 	var value string
 	value, who.session = a.sessions.createSession(name, user)
-	a.setCookie(ctx, value, int(sessionLife.Seconds()))
+	a.setSessionCookie(ctx, value, int(sessionLife.Seconds()))
 	sendUncachedJSON(ctx, a.describePrincipal(&who))
 }
 
-func (a *Admin) setCookie(ctx *fasthttp.RequestCtx, value string, seconds int) {
+func (a *Admin) setSessionCookie(ctx *fasthttp.RequestCtx, value string, seconds int) {
 	var cookie fasthttp.Cookie
 	cookie.SetKey(cookieName)
 	cookie.SetValue(value)
@@ -186,7 +186,7 @@ func (a *Admin) describePrincipal(who *principal) principalDocument {
 func (a *Admin) logout(ctx *fasthttp.RequestCtx) {
 	if s := principalFrom(ctx).session; s != nil {
 		a.sessions.endSession(s)
-		a.setCookie(ctx, "", 0)
+		a.setSessionCookie(ctx, "", 0)
 	}
 	ctx.SetStatusCode(fasthttp.StatusNoContent)
 }

@@ -45,7 +45,7 @@ func openAccounts(t *testing.T, password string) *accountsFixture {
 	l.apply = func([]byte, bool) ([]string, error) { return nil, nil }
 	l.admin = New(l, metrics.NewMeter(func(what string, err error) { t.Errorf("%s: %v", what, err) }), password, slog.New(slog.DiscardHandler))
 	l.admin.sessions.now = func() time.Time { return time.Now().Add(time.Duration(l.ahead.Load())) }
-	l.address = servertest.Serve(t, l.admin.Serve, l.admin.Shutdown)
+	l.address = servertest.StartServer(t, l.admin.Serve, l.admin.Shutdown)
 	return l
 }
 
@@ -64,7 +64,7 @@ func (r answered) has(status int, text string) bool {
 func (l *accountsFixture) ask(line, headers, body string) (r answered) {
 	l.t.Helper()
 	k := servertest.Dial(l.t, l.address)
-	r.status, r.header, r.body = k.Send(servertest.Request(line, headers, body))
+	r.status, r.header, r.body = k.Send(servertest.FormatRequest(line, headers, body))
 	k.Close()
 	return r
 }
@@ -289,7 +289,7 @@ func TestBodiesAreOfWhoIsStillIn(t *testing.T) {
 	} {
 		k := servertest.Dial(t, l.address)
 		body := `{"name":"late"` + strings.Repeat(" ", 20<<10) + "}" // the library reads a short one by itself
-		text := strings.TrimSuffix(servertest.Request(row.line, row.headers, body), "}")
+		text := strings.TrimSuffix(servertest.FormatRequest(row.line, row.headers, body), "}")
 		if _, err := io.WriteString(k, text); err != nil {
 			t.Fatal(err)
 		}
@@ -319,7 +319,7 @@ func TestLiveEndsWithItsSession(t *testing.T) {
 	l.hire("bob", market.RoleViewer)
 	bob := l.in("bob", longEnough)
 	k := servertest.Dial(t, l.address)
-	if _, err := io.WriteString(k, servertest.Request("GET /admin/v1/live", bob.reads, "")); err != nil {
+	if _, err := io.WriteString(k, servertest.FormatRequest("GET /admin/v1/live", bob.reads, "")); err != nil {
 		t.Fatal(err)
 	}
 	response, err := http.ReadResponse(k.Answer, nil)
@@ -348,12 +348,12 @@ func TestBadCookies(t *testing.T) {
 	}
 	k := servertest.Dial(t, l.address)
 	for _, bad := range []string{"", "x", value[1:], value[:42], value + "A", strings.Repeat("A", randomTokenLength), strings.Repeat("x", 3000), "\"" + value + "\"x", strings.ToLower(value) + ""} {
-		status, header, body := k.Send(servertest.Request("GET /admin/v1/session", "Cookie: __Host-pingpost="+bad+"\r\nX-Requested-With: dashboard\r\n", ""))
+		status, header, body := k.Send(servertest.FormatRequest("GET /admin/v1/session", "Cookie: __Host-pingpost="+bad+"\r\nX-Requested-With: dashboard\r\n", ""))
 		if status != 401 || header.Get("WWW-Authenticate") != "" {
 			t.Errorf("%.50q: %d %s", bad, status, body)
 		}
 	}
-	if status, header, _ := k.Send(servertest.Request("GET /admin/v1/session", "", "")); status != 401 || header.Get("WWW-Authenticate") == "" {
+	if status, header, _ := k.Send(servertest.FormatRequest("GET /admin/v1/session", "", "")); status != 401 || header.Get("WWW-Authenticate") == "" {
 		t.Errorf("without anything: %d %v", status, header)
 	}
 	if got := l.ask("GET /admin/v1/session", "Cookie: a=b; __Host-pingpost="+value+"; c=d\r\n", ""); got.status != 200 {
@@ -451,7 +451,7 @@ func TestLoginFlood(t *testing.T) {
 	if r, _ := l.logIn("bob", longEnough); r.status != 429 {
 		t.Errorf("a right one among them: %+v", r)
 	}
-	l.admin.SetProxies([]netip.Prefix{servertest.Network("127.0.0.1/32")})
+	l.admin.SetProxies([]netip.Prefix{servertest.ParseNetwork("127.0.0.1/32")})
 	many := flood(func(int) string { return "bob" }, func(i int) string { return fmt.Sprintf("X-Forwarded-For: 192.0.2.%d\r\n", i) })
 	if n := count(many); n < 5 || many[19].status != 401 {
 		t.Errorf("for one name %d were refused", n)
@@ -584,7 +584,7 @@ func TestAPITokens(t *testing.T) {
 		"none": "", "a supplier's kind": "ppt_x", "long": "ppa_" + strings.Repeat("x", 3000), "not one": "\x7f",
 	} {
 		k := servertest.Dial(t, l.address)
-		if status, _, body := k.Send(servertest.Request("GET /admin/v1/session", "Authorization: Bearer "+value+"\r\n", "")); status != 401 && status != 429 && status != 400 {
+		if status, _, body := k.Send(servertest.FormatRequest("GET /admin/v1/session", "Authorization: Bearer "+value+"\r\n", "")); status != 401 && status != 429 && status != 400 {
 			t.Errorf("%s: %d %s", what, status, body)
 		}
 		k.Close()
@@ -637,7 +637,7 @@ func TestGuessingThePassword(t *testing.T) {
 	slowed := 0
 	for range 3 * maxGuesses {
 		k := servertest.Dial(t, address)
-		status, header, body := k.Send(servertest.Request("GET /admin/v1/hash", wrong, ""))
+		status, header, body := k.Send(servertest.FormatRequest("GET /admin/v1/hash", wrong, ""))
 		switch {
 		case status == 429 && strings.Contains(body, `"rate_limited"`) && header.Get("Retry-After") == "1" && header.Get("WWW-Authenticate") == "":
 			slowed++
@@ -649,10 +649,10 @@ func TestGuessingThePassword(t *testing.T) {
 		}
 		k.Close()
 		k = servertest.Dial(t, address)
-		if status, _, _ := k.Send(servertest.Request("GET /admin/v1/hash", servertest.BasicAuth, "")); status != 200 {
+		if status, _, _ := k.Send(servertest.FormatRequest("GET /admin/v1/hash", servertest.BasicAuth, "")); status != 200 {
 			t.Errorf("the right one: %d", status)
 		}
-		if status, _, _ := k.Send(servertest.Request("GET /admin/v1/hash", "", "")); status != 401 {
+		if status, _, _ := k.Send(servertest.FormatRequest("GET /admin/v1/hash", "", "")); status != 401 {
 			t.Errorf("none: %d", status)
 		}
 		k.Close()

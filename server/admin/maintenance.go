@@ -30,7 +30,7 @@ type Backup struct {
 	LastError  *string `json:"last_error"`  // null: no error
 }
 
-func (a *Admin) backupStatus(ctx *fasthttp.RequestCtx) { sendJSON(ctx, a.operator.Backup()) }
+func (a *Admin) sendBackupStatus(ctx *fasthttp.RequestCtx) { sendJSON(ctx, a.operator.Backup()) }
 
 func (a *Admin) startBackup(ctx *fasthttp.RequestCtx) {
 	at := time.Now().UTC()
@@ -44,8 +44,8 @@ func (a *Admin) startBackup(ctx *fasthttp.RequestCtx) {
 	}{at})
 }
 
-// stateHash sends the hash of the state and its position in the log.
-func (a *Admin) stateHash(ctx *fasthttp.RequestCtx) {
+// sendStateHash sends the hash of the state and its position in the log.
+func (a *Admin) sendStateHash(ctx *fasthttp.RequestCtx) {
 	seq, hash, err := a.operator.Hash()
 	if err != nil {
 		a.sendEngineError(ctx, err)

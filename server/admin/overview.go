@@ -54,8 +54,8 @@ type overviewCache struct {
 // event of a stream has a new one.
 const overviewMaxAge = 900 * time.Millisecond
 
-// cachedJSON returns the overview as JSON, or nil if there is no engine.
-func (o *overviewCache) cachedJSON(now time.Time) []byte {
+// cachedOverviewJSON returns the overview as JSON, or nil if there is no engine.
+func (o *overviewCache) cachedOverviewJSON(now time.Time) []byte {
 	e := o.admin.operator.Engine()
 	if e == nil {
 		return nil
@@ -68,16 +68,16 @@ func (o *overviewCache) cachedJSON(now time.Time) []byte {
 	return o.cached
 }
 
-// serverSentEvent returns the overview as a server-sent event. A panic while building it ends the
+// overviewEvent returns the overview as a server-sent event. A panic while building it ends the
 // streams only.
-func (o *overviewCache) serverSentEvent() (event []byte) {
+func (o *overviewCache) overviewEvent() (event []byte) {
 	defer func() {
 		if cause := recover(); cause != nil {
 			event = nil
 			o.admin.meter.ReportFault("cannot build the overview", fmt.Errorf("%v", cause))
 		}
 	}()
-	document := o.cachedJSON(time.Now())
+	document := o.cachedOverviewJSON(time.Now())
 	if document == nil {
 		return nil
 	}
@@ -95,7 +95,7 @@ func (o *overviewCache) build(now time.Time, e *engine.Engine) *overview {
 			Leads: metrics.RatePerSecond(g.Now.Leads, g.TenSecondsAgo.Leads, span), Pings: metrics.RatePerSecond(g.Now.Pings, g.TenSecondsAgo.Pings, span),
 			Posts: metrics.RatePerSecond(g.Now.Posts, g.TenSecondsAgo.Posts, span), Sold: metrics.RatePerSecond(g.Now.Sold, g.TenSecondsAgo.Sold, span),
 		},
-		Latency: lastMinuteLatency(&g), Series: []overviewStep{}, Buyers: o.collectBuyers(e, &g),
+		Latency: lastMinuteLatency(&g), Series: []overviewInterval{}, Buyers: o.collectBuyers(e, &g),
 		Webhooks: overviewHooks{hooks.Pending, hooks.Dead}, Returns: e.State().PendingReturnCount(), Unknown: e.State().CountAllUnknownDeliveries(),
 		Backup: o.admin.operator.Backup(), Log: overviewLog{s.Seq}, DiskFree: s.DiskFree,
 	}
@@ -104,10 +104,10 @@ func (o *overviewCache) build(now time.Time, e *engine.Engine) *overview {
 		all.SellThrough = &share
 	}
 	for _, s := range g.Intervals {
-		all.Series = append(all.Series, overviewStep{formatSeconds(s.At.UnixNano()), s.Leads, s.Sold, s.Pings})
+		all.Series = append(all.Series, overviewInterval{formatSeconds(s.At.UnixNano()), s.Leads, s.Sold, s.Pings})
 	}
 	kept := o.admin.operator.Report()
-	all.Today = o.today.cachedRows(kept, now)
+	all.Today = o.today.cachedDaySums(kept, now)
 	if all.Report.Kept = kept != nil; kept != nil {
 		lag := roundToThousandths(kept.Status().Lag.Seconds())
 		all.Report.Lag = &lag
@@ -117,7 +117,7 @@ func (o *overviewCache) build(now time.Time, e *engine.Engine) *overview {
 
 // sendOverview sends the overview: GET overview.
 func (a *Admin) sendOverview(ctx *fasthttp.RequestCtx) {
-	document := a.overviews.cachedJSON(time.Now())
+	document := a.overviews.cachedOverviewJSON(time.Now())
 	if document == nil {
 		a.sendError(ctx, httperror.Unavailable)
 		return
@@ -135,7 +135,7 @@ func (a *Admin) streamOverview(ctx *fasthttp.RequestCtx) {
 		return
 	}
 	who := principalFrom(ctx)
-	s := a.live.subscribe(ctx.Conn(), who.name, first, func() bool { return a.isStillValid(&who) })
+	s := a.live.addSubscriber(ctx.Conn(), who.name, first, func() bool { return a.isStillValid(&who) })
 	if s == nil {
 		a.sendError(ctx, errTooManyStreams)
 		return
@@ -145,25 +145,25 @@ func (a *Admin) streamOverview(ctx *fasthttp.RequestCtx) {
 
 // overview is the JSON form of the overview.
 type overview struct {
-	At          string          `json:"at"`
-	Tenant      string          `json:"tenant"`
-	Version     string          `json:"version"`
-	Sandbox     bool            `json:"sandbox"`
-	Uptime      int64           `json:"uptime_s"`
-	Ready       bool            `json:"ready"`
-	Rates       overviewRates   `json:"rates"`
-	Today       []overviewDay   `json:"today"`
-	SellThrough *float64        `json:"sell_through"`
-	Latency     overviewLatency `json:"latency"`
-	Series      []overviewStep  `json:"series"`
-	Buyers      []overviewBuyer `json:"buyers"`
-	Webhooks    overviewHooks   `json:"webhooks"`
-	Returns     int             `json:"returns_waiting"`
-	Unknown     int             `json:"deliveries_unknown"`
-	Report      overviewReport  `json:"report"`
-	Backup      Backup          `json:"backup"`
-	Log         overviewLog     `json:"log"`
-	DiskFree    uint64          `json:"disk_free_bytes"`
+	At          string             `json:"at"`
+	Tenant      string             `json:"tenant"`
+	Version     string             `json:"version"`
+	Sandbox     bool               `json:"sandbox"`
+	Uptime      int64              `json:"uptime_s"`
+	Ready       bool               `json:"ready"`
+	Rates       overviewRates      `json:"rates"`
+	Today       []overviewDay      `json:"today"`
+	SellThrough *float64           `json:"sell_through"`
+	Latency     overviewLatency    `json:"latency"`
+	Series      []overviewInterval `json:"series"`
+	Buyers      []overviewBuyer    `json:"buyers"`
+	Webhooks    overviewHooks      `json:"webhooks"`
+	Returns     int                `json:"returns_waiting"`
+	Unknown     int                `json:"deliveries_unknown"`
+	Report      overviewReport     `json:"report"`
+	Backup      Backup             `json:"backup"`
+	Log         overviewLog        `json:"log"`
+	DiskFree    uint64             `json:"disk_free_bytes"`
 }
 
 type (
@@ -188,7 +188,7 @@ type (
 		IngestSlow    *float64 `json:"ingest_p99_ms"`
 		CommitSlow    *float64 `json:"commit_p99_ms"`
 	}
-	overviewStep struct {
+	overviewInterval struct {
 		At    string `json:"at"`
 		Leads uint64 `json:"leads"`
 		Sold  uint64 `json:"sold"`
@@ -225,13 +225,13 @@ type (
 func lastMinuteLatency(g *metrics.Summary) overviewLatency {
 	auction, ingest, commit := g.Now.Auction.Since(&g.MinuteAgo.Auction), g.Now.Ingest.Since(&g.MinuteAgo.Ingest), g.Now.Commit.Since(&g.MinuteAgo.Commit)
 	return overviewLatency{
-		AuctionMedian: quantileOrNil(&auction, 0.5), AuctionSlow: quantileOrNil(&auction, 0.99),
-		IngestMedian: quantileOrNil(&ingest, 0.5), IngestSlow: quantileOrNil(&ingest, 0.99), CommitSlow: quantileOrNil(&commit, 0.99),
+		AuctionMedian: quantileMilliseconds(&auction, 0.5), AuctionSlow: quantileMilliseconds(&auction, 0.99),
+		IngestMedian: quantileMilliseconds(&ingest, 0.5), IngestSlow: quantileMilliseconds(&ingest, 0.99), CommitSlow: quantileMilliseconds(&commit, 0.99),
 	}
 }
 
-// quantileOrNil returns a quantile, or nil for an empty histogram.
-func quantileOrNil(c *metrics.HistogramCounts, share float64) *float64 {
+// quantileMilliseconds returns a quantile, or nil for an empty histogram.
+func quantileMilliseconds(c *metrics.HistogramCounts, share float64) *float64 {
 	at, ok := c.Quantile(share)
 	if !ok {
 		return nil
@@ -265,9 +265,9 @@ func (o *overviewCache) collectBuyers(e *engine.Engine, g *metrics.Summary) []ov
 func newOverviewBuyer(e *engine.Engine, buyer *market.Buyer, recent metrics.BuyerReading) overviewBuyer {
 	paused, _ := e.State().PauseStatus(event.ObjectBuyer, buyer.Ref)
 	return overviewBuyer{
-		ID: string(buyer.ID), Name: buyer.Name, Paused: paused, Health: metrics.HealthOf(&recent),
+		ID: string(buyer.ID), Name: buyer.Name, Paused: paused, Health: metrics.BuyerHealth(&recent),
 		Asked: recent.Asked, Bids: recent.Bids, Wins: recent.Wins, Posts: recent.Posts, Sales: recent.Sales, Timeouts: recent.Timeouts,
-		Median: quantileOrNil(&recent.Pings, 0.5), Slow: quantileOrNil(&recent.Pings, 0.99),
+		Median: quantileMilliseconds(&recent.Pings, 0.5), Slow: quantileMilliseconds(&recent.Pings, 0.99),
 	}
 }
 
@@ -285,9 +285,9 @@ const (
 	todayTimeout = time.Second // at most
 )
 
-// cachedRows returns the sums of the day of now. There are none without a report, or if it cannot
+// cachedDaySums returns the sums of the day of now. There are none without a report, or if it cannot
 // answer.
-func (t *todaySums) cachedRows(from *report.Report, now time.Time) []overviewDay {
+func (t *todaySums) cachedDaySums(from *report.Report, now time.Time) []overviewDay {
 	now = now.UTC()
 	day := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, time.UTC)
 	if !day.Equal(t.day) {

@@ -85,7 +85,7 @@ type reportLines struct {
 	first  *report.Row
 }
 
-func (l *reportLines) appendNextLine(dst []byte) ([]byte, error) {
+func (l *reportLines) appendNextRow(dst []byte) ([]byte, error) {
 	row, err := l.first, error(nil)
 	if l.first = nil; row == nil {
 		row, err = l.answer.Next()
@@ -166,7 +166,7 @@ func readReportQuery(ctx *fasthttp.RequestCtx, now time.Time) (*report.Question,
 	if wrong := readReportTimes(query, q, now); wrong != nil {
 		return nil, nil, wrong
 	}
-	form, ok := parseStatementForm(string(query.Peek("format")), string(ctx.Request.Header.Peek("Accept")))
+	form, ok := parseStatementFormat(string(query.Peek("format")), string(ctx.Request.Header.Peek("Accept")))
 	switch {
 	case ok && form == formCSV:
 		return q, report.NewCSV, nil
@@ -187,7 +187,7 @@ func readReportTimes(query *fasthttp.Args, q *report.Question, now time.Time) *m
 		if text == "" {
 			continue
 		}
-		at, ok := parseInstant(text)
+		at, ok := parseDayOrTime(text)
 		if day, err := time.ParseInLocation(time.DateOnly, text, q.Zone); err == nil {
 			at = day.UnixNano()
 		}

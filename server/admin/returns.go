@@ -21,14 +21,14 @@ const (
 // maxReturnNote is the longest note of a decision, in characters.
 const maxReturnNote = 1000
 
-// listReturns lists the pending returns, oldest leads first; ?limit= and ?after= select a
+// listPendingReturns lists the pending returns, oldest leads first; ?limit= and ?after= select a
 // page.
-func (a *Admin) listReturns(ctx *fasthttp.RequestCtx) {
+func (a *Admin) listPendingReturns(ctx *fasthttp.RequestCtx) {
 	e := a.requireEngine(ctx)
 	if e == nil {
 		return
 	}
-	limit, after, faults := readPage(ctx.QueryArgs())
+	limit, after, faults := readReturnsPage(ctx.QueryArgs())
 	if len(faults) > 0 {
 		a.sendError(ctx, httperror.InvalidPayload, faults...)
 		return
@@ -49,8 +49,8 @@ func (a *Admin) listReturns(ctx *fasthttp.RequestCtx) {
 	sendJSON(ctx, &answer)
 }
 
-// readPage parses limit and after.
-func readPage(query *fasthttp.Args) (limit int, after market.LeadID, faults []market.FieldError) {
+// readReturnsPage parses limit and after.
+func readReturnsPage(query *fasthttp.Args) (limit int, after market.LeadID, faults []market.FieldError) {
 	limit = defaultReturns
 	if text := query.Peek("limit"); len(text) > 0 {
 		n, err := strconv.Atoi(string(text))
@@ -115,7 +115,7 @@ func (a *Admin) decideReturn(ctx *fasthttp.RequestCtx) {
 		a.sendError(ctx, httperror.InvalidPayload, faults...)
 		return
 	}
-	if err := e.By(actorOf(ctx)).DecideReturn(lead, *word.Approve, word.Note); err != nil {
+	if err := e.By(callerNameOf(ctx)).DecideReturn(lead, *word.Approve, word.Note); err != nil {
 		a.sendEngineError(ctx, err)
 		return
 	}

@@ -77,7 +77,7 @@ func TestEveryRouteHasItsRole(t *testing.T) {
 		headers[role] = l.in(role.String(), longEnough).writes
 	}
 	routes := router.New()
-	l.admin.addGuardedRoutes(routes)
+	l.admin.addAuthenticatedRoutes(routes)
 	walked := 0
 	for method, paths := range routes.List() {
 		for _, path := range paths {

@@ -9,21 +9,21 @@ import (
 	"pingpost/server/request"
 )
 
-func (a *Admin) addGuardedRoutes(routes *router.Router) {
+func (a *Admin) addAuthenticatedRoutes(routes *router.Router) {
 	add := func(method, path string, h fasthttp.RequestHandler) {
-		a.addRoute(routes, method, path, a.withBody(maxBody, httperror.BodyTooLarge, a.withQuery(method, path, h)))
+		a.addRoute(routes, method, path, a.withBody(maxBody, httperror.BodyTooLarge, a.rejectUnknownParameters(method, path, h)))
 	}
 	a.addAccessRoutes(add)
-	a.addRoute(routes, "PUT", "/admin/v1/config", a.rejectConcurrent(a.withBody(maxDocument, errConfigTooLarge, a.withQuery("PUT", "/admin/v1/config", a.applyConfiguration))))
+	a.addRoute(routes, "PUT", "/admin/v1/config", a.rejectConcurrent(a.withBody(maxDocument, errConfigTooLarge, a.rejectUnknownParameters("PUT", "/admin/v1/config", a.applyConfiguration))))
 	a.addConfigEntryRoutes(add, func(method, path string, h fasthttp.RequestHandler) {
-		a.addRoute(routes, method, path, a.withBody(maxItem, errEntryTooLarge, a.withQuery(method, path, h)))
+		a.addRoute(routes, method, path, a.withBody(maxItem, errEntryTooLarge, a.rejectUnknownParameters(method, path, h)))
 	})
 	add("GET", "/admin/v1/suppression", a.listSuppressionLists)
-	a.addRoute(routes, "PUT", "/admin/v1/suppression/{id}", a.withQuery("PUT", "/admin/v1/suppression/{id}", a.uploadSuppressionList))
-	add("GET", "/admin/v1/backup", a.backupStatus)
+	a.addRoute(routes, "PUT", "/admin/v1/suppression/{id}", a.rejectUnknownParameters("PUT", "/admin/v1/suppression/{id}", a.uploadSuppressionList))
+	add("GET", "/admin/v1/backup", a.sendBackupStatus)
 	add("POST", "/admin/v1/backup", a.startBackup)
 	add("GET", "/admin/v1/openapi.yaml", a.serveOpenAPI)
-	add("GET", "/admin/v1/hash", a.stateHash)
+	add("GET", "/admin/v1/hash", a.sendStateHash)
 	add("GET", "/admin/v1/config", a.sendConfiguration)
 	add("GET", "/admin/v1/deliveries", a.listDeliveries)
 	explain := a.explainHandler()
@@ -34,15 +34,15 @@ func (a *Admin) addGuardedRoutes(routes *router.Router) {
 	add("POST", "/admin/v1/report/rebuild", a.rebuildReport)
 	add("POST", "/admin/v1/erase", a.eraseHandler())
 	add("POST", "/admin/v1/deliveries/{lead}/{how}", a.resolveDelivery)
-	add("GET", "/admin/v1/returns", a.listReturns)
+	add("GET", "/admin/v1/returns", a.listPendingReturns)
 	add("POST", "/admin/v1/returns/{lead}", a.decideReturn)
 	add("GET", "/admin/v1/suppliers/{id}/keys", a.listAPIKeys)
 	add("POST", "/admin/v1/suppliers/{id}/keys", a.addAPIKey)
 	add("DELETE", "/admin/v1/suppliers/{id}/keys/{hint}", a.revokeAPIKey)
-	add("GET", "/admin/v1/buyers/{id}/funds", a.sendFunds)
-	add("POST", "/admin/v1/buyers/{id}/funds", a.topUp)
+	add("GET", "/admin/v1/buyers/{id}/funds", a.sendBalance)
+	add("POST", "/admin/v1/buyers/{id}/funds", a.topUpBalance)
 	add("GET", "/admin/v1/secrets", a.listSecrets)
-	add("PUT", "/admin/v1/secrets/{name:*}", a.setSecret)
+	add("PUT", "/admin/v1/secrets/{name:*}", a.replaceSecret)
 	for _, what := range []string{"campaigns", "buyers"} {
 		add("POST", "/admin/v1/"+what+"/{id}/pause", a.pauseHandler(what, true))
 		add("POST", "/admin/v1/"+what+"/{id}/resume", a.pauseHandler(what, false))
@@ -51,14 +51,14 @@ func (a *Admin) addGuardedRoutes(routes *router.Router) {
 		at := "/admin/v1/" + what + "/{id}"
 		add("GET", at+"/clients", a.withOwner(owner, a.listClients))
 		add("DELETE", at+"/clients/{client}", a.withOwner(owner, a.revokeClient))
-		add("POST", at+"/clients/{client}/secrets", a.withOwner(owner, a.addSecret))
-		add("DELETE", at+"/clients/{client}/secrets/{hint}", a.withOwner(owner, a.revokeSecret))
+		add("POST", at+"/clients/{client}/secrets", a.withOwner(owner, a.addClientSecret))
+		add("DELETE", at+"/clients/{client}/secrets/{hint}", a.withOwner(owner, a.revokeClientSecret))
 		add("GET", at+"/tokens", a.withOwner(owner, a.sandboxOnly(a.listTokens)))
 		add("POST", at+"/tokens", a.withOwner(owner, a.sandboxOnly(a.addToken)))
 		add("DELETE", at+"/tokens/{token}", a.withOwner(owner, a.sandboxOnly(a.revokeToken)))
 	}
 	a.addWebhookRoutes(add)
-	a.addReadingRoutes(add)
+	a.addMonitoringRoutes(add)
 	add("GET", "/debug/pprof/{name:*}", a.serveProfile)
 }
 
@@ -91,8 +91,8 @@ var adminQueries = map[string][]string{
 	"GET /debug/pprof/{name:*}":                      {"seconds", "debug", "gc"},
 }
 
-// withQuery rejects query parameters that the operation does not have.
-func (a *Admin) withQuery(method, path string, h fasthttp.RequestHandler) fasthttp.RequestHandler {
+// rejectUnknownParameters rejects query parameters that the operation does not have.
+func (a *Admin) rejectUnknownParameters(method, path string, h fasthttp.RequestHandler) fasthttp.RequestHandler {
 	known := adminQueries[method+" "+path]
 	return func(ctx *fasthttp.RequestCtx) {
 		if faults := request.ParameterErrors(ctx, known...); len(faults) > 0 {
@@ -103,21 +103,21 @@ func (a *Admin) withQuery(method, path string, h fasthttp.RequestHandler) fastht
 	}
 }
 
-// addReadingRoutes adds the operations that show the exchange or try a lead. They change no state, except that a test lead is logged.
-func (a *Admin) addReadingRoutes(add func(method, path string, h fasthttp.RequestHandler)) {
+// addMonitoringRoutes adds the operations that show the exchange or try a lead. They change no state, except that a test lead is logged.
+func (a *Admin) addMonitoringRoutes(add func(method, path string, h fasthttp.RequestHandler)) {
 	add("GET", "/admin/v1/overview", a.sendOverview)
 	add("GET", "/admin/v1/live", a.streamOverview)
-	add("GET", "/admin/v1/leads", a.withReport(a.searchLeads))
-	add("GET", "/admin/v1/auctions", a.withReport(a.searchAuctions))
-	add("GET", "/admin/v1/unmatched", a.withReport(a.sendUnmatched))
-	add("GET", "/admin/v1/caps", a.listCaps)
-	add("POST", "/admin/v1/bench", a.sellBenchLead)
-	add("GET", "/admin/v1/bench/example", a.sendBenchExample)
+	add("GET", "/admin/v1/leads", a.withReportSearchSlot(a.searchLeads))
+	add("GET", "/admin/v1/auctions", a.withReportSearchSlot(a.searchAuctions))
+	add("GET", "/admin/v1/unmatched", a.withReportSearchSlot(a.sendUnsoldCounts))
+	add("GET", "/admin/v1/caps", a.listCapUsage)
+	add("POST", "/admin/v1/bench", a.ingestTestLead)
+	add("GET", "/admin/v1/bench/example", a.sendExampleLead)
 }
 
-// withDeprecation adds the deprecation headers to answers of authenticated callers. It does
+// withDeprecationHeaders adds the deprecation headers to answers of authenticated callers. It does
 // not work for secrets and profiles, whose routes serve several operations.
-func (a *Admin) withDeprecation(method, path string, h fasthttp.RequestHandler) fasthttp.RequestHandler {
+func (a *Admin) withDeprecationHeaders(method, path string, h fasthttp.RequestHandler) fasthttp.RequestHandler {
 	return func(ctx *fasthttp.RequestCtx) {
 		h(ctx)
 		a.deprecations.WriteHeaders(ctx, method, path)

@@ -24,14 +24,14 @@ func TestDeprecatedAdminOperationsSaySo(t *testing.T) {
 	if a.deprecations != nil {
 		t.Error("something is deprecated, and docs/versioning.md says that nothing is")
 	}
-	a.deprecations = servertest.Deprecate(t, api.AdminYAML(), servertest.DeprecatedWithSunset)
+	a.deprecations = servertest.DeprecateAll(t, api.AdminYAML(), servertest.DeprecatedWithSunset)
 	said, who := 0, "Basic "+base64.StdEncoding.EncodeToString([]byte("operator:"+servertest.Password))
 	for operation := range a.deprecations {
 		method, path, _ := strings.Cut(operation, " ")
 		if !strings.HasPrefix(path, "/admin/v1/") || strings.HasPrefix(path, "/admin/v1/secrets/") {
 			continue
 		}
-		status, header := servertest.Answer(a.http.Handler, method, path, who)
+		status, header := servertest.CallHandler(a.http.Handler, method, path, who)
 		if status == fasthttp.StatusInternalServerError { // the operator lacks an implementation
 			continue
 		}
@@ -44,7 +44,7 @@ func TestDeprecatedAdminOperationsSaySo(t *testing.T) {
 		t.Errorf("%d operations", said)
 	}
 	for _, row := range [][2]string{{"/admin/v1/nothing", who}, {pathUsers, ""}} {
-		if status, header := servertest.Answer(a.http.Handler, "GET", row[0], row[1]); header["Deprecation"] != nil {
+		if status, header := servertest.CallHandler(a.http.Handler, "GET", row[0], row[1]); header["Deprecation"] != nil {
 			t.Errorf("%s: %d %v", row[0], status, header)
 		}
 	}
@@ -85,7 +85,7 @@ func TestUnknownParametersAtTheAdminAddress(t *testing.T) {
 		}
 		k := servertest.Dial(t, address)
 		defer k.Close()
-		status, _, answer := k.Send(servertest.Request(method+" "+path+query, headers, body))
+		status, _, answer := k.Send(servertest.FormatRequest(method+" "+path+query, headers, body))
 		return status, answer
 	}
 	for operation, names := range servertest.QueryParameters(t, api.AdminYAML()) {

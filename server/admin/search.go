@@ -24,9 +24,9 @@ const (
 
 var errTooManySearches = httperror.New(503, errcode.Unavailable, "Too many searches are running. Send this request again after the time in Retry-After.")
 
-// withReport calls a handler that reads the report, if there is one and a search slot is
+// withReportSearchSlot calls a handler that reads the report, if there is one and a search slot is
 // free.
-func (a *Admin) withReport(h func(ctx *fasthttp.RequestCtx, from *report.Report)) fasthttp.RequestHandler {
+func (a *Admin) withReportSearchSlot(h func(ctx *fasthttp.RequestCtx, from *report.Report)) fasthttp.RequestHandler {
 	return func(ctx *fasthttp.RequestCtx) {
 		from := a.requireReport(ctx)
 		if from == nil {
@@ -92,7 +92,7 @@ func (r *searchQuery) readTime(name string) int64 {
 	if text == "" {
 		return 0
 	}
-	at, ok := parseInstant(text)
+	at, ok := parseDayOrTime(text)
 	if !ok {
 		r.addError(name, errcode.FieldInvalidFormat, "a day (2026-11-30, its beginning in UTC) or a time (2026-11-30T12:00:00Z)")
 	}
@@ -178,9 +178,9 @@ func (a *Admin) searchAuctions(ctx *fasthttp.RequestCtx, from *report.Report) {
 	}{convertAll(found, newAuctionRow), newPageEnd(&page, market.AuctionID(page.Next).String())})
 }
 
-// sendUnmatched counts unsold leads by reason: GET unmatched. The default period is the last
+// sendUnsoldCounts counts unsold leads by reason: GET unmatched. The default period is the last
 // day. Counts are per hour, so all hours that overlap the period count.
-func (a *Admin) sendUnmatched(ctx *fasthttp.RequestCtx, from *report.Report) {
+func (a *Admin) sendUnsoldCounts(ctx *fasthttp.RequestCtx, from *report.Report) {
 	r := searchQuery{query: ctx.QueryArgs()}
 	s := r.readPeriod()
 	if len(r.faults) > 0 {

@@ -17,7 +17,7 @@ import (
 	"pingpost/server/httperror"
 )
 
-func (a *Admin) setSecret(ctx *fasthttp.RequestCtx) {
+func (a *Admin) replaceSecret(ctx *fasthttp.RequestCtx) {
 	var body struct {
 		Value string `json:"value"`
 	}
@@ -42,7 +42,7 @@ func (a *Admin) setSecret(ctx *fasthttp.RequestCtx) {
 		a.sendError(ctx, httperror.InvalidPayload, market.FieldError{Field: "value", Code: errcode.FieldInvalidFormat, Expected: expected})
 		return
 	}
-	if err := e.By(actorOf(ctx)).SetSecret(name, a.operator.Seal(name, body.Value)); err != nil {
+	if err := e.By(callerNameOf(ctx)).SetSecret(name, a.operator.Seal(name, body.Value)); err != nil {
 		a.sendEngineError(ctx, err)
 		return
 	}
@@ -107,13 +107,13 @@ func (a *Admin) webhookHints(o *owner) []webhookHint {
 	return hints
 }
 
-// rotateSecret creates a signing secret and shows it once. The previous one keeps signing
+// rotateWebhookSecret creates a signing secret and shows it once. The previous one keeps signing
 // beside it until an operator ends it, so that the receiver can switch at any time. A third
 // secret replaces the one that the body names.
 //
 // The old secret is first stored under its new name. If the process stops between the two
 // events, the secret that receivers know still signs.
-func (a *Admin) rotateSecret(ctx *fasthttp.RequestCtx, o *owner) {
+func (a *Admin) rotateWebhookSecret(ctx *fasthttp.RequestCtx, o *owner) {
 	if o.webhookEndpoint() == nil {
 		a.sendEngineError(ctx, fmt.Errorf("%w: the supplier %q has no webhook; give it one in the configuration first", engine.ErrConflict, o.id))
 		return
@@ -131,13 +131,13 @@ func (a *Admin) rotateSecret(ctx *fasthttp.RequestCtx, o *owner) {
 		return
 	}
 	if signs && replaced != WebhookSecretHint(old) {
-		if err := o.engine.By(actorOf(ctx)).SetSecret(previous, a.operator.Seal(previous, old)); err != nil {
+		if err := o.engine.By(callerNameOf(ctx)).SetSecret(previous, a.operator.Seal(previous, old)); err != nil {
 			a.sendEngineError(ctx, err)
 			return
 		}
 	}
 	secret := newWebhookSecret()
-	if err := o.engine.By(actorOf(ctx)).SetSecret(name, a.operator.Seal(name, secret)); err != nil {
+	if err := o.engine.By(callerNameOf(ctx)).SetSecret(name, a.operator.Seal(name, secret)); err != nil {
 		a.sendEngineError(ctx, err)
 		return
 	}
@@ -147,9 +147,9 @@ func (a *Admin) rotateSecret(ctx *fasthttp.RequestCtx, o *owner) {
 	}{secret, WebhookSecretHint(secret)})
 }
 
-// endPreviousSecret ends the previous signing secret.
-func (a *Admin) endPreviousSecret(ctx *fasthttp.RequestCtx, o *owner) {
+// removePreviousSecret ends the previous signing secret.
+func (a *Admin) removePreviousSecret(ctx *fasthttp.RequestCtx, o *owner) {
 	a.rotating.Lock()
 	defer a.rotating.Unlock()
-	a.sendNoContentOrError(ctx, o.engine.By(actorOf(ctx)).RemoveSecret(config.PreviousSecretName(o.id)))
+	a.sendNoContentOrError(ctx, o.engine.By(callerNameOf(ctx)).RemoveSecret(config.PreviousSecretName(o.id)))
 }

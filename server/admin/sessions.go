@@ -74,7 +74,7 @@ func (t *sessionStore) createSession(name string, user state.User) (cookie strin
 	s = &session{hash: sha256.Sum256([]byte(cookie)), name: name, user: user, csrf: randomToken(), born: now, seen: now}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	all, own := t.removeEndedLocked(name, now)
+	all, own := t.removeExpiredLocked(name, now)
 	for range max(0, all+1-maxSessions) {
 		t.endIdlestLocked("")
 	}
@@ -86,11 +86,11 @@ func (t *sessionStore) createSession(name string, user state.User) (cookie strin
 	return cookie, s
 }
 
-// removeEndedLocked removes expired sessions and counts the others.
-func (t *sessionStore) removeEndedLocked(name string, now time.Time) (all, own int) {
+// removeExpiredLocked removes expired sessions and counts the others.
+func (t *sessionStore) removeExpiredLocked(name string, now time.Time) (all, own int) {
 	for hash, s := range t.sessions {
 		switch {
-		case s.hasEndedLocked(now):
+		case s.isExpiredLocked(now):
 			delete(t.sessions, hash)
 			continue
 		case s.name == name:
@@ -101,10 +101,10 @@ func (t *sessionStore) removeEndedLocked(name string, now time.Time) (all, own i
 	return all, own
 }
 
-func (s *session) hasEndedLocked(now time.Time) bool { return !now.Before(s.endTimeLocked()) }
+func (s *session) isExpiredLocked(now time.Time) bool { return !now.Before(s.expiryLocked()) }
 
-// endTimeLocked returns when the session expires without further use.
-func (s *session) endTimeLocked() time.Time {
+// expiryLocked returns when the session expires without further use.
+func (s *session) expiryLocked() time.Time {
 	end, idle := s.born.Add(sessionLife), s.seen.Add(sessionIdle)
 	if idle.Before(end) {
 		return idle
@@ -138,7 +138,7 @@ func (t *sessionStore) findSession(cookie []byte) *session {
 	switch {
 	case s == nil:
 		return nil
-	case s.hasEndedLocked(now):
+	case s.isExpiredLocked(now):
 		delete(t.sessions, hash)
 		return nil
 	}
@@ -152,14 +152,14 @@ func (t *sessionStore) isValid(s *session) bool {
 	now := t.now()
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.sessions[s.hash] == s && !s.hasEndedLocked(now)
+	return t.sessions[s.hash] == s && !s.isExpiredLocked(now)
 }
 
 // expiry returns when the session expires without further use.
 func (t *sessionStore) expiry(s *session) time.Time {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return s.endTimeLocked()
+	return s.expiryLocked()
 }
 
 // endSession ends a session.
@@ -267,9 +267,9 @@ func (v *verifiedPasswords) mac(name, password string) (mac [32]byte) {
 	return mac
 }
 
-// startCheck reports that the password is already verified, or returns a function that ends the
+// startPasswordCheck reports that the password is already verified, or returns a function that ends the
 // check. One caller makes the check; concurrent callers wait for its end.
-func (v *verifiedPasswords) startCheck(mac [32]byte, user *state.User, now time.Time) (verified bool, end func(right bool)) {
+func (v *verifiedPasswords) startPasswordCheck(mac [32]byte, user *state.User, now time.Time) (verified bool, end func(right bool)) {
 	for {
 		v.mu.Lock()
 		if one, ok := v.users[user.Name]; ok && user.Name != "" && hmac.Equal(one.mac[:], mac[:]) && one.user == *user && now.Before(one.until) {
@@ -281,14 +281,14 @@ func (v *verifiedPasswords) startCheck(mac [32]byte, user *state.User, now time.
 			done := make(chan struct{})
 			v.pending[mac] = done
 			v.mu.Unlock()
-			return false, func(right bool) { v.finishCheck(mac, *user, right, now.Add(verifiedFor), done) }
+			return false, func(right bool) { v.finishPasswordCheck(mac, *user, right, now.Add(verifiedFor), done) }
 		}
 		v.mu.Unlock()
 		<-other
 	}
 }
 
-func (v *verifiedPasswords) finishCheck(mac [32]byte, user state.User, right bool, until time.Time, done chan struct{}) {
+func (v *verifiedPasswords) finishPasswordCheck(mac [32]byte, user state.User, right bool, until time.Time, done chan struct{}) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if right {

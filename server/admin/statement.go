@@ -64,7 +64,7 @@ func (a *Admin) statementHandler() fasthttp.RequestHandler {
 			a.sendError(ctx, errTooManyStatements)
 			return
 		}
-		body, err := a.openStatement(ctx, e, ask)
+		body, err := a.startStatementBody(ctx, e, ask)
 		if err != nil {
 			<-places
 			a.sendStatementError(ctx, err)
@@ -75,7 +75,7 @@ func (a *Admin) statementHandler() fasthttp.RequestHandler {
 	}
 }
 
-func (a *Admin) openStatement(ctx *fasthttp.RequestCtx, e *engine.Engine, ask *statementQuery) (*streamedBody, error) {
+func (a *Admin) startStatementBody(ctx *fasthttp.RequestCtx, e *engine.Engine, ask *statementQuery) (*streamedBody, error) {
 	sum, err := a.operator.Statement(ask.party, ask.period)
 	if err != nil {
 		return nil, err
@@ -104,7 +104,7 @@ type statementQuery struct {
 	party  ledger.Party
 	id     string
 	period ledger.Period
-	form   statementForm
+	form   statementFormat
 }
 
 func readStatementQuery(ctx *fasthttp.RequestCtx, e *engine.Engine) (*statementQuery, *market.FieldError) {
@@ -123,7 +123,7 @@ func readStatementQuery(ctx *fasthttp.RequestCtx, e *engine.Engine) (*statementQ
 		if text == "" {
 			continue
 		}
-		at, ok := parseInstant(text)
+		at, ok := parseDayOrTime(text)
 		if !ok {
 			return nil, &market.FieldError{Field: name, Code: errcode.FieldInvalidFormat, Expected: "a day (2026-11-30, its beginning in UTC) or a time (2026-11-30T12:00:00Z)"}
 		}
@@ -133,14 +133,14 @@ func readStatementQuery(ctx *fasthttp.RequestCtx, e *engine.Engine) (*statementQ
 		return nil, &market.FieldError{Field: "to", Code: errcode.FieldOutOfRange, Expected: "a time after from; the statement ends before it"}
 	}
 	var ok bool
-	if ask.form, ok = parseStatementForm(string(query.Peek("format")), string(ctx.Request.Header.Peek("Accept"))); !ok {
+	if ask.form, ok = parseStatementFormat(string(query.Peek("format")), string(ctx.Request.Header.Peek("Accept"))); !ok {
 		return nil, &market.FieldError{Field: "format", Code: errcode.FieldNotAllowedValue, Expected: "json, ndjson, csv or parquet"}
 	}
 	return ask, nil
 }
 
-// parseInstant parses a day or a time between 1971 and 2199.
-func parseInstant(text string) (at int64, ok bool) {
+// parseDayOrTime parses a day or a time between 1971 and 2199.
+func parseDayOrTime(text string) (at int64, ok bool) {
 	t, err := time.Parse(time.DateOnly, text)
 	if err != nil {
 		t, err = time.Parse(time.RFC3339Nano, text)
@@ -172,23 +172,23 @@ func accountCurrency(catalog *market.Catalog, ask *statementQuery, sum *ledger.S
 	return market.Currency{}
 }
 
-// statementForm is the format of a statement.
-type statementForm uint8
+// statementFormat is the format of a statement.
+type statementFormat uint8
 
 const (
-	formJSON    statementForm = iota // one document: totals, then entries
-	formNDJSON                       // entries, one object per line
-	formCSV                          // entries below a header line
-	formParquet                      // entries as a Parquet file
+	formJSON    statementFormat = iota // one document: totals, then entries
+	formNDJSON                         // entries, one object per line
+	formCSV                            // entries below a header line
+	formParquet                        // entries as a Parquet file
 )
 
-func (f statementForm) contentType() string {
+func (f statementFormat) contentType() string {
 	return [...]string{httperror.TypeJSON, "application/x-ndjson", "text/csv; charset=utf-8", columnar.ContentType}[f]
 }
 
-// parseStatementForm returns the format from the query, or the first known one in the
+// parseStatementFormat returns the format from the query, or the first known one in the
 // Accept header.
-func parseStatementForm(word, accept string) (statementForm, bool) {
+func parseStatementFormat(word, accept string) (statementFormat, bool) {
 	switch word {
 	case "json":
 		return formJSON, true
@@ -224,7 +224,7 @@ type statementLines struct {
 	entries Entries
 }
 
-func (l *statementLines) appendNextLine(dst []byte) ([]byte, error) {
+func (l *statementLines) appendNextRow(dst []byte) ([]byte, error) {
 	entry, err := l.entries.Next()
 	switch {
 	case errors.Is(err, io.EOF):
@@ -238,7 +238,7 @@ func (l *statementLines) appendNextLine(dst []byte) ([]byte, error) {
 
 func (l *statementLines) Close() { l.entries.Close() }
 
-func newStatementBody(conn net.Conn, form statementForm, words statementContext, sum *ledger.Statement, entries Entries, logger *slog.Logger) *streamedBody {
+func newStatementBody(conn net.Conn, form statementFormat, words statementContext, sum *ledger.Statement, entries Entries, logger *slog.Logger) *streamedBody {
 	of := &statementLines{entries: entries}
 	switch form {
 	case formCSV:

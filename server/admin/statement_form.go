@@ -241,22 +241,22 @@ func (w *parquetStatement) appendBegin(dst []byte, sum *ledger.Statement) []byte
 func (w *parquetStatement) appendEntry(dst []byte, e *ledger.Entry) []byte {
 	w.cells[entryAt].Number = e.At
 	w.cells[entrySeq].Number = int64(e.Seq)
-	w.setText(entryKind, e.Kind.String())
+	w.setTextCell(entryKind, e.Kind.String())
 	lead := ""
 	if !e.Lead.IsZero() {
 		lead = e.Lead.String()
 	}
-	w.setText(entryLead, lead)
-	w.setText(entryCampaign, w.campaignName(e.Campaign))
-	w.setText(entryCurrency, w.currencyOf(e.Currency))
+	w.setTextCell(entryLead, lead)
+	w.setTextCell(entryCampaign, w.campaignName(e.Campaign))
+	w.setTextCell(entryCurrency, w.currencyOf(e.Currency))
 	w.cells[entryAmount].Number = int64(e.Amount)
 	w.cells[entryBalance] = columnar.Cell{None: !e.InAccount, Number: int64(e.Balance)}
-	w.setText(entryNote, e.Note)
+	w.setTextCell(entryNote, e.Note)
 	return w.file.Row(dst, w.cells)
 }
 
-// setText sets a text cell. An empty text in an optional column is null.
-func (w *parquetStatement) setText(column int, text string) {
+// setTextCell sets a text cell. An empty text in an optional column is null.
+func (w *parquetStatement) setTextCell(column int, text string) {
 	cell := &w.cells[column]
 	cell.Text = append(cell.Text[:0], text...)
 	cell.None = text == "" && entryColumns[column].Optional

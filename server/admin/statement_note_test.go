@@ -60,8 +60,8 @@ func TestTopUpFaults(t *testing.T) {
 		t.Fatal(err)
 	}
 	address := (&office{engine: d.Engine}).serve(t)
-	topUp := func(body string) (status int, header http.Header, text string) {
-		return servertest.Dial(t, address).Send(servertest.Request("POST /admin/v1/buyers/buy_blue/funds", asOperator, body))
+	topUpBalance := func(body string) (status int, header http.Header, text string) {
+		return servertest.Dial(t, address).Send(servertest.FormatRequest("POST /admin/v1/buyers/buy_blue/funds", asOperator, body))
 	}
 	for body, want := range map[string]string{
 		`{"amount":1,"note":"wire 17, é"}`: "",
@@ -72,7 +72,7 @@ func TestTopUpFaults(t *testing.T) {
 		`{"amount":1,"note":"two\nlines"}`:                       `{"field":"note","code":"invalid_format"`,
 		`{"amount":1,"note":"\u001b]0;title\u0007"}`:             `{"field":"note","code":"invalid_format"`,
 	} {
-		status, header, text := topUp(body)
+		status, header, text := topUpBalance(body)
 		if want == "" && status == 200 {
 			continue
 		}
@@ -80,7 +80,7 @@ func TestTopUpFaults(t *testing.T) {
 			t.Errorf("%s: %d %s, want %s", body, status, text, want)
 		}
 	}
-	if _, _, text := topUp(`{"note":"` + strings.Repeat("n", 257) + `"}`); strings.Count(text, `"field":`) != 2 {
+	if _, _, text := topUpBalance(`{"note":"` + strings.Repeat("n", 257) + `"}`); strings.Count(text, `"field":`) != 2 {
 		t.Error(text)
 	}
 }
@@ -95,7 +95,7 @@ func TestProfilesThatAreNone(t *testing.T) {
 		"/debug/pprof/": "200 ",
 	} {
 		k := servertest.Dial(t, address)
-		status, header, text := k.Send(servertest.Request("GET "+path, asOperator, ""))
+		status, header, text := k.Send(servertest.FormatRequest("GET "+path, asOperator, ""))
 		code := ""
 		if status != 200 {
 			_, code, _ = strings.Cut(text, `{"error":"`)

@@ -112,7 +112,7 @@ func newOffice(t *testing.T) (o *office, closed *atomic.Int64) {
 func (o *office) serve(t *testing.T) (address string) {
 	t.Helper()
 	a := New(o, metrics.NewMeter(func(what string, err error) { t.Errorf("%s: %v", what, err) }), servertest.Password, slog.New(slog.DiscardHandler))
-	return servertest.Serve(t, a.Serve, a.Shutdown)
+	return servertest.StartServer(t, a.Serve, a.Shutdown)
 }
 
 // ask requests a statement; the body is the caller's to read.

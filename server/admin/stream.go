@@ -39,9 +39,9 @@ func newLiveFeed(makeEvent func() []byte) *liveFeed {
 	return &liveFeed{makeEvent: makeEvent, every: liveEvery, stallLimit: stallLimit, subscribers: make(map[*subscriber]struct{})}
 }
 
-// subscribe adds a subscriber, who receives events while isStillValid returns true. It
+// addSubscriber adds a subscriber, who receives events while isStillValid returns true. It
 // returns nil if there are too many, in all or of this name, or after close.
-func (l *liveFeed) subscribe(conn net.Conn, name string, first []byte, isStillValid func() bool) *subscriber {
+func (l *liveFeed) addSubscriber(conn net.Conn, name string, first []byte, isStillValid func() bool) *subscriber {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.closed || len(l.subscribers) >= maxSubscribers || l.countLocked(name) >= maxSubscribersPerName {
@@ -195,7 +195,7 @@ func formatServerSentEvent(name string, document []byte) []byte {
 // complete.
 type streamedBody struct {
 	conn    net.Conn
-	lines   lineSource
+	lines   rowSource
 	logger  *slog.Logger
 	release func() // releases the slot
 
@@ -204,17 +204,17 @@ type streamedBody struct {
 	end  error // after buf: io.EOF or the error
 }
 
-// lineSource yields the lines of an answer.
-type lineSource interface {
+// rowSource yields the lines of an answer.
+type rowSource interface {
 	// next appends the next line; with io.EOF, the end of the document.
-	appendNextLine(dst []byte) ([]byte, error)
+	appendNextRow(dst []byte) ([]byte, error)
 	Close()
 }
 
 // streamedPiece is about how many bytes are encoded at once.
 const streamedPiece = 32 << 10
 
-func newStreamedBody(conn net.Conn, lines lineSource, logger *slog.Logger) *streamedBody {
+func newStreamedBody(conn net.Conn, lines rowSource, logger *slog.Logger) *streamedBody {
 	return &streamedBody{conn: conn, lines: lines, logger: logger, release: func() {}, buf: make([]byte, 0, 2*streamedPiece)}
 }
 
@@ -243,7 +243,7 @@ func (b *streamedBody) encodeLines() {
 	b.buf, b.sent = b.buf[:0], 0
 	for len(b.buf) < streamedPiece {
 		var err error
-		b.buf, err = b.lines.appendNextLine(b.buf)
+		b.buf, err = b.lines.appendNextRow(b.buf)
 		if errors.Is(err, io.EOF) {
 			b.end = io.EOF
 			return

@@ -110,7 +110,7 @@ func (a *Admin) uploadSuppressionList(ctx *fasthttp.RequestCtx) {
 	id := pathParameter(ctx, "id")
 	lines := &uploadReader{from: request.CheckedBody{Ctx: ctx, Fields: request.CountHeaderFields(&ctx.Request.Header)}, conn: ctx.Conn(), tcp: connection.FromRequest(ctx), length: length, until: time.Now().Add(uploadLongest)}
 	lines.isStillValid = func() bool { return a.checkStillValid(ctx).Status == 0 }
-	done, err := a.operator.Upload(&Upload{List: market.ListID(strings.Clone(id)), Lines: lines, Add: mode == "add", By: actorOf(ctx)})
+	done, err := a.operator.Upload(&Upload{List: market.ListID(strings.Clone(id)), Lines: lines, Add: mode == "add", By: callerNameOf(ctx)})
 	if lines.ended {
 		ctx.SetUserValue(bodyRead, []byte{})
 	}
@@ -136,7 +136,7 @@ func (a *Admin) sendUploadError(ctx *fasthttp.RequestCtx, lines *uploadReader, e
 		who := principalFrom(ctx)
 		a.sendError(ctx, who.invalidCallerError())
 	case lines.broken != nil:
-		a.sendError(ctx, request.ReadError(lines.broken))
+		a.sendError(ctx, request.ErrorOfFailedRead(lines.broken))
 	default:
 		a.sendEngineError(ctx, err)
 	}

@@ -123,9 +123,9 @@ func (a *Admin) addAPIToken(ctx *fasthttp.RequestCtx) {
 
 func (a *Admin) sendNewAPIToken(ctx *fasthttp.RequestCtx, made *state.APIToken) {
 	e := a.operator.Engine()
-	token := newSecret(apiTokenPrefix, nil)
+	token := newUniqueSecret(apiTokenPrefix, nil)
 	made.Hash, made.Hint = a.operator.Tokens().HashPersonal([]byte(token)), KeyHint(token)
-	if err := e.By(actorOf(ctx)).AddAPIToken(principalFrom(ctx).account, made); err != nil {
+	if err := e.By(callerNameOf(ctx)).AddAPIToken(principalFrom(ctx).account, made); err != nil {
 		a.sendEngineError(ctx, err)
 		return
 	}
@@ -157,7 +157,7 @@ func (a *Admin) revokeAPIToken(ctx *fasthttp.RequestCtx) {
 				return
 			}
 			a.sessions.forgetToken(token.Hash)
-			a.sendNoContentOrError(ctx, e.By(actorOf(ctx)).RevokeAPIToken(&token))
+			a.sendNoContentOrError(ctx, e.By(callerNameOf(ctx)).RevokeAPIToken(&token))
 			return
 		}
 	}
@@ -231,7 +231,7 @@ func (a *Admin) setUser(ctx *fasthttp.RequestCtx) {
 		}
 	}
 	ended := e.State().APITokens(wanted.Name)
-	made, err := e.By(actorOf(ctx)).SetUser(wanted, a.locked)
+	made, err := e.By(callerNameOf(ctx)).SetUser(wanted, a.locked)
 	if err != nil {
 		a.sendEngineError(ctx, err)
 		return
@@ -268,7 +268,7 @@ func (a *Admin) removeUser(ctx *fasthttp.RequestCtx) {
 		return
 	}
 	tokens := e.State().APITokens(name)
-	if err := e.By(actorOf(ctx)).RemoveUser(name, a.locked); err != nil {
+	if err := e.By(callerNameOf(ctx)).RemoveUser(name, a.locked); err != nil {
 		a.sendEngineError(ctx, err)
 		return
 	}
@@ -316,7 +316,7 @@ func (a *Admin) setPassword(ctx *fasthttp.RequestCtx) {
 		return
 	}
 	tokens := e.State().APITokens(name)
-	if err := e.By(actorOf(ctx)).SetPassword(&user, hash); err != nil {
+	if err := e.By(callerNameOf(ctx)).SetPassword(&user, hash); err != nil {
 		a.sendEngineError(ctx, err)
 		return
 	}
@@ -328,19 +328,19 @@ func (a *Admin) setPassword(ctx *fasthttp.RequestCtx) {
 // written the answer.
 func (a *Admin) checkOldPassword(ctx *fasthttp.RequestCtx, user *state.User, password string) bool {
 	from := clientaddr.NetworkOf(a.authFailures.ClientAddress(ctx))
-	if wait := a.sessions.countAttempt(from, user.Name, time.Now().UnixNano()); wait > 0 {
+	if wait := a.sessions.countLoginAttempt(from, user.Name, time.Now().UnixNano()); wait > 0 {
 		a.sendTooManyLogins(ctx, wait)
 		return false
 	}
 	right, err := a.sessions.keeper.Check(user.Password, password)
 	switch {
 	case err != nil:
-		a.sessions.refundAttempt(from, user.Name)
+		a.sessions.uncountLoginAttempt(from, user.Name)
 		a.sendHashingError(ctx, err)
 	case !right:
 		a.sendError(ctx, errOldPassword)
 	default:
-		a.sessions.refundAttempt(from, user.Name)
+		a.sessions.uncountLoginAttempt(from, user.Name)
 	}
 	return right && err == nil
 }

@@ -22,13 +22,13 @@ func (a *Admin) addWebhookRoutes(add func(method, path string, h fasthttp.Reques
 	add("GET", "/admin/v1/webhooks", a.listWebhooks)
 	supplier("GET", "", a.sendWebhook)
 	supplier("GET", "/dead", a.listDeadLetters)
-	supplier("POST", "/dead/{event}/resend", a.withDeadLetter(engine.Operator.ResendWebhook))
-	supplier("DELETE", "/dead/{event}", a.withDeadLetter(engine.Operator.DropWebhook))
-	supplier("POST", "/resend", a.resendAll)
-	supplier("POST", "/off", a.switchWebhook(true))
-	supplier("POST", "/on", a.switchWebhook(false))
-	supplier("POST", "/secret", a.rotateSecret)
-	supplier("DELETE", "/secret/previous", a.endPreviousSecret)
+	supplier("POST", "/dead/{event}/resend", a.deadLetterHandler(engine.Operator.ResendWebhook))
+	supplier("DELETE", "/dead/{event}", a.deadLetterHandler(engine.Operator.DropWebhook))
+	supplier("POST", "/resend", a.resendDeadLetters)
+	supplier("POST", "/off", a.webhookSwitchHandler(true))
+	supplier("POST", "/on", a.webhookSwitchHandler(false))
+	supplier("POST", "/secret", a.rotateWebhookSecret)
+	supplier("DELETE", "/secret/previous", a.removePreviousSecret)
 }
 
 // listWebhooks lists the suppliers with a webhook or a non-empty queue.
@@ -98,11 +98,11 @@ const (
 // listDeadLetters lists a supplier's dead letters, oldest first: limit of them, after the first
 // after ones. next is the after of the next page.
 func (a *Admin) listDeadLetters(ctx *fasthttp.RequestCtx, o *owner) {
-	after, ok := a.readIntParameter(ctx, "after", 0, 0, 1<<31)
+	after, ok := a.readIntegerParameter(ctx, "after", 0, 0, 1<<31)
 	if !ok {
 		return
 	}
-	limit, ok := a.readIntParameter(ctx, "limit", defaultDeadLetters, 1, maxDeadLetters)
+	limit, ok := a.readIntegerParameter(ctx, "limit", defaultDeadLetters, 1, maxDeadLetters)
 	if !ok {
 		return
 	}
@@ -139,9 +139,9 @@ func newDeadLetter(h *state.QueuedWebhook) deadLetter {
 	}
 }
 
-// readIntParameter parses an integer query parameter. If it returns false, it has written the
+// readIntegerParameter parses an integer query parameter. If it returns false, it has written the
 // answer.
-func (a *Admin) readIntParameter(ctx *fasthttp.RequestCtx, name string, defaultValue, minimum, maximum int) (n int, ok bool) {
+func (a *Admin) readIntegerParameter(ctx *fasthttp.RequestCtx, name string, defaultValue, minimum, maximum int) (n int, ok bool) {
 	if !ctx.QueryArgs().Has(name) {
 		return defaultValue, true
 	}
@@ -155,8 +155,8 @@ func (a *Admin) readIntParameter(ctx *fasthttp.RequestCtx, name string, defaultV
 	return n, true
 }
 
-// withDeadLetter applies a function to the dead letter in the path.
-func (a *Admin) withDeadLetter(do func(engine.Operator, market.LeadID, market.WebhookType) error) func(*fasthttp.RequestCtx, *owner) {
+// deadLetterHandler applies a function to the dead letter in the path.
+func (a *Admin) deadLetterHandler(do func(engine.Operator, market.LeadID, market.WebhookType) error) func(*fasthttp.RequestCtx, *owner) {
 	return func(ctx *fasthttp.RequestCtx, o *owner) {
 		id, ok := market.ParseWebhookID(pathParameter(ctx, "event"))
 		if !ok {
@@ -165,7 +165,7 @@ func (a *Admin) withDeadLetter(do func(engine.Operator, market.LeadID, market.We
 		}
 		h, err := o.engine.DeadLetter(market.SupplierID(o.id), id)
 		if err == nil {
-			err = do(o.engine.By(actorOf(ctx)), h.Lead, h.Type)
+			err = do(o.engine.By(callerNameOf(ctx)), h.Lead, h.Type)
 		}
 		a.sendNoContentOrError(ctx, err)
 	}
@@ -180,9 +180,9 @@ func (a *Admin) sendNoContentOrError(ctx *fasthttp.RequestCtx, err error) {
 	ctx.SetStatusCode(fasthttp.StatusNoContent)
 }
 
-// resendAll queues all dead letters of a supplier again.
-func (a *Admin) resendAll(ctx *fasthttp.RequestCtx, o *owner) {
-	n, err := o.engine.By(actorOf(ctx)).ResendDeadLetters(market.SupplierID(o.id))
+// resendDeadLetters queues all dead letters of a supplier again.
+func (a *Admin) resendDeadLetters(ctx *fasthttp.RequestCtx, o *owner) {
+	n, err := o.engine.By(callerNameOf(ctx)).ResendDeadLetters(market.SupplierID(o.id))
 	if err != nil {
 		a.sendEngineError(ctx, err)
 		return
@@ -192,14 +192,14 @@ func (a *Admin) resendAll(ctx *fasthttp.RequestCtx, o *owner) {
 	}{n})
 }
 
-// switchWebhook switches a supplier's webhook off or on. It also works for a webhook that
+// webhookSwitchHandler switches a supplier's webhook off or on. It also works for a webhook that
 // was removed from the configuration while its queue is not empty.
-func (a *Admin) switchWebhook(off bool) func(*fasthttp.RequestCtx, *owner) {
+func (a *Admin) webhookSwitchHandler(off bool) func(*fasthttp.RequestCtx, *owner) {
 	return func(ctx *fasthttp.RequestCtx, o *owner) {
 		if o.webhookEndpoint() == nil && o.engine.State().OutboxStatus(o.ref) == (state.OutboxStatus{}) {
 			a.sendError(ctx, httperror.New(404, errcode.NotFound, "The supplier has no webhook. Add one in the configuration first."))
 			return
 		}
-		a.sendNoContentOrError(ctx, o.engine.By(actorOf(ctx)).SwitchWebhooks(market.SupplierID(o.id), off))
+		a.sendNoContentOrError(ctx, o.engine.By(callerNameOf(ctx)).SwitchWebhooks(market.SupplierID(o.id), off))
 	}
 }

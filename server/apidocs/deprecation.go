@@ -7,13 +7,13 @@ import (
 )
 
 // Deprecations holds the headers of deprecated operations, by method and path.
-type Deprecations map[string]*api.Ending
+type Deprecations map[string]*api.OperationDeprecation
 
 func operationKey(method, path string) string { return method + " " + path }
 
 // LoadDeprecations returns the deprecations of an OpenAPI document.
 func LoadDeprecations(document []byte) Deprecations {
-	found, err := api.Endings(document)
+	found, err := api.ParseDeprecations(document)
 	if err != nil {
 		panic("BUG: the document does not say what it has to of something deprecated: " + err.Error())
 	}

@@ -32,16 +32,16 @@ const (
 )
 
 var files = map[string]func() *File{
-	PathYAML: sync.OnceValue(func() *File { return newFile("application/yaml", "", api.YAML()) }),
-	PathJSON: sync.OnceValue(func() *File { return newFile("application/json", "", api.JSON()) }),
+	PathYAML: sync.OnceValue(func() *File { return newFile("application/yaml", "", api.PublicYAML()) }),
+	PathJSON: sync.OnceValue(func() *File { return newFile("application/json", "", api.PublicJSON()) }),
 	PathPage: sync.OnceValue(func() *File {
 		html, policy := newPage()
 		return newFile("text/html; charset=utf-8", policy, html)
 	}),
 }
 
-// Find returns the file at one of the paths above.
-func Find(path string) *File {
+// FindFile returns the file at one of the paths above.
+func FindFile(path string) *File {
 	file := files[path]
 	if file == nil {
 		panic("BUG: there is no file at this path")

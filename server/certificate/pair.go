@@ -31,8 +31,8 @@ type KeyPair struct {
 // maxFile is the most bytes that are read of a file.
 const maxFile = 1 << 20
 
-// Load reads a pair for the first time. The error names the wrong file and does not quote its contents.
-func Load(files Files) (*KeyPair, error) {
+// LoadPair reads a pair for the first time. The error names the wrong file and does not quote its contents.
+func LoadPair(files Files) (*KeyPair, error) {
 	p := &KeyPair{files: files}
 	found, sum, err := p.readFiles()
 	if err != nil {

@@ -66,7 +66,7 @@ func (d *disk) write(cert, key []byte) {
 
 func (d *disk) open() *KeyPair {
 	d.t.Helper()
-	p, err := Load(d.files)
+	p, err := LoadPair(d.files)
 	if err != nil {
 		d.t.Fatal(err)
 	}
@@ -108,7 +108,7 @@ func TestOpen(t *testing.T) {
 	} {
 		d := newDisk(t)
 		d.write(row.cert, row.key)
-		_, err := Load(d.files)
+		_, err := LoadPair(d.files)
 		switch {
 		case row.want == "" && err != nil, row.want != "" && (err == nil || !strings.Contains(err.Error(), row.want)):
 			t.Errorf("%s: %v, want %q", what, err, row.want)
@@ -116,7 +116,7 @@ func TestOpen(t *testing.T) {
 			t.Errorf("%s: the error has something of the file: %v", what, err)
 		}
 	}
-	if _, err := Load(Files{"/nowhere/cert.pem", "/nowhere/key.pem"}); err == nil || !strings.Contains(err.Error(), "/nowhere/cert.pem") {
+	if _, err := LoadPair(Files{"/nowhere/cert.pem", "/nowhere/key.pem"}); err == nil || !strings.Contains(err.Error(), "/nowhere/cert.pem") {
 		t.Errorf("without files: %v", err)
 	}
 }

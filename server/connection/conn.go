@@ -23,17 +23,17 @@ type Conn struct {
 	unreadRequest atomic.Bool  // its last request was not read to the end
 	readFailed    atomic.Bool  // a read has failed: the peer closed it, or it broke
 
-	readDeadline, writeDeadline lazyDeadline
+	readDeadline, writeDeadline coarseDeadline
 	head                        bareLineFeedScanner
 }
 
 func newConn(conn net.Conn, c *Limiter) *Conn {
-	g := &Conn{Conn: conn, limiter: c, network: networkOf(conn), head: bareLineFeedScanner{idle: true}}
-	g.touch()
+	g := &Conn{Conn: conn, limiter: c, network: clientNetworkOf(conn), head: bareLineFeedScanner{idle: true}}
+	g.markUsed()
 	return g
 }
 
-func (g *Conn) touch() { g.lastUsed.Store(time.Now().UnixNano()) }
+func (g *Conn) markUsed() { g.lastUsed.Store(time.Now().UnixNano()) }
 
 // SetReadDeadline takes effect at the next Read.
 func (g *Conn) SetReadDeadline(t time.Time) error {
@@ -67,7 +67,7 @@ func (g *Conn) Read(p []byte) (int, error) {
 		g.readFailed.Store(true)
 	}
 	if n > 0 {
-		g.touch()
+		g.markUsed()
 		if g.limiter.TLS == nil {
 			g.scanInput(p[:n])
 		}
@@ -115,7 +115,7 @@ func (g *Conn) Write(p []byte) (int, error) {
 	}
 	n, err := g.Conn.Write(p)
 	if n > 0 {
-		g.touch()
+		g.markUsed()
 	}
 	return n, err
 }
@@ -160,7 +160,7 @@ func CloseIfUnauthenticated(ctx *fasthttp.RequestCtx) {
 	}
 }
 
-// networkOf returns the network that the limiter counts a connection under.
-func networkOf(conn net.Conn) netip.Prefix {
+// clientNetworkOf returns the network that the limiter counts a connection under.
+func clientNetworkOf(conn net.Conn) netip.Prefix {
 	return clientaddr.NetworkOf(clientaddr.FromConn(conn.RemoteAddr()))
 }

@@ -7,9 +7,9 @@ import (
 // reservedDescriptors remain for the log, for connections to buyers and for operators.
 const reservedDescriptors = 512
 
-// AffordableConnections returns how many of the wanted connections the process can hold
+// LimitConnectionsToOpenFiles returns how many of the wanted connections the process can hold
 // with the given number of file descriptors (0: unknown). It warns if it returns fewer.
-func AffordableConnections(wanted int, descriptors uint64, logger *slog.Logger) int {
+func LimitConnectionsToOpenFiles(wanted int, descriptors uint64, logger *slog.Logger) int {
 	if descriptors == 0 || uint64(wanted)+reservedDescriptors <= descriptors {
 		return wanted
 	}

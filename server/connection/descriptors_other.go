@@ -2,5 +2,5 @@
 
 package connection
 
-// Descriptors returns 0: this system has no limit that a program can query.
-func Descriptors() uint64 { return 0 }
+// MaxOpenFiles returns 0: this system has no limit that a program can query.
+func MaxOpenFiles() uint64 { return 0 }

@@ -23,12 +23,12 @@ func TestAffordable(t *testing.T) {
 		{10_000, 1, 1},
 	} {
 		var log bytes.Buffer
-		got := AffordableConnections(row.wanted, row.descriptors, slog.New(slog.NewTextHandler(&log, nil)))
+		got := LimitConnectionsToOpenFiles(row.wanted, row.descriptors, slog.New(slog.NewTextHandler(&log, nil)))
 		if got != row.want || (got < row.wanted) != strings.Contains(log.String(), "ulimit") {
 			t.Errorf("%d with %d descriptors: %d, want %d; %s", row.wanted, row.descriptors, got, row.want, &log)
 		}
 	}
-	if Descriptors() == 1 {
+	if MaxOpenFiles() == 1 {
 		t.Error("this test has more than one descriptor open")
 	}
 }

@@ -6,9 +6,9 @@ import (
 	"syscall"
 )
 
-// Descriptors returns the limit of open files. Go raises the soft limit to the hard limit
+// MaxOpenFiles returns the limit of open files. Go raises the soft limit to the hard limit
 // at process start.
-func Descriptors() uint64 {
+func MaxOpenFiles() uint64 {
 	var limit syscall.Rlimit
 	if syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit) != nil {
 		return 0

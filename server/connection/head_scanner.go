@@ -70,16 +70,16 @@ func (l *bareLineFeedScanner) readHead(p []byte) {
 		}
 		at += next
 		switch {
-		case l.byteBefore(p, at, 1) != '\r':
+		case l.byteBeforeHead(p, at, 1) != '\r':
 			l.head, l.bare = false, true
-		case l.byteBefore(p, at, 2) == '\n':
+		case l.byteBeforeHead(p, at, 2) == '\n':
 			l.head = false
 		}
 	}
 }
 
-// byteBefore returns the byte that came n bytes before p[at].
-func (l *bareLineFeedScanner) byteBefore(p []byte, at, n int) byte {
+// byteBeforeHead returns the byte that came n bytes before p[at].
+func (l *bareLineFeedScanner) byteBeforeHead(p []byte, at, n int) byte {
 	if at >= n {
 		return p[at-n]
 	}
@@ -123,7 +123,7 @@ func (l *bareLineFeedScanner) mayHaveBareLineFeed(header *fasthttp.RequestHeader
 // TrackIdle is the library's callback for connection states. A connection that becomes idle
 // expects a new head, unless its buffer already holds the beginning of one.
 func TrackIdle(conn net.Conn, state fasthttp.ConnState) {
-	if g := ofConn(conn); g != nil && (state == fasthttp.StateIdle || state == fasthttp.StateActive && g.received.Load()) {
+	if g := unwrapConn(conn); g != nil && (state == fasthttp.StateIdle || state == fasthttp.StateActive && g.received.Load()) {
 		g.head.idle = state == fasthttp.StateIdle
 	}
 }

@@ -76,7 +76,7 @@ func (c *Limiter) Accept() (net.Conn, error) {
 				c.reportedAt = now
 				c.reportError(err)
 			}
-			c.evictIdlest()
+			c.closeIdlest()
 			time.Sleep(pause)
 			pause = min(2*pause, maxPause)
 			continue
@@ -90,7 +90,7 @@ func (c *Limiter) Accept() (net.Conn, error) {
 		if in {
 			return c.wrapTLS(accepted), nil
 		}
-		c.rejectConn(conn)
+		c.sendTooManyConnections(conn)
 	}
 }
 
@@ -120,7 +120,7 @@ func (c *Limiter) admit(g *Conn) (admitted bool, evicted *Conn) {
 		return false, nil
 	}
 	if c.open >= c.max {
-		if evicted = c.evictLocked(); evicted == nil {
+		if evicted = c.removeIdlestLocked(); evicted == nil {
 			return false, nil
 		}
 	}
@@ -144,10 +144,10 @@ func (c *Limiter) removeLocked(g *Conn) {
 	delete(c.unauthenticated, g)
 }
 
-// evictIdlest closes an unknown connection to free a file descriptor.
-func (c *Limiter) evictIdlest() {
+// closeIdlest closes an unknown connection to free a file descriptor.
+func (c *Limiter) closeIdlest() {
 	c.mu.Lock()
-	evicted := c.evictLocked()
+	evicted := c.removeIdlestLocked()
 	c.mu.Unlock()
 	if evicted != nil {
 		_ = evicted.Conn.Close()
@@ -157,9 +157,9 @@ func (c *Limiter) evictIdlest() {
 // evictionSample is the most unknown connections that an eviction compares.
 const evictionSample = 64
 
-// evictLocked removes the unknown connection that has been idle longest, among a random
+// removeIdlestLocked removes the unknown connection that has been idle longest, among a random
 // sample if there are many. It returns nil if there is none.
-func (c *Limiter) evictLocked() (idlest *Conn) {
+func (c *Limiter) removeIdlestLocked() (idlest *Conn) {
 	seen := 0
 	for g := range c.unauthenticated {
 		if idlest == nil || g.lastUsed.Load() < idlest.lastUsed.Load() {
@@ -206,9 +206,9 @@ func (c *Limiter) Counts() (open, unauthenticated int) {
 	return c.open, len(c.unauthenticated)
 }
 
-// rejectConn answers 503 and closes the connection. The answer fits the empty send buffer, so
+// sendTooManyConnections answers 503 and closes the connection. The answer fits the empty send buffer, so
 // the write does not block.
-func (c *Limiter) rejectConn(conn net.Conn) {
+func (c *Limiter) sendTooManyConnections(conn net.Conn) {
 	defer conn.Close()
 	if c.TLS != nil { // the client could not read a plain answer before the handshake
 		return

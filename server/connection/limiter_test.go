@@ -36,7 +36,7 @@ func TestOrigin(t *testing.T) {
 		{tcp("[fe80::1%eth0]:1"), "fe80::/64"},
 		{&net.UnixAddr{Name: "x"}, "invalid Prefix"},
 	} {
-		if got := networkOf(from{address: row.address}).String(); got != row.want {
+		if got := clientNetworkOf(from{address: row.address}).String(); got != row.want {
 			t.Errorf("%v: %s, want %s", row.address, got, row.want)
 		}
 	}

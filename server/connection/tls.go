@@ -61,14 +61,14 @@ func (s *tlsConn) Handshake() error {
 	}
 	s.transport.limiter.OnFailedHandshake()
 	var head tls.RecordHeaderError
-	if errors.As(err, &head) && head.Conn != nil && isHTTP(head.RecordHeader) {
-		s.refusePlainHTTP()
+	if errors.As(err, &head) && head.Conn != nil && looksLikeHTTP(head.RecordHeader) {
+		s.answerPlainHTTP()
 	}
 	return err
 }
 
-// isHTTP reports whether an HTTP request begins with these bytes.
-func isHTTP(head [5]byte) bool {
+// looksLikeHTTP reports whether an HTTP request begins with these bytes.
+func looksLikeHTTP(head [5]byte) bool {
 	for _, begins := range [...]string{"GET ", "POST ", "PUT ", "HEAD ", "DELETE ", "OPTIONS ", "PATCH ", "CONNECT ", "TRACE "} {
 		if n := min(len(begins), len(head)); string(head[:n]) == begins[:n] {
 			return true
@@ -77,9 +77,9 @@ func isHTTP(head [5]byte) bool {
 	return false
 }
 
-// refusePlainHTTP answers 400 in plain HTTP. It then reads for a moment, because a reset
+// answerPlainHTTP answers 400 in plain HTTP. It then reads for a moment, because a reset
 // could take the answer from a client that is still sending.
-func (s *tlsConn) refusePlainHTTP() {
+func (s *tlsConn) answerPlainHTTP() {
 	conn := s.transport.Conn.Conn
 	if conn.SetDeadline(time.Now().Add(time.Second)) != nil {
 		return
@@ -149,9 +149,9 @@ func (b *tcpTransport) SetWriteDeadline(t time.Time) error {
 }
 
 // FromRequest returns the connection of a request, or nil if a test made the request without one.
-func FromRequest(ctx *fasthttp.RequestCtx) *Conn { return ofConn(ctx.Conn()) }
+func FromRequest(ctx *fasthttp.RequestCtx) *Conn { return unwrapConn(ctx.Conn()) }
 
-func ofConn(conn net.Conn) *Conn {
+func unwrapConn(conn net.Conn) *Conn {
 	switch conn := conn.(type) {
 	case *Conn:
 		return conn

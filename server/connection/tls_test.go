@@ -50,7 +50,7 @@ func TestDeadlinesUnderTLS(t *testing.T) {
 	one, other := net.Pipe()
 	defer other.Close()
 	c := NewLimiter(nil, 1, 1, nil, nil)
-	c.TLS, _ = servertest.Certificate(t)
+	c.TLS, _ = servertest.NewTLSConfigs(t)
 	c.OnFailedHandshake = func() {}
 	conn, ok := c.wrapTLS(newConn(one, c)).(*tlsConn)
 	if !ok {

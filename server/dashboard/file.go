@@ -41,8 +41,8 @@ type Form struct {
 	Tag  string
 }
 
-// Find returns the file at a path of the admin address, or nil.
-func Find(at string) *File { return files()[at] }
+// FindFile returns the file at a path of the admin address, or nil.
+func FindFile(at string) *File { return files()[at] }
 
 // Paths returns the paths that have a file.
 func Paths() []string {

@@ -15,7 +15,7 @@ const most = 150 << 10
 func TestPageIsSmall(t *testing.T) {
 	sum := 0
 	for _, at := range Paths() {
-		file := Find(at)
+		file := FindFile(at)
 		n := len(file.Plain.Body)
 		if len(file.Gzip.Body) > 0 {
 			n = len(file.Gzip.Body)
@@ -32,7 +32,7 @@ func TestPageIsSmall(t *testing.T) {
 // TestPageLoadsWhatIsThere: each file that another names is served, and nothing is loaded
 // from elsewhere. The name of a drawing's standard is no load, nor is an example in a form.
 func TestPageLoadsWhatIsThere(t *testing.T) {
-	page := Find(Page)
+	page := FindFile(Page)
 	if page == nil {
 		t.Fatal("no page")
 	}
@@ -41,13 +41,13 @@ func TestPageLoadsWhatIsThere(t *testing.T) {
 		t.Errorf("the page names %d files", len(named))
 	}
 	for _, one := range named {
-		if Find(string(one[1])) == nil {
+		if FindFile(string(one[1])) == nil {
 			t.Errorf("the page names %s, which there is not", one[1])
 		}
 	}
 	elsewhere := regexp.MustCompile(`(?:https?:)?//[a-z0-9.-]+\.[a-z]{2,}`)
 	for _, at := range Paths() {
-		for _, found := range elsewhere.FindAllString(string(Find(at).Plain.Body), -1) {
+		for _, found := range elsewhere.FindAllString(string(FindFile(at).Plain.Body), -1) {
 			if found != "http://www.w3.org" && !strings.HasSuffix(found, ".example") {
 				t.Errorf("%s names %s", at, found)
 			}
@@ -57,7 +57,7 @@ func TestPageLoadsWhatIsThere(t *testing.T) {
 
 // TestPageFitsItsPolicy: nothing in the markup runs or styles by itself.
 func TestPageFitsItsPolicy(t *testing.T) {
-	page := string(Find(Page).Plain.Body)
+	page := string(FindFile(Page).Plain.Body)
 	for _, inline := range []string{`<script>`, `<style`, ` style="`, ` onclick`, ` onload`, `javascript:`} {
 		if strings.Contains(page, inline) {
 			t.Errorf("the page has %s, which its policy refuses", inline)
@@ -78,7 +78,7 @@ func TestPageFitsItsPolicy(t *testing.T) {
 func TestFormsAreOfOneContent(t *testing.T) {
 	tags := map[string]string{}
 	for _, at := range Paths() {
-		file := Find(at)
+		file := FindFile(at)
 		r, err := gzip.NewReader(bytes.NewReader(file.Gzip.Body))
 		if err != nil {
 			t.Fatalf("%s: %v", at, err)

@@ -104,7 +104,7 @@ func TestFailuresAreToldOnceAMinute(t *testing.T) {
 func TestFamilyMakesOneOfAName(t *testing.T) {
 	var mu sync.Mutex
 	made := map[string]int{}
-	f := family[int]{newOne: func(name string) *int {
+	f := countersByName[int]{newOne: func(name string) *int {
 		mu.Lock()
 		defer mu.Unlock()
 		made[name]++

@@ -6,26 +6,26 @@ import (
 	"sync/atomic"
 )
 
-// family holds the counters of named things, such as buyers and campaigns. A name gets its
+// countersByName holds the counters of named things, such as buyers and campaigns. A name gets its
 // counters at first use and keeps them, as Prometheus counters must. Only operators choose
 // names, in the configuration, so a client cannot add any.
 //
 // A lookup takes no lock and does not allocate. Adding a name copies the map.
-type family[T any] struct {
+type countersByName[T any] struct {
 	newOne  func(name string) *T
 	adding  sync.Mutex
 	members atomic.Pointer[map[string]*T]
 }
 
 // all returns the members so far. The caller must not change the map.
-func (f *family[T]) all() map[string]*T {
+func (f *countersByName[T]) all() map[string]*T {
 	if known := f.members.Load(); known != nil {
 		return *known
 	}
 	return nil
 }
 
-func (f *family[T]) get(name string) *T {
+func (f *countersByName[T]) get(name string) *T {
 	if known := f.members.Load(); known != nil {
 		if one := (*known)[name]; one != nil {
 			return one

@@ -1,16 +1,16 @@
 package metrics
 
-// HealthOf classifies a buyer by its recent pings and posts: idle, good, slow or failing.
-func HealthOf(lately *BuyerReading) string {
-	unanswered := lately.Timeouts + lately.errors
-	percentile, known := lately.Pings.Quantile(0.99)
+// BuyerHealth classifies a buyer by its recent pings and posts: idle, good, slow or failing.
+func BuyerHealth(recent *BuyerReading) string {
+	unanswered := recent.Timeouts + recent.errors
+	percentile, known := recent.Pings.Quantile(0.99)
 	switch {
-	case lately.Asked == 0 && lately.Posts == 0 && lately.Sales == 0:
+	case recent.Asked == 0 && recent.Posts == 0 && recent.Sales == 0:
 		return "idle"
-	case 2*unanswered >= lately.Asked && lately.Asked > 0, 2*lately.failed >= lately.Posts && lately.Posts > 0:
+	case 2*unanswered >= recent.Asked && recent.Asked > 0, 2*recent.failed >= recent.Posts && recent.Posts > 0:
 		return "failing"
-	case lately.Asked >= minAnswers && (20*unanswered >= lately.Asked || known && percentile >= slowBuyer),
-		lately.Posts >= minAnswers && 20*lately.failed >= lately.Posts:
+	case recent.Asked >= minAnswers && (20*unanswered >= recent.Asked || known && percentile >= slowBuyer),
+		recent.Posts >= minAnswers && 20*recent.failed >= recent.Posts:
 		return "slow"
 	}
 	return "good"

@@ -30,7 +30,7 @@ func (w *History) Run() {
 	ticker := time.NewTicker(historyStep)
 	defer ticker.Stop()
 	for now := time.Now(); ; {
-		w.sample(now)
+		w.takeSample(now)
 		select {
 		case now = <-ticker.C:
 		case <-w.stop:
@@ -41,7 +41,7 @@ func (w *History) Run() {
 
 func (w *History) Stop() { w.once.Do(func() { close(w.stop) }) }
 
-func (w *History) sample(now time.Time) {
+func (w *History) takeSample(now time.Time) {
 	r := w.meter.read(now)
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -52,8 +52,8 @@ func (w *History) sample(now time.Time) {
 	w.n++
 }
 
-// readings returns the samples, oldest first. The caller holds the lock.
-func (w *History) readings() []*Reading {
+// samplesLocked returns the samples, oldest first. The caller holds the lock.
+func (w *History) samplesLocked() []*Reading {
 	first := max(0, w.n-len(w.ring))
 	all := make([]*Reading, 0, w.n-first)
 	for i := first; i < w.n; i++ {
@@ -82,7 +82,7 @@ func (w *History) Summary(now time.Time) (g Summary) {
 	g.Now, g.BuyersNow = w.meter.read(now), w.meter.readBuyers()
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	kept := w.readings()
+	kept := w.samplesLocked()
 	g.TenSecondsAgo, g.MinuteAgo, g.TenMinutesAgo = g.Now, g.Now, g.Now
 	for i := len(kept) - 1; i >= 0; i-- {
 		r := kept[i]

@@ -70,14 +70,14 @@ func TestWatchTellsWhatWasLately(t *testing.T) {
 			}
 		}
 		now, then := g.BuyersNow["buy_blue"], g.BuyersTenMinutesAgo["buy_blue"]
-		if lately := now.Since(&then); lately.Asked < 570 || lately.Asked > 601 || lately.Wins != lately.Asked || lately.Bids != lately.Asked || lately.Posts != lately.Asked || HealthOf(&lately) != "good" {
+		if lately := now.Since(&then); lately.Asked < 570 || lately.Asked > 601 || lately.Wins != lately.Asked || lately.Bids != lately.Asked || lately.Posts != lately.Asked || BuyerHealth(&lately) != "good" {
 			t.Errorf("%+v", lately)
 		}
 		time.Sleep(11 * time.Minute)
 		g = w.Summary(time.Now())
 		now, then = g.BuyersNow["buy_blue"], g.BuyersTenMinutesAgo["buy_blue"]
 		lately := now.Since(&then)
-		if _, known := lately.Pings.Quantile(0.5); g.Now.Leads != g.TenMinutesAgo.Leads || HealthOf(&lately) != "idle" || known {
+		if _, known := lately.Pings.Quantile(0.5); g.Now.Leads != g.TenMinutesAgo.Leads || BuyerHealth(&lately) != "idle" || known {
 			t.Errorf("long after: %d leads, %+v", g.Now.Leads-g.TenMinutesAgo.Leads, lately)
 		}
 	})
@@ -135,7 +135,7 @@ func TestHealth(t *testing.T) {
 		"failing": {{Asked: 100, Timeouts: 50}, {Asked: 1, errors: 1}, {Asked: 100, Posts: 2, failed: 1}},
 	} {
 		for _, lately := range all {
-			if got := HealthOf(&lately); got != want {
+			if got := BuyerHealth(&lately); got != want {
 				t.Errorf("%+v: %s, want %s", lately, got, want)
 			}
 		}

@@ -60,9 +60,9 @@ type Meter struct {
 
 	failures  *rate.Limiter // limits log lines about answers of 5xx
 	hooks     webhookMeter
-	campaigns family[campaignMeter]
-	buyers    family[buyerMeter]
-	endpoints family[LogThrottle] // of suppliers' webhooks
+	campaigns countersByName[campaignMeter]
+	buyers    countersByName[buyerMeter]
+	endpoints countersByName[LogThrottle] // of suppliers' webhooks
 	logger    atomic.Pointer[slog.Logger]
 
 	// Only the overview shows these.
@@ -96,7 +96,7 @@ func NewMeter(fault func(what string, err error)) *Meter {
 	m.auctions = set.NewPrometheusHistogramExt(`pingpost_auction_seconds`, buckets)
 	m.hooks = newWebhookMeter(set)
 	m.phases.register(set)
-	set.RegisterMetricsWriter(printProcess)
+	set.RegisterMetricsWriter(writeProcessMetrics)
 	m.faults = set.NewCounter(`pingpost_faults_total`)
 	m.wrongCredentials = set.NewCounter(`pingpost_wrong_credentials_total`)
 	m.failedHandshakes = set.NewCounter(`pingpost_tls_handshake_failures_total`)

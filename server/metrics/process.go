@@ -19,9 +19,9 @@ var processFigures = [...]struct{ name, source string }{
 
 var processBegan = time.Now()
 
-// printProcess writes metrics of the process, which several exchanges may share, under the
+// writeProcessMetrics writes metrics of the process, which several exchanges may share, under the
 // usual names of Go programs.
-func printProcess(w io.Writer) {
+func writeProcessMetrics(w io.Writer) {
 	samples := make([]metrics.Sample, len(processFigures))
 	for i, figure := range processFigures {
 		samples[i].Name = figure.source

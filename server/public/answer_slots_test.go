@@ -27,11 +27,11 @@ func TestUnreadSeeds(t *testing.T) {
 	for n := 1; n <= 2; n++ {
 		tokens = append(tokens, add(n))
 	}
-	d.clock.Forward(d.clock.Now() + 1e9)
-	address := servertest.Serve(t, func(l net.Listener) error { return d.Serve(narrow{l}) }, d.Shutdown)
+	d.clock.AdvanceTo(d.clock.Now() + 1e9)
+	address := servertest.StartServer(t, func(l net.Listener) error { return d.Serve(narrow{l}) }, d.Shutdown)
 	ask := func(token string) *servertest.Conn {
 		k := servertest.Dial(t, address)
-		fmt.Fprint(k, servertest.Request("POST "+seedPath, "Authorization: Bearer "+token+"\r\nContent-Type: application/json\r\n", `{"count":1000,"vertical":"auto_insurance","state":"CA"}`))
+		fmt.Fprint(k, servertest.FormatRequest("POST "+seedPath, "Authorization: Bearer "+token+"\r\nContent-Type: application/json\r\n", `{"count":1000,"vertical":"auto_insurance","state":"CA"}`))
 		return k
 	}
 	refused := func(token string) bool {

@@ -11,9 +11,9 @@ import (
 // maxKey is the longest API key that is valid.
 const maxKey = 512
 
-// authenticateKey returns the supplier of an API key and records the use of the key. It
+// authenticateAPIKey returns the supplier of an API key and records the use of the key. It
 // looks up the key's hash in a map, so its time does not depend on any key.
-func (s *Server) authenticateKey(key []byte, now int64) (*market.Supplier, httperror.Error) {
+func (s *Server) authenticateAPIKey(key []byte, now int64) (*market.Supplier, httperror.Error) {
 	if len(key) == 0 {
 		return nil, errNoKey
 	}

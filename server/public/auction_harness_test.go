@@ -122,7 +122,7 @@ func keeping(t *testing.T, document string, log *servertest.MemoryLog, tune ...f
 		Body: 64 << 10, Header: 16 << 10, Connections: 100, MaxConnsPerIP: 100,
 	})
 	h.SetCatalog(built.Catalog)
-	h.address = "http://" + servertest.Serve(t, h.Serve, h.Shutdown)
+	h.address = "http://" + servertest.StartServer(t, h.Serve, h.Shutdown)
 	t.Cleanup(func() {
 		h.client.CloseIdleConnections()
 		e.Close()
@@ -149,7 +149,7 @@ type heard struct {
 }
 
 // wait lets time pass on the exchange's clock, and on no other.
-func (h *house) wait(d time.Duration) { h.clock.Forward(h.clock.Now() + int64(d)) }
+func (h *house) wait(d time.Duration) { h.clock.AdvanceTo(h.clock.Now() + int64(d)) }
 
 // ping pings as a seller; further header lines come in pairs.
 func (h *house) ping(token, key, body string, lines ...string) *heard {

@@ -37,7 +37,7 @@ type owner struct {
 // authenticateBearer returns the owner of the request's token and checks the scope. With an
 // error it has written the challenge header; the caller sends the error.
 func (s *Server) authenticateBearer(ctx *fasthttp.RequestCtx, scope event.Scopes) (owner, httperror.Error) {
-	token, ok := bearerToken(&ctx.Request.Header)
+	token, ok := readBearerToken(&ctx.Request.Header)
 	if !ok {
 		ctx.Response.Header.Set(httperror.HeaderChallenge, challengeBearer)
 		return owner{}, errNoBearer
@@ -47,7 +47,7 @@ func (s *Server) authenticateBearer(ctx *fasthttp.RequestCtx, scope event.Scopes
 		ctx.Response.Header.Set(httperror.HeaderChallenge, challengeBad)
 		return owner{}, errBadBearer
 	}
-	who, ok := s.ownerOf(&credential)
+	who, ok := s.ownerOfCredential(&credential)
 	if !ok { // removed from the configuration
 		ctx.Response.Header.Set(httperror.HeaderChallenge, challengeBad)
 		return owner{}, errBadBearer
@@ -60,10 +60,10 @@ func (s *Server) authenticateBearer(ctx *fasthttp.RequestCtx, scope event.Scopes
 	return who, httperror.Error{}
 }
 
-// bearerToken returns the token in the Authorization header, and whether there is one. If
+// readBearerToken returns the token in the Authorization header, and whether there is one. If
 // the header is repeated, it returns an empty token and true, because the intended token is
 // unknown.
-func bearerToken(header *fasthttp.RequestHeader) (token []byte, ok bool) {
+func readBearerToken(header *fasthttp.RequestHeader) (token []byte, ok bool) {
 	lines := header.PeekAll(fasthttp.HeaderAuthorization)
 	if len(lines) != 1 {
 		return nil, len(lines) > 1
@@ -93,8 +93,8 @@ func (s *Server) findCredential(token []byte) (credential state.Credential, scop
 	return credential, credential.Scopes, ok && credential.Kind == event.CredentialBearer
 }
 
-// ownerOf returns the owner of a credential in the current catalog.
-func (s *Server) ownerOf(c *state.Credential) (who owner, ok bool) {
+// ownerOfCredential returns the owner of a credential in the current catalog.
+func (s *Server) ownerOfCredential(c *state.Credential) (who owner, ok bool) {
 	switch c.Owner {
 	case event.ObjectSupplier:
 		who.supplier, ok = (*s.suppliers.Load())[c.Ref]

@@ -22,8 +22,8 @@ func (s *Server) readBody(ctx *fasthttp.RequestCtx, r *scratch) (bad httperror.E
 // but only from a buyer who may report. A client without a credential is rejected anyway,
 // and gets memory for a lead at most.
 func (s *Server) bodyLimit(header *fasthttp.RequestHeader) int {
-	if string(request.Path(header)) == pathStatuses && s.canReport(header) {
-		return batchLimit(s.opt.Body)
+	if string(request.TargetPath(header)) == pathStatuses && s.hasReportToken(header) {
+		return batchBodyLimit(s.opt.Body)
 	}
 	return s.opt.Body
 }
@@ -32,11 +32,11 @@ func (s *Server) bodyLimit(header *fasthttp.RequestHeader) int {
 // one log entry.
 const maxBatch = 512 << 10
 
-// batchLimit returns the most bytes of a batch of reports, given the most bytes of a lead.
-func batchLimit(lead int) int { return max(lead, min(8*lead, maxBatch)) }
+// batchBodyLimit returns the most bytes of a batch of reports, given the most bytes of a lead.
+func batchBodyLimit(lead int) int { return max(lead, min(8*lead, maxBatch)) }
 
-// checkBody makes the checks of a body that precede its content: 413, 415.
-func (s *Server) checkBody(ctx *fasthttp.RequestCtx, readErr httperror.Error) httperror.Error {
+// checkSizeAndMediaType makes the checks of a body that precede its content: 413, 415.
+func (s *Server) checkSizeAndMediaType(ctx *fasthttp.RequestCtx, readErr httperror.Error) httperror.Error {
 	if readErr.Status != 0 {
 		return readErr
 	}

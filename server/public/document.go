@@ -20,15 +20,15 @@ const defaultDocuments = 10
 // document is many times as large as its request, so the number per client network is
 // limited. A client whose copy is current is not limited.
 func (s *Server) sendDocument(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, _ httperror.Error) {
-	file := apidocs.Find(string(r.pathParam))
+	file := apidocs.FindFile(string(r.pathParam))
 	form, header := file.Plain, &ctx.Response.Header
 	if ctx.Request.Header.HasAcceptEncoding("gzip") {
 		form = file.Packed
 	}
 	var text [64]byte
-	known := request.HasETag(&ctx.Request.Header, form.Tag)
+	known := request.MatchesETag(&ctx.Request.Header, form.Tag)
 	if !known {
-		if wait := s.limitDocuments(ctx); wait > 0 {
+		if wait := s.countDocumentRequest(ctx); wait > 0 {
 			httperror.Write(ctx, id, errTooManyDocuments.WithRetryAfter(wait))
 			return
 		}
@@ -60,9 +60,9 @@ func (s *Server) sendDocument(ctx *fasthttp.RequestCtx, id market.RequestID, r *
 	ctx.Response.SetBodyRaw(form.Body)
 }
 
-// limitDocuments counts a document for the client's network and writes the limit's headers.
+// countDocumentRequest counts a document for the client's network and writes the limit's headers.
 // Over the limit it returns the time to wait.
-func (s *Server) limitDocuments(ctx *fasthttp.RequestCtx) time.Duration {
+func (s *Server) countDocumentRequest(ctx *fasthttp.RequestCtx) time.Duration {
 	now, header := s.clock.Now(), &ctx.Response.Header
 	_, wait, full := s.documents.Take(clientaddr.NetworkOf(s.authFailures.ClientAddress(ctx)), now)
 	httperror.SetRateHeaders(header, s.documents.Burst(), float64(s.documents.Remaining(now, full)), float64(full)/1e9)

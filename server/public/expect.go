@@ -34,8 +34,8 @@ func (s *Server) expectContinue(ctx *fasthttp.RequestCtx) (status int) {
 		httperror.Write(ctx, id, bad)
 		return bad.Status
 	}
-	to := s.matchRoute(request.Path(&ctx.Request.Header))
-	if on = to.on; !checkMethod(ctx, id, &to) || !s.authenticateHead(ctx, id, on) {
+	to := s.matchRoute(request.TargetPath(&ctx.Request.Header))
+	if on = to.on; !checkMethod(ctx, id, &to) || !s.authenticateBeforeBody(ctx, id, on) {
 		return ctx.Response.StatusCode()
 	}
 	if ctx.Request.Header.ContentLength() > s.bodyLimit(&ctx.Request.Header) {
@@ -45,12 +45,12 @@ func (s *Server) expectContinue(ctx *fasthttp.RequestCtx) (status int) {
 	return fasthttp.StatusContinue
 }
 
-// authenticateHead reports whether the credential in the head allows the path; otherwise it
+// authenticateBeforeBody reports whether the credential in the head allows the path; otherwise it
 // writes the answer. An OAuth client may send its credential in the body.
-func (s *Server) authenticateHead(ctx *fasthttp.RequestCtx, id market.RequestID, on metrics.Route) (ok bool) {
+func (s *Server) authenticateBeforeBody(ctx *fasthttp.RequestCtx, id market.RequestID, on metrics.Route) (ok bool) {
 	switch on {
 	case metrics.RouteIngest, metrics.RouteAvailability, metrics.RouteSuppliersLead:
-		_, bad := s.authenticateKey(ctx.Request.Header.Peek("x-api-key"), s.clock.Now())
+		_, bad := s.authenticateAPIKey(ctx.Request.Header.Peek("x-api-key"), s.clock.Now())
 		if ok = bad.Status == 0; !ok {
 			s.sendAuthenticationError(ctx, id, bad)
 		}

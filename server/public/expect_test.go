@@ -30,7 +30,7 @@ func TestExpect(t *testing.T) {
 	add(event.ObjectSupplier, "sup_acme", "posts", event.ScopePost)
 	add(event.ObjectBuyer, "buy_blue", "buys", event.ScopePing|event.ScopePost)
 	add(event.ObjectBuyer, "buy_blue", "reports", event.ScopeWebhook)
-	address := servertest.Serve(t, d.Serve, d.Shutdown)
+	address := servertest.StartServer(t, d.Serve, d.Shutdown)
 	const limit = 64 << 10
 	for _, row := range []struct {
 		line, credential string

@@ -106,7 +106,7 @@ func (x *fuzzed) fresh(t testing.TB) *fuzzed {
 		x.start(t)
 	}
 	x.asked++
-	x.clock.Forward(x.clock.Now() + int64(time.Second)) // buckets are full again
+	x.clock.AdvanceTo(x.clock.Now() + int64(time.Second)) // buckets are full again
 	return x
 }
 

@@ -75,11 +75,11 @@ func TestLineFeedsInBodies(t *testing.T) {
 	k := servertest.Dial(t, serveAdmin(t))
 	for range 3 {
 		body := "\n# PUT /x HTTP/1.1\n# HTTP/1.0\r\n\n# 0\r\n\ntenant: x\n\n\n"
-		if status, _, text := k.Send(servertest.Request("PUT /admin/v1/config?dry=1", servertest.BasicAuth, body)); status != 200 {
+		if status, _, text := k.Send(servertest.FormatRequest("PUT /admin/v1/config?dry=1", servertest.BasicAuth, body)); status != 200 {
 			t.Fatalf("%d %s", status, text)
 		}
 		chunked := fmt.Sprintf("PUT /admin/v1/config?dry=1 HTTP/1.1\r\nHost: x\r\n%sTransfer-Encoding: chunked\r\n\r\n0%x;a=b\r\n%s\r\n0\r\n\r\n", servertest.BasicAuth, len(body), body)
-		if status, _, text := k.Send(chunked + servertest.Request("GET /admin/v1/hash", servertest.BasicAuth, "")); status != 200 {
+		if status, _, text := k.Send(chunked + servertest.FormatRequest("GET /admin/v1/hash", servertest.BasicAuth, "")); status != 200 {
 			t.Fatalf("in chunks: %d %s", status, text)
 		}
 		if status, _, text := k.ReadAnswer(); status != 200 {
@@ -92,8 +92,8 @@ func TestLineFeedsInBodies(t *testing.T) {
 // fields, with a request behind them. The server gives one answer, 400, and closes.
 func TestTrailersRefused(t *testing.T) {
 	for name, row := range map[string]struct{ address, head, next string }{
-		"public": {public(t, 100), "POST /api/v1/ingest HTTP/1.1\r\nContent-Type: application/json\r\nX-Api-Key: " + key + "\r\n", servertest.Request("GET /openapi.yaml", "", "")},
-		"admin":  {serveAdmin(t), "PUT /admin/v1/config?dry=1 HTTP/1.1\r\n" + servertest.BasicAuth, servertest.Request("GET /admin/v1/hash", servertest.BasicAuth, "")},
+		"public": {public(t, 100), "POST /api/v1/ingest HTTP/1.1\r\nContent-Type: application/json\r\nX-Api-Key: " + key + "\r\n", servertest.FormatRequest("GET /openapi.yaml", "", "")},
+		"admin":  {serveAdmin(t), "PUT /admin/v1/config?dry=1 HTTP/1.1\r\n" + servertest.BasicAuth, servertest.FormatRequest("GET /admin/v1/hash", servertest.BasicAuth, "")},
 	} {
 		body := leadOf(1)
 		if name == "admin" {

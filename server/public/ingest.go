@@ -36,7 +36,7 @@ func (s *Server) handleIngest(ctx *fasthttp.RequestCtx, id market.RequestID, r *
 	}
 	traceSale(&took, &answer, waited)
 	var text [answerSize]byte
-	sendAnswer(ctx, fasthttp.StatusCreated, answer.Request, answer.Replayed, wire.AppendAnswer(text[:0], &answer))
+	sendAnswer(ctx, fasthttp.StatusCreated, answer.Request, answer.Replayed, wire.AppendIngestAnswer(text[:0], &answer))
 	s.opt.Meter.CountPhases(metrics.RouteIngest, &took, s.clock.Now())
 }
 
@@ -46,7 +46,7 @@ const answerSize = 384
 // decideLead passes the lead to the engine. If it returns nil, it has written the answer.
 func (s *Server) decideLead(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, readErr httperror.Error) *engine.Decision {
 	received := s.clock.Now()
-	supplier, bad := s.authenticateKey(r.credential, received)
+	supplier, bad := s.authenticateAPIKey(r.credential, received)
 	if bad.Status != 0 {
 		s.sendAuthenticationError(ctx, id, bad)
 		return nil
@@ -56,7 +56,7 @@ func (s *Server) decideLead(ctx *fasthttp.RequestCtx, id market.RequestID, r *sc
 	if !s.checkLimitsAndBody(ctx, id, r, readErr, &s.ingestLimits, supplier, received) {
 		return nil
 	}
-	r.markTest(ctx, supplier)
+	r.setTestHeader(ctx, supplier)
 	r.ingest = engine.IngestRequest{
 		Supplier: supplier, Members: r.object.Members(), Body: r.body, Key: r.key, BadKey: r.badKey,
 		Test: r.test, BadTest: r.badTest, Faults: request.ParameterErrors(ctx), Request: id, Received: received, Timings: r.timings.EnterEngine(s.clock.Now()),
@@ -69,8 +69,8 @@ func (s *Server) decideLead(ctx *fasthttp.RequestCtx, id market.RequestID, r *sc
 	return decision
 }
 
-// checkLimitsAndBody makes the checks between the credential and the content of the body: 429, 413, 415,
-// 400. If it returns false, it has written the answer.
+// checkLimitsAndBody makes the checks between the credential and the content of the body (429, 413, 415)
+// and parses the body (400). If it returns false, it has written the answer.
 func (s *Server) checkLimitsAndBody(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, readErr httperror.Error, rateLimits *limits, supplier *market.Supplier, now int64) bool {
 	if wait := rateLimits.takeForSupplier(ctx, supplier, time.Unix(0, now)); wait > 0 {
 		httperror.Write(ctx, id, httperror.RateLimited.WithRetryAfter(wait))
@@ -80,12 +80,13 @@ func (s *Server) checkLimitsAndBody(ctx *fasthttp.RequestCtx, id market.RequestI
 		httperror.Write(ctx, id, httperror.ByteRateLimited.WithRetryAfter(wait))
 		return false
 	}
-	return s.checkBodyContent(ctx, id, r, readErr)
+	return s.parseBodyObject(ctx, id, r, readErr)
 }
 
-// checkBodyContent makes those of these checks that concern the body: 413, 415, 400.
-func (s *Server) checkBodyContent(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, readErr httperror.Error) bool {
-	if bad := s.checkBody(ctx, readErr); bad.Status != 0 {
+// parseBodyObject checks size and media type (413, 415) and parses the body as a JSON object (400). If it
+// returns false, it has written the answer.
+func (s *Server) parseBodyObject(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, readErr httperror.Error) bool {
+	if bad := s.checkSizeAndMediaType(ctx, readErr); bad.Status != 0 {
 		httperror.Write(ctx, id, bad)
 		return false
 	}

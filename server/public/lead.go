@@ -18,9 +18,9 @@ import (
 // lookTimeout limits reading a lead, of which a part may come from the log.
 const lookTimeout = 5 * time.Second
 
-// showLeadByToken shows a lead to the supplier or buyer of a token with any scopes: GET
+// sendLeadByToken shows a lead to the supplier or buyer of a token with any scopes: GET
 // /v1/leads/{id}.
-func (s *Server) showLeadByToken(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, _ httperror.Error) {
+func (s *Server) sendLeadByToken(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, _ httperror.Error) {
 	now := s.clock.Now()
 	who, bad := s.authenticateBearer(ctx, 0)
 	if bad.Status != 0 {
@@ -29,51 +29,51 @@ func (s *Server) showLeadByToken(ctx *fasthttp.RequestCtx, id market.RequestID, 
 	}
 	connection.MarkAuthenticated(ctx)
 	if who.supplier != nil {
-		if look, ok := s.loadLeadAsSupplier(ctx, id, r, who.supplier, now); ok {
+		if look, ok := s.readPathLeadForSupplier(ctx, id, r, who.supplier, now); ok {
 			sendAnswer(ctx, fasthttp.StatusOK, id, false, appendLead(nil, &look, true))
 		}
 		return
 	}
-	if wait := s.leadLimits.buyers.takeForOwner(ctx, who.buyer.Ref, time.Unix(0, now)); wait > 0 {
+	if wait := s.leadLimits.buyers.takeForRef(ctx, who.buyer.Ref, time.Unix(0, now)); wait > 0 {
 		httperror.Write(ctx, id, httperror.RateLimited.WithRetryAfter(wait))
 		return
 	}
-	if look, ok := loadLead(ctx, id, r, func(lead market.LeadID) (engine.LeadView, error) {
+	if look, ok := readPathLead(ctx, id, r, func(lead market.LeadID) (engine.LeadView, error) {
 		return s.engine.ViewForBuyer(lead, who.buyer.Ref, now+int64(lookTimeout))
 	}); ok {
 		sendAnswer(ctx, fasthttp.StatusOK, id, false, appendLead(nil, &look, false))
 	}
 }
 
-// showLeadByKey shows a lead to the supplier of an API key: GET /api/v1/leads/{id}.
-func (s *Server) showLeadByKey(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, _ httperror.Error) {
+// sendLeadByKey shows a lead to the supplier of an API key: GET /api/v1/leads/{id}.
+func (s *Server) sendLeadByKey(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, _ httperror.Error) {
 	now := s.clock.Now()
-	supplier, bad := s.authenticateKey(r.credential, now)
+	supplier, bad := s.authenticateAPIKey(r.credential, now)
 	if bad.Status != 0 {
 		s.sendAuthenticationError(ctx, id, bad)
 		return
 	}
 	connection.MarkAuthenticated(ctx)
-	if look, ok := s.loadLeadAsSupplier(ctx, id, r, supplier, now); ok {
+	if look, ok := s.readPathLeadForSupplier(ctx, id, r, supplier, now); ok {
 		sendAnswer(ctx, fasthttp.StatusOK, id, false, append(appendLead([]byte(`{"data":`), &look, true), '}'))
 	}
 }
 
-// loadLeadAsSupplier returns a lead as its supplier sees it. If it returns false, it has
+// readPathLeadForSupplier returns a lead as its supplier sees it. If it returns false, it has
 // written the answer.
-func (s *Server) loadLeadAsSupplier(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, supplier *market.Supplier, now int64) (engine.LeadView, bool) {
+func (s *Server) readPathLeadForSupplier(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, supplier *market.Supplier, now int64) (engine.LeadView, bool) {
 	if wait := s.leadLimits.suppliers.takeForSupplier(ctx, supplier, time.Unix(0, now)); wait > 0 {
 		httperror.Write(ctx, id, httperror.RateLimited.WithRetryAfter(wait))
 		return engine.LeadView{}, false
 	}
-	return loadLead(ctx, id, r, func(lead market.LeadID) (engine.LeadView, error) {
+	return readPathLead(ctx, id, r, func(lead market.LeadID) (engine.LeadView, error) {
 		return s.engine.ViewForSupplier(lead, supplier.Ref, now+int64(lookTimeout))
 	})
 }
 
-// loadLead reads the lead in the path. A malformed id, an unknown lead and a lead of another
+// readPathLead reads the lead in the path. A malformed id, an unknown lead and a lead of another
 // owner get the same answer.
-func loadLead(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, as func(market.LeadID) (engine.LeadView, error)) (engine.LeadView, bool) {
+func readPathLead(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, as func(market.LeadID) (engine.LeadView, error)) (engine.LeadView, bool) {
 	if faults := request.ParameterErrors(ctx); len(faults) > 0 {
 		httperror.Write(ctx, id, httperror.InvalidPayload, faults...)
 		return engine.LeadView{}, false

@@ -94,11 +94,11 @@ func (l *limits) setRates(rates map[market.Ref]int, now time.Time) {
 // takeForSupplier takes a token for the supplier and writes the limit's headers. If no token is
 // left, it returns the time until there is one.
 func (l *limits) takeForSupplier(ctx *fasthttp.RequestCtx, supplier *market.Supplier, now time.Time) (wait time.Duration) {
-	return l.takeForOwner(ctx, supplier.Ref, now)
+	return l.takeForRef(ctx, supplier.Ref, now)
 }
 
-// takeForOwner is take for a supplier or buyer by reference number.
-func (l *limits) takeForOwner(ctx *fasthttp.RequestCtx, owner market.Ref, now time.Time) (wait time.Duration) {
+// takeForRef is take for a supplier or buyer by reference number.
+func (l *limits) takeForRef(ctx *fasthttp.RequestCtx, owner market.Ref, now time.Time) (wait time.Duration) {
 	b := (*l.buckets.Load())[owner]
 	if b == nil {
 		return 0

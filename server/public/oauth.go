@@ -85,7 +85,7 @@ func (s *Server) findClient(l login) (client state.Credential, known bool) {
 	if !known || client.Kind != event.CredentialOAuthClient || client.Client != l.id {
 		return state.Credential{}, false
 	}
-	if _, known = s.ownerOf(&client); known {
+	if _, known = s.ownerOfCredential(&client); known {
 		client.LastUse.RecordUse(s.clock.Now())
 	}
 	return client, known

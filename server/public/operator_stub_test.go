@@ -87,5 +87,5 @@ func (stubOperator) Entries(*ledger.Statement) (admin.Entries, error) { return n
 func serveAdmin(t *testing.T) string {
 	t.Helper()
 	a := admin.New(stubOperator{}, metrics.NewMeter(func(what string, err error) { t.Errorf("%s: %v", what, err) }), servertest.Password, slog.New(slog.DiscardHandler))
-	return servertest.Serve(t, a.Serve, a.Shutdown)
+	return servertest.StartServer(t, a.Serve, a.Shutdown)
 }

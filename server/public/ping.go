@@ -21,7 +21,7 @@ const headerHops = "X-Pingpost-Hops"
 // more, so that a ping in a loop cannot hide it.
 const maxHops = 3
 
-func parseHops(header *fasthttp.RequestHeader) int {
+func parseHopCount(header *fasthttp.RequestHeader) int {
 	lines := header.PeekAll(headerHops)
 	switch {
 	case len(lines) == 0:
@@ -43,8 +43,8 @@ func (s *Server) handlePing(ctx *fasthttp.RequestCtx, id market.RequestID, r *sc
 	if !s.checkLimitsAndBody(ctx, id, r, readErr, &s.pingLimits, seller, received) {
 		return
 	}
-	r.markTest(ctx, seller)
-	r.fillPing(seller, id, received)
+	r.setTestHeader(ctx, seller)
+	r.fillPingRequest(seller, id, received)
 	r.ping.Faults = request.ParameterErrors(ctx)
 	r.ping.Timings = r.timings.EnterEngine(s.clock.Now())
 	answer, err := s.engine.Ping(&r.ping)
@@ -54,7 +54,7 @@ func (s *Server) handlePing(ctx *fasthttp.RequestCtx, id market.RequestID, r *sc
 		return
 	}
 	tracePing(&r.timings, &answer, r.test || seller.Test)
-	r.out = appendBid(r.out[:0], &answer)
+	r.out = appendPingAnswer(r.out[:0], &answer)
 	sendAnswer(ctx, fasthttp.StatusOK, answer.Request, answer.Replayed, r.out)
 	s.opt.Meter.CountPhases(metrics.RoutePing, &r.timings, s.clock.Now())
 }
@@ -62,7 +62,7 @@ func (s *Server) handlePing(ctx *fasthttp.RequestCtx, id market.RequestID, r *sc
 // handleAvailabilityPing returns the buyers of a lead and their prices: POST /api/v1/ping.
 func (s *Server) handleAvailabilityPing(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, readErr httperror.Error) {
 	received := s.clock.Now()
-	supplier, bad := s.authenticateKey(r.credential, received)
+	supplier, bad := s.authenticateAPIKey(r.credential, received)
 	if bad.Status != 0 {
 		s.sendAuthenticationError(ctx, id, bad)
 		return
@@ -72,8 +72,8 @@ func (s *Server) handleAvailabilityPing(ctx *fasthttp.RequestCtx, id market.Requ
 	if !s.checkLimitsAndBody(ctx, id, r, readErr, &s.pingLimits, supplier, received) {
 		return
 	}
-	r.markTest(ctx, supplier)
-	r.fillPing(supplier, id, received)
+	r.setTestHeader(ctx, supplier)
+	r.fillPingRequest(supplier, id, received)
 	r.ping.Faults = request.ParameterErrors(ctx)
 	r.ping.Timings = r.timings.EnterEngine(s.clock.Now())
 	answer, err := s.engine.Availability(&r.ping)
@@ -83,11 +83,11 @@ func (s *Server) handleAvailabilityPing(ctx *fasthttp.RequestCtx, id market.Requ
 		return
 	}
 	tracePing(&r.timings, &answer, r.test || supplier.Test)
-	r.out = appendOffers(r.out[:0], &answer)
+	r.out = appendAvailabilityAnswer(r.out[:0], &answer)
 	sendAnswer(ctx, fasthttp.StatusOK, answer.Request, answer.Replayed, r.out)
 }
 
-func (r *scratch) fillPing(supplier *market.Supplier, id market.RequestID, received int64) {
+func (r *scratch) fillPingRequest(supplier *market.Supplier, id market.RequestID, received int64) {
 	r.ping = engine.PingRequest{
 		Supplier: supplier, Members: r.object.Members(), Body: r.body, Key: r.key, BadKey: r.badKey,
 		Test: r.test, BadTest: r.badTest, Request: id, Received: received, Hops: r.hops,
@@ -115,12 +115,12 @@ func (s *Server) authenticateSupplier(ctx *fasthttp.RequestCtx, id market.Reques
 	return who.supplier, true
 }
 
-// appendBid appends the answer to a seller's ping.
-func appendBid(body []byte, a *engine.PingAnswer) []byte {
+// appendPingAnswer appends the answer to a seller's ping.
+func appendPingAnswer(body []byte, a *engine.PingAnswer) []byte {
 	body = escape.AppendJSONString(append(body, `{"auction_id":`...), []byte(a.SellerAuction))
 	if !a.Bid {
 		body = append(append(body, `,"bid":null,"reject_reason":"`...), a.Reason.String()...)
-		return append(append(append(body, `","reject_detail":"`...), rejectDetail(a.Reason)...), `"}`...)
+		return append(append(append(body, `","reject_detail":"`...), rejectionText(a.Reason)...), `"}`...)
 	}
 	body = wire.AppendPrice(append(body, `,"bid":{`...), a.Amount, a.Currency)
 	body = a.Token.AppendTo(append(body, `,"bid_token":"`...))
@@ -137,8 +137,8 @@ func appendPassedFilters(body []byte, met market.FiltersPassed) []byte {
 	return append(met.AppendJSON(append(body, `,"buyer_filters_passed":`...)), '}')
 }
 
-// appendOffers appends the answer to an availability ping.
-func appendOffers(body []byte, a *engine.PingAnswer) []byte {
+// appendAvailabilityAnswer appends the answer to an availability ping.
+func appendAvailabilityAnswer(body []byte, a *engine.PingAnswer) []byte {
 	body = market.PingID(a.Auction).AppendTo(append(body, `{"data":{"ping_id":"`...))
 	body = escape.AppendJSONString(append(body, `","campaign_id":`...), []byte(a.Campaign))
 	if len(a.Offers) == 0 {

@@ -45,7 +45,7 @@ func TestBidAnswers(t *testing.T) {
 			`{"auction_id":"a","bid":null,"reject_reason":"loop","reject_detail":"The ping has been through too many exchanges."}`,
 		},
 	} {
-		if got := string(appendBid(nil, &row.answer)); got != row.want || !json.Valid([]byte(got)) {
+		if got := string(appendPingAnswer(nil, &row.answer)); got != row.want || !json.Valid([]byte(got)) {
 			t.Errorf("%s: %s\nwant %s", row.name, got, row.want)
 		}
 	}
@@ -72,7 +72,7 @@ func TestOfferAnswers(t *testing.T) {
 			`{"data":{"ping_id":"ping_00000000010400000000000000","campaign_id":"c\"","accepted":false,"expires_at":"2026-03-02T13:00:04.987Z","buyers":[],"reason":"caps_full"}}`,
 		},
 	} {
-		if got := string(appendOffers(nil, &row.answer)); got != row.want || !json.Valid([]byte(got)) {
+		if got := string(appendAvailabilityAnswer(nil, &row.answer)); got != row.want || !json.Valid([]byte(got)) {
 			t.Errorf("%s: %s\nwant %s", row.name, got, row.want)
 		}
 	}
@@ -81,11 +81,11 @@ func TestOfferAnswers(t *testing.T) {
 func TestSaleAnswers(t *testing.T) {
 	sale := engine.SaleAnswer{SellerAuction: "a", BuyerLead: `b"`, Lead: market.LeadID(aToken), Buyer: "buy_a", Payout: 9_640_000, Currency: dollars}
 	const rest = `"id":"lead_00000000020800000000000000","status":"ACCEPTED","buyer_id":"buy_a","price":{"amount":9.64,"currency":"USD"}}`
-	if got, want := string(appendSale(nil, &sale)), `{"auction_id":"a","lead_id":"b\"",`+rest; got != want {
+	if got, want := string(appendPostAnswer(nil, &sale)), `{"auction_id":"a","lead_id":"b\"",`+rest; got != want {
 		t.Errorf("%s\nwant %s", got, want)
 	}
 	sale.BuyerLead = ""
-	if got, want := string(appendSale(nil, &sale)), `{"auction_id":"a","lead_id":null,`+rest; got != want {
+	if got, want := string(appendPostAnswer(nil, &sale)), `{"auction_id":"a","lead_id":null,`+rest; got != want {
 		t.Errorf("%s\nwant %s", got, want)
 	}
 }
@@ -95,7 +95,7 @@ func TestSaleAnswers(t *testing.T) {
 func TestEveryReasonIsExplained(t *testing.T) {
 	said := map[string]market.Reason{}
 	for reason := market.ReasonNoBuyer; reason <= market.ReasonLoop; reason++ {
-		text := rejectDetail(reason)
+		text := rejectionText(reason)
 		if other, twice := said[text]; text == "" || twice {
 			t.Errorf("%s is explained as %q, as is %s", reason, text, other)
 		}
@@ -104,7 +104,7 @@ func TestEveryReasonIsExplained(t *testing.T) {
 		}
 		said[text] = reason
 	}
-	if got := rejectDetail(200); got != "" {
+	if got := rejectionText(200); got != "" {
 		t.Error(got)
 	}
 }
@@ -134,7 +134,7 @@ func TestHops(t *testing.T) {
 		for _, line := range row.lines {
 			header.Add("x-pingpost-hops", line)
 		}
-		if got := parseHops(&header); got != row.want {
+		if got := parseHopCount(&header); got != row.want {
 			t.Errorf("%q: %d, want %d", row.lines, got, row.want)
 		}
 	}

@@ -24,8 +24,8 @@ func (s *Server) handlePost(ctx *fasthttp.RequestCtx, id market.RequestID, r *sc
 	if !s.checkLimitsAndBody(ctx, id, r, readErr, &s.postLimits, seller, received) {
 		return
 	}
-	r.markTest(ctx, seller)
-	r.fillPost(seller, id, received)
+	r.setTestHeader(ctx, seller)
+	r.fillPostRequest(seller, id, received)
 	r.post.Faults = append(r.post.Faults, request.ParameterErrors(ctx)...)
 	r.post.Timings = r.timings.EnterEngine(s.clock.Now())
 	answer, err := s.engine.Post(&r.post)
@@ -36,13 +36,13 @@ func (s *Server) handlePost(ctx *fasthttp.RequestCtx, id market.RequestID, r *sc
 		return
 	}
 	tracePost(&r.timings, &answer, r.test || seller.Test)
-	r.out = appendSale(r.out[:0], &answer)
+	r.out = appendPostAnswer(r.out[:0], &answer)
 	sendAnswer(ctx, fasthttp.StatusCreated, answer.Request, answer.Replayed, r.out)
 	s.opt.Meter.CountPhases(metrics.RoutePost, &r.timings, s.clock.Now())
 }
 
-func (r *scratch) fillPost(seller *market.Supplier, id market.RequestID, received int64) {
-	r.lead.flatten(&r.object)
+func (r *scratch) fillPostRequest(seller *market.Supplier, id market.RequestID, received int64) {
+	r.lead.parseAndFlatten(&r.object)
 	r.post = engine.PostRequest{
 		Supplier: seller, Lead: r.lead.members, Faults: r.lead.faults, Body: r.body, Key: r.key, BadKey: r.badKey,
 		Test: r.test, BadTest: r.badTest, Request: id, Received: received,
@@ -52,8 +52,8 @@ func (r *scratch) fillPost(seller *market.Supplier, id market.RequestID, receive
 	r.post.LeadUUID, _ = r.lead.lead.Lookup("lead_uuid")
 }
 
-// appendSale appends the answer to a post. lead_id is the buyer's id of the lead, or null if the buyer sent no id.
-func appendSale(body []byte, a *engine.SaleAnswer) []byte {
+// appendPostAnswer appends the answer to a post. lead_id is the buyer's id of the lead, or null if the buyer sent no id.
+func appendPostAnswer(body []byte, a *engine.SaleAnswer) []byte {
 	body = escape.AppendJSONString(append(body, `{"auction_id":`...), []byte(a.SellerAuction))
 	if a.BuyerLead == "" {
 		body = append(body, `,"lead_id":null`...)

@@ -21,14 +21,14 @@ func (p *postLead) release() {
 	p.members, p.faults = p.members[:0], nil
 }
 
-// flatten parses the objects of a body and lists the members of the lead, then those of its
+// parseAndFlatten parses the objects of a body and lists the members of the lead, then those of its
 // address, then those of its tcpa. A member that should be an object and is not becomes a
 // field error. A missing object has no members, which makes its fields missing.
-func (p *postLead) flatten(body *strictjson.Object) {
+func (p *postLead) parseAndFlatten(body *strictjson.Object) {
 	p.release()
-	p.openObject(body, "lead", "lead", &p.lead)
-	p.openObject(&p.lead, "address", "lead.address", &p.address)
-	p.openObject(&p.lead, "tcpa", "lead.tcpa", &p.tcpa)
+	p.parseInnerObject(body, "lead", "lead", &p.lead)
+	p.parseInnerObject(&p.lead, "address", "lead.address", &p.address)
+	p.parseInnerObject(&p.lead, "tcpa", "lead.tcpa", &p.tcpa)
 	for _, m := range p.lead.Members() {
 		switch string(m.Name) {
 		case "lead_uuid", "address", "tcpa":
@@ -36,27 +36,27 @@ func (p *postLead) flatten(body *strictjson.Object) {
 			p.members = append(p.members, m)
 		}
 	}
-	p.addMembers(&p.address, "lead.address.")
-	p.addMembers(&p.tcpa, "lead.tcpa.")
+	p.addInnerMembers(&p.address, "lead.address.")
+	p.addInnerMembers(&p.tcpa, "lead.tcpa.")
 }
 
-func (p *postLead) openObject(outer *strictjson.Object, name, path string, inner *strictjson.Object) {
+func (p *postLead) parseInnerObject(outer *strictjson.Object, name, path string, inner *strictjson.Object) {
 	m, ok := outer.Lookup(name)
 	if !outer.ParseMember(m, inner) && ok && m.Kind != market.JSONNull {
 		p.faults = append(p.faults, market.FieldError{Field: path, Code: errcode.FieldWrongType, Expected: "an object"})
 	}
 }
 
-// addMembers adds the members of an inner object to the list. A member that belongs into
+// addInnerMembers adds the members of an inner object to the list. A member that belongs into
 // this object takes precedence. A member that belongs elsewhere is ignored: the phone in a
 // tcpa is the one with the consent, not the lead's. So is a member that the lead has
 // itself.
-func (p *postLead) addMembers(inner *strictjson.Object, at string) {
+func (p *postLead) addInnerMembers(inner *strictjson.Object, at string) {
 	for _, m := range inner.Members() {
 		name := string(m.Name)
 		switch path := market.PostPath(name); {
 		case path == at+name:
-		case path != "lead."+name || isPersonal(name):
+		case path != "lead."+name || belongsToLeadOnly(name):
 			continue
 		default:
 			if _, twice := p.lead.Lookup(name); twice {
@@ -67,8 +67,8 @@ func (p *postLead) addMembers(inner *strictjson.Object, at string) {
 	}
 }
 
-// isPersonal reports whether only the lead object itself may have the member.
-func isPersonal(name string) bool {
+// belongsToLeadOnly reports whether only the lead object itself may have the member.
+func belongsToLeadOnly(name string) bool {
 	switch name {
 	case "lead_uuid", "first_name", "last_name", "email", "phone", "source", "address", "tcpa":
 		return true

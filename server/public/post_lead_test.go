@@ -17,7 +17,7 @@ func opened(body string) (*scratch, bool) {
 	if r.object.Parse([]byte(body)) != nil {
 		return r, false
 	}
-	r.fillPost(nil, market.RequestID{}, 0)
+	r.fillPostRequest(nil, market.RequestID{}, 0)
 	return r, true
 }
 
@@ -87,7 +87,7 @@ func TestRoomsForget(t *testing.T) {
 		if err := r.object.Parse([]byte(body)); err != nil {
 			t.Fatal(err)
 		}
-		r.fillPost(nil, market.RequestID{}, 0)
+		r.fillPostRequest(nil, market.RequestID{}, 0)
 		if got := told(r.post.Lead...); len(r.post.Faults) > 0 || got != "" && got != "x=1" || told(r.post.Auction, r.post.Token, r.post.LeadUUID) != "= = =" {
 			t.Errorf("%s: %+v", body, r.post)
 		}
@@ -118,7 +118,7 @@ func FuzzOpenLead(f *testing.F) {
 		for _, m := range r.post.Lead {
 			got[string(m.Name)] = m
 		}
-		want := flatten(t, body)
+		want := parseAndFlatten(t, body)
 		if len(got) != len(want) {
 			t.Fatalf("%d members, by encoding/json %d", len(got), len(want))
 		}
@@ -132,7 +132,7 @@ func FuzzOpenLead(f *testing.F) {
 
 type object = map[string]json.RawMessage
 
-func flatten(t *testing.T, body string) object {
+func parseAndFlatten(t *testing.T, body string) object {
 	lead, whole := objectIn(t, []byte(body), "lead")
 	flat := object{}
 	for _, inner := range []struct {

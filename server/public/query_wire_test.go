@@ -25,7 +25,7 @@ func TestUnknownParametersAtThePublicAddress(t *testing.T) {
 	m := trading(t, new(servertest.MemoryLog))
 	lead := m.sold("cmp_auto")
 	senders := map[string]string{"/api/v1/ingest": "key of acme", "/api/v1/ping": "key of acme", "/api/v1/leads/{id}": "key of acme", "/v1/ping": "acme", "/v1/post": "acme", "/v1/leads/{id}": "acme", "/v1/leads/{id}/status": "blue", "/v1/leads/status": "blue"}
-	for operation := range servertest.QueryParameters(t, api.YAML()) {
+	for operation := range servertest.QueryParameters(t, api.PublicYAML()) {
 		method, path, _ := strings.Cut(operation, " ")
 		client, secured := senders[path]
 		body := "{}"

@@ -55,7 +55,7 @@ func FuzzReports(f *testing.F) {
 			return
 		}
 		sameReport(t, sent, parseReport(&r.object))
-		r.readReports()
+		r.parseReports()
 		changes, ok := sent["changes"].([]any)
 		if ok != (len(r.status.Faults) == 0) || len(r.status.Reports) != min(len(changes), 1001) {
 			t.Fatalf("%q: %d reports of %d, %v", body, len(r.status.Reports), len(changes), r.status.Faults)

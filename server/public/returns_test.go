@@ -67,7 +67,7 @@ type listed struct {
 func TestOperatorDecidesReturns(t *testing.T) {
 	m := trading(t, new(servertest.MemoryLog))
 	a := admin.New(counter{engine: m.engine}, metrics.NewMeter(func(what string, err error) { t.Errorf("%s: %v", what, err) }), servertest.Password, slog.New(slog.DiscardHandler))
-	address := servertest.Serve(t, a.Serve, a.Shutdown)
+	address := servertest.StartServer(t, a.Serve, a.Shutdown)
 	t.Cleanup(http.DefaultClient.CloseIdleConnections)
 	list := func(query string) listed {
 		t.Helper()

@@ -39,7 +39,7 @@ func (s *Server) handle(ctx *fasthttp.RequestCtx) {
 		r.release()
 		httperror.Write(ctx, id, readErr)
 	} else {
-		to := s.matchRoute(request.Path(&ctx.Request.Header))
+		to := s.matchRoute(request.TargetPath(&ctx.Request.Header))
 		on = to.on
 		s.dispatch(ctx, id, r, readErr, &to)
 	}
@@ -145,9 +145,9 @@ const (
 // matchLeadPath returns the route of a lead's path.
 func matchLeadPath(path []byte) (to route) {
 	if subject, ok := bytes.CutPrefix(path, []byte(pathSuppliersLeads)); ok {
-		to = route{on: metrics.RouteSuppliersLead, method: fasthttp.MethodGet, handle: (*Server).showLeadByKey, subject: subject}
+		to = route{on: metrics.RouteSuppliersLead, method: fasthttp.MethodGet, handle: (*Server).sendLeadByKey, subject: subject}
 	} else if subject, ok := bytes.CutPrefix(path, []byte(pathLeads)); ok {
-		to = route{on: metrics.RouteLead, method: fasthttp.MethodGet, handle: (*Server).showLeadByToken, subject: subject}
+		to = route{on: metrics.RouteLead, method: fasthttp.MethodGet, handle: (*Server).sendLeadByToken, subject: subject}
 		if subject, ok := bytes.CutSuffix(subject, []byte(pathStatus)); ok {
 			to = route{on: metrics.RouteStatus, method: fasthttp.MethodPost, handle: (*Server).handleStatusReport, subject: subject}
 		}
@@ -162,7 +162,7 @@ func matchLeadPath(path []byte) (to route) {
 // closes the connection.
 func (s *Server) handleReadError(ctx *fasthttp.RequestCtx, err error) {
 	ctx.Response.Header.DisableNormalizing()
-	bad := request.ReadError(err)
+	bad := request.ErrorOfFailedRead(err)
 	httperror.Write(ctx, s.engine.NewRequestID(), bad)
 	connection.CloseUnread(ctx, bad)
 	s.opt.Meter.CountAnswer(metrics.RouteNone, &ctx.Response, 0)

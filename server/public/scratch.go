@@ -56,6 +56,6 @@ func (r *scratch) readHead(header *fasthttp.RequestHeader) {
 	r.credential = append(r.credential[:0], credential[:min(len(credential), maxKey+1)]...)
 	key, ok := idempotencyKey(header)
 	r.key, r.badKey = append(r.key[:0], key...), !ok
-	r.hops = parseHops(header)
+	r.hops = parseHopCount(header)
 	r.test, r.badTest = parseTestHeader(header)
 }

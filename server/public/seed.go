@@ -55,7 +55,7 @@ func (s *Server) handleSeed(ctx *fasthttp.RequestCtx, id market.RequestID, r *sc
 		}
 		results = run.results
 	}
-	body := appendSeed(&order, leads, results)
+	body := appendSeedAnswer(&order, leads, results)
 	answer.Reset(body)
 	sendAnswer(ctx, fasthttp.StatusCreated, id, false, nil)
 	ctx.SetBodyStream(answer, len(body))
@@ -71,9 +71,9 @@ func (s *Server) authenticateSeeder(ctx *fasthttp.RequestCtx, id market.RequestI
 // seededLead is enough bytes for most leads with their results.
 const seededLead = 1536
 
-// appendSeed appends the answer: the parameters, the leads, and with a campaign the result
+// appendSeedAnswer appends the answer: the parameters, the leads, and with a campaign the result
 // of each lead.
-func appendSeed(order *seedRequest, leads []fakedata.Lead, results []seedResult) []byte {
+func appendSeedAnswer(order *seedRequest, leads []fakedata.Lead, results []seedResult) []byte {
 	body := make([]byte, 0, len(leads)*seededLead)
 	body = strconv.AppendInt(append(body, `{"count":`...), int64(order.Count), 10)
 	body = escape.AppendJSONString(append(body, `,"vertical":`...), []byte(order.Vertical))

@@ -24,7 +24,7 @@ func nursery(t *testing.T) *testServer {
 	t.Helper()
 	d := open(t, sandbox)
 	d.add(engine.Credential{Kind: event.CredentialBearer, Owner: event.ObjectSupplier, ID: "sup_acme", Scopes: event.ScopeWebhook}, sandboxKey)
-	d.clock.Forward(d.clock.Now() + int64(time.Second))
+	d.clock.AdvanceTo(d.clock.Now() + int64(time.Second))
 	return d
 }
 

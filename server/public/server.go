@@ -71,9 +71,9 @@ type Server struct {
 
 // New returns a server. It accepts requests after SetCatalog and Serve.
 func New(opt Options) *Server {
-	opt.Connections = connection.AffordableConnections(opt.Connections, connection.Descriptors(), opt.Logger)
+	opt.Connections = connection.LimitConnectionsToOpenFiles(opt.Connections, connection.MaxOpenFiles(), opt.Logger)
 	opt.Meter.SetLogger(opt.Logger)
-	s := &Server{opt: opt, engine: opt.Engine, clock: opt.Clock, authFailures: ratelimit.NewAuthFailureLimiter(cmp.Or(opt.AuthFailures, defaultAuthFailures), opt.Meter, opt.Logger), deprecations: apidocs.LoadDeprecations(api.YAML())}
+	s := &Server{opt: opt, engine: opt.Engine, clock: opt.Clock, authFailures: ratelimit.NewAuthFailureLimiter(cmp.Or(opt.AuthFailures, defaultAuthFailures), opt.Meter, opt.Logger), deprecations: apidocs.LoadDeprecations(api.PublicYAML())}
 	s.documents = ratelimit.NewNetworkBuckets(cmp.Or(opt.Documents, defaultDocuments))
 	s.http = &fasthttp.Server{
 		Handler:               s.handle,

@@ -18,7 +18,7 @@ import (
 
 // handleStatusReport accepts a buyer's report on one lead: POST /v1/leads/{id}/status.
 func (s *Server) handleStatusReport(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, readErr httperror.Error) {
-	if !s.beginReport(ctx, id, r, readErr) {
+	if !s.checkReportRequest(ctx, id, r, readErr) {
 		return
 	}
 	lead, ok := market.ParseLeadID(string(r.pathParam))
@@ -36,7 +36,7 @@ func (s *Server) handleStatusReport(ctx *fasthttp.RequestCtx, id market.RequestI
 		return
 	}
 	traceReport(&r.timings, &answer, lead)
-	r.out = appendResult(r.out[:0], &answer.Results[0])
+	r.out = appendReportResult(r.out[:0], &answer.Results[0])
 	sendAnswer(ctx, fasthttp.StatusOK, answer.Request, answer.Replayed, r.out)
 }
 
@@ -46,7 +46,7 @@ func (s *Server) handleStatusReports(ctx *fasthttp.RequestCtx, id market.Request
 	if readErr == httperror.BodyTooLarge {
 		readErr = errBatchTooLarge
 	}
-	if !s.beginReport(ctx, id, r, readErr) {
+	if !s.checkReportRequest(ctx, id, r, readErr) {
 		return
 	}
 	buyer := r.status.Buyer.Ref
@@ -61,7 +61,7 @@ func (s *Server) handleStatusReports(ctx *fasthttp.RequestCtx, id market.Request
 			out.release()
 		}
 	}()
-	r.readReports()
+	r.parseReports()
 	r.status.Timings = r.timings.EnterEngine(s.clock.Now())
 	answer, err := s.engine.ReportStatuses(&r.status)
 	r.timings.LeaveEngine(s.clock.Now())
@@ -75,7 +75,7 @@ func (s *Server) handleStatusReports(ctx *fasthttp.RequestCtx, id market.Request
 		if i > 0 {
 			body = append(body, ',')
 		}
-		body = appendResult(body, &answer.Results[i])
+		body = appendReportResult(body, &answer.Results[i])
 	}
 	body = append(body, "]}"...)
 	out.Reset(body)
@@ -84,9 +84,9 @@ func (s *Server) handleStatusReports(ctx *fasthttp.RequestCtx, id market.Request
 	sent = true
 }
 
-// beginReport makes the checks that precede the content of a report, and prepares the
+// checkReportRequest makes the checks that precede the content of a report, and prepares the
 // engine's request. If it returns false, it has written the answer.
-func (s *Server) beginReport(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, readErr httperror.Error) bool {
+func (s *Server) checkReportRequest(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, readErr httperror.Error) bool {
 	received := s.clock.Now()
 	buyer, ok := s.authenticateReporter(ctx, id)
 	if !ok {
@@ -94,11 +94,11 @@ func (s *Server) beginReport(ctx *fasthttp.RequestCtx, id market.RequestID, r *s
 	}
 	connection.MarkAuthenticated(ctx)
 	r.timings.Trace.SetCaller(string(buyer.ID), len(r.body))
-	if wait := s.leadLimits.buyers.takeForOwner(ctx, buyer.Ref, time.Unix(0, received)); wait > 0 {
+	if wait := s.leadLimits.buyers.takeForRef(ctx, buyer.Ref, time.Unix(0, received)); wait > 0 {
 		httperror.Write(ctx, id, httperror.RateLimited.WithRetryAfter(wait))
 		return false
 	}
-	if !s.checkBodyContent(ctx, id, r, readErr) {
+	if !s.parseBodyObject(ctx, id, r, readErr) {
 		return false
 	}
 	r.status = engine.StatusRequest{
@@ -125,14 +125,14 @@ func (s *Server) authenticateReporter(ctx *fasthttp.RequestCtx, id market.Reques
 	return who.buyer, true
 }
 
-// canReport reports whether authenticateReporter would succeed. It writes no answer.
-func (s *Server) canReport(header *fasthttp.RequestHeader) bool {
-	token, _ := bearerToken(header)
+// hasReportToken reports whether authenticateReporter would succeed. It writes no answer.
+func (s *Server) hasReportToken(header *fasthttp.RequestHeader) bool {
+	token, _ := readBearerToken(header)
 	credential, scopes, ok := s.findCredential(token)
 	if !ok || !scopes.Contains(event.ScopeWebhook) {
 		return false
 	}
-	who, _ := s.ownerOf(&credential)
+	who, _ := s.ownerOfCredential(&credential)
 	return who.buyer != nil
 }
 
@@ -145,10 +145,10 @@ func parseReport(object *strictjson.Object) (report engine.StatusReport) {
 	return report
 }
 
-// readReports parses a batch. Of a batch over the limit it reads one report too many.
-func (r *scratch) readReports() {
+// parseReports parses a batch. Of a batch over the limit it reads one report too many.
+func (r *scratch) parseReports() {
 	changes, there := r.object.Lookup("changes")
-	elements, ok := strictjson.Elements(changes, engine.MaxReports)
+	elements, ok := strictjson.ParseElements(changes, engine.MaxReports)
 	switch {
 	case ok:
 	case !there || changes.Kind == market.JSONNull:
@@ -167,9 +167,9 @@ func (r *scratch) readReports() {
 	}
 }
 
-// appendResult appends the result of one report. It does not depend on the time, so that a
+// appendReportResult appends the result of one report. It does not depend on the time, so that a
 // replay has the same bytes.
-func appendResult(body []byte, result *engine.StatusResult) []byte {
+func appendReportResult(body []byte, result *engine.StatusResult) []byte {
 	body = append(body, `{"lead_id":`...)
 	if result.Lead == "" {
 		body = append(body, "null"...)

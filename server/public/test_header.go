@@ -29,8 +29,8 @@ func parseTestHeader(header *fasthttp.RequestHeader) (test, bad bool) {
 	return false, true
 }
 
-// markTest marks the answer to a test.
-func (r *scratch) markTest(ctx *fasthttp.RequestCtx, of *market.Supplier) {
+// setTestHeader marks the answer to a test.
+func (r *scratch) setTestHeader(ctx *fasthttp.RequestCtx, of *market.Supplier) {
 	if r.test || of.Test {
 		ctx.Response.Header.Set(headerTest, "1")
 	}

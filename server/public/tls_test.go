@@ -16,14 +16,14 @@ import (
 // secured serves an exchange with so many places over TLS.
 func secured(t *testing.T, places int, tune ...func(*Server)) (address string, theirs *tls.Config, s *Server) {
 	t.Helper()
-	ours, theirs := servertest.Certificate(t)
+	ours, theirs := servertest.NewTLSConfigs(t)
 	s = newServer(t)
 	s.opt.Connections, s.opt.MaxConnsPerIP, s.opt.TLS = places, 1000, ours
 	for _, change := range tune {
 		change(s)
 	}
 	filled(t, s)
-	return servertest.Serve(t, s.Serve, s.Shutdown), theirs, s
+	return servertest.StartServer(t, s.Serve, s.Shutdown), theirs, s
 }
 
 // TestOverTLS checks that requests work over TLS as over plain connections, and that a
@@ -91,7 +91,7 @@ func TestWhatTLSIsSpoken(t *testing.T) {
 func TestPlainHTTPToTLS(t *testing.T) {
 	address, _, s := secured(t, 100)
 	for _, text := range []string{
-		headOf(leadOf(1)) + leadOf(1), servertest.Request("GET /none", "", ""), servertest.Request("DELETE /none", "", ""),
+		headOf(leadOf(1)) + leadOf(1), servertest.FormatRequest("GET /none", "", ""), servertest.FormatRequest("DELETE /none", "", ""),
 		"POST /api/v1/ingest HTTP/1.1\r\nHost: x\r\nContent-Length: 9000\r\n\r\n" + strings.Repeat("d", 9000),
 	} {
 		status, header, body := servertest.Dial(t, address).Send(text)
@@ -157,7 +157,7 @@ func isReset(err error) bool {
 // nor for a connection over which no request has come, and says a last word to one
 // that is idle.
 func TestStopUnderTLS(t *testing.T) {
-	ours, theirs := servertest.Certificate(t)
+	ours, theirs := servertest.NewTLSConfigs(t)
 	s := newServer(t)
 	s.opt.Connections, s.opt.MaxConnsPerIP, s.opt.TLS = 100, 1000, ours
 	filled(t, s)

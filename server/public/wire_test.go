@@ -16,7 +16,7 @@ func public(t *testing.T, places int) string {
 	s.opt.Connections, s.opt.MaxConnsPerIP = places, 1000
 	s.documents = ratelimit.NewNetworkBuckets(1000)
 	filled(t, s)
-	return servertest.Serve(t, s.Serve, s.Shutdown)
+	return servertest.StartServer(t, s.Serve, s.Shutdown)
 }
 
 // TestTrailersAreNoHead sends trailer fields that look like a credential or a key. The
@@ -77,7 +77,7 @@ func TestOneCredential(t *testing.T) {
 // way at the limit, while a supplier keeps its connection.
 func TestStrangersCannotShutTheHouse(t *testing.T) {
 	address := public(t, 4)
-	good, bad := headOf(leadOf(1))+leadOf(1), servertest.Request("GET /none", "", "")
+	good, bad := headOf(leadOf(1))+leadOf(1), servertest.FormatRequest("GET /none", "", "")
 	supplier := servertest.Dial(t, address)
 	if status, _, body := supplier.Send(good); status != 201 {
 		t.Fatalf("%d %s", status, body)

@@ -46,14 +46,14 @@ func (w *AuthFailureLimiter) Check(ctx *fasthttp.RequestCtx, failure httperror.E
 	}
 	ctx.Response.Header.Del(httperror.HeaderChallenge)
 	httperror.SetRateHeaders(&ctx.Response.Header, w.rate, 0, float64(end)/1e9)
-	w.Warn(from)
+	w.LogThrottled(from)
 	return errTooManyGuesses.WithRetryAfter(wait)
 }
 
-// Warn logs wrong credentials from a network, at most once a minute. The network is an
+// LogThrottled logs wrong credentials from a network, at most once a minute. The network is an
 // address from the connection or from a trusted proxy, so the line contains no text of the
 // client.
-func (w *AuthFailureLimiter) Warn(from netip.Prefix) {
+func (w *AuthFailureLimiter) LogThrottled(from netip.Prefix) {
 	if count, due := w.throttle.Count(); due {
 		w.logger.Warn("wrong credentials from one network exceed the limit and are answered 429; valid credentials still work",
 			"from", from.String(), "count", count)

@@ -52,7 +52,7 @@ func NewBuckets[K comparable](every time.Duration, atOnce int) *Buckets[K] {
 func (s *Buckets[K]) Take(from K, now int64) (allowed bool, wait time.Duration, full int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	one := s.findLocked(from)
+	one := s.findOrAddLocked(from)
 	one.full = min(one.full, now+int64(s.capacity))
 	next := max(one.full, now) + int64(s.interval)
 	if over := time.Duration(next-now) - s.capacity; over > 0 {
@@ -70,14 +70,14 @@ func (s *Buckets[K]) Remaining(now, full int64) int {
 	return int((s.capacity - time.Duration(max(0, full-now))) / s.interval)
 }
 
-// PutBack puts back the token of a Take that turned out not to count.
-func (s *Buckets[K]) PutBack(from K) {
+// Refund puts back the token of a Take that turned out not to count.
+func (s *Buckets[K]) Refund(from K) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.findLocked(from).full -= int64(s.interval)
+	s.findOrAddLocked(from).full -= int64(s.interval)
 }
 
-func (s *Buckets[K]) findLocked(from K) *bucket[K] {
+func (s *Buckets[K]) findOrAddLocked(from K) *bucket[K] {
 	set := &s.sets[maphash.Comparable(s.seed, from)%bucketSets]
 	first := &set[0]
 	for i := range set {

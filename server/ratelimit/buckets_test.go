@@ -15,7 +15,7 @@ import (
 // TestStrikes checks the burst and the refill of each network's bucket.
 func TestStrikes(t *testing.T) {
 	s, now := NewNetworkBuckets(10), time.Now().UnixNano()
-	a, b := servertest.Network("192.0.2.1/32"), servertest.Network("2001:db8::/64")
+	a, b := servertest.ParseNetwork("192.0.2.1/32"), servertest.ParseNetwork("2001:db8::/64")
 	for i := range 10 {
 		if ok, _, _ := s.Take(a, now); !ok {
 			t.Errorf("the %d. of ten was too many", i+1)
@@ -47,7 +47,7 @@ func TestStrikesAgainstATable(t *testing.T) {
 		now := int64(1)
 		for range rapid.IntRange(1, 200).Draw(t, "steps") {
 			now += rapid.Int64Range(0, int64(time.Second)/4).Draw(t, "later")
-			from := servertest.Network(fmt.Sprintf("192.0.2.%d/32", rapid.IntRange(1, 5).Draw(t, "from")))
+			from := servertest.ParseNetwork(fmt.Sprintf("192.0.2.%d/32", rapid.IntRange(1, 5).Draw(t, "from")))
 			if at, known := last[from]; known {
 				tokens[from] = min(float64(rate), tokens[from]+float64(now-at)*float64(rate)/1e9)
 			} else {
@@ -69,7 +69,7 @@ func TestStrikesAgainstATable(t *testing.T) {
 // not displace a network that keeps guessing.
 func TestStrangersCannotGrowStrikes(t *testing.T) {
 	s, now := NewNetworkBuckets(10), time.Now().UnixNano()
-	guesser := servertest.Network("192.0.2.1/32")
+	guesser := servertest.ParseNetwork("192.0.2.1/32")
 	refused := 0
 	for i := range 1_000_000 {
 		address := netip.AddrFrom16([16]byte{0x20, 1, byte(i >> 16), byte(i >> 8), byte(i)})

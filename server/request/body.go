@@ -20,7 +20,7 @@ func ReadBody(ctx *fasthttp.RequestCtx, memory []byte, limit int) ([]byte, httpe
 	}
 	length := ctx.Request.Header.ContentLength()
 	if length > limit {
-		return memory, refuseLargeBody(ctx, stream)
+		return memory, rejectLargeBody(ctx, stream)
 	}
 	fields := CountHeaderFields(&ctx.Request.Header)
 	memory = slices.Grow(memory, max(length, minBuffer)+1)
@@ -36,12 +36,12 @@ func ReadBody(ctx *fasthttp.RequestCtx, memory []byte, limit int) ([]byte, httpe
 		}
 		switch {
 		case len(memory) > limit:
-			return memory, refuseLargeBody(ctx, stream)
+			return memory, rejectLargeBody(ctx, stream)
 		case ended && err == nil:
 			return memory, httperror.Error{}
 		case err == nil:
 		default:
-			bad := ReadError(err)
+			bad := ErrorOfFailedRead(err)
 			connection.CloseUnread(ctx, bad)
 			return memory, bad
 		}
@@ -51,7 +51,7 @@ func ReadBody(ctx *fasthttp.RequestCtx, memory []byte, limit int) ([]byte, httpe
 // minBuffer is enough for an ordinary lead.
 const minBuffer = 1 << 10
 
-func refuseLargeBody(ctx *fasthttp.RequestCtx, stream io.Reader) httperror.Error {
+func rejectLargeBody(ctx *fasthttp.RequestCtx, stream io.Reader) httperror.Error {
 	_, _ = io.CopyN(io.Discard, stream, connection.MaxDrain)
 	ctx.SetConnectionClose()
 	return httperror.BodyTooLarge

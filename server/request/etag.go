@@ -7,9 +7,9 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// HasETag reports whether the client already has the version that the ETag names (RFC 9110,
+// MatchesETag reports whether the client already has the version that the ETag names (RFC 9110,
 // 13.1.2).
-func HasETag(header *fasthttp.RequestHeader, tag string) bool {
+func MatchesETag(header *fasthttp.RequestHeader, tag string) bool {
 	for _, line := range header.PeekAll("If-None-Match") {
 		for one := range bytes.SplitSeq(line, []byte{','}) {
 			said := strings.TrimPrefix(string(bytes.TrimSpace(one)), "W/")

@@ -83,8 +83,8 @@ var (
 // chunkedLength is the content length that the library reports for a chunked body.
 const chunkedLength = -1
 
-// ReadError returns the answer to a request that could not be read to its end.
-func ReadError(err error) httperror.Error {
+// ErrorOfFailedRead returns the answer to a request that could not be read to its end.
+func ErrorOfFailedRead(err error) httperror.Error {
 	var small *fasthttp.ErrSmallBuffer
 	var network net.Error
 	switch {

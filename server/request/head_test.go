@@ -93,7 +93,7 @@ func TestExactPath(t *testing.T) {
 		var header fasthttp.RequestHeader
 		header.SetRequestURI(uri)
 		header.SetHost("x")
-		if got := string(Path(&header)); got != want {
+		if got := string(TargetPath(&header)); got != want {
 			t.Errorf("%s: %q, want %q", uri, got, want)
 		}
 	}

@@ -23,5 +23,5 @@ func IsCrossOrigin(header *fasthttp.RequestHeader) bool {
 		return false
 	}
 	_, host, whole := strings.Cut(origin, "://")
-	return !whole || !strings.EqualFold(host, string(Host(header)))
+	return !whole || !strings.EqualFold(host, string(TargetHost(header)))
 }

@@ -27,9 +27,9 @@ func ParameterErrors(ctx *fasthttp.RequestCtx, known ...string) (faults []market
 		seen[string(name)]++
 		code, expected := "", ""
 		switch times := seen[string(name)]; {
-		case !isOneOf(known, name) && times == 1:
-			code, expected = errcode.FieldUnknownField, expectedParameters(known)
-		case isOneOf(known, name) && times == 2:
+		case !containsName(known, name) && times == 1:
+			code, expected = errcode.FieldUnknownField, listParameters(known)
+		case containsName(known, name) && times == 2:
 			code, expected = errcode.FieldInvalidFormat, "given once"
 		default:
 			continue
@@ -43,7 +43,7 @@ func ParameterErrors(ctx *fasthttp.RequestCtx, known ...string) (faults []market
 	return faults
 }
 
-func isOneOf(known []string, name []byte) bool {
+func containsName(known []string, name []byte) bool {
 	for _, one := range known {
 		if one == string(name) {
 			return true
@@ -52,7 +52,7 @@ func isOneOf(known []string, name []byte) bool {
 	return false
 }
 
-func expectedParameters(known []string) string {
+func listParameters(known []string) string {
 	if len(known) == 0 {
 		return "no query parameter"
 	}

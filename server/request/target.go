@@ -9,11 +9,11 @@ import (
 	"pingpost/server/httperror"
 )
 
-// Path returns the path as the client sent it, without its query. The library's own path
+// TargetPath returns the path as the client sent it, without its query. The library's own path
 // has double slashes, dots and escapes resolved, and a proxy that filters by paths may
 // resolve them differently. A target in absolute form has the same path as one without
-// scheme and authority. Path returns nil if there is no path.
-func Path(header *fasthttp.RequestHeader) []byte {
+// scheme and authority. TargetPath returns nil if there is no path.
+func TargetPath(header *fasthttp.RequestHeader) []byte {
 	path := header.RequestURI()
 	if len(path) > 0 && path[0] != '/' {
 		_, rest, absolute := cutAuthority(path)
@@ -69,9 +69,9 @@ func checkTarget(target []byte) httperror.Error {
 	return httperror.Error{}
 }
 
-// Host returns the host of a request. The authority of a target in absolute form replaces
+// TargetHost returns the host of a request. The authority of a target in absolute form replaces
 // the Host header (RFC 9112, 3.2.2).
-func Host(header *fasthttp.RequestHeader) []byte {
+func TargetHost(header *fasthttp.RequestHeader) []byte {
 	if authority, _, absolute := cutAuthority(header.RequestURI()); absolute {
 		return authority
 	}
@@ -81,6 +81,6 @@ func Host(header *fasthttp.RequestHeader) []byte {
 // IsPlainPath reports whether the path has no dots or double slashes to resolve. The admin
 // address allows escapes, because a client's name may need them.
 func IsPlainPath(ctx *fasthttp.RequestCtx) bool {
-	path, err := url.PathUnescape(string(Path(&ctx.Request.Header)))
+	path, err := url.PathUnescape(string(TargetPath(&ctx.Request.Header)))
 	return err == nil && path == string(ctx.Path())
 }

@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// Certificate returns the TLS configuration of a server for this machine, and that of a
+// NewTLSConfigs returns the TLS configuration of a server for this machine, and that of a
 // client that trusts it.
-func Certificate(t *testing.T) (ours, theirs *tls.Config) {
+func NewTLSConfigs(t *testing.T) (ours, theirs *tls.Config) {
 	t.Helper()
 	made := httptest.NewTLSServer(http.NotFoundHandler())
 	defer made.Close()

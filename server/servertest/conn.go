@@ -19,7 +19,7 @@ import (
 
 const Password = "the-password"
 
-func Serve(t *testing.T, serve func(net.Listener) error, shutdown func() error) string {
+func StartServer(t *testing.T, serve func(net.Listener) error, shutdown func() error) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -101,13 +101,13 @@ func (k *Conn) IsClosed() bool {
 
 const BasicAuth = "Authorization: Basic b3A6dGhlLXBhc3N3b3Jk\r\n" // op:the-password
 
-// Request returns the text of a request.
-func Request(line, headers, body string) string {
+// FormatRequest returns the text of a request.
+func FormatRequest(line, headers, body string) string {
 	return fmt.Sprintf("%s HTTP/1.1\r\nHost: x\r\n%sContent-Length: %d\r\n\r\n%s", line, headers, len(body), body)
 }
 
-// GetDocument requests a document over a new connection.
-func GetDocument(t *testing.T, address, method, path string, headers ...string) (int, map[string][]string, string) {
+// SendAndReadAll requests a document over a new connection.
+func SendAndReadAll(t *testing.T, address, method, path string, headers ...string) (int, map[string][]string, string) {
 	t.Helper()
 	return Dial(t, address).Send(method + " " + path + " HTTP/1.1\r\nHost: x\r\n" + strings.Join(append(headers, ""), "\r\n") + "\r\n")
 }
@@ -123,4 +123,4 @@ func DialTLS(t *testing.T, address string, theirs *tls.Config) *Conn {
 	return &Conn{Conn: conn, t: t, Answer: bufio.NewReader(conn)}
 }
 
-func Network(text string) netip.Prefix { return netip.MustParsePrefix(text) }
+func ParseNetwork(text string) netip.Prefix { return netip.MustParsePrefix(text) }

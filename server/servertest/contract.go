@@ -26,7 +26,7 @@ func CheckContract(t testing.TB, q *contract.Request, a *contract.Answer) {
 	if c == nil {
 		return
 	}
-	if err := c.Check(q, a); err != nil {
+	if err := c.CheckTraffic(q, a); err != nil {
 		t.Error(err)
 	}
 }

@@ -10,9 +10,9 @@ import (
 	"pingpost/server/apidocs"
 )
 
-// Deprecate returns the deprecations of a document after marking each operation as
+// DeprecateAll returns the deprecations of a document after marking each operation as
 // deprecated.
-func Deprecate(t *testing.T, document []byte, fields string) apidocs.Deprecations {
+func DeprecateAll(t *testing.T, document []byte, fields string) apidocs.Deprecations {
 	t.Helper()
 	marked := regexp.MustCompile(`(?m)^      operationId:.*$`).ReplaceAll(document, []byte("$0\n      deprecated: true\n"+fields))
 	return apidocs.LoadDeprecations(marked)
@@ -30,8 +30,8 @@ func IsDeprecated(header map[string][]string, sunset ...string) bool {
 	return slices.Equal(header["Deprecation"], []string{"@1801353600"}) && slices.Equal(header["Link"], []string{wantLink}) && slices.Equal(header["Sunset"], sunset)
 }
 
-// Answer returns the answer to a request without a body.
-func Answer(handle fasthttp.RequestHandler, method, path, authorization string) (status int, header map[string][]string) {
+// CallHandler returns the answer to a request without a body.
+func CallHandler(handle fasthttp.RequestHandler, method, path, authorization string) (status int, header map[string][]string) {
 	var request fasthttp.Request
 	request.Header.SetMethod(method)
 	request.SetRequestURI(path)

@@ -5,8 +5,8 @@ import (
 	"pingpost/engine/market/escape"
 )
 
-// AppendAnswer appends the answer to an ingested lead.
-func AppendAnswer(body []byte, a *engine.Answer) []byte {
+// AppendIngestAnswer appends the answer to an ingested lead.
+func AppendIngestAnswer(body []byte, a *engine.Answer) []byte {
 	body = a.Lead.AppendTo(append(body, `{"data":{"id":"`...))
 	if a.Accepted {
 		body = escape.AppendJSONString(append(body, `","status":"ACCEPTED","buyer_id":`...), []byte(a.Buyer))

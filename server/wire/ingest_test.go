@@ -23,7 +23,7 @@ func TestAnswerIsJSON(t *testing.T) {
 				Price    *struct{ Amount json.Number }
 			}
 		}
-		if err := json.Unmarshal(AppendAnswer(nil, &a), &got); err != nil {
+		if err := json.Unmarshal(AppendIngestAnswer(nil, &a), &got); err != nil {
 			t.Fatal(err)
 		}
 		d := got.Data
