@@ -34,8 +34,9 @@ type ProcessGroup struct {
 }
 
 const (
-	// StartTimeout limits the start of a process.
-	StartTimeout = 20 * time.Second
+	// StartTimeout limits the start of a process. A process that ends is reported at once, so
+	// the limit is generous: ten thousand campaigns on a busy machine need half a minute.
+	StartTimeout = time.Minute
 	// stopTimeout limits the stop of a process; then it is killed.
 	stopTimeout = 10 * time.Second
 )
