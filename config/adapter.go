@@ -54,8 +54,8 @@ func (c *compiler) compileAdapter(at syntax.Path, b *schema.Buyer, owner secretO
 		into    *requestFormat
 		compile func(format, template string, secrets map[string]string) (*adapter.Template, []market.TemplateError)
 	}{
-		{"ping", b.Adapter.Ping, b.PingURL, &formats.ping, adapter.NewPing},
-		{"post", b.Adapter.Post, b.PostURL, &formats.post, adapter.NewPost},
+		{"ping", b.Adapter.Ping, b.PingURL, &formats.ping, adapter.NewPingTemplate},
+		{"post", b.Adapter.Post, b.PostURL, &formats.post, adapter.NewPostTemplate},
 	} {
 		if one.dialect == nil {
 			continue

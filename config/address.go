@@ -26,7 +26,7 @@ type secretOwner struct {
 
 // replaceSecretCalls returns the text with a placeholder for each {{secret "name"}}. It
 // reports mistakes at the path.
-func (c *compiler) replaceSecretCalls(at syntax.Path, text string, how escape.Kind, owner secretOwner) string {
+func (c *compiler) replaceSecretCalls(at syntax.Path, text string, how escape.EscapeKind, owner secretOwner) string {
 	out := secretCall.ReplaceAllStringFunc(text, func(call string) string {
 		name := secretCall.FindStringSubmatch(call)[1]
 		full, known := owner.secrets[name]

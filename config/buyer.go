@@ -19,7 +19,7 @@ type compiledBuyer struct {
 	form *schema.Buyer
 	*market.Buyer
 	place           syntax.Path
-	states          market.StateSet
+	states          market.USStateSet
 	reportedFilters map[int]bool // indexes of filters with a reported mistake
 
 	// currency of the first campaign that has the buyer, and the path of that entry

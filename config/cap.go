@@ -63,7 +63,7 @@ func (c *compiler) compileCap(at syntax.Path, limit *schema.Cap, scope market.Ca
 }
 
 // compileSchedule compiles opening hours. It returns nil for always open.
-func (c *compiler) compileSchedule(at syntax.Path, s *schema.Schedule, zone *time.Location) *calendar.Schedule {
+func (c *compiler) compileSchedule(at syntax.Path, s *schema.Schedule, zone *time.Location) *calendar.WeeklySchedule {
 	if s == nil {
 		return nil
 	}
@@ -92,13 +92,13 @@ func (c *compiler) compileSchedule(at syntax.Path, s *schema.Schedule, zone *tim
 }
 
 // compileStates returns the listed states, or all states for an empty list.
-func (c *compiler) compileStates(at syntax.Path, codes []string) market.StateSet {
+func (c *compiler) compileStates(at syntax.Path, codes []string) market.USStateSet {
 	if len(codes) == 0 {
 		return market.AllStates
 	}
-	var set market.StateSet
+	var set market.USStateSet
 	for i, code := range codes {
-		state := market.ParseState([]byte(code))
+		state := market.ParseUSState([]byte(code))
 		switch {
 		case state == market.NoState:
 			c.reportMistake(at.Index(i), "is not a US state; give its two capital letters, such as CA")

@@ -197,7 +197,7 @@ campaigns:
     buyers: [{buyer: a, states: [NV, NY], filters: [{field: zip, absent: true}]}]
 `, nil)
 	seat := exchange.Catalog.Campaigns["c"].FilterSets[0]
-	nevada := market.StateSet(0).With(market.ParseState([]byte("NV")))
+	nevada := market.USStateSet(0).With(market.ParseUSState([]byte("NV")))
 	if seat.States != nevada {
 		t.Errorf("states %b", seat.States)
 	}

@@ -63,7 +63,7 @@ func (c *compiler) requireSecret(at syntax.Path, s schema.Secret) {
 	}
 }
 
-func (c *compiler) compileScopes(at syntax.Path, names []string) (scopes event.Scopes) {
+func (c *compiler) compileScopes(at syntax.Path, names []string) (scopes event.TokenScopes) {
 	seen := make(map[string]syntax.Path, len(names))
 	for i, name := range names {
 		if c.checkOneOf(at.Index(i), name, schema.ScopePing, schema.ScopePost, schema.ScopeWebhook) {

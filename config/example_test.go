@@ -171,7 +171,7 @@ func TestExampleBuyer(t *testing.T) {
 	if len(lineup) != 1 || lineup[0].Buyer != buyer || lineup[0].Priority != 1 || lineup[0].Weight != 3 || lineup[0].Price != 12_000_000 {
 		t.Fatalf("lineup: %+v", lineup)
 	}
-	if s := lineup[0].States; !s.Has(market.ParseState([]byte("CA"))) || s.Has(market.ParseState([]byte("NY"))) {
+	if s := lineup[0].States; !s.Has(market.ParseUSState([]byte("CA"))) || s.Has(market.ParseUSState([]byte("NY"))) {
 		t.Error("the seat does not have the buyer's states")
 	}
 	if len(lineup[0].Filters) != 2 || len(lineup[0].Caps) != 1 || lineup[0].Caps[0].Scope != market.ScopePair {

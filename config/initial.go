@@ -26,7 +26,7 @@ type InitialCredential struct {
 	Kind     event.CredentialKind
 	ClientID string // for an OAuth client
 	Value    schema.Secret
-	Scopes   event.Scopes // zero for an API key
+	Scopes   event.TokenScopes // zero for an API key
 }
 
 // InitialSecret is a secret that the exchange presents to others, so it needs the plain

@@ -13,11 +13,11 @@ func (c *compiler) compileSuppressionList(at syntax.Path, l *schema.List) {
 			c.reportMistake(at.Key("id"), "another list has this id; ids are unique")
 		}
 	}
-	field, ok := market.ParseListField(l.Field)
+	field, ok := market.ParseSuppressionField(l.Field)
 	if !ok {
 		c.reportMistake(at.Key("field"), "unknown or missing; use phone or email")
 	}
-	hash, ok := market.ParseListHash(l.Hash)
+	hash, ok := market.ParseSuppressionHash(l.Hash)
 	if !ok {
 		c.reportMistake(at.Key("hash"), "unknown; use plain, md5 or sha256")
 	}

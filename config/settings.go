@@ -208,7 +208,7 @@ func (c *compiler) checkPEMPath(at syntax.Path, path string) {
 // traces.
 type TraceSettings struct {
 	Endpoint string                   `key:"traces.endpoint"`
-	Sample   market.Share             `key:"traces.sample"`
+	Sample   market.PriceShare        `key:"traces.sample"`
 	Headers  []schema.CollectorHeader `key:"traces.headers"`
 }
 

@@ -58,7 +58,7 @@ func (c *compiler) compilePayout(at syntax.Path, p *schema.Payout) market.Payout
 	case p.Fixed != nil:
 		return market.Payout{Fixed: *p.Fixed, IsFixed: true}
 	}
-	return market.Payout{Share: market.Share(*p.Share)}
+	return market.Payout{Share: market.PriceShare(*p.Share)}
 }
 
 const (
@@ -72,7 +72,7 @@ func (c *compiler) compileReturns(at syntax.Path, r *schema.Returns) market.Retu
 	c.checkUniqueTexts(at.Key("reasons"), r.Reasons, maxReason)
 	rule := market.ReturnRule{
 		Window: r.Window.Span(), Manual: r.Approval == "manual", RestoreCaps: r.CapBack,
-		ReversePayout: *r.ReversePayout, MaxShare: market.Share(*r.MaxSharePerMonth),
+		ReversePayout: *r.ReversePayout, MaxShare: market.PriceShare(*r.MaxSharePerMonth),
 	}
 	if len(r.Reasons) > 0 {
 		rule.Reasons = setOf[string](r.Reasons)

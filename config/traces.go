@@ -45,7 +45,7 @@ func (c *compiler) compileTraces(at syntax.Path, t *schema.Traces) TraceSettings
 			c.reportMistake(here.Key("value"), "is not a header's value; give one line of printable ASCII")
 		}
 	}
-	return TraceSettings{Endpoint: endpoint, Sample: market.Share(*t.Sample), Headers: t.Headers}
+	return TraceSettings{Endpoint: endpoint, Sample: market.PriceShare(*t.Sample), Headers: t.Headers}
 }
 
 // isLoopback reports whether a host is this machine.

@@ -167,7 +167,7 @@ func (in *ingest) reserveBid() (code RefusalCode, reason market.Reason, err erro
 
 // sellAtBid sells the lead to the bidder at the bid's price.
 func (in *ingest) sellAtBid() (Answer, error) {
-	in.candidates.Reset(in.live.FilterSets)
+	in.candidates.ResetToAll(in.live.CompiledFilterSets)
 	in.record.Sale.Ping = in.accepted.auction.name
 	return in.commitSale()
 }
@@ -243,7 +243,7 @@ func (in *ingest) fillLead() {
 	mapping := in.live.Campaign.Mapping
 	in.lead.Reset(mapping.SlotCount())
 	if in.accepted.auction == nil {
-		in.faults = mapping.Fill(&in.lead, in.req.Members, in.faults)
+		in.faults = mapping.FillFromIngest(&in.lead, in.req.Members, in.faults)
 	} else {
 		in.fillFromPing(mapping)
 		in.faults = mapping.FillFromPost(&in.lead, in.req.Members, &in.accepted.pingLead, in.faults)

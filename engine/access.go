@@ -13,10 +13,10 @@ import (
 // credential.
 type Credential struct {
 	Kind   event.CredentialKind
-	Owner  event.ObjectKind // supplier or buyer
-	ID     string           // of the owner
-	Client string           // for the secret of an OAuth client: its client id
-	Scopes event.Scopes     // none for an API key
+	Owner  event.ObjectKind  // supplier or buyer
+	ID     string            // of the owner
+	Client string            // for the secret of an OAuth client: its client id
+	Scopes event.TokenScopes // none for an API key
 	Hash   [32]byte
 	Hint   string
 

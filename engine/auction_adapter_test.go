@@ -32,7 +32,7 @@ func (l *listening) Ping(req *market.PingRequest) market.PingResult {
 func TestBuyersAreAskedInTheirOwnWords(t *testing.T) {
 	bubble(t, "", func(t *testing.T) {
 		speak := func(template, key string) (a *adapter.Template, d *market.Dialect) {
-			adapter, mistakes := adapter.NewPing(market.FormatForm, template, nil)
+			adapter, mistakes := adapter.NewPingTemplate(market.FormatForm, template, nil)
 			if len(mistakes) > 0 {
 				t.Fatal(mistakes)
 			}

@@ -34,11 +34,11 @@ func last[T any](t testing.TB, all []T) T {
 
 // outcomes are a trail's, by the buyers of the rig's first campaign, as
 // "blue:won gold:lost".
-func (x *exchange) outcomes(trail []event.TrailStep) string {
+func (x *exchange) outcomes(trail []event.OutcomeFilterSets) string {
 	seats := x.rig.campaigns[0].seats
 	words := make([]string, len(seats))
 	for _, step := range trail {
-		for i := step.FilterSets.Next(0); i >= 0; i = step.FilterSets.Next(i + 1) {
+		for i := step.FilterSets.NextFrom(0); i >= 0; i = step.FilterSets.NextFrom(i + 1) {
 			words[i] = seats[i].buyer + ":" + step.Outcome.String()
 		}
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 // Pings returns the number of pings in flight.
-func (e *Engine) Pings() int64 { return e.auctions.Pings() }
+func (e *Engine) Pings() int64 { return e.auctions.PingsInFlight() }
 
 // Auctions returns the number of open auctions, from the first ping to the last answer.
 func (e *Engine) Auctions() int { return e.auctions.OpenAuctions() }
@@ -28,14 +28,14 @@ func (e *Engine) newAuctionRunner() *auction.Runner {
 // the lead has no value for a list. The error is ErrUnavailable if the exchange stops or
 // has too many pings in flight, or a Refusal if the supplier has too many open auctions.
 func (e *Engine) collectBids(a *auction.Auction, o *liveCampaign, supplier *market.Supplier, listed func(*market.SuppressionList) bool, timings *Timings) error {
-	err := e.auctions.Begin(supplier)
+	err := e.auctions.BeginAuction(supplier)
 	switch {
 	case errors.Is(err, auction.ErrTooManyAuctions):
-		return &Refusal{Code: RateLimited, Limit: auction.MaxOpen(supplier), Reset: e.opt.Clock.Now() + bidWindow}
+		return &Refusal{Code: RateLimited, Limit: auction.MaxOpenAuctions(supplier), Reset: e.opt.Clock.Now() + bidWindow}
 	case err != nil:
 		return ErrUnavailable
 	}
-	defer e.auctions.End(supplier)
+	defer e.auctions.EndAuction(supplier)
 	e.excludeBeforePings(a, o, listed)
 	trace := timings.trace()
 	if trace != nil {
@@ -47,15 +47,15 @@ func (e *Engine) collectBids(a *auction.Auction, o *liveCampaign, supplier *mark
 		return ErrUnavailable
 	}
 	trace.setAuction(a.ID, o.Campaign)
-	e.opt.Observer.AuctionHeld(o.Campaign, supplier, a.Summarize(e.opt.Clock.Now()))
+	e.opt.Observer.AuctionHeld(o.Campaign, supplier, a.SummarizeAuction(e.opt.Clock.Now()))
 	return nil
 }
 
 // excludeBeforePings excludes the candidates that may not be pinged. A lead without a state
 // has no candidates, even if a buyer accepts all states.
 func (e *Engine) excludeBeforePings(a *auction.Auction, o *liveCampaign, listed func(*market.SuppressionList) bool) {
-	a.Candidates.Reset(o.FilterSets)
-	if a.Lead.State() == market.NoState {
+	a.Candidates.ResetToAll(o.CompiledFilterSets)
+	if a.Lead.USState() == market.NoState {
 		a.Candidates.ExcludeAll(a.Candidates.Eligible, market.OutcomeWrongState)
 		return
 	}
@@ -63,7 +63,7 @@ func (e *Engine) excludeBeforePings(a *auction.Auction, o *liveCampaign, listed 
 	if listed != nil {
 		o.ExcludeSuppressed(a.Candidates, listed)
 	}
-	availabilityOf(o, e.state, a.Began).Exclude(a.Candidates)
+	availabilityOf(o, e.state, a.Began).ExcludeFrom(a.Candidates)
 	a.Candidates.KeepOnly(o.reachable, market.OutcomeError)
 }
 
@@ -75,7 +75,7 @@ func (in *ingest) runAuction() (market.Reason, error) {
 	a := &in.auction
 	reserve := int64(in.live.Campaign.PostReserve)
 	id := market.AuctionID(e.newID(in.now, &in.random))
-	a.Prepare(&in.live.Bidders, e.state, id, in.now, in.deadline()-reserve, in.deadline())
+	a.PrepareAuction(&in.live.CampaignBidders, e.state, id, in.now, in.deadline()-reserve, in.deadline())
 	a.Lead, a.Candidates, a.Request, a.Hops = &in.lead, &in.candidates, in.req.Request, 1
 	if err := e.collectBids(a, in.live, in.req.Supplier, in.inList, in.timings); err != nil {
 		return market.ReasonNone, err
@@ -85,10 +85,10 @@ func (in *ingest) runAuction() (market.Reason, error) {
 }
 
 // appendAuctionTrail appends the current outcome of every filter set of an auction.
-func appendAuctionTrail(trail []event.TrailStep, candidates *selection.Candidates) []event.TrailStep {
+func appendAuctionTrail(trail []event.OutcomeFilterSets, candidates *selection.Candidates) []event.OutcomeFilterSets {
 	trail = appendSteps(trail, candidates)
-	if candidates.Eligible.Next(0) >= 0 {
-		trail = append(trail, event.TrailStep{Outcome: market.OutcomeLost, FilterSets: candidates.Eligible})
+	if candidates.Eligible.NextFrom(0) >= 0 {
+		trail = append(trail, event.OutcomeFilterSets{Outcome: market.OutcomeLost, FilterSets: candidates.Eligible})
 	}
 	return trail
 }

@@ -13,12 +13,12 @@ import (
 // availabilityOf returns the filter sets that are unavailable now. The result is cached until
 // an event may have changed it or an hour ends, so that a lead does not check a thousand
 // caps.
-func availabilityOf(o *liveCampaign, s *state.State, now int64) *selection.Availability {
+func availabilityOf(o *liveCampaign, s *state.State, now int64) *selection.UnavailableFilterSets {
 	version := s.AvailabilityVersion() // before the checks, so that an event during the checks invalidates the result
 	if cached := o.availability.Load(); cached != nil && cached.Version == version && now < cached.Until {
 		return cached
 	}
-	a := selection.NewAvailability(o.FilterSets)
+	a := selection.NewUnavailableFilterSets(o.CompiledFilterSets)
 	a.Version, a.Until = version, math.MaxInt64
 	for i := range o.Campaign.FilterSets {
 		checkFilterSet(o, i, s, now, a)
@@ -33,7 +33,7 @@ func availabilityOf(o *liveCampaign, s *state.State, now int64) *selection.Avail
 const maxUnknown = 1000
 
 // checkFilterSet adds the reasons why filter set i is unavailable now.
-func checkFilterSet(o *liveCampaign, i int, s *state.State, now int64, a *selection.Availability) {
+func checkFilterSet(o *liveCampaign, i int, s *state.State, now int64, a *selection.UnavailableFilterSets) {
 	filterSet := &o.Campaign.FilterSets[i]
 	price := minPrice(o.Campaign, filterSet)
 	if !withinHours(filterSet.Buyer.Schedule, now, a) || !withinHours(filterSet.Schedule, now, a) {
@@ -55,7 +55,7 @@ func checkFilterSet(o *liveCampaign, i int, s *state.State, now int64, a *select
 	if s.CountUnknownDeliveries(filterSet.Buyer.Ref, o.Test) >= maxUnknown {
 		a.Unhealthy.Add(i)
 	}
-	if _, ok := o.Campaign.Payout.Amount(price); !ok || price < o.Campaign.Floor {
+	if _, ok := o.Campaign.Payout.AmountAtPrice(price); !ok || price < o.Campaign.Floor {
 		a.BelowFloor.Add(i)
 	}
 }
@@ -75,7 +75,7 @@ func minPrice(c *market.Campaign, filterSet *market.FilterSet) market.Money {
 
 // withinHours reports whether now is within a schedule; nil is always open. It lowers Until to
 // the schedule's next change.
-func withinHours(s *calendar.Schedule, now int64, a *selection.Availability) bool {
+func withinHours(s *calendar.WeeklySchedule, now int64, a *selection.UnavailableFilterSets) bool {
 	if s == nil {
 		return true
 	}

@@ -51,7 +51,7 @@ func (c *call) waitForResult(ended <-chan struct{}) error {
 // claimKey returns the zero KeyClaim, and the reservation holds the claim until the
 // event that names the key is applied. Errors: ErrUnavailable, or a *Refusal with
 // KeyReused if the first request had another body.
-func (c *call) claimKey(reserved *state.Reservation, use *event.Idempotency) (first state.IdempotencyKeyClaim, err error) {
+func (c *call) claimKey(reserved *state.Reservation, use *event.IdempotencyUse) (first state.IdempotencyKeyClaim, err error) {
 	for {
 		claim := c.engine.state.ClaimIdempotencyKey(reserved, use.Key, use.Fingerprint, c.now)
 		switch {
@@ -138,7 +138,7 @@ func (in *ingest) repeatIngest() (answer Answer, found bool, err error) {
 // first request, or zero if the key is new.
 func (in *ingest) claimLeadKey(endpoint byte) (first market.LeadID, err error) {
 	req := in.req
-	var use event.Idempotency
+	var use event.IdempotencyUse
 	use.Key, use.Fingerprint, in.body = in.engine.hashKey(in.body, endpoint, req.Supplier.Ref, req.Key, req.Body, in.test)
 	claim, err := in.claimKey(&in.reserved, &use)
 	if err != nil || claim.IsUsed() {

@@ -19,7 +19,7 @@ type Configuration struct {
 	By       string          // the operator; empty: the configuration file
 	From     event.ConfigOrigin
 	Initial  InitialValues
-	Tables   map[market.ListID]*fingerprint.Table // contents of suppression lists
+	Tables   map[market.ListID]*fingerprint.FingerprintTable // contents of suppression lists
 	Lists    map[market.ListID]state.SuppressionFile
 }
 
@@ -70,7 +70,7 @@ func (e *Engine) Configure(c Configuration) error {
 	if err := e.commitCatalog(&c); err != nil {
 		return fmt.Errorf("cannot activate the configuration: %w", err)
 	}
-	tables := make(map[market.Ref]*fingerprint.Table, len(c.Tables))
+	tables := make(map[market.Ref]*fingerprint.FingerprintTable, len(c.Tables))
 	for id, table := range c.Tables {
 		if list := c.Catalog.Lists[id]; list != nil {
 			tables[list.Ref] = table
@@ -121,7 +121,7 @@ func (e *Engine) commitInitialValues(c *Configuration) error {
 	}
 	for _, first := range c.Initial.Balances {
 		if ref := s.RefOf(event.ObjectBuyer, string(first.Buyer)); !s.HasOpeningBalance(ref) {
-			records = append(records, &event.FundsMoved{Buyer: ref, Amount: first.Amount, Opening: true, At: now, By: c.By})
+			records = append(records, &event.BuyerFundsMoved{Buyer: ref, Amount: first.Amount, Opening: true, At: now, By: c.By})
 		}
 	}
 	for _, id := range c.Initial.PausedCampaigns {
@@ -133,7 +133,7 @@ func (e *Engine) commitInitialValues(c *Configuration) error {
 	for id, file := range c.Lists {
 		ref := s.RefOf(event.ObjectList, string(id))
 		if _, ok := s.SuppressionFile(ref); !ok {
-			records = append(records, &event.ListLoaded{List: ref, File: file.File, Source: file.Source, Entries: file.Entries, At: now, By: c.By})
+			records = append(records, &event.SuppressionListLoaded{List: ref, File: file.File, Source: file.Source, Entries: file.Entries, At: now, By: c.By})
 		}
 	}
 	for _, record := range records {
@@ -165,7 +165,7 @@ func (e *Engine) List(id market.ListID) (*market.SuppressionList, error) {
 
 // LoadList replaces the contents of a suppression list, from the next lead on. The file with
 // the contents is durable already. ErrNotFound: no list has this name.
-func (e *Engine) LoadList(id market.ListID, table *fingerprint.Table, file state.SuppressionFile) error {
+func (e *Engine) LoadList(id market.ListID, table *fingerprint.FingerprintTable, file state.SuppressionFile) error {
 	e.configuring.Lock()
 	defer e.configuring.Unlock()
 	list, err := e.List(id)
@@ -173,7 +173,7 @@ func (e *Engine) LoadList(id market.ListID, table *fingerprint.Table, file state
 		return err
 	}
 	now := e.opt.Clock.Now()
-	err = e.commit(&event.ListLoaded{
+	err = e.commit(&event.SuppressionListLoaded{
 		List: list.Ref, File: file.File, Source: file.Source, Entries: file.Entries, At: now, By: file.By, Uploaded: file.Uploaded,
 	}, nil)
 	if err != nil {

@@ -92,7 +92,7 @@ func (p *played) firstAct() {
 
 // resolve is an operator who deals with what is unknown, each in another way.
 func (p *played) resolve() {
-	ways := []event.Settlement{event.SettledResent, event.SettledConfirmed, event.SettledReleased}
+	ways := []event.PostSettlement{event.SettledResent, event.SettledConfirmed, event.SettledReleased}
 	p.state.EachOpenPost(func(post *state.OpenPost) {
 		if post.Exhausted {
 			how := ways[int(post.Lead[15])%len(ways)]

@@ -52,8 +52,8 @@ func withOpen(t *testing.T) (*Engine, market.LeadID) {
 	e := New(Options{State: state.New(), Log: new(lineLog), Buyers: timePorts{}, Clock: timePorts{}, Entropy: func([]byte) {}})
 	id := market.LeadID{7}
 	for _, fact := range []event.Event{
-		&event.NamesGiven{Names: []event.Name{{Kind: event.ObjectBuyer, Ref: 1, ID: "blue"}}},
-		&event.LeadDecided{Lead: id, Sale: event.Sale{Buyer: 1}, Post: event.Post{URL: "https://blue.example", Timeout: 1e9, Repeatable: true}, Keep: 1 << 60, Sealed: (&event.Contact{Body: []byte("{}")}).AppendTo(nil)},
+		&event.NamesNumbered{Names: []event.NumberedName{{Kind: event.ObjectBuyer, Ref: 1, ID: "blue"}}},
+		&event.LeadDecided{Lead: id, Sale: event.Sale{Buyer: 1}, Post: event.PostIntent{URL: "https://blue.example", Timeout: 1e9, Repeatable: true}, Keep: 1 << 60, Sealed: (&event.ContactPart{Body: []byte("{}")}).AppendTo(nil)},
 	} {
 		if err := e.commit(fact, nil); err != nil {
 			t.Fatal(err)
@@ -71,7 +71,7 @@ func TestOperatorMeetsTheCourier(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, how := range []event.Settlement{event.SettledConfirmed, event.SettledReleased, event.SettledResent} {
+		for _, how := range []event.PostSettlement{event.SettledConfirmed, event.SettledReleased, event.SettledResent} {
 			if err := e.By("").Resolve(id, how); !errors.Is(err, ErrConflict) {
 				t.Errorf("%s: %v", how, err)
 			}

@@ -372,7 +372,7 @@ func (x *exchange) nextIntentsHoldBodiesAlone(from int) {
 func TestOperatorResolves(t *testing.T) {
 	tests := []struct {
 		what   string
-		how    event.Settlement
+		how    event.PostSettlement
 		later  reply // to the resend
 		stands string
 		money  string // balance and held of 10

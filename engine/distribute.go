@@ -61,10 +61,10 @@ func (in *ingest) chooseBuyer() (market.Reason, error) {
 		return in.runAuction()
 	}
 	for {
-		in.candidates.Reset(in.live.FilterSets)
+		in.candidates.ResetToAll(in.live.CompiledFilterSets)
 		in.live.Screen(&in.lead, &in.candidates)
 		in.live.ExcludeSuppressed(&in.candidates, in.inList)
-		availabilityOf(in.live, in.engine.state, in.now).Exclude(&in.candidates)
+		availabilityOf(in.live, in.engine.state, in.now).ExcludeFrom(&in.candidates)
 		reason, wait := in.reserveFirst()
 		if wait == nil {
 			return reason, nil
@@ -80,7 +80,7 @@ func (in *ingest) chooseBuyer() (market.Reason, error) {
 // gives them back.
 func (in *ingest) chooseNextBuyer() (market.Reason, error) {
 	for {
-		availabilityOf(in.live, in.engine.state, in.now).ExcludeExceptCaps(&in.candidates)
+		availabilityOf(in.live, in.engine.state, in.now).ExcludeFromExceptCaps(&in.candidates)
 		reason, wait := in.reserveFirst()
 		if wait == nil {
 			return reason, nil
@@ -95,10 +95,10 @@ func (in *ingest) chooseNextBuyer() (market.Reason, error) {
 // capacity. If another request's reservation is in the way, it returns the channel to
 // wait on.
 func (in *ingest) reserveFirst() (market.Reason, <-chan struct{}) {
-	for in.candidates.Eligible.Next(0) >= 0 {
+	for in.candidates.Eligible.NextFrom(0) >= 0 {
 		next := in.nextCandidate()
 		if next < 0 {
-			return in.auction.Reason(), nil
+			return in.auction.UnsoldReason(), nil
 		}
 		outcome, wait := in.reserveCandidate(next)
 		if wait == nil && outcome == market.OutcomeWon && in.encodePost() {
@@ -114,7 +114,7 @@ func (in *ingest) reserveFirst() (market.Reason, <-chan struct{}) {
 		in.candidates.Exclude(next, outcome)
 	}
 	if in.auction.IsHeld() {
-		return in.auction.Reason(), nil
+		return in.auction.UnsoldReason(), nil
 	}
 	return in.candidates.UnsoldReason(), nil
 }
@@ -125,12 +125,12 @@ func (in *ingest) reserveFirst() (market.Reason, <-chan struct{}) {
 func (in *ingest) nextCandidate() int {
 	switch in.live.Campaign.Method {
 	case market.Waterfall:
-		return in.candidates.Eligible.Next(0)
+		return in.candidates.Eligible.NextFrom(0)
 	case market.PingPost:
-		return in.auction.Next(in.now)
+		return in.auction.NextFilterSet(in.now)
 	}
 	in.turnMembers, in.turnWeights = in.turnMembers[:0], in.turnWeights[:0]
-	for i := in.candidates.Eligible.Next(0); i >= 0; i = in.candidates.Eligible.Next(i + 1) {
+	for i := in.candidates.Eligible.NextFrom(0); i >= 0; i = in.candidates.Eligible.NextFrom(i + 1) {
 		in.turnMembers = append(in.turnMembers, int32(i))
 		in.turnWeights = append(in.turnWeights, in.live.Weights[i])
 	}
@@ -148,7 +148,7 @@ func (in *ingest) reserveCandidate(filterSet int) (market.Outcome, <-chan struct
 		bid := in.auction.Bid(filterSet)
 		price, in.bid = bid.Amount, bidReference{auction: in.auction.ID, token: bid.Token}
 	}
-	payout, ok := campaign.Payout.Amount(price)
+	payout, ok := campaign.Payout.AmountAtPrice(price)
 	if !ok {
 		return market.OutcomeBelowFloor, nil
 	}
@@ -184,6 +184,6 @@ func (in *ingest) recordSale(sale *event.Sale) {
 	sale.Test = in.live.Test
 	sale.Charges = append(sale.Charges[:0], in.reserved.CapCharges()...)
 	if in.live.Campaign.Method == market.Waterfall {
-		sale.Turn = event.Turn{}
+		sale.Turn = event.RotationTurn{}
 	}
 }

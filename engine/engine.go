@@ -58,7 +58,7 @@ type Observer interface {
 	// or may not have the lead.
 	DeliveryUnknown(lead market.LeadID, buyer string)
 	// AuctionHeld reports the end of an auction. campaign is nil if a ping matched none.
-	AuctionHeld(campaign *market.Campaign, supplier *market.Supplier, s *auction.Summary)
+	AuctionHeld(campaign *market.Campaign, supplier *market.Supplier, s *auction.AuctionSummary)
 	ReportFault(what string, err error)
 }
 
@@ -166,8 +166,8 @@ func (e *Engine) NewRequestID() market.RequestID {
 
 type silent struct{}
 
-func (silent) LeadDecided(*market.Campaign, *market.Supplier, *Answer)          {}
-func (silent) PostAttempted(string, *market.PostResult)                         {}
-func (silent) DeliveryUnknown(market.LeadID, string)                            {}
-func (silent) AuctionHeld(*market.Campaign, *market.Supplier, *auction.Summary) {}
-func (silent) ReportFault(string, error)                                        {}
+func (silent) LeadDecided(*market.Campaign, *market.Supplier, *Answer)                 {}
+func (silent) PostAttempted(string, *market.PostResult)                                {}
+func (silent) DeliveryUnknown(market.LeadID, string)                                   {}
+func (silent) AuctionHeld(*market.Campaign, *market.Supplier, *auction.AuctionSummary) {}
+func (silent) ReportFault(string, error)                                               {}

@@ -129,7 +129,7 @@ func TestEraseFailsBetween(t *testing.T) {
 // is to be sent; once the tries are used up it can be erased, and then there is nothing
 // to be sent again, but what became of it can be said.
 func TestEraseWhileUnderWay(t *testing.T) {
-	for _, word := range []event.Settlement{event.SettledConfirmed, event.SettledReleased} {
+	for _, word := range []event.PostSettlement{event.SettledConfirmed, event.SettledReleased} {
 		bubble(t, word.String(), func(t *testing.T) {
 			x := begin(t, three(market.Waterfall).posting())
 			x.world.behave = func(*post) reply { return breaks }
@@ -226,7 +226,7 @@ func TestWhoIsSealed(t *testing.T) {
 		t.Fatal(said(answer, err))
 	}
 	fact := x.factOf(answer.Lead)
-	contact := must[event.Contact](t)(x.engine.Contact(fact))
+	contact := must[event.ContactPart](t)(x.engine.Contact(fact))
 	open, sealed := texts(fact.Fields), texts(contact.Fields)
 	for _, text := range secrets {
 		if strings.Contains(open, text) || !strings.Contains(sealed, text) {

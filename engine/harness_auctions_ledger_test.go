@@ -53,7 +53,7 @@ func (l *ledgerModel) held(t testing.TB, fact *event.AuctionHeld) {
 // sumUp adds the outcomes of an auction up: one for each seat, the same in its
 // bid; those that stand come first, the best before all. It returns the bid that
 // won, or that the lead went to.
-func sumUp(t testing.TB, id market.AuctionID, trail []event.TrailStep, bids []event.Bid) (won *event.Bid) {
+func sumUp(t testing.TB, id market.AuctionID, trail []event.OutcomeFilterSets, bids []event.Bid) (won *event.Bid) {
 	t.Helper()
 	outcomes := map[int]market.Outcome{}
 	steps := map[market.Outcome]bool{}
@@ -62,7 +62,7 @@ func sumUp(t testing.TB, id market.AuctionID, trail []event.TrailStep, bids []ev
 			t.Errorf("auction %s has two steps to %s, or one to nothing", id, step.Outcome)
 		}
 		steps[step.Outcome] = true
-		for seat := step.FilterSets.Next(0); seat >= 0; seat = step.FilterSets.Next(seat + 1) {
+		for seat := step.FilterSets.NextFrom(0); seat >= 0; seat = step.FilterSets.NextFrom(seat + 1) {
 			if had, twice := outcomes[seat]; twice {
 				t.Errorf("auction %s: seat %d came to %s and to %s", id, seat, had, step.Outcome)
 			}

@@ -79,8 +79,8 @@ type seat struct {
 
 type list struct {
 	id      string
-	field   market.ListField
-	hash    market.ListHash
+	field   market.SuppressionField
+	hash    market.SuppressionHash
 	entries []string
 }
 
@@ -200,7 +200,7 @@ func (form campaign) build(t testing.TB, c *market.Catalog) *market.Campaign {
 	for i, s := range form.seats {
 		states := market.AllStates
 		if s.states != "" {
-			states = must[market.StateSet](t)(market.ParseStates(strings.Fields(s.states)))
+			states = must[market.USStateSet](t)(market.ParseUSStates(strings.Fields(s.states)))
 		}
 		named := c.Buyers[market.BuyerID(s.buyer)]
 		if named == nil {
@@ -235,7 +235,7 @@ func payout(t testing.TB, text string) market.Payout {
 	if fixed, ok := strings.CutPrefix(text, "$"); ok {
 		return market.Payout{IsFixed: true, Fixed: money(t, fixed)}
 	}
-	return market.Payout{Share: must[market.Share](t)(market.ParseShare([]byte(cmp.Or(text, "1"))))}
+	return market.Payout{Share: must[market.PriceShare](t)(market.ParsePriceShare([]byte(cmp.Or(text, "1"))))}
 }
 
 func filters(t testing.TB, mapping *market.Mapping, specs []market.FilterSpec) (built []market.Filter) {
@@ -246,13 +246,13 @@ func filters(t testing.TB, mapping *market.Mapping, specs []market.FilterSpec) (
 	return built
 }
 
-func schedule(t testing.TB, text string) *calendar.Schedule {
+func schedule(t testing.TB, text string) *calendar.WeeklySchedule {
 	t.Helper()
 	if text == "" {
 		return nil
 	}
 	name, hours, _ := strings.Cut(text, " ")
-	return must[*calendar.Schedule](t)(calendar.ParseSchedule(zone(t, name), strings.Split(hours, ", ")))
+	return must[*calendar.WeeklySchedule](t)(calendar.ParseSchedule(zone(t, name), strings.Split(hours, ", ")))
 }
 
 func caps(t testing.TB, scope market.CapScope, texts []string) (built []*market.Cap) {
@@ -278,15 +278,15 @@ func caps(t testing.TB, scope market.CapScope, texts []string) (built []*market.
 }
 
 // tables reads the lists' entries.
-func (r rig) tables(t testing.TB, c *market.Catalog) map[market.ListID]*fingerprint.Table {
+func (r rig) tables(t testing.TB, c *market.Catalog) map[market.ListID]*fingerprint.FingerprintTable {
 	t.Helper()
-	tables := map[market.ListID]*fingerprint.Table{}
+	tables := map[market.ListID]*fingerprint.FingerprintTable{}
 	for _, l := range r.lists {
 		var prints []uint64
 		for _, line := range l.entries {
 			prints = append(prints, must[uint64](t)(c.Lists[market.ListID(l.id)].FingerprintLine([]byte(line), &secret)))
 		}
-		tables[market.ListID(l.id)] = fingerprint.NewTable(prints)
+		tables[market.ListID(l.id)] = fingerprint.NewFingerprintTable(prints)
 	}
 	return tables
 }

@@ -53,7 +53,7 @@ func addUp(t testing.TB, entries []entry, catalog *market.Catalog, highest map[m
 			t.Fatal(err)
 		}
 		switch fact := fact.(type) {
-		case *event.FundsMoved:
+		case *event.BuyerFundsMoved:
 			if fact.Opening { // what was bought before is not on account
 				l.opened[fact.Buyer], l.balance[fact.Buyer] = true, 0
 			}
@@ -104,7 +104,7 @@ func (l *ledgerModel) decided(t testing.TB, fact *event.LeadDecided) {
 // takesNothing holds the sale of a test lead to what it is.
 func (l *ledgerModel) takesNothing(t testing.TB, lead market.LeadID, sale *event.Sale) {
 	t.Helper()
-	if len(sale.Charges) > 0 || len(sale.Duplicates) > 0 || sale.Turn != (event.Turn{}) {
+	if len(sale.Charges) > 0 || len(sale.Duplicates) > 0 || sale.Turn != (event.RotationTurn{}) {
 		t.Errorf("the test lead %s takes %+v", lead, sale)
 	}
 }
@@ -216,7 +216,7 @@ func (l *ledgerModel) compare(t testing.TB, s *state.State) {
 	}
 	_, now := s.Position()
 	for ref, limit := range l.limits {
-		start, _ := limit.Period.Window(now, limit.Zone)
+		start, _ := limit.Period.WindowContaining(now, limit.Zone)
 		if got, want := used(s, limit, now), l.caps[capWindow{ref, start}]; got != want {
 			t.Errorf("cap %d (%s) has %d in its window at %s, by the facts %d", ref, limit.Period, got, time.Unix(0, now).UTC(), want)
 		}

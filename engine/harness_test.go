@@ -95,7 +95,7 @@ func (n *noted) PostAttempted(string, *market.PostResult) { n.posted.Add(1) }
 func (n *noted) ReportFault(string, error)                { n.faults.Add(1) }
 
 // Held sees that every seat is accounted for, once.
-func (n *noted) AuctionHeld(campaign *market.Campaign, _ *market.Supplier, h *auction.Summary) {
+func (n *noted) AuctionHeld(campaign *market.Campaign, _ *market.Supplier, h *auction.AuctionSummary) {
 	n.held.Add(1)
 	if h.Test {
 		n.testAuctions.Add(1)

@@ -45,8 +45,8 @@ type ingest struct {
 	auction        auction.Auction // of a ping_post campaign
 	accepted       acceptedBid
 	choice         choice
-	bid            bidReference   // of the choice
-	refusedCharges []event.Charge // of the refused post, while the next buyer is chosen
+	bid            bidReference      // of the choice
+	refusedCharges []event.CapCharge // of the refused post, while the next buyer is chosen
 
 	// The delivery.
 	delivery       *delivery         // runs the post, while this call waits for it
@@ -54,7 +54,7 @@ type ingest struct {
 	body           []byte            // of the post
 
 	// The contact part of the event: what is encrypted, and with which key.
-	contact event.Contact
+	contact event.ContactPart
 	plain   []byte // encoded contact
 	keySlot uint64 // of key
 	key     [32]byte
@@ -62,7 +62,7 @@ type ingest struct {
 
 	// Memory for lists. The first four are the event's between lendLists and takeBackLists.
 	fields        []event.Field
-	steps         []event.TrailStep
+	steps         []event.OutcomeFilterSets
 	bids          []event.Bid
 	sealed        []byte
 	duplicateKeys []market.DuplicateKey
@@ -127,10 +127,10 @@ func (in *ingest) begin(e *Engine, req *IngestRequest, p *plan, d *Decision) {
 	in.req, in.plan, in.live = req, p, nil
 	in.test = req.Test || req.Supplier.Test
 	in.Decision, d.queued = d, false
-	in.record.Reset()
+	in.record.ResetKeepingCapacity()
 	in.lendLists()
 	in.candidates.ClearOutcomes()
-	in.auction.Reset()
+	in.auction.ResetKeepingCapacity()
 	in.accepted.reset()
 	in.bid = bidReference{}
 	in.faults, in.refusedCharges, in.delivery = in.faults[:0], nil, nil
@@ -151,7 +151,7 @@ func (in *ingest) end() {
 	clear(in.plain)
 	clear(in.key[:])
 	in.accepted.reset()
-	in.auction.Reset()
+	in.auction.ResetKeepingCapacity()
 }
 
 // releaseAfterPanic releases the reservations of a call that has panicked, unless the
@@ -240,7 +240,7 @@ func (in *ingest) isListed(list *market.SuppressionList) bool {
 	if table == nil {
 		return false
 	}
-	in.listProbes = list.AppendProbes(&in.lead, &in.engine.opt.Secret, in.listProbes[:0])
+	in.listProbes = list.AppendLeadFingerprints(&in.lead, &in.engine.opt.Secret, in.listProbes[:0])
 	for _, probe := range in.listProbes {
 		if table.Has(probe) {
 			return true

@@ -13,7 +13,7 @@ import (
 // An operator's late word about an old lead does not overwrite what is
 // remembered of a newer one.
 func TestLateSettlementKeepsTheNewerDuplicate(t *testing.T) {
-	for _, how := range []event.Settlement{event.SettledConfirmed, event.SettledReleased} {
+	for _, how := range []event.PostSettlement{event.SettledConfirmed, event.SettledReleased} {
 		bubble(t, how.String(), func(t *testing.T) {
 			hour := anyOf
 			hour.Window = int64(time.Hour)

@@ -11,7 +11,7 @@ import (
 type LeadView struct {
 	Lead     market.LeadID
 	Status   market.Status
-	Delivery market.Delivery
+	Delivery market.DeliveryState
 	Reason   market.Reason // if it was not sold
 	Return   market.ReturnState
 	Campaign string
@@ -39,7 +39,7 @@ func (e *Engine) ViewForSupplier(id market.LeadID, supplier market.Ref, until in
 	}
 	view.SellerID, view.Auction = decided.SellerLeadID(), decided.SellerAuction
 	if view.Auction == "" {
-		view.Auction = decided.AuctionID()
+		view.Auction = decided.AuctionIDText()
 	}
 	return view, nil
 }
@@ -55,7 +55,7 @@ func (e *Engine) ViewForBuyer(id market.LeadID, buyer market.Ref, until int64) (
 	view.setPrice(&lead, lead.Price)
 	decided, err := e.log.ReadDecision(&lead, until)
 	if decided != nil {
-		view.Auction = decided.AuctionID()
+		view.Auction = decided.AuctionIDText()
 	}
 	return view, err
 }

@@ -17,7 +17,7 @@ const maxNamesPerRecord = 2000
 // names, so that equal catalogs get equal numbers.
 type numbering struct {
 	state   *state.State
-	records []*event.NamesGiven
+	records []*event.NamesNumbered
 	next    map[event.ObjectKind]market.Ref
 	caps    map[market.CapKey]market.Ref
 }
@@ -64,7 +64,7 @@ func (n *numbering) assignName(kind event.ObjectKind, id string) market.Ref {
 	}
 	n.next[kind]++
 	record := n.record()
-	record.Names = append(record.Names, event.Name{Kind: kind, Ref: n.next[kind], ID: id})
+	record.Names = append(record.Names, event.NumberedName{Kind: kind, Ref: n.next[kind], ID: id})
 	return n.next[kind]
 }
 
@@ -78,17 +78,17 @@ func (n *numbering) assignCap(limit *market.Cap, campaign, buyer market.Ref) {
 		ref = market.Ref(len(n.caps) + 1)
 		n.caps[key] = ref
 		record := n.record()
-		record.Caps = append(record.Caps, event.CapName{Ref: ref, Key: key})
+		record.Caps = append(record.Caps, event.NumberedCap{Ref: ref, Key: key})
 	}
 	limit.Ref = ref
 }
 
 // record returns an event that can take another name.
-func (n *numbering) record() *event.NamesGiven {
+func (n *numbering) record() *event.NamesNumbered {
 	if last := len(n.records) - 1; last >= 0 && len(n.records[last].Names)+len(n.records[last].Caps) < maxNamesPerRecord {
 		return n.records[last]
 	}
-	record := new(event.NamesGiven)
+	record := new(event.NamesNumbered)
 	n.records = append(n.records, record)
 	return record
 }

@@ -62,13 +62,13 @@ func (e Operator) TopUp(buyer market.BuyerID, amount market.Money, note string) 
 	if !e.state.HasOpeningBalance(ref) {
 		return fmt.Errorf("%w: buyer %q has no funds in the configuration, so its spending is not limited; configure funds first", ErrNoAccount, buyer)
 	}
-	return e.commit(&event.FundsMoved{Buyer: ref, Amount: amount, Note: note, At: e.opt.Clock.Now(), By: e.by}, nil)
+	return e.commit(&event.BuyerFundsMoved{Buyer: ref, Amount: amount, Note: note, At: e.opt.Clock.Now(), By: e.by}, nil)
 }
 
 // Resolve ends an unconfirmed delivery by an operator's decision: the buyer has the lead
 // (SettledConfirmed), does not have it (SettledReleased), or gets the post again
 // (SettledResent). Errors: ErrNotFound, ErrConflict.
-func (e Operator) Resolve(lead market.LeadID, how event.Settlement) error {
+func (e Operator) Resolve(lead market.LeadID, how event.PostSettlement) error {
 	e.configuring.Lock()
 	defer e.configuring.Unlock()
 	post := e.state.OpenPost(lead)

@@ -22,7 +22,7 @@ func TestFactsSayWhoAsked(t *testing.T) {
 		}
 		for _, entry := range x.log.durable()[first:] {
 			if fact := must[event.Event](t)(new(event.Decoder).Decode(entry.data)); event.RequestedBy(fact) != "" {
-				t.Errorf("%s is by %q", event.Describe(fact), event.RequestedBy(fact))
+				t.Errorf("%s is by %q", event.DescribeAsJSON(fact), event.RequestedBy(fact))
 			}
 		}
 		for what, do := range map[string]func() error{
@@ -51,7 +51,7 @@ func TestFactsSayWhoAsked(t *testing.T) {
 				t.Errorf("%s: %v", what, err)
 			}
 			if fact := x.lastFact(); x.log.len() == before || event.RequestedBy(fact) != "anna" {
-				t.Errorf("%s: the last fact is %s", what, event.Describe(fact))
+				t.Errorf("%s: the last fact is %s", what, event.DescribeAsJSON(fact))
 			}
 		}
 	})
@@ -64,11 +64,11 @@ func TestFactsSayWhoAsked(t *testing.T) {
 			"dropped": func() error { return anna.DropWebhook(dead[1].Lead, dead[1].Type) },
 		} {
 			if err := do(); err != nil || event.RequestedBy(x.lastFact()) != "anna" {
-				t.Errorf("%s: %v, %s", what, err, event.Describe(x.lastFact()))
+				t.Errorf("%s: %v, %s", what, err, event.DescribeAsJSON(x.lastFact()))
 			}
 		}
 		if n, err := anna.ResendDeadLetters("acme"); n != 1 || err != nil || event.RequestedBy(x.lastFact()) != "anna" {
-			t.Errorf("the others: %d, %v, %s", n, err, event.Describe(x.lastFact()))
+			t.Errorf("the others: %d, %v, %s", n, err, event.DescribeAsJSON(x.lastFact()))
 		}
 	})
 	bubble(t, "by, of a delivery", func(t *testing.T) {
@@ -79,7 +79,7 @@ func TestFactsSayWhoAsked(t *testing.T) {
 		answer := must[engine.Answer](t)(x.send(person(1)))
 		time.Sleep(time.Hour)
 		if err := x.engine.By("anna").Resolve(answer.Lead, event.SettledConfirmed); err != nil || event.RequestedBy(x.lastFact()) != "anna" {
-			t.Errorf("%v, %s", err, event.Describe(x.lastFact()))
+			t.Errorf("%v, %s", err, event.DescribeAsJSON(x.lastFact()))
 		}
 	})
 }

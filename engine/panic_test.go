@@ -23,7 +23,7 @@ func (n touchy) trip(at string) {
 	}
 }
 
-func (n touchy) AuctionHeld(c *market.Campaign, s *market.Supplier, h *auction.Summary) {
+func (n touchy) AuctionHeld(c *market.Campaign, s *market.Supplier, h *auction.AuctionSummary) {
 	n.trip("an auction is noted")
 	n.Observer.AuctionHeld(c, s, h)
 }

@@ -128,9 +128,9 @@ func (p *ping) begin(e *Engine, req *PingRequest, plan *plan, endpoint byte) {
 	p.sellerAuction = nil
 	p.expires = req.Received + bidWindow
 	p.faults = p.faults[:0]
-	p.record.Reset()
+	p.record.ResetKeepingCapacity()
 	p.candidates.ClearOutcomes()
-	p.auction.Reset()
+	p.auction.ResetKeepingCapacity()
 }
 
 func (p *ping) end() {
@@ -138,7 +138,7 @@ func (p *ping) end() {
 	p.engine.state.ReleaseAll(&p.reserved)
 	clear(p.record.Fields)
 	clear(p.record.Bids)
-	p.auction.Reset()
+	p.auction.ResetKeepingCapacity()
 	p.req, p.plan, p.live, p.timings = nil, nil, nil, nil
 }
 
@@ -186,7 +186,7 @@ func (p *ping) commit() error {
 // new key for this ping.
 func (p *ping) repeatPing() (answer PingAnswer, found bool, err error) {
 	e := p.engine
-	var use event.Idempotency
+	var use event.IdempotencyUse
 	use.Key, use.Fingerprint, p.scratch = e.hashKey(p.scratch, p.endpoint, p.req.Supplier.Ref, p.req.Key, p.req.Body, p.test)
 	first, err := p.claimKey(&p.reserved, &use)
 	if err != nil {

@@ -15,19 +15,19 @@ func (p *ping) askBuyers() error {
 		if p.live != nil {
 			campaign = p.live.Campaign
 		}
-		p.engine.opt.Observer.AuctionHeld(campaign, p.req.Supplier, a.SummarizeUnheld(p.record.Reason, p.test))
+		p.engine.opt.Observer.AuctionHeld(campaign, p.req.Supplier, a.SummarizeWithoutAuction(p.record.Reason, p.test))
 		return nil
 	}
 	ceiling := p.now + bidWindow
 	limit := min(p.expires-int64(auction.Margin), ceiling-int64(p.live.Campaign.PingReserve))
-	a.Prepare(&p.live.Bidders, p.engine.state, p.record.Auction, p.now, limit, ceiling)
+	a.PrepareAuction(&p.live.CampaignBidders, p.engine.state, p.record.Auction, p.now, limit, ceiling)
 	a.Lead, a.Candidates, a.Request, a.Hops = &p.lead, &p.candidates, p.req.Request, p.req.Hops+1
 	if err := p.engine.collectBids(a, p.live, p.req.Supplier, nil, p.timings); err != nil {
 		return err
 	}
-	best, ok := a.Best()
+	best, ok := a.BestFilterSet()
 	if !ok {
-		p.record.Reason = a.Reason()
+		p.record.Reason = a.UnsoldReason()
 		return nil
 	}
 	p.recordWinner(best)

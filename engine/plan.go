@@ -21,9 +21,9 @@ import (
 type plan struct {
 	catalog       *market.Catalog
 	campaigns     map[market.CampaignID]*liveCampaign
-	tables        map[market.Ref]*fingerprint.Table // of suppression lists, by the list's number
-	businessLines map[businessLine][]*liveCampaign  // ping_post campaigns, by line of business, then id
-	webhooks      map[market.Ref]*market.Endpoint   // by supplier
+	tables        map[market.Ref]*fingerprint.FingerprintTable // of suppression lists, by the list's number
+	businessLines map[businessLine][]*liveCampaign             // ping_post campaigns, by line of business, then id
+	webhooks      map[market.Ref]*market.Endpoint              // by supplier
 }
 
 // businessLine is the line of business that a ping names.
@@ -31,8 +31,8 @@ type businessLine struct{ vertical, subVertical string }
 
 // liveCampaign is a campaign of the current catalog, compiled for requests.
 type liveCampaign struct {
-	auction.Bidders
-	availability atomic.Pointer[selection.Availability]
+	auction.CampaignBidders
+	availability atomic.Pointer[selection.UnavailableFilterSets]
 
 	reachable bitset.Set // of a ping_post campaign: the filter sets whose buyer has a ping endpoint
 
@@ -40,7 +40,7 @@ type liveCampaign struct {
 	testCampaign func() *liveCampaign
 }
 
-func newPlan(catalog *market.Catalog, tables map[market.Ref]*fingerprint.Table, limiters auction.PingLimiters, now int64) *plan {
+func newPlan(catalog *market.Catalog, tables map[market.Ref]*fingerprint.FingerprintTable, limiters auction.PingLimiters, now int64) *plan {
 	p := &plan{
 		catalog: catalog, tables: tables,
 		campaigns:     make(map[market.CampaignID]*liveCampaign, len(catalog.Campaigns)),
@@ -53,7 +53,7 @@ func newPlan(catalog *market.Catalog, tables map[market.Ref]*fingerprint.Table, 
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(catalog.Campaigns)) {
-		o := &liveCampaign{Bidders: auction.Bidders{FilterSets: selection.CompileFilterSets(catalog.Campaigns[id])}}
+		o := &liveCampaign{CampaignBidders: auction.CampaignBidders{CompiledFilterSets: selection.CompileFilterSets(catalog.Campaigns[id])}}
 		o.initTestCampaign()
 		p.campaigns[id] = o
 		if o.Campaign.Method != market.PingPost {
@@ -135,7 +135,7 @@ func newTestCampaign(of *market.Campaign) *liveCampaign {
 			excluded.Add(i)
 		}
 	}
-	o := &liveCampaign{Bidders: auction.Bidders{FilterSets: selection.CompileFilterSets(&campaign), Test: true}, excluded: excluded}
+	o := &liveCampaign{CampaignBidders: auction.CampaignBidders{CompiledFilterSets: selection.CompileFilterSets(&campaign), Test: true}, excluded: excluded}
 	if campaign.Method == market.PingPost {
 		o.prepareAuctions(func(*market.Buyer) *auction.PingLimiter { return nil })
 	}
@@ -172,7 +172,7 @@ func (o *liveCampaign) initTestCampaign() {
 // Screen excludes the filter sets that do not match the lead, and those without a test
 // endpoint.
 func (o *liveCampaign) Screen(lead *market.Lead, c *selection.Candidates) {
-	o.FilterSets.ExcludeByLead(lead, c)
+	o.CompiledFilterSets.ExcludeByLead(lead, c)
 	if o.excluded != nil {
 		c.ExcludeAll(o.excluded, market.OutcomeFiltered)
 	}
@@ -191,9 +191,9 @@ func (o *liveCampaign) filterSetOf(buyer market.Ref) int {
 
 // reserveTurn returns the next turn among the members of a set, and reserves it. For a test
 // campaign it reads the turn without a reservation.
-func (o *liveCampaign) reserveTurn(s *state.State, h *state.Reservation, set uint64, weights []int32) (turn event.Turn, member uint32) {
+func (o *liveCampaign) reserveTurn(s *state.State, h *state.Reservation, set uint64, weights []int32) (turn event.RotationTurn, member uint32) {
 	if o.Test {
-		return event.Turn{}, s.PeekTurn(o.Campaign.Ref, set, weights)
+		return event.RotationTurn{}, s.PeekTurn(o.Campaign.Ref, set, weights)
 	}
 	turn = s.ReserveTurn(h, o.Campaign.Ref, set, weights)
 	return turn, turn.Member

@@ -180,7 +180,7 @@ func (in *ingest) checkAgainstPing(statePath, zipPath string) {
 	if differ(then[market.SlotState], now[market.SlotState], nil) {
 		in.addFault(statePath, errcode.FieldPingMismatch, "the state of the ping")
 	}
-	if differ(then[market.SlotZip], now[market.SlotZip], format.CutZIP3) {
+	if differ(then[market.SlotZip], now[market.SlotZip], format.ZIPPrefix3) {
 		in.addFault(zipPath, errcode.FieldPingMismatch, "a ZIP code that begins as the ping's zip3")
 	}
 }

@@ -78,9 +78,9 @@ func (in *ingest) commitOutcome(c *delivery, outcome *event.PostSettled, reserve
 }
 
 // recordEndpoint writes the chosen buyer's endpoint into an intent.
-func (in *ingest) recordEndpoint(post *event.Post) {
+func (in *ingest) recordEndpoint(post *event.PostIntent) {
 	buyer := in.filterSet().Buyer
-	*post = event.NewPost(buyer.Post, int64(buyer.PostTimeout))
+	*post = event.NewPostIntent(buyer.Post, int64(buyer.PostTimeout))
 	post.Auction = in.bid.auction
 }
 
@@ -141,7 +141,7 @@ func (in *ingest) continueAfterRefusal(c *delivery) (answer Answer, more bool, e
 		}
 	}
 	if reason != market.ReasonNone {
-		outcome.Reason = reason.Furthest(market.ReasonPostRejected)
+		outcome.Reason = reason.FurthestOf(market.ReasonPostRejected)
 		outcome.Trail = appendTrail(outcome.Trail, in)
 		if err := in.commitOutcome(c, outcome, &in.reserved); err != nil {
 			return Answer{}, false, err
@@ -180,7 +180,7 @@ func (in *ingest) recordNextBuyer(refusal *event.PostSettled) (posted bool) {
 }
 
 // answerOpenDelivery commits that the supplier gets ACCEPTED before the delivery has ended.
-func (in *ingest) answerOpenDelivery(c *delivery, how event.Settlement) (Answer, error) {
+func (in *ingest) answerOpenDelivery(c *delivery, how event.PostSettlement) (Answer, error) {
 	in.accepted.buyerSilent = c.buyerSilent.Load()
 	clock := in.engine.opt.Clock
 	began := clock.Now()
@@ -220,7 +220,7 @@ func (in *ingest) failDelivery(c *delivery, err error) (Answer, error) {
 }
 
 // settle commits an outcome that needs nothing but its kind.
-func (c *delivery) settle(how event.Settlement) error {
+func (c *delivery) settle(how event.PostSettlement) error {
 	err := c.commitOutcome(c.settlement(how), nil)
 	if err == nil && how == event.SettledUnknown && !c.post.Sale.Test {
 		c.engine.opt.Observer.DeliveryUnknown(c.lead, c.buyerID())
@@ -230,7 +230,7 @@ func (c *delivery) settle(how event.Settlement) error {
 
 // settlement returns the event of an outcome, with the result of the last attempt. An
 // attempt that is still in progress counts as a timeout.
-func (c *delivery) settlement(how event.Settlement) *event.PostSettled {
+func (c *delivery) settlement(how event.PostSettlement) *event.PostSettled {
 	last := c.lastResult
 	if c.inProgress {
 		last = market.PostResult{Fault: market.FaultTimeout}

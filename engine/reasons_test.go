@@ -99,7 +99,7 @@ func TestNextBuyerIsAsked(t *testing.T) {
 
 // What the campaign does not take at all ends the matter before any buyer.
 func TestInboundEndsTheMatter(t *testing.T) {
-	hash := func(list market.ListHash, value string) string {
+	hash := func(list market.SuppressionHash, value string) string {
 		switch list {
 		case market.HashMD5:
 			sum := md5.Sum([]byte(value))
@@ -110,7 +110,7 @@ func TestInboundEndsTheMatter(t *testing.T) {
 		}
 		return value
 	}
-	for _, kind := range []market.ListHash{market.HashPlain, market.HashMD5, market.HashSHA256} {
+	for _, kind := range []market.SuppressionHash{market.HashPlain, market.HashMD5, market.HashSHA256} {
 		bubble(t, "suppressed by "+kind.String(), func(t *testing.T) {
 			x := begin(t, rig{
 				buyers: []buyer{{id: "blue", posts: true}},
@@ -197,7 +197,7 @@ func TestTrailNamesEachCandidateOnce(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				var trail []event.TrailStep
+				var trail []event.OutcomeFilterSets
 				switch fact := fact.(type) {
 				case *event.LeadDecided:
 					trail = fact.Trail
@@ -208,7 +208,7 @@ func TestTrailNamesEachCandidateOnce(t *testing.T) {
 					clear(seen)
 				}
 				for _, step := range trail {
-					for i := step.FilterSets.Next(0); i >= 0; i = step.FilterSets.Next(i + 1) {
+					for i := step.FilterSets.NextFrom(0); i >= 0; i = step.FilterSets.NextFrom(i + 1) {
 						if had, twice := seen[i]; twice {
 							t.Errorf("seat %d came to %s and to %s", i, had, step.Outcome)
 						}
@@ -216,7 +216,7 @@ func TestTrailNamesEachCandidateOnce(t *testing.T) {
 					}
 				}
 			}
-			if seen[1] != market.OutcomeWon || seen[0].Reason().String() != s.reason || len(seen) != 2 {
+			if seen[1] != market.OutcomeWon || seen[0].SupplierReason().String() != s.reason || len(seen) != 2 {
 				t.Errorf("outcomes %v", seen)
 			}
 		})

@@ -53,16 +53,16 @@ func (in *ingest) recordTrail() {
 	}
 }
 
-func appendTrail(trail []event.TrailStep, in *ingest) []event.TrailStep {
+func appendTrail(trail []event.OutcomeFilterSets, in *ingest) []event.OutcomeFilterSets {
 	if in.auction.IsHeld() {
 		return appendAuctionTrail(trail, &in.candidates)
 	}
 	return appendSteps(trail, &in.candidates)
 }
 
-func appendSteps(trail []event.TrailStep, candidates *selection.Candidates) []event.TrailStep {
-	candidates.EachOutcome(func(outcome market.Outcome, seats bitset.Set) {
-		trail = append(trail, event.TrailStep{Outcome: outcome, FilterSets: seats})
+func appendSteps(trail []event.OutcomeFilterSets, candidates *selection.Candidates) []event.OutcomeFilterSets {
+	candidates.EachOutcomeInUse(func(outcome market.Outcome, seats bitset.Set) {
+		trail = append(trail, event.OutcomeFilterSets{Outcome: outcome, FilterSets: seats})
 	})
 	return trail
 }
@@ -85,14 +85,14 @@ func (in *ingest) seal(body []byte) {
 // sealBody appends the encrypted contact part of a later intent to dst. It has the body alone;
 // the first intent has the fields.
 func (in *ingest) sealBody(dst, body []byte) []byte {
-	next := event.Contact{Body: body}
+	next := event.ContactPart{Body: body}
 	in.plain = next.AppendTo(in.plain[:0])
 	return in.engine.opt.Sealer.Seal(dst, in.keySlot, &in.key, in.id, in.plain)
 }
 
 // contactOf decrypts a contact part. Slot 0 means plaintext: log versions before encryption.
 // The error is ErrErased, or comes from the keys.
-func (e *Engine) contactOf(slot uint64, lead market.LeadID, sealed []byte) (contact event.Contact, err error) {
+func (e *Engine) contactOf(slot uint64, lead market.LeadID, sealed []byte) (contact event.ContactPart, err error) {
 	if slot != 0 {
 		if sealed, err = e.opt.Sealer.Open(nil, slot, lead, sealed); err != nil {
 			return contact, err
@@ -106,7 +106,7 @@ func (e *Engine) contactOf(slot uint64, lead market.LeadID, sealed []byte) (cont
 
 // Contact decrypts the contact part of a lead's event. The error is ErrErased, or comes from
 // the keys.
-func (e *Engine) Contact(decided *event.LeadDecided) (event.Contact, error) {
+func (e *Engine) Contact(decided *event.LeadDecided) (event.ContactPart, error) {
 	return e.contactOf(decided.Slot, decided.Lead, decided.Sealed)
 }
 
@@ -114,7 +114,7 @@ func (e *Engine) Contact(decided *event.LeadDecided) (event.Contact, error) {
 // unreadable: then an operator decides, as for every delivery without attempts left.
 func (c *delivery) decryptIntent(post *state.OpenPost) bool {
 	c.body = nil
-	contact, err := event.Contact{}, ErrErased
+	contact, err := event.ContactPart{}, ErrErased
 	if !post.IsContactErased() {
 		contact, err = c.engine.contactOf(post.Slot, post.Lead, post.Body)
 	}

@@ -17,7 +17,7 @@ import (
 // lead is paid for and paid back once at most (see ledger.changed), and no event
 // is owed twice or out of order.
 func TestReturnsInTheInstantOfAnOperatorsWord(t *testing.T) {
-	words := []event.Settlement{event.SettledConfirmed, event.SettledReleased, event.SettledResent}
+	words := []event.PostSettlement{event.SettledConfirmed, event.SettledReleased, event.SettledResent}
 	for round := range 24 {
 		bubble(t, fmt.Sprint(round), func(t *testing.T) {
 			r := hooked(bought(returns(nil)))

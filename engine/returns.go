@@ -84,11 +84,11 @@ func (r *reporting) countReturn(lead *state.Lead) {
 }
 
 // givenBack returns everything that a lead's return reverses. For a test lead it is zero.
-func (e *Engine) givenBack(lead *state.Lead, rule *market.ReturnRule, until int64) (back event.Return, err error) {
+func (e *Engine) givenBack(lead *state.Lead, rule *market.ReturnRule, until int64) (back event.ReturnedResources, err error) {
 	if lead.IsTest() {
 		return back, nil
 	}
-	back = event.Return{Campaign: lead.Campaign, Month: market.StartOfMonth(lead.Decided), Credit: lead.Price, Currency: lead.Currency}
+	back = event.ReturnedResources{Campaign: lead.Campaign, Month: market.StartOfMonth(lead.Decided), Credit: lead.Price, Currency: lead.Currency}
 	if rule.ReversePayout {
 		back.Reverse = lead.Payout
 	}
@@ -101,7 +101,7 @@ func (e *Engine) givenBack(lead *state.Lead, rule *market.ReturnRule, until int6
 // chargesOf returns the cap charges of the lead's sale. The state does not keep them, so they
 // come from the sale's event. If the log's history no longer has that event, all windows have
 // passed, and the result is empty.
-func (e *Engine) chargesOf(lead *state.Lead, until int64) ([]event.Charge, error) {
+func (e *Engine) chargesOf(lead *state.Lead, until int64) ([]event.CapCharge, error) {
 	seq := lead.Seq
 	if lead.Settled != 0 {
 		seq = lead.Settled
@@ -176,10 +176,10 @@ func (e Operator) DecideReturn(id market.LeadID, approve bool, note string) erro
 		change.Webhook = p.webhookFor(change.Supplier, market.WebhookReturned)
 	} else {
 		change.Result = event.ChangeRefused
-		change.Return = event.Return{Campaign: change.Return.Campaign, Month: change.Return.Month}
+		change.Return = event.ReturnedResources{Campaign: change.Return.Campaign, Month: change.Return.Month}
 	}
 	return e.commit(&event.StatusChanged{
-		Buyer: buyer, At: e.opt.Clock.Now(), Note: note, By: e.by, Changes: []event.Change{change},
+		Buyer: buyer, At: e.opt.Clock.Now(), Note: note, By: e.by, Changes: []event.LeadChange{change},
 	}, nil)
 }
 
@@ -196,7 +196,7 @@ func (e *Engine) lockLead(id market.LeadID, until int64) (locked []market.LeadID
 // requestedReturn returns the change that the buyer requested. The state may have forgotten
 // the lead since. If the log's history no longer has the request, requestedReturn computes
 // it from the lead and the present rules.
-func (e *Engine) requestedReturn(p *plan, id market.LeadID, pending state.PendingReturn, until int64) (buyer market.Ref, change event.Change, err error) {
+func (e *Engine) requestedReturn(p *plan, id market.LeadID, pending state.PendingReturn, until int64) (buyer market.Ref, change event.LeadChange, err error) {
 	record, err := e.log.ReadIfKept(pending.Seq, until)
 	if err != nil {
 		return 0, change, err
@@ -214,7 +214,7 @@ func (e *Engine) requestedReturn(p *plan, id market.LeadID, pending state.Pendin
 		return 0, change, fmt.Errorf("%w: lead %s is too old: memory and the log's history no longer have it", ErrNotFound, id)
 	}
 	rule := p.returns(e, lead.Campaign)
-	change = event.Change{Lead: id, From: lead.Status, To: market.StatusReturned, Supplier: lead.Supplier}
+	change = event.LeadChange{Lead: id, From: lead.Status, To: market.StatusReturned, Supplier: lead.Supplier}
 	change.Return, err = e.givenBack(&lead, &rule, until)
 	return lead.Buyer, change, err
 }

@@ -15,7 +15,7 @@ import (
 func TestShareCountsTheLeadThatComesBack(t *testing.T) {
 	for _, test := range []struct {
 		what  string
-		share market.Share
+		share market.PriceShare
 		want  string
 	}{
 		{"half of two", 500_000, "returned"},

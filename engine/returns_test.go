@@ -155,7 +155,7 @@ func (nothing) At(uint64) ([]byte, error) { return nil, engine.ErrGone }
 func TestReturnsAtTheSameInstant(t *testing.T) {
 	tests := []struct {
 		what    string
-		share   market.Share
+		share   market.PriceShare
 		leads   int
 		batches bool
 		want    string // what blue has in the end

@@ -12,7 +12,7 @@ import (
 // speaking puts the template into the place of the contract for blue's posts.
 func (x *exchange) speaking(template string) {
 	x.t.Helper()
-	adapter, mistakes := adapter.NewPost(market.FormatJSON, template, nil)
+	adapter, mistakes := adapter.NewPostTemplate(market.FormatJSON, template, nil)
 	if len(mistakes) > 0 {
 		x.t.Fatal(mistakes)
 	}

@@ -321,7 +321,7 @@ func TestAuctionIsGivenBack(t *testing.T) {
 		}
 	})
 	for _, row := range []struct {
-		how                   event.Settlement
+		how                   event.PostSettlement
 		first, another, money string
 	}{
 		{event.SettledReleased, rejected, "bid_expired", "100 0"},

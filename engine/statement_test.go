@@ -21,18 +21,20 @@ func (x *exchange) statement(party ledger.Party, from, to time.Time) (*ledger.St
 	if party.IsBuyer() {
 		live = x.state.BuyerFunds(party.Ref)
 	}
-	tally := ledger.NewTally(party, ledger.Period{From: from.UnixNano(), To: to.UnixNano()}, live)
+	tally := ledger.NewStatementTally(party, ledger.Period{From: from.UnixNano(), To: to.UnixNano()}, live)
 	decoder := event.Decoder{ForReplay: true}
 	each := func(f func(seq uint64, at int64, fact event.Event)) {
 		for i, e := range x.log.durable() {
 			f(uint64(i+1), e.at, must[event.Event](x.t)(decoder.Decode(e.data)))
 		}
 	}
-	each(tally.Add)
-	s := tally.Statement()
-	lines := s.EntryIterator()
+	each(tally.AddEvent)
+	s := tally.BuildStatement()
+	lines := s.IterateEntries()
 	var entries []ledger.Entry
-	each(func(seq uint64, at int64, fact event.Event) { entries = append(entries, lines.Next(seq, at, fact)...) })
+	each(func(seq uint64, at int64, fact event.Event) {
+		entries = append(entries, lines.NextEntries(seq, at, fact)...)
+	})
 	return s, entries
 }
 
@@ -93,7 +95,7 @@ func (m *trading) day() {
 func (m *trading) operate() {
 	for _, a := range m.sales {
 		if post := m.state.OpenPost(a.Lead); post != nil && post.Exhausted && m.random.IntN(3) > 0 {
-			how := []event.Settlement{event.SettledConfirmed, event.SettledReleased, event.SettledResent}[m.random.IntN(3)]
+			how := []event.PostSettlement{event.SettledConfirmed, event.SettledReleased, event.SettledResent}[m.random.IntN(3)]
 			if m.engine.By("").Resolve(a.Lead, how) == nil {
 				m.seen[how.String()]++
 			}
@@ -167,7 +169,7 @@ func (m *trading) addsUp(party ledger.Party, account bool) {
 	end := began.AddDate(0, 1, 0)
 	month, entries := m.statement(party, began, end)
 	live := m.state.BuyerFunds(party.Ref)
-	if month.Account != account || account && month.Closing != (ledger.Balances{Balance: live.Balance, Held: live.Held}) {
+	if month.Account != account || account && month.Closing != (ledger.BalanceAndHeld{Balance: live.Balance, Held: live.Held}) {
 		m.t.Errorf("%+v ends with %+v, and has %+v", party, month.Closing, live)
 	}
 	sums := map[ledger.Total]ledger.Total{}

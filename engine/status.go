@@ -150,7 +150,7 @@ func (r *reporting) repeatReport() (answer StatusAnswer, found bool, err error) 
 	if r.endpoint == endpointStatus {
 		content = append(r.req.Lead[:], content...)
 	}
-	var use event.Idempotency
+	var use event.IdempotencyUse
 	use.Key, use.Fingerprint, _ = e.hashKey(nil, r.endpoint, r.req.Buyer.Ref, r.req.Key, content, false)
 	first, err := r.claimKey(&r.reserved, &use)
 	if err != nil {
@@ -191,7 +191,7 @@ func (r *reporting) decideAll() error {
 		return err
 	}
 	r.record.Request, r.record.Buyer = r.req.Request, r.req.Buyer.Ref
-	r.record.Changes = make([]event.Change, 0, len(r.reports))
+	r.record.Changes = make([]event.LeadChange, 0, len(r.reports))
 	for i := range r.reports {
 		change, err := r.decide(&r.reports[i])
 		if err != nil {

@@ -65,7 +65,7 @@ func statusAnswer(record *event.StatusChanged, req *StatusRequest) StatusAnswer 
 
 // became enters what a change came to; allowed are the reasons that its campaign
 // takes, where it is refused for its reason.
-func (s *StatusResult) became(change *event.Change, allowed string) {
+func (s *StatusResult) became(change *event.LeadChange, allowed string) {
 	switch change.Result {
 	case event.ChangeDone:
 		s.Status = change.To
@@ -88,7 +88,7 @@ func (s *StatusResult) became(change *event.Change, allowed string) {
 }
 
 // refusalOf is the refusal of a single report, nil where it was taken.
-func refusalOf(change *event.Change) error {
+func refusalOf(change *event.LeadChange) error {
 	var result StatusResult
 	result.became(change, "")
 	if result.Code == "" {

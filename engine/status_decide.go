@@ -11,10 +11,10 @@ import (
 
 // decide returns the change that a report causes. Its lead is locked. If the lead's delivery
 // was unconfirmed, the report confirms it, and that event is committed first.
-func (r *reporting) decide(rep *report) (event.Change, error) {
+func (r *reporting) decide(rep *report) (event.LeadChange, error) {
 	for {
 		lead, ok := r.buyersLead(rep.lead)
-		change := event.Change{Lead: rep.lead, To: rep.status}
+		change := event.LeadChange{Lead: rep.lead, To: rep.status}
 		switch {
 		case len(rep.objections) > 0:
 			change.Result, change.Rejections = event.ChangeInvalid, rep.objections
@@ -46,8 +46,8 @@ func (r *reporting) decide(rep *report) (event.Change, error) {
 
 // judge is the state machine of a lead after its sale. It returns the report's result and,
 // if the report is not allowed, the reason.
-func (r *reporting) judge(rep *report, lead *state.Lead, rule *market.ReturnRule) (event.ChangeResult, market.ReportRejection) {
-	no := func(o market.ReportRejection) (event.ChangeResult, market.ReportRejection) {
+func (r *reporting) judge(rep *report, lead *state.Lead, rule *market.ReturnRule) (event.LeadChangeResult, market.ReportRejection) {
+	no := func(o market.ReportRejection) (event.LeadChangeResult, market.ReportRejection) {
 		return event.ChangeNotAllowed, o
 	}
 	switch {
@@ -76,7 +76,7 @@ func (r *reporting) judge(rep *report, lead *state.Lead, rule *market.ReturnRule
 }
 
 // complete fills in the rest of an accepted change.
-func (r *reporting) complete(change *event.Change, rep *report, lead *state.Lead, rule *market.ReturnRule) (err error) {
+func (r *reporting) complete(change *event.LeadChange, rep *report, lead *state.Lead, rule *market.ReturnRule) (err error) {
 	change.Reason, change.Occurred = withoutContact(rep.reason), rep.occurred
 	if rep.status == market.StatusReturned {
 		change.Return, err = r.engine.givenBack(lead, rule, r.deadline())

@@ -35,7 +35,7 @@ type conditions struct {
 }
 
 func (c conditions) rule() market.ReturnRule {
-	rule := market.ReturnRule{Window: time.Duration(c.days) * day, Manual: c.byHand, MaxShare: market.Share(c.percent * 10_000), ReversePayout: true, RestoreCaps: true}
+	rule := market.ReturnRule{Window: time.Duration(c.days) * day, Manual: c.byHand, MaxShare: market.PriceShare(c.percent * 10_000), ReversePayout: true, RestoreCaps: true}
 	if c.reason != "" {
 		rule.Reasons = map[string]struct{}{c.reason: {}}
 	}

@@ -181,14 +181,14 @@ func TestWhatAReportLogs(t *testing.T) {
 				t.Fatalf("%+v, %v", answer, err)
 			}
 			fact := x.lastFact().(*event.StatusChanged)
-			want := event.Change{
+			want := event.LeadChange{
 				Lead: a.Lead, Result: event.ChangeDone, From: market.StatusAccepted, To: market.StatusContacted,
 				Reason: "by phone", Occurred: began.Add(30*time.Minute + time.Second/2).UnixNano(), Supplier: x.lead(a).Supplier,
 			}
 			if told {
 				want.Webhook = market.WebhookContacted
 			}
-			if got := fmt.Sprintf("%+v", fact.Changes); got != fmt.Sprintf("%+v", []event.Change{want}) {
+			if got := fmt.Sprintf("%+v", fact.Changes); got != fmt.Sprintf("%+v", []event.LeadChange{want}) {
 				t.Errorf("%s\nwant %+v", got, want)
 			}
 			if fact.At != began.Add(time.Hour).UnixNano() || fact.Request != answer.Request || fact.Buyer == 0 || fact.Idempotency.Key == [16]byte{} {

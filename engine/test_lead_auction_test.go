@@ -32,8 +32,8 @@ func TestATestAuctionAsksTestEndpoints(t *testing.T) {
 			t.Errorf("asked %s", got)
 		}
 		for _, held := range facts[*event.AuctionHeld](x) {
-			if !held.Test || !strings.Contains(event.Describe(held), `"filtered":[1]`) {
-				t.Errorf("the log has %s", event.Describe(held))
+			if !held.Test || !strings.Contains(event.DescribeAsJSON(held), `"filtered":[1]`) {
+				t.Errorf("the log has %s", event.DescribeAsJSON(held))
 			}
 		}
 	})

@@ -79,7 +79,7 @@ func TestWhereTestLeadsGo(t *testing.T) {
 			}
 			for _, fact := range facts[*event.LeadDecided](x) {
 				if !fact.Sale.Test {
-					t.Errorf("the log does not say that it is a test: %s", event.Describe(fact))
+					t.Errorf("the log does not say that it is a test: %s", event.DescribeAsJSON(fact))
 				}
 			}
 			if x.noted.posted.Load() != 0 {

@@ -75,7 +75,7 @@ func TestUsers(t *testing.T) {
 				t.Errorf("%d, %s: %s, want %s", i, step.what, got, step.then)
 			}
 			if x.log.len() != before && event.RequestedBy(x.lastFact()) != "anna" {
-				t.Errorf("%d, %s: nobody asked for %s", i, step.what, event.Describe(x.lastFact()))
+				t.Errorf("%d, %s: nobody asked for %s", i, step.what, event.DescribeAsJSON(x.lastFact()))
 			}
 			x.crash()
 			if e = x.engine.By("anna"); x.staff() != step.then {

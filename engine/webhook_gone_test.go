@@ -15,7 +15,7 @@ type failingHistory struct{ err error }
 
 func (h *failingHistory) At(uint64) ([]byte, error) { return nil, h.err }
 
-var supplierName = &event.NamesGiven{Names: []event.Name{{Kind: event.ObjectSupplier, Ref: 1, ID: "acme"}}}
+var supplierName = &event.NamesNumbered{Names: []event.NumberedName{{Kind: event.ObjectSupplier, Ref: 1, ID: "acme"}}}
 
 // webhookEngine returns an engine over a state that has a supplier and no lead.
 func webhookEngine(log engine.Log, history engine.History) *engine.Engine {

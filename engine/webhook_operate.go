@@ -93,7 +93,7 @@ func (e *Engine) DeadLetter(supplier market.SupplierID, id market.WebhookID) (st
 	if err != nil {
 		return state.QueuedWebhook{}, err
 	}
-	w, ok := webhook.FindByID(e.state.ListDeadLetters(ref, 0, math.MaxInt), id)
+	w, ok := webhook.FindWebhookByID(e.state.ListDeadLetters(ref, 0, math.MaxInt), id)
 	if !ok {
 		return w, fmt.Errorf("%w: supplier %q has no dead letter %s", ErrNotFound, supplier, id)
 	}
@@ -110,7 +110,7 @@ func (e Operator) ResendDeadLetters(supplier market.SupplierID) (resent int, err
 	if err != nil {
 		return 0, err
 	}
-	for leads := range slices.Chunk(webhook.GroupByLead(e.state.ListDeadLetters(ref, 0, math.MaxInt)), resendBatch) {
+	for leads := range slices.Chunk(webhook.GroupWebhooksByLead(e.state.ListDeadLetters(ref, 0, math.MaxInt)), resendBatch) {
 		n, err := e.resendBatch(ref, leads)
 		if resent += n; err != nil {
 			return resent, err

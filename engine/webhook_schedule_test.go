@@ -73,7 +73,7 @@ func TestScheduleOfAnEvent(t *testing.T) {
 				t.Fatalf("%d attempts in a day, want %d", len(r.told), test.tries)
 			}
 			for i := 1; i < len(r.told); i++ {
-				pause, want := r.told[i].at-r.told[i-1].at, webhook.AttemptPause(i)
+				pause, want := r.told[i].at-r.told[i-1].at, webhook.PauseAfterAttempt(i)
 				if pause < want*9/10 || pause > want*11/10+time.Second {
 					t.Errorf("attempt %d comes %s after the one before it, want %s or a tenth to either side", i+1, pause, want)
 				}

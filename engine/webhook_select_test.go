@@ -41,7 +41,7 @@ func TestEventsOfADelivery(t *testing.T) {
 // An operator's word on a delivery whose fate is unknown.
 func TestEventsOfAnOperatorsWord(t *testing.T) {
 	tests := []struct {
-		how  event.Settlement
+		how  event.PostSettlement
 		then reply
 		want string
 	}{

@@ -22,7 +22,7 @@ import (
 // state.UnclaimWebhook, which ignores a webhook that is not in flight any more. It waits a
 // moment before the next one, because the disk or the log has failed or the exchange stops.
 type webhooks struct {
-	cache    webhook.Cache
+	cache    webhook.PayloadCache
 	reads    chan struct{} // a slot for each payload that is built from the log
 	observer WebhookObserver
 
@@ -76,7 +76,7 @@ func (e *Engine) WebhookMessage(w *state.QueuedWebhook) (WebhookMessage, error) 
 	}
 	m := WebhookMessage{
 		ID: market.NewWebhookID(w.Lead, w.Type, w.Created).String(), Supplier: w.Supplier,
-		Body: webhook.AppendBody(make([]byte, 0, 512), e.state, w, &payload),
+		Body: webhook.AppendWebhookBody(make([]byte, 0, 512), e.state, w, &payload),
 	}
 	if to := e.webhookEndpoint(w.Supplier); to != nil {
 		m.Endpoint = *to
@@ -87,7 +87,7 @@ func (e *Engine) WebhookMessage(w *state.QueuedWebhook) (WebhookMessage, error) 
 // loadPayload returns a webhook's payload from the cache or the log, and false if neither
 // the log nor memory has it. The error is ErrUnavailable.
 func (e *Engine) loadPayload(w *state.QueuedWebhook) (p webhook.Payload, found bool, err error) {
-	if p, ok := e.webhooks.cache.Find(w.Lead, w.Type); ok {
+	if p, ok := e.webhooks.cache.FindPayload(w.Lead, w.Type); ok {
 		return p, true, nil
 	}
 	select {
@@ -96,7 +96,7 @@ func (e *Engine) loadPayload(w *state.QueuedWebhook) (p webhook.Payload, found b
 	case <-e.stop:
 		return p, false, ErrUnavailable
 	}
-	return webhook.Load(e.state, &e.log, w, e.opt.Clock.Now()+int64(e.opt.Ceiling))
+	return webhook.LoadPayload(e.state, &e.log, w, e.opt.Clock.Now()+int64(e.opt.Ceiling))
 }
 
 // RecordWebhookAttempt records the result of an attempt and what follows: the next attempt
@@ -125,7 +125,7 @@ func (e *Engine) recordAttempt(w *state.QueuedWebhook, outcome event.WebhookOutc
 	}
 	if outcome == event.WebhookFailed {
 		var again bool
-		if record.Due, again = webhook.NextAttempt(record.Attempt, now, e.opt.Entropy); !again {
+		if record.Due, again = webhook.NextAttemptTime(record.Attempt, now, e.opt.Entropy); !again {
 			record.Outcome = event.WebhookDead
 		}
 	}
@@ -140,7 +140,7 @@ func (e *Engine) recordAttempt(w *state.QueuedWebhook, outcome event.WebhookOutc
 // long.
 func (e *Engine) switchOffIfFailing(supplier market.Ref) error {
 	shouldSwitchOff := func() bool {
-		return webhook.ShouldSwitchOff(e.state.OutboxStatus(supplier), e.opt.Clock.Now())
+		return webhook.ShouldSwitchOffWebhooks(e.state.OutboxStatus(supplier), e.opt.Clock.Now())
 	}
 	if !shouldSwitchOff() {
 		return nil
@@ -170,8 +170,8 @@ func (in *ingest) selectWebhook() {
 	if in.plan.webhooks[in.req.Supplier.Ref] == nil {
 		return
 	}
-	in.record.Webhook = webhook.EventFor(&in.record, false)
-	in.engine.webhooks.cache.Add(in.id, in.record.Webhook, webhook.PayloadOf(&in.record))
+	in.record.Webhook = webhook.WebhookTriggeredBy(&in.record, false)
+	in.engine.webhooks.cache.AddPayload(in.id, in.record.Webhook, webhook.NewPayload(&in.record))
 }
 
 // selectWebhook stores the webhook event in a settlement of the delivery's lead and its
@@ -181,13 +181,13 @@ func (c *delivery) selectWebhook(record *event.PostSettled) {
 	if e.webhookEndpoint(record.Supplier) == nil {
 		return
 	}
-	record.Webhook = webhook.EventFor(record, c.supplierAccepted)
+	record.Webhook = webhook.WebhookTriggeredBy(record, c.supplierAccepted)
 	if record.Webhook == market.WebhookNone {
 		return
 	}
-	if p, ok := e.webhooks.cache.Find(c.lead, market.WebhookNone); ok {
+	if p, ok := e.webhooks.cache.FindPayload(c.lead, market.WebhookNone); ok {
 		p.ApplySettlement(record)
-		e.webhooks.cache.Add(c.lead, record.Webhook, p)
+		e.webhooks.cache.AddPayload(c.lead, record.Webhook, p)
 	}
 }
 

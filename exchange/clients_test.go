@@ -49,7 +49,7 @@ func forEachFact(t testing.TB, dir string, visit func(entry wal.Entry, fact even
 // described is a log as it is shown to a person.
 func described(t testing.TB, dir string) (lines []string) {
 	t.Helper()
-	forEachFact(t, dir, func(_ wal.Entry, fact event.Event) { lines = append(lines, event.Describe(fact)) })
+	forEachFact(t, dir, func(_ wal.Entry, fact event.Event) { lines = append(lines, event.DescribeAsJSON(fact)) })
 	return lines
 }
 

@@ -109,7 +109,7 @@ func (x *Exchange) hashInitialCredential(first *config.InitialCredential) engine
 // yet.
 func (x *Exchange) openOrImportLists(c *engine.Configuration, built *config.Compiled) error {
 	dir, key := x.settings.DataDir, x.vault.Derive("hashes")
-	c.Tables = make(map[market.ListID]*fingerprint.Table)
+	c.Tables = make(map[market.ListID]*fingerprint.FingerprintTable)
 	c.Lists = make(map[market.ListID]state.SuppressionFile)
 	for id := range built.Catalog.Lists {
 		if known, ok := x.state.SuppressionFile(x.state.RefOf(event.ObjectList, string(id))); ok {

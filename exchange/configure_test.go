@@ -214,7 +214,7 @@ func TestSuppressionLists(t *testing.T) {
 	}
 	flipped := bytes.Clone(data)
 	flipped[len(data)/2] ^= 1
-	for _, damage := range [][]byte{flipped, data[:len(data)-1], nil, fingerprint.NewTable(nil).AppendBinary(nil)} {
+	for _, damage := range [][]byte{flipped, data[:len(data)-1], nil, fingerprint.NewFingerprintTable(nil).AppendBinary(nil)} {
 		if err := os.WriteFile(lists[0], damage, 0o600); err != nil {
 			t.Fatal(err)
 		}

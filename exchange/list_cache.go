@@ -13,10 +13,10 @@ import (
 // no list of the catalog uses.
 type listCache struct {
 	mu     sync.Mutex
-	byFile map[string]*fingerprint.Table
+	byFile map[string]*fingerprint.FingerprintTable
 }
 
-func (o *listCache) openTable(dir string, file state.SuppressionFile) (*fingerprint.Table, error) {
+func (o *listCache) openTable(dir string, file state.SuppressionFile) (*fingerprint.FingerprintTable, error) {
 	o.mu.Lock()
 	table := o.byFile[file.File]
 	o.mu.Unlock()
@@ -30,17 +30,17 @@ func (o *listCache) openTable(dir string, file state.SuppressionFile) (*fingerpr
 	return table, err
 }
 
-func (o *listCache) keepTable(file string, table *fingerprint.Table) {
+func (o *listCache) keepTable(file string, table *fingerprint.FingerprintTable) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.byFile == nil {
-		o.byFile = make(map[string]*fingerprint.Table)
+		o.byFile = make(map[string]*fingerprint.FingerprintTable)
 	}
 	o.byFile[file] = table
 }
 
 // replaceTable drops a file's table and adds another one.
-func (o *listCache) replaceTable(file, by string, table *fingerprint.Table) {
+func (o *listCache) replaceTable(file, by string, table *fingerprint.FingerprintTable) {
 	o.keepTable(by, table)
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -50,8 +50,8 @@ func (o *listCache) replaceTable(file, by string, table *fingerprint.Table) {
 }
 
 // dropUnused drops all other tables.
-func (o *listCache) dropUnused(tables map[market.ListID]*fingerprint.Table) {
-	used := make(map[*fingerprint.Table]bool, len(tables))
+func (o *listCache) dropUnused(tables map[market.ListID]*fingerprint.FingerprintTable) {
+	used := make(map[*fingerprint.FingerprintTable]bool, len(tables))
 	for _, table := range tables {
 		used[table] = true
 	}

@@ -26,7 +26,7 @@ import (
 func listPath(dir, hash string) string { return filepath.Join(dir, "lists", hash) }
 
 // readListFile reads a list's file and checks its hash.
-func readListFile(dir string, file state.SuppressionFile) (*fingerprint.Table, error) {
+func readListFile(dir string, file state.SuppressionFile) (*fingerprint.FingerprintTable, error) {
 	data, err := os.ReadFile(listPath(dir, file.File))
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the stored entries of a suppression list: %w", err)
@@ -34,7 +34,7 @@ func readListFile(dir string, file state.SuppressionFile) (*fingerprint.Table, e
 	if sum := sha256.Sum256(data); hex.EncodeToString(sum[:]) != file.File {
 		return nil, fmt.Errorf("the suppression list file %q is damaged; restore it from a backup", listPath(dir, file.File))
 	}
-	return fingerprint.ParseTable(data)
+	return fingerprint.ParseFingerprintTable(data)
 }
 
 // maxLine limits the length of a line in a list's file.
@@ -42,7 +42,7 @@ const maxLine = 4096
 
 // importList reads a file with one value or hash per line, and stores it as an immutable
 // file beside the log. The file is durable when it returns.
-func importList(dir string, list *market.SuppressionList, key *[32]byte, path string) (*fingerprint.Table, state.SuppressionFile, error) {
+func importList(dir string, list *market.SuppressionList, key *[32]byte, path string) (*fingerprint.FingerprintTable, state.SuppressionFile, error) {
 	g := listBuilder{list: list, key: key}
 	sum, err := readListLines(list.ID, path, g.addLine)
 	if err != nil {
@@ -125,7 +125,7 @@ func asListProblem(first *config.InitialList, err error) error {
 
 // storeTable writes a list's entries to a file beside the log. The file is durable when it
 // returns.
-func storeTable(dir string, table *fingerprint.Table) (state.SuppressionFile, error) {
+func storeTable(dir string, table *fingerprint.FingerprintTable) (state.SuppressionFile, error) {
 	hash := sha256.New()
 	_, _ = table.WriteTo(hash)
 	file := state.SuppressionFile{File: hex.EncodeToString(hash.Sum(nil)), Entries: uint64(table.Len())}
@@ -160,7 +160,7 @@ func (g *listBuilder) addLine(line []byte) error {
 
 // buildTable returns a buildTable of the collected entries and, if not nil, another buildTable's. It
 // empties the builder.
-func (g *listBuilder) buildTable(other *fingerprint.Table) *fingerprint.Table {
+func (g *listBuilder) buildTable(other *fingerprint.FingerprintTable) *fingerprint.FingerprintTable {
 	n := g.n
 	if other != nil {
 		n += other.Len()
@@ -174,7 +174,7 @@ func (g *listBuilder) buildTable(other *fingerprint.Table) *fingerprint.Table {
 	if other != nil {
 		all = other.AppendEntries(all)
 	}
-	return fingerprint.NewTable(all)
+	return fingerprint.NewFingerprintTable(all)
 }
 
 // forEachEntryLine passes the lines with values or hashes to visit, and counts the others in

@@ -90,7 +90,7 @@ func (g *listBuilder) addUpload(upload *admin.Upload) (source string, skipped ui
 type listContents struct {
 	known bool
 	file  state.SuppressionFile
-	table *fingerprint.Table // nil if the upload replaces it
+	table *fingerprint.FingerprintTable // nil if the upload replaces it
 }
 
 func (b *listContents) len() int {
@@ -109,7 +109,7 @@ func (x *Exchange) contentsBeforeUpload(list *market.SuppressionList, add bool) 
 }
 
 // activateList activates new entries if the list did not change since was.
-func (x *Exchange) activateList(list *market.SuppressionList, table *fingerprint.Table, file state.SuppressionFile, was listContents) error {
+func (x *Exchange) activateList(list *market.SuppressionList, table *fingerprint.FingerprintTable, file state.SuppressionFile, was listContents) error {
 	x.configMu.Lock()
 	defer x.configMu.Unlock()
 	if x.Ready() != nil {

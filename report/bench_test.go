@@ -46,9 +46,9 @@ func (r *benchReader) Next() (wal.Entry, error) {
 	var fact event.Event = &event.PostSettled{Lead: id, Campaign: 1, Supplier: 1, Settlement: event.SettledDelivered, Sale: sold, Status: 201, Attempts: 1, Elapsed: 20e6}
 	if r.next%2 == 1 {
 		lead := &event.LeadDecided{
-			Lead: id, Campaign: 1, Supplier: market.Ref(1 + n%3), Sale: sold, Post: event.Post{URL: "https://b.example"},
+			Lead: id, Campaign: 1, Supplier: market.Ref(1 + n%3), Sale: sold, Post: event.PostIntent{URL: "https://b.example"},
 			Fields:  []event.Field{text("state", benchStates[n%5]), text("source", "search")},
-			Auction: event.Auction{ID: market.AuctionID(id)},
+			Auction: event.EmbeddedAuction{ID: market.AuctionID(id)},
 		}
 		for b := range 4 {
 			lead.Auction.Bids = append(lead.Auction.Bids, event.Bid{

@@ -78,9 +78,9 @@ func (r *scaleReader) Next() (wal.Entry, error) {
 	lead := &event.LeadDecided{
 		Lead: id, Campaign: campaign, Supplier: market.Ref(1 + (int(campaign)*5+dice.IntN(5))%50),
 		Fields: []event.Field{
-			text("state", market.State(1+dice.IntN(50)).String()), text("source", benchSources[dice.IntN(len(benchSources))]),
+			text("state", market.USState(1+dice.IntN(50)).String()), text("source", benchSources[dice.IntN(len(benchSources))]),
 		},
-		Auction: event.Auction{ID: market.AuctionID(id)},
+		Auction: event.EmbeddedAuction{ID: market.AuctionID(id)},
 	}
 	if n%100_003 == 0 {
 		lead.Supplier = 51

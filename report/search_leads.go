@@ -17,7 +17,7 @@ type FoundLead struct {
 	At                        int64 // Unix nanoseconds
 	Campaign, Supplier, Buyer string
 	Status                    market.Status
-	Delivery                  market.Delivery
+	Delivery                  market.DeliveryState
 	Reason                    market.Reason
 	Price, Payout             market.Money
 	Currency                  string // empty: no price

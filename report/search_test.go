@@ -80,7 +80,7 @@ func (b *randomTrade) lead(t *rapid.T, n int, at time.Duration) {
 		l.State, l.Source, l.Erased = "", "", true
 	case 1:
 		if l.Buyer != "" {
-			b.log.log(at, &event.StatusChanged{Buyer: fact.Sale.Buyer, Changes: []event.Change{
+			b.log.log(at, &event.StatusChanged{Buyer: fact.Sale.Buyer, Changes: []event.LeadChange{
 				{Lead: l.ID, Supplier: fact.Supplier, Result: event.ChangeDone, From: l.Status, To: market.StatusSold},
 			}})
 			l.Status = market.StatusSold

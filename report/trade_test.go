@@ -45,9 +45,9 @@ func trade(l *testLog) {
 	// An auction over it, whose winner refuses it after a try; the next one has it.
 	intent := sale(2, 9_000_000)
 	l.log(20*time.Minute, &event.LeadDecided{
-		Lead: leadID(3), Campaign: 2, Supplier: 2, Sale: intent, Post: event.Post{URL: "https://b.example", Auction: auctionID(1)},
+		Lead: leadID(3), Campaign: 2, Supplier: 2, Sale: intent, Post: event.PostIntent{URL: "https://b.example", Auction: auctionID(1)},
 		Fields: []event.Field{text("state", "CA"), text("source", "facebook")},
-		Auction: event.Auction{ID: auctionID(1), Bids: []event.Bid{
+		Auction: event.EmbeddedAuction{ID: auctionID(1), Bids: []event.Bid{
 			{FilterSet: 0, Buyer: 2, Outcome: market.OutcomePostPending, Elapsed: 20e6, Amount: 9_000_000, Currency: usd, Status: 200, Reason: canary},
 			{FilterSet: 1, Buyer: 3, Outcome: market.OutcomeLost, Elapsed: 40e6, Amount: 8_000_000, Currency: usd, Status: 200, Token: canary},
 			{FilterSet: 2, Buyer: 4, Outcome: market.OutcomeTimeout, Elapsed: 2e9, Fault: market.FaultTimeout},
@@ -57,7 +57,7 @@ func trade(l *testLog) {
 	l.log(20*time.Minute, &event.PostAttempted{Lead: leadID(3), Attempt: 1, Fault: market.FaultTimeout})
 	l.log(31*time.Minute, &event.PostSettled{
 		Lead: leadID(3), Campaign: 2, Supplier: 2, Settlement: event.SettledRefused, Sale: intent, Code: canary, Status: 422, Attempts: 2,
-		Elapsed: 30e6, Next: sale(3, 8_000_000), Post: event.Post{URL: "https://c.example"}, Sealed: []byte(canary),
+		Elapsed: 30e6, Next: sale(3, 8_000_000), Post: event.PostIntent{URL: "https://c.example"}, Sealed: []byte(canary),
 	})
 	l.log(46*time.Minute, &event.PostSettled{
 		Lead: leadID(3), Campaign: 2, Supplier: 2, Settlement: event.SettledDelivered, Sale: sale(3, 8_000_000), BuyerLead: canary,
@@ -70,23 +70,23 @@ func trade(l *testLog) {
 	})
 	l.log(50*time.Minute, &event.AuctionHeld{Auction: auctionID(3), Campaign: 2, Supplier: 2, Reason: market.ReasonCapsFull})
 	l.log(51*time.Minute, &event.LeadDecided{
-		Lead: leadID(4), Campaign: 2, Supplier: 2, Sale: sale(2, 5_000_000), Post: event.Post{URL: "https://b.example", Auction: auctionID(2)}, SellerAuction: canary,
+		Lead: leadID(4), Campaign: 2, Supplier: 2, Sale: sale(2, 5_000_000), Post: event.PostIntent{URL: "https://b.example", Auction: auctionID(2)}, SellerAuction: canary,
 	})
 	l.log(51*time.Minute, &event.PostSettled{Lead: leadID(4), Campaign: 2, Supplier: 2, Settlement: event.SettledDelivered, Sale: sale(2, 5_000_000), Status: 201, Attempts: 1, Elapsed: 70e6})
 	// A test lead, all the way.
 	tried := sale(1, 99_000_000)
 	tried.Test = true
-	l.log(52*time.Minute, &event.LeadDecided{Lead: leadID(5), Campaign: 1, Supplier: 1, Sale: tried, Post: event.Post{URL: "https://a.example"}})
+	l.log(52*time.Minute, &event.LeadDecided{Lead: leadID(5), Campaign: 1, Supplier: 1, Sale: tried, Post: event.PostIntent{URL: "https://a.example"}})
 	l.log(52*time.Minute, &event.PostSettled{Lead: leadID(5), Campaign: 1, Supplier: 1, Settlement: event.SettledDelivered, Sale: tried, Status: 201, Attempts: 1})
 	// The first one comes back, the third is reported of, the second is erased.
-	l.log(100*time.Minute, &event.StatusChanged{Buyer: 1, Changes: []event.Change{{
+	l.log(100*time.Minute, &event.StatusChanged{Buyer: 1, Changes: []event.LeadChange{{
 		Lead: leadID(1), Supplier: 1, Result: event.ChangeDone, From: market.StatusAccepted, To: market.StatusReturned, Reason: canary, Webhook: market.WebhookReturned,
-		Return: event.Return{Campaign: 1, Credit: 12_050_001, Reverse: 9_640_000, Currency: usd, Month: 1},
+		Return: event.ReturnedResources{Campaign: 1, Credit: 12_050_001, Reverse: 9_640_000, Currency: usd, Month: 1},
 	}}})
-	l.log(101*time.Minute, &event.StatusChanged{Buyer: 3, Note: canary, Changes: []event.Change{
+	l.log(101*time.Minute, &event.StatusChanged{Buyer: 3, Note: canary, Changes: []event.LeadChange{
 		{Lead: leadID(3), Supplier: 2, Result: event.ChangeDone, From: market.StatusAccepted, To: market.StatusSold},
 		{Lead: leadID(9), Result: event.ChangeUnknown},
 	}})
 	l.log(102*time.Minute, &event.LeadsErased{Leads: []market.LeadID{leadID(2)}, Slots: []uint64{1}})
-	l.log(103*time.Minute, &event.FundsMoved{Buyer: 1, Amount: 5, Note: canary})
+	l.log(103*time.Minute, &event.BuyerFundsMoved{Buyer: 1, Amount: 5, Note: canary})
 }

@@ -47,7 +47,7 @@ func plain(t *testing.T, change func(o *refbuyer.Options)) refbuyer.Options {
 }
 
 func TestBuyerFlags(t *testing.T) {
-	texas, err := market.ParseStates([]string{"TX", "CA"})
+	texas, err := market.ParseUSStates([]string{"TX", "CA"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -56,7 +56,7 @@ func printEntriesAsJSON(reader *wal.Reader, out io.Writer, lastSeq uint64) error
 			return fmt.Errorf("entry %d: %w", entry.Seq, err)
 		}
 		at := time.Unix(0, entry.At).UTC().Format(time.RFC3339Nano)
-		_, err = fmt.Fprintf(out, `{"seq":%d,"at":%q,"kind":%q,"fact":%s}`+"\n", entry.Seq, at, fact.Kind(), event.Describe(fact))
+		_, err = fmt.Fprintf(out, `{"seq":%d,"at":%q,"kind":%q,"fact":%s}`+"\n", entry.Seq, at, fact.Kind(), event.DescribeAsJSON(fact))
 		if err != nil {
 			return fmt.Errorf("cannot print: %w", err)
 		}

@@ -96,14 +96,14 @@ func explainMoneyError(err error) error {
 }
 
 // Share is a fraction of a price, in millionths.
-type Share market.Share
+type Share market.PriceShare
 
 func (s *Share) decodeNode(n *syntax.Node) error {
 	text, err := readDigits(n, "a share from 0 to 1")
 	if err != nil {
 		return err
 	}
-	parsed, err := market.ParseShare([]byte(text))
+	parsed, err := market.ParsePriceShare([]byte(text))
 	if errors.Is(err, market.ErrShareRange) {
 		return errors.New(err.Error() + "; give a share from 0 to 1, such as 0.8")
 	}

@@ -10,16 +10,16 @@ import (
 	"pingpost/engine/selection"
 )
 
-// Bidders are the filter sets of a live ping_post campaign with the ping limiters of their
+// CampaignBidders are the filter sets of a live ping_post campaign with the ping limiters of their
 // buyers.
-type Bidders struct {
-	*selection.FilterSets
+type CampaignBidders struct {
+	*selection.CompiledFilterSets
 	Limiters []*PingLimiter // by filter set; nil elements in a test campaign
 	Test     bool           // a test campaign
 }
 
-// Capacity reports whether caps and funds allow a sale. state.State implements it.
-type Capacity interface {
+// CapacityChecker reports whether caps and funds allow a sale. state.State implements it.
+type CapacityChecker interface {
 	IsCapFull(limit *market.Cap, amount market.Money, now int64) (full bool, until int64)
 	LacksFunds(buyer *market.Buyer, amount market.Money) bool
 }
@@ -61,16 +61,16 @@ type Auction struct {
 
 	Waited int64 // nanoseconds from the first ping to the last answer or the deadline
 
-	bidders  *Bidders
-	capacity Capacity
-	terms    selection.AuctionTerms
+	bidders  *CampaignBidders
+	capacity CapacityChecker
+	terms    selection.BidTerms
 
 	valid    []event.Bid // valid bids, by filter set
 	invalid  []event.Bid // invalid and missing bids of pinged buyers, by filter set
-	offers   []selection.Offer
+	offers   []selection.RankedBid
 	timedOut bool // no pinged buyer answered in time, or there was no time for a ping
 
-	summary Summary
+	summary AuctionSummary
 }
 
 // Margin is the time between the end of an auction and a limit that the caller sets.
@@ -81,20 +81,20 @@ const Margin = 50 * time.Millisecond
 // buyers.
 const maxOffers = 256
 
-// Prepare sets the auction up. It begins now and ends after the campaign's timeout, or at
-// limit. Its bids are valid until the ceiling at the latest.
-func (a *Auction) Prepare(b *Bidders, capacity Capacity, id market.AuctionID, now, limit, ceiling int64) {
+// PrepareAuction sets the auction up. It begins now and ends after the campaign's timeout, or at
+// latestEnd. Its bids are valid until the bidCeiling at the latest.
+func (a *Auction) PrepareAuction(b *CampaignBidders, capacity CapacityChecker, id market.AuctionID, now, latestEnd, bidCeiling int64) {
 	a.bidders, a.capacity = b, capacity
 	a.ID, a.Began = id, now
-	a.Deadline = min(now+int64(b.Campaign.BidTimeout), limit)
-	a.terms = selection.NewAuctionTerms(b.Campaign, a.Deadline, ceiling)
+	a.Deadline = min(now+int64(b.Campaign.BidTimeout), latestEnd)
+	a.terms = selection.NewBidTerms(b.Campaign, a.Deadline, bidCeiling)
 }
 
-// Reset empties the auction, and drops the texts of its bids.
-func (a *Auction) Reset() {
+// ResetKeepingCapacity empties the auction, and drops the texts of its bids.
+func (a *Auction) ResetKeepingCapacity() {
 	clear(a.valid)
 	clear(a.invalid)
-	*a = Auction{valid: a.valid[:0], invalid: a.invalid[:0], offers: a.offers[:0], summary: Summary{Pings: a.summary.Pings[:0]}}
+	*a = Auction{valid: a.valid[:0], invalid: a.invalid[:0], offers: a.offers[:0], summary: AuctionSummary{Pings: a.summary.Pings[:0]}}
 }
 
 // IsHeld reports whether there was an auction since the last Reset.
@@ -103,13 +103,13 @@ func (a *Auction) IsHeld() bool { return a.ID != market.AuctionID{} }
 // Run pings all candidates and ranks their bids. Afterwards the candidates are those with a
 // valid bid. The error is ErrUnavailable.
 func (r *Runner) Run(a *Auction) error {
-	c, _ := r.collectors.Get().(*collector)
+	c, _ := r.collectors.Get().(*bidCollector)
 	c.users.Store(1)
-	defer c.release()
-	a.addPings(c)
+	defer c.releaseUse()
+	a.addPingsOfCandidates(c)
 	if len(c.pings) > 0 {
 		began := r.opt.Clock.Now()
-		err := c.collect(a.Deadline)
+		err := c.sendPingsAndWait(a.Deadline)
 		a.Waited = r.opt.Clock.Now() - began
 		if err != nil {
 			return err
@@ -117,25 +117,25 @@ func (r *Runner) Run(a *Auction) error {
 		a.judgeAnswers(c)
 		a.tracePings(c, began)
 	}
-	selection.Rank(a.offers)
+	selection.SortBestFirst(a.offers)
 	for _, offer := range a.offers[min(maxOffers, len(a.offers)):] {
 		a.Bid(offer.FilterSet).Token = ""
 	}
 	return nil
 }
 
-// addPings adds a ping for every candidate, and excludes the candidates that may not be
+// addPingsOfCandidates adds a ping for every candidate, and excludes the candidates that may not be
 // pinged now. After the deadline it adds no ping.
-func (a *Auction) addPings(c *collector) {
+func (a *Auction) addPingsOfCandidates(c *bidCollector) {
 	in := a.Candidates.Eligible
-	for i := in.Next(0); i >= 0; i = in.Next(i + 1) {
+	for i := in.NextFrom(0); i >= 0; i = in.NextFrom(i + 1) {
 		outcome := market.OutcomeTimeout
 		if a.Began < a.Deadline {
-			outcome = a.bidders.Limiters[i].Check(a.Began)
+			outcome = a.bidders.Limiters[i].CheckAndUseToken(a.Began)
 		} else {
 			a.timedOut = true
 		}
-		if outcome == market.OutcomeNone && !a.addPing(c, i) {
+		if outcome == market.OutcomeNone && !a.addPingOfFilterSet(c, i) {
 			outcome = market.OutcomeError
 		}
 		if outcome != market.OutcomeNone {
@@ -144,9 +144,9 @@ func (a *Auction) addPings(c *collector) {
 	}
 }
 
-// addPing adds the ping for one filter set. It returns false if the buyer's adapter cannot
+// addPingOfFilterSet adds the ping for one filter set. It returns false if the buyer's adapter cannot
 // render the lead. Buyers without an adapter share one body.
-func (a *Auction) addPing(c *collector, filterSet int) bool {
+func (a *Auction) addPingOfFilterSet(c *bidCollector, filterSet int) bool {
 	campaign := a.bidders.Campaign
 	buyer := campaign.FilterSets[filterSet].Buyer
 	endpoint := buyer.Ping
@@ -186,7 +186,7 @@ func (a *Auction) addPing(c *collector, filterSet int) bool {
 }
 
 // tracePings records the pings in the request's trace.
-func (a *Auction) tracePings(c *collector, began int64) {
+func (a *Auction) tracePings(c *bidCollector, began int64) {
 	if a.Tracer == nil {
 		return
 	}
@@ -206,17 +206,17 @@ func (a *Auction) Bid(filterSet int) *event.Bid {
 	return &a.valid[i]
 }
 
-// Best returns the filter set with the best bid, and false without a valid bid.
-func (a *Auction) Best() (filterSet int, ok bool) {
+// BestFilterSet returns the filter set with the best bid, and false without a valid bid.
+func (a *Auction) BestFilterSet() (filterSet int, ok bool) {
 	if len(a.offers) == 0 {
 		return -1, false
 	}
 	return a.offers[0].FilterSet, true
 }
 
-// Next returns the filter set with the best bid of the remaining candidates that is still
+// NextFilterSet returns the filter set with the best bid of the remaining candidates that is still
 // valid now, or -1.
-func (a *Auction) Next(now int64) int {
+func (a *Auction) NextFilterSet(now int64) int {
 	for _, offer := range a.offers[:min(maxOffers, len(a.offers))] {
 		if a.Candidates.Eligible.Has(offer.FilterSet) && now < a.Bid(offer.FilterSet).ValidUntil {
 			return offer.FilterSet
@@ -225,15 +225,15 @@ func (a *Auction) Next(now int64) int {
 	return -1
 }
 
-// Reason returns the reason why no buyer bought the lead. A valid bid of a remaining
+// UnsoldReason returns the reason why no buyer bought the lead. A valid bid of a remaining
 // candidate has expired.
-func (a *Auction) Reason() market.Reason {
+func (a *Auction) UnsoldReason() market.Reason {
 	reason := a.Candidates.UnsoldReason()
 	switch {
-	case a.Lead.State() == market.NoState:
+	case a.Lead.USState() == market.NoState:
 		return market.ReasonNoStateMatch
-	case a.Candidates.Eligible.Next(0) >= 0:
-		return reason.Furthest(market.ReasonBidExpired)
+	case a.Candidates.Eligible.NextFrom(0) >= 0:
+		return reason.FurthestOf(market.ReasonBidExpired)
 	case reason == market.ReasonNoBid && a.timedOut:
 		return market.ReasonTimeout
 	}

@@ -7,7 +7,7 @@ import (
 )
 
 // judgeAnswers judges all answers after the collector is over.
-func (a *Auction) judgeAnswers(c *collector) {
+func (a *Auction) judgeAnswers(c *bidCollector) {
 	answered := false
 	for i := range c.pings {
 		p := &c.pings[i]
@@ -27,7 +27,7 @@ func (a *Auction) judgeAnswers(c *collector) {
 		if outcome == market.OutcomeNone {
 			outcome = a.checkCapacity(p.filterSet, bid.Amount)
 		}
-		a.addBid(&bid, outcome, p)
+		a.sortBidByOutcome(&bid, outcome, p)
 	}
 	if len(c.pings) > 0 {
 		a.timedOut = !answered
@@ -35,15 +35,15 @@ func (a *Auction) judgeAnswers(c *collector) {
 }
 
 // judgeBid copies an offered bid and returns its outcome, before capacity and rank.
-func (a *Auction) judgeBid(bid *event.Bid, offered *market.Bid, at int64) market.Outcome {
-	bid.Amount, bid.Currency, bid.ValidUntil = offered.Amount, offered.Currency, a.terms.ValidUntil(offered)
+func (a *Auction) judgeBid(bid *event.Bid, offered *market.Bid, arrivedAt int64) market.Outcome {
+	bid.Amount, bid.Currency, bid.ValidUntil = offered.Amount, offered.Currency, a.terms.BidValidUntil(offered)
 	if bid.Currency == (market.Currency{}) {
 		bid.Currency = a.terms.Currency
 	}
-	outcome := a.terms.CheckBid(offered, at)
+	outcome := a.terms.CheckBid(offered, arrivedAt)
 	if outcome == market.OutcomeNone {
 		bid.Token = offered.Token
-		bid.Payout, _ = a.terms.Payout.Amount(offered.Amount)
+		bid.Payout, _ = a.terms.Payout.AmountAtPrice(offered.Amount)
 	}
 	return outcome
 }
@@ -62,8 +62,8 @@ func (a *Auction) checkCapacity(filterSet int, amount market.Money) market.Outco
 	return market.OutcomeNone
 }
 
-// addBid adds a bid to the valid ones, or to the invalid ones with its outcome.
-func (a *Auction) addBid(bid *event.Bid, outcome market.Outcome, p *ping) {
+// sortBidByOutcome adds a bid to the valid ones, or to the invalid ones with its outcome.
+func (a *Auction) sortBidByOutcome(bid *event.Bid, outcome market.Outcome, p *pingInFlight) {
 	if outcome != market.OutcomeNone {
 		bid.Token, bid.Payout = "", 0
 		a.Candidates.Exclude(p.filterSet, outcome)
@@ -72,7 +72,7 @@ func (a *Auction) addBid(bid *event.Bid, outcome market.Outcome, p *ping) {
 	}
 	a.valid = append(a.valid, *bid)
 	terms := &a.bidders.Campaign.FilterSets[p.filterSet]
-	a.offers = append(a.offers, selection.Offer{
+	a.offers = append(a.offers, selection.RankedBid{
 		FilterSet: p.filterSet, Amount: bid.Amount, Priority: terms.Priority, ArrivedAt: p.answeredAt, Buyer: terms.Buyer.ID,
 	})
 }

@@ -10,7 +10,7 @@ import (
 	"pingpost/engine/market"
 )
 
-// collector pings the buyers of one auction at once and collects their answers, until the
+// bidCollector pings the buyers of one auction at once and collects their answers, until the
 // last answer or the deadline.
 //
 // Each ping has a worker. Options.MaxPings and the filter sets of a campaign limit the
@@ -22,16 +22,16 @@ import (
 //   - The end is one instant, under mu. An answer before it counts; a later answer changes
 //     nothing.
 //   - A ping that has not returned by then may still read its request and the body. So the
-//     collector counts its users, and returns to the pool when the last one has released
+//     bidCollector counts its users, and returns to the pool when the last one has released
 //     it: the auction or a late ping.
 //   - The time of an answer is measured by the exchange's clock, never by the buyer or by
 //     the Buyers port.
 //
 // Rejected: a channel of answers. A late ping would need another place for its answer, and
 // each answer would be copied twice.
-type collector struct {
+type bidCollector struct {
 	runner *Runner
-	pings  []ping // grows only before the first ping is sent
+	pings  []pingInFlight // grows only before the first ping is sent
 
 	// Shared by all pings, and read only after the first ping is sent.
 	bodies  []byte // all bodies, one after the other
@@ -47,8 +47,8 @@ type collector struct {
 	users atomic.Int32
 }
 
-// ping is one ping of an auction.
-type ping struct {
+// pingInFlight is one pingInFlight of an auction.
+type pingInFlight struct {
 	filterSet int
 	body      [2]int // range in collector.bodies
 	request   market.PingRequest
@@ -63,23 +63,23 @@ type ping struct {
 // keptBodies limits the memory for bodies that a collector keeps for the next auction.
 const keptBodies = 256 << 10
 
-func newCollector(r *Runner) *collector {
-	return &collector{runner: r, last: make(chan struct{}, 1)}
+func newBidCollector(r *Runner) *bidCollector {
+	return &bidCollector{runner: r, last: make(chan struct{}, 1)}
 }
 
 // add adds a ping and returns it.
-func (c *collector) add() *ping {
+func (c *bidCollector) add() *pingInFlight {
 	if len(c.pings) < cap(c.pings) {
 		c.pings = c.pings[:len(c.pings)+1]
 	} else {
-		c.pings = append(c.pings, ping{})
+		c.pings = append(c.pings, pingInFlight{})
 	}
 	return &c.pings[len(c.pings)-1]
 }
 
-// collect sends all pings. It returns at the last answer or at the deadline, in Unix
+// sendPingsAndWait sends all pings. It returns at the last answer or at the deadline, in Unix
 // nanoseconds. The error is ErrUnavailable if the exchange stops.
-func (c *collector) collect(deadline int64) error {
+func (c *bidCollector) sendPingsAndWait(deadline int64) error {
 	clock := c.runner.opt.Clock
 	for i := range c.pings {
 		p := &c.pings[i]
@@ -108,16 +108,16 @@ func (c *collector) collect(deadline int64) error {
 }
 
 // runPing sends one ping and records its answer. A worker calls it.
-func (c *collector) runPing(i int) {
-	defer c.release()
+func (c *bidCollector) runPing(pingIndex int) {
+	defer c.releaseUse()
 	defer c.runner.pings.Add(-1)
-	result := c.send(&c.pings[i].request)
-	c.recordAnswer(i, &result, c.runner.opt.Clock.Now())
+	result := c.sendRecoveringPanic(&c.pings[pingIndex].request)
+	c.recordAnswer(pingIndex, &result, c.runner.opt.Clock.Now())
 }
 
-// send pings the buyer. It reports a panic and returns an error for this ping alone,
+// sendRecoveringPanic pings the buyer. It reports a panic and returns an error for this ping alone,
 // because a panic would end the process for all other buyers too.
-func (c *collector) send(req *market.PingRequest) (result market.PingResult) {
+func (c *bidCollector) sendRecoveringPanic(req *market.PingRequest) (result market.PingResult) {
 	defer func() {
 		if cause := recover(); cause != nil {
 			result = market.PingResult{Outcome: market.OutcomeError}
@@ -127,20 +127,20 @@ func (c *collector) send(req *market.PingRequest) (result market.PingResult) {
 	return c.runner.opt.Buyers.Ping(req)
 }
 
-func (c *collector) recordAnswer(i int, result *market.PingResult, at int64) {
+func (c *bidCollector) recordAnswer(pingIndex int, result *market.PingResult, answeredAt int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.over {
 		return
 	}
-	c.pings[i].result, c.pings[i].answeredAt = *result, at
+	c.pings[pingIndex].result, c.pings[pingIndex].answeredAt = *result, answeredAt
 	if c.answered++; c.answered == len(c.pings) {
 		c.last <- struct{}{}
 	}
 }
 
-// release ends one use of the collector. The last user empties it for the next auction.
-func (c *collector) release() {
+// releaseUse ends one use of the collector. The last user empties it for the next auction.
+func (c *bidCollector) releaseUse() {
 	if c.users.Add(-1) > 0 {
 		return
 	}

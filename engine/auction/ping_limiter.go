@@ -17,23 +17,23 @@ import (
 //
 // The nil PingLimiter, of test campaigns, always allows the ping and records nothing.
 type PingLimiter struct {
-	health selection.Health
+	health selection.BuyerPingHealth
 
 	mu     sync.Mutex
 	bucket *rate.Limiter // nil: no limit
 	latest int64         // the latest time of all calls, in Unix nanoseconds
 }
 
-// Check returns OutcomeNone if the buyer may be pinged now, or the outcome of its filter
+// CheckAndUseToken returns OutcomeNone if the buyer may be pinged now, or the outcome of its filter
 // set. A buyer that is skipped for its health uses no token.
-func (l *PingLimiter) Check(now int64) market.Outcome {
+func (l *PingLimiter) CheckAndUseToken(now int64) market.Outcome {
 	if l == nil {
 		return market.OutcomeNone
 	}
 	if !l.health.ShouldPing(now) {
 		return market.OutcomeUnhealthy
 	}
-	if !l.reserveToken(now) {
+	if !l.useToken(now) {
 		return market.OutcomeRateLimited
 	}
 	return market.OutcomeNone
@@ -46,10 +46,10 @@ func (l *PingLimiter) recordOutcome(outcome market.Outcome, at int64) {
 	}
 }
 
-// reserveToken takes one token from the bucket, and returns false if it is empty.
+// useToken takes one token from the bucket, and returns false if it is empty.
 // Concurrent auctions report their times in any order, and rate.Limiter would fill the
 // bucket twice for a time that goes back. So the time of a bucket never goes back.
-func (l *PingLimiter) reserveToken(now int64) bool {
+func (l *PingLimiter) useToken(now int64) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.latest = max(l.latest, now)

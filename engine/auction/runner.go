@@ -43,22 +43,22 @@ type Options struct {
 // may be called concurrently.
 type Runner struct {
 	opt        Options
-	workers    workerPool
+	workers    pingWorkerPool
 	collectors sync.Pool    // *collector
 	pings      atomic.Int64 // in flight
-	open       openAuctions
+	open       openAuctionCounts
 }
 
 // NewRunner returns a Runner without workers.
 func NewRunner(opt Options) *Runner {
 	r := &Runner{opt: opt}
-	r.collectors.New = func() any { return newCollector(r) }
+	r.collectors.New = func() any { return newBidCollector(r) }
 	return r
 }
 
-// Begin counts a new auction of a supplier. End must follow it. The error is ErrUnavailable
+// BeginAuction counts a new auction of a supplier. End must follow it. The error is ErrUnavailable
 // or ErrTooManyAuctions.
-func (r *Runner) Begin(supplier *market.Supplier) error {
+func (r *Runner) BeginAuction(supplier *market.Supplier) error {
 	if r.pings.Load() >= r.opt.MaxPings {
 		return ErrUnavailable
 	}
@@ -68,11 +68,11 @@ func (r *Runner) Begin(supplier *market.Supplier) error {
 	return nil
 }
 
-// End ends an auction that Begin has counted.
-func (r *Runner) End(supplier *market.Supplier) { r.open.remove(supplier) }
+// EndAuction ends an auction that Begin has counted.
+func (r *Runner) EndAuction(supplier *market.Supplier) { r.open.remove(supplier) }
 
-// Pings returns the number of pings in flight.
-func (r *Runner) Pings() int64 { return r.pings.Load() }
+// PingsInFlight returns the number of pings in flight.
+func (r *Runner) PingsInFlight() int64 { return r.pings.Load() }
 
 // OpenAuctions returns the number of open auctions, from the first ping to the last answer.
 func (r *Runner) OpenAuctions() int { return r.open.total() }
@@ -80,8 +80,8 @@ func (r *Runner) OpenAuctions() int { return r.open.total() }
 // Close ends the idle workers; the others end after their ping.
 func (r *Runner) Close() { r.workers.close() }
 
-// openAuctions counts the open auctions by supplier.
-type openAuctions struct {
+// openAuctionCounts counts the open auctions by supplier.
+type openAuctionCounts struct {
 	mu    sync.Mutex
 	count map[market.Ref]int
 }
@@ -89,16 +89,16 @@ type openAuctions struct {
 // defaultMaxAuctions is the limit of a supplier's open auctions if none is configured.
 const defaultMaxAuctions = 1000
 
-// MaxOpen returns the limit of a supplier's open auctions.
-func MaxOpen(supplier *market.Supplier) int {
+// MaxOpenAuctions returns the limit of a supplier's open auctions.
+func MaxOpenAuctions(supplier *market.Supplier) int {
 	return cmp.Or(supplier.ConcurrentAuctions, defaultMaxAuctions)
 }
 
 // add counts an auction, and returns false if the supplier is at its limit.
-func (o *openAuctions) add(supplier *market.Supplier) bool {
+func (o *openAuctionCounts) add(supplier *market.Supplier) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.count[supplier.Ref] >= MaxOpen(supplier) {
+	if o.count[supplier.Ref] >= MaxOpenAuctions(supplier) {
 		return false
 	}
 	if o.count == nil {
@@ -108,7 +108,7 @@ func (o *openAuctions) add(supplier *market.Supplier) bool {
 	return true
 }
 
-func (o *openAuctions) remove(supplier *market.Supplier) {
+func (o *openAuctionCounts) remove(supplier *market.Supplier) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.count[supplier.Ref] == 0 {
@@ -117,7 +117,7 @@ func (o *openAuctions) remove(supplier *market.Supplier) {
 	o.count[supplier.Ref]--
 }
 
-func (o *openAuctions) total() (n int) {
+func (o *openAuctionCounts) total() (n int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for _, count := range o.count {

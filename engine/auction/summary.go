@@ -5,9 +5,9 @@ import (
 	"pingpost/engine/market"
 )
 
-// Summary describes an auction for metrics and log lines, at the last answer or the
+// AuctionSummary describes an auction for metrics and log lines, at the last answer or the
 // deadline, before a sale. It contains no bid tokens.
-type Summary struct {
+type AuctionSummary struct {
 	Reason   market.Reason            // why there is no valid bid; ReasonNone: there is one
 	Outcomes [market.OutcomeCount]int // number of filter sets by outcome
 	Pings    []PingSummary            // one for each pinged buyer
@@ -23,14 +23,14 @@ type PingSummary struct {
 	Elapsed int64 // nanoseconds from the auction's start
 }
 
-// Summarize returns the summary of the auction. The best valid bid counts as won, even if
+// SummarizeAuction returns the summary of the auction. The best valid bid counts as won, even if
 // the sale fails later. The summary is valid until the next call or Reset.
-func (a *Auction) Summarize(now int64) *Summary {
+func (a *Auction) SummarizeAuction(now int64) *AuctionSummary {
 	s := &a.summary
-	*s = Summary{Pings: s.Pings[:0], Test: a.bidders.Test, Elapsed: max(0, now-a.Began)}
-	a.Candidates.EachOutcome(func(outcome market.Outcome, filterSets bitset.Set) { s.Outcomes[outcome] = filterSets.Count() })
+	*s = AuctionSummary{Pings: s.Pings[:0], Test: a.bidders.Test, Elapsed: max(0, now-a.Began)}
+	a.Candidates.EachOutcomeInUse(func(outcome market.Outcome, filterSets bitset.Set) { s.Outcomes[outcome] = filterSets.Count() })
 	if len(a.offers) == 0 {
-		s.Reason = a.Reason()
+		s.Reason = a.UnsoldReason()
 	} else {
 		s.Outcomes[market.OutcomeWon], s.Outcomes[market.OutcomeLost] = 1, len(a.offers)-1
 	}
@@ -55,8 +55,8 @@ func (a *Auction) addPingSummary(filterSet int, outcome market.Outcome, fault ma
 	})
 }
 
-// SummarizeUnheld returns the summary of a request for an auction that was not held.
-func (a *Auction) SummarizeUnheld(reason market.Reason, test bool) *Summary {
-	a.summary = Summary{Reason: reason, Pings: a.summary.Pings[:0], Test: test}
+// SummarizeWithoutAuction returns the summary of a request for an auction that was not held.
+func (a *Auction) SummarizeWithoutAuction(reason market.Reason, test bool) *AuctionSummary {
+	a.summary = AuctionSummary{Reason: reason, Pings: a.summary.Pings[:0], Test: test}
 	return &a.summary
 }

@@ -2,7 +2,7 @@ package auction
 
 import "sync"
 
-// workerPool runs pings on reusable goroutines. A ping needs a deep stack for HTTP and TLS,
+// pingWorkerPool runs pings on reusable goroutines. A ping needs a deep stack for HTTP and TLS,
 // and a new goroutine would have to grow it every time.
 //
 // Invariants:
@@ -14,32 +14,32 @@ import "sync"
 //
 // Rejected: an idle timeout. The idle workers hold a few megabytes, and the garbage
 // collector shrinks their stacks.
-type workerPool struct {
+type pingWorkerPool struct {
 	mu     sync.Mutex
-	idle   []*worker // the most recently used one last, because its stack is in the cache
+	idle   []*pingWorker // the most recently used one last, because its stack is in the cache
 	closed bool
 }
 
-// worker is one goroutine of a pool.
-type worker struct {
+// pingWorker is one goroutine of a pool.
+type pingWorker struct {
 	jobs chan job // closed to end the worker
 }
 
 // job is one ping of a collector.
 type job struct {
-	collector *collector
+	collector *bidCollector
 	ping      int
 }
 
 const maxIdleWorkers = 512
 
 // submit runs the ping on an idle worker, or on a new one.
-func (p *workerPool) submit(j job) {
+func (p *pingWorkerPool) submit(j job) {
 	p.mu.Lock()
 	last := len(p.idle) - 1
 	if last < 0 {
 		p.mu.Unlock()
-		w := &worker{jobs: make(chan job, 1)}
+		w := &pingWorker{jobs: make(chan job, 1)}
 		go w.run(p, j)
 		return
 	}
@@ -50,7 +50,7 @@ func (p *workerPool) submit(j job) {
 }
 
 // run runs a ping, and then the pings that submit sends.
-func (w *worker) run(p *workerPool, j job) {
+func (w *pingWorker) run(p *pingWorkerPool, j job) {
 	for more := true; more; j, more = <-w.jobs {
 		j.collector.runPing(j.ping)
 		if !p.addIdle(w) {
@@ -60,7 +60,7 @@ func (w *worker) run(p *workerPool, j job) {
 }
 
 // addIdle adds an idle worker. It returns false if the worker must end.
-func (p *workerPool) addIdle(w *worker) bool {
+func (p *pingWorkerPool) addIdle(w *pingWorker) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed || len(p.idle) >= maxIdleWorkers {
@@ -71,7 +71,7 @@ func (p *workerPool) addIdle(w *worker) bool {
 }
 
 // close ends the idle workers. Each of the others ends after its ping.
-func (p *workerPool) close() {
+func (p *pingWorkerPool) close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.closed = true

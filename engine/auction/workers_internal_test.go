@@ -37,13 +37,13 @@ func (b slowBuyers) Ping(*market.PingRequest) market.PingResult {
 // collectPings sends pings, waits until all are in flight, and then lets all return.
 func collectPings(t *testing.T, r *Runner, b slowBuyers, pings int) {
 	t.Helper()
-	c, _ := r.collectors.Get().(*collector)
+	c, _ := r.collectors.Get().(*bidCollector)
 	c.users.Store(1)
 	for range pings {
 		c.add()
 	}
 	ended := make(chan error)
-	go func() { ended <- c.collect(time.Now().Add(time.Hour).UnixNano()) }()
+	go func() { ended <- c.sendPingsAndWait(time.Now().Add(time.Hour).UnixNano()) }()
 	for range pings {
 		<-b.pinged
 	}
@@ -53,7 +53,7 @@ func collectPings(t *testing.T, r *Runner, b slowBuyers, pings int) {
 	if err := <-ended; err != nil || c.answered != pings {
 		t.Errorf("%d of %d answers, %v", c.answered, pings, err)
 	}
-	c.release()
+	c.releaseUse()
 	synctest.Wait()
 }
 
@@ -77,7 +77,7 @@ func TestWorkersAreReused(t *testing.T) {
 				t.Error("the ping did not run on the worker that was used last")
 			}
 		}
-		if n := r.Pings(); n != 0 {
+		if n := r.PingsInFlight(); n != 0 {
 			t.Errorf("%d pings are in flight", n)
 		}
 	})
@@ -90,7 +90,7 @@ func TestWorkersEnd(t *testing.T) {
 		b := newSlowBuyers()
 		r := NewRunner(Options{Clock: testClock{}, Buyers: b})
 		collectPings(t, r, b, 2)
-		c := newCollector(r)
+		c := newBidCollector(r)
 		c.users.Store(2)
 		c.add()
 		r.pings.Add(1)

@@ -21,16 +21,16 @@ func (b Set) Remove(i int) { b[i/WordBits] &^= 1 << (uint(i) % WordBits) }
 // Has reports whether i is in the set.
 func (b Set) Has(i int) bool { return b[i/WordBits]>>(uint(i)%WordBits)&1 != 0 }
 
-// And removes the numbers that are not in the other set. The other is at least as long.
-func (b Set) And(other Set) {
+// IntersectWith removes the numbers that are not in the other set. The other is at least as long.
+func (b Set) IntersectWith(other Set) {
 	other = other[:len(b)]
 	for i := range b {
 		b[i] &= other[i]
 	}
 }
 
-// AndNot removes the numbers of the other set. The other is at least as long.
-func (b Set) AndNot(other Set) {
+// RemoveAll removes the numbers of the other set. The other is at least as long.
+func (b Set) RemoveAll(other Set) {
 	other = other[:len(b)]
 	for i := range b {
 		b[i] &^= other[i]
@@ -46,10 +46,10 @@ func (b Set) Count() int {
 	return n
 }
 
-// Next is the least number in the set that is i or more, or -1. A walk:
+// NextFrom is the least number in the set that is i or more, or -1. A walk:
 //
-//	for i := b.Next(0); i >= 0; i = b.Next(i + 1) { … }
-func (b Set) Next(i int) int {
+//	for i := b.NextFrom(0); i >= 0; i = b.NextFrom(i + 1) { … }
+func (b Set) NextFrom(i int) int {
 	at := i / WordBits
 	if at >= len(b) {
 		return -1
@@ -65,8 +65,8 @@ func (b Set) Next(i int) int {
 	return at*WordBits + bits.TrailingZeros64(word)
 }
 
-// Fill sets the content to exactly 0 to n-1.
-func (b Set) Fill(n int) {
+// FillUpTo sets the content to exactly 0 to n-1.
+func (b Set) FillUpTo(n int) {
 	clear(b)
 	whole := n / WordBits
 	for i := range whole {

@@ -10,7 +10,7 @@ import (
 // members walks a set in the way that its users do.
 func members(b Set) []int {
 	all := []int{}
-	for i := b.Next(0); i >= 0; i = b.Next(i + 1) {
+	for i := b.NextFrom(0); i >= 0; i = b.NextFrom(i + 1) {
 		all = append(all, i)
 	}
 	return all
@@ -19,18 +19,18 @@ func members(b Set) []int {
 func TestBitsFill(t *testing.T) {
 	for _, n := range []int{0, 1, 63, 64, 65, 128, 1000} {
 		b := New(n)
-		b.Fill(n)
+		b.FillUpTo(n)
 		if got := members(b); len(got) != n || b.Count() != n {
 			t.Errorf("filled with %d: %d members, counted %d", n, len(got), b.Count())
 		}
 	}
 	b := New(200)
-	b.Fill(200)
-	b.Fill(70)
+	b.FillUpTo(200)
+	b.FillUpTo(70)
 	if b.Count() != 70 || b.Has(70) || !b.Has(69) {
 		t.Errorf("filled again with fewer: %d left", b.Count())
 	}
-	if got := New(0).Next(0); got != -1 {
+	if got := New(0).NextFrom(0); got != -1 {
 		t.Errorf("the empty set has %d", got)
 	}
 }
@@ -62,7 +62,7 @@ func TestBitsAreASet(t *testing.T) {
 			"set":   func(t *rapid.T) { i := place.Draw(t, "i"); b.Add(i); model[i] = true },
 			"clear": func(t *rapid.T) { i := place.Draw(t, "i"); b.Remove(i); delete(model, i) },
 			"and": func(*rapid.T) {
-				b.And(other)
+				b.IntersectWith(other)
 				for i := range model {
 					if !otherModel[i] {
 						delete(model, i)
@@ -70,7 +70,7 @@ func TestBitsAreASet(t *testing.T) {
 				}
 			},
 			"and not": func(*rapid.T) {
-				b.AndNot(other)
+				b.RemoveAll(other)
 				for i := range otherModel {
 					delete(model, i)
 				}

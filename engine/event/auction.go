@@ -28,9 +28,9 @@ type AuctionHeld struct {
 	Until         int64           // end of the winner's window
 	Keep          int64           // end of the name's retention in memory
 
-	Idempotency Idempotency
+	Idempotency IdempotencyUse
 	Reason      market.Reason // why no bid is valid; none if one is
-	Trail       []TrailStep
+	Trail       []OutcomeFilterSets
 	Bids        []Bid   // of all pinged buyers: the valid ones, best first, then the rest by filter set
 	Fields      []Field // the ping's fields of the lead
 
@@ -38,8 +38,8 @@ type AuctionHeld struct {
 	FiltersPassed market.FiltersPassed // with a bid of ours: the conditions that the lead met in the winner's filter set
 }
 
-// Auction is an auction within another decision, and is recorded with it.
-type Auction struct {
+// EmbeddedAuction is an auction within another decision, and is recorded with it.
+type EmbeddedAuction struct {
 	ID       market.AuctionID
 	Began    int64 // Unix nanoseconds
 	Deadline int64
@@ -47,14 +47,14 @@ type Auction struct {
 }
 
 func (*AuctionHeld) Kind() Kind { return KindAuctionHeld }
-func (a *AuctionHeld) reset()   { a.Reset() }
+func (a *AuctionHeld) reset()   { a.ResetKeepingCapacity() }
 
-// Reset empties a and keeps its capacity.
-func (a *AuctionHeld) Reset() {
+// ResetKeepingCapacity empties a and keeps its capacity.
+func (a *AuctionHeld) ResetKeepingCapacity() {
 	*a = AuctionHeld{Trail: a.Trail[:0], Bids: a.Bids[:0], Fields: a.Fields[:0]}
 }
 
-func (a *AuctionHeld) marshal(mm message) {
+func (a *AuctionHeld) marshal(mm openMessage) {
 	putID(mm, 1, a.Auction)
 	putID(mm, 2, a.Request)
 	putUint(mm, 3, uint64(a.Campaign))
@@ -149,14 +149,14 @@ func (a *AuctionHeld) decodeDecisionField(fc *easyproto.FieldContext) bool {
 	return true
 }
 
-func (a *Auction) marshal(mm message) {
+func (a *EmbeddedAuction) marshal(mm openMessage) {
 	putID(mm, 1, a.ID)
 	putFixed(mm, 2, uint64(a.Began))
 	putFixed(mm, 3, uint64(a.Deadline))
 	putBids(mm, 4, a.Bids)
 }
 
-func (a *Auction) decodeField(fc *easyproto.FieldContext) bool {
+func (a *EmbeddedAuction) decodeField(fc *easyproto.FieldContext) bool {
 	switch fc.FieldNum {
 	case 1:
 		return getID(fc, (*[16]byte)(&a.ID))

@@ -27,7 +27,7 @@ func TestTheLargestAuctionFitsAnEntry(t *testing.T) {
 		}
 		fact.Bids = append(fact.Bids, bid)
 	}
-	fact.Trail = []TrailStep{{Outcome: market.OutcomeLost, FilterSets: seats}}
+	fact.Trail = []OutcomeFilterSets{{Outcome: market.OutcomeLost, FilterSets: seats}}
 	fact.Fields = []Field{{Name: "note", Kind: market.KindString, Text: make([]byte, 64<<10)}}
 	if size := len(Append(nil, fact)); size > entry {
 		t.Errorf("%d bytes, and an entry has %d", size, entry)

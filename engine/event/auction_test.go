@@ -8,7 +8,7 @@ import (
 // What is reused is empty, and keeps the room that it had.
 func TestAnAuctionIsEmptiedForTheNext(t *testing.T) {
 	held := fill(new(AuctionHeld)).(*AuctionHeld)
-	held.Reset()
+	held.ResetKeepingCapacity()
 	if !same(held, new(AuctionHeld)) {
 		t.Errorf("left over: %+v", held)
 	}
@@ -16,7 +16,7 @@ func TestAnAuctionIsEmptiedForTheNext(t *testing.T) {
 		t.Error("the room is gone")
 	}
 	lead := fill(new(LeadDecided)).(*LeadDecided)
-	lead.Reset()
+	lead.ResetKeepingCapacity()
 	if !same(lead, new(LeadDecided)) {
 		t.Errorf("left over: %+v", lead)
 	}
@@ -35,18 +35,18 @@ func TestASaleKeepsItsAuction(t *testing.T) {
 	if !reflect.DeepEqual(back, of) {
 		t.Errorf("%+v, copied %+v", of, back)
 	}
-	if of.Reset(); of.Ping != [16]byte{} {
+	if of.ResetKeepingCapacity(); of.Ping != [16]byte{} {
 		t.Error("a sale to come uses an auction up that it was not told of")
 	}
 }
 
 func TestWhichSettlementsEndAnIntent(t *testing.T) {
-	for s, ends := range map[Settlement]bool{
+	for s, ends := range map[PostSettlement]bool{
 		SettledDelivered: true, SettledRefused: true, SettledConfirmed: true, SettledReleased: true,
 		SettledPending: false, SettledUnknown: false, SettledResent: false, 0: false, 99: false,
 	} {
-		if s.IsFinal() != ends {
-			t.Errorf("%s ends an intent: %t", s, s.IsFinal())
+		if s.EndsPost() != ends {
+			t.Errorf("%s ends an intent: %t", s, s.EndsPost())
 		}
 	}
 }

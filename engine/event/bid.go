@@ -22,7 +22,7 @@ type Bid struct {
 	Reason     string // of the buyer
 }
 
-func putBids(mm message, field uint32, bids []Bid) {
+func putBids(mm openMessage, field uint32, bids []Bid) {
 	for i := range bids {
 		bids[i].marshal(mm.AppendMessage(field))
 	}
@@ -35,7 +35,7 @@ func getBid(fc *easyproto.FieldContext, bids *[]Bid) bool {
 	return getMessage(fc, b.decodeField)
 }
 
-func (b *Bid) marshal(mm message) {
+func (b *Bid) marshal(mm openMessage) {
 	putUint(mm, 1, uint64(b.FilterSet))
 	putUint(mm, 2, uint64(b.Buyer))
 	putUint(mm, 3, uint64(b.Outcome))

@@ -17,7 +17,7 @@ type Founded struct {
 func (*Founded) Kind() Kind { return KindFounded }
 func (f *Founded) reset()   { *f = Founded{} }
 
-func (f *Founded) marshal(mm message) {
+func (f *Founded) marshal(mm openMessage) {
 	putID(mm, 1, f.Epoch)
 	putID(mm, 2, f.KeyCheck)
 	putFixed(mm, 3, uint64(f.At))
@@ -45,16 +45,16 @@ const (
 	ObjectList     ObjectKind = 4
 )
 
-// Name gives a configured name its permanent number. Numbers count up within a kind, from
+// NumberedName gives a configured name its permanent number. Numbers count up within a kind, from
 // 1.
-type Name struct {
+type NumberedName struct {
 	Kind ObjectKind
 	Ref  market.Ref
 	ID   string
 }
 
-// CapName gives a cap its permanent number.
-type CapName struct {
+// NumberedCap gives a cap its permanent number.
+type NumberedCap struct {
 	Ref market.Ref
 	Key market.CapKey
 }
@@ -92,7 +92,7 @@ func (o ConfigOrigin) String() string {
 func (*CatalogSet) Kind() Kind { return KindCatalogSet }
 func (c *CatalogSet) reset()   { *c = CatalogSet{} }
 
-func (c *CatalogSet) marshal(mm message) {
+func (c *CatalogSet) marshal(mm openMessage) {
 	putUint(mm, 1, uint64(c.Version))
 	putString(mm, 2, c.Document)
 	putString(mm, 3, c.By)
@@ -116,17 +116,17 @@ func (c *CatalogSet) decodeField(fc *easyproto.FieldContext) bool {
 	return true
 }
 
-// NamesGiven numbers new names and caps, several at a time. It precedes the catalog that
+// NamesNumbered numbers new names and caps, several at a time. It precedes the catalog that
 // has them, and is harmless without it.
-type NamesGiven struct {
-	Names []Name
-	Caps  []CapName
+type NamesNumbered struct {
+	Names []NumberedName
+	Caps  []NumberedCap
 }
 
-func (*NamesGiven) Kind() Kind { return KindNamesGiven }
-func (c *NamesGiven) reset()   { *c = NamesGiven{Names: c.Names[:0], Caps: c.Caps[:0]} }
+func (*NamesNumbered) Kind() Kind { return KindNamesGiven }
+func (c *NamesNumbered) reset()   { *c = NamesNumbered{Names: c.Names[:0], Caps: c.Caps[:0]} }
 
-func (c *NamesGiven) marshal(mm message) {
+func (c *NamesNumbered) marshal(mm openMessage) {
 	for i := range c.Names {
 		inner := mm.AppendMessage(1)
 		putUint(inner, 1, uint64(c.Names[i].Kind))
@@ -146,23 +146,23 @@ func (c *NamesGiven) marshal(mm message) {
 	}
 }
 
-func (c *NamesGiven) decodeField(fc *easyproto.FieldContext) bool {
+func (c *NamesNumbered) decodeField(fc *easyproto.FieldContext) bool {
 	switch fc.FieldNum {
 	case 1:
-		var name *Name
+		var name *NumberedName
 		c.Names, name = appendZero(c.Names)
-		*name = Name{}
+		*name = NumberedName{}
 		return getMessage(fc, name.decodeField)
 	case 2:
-		var name *CapName
+		var name *NumberedCap
 		c.Caps, name = appendZero(c.Caps)
-		*name = CapName{}
+		*name = NumberedCap{}
 		return getMessage(fc, name.decodeField)
 	}
 	return true
 }
 
-func (n *Name) decodeField(fc *easyproto.FieldContext) bool {
+func (n *NumberedName) decodeField(fc *easyproto.FieldContext) bool {
 	switch fc.FieldNum {
 	case 1:
 		return getByte(fc, &n.Kind)
@@ -174,7 +174,7 @@ func (n *Name) decodeField(fc *easyproto.FieldContext) bool {
 	return true
 }
 
-func (n *CapName) decodeField(fc *easyproto.FieldContext) bool {
+func (n *NumberedCap) decodeField(fc *easyproto.FieldContext) bool {
 	switch fc.FieldNum {
 	case 1:
 		return getRef(fc, &n.Ref)

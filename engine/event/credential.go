@@ -36,15 +36,15 @@ type CredentialSet struct {
 	Hint       string // the first characters, for operators
 	Revoked    bool
 	At         int64
-	Client     string // of an OAuth client's secret: the client
-	Scopes     Scopes // none for an API key
-	By         string // requesting operator; empty: no operator, or an earlier program wrote the event
+	Client     string      // of an OAuth client's secret: the client
+	Scopes     TokenScopes // none for an API key
+	By         string      // requesting operator; empty: no operator, or an earlier program wrote the event
 }
 
 func (*CredentialSet) Kind() Kind { return KindCredentialSet }
 func (c *CredentialSet) reset()   { *c = CredentialSet{} }
 
-func (c *CredentialSet) marshal(mm message) {
+func (c *CredentialSet) marshal(mm openMessage) {
 	putUint(mm, 1, uint64(c.Credential))
 	putUint(mm, 2, uint64(c.Owner))
 	putUint(mm, 3, uint64(c.OwnerRef))
@@ -96,7 +96,7 @@ type SecretSet struct {
 func (*SecretSet) Kind() Kind { return KindSecretSet }
 func (s *SecretSet) reset()   { *s = SecretSet{} }
 
-func (s *SecretSet) marshal(mm message) {
+func (s *SecretSet) marshal(mm openMessage) {
 	putString(mm, 1, s.Name)
 	putBytes(mm, 2, s.Sealed)
 	putFixed(mm, 3, uint64(s.At))

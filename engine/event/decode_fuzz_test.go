@@ -18,7 +18,7 @@ func FuzzDecode(f *testing.F) {
 		if err != nil {
 			return
 		}
-		Describe(e)
+		DescribeAsJSON(e)
 		written := Append(nil, e)
 		var again Decoder
 		back, err := again.Decode(written)
@@ -29,7 +29,7 @@ func FuzzDecode(f *testing.F) {
 			t.Fatalf("%x reads as %+v and again as %+v", data, e, back)
 		}
 		if lead, ok := e.(*LeadDecided); ok {
-			var c Contact
+			var c ContactPart
 			_ = c.Decode(lead.Sealed)
 		}
 	})

@@ -10,15 +10,15 @@ import (
 	"pingpost/engine/market/escape"
 )
 
-// Describe renders an event as a JSON object for a person who reads a log. It leaves out
+// DescribeAsJSON renders an event as a JSON object for a person who reads a log. It leaves out
 // secrets and personal data: sealed parts show their length, hashes their first bytes.
 // Member names are part of the output format and never change.
-func Describe(e Event) string {
+func DescribeAsJSON(e Event) string {
 	d := jsonDescription{}
 	switch e := e.(type) {
 	case *Founded:
 		d.addHex("epoch", e.Epoch[:])
-	case *NamesGiven:
+	case *NamesNumbered:
 		d.addNames(e)
 	case *CatalogSet:
 		d.addUint("version", uint64(e.Version))
@@ -26,14 +26,14 @@ func Describe(e Event) string {
 		d.addText("overlay", e.Overlay)
 		d.addText("from", e.From.String())
 	case *CredentialSet:
-		d.addCredential(e)
+		d.addCredentialSet(e)
 	case *SecretSet:
 		d.addText("name", e.Name)
 		d.addUint("sealed_bytes", uint64(len(e.Sealed)))
 	case *LeadDecided:
-		d.addLead(e)
+		d.addLeadDecided(e)
 	case *AuctionHeld:
-		d.addAuction(e)
+		d.addAuctionHeld(e)
 	case *PostAttempted:
 		d.addText("lead", e.Lead.String())
 		d.addUint("attempt", uint64(e.Attempt))
@@ -43,8 +43,8 @@ func Describe(e Event) string {
 		d.addText("code", e.Code)
 		d.addFlag("free", e.KeepsAttempt)
 	case *PostSettled:
-		d.addSettlement(e)
-	case *FundsMoved:
+		d.addPostSettled(e)
+	case *BuyerFundsMoved:
 		d.addUint("buyer", uint64(e.Buyer))
 		d.addText("amount", e.Amount.String())
 		d.addFlag("opening", e.Opening)
@@ -52,22 +52,22 @@ func Describe(e Event) string {
 		d.addUint("door", uint64(e.Target))
 		d.addUint("ref", uint64(e.Ref))
 		d.addFlag("paused", e.Paused)
-	case *ListLoaded:
+	case *SuppressionListLoaded:
 		d.addUint("list", uint64(e.List))
 		d.addText("file", e.File)
 		d.addUint("entries", e.Entries)
 		d.addFlag("uploaded", e.Uploaded)
 	case *StatusChanged:
-		d.addChanges(e)
+		d.addStatusChanged(e)
 	case *WebhookAttempted:
 		d.addWebhookAttempt(e)
 	case *WebhooksSwitched:
 		d.addUint("supplier", uint64(e.Supplier))
 		d.addFlag("off", e.Off)
 	case *LeadsErased:
-		d.addErased(e)
+		d.addErasedLeads(e)
 	case *UserSet, *APITokenSet:
-		d.addUser(e)
+		d.addUserOrToken(e)
 	}
 	if by := RequestedBy(e); by != "" {
 		d.addText("by", by)
@@ -75,8 +75,8 @@ func Describe(e Event) string {
 	return "{" + strings.Join(d, ",") + "}"
 }
 
-// addUser adds the members of an operator's account or token.
-func (d *jsonDescription) addUser(e Event) {
+// addUserOrToken adds the members of an operator's account or token.
+func (d *jsonDescription) addUserOrToken(e Event) {
 	switch e := e.(type) {
 	case *UserSet:
 		d.addText("user", e.Name)
@@ -124,13 +124,13 @@ func (d *jsonDescription) addFault(f market.Fault) {
 	}
 }
 
-func (d *jsonDescription) addVerdict(v market.Verdict) {
+func (d *jsonDescription) addVerdict(v market.PostVerdict) {
 	if v != 0 {
 		d.addText("verdict", v.String())
 	}
 }
 
-func (d *jsonDescription) addNames(e *NamesGiven) {
+func (d *jsonDescription) addNames(e *NamesNumbered) {
 	given := make([]string, 0, len(e.Names))
 	for i := range e.Names {
 		given = append(given, fmt.Sprintf(`{"kind":%d,"ref":%d,"id":%s}`,
@@ -140,7 +140,7 @@ func (d *jsonDescription) addNames(e *NamesGiven) {
 	d.addUint("caps", uint64(len(e.Caps)))
 }
 
-func (d *jsonDescription) addLead(e *LeadDecided) {
+func (d *jsonDescription) addLeadDecided(e *LeadDecided) {
 	d.addText("lead", e.Lead.String())
 	d.addText("request", e.Request.String())
 	d.addUint("campaign", uint64(e.Campaign))
@@ -152,16 +152,16 @@ func (d *jsonDescription) addLead(e *LeadDecided) {
 	}
 	d.addTrail(e.Trail)
 	d.addSale("sale", &e.Sale)
-	d.addText("post", escape.FormatPlaceholders(e.Post.URL))
+	d.addText("post", escape.ShowPlaceholders(e.Post.URL))
 	if !e.Auction.ID.IsZero() {
 		d.addText("auction", e.Auction.ID.String())
 		d.addBids(e.Auction.Bids)
 	}
-	d.addSealed(e.Slot, e.Sealed)
+	d.addSealedSize(e.Slot, e.Sealed)
 	d.addWebhookType(e.Webhook)
 }
 
-func (d *jsonDescription) addSettlement(e *PostSettled) {
+func (d *jsonDescription) addPostSettled(e *PostSettled) {
 	d.addText("lead", e.Lead.String())
 	d.addText("settlement", e.Settlement.String())
 	d.addSale("sale", &e.Sale)
@@ -173,17 +173,17 @@ func (d *jsonDescription) addSettlement(e *PostSettled) {
 	d.addText("reason", e.Reason.String())
 	d.addTrail(e.Trail)
 	d.addSale("next", &e.Next)
-	d.addSealed(e.Slot, e.Sealed)
+	d.addSealedSize(e.Slot, e.Sealed)
 	d.addWebhookType(e.Webhook)
 }
 
-// addSealed adds a contact part's length and the slot of its key.
-func (d *jsonDescription) addSealed(slot uint64, part []byte) {
+// addSealedSize adds a contact part's length and the slot of its key.
+func (d *jsonDescription) addSealedSize(slot uint64, part []byte) {
 	d.addUint("sealed_bytes", uint64(len(part)))
 	d.addUint("slot", slot)
 }
 
-func (d *jsonDescription) addErased(e *LeadsErased) {
+func (d *jsonDescription) addErasedLeads(e *LeadsErased) {
 	leads := make([]string, 0, len(e.Leads))
 	for i := range e.Leads {
 		leads = append(leads, strconv.Quote(e.Leads[i].String()))
@@ -203,11 +203,11 @@ func (d *jsonDescription) addWebhookType(webhookType market.WebhookType) {
 	}
 }
 
-func (d *jsonDescription) addTrail(trail []TrailStep) {
+func (d *jsonDescription) addTrail(trail []OutcomeFilterSets) {
 	steps := make([]string, 0, len(trail))
 	for i := range trail {
 		var sets []string
-		for set := trail[i].FilterSets.Next(0); set >= 0; set = trail[i].FilterSets.Next(set + 1) {
+		for set := trail[i].FilterSets.NextFrom(0); set >= 0; set = trail[i].FilterSets.NextFrom(set + 1) {
 			sets = append(sets, strconv.Itoa(set))
 		}
 		steps = append(steps, fmt.Sprintf("%q:[%s]", trail[i].Outcome, strings.Join(sets, ",")))
@@ -234,7 +234,7 @@ func (d *jsonDescription) addSale(name string, s *Sale) {
 	d.addMember(name, "{"+strings.Join(inner, ",")+"}")
 }
 
-func (d *jsonDescription) addCredential(e *CredentialSet) {
+func (d *jsonDescription) addCredentialSet(e *CredentialSet) {
 	d.addText("credential", e.Credential.String())
 	d.addUint("owner_kind", uint64(e.Owner))
 	d.addUint("owner", uint64(e.OwnerRef))
@@ -244,9 +244,9 @@ func (d *jsonDescription) addCredential(e *CredentialSet) {
 	d.addFlag("revoked", e.Revoked)
 }
 
-// addAuction leaves out the ping's fields of the lead and every token, because a token allows
+// addAuctionHeld leaves out the ping's fields of the lead and every token, because a token allows
 // selling or buying at the bid.
-func (d *jsonDescription) addAuction(e *AuctionHeld) {
+func (d *jsonDescription) addAuctionHeld(e *AuctionHeld) {
 	d.addText("auction", e.Auction.String())
 	d.addText("request", e.Request.String())
 	d.addUint("campaign", uint64(e.Campaign))
@@ -277,12 +277,12 @@ func (d *jsonDescription) addBids(bids []Bid) {
 	}
 	all := make([]string, 0, len(bids))
 	for i := range bids {
-		all = append(all, bids[i].describe())
+		all = append(all, bids[i].describeAsJSON())
 	}
 	d.addMember("bids", "["+strings.Join(all, ",")+"]")
 }
 
-func (b *Bid) describe() string {
+func (b *Bid) describeAsJSON() string {
 	d := jsonDescription{}
 	d.addUint("buyer", uint64(b.Buyer))
 	d.addUint("seat", uint64(b.FilterSet))
@@ -307,8 +307,8 @@ func (b *Bid) describe() string {
 	return "{" + strings.Join(d, ",") + "}"
 }
 
-// addChanges leaves out the reporter's reasons, because they may name a person.
-func (d *jsonDescription) addChanges(e *StatusChanged) {
+// addStatusChanged leaves out the reporter's reasons, because they may name a person.
+func (d *jsonDescription) addStatusChanged(e *StatusChanged) {
 	d.addText("request", e.Request.String())
 	d.addUint("buyer", uint64(e.Buyer))
 	all := make([]string, 0, len(e.Changes))

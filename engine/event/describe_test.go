@@ -16,14 +16,14 @@ const canary = "CANARY"
 // hide puts the canary where a person or a secret may be.
 func hide(e Event) {
 	fields := []Field{{Name: "first_name", Kind: market.KindString, Text: []byte(canary)}}
-	contact := Contact{Fields: fields, Body: []byte(canary)}
+	contact := ContactPart{Fields: fields, Body: []byte(canary)}
 	switch e := e.(type) {
 	case *LeadDecided:
 		e.Fields, e.Sealed = fields, contact.AppendTo(nil)
 		copy(e.Idempotency.Key[:], canary)
 		e.Sale.Duplicates = append(e.Sale.Duplicates, DuplicateValue{})
 		copy(e.Sale.Duplicates[0].Key[:], canary)
-		e.Auction = Auction{ID: [16]byte{1}, Bids: []Bid{{Token: canary}}}
+		e.Auction = EmbeddedAuction{ID: [16]byte{1}, Bids: []Bid{{Token: canary}}}
 	case *AuctionHeld:
 		e.Fields = fields
 		copy(e.Idempotency.Key[:], canary)
@@ -34,7 +34,7 @@ func hide(e Event) {
 		e.Sale.Duplicates = append(e.Sale.Duplicates, DuplicateValue{})
 		copy(e.Sale.Duplicates[0].Key[:], canary)
 	case *StatusChanged:
-		e.Changes = append(e.Changes, Change{Result: ChangeDone, Reason: canary})
+		e.Changes = append(e.Changes, LeadChange{Result: ChangeDone, Reason: canary})
 		copy(e.Idempotency.Key[:], canary)
 	case *SecretSet:
 		e.Sealed = []byte(canary)
@@ -49,7 +49,7 @@ func TestADescriptionIsJSONAndTellsNoPerson(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		e := someFact().Draw(t, "fact")
 		hide(e)
-		text := Describe(e)
+		text := DescribeAsJSON(e)
 		var object map[string]any
 		if err := json.Unmarshal([]byte(text), &object); err != nil {
 			t.Fatalf("%s: %v in %s", e.Kind(), err, text)
@@ -66,9 +66,9 @@ func TestADescriptionIsJSONAndTellsNoPerson(t *testing.T) {
 func TestDescriptions(t *testing.T) {
 	sale := Sale{
 		Buyer: 3, FilterSet: 0, Price: 12_500_000, Payout: 10_000_000, Currency: market.Currency{'U', 'S', 'D'},
-		Charges: []Charge{{Cap: 1, Amount: 1}, {Cap: 2, Amount: 1}},
+		Charges: []CapCharge{{Cap: 1, Amount: 1}, {Cap: 2, Amount: 1}},
 	}
-	trail := []TrailStep{{market.OutcomeWon, bitset.Set{1}}, {market.OutcomeCapped, bitset.Set{6, 1}}}
+	trail := []OutcomeFilterSets{{market.OutcomeWon, bitset.Set{1}}, {market.OutcomeCapped, bitset.Set{6, 1}}}
 	tests := []struct {
 		e    Event
 		want string
@@ -97,7 +97,7 @@ func TestDescriptions(t *testing.T) {
 			{"buyer":5,"seat":2,"outcome":"timeout","fault":"timeout"}],"fields":4}`},
 		{&AuctionHeld{Auction: [16]byte{15: 1}, Reason: market.ReasonNoCampaign}, `{
 			"auction":"auc_00000000000000000000000001","request":"req_00000000000000000000000000","reason":"no_campaign"}`},
-		{&LeadDecided{Auction: Auction{ID: [16]byte{15: 2}, Bids: []Bid{{Buyer: 3, Outcome: market.OutcomeLost}}}, Sale: Sale{Buyer: 1, Ping: [16]byte{1}}}, `{
+		{&LeadDecided{Auction: EmbeddedAuction{ID: [16]byte{15: 2}, Bids: []Bid{{Buyer: 3, Outcome: market.OutcomeLost}}}, Sale: Sale{Buyer: 1, Ping: [16]byte{1}}}, `{
 			"lead":"lead_00000000000000000000000000","request":"req_00000000000000000000000000",
 			"sale":{"buyer":1,"seat":0,"price":0,"payout":0,"ping":"010000000000"},
 			"auction":"auc_00000000000000000000000002","bids":[{"buyer":3,"outcome":"lost"}]}`},
@@ -107,24 +107,24 @@ func TestDescriptions(t *testing.T) {
 		{&PostAttempted{Attempt: 1, Status: 200, Fault: market.FaultUnreadable}, `{"lead":"lead_00000000000000000000000000","attempt":1,"status":200,"fault":"unreadable"}`},
 		{&PostSettled{Settlement: SettledPending, Fault: market.FaultConnect, Attempts: 3}, `{
 			"lead":"lead_00000000000000000000000000","settlement":"pending","fault":"connect","attempts":3}`},
-		{&FundsMoved{Buyer: 4, Amount: -1, Opening: true}, `{"buyer":4,"amount":"-0.000001","opening":true}`},
+		{&BuyerFundsMoved{Buyer: 4, Amount: -1, Opening: true}, `{"buyer":4,"amount":"-0.000001","opening":true}`},
 		{&CredentialSet{Credential: CredentialAPIKey, Owner: ObjectSupplier, OwnerRef: 5, Hint: "pk_1", Revoked: true}, `{
 			"credential":"api_key","owner_kind":1,"owner":5,"hint":"pk_1","revoked":true}`},
 		{&CredentialSet{Credential: CredentialOAuthClient, Owner: ObjectBuyer, OwnerRef: 6, Client: "blue", Scopes: ScopePost | ScopeWebhook, Hint: "sec"}, `{
 			"credential":"oauth_client","owner_kind":2,"owner":6,"client":"blue","scopes":"post webhook","hint":"sec"}`},
 		{&SecretSet{Name: "buyer/b/bearer", Sealed: []byte("xyz")}, `{"name":"buyer/b/bearer","sealed_bytes":3}`},
 		{&PauseSet{Target: ObjectBuyer, Ref: 9, Paused: true}, `{"door":2,"ref":9,"paused":true}`},
-		{&ListLoaded{List: 1, File: "ab", Entries: 10}, `{"list":1,"file":"ab","entries":10}`},
+		{&SuppressionListLoaded{List: 1, File: "ab", Entries: 10}, `{"list":1,"file":"ab","entries":10}`},
 		{&CatalogSet{Version: 2, Document: "cd"}, `{"version":2,"document":"cd"}`},
 		{&LeadDecided{Sale: Sale{Test: true}, Webhook: market.WebhookUnmatched}, `{
 			"lead":"lead_00000000000000000000000000","request":"req_00000000000000000000000000","test":true,"hook":"lead.unmatched"}`},
 		{&PostSettled{Settlement: SettledDelivered, Sale: Sale{Buyer: 1, Test: true}, Webhook: market.WebhookPosted}, `{
 			"lead":"lead_00000000000000000000000000","settlement":"delivered",
 			"sale":{"buyer":1,"seat":0,"price":0,"payout":0,"test":true},"hook":"lead.posted"}`},
-		{&StatusChanged{Buyer: 3, Changes: []Change{
+		{&StatusChanged{Buyer: 3, Changes: []LeadChange{
 			{Lead: [16]byte{15: 1}, Result: ChangeDone, From: market.StatusAccepted, To: market.StatusContacted, Reason: "Ann said so", Webhook: market.WebhookContacted},
-			{Lead: [16]byte{15: 2}, Result: ChangeDone, From: market.StatusSold, To: market.StatusReturned, WasPending: true, Webhook: market.WebhookReturned, Return: Return{
-				Credit: 12_500_000, Reverse: 10_000_000, Charges: make([]Charge, 2), Month: 1,
+			{Lead: [16]byte{15: 2}, Result: ChangeDone, From: market.StatusSold, To: market.StatusReturned, WasPending: true, Webhook: market.WebhookReturned, Return: ReturnedResources{
+				Credit: 12_500_000, Reverse: 10_000_000, Charges: make([]CapCharge, 2), Month: 1,
 			}},
 			{Result: ChangeUnknown, To: market.StatusSold},
 		}}, `{
@@ -146,12 +146,12 @@ func TestDescriptions(t *testing.T) {
 			"leads":["lead_00000000000000000000000001","lead_00000000000000000000000002"],"slots":[9,70000]}`},
 		{&LeadsErased{}, `{"leads":[],"slots":[]}`},
 		{&Founded{Epoch: [16]byte{1, 255}}, `{"epoch":"01ff0000000000000000000000000000"}`},
-		{&NamesGiven{Names: []Name{{ObjectBuyer, 1, "b\x01\"\xff"}}, Caps: make([]CapName, 3)}, `{
+		{&NamesNumbered{Names: []NumberedName{{ObjectBuyer, 1, "b\x01\"\xff"}}, Caps: make([]NumberedCap, 3)}, `{
 			"names":[{"kind":2,"ref":1,"id":"b\u0001\"` + "\uFFFD" + `"}],"caps":3}`},
 	}
 	unfold := strings.NewReplacer("\n", "", "\t", "")
 	for _, test := range tests {
-		if got, want := Describe(test.e), unfold.Replace(test.want); got != want {
+		if got, want := DescribeAsJSON(test.e), unfold.Replace(test.want); got != want {
 			t.Errorf("%s\nwant %s\ngot  %s", test.e.Kind(), want, got)
 		}
 	}

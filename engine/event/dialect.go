@@ -17,7 +17,7 @@ func dialectTexts(d *market.Dialect) [13]*string {
 
 const dialectIdempotent = 14
 
-func appendDialect(mm message, d *market.Dialect) {
+func appendDialect(mm openMessage, d *market.Dialect) {
 	for i, text := range dialectTexts(d) {
 		putString(mm, uint32(i+1), *text)
 	}

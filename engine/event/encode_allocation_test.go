@@ -15,8 +15,8 @@ func typicalAuction() *AuctionHeld {
 	return &AuctionHeld{
 		Auction: [16]byte{1, 2, 3}, Request: [16]byte{4, 5, 6}, Campaign: 3, Supplier: 2, Catalog: 9,
 		Began: 1_800_000_000e9, Deadline: 1_800_000_002e9, Name: [16]byte{9}, SellerAuction: "auc-2026-11-20-000001", Token: [16]byte{8},
-		Until: 1_800_000_005e9, Keep: 1_802_592_000e9, Idempotency: Idempotency{Key: [16]byte{7}, Fingerprint: 8, ExpiresAt: 1_802_592_000e9},
-		Trail: []TrailStep{{market.OutcomeWon, bitset.Set{4}}, {market.OutcomeNoBid, bitset.Set{1}}, {market.OutcomeBelowFloor, bitset.Set{2}}},
+		Until: 1_800_000_005e9, Keep: 1_802_592_000e9, Idempotency: IdempotencyUse{Key: [16]byte{7}, Fingerprint: 8, ExpiresAt: 1_802_592_000e9},
+		Trail: []OutcomeFilterSets{{market.OutcomeWon, bitset.Set{4}}, {market.OutcomeNoBid, bitset.Set{1}}, {market.OutcomeBelowFloor, bitset.Set{2}}},
 		Bids: []Bid{
 			{2, 5, market.OutcomeWon, 40e6, 12_000_000, 9_600_000, usd, "tok_0123456789abcdef", 1_800_000_005e9, 200, 0, ""},
 			{0, 3, market.OutcomeNoBid, 30e6, 0, 0, market.Currency{}, "", 0, 200, 0, "score_threshold"},

@@ -19,7 +19,7 @@ type LeadsErased struct {
 func (*LeadsErased) Kind() Kind { return KindLeadsErased }
 func (l *LeadsErased) reset()   { *l = LeadsErased{Slots: l.Slots[:0], Leads: l.Leads[:0]} }
 
-func (l *LeadsErased) marshal(mm message) {
+func (l *LeadsErased) marshal(mm openMessage) {
 	if len(l.Slots) > 0 {
 		mm.AppendUint64s(1, l.Slots)
 	}

@@ -80,7 +80,7 @@ const version = 1
 type Event interface {
 	Kind() Kind
 	reset()
-	marshal(mm message)
+	marshal(mm openMessage)
 	decodeField(fc *easyproto.FieldContext) bool
 }
 
@@ -96,12 +96,12 @@ const (
 
 // Append appends e's encoding to dst.
 func Append(dst []byte, e Event) []byte {
-	w := newWriter(dst)
-	mm := w.outermost()
+	w := newRecordWriter(dst)
+	mm := w.outermostMessage()
 	mm.AppendUint64(envelopeKind, uint64(e.Kind()))
 	mm.AppendUint64(envelopeVersion, version)
 	e.marshal(mm.AppendMessage(envelopeEvent))
-	return w.finish()
+	return w.finishRecord()
 }
 
 // Decoder decodes events one after the other, into one value for each kind, so that a
@@ -119,10 +119,10 @@ type Decoder struct {
 	leadDecided      LeadDecided
 	postAttempted    PostAttempted
 	postSettled      PostSettled
-	fundsMoved       FundsMoved
+	fundsMoved       BuyerFundsMoved
 	pauseSet         PauseSet
-	listLoaded       ListLoaded
-	namesGiven       NamesGiven
+	listLoaded       SuppressionListLoaded
+	namesGiven       NamesNumbered
 	auctionHeld      AuctionHeld
 	statusChanged    StatusChanged
 	webhookAttempted WebhookAttempted
@@ -156,7 +156,7 @@ func (d *Decoder) Decode(data []byte) (Event, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot decode the envelope of a log record: %w", err)
 	}
-	e := d.eventOfKind(kind)
+	e := d.reusedEventOf(kind)
 	if e == nil || written != version {
 		return nil, fmt.Errorf("%w (%s, version %d)", ErrUnknown, kind, written)
 	}
@@ -175,7 +175,7 @@ func (d *Decoder) Decode(data []byte) (Event, error) {
 	return e, nil
 }
 
-func (d *Decoder) eventOfKind(kind Kind) Event {
+func (d *Decoder) reusedEventOf(kind Kind) Event {
 	switch kind {
 	case KindFounded:
 		return &d.founded

@@ -86,8 +86,8 @@ func TestAFieldOfTheFutureIsPassedOver(t *testing.T) {
 	var d Decoder
 	for _, e := range everyKind() {
 		fill(e)
-		w := newWriter(nil)
-		mm := w.outermost()
+		w := newRecordWriter(nil)
+		mm := w.outermostMessage()
 		mm.AppendUint64(envelopeKind, uint64(e.Kind()))
 		mm.AppendString(9, "of the envelope")
 		mm.AppendUint64(envelopeVersion, version)
@@ -95,7 +95,7 @@ func TestAFieldOfTheFutureIsPassedOver(t *testing.T) {
 		fact.AppendUint64(200, 1)
 		e.marshal(fact)
 		fact.AppendString(201, "new")
-		back, err := d.Decode(w.finish())
+		back, err := d.Decode(w.finishRecord())
 		if err != nil || !same(e, back) {
 			t.Errorf("%s: %+v, %v", e.Kind(), back, err)
 		}

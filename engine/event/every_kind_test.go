@@ -11,8 +11,8 @@ import (
 // everyKind is a new, empty fact of every kind, in the order of their numbers.
 func everyKind() (all []Event) {
 	var d Decoder
-	for kind := Kind(1); d.eventOfKind(kind) != nil; kind++ {
-		all = append(all, reflect.New(reflect.TypeOf(d.eventOfKind(kind)).Elem()).Interface().(Event))
+	for kind := Kind(1); d.reusedEventOf(kind) != nil; kind++ {
+		all = append(all, reflect.New(reflect.TypeOf(d.reusedEventOf(kind)).Elem()).Interface().(Event))
 	}
 	return all
 }
@@ -45,8 +45,8 @@ func fill(e Event) Event {
 // were written from, by the time at which they came. They are filled last, so
 // that the others get the values that they have there.
 var addedLater = map[string]int{
-	"Post.TokenURL": 1, "Post.ClientID": 1, "Post.Scope": 1,
-	"Post.Auction": 2, "Post.Dialect": 2, "Sale.Ping": 2, "LeadDecided.Auction": 2,
+	"PostIntent.TokenURL": 1, "PostIntent.ClientID": 1, "PostIntent.Scope": 1,
+	"PostIntent.Auction": 2, "PostIntent.Dialect": 2, "Sale.Ping": 2, "LeadDecided.Auction": 2,
 	"Sale.Test": 3, "LeadDecided.SellerAuction": 3, "LeadDecided.Webhook": 3,
 	"PostSettled.Webhook": 3, "PostSettled.Supplier": 3, "PostSettled.Decided": 3,
 	"PostSettled.Fault": 4,
@@ -103,7 +103,7 @@ func (f *filler) fill(v reflect.Value) {
 func someFact() *rapid.Generator[Event] {
 	return rapid.OneOf(
 		any1[Founded](), any1[CatalogSet](), any1[CredentialSet](), any1[SecretSet](), any1[LeadDecided](),
-		any1[PostAttempted](), any1[PostSettled](), any1[FundsMoved](), any1[PauseSet](), any1[ListLoaded](), any1[NamesGiven](), any1[AuctionHeld](),
+		any1[PostAttempted](), any1[PostSettled](), any1[BuyerFundsMoved](), any1[PauseSet](), any1[SuppressionListLoaded](), any1[NamesNumbered](), any1[AuctionHeld](),
 		any1[StatusChanged](), any1[WebhookAttempted](), any1[WebhooksSwitched](), any1[LeadsErased](), any1[UserSet](), any1[APITokenSet](),
 	)
 }
@@ -120,22 +120,22 @@ func any1[T any, E interface {
 				e.Sale = Sale{}
 			}
 			if e.Post.URL == "" {
-				e.Post = Post{}
+				e.Post = PostIntent{}
 			}
 			if e.Auction.ID.IsZero() {
-				e.Auction = Auction{}
+				e.Auction = EmbeddedAuction{}
 			}
 		case *AuctionHeld:
 			e.Trail = trimmed(e.Trail)
 		case *PostSettled:
 			e.Trail = trimmed(e.Trail)
 			if e.Next.Buyer == 0 {
-				e.Next, e.Post = Sale{}, Post{}
+				e.Next, e.Post = Sale{}, PostIntent{}
 			}
 		case *StatusChanged:
 			for i := range e.Changes {
 				if e.Changes[i].Return.Month == 0 {
-					e.Changes[i].Return = Return{}
+					e.Changes[i].Return = ReturnedResources{}
 				}
 			}
 		}
@@ -143,7 +143,7 @@ func any1[T any, E interface {
 	})
 }
 
-func trimmed(trail []TrailStep) []TrailStep {
+func trimmed(trail []OutcomeFilterSets) []OutcomeFilterSets {
 	for i := range trail {
 		seats := trail[i].FilterSets
 		for len(seats) > 0 && seats[len(seats)-1] == 0 {

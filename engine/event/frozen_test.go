@@ -24,7 +24,7 @@ func frozenFacts() (lines []string) {
 	for _, e := range everyKind() {
 		lines = append(lines, fmt.Sprintf("fact %d %s %s", e.Kind(), e.Kind(), hex.EncodeToString(Append(nil, fill(e)))))
 	}
-	contact := Contact{Fields: []Field{{"phone", 1, []byte("+14155550123")}}, Body: []byte("{}")}
+	contact := ContactPart{Fields: []Field{{"phone", 1, []byte("+14155550123")}}, Body: []byte("{}")}
 	lines = append(lines, "contact "+hex.EncodeToString(contact.AppendTo(nil)))
 	for s := SettledDelivered; s.String() != "invalid"; s++ {
 		lines = append(lines, fmt.Sprintf("settlement %d %s", s, s))
@@ -133,13 +133,13 @@ func TestNumbersWithoutANameSaySo(t *testing.T) {
 	if got := Kind(99).String(); got != "kind_99" {
 		t.Errorf("kind 99 is called %q", got)
 	}
-	for _, s := range []Settlement{8, 255} {
+	for _, s := range []PostSettlement{8, 255} {
 		if s.String() != "invalid" {
 			t.Errorf("settlement %d is called %q", s, s)
 		}
 	}
 	for _, number := range []uint8{8, 255} {
-		if got := ChangeResult(number).String(); got != "invalid_result" {
+		if got := LeadChangeResult(number).String(); got != "invalid_result" {
 			t.Errorf("result %d of a change is called %q", number, got)
 		}
 		if got := WebhookOutcome(number).String(); got != "invalid" {

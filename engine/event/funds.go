@@ -6,10 +6,10 @@ import (
 	"pingpost/engine/market"
 )
 
-// FundsMoved is an operator's entry in a buyer's account: the one opening balance, and
+// BuyerFundsMoved is an operator's entry in a buyer's account: the one opening balance, and
 // every later top-up. The events of sales record the amounts that sales take and give
 // back.
-type FundsMoved struct {
+type BuyerFundsMoved struct {
 	Buyer   market.Ref
 	Amount  market.Money
 	Opening bool
@@ -18,10 +18,10 @@ type FundsMoved struct {
 	By      string // requesting operator; empty: no operator, or an earlier program wrote the event
 }
 
-func (*FundsMoved) Kind() Kind { return KindFundsMoved }
-func (f *FundsMoved) reset()   { *f = FundsMoved{} }
+func (*BuyerFundsMoved) Kind() Kind { return KindFundsMoved }
+func (f *BuyerFundsMoved) reset()   { *f = BuyerFundsMoved{} }
 
-func (f *FundsMoved) marshal(mm message) {
+func (f *BuyerFundsMoved) marshal(mm openMessage) {
 	putUint(mm, 1, uint64(f.Buyer))
 	putSint(mm, 2, int64(f.Amount))
 	putBool(mm, 3, f.Opening)
@@ -30,7 +30,7 @@ func (f *FundsMoved) marshal(mm message) {
 	putString(mm, 6, f.By)
 }
 
-func (f *FundsMoved) decodeField(fc *easyproto.FieldContext) bool {
+func (f *BuyerFundsMoved) decodeField(fc *easyproto.FieldContext) bool {
 	switch fc.FieldNum {
 	case 1:
 		return getRef(fc, &f.Buyer)
@@ -60,7 +60,7 @@ type PauseSet struct {
 func (*PauseSet) Kind() Kind { return KindPauseSet }
 func (d *PauseSet) reset()   { *d = PauseSet{} }
 
-func (d *PauseSet) marshal(mm message) {
+func (d *PauseSet) marshal(mm openMessage) {
 	putUint(mm, 1, uint64(d.Target))
 	putUint(mm, 2, uint64(d.Ref))
 	putBool(mm, 3, d.Paused)
@@ -84,9 +84,9 @@ func (d *PauseSet) decodeField(fc *easyproto.FieldContext) bool {
 	return true
 }
 
-// ListLoaded puts new content into a suppression list: an immutable file beside the log,
+// SuppressionListLoaded puts new content into a suppression list: an immutable file beside the log,
 // identified by its hash.
-type ListLoaded struct {
+type SuppressionListLoaded struct {
 	List    market.Ref
 	File    string // hex SHA-256 of the file
 	Entries uint64
@@ -97,10 +97,10 @@ type ListLoaded struct {
 	Uploaded bool   // false: the first content, from the list's configured file
 }
 
-func (*ListLoaded) Kind() Kind { return KindListLoaded }
-func (l *ListLoaded) reset()   { *l = ListLoaded{} }
+func (*SuppressionListLoaded) Kind() Kind { return KindListLoaded }
+func (l *SuppressionListLoaded) reset()   { *l = SuppressionListLoaded{} }
 
-func (l *ListLoaded) marshal(mm message) {
+func (l *SuppressionListLoaded) marshal(mm openMessage) {
 	putUint(mm, 1, uint64(l.List))
 	putString(mm, 2, l.File)
 	putUint(mm, 3, l.Entries)
@@ -110,7 +110,7 @@ func (l *ListLoaded) marshal(mm message) {
 	putBool(mm, 7, l.Uploaded)
 }
 
-func (l *ListLoaded) decodeField(fc *easyproto.FieldContext) bool {
+func (l *SuppressionListLoaded) decodeField(fc *easyproto.FieldContext) bool {
 	switch fc.FieldNum {
 	case 1:
 		return getRef(fc, &l.List)

@@ -16,26 +16,26 @@ type LeadDecided struct {
 	Catalog  uint32 // version of the configuration that numbers the filter sets
 	Decided  int64  // Unix nanoseconds; caps are charged in the windows of this instant
 
-	Idempotency Idempotency
+	Idempotency IdempotencyUse
 	Reason      market.Reason
-	Trail       []TrailStep
+	Trail       []OutcomeFilterSets
 	Sale        Sale
-	Post        Post
+	Post        PostIntent
 	Keep        int64 // end of the lead's retention in memory, at the earliest when its delivery has ended; Unix nanoseconds
 
 	Fields []Field // by their known names or as they arrived, without personal ones
 	Sealed []byte  // Contact, under the key of Slot
 
-	DuplicateOf market.LeadID // of a duplicate: the accepted lead with the same value
-	Auction     Auction       // of the sale or failed sale; zero: no auction
+	DuplicateOf market.LeadID   // of a duplicate: the accepted lead with the same value
+	Auction     EmbeddedAuction // of the sale or failed sale; zero: no auction
 
 	SellerAuction string             // the seller's own id of the auction that its post names; empty: none
 	Webhook       market.WebhookType // that this decision causes, or WebhookNone
 	Slot          uint64             // of the key that seals the lead; zero: plaintext (before encryption)
 }
 
-// Idempotency is the key that finds the answer again. The zero Key is none.
-type Idempotency struct {
+// IdempotencyUse is the key that finds the answer again. The zero Key is none.
+type IdempotencyUse struct {
 	Key         [16]byte // hash of owner, endpoint and key
 	Fingerprint uint64   // hash of the body
 	ExpiresAt   int64    // Unix nanoseconds
@@ -49,10 +49,10 @@ type Field struct {
 }
 
 func (*LeadDecided) Kind() Kind { return KindLeadDecided }
-func (l *LeadDecided) reset()   { l.Reset() }
+func (l *LeadDecided) reset()   { l.ResetKeepingCapacity() }
 
-// Reset empties l and keeps its capacity.
-func (l *LeadDecided) Reset() {
+// ResetKeepingCapacity empties l and keeps its capacity.
+func (l *LeadDecided) ResetKeepingCapacity() {
 	charges, dups, bids := l.Sale.Charges[:0], l.Sale.Duplicates[:0], l.Auction.Bids[:0]
 	trail, fields, sealed := l.Trail[:0], l.Fields[:0], l.Sealed[:0]
 	*l = LeadDecided{} // assigned in place: a literal with fields is built elsewhere and copied
@@ -60,7 +60,7 @@ func (l *LeadDecided) Reset() {
 	l.Trail, l.Fields, l.Sealed = trail, fields, sealed
 }
 
-func (l *LeadDecided) marshal(mm message) {
+func (l *LeadDecided) marshal(mm openMessage) {
 	putID(mm, 1, l.Lead)
 	putID(mm, 2, l.Request)
 	putUint(mm, 3, uint64(l.Campaign))
@@ -152,7 +152,7 @@ func (l *LeadDecided) decodeField(fc *easyproto.FieldContext) bool {
 	return true
 }
 
-func (f *Field) marshal(mm message) {
+func (f *Field) marshal(mm openMessage) {
 	putString(mm, 1, f.Name)
 	putUint(mm, 2, uint64(f.Kind))
 	putBytes(mm, 3, f.Text)

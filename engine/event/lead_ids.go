@@ -14,8 +14,8 @@ func (l *LeadDecided) SellerLeadID() string {
 	return ""
 }
 
-// AuctionID returns the exchange's id of the lead's auction, or "" without an auction.
-func (l *LeadDecided) AuctionID() string {
+// AuctionIDText returns the exchange's id of the lead's auction, or "" without an auction.
+func (l *LeadDecided) AuctionIDText() string {
 	id := l.Auction.ID
 	if id.IsZero() {
 		id = l.Post.Auction

@@ -6,10 +6,10 @@ import (
 	"pingpost/engine/market"
 )
 
-// Post is the intent to send a lead to a buyer's endpoint, with everything that a restart
+// PostIntent is the intent to send a lead to a buyer's endpoint, with everything that a restart
 // needs to send it again. The contact part holds the body (see Contact); every attempt
 // sends the same bytes.
-type Post struct {
+type PostIntent struct {
 	URL        string // empty: the lead is only recorded
 	Credential string // name of the secret; the secret itself is never in an intent
 	Header     string
@@ -33,9 +33,9 @@ type Post struct {
 	Trusted bool
 }
 
-// NewPost returns the intent to send to an endpoint.
-func NewPost(endpoint *market.Endpoint, timeout int64) Post {
-	p := Post{
+// NewPostIntent returns the intent to send to an endpoint.
+func NewPostIntent(endpoint *market.Endpoint, timeout int64) PostIntent {
+	p := PostIntent{
 		URL: endpoint.URL, Credential: endpoint.Credential, Header: endpoint.Header, Scheme: endpoint.Scheme,
 		Timeout: timeout, Repeatable: endpoint.IsRepeatable(), Trusted: endpoint.IsRepeatRefusalFinal(),
 	}
@@ -49,7 +49,7 @@ func NewPost(endpoint *market.Endpoint, timeout int64) Post {
 }
 
 // Endpoint returns the target of the intent, as it was when the intent was logged.
-func (p *Post) Endpoint() market.Endpoint {
+func (p *PostIntent) Endpoint() market.Endpoint {
 	to := market.Endpoint{URL: p.URL, Credential: p.Credential, Header: p.Header, Scheme: p.Scheme}
 	if p.TokenURL != "" {
 		to.OAuth = &market.OAuthClient{TokenURL: p.TokenURL, ClientID: p.ClientID, Scope: p.Scope}
@@ -61,7 +61,7 @@ func (p *Post) Endpoint() market.Endpoint {
 	return to
 }
 
-func (p *Post) marshal(mm message) {
+func (p *PostIntent) marshal(mm openMessage) {
 	putString(mm, 1, p.URL)
 	putString(mm, 2, p.Credential)
 	putString(mm, 3, p.Header)
@@ -78,7 +78,7 @@ func (p *Post) marshal(mm message) {
 	putBool(mm, 12, p.Trusted)
 }
 
-func (p *Post) decodeField(fc *easyproto.FieldContext) bool {
+func (p *PostIntent) decodeField(fc *easyproto.FieldContext) bool {
 	switch fc.FieldNum {
 	case 1:
 		return getString(fc, &p.URL)
@@ -116,15 +116,15 @@ type PostAttempted struct {
 	At           int64  // end of the attempt, Unix nanoseconds
 	Status       uint32 // HTTP status; zero: no answer
 	Fault        market.Fault
-	Verdict      market.Verdict // zero: an earlier program wrote the event
-	Code         string         // the buyer's reason for a refusal
-	KeepsAttempt bool           // the attempt does not count: the next attempt has the same number
+	Verdict      market.PostVerdict // zero: an earlier program wrote the event
+	Code         string             // the buyer's reason for a refusal
+	KeepsAttempt bool               // the attempt does not count: the next attempt has the same number
 }
 
 func (*PostAttempted) Kind() Kind { return KindPostAttempted }
 func (t *PostAttempted) reset()   { *t = PostAttempted{} }
 
-func (t *PostAttempted) marshal(mm message) {
+func (t *PostAttempted) marshal(mm openMessage) {
 	putID(mm, 1, t.Lead)
 	putUint(mm, 2, uint64(t.Attempt))
 	putFixed(mm, 3, uint64(t.At))
@@ -157,21 +157,21 @@ func (t *PostAttempted) decodeField(fc *easyproto.FieldContext) bool {
 	return true
 }
 
-// Settlement is the result of an open post. Numbers are in the log. Package market has the
+// PostSettlement is the result of an open post. Numbers are in the log. Package market has the
 // table that relates it to the other results.
-type Settlement uint8
+type PostSettlement uint8
 
 const (
-	SettledDelivered Settlement = 1 // the buyer has the lead
-	SettledRefused   Settlement = 2 // the buyer does not have the lead; Next or Reason tells the continuation
-	SettledPending   Settlement = 3 // no result when the supplier's answer was due; attempts continue
-	SettledUnknown   Settlement = 4 // the attempts are used up; the reservation stays, an operator decides
-	SettledConfirmed Settlement = 5 // operator: the buyer has the lead
-	SettledReleased  Settlement = 6 // operator: the buyer does not have the lead
-	SettledResent    Settlement = 7 // operator: send again
+	SettledDelivered PostSettlement = 1 // the buyer has the lead
+	SettledRefused   PostSettlement = 2 // the buyer does not have the lead; Next or Reason tells the continuation
+	SettledPending   PostSettlement = 3 // no result when the supplier's answer was due; attempts continue
+	SettledUnknown   PostSettlement = 4 // the attempts are used up; the reservation stays, an operator decides
+	SettledConfirmed PostSettlement = 5 // operator: the buyer has the lead
+	SettledReleased  PostSettlement = 6 // operator: the buyer does not have the lead
+	SettledResent    PostSettlement = 7 // operator: send again
 )
 
-func (s Settlement) String() string {
+func (s PostSettlement) String() string {
 	names := [...]string{"", "delivered", "refused", "pending", "unknown", "confirmed", "released", "resent"}
 	if int(s) >= len(names) {
 		return "invalid"
@@ -179,9 +179,9 @@ func (s Settlement) String() string {
 	return names[s]
 }
 
-// IsFinal reports whether the settlement closes the post: whether this buyer has the lead is
+// EndsPost reports whether the settlement closes the post: whether this buyer has the lead is
 // then known.
-func (s Settlement) IsFinal() bool {
+func (s PostSettlement) EndsPost() bool {
 	switch s {
 	case SettledDelivered, SettledRefused, SettledConfirmed, SettledReleased:
 		return true
@@ -195,7 +195,7 @@ func (s Settlement) IsFinal() bool {
 type PostSettled struct {
 	Lead       market.LeadID
 	Campaign   market.Ref
-	Settlement Settlement
+	Settlement PostSettlement
 	Sale       Sale // as in the intent
 	BuyerLead  string
 	Code       string // the buyer's reason for a refusal
@@ -204,9 +204,9 @@ type PostSettled struct {
 	Elapsed    int64 // of the last attempt, nanoseconds
 
 	Reason market.Reason // of a refusal without a next buyer
-	Trail  []TrailStep
+	Trail  []OutcomeFilterSets
 	Next   Sale // of a refusal with a next buyer
-	Post   Post
+	Post   PostIntent
 	Sealed []byte // Contact with the body of the next post, under the key of Slot
 
 	Webhook  market.WebhookType // that this event causes, or WebhookNone
@@ -221,12 +221,12 @@ func (*PostSettled) Kind() Kind { return KindPostSettled }
 
 func (s *PostSettled) reset() {
 	sale, next, trail := s.Sale, s.Next, s.Trail[:0]
-	sale.Reset()
-	next.Reset()
+	sale.ResetKeepingCapacity()
+	next.ResetKeepingCapacity()
 	*s = PostSettled{Sale: sale, Next: next, Trail: trail}
 }
 
-func (s *PostSettled) marshal(mm message) {
+func (s *PostSettled) marshal(mm openMessage) {
 	putID(mm, 1, s.Lead)
 	putUint(mm, 2, uint64(s.Settlement))
 	s.Sale.marshal(mm.AppendMessage(3))

@@ -31,7 +31,7 @@ func TestAnIntentKeepsItsEndpoint(t *testing.T) {
 		configured := to
 		configured.Adapter = new(adapter.Template) // what writes bodies; they are written
 		configured.Certified = rapid.Bool().Draw(t, "certified")
-		fact := LeadDecided{Post: NewPost(&configured, 7)}
+		fact := LeadDecided{Post: NewPostIntent(&configured, 7)}
 		var d Decoder
 		read, err := d.Decode(Append(nil, &fact))
 		if err != nil {

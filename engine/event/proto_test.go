@@ -172,7 +172,7 @@ func TestTheDescriptionIsWhatTheCodeWrites(t *testing.T) {
 }
 
 func TestTheContactPartIsDescribed(t *testing.T) {
-	contact := Contact{Fields: []Field{{"phone", 1, []byte("+14155550123")}}, Body: []byte("{}")}
+	contact := ContactPart{Fields: []Field{{"phone", 1, []byte("+14155550123")}}, Body: []byte("{}")}
 	described := dynamicpb.NewMessage(readProto(t).Messages().ByName("Contact"))
 	if err := proto.Unmarshal(contact.AppendTo(nil), described); err != nil {
 		t.Fatal(err)

@@ -89,9 +89,9 @@ func (s *Sale) decodeForReplay(fc *easyproto.FieldContext, src []byte) error {
 		case 10<<3 | tagVarint:
 			s.Turn.Member = w.readUint32()
 		case 6<<3 | tagBytes:
-			var charge *Charge
+			var charge *CapCharge
 			s.Charges, charge = appendZero(s.Charges)
-			*charge = Charge{}
+			*charge = CapCharge{}
 			if err := charge.decodeForReplay(fc, w.readBytes()); err != nil {
 				return err
 			}
@@ -109,7 +109,7 @@ func (s *Sale) decodeForReplay(fc *easyproto.FieldContext, src []byte) error {
 	return w.finish()
 }
 
-func (c *Charge) decodeForReplay(fc *easyproto.FieldContext, src []byte) error {
+func (c *CapCharge) decodeForReplay(fc *easyproto.FieldContext, src []byte) error {
 	w := leadReader{rest: src}
 	for len(w.rest) > 0 {
 		switch w.rest[0] {

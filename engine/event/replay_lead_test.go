@@ -21,7 +21,7 @@ func TestBriefLeavesOutWhatIsNeverApplied(t *testing.T) {
 			if len(e.Fields) == 0 || len(e.Trail) == 0 || len(e.Auction.Bids) == 0 || e.SellerAuction == "" {
 				t.Fatal("the lead has nothing to leave out")
 			}
-			e.Fields, e.Trail, e.Auction, e.SellerAuction = nil, nil, Auction{}, ""
+			e.Fields, e.Trail, e.Auction, e.SellerAuction = nil, nil, EmbeddedAuction{}, ""
 		case *AuctionHeld:
 			if len(e.Fields) == 0 || len(e.Trail) == 0 || len(e.Bids) == 0 || e.SellerAuction == "" || !e.Test || e.FiltersPassed == 0 {
 				t.Fatal("the auction has nothing to leave out")
@@ -41,7 +41,7 @@ func TestBriefLeavesOutWhatIsNeverApplied(t *testing.T) {
 // typical is a lead as most are: sold, with two caps, a turn and two values to
 // remember, and a trail over a few seats.
 func typical() *LeadDecided {
-	contact := Contact{Fields: []Field{
+	contact := ContactPart{Fields: []Field{
 		{"first_name", market.KindString, []byte("Ann")},
 		{"last_name", market.KindString, []byte("Example")},
 		{"phone", market.KindString, []byte("+14155550123")},
@@ -49,12 +49,12 @@ func typical() *LeadDecided {
 	}}
 	lead := &LeadDecided{
 		Lead: [16]byte{1, 2, 3}, Request: [16]byte{4, 5, 6}, Campaign: 3, Supplier: 2, Catalog: 9, Decided: 1_800_000_000e9,
-		Idempotency: Idempotency{Key: [16]byte{7}, Fingerprint: 8, ExpiresAt: 1_802_592_000e9}, Keep: 1_803_888_000e9,
-		Trail: []TrailStep{{market.OutcomeWon, bitset.Set{4}}, {market.OutcomeWrongState, bitset.Set{3}}},
+		Idempotency: IdempotencyUse{Key: [16]byte{7}, Fingerprint: 8, ExpiresAt: 1_802_592_000e9}, Keep: 1_803_888_000e9,
+		Trail: []OutcomeFilterSets{{market.OutcomeWon, bitset.Set{4}}, {market.OutcomeWrongState, bitset.Set{3}}},
 		Sale: Sale{
 			Buyer: 5, FilterSet: 2, Price: 12_000_000, Payout: 9_600_000, Currency: market.Currency{'U', 'S', 'D'},
-			Charges:    []Charge{{1, 1_799_971_200e9, 1}, {2, 1_799_971_200e9, 12_000_000}},
-			Turn:       Turn{Set: 1 << 60, Phase: 1 << 30, Member: 2},
+			Charges:    []CapCharge{{1, 1_799_971_200e9, 1}, {2, 1_799_971_200e9, 12_000_000}},
+			Turn:       RotationTurn{Set: 1 << 60, Phase: 1 << 30, Member: 2},
 			Duplicates: []DuplicateValue{{Key: market.DuplicateKey{1}, Until: 1_802_592_000e9}, {Key: market.DuplicateKey{2}, Until: 1_802_592_000e9}},
 		},
 		Fields: []Field{{"state", market.KindString, []byte("CA")}, {"vehicle_count", market.KindInteger, []byte("2")}},
@@ -76,7 +76,7 @@ func agree(t *testing.T, data []byte) (brief, whole error) {
 		t.Fatalf("%x is %+v, and briefly: %v", data, want, brief)
 	}
 	if lead, ok := want.(*LeadDecided); ok {
-		lead.Trail, lead.Fields, lead.Auction, lead.SellerAuction = lead.Trail[:0], lead.Fields[:0], Auction{}, ""
+		lead.Trail, lead.Fields, lead.Auction, lead.SellerAuction = lead.Trail[:0], lead.Fields[:0], EmbeddedAuction{}, ""
 		if written := Append(nil, got); string(written) != string(Append(nil, lead)) {
 			t.Fatalf("%x is %+v, and briefly %+v", data, lead, got)
 		}
@@ -90,7 +90,7 @@ func TestBriefRefusesWhatIsRefused(t *testing.T) {
 	lead := typical()
 	lead.Trail, lead.Fields, lead.DuplicateOf = nil, nil, market.LeadID{9}
 	lead.Webhook, lead.Sale.Test = market.WebhookPosted, true
-	lead.Post = Post{URL: "https://buyer.example/post", Timeout: 5e9}
+	lead.Post = PostIntent{URL: "https://buyer.example/post", Timeout: 5e9}
 	frame := Append(nil, lead)
 	refused := 0
 	for at := range frame {

@@ -12,11 +12,11 @@ func RequestedBy(e Event) string {
 		return e.By
 	case *PostSettled:
 		return e.By
-	case *FundsMoved:
+	case *BuyerFundsMoved:
 		return e.By
 	case *PauseSet:
 		return e.By
-	case *ListLoaded:
+	case *SuppressionListLoaded:
 		return e.By
 	case *StatusChanged:
 		return e.By

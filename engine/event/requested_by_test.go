@@ -21,8 +21,8 @@ func TestBy(t *testing.T) {
 		if got := RequestedBy(e); got != want {
 			t.Errorf("a %s was asked for by %q, want %q", e.Kind(), got, want)
 		}
-		if shown := strings.Contains(Describe(e), `"by":"anna"`); shown != (want != "") {
-			t.Errorf("%s is described as %s", e.Kind(), Describe(e))
+		if shown := strings.Contains(DescribeAsJSON(e), `"by":"anna"`); shown != (want != "") {
+			t.Errorf("%s is described as %s", e.Kind(), DescribeAsJSON(e))
 		}
 	}
 	if kinds < 13 {

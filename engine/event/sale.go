@@ -15,26 +15,26 @@ type Sale struct {
 	Price      market.Money
 	Payout     market.Money
 	Currency   market.Currency
-	Charges    []Charge
-	Turn       Turn
+	Charges    []CapCharge
+	Turn       RotationTurn
 	Duplicates []DuplicateValue
 	Ping       [16]byte // name of the auction that the sale uses up; zero: none
 	Test       bool     // of a test lead, sold or not: it takes no resources
 }
 
-// Charge takes Amount (leads, or millionths) of a cap in the window that began at Window,
+// CapCharge takes Amount (leads, or millionths) of a cap in the window that began at Window,
 // in Unix nanoseconds. A return gives it back to the same window.
-type Charge struct {
+type CapCharge struct {
 	Cap    market.Ref
 	Window int64
 	Amount int64
 }
 
-// Turn is one turn of a round-robin rotation among the filter sets that were eligible
+// RotationTurn is one turn of a round-robin rotation among the filter sets that were eligible
 // together. Set identifies those filter sets and their weights. Member is the buyer's
 // position among them. Phase is the position in the cycle at which a new set starts. A
 // zero Set means no turn.
-type Turn struct {
+type RotationTurn struct {
 	Set    uint64
 	Phase  uint32
 	Member uint32
@@ -47,8 +47,8 @@ type DuplicateValue struct {
 	Until int64
 }
 
-// Reset empties s and keeps its capacity.
-func (s *Sale) Reset() {
+// ResetKeepingCapacity empties s and keeps its capacity.
+func (s *Sale) ResetKeepingCapacity() {
 	*s = Sale{Charges: s.Charges[:0], Duplicates: s.Duplicates[:0]}
 }
 
@@ -60,7 +60,7 @@ func (s *Sale) CopyFrom(other *Sale) {
 	s.Duplicates = append(dups, other.Duplicates...)
 }
 
-func (s *Sale) marshal(mm message) {
+func (s *Sale) marshal(mm openMessage) {
 	putUint(mm, 1, uint64(s.Buyer))
 	putUint(mm, 2, uint64(s.FilterSet))
 	putSint(mm, 3, int64(s.Price))
@@ -79,7 +79,7 @@ func (s *Sale) marshal(mm message) {
 	putBool(mm, 12, s.Test)
 }
 
-func putCharges(mm message, field uint32, charges []Charge) {
+func putCharges(mm openMessage, field uint32, charges []CapCharge) {
 	for i := range charges {
 		inner := mm.AppendMessage(field)
 		putUint(inner, 1, uint64(charges[i].Cap))
@@ -123,14 +123,14 @@ func (s *Sale) decodeField(fc *easyproto.FieldContext) bool {
 	return true
 }
 
-func getCharge(fc *easyproto.FieldContext, charges *[]Charge) bool {
-	var charge *Charge
+func getCharge(fc *easyproto.FieldContext, charges *[]CapCharge) bool {
+	var charge *CapCharge
 	*charges, charge = appendZero(*charges)
-	*charge = Charge{}
+	*charge = CapCharge{}
 	return getMessage(fc, charge.decodeField)
 }
 
-func (c *Charge) decodeField(fc *easyproto.FieldContext) bool {
+func (c *CapCharge) decodeField(fc *easyproto.FieldContext) bool {
 	switch fc.FieldNum {
 	case 1:
 		return getRef(fc, &c.Cap)

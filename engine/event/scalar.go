@@ -8,49 +8,49 @@ import (
 
 // Zero values are not written, as in proto3.
 
-func putUint(mm message, field uint32, v uint64) {
+func putUint(mm openMessage, field uint32, v uint64) {
 	if v != 0 {
 		mm.AppendUint64(field, v)
 	}
 }
 
-func putSint(mm message, field uint32, v int64) {
+func putSint(mm openMessage, field uint32, v int64) {
 	if v != 0 {
 		mm.AppendSint64(field, v)
 	}
 }
 
-func putFixed(mm message, field uint32, v uint64) {
+func putFixed(mm openMessage, field uint32, v uint64) {
 	if v != 0 {
 		mm.AppendFixed64(field, v)
 	}
 }
 
-func putString(mm message, field uint32, v string) {
+func putString(mm openMessage, field uint32, v string) {
 	if v != "" {
 		mm.AppendString(field, v)
 	}
 }
 
-func putBytes(mm message, field uint32, v []byte) {
+func putBytes(mm openMessage, field uint32, v []byte) {
 	if len(v) != 0 {
 		mm.AppendBytes(field, v)
 	}
 }
 
-func putID(mm message, field uint32, id [16]byte) {
+func putID(mm openMessage, field uint32, id [16]byte) {
 	if id != [16]byte{} {
 		mm.AppendBytes(field, id[:])
 	}
 }
 
-func putBool(mm message, field uint32, v bool) {
+func putBool(mm openMessage, field uint32, v bool) {
 	if v {
 		mm.AppendBool(field, v)
 	}
 }
 
-func putCurrency(mm message, field uint32, c market.Currency) {
+func putCurrency(mm openMessage, field uint32, c market.Currency) {
 	if c != (market.Currency{}) {
 		mm.AppendBytes(field, c[:])
 	}

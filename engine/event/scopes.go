@@ -1,21 +1,21 @@
 package event
 
-// Scopes is the set of permissions of a token. Its bits are in the log.
-type Scopes uint8
+// TokenScopes is the set of permissions of a token. Its bits are in the log.
+type TokenScopes uint8
 
 const (
-	ScopePing    Scopes = 1 << 0 // request bids
-	ScopePost    Scopes = 1 << 1 // deliver leads
-	ScopeWebhook Scopes = 1 << 2 // report the status of leads
+	ScopePing    TokenScopes = 1 << 0 // request bids
+	ScopePost    TokenScopes = 1 << 1 // deliver leads
+	ScopeWebhook TokenScopes = 1 << 2 // report the status of leads
 )
 
 var scopeNames = [...]struct {
 	name string
-	bit  Scopes
+	bit  TokenScopes
 }{{"ping", ScopePing}, {"post", ScopePost}, {"webhook", ScopeWebhook}}
 
 // ParseScope reads one scope's name.
-func ParseScope(name string) (Scopes, bool) {
+func ParseScope(name string) (TokenScopes, bool) {
 	for i := range scopeNames {
 		if scopeNames[i].name == name {
 			return scopeNames[i].bit, true
@@ -25,10 +25,10 @@ func ParseScope(name string) (Scopes, bool) {
 }
 
 // Contains reports whether the set contains all of the others.
-func (s Scopes) Contains(others Scopes) bool { return s&others == others }
+func (s TokenScopes) Contains(others TokenScopes) bool { return s&others == others }
 
 // Names returns the names of the set, in their fixed order.
-func (s Scopes) Names() (names []string) {
+func (s TokenScopes) Names() (names []string) {
 	for i := range scopeNames {
 		if s.Contains(scopeNames[i].bit) {
 			names = append(names, scopeNames[i].name)
@@ -38,7 +38,7 @@ func (s Scopes) Names() (names []string) {
 }
 
 // AppendTo writes the names with spaces between them, as OAuth lists scopes.
-func (s Scopes) AppendTo(dst []byte) []byte {
+func (s TokenScopes) AppendTo(dst []byte) []byte {
 	for i, name := range s.Names() {
 		if i > 0 {
 			dst = append(dst, ' ')
@@ -48,4 +48,4 @@ func (s Scopes) AppendTo(dst []byte) []byte {
 	return dst
 }
 
-func (s Scopes) String() string { return string(s.AppendTo(nil)) }
+func (s TokenScopes) String() string { return string(s.AppendTo(nil)) }

@@ -3,7 +3,7 @@ package event
 import "testing"
 
 func TestScopes(t *testing.T) {
-	for scopes, want := range map[Scopes]string{
+	for scopes, want := range map[TokenScopes]string{
 		0: "", ScopePing: "ping", ScopePost: "post", ScopeWebhook: "webhook",
 		ScopeWebhook | ScopePing:             "ping webhook",
 		ScopePing | ScopePost | ScopeWebhook: "ping post webhook",
@@ -12,7 +12,7 @@ func TestScopes(t *testing.T) {
 		if got := scopes.String(); got != want {
 			t.Errorf("scopes %b are %q, want %q", scopes, got, want)
 		}
-		var back Scopes
+		var back TokenScopes
 		for _, name := range scopes.Names() {
 			scope, ok := ParseScope(name)
 			if !ok || !scopes.Contains(scope) {
@@ -33,7 +33,7 @@ func TestScopes(t *testing.T) {
 
 func TestHas(t *testing.T) {
 	both := ScopePing | ScopePost
-	for others, want := range map[Scopes]bool{0: true, ScopePing: true, both: true, ScopeWebhook: false, both | ScopeWebhook: false} {
+	for others, want := range map[TokenScopes]bool{0: true, ScopePing: true, both: true, ScopeWebhook: false, both | ScopeWebhook: false} {
 		if got := both.Contains(others); got != want {
 			t.Errorf("ping and post have %q: %v", others, got)
 		}

@@ -16,21 +16,21 @@ type StatusChanged struct {
 	Request     market.RequestID // of the call; a replay repeats it
 	Buyer       market.Ref
 	At          int64 // Unix nanoseconds
-	Idempotency Idempotency
-	Changes     []Change // no lead twice among the effective ones
-	Note        string   // of the operator
-	By          string   // requesting operator; empty: no operator, or an earlier program wrote the event
-	Allowed     []string // the allowed reasons of each change with RejectionReasonUnlisted, in their order
+	Idempotency IdempotencyUse
+	Changes     []LeadChange // no lead twice among the effective ones
+	Note        string       // of the operator
+	By          string       // requesting operator; empty: no operator, or an earlier program wrote the event
+	Allowed     []string     // the allowed reasons of each change with RejectionReasonUnlisted, in their order
 }
 
-// Change is the change of one lead.
-type Change struct {
+// LeadChange is the change of one lead.
+type LeadChange struct {
 	Lead       market.LeadID // from the request; zero: not an identifier
-	Result     ChangeResult
+	Result     LeadChangeResult
 	From, To   market.Status
 	Reason     string // of the reporter
 	Occurred   int64  // when it happened, according to the reporter; Unix nanoseconds, zero: not given
-	Return     Return
+	Return     ReturnedResources
 	Webhook    market.WebhookType // that this change causes, or WebhookNone
 	Supplier   market.Ref         // of the lead
 	WasPending bool               // the operator decides a pending return
@@ -38,21 +38,21 @@ type Change struct {
 	Rejections []market.ReportRejection // with ChangeNotAllowed and ChangeInvalid
 }
 
-// ChangeResult is the result of a change. Numbers are in the log.
-type ChangeResult uint8
+// LeadChangeResult is the result of a change. Numbers are in the log.
+type LeadChangeResult uint8
 
 const (
-	ChangeDone       ChangeResult = 1 // the lead has status To now, or the return is approved
-	ChangeNone       ChangeResult = 2 // the lead had that status before
-	ChangePending    ChangeResult = 3 // the return awaits the operator's approval
-	ChangeRefused    ChangeResult = 4 // the operator rejects the return
-	ChangeUnknown    ChangeResult = 5 // the reporter has no such lead
-	ChangeNotAllowed ChangeResult = 6 // the lead's status does not allow To
-	ChangeInvalid    ChangeResult = 7 // the report itself is invalid
-	changeResultEnd               = 8
+	ChangeDone       LeadChangeResult = 1 // the lead has status To now, or the return is approved
+	ChangeNone       LeadChangeResult = 2 // the lead had that status before
+	ChangePending    LeadChangeResult = 3 // the return awaits the operator's approval
+	ChangeRefused    LeadChangeResult = 4 // the operator rejects the return
+	ChangeUnknown    LeadChangeResult = 5 // the reporter has no such lead
+	ChangeNotAllowed LeadChangeResult = 6 // the lead's status does not allow To
+	ChangeInvalid    LeadChangeResult = 7 // the report itself is invalid
+	changeResultEnd                   = 8
 )
 
-func (r ChangeResult) String() string {
+func (r LeadChangeResult) String() string {
 	names := [changeResultEnd]string{"", "done", "none", "waits", "refused", "unknown", "not_now", "invalid"}
 	if r >= changeResultEnd {
 		return "invalid_result"
@@ -60,24 +60,24 @@ func (r ChangeResult) String() string {
 	return names[r]
 }
 
-// Return lists the resources that a return gives back. It is effective with ChangeDone
+// ReturnedResources lists the resources that a return gives back. It is effective with ChangeDone
 // alone. With ChangePending it is an estimate by the rules at that time, and with
 // ChangeRefused it has only Campaign and Month. Without a Month there is no return: a
 // returned test lead gives nothing back, and counts in no month.
-type Return struct {
+type ReturnedResources struct {
 	Campaign market.Ref
 	Credit   market.Money // to the buyer's account
 	Reverse  market.Money // of the supplier's payout; zero if the campaign leaves the payout
 	Currency market.Currency
-	Charges  []Charge // given back to caps, in their windows
-	Month    int64    // of the sale: its beginning in UTC, Unix nanoseconds
+	Charges  []CapCharge // given back to caps, in their windows
+	Month    int64       // of the sale: its beginning in UTC, Unix nanoseconds
 }
 
 func (*StatusChanged) Kind() Kind { return KindStatusChanged }
 
 func (s *StatusChanged) reset() { *s = StatusChanged{Changes: s.Changes[:0]} }
 
-func (s *StatusChanged) marshal(mm message) {
+func (s *StatusChanged) marshal(mm openMessage) {
 	putID(mm, 1, s.Request)
 	putUint(mm, 2, uint64(s.Buyer))
 	putFixed(mm, 3, uint64(s.At))
@@ -111,9 +111,9 @@ func (s *StatusChanged) decodeField(fc *easyproto.FieldContext) bool {
 	case 6:
 		return getFixed(fc, &s.Idempotency.ExpiresAt)
 	case 7:
-		var c *Change
+		var c *LeadChange
 		s.Changes, c = appendZero(s.Changes)
-		*c = Change{}
+		*c = LeadChange{}
 		return getMessage(fc, c.decodeField)
 	case 8:
 		return getString(fc, &s.Note)
@@ -128,7 +128,7 @@ func (s *StatusChanged) decodeField(fc *easyproto.FieldContext) bool {
 	return true
 }
 
-func (c *Change) marshal(mm message) {
+func (c *LeadChange) marshal(mm openMessage) {
 	putID(mm, 1, c.Lead)
 	putUint(mm, 2, uint64(c.Result))
 	putUint(mm, 3, uint64(c.From))
@@ -144,7 +144,7 @@ func (c *Change) marshal(mm message) {
 	putRejections(mm, 11, c.Rejections)
 }
 
-func (c *Change) decodeField(fc *easyproto.FieldContext) bool {
+func (c *LeadChange) decodeField(fc *easyproto.FieldContext) bool {
 	switch fc.FieldNum {
 	case 1:
 		return getID(fc, (*[16]byte)(&c.Lead))
@@ -173,7 +173,7 @@ func (c *Change) decodeField(fc *easyproto.FieldContext) bool {
 }
 
 // putRejections writes one byte for each rejection.
-func putRejections(mm message, field uint32, rejections []market.ReportRejection) {
+func putRejections(mm openMessage, field uint32, rejections []market.ReportRejection) {
 	numbers := make([]byte, len(rejections))
 	for i, objection := range rejections {
 		numbers[i] = byte(objection)
@@ -189,7 +189,7 @@ func getRejections(fc *easyproto.FieldContext, rejections *[]market.ReportReject
 	return ok
 }
 
-func (r *Return) marshal(mm message) {
+func (r *ReturnedResources) marshal(mm openMessage) {
 	putUint(mm, 1, uint64(r.Campaign))
 	putSint(mm, 2, int64(r.Credit))
 	putSint(mm, 3, int64(r.Reverse))
@@ -198,7 +198,7 @@ func (r *Return) marshal(mm message) {
 	putFixed(mm, 6, uint64(r.Month))
 }
 
-func (r *Return) decodeField(fc *easyproto.FieldContext) bool {
+func (r *ReturnedResources) decodeField(fc *easyproto.FieldContext) bool {
 	switch fc.FieldNum {
 	case 1:
 		return getRef(fc, &r.Campaign)

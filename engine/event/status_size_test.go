@@ -14,14 +14,14 @@ func TestTheLargestReportFitsAnEntry(t *testing.T) {
 	longest := [16]byte{0: 0xff, 15: 0xff}
 	fact := &StatusChanged{
 		Request: longest, Buyer: 1 << 31, At: 1 << 60,
-		Idempotency: Idempotency{Key: longest, Fingerprint: 1 << 63, ExpiresAt: 1 << 60},
+		Idempotency: IdempotencyUse{Key: longest, Fingerprint: 1 << 63, ExpiresAt: 1 << 60},
 	}
 	for range 1000 {
-		back := Return{Campaign: 1 << 31, Credit: 1e12, Reverse: 1e12, Currency: market.Currency{'U', 'S', 'D'}, Month: 1 << 60}
+		back := ReturnedResources{Campaign: 1 << 31, Credit: 1e12, Reverse: 1e12, Currency: market.Currency{'U', 'S', 'D'}, Month: 1 << 60}
 		for range 12 {
-			back.Charges = append(back.Charges, Charge{Cap: 1 << 31, Window: 1 << 60, Amount: 1e12})
+			back.Charges = append(back.Charges, CapCharge{Cap: 1 << 31, Window: 1 << 60, Amount: 1e12})
 		}
-		fact.Changes = append(fact.Changes, Change{
+		fact.Changes = append(fact.Changes, LeadChange{
 			Lead: longest, Result: ChangeDone, From: market.StatusSold, To: market.StatusReturned,
 			Reason: strings.Repeat("r", 256), Occurred: 1 << 60, Return: back,
 			Webhook: market.WebhookReturned, Supplier: 1 << 31, WasPending: true,

@@ -11,7 +11,7 @@ import (
 func TestChangesAreEmptiedForTheNext(t *testing.T) {
 	var d Decoder
 	full := fill(new(StatusChanged)).(*StatusChanged)
-	less := &StatusChanged{Changes: []Change{{Result: ChangeNone}, {Result: ChangeDone, Return: Return{Month: 1}}, {}}}
+	less := &StatusChanged{Changes: []LeadChange{{Result: ChangeNone}, {Result: ChangeDone, Return: ReturnedResources{Month: 1}}, {}}}
 	for _, e := range []Event{full, less, full, new(StatusChanged), less} {
 		if back, err := d.Decode(Append(nil, e)); err != nil || !same(e, back) {
 			t.Errorf("wrote %+v\nread  %+v, %v", e, back, err)
@@ -23,7 +23,7 @@ func TestChangesAreEmptiedForTheNext(t *testing.T) {
 func TestAReturnIsWrittenWithItsMonth(t *testing.T) {
 	var d Decoder
 	for month, want := range map[int64]market.Money{0: 0, 1: 5} {
-		back, err := d.Decode(Append(nil, &StatusChanged{Changes: []Change{{Return: Return{Credit: 5, Month: month}}}}))
+		back, err := d.Decode(Append(nil, &StatusChanged{Changes: []LeadChange{{Return: ReturnedResources{Credit: 5, Month: month}}}}))
 		if err != nil || back.(*StatusChanged).Changes[0].Return.Credit != want {
 			t.Errorf("month %d: %+v, %v", month, back, err)
 		}

@@ -7,17 +7,17 @@ import (
 	"pingpost/engine/market"
 )
 
-// TrailStep lists the filter sets with one outcome of a decision. A trail is the list of these
+// OutcomeFilterSets lists the filter sets with one outcome of a decision. A trail is the list of these
 // steps: at most one for each outcome. Every filter set of the campaign is in exactly one
 // step. With a thousand buyers the whole trail takes a few hundred bytes.
-type TrailStep struct {
+type OutcomeFilterSets struct {
 	Outcome    market.Outcome
 	FilterSets bitset.Set
 }
 
 // putTrail writes each step's filter sets as words of 64 bits, the lowest first, without
 // empty words at the end.
-func putTrail(mm message, field uint32, trail []TrailStep) {
+func putTrail(mm openMessage, field uint32, trail []OutcomeFilterSets) {
 	for i := range trail {
 		inner := mm.AppendMessage(field)
 		putUint(inner, 1, uint64(trail[i].Outcome))
@@ -31,14 +31,14 @@ func putTrail(mm message, field uint32, trail []TrailStep) {
 	}
 }
 
-func getTrailStep(fc *easyproto.FieldContext, trail *[]TrailStep) bool {
-	var step *TrailStep
+func getTrailStep(fc *easyproto.FieldContext, trail *[]OutcomeFilterSets) bool {
+	var step *OutcomeFilterSets
 	*trail, step = appendZero(*trail)
 	step.Outcome, step.FilterSets = 0, step.FilterSets[:0]
 	return getMessage(fc, step.decodeField)
 }
 
-func (s *TrailStep) decodeField(fc *easyproto.FieldContext) (ok bool) {
+func (s *OutcomeFilterSets) decodeField(fc *easyproto.FieldContext) (ok bool) {
 	switch fc.FieldNum {
 	case 1:
 		return getByte(fc, &s.Outcome)

@@ -20,7 +20,7 @@ type UserSet struct {
 func (*UserSet) Kind() Kind { return KindUserSet }
 func (u *UserSet) reset()   { *u = UserSet{} }
 
-func (u *UserSet) marshal(mm message) {
+func (u *UserSet) marshal(mm openMessage) {
 	putString(mm, 1, u.Name)
 	putUint(mm, 2, uint64(u.Role))
 	putString(mm, 3, u.Password)
@@ -63,7 +63,7 @@ type APITokenSet struct {
 func (*APITokenSet) Kind() Kind { return KindAPITokenSet }
 func (a *APITokenSet) reset()   { *a = APITokenSet{} }
 
-func (a *APITokenSet) marshal(mm message) {
+func (a *APITokenSet) marshal(mm openMessage) {
 	putString(mm, 1, a.User)
 	putString(mm, 2, a.Name)
 	putUint(mm, 3, uint64(a.Role))

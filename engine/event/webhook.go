@@ -45,7 +45,7 @@ func (o WebhookOutcome) String() string {
 func (*WebhookAttempted) Kind() Kind { return KindWebhookAttempted }
 func (h *WebhookAttempted) reset()   { *h = WebhookAttempted{} }
 
-func (h *WebhookAttempted) marshal(mm message) {
+func (h *WebhookAttempted) marshal(mm openMessage) {
 	putID(mm, 1, h.Lead)
 	putUint(mm, 2, uint64(h.Type))
 	putUint(mm, 3, uint64(h.Supplier))
@@ -96,7 +96,7 @@ type WebhooksSwitched struct {
 func (*WebhooksSwitched) Kind() Kind { return KindWebhooksSwitched }
 func (h *WebhooksSwitched) reset()   { *h = WebhooksSwitched{} }
 
-func (h *WebhooksSwitched) marshal(mm message) {
+func (h *WebhooksSwitched) marshal(mm openMessage) {
 	putUint(mm, 1, uint64(h.Supplier))
 	putBool(mm, 2, h.Off)
 	putFixed(mm, 3, uint64(h.At))

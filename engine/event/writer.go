@@ -5,10 +5,10 @@ import (
 	"sync"
 )
 
-// writer encodes one message in protobuf's wire format, directly into its place. One
+// recordWriter encodes one message in protobuf's wire format, directly into its place. One
 // goroutine uses it.
 //
-// An embedded message begins with its length, which is known only at its end. The writer
+// An embedded message begins with its length, which is known only at its end. The recordWriter
 // leaves one byte for it, because most are short, and moves the content of a longer one
 // up. So the caller writes an inner message before the following fields of the outer one,
 // and writing to the outer one ends the inner one.
@@ -16,36 +16,36 @@ import (
 // Rejected: the library that decodes (easyproto). It keeps a tree of all fields and walks
 // it twice. For a lead that is several times the lead's own memory, and twice the time
 // even with all of it in the cache, which a server rarely has.
-type writer struct {
+type recordWriter struct {
 	buf  []byte
 	open []int // positions of the lengths of open messages
 }
 
-var writers = sync.Pool{New: func() any { return new(writer) }}
+var writers = sync.Pool{New: func() any { return new(recordWriter) }}
 
-// newWriter starts a message that done appends to dst.
-func newWriter(dst []byte) *writer {
-	w := writers.Get().(*writer)
+// newRecordWriter starts a message that done appends to dst.
+func newRecordWriter(dst []byte) *recordWriter {
+	w := writers.Get().(*recordWriter)
 	w.buf = dst
 	return w
 }
 
-// outermost returns the outermost message.
-func (w *writer) outermost() message { return message{w: w} }
+// outermostMessage returns the outermostMessage message.
+func (w *recordWriter) outermostMessage() openMessage { return openMessage{w: w} }
 
-// finish ends the message and returns the buffer. The caller must not use the writer after
+// finishRecord ends the message and returns the buffer. The caller must not use the writer after
 // it.
-func (w *writer) finish() []byte {
-	w.endMessages(0)
+func (w *recordWriter) finishRecord() []byte {
+	w.endMessagesBelow(0)
 	buf := w.buf
 	w.buf = nil
 	writers.Put(w)
 	return buf
 }
 
-// message is one message of a writer: the outermost one, or one at nesting level depth.
-type message struct {
-	w     *writer
+// openMessage is one openMessage of a writer: the outermost one, or one at nesting level depth.
+type openMessage struct {
+	w     *recordWriter
 	depth int
 }
 
@@ -57,9 +57,9 @@ const (
 )
 
 // appendTag ends the messages below m and appends the tag of a field of m.
-func (m message) appendTag(field uint32, wire uint64) []byte {
+func (m openMessage) appendTag(field uint32, wire uint64) []byte {
 	if len(m.w.open) > m.depth {
-		m.w.endMessages(m.depth)
+		m.w.endMessagesBelow(m.depth)
 	}
 	return appendVarint(m.w.buf, uint64(field)<<3|wire)
 }
@@ -72,27 +72,27 @@ func appendVarint(dst []byte, v uint64) []byte {
 	return binary.AppendUvarint(dst, v)
 }
 
-func (m message) AppendUint64(field uint32, v uint64) {
+func (m openMessage) AppendUint64(field uint32, v uint64) {
 	m.w.buf = appendVarint(m.appendTag(field, wireVarint), v)
 }
 
-func (m message) AppendSint64(field uint32, v int64) {
+func (m openMessage) AppendSint64(field uint32, v int64) {
 	m.AppendUint64(field, uint64(v)<<1^uint64(v>>63))
 }
 
-func (m message) AppendFixed64(field uint32, v uint64) {
+func (m openMessage) AppendFixed64(field uint32, v uint64) {
 	m.w.buf = binary.LittleEndian.AppendUint64(m.appendTag(field, wireFixed), v)
 }
 
-func (m message) AppendBytes(field uint32, v []byte) {
+func (m openMessage) AppendBytes(field uint32, v []byte) {
 	m.w.buf = append(appendVarint(m.appendTag(field, wireBytes), uint64(len(v))), v...)
 }
 
-func (m message) AppendString(field uint32, v string) {
+func (m openMessage) AppendString(field uint32, v string) {
 	m.w.buf = append(appendVarint(m.appendTag(field, wireBytes), uint64(len(v))), v...)
 }
 
-func (m message) AppendBool(field uint32, v bool) {
+func (m openMessage) AppendBool(field uint32, v bool) {
 	if v {
 		m.AppendUint64(field, 1)
 	} else {
@@ -101,7 +101,7 @@ func (m message) AppendBool(field uint32, v bool) {
 }
 
 // AppendUint64s appends numbers in the packed form.
-func (m message) AppendUint64s(field uint32, vs []uint64) {
+func (m openMessage) AppendUint64s(field uint32, vs []uint64) {
 	w := m.AppendMessage(field).w
 	for _, v := range vs {
 		w.buf = appendVarint(w.buf, v)
@@ -109,16 +109,16 @@ func (m message) AppendUint64s(field uint32, vs []uint64) {
 }
 
 // AppendMessage begins a message within m.
-func (m message) AppendMessage(field uint32) message {
+func (m openMessage) AppendMessage(field uint32) openMessage {
 	w := m.w
 	w.buf = m.appendTag(field, wireBytes)
 	w.open = append(w.open, len(w.buf))
 	w.buf = append(w.buf, 0)
-	return message{w: w, depth: m.depth + 1}
+	return openMessage{w: w, depth: m.depth + 1}
 }
 
-// endMessages ends every message below the given depth.
-func (w *writer) endMessages(depth int) {
+// endMessagesBelow ends every message below the given depth.
+func (w *recordWriter) endMessagesBelow(depth int) {
 	for len(w.open) > depth {
 		at := w.open[len(w.open)-1]
 		w.open = w.open[:len(w.open)-1]

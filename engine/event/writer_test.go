@@ -14,15 +14,15 @@ func TestAWriterWritesProtobuf(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		before := rapid.SliceOfN(rapid.Byte(), 0, 3).Draw(t, "before")
 		var reference easyproto.Marshaler
-		w := newWriter(bytes.Clone(before))
-		writeBoth(t, w.outermost(), reference.MessageMarshaler(), 0)
-		if got, want := w.finish(), reference.Marshal(bytes.Clone(before)); !bytes.Equal(got, want) {
+		w := newRecordWriter(bytes.Clone(before))
+		writeBoth(t, w.outermostMessage(), reference.MessageMarshaler(), 0)
+		if got, want := w.finishRecord(), reference.Marshal(bytes.Clone(before)); !bytes.Equal(got, want) {
 			t.Fatalf("%x, want %x", got, want)
 		}
 	})
 }
 
-func writeBoth(t *rapid.T, ours message, reference *easyproto.MessageMarshaler, depth int) {
+func writeBoth(t *rapid.T, ours openMessage, reference *easyproto.MessageMarshaler, depth int) {
 	for range rapid.IntRange(0, 4).Draw(t, "fields") {
 		field := rapid.SampledFrom([]uint32{1, 15, 16, 2047, 2048}).Draw(t, "field")
 		switch rapid.SampledFrom([]string{"uint", "sint", "fixed", "string", "bytes", "bool", "words", "message"}).Draw(t, "form") {

@@ -59,27 +59,27 @@ func (p Party) IsBuyer() bool { return p.Kind == event.ObjectBuyer }
 // reserved. Test leads move no money.
 func (p Party) AppendEntries(dst []Entry, record event.Event) []Entry {
 	switch record := record.(type) {
-	case *event.FundsMoved:
-		if p.isParty(event.ObjectBuyer, record.Buyer) {
+	case *event.BuyerFundsMoved:
+		if p.matchesParty(event.ObjectBuyer, record.Buyer) {
 			dst = append(dst, newFundsEntry(record))
 		}
 	case *event.LeadDecided:
-		dst = p.appendSale(dst, record.Lead, record.Campaign, record.Supplier, &record.Sale, record.Post.URL != "")
+		dst = p.appendSaleEntry(dst, record.Lead, record.Campaign, record.Supplier, &record.Sale, record.Post.URL != "")
 	case *event.PostSettled:
-		dst = p.appendSettlement(dst, record)
+		dst = p.appendSettlementEntries(dst, record)
 	case *event.StatusChanged:
 		for i := range record.Changes {
-			dst = p.appendReturn(dst, record.Buyer, &record.Changes[i])
+			dst = p.appendReturnEntry(dst, record.Buyer, &record.Changes[i])
 		}
 	}
 	return dst
 }
 
-func (p Party) isParty(kind event.ObjectKind, ref market.Ref) bool {
+func (p Party) matchesParty(kind event.ObjectKind, ref market.Ref) bool {
 	return p.Kind == kind && p.Ref == ref
 }
 
-func newFundsEntry(record *event.FundsMoved) Entry {
+func newFundsEntry(record *event.BuyerFundsMoved) Entry {
 	e := Entry{Kind: EntryTopUp, Amount: record.Amount, Note: strings.Clone(record.Note)}
 	if record.Opening {
 		e.Kind = EntryOpening
@@ -87,19 +87,19 @@ func newFundsEntry(record *event.FundsMoved) Entry {
 	return e
 }
 
-// appendSale appends the entry of a sale: the payment, or only the reservation if
+// appendSaleEntry appends the entry of a sale: the payment, or only the reservation if
 // the lead is posted.
-func (p Party) appendSale(dst []Entry, lead market.LeadID, campaign, supplier market.Ref, sale *event.Sale, posted bool) []Entry {
+func (p Party) appendSaleEntry(dst []Entry, lead market.LeadID, campaign, supplier market.Ref, sale *event.Sale, posted bool) []Entry {
 	if sale.Buyer == 0 || sale.Test {
 		return dst
 	}
 	e := Entry{Kind: EntrySale, Lead: lead, Campaign: campaign, Currency: sale.Currency}
 	switch {
-	case p.isParty(event.ObjectBuyer, sale.Buyer) && posted:
+	case p.matchesParty(event.ObjectBuyer, sale.Buyer) && posted:
 		e.Kind, e.Held = EntryReservation, sale.Price
-	case p.isParty(event.ObjectBuyer, sale.Buyer):
+	case p.matchesParty(event.ObjectBuyer, sale.Buyer):
 		e.Amount = -sale.Price
-	case p.isParty(event.ObjectSupplier, supplier) && !posted:
+	case p.matchesParty(event.ObjectSupplier, supplier) && !posted:
 		e.Amount = sale.Payout
 	default:
 		return dst
@@ -107,37 +107,37 @@ func (p Party) appendSale(dst []Entry, lead market.LeadID, campaign, supplier ma
 	return append(dst, e)
 }
 
-// appendSettlement appends the end of a reservation, the payment if the buyer has
+// appendSettlementEntries appends the end of a reservation, the payment if the buyer has
 // the lead, and the sale to the next buyer if the settlement contains one.
-func (p Party) appendSettlement(dst []Entry, record *event.PostSettled) []Entry {
-	if !record.Settlement.IsFinal() {
+func (p Party) appendSettlementEntries(dst []Entry, record *event.PostSettled) []Entry {
+	if !record.Settlement.EndsPost() {
 		return dst
 	}
 	delivered := record.Settlement == event.SettledDelivered || record.Settlement == event.SettledConfirmed
 	if delivered {
-		dst = p.appendSale(dst, record.Lead, record.Campaign, record.Supplier, &record.Sale, false)
+		dst = p.appendSaleEntry(dst, record.Lead, record.Campaign, record.Supplier, &record.Sale, false)
 	}
-	if p.isParty(event.ObjectBuyer, record.Sale.Buyer) && !record.Sale.Test {
+	if p.matchesParty(event.ObjectBuyer, record.Sale.Buyer) && !record.Sale.Test {
 		if !delivered {
 			dst = append(dst, Entry{Kind: EntryReservation, Lead: record.Lead, Campaign: record.Campaign, Currency: record.Sale.Currency})
 		}
 		dst[len(dst)-1].Held = -record.Sale.Price
 	}
-	return p.appendSale(dst, record.Lead, record.Campaign, record.Supplier, &record.Next, record.Post.URL != "")
+	return p.appendSaleEntry(dst, record.Lead, record.Campaign, record.Supplier, &record.Next, record.Post.URL != "")
 }
 
-// appendReturn appends the entry of an accepted return; a supplier may have none.
+// appendReturnEntry appends the entry of an accepted return; a supplier may have none.
 // A return without a month belongs to a test lead.
-func (p Party) appendReturn(dst []Entry, buyer market.Ref, c *event.Change) []Entry {
+func (p Party) appendReturnEntry(dst []Entry, buyer market.Ref, c *event.LeadChange) []Entry {
 	back := &c.Return
 	if c.Result != event.ChangeDone || back.Month == 0 {
 		return dst
 	}
 	e := Entry{Lead: c.Lead, Campaign: back.Campaign, Currency: back.Currency}
 	switch {
-	case p.isParty(event.ObjectBuyer, buyer):
+	case p.matchesParty(event.ObjectBuyer, buyer):
 		e.Kind, e.Amount = EntryReturn, back.Credit
-	case p.isParty(event.ObjectSupplier, c.Supplier) && back.Reverse != 0:
+	case p.matchesParty(event.ObjectSupplier, c.Supplier) && back.Reverse != 0:
 		e.Kind, e.Amount = EntryReversal, -back.Reverse
 	default:
 		return dst

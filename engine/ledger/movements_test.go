@@ -33,27 +33,27 @@ func TestMovements(t *testing.T) {
 	green := event.Sale{Buyer: 2, Price: 7 * dollar, Payout: 5 * dollar, Currency: usd}
 	test := red
 	test.Test = true
-	endpoint := event.Post{URL: "https://buyer.example/v1/post"}
-	decided := func(sale event.Sale, post event.Post) event.Event {
+	endpoint := event.PostIntent{URL: "https://buyer.example/v1/post"}
+	decided := func(sale event.Sale, post event.PostIntent) event.Event {
 		return &event.LeadDecided{Lead: market.LeadID{1}, Campaign: 3, Supplier: 1, Sale: sale, Post: post}
 	}
-	settled := func(how event.Settlement, sale, next event.Sale, post event.Post) event.Event {
+	settled := func(how event.PostSettlement, sale, next event.Sale, post event.PostIntent) event.Event {
 		return &event.PostSettled{Lead: market.LeadID{1}, Campaign: 3, Supplier: 1, Settlement: how, Sale: sale, Next: next, Post: post}
 	}
-	returned := func(result event.ChangeResult, back event.Return) event.Event {
-		return &event.StatusChanged{Buyer: 1, Changes: []event.Change{{Lead: market.LeadID{1}, Supplier: 1, Result: result, To: market.StatusReturned, Return: back}}}
+	returned := func(result event.LeadChangeResult, back event.ReturnedResources) event.Event {
+		return &event.StatusChanged{Buyer: 1, Changes: []event.LeadChange{{Lead: market.LeadID{1}, Supplier: 1, Result: result, To: market.StatusReturned, Return: back}}}
 	}
-	whole := event.Return{Campaign: 3, Credit: 12 * dollar, Reverse: 9 * dollar, Currency: usd, Month: 1}
+	whole := event.ReturnedResources{Campaign: 3, Credit: 12 * dollar, Reverse: 9 * dollar, Currency: usd, Month: 1}
 	kept, free := whole, whole
 	kept.Reverse, free.Credit, free.Reverse = 0, 0, 0
-	noSale, noPost := event.Sale{}, event.Post{}
+	noSale, noPost := event.Sale{}, event.PostIntent{}
 	for _, row := range []struct {
 		name                 string
 		record               event.Event
 		red, green, supplier string
 	}{
-		{"the account begins", &event.FundsMoved{Buyer: 1, Amount: 500 * dollar, Opening: true}, "opening 500", "", ""},
-		{"a top-up", &event.FundsMoved{Buyer: 1, Amount: 4_100_001}, "top_up 4.100001", "", ""},
+		{"the account begins", &event.BuyerFundsMoved{Buyer: 1, Amount: 500 * dollar, Opening: true}, "opening 500", "", ""},
+		{"a top-up", &event.BuyerFundsMoved{Buyer: 1, Amount: 4_100_001}, "top_up 4.100001", "", ""},
 		{"an unsold lead", decided(noSale, noPost), "", "", ""},
 		{"a recorded lead", decided(red, noPost), "sale -12", "", "sale 9"},
 		{"a posted lead", decided(red, endpoint), "held 0 held 12", "", ""},
@@ -70,15 +70,15 @@ func TestMovements(t *testing.T) {
 		{"returned", returned(event.ChangeDone, whole), "return 12", "", "reversal -9"},
 		{"returned; the supplier keeps its payout", returned(event.ChangeDone, kept), "return 12", "", ""},
 		{"a free lead returned", returned(event.ChangeDone, free), "return 0", "", ""},
-		{"a pending return", returned(event.ChangePending, event.Return{Month: 1}), "", "", ""},
-		{"a rejected return", returned(event.ChangeRefused, event.Return{Month: 1}), "", "", ""},
+		{"a pending return", returned(event.ChangePending, event.ReturnedResources{Month: 1}), "", "", ""},
+		{"a rejected return", returned(event.ChangeRefused, event.ReturnedResources{Month: 1}), "", "", ""},
 		{"a repeated report", returned(event.ChangeNone, whole), "", "", ""},
 		{"a test lead is recorded", decided(test, noPost), "", "", ""},
 		{"a test lead is posted", decided(test, endpoint), "", "", ""},
 		{"a test lead is delivered", settled(event.SettledDelivered, test, noSale, noPost), "", "", ""},
 		{"a test lead is refused", settled(event.SettledRefused, test, noSale, noPost), "", "", ""},
 		{"a test lead is refused, and recorded for the next", settled(event.SettledRefused, test, test, noPost), "", "", ""},
-		{"a test lead is returned", returned(event.ChangeDone, event.Return{Campaign: 3}), "", "", ""},
+		{"a test lead is returned", returned(event.ChangeDone, event.ReturnedResources{Campaign: 3}), "", "", ""},
 		{"a failed attempt", &event.PostAttempted{Lead: market.LeadID{1}, Attempt: 1}, "", "", ""},
 		{"a pause", &event.PauseSet{Target: event.ObjectBuyer, Ref: 1, Paused: true}, "", "", ""},
 	} {
@@ -105,9 +105,9 @@ func TestMovements(t *testing.T) {
 func TestBatchReturns(t *testing.T) {
 	record := &event.StatusChanged{Buyer: 1}
 	for n := range byte(4) {
-		record.Changes = append(record.Changes, event.Change{
+		record.Changes = append(record.Changes, event.LeadChange{
 			Lead: market.LeadID{n}, Supplier: market.Ref(n%2 + 1), Result: event.ChangeDone,
-			Return: event.Return{Credit: market.Money(n+1) * dollar, Reverse: dollar, Month: 1},
+			Return: event.ReturnedResources{Credit: market.Money(n+1) * dollar, Reverse: dollar, Month: 1},
 		})
 	}
 	if got := describeMovements(Party{event.ObjectBuyer, 1}, record); got != "return 1, return 2, return 3, return 4" {

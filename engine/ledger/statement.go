@@ -15,8 +15,8 @@ import (
 // Period is the half-open interval [From, To) in Unix nanoseconds.
 type Period struct{ From, To int64 }
 
-// Balances are an account's balance and the part of it that open posts reserve.
-type Balances struct{ Balance, Held market.Money }
+// BalanceAndHeld are an account's balance and the part of it that open posts reserve.
+type BalanceAndHeld struct{ Balance, Held market.Money }
 
 // Statement summarizes a party's money movements in a period.
 //
@@ -37,7 +37,7 @@ type Statement struct {
 	At  int64  // commit time of that entry
 
 	Account          bool // the buyer has an account at Seq
-	Opening, Closing Balances
+	Opening, Closing BalanceAndHeld
 	Entries          int
 	Totals           []Total // sorted by kind, campaign, currency
 
@@ -54,25 +54,25 @@ type Total struct {
 	Amount    market.Money
 }
 
-// PastHistoryError reports that the log no longer holds all events since the
+// HistoryTooShortError reports that the log no longer holds all events since the
 // statement's beginning.
-type PastHistoryError struct {
+type HistoryTooShortError struct {
 	HistoryBegins int64 // commit time of the oldest entry in the log, Unix nanoseconds
 }
 
-func (e *PastHistoryError) Error() string {
+func (e *HistoryTooShortError) Error() string {
 	return fmt.Sprintf("the log's history begins at %s; choose a period that begins later",
 		time.Unix(0, e.HistoryBegins).UTC().Format(time.RFC3339Nano))
 }
 
-// Tally adds up the events since a period's beginning, in log order, up to the entry
+// StatementTally adds up the events since a period's beginning, in log order, up to the entry
 // at which the caller read the live account.
-type Tally struct {
+type StatementTally struct {
 	statement                 Statement
 	live                      state.BuyerFunds
-	sinceFrom                 Balances    // moved since From
-	sinceTo                   Balances    // part of sinceFrom that moved since To
-	inAccount, outsideAccount totalsByKey // totals inside and outside the account
+	sinceFrom                 BalanceAndHeld // moved since From
+	sinceTo                   BalanceAndHeld // part of sinceFrom that moved since To
+	inAccount, outsideAccount totalsByKey    // totals inside and outside the account
 	entries                   []Entry
 }
 
@@ -84,10 +84,10 @@ type totalKey struct {
 	currency market.Currency
 }
 
-// NewTally starts a tally for the party. live is the party's account as read from
+// NewStatementTally starts a tally for the party. live is the party's account as read from
 // the state; for a supplier only its Seq and At count.
-func NewTally(party Party, period Period, live state.BuyerFunds) *Tally {
-	t := &Tally{live: live, inAccount: totalsByKey{}, outsideAccount: totalsByKey{}}
+func NewStatementTally(party Party, period Period, live state.BuyerFunds) *StatementTally {
+	t := &StatementTally{live: live, inAccount: totalsByKey{}, outsideAccount: totalsByKey{}}
 	t.statement = Statement{Party: party, Period: period, Seq: live.Seq, At: live.At, Account: live.Opened}
 	if !live.Opened {
 		t.statement.accountBegins = math.MaxUint64
@@ -96,10 +96,10 @@ func NewTally(party Party, period Period, live state.BuyerFunds) *Tally {
 }
 
 // Period returns the period that the tally covers.
-func (t *Tally) Period() Period { return t.statement.Period }
+func (t *StatementTally) Period() Period { return t.statement.Period }
 
-// Add counts the next event. It keeps no reference to the event.
-func (t *Tally) Add(seq uint64, at int64, record event.Event) {
+// AddEvent counts the next event. It keeps no reference to the event.
+func (t *StatementTally) AddEvent(seq uint64, at int64, record event.Event) {
 	if at < t.statement.From || seq > t.live.Seq {
 		return
 	}
@@ -107,7 +107,7 @@ func (t *Tally) Add(seq uint64, at int64, record event.Event) {
 	for i := range t.entries {
 		e := &t.entries[i]
 		if e.Kind == EntryOpening {
-			t.beginAccount(seq)
+			t.startAccountAt(seq)
 		}
 		t.sinceFrom.addEntry(e)
 		switch {
@@ -122,9 +122,9 @@ func (t *Tally) Add(seq uint64, at int64, record event.Event) {
 	}
 }
 
-// beginAccount moves the entries counted so far out of the account, which begins at
+// startAccountAt moves the entries counted so far out of the account, which begins at
 // seq.
-func (t *Tally) beginAccount(seq uint64) {
+func (t *StatementTally) startAccountAt(seq uint64) {
 	t.statement.accountBegins = seq
 	t.sinceFrom.Balance, t.sinceTo.Balance = 0, 0
 	for key, sum := range t.inAccount {
@@ -136,7 +136,7 @@ func (t *Tally) beginAccount(seq uint64) {
 	clear(t.inAccount)
 }
 
-func (s *Balances) addEntry(e *Entry) {
+func (s *BalanceAndHeld) addEntry(e *Entry) {
 	s.Balance += e.Amount
 	s.Held += e.Held
 }
@@ -149,12 +149,12 @@ func (t totalsByKey) addEntry(e *Entry) {
 	t[key] = sum
 }
 
-// Statement returns the statement of the events added so far.
-func (t *Tally) Statement() *Statement {
+// BuildStatement returns the statement of the events added so far.
+func (t *StatementTally) BuildStatement() *Statement {
 	s := t.statement
 	if s.Account {
-		s.Opening = Balances{t.live.Balance - t.sinceFrom.Balance, t.live.Held - t.sinceFrom.Held}
-		s.Closing = Balances{t.live.Balance - t.sinceTo.Balance, t.live.Held - t.sinceTo.Held}
+		s.Opening = BalanceAndHeld{t.live.Balance - t.sinceFrom.Balance, t.live.Held - t.sinceFrom.Held}
+		s.Closing = BalanceAndHeld{t.live.Balance - t.sinceTo.Balance, t.live.Held - t.sinceTo.Held}
 	}
 	for inAccount, sums := range map[bool]totalsByKey{true: t.inAccount, false: t.outsideAccount} {
 		for key, sum := range sums {
@@ -179,21 +179,21 @@ func boolAsInt(b bool) int {
 	return 0
 }
 
-// EntryIterator derives a statement's entries from the log events, in log order.
+// IterateEntries derives a statement's entries from the log events, in log order.
 type EntryIterator struct {
 	statement *Statement
 	balance   market.Money
 	entries   []Entry
 }
 
-// EntryIterator returns a Lines at the beginning of the statement.
-func (s *Statement) EntryIterator() *EntryIterator {
+// IterateEntries returns a Lines at the beginning of the statement.
+func (s *Statement) IterateEntries() *EntryIterator {
 	return &EntryIterator{statement: s, balance: s.Opening.Balance}
 }
 
-// Next returns the entries of the next event; most events have none. The slice is
+// NextEntries returns the entries of the next event; most events have none. The slice is
 // valid until the next call.
-func (l *EntryIterator) Next(seq uint64, at int64, record event.Event) []Entry {
+func (l *EntryIterator) NextEntries(seq uint64, at int64, record event.Event) []Entry {
 	s := l.statement
 	if at < s.From || at >= s.To || seq > s.Seq {
 		return nil

@@ -77,7 +77,7 @@ func (b *simulation) step() {
 
 func (b *simulation) moveFunds() {
 	ref := market.Ref(1 + b.draw(2))
-	record := &event.FundsMoved{Buyer: ref, Amount: market.Money(b.draw(500_000_000)), Note: "wire", Opening: b.draw(6) == 0}
+	record := &event.BuyerFundsMoved{Buyer: ref, Amount: market.Money(b.draw(500_000_000)), Note: "wire", Opening: b.draw(6) == 0}
 	b.begun[ref] = b.begun[ref] || record.Opening
 	b.record(record)
 }
@@ -115,8 +115,8 @@ func (b *simulation) settle() {
 	}
 	i := b.draw(len(b.open))
 	record := *b.open[i]
-	record.Settlement = event.Settlement(1 + b.draw(7))
-	if record.Settlement.IsFinal() {
+	record.Settlement = event.PostSettlement(1 + b.draw(7))
+	if record.Settlement.EndsPost() {
 		b.open = append(b.open[:i:i], b.open[i+1:]...)
 	}
 	switch record.Settlement {
@@ -151,9 +151,9 @@ func (b *simulation) returnLeads() {
 			kept = append(kept, s)
 			continue
 		}
-		c := event.Change{Lead: s.Lead, Supplier: s.Supplier, Result: event.ChangeResult(1 + b.draw(7)), To: market.StatusReturned}
+		c := event.LeadChange{Lead: s.Lead, Supplier: s.Supplier, Result: event.LeadChangeResult(1 + b.draw(7)), To: market.StatusReturned}
 		if c.Result == event.ChangeDone && !s.Sale.Test {
-			c.Return = event.Return{Campaign: s.Campaign, Credit: s.Sale.Price, Currency: s.Sale.Currency, Month: 1}
+			c.Return = event.ReturnedResources{Campaign: s.Campaign, Credit: s.Sale.Price, Currency: s.Sale.Currency, Month: 1}
 			if b.draw(2) == 0 {
 				c.Return.Reverse = s.Sale.Payout
 				b.earned[s.Supplier] -= s.Sale.Payout
@@ -171,7 +171,7 @@ func (b *simulation) statement(t *rapid.T, party Party, period Period) (*Stateme
 	if party.IsBuyer() {
 		live = b.BuyerFunds(party.Ref)
 	}
-	tally := NewTally(party, period, live)
+	tally := NewStatementTally(party, period, live)
 	d := event.Decoder{ForReplay: true}
 	each := func(f func(seq uint64, at int64, record event.Event)) {
 		for i, p := range b.log {
@@ -182,12 +182,12 @@ func (b *simulation) statement(t *rapid.T, party Party, period Period) (*Stateme
 			f(uint64(i+1), p.at, record)
 		}
 	}
-	each(tally.Add)
-	s := tally.Statement()
-	lines := s.EntryIterator()
+	each(tally.AddEvent)
+	s := tally.BuildStatement()
+	lines := s.IterateEntries()
 	var entries []Entry
 	each(func(seq uint64, at int64, record event.Event) {
-		entries = append(entries, lines.Next(seq, at, record)...)
+		entries = append(entries, lines.NextEntries(seq, at, record)...)
 	})
 	return s, entries
 }
@@ -208,7 +208,7 @@ func (b *simulation) lastBefore(at int64) (p logEntry) {
 func TestEntriesSumToBalance(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		b := newSimulation(func(n int) int { return rapid.IntRange(0, n-1).Draw(t, "n") })
-		var sums [3]Balances
+		var sums [3]BalanceAndHeld
 		read := 0
 		var d event.Decoder
 		for range rapid.IntRange(1, 80).Draw(t, "steps") {
@@ -227,7 +227,7 @@ func TestEntriesSumToBalance(t *testing.T) {
 						sums[ref].Held += e.Held
 					}
 					live := b.log[read].live[ref]
-					if sums[ref] != (Balances{live.Balance, live.Held}) {
+					if sums[ref] != (BalanceAndHeld{live.Balance, live.Held}) {
 						t.Fatalf("entry %d: buyer %d has %s and holds %s, by its entries %+v", read+1, ref, live.Balance, live.Held, sums[ref])
 					}
 				}
@@ -298,7 +298,7 @@ func (b *simulation) check(t *rapid.T, s *Statement, entries []Entry) {
 		}
 		return
 	}
-	if s.Account != b.begun[s.Ref] || !s.Account && (in != 0 || s.Opening != Balances{} || s.Closing != Balances{}) {
+	if s.Account != b.begun[s.Ref] || !s.Account && (in != 0 || s.Opening != BalanceAndHeld{} || s.Closing != BalanceAndHeld{}) {
 		t.Fatalf("an account: %t; %+v", b.begun[s.Ref], s)
 	}
 	if !s.Account {
@@ -310,9 +310,9 @@ func (b *simulation) check(t *rapid.T, s *Statement, entries []Entry) {
 	for _, end := range []struct {
 		at   int64
 		live state.BuyerFunds
-		got  Balances
+		got  BalanceAndHeld
 	}{{s.From, before.live[s.Ref], s.Opening}, {s.To, after.live[s.Ref], s.Closing}} {
-		want := Balances{end.live.Balance, end.live.Held}
+		want := BalanceAndHeld{end.live.Balance, end.live.Held}
 		if s.beginsAfter(b, end.at) {
 			want.Balance = 0
 		}

@@ -22,7 +22,7 @@ func TestHotPathDoesNotAllocate(t *testing.T) {
 	score := filterOn(t, SlotQualityScore, FilterSpec{Min: &low, In: []string{"0.50"}})
 	index, crowd := crowdedIndex(t, 1000)
 	eligible := bitset.New(1000)
-	table := fingerprint.NewTable([]uint64{7, 42, 1 << 60})
+	table := fingerprint.NewFingerprintTable([]uint64{7, 42, 1 << 60})
 	either := DuplicateRule{Phone: true, Email: true, Window: 1}
 	both := DuplicateRule{Phone: true, Email: true, All: true, Window: 1}
 	zone, err := time.LoadLocation("America/New_York")
@@ -41,22 +41,22 @@ func TestHotPathDoesNotAllocate(t *testing.T) {
 
 	for name, step := range map[string]func(){
 		"Filter.Pass":      func() { state.Accepts(l); score.Accepts(l) },
-		"FilterIndex.Pass": func() { eligible.Fill(1000); index.ClearFailing(crowd, eligible); eligible.Next(0) },
+		"FilterIndex.Pass": func() { eligible.FillUpTo(1000); index.ClearFailing(crowd, eligible); eligible.NextFrom(0) },
 		"Table.Has":        func() { table.Has(42) },
 		"Probes, a phone": func() {
-			probes = (&SuppressionList{Field: ListPhone, Hash: HashPlain}).AppendProbes(l, &testKey, probes[:0])
+			probes = (&SuppressionList{Field: ListPhone, Hash: HashPlain}).AppendLeadFingerprints(l, &testKey, probes[:0])
 		},
 		"Probes, abroad": func() {
-			probes = (&SuppressionList{Field: ListPhone, Hash: HashMD5}).AppendProbes(foreign, &testKey, probes[:0])
+			probes = (&SuppressionList{Field: ListPhone, Hash: HashMD5}).AppendLeadFingerprints(foreign, &testKey, probes[:0])
 		},
 		"Probes, an email": func() {
-			probes = (&SuppressionList{Field: ListEmail, Hash: HashSHA256}).AppendProbes(l, &testKey, probes[:0])
+			probes = (&SuppressionList{Field: ListEmail, Hash: HashSHA256}).AppendLeadFingerprints(l, &testKey, probes[:0])
 		},
 		"Keys, any":          func() { keys = either.AppendKeys(l, 1, &testKey, keys[:0]) },
 		"Keys, all":          func() { keys = both.AppendKeys(l, 1, &testKey, keys[:0]) },
 		"Money.AppendJSON":   func() { buf = Money(12_340_000).AppendJSON(buf[:0]) },
 		"ParseBid":           func() { buf = append(buf[:0], "12.3456789"...); _, _ = ParseBidAmount(buf) },
-		"Payout.Of":          func() { payout.Amount(12_340_000) },
+		"Payout.Of":          func() { payout.AmountAtPrice(12_340_000) },
 		"Schedule.Open":      func() { schedule.IsOpen(at) },
 		"LeadID.AppendTo":    func() { buf = LeadID{1}.AppendTo(buf[:0]) },
 		"ParseLeadID":        func() { ParseLeadID("lead_01hf7yat00041061050r3gg28a") },

@@ -20,9 +20,9 @@ type Buyer struct {
 	TestPost    *Endpoint
 	PostTimeout time.Duration
 
-	PingRate       int                // pings a second, burst the same
-	MaxConnections int                // connections for pings, and as many for posts
-	Schedule       *calendar.Schedule // nil: always open
+	PingRate       int                      // pings a second, burst the same
+	MaxConnections int                      // connections for pings, and as many for posts
+	Schedule       *calendar.WeeklySchedule // nil: always open
 	Caps           []*Cap
 	Suppression    []*SuppressionList
 	Funded         bool  // false: its money is unlimited

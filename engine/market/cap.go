@@ -17,7 +17,7 @@ const (
 
 var unitNames = [...]string{UnitCount: "count", UnitMoney: "money"}
 
-func (u CapUnit) String() string { return enumName(unitNames[:], int(u)) }
+func (u CapUnit) String() string { return enumNameAt(unitNames[:], int(u)) }
 
 // CapScope selects the sales that a cap counts. Caps are charged in this order.
 type CapScope uint8
@@ -31,10 +31,10 @@ const (
 
 var scopeNames = [...]string{ScopeCampaign: "campaign", ScopeBuyer: "buyer", ScopePair: "pair"}
 
-func (s CapScope) String() string { return enumName(scopeNames[:], int(s)) }
+func (s CapScope) String() string { return enumNameAt(scopeNames[:], int(s)) }
 
-// enumName returns the name of an enum's value, or unknown.
-func enumName(names []string, i int) string {
+// enumNameAt returns the name of an enum's value, or unknown.
+func enumNameAt(names []string, i int) string {
 	if i >= len(names) || names[i] == "" {
 		return "unknown"
 	}

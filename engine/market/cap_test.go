@@ -76,7 +76,7 @@ func TestCapKeyKeepsCountsOverLimits(t *testing.T) {
 
 func TestTotalHasOneWindow(t *testing.T) {
 	for _, at := range []int64{0, 1, time.Now().UnixNano(), math.MaxInt64} {
-		if start, end := calendar.Total.Window(at, time.UTC); start != 0 || end != math.MaxInt64 {
+		if start, end := calendar.Total.WindowContaining(at, time.UTC); start != 0 || end != math.MaxInt64 {
 			t.Errorf("at %d: %d to %d", at, start, end)
 		}
 	}
@@ -88,5 +88,5 @@ func TestUnknownPeriodIsABug(t *testing.T) {
 			t.Error("no panic")
 		}
 	}()
-	calendar.Period(0).Window(0, time.UTC)
+	calendar.Period(0).WindowContaining(0, time.UTC)
 }

@@ -95,12 +95,12 @@ type Campaign struct {
 type FilterSet struct {
 	Buyer    *Buyer
 	Priority int
-	Weight   int                // at least 1
-	Price    Money              // for the methods without an auction
-	States   StateSet           // intersection of the buyer's own states and the entry's
-	Filters  []Filter           // the buyer's own and the entry's
-	Schedule *calendar.Schedule // in addition to the buyer's own; nil: always open
-	Caps     []*Cap             // of the pair
+	Weight   int                      // at least 1
+	Price    Money                    // for the methods without an auction
+	States   USStateSet               // intersection of the buyer's own states and the entry's
+	Filters  []Filter                 // the buyer's own and the entry's
+	Schedule *calendar.WeeklySchedule // in addition to the buyer's own; nil: always open
+	Caps     []*Cap                   // of the pair
 }
 
 // AcceptsSupplier reports whether the supplier may send leads to the campaign.

@@ -22,39 +22,39 @@ const (
 	maxValues    = 1000 // of an enum
 )
 
-// compiler turns specifications into rules and collects the mistakes.
-type compiler struct {
+// mappingCompiler turns specifications into rules and collects the mistakes.
+type mappingCompiler struct {
 	mapping  *Mapping
-	specs    []indexedSpec // by slot
+	specs    []fieldSpecWithIndex // by slot
 	mistakes []SpecError
 }
 
-// indexedSpec is a specification with its slot.
-type indexedSpec struct {
+// fieldSpecWithIndex is a specification with its slot.
+type fieldSpecWithIndex struct {
 	FieldSpec
 	configIndex int // in the operator's list; -1: an unchanged known field
 }
 
-func (c *compiler) addMistake(field int, key, format string, args ...any) {
-	c.mistakes = append(c.mistakes, SpecError{Field: field, Key: key, Message: fmt.Sprintf(format, args...)})
+func (c *mappingCompiler) addMistake(fieldIndex int, key, format string, args ...any) {
+	c.mistakes = append(c.mistakes, SpecError{Field: fieldIndex, Key: key, Message: fmt.Sprintf(format, args...)})
 }
 
-func (c *compiler) sortMistakes() {
+func (c *mappingCompiler) sortMistakes() {
 	slices.SortStableFunc(c.mistakes, func(a, b SpecError) int { return cmp.Compare(a.Field, b.Field) })
 }
 
 // assignSlots gives each field its slot and rejects repeated names.
-func (c *compiler) assignSlots(fields []FieldSpec) {
+func (c *mappingCompiler) assignSlots(fields []FieldSpec) {
 	for slot := range knownFields {
 		field := knownFields[slot]
 		field.BuyerName = field.Name
-		c.specs = append(c.specs, indexedSpec{FieldSpec: field, configIndex: -1})
+		c.specs = append(c.specs, fieldSpecWithIndex{FieldSpec: field, configIndex: -1})
 	}
 	for i, field := range fields {
 		if field.BuyerName == "" {
 			field.BuyerName = field.Name
 		}
-		if !c.checkName(i, "name", field.Name) || !c.checkName(i, "to", field.BuyerName) {
+		if !c.checkFieldName(i, "name", field.Name) || !c.checkFieldName(i, "to", field.BuyerName) {
 			continue
 		}
 		byName, isKnown := findKnownField(field.Name)
@@ -71,14 +71,14 @@ func (c *compiler) assignSlots(fields []FieldSpec) {
 		case isReservedMember([]byte(field.BuyerName)):
 			c.addMistake(i, "to", "pings and posts use %s for something else; give this field another name for buyers", field.BuyerName)
 		default:
-			c.specs = append(c.specs, indexedSpec{FieldSpec: field, configIndex: i})
+			c.specs = append(c.specs, fieldSpecWithIndex{FieldSpec: field, configIndex: i})
 		}
 	}
-	c.indexNames()
+	c.indexFieldNames()
 }
 
-// indexNames fills the two tables of names.
-func (c *compiler) indexNames() {
+// indexFieldNames fills the two tables of names.
+func (c *mappingCompiler) indexFieldNames() {
 	for slot, p := range c.specs {
 		if other, taken := c.mapping.byArrivalName[p.Name]; taken {
 			c.addMistake(max(p.configIndex, c.specs[other].configIndex), "name", "suppliers would send two fields as %s; rename one", p.Name)
@@ -94,7 +94,7 @@ func (c *compiler) indexNames() {
 	}
 }
 
-func (c *compiler) checkName(i int, key, name string) bool {
+func (c *mappingCompiler) checkFieldName(i int, key, name string) bool {
 	switch {
 	case name == "":
 		c.addMistake(i, key, "a field needs a name")
@@ -111,7 +111,7 @@ func (c *compiler) checkName(i int, key, name string) bool {
 }
 
 // overrideKnownField applies a campaign's field to a known one.
-func (c *compiler) overrideKnownField(i int, slot Slot, field FieldSpec) {
+func (c *mappingCompiler) overrideKnownField(i int, slot Slot, field FieldSpec) {
 	base := &c.specs[slot]
 	if base.configIndex >= 0 {
 		c.addMistake(i, "name", "%s is configured twice", base.BuyerName)
@@ -129,20 +129,20 @@ func (c *compiler) overrideKnownField(i int, slot Slot, field FieldSpec) {
 	field.Required = field.Required || base.Required
 	field.Ping = field.Ping || base.Ping
 	field.Contact = field.Contact || base.Contact
-	*base = indexedSpec{FieldSpec: field, configIndex: i}
+	*base = fieldSpecWithIndex{FieldSpec: field, configIndex: i}
 	if slices.Contains(field.Transforms, TransformSHA256) {
 		c.addMistake(i, "transform", "buyers need %s in plain text, so it cannot be hashed; remove sha256", base.BuyerName)
 	}
 }
 
-// compileRule compiles the rule of one slot.
-func (c *compiler) compileRule(slot Slot) rule {
+// compileFieldRule compiles the rule of one slot.
+func (c *mappingCompiler) compileFieldRule(slot Slot) fieldRule {
 	p := &c.specs[slot]
-	r := rule{
+	r := fieldRule{
 		arrivalName: p.Name, buyerName: p.BuyerName, fieldType: p.Type,
 		required: p.Required, coerce: p.Coerce, ping: p.Ping, contact: p.Contact,
 		minLength: 0, maxLength: maxText, maxBytes: maxText,
-		number: bounds{math.Inf(-1), math.Inf(1), math.MinInt64, math.MaxInt64},
+		number: numericBounds{math.Inf(-1), math.Inf(1), math.MinInt64, math.MaxInt64},
 	}
 	r.key = append(escape.AppendJSONString(nil, []byte(p.BuyerName)), ':')
 	switch {
@@ -171,7 +171,7 @@ func (c *compiler) compileRule(slot Slot) rule {
 	return r
 }
 
-func (c *compiler) compilePattern(p *indexedSpec, r *rule) {
+func (c *mappingCompiler) compilePattern(p *fieldSpecWithIndex, r *fieldRule) {
 	if p.Pattern == "" {
 		return
 	}
@@ -191,7 +191,7 @@ func (c *compiler) compilePattern(p *indexedSpec, r *rule) {
 	r.pattern = regexp.MustCompile(`\A(?:` + p.Pattern + `)\z`)
 }
 
-func (c *compiler) compileTransforms(p *indexedSpec, r *rule) {
+func (c *mappingCompiler) compileTransforms(p *fieldSpecWithIndex, r *fieldRule) {
 	for _, t := range p.Transforms {
 		switch {
 		case t == 0 || t >= transformEnd:
@@ -209,7 +209,7 @@ func (c *compiler) compileTransforms(p *indexedSpec, r *rule) {
 	r.transformsBefore, r.transformsAfter = splitTransforms(slices.Clone(p.Transforms))
 }
 
-func (c *compiler) compileValues(p *indexedSpec, r *rule) {
+func (c *mappingCompiler) compileValues(p *fieldSpecWithIndex, r *fieldRule) {
 	if p.Type != TypeEnum {
 		if len(p.Values) > 0 {
 			c.addMistake(p.configIndex, "values", "only an enum has values; set type: enum")
@@ -222,7 +222,7 @@ func (c *compiler) compileValues(p *indexedSpec, r *rule) {
 	}
 	r.values = make(map[string]struct{}, len(p.Values))
 	for _, value := range p.Values {
-		if isBlank([]byte(value)) || len(value) > r.maxBytes || !format.IsPlainText([]byte(value)) {
+		if isBlank([]byte(value)) || len(value) > r.maxBytes || !format.IsPrintableText([]byte(value)) {
 			c.addMistake(p.configIndex, "values", "%q cannot be a value: give text that is not blank and has at most %d bytes", value, r.maxBytes)
 		}
 		if _, twice := r.values[value]; twice {
@@ -233,7 +233,7 @@ func (c *compiler) compileValues(p *indexedSpec, r *rule) {
 	r.expected = describeValues(p.Values)
 }
 
-func (c *compiler) compileBounds(p *indexedSpec, r *rule) {
+func (c *mappingCompiler) compileBounds(p *fieldSpecWithIndex, r *fieldRule) {
 	if !p.Type.isNumeric() {
 		if p.Min != nil {
 			c.addMistake(p.configIndex, "min", "min is for numbers; use min_length for text")
@@ -244,17 +244,17 @@ func (c *compiler) compileBounds(p *indexedSpec, r *rule) {
 		return
 	}
 	if p.Min != nil {
-		c.readBound(p, "min", *p.Min, &r.number.min, &r.number.minInteger)
+		c.parseNumericBound(p, "min", *p.Min, &r.number.min, &r.number.minInteger)
 	}
 	if p.Max != nil {
-		c.readBound(p, "max", *p.Max, &r.number.max, &r.number.maxInteger)
+		c.parseNumericBound(p, "max", *p.Max, &r.number.max, &r.number.maxInteger)
 	}
 	if r.number.min > r.number.max || r.number.minInteger > r.number.maxInteger {
 		c.addMistake(p.configIndex, "max", "max is less than min: no value would pass")
 	}
 }
 
-func (c *compiler) readBound(p *indexedSpec, key, text string, number *float64, integer *int64) {
+func (c *mappingCompiler) parseNumericBound(p *fieldSpecWithIndex, key, text string, number *float64, integer *int64) {
 	f, code := format.ParseNumber([]byte(text))
 	if code != "" {
 		c.addMistake(p.configIndex, key, "%q is not a decimal number", text)
@@ -272,7 +272,7 @@ func (c *compiler) readBound(p *indexedSpec, key, text string, number *float64, 
 	*integer = n
 }
 
-func (c *compiler) compileLengths(p *indexedSpec, r *rule) {
+func (c *mappingCompiler) compileLengths(p *fieldSpecWithIndex, r *fieldRule) {
 	if p.MinLength == nil && p.MaxLength == nil {
 		return
 	}
@@ -296,7 +296,7 @@ func (c *compiler) compileLengths(p *indexedSpec, r *rule) {
 	}
 }
 
-func lengthConfigKey(p *indexedSpec) string {
+func lengthConfigKey(p *fieldSpecWithIndex) string {
 	if p.MinLength != nil {
 		return "min_length"
 	}
@@ -304,7 +304,7 @@ func lengthConfigKey(p *indexedSpec) string {
 }
 
 // compileDefault reads the default like a supplier's value.
-func (c *compiler) compileDefault(p *indexedSpec, r *rule) {
+func (c *mappingCompiler) compileDefault(p *fieldSpecWithIndex, r *fieldRule) {
 	member := Member{Kind: p.DefaultKind, Text: []byte(*p.Default)}
 	if member.Kind == 0 {
 		member.Kind = JSONString
@@ -319,7 +319,7 @@ func (c *compiler) compileDefault(p *indexedSpec, r *rule) {
 		c.addMistake(p.configIndex, "default", "the default is blank, which counts as missing; remove it")
 		return
 	}
-	value, _, code := r.readMember(&member, nil)
+	value, _, code := r.parseMember(&member, nil)
 	if code == "" && member.Kind == JSONBoolean && *p.Default != "true" && *p.Default != "false" {
 		code = errcode.FieldWrongType
 	}

@@ -50,7 +50,7 @@ func (c *Campaign) isConsentHost(address []byte) bool {
 	if port := bytes.LastIndexByte(rest, ':'); port >= 0 && !bytes.HasSuffix(rest, []byte("]")) {
 		rest = rest[:port]
 	}
-	host := lower(string(bytes.TrimSuffix(rest, []byte("."))))
+	host := lowerASCII(string(bytes.TrimSuffix(rest, []byte("."))))
 	for _, known := range c.ConsentHosts {
 		if host == known {
 			return true

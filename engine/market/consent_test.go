@@ -31,7 +31,7 @@ func TestCheckConsent(t *testing.T) {
 	for _, test := range tests {
 		var l market.Lead
 		l.Reset(m.SlotCount())
-		failed := m.Fill(&l, person(test.lines...), nil)
+		failed := m.FillFromIngest(&l, person(test.lines...), nil)
 		failed = l.CheckConsent(campaign, failed, path)
 		if got := strings.Join(codes(failed), "; "); got != test.want {
 			t.Errorf("%v: %q, want %q", test.lines, got, test.want)
@@ -47,7 +47,7 @@ func TestNoConsentWhereNoSourceRequiresIt(t *testing.T) {
 	m := mapping(t)
 	var l market.Lead
 	l.Reset(m.SlotCount())
-	m.Fill(&l, person(`source="facebook"`), nil)
+	m.FillFromIngest(&l, person(`source="facebook"`), nil)
 	if failed := l.CheckConsent(&market.Campaign{}, nil, "consent_cert_url"); failed != nil {
 		t.Errorf("%v", failed)
 	}
@@ -79,7 +79,7 @@ func TestCertificatesAreAtKnownHosts(t *testing.T) {
 	} {
 		var l market.Lead
 		l.Reset(m.SlotCount())
-		failed := m.Fill(&l, person(`consent_cert_url="`+address+`"`), nil)
+		failed := m.FillFromIngest(&l, person(`consent_cert_url="`+address+`"`), nil)
 		if failed != nil {
 			t.Fatalf("%s: %v", address, failed)
 		}

@@ -21,14 +21,14 @@ func (m *Mapping) isContactName(name []byte) bool {
 // string.
 func (m *Mapping) findContactPath(member *Member) string {
 	if m.isContactName(member.Name) {
-		return ShortenName(member.Name)
+		return ShortenMemberName(member.Name)
 	}
 	if member.Kind != JSONObject && member.Kind != JSONArray {
 		return ""
 	}
 	s := contactSearch{mapping: m, rest: member.Text}
 	if s.searchValue() {
-		return ShortenName(member.Name) + s.path
+		return ShortenMemberName(member.Name) + s.path
 	}
 	return ""
 }
@@ -70,14 +70,14 @@ func (s *contactSearch) searchObject() bool {
 		name := s.rest
 		s.readString()
 		if s.mapping.isContactName(s.name) {
-			s.path = "." + ShortenName(s.name)
+			s.path = "." + ShortenMemberName(s.name)
 			return true
 		}
 		s.skipByte() // the colon
 		if s.searchValue() {
 			s.rest = name
 			s.readString()
-			s.path = "." + ShortenName(s.name) + s.path
+			s.path = "." + ShortenMemberName(s.name) + s.path
 			return true
 		}
 	}
@@ -133,7 +133,7 @@ func (s *contactSearch) readString() {
 		end++
 	}
 	end = min(end, len(s.rest))
-	s.name = escape.AppendUnescaped(s.name[:0], s.rest[min(1, end):end])
+	s.name = escape.AppendJSONUnescaped(s.name[:0], s.rest[min(1, end):end])
 	s.rest = s.rest[min(end+1, len(s.rest)):]
 }
 

@@ -6,7 +6,7 @@ import "testing"
 // in metrics.
 func TestDeliveryNames(t *testing.T) {
 	verdicts := []struct {
-		verdict Verdict
+		verdict PostVerdict
 		number  uint8
 		name    string
 	}{

@@ -46,11 +46,11 @@ func (r DuplicateRule) AppendKeys(l *Lead, scope uint64, secret *[32]byte, dst [
 		}
 		message = appendIdentityValue(message, slot, value)
 		if !r.All {
-			dst = append(dst, hashIdentity(secret, message))
+			dst = append(dst, hashDuplicateKey(secret, message))
 		}
 	}
 	if r.All && len(message) > len(head) {
-		dst = append(dst, hashIdentity(secret, message))
+		dst = append(dst, hashDuplicateKey(secret, message))
 	}
 	return dst
 }
@@ -63,7 +63,7 @@ func appendIdentityValue(dst []byte, slot Slot, value []byte) []byte {
 	return format.AppendLower(dst, value)
 }
 
-func hashIdentity(secret *[32]byte, message []byte) (key DuplicateKey) {
+func hashDuplicateKey(secret *[32]byte, message []byte) (key DuplicateKey) {
 	sum := fingerprint.HMAC(secret, message)
 	copy(key[:], sum[:])
 	return key

@@ -94,7 +94,7 @@ type FieldSpec struct {
 	Default     *string
 	DefaultKind JSONKind
 
-	Transforms []Transform
+	Transforms []FieldTransform
 	Coerce     bool // accept "2" for 2
 	Ping       bool // sent in pings
 	Contact    bool // never sent in pings

@@ -10,16 +10,16 @@ import (
 // maxUnknownErrors bounds the number of unknown members that one answer lists.
 const maxUnknownErrors = 100
 
-// fillOptions selects the rules for one kind of request: an ingest, a ping or a post.
-type fillOptions struct {
+// leadFillOptions selects the rules for one kind of request: an ingest, a ping or a post.
+type leadFillOptions struct {
 	ping     bool          // reject contact fields, and require only ping fields
 	unknown  UnknownPolicy // policy for members without a field
 	pingLead *Lead         // the lead of the preceding ping, or nil
 }
 
-// Fill reads an ingest into the lead, which must have been Reset to m.Slots(). It appends
+// FillFromIngest reads an ingest into the lead, which must have been Reset to m.Slots(). It appends
 // an error for every failing field to dst, in mapping order. Errors for unknown members
-// follow. A failing field is absent from the lead. Fill skips the members that select the
+// follow. A failing field is absent from the lead. FillFromIngest skips the members that select the
 // campaign or buyer (flo_campaign_id and similar ones).
 //
 // A field is missing if it is not present, null, or a string of white space and invisible
@@ -28,8 +28,8 @@ type fillOptions struct {
 // Strings have at most 4,096 bytes (consent_text 16,384, addresses 2,048) and no control
 // characters except tabs and line ends. A number's size, exponent and digits have limits
 // too.
-func (m *Mapping) Fill(l *Lead, members []Member, dst []FieldError) []FieldError {
-	return m.fillLead(l, members, fillOptions{unknown: m.unknown}, dst)
+func (m *Mapping) FillFromIngest(l *Lead, members []Member, dst []FieldError) []FieldError {
+	return m.fillLead(l, members, leadFillOptions{unknown: m.unknown}, dst)
 }
 
 // FillFromPing reads a ping. No member may be a contact field, at any depth and in any
@@ -40,7 +40,7 @@ func (m *Mapping) FillFromPing(l *Lead, members []Member, unknown UnknownPolicy,
 	if unknown == 0 {
 		unknown = m.unknown
 	}
-	return m.fillLead(l, members, fillOptions{ping: true, unknown: unknown}, dst)
+	return m.fillLead(l, members, leadFillOptions{ping: true, unknown: unknown}, dst)
 }
 
 // FillFromPost reads the lead of a post, with its address and tcpa flattened. Fields missing
@@ -48,10 +48,10 @@ func (m *Mapping) FillFromPing(l *Lead, members []Member, unknown UnknownPolicy,
 // filled and which must live as long as this lead. Errors have the fields' own names: see
 // PostPath.
 func (m *Mapping) FillFromPost(l *Lead, members []Member, ping *Lead, dst []FieldError) []FieldError {
-	return m.fillLead(l, members, fillOptions{unknown: m.unknown, pingLead: ping}, dst)
+	return m.fillLead(l, members, leadFillOptions{unknown: m.unknown, pingLead: ping}, dst)
 }
 
-func (m *Mapping) fillLead(l *Lead, members []Member, options fillOptions, dst []FieldError) []FieldError {
+func (m *Mapping) fillLead(l *Lead, members []Member, options leadFillOptions, dst []FieldError) []FieldError {
 	l.fromPing = options.ping
 	unknowns, zip3 := false, -1
 	for i := range members {
@@ -71,12 +71,12 @@ func (m *Mapping) fillLead(l *Lead, members []Member, options fillOptions, dst [
 		i := l.memberOf[slot]
 		present := i > 0 && !members[i-1].IsMissing()
 		if present {
-			dst = m.readMember(l, Slot(slot), &members[i-1], options, dst)
+			dst = m.fillSlotFromMember(l, Slot(slot), &members[i-1], options, dst)
 		}
 		if Slot(slot) == SlotZip && zip3 >= 0 && !members[zip3].IsMissing() {
-			dst = l.readZIP3(&members[zip3], present, dst)
+			dst = l.fillZIPFromZIP3(&members[zip3], present, dst)
 		} else if !present {
-			dst = m.fillMissing(l, Slot(slot), options, dst)
+			dst = m.fillMissingSlot(l, Slot(slot), options, dst)
 		}
 	}
 	if unknowns && (options.ping || options.unknown != UnknownDrop) {
@@ -85,13 +85,13 @@ func (m *Mapping) fillLead(l *Lead, members []Member, options fillOptions, dst [
 	return dst
 }
 
-// readMember reads an arriving member into its slot.
-func (m *Mapping) readMember(l *Lead, slot Slot, member *Member, options fillOptions, dst []FieldError) []FieldError {
+// fillSlotFromMember reads an arriving member into its slot.
+func (m *Mapping) fillSlotFromMember(l *Lead, slot Slot, member *Member, options leadFillOptions, dst []FieldError) []FieldError {
 	r := &m.rules[slot]
 	if options.ping && r.contact {
 		return append(dst, newContactError(string(member.Name)))
 	}
-	value, buf, code := r.readMember(member, l.buf)
+	value, buf, code := r.parseMember(member, l.buf)
 	l.buf = buf
 	if code != "" {
 		return append(dst, FieldError{Field: string(member.Name), Code: code, Expected: r.expected})
@@ -100,9 +100,9 @@ func (m *Mapping) readMember(l *Lead, slot Slot, member *Member, options fillOpt
 	return dst
 }
 
-// readZIP3 stores the three digits in the zip's slot, unless the ping also has a zip. It
+// fillZIPFromZIP3 stores the three digits in the zip's slot, unless the ping also has a zip. It
 // checks them in both cases.
-func (l *Lead) readZIP3(member *Member, hasZIP bool, dst []FieldError) []FieldError {
+func (l *Lead) fillZIPFromZIP3(member *Member, hasZIP bool, dst []FieldError) []FieldError {
 	var code string
 	switch {
 	case member.Kind != JSONString:
@@ -118,8 +118,8 @@ func (l *Lead) readZIP3(member *Member, hasZIP bool, dst []FieldError) []FieldEr
 	return append(dst, FieldError{Field: "zip3", Code: code, Expected: "the first three digits of a ZIP code"})
 }
 
-// fillMissing fills a missing field from the ping or the default.
-func (m *Mapping) fillMissing(l *Lead, slot Slot, options fillOptions, dst []FieldError) []FieldError {
+// fillMissingSlot fills a missing field from the ping or the default.
+func (m *Mapping) fillMissingSlot(l *Lead, slot Slot, options leadFillOptions, dst []FieldError) []FieldError {
 	r := &m.rules[slot]
 	if options.pingLead != nil && int(slot) < len(options.pingLead.Values) {
 		value := options.pingLead.Values[slot]
@@ -161,7 +161,7 @@ next:
 }
 
 // handleUnknownMembers applies the policy to members without a field.
-func (m *Mapping) handleUnknownMembers(l *Lead, members []Member, options fillOptions, dst []FieldError) []FieldError {
+func (m *Mapping) handleUnknownMembers(l *Lead, members []Member, options leadFillOptions, dst []FieldError) []FieldError {
 	limit := len(dst) + maxUnknownErrors
 	for i := range members {
 		member := &members[i]
@@ -180,7 +180,7 @@ func (m *Mapping) handleUnknownMembers(l *Lead, members []Member, options fillOp
 		}
 		switch options.unknown {
 		case UnknownReject:
-			dst = append(dst, FieldError{Field: ShortenName(member.Name), Code: errcode.FieldUnknownField, Expected: "a field that the campaign knows"})
+			dst = append(dst, FieldError{Field: ShortenMemberName(member.Name), Code: errcode.FieldUnknownField, Expected: "a field that the campaign knows"})
 		case UnknownKeep:
 			m.keepUnknownMember(l, member)
 		}
@@ -204,11 +204,11 @@ func (m *Mapping) keepUnknownMember(l *Lead, member *Member) {
 	default:
 		value.Kind = KindRaw
 	}
-	l.Extras = append(l.Extras, Extra{Name: member.Name, Value: value})
+	l.Extras = append(l.Extras, KeptMember{Name: member.Name, Value: value})
 }
 
-// ShortenName returns a member's name in the length that an error may have.
-func ShortenName(name []byte) string {
+// ShortenMemberName returns a member's name in the length that an error may have.
+func ShortenMemberName(name []byte) string {
 	if len(name) <= maxFieldName {
 		return string(name)
 	}

@@ -15,7 +15,7 @@ func ordinary(t testing.TB) (*market.Mapping, []market.Member) {
 		market.FieldSpec{Name: "homeowner", BuyerName: "owns_home", Type: market.TypeBoolean, Ping: true},
 		market.FieldSpec{Name: "vehicle_count", Type: market.TypeInteger, Min: text("0"), Max: text("20"), Ping: true},
 		market.FieldSpec{Name: "driver_age_band", Type: market.TypeEnum, Values: []string{"18-24", "25-34"}, Ping: true},
-		market.FieldSpec{Name: "town", BuyerName: "city", Type: market.TypeString, Transforms: []market.Transform{market.TransformTrim, market.TransformTitle}},
+		market.FieldSpec{Name: "town", BuyerName: "city", Type: market.TypeString, Transforms: []market.FieldTransform{market.TransformTrim, market.TransformTitle}},
 	)
 	return m, person(`state="CA"`, `zip="94107"`, `source="search"`, `tcpa_consent=true`, `consent_cert_url="https://cert.example/1"`,
 		`ai_quality_score=0.82`, `homeowner=true`, `vehicle_count=2.0`, `driver_age_band="25-34"`, `town=" san josé"`, `more={"a":1}`)
@@ -29,7 +29,7 @@ func TestAnOrdinaryLeadAllocatesNothing(t *testing.T) {
 	body := make([]byte, 0, 4096)
 	run := func() {
 		l.Reset(m.SlotCount())
-		failed := m.Fill(&l, list, nil)
+		failed := m.FillFromIngest(&l, list, nil)
 		failed = l.CheckConsent(campaign, failed, "consent_cert_url")
 		if failed != nil {
 			t.Fatal(failed)
@@ -54,6 +54,6 @@ func BenchmarkFill(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		l.Reset(m.SlotCount())
-		m.Fill(&l, list, nil)
+		m.FillFromIngest(&l, list, nil)
 	}
 }

@@ -44,7 +44,7 @@ func person(more ...string) []market.Member {
 func fill(m *market.Mapping, list []market.Member) (*market.Lead, []string) {
 	var l market.Lead
 	l.Reset(m.SlotCount())
-	return &l, codes(m.Fill(&l, list, nil))
+	return &l, codes(m.FillFromIngest(&l, list, nil))
 }
 
 func codes(errors []market.FieldError) []string {
@@ -82,7 +82,7 @@ func TestFillTheKnownFields(t *testing.T) {
 			t.Errorf("%s: %q, want %q", to, got, want)
 		}
 	}
-	if l.Values[market.SlotQualityScore].Num != 0.82 || l.State().String() != "CA" || len(l.Extras) != 0 {
+	if l.Values[market.SlotQualityScore].Num != 0.82 || l.USState().String() != "CA" || len(l.Extras) != 0 {
 		t.Errorf("%+v", l)
 	}
 }
@@ -101,7 +101,7 @@ func TestEveryFailingFieldAtOnceInMappingOrder(t *testing.T) {
 
 func TestFieldRules(t *testing.T) {
 	spec := func(s market.FieldSpec) market.FieldSpec { s.Name = "x"; return s }
-	str := func(transforms ...market.Transform) market.FieldSpec {
+	str := func(transforms ...market.FieldTransform) market.FieldSpec {
 		return market.FieldSpec{Type: market.TypeString, Transforms: transforms}
 	}
 	count := market.FieldSpec{Type: market.TypeInteger, Min: text("0"), Max: text("20")}
@@ -110,12 +110,12 @@ func TestFieldRules(t *testing.T) {
 	flag := market.FieldSpec{Type: market.TypeBoolean}
 	loose := market.FieldSpec{Type: market.TypeBoolean, Coerce: true}
 	band := market.FieldSpec{Type: market.TypeEnum, Values: []string{"18-24", "25-34"}}
-	lower := market.FieldSpec{Type: market.TypeEnum, Values: []string{"auto"}, Transforms: []market.Transform{market.TransformTrim, market.TransformLower}}
+	lower := market.FieldSpec{Type: market.TypeEnum, Values: []string{"auto"}, Transforms: []market.FieldTransform{market.TransformTrim, market.TransformLower}}
 	short := market.FieldSpec{Type: market.TypeString, MinLength: length(2), MaxLength: length(4)}
 	pattern := market.FieldSpec{Type: market.TypeString, Pattern: `a|bb`}
-	state := market.FieldSpec{Type: market.TypeState, Transforms: []market.Transform{market.TransformTrim, market.TransformUpper}}
-	hashed := market.FieldSpec{Type: market.TypeEmail, Transforms: []market.Transform{market.TransformLower, market.TransformSHA256}}
-	area := market.FieldSpec{Type: market.TypeZIP, Transforms: []market.Transform{market.TransformZIP3}}
+	state := market.FieldSpec{Type: market.TypeState, Transforms: []market.FieldTransform{market.TransformTrim, market.TransformUpper}}
+	hashed := market.FieldSpec{Type: market.TypeEmail, Transforms: []market.FieldTransform{market.TransformLower, market.TransformSHA256}}
+	area := market.FieldSpec{Type: market.TypeZIP, Transforms: []market.FieldTransform{market.TransformZIP3}}
 	fallback := market.FieldSpec{Type: market.TypeInteger, Required: true, Default: text("7"), Min: text("1")}
 	site := market.FieldSpec{Type: market.TypeURL}
 	textOfNumber := market.FieldSpec{Type: market.TypeZIP, Coerce: true}
@@ -294,11 +294,11 @@ func TestResetForgetsTheLeadBefore(t *testing.T) {
 	m := mappingOf(t, market.UnknownKeep, market.FieldSpec{Name: "x", Type: market.TypeString})
 	var l market.Lead
 	l.Reset(m.SlotCount())
-	if failed := m.Fill(&l, person(`x="1"`, `y="2"`, `city="Reno"`), nil); failed != nil {
+	if failed := m.FillFromIngest(&l, person(`x="1"`, `y="2"`, `city="Reno"`), nil); failed != nil {
 		t.Fatal(failed)
 	}
 	l.Reset(m.SlotCount())
-	if failed := m.Fill(&l, person(), nil); failed != nil {
+	if failed := m.FillFromIngest(&l, person(), nil); failed != nil {
 		t.Fatal(failed)
 	}
 	if field(m, &l, "x") != "0 " || field(m, &l, "city") != "0 " || len(l.Extras) != 0 {

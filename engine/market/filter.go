@@ -200,10 +200,10 @@ func (c *Campaign) FiltersPassed(filterSet int) FiltersPassed {
 	if c.FilterSets[filterSet].States != AllStates {
 		met |= PassedState
 	}
-	return met | collectConditions(c.Filters) | collectConditions(c.FilterSets[filterSet].Filters)
+	return met | conditionsOf(c.Filters) | conditionsOf(c.FilterSets[filterSet].Filters)
 }
 
-func collectConditions(filters []Filter) (met FiltersPassed) {
+func conditionsOf(filters []Filter) (met FiltersPassed) {
 	for i := range filters {
 		switch filters[i].slot {
 		case SlotState:

@@ -76,8 +76,8 @@ func newFieldIndex(slot Slot, sets int, filtersBySet map[int][]Filter) fieldInde
 			x.addSet(set, filters)
 		}
 	}
-	x.in.compactPostings(len(x.hasIn))
-	x.notIn.compactPostings(len(x.hasIn))
+	x.in.compactToMasks(len(x.hasIn))
+	x.notIn.compactToMasks(len(x.hasIn))
 	x.mins.buildMasks(sets)
 	x.maxs.buildMasks(sets)
 	return x
@@ -114,14 +114,14 @@ func (x *fieldIndex) addSet(set int, filters []Filter) {
 
 func (x *fieldIndex) clearFailing(v *Value, dst bitset.Set) {
 	if v.Kind == KindAbsent {
-		dst.AndNot(x.present)
+		dst.RemoveAll(x.present)
 		return
 	}
-	dst.AndNot(x.absent)
-	x.in.find(v).retainListed(x.hasIn, dst)
-	x.notIn.find(v).removeFrom(dst)
+	dst.RemoveAll(x.absent)
+	x.in.find(v).clearUnlisted(x.hasIn, dst)
+	x.notIn.find(v).clearIn(dst)
 	if !v.isNumber() {
-		dst.AndNot(x.bounded)
+		dst.RemoveAll(x.bounded)
 		return
 	}
 	x.mins.clearAbove(v.Num, dst)
@@ -149,23 +149,23 @@ func (s *valueSet) intersect(other *valueSet) *valueSet {
 
 // boundIndex finds the sets whose lower bound a number does not reach.
 type boundIndex struct {
-	bounds []bound      // ascending
+	bounds []setBound   // ascending
 	masks  []bitset.Set // over[k]: the sets of bounds[k*bitsInWord:]
 }
 
-type bound struct {
+type setBound struct {
 	value float64
 	set   int
 }
 
 func (x *boundIndex) addBound(set int, value float64) {
 	if !math.IsInf(value, -1) {
-		x.bounds = append(x.bounds, bound{value, set})
+		x.bounds = append(x.bounds, setBound{value, set})
 	}
 }
 
 func (x *boundIndex) buildMasks(sets int) {
-	slices.SortStableFunc(x.bounds, func(a, b bound) int { return cmp.Compare(a.value, b.value) })
+	slices.SortStableFunc(x.bounds, func(a, b setBound) int { return cmp.Compare(a.value, b.value) })
 	blocks := (len(x.bounds) + bitset.WordBits - 1) / bitset.WordBits
 	x.masks = make([]bitset.Set, blocks)
 	rest := bitset.New(sets)
@@ -186,21 +186,21 @@ func (x *boundIndex) clearAbove(n float64, dst bitset.Set) {
 		dst.Remove(b.set)
 	}
 	if block < len(x.masks) {
-		dst.AndNot(x.masks[block])
+		dst.RemoveAll(x.masks[block])
 	}
 }
 
-// posting lists the sets that name one value: their numbers ascending, or a mask of all
+// valueFilterSets lists the sets that name one value: their numbers ascending, or a mask of all
 // sets once the list would be longer.
-type posting struct {
+type valueFilterSets struct {
 	list []uint32
 	mask bitset.Set
 }
 
-// removeFrom clears the posting's sets.
-func (p *posting) removeFrom(dst bitset.Set) {
+// clearIn clears the posting's sets.
+func (p *valueFilterSets) clearIn(dst bitset.Set) {
 	if p.mask != nil {
-		dst.AndNot(p.mask)
+		dst.RemoveAll(p.mask)
 		return
 	}
 	for _, set := range p.list {
@@ -208,8 +208,8 @@ func (p *posting) removeFrom(dst bitset.Set) {
 	}
 }
 
-// retainListed clears the sets of listing that are not in the posting.
-func (p *posting) retainListed(listing, dst bitset.Set) {
+// clearUnlisted clears the sets of listing that are not in the posting.
+func (p *valueFilterSets) clearUnlisted(listing, dst bitset.Set) {
 	few := p.list
 	for i, word := range listing {
 		var kept uint64
@@ -226,14 +226,14 @@ func (p *posting) retainListed(listing, dst bitset.Set) {
 
 // valueIndex finds the sets that name a value, by the rules of valueSet.
 type valueIndex struct {
-	texts   map[string]*posting
-	numbers map[float64]*posting
+	texts   map[string]*valueFilterSets
+	numbers map[float64]*valueFilterSets
 }
 
 // emptyPosting is the posting of a value that no set names.
-var emptyPosting posting
+var emptyPosting valueFilterSets
 
-func (x *valueIndex) find(v *Value) (p *posting) {
+func (x *valueIndex) find(v *Value) (p *valueFilterSets) {
 	if v.isNumber() {
 		p = x.numbers[v.Num]
 	} else {
@@ -251,19 +251,19 @@ func (x *valueIndex) addValues(set int, values *valueSet) {
 		return
 	}
 	if x.texts == nil {
-		x.texts, x.numbers = map[string]*posting{}, map[float64]*posting{}
+		x.texts, x.numbers = map[string]*valueFilterSets{}, map[float64]*valueFilterSets{}
 	}
 	for text := range values.texts {
-		x.texts[text] = x.texts[text].withSet(set)
+		x.texts[text] = x.texts[text].addSet(set)
 	}
 	for number := range values.numbers {
-		x.numbers[number] = x.numbers[number].withSet(set)
+		x.numbers[number] = x.numbers[number].addSet(set)
 	}
 }
 
-func (p *posting) withSet(set int) *posting {
+func (p *valueFilterSets) addSet(set int) *valueFilterSets {
 	if p == nil {
-		p = new(posting)
+		p = new(valueFilterSets)
 	}
 	if n := len(p.list); n == 0 || p.list[n-1] != uint32(set) {
 		p.list = append(p.list, uint32(set))
@@ -271,17 +271,17 @@ func (p *posting) withSet(set int) *posting {
 	return p
 }
 
-// compactPostings turns long postings into masks of this number of words.
-func (x *valueIndex) compactPostings(words int) {
+// compactToMasks turns long postings into masks of this number of words.
+func (x *valueIndex) compactToMasks(words int) {
 	for _, p := range x.texts {
-		p.compact(words)
+		p.compactToMask(words)
 	}
 	for _, p := range x.numbers {
-		p.compact(words)
+		p.compactToMask(words)
 	}
 }
 
-func (p *posting) compact(words int) {
+func (p *valueFilterSets) compactToMask(words int) {
 	if len(p.list) <= 2*words { // as many bytes
 		return
 	}

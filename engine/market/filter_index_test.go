@@ -66,7 +66,7 @@ func TestFilterIndexAnswersAsTheFiltersDo(t *testing.T) {
 		for range 5 {
 			l := Lead{Values: rapid.SliceOfN(someValue(), slots, slots).Draw(t, "lead")}
 			got := bitset.New(len(sets))
-			got.Fill(len(sets))
+			got.FillUpTo(len(sets))
 			out := -1 // a set that was out before
 			if len(sets) > 0 {
 				out = rapid.IntRange(0, len(sets)-1).Draw(t, "out")
@@ -101,7 +101,7 @@ func TestFilterIndexWithSeveralFiltersOnOneField(t *testing.T) {
 			for k := range set {
 				pair := []Filter{set[i], set[k]}
 				got := bitset.New(1)
-				got.Fill(1)
+				got.FillUpTo(1)
 				NewFilterIndex([][]Filter{pair}).ClearFailing(&l, got)
 				if want := pair[0].Accepts(&l) && pair[1].Accepts(&l); got.Has(0) != want {
 					t.Errorf("%d through %d and %d: %t, by the index %t", n, i, k, want, got.Has(0))
@@ -109,7 +109,7 @@ func TestFilterIndexWithSeveralFiltersOnOneField(t *testing.T) {
 			}
 		}
 		all := bitset.New(1)
-		all.Fill(1)
+		all.FillUpTo(1)
 		NewFilterIndex([][]Filter{set}).ClearFailing(&l, all)
 		if all.Has(0) != (n == 4) {
 			t.Errorf("%d through all: %t", n, all.Has(0))
@@ -128,7 +128,7 @@ func TestFilterIndexWithEveryBoundAnother(t *testing.T) {
 	for n := -2; n < sets+60; n++ {
 		l := Lead{Values: []Value{integer(strconv.Itoa(n))}}
 		got := bitset.New(sets)
-		got.Fill(sets)
+		got.FillUpTo(sets)
 		index.ClearFailing(&l, got)
 		for i := range filters {
 			if want := filters[i][0].Accepts(&l); got.Has(i) != want {
@@ -140,7 +140,7 @@ func TestFilterIndexWithEveryBoundAnother(t *testing.T) {
 
 func TestFilterIndexWithoutFilters(t *testing.T) {
 	all := bitset.New(3)
-	all.Fill(3)
+	all.FillUpTo(3)
 	NewFilterIndex(make([][]Filter, 3)).ClearFailing(&Lead{}, all)
 	if all.Count() != 3 {
 		t.Errorf("%d of 3 sets without filters pass", all.Count())
@@ -189,7 +189,7 @@ func BenchmarkFilterIndex(b *testing.B) {
 			dst := bitset.New(buyers)
 			b.ReportAllocs()
 			for b.Loop() {
-				dst.Fill(buyers)
+				dst.FillUpTo(buyers)
 				index.ClearFailing(l, dst)
 			}
 		})

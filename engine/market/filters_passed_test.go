@@ -16,7 +16,7 @@ func TestWhatALeadHasPassed(t *testing.T) {
 		}
 		return f
 	}
-	some, err := market.ParseStates([]string{"CA", "NV"})
+	some, err := market.ParseUSStates([]string{"CA", "NV"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,7 +28,7 @@ func TestWhatALeadHasPassed(t *testing.T) {
 	for _, row := range []struct {
 		seat     string
 		campaign []market.Filter
-		states   market.StateSet
+		states   market.USStateSet
 		filters  []market.Filter
 		want     string
 	}{

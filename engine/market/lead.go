@@ -44,9 +44,9 @@ type Value struct {
 	Num  float64
 }
 
-// Extra is an unknown member that the campaign keeps. Those of an ingest were not searched
+// KeptMember is an unknown member that the campaign keeps. Those of an ingest were not searched
 // for contact details, so only posts carry them, never pings.
-type Extra struct {
+type KeptMember struct {
 	Name  []byte
 	Value Value
 }
@@ -57,7 +57,7 @@ type Extra struct {
 // reused.
 type Lead struct {
 	Values []Value // by slot
-	Extras []Extra
+	Extras []KeptMember
 
 	buf      []byte  // texts that mapping rewrote: phone, email, transforms
 	memberOf []int32 // during filling, by slot: 1 + the index of the source member, or 0
@@ -86,8 +86,8 @@ func resizeAndClear[T any](s []T, n int) []T {
 	return s
 }
 
-// State returns the lead's state, or NoState.
-func (l *Lead) State() State { return ParseState(l.Values[SlotState].Text) }
+// USState returns the lead's state, or NoState.
+func (l *Lead) USState() USState { return ParseUSState(l.Values[SlotState].Text) }
 
 // TextValue returns text as a value. An empty text gives the absent value.
 func TextValue(text []byte) Value {

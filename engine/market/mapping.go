@@ -22,7 +22,7 @@ import (
 //   - be named like an optional known one for buyers (to: zip): then it is that field,
 //     arriving under this name too. If both names arrive, the campaign's counts.
 type Mapping struct {
-	rules         []rule
+	rules         []fieldRule
 	byArrivalName map[string]Slot // by arriving name
 	byBuyerName   map[string]Slot // by name after mapping
 	contactNames  map[string]struct{}
@@ -86,7 +86,7 @@ func (m *Mapping) IsPersonal(slot Slot) bool {
 // NewMapping checks and compiles a specification. It reports every mistake at once, in the
 // order of the fields; with any mistake it returns no mapping.
 func NewMapping(spec MappingSpec) (*Mapping, []SpecError) {
-	c := compiler{mapping: &Mapping{
+	c := mappingCompiler{mapping: &Mapping{
 		byArrivalName: make(map[string]Slot),
 		byBuyerName:   make(map[string]Slot),
 		contactNames:  make(map[string]struct{}),
@@ -104,7 +104,7 @@ func NewMapping(spec MappingSpec) (*Mapping, []SpecError) {
 	}
 	c.assignSlots(spec.Fields)
 	for slot := range c.specs {
-		c.mapping.rules = append(c.mapping.rules, c.compileRule(Slot(slot)))
+		c.mapping.rules = append(c.mapping.rules, c.compileFieldRule(Slot(slot)))
 	}
 	if len(c.mistakes) > 0 {
 		c.sortMistakes()
@@ -134,4 +134,4 @@ func (m *Mapping) collectContactNames() {
 	}
 }
 
-func lower(s string) string { return string(format.AppendLower(nil, []byte(s))) }
+func lowerASCII(s string) string { return string(format.AppendLower(nil, []byte(s))) }

@@ -36,7 +36,7 @@ func drawnSpec(kind uint8, flags uint16, transforms uint32, values, least, most,
 		Required: flags&drawRequired != 0, Coerce: flags&drawCoerce != 0, Ping: flags&drawPing != 0, Contact: flags&drawContact != 0,
 	}
 	for ; transforms > 0 && len(spec.Transforms) < 4; transforms /= 9 {
-		spec.Transforms = append(spec.Transforms, market.Transform(transforms%9))
+		spec.Transforms = append(spec.Transforms, market.FieldTransform(transforms%9))
 	}
 	if spec.Type == market.TypeEnum {
 		spec.Values = strings.Split(values, "\n")
@@ -176,7 +176,7 @@ func mapValue(m *market.Mapping, list []market.Member, ping bool) (v verdict) {
 	if ping {
 		failed = m.FillFromPing(&l, list, 0, nil)
 	} else {
-		failed = m.Fill(&l, append(person(), list...), nil)
+		failed = m.FillFromIngest(&l, append(person(), list...), nil)
 	}
 	slot, _ := m.SlotByBuyerName("x")
 	v.value = l.Values[slot]
@@ -202,7 +202,7 @@ func checkStable(t *testing.T, m *market.Mapping, spec market.FieldSpec, first v
 		market.KindString: market.JSONString, market.KindInteger: market.JSONNumber, market.KindNumber: market.JSONNumber, market.KindBoolean: market.JSONBoolean,
 	}
 	kind, there := kinds[first.value.Kind]
-	loses := slices.ContainsFunc(spec.Transforms, func(t market.Transform) bool {
+	loses := slices.ContainsFunc(spec.Transforms, func(t market.FieldTransform) bool {
 		return t == market.TransformSHA256 || t == market.TransformZIP3 || t == market.TransformE164
 	})
 	if !there || loses && len(spec.Transforms) > 1 || slices.Contains(spec.Transforms, market.TransformSHA256) || len(first.value.Text) > 2048 ||
@@ -247,7 +247,7 @@ func FuzzUnknown(f *testing.F) {
 			}
 			return
 		}
-		failed := codes(m.Fill(&l, append(person(), member), nil))
+		failed := codes(m.FillFromIngest(&l, append(person(), member), nil))
 		missing := member.Kind == market.JSONNull || member.Kind == market.JSONString && strings.TrimFunc(text, unseen) == ""
 		addressed := slices.Contains([]string{"flo_campaign_id", "flo_supplier_id", "flo_ping_id", "flo_buyer_id"}, name)
 		framed := slices.Contains([]string{"lead_uuid", "address", "tcpa", "auction_id", "vertical", "sub_vertical", "zip3", "expires_at"}, name)

@@ -108,10 +108,10 @@ func (m *fieldModel) text(text string) verdict {
 	if m.Type == market.TypeURL && len(text) > 2048 || len(text) > 4096 {
 		return verdict{code: errcode.FieldTooLong}
 	}
-	lasting := slices.IndexFunc(m.Transforms, func(t market.Transform) bool {
+	lasting := slices.IndexFunc(m.Transforms, func(t market.FieldTransform) bool {
 		return t == market.TransformZIP3 || t == market.TransformSHA256
 	})
-	before, after := m.Transforms, []market.Transform(nil)
+	before, after := m.Transforms, []market.FieldTransform(nil)
 	if lasting >= 0 {
 		before, after = m.Transforms[:lasting], m.Transforms[lasting:]
 	}
@@ -202,7 +202,7 @@ func unseen(r rune) bool {
 	return unicode.IsSpace(r) || strings.ContainsRune("\u180E\u200B\u200C\u200D\u2060\uFEFF", r)
 }
 
-func transformed(transform market.Transform, text string) (string, bool) {
+func transformed(transform market.FieldTransform, text string) (string, bool) {
 	switch transform {
 	case market.TransformTrim:
 		return strings.TrimFunc(text, unseen), true

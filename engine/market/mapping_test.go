@@ -129,12 +129,12 @@ func TestMistakesInAMapping(t *testing.T) {
 		{market.FieldSpec{Name: "x", Type: num, Default: text("3"), DefaultKind: market.JSONString}, "default"},
 		{market.FieldSpec{Name: "x", Type: market.TypeBoolean, Default: text("yes")}, "default"},
 		{market.FieldSpec{Name: "x", Type: str, Default: text(" ")}, "default"},
-		{market.FieldSpec{Name: "x", Type: str, Transforms: []market.Transform{0}}, "transform"},
-		{market.FieldSpec{Name: "x", Type: num, Transforms: []market.Transform{market.TransformTrim}}, "transform"},
-		{market.FieldSpec{Name: "x", Type: num, Coerce: true, Transforms: []market.Transform{market.TransformSHA256}}, "transform"},
-		{market.FieldSpec{Name: "x", Type: market.TypeEmail, Transforms: []market.Transform{market.TransformE164}}, "transform"},
-		{market.FieldSpec{Name: "x", Type: market.TypePhone, Transforms: []market.Transform{market.TransformZIP3}}, "transform"},
-		{market.FieldSpec{Name: "email", Transforms: []market.Transform{market.TransformSHA256}}, "transform"},
+		{market.FieldSpec{Name: "x", Type: str, Transforms: []market.FieldTransform{0}}, "transform"},
+		{market.FieldSpec{Name: "x", Type: num, Transforms: []market.FieldTransform{market.TransformTrim}}, "transform"},
+		{market.FieldSpec{Name: "x", Type: num, Coerce: true, Transforms: []market.FieldTransform{market.TransformSHA256}}, "transform"},
+		{market.FieldSpec{Name: "x", Type: market.TypeEmail, Transforms: []market.FieldTransform{market.TransformE164}}, "transform"},
+		{market.FieldSpec{Name: "x", Type: market.TypePhone, Transforms: []market.FieldTransform{market.TransformZIP3}}, "transform"},
+		{market.FieldSpec{Name: "email", Transforms: []market.FieldTransform{market.TransformSHA256}}, "transform"},
 	}
 	for i, test := range tests {
 		m, mistakes := market.NewMapping(market.MappingSpec{Fields: []market.FieldSpec{test.spec}})
@@ -193,7 +193,7 @@ func TestNewMappingNeverPanics(t *testing.T) {
 		spec := market.FieldSpec{
 			Name: word(), BuyerName: word(), Type: market.FieldType(random.IntN(16)), Required: random.IntN(2) == 0, Values: words[:random.IntN(4)],
 			Min: optional(), Max: optional(), Pattern: word(), Default: optional(), DefaultKind: market.JSONKind(random.IntN(8)),
-			Transforms: []market.Transform{market.Transform(random.IntN(10))}, Coerce: random.IntN(2) == 0,
+			Transforms: []market.FieldTransform{market.FieldTransform(random.IntN(10))}, Coerce: random.IntN(2) == 0,
 		}
 		if m, mistakes := market.NewMapping(market.MappingSpec{Fields: []market.FieldSpec{spec}}); (m == nil) == (len(mistakes) == 0) {
 			t.Fatalf("%+v: %v %v", spec, m, mistakes)

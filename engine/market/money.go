@@ -32,7 +32,7 @@ var (
 // ParseMoney reads a JSON number from its digits, with any exponent. An amount that Money
 // cannot hold exactly is an error, never rounded.
 func ParseMoney(number []byte) (Money, error) {
-	m, truncated, err := parseAmount(number)
+	m, truncated, err := parseMicroAmount(number)
 	if err == nil && truncated {
 		return 0, ErrTooPrecise
 	}
@@ -43,17 +43,17 @@ func ParseMoney(number []byte) (Money, error) {
 // sign and size before the cut. If the cut leaves 0, it returns ErrTooSmall, so that no
 // bid is free.
 func ParseBidAmount(number []byte) (Money, error) {
-	m, _, err := parseAmount(number)
+	m, _, err := parseMicroAmount(number)
 	if err == nil && m == 0 {
 		return 0, ErrTooSmall
 	}
 	return m, err
 }
 
-// parseAmount reads a number without storing more than Money's thirteen digits, so a long
+// parseMicroAmount reads a number without storing more than Money's thirteen digits, so a long
 // mantissa or a huge exponent costs no memory. rest reports non-zero digits past the sixth
 // decimal.
-func parseAmount(text []byte) (m Money, truncated bool, err error) {
+func parseMicroAmount(text []byte) (m Money, truncated bool, err error) {
 	d, ok := format.ParseDecimal(text)
 	if !ok {
 		return 0, false, ErrNotNumber
@@ -154,17 +154,17 @@ func (c Currency) String() string {
 	return string(c[:])
 }
 
-// Share is a part of a price in millionths of one: 0 to 1_000_000.
-type Share int64
+// PriceShare is a part of a price in millionths of one: 0 to 1_000_000.
+type PriceShare int64
 
 // WholeShare is all of the price.
-const WholeShare Share = 1_000_000
+const WholeShare PriceShare = 1_000_000
 
 // ErrShareRange reports a share outside 0 to 1.
 var ErrShareRange = errors.New("the share is over 1")
 
-// ParseShare reads a JSON number from 0 to 1 with at most six decimals.
-func ParseShare(number []byte) (Share, error) {
+// ParsePriceShare reads a JSON number from 0 to 1 with at most six decimals.
+func ParsePriceShare(number []byte) (PriceShare, error) {
 	m, err := ParseMoney(number)
 	switch {
 	case errors.Is(err, ErrTooLarge), err == nil && m > Money(WholeShare):
@@ -172,22 +172,22 @@ func ParseShare(number []byte) (Share, error) {
 	case err != nil:
 		return 0, err
 	}
-	return Share(m), nil
+	return PriceShare(m), nil
 }
 
-func (s Share) String() string { return Money(s).String() }
+func (s PriceShare) String() string { return Money(s).String() }
 
 // Payout is the supplier's part of a buyer's price: a fixed amount, or a share of the
 // price.
 type Payout struct {
 	Fixed   Money
-	Share   Share
+	Share   PriceShare
 	IsFixed bool
 }
 
-// Amount returns the payout at a price. It rounds a share down to the millionth, once. It
+// AmountAtPrice returns the payout at a price. It rounds a share down to the millionth, once. It
 // returns false for a price below a fixed payout, because the exchange would lose money.
-func (p Payout) Amount(price Money) (payout Money, ok bool) {
+func (p Payout) AmountAtPrice(price Money) (payout Money, ok bool) {
 	if p.IsFixed {
 		if price < p.Fixed {
 			return 0, false

@@ -11,7 +11,7 @@ import (
 func TestParseShare(t *testing.T) {
 	cases := []struct {
 		text string
-		want Share
+		want PriceShare
 		err  error
 	}{
 		{"0", 0, nil},
@@ -28,11 +28,11 @@ func TestParseShare(t *testing.T) {
 		{"80%", 0, ErrNotNumber},
 	}
 	for _, c := range cases {
-		if got, err := ParseShare([]byte(c.text)); got != c.want || !errors.Is(err, c.err) {
+		if got, err := ParsePriceShare([]byte(c.text)); got != c.want || !errors.Is(err, c.err) {
 			t.Errorf("%s: %d, %v; want %d, %v", c.text, got, err, c.want, c.err)
 		}
 	}
-	if text := Share(800_000).String(); text != "0.8" {
+	if text := PriceShare(800_000).String(); text != "0.8" {
 		t.Errorf("a share of 0.8 is written %s", text)
 	}
 }
@@ -57,7 +57,7 @@ func TestPayout(t *testing.T) {
 		{"fixed, more than the price", fixed, 6_499_999, 0, false},
 	}
 	for _, c := range cases {
-		if got, ok := c.payout.Amount(c.price); got != c.want || ok != c.ok {
+		if got, ok := c.payout.AmountAtPrice(c.price); got != c.want || ok != c.ok {
 			t.Errorf("%s: %s, %t; want %s, %t", c.name, got, ok, c.want, c.ok)
 		}
 	}
@@ -69,7 +69,7 @@ func TestShareOfPriceRoundsDownOnce(t *testing.T) {
 		share := rapid.Int64Range(0, int64(WholeShare)).Draw(t, "share")
 		exact := new(big.Int).Mul(big.NewInt(price), big.NewInt(share))
 		want := exact.Quo(exact, big.NewInt(1_000_000)).Int64()
-		if got, ok := (Payout{Share: Share(share)}).Amount(Money(price)); int64(got) != want || !ok {
+		if got, ok := (Payout{Share: PriceShare(share)}).AmountAtPrice(Money(price)); int64(got) != want || !ok {
 			t.Fatalf("%d, %t; want %d", got, ok, want)
 		}
 	})
@@ -77,9 +77,9 @@ func TestShareOfPriceRoundsDownOnce(t *testing.T) {
 
 func TestPayoutOfNonsenseIsABug(t *testing.T) {
 	for name, payout := range map[string]func(){
-		"negative price": func() { Payout{Share: 1}.Amount(-1) },
-		"negative share": func() { Payout{Share: -1}.Amount(1) },
-		"over all":       func() { Payout{Share: WholeShare + 1}.Amount(1) },
+		"negative price": func() { Payout{Share: 1}.AmountAtPrice(-1) },
+		"negative share": func() { Payout{Share: -1}.AmountAtPrice(1) },
+		"over all":       func() { Payout{Share: WholeShare + 1}.AmountAtPrice(1) },
 	} {
 		func() {
 			defer func() {

@@ -59,7 +59,7 @@ func (m *Mapping) appendPingField(dst []byte, l *Lead, slot Slot) []byte {
 	value := &l.Values[slot]
 	switch {
 	case slot == SlotZip:
-		if zip3 := format.CutZIP3(value.Text); zip3 != nil {
+		if zip3 := format.ZIPPrefix3(value.Text); zip3 != nil {
 			dst = append(append(append(dst, `,"zip3":"`...), zip3...), '"')
 		}
 		return dst

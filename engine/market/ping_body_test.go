@@ -77,7 +77,7 @@ func TestAPingIsPassedOn(t *testing.T) {
 	// The same members out of an ingest were not searched, and stay.
 	m = mappingOf(t, market.UnknownKeep)
 	l.Reset(m.SlotCount())
-	if failed := m.Fill(l, person(`currently_insured=true`), nil); failed != nil || len(l.Extras) != 1 {
+	if failed := m.FillFromIngest(l, person(`currently_insured=true`), nil); failed != nil || len(l.Extras) != 1 {
 		t.Fatal(failed, l.Extras)
 	}
 	if got := string(m.AppendPing(nil, l, pingHead)); got != pingBegins+`,"tcpa_consent":false`+pingEnds {
@@ -122,7 +122,7 @@ func TestNoPersonIsEverInAPing(t *testing.T) {
 		}
 		var l market.Lead
 		l.Reset(m.SlotCount())
-		if failed := m.Fill(&l, members(lines...), nil); failed != nil {
+		if failed := m.FillFromIngest(&l, members(lines...), nil); failed != nil {
 			t.Fatal(failed)
 		}
 		ping := m.AppendPing(nil, &l, pingHead)

@@ -128,7 +128,7 @@ type PostRequest struct {
 
 // PostResult is the result of one attempt.
 type PostResult struct {
-	Verdict           Verdict
+	Verdict           PostVerdict
 	Fault             Fault         // why there was no usable answer; FaultNone if there was one
 	Status            int           // of the answer; 0 without one
 	BuyerLeadID       string        // the buyer's own id of the lead: printable ASCII, at most 128 bytes; may be empty
@@ -143,22 +143,22 @@ type PostResult struct {
 	Final bool
 }
 
-// Verdict is the result of an attempt: whether the buyer has the lead. The next step depends on
+// PostVerdict is the result of an attempt: whether the buyer has the lead. The next step depends on
 // it alone. Numbers are in the log and never change.
-type Verdict uint8
+type PostVerdict uint8
 
 const (
-	VerdictAccepted Verdict = 1 // the buyer has it
-	VerdictRefused  Verdict = 2 // the buyer answered, and certainly does not have it
-	VerdictNotSent  Verdict = 3 // nothing was sent: the buyer certainly does not have it
-	VerdictUnknown  Verdict = 4 // the buyer may have it
-	VerdictBusy     Verdict = 5 // the buyer certainly does not have it, and may take it after RetryAfter
-	verdictEnd      Verdict = 6
+	VerdictAccepted PostVerdict = 1 // the buyer has it
+	VerdictRefused  PostVerdict = 2 // the buyer answered, and certainly does not have it
+	VerdictNotSent  PostVerdict = 3 // nothing was sent: the buyer certainly does not have it
+	VerdictUnknown  PostVerdict = 4 // the buyer may have it
+	VerdictBusy     PostVerdict = 5 // the buyer certainly does not have it, and may take it after RetryAfter
+	verdictEnd      PostVerdict = 6
 )
 
 var verdictNames = [verdictEnd]string{"none", "accepted", "refused", "unreached", "unknown", "busy"}
 
-func (v Verdict) String() string {
+func (v PostVerdict) String() string {
 	if v >= verdictEnd {
 		return "unknown_verdict"
 	}

@@ -10,15 +10,15 @@ import (
 )
 
 // postingOf is a sealed posting of a campaign with so many sets.
-func postingOf(sets int, named []int) *posting {
-	var p *posting
+func postingOf(sets int, named []int) *valueFilterSets {
+	var p *valueFilterSets
 	for _, set := range named {
-		p = p.withSet(set)
+		p = p.addSet(set)
 	}
 	if p == nil {
 		return &emptyPosting
 	}
-	p.compact(len(bitset.New(sets)))
+	p.compactToMask(len(bitset.New(sets)))
 	return p
 }
 
@@ -40,8 +40,8 @@ func TestPostingKeepsAndClears(t *testing.T) {
 		named, asked, alive := some("named"), some("asked"), some("alive")
 		p := postingOf(sets, named)
 		kept, cleared := bitsOf(alive), bitsOf(alive)
-		p.retainListed(bitsOf(asked), kept)
-		p.removeFrom(cleared)
+		p.clearUnlisted(bitsOf(asked), kept)
+		p.clearIn(cleared)
 		for i := range sets {
 			isNamed, isAlive := slices.Contains(named, i), slices.Contains(alive, i)
 			if want := isAlive && (isNamed || !slices.Contains(asked, i)); kept.Has(i) != want {
@@ -72,7 +72,7 @@ func TestValueIndexFollowsTheKindOfTheValue(t *testing.T) {
 	x.addValues(0, newValueSet([]string{"2.0"}))
 	x.addValues(1, newValueSet([]string{"2"}))
 	x.addValues(2, nil)
-	x.compactPostings(1)
+	x.compactToMasks(1)
 	for _, c := range []struct {
 		name string
 		v    Value

@@ -54,8 +54,8 @@ func (r Reason) String() string {
 	return reasonNames[r]
 }
 
-// Furthest returns the reason of the later stage.
-func (r Reason) Furthest(other Reason) Reason {
+// FurthestOf returns the reason of the later stage.
+func (r Reason) FurthestOf(other Reason) Reason {
 	if reasonRank[other] > reasonRank[r] {
 		return other
 	}
@@ -132,6 +132,6 @@ func (o Outcome) String() string {
 	return outcomeNames[o]
 }
 
-// Reason returns the supplier's reason for the outcome. A timeout is a no_bid here; the
+// SupplierReason returns the supplier's reason for the outcome. A timeout is a no_bid here; the
 // caller knows whether all pinged buyers timed out.
-func (o Outcome) Reason() Reason { return outcomeReasons[o] }
+func (o Outcome) SupplierReason() Reason { return outcomeReasons[o] }

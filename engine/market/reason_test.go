@@ -62,8 +62,8 @@ func TestOutcomesAreFrozen(t *testing.T) {
 	}
 	seen := map[string]bool{}
 	for number, want := range frozenOutcomes {
-		if number.String() != want.name || number.Reason().String() != want.reason {
-			t.Errorf("outcome %d is %q, told as %q; was %q, told as %q", number, number, number.Reason(), want.name, want.reason)
+		if number.String() != want.name || number.SupplierReason().String() != want.reason {
+			t.Errorf("outcome %d is %q, told as %q; was %q, told as %q", number, number, number.SupplierReason(), want.name, want.reason)
 		}
 		seen[number.String()] = true
 	}
@@ -83,15 +83,15 @@ func TestFurthestReasonIsTold(t *testing.T) {
 	}
 	for i, early := range stages {
 		for _, late := range stages[i:] {
-			if early.Furthest(late) != late || late.Furthest(early) != late {
-				t.Errorf("of %q and %q, %q and %q are told", early, late, early.Furthest(late), late.Furthest(early))
+			if early.FurthestOf(late) != late || late.FurthestOf(early) != late {
+				t.Errorf("of %q and %q, %q and %q are told", early, late, early.FurthestOf(late), late.FurthestOf(early))
 			}
 		}
 	}
 	// One buyer that knows the lead says less than another that would have
 	// taken it at a better hour.
 	for _, own := range []Reason{ReasonSuppressed, ReasonDuplicate} {
-		if own.Furthest(ReasonFiltered) != own || own.Furthest(ReasonOutsideSchedule) != ReasonOutsideSchedule {
+		if own.FurthestOf(ReasonFiltered) != own || own.FurthestOf(ReasonOutsideSchedule) != ReasonOutsideSchedule {
 			t.Errorf("%q stands elsewhere than beside the filters", own)
 		}
 	}
@@ -101,19 +101,19 @@ func TestFurthestReasonIsTold(t *testing.T) {
 // else to tell, and no candidate's outcome is told as it.
 func TestAPingThatFindsNoCampaignStandsApart(t *testing.T) {
 	for _, apart := range []Reason{ReasonNoCampaign, ReasonLoop} {
-		if ReasonNone.Furthest(apart) != apart {
+		if ReasonNone.FurthestOf(apart) != apart {
 			t.Errorf("%q is not told at all", apart)
 		}
 		for other := range reasonEnd {
 			if other == ReasonNone || other == ReasonNoCampaign || other == ReasonLoop {
 				continue
 			}
-			if got := apart.Furthest(other); got != other {
+			if got := apart.FurthestOf(other); got != other {
 				t.Errorf("of %q and %q, %q is told", apart, other, got)
 			}
 		}
 		for outcome := range outcomeEnd {
-			if outcome.Reason() == apart {
+			if outcome.SupplierReason() == apart {
 				t.Errorf("a candidate that is %q is told as %q", outcome, apart)
 			}
 		}

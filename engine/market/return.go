@@ -17,7 +17,7 @@ type ReturnRule struct {
 	Manual        bool                // an operator must approve
 	RestoreCaps   bool                // returns give capacity back to caps whose windows are still open
 	ReversePayout bool                // the supplier's payout is reversed
-	MaxShare      Share               // of the leads that a buyer bought here in one month (UTC)
+	MaxShare      PriceShare          // of the leads that a buyer bought here in one month (UTC)
 }
 
 // DefaultReturnRule is the rule of a campaign without configured returns, and of a removed
@@ -91,6 +91,6 @@ func (r ReturnState) String() string {
 // StartOfMonth returns the beginning of the UTC month that contains at; both are in Unix
 // nanoseconds.
 func StartOfMonth(at int64) int64 {
-	month, _ := calendar.Month.Window(at, time.UTC)
+	month, _ := calendar.Month.WindowContaining(at, time.UTC)
 	return month
 }

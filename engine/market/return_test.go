@@ -28,9 +28,9 @@ func TestReasonsOfAReturn(t *testing.T) {
 }
 
 func TestReturnsWithinAShare(t *testing.T) {
-	percent := func(n int64) Share { return Share(n * int64(WholeShare) / 100) }
+	percent := func(n int64) PriceShare { return PriceShare(n * int64(WholeShare) / 100) }
 	for _, test := range []struct {
-		share          Share
+		share          PriceShare
 		returned, sold int64
 		fits           bool
 	}{
@@ -57,7 +57,7 @@ func TestReturnsWithinAShare(t *testing.T) {
 // and the last that would have been allowed was.
 func TestReturnsFillTheShare(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		rule := ReturnRule{MaxShare: Share(rapid.Int64Range(0, int64(WholeShare)).Draw(t, "share"))}
+		rule := ReturnRule{MaxShare: PriceShare(rapid.Int64Range(0, int64(WholeShare)).Draw(t, "share"))}
 		sold := rapid.Int64Range(0, 300).Draw(t, "sold")
 		returned := int64(0)
 		for rule.AllowsAnotherReturn(returned, sold) {

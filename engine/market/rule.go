@@ -16,17 +16,17 @@ const (
 	maxConsentText = 16384 // bytes of consent_text, which is a legal text
 )
 
-// rule is a checked and compiled FieldSpec.
-type rule struct {
+// fieldRule is a checked and compiled FieldSpec.
+type fieldRule struct {
 	arrivalName, buyerName string
 	key                    []byte // the JSON member name with its colon
 	fieldType              FieldType
 
 	required, coerce, ping, contact bool
 
-	transformsBefore, transformsAfter []Transform // around the checks
+	transformsBefore, transformsAfter []FieldTransform // around the checks
 	values                            map[string]struct{}
-	number                            bounds
+	number                            numericBounds
 	minLength, maxLength              int // characters
 	maxBytes                          int
 	pattern                           *regexp.Regexp
@@ -35,44 +35,44 @@ type rule struct {
 	expected     string // in words
 }
 
-// bounds are min and max, in both forms in which numbers are compared.
-type bounds struct {
+// numericBounds are min and max, in both forms in which numbers are compared.
+type numericBounds struct {
 	min, max               float64
 	minInteger, maxInteger int64
 }
 
-// readMember checks a member that is not missing and returns its value. It appends rewritten
-// text to buf and returns the grown buffer. An empty code is success.
+// fillSlotFromMember checks a member that is not missing and returns its value. It appends rewritten
+// text to buf and returns the grown buffer. An empty errorCode is success.
 //
 // A field that coerces accepts a number in a string, and true or false in any case, with
 // surrounding spaces. A text field that coerces accepts a number and keeps its digits.
-func (r *rule) readMember(m *Member, buf []byte) (v Value, grown []byte, code string) {
+func (r *fieldRule) parseMember(m *Member, buf []byte) (v Value, grown []byte, errorCode string) {
 	switch {
 	case r.fieldType == TypeBoolean && m.Kind == JSONBoolean:
 		return Value{Kind: KindBoolean, Text: m.Text}, buf, ""
 	case r.fieldType.isNumeric() && m.Kind == JSONNumber:
-		return r.readNumeric(m.Text, buf)
+		return r.parseNumericText(m.Text, buf)
 	case r.fieldType.isText() && (m.Kind == JSONString || m.Kind == JSONNumber && r.coerce):
-		return r.readText(m.Text, buf)
+		return r.parseText(m.Text, buf)
 	case m.Kind == JSONString && r.coerce:
-		return r.readCoerced(m.Text, buf)
+		return r.parseCoercedText(m.Text, buf)
 	}
 	return Value{}, buf, errcode.FieldWrongType
 }
 
-func (r *rule) readCoerced(text, buf []byte) (v Value, grown []byte, code string) {
+func (r *fieldRule) parseCoercedText(text, buf []byte) (v Value, grown []byte, code string) {
 	if len(text) > format.MaxNumberText {
 		return Value{}, buf, errcode.FieldTooLong
 	}
 	for _, t := range r.transformsBefore {
 		var ok bool
-		if text, buf, ok = t.Apply(text, buf); !ok {
+		if text, buf, ok = t.TransformText(text, buf); !ok {
 			return Value{}, buf, errcode.FieldWrongType
 		}
 	}
 	text = trimInvisible(text)
 	if r.fieldType.isNumeric() {
-		return r.readNumeric(text, buf)
+		return r.parseNumericText(text, buf)
 	}
 	var lower [len("false")]byte
 	if len(text) > len(lower) {
@@ -89,7 +89,7 @@ func (r *rule) readCoerced(text, buf []byte) (v Value, grown []byte, code string
 
 var textTrue, textFalse = []byte("true"), []byte("false")
 
-func (r *rule) readNumeric(text, buf []byte) (v Value, grown []byte, code string) {
+func (r *fieldRule) parseNumericText(text, buf []byte) (v Value, grown []byte, code string) {
 	if r.fieldType == TypeNumber {
 		f, code := format.ParseNumber(text)
 		if code == "" && (f < r.number.min || f > r.number.max) {
@@ -107,33 +107,33 @@ func (r *rule) readNumeric(text, buf []byte) (v Value, grown []byte, code string
 	return Value{Kind: KindInteger, Text: text, Num: float64(n)}, buf, code
 }
 
-func (r *rule) readText(text, buf []byte) (v Value, grown []byte, code string) {
+func (r *fieldRule) parseText(text, buf []byte) (v Value, grown []byte, code string) {
 	if len(text) > r.maxBytes {
 		return Value{}, buf, errcode.FieldTooLong
 	}
 	var ok bool
 	for _, t := range r.transformsBefore {
-		if text, buf, ok = t.Apply(text, buf); !ok {
+		if text, buf, ok = t.TransformText(text, buf); !ok {
 			return Value{}, buf, errcode.FieldInvalidFormat
 		}
 	}
-	if text, buf, ok = r.canonicalize(text, buf); !ok {
+	if text, buf, ok = r.canonicalizeByType(text, buf); !ok {
 		return Value{}, buf, errcode.FieldInvalidFormat
 	}
-	if code := r.checkText(text); code != "" {
+	if code := r.checkTextLimits(text); code != "" {
 		return Value{}, buf, code
 	}
 	for _, t := range r.transformsAfter {
-		if text, buf, ok = t.Apply(text, buf); !ok {
+		if text, buf, ok = t.TransformText(text, buf); !ok {
 			return Value{}, buf, errcode.FieldInvalidFormat
 		}
 	}
 	return Value{Kind: KindString, Text: text}, buf, ""
 }
 
-// canonicalize checks the text against the form of the field's type, and returns its
+// canonicalizeByType checks the text against the form of the field's type, and returns its
 // canonical form.
-func (r *rule) canonicalize(text, buf []byte) (result, grown []byte, ok bool) {
+func (r *fieldRule) canonicalizeByType(text, buf []byte) (result, grown []byte, ok bool) {
 	start := len(buf)
 	switch r.fieldType {
 	case TypePhone:
@@ -149,7 +149,7 @@ func (r *rule) canonicalize(text, buf []byte) (result, grown []byte, ok bool) {
 	case TypeDate:
 		ok = format.IsDate(text)
 	case TypeState:
-		ok = ParseState(text) != NoState
+		ok = ParseUSState(text) != NoState
 	case TypeZIP:
 		ok = format.IsZIP(text)
 	case TypeURL, typeHTTPS:
@@ -157,12 +157,12 @@ func (r *rule) canonicalize(text, buf []byte) (result, grown []byte, ok bool) {
 	case typeTimestamp:
 		ok = format.IsTimestamp(text)
 	default:
-		ok = format.IsPlainText(text)
+		ok = format.IsPrintableText(text)
 	}
 	return text, buf, ok
 }
 
-func (r *rule) checkText(text []byte) (code string) {
+func (r *fieldRule) checkTextLimits(text []byte) (code string) {
 	if r.values != nil {
 		if _, ok := r.values[string(text)]; !ok {
 			return errcode.FieldNotAllowedValue
@@ -200,12 +200,12 @@ var expectedForms = [fieldTypeEnd]string{
 }
 
 // describeAccepted returns the accepted values in words.
-func (r *rule) describeAccepted() string {
+func (r *fieldRule) describeAccepted() string {
 	if r.fieldType == TypeEnum {
 		return r.expected
 	}
 	words := expectedForms[r.fieldType]
-	words += describeInterval(" from %s", " to %s", " of at least %s", " of at most %s", r.describeBound(r.number.minInteger, r.number.min), r.describeBound(r.number.maxInteger, r.number.max))
+	words += describeLimits(" from %s", " to %s", " of at least %s", " of at most %s", r.describeBound(r.number.minInteger, r.number.min), r.describeBound(r.number.maxInteger, r.number.max))
 	if r.fieldType.isText() {
 		words += r.describeLength()
 	}
@@ -216,7 +216,7 @@ func (r *rule) describeAccepted() string {
 }
 
 // describeBound returns a bound in words, or an empty string if there is none.
-func (r *rule) describeBound(integer int64, number float64) string {
+func (r *fieldRule) describeBound(integer int64, number float64) string {
 	switch {
 	case math.IsInf(number, 0):
 		return ""
@@ -226,7 +226,7 @@ func (r *rule) describeBound(integer int64, number float64) string {
 	return fmt.Sprint(number)
 }
 
-func (r *rule) describeLength() string {
+func (r *fieldRule) describeLength() string {
 	least, most := "", ""
 	if r.minLength > 0 {
 		least = fmt.Sprint(r.minLength)
@@ -234,14 +234,14 @@ func (r *rule) describeLength() string {
 	if r.maxLength < r.maxBytes {
 		most = fmt.Sprint(r.maxLength)
 	}
-	words := describeInterval(" of %s", " to %s", " of at least %s", " of at most %s", least, most)
+	words := describeLimits(" of %s", " to %s", " of at least %s", " of at most %s", least, most)
 	if words != "" {
 		words += " characters"
 	}
 	return words
 }
 
-func describeInterval(from, to, atLeast, atMost, least, most string) string {
+func describeLimits(from, to, atLeast, atMost, least, most string) string {
 	switch {
 	case least != "" && most != "":
 		return fmt.Sprintf(from+to, least, most)

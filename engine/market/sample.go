@@ -92,15 +92,15 @@ var SampleText = []byte("a\"b'c\\d<e>&amp;f{{.x}}]]>--g%26=h+i\té\U0001F600")
 // it finds none: it cannot guess a match of a pattern.
 func (m *Mapping) ExampleJSON(slot Slot, filters []Filter) []byte {
 	r := &m.rules[slot]
-	members := r.exampleMembers()
+	members := r.membersThatPass()
 	for i := range filters {
 		if filters[i].slot == slot {
-			members = append(members, filters[i].exampleMembers(r.fieldType)...)
+			members = append(members, filters[i].membersAroundFilter(r.fieldType)...)
 		}
 	}
 	lead := Lead{Values: make([]Value, len(m.rules))}
 	for _, member := range members {
-		value, _, code := r.readMember(&member, nil)
+		value, _, code := r.parseMember(&member, nil)
 		if lead.Values[slot] = value; code != "" || !lead.passesFilters(slot, filters) {
 			continue
 		}
@@ -122,9 +122,9 @@ func (l *Lead) passesFilters(slot Slot, filters []Filter) bool {
 	return true
 }
 
-// exampleMembers returns values that the filter may pass: the listed ones, and numbers at and
+// membersAroundFilter returns values that the filter may pass: the listed ones, and numbers at and
 // next to its bounds and listed values.
-func (f *Filter) exampleMembers(fieldType FieldType) (all []Member) {
+func (f *Filter) membersAroundFilter(fieldType FieldType) (all []Member) {
 	kind := JSONString
 	switch {
 	case fieldType.isNumeric():
@@ -159,8 +159,8 @@ func (f *Filter) exampleNumbers() (all []Member) {
 	return all
 }
 
-// exampleMembers returns common values of the field's type.
-func (r *rule) exampleMembers() (all []Member) {
+// membersAroundFilter returns common values of the field's type.
+func (r *fieldRule) membersThatPass() (all []Member) {
 	add := func(kind JSONKind, texts ...string) {
 		for _, text := range texts {
 			all = append(all, Member{Kind: kind, Text: []byte(text)})

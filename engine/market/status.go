@@ -63,21 +63,21 @@ func (s Status) WebhookType() WebhookType {
 	return WebhookNone
 }
 
-// Delivery is the state of a lead's delivery to its buyer's endpoint. Numbers are in the
+// DeliveryState is the state of a lead's delivery to its buyer's endpoint. Numbers are in the
 // log and never change.
-type Delivery uint8
+type DeliveryState uint8
 
 const (
-	DeliveryNone      Delivery = 0 // only recorded: the buyer has no endpoint
-	DeliveryPending   Delivery = 1 // an attempt is running or will follow
-	DeliveryDone      Delivery = 2 // the buyer acknowledged it
-	DeliveryUnknown   Delivery = 3 // the attempts are used up; an operator decides
-	DeliveryFailed    Delivery = 4 // the buyer refused it
-	DeliveryConfirmed Delivery = 5 // operator: the buyer has it
-	DeliveryReleased  Delivery = 6 // operator: the buyer does not have it
+	DeliveryNone      DeliveryState = 0 // only recorded: the buyer has no endpoint
+	DeliveryPending   DeliveryState = 1 // an attempt is running or will follow
+	DeliveryDone      DeliveryState = 2 // the buyer acknowledged it
+	DeliveryUnknown   DeliveryState = 3 // the attempts are used up; an operator decides
+	DeliveryFailed    DeliveryState = 4 // the buyer refused it
+	DeliveryConfirmed DeliveryState = 5 // operator: the buyer has it
+	DeliveryReleased  DeliveryState = 6 // operator: the buyer does not have it
 )
 
-func (d Delivery) String() string {
+func (d DeliveryState) String() string {
 	names := [...]string{"none", "pending", "delivered", "unknown", "failed", "confirmed", "released"}
 	if int(d) >= len(names) {
 		return "invalid"

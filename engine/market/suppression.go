@@ -13,42 +13,42 @@ import (
 	"pingpost/engine/market/format"
 )
 
-// ListHash is the form of a suppression list's entries.
-type ListHash uint8
+// SuppressionHash is the form of a suppression list's entries.
+type SuppressionHash uint8
 
 const (
-	HashPlain  ListHash = 1
-	HashMD5    ListHash = 2
-	HashSHA256 ListHash = 3
+	HashPlain  SuppressionHash = 1
+	HashMD5    SuppressionHash = 2
+	HashSHA256 SuppressionHash = 3
 )
 
 var hashNames = [...]string{HashPlain: "plain", HashMD5: "md5", HashSHA256: "sha256"}
 
-// ParseListHash reads plain, md5 or sha256.
-func ParseListHash(s string) (ListHash, bool) {
+// ParseSuppressionHash reads plain, md5 or sha256.
+func ParseSuppressionHash(s string) (SuppressionHash, bool) {
 	i, ok := parseEnumName(hashNames[:], s)
-	return ListHash(i), ok
+	return SuppressionHash(i), ok
 }
 
-func (h ListHash) String() string { return enumName(hashNames[:], int(h)) }
+func (h SuppressionHash) String() string { return enumNameAt(hashNames[:], int(h)) }
 
-// ListField is the field that a suppression list contains.
-type ListField uint8
+// SuppressionField is the field that a suppression list contains.
+type SuppressionField uint8
 
 const (
-	ListPhone ListField = 1
-	ListEmail ListField = 2
+	ListPhone SuppressionField = 1
+	ListEmail SuppressionField = 2
 )
 
 var listFieldNames = [...]string{ListPhone: "phone", ListEmail: "email"}
 
-// ParseListField reads phone or email.
-func ParseListField(s string) (ListField, bool) {
+// ParseSuppressionField reads phone or email.
+func ParseSuppressionField(s string) (SuppressionField, bool) {
 	i, ok := parseEnumName(listFieldNames[:], s)
-	return ListField(i), ok
+	return SuppressionField(i), ok
 }
 
-func (f ListField) String() string { return enumName(listFieldNames[:], int(f)) }
+func (f SuppressionField) String() string { return enumNameAt(listFieldNames[:], int(f)) }
 
 // SuppressionList is a suppression list in the catalog; its content is state, a fingerprint.Table.
 //
@@ -60,8 +60,8 @@ func (f ListField) String() string { return enumName(listFieldNames[:], int(f)) 
 type SuppressionList struct {
 	Ref   Ref
 	ID    ListID
-	Field ListField
-	Hash  ListHash
+	Field SuppressionField
+	Hash  SuppressionHash
 }
 
 // FingerprintLine returns the fingerprint of one line of a list's file. The error describes the
@@ -72,16 +72,16 @@ func (l *SuppressionList) FingerprintLine(line []byte, key *[32]byte) (uint64, e
 		return 0, errors.New("the line is empty")
 	}
 	var buf [format.MaxEmail]byte
-	form, err := l.parseEntry(buf[:0], line)
+	form, err := l.parseListLine(buf[:0], line)
 	if err != nil {
 		return 0, err
 	}
-	return entryFingerprint(key, form), nil
+	return fingerprintOfForm(key, form), nil
 }
 
-// parseEntry returns the content of a line: a digest's bytes, or the value in the form in
+// parseListLine returns the content of a line: a digest's bytes, or the value in the form in
 // which a lead's value is looked up.
-func (l *SuppressionList) parseEntry(dst, line []byte) ([]byte, error) {
+func (l *SuppressionList) parseListLine(dst, line []byte) ([]byte, error) {
 	switch {
 	case l.Hash != HashPlain:
 		size := l.digestSize()
@@ -127,10 +127,10 @@ func appendDigits(dst, text []byte) []byte {
 	return dst
 }
 
-// AppendProbes appends the fingerprints to look up for the lead: the phone as E.164, without its
+// AppendLeadFingerprints appends the fingerprints to look up for the lead: the phone as E.164, without its
 // +, and as ten national digits; the email in lower case. A lead without the value has
 // none.
-func (l *SuppressionList) AppendProbes(lead *Lead, key *[32]byte, dst []uint64) []uint64 {
+func (l *SuppressionList) AppendLeadFingerprints(lead *Lead, key *[32]byte, dst []uint64) []uint64 {
 	if l.Field == ListEmail {
 		email := lead.Values[SlotEmail].Text
 		if len(email) == 0 {
@@ -155,12 +155,12 @@ func (l *SuppressionList) probeFingerprint(key *[32]byte, form []byte) uint64 {
 	switch l.Hash {
 	case HashMD5:
 		digest := md5.Sum(form)
-		return entryFingerprint(key, digest[:])
+		return fingerprintOfForm(key, digest[:])
 	case HashSHA256:
 		digest := sha256.Sum256(form)
-		return entryFingerprint(key, digest[:])
+		return fingerprintOfForm(key, digest[:])
 	}
-	return entryFingerprint(key, form)
+	return fingerprintOfForm(key, form)
 }
 
 func (l *SuppressionList) digestSize() int {
@@ -170,9 +170,9 @@ func (l *SuppressionList) digestSize() int {
 	return sha256.Size
 }
 
-// entryFingerprint returns 8 bytes of the keyed hash. In a list of 100 million entries a lead
+// fingerprintOfForm returns 8 bytes of the keyed hash. In a list of 100 million entries a lead
 // matches another person's fingerprint once in 10^11 probes.
-func entryFingerprint(key *[32]byte, form []byte) uint64 {
+func fingerprintOfForm(key *[32]byte, form []byte) uint64 {
 	sum := fingerprint.HMAC(key, form)
 	return binary.BigEndian.Uint64(sum[:])
 }

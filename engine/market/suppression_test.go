@@ -34,14 +34,14 @@ func suppressed(t interface{ Fatalf(string, ...any) }, list SuppressionList, lin
 	if err != nil {
 		t.Fatalf("%s %s list, line %q: %v", list.Hash, list.Field, line, err)
 	}
-	table := fingerprint.NewTable([]uint64{entry})
-	return slices.ContainsFunc(list.AppendProbes(l, &testKey, nil), table.Has)
+	table := fingerprint.NewFingerprintTable([]uint64{entry})
+	return slices.ContainsFunc(list.AppendLeadFingerprints(l, &testKey, nil), table.Has)
 }
 
 func TestSuppressedPhones(t *testing.T) {
 	const ours, london = "+12025550143", "+442071838750"
 	cases := []struct {
-		hash  ListHash
+		hash  SuppressionHash
 		line  string
 		phone string
 		want  bool
@@ -89,7 +89,7 @@ func TestSuppressedPhones(t *testing.T) {
 
 func TestSuppressedEmails(t *testing.T) {
 	cases := []struct {
-		hash  ListHash
+		hash  SuppressionHash
 		line  string
 		email string
 		want  bool
@@ -153,7 +153,7 @@ func TestFingerprintsDependOnTheKey(t *testing.T) {
 	other[31]++
 	list := SuppressionList{Field: ListPhone, Hash: HashPlain}
 	l := personWith("+12025550143", "")
-	ours, theirs := list.AppendProbes(l, &testKey, nil), list.AppendProbes(l, &other, nil)
+	ours, theirs := list.AppendLeadFingerprints(l, &testKey, nil), list.AppendLeadFingerprints(l, &other, nil)
 	for _, probe := range ours {
 		if slices.Contains(theirs, probe) {
 			t.Errorf("%x is the same under another key", probe)
@@ -175,7 +175,7 @@ func TestProbesAreAppended(t *testing.T) {
 		{SuppressionList{Field: ListEmail, Hash: HashMD5}, personWith("", ""), 0},
 		{SuppressionList{Field: ListPhone, Hash: HashMD5}, personWith("", ""), 0},
 	} {
-		probes := c.list.AppendProbes(c.l, &testKey, []uint64{42})
+		probes := c.list.AppendLeadFingerprints(c.l, &testKey, []uint64{42})
 		if len(probes) != c.want+1 || probes[0] != 42 {
 			t.Errorf("%s %s: %d probes behind %d", c.list.Hash, c.list.Field, len(probes)-1, probes[0])
 		}
@@ -183,21 +183,21 @@ func TestProbesAreAppended(t *testing.T) {
 }
 
 func TestListNames(t *testing.T) {
-	for name, h := range map[string]ListHash{"plain": HashPlain, "md5": HashMD5, "sha256": HashSHA256} {
-		if got, ok := ParseListHash(name); got != h || !ok || h.String() != name {
+	for name, h := range map[string]SuppressionHash{"plain": HashPlain, "md5": HashMD5, "sha256": HashSHA256} {
+		if got, ok := ParseSuppressionHash(name); got != h || !ok || h.String() != name {
 			t.Errorf("%s: %s, %t", name, got, ok)
 		}
 	}
-	for name, f := range map[string]ListField{"phone": ListPhone, "email": ListEmail} {
-		if got, ok := ParseListField(name); got != f || !ok || f.String() != name {
+	for name, f := range map[string]SuppressionField{"phone": ListPhone, "email": ListEmail} {
+		if got, ok := ParseSuppressionField(name); got != f || !ok || f.String() != name {
 			t.Errorf("%s: %s, %t", name, got, ok)
 		}
 	}
 	for _, wrong := range []string{"", "sha1", "MD5", "zip"} {
-		if _, ok := ParseListHash(wrong); ok {
+		if _, ok := ParseSuppressionHash(wrong); ok {
 			t.Errorf("%q is taken for a hash", wrong)
 		}
-		if _, ok := ParseListField(wrong); ok {
+		if _, ok := ParseSuppressionField(wrong); ok {
 			t.Errorf("%q is taken for a list's field", wrong)
 		}
 	}
@@ -209,7 +209,7 @@ func TestSuppressionInEveryForm(t *testing.T) {
 		national := func(name string) string { return rapid.StringMatching(`2025550[0-9]{3}`).Draw(t, name) }
 		listed, asked := national("listed"), national("asked")
 		form := rapid.SampledFrom([]string{"+1", "1", ""}).Draw(t, "form") + listed
-		hash := rapid.SampledFrom([]ListHash{HashPlain, HashMD5, HashSHA256}).Draw(t, "hash")
+		hash := rapid.SampledFrom([]SuppressionHash{HashPlain, HashMD5, HashSHA256}).Draw(t, "hash")
 		switch hash {
 		case HashMD5:
 			form = md5Hex(form)

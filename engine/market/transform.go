@@ -11,32 +11,32 @@ import (
 	"pingpost/engine/market/format"
 )
 
-// Transform rewrites the text of a field.
+// FieldTransform rewrites the text of a field.
 //
 // The transforms of a field run in the configured order. Cleaning transforms (trim, lower,
 // upper, digits, title, e164) run before the checks, so that "ca" with upper is a state.
 // Transforms that remove information (zip3, sha256), and all transforms after one of them,
 // run after the checks, which therefore see the supplier's value. Filters, pings and posts
 // use the final result.
-type Transform uint8
+type FieldTransform uint8
 
 const (
-	TransformTrim   Transform = 1 // white space and invisible characters at both ends
-	TransformLower  Transform = 2
-	TransformUpper  Transform = 3
-	TransformDigits Transform = 4 // only the digits 0 to 9 are left
-	TransformTitle  Transform = 5 // a capital at the start of each word, the rest lower case
-	TransformE164   Transform = 6 // a phone number as ParsePhone writes it
-	TransformZIP3   Transform = 7 // the first three digits of a ZIP code
-	TransformSHA256 Transform = 8 // lower-case hex of the hash
-	transformEnd    Transform = 9
+	TransformTrim   FieldTransform = 1 // white space and invisible characters at both ends
+	TransformLower  FieldTransform = 2
+	TransformUpper  FieldTransform = 3
+	TransformDigits FieldTransform = 4 // only the digits 0 to 9 are left
+	TransformTitle  FieldTransform = 5 // a capital at the start of each word, the rest lower case
+	TransformE164   FieldTransform = 6 // a phone number as ParsePhone writes it
+	TransformZIP3   FieldTransform = 7 // the first three digits of a ZIP code
+	TransformSHA256 FieldTransform = 8 // lower-case hex of the hash
+	transformEnd    FieldTransform = 9
 )
 
 var transformNames = [transformEnd]string{
 	"", "trim", "lower", "upper", "digits", "title", "e164", "zip3", "sha256",
 }
 
-func (t Transform) String() string {
+func (t FieldTransform) String() string {
 	if t >= transformEnd {
 		return ""
 	}
@@ -44,7 +44,7 @@ func (t Transform) String() string {
 }
 
 // ParseTransform reads a configured transform.
-func ParseTransform(name string) (Transform, error) {
+func ParseTransform(name string) (FieldTransform, error) {
 	for t := TransformTrim; t < transformEnd; t++ {
 		if transformNames[t] == name {
 			return t, nil
@@ -54,7 +54,7 @@ func ParseTransform(name string) (Transform, error) {
 }
 
 // splitTransforms separates the transforms before the checks from those after.
-func splitTransforms(all []Transform) (before, after []Transform) {
+func splitTransforms(all []FieldTransform) (before, after []FieldTransform) {
 	for i, t := range all {
 		if t == TransformZIP3 || t == TransformSHA256 {
 			return all[:i], all[i:]
@@ -63,10 +63,10 @@ func splitTransforms(all []Transform) (before, after []Transform) {
 	return all, nil
 }
 
-// Apply rewrites the text. It appends the result to buf, which belongs to the lead and may
+// TransformText rewrites the text. It appends the result to buf, which belongs to the lead and may
 // move; earlier texts stay readable. It returns false if the text does not have the
 // required form.
-func (t Transform) Apply(text, buf []byte) (result, grown []byte, ok bool) {
+func (t FieldTransform) TransformText(text, buf []byte) (result, grown []byte, ok bool) {
 	start := len(buf)
 	switch t {
 	case TransformTrim:
@@ -90,7 +90,7 @@ func (t Transform) Apply(text, buf []byte) (result, grown []byte, ok bool) {
 			return text, buf, false
 		}
 	case TransformZIP3:
-		zip3 := format.CutZIP3(text)
+		zip3 := format.ZIPPrefix3(text)
 		return zip3, buf, zip3 != nil
 	case TransformSHA256:
 		sum := sha256.Sum256(text)

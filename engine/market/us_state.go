@@ -2,12 +2,12 @@ package market
 
 import "fmt"
 
-// State is a two-letter code of the US postal service: a state, the District
-// of Columbia, a territory, or the armed forces abroad. The zero State means no state.
-type State uint8
+// USState is a two-letter code of the US postal service: a state, the District
+// of Columbia, a territory, or the armed forces abroad. The zero USState means no state.
+type USState uint8
 
 // NoState means that the state is unknown.
-const NoState State = 0
+const NoState USState = 0
 
 // stateCodes holds two letters for each state. A State is its position here, from 1. The
 // log contains the letters, so the order may change.
@@ -17,15 +17,15 @@ const stateCodes = "AAAEAKALAPARASAZCACOCTDCDEFLGAGUHIIAIDILINKSKYLAMAMDMEMIMNMO
 const stateCount = len(stateCodes) / 2
 
 // stateTable has the states by their two letters, each counted from A.
-var stateTable = func() (table [26][26]State) {
+var stateTable = func() (table [26][26]USState) {
 	for i := range stateCount {
-		table[stateCodes[2*i]-'A'][stateCodes[2*i+1]-'A'] = State(i + 1)
+		table[stateCodes[2*i]-'A'][stateCodes[2*i+1]-'A'] = USState(i + 1)
 	}
 	return table
 }()
 
-// ParseState returns the state with this code of two capital letters, or NoState.
-func ParseState(text []byte) State {
+// ParseUSState returns the state with this code of two capital letters, or NoState.
+func ParseUSState(text []byte) USState {
 	if len(text) != 2 {
 		return NoState
 	}
@@ -37,34 +37,34 @@ func ParseState(text []byte) State {
 }
 
 // String returns the two-letter code, empty for NoState.
-func (s State) String() string {
+func (s USState) String() string {
 	if s == NoState || int(s) > stateCount {
 		return ""
 	}
 	return stateCodes[2*s-2 : 2*s]
 }
 
-// StateSet is a set of states, one bit each. NoState is never in it.
-type StateSet uint64
+// USStateSet is a set of states, one bit each. NoState is never in it.
+type USStateSet uint64
 
 // AllStates holds every state.
-const AllStates StateSet = (1<<stateCount - 1) << 1
+const AllStates USStateSet = (1<<stateCount - 1) << 1
 
 // Has reports whether the state is in the set.
-func (s StateSet) Has(state State) bool { return s>>state&1 == 1 }
+func (s USStateSet) Has(state USState) bool { return s>>state&1 == 1 }
 
 // With returns the set plus the state.
-func (s StateSet) With(state State) StateSet { return (s | 1<<state) & AllStates }
+func (s USStateSet) With(state USState) USStateSet { return (s | 1<<state) & AllStates }
 
-// ParseStates reads a configured list. An empty list is AllStates: a buyer or a filter set
+// ParseUSStates reads a configured list. An empty list is AllStates: a buyer or a filter set
 // without states accepts all.
-func ParseStates(codes []string) (StateSet, error) {
+func ParseUSStates(codes []string) (USStateSet, error) {
 	if len(codes) == 0 {
 		return AllStates, nil
 	}
-	var set StateSet
+	var set USStateSet
 	for _, code := range codes {
-		state := ParseState([]byte(code))
+		state := ParseUSState([]byte(code))
 		if state == NoState {
 			return 0, fmt.Errorf("%q is not a state: give the two capital letters of the US postal service, such as CA", code)
 		}

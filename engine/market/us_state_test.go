@@ -17,11 +17,11 @@ func TestStateOfTakesExactlyTheCodes(t *testing.T) {
 	for _, code := range strings.Fields(usps) {
 		wanted[code] = true
 	}
-	seen := map[market.State]string{}
+	seen := map[market.USState]string{}
 	for a := range 256 {
 		for b := range 256 {
 			text := string([]byte{byte(a), byte(b)})
-			state := market.ParseState([]byte(text))
+			state := market.ParseUSState([]byte(text))
 			if (state != market.NoState) != wanted[text] {
 				t.Errorf("%q is state %d", text, state)
 			}
@@ -41,29 +41,29 @@ func TestStateOfTakesExactlyTheCodes(t *testing.T) {
 		t.Errorf("%d states, want 59", len(seen))
 	}
 	for _, text := range []string{"", "C", "CAL", "ca", "Ca", " CA"} {
-		if market.ParseState([]byte(text)) != market.NoState {
+		if market.ParseUSState([]byte(text)) != market.NoState {
 			t.Errorf("%q is a state", text)
 		}
 	}
-	if market.NoState.String() != "" || market.State(60).String() != "" || market.State(255).String() != "" {
+	if market.NoState.String() != "" || market.USState(60).String() != "" || market.USState(255).String() != "" {
 		t.Error("what is no state has a code")
 	}
 }
 
 func TestStateSets(t *testing.T) {
-	california, nevada := market.ParseState([]byte("CA")), market.ParseState([]byte("NV"))
-	set, err := market.ParseStates([]string{"CA", "AZ"})
+	california, nevada := market.ParseUSState([]byte("CA")), market.ParseUSState([]byte("NV"))
+	set, err := market.ParseUSStates([]string{"CA", "AZ"})
 	if err != nil || !set.Has(california) || set.Has(nevada) || set.Has(market.NoState) {
 		t.Errorf("CA, AZ: %b %v", set, err)
 	}
 	if set = set.With(nevada).With(market.NoState); !set.Has(nevada) || set.Has(market.NoState) {
 		t.Errorf("with NV: %b", set)
 	}
-	if set, err := market.ParseStates(nil); err != nil || set != market.AllStates || set.Has(market.NoState) {
+	if set, err := market.ParseUSStates(nil); err != nil || set != market.AllStates || set.Has(market.NoState) {
 		t.Errorf("none named: %b %v", set, err)
 	}
 	for _, codes := range [][]string{{"CA", "CA"}, {"ca"}, {""}, {"XX"}, {"California"}} {
-		if _, err := market.ParseStates(codes); err == nil {
+		if _, err := market.ParseUSStates(codes); err == nil {
 			t.Errorf("%v was taken", codes)
 		}
 	}
@@ -74,7 +74,7 @@ func TestZIP3(t *testing.T) {
 		"94107": "941", "00501": "005", "94107-1234": "941", "941": "941",
 		"": "", "94": "", "9410": "", "941071": "", "94107-": "", "94107-123": "", "94107 1234": "", "9410a": "", "٩٤١٠٧": "",
 	} {
-		if got := format.CutZIP3([]byte(zip)); string(got) != want {
+		if got := format.ZIPPrefix3([]byte(zip)); string(got) != want {
 			t.Errorf("%q: %q, want %q", zip, got, want)
 		}
 	}

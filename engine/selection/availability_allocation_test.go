@@ -19,7 +19,7 @@ func crowd(n int) *market.Campaign {
 		seat := &c.FilterSets[i]
 		seat.Buyer = &market.Buyer{ID: market.BuyerID(strconv.Itoa(i)), Suppression: someLists[i%3 : i%3+1]}
 		if i%4 > 0 {
-			seat.States, _ = market.ParseStates([]string{someStates[i%len(someStates)], someStates[i%3]})
+			seat.States, _ = market.ParseUSStates([]string{someStates[i%len(someStates)], someStates[i%3]})
 		}
 		seat.Filters = someFilters[i%4 : i%4+1]
 	}
@@ -36,15 +36,15 @@ func ordinaryLead() *market.Lead {
 
 func TestScreeningAllocatesNothing(t *testing.T) {
 	lineup, lead := selection.CompileFilterSets(crowd(1000)), ordinaryLead()
-	doors := selection.NewAvailability(lineup)
+	doors := selection.NewUnavailableFilterSets(lineup)
 	doors.Capped.Add(7)
 	var c selection.Candidates
 	never := func(*market.SuppressionList) bool { return false }
 	screen := func() {
-		c.Reset(lineup)
+		c.ResetToAll(lineup)
 		lineup.ExcludeByLead(lead, &c)
 		lineup.ExcludeSuppressed(&c, never)
-		doors.Exclude(&c)
+		doors.ExcludeFrom(&c)
 		lineup.RotationID(c.Eligible)
 	}
 	screen()
@@ -57,15 +57,15 @@ func BenchmarkScreen(b *testing.B) {
 	for _, n := range []int{1, 10, 1000, 10_000} {
 		b.Run(fmt.Sprintf("%d seats", n), func(b *testing.B) {
 			lineup, lead := selection.CompileFilterSets(crowd(n)), ordinaryLead()
-			doors := selection.NewAvailability(lineup)
+			doors := selection.NewUnavailableFilterSets(lineup)
 			var c selection.Candidates
 			never := func(*market.SuppressionList) bool { return false }
 			b.ReportAllocs()
 			for b.Loop() {
-				c.Reset(lineup)
+				c.ResetToAll(lineup)
 				lineup.ExcludeByLead(lead, &c)
 				lineup.ExcludeSuppressed(&c, never)
-				doors.Exclude(&c)
+				doors.ExcludeFrom(&c)
 				lineup.RotationID(c.Eligible)
 			}
 		})

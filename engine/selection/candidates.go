@@ -16,11 +16,11 @@ type Candidates struct {
 	used    [market.OutcomeCount]bool
 }
 
-// Reset makes every filter set a candidate.
-func (c *Candidates) Reset(l *FilterSets) {
+// ResetToAll makes every filter set a candidate.
+func (c *Candidates) ResetToAll(l *CompiledFilterSets) {
 	words := len(l.all)
-	c.Eligible = resize(c.Eligible, words)
-	c.scratch = resize(c.scratch, words)
+	c.Eligible = resizeToWords(c.Eligible, words)
+	c.scratch = resizeToWords(c.scratch, words)
 	copy(c.Eligible, l.all)
 	c.ClearOutcomes()
 }
@@ -35,7 +35,7 @@ func (c *Candidates) ClearOutcomes() {
 	}
 }
 
-func resize(b bitset.Set, words int) bitset.Set {
+func resizeToWords(b bitset.Set, words int) bitset.Set {
 	if cap(b) < words {
 		return make(bitset.Set, words)
 	}
@@ -46,7 +46,7 @@ func resize(b bitset.Set, words int) bitset.Set {
 func (c *Candidates) KeepOnly(sets bitset.Set, outcome market.Outcome) {
 	for i, in := range c.Eligible {
 		if fell := in &^ sets[i]; fell != 0 {
-			c.excludedSet(outcome)[i] |= fell
+			c.excludedWithOutcome(outcome)[i] |= fell
 			c.Eligible[i] = in & sets[i]
 		}
 	}
@@ -56,7 +56,7 @@ func (c *Candidates) KeepOnly(sets bitset.Set, outcome market.Outcome) {
 func (c *Candidates) ExcludeAll(sets bitset.Set, outcome market.Outcome) {
 	for i, in := range c.Eligible {
 		if fell := in & sets[i]; fell != 0 {
-			c.excludedSet(outcome)[i] |= fell
+			c.excludedWithOutcome(outcome)[i] |= fell
 			c.Eligible[i] = in &^ sets[i]
 		}
 	}
@@ -65,13 +65,13 @@ func (c *Candidates) ExcludeAll(sets bitset.Set, outcome market.Outcome) {
 // Exclude excludes one filter set.
 func (c *Candidates) Exclude(index int, outcome market.Outcome) {
 	c.Eligible.Remove(index)
-	c.excludedSet(outcome).Add(index)
+	c.excludedWithOutcome(outcome).Add(index)
 }
 
 // ChangeOutcome replaces the outcome of a filter set.
 func (c *Candidates) ChangeOutcome(index int, from, to market.Outcome) {
 	c.Excluded[from].Remove(index)
-	c.excludedSet(to).Add(index)
+	c.excludedWithOutcome(to).Add(index)
 }
 
 // OutcomeOf returns the outcome of a filter set, or OutcomeNone if it is still a
@@ -85,19 +85,19 @@ func (c *Candidates) OutcomeOf(index int) market.Outcome {
 	return market.OutcomeNone
 }
 
-func (c *Candidates) excludedSet(outcome market.Outcome) bitset.Set {
+func (c *Candidates) excludedWithOutcome(outcome market.Outcome) bitset.Set {
 	if !c.used[outcome] {
 		c.used[outcome] = true
-		c.Excluded[outcome] = resize(c.Excluded[outcome], len(c.Eligible))
+		c.Excluded[outcome] = resizeToWords(c.Excluded[outcome], len(c.Eligible))
 		clear(c.Excluded[outcome])
 	}
 	return c.Excluded[outcome]
 }
 
-// EachOutcome calls f for every outcome that a filter set has.
-func (c *Candidates) EachOutcome(f func(outcome market.Outcome, sets bitset.Set)) {
+// EachOutcomeInUse calls f for every outcome that a filter set has.
+func (c *Candidates) EachOutcomeInUse(f func(outcome market.Outcome, sets bitset.Set)) {
 	for outcome, used := range c.used {
-		if used && c.Excluded[outcome].Next(0) >= 0 {
+		if used && c.Excluded[outcome].NextFrom(0) >= 0 {
 			f(market.Outcome(outcome), c.Excluded[outcome])
 		}
 	}
@@ -108,8 +108,8 @@ func (c *Candidates) EachOutcome(f func(outcome market.Outcome, sets bitset.Set)
 func (c *Candidates) UnsoldReason() market.Reason {
 	reason := market.ReasonNoBuyer
 	for outcome, used := range c.used {
-		if used && c.Excluded[outcome].Next(0) >= 0 {
-			reason = reason.Furthest(market.Outcome(outcome).Reason())
+		if used && c.Excluded[outcome].NextFrom(0) >= 0 {
+			reason = reason.FurthestOf(market.Outcome(outcome).SupplierReason())
 		}
 	}
 	return reason

@@ -15,16 +15,16 @@ import (
 // one that is still in.
 func compare(t *rapid.T, c *selection.Candidates, want []market.Outcome) {
 	got := make([][]market.Outcome, len(want))
-	for seat := c.Eligible.Next(0); seat >= 0; seat = c.Eligible.Next(seat + 1) {
+	for seat := c.Eligible.NextFrom(0); seat >= 0; seat = c.Eligible.NextFrom(seat + 1) {
 		got[seat] = append(got[seat], market.OutcomeNone)
 	}
 	last := market.OutcomeNone
-	c.EachOutcome(func(outcome market.Outcome, seats bitset.Set) {
+	c.EachOutcomeInUse(func(outcome market.Outcome, seats bitset.Set) {
 		if outcome <= last || seats.Count() == 0 {
 			t.Fatalf("%s came after %s, with %d seats", outcome, last, seats.Count())
 		}
 		last = outcome
-		for seat := seats.Next(0); seat >= 0; seat = seats.Next(seat + 1) {
+		for seat := seats.NextFrom(0); seat >= 0; seat = seats.NextFrom(seat + 1) {
 			got[seat] = append(got[seat], outcome)
 		}
 	})
@@ -51,7 +51,7 @@ var order = []market.Reason{
 func furthest(outcomes []market.Outcome) market.Reason {
 	reached := 0
 	for _, outcome := range outcomes {
-		reached = max(reached, slices.Index(order, outcome.Reason()))
+		reached = max(reached, slices.Index(order, outcome.SupplierReason()))
 	}
 	return order[reached]
 }
@@ -75,7 +75,7 @@ func TestACandidateComesToOneThing(t *testing.T) {
 		for range rapid.IntRange(1, 4).Draw(t, "decisions") {
 			n := rapid.SampledFrom([]int{0, 1, 63, 64, 65, 200}).Draw(t, "seats")
 			lineup := selection.CompileFilterSets(campaignOf(n))
-			c.Reset(lineup)
+			c.ResetToAll(lineup)
 			want := make([]market.Outcome, n)
 			set := func(bits bitset.Set, has bool, outcome market.Outcome) {
 				for seat := range want {
@@ -99,7 +99,7 @@ func TestACandidateComesToOneThing(t *testing.T) {
 					c.KeepOnly(none, outcome)
 					set(none, false, outcome)
 				case 5, 6:
-					if seat := c.Eligible.Next(0); seat >= 0 {
+					if seat := c.Eligible.NextFrom(0); seat >= 0 {
 						c.Exclude(seat, outcome)
 						want[seat] = outcome
 					}
@@ -140,7 +140,7 @@ func TestTheReasonIsTheFurthestStage(t *testing.T) {
 		{"one has it", []market.Outcome{market.OutcomeDuplicate, market.OutcomeFiltered}, "duplicate"},
 	} {
 		var c selection.Candidates
-		c.Reset(selection.CompileFilterSets(campaignOf(len(test.outcomes))))
+		c.ResetToAll(selection.CompileFilterSets(campaignOf(len(test.outcomes))))
 		for seat, outcome := range test.outcomes {
 			c.Exclude(seat, outcome)
 		}

@@ -11,8 +11,8 @@ import (
 // judged.
 const clockTolerance = int64(2 * time.Second)
 
-// AuctionTerms are the conditions for every bid of one auction. Times are in Unix nanoseconds.
-type AuctionTerms struct {
+// BidTerms are the conditions for every bid of one auction. Times are in Unix nanoseconds.
+type BidTerms struct {
 	Currency         market.Currency
 	Floor            market.Money
 	Payout           market.Payout
@@ -20,9 +20,9 @@ type AuctionTerms struct {
 	DecisionDeadline int64 // time limit of the decision
 }
 
-// NewAuctionTerms returns a campaign's terms.
-func NewAuctionTerms(c *market.Campaign, deadline, ceiling int64) AuctionTerms {
-	return AuctionTerms{Currency: c.Currency, Floor: c.Floor, Payout: c.Payout, BidDeadline: deadline, DecisionDeadline: ceiling}
+// NewBidTerms returns a campaign's terms.
+func NewBidTerms(c *market.Campaign, deadline, decisionDeadline int64) BidTerms {
+	return BidTerms{Currency: c.Currency, Floor: c.Floor, Payout: c.Payout, BidDeadline: deadline, DecisionDeadline: decisionDeadline}
 }
 
 // CheckBid returns the outcome of a bid that arrived at this time, by itself, or OutcomeNone
@@ -34,7 +34,7 @@ func NewAuctionTerms(c *market.Campaign, deadline, ceiling int64) AuctionTerms {
 // token: see market.PingResult. CheckBid compares a bid with the floor before it subtracts
 // the payout. A bid that would make the exchange pay more than it gets is below the floor
 // as well.
-func (t *AuctionTerms) CheckBid(bid *market.Bid, arrived int64) market.Outcome {
+func (t *BidTerms) CheckBid(bid *market.Bid, arrived int64) market.Outcome {
 	if arrived > t.BidDeadline {
 		return market.OutcomeLate
 	}
@@ -47,15 +47,15 @@ func (t *AuctionTerms) CheckBid(bid *market.Bid, arrived int64) market.Outcome {
 	if bid.Amount < t.Floor {
 		return market.OutcomeBelowFloor
 	}
-	if _, ok := t.Payout.Amount(bid.Amount); !ok {
+	if _, ok := t.Payout.AmountAtPrice(bid.Amount); !ok {
 		return market.OutcomeBelowFloor
 	}
 	return market.OutcomeNone
 }
 
-// ValidUntil returns the end of a valid bid: its own, or the time limit. It adds no
+// BidValidUntil returns the end of a valid bid: its own, or the time limit. It adds no
 // tolerance.
-func (t *AuctionTerms) ValidUntil(bid *market.Bid) int64 {
+func (t *BidTerms) BidValidUntil(bid *market.Bid) int64 {
 	own := bid.ValidUntil
 	if own == 0 {
 		own = math.MaxInt64

@@ -55,7 +55,7 @@ func TestCheckBid(t *testing.T) {
 	}
 	for _, row := range rows {
 		campaign := &market.Campaign{Currency: usd, Floor: 8 * dollar, Payout: row.payout}
-		terms := NewAuctionTerms(campaign, deadline, ceiling)
+		terms := NewBidTerms(campaign, deadline, ceiling)
 		if got := terms.CheckBid(&row.bid, row.came); got != row.want {
 			t.Errorf("%s: %v, want %v", row.name, got, row.want)
 		}
@@ -63,7 +63,7 @@ func TestCheckBid(t *testing.T) {
 }
 
 func TestABidIsOverByItsWordOrAtTheCeiling(t *testing.T) {
-	terms := AuctionTerms{DecisionDeadline: ceiling}
+	terms := BidTerms{DecisionDeadline: ceiling}
 	for _, row := range []struct{ own, want int64 }{
 		{0, ceiling},
 		{103 * second, 103 * second},
@@ -72,7 +72,7 @@ func TestABidIsOverByItsWordOrAtTheCeiling(t *testing.T) {
 		{math.MaxInt64, ceiling},
 		{99 * second, 99 * second}, // stood by tolerance, of which there is none here
 	} {
-		if got := terms.ValidUntil(&market.Bid{ValidUntil: row.own}); got != row.want {
+		if got := terms.BidValidUntil(&market.Bid{ValidUntil: row.own}); got != row.want {
 			t.Errorf("%d: %d, want %d", row.own, got, row.want)
 		}
 	}
@@ -83,7 +83,7 @@ func TestABidIsOverByItsWordOrAtTheCeiling(t *testing.T) {
 func TestWhatStands(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		amount := rapid.Int64Range(0, 40).Draw(t, "amount")
-		terms := AuctionTerms{
+		terms := BidTerms{
 			Currency: usd, BidDeadline: 50, DecisionDeadline: 100,
 			Floor:  market.Money(rapid.Int64Range(0, 40).Draw(t, "floor")),
 			Payout: market.Payout{Share: 500_000},
@@ -97,7 +97,7 @@ func TestWhatStands(t *testing.T) {
 			ValidUntil: rapid.SampledFrom([]int64{0, 1, 40, math.MaxInt64}).Draw(t, "until"),
 		}
 		came := rapid.Int64Range(0, 100).Draw(t, "came")
-		payout, covered := terms.Payout.Amount(bid.Amount)
+		payout, covered := terms.Payout.AmountAtPrice(bid.Amount)
 		stands := came <= 50 && bid.Currency != eur && bid.Amount >= terms.Floor && covered
 		if got := terms.CheckBid(&bid, came); (got == market.OutcomeNone) != stands {
 			t.Fatalf("%+v at %d under %+v: %v", bid, came, terms, got)

@@ -9,13 +9,13 @@ import (
 	"pingpost/engine/market"
 )
 
-// FilterSets is a campaign's filter sets, compiled before a lead arrives: the sets that accept a state, the sets that a filter keeps, the caps that a
+// CompiledFilterSets is a campaign's filter sets, compiled before a lead arrives: the sets that accept a state, the sets that a filter keeps, the caps that a
 // sale to each would charge. A decision then costs a few words of bit arithmetic for every
 // 64 filter sets instead of a check of each. So a thousand buyers in a campaign cost a
 // lead little more than one.
 //
 // It is immutable and shared by all requests.
-type FilterSets struct {
+type CompiledFilterSets struct {
 	Campaign *market.Campaign
 	Weights  []int32         // by filter set
 	Caps     [][]*market.Cap // by filter set: the campaign's, the buyer's, the pair's, in that order
@@ -34,13 +34,13 @@ type suppressedFilterSets struct {
 }
 
 // CompileFilterSets prepares a campaign's filter sets.
-func CompileFilterSets(c *market.Campaign) *FilterSets {
+func CompileFilterSets(c *market.Campaign) *CompiledFilterSets {
 	n := len(c.FilterSets)
-	l := &FilterSets{
+	l := &CompiledFilterSets{
 		Campaign: c, Weights: make([]int32, n), Caps: make([][]*market.Cap, n),
 		all: bitset.New(n),
 	}
-	l.all.Fill(n)
+	l.all.FillUpTo(n)
 	filters := make([][]market.Filter, n)
 	for i := range c.FilterSets {
 		set := &c.FilterSets[i]
@@ -51,7 +51,7 @@ func CompileFilterSets(c *market.Campaign) *FilterSets {
 		}
 		l.Caps[i] = append(append(append([]*market.Cap(nil), c.Caps...), set.Buyer.Caps...), set.Caps...)
 		for _, list := range set.Buyer.Suppression {
-			l.getOrAddList(list).Add(i)
+			l.filterSetsUsingList(list).Add(i)
 		}
 	}
 	l.filters = market.NewFilterIndex(filters)
@@ -60,7 +60,7 @@ func CompileFilterSets(c *market.Campaign) *FilterSets {
 	return l
 }
 
-func (l *FilterSets) getOrAddList(list *market.SuppressionList) bitset.Set {
+func (l *CompiledFilterSets) filterSetsUsingList(list *market.SuppressionList) bitset.Set {
 	for _, known := range l.lists {
 		if known.list == list {
 			return known.sets
@@ -79,7 +79,7 @@ func filterSetsByState(c *market.Campaign) []bitset.Set {
 		byState[state] = bitset.New(len(c.FilterSets))
 		for i := range c.FilterSets {
 			states := c.FilterSets[i].States
-			if states == market.AllStates || (state > 0 && states.Has(market.State(state))) {
+			if states == market.AllStates || (state > 0 && states.Has(market.USState(state))) {
 				byState[state].Add(i)
 			}
 		}
@@ -89,7 +89,7 @@ func filterSetsByState(c *market.Campaign) []bitset.Set {
 
 // hashRotation returns the same hash for campaigns with equal buyers, order and weights, which
 // therefore assign turns alike.
-func (l *FilterSets) hashRotation() uint64 {
+func (l *CompiledFilterSets) hashRotation() uint64 {
 	h := fnv.New64a()
 	var word [8]byte
 	for i := range l.Campaign.FilterSets {
@@ -102,7 +102,7 @@ func (l *FilterSets) hashRotation() uint64 {
 
 // RotationID returns the identifier of a rotation: of the filter sets that take turns
 // together. It is never zero.
-func (l *FilterSets) RotationID(sets bitset.Set) uint64 {
+func (l *CompiledFilterSets) RotationID(sets bitset.Set) uint64 {
 	name := l.rotationKey
 	for _, word := range sets {
 		name ^= word
@@ -115,4 +115,4 @@ func (l *FilterSets) RotationID(sets bitset.Set) uint64 {
 }
 
 // Len returns the number of filter sets.
-func (l *FilterSets) Len() int { return len(l.Campaign.FilterSets) }
+func (l *CompiledFilterSets) Len() int { return len(l.Campaign.FilterSets) }

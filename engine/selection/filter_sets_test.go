@@ -63,7 +63,7 @@ func subset[T any](t *rapid.T, of []T, what string) (some []T) {
 func someCampaign(t *rapid.T) *market.Campaign {
 	var like []market.FilterSet
 	for range rapid.IntRange(1, 6).Draw(t, "kinds of seats") {
-		states, err := market.ParseStates(subset(t, someStates, "states"))
+		states, err := market.ParseUSStates(subset(t, someStates, "states"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -105,7 +105,7 @@ func someLead(t *rapid.T) *market.Lead {
 // judge says what becomes of one seat, by looking at that seat alone. In the
 // order of the stages the first that stops it counts.
 func judge(seat *market.FilterSet, lead *market.Lead, listed map[*market.SuppressionList]bool, shut []market.Outcome) market.Outcome {
-	state := lead.State()
+	state := lead.USState()
 	if seat.States != market.AllStates && (state == market.NoState || !seat.States.Has(state)) {
 		return market.OutcomeWrongState
 	}
@@ -132,7 +132,7 @@ var stages = []market.Outcome{
 	market.OutcomeClosed, market.OutcomeCapped, market.OutcomeNoFunds, market.OutcomePaused, market.OutcomeBelowFloor,
 }
 
-func doorOf(d *selection.Availability, stage market.Outcome) bitset.Set {
+func doorOf(d *selection.UnavailableFilterSets, stage market.Outcome) bitset.Set {
 	return map[market.Outcome]bitset.Set{
 		market.OutcomeClosed: d.Closed, market.OutcomeCapped: d.Capped, market.OutcomeNoFunds: d.NoFunds,
 		market.OutcomePaused: d.Paused, market.OutcomeBelowFloor: d.BelowFloor,
@@ -150,7 +150,7 @@ func TestALineupDecidesAsItsSeatsWould(t *testing.T) {
 			if lineup.Len() != len(campaign.FilterSets) {
 				t.Fatalf("%d seats of %d", lineup.Len(), len(campaign.FilterSets))
 			}
-			doors := selection.NewAvailability(lineup)
+			doors := selection.NewUnavailableFilterSets(lineup)
 			shut := make([][]market.Outcome, lineup.Len())
 			for seat := range shut {
 				if rapid.IntRange(0, 3).Draw(t, "a door is shut") == 0 {
@@ -167,10 +167,10 @@ func TestALineupDecidesAsItsSeatsWould(t *testing.T) {
 					listed[list] = true
 				}
 				asked := map[*market.SuppressionList]int{}
-				c.Reset(lineup)
+				c.ResetToAll(lineup)
 				lineup.ExcludeByLead(lead, &c)
 				lineup.ExcludeSuppressed(&c, func(list *market.SuppressionList) bool { asked[list]++; return listed[list] })
-				doors.Exclude(&c)
+				doors.ExcludeFrom(&c)
 				want := make([]market.Outcome, lineup.Len())
 				for seat := range campaign.FilterSets {
 					want[seat] = judge(&campaign.FilterSets[seat], lead, listed, shut[seat])
@@ -217,7 +217,7 @@ func TestALineupKnowsItsSeatsTerms(t *testing.T) {
 // Turns are remembered by a set's name; so it is the same for the same seats on
 // the same terms, over a new configuration, and no other set has it.
 func TestSetsAreKnownByName(t *testing.T) {
-	build := func(method market.SelectionMethod, ids string, weights ...int) *selection.FilterSets {
+	build := func(method market.SelectionMethod, ids string, weights ...int) *selection.CompiledFilterSets {
 		c := &market.Campaign{Method: method}
 		for i, id := range ids {
 			c.FilterSets = append(c.FilterSets, market.FilterSet{Buyer: &market.Buyer{ID: market.BuyerID(id)}, Weight: weights[i], Price: market.Money(i)})
@@ -227,7 +227,7 @@ func TestSetsAreKnownByName(t *testing.T) {
 	names := map[uint64]string{}
 	for _, lineup := range []struct {
 		what string
-		*selection.FilterSets
+		*selection.CompiledFilterSets
 	}{
 		{"abcd by 1 2 3 4", build(market.Weighted, "abcd", 1, 2, 3, 4)},
 		{"abcd by 1 2 4 3", build(market.Weighted, "abcd", 1, 2, 4, 3)},
@@ -266,7 +266,7 @@ func TestLargeSetsAreKnownByName(t *testing.T) {
 	lineup := selection.CompileFilterSets(c)
 	names := map[uint64]bool{}
 	few, most := bitset.New(200), bitset.New(200)
-	most.Fill(200)
+	most.FillUpTo(200)
 	sets := 0
 	for i := range 200 {
 		for k := range i + 1 {

@@ -7,9 +7,9 @@ import (
 	"pingpost/engine/market"
 )
 
-// Health tracks how a buyer answers pings, and decides whether the next auction pings it.
+// BuyerPingHealth tracks how a buyer answers pings, and decides whether the next auction pings it.
 // A buyer that hangs makes every auction with it last until the deadline, so a failing
-// buyer is pinged less. The zero Health is a healthy buyer.
+// buyer is pinged less. The zero BuyerPingHealth is a healthy buyer.
 //
 // The rule. A score from zero to whole is the share of failed pings: each answer moves it
 // an eighth of the way, a failure towards whole, any other answer towards zero. Up to
@@ -29,7 +29,7 @@ import (
 //
 // Rejected: a circuit breaker. It needs a time to stay open, pings no buyer meanwhile, and
 // then pings all at once.
-type Health struct {
+type BuyerPingHealth struct {
 	// last has the score in the lower 16 bits and its time in Unix milliseconds
 	// above: one word, so that both change together.
 	lastAnswer atomic.Uint64
@@ -46,8 +46,8 @@ const (
 )
 
 // ShouldPing reports whether to ping the buyer at a time in Unix nanoseconds.
-func (h *Health) ShouldPing(at int64) bool {
-	share := h.PingShare(at)
+func (h *BuyerPingHealth) ShouldPing(at int64) bool {
+	share := h.PingsPerTen(at)
 	if share == allPings {
 		return true
 	}
@@ -55,9 +55,9 @@ func (h *Health) ShouldPing(at int64) bool {
 	return after/allPings != (after-share)/allPings
 }
 
-// PingShare returns in how many of ten auctions the buyer is pinged: 1 to 10.
-func (h *Health) PingShare(at int64) uint64 {
-	score := scoreAt(h.lastAnswer.Load(), at)
+// PingsPerTen returns in how many of ten auctions the buyer is pinged: 1 to 10.
+func (h *BuyerPingHealth) PingsPerTen(at int64) uint64 {
+	score := decayedScoreAt(h.lastAnswer.Load(), at)
 	if score <= healthyScore {
 		return allPings
 	}
@@ -67,7 +67,7 @@ func (h *Health) PingShare(at int64) uint64 {
 // RecordOutcome records the result of a ping at a time in Unix nanoseconds. It ignores
 // outcomes that do not concern the buyer's health: a rate limit, and every outcome of a
 // buyer that was not pinged.
-func (h *Health) RecordOutcome(outcome market.Outcome, at int64) {
+func (h *BuyerPingHealth) RecordOutcome(outcome market.Outcome, at int64) {
 	failed := false
 	switch outcome {
 	case market.OutcomeTimeout, market.OutcomeError, market.OutcomeInvalid, market.OutcomeLate:
@@ -79,7 +79,7 @@ func (h *Health) RecordOutcome(outcome market.Outcome, at int64) {
 	}
 	for {
 		last := h.lastAnswer.Load()
-		score := scoreAt(last, at)
+		score := decayedScoreAt(last, at)
 		if failed {
 			score += (maxScore - score + 7) / 8
 		} else {
@@ -92,9 +92,9 @@ func (h *Health) RecordOutcome(outcome market.Outcome, at int64) {
 	}
 }
 
-// scoreAt returns the decayed score at a time, in Unix nanoseconds. For a time before the
+// decayedScoreAt returns the decayed score at a time, in Unix nanoseconds. For a time before the
 // last answer, which concurrent calls may have, it returns that answer's score.
-func scoreAt(last uint64, at int64) uint64 {
+func decayedScoreAt(last uint64, at int64) uint64 {
 	score, age := last&maxScore, at/int64(time.Millisecond)-int64(last>>scoreBits)
 	if age < scoreHalfLife {
 		return score

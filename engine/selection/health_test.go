@@ -12,7 +12,7 @@ import (
 )
 
 // of is how many of n calls ask.
-func of(h *Health, n int, at int64) (asked int) {
+func of(h *BuyerPingHealth, n int, at int64) (asked int) {
 	for range n {
 		if h.ShouldPing(at) {
 			asked++
@@ -21,14 +21,14 @@ func of(h *Health, n int, at int64) (asked int) {
 	return asked
 }
 
-func answer(h *Health, n int, outcome market.Outcome, at int64) {
+func answer(h *BuyerPingHealth, n int, outcome market.Outcome, at int64) {
 	for range n {
 		h.RecordOutcome(outcome, at)
 	}
 }
 
 func TestABuyerThatFailsIsAskedLessAndComesBack(t *testing.T) {
-	var h Health
+	var h BuyerPingHealth
 	at := 1_000_000 * second
 	rows := []struct {
 		name    string
@@ -63,7 +63,7 @@ func TestABuyerThatFailsIsAskedLessAndComesBack(t *testing.T) {
 }
 
 func TestAnOddFailureCostsNothing(t *testing.T) {
-	var h Health
+	var h BuyerPingHealth
 	for i := range 1000 {
 		outcome := market.OutcomeNone
 		if i%3 == 0 {
@@ -84,12 +84,12 @@ func TestNeverLessThanOneInTenAndBackByItself(t *testing.T) {
 		outcomes[i] = market.Outcome(i)
 	}
 	rapid.Check(t, func(t *rapid.T) {
-		var h Health
+		var h BuyerPingHealth
 		at, skipped := rapid.Int64Range(-second, 1<<61).Draw(t, "at"), 0
 		for range rapid.IntRange(1, 300).Draw(t, "steps") {
 			at += rapid.SampledFrom([]int64{0, 1, second, 31 * second, -second}).Draw(t, "later")
 			answer(&h, rapid.IntRange(0, 9).Draw(t, "times"), rapid.SampledFrom(outcomes).Draw(t, "outcome"), at)
-			if share := h.PingShare(at); share < 1 || share > 10 {
+			if share := h.PingsPerTen(at); share < 1 || share > 10 {
 				t.Fatalf("share %d", share)
 			}
 			if skipped++; h.ShouldPing(at) {
@@ -100,7 +100,7 @@ func TestNeverLessThanOneInTenAndBackByItself(t *testing.T) {
 			}
 		}
 		auctions := 0
-		for ; h.PingShare(at) < 10; auctions++ {
+		for ; h.PingsPerTen(at) < 10; auctions++ {
 			if h.ShouldPing(at) {
 				h.RecordOutcome(market.OutcomeNoBid, at)
 			}
@@ -112,7 +112,7 @@ func TestNeverLessThanOneInTenAndBackByItself(t *testing.T) {
 }
 
 func TestOneInTenHoldsSideBySide(t *testing.T) {
-	var h Health
+	var h BuyerPingHealth
 	answer(&h, 100, market.OutcomeTimeout, second)
 	var asked atomic.Int64
 	var calling sync.WaitGroup
@@ -135,11 +135,11 @@ func TestOneInTenHoldsSideBySide(t *testing.T) {
 // The figure of the comment: from full failure back to every auction, by good
 // answers alone.
 func TestHowLongARecoveryTakes(t *testing.T) {
-	var h Health
+	var h BuyerPingHealth
 	at := 5 * int64(time.Hour)
 	answer(&h, 1000, market.OutcomeTimeout, at)
 	answered := 0
-	for h.PingShare(at) < 10 {
+	for h.PingsPerTen(at) < 10 {
 		h.RecordOutcome(market.OutcomeLost, at)
 		answered++
 	}

@@ -7,8 +7,8 @@ import (
 	"pingpost/engine/market"
 )
 
-// Offer is a valid bid with the values that determine its rank.
-type Offer struct {
+// RankedBid is a valid bid with the values that determine its rank.
+type RankedBid struct {
 	FilterSet int // position in the campaign
 	Amount    market.Money
 	Priority  int   // of the filter set, lower first
@@ -16,10 +16,10 @@ type Offer struct {
 	Buyer     market.BuyerID
 }
 
-// Compare orders offers, the best first: the highest amount, then the lowest priority,
+// CompareRank orders offers, the best first: the highest amount, then the lowest priority,
 // then the earlier answer, then the buyer's id. A campaign has a buyer once, so no two of
 // its offers are equal, and the order does not depend on the input order.
-func (o Offer) Compare(other Offer) int {
+func (o RankedBid) CompareRank(other RankedBid) int {
 	return cmp.Or(
 		cmp.Compare(other.Amount, o.Amount),
 		cmp.Compare(o.Priority, other.Priority),
@@ -28,8 +28,8 @@ func (o Offer) Compare(other Offer) int {
 	)
 }
 
-// IsBetter reports whether a ranks before b.
-func IsBetter(a, b Offer) bool { return a.Compare(b) < 0 }
+// RanksBefore reports whether a ranks before b.
+func RanksBefore(a, b RankedBid) bool { return a.CompareRank(b) < 0 }
 
-// Rank sorts offers in place, the best first.
-func Rank(offers []Offer) { slices.SortFunc(offers, Offer.Compare) }
+// SortBestFirst sorts offers in place, the best first.
+func SortBestFirst(offers []RankedBid) { slices.SortFunc(offers, RankedBid.CompareRank) }

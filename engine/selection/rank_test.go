@@ -14,31 +14,31 @@ import (
 func TestBetter(t *testing.T) {
 	rows := []struct {
 		name         string
-		better, than Offer
+		better, than RankedBid
 	}{
-		{"the higher amount", Offer{Amount: 2, Priority: 9, ArrivedAt: 9, Buyer: "z"}, Offer{Amount: 1, Priority: 1, ArrivedAt: 1, Buyer: "a"}},
-		{"a millionth is enough", Offer{Amount: 12*dollar + 1, Priority: 9}, Offer{Amount: 12 * dollar, Priority: 1}},
-		{"the lower priority", Offer{Amount: 1, Priority: 1, ArrivedAt: 9, Buyer: "z"}, Offer{Amount: 1, Priority: 2, ArrivedAt: 1, Buyer: "a"}},
-		{"none before one", Offer{Amount: 1, Priority: 0, ArrivedAt: 9}, Offer{Amount: 1, Priority: 1, ArrivedAt: 1}},
-		{"the earlier answer", Offer{Amount: 1, Priority: 1, ArrivedAt: 1, Buyer: "z"}, Offer{Amount: 1, Priority: 1, ArrivedAt: 2, Buyer: "a"}},
-		{"the buyer's id", Offer{Amount: 1, Priority: 1, ArrivedAt: 1, Buyer: "buy_10"}, Offer{Amount: 1, Priority: 1, ArrivedAt: 1, Buyer: "buy_9"}},
+		{"the higher amount", RankedBid{Amount: 2, Priority: 9, ArrivedAt: 9, Buyer: "z"}, RankedBid{Amount: 1, Priority: 1, ArrivedAt: 1, Buyer: "a"}},
+		{"a millionth is enough", RankedBid{Amount: 12*dollar + 1, Priority: 9}, RankedBid{Amount: 12 * dollar, Priority: 1}},
+		{"the lower priority", RankedBid{Amount: 1, Priority: 1, ArrivedAt: 9, Buyer: "z"}, RankedBid{Amount: 1, Priority: 2, ArrivedAt: 1, Buyer: "a"}},
+		{"none before one", RankedBid{Amount: 1, Priority: 0, ArrivedAt: 9}, RankedBid{Amount: 1, Priority: 1, ArrivedAt: 1}},
+		{"the earlier answer", RankedBid{Amount: 1, Priority: 1, ArrivedAt: 1, Buyer: "z"}, RankedBid{Amount: 1, Priority: 1, ArrivedAt: 2, Buyer: "a"}},
+		{"the buyer's id", RankedBid{Amount: 1, Priority: 1, ArrivedAt: 1, Buyer: "buy_10"}, RankedBid{Amount: 1, Priority: 1, ArrivedAt: 1, Buyer: "buy_9"}},
 	}
 	for _, row := range rows {
-		if !IsBetter(row.better, row.than) || IsBetter(row.than, row.better) {
+		if !RanksBefore(row.better, row.than) || RanksBefore(row.than, row.better) {
 			t.Errorf("%s", row.name)
 		}
 	}
-	same := Offer{Amount: 1, Priority: 1, ArrivedAt: 1, Buyer: "a"}
-	if IsBetter(same, same) {
+	same := RankedBid{Amount: 1, Priority: 1, ArrivedAt: 1, Buyer: "a"}
+	if RanksBefore(same, same) {
 		t.Error("an offer is better than itself")
 	}
 }
 
 // someOffers draws offers that tie often, of buyers that differ.
-func someOffers(t *rapid.T) []Offer {
-	offers := make([]Offer, rapid.IntRange(1, 12).Draw(t, "offers"))
+func someOffers(t *rapid.T) []RankedBid {
+	offers := make([]RankedBid, rapid.IntRange(1, 12).Draw(t, "offers"))
 	for i := range offers {
-		offers[i] = Offer{
+		offers[i] = RankedBid{
 			FilterSet: i,
 			Amount:    market.Money(rapid.IntRange(1, 3).Draw(t, "amount")),
 			Priority:  rapid.IntRange(0, 2).Draw(t, "priority"),
@@ -53,14 +53,14 @@ func TestTheRankDependsOnNothingButTheOffers(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		offers := someOffers(t)
 		ranked := slices.Clone(offers)
-		Rank(ranked)
+		SortBestFirst(ranked)
 		again := rapid.Permutation(offers).Draw(t, "another order")
-		Rank(again)
+		SortBestFirst(again)
 		if !slices.Equal(ranked, again) {
 			t.Fatalf("%v\n%v", ranked, again)
 		}
 		for i := 1; i < len(ranked); i++ {
-			if !IsBetter(ranked[i-1], ranked[i]) {
+			if !RanksBefore(ranked[i-1], ranked[i]) {
 				t.Fatalf("%v is ranked before %v", ranked[i-1], ranked[i])
 			}
 		}
@@ -73,18 +73,18 @@ func TestTheFirstIsTheNaiveWinner(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		offers := someOffers(t)
 		left := slices.Clone(offers)
-		for _, beats := range []func(a, b Offer) bool{
-			func(a, b Offer) bool { return a.Amount > b.Amount },
-			func(a, b Offer) bool { return a.Priority < b.Priority },
-			func(a, b Offer) bool { return a.ArrivedAt < b.ArrivedAt },
-			func(a, b Offer) bool { return a.Buyer < b.Buyer },
+		for _, beats := range []func(a, b RankedBid) bool{
+			func(a, b RankedBid) bool { return a.Amount > b.Amount },
+			func(a, b RankedBid) bool { return a.Priority < b.Priority },
+			func(a, b RankedBid) bool { return a.ArrivedAt < b.ArrivedAt },
+			func(a, b RankedBid) bool { return a.Buyer < b.Buyer },
 		} {
 			all := slices.Clone(left)
-			left = slices.DeleteFunc(left, func(o Offer) bool {
-				return slices.ContainsFunc(all, func(other Offer) bool { return beats(other, o) })
+			left = slices.DeleteFunc(left, func(o RankedBid) bool {
+				return slices.ContainsFunc(all, func(other RankedBid) bool { return beats(other, o) })
 			})
 		}
-		Rank(offers)
+		SortBestFirst(offers)
 		if len(left) != 1 || offers[0] != left[0] {
 			t.Fatalf("%v, want %v", offers[0], left)
 		}
@@ -96,18 +96,18 @@ func TestTheOrderIsTotal(t *testing.T) {
 		offers := someOffers(t)
 		pick := rapid.SampledFrom(offers)
 		a, b, c := pick.Draw(t, "a"), pick.Draw(t, "b"), pick.Draw(t, "c")
-		if a.Compare(b) != -b.Compare(a) || (a.Compare(b) == 0) != (a == b) {
+		if a.CompareRank(b) != -b.CompareRank(a) || (a.CompareRank(b) == 0) != (a == b) {
 			t.Fatalf("%v and %v", a, b)
 		}
-		if IsBetter(a, b) && IsBetter(b, c) && !IsBetter(a, c) {
+		if RanksBefore(a, b) && RanksBefore(b, c) && !RanksBefore(a, c) {
 			t.Fatalf("%v, %v, %v go in a circle", a, b, c)
 		}
 	})
 }
 
 func TestRankingAllocatesNothing(t *testing.T) {
-	offers := []Offer{{Amount: 1, Buyer: "a"}, {Amount: 2, Buyer: "b"}, {Amount: 2, Buyer: "c"}}
-	if n := testing.AllocsPerRun(100, func() { slices.Reverse(offers); Rank(offers) }); n != 0 {
+	offers := []RankedBid{{Amount: 1, Buyer: "a"}, {Amount: 2, Buyer: "b"}, {Amount: 2, Buyer: "c"}}
+	if n := testing.AllocsPerRun(100, func() { slices.Reverse(offers); SortBestFirst(offers) }); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
 }

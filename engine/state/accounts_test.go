@@ -9,7 +9,7 @@ import (
 	"pingpost/engine/market"
 )
 
-func saleOf(buyer market.Ref, price market.Money, charges []event.Charge) *event.Sale {
+func saleOf(buyer market.Ref, price market.Money, charges []event.CapCharge) *event.Sale {
 	return &event.Sale{Buyer: buyer, Price: price, Payout: price / 2, Charges: charges}
 }
 
@@ -28,7 +28,7 @@ func TestAccountKeepsToItsDefinition(t *testing.T) {
 			switch step := rapid.IntRange(0, 9).Draw(t, "step"); {
 			case step == 0:
 				amount := market.Money(rapid.IntRange(-3, 6).Draw(t, "amount"))
-				w.fact(&event.FundsMoved{Buyer: 2, Amount: amount})
+				w.fact(&event.BuyerFundsMoved{Buyer: 2, Amount: amount})
 				balance += amount
 			case step == 1 && len(out) > 0: // given up
 				i := pick(len(out))
@@ -99,11 +99,11 @@ func TestAnAccountIsOpenedOnce(t *testing.T) {
 	if !w.HasOpeningBalance(1) || w.HasOpeningBalance(2) || w.HasOpeningBalance(99) {
 		t.Errorf("opened: %t %t %t", w.HasOpeningBalance(1), w.HasOpeningBalance(2), w.HasOpeningBalance(99))
 	}
-	w.fact(&event.FundsMoved{Buyer: 2, Amount: 5 * dollar})
+	w.fact(&event.BuyerFundsMoved{Buyer: 2, Amount: 5 * dollar})
 	if w.HasOpeningBalance(2) {
 		t.Error("a top-up opened an account")
 	}
-	w.fact(&event.FundsMoved{Buyer: 3, Opening: true}) // with nothing in it
+	w.fact(&event.BuyerFundsMoved{Buyer: 3, Opening: true}) // with nothing in it
 	if balance, _ := w.BuyerBalance(3); !w.HasOpeningBalance(3) || balance != 0 {
 		t.Errorf("opened %t with %s", w.HasOpeningBalance(3), balance)
 	}

@@ -53,7 +53,7 @@ func (s *State) applyGlobalEvent(batchTime int64, e event.Event) {
 		s.founded = *e
 	case *event.CatalogSet:
 		s.catalogs.applyCatalogSet(e, batchTime)
-	case *event.NamesGiven:
+	case *event.NamesNumbered:
 		for i := range e.Names {
 			s.names.add(e.Names[i].Kind, e.Names[i].Ref, e.Names[i].ID)
 		}
@@ -72,9 +72,9 @@ func (s *State) applyGlobalEvent(batchTime int64, e event.Event) {
 		s.settings.applySecretSet(e)
 	case *event.PauseSet:
 		s.settings.applyPauseSet(e)
-	case *event.ListLoaded:
+	case *event.SuppressionListLoaded:
 		s.settings.applyListLoaded(e)
-	case *event.FundsMoved:
+	case *event.BuyerFundsMoved:
 		s.accounts.applyFundsMoved(e)
 	default:
 		panic(fmt.Sprintf("BUG: no rule to apply a %s event", e.Kind()))
@@ -84,7 +84,7 @@ func (s *State) applyGlobalEvent(batchTime int64, e event.Event) {
 
 // applyFundsMoved applies an operator's entry. The opening balance replaces the balance: earlier
 // purchases, made while the buyer's money was unlimited, are not on account.
-func (a *buyerAccounts) applyFundsMoved(e *event.FundsMoved) {
+func (a *buyerAccounts) applyFundsMoved(e *event.BuyerFundsMoved) {
 	if e.Opening {
 		a.mu.Lock()
 		acc := a.getOrCreateLocked(e.Buyer)

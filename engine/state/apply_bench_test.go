@@ -21,17 +21,17 @@ func soldLead(n uint64) *event.LeadDecided {
 	hash := func(kind byte) [16]byte { return keyOf(n, kind) }
 	fact := &event.LeadDecided{
 		Lead: id, Request: id, Campaign: 1, Supplier: 1, Catalog: 1, Decided: monday, Keep: monday + 45*day,
-		Idempotency: event.Idempotency{Key: hash(1), Fingerprint: n, ExpiresAt: monday + 30*day},
+		Idempotency: event.IdempotencyUse{Key: hash(1), Fingerprint: n, ExpiresAt: monday + 30*day},
 		Fields: []event.Field{
 			{Name: "state", Kind: market.KindString, Text: []byte("CA")},
 			{Name: "vehicle_count", Kind: market.KindInteger, Text: []byte("2")},
 		},
 		Sealed: make([]byte, 120),
-		Trail:  []event.TrailStep{{Outcome: market.OutcomeWon, FilterSets: bitset.Set{4}}},
+		Trail:  []event.OutcomeFilterSets{{Outcome: market.OutcomeWon, FilterSets: bitset.Set{4}}},
 		Sale: event.Sale{
 			Buyer: 1, FilterSet: 2, Price: dollar, Payout: dollar / 2, Currency: market.Currency{'U', 'S', 'D'},
-			Charges:    []event.Charge{{Cap: 1, Window: monday, Amount: 1}, {Cap: 2, Window: monday, Amount: int64(dollar)}},
-			Turn:       event.Turn{Set: 7, Member: uint32(n % 3)},
+			Charges:    []event.CapCharge{{Cap: 1, Window: monday, Amount: 1}, {Cap: 2, Window: monday, Amount: int64(dollar)}},
+			Turn:       event.RotationTurn{Set: 7, Member: uint32(n % 3)},
 			Duplicates: []event.DuplicateValue{{Key: hash(2), Until: monday + 30*day}, {Key: hash(3), Until: monday + 30*day}},
 		},
 	}

@@ -12,7 +12,7 @@ import (
 // second buyer's money and caps.
 type standing struct {
 	status   market.Status
-	delivery market.Delivery
+	delivery market.DeliveryState
 	answer   SupplierAnswer
 	reason   market.Reason
 	buyer    market.Ref
@@ -67,17 +67,17 @@ func (w *world) standing() (s standing) {
 var (
 	red = event.Sale{
 		Buyer: 1, Price: 12 * dollar, Payout: 9 * dollar, Currency: market.Currency{'U', 'S', 'D'},
-		Charges: []event.Charge{{Cap: 3, Window: 0, Amount: 1}}, Duplicates: []event.DuplicateValue{{Key: phone, Until: monday + 30*day}},
+		Charges: []event.CapCharge{{Cap: 3, Window: 0, Amount: 1}}, Duplicates: []event.DuplicateValue{{Key: phone, Until: monday + 30*day}},
 	}
 	green = event.Sale{Buyer: 2, Price: 7 * dollar, Payout: 5 * dollar, Duplicates: red.Duplicates}
-	way   = event.Post{URL: "https://buyer.example/v1/post", Repeatable: true}
+	way   = event.PostIntent{URL: "https://buyer.example/v1/post", Repeatable: true}
 )
 
-func decided(sale event.Sale, post event.Post, reason market.Reason) event.Event {
+func decided(sale event.Sale, post event.PostIntent, reason market.Reason) event.Event {
 	return &event.LeadDecided{Lead: history, Campaign: 1, Supplier: 1, Decided: monday, Keep: monday + 90*day, Sale: sale, Post: post, Reason: reason}
 }
 
-func settled(how event.Settlement, of event.Sale) *event.PostSettled {
+func settled(how event.PostSettlement, of event.Sale) *event.PostSettled {
 	fact := &event.PostSettled{Lead: history, Campaign: 1, Settlement: how, Sale: of, Attempts: 2}
 	if how == event.SettledReleased {
 		fact.Reason = market.ReasonPostRejected
@@ -85,7 +85,7 @@ func settled(how event.Settlement, of event.Sale) *event.PostSettled {
 	return fact
 }
 
-func refused(next event.Sale, post event.Post) event.Event {
+func refused(next event.Sale, post event.PostIntent) event.Event {
 	fact := settled(event.SettledRefused, red)
 	fact.Next, fact.Post = next, post
 	if next.Buyer == 0 {
@@ -112,10 +112,10 @@ func TestHistoriesOfALead(t *testing.T) {
 
 	for name, steps := range map[string][]step{
 		"nobody wants it": {
-			{"unmatched", decided(event.Sale{}, event.Post{}, market.ReasonCapsFull), standing{unmatched, 0, AnswerUnmatched, market.ReasonCapsFull, 0, "", full, none, 0, false}},
+			{"unmatched", decided(event.Sale{}, event.PostIntent{}, market.ReasonCapsFull), standing{unmatched, 0, AnswerUnmatched, market.ReasonCapsFull, 0, "", full, none, 0, false}},
 		},
 		"recorded": {
-			{"sold to red", decided(red, event.Post{}, 0), standing{accepted, 0, AnswerAccepted, 0, 1, "", [2]market.Money{488, 0}, none, 1, true}},
+			{"sold to red", decided(red, event.PostIntent{}, 0), standing{accepted, 0, AnswerAccepted, 0, 1, "", [2]market.Money{488, 0}, none, 1, true}},
 		},
 		"delivered at once":       {sent, delivered},
 		"delivered after a while": {sent, pending, tried, delivered},
@@ -125,7 +125,7 @@ func TestHistoriesOfALead(t *testing.T) {
 		},
 		"recorded for green": {
 			sent,
-			{"red refuses, green has no endpoint", refused(green, event.Post{}), standing{accepted, 0, AnswerAccepted, 0, 2, "", full, [2]market.Money{-7, 0}, 0, true}},
+			{"red refuses, green has no endpoint", refused(green, event.PostIntent{}), standing{accepted, 0, AnswerAccepted, 0, 2, "", full, [2]market.Money{-7, 0}, 0, true}},
 		},
 		"refused by all": {
 			sent, toGreen,
@@ -137,11 +137,11 @@ func TestHistoriesOfALead(t *testing.T) {
 		},
 		"refused": {
 			sent,
-			{"red refuses", refused(event.Sale{}, event.Post{}), standing{unmatched, market.DeliveryFailed, AnswerUnmatched, market.ReasonPostRejected, 0, "", full, none, 0, false}},
+			{"red refuses", refused(event.Sale{}, event.PostIntent{}), standing{unmatched, market.DeliveryFailed, AnswerUnmatched, market.ReasonPostRejected, 0, "", full, none, 0, false}},
 		},
 		"refused after the answer": {
 			sent, pending,
-			{"red refuses", refused(event.Sale{}, event.Post{}), standing{unmatched, market.DeliveryFailed, AnswerAccepted, market.ReasonPostRejected, 1, "", full, none, 0, false}},
+			{"red refuses", refused(event.Sale{}, event.PostIntent{}), standing{unmatched, market.DeliveryFailed, AnswerAccepted, market.ReasonPostRejected, 1, "", full, none, 0, false}},
 		},
 		"confirmed": {
 			sent, pending, tried, unknown,
@@ -153,7 +153,7 @@ func TestHistoriesOfALead(t *testing.T) {
 		},
 		"resent":                 {sent, pending, tried, unknown, resent, delivered},
 		"unknown at once":        {sent, unknown, resent, unknown, resent, tried, delivered},
-		"resent and refused":     {sent, unknown, resent, {"red refuses", refused(event.Sale{}, event.Post{}), standing{unmatched, market.DeliveryFailed, AnswerAccepted, market.ReasonPostRejected, 1, "", full, none, 0, false}}},
+		"resent and refused":     {sent, unknown, resent, {"red refuses", refused(event.Sale{}, event.PostIntent{}), standing{unmatched, market.DeliveryFailed, AnswerAccepted, market.ReasonPostRejected, 1, "", full, none, 0, false}}},
 		"a note for a lead gone": {{"tried", &event.PostAttempted{Lead: history, Attempt: 1}, standing{red: full}}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -203,7 +203,7 @@ func TestTermsOfALead(t *testing.T) {
 	if post.Answered {
 		t.Error("a post that a reader has was changed under it")
 	}
-	w.fact(refused(event.Sale{}, event.Post{}))
+	w.fact(refused(event.Sale{}, event.PostIntent{}))
 	lead, ok := w.Lead(history)
 	if !ok || lead.Price != red.Price || lead.Payout != red.Payout || lead.Currency != red.Currency || lead.Seq != 5 {
 		t.Errorf("after the refusal %+v", lead)

@@ -15,8 +15,8 @@ func keptAuction(n uint64) *event.AuctionHeld {
 	fact := &event.AuctionHeld{
 		Auction: hash(1), Request: hash(2), Campaign: 1, Supplier: 1, Catalog: 1, Began: monday, Deadline: monday + 2*second,
 		Name: hash(3), SellerAuction: "seller-auction-0001", Token: hash(4), Until: monday + 5*second, Keep: monday + 30*day,
-		Idempotency: event.Idempotency{Key: hash(5), Fingerprint: n, ExpiresAt: monday + 30*day},
-		Trail:       []event.TrailStep{{Outcome: market.OutcomeWon, FilterSets: bitset.Set{1}}, {Outcome: market.OutcomeLost, FilterSets: bitset.Set{30}}},
+		Idempotency: event.IdempotencyUse{Key: hash(5), Fingerprint: n, ExpiresAt: monday + 30*day},
+		Trail:       []event.OutcomeFilterSets{{Outcome: market.OutcomeWon, FilterSets: bitset.Set{1}}, {Outcome: market.OutcomeLost, FilterSets: bitset.Set{30}}},
 		Fields: []event.Field{
 			{Name: "state", Kind: market.KindString, Text: []byte("CA")},
 			{Name: "vehicle_count", Kind: market.KindInteger, Text: []byte("2")},

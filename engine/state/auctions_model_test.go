@@ -101,12 +101,12 @@ func (m *auctionModel) settle(t *rapid.T) {
 	}
 	i := rapid.IntRange(0, len(m.open)-1).Draw(t, "post")
 	lead, sale := m.leads[i], m.open[i]
-	how := rapid.SampledFrom([]event.Settlement{
+	how := rapid.SampledFrom([]event.PostSettlement{
 		event.SettledDelivered, event.SettledRefused, event.SettledPending, event.SettledUnknown,
 		event.SettledConfirmed, event.SettledReleased, event.SettledResent,
 	}).Draw(t, "settlement")
 	m.fact(&event.PostSettled{Lead: lead, Campaign: 1, Settlement: how, Sale: sale})
-	if how.IsFinal() {
+	if how.EndsPost() {
 		m.open, m.leads = append(m.open[:i], m.open[i+1:]...), append(m.leads[:i], m.leads[i+1:]...)
 	}
 	row := m.rows[sale.Ping]

@@ -46,27 +46,27 @@ func TestWhatBecomesOfAnAuction(t *testing.T) {
 	}
 	auction := step{"it is held", held(monday + 30*day), nobody}
 	sent := step{"the lead is on its way", decided(sale, way, 0), history}
-	refusal := func(next event.Sale, post event.Post) event.Event {
+	refusal := func(next event.Sale, post event.PostIntent) event.Event {
 		fact := refused(next, post).(*event.PostSettled)
 		fact.Sale = sale
 		return fact
 	}
-	settledAs := func(how event.Settlement) event.Event { return settled(how, sale) }
+	settledAs := func(how event.PostSettlement) event.Event { return settled(how, sale) }
 	pending := step{"the buyer is slow", settledAs(event.SettledPending), history}
 	unknown := step{"the last try failed", settledAs(event.SettledUnknown), history}
-	givenBack := step{"the buyer refuses", refusal(event.Sale{}, event.Post{}), nobody}
+	givenBack := step{"the buyer refuses", refusal(event.Sale{}, event.PostIntent{}), nobody}
 
 	for name, steps := range map[string][]step{
 		"nobody posts":   {auction},
-		"recorded":       {auction, {"sold and recorded", decided(sale, event.Post{}, 0), history}},
+		"recorded":       {auction, {"sold and recorded", decided(sale, event.PostIntent{}, 0), history}},
 		"delivered":      {auction, sent, {"delivered", settledAs(event.SettledDelivered), history}},
 		"late":           {auction, sent, pending, unknown, {"confirmed", settledAs(event.SettledConfirmed), history}},
 		"released":       {auction, sent, pending, unknown, {"released", settledAs(event.SettledReleased), nobody}},
 		"resent":         {auction, sent, unknown, {"resent", settledAs(event.SettledResent), history}},
 		"refused":        {auction, sent, givenBack},
-		"a lead unsold":  {auction, {"a duplicate", decided(event.Sale{}, event.Post{}, market.ReasonDuplicate), nobody}},
-		"another sale":   {auction, {"sold by turns", decided(red, way, 0), nobody}, {"and refused", refused(event.Sale{}, event.Post{}), nobody}},
-		"never heard of": {{"sold", decided(sale, way, 0), nobody}, {"refused", refusal(event.Sale{}, event.Post{}), nobody}},
+		"a lead unsold":  {auction, {"a duplicate", decided(event.Sale{}, event.PostIntent{}, market.ReasonDuplicate), nobody}},
+		"another sale":   {auction, {"sold by turns", decided(red, way, 0), nobody}, {"and refused", refused(event.Sale{}, event.PostIntent{}), nobody}},
+		"never heard of": {{"sold", decided(sale, way, 0), nobody}, {"refused", refusal(event.Sale{}, event.PostIntent{}), nobody}},
 		"sold twice, one after the other": {
 			auction, sent, givenBack,
 			{"another lead is sold", of(other, decided(sale, way, 0)), other},
@@ -83,7 +83,7 @@ func TestWhatBecomesOfAnAuction(t *testing.T) {
 			{"it is held", held(monday + hour), nobody},
 			{"sold", decided(sale, way, 0), history},
 			{"held anew", held(monday + 60*day), nobody},
-			{"the first is refused", refusal(event.Sale{}, event.Post{}), nobody},
+			{"the first is refused", refusal(event.Sale{}, event.PostIntent{}), nobody},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -305,10 +305,10 @@ func TestOf64PostsAtOneBidOneSells(t *testing.T) {
 func TestAKeyTellsALeadFromAnAuction(t *testing.T) {
 	w := newWorld()
 	ofLead, ofAuction := [16]byte{1}, [16]byte{2}
-	use := func(key [16]byte) event.Idempotency {
-		return event.Idempotency{Key: key, Fingerprint: 5, ExpiresAt: w.at + 40*day}
+	use := func(key [16]byte) event.IdempotencyUse {
+		return event.IdempotencyUse{Key: key, Fingerprint: 5, ExpiresAt: w.at + 40*day}
 	}
-	lead := decided(event.Sale{}, event.Post{}, market.ReasonNoBuyer).(*event.LeadDecided)
+	lead := decided(event.Sale{}, event.PostIntent{}, market.ReasonNoBuyer).(*event.LeadDecided)
 	lead.Idempotency, lead.Keep = use(ofLead), w.at+day
 	w.fact(lead)
 	leadSeq := w.seq
@@ -334,7 +334,7 @@ func TestAKeyTellsALeadFromAnAuction(t *testing.T) {
 	}
 	// The lead leaves memory before its key does.
 	w.at += 2 * day
-	w.fact(of(market.LeadID{9, 15: 3}, decided(event.Sale{}, event.Post{}, market.ReasonNoBuyer)))
+	w.fact(of(market.LeadID{9, 15: 3}, decided(event.Sale{}, event.PostIntent{}, market.ReasonNoBuyer)))
 	var h Reservation
 	if got := w.ClaimIdempotencyKey(&h, ofLead, 5, w.at); got != (IdempotencyKeyClaim{Lead: history, SameBody: true}) || !got.IsUsed() {
 		t.Errorf("a forgotten lead's key: %+v", got)

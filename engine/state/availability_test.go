@@ -47,7 +47,7 @@ func (d *door) look(w *world, caps []*market.Cap, price market.Money) {
 func (d *door) truth(w *world, caps []*market.Cap, price market.Money) (wrong string) {
 	for i, limit := range caps {
 		cell := w.caps.counterOf(limit.Ref)
-		window, _ := limit.Period.Window(w.at, limit.Zone)
+		window, _ := limit.Period.WindowContaining(w.at, limit.Zone)
 		used := int64(0)
 		if cell.window >= window {
 			used = cell.used
@@ -75,7 +75,7 @@ func TestKeptAnswersAreRightWhileTheVersionStands(t *testing.T) {
 	moved, stood := 0, 0
 	rapid.Check(t, func(t *rapid.T) {
 		w := newTrader(t)
-		w.fact(&event.FundsMoved{Buyer: 1, Amount: -470 * dollar}) // so that it runs out
+		w.fact(&event.BuyerFundsMoved{Buyer: 1, Amount: -470 * dollar}) // so that it runs out
 		prices := []market.Money{0, 1 * dollar, 7 * dollar}
 		other := *w.limits[1][0]
 		other.Limit = 3

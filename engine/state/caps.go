@@ -83,7 +83,7 @@ func (c *capCounters) add(ref market.Ref, key market.CapKey) {
 // gives back in its own window; it needs no capacity. reserveCapacity returns its reservation with
 // the window's start. If the result is Contended, it returns the channel to capacityChanged on,
 // created before any blocking reservation can end.
-func (c *capCounter) reserveCapacity(limit *market.Cap, amount int64, givenBack event.Charge, now int64) (result ReserveResult, reservation event.Charge, capacityChanged <-chan struct{}) {
+func (c *capCounter) reserveCapacity(limit *market.Cap, amount int64, givenBack event.CapCharge, now int64) (result ReserveResult, reservation event.CapCharge, capacityChanged <-chan struct{}) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	window := max(c.windowStartAt(limit, now), c.window, c.reservedWindow)
@@ -103,7 +103,7 @@ func (c *capCounter) reserveCapacity(limit *market.Cap, amount int64, givenBack 
 	case used+reserved+amount > limit.Limit:
 		return Contended, reservation, c.nextChangeLocked()
 	}
-	reservation = event.Charge{Cap: limit.Ref, Window: window, Amount: max(0, amount)}
+	reservation = event.CapCharge{Cap: limit.Ref, Window: window, Amount: max(0, amount)}
 	c.reservedWindow, c.reserved = window, reserved+reservation.Amount
 	return Reserved, reservation, nil
 }
@@ -131,7 +131,7 @@ func (c *capCounter) isFull(limit *market.Cap, amount, now int64) (full bool, wi
 // computing one reads the zone's rules.
 func (c *capCounter) windowStartAt(limit *market.Cap, now int64) int64 {
 	if now < c.start || now >= c.end {
-		c.start, c.end = limit.Period.Window(now, limit.Zone)
+		c.start, c.end = limit.Period.WindowContaining(now, limit.Zone)
 	}
 	return c.start
 }
@@ -184,14 +184,14 @@ func (c *capCounter) nextChangeLocked() <-chan struct{} {
 }
 
 // applyCharges applies a sale's charges.
-func (c *capCounters) applyCharges(charges []event.Charge) (thresholdCrossed bool) {
+func (c *capCounters) applyCharges(charges []event.CapCharge) (thresholdCrossed bool) {
 	return c.replaceCharges(nil, charges)
 }
 
 // replaceCharges gives back one sale's charges and takes the next sale's. If both charge one window
 // of one cap, it makes a single change. Otherwise another request could take the capacity
 // in between, though the lead never gave it up.
-func (c *capCounters) replaceCharges(returned, charged []event.Charge) (thresholdCrossed bool) {
+func (c *capCounters) replaceCharges(returned, charged []event.CapCharge) (thresholdCrossed bool) {
 	for i := range charged {
 		amount := charged[i].Amount - findChargeOfSameWindow(returned, &charged[i]).Amount
 		thresholdCrossed = c.counterOf(charged[i].Cap).applyCharge(charged[i].Window, amount) || thresholdCrossed
@@ -205,13 +205,13 @@ func (c *capCounters) replaceCharges(returned, charged []event.Charge) (threshol
 }
 
 // findChargeOfSameWindow returns the charge of the same window of the same cap, or a zero Charge.
-func findChargeOfSameWindow(charges []event.Charge, like *event.Charge) event.Charge {
+func findChargeOfSameWindow(charges []event.CapCharge, like *event.CapCharge) event.CapCharge {
 	for _, charge := range charges {
 		if charge.Cap == like.Cap && charge.Window == like.Window {
 			return charge
 		}
 	}
-	return event.Charge{}
+	return event.CapCharge{}
 }
 
 func (c *capCounters) digest() (sum uint64) {
@@ -244,7 +244,7 @@ func (s *State) CapUsage(limit *market.Cap, now int64) (c CapUsage) {
 	cell.mu.Lock()
 	defer cell.mu.Unlock()
 	window := max(cell.windowStartAt(limit, now), cell.window, cell.reservedWindow)
-	c.From, c.Until = limit.Period.Window(window, limit.Zone)
+	c.From, c.Until = limit.Period.WindowContaining(window, limit.Zone)
 	if cell.window == window {
 		c.Used = cell.used
 	}

@@ -31,7 +31,7 @@ func TestCapKeepsToItsDefinition(t *testing.T) {
 		limit := &market.Cap{Ref: 2, Unit: unit, Period: calendar.Hour, Zone: time.UTC, Limit: int64(rapid.IntRange(0, 6).Draw(t, "limit"))}
 		m := capModel{sold: map[int64]int64{}, out: map[int64]int64{}}
 		var holds []*Reservation
-		var sales []event.Charge
+		var sales []event.CapCharge
 		now := monday
 		take := func(from int) *Reservation {
 			h := holds[from]
@@ -48,7 +48,7 @@ func TestCapKeepsToItsDefinition(t *testing.T) {
 				charge := sales[len(sales)-1]
 				sales = sales[:len(sales)-1]
 				m.sold[charge.Window] -= charge.Amount
-				w.caps.replaceCharges([]event.Charge{charge}, nil)
+				w.caps.replaceCharges([]event.CapCharge{charge}, nil)
 			case step <= 4 && len(holds) > 0: // one is given up
 				h := take(rapid.IntRange(0, len(holds)-1).Draw(t, "given up"))
 				m.out[h.CapCharges()[0].Window] -= h.CapCharges()[0].Amount
@@ -78,7 +78,7 @@ func TestCapKeepsToItsDefinition(t *testing.T) {
 						room, wait != nil, want, limit.Limit, m.sold[window], m.out[window], amount)
 				}
 				if room == Reserved {
-					if charge := h.CapCharges()[0]; charge != (event.Charge{Cap: 2, Window: window, Amount: amount}) {
+					if charge := h.CapCharges()[0]; charge != (event.CapCharge{Cap: 2, Window: window, Amount: amount}) {
 						t.Fatalf("charged %+v, want window %d and amount %d", charge, window, amount)
 					}
 					m.newest = window
@@ -114,7 +114,7 @@ func TestAChargeOfAClosedWindowGoesToNone(t *testing.T) {
 	w := newWorld()
 	limit := &market.Cap{Ref: 2, Unit: market.UnitCount, Period: calendar.Hour, Zone: time.UTC, Limit: 2}
 	charge := func(window, amount int64) {
-		w.caps.applyCharges([]event.Charge{{Cap: 2, Window: window, Amount: amount}})
+		w.caps.applyCharges([]event.CapCharge{{Cap: 2, Window: window, Amount: amount}})
 	}
 	used := func(now int64) int64 {
 		for room := int64(0); ; room++ {
@@ -147,7 +147,7 @@ func TestALimitThatChangesKeepsTheCount(t *testing.T) {
 	w := newWorld()
 	limit := &market.Cap{Ref: 1, Unit: market.UnitCount, Period: calendar.Day, Zone: time.UTC, Limit: 5}
 	for range 4 {
-		w.caps.applyCharges([]event.Charge{{Cap: 1, Window: monday, Amount: 1}})
+		w.caps.applyCharges([]event.CapCharge{{Cap: 1, Window: monday, Amount: 1}})
 	}
 	for _, test := range []struct {
 		limit int64

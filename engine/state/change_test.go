@@ -11,21 +11,21 @@ import (
 var november = market.StartOfMonth(monday)
 
 // reported is what became of the one lead that these tests are about.
-func reported(result event.ChangeResult, to market.Status, back event.Return) *event.StatusChanged {
-	return &event.StatusChanged{Buyer: 1, At: monday, Changes: []event.Change{{
+func reported(result event.LeadChangeResult, to market.Status, back event.ReturnedResources) *event.StatusChanged {
+	return &event.StatusChanged{Buyer: 1, At: monday, Changes: []event.LeadChange{{
 		Lead: history, Result: result, To: to, Return: back, Supplier: 1,
 	}}}
 }
 
 // decision is the operator's word on a return that waited.
-func decision(result event.ChangeResult, back event.Return) *event.StatusChanged {
+func decision(result event.LeadChangeResult, back event.ReturnedResources) *event.StatusChanged {
 	fact := reported(result, market.StatusReturned, back)
 	fact.Changes[0].WasPending = true
 	return fact
 }
 
 // whole is a return of all that red paid, the room in its cap included.
-var whole = event.Return{Campaign: 1, Credit: red.Price, Reverse: red.Payout, Charges: red.Charges, Month: november}
+var whole = event.ReturnedResources{Campaign: 1, Credit: red.Price, Reverse: red.Payout, Charges: red.Charges, Month: november}
 
 // after is all that reports can change.
 type after struct {
@@ -45,18 +45,18 @@ func (w *world) after() after {
 }
 
 func TestReportsOfALead(t *testing.T) {
-	month := event.Return{Campaign: 1, Month: november}
+	month := event.ReturnedResources{Campaign: 1, Month: november}
 	start := after{market.StatusAccepted, 0, 488, 1, 1, 0}
 	for name, steps := range map[string][]struct {
 		fact event.Event
 		want after
 	}{
 		"it is contacted, qualified and sold": {
-			{reported(event.ChangeDone, market.StatusContacted, event.Return{}), after{market.StatusContacted, 0, 488, 1, 1, 0}},
-			{reported(event.ChangeNone, market.StatusContacted, event.Return{}), after{market.StatusContacted, 0, 488, 1, 1, 0}},
-			{reported(event.ChangeDone, market.StatusQualified, event.Return{}), after{market.StatusQualified, 0, 488, 1, 1, 0}},
-			{reported(event.ChangeNotAllowed, market.StatusContacted, event.Return{}), after{market.StatusQualified, 0, 488, 1, 1, 0}},
-			{reported(event.ChangeDone, market.StatusSold, event.Return{}), after{market.StatusSold, 0, 488, 1, 1, 0}},
+			{reported(event.ChangeDone, market.StatusContacted, event.ReturnedResources{}), after{market.StatusContacted, 0, 488, 1, 1, 0}},
+			{reported(event.ChangeNone, market.StatusContacted, event.ReturnedResources{}), after{market.StatusContacted, 0, 488, 1, 1, 0}},
+			{reported(event.ChangeDone, market.StatusQualified, event.ReturnedResources{}), after{market.StatusQualified, 0, 488, 1, 1, 0}},
+			{reported(event.ChangeNotAllowed, market.StatusContacted, event.ReturnedResources{}), after{market.StatusQualified, 0, 488, 1, 1, 0}},
+			{reported(event.ChangeDone, market.StatusSold, event.ReturnedResources{}), after{market.StatusSold, 0, 488, 1, 1, 0}},
 		},
 		"what was refused changes nothing": {
 			{reported(event.ChangeUnknown, market.StatusReturned, whole), start},
@@ -69,30 +69,30 @@ func TestReportsOfALead(t *testing.T) {
 		},
 		"it comes back, and the cap stays charged": {
 			{
-				reported(event.ChangeDone, market.StatusReturned, event.Return{Campaign: 1, Credit: red.Price, Month: november}),
+				reported(event.ChangeDone, market.StatusReturned, event.ReturnedResources{Campaign: 1, Credit: red.Price, Month: november}),
 				after{market.StatusReturned, market.ReturnApproved, 500, 1, 1, 1},
 			},
 		},
 		"the operator takes it back": {
-			{reported(event.ChangeDone, market.StatusSold, event.Return{}), after{market.StatusSold, 0, 488, 1, 1, 0}},
+			{reported(event.ChangeDone, market.StatusSold, event.ReturnedResources{}), after{market.StatusSold, 0, 488, 1, 1, 0}},
 			{reported(event.ChangePending, market.StatusReturned, month), after{market.StatusSold, market.ReturnPending, 488, 1, 1, 1}},
 			{decision(event.ChangeDone, whole), after{market.StatusReturned, market.ReturnApproved, 500, 0, 1, 1}},
 		},
 		"the operator refuses": {
 			{reported(event.ChangePending, market.StatusReturned, month), after{market.StatusAccepted, market.ReturnPending, 488, 1, 1, 1}},
 			{decision(event.ChangeRefused, month), after{market.StatusAccepted, market.ReturnRefused, 488, 1, 1, 0}},
-			{reported(event.ChangeDone, market.StatusContacted, event.Return{}), after{market.StatusContacted, market.ReturnRefused, 488, 1, 1, 0}},
+			{reported(event.ChangeDone, market.StatusContacted, event.ReturnedResources{}), after{market.StatusContacted, market.ReturnRefused, 488, 1, 1, 0}},
 		},
 		"a return that says no month is none": {
 			{
-				reported(event.ChangeDone, market.StatusReturned, event.Return{Campaign: 1, Credit: red.Price, Charges: red.Charges}),
+				reported(event.ChangeDone, market.StatusReturned, event.ReturnedResources{Campaign: 1, Credit: red.Price, Charges: red.Charges}),
 				after{market.StatusReturned, market.ReturnApproved, 488, 1, 1, 0},
 			},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld()
-			w.fact(decided(red, event.Post{}, 0))
+			w.fact(decided(red, event.PostIntent{}, 0))
 			if got := w.after(); got != start {
 				t.Fatalf("sold: %+v", got)
 			}
@@ -113,10 +113,10 @@ func TestReportsOfALead(t *testing.T) {
 // What goes back to a cap goes to the window it was taken from, or to none.
 func TestAReturnGivesTheCapBackInItsWindow(t *testing.T) {
 	w := newWorld()
-	charged := func(window int64) []event.Charge { return []event.Charge{{Cap: 1, Window: window, Amount: 1}} }
+	charged := func(window int64) []event.CapCharge { return []event.CapCharge{{Cap: 1, Window: window, Amount: 1}} }
 	sale := red
 	sale.Charges = charged(monday)
-	w.fact(decided(sale, event.Post{}, 0))
+	w.fact(decided(sale, event.PostIntent{}, 0))
 	sale.Charges = charged(monday + day)
 	w.fact(&event.LeadDecided{Lead: market.LeadID{2}, Campaign: 1, Supplier: 1, Decided: monday + day, Keep: monday + 90*day, Sale: sale})
 	back := whole
@@ -131,8 +131,8 @@ func TestAReturnGivesTheCapBackInItsWindow(t *testing.T) {
 func TestAReportAnswersItsKey(t *testing.T) {
 	w := newWorld()
 	w.fact(&event.StatusChanged{
-		Buyer: 1, Idempotency: event.Idempotency{Key: [16]byte{5}, Fingerprint: 9, ExpiresAt: monday + day},
-		Changes: []event.Change{{Result: event.ChangeUnknown}, {Result: event.ChangeInvalid}},
+		Buyer: 1, Idempotency: event.IdempotencyUse{Key: [16]byte{5}, Fingerprint: 9, ExpiresAt: monday + day},
+		Changes: []event.LeadChange{{Result: event.ChangeUnknown}, {Result: event.ChangeInvalid}},
 	})
 	again := New()
 	replay(again, w.log, w.seq)
@@ -155,15 +155,15 @@ func TestMonthsCountWhatBuyersHave(t *testing.T) {
 		facts []event.Event
 		want  map[market.Ref]int64 // by buyer, of November
 	}{
-		"recorded":          {[]event.Event{decided(red, event.Post{}, 0)}, map[market.Ref]int64{1: 1}},
+		"recorded":          {[]event.Event{decided(red, event.PostIntent{}, 0)}, map[market.Ref]int64{1: 1}},
 		"on its way":        {[]event.Event{decided(red, way, 0)}, nil},
 		"promised":          {[]event.Event{decided(red, way, 0), settled(event.SettledPending, red)}, nil},
 		"nobody knows":      {[]event.Event{decided(red, way, 0), settled(event.SettledUnknown, red)}, nil},
 		"delivered":         {[]event.Event{decided(red, way, 0), delivered}, map[market.Ref]int64{1: 1}},
-		"refused":           {[]event.Event{decided(red, way, 0), refused(event.Sale{}, event.Post{})}, nil},
-		"recorded for next": {[]event.Event{decided(red, way, 0), refused(green, event.Post{})}, map[market.Ref]int64{2: 1}},
+		"refused":           {[]event.Event{decided(red, way, 0), refused(event.Sale{}, event.PostIntent{})}, nil},
+		"recorded for next": {[]event.Event{decided(red, way, 0), refused(green, event.PostIntent{})}, map[market.Ref]int64{2: 1}},
 		"sent to the next":  {[]event.Event{decided(red, way, 0), refused(green, way)}, nil},
-		"unsold":            {[]event.Event{decided(event.Sale{}, event.Post{}, market.ReasonNoBuyer)}, nil},
+		"unsold":            {[]event.Event{decided(event.Sale{}, event.PostIntent{}, market.ReasonNoBuyer)}, nil},
 	} {
 		w := newWorld()
 		for _, fact := range test.facts {

@@ -140,7 +140,7 @@ func TestAnIdempotencyKeyIsUsedOnce(t *testing.T) {
 	if keyed.Wait == nil || closed(keyed.Wait) {
 		t.Fatalf("a key that is being worked on is %+v", keyed)
 	}
-	w.fact(&event.LeadDecided{Lead: lead, Campaign: 1, Keep: w.at + day, Idempotency: event.Idempotency{Key: key, Fingerprint: 5, ExpiresAt: w.at + day}})
+	w.fact(&event.LeadDecided{Lead: lead, Campaign: 1, Keep: w.at + day, Idempotency: event.IdempotencyUse{Key: key, Fingerprint: 5, ExpiresAt: w.at + day}})
 	w.ReleaseAll(&h)
 	if !closed(keyed.Wait) {
 		t.Error("the second is not woken")
@@ -204,7 +204,7 @@ func TestOf64RequestsOneWins(t *testing.T) {
 					committer.Lock()
 					w.fact(&event.LeadDecided{
 						Lead: market.LeadID{byte(g), 1}, Campaign: 1, Keep: monday + day,
-						Idempotency: event.Idempotency{Key: [16]byte{1}, Fingerprint: 5, ExpiresAt: monday + day},
+						Idempotency: event.IdempotencyUse{Key: [16]byte{1}, Fingerprint: 5, ExpiresAt: monday + day},
 					})
 					committer.Unlock()
 					w.ReleaseAll(&h)

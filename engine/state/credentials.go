@@ -18,7 +18,7 @@ type Credential struct {
 	Owner   event.ObjectKind
 	Ref     market.Ref // the owner's number
 	Client  string     // the OAuth client whose secret this is
-	Scopes  event.Scopes
+	Scopes  event.TokenScopes
 	Hash    [32]byte
 	Hint    string
 	At      int64
@@ -196,7 +196,7 @@ func (a *operatorSettings) applyPauseSet(e *event.PauseSet) {
 	a.paused[pauseKey{e.Target, e.Ref}] = e.Paused
 }
 
-func (a *operatorSettings) applyListLoaded(e *event.ListLoaded) {
+func (a *operatorSettings) applyListLoaded(e *event.SuppressionListLoaded) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.lists[e.List] = SuppressionFile{

@@ -368,25 +368,25 @@ func TestTheHashSeesEveryFact(t *testing.T) {
 		"a founding's epoch": &event.Founded{Epoch: [16]byte{9}, KeyCheck: [16]byte{2}, At: monday},
 		"a founding's key":   &event.Founded{Epoch: [16]byte{1}, KeyCheck: [16]byte{9}, At: monday},
 		"a catalog":          &event.CatalogSet{Version: 1, Document: "d"},
-		"an upload":          &event.ListLoaded{List: 1, Uploaded: true, By: "b"},
-		"a name":             &event.NamesGiven{Names: []event.Name{{Kind: event.ObjectBuyer, Ref: 4, ID: "x"}}},
-		"a cap":              &event.NamesGiven{Caps: []event.CapName{{Ref: 4}}},
+		"an upload":          &event.SuppressionListLoaded{List: 1, Uploaded: true, By: "b"},
+		"a name":             &event.NamesNumbered{Names: []event.NumberedName{{Kind: event.ObjectBuyer, Ref: 4, ID: "x"}}},
+		"a cap":              &event.NamesNumbered{Caps: []event.NumberedCap{{Ref: 4}}},
 		"a credential":       &event.CredentialSet{Credential: 1, Owner: 1, OwnerRef: 1},
 		"a revoked one":      &event.CredentialSet{Credential: 1, Owner: 1, OwnerRef: 1, Revoked: true},
 		"a secret":           &event.SecretSet{Name: "x", Sealed: []byte{1}},
 		"a door":             &event.PauseSet{Target: event.ObjectBuyer, Ref: 1},
-		"a list":             &event.ListLoaded{List: 1},
+		"a list":             &event.SuppressionListLoaded{List: 1},
 		"a user":             &event.UserSet{Name: "anna", Role: market.RoleViewer},
 		"a user's token":     &event.APITokenSet{User: "anna"},
-		"a top-up":           &event.FundsMoved{Buyer: 1, Amount: 1},
-		"an empty account":   &event.FundsMoved{Buyer: 3, Opening: true},
+		"a top-up":           &event.BuyerFundsMoved{Buyer: 1, Amount: 1},
+		"an empty account":   &event.BuyerFundsMoved{Buyer: 3, Opening: true},
 		"an auction":         held(monday + day),
-		"a report's key":     &event.StatusChanged{Idempotency: event.Idempotency{Key: [16]byte{1}, ExpiresAt: monday + day}},
-		"what is owed":       &event.StatusChanged{Changes: []event.Change{{Webhook: market.WebhookSold, Supplier: 1}}},
-		"a return's month":   &event.StatusChanged{Changes: []event.Change{{Result: event.ChangePending, Return: event.Return{Month: 1}}}},
+		"a report's key":     &event.StatusChanged{Idempotency: event.IdempotencyUse{Key: [16]byte{1}, ExpiresAt: monday + day}},
+		"what is owed":       &event.StatusChanged{Changes: []event.LeadChange{{Webhook: market.WebhookSold, Supplier: 1}}},
+		"a return's month":   &event.StatusChanged{Changes: []event.LeadChange{{Result: event.ChangePending, Return: event.ReturnedResources{Month: 1}}}},
 		"a failed attempt":   &event.WebhookAttempted{Supplier: 1, Outcome: event.WebhookFailed, At: monday},
 		"hooks are off":      &event.WebhooksSwitched{Supplier: 1, Off: true},
-		"an auction's key":   &event.AuctionHeld{Idempotency: event.Idempotency{Key: [16]byte{1}, ExpiresAt: monday + day}},
+		"an auction's key":   &event.AuctionHeld{Idempotency: event.IdempotencyUse{Key: [16]byte{1}, ExpiresAt: monday + day}},
 	} {
 		w := newWorld()
 		_, before := w.Hash()
@@ -405,7 +405,7 @@ func TestTheHashSeesEveryFact(t *testing.T) {
 	sold := func(sale event.Sale) uint64 {
 		w := newWorld()
 		w.fact(held(monday + day))
-		w.fact(decided(sale, event.Post{}, 0))
+		w.fact(decided(sale, event.PostIntent{}, 0))
 		_, hash := w.Hash()
 		return hash
 	}

@@ -86,7 +86,7 @@ func idempotencyRowOfEvent(seq uint64) idempotencyRow {
 }
 
 // storeIdempotencyKey stores a key's use; by identifies the answer.
-func (s *State) storeIdempotencyKey(use *event.Idempotency, row idempotencyRow, seq uint64, batchTime int64) {
+func (s *State) storeIdempotencyKey(use *event.IdempotencyUse, row idempotencyRow, seq uint64, batchTime int64) {
 	if use.Key == [16]byte{} {
 		return
 	}

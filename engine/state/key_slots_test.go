@@ -28,7 +28,7 @@ func (w *trader) erase() {
 func sealed(slot uint64) *event.LeadDecided {
 	return &event.LeadDecided{
 		Lead: history, Campaign: 1, Supplier: 1, Decided: monday, Keep: monday + 90*day, Sale: red,
-		Post: event.Post{URL: "https://buyer.example/v1/post"}, Slot: slot, Sealed: []byte("a person"),
+		Post: event.PostIntent{URL: "https://buyer.example/v1/post"}, Slot: slot, Sealed: []byte("a person"),
 	}
 }
 
@@ -130,7 +130,7 @@ func TestNextIntentHasItsSlot(t *testing.T) {
 	w.fact(first)
 	w.fact(&event.PostSettled{
 		Lead: history, Settlement: event.SettledRefused, Sale: first.Sale, Next: event.Sale{Buyer: 2, Price: dollar},
-		Post: event.Post{URL: "https://other.example/"}, Slot: 12, Sealed: []byte("the other body"),
+		Post: event.PostIntent{URL: "https://other.example/"}, Slot: 12, Sealed: []byte("the other body"),
 	})
 	for name, s := range map[string]*State{"live": w.State, "replayed": replayed(w), "loaded": loaded(t, w.State)} {
 		if post := s.OpenPost(history); post == nil || post.Slot != 12 || string(post.Body) != "the other body" {

@@ -20,7 +20,7 @@ type leadShard struct {
 // the pointer.
 type OpenPost struct {
 	Lead        market.LeadID
-	Intent      event.Post
+	Intent      event.PostIntent
 	Sale        event.Sale
 	Slot        uint64 // of the key that Body is sealed with; zero: plaintext (before encryption)
 	Body        []byte // sealed Contact with the body to post; empty: the person was erased
@@ -106,9 +106,9 @@ type sealedContact struct {
 
 // addOpenPost stores an open post. It copies the strings and lists that it keeps out of the
 // event.
-func (shard *leadShard) addOpenPost(id market.LeadID, intent *event.Post, sale *event.Sale, sealed sealedContact, decidedAt int64) {
+func (shard *leadShard) addOpenPost(id market.LeadID, intent *event.PostIntent, sale *event.Sale, sealed sealedContact, decidedAt int64) {
 	post := &OpenPost{Lead: id, Decided: decidedAt, Slot: sealed.slot, Body: append([]byte(nil), sealed.data...)}
-	post.Intent = event.Post{
+	post.Intent = event.PostIntent{
 		URL: copyString(intent.URL), Credential: copyString(intent.Credential),
 		Header: copyString(intent.Header), Scheme: copyString(intent.Scheme),
 		Timeout: intent.Timeout, Repeatable: intent.Repeatable, Trusted: intent.Trusted,

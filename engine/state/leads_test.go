@@ -11,7 +11,7 @@ import (
 // What a restart needs to send a lead again is there: the next time the facts
 // are read, and after a snapshot.
 func TestAnOpenIntentIsKeptWhole(t *testing.T) {
-	want := event.Post{
+	want := event.PostIntent{
 		URL: "https://buyer.example/v1/post", Credential: "c", Header: "h", Scheme: "s ", Timeout: 5, Repeatable: true,
 		TokenURL: "https://buyer.example/oauth/token", ClientID: "i", Scope: "post",
 		Auction: market.AuctionID{7}, Dialect: market.Dialect{

@@ -217,7 +217,7 @@ func (a *operatorSettings) decode(r *sectionDecoder) {
 		c := Credential{LastUse: new(CredentialLastUse)}
 		copy(c.Hash[:], r.readRaw(32))
 		c.Kind, c.Owner, c.Ref = event.CredentialKind(r.readUint()), event.ObjectKind(r.readUint()), market.Ref(r.readUint())
-		c.Client, c.Scopes = r.readString(), event.Scopes(r.readUint())
+		c.Client, c.Scopes = r.readString(), event.TokenScopes(r.readUint())
 		c.Hint, c.At = r.readString(), r.readInt()
 		a.byHash[c.Hash] = c
 	}

@@ -24,7 +24,7 @@ func TestListFilesAreThoseInUse(t *testing.T) {
 		{1, "c", []string{"a", "b", "c"}},
 		{3, "c", []string{"a", "c"}},
 	} {
-		s.Apply(uint64(i+1), int64(i+1), &event.ListLoaded{List: row.list, File: row.file, Entries: 1})
+		s.Apply(uint64(i+1), int64(i+1), &event.SuppressionListLoaded{List: row.list, File: row.file, Entries: 1})
 		if files := s.SuppressionFileHashes(); !slices.Equal(files, row.want) {
 			t.Errorf("step %d: %v, want %v", i, files, row.want)
 		}

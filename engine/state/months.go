@@ -48,7 +48,7 @@ func (m *monthlySaleCounts) countSale(campaign, buyer market.Ref, decidedAt int6
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if decidedAt < m.start || decidedAt >= m.end {
-		m.start, m.end = calendar.Month.Window(decidedAt, time.UTC)
+		m.start, m.end = calendar.Month.WindowContaining(decidedAt, time.UTC)
 	}
 	m.getOrCreateLocked(monthlyCountKey{campaign, buyer, m.start}).sold++
 }

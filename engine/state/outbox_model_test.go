@@ -281,10 +281,10 @@ func (w *errand) step() error {
 	case 7, 8:
 		w.attempted()
 	default:
-		var changes []event.Change
+		var changes []event.LeadChange
 		for range 1 + w.draw(3) {
 			lead := w.lead()
-			changes = append(changes, event.Change{Lead: lead, Supplier: supplierOf(lead), Webhook: market.WebhookType(1 + w.draw(4))})
+			changes = append(changes, event.LeadChange{Lead: lead, Supplier: supplierOf(lead), Webhook: market.WebhookType(1 + w.draw(4))})
 		}
 		w.both(&event.StatusChanged{Changes: changes})
 	}
@@ -403,7 +403,7 @@ func TestAFullOutboxKeepsToItsDefinition(t *testing.T) {
 	for n := range 400 {
 		lead := market.LeadID(spread(uint64(n)))
 		lead[0] = byte(1 + n%2)
-		w.both(&event.StatusChanged{Changes: []event.Change{{Lead: lead, Supplier: supplierOf(lead), Webhook: market.WebhookType(1 + w.draw(3))}}})
+		w.both(&event.StatusChanged{Changes: []event.LeadChange{{Lead: lead, Supplier: supplierOf(lead), Webhook: market.WebhookType(1 + w.draw(3))}}})
 		if n%9 == 0 {
 			w.both(&event.WebhookAttempted{Lead: lead, Supplier: supplierOf(lead), Type: w.model.hooks[len(w.model.hooks)-1].Type, Outcome: event.WebhookDead, Attempt: 1, At: w.at})
 		}

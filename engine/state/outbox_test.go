@@ -17,7 +17,7 @@ func newDesk() desk { return desk{newWorld()} }
 // owes puts a hook in, by a report.
 func (d desk) owes(lead byte, kinds ...market.WebhookType) {
 	for _, kind := range kinds {
-		d.fact(&event.StatusChanged{Changes: []event.Change{{Lead: market.LeadID{lead}, Supplier: 1, Webhook: kind}}})
+		d.fact(&event.StatusChanged{Changes: []event.LeadChange{{Lead: market.LeadID{lead}, Supplier: 1, Webhook: kind}}})
 	}
 }
 
@@ -58,13 +58,13 @@ func TestFactsOweHooks(t *testing.T) {
 		return fact
 	}
 	for name, facts := range map[string][]event.Event{
-		"nobody took it":       {hooked(decided(event.Sale{}, event.Post{}, market.ReasonNoBuyer), market.WebhookUnmatched)},
-		"it is recorded":       {hooked(decided(red, event.Post{}, 0), market.WebhookPosted)},
+		"nobody took it":       {hooked(decided(event.Sale{}, event.PostIntent{}, market.ReasonNoBuyer), market.WebhookUnmatched)},
+		"it is recorded":       {hooked(decided(red, event.PostIntent{}, 0), market.WebhookPosted)},
 		"it is delivered":      {decided(red, way, 0), hooked(settled(event.SettledDelivered, red), market.WebhookPosted)},
-		"it is refused":        {decided(red, way, 0), hooked(refused(event.Sale{}, event.Post{}), market.WebhookPostFailed)},
-		"a test is recorded":   {hooked(decided(asTest(red), event.Post{}, 0), market.WebhookPosted)},
+		"it is refused":        {decided(red, way, 0), hooked(refused(event.Sale{}, event.PostIntent{}), market.WebhookPostFailed)},
+		"a test is recorded":   {hooked(decided(asTest(red), event.PostIntent{}, 0), market.WebhookPosted)},
 		"a test is delivered":  {decided(asTest(red), way, 0), hooked(settled(event.SettledDelivered, asTest(red)), market.WebhookPosted)},
-		"its buyer reports it": {decided(red, event.Post{}, 0), hooked(reported(event.ChangeDone, market.StatusSold, event.Return{}), market.WebhookSold)},
+		"its buyer reports it": {decided(red, event.PostIntent{}, 0), hooked(reported(event.ChangeDone, market.StatusSold, event.ReturnedResources{}), market.WebhookSold)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := newDesk()
@@ -94,7 +94,7 @@ func TestWhoWantsNoHooksHasNoOutbox(t *testing.T) {
 	d := newDesk()
 	d.fact(decided(red, way, 0))
 	d.fact(settled(event.SettledDelivered, red))
-	d.fact(reported(event.ChangeDone, market.StatusSold, event.Return{}))
+	d.fact(reported(event.ChangeDone, market.StatusSold, event.ReturnedResources{}))
 	if d.outboxes.all() != nil {
 		t.Error("there is an outbox")
 	}
@@ -312,7 +312,7 @@ func TestDeadLettersAreBounded(t *testing.T) {
 func TestAnEmptyOutboxGivesItsMemoryBack(t *testing.T) {
 	d := newDesk()
 	for n := range uint64(3000) {
-		d.fact(&event.StatusChanged{Changes: []event.Change{{Lead: spread(n), Supplier: 1, Webhook: market.WebhookSold}}})
+		d.fact(&event.StatusChanged{Changes: []event.LeadChange{{Lead: spread(n), Supplier: 1, Webhook: market.WebhookSold}}})
 	}
 	for range 3000 {
 		d.came(d.take(t), event.WebhookDelivered, 0)

@@ -14,13 +14,13 @@ import (
 func waits(first byte, leads int) *event.StatusChanged {
 	fact := &event.StatusChanged{Buyer: 1}
 	for i := range leads {
-		fact.Changes = append(fact.Changes, event.Change{Lead: market.LeadID{15: first + byte(i)}, Result: event.ChangePending, To: market.StatusReturned})
+		fact.Changes = append(fact.Changes, event.LeadChange{Lead: market.LeadID{15: first + byte(i)}, Result: event.ChangePending, To: market.StatusReturned})
 	}
 	return fact
 }
 
-func word(lead byte, result event.ChangeResult) *event.StatusChanged {
-	return &event.StatusChanged{Buyer: 1, Changes: []event.Change{{Lead: market.LeadID{15: lead}, Result: result, To: market.StatusReturned, WasPending: true}}}
+func word(lead byte, result event.LeadChangeResult) *event.StatusChanged {
+	return &event.StatusChanged{Buyer: 1, Changes: []event.LeadChange{{Lead: market.LeadID{15: lead}, Result: result, To: market.StatusReturned, WasPending: true}}}
 }
 
 // Returns wait from when they are asked for until they are decided, the oldest
@@ -35,7 +35,7 @@ func TestReturnsWait(t *testing.T) {
 		{"one more", waits(2, 1), []byte{2, 5, 6, 7}},
 		{"approved", word(6, event.ChangeDone), []byte{2, 5, 7}},
 		{"refused", word(2, event.ChangeRefused), []byte{5, 7}},
-		{"a lead that comes to something else", &event.StatusChanged{Changes: []event.Change{{Lead: market.LeadID{15: 8}, Result: event.ChangeDone, To: market.StatusSold}}}, []byte{5, 7}},
+		{"a lead that comes to something else", &event.StatusChanged{Changes: []event.LeadChange{{Lead: market.LeadID{15: 8}, Result: event.ChangeDone, To: market.StatusSold}}}, []byte{5, 7}},
 	}
 	s := New()
 	for i, step := range facts {

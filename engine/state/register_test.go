@@ -104,7 +104,7 @@ func TestCredentialsAndDoors(t *testing.T) {
 	if _, hash := w.Hash(); hash != kept {
 		t.Error("a secret that was set to nothing leaves a trace")
 	}
-	w.fact(&event.ListLoaded{List: 1, File: "f", Source: "s", Entries: 3})
+	w.fact(&event.SuppressionListLoaded{List: 1, File: "f", Source: "s", Entries: 3})
 	if file, ok := w.SuppressionFile(1); !ok || file != (SuppressionFile{File: "f", Source: "s", Entries: 3}) {
 		t.Errorf("list %+v, %t", file, ok)
 	}

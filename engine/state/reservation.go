@@ -19,19 +19,19 @@ type Reservation struct {
 
 // saleReservation is the part reserved for a sale to one buyer.
 type saleReservation struct {
-	charges  []event.Charge // that the event will make
-	held     []event.Charge // the reserved part of each charge, in the same order
+	charges  []event.CapCharge // that the event will make
+	held     []event.CapCharge // the reserved part of each charge, in the same order
 	buyer    market.Ref
 	price    market.Money // reserved of the buyer's money; zero: the buyer's money is unlimited
 	campaign market.Ref
-	turn     event.Turn
+	turn     event.RotationTurn
 }
 
 // ReserveCaps reserves capacity for one lead at price in each cap, in their order
 // (campaign, buyer, pair), all or none. The charges of the lead's own open post (givenBack),
 // which the same event gives givenBack, count as free. Contended comes with the channel to wait
 // on.
-func (s *State) ReserveCaps(owner *Reservation, limits []*market.Cap, price market.Money, givenBack []event.Charge, now int64) (ReserveResult, <-chan struct{}) {
+func (s *State) ReserveCaps(owner *Reservation, limits []*market.Cap, price market.Money, givenBack []event.CapCharge, now int64) (ReserveResult, <-chan struct{}) {
 	for _, limit := range limits {
 		amount := limit.AmountOfSale(price)
 		result, held, wait := s.caps.counterOf(limit.Ref).reserveCapacity(limit, amount, findChargeOfCap(givenBack, limit.Ref), now)
@@ -39,24 +39,24 @@ func (s *State) ReserveCaps(owner *Reservation, limits []*market.Cap, price mark
 			s.releaseCapReservations(owner)
 			return result, wait
 		}
-		owner.sale.charges = append(owner.sale.charges, event.Charge{Cap: limit.Ref, Window: held.Window, Amount: amount})
+		owner.sale.charges = append(owner.sale.charges, event.CapCharge{Cap: limit.Ref, Window: held.Window, Amount: amount})
 		owner.sale.held = append(owner.sale.held, held)
 		s.reservations.Add(1)
 	}
 	return Reserved, nil
 }
 
-func findChargeOfCap(charges []event.Charge, ref market.Ref) event.Charge {
+func findChargeOfCap(charges []event.CapCharge, ref market.Ref) event.CapCharge {
 	for _, charge := range charges {
 		if charge.Cap == ref {
 			return charge
 		}
 	}
-	return event.Charge{}
+	return event.CapCharge{}
 }
 
 // CapCharges returns the reserved caps in the form that the event needs.
-func (h *Reservation) CapCharges() []event.Charge { return h.sale.charges }
+func (h *Reservation) CapCharges() []event.CapCharge { return h.sale.charges }
 
 func (s *State) releaseCapReservations(owner *Reservation) {
 	for _, held := range owner.sale.held {
@@ -80,7 +80,7 @@ func (s *State) ReserveFunds(owner *Reservation, buyer *market.Buyer, price mark
 }
 
 // ReserveTurn reserves the next turn among the members of a rotationID.
-func (s *State) ReserveTurn(owner *Reservation, campaign market.Ref, rotationID uint64, weights []int32) event.Turn {
+func (s *State) ReserveTurn(owner *Reservation, campaign market.Ref, rotationID uint64, weights []int32) event.RotationTurn {
 	owner.sale.campaign = campaign
 	owner.sale.turn = s.rotations.reserveTurn(campaign, rotationID, weights)
 	s.reservations.Add(1)
@@ -129,7 +129,7 @@ func (s *State) ReleaseDuplicateKeys(owner *Reservation) {
 // its member.
 func (s *State) ReleaseAfterApply(owner *Reservation) {
 	if owner.sale.turn.Set != 0 {
-		owner.sale.turn = event.Turn{}
+		owner.sale.turn = event.RotationTurn{}
 		s.reservations.Add(-1)
 	}
 	s.ReleaseAll(owner)

@@ -20,7 +20,7 @@ type market64 struct {
 	*world
 	committer sync.Mutex
 	clock     atomic.Int64
-	sold      map[event.Charge]int64 // by cap and window; Amount zero
+	sold      map[event.CapCharge]int64 // by cap and window; Amount zero
 	spent     market.Money
 	full      atomic.Int64
 	waited    atomic.Int64
@@ -37,7 +37,7 @@ func (m *market64) commit(t *testing.T, e event.Event, h *Reservation, sale *eve
 		m.ReleaseAll(h)
 	}
 	for _, charge := range sale.Charges {
-		at := event.Charge{Cap: charge.Cap, Window: charge.Window}
+		at := event.CapCharge{Cap: charge.Cap, Window: charge.Window}
 		m.sold[at] += sign * charge.Amount
 		if limit := m.limits[1][charge.Cap-1]; m.sold[at] > limit.Limit {
 			t.Errorf("cap %d: %d sold in the window at %d, the limit is %d", charge.Cap, m.sold[at], charge.Window, limit.Limit)
@@ -104,10 +104,10 @@ func (m *market64) request(t *testing.T, id uint64, dice *rand.Rand) {
 func TestNoPromiseIsBrokenAmong64Requests(t *testing.T) {
 	for _, tight := range []int64{1, 7, 1000} {
 		synctest.Test(t, func(t *testing.T) {
-			m := &market64{world: newWorld(), sold: map[event.Charge]int64{}}
+			m := &market64{world: newWorld(), sold: map[event.CapCharge]int64{}}
 			m.clock.Store(monday)
 			m.limits[1][0].Limit, m.limits[1][1].Limit, m.limits[1][2].Limit = 40*tight, 4*tight*int64(dollar), 400*tight
-			m.fact(&event.FundsMoved{Buyer: 1, Amount: market.Money(tight) * 20 * dollar})
+			m.fact(&event.BuyerFundsMoved{Buyer: 1, Amount: market.Money(tight) * 20 * dollar})
 			m.buyers[0].Credit = 3 * dollar
 			opening := 500*dollar + market.Money(tight)*20*dollar
 			var all sync.WaitGroup

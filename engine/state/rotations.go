@@ -60,7 +60,7 @@ type rotation struct {
 
 // reserveTurn reserves the next turn among members, whose weights are in their fixed order.
 // rotationID identifies members and weights.
-func (t *campaignRotationTable) reserveTurn(campaign market.Ref, rotationID uint64, weights []int32) event.Turn {
+func (t *campaignRotationTable) reserveTurn(campaign market.Ref, rotationID uint64, weights []int32) event.RotationTurn {
 	c := t.getOrCreate(campaign)
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -75,7 +75,7 @@ func (t *campaignRotationTable) reserveTurn(campaign market.Ref, rotationID uint
 	}
 	s.pending[member]++
 	s.pendingTotal++
-	return event.Turn{Set: rotationID, Phase: s.phase, Member: uint32(member)}
+	return event.RotationTurn{Set: rotationID, Phase: s.phase, Member: uint32(member)}
 }
 
 // peekTurn returns the member with the next turn, without reserving it. For an unknown rotationID it
@@ -96,7 +96,7 @@ func (c *campaignRotations) initialPhaseLocked(rotationID uint64) uint32 {
 	return uint32(newDigest(rotationID).addWord(c.appliedTurns).sum())
 }
 
-func (t *campaignRotationTable) releaseTurn(campaign market.Ref, turn event.Turn) {
+func (t *campaignRotationTable) releaseTurn(campaign market.Ref, turn event.RotationTurn) {
 	c := t.getOrCreate(campaign)
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -121,7 +121,7 @@ func (s *rotation) endPendingTurnLocked(member uint32) bool {
 }
 
 // applyTurn counts an event's turn, and ends its reservation.
-func (t *campaignRotationTable) applyTurn(campaign market.Ref, turn event.Turn, seq uint64) {
+func (t *campaignRotationTable) applyTurn(campaign market.Ref, turn event.RotationTurn, seq uint64) {
 	if turn.Set == 0 {
 		return
 	}

@@ -276,7 +276,7 @@ func TestTurnsMayBeAppliedInAnyOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		weights := someWeights(6).Draw(t, "weights")
 		one, other := newWorld(), newWorld()
-		var turns []event.Turn
+		var turns []event.RotationTurn
 		for range rapid.IntRange(1, 40).Draw(t, "turns") {
 			turns = append(turns, one.ReserveTurn(new(Reservation), 1, 7, weights))
 		}
@@ -302,7 +302,7 @@ func TestTurnsMayBeAppliedInAnyOrder(t *testing.T) {
 func TestTheSetsThatAreForgottenAreThoseOfTheLog(t *testing.T) {
 	weights := []int32{1, 2, 1}
 	busy := newWorld()
-	var log []event.Turn
+	var log []event.RotationTurn
 	var flying []*Reservation
 	dice := rand.New(rand.NewPCG(1, 2))
 	for n := range uint64(4 * maxRotations) {

@@ -29,7 +29,7 @@ func (l *Lead) decode(r *sectionDecoder) {
 	l.Campaign, l.Supplier, l.Buyer = market.Ref(r.readUint()), market.Ref(r.readUint()), market.Ref(r.readUint())
 	copy(l.Currency[:], r.readRaw(3))
 	if small := r.readRaw(5); len(small) == 5 {
-		l.Status, l.Delivery = market.Status(small[0]), market.Delivery(small[1])
+		l.Status, l.Delivery = market.Status(small[0]), market.DeliveryState(small[1])
 		l.Reason, l.Answer, l.LeadFlags = market.Reason(small[2]), SupplierAnswer(small[3]), LeadFlags(small[4])
 	}
 }
@@ -155,9 +155,9 @@ func decodeSale(r *sectionDecoder, p *OpenPost) {
 	sale.Price, sale.Payout = market.Money(r.readInt()), market.Money(r.readInt())
 	copy(sale.Currency[:], r.readRaw(3))
 	for range r.readCount() {
-		sale.Charges = append(sale.Charges, event.Charge{Cap: market.Ref(r.readUint()), Window: r.readInt(), Amount: r.readInt()})
+		sale.Charges = append(sale.Charges, event.CapCharge{Cap: market.Ref(r.readUint()), Window: r.readInt(), Amount: r.readInt()})
 	}
-	sale.Turn = event.Turn{Set: r.readFixed(), Phase: uint32(r.readUint()), Member: uint32(r.readUint())}
+	sale.Turn = event.RotationTurn{Set: r.readFixed(), Phase: uint32(r.readUint()), Member: uint32(r.readUint())}
 	for range r.readCount() {
 		var dup event.DuplicateValue
 		copy(dup.Key[:], r.readRaw(16))

@@ -32,7 +32,7 @@ type Lead struct {
 	Buyer    market.Ref
 	Currency market.Currency
 	Status   market.Status
-	Delivery market.Delivery
+	Delivery market.DeliveryState
 	Reason   market.Reason
 	Answer   SupplierAnswer
 	LeadFlags

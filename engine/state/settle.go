@@ -74,7 +74,7 @@ func (s *State) replaceSaleResources(seq uint64, e *event.PostSettled) {
 
 // settleOpenPost changes the lead's status. The supplier's answer stays.
 func (l *Lead) applySettlement(e *event.PostSettled, seq uint64) {
-	if e.Settlement.IsFinal() {
+	if e.Settlement.EndsPost() {
 		l.Settled = seq
 	}
 	switch e.Settlement {
@@ -103,14 +103,14 @@ func (l *Lead) applySettlement(e *event.PostSettled, seq uint64) {
 	}
 }
 
-func (l *Lead) markAccepted(delivery market.Delivery) {
+func (l *Lead) markAccepted(delivery market.DeliveryState) {
 	l.Status, l.Delivery = market.StatusAccepted, delivery
 	if l.Answer == AnswerNone {
 		l.Answer = AnswerAccepted
 	}
 }
 
-func (l *Lead) markUnmatched(delivery market.Delivery, reason market.Reason) {
+func (l *Lead) markUnmatched(delivery market.DeliveryState, reason market.Reason) {
 	l.Status, l.Delivery, l.Reason = market.StatusUnmatched, delivery, reason
 	if l.Answer == AnswerNone {
 		l.Answer = AnswerUnmatched
@@ -155,7 +155,7 @@ func (s *State) applyStatusChanged(seq uint64, batchTime int64, e *event.StatusC
 	}
 }
 
-func (s *State) applyChangeToLead(seq uint64, c *event.Change) {
+func (s *State) applyChangeToLead(seq uint64, c *event.LeadChange) {
 	shard := s.leadShardOf(&c.Lead)
 	shard.mu.Lock()
 	defer shard.mu.Unlock()
@@ -165,7 +165,7 @@ func (s *State) applyChangeToLead(seq uint64, c *event.Change) {
 }
 
 // applyReportedChange changes the lead's status by a buyer's report.
-func (l *Lead) applyReportedChange(c *event.Change) {
+func (l *Lead) applyReportedChange(c *event.LeadChange) {
 	switch c.Result {
 	case event.ChangeDone:
 		l.Status = c.To
@@ -180,7 +180,7 @@ func (l *Lead) applyReportedChange(c *event.Change) {
 }
 
 // applyPendingReturn stores a new pending return, and removes a decided one.
-func (s *State) applyPendingReturn(seq uint64, batchTime int64, c *event.Change) {
+func (s *State) applyPendingReturn(seq uint64, batchTime int64, c *event.LeadChange) {
 	switch {
 	case seq <= s.loaded:
 	case c.Result == event.ChangePending:
@@ -192,7 +192,7 @@ func (s *State) applyPendingReturn(seq uint64, batchTime int64, c *event.Change)
 
 // giveBackReturnedResources gives back the resources of a return. It counts the return in its month from
 // the request until a rejection.
-func (s *State) giveBackReturnedResources(seq uint64, buyer market.Ref, c *event.Change) {
+func (s *State) giveBackReturnedResources(seq uint64, buyer market.Ref, c *event.LeadChange) {
 	back := &c.Return
 	if seq <= s.loaded || back.Month == 0 {
 		return

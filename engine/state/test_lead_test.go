@@ -11,7 +11,7 @@ import (
 // write: nothing of it may count.
 func asTest(sale event.Sale) event.Sale {
 	sale.Test = true
-	sale.Turn = event.Turn{Set: 7}
+	sale.Turn = event.RotationTurn{Set: 7}
 	return sale
 }
 
@@ -19,25 +19,25 @@ func asTest(sale event.Sale) event.Sale {
 // and but for its own row, and what its supplier is owed, the state is the same.
 func TestATestLeadTouchesNothing(t *testing.T) {
 	test, next := asTest(red), asTest(green)
-	after := func(how event.Settlement) []event.Event {
+	after := func(how event.PostSettlement) []event.Event {
 		return []event.Event{decided(test, way, 0), settled(how, test)}
 	}
-	toNext := func(post event.Post) []event.Event {
+	toNext := func(post event.PostIntent) []event.Event {
 		fact := settled(event.SettledRefused, test)
 		fact.Next, fact.Post = next, post
 		return []event.Event{decided(test, way, 0), fact}
 	}
 	for name, facts := range map[string][]event.Event{
-		"unsold":            {decided(event.Sale{Test: true}, event.Post{}, market.ReasonNoBuyer)},
-		"recorded":          {decided(test, event.Post{}, 0)},
-		"returned":          {decided(test, event.Post{}, 0), reported(event.ChangeDone, market.StatusReturned, event.Return{})},
+		"unsold":            {decided(event.Sale{Test: true}, event.PostIntent{}, market.ReasonNoBuyer)},
+		"recorded":          {decided(test, event.PostIntent{}, 0)},
+		"returned":          {decided(test, event.PostIntent{}, 0), reported(event.ChangeDone, market.StatusReturned, event.ReturnedResources{})},
 		"delivered":         after(event.SettledDelivered),
 		"promised":          after(event.SettledPending),
 		"confirmed":         append(after(event.SettledUnknown), settled(event.SettledConfirmed, test)),
 		"released":          append(after(event.SettledUnknown), settled(event.SettledReleased, test)),
 		"refused":           after(event.SettledRefused),
 		"sent to the next":  toNext(way),
-		"recorded for next": toNext(event.Post{}),
+		"recorded for next": toNext(event.PostIntent{}),
 	} {
 		t.Run(name, func(t *testing.T) {
 			w, without := newWorld(), newWorld()
@@ -73,7 +73,7 @@ func TestATestLeadUsesItsAuctionUp(t *testing.T) {
 		facts []event.Event
 		sold  bool
 	}{
-		"recorded":   {[]event.Event{decided(test, event.Post{}, 0)}, true},
+		"recorded":   {[]event.Event{decided(test, event.PostIntent{}, 0)}, true},
 		"on its way": {[]event.Event{decided(test, way, 0)}, true},
 		"delivered":  {[]event.Event{decided(test, way, 0), settled(event.SettledDelivered, test)}, true},
 		"lost":       {[]event.Event{decided(test, way, 0), settled(event.SettledUnknown, test)}, true},

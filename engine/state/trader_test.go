@@ -49,23 +49,23 @@ func (w *trader) lead() {
 	fact := &event.LeadDecided{
 		Lead: w.id(), Request: w.id(), Campaign: w.campaigns[w.draw(2)], Supplier: market.Ref(1 + w.draw(2)), Decided: w.at,
 		Keep: w.at + int64(1+w.draw(30))*hour, Fields: []event.Field{{Name: "state", Kind: market.KindString, Text: []byte("CA")}},
-		Sealed: []byte("sealed"), Trail: []event.TrailStep{{Outcome: market.OutcomeCapped, FilterSets: bitset.Set{5, 0}}},
+		Sealed: []byte("sealed"), Trail: []event.OutcomeFilterSets{{Outcome: market.OutcomeCapped, FilterSets: bitset.Set{5, 0}}},
 	}
 	if w.draw(2) == 0 {
 		keyed := w.ClaimIdempotencyKey(&h, [16]byte{byte(w.draw(6)), 15: byte(w.draw(3))}, 1, w.at)
 		if !keyed.IsUsed() && keyed.Wait == nil {
-			fact.Idempotency = event.Idempotency{Key: h.key, Fingerprint: 1, ExpiresAt: w.at + 10*hour}
+			fact.Idempotency = event.IdempotencyUse{Key: h.key, Fingerprint: 1, ExpiresAt: w.at + 10*hour}
 		}
 	}
 	if w.draw(4) == 0 {
-		fact.Auction = event.Auction{ID: w.id(), Bids: []event.Bid{{Buyer: 1, Outcome: market.OutcomeWon}}}
+		fact.Auction = event.EmbeddedAuction{ID: w.id(), Bids: []event.Bid{{Buyer: 1, Outcome: market.OutcomeWon}}}
 	}
 	fact.Sale.Test = w.draw(8) == 0
 	if w.draw(4) > 0 && w.sale(&h, fact.Campaign, &fact.Sale) {
 		fact.Webhook = w.owed(market.WebhookPosted)
 		if w.draw(2) == 0 {
 			fact.Webhook = market.WebhookNone
-			fact.Post = event.Post{
+			fact.Post = event.PostIntent{
 				URL: "https://buyer.example/v1/post", Credential: "c", Header: "h", Scheme: "s", Timeout: 5, Repeatable: true,
 				TokenURL: "https://buyer.example/oauth/token", ClientID: "i", Scope: "post", Auction: w.id(),
 			}
@@ -101,7 +101,7 @@ func (w *trader) auction() {
 	if w.draw(2) == 0 {
 		keyed := w.ClaimIdempotencyKey(&h, [16]byte{byte(w.draw(6)), 15: byte(w.draw(3))}, 2, w.at)
 		if !keyed.IsUsed() && keyed.Wait == nil {
-			fact.Idempotency = event.Idempotency{Key: h.key, Fingerprint: 2, ExpiresAt: w.at + 10*hour}
+			fact.Idempotency = event.IdempotencyUse{Key: h.key, Fingerprint: 2, ExpiresAt: w.at + 10*hour}
 		}
 	}
 	w.fact(fact)
@@ -124,8 +124,8 @@ func (w *trader) owed(kind market.WebhookType) market.WebhookType {
 func (w *trader) sale(h *Reservation, campaign market.Ref, sale *event.Sale) bool {
 	if sale.Test {
 		*sale = event.Sale{
-			Buyer: 1, Price: dollar, Payout: dollar, Test: true, Turn: event.Turn{Set: 9}, Ping: w.auctionName(),
-			Charges: []event.Charge{{Cap: 1, Window: w.at, Amount: 1}}, Duplicates: []event.DuplicateValue{{Key: market.DuplicateKey{9}, Until: w.at + day}},
+			Buyer: 1, Price: dollar, Payout: dollar, Test: true, Turn: event.RotationTurn{Set: 9}, Ping: w.auctionName(),
+			Charges: []event.CapCharge{{Cap: 1, Window: w.at, Amount: 1}}, Duplicates: []event.DuplicateValue{{Key: market.DuplicateKey{9}, Until: w.at + day}},
 		}
 		return true
 	}
@@ -181,7 +181,7 @@ func (w *trader) settleOne() {
 	fact.Sale.CopyFrom(&post.Sale)
 	switch choice := w.draw(6); {
 	case post.Exhausted:
-		fact.Settlement = []event.Settlement{event.SettledConfirmed, event.SettledReleased, event.SettledResent}[choice/2]
+		fact.Settlement = []event.PostSettlement{event.SettledConfirmed, event.SettledReleased, event.SettledResent}[choice/2]
 	case choice == 0:
 		w.fact(&event.PostAttempted{Lead: post.Lead, Attempt: post.Attempts + 1, At: w.at, Status: 503})
 		return
@@ -220,11 +220,11 @@ func (w *trader) refuse(fact *event.PostSettled, post *OpenPost) {
 func (w *trader) operate() {
 	switch w.draw(9) {
 	case 0:
-		w.fact(&event.FundsMoved{Buyer: market.Ref(1 + w.draw(3)), Amount: market.Money(w.draw(60)-20) * dollar, Opening: w.draw(5) == 0, At: w.at})
+		w.fact(&event.BuyerFundsMoved{Buyer: market.Ref(1 + w.draw(3)), Amount: market.Money(w.draw(60)-20) * dollar, Opening: w.draw(5) == 0, At: w.at})
 	case 1:
 		w.fact(&event.PauseSet{Target: event.ObjectBuyer, Ref: market.Ref(1 + w.draw(3)), Paused: w.draw(2) == 0, At: w.at})
 	case 2:
-		w.fact(&event.ListLoaded{List: 1, File: string(rune('a' + w.draw(9))), Source: "s", Entries: uint64(w.draw(9)), At: w.at, By: string(rune('a' + w.draw(3))), Uploaded: w.draw(2) == 0})
+		w.fact(&event.SuppressionListLoaded{List: 1, File: string(rune('a' + w.draw(9))), Source: "s", Entries: uint64(w.draw(9)), At: w.at, By: string(rune('a' + w.draw(3))), Uploaded: w.draw(2) == 0})
 	case 3:
 		w.fact(w.credential())
 	case 4:
@@ -236,10 +236,10 @@ func (w *trader) operate() {
 		})
 	case 6:
 		ref := market.Ref(w.NameCount(event.ObjectBuyer) + 1)
-		w.fact(&event.NamesGiven{Names: []event.Name{{Kind: event.ObjectBuyer, Ref: ref, ID: string(rune('a' + ref))}}})
+		w.fact(&event.NamesNumbered{Names: []event.NumberedName{{Kind: event.ObjectBuyer, Ref: ref, ID: string(rune('a' + ref))}}})
 	case 7:
 		refs := w.CapRefs()
-		w.fact(&event.NamesGiven{Caps: []event.CapName{{
+		w.fact(&event.NamesNumbered{Caps: []event.NumberedCap{{
 			Ref: market.Ref(len(refs) + 1), Key: market.CapKey{Scope: market.ScopePair, Campaign: 9, Buyer: market.Ref(len(refs)), Zone: "UTC"},
 		}}})
 	case 8:
@@ -256,7 +256,7 @@ func (w *trader) report() {
 	fact := &event.StatusChanged{Request: w.id(), Buyer: 1, At: w.at}
 	keyed := w.ClaimIdempotencyKey(&h, [16]byte{byte(w.draw(6)), 15: byte(w.draw(3))}, 3, w.at)
 	if !keyed.IsUsed() && keyed.Wait == nil {
-		fact.Idempotency = event.Idempotency{Key: h.key, Fingerprint: 3, ExpiresAt: w.at + 10*hour}
+		fact.Idempotency = event.IdempotencyUse{Key: h.key, Fingerprint: 3, ExpiresAt: w.at + 10*hour}
 	}
 	from := w.draw(len(w.came))
 	for _, id := range w.came[from:min(from+1+w.draw(3), len(w.came))] {
@@ -266,9 +266,9 @@ func (w *trader) report() {
 	w.ReleaseAll(&h)
 }
 
-func (w *trader) change(id market.LeadID) event.Change {
+func (w *trader) change(id market.LeadID) event.LeadChange {
 	lead, ok := w.Lead(id)
-	c := event.Change{
+	c := event.LeadChange{
 		Lead: id, From: lead.Status, To: market.StatusContacted + market.Status(w.draw(4)),
 		Supplier: lead.Supplier, Reason: "said so", Occurred: w.at,
 	}
@@ -292,14 +292,14 @@ func (w *trader) change(id market.LeadID) event.Change {
 			}
 		}
 		if !lead.IsTest() {
-			c.Return = event.Return{Campaign: lead.Campaign, Month: market.StartOfMonth(lead.Decided)}
+			c.Return = event.ReturnedResources{Campaign: lead.Campaign, Month: market.StartOfMonth(lead.Decided)}
 		}
 	}
 	if c.Result == event.ChangeDone {
 		c.Webhook = w.owed(c.To.WebhookType())
 		if c.Return.Month != 0 {
 			c.Return.Credit, c.Return.Reverse = lead.Price, lead.Payout
-			c.Return.Charges = []event.Charge{{Cap: 1, Window: w.caps.counterOf(1).window, Amount: 1}}
+			c.Return.Charges = []event.CapCharge{{Cap: 1, Window: w.caps.counterOf(1).window, Amount: 1}}
 		}
 	}
 	return c
@@ -348,7 +348,7 @@ func (w *trader) credential() *event.CredentialSet {
 		fact.Credential, fact.Client, fact.Scopes = event.CredentialOAuthClient, string(rune('a'+w.draw(2))), event.ScopePing
 		fact.Hash[1] = 1
 	case 2:
-		fact.Credential, fact.Owner, fact.Scopes = event.CredentialBearer, event.ObjectBuyer, event.Scopes(1+w.draw(7))
+		fact.Credential, fact.Owner, fact.Scopes = event.CredentialBearer, event.ObjectBuyer, event.TokenScopes(1+w.draw(7))
 		fact.Hash[1] = 2
 	}
 	return fact

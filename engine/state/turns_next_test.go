@@ -42,7 +42,7 @@ func TestALookTakesNoTurn(t *testing.T) {
 			case 1:
 				open = append(open, h)
 			default:
-				s.rotations.applyTurn(1, event.Turn{Set: turn.Set, Phase: turn.Phase, Member: turn.Member}, 1)
+				s.rotations.applyTurn(1, event.RotationTurn{Set: turn.Set, Phase: turn.Phase, Member: turn.Member}, 1)
 				s.ReleaseAfterApply(h)
 			}
 		}

@@ -42,7 +42,7 @@ type world struct {
 func newWorld() *world {
 	w := &world{State: New(), at: monday, limits: make(map[market.Ref][]*market.Cap), campaigns: []market.Ref{1, 2}}
 	w.fact(&event.Founded{Epoch: [16]byte{1}, KeyCheck: [16]byte{2}, At: w.at})
-	w.fact(&event.NamesGiven{Names: []event.Name{
+	w.fact(&event.NamesNumbered{Names: []event.NumberedName{
 		{Kind: event.ObjectSupplier, Ref: 1, ID: "sup"},
 		{Kind: event.ObjectList, Ref: 1, ID: "dnc"},
 		{Kind: event.ObjectBuyer, Ref: 1, ID: "red"},
@@ -56,10 +56,10 @@ func newWorld() *world {
 		{Scope: market.ScopeBuyer, Unit: market.UnitMoney, Period: calendar.Hour, Limit: int64(40 * dollar)},
 		{Scope: market.ScopePair, Unit: market.UnitCount, Period: calendar.Total, Limit: 30},
 	}
-	var given event.NamesGiven
+	var given event.NamesNumbered
 	for i, limit := range of {
 		limit.Ref, limit.Zone = market.Ref(i+1), time.UTC
-		given.Caps = append(given.Caps, event.CapName{Ref: limit.Ref, Key: market.CapKey{
+		given.Caps = append(given.Caps, event.NumberedCap{Ref: limit.Ref, Key: market.CapKey{
 			Scope: limit.Scope, Campaign: 1, Buyer: 1, Unit: limit.Unit, Period: limit.Period, Zone: "UTC",
 		}})
 	}
@@ -68,7 +68,7 @@ func newWorld() *world {
 	for ref := range market.Ref(3) {
 		w.buyers = append(w.buyers, &market.Buyer{Ref: ref + 1, Funded: ref < 2, Credit: market.Money(ref) * 5 * dollar})
 	}
-	w.fact(&event.FundsMoved{Buyer: 1, Amount: 500 * dollar, Opening: true, At: w.at})
+	w.fact(&event.BuyerFundsMoved{Buyer: 1, Amount: 500 * dollar, Opening: true, At: w.at})
 	return w
 }
 

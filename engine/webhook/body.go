@@ -12,10 +12,10 @@ import (
 // timeFormat is RFC 3339 in UTC, with milliseconds.
 const timeFormat = "2006-01-02T15:04:05.000Z"
 
-// AppendBody appends the body of queued webhook w with payload p to dst. The members have
+// AppendWebhookBody appends the body of queued webhook w with payload p to dst. The members have
 // a fixed order, and all values come from log records. So the body is the same at every
 // attempt.
-func AppendBody(dst []byte, names *state.State, w *state.QueuedWebhook, p *Payload) []byte {
+func AppendWebhookBody(dst []byte, names *state.State, w *state.QueuedWebhook, p *Payload) []byte {
 	dst = market.NewWebhookID(w.Lead, w.Type, w.Created).AppendTo(append(dst, `{"id":"`...))
 	dst = append(append(dst, `","type":"`...), w.Type.String()...)
 	dst = time.Unix(0, w.Created).UTC().AppendFormat(append(dst, `","created_at":"`...), timeFormat)
@@ -25,7 +25,7 @@ func AppendBody(dst []byte, names *state.State, w *state.QueuedWebhook, p *Paylo
 	dst = appendTextOrNull(append(dst, `,"campaign_id":`...), names.NameOf(event.ObjectCampaign, p.campaign))
 	dst = appendTextOrNull(append(dst, `,"supplier_id":`...), names.NameOf(event.ObjectSupplier, w.Supplier))
 	dst = appendTextOrNull(append(dst, `,"buyer_id":`...), names.NameOf(event.ObjectBuyer, p.buyer))
-	dst = append(append(append(dst, `,"status":"`...), statusAfter(w.Type).String()...), `","price":`...)
+	dst = append(append(append(dst, `,"status":"`...), leadStatusAfter(w.Type).String()...), `","price":`...)
 	dst = appendPrice(dst, p.hasPayout, p.payout, p.currency)
 	dst = appendTextOrNull(append(dst, `,"reason":`...), p.reason)
 	if w.Type == market.WebhookReturned {
@@ -37,8 +37,8 @@ func AppendBody(dst []byte, names *state.State, w *state.QueuedWebhook, p *Paylo
 	return append(dst, "}}"...)
 }
 
-// statusAfter returns the lead's status after an event of this type.
-func statusAfter(kind market.WebhookType) market.Status {
+// leadStatusAfter returns the lead's status after an event of this type.
+func leadStatusAfter(kind market.WebhookType) market.Status {
 	switch kind {
 	case market.WebhookPosted:
 		return market.StatusAccepted

@@ -62,11 +62,11 @@ func (h *history) state() *state.State {
 // body returns the webhook's body.
 func (h *history) body(t *testing.T, s *state.State, w *state.QueuedWebhook) string {
 	t.Helper()
-	p, found, err := webhook.Load(s, h, w, 0)
+	p, found, err := webhook.LoadPayload(s, h, w, 0)
 	if !found || err != nil {
 		t.Fatalf("Load: %v, %v", found, err)
 	}
-	return string(webhook.AppendBody(nil, s, w, &p))
+	return string(webhook.AppendWebhookBody(nil, s, w, &p))
 }
 
 // theLead is the lead of all histories here.
@@ -75,8 +75,8 @@ var theLead = market.LeadID(market.ComposeID(1_772_357_400_000, [10]byte{7, 7, 7
 var dollars = market.Currency{'U', 'S', 'D'}
 
 // names returns the record that names the supplier, the campaign and the buyers.
-func names() *event.NamesGiven {
-	return &event.NamesGiven{Names: []event.Name{
+func names() *event.NamesNumbered {
+	return &event.NamesNumbered{Names: []event.NumberedName{
 		{Kind: event.ObjectSupplier, Ref: 1, ID: "sup_acme"},
 		{Kind: event.ObjectCampaign, Ref: 1, ID: "cmp_auto"},
 		{Kind: event.ObjectBuyer, Ref: 1, ID: "buy_blue"},
@@ -90,7 +90,7 @@ func decided(change func(*event.LeadDecided)) *event.LeadDecided {
 		Lead: theLead, Campaign: 1, Supplier: 1, Decided: 1, Keep: 1 << 62,
 		Sale:   event.Sale{Buyer: 1, Price: 12_000_000, Payout: 9_600_000, Currency: dollars},
 		Fields: []event.Field{{Name: "state", Kind: market.KindString, Text: []byte("CA")}, {Name: "first_name", Kind: market.KindString, Text: []byte("Pat")}},
-		Sealed: (&event.Contact{Fields: []event.Field{{Name: "phone", Kind: market.KindString, Text: []byte("+14152000001")}}}).AppendTo(nil),
+		Sealed: (&event.ContactPart{Fields: []event.Field{{Name: "phone", Kind: market.KindString, Text: []byte("+14152000001")}}}).AppendTo(nil),
 	}
 	if change != nil {
 		change(record)
@@ -104,11 +104,11 @@ func withWebhook(kind market.WebhookType) func(*event.LeadDecided) {
 
 // asIntent makes a decision an intent after an auction.
 func asIntent(record *event.LeadDecided) {
-	record.Post = event.Post{URL: "https://blue.example/v1/post", Auction: market.AuctionID{1: 2}}
+	record.Post = event.PostIntent{URL: "https://blue.example/v1/post", Auction: market.AuctionID{1: 2}}
 	record.Auction.ID = market.AuctionID{1: 2}
 }
 
-func settled(how event.Settlement, kind market.WebhookType, change func(*event.PostSettled)) *event.PostSettled {
+func settled(how event.PostSettlement, kind market.WebhookType, change func(*event.PostSettled)) *event.PostSettled {
 	record := &event.PostSettled{Lead: theLead, Campaign: 1, Supplier: 1, Settlement: how, Webhook: kind, Code: "Pat is known", Sale: decided(nil).Sale}
 	if change != nil {
 		change(record)
@@ -116,12 +116,12 @@ func settled(how event.Settlement, kind market.WebhookType, change func(*event.P
 	return record
 }
 
-func changed(from, to market.Status, change func(*event.Change)) *event.StatusChanged {
-	c := event.Change{Lead: theLead, Supplier: 1, Result: event.ChangeDone, From: from, To: to, Webhook: to.WebhookType()}
+func changed(from, to market.Status, change func(*event.LeadChange)) *event.StatusChanged {
+	c := event.LeadChange{Lead: theLead, Supplier: 1, Result: event.ChangeDone, From: from, To: to, Webhook: to.WebhookType()}
 	if change != nil {
 		change(&c)
 	}
-	return &event.StatusChanged{Buyer: 1, At: 1, Changes: []event.Change{{Lead: market.LeadID{9}, Result: event.ChangeUnknown}, c}}
+	return &event.StatusChanged{Buyer: 1, At: 1, Changes: []event.LeadChange{{Lead: market.LeadID{9}, Result: event.ChangeUnknown}, c}}
 }
 
 // examples have the records of one lead each; the last record triggers the webhook.
@@ -135,7 +135,7 @@ var examples = []struct {
 	{"posted-by-a-seller", market.WebhookPosted, []event.Event{
 		decided(func(record *event.LeadDecided) {
 			asIntent(record)
-			record.Auction = event.Auction{}
+			record.Auction = event.EmbeddedAuction{}
 			record.SellerAuction = "auction \"7\" <&>\u2028\n"
 			record.Fields = append(record.Fields, event.Field{Name: "lead_uuid", Kind: market.KindString, Text: []byte("4711\\é\xff")})
 		}), settled(event.SettledDelivered, market.WebhookPosted, nil),
@@ -172,13 +172,13 @@ var examples = []struct {
 	{"qualified", market.WebhookQualified, []event.Event{decided(nil), changed(market.StatusAccepted, market.StatusQualified, nil)}},
 	{"sold", market.WebhookSold, []event.Event{
 		decided(asIntent), settled(event.SettledDelivered, market.WebhookNone, nil),
-		changed(market.StatusAccepted, market.StatusSold, func(c *event.Change) { c.Reason = "paid \"at\" once" }),
+		changed(market.StatusAccepted, market.StatusSold, func(c *event.LeadChange) { c.Reason = "paid \"at\" once" }),
 	}},
-	{"returned", market.WebhookReturned, []event.Event{decided(nil), changed(market.StatusAccepted, market.StatusReturned, func(c *event.Change) {
-		c.Reason, c.Return = "wrong_number", event.Return{Campaign: 1, Credit: 12_000_000, Reverse: 9_600_000, Currency: dollars, Month: 1}
+	{"returned", market.WebhookReturned, []event.Event{decided(nil), changed(market.StatusAccepted, market.StatusReturned, func(c *event.LeadChange) {
+		c.Reason, c.Return = "wrong_number", event.ReturnedResources{Campaign: 1, Credit: 12_000_000, Reverse: 9_600_000, Currency: dollars, Month: 1}
 	})}},
-	{"returned-and-still-paid", market.WebhookReturned, []event.Event{decided(nil), changed(market.StatusAccepted, market.StatusReturned, func(c *event.Change) {
-		c.Reason, c.Return = "wrong_number", event.Return{Campaign: 1, Credit: 12_000_000, Currency: dollars, Month: 1}
+	{"returned-and-still-paid", market.WebhookReturned, []event.Event{decided(nil), changed(market.StatusAccepted, market.StatusReturned, func(c *event.LeadChange) {
+		c.Reason, c.Return = "wrong_number", event.ReturnedResources{Campaign: 1, Credit: 12_000_000, Currency: dollars, Month: 1}
 	})}},
 }
 
@@ -295,7 +295,7 @@ func TestBodiesWithoutRow(t *testing.T) {
 func TestLoadUnknownLead(t *testing.T) {
 	h := &history{records: []event.Event{names()}, gone: map[uint64]bool{77: true}}
 	w := state.QueuedWebhook{Lead: theLead, Type: market.WebhookPosted, Supplier: 1, Cause: 77, Created: 1}
-	if p, found, err := webhook.Load(h.state(), h, &w, 0); found || err != nil {
+	if p, found, err := webhook.LoadPayload(h.state(), h, &w, 0); found || err != nil {
 		t.Errorf("%+v, %v, %v", p, found, err)
 	}
 }

@@ -6,14 +6,14 @@ import (
 	"pingpost/engine/market"
 )
 
-// Cache has the payloads of the newest events. A webhook is sent at once and is nearly
+// PayloadCache has the payloads of the newest events. A webhook is sent at once and is nearly
 // always delivered at the first attempt. So the log is read only for attempts much later
 // or after a restart.
 //
 // The cache never changes a result: a missing payload is read from the log and has the
 // same bytes. The oldest payload is evicted first. A record that did not become durable
-// leaves an unused payload. The zero Cache is ready to use.
-type Cache struct {
+// leaves an unused payload. The zero PayloadCache is ready to use.
+type PayloadCache struct {
 	mu       sync.Mutex
 	payloads map[cacheKey]Payload
 	queue    []cacheKey // oldest first
@@ -32,9 +32,9 @@ const (
 	maxCachedTexts = 4 << 20
 )
 
-// Add adds the payload of an event, unless the cache has one for it. The type is
+// AddPayload adds the payload of an event, unless the cache has one for it. The type is
 // WebhookNone if a later record will trigger the lead's event.
-func (c *Cache) Add(lead market.LeadID, kind market.WebhookType, p Payload) {
+func (c *PayloadCache) AddPayload(lead market.LeadID, kind market.WebhookType, p Payload) {
 	key := cacheKey{lead, kind}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -51,15 +51,15 @@ func (c *Cache) Add(lead market.LeadID, kind market.WebhookType, p Payload) {
 	c.payloads[key], c.queue = p, append(c.queue, key)
 }
 
-func (c *Cache) evictOldestLocked() {
+func (c *PayloadCache) evictOldestLocked() {
 	oldest := c.payloads[c.queue[0]]
 	c.textSize -= oldest.textSize()
 	delete(c.payloads, c.queue[0])
 	c.queue = c.queue[1:]
 }
 
-// Find returns the payload of an event, and false if the cache does not have it.
-func (c *Cache) Find(lead market.LeadID, kind market.WebhookType) (Payload, bool) {
+// FindPayload returns the payload of an event, and false if the cache does not have it.
+func (c *PayloadCache) FindPayload(lead market.LeadID, kind market.WebhookType) (Payload, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	p, ok := c.payloads[cacheKey{lead, kind}]

@@ -18,21 +18,21 @@ func TestCacheLimits(t *testing.T) {
 		text, kept int
 	}{"many": {10, maxCached}, "long ones": {long, 64}, "without texts": {0, maxCached}} {
 		t.Run(name, func(t *testing.T) {
-			var c Cache
+			var c PayloadCache
 			const more = 5000
 			for n := range test.kept + more {
-				c.Add(leadNumber(n), market.WebhookPosted, Payload{campaign: market.Ref(n), sellerLeadID: strings.Repeat("x", test.text)})
+				c.AddPayload(leadNumber(n), market.WebhookPosted, Payload{campaign: market.Ref(n), sellerLeadID: strings.Repeat("x", test.text)})
 			}
 			if len(c.payloads) != test.kept || len(c.queue) != test.kept || c.textSize != test.kept*test.text {
 				t.Errorf("%d payloads, %d in the queue, %d bytes; want %d", len(c.payloads), len(c.queue), c.textSize, test.kept)
 			}
 			for _, n := range []int{0, more - 1} {
-				if _, ok := c.Find(leadNumber(n), market.WebhookPosted); ok {
+				if _, ok := c.FindPayload(leadNumber(n), market.WebhookPosted); ok {
 					t.Errorf("the %d. is in the cache", n)
 				}
 			}
 			for _, n := range []int{more, test.kept + more - 1} {
-				if got, ok := c.Find(leadNumber(n), market.WebhookPosted); !ok || got.campaign != market.Ref(n) {
+				if got, ok := c.FindPayload(leadNumber(n), market.WebhookPosted); !ok || got.campaign != market.Ref(n) {
 					t.Errorf("the %d. is %+v, %v", n, got, ok)
 				}
 			}
@@ -43,18 +43,18 @@ func TestCacheLimits(t *testing.T) {
 // TestCacheAgainstMap compares a small cache with a map.
 func TestCacheAgainstMap(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		var c Cache
+		var c PayloadCache
 		all := map[cacheKey]Payload{}
 		for range rapid.IntRange(1, 200).Draw(t, "steps") {
 			key := cacheKey{leadNumber(rapid.IntRange(0, 20).Draw(t, "lead")), market.WebhookType(rapid.IntRange(0, 3).Draw(t, "type"))}
 			if rapid.Bool().Draw(t, "put") {
 				p := Payload{sellerLeadID: rapid.StringN(0, 9, -1).Draw(t, "uuid"), reason: "r", payout: market.Money(rapid.IntRange(0, 9).Draw(t, "payout"))}
-				c.Add(key.lead, key.kind, p)
+				c.AddPayload(key.lead, key.kind, p)
 				if _, exists := all[key]; !exists {
 					all[key] = p
 				}
 			}
-			got, ok := c.Find(key.lead, key.kind)
+			got, ok := c.FindPayload(key.lead, key.kind)
 			if want, known := all[key]; ok != known || got != want {
 				t.Fatalf("%v is %+v, want %+v", key, got, want)
 			}

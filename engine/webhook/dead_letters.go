@@ -8,12 +8,12 @@ import (
 	"pingpost/engine/state"
 )
 
-// GroupByLead groups webhooks by lead. The groups are in the order of their first webhook;
+// GroupWebhooksByLead groups webhooks by lead. The groups are in the order of their first webhook;
 // the webhooks of a group are in the order of the log records that triggered them.
 //
 // A resent webhook may be sent at once, even while older dead letters of the lead exist. So
 // a caller resends a group one by one, and lets groups share batches of the log.
-func GroupByLead(webhooks []state.QueuedWebhook) (groups [][]state.QueuedWebhook) {
+func GroupWebhooksByLead(webhooks []state.QueuedWebhook) (groups [][]state.QueuedWebhook) {
 	index := make(map[market.LeadID]int)
 	for _, w := range webhooks {
 		i, exists := index[w.Lead]
@@ -30,8 +30,8 @@ func GroupByLead(webhooks []state.QueuedWebhook) (groups [][]state.QueuedWebhook
 	return groups
 }
 
-// FindByID returns the webhook with an identifier, and false if the list has none.
-func FindByID(webhooks []state.QueuedWebhook, id market.WebhookID) (state.QueuedWebhook, bool) {
+// FindWebhookByID returns the webhook with an identifier, and false if the list has none.
+func FindWebhookByID(webhooks []state.QueuedWebhook, id market.WebhookID) (state.QueuedWebhook, bool) {
 	for _, w := range webhooks {
 		if market.NewWebhookID(w.Lead, w.Type, w.Created) == id {
 			return w, true

@@ -16,16 +16,16 @@ type RecordReader interface {
 	ReadDecision(lead *state.Lead, until int64) (*event.LeadDecided, error)
 }
 
-// Load builds the payload of a queued webhook from log records. If the history no longer
+// LoadPayload builds the payload of a queued webhook from log records. If the history no longer
 // has them, the payload has the fields of the lead's row. found is false if the lead has no
 // row either. An error is the reader's.
-func Load(leads *state.State, log RecordReader, w *state.QueuedWebhook, until int64) (p Payload, found bool, err error) {
+func LoadPayload(leads *state.State, log RecordReader, w *state.QueuedWebhook, until int64) (p Payload, found bool, err error) {
 	cause, err := log.ReadIfKept(w.Cause, until)
 	if err != nil {
 		return Payload{}, false, err
 	}
 	if decided, ok := cause.(*event.LeadDecided); ok {
-		return PayloadOf(decided), true, nil
+		return NewPayload(decided), true, nil
 	}
 	lead, known := leads.Lead(w.Lead)
 	if known {
@@ -34,23 +34,23 @@ func Load(leads *state.State, log RecordReader, w *state.QueuedWebhook, until in
 			return Payload{}, false, err
 		}
 		if decided != nil {
-			p = PayloadOf(decided)
+			p = NewPayload(decided)
 		}
-		p.applyRow(&lead)
+		p.applyLeadRow(&lead)
 	}
 	switch cause := cause.(type) {
 	case *event.PostSettled:
 		p.ApplySettlement(cause)
 	case *event.StatusChanged:
-		p.applyChange(cause.Buyer, findChange(cause, w))
+		p.applyReport(cause.Buyer, findTriggeringChange(cause, w))
 	default:
 		return p, known, nil
 	}
 	return p, true, nil
 }
 
-// findChange returns the change of a report that triggered the webhook.
-func findChange(record *event.StatusChanged, w *state.QueuedWebhook) *event.Change {
+// findTriggeringChange returns the change of a report that triggered the webhook.
+func findTriggeringChange(record *event.StatusChanged, w *state.QueuedWebhook) *event.LeadChange {
 	for i := range record.Changes {
 		if c := &record.Changes[i]; c.Lead == w.Lead && c.Webhook == w.Type {
 			return c

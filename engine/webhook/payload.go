@@ -22,14 +22,14 @@ type Payload struct {
 	reason    string
 }
 
-// PayloadOf returns the payload after a decision. It copies the record's texts.
-func PayloadOf(record *event.LeadDecided) Payload {
+// NewPayload returns the payload after a decision. It copies the record's texts.
+func NewPayload(record *event.LeadDecided) Payload {
 	p := Payload{
 		campaign: record.Campaign, sellerLeadID: record.SellerLeadID(),
 		auction: string([]byte(record.SellerAuction)), test: record.Sale.Test,
 	}
 	if p.auction == "" {
-		p.auction = record.AuctionID()
+		p.auction = record.AuctionIDText()
 	}
 	if record.Sale.Buyer == 0 {
 		p.reason = record.Reason.String()
@@ -62,18 +62,18 @@ func (p *Payload) ApplySettlement(record *event.PostSettled) {
 	}
 }
 
-// applyChange changes the payload to the state after a buyer's report. If the lead's own
+// applyReport changes the payload to the state after a buyer's report. If the lead's own
 // record and row are gone, the buyer and the campaign come from the report.
-func (p *Payload) applyChange(buyer market.Ref, c *event.Change) {
+func (p *Payload) applyReport(buyer market.Ref, c *event.LeadChange) {
 	if p.buyer == 0 {
 		p.buyer, p.campaign, p.currency = buyer, c.Return.Campaign, c.Return.Currency
 	}
 	p.reason, p.reversed = string([]byte(c.Reason)), c.Return.Reverse
 }
 
-// applyRow changes the payload to the lead's row in memory, which has the buyer and the
+// applyLeadRow changes the payload to the lead's row in memory, which has the buyer and the
 // payout.
-func (p *Payload) applyRow(lead *state.Lead) {
+func (p *Payload) applyLeadRow(lead *state.Lead) {
 	p.clearSale()
 	p.campaign, p.test = lead.Campaign, lead.IsTest()
 	if lead.Buyer != 0 && lead.Status != market.StatusUnmatched {

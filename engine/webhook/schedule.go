@@ -22,20 +22,20 @@ const MaxAttempts = len(attemptPauses) + 1
 // switched off.
 const switchOffAfter = 5 * 24 * time.Hour
 
-// NextAttempt returns the time of the next attempt in Unix nanoseconds, after the last of
+// NextAttemptTime returns the time of the next attempt in Unix nanoseconds, after the last of
 // so many attempts failed at now. It returns false if there is no further attempt.
-func NextAttempt(attempts uint32, now int64, entropy func([]byte)) (due int64, ok bool) {
+func NextAttemptTime(attempts uint32, now int64, entropy func([]byte)) (due int64, ok bool) {
 	if int(attempts) >= MaxAttempts {
 		return 0, false
 	}
 	var random [8]byte
 	entropy(random[:])
-	return now + int64(AddJitter(AttemptPause(int(max(1, attempts))), random)), true
+	return now + int64(AddJitter(PauseAfterAttempt(int(max(1, attempts))), random)), true
 }
 
-// AttemptPause returns the pause, without jitter, after an attempt. The first attempt has
+// PauseAfterAttempt returns the pause, without jitter, after an attempt. The first attempt has
 // number 1, and there is no pause after MaxAttempts.
-func AttemptPause(attempt int) time.Duration { return attemptPauses[attempt-1] }
+func PauseAfterAttempt(attempt int) time.Duration { return attemptPauses[attempt-1] }
 
 // AddJitter changes a pause by up to a tenth in both directions, so that webhooks that
 // failed together are not sent together again.
@@ -44,8 +44,8 @@ func AddJitter(pause time.Duration, random [8]byte) time.Duration {
 	return pause - pause/10 + time.Duration(binary.LittleEndian.Uint64(random[:])%(spread+1))
 }
 
-// ShouldSwitchOff reports whether a supplier's endpoint has failed for so long that its
+// ShouldSwitchOffWebhooks reports whether a supplier's endpoint has failed for so long that its
 // webhooks must be switched off.
-func ShouldSwitchOff(outbox state.OutboxStatus, now int64) bool {
+func ShouldSwitchOffWebhooks(outbox state.OutboxStatus, now int64) bool {
 	return !outbox.Off && outbox.FailingSince != 0 && now-outbox.FailingSince >= int64(switchOffAfter)
 }

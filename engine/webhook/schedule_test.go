@@ -14,7 +14,7 @@ import (
 // pauses returns the pauses of the schedule, without jitter.
 func pauses() (all []time.Duration) {
 	for attempt := 1; attempt < webhook.MaxAttempts; attempt++ {
-		all = append(all, webhook.AttemptPause(attempt))
+		all = append(all, webhook.PauseAfterAttempt(attempt))
 	}
 	return all
 }
@@ -44,11 +44,11 @@ func TestNextAttempt(t *testing.T) {
 	for attempts, want := range map[uint32]time.Duration{
 		0: 54 * time.Second, 1: 54 * time.Second, 2: 6 * time.Minute * 9 / 10, 5: 16 * time.Hour * 9 / 10,
 	} {
-		if due, ok := webhook.NextAttempt(attempts, 7, noJitter); !ok || due != 7+int64(want) {
+		if due, ok := webhook.NextAttemptTime(attempts, 7, noJitter); !ok || due != 7+int64(want) {
 			t.Errorf("after %d attempts: %d, %v, want %s", attempts, due, ok, want)
 		}
 	}
-	if _, ok := webhook.NextAttempt(6, 7, noJitter); ok {
+	if _, ok := webhook.NextAttemptTime(6, 7, noJitter); ok {
 		t.Error("there is an attempt after the sixth")
 	}
 }
@@ -65,7 +65,7 @@ func TestShouldSwitchOff(t *testing.T) {
 		{state.OutboxStatus{FailingSince: 1}, 1 + fiveDays, true},
 		{state.OutboxStatus{FailingSince: 1, Off: true}, 1 + fiveDays, false},
 	} {
-		if got := webhook.ShouldSwitchOff(test.outbox, test.now); got != test.want {
+		if got := webhook.ShouldSwitchOffWebhooks(test.outbox, test.now); got != test.want {
 			t.Errorf("%+v at %d: %v", test.outbox, test.now, got)
 		}
 	}

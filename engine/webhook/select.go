@@ -5,12 +5,12 @@ import (
 	"pingpost/engine/market"
 )
 
-// EventFor returns the webhook event that a decision or a settlement triggers for the
-// lead's supplier, or WebhookNone. accepted reports whether the supplier has already
+// WebhookTriggeredBy returns the webhook event that a decision or a settlement triggers for the
+// lead's supplier, or WebhookNone. supplierHasAccepted reports whether the supplier has already
 // received ACCEPTED for the lead.
 //
 //	lead.posted       the buyer has the lead: it was recorded for a buyer without an
-//	                  endpoint, the endpoint accepted it, or an operator confirmed it
+//	                  endpoint, the endpoint supplierHasAccepted it, or an operator confirmed it
 //	lead.unmatched    no buyer will get the lead, and the supplier has no answer yet
 //	lead.post_failed  the supplier received ACCEPTED, but the buyer did not get the lead
 //
@@ -21,7 +21,7 @@ import (
 //
 // The record stores the result. So a later change of the webhook configuration does not
 // change the events of old leads.
-func EventFor(record event.Event, accepted bool) market.WebhookType {
+func WebhookTriggeredBy(record event.Event, supplierHasAccepted bool) market.WebhookType {
 	var sold, posting bool // after the record
 	switch record := record.(type) {
 	case *event.LeadDecided:
@@ -41,7 +41,7 @@ func EventFor(record event.Event, accepted bool) market.WebhookType {
 		return market.WebhookNone
 	case sold:
 		return market.WebhookPosted
-	case accepted:
+	case supplierHasAccepted:
 		return market.WebhookPostFailed
 	}
 	return market.WebhookUnmatched

@@ -9,7 +9,7 @@ import (
 )
 
 func TestEventFor(t *testing.T) {
-	sale, post := event.Sale{Buyer: 1}, event.Post{URL: "https://blue.example/v1/post"}
+	sale, post := event.Sale{Buyer: 1}, event.PostIntent{URL: "https://blue.example/v1/post"}
 	for name, test := range map[string]struct {
 		record   event.Event
 		accepted bool
@@ -30,7 +30,7 @@ func TestEventFor(t *testing.T) {
 		"unknown":                     {&event.PostSettled{Settlement: event.SettledUnknown}, true, market.WebhookNone},
 		"resent":                      {&event.PostSettled{Settlement: event.SettledResent}, true, market.WebhookNone},
 	} {
-		if got := webhook.EventFor(test.record, test.accepted); got != test.want {
+		if got := webhook.WebhookTriggeredBy(test.record, test.accepted); got != test.want {
 			t.Errorf("%s: %s, want %s", name, got, test.want)
 		}
 	}

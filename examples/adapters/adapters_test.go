@@ -62,7 +62,7 @@ func (o *opened) fill(t *testing.T, lead string) {
 		t.Fatal(err)
 	}
 	o.lead.Reset(o.campaign.Mapping.SlotCount())
-	if failed := o.campaign.Mapping.Fill(&o.lead, body.Members(), nil); failed != nil {
+	if failed := o.campaign.Mapping.FillFromIngest(&o.lead, body.Members(), nil); failed != nil {
 		t.Fatal(failed)
 	}
 }

@@ -59,7 +59,7 @@ const (
 const withheldReason = "(withheld: not one of the campaign's reasons)"
 
 // addStatusReport adds a report's change of the lead.
-func (c *timeline) addStatusReport(ev *event.StatusChanged, change *event.Change) {
+func (c *timeline) addStatusReport(ev *event.StatusChanged, change *event.LeadChange) {
 	r := StatusReport{
 		At: Instant(ev.At), By: reportedByBuyer, Buyer: c.state.NameOf(event.ObjectBuyer, ev.Buyer), RequestID: ev.Request.String(),
 		Result: change.Result.String(), From: change.From.String(), To: change.To.String(), Reason: change.Reason,

@@ -31,20 +31,20 @@ func (c *history) bought(n byte, change ...func(*event.PostSettled)) market.Lead
 }
 
 // report records a buyer's report on a lead.
-func (c *history) report(id market.LeadID, to market.Status, result event.ChangeResult, change ...func(*event.Change)) {
+func (c *history) report(id market.LeadID, to market.Status, result event.LeadChangeResult, change ...func(*event.LeadChange)) {
 	c.t.Helper()
-	one := event.Change{Lead: id, From: market.StatusAccepted, To: to, Result: result, Supplier: 1}
+	one := event.LeadChange{Lead: id, From: market.StatusAccepted, To: to, Result: result, Supplier: 1}
 	for _, do := range change {
 		do(&one)
 	}
-	c.Add(&event.StatusChanged{Request: market.RequestID{77, byte(c.Seq)}, Buyer: 1, At: c.Now, Changes: []event.Change{{Lead: market.LeadID{1}, Result: event.ChangeUnknown}, one}})
+	c.Add(&event.StatusChanged{Request: market.RequestID{77, byte(c.Seq)}, Buyer: 1, At: c.Now, Changes: []event.LeadChange{{Lead: market.LeadID{1}, Result: event.ChangeUnknown}, one}})
 }
 
 // returned sets the reason and the amounts of a return.
-func returned(reason string) func(*event.Change) {
-	return func(c *event.Change) {
+func returned(reason string) func(*event.LeadChange) {
+	return func(c *event.LeadChange) {
 		c.Reason = reason
-		c.Return = event.Return{Campaign: 1, Credit: 12_500_000, Reverse: 10_000_000, Currency: market.Currency{'U', 'S', 'D'}, Month: market.StartOfMonth(logtest.Start)}
+		c.Return = event.ReturnedResources{Campaign: 1, Credit: 12_500_000, Reverse: 10_000_000, Currency: market.Currency{'U', 'S', 'D'}, Month: market.StartOfMonth(logtest.Start)}
 	}
 }
 
@@ -68,11 +68,11 @@ func (x *Explanation) reportLines() string {
 // TestExplainReports: the lead's status, the amounts returned and the author of each
 // report. A report that changed nothing appears too.
 func TestExplainReports(t *testing.T) {
-	waited := func(c *event.Change) { c.WasPending = true }
+	waited := func(c *event.LeadChange) { c.WasPending = true }
 	type step struct {
 		to     market.Status
-		result event.ChangeResult
-		change []func(*event.Change)
+		result event.LeadChangeResult
+		change []func(*event.LeadChange)
 	}
 	for name, row := range map[string]struct {
 		steps    []step
@@ -83,7 +83,7 @@ func TestExplainReports(t *testing.T) {
 		"no report": {nil, "ACCEPTED", "", "The buyer acknowledged the lead."},
 		"contacted": {[]step{{market.StatusContacted, event.ChangeDone, nil}}, "contacted", "buyer: ACCEPTED to contacted, done", "buy_1 reported it as contacted."},
 		"contacted, then sold": {
-			[]step{{market.StatusContacted, event.ChangeDone, nil}, {market.StatusSold, event.ChangeDone, []func(*event.Change){func(c *event.Change) { c.From = market.StatusContacted }}}},
+			[]step{{market.StatusContacted, event.ChangeDone, nil}, {market.StatusSold, event.ChangeDone, []func(*event.LeadChange){func(c *event.LeadChange) { c.From = market.StatusContacted }}}},
 			"sold", "buyer: ACCEPTED to contacted, done; buyer: contacted to sold, done", "buy_1 reported it as sold.",
 		},
 		"reported twice": {
@@ -91,16 +91,16 @@ func TestExplainReports(t *testing.T) {
 			"contacted", "buyer: ACCEPTED to contacted, none; buyer: ACCEPTED to contacted, done", "buy_1 reported it as contacted.",
 		},
 		"too late, then valid": {
-			[]step{{market.StatusReturned, event.ChangeNotAllowed, []func(*event.Change){returned("wrong_number")}}, {market.StatusQualified, event.ChangeDone, nil}},
+			[]step{{market.StatusReturned, event.ChangeNotAllowed, []func(*event.LeadChange){returned("wrong_number")}}, {market.StatusQualified, event.ChangeDone, nil}},
 			"qualified", "buyer: ACCEPTED to returned, not_now, wrong_number; buyer: ACCEPTED to qualified, done", "buy_1 reported it as qualified.",
 		},
 		"returned": {
-			[]step{{market.StatusReturned, event.ChangeDone, []func(*event.Change){returned("wrong_number")}}},
+			[]step{{market.StatusReturned, event.ChangeDone, []func(*event.LeadChange){returned("wrong_number")}}},
 			"returned", "buyer: ACCEPTED to returned, done, 12.5 USD and 10 USD, wrong_number",
 			"buy_1 returned it: the buyer got 12.5 USD back, and 10 USD of the payout were reversed.",
 		},
 		"returned for an unlisted reason": {
-			[]step{{market.StatusReturned, event.ChangeDone, []func(*event.Change){returned("Ann Lee hung up")}}},
+			[]step{{market.StatusReturned, event.ChangeDone, []func(*event.LeadChange){returned("Ann Lee hung up")}}},
 			"returned", "buyer: ACCEPTED to returned, done, 12.5 USD and 10 USD, " + withheldReason, "buy_1 returned it",
 		},
 		"a test lead is returned": {
@@ -108,16 +108,16 @@ func TestExplainReports(t *testing.T) {
 			"returned", "buyer: ACCEPTED to returned, done", "The buyer acknowledged the lead. buy_1 returned it.",
 		},
 		"pending": {
-			[]step{{market.StatusReturned, event.ChangePending, []func(*event.Change){returned("no_consent")}}},
+			[]step{{market.StatusReturned, event.ChangePending, []func(*event.LeadChange){returned("no_consent")}}},
 			"ACCEPTED", "buyer: ACCEPTED to returned, waits, no_consent", "buy_1 asked to return it; the return waits for an operator's approval.",
 		},
 		"pending, then approved": {
-			[]step{{market.StatusReturned, event.ChangePending, []func(*event.Change){returned("no_consent")}}, {market.StatusReturned, event.ChangeDone, []func(*event.Change){returned(""), waited}}},
+			[]step{{market.StatusReturned, event.ChangePending, []func(*event.LeadChange){returned("no_consent")}}, {market.StatusReturned, event.ChangeDone, []func(*event.LeadChange){returned(""), waited}}},
 			"returned", "buyer: ACCEPTED to returned, waits, no_consent; operator: ACCEPTED to returned, done, 12.5 USD and 10 USD",
 			"buy_1 returned it: the buyer got 12.5 USD back",
 		},
 		"pending, then refused": {
-			[]step{{market.StatusReturned, event.ChangePending, []func(*event.Change){returned("no_consent")}}, {market.StatusReturned, event.ChangeRefused, []func(*event.Change){returned(""), waited}}},
+			[]step{{market.StatusReturned, event.ChangePending, []func(*event.LeadChange){returned("no_consent")}}, {market.StatusReturned, event.ChangeRefused, []func(*event.LeadChange){returned(""), waited}}},
 			"ACCEPTED", "buyer: ACCEPTED to returned, waits, no_consent; operator: ACCEPTED to returned, refused",
 			"buy_1 asked to return it; an operator refused.",
 		},
@@ -147,9 +147,9 @@ func TestExplainReports(t *testing.T) {
 func TestExplainReportRequest(t *testing.T) {
 	c := newHistory(t)
 	id := c.bought(1)
-	report := &event.StatusChanged{Request: market.RequestID(c.LeadID(50)), Buyer: 1, At: c.Now, Changes: []event.Change{{Lead: id, To: market.StatusContacted, Result: event.ChangeDone, Supplier: 1}}}
+	report := &event.StatusChanged{Request: market.RequestID(c.LeadID(50)), Buyer: 1, At: c.Now, Changes: []event.LeadChange{{Lead: id, To: market.StatusContacted, Result: event.ChangeDone, Supplier: 1}}}
 	c.Add(report)
-	vain := &event.StatusChanged{Request: market.RequestID(c.LeadID(51)), Buyer: 1, At: c.Now, Changes: []event.Change{{Lead: id, To: market.StatusContacted, Result: event.ChangeUnknown}, {Result: event.ChangeUnknown}}}
+	vain := &event.StatusChanged{Request: market.RequestID(c.LeadID(51)), Buyer: 1, At: c.Now, Changes: []event.LeadChange{{Lead: id, To: market.StatusContacted, Result: event.ChangeUnknown}, {Result: event.ChangeUnknown}}}
 	c.Add(vain)
 	if doc, err := c.Request(report.Request); err != nil || doc.ID != id.String() || doc.Reports[0].RequestID != report.Request.String() {
 		t.Errorf("%+v, %v", doc, err)
@@ -258,7 +258,7 @@ func TestExplainWebhooksOfAllEvents(t *testing.T) {
 	}
 	id := c.bought(2, withWebhook(market.WebhookPosted))
 	c.webhookTried(id, market.WebhookPosted, 1, event.WebhookFailed, func(h *event.WebhookAttempted) { h.Fault = market.FaultConnect })
-	c.report(id, market.StatusContacted, event.ChangeDone, func(change *event.Change) { change.Webhook = market.WebhookContacted })
+	c.report(id, market.StatusContacted, event.ChangeDone, func(change *event.LeadChange) { change.Webhook = market.WebhookContacted })
 	c.webhookTried(id, market.WebhookContacted, 1, event.WebhookDelivered)
 	c.webhookTried(id, market.WebhookPosted, 2, event.WebhookDelivered)
 	doc := c.explained(id)
@@ -364,16 +364,16 @@ func (c *history) addNext(rt *rapid.T, id market.LeadID) {
 		return
 	}
 	to := market.Status(rapid.IntRange(int(market.StatusContacted), int(market.StatusReturned)).Draw(rt, "to"))
-	from := func(change *event.Change) { change.From = row.Status }
+	from := func(change *event.LeadChange) { change.From = row.Status }
 	switch {
 	case !row.Status.CanBecome(to) || to == market.StatusReturned && row.ReturnState() == market.ReturnRefused:
 		c.report(id, to, event.ChangeNotAllowed, from)
 	case row.ReturnState() == market.ReturnPending:
-		result := rapid.SampledFrom([]event.ChangeResult{event.ChangeDone, event.ChangeRefused}).Draw(rt, "the operator's decision")
-		c.report(id, market.StatusReturned, result, from, func(change *event.Change) { change.WasPending = true })
+		result := rapid.SampledFrom([]event.LeadChangeResult{event.ChangeDone, event.ChangeRefused}).Draw(rt, "the operator's decision")
+		c.report(id, market.StatusReturned, result, from, func(change *event.LeadChange) { change.WasPending = true })
 	case to == market.StatusReturned && rapid.Bool().Draw(rt, "an operator decides"):
 		c.report(id, to, event.ChangePending, from)
 	default:
-		c.report(id, to, event.ChangeDone, from, func(change *event.Change) { change.Webhook = to.WebhookType() })
+		c.report(id, to, event.ChangeDone, from, func(change *event.LeadChange) { change.Webhook = to.WebhookType() })
 	}
 }

@@ -25,7 +25,7 @@ func (x *Explanation) answered() string {
 
 // settlement is an event of a delivery. The tests record one per second.
 type settlement struct {
-	how    event.Settlement
+	how    event.PostSettlement
 	status uint32
 	fault  market.Fault
 	next   int // the next buyer; 0 if there is none

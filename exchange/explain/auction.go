@@ -78,11 +78,11 @@ func (x *Explanation) noteMissingConfig(l *campaignConfig) {
 // that were pinged, in the order of their bids, then the others. A filter set without a
 // step in the trail was not needed. It is listed only if all is set and the campaign's
 // configuration is known.
-func (e *Explainer) listCandidates(l campaignConfig, trail []event.TrailStep, bids []event.Bid, all bool) []Candidate {
+func (e *Explainer) listCandidates(l campaignConfig, trail []event.OutcomeFilterSets, bids []event.Bid, all bool) []Candidate {
 	outcomes := make(map[uint32]market.Outcome)
 	seats := 0
 	for i := range trail {
-		for seat := trail[i].FilterSets.Next(0); seat >= 0; seat = trail[i].FilterSets.Next(seat + 1) {
+		for seat := trail[i].FilterSets.NextFrom(0); seat >= 0; seat = trail[i].FilterSets.NextFrom(seat + 1) {
 			outcomes[uint32(seat)] = trail[i].Outcome
 			seats = max(seats, seat+1)
 		}

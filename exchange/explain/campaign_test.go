@@ -20,7 +20,7 @@ func (c *history) unsoldUnder(n byte, version uint32) market.LeadID {
 	id := c.LeadID(n)
 	c.Add(&event.LeadDecided{
 		Lead: id, Campaign: 1, Supplier: 1, Catalog: version, Reason: market.ReasonCapsFull, Keep: c.Now + int64(24*time.Hour),
-		Trail: []event.TrailStep{{Outcome: market.OutcomeWrongState, FilterSets: bitset.Set{2}}, {Outcome: market.OutcomeCapped, FilterSets: bitset.Set{1}}},
+		Trail: []event.OutcomeFilterSets{{Outcome: market.OutcomeWrongState, FilterSets: bitset.Set{2}}, {Outcome: market.OutcomeCapped, FilterSets: bitset.Set{1}}},
 	})
 	return id
 }
@@ -102,7 +102,7 @@ func TestExplainWithoutConfiguration(t *testing.T) {
 // outcome's name. A bid has the outcome of its step in the trail.
 func TestEveryOutcomeIsNamed(t *testing.T) {
 	c := newHistory(t)
-	var trail []event.TrailStep
+	var trail []event.OutcomeFilterSets
 	var bids []event.Bid
 	for outcome := range market.Outcome(market.OutcomeCount) {
 		if outcome == market.OutcomeNone {
@@ -112,7 +112,7 @@ func TestEveryOutcomeIsNamed(t *testing.T) {
 		seats := bitset.New(64)
 		seats.Add(unasked)
 		seats.Add(asked)
-		trail = append(trail, event.TrailStep{Outcome: outcome, FilterSets: seats})
+		trail = append(trail, event.OutcomeFilterSets{Outcome: outcome, FilterSets: seats})
 		bids = append(bids, event.Bid{FilterSet: uint32(asked), Buyer: 1, Outcome: market.OutcomeLost, Elapsed: 1e6, Status: 200})
 	}
 	seen := map[uint32]bool{}
@@ -136,7 +136,7 @@ func TestEveryOutcomeIsNamed(t *testing.T) {
 func TestPausedBuyerIsNotPinged(t *testing.T) {
 	c := newHistory(t)
 	held := c.offering(1, "theirs")
-	held.Trail = append(held.Trail, event.TrailStep{Outcome: market.OutcomeRateLimited, FilterSets: bitset.Set{0b111100}})
+	held.Trail = append(held.Trail, event.OutcomeFilterSets{Outcome: market.OutcomeRateLimited, FilterSets: bitset.Set{0b111100}})
 	held.Bids = append(held.Bids,
 		event.Bid{FilterSet: 2, Buyer: 3, Outcome: market.OutcomeRateLimited, Elapsed: 7e6, Status: 429},
 		event.Bid{FilterSet: 3, Buyer: 4, Outcome: market.OutcomeRateLimited, Elapsed: 1e3},

@@ -29,7 +29,7 @@ type Explainer struct {
 	log         *wal.Log
 	state       *state.State
 	auctionName func(supplier market.Ref, sellerID string, test bool) [16]byte
-	contact     func(*event.LeadDecided) (event.Contact, error)
+	contact     func(*event.LeadDecided) (event.ContactPart, error)
 	dataDir     string
 	limits      searchLimits
 }
@@ -41,7 +41,7 @@ type Options struct {
 	// AuctionName returns the name under which memory knows a seller's auction.
 	AuctionName func(supplier market.Ref, sellerID string, test bool) [16]byte
 	// Contact decrypts the contact part of a lead.
-	Contact func(*event.LeadDecided) (event.Contact, error)
+	Contact func(*event.LeadDecided) (event.ContactPart, error)
 	DataDir string
 }
 

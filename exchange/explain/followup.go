@@ -81,7 +81,7 @@ func concernsLead(ev event.Event, lead market.LeadID) bool {
 }
 
 // changeOfLead returns the change of a lead in a status report, or nil.
-func changeOfLead(ev *event.StatusChanged, lead market.LeadID) *event.Change {
+func changeOfLead(ev *event.StatusChanged, lead market.LeadID) *event.LeadChange {
 	for i := range ev.Changes {
 		if ev.Changes[i].Lead == lead {
 			return &ev.Changes[i]

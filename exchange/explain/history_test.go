@@ -66,7 +66,7 @@ func (c *history) offering(n byte, theirs string) *event.AuctionHeld {
 	held := &event.AuctionHeld{
 		Auction: market.AuctionID(c.LeadID(n)), Request: market.RequestID{n}, Campaign: 1, Supplier: 1, Catalog: 1,
 		Began: c.Now, Deadline: c.Now + 2e9, Until: c.Now + 5e9, Keep: c.Now + int64(30*24*time.Hour), SellerAuction: theirs, Name: [16]byte{n, 7, 7},
-		Trail: []event.TrailStep{{Outcome: market.OutcomeWon, FilterSets: bitset.Set{1}}, {Outcome: market.OutcomeLost, FilterSets: bitset.Set{2}}},
+		Trail: []event.OutcomeFilterSets{{Outcome: market.OutcomeWon, FilterSets: bitset.Set{1}}, {Outcome: market.OutcomeLost, FilterSets: bitset.Set{2}}},
 		Bids: []event.Bid{
 			{Buyer: 1, Token: "t", Outcome: market.OutcomeWon, Amount: 12_500_000, Payout: 10_000_000, Currency: usd, ValidUntil: c.Now + 5e9, Elapsed: 1e6, Status: 200},
 			{FilterSet: 1, Buyer: 2, Token: "u", Outcome: market.OutcomeLost, Amount: 9_000_000, Payout: 7_200_000, Currency: usd, ValidUntil: c.Now + 4e9, Elapsed: 2e6, Status: 200},
@@ -80,12 +80,12 @@ func (c *history) offering(n byte, theirs string) *event.AuctionHeld {
 
 // claim records that a lead claimed a buyer's bid, and the settlement of its delivery; 0
 // leaves the delivery in progress.
-func (c *history) claim(id market.LeadID, at *event.AuctionHeld, buyer int, came event.Settlement, change ...func(*event.PostSettled)) {
+func (c *history) claim(id market.LeadID, at *event.AuctionHeld, buyer int, came event.PostSettlement, change ...func(*event.PostSettled)) {
 	c.t.Helper()
 	decided := &event.LeadDecided{
 		Lead: id, Request: market.RequestID{99, id[15]}, Campaign: 1, Supplier: at.Supplier, Catalog: 1, Decided: c.Now, Keep: c.Now + int64(45*24*time.Hour),
-		Sale: atBid(at, buyer), Post: event.Post{URL: "https://buyer.example", Timeout: 1e9, Repeatable: true, Auction: at.Auction},
-		Trail: []event.TrailStep{{Outcome: market.OutcomePostPending, FilterSets: bitset.Set{1 << (buyer - 1)}}},
+		Sale: atBid(at, buyer), Post: event.PostIntent{URL: "https://buyer.example", Timeout: 1e9, Repeatable: true, Auction: at.Auction},
+		Trail: []event.OutcomeFilterSets{{Outcome: market.OutcomePostPending, FilterSets: bitset.Set{1 << (buyer - 1)}}},
 	}
 	if at.SellerAuction != "" {
 		decided.Fields = []event.Field{{Name: sellerLeadField, Kind: market.KindString, Text: []byte("u-1")}}
@@ -132,7 +132,7 @@ func (x *Explanation) outcomes() string {
 }
 
 // plaintextContact decodes the contact part of a test's lead, which is not encrypted.
-func plaintextContact(ev *event.LeadDecided) (contact event.Contact, err error) {
+func plaintextContact(ev *event.LeadDecided) (contact event.ContactPart, err error) {
 	err = contact.Decode(ev.Sealed)
 	return contact, err
 }

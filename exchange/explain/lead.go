@@ -26,9 +26,9 @@ type timeline struct {
 	doc      *Explanation
 	state    namer
 	sale     *event.Sale // the current or last sale; its buyer is zero without a sale
-	trail    []event.TrailStep
+	trail    []event.OutcomeFilterSets
 	status   market.Status
-	delivery market.Delivery
+	delivery market.DeliveryState
 	reason   market.Reason
 
 	unanswered bool // a restart ended the call without an answer
@@ -157,7 +157,7 @@ func (c *timeline) applyEvent(after *logEntry) {
 			Elapsed: Milliseconds(ev.Elapsed), Code: ev.Code, BuyerLead: ev.BuyerLead, Reason: ev.Reason.String(),
 			Next: c.state.NameOf(event.ObjectBuyer, ev.Next.Buyer),
 		})
-		if ev.Settlement.IsFinal() {
+		if ev.Settlement.EndsPost() {
 			c.doc.Settled = Instant(after.at)
 		}
 		if len(ev.Trail) > 0 {

@@ -17,18 +17,18 @@ import (
 // TestExplainDelivery: the lead's state after each sequence of settlements.
 func TestExplainDelivery(t *testing.T) {
 	type step struct {
-		how    event.Settlement
+		how    event.PostSettlement
 		change func(*event.PostSettled)
 	}
 	toNext := func(url string) func(*event.PostSettled) {
 		return func(s *event.PostSettled) {
 			s.Next, s.Post.URL = logtest.SaleTo(3), url
-			s.Trail = []event.TrailStep{{Outcome: market.OutcomePostRejected, FilterSets: bitset.Set{1}}, {Outcome: market.OutcomeCapped, FilterSets: bitset.Set{2}}}
+			s.Trail = []event.OutcomeFilterSets{{Outcome: market.OutcomePostRejected, FilterSets: bitset.Set{1}}, {Outcome: market.OutcomeCapped, FilterSets: bitset.Set{2}}}
 			accepted := market.OutcomePostPending
 			if url == "" {
 				accepted = market.OutcomeWon
 			}
-			s.Trail = append(s.Trail, event.TrailStep{Outcome: accepted, FilterSets: bitset.Set{4}})
+			s.Trail = append(s.Trail, event.OutcomeFilterSets{Outcome: accepted, FilterSets: bitset.Set{4}})
 		}
 	}
 	rejected := func(s *event.PostSettled) { s.Reason, s.Status, s.Code = market.ReasonPostRejected, 422, "score" }
@@ -138,12 +138,12 @@ func TestExplainAgreesWithMemory(t *testing.T) {
 		buyer, unknown := 1, false
 		for open := true; open && rapid.IntRange(0, 9).Draw(rt, "the end") > 0; {
 			c.Advance(time.Duration(rapid.IntRange(0, 5).Draw(rt, "seconds")) * time.Second)
-			ways := []event.Settlement{event.SettledDelivered, event.SettledRefused, event.SettledPending, event.SettledUnknown}
+			ways := []event.PostSettlement{event.SettledDelivered, event.SettledRefused, event.SettledPending, event.SettledUnknown}
 			if unknown {
-				ways = []event.Settlement{event.SettledConfirmed, event.SettledReleased, event.SettledResent}
+				ways = []event.PostSettlement{event.SettledConfirmed, event.SettledReleased, event.SettledResent}
 			}
 			ev := &event.PostSettled{Lead: id, Campaign: 1, Settlement: rapid.SampledFrom(ways).Draw(rt, "how"), Sale: logtest.SaleTo(buyer)}
-			open, unknown = !ev.Settlement.IsFinal(), ev.Settlement == event.SettledUnknown
+			open, unknown = !ev.Settlement.EndsPost(), ev.Settlement == event.SettledUnknown
 			switch {
 			case ev.Settlement == event.SettledReleased:
 				ev.Reason = market.ReasonPostRejected
@@ -155,7 +155,7 @@ func TestExplainAgreesWithMemory(t *testing.T) {
 				if open = rapid.Bool().Draw(rt, "has an endpoint"); open {
 					ev.Post.URL, taken = "https://next.example", market.OutcomePostPending
 				}
-				ev.Trail = []event.TrailStep{{Outcome: market.OutcomePostRejected, FilterSets: rejected}, {Outcome: taken, FilterSets: bitset.Set{1 << (buyer - 1)}}}
+				ev.Trail = []event.OutcomeFilterSets{{Outcome: market.OutcomePostRejected, FilterSets: rejected}, {Outcome: taken, FilterSets: bitset.Set{1 << (buyer - 1)}}}
 			case ev.Settlement == event.SettledRefused:
 				ev.Reason = market.ReasonPostRejected
 			}

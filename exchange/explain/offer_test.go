@@ -36,7 +36,7 @@ func (x *Explanation) money() string {
 func TestExplainClaims(t *testing.T) {
 	type claim struct {
 		buyer  int
-		result event.Settlement // zero while the delivery is in progress
+		result event.PostSettlement // zero while the delivery is in progress
 	}
 	const best, second = "buy_1 pays 12.5 USD, of that 10 USD and 2.5 USD", "buy_2 pays 9 USD, of that 7.2 USD and 1.8 USD"
 	for name, row := range map[string]struct {

@@ -39,7 +39,7 @@ func TestEveryReasonHasASentence(t *testing.T) {
 // TestRedact: sellers' ids, fields of a ping and buyers' texts are replaced if they repeat
 // the lead's contact data.
 func TestRedact(t *testing.T) {
-	contact := event.Contact{Fields: []event.Field{
+	contact := event.ContactPart{Fields: []event.Field{
 		{Name: "phone", Kind: market.KindString, Text: []byte("+12125550142")},
 		{Name: "last_name", Kind: market.KindString, Text: []byte("Cruz")},
 	}, Body: []byte("Cruz")}
@@ -70,7 +70,7 @@ func TestRedact(t *testing.T) {
 	if doc.SellerID != erased || doc.Erased {
 		t.Errorf("the contact data is unreadable, and free text was not withheld: %+v", doc)
 	}
-	e.contact = func(*event.LeadDecided) (event.Contact, error) { return event.Contact{}, engine.ErrErased }
+	e.contact = func(*event.LeadDecided) (event.ContactPart, error) { return event.ContactPart{}, engine.ErrErased }
 	doc = write("nobody")
 	e.redact(found, doc)
 	settled := &doc.Posts[0].Settlements[0]

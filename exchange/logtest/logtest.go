@@ -43,13 +43,13 @@ func New(t testing.TB) *Log {
 	}
 	t.Cleanup(func() { _ = log.Close() })
 	l.Log = log
-	given := &event.NamesGiven{Names: []event.Name{
+	given := &event.NamesNumbered{Names: []event.NumberedName{
 		{Kind: event.ObjectSupplier, Ref: 1, ID: "sup"},
 		{Kind: event.ObjectSupplier, Ref: 2, ID: "sup_other"},
 		{Kind: event.ObjectCampaign, Ref: 1, ID: "cmp"},
 	}}
 	for n := range market.Ref(9) {
-		given.Names = append(given.Names, event.Name{Kind: event.ObjectBuyer, Ref: n + 1, ID: fmt.Sprint("buy_", n+1)})
+		given.Names = append(given.Names, event.NumberedName{Kind: event.ObjectBuyer, Ref: n + 1, ID: fmt.Sprint("buy_", n+1)})
 	}
 	l.Add(given)
 	return l
@@ -101,13 +101,13 @@ func (l *Log) AddPosted(id market.LeadID) {
 	l.t.Helper()
 	l.Add(&event.LeadDecided{
 		Lead: id, Campaign: 1, Supplier: 1, Catalog: 1, Decided: l.Now, Keep: l.Now + int64(45*24*time.Hour),
-		Sale: SaleTo(1), Post: event.Post{URL: "https://buyer.example", Timeout: 1e9, Repeatable: true},
-		Trail: []event.TrailStep{{Outcome: market.OutcomePostPending, FilterSets: bitset.Set{1}}, {Outcome: market.OutcomeCapped, FilterSets: bitset.Set{2}}},
+		Sale: SaleTo(1), Post: event.PostIntent{URL: "https://buyer.example", Timeout: 1e9, Repeatable: true},
+		Trail: []event.OutcomeFilterSets{{Outcome: market.OutcomePostPending, FilterSets: bitset.Set{1}}, {Outcome: market.OutcomeCapped, FilterSets: bitset.Set{2}}},
 	})
 }
 
 // AddSettled writes the result of a lead's post.
-func (l *Log) AddSettled(id market.LeadID, result event.Settlement, change ...func(*event.PostSettled)) {
+func (l *Log) AddSettled(id market.LeadID, result event.PostSettlement, change ...func(*event.PostSettled)) {
 	l.t.Helper()
 	settled := &event.PostSettled{Lead: id, Campaign: 1, Settlement: result, Sale: SaleTo(1)}
 	for _, do := range change {

@@ -54,7 +54,7 @@ func (r *Reader) Statement(party ledger.Party, period ledger.Period) (*ledger.St
 	}
 	period = fillPeriod(period, r.now())
 	live := r.state.BuyerFunds(buyer)
-	tally := ledger.NewTally(party, period, live)
+	tally := ledger.NewStatementTally(party, period, live)
 	events, err := r.newScan(period.From, live.Seq)
 	if err != nil {
 		return nil, err
@@ -63,12 +63,12 @@ func (r *Reader) Statement(party ledger.Party, period ledger.Period) (*ledger.St
 	for {
 		seq, at, ev, err := events.next()
 		if errors.Is(err, io.EOF) {
-			return tally.Statement(), nil
+			return tally.BuildStatement(), nil
 		}
 		if err != nil {
 			return nil, fmt.Errorf("cannot add up a statement: %w", err)
 		}
-		tally.Add(seq, at, ev)
+		tally.AddEvent(seq, at, ev)
 	}
 }
 
@@ -78,7 +78,7 @@ func (r *Reader) Entries(s *ledger.Statement) (*Entries, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Entries{events: events, lines: s.EntryIterator(), until: s.To}, nil
+	return &Entries{events: events, lines: s.IterateEntries(), until: s.To}, nil
 }
 
 // fillPeriod fills the open ends of a period from the current month. A period that ends
@@ -121,7 +121,7 @@ func (e *Entries) Next() (*ledger.Entry, error) {
 		if at >= e.until {
 			return nil, io.EOF
 		}
-		e.pending = e.lines.Next(seq, at, ev)
+		e.pending = e.lines.NextEntries(seq, at, ev)
 	}
 	next := &e.pending[0]
 	e.pending = e.pending[1:]

@@ -59,7 +59,7 @@ func listed(t *testing.T, log *logtest.Log, party ledger.Party, from, to int64) 
 // before, over many segments and in the archive. Later events do not count.
 func TestStatementOverSegments(t *testing.T) {
 	log := logtest.New(t)
-	log.Add(&event.FundsMoved{Buyer: 1, Amount: 1000_000_000, Opening: true})
+	log.Add(&event.BuyerFundsMoved{Buyer: 1, Amount: 1000_000_000, Opening: true})
 	begin := log.Now
 	const days = 20
 	for n := range byte(days) {
@@ -76,7 +76,7 @@ func TestStatementOverSegments(t *testing.T) {
 	}
 	check := func(from int64) {
 		t.Helper()
-		var last ledger.Balances
+		var last ledger.BalanceAndHeld
 		for day := range int64(days) {
 			at := begin + 1 + day*int64(24*time.Hour)
 			if at < from {
@@ -91,7 +91,7 @@ func TestStatementOverSegments(t *testing.T) {
 				t.Fatalf("day %d of the supplier: %s %v", day, words, err)
 			}
 		}
-		if live := log.State.BuyerFunds(1); last != (ledger.Balances{Balance: live.Balance}) {
+		if live := log.State.BuyerFunds(1); last != (ledger.BalanceAndHeld{Balance: live.Balance}) {
 			t.Errorf("the last day ends with %+v, the account has %+v", last, live)
 		}
 	}
@@ -100,7 +100,7 @@ func TestStatementOverSegments(t *testing.T) {
 	check(0)
 	// At noon of the third day a post is open.
 	noon := begin + int64(2*24*time.Hour) + int64(18*time.Hour)
-	if s, _, err := listed(t, log, buyerOne, begin, noon); err != nil || s.Closing != (ledger.Balances{Balance: 975_000_000, Held: 12_500_000}) {
+	if s, _, err := listed(t, log, buyerOne, begin, noon); err != nil || s.Closing != (ledger.BalanceAndHeld{Balance: 975_000_000, Held: 12_500_000}) {
 		t.Errorf("%+v %v", s, err)
 	}
 	keep := begin + int64(10*24*time.Hour)
@@ -109,7 +109,7 @@ func TestStatementOverSegments(t *testing.T) {
 	check(keep)
 	for _, party := range []ledger.Party{buyerOne, supplier} {
 		_, _, err := listed(t, log, party, begin, noon)
-		var past *ledger.PastHistoryError
+		var past *ledger.HistoryTooShortError
 		if !errors.As(err, &past) || past.HistoryBegins <= begin || past.HistoryBegins > keep || !strings.Contains(err.Error(), "history begins at 20") {
 			t.Errorf("before the history: %v", err)
 		}
@@ -127,12 +127,12 @@ func TestStatementEnds(t *testing.T) {
 		t.Errorf("while it stops: %v", err)
 	}
 	// The entries end where the statement was read.
-	log.Add(&event.FundsMoved{Buyer: 1, Amount: 1, Opening: true})
+	log.Add(&event.BuyerFundsMoved{Buyer: 1, Amount: 1, Opening: true})
 	s, err := newReader(log).Statement(buyerOne, ledger.Period{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	log.Add(&event.FundsMoved{Buyer: 1, Amount: 2})
+	log.Add(&event.BuyerFundsMoved{Buyer: 1, Amount: 2})
 	list, err := newReader(log).Entries(s)
 	if err != nil {
 		t.Fatal(err)

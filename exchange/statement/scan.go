@@ -45,7 +45,7 @@ func (s *eventScan) next() (seq uint64, at int64, ev event.Event, err error) {
 			return 0, 0, nil, err // io.EOF if the log is empty
 		}
 		if !s.begun && entry.Seq > 1 && entry.At >= s.from {
-			return 0, 0, nil, &ledger.PastHistoryError{HistoryBegins: entry.At}
+			return 0, 0, nil, &ledger.HistoryTooShortError{HistoryBegins: entry.At}
 		}
 		s.begun = true
 		if entry.Seq > s.last {

@@ -19,9 +19,9 @@ func sampleIndex() *logIndex {
 	f := &logIndex{}
 	f.init()
 	to := func(buyer market.Ref) event.Sale { return event.Sale{Buyer: buyer} }
-	at := func(host string) event.Post { return event.Post{URL: "http://" + host + "/v1/post"} }
+	at := func(host string) event.PostIntent { return event.PostIntent{URL: "http://" + host + "/v1/post"} }
 	for i, fact := range []event.Event{
-		&event.NamesGiven{Names: []event.Name{
+		&event.NamesNumbered{Names: []event.NumberedName{
 			{Kind: event.ObjectBuyer, Ref: blue, ID: "blue"},
 			{Kind: event.ObjectBuyer, Ref: red, ID: "red"},
 			{Kind: event.ObjectBuyer, Ref: alpha, ID: "alpha"},
@@ -39,7 +39,7 @@ func sampleIndex() *logIndex {
 		&event.LeadDecided{Lead: leadOf(4), Request: requestOf(4), Webhook: market.WebhookUnmatched},
 		&event.LeadDecided{Lead: leadOf(5), Request: requestOf(5), Sale: to(blue), Post: at("blue:1")},
 		&event.AuctionHeld{Request: requestOf(6)},
-		&event.StatusChanged{Request: requestOf(7), Changes: []event.Change{{Lead: leadOf(1), Webhook: market.WebhookSold}}},
+		&event.StatusChanged{Request: requestOf(7), Changes: []event.LeadChange{{Lead: leadOf(1), Webhook: market.WebhookSold}}},
 		&event.CatalogSet{Version: 2, Document: "second"},
 	} {
 		f.add(uint64(i+1), fact)

@@ -170,7 +170,7 @@ func (s *salesReport) compareWithLedger(dir string) error {
 		if err != nil {
 			return err
 		}
-		if given, ok := fact.(*event.NamesGiven); ok {
+		if given, ok := fact.(*event.NamesNumbered); ok {
 			for _, n := range given.Names {
 				if n.Kind == event.ObjectBuyer {
 					names[n.Ref] = strings.Clone(n.ID)

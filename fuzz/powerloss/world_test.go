@@ -70,13 +70,13 @@ func newWorld(t *testing.T) *world {
 	w.list = keep(t, filepath.Join(w.dir, "lists"), "", "a list")
 	facts := []event.Event{
 		&event.Founded{Epoch: [16]byte{1}, KeyCheck: key.Check(), At: 1},
-		&event.NamesGiven{Names: []event.Name{{Kind: event.ObjectBuyer, Ref: 1, ID: "blue"}, {Kind: event.ObjectList, Ref: 1, ID: "list"}}},
+		&event.NamesNumbered{Names: []event.NumberedName{{Kind: event.ObjectBuyer, Ref: 1, ID: "blue"}, {Kind: event.ObjectList, Ref: 1, ID: "list"}}},
 		&event.CatalogSet{Version: 1, Document: w.documentHashes[0]},
-		&event.ListLoaded{List: 1, File: w.list, Entries: 1},
+		&event.SuppressionListLoaded{List: 1, File: w.list, Entries: 1},
 		&event.CatalogSet{Version: 2, Document: w.documentHashes[1], Overlay: w.overlayHash},
 	}
 	for n := range 10 {
-		facts = append(facts, &event.FundsMoved{Buyer: 1, Amount: market.Money(n + 1), Note: "to be seen in the state"})
+		facts = append(facts, &event.BuyerFundsMoved{Buyer: 1, Amount: market.Money(n + 1), Note: "to be seen in the state"})
 	}
 	w.write(facts, 8)
 	truth, err := readWrittenLog(w.dir)

@@ -114,7 +114,7 @@ func (f *logIndex) init() {
 
 func (f *logIndex) add(seq uint64, fact event.Event) {
 	switch e := fact.(type) {
-	case *event.NamesGiven:
+	case *event.NamesNumbered:
 		for _, n := range e.Names {
 			if n.Kind == event.ObjectBuyer {
 				f.names[n.Ref] = strings.Clone(n.ID)
@@ -129,7 +129,7 @@ func (f *logIndex) add(seq uint64, fact event.Event) {
 		f.noteConfig(seq)
 	case *event.UserSet:
 		f.seqByCreated["user "+strings.Clone(e.Name)] = seq
-	case *event.ListLoaded:
+	case *event.SuppressionListLoaded:
 		f.seqByCreated[fmt.Sprint("list of ", e.Entries)] = seq
 	case *event.LeadsErased:
 		f.erased = append(f.erased, erasure{seq, slices.Clone(e.Slots)})

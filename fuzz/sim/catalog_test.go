@@ -28,7 +28,7 @@ func (t *terms) configuration(tb testing.TB) engine.Configuration {
 		Suppliers: map[market.SupplierID]*market.Supplier{}, Buyers: map[market.BuyerID]*market.Buyer{},
 		Campaigns: map[market.CampaignID]*market.Campaign{}, Lists: map[market.ListID]*market.SuppressionList{},
 	}
-	conf := engine.Configuration{Catalog: c, Tables: map[market.ListID]*fingerprint.Table{}}
+	conf := engine.Configuration{Catalog: c, Tables: map[market.ListID]*fingerprint.FingerprintTable{}}
 	var document strings.Builder
 	for id, l := range t.suppliers {
 		s := &market.Supplier{ID: market.SupplierID(id)}
@@ -44,7 +44,7 @@ func (t *terms) configuration(tb testing.TB) engine.Configuration {
 		for _, person := range l.list("persons") {
 			prints = append(prints, must(tb, func() (uint64, error) { return built.FingerprintLine([]byte(phoneOf(person)), &secret) }))
 		}
-		conf.Tables[built.ID] = fingerprint.NewTable(prints)
+		conf.Tables[built.ID] = fingerprint.NewFingerprintTable(prints)
 	}
 	for id, l := range t.buyers {
 		c.Buyers[market.BuyerID(id)] = buyerOf(tb, c, id, l)
@@ -124,7 +124,7 @@ func (t *terms) campaignOf(tb testing.TB, c *market.Catalog, id string, l line) 
 	case l.has("fixed"):
 		built.Payout = market.Payout{IsFixed: true, Fixed: market.Money(l.money("fixed"))}
 	case l.has("share"):
-		built.Payout.Share = market.Share(l.money("share"))
+		built.Payout.Share = market.PriceShare(l.money("share"))
 	}
 	if window := l.duration("duplicates", 0); window > 0 {
 		built.Duplicates = market.DuplicateRule{
@@ -136,10 +136,10 @@ func (t *terms) campaignOf(tb testing.TB, c *market.Catalog, id string, l line) 
 		ReversePayout: l.has("reverse"), MaxShare: market.WholeShare,
 	}
 	if l.has("returnshare") {
-		built.Returns.MaxShare = market.Share(l.money("returnshare"))
+		built.Returns.MaxShare = market.PriceShare(l.money("returnshare"))
 	}
 	for _, s := range t.lineup(id) {
-		states := must(tb, func() (market.StateSet, error) { return market.ParseStates(s.list("states")) })
+		states := must(tb, func() (market.USStateSet, error) { return market.ParseUSStates(s.list("states")) })
 		buyer := c.Buyers[market.BuyerID(s.at(1))]
 		priority, _ := rank(s)
 		built.FilterSets = append(built.FilterSets, market.FilterSet{
@@ -184,14 +184,14 @@ func filtersOf(tb testing.TB, mapping *market.Mapping, l line) []market.Filter {
 }
 
 // scheduleOf parses opening hours such as America/New_York;Mon-Fri_08:00-18:00;Sat_10:00-12:00.
-func scheduleOf(tb testing.TB, l line) *calendar.Schedule {
+func scheduleOf(tb testing.TB, l line) *calendar.WeeklySchedule {
 	tb.Helper()
 	zone, hours, ok := strings.Cut(l.said["hours"], ";")
 	if !ok {
 		return nil
 	}
 	open := strings.Split(strings.ReplaceAll(hours, "_", " "), ";")
-	return must(tb, func() (*calendar.Schedule, error) { return calendar.ParseSchedule(zoneOf(zone), open) })
+	return must(tb, func() (*calendar.WeeklySchedule, error) { return calendar.ParseSchedule(zoneOf(zone), open) })
 }
 
 func capsOf(l line, scope market.CapScope, zone string) (built []*market.Cap) {

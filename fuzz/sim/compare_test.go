@@ -199,16 +199,16 @@ func (p *play) auditStatements(whole *state.State) string {
 			if kind == event.ObjectBuyer {
 				account = whole.BuyerFunds(party.Ref)
 			}
-			tally := ledger.NewTally(party, period, account)
+			tally := ledger.NewStatementTally(party, period, account)
 			for i, e := range p.x.disk.all() {
 				fact, err := p.x.decoder.Decode(e.data)
 				if err != nil {
 					return err.Error()
 				}
-				tally.Add(uint64(i+1), e.at, fact)
+				tally.AddEvent(uint64(i+1), e.at, fact)
 			}
 			sums := map[string]int64{}
-			for _, total := range tally.Statement().Totals {
+			for _, total := range tally.BuildStatement().Totals {
 				sums[kinds[total.Kind]] += int64(total.Amount)
 			}
 			for _, word := range kinds {

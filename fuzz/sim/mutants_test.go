@@ -20,8 +20,8 @@ var mutants = []mutant.Mutation{
 	},
 	{
 		Name: "a day's window begins 24 hours after the one before", File: "engine/market/calendar/period.go",
-		Old: "return startOfDay(first, zone), startOfDay(p.nextFirstDay(first), zone)",
-		New: "began := startOfDay(first-20, zone) + 20*secondsInDay*int64(time.Second)\n		return began, began + int64(p.nextFirstDay(first)-first)*secondsInDay*int64(time.Second)",
+		Old: "return startOfDay(first, zone), startOfDay(p.firstDayOfNextPeriod(first), zone)",
+		New: "began := startOfDay(first-20, zone) + 20*secondsInDay*int64(time.Second)\n		return began, began + int64(p.firstDayOfNextPeriod(first)-first)*secondsInDay*int64(time.Second)",
 	},
 	{
 		Name: "duplicates are forgotten by a snapshot", File: "engine/state/snapshot.go",
@@ -41,7 +41,7 @@ var mutants = []mutant.Mutation{
 	},
 	{
 		Name: "the floor is held against the payout", File: "engine/selection/check_bid.go",
-		Old: "if bid.Amount < t.Floor {", New: "if payout, ok := t.Payout.Amount(bid.Amount); ok && payout < t.Floor {",
+		Old: "if bid.Amount < t.Floor {", New: "if payout, ok := t.Payout.AmountAtPrice(bid.Amount); ok && payout < t.Floor {",
 	},
 	{
 		Name: "equal bids have no tie-break", File: "engine/selection/rank.go",

@@ -154,14 +154,14 @@ func (p *play) auditReport(t *testing.T, dir string) string {
 func (p *play) compareReport(r *leadreport.Report, whole *state.State) string {
 	const span = 240 * time.Hour
 	period := ledger.Period{From: p.first.Add(-span).Truncate(24 * time.Hour).UnixNano(), To: time.Now().Add(span).Truncate(24 * time.Hour).UnixNano()}
-	var tallies []*ledger.Tally
+	var tallies []*ledger.StatementTally
 	for _, kind := range []event.ObjectKind{event.ObjectBuyer, event.ObjectSupplier} {
 		for n := range whole.NameCount(kind) {
 			party, account := ledger.Party{Kind: kind, Ref: market.Ref(n + 1)}, whole.BuyerFunds(0)
 			if party.IsBuyer() {
 				account = whole.BuyerFunds(party.Ref)
 			}
-			tallies = append(tallies, ledger.NewTally(party, period, account))
+			tallies = append(tallies, ledger.NewStatementTally(party, period, account))
 		}
 	}
 	for i, e := range p.x.disk.all() {
@@ -170,11 +170,11 @@ func (p *play) compareReport(r *leadreport.Report, whole *state.State) string {
 			return err.Error()
 		}
 		for _, tally := range tallies {
-			tally.Add(uint64(i+1), e.at, fact)
+			tally.AddEvent(uint64(i+1), e.at, fact)
 		}
 	}
 	for _, tally := range tallies {
-		sum := tally.Statement()
+		sum := tally.BuildStatement()
 		if fault := compareParty(r, sum, whole.NameOf(sum.Kind, sum.Ref)); fault != "" {
 			return fault
 		}

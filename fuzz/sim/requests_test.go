@@ -26,7 +26,7 @@ func (x *exchange) act(label string, l line) string {
 	case "decide":
 		return operated(x.engine.By("").DecideReturn(x.ids[l.at(0)], l.at(1) == "approve", ""))
 	case "resolve":
-		how := map[string]event.Settlement{"confirm": event.SettledConfirmed, "release": event.SettledReleased, "resend": event.SettledResent}
+		how := map[string]event.PostSettlement{"confirm": event.SettledConfirmed, "release": event.SettledReleased, "resend": event.SettledResent}
 		return operated(x.engine.By("").Resolve(x.ids[l.at(0)], how[l.at(1)]))
 	case "erase":
 		return x.erase(l)

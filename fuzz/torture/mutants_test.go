@@ -40,7 +40,7 @@ var mutants = []mutantCase{
 		mutant.Mutation{
 			Name: "an idempotency key is forgotten at replay", File: "engine/state/replay.go",
 			Old: "\t\tr.state.applyLocked(w.seq, w.at, w.event)\n",
-			New: "\t\tif lead, ok := w.event.(*event.LeadDecided); ok {\n\t\t\tlead.Idempotency = event.Idempotency{}\n\t\t}\n\t\tr.state.applyLocked(w.seq, w.at, w.event)\n",
+			New: "\t\tif lead, ok := w.event.(*event.LeadDecided); ok {\n\t\t\tlead.Idempotency = event.IdempotencyUse{}\n\t\t}\n\t\tr.state.applyLocked(w.seq, w.at, w.event)\n",
 		}, "killed", 20 * time.Second, []string{"both must be equal", "cannot have this answer", "replay: the live exchange"},
 	},
 	{

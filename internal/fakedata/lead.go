@@ -14,8 +14,8 @@ import (
 // smaller Count gives the first leads of one with a larger Count.
 type Request struct {
 	Count    int
-	Vertical string       // any label; see VerticalOf
-	State    market.State // not NoState
+	Vertical string         // any label; see VerticalOf
+	State    market.USState // not NoState
 	Seed     int64
 }
 

@@ -16,7 +16,7 @@ import (
 	"pingpost/internal/strictjson"
 )
 
-func stateOf(code string) market.State { return market.ParseState([]byte(code)) }
+func stateOf(code string) market.USState { return market.ParseUSState([]byte(code)) }
 
 // text is the whole output of a run.
 func text(req Request) []byte {
@@ -222,7 +222,7 @@ func TestIngestsAreGood(t *testing.T) {
 				}
 				var filled market.Lead
 				filled.Reset(mapping.SlotCount())
-				if faults := mapping.Fill(&filled, object.Members(), nil); len(faults) > 0 {
+				if faults := mapping.FillFromIngest(&filled, object.Members(), nil); len(faults) > 0 {
 					t.Fatalf("%+v: %s", faults, body)
 				}
 				for slot := market.SlotFirstName; slot < market.FirstCustomSlot; slot++ {

@@ -21,7 +21,7 @@ type Town struct{ Name, Zip string }
 func Places() []Place { return places }
 
 // PlaceOf returns a state's place. It panics for NoState.
-func PlaceOf(state market.State) *Place {
+func PlaceOf(state market.USState) *Place {
 	at, ok := placeOf[state.String()]
 	if !ok {
 		panic("BUG: no place for the state " + state.String())

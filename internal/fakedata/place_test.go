@@ -54,7 +54,7 @@ func TestEveryStateHasAPlace(t *testing.T) {
 	n := 0
 	for a := 'A'; a <= 'Z'; a++ {
 		for b := 'A'; b <= 'Z'; b++ {
-			state := market.ParseState([]byte{byte(a), byte(b)})
+			state := market.ParseUSState([]byte{byte(a), byte(b)})
 			if state == market.NoState {
 				continue
 			}

@@ -82,6 +82,6 @@ func (s *scanner) unquote(start int, escaped bool) []byte {
 		return raw
 	}
 	first := len(s.buf)
-	s.buf = escape.AppendUnescaped(s.buf, raw)
+	s.buf = escape.AppendJSONUnescaped(s.buf, raw)
 	return s.buf[first:len(s.buf):len(s.buf)]
 }

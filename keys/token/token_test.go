@@ -28,7 +28,7 @@ func TestATokenSaysWhatItWasGiven(t *testing.T) {
 		claims := Claims{
 			Owner:   event.ObjectKind(rapid.Uint8().Draw(t, "owner")),
 			Ref:     market.Ref(rapid.Uint32().Draw(t, "ref")),
-			Scopes:  event.Scopes(rapid.Uint8().Draw(t, "scopes")),
+			Scopes:  event.TokenScopes(rapid.Uint8().Draw(t, "scopes")),
 			Secret:  [32]byte(rapid.SliceOfN(rapid.Byte(), 32, 32).Draw(t, "secret")),
 			Expires: rapid.Int64Range(math.MinInt64+1, math.MaxInt64).Draw(t, "expires"),
 		}

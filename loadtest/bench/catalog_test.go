@@ -38,7 +38,7 @@ func TestEveryLeadMatchesABuyer(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			built := compiled(t, d)
 			leads := load.Leads{Supplier: child.SupplierID, Campaigns: d.campaignIDs("")}
-			compiledSets := map[market.CampaignID]*selection.FilterSets{}
+			compiledSets := map[market.CampaignID]*selection.CompiledFilterSets{}
 			for id, campaign := range built.Catalog.Campaigns {
 				compiledSets[id] = selection.CompileFilterSets(campaign)
 			}
@@ -54,7 +54,7 @@ func TestEveryLeadMatchesABuyer(t *testing.T) {
 	}
 }
 
-func candidatesFor(t *testing.T, filterSets *selection.FilterSets, body []byte) int {
+func candidatesFor(t *testing.T, filterSets *selection.CompiledFilterSets, body []byte) int {
 	t.Helper()
 	var read strictjson.Object
 	if err := read.Parse(body); err != nil {
@@ -64,11 +64,11 @@ func candidatesFor(t *testing.T, filterSets *selection.FilterSets, body []byte) 
 	var lead market.Lead
 	mapping := filterSets.Campaign.Mapping
 	lead.Reset(mapping.SlotCount())
-	if faults := mapping.Fill(&lead, read.Members(), nil); len(faults) > 0 {
+	if faults := mapping.FillFromIngest(&lead, read.Members(), nil); len(faults) > 0 {
 		t.Fatalf("%s: %+v", body, faults)
 	}
 	var c selection.Candidates
-	c.Reset(filterSets)
+	c.ResetToAll(filterSets)
 	filterSets.ExcludeByLead(&lead, &c)
 	return c.Eligible.Count()
 }

@@ -37,7 +37,7 @@ func (b *Buyer) makeOffer(q *request, key []byte) offer {
 }
 
 // priceOf returns the price of a lead.
-func (b *Buyer) priceOf(state market.State, key []byte) market.Money {
+func (b *Buyer) priceOf(state market.USState, key []byte) market.Money {
 	return b.options.Bid.At(state, b.chance.draw(drawAmount, key, 0))
 }
 

@@ -15,11 +15,11 @@ type Options struct {
 	Listen string // address and port; default: a free port of 127.0.0.1
 	Seed   uint64 // of all random decisions
 
-	Bid       Pricing         // price of a bid, and of a lead without a bid
-	Currency  string          // default USD
-	Valid     time.Duration   // validity of a bid; default 5 s
-	States    market.StateSet // states with bids; default all
-	NoBidRate float64         // share of other pings without a bid
+	Bid       Pricing           // price of a bid, and of a lead without a bid
+	Currency  string            // default USD
+	Valid     time.Duration     // validity of a bid; default 5 s
+	States    market.USStateSet // states with bids; default all
+	NoBidRate float64           // share of other pings without a bid
 
 	Token         string        // required bearer token; without Token and OAuth, any caller may sell
 	OAuth         OAuth         // client that may request access tokens

@@ -12,7 +12,7 @@ import (
 // request has the checked members of a ping. It aliases the body.
 type request struct {
 	auction []byte
-	state   market.State
+	state   market.USState
 	consent bool
 
 	hasVertical, hasConsent bool
@@ -115,7 +115,7 @@ func (q *request) setState(m *market.Member) (code, expected string) {
 	if m.Kind != market.JSONString {
 		return "wrong_type", want
 	}
-	if q.state = market.ParseState(m.Text); q.state == market.NoState {
+	if q.state = market.ParseUSState(m.Text); q.state == market.NoState {
 		return "invalid_format", want
 	}
 	return "", ""

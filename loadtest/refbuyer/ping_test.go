@@ -70,7 +70,7 @@ func TestBidsOf(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	california, err := market.ParseStates([]string{"CA", "NY"})
+	california, err := market.ParseUSStates([]string{"CA", "NY"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -136,9 +136,9 @@ func (b *Buyer) listLeads(r *fasthttp.RequestCtx) {
 }
 
 // state returns the state of the lead, if known.
-func (p *postBody) state() market.State {
+func (p *postBody) state() market.USState {
 	if p.Lead.Address == nil || p.Lead.Address.State == nil {
 		return market.NoState
 	}
-	return market.ParseState([]byte(*p.Lead.Address.State))
+	return market.ParseUSState([]byte(*p.Lead.Address.State))
 }

@@ -9,7 +9,7 @@ import (
 
 // Pricing is the price of a lead by state. The zero value is 0 everywhere.
 type Pricing struct {
-	in        map[market.State]span
+	in        map[market.USState]span
 	elsewhere span
 }
 
@@ -23,7 +23,7 @@ func Fixed(price market.Money) Pricing { return Pricing{elsewhere: span{price, p
 
 // At returns the price at a quantile, from 0 up to, but not including, 1. Zero means no
 // bid.
-func (p Pricing) At(state market.State, quantile float64) market.Money {
+func (p Pricing) At(state market.USState, quantile float64) market.Money {
 	s, named := p.in[state]
 	if !named {
 		s = p.elsewhere
@@ -44,7 +44,7 @@ func ParsePricing(text string) (Pricing, error) {
 		}
 		return Pricing{elsewhere: everywhere}, nil
 	}
-	p := Pricing{in: map[market.State]span{}}
+	p := Pricing{in: map[market.USState]span{}}
 	star := false
 	for item := range strings.SplitSeq(text, ",") {
 		code, price, _ := strings.Cut(item, "=")
@@ -52,7 +52,7 @@ func ParsePricing(text string) (Pricing, error) {
 		if err != nil {
 			return Pricing{}, fmt.Errorf("bid %q: %q: %w", text, item, err)
 		}
-		state := market.ParseState([]byte(code))
+		state := market.ParseUSState([]byte(code))
 		_, twice := p.in[state]
 		switch {
 		case twice || code == "*" && star:

@@ -173,7 +173,7 @@ func TestRotation(t *testing.T) {
 		secrets []string // as they are read, the last one for ever
 		replies []reply
 		sent    []string
-		verdict market.Verdict
+		verdict market.PostVerdict
 	}{
 		{"unchanged", []string{"old"}, []reply{no}, []string{"old"}, refused},
 		{"rotated", []string{"old", "new"}, []reply{no, yes}, []string{"old", "new"}, accepted},
@@ -216,7 +216,7 @@ func TestHangingEndpoint(t *testing.T) {
 		o.ConnWait = shortTimeout / 4
 	})
 	before := runtime.NumGoroutine()
-	counts := map[market.Verdict]int{}
+	counts := map[market.PostVerdict]int{}
 	var mu sync.Mutex
 	var posting sync.WaitGroup
 	for i := range callers {

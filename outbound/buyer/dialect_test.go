@@ -122,7 +122,7 @@ func TestDialectHasItsOwnAccount(t *testing.T) {
 	client := newClient(t, nil)
 	for _, row := range []struct {
 		dialect *market.Dialect
-		want    market.Verdict
+		want    market.PostVerdict
 	}{
 		{newDialectConfig(nil), accepted},
 		{newDialectConfig(func(d *market.Dialect) { d.Answer.Accepted = "status" }), unknown},

@@ -16,7 +16,7 @@ type Lead struct {
 	Source                    int64
 	State                     string
 	Status                    market.Status
-	Delivery                  market.Delivery
+	Delivery                  market.DeliveryState
 	Reason                    market.Reason
 	Price, Payout             market.Money
 	Currency                  market.Currency
@@ -35,7 +35,7 @@ func (l *Lead) assign(sale *event.Sale) {
 	l.Status, l.Delivery, l.Reason = market.StatusAccepted, market.DeliveryNone, market.ReasonNone
 }
 
-func (l *Lead) fail(delivery market.Delivery, reason market.Reason) {
+func (l *Lead) fail(delivery market.DeliveryState, reason market.Reason) {
 	l.assign(&event.Sale{})
 	l.Status, l.Delivery, l.Reason = market.StatusUnmatched, delivery, reason
 }
@@ -51,7 +51,7 @@ func (b *Batch) sourceAndState(fields []event.Field) (source int64, state string
 	for i := range fields {
 		switch fields[i].Name {
 		case fieldState:
-			state = market.ParseState(bytes.ToUpper(fields[i].Text)).String()
+			state = market.ParseUSState(bytes.ToUpper(fields[i].Text)).String()
 		case fieldSource:
 			source = b.Sources.ref(fields[i].Text)
 		}
@@ -125,7 +125,7 @@ func (b *Batch) setOrigin(l *Lead, fact *event.LeadDecided) error {
 
 // markUnmatched ends a lead without a buyer. delivery is the final state of its delivery:
 // none, failed or released.
-func (b *Batch) markUnmatched(l *Lead, delivery market.Delivery, reason market.Reason) {
+func (b *Batch) markUnmatched(l *Lead, delivery market.DeliveryState, reason market.Reason) {
 	l.fail(delivery, reason)
 	if !l.Test {
 		c := l.key()

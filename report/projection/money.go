@@ -16,7 +16,7 @@ func (b *Batch) countMovements(fact event.Event, supplier market.Ref, l *Lead) {
 	case *event.LeadDecided:
 		now = fact.Sale.Buyer
 	case *event.PostSettled:
-		if fact.Supplier = supplier; fact.Settlement.IsFinal() {
+		if fact.Supplier = supplier; fact.Settlement.EndsPost() {
 			now, next = fact.Sale.Buyer, fact.Next.Buyer
 		}
 	}

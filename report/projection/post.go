@@ -13,7 +13,7 @@ type Post struct {
 	Buyer         market.Ref
 	Price, Payout market.Money
 	Currency      market.Currency
-	Settlement    event.Settlement // zero: in progress
+	Settlement    event.PostSettlement // zero: in progress
 	Settled       int64
 	Attempts      uint32
 	Status        uint32
@@ -111,7 +111,7 @@ func (b *Batch) applyPostSettled(fact *event.PostSettled) error {
 // applySettlement applies a settlement to the lead and the sums.
 func (b *Batch) applySettlement(l *Lead, fact *event.PostSettled) {
 	buyer := fact.Sale.Buyer
-	if !l.Test && fact.Settlement.IsFinal() {
+	if !l.Test && fact.Settlement.EndsPost() {
 		if fact.Fault == market.FaultTimeout {
 			b.count(l.keyFor(buyer, 0), CountPostTimeouts, 1)
 		}

@@ -173,7 +173,7 @@ func appendExampleLead(body []byte, c *market.Campaign) []byte {
 		panic("BUG: a lead was made that is no JSON object: " + err.Error())
 	}
 	wrong := map[string]bool{}
-	for _, fault := range c.Mapping.Fill(&lead, object.Members(), nil) {
+	for _, fault := range c.Mapping.FillFromIngest(&lead, object.Members(), nil) {
 		wrong[fault.Field] = true
 	}
 	for i := range c.Filters {
@@ -217,10 +217,10 @@ func memberValueJSON(m *market.Member) []byte {
 }
 
 // findSellableState returns a state that the campaign's filters pass and a buyer accepts, or CA.
-func findSellableState(c *market.Campaign) market.State {
+func findSellableState(c *market.Campaign) market.USState {
 	places := fakedata.Places()
 	for i := range places {
-		state := market.ParseState([]byte(places[i].State))
+		state := market.ParseUSState([]byte(places[i].State))
 		if !c.AcceptsState(places[i].State) {
 			continue
 		}
@@ -230,5 +230,5 @@ func findSellableState(c *market.Campaign) market.State {
 			}
 		}
 	}
-	return market.ParseState([]byte("CA"))
+	return market.ParseUSState([]byte("CA"))
 }

@@ -137,7 +137,7 @@ func isInvalidInClientID(r rune) bool { return r <= ' ' || r > '~' || r == ':' }
 
 // readScopes parses {"scopes": […]} and returns the default if they are missing. If it returns
 // false, it has written the answer.
-func (a *Admin) readScopes(ctx *fasthttp.RequestCtx, defaultScopes event.Scopes) (scopes event.Scopes, ok bool) {
+func (a *Admin) readScopes(ctx *fasthttp.RequestCtx, defaultScopes event.TokenScopes) (scopes event.TokenScopes, ok bool) {
 	var body struct {
 		Scopes *[]string `json:"scopes"`
 	}

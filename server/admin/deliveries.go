@@ -89,7 +89,7 @@ func (a *Admin) resolveDelivery(ctx *fasthttp.RequestCtx) {
 		a.sendError(ctx, httperror.New(404, errcode.NotFound, "There is no lead of this id."))
 		return
 	}
-	settlements := map[string]event.Settlement{
+	settlements := map[string]event.PostSettlement{
 		"resend": event.SettledResent, "confirm": event.SettledConfirmed, "release": event.SettledReleased,
 	}
 	word := pathParameter(ctx, "how")

@@ -623,7 +623,7 @@ func TestActorsAreInFacts(t *testing.T) {
 			t.Fatal(err)
 		}
 		if event.RequestedBy(fact) != row.want {
-			t.Errorf("%s: %s", what, event.Describe(fact))
+			t.Errorf("%s: %s", what, event.DescribeAsJSON(fact))
 		}
 		pause = map[string]string{"pause": "resume", "resume": "pause"}[pause]
 	}

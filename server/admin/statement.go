@@ -89,7 +89,7 @@ func (a *Admin) startStatementBody(ctx *fasthttp.RequestCtx, e *engine.Engine, a
 }
 
 func (a *Admin) sendStatementError(ctx *fasthttp.RequestCtx, err error) {
-	var past *ledger.PastHistoryError
+	var past *ledger.HistoryTooShortError
 	if errors.As(err, &past) {
 		a.sendError(ctx, httperror.InvalidPayload, market.FieldError{
 			Field: "from", Code: errcode.FieldOutOfRange, Expected: "a time that the log goes back to: " + past.Error(),

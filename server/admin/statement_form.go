@@ -109,7 +109,7 @@ func (w *jsonStatement) appendBegin(dst []byte, sum *ledger.Statement) []byte {
 	return append(dst, `,"entries":[`...)
 }
 
-func appendBalances(dst []byte, s ledger.Balances) []byte {
+func appendBalances(dst []byte, s ledger.BalanceAndHeld) []byte {
 	dst = s.Balance.AppendJSON(append(dst, `{"balance":`...))
 	dst = s.Held.AppendJSON(append(dst, `,"held":`...))
 	return append(dst, '}')

@@ -78,7 +78,7 @@ var (
 	}
 	bluesSum = ledger.Statement{
 		Period: ledger.Period{From: morning, To: morning + int64(time.Hour)}, Seq: 20, At: morning + 4e9, Account: true, Entries: 4,
-		Closing: ledger.Balances{Balance: 512_050_001, Held: 7_000_000},
+		Closing: ledger.BalanceAndHeld{Balance: 512_050_001, Held: 7_000_000},
 		Totals: []ledger.Total{
 			{Kind: ledger.EntryOpening, InAccount: true, Count: 1, Amount: 500_000_000},
 			{Kind: ledger.EntryTopUp, InAccount: true, Count: 1, Amount: 1},
@@ -92,7 +92,7 @@ var (
 func newOffice(t *testing.T) (o *office, closed *atomic.Int64) {
 	t.Helper()
 	d := servertest.OpenEngine(t)
-	name := &event.NamesGiven{Names: []event.Name{{Kind: event.ObjectCampaign, Ref: 1, ID: "cmp_auto"}}}
+	name := &event.NamesNumbered{Names: []event.NumberedName{{Kind: event.ObjectCampaign, Ref: 1, ID: "cmp_auto"}}}
 	seq, _ := d.Engine.State().Position()
 	d.Engine.State().Apply(seq+1, 1, name)
 	closed = new(atomic.Int64)
@@ -255,7 +255,7 @@ func TestStatementQueries(t *testing.T) {
 		}
 	}
 	o.add = func(ledger.Party, ledger.Period) (*ledger.Statement, error) {
-		return nil, fmt.Errorf("cannot add up: %w", &ledger.PastHistoryError{HistoryBegins: day(9)})
+		return nil, fmt.Errorf("cannot add up: %w", &ledger.HistoryTooShortError{HistoryBegins: day(9)})
 	}
 	if status, _, body := statementOf(t, address, "buyer=buy_blue"); status != 422 || !strings.Contains(body, `"field":"from"`) || !strings.Contains(body, "2026-11-09T00:00:00Z") {
 		t.Errorf("past history: %d %s", status, body)

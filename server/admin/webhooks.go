@@ -80,7 +80,7 @@ func (a *Admin) webhookStatusOf(o *owner) webhookStatus {
 		Supplier: o.id, Pending: int(status.Pending), Dead: int(status.Dead), Dropped: int64(status.Dropped), Off: status.Off, Secrets: a.webhookHints(o),
 	}
 	if to := o.webhookEndpoint(); to != nil {
-		url := escape.FormatPlaceholders(to.URL)
+		url := escape.ShowPlaceholders(to.URL)
 		document.URL = &url
 	}
 	if status.FailingSince != 0 {

@@ -34,7 +34,7 @@ func (c *campaignMeter) count(counter *atomic.Pointer[metrics.Counter], n int, n
 // AuctionHeld counts an auction: its result, the outcome of each candidate, and the time of each
 // ping. A ping without a campaign counts under an empty campaign id. A ping for a test lead
 // does not count.
-func (m *Meter) AuctionHeld(campaign *market.Campaign, _ *market.Supplier, h *auction.Summary) {
+func (m *Meter) AuctionHeld(campaign *market.Campaign, _ *market.Supplier, h *auction.AuctionSummary) {
 	if h.Test {
 		return
 	}

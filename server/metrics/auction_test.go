@@ -15,14 +15,14 @@ func TestHeldIsCounted(t *testing.T) {
 	m := NewMeter(func(string, error) {})
 	cars, homes := &market.Campaign{ID: "cars"}, &market.Campaign{ID: "homes"}
 	a, b := &market.Buyer{ID: "buy_a"}, &market.Buyer{ID: "buy_b"}
-	sold := &auction.Summary{Elapsed: 30e6, Pings: []auction.PingSummary{{Buyer: a, Elapsed: 10e6}, {Buyer: b, Elapsed: 30e6}}}
+	sold := &auction.AuctionSummary{Elapsed: 30e6, Pings: []auction.PingSummary{{Buyer: a, Elapsed: 10e6}, {Buyer: b, Elapsed: 30e6}}}
 	sold.Outcomes[market.OutcomeWon], sold.Outcomes[market.OutcomeLost], sold.Outcomes[market.OutcomeFiltered] = 1, 1, 3
 	m.AuctionHeld(cars, nil, sold)
 	m.AuctionHeld(cars, nil, sold)
-	late := &auction.Summary{Reason: market.ReasonTimeout, Elapsed: 2e9, Pings: []auction.PingSummary{{Buyer: a, Outcome: market.OutcomeTimeout, Elapsed: 2e9}}}
+	late := &auction.AuctionSummary{Reason: market.ReasonTimeout, Elapsed: 2e9, Pings: []auction.PingSummary{{Buyer: a, Outcome: market.OutcomeTimeout, Elapsed: 2e9}}}
 	late.Outcomes[market.OutcomeTimeout] = 1
 	m.AuctionHeld(homes, nil, late)
-	m.AuctionHeld(nil, nil, &auction.Summary{Reason: market.ReasonNoCampaign})
+	m.AuctionHeld(nil, nil, &auction.AuctionSummary{Reason: market.ReasonNoCampaign})
 	tried := *sold
 	tried.Test = true
 	m.AuctionHeld(cars, nil, &tried)
@@ -52,9 +52,9 @@ func TestEveryEndOfAnAuctionHasALabel(t *testing.T) {
 	m := NewMeter(func(string, error) {})
 	cars := &market.Campaign{ID: "cars"}
 	for reason := market.ReasonNone; reason <= market.ReasonLoop; reason++ {
-		m.AuctionHeld(cars, nil, &auction.Summary{Reason: reason})
+		m.AuctionHeld(cars, nil, &auction.AuctionSummary{Reason: reason})
 	}
-	all := new(auction.Summary)
+	all := new(auction.AuctionSummary)
 	for outcome := range all.Outcomes {
 		all.Outcomes[outcome] = outcome + 1
 	}

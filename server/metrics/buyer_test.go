@@ -16,7 +16,7 @@ import (
 func TestFailing(t *testing.T) {
 	for _, row := range []struct {
 		name    string
-		verdict market.Verdict
+		verdict market.PostVerdict
 		status  int
 		want    bool
 	}{

@@ -36,7 +36,7 @@ type owner struct {
 
 // authenticateBearer returns the owner of the request's token and checks the scope. With an
 // error it has written the challenge header; the caller sends the error.
-func (s *Server) authenticateBearer(ctx *fasthttp.RequestCtx, scope event.Scopes) (owner, httperror.Error) {
+func (s *Server) authenticateBearer(ctx *fasthttp.RequestCtx, scope event.TokenScopes) (owner, httperror.Error) {
 	token, ok := readBearerToken(&ctx.Request.Header)
 	if !ok {
 		ctx.Response.Header.Set(httperror.HeaderChallenge, challengeBearer)
@@ -77,7 +77,7 @@ func readBearerToken(header *fasthttp.RequestHeader) (token []byte, ok bool) {
 
 // findCredential returns the live credential of a token and the scopes of the token. An
 // access token has at most the scopes that its client has now.
-func (s *Server) findCredential(token []byte) (credential state.Credential, scopes event.Scopes, ok bool) {
+func (s *Server) findCredential(token []byte) (credential state.Credential, scopes event.TokenScopes, ok bool) {
 	if len(token) == 0 || len(token) > maxBearer {
 		return state.Credential{}, 0, false
 	}

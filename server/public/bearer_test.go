@@ -19,7 +19,7 @@ import (
 
 // guarded is a path that asks for a scope: 204 and the caller's name where the
 // token opens it.
-func (d *testServer) guarded(ctx *fasthttp.RequestCtx, scope event.Scopes) {
+func (d *testServer) guarded(ctx *fasthttp.RequestCtx, scope event.TokenScopes) {
 	who, bad := d.authenticateBearer(ctx, scope)
 	switch {
 	case bad.Status != 0:
@@ -34,7 +34,7 @@ func (d *testServer) guarded(ctx *fasthttp.RequestCtx, scope event.Scopes) {
 }
 
 // showAs asks for a scope with Authorization headers.
-func (d *testServer) showAs(scope event.Scopes, lines ...string) *fasthttp.RequestCtx {
+func (d *testServer) showAs(scope event.TokenScopes, lines ...string) *fasthttp.RequestCtx {
 	var request fasthttp.Request
 	for _, line := range lines {
 		request.Header.Add("Authorization", line)
@@ -45,7 +45,7 @@ func (d *testServer) showAs(scope event.Scopes, lines ...string) *fasthttp.Reque
 	return ctx
 }
 
-func (d *testServer) show(token string, scope event.Scopes) *fasthttp.RequestCtx {
+func (d *testServer) show(token string, scope event.TokenScopes) *fasthttp.RequestCtx {
 	return d.showAs(scope, "Bearer "+token)
 }
 
@@ -57,7 +57,7 @@ const (
 
 // mustOpen sees that a token opens a scope for someone, or how it is refused
 // where nobody is named.
-func (d *testServer) mustOpen(what, token string, scope event.Scopes, who string) {
+func (d *testServer) mustOpen(what, token string, scope event.TokenScopes, who string) {
 	d.t.Helper()
 	ctx := d.show(token, scope)
 	header := &ctx.Response.Header
@@ -104,7 +104,7 @@ func TestBearers(t *testing.T) {
 
 func TestScopesBind(t *testing.T) {
 	d := open(t)
-	names := map[string]event.Scopes{"ping": event.ScopePing, "post": event.ScopePost, "webhook": event.ScopeWebhook}
+	names := map[string]event.TokenScopes{"ping": event.ScopePing, "post": event.ScopePost, "webhook": event.ScopeWebhook}
 	for _, given := range []string{"ping", "post", "ping post"} {
 		token := d.token("acme", acmeSecret, given)
 		for name, scope := range names {

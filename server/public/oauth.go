@@ -92,7 +92,7 @@ func (s *Server) findClient(l login) (client state.Credential, known bool) {
 }
 
 // grantedScopes returns the requested scopes, or all scopes of the client if the request names no scope.
-func grantedScopes(form *tokenForm, client *state.Credential) (scopes event.Scopes, bad httperror.Error) {
+func grantedScopes(form *tokenForm, client *state.Credential) (scopes event.TokenScopes, bad httperror.Error) {
 	switch form.grant {
 	case "":
 		return 0, errGrantMissing

@@ -96,13 +96,13 @@ func (r *scratch) fillPingRequest(supplier *market.Supplier, id market.RequestID
 
 // authenticateSeller returns the supplier of a token with the scope. If it returns false,
 // it has written the answer. It rejects a buyer's token.
-func (s *Server) authenticateSeller(ctx *fasthttp.RequestCtx, id market.RequestID, scope event.Scopes) (seller *market.Supplier, ok bool) {
+func (s *Server) authenticateSeller(ctx *fasthttp.RequestCtx, id market.RequestID, scope event.TokenScopes) (seller *market.Supplier, ok bool) {
 	return s.authenticateSupplier(ctx, id, scope, errBuyersToken)
 }
 
 // authenticateSupplier returns the supplier of a token with the scope. A buyer's token
 // yields the error buyers.
-func (s *Server) authenticateSupplier(ctx *fasthttp.RequestCtx, id market.RequestID, scope event.Scopes, buyers httperror.Error) (supplier *market.Supplier, ok bool) {
+func (s *Server) authenticateSupplier(ctx *fasthttp.RequestCtx, id market.RequestID, scope event.TokenScopes, buyers httperror.Error) (supplier *market.Supplier, ok bool) {
 	who, bad := s.authenticateBearer(ctx, scope)
 	if bad.Status == 0 && who.supplier == nil {
 		bad = buyers

@@ -179,7 +179,7 @@ func plainOrder(sent map[string]any) (order seedRequest, wrong []string) {
 	order.Vertical = label("vertical", true)
 	if says("state", true) {
 		text, ok := sent["state"].(string)
-		order.State = market.ParseState([]byte(text))
+		order.State = market.ParseUSState([]byte(text))
 		if !ok {
 			wrong = append(wrong, "state "+errcode.FieldWrongType)
 		} else if order.State == market.NoState {

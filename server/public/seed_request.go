@@ -106,13 +106,13 @@ func (r *seedReader) readText(name, expected string, required bool) string {
 	return ""
 }
 
-func (r *seedReader) readState() market.State {
+func (r *seedReader) readState() market.USState {
 	const expected = "a two-letter US state code in capitals, such as CA"
 	m, ok := r.readMember("state", expected, true)
 	if !ok {
 		return market.NoState
 	}
-	state := market.ParseState(m.Text)
+	state := market.ParseUSState(m.Text)
 	switch {
 	case m.Kind != market.JSONString:
 		r.addError("state", errcode.FieldWrongType, expected)

@@ -87,7 +87,7 @@ func TestSeedOrder(t *testing.T) {
 	if err := object.Parse([]byte(`{"count":250,"vertical":"solar","state":"TX","campaign_id":"cmp"}`)); err != nil {
 		t.Fatal(err)
 	}
-	want := seedRequest{fakedata.Request{Count: 250, Vertical: "solar", State: market.ParseState([]byte("TX")), Seed: 1}, "cmp"}
+	want := seedRequest{fakedata.Request{Count: 250, Vertical: "solar", State: market.ParseUSState([]byte("TX")), Seed: 1}, "cmp"}
 	if got, faults := readSeedRequest(&object); got != want || len(faults) > 0 {
 		t.Errorf("%+v, %+v", got, faults)
 	}
@@ -253,7 +253,7 @@ func TestSeedPanics(t *testing.T) {
 }
 
 func TestSeedKeys(t *testing.T) {
-	order := seedRequest{fakedata.Request{Count: 100, Vertical: "v", State: market.ParseState([]byte("CA")), Seed: 1}, "cmp"}
+	order := seedRequest{fakedata.Request{Count: 100, Vertical: "v", State: market.ParseUSState([]byte("CA")), Seed: 1}, "cmp"}
 	longer := order
 	longer.Count = 200
 	if a, b := string(order.idempotencyKey(7)), string(longer.idempotencyKey(7)); a != b {

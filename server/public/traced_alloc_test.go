@@ -13,7 +13,7 @@ import (
 )
 
 // tracing has a server trace a share of its requests, for a collector that is not there.
-func tracing(t testing.TB, s *Server, sample market.Share) {
+func tracing(t testing.TB, s *Server, sample market.PriceShare) {
 	t.Helper()
 	s.opt.Traces = trace.New(trace.Options{Endpoint: "http://127.0.0.1:1", Sample: sample, Logger: slog.New(slog.DiscardHandler)})
 	t.Cleanup(func() { s.opt.Traces.Close(time.Millisecond) })
@@ -60,7 +60,7 @@ func TestAllocOfTraces(t *testing.T) {
 }
 
 func BenchmarkTracedIngest(b *testing.B) {
-	for name, sample := range map[string]market.Share{"off": -1, "none": 0, "hundredth": 10_000, "all": market.WholeShare} {
+	for name, sample := range map[string]market.PriceShare{"off": -1, "none": 0, "hundredth": 10_000, "all": market.WholeShare} {
 		b.Run(name, func(b *testing.B) {
 			s := newServer(b)
 			if sample >= 0 {

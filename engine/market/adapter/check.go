@@ -51,7 +51,7 @@ func (t *Template) checkFieldUse(m *market.Mapping, name string) string {
 	slot, ok := m.SlotByBuyerName(name)
 	switch {
 	case !ok:
-		return "there is no field " + market.ShortenName([]byte(name)) + suggestName(m, name)
+		return "there is no field " + market.ShortenMemberName([]byte(name)) + suggestName(m, name)
 	case t.kind == postBody:
 		return ""
 	case m.IsContact(slot):
@@ -97,7 +97,7 @@ func (t *Template) newSampleData(m *market.Mapping, l *market.Lead, onlyRequired
 	return v
 }
 
-func (t *Template) checkSamples(m *market.Mapping) *bodyError {
+func (t *Template) checkSamples(m *market.Mapping) *malformedBodyError {
 	for _, whole := range [...]bool{true, false} {
 		lead := m.SampleLead(whole, t.kind == pingBody)
 		if bad := t.checkSample(m, lead, false); bad != nil {
@@ -115,7 +115,7 @@ func (t *Template) checkSamples(m *market.Mapping) *bodyError {
 }
 
 // checkFieldSamples changes one field of a sample at a time.
-func (t *Template) checkFieldSamples(m *market.Mapping, lead *market.Lead) *bodyError {
+func (t *Template) checkFieldSamples(m *market.Mapping, lead *market.Lead) *malformedBodyError {
 	tried := map[market.Slot]bool{}
 	for _, use := range t.uses {
 		slot, ok := m.SlotByBuyerName(use.name)
@@ -153,10 +153,10 @@ func describeSample(v market.Value) string {
 }
 
 // checkSample writes one body and checks that it is well formed.
-func (t *Template) checkSample(m *market.Mapping, l *market.Lead, onlyRequired bool) *bodyError {
-	body, ok := t.write(nil, t.newSampleData(m, l, onlyRequired))
+func (t *Template) checkSample(m *market.Mapping, l *market.Lead, onlyRequired bool) *malformedBodyError {
+	body, ok := t.writeBody(nil, t.newSampleData(m, l, onlyRequired))
 	if !ok {
-		return &bodyError{reason: fmt.Sprintf("the body is over %d bytes", MaxBody)}
+		return &malformedBodyError{reason: fmt.Sprintf("the body is over %d bytes", MaxBody)}
 	}
 	return checkBody(t.format, body)
 }

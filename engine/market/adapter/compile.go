@@ -22,18 +22,18 @@ const (
 	wholeTemplate = "\x00" // the template's name in the parser; no {{define}} can have it
 )
 
-// NewPing compiles a template for pings. The format is the body's: JSON, form or XML.
+// NewPingTemplate compiles a template for pings. The format is the body's: JSON, form or XML.
 // The map has the full names of the secrets by the names that templates use.
 //
-// NewPing returns either a template or all mistakes that are visible without a campaign.
+// NewPingTemplate returns either a template or all mistakes that are visible without a campaign.
 // Check then tests for each campaign that the fields exist and that the bodies are well
 // formed.
-func NewPing(format, template string, secrets map[string]string) (*Template, []market.TemplateError) {
+func NewPingTemplate(format, template string, secrets map[string]string) (*Template, []market.TemplateError) {
 	return newTemplate(pingBody, format, template, secrets)
 }
 
-// NewPost compiles a template for posts, as NewPing does for pings.
-func NewPost(format, template string, secrets map[string]string) (*Template, []market.TemplateError) {
+// NewPostTemplate compiles a template for posts, as NewPingTemplate does for pings.
+func NewPostTemplate(format, template string, secrets map[string]string) (*Template, []market.TemplateError) {
 	return newTemplate(postBody, format, template, secrets)
 }
 
@@ -59,12 +59,12 @@ func newTemplate(kind bodyKind, format, template string, secrets map[string]stri
 	}
 	c := templateCompiler{text: template, secrets: secrets, template: &Template{kind: kind, format: format}, context: start}
 	if len(trees) != 1 {
-		c.failAt(0, "define, block and template are not supported; write their text in place")
+		c.addMistakeAt(0, "define, block and template are not supported; write their text in place")
 		return nil, c.mistakes
 	}
 	c.template.pieces = c.compileList(trees[wholeTemplate].Root)
 	if len(c.mistakes) == 0 && !c.context.canEnd() {
-		c.failAt(parse.Pos(len(template)), "the body ends inside a string, a tag or a comment; close it")
+		c.addMistakeAt(parse.Pos(len(template)), "the body ends inside a string, a tag or a comment; close it")
 	}
 	if len(c.mistakes) > 0 {
 		slices.SortStableFunc(c.mistakes, func(a, b market.TemplateError) int { return cmp.Compare(a.Line, b.Line) })
@@ -114,7 +114,7 @@ type templateCompiler struct {
 	mistakes []market.TemplateError
 }
 
-func (c *templateCompiler) failAt(at parse.Pos, format string, args ...any) {
+func (c *templateCompiler) addMistakeAt(at parse.Pos, format string, args ...any) {
 	c.mistakes = append(c.mistakes, market.TemplateError{Line: c.lineAt(at), Message: fmt.Sprintf(format, args...)})
 }
 
@@ -122,28 +122,28 @@ func (c *templateCompiler) lineAt(at parse.Pos) int {
 	return 1 + strings.Count(c.text[:min(int(at), len(c.text))], "\n")
 }
 
-// countPiece counts a piece, and returns false above maxPieces. The limit bounds the work
+// countPieceWithinLimit counts a piece, and returns false above maxPieces. The limit bounds the work
 // of writing one body.
-func (c *templateCompiler) countPiece(at parse.Pos) bool {
+func (c *templateCompiler) countPieceWithinLimit(at parse.Pos) bool {
 	c.pieces++
 	if c.pieces == maxPieces+1 {
-		c.failAt(at, "the template has over %d parts", maxPieces)
+		c.addMistakeAt(at, "the template has over %d parts", maxPieces)
 	}
 	return c.pieces <= maxPieces
 }
 
 // compileList compiles the nodes of a list. It stops at the first mistake that leaves the
 // context unknown, because every later piece would report the same mistake.
-func (c *templateCompiler) compileList(list *parse.ListNode) (pieces []piece) {
+func (c *templateCompiler) compileList(list *parse.ListNode) (pieces []templatePiece) {
 	if list == nil {
 		return nil
 	}
 	for _, node := range list.Nodes {
 		before := len(c.mistakes)
-		if !c.countPiece(node.Position()) {
+		if !c.countPieceWithinLimit(node.Position()) {
 			return nil
 		}
-		var p piece
+		var p templatePiece
 		switch node := node.(type) {
 		case *parse.TextNode:
 			p = c.compileLiteral(node)
@@ -152,7 +152,7 @@ func (c *templateCompiler) compileList(list *parse.ListNode) (pieces []piece) {
 		case *parse.IfNode:
 			p = c.compileIf(node)
 		default:
-			c.failAt(node.Position(), "%s is not supported; use values, if and else", firstWord(node.String()))
+			c.addMistakeAt(node.Position(), "%s is not supported; use values, if and else", firstWord(node.String()))
 		}
 		if len(c.mistakes) > before && c.context == 0 {
 			return nil
@@ -170,50 +170,50 @@ func firstWord(action string) string {
 	return words[0]
 }
 
-// failAndStop reports a mistake and ends the compilation, because the context of the next
+// addMistakeAndStop reports a mistake and ends the compilation, because the context of the next
 // piece is unknown.
-func (c *templateCompiler) failAndStop(at parse.Pos, message string) {
-	c.failAt(at, "%s", message)
+func (c *templateCompiler) addMistakeAndStop(at parse.Pos, message string) {
+	c.addMistakeAt(at, "%s", message)
 	c.context = 0
 }
 
 // compileLiteral compiles text of the template's author. In a form it removes white space,
 // which only makes the template readable.
-func (c *templateCompiler) compileLiteral(node *parse.TextNode) piece {
+func (c *templateCompiler) compileLiteral(node *parse.TextNode) templatePiece {
 	text := node.Text
 	if c.template.format == market.FormatForm {
 		text = slices.DeleteFunc(slices.Clone(text), func(b byte) bool { return b == ' ' || b == '\t' || b == '\r' || b == '\n' })
 	}
 	after, err := c.context.afterText(text)
 	if err != nil {
-		c.failAndStop(node.Pos, err.Error())
+		c.addMistakeAndStop(node.Pos, err.Error())
 		return nil
 	}
 	c.context = after
-	return literal(slices.Clone(text))
+	return literalText(slices.Clone(text))
 }
 
-func (c *templateCompiler) compileInsertion(node *parse.ActionNode) piece {
+func (c *templateCompiler) compileInsertion(node *parse.ActionNode) templatePiece {
 	if name := findSecretCall(node.Pipe); name != nil {
 		return c.compileSecret(node, name)
 	}
 	value := c.compilePipe(node.Pipe)
 	if err := c.context.checkInsertion(); err != nil {
-		c.failAndStop(node.Pos, err.Error())
+		c.addMistakeAndStop(node.Pos, err.Error())
 		return nil
 	}
-	p := insertion{value: value, context: c.context}
+	p := insertedValue{value: value, context: c.context}
 	c.context = c.context.afterValue()
 	return p
 }
 
-func (c *templateCompiler) compileIf(node *parse.IfNode) piece {
+func (c *templateCompiler) compileIf(node *parse.IfNode) templatePiece {
 	condition := c.compilePipe(node.Pipe)
 	if !c.context.canStartIf() {
-		c.failAndStop(node.Pos, "an if is not allowed after a backslash, in a comment, in CDATA or in <? ?>; move it")
+		c.addMistakeAndStop(node.Pos, "an if is not allowed after a backslash, in a comment, in CDATA or in <? ?>; move it")
 		return nil
 	}
-	p := conditional{condition: condition}
+	p := ifElse{condition: condition}
 	before := c.context
 	p.yes = c.compileList(node.List)
 	yes := c.context
@@ -227,7 +227,7 @@ func (c *templateCompiler) compileIf(node *parse.IfNode) piece {
 	}
 	joined, ok := yes.joinContext(c.context)
 	if !ok {
-		c.failAndStop(node.Pos, "one branch of this if ends inside a string or a tag, the other outside; close it in both branches")
+		c.addMistakeAndStop(node.Pos, "one branch of this if ends inside a string or a tag, the other outside; close it in both branches")
 		return nil
 	}
 	c.context = joined

@@ -37,7 +37,7 @@ func hostile() *rapid.Generator[string] {
 // XML has no character for is told as U+FFFD; ends of lines in attributes stay.
 func TestXMLSaysWhatTheLeadSays(t *testing.T) {
 	m := adapted(t)
-	a := adapterOf(t, m, adapter.NewPost, "xml", `<L a="[{{.note}}]" b='[{{.note}}]'><T>[{{.note}}]</T><End>1</End></L>`)
+	a := adapterOf(t, m, adapter.NewPostTemplate, "xml", `<L a="[{{.note}}]" b='[{{.note}}]'><T>[{{.note}}]</T><End>1</End></L>`)
 	rapid.Check(t, func(t *rapid.T) {
 		lead, said, ok := noted(m, hostile().Draw(t, "note"))
 		if !ok {
@@ -71,7 +71,7 @@ func inXML(r rune) rune {
 // TestFormsSayWhatTheLeadSays, in values and in names.
 func TestFormsSayWhatTheLeadSays(t *testing.T) {
 	m := adapted(t)
-	a := adapterOf(t, m, adapter.NewPost, "form", "first=[{{.note}}]&\nn{{.note}}=name&\nlast=1")
+	a := adapterOf(t, m, adapter.NewPostTemplate, "form", "first=[{{.note}}]&\nn{{.note}}=name&\nlast=1")
 	rapid.Check(t, func(t *rapid.T) {
 		lead, said, ok := noted(m, hostile().Draw(t, "note"))
 		if !ok {
@@ -88,7 +88,7 @@ func TestFormsSayWhatTheLeadSays(t *testing.T) {
 // TestManyWriteAtOnce: an adapter is shared by all goroutines of an auction.
 func TestManyWriteAtOnce(t *testing.T) {
 	m := adapted(t)
-	a := adapterOf(t, m, adapter.NewPost, "json", `[{{.note | upper}}, {{.note | title | first 3}}, {{.cars | epoch | default .note}}]`)
+	a := adapterOf(t, m, adapter.NewPostTemplate, "json", `[{{.note | upper}}, {{.note | title | first 3}}, {{.cars | epoch | default .note}}]`)
 	var writing sync.WaitGroup
 	for _, note := range []string{"one", "two", "three", "four"} {
 		writing.Go(func() {

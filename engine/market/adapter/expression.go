@@ -10,12 +10,12 @@ import (
 
 // compilePipe compiles the commands between {{ and }}. The value of each command is the
 // last argument of the next. After a mistake it returns an absent value.
-func (c *templateCompiler) compilePipe(pipe *parse.PipeNode) expression {
+func (c *templateCompiler) compilePipe(pipe *parse.PipeNode) valueExpression {
 	if len(pipe.Decl) > 0 {
-		c.failAt(pipe.Pos, "variables are not supported; write the value where it belongs")
-		return constant{}
+		c.addMistakeAt(pipe.Pos, "variables are not supported; write the value where it belongs")
+		return constantValue{}
 	}
-	var value expression
+	var value valueExpression
 	for _, command := range pipe.Cmds {
 		value = c.compileCommand(command, value)
 	}
@@ -23,17 +23,17 @@ func (c *templateCompiler) compilePipe(pipe *parse.PipeNode) expression {
 }
 
 // compileCommand compiles one call, or one value that begins the pipe.
-func (c *templateCompiler) compileCommand(command *parse.CommandNode, piped expression) expression {
+func (c *templateCompiler) compileCommand(command *parse.CommandNode, piped valueExpression) valueExpression {
 	first := command.Args[0]
 	name, isName := first.(*parse.IdentifierNode)
 	if !isName {
 		if len(command.Args) > 1 || piped != nil {
-			c.failAt(command.Pos, "%s is a value and has no arguments; write the function first", first)
-			return constant{}
+			c.addMistakeAt(command.Pos, "%s is a value and has no arguments; write the function first", first)
+			return constantValue{}
 		}
 		return c.compileOperand(first)
 	}
-	arguments := make([]expression, 0, len(command.Args))
+	arguments := make([]valueExpression, 0, len(command.Args))
 	for _, argument := range command.Args[1:] {
 		arguments = append(arguments, c.compileOperand(argument))
 	}
@@ -44,82 +44,82 @@ func (c *templateCompiler) compileCommand(command *parse.CommandNode, piped expr
 }
 
 // compileOperand compiles one value.
-func (c *templateCompiler) compileOperand(node parse.Node) expression {
-	if !c.countPiece(node.Position()) {
-		return constant{}
+func (c *templateCompiler) compileOperand(node parse.Node) valueExpression {
+	if !c.countPieceWithinLimit(node.Position()) {
+		return constantValue{}
 	}
 	switch node := node.(type) {
 	case *parse.FieldNode:
 		if len(node.Ident) != 1 {
-			c.failAt(node.Pos, "%s: a field has no parts; write its name for buyers alone", node)
-			return constant{}
+			c.addMistakeAt(node.Pos, "%s: a field has no parts; write its name for buyers alone", node)
+			return constantValue{}
 		}
 		return c.compileField(node.Pos, node.Ident[0])
 	case *parse.StringNode:
-		return constant{Kind: market.KindString, Text: []byte(node.Text)}
+		return constantValue{Kind: market.KindString, Text: []byte(node.Text)}
 	case *parse.BoolNode:
-		return constant(market.BoolValue(node.True))
+		return constantValue(market.BoolValue(node.True))
 	case *parse.NumberNode:
 		if _, code := format.ParseInteger([]byte(node.Text)); code == "" && format.IsPlainInteger([]byte(node.Text)) {
-			return constant{Kind: market.KindInteger, Text: []byte(node.Text)}
+			return constantValue{Kind: market.KindInteger, Text: []byte(node.Text)}
 		}
 		if _, code := format.ParseNumber([]byte(node.Text)); code == "" {
-			return constant{Kind: market.KindNumber, Text: []byte(node.Text)}
+			return constantValue{Kind: market.KindNumber, Text: []byte(node.Text)}
 		}
-		c.failAt(node.Pos, "%s is not a decimal number", node.Text)
-		return constant{}
+		c.addMistakeAt(node.Pos, "%s is not a decimal number", node.Text)
+		return constantValue{}
 	case *parse.PipeNode:
 		return c.compilePipe(node)
 	case *parse.IdentifierNode:
 		return c.compileCall(node, nil)
 	}
-	c.failAt(node.Position(), "%s %v", node, errNotPlain)
-	return constant{}
+	c.addMistakeAt(node.Position(), "%s %v", node, errNotPlain)
+	return constantValue{}
 }
 
 // compileField compiles a field's value, and adds the field to the template's uses.
-func (c *templateCompiler) compileField(at parse.Pos, name string) expression {
+func (c *templateCompiler) compileField(at parse.Pos, name string) valueExpression {
 	use := fieldUse{name: name, line: c.lineAt(at)}
 	if c.template.kind == pingBody && market.IsKnownContact(name) {
-		c.failAt(at, "%s identifies the person, so a ping cannot have it; remove it", name)
+		c.addMistakeAt(at, "%s identifies the person, so a ping cannot have it; remove it", name)
 	}
 	c.template.uses = append(c.template.uses, use)
 	return fieldExpression(name)
 }
 
 // compileCall compiles a function, a request value, or field "…".
-func (c *templateCompiler) compileCall(name *parse.IdentifierNode, arguments []expression) expression {
+func (c *templateCompiler) compileCall(name *parse.IdentifierNode, arguments []valueExpression) valueExpression {
 	if name.Ident == "field" {
 		if len(arguments) == 1 {
-			if text, ok := arguments[0].(constant); ok && text.Kind == market.KindString {
+			if text, ok := arguments[0].(constantValue); ok && text.Kind == market.KindString {
 				return c.compileField(name.Pos, string(text.Text))
 			}
 		}
-		c.failAt(name.Pos, `field needs the field's name for buyers in quotes, such as field "my field"`)
-		return constant{}
+		c.addMistakeAt(name.Pos, `field needs the field's name for buyers in quotes, such as field "my field"`)
+		return constantValue{}
 	}
 	if name.Ident == secretWord {
-		c.failAt(name.Pos, `secret must be alone in its braces, such as {{secret "key"}}; it cannot be an argument or a condition`)
-		return constant{}
+		c.addMistakeAt(name.Pos, `secret must be alone in its braces, such as {{secret "key"}}; it cannot be an argument or a condition`)
+		return constantValue{}
 	}
 	if word, ok := requestValues[name.Ident]; ok {
 		switch {
 		case len(arguments) > 0:
-			c.failAt(name.Pos, "%s has no arguments; remove them", name.Ident)
+			c.addMistakeAt(name.Pos, "%s has no arguments; remove them", name.Ident)
 		case word.kind != 0 && word.kind != c.template.kind:
-			c.failAt(name.Pos, "%s is not available in a %s", name.Ident, c.template.kind)
+			c.addMistakeAt(name.Pos, "%s is not available in a %s", name.Ident, c.template.kind)
 		}
 		return requestExpression{word}
 	}
 	f := functions[name.Ident]
 	if len(arguments) < f.minArguments || len(arguments) > f.maxArguments {
-		c.failAt(name.Pos, "%s has %d arguments here, but needs %s", name.Ident, len(arguments), describeArgumentCount(f))
-		return constant{}
+		c.addMistakeAt(name.Pos, "%s has %d arguments here, but needs %s", name.Ident, len(arguments), describeArgumentCount(f))
+		return constantValue{}
 	}
 	if f.prepareArguments != nil {
 		if err := f.prepareArguments(arguments); err != nil {
-			c.failAt(name.Pos, "%s %v", name.Ident, err)
-			return constant{}
+			c.addMistakeAt(name.Pos, "%s %v", name.Ident, err)
+			return constantValue{}
 		}
 	}
 	if f.comparesConstants {
@@ -128,7 +128,7 @@ func (c *templateCompiler) compileCall(name *parse.IdentifierNode, arguments []e
 	return functionCall{function: f, arguments: arguments}
 }
 
-func describeArgumentCount(f *function) string {
+func describeArgumentCount(f *templateFunction) string {
 	if f.minArguments == f.maxArguments {
 		return strconv.Itoa(f.minArguments)
 	}
@@ -137,10 +137,10 @@ func describeArgumentCount(f *function) string {
 
 // recordComparedConstants adds the constants of a comparison to the uses of its fields, so
 // that Check uses them as samples.
-func (c *templateCompiler) recordComparedConstants(arguments []expression) {
+func (c *templateCompiler) recordComparedConstants(arguments []valueExpression) {
 	var others []market.Value
 	for _, a := range arguments {
-		if text, ok := a.(constant); ok {
+		if text, ok := a.(constantValue); ok {
 			others = append(others, market.Value(text))
 		}
 	}
@@ -158,7 +158,7 @@ func (c *templateCompiler) recordComparedConstants(arguments []expression) {
 }
 
 // collectFields returns the fields in the expressions.
-func collectFields(values []expression) (fields []fieldExpression) {
+func collectFields(values []valueExpression) (fields []fieldExpression) {
 	for _, value := range values {
 		switch value := value.(type) {
 		case fieldExpression:

@@ -10,21 +10,21 @@ import (
 	"pingpost/engine/market/format"
 )
 
-// function is a function that templates can call. It returns text, a number, true or
+// templateFunction is a templateFunction that templates can call. It returns text, a number, true or
 // false. If it cannot use an argument, it returns an absent value, so that default can
 // replace it.
-type function struct {
+type templateFunction struct {
 	minArguments, maxArguments int
 
 	// prepareArguments checks the constant arguments when the template is compiled, and
 	// may rewrite them; nil: no check.
-	prepareArguments  func(arguments []expression) error
+	prepareArguments  func(arguments []valueExpression) error
 	comparesConstants bool // Check uses the constant arguments as samples of the fields
 	apply             func(w *bodyWriter, arguments []market.Value) market.Value
 }
 
 // functions are all functions of templates. The value before a | is the last argument.
-var functions = map[string]*function{
+var functions = map[string]*templateFunction{
 	"upper":  transformFunction(market.TransformUpper),
 	"lower":  transformFunction(market.TransformLower),
 	"title":  transformFunction(market.TransformTitle),
@@ -48,19 +48,19 @@ var functions = map[string]*function{
 		return market.BoolValue(a[0].Kind != market.KindAbsent)
 	}},
 	"not": {minArguments: 1, maxArguments: 1, apply: func(_ *bodyWriter, a []market.Value) market.Value { return market.BoolValue(!isTruthy(a[0])) }},
-	"and": {minArguments: 2, maxArguments: 64, apply: func(_ *bodyWriter, a []market.Value) market.Value { return market.BoolValue(allTrue(a)) }},
-	"or":  {minArguments: 2, maxArguments: 64, apply: func(_ *bodyWriter, a []market.Value) market.Value { return market.BoolValue(anyTrue(a)) }},
+	"and": {minArguments: 2, maxArguments: 64, apply: func(_ *bodyWriter, a []market.Value) market.Value { return market.BoolValue(andValues(a)) }},
+	"or":  {minArguments: 2, maxArguments: 64, apply: func(_ *bodyWriter, a []market.Value) market.Value { return market.BoolValue(orValues(a)) }},
 	"eq":  {minArguments: 2, maxArguments: 64, comparesConstants: true, apply: func(_ *bodyWriter, a []market.Value) market.Value { return market.BoolValue(firstEqualsAny(a)) }},
 	"ne":  {minArguments: 2, maxArguments: 2, comparesConstants: true, apply: func(_ *bodyWriter, a []market.Value) market.Value { return market.BoolValue(!hasSameText(a[0], a[1])) }},
 }
 
 // transformFunction returns a field transform as a function of templates.
-func transformFunction(t market.Transform) *function {
-	return &function{minArguments: 1, maxArguments: 1, apply: func(w *bodyWriter, a []market.Value) market.Value {
+func transformFunction(t market.FieldTransform) *templateFunction {
+	return &templateFunction{minArguments: 1, maxArguments: 1, apply: func(w *bodyWriter, a []market.Value) market.Value {
 		if a[0].Kind == market.KindAbsent {
 			return market.Value{}
 		}
-		text, grown, ok := t.Apply(a[0].Text, w.scratch)
+		text, grown, ok := t.TransformText(a[0].Text, w.scratch)
 		w.scratch = grown
 		if !ok {
 			return market.Value{}
@@ -125,7 +125,7 @@ func parseNumberValue(v market.Value) market.Value {
 	return market.Value{Kind: market.KindNumber, Text: v.Text}
 }
 
-func allTrue(values []market.Value) bool {
+func andValues(values []market.Value) bool {
 	for _, v := range values {
 		if !isTruthy(v) {
 			return false
@@ -134,7 +134,7 @@ func allTrue(values []market.Value) bool {
 	return true
 }
 
-func anyTrue(values []market.Value) bool {
+func orValues(values []market.Value) bool {
 	for _, v := range values {
 		if isTruthy(v) {
 			return true
@@ -159,8 +159,8 @@ func hasSameText(a, b market.Value) bool {
 	return a.Kind != market.KindAbsent && b.Kind != market.KindAbsent && string(a.Text) == string(b.Text)
 }
 
-func checkCountArgument(arguments []expression) error {
-	if c, ok := arguments[0].(constant); ok && c.Kind == market.KindInteger {
+func checkCountArgument(arguments []valueExpression) error {
+	if c, ok := arguments[0].(constantValue); ok && c.Kind == market.KindInteger {
 		if n, ok := format.ParseDigits(c.Text); ok && n > 0 {
 			return nil
 		}
@@ -170,9 +170,9 @@ func checkCountArgument(arguments []expression) error {
 
 // checkMapArguments returns an error if an argument of map before the value is not
 // constant.
-func checkMapArguments(arguments []expression) error {
+func checkMapArguments(arguments []valueExpression) error {
 	for _, e := range arguments[:len(arguments)-1] {
-		if _, ok := e.(constant); !ok {
+		if _, ok := e.(constantValue); !ok {
 			return errors.New(`needs pairs in quotes, and the value last: .tcpa_consent | map "true" "Y" "false" "N"`)
 		}
 	}
@@ -184,14 +184,14 @@ var dateParts = strings.NewReplacer("YYYY", "2006", "YY", "06", "MM", "01", "DD"
 
 // prepareDateLayout replaces the date form by a layout of package time. It rejects other
 // letters, because package time could interpret them.
-func prepareDateLayout(arguments []expression) error {
-	c, ok := arguments[0].(constant)
+func prepareDateLayout(arguments []valueExpression) error {
+	c, ok := arguments[0].(constantValue)
 	layout := dateParts.Replace(string(c.Text))
 	rest := strings.NewReplacer("YYYY", "", "YY", "", "MM", "", "DD", "", "hh", "", "mm", "", "ss", "").Replace(string(c.Text))
 	if !ok || c.Kind != market.KindString || layout == rest || strings.Trim(rest, "-/.: TZ") != "" || len(c.Text) > 40 {
 		return errors.New(`needs a date form of YYYY YY MM DD hh mm ss with - / . : T Z and spaces between, such as "MM/DD/YYYY"`)
 	}
-	arguments[0] = constant{Kind: market.KindString, Text: []byte(layout)}
+	arguments[0] = constantValue{Kind: market.KindString, Text: []byte(layout)}
 	return nil
 }
 

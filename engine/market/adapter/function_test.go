@@ -98,7 +98,7 @@ func TestFunctions(t *testing.T) {
 // other's.
 func TestFunctionsLeaveTheLeadAlone(t *testing.T) {
 	m := adapted(t)
-	a := adapterOf(t, m, adapter.NewPost, "json", `[{{.city | upper}}, {{.city | title}}, {{and (eq (.city | upper) "RENO") (eq (.city | lower) "reno")}}, {{.city}}]`)
+	a := adapterOf(t, m, adapter.NewPostTemplate, "json", `[{{.city | upper}}, {{.city | title}}, {{and (eq (.city | upper) "RENO") (eq (.city | lower) "reno")}}, {{.city}}]`)
 	lead, failed := fill(m, person(`city="reno"`))
 	if failed != nil {
 		t.Fatal(failed)

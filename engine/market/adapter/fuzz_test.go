@@ -33,13 +33,13 @@ func FuzzTemplate(f *testing.F) {
 		if failed != nil {
 			return
 		}
-		if ping, _ := adapter.NewPing(format, template, nil); ping != nil {
+		if ping, _ := adapter.NewPingTemplate(format, template, nil); ping != nil {
 			body, _ := ping.AppendPing(nil, m, lead, pingHead)
 			if len(body) > adapter.MaxBody || !strings.Contains(template, "O'Neil") && bytes.Contains(body, []byte("O'Neil")) {
 				t.Fatalf("%s", body)
 			}
 		}
-		a, mistakes := adapter.NewPost(format, template, nil)
+		a, mistakes := adapter.NewPostTemplate(format, template, nil)
 		if a == nil {
 			if len(mistakes) == 0 {
 				t.Fatal("refused without a reason")

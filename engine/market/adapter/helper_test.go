@@ -48,7 +48,7 @@ func person(more ...string) []market.Member {
 func fill(m *market.Mapping, list []market.Member) (*market.Lead, []string) {
 	var l market.Lead
 	l.Reset(m.SlotCount())
-	return &l, codes(m.Fill(&l, list, nil))
+	return &l, codes(m.FillFromIngest(&l, list, nil))
 }
 
 func codes(errors []market.FieldError) []string {

@@ -128,7 +128,7 @@ func TestTemplatesThatAreRefused(t *testing.T) {
 	}
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {
-			a, mistakes := adapter.NewPost(row.format, row.template, nil)
+			a, mistakes := adapter.NewPostTemplate(row.format, row.template, nil)
 			checkTemplateErrors(t, mistakes, row.want)
 			if a != nil {
 				t.Error("there is an adapter")
@@ -158,11 +158,11 @@ func TestContactFieldsStayOutOfPings(t *testing.T) {
 			"[\n{{.NAME}}]", "[1\n{{if .NAME}}{{end}}]", "[\n{{.state | default .NAME}}]", "[\n{{.NAME | sha256}}]",
 			"[\n{{(and .state (eq .NAME \"x\"))}}]", "[\n{{field \"NAME\"}}]",
 		} {
-			_, mistakes := adapter.NewPing("json", strings.ReplaceAll(template, "NAME", name), nil)
+			_, mistakes := adapter.NewPingTemplate("json", strings.ReplaceAll(template, "NAME", name), nil)
 			checkTemplateErrors(t, mistakes, "2 "+name+" identifies the person")
 		}
 	}
-	if _, mistakes := adapter.NewPing("json", "[{{lead_id}}]", nil); len(mistakes) != 1 || !strings.Contains(mistakes[0].Message, "not available in a ping") {
+	if _, mistakes := adapter.NewPingTemplate("json", "[{{lead_id}}]", nil); len(mistakes) != 1 || !strings.Contains(mistakes[0].Message, "not available in a ping") {
 		t.Errorf("%v", mistakes)
 	}
 }
@@ -171,7 +171,7 @@ func TestContactFieldsStayOutOfPings(t *testing.T) {
 // pings, and bodies that come out broken for some lead.
 func TestTemplatesThatDoNotFitACampaign(t *testing.T) {
 	m := adapted(t)
-	ping, post := adapter.NewPing, adapter.NewPost
+	ping, post := adapter.NewPingTemplate, adapter.NewPostTemplate
 	rows := []struct {
 		name             string
 		compile          newTemplate
@@ -247,7 +247,7 @@ func TestTemplatesThatDoNotFitACampaign(t *testing.T) {
 func TestARequiredFieldNeedNotBeGuarded(t *testing.T) {
 	required := mapping(t, market.FieldSpec{Name: "key", Type: market.TypeString, Required: true})
 	optional := mapping(t, market.FieldSpec{Name: "key", Type: market.TypeString})
-	a, mistakes := adapter.NewPost("json", `{ {{.key}}: 1}`, nil)
+	a, mistakes := adapter.NewPostTemplate("json", `{ {{.key}}: 1}`, nil)
 	if a == nil {
 		t.Fatal(mistakes)
 	}
@@ -286,7 +286,7 @@ func TestTemplatesThatOnlyLookWrong(t *testing.T) {
 		{"names in brackets", "form", `lead[0][key]={{.key}}&lead[0][cars]={{.cars}}`},
 		{"an empty value", "form", `a=&b={{.cars}}`},
 	} {
-		a, mistakes := adapter.NewPost(row.format, row.template, nil)
+		a, mistakes := adapter.NewPostTemplate(row.format, row.template, nil)
 		if a != nil {
 			mistakes = a.Check(m)
 		}
@@ -307,7 +307,7 @@ func TestMistakesAreToldTogether(t *testing.T) {
 		"behind a lost one": {"[{{.a.b}},\n1{{.state}},\n{{.c.d}}]", "1 2"},
 		"the end as well":   {"[{{.a.b}}, \n\"", "1"},
 	} {
-		_, mistakes := adapter.NewPost("json", row.template, nil)
+		_, mistakes := adapter.NewPostTemplate("json", row.template, nil)
 		var lines []string
 		for _, m := range mistakes {
 			lines = append(lines, fmt.Sprint(m.Line))

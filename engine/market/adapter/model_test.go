@@ -105,7 +105,7 @@ func FuzzWellFormed(f *testing.F) {
 func checkWellFormed(t *rapid.T, m *market.Mapping, passed map[string]int) {
 	format := rapid.SampledFrom([]string{"json", "xml", "form"}).Draw(t, "format")
 	template := drawnTemplate(t, format)
-	a, mistakes := adapter.NewPost(format, template, nil)
+	a, mistakes := adapter.NewPostTemplate(format, template, nil)
 	if a == nil && len(mistakes) == 0 {
 		t.Fatal("refused without a reason")
 	}

@@ -2,9 +2,9 @@ package adapter
 
 import "pingpost/engine/market"
 
-// piece is a part of a compiled template: a literal, an insertion, a placeholder or a
+// templatePiece is a part of a compiled template: a literal, an insertion, a placeholder or a
 // conditional.
-type piece interface{ write(w *bodyWriter) }
+type templatePiece interface{ write(w *bodyWriter) }
 
 // bodyWriter writes one body.
 type bodyWriter struct {
@@ -15,7 +15,7 @@ type bodyWriter struct {
 	scratch  []byte // texts that functions rewrote for the current insertion
 }
 
-func (w *bodyWriter) writePieces(pieces []piece) {
+func (w *bodyWriter) writePieces(pieces []templatePiece) {
 	for _, p := range pieces {
 		if w.exceeded {
 			return
@@ -25,29 +25,29 @@ func (w *bodyWriter) writePieces(pieces []piece) {
 	}
 }
 
-// literal is fixed text that the template's author wrote.
-type literal []byte
+// literalText is fixed text that the template's author wrote.
+type literalText []byte
 
-func (l literal) write(w *bodyWriter) { w.dst = append(w.dst, l...) }
+func (l literalText) write(w *bodyWriter) { w.dst = append(w.dst, l...) }
 
-// insertion is a value, written by the escaping rule of its context.
-type insertion struct {
-	value   expression
+// insertedValue is a value, written by the escaping rule of its context.
+type insertedValue struct {
+	value   valueExpression
 	context escapeContext
 }
 
-func (i insertion) write(w *bodyWriter) {
+func (i insertedValue) write(w *bodyWriter) {
 	w.scratch = w.scratch[:0]
 	w.dst = i.context.appendValue(w.dst, i.value.evaluate(w))
 }
 
-// conditional is an if with its two branches.
-type conditional struct {
-	condition expression
-	yes, no   []piece
+// ifElse is an if with its two branches.
+type ifElse struct {
+	condition valueExpression
+	yes, no   []templatePiece
 }
 
-func (c conditional) write(w *bodyWriter) {
+func (c ifElse) write(w *bodyWriter) {
 	w.scratch = w.scratch[:0]
 	if isTruthy(c.condition.evaluate(w)) {
 		w.writePieces(c.yes)
@@ -61,15 +61,15 @@ func isTruthy(v market.Value) bool {
 	return v.Kind != market.KindAbsent && !(v.Kind == market.KindBoolean && string(v.Text) == "false")
 }
 
-// expression computes a value: a constant, a field, a request value, or a function's
+// valueExpression computes a value: a constant, a field, a request value, or a function's
 // result.
-type expression interface {
+type valueExpression interface {
 	evaluate(w *bodyWriter) market.Value
 }
 
-type constant market.Value
+type constantValue market.Value
 
-func (c constant) evaluate(*bodyWriter) market.Value { return market.Value(c) }
+func (c constantValue) evaluate(*bodyWriter) market.Value { return market.Value(c) }
 
 type fieldExpression string
 
@@ -80,8 +80,8 @@ type requestExpression struct{ source requestValue }
 func (s requestExpression) evaluate(w *bodyWriter) market.Value { return s.source.read(&w.data) }
 
 type functionCall struct {
-	function  *function
-	arguments []expression
+	function  *templateFunction
+	arguments []valueExpression
 }
 
 func (c functionCall) evaluate(w *bodyWriter) market.Value {

@@ -23,9 +23,9 @@ func findSecretCall(pipe *parse.PipeNode) *parse.CommandNode {
 
 // compileSecret compiles {{secret "name"}}. Functions never see a secret, so a body cannot
 // hold a part of one, or a hash, where the log would keep it.
-func (c *templateCompiler) compileSecret(node *parse.ActionNode, command *parse.CommandNode) piece {
+func (c *templateCompiler) compileSecret(node *parse.ActionNode, command *parse.CommandNode) templatePiece {
 	if err := c.context.checkInsertion(); err != nil {
-		c.failAndStop(node.Pos, err.Error())
+		c.addMistakeAndStop(node.Pos, err.Error())
 		return nil
 	}
 	context := c.context
@@ -39,9 +39,9 @@ func (c *templateCompiler) compileSecret(node *parse.ActionNode, command *parse.
 	full, known := c.secrets[name]
 	switch {
 	case name == "":
-		c.failAt(node.Pos, `secret needs the name of one of the buyer's secrets in quotes, such as {{secret "key"}}`)
+		c.addMistakeAt(node.Pos, `secret needs the name of one of the buyer's secrets in quotes, such as {{secret "key"}}`)
 	case !known:
-		c.failAt(node.Pos, "there is no secret %s; add it to the buyer's secrets, or correct the name", market.ShortenName([]byte(name)))
+		c.addMistakeAt(node.Pos, "there is no secret %s; add it to the buyer's secrets, or correct the name", market.ShortenMemberName([]byte(name)))
 	}
 	return newPlaceholder(context, full)
 }

@@ -58,7 +58,7 @@ func TestSecretsInBodies(t *testing.T) {
 	slot, _ := m.SlotByBuyerName("note")
 	for _, body := range secretBodies {
 		t.Run(body.name, func(t *testing.T) {
-			a, mistakes := adapter.NewPost(body.format, body.template, oldBuyer)
+			a, mistakes := adapter.NewPostTemplate(body.format, body.template, oldBuyer)
 			if a == nil || a.Check(m) != nil {
 				t.Fatal(mistakes, a.Check(m))
 			}
@@ -121,7 +121,7 @@ func TestSecretMistakes(t *testing.T) {
 		{"xml", `<a {{secret "key"}}/>`, "1 a value inside a tag"},
 		{"xml", `<a><!-- {{secret "key"}} --></a>`, "1 a value is not allowed in a comment"},
 	} {
-		_, mistakes := adapter.NewPost(row.format, row.template, oldBuyer)
+		_, mistakes := adapter.NewPostTemplate(row.format, row.template, oldBuyer)
 		checkTemplateErrors(t, mistakes, row.want)
 	}
 }
@@ -152,7 +152,7 @@ func TestShownPlaceholders(t *testing.T) {
 	address := "https://old.example/" +
 		string(escape.AppendPlaceholder(nil, escape.Form, fullKey)) + "?k=" +
 		string(escape.AppendPlaceholder(nil, escape.None, "buyer/old"+escape.VariablePart+"OLD_KEY"))
-	if got := escape.FormatPlaceholders(address); got != `https://old.example/{{secret "key"}}?k=${OLD_KEY}` || strings.Contains(got, "\x1a") {
+	if got := escape.ShowPlaceholders(address); got != `https://old.example/{{secret "key"}}?k=${OLD_KEY}` || strings.Contains(got, "\x1a") {
 		t.Error(got)
 	}
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // Template writes the bodies of one buyer endpoint that does not implement the buyer
-// contract, from the operator's template. NewPing makes one for pings, NewPost one for
+// contract, from the operator's template. NewPingTemplate makes one for pings, NewPostTemplate one for
 // posts. It is immutable and safe for concurrent use.
 //
 // A template is text with actions in {{ }}, in a bounded part of the grammar of
@@ -42,7 +42,7 @@ import (
 type Template struct {
 	kind   bodyKind
 	format string
-	pieces []piece
+	pieces []templatePiece
 	uses   []fieldUse
 }
 
@@ -70,7 +70,7 @@ func (t *Template) AppendPing(dst []byte, m *market.Mapping, l *market.Lead, met
 	if t.kind != pingBody {
 		panic("BUG: AppendPing of a template for posts")
 	}
-	return t.write(dst, templateData{mapping: m, lead: l, ping: &metadata})
+	return t.writeBody(dst, templateData{mapping: m, lead: l, ping: &metadata})
 }
 
 // AppendPost appends the body of a post, with the same results as AppendPing.
@@ -78,10 +78,10 @@ func (t *Template) AppendPost(dst []byte, m *market.Mapping, l *market.Lead, met
 	if t.kind != postBody {
 		panic("BUG: AppendPost of a template for pings")
 	}
-	return t.write(dst, templateData{mapping: m, lead: l, post: &metadata})
+	return t.writeBody(dst, templateData{mapping: m, lead: l, post: &metadata})
 }
 
-func (t *Template) write(dst []byte, v templateData) (body []byte, ok bool) {
+func (t *Template) writeBody(dst []byte, v templateData) (body []byte, ok bool) {
 	w := bodyWriter{data: v, dst: dst, limit: len(dst) + MaxBody}
 	w.writePieces(t.pieces)
 	if w.exceeded {
@@ -103,7 +103,7 @@ type templateData struct {
 // body must not have it. This is the second check: Check has rejected such a template.
 func (v *templateData) fieldValue(name string) market.Value {
 	if name == "zip3" {
-		return market.TextValue(format.CutZIP3(v.lead.Values[market.SlotZip].Text))
+		return market.TextValue(format.ZIPPrefix3(v.lead.Values[market.SlotZip].Text))
 	}
 	slot, ok := v.mapping.SlotByBuyerName(name)
 	if !ok {

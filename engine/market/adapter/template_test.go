@@ -48,7 +48,7 @@ var adapterPost = market.PostMetadata{
 func posted(t testing.TB, format, template string, lines ...string) string {
 	t.Helper()
 	m := adapted(t)
-	a := adapterOf(t, m, adapter.NewPost, format, template)
+	a := adapterOf(t, m, adapter.NewPostTemplate, format, template)
 	l, failed := fill(m, person(lines...))
 	if failed != nil {
 		t.Fatal(failed)
@@ -120,7 +120,7 @@ func TestBodies(t *testing.T) {
 
 func TestAPingByATemplate(t *testing.T) {
 	m := adapted(t)
-	a := adapterOf(t, m, adapter.NewPing, "json",
+	a := adapterOf(t, m, adapter.NewPingTemplate, "json",
 		`[{{auction}}, {{vertical}}, {{expires_at}}, {{expires_at | epoch}}, {{.state}}, {{.zip3}}, {{.tcpa_consent}}, {{.owns_home}}]`)
 	lead, failed := fill(m, person(`state="CA"`, `zip="94107-1234"`, `homeowner=true`))
 	if failed != nil {
@@ -136,7 +136,7 @@ func TestAPingByATemplate(t *testing.T) {
 // A lead without an auction is posted under its own id, as by the contract.
 func TestAPostWithoutAnAuction(t *testing.T) {
 	m := adapted(t)
-	a := adapterOf(t, m, adapter.NewPost, "json", `[{{auction}}, {{token}}]`)
+	a := adapterOf(t, m, adapter.NewPostTemplate, "json", `[{{auction}}, {{token}}]`)
 	lead, _ := fill(m, person())
 	body, _ := a.AppendPost(nil, m, lead, market.PostMetadata{Lead: adapterPost.Lead})
 	if want := `["` + adapterPost.Lead.String() + `", null]`; string(body) != want {
@@ -147,7 +147,7 @@ func TestAPostWithoutAnAuction(t *testing.T) {
 // TestABodyHasALimit: what is over it is not sent, and what stood before stays.
 func TestABodyHasALimit(t *testing.T) {
 	m := adapted(t)
-	a := adapterOf(t, m, adapter.NewPost, "json", "["+strings.Repeat("{{.note}},", 100)+"1]")
+	a := adapterOf(t, m, adapter.NewPostTemplate, "json", "["+strings.Repeat("{{.note}},", 100)+"1]")
 	lead, _ := fill(m, person(`note="`+strings.Repeat("x", 4000)+`"`))
 	if body, ok := a.AppendPost([]byte("before"), m, lead, adapterPost); ok || string(body) != "before" {
 		t.Errorf("%d bytes", len(body))
@@ -161,8 +161,8 @@ func TestABodyHasALimit(t *testing.T) {
 func TestATemplateIsForOnePurpose(t *testing.T) {
 	m := adapted(t)
 	lead, _ := fill(m, person())
-	ping := adapterOf(t, m, adapter.NewPing, "json", `[1]`)
-	post := adapterOf(t, m, adapter.NewPost, "json", `[1]`)
+	ping := adapterOf(t, m, adapter.NewPingTemplate, "json", `[1]`)
+	post := adapterOf(t, m, adapter.NewPostTemplate, "json", `[1]`)
 	for name, misuse := range map[string]func(){
 		"a ping's for a post": func() { ping.AppendPost(nil, m, lead, adapterPost) },
 		"a post's for a ping": func() { post.AppendPing(nil, m, lead, pingHead) },
@@ -182,7 +182,7 @@ func TestATemplateIsForOnePurpose(t *testing.T) {
 // of itself, and nothing else.
 func TestWhateverALeadSaysStaysInItsPlace(t *testing.T) {
 	m := adapted(t)
-	a := adapterOf(t, m, adapter.NewPost, "json", `{"whole": {{.note}}, "part": "<{{.note}}>", "end": true}`)
+	a := adapterOf(t, m, adapter.NewPostTemplate, "json", `{"whole": {{.note}}, "part": "<{{.note}}>", "end": true}`)
 	rapid.Check(t, func(t *rapid.T) {
 		note := rapid.String().Draw(t, "note")
 		lead, failed := fill(m, append(person(), market.Member{Name: []byte("note"), Kind: market.JSONString, Text: []byte(note)}))
@@ -212,7 +212,7 @@ func TestNoPersonIsEverInAPingByTemplate(t *testing.T) {
 		`{{if .nick}}["known"]{{else}}["not"]{{end}}`:                                            `["not"]`,
 		`[{{.nick | default "none"}}, {{.nick | sha256}}, {{.nick | first 1}}, {{.ip_address}}]`: `["none", null, null, null]`,
 	} {
-		a, mistakes := adapter.NewPing("json", template, nil)
+		a, mistakes := adapter.NewPingTemplate("json", template, nil)
 		if a == nil {
 			t.Fatal(mistakes)
 		}
@@ -231,7 +231,7 @@ func TestNoPersonIsEverInAPingByTemplate(t *testing.T) {
 
 func BenchmarkAppendPingByTemplate(b *testing.B) {
 	m := adapted(b)
-	a := adapterOf(b, m, adapter.NewPing, "json",
+	a := adapterOf(b, m, adapter.NewPingTemplate, "json",
 		`{"id": {{auction}}, "region": "US-{{.state}}", {{if .zip3}}"area": "{{.zip3}}xx",{{end}} "cars": {{.cars | default 1}}, "opt_in": {{.tcpa_consent | map "true" "Y" "N"}}, "by": {{expires_at | epoch_ms}}}`)
 	lead, failed := fill(m, person(`state="CA"`, `zip="94107-1234"`, `homeowner=true`))
 	if failed != nil {

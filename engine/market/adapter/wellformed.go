@@ -13,14 +13,14 @@ import (
 	"pingpost/engine/market"
 )
 
-// bodyError is the mistake in a body that a template wrote.
-type bodyError struct {
+// malformedBodyError is the mistake in a body that a template wrote.
+type malformedBodyError struct {
 	reason     string
 	near       string // the body before the mistake; empty: unknown
 	sampleCase string // the sample for which the body is malformed
 }
 
-func (m *bodyError) String() string {
+func (m *malformedBodyError) String() string {
 	text := m.reason + m.sampleCase
 	if m.near != "" {
 		text += "; the mistake is after " + strconv.Quote(m.near)
@@ -28,7 +28,7 @@ func (m *bodyError) String() string {
 	return text
 }
 
-// nearBytes is the maximum length of bodyError.near.
+// nearBytes is the maximum length of malformedBodyError.near.
 const nearBytes = 32
 
 // textBefore returns the body's last bytes before an offset.
@@ -38,8 +38,8 @@ func textBefore(body []byte, at int) string {
 }
 
 // checkBody parses a body as the buyer does. It returns nil if the body is well formed.
-func checkBody(format string, body []byte) *bodyError {
-	var bad *bodyError
+func checkBody(format string, body []byte) *malformedBodyError {
+	var bad *malformedBodyError
 	switch format {
 	case market.FormatJSON:
 		bad = checkJSON(body)
@@ -54,11 +54,11 @@ func checkBody(format string, body []byte) *bodyError {
 	return bad
 }
 
-func checkJSON(body []byte) *bodyError {
+func checkJSON(body []byte) *malformedBodyError {
 	if json.Valid(body) {
 		return nil
 	}
-	bad := &bodyError{reason: "check its commas, quotes and brackets"}
+	bad := &malformedBodyError{reason: "check its commas, quotes and brackets"}
 	var syntax *json.SyntaxError
 	if errors.As(json.Unmarshal(body, new(json.RawMessage)), &syntax) {
 		bad.near = textBefore(body, int(syntax.Offset))
@@ -67,12 +67,12 @@ func checkJSON(body []byte) *bodyError {
 }
 
 // checkFormPairs checks that a form is name=value pairs with one & between them.
-func checkFormPairs(body []byte) *bodyError {
+func checkFormPairs(body []byte) *malformedBodyError {
 	at := 0
 	for pair := range bytes.SplitSeq(body, []byte("&")) {
 		at += len(pair)
 		if name, _, ok := bytes.Cut(pair, []byte("=")); !ok || len(name) == 0 {
-			return &bodyError{reason: "a form is name=value pairs with one & between", near: textBefore(body, at)}
+			return &malformedBodyError{reason: "a form is name=value pairs with one & between", near: textBefore(body, at)}
 		}
 		at++
 	}
@@ -82,7 +82,7 @@ func checkFormPairs(body []byte) *bodyError {
 // checkXML checks that a body is one well-formed element with declared prefixes, without
 // repeated attributes and without external references. encoding/xml accepts some of these,
 // and a declaration that is not at the start.
-func checkXML(body []byte) *bodyError {
+func checkXML(body []byte) *malformedBodyError {
 	decoder := xml.NewDecoder(bytes.NewReader(body))
 	decoder.CharsetReader = func(string, io.Reader) (io.Reader, error) { return nil, errCharset }
 	checker := xmlChecker{}
@@ -91,7 +91,7 @@ func checkXML(body []byte) *bodyError {
 		token, err := decoder.Token()
 		switch {
 		case errors.Is(err, io.EOF) && checker.roots != 1:
-			return &bodyError{reason: fmt.Sprintf("it has %d root elements, but must have one", checker.roots)}
+			return &malformedBodyError{reason: fmt.Sprintf("it has %d root elements, but must have one", checker.roots)}
 		case errors.Is(err, io.EOF):
 			return nil
 		case errors.Is(err, errCharset):
@@ -102,7 +102,7 @@ func checkXML(body []byte) *bodyError {
 			err = checker.checkToken(token, offset)
 		}
 		if err != nil {
-			return &bodyError{reason: err.Error(), near: textBefore(body, int(decoder.InputOffset()))}
+			return &malformedBodyError{reason: err.Error(), near: textBefore(body, int(decoder.InputOffset()))}
 		}
 	}
 }

@@ -81,8 +81,8 @@ func nextZoneChange(at time.Time) time.Time {
 	return time.Unix((today+1)*secondsInDay, 0).In(at.Location())
 }
 
-// hourWindow returns the hour of the zone's clocks that contains t.
-func hourWindow(t int64, zone *time.Location) (start, end int64) {
+// hourWindowContaining returns the hour of the zone's clocks that contains t.
+func hourWindowContaining(t int64, zone *time.Location) (start, end int64) {
 	seconds := floorDiv(t, int64(time.Second))
 	run := offsetIntervalAt(seconds, zone)
 	hour := floorDiv(seconds+run.offset, secondsInHour)*secondsInHour - run.offset
@@ -100,8 +100,8 @@ func startOfDay(d day, zone *time.Location) int64 {
 	}
 }
 
-// latestDayBegun returns the latest day that has begun at t.
-func latestDayBegun(t int64, zone *time.Location) day {
+// latestDayBegunBy returns the latest day that has begun at t.
+func latestDayBegunBy(t int64, zone *time.Location) day {
 	seconds := floorDiv(t, int64(time.Second))
 	_, offset := time.Unix(seconds, 0).In(zone).Zone()
 	d := day(floorDiv(seconds+int64(offset), secondsInDay))
@@ -111,8 +111,8 @@ func latestDayBegun(t int64, zone *time.Location) day {
 	return d
 }
 
-// firstDay returns the first day of the window that contains d.
-func (p Period) firstDay(d day) day {
+// firstDayOfPeriod returns the first day of the window that contains d.
+func (p Period) firstDayOfPeriod(d day) day {
 	switch p {
 	case Week:
 		return day(floorDiv(int64(d)+mondayOffset, daysInWeek)*daysInWeek - mondayOffset)
@@ -123,8 +123,8 @@ func (p Period) firstDay(d day) day {
 	return d
 }
 
-// nextFirstDay returns the first day of the window after the one that begins with first.
-func (p Period) nextFirstDay(first day) day {
+// firstDayOfNextPeriod returns the first day of the window after the one that begins with first.
+func (p Period) firstDayOfNextPeriod(first day) day {
 	switch p {
 	case Week:
 		return first + daysInWeek

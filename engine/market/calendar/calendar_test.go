@@ -64,7 +64,7 @@ func TestWindows(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		from, to := c.period.Window(at.UnixNano(), zone)
+		from, to := c.period.WindowContaining(at.UnixNano(), zone)
 		start, end := time.Unix(0, from).In(zone).Format(time.RFC3339), time.Unix(0, to).In(zone).Format(time.RFC3339)
 		if start != c.start || end != c.end {
 			t.Errorf("%s, %s: %s to %s, want %s to %s", c.name, c.zone, start, end, c.start, c.end)
@@ -93,10 +93,10 @@ func TestHoursInADay(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		at, end := Day.Window(noon.UnixNano(), zone)
+		at, end := Day.WindowContaining(noon.UnixNano(), zone)
 		hours := 0
 		for ; at < end; hours++ {
-			_, at = Hour.Window(at, zone)
+			_, at = Hour.WindowContaining(at, zone)
 		}
 		if hours != c.hours || at != end {
 			t.Errorf("%s on %s has %d hours, want %d", c.zone, c.noon, hours, c.hours)
@@ -201,7 +201,7 @@ func TestWindowsAreWhatTheClocksShow(t *testing.T) {
 		t.Run(p.String(), rapid.MakeCheck(func(t *rapid.T) {
 			zone := zoneNamed(t, rapid.SampledFrom(oddZones).Draw(t, "zone"))
 			at := instantIn(zone).Draw(t, "at")
-			start, end := p.Window(at, zone)
+			start, end := p.WindowContaining(at, zone)
 			wantStart, wantEnd := windowByClock(p, at, zone)
 			if start != wantStart || end != wantEnd {
 				local := func(t int64) time.Time { return time.Unix(0, t).In(zone) }
@@ -217,19 +217,19 @@ func TestWindowsFollowEachOther(t *testing.T) {
 		p := rapid.SampledFrom([]Period{Hour, Day, Week, Month}).Draw(t, "period")
 		// From before there were zones, with offsets to the second.
 		at := rapid.Int64Range(-120*366*secondsInDay, 120*366*secondsInDay).Draw(t, "second") * int64(time.Second)
-		start, end := p.Window(at, zone)
+		start, end := p.WindowContaining(at, zone)
 		if at < start || at >= end {
 			t.Fatalf("%d is not in %d to %d", at, start, end)
 		}
 		for _, inside := range []int64{start, end - 1} {
-			if s, e := p.Window(inside, zone); s != start || e != end {
+			if s, e := p.WindowContaining(inside, zone); s != start || e != end {
 				t.Fatalf("%d to %d, but from %d in it %d to %d", start, end, inside, s, e)
 			}
 		}
-		if next, _ := p.Window(end, zone); next != end {
+		if next, _ := p.WindowContaining(end, zone); next != end {
 			t.Fatalf("one ends at %d, the next begins at %d", end, next)
 		}
-		if _, before := p.Window(start-1, zone); before != start {
+		if _, before := p.WindowContaining(start-1, zone); before != start {
 			t.Fatalf("one begins at %d, the one before ends at %d", start, before)
 		}
 	})

@@ -38,16 +38,16 @@ func (p Period) String() string {
 	return periodNames[p]
 }
 
-// Window returns the period's window around an instant: from start up to, but not
+// WindowContaining returns the period's window around an instant: from start up to, but not
 // including, end, in Unix nanoseconds. The windows of one period and zone follow each
 // other without gap or overlap, so the start identifies one.
-func (p Period) Window(t int64, zone *time.Location) (start, end int64) {
+func (p Period) WindowContaining(t int64, zone *time.Location) (start, end int64) {
 	switch p {
 	case Hour:
-		return hourWindow(t, zone)
+		return hourWindowContaining(t, zone)
 	case Day, Week, Month:
-		first := p.firstDay(latestDayBegun(t, zone))
-		return startOfDay(first, zone), startOfDay(p.nextFirstDay(first), zone)
+		first := p.firstDayOfPeriod(latestDayBegunBy(t, zone))
+		return startOfDay(first, zone), startOfDay(p.firstDayOfNextPeriod(first), zone)
 	case Total:
 		return 0, math.MaxInt64
 	}

@@ -11,12 +11,12 @@ import (
 	"pingpost/engine/market/format"
 )
 
-// Schedule holds the opening hours of a week, by the clocks of a zone: an hour that the
+// WeeklySchedule holds the opening hours of a week, by the clocks of a zone: an hour that the
 // clocks skip is never open, and an hour that they repeat is open twice. It is immutable.
 //
 // It stores the minutes of the changes instead of 10,080 bits, because callers also need
 // the next change.
-type Schedule struct {
+type WeeklySchedule struct {
 	zone         *time.Location
 	opensAtStart bool  // in the week's first minute
 	changes      []int // minutes of the week, ascending, at which it opens or closes
@@ -37,7 +37,7 @@ var weekdays = [daysInWeek]string{"Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun
 //	Fri-Mon 22:00-02:00
 //
 // The end is exclusive. Days may wrap around the week; hours whose end is not after their start continue into the next day. Overlapping hours are merged.
-func ParseSchedule(zone *time.Location, open []string) (*Schedule, error) {
+func ParseSchedule(zone *time.Location, open []string) (*WeeklySchedule, error) {
 	if len(open) == 0 {
 		return nil, errors.New("the schedule has no opening hours: write hours such as Mon-Fri 08:00-18:00, or remove the schedule to be always open")
 	}
@@ -47,7 +47,7 @@ func ParseSchedule(zone *time.Location, open []string) (*Schedule, error) {
 			return nil, fmt.Errorf("opening hours %q: %w", line, err)
 		}
 	}
-	s := &Schedule{zone: zone, opensAtStart: week[0]}
+	s := &WeeklySchedule{zone: zone, opensAtStart: week[0]}
 	for minute := 1; minute < minutesInWeek; minute++ {
 		if week[minute] != week[minute-1] {
 			s.changes = append(s.changes, minute)
@@ -61,7 +61,7 @@ func ParseSchedule(zone *time.Location, open []string) (*Schedule, error) {
 
 // IsOpen reports whether the schedule is open at an instant, and the next instant at which
 // this may change; both are in Unix nanoseconds.
-func (s *Schedule) IsOpen(t int64) (open bool, until int64) {
+func (s *WeeklySchedule) IsOpen(t int64) (open bool, until int64) {
 	if len(s.changes) == 0 {
 		return s.opensAtStart, math.MaxInt64
 	}
@@ -100,7 +100,7 @@ func addOpeningHours(week *[minutesInWeek]bool, line string) error {
 	if err != nil {
 		return err
 	}
-	opens, closes, err := parseHours(hours)
+	opens, closes, err := parseTimeRange(hours)
 	if err != nil {
 		return err
 	}
@@ -123,12 +123,12 @@ func parseWeekday(name string) (int, error) {
 	return 0, fmt.Errorf("%q is not a weekday: use %s", name, strings.Join(weekdays[:], " "))
 }
 
-// parseHours parses HH:MM-HH:MM as minutes from midnight. An end in the next day is past
+// parseTimeRange parses HH:MM-HH:MM as minutes from midnight. An end in the next day is past
 // 24:00.
-func parseHours(text string) (opens, closes int, err error) {
+func parseTimeRange(text string) (opens, closes int, err error) {
 	from, to, _ := strings.Cut(text, "-")
-	opens, okFrom := parseMinute(from)
-	closes, okTo := parseMinute(to)
+	opens, okFrom := parseMinuteOfDay(from)
+	closes, okTo := parseMinuteOfDay(to)
 	switch {
 	case !okFrom, !okTo:
 		return 0, 0, fmt.Errorf("%q is not a time range: write HH:MM-HH:MM, from 00:00 to 24:00", text)
@@ -142,8 +142,8 @@ func parseHours(text string) (opens, closes int, err error) {
 	return opens, closes, nil
 }
 
-// parseMinute parses HH:MM, including 24:00.
-func parseMinute(text string) (int, bool) {
+// parseMinuteOfDay parses HH:MM, including 24:00.
+func parseMinuteOfDay(text string) (int, bool) {
 	if len(text) != len("HH:MM") || text[2] != ':' {
 		return 0, false
 	}

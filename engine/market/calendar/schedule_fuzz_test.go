@@ -27,7 +27,7 @@ func FuzzWindow(f *testing.F) {
 		zone := zoneNamed(t, oddZones[int(where)%len(oddZones)])
 		p := Hour + Period(which%4)
 		at := instantNear(zone, minute, near, past) + int64(uint64(into)%uint64(time.Minute))
-		start, end := p.Window(at, zone)
+		start, end := p.WindowContaining(at, zone)
 		if wantStart, wantEnd := windowByClock(p, at, zone); start != wantStart || end != wantEnd {
 			t.Fatalf("%s of %s in %s: %d to %d, want %d to %d", p, time.Unix(0, at).In(zone), zone, start, end, wantStart, wantEnd)
 		}
@@ -103,7 +103,7 @@ func FuzzSchedule(f *testing.F) {
 	})
 }
 
-func judgeSchedule(t *testing.T, s *Schedule, zone *time.Location, all []hours, at int64) {
+func judgeSchedule(t *testing.T, s *WeeklySchedule, zone *time.Location, all []hours, at int64) {
 	shown := func(minute int64) (open bool) {
 		at := time.Unix(minute*60, 0).In(zone)
 		for _, h := range all {

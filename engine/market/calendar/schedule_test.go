@@ -45,7 +45,7 @@ func TestParseScheduleSaysWhatIsWrong(t *testing.T) {
 	}
 }
 
-func scheduleOf(t interface{ Fatal(...any) }, zone *time.Location, open ...string) *Schedule {
+func scheduleOf(t interface{ Fatal(...any) }, zone *time.Location, open ...string) *WeeklySchedule {
 	s, err := ParseSchedule(zone, open)
 	if err != nil {
 		t.Fatal(err)

@@ -60,10 +60,10 @@ func AppendJSONText(dst, text []byte) []byte {
 	return append(dst[:start], dst[start+1:len(dst)-1]...)
 }
 
-// AppendUnescaped appends the text of a JSON string. raw is the string without its quotes,
+// AppendJSONUnescaped appends the text of a JSON string. raw is the string without its quotes,
 // which the caller has checked. On an unchecked string it does not panic, and an invalid
 // escape becomes U+FFFD.
-func AppendUnescaped(dst, raw []byte) []byte {
+func AppendJSONUnescaped(dst, raw []byte) []byte {
 	for {
 		at := bytes.IndexByte(raw, '\\')
 		if at < 0 {
@@ -74,7 +74,7 @@ func AppendUnescaped(dst, raw []byte) []byte {
 		case len(raw) == 1:
 			return utf8.AppendRune(dst, utf8.RuneError)
 		case raw[1] != 'u':
-			dst, raw = append(dst, unescapeLetter(raw[1])), raw[2:]
+			dst, raw = append(dst, unescapeJSONLetter(raw[1])), raw[2:]
 			continue
 		}
 		r, ok := ParseUnicodeEscape(raw)
@@ -115,8 +115,8 @@ func ParseUnicodeEscape(text []byte) (r rune, ok bool) {
 	return r, true
 }
 
-// unescapeLetter returns the character that a backslash and the letter stand for.
-func unescapeLetter(c byte) byte {
+// unescapeJSONLetter returns the character that a backslash and the letter stand for.
+func unescapeJSONLetter(c byte) byte {
 	switch c {
 	case 'b':
 		return '\b'

@@ -18,22 +18,22 @@ import (
 // with a mark are rejected, and so are addresses and headers with control characters.
 const placeholderMark = 0x1a // SUB, "substitute"
 
-// Kind is the escaping rule for the secret of a placeholder. The values are in the log and
+// EscapeKind is the escaping rule for the secret of a placeholder. The values are in the log and
 // never change.
-type Kind byte
+type EscapeKind byte
 
 // The escaping rules.
 const (
-	None    Kind = 'r' // unescaped: a header's value, a variable in an address
-	JSON    Kind = 'j' // inside the quotes of a JSON string
-	Form    Kind = 'f' // in a form
-	URL     Kind = 'u' // in the path or query of an address
-	XML     Kind = 'x' // in text and attributes
-	BaseURL Kind = 'b' // unescaped, without trailing slashes: a variable before a path
+	None    EscapeKind = 'r' // unescaped: a header's value, a variable in an address
+	JSON    EscapeKind = 'j' // inside the quotes of a JSON string
+	Form    EscapeKind = 'f' // in a form
+	URL     EscapeKind = 'u' // in the path or query of an address
+	XML     EscapeKind = 'x' // in text and attributes
+	BaseURL EscapeKind = 'b' // unescaped, without trailing slashes: a variable before a path
 )
 
 // AppendPlaceholder appends a placeholder for the named secret.
-func AppendPlaceholder(dst []byte, kind Kind, name string) []byte {
+func AppendPlaceholder(dst []byte, kind EscapeKind, name string) []byte {
 	return append(append(append(dst, placeholderMark, byte(kind)), name...), placeholderMark)
 }
 
@@ -66,7 +66,7 @@ func AppendWithSecrets(dst, text []byte, secrets func(name string) (string, bool
 		if !known || secret == "" {
 			return dst[:start], false
 		}
-		if dst, ok = Kind(inside[0]).appendEscaped(dst, secret); !ok {
+		if dst, ok = EscapeKind(inside[0]).appendEscaped(dst, secret); !ok {
 			return dst[:start], false
 		}
 		text = after
@@ -74,7 +74,7 @@ func AppendWithSecrets(dst, text []byte, secrets func(name string) (string, bool
 }
 
 // appendEscaped appends a secret, or returns false if the secret is invalid in this place.
-func (e Kind) appendEscaped(dst []byte, secret string) ([]byte, bool) {
+func (e EscapeKind) appendEscaped(dst []byte, secret string) ([]byte, bool) {
 	switch e {
 	case None:
 		return append(dst, secret...), isPrintableASCII(secret)
@@ -103,9 +103,9 @@ func isPrintableASCII(text string) bool {
 	return true
 }
 
-// FormatPlaceholders returns the text with placeholders in the operator's notation:
+// ShowPlaceholders returns the text with placeholders in the operator's notation:
 // ${NAME} for an environment variable, {{secret "name"}} for a named secret.
-func FormatPlaceholders(text string) string {
+func ShowPlaceholders(text string) string {
 	if !HasPlaceholder(text) {
 		return text
 	}
@@ -133,7 +133,7 @@ const VariablePart = "/variable/"
 func TrimTrailingSlashes(address string) string {
 	address = strings.TrimRight(address, "/")
 	rest, ends := strings.CutSuffix(address, string(rune(placeholderMark)))
-	if at := strings.LastIndexByte(rest, placeholderMark); ends && at >= 0 && at+1 < len(rest) && Kind(rest[at+1]) == None {
+	if at := strings.LastIndexByte(rest, placeholderMark); ends && at >= 0 && at+1 < len(rest) && EscapeKind(rest[at+1]) == None {
 		return rest[:at+1] + string(BaseURL) + rest[at+2:] + string(rune(placeholderMark))
 	}
 	return address

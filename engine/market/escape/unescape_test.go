@@ -29,7 +29,7 @@ func TestUnescaped(t *testing.T) {
 		`\\u0041`:                     `\u0041`,
 		`first\u005Fname\u0000\u001f`: "first_name\x00\x1f",
 	} {
-		if got := string(escape.AppendUnescaped([]byte("> "), []byte(raw))); got != "> "+want {
+		if got := string(escape.AppendJSONUnescaped([]byte("> "), []byte(raw))); got != "> "+want {
 			t.Errorf("%s: %q, want %q", raw, got, "> "+want)
 		}
 	}
@@ -43,7 +43,7 @@ func TestUnescapedAsByTheLibrary(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := string(escape.AppendUnescaped(nil, quoted[1:len(quoted)-1])); got != text {
+		if got := string(escape.AppendJSONUnescaped(nil, quoted[1:len(quoted)-1])); got != text {
 			t.Fatalf("%s: %q", quoted, got)
 		}
 	})

@@ -11,7 +11,7 @@ import (
 	"slices"
 )
 
-// Table is the contents of a suppression list: fingerprints in ascending order, and an
+// FingerprintTable is the contents of a suppression list: fingerprints in ascending order, and an
 // index. The index has the first entry of each bucket, which is a range of the upper bits.
 // Fingerprints are keyed hashes, so they spread evenly and a bucket holds four to eight of
 // them: one cache line. An entry takes 8 bytes and up to one byte of index. A table is
@@ -27,7 +27,7 @@ import (
 //
 // Rejected: a hash table, which needs twice the space at the load at which it is fast.
 // Rejected: a Bloom filter, whose false positives would lose sales.
-type Table struct {
+type FingerprintTable struct {
 	file         []byte
 	bucketStarts []uint32 // of bucket i: its first entry; one more for the end
 	shift        uint     // a fingerprint's bucket is its value, shifted right by this
@@ -44,9 +44,9 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// NewTable builds a table from fingerprints in any order, with or without repeats. It
+// NewFingerprintTable builds a table from fingerprints in any order, with or without repeats. It
 // sorts the slice in place and does not keep it.
-func NewTable(fingerprints []uint64) *Table {
+func NewFingerprintTable(fingerprints []uint64) *FingerprintTable {
 	slices.Sort(fingerprints)
 	fingerprints = slices.Compact(fingerprints)
 	if len(fingerprints) > maxTableEntries {
@@ -63,9 +63,9 @@ func NewTable(fingerprints []uint64) *Table {
 	return newIndexedTable(file)
 }
 
-// ParseTable reads a table that AppendBinary wrote. It keeps the bytes, which the caller
+// ParseFingerprintTable reads a table that AppendBinary wrote. It keeps the bytes, which the caller
 // must not change afterwards.
-func ParseTable(data []byte) (*Table, error) {
+func ParseFingerprintTable(data []byte) (*FingerprintTable, error) {
 	switch {
 	case len(data) < tableHeader+tableChecksum || string(data[:len(tableMagic)]) != tableMagic:
 		return nil, errors.New("the file is not a suppression table")
@@ -91,16 +91,16 @@ func ParseTable(data []byte) (*Table, error) {
 }
 
 // AppendBinary appends the table's file form.
-func (t *Table) AppendBinary(dst []byte) []byte { return append(dst, t.file...) }
+func (t *FingerprintTable) AppendBinary(dst []byte) []byte { return append(dst, t.file...) }
 
 // WriteTo writes the table's file form.
-func (t *Table) WriteTo(w io.Writer) (int64, error) {
+func (t *FingerprintTable) WriteTo(w io.Writer) (int64, error) {
 	n, err := w.Write(t.file)
 	return int64(n), err
 }
 
 // AppendEntries appends the table's fingerprints, in ascending order.
-func (t *Table) AppendEntries(dst []uint64) []uint64 {
+func (t *FingerprintTable) AppendEntries(dst []uint64) []uint64 {
 	for i := range t.Len() {
 		dst = append(dst, t.entry(i))
 	}
@@ -108,12 +108,12 @@ func (t *Table) AppendEntries(dst []uint64) []uint64 {
 }
 
 // Len returns the number of entries.
-func (t *Table) Len() int {
+func (t *FingerprintTable) Len() int {
 	return (len(t.file) - tableHeader - tableChecksum) / fingerprintSize
 }
 
 // Has reports whether the fingerprint is an entry.
-func (t *Table) Has(fingerprint uint64) bool {
+func (t *FingerprintTable) Has(fingerprint uint64) bool {
 	bucket := fingerprint >> t.shift
 	from, to := int(t.bucketStarts[bucket]), int(t.bucketStarts[bucket+1])
 	for from < to {
@@ -130,14 +130,14 @@ func (t *Table) Has(fingerprint uint64) bool {
 	return false
 }
 
-func (t *Table) entry(i int) uint64 {
+func (t *FingerprintTable) entry(i int) uint64 {
 	return binary.LittleEndian.Uint64(t.file[tableHeader+fingerprintSize*i:])
 }
 
 // newIndexedTable returns the table with its index. The number of buckets is a quarter of
 // the entries, rounded down to a power of two.
-func newIndexedTable(file []byte) *Table {
-	t := &Table{file: file, shift: 64}
+func newIndexedTable(file []byte) *FingerprintTable {
+	t := &FingerprintTable{file: file, shift: 64}
 	n := t.Len()
 	if n >= 8 {
 		t.shift = uint(65 - bits.Len(uint(n/4)))

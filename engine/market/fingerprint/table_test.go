@@ -38,13 +38,13 @@ func TestTableIsASet(t *testing.T) {
 		for _, e := range entries {
 			model[e] = true
 		}
-		built := NewTable(slices.Clone(entries))
+		built := NewFingerprintTable(slices.Clone(entries))
 		file := built.AppendBinary(nil)
-		read, err := ParseTable(file)
+		read, err := ParseFingerprintTable(file)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for name, table := range map[string]*Table{"built": built, "read": read} {
+		for name, table := range map[string]*FingerprintTable{"built": built, "read": read} {
 			if table.Len() != len(model) {
 				t.Fatalf("%s: %d entries, want %d", name, table.Len(), len(model))
 			}
@@ -67,7 +67,7 @@ func TestTableIsASet(t *testing.T) {
 func TestTableDoesNotKeepTheSlice(t *testing.T) {
 	entries := evenFingerprints(100, 1)
 	first := entries[0]
-	table := NewTable(entries)
+	table := NewFingerprintTable(entries)
 	clear(entries)
 	if !table.Has(first) || table.Len() != 100 {
 		t.Error("the table changed with the slice that it was made of")
@@ -76,7 +76,7 @@ func TestTableDoesNotKeepTheSlice(t *testing.T) {
 
 func TestTableTakesAtMost16BytesAnEntry(t *testing.T) {
 	for _, n := range []int{8, 9, 31, 32, 33, 1000, 4095, 4096, 100_000} {
-		table := NewTable(evenFingerprints(n, 7))
+		table := NewFingerprintTable(evenFingerprints(n, 7))
 		if size := cap(table.file) + 4*cap(table.bucketStarts); size > 16*n {
 			t.Errorf("%d entries take %d bytes", n, size)
 		}
@@ -84,7 +84,7 @@ func TestTableTakesAtMost16BytesAnEntry(t *testing.T) {
 }
 
 func TestTableStretchesAreShort(t *testing.T) {
-	table := NewTable(evenFingerprints(100_000, 3))
+	table := NewFingerprintTable(evenFingerprints(100_000, 3))
 	for i := range table.bucketStarts[1:] {
 		if n := table.bucketStarts[i+1] - table.bucketStarts[i]; n > 40 {
 			t.Fatalf("stretch %d of %d has %d entries", i, len(table.bucketStarts)-1, n)
@@ -96,7 +96,7 @@ func TestTableStretchesAreShort(t *testing.T) {
 }
 
 func TestTableFileIsFrozen(t *testing.T) {
-	file := NewTable([]uint64{0x0102030405060708, 1}).AppendBinary([]byte("before"))
+	file := NewFingerprintTable([]uint64{0x0102030405060708, 1}).AppendBinary([]byte("before"))
 	want := "before" + "ppsl" + "\x01\x00\x00\x00" + "\x02\x00\x00\x00\x00\x00\x00\x00" +
 		"\x01\x00\x00\x00\x00\x00\x00\x00" + "\x08\x07\x06\x05\x04\x03\x02\x01" + "\xf0\x5b\x0b\xba"
 	if string(file) != want {
@@ -105,23 +105,23 @@ func TestTableFileIsFrozen(t *testing.T) {
 }
 
 func TestDamagedTableIsRefused(t *testing.T) {
-	file := NewTable(evenFingerprints(20, 5)).AppendBinary(nil)
-	if _, err := ParseTable(slices.Clone(file)); err != nil {
+	file := NewFingerprintTable(evenFingerprints(20, 5)).AppendBinary(nil)
+	if _, err := ParseFingerprintTable(slices.Clone(file)); err != nil {
 		t.Fatal(err)
 	}
 	for i := range file {
 		for bit := range 8 {
 			damaged := slices.Clone(file)
 			damaged[i] ^= 1 << bit
-			if _, err := ParseTable(damaged); err == nil {
+			if _, err := ParseFingerprintTable(damaged); err == nil {
 				t.Fatalf("bit %d of byte %d is flipped, and it opens", bit, i)
 			}
 		}
-		if _, err := ParseTable(file[:i]); err == nil {
+		if _, err := ParseFingerprintTable(file[:i]); err == nil {
 			t.Fatalf("it ends after %d bytes, and it opens", i)
 		}
 	}
-	if _, err := ParseTable(append(slices.Clone(file), 0)); err == nil {
+	if _, err := ParseFingerprintTable(append(slices.Clone(file), 0)); err == nil {
 		t.Error("a byte follows it, and it opens")
 	}
 }
@@ -153,7 +153,7 @@ func TestOpenTableSaysWhatIsWrong(t *testing.T) {
 		"out of order, many":    {tableFile(1, 9, 9, 8, 7, 6, 5, 4, 3, 2, 1<<63), "not sorted"},
 		"a wrong checksum":      {append(bytes.TrimSuffix(tableFile(1, 0), tableFile(1, 0)[16:]), 1, 2, 3, 4), "does not match"},
 	} {
-		if _, err := ParseTable(c.file); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := ParseFingerprintTable(c.file); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v; want …%s…", name, err, c.want)
 		}
 	}
@@ -162,7 +162,7 @@ func TestOpenTableSaysWhatIsWrong(t *testing.T) {
 func TestOpenTableOfAnythingDoesNotPanic(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		entries := rapid.SliceOf(rapid.Uint64()).Draw(t, "entries")
-		table, err := ParseTable(tableFile(1, uint64(len(entries)), entries...))
+		table, err := ParseFingerprintTable(tableFile(1, uint64(len(entries)), entries...))
 		if err == nil && !slices.IsSorted(entries) {
 			t.Fatal("it is out of order, and it opens")
 		}
@@ -173,7 +173,7 @@ func TestOpenTableOfAnythingDoesNotPanic(t *testing.T) {
 }
 
 func BenchmarkTableHas(b *testing.B) {
-	table := NewTable(evenFingerprints(1_000_000, 1))
+	table := NewFingerprintTable(evenFingerprints(1_000_000, 1))
 	probes := evenFingerprints(1024, 2)
 	i := 0
 	for b.Loop() {

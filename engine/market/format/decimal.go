@@ -1,8 +1,8 @@
 package format
 
-// Decimal is a JSON number in parts: ±Whole.Fraction × 10^Exponent. The digits are the
+// ParsedDecimal is a JSON number in parts: ±Whole.Fraction × 10^Exponent. The digits are the
 // caller's bytes.
-type Decimal struct {
+type ParsedDecimal struct {
 	Negative        bool
 	Whole, Fraction []byte
 	Exponent        int
@@ -13,19 +13,19 @@ type Decimal struct {
 const maxExponent = 1 << 40
 
 // ParseDecimal accepts exactly the numbers of RFC 8259.
-func ParseDecimal(text []byte) (d Decimal, ok bool) {
+func ParseDecimal(text []byte) (d ParsedDecimal, ok bool) {
 	if len(text) > 0 && text[0] == '-' {
 		d.Negative = true
 		text = text[1:]
 	}
 	d.Whole, text = cutDigits(text)
 	if len(d.Whole) == 0 || (len(d.Whole) > 1 && d.Whole[0] == '0') {
-		return Decimal{}, false
+		return ParsedDecimal{}, false
 	}
 	if len(text) > 0 && text[0] == '.' {
 		d.Fraction, text = cutDigits(text[1:])
 		if len(d.Fraction) == 0 {
-			return Decimal{}, false
+			return ParsedDecimal{}, false
 		}
 	}
 	if len(text) > 0 && text[0]|0x20 == 'e' {
@@ -35,7 +35,7 @@ func ParseDecimal(text []byte) (d Decimal, ok bool) {
 	return d, len(text) == 0
 }
 
-func (d *Decimal) parseExponent(text []byte) bool {
+func (d *ParsedDecimal) parseExponent(text []byte) bool {
 	sign := 1
 	if len(text) > 0 && (text[0] == '+' || text[0] == '-') {
 		if text[0] == '-' {

@@ -1,8 +1,8 @@
 package format
 
-// CutZIP3 returns the first three digits of a ZIP code: of five digits, of ZIP+4, or of
+// ZIPPrefix3 returns the first three digits of a ZIP code: of five digits, of ZIP+4, or of
 // three digits alone. It returns nil for any other text.
-func CutZIP3(zip []byte) []byte {
+func ZIPPrefix3(zip []byte) []byte {
 	if !IsZIP(zip) && !IsZIP3(zip) {
 		return nil
 	}

@@ -57,7 +57,7 @@ func ParseInteger(text []byte) (n int64, code string) {
 }
 
 // digit returns one digit of Whole and Fraction, counted from the left.
-func (d *Decimal) digit(i int) byte {
+func (d *ParsedDecimal) digit(i int) byte {
 	if i < len(d.Whole) {
 		return d.Whole[i] - '0'
 	}

@@ -28,7 +28,7 @@ func ParseTimestamp(text []byte) (nanoseconds int64, ok bool) {
 			}
 		}
 	}
-	seconds -= offsetSeconds(rest)
+	seconds -= utcOffsetSeconds(rest)
 	switch {
 	case seconds < 0:
 		return 1, true
@@ -38,8 +38,8 @@ func ParseTimestamp(text []byte) (nanoseconds int64, ok bool) {
 	return max(seconds*1_000_000_000+fraction, 1), true
 }
 
-// offsetSeconds returns the seconds east of Greenwich of Z or ±hh:mm.
-func offsetSeconds(text []byte) int64 {
+// utcOffsetSeconds returns the seconds east of Greenwich of Z or ±hh:mm.
+func utcOffsetSeconds(text []byte) int64 {
 	if len(text) == 1 {
 		return 0
 	}

@@ -62,11 +62,11 @@ func IsTimestamp(text []byte) bool {
 		}
 		rest = after
 	}
-	return isOffset(rest)
+	return isUTCOffset(rest)
 }
 
-// isOffset reports whether the text is Z or ±hh:mm.
-func isOffset(text []byte) bool {
+// isUTCOffset reports whether the text is Z or ±hh:mm.
+func isUTCOffset(text []byte) bool {
 	if len(text) == 1 {
 		return text[0]|0x20 == 'z'
 	}
@@ -206,9 +206,9 @@ func allHex(text []byte) bool {
 	return true
 }
 
-// IsPlainText rejects control characters except tab and line ends, and bytes that are not
+// IsPrintableText rejects control characters except tab and line ends, and bytes that are not
 // UTF-8.
-func IsPlainText(text []byte) bool {
+func IsPrintableText(text []byte) bool {
 	for i := 0; i < len(text); {
 		c := text[i]
 		if c < utf8.RuneSelf {

@@ -166,7 +166,7 @@ func TestIsPlainText(t *testing.T) {
 		"a\xed\xa0\x80b":       false,
 		"a" + string('\u200d'): true,
 	} {
-		if got := IsPlainText([]byte(text)); got != want {
+		if got := IsPrintableText([]byte(text)); got != want {
 			t.Errorf("%q: %v", text, got)
 		}
 	}

@@ -23,7 +23,7 @@ type leadEvents struct {
 	interval time.Duration
 	random   *rand.Rand
 	decided  event.LeadDecided
-	contact  event.Contact
+	contact  event.ContactPart
 	text     []byte
 }
 
@@ -40,13 +40,13 @@ func newLeadEvents(now int64) *leadEvents {
 }
 
 // namesGiven returns the event before the first lead, with campaigns, buyers and caps.
-func (f *leadEvents) namesGiven() *event.NamesGiven {
-	named := &event.NamesGiven{Names: []event.Name{{Kind: event.ObjectSupplier, Ref: 1, ID: SupplierID}}}
+func (f *leadEvents) namesGiven() *event.NamesNumbered {
+	named := &event.NamesNumbered{Names: []event.NumberedName{{Kind: event.ObjectSupplier, Ref: 1, ID: SupplierID}}}
 	add := func(kind event.ObjectKind, scope market.CapScope, prefix string, n int) {
 		for i := 1; i <= n; i++ {
 			ref := market.Ref(i)
-			named.Names = append(named.Names, event.Name{Kind: kind, Ref: ref, ID: fmt.Sprintf("%s_%05d", prefix, i)})
-			limit := event.CapName{
+			named.Names = append(named.Names, event.NumberedName{Kind: kind, Ref: ref, ID: fmt.Sprintf("%s_%05d", prefix, i)})
+			limit := event.NumberedCap{
 				Ref: market.Ref(len(named.Caps) + 1),
 				Key: market.CapKey{Scope: scope, Unit: market.UnitCount, Period: calendar.Day, Zone: "UTC"},
 			}
@@ -69,30 +69,30 @@ func (f *leadEvents) leadDecided(n int) *event.LeadDecided {
 	campaign, filterSet := n%campaignCount, n/campaignCount%filterSetsPerCampaign
 	buyer := (campaign*filterSetsPerCampaign + filterSet) % buyerCount
 	e := &f.decided
-	e.Reset()
+	e.ResetKeepingCapacity()
 	e.Lead, e.Request = market.LeadID(f.newID(at)), market.RequestID(f.newID(at))
 	e.Campaign, e.Supplier, e.Catalog = market.Ref(campaign+1), 1, 1
 	e.Decided, e.Keep = at, at+int64(leadRetention*3/2)
-	e.Idempotency = event.Idempotency{Key: f.randomHash(), Fingerprint: f.random.Uint64(), ExpiresAt: at + int64(leadRetention)}
+	e.Idempotency = event.IdempotencyUse{Key: f.randomHash(), Fingerprint: f.random.Uint64(), ExpiresAt: at + int64(leadRetention)}
 	day := at - at%int64(24*time.Hour)
 	s := &e.Sale
 	s.Buyer, s.FilterSet = market.Ref(buyer+1), uint32(filterSet)
 	s.Price, s.Payout, s.Currency = 12_000_000, 9_600_000, market.Currency{'U', 'S', 'D'}
 	s.Charges = append(
 		s.Charges,
-		event.Charge{Cap: market.Ref(campaign + 1), Window: day, Amount: 1},
-		event.Charge{Cap: market.Ref(campaignCount + buyer + 1), Window: day, Amount: 1},
+		event.CapCharge{Cap: market.Ref(campaign + 1), Window: day, Amount: 1},
+		event.CapCharge{Cap: market.Ref(campaignCount + buyer + 1), Window: day, Amount: 1},
 	)
 	if campaign%2 == 1 {
-		s.Turn = event.Turn{Set: uint64(campaign)<<8 | 1, Member: uint32(filterSet)}
+		s.Turn = event.RotationTurn{Set: uint64(campaign)<<8 | 1, Member: uint32(filterSet)}
 	}
 	for range 2 {
 		s.Duplicates = append(s.Duplicates, event.DuplicateValue{Key: market.DuplicateKey(f.randomHash()), Until: at + int64(leadRetention)})
 	}
 	e.Trail = append(
 		e.Trail,
-		event.TrailStep{Outcome: market.OutcomeWon, FilterSets: bitset.Set{1 << filterSet}},
-		event.TrailStep{Outcome: market.OutcomeFiltered, FilterSets: bitset.Set{1 << ((filterSet + 1) % filterSetsPerCampaign)}},
+		event.OutcomeFilterSets{Outcome: market.OutcomeWon, FilterSets: bitset.Set{1 << filterSet}},
+		event.OutcomeFilterSets{Outcome: market.OutcomeFiltered, FilterSets: bitset.Set{1 << ((filterSet + 1) % filterSetsPerCampaign)}},
 	)
 	f.fillFields(n)
 	return e
