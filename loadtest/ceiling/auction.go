@@ -17,10 +17,6 @@ type AuctionOptions struct {
 	Timeout time.Duration // for bids
 	Log     *wal.Log      // each auction is committed to it; nil: none
 	Entry   int           // bytes committed for an auction
-
-	Body, Header                           int // bytes
-	Connections                            int // to this server, and to each buyer
-	ReadTimeout, WriteTimeout, IdleTimeout time.Duration
 }
 
 // Auction is the ceiling of auctions. It decodes a ping into a struct, sends it to every
@@ -62,15 +58,10 @@ type seat struct {
 func NewAuction(opt *AuctionOptions) *Auction {
 	a := &Auction{timeout: opt.Timeout, log: opt.Log, entry: opt.Entry}
 	for _, addr := range opt.Buyers {
-		a.buyers = append(a.buyers, &fasthttp.HostClient{
-			Addr: addr, MaxConns: opt.Connections, ReadBufferSize: opt.Header,
-			MaxIdleConnDuration: opt.IdleTimeout, ConnPoolStrategy: fasthttp.LIFO,
-			NoDefaultUserAgentHeader: true,
-		})
+		a.buyers = append(a.buyers, newBuyerClient(addr))
 	}
 	a.ballots.New = func() any { return a.newBallot() }
-	a.http = newHTTPServer(a.handle, opt.Body, opt.Header, opt.Connections)
-	a.http.ReadTimeout, a.http.WriteTimeout, a.http.IdleTimeout = opt.ReadTimeout, opt.WriteTimeout, opt.IdleTimeout
+	a.http = newHTTPServer(a.handle)
 	return a
 }
 
@@ -145,17 +136,28 @@ func (s *seat) ask(deadline time.Time) {
 	s.bids = json.Unmarshal(s.response.Body(), &s.answer) == nil && s.answer.Bid != nil
 }
 
-// newHTTPServer returns a server without optional features that cost time.
-func newHTTPServer(handle fasthttp.RequestHandler, body, header, connections int) *fasthttp.Server {
-	return &fasthttp.Server{
-		Handler:               handle,
-		Concurrency:           connections,
-		ReadBufferSize:        header,
-		MaxRequestBodySize:    body,
-		NoDefaultContentType:  true,
-		NoDefaultServerHeader: true,
-		CloseOnShutdown:       true,
+// These limits are the exchange's defaults.
+const (
+	maxBody, maxHeader = 64 << 10, 16 << 10
+	maxConns           = 10_000 // to a server, and to each buyer
+	ioTimeout          = 10 * time.Second
+	idleTimeout        = time.Minute
+)
 
+// newHTTPServer returns a server without optional features that cost time.
+func newHTTPServer(handle fasthttp.RequestHandler) *fasthttp.Server {
+	return &fasthttp.Server{
+		Handler: handle, Concurrency: maxConns, ReadBufferSize: maxHeader, MaxRequestBodySize: maxBody,
+		ReadTimeout: ioTimeout, WriteTimeout: ioTimeout, IdleTimeout: idleTimeout,
+		NoDefaultContentType: true, NoDefaultServerHeader: true, CloseOnShutdown: true,
 		DisablePreParseMultipartForm: true,
+	}
+}
+
+// newBuyerClient returns a client that keeps its connections to a buyer.
+func newBuyerClient(addr string) *fasthttp.HostClient {
+	return &fasthttp.HostClient{
+		Addr: addr, MaxConns: maxConns, ReadBufferSize: maxHeader, MaxIdleConnDuration: idleTimeout,
+		ConnPoolStrategy: fasthttp.LIFO, NoDefaultUserAgentHeader: true,
 	}
 }

@@ -22,14 +22,8 @@ type postScratch struct {
 	body     []byte
 }
 
-func newPoster(buyer string, connections, header int, idle time.Duration) *poster {
-	return &poster{
-		url: "http://" + buyer + "/v1/post",
-		client: &fasthttp.HostClient{
-			Addr: buyer, MaxConns: connections, ReadBufferSize: header, MaxIdleConnDuration: idle,
-			ConnPoolStrategy: fasthttp.LIFO, NoDefaultUserAgentHeader: true,
-		},
-	}
+func newPoster(buyer string) *poster {
+	return &poster{url: "http://" + buyer + "/v1/post", client: newBuyerClient(buyer)}
 }
 
 // postTimeout is the exchange's default.

@@ -4,7 +4,6 @@ import (
 	"net"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/goccy/go-json"
 	"github.com/valyala/fasthttp"
@@ -20,10 +19,6 @@ type Options struct {
 
 	Buyer   string // each lead is posted to this address; empty: none
 	Outcome int    // bytes committed for the outcome of a post
-
-	Body, Header                           int // bytes
-	Connections                            int
-	ReadTimeout, WriteTimeout, IdleTimeout time.Duration
 }
 
 // Server is the ceiling of ingest.
@@ -50,10 +45,9 @@ func New(opt Options) *Server {
 		return &scratch{intent: newRecord(opt.Entry), outcome: newRecord(opt.Outcome)}
 	}
 	if opt.Buyer != "" {
-		s.poster = newPoster(opt.Buyer, opt.Connections, opt.Header, opt.IdleTimeout)
+		s.poster = newPoster(opt.Buyer)
 	}
-	s.http = newHTTPServer(s.handle, opt.Body, opt.Header, opt.Connections)
-	s.http.ReadTimeout, s.http.WriteTimeout, s.http.IdleTimeout = opt.ReadTimeout, opt.WriteTimeout, opt.IdleTimeout
+	s.http = newHTTPServer(s.handle)
 	return s
 }
 

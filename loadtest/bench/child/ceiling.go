@@ -67,10 +67,6 @@ func serveCeiling(in io.Reader, out io.Writer) error {
 }
 
 func (s *CeilingSpec) newServer() (server ceilingServer, closing func() error, err error) {
-	const (
-		body, header, connections = 64 << 10, 16 << 10, 10_000
-		timeout, idle             = 10 * time.Second, time.Minute
-	)
 	var log *wal.Log
 	closing = func() error { return nil }
 	if s.Dir != "" {
@@ -82,14 +78,10 @@ func (s *CeilingSpec) newServer() (server ceilingServer, closing func() error, e
 	if len(s.Buyers) > 0 {
 		return ceiling.NewAuction(&ceiling.AuctionOptions{
 			Buyers: s.Buyers, Timeout: s.Timeout, Log: log, Entry: s.Entry,
-			Body: body, Header: header, Connections: connections,
-			ReadTimeout: timeout, WriteTimeout: timeout, IdleTimeout: idle,
 		}), closing, nil
 	}
 	return ceiling.New(ceiling.Options{
 		Log: log, Entry: s.Entry, Answer: s.Answer, Buyer: s.Buyer, Outcome: s.Outcome,
-		Body: body, Header: header, Connections: connections,
-		ReadTimeout: timeout, WriteTimeout: timeout, IdleTimeout: idle,
 	}), closing, nil
 }
 

@@ -1,0 +1,291 @@
+package ceiling
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"pingpost/engine/market"
+	"pingpost/loadtest/load"
+	"pingpost/loadtest/refbuyer"
+	"pingpost/wal"
+)
+
+const (
+	entrySize   = 640
+	outcomeSize = 90
+	answerSize  = 150
+)
+
+var leads = load.Leads{Supplier: "sup", Campaigns: []string{"cmp"}}
+
+func startBuyer(t *testing.T, options refbuyer.Options) *refbuyer.Buyer {
+	t.Helper()
+	b, err := refbuyer.New(options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	served := make(chan error, 1)
+	go func() { served <- b.Serve(t.Context()) }()
+	t.Cleanup(func() {
+		if err := errors.Join(b.Close(), <-served); err != nil {
+			t.Error(err)
+		}
+	})
+	return b
+}
+
+// serve serves a ceiling until the test ends, and returns its URL.
+func serve(t *testing.T, server interface {
+	Serve(net.Listener) error
+	Shutdown() error
+},
+) (url string) {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(listener) }()
+	t.Cleanup(func() {
+		http.DefaultClient.CloseIdleConnections()
+		if err := errors.Join(server.Shutdown(), <-served); err != nil {
+			t.Error(err)
+		}
+	})
+	return "http://" + listener.Addr().String()
+}
+
+func openLog(t *testing.T, options wal.Options) *wal.Log {
+	t.Helper()
+	log, err := wal.Open(t.TempDir(), options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = log.Close() }) // some tests let the log fail
+	return log
+}
+
+// startIngest serves the ceiling of ingest; buyer may be nil.
+func startIngest(t *testing.T, log *wal.Log, buyer *refbuyer.Buyer) (url string) {
+	t.Helper()
+	options := Options{Log: log, Entry: entrySize, Answer: answerSize, Outcome: outcomeSize}
+	if buyer != nil {
+		options.Buyer = buyer.Addr().String()
+	}
+	return serve(t, New(options))
+}
+
+// startAuction serves the ceiling of auctions; log may be nil.
+func startAuction(t *testing.T, log *wal.Log, timeout time.Duration, buyers ...*refbuyer.Buyer) (url string) {
+	t.Helper()
+	options := &AuctionOptions{Timeout: timeout, Log: log, Entry: entrySize}
+	for _, b := range buyers {
+		options.Buyers = append(options.Buyers, b.Addr().String())
+	}
+	return serve(t, NewAuction(options))
+}
+
+func post(t *testing.T, url, key, body string) (status int, answer string) {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header = http.Header{"Content-Type": {"application/json"}, "Idempotency-Key": {key}}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return response.StatusCode, string(text)
+}
+
+// auction pings for lead n and returns the best bid, or 0 for none.
+func auction(t *testing.T, url string, n uint64) (status int, bid float64) {
+	t.Helper()
+	pings := load.Auctions{Vertical: "auto"}
+	_, ping, _ := bytes.Cut(pings.AppendPing(nil, n), []byte("\r\n\r\n"))
+	status, text := post(t, url+"/v1/ping", fmt.Sprint("ping-", n), string(ping))
+	var answer Answer
+	if status != http.StatusOK {
+		return status, 0
+	}
+	if err := json.Unmarshal([]byte(text), &answer); err != nil || answer.Auction == "" || (answer.Bid == nil) == (answer.Reason == "") {
+		t.Fatalf("%v: %s", err, text)
+	}
+	if answer.Bid == nil {
+		return status, 0
+	}
+	if answer.Bid.Token == "" || answer.Bid.Currency != "USD" || answer.Bid.ValidUntil == "" {
+		t.Errorf("an incomplete bid: %s", text)
+	}
+	return status, answer.Bid.Amount
+}
+
+// TestALeadIsDurableBeforeTheAnswer: as many bytes as configured are durable, after the
+// post also those of its outcome.
+func TestALeadIsDurableBeforeTheAnswer(t *testing.T) {
+	for _, buyer := range []*refbuyer.Buyer{nil, startBuyer(t, refbuyer.Options{})} {
+		sizes := []int{entrySize}
+		if buyer != nil {
+			sizes = append(sizes, outcomeSize)
+		}
+		log := openLog(t, wal.Options{})
+		url := startIngest(t, log, buyer)
+		for n := range uint64(3) {
+			status, answer := post(t, url, fmt.Sprint("key-", n), string(leads.AppendBody(nil, n)))
+			if status != http.StatusCreated || len(answer) != answerSize || !strings.Contains(answer, `"ACCEPTED"`) {
+				t.Fatalf("%d %q", status, answer)
+			}
+			if seq, _ := log.Durable(); seq != (n+1)*uint64(len(sizes)) {
+				t.Errorf("lead %d was answered with %d entries durable", n, seq)
+			}
+		}
+		if buyer != nil {
+			if s := buyer.Stats(); s.Accepted != 3 || s.Invalid != 0 {
+				t.Errorf("the buyer has taken %d leads, and found %d invalid", s.Accepted, s.Invalid)
+			}
+		}
+		reader, err := log.NewReader(1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer reader.Close()
+		for n := range 3 * len(sizes) {
+			entry, err := reader.Next()
+			isLead := n%len(sizes) == 0
+			if err != nil || len(entry.Data) != sizes[n%len(sizes)] || isLead && !bytes.HasPrefix(entry.Data, leads.AppendBody(nil, uint64(n/len(sizes)))) {
+				t.Errorf("entry %d has %d bytes: %v", n+1, len(entry.Data), err)
+			}
+		}
+	}
+}
+
+func TestIngestAtFault(t *testing.T) {
+	good := string(leads.AppendBody(nil, 1))
+	refusing := startBuyer(t, refbuyer.Options{RejectRate: 1})
+	for name, test := range map[string]struct {
+		log    wal.Options
+		buyer  *refbuyer.Buyer
+		body   string
+		status int
+		seq    uint64 // durable entries
+	}{
+		"no JSON":           {body: `{"first_name":`, status: 400},
+		"wrong type":        {body: strings.Replace(good, `"vehicle_count":1`, `"vehicle_count":"one"`, 1), status: 400},
+		"not a lead":        {body: `{}`, status: 400},
+		"no campaign":       {body: strings.Replace(good, "flo_campaign_id", "x", 1), status: 400},
+		"the disk is gone":  {log: wal.Options{Faults: wal.Faults{Sync: func() error { return errors.New("gone") }}}, body: good, status: 503},
+		"the buyer refuses": {buyer: refusing, body: good, status: 503, seq: 1},
+	} {
+		log := openLog(t, test.log)
+		if status, answer := post(t, startIngest(t, log, test.buyer), "key", test.body); status != test.status {
+			t.Errorf("%s: %d %q", name, status, answer)
+		}
+		if seq, _ := log.Durable(); seq != test.seq {
+			t.Errorf("%s: %d entries are durable", name, seq)
+		}
+	}
+}
+
+func TestTheBestBidIsTheAnswer(t *testing.T) {
+	for name, test := range map[string]struct {
+		cents []market.Money // bid of each buyer; 0: none
+		want  float64
+	}{
+		"one":          {[]market.Money{1250}, 12.5},
+		"the first":    {[]market.Money{900, 800, 700}, 9},
+		"the last":     {[]market.Money{700, 800, 925}, 9.25},
+		"the only one": {[]market.Money{0, 300, 0, 0}, 3},
+		"none":         {[]market.Money{0, 0}, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var buyers []*refbuyer.Buyer
+			for _, cents := range test.cents {
+				buyers = append(buyers, startBuyer(t, refbuyer.Options{Bid: refbuyer.Fixed(cents * 10_000)}))
+			}
+			url := startAuction(t, nil, 5*time.Second, buyers...)
+			for n := range uint64(3) { // a seat is reused
+				if status, bid := auction(t, url, n); status != 200 || bid != test.want {
+					t.Errorf("%d, %v, want %v", status, bid, test.want)
+				}
+			}
+			for i, b := range buyers {
+				if s := b.Stats(); s.Pings != 3 || s.Invalid != 0 {
+					t.Errorf("buyer %d has had %d pings, %d of them bad", i, s.Pings, s.Invalid)
+				}
+			}
+		})
+	}
+}
+
+// TestABuyerWithoutAnAnswerBidsNothing: one that is too slow, and one that is gone.
+func TestABuyerWithoutAnAnswerBidsNothing(t *testing.T) {
+	quick := startBuyer(t, refbuyer.Options{Bid: refbuyer.Fixed(1_000_000)})
+	slow := startBuyer(t, refbuyer.Options{Bid: refbuyer.Fixed(9_000_000), Latency: refbuyer.Uniform{Min: time.Second, Max: time.Second}})
+	gone := startBuyer(t, refbuyer.Options{Bid: refbuyer.Fixed(9_000_000)})
+	if err := gone.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for i, buyers := range [][]*refbuyer.Buyer{{quick, slow, gone}, {gone, slow, quick}} {
+		url := startAuction(t, nil, 200*time.Millisecond, buyers...)
+		for n := range uint64(2) {
+			if status, bid := auction(t, url, 10*uint64(i)+n); status != 200 || bid != 1 {
+				t.Errorf("order %d: %d, %v", i, status, bid)
+			}
+		}
+	}
+}
+
+// TestARecordIsCommittedBeforeTheAnswer, and an auction is refused if the log fails.
+func TestARecordIsCommittedBeforeTheAnswer(t *testing.T) {
+	log := openLog(t, wal.Options{})
+	url := startAuction(t, log, time.Second, startBuyer(t, refbuyer.Options{Bid: refbuyer.Fixed(1_000_000)}))
+	for n := range uint64(3) {
+		if status, _ := auction(t, url, n); status != http.StatusOK {
+			t.Fatal(status)
+		}
+		if s := log.Stats(); s.Entries != n+1 || s.Bytes < entrySize*(n+1) {
+			t.Fatalf("after %d auctions: %+v", n+1, s)
+		}
+	}
+	if err := log.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if status, _ := auction(t, url, 9); status == http.StatusOK {
+		t.Error("an answer without a log")
+	}
+}
+
+func TestAPingIsDecoded(t *testing.T) {
+	b := startBuyer(t, refbuyer.Options{Bid: refbuyer.Fixed(1_000_000)})
+	url := startAuction(t, nil, time.Second, b)
+	for name, body := range map[string]string{
+		"no JSON":     `{"auction_id":`,
+		"wrong type":  `{"auction_id":"a","vertical":"auto","state":"CA","tcpa_consent":"yes"}`,
+		"no consent":  `{"auction_id":"a","vertical":"auto","state":"CA"}`,
+		"no auction":  `{"vertical":"auto","state":"CA","tcpa_consent":true}`,
+		"no vertical": `{"auction_id":"a","state":"CA","tcpa_consent":true}`,
+		"no state":    `{"auction_id":"a","vertical":"auto","tcpa_consent":true}`,
+	} {
+		if status, answer := post(t, url, "key", body); status != http.StatusBadRequest {
+			t.Errorf("%s: %d %q", name, status, answer)
+		}
+	}
+	if s := b.Stats(); s.Pings+s.Invalid != 0 {
+		t.Errorf("the buyer was asked: %+v", s)
+	}
+}
