@@ -192,7 +192,7 @@ bench-compare: $(BENCHSTAT)
 
 # Computes the capacity of one node from the last full bench, and writes it into docs/benchmarks.md.
 capacity:
-	$(GO) run ./loadtest/capacity $(ARGS)
+	loadtest/capacity.sh $(ARGS)
 
 demo: build
 	./bin/pingpost demo $(ARGS)

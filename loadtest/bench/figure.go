@@ -9,7 +9,7 @@ import (
 // figureName names a value of the table for programs that read it.
 type figureName string
 
-// loadtest/capacity reads these values. Times are microseconds of CPU.
+// loadtest/capacity.sh reads these values. Times are microseconds of CPU.
 const (
 	figureIngest       figureName = "ingest_us"         // for a lead, by number of connections
 	figureIngestBytes  figureName = "ingest_log_bytes"  // for a lead
