@@ -19,15 +19,6 @@ func TestFilesystemOfTheNearestMount(t *testing.T) {
 	}
 }
 
-func TestProcessorName(t *testing.T) {
-	if got := processorOf("processor\t: 0\nmodel name\t: Some CPU: 3 GHz\n\nmodel name\t: Other\n"); got != "Some CPU: 3 GHz" {
-		t.Errorf("%q", got)
-	}
-	if got := processorOf("flags: fpu\n"); got != "unknown" {
-		t.Errorf("%q", got)
-	}
-}
-
 func TestShareCores(t *testing.T) {
 	for _, test := range []struct {
 		available, servers, client []int

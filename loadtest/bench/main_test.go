@@ -25,22 +25,16 @@ func TestOutputPath(t *testing.T) {
 }
 
 func TestOnlySelects(t *testing.T) {
-	all, two := flags{}, flags{Only: []string{"replay", "memory"}}
 	for _, m := range measurements {
-		if !all.selects(m.name) {
+		for only, want := range map[string]bool{
+			"auction": strings.HasPrefix(m.name, "auction"), "auction-cpu": m.name == "auction-cpu", "replay": m.name == "replay",
+		} {
+			if f := (&flags{Only: []string{only}}); f.selects(m.name) != want {
+				t.Errorf("--only %s selects %s: %v", only, m.name, !want)
+			}
+		}
+		if !new(flags).selects(m.name) {
 			t.Errorf("%s is not selected by default", m.name)
-		}
-	}
-	if !two.selects("replay") || !two.selects("memory") || two.selects("ingest") {
-		t.Error("--only does not select")
-	}
-	whole, part := flags{Only: []string{"auction"}}, flags{Only: []string{"auction-cpu"}}
-	for _, m := range measurements {
-		if is := strings.HasPrefix(m.name, "auction"); whole.selects(m.name) != is {
-			t.Errorf("--only auction wants %s: %v", m.name, !is)
-		}
-		if is := m.name == "auction-cpu"; part.selects(m.name) != is {
-			t.Errorf("--only auction-cpu wants %s: %v", m.name, !is)
 		}
 	}
 }

@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"pgregory.net/rapid"
 )
 
 func TestMedian(t *testing.T) {
@@ -23,16 +21,6 @@ func TestMedian(t *testing.T) {
 			t.Errorf("%v: %v, want %v", test.of, got, test.want)
 		}
 	}
-}
-
-func TestMedianKeepsTheOrder(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		s := series(rapid.SliceOfN(rapid.Float64Range(0, 10), 1, 9).Draw(t, "s"))
-		before := slices.Clone(s)
-		if m := s.median(); m < slices.Min(s) || m > slices.Max(s) || !slices.Equal(s, before) {
-			t.Fatalf("median of %v is %v, and then it is %v", before, m, s)
-		}
-	})
 }
 
 func TestRatiosArePairwise(t *testing.T) {

@@ -93,19 +93,3 @@ func TestPingAndPostAreOfOneLead(t *testing.T) {
 		}
 	})
 }
-
-func TestAuctionsAreUnique(t *testing.T) {
-	seen := map[string]uint64{}
-	for n := range uint64(2000) {
-		var ping sentPing
-		var post sentPost
-		bodyOf(t, auctions.AppendPing(nil, n), headOf("ping", n), &ping)
-		bodyOf(t, auctions.AppendPost(nil, n, nil), headOf("post", n), &post)
-		for _, text := range []string{ping.Auction, post.Lead.UUID, post.Lead.Phone, post.Lead.Email} {
-			if other, twice := seen[text]; twice {
-				t.Fatalf("%d and %d share %q", other, n, text)
-			}
-			seen[text] = n
-		}
-	}
-}

@@ -7,8 +7,6 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"github.com/valyala/fasthttp"
 )
 
 func TestArrivalsComeAtTheirRate(t *testing.T) {
@@ -29,21 +27,6 @@ func TestArrivalsComeAtTheirRate(t *testing.T) {
 		if math.Abs(mean*rate-1) > 0.05 || math.Abs(deviation*rate-want) > 0.05 {
 			t.Errorf("%s: gaps of %v s on average, deviation %v", name, mean, deviation)
 		}
-	}
-}
-
-func TestOneSeedIsOneProcess(t *testing.T) {
-	a, same, other := Poisson(100, 7), Poisson(100, 7), Poisson(100, 8)
-	differ := false
-	for range 100 {
-		gap := a()
-		if gap != same() {
-			t.Fatal("the same seed gives other arrivals")
-		}
-		differ = differ || gap != other()
-	}
-	if !differ {
-		t.Error("another seed gives the same arrivals")
 	}
 }
 
@@ -189,27 +172,4 @@ func TestLastIdleConnectionIsUsedFirst(t *testing.T) {
 			t.Errorf("%d lines for two at a time", len(used))
 		}
 	})
-}
-
-// A stalled server delays later arrivals, and the delay counts in their latency. A closed
-// loop would not have sent them.
-func TestAStallDelaysLaterArrivals(t *testing.T) {
-	const stall = 200 * time.Millisecond
-	var first sync.Once
-	_, addr := serve(t, func(ctx *fasthttp.RequestCtx) {
-		first.Do(func() { time.Sleep(stall) })
-		ctx.SetBodyString(aBid)
-	})
-	s := sellerOf(addr, false)
-	loop := OpenLoop{
-		Addr: addr, Connections: 1, Schedule: Schedule(Even(100), 0, 100*time.Millisecond), Sleep: time.Sleep,
-		Handler: func(int) func(*Conn, Arrival) { return s.Handle },
-	}
-	if n := loop.Run().Arrivals; n != 9 || s.Sold != 9 {
-		t.Fatalf("%d arrivals, %d sold: %s", n, s.Sold, s.FirstError)
-	}
-	// The last arrival was due 80 ms after the one that took 200 ms.
-	if least := time.Duration(s.Bids.Min()); least < stall-80*time.Millisecond-time.Millisecond {
-		t.Errorf("one arrival has waited %s", least)
-	}
 }

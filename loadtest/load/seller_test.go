@@ -131,14 +131,6 @@ func TestReconnect(t *testing.T) {
 	}
 }
 
-func TestUnreachableServerIsCounted(t *testing.T) {
-	s := sellerOf("127.0.0.1:1", true)
-	s.Handle(&Conn{addr: "127.0.0.1:1"}, Arrival{Due: time.Now(), Measured: true})
-	if s.Broken != 1 || s.FirstError == "" {
-		t.Errorf("%d broken, %q", s.Broken, s.FirstError)
-	}
-}
-
 func TestSalesAddUp(t *testing.T) {
 	one, other := NewSales(), NewSales()
 	one.count(&Sales{Auctions: 9, Sold: 1, NoBid: 1, Refused: 3, Broken: 4, Late: 1, Posted: make([]Posted, 1)})
