@@ -93,27 +93,17 @@ func auctionTimeRows(buyers int, all *auctionRuns) []row {
 	client := func(r *child.SellerResult) float64 { return 100 * r.Cores }
 	buyersBusy := func(r *child.SellerResult) float64 { return 100 * r.BuyerCores }
 	a, z := collect(ours, micros), collect(theirs, micros)
-	ratio := a.ratioTo(z)
-	kept := collect(all.recording, micros)
-	recorded := a.ratioTo(kept)
 	goal, text := 1.5, "1.5, at most 2 times"
 	if buyers < 4 {
 		goal, text = 2, "at most 2 times"
 	}
 	made := collect(ours, objects)
 	what := fmt.Sprintf("auction, buyers asked %d: ", buyers)
+	over := timesRow(what+"processor time over the ceiling's", a, z, "%.1f and %.1f µs").withGoal(text, goal, 2)
+	over.figure, over.value = figureAuction.withSize(buyers), a.median()
 	return []row{
-		{
-			label:     what + "processor time over the ceiling's",
-			measured:  fmt.Sprintf("%.2f times (%.1f and %.1f µs)", ratio.median(), a.median(), z.median()),
-			rangeText: ratio.rangeText("%.2f"), goal: text, verdict: atMost(ratio.median(), goal, 2),
-			figure: figureAuction.withSize(buyers), value: a.median(),
-		},
-		{
-			label:     what + "processor time over that of a ceiling that records as many bytes",
-			measured:  fmt.Sprintf("%.2f times (%.1f and %.1f µs)", recorded.median(), a.median(), kept.median()),
-			rangeText: recorded.rangeText("%.2f"),
-		},
+		over,
+		timesRow(what+"processor time over that of a ceiling that records as many bytes", a, collect(all.recording, micros), "%.1f and %.1f µs"),
 		{
 			label: what + "allocations",
 			measured: fmt.Sprintf("%.1f of %.0f bytes together, the ceiling's %.1f of %.0f",

@@ -26,12 +26,8 @@ func (b *bench) commit() ([]row, error) {
 	withReport := collect(results, func(r *child.CommitResult) float64 { return float64(r.Report.P99) / 1e6 })
 	last := results[len(results)-1]
 	rowFor := func(while string, with series) row {
-		ratio := with.ratioTo(alone)
-		return row{
-			label:     fmt.Sprintf("commit p99 while %s, over that without, %d commits/s, open loop", while, b.size.commitRate),
-			measured:  fmt.Sprintf("%.2f times (%.2f and %.2f ms)", ratio.median(), with.median(), alone.median()),
-			rangeText: ratio.rangeText("%.2f"), goal: "at most 1.5 times", verdict: atMost(ratio.median(), 1.5, 1.5),
-		}
+		label := fmt.Sprintf("commit p99 while %s, over that without, %d commits/s, open loop", while, b.size.commitRate)
+		return timesRow(label, with, alone, "%.2f and %.2f ms").withGoal("at most 1.5 times", 1.5, 1.5)
 	}
 	snapshot := fmt.Sprintf("a snapshot of %d leads (%d MB) is written", b.size.commitLeads, last.SnapshotBytes>>20)
 	backup := fmt.Sprintf("a backup to the same disk goes on (%d MB shipped)", last.ShippedBytes>>20)

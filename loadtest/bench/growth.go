@@ -78,13 +78,7 @@ func (b *bench) growthRows(rows []row, p pair, what string, addedBuyers int) ([]
 	}
 	half := func(r *child.ClosedIngestResult) float64 { return float64(r.P50) / 1e6 }
 	spent := func(r *child.ClosedIngestResult) float64 { return 1e9 * r.CPUPerLead() }
-	a, z := collect(ours, half), collect(theirs, half)
-	ratio := a.ratioTo(z)
-	rows = append(rows, row{
-		label:     what + ": p50",
-		measured:  fmt.Sprintf("%.2f times (%.2f and %.2f ms)", ratio.median(), a.median(), z.median()),
-		rangeText: ratio.rangeText("%.2f"), goal: "at most 1.2 times", verdict: atMost(ratio.median(), 1.2, 1.2),
-	})
+	rows = append(rows, timesRow(what+": p50", collect(ours, half), collect(theirs, half), "%.2f and %.2f ms").withGoal("at most 1.2 times", 1.2, 1.2))
 	if addedBuyers > 0 {
 		each := make(series, len(ours))
 		for i := range ours {

@@ -71,13 +71,8 @@ func (b *bench) withViewers(s *ingestTarget, side func() (child.OpenIngestResult
 
 func reportRow(while string, with, without []child.OpenIngestResult) row {
 	p99 := func(r *child.OpenIngestResult) float64 { return float64(r.Latency.P99) / 1e6 }
-	a, z := collect(with, p99), collect(without, p99)
-	ratio := a.ratioTo(z)
-	return row{
-		label:     fmt.Sprintf("ingest p99 while %s, over that without, %d leads/s, open loop", while, steadyRate),
-		measured:  fmt.Sprintf("%.2f times (%.2f and %.2f ms)", ratio.median(), a.median(), z.median()),
-		rangeText: ratio.rangeText("%.2f"), goal: "at most 1.2 times", verdict: atMost(ratio.median(), 1.2, 1.2),
-	}
+	label := fmt.Sprintf("ingest p99 while %s, over that without, %d leads/s, open loop", while, steadyRate)
+	return timesRow(label, collect(with, p99), collect(without, p99), "%.2f and %.2f ms").withGoal("at most 1.2 times", 1.2, 1.2)
 }
 
 // resumeAndSend resumes a server, sends leads at a rate, and pauses the server.

@@ -1,10 +1,8 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
 	"slices"
 	"time"
 
@@ -167,8 +165,8 @@ type buyerTotals struct {
 func (b *bench) fetchBuyerTotals(buyers *process) (all buyerTotals, err error) {
 	all.leads = map[string]time.Time{}
 	for _, addr := range buyers.Buyers {
-		var stats refbuyer.Stats
-		if err := b.getJSON("http://"+addr+"/stats", func(d *json.Decoder) error { return d.Decode(&stats) }); err != nil {
+		stats, leads, err := refbuyer.FetchAccount(b.ctx, "http://"+addr)
+		if err != nil {
 			return all, err
 		}
 		all.Pings += stats.Pings
@@ -177,35 +175,9 @@ func (b *bench) fetchBuyerTotals(buyers *process) (all buyerTotals, err error) {
 		all.ContactSeen += stats.ContactSeen
 		all.Forgotten += stats.Forgotten
 		all.PeakPings = max(all.PeakPings, stats.PeakPings)
-		err := b.getJSON("http://"+addr+"/leads", func(d *json.Decoder) error {
-			for d.More() {
-				var lead refbuyer.Lead
-				if err := d.Decode(&lead); err != nil {
-					return err
-				}
-				all.leads[lead.LeadID] = lead.AnsweredAt
-			}
-			return nil
-		})
-		if err != nil {
-			return all, err
+		for _, lead := range leads {
+			all.leads[lead.LeadID] = lead.AnsweredAt
 		}
 	}
 	return all, nil
-}
-
-func (b *bench) getJSON(url string, decode func(*json.Decoder) error) error {
-	request, err := http.NewRequestWithContext(b.ctx, http.MethodGet, url, http.NoBody)
-	if err != nil {
-		return err
-	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return err
-	}
-	defer response.Body.Close()
-	if response.StatusCode != http.StatusOK {
-		return fmt.Errorf("%s: status %d", url, response.StatusCode)
-	}
-	return decode(json.NewDecoder(response.Body))
 }

@@ -50,6 +50,21 @@ func atMost(figure, goal, limit float64) verdict {
 	return missed
 }
 
+// timesRow compares two figures by the median of their ratios. format has the two figures.
+func timesRow(label string, ours, theirs series, format string) row {
+	ratio := ours.ratioTo(theirs)
+	return row{
+		label: label, rangeText: ratio.rangeText("%.2f"), value: ratio.median(),
+		measured: fmt.Sprintf("%.2f times ("+format+")", ratio.median(), ours.median(), theirs.median()),
+	}
+}
+
+// withGoal judges the row's value, which must not exceed the goal or at least the limit.
+func (r row) withGoal(text string, goal, limit float64) row {
+	r.goal, r.verdict = text, atMost(r.value, goal, limit)
+	return r
+}
+
 func (t *table) markdown() string {
 	var s strings.Builder
 	s.WriteString("# Benchmarks\n\nWritten by `make bench`, which measures them again on your machine.\n\n")

@@ -76,3 +76,17 @@ func TestNoPricing(t *testing.T) {
 		}
 	}
 }
+
+// TestParseSum: the revenue of many leads may exceed the highest price.
+func TestParseSum(t *testing.T) {
+	for digits, want := range map[string]market.Money{"0": 0, "7.5": 7_500_000, "2345678.90123": 2_345_678_901_230, "0.000001": 1} {
+		if got, err := parseSum(digits); err != nil || got != want {
+			t.Errorf("%s is %v, %v", digits, int64(got), err)
+		}
+	}
+	for _, digits := range []string{"", "much", "1.0000001", "1e9", "99999999999999999999"} {
+		if _, err := parseSum(digits); err == nil {
+			t.Errorf("%q is accepted", digits)
+		}
+	}
+}

@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"pingpost/engine/market"
@@ -79,49 +77,12 @@ func newReconciler(ctx context.Context, target *Target) (*reconciler, error) {
 }
 
 func fetchBuyer(ctx context.Context, url string) (b buyerState, err error) {
-	url = strings.TrimRight(url, "/")
-	var stats struct {
-		refbuyer.Stats
-		Revenue json.Number `json:"revenue"` // a sum, which may exceed the highest price
+	stats, leads, err := refbuyer.FetchAccount(ctx, url)
+	b = buyerState{Stats: stats, leads: map[string]bool{}}
+	for _, lead := range leads {
+		b.leads[lead.LeadUUID] = true
 	}
-	if err := getJSON(ctx, url+"/stats", func(d *json.Decoder) error { return d.Decode(&stats) }); err != nil {
-		return b, err
-	}
-	b.Stats = stats.Stats
-	if b.Revenue, err = parseTotal(stats.Revenue.String()); err != nil {
-		return b, err
-	}
-	b.leads = map[string]bool{}
-	err = getJSON(ctx, url+"/leads", func(d *json.Decoder) error {
-		for d.More() {
-			var lead refbuyer.Lead
-			if err := d.Decode(&lead); err != nil {
-				return err
-			}
-			b.leads[lead.LeadUUID] = true
-		}
-		return nil
-	})
 	return b, err
-}
-
-// parseTotal parses a sum of money. Only its type limits it.
-func parseTotal(digits string) (market.Money, error) {
-	whole, fraction, _ := strings.Cut(digits, ".")
-	sum, err := strconv.ParseInt(whole+(fraction + "000000")[:6], 10, 64)
-	if err != nil || whole == "" || len(fraction) > 6 {
-		return 0, fmt.Errorf("revenue %q is no amount", digits)
-	}
-	return market.Money(sum), nil
-}
-
-func getJSON(ctx context.Context, url string, read func(*json.Decoder) error) error {
-	body, err := httpGet(ctx, url)
-	if err != nil {
-		return err
-	}
-	defer body.Close()
-	return read(json.NewDecoder(body))
 }
 
 // reconcile compares all sources at the end. A source that does not answer is a mismatch;
@@ -272,7 +233,7 @@ func (a *Account) checkWebhooks(ctx context.Context, url string, all map[string]
 	began := time.Now()
 	var stats refreceiver.Stats
 	for {
-		if err := getJSON(ctx, url+"/stats", func(d *json.Decoder) error { return d.Decode(&stats) }); err != nil {
+		if err := refbuyer.FetchJSON(ctx, url+"/stats", func(d *json.Decoder) error { return d.Decode(&stats) }); err != nil {
 			return err
 		}
 		h.Received, h.Repeats, h.Within = int(stats.Distinct), stats.Repeats, time.Since(began)
@@ -282,7 +243,7 @@ func (a *Account) checkWebhooks(ctx context.Context, url string, all map[string]
 		time.Sleep(50 * time.Millisecond)
 	}
 	posted := map[string]bool{}
-	err := getJSON(ctx, url+"/events", func(d *json.Decoder) error {
+	err := refbuyer.FetchJSON(ctx, url+"/events", func(d *json.Decoder) error {
 		for d.More() {
 			var e refreceiver.Event
 			if err := d.Decode(&e); err != nil {

@@ -3,42 +3,11 @@ package trial
 import (
 	"errors"
 	"fmt"
-	"net"
 	"strings"
 	"testing"
 
-	"github.com/valyala/fasthttp"
-
 	"pingpost/loadtest/load"
 )
-
-// answered receives an answer over a connection, as the client does.
-func answered(t *testing.T, status int, retry, body string) *load.Answer {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	server := &fasthttp.Server{CloseOnShutdown: true, Handler: func(ctx *fasthttp.RequestCtx) {
-		ctx.SetStatusCode(status)
-		if retry != "" {
-			ctx.Response.Header.Set("Retry-After", retry)
-		}
-		ctx.SetBodyString(body)
-	}}
-	served := make(chan error, 1)
-	go func() { served <- server.Serve(listener) }()
-	conn := load.NewConn(listener.Addr().String())
-	response, err := conn.Do([]byte("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	conn.Close()
-	if err := errors.Join(server.Shutdown(), <-served); err != nil {
-		t.Fatal(err)
-	}
-	return &response.Answer
-}
 
 const (
 	soldByIngest = `{"data":{"id":"lead_1","status":"ACCEPTED","buyer_id":"buy","campaign_id":"c","price":{"amount":4.25,"currency":"USD"}}}`
@@ -57,37 +26,34 @@ func TestAnswersAreUnderstood(t *testing.T) {
 		name   string
 		what   timedKind
 		status int
-		retry  string
 		body   string
 		want   parsedAnswer
 	}{
-		{"a lead sold", timedIngest, 201, "", soldByIngest, parsedAnswer{sale: Sale{"lead_1", "buy", 4_250_000}}},
-		{"a lead nobody wants", timedIngest, 201, "", unmatched, parsedAnswer{end: Unsold, reason: "caps_full"}},
-		{"a lead at fault", timedIngest, 422, "", fault("invalid_payload"), parsedAnswer{end: Failed, reason: "HTTP 422 invalid_payload"}},
-		{"a key nobody knows", timedIngest, 401, "", fault("unauthorized"), parsedAnswer{end: Failed, reason: "HTTP 401 unauthorized"}},
-		{"too many", timedIngest, 429, "1", fault("rate_limited"), parsedAnswer{end: Refused, reason: "rate_limited"}},
-		{"too many, and no word when", timedIngest, 429, "", fault("rate_limited"), parsedAnswer{end: Refused, reason: "rate_limited", noRetryAfter: true}},
-		{"not now", timedPost, 503, "2", fault("unavailable"), parsedAnswer{end: Refused, reason: "unavailable"}},
-		{"not now, and no word when", timedPing, 503, "", fault("unavailable"), parsedAnswer{end: Refused, reason: "unavailable", noRetryAfter: true}},
-		{"a bid", timedPing, 200, "", aBid, parsedAnswer{token: "bid_x"}},
-		{"no bid", timedPing, 200, "", noBid, parsedAnswer{end: Unsold, reason: "no_bid"}},
-		{"neither", timedPing, 200, "", `{"auction_id":"a"}`, parsedAnswer{end: Failed, reason: "HTTP 200 "}},
-		{"a ping answered as a lead", timedPing, 201, "", soldByIngest, parsedAnswer{end: Failed, reason: "HTTP 201 "}},
-		{"an auction of that name", timedPing, 409, "", fault("auction_exists"), parsedAnswer{end: Failed, reason: "HTTP 409 auction_exists"}},
-		{"a lead posted", timedPost, 201, "", soldByPost, parsedAnswer{sale: Sale{"lead_3", "buy", 8_000_000}}},
-		{"a bid that is over", timedPost, 410, "", fault("bid_expired"), parsedAnswer{end: Unsold, reason: "bid_expired"}},
-		{"a lead the buyer refuses", timedPost, 422, "", fault("post_rejected"), parsedAnswer{end: Unsold, reason: "post_rejected"}},
-		{"a post at fault", timedPost, 422, "", fault("invalid_bid_token"), parsedAnswer{end: Failed, reason: "HTTP 422 invalid_bid_token"}},
-		{"a buyer that broke off", timedPost, 502, "1", fault("buyer_unavailable"), parsedAnswer{end: Open, reason: "buyer_unavailable"}},
-		{"a buyer that is metricsErr", timedPost, 504, "1", fault("buyer_timeout"), parsedAnswer{end: Open, reason: "buyer_timeout"}},
-		{"an ingest cannot hang so", timedIngest, 504, "1", fault("buyer_timeout"), parsedAnswer{end: Failed, reason: "HTTP 504 buyer_timeout"}},
-		{"a fault of the server", timedIngest, 500, "", fault("internal"), parsedAnswer{end: Failed, reason: "HTTP 500 internal"}},
-		{"no JSON", timedIngest, 201, "", "sold!", parsedAnswer{end: Failed, reason: "HTTP 201 without JSON"}},
-		{"nothing", timedPost, 201, "", "", parsedAnswer{end: Failed, reason: "HTTP 201 without JSON"}},
-		{"sold to nobody", timedIngest, 201, "", `{"data":{"id":"lead_1","status":"ACCEPTED"}}`, parsedAnswer{end: Failed, reason: "HTTP 201 without a buyer"}},
-		{"sold, and no id", timedPost, 201, "", `{"status":"ACCEPTED","buyer_id":"buy"}`, parsedAnswer{end: Failed, reason: "HTTP 201 without a buyer"}},
+		{"a lead sold", timedIngest, 201, soldByIngest, parsedAnswer{sale: Sale{"lead_1", "buy", 4_250_000}}},
+		{"a lead nobody wants", timedIngest, 201, unmatched, parsedAnswer{end: Unsold, reason: "caps_full"}},
+		{"a lead at fault", timedIngest, 422, fault("invalid_payload"), parsedAnswer{end: Failed, reason: "HTTP 422 invalid_payload"}},
+		{"a key nobody knows", timedIngest, 401, fault("unauthorized"), parsedAnswer{end: Failed, reason: "HTTP 401 unauthorized"}},
+		{"too many, and no word when", timedIngest, 429, fault("rate_limited"), parsedAnswer{end: Refused, reason: "rate_limited", noRetryAfter: true}},
+		{"not now, and no word when", timedPing, 503, fault("unavailable"), parsedAnswer{end: Refused, reason: "unavailable", noRetryAfter: true}},
+		{"a bid", timedPing, 200, aBid, parsedAnswer{token: "bid_x"}},
+		{"no bid", timedPing, 200, noBid, parsedAnswer{end: Unsold, reason: "no_bid"}},
+		{"neither", timedPing, 200, `{"auction_id":"a"}`, parsedAnswer{end: Failed, reason: "HTTP 200 "}},
+		{"a ping answered as a lead", timedPing, 201, soldByIngest, parsedAnswer{end: Failed, reason: "HTTP 201 "}},
+		{"an auction of that name", timedPing, 409, fault("auction_exists"), parsedAnswer{end: Failed, reason: "HTTP 409 auction_exists"}},
+		{"a lead posted", timedPost, 201, soldByPost, parsedAnswer{sale: Sale{"lead_3", "buy", 8_000_000}}},
+		{"a bid that is over", timedPost, 410, fault("bid_expired"), parsedAnswer{end: Unsold, reason: "bid_expired"}},
+		{"a lead the buyer refuses", timedPost, 422, fault("post_rejected"), parsedAnswer{end: Unsold, reason: "post_rejected"}},
+		{"a post at fault", timedPost, 422, fault("invalid_bid_token"), parsedAnswer{end: Failed, reason: "HTTP 422 invalid_bid_token"}},
+		{"a buyer that broke off", timedPost, 502, fault("buyer_unavailable"), parsedAnswer{end: Open, reason: "buyer_unavailable"}},
+		{"a buyer that is metricsErr", timedPost, 504, fault("buyer_timeout"), parsedAnswer{end: Open, reason: "buyer_timeout"}},
+		{"an ingest cannot hang so", timedIngest, 504, fault("buyer_timeout"), parsedAnswer{end: Failed, reason: "HTTP 504 buyer_timeout"}},
+		{"a fault of the server", timedIngest, 500, fault("internal"), parsedAnswer{end: Failed, reason: "HTTP 500 internal"}},
+		{"no JSON", timedIngest, 201, "sold!", parsedAnswer{end: Failed, reason: "HTTP 201 without JSON"}},
+		{"nothing", timedPost, 201, "", parsedAnswer{end: Failed, reason: "HTTP 201 without JSON"}},
+		{"sold to nobody", timedIngest, 201, `{"data":{"id":"lead_1","status":"ACCEPTED"}}`, parsedAnswer{end: Failed, reason: "HTTP 201 without a buyer"}},
+		{"sold, and no id", timedPost, 201, `{"status":"ACCEPTED","buyer_id":"buy"}`, parsedAnswer{end: Failed, reason: "HTTP 201 without a buyer"}},
 	} {
-		if got := parseAnswer(test.what, answered(t, test.status, test.retry, test.body)); got != test.want {
+		if got := parseAnswer(test.what, &load.Answer{Status: test.status, Body: []byte(test.body)}); got != test.want {
 			t.Errorf("%s: %+v, want %+v", test.name, got, test.want)
 		}
 	}

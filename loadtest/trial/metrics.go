@@ -3,13 +3,13 @@ package trial
 import (
 	"bufio"
 	"context"
-	"fmt"
 	"io"
-	"net/http"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
+
+	"pingpost/loadtest/refbuyer"
 )
 
 // metricsWatch samples the exchange's metrics.
@@ -42,12 +42,11 @@ func (w *metricsWatch) sample(ctx context.Context, after time.Duration) error {
 	if w.admin == "" {
 		return nil
 	}
-	body, err := httpGet(ctx, w.admin+"/metrics")
-	if err != nil {
+	var values map[string]float64
+	err := refbuyer.Fetch(ctx, w.admin+"/metrics", func(body io.Reader) (err error) {
+		values, err = readMetrics(body)
 		return err
-	}
-	defer body.Close()
-	values, err := readMetrics(body)
+	})
 	if err != nil {
 		return err
 	}
@@ -107,39 +106,4 @@ func (w *metricsWatch) waitForDeliveries(ctx context.Context, patience time.Dura
 			return
 		}
 	}
-}
-
-// requestTimeout limits a request to an exchange, a buyer or a receiver.
-const requestTimeout = 30 * time.Second
-
-// httpGet requests a URL and requires status 200.
-func httpGet(ctx context.Context, url string) (io.ReadCloser, error) {
-	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
-	if err != nil {
-		cancel()
-		return nil, err
-	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		cancel()
-		return nil, err
-	}
-	if response.StatusCode != http.StatusOK {
-		response.Body.Close()
-		cancel()
-		return nil, fmt.Errorf("%s: status %d", url, response.StatusCode)
-	}
-	return cancelBody{response.Body, cancel}, nil
-}
-
-// cancelBody cancels the request's context when it is closed.
-type cancelBody struct {
-	io.ReadCloser
-	cancel context.CancelFunc
-}
-
-func (p cancelBody) Close() error {
-	p.cancel()
-	return p.ReadCloser.Close()
 }

@@ -2,10 +2,7 @@ package child
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
-	"io"
 	"time"
 
 	"pingpost/loadtest/refbuyer"
@@ -26,21 +23,13 @@ const (
 	rememberedPosts = 1 << 16
 )
 
-// serveBuyers runs the buyers until the standard input ends.
-func serveBuyers(in io.Reader, out io.Writer) error {
-	var spec BuyersSpec
-	input := json.NewDecoder(in)
-	if err := input.Decode(&spec); err != nil {
-		return fmt.Errorf("cannot read the specification: %w", err)
-	}
+func startBuyers(spec *BuyersSpec) (at Addresses, stop func() error, err error) {
 	bid, err := refbuyer.ParsePricing("8-20")
 	if err != nil {
-		return err
+		return at, nil, err
 	}
-	ctx, stop := context.WithCancel(context.Background())
-	defer stop()
+	var buyers []*refbuyer.Buyer
 	ended := make(chan error, spec.Buyers)
-	var at Addresses
 	for i := range spec.Buyers {
 		options := refbuyer.Options{
 			Seed: uint64(i) + 1, Bid: bid, Valid: 10 * time.Second, RememberPings: rememberedPings, Remember: rememberedPosts,
@@ -50,19 +39,19 @@ func serveBuyers(in io.Reader, out io.Writer) error {
 		}
 		buyer, err := refbuyer.New(options)
 		if err != nil {
-			return err
+			return at, nil, err
 		}
-		at.Buyers = append(at.Buyers, buyer.Addr().String())
-		go func() { ended <- buyer.Serve(ctx) }()
+		buyers, at.Buyers = append(buyers, buyer), append(at.Buyers, buyer.Addr().String())
+		go func() { ended <- buyer.Serve(context.Background()) }()
 	}
 	at.Listen = at.Buyers[0]
-	if err := json.NewEncoder(out).Encode(at); err != nil {
+	return at, func() (err error) {
+		for _, buyer := range buyers {
+			err = errors.Join(err, buyer.Close())
+		}
+		for range buyers {
+			err = errors.Join(err, <-ended)
+		}
 		return err
-	}
-	_, _ = io.Copy(io.Discard, in) // wait for the end of the input
-	stop()
-	for range spec.Buyers {
-		err = errors.Join(err, <-ended)
-	}
-	return err
+	}, nil
 }

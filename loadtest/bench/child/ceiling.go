@@ -1,9 +1,7 @@
 package child
 
 import (
-	"encoding/json"
-	"fmt"
-	"io"
+	"errors"
 	"net"
 	"net/http"
 	"runtime/pprof"
@@ -31,39 +29,21 @@ type ceilingServer interface {
 	Shutdown() error
 }
 
-// serveCeiling runs a ceiling with the exchange's default limits until the standard input
-// ends.
-func serveCeiling(in io.Reader, out io.Writer) error {
-	var spec CeilingSpec
-	input := json.NewDecoder(in)
-	if err := input.Decode(&spec); err != nil {
-		return fmt.Errorf("cannot read the specification: %w", err)
-	}
+func startCeiling(spec *CeilingSpec) (at Addresses, stop func() error, err error) {
 	server, closing, err := spec.newServer()
 	if err != nil {
-		return err
+		return at, nil, err
 	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		return err
+		return at, nil, err
 	}
 	admin, err := serveHeapProfile()
-	if err != nil {
-		return err
-	}
-	if err := json.NewEncoder(out).Encode(Addresses{Listen: listener.Addr().String(), Admin: admin}); err != nil {
-		return err
-	}
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(listener) }()
-	_, _ = io.Copy(io.Discard, in) // wait for the end of the input
-	if err := server.Shutdown(); err != nil {
-		return err
-	}
-	if err := <-ended; err != nil {
-		return err
-	}
-	return closing()
+	return Addresses{Listen: listener.Addr().String(), Admin: admin}, func() error {
+		return errors.Join(server.Shutdown(), <-ended, closing())
+	}, err
 }
 
 func (s *CeilingSpec) newServer() (server ceilingServer, closing func() error, err error) {

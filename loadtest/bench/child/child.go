@@ -19,9 +19,9 @@ type Addresses struct {
 
 // Roles are the functions of child processes by name.
 var Roles = map[string]func(in io.Reader, out io.Writer) error{
-	"role-ceiling":       serveCeiling,
-	"role-buyers":        serveBuyers,
-	"role-webhooks":      serveWebhooks,
+	"role-ceiling":       serveUntilEOF(startCeiling),
+	"role-buyers":        serveUntilEOF(startBuyers),
+	"role-webhooks":      serveUntilEOF(startWebhookEndpoints),
 	"role-closed-ingest": runJSON(sendClosed),
 	"role-open-ingest":   runJSON(sendOpen),
 	"role-seller":        runJSON(runSeller),
@@ -51,5 +51,25 @@ func runJSON[S, R any](f func(*S) (*R, error)) func(io.Reader, io.Writer) error 
 			return err
 		}
 		return json.NewEncoder(out).Encode(result)
+	}
+}
+
+// serveUntilEOF makes a role of a function that starts servers: it decodes the
+// specification, writes the addresses, and stops the servers when the input ends.
+func serveUntilEOF[S any](start func(*S) (at Addresses, stop func() error, err error)) func(io.Reader, io.Writer) error {
+	return func(in io.Reader, out io.Writer) error {
+		var spec S
+		if err := json.NewDecoder(in).Decode(&spec); err != nil {
+			return fmt.Errorf("cannot read the specification: %w", err)
+		}
+		at, stop, err := start(&spec)
+		if err != nil {
+			return err
+		}
+		if err := json.NewEncoder(out).Encode(at); err != nil {
+			return err
+		}
+		_, _ = io.Copy(io.Discard, in) // wait for the end of the input
+		return stop()
 	}
 }

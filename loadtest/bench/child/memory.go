@@ -28,17 +28,32 @@ func measureLeadMemory(spec *MemorySpec) (*MemoryResult, error) {
 	events := newLeadEvents(time.Now().UnixNano())
 	s.Apply(1, events.now, events.namesGiven())
 	events.leadDecided(0)
-	empty := liveHeap()
-	result := new(MemoryResult)
-	for n, next := 0, spec.Smallest; next <= spec.Largest; next += next / 8 {
-		for ; n < next; n++ {
-			s.Apply(uint64(n+2), events.now, events.leadDecided(n))
-		}
-		result.Leads = append(result.Leads, n)
-		result.BytesEach = append(result.BytesEach, float64(liveHeap()-empty)/float64(n))
+	result, err := spec.measureSteps(0, func(n int) error {
+		s.Apply(uint64(n+2), events.now, events.leadDecided(n))
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	if s.LeadCount() != result.Leads[len(result.Leads)-1] {
 		return nil, fmt.Errorf("%d leads are held of %d", s.LeadCount(), result.Leads[len(result.Leads)-1])
+	}
+	return result, nil
+}
+
+// measureSteps calls add for each number from first, and measures the live heap at each
+// step.
+func (s *MemorySpec) measureSteps(first int, add func(n int) error) (*MemoryResult, error) {
+	empty := liveHeap()
+	result := new(MemoryResult)
+	for n, next := first, s.Smallest; next <= s.Largest; next += next / 8 {
+		for ; n < next; n++ {
+			if err := add(n); err != nil {
+				return nil, err
+			}
+		}
+		result.Leads = append(result.Leads, n)
+		result.BytesEach = append(result.BytesEach, float64(liveHeap()-empty)/float64(n))
 	}
 	return result, nil
 }

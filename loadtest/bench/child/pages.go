@@ -30,9 +30,9 @@ type PageTimes struct {
 
 // monthLog is the log of a month. It is generated while it is read.
 type monthLog struct {
-	leads int
-	began time.Time
-	names *state.State
+	leads        int
+	began        time.Time
+	*state.State // names
 }
 
 const monthSpan = 30 * 24 * time.Hour
@@ -46,14 +46,6 @@ func (*monthLog) Life() report.Life { return report.Life{Exchange: [16]byte{2}, 
 
 // Durable returns the position of the last lead.
 func (m *monthLog) Durable() (seq uint64, at int64) { return uint64(m.leads), m.ends().UnixNano() }
-
-// NameOf returns the name of a reference.
-func (m *monthLog) NameOf(kind event.ObjectKind, ref market.Ref) string {
-	return m.names.NameOf(kind, ref)
-}
-
-// RefOf returns the reference of a name.
-func (m *monthLog) RefOf(kind event.ObjectKind, id string) market.Ref { return m.names.RefOf(kind, id) }
 
 // NewReader returns a reader at the first lead.
 func (m *monthLog) NewReader(from uint64) (report.Reader, error) {
@@ -96,8 +88,8 @@ var monthStates = strings.Fields("AL CA DE IL KY MI NE NY OR TX WA WY")
 
 // measurePages builds the report of a month and measures the queries of the pages.
 func measurePages(spec *PagesSpec) (*PagesResult, error) {
-	m := &monthLog{leads: spec.Leads, began: time.Now().Add(-monthSpan).Truncate(time.Hour), names: state.New()}
-	m.names.Apply(1, m.began.UnixNano(), newLeadEvents(0).namesGiven())
+	m := &monthLog{leads: spec.Leads, began: time.Now().Add(-monthSpan).Truncate(time.Hour), State: state.New()}
+	m.Apply(1, m.began.UnixNano(), newLeadEvents(0).namesGiven())
 	kept, stop := startReport(m, spec.Dir)
 	defer stop()
 	if err := waitUntilCurrent(kept); err != nil {

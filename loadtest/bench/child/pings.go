@@ -57,18 +57,7 @@ func measurePingMemory(spec *PingMemorySpec) (*MemoryResult, error) {
 	if err := sendPing(e, m, supplier, spec.Vertical, 0); err != nil {
 		return nil, err
 	}
-	empty := liveHeap()
-	result := new(MemoryResult)
-	for n, next := 1, spec.Smallest; next <= spec.Largest; next += next / 8 {
-		for ; n < next; n++ {
-			if err := sendPing(e, m, supplier, spec.Vertical, n); err != nil {
-				return nil, err
-			}
-		}
-		result.Leads = append(result.Leads, n)
-		result.BytesEach = append(result.BytesEach, float64(liveHeap()-empty)/float64(n))
-	}
-	return result, nil
+	return spec.measureSteps(1, func(n int) error { return sendPing(e, m, supplier, spec.Vertical, n) })
 }
 
 // sendPing sends ping n, which must end without a bid.

@@ -7,8 +7,6 @@ import (
 	"path/filepath"
 	"time"
 
-	"pingpost/engine/event"
-	"pingpost/engine/market"
 	"pingpost/engine/state"
 	"pingpost/report"
 	"pingpost/wal"
@@ -40,8 +38,8 @@ func rebuildReport(spec *LogSpec) (result *RebuildResult, err error) {
 
 // logSource provides a log to a report.
 type logSource struct {
-	log   *wal.Log
-	state *state.State
+	log          *wal.Log
+	*state.State // names
 }
 
 // Life returns the identity of the log.
@@ -60,14 +58,6 @@ func (f logSource) NewReader(from uint64) (report.Reader, error) {
 
 // Durable returns the position of the last durable entry.
 func (f logSource) Durable() (seq uint64, at int64) { return f.log.Durable() }
-
-// NameOf returns the name of a reference.
-func (f logSource) NameOf(kind event.ObjectKind, ref market.Ref) string {
-	return f.state.NameOf(kind, ref)
-}
-
-// RefOf returns the reference of a name.
-func (f logSource) RefOf(kind event.ObjectKind, id string) market.Ref { return f.state.RefOf(kind, id) }
 
 // startReport keeps a report of a log, as the exchange does, until stop is called.
 func startReport(log report.Source, dir string) (kept *report.Report, stop func()) {

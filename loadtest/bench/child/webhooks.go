@@ -1,10 +1,7 @@
 package child
 
 import (
-	"encoding/json"
 	"errors"
-	"fmt"
-	"io"
 	"net"
 	"strconv"
 	"sync"
@@ -23,23 +20,16 @@ type webhookEndpoints struct {
 	closing chan struct{} // closed at the end, to release the endpoint that never answers
 }
 
-// serveWebhooks runs the endpoints until the standard input ends. A GET returns the
-// number
-// of acknowledged webhooks.
-func serveWebhooks(in io.Reader, out io.Writer) error {
-	var spec WebhookSpec
-	input := json.NewDecoder(in)
-	if err := input.Decode(&spec); err != nil {
-		return fmt.Errorf("cannot read the specification: %w", err)
-	}
+// startWebhookEndpoints starts the endpoints. A GET returns the number of acknowledged
+// webhooks.
+func startWebhookEndpoints(spec *WebhookSpec) (at Addresses, stop func() error, err error) {
 	h := &webhookEndpoints{ids: map[string]struct{}{}, closing: make(chan struct{})}
 	ended := make(chan error, spec.Endpoints)
-	var at Addresses
 	var servers []*fasthttp.Server
 	for i := range spec.Endpoints {
 		listener, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
-			return err
+			return at, nil, err
 		}
 		server := &fasthttp.Server{Handler: h.acknowledge}
 		if i == 0 {
@@ -49,16 +39,13 @@ func serveWebhooks(in io.Reader, out io.Writer) error {
 		go func() { ended <- server.Serve(listener) }()
 	}
 	at.Listen = at.Webhooks[len(at.Webhooks)-1]
-	if err := json.NewEncoder(out).Encode(at); err != nil {
+	return at, func() (err error) {
+		close(h.closing)
+		for _, server := range servers {
+			err = errors.Join(err, server.Shutdown(), <-ended)
+		}
 		return err
-	}
-	_, _ = io.Copy(io.Discard, in) // wait for the end of the input
-	close(h.closing)
-	var err error
-	for _, server := range servers {
-		err = errors.Join(err, server.Shutdown(), <-ended)
-	}
-	return err
+	}, nil
 }
 
 func (h *webhookEndpoints) acknowledge(ctx *fasthttp.RequestCtx) {
