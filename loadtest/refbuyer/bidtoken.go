@@ -3,6 +3,7 @@ package refbuyer
 import (
 	"crypto/subtle"
 	"encoding/base64"
+	"encoding/binary"
 	"time"
 
 	"pingpost/engine/market"
@@ -66,15 +67,11 @@ func (c chance) readToken(token, auction string) (t terms, ok bool) {
 	return t, subtle.ConstantTimeCompare(raw[:], proper[:]) == 1
 }
 
+// putNumber writes the low six bytes of a number.
 func putNumber(dst []byte, n uint64) {
-	for i := range tokenNumber {
-		dst[i] = byte(n >> (8 * (tokenNumber - 1 - i)))
-	}
+	copy(dst, binary.BigEndian.AppendUint64(nil, n)[8-tokenNumber:])
 }
 
-func number(src []byte) (n uint64) {
-	for _, b := range src {
-		n = n<<8 | uint64(b)
-	}
-	return n
+func number(src []byte) uint64 {
+	return binary.BigEndian.Uint64(append(make([]byte, 8-tokenNumber, 8), src...))
 }

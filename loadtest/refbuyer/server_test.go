@@ -252,43 +252,6 @@ func TestAmbiguity(t *testing.T) {
 	}
 }
 
-// TestLatency: an answer is delayed. Close releases it, and then stops.
-func TestLatency(t *testing.T) {
-	b, err := New(Options{Latency: Hanging{1, Uniform{}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, stop := context.WithCancel(context.Background())
-	defer stop()
-	served := make(chan error, 1)
-	go func() { served <- b.Serve(ctx) }()
-	answered := make(chan int, 1)
-	go func() {
-		status, _, _ := send(t, "POST", "http://"+b.Addr().String()+"/v1/ping", pingOf("a"), "Idempotency-Key", "k")
-		answered <- status
-	}()
-	for b.Stats().Pings == 0 {
-		time.Sleep(time.Millisecond)
-	}
-	select {
-	case status := <-answered:
-		t.Errorf("answered %d at once", status)
-	default:
-	}
-	stop()
-	if err := <-served; err != nil {
-		t.Errorf("Serve: %v", err)
-	}
-	// fasthttp counts the listener as a connection but omits it from the sum: -1 means
-	// none.
-	if n := b.HTTP.GetOpenConnectionsCount(); n >= 0 {
-		t.Errorf("Serve returned with %d connections open", n+1)
-	}
-	if status := <-answered; status != 200 {
-		t.Errorf("answered %d", status)
-	}
-}
-
 // TestCountsTests: test requests are handled like others, and counted.
 func TestCountsTests(t *testing.T) {
 	b, base := start(t, Options{Bid: Fixed(1_000_000)})

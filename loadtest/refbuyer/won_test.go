@@ -2,6 +2,7 @@ package refbuyer
 
 import (
 	"fmt"
+	"net/http"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -64,30 +65,33 @@ func TestWon(t *testing.T) {
 	}
 }
 
-// TestPostLatency: posts and pings have separate response times.
-func TestPostLatency(t *testing.T) {
+// TestLatency: an answer is delayed until the buyer closes. Posts and pings have separate response times.
+func TestLatency(t *testing.T) {
 	o := Options{Latency: Uniform{1, 1}}
 	o.complete()
 	if o.PostLatency != o.Latency {
 		t.Errorf("posts take %v by default", o.PostLatency)
 	}
-	posts := make(chan struct{})
-	t.Cleanup(func() { <-posts }) // once the buyer is closed
-	_, base := start(t, Options{Bid: Fixed(1), Latency: Uniform{}, PostLatency: Hanging{1, Uniform{}}})
-	ask(t, base, "p1", pingOf("auc_1"))
-	go func() {
-		defer close(posts)
-		send(t, "POST", base+"/v1/post", lead("l1"), "Idempotency-Key", "k1")
-	}()
-	for {
-		if _, text, _ := send(t, "GET", base+"/stats", ""); strings.Contains(text, `"accepted":1`) {
-			break // accepted without an answer
+	for i, options := range []Options{{Latency: Hanging{1, Uniform{}}, PostLatency: Uniform{}}, {Latency: Uniform{}, PostLatency: Hanging{1, Uniform{}}}} {
+		delayed := []string{"/v1/ping", "/v1/post"}[i]
+		b, base := start(t, options)
+		answered := make(chan string, 2)
+		for path, body := range map[string]string{"/v1/ping": pingOf("auc_1"), "/v1/post": lead("l1")} {
+			go func() {
+				send(t, "POST", base+path, body, "Idempotency-Key", "k1", "Connection", "close")
+				answered <- path
+			}()
 		}
-		time.Sleep(time.Millisecond)
-	}
-	select {
-	case <-posts:
-		t.Error("answered at once")
-	default:
+		for s := b.Stats(); s.Pings+s.Accepted < 2; s = b.Stats() {
+			time.Sleep(time.Millisecond)
+		}
+		first := <-answered
+		http.DefaultClient.CloseIdleConnections()
+		if err := b.Close(); err != nil { // releases the other answer
+			t.Error(err)
+		}
+		if second := <-answered; first == delayed || second != delayed {
+			t.Errorf("%s was answered at once, and %s at the end; want %s at the end", first, second, delayed)
+		}
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/url"
 	"syscall"
@@ -66,44 +65,5 @@ func TestMalformed(t *testing.T) {
 	s := r.Stats()
 	if s.Malformed != deliveries || s.Acknowledged != 0 || s.Distinct <= int64(surely) || s.Distinct >= deliveries {
 		t.Errorf("%d are certain, and %+v", surely, s)
-	}
-}
-
-// TestMalformedByTheSeed: the same seed gives the same share; each attempt draws again.
-func TestMalformedByTheSeed(t *testing.T) {
-	fates := func(seed uint64) (text string, bad int) {
-		r := &Receiver{options: Options{Seed: seed, MalformedRate: 0.5}}
-		for i := range 100 {
-			for attempt := range 3 {
-				m, ok := r.drawMalformation(&delivery{id: fmt.Sprint("evt_", i)}, attempt+1)
-				if ok {
-					bad++
-				}
-				text += fmt.Sprint(m, ok, " ")
-			}
-		}
-		return text, bad
-	}
-	one, bad := fates(1)
-	again, _ := fates(1)
-	other, _ := fates(2)
-	if one != again || one == other || bad < 120 || bad > 180 {
-		t.Errorf("%d of 300 are bad; the same again: %v; the same by another seed: %v", bad, one == again, one == other)
-	}
-}
-
-// TestTrickleEndsWithTheReceiver: Close ends slow answers.
-func TestTrickleEndsWithTheReceiver(t *testing.T) {
-	r, _ := start(t, Options{})
-	if err := r.Close(); err != nil {
-		t.Error(err)
-	}
-	ours, theirs := net.Pipe()
-	go func() {
-		r.Trickle(ours, []byte(slowBodyText))
-		ours.Close()
-	}()
-	if came, err := io.ReadAll(theirs); err != nil || string(came) != slowBodyText[:1] {
-		t.Errorf("%q, %v", came, err)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"html"
 	"html/template"
 	"math"
+	"slices"
 	"strings"
 )
 
@@ -166,41 +167,30 @@ func steps(most float64, text func(float64) string) scale {
 }
 
 // decades returns a logarithmic scale around positive values. It ends at 1, 2 or 5 times
-// a
-// power of ten.
+// a power of ten.
 func decades(least, most float64, text func(float64) string) scale {
 	if !(least > 0) || math.IsInf(least, 1) {
 		least, most = 1, 10
 	}
 	s := scale{log: true}
-	digits := [...]float64{1, 2, 5}
-	from := int(math.Floor(math.Log10(least))) * 3
-	round := func(i int) float64 {
-		return digits[i%3] * math.Pow(10, float64(i/3))
-	}
-	offset := max(0, (2-from)/3*3) // round numbers from 1 up
-	shrink := math.Pow(10, float64(-offset/3))
-	i := from + offset
-	for round(i+1)*shrink <= least {
-		i++
-	}
-	s.least = round(i) * shrink
-	for ; ; i++ {
-		value := round(i) * shrink
-		s.ticks = append(s.ticks, tick{value, text(value)})
-		if value >= most && len(s.ticks) > 2 {
-			s.most = value
-			break
+	for exponent := math.Floor(math.Log10(least)); s.most == 0; exponent++ {
+		for _, digit := range []float64{1, 2, 5} {
+			value := digit * math.Pow(10, exponent)
+			if value <= least*(1+1e-9) {
+				s.least, s.ticks = value, nil // a larger value to start with
+			}
+			s.ticks = append(s.ticks, tick{value, text(value)})
+			if value >= most*(1-1e-9) && len(s.ticks) > 2 {
+				s.most = value
+				break
+			}
 		}
 	}
 	if len(s.ticks) > 9 { // only powers of ten fit
-		kept := s.ticks[:0]
-		for _, t := range s.ticks {
-			if exponent := math.Log10(t.at); math.Abs(exponent-math.Round(exponent)) < 1e-9 {
-				kept = append(kept, t)
-			}
-		}
-		s.ticks = kept
+		s.ticks = slices.DeleteFunc(s.ticks, func(t tick) bool {
+			exponent := math.Log10(t.at)
+			return math.Abs(exponent-math.Round(exponent)) >= 1e-9
+		})
 	}
 	return s
 }

@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"pingpost/loadtest/trial"
 )
@@ -256,16 +255,5 @@ func TestTiles(t *testing.T) {
 		if want.Name = name; got[name] != want {
 			t.Errorf("%+v, want %+v", got[name], want)
 		}
-	}
-}
-
-func TestTickTimes(t *testing.T) {
-	for value, want := range map[float64]string{0: "0s", 0.05: "50&#181;s", 20: "20ms", 2000: "2s"} {
-		if got := tickTime(value); got != want {
-			t.Errorf("%v is %s", value, got)
-		}
-	}
-	if millis(1500*time.Microsecond) != 1.5 {
-		t.Error("1500 µs are not 1.5 ms")
 	}
 }

@@ -186,14 +186,3 @@ func TestScales(t *testing.T) {
 		t.Errorf("of nothing: %+v", s)
 	}
 }
-
-func TestNines(t *testing.T) {
-	for percentile, want := range map[float64]float64{0: 0, 90: 1, 99: 2, 99.9: 3} {
-		if got := nines(percentile); math.Abs(got-want) > 1e-6 {
-			t.Errorf("%v has %v", percentile, got)
-		}
-	}
-	if math.IsInf(nines(100), 0) {
-		t.Error("no place for all of them")
-	}
-}
