@@ -5,17 +5,11 @@ package deploy
 
 import (
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
-	"crypto/x509"
-	"encoding/pem"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
-	"math/big"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -29,6 +23,7 @@ import (
 	"github.com/prometheus/prometheus/promql/parser"
 
 	"pingpost/exchange"
+	"pingpost/internal/certtest"
 	"pingpost/loadtest/refbuyer"
 	"pingpost/wal/backup"
 	"pingpost/wal/backup/store"
@@ -190,28 +185,6 @@ func (s series) add(one labels.Labels) {
 }
 
 func writeCertificate(dir string) error {
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		return err
-	}
-	form := &x509.Certificate{
-		SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
-		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
-	}
-	der, err := x509.CreateCertificate(rand.Reader, form, form, &key.PublicKey, key)
-	if err != nil {
-		return err
-	}
-	private, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		return err
-	}
-	for name, block := range map[string]*pem.Block{
-		"cert.pem": {Type: "CERTIFICATE", Bytes: der}, "key.pem": {Type: "PRIVATE KEY", Bytes: private},
-	} {
-		if err := os.WriteFile(filepath.Join(dir, name), pem.EncodeToMemory(block), 0o600); err != nil {
-			return err
-		}
-	}
-	return nil
+	certificate, key, err := certtest.SelfSigned(1, time.Now().Add(time.Hour))
+	return errors.Join(err, os.WriteFile(filepath.Join(dir, "cert.pem"), certificate, 0o600), os.WriteFile(filepath.Join(dir, "key.pem"), key, 0o600))
 }

@@ -172,15 +172,7 @@ func TestAuction(t *testing.T) {
 	if lost.Pings != 2 || lost.Posts != 0 || lost.ContactSeen != 0 {
 		t.Errorf("the other: %+v", lost)
 	}
-	if n := x.state.ReservationCount(); n != 0 {
-		t.Errorf("%d reservations when idle", n)
-	}
-	metrics := request(t, "GET", "http://"+x.Admin()+"/metrics", "").body
-	for _, want := range []string{`pingpost_requests_total{path="/v1/ping",status="200"} 1`, `pingpost_requests_total{path="/v1/post",status="409"} 1`} {
-		if !strings.Contains(metrics, want+"\n") {
-			t.Errorf("no line %s", want)
-		}
-	}
+	x.measures(`pingpost_requests_total{path="/v1/ping",status="200"} 1`, `pingpost_requests_total{path="/v1/post",status="409"} 1`, "pingpost_reservations 0")
 }
 
 // ask asks who would buy, under acme's key.

@@ -333,15 +333,3 @@ func TestStaticTokensAreForSandboxes(t *testing.T) {
 	x.operate("POST", "/admin/v1/suppliers/sup_acme/tokens", "").mustFail(t, 404, "not_found")
 	x.operate("DELETE", "/admin/v1/suppliers/sup_acme/tokens/0", "").mustFail(t, 404, "not_found")
 }
-
-// TestHintsOfSecretsTellThemApart: by its beginning an operator names a secret.
-func TestHintsOfSecretsTellThemApart(t *testing.T) {
-	x := start(t, newPlace(t, traded))
-	for range 20 {
-		x.endOldest("suppliers/sup_acme", "acme")
-		x.newSecret("suppliers/sup_acme", "acme", "")
-		if s := x.clients("suppliers/sup_acme")[0].Secrets; len(s) != 2 || s[0].Hint == s[1].Hint {
-			t.Fatalf("%+v", s)
-		}
-	}
-}

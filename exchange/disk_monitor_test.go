@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"log/slog"
-	"math"
 	"strings"
 	"testing"
 	"time"
@@ -72,23 +71,6 @@ func TestOutcomesFindRoom(t *testing.T) {
 	close(through)
 	if err := log.Close(); !errors.Is(err, wal.ErrFailed) {
 		t.Error(err)
-	}
-}
-
-func TestQueueIsAsLargeAsItsLimitsAsk(t *testing.T) {
-	for _, row := range []struct {
-		connections, body, entries int
-		bytes                      int64
-	}{
-		{10_000, 64 << 10, 34_096, 16<<20 + 10_000*(144<<10) + 20_000*(16<<10)},
-		{1, 1 << 10, 24_097, 16<<20 + 18<<10 + 20_000*(16<<10)},
-		{1_000_000, 400 << 10, 1_024_096, 16<<20 + 1_000_000*(816<<10) + 20_000*(16<<10)},
-		{1, 4 << 20, 24_097, 16<<20 + 1<<20 + 20_000*(16<<10)},
-	} {
-		entries, size := logQueueLimits(&config.LimitSettings{Connections: row.connections, Body: row.body})
-		if entries != row.entries || int64(size) != min(row.bytes, math.MaxInt) {
-			t.Errorf("%+v: %d entries of %d bytes", row, entries, size)
-		}
 	}
 }
 

@@ -98,7 +98,7 @@ func TestLeadsWaitForRoom(t *testing.T) {
 	if first.status != 201 || !strings.Contains(first.body, `"buyer_id":"buy_blue"`) {
 		t.Errorf("%d %s", first.status, first.body)
 	}
-	if funds := x.must(200, "GET", "/admin/v1/buyers/buy_blue/funds", "").body; funds != `{"balance":995,"held":0}`+"\n" {
+	if funds := x.funds(); funds != `{"balance":995,"held":0}` {
 		t.Errorf("its outcome is not logged: %s", funds)
 	}
 	larger(0)

@@ -59,6 +59,8 @@ func TestKeyRotation(t *testing.T) {
 	x.wantOpen(map[string]bool{acmeKey: false, second: true, third: false})
 	x.must(404, "DELETE", "/admin/v1/suppliers/sup_acme/keys/"+third[:8], "").mustFail(t, 404, "not_found")
 	x.must(404, "DELETE", "/admin/v1/suppliers/sup_other/keys/"+second[:8], "").mustFail(t, 404, "not_found")
+	x.must(404, "POST", "/admin/v1/suppliers/sup_none/keys", "").mustFail(t, 404, "not_found")
+	x.must(404, "GET", "/admin/v1/suppliers/sup_none/keys", "").mustFail(t, 404, "not_found")
 	x.must(204, "DELETE", "/admin/v1/suppliers/sup_acme/keys/"+second[:8], "")
 	x.wantOpen(map[string]bool{acmeKey: false, second: false, third: false, otherKey: true})
 	x.mustReload()
@@ -120,26 +122,6 @@ func TestASecondRotationAsks(t *testing.T) {
 	x.wantOpen(map[string]bool{acmeKey: false, third: false, fourth: true})
 	fifth := x.newKey("sup_acme", replacing(first)) // which has ended already
 	x.wantOpen(map[string]bool{fourth: true, fifth: true})
-}
-
-// TestHintsTellKeysApart: an operator names a key by how it begins, so no two
-// live keys of a supplier begin alike.
-func TestHintsTellKeysApart(t *testing.T) {
-	x := start(t, newPlace(t, recorded))
-	x.newKey("sup_acme", "")
-	oldest := admin.KeyHint(acmeKey)
-	for range 30 {
-		x.newKey("sup_acme", replacing(oldest))
-		listed := decode[struct {
-			Keys []struct{ Hint, Since string }
-		}](t, x.must(200, "GET", "/admin/v1/suppliers/sup_acme/keys", ""))
-		if len(listed.Keys) != 2 || listed.Keys[0].Hint == listed.Keys[1].Hint || listed.Keys[0].Since == "" {
-			t.Fatalf("%+v", listed)
-		}
-		oldest = listed.Keys[0].Hint
-	}
-	x.must(404, "POST", "/admin/v1/suppliers/sup_none/keys", "").mustFail(t, 404, "not_found")
-	x.must(404, "GET", "/admin/v1/suppliers/sup_none/keys", "").mustFail(t, 404, "not_found")
 }
 
 // TestFirstKeyOnly: a key in the file is the first value and no more.

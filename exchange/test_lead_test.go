@@ -82,11 +82,7 @@ func TestTestLeadsInProduction(t *testing.T) {
 	if told := x.explain(x.sold(lead(50)).leadID()); told.Test || strings.Contains(told.Why, "A test") {
 		t.Errorf("in earnest: %+v", told)
 	}
-	if metrics := x.operate("GET", "/metrics", "").body; !strings.Contains(metrics, "pingpost_test_leads_total 10\n") ||
-		!strings.Contains(metrics, `pingpost_leads_total{status="ACCEPTED",reason=""} 5`+"\n") ||
-		!strings.Contains(metrics, `pingpost_post_attempts_total{verdict="accepted"} 5`+"\n") {
-		t.Errorf("the metrics say\n%s", metrics)
-	}
+	x.measures("pingpost_test_leads_total 10", `pingpost_leads_total{status="ACCEPTED",reason=""} 5`, `pingpost_post_attempts_total{verdict="accepted"} 5`)
 	hash := x.must(200, "GET", "/admin/v1/hash", "").body
 	x = x.again()
 	if again := x.must(200, "GET", "/admin/v1/hash", "").body; again != hash || x.funds() != `{"balance":985,"held":0}` {
@@ -107,9 +103,7 @@ func TestTestPostsOutliveACrash(t *testing.T) {
 	if !strings.Contains(open, `"total":1`) || !strings.Contains(open, `"test":true`) {
 		t.Error(open)
 	}
-	eventually(t, "it is tried to its end", func() bool {
-		return strings.Contains(y.must(200, "GET", "/admin/v1/deliveries", "").body, `"total":0`)
-	})
+	y.settles()
 	for _, seen := range tests.got() {
 		if seen.header.Get("X-Pingpost-Test") != "1" || seen.key != tests.got()[0].key {
 			t.Errorf("%+v", seen)

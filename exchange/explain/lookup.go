@@ -214,18 +214,28 @@ func (e *Explainer) explainEntry(found *logEntry) (*Explanation, error) {
 
 // explainAuction explains an auction and the leads that claimed its offers.
 func (e *Explainer) explainAuction(found *logEntry) (*Explanation, error) {
-	doc := e.newAuctionExplanation(found)
-	claims, truncated, err := e.findClaimingLeads(found)
+	doc, claims, err := e.explainHeldAuction(found)
 	if err != nil {
 		return nil, err
 	}
-	doc.Truncated = truncated
 	for _, claim := range claims {
 		e.redact(claim.decided, claim.doc, doc)
 		doc.Leads = append(doc.Leads, claim.doc)
 	}
-	e.addClaims(doc, found.auctionHeld(), claims)
 	return doc, nil
+}
+
+// explainHeldAuction explains an auction with the claims of its offers. It also returns the
+// claiming leads, not yet redacted.
+func (e *Explainer) explainHeldAuction(found *logEntry) (*Explanation, []claimingLead, error) {
+	doc := e.newAuctionExplanation(found)
+	claims, truncated, err := e.findClaimingLeads(found)
+	if err != nil {
+		return nil, nil, err
+	}
+	doc.Truncated = truncated
+	e.addClaims(doc, found.auctionHeld(), claims)
+	return doc, claims, nil
 }
 
 // claimedAuctionName returns the name of the auction whose bid a lead claimed. It is zero if
@@ -261,14 +271,8 @@ func (e *Explainer) explainClaimedPing(name [16]byte, sold *logEntry) (*Explanat
 	if err != nil {
 		return nil, err
 	}
-	doc := e.newAuctionExplanation(found)
-	claims, truncated, err := e.findClaimingLeads(found)
-	if err != nil {
-		return nil, err
-	}
-	doc.Truncated = truncated
-	e.addClaims(doc, found.auctionHeld(), claims)
-	return doc, nil
+	doc, _, err := e.explainHeldAuction(found)
+	return doc, err
 }
 
 func notFoundError(what string) error {

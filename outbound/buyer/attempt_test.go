@@ -101,19 +101,6 @@ func deliver(client *Client, p *market.PostRequest) market.PostResult {
 	return client.Post(&again)
 }
 
-// TestStale is the everyday case: the buyer ends an idle connection, and the exchange
-// sees that before a byte of the next post has left.
-func TestClosedIdleConn(t *testing.T) {
-	buyer := listen(t, answers("201 Created", `{"lead_id":"b1"}`))
-	client := newClient(t, nil)
-	for i := range 3 {
-		if got := client.Post(postTo(buyer.post(), longTimeout)); got.Verdict != accepted {
-			t.Fatalf("post %d: %+v", i, got)
-		}
-		buyer.CloseConns()
-	}
-}
-
 // Idle connections close together, so the second send uses a new connection.
 func TestClosedIdleConns(t *testing.T) {
 	client := newClient(t, nil)
@@ -143,24 +130,6 @@ func TestConnectionClose(t *testing.T) {
 	}
 	if idle := buyer.idleOf(client); idle != 0 {
 		t.Errorf("%d idle connections", idle)
-	}
-}
-
-// Bytes after an answer are not read as the answer to the next post.
-func TestExtraBytesAfterAnswer(t *testing.T) {
-	extra := dialtest.Response("201 Created", `{"lead_id":"b1"}`) + dialtest.Response("201 Created", `{"lead_id":"not yours"}`)
-	buyer := listen(t, func(c net.Conn) bool {
-		_, err := c.Write([]byte(extra))
-		return err == nil
-	})
-	client := newClient(t, nil)
-	for i := range 3 {
-		if got := client.Post(postTo(buyer.post(), longTimeout)); got.BuyerLeadID != "b1" {
-			t.Errorf("post %d: got %+v", i, got)
-		}
-	}
-	if requests := buyer.Requests(); requests[2].Conn != 2 {
-		t.Errorf("a connection with bytes left on it was kept: %d", requests[2].Conn)
 	}
 }
 
@@ -244,29 +213,6 @@ func TestHangingEndpoint(t *testing.T) {
 		}
 		runtime.Gosched()
 		time.Sleep(time.Millisecond)
-	}
-}
-
-// Posts above the connection limit wait for a free connection.
-func TestWaitForConnection(t *testing.T) {
-	buyer := listen(t, answers("201 Created", `{}`))
-	client := newClient(t, func(o *Options) {
-		o.MaxConnsPerBuyer = 2
-		o.ConnWait = longTimeout
-	})
-	var posting sync.WaitGroup
-	for range 50 {
-		posting.Go(func() {
-			if got := client.Post(postTo(buyer.post(), longTimeout)); got.Verdict != accepted {
-				t.Errorf("got %+v", got)
-			}
-		})
-	}
-	posting.Wait()
-	for _, r := range buyer.Requests() {
-		if r.Conn > 1 {
-			t.Fatalf("connection %d was opened, 2 are allowed", r.Conn)
-		}
 	}
 }
 

@@ -94,24 +94,6 @@ func TestTLS(t *testing.T) {
 	}
 }
 
-// TestStaleTLS: a server that ends an idle TLS connection says so, and that is
-// no answer.
-func TestClosedIdleTLSConn(t *testing.T) {
-	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		_, _ = w.Write([]byte(`{"lead_id":"b1"}`))
-	}))
-	t.Cleanup(server.Close)
-	roots := x509.NewCertPool()
-	roots.AddCert(server.Certificate())
-	client := newClient(t, func(o *Options) { o.RootCAs = roots })
-	for i := range 3 {
-		if got := client.Post(postTo(server.URL, longTimeout)); got.Verdict != accepted {
-			t.Fatalf("post %d: got %+v, want accepted", i, got)
-		}
-		server.CloseClientConnections()
-	}
-}
-
 // freeAddress is one that nobody listens on.
 func freeAddress(t *testing.T) string {
 	t.Helper()

@@ -231,37 +231,6 @@ func TestFailedPings(t *testing.T) {
 	}
 }
 
-// The test pins the request that a buyer receives.
-func TestPingRequest(t *testing.T) {
-	buyer := listen(t, answers("200 OK", `{"auction_id":"auc_1","bid":null}`))
-	client := newClient(t, func(o *Options) {
-		o.Secrets = func(string) (string, bool) { return strings.Repeat("s3cret", 200), true }
-	})
-	p := pingTo(buyer.ping(), longTimeout)
-	p.Endpoint.Credential, p.Endpoint.Header, p.Endpoint.Scheme = "blue", "Authorization", "Bearer "
-	client.Ping(p)
-	p = pingTo(buyer.ping(), longTimeout)
-	p.Hops, p.IdempotencyKey = 0, ""
-	client.Ping(p)
-
-	first, second := buyer.Requests()[0], buyer.Requests()[1]
-	if first.Target != "/v1/ping" || first.Body != string(p.Body) || second.Body != string(p.Body) {
-		t.Errorf("%s %q %q", first.Target, first.Body, second.Body)
-	}
-	rows := []struct{ header, first, second string }{
-		{"Content-Type", "application/json", "application/json"},
-		{"Authorization", "Bearer " + strings.Repeat("s3cret", 200), ""},
-		{"Idempotency-Key", "ping-1", ""},
-		{"X-Request-Id", market.RequestID{1}.String(), market.RequestID{1}.String()},
-		{"X-Pingpost-Hops", "2", ""},
-	}
-	for _, row := range rows {
-		if a, b := first.Header.Get(row.header), second.Header.Get(row.header); a != row.first || b != row.second {
-			t.Errorf("%s: got %q and %q, want %q and %q", row.header, a, b, row.first, row.second)
-		}
-	}
-}
-
 // TestPingsAreSentOnce but where a kept connection had gone, which happens to
 // every endpoint that ends idle connections.
 func TestPingsAreSentOnce(t *testing.T) {

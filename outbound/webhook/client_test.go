@@ -1,7 +1,6 @@
 package webhook
 
 import (
-	"crypto/tls"
 	"crypto/x509"
 	"io"
 	"log"
@@ -198,36 +197,5 @@ func TestStaleConnection(t *testing.T) {
 	requests := e.Requests()
 	if len(requests) != 3 || requests[1].Raw != requests[2].Raw || requests[2].Conn != 1 {
 		t.Errorf("%d requests", len(requests))
-	}
-}
-
-// The client reuses a TLS connection until the endpoint closes it.
-func TestConnectionIsKept(t *testing.T) {
-	certificate := httptest.NewTLSServer(nil)
-	defer certificate.Close()
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	keeping, closing := dialtest.Answer("200 OK", `{}`), dialtest.Answer("200 OK", `{}`, "Connection: close")
-	e := dialtest.ServeOn(t, tls.NewListener(ln, certificate.TLS), keeping, keeping, closing, keeping)
-	roots := x509.NewCertPool()
-	roots.AddCert(certificate.Certificate())
-	c := newClient(t, func(o *ClientOptions) { o.RootCAs = roots })
-	for range 4 {
-		if got := c.Post(newRequest("https://"+e.Address+"/", longTimeout)); !got.Delivered {
-			t.Fatalf("%+v", got)
-		}
-	}
-	var conns []int
-	for _, r := range e.Requests() {
-		conns = append(conns, r.Conn)
-	}
-	if len(conns) != 4 || conns[2] != 0 || conns[3] != 1 {
-		t.Errorf("over the connections %v", conns)
-	}
-	c.Close()
-	if got := c.Post(newRequest("https://"+e.Address+"/", longTimeout)); !got.Delivered {
-		t.Errorf("under way when closed: %+v", got)
 	}
 }

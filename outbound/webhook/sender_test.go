@@ -70,31 +70,6 @@ func TestEndpointsTakeTurns(t *testing.T) {
 	})
 }
 
-// One endpoint hangs, and the others receive all events meanwhile.
-func TestOneHangingEndpoint(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		b := newFakeOutbox()
-		b.post = func(id string) market.WebhookResult {
-			if strings.HasPrefix(id, "1/") {
-				time.Sleep(attemptTimeout)
-				return market.WebhookResult{Fault: market.FaultTimeout}
-			}
-			time.Sleep(5 * time.Millisecond)
-			return market.WebhookResult{Delivered: true}
-		}
-		for supplier := range market.Ref(100) {
-			for lead := range byte(20) {
-				b.add(supplier+1, lead, posted, 0)
-			}
-		}
-		b.startSender(t, nil)
-		advance(attemptTimeout - time.Nanosecond) // the first attempts to the hanging endpoint are under way
-		if b.pending() != 20 || b.inFlightTo(1) != 8 {
-			t.Errorf("%d events are left, %d attempts hang", b.pending(), b.inFlightTo(1))
-		}
-	})
-}
-
 // An attempt has one second from its beginning.
 func TestAttemptTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

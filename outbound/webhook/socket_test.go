@@ -1,7 +1,6 @@
 package webhook
 
 import (
-	"sync"
 	"testing"
 	"time"
 
@@ -60,27 +59,4 @@ func TestOverSockets(t *testing.T) {
 		}
 	})
 	goleak.VerifyNone(t, before, goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.(*HostClient).connsCleaner"))
-}
-
-// A hanging attempt ends at its deadline and is logged as a failure.
-func TestCloseOverSockets(t *testing.T) {
-	b := newFakeOutbox()
-	e := dialtest.Listen(t, dialtest.WriteAndHang(""))
-	c := newClient(t, nil)
-	b.add(1, 0, posted, 0)
-	var once sync.Once
-	sending := make(chan struct{})
-	s := b.startSender(t, func(o *Options) {
-		o.Post = func(r *market.WebhookRequest) market.WebhookResult {
-			once.Do(func() { close(sending) })
-			request := *r
-			request.Endpoint = market.Endpoint{URL: "http://" + e.Address + "/", Credential: "alone"}
-			return c.Post(&request)
-		}
-	})
-	<-sending
-	s.Close()
-	if got := b.onlyRow(); got.webhook.Attempts != 1 || got.taken {
-		t.Errorf("after closing: %+v", got)
-	}
 }
