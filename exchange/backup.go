@@ -32,10 +32,10 @@ const (
 	backupFlushTimeout = 10 * time.Second
 )
 
-// prepareBackup checks that no later life of this exchange runs elsewhere, before the
+// createShipper checks that no later life of this exchange runs elsewhere, before the
 // exchange sends anything to a buyer. A store that does not answer does not prevent the
 // start.
-func (x *Exchange) prepareBackup() error {
+func (x *Exchange) createShipper() error {
 	if x.options.Backup == nil {
 		return nil
 	}

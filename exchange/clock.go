@@ -32,24 +32,24 @@ func (x *Exchange) checkAndForwardClock() error {
 	return nil
 }
 
-// checkClockDistance returns an error if the clock is too far from the log's last entry. past is
-// the difference, negative if the clock is behind; at is the entry's time.
-func checkClockDistance(past time.Duration, at int64) error {
-	logged := time.Unix(0, at).UTC()
+// checkClockDistance returns an error if the clock is too far from the log's last entry. ahead is
+// the difference, negative if the clock is behind; lastEntryAt is the entry's time.
+func checkClockDistance(ahead time.Duration, lastEntryAt int64) error {
+	logged := time.Unix(0, lastEntryAt).UTC()
 	shows := func() (clock, log string) {
-		return logged.Add(past).Format(time.RFC3339), logged.Format(time.RFC3339)
+		return logged.Add(ahead).Format(time.RFC3339), logged.Format(time.RFC3339)
 	}
 	switch {
-	case past >= maxClockAhead:
+	case ahead >= maxClockAhead:
 		clock, log := shows()
 		return fmt.Errorf("the clock, %s, is %s past the log's last entry, %s; if it is right, start once with --accept-clock, if not, set it",
-			clock, past.Round(time.Hour), log)
-	case past < -maxClockBehind:
+			clock, ahead.Round(time.Hour), log)
+	case ahead < -maxClockBehind:
 		clock, log := shows()
 		return fmt.Errorf("the clock, %s, is %s behind the log's last entry, %s; if it is wrong, set it; "+
 			"if it is right, the log was written under a wrong one: wait until that time has come, "+
 			"or start with --accept-clock, and the exchange's clock goes on from there, ahead of the real one",
-			clock, (-past).Round(time.Minute), log)
+			clock, (-ahead).Round(time.Minute), log)
 	}
 	return nil
 }

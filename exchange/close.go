@@ -51,8 +51,8 @@ func (x *Exchange) closeListeners() {
 	close(x.ended)
 }
 
-// abortStart releases everything that a failed start had opened.
-func (x *Exchange) abortStart() error {
+// releaseAfterFailedStart releases everything that a failed start had opened.
+func (x *Exchange) releaseAfterFailedStart() error {
 	x.draining.Store(true)
 	err := x.adminServer.Shutdown()
 	x.closeListeners()

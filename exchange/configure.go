@@ -69,22 +69,22 @@ func (x *Exchange) documentPath(hash string) string {
 	return filepath.Join(x.settings.DataDir, "catalogs", hash+".json")
 }
 
-func (x *Exchange) addInitialValues(c *engine.Configuration, firsts *config.InitialValues) {
-	for i := range firsts.Credentials {
-		c.Initial.Credentials = append(c.Initial.Credentials, x.hashInitialCredential(&firsts.Credentials[i]))
+func (x *Exchange) addInitialValues(c *engine.Configuration, initial *config.InitialValues) {
+	for i := range initial.Credentials {
+		c.Initial.Credentials = append(c.Initial.Credentials, x.hashInitialCredential(&initial.Credentials[i]))
 	}
-	for i := range firsts.Secrets {
-		first := &firsts.Secrets[i]
+	for i := range initial.Secrets {
+		first := &initial.Secrets[i]
 		if _, ok := x.state.SealedSecret(first.Name); !ok || first.Follows && x.differsFromSealed(first) {
 			c.Initial.Secrets = append(c.Initial.Secrets, engine.InitialSecret{
 				Name: first.Name, Encrypted: x.vault.Seal(first.Name, first.Value.Reveal()), Overwrite: first.Follows,
 			})
 		}
 	}
-	for _, first := range firsts.Balances {
+	for _, first := range initial.Balances {
 		c.Initial.Balances = append(c.Initial.Balances, engine.OpeningBalance{Buyer: first.Buyer, Amount: first.Money})
 	}
-	c.Initial.PausedCampaigns, c.Initial.PausedBuyers = firsts.Paused.Campaigns, firsts.Paused.Buyers
+	c.Initial.PausedCampaigns, c.Initial.PausedBuyers = initial.Paused.Campaigns, initial.Paused.Buyers
 }
 
 // hashInitialCredential returns an initial credential in the engine's form.
@@ -121,7 +121,7 @@ func (x *Exchange) openOrImportLists(c *engine.Configuration, built *config.Comp
 		}
 	}
 	if !x.ready.Load() {
-		if err := removeStrayLists(dir, x.state.SuppressionFileHashes()); err != nil {
+		if err := removeStrayListFiles(dir, x.state.SuppressionFileHashes()); err != nil {
 			return fmt.Errorf("cannot remove a stray suppression file: %w", err)
 		}
 	}
@@ -167,7 +167,7 @@ func (x *Exchange) Reload() error {
 		return err
 	}
 	x.logUnapplied(unapplied)
-	x.logTakenOver(revised)
+	x.logEntriesTakenOver(revised)
 	for _, change := range canonical.Diff(before, revised.Canonical) {
 		x.logger.Info("configuration changed", "change", change.String())
 	}
@@ -220,13 +220,13 @@ func (x *Exchange) Apply(document []byte, variables map[string]string, dry bool,
 	for _, change := range canonical.Diff(x.Configuration(), revised.Canonical) {
 		changed.Changes = append(changed.Changes, change.String())
 	}
-	changed.Changes = append(append(changed.Changes, x.changedAddressVariables(&revised.Initial)...), x.listTakenOver(revised)...)
+	changed.Changes = append(append(changed.Changes, x.changedAddressVariables(&revised.Initial)...), x.describeEntriesTakenOver(revised)...)
 	changed.Unapplied = x.unappliedValues(revised.Compiled)
 	for _, warning := range x.asSentDocumentProblems(revised.Warnings) {
 		changed.Warnings = append(changed.Warnings, warning.Error())
 	}
 	if dry {
-		return changed, x.asSentDocumentError(x.checkNewLists(revised.Compiled))
+		return changed, x.asSentDocumentError(x.checkNewListFiles(revised.Compiled))
 	}
 	x.warnRestartSettings(&built.Settings)
 	if err := x.configureLocked(revised); err != nil {

@@ -48,7 +48,7 @@ const (
 // errDiskLow ends a snapshot. The log is then kept instead.
 var errDiskLow = errors.New("too little free disk space for a snapshot")
 
-func (s *diskMonitor) start(dir string, logger *slog.Logger, gone <-chan struct{}) {
+func (s *diskMonitor) startMeasuring(dir string, logger *slog.Logger, gone <-chan struct{}) {
 	s.dir, s.logger = dir, logger
 	s.measureFree()
 	go func() {

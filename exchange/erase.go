@@ -43,9 +43,9 @@ func (x *Exchange) Erase(who *admin.Erasure) (admin.Erased, error) {
 	r := &eraser{x: x, engine: x.engine.Load().By(who.By), decoder: &event.Decoder{ForReplay: true}}
 	var err error
 	if who.Lead.IsZero() {
-		err = r.eraseByContact(newErasePattern(who))
+		err = r.scheduleByContact(newErasePattern(who))
 	} else {
-		err = r.eraseByID(who.Lead)
+		err = r.scheduleByID(who.Lead)
 	}
 	if err == nil {
 		err = r.eraseScheduled()
@@ -56,7 +56,7 @@ func (x *Exchange) Erase(who *admin.Erasure) (admin.Erased, error) {
 	return r.result, err
 }
 
-func (r *eraser) eraseByID(id market.LeadID) error {
+func (r *eraser) scheduleByID(id market.LeadID) error {
 	explainer, err := r.x.newExplainer()
 	if err != nil {
 		return err
@@ -68,10 +68,10 @@ func (r *eraser) eraseByID(id market.LeadID) error {
 	return r.scheduleLead(lead)
 }
 
-// eraseByContact reads the log from its beginning to the state's position, because the
+// scheduleByContact reads the log from its beginning to the state's position, because the
 // state knows which leads are in delivery. It holds the leads of at most one event in
 // memory.
-func (r *eraser) eraseByContact(who *erasePattern) error {
+func (r *eraser) scheduleByContact(who *erasePattern) error {
 	last, _ := r.x.state.Position()
 	log, err := r.x.log.NewReaderSince(0)
 	if err != nil {
@@ -95,15 +95,15 @@ func (r *eraser) eraseByContact(who *erasePattern) error {
 			return fmt.Errorf("erase: cannot decode entry %d of the log: %w", entry.Seq, err)
 		}
 		if lead, ok := ev.(*event.LeadDecided); ok {
-			if err := r.eraseIfMatch(lead, who); err != nil {
+			if err := r.scheduleIfMatch(lead, who); err != nil {
 				return err
 			}
 		}
 	}
 }
 
-// eraseIfMatch adds the lead if it matches the pattern.
-func (r *eraser) eraseIfMatch(lead *event.LeadDecided, who *erasePattern) error {
+// scheduleIfMatch adds the lead if it matches the pattern.
+func (r *eraser) scheduleIfMatch(lead *event.LeadDecided, who *erasePattern) error {
 	contact, err := r.engine.Contact(lead)
 	switch {
 	case errors.Is(err, engine.ErrErased):

@@ -112,7 +112,7 @@ func (x *Exchange) start(built *config.Compiled) error {
 		return err
 	}
 	if err := x.prepareToServe(built); err != nil {
-		return errors.Join(err, x.abortStart())
+		return errors.Join(err, x.releaseAfterFailedStart())
 	}
 	x.servePublic()
 	return nil

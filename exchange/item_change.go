@@ -41,7 +41,7 @@ func (x *Exchange) ChangeItem(change *admin.ConfigEntryChange) (*admin.ConfigEnt
 		changed.Warnings = append(changed.Warnings, strings.TrimPrefix(at+": ", ": ")+warning.Message)
 	}
 	if change.Dry {
-		return changed, x.checkNewLists(revised.Compiled)
+		return changed, x.checkNewListFiles(revised.Compiled)
 	}
 	return changed, x.configureLocked(revised)
 }
@@ -140,7 +140,7 @@ func (x *Exchange) checkMissingSecrets(built *config.Compiled, ref canonical.Ref
 	before := x.secretsOfActiveDocument()
 	for i := range built.Unset {
 		kept := &built.Unset[i]
-		if _, inside := ref.PathWithin(kept.Problem.Path); inside && !x.hasValueOf(kept, before) {
+		if _, inside := ref.PathWithin(kept.Problem.Path); inside && !x.hasEarlierValue(kept, before) {
 			problems = append(problems, kept.Problem)
 			known[kept.Secret] = true
 		}

@@ -17,7 +17,7 @@ func (x *Exchange) checkUnsetVariables(built *config.Compiled) error {
 	var problems syntax.Problems
 	before := x.secretsOfActiveDocument()
 	for i := range built.Unset {
-		if kept := &built.Unset[i]; !kept.IsSetting() && !x.hasValueOf(kept, before) {
+		if kept := &built.Unset[i]; !kept.IsSetting() && !x.hasEarlierValue(kept, before) {
 			problems = append(problems, kept.Problem)
 		}
 	}
@@ -36,8 +36,8 @@ func (x *Exchange) secretsOfActiveDocument() map[config.SecretOrigin]bool {
 	return config.SecretOrigins(source.Document)
 }
 
-// hasValueOf reports whether the exchange has the value that the variable gave before.
-func (x *Exchange) hasValueOf(kept *config.UnsetVariable, before map[config.SecretOrigin]bool) bool {
+// hasEarlierValue reports whether the exchange has the value that the variable gave before.
+func (x *Exchange) hasEarlierValue(kept *config.UnsetVariable, before map[config.SecretOrigin]bool) bool {
 	if !kept.HadValueIn(before) {
 		return false
 	}
@@ -55,9 +55,9 @@ func (x *Exchange) hasValueOf(kept *config.UnsetVariable, before map[config.Secr
 
 // changedAddressVariables lists the address variables to which a document gives new values. The
 // lines contain no value.
-func (x *Exchange) changedAddressVariables(firsts *config.InitialValues) (lines []string) {
-	for i := range firsts.Secrets {
-		first := &firsts.Secrets[i]
+func (x *Exchange) changedAddressVariables(initial *config.InitialValues) (lines []string) {
+	for i := range initial.Secrets {
+		first := &initial.Secrets[i]
 		if _, known := x.state.SealedSecret(first.Name); first.Follows && known && x.differsFromSealed(first) {
 			parts := strings.Split(first.Name, "/")
 			lines = append(lines, "~ "+entryPath(parts[0]+"s", parts[1])+": the variable "+parts[3]+" has another value")

@@ -32,8 +32,8 @@ const (
 	maxLastUsesFile = 32 << 20
 )
 
-// load reads the file, and records its times for live credentials.
-func (u *lastUses) load(x *Exchange) {
+// loadFile reads the file, and records its times for live credentials.
+func (u *lastUses) loadFile(x *Exchange) {
 	u.path = filepath.Join(x.settings.DataDir, "last-used")
 	file, err := os.Open(u.path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -75,7 +75,7 @@ func (u *lastUses) start(x *Exchange) {
 			case <-u.quit:
 				return
 			case <-ticker.C:
-				u.save(x)
+				u.saveIfChanged(x)
 			}
 		}
 	}()
@@ -88,11 +88,11 @@ func (u *lastUses) stopAndSave(x *Exchange) {
 	}
 	close(u.quit)
 	<-u.done
-	u.save(x)
+	u.saveIfChanged(x)
 }
 
-// save writes the file if its contents changed and there is spare disk space.
-func (u *lastUses) save(x *Exchange) {
+// saveIfChanged writes the file if its contents changed and there is spare disk space.
+func (u *lastUses) saveIfChanged(x *Exchange) {
 	uses := x.state.CredentialLastUses()
 	if maps.Equal(uses, u.kept) || !x.disk.hasSpareForBackground() {
 		return

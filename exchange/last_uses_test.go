@@ -103,7 +103,7 @@ func TestLastUsedDamaged(t *testing.T) {
 	x := start(t, newPlace(t, recorded))
 	x.wantOpen(map[string]bool{acmeKey: true})
 	want := x.lastUsed("suppliers/sup_acme/keys")
-	x.lastUses.save(x.Exchange)
+	x.lastUses.saveIfChanged(x.Exchange)
 	good, err := os.ReadFile(x.lastUses.path)
 	if err != nil || bytes.Count(good, []byte("\n")) != 1 {
 		t.Fatalf("%q, %v", good, err)

@@ -29,9 +29,9 @@ type KeyLoss struct {
 // deriveChecksumKey returns the key of the checksums of the leads' keys.
 func deriveChecksumKey(v *vault.Vault) leadkeys.SumKey { return v.Derive("lead keys") }
 
-// readKeySlots reads a log and returns the key slots of the leads that it did not erase, for
+// collectLeadSlots reads a log and returns the key slots of the leads that it did not erase, for
 // each wanted file of keys. It calls pause between entries.
-func readKeySlots(log entrySource, wanted func(first uint64) bool, pause func() error) (map[uint64]*leadkeys.Set, error) {
+func collectLeadSlots(log entrySource, wanted func(first uint64) bool, pause func() error) (map[uint64]*leadkeys.Set, error) {
 	found := map[uint64]*leadkeys.Set{}
 	decoder := &event.Decoder{ForReplay: true}
 	for {
@@ -109,7 +109,7 @@ func (c *keyCheck) start(x *Exchange) {
 		defer close(c.done)
 		err := c.run(x)
 		if err != nil && !errors.Is(err, throttle.ErrStopped) {
-			x.logger.Error("cannot check the keys of leads", "error", err)
+			x.logger.Error("cannot check the leads' keys; the next start checks them again", "error", err)
 		}
 	}()
 }
@@ -132,7 +132,7 @@ func (c *keyCheck) run(x *Exchange) error {
 	}
 	defer log.Close()
 	pace := throttle.NewScanThrottle(throttle.ScanChunk, &x.draining)
-	leads, err := readKeySlots(log, func(first uint64) bool { return suspect[first] != nil }, func() error { return pace.PauseAfterChunk(log.Bytes()) })
+	leads, err := collectLeadSlots(log, func(first uint64) bool { return suspect[first] != nil }, func() error { return pace.PauseAfterChunk(log.Bytes()) })
 	if err != nil {
 		return err
 	}
@@ -193,7 +193,7 @@ func (x *Exchange) findSuspectKeyFiles() (map[uint64]*leadkeys.Report, error) {
 			}
 			made++
 		}
-		if x.mayLackKey(r, highest) {
+		if x.anyLeadMayLackKey(r, highest) {
 			suspect[first] = r
 		}
 		time.Sleep(min(time.Since(began), throttle.MaxPause))
@@ -204,8 +204,8 @@ func (x *Exchange) findSuspectKeyFiles() (map[uint64]*leadkeys.Report, error) {
 	return suspect, nil
 }
 
-// mayLackKey reports whether a lead may lack its key.
-func (x *Exchange) mayLackKey(r *leadkeys.Report, highest uint64) bool {
+// anyLeadMayLackKey reports whether a lead may lack its key.
+func (x *Exchange) anyLeadMayLackKey(r *leadkeys.Report, highest uint64) bool {
 	if r.Lost != nil {
 		return true
 	}
@@ -250,7 +250,7 @@ func CheckKeys(dir string) (*KeyReport, error) {
 		return nil, fmt.Errorf("cannot read the log in %q: %w", dir, err)
 	}
 	defer log.Close()
-	leads, err := readKeySlots(log, func(uint64) bool { return true }, func() error { return nil })
+	leads, err := collectLeadSlots(log, func(uint64) bool { return true }, func() error { return nil })
 	if err != nil {
 		return nil, err
 	}

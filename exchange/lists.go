@@ -103,8 +103,8 @@ func CheckLists(built *config.Compiled) (problems, warnings syntax.Problems) {
 	return problems, warnings
 }
 
-// checkNewLists checks the files of the lists that the exchange does not have yet.
-func (x *Exchange) checkNewLists(built *config.Compiled) error {
+// checkNewListFiles checks the files of the lists that the exchange does not have yet.
+func (x *Exchange) checkNewListFiles(built *config.Compiled) error {
 	for _, first := range built.Initial.Lists {
 		if _, known := x.state.SuppressionFile(x.state.RefOf(event.ObjectList, string(first.ID))); known {
 			continue
@@ -259,10 +259,10 @@ func syncFolder(folder string) error {
 	return errors.Join(f.Sync(), f.Close())
 }
 
-// removeStrayLists removes list files that no list uses: left by a crash between the file
+// removeStrayListFiles removes list files that no list uses: left by a crash between the file
 // and its event, or replaced since. It keeps the file of a list that is no longer
 // configured, because the list may return.
-func removeStrayLists(dir string, used []string) error {
+func removeStrayListFiles(dir string, used []string) error {
 	files, err := os.ReadDir(filepath.Join(dir, "lists"))
 	if err != nil {
 		return nil //nolint:nilerr // there is no folder yet

@@ -43,12 +43,12 @@ func (x *Exchange) prepareToServe(built *config.Compiled) error {
 	}
 	x.tokens = token.New(x.vault.Derive("tokens"))
 	x.stopOnLogFailure()
-	if err := x.prepareBackup(); err != nil {
+	if err := x.createShipper(); err != nil {
 		return err
 	}
 	x.disk.setExpectedSnapshot(x.estimateSnapshotSize())
-	x.disk.start(dir, x.logger, x.ended)
-	x.lastUses.load(x)
+	x.disk.startMeasuring(dir, x.logger, x.ended)
+	x.lastUses.loadFile(x)
 	x.buyers = buyer.New(buyer.Options{
 		Secrets: x.decryptSecret, TrustedNetworks: x.settings.TrustedNetworks, MaxResponse: x.settings.Limits.Answer,
 		OnTokenFailure: x.logTokenFailure, OnExtraAnswer: x.logExtraAnswers,
@@ -125,7 +125,7 @@ func (x *Exchange) openLog(dir string) error {
 	if err != nil {
 		return err
 	}
-	x.snapshots.recordStart(&b, uint64(reader.Bytes()))
+	x.snapshots.recordLoadedSnapshot(&b, uint64(reader.Bytes()))
 	x.disk.last.Store(b.Bytes)
 	x.logger.Info("replayed", "snapshot", b.Newest, "entries", applied, "seconds", time.Since(began).Seconds())
 	return nil
@@ -135,7 +135,7 @@ func (x *Exchange) openLog(dir string) error {
 // write permission fails with a clear error.
 func checkWritable(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return fmt.Errorf("cannot make data_dir %q: %w", dir, err)
+		return fmt.Errorf("cannot create data_dir %q: %w", dir, err)
 	}
 	probe := filepath.Join(dir, ".probe")
 	if err := os.WriteFile(probe, []byte("x"), 0o600); err != nil {
@@ -164,7 +164,7 @@ func (x *Exchange) decryptSecret(name string) (string, bool) {
 	}
 	value, err := x.vault.Open(name, sealed)
 	if err != nil {
-		x.logger.Error("cannot decrypt a stored secret", "error", err)
+		x.logger.Error("cannot decrypt a stored secret; set it again with PUT /admin/v1/secrets/NAME", "name", name, "error", err)
 		return "", false
 	}
 	return value, true

@@ -45,9 +45,9 @@ func (x *Exchange) readDocument(hash string) ([]byte, error) {
 	return text, nil
 }
 
-// apiEntries returns the entries that operators created through the API. At a start it
+// entriesFromAPI returns the entries that operators created through the API. At a start it
 // reads them from their file.
-func (x *Exchange) apiEntries() (canonical.Entries, error) {
+func (x *Exchange) entriesFromAPI() (canonical.Entries, error) {
 	if now := x.active.Load(); now != nil {
 		return now.made, nil
 	}
@@ -69,7 +69,7 @@ func (x *Exchange) apiEntries() (canonical.Entries, error) {
 // reviseFromFile returns a revision from the file's document and the API's entries. If
 // both have an entry, the file's replaces the API's for good.
 func (x *Exchange) reviseFromFile(built *config.Compiled) (*revision, error) {
-	r, err := x.newRevision(built)
+	r, err := x.combineWithAPIEntries(built)
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +83,7 @@ func (x *Exchange) reviseFromFile(built *config.Compiled) (*revision, error) {
 // reviseFromRequest returns a revision from a document in a request and the API's entries.
 // If both have an entry, the document's applies as long as the document is active.
 func (x *Exchange) reviseFromRequest(built *config.Compiled, by string) (*revision, error) {
-	r, err := x.newRevision(built)
+	r, err := x.combineWithAPIEntries(built)
 	if err != nil {
 		return nil, err
 	}
@@ -91,12 +91,12 @@ func (x *Exchange) reviseFromRequest(built *config.Compiled, by string) (*revisi
 	return r, nil
 }
 
-// newRevision combines a document with the API's entries.
-func (x *Exchange) newRevision(built *config.Compiled) (*revision, error) {
+// combineWithAPIEntries combines a document with the API's entries.
+func (x *Exchange) combineWithAPIEntries(built *config.Compiled) (*revision, error) {
 	if err := x.checkUnsetVariables(built); err != nil {
 		return nil, err
 	}
-	made, err := x.apiEntries()
+	made, err := x.entriesFromAPI()
 	if err != nil {
 		return nil, err
 	}
@@ -131,19 +131,19 @@ func (x *Exchange) configureAtStart(built *config.Compiled) error {
 		return err
 	}
 	x.logUnapplied(unapplied)
-	x.logTakenOver(revised)
+	x.logEntriesTakenOver(revised)
 	return nil
 }
 
-// logTakenOver logs the API's entries that the file controls from now on.
-func (x *Exchange) logTakenOver(r *revision) {
+// logEntriesTakenOver logs the API's entries that the file controls from now on.
+func (x *Exchange) logEntriesTakenOver(r *revision) {
 	for _, ref := range r.takenOver {
 		x.logger.Warn("the file now controls an entry that was created through the API", "entry", ref.String(), "file", filepath.Base(x.path))
 	}
 }
 
-// listTakenOver lists the API's entries that a document takes over, in the form of changes.
-func (x *Exchange) listTakenOver(r *revision) (lines []string) {
+// describeEntriesTakenOver lists the API's entries that a document takes over, in the form of changes.
+func (x *Exchange) describeEntriesTakenOver(r *revision) (lines []string) {
 	now := x.active.Load()
 	was, err := config.Merge(x.path, now.base, now.made)
 	if err != nil {

@@ -33,8 +33,8 @@ const (
 	archiveInterval  = time.Minute
 )
 
-// recordStart records the snapshot that the start used, and the bytes that it replayed.
-func (k *snapshotter) recordStart(b *startPoint, replayed uint64) {
+// recordLoadedSnapshot records the snapshot that the start used, and the bytes that it replayed.
+func (k *snapshotter) recordLoadedSnapshot(b *startPoint, replayed uint64) {
 	k.last.Store(b.Newest)
 	k.needed[1].Store(b.Oldest)
 	k.replayed.Store(replayed)

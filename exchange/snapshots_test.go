@@ -16,7 +16,7 @@ func hurried(t testing.TB, p place, every uint64) *running {
 // and what was written since the last snapshot.
 func TestSnapshotIsDue(t *testing.T) {
 	k := snapshotter{minBytes: 100}
-	k.recordStart(&startPoint{}, 30)
+	k.recordLoadedSnapshot(&startPoint{}, 30)
 	for _, row := range []struct {
 		written, snapshot uint64
 		due               bool
@@ -40,7 +40,7 @@ func TestSnapshotIsDue(t *testing.T) {
 			k.resetCount(row.written)
 		}
 	}
-	k.recordStart(&startPoint{}, 100)
+	k.recordLoadedSnapshot(&startPoint{}, 100)
 	if k.written = 0; !k.isDue(0, 0) {
 		t.Error("a start that had all of it to replay does it again")
 	}

@@ -23,19 +23,19 @@ import (
 func (x *Exchange) unappliedValues(built *config.Compiled) []string {
 	u := unappliedFinder{exchange: x, tokens: make(map[string]int)}
 	for i := range built.Initial.Credentials {
-		u.checkCredential(&built.Initial.Credentials[i])
+		u.addIfCredentialDiffers(&built.Initial.Credentials[i])
 	}
 	for i := range built.Initial.Secrets {
-		u.checkSecret(&built.Initial.Secrets[i])
+		u.addIfSecretDiffers(&built.Initial.Secrets[i])
 	}
-	u.checkPauses(built.Document)
+	u.addDifferingPauses(built.Document)
 	for _, list := range built.Initial.Lists {
-		u.checkList(list)
+		u.addIfListFileDiffers(list)
 	}
 	if before := x.activeDocument(); before != nil && !bytes.Equal(before, built.Canonical) {
 		if old, err := config.ParseCanonical(before); err == nil {
-			u.checkBalances(old.Document, built.Document)
-			u.checkRemovedValues(old.Document, built.Document)
+			u.addChangedBalances(old.Document, built.Document)
+			u.addRemovedValues(old.Document, built.Document)
 		}
 	}
 	return u.lines
@@ -86,7 +86,7 @@ func entryPath(list, id string) string {
 	return list + "[" + id + "]"
 }
 
-func (u *unappliedFinder) checkCredential(first *config.InitialCredential) {
+func (u *unappliedFinder) addIfCredentialDiffers(first *config.InitialCredential) {
 	s := u.exchange.state
 	c := u.exchange.hashInitialCredential(first)
 	owners := "suppliers"
@@ -139,7 +139,7 @@ func splitSecretName(name string) (owner, id, at string) {
 	panic("BUG: a secret by the name of " + name)
 }
 
-func (u *unappliedFinder) checkSecret(first *config.InitialSecret) {
+func (u *unappliedFinder) addIfSecretDiffers(first *config.InitialSecret) {
 	if first.Follows {
 		return
 	}
@@ -159,16 +159,16 @@ func (u *unappliedFinder) checkSecret(first *config.InitialSecret) {
 	u.addUnapplied(entryPath(owner+"s", id)+at, stands, "PUT /admin/v1/secrets/"+first.Name)
 }
 
-func (u *unappliedFinder) checkPauses(document *schema.Document) {
+func (u *unappliedFinder) addDifferingPauses(document *schema.Document) {
 	for i := range document.Buyers {
-		u.checkPause(event.ObjectBuyer, "buyers", document.Buyers[i].ID, document.Buyers[i].Paused)
+		u.addIfPauseDiffers(event.ObjectBuyer, "buyers", document.Buyers[i].ID, document.Buyers[i].Paused)
 	}
 	for i := range document.Campaigns {
-		u.checkPause(event.ObjectCampaign, "campaigns", document.Campaigns[i].ID, document.Campaigns[i].Paused)
+		u.addIfPauseDiffers(event.ObjectCampaign, "campaigns", document.Campaigns[i].ID, document.Campaigns[i].Paused)
 	}
 }
 
-func (u *unappliedFinder) checkPause(kind event.ObjectKind, list, id string, wanted bool) {
+func (u *unappliedFinder) addIfPauseDiffers(kind event.ObjectKind, list, id string, wanted bool) {
 	s := u.exchange.state
 	paused, seen := s.PauseStatus(kind, s.RefOf(kind, id))
 	if !seen || paused == wanted {
@@ -181,9 +181,9 @@ func (u *unappliedFinder) checkPause(kind event.ObjectKind, list, id string, wan
 	u.addUnapplied(entryPath(list, id)+".paused", stands, "POST /admin/v1/"+list+"/"+id+"/"+verb)
 }
 
-// checkList compares a list's initial file with the one that was imported. A missing file
+// addIfListFileDiffers compares a list's initial file with the one that was imported. A missing file
 // counts as equal.
-func (u *unappliedFinder) checkList(first config.InitialList) {
+func (u *unappliedFinder) addIfListFileDiffers(first config.InitialList) {
 	s := u.exchange.state
 	known, ok := s.SuppressionFile(s.RefOf(event.ObjectList, string(first.ID)))
 	if !ok {
@@ -203,8 +203,8 @@ func (u *unappliedFinder) checkList(first config.InitialList) {
 		fmt.Sprintf("the list keeps the %d entries that it has", known.Entries), "PUT /admin/v1/suppression/"+string(first.ID))
 }
 
-// checkBalances finds initial balances that changed.
-func (u *unappliedFinder) checkBalances(old, document *schema.Document) {
+// addChangedBalances finds initial balances that changed.
+func (u *unappliedFinder) addChangedBalances(old, document *schema.Document) {
 	before := make(map[string]market.Money, len(old.Buyers))
 	for i := range old.Buyers {
 		if funds := old.Buyers[i].Funds; funds != nil {

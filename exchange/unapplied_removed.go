@@ -5,10 +5,10 @@ import (
 	"pingpost/engine/event"
 )
 
-// checkRemovedValues finds credentials that a document no longer has but that are still live. It
+// addRemovedValues finds credentials that a document no longer has but that are still live. It
 // also finds lists whose entries were read under another rule than the document's. A
 // removed supplier or buyer has no live credential.
-func (u *unappliedFinder) checkRemovedValues(old, document *schema.Document) {
+func (u *unappliedFinder) addRemovedValues(old, document *schema.Document) {
 	suppliers := make(map[string]*schema.Supplier, len(document.Suppliers))
 	for i := range document.Suppliers {
 		suppliers[document.Suppliers[i].ID] = &document.Suppliers[i]
@@ -16,7 +16,7 @@ func (u *unappliedFinder) checkRemovedValues(old, document *schema.Document) {
 	for i := range old.Suppliers {
 		before := &old.Suppliers[i]
 		if now := suppliers[before.ID]; now != nil {
-			u.checkRemovedSupplierCredentials(before, now)
+			u.addRemovedSupplierCredentials(before, now)
 		}
 	}
 	buyers := make(map[string]*schema.Buyer, len(document.Buyers))
@@ -26,13 +26,13 @@ func (u *unappliedFinder) checkRemovedValues(old, document *schema.Document) {
 	for i := range old.Buyers {
 		before := &old.Buyers[i]
 		if now := buyers[before.ID]; now != nil {
-			u.checkRemovedClients(event.ObjectBuyer, "buyers", before.ID, before.OAuthClients, now.OAuthClients)
+			u.addRemovedClients(event.ObjectBuyer, "buyers", before.ID, before.OAuthClients, now.OAuthClients)
 		}
 	}
-	u.checkListRules(old, document)
+	u.addChangedListRules(old, document)
 }
 
-func (u *unappliedFinder) checkRemovedSupplierCredentials(before, now *schema.Supplier) {
+func (u *unappliedFinder) addRemovedSupplierCredentials(before, now *schema.Supplier) {
 	at, request := entryPath("suppliers", before.ID), "DELETE /admin/v1/suppliers/"+before.ID
 	if before.APIKey.IsSet() && !now.APIKey.IsSet() && u.hasLiveCredential(event.CredentialAPIKey, event.ObjectSupplier, before.ID, "") {
 		u.addUnapplied(at+".api_key", "it is not in this document, and its keys are still live", request+"/keys/HINT")
@@ -40,10 +40,10 @@ func (u *unappliedFinder) checkRemovedSupplierCredentials(before, now *schema.Su
 	if len(before.BearerTokens) > len(now.BearerTokens) && u.hasLiveCredential(event.CredentialBearer, event.ObjectSupplier, before.ID, "") {
 		u.addUnapplied(at+".bearer_tokens", "some are not in this document, and their tokens are still live", request+"/tokens/ID")
 	}
-	u.checkRemovedClients(event.ObjectSupplier, "suppliers", before.ID, before.OAuthClients, now.OAuthClients)
+	u.addRemovedClients(event.ObjectSupplier, "suppliers", before.ID, before.OAuthClients, now.OAuthClients)
 }
 
-func (u *unappliedFinder) checkRemovedClients(kind event.ObjectKind, list, id string, before, now []schema.OAuthClient) {
+func (u *unappliedFinder) addRemovedClients(kind event.ObjectKind, list, id string, before, now []schema.OAuthClient) {
 	still := make(map[string]bool, len(now))
 	for i := range now {
 		still[now[i].ClientID] = true
@@ -69,7 +69,7 @@ func (u *unappliedFinder) hasLiveCredential(kind event.CredentialKind, owner eve
 	return false
 }
 
-func (u *unappliedFinder) checkListRules(old, document *schema.Document) {
+func (u *unappliedFinder) addChangedListRules(old, document *schema.Document) {
 	before := make(map[string]*schema.List, len(old.Lists))
 	for i := range old.Lists {
 		before[old.Lists[i].ID] = &old.Lists[i]

@@ -23,9 +23,9 @@ const returning = `{"campaigns":[{"id":"cmp","method":"waterfall","buyers":[{"bu
 func (c *history) bought(n byte, change ...func(*event.PostSettled)) market.LeadID {
 	c.t.Helper()
 	id := c.LeadID(n)
-	c.AddPosted(id)
+	c.AddPostedLead(id)
 	c.Advance(time.Second)
-	c.AddSettled(id, event.SettledDelivered, change...)
+	c.AddPostResult(id, event.SettledDelivered, change...)
 	c.Advance(time.Hour)
 	return id
 }

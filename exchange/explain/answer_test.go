@@ -94,7 +94,7 @@ func TestExplainAnswers(t *testing.T) {
 			c := newHistory(t)
 			c.configured(1, "buy_1", "buy_2", "buy_3")
 			ingest := c.LeadID(1)
-			c.AddPosted(ingest)
+			c.AddPostedLead(ingest)
 			c.settle(ingest, row.records)
 			row.check(t, "an ingest", c.explained(ingest), row.ingest, row.ingestWhy)
 			if row.post == "" {
@@ -116,7 +116,7 @@ func (c *history) settle(id market.LeadID, records []settlement, change ...func(
 	c.t.Helper()
 	for _, ev := range records {
 		c.Advance(time.Second)
-		c.AddSettled(id, ev.how, append([]func(*event.PostSettled){func(s *event.PostSettled) {
+		c.AddPostResult(id, ev.how, append([]func(*event.PostSettled){func(s *event.PostSettled) {
 			s.Status, s.Fault, s.Post.URL = ev.status, ev.fault, ev.url
 			switch {
 			case ev.next != 0:
@@ -166,10 +166,10 @@ func TestExplainAnswersAtOnce(t *testing.T) {
 func TestExplainAnswersInAGap(t *testing.T) {
 	c := newHistory(t)
 	id := c.LeadID(1)
-	c.AddPosted(id)
+	c.AddPostedLead(id)
 	c.AddOtherLeads(10)
-	c.AddSettled(id, event.SettledPending, func(s *event.PostSettled) { s.Fault = market.FaultTimeout })
-	c.AddSettled(id, event.SettledDelivered)
+	c.AddPostResult(id, event.SettledPending, func(s *event.PostSettled) { s.Fault = market.FaultTimeout })
+	c.AddPostResult(id, event.SettledDelivered)
 	c.limits.entries = 3
 	if doc := c.explained(id); doc.Delivery != "delivered" || !doc.Truncated || doc.Answer != nil {
 		t.Errorf("%s, %s", doc.Delivery, doc.answered())

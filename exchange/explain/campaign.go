@@ -30,9 +30,9 @@ type campaignConfig struct {
 const zipField = "zip"
 
 // buyerOfFilterSet returns the buyer of a filter set, or "" if it is unknown.
-func (l *campaignConfig) buyerOfFilterSet(seat uint32) string {
-	if int(seat) < len(l.buyers) {
-		return l.buyers[seat]
+func (l *campaignConfig) buyerOfFilterSet(filterSet uint32) string {
+	if int(filterSet) < len(l.buyers) {
+		return l.buyers[filterSet]
 	}
 	return ""
 }

@@ -43,12 +43,12 @@ func TestExplainFaults(t *testing.T) {
 		t.Fatalf("%+v, %v", doc, err)
 	}
 	id := c.LeadID(2)
-	c.AddPosted(id)
+	c.AddPostedLead(id)
 	c.Add(&event.PostAttempted{Lead: id, Attempt: 1, At: c.Now, Status: 200, Fault: market.FaultMalformed})
-	c.AddSettled(id, event.SettledRefused, func(s *event.PostSettled) {
+	c.AddPostResult(id, event.SettledRefused, func(s *event.PostSettled) {
 		s.Fault, s.Next, s.Post.URL = market.FaultResolve, logtest.SaleTo(3), "https://next.example"
 	})
-	c.AddSettled(id, event.SettledRefused, func(s *event.PostSettled) {
+	c.AddPostResult(id, event.SettledRefused, func(s *event.PostSettled) {
 		s.Sale, s.Fault, s.Reason = logtest.SaleTo(3), market.FaultForbidden, market.ReasonPostRejected
 	})
 	lead := c.explained(id)

@@ -94,7 +94,7 @@ func (c *history) claim(id market.LeadID, at *event.AuctionHeld, buyer int, came
 	if came == 0 {
 		return
 	}
-	c.AddSettled(id, came, append([]func(*event.PostSettled){func(s *event.PostSettled) {
+	c.AddPostResult(id, came, append([]func(*event.PostSettled){func(s *event.PostSettled) {
 		if s.Sale = atBid(at, buyer); came == event.SettledRefused || came == event.SettledReleased {
 			s.Reason = market.ReasonPostRejected
 		}

@@ -24,7 +24,7 @@ const sellerLeadField = "lead_uuid"
 type timeline struct {
 	lead     market.LeadID
 	doc      *Explanation
-	state    namer
+	state    objectNamer
 	sale     *event.Sale // the current or last sale; its buyer is zero without a sale
 	trail    []event.OutcomeFilterSets
 	status   market.Status
@@ -34,8 +34,8 @@ type timeline struct {
 	unanswered bool // a restart ended the call without an answer
 }
 
-// namer returns the names for the numbers in events.
-type namer interface {
+// objectNamer returns the names for the numbers in events.
+type objectNamer interface {
 	NameOf(kind event.ObjectKind, ref market.Ref) string
 }
 
@@ -92,7 +92,7 @@ func (e *Explainer) newLeadExplanation(found *logEntry) *Explanation {
 		Supplier: e.state.NameOf(event.ObjectSupplier, decided.Supplier),
 		Campaign: e.state.NameOf(event.ObjectCampaign, decided.Campaign),
 		Catalog:  decided.Catalog, Test: decided.Sale.Test,
-		Received: Instant(idTime(decided.Lead)), Decided: Instant(found.at),
+		Received: Instant(timeOfID(decided.Lead)), Decided: Instant(found.at),
 		Fields: fieldsAsJSON(decided.Fields), Posts: []Post{},
 	}
 	if auction := &decided.Auction; !auction.ID.IsZero() {

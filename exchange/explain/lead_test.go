@@ -63,13 +63,13 @@ func TestExplainDelivery(t *testing.T) {
 			c := newHistory(t)
 			c.configured(1, "buy_1", "buy_2", "buy_3")
 			id := c.LeadID(1)
-			c.AddPosted(id)
+			c.AddPostedLead(id)
 			for _, step := range row.steps {
 				if step.change == nil {
 					step.change = func(*event.PostSettled) {}
 				}
 				c.Advance(time.Second)
-				c.AddSettled(id, step.how, step.change)
+				c.AddPostResult(id, step.how, step.change)
 			}
 			doc := c.explained(id)
 			if got := doc.Status + " " + doc.Delivery + " " + doc.Reason; got != row.status {
@@ -95,16 +95,16 @@ func TestExplainDelivery(t *testing.T) {
 func TestExplainTries(t *testing.T) {
 	c := newHistory(t)
 	id, other := c.LeadID(1), c.LeadID(2)
-	c.AddPosted(id)
-	c.AddPosted(other)
+	c.AddPostedLead(id)
+	c.AddPostedLead(other)
 	c.Advance(time.Second)
 	c.Add(&event.PostAttempted{Lead: id, Attempt: 1, At: c.Now, Status: 503})
 	c.Add(&event.PostAttempted{Lead: other, Attempt: 1, At: c.Now, Status: 500})
 	c.Add(&event.LeadDecided{Lead: c.LeadID(3), DuplicateOf: id, Reason: market.ReasonDuplicate})
 	c.Advance(2 * time.Second)
 	c.Add(&event.PostAttempted{Lead: id, Attempt: 2, At: c.Now, Fault: market.FaultConnect})
-	c.AddSettled(other, event.SettledDelivered)
-	c.AddSettled(id, event.SettledDelivered, func(s *event.PostSettled) {
+	c.AddPostResult(other, event.SettledDelivered)
+	c.AddPostResult(id, event.SettledDelivered, func(s *event.PostSettled) {
 		s.Attempts, s.Status, s.Elapsed, s.BuyerLead = 2, 201, 31_500_000, "L-1"
 	})
 	doc := c.explained(id)
@@ -134,7 +134,7 @@ func TestExplainAgreesWithMemory(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		n++
 		id := market.LeadID(market.ComposeID(c.Now/int64(time.Millisecond), [10]byte{8: byte(n >> 8), 9: byte(n)}))
-		c.AddPosted(id)
+		c.AddPostedLead(id)
 		buyer, unknown := 1, false
 		for open := true; open && rapid.IntRange(0, 9).Draw(rt, "the end") > 0; {
 			c.Advance(time.Duration(rapid.IntRange(0, 5).Draw(rt, "seconds")) * time.Second)

@@ -105,7 +105,7 @@ func (e *Explainer) reportedLead(report *event.StatusChanged) (*Explanation, err
 // id again. For an older one the search reads the log from its beginning. It does not do
 // so without a supplier if the id has the form of our own ids, because such an id is
 // probably ours.
-func (e *Explainer) BySellerID(supplier, theirs string) (*Explanation, error) {
+func (e *Explainer) BySellerID(supplier, sellerID string) (*Explanation, error) {
 	first, last := market.Ref(1), market.Ref(e.state.NameCount(event.ObjectSupplier))
 	if supplier != "" {
 		first = e.state.RefOf(event.ObjectSupplier, supplier)
@@ -115,7 +115,7 @@ func (e *Explainer) BySellerID(supplier, theirs string) (*Explanation, error) {
 	}
 	var found []*logEntry
 	for ref := first; ref <= last; ref++ {
-		if seq := e.findAuctionInMemory(ref, theirs); seq != 0 {
+		if seq := e.findAuctionInMemory(ref, sellerID); seq != 0 {
 			held, err := e.readEntry(seq)
 			if err != nil {
 				return nil, err
@@ -123,12 +123,12 @@ func (e *Explainer) BySellerID(supplier, theirs string) (*Explanation, error) {
 			found = append(found, held)
 		}
 	}
-	if len(found) == 0 && supplier == "" && hasOwnIDForm(theirs) {
+	if len(found) == 0 && supplier == "" && hasOwnIDForm(sellerID) {
 		return nil, notFoundError(noSuchID)
 	}
 	if len(found) == 0 {
 		var err error
-		if found, err = e.findAuctionsInLog(first, last, theirs); err != nil {
+		if found, err = e.findAuctionsInLog(first, last, sellerID); err != nil {
 			return nil, err
 		}
 	}
@@ -137,9 +137,9 @@ func (e *Explainer) BySellerID(supplier, theirs string) (*Explanation, error) {
 
 // findAuctionInMemory returns the log sequence number of a supplier's auction by the seller's
 // id, or 0. A production auction has precedence over a test auction with the same id.
-func (e *Explainer) findAuctionInMemory(supplier market.Ref, theirs string) (seq uint64) {
+func (e *Explainer) findAuctionInMemory(supplier market.Ref, sellerID string) (seq uint64) {
 	for _, test := range []bool{false, true} {
-		if row, ok := e.state.FindAuction(e.auctionName(supplier, theirs, test), 0); ok {
+		if row, ok := e.state.FindAuction(e.auctionName(supplier, sellerID, test), 0); ok {
 			return row.Seq
 		}
 	}
@@ -158,11 +158,11 @@ func hasOwnIDForm(id string) bool {
 
 // findAuctionsInLog searches the whole log for auctions that memory no longer has. It returns
 // the first one of each supplier.
-func (e *Explainer) findAuctionsInLog(first, last market.Ref, theirs string) (found []*logEntry, err error) {
+func (e *Explainer) findAuctionsInLog(first, last market.Ref, sellerID string) (found []*logEntry, err error) {
 	seen := make(map[market.Ref]bool)
-	truncated, err := e.scanMatching([]byte(theirs), nil, 0, noTimeLimit, func(has *logEntry) bool {
+	truncated, err := e.scanMatching([]byte(sellerID), nil, 0, noTimeLimit, func(has *logEntry) bool {
 		held, ok := has.event.(*event.AuctionHeld)
-		if ok && held.SellerAuction == theirs && held.Supplier >= first && held.Supplier <= last && !seen[held.Supplier] {
+		if ok && held.SellerAuction == sellerID && held.Supplier >= first && held.Supplier <= last && !seen[held.Supplier] {
 			seen[held.Supplier] = true
 			found = append(found, has)
 		}

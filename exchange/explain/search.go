@@ -65,7 +65,7 @@ func (e *Explainer) readEntry(seq uint64) (*logEntry, error) {
 // findEventByID searches the log around the time in an id for the event that matches. If the
 // log has no such event, the error is engine.ErrNotFound with the text none.
 func (e *Explainer) findEventByID(id [16]byte, missing string, matches func(event.Event) bool) (found *logEntry, err error) {
-	created := idTime(id)
+	created := timeOfID(id)
 	truncated, err := e.scanMatching(id[:], nil, created-int64(e.limits.before), created+int64(e.limits.after), func(candidate *logEntry) bool {
 		if matches(candidate.event) {
 			found = candidate
@@ -83,8 +83,8 @@ func (e *Explainer) findEventByID(id [16]byte, missing string, matches func(even
 	return nil, notFoundError(missing)
 }
 
-// idTime returns the time in an id, in Unix nanoseconds.
-func idTime(id [16]byte) int64 {
+// timeOfID returns the time in an id, in Unix nanoseconds.
+func timeOfID(id [16]byte) int64 {
 	var milliseconds int64
 	for _, b := range id[:6] {
 		milliseconds = milliseconds<<8 | int64(b)

@@ -48,9 +48,9 @@ func TestExplainFindsByTime(t *testing.T) {
 			id := c.LeadID(1)
 			c.Advance(delay)
 			c.AddOtherLeads(30)
-			c.AddPosted(id)
+			c.AddPostedLead(id)
 			c.AddOtherLeads(30)
-			c.AddSettled(id, event.SettledDelivered)
+			c.AddPostResult(id, event.SettledDelivered)
 			c.Advance(time.Hour)
 			c.AddOtherLeads(30)
 			want := c.explained(id)
@@ -76,7 +76,7 @@ func TestExplainLimits(t *testing.T) {
 		c := newHistory(t)
 		id := c.LeadID(1)
 		c.Advance(time.Minute + time.Millisecond)
-		c.AddPosted(id)
+		c.AddPostedLead(id)
 		missing(t, c.forgetting(), id)
 		if c.explained(id) == nil {
 			t.Error("memory leads to it all the same")
@@ -86,8 +86,8 @@ func TestExplainLimits(t *testing.T) {
 		c := newHistory(t)
 		early := market.LeadID(market.ComposeID((c.Now+int64(time.Second))/int64(time.Millisecond), [10]byte{1}))
 		tooEarly := market.LeadID(market.ComposeID((c.Now+int64(time.Second))/int64(time.Millisecond)+1, [10]byte{1}))
-		c.AddPosted(early)
-		c.AddPosted(tooEarly)
+		c.AddPostedLead(early)
+		c.AddPostedLead(tooEarly)
 		if doc, err := c.forgetting().Lead(early); err != nil {
 			t.Errorf("%+v, %v", doc, err)
 		}
@@ -97,7 +97,7 @@ func TestExplainLimits(t *testing.T) {
 		c := newHistory(t)
 		c.AddOtherLeads(20)
 		id := c.LeadID(1)
-		c.AddPosted(id)
+		c.AddPostedLead(id)
 		e := c.forgetting()
 		e.limits.entries = 21
 		missing(t, e, id)
@@ -112,7 +112,7 @@ func TestExplainLimits(t *testing.T) {
 		c := newHistory(t)
 		c.AddOtherLeads(20)
 		id := c.LeadID(1)
-		c.AddPosted(id)
+		c.AddPostedLead(id)
 		e := c.forgetting()
 		e.limits.bytes = 500
 		missing(t, e, id)
@@ -120,7 +120,7 @@ func TestExplainLimits(t *testing.T) {
 	t.Run("history", func(t *testing.T) {
 		c := newHistory(t)
 		id := c.LeadID(1)
-		c.AddPosted(id)
+		c.AddPostedLead(id)
 		for range 3 {
 			c.Advance(time.Hour)
 			c.AddOtherLeads(40)
@@ -158,7 +158,7 @@ func TestExplainTruncated(t *testing.T) {
 			c := newHistory(t)
 			c.configured(1, "buy_1", "buy_2")
 			id := c.LeadID(1)
-			c.AddPosted(id)
+			c.AddPostedLead(id)
 			tried := c.Add(&event.PostAttempted{Lead: id, Attempt: 1, At: c.Now, Status: 500})
 			if doc := c.explained(id); doc.Truncated {
 				t.Error("truncated, and there is no more")
@@ -170,7 +170,7 @@ func TestExplainTruncated(t *testing.T) {
 			if doc := c.explained(id); !doc.Truncated || len(doc.Posts[0].Tries) != 1 || doc.Status != "OPEN" {
 				t.Errorf("open: %+v", doc)
 			}
-			c.AddSettled(id, event.SettledDelivered)
+			c.AddPostResult(id, event.SettledDelivered)
 			if doc := c.explained(id); !doc.Truncated || doc.Delivery != "delivered" || len(doc.Posts[0].Tries) != 1 || doc.outcomes() != "buy_1 won, buy_2 capped" {
 				t.Errorf("settled: %+v", doc)
 			}
@@ -187,11 +187,11 @@ func TestExplainTruncated(t *testing.T) {
 func TestExplainIgnoresDuplicates(t *testing.T) {
 	c := newHistory(t)
 	id := c.LeadID(1)
-	c.AddPosted(id)
+	c.AddPostedLead(id)
 	for n := range byte(20) {
 		c.Add(&event.LeadDecided{Lead: c.LeadID(50 + n), DuplicateOf: id, Reason: market.ReasonDuplicate})
 	}
-	c.AddSettled(id, event.SettledDelivered)
+	c.AddPostResult(id, event.SettledDelivered)
 	c.limits.events = 5
 	if doc := c.explained(id); doc.Truncated || doc.Delivery != "delivered" {
 		t.Errorf("%+v", doc)

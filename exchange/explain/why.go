@@ -26,7 +26,7 @@ func summarizeUnsold(doc *Explanation) string {
 	switch {
 	case doc.Delivery == market.DeliveryReleased.String():
 		return "An operator released the delivery: the buyer does not have the lead."
-	case doc.Delivery == market.DeliveryFailed.String() && doc.claimedEarlierBid():
+	case doc.Delivery == market.DeliveryFailed.String() && doc.soldAtEarlierBid():
 		post := &doc.Posts[len(doc.Posts)-1]
 		return fmt.Sprintf("%s, whose bid the lead claimed, did not accept it (%s). A claimed bid has no other buyer.", post.Buyer, post.describeRefusal())
 	case doc.Delivery == market.DeliveryFailed.String():
@@ -36,9 +36,9 @@ func summarizeUnsold(doc *Explanation) string {
 	return describeUnsoldReason(doc)
 }
 
-// claimedEarlierBid reports whether the lead claimed the bid of an earlier ping, so that no other
+// soldAtEarlierBid reports whether the lead claimed the bid of an earlier ping, so that no other
 // buyer could get it.
-func (x *Explanation) claimedEarlierBid() bool {
+func (x *Explanation) soldAtEarlierBid() bool {
 	return x.LeadID != "" && x.AuctionID != "" && x.BidsDue == 0
 }
 

@@ -58,7 +58,7 @@ func New(t testing.TB) *Log {
 // Add writes an event and applies it. It returns the entry's sequence number.
 func (l *Log) Add(ev event.Event) (seq uint64) {
 	l.t.Helper()
-	if err := l.Append(event.Append(nil, ev), applier{l, ev}); err != nil {
+	if err := l.Append(event.Append(nil, ev), eventApplier{l, ev}); err != nil {
 		l.t.Fatal(err)
 	}
 	if err := <-l.done; err != nil {
@@ -67,21 +67,21 @@ func (l *Log) Add(ev event.Event) (seq uint64) {
 	return l.Seq
 }
 
-// applier applies an event once the log has committed it.
-type applier struct {
+// eventApplier applies an event once the log has committed it.
+type eventApplier struct {
 	*Log
 	event event.Event
 }
 
 // Committed applies the event.
-func (a applier) Committed(seq uint64, at int64) {
+func (a eventApplier) Committed(seq uint64, at int64) {
 	a.Seq = seq
 	a.State.Apply(seq, at, a.event)
 	a.done <- nil
 }
 
 // Failed passes the log's error to Add.
-func (a applier) Failed(err error) { a.done <- err }
+func (a eventApplier) Failed(err error) { a.done <- err }
 
 // Advance moves the clock.
 func (l *Log) Advance(d time.Duration) { l.Now += int64(d) }
@@ -96,8 +96,8 @@ func SaleTo(n int) event.Sale {
 	return event.Sale{Buyer: market.Ref(n), FilterSet: uint32(n - 1), Price: 12_500_000, Payout: 10_000_000, Currency: market.Currency{'U', 'S', 'D'}}
 }
 
-// AddPosted writes the decision to post a lead to the first buyer.
-func (l *Log) AddPosted(id market.LeadID) {
+// AddPostedLead writes the decision to post a lead to the first buyer.
+func (l *Log) AddPostedLead(id market.LeadID) {
 	l.t.Helper()
 	l.Add(&event.LeadDecided{
 		Lead: id, Campaign: 1, Supplier: 1, Catalog: 1, Decided: l.Now, Keep: l.Now + int64(45*24*time.Hour),
@@ -106,8 +106,8 @@ func (l *Log) AddPosted(id market.LeadID) {
 	})
 }
 
-// AddSettled writes the result of a lead's post.
-func (l *Log) AddSettled(id market.LeadID, result event.PostSettlement, change ...func(*event.PostSettled)) {
+// AddPostResult writes the result of a lead's post.
+func (l *Log) AddPostResult(id market.LeadID, result event.PostSettlement, change ...func(*event.PostSettled)) {
 	l.t.Helper()
 	settled := &event.PostSettled{Lead: id, Campaign: 1, Settlement: result, Sale: SaleTo(1)}
 	for _, do := range change {

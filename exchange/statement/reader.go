@@ -52,7 +52,7 @@ func (r *Reader) Statement(party ledger.Party, period ledger.Period) (*ledger.St
 	if party.IsBuyer() {
 		buyer = party.Ref
 	}
-	period = fillPeriod(period, r.now())
+	period = fillOpenEnds(period, r.now())
 	live := r.state.BuyerFunds(buyer)
 	tally := ledger.NewStatementTally(party, period, live)
 	events, err := r.newScan(period.From, live.Seq)
@@ -81,9 +81,9 @@ func (r *Reader) Entries(s *ledger.Statement) (*Entries, error) {
 	return &Entries{events: events, lines: s.IterateEntries(), until: s.To}, nil
 }
 
-// fillPeriod fills the open ends of a period from the current month. A period that ends
+// fillOpenEnds fills the open ends of a period from the current month. A period that ends
 // at the start of a month begins with the month before.
-func fillPeriod(period ledger.Period, now int64) ledger.Period {
+func fillOpenEnds(period ledger.Period, now int64) ledger.Period {
 	if period.From == 0 {
 		last := now
 		if period.To != 0 {

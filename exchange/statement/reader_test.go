@@ -66,9 +66,9 @@ func TestStatementOverSegments(t *testing.T) {
 		log.Advance(12 * time.Hour)
 		log.AddOtherLeads(20)
 		id := log.LeadID(n)
-		log.AddPosted(id)
+		log.AddPostedLead(id)
 		log.Advance(12 * time.Hour)
-		log.AddSettled(id, event.SettledDelivered, func(s *event.PostSettled) {
+		log.AddPostResult(id, event.SettledDelivered, func(s *event.PostSettled) {
 			if n%2 == 0 {
 				s.Supplier = 1
 			} // else as an early log version wrote it
@@ -167,7 +167,7 @@ func TestWithinMonth(t *testing.T) {
 		{"2026-01-02 00:00:00", "2026-11-03 10:00:00", "2026-01-02 00:00:00", "2026-11-03 10:00:00"},
 		{"2028-02-29 10:00:00", "", "2028-02-29 10:00:00", "2028-03-01 00:00:00"},
 	} {
-		got := fillPeriod(ledger.Period{From: at(row[0]), To: at(row[1])}, at(now))
+		got := fillOpenEnds(ledger.Period{From: at(row[0]), To: at(row[1])}, at(now))
 		if want := (ledger.Period{From: at(row[2]), To: at(row[3])}); got != want {
 			t.Errorf("%q: %+v, want %+v", row, got, want)
 		}

@@ -107,7 +107,7 @@ func (as *accounts) findOrCreate(owner dial.Owner, e *market.Endpoint) (*account
 // newAccount returns a new account, or FaultEndpoint if the endpoint is invalid. The
 // configuration was checked, but a logged intent can be older than the check.
 func (c *Client) newAccount(owner dial.Owner, e *market.Endpoint) (*account, market.Fault) {
-	if fault := checkHeader(e); fault != market.FaultNone {
+	if fault := checkCredentialHeader(e); fault != market.FaultNone {
 		return nil, fault
 	}
 	at, fault := c.hosts.Find(owner, e.URL)
@@ -132,8 +132,8 @@ func (c *Client) newAccount(owner dial.Owner, e *market.Endpoint) (*account, mar
 	return a, market.FaultNone
 }
 
-// pingPause returns how long pings are still paused; zero if they are not.
-func (a *account) pingPause(now time.Time) time.Duration {
+// remainingPingPause returns how long pings are still paused; zero if they are not.
+func (a *account) remainingPingPause(now time.Time) time.Duration {
 	return max(0, time.Duration(a.pausedUntil.Load()-now.UnixNano()))
 }
 

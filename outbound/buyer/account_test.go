@@ -102,11 +102,11 @@ func TestPingPauseOnlyGrows(t *testing.T) {
 		{1 * time.Second, 9 * time.Second},
 	} {
 		a.pausePings(row.wait, noon)
-		if got := a.pingPause(noon); got != row.rests {
+		if got := a.remainingPingPause(noon); got != row.rests {
 			t.Errorf("after %v: rests for %v, want %v", row.wait, got, row.rests)
 		}
 	}
-	if got := a.pingPause(noon.Add(time.Minute)); got != 0 {
+	if got := a.remainingPingPause(noon.Add(time.Minute)); got != 0 {
 		t.Errorf("after the end: %v", got)
 	}
 }

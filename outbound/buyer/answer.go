@@ -30,7 +30,7 @@ type answer struct {
 	nested strictjson.Object
 }
 
-func (a *answer) release() {
+func (a *answer) releaseToPool() {
 	a.body.Release()
 	a.nested.Release()
 	answerPool.Put(a)
@@ -41,11 +41,11 @@ func (a *answer) release() {
 // program of the contract answered, and not a proxy in front of it.
 //
 // In a dialect, the dialect's own rules apply to every 2xx.
-func (c *Client) judgePost(a *account, t dial.Result, response *fasthttp.Response) market.PostResult {
-	r := market.PostResult{Status: t.Status, Fault: t.Fault}
-	if t.Status == 0 {
+func (c *Client) judgePost(a *account, sent dial.Result, response *fasthttp.Response) market.PostResult {
+	r := market.PostResult{Status: sent.Status, Fault: sent.Fault}
+	if sent.Status == 0 {
 		r.Verdict = market.VerdictUnknown
-		if !t.Sent {
+		if !sent.Sent {
 			r.Verdict = market.VerdictNotSent
 		}
 		return r
@@ -54,9 +54,9 @@ func (c *Client) judgePost(a *account, t dial.Result, response *fasthttp.Respons
 		return c.judgeDialectPost(a.dialect, r, response)
 	}
 	parsed, _ := answerPool.Get().(*answer)
-	defer parsed.release()
-	readable := t.Fault == market.FaultNone && parsed.body.Parse(response.Body()) == nil
-	if t.Status == fasthttp.StatusOK || t.Status == fasthttp.StatusCreated {
+	defer parsed.releaseToPool()
+	readable := sent.Fault == market.FaultNone && parsed.body.Parse(response.Body()) == nil
+	if sent.Status == fasthttp.StatusOK || sent.Status == fasthttp.StatusCreated {
 		return judgePostBody(r, parsed, readable)
 	}
 	_, r.Code = parsed.rejection()
@@ -79,7 +79,7 @@ func (c *Client) judgeDialectPost(d *dialect, r market.PostResult, response *fas
 func (c *Client) judgePostStatus(r market.PostResult, response *fasthttp.Response) market.PostResult {
 	switch status := r.Status; {
 	case status == fasthttp.StatusTooManyRequests:
-		r.Verdict, r.RetryAfter = market.VerdictBusy, retryAfter(response.Header.Peek("Retry-After"), c.options.Now())
+		r.Verdict, r.RetryAfter = market.VerdictBusy, parseRetryAfter(response.Header.Peek("Retry-After"), c.options.Now())
 	case status >= 300 && status <= 499 && status != fasthttp.StatusRequestTimeout:
 		r.Verdict = market.VerdictRefused
 		// A missing code could be codeReusedKey, after which the refusal is not final.
@@ -133,7 +133,7 @@ func (a *answer) rejection() (rejected bool, code string) {
 		}
 		rejected = true
 		if code == "" {
-			code = codeOrEmpty(scalarText(m))
+			code = errorCodeOrEmpty(stringOrNumberText(m))
 		}
 	}
 	return rejected, code
@@ -154,35 +154,35 @@ func isEmptyMember(m market.Member) bool {
 // leadID returns the buyer's id of the lead: the first valid one of several members.
 func (a *answer) leadID() string {
 	for _, name := range [...]string{"lead_id", "id", "buyer_lead_id"} {
-		if id := idOrEmpty(&a.body, name); id != "" {
+		if id := leadIDMember(&a.body, name); id != "" {
 			return id
 		}
 	}
 	if m, ok := a.body.Lookup("data"); ok && a.body.ParseMember(m, &a.nested) {
-		return idOrEmpty(&a.nested, "id")
+		return leadIDMember(&a.nested, "id")
 	}
 	return ""
 }
 
-func idOrEmpty(object *strictjson.Object, name string) string {
+func leadIDMember(object *strictjson.Object, name string) string {
 	m, _ := object.Lookup(name)
-	if id := scalarText(m); len(id) <= maxLeadID && isLeadIDText(id) {
+	if id := stringOrNumberText(m); len(id) <= maxLeadID && isLeadIDText(id) {
 		return id
 	}
 	return ""
 }
 
-// scalarText returns the text of a string or a number, or "" for other types.
-func scalarText(m market.Member) string {
+// stringOrNumberText returns the text of a string or a number, or "" for other types.
+func stringOrNumberText(m market.Member) string {
 	if m.Kind != market.JSONString && m.Kind != market.JSONNumber {
 		return ""
 	}
 	return string(m.Text)
 }
 
-// codeOrEmpty returns the text if it has the form of an error code, else "". Codes are
+// errorCodeOrEmpty returns the text if it has the form of an error code, else "". Codes are
 // logged, so it drops text that a person may have written, or that may be about a person.
-func codeOrEmpty(text string) string {
+func errorCodeOrEmpty(text string) string {
 	if len(text) > maxCode || text == "" || text[0] < 'a' || text[0] > 'z' {
 		return ""
 	}

@@ -33,9 +33,9 @@ var reservedHeaders = map[string]struct{}{
 	"user-agent": {}, "x-pingpost-hops": {}, "x-pingpost-test": {}, "x-request-id": {},
 }
 
-// checkHeader returns FaultEndpoint if the credential's header would change the meaning of
+// checkCredentialHeader returns FaultEndpoint if the credential's header would change the meaning of
 // the request.
-func checkHeader(e *market.Endpoint) market.Fault {
+func checkCredentialHeader(e *market.Endpoint) market.Fault {
 	if e.Credential == "" {
 		return market.FaultNone
 	}

@@ -13,7 +13,7 @@ import (
 func (a *answer) readPingAnswer(r *market.PingResult, auction []byte) {
 	echo, echoes := a.body.Lookup("auction_id")
 	if echoes && (echo.Kind != market.JSONString || string(echo.Text) != string(auction)) {
-		setMalformed(r, "auction_id")
+		setInvalidMember(r, "auction_id")
 		return
 	}
 	bid, ok := a.body.Lookup("bid")
@@ -22,9 +22,9 @@ func (a *answer) readPingAnswer(r *market.PingResult, auction []byte) {
 		r.Outcome = market.OutcomeNoBid
 		_, r.Reason = a.rejection()
 	case !ok || !a.body.ParseMember(bid, &a.nested):
-		setMalformed(r, "bid")
+		setInvalidMember(r, "bid")
 	case !echoes:
-		setMalformed(r, "auction_id")
+		setInvalidMember(r, "auction_id")
 	default:
 		a.readBidTerms(r)
 	}
@@ -37,35 +37,35 @@ func (a *answer) readBidTerms(r *market.PingResult) {
 	m, _ := a.nested.Lookup("amount")
 	amount, err := market.ParseBidAmount(m.Text)
 	if m.Kind != market.JSONNumber || err != nil {
-		setMalformed(r, "bid.amount")
+		setInvalidMember(r, "bid.amount")
 		return
 	}
 	bid.Amount = amount
 	if m, ok := a.nested.Lookup("currency"); ok && m.Kind != market.JSONNull {
 		bid.Currency, ok = market.ParseCurrency(string(m.Text))
 		if !ok || m.Kind != market.JSONString {
-			setMalformed(r, "bid.currency")
+			setInvalidMember(r, "bid.currency")
 			return
 		}
 	}
 	if m, ok := a.nested.Lookup("valid_until"); ok && m.Kind != market.JSONNull {
 		bid.ValidUntil, ok = format.ParseTimestamp(m.Text)
 		if !ok || m.Kind != market.JSONString {
-			setMalformed(r, "bid.valid_until")
+			setInvalidMember(r, "bid.valid_until")
 			return
 		}
 	}
 	m, _ = a.nested.Lookup("bid_token")
 	if m.Kind != market.JSONString || len(m.Text) == 0 || len(m.Text) > market.MaxBidToken || !isVisibleASCII(m.Text) {
-		setMalformed(r, "bid.bid_token")
+		setInvalidMember(r, "bid.bid_token")
 		return
 	}
 	bid.Token = string(m.Text)
 	r.Bid = bid
 }
 
-// setMalformed marks the result invalid because of the member at path.
-func setMalformed(r *market.PingResult, path string) {
+// setInvalidMember marks the result invalid because of the member at path.
+func setInvalidMember(r *market.PingResult, path string) {
 	r.Outcome, r.Fault, r.Reason = market.OutcomeInvalid, market.FaultMalformed, path
 }
 

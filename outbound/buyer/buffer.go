@@ -12,7 +12,7 @@ import (
 // up to a GET's query, and the constant headers. Host and path are sent as configured.
 func (a *account) encodeFixedHead() {
 	method, accept, contentType := fasthttp.MethodPost, "application/json", "application/json"
-	var fixed []header
+	var fixed []fixedHeader
 	if d := a.dialect; d != nil {
 		method, accept, contentType, fixed = d.method, d.accept, d.contentType, d.headers
 	}
@@ -37,7 +37,7 @@ var requestBuffers = sync.Pool{New: func() any { return new(requestBuffer) }}
 // maxKeptBuffer is the size above which a buffer is not reused.
 const maxKeptBuffer = 64 << 10
 
-func (l *requestBuffer) release() {
+func (l *requestBuffer) releaseToPool() {
 	if cap(l.text) > maxKeptBuffer {
 		l.text = nil
 	}

@@ -102,7 +102,7 @@ func TestEncode(t *testing.T) {
 func TestLargeBufferIsNotKept(t *testing.T) {
 	for size, kept := range map[int]bool{maxKeptBuffer: true, maxKeptBuffer + 1: false} {
 		l := &requestBuffer{text: make([]byte, size)}
-		l.release()
+		l.releaseToPool()
 		if (l.text != nil) != kept {
 			t.Errorf("%d bytes: kept %v", size, !kept)
 		}

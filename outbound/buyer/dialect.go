@@ -13,12 +13,12 @@ import (
 // the contract. An account that follows the contract has no dialect.
 type dialect struct {
 	method, contentType, accept string
-	headers                     []header
+	headers                     []fixedHeader
 	keyHeader                   string
 	rules                       reading.Rules
 }
 
-type header struct{ name, value string }
+type fixedHeader struct{ name, value string }
 
 // newDialect returns the validated dialect of an endpoint, or FaultEndpoint. The
 // configuration was checked, but a logged intent can be older than the check.
@@ -38,12 +38,12 @@ func newDialect(e *market.Endpoint) (*dialect, market.Fault) {
 	}
 	for line := range strings.Lines(from.Headers) {
 		name, value, ok := strings.Cut(strings.TrimSuffix(line, "\n"), ": ")
-		if !ok || !isSettable(name, e) || !isPrintableASCII(value) {
+		if !ok || !isSettableHeader(name, e) || !isPrintableASCII(value) {
 			return nil, market.FaultEndpoint
 		}
-		d.headers = append(d.headers, header{name, value})
+		d.headers = append(d.headers, fixedHeader{name, value})
 	}
-	if k := from.KeyHeader; k != "" && !strings.EqualFold(k, "Idempotency-Key") && !isSettable(k, e) {
+	if k := from.KeyHeader; k != "" && !strings.EqualFold(k, "Idempotency-Key") && !isSettableHeader(k, e) {
 		return nil, market.FaultEndpoint
 	}
 	var ok bool
@@ -60,15 +60,15 @@ var acceptHeaders = map[string]string{
 	market.FormatXML:  "application/xml, text/xml",
 }
 
-// isSettable reports whether a dialect may set the header. HTTP's own headers and the
+// isSettableHeader reports whether a dialect may set the header. HTTP's own headers and the
 // header of the credential are excluded.
-func isSettable(name string, e *market.Endpoint) bool {
+func isSettableHeader(name string, e *market.Endpoint) bool {
 	_, own := reservedHeaders[strings.ToLower(name)]
 	return !own && isHeaderName(name) && !(e.Credential != "" && strings.EqualFold(name, e.Header))
 }
 
-// appendQuery appends a form to the query of an address.
-func appendQuery(dst []byte, path string, form []byte) []byte {
+// appendFormAsQuery appends a form to the query of an address.
+func appendFormAsQuery(dst []byte, path string, form []byte) []byte {
 	joint := byte('?')
 	if strings.Contains(path, "?") {
 		joint = '&'

@@ -26,24 +26,24 @@ func (d *dialect) readPingAnswer(result *market.PingResult, body []byte, auction
 	switch {
 	case verdict == reading.No,
 		decided && verdict == reading.Undecided && f[reading.Accepted] == "" && f[reading.Reason] != "",
-		!decided && isNoPrice(f[reading.Price]):
+		!decided && isEmptyOrZero(f[reading.Price]):
 		result.Outcome, result.Reason = market.OutcomeNoBid, reasonCode(&f)
 		return
 	case decided && verdict == reading.Undecided:
-		setMalformed(result, d.rules.Paths[reading.Accepted])
+		setInvalidMember(result, d.rules.Paths[reading.Accepted])
 		return
 	}
-	amount, err := market.ParseBidAmount(plainAmount(f[reading.Price]))
+	amount, err := market.ParseBidAmount(normalizeAmount(f[reading.Price]))
 	if err != nil {
-		setMalformed(result, d.rules.Paths[reading.Price])
+		setInvalidMember(result, d.rules.Paths[reading.Price])
 		return
 	}
 	d.readBidTerms(result, &f, amount, auction)
 }
 
-// isNoPrice reports whether the text is empty or a zero.
-func isNoPrice(text string) bool {
-	amount, err := market.ParseMoney(plainAmount(text))
+// isEmptyOrZero reports whether the text is empty or a zero.
+func isEmptyOrZero(text string) bool {
+	amount, err := market.ParseMoney(normalizeAmount(text))
 	return text == "" || err == nil && amount == 0
 }
 
@@ -69,7 +69,7 @@ func (d *dialect) readBidTerms(result *market.PingResult, f *reading.Fields, amo
 	if code := f[reading.Currency]; code != "" {
 		currency, ok := market.ParseCurrency(strings.ToUpper(code))
 		if !ok {
-			setMalformed(result, d.rules.Paths[reading.Currency])
+			setInvalidMember(result, d.rules.Paths[reading.Currency])
 			return
 		}
 		bid.Currency = currency
@@ -77,16 +77,16 @@ func (d *dialect) readBidTerms(result *market.PingResult, f *reading.Fields, amo
 	if d.rules.Paths[reading.Token] != "" {
 		bid.Token = f[reading.Token]
 		if bid.Token == "" || len(bid.Token) > market.MaxBidToken || !isVisibleASCII([]byte(bid.Token)) {
-			setMalformed(result, d.rules.Paths[reading.Token])
+			setInvalidMember(result, d.rules.Paths[reading.Token])
 			return
 		}
 	}
 	result.Bid = bid
 }
 
-// plainAmount converts other notations of amounts to JSON's: 012.50, .5 and 12. become
+// normalizeAmount converts other notations of amounts to JSON's: 012.50, .5 and 12. become
 // 12.50, 0.5 and 12. It leaves everything else unchanged, and the parser rejects it.
-func plainAmount(text string) []byte {
+func normalizeAmount(text string) []byte {
 	whole, fraction, dotted := strings.Cut(text, ".")
 	if trimmed := strings.TrimLeft(whole, "0"); trimmed != "" && trimmed[0] >= '1' && trimmed[0] <= '9' {
 		whole = trimmed
@@ -135,7 +135,9 @@ func (d *dialect) readReason(body []byte) string {
 
 // reasonCode returns the buyer's reason for a rejection if it is a code, in lower case, or
 // "".
-func reasonCode(f *reading.Fields) string { return codeOrEmpty(strings.ToLower(f[reading.Reason])) }
+func reasonCode(f *reading.Fields) string {
+	return errorCodeOrEmpty(strings.ToLower(f[reading.Reason]))
+}
 
 // validLeadID returns the buyer's id of the lead if it is valid, or "".
 func validLeadID(f *reading.Fields) string {

@@ -35,11 +35,11 @@ func FuzzDialectAnswer(f *testing.F) {
 			if bid := result.Bid; result.Outcome == market.OutcomeNone && (bid.Amount < 0 || bid.Amount > market.MaxMoney || bid.Token == "" || len(bid.Token) > market.MaxBidToken || !isVisibleASCII([]byte(bid.Token))) {
 				t.Fatalf("%+v", bid)
 			}
-			if result.Outcome != market.OutcomeNone && result.Bid != (market.Bid{}) || result.Outcome == market.OutcomeNoBid && codeOrEmpty(result.Reason) != result.Reason {
+			if result.Outcome != market.OutcomeNone && result.Bid != (market.Bid{}) || result.Outcome == market.OutcomeNoBid && errorCodeOrEmpty(result.Reason) != result.Reason {
 				t.Fatalf("%+v", result)
 			}
 			post := d.judgePost(market.PostResult{Status: 200}, []byte(body), true)
-			if post.Verdict == 0 || codeOrEmpty(post.Code) != post.Code || !isLeadIDText(post.BuyerLeadID) || len(post.BuyerLeadID) > maxLeadID {
+			if post.Verdict == 0 || errorCodeOrEmpty(post.Code) != post.Code || !isLeadIDText(post.BuyerLeadID) || len(post.BuyerLeadID) > maxLeadID {
 				t.Fatalf("%+v", post)
 			}
 		}

@@ -30,7 +30,7 @@ func (c *Client) sendPing(p *market.PingRequest, now time.Time) market.PingResul
 		return market.PingResult{Outcome: market.OutcomeError, Fault: fault}
 	}
 	a := out.account
-	if wait := a.pingPause(now); wait > 0 && !p.Test {
+	if wait := a.remainingPingPause(now); wait > 0 && !p.Test {
 		return market.PingResult{Outcome: market.OutcomeRateLimited, RetryAfter: wait}
 	}
 	response := fasthttp.AcquireResponse()
@@ -58,7 +58,7 @@ func (c *Client) judgePing(p *market.PingRequest, a *account, done dial.Result, 
 	switch {
 	case done.Status == fasthttp.StatusTooManyRequests:
 		now := c.options.Now()
-		r.Outcome, r.RetryAfter = market.OutcomeRateLimited, retryAfter(response.Header.Peek("Retry-After"), now)
+		r.Outcome, r.RetryAfter = market.OutcomeRateLimited, parseRetryAfter(response.Header.Peek("Retry-After"), now)
 		if !p.Test {
 			a.pausePings(r.RetryAfter, now)
 		}
@@ -72,7 +72,7 @@ func (c *Client) judgePing(p *market.PingRequest, a *account, done dial.Result, 
 		return r
 	}
 	parsed, _ := answerPool.Get().(*answer)
-	defer parsed.release()
+	defer parsed.releaseToPool()
 	readable := done.Fault == market.FaultNone && parsed.body.Parse(response.Body()) == nil
 	switch {
 	case done.Status != fasthttp.StatusOK:

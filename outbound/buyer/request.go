@@ -36,7 +36,7 @@ func (s *request) send(response *fasthttp.Response) dial.Result {
 		return dial.Result{Fault: fault}
 	}
 	buffer, _ := requestBuffers.Get().(*requestBuffer)
-	defer buffer.release()
+	defer buffer.releaseToPool()
 	s.credential = credential
 	buffer.text = s.encode(buffer.text[:0], credential)
 	return s.account.Send(&dial.Request{Raw: buffer.text, Deadline: s.deadline, Repeatable: s.repeatable, Ping: s.ping, LooseDeadline: s.ping}, response)
@@ -61,7 +61,7 @@ func (s *request) encode(dst []byte, credential string) []byte {
 	}
 	dst = append(dst, a.requestLine...)
 	if query {
-		dst = appendQuery(dst, a.Path, s.body)
+		dst = appendFormAsQuery(dst, a.Path, s.body)
 	}
 	dst = append(dst, a.fixedHeaders...)
 	if !query {

@@ -11,9 +11,9 @@ const (
 	maxRetry     = 24 * time.Hour // the longest wait
 )
 
-// retryAfter parses Retry-After in both forms (RFC 9110, 10.2.3): seconds, or a date by
+// parseRetryAfter parses Retry-After in both forms (RFC 9110, 10.2.3): seconds, or a date by
 // the buyer's clock. A date in the past means no wait.
-func retryAfter(value []byte, now time.Time) time.Duration {
+func parseRetryAfter(value []byte, now time.Time) time.Duration {
 	if seconds, err := strconv.ParseUint(string(value), 10, 64); err == nil {
 		return time.Duration(min(seconds, uint64(maxRetry/time.Second))) * time.Second
 	}

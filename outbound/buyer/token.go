@@ -77,7 +77,7 @@ func encodeTokenRequest(client *market.OAuthClient, secret string) []byte {
 // as nearly all are. It rejects other types, because the exchange cannot send them.
 func parseToken(text []byte) (fetchedToken, market.Fault) {
 	parsed, _ := answerPool.Get().(*answer)
-	defer parsed.release()
+	defer parsed.releaseToPool()
 	if parsed.body.Parse(text) != nil {
 		return fetchedToken{}, market.FaultUnreadable
 	}
@@ -94,7 +94,7 @@ func parseToken(text []byte) (fetchedToken, market.Fault) {
 // value gives defaultLifetime.
 func (a *answer) tokenLifetime() time.Duration {
 	m, _ := a.body.Lookup("expires_in")
-	seconds, err := strconv.ParseFloat(scalarText(m), 64)
+	seconds, err := strconv.ParseFloat(stringOrNumberText(m), 64)
 	if err != nil || !(seconds >= 1) {
 		return defaultLifetime
 	}

@@ -173,11 +173,11 @@ func (s *tokenSource) runFetch(asked time.Time) {
 }
 
 // backoffAfter returns the wait after a number of consecutive failures.
-func backoffAfter(bad int) time.Duration {
-	if bad == 0 {
+func backoffAfter(failures int) time.Duration {
+	if failures == 0 {
 		return 0
 	}
-	return min(firstBackoff<<min(bad-1, 10), maxBackoff)
+	return min(firstBackoff<<min(failures-1, 10), maxBackoff)
 }
 
 func laterTime(a, b time.Time) time.Time {

@@ -2,10 +2,10 @@ package dial
 
 import "net/netip"
 
-// isPublic reports whether an address is globally reachable. Addresses of this machine, of
+// isPublicAddress reports whether an address is globally reachable. Addresses of this machine, of
 // its networks and of a cloud's metadata service are not. The rule follows IANA's
 // special-purpose registries (RFC 6890 and its updates).
-func isPublic(addr netip.Addr) bool {
+func isPublicAddress(addr netip.Addr) bool {
 	addr = normalizeAddr(addr)
 	reserved := reservedIPv6
 	switch {
@@ -13,7 +13,7 @@ func isPublic(addr netip.Addr) bool {
 		reserved = reservedIPv4
 	case nat64.Contains(addr):
 		bytes := addr.As16()
-		return isPublic(netip.AddrFrom4([4]byte(bytes[12:])))
+		return isPublicAddress(netip.AddrFrom4([4]byte(bytes[12:])))
 	case !globalIPv6.Contains(addr):
 		return false
 	}
@@ -37,7 +37,7 @@ var globalIPv6 = netip.MustParsePrefix("2000::/3")
 // translates them.
 var nat64 = netip.MustParsePrefix("64:ff9b::/96")
 
-var reservedIPv4 = prefixes(
+var reservedIPv4 = mustParsePrefixes(
 	"0.0.0.0/8",       // this network
 	"10.0.0.0/8",      // private
 	"100.64.0.0/10",   // carrier-grade NAT
@@ -55,14 +55,14 @@ var reservedIPv4 = prefixes(
 	"240.0.0.0/4",     // reserved, broadcast
 )
 
-var reservedIPv6 = prefixes(
+var reservedIPv6 = mustParsePrefixes(
 	"2001::/23",     // protocol assignments, Teredo
 	"2001:db8::/32", // documentation
 	"2002::/16",     // 6to4: an IPv4 address inside
 	"3fff::/20",     // documentation
 )
 
-func prefixes(texts ...string) []netip.Prefix {
+func mustParsePrefixes(texts ...string) []netip.Prefix {
 	networks := make([]netip.Prefix, len(texts))
 	for i, text := range texts {
 		networks[i] = netip.MustParsePrefix(text)

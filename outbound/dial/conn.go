@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-var errUnexpectedData = errors.New("the connection holds data that no request asked for")
+var errUnexpectedData = errors.New("the endpoint sent data that no request asked for")
 
 // sendRequest writes a request after startRequest. It returns errUnexpectedData, without
 // sending a byte, if a reused connection already holds data. Other errors are from the
@@ -104,8 +104,8 @@ const maxDeadlineSlack = time.Second
 // hasSentBytes reports whether a byte of the current request may have left.
 func (c *clientConn) hasSentBytes() bool { return c.socket.sentBytes > c.sentBefore }
 
-// hasAnswer reports whether a byte of the current request's answer has arrived.
-func (c *clientConn) hasAnswer() bool { return c.answerBytes > 0 }
+// hasAnswerBytes reports whether a byte of the current request's answer has arrived.
+func (c *clientConn) hasAnswerBytes() bool { return c.answerBytes > 0 }
 
 func (c *clientConn) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)

@@ -48,7 +48,7 @@ func (d *dialer) dial(o origin, limit time.Duration) (net.Conn, error) {
 	}
 	conn, err := inner.DialContext(ctx, "tcp", net.JoinHostPort(o.name, o.port))
 	if err != nil {
-		return nil, &dialError{connectFault(err), err}
+		return nil, &dialError{faultOfConnect(err), err}
 	}
 	socket := newSocketConn(conn)
 	if !o.secure {
@@ -81,7 +81,7 @@ func (d *dialer) checkAllowed(address string, secure bool) error {
 			return nil
 		}
 	}
-	if !secure || !isPublic(addr) {
+	if !secure || !isPublicAddress(addr) {
 		return errForbidden
 	}
 	return nil

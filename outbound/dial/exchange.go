@@ -28,14 +28,14 @@ func (h *host) exchange(r *Request, response *fasthttp.Response) Result {
 	if left <= 0 {
 		return Result{Fault: market.FaultTimeout}
 	}
-	pool := h.poolFor(r)
-	pooled, err := acquireWithin(pool.AcquireConn, left, h.maxConnWait(r, left))
-	for err == nil && !h.isUsable(unwrapConn(pooled.Conn()), r) {
+	pool := h.connPoolFor(r)
+	pooled, err := acquireConnWithin(pool.AcquireConn, left, h.maxConnWait(r, left))
+	for err == nil && !h.isConnUsable(unwrapConn(pooled.Conn()), r) {
 		pool.CloseConn(pooled)
-		pooled, err = acquireWithin(pool.AcquireConn, time.Until(r.Deadline), h.maxConnWait(r, left))
+		pooled, err = acquireConnWithin(pool.AcquireConn, time.Until(r.Deadline), h.maxConnWait(r, left))
 	}
 	if err != nil {
-		return Result{Fault: dialFault(err)}
+		return Result{Fault: faultOfDial(err)}
 	}
 	conn := unwrapConn(pooled.Conn())
 	result, keep := h.sendAndRead(conn, r, response)
@@ -72,18 +72,18 @@ func (h *host) sendAndRead(conn *clientConn, r *Request, response *fasthttp.Resp
 		return Result{Fault: market.FaultBroken, staleConn: true}, false
 	}
 	if err != nil {
-		result.Fault = exchangeFault(err)
+		result.Fault = faultOfExchange(err)
 		result.staleConn = kept && result.Fault != market.FaultTimeout
 		return result, false
 	}
 
-	pool := h.poolFor(r)
+	pool := h.connPoolFor(r)
 	reader := pool.AcquireReader(conn)
 	defer pool.ReleaseReader(reader)
 	result.Status, err = h.readAnswer(reader, response)
 	if err != nil {
-		result.Fault = exchangeFault(err)
-		result.staleConn = kept && !conn.hasAnswer() && result.Fault != market.FaultTimeout
+		result.Fault = faultOfExchange(err)
+		result.staleConn = kept && !conn.hasAnswerBytes() && result.Fault != market.FaultTimeout
 		return result, false
 	}
 	if more, _ := reader.Peek(reader.Buffered()); len(more) > 0 {

@@ -118,11 +118,11 @@ func TestSilentEndpointEndsAtDeadline(t *testing.T) {
 // An error of the pool is not a dial error, and a dial error keeps its cause.
 func TestFaults(t *testing.T) {
 	failed := &dialError{market.FaultTLS, errors.New("bad certificate")}
-	if got := dialFault(failed); got != market.FaultTLS {
+	if got := faultOfDial(failed); got != market.FaultTLS {
 		t.Errorf("dialing: %v", got)
 	}
 	for _, err := range []error{fasthttp.ErrNoFreeConns, fasthttp.ErrTimeout} {
-		if got := dialFault(err); got != market.FaultConnectionLimit {
+		if got := faultOfDial(err); got != market.FaultConnectionLimit {
 			t.Errorf("%v: %v", err, got)
 		}
 	}

@@ -13,12 +13,12 @@ import (
 )
 
 var (
-	errForbidden = errors.New("address is neither public over https nor in trusted_networks")
-	errInterim   = errors.New("too many 1xx answers without a final one")
+	errForbidden = errors.New("the endpoint's address is neither public over https nor in trusted_networks")
+	errInterim   = errors.New("the endpoint sent too many 1xx answers without a final one")
 )
 
-// connectFault returns the fault for a failed TCP connection.
-func connectFault(err error) market.Fault {
+// faultOfConnect returns the fault for a failed TCP connection.
+func faultOfConnect(err error) market.Fault {
 	var unresolved *net.DNSError
 	switch {
 	case errors.Is(err, errForbidden):
@@ -29,9 +29,9 @@ func connectFault(err error) market.Fault {
 	return market.FaultConnect
 }
 
-// dialFault returns the fault for a request without a connection. If the error is not from
+// faultOfDial returns the fault for a request without a connection. If the error is not from
 // dialing, the pool was full until the wait ended.
-func dialFault(err error) market.Fault {
+func faultOfDial(err error) market.Fault {
 	var failed *dialError
 	if errors.As(err, &failed) {
 		return failed.fault
@@ -39,8 +39,8 @@ func dialFault(err error) market.Fault {
 	return market.FaultConnectionLimit
 }
 
-// exchangeFault returns the fault for a connection that gave no complete answer.
-func exchangeFault(err error) market.Fault {
+// faultOfExchange returns the fault for a connection that gave no complete answer.
+func faultOfExchange(err error) market.Fault {
 	var timed net.Error
 	var head *fasthttp.ErrSmallBuffer
 	switch {

@@ -9,10 +9,10 @@ import (
 
 // errTwoLengths reports an answer with both a Content-Length and chunks. Its end is
 // ambiguous, and so is its body.
-var errTwoLengths = errors.New("the answer has both a Content-Length and chunks")
+var errTwoLengths = errors.New("the endpoint's answer has both a Content-Length and chunks")
 
 // errStatus reports an answer that is not HTTP/1 or has an invalid status.
-var errStatus = errors.New("the answer has no valid HTTP/1 status line")
+var errStatus = errors.New("the endpoint's answer has no valid HTTP/1 status line")
 
 // hasValidStatus reports whether a head begins with a version of HTTP/1 and a status of
 // three digits, from 100 on. fasthttp accepts any version and any number, and reads zero

@@ -39,8 +39,8 @@ type host struct {
 // distrustPeriod is how long a host is distrusted after an extra answer.
 const distrustPeriod = time.Hour
 
-// poolFor returns the pool for a request's connections.
-func (h *host) poolFor(r *Request) *fasthttp.HostClient {
+// connPoolFor returns the pool for a request's connections.
+func (h *host) connPoolFor(r *Request) *fasthttp.HostClient {
 	if r.Ping {
 		return h.pools[1]
 	}
@@ -75,15 +75,15 @@ func (h *host) useConnsOnce() {
 	if before := h.distrustedUntil.Swap(int64(now + distrustPeriod)); before <= int64(now) && h.hosts.options.OnExtraAnswer != nil {
 		h.hosts.options.OnExtraAnswer(h.pools[0].Addr)
 	}
-	h.closeIdle()
+	h.closeIdleConns()
 }
 
-// isUsable reports whether a connection can carry the request. A new connection always
+// isConnUsable reports whether a connection can carry the request. A new connection always
 // can. A reused one cannot if the host is distrusted. For a post, it also cannot if it was
 // idle for longer than Options.PostIdleTimeout: servers close idle connections, and it is
 // unknown whether a post that crosses the close was read. The pool closes such connections
 // too, but late.
-func (h *host) isUsable(conn *clientConn, r *Request) bool {
+func (h *host) isConnUsable(conn *clientConn, r *Request) bool {
 	now := h.hosts.clock()
 	return !conn.used || int64(now) >= h.distrustedUntil.Load() && (r.Ping || now-conn.idleSince <= h.hosts.options.PostIdleTimeout)
 }
@@ -103,7 +103,7 @@ func (h *host) mayKeepConn() bool {
 	return int64(h.hosts.clock()) >= h.distrustedUntil.Load() && h.hosts.mayKeepConn()
 }
 
-func (h *host) closeIdle() {
+func (h *host) closeIdleConns() {
 	for _, pool := range h.pools {
 		pool.CloseIdleConnections()
 	}

@@ -72,19 +72,19 @@ func New(options Options) *Hosts {
 // Find returns an owner's target for an address, or FaultEndpoint if the address is
 // invalid. The configuration was checked, but a logged intent can be older than the check.
 func (hs *Hosts) Find(owner Owner, address string) (*Target, market.Fault) {
-	return hs.targets.find(owner, address)
+	return hs.targets.findOrCreate(owner, address)
 }
 
 // SetConnLimits replaces Options.MaxConns for the owners with these names. Connections
 // over a lower limit stay open until they are closed. The caller must not change the map
 // afterwards.
-func (hs *Hosts) SetConnLimits(byName map[string]int) { hs.targets.setLimits(byName) }
+func (hs *Hosts) SetConnLimits(byName map[string]int) { hs.targets.setConnLimits(byName) }
 
 // Close closes idle connections. Requests in flight continue, and their connections are
 // closed after them.
 func (hs *Hosts) Close() {
 	hs.closed.Store(true)
-	hs.targets.closeIdle()
+	hs.targets.closeIdleConns()
 }
 
 // mayKeepConn reports whether a connection can be kept after a request.

@@ -155,7 +155,7 @@ func TestMaxKept(t *testing.T) {
 	if n := kept(); n != 3 {
 		t.Errorf("%d connections are kept", n)
 	}
-	busy[0].host.closeIdle()
+	busy[0].host.closeIdleConns()
 	sendRequest(busy[4], true)
 	if n := kept(); n != 3 {
 		t.Errorf("%d connections are kept, after one was closed", n)

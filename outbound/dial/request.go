@@ -43,7 +43,7 @@ func (t *Target) Send(r *Request, response *fasthttp.Response) (result Result) {
 			break
 		}
 		repeated = repeated || result.Sent
-		t.host.poolFor(r).CloseIdleConnections()
+		t.host.connPoolFor(r).CloseIdleConnections()
 	}
 	return result
 }

@@ -55,8 +55,8 @@ type targets struct {
 	limits     map[string]int // by the owner's name
 }
 
-// find returns the target of an address, or FaultEndpoint if the address is invalid.
-func (ts *targets) find(owner Owner, address string) (*Target, market.Fault) {
+// findOrCreate returns the target of an address, or FaultEndpoint if the address is invalid.
+func (ts *targets) findOrCreate(owner Owner, address string) (*Target, market.Fault) {
 	key := targetKey{owner, address}
 	ts.mu.RLock()
 	t := ts.byURL[key]
@@ -81,24 +81,24 @@ func (ts *targets) find(owner Owner, address string) (*Target, market.Fault) {
 		if ts.distrusted[from] == nil {
 			ts.distrusted[from] = new(atomic.Int64)
 		}
-		t.host = ts.newHost(from, ts.distrusted[from], ts.limitLocked(owner))
+		t.host = ts.newHost(from, ts.distrusted[from], ts.connLimitLocked(owner))
 		ts.byHost[at] = t.host
 	}
 	ts.byURL[key] = t
 	return t, market.FaultNone
 }
 
-func (ts *targets) limitLocked(owner Owner) int {
+func (ts *targets) connLimitLocked(owner Owner) int {
 	return cmp.Or(ts.limits[owner.Name], ts.defaultLimit)
 }
 
-func (ts *targets) setLimits(byName map[string]int) {
+func (ts *targets) setConnLimits(byName map[string]int) {
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
 	ts.limits = byName
 	for at, h := range ts.byHost {
 		for _, pool := range h.pools {
-			pool.SetMaxConns(ts.limitLocked(at.owner))
+			pool.SetMaxConns(ts.connLimitLocked(at.owner))
 		}
 	}
 }
@@ -107,16 +107,16 @@ func (ts *targets) setLimits(byName map[string]int) {
 // connections are closed when they become idle.
 func (ts *targets) forgetLocked() {
 	for _, h := range ts.byHost {
-		h.closeIdle()
+		h.closeIdleConns()
 	}
 	ts.byURL, ts.byHost, ts.distrusted = map[targetKey]*Target{}, map[hostKey]*host{}, map[origin]*atomic.Int64{}
 }
 
-func (ts *targets) closeIdle() {
+func (ts *targets) closeIdleConns() {
 	ts.mu.RLock()
 	defer ts.mu.RUnlock()
 	for _, h := range ts.byHost {
-		h.closeIdle()
+		h.closeIdleConns()
 	}
 }
 

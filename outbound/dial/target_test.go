@@ -21,7 +21,7 @@ func TestIsPublic(t *testing.T) {
 	}
 	for want, addresses := range rows {
 		for _, text := range addresses {
-			if got := isPublic(netip.MustParseAddr(text)); got != want {
+			if got := isPublicAddress(netip.MustParseAddr(text)); got != want {
 				t.Errorf("public(%s) = %v", text, got)
 			}
 		}

@@ -66,12 +66,12 @@ func NewClient(o ClientOptions) *Client {
 // Without a secret Post sends no request, because a receiver could not verify it.
 func (c *Client) Post(r *market.WebhookRequest) market.WebhookResult {
 	began := time.Now()
-	result := c.post(r, began)
+	result := c.sendSigned(r, began)
 	result.Elapsed = time.Since(began)
 	return result
 }
 
-func (c *Client) post(r *market.WebhookRequest, now time.Time) market.WebhookResult {
+func (c *Client) sendSigned(r *market.WebhookRequest, now time.Time) market.WebhookResult {
 	address, ok := escape.AppendWithSecrets(nil, []byte(r.Endpoint.URL), c.secrets)
 	if !ok {
 		return market.WebhookResult{Fault: market.FaultCredential}

@@ -36,9 +36,9 @@ func (s *Sender) run() {
 		case <-s.options.Outbox.WebhooksChanged():
 			s.outboxChanged = true
 		case c := <-s.completions:
-			s.finishAttempt(c)
+			s.releasePlace(c)
 			for range len(s.completions) {
-				s.finishAttempt(<-s.completions)
+				s.releasePlace(<-s.completions)
 			}
 		case <-alarm.C:
 			s.outboxChanged = s.outboxChanged || s.paceResume == 0
@@ -122,7 +122,7 @@ func (s *Sender) startAttempts() {
 			}
 			continue
 		}
-		s.pacer.recordStart(now)
+		s.pacer.delayNextStart(now)
 		s.inFlight++
 		e.inFlight++
 		if e.slow {
@@ -134,9 +134,9 @@ func (s *Sender) startAttempts() {
 	}
 }
 
-// finishAttempt releases the place of an attempt. The endpoint's next event may be due
+// releasePlace releases the place of an attempt. The endpoint's next event may be due
 // already: another event, or a later one of the same lead.
-func (s *Sender) finishAttempt(c completion) {
+func (s *Sender) releasePlace(c completion) {
 	e := c.endpoint
 	s.inFlight--
 	e.inFlight--

@@ -23,8 +23,8 @@ func (p *pacer) resumeTime(now int64) int64 {
 	return p.nextStart - pacerSlack
 }
 
-// recordStart delays the next attempt. An idle time gives no credit.
-func (p *pacer) recordStart(now int64) {
+// delayNextStart delays the next attempt. An idle time gives no credit.
+func (p *pacer) delayNextStart(now int64) {
 	if p.rate > 0 {
 		p.nextStart = max(p.nextStart, now) + second/p.rate
 	}

@@ -15,7 +15,7 @@ func TestPacer(t *testing.T) {
 	now, begun := int64(0), 0
 	for ; now < second; now += second / 1000 {
 		for p.resumeTime(now) == 0 {
-			p.recordStart(now)
+			p.delayNextStart(now)
 			begun++
 		}
 	}
@@ -25,7 +25,7 @@ func TestPacer(t *testing.T) {
 	p.nextStart = 0 // an idle hour gives no credit
 	now, begun = 3600*second, 0
 	for ; p.resumeTime(now) == 0; begun++ {
-		p.recordStart(now)
+		p.delayNextStart(now)
 	}
 	if begun > rate/100+1 {
 		t.Errorf("%d began at once after a rest", begun)

@@ -142,7 +142,7 @@ func wantTextAt(format, place string, body []byte) (text string, readable bool) 
 func decodeXML(body []byte) (root node, ok bool) {
 	depth, roots := 0, 0
 	decoder := xml.NewDecoder(bytes.NewReader(body))
-	decoder.CharsetReader = charsetReader
+	decoder.CharsetReader = newCharsetReader
 	for {
 		token, err := decoder.Token()
 		if token == nil {
@@ -170,7 +170,7 @@ func decodeXML(body []byte) (root node, ok bool) {
 		}
 	}
 	decoder = xml.NewDecoder(bytes.NewReader(body))
-	decoder.CharsetReader = charsetReader
+	decoder.CharsetReader = newCharsetReader
 	return root, decoder.Decode(&root) == nil
 }
 

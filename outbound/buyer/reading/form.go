@@ -7,9 +7,9 @@ import (
 	"unicode/utf8"
 )
 
-// readForm reads the fields from an answer in the form of a URL-encoded form. paths has the
+// extractForm reads the fields from an answer in the form of a URL-encoded form. paths has the
 // parameter's name for each field, or an empty name. A repeated parameter is an error.
-func (f *Fields) readForm(body []byte, paths *[fieldCount]string) error {
+func (f *Fields) extractForm(body []byte, paths *[fieldCount]string) error {
 	values, err := url.ParseQuery(strings.TrimSpace(string(body)))
 	if err != nil {
 		return err
@@ -20,7 +20,7 @@ func (f *Fields) readForm(body []byte, paths *[fieldCount]string) error {
 		case len(given) > 1:
 			return errAmbiguous
 		case !utf8.ValidString(given[0]):
-			return errors.New("the answer has a parameter that is not UTF-8")
+			return errors.New("the buyer's answer has a parameter that is not UTF-8")
 		default:
 			f[i] = given[0]
 		}

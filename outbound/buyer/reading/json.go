@@ -18,29 +18,29 @@ type jsonAnswer struct {
 	nested strictjson.Object
 }
 
-func (a *jsonAnswer) release() {
+func (a *jsonAnswer) releaseToPool() {
 	a.body.Release()
 	a.nested.Release()
 	jsonPool.Put(a)
 }
 
-// readJSON extracts the values at paths such as data.offers.0.price.
-func (f *Fields) readJSON(body []byte, paths *[fieldCount]string) error {
+// extractJSON extracts the values at paths such as data.offers.0.price.
+func (f *Fields) extractJSON(body []byte, paths *[fieldCount]string) error {
 	a, _ := jsonPool.Get().(*jsonAnswer)
-	defer a.release()
+	defer a.releaseToPool()
 	if err := a.body.Parse(body); err != nil {
 		return err
 	}
 	for i, place := range paths {
 		if place != "" {
-			f[i] = a.textAt(place)
+			f[i] = a.textAtPath(place)
 		}
 	}
 	return nil
 }
 
-// textAt returns the text at a path, or "".
-func (a *jsonAnswer) textAt(place string) string {
+// textAtPath returns the text at a path, or "".
+func (a *jsonAnswer) textAtPath(place string) string {
 	step, rest, more := strings.Cut(place, ".")
 	m, ok := a.body.Lookup(step)
 	for ok && more {
@@ -49,7 +49,7 @@ func (a *jsonAnswer) textAt(place string) string {
 		case market.JSONObject:
 			ok = a.nested.Parse(m.Text) == nil
 		case market.JSONArray:
-			ok = a.nested.Parse(wrapItem(arrayItem(m.Text, step))) == nil
+			ok = a.nested.Parse(wrapItem(arrayItemAt(m.Text, step))) == nil
 			step = "item"
 		default:
 			ok = false
@@ -70,9 +70,9 @@ func wrapItem(value []byte) []byte {
 	return append(append([]byte(`{"item":`), value...), '}')
 }
 
-// arrayItem returns the text of an array's item by its index, or nil. The array must be
+// arrayItemAt returns the text of an array's item by its index, or nil. The array must be
 // valid JSON.
-func arrayItem(array []byte, number string) []byte {
+func arrayItemAt(array []byte, number string) []byte {
 	n, err := strconv.ParseUint(number, 10, 16)
 	if err != nil {
 		return nil

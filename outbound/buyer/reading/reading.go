@@ -48,18 +48,18 @@ func New(from *market.AnswerPaths) (r Rules, ok bool) {
 	return r, known && (from.Accepted == "" || from.Yes != "")
 }
 
-var errAmbiguous = errors.New("the answer contains a field twice")
+var errAmbiguous = errors.New("the buyer's answer contains a field twice")
 
 // Extract returns the fields of an answer. It returns an error if the answer is not in the
 // configured format, or contains a field twice, so that its value is ambiguous.
 func (r *Rules) Extract(body []byte) (f Fields, err error) {
 	switch r.format {
 	case market.FormatJSON:
-		err = f.readJSON(body, &r.Paths)
+		err = f.extractJSON(body, &r.Paths)
 	case market.FormatForm:
-		err = f.readForm(body, &r.Paths)
+		err = f.extractForm(body, &r.Paths)
 	default:
-		err = f.readXML(body, &r.Paths)
+		err = f.extractXML(body, &r.Paths)
 	}
 	if err != nil {
 		return Fields{}, err

@@ -13,18 +13,18 @@ import (
 const maxXMLDepth = 32
 
 var (
-	errDirective = errors.New("the answer declares a document type")
-	errDeep      = errors.New("the answer nests elements too deeply")
-	errRoot      = errors.New("the answer has no single root element")
+	errDirective = errors.New("the buyer's answer declares a document type")
+	errDeep      = errors.New("the buyer's answer nests elements too deeply")
+	errRoot      = errors.New("the buyer's answer has no single root element")
 )
 
-// readXML extracts the texts at paths such as Response/Bid/@price. It ignores namespaces.
+// extractXML extracts the texts at paths such as Response/Bid/@price. It ignores namespaces.
 // It rejects document types, so there are no external references and only XML's own five
 // entities. It reads the answer to its end, because a truncated answer is invalid.
-func (f *Fields) readXML(body []byte, paths *[fieldCount]string) error {
+func (f *Fields) extractXML(body []byte, paths *[fieldCount]string) error {
 	body = bytes.TrimPrefix(body, []byte("\ufeff")) // the byte order mark of UTF-8
 	decoder := xml.NewDecoder(bytes.NewReader(body))
-	decoder.CharsetReader = charsetReader
+	decoder.CharsetReader = newCharsetReader
 	walk := xmlWalker{fields: f, paths: paths}
 	for {
 		token, err := decoder.Token()
@@ -36,7 +36,7 @@ func (f *Fields) readXML(body []byte, paths *[fieldCount]string) error {
 		case err != nil:
 			return err
 		}
-		if err := walk.visit(token); err != nil {
+		if err := walk.visitToken(token); err != nil {
 			return err
 		}
 	}
@@ -51,7 +51,7 @@ type xmlWalker struct {
 	roots  int
 }
 
-func (w *xmlWalker) visit(token xml.Token) error {
+func (w *xmlWalker) visitToken(token xml.Token) error {
 	switch token := token.(type) {
 	case xml.StartElement:
 		if len(w.path) == 0 {
@@ -69,7 +69,7 @@ func (w *xmlWalker) visit(token xml.Token) error {
 			return errRoot
 		}
 		for i, place := range w.paths {
-			if place != "" && w.isAt(place) {
+			if place != "" && w.isAtPath(place) {
 				w.fields[i] += string(token)
 			}
 		}
@@ -84,7 +84,7 @@ func (w *xmlWalker) visit(token xml.Token) error {
 func (w *xmlWalker) visitElement(attributes []xml.Attr) error {
 	for i, place := range w.paths {
 		outer, name, isAttribute := strings.Cut(place, "/@")
-		if place == "" || !w.isAt(outer) {
+		if place == "" || !w.isAtPath(outer) {
 			continue
 		}
 		if w.seen[i] {
@@ -108,8 +108,8 @@ func (w *xmlWalker) visitElement(attributes []xml.Attr) error {
 	return nil
 }
 
-// isAt reports whether the open elements are those of the path.
-func (w *xmlWalker) isAt(place string) bool {
+// isAtPath reports whether the open elements are those of the path.
+func (w *xmlWalker) isAtPath(place string) bool {
 	rest, more := place, true
 	for _, name := range w.path {
 		if !more {
@@ -123,8 +123,8 @@ func (w *xmlWalker) isAt(place string) bool {
 	return !more
 }
 
-// charsetReader decodes the two character sets besides UTF-8 that old endpoints declare.
-func charsetReader(name string, in io.Reader) (io.Reader, error) {
+// newCharsetReader decodes the two character sets besides UTF-8 that old endpoints declare.
+func newCharsetReader(name string, in io.Reader) (io.Reader, error) {
 	switch strings.ToLower(name) {
 	case "iso-8859-1", "us-ascii":
 		text, err := io.ReadAll(in)
@@ -137,5 +137,5 @@ func charsetReader(name string, in io.Reader) (io.Reader, error) {
 		}
 		return strings.NewReader(out.String()), nil
 	}
-	return nil, fmt.Errorf("the answer declares the unsupported character set %q", name)
+	return nil, fmt.Errorf("the buyer's answer declares the unsupported character set %q", name)
 }

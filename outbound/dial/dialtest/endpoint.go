@@ -91,13 +91,13 @@ func (e *Endpoint) serve(conn net.Conn) {
 		if err != nil {
 			return
 		}
-		if !e.record(Request{number, r.Header, r.RequestURI, r.Host, string(body), raw.String()})(conn) {
+		if !e.recordRequest(Request{number, r.Header, r.RequestURI, r.Host, string(body), raw.String()})(conn) {
 			return
 		}
 	}
 }
 
-func (e *Endpoint) record(h Request) Reply {
+func (e *Endpoint) recordRequest(h Request) Reply {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.requests = append(e.requests, h)
