@@ -3,7 +3,6 @@ package exchange
 import (
 	"encoding/json"
 	"fmt"
-	"net/url"
 	"strings"
 	"testing"
 
@@ -180,39 +179,4 @@ func (r *running) ask(body string, headers ...string) *answer {
 	r.t.Helper()
 	headers = append([]string{"X-Api-Key", acmeKey, "Content-Type", typeIsOwn}, headers...)
 	return request(r.t, "POST", "http://"+r.Addr()+"/api/v1/ping", body, headers...)
-}
-
-// TestAuctionOfAnIngest: a lead of a ping_post campaign goes to who bids most,
-// and to the next best where that one refuses.
-func TestAuctionOfAnIngest(t *testing.T) {
-	high := reference(t, "12.5", func(o *refbuyer.Options) { o.RejectRate = 1 })
-	low := reference(t, "9")
-	x := start(t, newPlace(t, trading("ping_post", high, low)))
-	a := x.sold(lead(1))
-	if !strings.Contains(a.body, `"buyer_id":"buy_2"`) || !strings.Contains(a.body, `"amount":7.2,`) {
-		t.Error(a.body)
-	}
-	if s := high.Stats(); s.Rejected != 1 || s.ContactSeen != 0 || s.Accepted != 0 {
-		t.Errorf("%+v", s)
-	}
-	if s := low.Stats(); s.Won != 1 || s.Revenue != 9_000_000 {
-		t.Errorf("%+v", s)
-	}
-}
-
-// TestChosenBuyer: who was told the bids chooses one by its name.
-func TestChosenBuyer(t *testing.T) {
-	high, low := reference(t, "12.5"), reference(t, "9")
-	x := start(t, newPlace(t, trading("ping_post", high, low)))
-	ping := x.choices("cmp")
-	if _, err := url.Parse(ping); err != nil || len(ping) > 64 || !strings.HasPrefix(ping, "ping_") {
-		t.Fatalf("ping id %q", ping)
-	}
-	chosen := lead(1, "flo_ping_id", `"`+ping+`"`, "flo_buyer_id", `"buy_2"`)
-	if a := x.sold(chosen); !strings.Contains(a.body, `"buyer_id":"buy_2"`) || !strings.Contains(a.body, `"amount":7.2,`) {
-		t.Error(a.body)
-	}
-	if high.Stats().Posts != 0 || low.Stats().Won != 1 {
-		t.Errorf("%+v, %+v", high.Stats(), low.Stats())
-	}
 }

@@ -104,23 +104,3 @@ func TestConnectionsBelongToABuyer(t *testing.T) {
 		t.Errorf("%d auctions lost the fast buyer's bid", n)
 	}
 }
-
-// TestConnectionLimitIsExplained: a buyer at its limit of connections was not asked, and
-// the explanation names the limit.
-func TestConnectionLimitIsExplained(t *testing.T) {
-	h := newSharedHost(t)
-	x := start(t, newPlace(t, h.sharing(1, "2s", ", max_connections: 1")))
-	var open sync.WaitGroup
-	open.Go(func() { x.offersFast() })
-	eventually(t, "the slow buyer holds its connection", func() bool { return h.slow.Load() == 1 })
-	a := x.ask(`{"flo_campaign_id":"cmp","flo_supplier_id":"sup_acme","state":"CA"}`)
-	for _, c := range x.explain(a.id()).Candidates {
-		if c.Buyer == "buy_slow0" && (c.Outcome != "rate_limited" || c.Pinged || !strings.Contains(c.Fault.Description(), "connection limit")) {
-			t.Errorf("%+v", c)
-		}
-		if c.Buyer == "buy_fast" && (c.Outcome != "won" && c.Outcome != "lost" || !c.Pinged) {
-			t.Errorf("%+v", c)
-		}
-	}
-	open.Wait()
-}

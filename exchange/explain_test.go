@@ -84,6 +84,9 @@ func TestExplainIngest(t *testing.T) {
 	if again := x.explain(told.AuctionID); again.LeadID != id || again.Why != told.Why {
 		t.Errorf("by the auction: %+v", again)
 	}
+	if h, l := high.Stats(), low.Stats(); h.Rejected != 1 || l.Won != 1 || l.Revenue != 9_000_000 || h.ContactSeen+l.ContactSeen != 0 {
+		t.Errorf("the buyers count %+v and %+v", h, l)
+	}
 }
 
 // TestExplainPost: a seller's ping, and the lead posted at its bid, each told of

@@ -124,17 +124,6 @@ func TestASecondRotationAsks(t *testing.T) {
 	x.wantOpen(map[string]bool{fourth: true, fifth: true})
 }
 
-// TestFirstKeyOnly: a key in the file is the first value and no more.
-func TestFirstKeyOnly(t *testing.T) {
-	p := newPlace(t, recorded)
-	x := start(t, p)
-	changed := strings.Replace(recorded, `"${ACME_KEY}"`, `second-key-of-a-canary`, 1)
-	x.reloadWith(changed)
-	x.wantOpen(map[string]bool{acmeKey: true, "second-key-of-a-canary": false})
-	x = x.again()
-	x.wantOpen(map[string]bool{acmeKey: true, "second-key-of-a-canary": false})
-}
-
 // TestGoneSupplier: whose supplier has left the configuration opens nothing,
 // and does again when it is back.
 func TestGoneSupplier(t *testing.T) {
