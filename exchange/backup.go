@@ -32,9 +32,9 @@ const (
 	backupFlushTimeout = 10 * time.Second
 )
 
-// createShipper checks that no later life of this exchange runs elsewhere, before the
-// exchange sends anything to a buyer. A store that does not answer does not prevent the
-// start.
+// createShipper creates the backup's shipper, if a backup is configured. It checks that this
+// exchange was not restored and started elsewhere, before the exchange sends anything to a
+// buyer. A store that does not answer does not prevent the start.
 func (x *Exchange) createShipper() error {
 	if x.options.Backup == nil {
 		return nil
@@ -84,6 +84,8 @@ func (a *backupRunner) runOrAbandon(limit time.Duration, do func(context.Context
 	}
 }
 
+// checkNotContinuedElsewhere returns a permanent error if the store has the log of an exchange that
+// was restored from this backup and started elsewhere.
 func (a *backupRunner) checkNotContinuedElsewhere() error {
 	return a.runOrAbandon(a.backupTimeouts.start, a.shipper.Begin)
 }
@@ -138,12 +140,14 @@ func (a *backupRunner) isIdle() bool {
 	}
 }
 
+// shipOnce ships the data that is not yet shipped, and logs a failure.
 func (a *backupRunner) shipOnce(x *Exchange) {
 	if err := a.runOrAbandon(a.backupTimeouts.flush, a.shipper.Once); err != nil {
 		x.logger.Warn("the backup is incomplete; the next start ships the remaining data", "error", err)
 	}
 }
 
+// addBackupGauges adds the backup's progress to the metrics.
 func (a *backupRunner) addBackupGauges(x *Exchange) {
 	x.meter.AddGauge(`pingpost_backup_lag_seconds`, func() float64 { return a.shipper.Status().Lag.Seconds() })
 	x.meter.AddGauge(`pingpost_backup_lag_entries`, func() float64 { return float64(a.shipper.Status().LagEntries) })

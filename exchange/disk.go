@@ -48,6 +48,7 @@ const (
 // errDiskLow ends a snapshot. The log is then kept instead.
 var errDiskLow = errors.New("too little free disk space for a snapshot")
 
+// startMeasuring measures the free space of a directory now and regularly until gone is closed.
 func (s *diskMonitor) startMeasuring(dir string, logger *slog.Logger, gone <-chan struct{}) {
 	s.dir, s.logger = dir, logger
 	s.measureFree()
@@ -68,6 +69,7 @@ func (s *diskMonitor) startMeasuring(dir string, logger *slog.Logger, gone <-cha
 // setExpectedSnapshot sets the expected size of the next snapshot.
 func (s *diskMonitor) setExpectedSnapshot(bytes uint64) { s.expected.Store(bytes) }
 
+// measureFree measures the free space, and decides whether leads are refused.
 func (s *diskMonitor) measureFree() {
 	free, err := wal.Free(s.dir)
 	if err != nil {

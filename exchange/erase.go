@@ -56,6 +56,7 @@ func (x *Exchange) Erase(who *admin.Erasure) (admin.Erased, error) {
 	return r.result, err
 }
 
+// scheduleByID schedules the lead with an id for the next event.
 func (r *eraser) scheduleByID(id market.LeadID) error {
 	explainer, err := r.x.newExplainer()
 	if err != nil {
@@ -102,7 +103,7 @@ func (r *eraser) scheduleByContact(who *erasePattern) error {
 	}
 }
 
-// scheduleIfMatch adds the lead if it matches the pattern.
+// scheduleIfMatch schedules the lead if it matches the pattern.
 func (r *eraser) scheduleIfMatch(lead *event.LeadDecided, who *erasePattern) error {
 	contact, err := r.engine.Contact(lead)
 	switch {
@@ -130,6 +131,7 @@ func (r *eraser) scheduleLead(lead *event.LeadDecided) error {
 	return r.eraseScheduled()
 }
 
+// eraseScheduled erases the scheduled leads. It keeps those in delivery for eraseLeadsInDelivery.
 func (r *eraser) eraseScheduled() error {
 	open, err := r.engine.Erase(r.found)
 	if err == nil {

@@ -107,6 +107,8 @@ func Start(path string, opt Options) (*Exchange, error) {
 	return x, nil
 }
 
+// start makes a new exchange serve. The admin address serves first, so that an operator can
+// watch the replay of the log.
 func (x *Exchange) start(built *config.Compiled) error {
 	if err := x.listenAndServeAdmin(); err != nil {
 		return err
@@ -139,6 +141,8 @@ func (x *Exchange) servePublic() {
 	x.logger.Info("serving", "listen", x.publicListener.Addr().String(), "admin", x.adminListener.Addr().String(), "leads", x.state.LeadCount())
 }
 
+// loadConfiguration reads and compiles a configuration. A setting with an unset variable is an
+// error.
 func loadConfiguration(path string, env func(string) (string, bool)) (*config.Compiled, error) {
 	source, err := config.LoadWithSealed(path, env)
 	if err != nil {
@@ -173,6 +177,7 @@ func (x *Exchange) listenAndServeAdmin() (err error) {
 	return nil
 }
 
+// serveInBackground serves an address until the exchange drains. An earlier end breaks the exchange.
 func (x *Exchange) serveInBackground(name string, listener net.Listener, serve func(net.Listener) error) {
 	x.serving.Add(1)
 	go func() {

@@ -94,7 +94,8 @@ func (h *historyBuilder) addVersion(now, before *state.ConfigRevision) {
 	}
 }
 
-// readDocumentCached returns the stored readDocumentCached with a hash; "" has none.
+// readDocumentCached returns the stored document with a hash, or nil for the hash "". It keeps the
+// last document that it read.
 func (h *historyBuilder) readDocumentCached(hash string) ([]byte, error) {
 	if hash == "" {
 		return nil, nil

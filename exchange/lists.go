@@ -158,7 +158,7 @@ func (g *listBuilder) addLine(line []byte) error {
 	return nil
 }
 
-// buildTable returns a buildTable of the collected entries and, if not nil, another buildTable's. It
+// buildTable returns a table of the collected entries and, if not nil, another table's. It
 // empties the builder.
 func (g *listBuilder) buildTable(other *fingerprint.FingerprintTable) *fingerprint.FingerprintTable {
 	n := g.n

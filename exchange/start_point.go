@@ -29,7 +29,7 @@ func openStartPoint(dir string) (*wal.Snapshot, startPoint, error) {
 	return snapshot, startPoint{snapshot.SnapshotInfo, snapshot.Bad}, nil
 }
 
-// logOptions returns the logOptions for opening or cutting the log.
+// logOptions returns the options for opening or cutting the log.
 func (b *startPoint) logOptions() wal.Options {
 	return wal.Options{From: b.Oldest + 1, AtLeast: b.Newest}
 }

@@ -86,6 +86,8 @@ func entryPath(list, id string) string {
 	return list + "[" + id + "]"
 }
 
+// addIfCredentialDiffers reports an API key, token or OAuth client in the document that was live
+// before but no longer is, or is live with other scopes.
 func (u *unappliedFinder) addIfCredentialDiffers(first *config.InitialCredential) {
 	s := u.exchange.state
 	c := u.exchange.hashInitialCredential(first)
@@ -139,6 +141,8 @@ func splitSecretName(name string) (owner, id, at string) {
 	panic("BUG: a secret by the name of " + name)
 }
 
+// addIfSecretDiffers reports a secret in the document that is not the current one, or cannot be
+// compared with it.
 func (u *unappliedFinder) addIfSecretDiffers(first *config.InitialSecret) {
 	if first.Follows {
 		return
@@ -159,6 +163,8 @@ func (u *unappliedFinder) addIfSecretDiffers(first *config.InitialSecret) {
 	u.addUnapplied(entryPath(owner+"s", id)+at, stands, "PUT /admin/v1/secrets/"+first.Name)
 }
 
+// addDifferingPauses reports buyers and campaigns that the document pauses but that are not
+// paused, and the reverse.
 func (u *unappliedFinder) addDifferingPauses(document *schema.Document) {
 	for i := range document.Buyers {
 		u.addIfPauseDiffers(event.ObjectBuyer, "buyers", document.Buyers[i].ID, document.Buyers[i].Paused)
@@ -168,6 +174,7 @@ func (u *unappliedFinder) addDifferingPauses(document *schema.Document) {
 	}
 }
 
+// addIfPauseDiffers reports a buyer or campaign whose pause is not the wanted one.
 func (u *unappliedFinder) addIfPauseDiffers(kind event.ObjectKind, list, id string, wanted bool) {
 	s := u.exchange.state
 	paused, seen := s.PauseStatus(kind, s.RefOf(kind, id))

@@ -32,6 +32,8 @@ func (u *unappliedFinder) addRemovedValues(old, document *schema.Document) {
 	u.addChangedListRules(old, document)
 }
 
+// addRemovedSupplierCredentials reports a supplier's API keys, bearer tokens and OAuth clients
+// that only the old document has but that are still live.
 func (u *unappliedFinder) addRemovedSupplierCredentials(before, now *schema.Supplier) {
 	at, request := entryPath("suppliers", before.ID), "DELETE /admin/v1/suppliers/"+before.ID
 	if before.APIKey.IsSet() && !now.APIKey.IsSet() && u.hasLiveCredential(event.CredentialAPIKey, event.ObjectSupplier, before.ID, "") {
@@ -43,6 +45,8 @@ func (u *unappliedFinder) addRemovedSupplierCredentials(before, now *schema.Supp
 	u.addRemovedClients(event.ObjectSupplier, "suppliers", before.ID, before.OAuthClients, now.OAuthClients)
 }
 
+// addRemovedClients reports an owner's OAuth clients that only the old document has but that are
+// still live.
 func (u *unappliedFinder) addRemovedClients(kind event.ObjectKind, list, id string, before, now []schema.OAuthClient) {
 	still := make(map[string]bool, len(now))
 	for i := range now {
@@ -69,6 +73,8 @@ func (u *unappliedFinder) hasLiveCredential(kind event.CredentialKind, owner eve
 	return false
 }
 
+// addChangedListRules reports suppression lists whose entries were read under another rule than the
+// document's.
 func (u *unappliedFinder) addChangedListRules(old, document *schema.Document) {
 	before := make(map[string]*schema.List, len(old.Lists))
 	for i := range old.Lists {

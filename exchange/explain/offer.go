@@ -5,7 +5,7 @@ import (
 	"pingpost/engine/market"
 )
 
-// listOffers returns the listOffers in the answer to a ping: the best bid for a seller, or every
+// listOffers returns the offers in the answer to a ping: the best bid for a seller, or every
 // valid bid for a supplier that may choose. The rule is the same as in engine.PingAnswer.
 func (e *Explainer) listOffers(held *event.AuctionHeld) (list []Offer) {
 	for i := range held.Bids {
