@@ -27,8 +27,8 @@ type Credential struct {
 // supplier. With two, a rotation needs no pause.
 const maxActiveSecrets = 2
 
-// newCredential returns the event that adds a credential.
-func (e Operator) newCredential(c *Credential) *event.CredentialSet {
+// newCredentialEvent returns the event that adds a credential.
+func (e Operator) newCredentialEvent(c *Credential) *event.CredentialSet {
 	return &event.CredentialSet{
 		Credential: c.Kind, Owner: c.Owner, OwnerRef: e.state.RefOf(c.Owner, c.ID), Client: c.Client,
 		Scopes: c.Scopes, Hash: c.Hash, Hint: c.Hint, At: e.opt.Clock.Now(), By: e.by,
@@ -52,7 +52,7 @@ func (e *RotationError) Error() string {
 func (e Operator) AddCredential(c *Credential) error {
 	e.configuring.Lock()
 	defer e.configuring.Unlock()
-	record := e.newCredential(c)
+	record := e.newCredentialEvent(c)
 	if record.OwnerRef == 0 {
 		return fmt.Errorf("%w: no supplier or buyer %q was ever configured", ErrNotFound, c.ID)
 	}
@@ -62,25 +62,25 @@ func (e Operator) AddCredential(c *Credential) error {
 			return fmt.Errorf("%w: the client %q belongs to another owner; revoke it there, or choose another name", ErrConflict, c.Client)
 		}
 	}
-	if err := e.checkOwner(c); err != nil {
+	if err := e.checkCredentialOwner(c); err != nil {
 		return err
 	}
-	active := e.replaceable(record)
+	active := e.replaceableCredentials(record)
 	replaced := slices.IndexFunc(active, func(r state.Credential) bool { return c.Replaces != "" && r.Hint == c.Replaces })
 	if replaced < 0 && len(active) >= maxActiveSecrets {
 		return &RotationError{Active: active}
 	}
 	if replaced >= 0 {
-		if err := e.revoke(&active[replaced]); err != nil {
+		if err := e.commitRevocation(&active[replaced]); err != nil {
 			return err
 		}
 	}
 	return e.commit(record, nil)
 }
 
-// checkOwner returns ErrConflict if the credential already belongs to another supplier or
-// buyer.
-func (e *Engine) checkOwner(c *Credential) error {
+// checkCredentialOwner returns ErrConflict if the credential already belongs to another
+// supplier or buyer.
+func (e *Engine) checkCredentialOwner(c *Credential) error {
 	known, ok := e.state.CredentialByHash(c.Hash)
 	if !ok || (known.Owner == c.Owner && known.Ref == e.state.RefOf(c.Owner, c.ID)) {
 		return nil
@@ -89,8 +89,9 @@ func (e *Engine) checkOwner(c *Credential) error {
 		ErrConflict, c.ID, e.state.NameOf(known.Owner, known.Ref))
 }
 
-// replaceable returns the active credentials that a new one can replace, oldest first.
-func (e *Engine) replaceable(record *event.CredentialSet) (active []state.Credential) {
+// replaceableCredentials returns the active credentials that a new one can replace, oldest
+// first.
+func (e *Engine) replaceableCredentials(record *event.CredentialSet) (active []state.Credential) {
 	if record.Credential == event.CredentialBearer {
 		return nil // bearer tokens do not replace each other
 	}
@@ -107,10 +108,10 @@ func (e *Engine) replaceable(record *event.CredentialSet) (active []state.Creden
 func (e Operator) RevokeCredential(c *state.Credential) error {
 	e.configuring.Lock()
 	defer e.configuring.Unlock()
-	return e.revoke(c)
+	return e.commitRevocation(c)
 }
 
-func (e Operator) revoke(c *state.Credential) error {
+func (e Operator) commitRevocation(c *state.Credential) error {
 	return e.commit(&event.CredentialSet{
 		Credential: c.Kind, Owner: c.Owner, OwnerRef: c.Ref, Client: c.Client,
 		Hash: c.Hash, Hint: c.Hint, Revoked: true, At: e.opt.Clock.Now(), By: e.by,

@@ -23,9 +23,9 @@ type Answer struct {
 	Replayed bool
 }
 
-// answerOf returns the answer that a lead's supplier got. It reads only the state, so it is
-// equal after a restart. The lead must have an answer.
-func (e *Engine) answerOf(lead *state.Lead) Answer {
+// supplierAnswerOf returns the answer that a lead's supplier got. It reads only the state,
+// so it is equal after a restart. The lead must have an answer.
+func (e *Engine) supplierAnswerOf(lead *state.Lead) Answer {
 	answer := Answer{
 		Lead: lead.ID, Request: lead.Request, Replayed: true,
 		Campaign: e.state.NameOf(event.ObjectCampaign, lead.Campaign), Test: lead.IsTest(),

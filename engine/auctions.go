@@ -6,7 +6,9 @@ import (
 	"pingpost/engine/auction"
 	"pingpost/engine/event"
 	"pingpost/engine/market"
+	"pingpost/engine/pastauction"
 	"pingpost/engine/selection"
+	"pingpost/engine/timing"
 )
 
 // Pings returns the number of pings in flight.
@@ -27,7 +29,7 @@ func (e *Engine) newAuctionRunner() *auction.Runner {
 // with a valid bid. listed reports whether a suppression list has the lead; nil means that
 // the lead has no value for a list. The error is ErrUnavailable if the exchange stops or
 // has too many pings in flight, or a Refusal if the supplier has too many open auctions.
-func (e *Engine) collectBids(a *auction.Auction, o *liveCampaign, supplier *market.Supplier, listed func(*market.SuppressionList) bool, timings *Timings) error {
+func (e *Engine) collectBids(a *auction.Auction, o *liveCampaign, supplier *market.Supplier, listed func(*market.SuppressionList) bool, timings *timing.Timings) error {
 	err := e.auctions.BeginAuction(supplier)
 	switch {
 	case errors.Is(err, auction.ErrTooManyAuctions):
@@ -37,16 +39,16 @@ func (e *Engine) collectBids(a *auction.Auction, o *liveCampaign, supplier *mark
 	}
 	defer e.auctions.EndAuction(supplier)
 	e.excludeBeforePings(a, o, listed)
-	trace := timings.trace()
+	trace := timings.TraceOrNil()
 	if trace != nil {
 		a.Tracer = trace
 	}
 	err = e.auctions.Run(a)
-	timings.addBuyers(a.Waited)
+	timings.AddBuyerTime(a.Waited)
 	if err != nil {
 		return ErrUnavailable
 	}
-	trace.setAuction(a.ID, o.Campaign)
+	trace.SetAuction(a.ID, o.Campaign)
 	e.opt.Observer.AuctionHeld(o.Campaign, supplier, a.SummarizeAuction(e.opt.Clock.Now()))
 	return nil
 }
@@ -59,22 +61,22 @@ func (e *Engine) excludeBeforePings(a *auction.Auction, o *liveCampaign, listed 
 		a.Candidates.ExcludeAll(a.Candidates.Eligible, market.OutcomeWrongState)
 		return
 	}
-	o.Screen(a.Lead, a.Candidates)
+	o.ExcludeUnmatched(a.Lead, a.Candidates)
 	if listed != nil {
 		o.ExcludeSuppressed(a.Candidates, listed)
 	}
-	availabilityOf(o, e.state, a.Began).ExcludeFrom(a.Candidates)
+	cachedAvailability(o, e.state, a.Began).ExcludeFrom(a.Candidates)
 	a.Candidates.KeepOnly(o.reachable, market.OutcomeError)
 }
 
 // runAuction holds an auction for the lead and reserves a sale to the best bidder. If only
 // another request's reservation is in the way, it waits for its end and decides again,
 // without further pings.
-func (in *ingest) runAuction() (market.Reason, error) {
+func (in *leadSale) runAuction() (market.Reason, error) {
 	e := in.engine
 	a := &in.auction
 	reserve := int64(in.live.Campaign.PostReserve)
-	id := market.AuctionID(e.newID(in.now, &in.random))
+	id := market.AuctionID(e.newTimeOrderedID(in.now, &in.random))
 	a.PrepareAuction(&in.live.CampaignBidders, e.state, id, in.now, in.deadline()-reserve, in.deadline())
 	a.Lead, a.Candidates, a.Request, a.Hops = &in.lead, &in.candidates, in.req.Request, 1
 	if err := e.collectBids(a, in.live, in.req.Supplier, in.inList, in.timings); err != nil {
@@ -84,11 +86,22 @@ func (in *ingest) runAuction() (market.Reason, error) {
 	return in.chooseNextBuyer()
 }
 
-// appendAuctionTrail appends the current outcome of every filter set of an auction.
-func appendAuctionTrail(trail []event.OutcomeFilterSets, candidates *selection.Candidates) []event.OutcomeFilterSets {
-	trail = appendSteps(trail, candidates)
+// appendAuctionOutcomes appends the current outcome of every filter set of an auction.
+func appendAuctionOutcomes(trail []event.OutcomeFilterSets, candidates *selection.Candidates) []event.OutcomeFilterSets {
+	trail = appendOutcomes(trail, candidates)
 	if candidates.Eligible.NextFrom(0) >= 0 {
 		trail = append(trail, event.OutcomeFilterSets{Outcome: market.OutcomeLost, FilterSets: candidates.Eligible})
 	}
 	return trail
+}
+
+// auctionName returns the name of an auction of a supplier.
+func (e *Engine) auctionName(kind pastauction.NameKind, supplier *market.Supplier, id []byte) [16]byte {
+	return pastauction.NewName(&e.opt.Secret, kind, supplier.Ref, id)
+}
+
+// SellerAuctionName returns the name of an auction with the seller's own id. The auction need
+// not exist.
+func (e *Engine) SellerAuctionName(supplier market.Ref, sellerID string, test bool) [16]byte {
+	return pastauction.NewName(&e.opt.Secret, pastauction.BySellerID.ForTest(test), supplier, []byte(sellerID))
 }

@@ -10,10 +10,10 @@ import (
 	"pingpost/engine/state"
 )
 
-// availabilityOf returns the filter sets that are unavailable now. The result is cached until
-// an event may have changed it or an hour ends, so that a lead does not check a thousand
-// caps.
-func availabilityOf(o *liveCampaign, s *state.State, now int64) *selection.UnavailableFilterSets {
+// cachedAvailability returns the filter sets that are unavailable now. The result is cached
+// until an event may have changed it or an hour ends, so that a lead does not check a
+// thousand caps.
+func cachedAvailability(o *liveCampaign, s *state.State, now int64) *selection.UnavailableFilterSets {
 	version := s.AvailabilityVersion() // before the checks, so that an event during the checks invalidates the result
 	if cached := o.availability.Load(); cached != nil && cached.Version == version && now < cached.Until {
 		return cached
@@ -21,7 +21,7 @@ func availabilityOf(o *liveCampaign, s *state.State, now int64) *selection.Unava
 	a := selection.NewUnavailableFilterSets(o.CompiledFilterSets)
 	a.Version, a.Until = version, math.MaxInt64
 	for i := range o.Campaign.FilterSets {
-		checkFilterSet(o, i, s, now, a)
+		addUnavailability(o, i, s, now, a)
 	}
 	o.availability.Store(a)
 	return a
@@ -32,11 +32,11 @@ func availabilityOf(o *liveCampaign, s *state.State, now int64) *selection.Unava
 // get no more.
 const maxUnknown = 1000
 
-// checkFilterSet adds the reasons why filter set i is unavailable now.
-func checkFilterSet(o *liveCampaign, i int, s *state.State, now int64, a *selection.UnavailableFilterSets) {
+// addUnavailability adds the reasons why filter set i is unavailable now.
+func addUnavailability(o *liveCampaign, i int, s *state.State, now int64, a *selection.UnavailableFilterSets) {
 	filterSet := &o.Campaign.FilterSets[i]
-	price := minPrice(o.Campaign, filterSet)
-	if !withinHours(filterSet.Buyer.Schedule, now, a) || !withinHours(filterSet.Schedule, now, a) {
+	price := lowestPrice(o.Campaign, filterSet)
+	if !isOpenNow(filterSet.Buyer.Schedule, now, a) || !isOpenNow(filterSet.Schedule, now, a) {
 		a.Closed.Add(i)
 	}
 	for _, limit := range o.Caps[i] {
@@ -60,10 +60,10 @@ func checkFilterSet(o *liveCampaign, i int, s *state.State, now int64, a *select
 	}
 }
 
-// minPrice returns the lowest price of a lead for the filter set. The price of an auction is
+// lowestPrice returns the lowest price of a lead for the filter set. The price of an auction is
 // unknown before the bids, so a buyer is pinged if there is capacity for the lowest valid
 // bid.
-func minPrice(c *market.Campaign, filterSet *market.FilterSet) market.Money {
+func lowestPrice(c *market.Campaign, filterSet *market.FilterSet) market.Money {
 	if c.Method != market.PingPost {
 		return filterSet.Price
 	}
@@ -73,9 +73,9 @@ func minPrice(c *market.Campaign, filterSet *market.FilterSet) market.Money {
 	return max(c.Floor, 1)
 }
 
-// withinHours reports whether now is within a schedule; nil is always open. It lowers Until to
+// isOpenNow reports whether now is within a schedule; nil is always open. It lowers Until to
 // the schedule's next change.
-func withinHours(s *calendar.WeeklySchedule, now int64, a *selection.UnavailableFilterSets) bool {
+func isOpenNow(s *calendar.WeeklySchedule, now int64, a *selection.UnavailableFilterSets) bool {
 	if s == nil {
 		return true
 	}

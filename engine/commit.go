@@ -25,11 +25,11 @@ type pendingCommit struct {
 	done     chan error
 }
 
-// start encodes the event and queues it in the log. After an error the reservations
+// encodeAndQueue encodes the event and queues it in the log. After an error the reservations
 // still belong to the caller, and wait must not be called.
-func (p *pendingCommit) start(record event.Event, reserved *state.Reservation) error {
+func (p *pendingCommit) encodeAndQueue(record event.Event, reserved *state.Reservation) error {
 	p.encode(record, reserved)
-	return p.send()
+	return p.queueEncoded()
 }
 
 func (p *pendingCommit) encode(record event.Event, reserved *state.Reservation) {
@@ -37,11 +37,11 @@ func (p *pendingCommit) encode(record event.Event, reserved *state.Reservation) 
 	p.encoded = event.Append(p.encoded[:0], record)
 }
 
-func (p *pendingCommit) send() error { return p.engine.opt.Log.Append(p.encoded, p) }
+func (p *pendingCommit) queueEncoded() error { return p.engine.opt.Log.Append(p.encoded, p) }
 
-// wait blocks until the event is durable and applied, or the log has failed. The
+// waitUntilApplied blocks until the event is durable and applied, or the log has failed. The
 // reservations are released either way.
-func (p *pendingCommit) wait() error { return <-p.done }
+func (p *pendingCommit) waitUntilApplied() error { return <-p.done }
 
 // Prepare loads the memory that the event will change into the processor's cache. The
 // log calls it.
@@ -58,11 +58,11 @@ func (p *pendingCommit) Committed(seq uint64, at int64) {
 
 // Failed reports that the event did not become durable. The log calls it.
 func (p *pendingCommit) Failed(err error) {
-	p.release()
+	p.releaseReservations()
 	p.done <- err
 }
 
-func (p *pendingCommit) release() {
+func (p *pendingCommit) releaseReservations() {
 	if p.reserved != nil {
 		p.engine.state.ReleaseAll(p.reserved)
 	}
@@ -81,10 +81,10 @@ func (e *Engine) commit(record event.Event, reserved *state.Reservation) error {
 // busyPause is the time between two attempts to queue an outcome in a full log queue.
 const busyPause = 5 * time.Millisecond
 
-// commitOutcome commits the outcome of an open post. The buyer may have the lead by now,
-// so a full queue is no reason to drop the outcome: commitOutcome repeats until the log
-// accepts the event or has failed.
-func (e *Engine) commitOutcome(record event.Event, reserved *state.Reservation) error {
+// commitDespiteFullQueue commits the outcome of an open post. The buyer may have the lead
+// by now, so a full queue is no reason to drop the outcome: commitDespiteFullQueue repeats
+// until the log accepts the event or has failed.
+func (e *Engine) commitDespiteFullQueue(record event.Event, reserved *state.Reservation) error {
 	for {
 		err := e.tryCommit(record, reserved)
 		if !errors.Is(err, ErrBusy) {
@@ -99,12 +99,12 @@ func (e *Engine) commitOutcome(record event.Event, reserved *state.Reservation) 
 // tryCommit is commit, but keeps the reservations if the log's queue is full (ErrBusy).
 func (e *Engine) tryCommit(record event.Event, reserved *state.Reservation) error {
 	p := e.pendingCommits.Get().(*pendingCommit)
-	err := p.start(record, reserved)
+	err := p.encodeAndQueue(record, reserved)
 	switch {
 	case err == nil:
-		err = p.wait()
+		err = p.waitUntilApplied()
 	case !errors.Is(err, ErrBusy):
-		p.release()
+		p.releaseReservations()
 	}
 	p.record, p.reserved = nil, nil
 	e.pendingCommits.Put(p)
@@ -134,7 +134,7 @@ func (d *Decision) IsQueued() bool { return d.queued }
 // the event never becomes durable. Wait is called once and ends the caller's ownership
 // of the Decision.
 func (d *Decision) Wait() (Answer, error) {
-	err := d.waitDurable()
+	err := d.waitUntilDurable()
 	answer := d.answer
 	d.pending.engine.decisions.Put(d)
 	if err != nil {
@@ -143,10 +143,10 @@ func (d *Decision) Wait() (Answer, error) {
 	return answer, nil
 }
 
-// waitDurable waits for a queued event, and then reports the decision to the observer.
-func (d *Decision) waitDurable() error {
+// waitUntilDurable waits for a queued event, and then reports the decision to the observer.
+func (d *Decision) waitUntilDurable() error {
 	if d.queued {
-		if err := d.pending.wait(); err != nil {
+		if err := d.pending.waitUntilApplied(); err != nil {
 			return err
 		}
 	}
@@ -156,27 +156,27 @@ func (d *Decision) waitDurable() error {
 	return nil
 }
 
-// startCommit queues the event and its reservations in the log, and does not wait. The
+// startDecisionCommit queues the event and its reservations in the log, and does not wait. The
 // lists, which Apply does not need, return to the workspace after the encoding. After an
 // error the reservations still belong to the lead.
-func (in *ingest) startCommit() error {
+func (in *leadSale) startDecisionCommit() error {
 	d := in.Decision
-	in.selectWebhook()
+	in.selectDecisionWebhook()
 	d.pending.encode(&d.record, &d.reserved)
-	in.takeBackLists()
-	err := d.pending.send()
+	in.takeListsFromRecord()
+	err := d.pending.queueEncoded()
 	d.queued = err == nil
 	return err
 }
 
-// lendLists gives the event the workspace's memory for its lists.
-func (in *ingest) lendLists() {
+// lendListsToRecord gives the event the workspace's memory for its lists.
+func (in *leadSale) lendListsToRecord() {
 	in.record.Fields, in.record.Trail, in.record.Sealed = in.fields[:0], in.steps[:0], in.sealed[:0]
 	in.record.Auction.Bids = in.bids[:0]
 }
 
-// takeBackLists ends lendLists and clears the references in the lists.
-func (in *ingest) takeBackLists() {
+// takeListsFromRecord ends lendListsToRecord and clears the references in the lists.
+func (in *leadSale) takeListsFromRecord() {
 	in.fields, in.steps, in.sealed = in.record.Fields, in.record.Trail, in.record.Sealed
 	in.bids = in.record.Auction.Bids
 	in.record.Fields, in.record.Trail, in.record.Sealed, in.record.Auction.Bids = nil, nil, nil, nil

@@ -7,6 +7,7 @@ import (
 	"pingpost/engine/event"
 	"pingpost/engine/market"
 	"pingpost/engine/market/fingerprint"
+	"pingpost/engine/numbering"
 	"pingpost/engine/state"
 )
 
@@ -57,7 +58,7 @@ func (e *Engine) Configure(c Configuration) error {
 	e.configuring.Lock()
 	defer e.configuring.Unlock()
 	for i := range c.Initial.Credentials {
-		if err := e.checkOwner(&c.Initial.Credentials[i]); err != nil {
+		if err := e.checkCredentialOwner(&c.Initial.Credentials[i]); err != nil {
 			return err
 		}
 	}
@@ -76,15 +77,13 @@ func (e *Engine) Configure(c Configuration) error {
 			tables[list.Ref] = table
 		}
 	}
-	e.plan.Store(newPlan(c.Catalog, tables, e.limiters, e.opt.Clock.Now()))
+	e.plan.Store(compileCatalog(c.Catalog, tables, e.limiters, e.opt.Clock.Now()))
 	return nil
 }
 
 // commitNames assigns numbers to the catalog's new names.
 func (e *Engine) commitNames(c *Configuration) error {
-	n := newNumbering(e.state)
-	n.assign(c.Catalog)
-	for _, record := range n.records {
+	for _, record := range numbering.Assign(e.state, c.Catalog) {
 		if err := e.commit(record, nil); err != nil {
 			return err
 		}
@@ -110,7 +109,7 @@ func (e *Engine) commitInitialValues(c *Configuration) error {
 	now := e.opt.Clock.Now()
 	s := e.state
 	for i := range c.Initial.Credentials {
-		if record := e.By(c.By).newCredential(&c.Initial.Credentials[i]); !s.HasCredentialEverExisted(record) {
+		if record := e.By(c.By).newCredentialEvent(&c.Initial.Credentials[i]); !s.HasCredentialEverExisted(record) {
 			records = append(records, record)
 		}
 	}
@@ -182,6 +181,6 @@ func (e *Engine) LoadList(id market.ListID, table *fingerprint.FingerprintTable,
 	in := e.plan.Load()
 	tables := maps.Clone(in.tables)
 	tables[list.Ref] = table
-	e.plan.Store(newPlan(in.catalog, tables, e.limiters, now))
+	e.plan.Store(compileCatalog(in.catalog, tables, e.limiters, now))
 	return nil
 }

@@ -67,7 +67,7 @@ func withOpen(t *testing.T) (*Engine, market.LeadID) {
 func TestOperatorMeetsTheCourier(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e, id := withUnknown(t)
-		c, err := e.deliveries.add(e, id)
+		d, err := e.startDelivery(id)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -76,7 +76,7 @@ func TestOperatorMeetsTheCourier(t *testing.T) {
 				t.Errorf("%s: %v", how, err)
 			}
 		}
-		e.deliveries.remove(c)
+		d.End()
 		if err := e.By("").Resolve(id, event.SettledConfirmed); err != nil {
 			t.Error(err)
 		}
@@ -95,23 +95,6 @@ func TestOperatorComesBeforeRecovery(t *testing.T) {
 			t.Error(err)
 		}
 		e.Close()
-	})
-}
-
-// A stop comes between two tries, also where there is no pause between them.
-func TestCourierStopsBeforeATry(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		e, _ := withOpen(t)
-		for _, pause := range []time.Duration{0, time.Hour} {
-			c := &delivery{engine: e, pause: pause}
-			if pause == 0 && !c.waitForRetry() {
-				t.Error("stopped while the exchange runs")
-			}
-			e.Close()
-			if c.waitForRetry() {
-				t.Errorf("goes on after %s", pause)
-			}
-		}
 	})
 }
 

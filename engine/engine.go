@@ -16,7 +16,10 @@ import (
 	"time"
 
 	"pingpost/engine/auction"
+	"pingpost/engine/delivery"
+	"pingpost/engine/keyedmutex"
 	"pingpost/engine/market"
+	"pingpost/engine/pastauction"
 	"pingpost/engine/state"
 )
 
@@ -54,8 +57,8 @@ type Options struct {
 type Observer interface {
 	LeadDecided(campaign *market.Campaign, supplier *market.Supplier, a *Answer)
 	PostAttempted(buyer string, result *market.PostResult)
-	// DeliveryUnknown reports a delivery that used all attempts and remained in doubt: the buyer may
-	// or may not have the lead.
+	// DeliveryUnknown reports a delivery that used all attempts and remained in doubt: the
+	// buyer may or may not have the lead.
 	DeliveryUnknown(lead market.LeadID, buyer string)
 	// AuctionHeld reports the end of an auction. campaign is nil if a ping matched none.
 	AuctionHeld(campaign *market.Campaign, supplier *market.Supplier, s *auction.AuctionSummary)
@@ -67,23 +70,23 @@ type Observer interface {
 type Engine struct {
 	opt            Options
 	state          *state.State
-	plan           atomic.Pointer[plan]
+	plan           atomic.Pointer[compiledCatalog]
 	workspaces     sync.Pool // *ingest
 	pendingCommits sync.Pool // *pendingCommit
 	decisions      sync.Pool // *Decision
 	pings          sync.Pool // *ping
 	auctions       *auction.Runner
-	recent         recentAuctions
+	recent         pastauction.Cache
 	log            logReader
 
-	changing  keyedMutex[market.LeadID] // leads with a status change in progress
-	returning keyedMutex[month]         // months with a return in progress
+	changing  keyedmutex.Mutex[market.LeadID] // leads with a status change in progress
+	returning keyedmutex.Mutex[salesMonth]    // months with a return in progress
 
 	configuring sync.Mutex           // one change of configuration at a time
 	staffing    sync.Mutex           // one change of operators' accounts at a time
 	limiters    auction.PingLimiters // changed under configuring
 
-	deliveries deliveryRegistry
+	deliveries *delivery.Deliveries
 	webhooks   webhooks
 	stop       chan struct{}
 	stopped    atomic.Bool
@@ -92,10 +95,10 @@ type Engine struct {
 // New returns an engine over a replayed state. It has no catalog and refuses leads until
 // SetCatalog. Recover continues the deliveries that a crash interrupted.
 func New(opt Options) *Engine {
-	setDefault(&opt.Ceiling, 5*time.Second)
-	setDefault(&opt.Idempotency, 30*24*time.Hour)
-	setDefault(&opt.PingIdempotency, 30*24*time.Hour)
-	setDefault(&opt.Keep, 45*24*time.Hour)
+	setDurationIfZero(&opt.Ceiling, 5*time.Second)
+	setDurationIfZero(&opt.Idempotency, 30*24*time.Hour)
+	setDurationIfZero(&opt.PingIdempotency, 30*24*time.Hour)
+	setDurationIfZero(&opt.Keep, 45*24*time.Hour)
 	if opt.MaxPosts == 0 {
 		opt.MaxPosts = 20_000
 	}
@@ -103,12 +106,11 @@ func New(opt Options) *Engine {
 		opt.MaxPings = 100_000
 	}
 	if opt.Observer == nil {
-		opt.Observer = silent{}
+		opt.Observer = noObserver{}
 	}
 	e := &Engine{opt: opt, state: opt.State, stop: make(chan struct{})}
-	e.deliveries.byLead = make(map[market.LeadID]*delivery)
 	e.limiters = make(auction.PingLimiters)
-	e.auctions = e.newAuctionRunner()
+	e.auctions, e.deliveries = e.newAuctionRunner(), e.newDeliveries()
 	e.log = newLogReader(&e.opt, e.stop)
 	e.webhooks.reads, e.webhooks.observer = make(chan struct{}, maxPayloadReads), noWebhookObserver{}
 	if observer, ok := opt.Observer.(WebhookObserver); ok {
@@ -121,7 +123,7 @@ func New(opt Options) *Engine {
 	return e
 }
 
-func setDefault(d *time.Duration, value time.Duration) {
+func setDurationIfZero(d *time.Duration, value time.Duration) {
 	if *d == 0 {
 		*d = value
 	}
@@ -138,12 +140,12 @@ func (e *Engine) Close() {
 		close(e.stop)
 		e.auctions.Close()
 	}
-	e.deliveries.closeAndWait()
+	e.deliveries.CloseAndWait()
 }
 
-// admit returns an error if the engine cannot accept a request now.
-func (e *Engine) admit() error {
-	if e.stopped.Load() || e.deliveries.count.Load() >= int64(e.opt.MaxPosts) {
+// checkAdmission returns an error if the engine cannot accept a request now.
+func (e *Engine) checkAdmission() error {
+	if e.stopped.Load() || e.deliveries.Count() >= int64(e.opt.MaxPosts) {
 		return ErrUnavailable
 	}
 	if e.opt.Admit != nil {
@@ -152,22 +154,22 @@ func (e *Engine) admit() error {
 	return nil
 }
 
-// newID returns a new identifier. random is memory for its random part. The caller owns it,
-// because an argument of a port escapes to the heap.
-func (e *Engine) newID(now int64, random *[10]byte) [16]byte {
+// newTimeOrderedID returns a new identifier. random is memory for its random part. The
+// caller owns it, because an argument of a port escapes to the heap.
+func (e *Engine) newTimeOrderedID(now int64, random *[10]byte) [16]byte {
 	e.opt.Entropy(random[:])
 	return market.ComposeID(now/int64(time.Millisecond), *random)
 }
 
 // NewRequestID returns a new identifier of a request.
 func (e *Engine) NewRequestID() market.RequestID {
-	return market.RequestID(e.newID(e.opt.Clock.Now(), new([10]byte)))
+	return market.RequestID(e.newTimeOrderedID(e.opt.Clock.Now(), new([10]byte)))
 }
 
-type silent struct{}
+type noObserver struct{}
 
-func (silent) LeadDecided(*market.Campaign, *market.Supplier, *Answer)                 {}
-func (silent) PostAttempted(string, *market.PostResult)                                {}
-func (silent) DeliveryUnknown(market.LeadID, string)                                   {}
-func (silent) AuctionHeld(*market.Campaign, *market.Supplier, *auction.AuctionSummary) {}
-func (silent) ReportFault(string, error)                                               {}
+func (noObserver) LeadDecided(*market.Campaign, *market.Supplier, *Answer)                 {}
+func (noObserver) PostAttempted(string, *market.PostResult)                                {}
+func (noObserver) DeliveryUnknown(market.LeadID, string)                                   {}
+func (noObserver) AuctionHeld(*market.Campaign, *market.Supplier, *auction.AuctionSummary) {}
+func (noObserver) ReportFault(string, error)                                               {}

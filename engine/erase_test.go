@@ -10,6 +10,7 @@ import (
 	"pingpost/engine"
 	"pingpost/engine/event"
 	"pingpost/engine/market"
+	"pingpost/engine/redaction"
 )
 
 // sealedOf is a lead as its fact names it.
@@ -282,7 +283,7 @@ func TestBuyersWordsAreHeldAgainstThePerson(t *testing.T) {
 			switch end.Settlement {
 			case event.SettledRefused:
 				settled++
-				if end.Code != engine.Withheld {
+				if end.Code != redaction.Withheld {
 					t.Errorf("the code is %q", end.Code)
 				}
 			case event.SettledDelivered:

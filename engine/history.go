@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"pingpost/engine/event"
+	"pingpost/engine/pastauction"
 	"pingpost/engine/state"
 )
 
@@ -26,16 +27,16 @@ func newLogReader(opt *Options, stop chan struct{}) logReader {
 	return logReader{opt: opt, slots: make(chan struct{}, maxLogReads), stop: stop}
 }
 
-// read reads a record that the history must have.
-func (r *logReader) read(seq uint64, until int64) (event.Event, error) {
+// readRecord reads a record that the history must have.
+func (r *logReader) readRecord(seq uint64, until int64) (event.Event, error) {
 	data, err := r.readEncoded(seq, until)
 	if errors.Is(err, ErrGone) {
-		err = r.reportFailure(seq, err)
+		err = r.reportReadFailure(seq, err)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return r.decode(seq, data)
+	return r.decodeRecord(seq, data)
 }
 
 // ReadIfKept reads a record. It returns nil without an error if the history no longer has
@@ -48,7 +49,7 @@ func (r *logReader) ReadIfKept(seq uint64, until int64) (event.Event, error) {
 	case err != nil:
 		return nil, err
 	}
-	return r.decode(seq, data)
+	return r.decodeRecord(seq, data)
 }
 
 // ReadDecision reads the record that brought the lead. It returns nil without an error if
@@ -68,7 +69,7 @@ func (r *logReader) ReadDecision(lead *state.Lead, until int64) (*event.LeadDeci
 // readEncoded reads the encoding of a record. It may also return ErrGone, which it does
 // not report, because for some callers that is a normal result.
 func (r *logReader) readEncoded(seq uint64, until int64) ([]byte, error) {
-	if !r.reserveSlot(until) {
+	if !r.reserveReadSlot(until) {
 		return nil, ErrUnavailable
 	}
 	defer func() { <-r.slots }()
@@ -77,23 +78,23 @@ func (r *logReader) readEncoded(seq uint64, until int64) ([]byte, error) {
 	case errors.Is(err, ErrGone):
 		return nil, ErrGone
 	case err != nil:
-		return nil, r.reportFailure(seq, err)
+		return nil, r.reportReadFailure(seq, err)
 	}
 	return data, nil
 }
 
-// decode decodes a record, which shares the memory of data.
-func (r *logReader) decode(seq uint64, data []byte) (event.Event, error) {
+// decodeRecord decodes a record, which shares the memory of data.
+func (r *logReader) decodeRecord(seq uint64, data []byte) (event.Event, error) {
 	record, err := new(event.Decoder).Decode(data)
 	if err != nil {
-		return nil, r.reportFailure(seq, err)
+		return nil, r.reportReadFailure(seq, err)
 	}
 	return record, nil
 }
 
-// reportFailure reports the failure to read a record, unless no slot was free, and returns
+// reportReadFailure reports the failure to read a record, unless no slot was free, and returns
 // ErrUnavailable.
-func (r *logReader) reportFailure(seq uint64, err error) error {
+func (r *logReader) reportReadFailure(seq uint64, err error) error {
 	if errors.Is(err, ErrUnavailable) {
 		return ErrUnavailable
 	}
@@ -101,9 +102,9 @@ func (r *logReader) reportFailure(seq uint64, err error) error {
 	return ErrUnavailable
 }
 
-// reserveSlot waits for a free slot. It returns false if the time is over or the exchange
+// reserveReadSlot waits for a free slot. It returns false if the time is over or the exchange
 // stops.
-func (r *logReader) reserveSlot(until int64) bool {
+func (r *logReader) reserveReadSlot(until int64) bool {
 	select {
 	case r.slots <- struct{}{}:
 		return true
@@ -118,4 +119,29 @@ func (r *logReader) reserveSlot(until int64) bool {
 	case <-r.stop:
 	}
 	return false
+}
+
+// readRecordedAuction returns a recorded auction, from the cache or the log. Errors and the
+// time limit are those of logReader.readEncoded.
+func (e *Engine) readRecordedAuction(row *state.AuctionRow, until int64) (*pastauction.Auction, error) {
+	data := e.recent.Find(row.Name)
+	cached := data != nil
+	if !cached {
+		var err error
+		if data, err = e.log.readEncoded(row.Seq, until); err != nil {
+			return nil, err
+		}
+	}
+	record, err := e.log.decodeRecord(row.Seq, data)
+	if err != nil {
+		return nil, err
+	}
+	held, ok := record.(*event.AuctionHeld)
+	if !ok || held.Name != row.Name {
+		panic(fmt.Sprintf("BUG: log record %d is not the auction that the state has there", row.Seq))
+	}
+	if !cached {
+		e.recent.Add(held, data, e.opt.Clock.Now())
+	}
+	return pastauction.New(held), nil
 }

@@ -1,11 +1,12 @@
 package engine
 
 import (
-	"pingpost/engine/auction"
-	"pingpost/engine/event"
+	"errors"
+
+	"pingpost/engine/delivery"
 	"pingpost/engine/market"
-	"pingpost/engine/selection"
 	"pingpost/engine/state"
+	"pingpost/engine/timing"
 )
 
 // IngestRequest is a lead as it arrived. The engine reads its memory until Ingest or
@@ -20,56 +21,24 @@ type IngestRequest struct {
 	BadTest  bool                // the X-Pingpost-Test header is malformed
 	Faults   []market.FieldError // of the request outside its body; reported with the body's
 	Request  market.RequestID
-	Received int64    // Unix nanoseconds
-	Timings  *Timings // accumulates the time that the call waits; nil: not measured
+	Received int64           // Unix nanoseconds
+	Timings  *timing.Timings // accumulates the time that the call waits; nil: not measured
 }
 
-// ingest is the workspace of one ingest or post. A pool keeps it, so that an ordinary
-// lead allocates almost no memory. It belongs to one goroutine.
+// ingest is the workspace of one ingest or post. A pool keeps it, so that an ordinary lead
+// allocates almost no memory. It belongs to one goroutine.
+//
+// It has three layers, and the methods of each know only the layers below: leadRequest
+// validates the input, leadSale finds the buyer and reserves and records the sale, and ingest
+// delivers the lead and answers.
 type ingest struct {
-	call
-	*Decision // the result in progress
+	leadSale
 
-	// The request.
-	req    *IngestRequest
-	plan   *plan
-	test   bool // the lead is a test lead
-	live   *liveCampaign
-	lead   market.Lead
-	faults []market.FieldError
-	inList func(*market.SuppressionList) bool // isListed, bound once
-
-	// The sale.
-	id             market.LeadID
-	candidates     selection.Candidates
-	auction        auction.Auction // of a ping_post campaign
-	accepted       acceptedBid
-	choice         choice
-	bid            bidReference      // of the choice
-	refusedCharges []event.CapCharge // of the refused post, while the next buyer is chosen
-
-	// The delivery.
-	delivery       *delivery         // runs the post, while this call waits for it
-	deliveryClaims state.Reservation // claims that outlive the commit while a post is open
-	body           []byte            // of the post
-
-	// The contact part of the event: what is encrypted, and with which key.
-	contact event.ContactPart
-	plain   []byte // encoded contact
-	keySlot uint64 // of key
-	key     [32]byte
-	person  Person
-
-	// Memory for lists. The first four are the event's between lendLists and takeBackLists.
-	fields        []event.Field
-	steps         []event.OutcomeFilterSets
-	bids          []event.Bid
-	sealed        []byte
-	duplicateKeys []market.DuplicateKey
-	listProbes    []uint64
-	turnMembers   []int32 // filter sets that share a turn
-	turnWeights   []int32
-	random        [10]byte
+	delivery       *delivery.Delivery // runs the post, while this call waits for it
+	deliveryClaims state.Reservation  // claims that outlive the commit while a post is open
+	buyerSilent    bool               // when the answer was due, an attempt was in progress or the last one had timed out
+	delivered      bool               // this call delivered the lead
+	buyerLeadID    string             // if delivered: the buyer's own id of the lead
 }
 
 // Ingest validates a lead, sells it and delivers it. It returns when the decision is
@@ -94,7 +63,7 @@ func (e *Engine) Ingest(req *IngestRequest) (Answer, error) {
 //
 // Errors are those of Ingest.
 func (e *Engine) Decide(req *IngestRequest) (*Decision, error) {
-	if err := e.admit(); err != nil {
+	if err := e.checkAdmission(); err != nil {
 		return nil, err
 	}
 	p := e.plan.Load()
@@ -109,10 +78,10 @@ func (e *Engine) Decide(req *IngestRequest) (*Decision, error) {
 			in.releaseAfterPanic()
 		}
 	}()
-	in.begin(e, req, p, d)
-	answer, err := in.run()
+	in.resetForRequest(e, req, p, d)
+	answer, err := in.runIngest()
 	d.answer = answer
-	in.end()
+	in.cleanUp()
 	returned = true
 	e.workspaces.Put(in)
 	if err != nil {
@@ -122,27 +91,28 @@ func (e *Engine) Decide(req *IngestRequest) (*Decision, error) {
 	return d, nil
 }
 
-func (in *ingest) begin(e *Engine, req *IngestRequest, p *plan, d *Decision) {
-	in.call = call{engine: e, now: req.Received, received: req.Received, timings: req.Timings}
+func (in *ingest) resetForRequest(e *Engine, req *IngestRequest, p *compiledCatalog, d *Decision) {
+	in.requestCall = requestCall{engine: e, now: req.Received, received: req.Received, timings: req.Timings}
 	in.req, in.plan, in.live = req, p, nil
 	in.test = req.Test || req.Supplier.Test
 	in.Decision, d.queued = d, false
 	in.record.ResetKeepingCapacity()
-	in.lendLists()
+	in.lendListsToRecord()
 	in.candidates.ClearOutcomes()
 	in.auction.ResetKeepingCapacity()
 	in.accepted.reset()
 	in.bid = bidReference{}
+	in.buyerSilent, in.delivered, in.buyerLeadID = false, false, ""
 	in.faults, in.refusedCharges, in.delivery = in.faults[:0], nil, nil
 	if in.inList == nil {
-		in.inList = in.isListed
+		in.inList = in.isSuppressedBy
 	}
 }
 
-func (in *ingest) end() {
-	in.timings.trace().setPingOutcomes(&in.auction)
+func (in *ingest) cleanUp() {
+	in.timings.TraceOrNil().SetPingOutcomes(&in.auction)
 	if !in.queued {
-		in.takeBackLists()
+		in.takeListsFromRecord()
 		in.engine.state.ReleaseAll(&in.reserved)
 	}
 	in.engine.state.ReleaseAll(&in.deliveryClaims)
@@ -159,9 +129,9 @@ func (in *ingest) end() {
 // start: its buyer may have the lead, so the duplicate claims stay until then. The
 // workspace does not return to the pool.
 func (in *ingest) releaseAfterPanic() {
-	open := in.delivery != nil && in.delivery.post != nil
+	open := in.delivery != nil && in.delivery.HasIntent()
 	if in.delivery != nil {
-		in.closeDelivery(in.delivery)
+		in.endDelivery(in.delivery)
 	}
 	if !in.queued {
 		in.engine.state.ReleaseAll(&in.reserved)
@@ -171,109 +141,79 @@ func (in *ingest) releaseAfterPanic() {
 	}
 }
 
-// run executes the steps of an ingest in their order.
-func (in *ingest) run() (Answer, error) {
+// runIngest executes the steps of an ingest in their order.
+func (in *ingest) runIngest() (Answer, error) {
 	e := in.engine
 	if len(in.req.Key) > 0 {
-		answer, found, err := in.repeatIngest()
+		answer, found, err := in.answerRepeatedIngest()
 		if found || err != nil {
 			return answer, err
 		}
 	}
-	if err := in.check(); err != nil {
+	if err := in.validateIngest(); err != nil {
 		return Answer{}, err
 	}
-	if err := in.takeLeadKey(); err != nil {
+	if err := in.reserveEncryptionKey(); err != nil {
 		return Answer{}, err
 	}
-	in.id = market.LeadID(e.newID(in.now, &in.random))
-	in.beginRecord()
+	in.id = market.LeadID(e.newTimeOrderedID(in.now, &in.random))
+	in.recordRequest()
 	if in.accepted.bid != nil || in.accepted.forgotten {
-		return in.sellToChosenBuyer()
+		return in.sellToNamedBuyer()
 	}
-	reason, err := in.checkCampaign()
+	reason, err := in.checkCampaignRules()
 	if err != nil {
 		return Answer{}, err
 	}
 	if reason != market.ReasonNone {
-		return in.recordUnsold(reason)
+		return in.commitUnsold(reason)
 	}
-	return in.distribute()
+	return in.chooseBuyerAndSell()
 }
 
-// beginRecord fills in the part of the event that does not depend on the sale.
-func (in *ingest) beginRecord() {
-	e, campaign := in.engine, in.live.Campaign
-	in.record.Lead, in.record.Request = in.id, in.req.Request
-	in.record.Campaign, in.record.Supplier = campaign.Ref, in.req.Supplier.Ref
-	in.record.Catalog = in.plan.catalog.Version
-	in.record.Keep = in.now + int64(max(e.opt.Keep, campaign.Returns.Window))
-	in.record.Sale.Test = in.live.Test
-	in.recordFields()
-	in.timings.trace().setLead(in.id, campaign)
-}
-
-// checkCampaign applies the campaign's filters and suppression lists, and claims the
-// lead's values against duplicates in the whole campaign.
-func (in *ingest) checkCampaign() (market.Reason, error) {
-	campaign := in.live.Campaign
-	for i := range campaign.Filters {
-		if !campaign.Filters[i].Accepts(&in.lead) {
-			return market.ReasonFiltered, nil
-		}
-	}
-	for _, list := range campaign.Suppression {
-		if in.isListed(list) {
-			return market.ReasonSuppressed, nil
-		}
-	}
-	rule := &campaign.Duplicates
-	if rule.Window == 0 || rule.PerBuyer {
-		return market.ReasonNone, nil
-	}
-	return in.claimDuplicates(uint64(campaign.Ref) << 32)
-}
-
-// isListed reports whether a suppression list has one of the lead's values.
-func (in *ingest) isListed(list *market.SuppressionList) bool {
-	table := in.plan.tables[list.Ref]
-	if table == nil {
-		return false
-	}
-	in.listProbes = list.AppendLeadFingerprints(&in.lead, &in.engine.opt.Secret, in.listProbes[:0])
-	for _, probe := range in.listProbes {
-		if table.Has(probe) {
-			return true
-		}
-	}
-	return false
-}
-
-// recordUnsold starts the commit of a lead that no buyer gets.
-func (in *ingest) recordUnsold(reason market.Reason) (Answer, error) {
-	in.record.Reason = reason
-	in.record.Decided = in.now
-	in.recordTrail()
-	in.seal(nil)
-	if err := in.startCommit(); err != nil {
+// chooseBuyerAndSell chooses a buyer for the lead and sells the lead to it.
+func (in *ingest) chooseBuyerAndSell() (Answer, error) {
+	reason, err := in.chooseBuyer()
+	if err != nil {
 		return Answer{}, err
 	}
-	return in.completeAnswer(Answer{Reason: reason}), nil
+	if reason != market.ReasonNone {
+		return in.commitUnsold(reason)
+	}
+	return in.commitSale()
 }
 
-// commit makes the event durable and applies it. The reservations are released with it.
-func (in *ingest) commit() error {
-	clock := in.engine.opt.Clock
-	began := clock.Now()
-	err := in.engine.commit(&in.record, &in.reserved)
-	in.timings.addLog(clock, began)
-	return err
+// commitSale sells the lead to the chosen buyer, for which everything is reserved.
+func (in *ingest) commitSale() (Answer, error) {
+	in.record.Decided = in.now
+	in.recordChoice(&in.record.Sale)
+	if in.chosenFilterSet().Buyer.Post != nil {
+		return in.deliverAndAnswer()
+	}
+	in.candidates.Exclude(in.choice.filterSet, market.OutcomeWon)
+	in.recordCandidateOutcomes()
+	in.sealContact(nil)
+	if err := in.startDecisionCommit(); err != nil {
+		return Answer{}, err
+	}
+	return in.newAcceptedAnswer(), nil
 }
 
-// completeAnswer adds the identifiers to an answer, and gives the Decision the values for the observer.
-func (in *ingest) completeAnswer(answer Answer) Answer {
-	in.campaign, in.supplier = in.live.Campaign, in.req.Supplier
-	answer.Lead, answer.Request = in.id, in.req.Request
-	answer.Campaign, answer.Test = string(in.live.Campaign.ID), in.live.Test
-	return answer
+// sellToNamedBuyer sells the lead to the buyer that its supplier chose, at that buyer's
+// bid. If the bid was used or has expired, the lead stays unsold.
+func (in *ingest) sellToNamedBuyer() (Answer, error) {
+	code, reason, err := in.reserveAcceptedBid()
+	if errors.Is(err, errDeadline) {
+		reason, err = market.ReasonTimeout, nil
+	}
+	switch {
+	case err != nil:
+		return Answer{}, err
+	case code != "":
+		reason = market.ReasonBidExpired
+	}
+	if reason != market.ReasonNone {
+		return in.commitUnsold(reason)
+	}
+	return in.sellAtAcceptedBid()
 }

@@ -31,7 +31,7 @@ func (e *Engine) ViewForSupplier(id market.LeadID, supplier market.Ref, until in
 	if !ok || lead.Supplier != supplier {
 		return LeadView{}, ErrNotFound
 	}
-	view := e.view(&lead)
+	view := e.newLeadView(&lead)
 	view.setPrice(&lead, lead.Payout)
 	decided, err := e.log.ReadDecision(&lead, until)
 	if decided == nil {
@@ -51,7 +51,7 @@ func (e *Engine) ViewForBuyer(id market.LeadID, buyer market.Ref, until int64) (
 	if !ok || lead.Buyer == 0 || lead.Buyer != buyer {
 		return LeadView{}, ErrNotFound
 	}
-	view := e.view(&lead)
+	view := e.newLeadView(&lead)
 	view.setPrice(&lead, lead.Price)
 	decided, err := e.log.ReadDecision(&lead, until)
 	if decided != nil {
@@ -60,7 +60,7 @@ func (e *Engine) ViewForBuyer(id market.LeadID, buyer market.Ref, until int64) (
 	return view, err
 }
 
-func (e *Engine) view(lead *state.Lead) LeadView {
+func (e *Engine) newLeadView(lead *state.Lead) LeadView {
 	view := LeadView{
 		Lead: lead.ID, Status: lead.Status, Delivery: lead.Delivery, Reason: lead.Reason, Return: lead.ReturnState(),
 		Campaign: e.state.NameOf(event.ObjectCampaign, lead.Campaign), Created: lead.Decided, Test: lead.IsTest(),

@@ -78,30 +78,26 @@ func (e Operator) Resolve(lead market.LeadID, how event.PostSettlement) error {
 	if !post.Exhausted {
 		return fmt.Errorf("%w: the delivery of lead %s is still in progress", ErrConflict, lead)
 	}
-	c, err := e.deliveries.add(e.Engine, lead)
+	d, err := e.startDelivery(lead)
 	if err != nil {
 		return err
 	}
-	if c.load(post); c.unsendable && how == event.SettledResent {
-		close(c.supplierAnswered)
-		e.deliveries.remove(c)
+	if sendable := d.LoadIntent(post); !sendable && how == event.SettledResent {
+		d.End()
 		return fmt.Errorf("%w: lead %s cannot be resent, because its contact data was erased or its key cannot be read; confirm or release it", ErrConflict, lead)
 	}
-	outcome := c.settlement(how)
+	outcome := d.NewSettlement(how)
 	outcome.By = e.by
 	if how == event.SettledReleased {
 		outcome.Reason = market.ReasonPostRejected
 	}
-	c.selectWebhook(outcome)
+	d.SelectWebhook(outcome)
 	err = e.commit(outcome, nil)
-	close(c.supplierAnswered)
 	if err != nil || how != event.SettledResent {
-		e.deliveries.remove(c)
+		d.End()
 		return err
 	}
-	c.load(e.state.OpenPost(lead))
-	c.inDoubt = true
-	e.runInBackground(c)
+	d.ResendInBackground(e.state.OpenPost(lead))
 	return nil
 }
 
@@ -158,13 +154,6 @@ func (e Operator) Erase(leads []EncryptedLead) (inDelivery []EncryptedLead, err 
 		}
 	}
 	return inDelivery, e.opt.Sealer.Erase(slots)
-}
-
-// WaitForDelivery waits until a lead's delivery has ended, at most until a time in Unix
-// nanoseconds. It reports whether the delivery has ended.
-func (e *Engine) WaitForDelivery(lead market.LeadID, until int64) bool {
-	c := e.deliveries.find(lead)
-	return c == nil || e.waitUntil(c.ended, until) == nil
 }
 
 // eraseKeys erases the keys of all erased leads. A crash may have interrupted Erase, or the

@@ -7,8 +7,10 @@ import (
 	"pingpost/engine/auction"
 	"pingpost/engine/event"
 	"pingpost/engine/market"
+	"pingpost/engine/pastauction"
 	"pingpost/engine/selection"
 	"pingpost/engine/state"
+	"pingpost/engine/timing"
 )
 
 // PingRequest is a ping as it arrived: a seller's ping, or an availability ping. The engine
@@ -23,9 +25,9 @@ type PingRequest struct {
 	BadTest  bool                // the X-Pingpost-Test header is malformed
 	Faults   []market.FieldError // of the request outside its body; reported with the body's
 	Request  market.RequestID
-	Received int64    // Unix nanoseconds
-	Hops     int      // the number of exchanges that have forwarded it
-	Timings  *Timings // accumulates the time that the call waits; nil: not measured
+	Received int64           // Unix nanoseconds
+	Hops     int             // the number of exchanges that have forwarded it
+	Timings  *timing.Timings // accumulates the time that the call waits; nil: not measured
 }
 
 // PingAnswer is the answer to a ping. Money is the supplier's payout. Times are in Unix
@@ -61,10 +63,10 @@ type PingOffer struct {
 
 // ping is the workspace of one ping. A pool keeps it. It belongs to one goroutine.
 type ping struct {
-	call
+	requestCall
 	req      *PingRequest
 	endpoint byte
-	plan     *plan
+	plan     *compiledCatalog
 	test     bool          // the auction is for a test lead
 	live     *liveCampaign // nil: no campaign matches
 
@@ -79,7 +81,7 @@ type ping struct {
 	record     event.AuctionHeld
 	pending    pendingCommit // of record and reserved
 	scratch    []byte        // memory for hashing
-	random     [10]byte      // memory for newID
+	random     [10]byte      // memory for newTimeOrderedID
 }
 
 // bidWindow is the longest time for which a bid is valid after the start of its auction.
@@ -99,7 +101,7 @@ func (e *Engine) Availability(req *PingRequest) (PingAnswer, error) {
 }
 
 func (e *Engine) holdAuction(req *PingRequest, endpoint byte) (PingAnswer, error) {
-	if err := e.admit(); err != nil {
+	if err := e.checkAdmission(); err != nil {
 		return PingAnswer{}, err
 	}
 	plan := e.plan.Load()
@@ -113,16 +115,16 @@ func (e *Engine) holdAuction(req *PingRequest, endpoint byte) (PingAnswer, error
 			e.state.ReleaseAll(&p.reserved) // after a panic the process continues
 		}
 	}()
-	p.begin(e, req, plan, endpoint)
-	answer, err := p.run()
-	p.end()
+	p.resetForRequest(e, req, plan, endpoint)
+	answer, err := p.runPing()
+	p.cleanUp()
 	returned = true
 	e.pings.Put(p)
 	return answer, err
 }
 
-func (p *ping) begin(e *Engine, req *PingRequest, plan *plan, endpoint byte) {
-	p.call = call{engine: e, now: req.Received, received: req.Received, timings: req.Timings}
+func (p *ping) resetForRequest(e *Engine, req *PingRequest, plan *compiledCatalog, endpoint byte) {
+	p.requestCall = requestCall{engine: e, now: req.Received, received: req.Received, timings: req.Timings}
 	p.req, p.plan, p.live, p.endpoint = req, plan, nil, endpoint
 	p.test = req.Test || req.Supplier.Test
 	p.sellerAuction = nil
@@ -133,8 +135,8 @@ func (p *ping) begin(e *Engine, req *PingRequest, plan *plan, endpoint byte) {
 	p.auction.ResetKeepingCapacity()
 }
 
-func (p *ping) end() {
-	p.timings.trace().setPingOutcomes(&p.auction)
+func (p *ping) cleanUp() {
+	p.timings.TraceOrNil().SetPingOutcomes(&p.auction)
 	p.engine.state.ReleaseAll(&p.reserved)
 	clear(p.record.Fields)
 	clear(p.record.Bids)
@@ -142,58 +144,58 @@ func (p *ping) end() {
 	p.req, p.plan, p.live, p.timings = nil, nil, nil, nil
 }
 
-func (p *ping) run() (PingAnswer, error) {
+func (p *ping) runPing() (PingAnswer, error) {
 	if len(p.req.Key) > 0 && !p.req.BadKey {
-		if answer, found, err := p.repeatPing(); found || err != nil {
+		if answer, found, err := p.answerRepeatedPing(); found || err != nil {
 			return answer, err
 		}
 	}
-	check := p.checkSellerPing
+	check := p.validateSellerPing
 	if p.endpoint == endpointAvailability {
-		check = p.checkAvailability
+		check = p.validateAvailabilityPing
 	}
 	if err := check(); err != nil {
 		return PingAnswer{}, err
 	}
-	if err := p.claimName(); err != nil {
+	if err := p.claimAuctionName(); err != nil {
 		return PingAnswer{}, err
 	}
-	if err := p.askBuyers(); err != nil {
+	if err := p.pingBuyers(); err != nil {
 		return PingAnswer{}, err
 	}
-	p.completeRecord()
-	if err := p.commit(); err != nil {
+	p.completeAuctionRecord()
+	if err := p.commitAuction(); err != nil {
 		return PingAnswer{}, err
 	}
-	p.engine.cacheAuction(&p.record, p.pending.encoded)
+	p.engine.recent.Add(&p.record, p.pending.encoded, p.engine.opt.Clock.Now())
 	return p.engine.auctionAnswer(&p.record), nil
 }
 
-// commit makes the event durable and applies it. After an error the reservations still
+// commitAuction makes the event durable and applies it. After an error the reservations still
 // belong to the ping, or are released.
-func (p *ping) commit() error {
+func (p *ping) commitAuction() error {
 	clock := p.engine.opt.Clock
 	began := clock.Now()
-	if err := p.pending.start(&p.record, &p.reserved); err != nil {
+	if err := p.pending.encodeAndQueue(&p.record, &p.reserved); err != nil {
 		return err
 	}
-	err := p.pending.wait()
-	p.timings.addLog(clock, began)
+	err := p.pending.waitUntilApplied()
+	p.timings.AddCommitTime(began, clock.Now())
 	return err
 }
 
-// repeatPing returns the answer of the key's first ping, if the key has one. It claims a
-// new key for this ping.
-func (p *ping) repeatPing() (answer PingAnswer, found bool, err error) {
+// answerRepeatedPing returns the answer of the key's first ping, if the key has one. It
+// claims a new key for this ping.
+func (p *ping) answerRepeatedPing() (answer PingAnswer, found bool, err error) {
 	e := p.engine
 	var use event.IdempotencyUse
-	use.Key, use.Fingerprint, p.scratch = e.hashKey(p.scratch, p.endpoint, p.req.Supplier.Ref, p.req.Key, p.req.Body, p.test)
-	first, err := p.claimKey(&p.reserved, &use)
+	use.Key, use.Fingerprint, p.scratch = e.hashIdempotencyKey(p.scratch, p.endpoint, p.req.Supplier.Ref, p.req.Key, p.req.Body, p.test)
+	first, err := p.claimOrWaitForKey(&p.reserved, &use)
 	if err != nil {
 		return answer, false, err
 	}
 	if first.IsUsed() {
-		answer, err = e.repeatAuction(first.Seq, p.deadline())
+		answer, err = e.answerOfRecordedPing(first.Seq, p.deadline())
 		return answer, true, err
 	}
 	use.ExpiresAt = p.now + int64(e.opt.PingIdempotency)
@@ -201,17 +203,17 @@ func (p *ping) repeatPing() (answer PingAnswer, found bool, err error) {
 	return answer, false, nil
 }
 
-// claimName gives the auction its name. A seller's own id names only one auction. If another
-// ping uses the id at the same time, claimName waits until that ping ends, and refuses this one
-// with AuctionExists if there was an auction.
-func (p *ping) claimName() error {
+// claimAuctionName gives the auction its name. A seller's own id names only one auction. If
+// another ping uses the id at the same time, claimAuctionName waits until that ping ends,
+// and refuses this one with AuctionExists if there was an auction.
+func (p *ping) claimAuctionName() error {
 	e := p.engine
-	p.record.Auction = market.AuctionID(e.newID(p.now, &p.random))
+	p.record.Auction = market.AuctionID(e.newTimeOrderedID(p.now, &p.random))
 	if p.endpoint == endpointAvailability {
-		p.record.Name = e.auctionName(byPingID.forTest(p.test), p.req.Supplier, p.record.Auction[:])
+		p.record.Name = e.auctionName(pastauction.ByPingID.ForTest(p.test), p.req.Supplier, p.record.Auction[:])
 		return nil
 	}
-	p.record.Name = e.auctionName(bySellerID.forTest(p.test), p.req.Supplier, p.sellerAuction)
+	p.record.Name = e.auctionName(pastauction.BySellerID.ForTest(p.test), p.req.Supplier, p.sellerAuction)
 	for {
 		found, wait := e.state.ClaimAuctionName(&p.reserved, p.record.Name, p.now)
 		switch {
@@ -226,9 +228,9 @@ func (p *ping) claimName() error {
 	}
 }
 
-// repeatAuction returns the first answer of a ping, from its recorded auction.
-func (e *Engine) repeatAuction(seq uint64, until int64) (PingAnswer, error) {
-	record, err := e.log.read(seq, until)
+// answerOfRecordedPing returns the first answer of a ping, from its recorded auction.
+func (e *Engine) answerOfRecordedPing(seq uint64, until int64) (PingAnswer, error) {
+	record, err := e.log.readRecord(seq, until)
 	if err != nil {
 		return PingAnswer{}, err
 	}

@@ -44,47 +44,47 @@ var signals = [...]struct {
 	{"driver_age_band", market.JSONString, "a string, such as 25-34"},
 }
 
-// checkSellerPing reads a seller's ping and finds its campaign. It returns a *Refusal with
+// validateSellerPing reads a seller's ping and finds its campaign. It returns a *Refusal with
 // all faults at once.
-func (p *ping) checkSellerPing() error {
+func (p *ping) validateSellerPing() error {
 	switch {
 	case p.req.BadKey:
 		p.addFault("Idempotency-Key", errcode.FieldInvalidFormat, "1 to 255 visible ASCII characters")
 	case len(p.req.Key) == 0:
 		p.addFault("Idempotency-Key", errcode.FieldMissingRequired, "1 to 255 visible ASCII characters")
 	}
-	p.checkHead()
-	p.sellerAuction = p.readName(memberAuction, true)
-	vertical := p.readName(memberVertical, true)
-	subVertical := p.readName(memberSubVertical, false)
-	p.readExpiry()
+	p.addHeaderFaults()
+	p.sellerAuction = p.nameMember(memberAuction, true)
+	vertical := p.nameMember(memberVertical, true)
+	subVertical := p.nameMember(memberSubVertical, false)
+	p.parseExpiresAt()
 	p.live = p.engine.findAuctionCampaign(p.plan, p.req.Supplier.ID, vertical, subVertical, p.test)
-	mapping := p.mapping()
+	mapping := p.campaignMapping()
 	p.lead.Reset(mapping.SlotCount())
 	p.faults = mapping.FillFromPing(&p.lead, p.req.Members, market.UnknownKeep, p.faults)
 	p.faults = mapping.RequireFields(&p.lead, p.faults, market.SlotState, market.SlotTCPAConsent)
-	p.checkSignals(mapping)
-	return p.refusal()
+	p.checkUnmappedSignals(mapping)
+	return p.refusalOfFaults()
 }
 
-// checkHead adds the faults outside the body.
-func (p *ping) checkHead() {
+// addHeaderFaults adds the faults outside the body.
+func (p *ping) addHeaderFaults() {
 	if p.req.BadTest {
 		p.addFault(headerTest, errcode.FieldInvalidFormat, expectedTest)
 	}
 	p.faults = append(p.faults, p.req.Faults...)
 }
 
-// mapping returns the campaign's mapping, or unmapped.
-func (p *ping) mapping() *market.Mapping {
+// campaignMapping returns the campaign's mapping, or unmapped.
+func (p *ping) campaignMapping() *market.Mapping {
 	if p.live == nil {
 		return unmapped
 	}
 	return p.live.Campaign.Mapping
 }
 
-// refusal returns a *Refusal with the faults, or nil if there are none.
-func (p *ping) refusal() error {
+// refusalOfFaults returns a *Refusal with the faults, or nil if there are none.
+func (p *ping) refusalOfFaults() error {
 	if len(p.faults) == 0 {
 		return nil
 	}
@@ -105,8 +105,8 @@ func (p *ping) findMember(name string) *market.Member {
 	return nil
 }
 
-// readName returns the text of a member that is a name: a printable string, not blank.
-func (p *ping) readName(name string, required bool) []byte {
+// nameMember returns the text of a member that is a name: a printable string, not blank.
+func (p *ping) nameMember(name string, required bool) []byte {
 	const expected = "a string of 1 to 255 printable characters"
 	m := p.findMember(name)
 	switch {
@@ -126,8 +126,8 @@ func (p *ping) readName(name string, required bool) []byte {
 	return nil
 }
 
-// readExpiry reads expires_at: when the seller stops to wait. The bid window limits it.
-func (p *ping) readExpiry() {
+// parseExpiresAt reads expires_at: when the seller stops to wait. The bid window limits it.
+func (p *ping) parseExpiresAt() {
 	const expected = "a future time in RFC 3339 form, such as 2026-01-31T09:30:00Z"
 	m := p.findMember(memberExpires)
 	if m == nil {
@@ -148,12 +148,12 @@ func (p *ping) readExpiry() {
 	}
 }
 
-// checkSignals checks the types of the signals that the campaign does not map.
-func (p *ping) checkSignals(mapping *market.Mapping) {
+// checkUnmappedSignals checks the types of the signals that the campaign does not map.
+func (p *ping) checkUnmappedSignals(mapping *market.Mapping) {
 	for i := range signals {
 		signal := &signals[i]
 		m := p.findMember(signal.name)
-		if m == nil || mapsField(mapping, signal.name) {
+		if m == nil || hasCustomField(mapping, signal.name) {
 			continue
 		}
 		code := errcode.FieldWrongType
@@ -169,8 +169,8 @@ func (p *ping) checkSignals(mapping *market.Mapping) {
 	}
 }
 
-// mapsField reports whether the campaign has a custom field with this name in requests.
-func mapsField(mapping *market.Mapping, name string) bool {
+// hasCustomField reports whether the campaign has a custom field with this name in requests.
+func hasCustomField(mapping *market.Mapping, name string) bool {
 	for slot := market.FirstCustomSlot; int(slot) < mapping.SlotCount(); slot++ {
 		if mapping.ArrivalName(slot) == name {
 			return true
@@ -179,20 +179,20 @@ func mapsField(mapping *market.Mapping, name string) bool {
 	return false
 }
 
-// checkAvailability reads an availability ping and finds its campaign. It returns a *Refusal
-// with all faults at once.
-func (p *ping) checkAvailability() error {
+// validateAvailabilityPing reads an availability ping and finds its campaign. It returns a
+// *Refusal with all faults at once.
+func (p *ping) validateAvailabilityPing() error {
 	if p.req.BadKey {
 		p.addFault("Idempotency-Key", errcode.FieldInvalidFormat, "1 to 255 visible ASCII characters")
 	}
-	p.checkHead()
-	campaign := p.readID(memberCampaign)
-	supplier := p.readID(memberSupplier)
-	p.findCampaign(campaign)
-	mapping := p.mapping()
+	p.addHeaderFaults()
+	campaign := p.idMember(memberCampaign)
+	supplier := p.idMember(memberSupplier)
+	p.setCampaign(campaign)
+	mapping := p.campaignMapping()
 	p.lead.Reset(mapping.SlotCount())
 	p.faults = mapping.FillFromPing(&p.lead, p.req.Members, 0, p.faults)
-	if err := p.refusal(); err != nil {
+	if err := p.refusalOfFaults(); err != nil {
 		return err
 	}
 	if string(supplier) != string(p.req.Supplier.ID) || !p.live.Campaign.AcceptsSupplier(p.req.Supplier.ID) {
@@ -201,8 +201,8 @@ func (p *ping) checkAvailability() error {
 	return nil
 }
 
-// readID returns the text of a required member that is an id, or adds a fault.
-func (p *ping) readID(name string) []byte {
+// idMember returns the text of a required member that is an id, or adds a fault.
+func (p *ping) idMember(name string) []byte {
 	m := p.findMember(name)
 	switch {
 	case m != nil && m.Kind != market.JSONString:
@@ -215,13 +215,13 @@ func (p *ping) readID(name string) []byte {
 	return nil
 }
 
-// findCampaign sets the campaign, or adds a fault if it is unknown, paused, or has no
+// setCampaign sets the campaign, or adds a fault if it is unknown, paused, or has no
 // auctions.
-func (p *ping) findCampaign(campaign []byte) {
+func (p *ping) setCampaign(campaign []byte) {
 	if len(campaign) == 0 {
 		return
 	}
-	p.live = p.plan.campaign(market.CampaignID(campaign), p.test)
+	p.live = p.plan.liveCampaign(market.CampaignID(campaign), p.test)
 	if p.live == nil {
 		p.addFault(memberCampaign, errcode.FieldUnknown, "the id of a campaign")
 		return

@@ -6,10 +6,10 @@ import (
 	"pingpost/engine/market"
 )
 
-// askBuyers holds the auction, unless the ping has no campaign or is filtered before.
-func (p *ping) askBuyers() error {
+// pingBuyers holds the auction, unless the ping has no campaign or is filtered before.
+func (p *ping) pingBuyers() error {
 	a := &p.auction
-	p.record.Reason = p.checkCampaign()
+	p.record.Reason = p.reasonNotToPing()
 	if p.record.Reason != market.ReasonNone {
 		var campaign *market.Campaign
 		if p.live != nil {
@@ -30,12 +30,12 @@ func (p *ping) askBuyers() error {
 		p.record.Reason = a.UnsoldReason()
 		return nil
 	}
-	p.recordWinner(best)
+	p.recordBestBid(best)
 	return nil
 }
 
-// checkCampaign returns why no buyer is pinged, or ReasonNone.
-func (p *ping) checkCampaign() market.Reason {
+// reasonNotToPing returns why no buyer is pinged, or ReasonNone.
+func (p *ping) reasonNotToPing() market.Reason {
 	switch {
 	case p.live == nil:
 		return market.ReasonNoCampaign
@@ -50,9 +50,9 @@ func (p *ping) checkCampaign() market.Reason {
 	return market.ReasonNone
 }
 
-// recordWinner records the best bid as the winner. A seller gets a token for the bid and the
+// recordBestBid records the best bid as the winner. A seller gets a token for the bid and the
 // list of passed filters. After an availability ping the supplier names the buyer instead.
-func (p *ping) recordWinner(filterSet int) {
+func (p *ping) recordBestBid(filterSet int) {
 	p.candidates.Exclude(filterSet, market.OutcomeWon)
 	p.record.Until = p.auction.Bid(filterSet).ValidUntil
 	if p.endpoint == endpointPing {
@@ -61,8 +61,8 @@ func (p *ping) recordWinner(filterSet int) {
 	}
 }
 
-// completeRecord fills in the rest of the event.
-func (p *ping) completeRecord() {
+// completeAuctionRecord fills in the rest of the event.
+func (p *ping) completeAuctionRecord() {
 	a, record := &p.auction, &p.record
 	record.Request, record.Supplier = p.req.Request, p.req.Supplier.Ref
 	record.Catalog = p.plan.catalog.Version
@@ -75,10 +75,10 @@ func (p *ping) completeRecord() {
 	}
 	if a.IsHeld() {
 		record.Deadline = a.Deadline
-		record.Trail = appendAuctionTrail(record.Trail[:0], &p.candidates)
+		record.Trail = appendAuctionOutcomes(record.Trail[:0], &p.candidates)
 		record.Bids = a.AppendBids(record.Bids[:0])
 	}
-	p.recordFields()
+	p.recordMappedFields()
 }
 
 // nameLifetime returns how long, in nanoseconds, no other auction can use this one's name.
@@ -91,13 +91,13 @@ func (p *ping) nameLifetime() int64 {
 	return int64(p.engine.opt.PingIdempotency)
 }
 
-// recordFields writes the fields that a post may take from its ping: those of the
+// recordMappedFields writes the fields that a post may take from its ping: those of the
 // campaign's mapping. Unknown members go to buyers and not into the log, because no later
 // step reads them and a seller could fill the disk with them. A ping without a campaign has
 // no post, so its event has no fields.
 //
 // A ping with contact data was refused before.
-func (p *ping) recordFields() {
+func (p *ping) recordMappedFields() {
 	if p.live == nil {
 		return
 	}

@@ -15,10 +15,10 @@ import (
 	"pingpost/engine/state"
 )
 
-// plan is a catalog with the values that are computed from it. It is immutable except for the
-// cached availability, which changes with events and hours. A request uses one plan from its
-// beginning to its end.
-type plan struct {
+// compiledCatalog is a catalog with the values that are computed from it. It is immutable
+// except for the cached availability, which changes with events and hours. A request uses
+// one plan from its beginning to its end.
+type compiledCatalog struct {
 	catalog       *market.Catalog
 	campaigns     map[market.CampaignID]*liveCampaign
 	tables        map[market.Ref]*fingerprint.FingerprintTable // of suppression lists, by the list's number
@@ -40,8 +40,8 @@ type liveCampaign struct {
 	testCampaign func() *liveCampaign
 }
 
-func newPlan(catalog *market.Catalog, tables map[market.Ref]*fingerprint.FingerprintTable, limiters auction.PingLimiters, now int64) *plan {
-	p := &plan{
+func compileCatalog(catalog *market.Catalog, tables map[market.Ref]*fingerprint.FingerprintTable, limiters auction.PingLimiters, now int64) *compiledCatalog {
+	p := &compiledCatalog{
 		catalog: catalog, tables: tables,
 		campaigns:     make(map[market.CampaignID]*liveCampaign, len(catalog.Campaigns)),
 		businessLines: make(map[businessLine][]*liveCampaign),
@@ -59,15 +59,15 @@ func newPlan(catalog *market.Catalog, tables map[market.Ref]*fingerprint.Fingerp
 		if o.Campaign.Method != market.PingPost {
 			continue
 		}
-		o.prepareAuctions(func(buyer *market.Buyer) *auction.PingLimiter { return limiters.ForBuyer(buyer, now) })
+		o.compileForAuctions(func(buyer *market.Buyer) *auction.PingLimiter { return limiters.ForBuyer(buyer, now) })
 		of := businessLine{o.Campaign.Vertical, o.Campaign.SubVertical}
 		p.businessLines[of] = append(p.businessLines[of], o)
 	}
 	return p
 }
 
-// prepareAuctions sets the ping limiters and the reachable filter sets.
-func (o *liveCampaign) prepareAuctions(limiterOf func(*market.Buyer) *auction.PingLimiter) {
+// compileForAuctions sets the ping limiters and the reachable filter sets.
+func (o *liveCampaign) compileForAuctions(limiterOf func(*market.Buyer) *auction.PingLimiter) {
 	o.reachable = bitset.New(o.Len())
 	for i := range o.Campaign.FilterSets {
 		buyer := o.Campaign.FilterSets[i].Buyer
@@ -78,19 +78,19 @@ func (o *liveCampaign) prepareAuctions(limiterOf func(*market.Buyer) *auction.Pi
 	}
 }
 
-// campaign returns the live campaign with an id, or its test campaign. It returns nil if the
-// catalog does not have it.
-func (p *plan) campaign(id market.CampaignID, test bool) *liveCampaign {
-	return p.campaigns[id].forLead(test)
+// liveCampaign returns the live campaign with an id, or its test campaign. It returns nil
+// if the catalog does not have it.
+func (p *compiledCatalog) liveCampaign(id market.CampaignID, test bool) *liveCampaign {
+	return p.campaigns[id].orTestCampaign(test)
 }
 
 // findAuctionCampaign returns the campaign for a supplier's ping with this line of business,
 // or nil. It skips paused campaigns. If a configuration has several, which it should not, it
 // returns the first by id.
-func (e *Engine) findAuctionCampaign(p *plan, supplier market.SupplierID, vertical, subVertical []byte, test bool) *liveCampaign {
+func (e *Engine) findAuctionCampaign(p *compiledCatalog, supplier market.SupplierID, vertical, subVertical []byte, test bool) *liveCampaign {
 	for _, o := range p.businessLines[businessLine{string(vertical), string(subVertical)}] {
 		if paused, _ := e.state.PauseStatus(event.ObjectCampaign, o.Campaign.Ref); !paused && o.Campaign.AcceptsSupplier(supplier) {
-			return o.forLead(test)
+			return o.orTestCampaign(test)
 		}
 	}
 	return nil
@@ -116,8 +116,8 @@ func (e *Engine) Catalog() *market.Catalog {
 // A filter set is excluded if its buyer has a production endpoint and no test endpoint. A
 // buyer without any endpoint gets test leads recorded, like other leads.
 //
-// The auction over a test lead has a name of another kind (see nameKind). So no production
-// lead is sold at the bids of a test, and no test lead at production bids.
+// The auction over a test lead has a name of another kind (see pastauction.NameKind). So no
+// production lead is sold at the bids of a test, and no test lead at production bids.
 //
 // The engine makes a test campaign at its first test lead, because most campaigns never
 // have one. Rejected: to check at each cap, claim and endpoint whether the lead is a test. A
@@ -130,20 +130,20 @@ func newTestCampaign(of *market.Campaign) *liveCampaign {
 	for i := range of.FilterSets {
 		filterSet := &campaign.FilterSets[i]
 		*filterSet = of.FilterSets[i]
-		filterSet.Buyer, filterSet.Caps = testBuyer(filterSet.Buyer), nil
+		filterSet.Buyer, filterSet.Caps = withTestEndpoints(filterSet.Buyer), nil
 		if lacksTestEndpoint(of.FilterSets[i].Buyer, of.Method) {
 			excluded.Add(i)
 		}
 	}
 	o := &liveCampaign{CampaignBidders: auction.CampaignBidders{CompiledFilterSets: selection.CompileFilterSets(&campaign), Test: true}, excluded: excluded}
 	if campaign.Method == market.PingPost {
-		o.prepareAuctions(func(*market.Buyer) *auction.PingLimiter { return nil })
+		o.compileForAuctions(func(*market.Buyer) *auction.PingLimiter { return nil })
 	}
 	return o
 }
 
-// testBuyer returns the copy of a buyer for test leads.
-func testBuyer(b *market.Buyer) *market.Buyer {
+// withTestEndpoints returns the copy of a buyer for test leads.
+func withTestEndpoints(b *market.Buyer) *market.Buyer {
 	test := *b
 	test.Ping, test.Post = b.TestPing, b.TestPost
 	test.Caps, test.Funded, test.Credit = nil, false, 0
@@ -156,8 +156,9 @@ func lacksTestEndpoint(b *market.Buyer, method market.SelectionMethod) bool {
 	return b.Post != nil && b.TestPost == nil || method == market.PingPost && b.Ping != nil && b.TestPing == nil
 }
 
-// forLead returns the campaign, or its test campaign for a test lead. The receiver may be nil.
-func (o *liveCampaign) forLead(test bool) *liveCampaign {
+// orTestCampaign returns the campaign, or its test campaign for a test lead. The receiver
+// may be nil.
+func (o *liveCampaign) orTestCampaign(test bool) *liveCampaign {
 	if o == nil || !test {
 		return o
 	}
@@ -169,18 +170,18 @@ func (o *liveCampaign) initTestCampaign() {
 	o.testCampaign = sync.OnceValue(func() *liveCampaign { return newTestCampaign(o.Campaign) })
 }
 
-// Screen excludes the filter sets that do not match the lead, and those without a test
-// endpoint.
-func (o *liveCampaign) Screen(lead *market.Lead, c *selection.Candidates) {
+// ExcludeUnmatched excludes the filter sets that do not match the lead, and those without a
+// test endpoint.
+func (o *liveCampaign) ExcludeUnmatched(lead *market.Lead, c *selection.Candidates) {
 	o.CompiledFilterSets.ExcludeByLead(lead, c)
 	if o.excluded != nil {
 		c.ExcludeAll(o.excluded, market.OutcomeFiltered)
 	}
 }
 
-// filterSetOf returns the index of a buyer's filter set, or -1 if it has none or the test
+// filterSetIndexOf returns the index of a buyer's filter set, or -1 if it has none or the test
 // campaign excludes it.
-func (o *liveCampaign) filterSetOf(buyer market.Ref) int {
+func (o *liveCampaign) filterSetIndexOf(buyer market.Ref) int {
 	for i := range o.Campaign.FilterSets {
 		if o.Campaign.FilterSets[i].Buyer.Ref == buyer && (o.excluded == nil || !o.excluded.Has(i)) {
 			return i

@@ -19,8 +19,8 @@ type Waiter = interface {
 	Failed(err error)
 }
 
-// ErrBusy is returned by Append while the log's queue is full. The entry was not queued, and the
-// caller can try again.
+// ErrBusy is returned by Append while the log's queue is full. The entry was not queued,
+// and the caller can try again.
 var ErrBusy = errors.New("the log's queue is full")
 
 // Log makes events durable. Append queues data, which must not change until the waiter has the
@@ -59,9 +59,9 @@ type Sealer interface {
 	Erase(slots []uint64) error
 }
 
-// Buyers sends requests to buyers' endpoints. Post makes one attempt, and Ping asks for one bid.
-// Post returns by the request's deadline. Ping may return a little later, and the engine then
-// ignores its result.
+// Buyers sends requests to buyers' endpoints. Post makes one attempt, and Ping asks for one
+// bid. Post returns by the request's deadline. Ping may return a little later, and the
+// engine then ignores its result.
 type Buyers interface {
 	Post(req *market.PostRequest) market.PostResult
 	Ping(req *market.PingRequest) market.PingResult

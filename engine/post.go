@@ -1,13 +1,14 @@
 package engine
 
 import (
-	"crypto/subtle"
 	"errors"
 	"fmt"
 
 	"pingpost/engine/event"
 	"pingpost/engine/market"
+	"pingpost/engine/pastauction"
 	"pingpost/engine/state"
+	"pingpost/engine/timing"
 )
 
 // PostRequest is a lead that a seller sends to accept the bid in its ping's answer. The
@@ -31,8 +32,8 @@ type PostRequest struct {
 	Test     bool                // the request asks for a test lead
 	BadTest  bool                // the X-Pingpost-Test header is malformed
 	Request  market.RequestID
-	Received int64    // Unix nanoseconds
-	Timings  *Timings // accumulates the time that the call waits; nil: not measured
+	Received int64           // Unix nanoseconds
+	Timings  *timing.Timings // accumulates the time that the call waits; nil: not measured
 }
 
 // SaleAnswer is the answer for a lead that its buyer has.
@@ -56,17 +57,13 @@ type SaleAnswer struct {
 // funds, always in that order. The sale's event names the auction, and an event that
 // reverses the sale makes the auction available again.
 type acceptedBid struct {
-	post      *PostRequest  // nil: an ingest
-	auction   *pastAuction  // nil: no auction has the name
-	bid       *event.Bid    // nil: the request names no bid of the auction
-	forgotten bool          // the log's history no longer has the auction, and its window is over
-	soldLead  market.LeadID // if forgotten: the lead that the auction sold, or zero
-	sellerID  []byte        // the seller's own id of the lead
-	pingLead  market.Lead   // the fields of the ping
-
-	buyerSilent bool   // when the answer was due, an attempt was in progress or the last one had timed out
-	delivered   bool   // this call delivered the lead
-	buyerLeadID string // if delivered: the buyer's own id of the lead
+	post      *PostRequest         // nil: an ingest
+	auction   *pastauction.Auction // nil: no auction has the name
+	bid       *event.Bid           // nil: the request names no bid of the auction
+	forgotten bool                 // the log's history no longer has the auction, and its window is over
+	soldLead  market.LeadID        // if forgotten: the lead that the auction sold, or zero
+	sellerID  []byte               // the seller's own id of the lead
+	pingLead  market.Lead          // the fields of the ping
 }
 
 // reset clears the accepted bid, but keeps its memory.
@@ -80,7 +77,7 @@ func (p *acceptedBid) reset() {
 // After buyer_unavailable and buyer_timeout the delivery continues. The same request with
 // the same idempotency key gets the current result.
 func (e *Engine) Post(req *PostRequest) (SaleAnswer, error) {
-	if err := e.admit(); err != nil {
+	if err := e.checkAdmission(); err != nil {
 		return SaleAnswer{}, err
 	}
 	p := e.plan.Load()
@@ -94,43 +91,43 @@ func (e *Engine) Post(req *PostRequest) (SaleAnswer, error) {
 			in.releaseAfterPanic()
 		}
 	}()
-	in.begin(e, &IngestRequest{
+	in.resetForRequest(e, &IngestRequest{
 		Supplier: req.Supplier, Members: req.Lead, Body: req.Body, Key: req.Key, BadKey: req.BadKey,
 		Test: req.Test, BadTest: req.BadTest, Request: req.Request, Received: req.Received, Timings: req.Timings,
 	}, p, d)
 	in.accepted.post = req
-	answer, err := in.post()
-	in.end()
+	answer, err := in.runPost()
+	in.cleanUp()
 	returned = true
 	e.workspaces.Put(in)
 	e.decisions.Put(d)
 	return answer, err
 }
 
-// post executes the steps of a post in their order.
-func (in *ingest) post() (SaleAnswer, error) {
+// runPost executes the steps of a post in their order.
+func (in *ingest) runPost() (SaleAnswer, error) {
 	if len(in.req.Key) > 0 {
-		first, err := in.claimLeadKey(endpointPost)
+		first, err := in.claimIdempotencyKey(endpointPost)
 		if err != nil {
 			return SaleAnswer{}, err
 		}
 		if !first.IsZero() {
-			return in.repeatPost(first)
+			return in.answerRepeatedPost(first)
 		}
 	}
-	if err := in.findAuction(); err != nil {
+	if err := in.findAuctionOfPost(); err != nil {
 		return SaleAnswer{}, err
 	}
-	if err := in.checkPost(); err != nil {
+	if err := in.validatePost(); err != nil {
 		return SaleAnswer{}, err
 	}
 	if in.accepted.bid == nil && !in.accepted.forgotten {
 		return SaleAnswer{}, &Refusal{Code: InvalidBidToken}
 	}
-	if err := in.takeLeadKey(); err != nil {
+	if err := in.reserveEncryptionKey(); err != nil {
 		return SaleAnswer{}, err
 	}
-	code, reason, err := in.acceptBid()
+	code, reason, err := in.reserveAcceptedBid()
 	switch {
 	case errors.Is(err, errDeadline):
 		return SaleAnswer{}, ErrUnavailable // only reservations of others are in the way, and a refusal needs an event
@@ -139,74 +136,33 @@ func (in *ingest) post() (SaleAnswer, error) {
 	case code != "":
 		return SaleAnswer{}, &Refusal{Code: code}
 	case reason != market.ReasonNone:
-		in.answer, err = in.recordUnsold(reason)
+		in.answer, err = in.commitUnsold(reason)
 	default:
-		in.answer, err = in.sellAtBid()
+		in.answer, err = in.sellAtAcceptedBid()
 	}
 	if err == nil {
 		began, queued := in.engine.opt.Clock.Now(), in.queued
-		err = in.waitDurable()
+		err = in.waitUntilDurable()
 		if queued {
-			in.timings.addLog(in.engine.opt.Clock, began)
+			in.timings.AddCommitTime(began, in.engine.opt.Clock.Now())
 		}
 	}
 	if err != nil {
 		return SaleAnswer{}, err
 	}
-	return in.saleAnswer(in.id, in.accepted.buyerSilent)
+	return in.postAnswerOf(in.id, in.buyerSilent)
 }
 
-// findAuction finds the auction that a post names. It sets the bid if the token belongs to
-// that auction.
-func (in *ingest) findAuction() error {
-	e, p := in.engine, &in.accepted
-	if p.post.Auction.Kind != market.JSONString {
-		return nil
-	}
-	row, ok := e.state.FindAuction(e.auctionName(bySellerID.forTest(in.test), in.req.Supplier, p.post.Auction.Text), in.now)
-	if !ok {
-		return nil
-	}
-	if err := in.readAuction(&row); err != nil || p.forgotten {
-		return err
-	}
-	in.live = in.auctionCampaign()
-	token, ok := market.ParseBidToken(string(p.post.Token.Text))
-	if ok && p.post.Token.Kind == market.JSONString && subtle.ConstantTimeCompare(token[:], p.auction.token[:]) == 1 {
-		p.bid = p.auction.winner()
-	}
-	return nil
-}
-
-// readAuction reads the auction of the accepted bid. The read may take time, in which a bid
-// can expire, so readAuction moves the decision's time to the present.
-func (in *ingest) readAuction(row *state.AuctionRow) (err error) {
-	p := &in.accepted
-	p.auction, err = in.engine.readAuction(row, in.deadline())
-	if errors.Is(err, ErrGone) {
-		p.forgotten, p.soldLead, err = true, row.Lead, nil
-	}
-	in.now = max(in.now, in.engine.opt.Clock.Now())
-	return err
-}
-
-// auctionCampaign returns the auction's campaign with its present configuration, or nil if
-// it was removed.
-func (in *ingest) auctionCampaign() *liveCampaign {
-	id := in.engine.state.NameOf(event.ObjectCampaign, in.accepted.auction.campaign)
-	return in.plan.campaign(market.CampaignID(id), in.test)
-}
-
-// repeatPost returns the answer of the key's first post. While that post's delivery is in
-// progress, repeatPost waits for it.
-func (in *ingest) repeatPost(first market.LeadID) (SaleAnswer, error) {
-	c := in.engine.deliveries.find(first)
-	if c != nil {
-		if err := in.wait(c.ended); err != nil && !errors.Is(err, errDeadline) {
+// answerRepeatedPost returns the answer of the key's first post. While that post's delivery
+// is in progress, answerRepeatedPost waits for it.
+func (in *ingest) answerRepeatedPost(first market.LeadID) (SaleAnswer, error) {
+	d := in.engine.deliveries.FindRunning(first)
+	if d != nil {
+		if err := in.waitAndAdvance(d.Ended()); err != nil && !errors.Is(err, errDeadline) {
 			return SaleAnswer{}, err
 		}
 	}
-	answer, err := in.saleAnswer(first, c != nil && c.buyerSilent.Load())
+	answer, err := in.postAnswerOf(first, d != nil && d.IsBuyerSilent())
 	var refusal *Refusal
 	if errors.As(err, &refusal) && !refusal.Request.IsZero() {
 		refusal.Replayed = true
@@ -215,10 +171,10 @@ func (in *ingest) repeatPost(first market.LeadID) (SaleAnswer, error) {
 	return answer, err
 }
 
-// saleAnswer returns a post's answer from the state of its lead. It reads only applied
+// postAnswerOf returns a post's answer from the state of its lead. It reads only applied
 // events, so the first answer and all repeats are equal. buyerSilent distinguishes the two
 // answers for a delivery that is still open.
-func (in *ingest) saleAnswer(id market.LeadID, buyerSilent bool) (SaleAnswer, error) {
+func (in *ingest) postAnswerOf(id market.LeadID, buyerSilent bool) (SaleAnswer, error) {
 	e := in.engine
 	lead, ok := e.state.Lead(id)
 	if !ok {
@@ -237,7 +193,7 @@ func (in *ingest) saleAnswer(id market.LeadID, buyerSilent bool) (SaleAnswer, er
 		}
 		return SaleAnswer{}, &Refusal{Code: BuyerUnavailable}
 	}
-	buyerLead, err := in.buyerLeadID(&lead)
+	buyerLead, err := in.loadBuyerLeadID(&lead)
 	if err != nil {
 		return SaleAnswer{}, err
 	}
@@ -247,16 +203,16 @@ func (in *ingest) saleAnswer(id market.LeadID, buyerSilent bool) (SaleAnswer, er
 	}, nil
 }
 
-// buyerLeadID returns the buyer's own id of a lead. It comes from this call's delivery, or
+// loadBuyerLeadID returns the buyer's own id of a lead. It comes from this call's delivery, or
 // from the log, because the state does not keep it.
-func (in *ingest) buyerLeadID(lead *state.Lead) (string, error) {
+func (in *ingest) loadBuyerLeadID(lead *state.Lead) (string, error) {
 	if lead.Settled == 0 {
 		return "", nil // the buyer has no endpoint
 	}
-	if in.accepted.delivered {
-		return in.accepted.buyerLeadID, nil
+	if in.delivered {
+		return in.buyerLeadID, nil
 	}
-	record, err := in.engine.log.read(lead.Settled, in.deadline())
+	record, err := in.engine.log.readRecord(lead.Settled, in.deadline())
 	if err != nil {
 		return "", err
 	}

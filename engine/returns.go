@@ -11,40 +11,40 @@ import (
 	"pingpost/engine/state"
 )
 
-// month identifies a month's sales to a buyer in a campaign. A rule may limit the share of
+// salesMonth identifies a month's sales to a buyer in a campaign. A rule may limit the share of
 // them that the buyer returns.
-type month struct {
+type salesMonth struct {
 	campaign, buyer market.Ref
 	began           int64 // Unix nanoseconds
 }
 
-func monthOf(lead *state.Lead) month {
-	return month{lead.Campaign, lead.Buyer, market.StartOfMonth(lead.Decided)}
+func salesMonthOf(lead *state.Lead) salesMonth {
+	return salesMonth{lead.Campaign, lead.Buyer, market.StartOfMonth(lead.Decided)}
 }
 
-func compareMonths(a, b month) int {
-	return cmp.Or(cmp.Compare(a.campaign, b.campaign), cmp.Compare(a.buyer, b.buyer), cmp.Compare(a.began, b.began))
+func compareMonths(first, second salesMonth) int {
+	return cmp.Or(cmp.Compare(first.campaign, second.campaign), cmp.Compare(first.buyer, second.buyer), cmp.Compare(first.began, second.began))
 }
 
-func compareLeads(a, b market.LeadID) int { return bytes.Compare(a[:], b[:]) }
+func compareLeadIDs(first, second market.LeadID) int { return bytes.Compare(first[:], second[:]) }
 
-// returns returns the campaign's present return rule, or the default rule for a removed
+// returnRule returns the campaign's present return rule, or the default rule for a removed
 // campaign.
-func (p *plan) returns(e *Engine, campaign market.Ref) market.ReturnRule {
+func (p *compiledCatalog) returnRule(e *Engine, campaign market.Ref) market.ReturnRule {
 	if o := p.campaigns[market.CampaignID(e.state.NameOf(event.ObjectCampaign, campaign))]; o != nil {
 		return o.Campaign.Returns
 	}
 	return market.DefaultReturnRule()
 }
 
-// isLimited reports whether the rule limits the returns of the lead's month. A rule of 100 %
-// never limits, because a lead is returned once.
-func isLimited(rule *market.ReturnRule, lead *state.Lead) bool {
+// limitsReturns reports whether the rule limits the returns of the lead's month. A rule of
+// 100 % never limits, because a lead is returned once.
+func limitsReturns(rule *market.ReturnRule, lead *state.Lead) bool {
 	return rule.MaxShare < market.WholeShare && !lead.IsTest()
 }
 
-// limitedMonth returns the month that a return counts in, and whether that is limited.
-func (r *reporting) limitedMonth(rep *report) (m month, limited bool) {
+// returnMonthToLock returns the month that a return counts in, and whether that is limited.
+func (r *reportWorkspace) returnMonthToLock(rep *parsedReport) (m salesMonth, limited bool) {
 	if rep.status != market.StatusReturned || len(rep.objections) > 0 {
 		return m, false
 	}
@@ -52,19 +52,20 @@ func (r *reporting) limitedMonth(rep *report) (m month, limited bool) {
 	if !ok {
 		return m, false
 	}
-	m = monthOf(&lead)
+	m = salesMonthOf(&lead)
 	m.buyer = r.req.Buyer.Ref // even if another buyer has the lead now: this buyer may get it before the lock
-	rule := r.plan.returns(r.engine, lead.Campaign)
-	return m, isLimited(&rule, &lead)
+	rule := r.plan.returnRule(r.engine, lead.Campaign)
+	return m, limitsReturns(&rule, &lead)
 }
 
-// shareLeft reports whether the buyer may return one more lead of the month. The month is
-// locked. A lead with an unconfirmed delivery counts as sold, because this report confirms it.
-func (r *reporting) shareLeft(lead *state.Lead, rule *market.ReturnRule) bool {
-	if !isLimited(rule, lead) {
+// mayReturnAnother reports whether the buyer may return one more lead of the month. The
+// month is locked. A lead with an unconfirmed delivery counts as sold, because this report
+// confirms it.
+func (r *reportWorkspace) mayReturnAnother(lead *state.Lead, rule *market.ReturnRule) bool {
+	if !limitsReturns(rule, lead) {
 		return true
 	}
-	m := monthOf(lead)
+	m := salesMonthOf(lead)
 	sold, returned := r.engine.state.MonthlySaleCounts(m.campaign, m.buyer, m.began)
 	if lead.Delivery == market.DeliveryUnknown {
 		sold++
@@ -73,18 +74,18 @@ func (r *reporting) shareLeft(lead *state.Lead, rule *market.ReturnRule) bool {
 }
 
 // countReturn counts a return for the later reports of this request. Test leads do not count.
-func (r *reporting) countReturn(lead *state.Lead) {
+func (r *reportWorkspace) countReturn(lead *state.Lead) {
 	if lead.IsTest() {
 		return
 	}
 	if r.returns == nil {
-		r.returns = make(map[month]int64)
+		r.returns = make(map[salesMonth]int64)
 	}
-	r.returns[monthOf(lead)]++
+	r.returns[salesMonthOf(lead)]++
 }
 
-// givenBack returns everything that a lead's return reverses. For a test lead it is zero.
-func (e *Engine) givenBack(lead *state.Lead, rule *market.ReturnRule, until int64) (back event.ReturnedResources, err error) {
+// newReturn returns everything that a lead's return reverses. For a test lead it is zero.
+func (e *Engine) newReturn(lead *state.Lead, rule *market.ReturnRule, until int64) (back event.ReturnedResources, err error) {
 	if lead.IsTest() {
 		return back, nil
 	}
@@ -93,15 +94,15 @@ func (e *Engine) givenBack(lead *state.Lead, rule *market.ReturnRule, until int6
 		back.Reverse = lead.Payout
 	}
 	if rule.RestoreCaps {
-		back.Charges, err = e.chargesOf(lead, until)
+		back.Charges, err = e.readSaleCharges(lead, until)
 	}
 	return back, err
 }
 
-// chargesOf returns the cap charges of the lead's sale. The state does not keep them, so they
-// come from the sale's event. If the log's history no longer has that event, all windows have
-// passed, and the result is empty.
-func (e *Engine) chargesOf(lead *state.Lead, until int64) ([]event.CapCharge, error) {
+// readSaleCharges returns the cap charges of the lead's sale. The state does not keep them,
+// so they come from the sale's event. If the log's history no longer has that event, all
+// windows have passed, and the result is empty.
+func (e *Engine) readSaleCharges(lead *state.Lead, until int64) ([]event.CapCharge, error) {
 	seq := lead.Seq
 	if lead.Settled != 0 {
 		seq = lead.Settled
@@ -122,8 +123,8 @@ func (e *Engine) chargesOf(lead *state.Lead, until int64) ([]event.CapCharge, er
 	panic("BUG: a lead was sold by a " + record.Kind().String())
 }
 
-// webhookFor returns the event, or WebhookNone if the supplier has no webhook.
-func (p *plan) webhookFor(supplier market.Ref, kind market.WebhookType) market.WebhookType {
+// webhookIfConfigured returns the event, or WebhookNone if the supplier has no webhook.
+func (p *compiledCatalog) webhookIfConfigured(supplier market.Ref, kind market.WebhookType) market.WebhookType {
 	if p.webhooks[supplier] == nil {
 		return market.WebhookNone
 	}
@@ -158,7 +159,7 @@ func (e Operator) DecideReturn(id market.LeadID, approve bool, note string) erro
 	if err != nil {
 		return err
 	}
-	defer e.changing.unlockAll(&locked)
+	defer e.changing.UnlockAll(&locked)
 	pending, ok := e.state.PendingReturn(id)
 	if !ok {
 		if _, known := e.state.Lead(id); !known {
@@ -166,14 +167,14 @@ func (e Operator) DecideReturn(id market.LeadID, approve bool, note string) erro
 		}
 		return fmt.Errorf("%w: lead %s has no pending return", ErrConflict, id)
 	}
-	buyer, change, err := e.requestedReturn(p, id, pending, until)
+	buyer, change, err := e.readRequestedReturn(p, id, pending, until)
 	if err != nil {
 		return err
 	}
 	change.WasPending = true
 	if approve {
 		change.Result = event.ChangeDone
-		change.Webhook = p.webhookFor(change.Supplier, market.WebhookReturned)
+		change.Webhook = p.webhookIfConfigured(change.Supplier, market.WebhookReturned)
 	} else {
 		change.Result = event.ChangeRefused
 		change.Return = event.ReturnedResources{Campaign: change.Return.Campaign, Month: change.Return.Month}
@@ -185,7 +186,7 @@ func (e Operator) DecideReturn(id market.LeadID, approve bool, note string) erro
 
 // lockLead locks one lead, like a status report.
 func (e *Engine) lockLead(id market.LeadID, until int64) (locked []market.LeadID, err error) {
-	for wait := e.changing.tryLock(id); wait != nil; wait = e.changing.tryLock(id) {
+	for wait := e.changing.TryLock(id); wait != nil; wait = e.changing.TryLock(id) {
 		if e.waitUntil(wait, until) != nil {
 			return nil, ErrUnavailable
 		}
@@ -193,10 +194,10 @@ func (e *Engine) lockLead(id market.LeadID, until int64) (locked []market.LeadID
 	return []market.LeadID{id}, nil
 }
 
-// requestedReturn returns the change that the buyer requested. The state may have forgotten
-// the lead since. If the log's history no longer has the request, requestedReturn computes
+// readRequestedReturn returns the change that the buyer requested. The state may have forgotten
+// the lead since. If the log's history no longer has the request, readRequestedReturn computes
 // it from the lead and the present rules.
-func (e *Engine) requestedReturn(p *plan, id market.LeadID, pending state.PendingReturn, until int64) (buyer market.Ref, change event.LeadChange, err error) {
+func (e *Engine) readRequestedReturn(p *compiledCatalog, id market.LeadID, pending state.PendingReturn, until int64) (buyer market.Ref, change event.LeadChange, err error) {
 	record, err := e.log.ReadIfKept(pending.Seq, until)
 	if err != nil {
 		return 0, change, err
@@ -213,9 +214,9 @@ func (e *Engine) requestedReturn(p *plan, id market.LeadID, pending state.Pendin
 	if !ok {
 		return 0, change, fmt.Errorf("%w: lead %s is too old: memory and the log's history no longer have it", ErrNotFound, id)
 	}
-	rule := p.returns(e, lead.Campaign)
+	rule := p.returnRule(e, lead.Campaign)
 	change = event.LeadChange{Lead: id, From: lead.Status, To: market.StatusReturned, Supplier: lead.Supplier}
-	change.Return, err = e.givenBack(&lead, &rule, until)
+	change.Return, err = e.newReturn(&lead, &rule, until)
 	return lead.Buyer, change, err
 }
 
@@ -234,10 +235,10 @@ func (e *Engine) PendingReturns(after market.LeadID, limit int) (page []PendingR
 			break
 		}
 		pending, ok := e.state.PendingReturn(id)
-		if compareLeads(id, after) <= 0 || !ok {
+		if compareLeadIDs(id, after) <= 0 || !ok {
 			continue
 		}
-		buyer, change, err := e.requestedReturn(p, id, pending, until)
+		buyer, change, err := e.readRequestedReturn(p, id, pending, until)
 		if err != nil && !errors.Is(err, ErrNotFound) {
 			return nil, 0, err
 		}

@@ -1,10 +1,13 @@
 package engine
 
 import (
+	"fmt"
 	"testing"
 
 	"pingpost/engine/event"
 	"pingpost/engine/market"
+	"pingpost/engine/pastauction"
+	"pingpost/engine/state"
 )
 
 // TestFieldsOfAPing: a field that arrives by another name is read back from a ping's fact
@@ -19,8 +22,8 @@ func TestFieldsOfAPing(t *testing.T) {
 	}
 	for name, slot := range map[string]market.Slot{"source": market.SlotSource, "utm_source": market.SlotSource, "homeowner": market.FirstCustomSlot} {
 		in := new(ingest)
-		in.accepted.auction = &pastAuction{fields: []event.Field{{Name: name, Kind: market.KindString, Text: []byte("x")}}}
-		in.fillFromPing(mapping)
+		in.accepted.auction = &pastauction.Auction{Fields: []event.Field{{Name: name, Kind: market.KindString, Text: []byte("x")}}}
+		in.loadPingFields(mapping)
 		if got := string(in.accepted.pingLead.Values[slot].Text); got != "x" {
 			t.Errorf("%s: %q", name, got)
 		}
@@ -29,5 +32,58 @@ func TestFieldsOfAPing(t *testing.T) {
 		if got := mapping.LogName(slot); got != want {
 			t.Errorf("the log calls %s %s", want, got)
 		}
+	}
+}
+
+// The value of a field survives the record, unless the field has become another.
+func TestValueOfAField(t *testing.T) {
+	tests := []struct {
+		kind market.ValueKind
+		text string
+		as   market.FieldType
+		want string
+	}{
+		{market.KindString, "CA", market.TypeState, "CA 0"},
+		{market.KindString, "CA", market.TypeInteger, "absent"},
+		{market.KindInteger, "12", market.TypeInteger, "12 12"},
+		{market.KindInteger, "12", market.TypeNumber, "absent"},
+		{market.KindNumber, "1.5", market.TypeNumber, "1.5 1.5"},
+		{market.KindNumber, "x", market.TypeNumber, "absent"},
+		{market.KindBoolean, "true", market.TypeBoolean, "true 0"},
+		{market.KindBoolean, "true", market.TypeString, "absent"},
+		{market.KindRaw, "[1]", market.TypeString, "absent"},
+	}
+	for _, test := range tests {
+		value := leadValueOf(&event.Field{Kind: test.kind, Text: []byte(test.text)}, test.as)
+		got := fmt.Sprintf("%s %g", value.Text, value.Num)
+		if value.Kind == market.KindAbsent {
+			got = "absent"
+		}
+		if got != test.want {
+			t.Errorf("%s as %s: %s, want %s", test.text, test.as, got, test.want)
+		}
+	}
+}
+
+// TestCachedAuctionIsACopy: the recorded event and its encoding can be overwritten after the
+// auction was cached.
+func TestCachedAuctionIsACopy(t *testing.T) {
+	record := &event.AuctionHeld{
+		Auction: market.AuctionID{7}, Name: [16]byte{7, 1},
+		Bids:   []event.Bid{{Buyer: 1, Outcome: market.OutcomeWon, Amount: 2, Token: "token", ValidUntil: 100}},
+		Fields: []event.Field{{Name: "state", Kind: market.KindString, Text: []byte("CA")}},
+	}
+	data := event.Append(nil, record)
+	var e Engine
+	e.recent.Add(record, data, 1)
+	clear(data)
+	clear(record.Fields[0].Text)
+	a, err := e.readRecordedAuction(&state.AuctionRow{Name: record.Name, Seq: 3}, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bid := a.BidOf(1)
+	if a.ID != record.Auction || string(a.Fields[0].Text) != "CA" || bid == nil || bid.Token != "token" || bid.Amount != 2 {
+		t.Errorf("%+v, bid %+v", a, bid)
 	}
 }

@@ -6,8 +6,10 @@ import (
 
 	"pingpost/api/errcode"
 	"pingpost/engine/event"
+	"pingpost/engine/keyedmutex"
 	"pingpost/engine/market"
 	"pingpost/engine/state"
+	"pingpost/engine/timing"
 )
 
 // StatusReport is a buyer's report on one lead, as it arrived. A missing member is the zero
@@ -31,31 +33,31 @@ type StatusRequest struct {
 	Key      []byte              // Idempotency-Key; empty: none
 	BadKey   bool                // the Idempotency-Key header is malformed
 	Request  market.RequestID
-	Received int64    // Unix nanoseconds
-	Timings  *Timings // accumulates the time that the call waits; nil: not measured
+	Received int64           // Unix nanoseconds
+	Timings  *timing.Timings // accumulates the time that the call waits; nil: not measured
 }
 
 // MaxReports limits the reports in one request.
 const MaxReports = 1000
 
-// reporting is the workspace of one status request. It belongs to one goroutine.
+// reportWorkspace is the workspace of one status request. It belongs to one goroutine.
 //
 // Invariant: changes of a lead's status are decided one after another. Therefore the
 // request locks the lead before it reads its state, and unlocks it after the event is
 // applied. If the campaign limits the returns of a month, the request locks that month as
 // well, after all leads. So of two concurrent returns one gives the money back, and the
 // other one sees that.
-type reporting struct {
-	call
+type reportWorkspace struct {
+	requestCall
 	req       *StatusRequest
-	plan      *plan
+	plan      *compiledCatalog
 	endpoint  byte
 	reserved  state.Reservation
-	committed bool            // the committer owns the reservations
-	leads     []market.LeadID // locked
-	months    []month         // locked
-	returns   map[month]int64 // returns that this request adds
-	reports   []report
+	committed bool                 // the committer owns the reservations
+	leads     []market.LeadID      // locked
+	months    []salesMonth         // locked
+	returns   map[salesMonth]int64 // returns that this request adds
+	reports   []parsedReport
 	record    event.StatusChanged
 }
 
@@ -64,85 +66,85 @@ type reporting struct {
 // invalid_transition, idempotency_key_reused), which logs nothing and does not use the
 // idempotency key, ErrUnavailable, or the log's failure.
 func (e *Engine) ReportStatus(req *StatusRequest) (StatusAnswer, error) {
-	r, err := e.beginReport(req, endpointStatus)
+	r, err := e.newReportWorkspace(req, endpointStatus)
 	if err != nil {
 		return StatusAnswer{}, err
 	}
-	defer r.end()
-	if answer, found, err := r.repeatReport(); found || err != nil {
+	defer r.cleanUp()
+	if answer, found, err := r.answerRepeatedRequest(); found || err != nil {
 		return answer, err
 	}
-	lead, ok := r.buyersLead(req.Lead)
+	lead, ok := r.leadOfBuyer(req.Lead)
 	if !ok {
 		return StatusAnswer{}, &Refusal{Code: NotFound}
 	}
-	single := r.read(&req.Reports[0])
+	single := r.parseReport(&req.Reports[0])
 	single.lead = req.Lead
-	r.checkReason(&single, &lead)
-	if fields := slices.Concat(r.keyFaults(), req.Faults, faultsOf(single.objections, single.reasons)); len(fields) > 0 {
+	r.checkReturnReason(&single, &lead)
+	if fields := slices.Concat(r.idempotencyKeyFaults(), req.Faults, fieldErrorsOf(single.objections, single.reasons)); len(fields) > 0 {
 		return StatusAnswer{}, &Refusal{Code: InvalidPayload, Fields: fields}
 	}
 	r.reports = append(r.reports, single)
-	if err := r.decideAll(); err != nil {
+	if err := r.lockAndDecide(); err != nil {
 		return StatusAnswer{}, err
 	}
-	if err := refusalOf(&r.record.Changes[0]); err != nil {
+	if err := refusalOfChange(&r.record.Changes[0]); err != nil {
 		return StatusAnswer{}, err
 	}
-	return r.commit()
+	return r.commitReports()
 }
 
 // ReportStatuses processes a buyer's reports on many leads: POST /v1/leads/status. Each
 // report has its own result. The event has all results, even if no report was accepted.
 // Errors are those of ReportStatus that concern the whole request.
 func (e *Engine) ReportStatuses(req *StatusRequest) (StatusAnswer, error) {
-	r, err := e.beginReport(req, endpointStatuses)
+	r, err := e.newReportWorkspace(req, endpointStatuses)
 	if err != nil {
 		return StatusAnswer{}, err
 	}
-	defer r.end()
-	if answer, found, err := r.repeatReport(); found || err != nil {
+	defer r.cleanUp()
+	if answer, found, err := r.answerRepeatedRequest(); found || err != nil {
 		return answer, err
 	}
-	fields := append(r.keyFaults(), req.Faults...)
+	fields := append(r.idempotencyKeyFaults(), req.Faults...)
 	if n := len(req.Reports); len(req.Faults) == 0 && (n == 0 || n > MaxReports) {
 		fields = append(fields, market.FieldError{Field: "changes", Code: errcode.FieldOutOfRange, Expected: fmt.Sprintf("1 to %d reports", MaxReports)})
 	}
 	if len(fields) > 0 {
 		return StatusAnswer{}, &Refusal{Code: InvalidPayload, Fields: fields}
 	}
-	r.readAll()
-	if err := r.decideAll(); err != nil {
+	r.parseReports()
+	if err := r.lockAndDecide(); err != nil {
 		return StatusAnswer{}, err
 	}
-	return r.commit()
+	return r.commitReports()
 }
 
-func (e *Engine) beginReport(req *StatusRequest, endpoint byte) (*reporting, error) {
-	if err := e.admit(); err != nil {
+func (e *Engine) newReportWorkspace(req *StatusRequest, endpoint byte) (*reportWorkspace, error) {
+	if err := e.checkAdmission(); err != nil {
 		return nil, err
 	}
 	p := e.plan.Load()
 	if p == nil {
 		return nil, ErrUnavailable
 	}
-	return &reporting{
-		call: call{engine: e, now: req.Received, received: req.Received, timings: req.Timings},
-		req:  req, plan: p, endpoint: endpoint,
+	return &reportWorkspace{
+		requestCall: requestCall{engine: e, now: req.Received, received: req.Received, timings: req.Timings},
+		req:         req, plan: p, endpoint: endpoint,
 	}, nil
 }
 
-func (r *reporting) end() {
-	r.engine.changing.unlockAll(&r.leads)
-	r.engine.returning.unlockAll(&r.months)
+func (r *reportWorkspace) cleanUp() {
+	r.engine.changing.UnlockAll(&r.leads)
+	r.engine.returning.UnlockAll(&r.months)
 	if !r.committed {
 		r.engine.state.ReleaseAll(&r.reserved)
 	}
 }
 
-// repeatReport returns the answer of the key's first request, if the key has one. It claims
-// a new key for this request.
-func (r *reporting) repeatReport() (answer StatusAnswer, found bool, err error) {
+// answerRepeatedRequest returns the answer of the key's first request, if the key has one.
+// It claims a new key for this request.
+func (r *reportWorkspace) answerRepeatedRequest() (answer StatusAnswer, found bool, err error) {
 	if len(r.req.Key) == 0 || r.req.BadKey {
 		return answer, false, nil
 	}
@@ -151,13 +153,13 @@ func (r *reporting) repeatReport() (answer StatusAnswer, found bool, err error) 
 		content = append(r.req.Lead[:], content...)
 	}
 	var use event.IdempotencyUse
-	use.Key, use.Fingerprint, _ = e.hashKey(nil, r.endpoint, r.req.Buyer.Ref, r.req.Key, content, false)
-	first, err := r.claimKey(&r.reserved, &use)
+	use.Key, use.Fingerprint, _ = e.hashIdempotencyKey(nil, r.endpoint, r.req.Buyer.Ref, r.req.Key, content, false)
+	first, err := r.claimOrWaitForKey(&r.reserved, &use)
 	if err != nil {
 		return answer, false, err
 	}
 	if first.IsUsed() {
-		answer, err = r.firstAnswer(first.Seq)
+		answer, err = r.answerOfFirstRequest(first.Seq)
 		return answer, true, err
 	}
 	use.ExpiresAt = r.now + int64(e.opt.Idempotency)
@@ -165,35 +167,35 @@ func (r *reporting) repeatReport() (answer StatusAnswer, found bool, err error) 
 	return answer, false, nil
 }
 
-// buyersLead returns a lead that the buyer bought, or whose delivery to it is in progress.
-func (r *reporting) buyersLead(id market.LeadID) (state.Lead, bool) {
+// leadOfBuyer returns a lead that the buyer bought, or whose delivery to it is in progress.
+func (r *reportWorkspace) leadOfBuyer(id market.LeadID) (state.Lead, bool) {
 	lead, ok := r.engine.state.Lead(id)
 	return lead, ok && lead.Buyer != 0 && lead.Buyer == r.req.Buyer.Ref
 }
 
-// decideAll locks the leads and, if their returns are limited, the months. Then it decides
+// lockAndDecide locks the leads and, if their returns are limited, the months. Then it decides
 // each report and adds the change to the event.
-func (r *reporting) decideAll() error {
+func (r *reportWorkspace) lockAndDecide() error {
 	for i := range r.reports {
 		if rep := &r.reports[i]; len(rep.objections) == 0 && !rep.lead.IsZero() {
 			r.leads = append(r.leads, rep.lead)
 		}
 	}
-	if err := lockAll(r, &r.engine.changing, &r.leads, compareLeads); err != nil {
+	if err := lockSorted(r, &r.engine.changing, &r.leads, compareLeadIDs); err != nil {
 		return err
 	}
 	for i := range r.reports {
-		if m, limited := r.limitedMonth(&r.reports[i]); limited {
+		if m, limited := r.returnMonthToLock(&r.reports[i]); limited {
 			r.months = append(r.months, m)
 		}
 	}
-	if err := lockAll(r, &r.engine.returning, &r.months, compareMonths); err != nil {
+	if err := lockSorted(r, &r.engine.returning, &r.months, compareMonths); err != nil {
 		return err
 	}
 	r.record.Request, r.record.Buyer = r.req.Request, r.req.Buyer.Ref
 	r.record.Changes = make([]event.LeadChange, 0, len(r.reports))
 	for i := range r.reports {
-		change, err := r.decide(&r.reports[i])
+		change, err := r.decideReport(&r.reports[i])
 		if err != nil {
 			return err
 		}
@@ -205,14 +207,14 @@ func (r *reporting) decideAll() error {
 	return nil
 }
 
-// lockAll locks the keys in their order, each once. After an error, keys has only those that
+// lockSorted locks the keys in their order, each once. After an error, keys has only those that
 // are locked.
-func lockAll[K comparable](r *reporting, locks *keyedMutex[K], keys *[]K, order func(a, b K) int) error {
+func lockSorted[K comparable](r *reportWorkspace, locks *keyedmutex.Mutex[K], keys *[]K, order func(a, b K) int) error {
 	slices.SortFunc(*keys, order)
 	all := slices.Compact(*keys)
 	*keys = all[:0]
 	for _, key := range all {
-		for wait := locks.tryLock(key); wait != nil; wait = locks.tryLock(key) {
+		for wait := locks.TryLock(key); wait != nil; wait = locks.TryLock(key) {
 			if err := r.waitForResult(wait); err != nil {
 				return err
 			}
@@ -222,15 +224,15 @@ func lockAll[K comparable](r *reporting, locks *keyedMutex[K], keys *[]K, order 
 	return nil
 }
 
-// commit makes the event durable and returns the answer.
-func (r *reporting) commit() (StatusAnswer, error) {
+// commitReports makes the event durable and returns the answer.
+func (r *reportWorkspace) commitReports() (StatusAnswer, error) {
 	r.record.At, r.committed = r.now, true
 	clock := r.engine.opt.Clock
 	began := clock.Now()
 	err := r.engine.commit(&r.record, &r.reserved)
-	r.timings.addLog(clock, began)
+	r.timings.AddCommitTime(began, clock.Now())
 	if err != nil {
 		return StatusAnswer{}, err
 	}
-	return statusAnswer(&r.record, r.req), nil
+	return newStatusAnswer(&r.record, r.req), nil
 }

@@ -2,18 +2,20 @@ package engine
 
 import (
 	"errors"
-	"strings"
+	"fmt"
+	"slices"
 
 	"pingpost/engine/event"
 	"pingpost/engine/market"
+	"pingpost/engine/redaction"
 	"pingpost/engine/state"
 )
 
-// decide returns the change that a report causes. Its lead is locked. If the lead's delivery
-// was unconfirmed, the report confirms it, and that event is committed first.
-func (r *reporting) decide(rep *report) (event.LeadChange, error) {
+// decideReport returns the change that a report causes. Its lead is locked. If the lead's
+// delivery was unconfirmed, the report confirms it, and that event is committed first.
+func (r *reportWorkspace) decideReport(rep *parsedReport) (event.LeadChange, error) {
 	for {
-		lead, ok := r.buyersLead(rep.lead)
+		lead, ok := r.leadOfBuyer(rep.lead)
 		change := event.LeadChange{Lead: rep.lead, To: rep.status}
 		switch {
 		case len(rep.objections) > 0:
@@ -24,9 +26,9 @@ func (r *reporting) decide(rep *report) (event.LeadChange, error) {
 			return change, nil
 		}
 		change.From, change.Supplier = lead.Status, lead.Supplier
-		rule := r.plan.returns(r.engine, lead.Campaign)
+		rule := r.plan.returnRule(r.engine, lead.Campaign)
 		var objection market.ReportRejection
-		change.Result, objection = r.judge(rep, &lead, &rule)
+		change.Result, objection = r.judgeReport(rep, &lead, &rule)
 		switch change.Result {
 		case event.ChangeNotAllowed:
 			change.Rejections = []market.ReportRejection{objection}
@@ -35,18 +37,18 @@ func (r *reporting) decide(rep *report) (event.LeadChange, error) {
 			return change, nil
 		}
 		if lead.Delivery != market.DeliveryUnknown {
-			err := r.complete(&change, rep, &lead, &rule)
+			err := r.completeChange(&change, rep, &lead, &rule)
 			return change, err
 		}
-		if err := r.confirm(rep.lead); err != nil {
+		if err := r.confirmDelivery(rep.lead); err != nil {
 			return change, err
 		}
 	}
 }
 
-// judge is the state machine of a lead after its sale. It returns the report's result and,
-// if the report is not allowed, the reason.
-func (r *reporting) judge(rep *report, lead *state.Lead, rule *market.ReturnRule) (event.LeadChangeResult, market.ReportRejection) {
+// judgeReport is the state machine of a lead after its sale. It returns the report's result
+// and, if the report is not allowed, the reason.
+func (r *reportWorkspace) judgeReport(rep *parsedReport, lead *state.Lead, rule *market.ReturnRule) (event.LeadChangeResult, market.ReportRejection) {
 	no := func(o market.ReportRejection) (event.LeadChangeResult, market.ReportRejection) {
 		return event.ChangeNotAllowed, o
 	}
@@ -67,7 +69,7 @@ func (r *reporting) judge(rep *report, lead *state.Lead, rule *market.ReturnRule
 		return no(market.RejectionReturnRefused)
 	case r.now-lead.Decided >= int64(rule.Window):
 		return no(market.RejectionReturnLate)
-	case !r.shareLeft(lead, rule):
+	case !r.mayReturnAnother(lead, rule):
 		return no(market.RejectionReturnShare)
 	case rule.Manual:
 		return event.ChangePending, market.RejectionNone
@@ -75,39 +77,22 @@ func (r *reporting) judge(rep *report, lead *state.Lead, rule *market.ReturnRule
 	return event.ChangeDone, market.RejectionNone
 }
 
-// complete fills in the rest of an accepted change.
-func (r *reporting) complete(change *event.LeadChange, rep *report, lead *state.Lead, rule *market.ReturnRule) (err error) {
-	change.Reason, change.Occurred = withoutContact(rep.reason), rep.occurred
+// completeChange fills in the rest of an accepted change.
+func (r *reportWorkspace) completeChange(change *event.LeadChange, rep *parsedReport, lead *state.Lead, rule *market.ReturnRule) (err error) {
+	change.Reason, change.Occurred = redaction.WithholdContact(rep.reason), rep.occurred
 	if rep.status == market.StatusReturned {
-		change.Return, err = r.engine.givenBack(lead, rule, r.deadline())
+		change.Return, err = r.engine.newReturn(lead, rule, r.deadline())
 		r.countReturn(lead)
 	}
 	if change.Result == event.ChangeDone {
-		change.Webhook = r.plan.webhookFor(lead.Supplier, rep.status.WebhookType())
+		change.Webhook = r.plan.webhookIfConfigured(lead.Supplier, rep.status.WebhookType())
 	}
 	return err
 }
 
-// withoutContact returns a buyer's reason for a return, or Withheld if it seems to have an
-// e-mail address or a phone number. The log has reasons in plaintext, and the supplier gets
-// them. Rejected: a comparison with the lead's contact data, which must be read from the log
-// for each of up to 1,000 leads.
-func withoutContact(reason string) string {
-	digits := 0
-	for _, r := range reason {
-		if r >= '0' && r <= '9' {
-			digits++
-		}
-	}
-	if digits >= minDigits || strings.Contains(reason, "@") {
-		return Withheld
-	}
-	return reason
-}
-
-// confirm commits that the buyer has the lead, unless an operator has resolved the delivery
-// meanwhile. The caller reads the lead again.
-func (r *reporting) confirm(lead market.LeadID) error {
+// confirmDelivery commits that the buyer has the lead, unless an operator has resolved the
+// delivery meanwhile. The caller reads the lead again.
+func (r *reportWorkspace) confirmDelivery(lead market.LeadID) error {
 	e := r.engine
 	err := e.By("").Resolve(lead, event.SettledConfirmed)
 	switch {
@@ -118,8 +103,97 @@ func (r *reporting) confirm(lead market.LeadID) error {
 	}
 	// The last delivery may be about to end, or an operator has resent the lead.
 	row, _ := e.state.Lead(lead)
-	if c := e.deliveries.find(lead); c != nil && row.Delivery == market.DeliveryUnknown {
-		return r.waitForResult(c.ended)
+	if d := e.deliveries.FindRunning(lead); d != nil && row.Delivery == market.DeliveryUnknown {
+		return r.waitForResult(d.Ended())
 	}
 	return nil
+}
+
+// StatusAnswer has the results of a buyer's reports, in their order.
+type StatusAnswer struct {
+	Request  market.RequestID // of the first call with this key
+	Results  []StatusResult
+	Replayed bool
+}
+
+// StatusResult is the result of one report.
+type StatusResult struct {
+	Lead   string        // lead_id as it arrived; empty: it was not a string
+	Status market.Status // the lead's status
+	Waits  bool          // its return waits for the operator's approval
+
+	Code      RefusalCode // empty: the report was accepted
+	Objection market.ReportRejection
+	Fields    []market.FieldError
+}
+
+// answerOfFirstRequest returns the answer of the key's first request, from its event.
+func (r *reportWorkspace) answerOfFirstRequest(seq uint64) (StatusAnswer, error) {
+	record, err := r.engine.log.readRecord(seq, r.deadline())
+	if err != nil {
+		return StatusAnswer{}, err
+	}
+	changed, ok := record.(*event.StatusChanged)
+	if !ok {
+		panic(fmt.Sprintf("BUG: log record %d is not the status report of an idempotency key", seq))
+	}
+	answer := newStatusAnswer(changed, r.req)
+	answer.Replayed = true
+	return answer, nil
+}
+
+// newStatusAnswer returns the answer, the first time and for repeats. The results come from the
+// event. Names of unknown leads come from the request, which is equal in a repeat.
+func newStatusAnswer(record *event.StatusChanged, req *StatusRequest) StatusAnswer {
+	answer := StatusAnswer{Request: record.Request, Results: make([]StatusResult, len(record.Changes))}
+	allowed := record.Allowed
+	for i := range record.Changes {
+		change, result := &record.Changes[i], &answer.Results[i]
+		switch {
+		case !change.Lead.IsZero():
+			result.Lead = change.Lead.String()
+		case i < len(req.Reports) && req.Reports[i].Lead.Kind == market.JSONString:
+			result.Lead = string(req.Reports[i].Lead.Text)
+		}
+		reasons := ""
+		if slices.Contains(change.Rejections, market.RejectionReasonUnlisted) && len(allowed) > 0 {
+			reasons, allowed = allowed[0], allowed[1:]
+		}
+		result.setResult(change, reasons)
+	}
+	return answer
+}
+
+// setResult sets the result of a change. allowed lists the reasons that the campaign accepts,
+// if the change was refused for its reason.
+func (s *StatusResult) setResult(change *event.LeadChange, allowed string) {
+	switch change.Result {
+	case event.ChangeDone:
+		s.Status = change.To
+	case event.ChangeNone:
+		s.Status, s.Waits = change.From, change.From != change.To
+	case event.ChangePending:
+		s.Status, s.Waits = change.From, true
+	case event.ChangeUnknown:
+		s.Code = NotFound
+	case event.ChangeInvalid:
+		s.Code, s.Fields = InvalidPayload, fieldErrorsOf(change.Rejections, allowed)
+	case event.ChangeNotAllowed:
+		s.Code = InvalidTransition
+		if len(change.Rejections) > 0 {
+			s.Objection = change.Rejections[0]
+		}
+	default:
+		panic("BUG: the change of a buyer's report has the result " + change.Result.String())
+	}
+}
+
+// refusalOfChange returns the refusal of a single report, or nil if it was accepted.
+func refusalOfChange(change *event.LeadChange) error {
+	var result StatusResult
+	result.setResult(change, "")
+	if result.Code == "" {
+		return nil
+	}
+	return &Refusal{Code: result.Code, Fields: result.Fields, Objection: result.Objection}
 }

@@ -9,8 +9,8 @@ import (
 	"pingpost/engine/state"
 )
 
-// report is a parsed StatusReport.
-type report struct {
+// parsedReport is a parsed StatusReport.
+type parsedReport struct {
 	lead       market.LeadID // zero: lead_id is not a valid id
 	status     market.Status
 	reason     string
@@ -19,105 +19,108 @@ type report struct {
 	reasons    string // the allowed reasons, if RejectionReasonUnlisted is among the objections
 }
 
-// readAll parses all reports. A lead may be in only one of them: otherwise the results would
-// depend on the order of the decisions, and the second one on an event that is not applied.
-func (r *reporting) readAll() {
+// parseReports parses all reports. A lead may be in only one of them: otherwise the results
+// would depend on the order of the decisions, and the second one on an event that is not
+// applied.
+func (r *reportWorkspace) parseReports() {
 	seen := make(map[market.LeadID]struct{}, len(r.req.Reports))
 	for i := range r.req.Reports {
 		form := &r.req.Reports[i]
-		rep := r.read(form)
+		rep := r.parseReport(form)
 		switch {
 		case form.NotObject:
 			rep.objections = []market.ReportRejection{market.RejectionNotObject}
 		case form.Lead.IsMissing():
-			rep.object(market.RejectionLeadMissing)
+			rep.addRejection(market.RejectionLeadMissing)
 		case form.Lead.Kind != market.JSONString:
-			rep.object(market.RejectionLeadType)
+			rep.addRejection(market.RejectionLeadType)
 		default:
 			rep.lead, _ = market.ParseLeadID(string(form.Lead.Text))
 		}
 		if _, twice := seen[rep.lead]; twice && !rep.lead.IsZero() {
-			rep.object(market.RejectionLeadTwice)
+			rep.addRejection(market.RejectionLeadTwice)
 		}
 		seen[rep.lead] = struct{}{}
-		if lead, ok := r.buyersLead(rep.lead); ok {
-			r.checkReason(&rep, &lead)
+		if lead, ok := r.leadOfBuyer(rep.lead); ok {
+			r.checkReturnReason(&rep, &lead)
 		}
 		r.reports = append(r.reports, rep)
 	}
 }
 
-// object adds an objection.
-func (rep *report) object(o market.ReportRejection) { rep.objections = append(rep.objections, o) }
+// addRejection adds an objection.
+func (rep *parsedReport) addRejection(o market.ReportRejection) {
+	rep.objections = append(rep.objections, o)
+}
 
-// read parses a report and adds all objections.
-func (r *reporting) read(form *StatusReport) (rep report) {
+// parseReport parses a report and adds all objections.
+func (r *reportWorkspace) parseReport(form *StatusReport) (rep parsedReport) {
 	switch m := &form.Status; {
 	case m.IsMissing():
-		rep.object(market.RejectionStatusMissing)
+		rep.addRejection(market.RejectionStatusMissing)
 	case m.Kind != market.JSONString:
-		rep.object(market.RejectionStatusType)
+		rep.addRejection(market.RejectionStatusType)
 	default:
 		var ok bool
 		if rep.status, ok = market.ParseReportedStatus(string(m.Text)); !ok {
-			rep.object(market.RejectionStatusUnknown)
+			rep.addRejection(market.RejectionStatusUnknown)
 		}
 	}
-	rep.readReason(&form.Reason)
-	rep.readOccurred(&form.Occurred, r.now)
+	rep.parseReason(&form.Reason)
+	rep.parseOccurredAt(&form.Occurred, r.now)
 	return rep
 }
 
-func (rep *report) readReason(m *market.Member) {
+func (rep *parsedReport) parseReason(m *market.Member) {
 	switch {
 	case m.IsMissing():
 		if rep.status == market.StatusReturned {
-			rep.object(market.RejectionReasonMissing)
+			rep.addRejection(market.RejectionReasonMissing)
 		}
 	case m.Kind != market.JSONString:
-		rep.object(market.RejectionReasonType)
+		rep.addRejection(market.RejectionReasonType)
 	case utf8.RuneCount(m.Text) > market.MaxReportReason:
-		rep.object(market.RejectionReasonTooLong)
+		rep.addRejection(market.RejectionReasonTooLong)
 	case !isPrintable(m.Text):
-		rep.object(market.RejectionReasonInvalid)
+		rep.addRejection(market.RejectionReasonInvalid)
 	default:
 		rep.reason = string(m.Text)
 	}
 }
 
-func (rep *report) readOccurred(m *market.Member, now int64) {
+func (rep *parsedReport) parseOccurredAt(m *market.Member, now int64) {
 	if m.IsMissing() {
 		return
 	}
 	if m.Kind != market.JSONString {
-		rep.object(market.RejectionOccurredType)
+		rep.addRejection(market.RejectionOccurredType)
 		return
 	}
 	at, ok := format.ParseTimestamp(m.Text)
 	switch {
 	case !ok:
-		rep.object(market.RejectionOccurredInvalid)
+		rep.addRejection(market.RejectionOccurredInvalid)
 	case at > now+market.MaxReporterClockSkew:
-		rep.object(market.RejectionOccurredInFuture)
+		rep.addRejection(market.RejectionOccurredInFuture)
 	default:
 		rep.occurred = at
 	}
 }
 
-// checkReason checks the reason of a return against the campaign's list. A return that was
-// requested before keeps its reason, even if the list has changed.
-func (r *reporting) checkReason(rep *report, lead *state.Lead) {
+// checkReturnReason checks the reason of a return against the campaign's list. A return
+// that was requested before keeps its reason, even if the list has changed.
+func (r *reportWorkspace) checkReturnReason(rep *parsedReport, lead *state.Lead) {
 	if rep.status != market.StatusReturned || rep.reason == "" || lead.Status == market.StatusReturned || lead.ReturnState() == market.ReturnPending {
 		return
 	}
-	if rule := r.plan.returns(r.engine, lead.Campaign); !rule.AcceptsReason(rep.reason) {
-		rep.object(market.RejectionReasonUnlisted)
+	if rule := r.plan.returnRule(r.engine, lead.Campaign); !rule.AcceptsReason(rep.reason) {
+		rep.addRejection(market.RejectionReasonUnlisted)
 		rep.reasons = rule.ListReasons()
 	}
 }
 
-// keyFaults returns the faults of the Idempotency-Key header.
-func (r *reporting) keyFaults() []market.FieldError {
+// idempotencyKeyFaults returns the faults of the Idempotency-Key header.
+func (r *reportWorkspace) idempotencyKeyFaults() []market.FieldError {
 	const field, expected = "Idempotency-Key", "1 to 255 visible ASCII characters"
 	switch {
 	case r.req.BadKey:
@@ -128,9 +131,9 @@ func (r *reporting) keyFaults() []market.FieldError {
 	return nil
 }
 
-// faultsOf returns the field errors of the objections. The error of a refused reason lists
+// fieldErrorsOf returns the field errors of the objections. The error of a refused reason lists
 // the allowed reasons; old log records have no such list.
-func faultsOf(objections []market.ReportRejection, reasons string) (faults []market.FieldError) {
+func fieldErrorsOf(objections []market.ReportRejection, reasons string) (faults []market.FieldError) {
 	for _, objection := range objections {
 		if fault, ok := objection.FieldError(); ok {
 			if objection == market.RejectionReasonUnlisted && reasons != "" {

@@ -6,13 +6,13 @@ import (
 	"testing"
 	"time"
 
-	"pingpost/engine"
+	"pingpost/engine/timing"
 )
 
 // traceOf ingests a traced person, and gives what was noted.
-func (x *exchange) traceOf(trace *engine.Trace) *engine.Timings {
+func (x *exchange) traceOf(trace *timing.Trace) *timing.Timings {
 	request := x.ingestOf(person(1))
-	request.Timings = &engine.Timings{Trace: trace}
+	request.Timings = &timing.Timings{Trace: trace}
 	if _, err := x.engine.Ingest(request); err != nil {
 		x.t.Error(err)
 	}
@@ -20,7 +20,7 @@ func (x *exchange) traceOf(trace *engine.Trace) *engine.Timings {
 }
 
 // callsOf are the calls of a trace, with their times since a moment.
-func callsOf(trace *engine.Trace, since time.Time) string {
+func callsOf(trace *timing.Trace, since time.Time) string {
 	var calls []string
 	for i := range trace.Calls {
 		c := &trace.Calls[i]
@@ -49,7 +49,7 @@ func TestTraceOfDelivery(t *testing.T) {
 			x := begin(t, two())
 			x.world.script("blue", row.blue...)
 			x.world.script("gold", row.gold...)
-			began, trace := time.Now(), &engine.Trace{ID: [16]byte{1}, Span: 1<<64 - 2}
+			began, trace := time.Now(), &timing.Trace{ID: [16]byte{1}, Span: 1<<64 - 2}
 			spent := x.traceOf(trace)
 			if got := callsOf(trace, began); got != row.want {
 				t.Errorf("noted %s, want %s", got, row.want)
@@ -69,7 +69,7 @@ func TestTraceOfDelivery(t *testing.T) {
 					ids[id] = true
 				}
 			}
-			if trace.Lead.IsZero() || trace.Campaign == "" || trace.Held != (engine.TimeSpan{}) {
+			if trace.Lead.IsZero() || trace.Campaign == "" || trace.Held != (timing.TimeSpan{}) {
 				t.Errorf("%+v", trace)
 			}
 			time.Sleep(5 * time.Minute)
@@ -86,7 +86,7 @@ func TestTraceIsBounded(t *testing.T) {
 		x := begin(t, two())
 		x.world.script("blue", busy(ms), busy(ms), accepts)
 		const most = 1024
-		trace := &engine.Trace{Calls: make([]engine.Call, most-1)}
+		trace := &timing.Trace{Calls: make([]timing.Call, most-1)}
 		x.traceOf(trace)
 		if len(trace.Calls) != most || trace.LeftOut != 2 || trace.Calls[most-1].Outcome != "busy" {
 			t.Errorf("%d calls, the last %+v; %d are left out", len(trace.Calls), trace.Calls[len(trace.Calls)-1], trace.LeftOut)

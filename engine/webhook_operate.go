@@ -28,7 +28,7 @@ func (e Operator) ResendWebhook(lead market.LeadID, kind market.WebhookType) err
 	if e.state.OutboxStatus(w.Supplier).Off {
 		return errWebhooksOff
 	}
-	return e.commit(e.webhookEvent(&w, event.WebhookResent), nil)
+	return e.commit(e.newDeadLetterEvent(&w, event.WebhookResent), nil)
 }
 
 // DropWebhook removes a dead letter without sending it. The errors are ErrNotFound and
@@ -40,7 +40,7 @@ func (e Operator) DropWebhook(lead market.LeadID, kind market.WebhookType) error
 	if err != nil {
 		return err
 	}
-	return e.commit(e.webhookEvent(&w, event.WebhookDropped), nil)
+	return e.commit(e.newDeadLetterEvent(&w, event.WebhookDropped), nil)
 }
 
 func (e *Engine) findDeadLetter(lead market.LeadID, kind market.WebhookType) (state.QueuedWebhook, error) {
@@ -54,8 +54,8 @@ func (e *Engine) findDeadLetter(lead market.LeadID, kind market.WebhookType) (st
 	return w, nil
 }
 
-// webhookEvent returns the event of an operator's decision about a dead letter.
-func (e Operator) webhookEvent(w *state.QueuedWebhook, outcome event.WebhookOutcome) *event.WebhookAttempted {
+// newDeadLetterEvent returns the event of an operator's decision about a dead letter.
+func (e Operator) newDeadLetterEvent(w *state.QueuedWebhook, outcome event.WebhookOutcome) *event.WebhookAttempted {
 	return &event.WebhookAttempted{
 		Lead: w.Lead, Type: w.Type, Supplier: w.Supplier, Attempt: w.Attempts, Outcome: outcome, At: e.opt.Clock.Now(), By: e.by,
 	}
@@ -104,14 +104,14 @@ func (e *Engine) DeadLetter(supplier market.SupplierID, id market.WebhookID) (st
 const resendBatch = 256
 
 // ResendDeadLetters queues all current dead letters of a supplier again, and returns their
-// number. The order is the one of webhook.GroupByLead. After an error some are queued.
+// number. The order is the one of webhook.GroupWebhooksByLead. After an error some are queued.
 func (e Operator) ResendDeadLetters(supplier market.SupplierID) (resent int, err error) {
 	ref, err := e.supplierRef(supplier)
 	if err != nil {
 		return 0, err
 	}
 	for leads := range slices.Chunk(webhook.GroupWebhooksByLead(e.state.ListDeadLetters(ref, 0, math.MaxInt)), resendBatch) {
-		n, err := e.resendBatch(ref, leads)
+		n, err := e.resendDeadLettersOf(ref, leads)
 		if resent += n; err != nil {
 			return resent, err
 		}
@@ -119,9 +119,9 @@ func (e Operator) ResendDeadLetters(supplier market.SupplierID) (resent int, err
 	return resent, nil
 }
 
-// resendBatch resends the dead letters of several leads at once, so that they share
+// resendDeadLettersOf resends the dead letters of several leads at once, so that they share
 // batches. It waits for each event of a lead before the lead's next one.
-func (e Operator) resendBatch(supplier market.Ref, leads [][]state.QueuedWebhook) (resent int, err error) {
+func (e Operator) resendDeadLettersOf(supplier market.Ref, leads [][]state.QueuedWebhook) (resent int, err error) {
 	e.webhooks.switching.Lock()
 	defer e.webhooks.switching.Unlock()
 	if e.state.OutboxStatus(supplier).Off {
@@ -132,7 +132,7 @@ func (e Operator) resendBatch(supplier market.Ref, leads [][]state.QueuedWebhook
 	for i, lead := range leads {
 		all.Go(func() {
 			for done[i] < len(lead) && failed[i] == nil {
-				if failed[i] = e.commitOutcome(e.webhookEvent(&lead[done[i]], event.WebhookResent), nil); failed[i] == nil {
+				if failed[i] = e.commitDespiteFullQueue(e.newDeadLetterEvent(&lead[done[i]], event.WebhookResent), nil); failed[i] == nil {
 					done[i]++
 				}
 			}

@@ -129,7 +129,7 @@ func (e *Engine) recordAttempt(w *state.QueuedWebhook, outcome event.WebhookOutc
 			record.Outcome = event.WebhookDead
 		}
 	}
-	if err := e.commitOutcome(record, nil); err != nil {
+	if err := e.commitDespiteFullQueue(record, nil); err != nil {
 		return err
 	}
 	e.webhooks.observer.WebhookAttempted(e.state.NameOf(event.ObjectSupplier, w.Supplier), record.Outcome, result)
@@ -150,7 +150,7 @@ func (e *Engine) switchOffIfFailing(supplier market.Ref) error {
 	if !shouldSwitchOff() {
 		return nil
 	}
-	err := e.commitOutcome(&event.WebhooksSwitched{Supplier: supplier, Off: true, At: e.opt.Clock.Now()}, nil)
+	err := e.commitDespiteFullQueue(&event.WebhooksSwitched{Supplier: supplier, Off: true, At: e.opt.Clock.Now()}, nil)
 	if err == nil {
 		e.webhooks.observer.WebhooksSwitchedOff(e.state.NameOf(event.ObjectSupplier, supplier))
 	}
@@ -165,8 +165,8 @@ func (e *Engine) webhookEndpoint(supplier market.Ref) *market.Endpoint {
 	return nil
 }
 
-// selectWebhook stores the webhook event in the decision and its payload in the cache.
-func (in *ingest) selectWebhook() {
+// selectDecisionWebhook stores the webhook event in the decision and its payload in the cache.
+func (in *leadSale) selectDecisionWebhook() {
 	if in.plan.webhooks[in.req.Supplier.Ref] == nil {
 		return
 	}
@@ -174,25 +174,18 @@ func (in *ingest) selectWebhook() {
 	in.engine.webhooks.cache.AddPayload(in.id, in.record.Webhook, webhook.NewPayload(&in.record))
 }
 
-// selectWebhook stores the webhook event in a settlement of the delivery's lead and its
-// payload in the cache.
-func (c *delivery) selectWebhook(record *event.PostSettled) {
-	e := c.engine
+// selectSettlementWebhook stores the webhook event in a settlement and its payload in the
+// cache. supplierAccepted reports whether the supplier received ACCEPTED before.
+func (e *Engine) selectSettlementWebhook(record *event.PostSettled, supplierAccepted bool) {
 	if e.webhookEndpoint(record.Supplier) == nil {
 		return
 	}
-	record.Webhook = webhook.WebhookTriggeredBy(record, c.supplierAccepted)
+	record.Webhook = webhook.WebhookTriggeredBy(record, supplierAccepted)
 	if record.Webhook == market.WebhookNone {
 		return
 	}
-	if p, ok := e.webhooks.cache.FindPayload(c.lead, market.WebhookNone); ok {
+	if p, ok := e.webhooks.cache.FindPayload(record.Lead, market.WebhookNone); ok {
 		p.ApplySettlement(record)
-		e.webhooks.cache.AddPayload(c.lead, record.Webhook, p)
+		e.webhooks.cache.AddPayload(record.Lead, record.Webhook, p)
 	}
-}
-
-// commitOutcome commits a settlement of the delivery's lead; see Engine.commitOutcome.
-func (c *delivery) commitOutcome(record *event.PostSettled, hold *state.Reservation) error {
-	c.selectWebhook(record)
-	return c.engine.commitOutcome(record, hold)
 }

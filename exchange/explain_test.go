@@ -10,7 +10,7 @@ import (
 	"sync"
 	"testing"
 
-	"pingpost/engine"
+	"pingpost/engine/redaction"
 	"pingpost/exchange/explain"
 	"pingpost/exchange/golden"
 	"pingpost/loadtest/refbuyer"
@@ -159,11 +159,11 @@ func TestExplainIsDiscreet(t *testing.T) {
 	x := start(t, newPlace(t, delivered(blue, red)))
 	refused := x.explain(x.ingest(lead(1)).leadID())
 	for i := range refused.Posts {
-		if code := refused.Posts[i].Settlements[0].Code; code != engine.Withheld {
+		if code := refused.Posts[i].Settlements[0].Code; code != redaction.Withheld {
 			t.Errorf("post %d: %q", i, code)
 		}
 	}
-	if !strings.Contains(refused.Why, "HTTP 422 "+engine.Withheld) {
+	if !strings.Contains(refused.Why, "HTTP 422 "+redaction.Withheld) {
 		t.Error(refused.Why)
 	}
 	taken := x.explain(x.sold(lead(2)).leadID())

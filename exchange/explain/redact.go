@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"pingpost/engine"
+	"pingpost/engine/redaction"
 )
 
 // The explained fields contain no contact data. Free texts of others may repeat it: a
@@ -15,7 +16,7 @@ import (
 // withheld replaces a text that repeats contact data. erased replaces a text that might
 // repeat it, if the person was erased.
 const (
-	withheld = engine.Withheld
+	withheld = redaction.Withheld
 	erased   = "(withheld: the person was erased)"
 )
 
@@ -43,7 +44,7 @@ func (e *Explainer) redact(found *logEntry, doc ...*Explanation) {
 // contactData holds the contact data of a lead. unknown is set if it was erased or is
 // unreadable.
 type contactData struct {
-	is      engine.Person
+	is      redaction.Matcher
 	unknown bool
 }
 
@@ -64,7 +65,7 @@ func (p *contactData) redactExplanation(doc *Explanation) {
 		if json.Unmarshal(value, &text) != nil {
 			text = string(value)
 		}
-		if p.is.IsIn([]byte(text)) {
+		if p.is.FoundIn([]byte(text)) {
 			doc.Fields[name] = json.RawMessage(`"` + withheld + `"`)
 		}
 	}
@@ -78,7 +79,7 @@ func (p *contactData) redactText(text *string) {
 	case *text == "":
 	case p.unknown:
 		*text = erased
-	case p.is.IsIn([]byte(*text)):
+	case p.is.FoundIn([]byte(*text)):
 		*text = withheld
 	}
 }

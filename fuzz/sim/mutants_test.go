@@ -52,7 +52,7 @@ var mutants = []mutant.Mutation{
 		Old: "	case windowStart == c.window:\n		c.used += amount\n", New: "	case windowStart == c.window || amount < 0 && windowStart < c.window:\n		c.used += amount\n",
 	},
 	{
-		Name: "a turn is in no fact", File: "engine/distribute.go",
+		Name: "a turn is in no fact", File: "engine/sale.go",
 		Old: "	in.record.Sale.Turn = turn\n", New: "	_ = turn\n",
 	},
 	{
@@ -61,20 +61,20 @@ var mutants = []mutant.Mutation{
 		New: "quotient, rest := bits.Div64(high, low, uint64(WholeShare))\n	quotient += (rest + uint64(WholeShare) - 1) / uint64(WholeShare)",
 	},
 	{
-		Name: "a crash leaves no doubt", File: "engine/recover.go",
-		Old: "		c.inDoubt, c.unsendable = true, ", New: "		c.unsendable = ",
+		Name: "a crash leaves no doubt", File: "engine/delivery/deliveries.go",
+		Old: "		d.inDoubt, d.unsendable = true, ", New: "		d.unsendable = ",
 	},
 	{
-		Name: "a repeat goes to a buyer that takes it for a second lead", File: "engine/recover.go",
-		Old: "c.unsendable || !post.Intent.Repeatable\n", New: "c.unsendable\n",
+		Name: "a repeat goes to a buyer that takes it for a second lead", File: "engine/delivery/deliveries.go",
+		Old: "d.unsendable || !post.Intent.Repeatable\n", New: "d.unsendable\n",
 	},
 	{
-		Name: "a refused repeat ends the sale", File: "engine/delivery.go",
-		Old: "result.Final && c.post.Intent.Trusted {", New: "result.Final {",
+		Name: "a refused repeat ends the sale", File: "engine/delivery/delivery.go",
+		Old: "result.Final && d.post.Intent.Trusted {", New: "result.Final {",
 	},
 	{
-		Name: "a lead in doubt goes to the next buyer", File: "engine/post_lead.go",
-		Old: "in.now < in.deadline() && !c.inDoubt && !c.promised {", New: "in.now < in.deadline() && !c.promised {",
+		Name: "a lead in doubt goes to the next buyer", File: "engine/delivery/delivery.go",
+		Old: "return !d.inDoubt && !d.promised }", New: "return !d.promised }",
 	},
 	{
 		Name: "a refusal after a crash leaves the lead a duplicate", File: "engine/state/settle.go",
@@ -126,7 +126,7 @@ var mutants = []mutant.Mutation{
 	},
 	{
 		Name: "who was erased is sent again", File: "engine/operate.go",
-		Old: "c.unsendable && how == event.SettledResent {", New: "c.unsendable && how == event.SettledPending {",
+		Old: "!sendable && how == event.SettledResent {", New: "!sendable && how == event.SettledPending {",
 	},
 	{
 		Name: "a user's tokens outlive what the user was", File: "engine/state/staff.go",

@@ -32,8 +32,8 @@ var mutants = []mutantCase{
 	},
 	{
 		mutant.Mutation{
-			Name: "a refusal of a repeat is believed", File: "engine/delivery.go",
-			Old: "if !c.inDoubt || result.Final && c.post.Intent.Trusted {", New: "if c.inDoubt = c.inDoubt && !result.Final; !c.inDoubt {",
+			Name: "a refusal of a repeat is believed", File: "engine/delivery/delivery.go",
+			Old: "if !d.inDoubt || result.Final && d.post.Intent.Trusted {", New: "if d.inDoubt = d.inDoubt && !result.Final; !d.inDoubt {",
 		}, "killed", 60 * time.Second, []string{"which may have it", "which the log does not sell to it", "is held by two endpoints"},
 	},
 	{
@@ -112,7 +112,7 @@ var mutants = []mutantCase{
 	},
 	{
 		mutant.Mutation{
-			Name: "each try has a key of its own", File: "engine/delivery.go",
+			Name: "each try has a key of its own", File: "engine/delivery/delivery.go",
 			Old: "\treq := &market.PostRequest{\n",
 			New: "\tkey += string(rune('a' + post.Attempts%26))\n\treq := &market.PostRequest{\n",
 		}, "killed,held", 30 * time.Second, []string{"leads sold twice", "is held by two endpoints"},

@@ -1,14 +1,14 @@
 package trace
 
 import (
-	"pingpost/engine"
 	"pingpost/engine/market"
+	"pingpost/engine/timing"
 )
 
 // Request is the record of a traced request. The request's goroutine owns it, and the Tracer
 // does from Tracer.End on. Times are in Unix nanoseconds.
 type Request struct {
-	engine.Trace // the engine's part; before the call, its Span is the root's
+	timing.Trace // the engine's part; before the call, its Span is the root's
 
 	ID      market.RequestID
 	Route   string // such as /v1/ping
@@ -41,7 +41,7 @@ func (r *Request) SetCaller(caller string, bytes int) {
 
 // EnterEngine records the call of the engine. It returns the engine's part of the record, or
 // nil if the request is not traced.
-func (r *Request) EnterEngine(now int64) *engine.Trace {
+func (r *Request) EnterEngine(now int64) *timing.Trace {
 	if r == nil {
 		return nil
 	}

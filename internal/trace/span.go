@@ -3,8 +3,8 @@ package trace
 import (
 	"encoding/binary"
 
-	"pingpost/engine"
 	"pingpost/engine/market"
+	"pingpost/engine/timing"
 )
 
 // kind is a span's kind, with OTLP's numbers.
@@ -56,14 +56,14 @@ func (r *Request) appendSpans(dst []span) []span {
 		id: r.root, parent: binary.BigEndian.Uint64(r.parent[:]), remote: r.remote, from: r.Begun, to: r.Ended,
 		name: "POST " + r.Route, kind: kindServer, failed: r.Status >= 500, attributes: r.attributes(),
 	})
-	dst = append(dst, r.stage("decode", r.root, engine.TimeSpan{From: r.Begun, To: entered}))
+	dst = append(dst, r.stage("decode", r.root, timing.TimeSpan{From: r.Begun, To: entered}))
 	if r.Entered == 0 {
 		return dst
 	}
-	decide := r.stage("decide", r.root, engine.TimeSpan{From: entered, To: left})
+	decide := r.stage("decide", r.root, timing.TimeSpan{From: entered, To: left})
 	dst = append(dst, decide)
 	pings := decide.id
-	if r.Held != (engine.TimeSpan{}) {
+	if r.Held != (timing.TimeSpan{}) {
 		auction := r.stage("auction", decide.id, r.Held)
 		pings = auction.id
 		dst = append(dst, auction)
@@ -78,16 +78,16 @@ func (r *Request) appendSpans(dst []span) []span {
 			dst = append(dst, callSpan("ping ", &r.Calls[i], pings))
 		}
 	}
-	return append(dst, r.stage("answer", r.root, engine.TimeSpan{From: left, To: r.Ended}))
+	return append(dst, r.stage("answer", r.root, timing.TimeSpan{From: left, To: r.Ended}))
 }
 
 // stage returns a span for a part of the request.
-func (r *Request) stage(name string, parent uint64, s engine.TimeSpan) span {
+func (r *Request) stage(name string, parent uint64, s timing.TimeSpan) span {
 	return span{id: r.Next(), parent: parent, from: s.From, to: s.To, name: name, kind: kindInternal}
 }
 
 // callSpan returns the span of one request to a buyer.
-func callSpan(prefix string, c *engine.Call, parent uint64) span {
+func callSpan(prefix string, c *timing.Call, parent uint64) span {
 	s := span{
 		id: c.Span, parent: parent, from: c.From, to: c.To, name: prefix + c.Buyer, kind: kindClient,
 		failed: c.Fault != market.FaultNone || c.Status >= 500,

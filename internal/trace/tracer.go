@@ -10,8 +10,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"pingpost/engine"
 	"pingpost/engine/market"
+	"pingpost/engine/timing"
 )
 
 // Options of a Tracer.
@@ -102,7 +102,7 @@ func (t *Tracer) share() uint64 {
 // newRequest returns the record of a request in a new or a caller's trace. The ids of its
 // spans count up from a random number.
 func newRequest(trace [16]byte, parent [8]byte, id market.RequestID, begun int64) *Request {
-	r := &Request{Trace: engine.Trace{ID: trace, Span: rand.Uint64()}, ID: id, Begun: begun, parent: parent, remote: parent != [8]byte{}}
+	r := &Request{Trace: timing.Trace{ID: trace, Span: rand.Uint64()}, ID: id, Begun: begun, parent: parent, remote: parent != [8]byte{}}
 	r.root = r.Next()
 	return r
 }

@@ -7,7 +7,7 @@ import (
 
 	"github.com/VictoriaMetrics/metrics"
 
-	"pingpost/engine"
+	"pingpost/engine/timing"
 	"pingpost/internal/trace"
 )
 
@@ -30,14 +30,14 @@ type Timings struct {
 	Begun   int64 // the head was read
 	entered int64 // the engine was called
 	Left    int64 // the engine returned
-	Engine  engine.Timings
+	Engine  timing.Timings
 	Trace   *trace.Request // nil: the request is not traced
 }
 
 // EnterEngine records the call of the engine, and returns the accounting that the engine
 // fills.
-func (l *Timings) EnterEngine(now int64) *engine.Timings {
-	l.entered, l.Engine = now, engine.Timings{Trace: l.Trace.EnterEngine(now)}
+func (l *Timings) EnterEngine(now int64) *timing.Timings {
+	l.entered, l.Engine = now, timing.Timings{Trace: l.Trace.EnterEngine(now)}
 	return &l.Engine
 }
 

@@ -46,7 +46,7 @@ func traceSale(l *metrics.Timings, a *engine.Answer, waited int64) {
 		return
 	}
 	if waited != 0 {
-		r.Commit(waited, l.Left)
+		r.AddCommit(waited, l.Left)
 	}
 	r.Lead, r.Campaign, r.Buyer, r.Replayed, r.Test = a.Lead, a.Campaign, a.Buyer, a.Replayed, a.Test
 	r.Outcome = "ACCEPTED"

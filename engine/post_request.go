@@ -2,6 +2,8 @@ package engine
 
 import (
 	"bytes"
+	"crypto/subtle"
+	"errors"
 	"strconv"
 	"sync"
 	"unicode"
@@ -11,6 +13,8 @@ import (
 	"pingpost/engine/event"
 	"pingpost/engine/market"
 	"pingpost/engine/market/format"
+	"pingpost/engine/pastauction"
+	"pingpost/engine/state"
 )
 
 // maxSellerID limits a seller's own id of a lead, in characters.
@@ -26,8 +30,8 @@ var standardMapping = sync.OnceValue(func() *market.Mapping {
 	return mapping
 })
 
-// checkPost maps the lead. It returns a *Refusal with all faults at once.
-func (in *ingest) checkPost() error {
+// validatePost maps the lead. It returns a *Refusal with all faults at once.
+func (in *leadRequest) validatePost() error {
 	req := in.accepted.post
 	switch {
 	case req.BadKey:
@@ -38,25 +42,25 @@ func (in *ingest) checkPost() error {
 	if req.BadTest {
 		in.addFault(headerTest, errcode.FieldInvalidFormat, expectedTest)
 	}
-	in.requireText("auction_id", &req.Auction, "the auction_id of your ping")
-	in.requireText("bid_token", &req.Token, "the bid_token that your ping was answered with")
+	in.requireStringMember("auction_id", &req.Auction, "the auction_id of your ping")
+	in.requireStringMember("bid_token", &req.Token, "the bid_token that your ping was answered with")
 	in.faults = append(in.faults, req.Faults...)
-	in.checkSellerID(&req.LeadUUID)
-	in.fillPost(lastOfEachName(req.Lead))
+	in.validateSellerLeadID(&req.LeadUUID)
+	in.mapPostFields(keepLastOfEachName(req.Lead))
 	if len(in.faults) > 0 {
-		return in.refusal(InvalidPayload)
+		return in.newRefusal(InvalidPayload)
 	}
 	return nil
 }
 
-// fillPost maps the lead of a post. Missing fields come from the ping.
-func (in *ingest) fillPost(members []market.Member) {
+// mapPostFields maps the lead of a post. Missing fields come from the ping.
+func (in *leadRequest) mapPostFields(members []market.Member) {
 	mapping := standardMapping()
 	if in.live != nil {
 		mapping = in.live.Campaign.Mapping
 	}
 	first := len(in.faults)
-	in.fillFromPing(mapping)
+	in.loadPingFields(mapping)
 	in.lead.Reset(mapping.SlotCount())
 	faults := mapping.FillFromPost(&in.lead, members, &in.accepted.pingLead, in.faults[first:len(in.faults):len(in.faults)])
 	faults = mapping.RequireFields(&in.lead, faults, market.SlotFirstName, market.SlotLastName, market.SlotEmail, market.SlotPhone)
@@ -67,11 +71,11 @@ func (in *ingest) fillPost(members []market.Member) {
 		faults = in.lead.CheckConsent(in.live.Campaign, faults, "lead.tcpa.consent_cert_url")
 	}
 	in.faults = append(in.faults, faults...)
-	in.checkAgainstPing("lead.address.state", "lead.address.zip")
+	in.requirePingLocation("lead.address.state", "lead.address.zip")
 }
 
-// requireText returns the text of a required string member, or adds a fault.
-func (in *ingest) requireText(path string, m *market.Member, expected string) (text []byte) {
+// requireStringMember returns the text of a required string member, or adds a fault.
+func (in *leadRequest) requireStringMember(path string, m *market.Member, expected string) (text []byte) {
 	switch {
 	case m.IsMissing():
 		in.addFault(path, errcode.FieldMissingRequired, expected)
@@ -83,9 +87,9 @@ func (in *ingest) requireText(path string, m *market.Member, expected string) (t
 	return nil
 }
 
-func (in *ingest) checkSellerID(m *market.Member) {
+func (in *leadRequest) validateSellerLeadID(m *market.Member) {
 	const expected = "your own id of the lead, of at most 255 printable characters"
-	text := in.requireText("lead.lead_uuid", m, expected)
+	text := in.requireStringMember("lead.lead_uuid", m, expected)
 	switch {
 	case text == nil:
 	case utf8.RuneCount(text) > maxSellerID:
@@ -108,9 +112,9 @@ func isPrintable(text []byte) bool {
 	return true
 }
 
-// lastOfEachName removes members whose name appears again later. For example, a city in
+// keepLastOfEachName removes members whose name appears again later. For example, a city in
 // address replaces one in lead. So each name goes to the buyer once.
-func lastOfEachName(members []market.Member) []market.Member {
+func keepLastOfEachName(members []market.Member) []market.Member {
 	last := make(map[string]int, len(members))
 	for i := range members {
 		last[string(members[i].Name)] = i
@@ -127,10 +131,10 @@ func lastOfEachName(members []market.Member) []market.Member {
 	return flat
 }
 
-// fillFromPing fills pingLead with the ping's fields, by the campaign's present mapping. It
+// loadPingFields fills pingLead with the ping's fields, by the campaign's present mapping. It
 // omits a field whose type has changed since, because the sale follows the present
 // configuration, except for the price.
-func (in *ingest) fillFromPing(mapping *market.Mapping) {
+func (in *leadRequest) loadPingFields(mapping *market.Mapping) {
 	earlier := &in.accepted.pingLead
 	earlier.Reset(mapping.SlotCount())
 	if in.accepted.auction == nil {
@@ -141,16 +145,16 @@ func (in *ingest) fillFromPing(mapping *market.Mapping) {
 		slots[mapping.LogName(market.Slot(slot))] = market.Slot(slot)
 		slots[mapping.ArrivalName(market.Slot(slot))] = market.Slot(slot) // the name in old logs
 	}
-	for i := range in.accepted.auction.fields {
-		field := &in.accepted.auction.fields[i]
+	for i := range in.accepted.auction.Fields {
+		field := &in.accepted.auction.Fields[i]
 		if slot, ok := slots[field.Name]; ok {
-			earlier.Values[slot] = valueOf(field, mapping.TypeOf(slot))
+			earlier.Values[slot] = leadValueOf(field, mapping.TypeOf(slot))
 		}
 	}
 }
 
-// valueOf returns a recorded field's value, or the absent value if the type does not fit.
-func valueOf(field *event.Field, as market.FieldType) market.Value {
+// leadValueOf returns a recorded field's value, or the absent value if the type does not fit.
+func leadValueOf(field *event.Field, as market.FieldType) market.Value {
 	form := market.KindString
 	switch as {
 	case market.TypeInteger:
@@ -173,26 +177,67 @@ func valueOf(field *event.Field, as market.FieldType) market.Value {
 	return value
 }
 
-// checkAgainstPing adds a fault if the lead's state or ZIP code differs from the ping's,
+// requirePingLocation adds a fault if the lead's state or ZIP code differs from the ping's,
 // because the buyers bid for that place.
-func (in *ingest) checkAgainstPing(statePath, zipPath string) {
+func (in *leadRequest) requirePingLocation(statePath, zipPath string) {
 	then, now := in.accepted.pingLead.Values, in.lead.Values
-	if differ(then[market.SlotState], now[market.SlotState], nil) {
+	if valuesDiffer(then[market.SlotState], now[market.SlotState], nil) {
 		in.addFault(statePath, errcode.FieldPingMismatch, "the state of the ping")
 	}
-	if differ(then[market.SlotZip], now[market.SlotZip], format.ZIPPrefix3) {
+	if valuesDiffer(then[market.SlotZip], now[market.SlotZip], format.ZIPPrefix3) {
 		in.addFault(zipPath, errcode.FieldPingMismatch, "a ZIP code that begins as the ping's zip3")
 	}
 }
 
-// differ reports whether both values are present and differ. If part is not nil, it
+// valuesDiffer reports whether both values are present and differ. If part is not nil, it
 // compares only the part that this function returns.
-func differ(a, b market.Value, part func([]byte) []byte) bool {
-	if a.Kind == market.KindAbsent || b.Kind == market.KindAbsent {
+func valuesDiffer(first, second market.Value, part func([]byte) []byte) bool {
+	if first.Kind == market.KindAbsent || second.Kind == market.KindAbsent {
 		return false
 	}
 	if part != nil {
-		return !bytes.Equal(part(a.Text), part(b.Text))
+		return !bytes.Equal(part(first.Text), part(second.Text))
 	}
-	return !bytes.Equal(a.Text, b.Text)
+	return !bytes.Equal(first.Text, second.Text)
+}
+
+// findAuctionOfPost finds the auction that a post names. It sets the bid if the token
+// belongs to that auction.
+func (in *leadRequest) findAuctionOfPost() error {
+	e, p := in.engine, &in.accepted
+	if p.post.Auction.Kind != market.JSONString {
+		return nil
+	}
+	row, ok := e.state.FindAuction(e.auctionName(pastauction.BySellerID.ForTest(in.test), in.req.Supplier, p.post.Auction.Text), in.now)
+	if !ok {
+		return nil
+	}
+	if err := in.loadAuction(&row); err != nil || p.forgotten {
+		return err
+	}
+	in.live = in.liveCampaignOfAuction()
+	token, ok := market.ParseBidToken(string(p.post.Token.Text))
+	if ok && p.post.Token.Kind == market.JSONString && subtle.ConstantTimeCompare(token[:], p.auction.Token[:]) == 1 {
+		p.bid = p.auction.Winner()
+	}
+	return nil
+}
+
+// loadAuction reads the auction of the accepted bid. The read may take time, in which a bid
+// can expire, so loadAuction moves the decision's time to the present.
+func (in *leadRequest) loadAuction(row *state.AuctionRow) (err error) {
+	p := &in.accepted
+	p.auction, err = in.engine.readRecordedAuction(row, in.deadline())
+	if errors.Is(err, ErrGone) {
+		p.forgotten, p.soldLead, err = true, row.Lead, nil
+	}
+	in.now = max(in.now, in.engine.opt.Clock.Now())
+	return err
+}
+
+// liveCampaignOfAuction returns the auction's campaign with its present configuration, or
+// nil if it was removed.
+func (in *leadRequest) liveCampaignOfAuction() *liveCampaign {
+	id := in.engine.state.NameOf(event.ObjectCampaign, in.accepted.auction.Campaign)
+	return in.plan.liveCampaign(market.CampaignID(id), in.test)
 }

@@ -1,4 +1,4 @@
-package engine
+package pastauction
 
 import (
 	"bytes"
@@ -11,11 +11,11 @@ import (
 // Limits of the cache. Most posts arrive within a second of their ping. At 2,000 auctions
 // a second of a few hundred bytes each, all windows of 5 s fit.
 const (
-	maxRecent      = 20_000
-	maxRecentBytes = 32 << 20
+	maxCached      = 20_000
+	maxCachedBytes = 32 << 20
 )
 
-// recentAuctions caches auctions while their bids are valid, so that a sale need not read
+// Cache keeps auctions while their bids are valid, so that a sale need not read
 // the log. The cache decides nothing: a missing auction is read from the log, with the same
 // result.
 //
@@ -28,7 +28,7 @@ const (
 //
 // Eviction is first in, first out. All windows have nearly the same length, so this is
 // nearly the order in which they end.
-type recentAuctions struct {
+type Cache struct {
 	mu     sync.Mutex
 	byName map[[16]byte]cachedAuction
 	queue  []queuedAuction
@@ -63,8 +63,13 @@ func queuedAuctionOf(held *event.AuctionHeld, size int) queuedAuction {
 // perAuction is about the memory of a cached auction besides its encoding, in bytes.
 const perAuction = 128
 
-// add caches a copy of an auction's encoding, unless all its bids have expired.
-func (r *recentAuctions) add(w queuedAuction, data []byte, now int64) {
+// Add caches a committed auction for the sales that follow, unless all its bids have expired.
+// It keeps no reference to held or to data, its encoding.
+func (r *Cache) Add(held *event.AuctionHeld, data []byte, now int64) {
+	if len(held.Bids) == 0 {
+		return
+	}
+	w := queuedAuctionOf(held, len(data))
 	if w.expires <= now || w.name == ([16]byte{}) {
 		return
 	}
@@ -74,7 +79,7 @@ func (r *recentAuctions) add(w queuedAuction, data []byte, now int64) {
 	if known, ok := r.byName[w.name]; ok && bytes.Compare(known.id[:], w.id[:]) >= 0 {
 		return
 	}
-	for len(r.queue) > 0 && (r.queue[0].expires <= now || len(r.queue) >= maxRecent || r.bytes+w.size > maxRecentBytes) {
+	for len(r.queue) > 0 && (r.queue[0].expires <= now || len(r.queue) >= maxCached || r.bytes+w.size > maxCachedBytes) {
 		oldest := r.queue[0]
 		r.queue = r.queue[1:]
 		r.bytes -= oldest.size
@@ -90,17 +95,9 @@ func (r *recentAuctions) add(w queuedAuction, data []byte, now int64) {
 	r.bytes += w.size
 }
 
-// find returns an auction's encoding, or nil. The caller must not change it.
-func (r *recentAuctions) find(name [16]byte) []byte {
+// Find returns an auction's encoding, or nil. The caller must not change it.
+func (r *Cache) Find(name [16]byte) []byte {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.byName[name].data
-}
-
-// cacheAuction caches a committed auction for the sales that follow. It keeps no reference
-// to held or to data, its encoding.
-func (e *Engine) cacheAuction(held *event.AuctionHeld, data []byte) {
-	if len(held.Bids) > 0 {
-		e.recent.add(queuedAuctionOf(held, len(data)), data, e.opt.Clock.Now())
-	}
 }

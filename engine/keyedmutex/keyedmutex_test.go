@@ -1,4 +1,4 @@
-package engine
+package keyedmutex
 
 import (
 	"testing"
@@ -7,15 +7,15 @@ import (
 )
 
 // Of several goroutines that lock the same keys, one at a time proceeds, and no entry remains.
-func TestKeyedMutex(t *testing.T) {
+func TestMutex(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var x keyedMutex[string]
+		var x Mutex[string]
 		inside := 0
 		for range 10 {
 			go func() {
 				keys := []string{"a", "b"}
 				for _, key := range keys {
-					for wait := x.tryLock(key); wait != nil; wait = x.tryLock(key) {
+					for wait := x.TryLock(key); wait != nil; wait = x.TryLock(key) {
 						<-wait
 					}
 				}
@@ -24,7 +24,7 @@ func TestKeyedMutex(t *testing.T) {
 				}
 				time.Sleep(time.Second)
 				inside--
-				x.unlockAll(&keys)
+				x.UnlockAll(&keys)
 				if len(keys) != 0 {
 					t.Errorf("%v are left in the list", keys)
 				}
@@ -36,7 +36,7 @@ func TestKeyedMutex(t *testing.T) {
 			t.Errorf("%d keys are locked after all goroutines have ended", len(x.locked))
 		}
 		x.mu.Unlock()
-		if x.tryLock("c") != nil {
+		if x.TryLock("c") != nil {
 			t.Error("a free key cannot be locked")
 		}
 		func() {
@@ -45,7 +45,7 @@ func TestKeyedMutex(t *testing.T) {
 					t.Error("unlocking a free key did not panic")
 				}
 			}()
-			x.unlockAll(&[]string{"d"})
+			x.UnlockAll(&[]string{"d"})
 		}()
 	})
 }

@@ -1,4 +1,5 @@
-package engine
+// Package numbering assigns permanent numbers to the names and caps of a configuration.
+package numbering
 
 import (
 	"maps"
@@ -22,8 +23,12 @@ type numbering struct {
 	caps    map[market.CapKey]market.Ref
 }
 
-func newNumbering(s *state.State) *numbering {
-	return &numbering{state: s, next: make(map[event.ObjectKind]market.Ref), caps: s.CapRefs()}
+// Assign sets the numbers in a catalog. It returns the events that make the new numbers
+// permanent.
+func Assign(s *state.State, c *market.Catalog) []*event.NamesNumbered {
+	n := &numbering{state: s, next: make(map[event.ObjectKind]market.Ref), caps: s.CapRefs()}
+	n.assign(c)
+	return n.records
 }
 
 func (n *numbering) assign(c *market.Catalog) {
@@ -63,7 +68,7 @@ func (n *numbering) assignName(kind event.ObjectKind, id string) market.Ref {
 		n.next[kind] = market.Ref(n.state.NameCount(kind))
 	}
 	n.next[kind]++
-	record := n.record()
+	record := n.lastRecordOrNew()
 	record.Names = append(record.Names, event.NumberedName{Kind: kind, Ref: n.next[kind], ID: id})
 	return n.next[kind]
 }
@@ -77,14 +82,14 @@ func (n *numbering) assignCap(limit *market.Cap, campaign, buyer market.Ref) {
 	if !ok {
 		ref = market.Ref(len(n.caps) + 1)
 		n.caps[key] = ref
-		record := n.record()
+		record := n.lastRecordOrNew()
 		record.Caps = append(record.Caps, event.NumberedCap{Ref: ref, Key: key})
 	}
 	limit.Ref = ref
 }
 
-// record returns an event that can take another name.
-func (n *numbering) record() *event.NamesNumbered {
+// lastRecordOrNew returns an event that can take another name.
+func (n *numbering) lastRecordOrNew() *event.NamesNumbered {
 	if last := len(n.records) - 1; last >= 0 && len(n.records[last].Names)+len(n.records[last].Caps) < maxNamesPerRecord {
 		return n.records[last]
 	}

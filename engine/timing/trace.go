@@ -1,4 +1,4 @@
-package engine
+package timing
 
 import (
 	"encoding/binary"
@@ -35,14 +35,14 @@ type TimeSpan struct{ From, To int64 }
 // Call is one request to a buyer.
 type Call struct {
 	TimeSpan
-	Span    uint64 // its id, which the buyer gets in traceparent
-	Post    bool   // a post; false: a ping
-	Buyer   string
-	Outcome string // of a ping: the final outcome of its filter set; of a post: its verdict, or pending
-	Fault   market.Fault
-	Status  int // of the answer; 0 without one
-	Bytes   int // of the request body
-	seat    int
+	Span      uint64 // its id, which the buyer gets in traceparent
+	Post      bool   // a post; false: a ping
+	Buyer     string
+	Outcome   string // of a ping: the final outcome of its filter set; of a post: its verdict, or pending
+	Fault     market.Fault
+	Status    int // of the answer; 0 without one
+	Bytes     int // of the request body
+	filterSet int // of a ping
 }
 
 // maxCalls limits the recorded calls of one request.
@@ -50,14 +50,6 @@ const maxCalls = 1024
 
 // callPending is the outcome of a post that was in progress when the supplier got its answer.
 const callPending = "pending"
-
-// trace returns the request's trace, or nil.
-func (t *Timings) trace() *Trace {
-	if t == nil {
-		return nil
-	}
-	return t.Trace
-}
 
 // Next returns the id of a new span.
 func (t *Trace) Next() uint64 {
@@ -83,8 +75,8 @@ func (t *Trace) StartCall() (span uint64, traceparent string) {
 	return span, string(text[:])
 }
 
-// add records a call. It returns its index, or -1 beyond maxCalls.
-func (t *Trace) add(c Call) int {
+// addCall records a call. It returns its index, or -1 beyond maxCalls.
+func (t *Trace) addCall(c Call) int {
 	if len(t.Calls) >= maxCalls {
 		t.LeftOut++
 		return -1
@@ -93,87 +85,48 @@ func (t *Trace) add(c Call) int {
 	return len(t.Calls) - 1
 }
 
-// Commit records the time of a commit, from the encoding until the event is applied.
-func (t *Trace) Commit(from, to int64) {
+// AddCommit records the time of a commit, from the encoding until the event is applied.
+func (t *Trace) AddCommit(from, to int64) {
 	if t != nil {
 		t.Commits = append(t.Commits, TimeSpan{from, to})
 	}
 }
 
-// setLead records the lead and the campaign of the request.
-func (t *Trace) setLead(lead market.LeadID, campaign *market.Campaign) {
+// SetLead records the lead and the campaign of the request.
+func (t *Trace) SetLead(lead market.LeadID, campaign *market.Campaign) {
 	if t != nil {
 		t.Lead, t.Campaign = lead, string(campaign.ID)
 	}
 }
 
-// AddPing implements auction.Tracer. The outcome follows later: see setPingOutcomes.
+// AddPing implements auction.Tracer. The outcome follows later: see SetPingOutcomes.
 func (t *Trace) AddPing(span uint64, filterSet int, buyer market.BuyerID, from, to int64, result *market.PingResult, bodySize int) {
 	to = max(from, to)
 	if t.Held == (TimeSpan{}) {
 		t.Held = TimeSpan{from, to}
 	}
 	t.Held.To = max(t.Held.To, to)
-	t.add(Call{
+	t.addCall(Call{
 		TimeSpan: TimeSpan{from, to}, Span: span, Buyer: string(buyer),
-		Fault: result.Fault, Status: max(0, result.Status), Bytes: bodySize, seat: filterSet,
+		Fault: result.Fault, Status: max(0, result.Status), Bytes: bodySize, filterSet: filterSet,
 	})
 }
 
-// setAuction records an auction that had pings.
-func (t *Trace) setAuction(id market.AuctionID, campaign *market.Campaign) {
+// SetAuction records an auction that had pings.
+func (t *Trace) SetAuction(id market.AuctionID, campaign *market.Campaign) {
 	if t != nil && t.Held != (TimeSpan{}) {
 		t.Auction, t.Campaign = id, string(campaign.ID)
 	}
 }
 
-// setPingOutcomes records the final outcome of each ping.
-func (t *Trace) setPingOutcomes(a *auction.Auction) {
+// SetPingOutcomes records the final outcome of each ping.
+func (t *Trace) SetPingOutcomes(a *auction.Auction) {
 	if t == nil || !a.IsHeld() {
 		return
 	}
 	for i := range t.Calls {
 		if call := &t.Calls[i]; !call.Post {
-			call.Outcome = a.OutcomeOf(call.seat).String()
+			call.Outcome = a.OutcomeOf(call.filterSet).String()
 		}
 	}
-}
-
-// attemptTrace records the attempts of a delivery whose request is traced.
-type attemptTrace struct {
-	trace *Trace // nil: not traced, or the supplier has its answer
-	index int    // of the call in trace.Calls
-}
-
-// begin records an attempt. It returns the traceparent header for the buyer.
-func (t *attemptTrace) begin(c *delivery, now int64) (parent string) {
-	if t.trace == nil {
-		return ""
-	}
-	span, parent := t.trace.StartCall()
-	if auction := c.post.Intent.Auction; !auction.IsZero() {
-		t.trace.Auction = auction
-	}
-	t.index = t.trace.add(Call{
-		TimeSpan: TimeSpan{now, now}, Span: span, Post: true, Outcome: callPending, Bytes: len(c.body), Buyer: c.buyerID(),
-	})
-	return parent
-}
-
-// end records the result of the attempt.
-func (t *attemptTrace) end(result *market.PostResult, now int64) {
-	if t.trace == nil || t.index < 0 {
-		return
-	}
-	call := &t.trace.Calls[t.index]
-	call.To, call.Outcome, call.Fault, call.Status = now, result.Verdict.String(), result.Fault, max(0, result.Status)
-}
-
-// detach ends the recording when the supplier gets its answer. An attempt in progress lasts
-// until now in the trace.
-func (t *attemptTrace) detach(now int64) {
-	if t.trace != nil && t.index >= 0 && t.index < len(t.trace.Calls) && t.trace.Calls[t.index].Outcome == callPending {
-		t.trace.Calls[t.index].To = now
-	}
-	*t = attemptTrace{}
 }

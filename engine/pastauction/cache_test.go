@@ -1,15 +1,13 @@
-package engine
+package pastauction
 
 import (
 	"bytes"
-	"fmt"
 	"testing"
 
 	"pgregory.net/rapid"
 
 	"pingpost/engine/event"
 	"pingpost/engine/market"
-	"pingpost/engine/state"
 )
 
 func held(n int, until int64, text int) *event.AuctionHeld {
@@ -26,76 +24,64 @@ func held(n int, until int64, text int) *event.AuctionHeld {
 	}
 }
 
-// put keeps a fact as remember does.
-func (r *recentAuctions) put(fact *event.AuctionHeld, now int64) queuedAuction {
-	data := event.Append(nil, fact)
-	w := queuedAuctionOf(fact, len(data))
-	r.add(w, data, now)
-	return w
+// put adds a recorded auction and returns its place in the queue.
+func (r *Cache) put(record *event.AuctionHeld, now int64) queuedAuction {
+	data := event.Append(nil, record)
+	r.Add(record, data, now)
+	return queuedAuctionOf(record, len(data))
 }
 
-// What a sale needs is taken from what is kept, and the fact and its encoding
-// can be written over.
-func TestWhatIsKeptIsItsOwn(t *testing.T) {
-	fact := held(7, 100, 2)
-	copy(fact.Fields[0].Text, "CA")
-	fact.Bids[0].Token = "token"
-	data := event.Append(nil, fact)
-	var e Engine
-	e.recent.add(queuedAuctionOf(fact, len(data)), data, 1)
-	clear(data)
-	a, err := e.readAuction(&state.AuctionRow{Name: fact.Name, Seq: 3}, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(a.bids) != 2 || a.id != fact.Auction || string(a.fields[0].Text) != "CA" || a.bids[0].Token != "token" || a.bids[0].Amount != 2 {
-		t.Errorf("%+v", a)
-	}
+// TestAuctionHasAcceptableBids: an auction has only the bids that a supplier can accept, and
+// only a bid with the outcome won is the winner.
+func TestAuctionHasAcceptableBids(t *testing.T) {
+	record := held(7, 100, 2)
+	a := New(record)
 	for buyer, want := range map[market.Ref]bool{1: true, 2: true, 3: false, 4: false, 5: false, 0: false} {
-		if bid := a.bidOf(buyer); (bid != nil) != want || bid != nil && bid.Buyer != buyer {
+		if bid := a.BidOf(buyer); (bid != nil) != want || bid != nil && bid.Buyer != buyer {
 			t.Errorf("buyer %d: %+v", buyer, bid)
 		}
 	}
-	if won := a.winner(); won == nil || won.Buyer != 1 {
-		t.Errorf("won by %+v", won)
+	if won := a.Winner(); won == nil || won.Buyer != 1 {
+		t.Errorf("winner %+v", won)
 	}
-	fact.Bids = fact.Bids[1:]
-	if won := newPastAuction(fact).winner(); won != nil {
-		t.Errorf("won by %+v, where nobody has", won)
+	record = held(7, 100, 2)
+	record.Bids = record.Bids[1:]
+	if won := New(record).Winner(); won != nil {
+		t.Errorf("winner %+v of an auction without one", won)
 	}
 }
 
-func TestRecentIsBounded(t *testing.T) {
+func TestCacheIsBounded(t *testing.T) {
 	t.Run("in number", func(t *testing.T) {
-		var r recentAuctions
-		for i := range maxRecent + 10 {
+		var r Cache
+		for i := range maxCached + 10 {
 			r.put(held(i, 1000, 0), 1)
 		}
-		if len(r.byName) != maxRecent || len(r.queue) != maxRecent || r.find(held(9, 0, 0).Name) != nil || r.find(held(10, 0, 0).Name) == nil {
+		if len(r.byName) != maxCached || len(r.queue) != maxCached || r.Find(held(9, 0, 0).Name) != nil || r.Find(held(10, 0, 0).Name) == nil {
 			t.Errorf("%d by name, %d in the queue", len(r.byName), len(r.queue))
 		}
 	})
 	t.Run("in bytes", func(t *testing.T) {
-		var r recentAuctions
+		var r Cache
 		for i := range 100 {
 			r.put(held(i, 1000, 1<<20), 1)
 		}
-		if r.bytes > maxRecentBytes || len(r.queue) < 30 || len(r.byName) != len(r.queue) {
+		if r.bytes > maxCachedBytes || len(r.queue) < 30 || len(r.byName) != len(r.queue) {
 			t.Errorf("%d bytes of %d auctions", r.bytes, len(r.queue))
 		}
 	})
 	t.Run("in time", func(t *testing.T) {
-		var r recentAuctions
+		var r Cache
 		for i := range 10 {
 			r.put(held(i, int64(10*i), 0), 1)
 		}
 		r.put(held(99, 1000, 0), 60)
-		if len(r.queue) != 4 || r.find(held(6, 0, 0).Name) != nil || r.find(held(7, 0, 0).Name) == nil {
+		if len(r.queue) != 4 || r.Find(held(6, 0, 0).Name) != nil || r.Find(held(7, 0, 0).Name) == nil {
 			t.Errorf("%d are left", len(r.queue))
 		}
 	})
 	t.Run("without a name", func(t *testing.T) {
-		var r recentAuctions
+		var r Cache
 		fact := held(1, 1000, 0)
 		fact.Name = [16]byte{}
 		r.put(fact, 1)
@@ -107,36 +93,36 @@ func TestRecentIsBounded(t *testing.T) {
 
 // A name that is used again is the later auction's, whichever was put in last,
 // and stays so when the earlier one leaves the queue.
-func TestRecentNameUsedAgain(t *testing.T) {
-	var r recentAuctions
+func TestCacheNameUsedAgain(t *testing.T) {
+	var r Cache
 	first, second := held(1, 100, 0), held(1, 200, 0)
 	first.Auction, second.Auction = market.AuctionID{1}, market.AuctionID{2}
 	r.put(first, 1)
 	r.put(second, 50)
 	r.put(first, 50)
 	later := event.Append(nil, second)
-	if got := r.find(first.Name); !bytes.Equal(got, later) {
+	if got := r.Find(first.Name); !bytes.Equal(got, later) {
 		t.Errorf("found %x", got)
 	}
 	r.put(held(2, 300, 0), 150)
-	if got := r.find(first.Name); !bytes.Equal(got, later) || len(r.queue) != 2 || len(r.byName) != 2 {
+	if got := r.Find(first.Name); !bytes.Equal(got, later) || len(r.queue) != 2 || len(r.byName) != 2 {
 		t.Errorf("found %x, %d are left", got, len(r.queue))
 	}
 }
 
 // Against a list that is gone through from the beginning: what is found is what
 // was put in, and the sums are those of what is there.
-func TestRecentAgainstAList(t *testing.T) {
+func TestCacheAgainstList(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		var r recentAuctions
+		var r Cache
 		now := int64(0)
 		in := map[[16]byte][]byte{}
 		for range rapid.IntRange(1, 60).Draw(t, "steps") {
 			now += rapid.Int64Range(0, 5).Draw(t, "later")
 			fact := held(rapid.IntRange(0, 20).Draw(t, "auction"), now+rapid.Int64Range(-1, 9).Draw(t, "window"), rapid.IntRange(0, 40).Draw(t, "text"))
-			known := r.find(fact.Name)
+			known := r.Find(fact.Name)
 			w := r.put(fact, now)
-			switch found := r.find(w.name); {
+			switch found := r.Find(w.name); {
 			case known != nil && found != nil:
 				if !bytes.Equal(known, found) {
 					t.Fatal("an auction that was kept has become another")
@@ -158,39 +144,9 @@ func TestRecentAgainstAList(t *testing.T) {
 			if size != r.bytes || len(r.queue) != len(r.byName) {
 				t.Fatalf("%d bytes, by the queue %d; %d in the queue, %d by name", r.bytes, size, len(r.queue), len(r.byName))
 			}
-			if known == nil && r.find(w.name) != nil && r.queue[0].expires <= now {
+			if known == nil && r.Find(w.name) != nil && r.queue[0].expires <= now {
 				t.Fatal("the oldest is over and is kept")
 			}
 		}
 	})
-}
-
-// The value of a field survives the record, unless the field has become another.
-func TestValueOfAField(t *testing.T) {
-	tests := []struct {
-		kind market.ValueKind
-		text string
-		as   market.FieldType
-		want string
-	}{
-		{market.KindString, "CA", market.TypeState, "CA 0"},
-		{market.KindString, "CA", market.TypeInteger, "absent"},
-		{market.KindInteger, "12", market.TypeInteger, "12 12"},
-		{market.KindInteger, "12", market.TypeNumber, "absent"},
-		{market.KindNumber, "1.5", market.TypeNumber, "1.5 1.5"},
-		{market.KindNumber, "x", market.TypeNumber, "absent"},
-		{market.KindBoolean, "true", market.TypeBoolean, "true 0"},
-		{market.KindBoolean, "true", market.TypeString, "absent"},
-		{market.KindRaw, "[1]", market.TypeString, "absent"},
-	}
-	for _, test := range tests {
-		value := valueOf(&event.Field{Kind: test.kind, Text: []byte(test.text)}, test.as)
-		got := fmt.Sprintf("%s %g", value.Text, value.Num)
-		if value.Kind == market.KindAbsent {
-			got = "absent"
-		}
-		if got != test.want {
-			t.Errorf("%s as %s: %s, want %s", test.text, test.as, got, test.want)
-		}
-	}
 }

@@ -1,0 +1,169 @@
+// Package delivery posts leads to buyers' endpoints: it makes the attempts, retries them, and
+// decides when a lead may go to another buyer.
+//
+// It chooses no buyer and writes no intent. Package engine commits the intent, starts the
+// delivery, and commits the settlement of a delivery for which a supplier waits. Each send is
+// one attempt, which the log has. DESIGN.md has the rule about doubt.
+package delivery
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"pingpost/engine/event"
+	"pingpost/engine/market"
+	"pingpost/engine/state"
+)
+
+// Errors of Deliveries.Register.
+var (
+	ErrClosed     = errors.New("the exchange delivers no leads right now")
+	ErrInProgress = errors.New("the lead's delivery is still in progress")
+)
+
+// Clock returns the time in Unix nanoseconds and starts timers.
+type Clock interface {
+	Now() int64
+	Timer(d time.Duration) (fired <-chan time.Time, stop func() bool)
+}
+
+// Buyers sends one post to a buyer's endpoint. Post returns by the request's deadline.
+type Buyers interface {
+	Post(req *market.PostRequest) market.PostResult
+}
+
+// Observer receives the results of attempts, for metrics and log lines.
+type Observer interface {
+	PostAttempted(buyer string, result *market.PostResult)
+	DeliveryUnknown(lead market.LeadID, buyer string)
+	ReportFault(what string, err error)
+}
+
+// Options are the ports of the deliveries.
+type Options struct {
+	State    *state.State // the deliveries only read it
+	Clock    Clock
+	Buyers   Buyers
+	Observer Observer
+	Stop     <-chan struct{} // closed when the exchange stops
+
+	NewRequestID func(now int64) market.RequestID
+	// Commit makes an event durable, applies it and releases the reservations, which may be
+	// nil. It retries while the log's queue is full.
+	Commit func(record event.Event, reserved *state.Reservation) error
+	// OpenContact decrypts the contact part of an intent: the body, and perhaps the fields.
+	// ok is false if the contact part is erased or unreadable.
+	OpenContact func(post *state.OpenPost) (contact event.ContactPart, ok bool)
+	// ReadContactFields reads a lead's contact fields from its first event. It returns nil
+	// if they are unreadable.
+	ReadContactFields func(lead market.LeadID) []event.Field
+	// SelectWebhook stores in a settlement the webhook event that it triggers.
+	// supplierAccepted reports whether the supplier received ACCEPTED before.
+	SelectWebhook func(record *event.PostSettled, supplierAccepted bool)
+}
+
+// Deliveries has the running deliveries by lead. Its methods may be called concurrently.
+type Deliveries struct {
+	opt     Options
+	mu      sync.Mutex
+	byLead  map[market.LeadID]*Delivery
+	closed  bool
+	count   atomic.Int64
+	running sync.WaitGroup // grows only under mu, and not after closed is set
+}
+
+// New returns a Deliveries without running deliveries.
+func New(opt Options) *Deliveries {
+	return &Deliveries{opt: opt, byLead: make(map[market.LeadID]*Delivery)}
+}
+
+// Register registers a delivery for a lead. The caller loads the intent, runs the delivery, and
+// calls End or ContinueInBackground. The error is ErrClosed if the exchange stops, and
+// ErrInProgress if the lead has a delivery, which may be about to end.
+func (ds *Deliveries) Register(lead market.LeadID) (*Delivery, error) {
+	d := &Delivery{
+		all: ds, lead: lead,
+		supplierAnswered: make(chan struct{}), ended: make(chan struct{}), results: make(chan market.PostResult, 1),
+	}
+	ds.mu.Lock()
+	defer ds.mu.Unlock()
+	switch {
+	case ds.closed:
+		return nil, ErrClosed
+	case ds.byLead[lead] != nil:
+		return nil, ErrInProgress
+	}
+	ds.byLead[lead] = d
+	ds.count.Add(1)
+	ds.running.Add(1)
+	return d, nil
+}
+
+// unregister removes a delivery that has ended.
+func (ds *Deliveries) unregister(d *Delivery) {
+	ds.mu.Lock()
+	delete(ds.byLead, d.lead)
+	ds.mu.Unlock()
+	close(d.ended)
+	ds.count.Add(-1)
+	ds.running.Done()
+}
+
+// Count returns the number of running deliveries.
+func (ds *Deliveries) Count() int64 { return ds.count.Load() }
+
+// CloseAndWait rejects new deliveries and waits for the running ones.
+func (ds *Deliveries) CloseAndWait() {
+	ds.mu.Lock()
+	ds.closed = true
+	ds.mu.Unlock()
+	ds.running.Wait()
+}
+
+// FindRunning returns the running delivery of a lead, or nil. Callers other than its owner may call
+// only SupplierAnswered, Ended and IsBuyerSilent.
+func (ds *Deliveries) FindRunning(lead market.LeadID) *Delivery {
+	ds.mu.Lock()
+	defer ds.mu.Unlock()
+	return ds.byLead[lead]
+}
+
+// Recover continues the open intents of the last run, after a crash or a stop. Their last
+// attempt may have reached the buyer, so each lead stays with its buyer: it is ACCEPTED, and
+// its attempts continue by the schedule. A buyer that would treat a repeat as a second lead
+// gets no attempt: that delivery is unconfirmed.
+func (ds *Deliveries) Recover() error {
+	var open []*state.OpenPost
+	ds.opt.State.EachOpenPost(func(p *state.OpenPost) {
+		if !p.Exhausted {
+			open = append(open, p)
+		}
+	})
+	for _, post := range open {
+		d, err := ds.Register(post.Lead)
+		if errors.Is(err, ErrInProgress) {
+			continue // an operator resolves it already
+		}
+		if err != nil {
+			return err
+		}
+		d.LoadIntent(post)
+		d.inDoubt, d.unsendable = true, d.unsendable || !post.Intent.Repeatable
+		if !post.Answered {
+			if err := d.CommitSettlement(d.NewSettlement(event.SettledPending), nil); err != nil {
+				d.End()
+				return fmt.Errorf("cannot continue the open post of lead %s: %w", post.Lead, err)
+			}
+		}
+		if post.Attempts > 0 {
+			gap := retryPauses[min(int(post.Attempts), len(retryPauses))-1]
+			due := post.LastAttempt + int64(gap)
+			d.pause = min(gap, time.Duration(max(0, due-ds.opt.Clock.Now())))
+		}
+		d.ContinueInBackground()
+	}
+	return nil
+}

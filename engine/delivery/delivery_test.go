@@ -1,0 +1,36 @@
+package delivery
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pingpost/internal/timer"
+)
+
+type bubbleClock struct{}
+
+func (bubbleClock) Now() int64 { return time.Now().UnixNano() }
+func (bubbleClock) Timer(d time.Duration) (<-chan time.Time, func() bool) {
+	return timer.New(d)
+}
+
+// TestStopEndsRetries: a stop ends the wait before the next attempt, also without a pause.
+func TestStopEndsRetries(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		stop := make(chan struct{})
+		all := New(Options{Clock: bubbleClock{}, Stop: stop})
+		for _, pause := range []time.Duration{0, time.Hour} {
+			d := &Delivery{all: all, pause: pause}
+			if pause == 0 {
+				if !d.waitForRetry() {
+					t.Error("no retry although the exchange runs")
+				}
+				close(stop)
+			}
+			if d.waitForRetry() {
+				t.Errorf("retries after the stop, pause %s", pause)
+			}
+		}
+	})
+}

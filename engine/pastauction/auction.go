@@ -1,0 +1,56 @@
+// Package pastauction has recorded auctions, whose bids suppliers may accept: their names, the
+// part of them that a sale needs, and a cache that saves reading the log.
+package pastauction
+
+import (
+	"slices"
+
+	"pingpost/engine/event"
+	"pingpost/engine/market"
+)
+
+// Auction is the part of a recorded auction that a sale needs: the valid bids and the
+// ping's fields. It is immutable and shares the texts of its event.
+type Auction struct {
+	ID       market.AuctionID
+	Name     [16]byte
+	Campaign market.Ref
+	Token    market.BidToken
+	Fields   []event.Field
+
+	bids []event.Bid // the valid ones, best first
+}
+
+// New takes over the event's lists and removes its invalid bids.
+func New(held *event.AuctionHeld) *Auction {
+	return &Auction{
+		ID: held.Auction, Name: held.Name, Campaign: held.Campaign, Token: held.Token,
+		bids:   slices.DeleteFunc(held.Bids, func(b event.Bid) bool { return !isAcceptable(&b) }),
+		Fields: held.Fields,
+	}
+}
+
+// isAcceptable reports whether a supplier can accept a recorded bid.
+func isAcceptable(b *event.Bid) bool {
+	return b.Token != "" && (b.Outcome == market.OutcomeWon || b.Outcome == market.OutcomeLost)
+}
+
+// Winner returns the bid that won. A seller's token stands for this bid.
+func (a *Auction) Winner() *event.Bid {
+	for i := range a.bids {
+		if a.bids[i].Outcome == market.OutcomeWon {
+			return &a.bids[i]
+		}
+	}
+	return nil
+}
+
+// BidOf returns a buyer's valid bid, or nil.
+func (a *Auction) BidOf(buyer market.Ref) *event.Bid {
+	for i := range a.bids {
+		if a.bids[i].Buyer == buyer {
+			return &a.bids[i]
+		}
+	}
+	return nil
+}

@@ -1,0 +1,138 @@
+// Package redaction finds a lead's contact data in other texts, so that it can be withheld from
+// the log and from other parties.
+package redaction
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"pingpost/engine/market/format"
+)
+
+// Withheld replaces a buyer's text that repeats contact data of the lead.
+const Withheld = "(withheld: it repeats contact data)"
+
+// Matcher finds one lead's contact data in other texts. Contact data is encrypted and can be
+// erased, but a buyer's answer, or a field with another name, may repeat it. A Matcher has
+// the words and the digits by which it recognizes the lead. The zero value recognizes no
+// text. Reset keeps the memory.
+type Matcher struct {
+	memory         []byte // the words in lower case, and the digits of the numbers
+	words, numbers []span // in memory
+	text, digits   []byte // of the searched text
+}
+
+type span struct{ begin, end int }
+
+// Shorter words and numbers also appear in unrelated texts.
+const (
+	minWord        = 3
+	minDigits      = 7
+	nationalDigits = 10 // digits of a phone number without the country code
+)
+
+// Reset removes all words and numbers.
+func (m *Matcher) Reset() {
+	clear(m.memory)
+	m.memory, m.words, m.numbers = m.memory[:0], m.words[:0], m.numbers[:0]
+}
+
+// identifyingNames are parts of the names of fields whose values identify a person. The values
+// of other fields, for example a city, also appear in unrelated texts.
+var identifyingNames = [...]string{"name", "phone", "mail", "line1", "address"}
+
+// Add adds the value of a contact field.
+func (m *Matcher) Add(name string, value []byte) {
+	begin := len(m.memory)
+	m.memory = appendDigits(m.memory, value)
+	if n := len(m.memory) - begin; n >= minDigits && n*2 >= len(value) {
+		m.numbers = append(m.numbers, span{begin + max(0, n-nationalDigits), len(m.memory)})
+	} else {
+		m.memory = m.memory[:begin]
+	}
+	value = bytes.TrimSpace(value)
+	identifies := slices.ContainsFunc(identifyingNames[:], func(part string) bool { return strings.Contains(name, part) })
+	if len(value) < minWord || !identifies && bytes.IndexByte(value, '@') < 0 {
+		return
+	}
+	begin = len(m.memory)
+	m.memory = appendLower(m.memory, value)
+	m.words = append(m.words, span{begin, len(m.memory)})
+}
+
+// FoundIn reports whether a text has one of the numbers, or one of the words as a whole word.
+func (m *Matcher) FoundIn(text []byte) bool {
+	if len(text) < minWord {
+		return false
+	}
+	m.digits = appendDigits(m.digits[:0], text)
+	for _, at := range m.numbers {
+		if bytes.Contains(m.digits, m.memory[at.begin:at.end]) {
+			return true
+		}
+	}
+	m.text = appendLower(m.text[:0], text)
+	for _, at := range m.words {
+		if containsWholeWord(m.text, m.memory[at.begin:at.end]) {
+			return true
+		}
+	}
+	return false
+}
+
+func containsWholeWord(text, word []byte) bool {
+	for at := 0; ; {
+		i := bytes.Index(text[at:], word)
+		if i < 0 {
+			return false
+		}
+		begin, end := at+i, at+i+len(word)
+		before, _ := utf8.DecodeLastRune(text[:begin])
+		after, _ := utf8.DecodeRune(text[end:])
+		if !isWordRune(before) && !isWordRune(after) {
+			return true
+		}
+		at = end
+	}
+}
+
+func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
+
+func appendDigits(dst, text []byte) []byte {
+	for _, c := range text {
+		if c-'0' <= 9 {
+			dst = append(dst, c)
+		}
+	}
+	return dst
+}
+
+// appendLower appends a text in lower case. It is fast for ASCII texts.
+func appendLower(dst, text []byte) []byte {
+	for _, c := range text {
+		if c >= utf8.RuneSelf {
+			return append(dst, bytes.ToLower(text)...)
+		}
+	}
+	return format.AppendLower(dst, text)
+}
+
+// WithholdContact returns a buyer's reason for a return, or Withheld if it seems to have an
+// e-mail address or a phone number. The log has reasons in plaintext, and the supplier gets
+// them. Rejected: a comparison with the lead's contact data, which must be read from the log
+// for each of up to 1,000 leads.
+func WithholdContact(reason string) string {
+	digits := 0
+	for _, r := range reason {
+		if r >= '0' && r <= '9' {
+			digits++
+		}
+	}
+	if digits >= minDigits || strings.Contains(reason, "@") {
+		return Withheld
+	}
+	return reason
+}

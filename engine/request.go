@@ -1,0 +1,229 @@
+package engine
+
+import (
+	"pingpost/api/errcode"
+	"pingpost/engine/event"
+	"pingpost/engine/market"
+	"pingpost/engine/pastauction"
+)
+
+// The members of an ingest that the exchange defines.
+const (
+	memberCampaign = "flo_campaign_id"
+	memberSupplier = "flo_supplier_id"
+	memberPing     = "flo_ping_id"
+	memberBuyer    = "flo_buyer_id"
+)
+
+// The header that marks a test request, and its values, for field errors.
+const (
+	headerTest   = "X-Pingpost-Test"
+	expectedTest = "1 or true for a test lead; 0, false or no header for a production lead"
+)
+
+// leadRequest is the validated input of an ingest or a post: the campaign, the lead, and the
+// bid that the request accepts.
+type leadRequest struct {
+	requestCall
+	*Decision // the result in progress
+
+	req        *IngestRequest
+	plan       *compiledCatalog
+	test       bool // the lead is a test lead
+	live       *liveCampaign
+	lead       market.Lead
+	accepted   acceptedBid
+	faults     []market.FieldError
+	inList     func(*market.SuppressionList) bool // isSuppressedBy, bound once
+	listProbes []uint64                           // memory for isSuppressedBy
+	hashInput  []byte                             // memory for hashIdempotencyKey
+}
+
+// validateIngest finds the campaign and maps the body. It returns a *Refusal with all faults at
+// once.
+func (in *leadRequest) validateIngest() error {
+	var campaign, supplier []byte
+	for i := range in.req.Members {
+		member := &in.req.Members[i]
+		switch string(member.Name) {
+		case memberCampaign:
+			campaign = in.stringMemberText(member)
+		case memberSupplier:
+			supplier = in.stringMemberText(member)
+		}
+	}
+	if in.req.BadKey {
+		in.addFault("Idempotency-Key", errcode.FieldInvalidFormat, "1 to 255 visible ASCII characters")
+	}
+	if in.req.BadTest {
+		in.addFault(headerTest, errcode.FieldInvalidFormat, expectedTest)
+	}
+	in.faults = append(in.faults, in.req.Faults...)
+	in.addFaultIfEmpty(memberCampaign, campaign)
+	in.addFaultIfEmpty(memberSupplier, supplier)
+	in.setCampaign(campaign)
+	if err := in.findNamedBid(); err != nil {
+		return err
+	}
+	if in.live != nil {
+		in.mapLeadFields()
+	}
+	if len(in.faults) > 0 {
+		return in.newRefusal(InvalidPayload)
+	}
+	if string(supplier) != string(in.req.Supplier.ID) || !in.live.Campaign.AcceptsSupplier(in.req.Supplier.ID) {
+		return in.newRefusal(Forbidden)
+	}
+	return nil
+}
+
+// stringMemberText returns the text of a member that must be a string, or adds a fault.
+func (in *leadRequest) stringMemberText(member *market.Member) []byte {
+	switch {
+	case member.IsMissing():
+	case member.Kind == market.JSONString:
+		return member.Text
+	default:
+		in.addFault(string(member.Name), errcode.FieldWrongType, "a string")
+	}
+	return nil
+}
+
+// addFaultIfEmpty adds a fault for a member without a value, unless the member has one already.
+func (in *leadRequest) addFaultIfEmpty(member string, value []byte) {
+	if len(value) > 0 {
+		return
+	}
+	for i := range in.faults {
+		if in.faults[i].Field == member {
+			return
+		}
+	}
+	in.addFault(member, errcode.FieldMissingRequired, "a string")
+}
+
+// setCampaign sets the campaign, or adds a fault if it is unknown or paused.
+func (in *leadRequest) setCampaign(campaign []byte) {
+	if len(campaign) == 0 {
+		return
+	}
+	in.live = in.plan.liveCampaign(market.CampaignID(campaign), in.test)
+	switch {
+	case in.live == nil:
+		in.addFault(memberCampaign, errcode.FieldUnknown, "the id of a campaign")
+	case in.isCampaignPaused():
+		in.addFault(memberCampaign, errcode.FieldInactive, "the id of a campaign that takes leads now")
+	}
+}
+
+func (in *leadRequest) isCampaignPaused() bool {
+	paused, _ := in.engine.state.PauseStatus(event.ObjectCampaign, in.live.Campaign.Ref)
+	return paused
+}
+
+func (in *leadRequest) addFault(field, code, expected string) {
+	in.faults = append(in.faults, market.FieldError{Field: field, Code: code, Expected: expected})
+}
+
+func (in *leadRequest) newRefusal(code RefusalCode) error {
+	refusal := &Refusal{Code: code}
+	if code == InvalidPayload {
+		refusal.Fields = append([]market.FieldError(nil), in.faults...)
+	}
+	return refusal
+}
+
+// findNamedBid finds the bid that an ingest accepts: the bid of the buyer that it names,
+// in the auction of the ping that it names. The ping must belong to this supplier and this
+// campaign. Otherwise findNamedBid adds a fault for the wrong member.
+func (in *leadRequest) findNamedBid() error {
+	ping, buyer := in.findMember(memberPing), in.findMember(memberBuyer)
+	switch {
+	case ping == nil && buyer == nil:
+		return nil
+	case ping == nil:
+		in.addNamedBidFault(memberPing)
+	case buyer == nil:
+		in.addNamedBidFault(memberBuyer)
+	case in.live != nil:
+		return in.findBidOfBuyer(ping, buyer)
+	}
+	return nil
+}
+
+func (in *leadRequest) findBidOfBuyer(ping, buyer *market.Member) error {
+	e, p := in.engine, &in.accepted
+	id, ok := market.ParsePingID(stringValueOf(ping))
+	if !ok {
+		in.addNamedBidFault(memberPing)
+		return nil
+	}
+	row, ok := e.state.FindAuction(e.auctionName(pastauction.ByPingID.ForTest(in.test), in.req.Supplier, id[:]), in.now)
+	if !ok {
+		in.addNamedBidFault(memberPing)
+		return nil
+	}
+	if err := in.loadAuction(&row); err != nil || p.forgotten {
+		return err
+	}
+	if p.auction.Campaign != in.live.Campaign.Ref {
+		p.auction = nil
+		in.addNamedBidFault(memberPing)
+		return nil
+	}
+	if p.bid = p.auction.BidOf(e.state.RefOf(event.ObjectBuyer, stringValueOf(buyer))); p.bid == nil {
+		in.addNamedBidFault(memberBuyer)
+	}
+	return nil
+}
+
+func (in *leadRequest) addNamedBidFault(member string) {
+	in.addFault(member, errcode.FieldUnknown, "a ping of yours and a buyer that it offered, given together")
+}
+
+// findMember returns a member of the body, or nil if it is missing, null or empty.
+func (in *leadRequest) findMember(name string) *market.Member {
+	for i := range in.req.Members {
+		if m := &in.req.Members[i]; string(m.Name) == name && !m.IsMissing() {
+			return m
+		}
+	}
+	return nil
+}
+
+// stringValueOf returns the text of a JSON string, or "" for other kinds.
+func stringValueOf(m *market.Member) string {
+	if m.Kind != market.JSONString {
+		return ""
+	}
+	return string(m.Text)
+}
+
+// mapLeadFields maps the body. If the lead accepts a bid, missing fields come from the ping.
+func (in *leadRequest) mapLeadFields() {
+	mapping := in.live.Campaign.Mapping
+	in.lead.Reset(mapping.SlotCount())
+	if in.accepted.auction == nil {
+		in.faults = mapping.FillFromIngest(&in.lead, in.req.Members, in.faults)
+	} else {
+		in.loadPingFields(mapping)
+		in.faults = mapping.FillFromPost(&in.lead, in.req.Members, &in.accepted.pingLead, in.faults)
+		in.requirePingLocation(mapping.ArrivalName(market.SlotState), mapping.ArrivalName(market.SlotZip))
+	}
+	in.faults = in.lead.CheckConsent(in.live.Campaign, in.faults, "consent_cert_url")
+}
+
+// isSuppressedBy reports whether a suppression list has one of the lead's values.
+func (in *leadRequest) isSuppressedBy(list *market.SuppressionList) bool {
+	table := in.plan.tables[list.Ref]
+	if table == nil {
+		return false
+	}
+	in.listProbes = list.AppendLeadFingerprints(&in.lead, &in.engine.opt.Secret, in.listProbes[:0])
+	for _, probe := range in.listProbes {
+		if table.Has(probe) {
+			return true
+		}
+	}
+	return false
+}

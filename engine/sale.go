@@ -1,0 +1,258 @@
+package engine
+
+import (
+	"pingpost/engine/auction"
+	"pingpost/engine/event"
+	"pingpost/engine/market"
+	"pingpost/engine/redaction"
+	"pingpost/engine/selection"
+	"pingpost/engine/state"
+)
+
+// chosenBuyer is the buyer that gets a lead, with the price and the payout.
+type chosenBuyer struct {
+	filterSet int // its index in the campaign
+	price     market.Money
+	payout    market.Money
+}
+
+// leadSale is a lead on its way to a buyer: the candidates, the choice with its reservations,
+// and the event.
+type leadSale struct {
+	leadRequest
+
+	id             market.LeadID
+	candidates     selection.Candidates
+	auction        auction.Auction // of a ping_post campaign
+	choice         chosenBuyer
+	bid            bidReference      // of the choice
+	body           []byte            // of the post to the choice
+	refusedCharges []event.CapCharge // of the refused post, while the next buyer is chosen
+
+	// The contact part of the event: its plaintext and its key.
+	contact event.ContactPart
+	plain   []byte // encoded contact
+	keySlot uint64 // of key
+	key     [32]byte
+	person  redaction.Matcher
+
+	// Memory for lists. The first four are the event's between lendListsToRecord and takeListsFromRecord.
+	fields        []event.Field
+	steps         []event.OutcomeFilterSets
+	bids          []event.Bid
+	sealed        []byte
+	duplicateKeys []market.DuplicateKey
+	turnMembers   []int32 // filter sets that share a turn
+	turnWeights   []int32
+	random        [10]byte
+}
+
+func (in *leadSale) chosenFilterSet() *market.FilterSet {
+	return &in.live.Campaign.FilterSets[in.choice.filterSet]
+}
+
+// newAcceptedAnswer returns the answer for a sold lead.
+func (in *leadSale) newAcceptedAnswer() Answer {
+	return in.addAnswerIDs(Answer{
+		Accepted: true, Buyer: string(in.chosenFilterSet().Buyer.ID),
+		Payout: in.choice.payout, Currency: in.live.Campaign.Currency,
+	})
+}
+
+// chooseBuyer chooses a filter set and reserves everything that a sale to it needs. A
+// refusal is based on applied events: if only another request's reservation is in the
+// way, chooseBuyer waits for its end and checks everything again.
+func (in *leadSale) chooseBuyer() (market.Reason, error) {
+	if in.live.Campaign.Method == market.PingPost {
+		return in.runAuction()
+	}
+	for {
+		in.candidates.ResetToAll(in.live.CompiledFilterSets)
+		in.live.ExcludeUnmatched(&in.lead, &in.candidates)
+		in.live.ExcludeSuppressed(&in.candidates, in.inList)
+		cachedAvailability(in.live, in.engine.state, in.now).ExcludeFrom(&in.candidates)
+		reason, wait := in.reserveFirstCandidate()
+		if wait == nil {
+			return reason, nil
+		}
+		if err := in.waitAndAdvance(wait); err != nil {
+			return reasonOrError(err)
+		}
+	}
+}
+
+// chooseNextBuyer chooses among the remaining candidates, after an auction or a refusal.
+// The refused post's caps count as free, because the event that records the next buyer
+// gives them back.
+func (in *leadSale) chooseNextBuyer() (market.Reason, error) {
+	for {
+		cachedAvailability(in.live, in.engine.state, in.now).ExcludeFromExceptCaps(&in.candidates)
+		reason, wait := in.reserveFirstCandidate()
+		if wait == nil {
+			return reason, nil
+		}
+		if err := in.waitAndAdvance(wait); err != nil {
+			return reasonOrError(err)
+		}
+	}
+}
+
+// reserveFirstCandidate reserves a sale for the first candidate, in the method's order,
+// that has capacity. If another request's reservation is in the way, it returns the channel
+// to wait on.
+func (in *leadSale) reserveFirstCandidate() (market.Reason, <-chan struct{}) {
+	for in.candidates.Eligible.NextFrom(0) >= 0 {
+		next := in.nextCandidate()
+		if next < 0 {
+			return in.auction.UnsoldReason(), nil
+		}
+		outcome, wait := in.reserveCandidate(next)
+		if wait == nil && outcome == market.OutcomeWon && in.encodePostBody() {
+			return market.ReasonNone, nil
+		}
+		in.engine.state.ReleaseSaleReservation(&in.reserved)
+		switch {
+		case wait != nil:
+			return market.ReasonNone, wait
+		case outcome == market.OutcomeWon:
+			outcome = market.OutcomeError // the adapter cannot encode this lead
+		}
+		in.candidates.Exclude(next, outcome)
+	}
+	if in.auction.IsHeld() {
+		return in.auction.UnsoldReason(), nil
+	}
+	return in.candidates.UnsoldReason(), nil
+}
+
+// nextCandidate returns the filter set to try: the first by priority, the one whose turn
+// it is (then the turn is reserved), or the best bidder's. It returns -1 if no bid is
+// valid any more.
+func (in *leadSale) nextCandidate() int {
+	switch in.live.Campaign.Method {
+	case market.Waterfall:
+		return in.candidates.Eligible.NextFrom(0)
+	case market.PingPost:
+		return in.auction.NextFilterSet(in.now)
+	}
+	in.turnMembers, in.turnWeights = in.turnMembers[:0], in.turnWeights[:0]
+	for i := in.candidates.Eligible.NextFrom(0); i >= 0; i = in.candidates.Eligible.NextFrom(i + 1) {
+		in.turnMembers = append(in.turnMembers, int32(i))
+		in.turnWeights = append(in.turnWeights, in.live.Weights[i])
+	}
+	turn, member := in.live.reserveTurn(in.engine.state, &in.reserved, in.live.RotationID(in.candidates.Eligible), in.turnWeights)
+	in.record.Sale.Turn = turn
+	return int(in.turnMembers[member])
+}
+
+// reserveCandidate makes the filter set the choice, at its price or its bid, and reserves
+// a sale to it.
+func (in *leadSale) reserveCandidate(filterSet int) (market.Outcome, <-chan struct{}) {
+	campaign := in.live.Campaign
+	price := campaign.FilterSets[filterSet].Price
+	if in.auction.IsHeld() {
+		bid := in.auction.Bid(filterSet)
+		price, in.bid = bid.Amount, bidReference{auction: in.auction.ID, token: bid.Token}
+	}
+	payout, ok := campaign.Payout.AmountAtPrice(price)
+	if !ok {
+		return market.OutcomeBelowFloor, nil
+	}
+	in.choice = chosenBuyer{filterSet: filterSet, price: price, payout: payout}
+	return in.reserveChoice()
+}
+
+// reserveChoice reserves the duplicate claim, caps and funds for a sale to the choice. After
+// another outcome than OutcomeWon, the caller releases the part that was reserved.
+func (in *leadSale) reserveChoice() (market.Outcome, <-chan struct{}) {
+	e, campaign, price := in.engine, in.live.Campaign, in.choice.price
+	buyer := in.chosenFilterSet().Buyer
+	if rule := &campaign.Duplicates; rule.PerBuyer && rule.Window > 0 {
+		e.state.ReleaseDuplicateKeys(&in.reserved)
+		result, wait := in.tryClaimDuplicates(uint64(campaign.Ref)<<32 | uint64(buyer.Ref))
+		if result != state.Reserved {
+			return market.OutcomeDuplicate, wait
+		}
+	}
+	if result, wait := e.state.ReserveCaps(&in.reserved, in.live.Caps[in.choice.filterSet], price, in.refusedCharges, in.now); result != state.Reserved {
+		return market.OutcomeCapped, wait
+	}
+	if result, wait := e.state.ReserveFunds(&in.reserved, buyer, price); result != state.Reserved {
+		return market.OutcomeNoFunds, wait
+	}
+	return market.OutcomeWon, nil
+}
+
+// recordChoice writes the buyer, the money and the charges into an event.
+func (in *leadSale) recordChoice(sale *event.Sale) {
+	sale.Buyer, sale.FilterSet = in.chosenFilterSet().Buyer.Ref, uint32(in.choice.filterSet)
+	sale.Price, sale.Payout, sale.Currency = in.choice.price, in.choice.payout, in.live.Campaign.Currency
+	sale.Test = in.live.Test
+	sale.Charges = append(sale.Charges[:0], in.reserved.CapCharges()...)
+	if in.live.Campaign.Method == market.Waterfall {
+		sale.Turn = event.RotationTurn{}
+	}
+}
+
+// recordRequest fills in the part of the event that does not depend on the sale.
+func (in *leadSale) recordRequest() {
+	e, campaign := in.engine, in.live.Campaign
+	in.record.Lead, in.record.Request = in.id, in.req.Request
+	in.record.Campaign, in.record.Supplier = campaign.Ref, in.req.Supplier.Ref
+	in.record.Catalog = in.plan.catalog.Version
+	in.record.Keep = in.now + int64(max(e.opt.Keep, campaign.Returns.Window))
+	in.record.Sale.Test = in.live.Test
+	in.recordLeadFields()
+	in.timings.TraceOrNil().SetLead(in.id, campaign)
+}
+
+// checkCampaignRules applies the campaign's filters and suppression lists, and claims the
+// lead's values against duplicates in the whole campaign.
+func (in *leadSale) checkCampaignRules() (market.Reason, error) {
+	campaign := in.live.Campaign
+	for i := range campaign.Filters {
+		if !campaign.Filters[i].Accepts(&in.lead) {
+			return market.ReasonFiltered, nil
+		}
+	}
+	for _, list := range campaign.Suppression {
+		if in.isSuppressedBy(list) {
+			return market.ReasonSuppressed, nil
+		}
+	}
+	rule := &campaign.Duplicates
+	if rule.Window == 0 || rule.PerBuyer {
+		return market.ReasonNone, nil
+	}
+	return in.waitToClaimDuplicates(uint64(campaign.Ref) << 32)
+}
+
+// commitUnsold starts the commit of a lead that no buyer gets.
+func (in *leadSale) commitUnsold(reason market.Reason) (Answer, error) {
+	in.record.Reason = reason
+	in.record.Decided = in.now
+	in.recordCandidateOutcomes()
+	in.sealContact(nil)
+	if err := in.startDecisionCommit(); err != nil {
+		return Answer{}, err
+	}
+	return in.addAnswerIDs(Answer{Reason: reason}), nil
+}
+
+// addAnswerIDs adds the identifiers to an answer, and gives the Decision the values for the
+// observer.
+func (in *leadSale) addAnswerIDs(answer Answer) Answer {
+	in.campaign, in.supplier = in.live.Campaign, in.req.Supplier
+	answer.Lead, answer.Request = in.id, in.req.Request
+	answer.Campaign, answer.Test = string(in.live.Campaign.ID), in.live.Test
+	return answer
+}
+
+// commitDecision makes the event durable and applies it. The reservations are released with it.
+func (in *leadSale) commitDecision() error {
+	clock := in.engine.opt.Clock
+	began := clock.Now()
+	err := in.engine.commit(&in.record, &in.reserved)
+	in.timings.AddCommitTime(began, clock.Now())
+	return err
+}

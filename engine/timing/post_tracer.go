@@ -1,0 +1,46 @@
+package timing
+
+import "pingpost/engine/market"
+
+// PostTracer records the posts of a delivery whose request is traced. The zero value records
+// nothing.
+type PostTracer struct {
+	trace *Trace // nil: not traced, or the supplier has its answer
+	index int    // of the call in trace.Calls
+}
+
+// TracePosts returns a tracer of posts. t may be nil.
+func (t *Trace) TracePosts() PostTracer { return PostTracer{trace: t} }
+
+// BeginPost records a post that begins now. It returns the traceparent header for the buyer.
+func (t *PostTracer) BeginPost(buyer string, auction market.AuctionID, bodySize int, now int64) (traceparent string) {
+	if t.trace == nil {
+		return ""
+	}
+	span, traceparent := t.trace.StartCall()
+	if !auction.IsZero() {
+		t.trace.Auction = auction
+	}
+	t.index = t.trace.addCall(Call{
+		TimeSpan: TimeSpan{now, now}, Span: span, Post: true, Outcome: callPending, Bytes: bodySize, Buyer: buyer,
+	})
+	return traceparent
+}
+
+// EndPost records the result of the post.
+func (t *PostTracer) EndPost(result *market.PostResult, now int64) {
+	if t.trace == nil || t.index < 0 {
+		return
+	}
+	call := &t.trace.Calls[t.index]
+	call.To, call.Outcome, call.Fault, call.Status = now, result.Verdict.String(), result.Fault, max(0, result.Status)
+}
+
+// StopRecording ends the recording when the supplier gets its answer. A post in progress lasts
+// until now in the trace.
+func (t *PostTracer) StopRecording(now int64) {
+	if t.trace != nil && t.index >= 0 && t.index < len(t.trace.Calls) && t.trace.Calls[t.index].Outcome == callPending {
+		t.trace.Calls[t.index].To = now
+	}
+	*t = PostTracer{}
+}
