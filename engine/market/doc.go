@@ -7,23 +7,23 @@
 //
 // Several types describe results, each for one scope:
 //
-//	type               scope                               values and use
-//	Outcome            one buyer in one decision           won, lost, no_bid, capped …: record, metrics, dashboard
-//	Reason             one lead or ping, for the supplier  the furthest Outcome.Reason of all buyers
-//	Verdict            one attempt to post                 accepted, refused, unreached, unknown, busy
-//	Fault              one failed ping, post or webhook    the technical cause, for operators
-//	event.Settlement   one open post                       the final or intermediate result of all attempts
-//	Delivery           one lead, for operators             the delivery state that settlements lead to
-//	Status             one lead, for supplier and buyer    OPEN, ACCEPTED, UNMATCHED, then the buyer's reports
-//	state.Answer       one lead, for the supplier          the answer that was sent; it never changes
-//	ReturnState        one lead's return                   none, waiting, approved, refused
-//	event.ChangeResult one reported change                 done, none, waits, refused …
-//	ReportRejection    one rejected report                 why; with a field error or a status
+//	type                   scope                              values and use
+//	Outcome                one buyer in one decision          won, lost, no_bid, capped …: record, metrics, dashboard
+//	Reason                 one lead or ping, for the supplier the furthest Outcome.SupplierReason of all buyers
+//	Verdict                one attempt to post                accepted, refused, unreached, unknown, busy
+//	Fault                  one failed ping, post or webhook   the technical cause, for operators
+//	event.PostSettlement   one open post                      the final or intermediate result of all attempts
+//	DeliveryState          one lead, for operators            the state of the delivery that settlements lead to
+//	Status                 one lead, for supplier and buyer   OPEN, ACCEPTED, UNMATCHED, then the buyer's reports
+//	state.SupplierAnswer   one lead, for the supplier         the answer that was sent; it never changes
+//	ReturnState            one lead's return                  none, waiting, approved, refused
+//	event.LeadChangeResult one reported change                done, none, waits, refused …
+//	ReportRejection        one rejected report                why; with a field error or a status
 //
-// They map as follows. An attempt's Verdict leads to a Settlement, which sets Delivery and
-// Status:
+// They map as follows. An attempt's Verdict leads to a PostSettlement, which sets DeliveryState
+// and Status:
 //
-//	Verdict                       Settlement            Delivery   Status
+//	Verdict                       PostSettlement        Delivery   Status
 //	accepted                      delivered             delivered  ACCEPTED
 //	refused, next buyer posted    refused               pending    unchanged
 //	refused, next buyer recorded  refused               none       ACCEPTED
@@ -35,6 +35,6 @@
 //	operator: release             released              released   UNMATCHED
 //	operator: resend              resent                pending    unchanged
 //
-// state.Answer becomes ACCEPTED or UNMATCHED with the first Status of that name, and
+// state.SupplierAnswer becomes ACCEPTED or UNMATCHED with the first Status of that name, and
 // stays.
 package market
