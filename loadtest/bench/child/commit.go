@@ -39,7 +39,7 @@ type CommitLatency struct {
 // measureCommits fills a state, opens a log, and measures commits alone and beside the
 // background work.
 func measureCommits(spec *CommitSpec) (result *CommitResult, err error) {
-	c := &commitLoad{state: state.New(), events: newLeadEvents(time.Now().UnixNano())}
+	c := &commitLoad{applier: applier{state: state.New()}, events: newLeadEvents(time.Now().UnixNano())}
 	c.state.Apply(1, c.events.now, c.events.namesGiven())
 	for i := range spec.Leads {
 		c.state.Apply(uint64(i+2), c.events.now, c.events.leadDecided(i))
@@ -95,13 +95,10 @@ func measureCommits(spec *CommitSpec) (result *CommitResult, err error) {
 // commitLoad commits leads at a fixed rate, independent of their completion, and applies
 // them as the exchange does.
 type commitLoad struct {
-	state  *state.State
+	applier
 	events *leadEvents
 	log    *wal.Log
-	before uint64 // number of events that the state has and the log does not have
 	sent   int
-
-	decoder event.Decoder // used by the committer's goroutine only
 }
 
 // pollInterval is the interval at which the generator sends the commits that are due.
@@ -122,7 +119,7 @@ func (c *commitLoad) run(rate int, duration time.Duration, background func(end t
 	for done := false; !done; {
 		for ; err == nil && !due.After(time.Now()); due = due.Add(interval) {
 			pending.Add(1)
-			err = c.append(&pendingCommit{load: c, due: due, latency: latency, pending: &pending})
+			err = c.append(&pendingCommit{pendingLead: pendingLead{applier: &c.applier, pending: &pending}, due: due, latency: latency})
 		}
 		select {
 		case backgroundErr := <-ended:
@@ -154,28 +151,19 @@ func (c *commitLoad) append(w *pendingCommit) error {
 
 // pendingCommit is a commit that is not yet durable.
 type pendingCommit struct {
-	load    *commitLoad
+	pendingLead
 	due     time.Time
-	data    []byte
 	latency *hdrhistogram.Histogram // written by the committer's goroutine only
-	pending *sync.WaitGroup
 }
 
 // Committed applies the lead and records the latency.
 func (w *pendingCommit) Committed(seq uint64, at int64) {
-	lead, err := w.load.decoder.Decode(w.data)
-	if err != nil {
-		panic("BUG: an event that was just encoded cannot be decoded: " + err.Error())
-	}
-	w.load.state.Apply(w.load.before+seq, at, lead)
+	w.apply(seq, at, w.data)
 	if err := w.latency.RecordValue(int64(time.Since(w.due))); err != nil {
-		panic("BUG: a commit that took done a minute: " + err.Error())
+		panic("BUG: a commit that took over a minute: " + err.Error())
 	}
 	w.pending.Done()
 }
-
-// Failed counts down; the next append returns the log's error.
-func (w *pendingCommit) Failed(error) { w.pending.Done() }
 
 func (c *commitLoad) snapshot() (bytes uint64, err error) {
 	w, err := c.log.CreateSnapshot(wal.SnapshotOptions{})

@@ -28,8 +28,9 @@ func measureCommitter(spec *LogSpec) (result *CommitterResult, err error) {
 	defer func() { err = errors.Join(err, log.Close()) }()
 	waiters := make([]pendingLead, spec.Leads)
 	var pending sync.WaitGroup
+	leads := &applier{state: s, before: 1}
 	for i := range waiters {
-		waiters[i] = pendingLead{state: s, data: event.Append(nil, f.leadDecided(i)), pending: &pending}
+		waiters[i] = pendingLead{applier: leads, data: event.Append(nil, f.leadDecided(i)), pending: &pending}
 	}
 	pending.Add(len(waiters))
 	began := time.Now()
@@ -49,23 +50,31 @@ func measureCommitter(spec *LogSpec) (result *CommitterResult, err error) {
 	return &CommitterResult{Rate: float64(spec.Leads) / took.Seconds(), Batch: float64(stats.Entries) / float64(stats.Batches)}, nil
 }
 
+// applier applies each durable lead. The committer's goroutine is its only user.
+type applier struct {
+	state   *state.State
+	before  uint64 // number of events that the state has and the log does not have
+	decoder event.Decoder
+}
+
+func (a *applier) apply(seq uint64, at int64, data []byte) {
+	lead, err := a.decoder.Decode(data)
+	if err != nil {
+		panic("BUG: an event that was just encoded cannot be decoded: " + err.Error())
+	}
+	a.state.Apply(a.before+seq, at, lead)
+}
+
 // pendingLead is a lead that is not yet durable.
 type pendingLead struct {
-	state   *state.State
+	*applier
 	data    []byte
 	pending *sync.WaitGroup
 }
 
-// leadDecoder is used by the committer's goroutine only.
-var leadDecoder event.Decoder
-
 // Committed applies the lead.
 func (c *pendingLead) Committed(seq uint64, at int64) {
-	lead, err := leadDecoder.Decode(c.data)
-	if err != nil {
-		panic("BUG: an event that was just encoded cannot be decoded: " + err.Error())
-	}
-	c.state.Apply(seq+1, at, lead)
+	c.apply(seq, at, c.data)
 	c.pending.Done()
 }
 
