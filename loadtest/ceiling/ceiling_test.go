@@ -163,7 +163,7 @@ func TestALeadIsDurableBeforeTheAnswer(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer reader.Close()
+		t.Cleanup(func() { reader.Close() })
 		for n := range 3 * len(sizes) {
 			entry, err := reader.Next()
 			isLead := n%len(sizes) == 0

@@ -24,7 +24,7 @@ type refusal struct {
 
 // refuse answers with the error body, and counts the request as invalid.
 func (b *Buyer) refuse(r *fasthttp.RequestCtx, status int, code, message string, fields ...fieldError) {
-	b.ledger.invalid()
+	b.ledger.countInvalid()
 	fail(r, status, code, message, fields...)
 }
 
@@ -42,8 +42,8 @@ func requestID(r *fasthttp.RequestCtx) string {
 	return chance(r.ID()).name("req_", r.RemoteAddr().String())
 }
 
-// unreadable answers a request that fasthttp could not parse.
-func (b *Buyer) unreadable(r *fasthttp.RequestCtx, err error) {
+// refuseUnparsable answers a request that fasthttp could not parse.
+func (b *Buyer) refuseUnparsable(r *fasthttp.RequestCtx, err error) {
 	if errors.Is(err, fasthttp.ErrBodyTooLarge) {
 		b.refuse(r, fasthttp.StatusRequestEntityTooLarge, "payload_too_large", "the body exceeds 64 KiB")
 		return

@@ -69,10 +69,10 @@ type outcome struct {
 	replayed bool
 }
 
-// post decides an attempt. A key that arrived first while its bid was valid never
+// decidePost decides an attempt. A key that arrived first while its bid was valid never
 // expires,
 // because its retries belong to a sale that was in time.
-func (l *ledger) post(a attempt) outcome {
+func (l *ledger) decidePost(a attempt) outcome {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.stats.Posts++
@@ -82,7 +82,7 @@ func (l *ledger) post(a attempt) outcome {
 		l.stats.Expired++
 		return outcome{fate: fateExpired}
 	case e == nil:
-		e = l.enterLocked(a)
+		e = l.rememberLocked(a)
 	case e.body != a.body:
 		l.stats.Invalid++
 		return outcome{fate: fateReused}
@@ -121,8 +121,8 @@ func (l *ledger) acceptLocked(e *entry, a *attempt) {
 	l.byLead[e.lead] = e.key
 }
 
-// enterLocked creates an entry for a key. It replaces the oldest entry.
-func (l *ledger) enterLocked(a attempt) *entry {
+// rememberLocked creates an entry for a key. It replaces the oldest entry.
+func (l *ledger) rememberLocked(a attempt) *entry {
 	if old := l.ring[l.next]; old != nil {
 		l.stats.Forgotten++
 		delete(l.byKey, old.key)
@@ -137,13 +137,13 @@ func (l *ledger) enterLocked(a attempt) *entry {
 	return e
 }
 
-func (l *ledger) invalid() {
+func (l *ledger) countInvalid() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.stats.Invalid++
 }
 
-func (l *ledger) malformed() {
+func (l *ledger) countMalformed() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.stats.Malformed++
@@ -155,8 +155,8 @@ func (l *ledger) snapshot() Stats {
 	return l.stats
 }
 
-// answered stores the time of the first 201 of a lead.
-func (l *ledger) answered(key string, now time.Time) {
+// recordAnswer stores the time of the first 201 of a lead.
+func (l *ledger) recordAnswer(key string, now time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if e := l.byKey[key]; e != nil && e.answered.IsZero() {
@@ -172,8 +172,8 @@ type Lead struct {
 	AnsweredAt time.Time `json:"answered_at,omitzero"` // when its first 201 was written; absent without a 201
 }
 
-// accepted lists the remembered accepted leads by the first arrival of their keys.
-func (l *ledger) accepted() []Lead {
+// acceptedLeads lists the remembered accepted leads by the first arrival of their keys.
+func (l *ledger) acceptedLeads() []Lead {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	leads := make([]Lead, 0, len(l.byLead))

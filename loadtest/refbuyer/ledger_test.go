@@ -59,7 +59,7 @@ func TestLedger(t *testing.T) {
 			l := newLedger(10)
 			var last outcome
 			for _, a := range row.posts {
-				last = l.post(a)
+				last = l.decidePost(a)
 			}
 			if last != row.last {
 				t.Errorf("last answer\n got %+v\nwant %+v", last, row.last)
@@ -76,12 +76,12 @@ func TestLedgerForgets(t *testing.T) {
 	const limit = 3
 	l := newLedger(limit)
 	for i := range 10 {
-		l.post(attempt{key: fmt.Sprint("k", i), lead: fmt.Sprint("l", i), id: fmt.Sprint("r", i), fail: always(false, false)})
+		l.decidePost(attempt{key: fmt.Sprint("k", i), lead: fmt.Sprint("l", i), id: fmt.Sprint("r", i), fail: always(false, false)})
 	}
 	if len(l.byKey) != limit || len(l.byLead) != limit {
 		t.Errorf("%d keys and %d leads are remembered, want %d", len(l.byKey), len(l.byLead), limit)
 	}
-	got := l.accepted()
+	got := l.acceptedLeads()
 	want := []Lead{{Key: "k7", LeadUUID: "l7", LeadID: "r7"}, {Key: "k8", LeadUUID: "l8", LeadID: "r8"}, {Key: "k9", LeadUUID: "l9", LeadID: "r9"}}
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("got %v, want %v", got, want)
@@ -96,15 +96,15 @@ func TestLedgerForgets(t *testing.T) {
 // no effect.
 func TestLedgerFirstAnswer(t *testing.T) {
 	l := newLedger(2)
-	l.post(attempt{key: "k", lead: "l", fail: always(false, false)})
-	if at := l.accepted()[0].AnsweredAt; !at.IsZero() {
+	l.decidePost(attempt{key: "k", lead: "l", fail: always(false, false)})
+	if at := l.acceptedLeads()[0].AnsweredAt; !at.IsZero() {
 		t.Errorf("answered at %v before it was", at)
 	}
 	first := time.Unix(1_800_000_000, 5)
-	l.answered("k", first)
-	l.answered("k", first.Add(time.Second))
-	l.answered("another", first)
-	if at := l.accepted()[0].AnsweredAt; !at.Equal(first) {
+	l.recordAnswer("k", first)
+	l.recordAnswer("k", first.Add(time.Second))
+	l.recordAnswer("another", first)
+	if at := l.acceptedLeads()[0].AnsweredAt; !at.Equal(first) {
 		t.Errorf("answered at %v, want %v", at, first)
 	}
 }

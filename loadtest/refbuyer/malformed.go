@@ -112,13 +112,13 @@ func (m malformation) apply(b *Buyer, r *fasthttp.RequestCtx) {
 		r.Response.ResetBody()
 		r.SetStatusCode(fasthttp.StatusNoContent)
 	case reset, trickle:
-		b.speakRaw(r, m)
+		b.writeBroken(r, m)
 	default:
 	}
 }
 
-// speakRaw writes to the connection directly. The server then closes it.
-func (b *Buyer) speakRaw(r *fasthttp.RequestCtx, m malformation) {
+// writeBroken writes to the connection directly. The server then closes it.
+func (b *Buyer) writeBroken(r *fasthttp.RequestCtx, m malformation) {
 	body := r.Response.Body()
 	head := fmt.Appendf(nil, "HTTP/1.1 %d %s\r\nContent-Type: application/json\r\nConnection: close\r\n", r.Response.StatusCode(), fasthttp.StatusMessage(r.Response.StatusCode()))
 	b.WriteRaw(r, func(conn net.Conn) {

@@ -31,10 +31,10 @@ type granted struct {
 	Scope     string `json:"scope"`
 }
 
-// token issues an access token by the client credentials grant of RFC 6749. The request
+// issueToken issues an access token by the client credentials grant of RFC 6749. The request
 // is
 // JSON or a form. The credentials are in the body or in a Basic header.
-func (b *Buyer) token(r *fasthttp.RequestCtx) {
+func (b *Buyer) issueToken(r *fasthttp.RequestCtx) {
 	r.Response.Header.Set("Cache-Control", "no-store")
 	g, ok := readGrant(r)
 	if !ok {
@@ -116,7 +116,7 @@ type oauthRefusal struct {
 }
 
 func (b *Buyer) refuseGrant(r *fasthttp.RequestCtx, status int, code, message string) {
-	b.ledger.invalid()
+	b.ledger.countInvalid()
 	id := requestID(r)
 	r.Response.Header.Set("X-Request-Id", id)
 	answer(r, status, oauthRefusal{refusal{Error: code, Message: message, RequestID: id}, message})

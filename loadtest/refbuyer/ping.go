@@ -19,31 +19,31 @@ type scratch struct {
 	answer  []byte
 }
 
-// ping answers with a bid, or with the reason for no bid.
-func (b *Buyer) ping(r *fasthttp.RequestCtx) {
+// handlePing answers with a bid, or with the reason for no bid.
+func (b *Buyer) handlePing(r *fasthttp.RequestCtx) {
 	now := b.now()
-	b.book.arrive(now)
+	b.book.countArrival(now)
 	if !b.allowed(r, now) {
 		return
 	}
-	key, ok := b.key(r)
+	key, ok := b.idempotencyKey(r)
 	if !ok {
 		return
 	}
 	work := b.scratchPool.Get().(*scratch)
-	damage := b.bid(r, work, key, now)
+	damage := b.composeAnswer(r, work, key, now)
 	work.object.Release()
 	work.wrong, work.request = work.wrong[:0], request{}
 	b.scratchPool.Put(work)
-	b.delay(b.options.Latency, key, 1)
+	b.delayAnswer(b.options.Latency, key, 1)
 	if damage == sound {
-		b.repeats(r, key, 1)
+		b.maybeAnswerTwice(r, key, 1)
 	}
 	damage.apply(b, r)
 }
 
-// bid writes the answer, and returns the malformation to apply to it.
-func (b *Buyer) bid(r *fasthttp.RequestCtx, work *scratch, key []byte, now time.Time) malformation {
+// composeAnswer writes the answer, and returns the malformation to apply to it.
+func (b *Buyer) composeAnswer(r *fasthttp.RequestCtx, work *scratch, key []byte, now time.Time) malformation {
 	body := r.PostBody()
 	if err := work.object.Parse(body); err != nil {
 		b.refuse(r, fasthttp.StatusBadRequest, "malformed_json", err.Error())
@@ -63,10 +63,10 @@ func (b *Buyer) bid(r *fasthttp.RequestCtx, work *scratch, key []byte, now time.
 	case o.noBid != "":
 		as = toPass
 	}
-	until, use := b.book.note(key, body, now.Add(b.options.Valid).UnixMilli(), as)
+	until, use := b.book.recordPing(key, body, now.Add(b.options.Valid).UnixMilli(), as)
 	switch use {
 	case reusedKey:
-		b.refuseReused(r)
+		b.refuseReusedKey(r)
 		return sound
 	case repeatedKey:
 		r.Response.Header.Set("Idempotent-Replayed", "true")
@@ -83,12 +83,12 @@ func (b *Buyer) bid(r *fasthttp.RequestCtx, work *scratch, key []byte, now time.
 func (b *Buyer) refusePing(r *fasthttp.RequestCtx, wrong []fieldError) {
 	for i := range wrong {
 		if wrong[i].Code == codeContact {
-			b.book.contact()
+			b.book.countContact()
 			break
 		}
 	}
 	if len(wrong) == 1 && wrong[0].Code == codeExpired {
-		b.book.late()
+		b.book.countLate()
 		fail(r, fasthttp.StatusUnprocessableEntity, "invalid_payload", "expires_at has passed", wrong...)
 		return
 	}
@@ -126,9 +126,9 @@ func roundUp(nanoseconds int64) (seconds int64) {
 	return (nanoseconds + int64(time.Second) - 1) / int64(time.Second)
 }
 
-// key returns the required idempotency key and checks the content type. The key aliases
+// idempotencyKey returns the required idempotency key and checks the content type. The key aliases
 // the request.
-func (b *Buyer) key(r *fasthttp.RequestCtx) (key []byte, ok bool) {
+func (b *Buyer) idempotencyKey(r *fasthttp.RequestCtx) (key []byte, ok bool) {
 	kind, _, _ := bytes.Cut(r.Request.Header.ContentType(), []byte(";"))
 	if !bytes.EqualFold(bytes.TrimSpace(kind), []byte("application/json")) {
 		b.refuse(r, fasthttp.StatusUnsupportedMediaType, "unsupported_media_type", "send application/json")
@@ -143,6 +143,6 @@ func (b *Buyer) key(r *fasthttp.RequestCtx) (key []byte, ok bool) {
 	return key, true
 }
 
-func (b *Buyer) refuseReused(r *fasthttp.RequestCtx) {
+func (b *Buyer) refuseReusedKey(r *fasthttp.RequestCtx) {
 	fail(r, fasthttp.StatusUnprocessableEntity, "idempotency_key_reused", "this Idempotency-Key was used with another body")
 }

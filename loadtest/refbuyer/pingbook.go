@@ -18,14 +18,13 @@ import (
 type pingBook struct {
 	seed maphash.Seed
 
-	mu      sync.Mutex
-	index   map[uint64]uint32 // position of a key in the ring
-	ring    []storedPing
-	next    int
-	stats   pingStats
-	second  int64 // the current second
-	in      int64 // pings in this second
-	entered int   // used positions of the ring
+	mu       sync.Mutex
+	index    map[uint64]uint32 // position of a key in the ring
+	ring     []storedPing
+	next     int
+	stats    pingStats
+	second   int64 // the current second
+	pingsNow int64 // pings in this second
 }
 
 type storedPing struct {
@@ -64,19 +63,19 @@ func newPingBook(limit int) *pingBook {
 	}
 }
 
-// arrive counts a ping before it is read.
-func (p *pingBook) arrive(now time.Time) {
+// countArrival counts a ping before it is read.
+func (p *pingBook) countArrival(now time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if second := now.Unix(); second != p.second {
-		p.second, p.in = second, 0
+		p.second, p.pingsNow = second, 0
 	}
-	p.in++
-	p.stats.peak = max(p.stats.peak, p.in)
+	p.pingsNow++
+	p.stats.peak = max(p.stats.peak, p.pingsNow)
 }
 
-// note records a ping or finds it. It returns the end of the first answer's bid.
-func (p *pingBook) note(key, body []byte, until int64, as intent) (int64, repetition) {
+// recordPing records a ping or finds it. It returns the end of the first answer's bid.
+func (p *pingBook) recordPing(key, body []byte, until int64, as intent) (int64, repetition) {
 	ping := storedPing{maphash.Bytes(p.seed, key), maphash.Bytes(p.seed, body), until}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -88,7 +87,7 @@ func (p *pingBook) note(key, body []byte, until int64, as intent) (int64, repeti
 		p.stats.repeated++
 		return p.ring[at].until, repeatedKey
 	}
-	p.enterLocked(ping)
+	p.replaceOldestLocked(ping)
 	p.stats.pings++
 	switch as {
 	case toBid:
@@ -101,27 +100,23 @@ func (p *pingBook) note(key, body []byte, until int64, as intent) (int64, repeti
 	return until, firstUse
 }
 
-// enterLocked records a ping. It replaces the oldest one.
-func (p *pingBook) enterLocked(ping storedPing) {
-	if p.entered == len(p.ring) {
-		delete(p.index, p.ring[p.next].key)
-	} else {
-		p.entered++
-	}
+// replaceOldestLocked records a ping. It replaces the oldest one.
+func (p *pingBook) replaceOldestLocked(ping storedPing) {
+	delete(p.index, p.ring[p.next].key) // an unused position has no key
 	p.ring[p.next] = ping
 	p.index[ping.key] = uint32(p.next)
 	p.next = (p.next + 1) % len(p.ring)
 }
 
-// late counts a ping whose expires_at has passed.
-func (p *pingBook) late() {
+// countLate counts a ping whose expires_at has passed.
+func (p *pingBook) countLate() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.stats.late++
 }
 
-// contact counts a ping with contact data.
-func (p *pingBook) contact() {
+// countContact counts a ping with contact data.
+func (p *pingBook) countContact() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.stats.contacts++

@@ -23,7 +23,7 @@ func TestPingBook(t *testing.T) {
 		{"a", "y", toBid, 6, firstUse}, // replaces b
 		{"b", "y", toBid, 7, firstUse},
 	} {
-		if until, use := book.note([]byte(step.key), []byte(step.body), int64(i), step.as); until != step.until || use != step.use {
+		if until, use := book.recordPing([]byte(step.key), []byte(step.body), int64(i), step.as); until != step.until || use != step.use {
 			t.Errorf("step %d: %d, %d, want %d, %d", i, until, use, step.until, step.use)
 		}
 	}
@@ -36,7 +36,7 @@ func TestPeak(t *testing.T) {
 	book := newPingBook(1)
 	for second, pings := range []int{3, 0, 7, 5, 7, 1} {
 		for i := range pings {
-			book.arrive(noon.Add(time.Duration(second)*time.Second + time.Duration(i)*time.Millisecond))
+			book.countArrival(noon.Add(time.Duration(second)*time.Second + time.Duration(i)*time.Millisecond))
 		}
 	}
 	if got := book.snapshot().peak; got != 7 {

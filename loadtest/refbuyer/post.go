@@ -18,11 +18,11 @@ type receipt struct {
 	Status string `json:"status"`
 }
 
-// post decides on a lead. The ledger decides before the delay: a caller that stops
+// handlePost decides on a lead. The ledger decides before the delay: a caller that stops
 // waiting
 // has sold the lead nevertheless.
-func (b *Buyer) post(r *fasthttp.RequestCtx) {
-	key, ok := b.key(r)
+func (b *Buyer) handlePost(r *fasthttp.RequestCtx) {
+	key, ok := b.idempotencyKey(r)
 	if !ok {
 		return
 	}
@@ -40,24 +40,24 @@ func (b *Buyer) post(r *fasthttp.RequestCtx) {
 		b.refuse(r, fasthttp.StatusUnprocessableEntity, "invalid_bid_token", "the buyer issued no such token for this auction")
 		return
 	}
-	result := b.ledger.post(a)
-	b.delay(b.options.PostLatency, key, result.number)
-	if b.forgets(r, key, result) {
+	result := b.ledger.decidePost(a)
+	b.delayAnswer(b.options.PostLatency, key, result.number)
+	if b.forgetsLead(r, key, result) {
 		return
 	}
-	b.acknowledge(r, result)
+	b.answerPost(r, result)
 	if result.fate == fateAccepted && !result.failed && !b.damageReceipt(r, key, result.number) {
-		b.repeats(r, key, result.number)
-		b.ledger.answered(a.key, b.now())
+		b.maybeAnswerTwice(r, key, result.number)
+		b.ledger.recordAnswer(a.key, b.now())
 	}
 }
 
-// forgets reports whether the buyer accepts this lead without an answer, like a buyer
+// forgetsLead reports whether the buyer accepts this lead without an answer, like a buyer
 // that
 // loses its connection and then its data. It closes the connection after the first
 // attempt
 // and rejects each retry. The lead stays in the ledger.
-func (b *Buyer) forgets(r *fasthttp.RequestCtx, key []byte, result outcome) bool {
+func (b *Buyer) forgetsLead(r *fasthttp.RequestCtx, key []byte, result outcome) bool {
 	if result.fate != fateAccepted || result.failed || !b.chance.happens(b.options.ForgetRate, drawForget, key, 0) {
 		return false
 	}
@@ -65,7 +65,7 @@ func (b *Buyer) forgets(r *fasthttp.RequestCtx, key []byte, result outcome) bool
 		fail(r, fasthttp.StatusUnprocessableEntity, "post_rejected", "simulated loss of the lead by the configured forget rate")
 		return true
 	}
-	b.ledger.malformed()
+	b.ledger.countMalformed()
 	b.WriteRaw(r, func(net.Conn) {}) // the server closes the connection without an answer
 	return true
 }
@@ -98,19 +98,19 @@ func (b *Buyer) attemptOf(r *fasthttp.RequestCtx, key []byte, body *postBody) (a
 func (b *Buyer) damageReceipt(r *fasthttp.RequestCtx, key []byte, attempt int) bool {
 	damage := b.chance.drawMalformation(b.options.MalformedPostRate, key, attempt, len(malformations)-int(notJSON))
 	if damage != sound {
-		b.ledger.malformed()
+		b.ledger.countMalformed()
 		damage.apply(b, r)
 	}
 	return damage != sound
 }
 
-func (b *Buyer) acknowledge(r *fasthttp.RequestCtx, result outcome) {
+func (b *Buyer) answerPost(r *fasthttp.RequestCtx, result outcome) {
 	if result.replayed {
 		r.Response.Header.Set("Idempotent-Replayed", "true")
 	}
 	switch {
 	case result.fate == fateReused:
-		b.refuseReused(r)
+		b.refuseReusedKey(r)
 	case result.fate == fateExpired:
 		fail(r, fasthttp.StatusGone, "bid_expired", "the bid of this token has expired")
 	case result.failed || result.fate == fateOpen:

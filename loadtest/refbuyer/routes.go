@@ -8,25 +8,25 @@ func (b *Buyer) handle(r *fasthttp.RequestCtx) {
 	}
 	switch string(r.Path()) {
 	case "/v1/ping":
-		if b.method(r, fasthttp.MethodPost) && b.admits(r, scopePing) {
-			b.ping(r)
+		if b.requireMethod(r, fasthttp.MethodPost) && b.authorize(r, scopePing) {
+			b.handlePing(r)
 		}
 	case "/v1/post":
-		if b.method(r, fasthttp.MethodPost) && b.admits(r, scopePost) {
-			b.post(r)
+		if b.requireMethod(r, fasthttp.MethodPost) && b.authorize(r, scopePost) {
+			b.handlePost(r)
 		}
 	case "/stats":
-		if b.method(r, fasthttp.MethodGet) {
+		if b.requireMethod(r, fasthttp.MethodGet) {
 			answer(r, fasthttp.StatusOK, b.Stats())
 		}
 	case "/leads":
-		if b.method(r, fasthttp.MethodGet) {
+		if b.requireMethod(r, fasthttp.MethodGet) {
 			b.listLeads(r)
 		}
 	case "/oauth/token":
 		if b.access.lifetime > 0 {
-			if b.method(r, fasthttp.MethodPost) {
-				b.token(r)
+			if b.requireMethod(r, fasthttp.MethodPost) {
+				b.issueToken(r)
 			}
 			return
 		}
@@ -36,7 +36,7 @@ func (b *Buyer) handle(r *fasthttp.RequestCtx) {
 	}
 }
 
-func (b *Buyer) method(r *fasthttp.RequestCtx, allowed string) bool {
+func (b *Buyer) requireMethod(r *fasthttp.RequestCtx, allowed string) bool {
 	if string(r.Method()) == allowed {
 		return true
 	}
@@ -45,7 +45,7 @@ func (b *Buyer) method(r *fasthttp.RequestCtx, allowed string) bool {
 	return false
 }
 
-func (b *Buyer) admits(r *fasthttp.RequestCtx, wanted scope) bool {
+func (b *Buyer) authorize(r *fasthttp.RequestCtx, wanted scope) bool {
 	if b.access.open() {
 		return true
 	}

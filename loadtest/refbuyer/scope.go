@@ -1,6 +1,9 @@
 package refbuyer
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // scope is a set of permissions of a token.
 type scope uint8
@@ -11,24 +14,17 @@ const (
 	scopeWebhook
 )
 
-var scopeNames = [...]struct {
-	scope scope
-	name  string
-}{{scopePing, "ping"}, {scopePost, "post"}, {scopeWebhook, "webhook"}}
+// scopeNames are in the order of the bits.
+var scopeNames = [...]string{"ping", "post", "webhook"}
 
 // parseScope parses the scope of a token request. An empty scope is ping and post.
 func parseScope(text string) (s scope, ok bool) {
 	for name := range strings.FieldsSeq(text) {
-		one := scope(0)
-		for _, known := range scopeNames {
-			if known.name == name {
-				one = known.scope
-			}
-		}
-		if one == 0 {
+		bit := slices.Index(scopeNames[:], name)
+		if bit < 0 {
 			return 0, false
 		}
-		s |= one
+		s |= 1 << bit
 	}
 	if s == 0 {
 		s = scopePing | scopePost
@@ -38,9 +34,9 @@ func parseScope(text string) (s scope, ok bool) {
 
 func (s scope) String() string {
 	var names []string
-	for _, known := range scopeNames {
-		if s&known.scope != 0 {
-			names = append(names, known.name)
+	for bit, name := range scopeNames {
+		if s&(1<<bit) != 0 {
+			names = append(names, name)
 		}
 	}
 	return strings.Join(names, " ")

@@ -53,7 +53,7 @@ func New(options Options) (*Buyer, error) {
 	b.scratchPool.New = func() any { return new(scratch) }
 	var err error
 	b.Server, err = refserver.New(options.Listen, &fasthttp.Server{
-		Name: "refbuyer", Handler: b.handle, ErrorHandler: b.unreadable, Concurrency: maxConns,
+		Name: "refbuyer", Handler: b.handle, ErrorHandler: b.refuseUnparsable, Concurrency: maxConns,
 	})
 	if err != nil {
 		return nil, err
@@ -62,10 +62,10 @@ func New(options Options) (*Buyer, error) {
 }
 
 // Leads returns the remembered accepted leads, oldest first.
-func (b *Buyer) Leads() []Lead { return b.ledger.accepted() }
+func (b *Buyer) Leads() []Lead { return b.ledger.acceptedLeads() }
 
-// delay holds an answer back for a random time.
-func (b *Buyer) delay(latency Latency, key []byte, attempt int) {
+// delayAnswer holds an answer back for a random time.
+func (b *Buyer) delayAnswer(latency Latency, key []byte, attempt int) {
 	if latency != nil {
 		b.Pause(latency.At(b.chance.draw(drawDelay, key, attempt)))
 	}
