@@ -7,8 +7,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-
-	"pingpost/loadtest/trial"
 )
 
 // shape is an element of a drawing.
@@ -215,45 +213,5 @@ func TestStagesOverTime(t *testing.T) {
 	}
 	if _, shown := stagesOver(r, "/v1/ping"); shown {
 		t.Error("a curve of one second")
-	}
-}
-
-// TestSharesOfPhases: the shares of the bar add up to its width.
-func TestSharesOfPhases(t *testing.T) {
-	r := found()
-	r.Stages[2].Mean = 12 * ms
-	v := viewOf(r, "/v1/ping", stagesOf(r, "/v1/ping"))
-	sum := 0.0
-	for _, s := range v.Stages {
-		sum += s.Share
-	}
-	if math.Abs(sum-1) > 1e-9 || math.Abs(v.Stages[2].Share-0.6) > 1e-9 {
-		t.Errorf("%v in all, %v of it commit", sum, v.Stages[2].Share)
-	}
-	if none := viewOf(r, "/x", []trial.Stage{{Name: "decode"}}); none.Stages[0].Share != 0 {
-		t.Errorf("%v of nothing", none.Stages[0].Share)
-	}
-}
-
-// TestTiles: the tiles have the main figures, and errors are marked.
-func TestTiles(t *testing.T) {
-	r := found()
-	r.Ends["broken"] = 2
-	got := map[string]tile{}
-	for _, tile := range tiles(r) {
-		got[tile.Name] = tile
-	}
-	for name, want := range map[string]tile{
-		"arrivals a second":            {Value: "334"}, // 1002 in the three measured seconds
-		"p50 of sale":                  {Value: "12ms"},
-		"p99 of sale":                  {Value: "31ms"},
-		"max of sale":                  {Value: "480ms"},
-		"leads sold, warm-up included": {Value: "1000"},
-		"errors":                       {Value: "2", Bad: true},
-		"mismatches":                   {Value: "1", Bad: true},
-	} {
-		if want.Name = name; got[name] != want {
-			t.Errorf("%+v, want %+v", got[name], want)
-		}
 	}
 }

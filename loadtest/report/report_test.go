@@ -105,7 +105,9 @@ var (
 
 // TestThePageIsSelfContained: the page loads no resources, and foreign text is escaped.
 func TestThePageIsSelfContained(t *testing.T) {
-	text, err := HTML(found())
+	r := found()
+	r.Ends["broken"] = 2
+	text, err := HTML(r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +118,10 @@ func TestThePageIsSelfContained(t *testing.T) {
 	for _, want := range []string{
 		"ten times the &lt;rate&gt; for a second", "2 March 2026, 12:00 UTC", "1 of 2 limits not held", "buy_1 does not have 1 leads",
 		`<td class="held">held</td>`, `<td class="missed">not held</td>`, "burst &amp; more, 1000 a second", "Latency over time", "Percentiles", "Rate over time",
-		"980 sold, 20 refused", "/v1/ping", "rate_limited",
+		"/v1/ping", "rate_limited", `style="width:20.00%" title="commit 2ms"`,
+		// 1002 arrivals in three measured seconds; errors and mismatches are marked.
+		`<div class="tile"><b>334</b><span>arrivals a second`, `<div class="tile"><b>12ms</b><span>p50 of sale`, `<b>31ms</b><span>p99 of sale`,
+		`<b>480ms</b><span>max of sale`, `<b>1000</b><span>leads sold`, `<div class="tile bad"><b>2</b><span>errors`, `<div class="tile bad"><b>1</b><span>mismatches`,
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("no %q", want)
