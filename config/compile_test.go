@@ -16,46 +16,22 @@ import (
 
 func TestDefaults(t *testing.T) {
 	exchange := compiled(t, base, nil)
-	s := exchange.Settings
-	if s.DataDir != "data" || s.Listen != "127.0.0.1:8080" || s.AdminListen != "127.0.0.1:9090" || s.Tenant != "production" {
-		t.Errorf("settings: %+v", s)
-	}
-	want := LimitSettings{
-		Body: 65536, Answer: 65536, Header: 16384, Connections: 10_000, MaxConnsPerIP: 1_000, AuthFailures: 100, Documents: 10,
-		ReadTimeout: 10 * time.Second, WriteTimeout: 10 * time.Second, IdleTimeout: time.Minute,
-	}
-	if s.Limits != want {
-		t.Errorf("limits: %+v", s.Limits)
-	}
-	supplier := exchange.Catalog.Suppliers["sup_a"]
-	if *supplier != (market.Supplier{ID: "sup_a", Name: "sup_a", IngestRate: 100, PingRate: 100, ByteRate: 1600 << 10, ConcurrentAuctions: 1000}) {
-		t.Errorf("supplier: %+v", supplier)
-	}
-	buyer := exchange.Catalog.Buyers["buy_a"]
-	if buyer.Funded || buyer.Schedule != nil || buyer.Caps != nil || buyer.PostTimeout != 10*time.Second || buyer.Zone != time.UTC {
-		t.Errorf("buyer: %+v", buyer)
-	}
-	if buyer.Post.Credential != "" || buyer.Post.Header != "" {
-		t.Errorf("endpoint: %+v", buyer.Post)
-	}
-	campaign := exchange.Catalog.Campaigns["cmp"]
-	if campaign.Suppliers != nil || campaign.Currency.String() != "USD" || campaign.Zone != time.UTC || campaign.Floor != 0 {
-		t.Errorf("campaign: %+v", campaign)
-	}
-	if campaign.Payout != (market.Payout{Share: market.WholeShare}) {
-		t.Errorf("payout: %+v", campaign.Payout)
-	}
-	seat := campaign.FilterSets[0]
-	if seat.Priority != 1 || seat.Weight != 1 || seat.Price != 0 || seat.States != market.AllStates {
-		t.Errorf("seat: %+v", seat)
-	}
-	if got := compiled(t, "sandbox: true\n", nil).Settings.Tenant; got != "sandbox" {
-		t.Errorf("a sandbox's tenant is %s", got)
-	}
-	returns := exchange.Document.Campaigns[0].Returns
-	if returns.Window.Span() != 14*schema.Day || returns.Approval != "auto" || returns.CapBack || !*returns.ReversePayout || *returns.MaxSharePerMonth != 1_000_000 {
-		t.Errorf("returns: %+v", returns)
-	}
+	s, b, c := exchange.Settings, exchange.Catalog.Buyers["buy_a"], exchange.Catalog.Campaigns["cmp"]
+	set, returns := c.FilterSets[0], exchange.Document.Campaigns[0].Returns
+	checkAll(t, exchange.Catalog, map[string]bool{
+		"settings": s.DataDir == "data" && s.Listen == "127.0.0.1:8080" && s.AdminListen == "127.0.0.1:9090" && s.Tenant == "production",
+		"sandbox":  compiled(t, "sandbox: true\n", nil).Settings.Tenant == "sandbox",
+		"limits": s.Limits == LimitSettings{
+			Body: 65536, Answer: 65536, Header: 16384, Connections: 10_000, MaxConnsPerIP: 1_000, AuthFailures: 100, Documents: 10,
+			ReadTimeout: 10 * time.Second, WriteTimeout: 10 * time.Second, IdleTimeout: time.Minute,
+		},
+		"supplier":   *exchange.Catalog.Suppliers["sup_a"] == market.Supplier{ID: "sup_a", Name: "sup_a", IngestRate: 100, PingRate: 100, ByteRate: 1600 << 10, ConcurrentAuctions: 1000},
+		"buyer":      !b.Funded && b.Schedule == nil && b.Caps == nil && b.PostTimeout == 10*time.Second && b.Zone == time.UTC,
+		"endpoint":   b.Post.Credential == "" && b.Post.Header == "",
+		"campaign":   c.Suppliers == nil && c.Currency.String() == "USD" && c.Zone == time.UTC && c.Floor == 0 && c.Payout == market.Payout{Share: market.WholeShare},
+		"filter set": set.Priority == 1 && set.Weight == 1 && set.Price == 0 && set.States == market.AllStates,
+		"returns":    returns.Window.Span() == 14*schema.Day && returns.Approval == "auto" && !returns.CapBack && *returns.ReversePayout && *returns.MaxSharePerMonth == 1_000_000,
+	})
 }
 
 func TestLineupIsByPriorityThenID(t *testing.T) {
@@ -213,14 +189,7 @@ campaigns:
 
 func TestPathsAreRelativeToTheFile(t *testing.T) {
 	text := []byte("data_dir: ../data\nsuppression_lists: [{id: a, field: email, file: l.txt}, {id: b, field: email, file: /x/l.txt}, {id: c, field: email}]\n")
-	source, err := Parse("/etc/exchange/main.yaml", text, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	exchange, err := source.Compile()
-	if err != nil {
-		t.Fatal(err)
-	}
+	exchange := mustCompile(t)(Parse("/etc/exchange/main.yaml", text, nil))
 	if exchange.Settings.DataDir != "/etc/data" {
 		t.Errorf("data in %s", exchange.Settings.DataDir)
 	}

@@ -15,7 +15,8 @@ import (
 // FuzzDocument: what compiles is written as YAML that compiles to the same canonical
 // document, in which the second writing changes nothing; it differs in nothing from
 // itself, and its difference from the example, told both ways, has as many lines.
-// A document that was sent reads nothing of the environment but secrets.
+// A document that was sent reads nothing of the environment but secrets. No text panics the
+// reader, and every error is *Problems with a file, a line and a message.
 func FuzzDocument(f *testing.F) {
 	text, err := os.ReadFile("testdata/exchange.example.yaml")
 	if err != nil {
@@ -25,7 +26,11 @@ func FuzzDocument(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	for _, seed := range []string{string(text), string(full), base, "{}"} {
+	for _, seed := range []string{
+		string(text), string(full), base, "{}", "", "[]", "null", "a: [", "{a: {b: ", "- - - -", "? a\n: b",
+		"a: &x 1\nb: *x\n", "admin: {password: ${A}}", "---\n---\n", "a:\n- b\n -c\n", "a: |\n  b\n", "a: >-\n  b\n", "\xff",
+		"{\"suppliers\":[{\"id\":\"\\ud800\"}]}", "suppliers: [{id: a},]", "a: 'b''c'\n", "\ufeff{}", "a: \"\\x\"", "<<: {}",
+	} {
 		f.Add([]byte(seed))
 	}
 	for _, more := range []string{
@@ -38,15 +43,20 @@ func FuzzDocument(f *testing.F) {
 	first := compiled(f, base, nil)
 	f.Fuzz(func(t *testing.T, data []byte) {
 		source, err := parseDocument(&schema.Binder{Reader: &syntax.Reader{File: "fuzz", Env: env}, Sent: true, AllowUnset: true}, data, nil)
+		var exchange *Compiled
+		if err == nil {
+			exchange, err = source.Compile()
+		}
 		if err != nil {
 			var problems *syntax.Problems
-			if !errors.As(err, &problems) || strings.Contains(err.Error(), "whsec_aGk=") {
+			if !errors.As(err, &problems) || len(*problems) == 0 || strings.Contains(err.Error(), "whsec_aGk=") {
 				t.Fatalf("a secret, or no list of problems: %v", err)
 			}
-			return
-		}
-		exchange, err := source.Compile()
-		if err != nil {
+			for _, problem := range *problems {
+				if problem.Message == "" || problem.File != "fuzz" || problem.Line < 1 || strings.Contains(problem.Path, "\n") {
+					t.Fatalf("%#v", problem)
+				}
+			}
 			return
 		}
 		if changes := canonical.Diff(exchange.Canonical, exchange.Canonical); len(changes) > 0 {

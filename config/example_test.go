@@ -45,138 +45,104 @@ type failer interface {
 
 func compiled(t failer, text string, env map[string]string) *Compiled {
 	t.Helper()
-	source, err := Parse("exchange.yaml", []byte(text), lookup(env))
-	if err != nil {
-		t.Fatalf("parse: %v", err)
+	return mustCompile(t)(Parse("exchange.yaml", []byte(text), lookup(env)))
+}
+
+// mustCompile compiles a document that was read without an error.
+func mustCompile(t failer) func(*Source, error) *Compiled {
+	return func(source *Source, err error) *Compiled {
+		t.Helper()
+		if err != nil {
+			t.Fatalf("read: %v", err)
+		}
+		exchange, err := source.Compile()
+		if err != nil {
+			t.Fatalf("compile: %v", err)
+		}
+		return exchange
 	}
-	exchange, err := source.Compile()
-	if err != nil {
-		t.Fatalf("compile: %v", err)
-	}
-	return exchange
 }
 
 func example(t failer) *Compiled {
 	t.Helper()
-	source, err := Load("testdata/exchange.example.yaml", lookup(exampleEnv))
-	if err != nil {
-		t.Fatal(err)
+	return mustCompile(t)(Load("testdata/exchange.example.yaml", lookup(exampleEnv)))
+}
+
+// checkAll reports each condition that does not hold, with the value that it is about.
+func checkAll(t *testing.T, value any, holds map[string]bool) {
+	t.Helper()
+	for name, ok := range holds {
+		if !ok {
+			t.Errorf("%s: %+v", name, value)
+		}
 	}
-	exchange, err := source.Compile()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return exchange
 }
 
 func TestExampleSettings(t *testing.T) {
 	got := example(t).Settings
-	if got.DataDir != "testdata/data" || got.Listen != "127.0.0.1:8080" || got.AdminListen != "127.0.0.1:9090" {
-		t.Errorf("addresses: %+v", got)
-	}
-	if got.AdminPassword.Reveal() != "value-of-admin" {
-		t.Error("the password is not the environment's")
-	}
-	if len(got.TrustedNetworks) != 1 || got.TrustedNetworks[0].String() != "127.0.0.0/8" || len(got.TrustedProxies) != 0 {
-		t.Errorf("networks: %v %v", got.TrustedNetworks, got.TrustedProxies)
-	}
-	if got.Tenant != "production" || got.Sandbox {
-		t.Errorf("tenant: %q %v", got.Tenant, got.Sandbox)
-	}
-	if got.History != 45*schema.Day || got.Idempotency != 30*schema.Day || got.TokenLifetime != time.Hour {
-		t.Errorf("spans: %v %v %v", got.History, got.Idempotency, got.TokenLifetime)
-	}
-	if got.Webhooks.InFlight != 8 {
-		t.Errorf("webhooks: %+v", got.Webhooks)
-	}
-	if got.Report.Keep != 90*schema.Day {
-		t.Errorf("report: %+v", got.Report)
-	}
-	if got.Limits.Body != 65536 || got.Limits.Answer != 65536 {
-		t.Errorf("limits: %+v", got.Limits)
-	}
+	checkAll(t, got, map[string]bool{
+		"addresses": got.DataDir == "testdata/data" && got.Listen == "127.0.0.1:8080" && got.AdminListen == "127.0.0.1:9090",
+		"password":  got.AdminPassword.Reveal() == "value-of-admin",
+		"networks":  len(got.TrustedNetworks) == 1 && got.TrustedNetworks[0].String() == "127.0.0.0/8" && len(got.TrustedProxies) == 0,
+		"tenant":    got.Tenant == "production" && !got.Sandbox,
+		"spans":     got.History == 45*schema.Day && got.Idempotency == 30*schema.Day && got.TokenLifetime == time.Hour,
+		"webhooks":  got.Webhooks.InFlight == 8,
+		"report":    got.Report.Keep == 90*schema.Day,
+		"limits":    got.Limits.Body == 65536 && got.Limits.Answer == 65536,
+	})
 }
 
 func TestExampleCampaign(t *testing.T) {
 	catalog := example(t).Catalog
-	campaign := catalog.Campaigns["cmp_auto"]
-	if campaign == nil || len(catalog.Campaigns) != 1 {
+	c := catalog.Campaigns["cmp_auto"]
+	if c == nil || len(catalog.Campaigns) != 1 {
 		t.Fatalf("campaigns: %v", catalog.Campaigns)
 	}
-	if campaign.Name != "Auto insurance" || campaign.Vertical != "auto_insurance" || campaign.SubVertical != "" {
-		t.Errorf("line of business: %+v", campaign)
-	}
-	if campaign.Method != market.PingPost || campaign.Currency.String() != "USD" || campaign.Zone.String() != "America/New_York" {
-		t.Errorf("terms: %+v", campaign)
-	}
-	if campaign.Floor != 8_000_000 || campaign.Payout != (market.Payout{Share: 800_000}) {
-		t.Errorf("money: %v %+v", campaign.Floor, campaign.Payout)
-	}
-	if campaign.BidTimeout != 2*time.Second || campaign.PostReserve != time.Second || campaign.PingReserve != 500*time.Millisecond {
-		t.Errorf("time: %v %v %v", campaign.BidTimeout, campaign.PostReserve, campaign.PingReserve)
-	}
-	want := market.DuplicateRule{Phone: true, Email: true, Window: int64(30 * schema.Day)}
-	if campaign.Duplicates != want {
-		t.Errorf("duplicates: %+v", campaign.Duplicates)
-	}
-	if !campaign.AcceptsSupplier("sup_acme") || campaign.AcceptsSupplier("sup_other") {
-		t.Error("suppliers")
-	}
-	if _, ok := campaign.ConsentSources["facebook"]; !ok {
-		t.Error("consent sources")
-	}
-	if len(campaign.Suppression) != 1 || campaign.Suppression[0] != catalog.Lists["dnc"] {
-		t.Errorf("suppression: %v", campaign.Suppression)
-	}
-	if slot, ok := campaign.Mapping.SlotByBuyerName("owns_home"); !ok || campaign.Mapping.ArrivalName(slot) != "homeowner" || !campaign.Mapping.IsInPing(slot) {
-		t.Error("the field homeowner")
-	}
-	if len(campaign.Caps) != 1 || *campaign.Caps[0] != (market.Cap{Scope: market.ScopeCampaign, Unit: market.UnitCount, Period: calendar.Day, Zone: campaign.Zone, Limit: 2000}) {
-		t.Errorf("caps: %+v", campaign.Caps)
-	}
+	_, facebook := c.ConsentSources["facebook"]
+	slot, homeowner := c.Mapping.SlotByBuyerName("owns_home")
+	checkAll(t, c, map[string]bool{
+		"line of business": c.Name == "Auto insurance" && c.Vertical == "auto_insurance" && c.SubVertical == "",
+		"terms":            c.Method == market.PingPost && c.Currency.String() == "USD" && c.Zone.String() == "America/New_York",
+		"money":            c.Floor == 8_000_000 && c.Payout == (market.Payout{Share: 800_000}),
+		"time":             c.BidTimeout == 2*time.Second && c.PostReserve == time.Second && c.PingReserve == 500*time.Millisecond,
+		"duplicates":       c.Duplicates == market.DuplicateRule{Phone: true, Email: true, Window: int64(30 * schema.Day)},
+		"suppliers":        c.AcceptsSupplier("sup_acme") && !c.AcceptsSupplier("sup_other"),
+		"consent sources":  facebook,
+		"suppression":      len(c.Suppression) == 1 && c.Suppression[0] == catalog.Lists["dnc"],
+		"field homeowner":  homeowner && c.Mapping.ArrivalName(slot) == "homeowner" && c.Mapping.IsInPing(slot),
+		"caps":             len(c.Caps) == 1 && *c.Caps[0] == market.Cap{Scope: market.ScopeCampaign, Unit: market.UnitCount, Period: calendar.Day, Zone: c.Zone, Limit: 2000},
+	})
 }
 
 func TestExampleBuyer(t *testing.T) {
 	exchange := example(t)
-	buyer := exchange.Catalog.Buyers["buy_blue"]
-	want := market.Endpoint{
+	b := exchange.Catalog.Buyers["buy_blue"]
+	post := market.Endpoint{
 		URL: "https://blue.example/v1/post", Credential: "buyer/buy_blue/oauth",
 		Header: "Authorization", Scheme: "Bearer ",
 		OAuth: &market.OAuthClient{TokenURL: "https://blue.example/oauth/token", ClientID: "x", Scope: "ping post"},
 	}
-	if !reflect.DeepEqual(buyer.Post, &want) {
-		t.Errorf("post: %+v", buyer.Post)
-	}
-	want.URL = "https://blue.example/v1/ping"
-	if !reflect.DeepEqual(buyer.Ping, &want) {
-		t.Errorf("ping: %+v", buyer.Ping)
-	}
-	if buyer.PingRate != 100 || buyer.PostTimeout != 10*time.Second || buyer.Zone.String() != "UTC" {
-		t.Errorf("buyer: %+v", buyer)
-	}
-	if !buyer.Funded || buyer.Credit != 1000_000_000 {
-		t.Errorf("funds: %v %v", buyer.Funded, buyer.Credit)
-	}
-	if len(buyer.Caps) != 2 || buyer.Caps[0].Limit != 500 || buyer.Caps[1].Limit != 20_000_000_000 || buyer.Caps[1].Unit != market.UnitMoney {
-		t.Errorf("caps: %+v", buyer.Caps)
-	}
+	ping := post
+	ping.URL = "https://blue.example/v1/ping"
 	noon := time.Date(2026, 3, 4, 12, 0, 0, 0, time.FixedZone("", -8*3600)) // a Wednesday
-	if open, _ := buyer.Schedule.IsOpen(noon.UnixNano()); !open {
-		t.Error("closed on a Wednesday at noon")
+	openAtNoon, _ := b.Schedule.IsOpen(noon.UnixNano())
+	openAtSeven, _ := b.Schedule.IsOpen(noon.Add(7 * time.Hour).UnixNano())
+	sets := exchange.Catalog.Campaigns["cmp_auto"].FilterSets
+	if len(sets) != 1 {
+		t.Fatalf("filter sets: %+v", sets)
 	}
-	if open, _ := buyer.Schedule.IsOpen(noon.Add(7 * time.Hour).UnixNano()); open {
-		t.Error("open on a Wednesday at seven in the evening")
-	}
-	lineup := exchange.Catalog.Campaigns["cmp_auto"].FilterSets
-	if len(lineup) != 1 || lineup[0].Buyer != buyer || lineup[0].Priority != 1 || lineup[0].Weight != 3 || lineup[0].Price != 12_000_000 {
-		t.Fatalf("lineup: %+v", lineup)
-	}
-	if s := lineup[0].States; !s.Has(market.ParseUSState([]byte("CA"))) || s.Has(market.ParseUSState([]byte("NY"))) {
-		t.Error("the seat does not have the buyer's states")
-	}
-	if len(lineup[0].Filters) != 2 || len(lineup[0].Caps) != 1 || lineup[0].Caps[0].Scope != market.ScopePair {
-		t.Errorf("seat: %+v", lineup[0])
-	}
+	s := sets[0]
+	checkAll(t, b, map[string]bool{
+		"post":       reflect.DeepEqual(b.Post, &post),
+		"ping":       reflect.DeepEqual(b.Ping, &ping),
+		"rates":      b.PingRate == 100 && b.PostTimeout == 10*time.Second && b.Zone.String() == "UTC",
+		"funds":      b.Funded && b.Credit == 1000_000_000,
+		"caps":       len(b.Caps) == 2 && b.Caps[0].Limit == 500 && b.Caps[1].Limit == 20_000_000_000 && b.Caps[1].Unit == market.UnitMoney,
+		"schedule":   openAtNoon && !openAtSeven,
+		"filter set": s.Buyer == b && s.Priority == 1 && s.Weight == 3 && s.Price == 12_000_000,
+		"states":     s.States.Has(market.ParseUSState([]byte("CA"))) && !s.States.Has(market.ParseUSState([]byte("NY"))),
+		"filters":    len(s.Filters) == 2 && len(s.Caps) == 1 && s.Caps[0].Scope == market.ScopePair,
+	})
 }
 
 func TestExampleFirsts(t *testing.T) {

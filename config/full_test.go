@@ -76,21 +76,16 @@ func TestFullGolden(t *testing.T) {
 	}
 }
 
+// TestFullIsAFixedPoint: the canonical document and the export read back as the same
+// document.
 func TestFullIsAFixedPoint(t *testing.T) {
 	exchange := full(t)
-	source, err := ParseCanonical(exchange.Canonical)
-	if err != nil {
-		t.Fatal(err)
-	}
-	again, err := source.Compile()
-	if err != nil {
-		t.Fatal(err)
-	}
+	again := mustCompile(t)(ParseCanonical(exchange.Canonical))
 	if !bytes.Equal(again.Canonical, exchange.Canonical) {
 		t.Errorf("canonical changed:\n%s\n%s", exchange.Canonical, again.Canonical)
 	}
 	every := func(string) (string, bool) { return "value", true }
-	source, err = Parse("export.yaml", exchange.Export(), every)
+	source, err := Parse("export.yaml", exchange.Export(), every)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,20 +94,10 @@ func TestFullIsAFixedPoint(t *testing.T) {
 	}
 }
 
-// Compiling is a function of the document alone.
+// TestCompileTwice: compiling depends on the document only, and does not change it.
 func TestCompileTwice(t *testing.T) {
 	source, err := Load("testdata/full.yaml", lookup(fullEnv))
-	if err != nil {
-		t.Fatal(err)
-	}
-	one, err := source.Compile()
-	if err != nil {
-		t.Fatal(err)
-	}
-	two, err := source.Compile()
-	if err != nil {
-		t.Fatal(err)
-	}
+	one, two := mustCompile(t)(source, err), mustCompile(t)(source, err)
 	if !bytes.Equal(one.Canonical, two.Canonical) || !reflect.DeepEqual(one.Initial, two.Initial) || !reflect.DeepEqual(one.Settings, two.Settings) {
 		t.Error("the second time gave something else")
 	}

@@ -13,19 +13,11 @@ import (
 // documented is a canonical document.
 func documented(t *testing.T) []byte {
 	t.Helper()
-	source, err := Parse("exchange.yaml", []byte(`
+	return compiled(t, `
 suppliers: [{id: sup, api_key: secret-of-sup}]
 buyers: [{id: buy_a, endpoint: "https://a.example", auth: {bearer: secret-of-a}}, {id: buy_b}]
 campaigns: [{id: cmp, method: waterfall, buyers: [{buyer: buy_a, price: 1}]}]
-`), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	built, err := source.Compile()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return built.Canonical
+`, nil).Canonical
 }
 
 func combined(t *testing.T, base []byte, made canonical.Entries) *MergedDocument {

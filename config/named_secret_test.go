@@ -68,14 +68,7 @@ func TestUnknownSecrets(t *testing.T) {
 
 // TestVariablesOfASender are the only ones that a sent document has.
 func TestVariablesOfASender(t *testing.T) {
-	source, err := ParseSent("sent", []byte(oldBuyer), map[string]string{"TOK": "value-tok"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	built, err := source.Compile()
-	if err != nil {
-		t.Fatal(err)
-	}
+	built := mustCompile(t)(ParseSent("sent", []byte(oldBuyer), map[string]string{"TOK": "value-tok"}))
 	for _, first := range built.Initial.Secrets {
 		if value := first.Value.Reveal(); IsAddressVariable(first.Name) && (!strings.HasSuffix(first.Name, "/TOK") || value != "value-tok") {
 			t.Errorf("%s is %s", first.Name, value)
