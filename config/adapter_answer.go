@@ -56,6 +56,7 @@ func (c *compiler) compileAnswer(at syntax.Path, a *schema.Answer, ping bool) ma
 	}
 }
 
+// rejectAnswerKey reports a key that only the answer to the other request (ping or post) has.
 func (c *compiler) rejectAnswerKey(at syntax.Path, value, otherRequest, reason string) {
 	if value != "" {
 		c.reportMistake(at, "belongs to the answer to a "+otherRequest+": "+reason+"; remove it")

@@ -66,6 +66,7 @@ func (c *compiler) compileOAuth(at syntax.Path, name string, o *schema.OAuth, ow
 	return tokens
 }
 
+// isNotPrintableASCII reports whether a header or an address cannot contain the character.
 func isNotPrintableASCII(r rune) bool { return r < ' ' || r > '~' }
 
 // reservedHeaders are the headers that the exchange sets itself.
@@ -76,6 +77,7 @@ var reservedHeaders = map[string]bool{
 	"x-request-id": true, "x-pingpost-hops": true, "x-pingpost-test": true, "traceparent": true, "keep-alive": true, "proxy-connection": true,
 }
 
+// checkHeaderName reports a name that is not a header's, or that the exchange sets itself.
 func (c *compiler) checkHeaderName(at syntax.Path, name string) {
 	token := func(r rune) bool {
 		return !('a' <= r|0x20 && r|0x20 <= 'z' && r < 0x80 || '0' <= r && r <= '9' || strings.ContainsRune("!#$%&'*+-.^_`|~", r))

@@ -95,6 +95,7 @@ func (c *compiler) compileAllowedSuppliers(at syntax.Path, names []string) map[m
 	return setOf[market.SupplierID](names)
 }
 
+// setOf returns the names as a set.
 func setOf[T ~string](names []string) map[T]struct{} {
 	set := make(map[T]struct{}, len(names))
 	for _, name := range names {

@@ -34,6 +34,7 @@ func (c *compiler) checkOneOf(at syntax.Path, word string, choices ...string) bo
 	return false
 }
 
+// quoteShortened quotes at most the first maxID bytes of a name, for messages.
 func quoteShortened(name string) string {
 	if len(name) > maxID {
 		name = name[:maxID]
@@ -60,6 +61,7 @@ func isNotIDCharacter(r rune) bool {
 	return !('a' <= r|0x20 && r|0x20 <= 'z' && r < 0x80 || '0' <= r && r <= '9' || r == '_' || r == '-' || r == '.')
 }
 
+// checkIntRange reports a value outside least to most, both inclusive.
 func (c *compiler) checkIntRange(at syntax.Path, value, least, most int) {
 	if value < least || value > most {
 		c.reportMistake(at, "is out of range; give "+strconv.Itoa(least)+" to "+strconv.Itoa(most))

@@ -57,12 +57,15 @@ func (c *compiler) compileBearerTokens(at syntax.Path, owner event.ObjectKind, o
 	}
 }
 
+// requireSecret reports a missing secret. A declared one without a value is not missing.
 func (c *compiler) requireSecret(at syntax.Path, s schema.Secret) {
 	if !s.IsSet() {
 		c.reportMistake(at, "is missing; give the secret, preferably as ${NAME} from the environment")
 	}
 }
 
+// compileScopes returns the scopes of an OAuth client or a token. It reports unknown and repeated
+// names.
 func (c *compiler) compileScopes(at syntax.Path, names []string) (scopes event.TokenScopes) {
 	seen := make(map[string]syntax.Path, len(names))
 	for i, name := range names {

@@ -105,6 +105,7 @@ func (s *Source) resolvePath(path string) string {
 	return filepath.Join(filepath.Dir(s.Path), path)
 }
 
+// checkListenAddress reports a text that is not host:port.
 func (c *compiler) checkListenAddress(at syntax.Path, text string) {
 	host, port, err := net.SplitHostPort(text)
 	number, portErr := strconv.ParseUint(port, 10, 16)
@@ -113,6 +114,7 @@ func (c *compiler) checkListenAddress(at syntax.Path, text string) {
 	}
 }
 
+// compileNetworks parses networks and single addresses. It reports and omits invalid ones.
 func (c *compiler) compileNetworks(at syntax.Path, list []string) []netip.Prefix {
 	var out []netip.Prefix
 	for i, text := range list {
@@ -195,6 +197,7 @@ func (c *compiler) compileTLS(at syntax.Path, t *schema.TLS) TLSSettings {
 	return TLSSettings{Cert: c.source.resolvePath(t.Cert), Key: c.source.resolvePath(t.Key)}
 }
 
+// checkPEMPath reports a path that is missing, or a file's text in place of its path.
 func (c *compiler) checkPEMPath(at syntax.Path, path string) {
 	switch {
 	case path == "":

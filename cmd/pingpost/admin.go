@@ -42,6 +42,17 @@ func (f *adminFlags) callAdminAPI(method, path string, body []byte) ([]byte, err
 	return text, nil
 }
 
+// callAdminJSON is callAdminAPI with an answer in JSON, which it decodes into answer.
+func (f *adminFlags) callAdminJSON(method, path string, body []byte, answer any) (responseBody []byte, err error) {
+	if responseBody, err = f.callAdminAPI(method, path, body); err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(responseBody, answer); err != nil {
+		return nil, fmt.Errorf("cannot read the exchange's answer: %w", err)
+	}
+	return responseBody, nil
+}
+
 // sendAdminRequest makes one request within a time limit (0: unlimited). It returns a successful
 // answer, which the caller reads and closes.
 func (f *adminFlags) sendAdminRequest(timeout time.Duration, method, path string, body []byte) (*http.Response, error) {
@@ -153,13 +164,9 @@ func (f *adminFlags) uploadConfig(path string, dryRun bool) (*configResult, erro
 	if dryRun {
 		query = "?" + url.Values{"dry": {"1"}}.Encode()
 	}
-	text, err := flags.callAdminAPI("PUT", "/admin/v1/config"+query, document)
-	if err != nil {
+	result := new(configResult)
+	if _, err := flags.callAdminJSON("PUT", "/admin/v1/config"+query, document, result); err != nil {
 		return nil, err
 	}
-	var result configResult
-	if err := json.Unmarshal(text, &result); err != nil {
-		return nil, fmt.Errorf("cannot read the exchange's answer: %w", err)
-	}
-	return &result, nil
+	return result, nil
 }

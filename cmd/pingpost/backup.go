@@ -184,7 +184,7 @@ func (c *backupRunCmd) Run() error {
 func (c *backupRunCmd) findDataDir() (string, error) {
 	switch {
 	case (c.Config == "") == (c.Dir == ""):
-		return "", errors.New("say what to back up: either --config FILE or --data-dir DIR")
+		return "", errors.New("name the exchange to back up: give either --config FILE or --data-dir DIR")
 	case c.Dir != "":
 		return filepath.Abs(c.Dir)
 	}

@@ -306,21 +306,21 @@ func TestBackupRefuses(t *testing.T) {
 		}
 	}
 	for want, args := range map[string][]string{
-		"say what to back up":         {"backup", "--to", f.to, "--unencrypted"},
-		"either --config":             {"backup", "--to", f.to, "--unencrypted", "-c", f.config, "--data-dir", f.data},
-		"give a key file":             {"backup", "--to", f.to, "-c", f.config},
-		"not both":                    {"backup", "--to", f.to, "-c", f.config, "--unencrypted", "--key-file", f.key},
-		"cannot read the backup's":    {"backup", "--to", f.to, "-c", f.config, "--key-file", f.key},
-		"megabytes":                   {"backup", "--to", f.to, "-c", f.config, "--unencrypted", "--rate", "0"},
-		"such as 30d":                 {"backup", "--to", f.to, "-c", f.config, "--unencrypted", "--retain", "soon"},
-		"not a place for backups":     {"backup", "--to", "ftp://x", "-c", f.config, "--unencrypted"},
-		"not contain an exchange yet": {"backup", "--to", f.to, "-c", f.config, "--unencrypted"},
-		"there is no backup":          {"backup", "list", "--from", f.to + "2"},
-		"not a moment to restore":     {"restore", "--from", f.to, "--data-dir", f.data, "--at", "yesterday"},
-		"is not empty":                {"restore", "--from", f.to, "--data-dir", filepath.Dir(f.data)},
-		"--backup-to is missing":      {"serve", "-c", f.config, "--backup-unencrypted"},
-		"which is inside it":          {"backup", "--to", filepath.Join(f.data, "copies"), "--data-dir", f.data, "--unencrypted"},
-		"the exchange's key and all":  {"serve", "-c", f.config, "--backup-to", f.to},
+		"name the exchange to back up": {"backup", "--to", f.to, "--unencrypted"},
+		"either --config":              {"backup", "--to", f.to, "--unencrypted", "-c", f.config, "--data-dir", f.data},
+		"give a key file":              {"backup", "--to", f.to, "-c", f.config},
+		"not both":                     {"backup", "--to", f.to, "-c", f.config, "--unencrypted", "--key-file", f.key},
+		"cannot read the backup's":     {"backup", "--to", f.to, "-c", f.config, "--key-file", f.key},
+		"megabytes":                    {"backup", "--to", f.to, "-c", f.config, "--unencrypted", "--rate", "0"},
+		"such as 30d":                  {"backup", "--to", f.to, "-c", f.config, "--unencrypted", "--retain", "soon"},
+		"not a place for backups":      {"backup", "--to", "ftp://x", "-c", f.config, "--unencrypted"},
+		"not contain an exchange yet":  {"backup", "--to", f.to, "-c", f.config, "--unencrypted"},
+		"there is no backup":           {"backup", "list", "--from", f.to + "2"},
+		"not a moment to restore":      {"restore", "--from", f.to, "--data-dir", f.data, "--at", "yesterday"},
+		"is not empty":                 {"restore", "--from", f.to, "--data-dir", filepath.Dir(f.data)},
+		"--backup-to is missing":       {"serve", "-c", f.config, "--backup-unencrypted"},
+		"which is inside it":           {"backup", "--to", filepath.Join(f.data, "copies"), "--data-dir", f.data, "--unencrypted"},
+		"the exchange's key and all":   {"serve", "-c", f.config, "--backup-to", f.to},
 	} {
 		if said := run(t, args...); said.code != 1 || !strings.Contains(said.err, want) {
 			t.Errorf("%v: exit %d: %s, want %q", args, said.code, said.err, want)

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/csv"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -180,7 +179,7 @@ func (x *demoExchange) fetchReport(ctx context.Context, groupBy string, expected
 	ask := reportShowCmd{adminFlags: x.operatorFlags(), By: []string{groupBy}, Format: "csv"}
 	for limit := time.Now().Add(10 * time.Second); ; {
 		var text bytes.Buffer
-		if err := ask.run(&text); err != nil {
+		if err := ask.Run(&text); err != nil {
 			return nil, err
 		}
 		rows, err := csv.NewReader(&text).ReadAll()
@@ -236,16 +235,12 @@ func (x *demoExchange) chooseExampleAuctions() (chosen []*explain.Explanation, e
 	for _, id := range x.Bidders {
 		leads := x.buyers[id].Leads()
 		for _, lead := range leads[:min(explained, len(leads))] {
-			document, err := flags.callAdminAPI("GET", "/admin/v1/explain?id="+lead.LeadUUID, nil)
-			if err != nil {
-				return nil, err
-			}
-			var e explain.Explanation
-			if err := json.Unmarshal(document, &e); err != nil {
+			e := new(explain.Explanation)
+			if _, err := flags.callAdminJSON("GET", "/admin/v1/explain?id="+lead.LeadUUID, nil, e); err != nil {
 				return nil, fmt.Errorf("demo: cannot read the explanation of lead %s: %w", lead.LeadUUID, err)
 			}
-			if old := best[e.Kind]; old == nil || scoreVariety(&e) > scoreVariety(old) {
-				best[e.Kind] = &e
+			if old := best[e.Kind]; old == nil || scoreVariety(e) > scoreVariety(old) {
+				best[e.Kind] = e
 			}
 		}
 	}

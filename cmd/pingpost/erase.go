@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 
 	"pingpost/cmd/pingpost/terminal"
 )
@@ -35,9 +34,7 @@ The exit code is 2 if a lead was not erased. You can erase again at any time.`
 }
 
 // Run sends the request and prints the answer.
-func (c *erasePersonCmd) Run() error { return c.run(os.Stdout) }
-
-func (c *erasePersonCmd) run(out io.Writer) error {
+func (c *erasePersonCmd) Run(out io.Writer) error {
 	if c.Lead == "" && c.Phone == "" && c.Email == "" {
 		return errors.New("name the person to erase: give a lead id, --phone NUMBER or --email ADDRESS")
 	}

@@ -54,19 +54,19 @@ func TestEraseAsks(t *testing.T) {
 		{erasePersonCmd{adminFlags: flags, Email: "a@b.c"}, `POST /admin/v1/erase {"email":"a@b.c","lead":"","phone":""}`},
 	} {
 		var out bytes.Buffer
-		if err := row.cmd.run(&out); err != nil || asked != row.want || out.String() != "erased  3\n" {
+		if err := row.cmd.Run(&out); err != nil || asked != row.want || out.String() != "erased  3\n" {
 			t.Errorf("%s, %v, %q", asked, err, out.String())
 		}
 	}
 	answer = `{"erased":1,"left":5,"left_leads":[{"lead_id":"lead_2","reason":"under_way"},{"lead_id":"lead_3","reason":"unsealed"}]}`
 	var out bytes.Buffer
-	err := (&erasePersonCmd{adminFlags: flags, Phone: "1"}).run(&out)
+	err := (&erasePersonCmd{adminFlags: flags, Phone: "1"}).Run(&out)
 	var code terminal.ExitCode
 	if !errors.As(err, &code) || code != 2 || out.String() != "erased  1\nleft    5\n  lead_2  under_way\n  lead_3  unsealed\n" {
 		t.Errorf("%v, %q", err, out.String())
 	}
 	answer = "<html>"
-	if err := (&erasePersonCmd{adminFlags: flags, Phone: "1"}).run(&out); err == nil {
+	if err := (&erasePersonCmd{adminFlags: flags, Phone: "1"}).Run(&out); err == nil {
 		t.Error("an answer that is none is taken")
 	}
 }

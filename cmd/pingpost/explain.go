@@ -1,11 +1,8 @@
 package main
 
 import (
-	"encoding/json"
-	"fmt"
 	"io"
 	"net/url"
-	"os"
 
 	"pingpost/cmd/pingpost/timeline"
 	"pingpost/exchange/explain"
@@ -32,25 +29,20 @@ has no contact data.`
 }
 
 // Run fetches the explanation and prints it.
-func (c *explainCmd) Run() error { return c.run(os.Stdout) }
-
-func (c *explainCmd) run(out io.Writer) error {
+func (c *explainCmd) Run(out io.Writer) error {
 	query := url.Values{"id": {c.ID}}
 	if c.Supplier != "" {
 		query.Set("supplier", c.Supplier)
 	}
-	document, err := c.callAdminAPI("GET", "/admin/v1/explain?"+query.Encode(), nil)
+	var explained explain.Explanation
+	document, err := c.callAdminJSON("GET", "/admin/v1/explain?"+query.Encode(), nil, &explained)
 	if err != nil {
 		return err
 	}
 	if c.JSON {
 		_, err = out.Write(document)
-		return err
+	} else {
+		_, err = io.WriteString(out, timeline.FormatExplanation(&explained))
 	}
-	var told explain.Explanation
-	if err := json.Unmarshal(document, &told); err != nil {
-		return fmt.Errorf("cannot read the exchange's answer: %w", err)
-	}
-	_, err = io.WriteString(out, timeline.FormatExplanation(&told))
 	return err
 }

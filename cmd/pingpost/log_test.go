@@ -123,60 +123,42 @@ func TestDump(t *testing.T) {
 	}
 }
 
-// TestDamage: a flipped byte is found, keeps the exchange from starting, and is
-// cut away only by word.
+// TestDamage: a flipped byte, and a log shorter than its snapshot, keep the exchange from
+// starting. Only log accept cuts the damage away.
 func TestDamage(t *testing.T) {
-	dir, _ := lived(t, 20)
-	segment := filepath.Join(dir, "log", "00000000000000000001")
-	data, err := os.ReadFile(segment)
-	if err != nil {
-		t.Fatal(err)
+	const flipped = "a flipped byte"
+	for name, change := range map[string]func(data []byte) []byte{
+		flipped:       func(data []byte) []byte { data[len(data)/2] ^= 0x40; return data },
+		"a short log": func(data []byte) []byte { return data[:len(data)/2] },
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir, _ := lived(t, 20)
+			segment := filepath.Join(dir, "log", "00000000000000000001")
+			data, err := os.ReadFile(segment)
+			if err != nil {
+				t.Fatal(err)
+			}
+			rewrite(t, segment, string(change(data)))
+			if name == flipped {
+				if err := os.RemoveAll(filepath.Join(dir, "snapshot")); err != nil {
+					t.Fatal(err)
+				}
+				if verified := run(t, "log", "verify", dir); verified.code != 1 || !strings.Contains(verified.out, "DAMAGE") {
+					t.Errorf("exit %d, %s", verified.code, verified.out)
+				}
+			}
+			path := filepath.Join(filepath.Dir(dir), "exchange.yaml")
+			if s := run(t, "serve", "-c", path); s.code != 1 || !strings.Contains(s.err, "log accept") {
+				t.Errorf("exit %d, and no word of what to do: %s", s.code, s.err)
+			}
+			if out := must(t, "log", "accept", "--yes", dir); !strings.Contains(out, "cut; the log ends with entry") {
+				t.Error(out)
+			}
+			must(t, "log", "verify", dir)
+			public, _ := serve(t, "-c", path).addresses("production")
+			mustSell(t, public, "ACCEPTED")
+		})
 	}
-	data[len(data)/2] ^= 0x40
-	if err := os.WriteFile(segment, data, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.RemoveAll(filepath.Join(dir, "snapshot")); err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(filepath.Dir(dir), "exchange.yaml")
-	verified := run(t, "log", "verify", dir)
-	if verified.code != 1 || !strings.Contains(verified.out, "DAMAGE") {
-		t.Errorf("exit %d, %s", verified.code, verified.out)
-	}
-	if s := run(t, "serve", "-c", path); s.code != 1 || !strings.Contains(s.err, "log accept") {
-		t.Errorf("exit %d, and no word of what to do: %s", s.code, s.err)
-	}
-	if out := must(t, "log", "accept", "--yes", dir); !strings.Contains(out, "cut; the log ends with entry") {
-		t.Error(out)
-	}
-	must(t, "log", "verify", dir)
-	s := serve(t, "-c", path)
-	public, _ := s.addresses("production")
-	mustSell(t, public, "ACCEPTED")
-}
-
-// TestLogShorterThanItsSnapshot: what serve refuses, accept mends.
-func TestLogShorterThanItsSnapshot(t *testing.T) {
-	dir, _ := lived(t, 20)
-	segment := filepath.Join(dir, "log", "00000000000000000001")
-	data, err := os.ReadFile(segment)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(segment, data[:len(data)/2], 0o600); err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(filepath.Dir(dir), "exchange.yaml")
-	if s := run(t, "serve", "-c", path); s.code != 1 || !strings.Contains(s.err, "log accept") {
-		t.Errorf("exit %d, and no word of what to do: %s", s.code, s.err)
-	}
-	if out := must(t, "log", "accept", "--yes", dir); !strings.Contains(out, "cut; the log ends with entry") {
-		t.Error(out)
-	}
-	s := serve(t, "-c", path)
-	public, _ := s.addresses("production")
-	mustSell(t, public, "ACCEPTED")
 }
 
 func TestLogOfNothing(t *testing.T) {

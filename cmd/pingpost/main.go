@@ -6,6 +6,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	_ "time/tzdata" // time zones for machines without a database of them
 
@@ -61,6 +62,8 @@ func main() {
 		kong.Name("pingpost"),
 		kong.Description("A lead exchange: it accepts sales leads and sells each to one buyer, without losing any.\n\nBegin with: pingpost demo"),
 		kong.UsageOnError(),
+		kong.Bind(os.Stdin),
+		kong.BindTo(os.Stdout, (*io.Writer)(nil)),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 	)
 	err := ctx.Run()

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"net/url"
-	"os"
 	"strings"
 )
 
@@ -46,9 +45,7 @@ Money counts at the time when it moves, as in statements. Reports exclude test l
 }
 
 // Run sends the request and prints the answer.
-func (c *reportShowCmd) Run() error { return c.run(os.Stdout) }
-
-func (c *reportShowCmd) run(out io.Writer) error {
+func (c *reportShowCmd) Run(out io.Writer) error {
 	query := url.Values{"format": {c.Format}}
 	for name, value := range map[string]string{
 		"by": strings.Join(c.By, ","), "from": c.From, "to": c.To, "zone": c.Zone, "supplier": c.Supplier, "buyer": c.Buyer,
@@ -82,9 +79,7 @@ missing or damaged. The metric pingpost_report_lag_entries is the number of entr
 }
 
 // Run sends the request and prints the result.
-func (c *reportRebuildCmd) Run() error { return c.run(os.Stdout) }
-
-func (c *reportRebuildCmd) run(out io.Writer) error {
+func (c *reportRebuildCmd) Run(out io.Writer) error {
 	if _, err := c.callAdminAPI("POST", "/admin/v1/report/rebuild", nil); err != nil {
 		return err
 	}

@@ -32,7 +32,7 @@ func untilReported(t *testing.T, admin string, ask reportShowCmd, begins, has st
 	ask.adminFlags, ask.Format = adminFlags{Admin: admin, Password: adminPassword}, "csv"
 	for begun := time.Now(); ; time.Sleep(50 * time.Millisecond) {
 		var answer bytes.Buffer
-		err := ask.run(&answer)
+		err := ask.Run(&answer)
 		if err == nil && strings.HasPrefix(answer.String(), begins) && strings.Contains(answer.String(), has) {
 			return
 		}
@@ -63,7 +63,7 @@ func TestReportAsks(t *testing.T) {
 	} {
 		var out bytes.Buffer
 		row.cmd.adminFlags = flags
-		if err := row.cmd.run(&out); err != nil || asked != row.want || out.String() != "rows\n" {
+		if err := row.cmd.Run(&out); err != nil || asked != row.want || out.String() != "rows\n" {
 			t.Errorf("%s, %v, %q", asked, err, out.String())
 		}
 	}

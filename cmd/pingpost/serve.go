@@ -87,7 +87,7 @@ func (c *serveCmd) Run() error {
 // for notifications.
 func notifySystemd(logger *slog.Logger, state string) {
 	if _, err := daemon.SdNotify(false, state); err != nil {
-		logger.Warn("cannot notify the service manager", "state", state, "error", err)
+		logger.Warn("cannot report the exchange's state to systemd", "state", state, "error", err)
 	}
 }
 

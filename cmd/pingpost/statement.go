@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"net/url"
-	"os"
 )
 
 // statementCmd prints the account statement of a buyer or a supplier.
@@ -33,9 +32,7 @@ The exchange reads it from its log, as far back as history reaches.`
 }
 
 // Run sends the request and prints the answer.
-func (c *statementCmd) Run() error { return c.run(os.Stdout) }
-
-func (c *statementCmd) run(out io.Writer) error {
+func (c *statementCmd) Run(out io.Writer) error {
 	query := url.Values{}
 	for name, value := range map[string]string{"buyer": c.Buyer, "supplier": c.Supplier, "from": c.From, "to": c.To} {
 		if value != "" {

@@ -138,7 +138,7 @@ func TestStatementIsWholeOrSaysSo(t *testing.T) {
 	for _, format := range []string{"text", "json", "csv"} {
 		var out bytes.Buffer
 		c := statementCmd{adminFlags: adminFlags{Admin: server.URL}, Buyer: "b", Format: format}
-		if err := c.run(&out); err == nil || !strings.Contains(err.Error(), "is incomplete") || out.Len() == 0 {
+		if err := c.Run(&out); err == nil || !strings.Contains(err.Error(), "is incomplete") || out.Len() == 0 {
 			t.Errorf("%s: %v, %d bytes", format, err, out.Len())
 		}
 	}
@@ -159,7 +159,7 @@ func TestStatementAsks(t *testing.T) {
 		"/admin/v1/statement?buyer=b&format=parquet":                     {Buyer: "b", Format: "parquet"},
 	} {
 		c.adminFlags = adminFlags{Admin: server.URL}
-		if err := c.run(io.Discard); err != nil || asked != want {
+		if err := c.Run(io.Discard); err != nil || asked != want {
 			t.Errorf("%v: asked for %s, want %s", err, asked, want)
 		}
 	}

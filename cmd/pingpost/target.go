@@ -220,7 +220,7 @@ func (f *targetFlags) checkAndConnect(ctx context.Context, s *scenario.Scenario)
 		need(f.Vertical, "--vertical", "pings name one")
 	}
 	if len(missing) > 0 {
-		return nil, fmt.Errorf("for scenario %s against %s:\n%w", s.Name, f.Target, errors.Join(missing...))
+		return nil, fmt.Errorf("scenario %s against %s needs more flags:\n%w", s.Name, f.Target, errors.Join(missing...))
 	}
 	addr := to.Host
 	if to.Port() == "" {

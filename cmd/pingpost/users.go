@@ -1,11 +1,9 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/url"
-	"os"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -30,16 +28,11 @@ type operatorAccount struct {
 
 // listAccounts returns the accounts, and the answer's body.
 func (f *adminFlags) listAccounts() (list []operatorAccount, text []byte, err error) {
-	if text, err = f.callAdminAPI("GET", "/admin/v1/users", nil); err != nil {
-		return nil, nil, err
-	}
 	var said struct {
 		Users []operatorAccount `json:"users"`
 	}
-	if err := json.Unmarshal(text, &said); err != nil {
-		return nil, nil, fmt.Errorf("cannot read the exchange's answer: %w", err)
-	}
-	return said.Users, text, nil
+	text, err = f.callAdminJSON("GET", "/admin/v1/users", nil, &said)
+	return said.Users, text, err
 }
 
 // hasAccount reports whether an account has this name, without regard to capitals.
@@ -71,9 +64,7 @@ type usersListCmd struct {
 }
 
 // Run sends the request and prints the result.
-func (c *usersListCmd) Run() error { return c.run(os.Stdout) }
-
-func (c *usersListCmd) run(out io.Writer) error {
+func (c *usersListCmd) Run(out io.Writer) error {
 	list, text, err := c.listAccounts()
 	if err != nil {
 		return err
@@ -100,9 +91,7 @@ type usersRemoveCmd struct {
 }
 
 // Run sends the request and prints the result.
-func (c *usersRemoveCmd) Run() error { return c.run(os.Stdout) }
-
-func (c *usersRemoveCmd) run(out io.Writer) error {
+func (c *usersRemoveCmd) Run(out io.Writer) error {
 	if _, err := c.callAdminAPI("DELETE", accountPath(c.Name), nil); err != nil {
 		return err
 	}

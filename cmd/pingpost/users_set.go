@@ -27,9 +27,7 @@ input is not a terminal, its first line is the password. It needs at least 12 ch
 }
 
 // Run sends the request and prints the result.
-func (c *usersAddCmd) Run() error { return c.run(os.Stdin, os.Stdout) }
-
-func (c *usersAddCmd) run(in *os.File, out io.Writer) error {
+func (c *usersAddCmd) Run(in *os.File, out io.Writer) error {
 	there, err := c.hasAccount(c.Name)
 	if err != nil {
 		return err
@@ -55,14 +53,8 @@ func (f *adminFlags) putAccount(name string, fields map[string]string) (account 
 	if err != nil {
 		return account, err
 	}
-	text, err := f.callAdminAPI("PUT", accountPath(name), body)
-	if err != nil {
-		return account, err
-	}
-	if err := json.Unmarshal(text, &account); err != nil {
-		return account, fmt.Errorf("cannot read the exchange's answer: %w", err)
-	}
-	return account, nil
+	_, err = f.callAdminJSON("PUT", accountPath(name), body, &account)
+	return account, err
 }
 
 // usersRoleCmd changes the role of an account.
@@ -73,9 +65,7 @@ type usersRoleCmd struct {
 }
 
 // Run sends the request and prints the result.
-func (c *usersRoleCmd) Run() error { return c.run(os.Stdout) }
-
-func (c *usersRoleCmd) run(out io.Writer) error {
+func (c *usersRoleCmd) Run(out io.Writer) error {
 	if err := c.requireAccount(c.Name); err != nil {
 		return err
 	}
@@ -104,9 +94,7 @@ account end, so use this command also when a token was lost:
 }
 
 // Run sends the request and prints the result.
-func (c *usersPasswordCmd) Run() error { return c.run(os.Stdin, os.Stdout) }
-
-func (c *usersPasswordCmd) run(in *os.File, out io.Writer) error {
+func (c *usersPasswordCmd) Run(in *os.File, out io.Writer) error {
 	if err := c.requireAccount(c.Name); err != nil {
 		return err
 	}

@@ -118,6 +118,7 @@ func hideURLQuery(n *syntax.Node) *syntax.Node {
 	return &syntax.Node{Kind: syntax.Text, Text: before + "?…"}
 }
 
+// compareMappings compares the members of two mappings by key.
 func (d *differ) compareMappings(at syntax.Path, before, after *syntax.Node) {
 	news := make(map[string]*syntax.Node, len(after.Members))
 	for _, m := range after.Members {
@@ -148,6 +149,7 @@ func (d *differ) compareMember(at syntax.Path, before, after *syntax.Node) {
 	d.compareNodes(at, before, after)
 }
 
+// compareLists compares lists of entries by name, and other lists as a whole.
 func (d *differ) compareLists(at syntax.Path, before, after *syntax.Node) {
 	if !before.IsListOfMappings() && !after.IsListOfMappings() {
 		if before.JSON() != after.JSON() {

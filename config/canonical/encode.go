@@ -50,6 +50,8 @@ func Encode(d *schema.Document) []byte {
 	return []byte(syntax.RestoreBraces(string(text)))
 }
 
+// withSortedSets returns the campaign with its lists of names sorted, and its filter sets by
+// priority.
 func withSortedSets(c schema.Campaign) schema.Campaign {
 	c.Suppliers = sortedSet(c.Suppliers)
 	c.ConsentSources = sortedSet(c.ConsentSources)
@@ -81,6 +83,7 @@ func sortedBy[T any](list []T, key func(*T) string) []T {
 	return list
 }
 
+// sortedSet returns a sorted copy.
 func sortedSet(names []string) []string {
 	names = slices.Clone(names)
 	slices.Sort(names)

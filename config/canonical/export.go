@@ -147,6 +147,7 @@ func fitsBlockText(n *syntax.Node) bool {
 	return true
 }
 
+// writeBlockValue writes a mapping, or a list with one item in each line.
 func (e *exporter) writeBlockValue(n *syntax.Node, indent int) {
 	if n.Kind == syntax.Mapping {
 		e.writeMapping(n, indent)
@@ -175,6 +176,7 @@ func (e *exporter) isAtLineStart() bool {
 	return text == "" || text[len(text)-1] == '\n'
 }
 
+// writeFlowValue writes a value in one line.
 func (e *exporter) writeFlowValue(n *syntax.Node) {
 	if n.Expanded {
 		e.out.WriteString(n.Text)
@@ -205,6 +207,8 @@ func needsSeveralLines(n *syntax.Node) bool {
 // plainScalar matches text that every version of YAML reads as text without quotes.
 var plainScalar = regexp.MustCompile(`^((\./)?[A-Za-z_][A-Za-z0-9_./@-]*|[0-9]+(d|h|m|s|ms|KiB|MiB))$`)
 
+// quoteIfNeeded returns text as a YAML scalar, in quotes unless every version of YAML reads it
+// as text without them.
 func quoteIfNeeded(text string) string {
 	switch strings.ToLower(text) {
 	case "true", "false", "null", "yes", "no", "on", "off", "y", "n":

@@ -57,6 +57,7 @@ func RedactSecrets(text []byte) json.RawMessage {
 	return text
 }
 
+// redactSecretsIn replaces the secrets inside a decoded JSON value.
 func redactSecretsIn(value any) {
 	switch value := value.(type) {
 	case map[string]any:

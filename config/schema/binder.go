@@ -81,6 +81,8 @@ func (r *Binder) checkVariablesAllowed(n *syntax.Node, at syntax.Path, into any)
 	return false
 }
 
+// IsMappingType reports whether the document writes the value as a mapping with keys, not as a
+// scalar that decodes itself.
 func IsMappingType(v reflect.Value) bool {
 	_, reads := v.Addr().Interface().(scalarDecoder)
 	return v.Kind() == reflect.Struct && !reads
@@ -140,6 +142,7 @@ func (r *Binder) bindMapping(n *syntax.Node, at syntax.Path, v reflect.Value) {
 // keysByType maps each struct type of the schema to its keys (json tags).
 var keysByType sync.Map // reflect.Type to map[string]int
 
+// FieldIndexByKey returns the index of each field of a struct type by its key in the document.
 func FieldIndexByKey(t reflect.Type) map[string]int {
 	if found, ok := keysByType.Load(t); ok {
 		return found.(map[string]int)

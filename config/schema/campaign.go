@@ -115,7 +115,8 @@ func (r *Returns) fillDefaults() {
 	r.MaxSharePerMonth = orPointerTo(r.MaxSharePerMonth, Share(usual.MaxShare))
 }
 
-// Schedule is when a door is open, in lines such as Mon-Fri 08:00-18:00.
+// Schedule lists the opening hours of a buyer or a filter set, in lines such as
+// Mon-Fri 08:00-18:00.
 type Schedule struct {
 	TimeZone string   `json:"time_zone,omitempty"` // default: that of the campaign or buyer
 	Open     []string `json:"open,omitempty"`

@@ -79,17 +79,17 @@ func (d *Document) FillDefaults() {
 }
 
 // setDefault sets a zero value to its default.
-func setDefault[T comparable](value *T, other T) {
-	var none T
-	if *value == none {
-		*value = other
+func setDefault[T comparable](value *T, fallback T) {
+	var zero T
+	if *value == zero {
+		*value = fallback
 	}
 }
 
-// orPointerTo returns the value, or a pointer to the default if it is nil.
-func orPointerTo[T any](value *T, other T) *T {
+// orPointerTo returns the value, or a pointer to the default if the value is nil.
+func orPointerTo[T any](value *T, fallback T) *T {
 	if value != nil {
 		return value
 	}
-	return &other
+	return &fallback
 }

@@ -82,12 +82,12 @@ func (d Duration) String() string {
 // MarshalText returns the same text as String.
 func (d Duration) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
 
-// orDefault returns the duration, or the default if it is nil.
-func (d *Duration) orDefault(other time.Duration) *Duration {
+// orDefault returns the duration, or the default if the duration is nil.
+func (d *Duration) orDefault(fallback time.Duration) *Duration {
 	if d != nil {
 		return d
 	}
-	value := Duration(other)
+	value := Duration(fallback)
 	return &value
 }
 

@@ -33,6 +33,7 @@ type Filter struct {
 	Absent bool      `json:"absent,omitempty"`
 }
 
+// FilterSpec returns the filter in the form that market compiles.
 func (f *Filter) FilterSpec() market.FilterSpec {
 	return market.FilterSpec{
 		Field: f.Field, In: LiteralTexts(f.In), NotIn: LiteralTexts(f.NotIn),

@@ -132,6 +132,7 @@ func (d *Number) decodeNode(n *syntax.Node) error {
 // MarshalJSON writes the digits.
 func (d Number) MarshalJSON() ([]byte, error) { return []byte(d), nil }
 
+// Digits returns the number as written, or nil for a nil number.
 func (d *Number) Digits() *string {
 	if d == nil {
 		return nil

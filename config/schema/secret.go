@@ -73,7 +73,7 @@ func (s *Secret) decodeNode(n *syntax.Node) error {
 			s.set, s.variable = true, name
 			return nil
 		}
-		return errors.New("expected the secret as text, or {set: true} where it is known already")
+		return errors.New("expected the secret as text, or {set: true} if the exchange already has it")
 	case syntax.Number, syntax.Bool:
 		return errors.New("expected text, found " + n.Kind.Describe() + "; put it in quotes")
 	}

@@ -25,6 +25,8 @@ func (p Path) Index(index int) Path {
 	return p + Path("["+strconv.Itoa(index)+"]")
 }
 
+// IsPlainKey reports whether a path can show the key without quotes: 1 to 64 letters, digits,
+// _ and -.
 func IsPlainKey(name string) bool {
 	for i := range len(name) {
 		c := name[i]

@@ -61,6 +61,7 @@ func DescribeExceededLimit(data []byte) string {
 	return ""
 }
 
+// countMarks counts the characters that may begin a YAML token.
 func countMarks(data []byte) (n int) {
 	for _, c := range data {
 		switch c {

@@ -91,8 +91,10 @@ const (
 	HiddenClose = '\uFDD1'
 )
 
+// VariableReference matches one ${NAME}.
 var VariableReference = regexp.MustCompile(`\$\{[A-Za-z_][A-Za-z0-9_]*\}`)
 
+// hideBraces replaces the braces of each ${NAME} by HiddenOpen and HiddenClose.
 func hideBraces(text string) string {
 	return VariableReference.ReplaceAllStringFunc(text, func(ref string) string {
 		return "$" + string(HiddenOpen) + ref[2:len(ref)-1] + string(HiddenClose)
@@ -101,6 +103,7 @@ func hideBraces(text string) string {
 
 var unhide = strings.NewReplacer(string(HiddenOpen), "{", string(HiddenClose), "}")
 
+// RestoreBraces replaces the characters of hideBraces by the braces for which they stand.
 func RestoreBraces(text string) string { return unhide.Replace(text) }
 
 // hasHiddenBraces reports whether the text contains one of the two replacement

@@ -100,9 +100,9 @@ func (c *Process) WaitForLine(ctx context.Context, text string) (string, error) 
 		}
 		switch {
 		case ended:
-			return "", fmt.Errorf("%s did not start (%w):\n%s", c.name, describeExit(c.err), strings.TrimSpace(string(said)))
+			return "", fmt.Errorf("process %s did not start (%w):\n%s", c.name, describeExit(c.err), strings.TrimSpace(string(said)))
 		case time.Now().After(limit):
-			return "", fmt.Errorf("%s did not start within %s; see %s", c.name, StartTimeout, c.Log)
+			return "", fmt.Errorf("process %s did not start within %s; its output is in %s", c.name, StartTimeout, c.Log)
 		case !timer.WaitUntil(ctx, time.Now().Add(20*time.Millisecond)):
 			return "", ctx.Err()
 		}
@@ -143,7 +143,7 @@ func (c *Process) terminateOrKill() error {
 	case <-time.After(stopTimeout):
 		_ = c.cmd.Process.Kill()
 		<-c.done
-		return fmt.Errorf("%s did not end within %s and was killed; see %s", c.name, stopTimeout, c.Log)
+		return fmt.Errorf("process %s did not stop within %s, so it was killed; its output is in %s", c.name, stopTimeout, c.Log)
 	}
 	var exit *exec.ExitError
 	if errors.As(c.err, &exit) {
@@ -152,7 +152,7 @@ func (c *Process) terminateOrKill() error {
 		}
 	}
 	if c.err != nil {
-		return fmt.Errorf("%s ended with an error: %w; its output is in %s", c.name, c.err, c.Log)
+		return fmt.Errorf("process %s ended with an error: %w; its output is in %s", c.name, c.err, c.Log)
 	}
 	return nil
 }

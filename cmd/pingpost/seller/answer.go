@@ -78,7 +78,7 @@ func (a *lineResult) parseResponse(res *http.Response, body []byte) {
 	}
 	err := json.Unmarshal(body, &said)
 	if a.lead = said.Data; err == nil && a.lead.Status != statusAccepted && a.lead.Status != statusUnmatched {
-		err = errors.New("data.status is neither ACCEPTED nor UNMATCHED")
+		err = errors.New("the body's data.status is neither ACCEPTED nor UNMATCHED")
 	}
 	if err != nil {
 		a.err = fmt.Errorf("the HTTP %d answer is not from a pingpost exchange: %w", a.status, err)

@@ -109,7 +109,7 @@ func mergeJSONFields(fields map[string]any, name string, in io.Reader) error {
 		return fmt.Errorf("%s is not one JSON object", name)
 	}
 	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
-		return fmt.Errorf("%s has something after its JSON object", name)
+		return fmt.Errorf("%s has text after its JSON object; give one object only", name)
 	}
 	mergeObjects(fields, members)
 	return nil

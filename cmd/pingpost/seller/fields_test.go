@@ -64,7 +64,7 @@ func TestWrongFields(t *testing.T) {
 		{"-", "null", "standard input is not one JSON object"},
 		{"-", strings.Repeat("1", maxFieldFile+1), "is over 1 MB"},
 		{"@" + list, "", "is not one JSON object"},
-		{"@" + two, "", "something after its JSON object"},
+		{"@" + two, "", "has text after its JSON object"},
 		{"@" + filepath.Join(dir, "none.json"), "", "none.json"},
 	} {
 		_, err := parseFields(strings.Fields(row.args), strings.NewReader(row.in))

@@ -99,7 +99,7 @@ func addBidRows(body []byte, t *terminal.Table) error {
 	t.Row("auction_id", a.Auction)
 	if a.Bid == nil {
 		if a.Reason == "" {
-			return errors.New("it has neither bid nor reject_reason")
+			return errors.New("the body has neither bid nor reject_reason")
 		}
 		t.Row("no bid", a.Reason+": "+a.Detail)
 		return nil

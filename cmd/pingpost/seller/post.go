@@ -62,7 +62,7 @@ func (c *PostCommand) run(ctx context.Context, in io.Reader, out, messages io.Wr
 // replaceBidByToken replaces a ping's answer among the fields by auction_id and bid_token.
 func replaceBidByToken(fields map[string]any) error {
 	if _, ok := fields["data"].(map[string]any); ok {
-		return errors.New("this is the answer to a ping by API key; send its lead to /api/v1/ingest, with flo_ping_id and flo_buyer_id")
+		return errors.New("the answer to a ping by API key has no bid to post to; send the lead to /api/v1/ingest, with flo_ping_id and flo_buyer_id")
 	}
 	bid, answered := fields["bid"]
 	if !answered {

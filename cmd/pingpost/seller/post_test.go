@@ -54,7 +54,7 @@ func TestNoPostWithoutABid(t *testing.T) {
 	x := newCounter(t, 201, aSale)
 	for in, want := range map[string]string{
 		noBid:                         "no lead can be posted: caps_full",
-		`{"data":{"ping_id":"p"}}`:    "send its lead to /api/v1/ingest",
+		`{"data":{"ping_id":"p"}}`:    "send the lead to /api/v1/ingest",
 		`{"bid":"x"}`:                 "no lead can be posted",
 		`{"auction_id":"a","bid":[]}`: "no lead can be posted",
 		"":                            "standard input is empty",

@@ -8,16 +8,16 @@ import (
 )
 
 // reportRows returns a row for each status report after the sale.
-func reportRows(told *explain.Explanation) (moments []timelineRow) {
-	for i := range told.Reports {
-		r := &told.Reports[i]
+func reportRows(explained *explain.Explanation) (rows []timelineRow) {
+	for i := range explained.Reports {
+		r := &explained.Reports[i]
 		who := r.Buyer
 		if r.By == "operator" {
 			who = r.By
 		}
-		moments = append(moments, timelineRow{at: r.At, who: who, what: describeReport(r), detail: describeReportDetails(told, r)})
+		rows = append(rows, timelineRow{at: r.At, who: who, what: describeReport(r), detail: describeReportDetails(explained, r)})
 	}
-	return moments
+	return rows
 }
 
 // describeReport returns the action of the buyer or operator in a status report.
@@ -45,8 +45,8 @@ var notApplied = map[string]string{
 }
 
 // describeReportDetails returns the date, result, money and reason of a report.
-func describeReportDetails(told *explain.Explanation, r *explain.StatusReport) string {
-	words := dateIfMuchLater(told, r.At)
+func describeReportDetails(explained *explain.Explanation, r *explain.StatusReport) string {
+	words := dateIfMuchLater(explained, r.At)
 	if text := notApplied[r.Result]; text != "" {
 		words = append(words, text)
 	}
@@ -67,18 +67,18 @@ func describeReportDetails(told *explain.Explanation, r *explain.StatusReport) s
 
 // webhookRows returns the attempts of the supplier's webhooks, and the webhooks without an
 // attempt at the time of their cause.
-func webhookRows(told *explain.Explanation) (moments []timelineRow) {
-	for i := range told.Webhooks {
-		h := &told.Webhooks[i]
+func webhookRows(explained *explain.Explanation) (rows []timelineRow) {
+	for i := range explained.Webhooks {
+		h := &explained.Webhooks[i]
 		for j := range h.Attempts {
 			a := &h.Attempts[j]
-			moments = append(moments, timelineRow{at: a.At, who: told.Supplier, what: "webhook", detail: strings.Join(append(dateIfMuchLater(told, a.At), describeWebhookAttempt(h, a)), ", ")})
+			rows = append(rows, timelineRow{at: a.At, who: explained.Supplier, what: "webhook", detail: strings.Join(append(dateIfMuchLater(explained, a.At), describeWebhookAttempt(h, a)), ", ")})
 		}
 		if n := len(h.Attempts); n == 0 || h.Attempts[n-1].Outcome != h.State && h.State != "pending" {
-			moments = append(moments, timelineRow{at: h.Created, who: told.Supplier, what: "webhook", detail: strings.Join(append(dateIfMuchLater(told, h.Created), h.Type+": "+describeUnsentState(h.State)), ", ")})
+			rows = append(rows, timelineRow{at: h.Created, who: explained.Supplier, what: "webhook", detail: strings.Join(append(dateIfMuchLater(explained, h.Created), h.Type+": "+describeUnsentState(h.State)), ", ")})
 		}
 	}
-	return moments
+	return rows
 }
 
 // describeUnsentState describes the state of a webhook that has no attempt for it.
@@ -115,8 +115,8 @@ const aDay = explain.Instant(24 * 60 * 60 * 1_000_000_000)
 
 // dateIfMuchLater returns the date of an event that came long after the lead, for the start of its
 // details.
-func dateIfMuchLater(told *explain.Explanation, at explain.Instant) []string {
-	if at-told.Received < aDay {
+func dateIfMuchLater(explained *explain.Explanation, at explain.Instant) []string {
+	if at-explained.Received < aDay {
 		return nil
 	}
 	return []string{formatInstant(at)}

@@ -9,18 +9,18 @@ import (
 )
 
 // formatOffers lists the offers to a ping's seller, and below each the leads that claimed it.
-func formatOffers(told *explain.Explanation, width int) string {
+func formatOffers(explained *explain.Explanation, width int) string {
 	t := terminal.Table{Indent: "    "}
-	for i := range told.Offers {
-		o := &told.Offers[i]
-		t.Row(terminal.Truncate(o.Buyer, whoWidth), "bid "+o.Price.String(), "payout "+o.Payout.String(), "open to "+formatMilliseconds(int64(o.Until-told.Received))+" ms")
+	for i := range explained.Offers {
+		o := &explained.Offers[i]
+		t.Row(terminal.Truncate(o.Buyer, whoWidth), "bid "+o.Price.String(), "payout "+o.Payout.String(), "open to "+formatMilliseconds(int64(o.Until-explained.Received))+" ms")
 	}
 	var text strings.Builder
 	text.WriteString("  offered\n")
 	i := 0
 	for line := range strings.Lines(t.String()) {
 		text.WriteString(line)
-		for _, claim := range told.Offers[i].Claims {
+		for _, claim := range explained.Offers[i].Claims {
 			const indent = "      "
 			for _, part := range terminal.WrapText("claimed by "+claim.Lead+": "+claim.Summary(), width-len(indent)) {
 				text.WriteString(indent + part + "\n")
@@ -33,9 +33,9 @@ func formatOffers(told *explain.Explanation, width int) string {
 
 // candidateOutcome returns a candidate's outcome. The supplier of an availability request
 // chooses among the bids itself, so each valid bid is "offered", neither won nor lost.
-func candidateOutcome(told *explain.Explanation, c *explain.Candidate) string {
-	for i := range told.Offers {
-		if told.Kind == "availability" && told.Offers[i].Buyer == c.Buyer {
+func candidateOutcome(explained *explain.Explanation, c *explain.Candidate) string {
+	for i := range explained.Offers {
+		if explained.Kind == "availability" && explained.Offers[i].Buyer == c.Buyer {
 			return "offered"
 		}
 	}
@@ -43,16 +43,16 @@ func candidateOutcome(told *explain.Explanation, c *explain.Candidate) string {
 }
 
 // describeAnswer returns the answer to the call in one line.
-func describeAnswer(told *explain.Explanation) string {
-	text := fmt.Sprintf("HTTP %d, %s", told.Answer.Status, told.Answer.Result)
+func describeAnswer(explained *explain.Explanation) string {
+	text := fmt.Sprintf("HTTP %d, %s", explained.Answer.Status, explained.Answer.Result)
 	switch {
-	case told.Answer.Result == "bid" && len(told.Offers) > 1:
-		text += fmt.Sprint("s: ", len(told.Offers))
-	case told.Answer.Result == "bid" && len(told.Offers) == 1:
-		text += " " + told.Offers[0].Payout.String()
-	case told.Answer.Reason != "" && told.Answer.Reason != told.Answer.Result:
-		text += ", " + told.Answer.Reason
-	case told.Answer.Status >= 500:
+	case explained.Answer.Result == "bid" && len(explained.Offers) > 1:
+		text += fmt.Sprint("s: ", len(explained.Offers))
+	case explained.Answer.Result == "bid" && len(explained.Offers) == 1:
+		text += " " + explained.Offers[0].Payout.String()
+	case explained.Answer.Reason != "" && explained.Answer.Reason != explained.Answer.Result:
+		text += ", " + explained.Answer.Reason
+	case explained.Answer.Status >= 500:
 		text += "; the delivery goes on"
 	}
 	return text

@@ -9,53 +9,53 @@ import (
 )
 
 // describeDecision returns the exchange's first decision about the lead or ping.
-func describeDecision(told *explain.Explanation) string {
+func describeDecision(explained *explain.Explanation) string {
 	switch {
-	case told.LeadID == "" && len(told.Offers) > 0:
-		return "the best bid is from " + told.Offers[0].Buyer
-	case told.LeadID == "":
-		return "no bid: " + told.Reason
-	case len(told.Posts) > 0:
+	case explained.LeadID == "" && len(explained.Offers) > 0:
+		return "the best bid is from " + explained.Offers[0].Buyer
+	case explained.LeadID == "":
+		return "no bid: " + explained.Reason
+	case len(explained.Posts) > 0:
 		return "to be posted"
-	case told.Price != nil:
-		return "sold to " + told.Buyer
+	case explained.Price != nil:
+		return "sold to " + explained.Buyer
 	}
-	return "not sold: " + told.Reason
+	return "not sold: " + explained.Reason
 }
 
 // postRows returns a row for each event of a lead's delivery to one buyer.
 func postRows(post *explain.Post) []timelineRow {
-	moments := append(make([]timelineRow, 0, 1+len(post.Tries)+len(post.Settlements)), timelineRow{
+	rows := append(make([]timelineRow, 0, 1+len(post.Tries)+len(post.Settlements)), timelineRow{
 		at: post.Intended, who: post.Buyer, what: "post",
 		detail: fmt.Sprintf("for %s, payout %s", post.Price, post.Payout),
 	})
 	for i := range post.Tries {
 		try := &post.Tries[i]
-		moments = append(moments, timelineRow{at: try.Ended, who: post.Buyer, what: fmt.Sprintf("try %d %s", try.Attempt, describeTryOutcome(try)), detail: describeFailure(try.Status, try.Fault, try.Code)})
+		rows = append(rows, timelineRow{at: try.Ended, who: post.Buyer, what: fmt.Sprintf("try %d %s", try.Attempt, describeTryOutcome(try)), detail: describeFailure(try.Status, try.Fault, try.Code)})
 	}
 	for i := range post.Settlements {
 		s, what := &post.Settlements[i], post.Settlements[i].Outcome
 		if what == "refused" && s.Status == 0 {
 			what = "not reached" // the log has one word for both: the buyer does not have the lead
 		}
-		moments = append(moments, timelineRow{at: s.At, who: post.Buyer, what: what, detail: describeSettlement(s)})
+		rows = append(rows, timelineRow{at: s.At, who: post.Buyer, what: what, detail: describeSettlement(s)})
 	}
-	return moments
+	return rows
 }
 
 // recordedSaleRow returns the sale to a buyer without an endpoint that followed refusals by other
 // buyers. ok is false if there is no such sale.
-func recordedSaleRow(told *explain.Explanation) (m timelineRow, ok bool) {
-	if told.LeadID == "" || told.Price == nil || told.Payout == nil || len(told.Posts) == 0 {
+func recordedSaleRow(explained *explain.Explanation) (m timelineRow, ok bool) {
+	if explained.LeadID == "" || explained.Price == nil || explained.Payout == nil || len(explained.Posts) == 0 {
 		return m, false
 	}
-	last := &told.Posts[len(told.Posts)-1]
-	if len(last.Settlements) == 0 || slices.ContainsFunc(told.Posts, func(p explain.Post) bool { return p.Buyer == told.Buyer }) {
+	last := &explained.Posts[len(explained.Posts)-1]
+	if len(last.Settlements) == 0 || slices.ContainsFunc(explained.Posts, func(p explain.Post) bool { return p.Buyer == explained.Buyer }) {
 		return m, false
 	}
 	return timelineRow{
-		at: last.Settlements[len(last.Settlements)-1].At, who: told.Buyer, what: "sale recorded",
-		detail: fmt.Sprintf("for %s, payout %s", told.Price, told.Payout),
+		at: last.Settlements[len(last.Settlements)-1].At, who: explained.Buyer, what: "sale recorded",
+		detail: fmt.Sprintf("for %s, payout %s", explained.Price, explained.Payout),
 	}, true
 }
 

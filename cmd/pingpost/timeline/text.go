@@ -14,12 +14,12 @@ import (
 
 // FormatExplanation formats a whole explanation: a lead and then the ping of its bid, or a ping and then the
 // leads that claimed its offers.
-func FormatExplanation(told *explain.Explanation) string {
-	text := formatSection(told)
-	if told.Auction != nil {
-		text += "\nTHE PING BEFORE\n\n" + formatSection(told.Auction)
+func FormatExplanation(explained *explain.Explanation) string {
+	text := formatSection(explained)
+	if explained.Auction != nil {
+		text += "\nTHE PING BEFORE\n\n" + formatSection(explained.Auction)
 	}
-	for _, lead := range told.Leads {
+	for _, lead := range explained.Leads {
 		head := "CLAIMED BY"
 		if len(lead.Posts) == 0 && lead.Price == nil {
 			head = "REJECTED"
@@ -30,14 +30,14 @@ func FormatExplanation(told *explain.Explanation) string {
 }
 
 // formatSection formats one lead or one ping: summary, explanation, offers, timeline and notes.
-func formatSection(told *explain.Explanation) string {
-	text := told.ID + "\n" + formatSummary(told) + "\n" + wrapParagraph(told.Why, terminal.Width)
-	if len(told.Offers) > 0 {
-		text += "\n" + formatOffers(told, terminal.Width)
+func formatSection(explained *explain.Explanation) string {
+	text := explained.ID + "\n" + formatSummary(explained) + "\n" + wrapParagraph(explained.Why, terminal.Width)
+	if len(explained.Offers) > 0 {
+		text += "\n" + formatOffers(explained, terminal.Width)
 	}
-	text += "\n" + FormatTimeline(told, terminal.Width)
-	notes := told.Notes
-	if told.Truncated {
+	text += "\n" + FormatTimeline(explained, terminal.Width)
+	notes := explained.Notes
+	if explained.Truncated {
 		notes = append(slices.Clip(notes), "The search ended before the end of the log: later attempts may be missing here.")
 	}
 	for _, note := range notes {
@@ -47,7 +47,7 @@ func formatSection(told *explain.Explanation) string {
 }
 
 // formatSummary formats the part above the timeline.
-func formatSummary(told *explain.Explanation) string {
+func formatSummary(explained *explain.Explanation) string {
 	t := terminal.Table{Indent: "  "}
 	add := func(name, text string) {
 		for i, line := range terminal.WrapText(text, terminal.Width-len("  supplier  ")) {
@@ -57,55 +57,55 @@ func formatSummary(told *explain.Explanation) string {
 			t.Row(name, line)
 		}
 	}
-	status := told.Status
-	if told.Delivery != "" && told.Delivery != "none" {
-		status += ", " + told.Delivery
+	status := explained.Status
+	if explained.Delivery != "" && explained.Delivery != "none" {
+		status += ", " + explained.Delivery
 	}
-	if told.Reason != "" {
-		status += ", " + told.Reason
+	if explained.Reason != "" {
+		status += ", " + explained.Reason
 	}
 	add("status", status)
-	add("kind", describeKind(told))
-	add("supplier", told.Supplier)
-	add("money", describeMoney(told))
-	add("auction", told.AuctionID)
-	add("theirs", told.SellerID)
-	add("request", told.RequestID)
-	add("same as", told.DuplicateOf)
-	add("fields", formatFields(told))
+	add("kind", describeKind(explained))
+	add("supplier", explained.Supplier)
+	add("money", describeMoney(explained))
+	add("auction", explained.AuctionID)
+	add("theirs", explained.SellerID)
+	add("request", explained.RequestID)
+	add("same as", explained.DuplicateOf)
+	add("fields", formatFields(explained))
 	return t.String()
 }
 
 // describeKind returns the kind of request and its campaign.
-func describeKind(told *explain.Explanation) string {
-	if told.Campaign == "" {
-		return told.Kind + ", for no campaign"
+func describeKind(explained *explain.Explanation) string {
+	if explained.Campaign == "" {
+		return explained.Kind + ", for no campaign"
 	}
-	text := told.Kind + " for " + told.Campaign
-	if told.Method != "" {
-		text += ", " + told.Method
+	text := explained.Kind + " for " + explained.Campaign
+	if explained.Method != "" {
+		text += ", " + explained.Method
 	}
-	text += fmt.Sprintf(", configuration %d", told.Catalog)
-	if told.Hops > 0 {
-		text += fmt.Sprintf(", hops %d", told.Hops)
+	text += fmt.Sprintf(", configuration %d", explained.Catalog)
+	if explained.Hops > 0 {
+		text += fmt.Sprintf(", hops %d", explained.Hops)
 	}
-	if told.Test {
+	if explained.Test {
 		text += ", a test"
 	}
 	return text
 }
 
 // describeMoney returns price, payout and margin, and the amounts that a return gave back.
-func describeMoney(told *explain.Explanation) string {
-	if told.Price == nil || told.Payout == nil || told.Margin == nil {
+func describeMoney(explained *explain.Explanation) string {
+	if explained.Price == nil || explained.Payout == nil || explained.Margin == nil {
 		return ""
 	}
-	text := fmt.Sprintf("price %s, payout %s, margin %s", told.Price, told.Payout, told.Margin)
-	if told.Status == "OPEN" || told.Status == "TAKEN" || told.Delivery == "pending" || told.Delivery == "unknown" {
+	text := fmt.Sprintf("price %s, payout %s, margin %s", explained.Price, explained.Payout, explained.Margin)
+	if explained.Status == "OPEN" || explained.Status == "TAKEN" || explained.Delivery == "pending" || explained.Delivery == "unknown" {
 		text += "; reserved, not final"
 	}
-	for i := range told.Reports {
-		if r := &told.Reports[i]; r.Credit != nil && r.Reversed != nil {
+	for i := range explained.Reports {
+		if r := &explained.Reports[i]; r.Credit != nil && r.Reversed != nil {
 			text += fmt.Sprintf("; returned: %s credited and %s reversed", r.Credit, r.Reversed)
 		}
 	}
@@ -113,10 +113,10 @@ func describeMoney(told *explain.Explanation) string {
 }
 
 // formatFields returns the lead's fields as name=value, sorted by name.
-func formatFields(told *explain.Explanation) string {
-	words := make([]string, 0, len(told.Fields))
-	for _, name := range slices.Sorted(maps.Keys(told.Fields)) {
-		words = append(words, name+"="+string(told.Fields[name]))
+func formatFields(explained *explain.Explanation) string {
+	words := make([]string, 0, len(explained.Fields))
+	for _, name := range slices.Sorted(maps.Keys(explained.Fields)) {
+		words = append(words, name+"="+string(explained.Fields[name]))
 	}
 	return strings.Join(words, " ")
 }

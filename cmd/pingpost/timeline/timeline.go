@@ -31,55 +31,55 @@ const (
 // FormatTimeline returns only the timeline, in order of time, with at most width columns. Times are rounded
 // to the millisecond, but answer times are not. An answer before the decision may
 // therefore seem to be later; then the decision gets the time of that answer.
-func FormatTimeline(told *explain.Explanation, width int) string {
-	moments := []timelineRow{{at: told.Received, what: "arrived", detail: formatInstant(told.Received)}}
-	moments = append(moments, notPingedRows(told)...)
-	moments = append(moments, pingedBuyerRows(told)...)
-	if told.BidsDue != 0 && told.BidsDue > told.Received && told.BidsDue <= told.Decided {
-		moments = append(moments, timelineRow{at: told.BidsDue, what: "deadline", detail: "for bids"})
+func FormatTimeline(explained *explain.Explanation, width int) string {
+	rows := []timelineRow{{at: explained.Received, what: "arrived", detail: formatInstant(explained.Received)}}
+	rows = append(rows, notPingedRows(explained)...)
+	rows = append(rows, pingedBuyerRows(explained)...)
+	if explained.BidsDue != 0 && explained.BidsDue > explained.Received && explained.BidsDue <= explained.Decided {
+		rows = append(rows, timelineRow{at: explained.BidsDue, what: "deadline", detail: "for bids"})
 	}
-	decided := told.Decided
-	for i := range moments {
-		decided = max(decided, moments[i].at)
+	decided := explained.Decided
+	for i := range rows {
+		decided = max(decided, rows[i].at)
 	}
-	moments = append(moments, timelineRow{at: decided, what: "decided", detail: describeDecision(told)})
-	for i := range told.Posts {
-		for _, m := range postRows(&told.Posts[i]) {
+	rows = append(rows, timelineRow{at: decided, what: "decided", detail: describeDecision(explained)})
+	for i := range explained.Posts {
+		for _, m := range postRows(&explained.Posts[i]) {
 			m.at = max(m.at, decided)
-			moments = append(moments, m)
+			rows = append(rows, m)
 		}
 	}
-	if m, ok := recordedSaleRow(told); ok {
+	if m, ok := recordedSaleRow(explained); ok {
 		m.at = max(m.at, decided)
-		moments = append(moments, m)
+		rows = append(rows, m)
 	}
-	if told.Answer != nil {
-		moments = append(moments, timelineRow{at: max(told.Answer.At, decided), who: told.Supplier, what: "is answered", detail: describeAnswer(told)})
+	if explained.Answer != nil {
+		rows = append(rows, timelineRow{at: max(explained.Answer.At, decided), who: explained.Supplier, what: "is answered", detail: describeAnswer(explained)})
 	}
-	moments = append(append(moments, reportRows(told)...), webhookRows(told)...)
-	slices.SortStableFunc(moments, func(a, b timelineRow) int { return cmp.Compare(a.at, b.at) })
-	return formatColumns(moments, told.Received, width)
+	rows = append(append(rows, reportRows(explained)...), webhookRows(explained)...)
+	slices.SortStableFunc(rows, func(a, b timelineRow) int { return cmp.Compare(a.at, b.at) })
+	return formatColumns(rows, explained.Received, width)
 }
 
-// formatColumns puts moments into columns. Details that are too long continue on the next line.
-func formatColumns(moments []timelineRow, from explain.Instant, width int) string {
+// formatColumns puts rows into columns. Details that are too long continue on the next line.
+func formatColumns(rows []timelineRow, from explain.Instant, width int) string {
 	t := terminal.Table{Indent: "  "}
 	used := len(t.Indent)
 	widths := [4]int{len("ms")}
-	rows := make([][4]string, 0, len(moments))
-	for _, m := range moments {
+	cells := make([][4]string, 0, len(rows))
+	for _, m := range rows {
 		row := [4]string{formatMilliseconds(int64(m.at - from)), terminal.Truncate(m.who, whoWidth), terminal.Truncate(m.what, whatWidth), m.bar}
 		for i, cell := range row {
 			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
 		}
-		rows = append(rows, row)
+		cells = append(cells, row)
 	}
 	for _, width := range widths {
 		used += width + len("  ")
 	}
 	t.Row("ms")
-	for i, row := range rows {
-		lines := terminal.WrapText(moments[i].detail, max(minDetails, width-used))
+	for i, row := range cells {
+		lines := terminal.WrapText(rows[i].detail, max(minDetails, width-used))
 		if len(lines) == 0 {
 			lines = []string{""}
 		}
@@ -108,16 +108,16 @@ func formatInstant(at explain.Instant) string {
 }
 
 // pingedBuyerRows returns the buyers that were pinged, each at the time of its answer.
-func pingedBuyerRows(told *explain.Explanation) (moments []timelineRow) {
-	for i := range told.Candidates {
-		if c := &told.Candidates[i]; c.Pinged {
-			moments = append(moments, timelineRow{
-				at: told.Received + explain.Instant(c.Elapsed), who: candidateName(c), what: candidateOutcome(told, c),
-				bar: drawBar(int64(c.Elapsed), int64(told.BidsDue-told.Received)), detail: describeBidAnswer(c),
+func pingedBuyerRows(explained *explain.Explanation) (rows []timelineRow) {
+	for i := range explained.Candidates {
+		if c := &explained.Candidates[i]; c.Pinged {
+			rows = append(rows, timelineRow{
+				at: explained.Received + explain.Instant(c.Elapsed), who: candidateName(c), what: candidateOutcome(explained, c),
+				bar: drawBar(int64(c.Elapsed), int64(explained.BidsDue-explained.Received)), detail: describeBidAnswer(c),
 			})
 		}
 	}
-	return moments
+	return rows
 }
 
 // drawBar draws the share of the available time that elapsed before the answer.
@@ -154,32 +154,32 @@ func describeBidAnswer(c *explain.Candidate) string {
 // notPingedRows returns the candidates that were not pinged. If many have the same outcome, it
 // returns some of them and a count. It omits buyers that got a post, or the sale after a
 // refusal, because these have lines of their own.
-func notPingedRows(told *explain.Explanation) (moments []timelineRow) {
-	at := told.Decided
-	if told.BidsDue != 0 {
-		at = told.Received
+func notPingedRows(explained *explain.Explanation) (rows []timelineRow) {
+	at := explained.Decided
+	if explained.BidsDue != 0 {
+		at = explained.Received
 	}
-	after, _ := recordedSaleRow(told)
+	after, _ := recordedSaleRow(explained)
 	counts := make(map[string]int)
 	var outcomes []string
-	for i := range told.Candidates {
-		c := &told.Candidates[i]
-		if c.Pinged || after.who != "" && c.Buyer == after.who || slices.ContainsFunc(told.Posts, func(p explain.Post) bool { return p.Buyer == c.Buyer }) {
+	for i := range explained.Candidates {
+		c := &explained.Candidates[i]
+		if c.Pinged || after.who != "" && c.Buyer == after.who || slices.ContainsFunc(explained.Posts, func(p explain.Post) bool { return p.Buyer == c.Buyer }) {
 			continue
 		}
 		if counts[c.Outcome]++; counts[c.Outcome] == 1 {
 			outcomes = append(outcomes, c.Outcome)
 		}
 		if counts[c.Outcome] <= maxNotPinged {
-			moments = append(moments, timelineRow{at: at, who: candidateName(c), what: c.Outcome, detail: describeBidAnswer(c)})
+			rows = append(rows, timelineRow{at: at, who: candidateName(c), what: c.Outcome, detail: describeBidAnswer(c)})
 		}
 	}
 	for _, outcome := range outcomes {
 		if more := counts[outcome] - maxNotPinged; more > 0 {
-			moments = append(moments, timelineRow{at: at, who: "and " + terminal.GroupThousands(more) + " more", what: outcome, detail: "all with --json"})
+			rows = append(rows, timelineRow{at: at, who: "and " + terminal.GroupThousands(more) + " more", what: outcome, detail: "all with --json"})
 		}
 	}
-	return moments
+	return rows
 }
 
 // candidateName returns a candidate's buyer, or the number of its filter set.
