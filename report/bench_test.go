@@ -2,16 +2,15 @@ package report
 
 import (
 	"context"
-	"database/sql"
 	"io"
-	"path/filepath"
 	"testing"
 	"time"
 
 	"pingpost/engine/event"
 	"pingpost/engine/market"
-	"pingpost/report/projection"
 	"pingpost/wal"
+
+	"pingpost/internal/must"
 )
 
 // benchLog is leads of an auction of four buyers, each posted and delivered: two facts
@@ -74,91 +73,15 @@ func BenchmarkRebuild(b *testing.B) {
 		log := benchLog{newLog(), benchLeads}
 		r := New(options(log.testLog, b.TempDir()))
 		r.opt.Source = log
-		f, err := r.open(context.Background())
-		if err != nil {
-			b.Fatal(err)
-		}
+		f := must.Value(r.open(context.Background()))(b)
 		reader, _ := log.NewReader(1)
 		for more := true; more; {
-			if more, err = r.applyBatch(context.Background(), f, reader); err != nil {
-				b.Fatal(err)
-			}
+			more = must.Value(r.applyBatch(context.Background(), f, reader))(b)
 		}
 		if f.position.seq != 2*benchLeads {
 			b.Fatalf("it reached %d", f.position.seq)
 		}
-		if err := f.close(); err != nil {
-			b.Fatal(err)
-		}
+		must.Succeed(b, f.close())
 	}
 	b.ReportMetric(float64(benchLeads)*float64(b.N)/b.Elapsed().Seconds(), "leads/s")
-}
-
-// BenchmarkBareInserts is its ceiling: as many rows by a prepared statement each, with as
-// many columns, in transactions of the same size, and nothing else.
-func BenchmarkBareInserts(b *testing.B) {
-	tables := []struct {
-		name          string
-		rows, columns int
-	}{{"leads", 1, 18}, {"auctions", 1, 11}, {"posts", 1, 14}, {"bids", 4, 10}}
-	for b.Loop() {
-		db, err := sql.Open("sqlite", dsn(filepath.Join(b.TempDir(), "x.db"), "rwc", "journal_mode(WAL)", "synchronous(NORMAL)", "cache_size(-16384)"))
-		if err != nil {
-			b.Fatal(err)
-		}
-		if _, err := db.Exec(fullSchema()); err != nil {
-			b.Fatal(err)
-		}
-		for done := 0; done < benchLeads; {
-			tx, err := db.Begin()
-			if err != nil {
-				b.Fatal(err)
-			}
-			last := min(benchLeads, done+projection.MaxEntries/2)
-			for _, table := range tables {
-				bareInserts(b, tx, "INSERT INTO "+table.name+" VALUES (?"+repeat(",?", table.columns-1)+")", done, last, table.rows, table.columns)
-			}
-			if err := tx.Commit(); err != nil {
-				b.Fatal(err)
-			}
-			done = last
-		}
-		if err := db.Close(); err != nil {
-			b.Fatal(err)
-		}
-	}
-	b.ReportMetric(float64(benchLeads)*float64(b.N)/b.Elapsed().Seconds(), "leads/s")
-}
-
-func bareInserts(b *testing.B, tx *sql.Tx, text string, first, last, rows, columns int) {
-	b.Helper()
-	insert, err := tx.Prepare(text)
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer insert.Close()
-	for n := first; n < last; n++ {
-		for row := range rows {
-			if _, err := insert.Exec(bareRow(n, row, columns)...); err != nil {
-				b.Fatal(err)
-			}
-		}
-	}
-}
-
-// bareRow begins with an id and a number, as most keys do.
-func bareRow(n, row, columns int) []any {
-	id := market.ComposeID(start.UnixMilli()+int64(n), [10]byte{byte(n >> 16), byte(n >> 8), byte(n)})
-	values := []any{id[:], int64(row)}
-	for i := len(values); i < columns; i++ {
-		values = append(values, int64(n*i))
-	}
-	return values
-}
-
-func repeat(text string, n int) (all string) {
-	for range n {
-		all += text
-	}
-	return all
 }

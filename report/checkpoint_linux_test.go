@@ -8,15 +8,15 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"pingpost/internal/must"
 )
 
 // locksOn counts the locks that this process has on a file.
 func locksOn(t *testing.T, path string) (n int) {
 	t.Helper()
-	info, err := os.Stat(path)
-	mustNil(t, err)
-	all, err := os.ReadFile("/proc/locks")
-	mustNil(t, err)
+	info := must.Value(os.Stat(path))(t)
+	all := must.Value(os.ReadFile("/proc/locks"))(t)
 	pid, inode := fmt.Sprintf(" %d ", os.Getpid()), fmt.Sprintf(":%d ", info.Sys().(*syscall.Stat_t).Ino)
 	for line := range strings.Lines(string(all)) {
 		if strings.Contains(line, pid) && strings.Contains(line, inode) {
@@ -71,20 +71,17 @@ func TestCheckpointWaitsForOthers(t *testing.T) {
 	_, f := newFilledFile(t, 50)
 	other := exec.CommandContext(t.Context(), os.Args[0])
 	other.Env = append(os.Environ(), holdCheckpoints+"="+f.path+"-shm")
-	in, err := other.StdinPipe()
-	mustNil(t, err)
-	out, err := other.StdoutPipe()
-	mustNil(t, err)
-	mustNil(t, other.Start())
-	_, err = io.ReadFull(out, make([]byte, len("held")))
-	mustNil(t, err)
+	in := must.Value(other.StdinPipe())(t)
+	out := must.Value(other.StdoutPipe())(t)
+	must.Succeed(t, other.Start())
+	must.Value(io.ReadFull(out, make([]byte, len("held"))))(t)
 	f.checkpointer.transactions = checkpointTransactions
 	if err := f.checkpointIfDue(t.Context()); err != nil || f.checkpointer.transactions != checkpointTransactions {
 		t.Errorf("%d transactions wait while another program is at it: %v", f.checkpointer.transactions, err)
 	}
-	mustNil(t, in.Close())
-	mustNil(t, other.Wait())
-	mustNil(t, f.checkpointIfDue(t.Context()))
+	must.Succeed(t, in.Close())
+	must.Succeed(t, other.Wait())
+	must.Succeed(t, f.checkpointIfDue(t.Context()))
 	if got := countLeadsInCopy(t, f); got != 50 || f.checkpointer.transactions != 0 {
 		t.Errorf("the file alone has %d of 50 leads", got)
 	}

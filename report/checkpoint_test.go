@@ -16,6 +16,8 @@ import (
 	"pingpost/engine/event"
 	"pingpost/engine/market"
 	"pingpost/report/projection"
+
+	"pingpost/internal/must"
 )
 
 // filled is a file that was written to by hand, with so many leads.
@@ -26,13 +28,10 @@ func newFilledFile(t *testing.T, leads int) (r *Report, f *file) {
 		log.log(time.Duration(i)*time.Second, &event.LeadDecided{Lead: leadID(i), Campaign: 1, Supplier: 1, Reason: market.ReasonFiltered})
 	}
 	r = New(options(log, t.TempDir()))
-	f, err := r.open(t.Context())
-	mustNil(t, err)
+	f = must.Value(r.open(t.Context()))(t)
 	t.Cleanup(func() { _ = f.close() })
-	reader, err := log.NewReader(0)
-	mustNil(t, err)
-	more, err := r.applyBatch(t.Context(), f, reader)
-	mustNil(t, err)
+	reader := must.Value(log.NewReader(0))(t)
+	more := must.Value(r.applyBatch(t.Context(), f, reader))(t)
 	if more {
 		t.Fatal("it takes more than a batch")
 	}
@@ -42,12 +41,10 @@ func newFilledFile(t *testing.T, leads int) (r *Report, f *file) {
 // alone is what a file says without what SQLite keeps beside it.
 func countLeadsInCopy(t *testing.T, f *file) (leads int) {
 	t.Helper()
-	text, err := os.ReadFile(f.path)
-	mustNil(t, err)
+	text := must.Value(os.ReadFile(f.path))(t)
 	copied := filepath.Join(t.TempDir(), "alone.db")
-	mustNil(t, os.WriteFile(copied, text, 0o600))
-	db, err := sql.Open("sqlite", dsn(copied, "rw"))
-	mustNil(t, err)
+	must.Succeed(t, os.WriteFile(copied, text, 0o600))
+	db := must.Value(sql.Open("sqlite", dsn(copied, "rw")))(t)
 	defer db.Close()
 	if err := db.QueryRowContext(t.Context(), "SELECT count(*) FROM leads").Scan(&leads); err != nil {
 		return -1
@@ -66,13 +63,13 @@ func TestCheckpointMovesAllPages(t *testing.T) {
 		t.Errorf("the file alone has %d of 300 leads", got)
 	}
 	for range checkpointTransactions {
-		mustNil(t, f.write(t.Context(), projection.NewBatch(t.Context(), f, f.sources), f.nameless))
-		mustNil(t, f.checkpointIfDue(t.Context()))
+		must.Succeed(t, f.write(t.Context(), projection.NewBatch(t.Context(), f, f.sources), f.nameless))
+		must.Succeed(t, f.checkpointIfDue(t.Context()))
 	}
 	if f.checkpointer.transactions >= checkpointTransactions {
 		t.Errorf("%d transactions wait", f.checkpointer.transactions)
 	}
-	mustNil(t, quickCheck(t.Context(), f.path))
+	must.Succeed(t, quickCheck(t.Context(), f.path))
 }
 
 func (*file) nameless(event.ObjectKind, market.Ref) string { return "" }
@@ -80,19 +77,18 @@ func (*file) nameless(event.ObjectKind, market.Ref) string { return "" }
 // A reader keeps its older state, and a later checkpoint moves the pages that were needed.
 func TestCheckpointKeepsReadersState(t *testing.T) {
 	_, f := newFilledFile(t, 10)
-	tx, err := f.readers.BeginTx(t.Context(), &sql.TxOptions{ReadOnly: true})
-	mustNil(t, err)
+	tx := must.Value(f.readers.BeginTx(t.Context(), &sql.TxOptions{ReadOnly: true}))(t)
 	count := func() (n int) {
-		mustNil(t, tx.QueryRowContext(t.Context(), "SELECT count(*) FROM leads").Scan(&n))
+		must.Succeed(t, tx.QueryRowContext(t.Context(), "SELECT count(*) FROM leads").Scan(&n))
 		return n
 	}
 	count()
-	mustNil(t, f.exec(t.Context(), "DELETE FROM leads"))
+	must.Succeed(t, f.exec(t.Context(), "DELETE FROM leads"))
 	f.settled(t)
 	if got := count(); got != 10 {
 		t.Errorf("a reader has %d of the 10 leads that it began with", got)
 	}
-	mustNil(t, tx.Rollback())
+	must.Succeed(t, tx.Rollback())
 	f.settled(t)
 	if got := countLeadsInCopy(t, f); got != 0 {
 		t.Errorf("the file alone has %d leads after all were removed", got)
@@ -102,7 +98,7 @@ func TestCheckpointKeepsReadersState(t *testing.T) {
 // The checkpoint returns an error, and the follower opens another file.
 func TestCheckpointOfADeletedFile(t *testing.T) {
 	_, f := newFilledFile(t, 10)
-	mustNil(t, os.Remove(f.path+"-wal"))
+	must.Succeed(t, os.Remove(f.path+"-wal"))
 	f.checkpointer.transactions = checkpointTransactions
 	if err := f.checkpointIfDue(context.Background()); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("settled into what is not there: %v", err)
@@ -144,12 +140,10 @@ func TestWALPages(t *testing.T) {
 		done := rapid.IntRange(0, len(numbers)-stale).Draw(rt, "done")
 		path := filepath.Join(dir, "log")
 		text := logText(size, numbers, stale)
-		mustNil(t, os.WriteFile(path, text, 0o600))
-		log, err := os.Open(path)
-		mustNil(t, err)
+		must.Succeed(t, os.WriteFile(path, text, 0o600))
+		log := must.Value(os.Open(path))(t)
 		defer log.Close()
-		l, err := readWAL(log, walHeader(text), int64(done))
-		mustNil(t, err)
+		l := must.Value(readWAL(log, walHeader(text), int64(done)))(t)
 		fresh := numbers[done : len(numbers)-stale]
 		if got := (l.endOfFrames - l.firstFrame) / (frameHeader + size); int(got) != len(fresh) || l.firstFrame != 32+int64(done)*(frameHeader+size) {
 			rt.Fatalf("%d frames from %d on, want %d behind %d", got, l.firstFrame, len(fresh), done)
@@ -183,14 +177,12 @@ func TestWALPages(t *testing.T) {
 
 // An empty log has no pages, and a log of another form is an error.
 func TestEmptyWAL(t *testing.T) {
-	log, err := os.Create(filepath.Join(t.TempDir(), "log"))
-	mustNil(t, err)
+	log := must.Value(os.Create(filepath.Join(t.TempDir(), "log")))(t)
 	defer log.Close()
 	if l, err := readWAL(log, walHeader{}, 0); err != nil || len(l.pageOffsets) > 0 {
 		t.Errorf("%d pages in nothing: %v", len(l.pageOffsets), err)
 	}
-	_, err = log.Write(make([]byte, 100))
-	mustNil(t, err)
+	must.Value(log.Write(make([]byte, 100)))(t)
 	if _, err := readWAL(log, walHeader{}, 0); err == nil {
 		t.Error("zeros are a log")
 	}
@@ -205,7 +197,7 @@ func TestCheckpointContinues(t *testing.T) {
 	}
 	head, moved := f.checkpointer.lastHeader, f.checkpointer.movedFrames
 	for i := range 3 {
-		mustNil(t, f.exec(t.Context(), "UPDATE leads SET test = ?", i))
+		must.Succeed(t, f.exec(t.Context(), "UPDATE leads SET test = ?", i))
 		f.settled(t)
 	}
 	if f.checkpointer.lastHeader == head {
@@ -214,7 +206,7 @@ func TestCheckpointContinues(t *testing.T) {
 	if f.checkpointer.movedFrames >= moved+300 {
 		t.Errorf("%d frames after it began anew", f.checkpointer.movedFrames)
 	}
-	mustNil(t, quickCheck(t.Context(), f.path))
+	must.Succeed(t, quickCheck(t.Context(), f.path))
 	if got := countLeadsInCopy(t, f); got != 300 {
 		t.Errorf("the file alone has %d of 300 leads", got)
 	}
@@ -227,9 +219,9 @@ func TestSortFolder(t *testing.T) {
 	for _, db := range []*sql.DB{f.pool, f.readers} {
 		var dir string
 		if db == f.pool {
-			mustNil(t, f.writer.QueryRowContext(t.Context(), "PRAGMA temp_store_directory").Scan(&dir))
+			must.Succeed(t, f.writer.QueryRowContext(t.Context(), "PRAGMA temp_store_directory").Scan(&dir))
 		} else {
-			mustNil(t, db.QueryRowContext(t.Context(), "PRAGMA temp_store_directory").Scan(&dir))
+			must.Succeed(t, db.QueryRowContext(t.Context(), "PRAGMA temp_store_directory").Scan(&dir))
 		}
 		if dir != filepath.Dir(f.path) {
 			t.Errorf("it sorts in %q", dir)

@@ -12,34 +12,21 @@ import (
 	"pingpost/engine/event"
 	"pingpost/engine/market"
 	"pingpost/report/projection"
+
+	"pingpost/internal/must"
 )
 
 // overwrite puts garbage over all of a file but its first bytes.
 func overwrite(t *testing.T, path string, from int64) {
 	t.Helper()
-	f, err := os.OpenFile(path, os.O_RDWR, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Value(os.OpenFile(path, os.O_RDWR, 0))(t)
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		t.Fatal(err)
-	}
+	info := must.Value(f.Stat())(t)
 	garbage := make([]byte, max(0, info.Size()-from))
 	for i := range garbage {
 		garbage[i] = byte(i*7 + 3)
 	}
-	if _, err := f.WriteAt(garbage, from); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func mustNil(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Value(f.WriteAt(garbage, from))(t)
 }
 
 // checkpointAll moves all of SQLite's log into the file.
@@ -54,14 +41,14 @@ func (r *testReport) checkpointAll() {
 // The report recovers from any damage to its open files.
 func TestDamageWhileRunning(t *testing.T) {
 	for what, do := range map[string]func(*testing.T, *testReport){
-		"the file is removed":      func(t *testing.T, r *testReport) { mustNil(t, os.Remove(r.path())) },
-		"its log is removed":       func(t *testing.T, r *testReport) { mustNil(t, os.Remove(r.path()+"-wal")) },
-		"the folder is removed":    func(t *testing.T, r *testReport) { mustNil(t, os.RemoveAll(r.opt.Dir)) },
-		"its log is in its place":  func(t *testing.T, r *testReport) { mustNil(t, os.Rename(r.path()+"-wal", r.path())) },
+		"the file is removed":      func(t *testing.T, r *testReport) { must.Succeed(t, os.Remove(r.path())) },
+		"its log is removed":       func(t *testing.T, r *testReport) { must.Succeed(t, os.Remove(r.path()+"-wal")) },
+		"the folder is removed":    func(t *testing.T, r *testReport) { must.Succeed(t, os.RemoveAll(r.opt.Dir)) },
+		"its log is in its place":  func(t *testing.T, r *testReport) { must.Succeed(t, os.Rename(r.path()+"-wal", r.path())) },
 		"garbage in the file":      func(t *testing.T, r *testReport) { r.checkpointAll(); overwrite(t, r.path(), 4096) },
 		"garbage from its head on": func(t *testing.T, r *testReport) { r.checkpointAll(); overwrite(t, r.path(), 0) },
-		"the file is cut off":      func(t *testing.T, r *testReport) { r.checkpointAll(); mustNil(t, os.Truncate(r.path(), 4096)) },
-		"the map is cut off":       func(t *testing.T, r *testReport) { mustNil(t, os.Truncate(r.path()+"-shm", 0)) },
+		"the file is cut off":      func(t *testing.T, r *testReport) { r.checkpointAll(); must.Succeed(t, os.Truncate(r.path(), 4096)) },
+		"the map is cut off":       func(t *testing.T, r *testReport) { must.Succeed(t, os.Truncate(r.path()+"-shm", 0)) },
 		"a row that cannot be": func(_ *testing.T, r *testReport) {
 			r.execInFile("PRAGMA ignore_check_constraints = 1; INSERT INTO place SELECT 2, exchange, epoch, seq, at, begins FROM place")
 		},
@@ -103,11 +90,10 @@ func TestReplacedFile(t *testing.T) {
 	opt.checkInterval = time.Hour
 	r := run(t, log, opt)
 	r.waitCaughtUp()
-	bytes, err := os.ReadFile(r.path())
-	mustNil(t, err)
+	bytes := must.Value(os.ReadFile(r.path()))(t)
 	other := filepath.Join(t.TempDir(), "copy")
-	mustNil(t, os.WriteFile(other, bytes, 0o600))
-	mustNil(t, os.Rename(other, r.path()))
+	must.Succeed(t, os.WriteFile(other, bytes, 0o600))
+	must.Succeed(t, os.Rename(other, r.path()))
 	r.waitRebuilt(0)
 	r.wantRows(wholeTime(ByBuyer), wanted)
 }
@@ -141,9 +127,9 @@ func TestUnusableFile(t *testing.T) {
 		do       func(*testing.T, *testReport)
 		rebuilds uint64
 	}{
-		"none":                   {func(t *testing.T, r *testReport) { mustNil(t, os.RemoveAll(r.opt.Dir)) }, 0},
+		"none":                   {func(t *testing.T, r *testReport) { must.Succeed(t, os.RemoveAll(r.opt.Dir)) }, 0},
 		"garbage":                {func(t *testing.T, r *testReport) { overwrite(t, r.oldest(), 0) }, 1},
-		"an empty one":           {func(t *testing.T, r *testReport) { mustNil(t, os.Truncate(r.oldest(), 0)) }, 1},
+		"an empty one":           {func(t *testing.T, r *testReport) { must.Succeed(t, os.Truncate(r.oldest(), 0)) }, 1},
 		"of another version":     {func(t *testing.T, r *testReport) { r.changeFile("PRAGMA user_version = 99") }, 1},
 		"of another program":     {func(t *testing.T, r *testReport) { r.changeFile("PRAGMA application_id = 99") }, 1},
 		"of another life":        {func(_ *testing.T, r *testReport) { r.log.change(func() { r.log.life.Epoch++ }) }, 1},

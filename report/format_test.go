@@ -13,6 +13,8 @@ import (
 	"pingpost/engine/market"
 	"pingpost/report/columnar"
 	"pingpost/report/projection"
+
+	"pingpost/internal/must"
 )
 
 func (r *testReport) written(q Question, form func(*Question) Format) string {
@@ -22,10 +24,7 @@ func (r *testReport) written(q Question, form func(*Question) Format) string {
 	for _, row := range r.ask(q) {
 		text = f.Row(text, &row)
 	}
-	text, err := f.End(text)
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	text = must.Value(f.End(text))(r.t)
 	return string(text)
 }
 
@@ -45,10 +44,7 @@ func TestFormats(t *testing.T) {
 	if text != want {
 		t.Errorf("it writes\n%s\nand not\n%s", text, want)
 	}
-	cells, err := csv.NewReader(strings.NewReader(text)).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
+	cells := must.Value(csv.NewReader(strings.NewReader(text)).ReadAll())(t)
 	lines := strings.Split(strings.TrimSpace(r.written(q, NewNDJSON)), "\n")
 	if len(lines) != len(cells)-1 {
 		t.Fatalf("%d lines, and %d rows", len(lines), len(cells)-1)
@@ -57,9 +53,7 @@ func TestFormats(t *testing.T) {
 		object := map[string]any{}
 		decoder := json.NewDecoder(strings.NewReader(line))
 		decoder.UseNumber()
-		if err := decoder.Decode(&object); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, decoder.Decode(&object))
 		for j, name := range cells[0] {
 			said := ""
 			switch value := object[name].(type) {
@@ -83,10 +77,7 @@ func TestParquet(t *testing.T) {
 	q.Zone = time.FixedZone("Asia/Kolkata", 5*3600+1800)
 	lines := strings.Split(strings.TrimSpace(r.written(q, NewNDJSON)), "\n")
 	data := r.written(q, NewParquet)
-	file, err := parquet.OpenFile(strings.NewReader(data), int64(len(data)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := must.Value(parquet.OpenFile(strings.NewReader(data), int64(len(data))))(t)
 	if zone, _ := file.Lookup("zone"); zone != "Asia/Kolkata" {
 		t.Errorf("it is of the zone %q", zone)
 	}
@@ -102,9 +93,7 @@ func TestParquet(t *testing.T) {
 		object := map[string]any{}
 		decoder := json.NewDecoder(strings.NewReader(line))
 		decoder.UseNumber()
-		if err := decoder.Decode(&object); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, decoder.Decode(&object))
 		for j, c := range columns {
 			if got, want := typed(t, c.kind, rows[i][j]), object[c.name]; got != want {
 				t.Errorf("row %d, %s: %v in Parquet, %v in NDJSON", i, c.name, got, want)
@@ -159,9 +148,6 @@ func TestCSVFormulas(t *testing.T) {
 func inParquet(t *testing.T, q *Question, row *Row) string {
 	t.Helper()
 	f := NewParquet(q)
-	file, err := f.End(f.Row(nil, row))
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := must.Value(f.End(f.Row(nil, row)))(t)
 	return string(file)
 }

@@ -13,6 +13,8 @@ import (
 	"pingpost/engine/event"
 	"pingpost/report/histogram"
 	"pingpost/report/projection"
+
+	"pingpost/internal/must"
 )
 
 // Spans contain every quarter once, and a whole day or hour is not divided.
@@ -125,23 +127,19 @@ func (r *testReport) eachRow(text string, places []any, take func()) {
 	r.mu.Lock()
 	f := r.file
 	r.mu.Unlock()
-	rows, err := f.readers.Query(text)
-	mustNil(r.t, err)
+	rows := must.Value(f.readers.Query(text))(r.t)
 	defer rows.Close()
 	for rows.Next() {
-		mustNil(r.t, rows.Scan(places...))
+		must.Succeed(r.t, rows.Scan(places...))
 		take()
 	}
-	mustNil(r.t, rows.Err())
+	must.Succeed(r.t, rows.Err())
 }
 
 var zones = []string{"UTC", "America/New_York", "Asia/Kolkata", "Asia/Kathmandu", "Australia/Lord_Howe"}
 
 func (b *randomTrade) drawQuestion(t *rapid.T) *Question {
-	zone, err := time.LoadLocation(rapid.SampledFrom(zones).Draw(t, "zone"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	zone := must.Value(time.LoadLocation(rapid.SampledFrom(zones).Draw(t, "zone")))(t)
 	from := projection.QuarterOf(start.UnixNano()) + rapid.SampledFrom([]int64{-200, -30, 0, 3, 50, 700}).Draw(t, "about") + rapid.Int64Range(-30, 30).Draw(t, "from")
 	q := &Question{Since: true, Zone: zone, From: from * projection.Quarter, Only: map[Dimension]string{}}
 	q.To = q.From + rapid.Int64Range(1, 2000).Draw(t, "quarters")*projection.Quarter

@@ -10,6 +10,8 @@ import (
 
 	"pingpost/engine/event"
 	"pingpost/engine/market"
+
+	"pingpost/internal/must"
 )
 
 // Each condition selects its sums.
@@ -71,10 +73,7 @@ func TestTimes(t *testing.T) {
 		{"America/Los_Angeles", ByDay, at, "03-07T00:00-08:00 9, 03-08T00:00-08:00 3"},
 		{"America/New_York", ByDay, autumn, "11-01T00:00-04:00 8"},
 	} {
-		zone, err := time.LoadLocation(test.zone)
-		if err != nil {
-			t.Fatal(err)
-		}
+		zone := must.Value(time.LoadLocation(test.zone))(t)
 		q := Question{By: []Dimension{test.by}, From: test.from.UnixNano(), To: test.from.Add(24 * time.Hour).UnixNano(), Zone: zone}
 		var got []string
 		for _, row := range r.ask(q) {
@@ -162,14 +161,10 @@ func TestCancelledAnswer(t *testing.T) {
 	r := newTradeReport(t)
 	for range 200 {
 		ctx, cancel := context.WithCancel(t.Context())
-		a, err := r.Ask(ctx, wholeTime(ByBuyer, ByHour))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := a.Next(); err != nil {
-			t.Fatal(err)
-		}
+		a := must.Value(r.Ask(ctx, wholeTime(ByBuyer, ByHour)))(t)
+		must.Value(a.Next())(t)
 		cancel()
+		var err error
 		for err == nil {
 			_, err = a.Next()
 		}

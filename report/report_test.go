@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"pingpost/internal/must"
 )
 
 // wanted is what the trade comes to, by buyer.
@@ -89,9 +91,7 @@ func (r *testReport) scalar(text string) (said string) {
 	r.mu.Lock()
 	f := r.file
 	r.mu.Unlock()
-	if err := f.readers.QueryRow(text).Scan(&said); err != nil {
-		r.t.Fatal(err)
-	}
+	must.Succeed(r.t, f.readers.QueryRow(text).Scan(&said))
 	return said
 }
 
@@ -109,16 +109,10 @@ func (r *testReport) path() string {
 func TestNoContactInTheFile(t *testing.T) {
 	r := newTradeReport(t)
 	r.stop()
-	files, err := os.ReadDir(r.opt.Dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := must.Value(os.ReadDir(r.opt.Dir))(t)
 	all := ""
 	for _, file := range files {
-		bytes, err := os.ReadFile(filepath.Join(r.opt.Dir, file.Name()))
-		if err != nil {
-			t.Fatal(err)
-		}
+		bytes := must.Value(os.ReadFile(filepath.Join(r.opt.Dir, file.Name())))(t)
 		all += string(bytes)
 	}
 	if !strings.Contains(all, "facebook") || strings.Contains(all, canary) {

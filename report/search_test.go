@@ -14,6 +14,8 @@ import (
 
 	"pingpost/engine/event"
 	"pingpost/engine/market"
+
+	"pingpost/internal/must"
 )
 
 // randomTrade is a random trade and the expected results of searches: its leads and
@@ -232,12 +234,12 @@ func (b *randomTrade) drawLeadSearch(t *rapid.T, s *Search) {
 func TestSearchOfATrade(t *testing.T) {
 	r := newTradeReport(t)
 	found, _, err := r.Leads(context.Background(), Search{Auction: auctionID(2), Limit: 10})
-	mustNil(t, err)
+	must.Succeed(t, err)
 	if len(found) != 1 || found[0].ID != leadID(4) || found[0].State != "TX" || found[0].Source != "search" || found[0].Delivery != market.DeliveryDone || found[0].Posts != 1 {
 		t.Errorf("%+v", found)
 	}
 	auctions, page, err := r.Auctions(context.Background(), Search{Limit: 10})
-	mustNil(t, err)
+	must.Succeed(t, err)
 	said := ""
 	for _, a := range auctions {
 		said += fmt.Sprintln(a.ID == auctionID(1), a.Lead, a.Asked, a.Reason, a.Winner, a.Amount, a.Currency)
@@ -284,19 +286,17 @@ func TestSearchesUseIndexes(t *testing.T) {
 // planOf returns SQLite's plan of a search for leads.
 func (r *testReport) planOf(s *Search) (plan string) {
 	r.t.Helper()
-	c, err := r.leadCondition(context.Background(), nil, s)
-	mustNil(r.t, err)
+	c := must.Value(r.leadCondition(context.Background(), nil, s))(r.t)
 	h := idScan{table: "leads", condition: *c}
 	text, key := h.fromClause()
-	rows, err := r.file.readers.Query("EXPLAIN QUERY PLAN SELECT "+leadColumns+text+h.where+" ORDER BY id DESC", append(append([]any{h.low[:], h.high[:]}, key...), h.args...)...)
-	mustNil(r.t, err)
+	rows := must.Value(r.file.readers.Query("EXPLAIN QUERY PLAN SELECT "+leadColumns+text+h.where+" ORDER BY id DESC", append(append([]any{h.low[:], h.high[:]}, key...), h.args...)...))(r.t)
 	defer rows.Close()
 	for rows.Next() {
 		var id, parent, unused int
 		var step string
-		mustNil(r.t, rows.Scan(&id, &parent, &unused, &step))
+		must.Succeed(r.t, rows.Scan(&id, &parent, &unused, &step))
 		plan += step + "\n"
 	}
-	mustNil(r.t, rows.Err())
+	must.Succeed(r.t, rows.Err())
 	return plan
 }

@@ -13,6 +13,8 @@ import (
 	"pingpost/engine/event"
 	"pingpost/engine/market"
 	"pingpost/report/projection"
+
+	"pingpost/internal/must"
 )
 
 func (u *Unmatched) lines() string {
@@ -33,8 +35,7 @@ func TestUnmatched(t *testing.T) {
 		{Search{Supplier: "sup_a"}, "1 of 2: [{caps_full  1}] by campaign [{cmp_a  1}]; [] by buyer []"},
 	} {
 		row.s.From, row.s.To = start.Add(-240*time.Hour).UnixNano(), start.Add(240*time.Hour).UnixNano()
-		u, err := r.Unmatched(context.Background(), row.s)
-		mustNil(t, err)
+		u := must.Value(r.Unmatched(context.Background(), row.s))(t)
 		if u.lines() != row.want {
 			t.Errorf("%+v: %s, want\n%s", row.s, u.lines(), row.want)
 		}
@@ -94,10 +95,7 @@ func TestUnmatchedEqualsCount(t *testing.T) {
 			s.From, s.To = from.UnixNano(), from.Add(time.Duration(rapid.IntRange(1, 200).Draw(rt, "hours"))*time.Hour).UnixNano()
 			asked := s
 			asked.From += int64(rapid.IntRange(0, 3599).Draw(rt, "into the first hour")) * int64(time.Second)
-			u, err := r.Unmatched(context.Background(), asked)
-			if err != nil {
-				rt.Fatal(err)
-			}
+			u := must.Value(r.Unmatched(context.Background(), asked))(rt)
 			leads, unsold, reasons, buyers := b.tally(&s)
 			if u.Leads != leads || u.Unsold != unsold || !maps.Equal(counted(u.Reasons), reasons) || !maps.Equal(counted(u.Buyers), buyers) || u.From != s.From || u.To != s.To {
 				rt.Fatalf("%+v comes to %s, want %d of %d: %v %v", s, u.lines(), unsold, leads, reasons, buyers)
@@ -122,8 +120,7 @@ func TestRetentionOfReasons(t *testing.T) {
 	if got := left(projection.Days); got != "2" {
 		t.Errorf("%s leads of the day are left", got)
 	}
-	u, err := r.Unmatched(t.Context(), Search{From: start.Add(-time.Hour).UnixNano(), To: start.Add(6 * time.Hour).UnixNano()})
-	mustNil(t, err)
+	u := must.Value(r.Unmatched(t.Context(), Search{From: start.Add(-time.Hour).UnixNano(), To: start.Add(6 * time.Hour).UnixNano()}))(t)
 	if u.Leads != 1 || u.From != start.Add(2*time.Hour).UnixNano() {
 		t.Errorf("%d leads from %s", u.Leads, time.Unix(0, u.From).UTC())
 	}

@@ -6,6 +6,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"pingpost/internal/must"
 )
 
 // accepted cuts a log that Open rejects with opt, and reopens it as a start would, with
@@ -72,13 +74,9 @@ func TestAcceptLossOfLogEndingBeforeSnapshot(t *testing.T) {
 
 func TestAcceptLossOfArchiveWithoutLiveLog(t *testing.T) {
 	dir, opt := threeAFile(t)
-	if err := os.MkdirAll(archiveDir(dir), dirPerm); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.MkdirAll(archiveDir(dir), dirPerm))
 	for _, first := range []uint64{1, 4, 7, 10} {
-		if err := moveFile(livePath(dir, first), archivePath(dir, first)); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, moveFile(livePath(dir, first), archivePath(dir, first)))
 	}
 	equal(t, "the last entry", accepted(t, dir, opt).Last, 10)
 }
@@ -116,9 +114,7 @@ func TestAcceptLossRejectsUnreplayableCut(t *testing.T) {
 
 func TestAcceptLossOfEmptyFolder(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.MkdirAll(logDir(dir), dirPerm); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.MkdirAll(logDir(dir), dirPerm))
 	loss, err := AcceptLoss(dir, Options{})
 	equal(t, "loss", []any{loss.Damage == nil, err}, []any{true, nil})
 	if len(mustSegments(t, dir)) != 0 {
@@ -129,9 +125,7 @@ func TestAcceptLossOfEmptyFolder(t *testing.T) {
 // The highest epoch has no successor, so AcceptLoss cuts nothing.
 func TestAcceptLossAtHighestEpoch(t *testing.T) {
 	dir, opt := threeAFile(t)
-	if err := WriteEpoch(dir, math.MaxUint32); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, WriteEpoch(dir, math.MaxUint32))
 	flip(t, dir, 7)
 	loss, err := AcceptLoss(dir, opt)
 	if err == nil || !strings.Contains(err.Error(), "epoch 4294967295 is the highest number") {

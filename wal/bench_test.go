@@ -6,6 +6,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"pingpost/internal/must"
 )
 
 // ack lets one appender wait for one entry after another without allocating.
@@ -55,21 +57,14 @@ func BenchmarkRead(b *testing.B) {
 	dir := b.TempDir()
 	l := mustOpen(b, dir, Options{QueueLen: 1 << 16})
 	for i := range 50_000 {
-		if err := l.Append(fmt.Appendf(nil, "%0500d", i), nil); err != nil {
-			b.Fatal(err)
-		}
+		must.Succeed(b, l.Append(fmt.Appendf(nil, "%0500d", i), nil))
 	}
-	if err := l.Close(); err != nil {
-		b.Fatal(err)
-	}
+	must.Succeed(b, l.Close())
 	b.ReportAllocs()
 	b.SetBytes(int64(recordSize(500)))
 	b.ResetTimer()
 	for n := 0; n < b.N; {
-		r, err := NewReader(dir, 0)
-		if err != nil {
-			b.Fatal(err)
-		}
+		r := must.Value(NewReader(dir, 0))(b)
 		for ; n < b.N; n++ {
 			if _, err := r.Next(); err != nil {
 				break

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"testing"
 	"time"
+
+	"pingpost/internal/must"
 )
 
 // child is the other process of a test.
@@ -37,10 +39,7 @@ func child(role, dir string) int {
 
 func childCommand(t *testing.T, role, dir string) *exec.Cmd {
 	t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	self := must.Value(os.Executable())(t)
 	cmd := exec.Command(self)
 	cmd.Env = append(os.Environ(), "WAL_TEST_CHILD="+role, "WAL_TEST_DIR="+dir)
 	return cmd
@@ -75,13 +74,8 @@ func TestOpenRejectsSecondOpen(t *testing.T) {
 func TestKilledProcessLosesNoAcknowledgedEntry(t *testing.T) {
 	dir := t.TempDir()
 	cmd := childCommand(t, "writer", dir)
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	out := must.Value(cmd.StdoutPipe())(t)
+	must.Succeed(t, cmd.Start())
 	var acked uint64
 	lines := bufio.NewScanner(out)
 	for lines.Scan() {

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+
+	"pingpost/internal/must"
 )
 
 // gate holds a call until the test releases it or ends.
@@ -64,17 +66,12 @@ func TestEntriesQueuedDuringFsyncFormOneBatch(t *testing.T) {
 	})
 	var s seen
 	for i := range 13 {
-		if err := l.Append(fmt.Append(nil, i), &s); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, l.Append(fmt.Append(nil, i), &s))
 		if i == 0 {
 			<-g.reached // the first is alone in its fsync
 			seq, _ := l.Durable()
 			equal(t, "durable before the fsync has returned", []any{seq, len(s.seqs)}, []any{0, 0})
-			r, err := l.NewReader(1)
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := must.Value(l.NewReader(1))(t)
 			entries, err := drain(r, nil)
 			equal(t, "what a reader sees before the fsync has returned", []any{len(entries), err}, []any{0, nil})
 		}
@@ -107,16 +104,10 @@ func TestBatchTimeNeverGoesBack(t *testing.T) {
 	l = mustOpen(t, dir, Options{Now: now})
 	put(t, l, "e", "f")
 	var got []string
-	r, err := l.NewReader(0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Value(l.NewReader(0))(t)
 	defer r.Close()
 	for range 6 {
-		e, err := r.Next()
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := must.Value(r.Next())(t)
 		got = append(got, fmt.Sprintf("%s: entry %d of batch %d at %d", e.Data, e.Seq, e.Batch, e.At))
 	}
 	equal(t, "entries", fmt.Sprintf("%q", got), `["a: entry 1 of batch 1 at 100" "b: entry 2 of batch 1 at 100" `+
@@ -143,17 +134,11 @@ func TestBatchEndsWithSegment(t *testing.T) {
 	l := mustOpen(t, dir, Options{SegmentSize: 3 * recordSize(12)})
 	putBatch(t, l, numbered(8)...)
 	mustClose(t, l)
-	r, err := NewReader(dir, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Value(NewReader(dir, 0))(t)
 	defer r.Close()
 	var batches []uint64
 	for range 8 {
-		e, err := r.Next()
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := must.Value(r.Next())(t)
 		batches = append(batches, e.Batch)
 	}
 	equal(t, "batches", batches, "[1 1 1 4 4 4 7 7]")
@@ -164,9 +149,7 @@ func TestLibraryIsReopenedAfterRotations(t *testing.T) {
 	dir := t.TempDir()
 	l := mustOpen(t, dir, Options{SegmentSize: 1, reopenAfter: 3})
 	since := func() (segments int) {
-		if err := l.Do(func(uint64, int64) { segments = l.writer.rotations }); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, l.Do(func(uint64, int64) { segments = l.writer.rotations }))
 		return segments
 	}
 	for i, e := range numbered(10) {
@@ -185,9 +168,7 @@ func TestEntriesOfAnySize(t *testing.T) {
 	sizes := []int{1, 87, 88, 127, 128, 16343, 16344, MaxEntry - 1, MaxEntry, 3}
 	var s seen
 	for _, n := range sizes {
-		if err := l.Append(make([]byte, n), &s); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, l.Append(make([]byte, n), &s))
 	}
 	mustClose(t, l)
 	mustClose(t, mustOpen(t, dir, Options{}))
@@ -224,9 +205,7 @@ func TestCloseCommitsQueuedEntries(t *testing.T) {
 	l := mustOpen(t, dir, Options{})
 	var s seen
 	for _, e := range numbered(1000) {
-		if err := l.Append([]byte(e), &s); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, l.Append([]byte(e), &s))
 	}
 	mustClose(t, l)
 	mustClose(t, l)

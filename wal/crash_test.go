@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"pingpost/internal/must"
 )
 
 // TestCrashLosesNoAcknowledgedEntry appends random batches, simulates a crash that leaves
@@ -13,10 +15,7 @@ import (
 // list of the appended entries.
 func TestCrashLosesNoAcknowledgedEntry(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		dir, err := os.MkdirTemp(t.TempDir(), "") //nolint:usetesting // one folder a run of the property, gone with the test
-		if err != nil {
-			rt.Fatal(err)
-		}
+		dir := must.Value(os.MkdirTemp(t.TempDir(), ""))(rt) //nolint:usetesting // one folder a run of the property, gone with the test
 		size := rapid.SampledFrom([]int{1, 200, 1000, 1 << 20}).Draw(rt, "segment size")
 		var history []string // the entries of the log
 		for range rapid.IntRange(1, 5).Draw(rt, "crashes") {

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	tidwall "github.com/tidwall/wal"
+
+	"pingpost/internal/must"
 )
 
 // wantRefusal fails unless Open returns an error that names the segment, and changes no
@@ -84,10 +86,7 @@ func TestOpenCutsFlippedBitInLastBatch(t *testing.T) {
 func TestLibraryMissesFlippedBit(t *testing.T) {
 	dir, _ := threeAFile(t)
 	edit(t, livePath(dir, 4), func(b []byte) []byte { b[len(b)-1] ^= 1; return b })
-	log, err := tidwall.Open(logDir(clone(t, dir)), &tidwall.Options{AllowEmpty: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	log := must.Value(tidwall.Open(logDir(clone(t, dir)), &tidwall.Options{AllowEmpty: true}))(t)
 	defer log.Close()
 	if _, err := log.Read(6); err != nil {
 		t.Errorf("the library sees it by itself now: %v", err)
@@ -204,10 +203,7 @@ func TestAcceptLossKeepsCopies(t *testing.T) {
 	at := records(t, livePath(dir, 4))
 	segment4[at[1]+5] ^= 1
 	mustWrite(t, livePath(dir, 4), segment4)
-	loss, err := AcceptLoss(dir, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	loss := must.Value(AcceptLoss(dir, opt))(t)
 	equal(t, "loss", []any{loss.Last, loss.Epoch, loss.Damage.Seq}, []any{4, 2, 5})
 	kept := tree(t, loss.Kept)
 	equal(t, "the damaged segment", kept[segmentName(4)+".whole"], string(segment4))
@@ -250,19 +246,13 @@ func TestAcceptLossMovesLaterSnapshots(t *testing.T) {
 
 func TestAcceptLossInArchive(t *testing.T) {
 	dir, opt := threeAFile(t)
-	if err := os.MkdirAll(archiveDir(dir), dirPerm); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.MkdirAll(archiveDir(dir), dirPerm))
 	for _, first := range []uint64{1, 4} {
-		if err := moveFile(livePath(dir, first), archivePath(dir, first)); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, moveFile(livePath(dir, first), archivePath(dir, first)))
 	}
 	edit(t, archivePath(dir, 4), func(b []byte) []byte { return b[:len(b)-1] })
 	wantRefusal(t, dir, opt, 4)
-	if _, err := AcceptLoss(dir, opt); err != nil {
-		t.Fatal(err)
-	}
+	must.Value(AcceptLoss(dir, opt))(t)
 	l := mustOpen(t, dir, opt)
 	put(t, l, "next")
 	equal(t, "entries", all(t, dir, 0), append(numbered(5), "next"))

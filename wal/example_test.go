@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"pingpost/wal"
+
+	"pingpost/internal/must"
 )
 
 // sale prints a line when it is durable.
@@ -108,10 +110,7 @@ var _ logPort = (*wal.Log)(nil)
 
 func TestRestartReplaysAfterSnapshot(t *testing.T) {
 	dir := t.TempDir()
-	l, err := wal.Open(dir, wal.Options{SegmentSize: 200})
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Value(wal.Open(dir, wal.Options{SegmentSize: 200}))(t)
 	sum := func(upTo uint64) (total uint64) {
 		for n := range upTo {
 			total += n + 1
@@ -120,61 +119,33 @@ func TestRestartReplaysAfterSnapshot(t *testing.T) {
 	}
 	for n := 1; n <= 40; n++ {
 		s := sale{done: make(chan uint64, 1)}
-		if err := l.Append([]byte{byte(n)}, s); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, l.Append([]byte{byte(n)}, s))
 		<-s.done
 		if n%10 == 0 {
-			w, err := l.CreateSnapshot(wal.SnapshotOptions{BytesPerSecond: -1})
-			if err != nil {
-				t.Fatal(err)
-			}
+			w := must.Value(l.CreateSnapshot(wal.SnapshotOptions{BytesPerSecond: -1}))(t)
 			fmt.Fprint(w, sum(uint64(n)))
-			if _, err := w.Commit(uint64(n), uint64(n), nil); err != nil {
-				t.Fatal(err)
-			}
+			must.Value(w.Commit(uint64(n), uint64(n), nil))(t)
 			l.Archive(uint64(n)+1, 0)
 		}
 	}
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, l.Close())
 	for range 2 { // from the newest snapshot, then from the one before
-		s, err := wal.OpenSnapshot(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Value(wal.OpenSnapshot(dir))(t)
 		var state uint64
-		section, err := s.Next()
-		if err != nil {
-			t.Fatal(err)
-		}
+		section := must.Value(s.Next())(t)
 		fmt.Fscan(section, &state)
 		s.Close()
-		l, err := wal.Open(dir, wal.Options{From: s.Oldest + 1, AtLeast: s.Newest, SegmentSize: 200})
-		if err != nil {
-			t.Fatal(err)
-		}
-		f, err := l.Follow(s.Oldest+1, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := must.Value(wal.Open(dir, wal.Options{From: s.Oldest + 1, AtLeast: s.Newest, SegmentSize: 200}))(t)
+		f := must.Value(l.Follow(s.Oldest+1, 0))(t)
 		for seq, _ := l.Durable(); s.Oldest < seq; s.Oldest++ {
-			e, err := f.Next(context.Background())
-			if err != nil {
-				t.Fatal(err)
-			}
+			e := must.Value(f.Next(context.Background()))(t)
 			state += uint64(e.Data[0])
 		}
 		f.Close()
 		if state != sum(40) {
 			t.Errorf("the state is %d, want %d", state, sum(40))
 		}
-		if err := l.Close(); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Remove(s.Path); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, l.Close())
+		must.Succeed(t, os.Remove(s.Path))
 	}
 }

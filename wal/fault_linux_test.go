@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
+
+	"pingpost/internal/must"
 )
 
 // onDevice replaces the file that tidwall's log writes to by a device, so that the kernel
@@ -27,9 +29,7 @@ func onDevice(t *testing.T, path, device string) {
 		if _, serr := fmt.Sscan(filepath.Base(link), &fd); err != nil || serr != nil || to != path {
 			continue
 		}
-		if err := syscall.Dup3(int(dev.Fd()), fd, syscall.O_CLOEXEC); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, syscall.Dup3(int(dev.Fd()), fd, syscall.O_CLOEXEC))
 		return
 	}
 	t.Fatalf("nobody has %s open", path)
@@ -47,9 +47,7 @@ func TestKernelErrorFailsLog(t *testing.T) {
 				put(t, l, numbered(2)...)
 				onDevice(t, livePath(dir, 1), device)
 				w := newResult()
-				if err := l.Append([]byte("lost"), w); err != nil {
-					t.Fatal(err)
-				}
+				must.Succeed(t, l.Append([]byte("lost"), w))
 				_, err := w.wait()
 				wantError(t, err, ErrFailed)
 				wantError(t, err, want)

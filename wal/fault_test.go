@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
+
+	"pingpost/internal/must"
 )
 
 // fault makes disk operations fail from the middle of a test on.
@@ -108,10 +110,7 @@ func TestDiskErrorFailsLog(t *testing.T) {
 
 func mustDrain(t *testing.T, l *Log) []string {
 	t.Helper()
-	entries, err := drain(l.NewReader(0))
-	if err != nil {
-		t.Fatal(err)
-	}
+	entries := must.Value(drain(l.NewReader(0)))(t)
 	return entries
 }
 
@@ -164,9 +163,7 @@ func TestFailedLogRejectsEntriesBeforeNotifying(t *testing.T) {
 		}), nil)),
 	})
 	w := newResult()
-	if err := l.Append([]byte("first"), w); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, l.Append([]byte("first"), w))
 	_, err := w.wait()
 	wantError(t, err, syscall.EIO)
 	wantError(t, <-heard, ErrFailed)

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"pingpost/internal/must"
 )
 
 func TestWriteFileIsAtomic(t *testing.T) {
@@ -40,9 +42,7 @@ func (r errReader) Read([]byte) (int, error) { return 0, r.err }
 func TestReplaceFileByOwnPrefix(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "segment")
 	mustWrite(t, path, []byte("good tail"))
-	if err := replaceFile(path, path, 4); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, replaceFile(path, path, 4))
 	equal(t, "what is left", string(mustRead(t, path)), "good")
 	wantError(t, replaceFile(path, filepath.Join(t.TempDir(), "none"), 0), fs.ErrNotExist)
 }
@@ -51,12 +51,8 @@ func TestMoveFile(t *testing.T) {
 	dir := t.TempDir()
 	from, to := filepath.Join(dir, "a", "x"), filepath.Join(dir, "b", "y")
 	mustWrite(t, from, []byte("moved"))
-	if err := makeDir(filepath.Join(dir, "b")); err != nil {
-		t.Fatal(err)
-	}
-	if err := moveFile(from, to); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, makeDir(filepath.Join(dir, "b")))
+	must.Succeed(t, moveFile(from, to))
 	equal(t, "there", string(mustRead(t, to)), "moved")
 	wantError(t, moveFile(from, to), fs.ErrNotExist)
 }

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"pingpost/internal/must"
 )
 
 // damages decodes operations on a folder's files from a fuzzer's bytes, six for each, and
@@ -75,10 +77,7 @@ func folders(t testing.TB) string {
 	if info, err := os.Stat(parent); err != nil || !info.IsDir() {
 		parent = ""
 	}
-	dir, err := os.MkdirTemp(parent, "walfuzz") //nolint:usetesting // the test's own folder is on a disk
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir := must.Value(os.MkdirTemp(parent, "walfuzz"))(t) //nolint:usetesting // the test's own folder is on a disk
 	return dir
 }
 
@@ -95,14 +94,10 @@ func filesOf(t testing.TB, dir string) map[string][]byte {
 
 func lay(t testing.TB, dir string, files map[string][]byte) {
 	for _, sub := range []string{"log", "snapshot"} {
-		if err := os.MkdirAll(filepath.Join(dir, sub), 0o750); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, os.MkdirAll(filepath.Join(dir, sub), 0o750))
 	}
 	for name, text := range files {
-		if err := os.WriteFile(filepath.Join(dir, name), text, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, os.WriteFile(filepath.Join(dir, name), text, 0o600))
 	}
 }
 
@@ -183,21 +178,12 @@ func isExplained(err error) bool {
 func FuzzSnapshotFile(f *testing.F) {
 	dir := f.TempDir()
 	write := func(oldest, newest uint64, parts ...string) {
-		w, err := CreateSnapshot(dir, SnapshotOptions{BytesPerSecond: -1})
-		if err != nil {
-			f.Fatal(err)
-		}
+		w := must.Value(CreateSnapshot(dir, SnapshotOptions{BytesPerSecond: -1}))(f)
 		for _, part := range parts {
-			if _, err := io.WriteString(w, part); err != nil {
-				f.Fatal(err)
-			}
-			if err := w.EndSection(); err != nil {
-				f.Fatal(err)
-			}
+			must.Value(io.WriteString(w, part))(f)
+			must.Succeed(f, w.EndSection())
 		}
-		if _, err := w.Commit(oldest, newest, []byte("meta")); err != nil {
-			f.Fatal(err)
-		}
+		must.Value(w.Commit(oldest, newest, []byte("meta")))(f)
 	}
 	older, newer := []string{"a", "bb"}, []string{"ccc", strings.Repeat("d", 300), ""}
 	write(3, 5, older...)

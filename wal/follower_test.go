@@ -8,15 +8,14 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"pingpost/internal/must"
 )
 
 func TestFollowerWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := mustOpen(t, t.TempDir(), Options{SegmentSize: 2 * recordSize(12)})
-		f, err := l.Follow(1, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must.Value(l.Follow(1, 0))(t)
 		defer f.Close()
 		got := make(chan string)
 		go func() {
@@ -54,10 +53,7 @@ func TestFollowerEndsWithContextOrLog(t *testing.T) {
 				flt := new(fault)
 				l := mustOpen(t, t.TempDir(), Options{Faults: Faults{Sync: flt.strike}})
 				put(t, l, numbered(2)...)
-				f, err := l.Follow(1, 0)
-				if err != nil {
-					t.Fatal(err)
-				}
+				f := must.Value(l.Follow(1, 0))(t)
 				defer f.Close()
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
@@ -87,17 +83,14 @@ func TestFollowerEndsWithContextOrLog(t *testing.T) {
 func TestFollowerReadsClosedLogToEnd(t *testing.T) {
 	l := mustOpen(t, t.TempDir(), Options{})
 	put(t, l, numbered(3)...)
-	f, err := l.Follow(2, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Value(l.Follow(2, 0))(t)
 	defer f.Close()
 	mustClose(t, l)
 	for _, want := range numbered(3)[1:] {
 		e, err := f.Next(t.Context())
 		equal(t, "entry", []any{string(e.Data), err}, []any{want, nil})
 	}
-	_, err = f.Next(t.Context())
+	_, err := f.Next(t.Context())
 	wantError(t, err, ErrClosed)
 }
 
@@ -105,19 +98,14 @@ func TestLaggingFollowerGetsErrLagged(t *testing.T) {
 	one := int64(recordSize(12))
 	l := mustOpen(t, t.TempDir(), Options{SegmentSize: int(3 * one)})
 	put(t, l, numbered(7)...)
-	f, err := l.Follow(1, 2*one)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Value(l.Follow(1, 2*one))(t)
 	defer f.Close()
 	equal(t, "what was there before does not count", f.Lag(), 0)
 	put(t, l, "8", "9")
 	read := func(n int) {
 		t.Helper()
 		for range n {
-			if _, err := f.Next(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			must.Value(f.Next(t.Context()))(t)
 		}
 	}
 	small := int64(recordSize(1))
@@ -127,7 +115,7 @@ func TestLaggingFollowerGetsErrLagged(t *testing.T) {
 	read(1)
 	equal(t, "one of the new ones read", f.Lag(), small)
 	put(t, l, numbered(2)...)
-	_, err = f.Next(t.Context())
+	_, err := f.Next(t.Context())
 	wantError(t, err, ErrLagged)
 	if len(l.followers) != 1 {
 		t.Error("the follower is not known")
@@ -142,10 +130,7 @@ func TestFollowerPollsOtherProcess(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir := t.TempDir()
 		l := mustOpen(t, dir, Options{})
-		f, err := Follow(dir, 0, time.Second)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must.Value(Follow(dir, 0, time.Second))(t)
 		defer f.Close()
 		start := time.Now()
 		go func() {
@@ -168,10 +153,7 @@ func TestFollowerRetainsNoSegments(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir := t.TempDir()
 		l := mustOpen(t, dir, Options{SegmentSize: recordSize(12), Now: func() int64 { return 1 }})
-		f, err := l.Follow(1, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must.Value(l.Follow(1, 0))(t)
 		defer f.Close()
 		put(t, l, numbered(10)...)
 		l.Archive(100, 2)
@@ -179,7 +161,7 @@ func TestFollowerRetainsNoSegments(t *testing.T) {
 		if _, err := f.Next(t.Context()); err != nil {
 			t.Errorf("the file that it had open: %v", err)
 		}
-		_, err = f.Next(t.Context())
+		_, err := f.Next(t.Context())
 		wantError(t, err, ErrGone)
 		if errors.Is(err, syscall.ENOENT) {
 			t.Errorf("the error speaks of files: %v", err)

@@ -14,6 +14,8 @@ import (
 	"testing"
 
 	"go.uber.org/goleak"
+
+	"pingpost/internal/must"
 )
 
 func TestMain(m *testing.M) {
@@ -158,10 +160,7 @@ func wantError(t testing.TB, err, want error) {
 
 func mustSegments(t testing.TB, dir string) []Segment {
 	t.Helper()
-	segments, err := Segments(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	segments := must.Value(Segments(dir))(t)
 	return segments
 }
 
@@ -180,21 +179,14 @@ func records(t testing.TB, path string) []int {
 
 func mustRead(t testing.TB, path string) []byte {
 	t.Helper()
-	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Value(os.ReadFile(path))(t)
 	return b
 }
 
 func mustWrite(t testing.TB, path string, b []byte) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), dirPerm); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, b, filePerm); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.MkdirAll(filepath.Dir(path), dirPerm))
+	must.Succeed(t, os.WriteFile(path, b, filePerm))
 }
 
 // edit changes a file in place.
@@ -226,9 +218,7 @@ func tree(t testing.TB, dir string) map[string]string {
 func clone(t testing.TB, dir string) string {
 	t.Helper()
 	to := t.TempDir()
-	if err := os.CopyFS(to, os.DirFS(dir)); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.CopyFS(to, os.DirFS(dir)))
 	return to
 }
 
@@ -266,14 +256,8 @@ func waitFor(t testing.TB, holds func() bool) {
 // takeSnapshot writes a small snapshot without a rate limit.
 func takeSnapshot(t testing.TB, dir string, oldest, newest uint64) SnapshotInfo {
 	t.Helper()
-	w, err := CreateSnapshot(dir, SnapshotOptions{BytesPerSecond: -1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := must.Value(CreateSnapshot(dir, SnapshotOptions{BytesPerSecond: -1}))(t)
 	fmt.Fprintf(w, "state at %d", newest)
-	info, err := w.Commit(oldest, newest, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	info := must.Value(w.Commit(oldest, newest, nil))(t)
 	return info
 }

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"pingpost/internal/must"
 )
 
 // entryAt reads one entry that must exist.
@@ -50,10 +52,7 @@ func TestEntryAtFindsDurableEntries(t *testing.T) {
 func TestEntryAtCopiesData(t *testing.T) {
 	l := mustOpen(t, t.TempDir(), Options{})
 	put(t, l, numbered(3)...)
-	first, err := l.EntryAt(1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	first := must.Value(l.EntryAt(1))(t)
 	for range 10 {
 		entryAt(t, l, 3)
 	}

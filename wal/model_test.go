@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"pingpost/internal/must"
 )
 
 // model pairs a log with a list of the expected entries.
@@ -27,10 +29,7 @@ type model struct {
 // after each step.
 func TestLogAgreesWithList(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		dir, err := os.MkdirTemp(t.TempDir(), "") //nolint:usetesting // one folder a run of the property, gone with the test
-		if err != nil {
-			rt.Fatal(err)
-		}
+		dir := must.Value(os.MkdirTemp(t.TempDir(), ""))(rt) //nolint:usetesting // one folder a run of the property, gone with the test
 		m := &model{dir: dir, oldest: 1, from: 1}
 		m.opt = Options{
 			SegmentSize: rapid.SampledFrom([]int{1, 150, 600}).Draw(rt, "segment size"),
@@ -75,9 +74,7 @@ func (m *model) append(t *testing.T, rt *rapid.T) {
 
 func (m *model) restart(rt *rapid.T) {
 	m.follower.Close()
-	if err := m.log.Close(); err != nil {
-		rt.Fatal(err)
-	}
+	must.Succeed(rt, m.log.Close())
 	m.open(rt)
 }
 

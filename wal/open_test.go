@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"pingpost/internal/must"
 )
 
 func TestNewLogIsEmpty(t *testing.T) {
@@ -137,9 +139,7 @@ func TestOpenRejectsForeignFiles(t *testing.T) {
 		equal(t, "files", tree(t, dir), before)
 	}
 	dir := t.TempDir()
-	if err := os.MkdirAll(livePath(dir, 2), dirPerm); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.MkdirAll(livePath(dir, 2), dirPerm))
 	_, err := Open(dir, Options{})
 	wantError(t, err, ErrForeign)
 }
@@ -159,23 +159,15 @@ func TestOpenLeavesOtherFilesAlone(t *testing.T) {
 func TestEpochOfFolderAndFrames(t *testing.T) {
 	dir := t.TempDir()
 	written(t, dir, 1, Options{})
-	if err := WriteEpoch(dir, 4); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, WriteEpoch(dir, 4))
 	written(t, dir, 1, Options{})
 	os.Remove(filepath.Join(dir, "EPOCH"))
 	l := mustOpen(t, dir, Options{})
 	equal(t, "epoch after the file was lost", l.Epoch(), 4)
-	r, err := l.NewReader(0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Value(l.NewReader(0))(t)
 	defer r.Close()
 	for _, want := range []uint32{1, 4} {
-		e, err := r.Next()
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := must.Value(r.Next())(t)
 		equal(t, "epoch of the entry", e.Epoch, want)
 	}
 	mustClose(t, l)
@@ -198,10 +190,7 @@ func TestFilePermissions(t *testing.T) {
 	dir := t.TempDir()
 	written(t, dir, 5, Options{SegmentSize: 1})
 	for _, s := range mustSegments(t, dir) {
-		info, err := os.Stat(s.Path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		info := must.Value(os.Stat(s.Path))(t)
 		equal(t, "mode of "+s.Path, info.Mode().Perm(), filePerm)
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"pingpost/internal/must"
 )
 
 // WritePaced keeps the file's earlier bytes, adds every new byte for any length, and takes
@@ -20,10 +22,7 @@ func TestWritePaced(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				path := filepath.Join(t.TempDir(), "file")
-				f, err := os.Create(path)
-				if err != nil {
-					t.Fatal(err)
-				}
+				f := must.Value(os.Create(path))(t)
 				defer f.Close()
 				mustWriteTo(t, f, []byte("before "))
 				data := make([]byte, size)
@@ -31,9 +30,7 @@ func TestWritePaced(t *testing.T) {
 					data[i] = byte(rand.Uint32())
 				}
 				began := time.Now()
-				if err := WritePaced(f, data, rate); err != nil {
-					t.Fatal(err)
-				}
+				must.Succeed(t, WritePaced(f, data, rate))
 				pieces := (size + PacedPiece - 1) / PacedPiece
 				if took, want := time.Since(began), time.Duration(max(pieces-1, 0))*PacedPiece*time.Second/rate; took != want {
 					t.Errorf("it took %v, want %v", took, want)
@@ -48,21 +45,14 @@ func TestWritePaced(t *testing.T) {
 
 func mustWriteTo(t *testing.T, f *os.File, data []byte) {
 	t.Helper()
-	if _, err := f.Write(data); err != nil {
-		t.Fatal(err)
-	}
+	must.Value(f.Write(data))(t)
 }
 
 // WritePaced returns the system's error.
 func TestWritePacedReturnsError(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(path, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	f, err := os.Open(path) // read-only
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(path, nil, 0o600))
+	f := must.Value(os.Open(path))(t) // read-only
 	defer f.Close()
 	if err := WritePaced(f, []byte("data"), 0); err == nil {
 		t.Error("a file that cannot be written to was written to")
@@ -73,19 +63,12 @@ func TestWritePacedReturnsError(t *testing.T) {
 func TestFlushPaced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "file")
-		if err := os.WriteFile(path, make([]byte, 4*PacedPiece), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		f, err := os.Open(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, os.WriteFile(path, make([]byte, 4*PacedPiece), 0o600))
+		f := must.Value(os.Open(path))(t)
 		defer f.Close()
 		ranges := func(yield func(off, n int64) bool) { _ = yield(0, 10) && yield(PacedPiece, 2*PacedPiece+5) }
 		began := time.Now()
-		if err := FlushPaced(f, ranges, PacedPiece); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, FlushPaced(f, ranges, PacedPiece))
 		want := 2*time.Second + 15*time.Second/PacedPiece
 		if took := time.Since(began); (took - want).Abs() > time.Microsecond {
 			t.Errorf("it took %v, want %v", took, want)

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"testing"
+
+	"pingpost/internal/must"
 )
 
 // script records the calls to the waiters of a batch, in order.
@@ -61,9 +63,7 @@ func TestWaiterAndPrepareAreOptional(t *testing.T) {
 func TestFailedBatchDoesNotPrepare(t *testing.T) {
 	l := mustOpen(t, t.TempDir(), Options{Faults: Faults{Sync: func() error { return errors.New("disk on fire") }}})
 	var heard script
-	if err := l.Append([]byte("entry"), &actor{&heard, 1}); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, l.Append([]byte("entry"), &actor{&heard, 1}))
 	<-l.Failed()
 	l.Close()
 	equal(t, "what was heard", heard.lines, []string{"failed 1"})

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"pingpost/internal/must"
 )
 
 func TestTakeReturnsOneBatch(t *testing.T) {
@@ -25,9 +27,7 @@ func TestTakeReturnsOneBatch(t *testing.T) {
 	} {
 		q := newQueue(8, 1<<20)
 		for range c.queued {
-			if err := q.enqueue(make([]byte, 10), nil); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, q.enqueue(make([]byte, 10), nil))
 		}
 		got, _ := q.dequeueBatch(nil, c.maxItems, c.maxBytes, c.bytesLeft)
 		if len(got) != c.want {
@@ -128,9 +128,7 @@ func TestQueueFailReturnsQueued(t *testing.T) {
 	q := newQueue(4, 1000)
 	q.enqueue([]byte("a"), nil)
 	q.enqueue([]byte("b"), nil)
-	if _, err := q.addCall(func(uint64, int64) {}); err != nil {
-		t.Fatal(err)
-	}
+	must.Value(q.addCall(func(uint64, int64) {}))(t)
 	cause := errors.New("disk on fire")
 	items, calls := q.fail(cause)
 	equal(t, "entries and calls handed back", []int{len(items), len(calls)}, []int{2, 1})

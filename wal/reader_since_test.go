@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"pingpost/internal/must"
 )
 
 // since reads the entries that NewReaderSince returns for a time or later, and counts the
@@ -148,9 +150,7 @@ func TestReaderSinceReturnsDiskError(t *testing.T) {
 	put(t, l, numbered(12)...)
 	for _, first := range []uint64{1, 4, 7, 10} {
 		os.Remove(livePath(dir, first))
-		if err := os.Mkdir(livePath(dir, first), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, os.Mkdir(livePath(dir, first), 0o700))
 	}
 	if _, err := l.NewReaderSince(0); err == nil {
 		t.Error("folders were read as segments")

@@ -6,6 +6,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"pingpost/internal/must"
 )
 
 func TestReaderBeginsAtRequestedEntry(t *testing.T) {
@@ -24,15 +26,9 @@ func TestReaderBeginsAtRequestedEntry(t *testing.T) {
 func TestReaderContinuesAfterEOF(t *testing.T) {
 	dir := t.TempDir()
 	l := mustOpen(t, dir, Options{SegmentSize: 2 * recordSize(12)})
-	ours, err := l.NewReader(0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	ours := must.Value(l.NewReader(0))(t)
 	defer ours.Close()
-	theirs, err := NewReader(dir, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	theirs := must.Value(NewReader(dir, 0))(t)
 	defer theirs.Close()
 	for i, want := range numbered(7) {
 		for name, r := range map[string]*Reader{"of the log": ours, "of the folder": theirs} {
@@ -62,26 +58,16 @@ func TestReaderContinuesAfterEOF(t *testing.T) {
 
 func TestReaderCrossesArchive(t *testing.T) {
 	dir, _ := threeAFile(t)
-	r, err := NewReader(dir, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Value(NewReader(dir, 2))(t)
 	defer r.Close()
 	next := func() string {
-		e, err := r.Next()
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := must.Value(r.Next())(t)
 		return string(e.Data)
 	}
 	equal(t, "before the move", next(), "entry-000002")
-	if err := os.MkdirAll(archiveDir(dir), dirPerm); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.MkdirAll(archiveDir(dir), dirPerm))
 	for _, first := range []uint64{1, 4} { // the segment it reads, and the next
-		if err := moveFile(livePath(dir, first), archivePath(dir, first)); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, moveFile(livePath(dir, first), archivePath(dir, first)))
 	}
 	for _, want := range numbered(10)[2:] {
 		equal(t, "after the move", next(), want)
@@ -93,22 +79,15 @@ func TestReaderCrossesArchive(t *testing.T) {
 
 func TestReaderReturnsErrGone(t *testing.T) {
 	dir, _ := threeAFile(t)
-	r, err := NewReader(dir, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Value(NewReader(dir, 1))(t)
 	defer r.Close()
-	if _, err := r.Next(); err != nil {
-		t.Fatal(err)
-	}
+	must.Value(r.Next())(t)
 	os.Remove(livePath(dir, 1))
 	os.Remove(livePath(dir, 4))
 	for range 2 { // the reader reads its open segment to the end
-		if _, err := r.Next(); err != nil {
-			t.Fatal(err)
-		}
+		must.Value(r.Next())(t)
 	}
-	_, err = r.Next()
+	_, err := r.Next()
 	wantError(t, err, ErrGone)
 	_, err = NewReader(dir, 3)
 	wantError(t, err, ErrGone)
@@ -134,10 +113,7 @@ func TestReaderSurvivesWriterRestart(t *testing.T) {
 	dir := t.TempDir()
 	written(t, dir, 3, Options{})
 	edit(t, lastPath(t, dir), func(b []byte) []byte { return append(b, 44, 0xFF, 'W') })
-	r, err := NewReader(dir, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Value(NewReader(dir, 0))(t)
 	defer r.Close()
 	var got []string
 	read := func() {
@@ -184,10 +160,7 @@ func TestReaderReady(t *testing.T) {
 	for n := range many {
 		put(t, l, strings.Repeat(string(rune('A'+n)), size))
 	}
-	r, err := l.NewReader(0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Value(l.NewReader(0))(t)
 	defer r.Close()
 	if r.Ready() {
 		t.Error("an entry is ready, and nothing was read yet")
@@ -195,10 +168,7 @@ func TestReaderReady(t *testing.T) {
 	var gathered []Entry
 	stretches, longest := 0, 0
 	for range many {
-		e, err := r.Next()
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := must.Value(r.Next())(t)
 		if gathered = append(gathered, e); r.Ready() {
 			continue
 		}

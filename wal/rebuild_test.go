@@ -7,15 +7,14 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"pingpost/internal/must"
 )
 
 // entriesOf reads a folder's entries and copies their data.
 func entriesOf(t testing.TB, dir string, from uint64) []Entry {
 	t.Helper()
-	r, err := NewReader(dir, from)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Value(NewReader(dir, from))(t)
 	defer r.Close()
 	var entries []Entry
 	for {
@@ -35,19 +34,12 @@ func entriesOf(t testing.TB, dir string, from uint64) []Entry {
 func rebuilt(t testing.TB, entries []Entry, epoch uint32) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
-	b, err := NewRebuilder(dir, entries[0].Seq)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Value(NewRebuilder(dir, entries[0].Seq))(t)
 	b.size = 200
 	for i := range entries {
-		if err := b.Append(&entries[i]); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, b.Append(&entries[i]))
 	}
-	if err := b.Close(epoch); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, b.Close(epoch))
 	return dir
 }
 
@@ -156,10 +148,7 @@ func TestPutSnapshotIsAtomic(t *testing.T) {
 	dir := t.TempDir()
 	info, err := PutSnapshot(dir, bytes.NewReader(content))
 	equal(t, "what it is", []any{info.Oldest, info.Newest, err}, []any{3, 9, nil})
-	s, err := OpenSnapshot(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Value(OpenSnapshot(dir))(t)
 	defer s.Close()
 	equal(t, "its file", tree(t, dir), tree(t, from))
 	for cut := range content {

@@ -5,6 +5,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"pingpost/internal/must"
 )
 
 func TestScrubReportsDamagedHistory(t *testing.T) {
@@ -23,12 +25,8 @@ func TestScrubReportsDamagedHistory(t *testing.T) {
 			edit(t, livePath(dir, 1), func(b []byte) []byte { return b[:at[2]] })
 		}, 2, 1, 1},
 		"moved to the archive": {func(t *testing.T, dir string) {
-			if err := os.MkdirAll(archiveDir(dir), dirPerm); err != nil {
-				t.Fatal(err)
-			}
-			if err := moveFile(livePath(dir, 1), archivePath(dir, 1)); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, os.MkdirAll(archiveDir(dir), dirPerm))
+			must.Succeed(t, moveFile(livePath(dir, 1), archivePath(dir, 1)))
 		}, 2, 0, 0},
 		"older than the history": {func(_ *testing.T, dir string) { os.Remove(livePath(dir, 1)) }, 1, 0, 0},
 	} {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"path/filepath"
 	"testing"
+
+	"pingpost/internal/must"
 )
 
 // spoil damages a snapshot.
@@ -15,10 +17,7 @@ func spoil(t testing.TB, dir string, newest uint64) {
 
 func names(t testing.TB, dir string) (newest []uint64) {
 	t.Helper()
-	infos, err := Snapshots(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	infos := must.Value(Snapshots(dir))(t)
 	for _, info := range infos {
 		newest = append(newest, info.Newest)
 	}
@@ -65,13 +64,8 @@ func TestVerifiedSnapshotIsNotReadAgain(t *testing.T) {
 	l := mustOpen(t, dir, Options{From: 6, AtLeast: 5})
 	take := func(newest uint64) {
 		t.Helper()
-		w, err := l.CreateSnapshot(SnapshotOptions{BytesPerSecond: -1})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := w.Commit(newest, newest, nil); err != nil {
-			t.Fatal(err)
-		}
+		w := must.Value(l.CreateSnapshot(SnapshotOptions{BytesPerSecond: -1}))(t)
+		must.Value(w.Commit(newest, newest, nil))(t)
 	}
 	spoil(t, dir, 5) // a second read would detect this
 	take(7)
@@ -93,9 +87,7 @@ func TestQuarantineSnapshots(t *testing.T) {
 	l := mustOpen(t, dir, Options{Logger: j.logger()})
 	gone := BadSnapshot{Path: snapshotPath(dir, 4)}
 	_, gone.Err = verifySnapshot(gone.Path, newThrottle(0))
-	if err := l.QuarantineSnapshots(append(s.Bad, gone)); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, l.QuarantineSnapshots(append(s.Bad, gone)))
 	equal(t, "snapshots", names(t, dir), "[3]")
 	kept, err := filepath.Glob(filepath.Join(dir, "damage", "*.bad"))
 	if err != nil || len(kept) != 1 || string(mustRead(t, kept[0])) != string(spoilt) {

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"pingpost/internal/must"
 )
 
 // sections reads a whole snapshot.
@@ -27,20 +29,14 @@ func sections(t testing.TB, s *Snapshot) []string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b, err := io.ReadAll(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := must.Value(io.ReadAll(r))(t)
 		got = append(got, string(b))
 	}
 }
 
 func mustSnapshot(t testing.TB, dir string) *Snapshot {
 	t.Helper()
-	s, err := OpenSnapshot(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Value(OpenSnapshot(dir))(t)
 	t.Cleanup(func() { s.Close() })
 	return s
 }
@@ -49,34 +45,21 @@ func TestSnapshotRoundTrip(t *testing.T) {
 	dir := t.TempDir()
 	rapid.Check(t, func(rt *rapid.T) {
 		var want []string
-		w, err := CreateSnapshot(dir, SnapshotOptions{BytesPerSecond: -1})
-		if err != nil {
-			rt.Fatal(err)
-		}
+		w := must.Value(CreateSnapshot(dir, SnapshotOptions{BytesPerSecond: -1}))(rt)
 		for range rapid.IntRange(0, 4).Draw(rt, "sections") {
 			size := rapid.SampledFrom([]int{0, 1, 100, blockFill - 1, blockFill, blockFill + 1, 2 * blockFill, blockData}).Draw(rt, "size")
 			data := bytes.Repeat([]byte{rapid.Byte().Draw(rt, "byte")}, size)
 			for rest := data; len(rest) > 0; {
 				n := min(len(rest), rapid.IntRange(1, 1<<20).Draw(rt, "write"))
-				if _, err := w.Write(rest[:n]); err != nil {
-					rt.Fatal(err)
-				}
+				must.Value(w.Write(rest[:n]))(rt)
 				rest = rest[n:]
 			}
-			if err := w.EndSection(); err != nil {
-				rt.Fatal(err)
-			}
+			must.Succeed(rt, w.EndSection())
 			want = append(want, string(data))
 		}
 		meta := rapid.SliceOf(rapid.Byte()).Draw(rt, "meta")
-		info, err := w.Commit(3, 9, meta)
-		if err != nil {
-			rt.Fatal(err)
-		}
-		s, err := OpenSnapshot(dir)
-		if err != nil {
-			rt.Fatal(err)
-		}
+		info := must.Value(w.Commit(3, 9, meta))(rt)
+		s := must.Value(OpenSnapshot(dir))(rt)
 		defer s.Close()
 		got := sections(t, s)
 		if len(got) != len(want) {
@@ -95,23 +78,15 @@ func TestSnapshotRoundTrip(t *testing.T) {
 
 func TestNextSkipsSection(t *testing.T) {
 	dir := t.TempDir()
-	w, err := CreateSnapshot(dir, SnapshotOptions{BytesPerSecond: -1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := must.Value(CreateSnapshot(dir, SnapshotOptions{BytesPerSecond: -1}))(t)
 	w.Write(make([]byte, 3<<20))
 	w.EndSection()
 	w.Write([]byte("second"))
 	w.EndSection()
 	w.Write([]byte("third, ended by Commit"))
-	if _, err := w.Commit(1, 1, nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Value(w.Commit(1, 1, nil))(t)
 	s := mustSnapshot(t, dir)
-	r, err := s.Next()
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Value(s.Next())(t)
 	io.CopyN(io.Discard, r, 10)
 	equal(t, "the rest", fmt.Sprintf("%q", sections(t, s)), `["second" "third, ended by Commit"]`)
 }
@@ -206,10 +181,7 @@ func TestAbortedSnapshotLeavesNoFile(t *testing.T) {
 	dir := t.TempDir()
 	takeSnapshot(t, dir, 1, 5)
 	before := tree(t, dir)
-	w, err := CreateSnapshot(dir, SnapshotOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := must.Value(CreateSnapshot(dir, SnapshotOptions{}))(t)
 	w.Write([]byte("half"))
 	equal(t, "while it is written", sections(t, mustSnapshot(t, dir)), "[state at 5]")
 	w.Abort()
@@ -219,10 +191,7 @@ func TestAbortedSnapshotLeavesNoFile(t *testing.T) {
 		t.Error("it takes more after Abort")
 	}
 	for _, c := range []struct{ oldest, newest uint64 }{{0, 0}, {7, 6}} {
-		w, err := CreateSnapshot(dir, SnapshotOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		w := must.Value(CreateSnapshot(dir, SnapshotOptions{}))(t)
 		if _, err := w.Commit(c.oldest, c.newest, nil); err == nil {
 			t.Errorf("stamps %d to %d were taken", c.oldest, c.newest)
 		}
@@ -239,10 +208,7 @@ func TestUnreadableSnapshotGetsNoName(t *testing.T) {
 	takeSnapshot(t, dir, 1, 4)
 	takeSnapshot(t, dir, 1, 5)
 	before := tree(t, dir)
-	w, err := CreateSnapshot(dir, SnapshotOptions{BytesPerSecond: -1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := must.Value(CreateSnapshot(dir, SnapshotOptions{BytesPerSecond: -1}))(t)
 	w.Write([]byte("state at 9"))
 	w.EndSection()
 	edit(t, w.tmp, func(b []byte) []byte { b[len(b)-6] ^= 1; return b })
@@ -257,14 +223,9 @@ func TestSnapshotIsThrottled(t *testing.T) {
 		l := mustOpen(t, t.TempDir(), Options{})
 		put(t, l, numbered(5)...)
 		start := time.Now()
-		w, err := l.CreateSnapshot(SnapshotOptions{BytesPerSecond: 1 << 20})
-		if err != nil {
-			t.Fatal(err)
-		}
+		w := must.Value(l.CreateSnapshot(SnapshotOptions{BytesPerSecond: 1 << 20}))(t)
 		w.Write(make([]byte, 8<<20))
-		if _, err := w.Commit(5, 5, nil); err != nil {
-			t.Fatal(err)
-		}
+		must.Value(w.Commit(5, 5, nil))(t)
 		// Eight seconds to write, eight to read back, and a little for headers.
 		if took := time.Since(start); took < 16*time.Second || took > 16*time.Second+100*time.Millisecond {
 			t.Errorf("8 MiB written and read back at 1 MiB/s took %v", took)

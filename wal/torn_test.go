@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	tidwall "github.com/tidwall/wal"
+
+	"pingpost/internal/must"
 )
 
 // lastPath returns the file of the last segment.
@@ -157,10 +159,7 @@ func TestFindLaterBatchAcrossWindows(t *testing.T) {
 		rec := appendFrame(nil, header{seq: 9, batch: 9}, []byte("later"))
 		path := filepath.Join(t.TempDir(), "segment")
 		mustWrite(t, path, append(make([]byte, before), rec...))
-		f, err := os.Open(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must.Value(os.Open(path))(t)
 		t.Cleanup(func() { f.Close() })
 		for due, found := range map[uint64]bool{8: true, 9: false} {
 			_, at, err := findLaterBatch(f, 0, int64(before+len(rec)), due)
@@ -174,15 +173,9 @@ func TestFindLaterBatchAcrossWindows(t *testing.T) {
 func TestOpenRewritesLastSegment(t *testing.T) {
 	dir := t.TempDir()
 	written(t, dir, 3, Options{})
-	before, err := os.Stat(lastPath(t, dir))
-	if err != nil {
-		t.Fatal(err)
-	}
+	before := must.Value(os.Stat(lastPath(t, dir)))(t)
 	mustOpen(t, dir, Options{})
-	after, err := os.Stat(lastPath(t, dir))
-	if err != nil {
-		t.Fatal(err)
-	}
+	after := must.Value(os.Stat(lastPath(t, dir)))(t)
 	if os.SameFile(before, after) {
 		t.Error("the file whose pages may be clean and unwritten is still in use")
 	}

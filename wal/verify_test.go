@@ -4,6 +4,8 @@ import (
 	"errors"
 	"os"
 	"testing"
+
+	"pingpost/internal/must"
 )
 
 func TestVerifyCounts(t *testing.T) {
@@ -11,9 +13,7 @@ func TestVerifyCounts(t *testing.T) {
 	at := int64(0)
 	l := mustOpen(t, dir, Options{SegmentSize: 3 * recordSize(12), Now: func() int64 { at += 100; return at }})
 	put(t, l, numbered(10)...)
-	if err := l.archiver.moveToArchive(1); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, l.archiver.moveToArchive(1))
 	takeSnapshot(t, dir, 4, 6)
 	takeSnapshot(t, dir, 8, 9)
 	r, err := Verify(dir) // while the log is in use
@@ -68,20 +68,15 @@ func TestVerifyRestartsWhenHistoryIsDeleted(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir, _ := threeAFile(t)
-			segments, err := Segments(dir)
-			if err != nil {
-				t.Fatal(err)
-			}
+			segments := must.Value(Segments(dir))(t)
 			var r Report
 			opened := new(cursor)
 			defer opened.close()
-			if err := r.verifySegment(opened, dir, segments[0], false); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, r.verifySegment(opened, dir, segments[0], false))
 			for _, first := range c.gone {
 				os.Remove(livePath(dir, first))
 			}
-			err = r.verifySegment(opened, dir, segments[1], false)
+			err := r.verifySegment(opened, dir, segments[1], false)
 			if errors.Is(err, errHistoryMoved) != c.passed || errors.Is(err, os.ErrNotExist) == c.passed {
 				t.Errorf("the second segment: %v", err)
 			}

@@ -3,6 +3,8 @@ package leadkeys
 import (
 	"errors"
 	"testing"
+
+	"pingpost/internal/must"
 )
 
 // TestErase: what was sealed opens no more, in this life and the next; its key is gone
@@ -32,9 +34,7 @@ func TestErase(t *testing.T) {
 		}
 		look(s, false)
 		for range 2 {
-			if err := s.Erase(dropped); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, s.Erase(dropped))
 			look(s, true)
 		}
 		if err := s.Erase(nil); err != nil {
@@ -49,9 +49,7 @@ func TestErase(t *testing.T) {
 func TestEraseBeforeItWasTaken(t *testing.T) {
 	dir := t.TempDir()
 	s, _ := begin(t, dir, 0, faults{})
-	if err := s.Erase([]uint64{1, 2, 4}); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, s.Erase([]uint64{1, 2, 4}))
 	for _, want := range []uint64{3, 5} {
 		if slot, key := take(t, s); slot != want || key == (Key{}) {
 			t.Errorf("slot %d, want %d", slot, want)
@@ -92,12 +90,8 @@ func TestEraseOfAFileThatWasRead(t *testing.T) {
 	once(t, dir, 0, func(s *KeyStore) { _, key = take(t, s) })
 	sealed := Seal(nil, 1, &key, owner(1), []byte("a person"))
 	s, _ := begin(t, dir, 5*PerFile, faults{})
-	if _, err := s.Open(nil, 1, owner(1), sealed); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Erase([]uint64{1}); err != nil {
-		t.Fatal(err)
-	}
+	must.Value(s.Open(nil, 1, owner(1), sealed))(t)
+	must.Succeed(t, s.Erase([]uint64{1}))
 	if _, err := s.Open(nil, 1, owner(1), sealed); !errors.Is(err, ErrErased) {
 		t.Errorf("%v", err)
 	}

@@ -7,6 +7,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"pingpost/internal/must"
 )
 
 // told is what a test's slots had to tell.
@@ -35,10 +37,7 @@ func (t *told) times(what string) (n int) {
 func begin(t testing.TB, dir string, highest uint64, f faults) (*KeyStore, *told) {
 	t.Helper()
 	heard := new(told)
-	s, err := open(dir, highest, sumKey, heard.tell, f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Value(open(dir, highest, sumKey, heard.tell, f))(t)
 	t.Cleanup(s.Close)
 	return s, heard
 }
@@ -54,10 +53,7 @@ func nearTheEnd(t testing.TB) (dir string, highest uint64) {
 // once is a life that ends with use.
 func once(t testing.TB, dir string, highest uint64, use func(s *KeyStore)) {
 	t.Helper()
-	s, err := open(dir, highest, sumKey, func(what string, err error) { t.Errorf("%s: %v", what, err) }, faults{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Value(open(dir, highest, sumKey, func(what string, err error) { t.Errorf("%s: %v", what, err) }, faults{}))(t)
 	defer s.Close()
 	use(s)
 }
@@ -85,10 +81,7 @@ func eventually(t testing.TB, what string, is func() bool) {
 // files are the names in the keys' folder.
 func files(t testing.TB, dir string) (names []string) {
 	t.Helper()
-	entries, err := os.ReadDir(filepath.Join(dir, "keys", "leads"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	entries := must.Value(os.ReadDir(filepath.Join(dir, "keys", "leads")))(t)
 	for _, entry := range entries {
 		names = append(names, entry.Name())
 	}
@@ -100,10 +93,7 @@ func nameOf(first uint64) string { return fmt.Sprintf("%020d", first) }
 // onDisk is a slot's key as its file has it.
 func onDisk(t testing.TB, dir string, slot uint64) Key {
 	t.Helper()
-	keys, err := os.ReadFile(filepath.Join(dir, "keys", "leads", nameOf(FirstSlot(slot))))
-	if err != nil {
-		t.Fatal(err)
-	}
+	keys := must.Value(os.ReadFile(filepath.Join(dir, "keys", "leads", nameOf(FirstSlot(slot)))))(t)
 	return Key(keys[(slot-FirstSlot(slot))*KeySize:])
 }
 

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"pingpost/internal/must"
 )
 
 // TestFilesAreMadeAhead: a file is there, whole and for nobody else to read, before
@@ -118,9 +120,7 @@ func TestLostFile(t *testing.T) {
 	once(t, dir, 0, func(s *KeyStore) { _, key = take(t, s) })
 	sealed := Seal(nil, 1, &key, owner(1), []byte("a person"))
 	path, aside := filepath.Join(dir, "keys", "leads", nameOf(1)), filepath.Join(dir, "aside")
-	if err := os.Rename(path, aside); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.Rename(path, aside))
 	s, _ := begin(t, dir, 1, faults{})
 	if slot, _ := take(t, s); slot != PerFile+1 {
 		t.Errorf("slot %d follows", slot)
@@ -131,9 +131,7 @@ func TestLostFile(t *testing.T) {
 	if err := s.Erase([]uint64{1}); err != nil {
 		t.Errorf("a key that is not there cannot be dropped: %v", err)
 	}
-	if err := os.Rename(aside, path); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.Rename(aside, path))
 	if plain, err := s.Open(nil, 1, owner(1), sealed); err != nil || string(plain) != "a person" {
 		t.Errorf("put back: %q, %v", plain, err)
 	}
@@ -145,9 +143,7 @@ func TestDamagedFile(t *testing.T) {
 	once(t, dir, 0, func(*KeyStore) {})
 	path := filepath.Join(dir, "keys", "leads", nameOf(1))
 	for _, size := range []int64{0, fileSize - 1, fileSize + 1} {
-		if err := os.Truncate(path, size); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, os.Truncate(path, size))
 		s, err := Open(dir, 0, sumKey, func(string, error) {})
 		if err == nil {
 			s.Close()
@@ -165,9 +161,7 @@ func TestDamagedFile(t *testing.T) {
 // TestNoPlaceForKeys: a folder that cannot be made says so.
 func TestNoPlaceForKeys(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "keys"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(filepath.Join(dir, "keys"), nil, 0o600))
 	if _, err := Open(dir, 0, sumKey, nil); err == nil {
 		t.Error("opened")
 	}

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"sync/atomic"
 	"testing"
+
+	"pingpost/internal/must"
 )
 
 var errFull = errors.New("no space left on device")
@@ -82,12 +84,8 @@ func TestCrashWhileMaking(t *testing.T) {
 	dir := t.TempDir()
 	once(t, dir, 0, func(*KeyStore) {})
 	half := filepath.Join(dir, "keys", "leads", temporaryName)
-	if err := os.WriteFile(half, make([]byte, fileSize/2), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Remove(filepath.Join(dir, "keys", "leads", nameOf(1))); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(half, make([]byte, fileSize/2), 0o600))
+	must.Succeed(t, os.Remove(filepath.Join(dir, "keys", "leads", nameOf(1))))
 	s, _ := begin(t, dir, 0, faults{})
 	if slot, key := take(t, s); slot != 1 || key != onDisk(t, dir, 1) {
 		t.Errorf("slot %d", slot)

@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"pingpost/internal/must"
 )
 
 func keyFile(dir string, first uint64) string { return filepath.Join(keysFolder(dir), nameOf(first)) }
@@ -76,10 +78,7 @@ func TestCheckFindsEveryChangedByte(t *testing.T) {
 	}
 
 	other := t.TempDir()
-	s, err := open(other, 0, SumKey{9}, func(string, error) {}, faults{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Value(open(other, 0, SumKey{9}, func(string, error) {}, faults{}))(t)
 	s.Close()
 	if r := found(other); !errors.Is(r.Sums, ErrSums) {
 		t.Errorf("another exchange's: %v", r.Sums)
@@ -91,13 +90,8 @@ func TestCheckFindsEveryChangedByte(t *testing.T) {
 func TestErasedKeyFitsEveryChecksum(t *testing.T) {
 	dir := t.TempDir()
 	s, _ := begin(t, dir, 0, faults{})
-	before, err := os.ReadFile(sumFile(dir, 1))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Erase([]uint64{3, PerFile}); err != nil {
-		t.Fatal(err)
-	}
+	before := must.Value(os.ReadFile(sumFile(dir, 1)))(t)
+	must.Succeed(t, s.Erase([]uint64{3, PerFile}))
 	r, want := found(dir), Set{}
 	want.Add(3)
 	want.Add(PerFile)
@@ -111,9 +105,7 @@ func TestErasedKeyFitsEveryChecksum(t *testing.T) {
 	if r := found(dir); !r.Changed.Has(6) {
 		t.Error("half an erased key is not found")
 	}
-	if err := s.Erase([]uint64{6}); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, s.Erase([]uint64{6}))
 	want.Add(6)
 	if r := found(dir); r.Changed != (Set{}) || r.Erased != want {
 		t.Error("erased again it is not whole")
@@ -129,9 +121,7 @@ func TestErasedKeyFitsEveryChecksum(t *testing.T) {
 func TestFilesOfAnEarlierProgram(t *testing.T) {
 	dir := t.TempDir()
 	once(t, dir, 0, func(s *KeyStore) {
-		if err := s.Erase([]uint64{9}); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, s.Erase([]uint64{9}))
 	})
 	for what, want := range map[string]struct {
 		text func(text []byte) []byte
@@ -144,9 +134,7 @@ func TestFilesOfAnEarlierProgram(t *testing.T) {
 		"later":   {func(text []byte) []byte { text[len(sumsName)] = '2'; return text }, ErrNewerVersion},
 	} {
 		if want.text == nil {
-			if err := os.RemoveAll(sumsFolder(dir)); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, os.RemoveAll(sumsFolder(dir)))
 		} else {
 			edit(t, sumFile(dir, 1), want.text)
 		}
@@ -157,9 +145,7 @@ func TestFilesOfAnEarlierProgram(t *testing.T) {
 			if slot, key := take(t, s); slot != 21 || key != onDisk(t, dir, slot) {
 				t.Errorf("%s: slot %d", what, slot)
 			}
-			if err := s.AddSums(1); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, s.AddSums(1))
 		})
 		if r := found(dir); r.Sums != nil || r.Changed != (Set{}) || !r.Erased.Has(9) {
 			t.Errorf("%s, with checksums: %v", what, r.Sums)

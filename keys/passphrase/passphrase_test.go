@@ -5,14 +5,13 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"pingpost/internal/must"
 )
 
 func TestPasswords(t *testing.T) {
 	k := New()
-	hash, err := k.Hash("correct horse battery")
-	if err != nil {
-		t.Fatal(err)
-	}
+	hash := must.Value(k.Hash("correct horse battery"))(t)
 	again, err := k.Hash("correct horse battery")
 	if err != nil || again == hash {
 		t.Errorf("two hashes of one password are equal, %v", err)

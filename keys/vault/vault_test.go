@@ -8,14 +8,13 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"pingpost/internal/must"
 )
 
 func mustOpen(t testing.TB, dir string, create bool) *Vault {
 	t.Helper()
-	v, err := Open(dir, create)
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := must.Value(Open(dir, create))(t)
 	return v
 }
 
@@ -52,9 +51,7 @@ func TestKeyIsMadeOnce(t *testing.T) {
 // TestKeyIsWhole: until all of it is on the disk there is none.
 func TestKeyIsWhole(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.MkdirAll(keyPath(dir)+".new", 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.MkdirAll(keyPath(dir)+".new", 0o700))
 	if _, err := Open(dir, true); err == nil {
 		t.Error("a key without a place to write it")
 	}
@@ -67,12 +64,8 @@ func TestKeyIsWhole(t *testing.T) {
 // key, and is in nobody's way.
 func TestCrashWhileMaking(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.Mkdir(filepath.Join(dir, "keys"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(keyPath(dir)+".new", []byte("abc"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.Mkdir(filepath.Join(dir, "keys"), 0o700))
+	must.Succeed(t, os.WriteFile(keyPath(dir)+".new", []byte("abc"), 0o600))
 	v := mustOpen(t, dir, true)
 	if mustOpen(t, dir, false).root != v.root {
 		t.Error("opened again it is another")
@@ -86,9 +79,7 @@ func TestFilesThatAreNoKey(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
 			mustOpen(t, dir, true)
-			if err := os.WriteFile(keyPath(dir), []byte(text), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, os.WriteFile(keyPath(dir), []byte(text), 0o600))
 			for _, create := range []bool{true, false} {
 				if _, err := Open(dir, create); err == nil || !strings.Contains(err.Error(), "backup") || text != "" && strings.Contains(err.Error(), text) {
 					t.Errorf("%v", err)
@@ -101,18 +92,14 @@ func TestFilesThatAreNoKey(t *testing.T) {
 	}
 	t.Run("a folder", func(t *testing.T) {
 		dir := t.TempDir()
-		if err := os.MkdirAll(keyPath(dir), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, os.MkdirAll(keyPath(dir), 0o700))
 		if _, err := Open(dir, true); err == nil {
 			t.Error("opened")
 		}
 	})
 	t.Run("a file in the folder's way", func(t *testing.T) {
 		dir := t.TempDir()
-		if err := os.WriteFile(filepath.Join(dir, "keys"), nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, os.WriteFile(filepath.Join(dir, "keys"), nil, 0o600))
 		if _, err := Open(dir, true); err == nil {
 			t.Error("opened")
 		}
@@ -122,10 +109,7 @@ func TestFilesThatAreNoKey(t *testing.T) {
 // TestDerivedKeysAreFixed: what the log's hashes and secrets are made with may
 // never come out otherwise.
 func TestDerivedKeysAreFixed(t *testing.T) {
-	v, err := newVault([32]byte{1, 2, 3})
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := must.Value(newVault([32]byte{1, 2, 3}))(t)
 	for purpose, want := range map[string]string{
 		"hashes": "65318066744a268f64e45819873c2bb2e3ed7241030695cfccc19952a934a221", "secrets": "26268590566a9957c312e16601e86d3b87d2ddda266eac57bffd06463e488c93", "check": "2a835e0dba946333fb6eeb22dbb1304e2b0a1d5e0eeb10b45969259a96489cb7",
 	} {

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/parquet-go/parquet-go"
+
+	"pingpost/internal/must"
 )
 
 // every has a column of each kind, and a second of those that may be none. The names are
@@ -52,20 +54,14 @@ func written(t *testing.T, rows int) (file []byte, piece int) {
 		file = w.Row(file, row(n))
 		piece = max(piece, len(file)-before)
 	}
-	file, err := w.End(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	file = must.Value(w.End(file))(t)
 	return file, piece
 }
 
 // The file has the documented type and encoding for each kind, in the columns' order.
 func TestTypes(t *testing.T) {
 	data, _ := written(t, 1)
-	file, err := parquet.OpenFile(bytes.NewReader(data), int64(len(data)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := must.Value(parquet.OpenFile(bytes.NewReader(data), int64(len(data))))(t)
 	want := []string{
 		"required int64 zeit (TIMESTAMP(isAdjustedToUTC=true,unit=MICROS))", "required int64 count (INT(64,true))",
 		"required int64 paid (DECIMAL(18,6))", "optional int64 kept (DECIMAL(18,6))", "optional double rate",
@@ -97,10 +93,7 @@ func TestTypes(t *testing.T) {
 func TestRows(t *testing.T) {
 	for _, rows := range []int{0, 1, groupRows, 2*groupRows + 17} {
 		data, _ := written(t, rows)
-		file, err := parquet.OpenFile(bytes.NewReader(data), int64(len(data)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		file := must.Value(parquet.OpenFile(bytes.NewReader(data), int64(len(data))))(t)
 		if groups := len(file.RowGroups()); groups != (rows+groupRows-1)/groupRows {
 			t.Errorf("%d rows are in %d groups", rows, groups)
 		}

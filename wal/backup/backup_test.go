@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"pingpost/wal"
+
+	"pingpost/internal/must"
 )
 
 // TestEveryEntryCanBeRestored backs up in steps, with snapshots and a history that goes
@@ -32,9 +34,7 @@ func TestEveryEntryCanBeRestored(t *testing.T) {
 					s.archive(uint64(max(1, len(s.entries)-15)))
 				}
 				s.file(fmt.Sprintf("catalogs/%d.json", len(s.entries)), "{}")
-				if err := shipper.Once(t.Context()); err != nil {
-					t.Fatal(err)
-				}
+				must.Succeed(t, shipper.Once(t.Context()))
 			}
 			for seq := uint64(1); seq <= uint64(len(s.entries)); seq++ {
 				for _, at := range []Target{{Seq: seq}, {Time: time.Unix(0, s.entries[seq-1].At)}} {
@@ -46,10 +46,7 @@ func TestEveryEntryCanBeRestored(t *testing.T) {
 					if done.Seq != want || done.Epoch != 1 {
 						t.Fatalf("%s: restored to %+v", at, done)
 					}
-					log, err := wal.Open(dir, wal.Options{})
-					if err != nil {
-						t.Fatal(err)
-					}
+					log := must.Value(wal.Open(dir, wal.Options{}))(t)
 					log.Close()
 				}
 			}
@@ -115,9 +112,7 @@ func TestSmallObjectsAreMerged(t *testing.T) {
 			shipper = shipping(t, s, small(to, nil))
 		}
 		s.many(1)
-		if err := shipper.Once(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, shipper.Once(t.Context()))
 	}
 	shipper.Close()
 	objects, err := to.List(t.Context(), "gen/0000000001/log")
@@ -173,8 +168,7 @@ func TestLogThatCannotBeReached(t *testing.T) {
 func cut(s *site) {
 	s.t.Helper()
 	s.must(os.RemoveAll(filepath.Join(s.dir, "log")))
-	b, err := wal.NewRebuilder(s.dir, 1)
-	s.must(err)
+	b := must.Value(wal.NewRebuilder(s.dir, 1))(s.t)
 	for i := range s.entries {
 		s.must(b.Append(&s.entries[i]))
 	}
@@ -187,10 +181,8 @@ func TestDamagedSnapshotStopsNothing(t *testing.T) {
 	defer s.close()
 	s.many(10)
 	s.snapshot(9)
-	infos, err := wal.Snapshots(s.dir)
-	s.must(err)
-	content, err := os.ReadFile(infos[0].Path)
-	s.must(err)
+	infos := must.Value(wal.Snapshots(s.dir))(s.t)
+	content := must.Value(os.ReadFile(infos[0].Path))(s.t)
 	content[30] ^= 1
 	s.must(os.WriteFile(infos[0].Path, content, 0o600))
 	to := newDir(t, t.TempDir())
@@ -216,20 +208,13 @@ func TestOneFolderOnePlaceOneShipper(t *testing.T) {
 
 func TestNothingToBackUp(t *testing.T) {
 	dir := t.TempDir()
-	shipper, err := NewShipper(Folder(dir), small(newDir(t, t.TempDir()), nil))
-	if err != nil {
-		t.Fatal(err)
-	}
+	shipper := must.Value(NewShipper(Folder(dir), small(newDir(t, t.TempDir()), nil)))(t)
 	defer shipper.Close()
 	if err := shipper.Once(t.Context()); err == nil || !strings.Contains(err.Error(), "not contain an exchange yet") {
 		t.Errorf("an empty folder: %v", err)
 	}
-	if err := os.MkdirAll(filepath.Join(dir, "keys"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "keys", exchangeKey), []byte("key"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.MkdirAll(filepath.Join(dir, "keys"), 0o700))
+	must.Succeed(t, os.WriteFile(filepath.Join(dir, "keys", exchangeKey), []byte("key"), 0o600))
 	if err := shipper.Once(t.Context()); err == nil || !strings.Contains(err.Error(), "no log") {
 		t.Errorf("a key alone: %v", err)
 	}

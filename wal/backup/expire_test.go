@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"pingpost/wal"
+
+	"pingpost/internal/must"
 )
 
 // TestRetention lets days go by, with what a day brings, and looks at what can still be
@@ -33,8 +35,7 @@ func TestRetention(t *testing.T) {
 			s.open()
 		}
 		ship(t, s, opt).Close()
-		objects, err := to.List(t.Context(), genFolder)
-		s.must(err)
+		objects := must.Value(to.List(t.Context(), genFolder))(s.t)
 		most = max(most, len(objects))
 		for before := range 3 {
 			if end, known := ends[day-before]; known {
@@ -53,8 +54,7 @@ func TestRetention(t *testing.T) {
 		}
 		check(t, NewRepository(to, nil), map[bool]int{true: 2, false: 1}[day >= 5 && day < 8])
 	}
-	objects, err := to.List(t.Context(), genFolder)
-	s.must(err)
+	objects := must.Value(to.List(t.Context(), genFolder))(s.t)
 	if len(objects) > most*2/3 {
 		t.Errorf("%d objects are left of %d", len(objects), most)
 	}
@@ -115,8 +115,7 @@ func TestRetentionAfterRemovalsThatFailed(t *testing.T) {
 		s.many(1)
 		ship(t, s, opt).Close()
 	}
-	all, err := NewRepository(to, nil).Generations(t.Context())
-	s.must(err)
+	all := must.Value(NewRepository(to, nil).Generations(t.Context()))(s.t)
 	if len(all) != 1 || all[0].Gaps != 0 {
 		t.Errorf("generations: %+v", all)
 	}

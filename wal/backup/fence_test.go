@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"pingpost/wal"
+
+	"pingpost/internal/must"
 )
 
 // TestTwoCopiesDoNotBothGoOn: a restore begins a life, and the copies of the one before
@@ -191,10 +193,7 @@ func TestFencesAreRaisedOneByOne(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	last, err := b.raiseFence(ctx, 2, 0, "test", time.Now())
-	if err != nil {
-		t.Fatal(err)
-	}
+	last := must.Value(b.raiseFence(ctx, 2, 0, "test", time.Now()))(t)
 	if err := b.checkFence(ctx, last); err != nil {
 		t.Errorf("the last one: %v", err)
 	}

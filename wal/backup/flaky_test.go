@@ -14,6 +14,8 @@ import (
 
 	"pingpost/wal"
 	"pingpost/wal/backup/store"
+
+	"pingpost/internal/must"
 )
 
 // TestFlakyStores: whatever a store does for a while, the backup is whole once it
@@ -251,9 +253,7 @@ func TestEveryHistory(t *testing.T) {
 				}
 			},
 			"ship": func(t *rapid.T) {
-				if err := shipper.Once(context.Background()); err != nil {
-					t.Fatal(err)
-				}
+				must.Succeed(t, shipper.Once(context.Background()))
 				shipped = len(s.entries)
 			},
 			"restore": func(t *rapid.T) {
@@ -263,9 +263,7 @@ func TestEveryHistory(t *testing.T) {
 			},
 			"": func(*rapid.T) {},
 		})
-		if err := shipper.Once(context.Background()); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, shipper.Once(context.Background()))
 		if len(s.entries) > 0 {
 			restore(len(s.entries))
 		}

@@ -19,6 +19,8 @@ import (
 
 	"pingpost/wal"
 	"pingpost/wal/backup/store"
+
+	"pingpost/internal/must"
 )
 
 // TestMain puts the tests' files into memory where there is such a place: what an fsync
@@ -73,8 +75,7 @@ func (s *site) open() {
 		opt.From, opt.AtLeast = snapshot.Oldest+1, snapshot.Newest
 		snapshot.Close()
 	}
-	log, err := wal.Open(s.dir, opt)
-	s.must(err)
+	log := must.Value(wal.Open(s.dir, opt))(s.t)
 	s.log = log
 }
 
@@ -127,13 +128,10 @@ func (s *site) many(n int) {
 // snapshot writes one whose sections have seen the entries up to oldest at least.
 func (s *site) snapshot(oldest uint64) {
 	s.t.Helper()
-	w, err := s.log.CreateSnapshot(wal.SnapshotOptions{BytesPerSecond: -1})
-	s.must(err)
+	w := must.Value(s.log.CreateSnapshot(wal.SnapshotOptions{BytesPerSecond: -1}))(s.t)
 	newest := uint64(len(s.entries))
-	_, err = w.Write(binary.LittleEndian.AppendUint64(nil, hashOf(s.entries[:oldest])))
-	s.must(err)
-	_, err = w.Commit(oldest, newest, nil)
-	s.must(err)
+	must.Value(w.Write(binary.LittleEndian.AppendUint64(nil, hashOf(s.entries[:oldest]))))(s.t)
+	must.Value(w.Commit(oldest, newest, nil))(s.t)
 }
 
 // archive lets go of all that came before an entry.
@@ -145,10 +143,7 @@ func (s *site) archive(before uint64) {
 // read appends a log's entries to those that are known.
 func read(t tester, dir string, from uint64, known []wal.Entry) []wal.Entry {
 	t.Helper()
-	r, err := wal.NewReader(dir, max(from, uint64(len(known))+1))
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Value(wal.NewReader(dir, max(from, uint64(len(known))+1)))(t)
 	defer r.Close()
 	for {
 		e, err := r.Next()
@@ -186,19 +181,14 @@ func small(to store.Store, key *Key) Options {
 func ship(t tester, s *site, opt Options) *Shipper {
 	t.Helper()
 	shipper := shipping(t, s, opt)
-	if err := shipper.Once(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, shipper.Once(context.Background()))
 	return shipper
 }
 
 // shipping is a shipper that ends with the test.
 func shipping(t tester, s *site, opt Options) *Shipper {
 	t.Helper()
-	shipper, err := NewShipper(Open(s.log), opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	shipper := must.Value(NewShipper(Open(s.log), opt))(t)
 	if t, ok := t.(testing.TB); ok {
 		t.Cleanup(shipper.Close)
 	}
@@ -207,10 +197,7 @@ func shipping(t tester, s *site, opt Options) *Shipper {
 
 func newDir(t tester, dir string) store.Store {
 	t.Helper()
-	to, err := store.OpenDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	to := must.Value(store.OpenDir(dir))(t)
 	return to
 }
 
@@ -224,9 +211,7 @@ func identity(t testing.TB) (full, recipient *Key) {
 	keys := make([]*Key, 2)
 	for i, text := range []string{string(file), public + "\n"} {
 		path := filepath.Join(t.TempDir(), "key")
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, os.WriteFile(path, []byte(text), 0o600))
 		if keys[i], err = ReadKey(path); err != nil {
 			t.Fatal(err)
 		}
@@ -264,15 +249,9 @@ func sameLog(t tester, dir string, entries []wal.Entry, done RestoreResult) {
 		}
 		return
 	}
-	snapshot, err := wal.OpenSnapshot(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	snapshot := must.Value(wal.OpenSnapshot(dir))(t)
 	defer snapshot.Close()
-	section, err := snapshot.Next()
-	if err != nil {
-		t.Fatal(err)
-	}
+	section := must.Value(snapshot.Next())(t)
 	state, err := io.ReadAll(section)
 	if err != nil || snapshot.Newest > done.Seq || snapshot.Oldest+1 < done.First ||
 		binary.LittleEndian.Uint64(state) != hashOf(entries[:snapshot.Oldest]) {

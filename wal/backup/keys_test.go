@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"pingpost/internal/must"
 )
 
 const slots = "keys/leads/00000000000000000001"
@@ -29,10 +31,7 @@ func (s *site) settle() {
 // keyAt is a slot of a restored folder.
 func keyAt(t *testing.T, dir string, slot int) []byte {
 	t.Helper()
-	content, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(slots)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	content := must.Value(os.ReadFile(filepath.Join(dir, filepath.FromSlash(slots))))(t)
 	return content[slot*keyBlock : (slot+1)*keyBlock]
 }
 
@@ -52,9 +51,7 @@ func TestErasedStaysErased(t *testing.T) {
 	s.many(10)
 	s.file(slots, string(whole))
 	s.settle()
-	if err := shipper.Once(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, shipper.Once(t.Context()))
 	shipper.Close()
 	expect := func(what string) {
 		t.Helper()
@@ -89,9 +86,7 @@ func TestUnsettledZerosAreNoErasures(t *testing.T) {
 	shipper := ship(t, s, small(to, nil))
 	whole := random(4 * keyBlock)
 	s.file(slots, string(whole))
-	if err := shipper.Once(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, shipper.Once(t.Context()))
 	dir, _ := restored(t, to, nil, s, RestoreOptions{Dir: filepath.Join(t.TempDir(), "data"), Drill: true})
 	for slot := range 4 {
 		if !bytes.Equal(keyAt(t, dir, slot), whole[slot*keyBlock:(slot+1)*keyBlock]) {
@@ -118,9 +113,7 @@ func TestKeysGoBeforeTheLog(t *testing.T) {
 		s.file("keys/leads/0000000000000000000"+string(rune('1'+i)), string(random(keyBlock)))
 		s.file("catalogs/"+string(rune('1'+i))+".json", "{}")
 		s.many(2)
-		if err := shipper.Once(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, shipper.Once(t.Context()))
 		text := strings.Join(order, " ")
 		log, keys, files := strings.Index(text, "/log/"), strings.LastIndex(text, "keys/"), strings.LastIndex(text, "/file/")
 		if log < 0 || keys < 0 || files < 0 || keys > log || files > log {
@@ -139,10 +132,7 @@ func TestUnfinishedKeyFilesAreNotShipped(t *testing.T) {
 	s.many(1)
 	to := newDir(t, t.TempDir())
 	ship(t, s, small(to, nil))
-	objects, err := to.List(t.Context(), "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	objects := must.Value(to.List(t.Context(), ""))(t)
 	for _, o := range objects {
 		if strings.Contains(o.Name, ".new") || strings.Contains(o.Name, ".tmp") {
 			t.Errorf("%s was shipped", o.Name)
@@ -200,9 +190,7 @@ func TestOldKeysDoNotStay(t *testing.T) {
 			shipper.Close()
 			shipper = shipping(t, s, small(to, nil))
 		}
-		if err := shipper.Once(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, shipper.Once(t.Context()))
 		if objects, err := to.List(t.Context(), slots); err != nil || len(objects) != 1 {
 			t.Errorf("crash %v: the version with the erased key is there still: %v, %v", crash, objects, err)
 		}

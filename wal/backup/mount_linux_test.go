@@ -6,15 +6,15 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"pingpost/internal/must"
 )
 
 // TestRestoreToAMount: a folder that is a mount cannot get what was built beside it. That is
 // said before the exchange that was backed up has lost its life for it.
 func TestRestoreToAMount(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
-	if err := os.Mkdir(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.Mkdir(dir, 0o700))
 	if err := syscall.Mount("none", dir, "tmpfs", 0, "size=1m"); err != nil {
 		t.Skipf("needs the right to mount: %v", err)
 	}

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"pingpost/wal"
+
+	"pingpost/internal/must"
 )
 
 // TestRateIsKept: what the log had before goes no faster than the rate, and what was
@@ -23,16 +25,11 @@ func TestRateIsKept(t *testing.T) {
 		}
 		opt := small(newDir(t, t.TempDir()), nil)
 		opt.Rate = perSecond
-		shipper, err := NewShipper(Open(s.log), opt)
-		if err != nil {
-			t.Fatal(err)
-		}
+		shipper := must.Value(NewShipper(Open(s.log), opt))(t)
 		defer shipper.Close()
 		ships := func() time.Duration {
 			began := time.Now()
-			if err := shipper.Once(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, shipper.Once(t.Context()))
 			return time.Since(began)
 		}
 		paced := entries*entry - shipper.pace.Burst() // what comes first need not wait
@@ -55,15 +52,10 @@ func TestFolderIsWrittenAtTheRate(t *testing.T) {
 		defer s.close()
 		opt := small(newDir(t, t.TempDir()), nil)
 		opt.Rate = perSecond
-		shipper, err := NewShipper(Open(s.log), opt)
-		if err != nil {
-			t.Fatal(err)
-		}
+		shipper := must.Value(NewShipper(Open(s.log), opt))(t)
 		defer shipper.Close()
 		began := time.Now()
-		if err := shipper.bulkStore.Put(t.Context(), "object", make([]byte, pieces*wal.PacedPiece)); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, shipper.bulkStore.Put(t.Context(), "object", make([]byte, pieces*wal.PacedPiece)))
 		if took, want := time.Since(began), time.Duration(pieces-1)*wal.PacedPiece*time.Second/perSecond; took != want {
 			t.Errorf("it took %v, want %v", took, want)
 		}
@@ -81,10 +73,7 @@ func TestLossIsASecondAtMost(t *testing.T) {
 		opt := small(newDir(t, t.TempDir()), nil)
 		opt.pollInterval, opt.fenceInterval = 0, 0
 		opt.Rate, opt.mergeAt = 1<<20, 2<<20 // what is merged would take seconds
-		shipper, err := NewShipper(Open(s.log), opt)
-		if err != nil {
-			t.Fatal(err)
-		}
+		shipper := must.Value(NewShipper(Open(s.log), opt))(t)
 		defer shipper.Close()
 		ctx, end := context.WithCancel(t.Context())
 		ended := make(chan error, 1)

@@ -13,6 +13,8 @@ import (
 
 	"pingpost/wal"
 	"pingpost/wal/backup/store"
+
+	"pingpost/internal/must"
 )
 
 // backedUp is a site with all kinds of objects, and its backup.
@@ -41,8 +43,7 @@ func TestRestoredFolderIsComplete(t *testing.T) {
 	s, to := backedUp(t, nil, nil)
 	dir, done := restored(t, to, nil, s, RestoreOptions{Dir: filepath.Join(t.TempDir(), "new", "data")})
 	for _, name := range []string{"keys/" + exchangeKey, slots, "catalogs/one.json", "lists/empty"} {
-		want, err := os.ReadFile(filepath.Join(s.dir, name))
-		s.must(err)
+		want := must.Value(os.ReadFile(filepath.Join(s.dir, name)))(s.t)
 		got, err := os.ReadFile(filepath.Join(dir, name))
 		if err != nil || !bytes.Equal(got, want) {
 			t.Errorf("%s: %d bytes, %v, want %d", name, len(got), err, len(want))
@@ -73,8 +74,7 @@ func TestLargeFilesGoInPieces(t *testing.T) {
 		s.file(name, string(random(size)))
 	}
 	ship(t, s, small(to, recipient)).Close()
-	objects, err := to.List(t.Context(), "")
-	s.must(err)
+	objects := must.Value(to.List(t.Context(), ""))(s.t)
 	for _, o := range objects {
 		if o.Size > pieceSize+pieceSize/1000 {
 			t.Errorf("%s has %d bytes", o.Name, o.Size)
@@ -82,8 +82,7 @@ func TestLargeFilesGoInPieces(t *testing.T) {
 	}
 	dir, _ := restored(t, to, full, s, RestoreOptions{Dir: filepath.Join(t.TempDir(), "data"), Drill: true})
 	for _, name := range []string{"lists/exact", "lists/twice", "lists/more"} {
-		want, err := os.ReadFile(filepath.Join(s.dir, name))
-		s.must(err)
+		want := must.Value(os.ReadFile(filepath.Join(s.dir, name)))(s.t)
 		if got, err := os.ReadFile(filepath.Join(dir, name)); err != nil || !bytes.Equal(got, want) {
 			t.Errorf("%s: %d bytes, %v, want %d", name, len(got), err, len(want))
 		}
@@ -190,11 +189,9 @@ func TestVerifyFindsEveryFault(t *testing.T) {
 	for what, keys := range map[string][2]*Key{"encrypted": {full, recipient}, "unencrypted": {nil, nil}} {
 		t.Run(what, func(t *testing.T) {
 			s, to := backedUp(t, keys[0], keys[1])
-			objects, err := to.List(t.Context(), "")
-			s.must(err)
+			objects := must.Value(to.List(t.Context(), ""))(s.t)
 			for _, o := range objects {
-				content, err := to.Get(t.Context(), o.Name)
-				s.must(err)
+				content := must.Value(to.Get(t.Context(), o.Name))(s.t)
 				for fault, broken := range map[string][]byte{
 					"flipped": flipped(content), "cut": content[:len(content)/2], "gone": nil,
 				} {
@@ -253,16 +250,13 @@ func finds(t *testing.T, r *Repository, s *site, fault string) {
 func TestListNeedsNoKey(t *testing.T) {
 	full, recipient := identity(t)
 	s, to := backedUp(t, full, recipient)
-	all, err := NewRepository(to, nil).Generations(context.Background())
-	s.must(err)
+	all := must.Value(NewRepository(to, nil).Generations(context.Background()))(s.t)
 	if g := all[0]; len(all) != 1 || !g.Whole || g.First != 1 || g.Last != 40 || g.LastAt.UnixNano() != s.entries[39].At || g.Snapshots != 1 || g.Gaps != 0 {
 		t.Errorf("it lists %+v", all)
 	}
-	objects, err := to.List(t.Context(), "")
-	s.must(err)
+	objects := must.Value(to.List(t.Context(), ""))(s.t)
 	for _, o := range objects {
-		content, err := to.Get(t.Context(), o.Name)
-		s.must(err)
+		content := must.Value(to.Get(t.Context(), o.Name))(s.t)
 		for _, open := range []string{"entry 1 of", `{"a":1}`} {
 			if bytes.Contains(content, []byte(open)) {
 				t.Errorf("%s has %q in the open", o.Name, open)
@@ -281,9 +275,7 @@ func TestKeyFiles(t *testing.T) {
 		"AGE-SECRET-KEY-1CANARY": "line 1", "\nage1canary": "line 2", "canary": "line 1",
 	} {
 		path := filepath.Join(t.TempDir(), "key")
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, os.WriteFile(path, []byte(text), 0o600))
 		_, err := ReadKey(path)
 		if got := fmt.Sprint(err); (want == "") != (err == nil) || !strings.Contains(got, want) && want != "" || strings.Contains(strings.ToLower(got), "canary") {
 			t.Errorf("%q: %v, want %q", text, err, want)

@@ -14,6 +14,8 @@ import (
 
 	"pingpost/wal"
 	"pingpost/wal/backup/store"
+
+	"pingpost/internal/must"
 )
 
 // good reports whether Verify finds no problem.
@@ -26,10 +28,7 @@ func good(t *testing.T, from store.Store) bool {
 // openObjects returns the names of the claims, fences and manifests in a store.
 func openObjects(t *testing.T, in store.Store) (names []string) {
 	t.Helper()
-	objects, err := in.List(t.Context(), "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	objects := must.Value(in.List(t.Context(), ""))(t)
 	for _, o := range objects {
 		_, isManifest := manifestFolder(o)
 		if isManifest || strings.HasSuffix(o.Name, "/claim") || strings.HasPrefix(o.Name, fenceFolder+"/") {
@@ -66,19 +65,14 @@ func signedSite(t *testing.T) (s *site, to store.Store, names []string) {
 func TestVerifyFindsEveryEditOfAByte(t *testing.T) {
 	_, to, names := signedSite(t)
 	for _, name := range names {
-		text, err := to.Get(t.Context(), name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Value(to.Get(t.Context(), name))(t)
 		_, isManifest := manifestFolder(store.Object{Name: name, Size: int64(len(text))})
 		edit := func(what string, at int, changed []byte) {
 			t.Helper()
 			if isManifest && len(changed) != len(text) {
 				return // its name has its size: half of one is left by a put that failed, and counts for none
 			}
-			if err := to.Put(t.Context(), name, changed); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, to.Put(t.Context(), name, changed))
 			if good(t, to) {
 				t.Errorf("%s: %s byte %d of %q: verify finds no problem in %q", name, what, at, text, changed)
 			}
@@ -91,9 +85,7 @@ func TestVerifyFindsEveryEditOfAByte(t *testing.T) {
 			edit("a space before", at, slices.Insert(bytes.Clone(text), at, ' '))
 		}
 		edit("a line after", len(text), append(bytes.Clone(text), '\n'))
-		if err := to.Put(t.Context(), name, text); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, to.Put(t.Context(), name, text))
 	}
 }
 
@@ -106,19 +98,12 @@ func TestVerifyFindsEveryEditOfAMember(t *testing.T) {
 		"last": 3, "names": []string{}, "size": 1, "oldest": 1, "newest": 1, "sum": strings.Repeat("0", sumDigits),
 	}
 	for _, name := range names {
-		text, err := to.Get(t.Context(), name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Value(to.Get(t.Context(), name))(t)
 		var members map[string]any
-		if err := json.Unmarshal(text, &members); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, json.Unmarshal(text, &members))
 		put := func(what string, changed []byte) {
 			t.Helper()
-			if err := to.Put(t.Context(), name, changed); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, to.Put(t.Context(), name, changed))
 			if bytes.Contains(changed, []byte(`"epoch"`)) && good(t, to) || bytes.Equal(changed, text) {
 				t.Errorf("%s: %s: verify finds no problem in %s", name, what, changed)
 			}
@@ -128,22 +113,14 @@ func TestVerifyFindsEveryEditOfAMember(t *testing.T) {
 				if members[member] = to; to == nil {
 					delete(members, member)
 				}
-				changed, err := json.Marshal(members)
-				if err != nil {
-					t.Fatal(err)
-				}
+				changed := must.Value(json.Marshal(members))(t)
 				put(member+" "+what, changed)
 				members[member] = value
 			}
-			again, err := json.Marshal(map[string]any{member: other[member]})
-			if err != nil {
-				t.Fatal(err)
-			}
+			again := must.Value(json.Marshal(map[string]any{member: other[member]}))(t)
 			put(member+" repeated", slices.Concat(text[:len(text)-1], []byte{','}, again[1:]))
 		}
-		if err := to.Put(t.Context(), name, text); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, to.Put(t.Context(), name, text))
 	}
 	if !good(t, to) {
 		t.Error("the backup does not verify after the edits are undone")
@@ -166,9 +143,7 @@ func TestFencesAreRemoved(t *testing.T) {
 		t.Fatalf("%v, %v", objects, err)
 	}
 	for _, o := range objects {
-		if err := to.Delete(t.Context(), o.Name); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, to.Delete(t.Context(), o.Name))
 	}
 	if good(t, to) {
 		t.Error("verify finds no problem without fences")
@@ -219,10 +194,7 @@ func TestClaimOfAnotherGeneration(t *testing.T) {
 	defer next.close()
 	ship(t, next, small(to, nil)).Close()
 	for _, pair := range [][2]string{{"gen/0000000001/claim", "gen/0000000002/claim"}, {fenceName(3), fenceName(4)}} {
-		text, err := to.Get(t.Context(), pair[0])
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Value(to.Get(t.Context(), pair[0]))(t)
 		before, err := to.Get(t.Context(), pair[1])
 		s.must(errors.Join(ignoreNotFound(err), to.Put(t.Context(), pair[1], text)))
 		if good(t, to) {
@@ -279,9 +251,7 @@ func TestChangedClaim(t *testing.T) {
 func TestBackupOfAnEarlierProgram(t *testing.T) {
 	unpack := func() (s *site, to store.Store) {
 		dir := t.TempDir()
-		if err := os.CopyFS(dir, os.DirFS("testdata/unsigned")); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, os.CopyFS(dir, os.DirFS("testdata/unsigned")))
 		s = &site{t: t, dir: filepath.Join(dir, "data"), clock: 1_700_000_100_000_000_000, small: 600}
 		s.open()
 		t.Cleanup(s.close)
@@ -317,9 +287,7 @@ func TestBackupOfAnEarlierProgram(t *testing.T) {
 		"a new member": `{"epoch":1,"first":1,"begun":"2026-11-23T05:39:00Z","sealed":false,"x":1}`,
 	} {
 		_, to := unpack()
-		if err := to.Put(t.Context(), "gen/0000000001/claim", []byte(claim)); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, to.Put(t.Context(), "gen/0000000001/claim", []byte(claim)))
 		if good(t, to) {
 			t.Errorf("%s: verify finds no problem", what)
 		}
@@ -331,10 +299,7 @@ func TestBackupOfAnEarlierProgram(t *testing.T) {
 func TestSumsCannotBeCutOut(t *testing.T) {
 	_, to, names := signedSite(t)
 	for _, name := range names {
-		text, err := to.Get(t.Context(), name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Value(to.Get(t.Context(), name))(t)
 		body, _, found := bytes.Cut(text, []byte(sumMember))
 		if !found {
 			t.Fatalf("%s has no sum", name)
@@ -343,9 +308,7 @@ func TestSumsCannotBeCutOut(t *testing.T) {
 		if of, isManifest := manifestFolder(store.Object{Name: name, Size: int64(len(text))}); isManifest {
 			bare = fmt.Sprintf("%s/whole-%d", of, len(body))
 		}
-		if err := errors.Join(to.Delete(t.Context(), name), to.Put(t.Context(), bare, body)); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, errors.Join(to.Delete(t.Context(), name), to.Put(t.Context(), bare, body)))
 	}
 	if good(t, to) {
 		t.Error("verify finds no problem")

@@ -5,6 +5,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"pingpost/internal/must"
 )
 
 // TestWoken: who asks for a backup now does not wait for the next look. Time is
@@ -16,10 +18,7 @@ func TestWoken(t *testing.T) {
 		s.many(3)
 		opt := small(newDir(t, t.TempDir()), nil)
 		opt.pollInterval = 24 * time.Hour
-		shipper, err := NewShipper(Open(s.log), opt)
-		if err != nil {
-			t.Fatal(err)
-		}
+		shipper := must.Value(NewShipper(Open(s.log), opt))(t)
 		defer shipper.Close()
 		ctx, stop := context.WithCancel(t.Context())
 		ended := make(chan error)

@@ -17,6 +17,8 @@ import (
 
 	"github.com/johannesboyne/gofakes3"
 	"github.com/johannesboyne/gofakes3/backend/s3mem"
+
+	"pingpost/internal/must"
 )
 
 // bucket is an S3 service in this process, over TLS: over plain HTTP the client
@@ -24,15 +26,10 @@ import (
 func bucket(t testing.TB, prefix string) *S3 {
 	t.Helper()
 	backend := s3mem.New()
-	if err := backend.CreateBucket("backups"); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, backend.CreateBucket("backups"))
 	service := httptest.NewTLSServer(gofakes3.New(backend, gofakes3.WithLogger(gofakes3.DiscardLog())).Server())
 	t.Cleanup(service.Close)
-	s, err := openS3("s3://backups/"+prefix+"?region=us-east-1&endpoint="+service.URL, credentialsOf, service.Client().Transport)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Value(openS3("s3://backups/"+prefix+"?region=us-east-1&endpoint="+service.URL, credentialsOf, service.Client().Transport))(t)
 	return s
 }
 
@@ -43,10 +40,7 @@ func credentialsOf(name string) (string, bool) {
 
 func folder(t testing.TB) *Dir {
 	t.Helper()
-	d, err := OpenDir(filepath.Join(t.TempDir(), "backups"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Value(OpenDir(filepath.Join(t.TempDir(), "backups")))(t)
 	return d
 }
 
@@ -59,10 +53,7 @@ func each(t *testing.T, test func(t *testing.T, s Store)) {
 
 func names(t testing.TB, s Store, folder string) string {
 	t.Helper()
-	objects, err := s.List(t.Context(), folder)
-	if err != nil {
-		t.Fatal(err)
-	}
+	objects := must.Value(s.List(t.Context(), folder))(t)
 	var all []string
 	for _, object := range objects {
 		if object.Modified.IsZero() {
@@ -81,9 +72,7 @@ func TestObjects(t *testing.T) {
 			name string
 			data []byte
 		}{{"gen/2/log/1", []byte("one")}, {"gen/1/log/1", nil}, {"gen/2/whole", []byte("{}")}, {"large", large}, {"gen/2/log/1", []byte("other")}} {
-			if err := s.Put(ctx, object.name, object.data); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, s.Put(ctx, object.name, object.data))
 			if got, err := s.Get(ctx, object.name); err != nil || !bytes.Equal(got, object.data) {
 				t.Fatalf("%s: %d bytes, %v, want %d", object.name, len(got), err, len(object.data))
 			}
@@ -99,9 +88,7 @@ func TestObjects(t *testing.T) {
 		if _, err := s.Get(ctx, "gen/3"); !errors.Is(err, ErrNotFound) {
 			t.Errorf("what is not there: %v", err)
 		}
-		if err := s.Delete(ctx, "gen/2/log/1", "gen/2/whole", "never"); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, s.Delete(ctx, "gen/2/log/1", "gen/2/whole", "never"))
 		if got := names(t, s, "gen"); got != "gen/1/log/1:0" {
 			t.Errorf("after a delete: %s", got)
 		}
@@ -133,9 +120,7 @@ func TestOfSeveralOneCreates(t *testing.T) {
 
 func TestEndedContext(t *testing.T) {
 	each(t, func(t *testing.T, s Store) {
-		if err := s.Put(t.Context(), "a/b", []byte("x")); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, s.Put(t.Context(), "a/b", []byte("x")))
 		ctx, end := context.WithCancel(t.Context())
 		end()
 		_, got := s.Get(ctx, "a/b")
@@ -156,9 +141,7 @@ func TestEndedContext(t *testing.T) {
 // TestFolderIsPrivateAndClean: backups are about persons.
 func TestFolderIsPrivateAndClean(t *testing.T) {
 	d := folder(t)
-	if err := d.Put(t.Context(), "a/b/c", []byte("x")); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, d.Put(t.Context(), "a/b/c", []byte("x")))
 	for path, want := range map[string]os.FileMode{"": 0o700, "a": 0o700, "a/b": 0o700, "a/b/c": 0o600} {
 		info, err := os.Stat(d.path(path))
 		if err != nil || info.Mode().Perm() != want {
@@ -167,16 +150,10 @@ func TestFolderIsPrivateAndClean(t *testing.T) {
 	}
 	stale, fresh := filepath.Join(d.root, unfinished, "stale"), filepath.Join(d.root, unfinished, "fresh")
 	for _, path := range []string{stale, fresh} {
-		if err := os.WriteFile(path, nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, os.WriteFile(path, nil, 0o600))
 	}
-	if err := os.Chtimes(stale, time.Time{}, time.Now().Add(-2*staleAfter)); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := OpenDir(d.root); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.Chtimes(stale, time.Time{}, time.Now().Add(-2*staleAfter)))
+	must.Value(OpenDir(d.root))(t)
 	left, err := os.ReadDir(filepath.Join(d.root, unfinished))
 	if err != nil || len(left) != 1 || left[0].Name() != "fresh" {
 		t.Errorf("left %v, %v", left, err)
@@ -184,9 +161,7 @@ func TestFolderIsPrivateAndClean(t *testing.T) {
 	if got := names(t, d, ""); got != "a/b/c:1" {
 		t.Errorf("it lists %s", got)
 	}
-	if err := d.Delete(t.Context(), "a/b/c"); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, d.Delete(t.Context(), "a/b/c"))
 	if _, err := os.Stat(d.path("a")); !os.IsNotExist(err) {
 		t.Errorf("an empty folder stays: %v", err)
 	}
@@ -195,16 +170,11 @@ func TestFolderIsPrivateAndClean(t *testing.T) {
 func TestFolderThatCannotBeWritten(t *testing.T) {
 	root := t.TempDir()
 	file := filepath.Join(root, "file")
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(file, nil, 0o600))
 	if _, err := OpenDir(filepath.Join(file, "below")); err == nil {
 		t.Error("a file was taken for a folder")
 	}
-	d, err := OpenDir(root)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Value(OpenDir(root))(t)
 	if err := d.Put(t.Context(), "file/below", nil); err == nil {
 		t.Error("something was put below a file")
 	}
@@ -214,9 +184,7 @@ func TestFolderThatCannotBeWritten(t *testing.T) {
 // another's claim is there.
 func TestServiceWithoutConditions(t *testing.T) {
 	backend := s3mem.New()
-	if err := backend.CreateBucket("backups"); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, backend.CreateBucket("backups"))
 	inner := gofakes3.New(backend, gofakes3.WithLogger(gofakes3.DiscardLog())).Server()
 	var after func()
 	service := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -229,10 +197,7 @@ func TestServiceWithoutConditions(t *testing.T) {
 		}
 	}))
 	defer service.Close()
-	s, err := openS3("s3://backups?region=us-east-1&endpoint="+service.URL, credentialsOf, service.Client().Transport)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Value(openS3("s3://backups?region=us-east-1&endpoint="+service.URL, credentialsOf, service.Client().Transport))(t)
 	after = func() { _ = s.Put(t.Context(), "claim", []byte("theirs")) }
 	if err := s.Create(t.Context(), "claim", []byte("ours")); !errors.Is(err, ErrExists) {
 		t.Errorf("two have claimed one place: %v", err)
@@ -274,22 +239,15 @@ func TestPlaces(t *testing.T) {
 func TestFindingMakesNothing(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "file")
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(file, nil, 0o600))
 	for place, want := range map[string]string{filepath.Join(dir, "none"): "no such file", file: "is a file", "s3:/b": "write s3://"} {
 		if s, err := Find(place, credentialsOf); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v %v, want %s", place, s, err, want)
 		}
 	}
 	bare := filepath.Join(dir, "bare")
-	if err := os.Mkdir(bare, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	s, err := Find(bare, credentialsOf)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.Mkdir(bare, 0o700))
+	s := must.Value(Find(bare, credentialsOf))(t)
 	if in, err := os.ReadDir(bare); err != nil || len(in) > 0 {
 		t.Errorf("finding it made %v, %v", in, err)
 	}
@@ -317,10 +275,7 @@ func TestErrorsNameNoSecret(t *testing.T) {
 // TestCreateMeetsARemovedObject: an object that exists when Create tries, and is removed
 // before Create can read it, is reported as existing.
 func TestCreateMeetsARemovedObject(t *testing.T) {
-	d, err := OpenDir(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Value(OpenDir(t.TempDir()))(t)
 	if err := own(t.Context(), d, "fence/1", []byte("ours")); !errors.Is(err, ErrExists) {
 		t.Errorf("%v, want ErrExists", err)
 	}
