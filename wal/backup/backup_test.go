@@ -24,7 +24,6 @@ func TestEveryEntryCanBeRestored(t *testing.T) {
 	}{{"encrypted", full, recipient}, {"unencrypted", nil, nil}} {
 		t.Run(key.name, func(t *testing.T) {
 			s := newSite(t, t.TempDir())
-			defer s.close()
 			to := newDir(t, t.TempDir())
 			shipper := shipping(t, s, small(to, key.writes))
 			for range 12 {
@@ -79,7 +78,6 @@ func check(t *testing.T, r *Repository, generations int) []Check {
 // TestOnlyWhatIsNewIsShipped counts what a second run puts.
 func TestOnlyWhatIsNewIsShipped(t *testing.T) {
 	s := newSite(t, t.TempDir())
-	defer s.close()
 	s.many(50)
 	s.snapshot(40)
 	s.file("lists/a", strings.Repeat("x", 1000))
@@ -101,7 +99,6 @@ func TestOnlyWhatIsNewIsShipped(t *testing.T) {
 // TestSmallObjectsAreMerged: however often little is shipped, few objects stay.
 func TestSmallObjectsAreMerged(t *testing.T) {
 	s := newSite(t, t.TempDir())
-	defer s.close()
 	to := newDir(t, t.TempDir())
 	var shipper *Shipper
 	for i := range 60 {
@@ -149,7 +146,6 @@ func TestLogThatCannotBeReached(t *testing.T) {
 	} {
 		t.Run(what, func(t *testing.T) {
 			s := newSite(t, t.TempDir())
-			defer func() { s.close() }()
 			to := newDir(t, t.TempDir())
 			s.many(20)
 			ship(t, s, small(to, nil)).Close()
@@ -178,7 +174,6 @@ func cut(s *site) {
 // TestDamagedSnapshotStopsNothing: the log goes on to be shipped.
 func TestDamagedSnapshotStopsNothing(t *testing.T) {
 	s := newSite(t, t.TempDir())
-	defer s.close()
 	s.many(10)
 	s.snapshot(9)
 	infos := must.Value(wal.Snapshots(s.dir))(s.t)
@@ -197,7 +192,6 @@ func TestDamagedSnapshotStopsNothing(t *testing.T) {
 // TestOneFolderOnePlaceOneShipper: two processes do not ship the same to one place.
 func TestOneFolderOnePlaceOneShipper(t *testing.T) {
 	s := newSite(t, t.TempDir())
-	defer s.close()
 	to, other := newDir(t, t.TempDir()), newDir(t, t.TempDir())
 	shipping(t, s, small(to, nil))
 	if _, err := NewShipper(Folder(s.dir), small(to, nil)); !errors.Is(err, wal.ErrLocked) {

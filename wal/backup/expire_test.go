@@ -16,7 +16,6 @@ import (
 // restored: all within the retention, and never nothing.
 func TestRetention(t *testing.T) {
 	s := newSite(t, t.TempDir())
-	defer func() { s.close() }()
 	to := newDir(t, t.TempDir())
 	opt := small(to, nil)
 	opt.now = func() time.Time { return time.Unix(0, s.clock) }
@@ -66,7 +65,6 @@ func TestRetention(t *testing.T) {
 // TestLastGenerationStays: however old it is.
 func TestLastGenerationStays(t *testing.T) {
 	s := newSite(t, t.TempDir())
-	defer s.close()
 	to := newDir(t, t.TempDir())
 	opt := small(to, nil)
 	opt.now = func() time.Time { return time.Unix(0, s.clock) }
@@ -83,7 +81,6 @@ func TestLastGenerationStays(t *testing.T) {
 // no gap, and the backup does not begin anew for them.
 func TestRetentionAfterRemovalsThatFailed(t *testing.T) {
 	s := newSite(t, t.TempDir())
-	defer s.close()
 	down := 0
 	to := &flaky{Store: newDir(t, t.TempDir()), fails: func(_ int, kind, name string) (int, error) {
 		if kind == "delete" && strings.Contains(name, "/log/") {

@@ -1,6 +1,7 @@
 package backup
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -73,51 +74,40 @@ func (b *encryptedStore) listFences(ctx context.Context) (all []fence, err error
 	return all, nil
 }
 
-// fencedLife returns the last fenced life, or 0.
-func fencedLife(fences []fence) (epoch uint32, err error) {
+// highestLife returns the highest life that a fence or the claim of a generation names, or
+// 0. The claims protect against old copies even if the fences were removed.
+func highestLife(fences []fence, generations []*generation) (life uint32, err error) {
 	for _, f := range fences {
-		if f.unreadable != nil {
-			return 0, unknownLifeError(f.unreadable)
-		}
-		epoch = max(epoch, f.Epoch)
+		life, err = max(life, f.Epoch), cmp.Or(err, f.unreadable)
 	}
-	return epoch, nil
-}
-
-// rejectOldLife returns an error if a fence or the claim of a generation is of a later
-// life.
-func (b *encryptedStore) rejectOldLife(epoch, claimed uint32, fences []fence) error {
-	newest, err := fencedLife(fences)
+	for _, g := range generations {
+		life, err = max(life, g.claim.Epoch), cmp.Or(err, g.unreadable)
+	}
 	if err != nil {
-		return err
+		return 0, unknownLifeError(err)
 	}
-	if newest = max(newest, claimed); epoch < newest {
-		return fmt.Errorf("cannot back up to %s in life %d: life %d was begun there: %w", b.store, epoch, newest, ErrFenced)
-	}
-	return nil
+	return life, nil
 }
 
-// checkLife reads the fences and returns an error if the life is over. It also returns
-// the highest life of the generations' claims.
-func (b *encryptedStore) checkLife(ctx context.Context, epoch uint32, all []*generation) (claimed uint32, err error) {
+// checkLife reads the fences, and returns an error if a fence or a claim is of a later life
+// than epoch.
+func (b *encryptedStore) checkLife(ctx context.Context, epoch uint32, generations []*generation) ([]fence, error) {
 	fences, err := b.fences(ctx)
-	if err == nil {
-		claimed, err = claimedLife(all)
+	if err != nil {
+		return nil, err
 	}
-	if err == nil {
-		err = b.rejectOldLife(epoch, claimed, fences)
+	highest, err := highestLife(fences, generations)
+	if err == nil && epoch < highest {
+		err = fmt.Errorf("cannot back up to %s in life %d: life %d was begun there: %w", b.store, epoch, highest, ErrFenced)
 	}
-	return claimed, err
+	return fences, err
 }
 
-// raiseFence creates the next fence for the life and removes the earlier ones. claimed
-// is the highest life of a generation's claim; each later claim has a fence before it.
-func (b *encryptedStore) raiseFence(ctx context.Context, epoch, claimed uint32, why string, now time.Time) (fence, error) {
+// raiseFence creates the next fence for the life and removes the earlier ones. A claim that
+// is not among the generations has a fence before it.
+func (b *encryptedStore) raiseFence(ctx context.Context, epoch uint32, generations []*generation, why string, now time.Time) (fence, error) {
 	for {
-		before, err := b.fences(ctx)
-		if err == nil {
-			err = b.rejectOldLife(epoch, claimed, before)
-		}
+		before, err := b.checkLife(ctx, epoch, generations)
 		if err != nil {
 			return fence{}, err
 		}

@@ -17,7 +17,6 @@ import (
 // can back up no more, neither what runs nor what starts.
 func TestTwoCopiesDoNotBothGoOn(t *testing.T) {
 	s := newSite(t, t.TempDir())
-	defer s.close()
 	s.many(20)
 	to := newDir(t, t.TempDir())
 	old := ship(t, s, small(to, nil))
@@ -38,9 +37,7 @@ func TestTwoCopiesDoNotBothGoOn(t *testing.T) {
 		t.Errorf("the copy that starts: %v", err)
 	}
 
-	next := &site{t: t, dir: dir, clock: s.clock, small: 600}
-	next.open()
-	defer next.close()
+	next := s.copyAt(dir)
 	next.put("another sixteenth")
 	ship(t, next, small(to, nil)).Close()
 	_, done = restored(t, to, nil, next, RestoreOptions{Dir: filepath.Join(t.TempDir(), "data")})
@@ -57,7 +54,6 @@ func TestTwoCopiesDoNotBothGoOn(t *testing.T) {
 // and cannot back up in its place.
 func TestDrillLeavesTheStoreAlone(t *testing.T) {
 	s := newSite(t, t.TempDir())
-	defer s.close()
 	s.many(20)
 	to := newDir(t, t.TempDir())
 	shipper := ship(t, s, small(to, nil))
@@ -66,9 +62,7 @@ func TestDrillLeavesTheStoreAlone(t *testing.T) {
 	if err := shipper.Once(t.Context()); err != nil || done.Epoch != 1 {
 		t.Errorf("the original: %v, the copy is in life %d", err, done.Epoch)
 	}
-	copied := &site{t: t, dir: dir, clock: s.clock, small: 600}
-	copied.open()
-	defer copied.close()
+	copied := s.copyAt(dir)
 	for range 2 { // behind, and then beside
 		drill := shipping(t, copied, small(to, nil))
 		if err := drill.Once(t.Context()); !errors.Is(err, ErrDiverged) {
@@ -99,10 +93,7 @@ func TestCopyOfTheFolder(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "copy")
 			s.must(os.CopyFS(dir, os.DirFS(s.dir)))
 			s.open()
-			defer s.close()
-			other := &site{t: t, dir: dir, clock: s.clock, small: 600}
-			other.open()
-			defer other.close()
+			other := s.copyAt(dir)
 			diverge(s, other)
 			ship(t, s, small(to, nil)).Close()
 			copied := shipping(t, other, small(to, nil))
@@ -123,10 +114,7 @@ func TestTakenOver(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "copy")
 	s.must(os.CopyFS(dir, os.DirFS(s.dir)))
 	s.open()
-	defer s.close()
-	other := &site{t: t, dir: dir, clock: s.clock, small: 600}
-	other.open()
-	defer other.close()
+	other := s.copyAt(dir)
 	to := newDir(t, t.TempDir())
 	first, second := ship(t, s, small(to, nil)), ship(t, other, small(to, nil))
 	if err := first.Once(t.Context()); !errors.Is(err, ErrTakenOver) || !IsPermanent(err) {
@@ -140,8 +128,6 @@ func TestTakenOver(t *testing.T) {
 // TestAnotherExchange is not shipped over one that is there, nor in another manner.
 func TestAnotherExchange(t *testing.T) {
 	s, other := newSite(t, t.TempDir()), newSite(t, t.TempDir())
-	defer s.close()
-	defer other.close()
 	s.many(3)
 	other.many(3)
 	to := newDir(t, t.TempDir())
@@ -164,15 +150,13 @@ func TestAcceptedLossAndRestore(t *testing.T) {
 	to := newDir(t, t.TempDir())
 	ship(t, s, small(to, nil)).Close()
 	dir, _ := restored(t, to, nil, s, RestoreOptions{At: Target{Seq: 10}, Dir: filepath.Join(t.TempDir(), "data")})
-	next := &site{t: t, dir: dir, clock: s.clock, small: 600}
-	next.open()
+	next := s.copyAt(dir)
 	next.many(5)
 	ship(t, next, small(to, nil)).Close()
 	next.close()
 	s.close()
 	s.must(wal.WriteEpoch(s.dir, 2))
 	s.open()
-	defer s.close()
 	if err := shipping(t, s, small(to, nil)).Once(t.Context()); !errors.Is(err, ErrDiverged) {
 		t.Errorf("a life that another has: %v", err)
 	}
@@ -184,7 +168,7 @@ func TestFencesAreRaisedOneByOne(t *testing.T) {
 	errs := make(chan error, 8)
 	for i := range 8 {
 		go func() {
-			_, err := b.raiseFence(ctx, uint32(1+i%2), 0, "test", time.Now())
+			_, err := b.raiseFence(ctx, uint32(1+i%2), nil, "test", time.Now())
 			errs <- err
 		}()
 	}
@@ -193,14 +177,14 @@ func TestFencesAreRaisedOneByOne(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	last := must.Value(b.raiseFence(ctx, 2, 0, "test", time.Now()))(t)
+	last := must.Value(b.raiseFence(ctx, 2, nil, "test", time.Now()))(t)
 	if err := b.checkFence(ctx, last); err != nil {
 		t.Errorf("the last one: %v", err)
 	}
 	if all, err := b.fences(ctx); err != nil || len(all) == 0 || all[len(all)-1].Epoch != 2 || all[len(all)-1].Run != last.Run {
 		t.Errorf("there are %v, %v", all, err)
 	}
-	if _, err := b.raiseFence(ctx, 1, 0, "test", time.Now()); !errors.Is(err, ErrFenced) {
+	if _, err := b.raiseFence(ctx, 1, nil, "test", time.Now()); !errors.Is(err, ErrFenced) {
 		t.Errorf("a life before: %v", err)
 	}
 }

@@ -47,7 +47,6 @@ func TestFlakyStores(t *testing.T) {
 	} {
 		t.Run(what, func(t *testing.T) {
 			s := newSite(t, t.TempDir())
-			defer s.close()
 			to := &flaky{Store: newDir(t, t.TempDir()), fails: fails}
 			failed := 0
 			var shipper *Shipper
@@ -100,7 +99,6 @@ func (hanging) Put(ctx context.Context, _ string, _ []byte) error { <-ctx.Done()
 // TestHangingStore: a backup that hangs ends when it is to.
 func TestHangingStore(t *testing.T) {
 	s := newSite(t, t.TempDir())
-	defer s.close()
 	s.many(3)
 	shipper := shipping(t, s, small(hanging{newDir(t, t.TempDir())}, nil))
 	ctx, end := context.WithCancel(t.Context())
@@ -119,7 +117,6 @@ func TestHangingStore(t *testing.T) {
 // TestStatus: the lag is what would be lost, and errors are told until all is well.
 func TestStatus(t *testing.T) {
 	s := newSite(t, t.TempDir())
-	defer s.close()
 	s.many(3)
 	down := true
 	to := &flaky{Store: newDir(t, t.TempDir())}
@@ -161,7 +158,6 @@ func TestStatus(t *testing.T) {
 // TestRunGoesOnAfterErrors: it counts them, and ships when the store is back.
 func TestRunGoesOnAfterErrors(t *testing.T) {
 	s := newSite(t, t.TempDir())
-	defer s.close()
 	s.many(3)
 	to := &flaky{Store: newDir(t, t.TempDir()), fails: func(op int, _, _ string) (int, error) {
 		if op <= 2 {

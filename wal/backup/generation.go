@@ -144,18 +144,6 @@ func (g *generation) readManifest(ctx context.Context, name string, value any) (
 	return err == nil, err
 }
 
-// claimedLife returns the highest life of a generation's claim, or 0. It protects
-// against old copies even if the fences were removed.
-func claimedLife(all []*generation) (epoch uint32, err error) {
-	for _, g := range all {
-		if g.unreadable != nil {
-			return 0, unknownLifeError(g.unreadable)
-		}
-		epoch = max(epoch, g.claim.Epoch)
-	}
-	return epoch, nil
-}
-
 // snapshotFor returns the newest snapshot from which the run reaches entry seq. It
 // returns false if there is no such snapshot and the run does not begin with the log's
 // first entry.

@@ -58,7 +58,24 @@ func newSite(t tester, dir string) *site {
 	s.must(os.MkdirAll(dir, 0o700))
 	s.file("keys/"+exchangeKey, hex.EncodeToString(random(32))+"\n")
 	s.open()
+	s.closeAfterTest()
 	return s
+}
+
+// copyAt opens a copy of the site in another folder. The test closes it.
+func (s *site) copyAt(dir string) *site {
+	s.t.Helper()
+	c := &site{t: s.t, dir: dir, clock: s.clock, small: s.small}
+	c.open()
+	c.entries = read(s.t, dir, 1, nil)
+	c.closeAfterTest()
+	return c
+}
+
+func (s *site) closeAfterTest() {
+	if t, ok := s.t.(testing.TB); ok {
+		t.Cleanup(s.close)
+	}
 }
 
 func (s *site) must(err error) {

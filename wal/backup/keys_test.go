@@ -40,7 +40,6 @@ func keyAt(t *testing.T, dir string, slot int) []byte {
 func TestErasedStaysErased(t *testing.T) {
 	full, recipient := identity(t)
 	s := newSite(t, t.TempDir())
-	defer s.close()
 	to := newDir(t, t.TempDir())
 	whole := random(100 * keyBlock)
 	stale := bytes.Clone(whole)
@@ -79,7 +78,6 @@ func TestErasedStaysErased(t *testing.T) {
 // moment.
 func TestUnsettledZerosAreNoErasures(t *testing.T) {
 	s := newSite(t, t.TempDir())
-	defer s.close()
 	to := newDir(t, t.TempDir())
 	s.many(1)
 	s.file(slots, strings.Repeat("\x00", 4*keyBlock))
@@ -99,7 +97,6 @@ func TestUnsettledZerosAreNoErasures(t *testing.T) {
 // store, the file is.
 func TestKeysGoBeforeTheLog(t *testing.T) {
 	s := newSite(t, t.TempDir())
-	defer s.close()
 	var order []string
 	to := &flaky{Store: newDir(t, t.TempDir()), fails: func(_ int, kind, name string) (int, error) {
 		if kind == "put" {
@@ -125,7 +122,6 @@ func TestKeysGoBeforeTheLog(t *testing.T) {
 // TestUnfinishedKeyFilesAreNotShipped: nor is anything else that is being written.
 func TestUnfinishedKeyFilesAreNotShipped(t *testing.T) {
 	s := newSite(t, t.TempDir())
-	defer s.close()
 	for _, name := range []string{"keys/exchange.key.new", "keys/leads/1.tmp", "lists/.new-123", "catalogs/x.tmp"} {
 		s.file(name, "half")
 	}
@@ -203,7 +199,6 @@ func TestOldKeysDoNotStay(t *testing.T) {
 // so what is erased in it counts.
 func TestErasedBeforeTheClockWentBack(t *testing.T) {
 	s := newSite(t, t.TempDir())
-	defer s.close()
 	s.file(slots, string(make([]byte, 2*keyBlock)))
 	ahead := time.Now().Add(time.Hour)
 	s.must(os.Chtimes(filepath.Join(s.dir, filepath.FromSlash(slots)), ahead, ahead))

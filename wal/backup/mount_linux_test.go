@@ -20,7 +20,6 @@ func TestRestoreToAMount(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = syscall.Unmount(dir, 0) })
 	s := newSite(t, t.TempDir())
-	defer s.close()
 	s.many(4)
 	to := newDir(t, t.TempDir())
 	shipper := ship(t, s, small(to, nil))

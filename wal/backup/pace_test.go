@@ -19,14 +19,12 @@ func TestRateIsKept(t *testing.T) {
 	const perSecond, entries, entry = 1 << 20, 40, 1 << 19
 	synctest.Test(t, func(t *testing.T) {
 		s := newSite(t, t.TempDir())
-		defer s.close()
 		for range entries {
 			s.put(strings.Repeat("x", entry))
 		}
 		opt := small(newDir(t, t.TempDir()), nil)
 		opt.Rate = perSecond
-		shipper := must.Value(NewShipper(Open(s.log), opt))(t)
-		defer shipper.Close()
+		shipper := shipping(t, s, opt)
 		ships := func() time.Duration {
 			began := time.Now()
 			must.Succeed(t, shipper.Once(t.Context()))
@@ -49,11 +47,9 @@ func TestFolderIsWrittenAtTheRate(t *testing.T) {
 	const perSecond, pieces = 1 << 20, 8
 	synctest.Test(t, func(t *testing.T) {
 		s := newSite(t, t.TempDir())
-		defer s.close()
 		opt := small(newDir(t, t.TempDir()), nil)
 		opt.Rate = perSecond
-		shipper := must.Value(NewShipper(Open(s.log), opt))(t)
-		defer shipper.Close()
+		shipper := shipping(t, s, opt)
 		began := time.Now()
 		must.Succeed(t, shipper.bulkStore.Put(t.Context(), "object", make([]byte, pieces*wal.PacedPiece)))
 		if took, want := time.Since(began), time.Duration(pieces-1)*wal.PacedPiece*time.Second/perSecond; took != want {
@@ -68,13 +64,11 @@ func TestFolderIsWrittenAtTheRate(t *testing.T) {
 func TestLossIsASecondAtMost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSite(t, t.TempDir())
-		defer s.close()
 		s.many(3)
 		opt := small(newDir(t, t.TempDir()), nil)
 		opt.pollInterval, opt.fenceInterval = 0, 0
 		opt.Rate, opt.mergeAt = 1<<20, 2<<20 // what is merged would take seconds
-		shipper := must.Value(NewShipper(Open(s.log), opt))(t)
-		defer shipper.Close()
+		shipper := shipping(t, s, opt)
 		ctx, end := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
 		go func() { ended <- shipper.Run(ctx) }()

@@ -151,6 +151,13 @@ func (b *encryptedStore) readPieces(ctx context.Context, folder string, p *piece
 	return nil
 }
 
+// openPieces returns a reader of the pieces of a file. The caller closes it.
+func (g *generation) openPieces(ctx context.Context, folder string, p *pieceList) *io.PipeReader {
+	read, write := io.Pipe()
+	go func() { write.CloseWithError(g.box.readPieces(ctx, folder, p, write)) }()
+	return read
+}
+
 func parsePieceName(name string, number int) (st sizeAndSum, ok bool) {
 	var size int64
 	rest, ok := strings.CutPrefix(name, fmt.Sprintf("%06d-", number))

@@ -1,6 +1,7 @@
 package backup
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -99,10 +100,10 @@ func (r *Repository) readKeys(ctx context.Context) (map[string][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	slices.SortStableFunc(objects, func(a, b store.Object) int { return b.Modified.Compare(a.Modified) }) // newest first
-	// The exchange's key file is first, because the key of the sums derives from it.
+	// The exchange's key file is first, because the key of the sums derives from it. Of each
+	// file, the newest version is first.
 	slices.SortStableFunc(objects, func(a, b store.Object) int {
-		return keyOrder(a) - keyOrder(b)
+		return cmp.Or(keyOrder(a)-keyOrder(b), b.Modified.Compare(a.Modified))
 	})
 	keys := map[string][]byte{}
 	for _, o := range objects {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -63,8 +62,8 @@ func (r *Repository) Restore(ctx context.Context, opt RestoreOptions) (RestoreRe
 	if err != nil {
 		return RestoreResult{}, err
 	}
-	if !opt.Drill {
-		if err := r.checkNextLife(ctx); err != nil {
+	if !opt.Drill { // checks now, before anything is written, that a next life can begin
+		if _, _, err := r.nextLife(ctx, 0); err != nil {
 			return RestoreResult{}, fmt.Errorf("cannot restore from %s: %w", r.box.store, err)
 		}
 	}
@@ -169,10 +168,7 @@ func (r *Repository) restoreLog(ctx context.Context, p *plan, dir string, done *
 }
 
 func (r *Repository) restoreSnapshot(ctx context.Context, p *plan, dir string) (info wal.SnapshotInfo, err error) {
-	read, write := io.Pipe()
-	go func() {
-		write.CloseWithError(p.gen.box.readPieces(ctx, snapshotFolder(p.gen.number, p.snapshot.Newest), p.snapshot, write))
-	}()
+	read := p.gen.openPieces(ctx, snapshotFolder(p.gen.number, p.snapshot.Newest), p.snapshot)
 	info, err = wal.PutSnapshot(dir, read)
 	return info, errors.Join(err, read.Close())
 }
@@ -193,47 +189,33 @@ func (r *Repository) restoreFile(ctx context.Context, p *plan, dir, name, manife
 	return errors.Join(p.gen.box.readPieces(ctx, folder, &whole, f), f.Sync(), f.Close(), syncFolder(filepath.Dir(f.Name())))
 }
 
-// highestLives returns the highest life of all fences and claims, and the highest life
-// of the claims.
-func (r *Repository) highestLives(ctx context.Context) (newest, claimed uint32, err error) {
-	all, err := r.box.generations(ctx)
-	if err == nil {
-		claimed, err = claimedLife(all)
-	}
-	if err != nil {
-		return 0, 0, err
+// nextLife returns the life after epoch and after all lives in the store, and the
+// generations that it read for this.
+func (r *Repository) nextLife(ctx context.Context, epoch uint32) (next uint32, all []*generation, err error) {
+	if all, err = r.box.generations(ctx); err != nil {
+		return 0, nil, err
 	}
 	fences, err := r.box.fences(ctx)
-	if err == nil {
-		newest, err = fencedLife(fences)
+	if err != nil {
+		return 0, nil, err
 	}
-	return max(newest, claimed), claimed, err
+	highest, err := highestLife(fences, all)
+	if err == nil {
+		next, err = wal.NextEpoch(max(epoch, highest))
+	}
+	return next, all, err
 }
 
 // beginNextLife fences the life that was backed up and those of other restores.
 func (r *Repository) beginNextLife(ctx context.Context, dir string, epoch uint32) (uint32, error) {
-	newest, claimed, err := r.highestLives(ctx)
+	next, all, err := r.nextLife(ctx, epoch)
 	if err != nil {
 		return epoch, err
 	}
-	next, err := wal.NextEpoch(max(epoch, newest))
-	if err != nil {
-		return epoch, err
-	}
-	f, err := r.box.raiseFence(ctx, next, claimed, "restore", time.Now())
-	if err != nil {
+	if _, err := r.box.raiseFence(ctx, next, all, "restore", time.Now()); err != nil {
 		return epoch, fmt.Errorf("cannot fence the earlier copies: %w", err)
 	}
-	return f.Epoch, wal.WriteEpoch(dir, f.Epoch)
-}
-
-// checkNextLife checks, before anything is written, that beginNextLife can succeed.
-func (r *Repository) checkNextLife(ctx context.Context) error {
-	newest, _, err := r.highestLives(ctx)
-	if err == nil {
-		_, err = wal.NextEpoch(newest)
-	}
-	return err
+	return next, wal.WriteEpoch(dir, next)
 }
 
 // publish renames the folder to its final name.

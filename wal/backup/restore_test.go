@@ -21,7 +21,6 @@ import (
 func backedUp(t *testing.T, read, write *Key) (*site, store.Store) {
 	t.Helper()
 	s := newSite(t, t.TempDir())
-	t.Cleanup(s.close)
 	s.many(30)
 	s.snapshot(25)
 	whole := random(8 * keyBlock)
@@ -66,7 +65,6 @@ func TestRestoredFolderIsComplete(t *testing.T) {
 // TestLargeFilesGoInPieces: no object is larger than one.
 func TestLargeFilesGoInPieces(t *testing.T) {
 	s := newSite(t, t.TempDir())
-	defer s.close()
 	s.many(2)
 	full, recipient := identity(t)
 	to := newDir(t, t.TempDir())
@@ -300,7 +298,6 @@ func TestHostileStore(t *testing.T) {
 	} {
 		t.Run(what, func(t *testing.T) {
 			s := newSite(t, t.TempDir())
-			defer s.close()
 			s.many(4)
 			to := newDir(t, t.TempDir())
 			ship(t, s, small(to, nil)).Close()

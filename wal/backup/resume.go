@@ -109,7 +109,7 @@ func (s *Shipper) checkContinuity(g *generation, r contiguousObjects) error {
 	if len(s.tail.buf) >= s.opt.mergeAt {
 		s.tail.markMerged()
 	}
-	s.status.setShipped(r.last(), s.tail.due-1)
+	s.status.setShipped(r.last())
 	return nil
 }
 

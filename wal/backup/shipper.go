@@ -147,15 +147,14 @@ func (s *Shipper) Begin(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	claimed, err := s.box.checkLife(ctx, s.epoch, all)
-	if err != nil {
+	if _, err := s.box.checkLife(ctx, s.epoch, all); err != nil {
 		return err
 	}
 	gen, err := s.findGeneration(all)
 	if err != nil {
 		return err
 	}
-	if s.fence, err = s.box.raiseFence(ctx, s.epoch, claimed, "backup", s.opt.now()); err != nil {
+	if s.fence, err = s.box.raiseFence(ctx, s.epoch, all, "backup", s.opt.now()); err != nil {
 		return err
 	}
 	s.lastFenceCheck = s.opt.now()

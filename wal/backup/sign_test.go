@@ -42,7 +42,6 @@ func openObjects(t *testing.T, in store.Store) (names []string) {
 func signedSite(t *testing.T) (s *site, to store.Store, names []string) {
 	t.Helper()
 	s = newSite(t, t.TempDir())
-	t.Cleanup(s.close)
 	s.many(30)
 	s.snapshot(20)
 	s.file("lists/a", "12025550100\n")
@@ -132,10 +131,7 @@ func TestVerifyFindsEveryEditOfAMember(t *testing.T) {
 func TestFencesAreRemoved(t *testing.T) {
 	s, to, _ := signedSite(t)
 	dir, _ := restored(t, to, nil, s, RestoreOptions{Dir: filepath.Join(t.TempDir(), "data")})
-	next := &site{t: t, dir: dir, clock: s.clock, small: 600}
-	next.open()
-	defer next.close()
-	next.entries = slices.Clone(s.entries)
+	next := s.copyAt(dir)
 	next.many(3)
 	ship(t, next, small(to, nil)).Close()
 	objects, err := to.List(t.Context(), fenceFolder)
@@ -170,7 +166,6 @@ func TestLastEpoch(t *testing.T) {
 	s.close()
 	s.must(wal.WriteEpoch(s.dir, math.MaxUint32))
 	s.open()
-	defer s.close()
 	to := newDir(t, t.TempDir())
 	ship(t, s, small(to, nil)).Close()
 	dir := filepath.Join(t.TempDir(), "data")
@@ -189,9 +184,7 @@ func TestLastEpoch(t *testing.T) {
 func TestClaimOfAnotherGeneration(t *testing.T) {
 	s, to, _ := signedSite(t)
 	dir, _ := restored(t, to, nil, s, RestoreOptions{Dir: filepath.Join(t.TempDir(), "data")})
-	next := &site{t: t, dir: dir, clock: s.clock, small: 600}
-	next.open()
-	defer next.close()
+	next := s.copyAt(dir)
 	ship(t, next, small(to, nil)).Close()
 	for _, pair := range [][2]string{{"gen/0000000001/claim", "gen/0000000002/claim"}, {fenceName(3), fenceName(4)}} {
 		text := must.Value(to.Get(t.Context(), pair[0]))(t)
@@ -219,9 +212,7 @@ func TestChangedClaim(t *testing.T) {
 	for _, name := range []string{"gen/0000000001/claim", fenceName(1)} {
 		s, to, _ := signedSite(t)
 		dir, _ := restored(t, to, nil, s, RestoreOptions{Dir: filepath.Join(t.TempDir(), "data")})
-		next := &site{t: t, dir: dir, clock: s.clock, small: 600}
-		next.open()
-		next.entries = slices.Clone(s.entries)
+		next := s.copyAt(dir)
 		if name == fenceName(1) {
 			name = fenceName(2)
 		}
@@ -254,7 +245,7 @@ func TestBackupOfAnEarlierProgram(t *testing.T) {
 		must.Succeed(t, os.CopyFS(dir, os.DirFS("testdata/unsigned")))
 		s = &site{t: t, dir: filepath.Join(dir, "data"), clock: 1_700_000_100_000_000_000, small: 600}
 		s.open()
-		t.Cleanup(s.close)
+		s.closeAfterTest()
 		s.entries = read(t, s.dir, 1, nil)
 		return s, newDir(t, filepath.Join(dir, "place"))
 	}

@@ -19,17 +19,16 @@ type Status struct {
 type status struct {
 	mu       sync.Mutex
 	shipped  uint64
-	known    uint64
 	caughtUp time.Time // all entries logged before this time are in the store
 	success  time.Time
 	errors   uint64
 	err      error
 }
 
-func (s *status) setShipped(shipped, known uint64) {
+func (s *status) setShipped(last uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.shipped, s.known = shipped, known
+	s.shipped = last
 }
 
 // setCaughtUp records that everything that existed at a time has been shipped.
@@ -55,7 +54,6 @@ func (s *Shipper) Status() Status {
 	st := &s.status
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	known = max(known, st.known)
 	now := Status{Shipped: st.shipped, LastSuccess: st.success, Errors: st.errors, Err: st.err}
 	if known > st.shipped {
 		now.LagEntries = known - st.shipped

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"pingpost/wal"
@@ -23,10 +24,13 @@ func (s *Shipper) Step(ctx context.Context) (caughtUp bool, err error) {
 			return false, err
 		}
 	}
-	if err := s.checkFenceSometimes(ctx); err != nil {
-		return false, err
-	}
 	began := s.opt.now()
+	if began.Sub(s.lastFenceCheck) >= s.opt.fenceInterval {
+		if err := s.box.checkFence(ctx, s.fence); err != nil {
+			return false, err
+		}
+		s.lastFenceCheck = began
+	}
 	atEnd, err := s.readLog()
 	if errors.Is(err, wal.ErrGone) {
 		s.opt.Logger.Warn("the log removed entries before the backup read them; a new generation begins", "to", s.opt.To.String())
@@ -36,8 +40,8 @@ func (s *Shipper) Step(ctx context.Context) (caughtUp bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	if same, err := s.isSameLife(); err != nil || !same {
-		s.reset() // the entries may be of the earlier life
+	if epoch, err := s.src.Epoch(); err != nil || epoch != s.epoch {
+		s.reset() // a new life raises the epoch before it truncates the log, so the entries may be of the earlier one
 		return false, err
 	}
 	if err := errors.Join(s.shipKeys(ctx), s.shipFiles(ctx)); err != nil {
@@ -46,7 +50,7 @@ func (s *Shipper) Step(ctx context.Context) (caughtUp bool, err error) {
 	if err := s.shipLog(ctx); err != nil {
 		return false, err
 	}
-	s.status.setShipped(s.tail.due-1, s.lastKnown())
+	s.status.setShipped(s.tail.due - 1)
 	if !atEnd {
 		return false, nil
 	}
@@ -58,25 +62,6 @@ func (s *Shipper) Step(ctx context.Context) (caughtUp bool, err error) {
 		return false, err
 	}
 	return true, s.expire(ctx, false)
-}
-
-// checkFenceSometimes checks the fence at intervals.
-func (s *Shipper) checkFenceSometimes(ctx context.Context) error {
-	if s.opt.now().Sub(s.lastFenceCheck) < s.opt.fenceInterval {
-		return nil
-	}
-	if err := s.box.checkFence(ctx, s.fence); err != nil {
-		return err
-	}
-	s.lastFenceCheck = s.opt.now()
-	return nil
-}
-
-// isSameLife reports whether the log is still in the life of the generation. A new life
-// raises the epoch before it truncates the log.
-func (s *Shipper) isSameLife() (bool, error) {
-	epoch, err := s.src.Epoch()
-	return epoch == s.epoch, err
 }
 
 // readLog reads entries into the tail.
@@ -150,7 +135,11 @@ func (s *Shipper) removeCovered(ctx context.Context, by extent) error {
 // markComplete writes the generation's manifest as soon as it can be restored without
 // another generation.
 func (s *Shipper) markComplete(ctx context.Context) error {
-	if s.gen.whole != nil || (s.gen.claim.First > 1 && !s.gen.hasStartingSnapshot()) {
+	if s.gen.whole != nil {
+		return nil
+	}
+	replacesBeginning := func(p pieceList) bool { return p.Oldest+1 >= s.gen.claim.First }
+	if s.gen.claim.First > 1 && !slices.ContainsFunc(s.gen.snapshots, replacesBeginning) {
 		return nil
 	}
 	m := &manifest{Last: s.tail.due - 1, At: s.opt.now().UTC()}
@@ -160,25 +149,6 @@ func (s *Shipper) markComplete(ctx context.Context) error {
 	s.gen.whole = m
 	s.opt.Logger.Info("backup: the generation is complete", "to", s.opt.To.String(), "generation", s.gen.number, "entry", m.Last)
 	return nil
-}
-
-// hasStartingSnapshot reports whether a snapshot replaces the entries before the first
-// one.
-func (g *generation) hasStartingSnapshot() bool {
-	for _, p := range g.snapshots {
-		if p.Oldest+1 >= g.claim.First {
-			return true
-		}
-	}
-	return false
-}
-
-// lastKnown returns the last known entry of the log.
-func (s *Shipper) lastKnown() uint64 {
-	if s.src.Last == nil {
-		return s.tail.due - 1
-	}
-	return max(s.tail.due-1, s.src.Last())
 }
 
 // isTemporary reports whether a file is still being written.

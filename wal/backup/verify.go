@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"path"
 	"slices"
 	"strings"
@@ -92,8 +91,7 @@ func (r *Repository) checkSnapshots(ctx context.Context, g *generation, c *Check
 	for i := range g.snapshots {
 		p := &g.snapshots[i]
 		folder := snapshotFolder(g.number, p.Newest)
-		read, write := io.Pipe()
-		go func() { write.CloseWithError(g.box.readPieces(ctx, folder, p, write)) }()
+		read := g.openPieces(ctx, folder, p)
 		info, err := wal.CheckSnapshot(read)
 		err = errors.Join(err, read.Close())
 		if err == nil && (info.Newest != p.Newest || info.Oldest != p.Oldest) {

@@ -5,8 +5,6 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"pingpost/internal/must"
 )
 
 // TestWoken: who asks for a backup now does not wait for the next look. Time is
@@ -14,12 +12,10 @@ import (
 func TestWoken(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSite(t, t.TempDir())
-		defer s.close()
 		s.many(3)
 		opt := small(newDir(t, t.TempDir()), nil)
 		opt.pollInterval = 24 * time.Hour
-		shipper := must.Value(NewShipper(Open(s.log), opt))(t)
-		defer shipper.Close()
+		shipper := shipping(t, s, opt)
 		ctx, stop := context.WithCancel(t.Context())
 		ended := make(chan error)
 		go func() { ended <- shipper.Run(ctx) }()
