@@ -29,7 +29,7 @@ func begun(t *testing.T, config string, ago time.Duration) place {
 	if err != nil {
 		t.Fatal(err)
 	}
-	founded := event.Founded{Epoch: [16]byte{1}, KeyCheck: key.Check(), At: at}
+	founded := event.Founded{Epoch: [16]byte{1}, KeyCheck: key.KeyFingerprint(), At: at}
 	if err := log.Append(event.Append(nil, &founded), nil); err != nil {
 		t.Fatal(err)
 	}

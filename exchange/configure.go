@@ -77,7 +77,7 @@ func (x *Exchange) addInitialValues(c *engine.Configuration, initial *config.Ini
 		first := &initial.Secrets[i]
 		if _, ok := x.state.SealedSecret(first.Name); !ok || first.Follows && x.differsFromSealed(first) {
 			c.Initial.Secrets = append(c.Initial.Secrets, engine.InitialSecret{
-				Name: first.Name, Encrypted: x.vault.Seal(first.Name, first.Value.Reveal()), Overwrite: first.Follows,
+				Name: first.Name, Encrypted: x.vault.SealSecret(first.Name, first.Value.Reveal()), Overwrite: first.Follows,
 			})
 		}
 	}

@@ -72,6 +72,6 @@ func (x *Exchange) differsFromSealed(first *config.InitialSecret) bool {
 	if !ok {
 		return true
 	}
-	value, err := x.vault.Open(first.Name, sealed)
+	value, err := x.vault.OpenSecret(first.Name, sealed)
 	return err != nil || value != first.Value.Reveal()
 }

@@ -48,7 +48,7 @@ func (x *Exchange) Standing() admin.ProcessStatus {
 func (x *Exchange) Now() int64 { return x.clock.Now() }
 
 // Seal encrypts a secret that the exchange presents to others.
-func (x *Exchange) Seal(name, value string) []byte { return x.vault.Seal(name, value) }
+func (x *Exchange) Seal(name, value string) []byte { return x.vault.SealSecret(name, value) }
 
 // Reveal decrypts a secret that the exchange presents to others.
 func (x *Exchange) Reveal(name string) (string, bool) { return x.decryptSecret(name) }

@@ -95,7 +95,7 @@ func (k *snapshotter) stop() {
 // after it has written one more; until then it archives no segment. Archived segments can
 // still be replayed until their history ends.
 func (x *Exchange) archiveSegments() {
-	x.log.Archive(x.snapshots.needed[0].Load(), x.clock.Now()-int64(x.settings.History))
+	x.log.RaiseArchiveBounds(x.snapshots.needed[0].Load(), x.clock.Now()-int64(x.settings.History))
 }
 
 // writeSnapshot writes the state to a file while the state goes on changing. Its entries

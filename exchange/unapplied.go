@@ -152,7 +152,7 @@ func (u *unappliedFinder) addIfSecretDiffers(first *config.InitialSecret) {
 		return
 	}
 	stands := "the current secret is another one"
-	value, err := u.exchange.vault.Open(first.Name, sealed)
+	value, err := u.exchange.vault.OpenSecret(first.Name, sealed)
 	switch {
 	case err != nil:
 		stands = "the current secret cannot be decrypted"

@@ -38,7 +38,7 @@ func (r *Report) Ask(ctx context.Context, q Question) (*Answer, error) {
 	if q.Zone == nil {
 		q.Zone = time.UTC
 	}
-	if err := q.validate(); err != nil {
+	if err := q.firstFault(); err != nil {
 		return nil, err
 	}
 	r.mu.Lock()
@@ -49,7 +49,7 @@ func (r *Report) Ask(ctx context.Context, q Question) (*Answer, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, r.opt.limits.timeout)
 	a := &Answer{Question: q, report: r, ctx: ctx, cancel: cancel}
-	err := a.handleFailure(func() error { return a.start(ctx, f) })
+	err := a.rebuildAfterDamage(func() error { return a.openTransaction(ctx, f) })
 	if err != nil {
 		a.Close()
 		return nil, err
@@ -57,8 +57,8 @@ func (r *Report) Ask(ctx context.Context, q Question) (*Answer, error) {
 	return a, nil
 }
 
-// handleFailure runs do. After damage, or a panic because of it, it requests a rebuild.
-func (a *Answer) handleFailure(do func() error) (err error) {
+// rebuildAfterDamage runs do. After damage, or a panic because of it, it requests a rebuild.
+func (a *Answer) rebuildAfterDamage(do func() error) (err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
 			err = fmt.Errorf("the reader of the report's file panicked: %v", cause)
@@ -66,23 +66,23 @@ func (a *Answer) handleFailure(do func() error) (err error) {
 			a.report.requestRebuild(err)
 		}
 	}()
-	err = cancelled(a.ctx, do())
+	err = preferContextError(a.ctx, do())
 	var fault *Fault
 	var behind *Behind
 	switch {
 	case err == nil, errors.Is(err, io.EOF), errors.Is(err, context.Canceled), errors.As(err, &fault), errors.As(err, &behind):
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, sql.ErrConnDone):
-		err = tooLarge("it takes more than " + a.report.opt.limits.timeout.String())
+		err = tooLargeFault("it takes more than " + a.report.opt.limits.timeout.String())
 	default:
 		a.report.rebuildIfDamaged(err)
 	}
 	return err
 }
 
-// cancelled returns the context's error instead of an error that the end of the context
+// preferContextError returns the context's error instead of an error that the end of the context
 // may have caused. database/sql closes a transaction when its context ends, and the reader
 // then gets "statement is closed" or the like, which does not mean damage.
-func cancelled(ctx context.Context, err error) error {
+func preferContextError(ctx context.Context, err error) error {
 	var fault *Fault
 	var behind *Behind
 	switch {
@@ -92,11 +92,11 @@ func cancelled(ctx context.Context, err error) error {
 	return ctx.Err()
 }
 
-func tooLarge(why string) error {
+func tooLargeFault(why string) error {
 	return &Fault{"from", "a question that costs less: " + why + "; shorten the time, or ask by less"}
 }
 
-func (a *Answer) start(ctx context.Context, f *file) (err error) {
+func (a *Answer) openTransaction(ctx context.Context, f *file) (err error) {
 	if a.tx, err = f.readers.BeginTx(ctx, &sql.TxOptions{ReadOnly: true}); err != nil {
 		return err
 	}
@@ -104,7 +104,7 @@ func (a *Answer) start(ctx context.Context, f *file) (err error) {
 	if err := a.tx.QueryRowContext(ctx, "SELECT seq, at, begins FROM place").Scan(&a.Seq, &a.At, &begins); err != nil {
 		return err
 	}
-	if err := a.checkCovered(begins); err != nil {
+	if err := a.requireCoveredTime(begins); err != nil {
 		return err
 	}
 	if err := a.loadSources(ctx); err != nil {
@@ -113,11 +113,11 @@ func (a *Answer) start(ctx context.Context, f *file) (err error) {
 	if err := a.prepareQueries(ctx); err != nil {
 		return err
 	}
-	return a.checkCost(ctx)
+	return a.rejectIfTooCostly(ctx)
 }
 
-// checkCovered returns an error unless the file covers the question's whole time.
-func (a *Answer) checkCovered(begins int64) error {
+// requireCoveredTime returns an error unless the file covers the question's whole time.
+func (a *Answer) requireCoveredTime(begins int64) error {
 	if first := (begins + projection.Quarter - 1) / projection.Quarter * projection.Quarter; a.From < first && a.Since {
 		a.From, a.To = first, max(a.To, first)
 	} else if a.From < first {
@@ -163,7 +163,7 @@ func (a *Answer) sourceRef(name string) int64 {
 // Next returns the next row, which is valid until the following call, or io.EOF.
 func (a *Answer) Next() (row *Row, err error) {
 	for len(a.rows) == 0 {
-		if err := a.handleFailure(a.readPeriod); err != nil {
+		if err := a.rebuildAfterDamage(a.readPeriod); err != nil {
 			return nil, err
 		}
 	}
@@ -179,8 +179,8 @@ func (a *Answer) Close() {
 	a.cancel()
 }
 
-// nameOf returns the name of a dimension's value.
-func (a *Answer) nameOf(d Dimension, c *projection.SumKey) string {
+// dimensionValue returns the name of a dimension's value.
+func (a *Answer) dimensionValue(d Dimension, c *projection.SumKey) string {
 	refs := map[Dimension]market.Ref{BySupplier: c.Supplier, ByBuyer: c.Buyer, ByCampaign: c.Campaign}
 	kind, configured := d.kind()
 	switch {

@@ -27,7 +27,7 @@ const (
 
 // prepareQueries prepares the queries, and limits the period to the time that has data.
 func (a *Answer) prepareQueries(ctx context.Context) error {
-	where, args, err := a.conditions(a.report.opt.Source, a.sourceRef)
+	where, args, err := a.whereConditions(a.report.opt.Source, a.sourceRef)
 	if err != nil {
 		return err
 	}
@@ -86,44 +86,44 @@ func (a *Answer) nextPeriod() (start time.Time, of []projection.Span, ok bool) {
 		return start, nil, false
 	}
 	first, end := a.nextQuarter, a.endQuarter
-	if a.isTimed() {
-		start = a.periodStart(timeOf(first))
-		for end = first + 1; end < a.endQuarter && a.periodStart(timeOf(end)).Equal(start); {
+	if a.groupsByTime() {
+		start = a.periodStart(startOfQuarter(first))
+		for end = first + 1; end < a.endQuarter && a.periodStart(startOfQuarter(end)).Equal(start); {
 			end++
 		}
 	}
 	a.nextQuarter = end
 	over := max(first, min(end, projection.QuarterOf(a.At)))
-	return start, append(projection.Spans(first, over, a.units), projection.Spans(over, end, []int64{projection.Quarters})...), true
+	return start, append(projection.SplitIntoSpans(first, over, a.units), projection.SplitIntoSpans(over, end, []int64{projection.Quarters})...), true
 }
 
-func timeOf(at int64) time.Time { return time.Unix(0, at*projection.Quarter) }
+func startOfQuarter(quarter int64) time.Time { return time.Unix(0, quarter*projection.Quarter) }
 
-// checkCost returns an error if the answer would read too many sums.
-func (a *Answer) checkCost(ctx context.Context) error {
+// rejectIfTooCostly returns an error if the answer would read too many sums.
+func (a *Answer) rejectIfTooCostly(ctx context.Context) error {
 	most := a.report.opt.limits.cells
 	first := a.nextQuarter
 	left := int64(most) + 1
-	where, args, err := a.conditions(a.report.opt.Source, a.sourceRef)
+	where, args, err := a.whereConditions(a.report.opt.Source, a.sourceRef)
 	if err != nil {
 		return err
 	}
 	text := "SELECT count(*) FROM (SELECT 1 FROM " + sumTable + " WHERE " + inSpan + where + " LIMIT ?)"
-	for _, of := range a.mergedSpans() {
+	for _, of := range a.spansOfAllPeriods() {
 		n := int64(0)
-		if err := a.tx.QueryRowContext(ctx, text, append(a.arguments(of, args), left)...).Scan(&n); err != nil {
+		if err := a.tx.QueryRowContext(ctx, text, append(a.spanArguments(of, args), left)...).Scan(&n); err != nil {
 			return err
 		}
 		if left -= n; left <= 0 {
-			return tooLarge(fmt.Sprintf("it adds up more than %d stored sums", most))
+			return tooLargeFault(fmt.Sprintf("it adds up more than %d stored sums", most))
 		}
 	}
 	a.nextQuarter = first
 	return nil
 }
 
-// mergedSpans returns the spans of all periods, with adjacent ones joined.
-func (a *Answer) mergedSpans() (all []projection.Span) {
+// spansOfAllPeriods returns the spans of all periods, with adjacent ones joined.
+func (a *Answer) spansOfAllPeriods() (all []projection.Span) {
 	for _, of, ok := a.nextPeriod(); ok; _, of, ok = a.nextPeriod() {
 		for _, s := range of {
 			if n := len(all); n > 0 && all[n-1].Unit == s.Unit && all[n-1].Last == s.First && s.First != projection.QuarterOf(a.At) {
@@ -136,9 +136,9 @@ func (a *Answer) mergedSpans() (all []projection.Span) {
 	return all
 }
 
-// arguments returns the arguments of a span's query: the smallest sufficient grouping, or
+// spanArguments returns the arguments of a span's query: the smallest sufficient grouping, or
 // for unfinished time one that every batch writes.
-func (a *Answer) arguments(of projection.Span, more []any) []any {
+func (a *Answer) spanArguments(of projection.Span, more []any) []any {
 	g, _ := projection.SmallestGrouping(a.grouping(), of.Unit)
 	if of.Unit == projection.Quarters && of.Last > projection.QuarterOf(a.At) {
 		g = projection.AllColumns

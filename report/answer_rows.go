@@ -20,13 +20,13 @@ func (a *Answer) readPeriod() error {
 	}
 	groups := make(map[string]*Row)
 	for _, s := range of {
-		if err := a.addSumsOf(groups, s); err != nil {
+		if err := a.addMeasures(groups, s); err != nil {
 			return err
 		}
 	}
 	if a.latencies.statement != nil {
 		for _, s := range of {
-			if err := a.addLatenciesOf(groups, s); err != nil {
+			if err := a.addLatencies(groups, s); err != nil {
 				return err
 			}
 		}
@@ -47,8 +47,8 @@ func (a *Answer) readPeriod() error {
 	return nil
 }
 
-// addSumsOf adds the measures of a span.
-func (a *Answer) addSumsOf(groups map[string]*Row, of projection.Span) error {
+// addMeasures adds the measures of a span.
+func (a *Answer) addMeasures(groups map[string]*Row, of projection.Span) error {
 	var at projection.SumKey
 	var currency string
 	var sum projection.Measures
@@ -56,22 +56,22 @@ func (a *Answer) addSumsOf(groups map[string]*Row, of projection.Span) error {
 	for i := range sum {
 		places = append(places, &sum[i])
 	}
-	return a.eachSum(a.sums, of, places, func() error {
-		a.rowOf(groups, &at, currency, true).Add(&sum)
+	return a.scanSums(a.sums, of, places, func() error {
+		a.rowOfGroup(groups, &at, currency, true).Add(&sum)
 		if len(groups) > a.report.opt.limits.groups {
-			return tooLarge(fmt.Sprintf("it has more than %d rows at once", a.report.opt.limits.groups))
+			return tooLargeFault(fmt.Sprintf("it has more than %d rows at once", a.report.opt.limits.groups))
 		}
 		return nil
 	})
 }
 
-// addLatenciesOf adds the latencies of a span.
-func (a *Answer) addLatenciesOf(groups map[string]*Row, of projection.Span) error {
+// addLatencies adds the latencies of a span.
+func (a *Answer) addLatencies(groups map[string]*Row, of projection.Span) error {
 	var at projection.SumKey
 	var kind projection.LatencyKind
 	var blob sql.RawBytes
-	return a.eachSum(a.latencies, of, append(a.scanTargets(&at), &kind, &blob), func() error {
-		row := a.rowOf(groups, &at, "", false)
+	return a.scanSums(a.latencies, of, append(a.scanTargets(&at), &kind, &blob), func() error {
+		row := a.rowOfGroup(groups, &at, "", false)
 		if row == nil {
 			return nil
 		}
@@ -85,9 +85,9 @@ func (a *Answer) addLatenciesOf(groups map[string]*Row, of projection.Span) erro
 	})
 }
 
-// eachSum calls do for each sum of a span, after scanning it into places.
-func (a *Answer) eachSum(from sumQuery, of projection.Span, places []any, do func() error) error {
-	rows, err := from.statement.QueryContext(a.ctx, a.arguments(of, from.args)...)
+// scanSums calls do for each sum of a span, after scanning it into places.
+func (a *Answer) scanSums(from sumQuery, of projection.Span, places []any, do func() error) error {
+	rows, err := from.statement.QueryContext(a.ctx, a.spanArguments(of, from.args)...)
 	if err != nil {
 		return err
 	}
@@ -117,15 +117,15 @@ func (a *Answer) scanTargets(at *projection.SumKey) (all []any) {
 	return all
 }
 
-// rowOf returns the row of a key. It creates a missing row if create is set.
-func (a *Answer) rowOf(groups map[string]*Row, at *projection.SumKey, currency string, create bool) *Row {
+// rowOfGroup returns the row of a key. It creates a missing row if create is set.
+func (a *Answer) rowOfGroup(groups map[string]*Row, at *projection.SumKey, currency string, createMissing bool) *Row {
 	var of Row
 	for _, d := range a.By {
-		of.Names[d] = a.nameOf(d, at)
+		of.Names[d] = a.dimensionValue(d, at)
 	}
 	key := strings.Join(of.Names[:], "\x00") + "\x00" + currency
 	found := groups[key]
-	if found == nil && create {
+	if found == nil && createMissing {
 		of.Currency = currency
 		found = &of
 		groups[key] = found

@@ -73,7 +73,7 @@ func BenchmarkRebuild(b *testing.B) {
 		log := benchLog{newLog(), benchLeads}
 		r := New(options(log.testLog, b.TempDir()))
 		r.opt.Source = log
-		f := must.Value(r.open(context.Background()))(b)
+		f := must.Value(r.openOrCreateFile(context.Background()))(b)
 		reader, _ := log.NewReader(1)
 		for more := true; more; {
 			more = must.Value(r.applyBatch(context.Background(), f, reader))(b)

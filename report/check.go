@@ -38,7 +38,7 @@ func (r *Report) startCheck(ctx context.Context, f *file) {
 // rebuildIfDamaged requests a rebuild if the error says that the file is damaged.
 func (r *Report) rebuildIfDamaged(err error) {
 	var spoilt *rebuildError
-	if errors.As(classify(err), &spoilt) {
+	if errors.As(classifySQLiteError(err), &spoilt) {
 		r.requestRebuild(err)
 	}
 }

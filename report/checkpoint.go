@@ -24,8 +24,8 @@ type checkpointer struct {
 	file                  *os.File
 	entries, transactions int // applied or removed since the last checkpoint
 
-	lastHeader  walHeader // of SQLite's log at the last checkpoint
-	movedFrames int64     // frames that are in the fsynced file
+	lastHeader  sqliteWALHeader // of SQLite's log at the last checkpoint
+	movedFrames int64           // frames that are in the fsynced file
 }
 
 // Each limit is about a thousand pages of SQLite's log, at which SQLite would checkpoint.
@@ -38,8 +38,8 @@ const (
 	checkpointEntriesCatchingUp = 4 * checkpointEntries
 )
 
-// countTransaction counts a transaction.
-func (s *checkpointer) countTransaction(entries int) {
+// recordTransaction counts a transaction.
+func (s *checkpointer) recordTransaction(entries int) {
 	s.entries += entries
 	s.transactions++
 }
@@ -58,9 +58,9 @@ func (f *file) checkpointIfDue(ctx context.Context) error {
 	if s.entries < entries && s.transactions < checkpointTransactions {
 		return nil
 	}
-	settled, err := f.checkpointAt(context.WithoutCancel(ctx), rate)
+	settled, err := f.checkpointAtRate(context.WithoutCancel(ctx), rate)
 	if err != nil {
-		return classify(fmt.Errorf("the report's file cannot be written: %w", err))
+		return classifySQLiteError(fmt.Errorf("the report's file cannot be written: %w", err))
 	}
 	if settled {
 		s.entries, s.transactions = 0, 0
@@ -68,7 +68,7 @@ func (f *file) checkpointIfDue(ctx context.Context) error {
 	return nil
 }
 
-func (f *file) checkpointAt(ctx context.Context, rate int64) (finished bool, err error) {
+func (f *file) checkpointAtRate(ctx context.Context, rate int64) (finished bool, err error) {
 	log, err := os.Open(f.path + "-wal")
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return false, nil // a temporary failure: SQLite has the file open
@@ -78,7 +78,7 @@ func (f *file) checkpointAt(ctx context.Context, rate int64) (finished bool, err
 	}
 	defer func() { err = errors.Join(err, log.Close()) }()
 	s := &f.checkpointer
-	l, err := readWAL(log, s.lastHeader, s.movedFrames)
+	l, err := readSQLiteWAL(log, s.lastHeader, s.movedFrames)
 	if err != nil {
 		return false, err
 	}
@@ -100,10 +100,10 @@ func (f *file) checkpointAt(ctx context.Context, rate int64) (finished bool, err
 // of frames that are in the file: fewer than all if a reader needs an older page, and less
 // than zero if another program checkpoints.
 func (f *file) runCheckpoint(ctx context.Context) (done int64, err error) {
-	if err := f.exec(ctx, "PRAGMA synchronous = OFF"); err != nil {
+	if err := f.execute(ctx, "PRAGMA synchronous = OFF"); err != nil {
 		return 0, err
 	}
 	var busy, frames int64
 	err = f.writer.QueryRowContext(ctx, "PRAGMA wal_checkpoint(PASSIVE)").Scan(&busy, &frames, &done)
-	return done, errors.Join(err, f.exec(ctx, "PRAGMA synchronous = NORMAL"))
+	return done, errors.Join(err, f.execute(ctx, "PRAGMA synchronous = NORMAL"))
 }

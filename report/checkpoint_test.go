@@ -28,7 +28,7 @@ func newFilledFile(t *testing.T, leads int) (r *Report, f *file) {
 		log.log(time.Duration(i)*time.Second, &event.LeadDecided{Lead: leadID(i), Campaign: 1, Supplier: 1, Reason: market.ReasonFiltered})
 	}
 	r = New(options(log, t.TempDir()))
-	f = must.Value(r.open(t.Context()))(t)
+	f = must.Value(r.openOrCreateFile(t.Context()))(t)
 	t.Cleanup(func() { _ = f.close() })
 	reader := must.Value(log.NewReader(0))(t)
 	more := must.Value(r.applyBatch(t.Context(), f, reader))(t)
@@ -83,7 +83,7 @@ func TestCheckpointKeepsReadersState(t *testing.T) {
 		return n
 	}
 	count()
-	must.Succeed(t, f.exec(t.Context(), "DELETE FROM leads"))
+	must.Succeed(t, f.execute(t.Context(), "DELETE FROM leads"))
 	f.settled(t)
 	if got := count(); got != 10 {
 		t.Errorf("a reader has %d of the 10 leads that it began with", got)
@@ -108,7 +108,7 @@ func TestCheckpointOfADeletedFile(t *testing.T) {
 // settled moves all there is.
 func (f *file) settled(t *testing.T) {
 	t.Helper()
-	if settled, err := f.checkpointAt(t.Context(), 0); err != nil || !settled {
+	if settled, err := f.checkpointAtRate(t.Context(), 0); err != nil || !settled {
 		t.Fatal("it did not settle", err)
 	}
 }
@@ -143,7 +143,7 @@ func TestWALPages(t *testing.T) {
 		must.Succeed(t, os.WriteFile(path, text, 0o600))
 		log := must.Value(os.Open(path))(t)
 		defer log.Close()
-		l := must.Value(readWAL(log, walHeader(text), int64(done)))(t)
+		l := must.Value(readSQLiteWAL(log, sqliteWALHeader(text), int64(done)))(t)
 		fresh := numbers[done : len(numbers)-stale]
 		if got := (l.endOfFrames - l.firstFrame) / (frameHeader + size); int(got) != len(fresh) || l.firstFrame != 32+int64(done)*(frameHeader+size) {
 			rt.Fatalf("%d frames from %d on, want %d behind %d", got, l.firstFrame, len(fresh), done)
@@ -169,7 +169,7 @@ func TestWALPages(t *testing.T) {
 			}
 		}
 		text[20]++ // it began anew
-		if l, err := readWAL(log, walHeader(text), int64(done)); err != nil || l.firstFrame != 32 {
+		if l, err := readSQLiteWAL(log, sqliteWALHeader(text), int64(done)); err != nil || l.firstFrame != 32 {
 			rt.Errorf("frames from %d on of another log: %v", l.firstFrame, err)
 		}
 	})
@@ -179,11 +179,11 @@ func TestWALPages(t *testing.T) {
 func TestEmptyWAL(t *testing.T) {
 	log := must.Value(os.Create(filepath.Join(t.TempDir(), "log")))(t)
 	defer log.Close()
-	if l, err := readWAL(log, walHeader{}, 0); err != nil || len(l.pageOffsets) > 0 {
+	if l, err := readSQLiteWAL(log, sqliteWALHeader{}, 0); err != nil || len(l.pageOffsets) > 0 {
 		t.Errorf("%d pages in nothing: %v", len(l.pageOffsets), err)
 	}
 	must.Value(log.Write(make([]byte, 100)))(t)
-	if _, err := readWAL(log, walHeader{}, 0); err == nil {
+	if _, err := readSQLiteWAL(log, sqliteWALHeader{}, 0); err == nil {
 		t.Error("zeros are a log")
 	}
 }
@@ -197,7 +197,7 @@ func TestCheckpointContinues(t *testing.T) {
 	}
 	head, moved := f.checkpointer.lastHeader, f.checkpointer.movedFrames
 	for i := range 3 {
-		must.Succeed(t, f.exec(t.Context(), "UPDATE leads SET test = ?", i))
+		must.Succeed(t, f.execute(t.Context(), "UPDATE leads SET test = ?", i))
 		f.settled(t)
 	}
 	if f.checkpointer.lastHeader == head {

@@ -44,7 +44,7 @@ func columnsFor(q *Question) []column {
 		if isMoney(i) {
 			measure.kind = columnar.Money
 		}
-		all = append(append(all, measure), columnsAfter(i)...)
+		all = append(append(all, measure), derivedColumnsAfter(i)...)
 	}
 	return append(all, column{name: "margin", kind: columnar.Money, number: func(row *Row) (int64, bool) { return int64(row.Margin()), true }})
 }
@@ -57,8 +57,8 @@ func isMoney(measure int) bool {
 	return false
 }
 
-// columnsAfter returns the columns that follow a measure.
-func columnsAfter(measure int) []column {
+// derivedColumnsAfter returns the columns that follow a measure.
+func derivedColumnsAfter(measure int) []column {
 	switch measure {
 	case projection.CountBids:
 		return []column{rateColumn("bid_rate", projection.CountBids, projection.CountPings)}
@@ -113,5 +113,5 @@ func (c *column) appendText(dst []byte, row *Row) []byte {
 	return market.Money(n).AppendJSON(dst)
 }
 
-// quoted reports whether the value is a JSON string. Other values are numbers or missing.
-func (c *column) quoted() bool { return c.kind == columnar.Name || c.kind == columnar.Instant }
+// isQuoted reports whether the value is a JSON string. Other values are numbers or missing.
+func (c *column) isQuoted() bool { return c.kind == columnar.Name || c.kind == columnar.Instant }

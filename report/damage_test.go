@@ -169,7 +169,7 @@ func (r *testReport) changeFile(text string) {
 	r.t.Helper()
 	f, err := connect(r.t.Context(), r.oldest())
 	if err == nil {
-		err = errors.Join(f.exec(r.t.Context(), text), f.close())
+		err = errors.Join(f.execute(r.t.Context(), text), f.close())
 	}
 	if err != nil {
 		r.t.Fatal(err)

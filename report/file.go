@@ -32,7 +32,7 @@ type file struct {
 	position     position
 	sources      *projection.Sources
 	names        map[nameKey]bool // names that have a row
-	throttle     throttle         // for the writer
+	throttle     writeThrottle    // for the writer
 	checkpointer checkpointer
 	openSums     *openSums
 }
@@ -97,7 +97,7 @@ func connect(ctx context.Context, path string) (*file, error) {
 	if err := made.Close(); err != nil {
 		return nil, err
 	}
-	f := &file{path: path, prepares: map[string]*sql.Stmt{}, sources: projection.NewSources(), names: map[nameKey]bool{}, throttle: throttle{sleep: time.Sleep}, openSums: newOpenSums()}
+	f := &file{path: path, prepares: map[string]*sql.Stmt{}, sources: projection.NewSources(), names: map[nameKey]bool{}, throttle: writeThrottle{sleep: time.Sleep}, openSums: newOpenSums()}
 	f.pool, err = sql.Open("sqlite", dsn(path, "rw", "journal_mode(WAL)", "synchronous(NORMAL)", "busy_timeout(5000)", "wal_autocheckpoint(0)",
 		"cache_size(-16384)", "journal_size_limit(25165824)", tempDir(path)))
 	if err != nil {
@@ -130,11 +130,11 @@ func (f *file) openReaders() (err error) {
 		return err
 	}
 	f.readers.SetMaxOpenConns(readers)
-	f.opened, err = f.statFiles()
+	f.opened, err = f.statFileAndWAL()
 	return err
 }
 
-func (f *file) statFiles() (now [2]os.FileInfo, err error) {
+func (f *file) statFileAndWAL() (now [2]os.FileInfo, err error) {
 	for i, end := range []string{"", "-wal"} {
 		if now[i], err = os.Stat(f.path + end); err != nil {
 			return now, err
@@ -149,7 +149,7 @@ var errReplaced = errors.New("the report's file was deleted or replaced while it
 // checkUnchanged returns errReplaced if the file was deleted or replaced. SQLite would
 // continue to write to the deleted file.
 func (f *file) checkUnchanged() error {
-	now, err := f.statFiles()
+	now, err := f.statFileAndWAL()
 	if err != nil {
 		return errors.Join(errReplaced, err)
 	}
@@ -161,8 +161,8 @@ func (f *file) checkUnchanged() error {
 	return nil
 }
 
-// create creates the tables of an empty file.
-func (f *file) create(ctx context.Context, at position) error {
+// createTables creates the tables of an empty file.
+func (f *file) createTables(ctx context.Context, at position) error {
 	for _, text := range []string{
 		"PRAGMA application_id = " + strconv.Itoa(applicationID), "PRAGMA user_version = " + strconv.Itoa(schemaVersion), fullSchema(),
 	} {
@@ -171,15 +171,15 @@ func (f *file) create(ctx context.Context, at position) error {
 		}
 	}
 	f.position = at
-	return f.exec(ctx, "INSERT INTO sources VALUES (?, ?)", projection.OtherSource, projection.OtherSourceName)
+	return f.execute(ctx, "INSERT INTO sources VALUES (?, ?)", projection.OtherSource, projection.OtherSourceName)
 }
 
 // errUnusable reports an undamaged file that this report cannot use.
 var errUnusable = errors.New("the report's file belongs to another log or program version, or was never finished")
 
-// load reads the file's position. It returns errUnusable unless the file has this schema,
+// loadPosition reads the file's position. It returns errUnusable unless the file has this schema,
 // is of this log and not ahead of it.
-func (f *file) load(ctx context.Context, life Life, durable uint64) error {
+func (f *file) loadPosition(ctx context.Context, life Life, durable uint64) error {
 	var id, version int
 	row := f.writer.QueryRowContext(ctx, "SELECT a.application_id, v.user_version FROM pragma_application_id a, pragma_user_version v")
 	if err := row.Scan(&id, &version); err != nil {
@@ -208,7 +208,7 @@ func (f *file) load(ctx context.Context, life Life, durable uint64) error {
 
 // loadNames reads the sources and names that the file has.
 func (f *file) loadNames(ctx context.Context) error {
-	err := f.each(ctx, "SELECT ref, id FROM sources ORDER BY ref", func(row *sql.Rows) error {
+	err := f.eachRow(ctx, "SELECT ref, id FROM sources ORDER BY ref", func(row *sql.Rows) error {
 		var ref int64
 		var id string
 		err := row.Scan(&ref, &id)
@@ -218,7 +218,7 @@ func (f *file) loadNames(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return f.each(ctx, "SELECT kind, ref FROM names", func(row *sql.Rows) error {
+	return f.eachRow(ctx, "SELECT kind, ref FROM names", func(row *sql.Rows) error {
 		var key nameKey
 		err := row.Scan(&key.kind, &key.ref)
 		f.names[key] = true
@@ -226,7 +226,7 @@ func (f *file) loadNames(ctx context.Context) error {
 	})
 }
 
-func (f *file) each(ctx context.Context, text string, do func(*sql.Rows) error, args ...any) error {
+func (f *file) eachRow(ctx context.Context, text string, do func(*sql.Rows) error, args ...any) error {
 	found, err := f.writer.QueryContext(ctx, text, args...)
 	if err != nil {
 		return err
@@ -240,13 +240,13 @@ func (f *file) each(ctx context.Context, text string, do func(*sql.Rows) error, 
 	return found.Err()
 }
 
-func (f *file) exec(ctx context.Context, text string, args ...any) error {
+func (f *file) execute(ctx context.Context, text string, args ...any) error {
 	_, err := f.writer.ExecContext(ctx, text, args...)
 	return err
 }
 
-// prepared returns a statement of the writer, which is prepared once.
-func (f *file) prepared(ctx context.Context, text string) (*sql.Stmt, error) {
+// prepareOnce returns a statement of the writer, which is prepared once.
+func (f *file) prepareOnce(ctx context.Context, text string) (*sql.Stmt, error) {
 	if known := f.prepares[text]; known != nil {
 		return known, nil
 	}

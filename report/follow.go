@@ -15,8 +15,8 @@ import (
 	"pingpost/wal"
 )
 
-// open opens the newest file, or creates one.
-func (r *Report) open(ctx context.Context) (*file, error) {
+// openOrCreateFile opens the newest file, or creates one.
+func (r *Report) openOrCreateFile(ctx context.Context) (*file, error) {
 	if err := os.MkdirAll(r.opt.Dir, 0o700); err != nil {
 		return nil, fmt.Errorf("cannot create the report's folder: %w", err)
 	}
@@ -59,28 +59,28 @@ func classifyOpenError(err error) error {
 	if errors.As(err, &path) {
 		return err
 	}
-	return classify(err)
+	return classifySQLiteError(err)
 }
 
 func (r *Report) prepareFile(ctx context.Context, f *file, fresh bool) error {
 	var err error
 	if fresh {
 		at := position{Life: r.opt.Source.Life()}
-		if err = f.create(ctx, at); err == nil {
+		if err = f.createTables(ctx, at); err == nil {
 			err = f.writePosition(ctx, at)
 		}
 	} else {
 		durable, _ := r.opt.Source.Durable()
-		err = f.load(ctx, r.opt.Source.Life(), durable)
+		err = f.loadPosition(ctx, r.opt.Source.Life(), durable)
 	}
 	if err == nil {
 		err = f.openReaders()
 	}
-	return classify(err)
+	return classifySQLiteError(err)
 }
 
-// follow applies entries until an error. The context checks ends its background checks.
-func (r *Report) follow(ctx, checks context.Context, f *file) error {
+// followLog applies entries until an error. The context checks ends its background checks.
+func (r *Report) followLog(ctx, checks context.Context, f *file) error {
 	from := f.position.seq
 	if from > 0 {
 		from++
@@ -105,7 +105,7 @@ func (r *Report) follow(ctx, checks context.Context, f *file) error {
 			return &rebuildError{err}
 		}
 		if !r.hasDiskSpace() {
-			sleep(ctx, r.opt.pollInterval)
+			sleepUnlessDone(ctx, r.opt.pollInterval)
 			continue
 		}
 		more, err := r.applyBatch(ctx, f, log)
@@ -116,14 +116,14 @@ func (r *Report) follow(ctx, checks context.Context, f *file) error {
 		if more {
 			continue
 		}
-		if err := errors.Join(r.sweepIfDue(ctx, f), f.checkpointIfDue(ctx)); err != nil {
+		if err := errors.Join(r.removeExpiredIfDue(ctx, f), f.checkpointIfDue(ctx)); err != nil {
 			return err
 		}
 		if time.Since(checked) > r.opt.checkInterval {
 			r.startCheck(checks, f)
 			checked = time.Now()
 		}
-		sleep(ctx, r.opt.pollInterval)
+		sleepUnlessDone(ctx, r.opt.pollInterval)
 	}
 	return nil
 }
@@ -165,7 +165,7 @@ func (r *Report) applyBatch(ctx context.Context, f *file, log Reader) (more bool
 			return false, fmt.Errorf("cannot read entry %d of the log for the report: %w", entry.Seq, err)
 		}
 		if err := b.Apply(entry.Seq, entry.At, fact); err != nil {
-			return false, classify(err)
+			return false, classifySQLiteError(err)
 		}
 	}
 	return true, r.writeBatch(ctx, f, b)
@@ -174,7 +174,7 @@ func (r *Report) applyBatch(ctx context.Context, f *file, log Reader) (more bool
 func (r *Report) writeBatch(ctx context.Context, f *file, b *projection.Batch) error {
 	if b.Entries > 0 {
 		if err := f.write(ctx, b, r.opt.Source.NameOf); err != nil {
-			return classify(err)
+			return classifySQLiteError(err)
 		}
 		if err := f.checkpointIfDue(ctx); err != nil {
 			return err

@@ -64,7 +64,7 @@ func (f *csvFormat) Begin(dst []byte) []byte {
 	for i := range f.columns {
 		f.cells = append(f.cells, f.columns[i].name)
 	}
-	return f.line(dst)
+	return f.endRow(dst)
 }
 
 func (f *csvFormat) Row(dst []byte, row *Row) []byte {
@@ -76,7 +76,7 @@ func (f *csvFormat) Row(dst []byte, row *Row) []byte {
 		}
 		f.cells = append(f.cells, text)
 	}
-	return f.line(dst)
+	return f.endRow(dst)
 }
 
 // CSVText returns the text as a cell that no spreadsheet reads as a formula: it adds an
@@ -90,8 +90,8 @@ func CSVText(text string) string {
 	return text
 }
 
-// line ignores errors, because writing to memory cannot fail.
-func (f *csvFormat) line(dst []byte) []byte {
+// endRow ignores errors, because writing to memory cannot fail.
+func (f *csvFormat) endRow(dst []byte) []byte {
 	f.text.Reset()
 	_ = f.csv.Write(f.cells)
 	f.csv.Flush()
@@ -115,7 +115,7 @@ func (f *ndjsonFormat) Row(dst []byte, row *Row) []byte {
 		dst = append(append(append(dst, begin, '"'), f.columns[i].name...), '"', ':')
 		value := f.columns[i].appendText(nil, row)
 		switch {
-		case f.columns[i].quoted():
+		case f.columns[i].isQuoted():
 			quoted, _ := json.Marshal(string(value)) // cannot fail for a string
 			dst = append(dst, quoted...)
 		case len(value) == 0:

@@ -23,12 +23,12 @@ func TestSpans(t *testing.T) {
 		first := rapid.Int64Range(-1000, 1000).Draw(t, "first")
 		last := first + rapid.Int64Range(0, 1000).Draw(t, "quarters")
 		next := first
-		for _, of := range projection.Spans(first, last, []int64{projection.Days, projection.Hours, projection.Quarters}) {
+		for _, of := range projection.SplitIntoSpans(first, last, []int64{projection.Days, projection.Hours, projection.Quarters}) {
 			if of.First*of.Unit != next || of.Last <= of.First {
 				t.Fatalf("%+v begins elsewhere than at %d", of, next)
 			}
 			for _, longer := range []int64{projection.Hours, projection.Days} {
-				whole := -projection.FloorDiv(-of.First*of.Unit, longer)
+				whole := -projection.DivideRoundingDown(-of.First*of.Unit, longer)
 				if of.Unit < longer && (whole+1)*longer <= of.Last*of.Unit {
 					t.Fatalf("%+v has a whole unit of %d", of, longer)
 				}
@@ -80,13 +80,13 @@ func (r *testReport) sumsByHand(q *Question, from int64) map[string]string {
 			return new(sum)
 		}
 		key := ""
-		if q.isTimed() {
-			key = q.periodStart(timeOf(projection.QuarterOf(at))).Format(time.RFC3339)
+		if q.groupsByTime() {
+			key = q.periodStart(startOfQuarter(projection.QuarterOf(at))).Format(time.RFC3339)
 		}
 		for _, d := range q.By {
 			key += "|" + names[d]
 		}
-		return projection.Ensure(all, key)
+		return projection.GetOrInsert(all, key)
 	}
 	var at int64
 	var c projection.SumKey
@@ -211,7 +211,7 @@ func TestAnswersEqualSumsByHand(t *testing.T) {
 			got := map[string]string{}
 			for _, row := range r.ask(*q) {
 				key := ""
-				if q.isTimed() {
+				if q.groupsByTime() {
 					key = row.Start.Format(time.RFC3339)
 				}
 				for _, d := range q.By {

@@ -213,7 +213,7 @@ func (r *testReport) ask(q Question) (rows []Row) {
 func rowLines(q Question, rows []Row) (lines []string) {
 	for i := range rows {
 		line := ""
-		if q.isTimed() {
+		if q.groupsByTime() {
 			line = rows[i].Start.Format("01-02T15:04Z07:00 ")
 		}
 		for _, d := range q.By {

@@ -14,7 +14,7 @@ type idScan struct {
 	tx      *sql.Tx
 	table   string
 	columns string // the first one is the id
-	condition
+	searchCondition
 
 	low, high [16]byte
 	limit     int
@@ -32,7 +32,7 @@ const (
 
 // run reads until a page is full, the time is up, or the table ends.
 func (h *idScan) run(ctx context.Context) (p Page, err error) {
-	p = Page{Complete: true, Searched: timeOfID(h.low)}
+	p = Page{Complete: true, Searched: creationTimeOfID(h.low)}
 	if h.matchesNothing {
 		return p, nil
 	}
@@ -48,7 +48,7 @@ func (h *idScan) run(ctx context.Context) (p Page, err error) {
 			return p, err
 		}
 		if full {
-			p.Next, p.Searched = last, timeOfID(last)
+			p.Next, p.Searched = last, creationTimeOfID(last)
 			return p, nil
 		}
 		if !more {
@@ -59,14 +59,14 @@ func (h *idScan) run(ctx context.Context) (p Page, err error) {
 		spent := time.Since(began)
 		left := int(float64(h.budget-spent) / (float64(spent) / float64(looked)))
 		if rows = min(2*rows, left/2, maxScanRows); rows < minScanRows {
-			p.Complete, p.Next, p.Searched = false, end, timeOfID(end)
+			p.Complete, p.Next, p.Searched = false, end, creationTimeOfID(end)
 			return p, nil
 		}
 	}
 }
 
-// fromClause returns the FROM clause with its index.
-func (h *idScan) fromClause() (text string, args []any) {
+// fromClauseWithIndex returns the FROM clause with its index.
+func (h *idScan) fromClauseWithIndex() (text string, args []any) {
 	text = " FROM " + h.table
 	if h.index != "" {
 		text += " INDEXED BY " + h.index
@@ -84,7 +84,7 @@ func (h *idScan) endOfRange(ctx context.Context, rows int) (end [16]byte, more b
 	if h.where == "" { // every row matches, so one range reads no more rows than the page
 		return h.low, false, nil
 	}
-	text, key := h.fromClause()
+	text, key := h.fromClauseWithIndex()
 	var id []byte
 	err = h.tx.QueryRowContext(ctx, "SELECT id"+text+" ORDER BY id DESC LIMIT 1 OFFSET ?",
 		append(append([]any{h.low[:], h.high[:]}, key...), rows-1)...).Scan(&id)
@@ -98,7 +98,7 @@ func (h *idScan) endOfRange(ctx context.Context, rows int) (end [16]byte, more b
 // readRange reads the matching rows of a range. full reports that the page is full; last
 // is its last id.
 func (h *idScan) readRange(ctx context.Context, end [16]byte) (last [16]byte, full bool, err error) {
-	text, key := h.fromClause()
+	text, key := h.fromClauseWithIndex()
 	args := append(append([]any{end[:], h.high[:]}, key...), h.args...)
 	rows, err := h.tx.QueryContext(ctx, "SELECT "+h.columns+text+h.where+" ORDER BY id DESC LIMIT ?", append(args, h.limit-h.found+1)...)
 	if err != nil {

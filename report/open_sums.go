@@ -35,22 +35,22 @@ func newOpenSums() *openSums {
 	return &openSums{sums: map[projection.SumPosition]*projection.Measures{}, latencies: map[projection.LatencyPosition]*histogram.Histogram{}, limit: defaultMaxOpenSums}
 }
 
-// isWrittenAtOnce reports whether every batch writes these sums.
-func isWrittenAtOnce(g projection.Grouping, unit int64) bool {
+// isNeverOpen reports whether every batch writes these sums.
+func isNeverOpen(g projection.Grouping, unit int64) bool {
 	return unit == projection.Quarters && (g == projection.AllColumns || g == projection.Parties)
 }
 
-// hasEnded reports whether a unit has ended at a quarter.
-func hasEnded(unit, start, quarter int64) bool { return (start+1)*unit <= quarter }
+// hasEndedBefore reports whether a unit has ended at a quarter.
+func hasEndedBefore(unit, start, quarter int64) bool { return (start+1)*unit <= quarter }
 
 // isFull reports whether there are too many open sums.
 func (o *openSums) isFull() bool {
 	return len(o.sums)+len(o.latencies)+o.latencySlots/slotsPerSum > o.limit
 }
 
-// addLatencies adds a histogram to an open sum.
-func (o *openSums) addLatencies(at projection.LatencyPosition, h histogram.Histogram) {
-	to := projection.Ensure(o.latencies, at)
+// mergeLatencies adds a histogram to an open sum.
+func (o *openSums) mergeLatencies(at projection.LatencyPosition, h histogram.Histogram) {
+	to := projection.GetOrInsert(o.latencies, at)
 	o.latencySlots -= len(*to)
 	to.Add(h)
 	o.latencySlots += len(*to)
@@ -60,14 +60,14 @@ func (o *openSums) addLatencies(at projection.LatencyPosition, h histogram.Histo
 // and the rest from the quarters of the unfinished hour.
 func (f *file) restoreOpenSums(ctx context.Context) error {
 	now := projection.QuarterOf(f.position.at)
-	day, hour := projection.FloorDiv(now, projection.Days), projection.FloorDiv(now, projection.Hours)
+	day, hour := projection.DivideRoundingDown(now, projection.Days), projection.DivideRoundingDown(now, projection.Hours)
 	for _, table := range []string{sumTable, latencyTable} {
 		for _, g := range projection.Groupings {
 			for _, unit := range g.TimeUnits() {
-				if isWrittenAtOnce(g, unit) {
+				if isNeverOpen(g, unit) {
 					continue
 				}
-				if err := f.exec(ctx, "DELETE FROM "+table+" WHERE grain = ? AND unit = ? AND start >= ?", g, unit, projection.FloorDiv(now, unit)); err != nil {
+				if err := f.execute(ctx, "DELETE FROM "+table+" WHERE grain = ? AND unit = ? AND start >= ?", g, unit, projection.DivideRoundingDown(now, unit)); err != nil {
 					return err
 				}
 			}
@@ -76,38 +76,38 @@ func (f *file) restoreOpenSums(ctx context.Context) error {
 	const hoursOver = " WHERE grain < 63 AND unit = 4 AND start >= ? AND start < ?"
 	if err := f.eachSum(ctx, hoursOver, func(at projection.SumPosition, m *projection.Measures) {
 		at.Unit, at.Start = projection.Days, day
-		projection.Ensure(f.openSums.sums, at).Add(m)
+		projection.GetOrInsert(f.openSums.sums, at).Add(m)
 	}, day*projection.Days/projection.Hours, hour); err != nil {
 		return err
 	}
 	if err := f.eachLatency(ctx, hoursOver, func(at projection.LatencyPosition, h histogram.Histogram) {
 		at.Unit, at.Start = projection.Days, day
-		f.openSums.addLatencies(at, h)
+		f.openSums.mergeLatencies(at, h)
 	}, day*projection.Days/projection.Hours, hour); err != nil {
 		return err
 	}
 	begun := map[projection.SumKey]*projection.Measures{}
 	if err := f.eachSum(ctx, " WHERE grain = 63 AND unit = 1 AND start >= ?", func(at projection.SumPosition, m *projection.Measures) {
 		at.Key.Quarter = at.Start
-		projection.Ensure(begun, at.Key).Add(m)
+		projection.GetOrInsert(begun, at.Key).Add(m)
 	}, hour*projection.Hours); err != nil {
 		return err
 	}
 	for at, m := range projection.RollUp(begun, f.throttle.restIfDue) {
-		if !isWrittenAtOnce(at.Grouping, at.Unit) && !hasEnded(at.Unit, at.Start, now) {
-			projection.Ensure(f.openSums.sums, at).Add(m)
+		if !isNeverOpen(at.Grouping, at.Unit) && !hasEndedBefore(at.Unit, at.Start, now) {
+			projection.GetOrInsert(f.openSums.sums, at).Add(m)
 		}
 	}
 	clocked := map[projection.LatencyKey]*histogram.Histogram{}
 	if err := f.eachLatency(ctx, " WHERE grain = 7 AND unit = 1 AND start >= ?", func(at projection.LatencyPosition, h histogram.Histogram) {
 		at.Key.Key.Quarter = at.Start
-		projection.Ensure(clocked, at.Key).Add(h)
+		projection.GetOrInsert(clocked, at.Key).Add(h)
 	}, hour*projection.Hours); err != nil {
 		return err
 	}
 	for at, h := range projection.RollUpLatencies(clocked, f.throttle.restIfDue) {
-		if !isWrittenAtOnce(at.Grouping, at.Unit) && !hasEnded(at.Unit, at.Start, now) {
-			f.openSums.addLatencies(at, *h)
+		if !isNeverOpen(at.Grouping, at.Unit) && !hasEndedBefore(at.Unit, at.Start, now) {
+			f.openSums.mergeLatencies(at, *h)
 		}
 	}
 	return nil
@@ -122,7 +122,7 @@ func (f *file) eachSum(ctx context.Context, where string, do func(projection.Sum
 	for i := range m {
 		places = append(places, &m[i])
 	}
-	return f.each(ctx, "SELECT * FROM "+sumTable+where, func(row *sql.Rows) error {
+	return f.eachRow(ctx, "SELECT * FROM "+sumTable+where, func(row *sql.Rows) error {
 		if err := row.Scan(places...); err != nil {
 			return err
 		}
@@ -137,7 +137,7 @@ func (f *file) eachLatency(ctx context.Context, where string, do func(projection
 	var at projection.LatencyPosition
 	var blob sql.RawBytes
 	of := &at.Key.Key
-	return f.each(ctx, "SELECT * FROM "+latencyTable+where, func(row *sql.Rows) error {
+	return f.eachRow(ctx, "SELECT * FROM "+latencyTable+where, func(row *sql.Rows) error {
 		if err := row.Scan(&at.Grouping, &at.Unit, &at.Start, &of.Campaign, &of.Supplier, &of.Buyer, &at.Key.Kind, &blob); err != nil {
 			return err
 		}

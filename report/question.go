@@ -87,7 +87,7 @@ func (q *Question) grouping() projection.Grouping {
 	return g
 }
 
-func (q *Question) isBy(dimension Dimension) bool {
+func (q *Question) groupsBy(dimension Dimension) bool {
 	for _, d := range q.By {
 		if d == dimension {
 			return true
@@ -96,14 +96,14 @@ func (q *Question) isBy(dimension Dimension) bool {
 	return false
 }
 
-// isTimed reports whether the question groups by time.
-func (q *Question) isTimed() bool { return q.isBy(ByHour) || q.isBy(ByDay) }
+// groupsByTime reports whether the question groups by time.
+func (q *Question) groupsByTime() bool { return q.groupsBy(ByHour) || q.groupsBy(ByDay) }
 
 // periodStart returns the beginning of the hour or the day of a time, in the question's
 // zone. When clocks go back, one hour occurs twice with two offsets.
 func (q *Question) periodStart(at time.Time) time.Time {
 	at = at.In(q.Zone)
-	if q.isBy(ByHour) {
+	if q.groupsBy(ByHour) {
 		return at.Add(-time.Duration(at.Minute()) * time.Minute)
 	}
 	year, month, day := at.Date()
@@ -125,18 +125,18 @@ func (b *Behind) Error() string {
 	return "the report is being built and has reached " + b.Reached.UTC().Format(time.RFC3339)
 }
 
-// answerLimits limit the cost of an answer.
-type answerLimits struct {
+// queryLimits limit the cost of an answer.
+type queryLimits struct {
 	cells, groups int           // sums read; rows per period
 	timeout       time.Duration // for the whole answer
 	searchTime    time.Duration // approximate time of a search
 	firstScanRows int           // rows of a search's first range
 }
 
-var defaultLimits = answerLimits{cells: 2_000_000, groups: 100_000, timeout: time.Minute, searchTime: 150 * time.Millisecond, firstScanRows: 2000}
+var defaultLimits = queryLimits{cells: 2_000_000, groups: 100_000, timeout: time.Minute, searchTime: 150 * time.Millisecond, firstScanRows: 2000}
 
-// validate returns a *Fault for an invalid question.
-func (q *Question) validate() error {
+// firstFault returns a *Fault for an invalid question.
+func (q *Question) firstFault() error {
 	seen := make(map[Dimension]bool)
 	for _, d := range q.By {
 		if seen[d] || d == ByDay && seen[ByHour] || d == ByHour && seen[ByDay] {
@@ -155,8 +155,8 @@ func (q *Question) validate() error {
 	return nil
 }
 
-// conditions returns Only as an SQL condition.
-func (q *Question) conditions(src Source, sourceRef func(string) int64) (text string, args []any, err error) {
+// whereConditions returns Only as an SQL condition.
+func (q *Question) whereConditions(src Source, sourceRef func(string) int64) (text string, args []any, err error) {
 	for d := BySupplier; d < dimensions; d++ {
 		name, only := q.Only[d]
 		if !only {

@@ -130,7 +130,7 @@ func TestTooLarge(t *testing.T) {
 	trade(log)
 	opt := options(log, t.TempDir())
 	opt.checkInterval = time.Hour
-	for what, most := range map[string]answerLimits{
+	for what, most := range map[string]queryLimits{
 		"cells":  {cells: 3, groups: 100, timeout: time.Minute},
 		"groups": {cells: 100, groups: 2, timeout: time.Minute},
 		"time":   {cells: 100, groups: 100, timeout: time.Nanosecond},

@@ -27,7 +27,7 @@ type Options struct {
 	retryDelay    time.Duration // first delay after an error
 	checkInterval time.Duration // between two checks of the whole file
 	sweepInterval time.Duration // between two removals of data older than Retention
-	limits        answerLimits
+	limits        queryLimits
 	maxOpenSums   int // sums of unfinished units in memory
 }
 
@@ -53,7 +53,7 @@ func (o Options) withDefaults() Options {
 	if o.maxOpenSums == 0 {
 		o.maxOpenSums = defaultMaxOpenSums
 	}
-	if o.limits == (answerLimits{}) {
+	if o.limits == (queryLimits{}) {
 		o.limits = defaultLimits
 	}
 	return o
@@ -136,9 +136,9 @@ type rebuildError struct{ cause error }
 func (e *rebuildError) Error() string { return e.cause.Error() }
 func (e *rebuildError) Unwrap() error { return e.cause }
 
-// classify wraps an SQLite error in a rebuildError if the file is at fault. A full disk
+// classifySQLiteError wraps an SQLite error in a rebuildError if the file is at fault. A full disk
 // and another program's lock are not the file's fault.
-func classify(err error) error {
+func classifySQLiteError(err error) error {
 	var theirs *sqlite.Error
 	switch {
 	case err == nil || errors.Is(err, context.Canceled):
@@ -187,7 +187,7 @@ func (r *Report) Run(ctx context.Context) {
 		}
 		if !errors.Is(err, errRequested) {
 			pause = min(max(2*pause, r.opt.retryDelay), 30*r.opt.retryDelay)
-			sleep(ctx, pause)
+			sleepUnlessDone(ctx, pause)
 		}
 		began = time.Now()
 	}
@@ -230,7 +230,7 @@ func (r *Report) followRecovering(ctx context.Context) (err error) {
 	var f *file
 	checks, cancel := context.WithCancel(ctx)
 	defer func() {
-		r.setFile(nil)
+		r.setServedFile(nil)
 		cancel()
 		r.checkSlot <- struct{}{} // waits for the end of the last check
 		<-r.checkSlot
@@ -242,15 +242,15 @@ func (r *Report) followRecovering(ctx context.Context) (err error) {
 			err = errors.Join(err, f.close())
 		}
 	}()
-	if f, err = r.open(ctx); err != nil {
+	if f, err = r.openOrCreateFile(ctx); err != nil {
 		return err
 	}
-	r.setFile(f)
-	return r.follow(ctx, checks, f)
+	r.setServedFile(f)
+	return r.followLog(ctx, checks, f)
 }
 
-// setFile sets the file that answers questions.
-func (r *Report) setFile(f *file) {
+// setServedFile sets the file that answers questions.
+func (r *Report) setServedFile(f *file) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.file = f; f != nil {
@@ -258,7 +258,7 @@ func (r *Report) setFile(f *file) {
 	}
 }
 
-func sleep(ctx context.Context, d time.Duration) {
+func sleepUnlessDone(ctx context.Context, d time.Duration) {
 	select {
 	case <-ctx.Done():
 	case <-timer.After(d):

@@ -12,9 +12,9 @@ import (
 	"pingpost/report/projection"
 )
 
-// sweepIfDue removes data older than Retention, a quarter of an hour per transaction. Each
+// removeExpiredIfDue removes data older than Retention, a quarter of an hour per transaction. Each
 // transaction also updates the time from which the file is complete.
-func (r *Report) sweepIfDue(ctx context.Context, f *file) error {
+func (r *Report) removeExpiredIfDue(ctx context.Context, f *file) error {
 	if r.opt.Retention == 0 || r.opt.Now().Sub(r.lastSweep) < r.opt.sweepInterval {
 		return nil
 	}
@@ -25,14 +25,14 @@ func (r *Report) sweepIfDue(ctx context.Context, f *file) error {
 		oldest := int64(math.MaxInt64)
 		err := f.writer.QueryRowContext(ctx, oldestQuarter).Scan(&oldest)
 		if err != nil && !errors.Is(err, sql.ErrNoRows) {
-			return classify(err)
+			return classifySQLiteError(err)
 		}
 		until := last
 		if oldest < last {
 			until = oldest + 1
 		}
 		if err := f.removeBefore(ctx, until*projection.Quarter); err != nil {
-			return classify(err)
+			return classifySQLiteError(err)
 		}
 		if until == last {
 			return nil
@@ -47,18 +47,18 @@ const maxQuartersPerSweep = 16
 
 // removeBefore removes older data in one transaction.
 func (f *file) removeBefore(ctx context.Context, before int64) (err error) {
-	if err := f.exec(ctx, "BEGIN IMMEDIATE"); err != nil {
+	if err := f.execute(ctx, "BEGIN IMMEDIATE"); err != nil {
 		return err
 	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, f.exec(ctx, "ROLLBACK"))
+			err = errors.Join(err, f.execute(ctx, "ROLLBACK"))
 		}
 	}()
 	gone := int64(0)
 	id := market.ComposeID(before/int64(time.Millisecond), [10]byte{})
 	for table, column := range map[string]string{"leads": "id", "posts": "lead", "webhooks": "lead", "auctions": "id", "bids": "auction"} {
-		if err := f.deleteOlder(ctx, &gone, table, column, id[:]); err != nil {
+		if err := f.deleteRowsOfOlderIDs(ctx, &gone, table, column, id[:]); err != nil {
 			return err
 		}
 	}
@@ -72,11 +72,11 @@ func (f *file) removeBefore(ctx context.Context, before int64) (err error) {
 	if err := f.writePosition(ctx, kept); err != nil {
 		return err
 	}
-	if err := f.exec(ctx, "COMMIT"); err != nil {
+	if err := f.execute(ctx, "COMMIT"); err != nil {
 		return err
 	}
 	f.position = kept
-	f.checkpointer.countTransaction(int(gone))
+	f.checkpointer.recordTransaction(int(gone))
 	return nil
 }
 
@@ -84,7 +84,7 @@ func (f *file) removeBefore(ctx context.Context, before int64) (err error) {
 // only partly older stays. No question reads it, because questions begin later.
 func (f *file) removeSumsBefore(ctx context.Context, gone *int64, before int64) error {
 	for _, unit := range []int64{projection.Quarters, projection.Hours, projection.Days} {
-		until := projection.FloorDiv(before, unit)
+		until := projection.DivideRoundingDown(before, unit)
 		if err := f.deleteFrom(ctx, gone, reasonTable+" WHERE unit = ? AND start < ?", unit, until); err != nil {
 			return err
 		}
@@ -99,9 +99,9 @@ func (f *file) removeSumsBefore(ctx context.Context, gone *int64, before int64) 
 	return nil
 }
 
-// deleteOlder deletes the rows before an id in batches with rests, because a quarter of an
+// deleteRowsOfOlderIDs deletes the rows before an id in batches with rests, because a quarter of an
 // hour may have a million rows.
-func (f *file) deleteOlder(ctx context.Context, gone *int64, table, column string, id []byte) error {
+func (f *file) deleteRowsOfOlderIDs(ctx context.Context, gone *int64, table, column string, id []byte) error {
 	some := fmt.Sprintf("%[1]s WHERE %[2]s <= (SELECT max(%[2]s) FROM (SELECT %[2]s FROM %[1]s WHERE %[2]s < ? ORDER BY %[2]s LIMIT %[3]d))", table, column, deleteBatchRows)
 	for f.throttle.startWork(); ; f.throttle.restIfDue() {
 		before := *gone

@@ -19,7 +19,7 @@ type rowWriter struct {
 
 const maxParameters = 64
 
-func (w *rowWriter) batchSize() int { return max(1, maxParameters/w.columns) }
+func (w *rowWriter) rowsPerStatement() int { return max(1, maxParameters/w.columns) }
 
 // replaceRows returns a writer whose rows replace those of the same key.
 func (f *file) replaceRows(ctx context.Context, table string, columns int) *rowWriter {
@@ -47,14 +47,14 @@ func (w *rowWriter) add(values ...any) error {
 	if len(values) != w.columns {
 		panic("BUG: wrong number of columns for " + w.head)
 	}
-	if w.args = append(w.args, values...); len(w.args) < w.batchSize()*w.columns {
+	if w.args = append(w.args, values...); len(w.args) < w.rowsPerStatement()*w.columns {
 		return nil
 	}
-	return w.write(w.batchSize())
+	return w.write(w.rowsPerStatement())
 }
 
-// flush writes the remaining rows.
-func (w *rowWriter) flush() error {
+// writeBufferedRows writes the remaining rows.
+func (w *rowWriter) writeBufferedRows() error {
 	if n := len(w.args) / w.columns; n > 0 {
 		return w.write(n)
 	}
@@ -65,9 +65,9 @@ func (w *rowWriter) write(n int) error {
 	row := "(" + strings.Repeat("?,", w.columns-1) + "?)"
 	text := w.head + " VALUES " + strings.Repeat(row+",", n-1) + row + w.tail
 	var err error
-	if n == w.batchSize() { // other sizes are too many different statements to prepare
+	if n == w.rowsPerStatement() { // other sizes are too many different statements to prepare
 		var prepared *sql.Stmt
-		if prepared, err = w.f.prepared(w.ctx, text); err == nil { //nolint:sqlclosecheck // the file closes it
+		if prepared, err = w.f.prepareOnce(w.ctx, text); err == nil { //nolint:sqlclosecheck // the file closes it
 			_, err = prepared.ExecContext(w.ctx, w.args...)
 		}
 	} else {

@@ -56,7 +56,7 @@ func (r *Report) readFile(ctx context.Context, to int64, do func(context.Context
 			r.requestRebuild(err)
 		}
 	}()
-	err = cancelled(ctx, r.readTransaction(ctx, f, to, do))
+	err = preferContextError(ctx, r.readTransaction(ctx, f, to, do))
 	var fault *Fault
 	var behind *Behind
 	switch {
@@ -99,8 +99,8 @@ func (r *Report) checkReached(seq uint64, at, to int64) error {
 	return &Behind{time.Unix(0, at)}
 }
 
-// condition is a search as SQL: a condition for an index, and one for each row.
-type condition struct {
+// searchCondition is a search as SQL: a condition for an index, and one for each row.
+type searchCondition struct {
 	index          string // empty: the primary key
 	indexCondition string // on the first column of the index
 	indexArgs      []any
@@ -111,13 +111,13 @@ type condition struct {
 	minTime, maxTime int64 // limits of the ids' times; zero: no limits
 }
 
-func (c *condition) and(text string, args ...any) {
+func (c *searchCondition) and(text string, args ...any) {
 	c.where += " AND " + text
 	c.args = append(c.args, args...)
 }
 
 // addIndexed adds a condition on a column. The search uses the first index that is given.
-func (c *condition) addIndexed(indexName, sql string, arg any) {
+func (c *searchCondition) addIndexed(indexName, sql string, arg any) {
 	if indexName == "" || c.index != "" {
 		c.and(sql, arg)
 		return
@@ -126,12 +126,12 @@ func (c *condition) addIndexed(indexName, sql string, arg any) {
 }
 
 // limitIDs limits the ids to a time.
-func (c *condition) limitIDs(at int64, within time.Duration) {
+func (c *searchCondition) limitIDs(at int64, within time.Duration) {
 	c.minTime, c.maxTime = at-int64(within), at+int64(within)
 }
 
 // addName adds a condition on a column with the number of a configured name.
-func (c *condition) addName(src Source, kind event.ObjectKind, field, index, column, name string) error {
+func (c *searchCondition) addName(src Source, kind event.ObjectKind, field, index, column, name string) error {
 	if name == "" {
 		return nil
 	}
@@ -143,8 +143,8 @@ func (c *condition) addName(src Source, kind event.ObjectKind, field, index, col
 	return nil
 }
 
-// enumByName returns the value of an enum with a name.
-func enumByName(name string, end int, of func(int) string) (n int, ok bool) {
+// enumValueByName returns the value of an enum with a name.
+func enumValueByName(name string, end int, of func(int) string) (n int, ok bool) {
 	for n := range end {
 		if of(n) == name {
 			return n, true
@@ -153,8 +153,8 @@ func enumByName(name string, end int, of func(int) string) (n int, ok bool) {
 	return 0, false
 }
 
-// timeOfID returns the time of an id, in Unix nanoseconds.
-func timeOfID(id [16]byte) int64 {
+// creationTimeOfID returns the time of an id, in Unix nanoseconds.
+func creationTimeOfID(id [16]byte) int64 {
 	ms := int64(0)
 	for _, b := range id[:6] {
 		ms = ms<<8 | int64(b)
@@ -162,17 +162,19 @@ func timeOfID(id [16]byte) int64 {
 	return ms * int64(time.Millisecond)
 }
 
-// idAt returns the smallest id of a time.
-func idAt(at int64) [16]byte { return market.ComposeID(max(0, at)/int64(time.Millisecond), [10]byte{}) }
+// firstIDAt returns the smallest id of a time.
+func firstIDAt(at int64) [16]byte {
+	return market.ComposeID(max(0, at)/int64(time.Millisecond), [10]byte{})
+}
 
-func earlierID(a, b [16]byte) [16]byte {
+func minID(a, b [16]byte) [16]byte {
 	if bytes.Compare(a[:], b[:]) < 0 {
 		return a
 	}
 	return b
 }
 
-func laterID(a, b [16]byte) [16]byte {
+func maxID(a, b [16]byte) [16]byte {
 	if bytes.Compare(a[:], b[:]) > 0 {
 		return a
 	}
@@ -185,13 +187,13 @@ func (s *Search) idRange(begins int64) (low, high [16]byte) {
 		high[i] = 0xff
 	}
 	if s.To != 0 {
-		high = idAt(s.To + int64(maxIDSkew))
+		high = firstIDAt(s.To + int64(maxIDSkew))
 	}
 	if s.After != ([16]byte{}) {
-		high = earlierID(high, s.After)
+		high = minID(high, s.After)
 	}
 	if from := max(s.From, begins); from != 0 {
-		low = idAt(from - int64(maxIDSkew))
+		low = firstIDAt(from - int64(maxIDSkew))
 	}
 	return low, high
 }

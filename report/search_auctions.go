@@ -47,8 +47,8 @@ func (r *Report) Auctions(ctx context.Context, s Search) (found []FoundAuction, 
 	return found, p, err
 }
 
-func (r *Report) auctionCondition(s *Search) (*condition, error) {
-	c, bids, src := new(condition), new(condition), r.opt.Source
+func (r *Report) auctionCondition(s *Search) (*searchCondition, error) {
+	c, bids, src := new(searchCondition), new(searchCondition), r.opt.Source
 	err := errors.Join(
 		c.addName(src, event.ObjectSupplier, "supplier", "", "supplier = ?", s.Supplier),
 		c.addName(src, event.ObjectCampaign, "campaign", "", "campaign = ?", s.Campaign),
@@ -58,7 +58,7 @@ func (r *Report) auctionCondition(s *Search) (*condition, error) {
 		return nil, err
 	}
 	if s.Outcome != "" {
-		n, ok := enumByName(s.Outcome, market.OutcomeCount, func(n int) string { return market.Outcome(n).String() })
+		n, ok := enumValueByName(s.Outcome, market.OutcomeCount, func(n int) string { return market.Outcome(n).String() })
 		if !ok {
 			return nil, &Fault{"outcome", "what a bid came to, such as won, lost or below_floor"}
 		}
@@ -70,7 +70,7 @@ func (r *Report) auctionCondition(s *Search) (*condition, error) {
 	if s.Test != nil {
 		c.and("test = ?", *s.Test)
 	}
-	s.addTime(c)
+	s.addTimeCondition(c)
 	return c, nil
 }
 

@@ -49,20 +49,20 @@ func (r *Report) Leads(ctx context.Context, s Search) (found []FoundLead, p Page
 	return found, p, err
 }
 
-func (r *Report) newScan(tx *sql.Tx, table, columns string, c *condition, s *Search, at *position) *idScan {
-	h := &idScan{tx: tx, table: table, columns: columns, condition: *c, limit: s.Limit, budget: r.opt.limits.searchTime, firstRows: r.opt.limits.firstScanRows}
+func (r *Report) newScan(tx *sql.Tx, table, columns string, c *searchCondition, s *Search, at *position) *idScan {
+	h := &idScan{tx: tx, table: table, columns: columns, searchCondition: *c, limit: s.Limit, budget: r.opt.limits.searchTime, firstRows: r.opt.limits.firstScanRows}
 	h.low, h.high = s.idRange(at.begins)
 	if c.maxTime != 0 {
-		h.low, h.high = laterID(h.low, idAt(c.minTime)), earlierID(h.high, idAt(c.maxTime))
+		h.low, h.high = maxID(h.low, firstIDAt(c.minTime)), minID(h.high, firstIDAt(c.maxTime))
 	}
 	return h
 }
 
 // leadCondition returns the search as a condition. The index that usually matches the
 // fewest rows comes first.
-func (r *Report) leadCondition(ctx context.Context, tx *sql.Tx, s *Search) (*condition, error) {
-	c := new(condition)
-	if err := s.addLead(ctx, tx, c); err != nil {
+func (r *Report) leadCondition(ctx context.Context, tx *sql.Tx, s *Search) (*searchCondition, error) {
+	c := new(searchCondition)
+	if err := s.addLeadCondition(ctx, tx, c); err != nil {
 		return nil, err
 	}
 	if s.Test != nil && *s.Test {
@@ -71,7 +71,7 @@ func (r *Report) leadCondition(ctx context.Context, tx *sql.Tx, s *Search) (*con
 		c.and("test = 0")
 	}
 	if s.Reason != "" {
-		n, ok := enumByName(s.Reason, int(market.ReasonLoop)+1, func(n int) string { return market.Reason(n).String() })
+		n, ok := enumValueByName(s.Reason, int(market.ReasonLoop)+1, func(n int) string { return market.Reason(n).String() })
 		if !ok {
 			return nil, &Fault{"reason", "why a lead was not sold, such as caps_full or no_bid"}
 		}
@@ -87,7 +87,7 @@ func (r *Report) leadCondition(ctx context.Context, tx *sql.Tx, s *Search) (*con
 		return nil, err
 	}
 	if s.Status != "" {
-		n, ok := enumByName(s.Status, int(market.StatusReturned)+1, func(n int) string { return market.Status(n).String() })
+		n, ok := enumValueByName(s.Status, int(market.StatusReturned)+1, func(n int) string { return market.Status(n).String() })
 		if !ok {
 			return nil, &Fault{"status", "OPEN, ACCEPTED, UNMATCHED, contacted, qualified, sold or returned"}
 		}
@@ -96,12 +96,12 @@ func (r *Report) leadCondition(ctx context.Context, tx *sql.Tx, s *Search) (*con
 	if s.State != "" {
 		c.and("state = ?", strings.ToUpper(s.State))
 	}
-	s.addTime(c)
-	return c, s.addSource(ctx, tx, c)
+	s.addTimeCondition(c)
+	return c, s.addSourceCondition(ctx, tx, c)
 }
 
-// addTime limits the time exactly; the limits of ids are approximate.
-func (s *Search) addTime(c *condition) {
+// addTimeCondition limits the time exactly; the limits of ids are approximate.
+func (s *Search) addTimeCondition(c *searchCondition) {
 	if s.From != 0 {
 		c.and("at >= ?", s.From)
 	}
@@ -110,8 +110,8 @@ func (s *Search) addTime(c *condition) {
 	}
 }
 
-// addSource adds the source, if it has a number.
-func (s *Search) addSource(ctx context.Context, tx *sql.Tx, c *condition) error {
+// addSourceCondition adds the source, if it has a number.
+func (s *Search) addSourceCondition(ctx context.Context, tx *sql.Tx, c *searchCondition) error {
 	if s.Source == "" {
 		return nil
 	}
@@ -125,12 +125,12 @@ func (s *Search) addSource(ctx context.Context, tx *sql.Tx, c *condition) error 
 	return err
 }
 
-// addLead limits the search to one lead, or to the lead of an auction, which was sold in
+// addLeadCondition limits the search to one lead, or to the lead of an auction, which was sold in
 // it or soon after it.
-func (s *Search) addLead(ctx context.Context, tx *sql.Tx, c *condition) error {
+func (s *Search) addLeadCondition(ctx context.Context, tx *sql.Tx, c *searchCondition) error {
 	if s.Lead != (market.LeadID{}) {
 		c.and("id = ?", s.Lead[:])
-		c.limitIDs(timeOfID(s.Lead), time.Millisecond)
+		c.limitIDs(creationTimeOfID(s.Lead), time.Millisecond)
 	}
 	if s.Auction == (market.AuctionID{}) {
 		return nil
@@ -145,7 +145,7 @@ func (s *Search) addLead(ctx context.Context, tx *sql.Tx, c *condition) error {
 	} else {
 		c.and("auction = ?", s.Auction[:])
 	}
-	c.limitIDs(timeOfID(s.Auction), maxSaleDelay)
+	c.limitIDs(creationTimeOfID(s.Auction), maxSaleDelay)
 	return nil
 }
 

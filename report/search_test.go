@@ -287,8 +287,8 @@ func TestSearchesUseIndexes(t *testing.T) {
 func (r *testReport) planOf(s *Search) (plan string) {
 	r.t.Helper()
 	c := must.Value(r.leadCondition(context.Background(), nil, s))(r.t)
-	h := idScan{table: "leads", condition: *c}
-	text, key := h.fromClause()
+	h := idScan{table: "leads", searchCondition: *c}
+	text, key := h.fromClauseWithIndex()
 	rows := must.Value(r.file.readers.Query("EXPLAIN QUERY PLAN SELECT "+leadColumns+text+h.where+" ORDER BY id DESC", append(append([]any{h.low[:], h.high[:]}, key...), h.args...)...))(r.t)
 	defer rows.Close()
 	for rows.Next() {

@@ -10,9 +10,9 @@ import (
 	"pingpost/report/projection"
 )
 
-// scan reads one row. It returns false if there is no row.
-func (f *file) scan(ctx context.Context, text string, args, places []any) (bool, error) {
-	s, err := f.prepared(ctx, text) //nolint:sqlclosecheck // the file closes it
+// scanRow reads one row. It returns false if there is no row.
+func (f *file) scanRow(ctx context.Context, text string, args, places []any) (bool, error) {
+	s, err := f.prepareOnce(ctx, text) //nolint:sqlclosecheck // the file closes it
 	if err != nil {
 		return false, err
 	}
@@ -27,7 +27,7 @@ func (f *file) Lead(ctx context.Context, id market.LeadID) (*projection.Lead, er
 	l := &projection.Lead{ID: id}
 	var currency string
 	var auction []byte
-	ok, err := f.scan(ctx, "SELECT seq, at, campaign, supplier, buyer, source, state, status, delivery, reason, price, payout, currency, auction, posts, test, erased FROM leads WHERE id = ?",
+	ok, err := f.scanRow(ctx, "SELECT seq, at, campaign, supplier, buyer, source, state, status, delivery, reason, price, payout, currency, auction, posts, test, erased FROM leads WHERE id = ?",
 		[]any{id[:]}, []any{
 			&l.Seq, &l.At, &l.Campaign, &l.Supplier, &l.Buyer, &l.Source, &l.State, &l.Status, &l.Delivery, &l.Reason,
 			&l.Price, &l.Payout, &currency, &auction, &l.Posts, &l.Test, &l.Erased,
@@ -43,7 +43,7 @@ func (f *file) Lead(ctx context.Context, id market.LeadID) (*projection.Lead, er
 func (f *file) Post(ctx context.Context, key projection.PostKey) (*projection.Post, error) {
 	p := &projection.Post{PostKey: key}
 	var currency string
-	ok, err := f.scan(ctx, "SELECT seq, at, buyer, price, payout, currency, settlement, settled, attempts, status, fault, elapsed FROM posts WHERE lead = ? AND nth = ?",
+	ok, err := f.scanRow(ctx, "SELECT seq, at, buyer, price, payout, currency, settlement, settled, attempts, status, fault, elapsed FROM posts WHERE lead = ? AND nth = ?",
 		[]any{key.Lead[:], key.Number}, []any{
 			&p.Seq, &p.At, &p.Buyer, &p.Price, &p.Payout, &currency, &p.Settlement, &p.Settled, &p.Attempts, &p.Status, &p.Fault, &p.Elapsed,
 		})
@@ -56,7 +56,7 @@ func (f *file) Post(ctx context.Context, key projection.PostKey) (*projection.Po
 
 func (f *file) Webhook(ctx context.Context, key projection.WebhookKey) (*projection.Webhook, error) {
 	h := &projection.Webhook{WebhookKey: key}
-	ok, err := f.scan(ctx, "SELECT supplier, caused, outcome, attempts, at, status, fault FROM webhooks WHERE lead = ? AND type = ?",
+	ok, err := f.scanRow(ctx, "SELECT supplier, caused, outcome, attempts, at, status, fault FROM webhooks WHERE lead = ? AND type = ?",
 		[]any{key.Lead[:], key.Type}, []any{&h.Supplier, &h.CausedAt, &h.Outcome, &h.Attempts, &h.At, &h.Status, &h.Fault})
 	if !ok || err != nil {
 		return nil, err
@@ -65,7 +65,7 @@ func (f *file) Webhook(ctx context.Context, key projection.WebhookKey) (*project
 }
 
 func (f *file) Origin(ctx context.Context, id market.AuctionID) (source int64, state string, err error) {
-	_, err = f.scan(ctx, "SELECT source, state FROM auctions WHERE id = ?", []any{id[:]}, []any{&source, &state})
+	_, err = f.scanRow(ctx, "SELECT source, state FROM auctions WHERE id = ?", []any{id[:]}, []any{&source, &state})
 	return source, state, err
 }
 

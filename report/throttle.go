@@ -2,7 +2,7 @@ package report
 
 import "time"
 
-// throttle makes the writer alternate between short work and short rests, because it
+// writeThrottle makes the writer alternate between short work and short rests, because it
 // shares the processors with the handling of leads. A lead that arrives during a long
 // uninterrupted write waits for its end, which shows in the slowest hundredth of leads.
 // While the writer catches up, it rests less often. But if a rest took much longer than
@@ -12,7 +12,7 @@ import "time"
 // everything else for the collector.
 //
 // It is used by one goroutine.
-type throttle struct {
+type writeThrottle struct {
 	sleep       func(time.Duration)
 	catchingUp  bool // the last transaction left entries unread
 	contended   bool // the last rest was long
@@ -29,10 +29,10 @@ const (
 )
 
 // startWork begins a period of work.
-func (b *throttle) startWork() { b.workStarted = time.Now() }
+func (b *writeThrottle) startWork() { b.workStarted = time.Now() }
 
 // restIfDue rests if the period of work has ended.
-func (b *throttle) restIfDue() {
+func (b *writeThrottle) restIfDue() {
 	most := workTime
 	if b.catchingUp && !b.contended {
 		most = workTimeCatchingUp

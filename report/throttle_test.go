@@ -23,7 +23,7 @@ func TestThrottleRestsAfterWork(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				b := throttle{catchingUp: c.behind, sleep: func(time.Duration) { time.Sleep(c.slept) }}
+				b := writeThrottle{catchingUp: c.behind, sleep: func(time.Duration) { time.Sleep(c.slept) }}
 				began := time.Now()
 				b.startWork()
 				for range 20 {

@@ -17,14 +17,14 @@ import (
 type Unmatched struct {
 	From, To      int64 // Unix nanoseconds, full hours
 	Leads, Unsold int64
-	Reasons       []Tally // unsold leads, by reason
-	Campaigns     []Tally // the same leads, by campaign
-	Outcomes      []Tally // pings whose buyer did not get the lead, and rejected posts, by outcome
-	Buyers        []Tally // the same, by buyer
+	Reasons       []ReasonCount // unsold leads, by reason
+	Campaigns     []ReasonCount // the same leads, by campaign
+	Outcomes      []ReasonCount // pings whose buyer did not get the lead, and rejected posts, by outcome
+	Buyers        []ReasonCount // the same, by buyer
 }
 
-// Tally is a count.
-type Tally struct {
+// ReasonCount is a count.
+type ReasonCount struct {
 	Name  string // the reason, the campaign, the outcome
 	Buyer string // in Buyers only
 	N     int64
@@ -37,13 +37,13 @@ type Tally struct {
 func (r *Report) Unmatched(ctx context.Context, s Search) (*Unmatched, error) {
 	u := new(Unmatched)
 	err := r.readFile(ctx, s.To, func(ctx context.Context, tx *sql.Tx, at *position) error {
-		first := projection.FloorDiv(max(s.From, at.begins+int64(time.Hour)-1), int64(time.Hour))
+		first := projection.DivideRoundingDown(max(s.From, at.begins+int64(time.Hour)-1), int64(time.Hour))
 		if s.From >= at.begins {
-			first = projection.FloorDiv(s.From, int64(time.Hour))
+			first = projection.DivideRoundingDown(s.From, int64(time.Hour))
 		}
-		last := max(first, projection.FloorDiv(s.To-1, int64(time.Hour))+1)
+		last := max(first, projection.DivideRoundingDown(s.To-1, int64(time.Hour))+1)
 		u.From, u.To = first*int64(time.Hour), last*int64(time.Hour)
-		c, src := new(condition), r.opt.Source
+		c, src := new(searchCondition), r.opt.Source
 		err := errors.Join(
 			c.addName(src, event.ObjectCampaign, "campaign", "", "campaign = ?", s.Campaign),
 			c.addName(src, event.ObjectSupplier, "supplier", "", "supplier = ?", s.Supplier),
@@ -54,8 +54,8 @@ func (r *Report) Unmatched(ctx context.Context, s Search) (*Unmatched, error) {
 		if err != nil {
 			return err
 		}
-		by := &tallyMaps{map[Tally]int64{}, map[Tally]int64{}, map[Tally]int64{}, map[Tally]int64{}}
-		for _, part := range projection.Spans(first*projection.Hours, last*projection.Hours, []int64{projection.Days, projection.Hours}) {
+		by := &reasonCounts{map[ReasonCount]int64{}, map[ReasonCount]int64{}, map[ReasonCount]int64{}, map[ReasonCount]int64{}}
+		for _, part := range projection.SplitIntoSpans(first*projection.Hours, last*projection.Hours, []int64{projection.Days, projection.Hours}) {
 			if err := r.addReasonSums(ctx, tx, u, by, part, c, s.Buyer); err != nil {
 				return err
 			}
@@ -66,7 +66,7 @@ func (r *Report) Unmatched(ctx context.Context, s Search) (*Unmatched, error) {
 	return u, err
 }
 
-func (r *Report) addReasonSums(ctx context.Context, tx *sql.Tx, u *Unmatched, by *tallyMaps, of projection.Span, c *condition, only string) error {
+func (r *Report) addReasonSums(ctx context.Context, tx *sql.Tx, u *Unmatched, by *reasonCounts, of projection.Span, c *searchCondition, only string) error {
 	rows, err := tx.QueryContext(ctx, "SELECT campaign, buyer, reason, sum(leads), sum(unmatched), sum(bids) FROM "+reasonTable+
 		" WHERE unit = ? AND start >= ? AND start < ?"+c.where+" GROUP BY campaign, buyer, reason", append([]any{of.Unit, of.First, of.Last}, c.args...)...)
 	if err != nil {
@@ -83,24 +83,24 @@ func (r *Report) addReasonSums(ctx context.Context, tx *sql.Tx, u *Unmatched, by
 		if buyer == 0 {
 			u.Leads += n[0]
 			u.Unsold += n[1]
-			by.reasons[Tally{Name: reason.String()}] += n[1]
-			by.campaigns[Tally{Name: r.opt.Source.NameOf(event.ObjectCampaign, campaign)}] += n[1]
+			by.reasons[ReasonCount{Name: reason.String()}] += n[1]
+			by.campaigns[ReasonCount{Name: r.opt.Source.NameOf(event.ObjectCampaign, campaign)}] += n[1]
 			continue
 		}
 		name := r.opt.Source.NameOf(event.ObjectBuyer, buyer)
 		if only == "" || only == name {
-			by.outcomes[Tally{Name: reason.String()}] += n[2]
-			by.buyers[Tally{Name: reason.String(), Buyer: name}] += n[2]
+			by.outcomes[ReasonCount{Name: reason.String()}] += n[2]
+			by.buyers[ReasonCount{Name: reason.String(), Buyer: name}] += n[2]
 		}
 	}
 	return rows.Err()
 }
 
-// tallyMaps holds the counts of each list.
-type tallyMaps struct{ reasons, campaigns, outcomes, buyers map[Tally]int64 }
+// reasonCounts holds the counts of each list.
+type reasonCounts struct{ reasons, campaigns, outcomes, buyers map[ReasonCount]int64 }
 
-func (by *tallyMaps) addTo(u *Unmatched) {
-	for list, counts := range map[*[]Tally]map[Tally]int64{
+func (by *reasonCounts) addTo(u *Unmatched) {
+	for list, counts := range map[*[]ReasonCount]map[ReasonCount]int64{
 		&u.Reasons: by.reasons, &u.Campaigns: by.campaigns, &u.Outcomes: by.outcomes, &u.Buyers: by.buyers,
 	} {
 		for t, n := range counts {
@@ -108,7 +108,7 @@ func (by *tallyMaps) addTo(u *Unmatched) {
 				*list = append(*list, t)
 			}
 		}
-		slices.SortFunc(*list, func(x, y Tally) int {
+		slices.SortFunc(*list, func(x, y ReasonCount) int {
 			return cmp.Or(cmp.Compare(y.N, x.N), cmp.Compare(x.Buyer, y.Buyer), cmp.Compare(x.Name, y.Name))
 		})
 	}

@@ -49,8 +49,8 @@ func TestUnmatched(t *testing.T) {
 }
 
 // tally adds up a bazaar's leads of some hours by the definition.
-func (b *randomTrade) tally(s *Search) (leads, unsold int64, reasons, buyers map[Tally]int64) {
-	reasons, buyers = map[Tally]int64{}, map[Tally]int64{}
+func (b *randomTrade) tally(s *Search) (leads, unsold int64, reasons, buyers map[ReasonCount]int64) {
+	reasons, buyers = map[ReasonCount]int64{}, map[ReasonCount]int64{}
 	for i := range b.leads {
 		l := &b.leads[i]
 		if l.Test || !s.holds(l.At) || s.Supplier != "" && s.Supplier != l.Supplier {
@@ -59,19 +59,19 @@ func (b *randomTrade) tally(s *Search) (leads, unsold int64, reasons, buyers map
 		leads++
 		if l.Buyer == "" {
 			unsold++
-			reasons[Tally{Name: l.Reason.String()}]++
+			reasons[ReasonCount{Name: l.Reason.String()}]++
 		}
 		for _, bid := range b.bids[l.Auction] {
 			if bid.Outcome != market.OutcomeWon && bid.Outcome != market.OutcomeLost {
-				buyers[Tally{Name: bid.Outcome.String(), Buyer: testNames[event.ObjectBuyer][bid.Buyer]}]++
+				buyers[ReasonCount{Name: bid.Outcome.String(), Buyer: testNames[event.ObjectBuyer][bid.Buyer]}]++
 			}
 		}
 	}
 	return leads, unsold, reasons, buyers
 }
 
-func counted(list []Tally) map[Tally]int64 {
-	counts := map[Tally]int64{}
+func counted(list []ReasonCount) map[ReasonCount]int64 {
+	counts := map[ReasonCount]int64{}
 	for _, t := range list {
 		n := t.N
 		t.N = 0

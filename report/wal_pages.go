@@ -25,22 +25,22 @@ const (
 	maxPageGap = 64 << 10 // pages no further apart are flushed together
 )
 
-type walHeader [32]byte
+type sqliteWALHeader [32]byte
 
-func (h *walHeader) salt() string { return string(h[logSalt:][:8]) }
+func (h *sqliteWALHeader) salt() string { return string(h[logSalt:][:8]) }
 
-// walPages describes the frames of SQLite's log after the ones already moved.
-type walPages struct {
-	head                    walHeader
+// sqliteWALPages describes the frames of SQLite's log after the ones already moved.
+type sqliteWALPages struct {
+	head                    sqliteWALHeader
 	firstFrame, endOfFrames int64   // offsets in the log
 	pageOffsets             []int64 // offsets of the pages in the file
 	pageSize                int64
 }
 
-// readWAL lists the pages in a log. It skips the first done frames unless the log has
+// readSQLiteWAL lists the pages in a log. It skips the first done frames unless the log has
 // restarted. Frames of an aborted transaction may be among them, which is harmless: their
 // pages are flushed too.
-func readWAL(log *os.File, head walHeader, done int64) (l walPages, err error) {
+func readSQLiteWAL(log *os.File, head sqliteWALHeader, done int64) (l sqliteWALPages, err error) {
 	if _, err := log.ReadAt(l.head[:], 0); errors.Is(err, io.EOF) {
 		return l, nil // the log is empty
 	} else if err != nil {
@@ -79,7 +79,7 @@ func readWAL(log *os.File, head walHeader, done int64) (l walPages, err error) {
 }
 
 // frames returns the ranges of the header and the frames in the log.
-func (l *walPages) frames() iter.Seq2[int64, int64] {
+func (l *sqliteWALPages) frames() iter.Seq2[int64, int64] {
 	return func(yield func(off, n int64) bool) {
 		if yield(0, int64(len(l.head))) && l.endOfFrames > l.firstFrame {
 			yield(l.firstFrame, l.endOfFrames-l.firstFrame)
@@ -88,7 +88,7 @@ func (l *walPages) frames() iter.Seq2[int64, int64] {
 }
 
 // pages returns the ranges of the pages in the file, with near pages joined.
-func (l *walPages) pages() iter.Seq2[int64, int64] {
+func (l *sqliteWALPages) pages() iter.Seq2[int64, int64] {
 	return func(yield func(off, n int64) bool) {
 		for i := 0; i < len(l.pageOffsets); {
 			first := l.pageOffsets[i]

@@ -12,12 +12,12 @@ import (
 // write writes a batch and its position in one transaction. After an error the file's
 // memory no longer matches the file, so the caller must open it again.
 func (f *file) write(ctx context.Context, b *projection.Batch, nameOf func(event.ObjectKind, market.Ref) string) (err error) {
-	if err := f.exec(ctx, "BEGIN IMMEDIATE"); err != nil {
+	if err := f.execute(ctx, "BEGIN IMMEDIATE"); err != nil {
 		return err
 	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, f.exec(context.WithoutCancel(ctx), "ROLLBACK"))
+			err = errors.Join(err, f.execute(context.WithoutCancel(ctx), "ROLLBACK"))
 		}
 	}()
 	for _, part := range []func(context.Context, *projection.Batch) error{
@@ -35,16 +35,16 @@ func (f *file) write(ctx context.Context, b *projection.Batch, nameOf func(event
 	if err := f.writePosition(ctx, reached); err != nil {
 		return err
 	}
-	if err := f.exec(ctx, "COMMIT"); err != nil {
+	if err := f.execute(ctx, "COMMIT"); err != nil {
 		return err
 	}
 	f.position = reached
-	f.checkpointer.countTransaction(b.Entries)
+	f.checkpointer.recordTransaction(b.Entries)
 	return nil
 }
 
 func (f *file) writePosition(ctx context.Context, p position) error {
-	return f.exec(ctx, "INSERT OR REPLACE INTO place VALUES (1, ?, ?, ?, ?, ?)", p.Exchange[:], p.Epoch, p.seq, p.at, p.begins)
+	return f.execute(ctx, "INSERT OR REPLACE INTO place VALUES (1, ?, ?, ?, ?, ?)", p.Exchange[:], p.Epoch, p.seq, p.at, p.begins)
 }
 
 func (f *file) writeLeads(ctx context.Context, b *projection.Batch) error {
@@ -60,7 +60,7 @@ func (f *file) writeLeads(ctx context.Context, b *projection.Batch) error {
 			return err
 		}
 	}
-	return w.flush()
+	return w.writeBufferedRows()
 }
 
 func idOrNull[ID ~[16]byte](id ID) any {
@@ -83,7 +83,7 @@ func (f *file) writePosts(ctx context.Context, b *projection.Batch) error {
 			return err
 		}
 	}
-	return w.flush()
+	return w.writeBufferedRows()
 }
 
 func (f *file) writeAuctions(ctx context.Context, b *projection.Batch) error {
@@ -94,7 +94,7 @@ func (f *file) writeAuctions(ctx context.Context, b *projection.Batch) error {
 			return err
 		}
 	}
-	return w.flush()
+	return w.writeBufferedRows()
 }
 
 func (f *file) writeBids(ctx context.Context, b *projection.Batch) error {
@@ -108,7 +108,7 @@ func (f *file) writeBids(ctx context.Context, b *projection.Batch) error {
 			return err
 		}
 	}
-	return w.flush()
+	return w.writeBufferedRows()
 }
 
 func (f *file) writeWebhooks(ctx context.Context, b *projection.Batch) error {
@@ -118,7 +118,7 @@ func (f *file) writeWebhooks(ctx context.Context, b *projection.Batch) error {
 			return err
 		}
 	}
-	return w.flush()
+	return w.writeBufferedRows()
 }
 
 // writeNames writes the names of the numbers in this batch's sums, for other programs that
@@ -126,7 +126,7 @@ func (f *file) writeWebhooks(ctx context.Context, b *projection.Batch) error {
 func (f *file) writeNames(ctx context.Context, b *projection.Batch, nameOf func(event.ObjectKind, market.Ref) string) error {
 	ids, first := b.Sources.TakeUnwritten()
 	for i, id := range ids {
-		if err := f.exec(ctx, "INSERT INTO sources VALUES (?, ?)", first+int64(i), id); err != nil {
+		if err := f.execute(ctx, "INSERT INTO sources VALUES (?, ?)", first+int64(i), id); err != nil {
 			return err
 		}
 	}
@@ -135,7 +135,7 @@ func (f *file) writeNames(ctx context.Context, b *projection.Batch, nameOf func(
 			if key.ref == 0 || f.names[key] {
 				continue
 			}
-			if err := f.exec(ctx, "INSERT OR REPLACE INTO names VALUES (?, ?, ?)", key.kind, key.ref, nameOf(key.kind, key.ref)); err != nil {
+			if err := f.execute(ctx, "INSERT OR REPLACE INTO names VALUES (?, ?, ?)", key.kind, key.ref, nameOf(key.kind, key.ref)); err != nil {
 				return err
 			}
 			f.names[key] = true
@@ -151,5 +151,5 @@ func (f *file) writeReasonSums(ctx context.Context, b *projection.Batch) error {
 			return err
 		}
 	}
-	return w.flush()
+	return w.writeBufferedRows()
 }

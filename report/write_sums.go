@@ -14,34 +14,34 @@ func (f *file) writeSums(ctx context.Context, b *projection.Batch) error {
 	now := projection.QuarterOf(b.At)
 	cellsTo, pacesTo := f.newSumWriter(ctx), f.newLatencyWriter(ctx)
 	for at, m := range projection.RollUp(b.Sums, f.throttle.restIfDue) {
-		if isWrittenAtOnce(at.Grouping, at.Unit) || hasEnded(at.Unit, at.Start, now) {
+		if isNeverOpen(at.Grouping, at.Unit) || hasEndedBefore(at.Unit, at.Start, now) {
 			if err := cellsTo.write(at, m); err != nil {
 				return err
 			}
 			continue
 		}
-		projection.Ensure(f.openSums.sums, at).Add(m)
+		projection.GetOrInsert(f.openSums.sums, at).Add(m)
 	}
 	for at, h := range projection.RollUpLatencies(b.Latencies, f.throttle.restIfDue) {
-		if isWrittenAtOnce(at.Grouping, at.Unit) || hasEnded(at.Unit, at.Start, now) {
+		if isNeverOpen(at.Grouping, at.Unit) || hasEndedBefore(at.Unit, at.Start, now) {
 			if err := pacesTo.write(at, h); err != nil {
 				return err
 			}
 			continue
 		}
-		f.openSums.addLatencies(at, *h)
+		f.openSums.mergeLatencies(at, *h)
 	}
 	if full := f.openSums.isFull(); full || now != f.openSums.lastQuarter {
-		is := func(unit, start int64) bool { return full || hasEnded(unit, start, now) }
+		is := func(unit, start int64) bool { return full || hasEndedBefore(unit, start, now) }
 		if err := f.writeOpenSums(is, cellsTo, pacesTo); err != nil {
 			return err
 		}
 		f.openSums.lastQuarter = now
 	}
-	if err := cellsTo.flush(); err != nil {
+	if err := cellsTo.writeBufferedRows(); err != nil {
 		return err
 	}
-	return pacesTo.flush()
+	return pacesTo.writeBufferedRows()
 }
 
 // writeOpenSums writes the selected open sums in the order of the table. The table is

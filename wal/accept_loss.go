@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 )
 
-// Loss reports the entries that AcceptLoss removed.
-type Loss struct {
+// LossReport reports the entries that AcceptLoss removed.
+type LossReport struct {
 	Damage *DamageError // nil if the log was undamaged; then AcceptLoss changed no file
 	Last   uint64       // last entry of the log after the cut
 	Kept   string       // folder with copies of the removed files
@@ -24,29 +24,29 @@ type Loss struct {
 // Pass the opt.From and opt.AtLeast of the Open call that failed. AcceptLoss then cuts
 // where that call stopped, and ignores older damage that no replay reads. It rejects a
 // cut that would leave no replayable log; in that case only a backup helps.
-func AcceptLoss(dir string, opt Options) (Loss, error) {
+func AcceptLoss(dir string, opt Options) (LossReport, error) {
 	opt = opt.withDefaults()
 	if _, err := os.Stat(logDir(dir)); err != nil {
-		return Loss{}, fmt.Errorf("cannot open the log in %q: %w", dir, err)
+		return LossReport{}, fmt.Errorf("cannot open the log in %q: %w", dir, err)
 	}
 	lockFile, err := lockDir(dir)
 	if err != nil {
-		return Loss{}, err
+		return LossReport{}, err
 	}
 	defer lockFile.Close()
-	if err := checkNames(dir); err != nil {
-		return Loss{}, err
+	if err := rejectForeignNames(dir); err != nil {
+		return LossReport{}, err
 	}
 	segments, err := Segments(dir)
 	if err != nil {
-		return Loss{}, fmt.Errorf("cannot list the log: %w", err)
+		return LossReport{}, fmt.Errorf("cannot list the log: %w", err)
 	}
 	end, damage, err := findDamage(dir, segments, opt)
 	if err != nil || damage == nil {
-		return Loss{Last: end.chain.seq}, err
+		return LossReport{Last: end.chain.seq}, err
 	}
 	if err := checkReplayable(dir, segments, end.chain.seq); err != nil {
-		return Loss{}, err
+		return LossReport{}, err
 	}
 	return truncateAtDamage(dir, end, damage, segments, opt)
 }
@@ -60,7 +60,7 @@ func findDamage(dir string, segments []Segment, opt Options) (end logEnd, damage
 		}
 		return end, nil, err
 	}
-	end, err = scanSegments(segments, opt.From, nil)
+	end, err = readSegments(segments, opt.From, nil)
 	if !errors.As(err, &damage) && err != nil {
 		return end, nil, err
 	}
@@ -101,8 +101,8 @@ func checkReplayable(dir string, segments []Segment, last uint64) error {
 
 // truncateAtDamage ends the log at end. It writes the epoch first and the cut segment last: after a
 // crash in between, Open either still rejects the log or finds it cut.
-func truncateAtDamage(dir string, end logEnd, damage *DamageError, segments []Segment, opt Options) (Loss, error) {
-	loss := Loss{Damage: damage, Last: end.chain.seq}
+func truncateAtDamage(dir string, end logEnd, damage *DamageError, segments []Segment, opt Options) (LossReport, error) {
+	loss := LossReport{Damage: damage, Last: end.chain.seq}
 	loss.Kept = filepath.Join(damageDir(dir), fmt.Sprintf("%s.%d.lost", segmentName(damage.Seq), opt.Now()))
 	epoch, err := ReadEpoch(dir)
 	if err == nil {
@@ -122,10 +122,10 @@ func truncateAtDamage(dir string, end logEnd, damage *DamageError, segments []Se
 	if err := quarantineLaterSnapshots(dir, end.chain.seq, loss.Kept); err != nil {
 		return loss, fmt.Errorf("cannot move the log data after the damage to damage/: %w", err)
 	}
-	if err := replaceFile(filepath.Join(loss.Kept, segmentName(end.seg.First)+".whole"), end.seg.Path, end.fileSize); err != nil {
+	if err := copyFileOver(filepath.Join(loss.Kept, segmentName(end.seg.First)+".whole"), end.seg.Path, end.fileSize); err != nil {
 		return loss, fmt.Errorf("cannot keep a copy of the damaged segment: %w", err)
 	}
-	if err := replaceFile(livePath(dir, end.seg.First), end.seg.Path, end.size); err != nil {
+	if err := copyFileOver(livePath(dir, end.seg.First), end.seg.Path, end.size); err != nil {
 		return loss, fmt.Errorf("cannot cut the damaged segment: %w", err)
 	}
 	if end.seg.Archived {

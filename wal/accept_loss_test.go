@@ -10,9 +10,9 @@ import (
 	"pingpost/internal/must"
 )
 
-// accepted cuts a log that Open rejects with opt, and reopens it as a start would, with
+// acceptedLoss cuts a log that Open rejects with opt, and reopens it as a start would, with
 // the remaining snapshots.
-func accepted(t *testing.T, dir string, opt Options) Loss {
+func acceptedLoss(t *testing.T, dir string, opt Options) LossReport {
 	t.Helper()
 	if _, err := Open(dir, opt); !errors.Is(err, ErrDamaged) {
 		t.Fatalf("Open: %v", err)
@@ -57,7 +57,7 @@ func TestAcceptLossCutsWhereOpenStopped(t *testing.T) {
 			history(t, dir)
 			mustClose(t, mustOpen(t, dir, opt))
 			flip(t, dir, 7) // its last entry, 9
-			equal(t, "the last entry", accepted(t, dir, opt).Last, 8)
+			equal(t, "the last entry", acceptedLoss(t, dir, opt).Last, 8)
 			left, err := Snapshots(dir)
 			equal(t, "snapshots that are left", []any{len(left), err}, []any{1, nil})
 		})
@@ -69,7 +69,7 @@ func TestAcceptLossOfLogEndingBeforeSnapshot(t *testing.T) {
 	takeSnapshot(t, dir, 10, 10)
 	os.Remove(livePath(dir, 10))
 	opt.From, opt.AtLeast = 11, 10
-	equal(t, "the last entry", accepted(t, dir, opt).Last, 9)
+	equal(t, "the last entry", acceptedLoss(t, dir, opt).Last, 9)
 }
 
 func TestAcceptLossOfArchiveWithoutLiveLog(t *testing.T) {
@@ -78,7 +78,7 @@ func TestAcceptLossOfArchiveWithoutLiveLog(t *testing.T) {
 	for _, first := range []uint64{1, 4, 7, 10} {
 		must.Succeed(t, moveFile(livePath(dir, first), archivePath(dir, first)))
 	}
-	equal(t, "the last entry", accepted(t, dir, opt).Last, 10)
+	equal(t, "the last entry", acceptedLoss(t, dir, opt).Last, 10)
 }
 
 // AcceptLoss does not cut a log if no replay would be possible afterwards: then only the

@@ -54,7 +54,7 @@ func newArchiver(dir string) (*archiver, error) {
 	return a, nil
 }
 
-func (a *archiver) addLive(first uint64) {
+func (a *archiver) addLiveSegment(first uint64) {
 	now := time.Now()
 	a.mu.Lock()
 	a.live = append(a.live, first)
@@ -76,36 +76,36 @@ func (a *archiver) wake() {
 	}
 }
 
-// timeToWait returns half of the interval at which segments appear, within the limits. A step
+// pauseBeforeNextStep returns half of the interval at which segments appear, within the limits. A step
 // moves and deletes at most one segment each, so the archiver keeps up.
-func (a *archiver) timeToWait() time.Duration {
+func (a *archiver) pauseBeforeNextStep() time.Duration {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return min(max(a.interval/2, minArchivePause), maxArchivePause)
 }
 
-// archiveStep moves at most one segment and deletes at most one.
-func (a *archiver) archiveStep() (changed bool, err error) {
-	if first := a.nextArchivable(); first > 0 {
+// archiveOrDeleteOne moves at most one segment and deletes at most one.
+func (a *archiver) archiveOrDeleteOne() (changed bool, err error) {
+	if first := a.oldestArchivableSegment(); first > 0 {
 		if err := a.moveToArchive(first); err != nil {
 			return false, err
 		}
 		changed = true
 	}
-	first, follows, keepAfter := a.oldestArchived()
+	first, follows, keepAfter := a.oldestArchivedSegment()
 	if first == 0 || keepAfter == 0 {
 		return changed, nil
 	}
 	// The next segment's first time is no less than this one's last.
-	at, ok, err := firstTime(a.dir, follows)
+	at, ok, err := timeOfFirstEntry(a.dir, follows)
 	if err != nil || !ok || at >= keepAfter {
 		return changed, err
 	}
 	return true, a.deleteArchived(first)
 }
 
-// nextArchivable returns the oldest live segment if it may move to the archive, else 0.
-func (a *archiver) nextArchivable() uint64 {
+// oldestArchivableSegment returns the oldest live segment if it may move to the archive, else 0.
+func (a *archiver) oldestArchivableSegment() uint64 {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if len(a.live) > 2 && a.live[1] <= a.oldest {
@@ -114,8 +114,8 @@ func (a *archiver) nextArchivable() uint64 {
 	return 0
 }
 
-// oldestArchived returns the oldest archived segment, or 0, and the segment after it.
-func (a *archiver) oldestArchived() (first, follows uint64, keepAfter int64) {
+// oldestArchivedSegment returns the oldest archived segment, or 0, and the segment after it.
+func (a *archiver) oldestArchivedSegment() (first, nextSegment uint64, keepAfter int64) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	switch {
@@ -127,22 +127,22 @@ func (a *archiver) oldestArchived() (first, follows uint64, keepAfter int64) {
 	return a.archived[0], a.archived[1], a.keepAfter
 }
 
-func (a *archiver) moveToArchive(first uint64) error {
+func (a *archiver) moveToArchive(segment uint64) error {
 	if err := makeDir(archiveDir(a.dir)); err != nil {
 		return err
 	}
-	if err := moveFile(livePath(a.dir, first), archivePath(a.dir, first)); err != nil {
+	if err := moveFile(livePath(a.dir, segment), archivePath(a.dir, segment)); err != nil {
 		return err
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.live = slices.Delete(a.live, 0, 1)
-	a.archived = append(a.archived, first)
+	a.archived = append(a.archived, segment)
 	return nil
 }
 
-func (a *archiver) deleteArchived(first uint64) error {
-	if err := os.Remove(archivePath(a.dir, first)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+func (a *archiver) deleteArchived(segment uint64) error {
+	if err := os.Remove(archivePath(a.dir, segment)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	if err := syncDir(archiveDir(a.dir)); err != nil {
@@ -154,9 +154,9 @@ func (a *archiver) deleteArchived(first uint64) error {
 	return nil
 }
 
-// firstTime returns the time of a segment's first entry; ok is false if it has no entry.
-func firstTime(dir string, first uint64) (at int64, ok bool, err error) {
-	f, err := openSegment(dir, first)
+// timeOfFirstEntry returns the time of a segment's first entry; ok is false if it has no entry.
+func timeOfFirstEntry(dir string, segment uint64) (at int64, ok bool, err error) {
+	f, err := openSegmentOrArchived(dir, segment)
 	if err != nil {
 		return 0, false, err
 	}
@@ -173,16 +173,16 @@ func firstTime(dir string, first uint64) (at int64, ok bool, err error) {
 	return int64(binary.LittleEndian.Uint64(head[w+24:])), true, nil
 }
 
-// Archive releases old segments in the background. Segments whose entries are all older
+// RaiseArchiveBounds releases old segments in the background. Segments whose entries are all older
 // than entry oldest move to the archive. Archived segments whose entries are all older
 // than keepAfter (unix nanoseconds) are deleted. Both bounds only rise; a lower value
 // has no effect.
 //
 // The two newest segments always stay live. The oldest segments go first, one at a time. The
 // pause between two is half of the last interval between new segments, from 5 to 500 ms.
-func (l *Log) Archive(oldest uint64, keepAfter int64) {
+func (l *Log) RaiseArchiveBounds(oldestNeeded uint64, keepAfter int64) {
 	l.archiver.mu.Lock()
-	l.archiver.oldest = max(l.archiver.oldest, oldest)
+	l.archiver.oldest = max(l.archiver.oldest, oldestNeeded)
 	l.archiver.keepAfter = max(l.archiver.keepAfter, keepAfter)
 	l.archiver.mu.Unlock()
 	l.archiver.wake()
@@ -197,7 +197,7 @@ func (l *Log) archiveLoop() {
 		case <-l.archiver.wakeup:
 		}
 		for {
-			changed, err := l.archiver.archiveStep()
+			changed, err := l.archiver.archiveOrDeleteOne()
 			if err != nil {
 				l.log.Warn("cannot archive or delete an old log segment; it stays until the next attempt", "error", err)
 			}
@@ -207,7 +207,7 @@ func (l *Log) archiveLoop() {
 			select {
 			case <-l.stop:
 				return
-			case <-timer.After(l.archiver.timeToWait()):
+			case <-timer.After(l.archiver.pauseBeforeNextStep()):
 			}
 		}
 	}

@@ -38,14 +38,14 @@ func (l *Log) commitLoop() {
 		}
 		full, err := l.commit(batch)
 		if err != nil {
-			l.fail(err, batch)
+			l.failForGood(err, batch)
 			return
 		}
 		clear(batch)
-		l.queue.committed()
+		l.queue.markBatchCommitted()
 		if full {
 			if err := l.rotate(); err != nil {
-				l.fail(err, nil)
+				l.failForGood(err, nil)
 				return
 			}
 		}
@@ -55,8 +55,8 @@ func (l *Log) commitLoop() {
 // commit makes a batch durable and notifies its waiters. full reports that the batch
 // ended its segment.
 func (l *Log) commit(batch []queuedEntry) (full bool, err error) {
-	h := header{seq: l.end.seq, batch: l.end.seq + 1, at: max(l.opt.Now(), l.at), epoch: l.epoch}
-	l.encode(h, batch)
+	h := frameHeader{seq: l.end.seq, batch: l.end.seq + 1, at: max(l.opt.Now(), l.at), epoch: l.epoch}
+	l.encodeBatch(h, batch)
 	b := Batch{Entries: len(batch), Bytes: len(l.encoded)}
 	took, full, err := l.writer.write(l.encoded, len(batch))
 	if err != nil {
@@ -100,9 +100,9 @@ func notify(batch []queuedEntry, first uint64, at int64) {
 	}
 }
 
-// encode writes the batch's records to l.encoded, exactly as in the segment file, and
+// encodeBatch writes the batch's records to l.encoded, exactly as in the segment file, and
 // adds each frame to tidwall's batch, which copies it.
-func (l *Log) encode(h header, batch []queuedEntry) {
+func (l *Log) encodeBatch(h frameHeader, batch []queuedEntry) {
 	l.encoded = l.encoded[:0]
 	l.writer.batch.Clear()
 	for i := range batch {
@@ -135,22 +135,22 @@ func (l *Log) rotate() error {
 	l.end.seg, l.end.off = l.writer.first, 0
 	l.stats.Segments++
 	l.mu.Unlock()
-	l.archiver.addLive(l.writer.first)
+	l.archiver.addLiveSegment(l.writer.first)
 	return nil
 }
 
-// fail stops the log for good. The queue rejects new entries before any waiter learns of
+// failForGood stops the log for good. The queue rejects new entries before any waiter learns of
 // the failure; then fail notifies the waiters of the current batch and of all queued
 // entries. After this the log calls no function of the disk.
-func (l *Log) fail(cause error, batch []queuedEntry) {
+func (l *Log) failForGood(cause error, unacknowledged []queuedEntry) {
 	err := fmt.Errorf("%w: %w", ErrFailed, cause)
 	l.mu.Lock()
 	l.failure = err
 	l.mu.Unlock()
-	items, calls := l.queue.fail(err)
+	items, calls := l.queue.failAll(err)
 	close(l.failed)
 	l.log.Error("log failed: it will acknowledge no further entry; repair the disk and restart", "error", cause)
-	for _, it := range append(batch, items...) {
+	for _, it := range append(unacknowledged, items...) {
 		if it.waiter != nil {
 			it.waiter.Failed(err)
 		}

@@ -64,7 +64,7 @@ func crashOnce(t *testing.T, rt *rapid.T, dir string, size int, history []string
 		putBatch(t, l, batch...)
 		history = append(history, batch...)
 	}
-	var whole position
+	var whole logPosition
 	lost = draw()
 	if err := l.Do(func(uint64, int64) {
 		whole = l.position()

@@ -33,11 +33,11 @@ func (c *cursor) openSegmentFile(f *os.File, seg uint64) {
 	c.limit, c.off, c.begun = 0, 0, false
 	c.start, c.end = 0, 0
 	if !c.chain.any {
-		c.chain = orderChecker{header: header{seq: seg - 1}}
+		c.chain = orderChecker{frameHeader: frameHeader{seq: seg - 1}}
 	}
 }
 
-// replaceFile continues at the same offset in a file that replaced the current one.
+// copyFileOver continues at the same offset in a file that replaced the current one.
 func (c *cursor) replaceFile(f *os.File) {
 	c.close()
 	c.f = f
@@ -56,9 +56,9 @@ func (c *cursor) nextSeq() uint64 { return c.chain.seq + 1 }
 
 // nextRecord returns the next record; data stays valid until the following call. io.EOF means
 // that limit is the end of a record, errShort that it is inside a record. Any other error
-// is a badFrame, an unknownVersion, or an I/O error. After an error the cursor has not
+// is a invalidFrame, an unknownVersion, or an I/O error. After an error the cursor has not
 // moved.
-func (c *cursor) nextRecord() (h header, data []byte, err error) {
+func (c *cursor) nextRecord() (h frameHeader, data []byte, err error) {
 	if c.off == c.limit {
 		return h, nil, io.EOF
 	}
@@ -73,7 +73,7 @@ func (c *cursor) nextRecord() (h header, data []byte, err error) {
 		return h, nil, err
 	}
 	if !c.begun && h.seq != c.seg {
-		return h, nil, badFrame(fmt.Sprintf("the first entry is %d, not the one that the file name gives", h.seq))
+		return h, nil, invalidFrame(fmt.Sprintf("the first entry is %d, not the one that the file name gives", h.seq))
 	}
 	if err := c.chain.checkNext(h, !c.begun); err != nil {
 		return h, nil, err
@@ -110,10 +110,10 @@ func (c *cursor) fillBuffer() error {
 	return nil
 }
 
-// publicError converts an error of next into a *DamageError, a *VersionError, or returns
+// withPosition converts an error of next into a *DamageError, a *VersionError, or returns
 // it unchanged.
-func (c *cursor) publicError(err error) error {
-	var bad badFrame
+func (c *cursor) withPosition(err error) error {
+	var bad invalidFrame
 	var version unknownVersion
 	switch {
 	case errors.As(err, &bad), errors.Is(err, errShort):

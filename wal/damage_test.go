@@ -157,7 +157,7 @@ func TestDamageErrorGivesOffset(t *testing.T) {
 }
 
 func TestLaterVersionIsRejected(t *testing.T) {
-	newer := appendFrame(nil, header{seq: 4, batch: 4, at: 1 << 62, epoch: 1}, []byte("of a later program"))
+	newer := appendFrame(nil, frameHeader{seq: 4, batch: 4, at: 1 << 62, epoch: 1}, []byte("of a later program"))
 	newer[3] = 2
 	rec := append([]byte{byte(len(newer))}, reseal(newer)...)
 	dir := t.TempDir()

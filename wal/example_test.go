@@ -125,7 +125,7 @@ func TestRestartReplaysAfterSnapshot(t *testing.T) {
 			w := must.Value(l.CreateSnapshot(wal.SnapshotOptions{BytesPerSecond: -1}))(t)
 			fmt.Fprint(w, sum(uint64(n)))
 			must.Value(w.Commit(uint64(n), uint64(n), nil))(t)
-			l.Archive(uint64(n)+1, 0)
+			l.RaiseArchiveBounds(uint64(n)+1, 0)
 		}
 	}
 	must.Succeed(t, l.Close())

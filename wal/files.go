@@ -41,11 +41,11 @@ func makeDir(dir string) error {
 	return err
 }
 
-// replaceFile atomically gives path the first size bytes of src: it copies them to a
+// copyFileOver atomically gives path the first size bytes of src: it copies them to a
 // temporary file, fsyncs, renames, and fsyncs the directory. If src and path are the same
 // file, this forces the page cache's content onto the disk.
-func replaceFile(path, src string, size int64) error {
-	in, err := os.Open(src)
+func copyFileOver(path, source string, size int64) error {
+	in, err := os.Open(source)
 	if err != nil {
 		return err
 	}

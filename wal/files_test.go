@@ -42,9 +42,9 @@ func (r errReader) Read([]byte) (int, error) { return 0, r.err }
 func TestReplaceFileByOwnPrefix(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "segment")
 	mustWrite(t, path, []byte("good tail"))
-	must.Succeed(t, replaceFile(path, path, 4))
+	must.Succeed(t, copyFileOver(path, path, 4))
 	equal(t, "what is left", string(mustRead(t, path)), "good")
-	wantError(t, replaceFile(path, filepath.Join(t.TempDir(), "none"), 0), fs.ErrNotExist)
+	wantError(t, copyFileOver(path, filepath.Join(t.TempDir(), "none"), 0), fs.ErrNotExist)
 }
 
 func TestMoveFile(t *testing.T) {
@@ -73,11 +73,11 @@ func TestParseName(t *testing.T) {
 		"":                          0,
 		"00000000000000000001.snap": 0,
 	} {
-		if got, ok := parseName(name, ""); got != want && ok || ok != (want > 0) {
+		if got, ok := parseSequenceName(name, ""); got != want && ok || ok != (want > 0) {
 			t.Errorf("%q is read as %d, %v", name, got, ok)
 		}
 	}
-	if got, ok := parseName("00000000000000000012.seg", archiveSuffix); got != 12 || !ok {
+	if got, ok := parseSequenceName("00000000000000000012.seg", archiveSuffix); got != 12 || !ok {
 		t.Errorf("an archived segment is read as %d, %v", got, ok)
 	}
 }
@@ -85,11 +85,11 @@ func TestParseName(t *testing.T) {
 func TestIndexOf(t *testing.T) {
 	segments := []Segment{{First: 5}, {First: 8}, {First: 20}}
 	for seq, want := range map[uint64]int{1: -1, 4: -1, 5: 0, 7: 0, 8: 1, 19: 1, 20: 2, 1000: 2} {
-		if got := indexOf(segments, seq); got != want {
+		if got := indexOfSegmentWith(segments, seq); got != want {
 			t.Errorf("entry %d: segment %d, want %d", seq, got, want)
 		}
 	}
-	equal(t, "of none", indexOf(nil, 1), -1)
+	equal(t, "of none", indexOfSegmentWith(nil, 1), -1)
 }
 
 func TestMovingSegmentIsListedOnce(t *testing.T) {

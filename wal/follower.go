@@ -29,8 +29,8 @@ type lagLimit struct {
 	start   int64 // position.total when the follower began
 }
 
-func (g lagLimit) behind(total, read int64) int64 {
-	return max(0, total-g.start-max(0, read-g.initial))
+func (g lagLimit) bytesBehind(written, read int64) int64 {
+	return max(0, written-g.start-max(0, read-g.initial))
 }
 
 // Follow reads this log from entry `from` on, and waits for more entries at its end.
@@ -41,7 +41,7 @@ func (l *Log) Follow(from uint64, maxLag int64) (*Follower, error) {
 		return nil, err
 	}
 	p := l.position()
-	f := &Follower{r: r, log: l, lag: lagLimit{max: maxLag, start: p.total, initial: l.backlog(r.cur.seg, p)}}
+	f := &Follower{r: r, log: l, lag: lagLimit{max: maxLag, start: p.total, initial: l.bytesToRead(r.cur.seg, p)}}
 	more := make(chan struct{}, 1)
 	l.mu.Lock()
 	l.followers[more] = struct{}{}
@@ -66,14 +66,14 @@ func (l *Log) Follow(from uint64, maxLag int64) (*Follower, error) {
 
 // Follow reads a log that another process writes, and polls for more entries at the
 // interval every. Next returns ErrGone if the segments are deleted before it reads them.
-func Follow(dir string, from uint64, every time.Duration) (*Follower, error) {
+func Follow(dir string, from uint64, pollInterval time.Duration) (*Follower, error) {
 	r, err := NewReader(dir, from)
 	if err != nil {
 		return nil, err
 	}
 	wait := func(ctx context.Context) error {
 		select {
-		case <-timer.After(every):
+		case <-timer.After(pollInterval):
 			return nil
 		case <-ctx.Done():
 			return ctx.Err()
@@ -90,13 +90,13 @@ func (f *Follower) Next(ctx context.Context) (Entry, error) {
 		if f.lag.max > 0 && f.Lag() > f.lag.max {
 			return Entry{}, ErrLagged
 		}
-		ended := f.log != nil && f.log.hasEnded()
+		ended := f.log != nil && f.log.isClosedOrFailed()
 		e, err := f.r.Next()
 		if !errors.Is(err, io.EOF) {
 			return e, err
 		}
 		if ended {
-			return e, f.log.endError()
+			return e, f.log.closedOrFailedError()
 		}
 		if err := f.wait(ctx); err != nil {
 			return e, err
@@ -110,7 +110,7 @@ func (f *Follower) Lag() int64 {
 	if f.log == nil {
 		return 0
 	}
-	return f.lag.behind(f.log.position().total, f.r.read)
+	return f.lag.bytesBehind(f.log.position().total, f.r.read)
 }
 
 // Close ends the follower.
@@ -119,8 +119,8 @@ func (f *Follower) Close() {
 	f.r.Close()
 }
 
-// hasEnded reports whether the log is closed or failed, and so appends no more entries.
-func (l *Log) hasEnded() bool {
+// isClosedOrFailed reports whether the log is closed or failed, and so appends no more entries.
+func (l *Log) isClosedOrFailed() bool {
 	select {
 	case <-l.done:
 		return true
@@ -129,15 +129,15 @@ func (l *Log) hasEnded() bool {
 	}
 }
 
-func (l *Log) endError() error {
+func (l *Log) closedOrFailedError() error {
 	if err := l.Err(); err != nil {
 		return err
 	}
 	return ErrClosed
 }
 
-// backlog returns the number of bytes from the beginning of segment first to p.
-func (l *Log) backlog(first uint64, p position) int64 {
+// bytesToRead returns the number of bytes from the beginning of segment first to p.
+func (l *Log) bytesToRead(first uint64, p logPosition) int64 {
 	bytes := p.off
 	segments, err := Segments(l.dir)
 	if err != nil {

@@ -156,7 +156,7 @@ func TestFollowerRetainsNoSegments(t *testing.T) {
 		f := must.Value(l.Follow(1, 0))(t)
 		defer f.Close()
 		put(t, l, numbered(10)...)
-		l.Archive(100, 2)
+		l.RaiseArchiveBounds(100, 2)
 		time.Sleep(time.Minute)
 		if _, err := f.Next(t.Context()); err != nil {
 			t.Errorf("the file that it had open: %v", err)

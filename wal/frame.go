@@ -27,16 +27,16 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 // errShort means that the bytes end inside the record.
 var errShort = errors.New("the file ends inside this record")
 
-// badFrame is the reason why bytes are not a valid frame.
-type badFrame string
+// invalidFrame is the reason why bytes are not a valid frame.
+type invalidFrame string
 
-func (b badFrame) Error() string { return string(b) }
+func (b invalidFrame) Error() string { return string(b) }
 
 const (
-	badLength   = badFrame("the record's length is out of bounds")
-	badMagic    = badFrame("no record begins here")
-	badMismatch = badFrame("the two lengths of the record differ")
-	badChecksum = badFrame("the checksum does not match")
+	badLength   = invalidFrame("the record's length is out of bounds")
+	badMagic    = invalidFrame("no record begins here")
+	badMismatch = invalidFrame("the two lengths of the record differ")
+	badChecksum = invalidFrame("the checksum does not match")
 )
 
 // unknownVersion is a frame version that this program cannot read.
@@ -46,8 +46,8 @@ func (v unknownVersion) Error() string {
 	return fmt.Sprintf("the record has format version %d, but this program reads version %d", byte(v), frameVersion)
 }
 
-// header holds the fields of a frame before its data.
-type header struct {
+// frameHeader holds the fields of a frame before its data.
+type frameHeader struct {
 	seq   uint64
 	batch uint64
 	at    int64
@@ -55,8 +55,8 @@ type header struct {
 }
 
 // recordSize returns the size in a segment of a record with n bytes of data.
-func recordSize(n int) int {
-	return uvarintSize(uint64(headerSize+n)) + headerSize + n
+func recordSize(dataSize int) int {
+	return uvarintSize(uint64(headerSize+dataSize)) + headerSize + dataSize
 }
 
 func uvarintSize(x uint64) int {
@@ -68,7 +68,7 @@ func uvarintSize(x uint64) int {
 }
 
 // appendFrame appends only the frame, without tidwall's length.
-func appendFrame(dst []byte, h header, data []byte) []byte {
+func appendFrame(dst []byte, h frameHeader, data []byte) []byte {
 	at := len(dst)
 	dst = append(dst, magic[0], magic[1], magic[2], frameVersion)
 	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(data)))
@@ -81,8 +81,8 @@ func appendFrame(dst []byte, h header, data []byte) []byte {
 }
 
 // parseRecord reads the record at the beginning of b. data aliases b; n is the size of
-// the record. The error is errShort, a badFrame or an unknownVersion.
-func parseRecord(b []byte) (h header, data []byte, n int, err error) {
+// the record. The error is errShort, a invalidFrame or an unknownVersion.
+func parseRecord(b []byte) (h frameHeader, data []byte, n int, err error) {
 	size, w := binary.Uvarint(b)
 	if w < 0 || (w == 0 && len(b) >= binary.MaxVarintLen64) {
 		return h, nil, 0, badLength
@@ -104,7 +104,7 @@ func parseRecord(b []byte) (h header, data []byte, n int, err error) {
 }
 
 // parseFrame reads the frame at the beginning of b.
-func parseFrame(b []byte) (h header, data []byte, err error) {
+func parseFrame(b []byte) (h frameHeader, data []byte, err error) {
 	if len(b) < headerSize {
 		return h, nil, errShort
 	}
@@ -122,7 +122,7 @@ func parseFrame(b []byte) (h header, data []byte, err error) {
 	if b[3] == 0 {
 		return h, nil, badMagic // version 0 does not exist: the rest of the frame never reached the disk
 	}
-	if b[3] != frameVersion && !(errors.Is(err, badChecksum) && isFlippedVersion(b, data)) {
+	if b[3] != frameVersion && !(errors.Is(err, badChecksum) && isVersionByteDamaged(b, data)) {
 		return h, nil, unknownVersion(b[3])
 	}
 	if err != nil {
@@ -143,9 +143,9 @@ func checksum(head, data []byte) uint32 {
 	return crc32.Update(crc32.Checksum(head, castagnoli), castagnoli, data)
 }
 
-// isFlippedVersion reports whether the version byte is damaged: with the current version
+// isVersionByteDamaged reports whether the version byte is damaged: with the current version
 // the checksum matches. Otherwise a later program wrote the frame.
-func isFlippedVersion(frame, data []byte) bool {
+func isVersionByteDamaged(frame, data []byte) bool {
 	var head [headerSize]byte
 	copy(head[:], frame)
 	head[3] = frameVersion
@@ -154,28 +154,28 @@ func isFlippedVersion(frame, data []byte) bool {
 
 // orderChecker checks that each frame follows from the one before it.
 type orderChecker struct {
-	header
+	frameHeader
 	any bool // header is set: from the last frame, or from the position before the first
 }
 
 // checkNext checks the next frame. startsSegment reports that it is the first in its file.
-func (c *orderChecker) checkNext(h header, startsSegment bool) error {
+func (c *orderChecker) checkNext(h frameHeader, startsSegment bool) error {
 	switch {
 	case c.any && h.seq != c.seq+1:
-		return badFrame(fmt.Sprintf("found entry %d, expected entry %d", h.seq, c.seq+1))
+		return invalidFrame(fmt.Sprintf("found entry %d, expected entry %d", h.seq, c.seq+1))
 	case startsSegment && h.batch != h.seq:
-		return badFrame(fmt.Sprintf("the segment begins inside batch %d", h.batch))
+		return invalidFrame(fmt.Sprintf("the segment begins inside batch %d", h.batch))
 	case h.batch == h.seq:
 		if c.any && h.at < c.at {
-			return badFrame("the batch's time goes back")
+			return invalidFrame("the batch's time goes back")
 		}
 		if c.any && h.epoch < c.epoch {
-			return badFrame("the epoch goes back")
+			return invalidFrame("the epoch goes back")
 		}
 	case !c.any || h.batch != c.batch || h.at != c.at || h.epoch != c.epoch:
-		return badFrame(fmt.Sprintf("entry %d has batch number %d, but the entries before it have another", h.seq, h.batch))
+		return invalidFrame(fmt.Sprintf("entry %d has batch number %d, but the entries before it have another", h.seq, h.batch))
 	}
-	c.header, c.any = h, true
+	c.frameHeader, c.any = h, true
 	return nil
 }
 
@@ -183,7 +183,7 @@ func (c *orderChecker) checkNext(h header, startsSegment bool) error {
 // of a log carries the log's own checksums.
 func AppendRecord(dst []byte, e *Entry) []byte {
 	dst = binary.AppendUvarint(dst, uint64(headerSize+len(e.Data)))
-	return appendFrame(dst, header{seq: e.Seq, batch: e.Batch, at: e.At, epoch: e.Epoch}, e.Data)
+	return appendFrame(dst, frameHeader{seq: e.Seq, batch: e.Batch, at: e.At, epoch: e.Epoch}, e.Data)
 }
 
 // ParseRecord reads the record at the beginning of b and verifies its checksum. The entry's

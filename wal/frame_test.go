@@ -9,8 +9,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-func drawHeader(t *rapid.T) header {
-	return header{
+func drawHeader(t *rapid.T) frameHeader {
+	return frameHeader{
 		seq:   rapid.Uint64().Draw(t, "seq"),
 		batch: rapid.Uint64().Draw(t, "batch"),
 		at:    rapid.Int64().Draw(t, "at"),
@@ -19,7 +19,7 @@ func drawHeader(t *rapid.T) header {
 }
 
 // appendRecord appends a record as in a segment.
-func appendRecord(dst []byte, h header, data []byte) []byte {
+func appendRecord(dst []byte, h frameHeader, data []byte) []byte {
 	dst = binary.AppendUvarint(dst, uint64(headerSize+len(data)))
 	return appendFrame(dst, h, data)
 }
@@ -40,7 +40,7 @@ func TestRecordRoundTrip(t *testing.T) {
 }
 
 func TestLargestRecordFitsReadBuffer(t *testing.T) {
-	rec := appendRecord(nil, header{seq: 1, batch: 1}, make([]byte, MaxEntry))
+	rec := appendRecord(nil, frameHeader{seq: 1, batch: 1}, make([]byte, MaxEntry))
 	if len(rec) != maxRecord || len(rec) > readBuffer {
 		t.Fatalf("the largest record has %d bytes, maxRecord is %d", len(rec), maxRecord)
 	}
@@ -50,7 +50,7 @@ func TestLargestRecordFitsReadBuffer(t *testing.T) {
 }
 
 func TestParseRecordDetectsEveryFlippedBit(t *testing.T) {
-	rec := appendRecord(nil, header{seq: 7, batch: 6, at: 5, epoch: 1}, []byte("a lead"))
+	rec := appendRecord(nil, frameHeader{seq: 7, batch: 6, at: 5, epoch: 1}, []byte("a lead"))
 	for bit := range len(rec) * 8 {
 		bad := bytes.Clone(rec)
 		bad[bit/8] ^= 1 << (bit % 8)
@@ -61,7 +61,7 @@ func TestParseRecordDetectsEveryFlippedBit(t *testing.T) {
 }
 
 func TestPrefixOfRecordIsShort(t *testing.T) {
-	rec := appendRecord(nil, header{seq: 1, batch: 1}, bytes.Repeat([]byte("x"), 200))
+	rec := appendRecord(nil, frameHeader{seq: 1, batch: 1}, bytes.Repeat([]byte("x"), 200))
 	for n := range rec {
 		if _, _, _, err := parseRecord(rec[:n]); !errors.Is(err, errShort) {
 			t.Errorf("%d of %d bytes: %v", n, len(rec), err)
@@ -70,13 +70,13 @@ func TestPrefixOfRecordIsShort(t *testing.T) {
 }
 
 func TestParseRecordRejectsInvalidBytes(t *testing.T) {
-	good := appendRecord(nil, header{seq: 1, batch: 1}, []byte("data"))
+	good := appendRecord(nil, frameHeader{seq: 1, batch: 1}, []byte("data"))
 	with := func(at int, b ...byte) []byte {
 		bad := bytes.Clone(good)
 		copy(bad[at:], b)
 		return bad
 	}
-	newer := appendFrame(nil, header{seq: 1, batch: 1}, []byte("data"))
+	newer := appendFrame(nil, frameHeader{seq: 1, batch: 1}, []byte("data"))
 	newer[3] = 2
 	for name, c := range map[string]struct {
 		bytes []byte
@@ -108,12 +108,12 @@ func reseal(frame []byte) []byte {
 }
 
 func TestChainFollow(t *testing.T) {
-	at := func(seq, batch uint64, at int64, epoch uint32) header {
-		return header{seq: seq, batch: batch, at: at, epoch: epoch}
+	at := func(seq, batch uint64, at int64, epoch uint32) frameHeader {
+		return frameHeader{seq: seq, batch: batch, at: at, epoch: epoch}
 	}
-	before := orderChecker{header: at(9, 8, 100, 2), any: true}
+	before := orderChecker{frameHeader: at(9, 8, 100, 2), any: true}
 	for name, c := range map[string]struct {
-		next   header
+		next   frameHeader
 		starts bool
 		good   bool
 	}{
@@ -137,7 +137,7 @@ func TestChainFollow(t *testing.T) {
 		ch := before
 		if err := ch.checkNext(c.next, c.starts); (err == nil) != c.good {
 			t.Errorf("%s: %v", name, err)
-		} else if c.good && ch.header != c.next {
+		} else if c.good && ch.frameHeader != c.next {
 			t.Errorf("%s: the chain did not go on", name)
 		} else if !c.good && ch != before {
 			t.Errorf("%s: the chain went on", name)
@@ -146,7 +146,7 @@ func TestChainFollow(t *testing.T) {
 }
 
 func FuzzParseRecord(f *testing.F) {
-	f.Add(appendRecord(nil, header{seq: 1, batch: 1, at: 1, epoch: 1}, []byte("data")))
+	f.Add(appendRecord(nil, frameHeader{seq: 1, batch: 1, at: 1, epoch: 1}, []byte("data")))
 	f.Add([]byte{0xFF, 0xFF, 0xFF, 0xFF, 0x0F})
 	f.Fuzz(func(t *testing.T, b []byte) {
 		h, data, n, err := parseRecord(b)

@@ -33,7 +33,7 @@ type Log struct {
 	encoded []byte
 
 	mu        sync.Mutex // guards the fields below, up to followers
-	end       position
+	end       logPosition
 	stats     Stats
 	failure   error
 	followers map[chan struct{}]struct{}
@@ -46,8 +46,8 @@ type Log struct {
 	closeErr  error
 }
 
-// position is the end of the durable part of the log.
-type position struct {
+// logPosition is the end of the durable part of the log.
+type logPosition struct {
 	seq   uint64
 	at    int64
 	seg   uint64 // the last segment
@@ -111,7 +111,7 @@ func openLocked(dir string, opt Options) (*Log, error) {
 		done:      make(chan struct{}),
 	}
 	l.verified.add(opt.AtLeast)
-	l.end = position{seq: t.chain.seq, at: l.at, seg: t.seg.First, off: t.size}
+	l.end = logPosition{seq: t.chain.seq, at: l.at, seg: t.seg.First, off: t.size}
 	return l, nil
 }
 
@@ -132,7 +132,7 @@ func (l *Log) Append(data []byte, w Waiter) error {
 // sequence and its batch's time, and returns after f. At that moment all entries up to seq
 // have been notified, and no later entry. A Waiter must not call Do.
 func (l *Log) Do(f func(seq uint64, at int64)) error {
-	done, err := l.queue.addCall(f)
+	done, err := l.queue.enqueueCall(f)
 	if err != nil {
 		return err
 	}
@@ -179,7 +179,7 @@ func (l *Log) Close() error {
 	return l.closeErr
 }
 
-func (l *Log) position() position {
+func (l *Log) position() logPosition {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.end
@@ -208,7 +208,7 @@ func (l *Log) Stats() Stats {
 	l.mu.Lock()
 	s := l.stats
 	l.mu.Unlock()
-	s.Queued, s.QueuedBytes, s.QueueDelay = l.queue.fillLevel()
+	s.Queued, s.QueuedBytes, s.QueueDelay = l.queue.load()
 	s.Live, s.Archived = l.archiver.countSegments()
 	return s
 }

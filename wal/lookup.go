@@ -23,7 +23,7 @@ func (l *Log) EntryAt(seq uint64) (Entry, error) {
 	if last := l.position().seq; seq == 0 || seq > last {
 		return Entry{}, fmt.Errorf("cannot read log entry %d; the last entry is %d: %w", seq, last, ErrNoEntry)
 	}
-	first, ok := l.archiver.segmentOf(seq)
+	first, ok := l.archiver.segmentWithEntry(seq)
 	if !ok {
 		return Entry{}, fmt.Errorf("cannot read log entry %d: %w", seq, ErrGone)
 	}
@@ -31,7 +31,7 @@ func (l *Log) EntryAt(seq uint64) (Entry, error) {
 	defer atBuffers.Put(buf)
 	r := &Reader{dir: l.dir, from: seq, src: liveSource{l}, cur: cursor{buf: *buf}}
 	defer r.Close()
-	if err := r.enter(first); err != nil {
+	if err := r.moveToSegment(first); err != nil {
 		return Entry{}, err
 	}
 	e, err := r.Next()
@@ -48,10 +48,10 @@ var atBuffers = sync.Pool{New: func() any {
 	return &buf
 }}
 
-// segmentOf returns the name of the segment that holds a durable entry, or false if the
+// segmentWithEntry returns the name of the segment that holds a durable entry, or false if the
 // entry is older than the history. Rejected: listing the folders, which takes time in
 // proportion to the archive.
-func (a *archiver) segmentOf(seq uint64) (first uint64, ok bool) {
+func (a *archiver) segmentWithEntry(seq uint64) (first uint64, ok bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for _, firsts := range [][]uint64{a.live, a.archived} {
@@ -71,7 +71,7 @@ func (a *archiver) segmentOf(seq uint64) (first uint64, ok bool) {
 // Time never goes back in a log, so a binary search over the first entries of segments
 // finds the start. The reader has the properties of NewReader'a.
 func (l *Log) NewReaderSince(at int64) (*Reader, error) {
-	first, err := l.archiver.lastBefore(at)
+	first, err := l.archiver.lastSegmentBefore(at)
 	if err != nil {
 		return nil, err
 	}
@@ -82,15 +82,15 @@ func (l *Log) NewReaderSince(at int64) (*Reader, error) {
 	return r, err
 }
 
-// lastBefore returns the last segment that begins before the time at, or the oldest
+// lastSegmentBefore returns the last segment that begins before the time at, or the oldest
 // segment. A segment deleted meanwhile began before all others; a segment without entries
 // has no entry before at.
-func (a *archiver) lastBefore(at int64) (first uint64, err error) {
+func (a *archiver) lastSegmentBefore(at int64) (first uint64, err error) {
 	a.mu.Lock()
 	firsts := slices.Concat(a.archived, a.live)
 	a.mu.Unlock()
 	later := sort.Search(len(firsts), func(i int) bool {
-		began, begun, e := firstTime(a.dir, firsts[i])
+		began, begun, e := timeOfFirstEntry(a.dir, firsts[i])
 		if e != nil && !errors.Is(e, fs.ErrNotExist) {
 			err = e
 		}

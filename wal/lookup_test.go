@@ -89,14 +89,14 @@ func TestEntryAtReadsArchive(t *testing.T) {
 		dir, at := t.TempDir(), int64(0)
 		l := mustOpen(t, dir, Options{SegmentSize: 3 * recordSize(12), Now: func() int64 { at += 100; return at }})
 		put(t, l, numbered(10)...)
-		l.Archive(100, 0)
+		l.RaiseArchiveBounds(100, 0)
 		time.Sleep(time.Minute)
 		archived, _ := segmentNames(t, dir)
 		equal(t, "archived", archived, "[1 4]")
 		for seq := uint64(1); seq <= 10; seq++ {
 			equal(t, "of the archive", entryAt(t, l, seq), numbered(10)[seq-1])
 		}
-		l.Archive(100, 401)
+		l.RaiseArchiveBounds(100, 401)
 		time.Sleep(time.Minute)
 		for seq := uint64(1); seq <= 10; seq++ {
 			if seq <= 3 {
@@ -175,7 +175,7 @@ func TestEntryAtDuringAppends(t *testing.T) {
 	for i, entry := range numbered(many) {
 		put(t, l, entry)
 		if i%10 == 0 {
-			l.Archive(uint64(i), int64(max(0, i-40)*100))
+			l.RaiseArchiveBounds(uint64(i), int64(max(0, i-40)*100))
 		}
 	}
 	done.Store(true)

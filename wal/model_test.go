@@ -86,7 +86,7 @@ func (m *model) archive(rt *rapid.T) {
 	}
 	m.from = max(m.from, uint64(rapid.IntRange(1, len(m.entries)).Draw(rt, "oldest")))
 	m.oldest = m.from
-	m.log.Archive(m.from, rapid.Int64Range(0, m.clock).Draw(rt, "keep after"))
+	m.log.RaiseArchiveBounds(m.from, rapid.Int64Range(0, m.clock).Draw(rt, "keep after"))
 }
 
 func (m *model) read(rt *rapid.T) {

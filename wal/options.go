@@ -83,12 +83,12 @@ type Faults struct {
 func (o Options) isNewLog() bool { return o.From <= 1 && o.AtLeast == 0 }
 
 func (o Options) withDefaults() Options {
-	setDefault(&o.SegmentSize, 2<<20)
-	setDefault(&o.MaxBatch, 256)
-	setDefault(&o.MaxBatchBytes, 1<<20)
-	setDefault(&o.QueueLen, 4096)
-	setDefault(&o.QueueBytes, 64<<20)
-	setDefault(&o.reopenAfter, 10_000)
+	setIfNotPositive(&o.SegmentSize, 2<<20)
+	setIfNotPositive(&o.MaxBatch, 256)
+	setIfNotPositive(&o.MaxBatchBytes, 1<<20)
+	setIfNotPositive(&o.QueueLen, 4096)
+	setIfNotPositive(&o.QueueBytes, 64<<20)
+	setIfNotPositive(&o.reopenAfter, 10_000)
 	if o.Now == nil {
 		o.Now = monotonicClock()
 	}
@@ -98,7 +98,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-func setDefault(field *int, value int) {
+func setIfNotPositive(field *int, value int) {
 	if *field <= 0 {
 		*field = value
 	}

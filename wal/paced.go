@@ -27,7 +27,7 @@ func WritePaced(f *os.File, data []byte, bytesPerSecond int64) error {
 		}
 		err = flushRange(f, off, int64(n))
 		if off, data = off+int64(n), data[n:]; len(data) > 0 {
-			pace.wait(n)
+			pace.waitForBytes(n)
 		}
 	}
 	return err
@@ -44,7 +44,7 @@ func FlushPaced(f *os.File, ranges iter.Seq2[int64, int64], bytesPerSecond int64
 			if err := flushRange(f, off, n); err != nil {
 				return err
 			}
-			pace.wait(int(n))
+			pace.waitForBytes(int(n))
 			off, left = off+n, left-n
 		}
 	}
@@ -61,17 +61,17 @@ type throttle struct {
 
 func newThrottle(rate int64) *throttle { return &throttle{rate: max(rate, 0), start: time.Now()} }
 
-// wait accounts for n more bytes and waits until they fit the rate, or until lift closes.
-func (p *throttle) wait(n int) {
+// waitForBytes accounts for n more bytes and waits until they fit the rate, or until lift closes.
+func (p *throttle) waitForBytes(n int) {
 	select {
 	case <-p.lift:
-	case <-timer.After(p.delay(n)):
+	case <-timer.After(p.delayForBytes(n)):
 	}
 }
 
-// delay accounts for n more bytes and returns the time to wait. Idle time gives no credit
+// delayForBytes accounts for n more bytes and returns the time to wait. Idle time gives no credit
 // for a later burst.
-func (p *throttle) delay(n int) time.Duration {
+func (p *throttle) delayForBytes(n int) time.Duration {
 	if p.rate == 0 {
 		return 0
 	}

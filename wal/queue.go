@@ -77,9 +77,9 @@ func (q *queue) enqueue(data []byte, w Waiter) error {
 	return nil
 }
 
-// addCall queues a function. done receives one value: nil after the function has run, or the
+// enqueueCall queues a function. done receives one value: nil after the function has run, or the
 // reason why it never will.
-func (q *queue) addCall(f func(seq uint64, at int64)) (done chan error, err error) {
+func (q *queue) enqueueCall(f func(seq uint64, at int64)) (done chan error, err error) {
 	q.mu.Lock()
 	if q.end != nil {
 		err = q.end
@@ -101,8 +101,8 @@ func (q *queue) close() {
 	q.unlockAndWake()
 }
 
-// fail rejects new entries with err, and returns all queued entries and calls.
-func (q *queue) fail(err error) (items []queuedEntry, calls []queuedCall) {
+// failAll rejects new entries with err, and returns all queued entries and calls.
+func (q *queue) failAll(err error) (items []queuedEntry, calls []queuedCall) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.end = err
@@ -156,16 +156,16 @@ func (q *queue) dequeueBatch(dst []queuedEntry, maxItems, maxBytes, bytesLeft in
 	return dst, calls
 }
 
-// committed records that the last batch is durable and its waiters have been notified.
-func (q *queue) committed() {
+// markBatchCommitted records that the last batch is durable and its waiters have been notified.
+func (q *queue) markBatchCommitted() {
 	q.mu.Lock()
 	q.flying = false
 	q.mu.Unlock()
 }
 
-// fillLevel returns the number and bytes of queued entries, and the age of the oldest entry
+// load returns the number and bytes of queued entries, and the age of the oldest entry
 // that is not durable yet.
-func (q *queue) fillLevel() (entries, bytes int, delay time.Duration) {
+func (q *queue) load() (entries, bytes int, delay time.Duration) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	switch {

@@ -33,7 +33,7 @@ func TestTakeReturnsOneBatch(t *testing.T) {
 		if len(got) != c.want {
 			t.Errorf("%s: took %d of %d, want %d", name, len(got), c.queued, c.want)
 		}
-		if n, bytes, _ := q.fillLevel(); n != c.queued-c.want || bytes != 10*n {
+		if n, bytes, _ := q.load(); n != c.queued-c.want || bytes != 10*n {
 			t.Errorf("%s: %d entries and %d bytes are left", name, n, bytes)
 		}
 	}
@@ -116,7 +116,7 @@ func TestQueueCloses(t *testing.T) {
 	q.enqueue([]byte("before"), nil)
 	q.close()
 	wantError(t, q.enqueue([]byte("after"), nil), ErrClosed)
-	_, err := q.addCall(nil)
+	_, err := q.enqueueCall(nil)
 	wantError(t, err, ErrClosed)
 	got, _ := q.dequeueBatch(nil, 10, 1000, 1000)
 	equal(t, "entries taken after close", len(got), 1)
@@ -128,19 +128,19 @@ func TestQueueFailReturnsQueued(t *testing.T) {
 	q := newQueue(4, 1000)
 	q.enqueue([]byte("a"), nil)
 	q.enqueue([]byte("b"), nil)
-	must.Value(q.addCall(func(uint64, int64) {}))(t)
+	must.Value(q.enqueueCall(func(uint64, int64) {}))(t)
 	cause := errors.New("disk on fire")
-	items, calls := q.fail(cause)
+	items, calls := q.failAll(cause)
 	equal(t, "entries and calls handed back", []int{len(items), len(calls)}, []int{2, 1})
 	wantError(t, q.enqueue([]byte("c"), nil), cause)
-	n, bytes, delay := q.fillLevel()
+	n, bytes, delay := q.load()
 	equal(t, "load", []any{n, bytes, delay}, []any{0, 0, time.Duration(0)})
 }
 
 func TestQueueDelayOfOldest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := newQueue(8, 1000)
-		delay := func() time.Duration { _, _, d := q.fillLevel(); return d }
+		delay := func() time.Duration { _, _, d := q.load(); return d }
 		equal(t, "idle", delay(), time.Duration(0))
 		q.enqueue([]byte("a"), nil)
 		time.Sleep(3 * time.Millisecond)
@@ -149,7 +149,7 @@ func TestQueueDelayOfOldest(t *testing.T) {
 		q.dequeueBatch(nil, 1, 1000, 1000)
 		time.Sleep(2 * time.Millisecond)
 		equal(t, "being written", delay(), 5*time.Millisecond)
-		q.committed()
+		q.markBatchCommitted()
 		equal(t, "the next one", delay(), 2*time.Millisecond)
 	})
 }
@@ -167,7 +167,7 @@ func TestPutWakesCommitter(t *testing.T) {
 			want := 1
 			if round == 1 {
 				want = 10
-				q.addCall(func(uint64, int64) {})
+				q.enqueueCall(func(uint64, int64) {})
 			} else {
 				q.enqueue([]byte("x"), nil)
 			}

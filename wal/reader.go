@@ -56,12 +56,12 @@ func openReader(dir string, from uint64, src segmentSource) (*Reader, error) {
 	if from == 0 {
 		from = segments[0].First
 	}
-	i := indexOf(segments, from)
+	i := indexOfSegmentWith(segments, from)
 	if i < 0 {
 		return nil, fmt.Errorf("cannot read the log from entry %d; the oldest entry is %d: %w", from, segments[0].First, ErrGone)
 	}
 	r := &Reader{dir: dir, from: from, src: src}
-	if err := r.enter(segments[i].First); err != nil {
+	if err := r.moveToSegment(segments[i].First); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -89,25 +89,25 @@ func (r *Reader) Ready() bool { return r.cur.hasBufferedRecord() }
 // Position returns the place where Next continues: the segment's name, and the offset.
 func (r *Reader) Position() (segment uint64, offset int64) { return r.cur.seg, r.cur.off }
 
-// Bytes returns the number of bytes of records read, including records before the first
+// BytesRead returns the number of bytes of records read, including records before the first
 // requested entry.
-func (r *Reader) Bytes() int64 { return r.read }
+func (r *Reader) BytesRead() int64 { return r.read }
 
 // Close closes the file.
 func (r *Reader) Close() { r.cur.close(); r.fail = fs.ErrClosed }
 
-func (r *Reader) next() (header, []byte, error) {
+func (r *Reader) next() (frameHeader, []byte, error) {
 	for {
 		if r.fail != nil {
-			return header{}, nil, r.fail
+			return frameHeader{}, nil, r.fail
 		}
 		h, data, err := r.cur.nextRecord()
 		if err == nil {
 			return h, data, nil
 		}
-		var bad badFrame
+		var bad invalidFrame
 		if !errors.Is(err, io.EOF) && !errors.Is(err, errShort) && !errors.As(err, &bad) {
-			return h, nil, r.cur.publicError(err)
+			return h, nil, r.cur.withPosition(err)
 		}
 		limit := r.cur.limit
 		sealed, endErr := r.src.refreshLimit(&r.cur)
@@ -121,7 +121,7 @@ func (r *Reader) next() (header, []byte, error) {
 		case !sealed:
 			return h, nil, io.EOF
 		default:
-			if err := r.enter(r.cur.nextSeq()); err != nil {
+			if err := r.moveToSegment(r.cur.nextSeq()); err != nil {
 				return h, nil, err
 			}
 		}
@@ -131,7 +131,7 @@ func (r *Reader) next() (header, []byte, error) {
 // tailError converts the error of an incomplete record: io.EOF at the unfinished end of
 // the log, otherwise damage.
 func (r *Reader) tailError(err error, sealed bool) error {
-	blamed := r.cur.publicError(err)
+	blamed := r.cur.withPosition(err)
 	var damage *DamageError
 	if sealed || !errors.As(blamed, &damage) {
 		return blamed
@@ -139,14 +139,14 @@ func (r *Reader) tailError(err error, sealed bool) error {
 	return r.src.resolveDamage(damage)
 }
 
-// enter opens the segment whose first entry is first.
-func (r *Reader) enter(first uint64) error {
+// moveToSegment opens the segment whose first entry is first.
+func (r *Reader) moveToSegment(first uint64) error {
 	if r.cur.f != nil && first == r.cur.seg {
-		return r.cur.publicError(badFrame("the segment is empty, but a later one exists"))
+		return r.cur.withPosition(invalidFrame("the segment is empty, but a later one exists"))
 	}
-	f, err := openSegment(r.dir, first)
+	f, err := openSegmentOrArchived(r.dir, first)
 	if errors.Is(err, fs.ErrNotExist) {
-		return r.missingError(first)
+		return r.missingSegmentError(first)
 	}
 	if err != nil {
 		return fmt.Errorf("cannot read the log: %w", err)
@@ -155,9 +155,9 @@ func (r *Reader) enter(first uint64) error {
 	return nil
 }
 
-// missingError returns the reason for a missing segment: ErrGone if its history was deleted
+// missingSegmentError returns the reason for a missing segment: ErrGone if its history was deleted
 // (the oldest segments go first), otherwise damage.
-func (r *Reader) missingError(first uint64) error {
+func (r *Reader) missingSegmentError(first uint64) error {
 	segments, err := Segments(r.dir)
 	if err != nil {
 		return fmt.Errorf("cannot read the log in %q: %w", r.dir, err)

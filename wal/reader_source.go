@@ -72,7 +72,7 @@ func (s *dirSource) refreshLimit(c *cursor) (sealed bool, err error) {
 // findNewest lists the live segments. A reader with many segments to read lists them once
 // for all: a listing for each would cost the square of their number.
 func (s *dirSource) findNewest() error {
-	live, err := listNames(logDir(s.dir), "")
+	live, err := listSequenceNames(logDir(s.dir), "")
 	if err != nil {
 		return fmt.Errorf("cannot read the log in %q: %w", s.dir, err)
 	}
@@ -85,7 +85,7 @@ func (s *dirSource) findNewest() error {
 // reopenReplaced switches to the file by which a restarted writer has replaced this one.
 // Up to the cursor's offset both have the same content.
 func (s *dirSource) reopenReplaced(c *cursor) error {
-	f, err := openSegment(s.dir, c.seg)
+	f, err := openSegmentOrArchived(s.dir, c.seg)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil // deleted; the open file remains readable to its end
 	}

@@ -36,7 +36,7 @@ func NewRebuilder(dir string, first uint64) (*Rebuilder, error) {
 	if there, err := Segments(dir); err != nil || len(there) > 0 {
 		return nil, errors.Join(fmt.Errorf("cannot rebuild a log in %q: the folder already contains one", dir), err)
 	}
-	b := &Rebuilder{dir: dir, size: Options{}.withDefaults().SegmentSize, chain: orderChecker{header: header{seq: first - 1}}}
+	b := &Rebuilder{dir: dir, size: Options{}.withDefaults().SegmentSize, chain: orderChecker{frameHeader: frameHeader{seq: first - 1}}}
 	err := b.startSegment(first)
 	return b, err
 }
@@ -49,9 +49,9 @@ func (b *Rebuilder) Append(e *Entry) error {
 			return err
 		}
 	}
-	h := header{seq: e.Seq, batch: e.Batch, at: e.At, epoch: e.Epoch}
+	h := frameHeader{seq: e.Seq, batch: e.Batch, at: e.At, epoch: e.Epoch}
 	if due := b.chain.seq + 1; e.Seq != due {
-		return fmt.Errorf("cannot write the log: %w", badFrame(fmt.Sprintf("found entry %d, expected entry %d", e.Seq, due)))
+		return fmt.Errorf("cannot write the log: %w", invalidFrame(fmt.Sprintf("found entry %d, expected entry %d", e.Seq, due)))
 	}
 	if err := b.chain.checkNext(h, b.tail == 0); err != nil {
 		return fmt.Errorf("cannot write the log: %w", err)

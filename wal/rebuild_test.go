@@ -106,7 +106,7 @@ func TestRebuildRejects(t *testing.T) {
 				err = b.Append(&entries[i])
 			}
 		}
-		var bad badFrame
+		var bad invalidFrame
 		if !errors.As(err, &bad) {
 			t.Errorf("%s: %v", what, err)
 		}

@@ -15,7 +15,7 @@ import (
 // still shows bytes, marked clean, that the disk does not have; a restart that trusted
 // them would lose them at the next power loss. A copy is dirty, so its fsync writes it.
 func recoverTail(dir string, opt Options) (logEnd, error) {
-	if err := checkNames(dir); err != nil {
+	if err := rejectForeignNames(dir); err != nil {
 		return logEnd{}, err
 	}
 	if err := os.Remove(filepath.Join(logDir(dir), "copy.tmp")); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -28,7 +28,7 @@ func recoverTail(dir string, opt Options) (logEnd, error) {
 	if err := createFirstSegment(dir, &segments, opt); err != nil {
 		return logEnd{}, err
 	}
-	end, err := scanSegments(segments, opt.From, nil)
+	end, err := readSegments(segments, opt.From, nil)
 	var torn *DamageError
 	if errors.As(err, &torn) && torn.Torn {
 		err = nil
@@ -47,7 +47,7 @@ func recoverTail(dir string, opt Options) (logEnd, error) {
 			return end, err
 		}
 	}
-	if err := replaceFile(end.seg.Path, end.seg.Path, end.size); err != nil {
+	if err := copyFileOver(end.seg.Path, end.seg.Path, end.size); err != nil {
 		return end, fmt.Errorf("cannot rewrite the last log segment: %w", err)
 	}
 	err = createNextSegment(dir, &end, opt.SegmentSize)
@@ -102,7 +102,7 @@ func copyTornSegment(dir string, end logEnd, torn *DamageError, opt Options) err
 		return err
 	}
 	kept := filepath.Join(damageDir(dir), fmt.Sprintf("%s.%d.torn", segmentName(end.seg.First), opt.Now()))
-	if err := replaceFile(kept, end.seg.Path, end.fileSize); err != nil {
+	if err := copyFileOver(kept, end.seg.Path, end.fileSize); err != nil {
 		return fmt.Errorf("cannot keep a copy of the torn log segment: %w", err)
 	}
 	opt.Logger.Warn("cut the log's last write, which a crash left incomplete; it was never acknowledged",

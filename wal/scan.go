@@ -16,14 +16,14 @@ type logEnd struct {
 	fileSize int64   // size of its file
 }
 
-// scanSegments reads segments from the one that holds entry from-1 on, so that time and epoch
+// readSegments reads segments from the one that holds entry from-1 on, so that time and epoch
 // continue from that entry. The error is a *DamageError (with Torn set for a torn tail),
 // a *VersionError, or an I/O error. On damage the result is the end before it.
-func scanSegments(segments []Segment, from uint64, each func(header, []byte)) (logEnd, error) {
+func readSegments(segments []Segment, from uint64, each func(frameHeader, []byte)) (logEnd, error) {
 	var end logEnd
 	var c cursor
 	defer c.close()
-	start := max(0, indexOf(segments, max(1, from)-1))
+	start := max(0, indexOfSegmentWith(segments, max(1, from)-1))
 	if len(segments) > 0 && segments[start].First > max(1, from) {
 		return end, &DamageError{
 			Segment: segments[start].First, Seq: from,
@@ -34,7 +34,7 @@ func scanSegments(segments []Segment, from uint64, each func(header, []byte)) (l
 		if i > 0 && s.First != c.nextSeq() {
 			return end, misplacedError(s, c.nextSeq())
 		}
-		err := scanSegment(&c, s, each)
+		err := readSegment(&c, s, each)
 		end = logEnd{chain: c.chain, seg: s, size: c.off, fileSize: c.limit}
 		var damage *DamageError
 		last := start+i == len(segments)-1
@@ -64,18 +64,18 @@ func misplacedError(s Segment, due uint64) *DamageError {
 	}
 }
 
-// scanSegment reads one segment to its end.
-func scanSegment(c *cursor, s Segment, each func(header, []byte)) error {
+// readSegment reads one segment to its end.
+func readSegment(c *cursor, s Segment, each func(frameHeader, []byte)) error {
 	f, err := os.Open(s.Path)
 	if err != nil {
 		return fmt.Errorf("cannot read the log: %w", err)
 	}
 	c.openSegmentFile(f, s.First)
-	return scanOpened(c, each)
+	return readOpenedSegment(c, each)
 }
 
-// scanOpened reads the segment that c has entered to the end of the file.
-func scanOpened(c *cursor, each func(header, []byte)) error {
+// readOpenedSegment reads the segment that c has entered to the end of the file.
+func readOpenedSegment(c *cursor, each func(frameHeader, []byte)) error {
 	info, err := c.f.Stat()
 	if err != nil {
 		return fmt.Errorf("cannot read the log: %w", err)
@@ -87,7 +87,7 @@ func scanOpened(c *cursor, each func(header, []byte)) error {
 			return nil
 		}
 		if err != nil {
-			return c.publicError(err)
+			return c.withPosition(err)
 		}
 		if each != nil {
 			each(h, data)
@@ -123,7 +123,7 @@ func classifyDamage(d *DamageError) error {
 
 // findLaterBatch searches the bytes from..size for a frame of a batch that begins after
 // entry due. It returns a negative offset if there is no such frame.
-func findLaterBatch(f io.ReaderAt, from, size int64, due uint64) (h header, at int64, err error) {
+func findLaterBatch(f io.ReaderAt, from, size int64, due uint64) (h frameHeader, at int64, err error) {
 	window := make([]byte, 1<<20)
 	frame := make([]byte, headerSize+MaxEntry)
 	for from < size {
@@ -131,7 +131,7 @@ func findLaterBatch(f io.ReaderAt, from, size int64, due uint64) (h header, at i
 		if err != nil && !errors.Is(err, io.EOF) {
 			return h, -1, fmt.Errorf("cannot search the damaged segment: %w", err)
 		}
-		for i := bytes.Index(window[:n], magic[:]); i >= 0; i = indexFrom(window[:n], i+1) {
+		for i := bytes.Index(window[:n], magic[:]); i >= 0; i = indexOfMagicFrom(window[:n], i+1) {
 			at := from + int64(i)
 			m, err := f.ReadAt(frame[:min(int64(len(frame)), size-at)], at)
 			if err != nil && !errors.Is(err, io.EOF) {
@@ -148,11 +148,11 @@ func findLaterBatch(f io.ReaderAt, from, size int64, due uint64) (h header, at i
 		}
 		from += int64(n - len(magic) + 1) // a magic may span two windows
 	}
-	return header{}, -1, nil
+	return frameHeader{}, -1, nil
 }
 
-// indexFrom returns the index of the first magic in b from i on, or -1.
-func indexFrom(b []byte, i int) int {
+// indexOfMagicFrom returns the index of the first magic in b from i on, or -1.
+func indexOfMagicFrom(b []byte, i int) int {
 	if step := bytes.Index(b[i:], magic[:]); step >= 0 {
 		return i + step
 	}

@@ -21,34 +21,34 @@ func (l *Log) scrubLoop() {
 		l.log.Warn("cannot check the log's history in the background", "error", err)
 		return
 	}
-	older := max(0, indexOf(segments, max(1, l.opt.From)-1))
+	older := max(0, indexOfSegmentWith(segments, max(1, l.opt.From)-1))
 	pace := newThrottle(scrubRate)
 	c := new(cursor)
 	defer c.close()
 	for i, s := range segments[:older] {
 		c.chain = orderChecker{}
-		read, err := checkSegment(c, l.dir, s, segments[i+1].First)
+		read, err := verifySegmentFile(c, l.dir, s, segments[i+1].First)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // deleted since the listing
 		}
-		l.countScrub(err)
+		l.recordScrub(err)
 		select {
 		case <-l.stop:
 			return
-		case <-timer.After(pace.delay(read)):
+		case <-timer.After(pace.delayForBytes(read)):
 		}
 	}
 }
 
-// checkSegment checks a segment; the segment after it begins with entry next.
-func checkSegment(c *cursor, dir string, s Segment, nextFirst uint64) (bytesRead int, err error) {
-	f, err := openSegment(dir, s.First)
+// verifySegmentFile checks a segment; the segment after it begins with entry next.
+func verifySegmentFile(c *cursor, dir string, s Segment, nextFirst uint64) (bytesRead int, err error) {
+	f, err := openSegmentOrArchived(dir, s.First)
 	if err != nil {
 		return 0, err
 	}
 	s.Path = f.Name()
 	c.openSegmentFile(f, s.First)
-	if err := scanOpened(c, nil); err != nil {
+	if err := readOpenedSegment(c, nil); err != nil {
 		return int(c.off), err
 	}
 	if c.nextSeq() != nextFirst {
@@ -60,7 +60,7 @@ func checkSegment(c *cursor, dir string, s Segment, nextFirst uint64) (bytesRead
 	return int(c.off), nil
 }
 
-func (l *Log) countScrub(err error) {
+func (l *Log) recordScrub(err error) {
 	l.mu.Lock()
 	l.stats.Scrubbed++
 	if err != nil {

@@ -52,13 +52,13 @@ func TestScrubReportsDamagedHistory(t *testing.T) {
 func TestScrubIsThrottledAndEndsWithLog(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newThrottle(1 << 20)
-		equal(t, "after a mebibyte", p.delay(1<<20), time.Second)
+		equal(t, "after a mebibyte", p.delayForBytes(1<<20), time.Second)
 		time.Sleep(time.Second)
-		equal(t, "after half of one", p.delay(1<<19), time.Second/2)
+		equal(t, "after half of one", p.delayForBytes(1<<19), time.Second/2)
 		time.Sleep(time.Hour)
-		equal(t, "after a pause", p.delay(1), time.Duration(0))
-		equal(t, "no burst after it", p.delay(1<<20), time.Second)
-		equal(t, "without a limit", newThrottle(-1).delay(1<<40), time.Duration(0))
+		equal(t, "after a pause", p.delayForBytes(1), time.Duration(0))
+		equal(t, "no burst after it", p.delayForBytes(1<<20), time.Second)
+		equal(t, "without a limit", newThrottle(-1).delayForBytes(1<<40), time.Duration(0))
 	})
 }
 
@@ -69,13 +69,13 @@ func TestLiftEndsWait(t *testing.T) {
 		p := newThrottle(1)
 		p.lift = hurry
 		begun := time.Now()
-		p.wait(10)
+		p.waitForBytes(10)
 		equal(t, "at its pace", time.Since(begun), 10*time.Second)
 		time.AfterFunc(time.Minute, func() { close(hurry) })
 		begun = time.Now()
-		p.wait(3600)
+		p.waitForBytes(3600)
 		equal(t, "until the hurry", time.Since(begun), time.Minute)
-		p.wait(3600)
+		p.waitForBytes(3600)
 		equal(t, "in a hurry", time.Since(begun), time.Minute)
 	})
 }

@@ -35,8 +35,8 @@ func archivePath(dir string, first uint64) string {
 	return filepath.Join(archiveDir(dir), segmentName(first)+archiveSuffix)
 }
 
-// parseName parses a file name of 20 digits and a suffix.
-func parseName(name, suffix string) (first uint64, ok bool) {
+// parseSequenceName parses a file name of 20 digits and a suffix.
+func parseSequenceName(name, suffix string) (first uint64, ok bool) {
 	digits, ok := strings.CutSuffix(name, suffix)
 	if !ok || len(digits) != 20 {
 		return 0, false
@@ -49,11 +49,11 @@ func parseName(name, suffix string) (first uint64, ok bool) {
 // no lock. The error is fs.ErrNotExist if the folder has no log.
 func Segments(dir string) ([]Segment, error) {
 	// List the live folder first: a segment that moves meanwhile then appears twice, not never.
-	live, err := listNames(logDir(dir), "")
+	live, err := listSequenceNames(logDir(dir), "")
 	if err != nil {
 		return nil, err
 	}
-	archived, err := listNames(archiveDir(dir), archiveSuffix)
+	archived, err := listSequenceNames(archiveDir(dir), archiveSuffix)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
@@ -75,24 +75,24 @@ func Segments(dir string) ([]Segment, error) {
 	return segments, nil
 }
 
-// listNames returns the numbers of the files named by 20 digits and suffix, in ascending order.
-func listNames(dir, suffix string) ([]uint64, error) {
+// listSequenceNames returns the numbers of the files named by 20 digits and suffix, in ascending order.
+func listSequenceNames(dir, ending string) ([]uint64, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil, err
 	}
 	firsts := make([]uint64, 0, len(entries))
 	for _, e := range entries {
-		if first, ok := parseName(e.Name(), suffix); ok && !e.IsDir() {
+		if first, ok := parseSequenceName(e.Name(), ending); ok && !e.IsDir() {
 			firsts = append(firsts, first)
 		}
 	}
 	return firsts, nil // ReadDir sorts, and 20 digits sort as numbers
 }
 
-// indexOf returns the index of the segment that holds or will hold seq, or -1 if seq is
+// indexOfSegmentWith returns the index of the segment that holds or will hold seq, or -1 if seq is
 // before all segments.
-func indexOf(segments []Segment, seq uint64) int {
+func indexOfSegmentWith(segments []Segment, seq uint64) int {
 	i, found := slices.BinarySearchFunc(segments, seq, func(s Segment, seq uint64) int {
 		switch {
 		case s.First < seq:
@@ -108,9 +108,9 @@ func indexOf(segments []Segment, seq uint64) int {
 	return i - 1
 }
 
-// openSegment opens a live or archived segment. Segments move only from the log to the
+// openSegmentOrArchived opens a live or archived segment. Segments move only from the log to the
 // archive, so this order finds a segment that moves at the same time.
-func openSegment(dir string, first uint64) (*os.File, error) {
+func openSegmentOrArchived(dir string, first uint64) (*os.File, error) {
 	f, err := os.Open(livePath(dir, first))
 	if errors.Is(err, fs.ErrNotExist) {
 		f, err = os.Open(archivePath(dir, first))
@@ -118,10 +118,10 @@ func openSegment(dir string, first uint64) (*os.File, error) {
 	return f, err
 }
 
-// checkNames returns an error if the log's folder has files that tidwall's log would act
+// rejectForeignNames returns an error if the log's folder has files that tidwall's log would act
 // on: it deletes segments next to a .START or .END file, and skips entries that are not
 // regular files.
-func checkNames(dir string) error {
+func rejectForeignNames(dir string) error {
 	entries, err := os.ReadDir(logDir(dir))
 	if err != nil {
 		return err
@@ -131,7 +131,7 @@ func checkNames(dir string) error {
 		if len(name) < 20 || strings.Trim(name[:20], "0123456789") != "" {
 			continue
 		}
-		_, ok := parseName(name, "")
+		_, ok := parseSequenceName(name, "")
 		foreign := strings.HasSuffix(name, ".START") || strings.HasSuffix(name, ".END") ||
 			(len(name) == 20 && (!ok || !e.Type().IsRegular()))
 		if foreign {

@@ -82,7 +82,7 @@ func (w *segmentWriter) bytesLeft() int { return w.size - w.tail }
 func (w *segmentWriter) write(encoded []byte, entries int) (took time.Duration, full bool, err error) {
 	start := time.Now()
 	full = len(encoded) >= w.bytesLeft()
-	if err = w.failWrite(encoded, full); err == nil {
+	if err = w.injectWriteFault(encoded, full); err == nil {
 		err = w.log.WriteBatch(&w.batch)
 	}
 	if err != nil {
@@ -93,28 +93,28 @@ func (w *segmentWriter) write(encoded []byte, entries int) (took time.Duration, 
 	return time.Since(start), full, nil
 }
 
-// failWrite injects the faults of tests and leaves the file as a failing disk would.
-func (w *segmentWriter) failWrite(encoded []byte, full bool) error {
+// injectWriteFault injects the faults of tests and leaves the file as a failing disk would.
+func (w *segmentWriter) injectWriteFault(encoded []byte, full bool) error {
 	if w.faults.Write != nil {
 		if n, err := w.faults.Write(len(encoded)); err != nil {
-			return w.writeFault(encoded[:n], err)
+			return w.writeThenFail(encoded[:n], err)
 		}
 	}
 	if full && w.faults.Sync != nil {
 		if err := w.faults.Sync(); err != nil {
-			return w.writeFault(encoded, err)
+			return w.writeThenFail(encoded, err)
 		}
 	}
 	return nil
 }
 
-func (w *segmentWriter) writeFault(written []byte, fault error) error {
+func (w *segmentWriter) writeThenFail(partOfBatch []byte, fault error) error {
 	f, err := os.OpenFile(w.path(), os.O_WRONLY|os.O_APPEND, filePerm)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	if _, err := f.Write(written); err != nil {
+	if _, err := f.Write(partOfBatch); err != nil {
 		return err
 	}
 	return fault

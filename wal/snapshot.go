@@ -58,8 +58,8 @@ type BadSnapshot struct {
 	Err  error
 }
 
-// block is one block of a snapshot file.
-type block struct {
+// snapshotBlock is one block of a snapshot file.
+type snapshotBlock struct {
 	kind    byte
 	ends    bool
 	index   uint32
@@ -67,7 +67,7 @@ type block struct {
 }
 
 // appendBlock appends the block's bytes to dst.
-func appendBlock(dst []byte, b block) []byte {
+func appendBlock(dst []byte, b snapshotBlock) []byte {
 	at := len(dst)
 	dst = append(dst, snapshotMagic[0], snapshotMagic[1], snapshotMagic[2], snapshotVersion, b.kind, 0, 0, 0)
 	if b.ends {
@@ -81,14 +81,14 @@ func appendBlock(dst []byte, b block) []byte {
 
 // parseBlockHeader parses the first blockHeader bytes; size is the number of bytes after
 // them.
-func parseBlockHeader(head []byte, index uint32) (b block, size int, err error) {
+func parseBlockHeader(head []byte, index uint32) (b snapshotBlock, size int, err error) {
 	if [3]byte(head[:3]) != snapshotMagic {
 		return b, 0, errors.New("the block has no snapshot block header")
 	}
 	if head[3] != snapshotVersion {
 		return b, 0, fmt.Errorf("the block has version %d, but this program reads version %d", head[3], snapshotVersion)
 	}
-	b = block{kind: head[4], ends: head[5] == 1, index: binary.LittleEndian.Uint32(head[8:])}
+	b = snapshotBlock{kind: head[4], ends: head[5] == 1, index: binary.LittleEndian.Uint32(head[8:])}
 	length := binary.LittleEndian.Uint32(head[12:])
 	switch {
 	case b.kind != kindData && b.kind != kindTrailer, length > blockData:
@@ -123,7 +123,7 @@ func parseTrailer(path string, payload []byte) (SnapshotInfo, error) {
 
 // Snapshots lists the snapshot files by name, newest first; only Path and Newest are set.
 func Snapshots(dir string) ([]SnapshotInfo, error) {
-	newest, err := listNames(snapshotDir(dir), snapshotSuffix)
+	newest, err := listSequenceNames(snapshotDir(dir), snapshotSuffix)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("cannot list the snapshots in %q: %w", snapshotDir(dir), err)
 	}

@@ -113,10 +113,10 @@ func newBlockReader(f io.Reader) blockReader {
 	return blockReader{r: bufio.NewReaderSize(f, 64<<10), buf: make([]byte, blockHeader+blockData+4)}
 }
 
-func (r *blockReader) next() (block, error) {
+func (r *blockReader) next() (snapshotBlock, error) {
 	head := r.buf[:blockHeader]
 	if _, err := io.ReadFull(r.r, head); err != nil {
-		return block{}, fmt.Errorf("the file ends before its trailer: %w", err)
+		return snapshotBlock{}, fmt.Errorf("the file ends before its trailer: %w", err)
 	}
 	b, size, err := parseBlockHeader(head, r.index)
 	if err != nil {
@@ -179,6 +179,6 @@ func checkBlocks(path string, r *blockReader, pace *throttle) (SnapshotInfo, err
 		if b.ends {
 			sections++
 		}
-		pace.wait(len(b.payload))
+		pace.waitForBytes(len(b.payload))
 	}
 }

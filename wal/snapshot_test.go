@@ -143,10 +143,10 @@ func TestSnapshotDetectsTruncation(t *testing.T) {
 }
 
 func TestSnapshotDetectsMisplacedBlocks(t *testing.T) {
-	data := block{kind: kindData, ends: true, payload: []byte("data")}
-	at := func(b block, index uint32) []byte { b.index = index; return appendBlock(nil, b) }
+	data := snapshotBlock{kind: kindData, ends: true, payload: []byte("data")}
+	at := func(b snapshotBlock, index uint32) []byte { b.index = index; return appendBlock(nil, b) }
 	trailer := func(sections, bytes uint64, index uint32) []byte {
-		return at(block{kind: kindTrailer, payload: appendTrailer(nil, SnapshotInfo{Newest: 7, Sections: sections, Bytes: bytes})}, index)
+		return at(snapshotBlock{kind: kindTrailer, payload: appendTrailer(nil, SnapshotInfo{Newest: 7, Sections: sections, Bytes: bytes})}, index)
 	}
 	later := at(data, 0)
 	later[3] = 2
@@ -160,8 +160,8 @@ func TestSnapshotDetectsMisplacedBlocks(t *testing.T) {
 		"a section is missing":     {append(at(data, 0), trailer(2, 4, 1)...), false},
 		"bytes are missing":        {append(at(data, 0), trailer(1, 5, 1)...), false},
 		"no trailer":               {at(data, 0), false},
-		"a short trailer":          {at(block{kind: kindTrailer, payload: []byte("x")}, 0), false},
-		"an unknown kind":          {append(at(block{kind: 9}, 0), trailer(0, 0, 1)...), false},
+		"a short trailer":          {at(snapshotBlock{kind: kindTrailer, payload: []byte("x")}, 0), false},
+		"an unknown kind":          {append(at(snapshotBlock{kind: 9}, 0), trailer(0, 0, 1)...), false},
 		"a later version":          {append(later, trailer(1, 4, 1)...), false},
 		"nothing":                  {nil, false},
 	} {

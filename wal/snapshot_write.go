@@ -144,7 +144,7 @@ func (w *SnapshotWriter) publish(newest uint64) (SnapshotInfo, error) {
 	if err := w.f.Close(); err != nil {
 		return SnapshotInfo{}, err
 	}
-	info, err := verifySnapshot(w.tmp, w.readThrottle())
+	info, err := verifySnapshot(w.tmp, w.throttleForReadBack())
 	if err != nil {
 		return info, fmt.Errorf("cannot verify the written snapshot: %w", err)
 	}
@@ -156,11 +156,11 @@ func (w *SnapshotWriter) publish(newest uint64) (SnapshotInfo, error) {
 		return info, err
 	}
 	w.verified.add(newest)
-	return info, w.removeOld(newest)
+	return info, w.removeOldSnapshots(newest)
 }
 
-// readThrottle returns the throttle for reading a snapshot back.
-func (w *SnapshotWriter) readThrottle() *throttle {
+// throttleForReadBack returns the throttle for reading a snapshot back.
+func (w *SnapshotWriter) throttleForReadBack() *throttle {
 	p := newThrottle(w.readRate)
 	p.lift = w.lift
 	return p
@@ -181,7 +181,7 @@ func (w *SnapshotWriter) writeBlock(kind byte, ends bool) {
 	if w.err != nil {
 		return
 	}
-	w.out = appendBlock(w.out[:0], block{kind: kind, ends: ends, index: w.index, payload: w.block})
+	w.out = appendBlock(w.out[:0], snapshotBlock{kind: kind, ends: ends, index: w.index, payload: w.block})
 	w.block = w.block[:0]
 	n, err := w.f.Write(w.out)
 	if err == nil {
@@ -190,13 +190,13 @@ func (w *SnapshotWriter) writeBlock(kind byte, ends bool) {
 	w.off += int64(n)
 	w.index++
 	w.err = err
-	w.pace.wait(n)
+	w.pace.waitForBytes(n)
 }
 
-// removeOld deletes old snapshots. It keeps the one just written, which the next start
+// removeOldSnapshots deletes old snapshots. It keeps the one just written, which the next start
 // loads, and the newest valid one before it, the fallback. An invalid one between them is
 // not a fallback; it stays until QuarantineSnapshots moves it.
-func (w *SnapshotWriter) removeOld(written uint64) error {
+func (w *SnapshotWriter) removeOldSnapshots(written uint64) error {
 	infos, err := Snapshots(w.dir)
 	if err != nil {
 		return err
@@ -206,7 +206,7 @@ func (w *SnapshotWriter) removeOld(written uint64) error {
 		switch {
 		case info.Newest == written:
 		case !fallback:
-			fallback = w.isValid(info)
+			fallback = w.isSnapshotFileValid(info)
 		default:
 			if err := os.Remove(info.Path); err != nil {
 				return err
@@ -220,13 +220,13 @@ func (w *SnapshotWriter) removeOld(written uint64) error {
 	return syncDir(snapshotDir(w.dir))
 }
 
-// isValid reports whether the snapshot verifies. It does not read a snapshot that this
+// isSnapshotFileValid reports whether the snapshot verifies. It does not read a snapshot that this
 // process has verified before.
-func (w *SnapshotWriter) isValid(s SnapshotInfo) bool {
+func (w *SnapshotWriter) isSnapshotFileValid(s SnapshotInfo) bool {
 	if w.verified.has(s.Newest) {
 		return true
 	}
-	info, err := verifySnapshot(s.Path, w.readThrottle())
+	info, err := verifySnapshot(s.Path, w.throttleForReadBack())
 	return err == nil && info.Newest == s.Newest
 }
 

@@ -87,24 +87,24 @@ func TestTornFirstRecordLeavesEmptySegment(t *testing.T) {
 }
 
 func TestOpenCutsCrashRemains(t *testing.T) {
-	for name, tail := range map[string]func(h header) []byte{
-		"one zero":           func(header) []byte { return []byte{0} },
-		"a page of zeros":    func(header) []byte { return make([]byte, 4096) },
-		"megabytes of zeros": func(header) []byte { return make([]byte, 3<<20) },
-		"noise":              func(header) []byte { return bytes.Repeat([]byte("noise"), 100) },
-		"half a length":      func(header) []byte { return []byte{0xFF} },
-		"a batch of which the first page is missing": func(h header) []byte {
+	for name, tail := range map[string]func(h frameHeader) []byte{
+		"one zero":           func(frameHeader) []byte { return []byte{0} },
+		"a page of zeros":    func(frameHeader) []byte { return make([]byte, 4096) },
+		"megabytes of zeros": func(frameHeader) []byte { return make([]byte, 3<<20) },
+		"noise":              func(frameHeader) []byte { return bytes.Repeat([]byte("noise"), 100) },
+		"half a length":      func(frameHeader) []byte { return []byte{0xFF} },
+		"a batch of which the first page is missing": func(h frameHeader) []byte {
 			h.seq++
 			return append(make([]byte, 57), appendRecord(nil, h, []byte("the second of the batch"))...)
 		},
-		"a batch with a hole": func(h header) []byte {
+		"a batch with a hole": func(h frameHeader) []byte {
 			batch := appendRecord(nil, h, bytes.Repeat([]byte("x"), 9000))
 			clear(batch[4096:8192])
 			h.seq++
 			return appendRecord(batch, h, []byte("the second"))
 		},
-		"frames inside what a stranger sent": func(h header) []byte {
-			far := header{seq: 1 << 40, batch: 1 << 40}
+		"frames inside what a stranger sent": func(h frameHeader) []byte {
+			far := frameHeader{seq: 1 << 40, batch: 1 << 40}
 			return append([]byte{0}, appendRecord(nil, far, []byte("forged"))...)
 		},
 	} {
@@ -112,7 +112,7 @@ func TestOpenCutsCrashRemains(t *testing.T) {
 			dir := t.TempDir()
 			written(t, dir, 3, Options{})
 			edit(t, lastPath(t, dir), func(b []byte) []byte {
-				return append(b, tail(header{seq: 4, batch: 4, at: 1 << 62, epoch: 1})...)
+				return append(b, tail(frameHeader{seq: 4, batch: 4, at: 1 << 62, epoch: 1})...)
 			})
 			wantCut(t, dir, 3)
 		})
@@ -156,7 +156,7 @@ func TestDamageBeforeLaterBatchIsNotTorn(t *testing.T) {
 func TestFindLaterBatchAcrossWindows(t *testing.T) {
 	// The search reads windows of 1 MiB; the frame's magic spans two of them.
 	for _, before := range []int{1<<20 - 3, 1<<20 - 2, 1<<20 - 1, 1 << 20, 2<<20 - 3} {
-		rec := appendFrame(nil, header{seq: 9, batch: 9}, []byte("later"))
+		rec := appendFrame(nil, frameHeader{seq: 9, batch: 9}, []byte("later"))
 		path := filepath.Join(t.TempDir(), "segment")
 		mustWrite(t, path, append(make([]byte, before), rec...))
 		f := must.Value(os.Open(path))(t)

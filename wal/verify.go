@@ -76,7 +76,7 @@ func verify(dir string) (Report, error) {
 }
 
 func (r *Report) verifySegment(c *cursor, dir string, s Segment, last bool) error {
-	f, err := openSegment(dir, s.First)
+	f, err := openSegmentOrArchived(dir, s.First)
 	if errors.Is(err, fs.ErrNotExist) && beginsAfter(dir, s) {
 		return errHistoryMoved
 	}
@@ -92,7 +92,7 @@ func (r *Report) verifySegment(c *cursor, dir string, s Segment, last bool) erro
 	r.prevDamaged = false
 	c.openSegmentFile(f, s.First)
 	r.Segments++
-	err = scanOpened(c, func(h header, _ []byte) {
+	err = readOpenedSegment(c, func(h frameHeader, _ []byte) {
 		if r.Entries == 0 {
 			r.First, r.FirstAt = h.seq, h.at
 		}

@@ -130,7 +130,7 @@ func (e *Explainer) scanFrom(reader *wal.Reader, wanted patterns, from int64, un
 			return endOfLog, fmt.Errorf("explain: cannot search the log: %w", err)
 		case next.At > until():
 			return endOfTime, nil
-		case n >= e.limits.entries || reader.Bytes() > e.limits.bytes:
+		case n >= e.limits.entries || reader.BytesRead() > e.limits.bytes:
 			return endAtLimit, nil
 		case next.At < from || !wanted.containedIn(next.Data):
 			continue

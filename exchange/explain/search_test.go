@@ -125,7 +125,7 @@ func TestExplainLimits(t *testing.T) {
 			c.Advance(time.Hour)
 			c.AddOtherLeads(40)
 		}
-		c.Archive(c.Seq, c.Now-1)
+		c.RaiseArchiveBounds(c.Seq, c.Now-1)
 		logtest.Eventually(t, "history has gone", func() bool { _, err := c.EntryAt(2); return errors.Is(err, wal.ErrGone) })
 		missing(t, c.Explainer, id)
 	})
@@ -142,7 +142,7 @@ func (c *history) bytesTo(seq uint64) int64 {
 	if _, err := reader.Next(); err != nil {
 		c.t.Fatal(err)
 	}
-	return reader.Bytes()
+	return reader.BytesRead()
 }
 
 // TestExplainTruncated: the search follows an open delivery for its time limit. If the end

@@ -104,7 +104,7 @@ func TestStatementOverSegments(t *testing.T) {
 		t.Errorf("%+v %v", s, err)
 	}
 	keep := begin + int64(10*24*time.Hour)
-	log.Archive(log.Seq, keep)
+	log.RaiseArchiveBounds(log.Seq, keep)
 	logtest.Eventually(t, "the history has been removed", func() bool { _, err := log.EntryAt(2); return errors.Is(err, wal.ErrGone) })
 	check(keep)
 	for _, party := range []ledger.Party{buyerOne, supplier} {

@@ -28,7 +28,7 @@ func recipientFile(folder string) string { return filepath.Join(folder, "backup.
 
 // makeBackupKey creates the backup's key pair.
 func makeBackupKey(folder string) error {
-	identity, recipient, err := backup.NewKey()
+	identity, recipient, err := backup.GenerateKeyFile()
 	return errors.Join(err, os.WriteFile(identityFile(folder), identity, 0o600), os.WriteFile(recipientFile(folder), []byte(recipient), 0o600))
 }
 
@@ -41,7 +41,7 @@ func copyBackupKey(from, to string) error {
 
 // openBackup opens the backup in a folder for reading and writing.
 func (r *recording) openBackup(folder string) (*backupCopy, error) {
-	key, err := backup.ReadKey(identityFile(r.folder))
+	key, err := backup.ReadKeyFile(identityFile(r.folder))
 	if err != nil {
 		return nil, err
 	}
@@ -140,12 +140,12 @@ func (s *backupCopy) restore(ctx context.Context, entry uint64) error {
 // checkContinuation continues the backup after the loss. The backup must then contain the whole
 // log.
 func (s *backupCopy) checkContinuation(ctx context.Context, o *openedDir) error {
-	shipper, err := backup.NewShipper(backup.Open(o.log), backup.Options{To: s.store, Key: s.key})
+	shipper, err := backup.NewShipper(backup.SourceFromLog(o.log), backup.Options{To: s.store, Key: s.key})
 	if err != nil {
 		return err
 	}
 	defer shipper.Close()
-	if err := shipper.Once(ctx); err != nil {
+	if err := shipper.ShipAll(ctx); err != nil {
 		return fmt.Errorf("the backup cannot continue: %w", err)
 	}
 	if _, err := s.onlyGeneration(ctx); err != nil {

@@ -27,12 +27,12 @@ func worldWithBackup(t *testing.T) (w *world, r *recording) {
 func (w *world) ship() {
 	w.t.Helper()
 	s := w.openBackupCopy()
-	shipper, err := backup.NewShipper(backup.Folder(w.dir), backup.Options{To: s.store, Key: s.key})
+	shipper, err := backup.NewShipper(backup.SourceFromFolder(w.dir), backup.Options{To: s.store, Key: s.key})
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	defer shipper.Close()
-	if err := shipper.Once(w.t.Context()); err != nil {
+	if err := shipper.ShipAll(w.t.Context()); err != nil {
 		w.t.Fatal(err)
 	}
 }

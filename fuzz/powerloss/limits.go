@@ -8,8 +8,8 @@ import "pingpost/fuzz/mutant"
 var shorterLimits = []mutant.Mutation{
 	{
 		Name: "segments of 48 KB", File: "wal/options.go",
-		Old: "setDefault(&o.SegmentSize, 2<<20)",
-		New: "setDefault(&o.SegmentSize, 48<<10)",
+		Old: "setIfNotPositive(&o.SegmentSize, 2<<20)",
+		New: "setIfNotPositive(&o.SegmentSize, 48<<10)",
 	},
 	{
 		Name: "tidwall's log is reopened after nine of them", File: "wal/log.go",

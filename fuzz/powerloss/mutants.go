@@ -81,7 +81,7 @@ var mutants = []mutant.Mutation{
 	},
 	{
 		Name: "the folder of a backup's new folder is not fsynced", File: "wal/backup/store/dir.go",
-		Old: "	return d.syncLocked(parent)\n", New: "	return nil\n",
+		Old: "	return d.syncFolderLocked(parent)\n", New: "	return nil\n",
 	},
 	{
 		Name: "the folder that a backup is in is not fsynced", File: "wal/backup/store/dir.go",
@@ -89,13 +89,13 @@ var mutants = []mutant.Mutation{
 	},
 	{
 		Name: "records are backed up before the files that they name", File: "wal/backup/step.go",
-		Old: "	if err := errors.Join(s.shipKeys(ctx), s.shipFiles(ctx)); err != nil {\n		return false, err\n	}\n	if err := s.shipLog(ctx); err != nil {\n		return false, err\n	}\n",
-		New: "	if err := s.shipLog(ctx); err != nil {\n		return false, err\n	}\n	if err := errors.Join(s.shipKeys(ctx), s.shipFiles(ctx)); err != nil {\n		return false, err\n	}\n",
+		Old: "	if err := errors.Join(s.shipChangedKeyFiles(ctx), s.shipCatalogsAndLists(ctx)); err != nil {\n		return false, err\n	}\n	if err := s.shipNewEntries(ctx); err != nil {\n		return false, err\n	}\n",
+		New: "	if err := s.shipNewEntries(ctx); err != nil {\n		return false, err\n	}\n	if err := errors.Join(s.shipChangedKeyFiles(ctx), s.shipCatalogsAndLists(ctx)); err != nil {\n		return false, err\n	}\n",
 	},
 	{
 		Name: "small objects of the log are removed before the large one is there", File: "wal/backup/step.go",
-		Old: "	name, err := s.gen.box.put(ctx, extentName(folder, s.tail.first, s.tail.due-1, s.tail.at), s.tail.buf)\n",
-		New: "	if err := s.removeCovered(ctx, extent{first: s.tail.first, last: s.tail.due - 1}); err != nil {\n		return err\n	}\n	name, err := s.gen.box.put(ctx, extentName(folder, s.tail.first, s.tail.due-1, s.tail.at), s.tail.buf)\n",
+		Old: "	name, err := s.gen.box.put(ctx, logObjectPrefix(folder, s.tail.first, s.tail.due-1, s.tail.at), s.tail.buf)\n",
+		New: "	if err := s.removeMergedObjects(ctx, logObject{first: s.tail.first, last: s.tail.due - 1}); err != nil {\n		return err\n	}\n	name, err := s.gen.box.put(ctx, logObjectPrefix(folder, s.tail.first, s.tail.due-1, s.tail.at), s.tail.buf)\n",
 	},
 }
 

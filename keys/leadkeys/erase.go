@@ -38,7 +38,7 @@ func (s *KeyStore) eraseInMemory(slots []uint64) {
 	defer s.mu.Unlock()
 	for _, slot := range slots {
 		for {
-			place := s.findLocked(slot)
+			place := s.keyInMemoryLocked(slot)
 			if place == nil || Key(place) == (Key{}) {
 				break
 			}
@@ -49,7 +49,7 @@ func (s *KeyStore) eraseInMemory(slots []uint64) {
 
 // eraseOnDisk overwrites keys of one file.
 func (s *KeyStore) eraseOnDisk(slots []uint64) error {
-	path := s.path(FirstSlot(slots[0]))
+	path := s.keyFilePath(FirstSlot(slots[0]))
 	out, err := os.OpenFile(path, os.O_RDWR, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil

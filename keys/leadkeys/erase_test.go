@@ -48,7 +48,7 @@ func TestErase(t *testing.T) {
 // slot whose key was dropped since. It is passed over.
 func TestEraseBeforeItWasTaken(t *testing.T) {
 	dir := t.TempDir()
-	s, _ := begin(t, dir, 0, faults{})
+	s, _ := begin(t, dir, 0, testFaults{})
 	must.Succeed(t, s.Erase([]uint64{1, 2, 4}))
 	for _, want := range []uint64{3, 5} {
 		if slot, key := take(t, s); slot != want || key == (Key{}) {
@@ -62,7 +62,7 @@ func TestEraseBeforeItWasTaken(t *testing.T) {
 func TestEraseFails(t *testing.T) {
 	dir := t.TempDir()
 	fails := true
-	s, _ := begin(t, dir, 0, faults{drop: func() error {
+	s, _ := begin(t, dir, 0, testFaults{drop: func() error {
 		if fails {
 			return errors.New("input/output error")
 		}
@@ -89,7 +89,7 @@ func TestEraseOfAFileThatWasRead(t *testing.T) {
 	var key Key
 	once(t, dir, 0, func(s *KeyStore) { _, key = take(t, s) })
 	sealed := Seal(nil, 1, &key, owner(1), []byte("a person"))
-	s, _ := begin(t, dir, 5*PerFile, faults{})
+	s, _ := begin(t, dir, 5*PerFile, testFaults{})
 	must.Value(s.Open(nil, 1, owner(1), sealed))(t)
 	must.Succeed(t, s.Erase([]uint64{1}))
 	if _, err := s.Open(nil, 1, owner(1), sealed); !errors.Is(err, ErrErased) {

@@ -34,7 +34,7 @@ func (t *told) times(what string) (n int) {
 	return n
 }
 
-func begin(t testing.TB, dir string, highest uint64, f faults) (*KeyStore, *told) {
+func begin(t testing.TB, dir string, highest uint64, f testFaults) (*KeyStore, *told) {
 	t.Helper()
 	heard := new(told)
 	s := must.Value(open(dir, highest, sumKey, heard.tell, f))(t)
@@ -53,7 +53,7 @@ func nearTheEnd(t testing.TB) (dir string, highest uint64) {
 // once is a life that ends with use.
 func once(t testing.TB, dir string, highest uint64, use func(s *KeyStore)) {
 	t.Helper()
-	s := must.Value(open(dir, highest, sumKey, func(what string, err error) { t.Errorf("%s: %v", what, err) }, faults{}))(t)
+	s := must.Value(open(dir, highest, sumKey, func(what string, err error) { t.Errorf("%s: %v", what, err) }, testFaults{}))(t)
 	defer s.Close()
 	use(s)
 }

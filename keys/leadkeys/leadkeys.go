@@ -53,14 +53,14 @@ var (
 // Key encrypts the personal data of one lead.
 type Key [KeySize]byte
 
-// file has 65,536 keys in memory, with the same content as on disk.
-type file struct {
+// fileOfKeys has 65,536 keys in memory, with the same content as on disk.
+type fileOfKeys struct {
 	first uint64
 	keys  []byte
 }
 
 // keyAt returns the memory of a slot's key, or nil if the slot is not in the file.
-func (f *file) keyAt(slot uint64) []byte {
+func (f *fileOfKeys) keyAt(slot uint64) []byte {
 	if f == nil || slot < f.first || slot >= f.first+PerFile {
 		return nil
 	}
@@ -74,21 +74,21 @@ func FirstSlot(slot uint64) uint64 { return (slot-1)/PerFile*PerFile + 1 }
 // KeyStore has the lead keys of one exchange. It is safe for concurrent use.
 //
 // mu guards the memory and is never held during disk access. disk serializes reading and
-// erasing, and is locked before mu. Only the goroutine makeFiles makes files.
+// erasing, and is locked before mu. Only the goroutine makeFilesUntilClosed makes files.
 type KeyStore struct {
 	folder string
 	sums   string // folder of the checksum files
 	sumKey SumKey
 	log    func(what string, err error)
-	faults faults
+	faults testFaults
 
 	mu           sync.Mutex
-	next         uint64 // slot that Next returns next
-	current      *file  // file with next; nil: no file is ready
-	ahead        []*file
-	currentSince time.Time // start of the use of current
-	wantAhead    int       // number of files to keep ahead
-	cache        []*file   // files that Open has read, newest last
+	next         uint64      // slot that Next returns next
+	current      *fileOfKeys // file with next; nil: no file is ready
+	ahead        []*fileOfKeys
+	currentSince time.Time     // start of the use of current
+	wantAhead    int           // number of files to keep ahead
+	cache        []*fileOfKeys // files that Open has read, newest last
 
 	disk sync.Mutex
 	wake chan struct{}
@@ -100,10 +100,10 @@ type KeyStore struct {
 // be the highest slot that was ever used. Open calls log when making a file fails, and
 // again when it works. sumKey makes the checksums.
 func Open(dir string, highest uint64, sumKey SumKey, log func(message string, err error)) (*KeyStore, error) {
-	return open(dir, highest, sumKey, log, faults{})
+	return open(dir, highest, sumKey, log, testFaults{})
 }
 
-func open(dir string, highest uint64, sumKey SumKey, log func(message string, err error), f faults) (*KeyStore, error) {
+func open(dir string, highest uint64, sumKey SumKey, log func(message string, err error), f testFaults) (*KeyStore, error) {
 	s := &KeyStore{
 		folder: keysFolder(dir), sums: sumsFolder(dir), sumKey: sumKey, log: log, faults: f, next: highest + 1, wantAhead: 1, currentSince: time.Now(),
 		wake: make(chan struct{}, 1), quit: make(chan struct{}), done: make(chan struct{}),
@@ -114,13 +114,13 @@ func open(dir string, highest uint64, sumKey SumKey, log func(message string, er
 		}
 	}
 	first := FirstSlot(s.next)
-	if _, err := os.Stat(s.path(first)); errors.Is(err, os.ErrNotExist) && s.next != first {
+	if _, err := os.Stat(s.keyFilePath(first)); errors.Is(err, os.ErrNotExist) && s.next != first {
 		// The file with earlier keys is missing. A new file in its place would have other
 		// keys, and data encrypted with the earlier ones would look damaged for ever.
 		first += PerFile
 		s.next = first
 	}
-	err := s.addFile(first)
+	err := s.makeAndAddFile(first)
 	var damaged *wrongSizeError
 	if errors.As(err, &damaged) {
 		return nil, err
@@ -128,7 +128,7 @@ func open(dir string, highest uint64, sumKey SumKey, log func(message string, er
 	if err != nil {
 		s.log(makeFailed, err)
 	}
-	go s.makeFiles()
+	go s.makeFilesUntilClosed()
 	return s, nil
 }
 
@@ -138,7 +138,7 @@ func (s *KeyStore) Close() {
 	<-s.done
 }
 
-func (s *KeyStore) path(first uint64) string {
+func (s *KeyStore) keyFilePath(first uint64) string {
 	return filepath.Join(s.folder, fileName(first))
 }
 
@@ -149,7 +149,7 @@ func (s *KeyStore) Next(key *Key) (slot uint64, err error) {
 	for {
 		place := s.current.keyAt(s.next)
 		if place == nil {
-			if !s.nextFile() {
+			if !s.moveToNextFile() {
 				return 0, ErrBusy
 			}
 			continue
@@ -169,9 +169,9 @@ func (s *KeyStore) Next(key *Key) (slot uint64, err error) {
 // too few.
 const fastUse = 5 * time.Second
 
-// nextFile changes to the next file and reports whether there is one. The caller holds
+// moveToNextFile changes to the next file and reports whether there is one. The caller holds
 // mu.
-func (s *KeyStore) nextFile() bool {
+func (s *KeyStore) moveToNextFile() bool {
 	defer s.wakeMaker()
 	if len(s.ahead) == 0 {
 		return false
@@ -183,15 +183,15 @@ func (s *KeyStore) nextFile() bool {
 		} else {
 			s.wantAhead = max(s.wantAhead-1, 1)
 		}
-		s.cacheLocked(s.current)
+		s.cacheFileLocked(s.current)
 	}
 	s.current, s.ahead, s.currentSince = s.ahead[0], s.ahead[1:], now
 	s.next = max(s.next, s.current.first)
 	return true
 }
 
-// cacheLocked keeps a file in memory for Open. The caller holds mu.
-func (s *KeyStore) cacheLocked(f *file) {
+// cacheFileLocked keeps a file in memory for Open. The caller holds mu.
+func (s *KeyStore) cacheFileLocked(f *fileOfKeys) {
 	if len(s.cache) >= maxCached {
 		s.cache = append(s.cache[:0], s.cache[len(s.cache)-maxCached+1:]...)
 	}
@@ -206,13 +206,13 @@ func (s *KeyStore) wakeMaker() {
 	}
 }
 
-// findLocked returns the memory of a slot's key, or nil if its file is not in memory.
+// keyInMemoryLocked returns the memory of a slot's key, or nil if its file is not in memory.
 // The caller holds mu.
-func (s *KeyStore) findLocked(slot uint64) []byte {
+func (s *KeyStore) keyInMemoryLocked(slot uint64) []byte {
 	if place := s.current.keyAt(slot); place != nil {
 		return place
 	}
-	for _, files := range [...][]*file{s.ahead, s.cache} {
+	for _, files := range [...][]*fileOfKeys{s.ahead, s.cache} {
 		for _, f := range files {
 			if place := f.keyAt(slot); place != nil {
 				return place
@@ -222,8 +222,8 @@ func (s *KeyStore) findLocked(slot uint64) []byte {
 	return nil
 }
 
-// findKey returns the key of a slot from memory or disk.
-func (s *KeyStore) findKey(slot uint64) (key Key, err error) {
+// keyOfSlot returns the key of a slot from memory or disk.
+func (s *KeyStore) keyOfSlot(slot uint64) (key Key, err error) {
 	if slot == 0 {
 		return key, errors.New("lead keys: slot 0 has no key")
 	}
@@ -235,13 +235,13 @@ func (s *KeyStore) findKey(slot uint64) (key Key, err error) {
 	if s.copyFromMemory(slot, &key) {
 		return key, nil
 	}
-	found, err := load(s.path(FirstSlot(slot)), FirstSlot(slot))
+	found, err := readKeyFile(s.keyFilePath(FirstSlot(slot)), FirstSlot(slot))
 	if err != nil {
 		return key, err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.cacheLocked(found)
+	s.cacheFileLocked(found)
 	copy(key[:], found.keyAt(slot))
 	return key, nil
 }
@@ -250,7 +250,7 @@ func (s *KeyStore) findKey(slot uint64) (key Key, err error) {
 func (s *KeyStore) copyFromMemory(slot uint64, key *Key) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return copy(key[:], s.findLocked(slot)) > 0
+	return copy(key[:], s.keyInMemoryLocked(slot)) > 0
 }
 
 // wrongSizeError reports a key file of the wrong size.
@@ -263,8 +263,8 @@ func (e *wrongSizeError) Error() string {
 	return fmt.Sprintf("lead keys: file %q has %d bytes instead of %d; restore it from a backup", e.path, e.size, int64(fileSize))
 }
 
-// load reads a key file.
-func load(path string, first uint64) (*file, error) {
+// readKeyFile reads a key file.
+func readKeyFile(path string, first uint64) (*fileOfKeys, error) {
 	keys, err := os.ReadFile(path)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
@@ -274,5 +274,5 @@ func load(path string, first uint64) (*file, error) {
 	case len(keys) != fileSize:
 		return nil, &wrongSizeError{path, int64(len(keys))}
 	}
-	return &file{first, keys}, nil
+	return &fileOfKeys{first, keys}, nil
 }

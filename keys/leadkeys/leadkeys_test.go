@@ -16,7 +16,7 @@ import (
 // the first of its keys is taken, and one lies ready behind it.
 func TestFilesAreMadeAhead(t *testing.T) {
 	dir := t.TempDir()
-	s, heard := begin(t, dir, 0, faults{})
+	s, heard := begin(t, dir, 0, testFaults{})
 	if got := files(t, dir); !slices.Equal(got, []string{nameOf(1)}) {
 		t.Errorf("at the beginning there is %q", got)
 	}
@@ -44,7 +44,7 @@ func TestFilesAreMadeAhead(t *testing.T) {
 // one key, and each is what the disk has.
 func TestKeysGoOnOverFiles(t *testing.T) {
 	dir, highest := nearTheEnd(t)
-	s, _ := begin(t, dir, highest, faults{})
+	s, _ := begin(t, dir, highest, testFaults{})
 	seen := map[Key]bool{}
 	for want := uint64(PerFile - 2); want < PerFile+4; want++ {
 		slot, key := take(t, s)
@@ -58,7 +58,7 @@ func TestKeysGoOnOverFiles(t *testing.T) {
 // TestManyTakers: however many take at once, each gets a slot of its own.
 func TestManyTakers(t *testing.T) {
 	dir, highest := nearTheEnd(t)
-	s, _ := begin(t, dir, highest-500, faults{})
+	s, _ := begin(t, dir, highest-500, testFaults{})
 	const takers, each = 8, 200
 	got := make(chan uint64, takers*each)
 	for range takers {
@@ -121,7 +121,7 @@ func TestLostFile(t *testing.T) {
 	sealed := Seal(nil, 1, &key, owner(1), []byte("a person"))
 	path, aside := filepath.Join(dir, "keys", "leads", nameOf(1)), filepath.Join(dir, "aside")
 	must.Succeed(t, os.Rename(path, aside))
-	s, _ := begin(t, dir, 1, faults{})
+	s, _ := begin(t, dir, 1, testFaults{})
 	if slot, _ := take(t, s); slot != PerFile+1 {
 		t.Errorf("slot %d follows", slot)
 	}

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// faults are disk errors that a test injects.
-type faults struct {
+// testFaults are disk errors that a test injects.
+type testFaults struct {
 	write func() error // before a file is written
 	sync  func() error // before it is synced
 	drop  func() error // before keys are overwritten
@@ -37,12 +37,12 @@ const (
 // retryAfter is the delay before another attempt to make a file.
 const retryAfter = time.Second
 
-// makeFiles makes files ahead of need until Close.
-func (s *KeyStore) makeFiles() {
+// makeFilesUntilClosed makes files ahead of need until Close.
+func (s *KeyStore) makeFilesUntilClosed() {
 	defer close(s.done)
 	failing := false
 	for {
-		first, needed := s.neededFile()
+		first, needed := s.nextFileToMake()
 		if !needed {
 			select {
 			case <-s.wake:
@@ -51,10 +51,10 @@ func (s *KeyStore) makeFiles() {
 				return
 			}
 		}
-		err := s.addFile(first)
+		err := s.makeAndAddFile(first)
 		if failing != (err != nil) {
 			failing = err != nil
-			s.logMaking(err)
+			s.logMakingResult(err)
 		}
 		if err == nil {
 			continue
@@ -67,8 +67,8 @@ func (s *KeyStore) makeFiles() {
 	}
 }
 
-// logMaking logs that making files fails or works again.
-func (s *KeyStore) logMaking(err error) {
+// logMakingResult logs that making files fails or works again.
+func (s *KeyStore) logMakingResult(err error) {
 	if err != nil {
 		s.log(makeFailed, err)
 	} else {
@@ -76,8 +76,8 @@ func (s *KeyStore) logMaking(err error) {
 	}
 }
 
-// neededFile returns the first slot of the next file to make, if one is needed.
-func (s *KeyStore) neededFile() (first uint64, needed bool) {
+// nextFileToMake returns the first slot of the next file to make, if one is needed.
+func (s *KeyStore) nextFileToMake() (first uint64, needed bool) {
 	select {
 	case <-s.quit:
 		return 0, false
@@ -98,63 +98,63 @@ func (s *KeyStore) neededFile() (first uint64, needed bool) {
 	return first, len(s.ahead) < s.wantAhead
 }
 
-// addAhead adds a file to the prepared ones.
-func (s *KeyStore) addAhead(made *file) {
+// addFileAhead adds a file to the prepared ones.
+func (s *KeyStore) addFileAhead(f *fileOfKeys) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.ahead = append(s.ahead, made)
+	s.ahead = append(s.ahead, f)
 	if s.current == nil {
 		s.current, s.ahead = s.ahead[0], s.ahead[1:]
 	}
 }
 
-// addFile adds the file with this first slot to the prepared ones. It makes the file if
+// makeAndAddFile adds the file with this first slot to the prepared ones. It makes the file if
 // it does not exist. An existing file is made durable too, because the process that made
 // it may not have synced it.
-func (s *KeyStore) addFile(first uint64) error {
-	err := s.loadFile(first)
+func (s *KeyStore) makeAndAddFile(first uint64) error {
+	err := s.readAndAddFile(first)
 	if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	made := &file{first, make([]byte, fileSize)}
+	made := &fileOfKeys{first, make([]byte, fileSize)}
 	_, _ = rand.Read(made.keys)
-	if err := s.writeSums(made); err != nil {
+	if err := s.writeChecksumFile(made); err != nil {
 		return err
 	}
 	path := filepath.Join(s.folder, temporaryName)
 	if err := s.writeFile(path, made.keys); err != nil {
 		return errors.Join(fmt.Errorf("cannot make a file of lead keys: %w", err), removeIfExists(path))
 	}
-	if err := os.Rename(path, s.path(first)); err != nil {
+	if err := os.Rename(path, s.keyFilePath(first)); err != nil {
 		return fmt.Errorf("cannot make a file of lead keys: %w", err)
 	}
-	if err := s.syncFolders(); err != nil {
+	if err := s.syncKeyFolders(); err != nil {
 		return err
 	}
-	s.addAhead(made)
+	s.addFileAhead(made)
 	return nil
 }
 
-// loadFile adds an existing file to the prepared ones. The disk lock makes concurrent
+// readAndAddFile adds an existing file to the prepared ones. The disk lock makes concurrent
 // erasures happen before the read or after the file is added.
-func (s *KeyStore) loadFile(first uint64) error {
+func (s *KeyStore) readAndAddFile(first uint64) error {
 	s.disk.Lock()
 	defer s.disk.Unlock()
-	found, err := load(s.path(first), first)
+	found, err := readKeyFile(s.keyFilePath(first), first)
 	if err == nil {
-		err = s.clearDamagedKeys(found)
+		err = s.zeroDamagedKeys(found)
 	}
 	if err == nil {
-		err = s.syncFolders()
+		err = s.syncKeyFolders()
 	}
 	if err == nil {
-		s.addAhead(found)
+		s.addFileAhead(found)
 	}
 	return err
 }
 
-// syncFolders makes the files' names durable, up to the data directory.
-func (s *KeyStore) syncFolders() error {
+// syncKeyFolders makes the files' names durable, up to the data directory.
+func (s *KeyStore) syncKeyFolders() error {
 	for _, folder := range []string{s.folder, filepath.Dir(s.folder), filepath.Dir(filepath.Dir(s.folder))} {
 		if err := syncFolder(folder); err != nil {
 			return fmt.Errorf("cannot make a file of lead keys durable: %w", err)

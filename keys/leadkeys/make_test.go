@@ -16,14 +16,14 @@ var errFull = errors.New("no space left on device")
 // TestFullDisk: while files cannot be made, what lies ready is given out and then there
 // is no key, at once; nothing half made lies about, it is told once, and goes on by itself.
 func TestFullDisk(t *testing.T) {
-	for name, fault := range map[string]func(f *faults, fail func() error){
-		"write": func(f *faults, fail func() error) { f.write = fail },
-		"sync":  func(f *faults, fail func() error) { f.sync = fail },
+	for name, fault := range map[string]func(f *testFaults, fail func() error){
+		"write": func(f *testFaults, fail func() error) { f.write = fail },
+		"sync":  func(f *testFaults, fail func() error) { f.sync = fail },
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir, highest := nearTheEnd(t)
 			var full atomic.Bool
-			var f faults
+			var f testFaults
 			fault(&f, func() error {
 				if full.Load() {
 					return errFull
@@ -62,7 +62,7 @@ func TestFullDisk(t *testing.T) {
 func TestFullDiskAtAStart(t *testing.T) {
 	var full atomic.Bool
 	full.Store(true)
-	s, heard := begin(t, t.TempDir(), 0, faults{write: func() error {
+	s, heard := begin(t, t.TempDir(), 0, testFaults{write: func() error {
 		if full.Load() {
 			return errFull
 		}
@@ -86,7 +86,7 @@ func TestCrashWhileMaking(t *testing.T) {
 	half := filepath.Join(dir, "keys", "leads", temporaryName)
 	must.Succeed(t, os.WriteFile(half, make([]byte, fileSize/2), 0o600))
 	must.Succeed(t, os.Remove(filepath.Join(dir, "keys", "leads", nameOf(1))))
-	s, _ := begin(t, dir, 0, faults{})
+	s, _ := begin(t, dir, 0, testFaults{})
 	if slot, key := take(t, s); slot != 1 || key != onDisk(t, dir, 1) {
 		t.Errorf("slot %d", slot)
 	}
@@ -96,7 +96,7 @@ func TestCrashWhileMaking(t *testing.T) {
 // TestMoreAheadWhereTakenFast: files that are used up within seconds have more than one
 // lie ready, and never more than there may be.
 func TestMoreAheadWhereTakenFast(t *testing.T) {
-	s, _ := begin(t, t.TempDir(), 0, faults{})
+	s, _ := begin(t, t.TempDir(), 0, testFaults{})
 	most := 0
 	for range 6 * PerFile {
 		take(t, s)

@@ -67,7 +67,7 @@ func Seal(dst []byte, slot uint64, key *Key, owner [16]byte, plain []byte) []byt
 // key was erased. Otherwise it names the missing file, or says that the part or its key
 // is damaged.
 func (s *KeyStore) Open(dst []byte, slot uint64, owner [16]byte, sealed []byte) ([]byte, error) {
-	key, err := s.findKey(slot)
+	key, err := s.keyOfSlot(slot)
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +81,7 @@ func (s *KeyStore) Open(dst []byte, slot uint64, owner [16]byte, sealed []byte) 
 	defer associatedDataPool.Put(b)
 	plain, err := newAEAD(&key).Open(dst, sealed[:nonceSize], sealed[nonceSize:], b.set(slot, owner))
 	if err != nil {
-		return nil, fmt.Errorf("cannot decrypt lead data sealed with slot %d: the data, or the key in %q, is damaged", slot, s.path(FirstSlot(slot)))
+		return nil, fmt.Errorf("cannot decrypt lead data sealed with slot %d: the data, or the key in %q, is damaged", slot, s.keyFilePath(FirstSlot(slot)))
 	}
 	return plain, nil
 }

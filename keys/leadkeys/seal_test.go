@@ -11,7 +11,7 @@ import (
 // TestSealedOpensAsItselfAlone: under its slot, for its owner, unchanged; and two seals
 // of the same are not the same.
 func TestSealedOpensAsItselfAlone(t *testing.T) {
-	s, _ := begin(t, t.TempDir(), 0, faults{})
+	s, _ := begin(t, t.TempDir(), 0, testFaults{})
 	slot, key := take(t, s)
 	other, _ := take(t, s)
 	for _, plain := range [][]byte{nil, []byte("p"), bytes.Repeat([]byte("a person "), 5000)} {
@@ -58,7 +58,7 @@ func TestSealedIsFixed(t *testing.T) {
 }
 
 func BenchmarkSeal(b *testing.B) {
-	s, _ := begin(b, b.TempDir(), 0, faults{})
+	s, _ := begin(b, b.TempDir(), 0, testFaults{})
 	plain, dst := make([]byte, 400), make([]byte, 0, 600)
 	slot, key := take(b, s)
 	b.ReportAllocs()
@@ -68,7 +68,7 @@ func BenchmarkSeal(b *testing.B) {
 }
 
 func BenchmarkOpen(b *testing.B) {
-	s, _ := begin(b, b.TempDir(), 0, faults{})
+	s, _ := begin(b, b.TempDir(), 0, testFaults{})
 	slot, key := take(b, s)
 	sealed, dst := Seal(nil, slot, &key, owner(1), make([]byte, 400)), make([]byte, 0, 600)
 	b.ReportAllocs()

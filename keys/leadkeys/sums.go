@@ -47,20 +47,20 @@ func (k *SumKey) sum(slot uint64, of []byte) [sumSize]byte {
 	return [sumSize]byte(whole[:])
 }
 
-// sums returns the content of the checksum file.
-func (k *SumKey) sums(f *file) []byte {
+// checksumsOfFile returns the content of the checksum file.
+func (k *SumKey) checksumsOfFile(f *fileOfKeys) []byte {
 	text := make([]byte, 0, sumsSize)
 	text = append(text, sumsVersion...)
 	for slot := f.first; slot < f.first+PerFile; slot++ {
 		one := k.sum(slot, f.keyAt(slot))
 		text = append(text, one[:]...)
 	}
-	all := k.sumAll(f.first, text)
+	all := k.checksumOfSums(f.first, text)
 	return append(text, all[:]...)
 }
 
-// sumAll returns the checksum of the whole checksum file.
-func (k *SumKey) sumAll(first uint64, text []byte) [sumSize]byte {
+// checksumOfSums returns the checksum of the whole checksum file.
+func (k *SumKey) checksumOfSums(first uint64, text []byte) [sumSize]byte {
 	whole := sha256.Sum256(binary.BigEndian.AppendUint64(bytes.Clone(text), first))
 	return k.sum(0, whole[:])
 }
@@ -72,9 +72,9 @@ var (
 	ErrNewerVersion = errors.New("the checksum file of lead keys is of a newer version of pingpost")
 )
 
-// readSums returns the checksums of a key file. The error is fs.ErrNotExist, ErrSums,
+// readChecksumFile returns the checksums of a key file. The error is fs.ErrNotExist, ErrSums,
 // ErrNewerVersion or an error of the disk.
-func (k *SumKey) readSums(path string, first uint64) ([]byte, error) {
+func (k *SumKey) readChecksumFile(path string, first uint64) ([]byte, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
@@ -83,32 +83,32 @@ func (k *SumKey) readSums(path string, first uint64) ([]byte, error) {
 		return nil, fmt.Errorf("%q: %w", path, ErrNewerVersion)
 	}
 	head, all := len(sumsVersion), sumsSize-sumSize
-	if len(text) != sumsSize || string(text[:head]) != sumsVersion || [sumSize]byte(text[all:]) != k.sumAll(first, text[:all]) {
+	if len(text) != sumsSize || string(text[:head]) != sumsVersion || [sumSize]byte(text[all:]) != k.checksumOfSums(first, text[:all]) {
 		return nil, fmt.Errorf("%q: %w", path, ErrSums)
 	}
 	return text[head:all], nil
 }
 
-// Set is a set of the slots of one file.
-type Set [PerFile / 64]uint64
+// SlotSet is a set of the slots of one file.
+type SlotSet [PerFile / 64]uint64
 
 // Add adds a slot of the file.
-func (s *Set) Add(slot uint64) { s[(slot-1)%PerFile/64] |= 1 << ((slot - 1) % 64) }
+func (s *SlotSet) Add(slot uint64) { s[(slot-1)%PerFile/64] |= 1 << ((slot - 1) % 64) }
 
 // Remove removes a slot of the file.
-func (s *Set) Remove(slot uint64) { s[(slot-1)%PerFile/64] &^= 1 << ((slot - 1) % 64) }
+func (s *SlotSet) Remove(slot uint64) { s[(slot-1)%PerFile/64] &^= 1 << ((slot - 1) % 64) }
 
 // Has reports whether the set has a slot of the file.
-func (s *Set) Has(slot uint64) bool { return s[(slot-1)%PerFile/64]>>((slot-1)%64)&1 == 1 }
+func (s *SlotSet) Has(slot uint64) bool { return s[(slot-1)%PerFile/64]>>((slot-1)%64)&1 == 1 }
 
-// Report is the result of Check for one key file.
-type Report struct {
+// ChecksumReport is the result of Check for one key file.
+type ChecksumReport struct {
 	First   uint64 // first slot of the file
 	Path    string
-	Lost    error // the file is missing, unreadable or of the wrong size; nil: it is readable
-	Sums    error // why the keys are unchecked: fs.ErrNotExist, ErrSums, ErrNewerVersion or a disk error
-	Changed Set   // keys that do not match their checksums
-	Erased  Set   // keys of zeros
+	Lost    error   // the file is missing, unreadable or of the wrong size; nil: it is readable
+	Sums    error   // why the keys are unchecked: fs.ErrNotExist, ErrSums, ErrNewerVersion or a disk error
+	Changed SlotSet // keys that do not match their checksums
+	Erased  SlotSet // keys of zeros
 }
 
 func keysFolder(dir string) string { return filepath.Join(dir, "keys", "leads") }
@@ -120,47 +120,47 @@ func fileName(first uint64) string {
 }
 
 // Check checks a key file of a data directory, which may be in use.
-func Check(dir string, key *SumKey, first uint64) *Report {
-	r := &Report{First: first, Path: filepath.Join(keysFolder(dir), fileName(first))}
-	f, err := load(r.Path, first)
+func Check(dir string, key *SumKey, first uint64) *ChecksumReport {
+	r := &ChecksumReport{First: first, Path: filepath.Join(keysFolder(dir), fileName(first))}
+	f, err := readKeyFile(r.Path, first)
 	if err != nil {
 		r.Lost = err
 		return r
 	}
 	var sums []byte
-	sums, r.Sums = key.readSums(filepath.Join(sumsFolder(dir), fileName(first)), first)
+	sums, r.Sums = key.readChecksumFile(filepath.Join(sumsFolder(dir), fileName(first)), first)
 	for slot := first; slot < first+PerFile; slot++ {
 		switch at := f.keyAt(slot); {
 		case Key(at) == (Key{}):
 			r.Erased.Add(slot)
-		case sums != nil && !key.matches(sums, slot, at):
+		case sums != nil && !key.checksumMatches(sums, slot, at):
 			r.Changed.Add(slot)
 		}
 	}
 	return r
 }
 
-// matches reports whether a key matches its checksum.
-func (k *SumKey) matches(sums []byte, slot uint64, key []byte) bool {
+// checksumMatches reports whether a key matches its checksum.
+func (k *SumKey) checksumMatches(sums []byte, slot uint64, key []byte) bool {
 	at := (slot - FirstSlot(slot)) * sumSize
 	return k.sum(slot, key) == [sumSize]byte(sums[at:])
 }
 
-// AddSums writes the checksums of a key file that has none or damaged ones, for the keys
+// AddMissingChecksums writes the checksums of a key file that has none or damaged ones, for the keys
 // as they are. A key that is erased meanwhile stays erased.
-func (s *KeyStore) AddSums(first uint64) error {
-	f, err := load(s.path(first), first)
+func (s *KeyStore) AddMissingChecksums(first uint64) error {
+	f, err := readKeyFile(s.keyFilePath(first), first)
 	if err != nil {
 		return err
 	}
-	return s.writeSums(f)
+	return s.writeChecksumFile(f)
 }
 
-// writeSums writes the checksum file durably.
-func (s *KeyStore) writeSums(f *file) error {
+// writeChecksumFile writes the checksum file durably.
+func (s *KeyStore) writeChecksumFile(f *fileOfKeys) error {
 	path := filepath.Join(s.sums, fileName(f.first))
 	temporary := path + ".new"
-	err := s.writeFile(temporary, s.sumKey.sums(f))
+	err := s.writeFile(temporary, s.sumKey.checksumsOfFile(f))
 	if err == nil {
 		err = os.Rename(temporary, path)
 	}
@@ -173,10 +173,10 @@ func (s *KeyStore) writeSums(f *file) error {
 	return nil
 }
 
-// clearDamagedKeys clears unused keys in memory that do not match their checksums. Next
+// zeroDamagedKeys clears unused keys in memory that do not match their checksums. Next
 // skips them like erased keys.
-func (s *KeyStore) clearDamagedKeys(f *file) error {
-	sums, err := s.sumKey.readSums(filepath.Join(s.sums, fileName(f.first)), f.first)
+func (s *KeyStore) zeroDamagedKeys(f *fileOfKeys) error {
+	sums, err := s.sumKey.readChecksumFile(filepath.Join(s.sums, fileName(f.first)), f.first)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, ErrSums) || errors.Is(err, ErrNewerVersion) {
 		return nil // Check reports it
 	}
@@ -187,7 +187,7 @@ func (s *KeyStore) clearDamagedKeys(f *file) error {
 	next := s.next
 	s.mu.Unlock()
 	for slot := max(next, f.first); slot < f.first+PerFile; slot++ {
-		if at := f.keyAt(slot); !s.sumKey.matches(sums, slot, at) {
+		if at := f.keyAt(slot); !s.sumKey.checksumMatches(sums, slot, at) {
 			clear(at)
 		}
 	}

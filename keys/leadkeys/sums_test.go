@@ -28,10 +28,10 @@ func edit(t testing.TB, path string, change func(text []byte) []byte) {
 }
 
 // found checks the first file of a folder.
-func found(dir string) *Report { return Check(dir, &sumKey, 1) }
+func found(dir string) *ChecksumReport { return Check(dir, &sumKey, 1) }
 
-func (r *Report) whole() bool {
-	return r.Lost == nil && r.Sums == nil && r.Changed == Set{} && r.Erased == Set{}
+func (r *ChecksumReport) whole() bool {
+	return r.Lost == nil && r.Sums == nil && r.Changed == SlotSet{} && r.Erased == SlotSet{}
 }
 
 // TestCheckFindsEveryChangedByte: also a key under another slot, a file under another name,
@@ -46,9 +46,9 @@ func TestCheckFindsEveryChangedByte(t *testing.T) {
 		for at := range KeySize {
 			flip := func(text []byte) []byte { text[(slot-1)*KeySize+uint64(at)] ^= 0x10; return text }
 			edit(t, keyFile(dir, 1), flip)
-			r, want := found(dir), Set{}
+			r, want := found(dir), SlotSet{}
 			want.Add(slot)
-			if r.Lost != nil || r.Sums != nil || r.Changed != want || r.Erased != (Set{}) || !r.Changed.Has(slot) || r.Changed.Has(slot%PerFile+1) {
+			if r.Lost != nil || r.Sums != nil || r.Changed != want || r.Erased != (SlotSet{}) || !r.Changed.Has(slot) || r.Changed.Has(slot%PerFile+1) {
 				t.Errorf("byte %d of slot %d: not found", at, slot)
 			}
 			edit(t, keyFile(dir, 1), flip)
@@ -78,7 +78,7 @@ func TestCheckFindsEveryChangedByte(t *testing.T) {
 	}
 
 	other := t.TempDir()
-	s := must.Value(open(other, 0, SumKey{9}, func(string, error) {}, faults{}))(t)
+	s := must.Value(open(other, 0, SumKey{9}, func(string, error) {}, testFaults{}))(t)
 	s.Close()
 	if r := found(other); !errors.Is(r.Sums, ErrSums) {
 		t.Errorf("another exchange's: %v", r.Sums)
@@ -89,13 +89,13 @@ func TestCheckFindsEveryChangedByte(t *testing.T) {
 // middle of its write leaves a key that the next start erases.
 func TestErasedKeyFitsEveryChecksum(t *testing.T) {
 	dir := t.TempDir()
-	s, _ := begin(t, dir, 0, faults{})
+	s, _ := begin(t, dir, 0, testFaults{})
 	before := must.Value(os.ReadFile(sumFile(dir, 1)))(t)
 	must.Succeed(t, s.Erase([]uint64{3, PerFile}))
-	r, want := found(dir), Set{}
+	r, want := found(dir), SlotSet{}
 	want.Add(3)
 	want.Add(PerFile)
-	if r.Sums != nil || r.Changed != (Set{}) || r.Erased != want {
+	if r.Sums != nil || r.Changed != (SlotSet{}) || r.Erased != want {
 		t.Errorf("two keys are erased, and the check found %v and %v", r.Sums, r.Lost)
 	}
 	if after, err := os.ReadFile(sumFile(dir, 1)); err != nil || !bytes.Equal(before, after) {
@@ -107,7 +107,7 @@ func TestErasedKeyFitsEveryChecksum(t *testing.T) {
 	}
 	must.Succeed(t, s.Erase([]uint64{6}))
 	want.Add(6)
-	if r := found(dir); r.Changed != (Set{}) || r.Erased != want {
+	if r := found(dir); r.Changed != (SlotSet{}) || r.Erased != want {
 		t.Error("erased again it is not whole")
 	}
 	want.Remove(6)
@@ -117,7 +117,7 @@ func TestErasedKeyFitsEveryChecksum(t *testing.T) {
 }
 
 // TestFilesOfAnEarlierProgram have no checksums, and are taken from as they are. They get
-// checksums by AddSums, and so do files with damaged ones, but for those of a later program.
+// checksums by AddMissingChecksums, and so do files with damaged ones, but for those of a later program.
 func TestFilesOfAnEarlierProgram(t *testing.T) {
 	dir := t.TempDir()
 	once(t, dir, 0, func(s *KeyStore) {
@@ -138,16 +138,16 @@ func TestFilesOfAnEarlierProgram(t *testing.T) {
 		} else {
 			edit(t, sumFile(dir, 1), want.text)
 		}
-		if r := found(dir); !errors.Is(r.Sums, want.err) || r.Changed != (Set{}) || !r.Erased.Has(9) {
+		if r := found(dir); !errors.Is(r.Sums, want.err) || r.Changed != (SlotSet{}) || !r.Erased.Has(9) {
 			t.Errorf("%s: %v", what, r.Sums)
 		}
 		once(t, dir, 20, func(s *KeyStore) {
 			if slot, key := take(t, s); slot != 21 || key != onDisk(t, dir, slot) {
 				t.Errorf("%s: slot %d", what, slot)
 			}
-			must.Succeed(t, s.AddSums(1))
+			must.Succeed(t, s.AddMissingChecksums(1))
 		})
-		if r := found(dir); r.Sums != nil || r.Changed != (Set{}) || !r.Erased.Has(9) {
+		if r := found(dir); r.Sums != nil || r.Changed != (SlotSet{}) || !r.Erased.Has(9) {
 			t.Errorf("%s, with checksums: %v", what, r.Sums)
 		}
 	}
@@ -164,13 +164,13 @@ func TestChangedKeyIsNotTaken(t *testing.T) {
 		}
 		return text
 	})
-	s, _ := begin(t, dir, 3, faults{})
+	s, _ := begin(t, dir, 3, testFaults{})
 	for _, want := range []uint64{4, 7} {
 		if slot, key := take(t, s); slot != want || key != onDisk(t, dir, slot) {
 			t.Errorf("slot %d is taken, want %d", slot, want)
 		}
 	}
-	if key, err := s.findKey(2); err != nil || key != onDisk(t, dir, 2) {
+	if key, err := s.keyOfSlot(2); err != nil || key != onDisk(t, dir, 2) {
 		t.Errorf("%v", err)
 	}
 }

@@ -50,7 +50,7 @@ type Hasher struct {
 // New returns a Hasher.
 func New() *Hasher {
 	k := &Hasher{slots: make(chan struct{}, maxConcurrent), maxWait: maxWait}
-	k.dummyHash = encode(make([]byte, saltSize), make([]byte, keySize))
+	k.dummyHash = encodeHash(make([]byte, saltSize), make([]byte, keySize))
 	return k
 }
 
@@ -62,7 +62,7 @@ func (k *Hasher) Hash(password string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return encode(random[:], key), nil
+	return encodeHash(random[:], key), nil
 }
 
 // Check reports whether the hash belongs to the password. An empty hash matches no
@@ -73,7 +73,7 @@ func (k *Hasher) Check(hash, password string) (bool, error) {
 	if !hasPassword {
 		hash = k.dummyHash
 	}
-	random, want, err := decode(hash)
+	random, want, err := decodeHash(hash)
 	if err != nil {
 		return false, err
 	}
@@ -85,7 +85,7 @@ func (k *Hasher) Check(hash, password string) (bool, error) {
 }
 
 // deriveKey computes the key when a slot is free.
-func (k *Hasher) deriveKey(password string, random []byte) ([]byte, error) {
+func (k *Hasher) deriveKey(password string, salt []byte) ([]byte, error) {
 	timer := time.NewTimer(k.maxWait)
 	defer timer.Stop()
 	select {
@@ -94,15 +94,15 @@ func (k *Hasher) deriveKey(password string, random []byte) ([]byte, error) {
 		return nil, ErrBusy
 	}
 	defer func() { <-k.slots }()
-	return argon2.IDKey([]byte(password), random, iterations, memoryKiB, lanes, keySize), nil
+	return argon2.IDKey([]byte(password), salt, iterations, memoryKiB, lanes, keySize), nil
 }
 
-func encode(random, key []byte) string {
+func encodeHash(salt, key []byte) string {
 	text := base64.RawStdEncoding
-	return hashPrefix + text.EncodeToString(random) + "$" + text.EncodeToString(key)
+	return hashPrefix + text.EncodeToString(salt) + "$" + text.EncodeToString(key)
 }
 
-func decode(hash string) (random, key []byte, err error) {
+func decodeHash(hash string) (random, key []byte, err error) {
 	rest, ours := strings.CutPrefix(hash, hashPrefix)
 	first, second, two := strings.Cut(rest, "$")
 	random, err1 := base64.RawStdEncoding.DecodeString(first)

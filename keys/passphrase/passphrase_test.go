@@ -33,13 +33,13 @@ func TestHashesAreFrozen(t *testing.T) {
 	const hash = "$argon2id$v=19$m=19456,t=2,p=1$AAAAAAAAAAAAAAAAAAAAAA$hbX5BcR4VcARguIF6etTj3ZuB9aUAnozWKXV8K60XcU"
 	if ok, err := New().Check(hash, "correct horse battery"); !ok || err != nil {
 		key, _ := New().deriveKey("correct horse battery", make([]byte, saltSize))
-		t.Errorf("%v, %v, it is %s", ok, err, encode(make([]byte, saltSize), key))
+		t.Errorf("%v, %v, it is %s", ok, err, encodeHash(make([]byte, saltSize), key))
 	}
 }
 
 func TestNobodysHashIsLikeAnyOther(t *testing.T) {
 	k := New()
-	if _, _, err := decode(k.dummyHash); err != nil {
+	if _, _, err := decodeHash(k.dummyHash); err != nil {
 		t.Error(err)
 	}
 	for _, hash := range []string{"x", "$argon2id$v=19$m=19456,t=1,p=1$" + strings.TrimPrefix(k.dummyHash, hashPrefix), k.dummyHash[:len(k.dummyHash)-1], k.dummyHash + "A", hashPrefix, hashPrefix + "$"} {

@@ -17,12 +17,12 @@ const (
 // so the log alone, without the exchange's key, does not allow guessing secrets. A
 // caller cannot choose the hash that the exchange looks up. The time of a look-up
 // therefore does not reveal which clients exist.
-func (m *Issuer) HashClient(id, secret []byte) [32]byte { return m.hash(kindClient, id, secret) }
+func (m *Issuer) HashClient(id, secret []byte) [32]byte { return m.hashOfKind(kindClient, id, secret) }
 
 // HashBearer returns the hash of a sandbox's static token.
-func (m *Issuer) HashBearer(token []byte) [32]byte { return m.hash(kindBearer, token, nil) }
+func (m *Issuer) HashBearer(token []byte) [32]byte { return m.hashOfKind(kindBearer, token, nil) }
 
-func (m *Issuer) hash(kind byte, first, second []byte) (sum [32]byte) {
+func (m *Issuer) hashOfKind(kind byte, first, second []byte) (sum [32]byte) {
 	h := hmac.New(sha256.New, m.hashKey)
 	var head [9]byte
 	head[0] = kind
@@ -35,4 +35,4 @@ func (m *Issuer) hash(kind byte, first, second []byte) (sum [32]byte) {
 }
 
 // HashPersonal returns the hash of an operator's personal API token.
-func (m *Issuer) HashPersonal(token []byte) [32]byte { return m.hash(kindPersonal, token, nil) }
+func (m *Issuer) HashPersonal(token []byte) [32]byte { return m.hashOfKind(kindPersonal, token, nil) }

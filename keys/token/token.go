@@ -43,9 +43,9 @@ type Issuer struct {
 	buffers sync.Pool // *bench
 }
 
-// buffer is the memory for reading one token. Arrays on the stack would escape to the
+// tokenBuffer is the memory for reading one token. Arrays on the stack would escape to the
 // heap, because they are arguments of the cipher.
-type buffer struct {
+type tokenBuffer struct {
 	sealed [sealedSize]byte
 	plain  [plainSize]byte
 }
@@ -53,19 +53,19 @@ type buffer struct {
 // New returns an Issuer. The key must have no other use. Issuers with equal keys read
 // each other's tokens; others never do.
 func New(key [32]byte) *Issuer {
-	block, err := aes.NewCipher(derive(key, "seal"))
+	block, err := aes.NewCipher(deriveKey(key, "seal"))
 	if err != nil {
 		panic("BUG: AES rejects a key of 32 bytes: " + err.Error())
 	}
-	m := &Issuer{hashKey: derive(key, "hash")}
+	m := &Issuer{hashKey: deriveKey(key, "hash")}
 	if m.aead, err = cipher.NewGCM(block); err != nil {
 		panic("BUG: GCM rejects AES: " + err.Error())
 	}
-	m.buffers.New = func() any { return new(buffer) }
+	m.buffers.New = func() any { return new(tokenBuffer) }
 	return m
 }
 
-func derive(key [32]byte, purpose string) []byte {
+func deriveKey(key [32]byte, purpose string) []byte {
 	out, err := hkdf.Expand(sha256.New, key[:], purpose, 32)
 	if err != nil {
 		panic("BUG: a key of 32 bytes cannot be derived: " + err.Error())
@@ -75,7 +75,7 @@ func derive(key [32]byte, purpose string) []byte {
 
 // AppendToken appends a new token with these claims. Each token is different.
 func (m *Issuer) AppendToken(dst []byte, c *Claims) []byte {
-	b := m.buffers.Get().(*buffer)
+	b := m.buffers.Get().(*tokenBuffer)
 	defer m.buffers.Put(b)
 	p := b.plain[:]
 	p[0], p[1], p[2] = version, byte(c.Owner), byte(c.Scopes)
@@ -95,7 +95,7 @@ func (m *Issuer) Read(token []byte, now int64) (c Claims, ok bool) {
 	if len(token) != Length || string(token[:len(prefix)]) != prefix {
 		return Claims{}, false
 	}
-	b := m.buffers.Get().(*buffer)
+	b := m.buffers.Get().(*tokenBuffer)
 	defer m.buffers.Put(b)
 	// The decoder skips line breaks and then returns fewer bytes.
 	n, err := base64.RawURLEncoding.Decode(b.sealed[:], token[len(prefix):])

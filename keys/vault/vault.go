@@ -103,22 +103,22 @@ func (v *Vault) Derive(purpose string) (key [32]byte) {
 	return key
 }
 
-// Check returns a value that differs for different keys and does not reveal the key.
-func (v *Vault) Check() (check [16]byte) {
+// KeyFingerprint returns a value that differs for different keys and does not reveal the key.
+func (v *Vault) KeyFingerprint() (check [16]byte) {
 	key := v.Derive("check")
 	copy(check[:], key[:])
 	return check
 }
 
-// Seal encrypts a secret. Open needs the same name.
-func (v *Vault) Seal(name, secret string) []byte {
+// SealSecret encrypts a secret. Open needs the same name.
+func (v *Vault) SealSecret(name, secret string) []byte {
 	nonce := make([]byte, v.aead.NonceSize(), v.aead.NonceSize()+len(secret)+v.aead.Overhead())
 	_, _ = rand.Read(nonce)
 	return v.aead.Seal(nonce, nonce, []byte(secret), []byte(name))
 }
 
-// Open decrypts the output of Seal.
-func (v *Vault) Open(name string, sealed []byte) (string, error) {
+// OpenSecret decrypts the output of Seal.
+func (v *Vault) OpenSecret(name string, sealed []byte) (string, error) {
 	if len(sealed) < v.aead.NonceSize() {
 		return "", fmt.Errorf("the sealed secret %q is too short; it is damaged", name)
 	}

@@ -28,10 +28,10 @@ func TestKeyIsMadeOnce(t *testing.T) {
 	}
 	first := mustOpen(t, dir, true)
 	again, other := mustOpen(t, dir, true), mustOpen(t, t.TempDir(), true)
-	if first.root != again.root || first.Check() != again.Check() || first.root != mustOpen(t, dir, false).root {
+	if first.root != again.root || first.KeyFingerprint() != again.KeyFingerprint() || first.root != mustOpen(t, dir, false).root {
 		t.Error("opened again it is another")
 	}
-	if first.root == other.root || first.Check() == other.Check() || first.Derive("hashes") == other.Derive("hashes") {
+	if first.root == other.root || first.KeyFingerprint() == other.KeyFingerprint() || first.Derive("hashes") == other.Derive("hashes") {
 		t.Error("two folders have one key")
 	}
 	if first.root == [32]byte{} {
@@ -118,7 +118,7 @@ func TestDerivedKeysAreFixed(t *testing.T) {
 			t.Errorf("%s: %s, want %s", purpose, got, want)
 		}
 	}
-	if check := v.Check(); bytes.Contains(v.root[:], check[:]) {
+	if check := v.KeyFingerprint(); bytes.Contains(v.root[:], check[:]) {
 		t.Error("the check is the key")
 	}
 }
@@ -126,19 +126,19 @@ func TestDerivedKeysAreFixed(t *testing.T) {
 func TestSeal(t *testing.T) {
 	v, other := mustOpen(t, t.TempDir(), true), mustOpen(t, t.TempDir(), true)
 	for _, secret := range []string{"", "s", strings.Repeat("secret", 1000), "ü\x00"} {
-		sealed := v.Seal("name", secret)
-		if got, err := v.Open("name", sealed); err != nil || got != secret {
+		sealed := v.SealSecret("name", secret)
+		if got, err := v.OpenSecret("name", sealed); err != nil || got != secret {
 			t.Errorf("%q, %v, want %q", got, err, secret)
 		}
 		if len(secret) > 3 && bytes.Contains(sealed, []byte(secret)) {
 			t.Error("it lies open")
 		}
-		if bytes.Equal(sealed, v.Seal("name", secret)) {
+		if bytes.Equal(sealed, v.SealSecret("name", secret)) {
 			t.Error("sealed twice it is the same")
 		}
 		refuse := func(what string, v *Vault, name string, sealed []byte) {
 			t.Helper()
-			if got, err := v.Open(name, sealed); err == nil || got != "" || secret != "" && strings.Contains(err.Error(), secret) && len(secret) > 3 {
+			if got, err := v.OpenSecret(name, sealed); err == nil || got != "" || secret != "" && strings.Contains(err.Error(), secret) && len(secret) > 3 {
 				t.Errorf("%s: %q, %v", what, got, err)
 			}
 		}

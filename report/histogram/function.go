@@ -18,7 +18,7 @@ var Register = sync.OnceValue(func() error {
 	err := sqlite.RegisterFunction(AddFunction, &sqlite.FunctionImpl{NArgs: 2, Deterministic: true, VolatileArgs: true, Scalar: func(_ *sqlite.FunctionContext, args []driver.Value) (driver.Value, error) {
 		var sum accumulator
 		for _, arg := range args {
-			if err := sum.addValue(arg); err != nil {
+			if err := sum.addEncoded(arg); err != nil {
 				return nil, err
 			}
 		}
@@ -32,7 +32,7 @@ var Register = sync.OnceValue(func() error {
 	}})
 })
 
-func (s *accumulator) addValue(arg driver.Value) error {
+func (s *accumulator) addEncoded(arg driver.Value) error {
 	blob, ok := arg.([]byte)
 	if !ok {
 		return errInvalid
@@ -42,7 +42,7 @@ func (s *accumulator) addValue(arg driver.Value) error {
 
 // Step adds one blob.
 func (s *accumulator) Step(_ *sqlite.FunctionContext, args []driver.Value) error {
-	return s.addValue(args[0])
+	return s.addEncoded(args[0])
 }
 
 // WindowInverse always fails, because the function is not for windows.

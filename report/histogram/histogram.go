@@ -16,7 +16,7 @@ type Histogram []slotCount
 type slotCount struct{ slot, count uint64 }
 
 // Record adds one latency in nanoseconds.
-func (h *Histogram) Record(elapsed int64) { h.addSlot(uint64(slotOf(elapsed)), 1) }
+func (h *Histogram) Record(elapsed int64) { h.addSlot(uint64(slotForLatency(elapsed)), 1) }
 
 // addSlot adds a number of latencies to one slot.
 func (h *Histogram) addSlot(slot, n uint64) {
@@ -46,7 +46,7 @@ func (h Histogram) Quantile(thousandths uint64) (latency time.Duration, ok bool)
 	rank := (total*thousandths + 999) / 1000
 	for _, t := range h {
 		if t.count >= rank {
-			return timeOfSlot(int(t.slot)), true
+			return latencyOfSlot(int(t.slot)), true
 		}
 		rank -= t.count
 	}

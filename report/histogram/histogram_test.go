@@ -12,14 +12,14 @@ func TestSlots(t *testing.T) {
 	last := 0
 	for us := int64(0); us < 1<<36; us += 1 + us/97 {
 		took := time.Duration(us) * time.Microsecond
-		slot := slotOf(int64(took))
-		if off := timeOfSlot(slot) - took; off.Abs() > took/30 || slot < last || slot >= slotLimit {
-			t.Fatalf("%s is in slot %d after %d, whose middle is %s", took, slot, last, timeOfSlot(slot))
+		slot := slotForLatency(int64(took))
+		if off := latencyOfSlot(slot) - took; off.Abs() > took/30 || slot < last || slot >= slotLimit {
+			t.Fatalf("%s is in slot %d after %d, whose middle is %s", took, slot, last, latencyOfSlot(slot))
 		}
 		last = slot
 	}
-	if slotOf(-5) != 0 || slotOf(int64(1<<62)) != slotLimit-1 {
-		t.Errorf("out of range: %d, %d of %d", slotOf(-5), slotOf(int64(1<<62)), slotLimit)
+	if slotForLatency(-5) != 0 || slotForLatency(int64(1<<62)) != slotLimit-1 {
+		t.Errorf("out of range: %d, %d of %d", slotForLatency(-5), slotForLatency(int64(1<<62)), slotLimit)
 	}
 }
 

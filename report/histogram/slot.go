@@ -14,7 +14,7 @@ const (
 	slotLimit  = exactSlots + (40-slotBits-1)<<slotBits
 )
 
-func slotOf(elapsed int64) int {
+func slotForLatency(elapsed int64) int {
 	us := uint64(max(0, elapsed) / int64(time.Microsecond))
 	if us < exactSlots {
 		return int(us)
@@ -23,8 +23,8 @@ func slotOf(elapsed int64) int {
 	return min(slotLimit-1, exactSlots+(shift-1)<<slotBits+int(us>>shift)-1<<slotBits)
 }
 
-// timeOfSlot returns the middle of a slot.
-func timeOfSlot(slot int) time.Duration {
+// latencyOfSlot returns the middle of a slot.
+func latencyOfSlot(slot int) time.Duration {
 	if slot < exactSlots {
 		return time.Duration(slot) * time.Microsecond
 	}

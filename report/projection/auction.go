@@ -37,7 +37,7 @@ func (b *Batch) applyAuctionHeld(fact *event.AuctionHeld) {
 	if !a.Test {
 		whole := c
 		whole.Reason = Cause(a.Reason)
-		b.count(whole, CountAuctions, 1)
+		b.addToSum(whole, CountAuctions, 1)
 	}
 	b.addBids(a.ID, c, fact.Bids, a.Test)
 }
@@ -57,15 +57,15 @@ func (b *Batch) addBids(id market.AuctionID, c SumKey, bids []event.Bid, test bo
 			continue
 		}
 		c.Buyer, c.Reason = of.Buyer, causeOf(of.Outcome)
-		b.count(c, CountPings, 1)
+		b.addToSum(c, CountPings, 1)
 		if of.Currency != (market.Currency{}) {
-			b.count(c, CountBids, 1)
+			b.addToSum(c, CountBids, 1)
 		}
 		switch of.Outcome {
 		case market.OutcomeWon:
-			b.count(c, CountWins, 1)
+			b.addToSum(c, CountWins, 1)
 		case market.OutcomeLate, market.OutcomeTimeout:
-			b.count(c, CountTimeouts, 1)
+			b.addToSum(c, CountTimeouts, 1)
 		}
 		if of.Status != 0 {
 			b.recordLatency(c, PingLatency, of.Elapsed)
@@ -73,8 +73,8 @@ func (b *Batch) addBids(id market.AuctionID, c SumKey, bids []event.Bid, test bo
 	}
 }
 
-// origin returns the source and the state that a ping sent and its lead does not repeat.
-func (b *Batch) origin(id market.AuctionID) (source int64, state string, err error) {
+// originOfAuction returns the source and the state that a ping sent and its lead does not repeat.
+func (b *Batch) originOfAuction(id market.AuctionID) (source int64, state string, err error) {
 	if i, known := b.auctionIndex[id]; known {
 		return b.Auctions[i].Source, b.Auctions[i].State, nil
 	}

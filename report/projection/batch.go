@@ -85,14 +85,14 @@ func (b *Batch) Apply(seq uint64, at int64, fact event.Event) error {
 	return nil
 }
 
-// count adds to the sum of a key at the time of the current event.
-func (b *Batch) count(c SumKey, measure int, n int64) {
+// addToSum adds to the sum of a key at the time of the current event.
+func (b *Batch) addToSum(c SumKey, measure int, n int64) {
 	c.Quarter = QuarterOf(b.At)
-	Ensure(b.Sums, c)[measure] += n
+	GetOrInsert(b.Sums, c)[measure] += n
 }
 
-// Ensure returns the value of a key and creates it if it is missing.
-func Ensure[K comparable, V any](sums map[K]*V, key K) *V {
+// GetOrInsert returns the value of a key and creates it if it is missing.
+func GetOrInsert[K comparable, V any](sums map[K]*V, key K) *V {
 	found := sums[key]
 	if found == nil {
 		found = new(V)
@@ -105,5 +105,5 @@ func Ensure[K comparable, V any](sums map[K]*V, key K) *V {
 func (b *Batch) recordLatency(c SumKey, kind LatencyKind, elapsed int64) {
 	c = c.Project(Parties)
 	c.Quarter, c.Currency = QuarterOf(b.At), market.Currency{}
-	Ensure(b.Latencies, LatencyKey{c, kind}).Record(elapsed)
+	GetOrInsert(b.Latencies, LatencyKey{c, kind}).Record(elapsed)
 }

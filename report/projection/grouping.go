@@ -49,12 +49,12 @@ func (g Grouping) TimeUnits() []int64 {
 // Includes reports whether the grouping has all columns of another one.
 func (g Grouping) Includes(other Grouping) bool { return g&other == other }
 
-// rollup is a grouping and the larger grouping from which it is added up.
-type rollup struct{ to, from Grouping }
+// rollupRule is a grouping and the larger grouping from which it is added up.
+type rollupRule struct{ to, from Grouping }
 
 // rollups contains all groupings but AllColumns, each after the grouping from which it is
 // added up: the smallest larger one.
-var rollups = func() (all []rollup) {
+var rollups = func() (all []rollupRule) {
 	of := []Grouping{AllColumns}
 	for n := 3; n >= 0; n-- {
 		for g := AllColumns - 1; g < AllColumns; g-- { // those of Parties last, because they are few
@@ -68,7 +68,7 @@ var rollups = func() (all []rollup) {
 				}
 			}
 			of = append(of, g)
-			all = append(all, rollup{g, from})
+			all = append(all, rollupRule{g, from})
 		}
 	}
 	return all
@@ -97,18 +97,18 @@ func SmallestGrouping(g Grouping, unit int64) (Grouping, bool) {
 // Span is a range of units from First to before Last.
 type Span struct{ Unit, First, Last int64 }
 
-// Spans divides a range of quarters into as few units as possible: whole days, hours
+// SplitIntoSpans divides a range of quarters into as few units as possible: whole days, hours
 // beside them, and quarters at the ends. No unit extends beyond the range, so a partly
 // removed unit is in no span.
-func Spans(first, last int64, units []int64) (all []Span) {
+func SplitIntoSpans(first, last int64, units []int64) (all []Span) {
 	if first >= last {
 		return nil
 	}
 	unit := units[0]
-	from, to := -FloorDiv(-first, unit), FloorDiv(last, unit)
+	from, to := -DivideRoundingDown(-first, unit), DivideRoundingDown(last, unit)
 	if from >= to {
-		return Spans(first, last, units[1:])
+		return SplitIntoSpans(first, last, units[1:])
 	}
-	all = append(Spans(first, from*unit, units[1:]), Span{unit, from, to})
-	return append(all, Spans(to*unit, last, units[1:])...)
+	all = append(SplitIntoSpans(first, from*unit, units[1:]), Span{unit, from, to})
+	return append(all, SplitIntoSpans(to*unit, last, units[1:])...)
 }

@@ -30,13 +30,13 @@ func (l *Lead) key() SumKey {
 	return SumKey{Campaign: l.Campaign, Supplier: l.Supplier, Source: l.Source, State: l.State}
 }
 
-func (l *Lead) assign(sale *event.Sale) {
+func (l *Lead) setSale(sale *event.Sale) {
 	l.Buyer, l.Price, l.Payout, l.Currency = sale.Buyer, sale.Price, sale.Payout, sale.Currency
 	l.Status, l.Delivery, l.Reason = market.StatusAccepted, market.DeliveryNone, market.ReasonNone
 }
 
-func (l *Lead) fail(delivery market.DeliveryState, reason market.Reason) {
-	l.assign(&event.Sale{})
+func (l *Lead) setUnsold(delivery market.DeliveryState, reason market.Reason) {
+	l.setSale(&event.Sale{})
 	l.Status, l.Delivery, l.Reason = market.StatusUnmatched, delivery, reason
 }
 
@@ -59,8 +59,8 @@ func (b *Batch) sourceAndState(fields []event.Field) (source int64, state string
 	return source, state
 }
 
-// lead returns a lead's row, or nil if the lead is older than the file.
-func (b *Batch) lead(id market.LeadID) (*Lead, error) {
+// leadRow returns a lead's row, or nil if the lead is older than the file.
+func (b *Batch) leadRow(id market.LeadID) (*Lead, error) {
 	found, known := b.Leads[id]
 	if known {
 		return found, nil
@@ -85,7 +85,7 @@ func (b *Batch) applyLeadDecided(fact *event.LeadDecided) error {
 	}
 	b.Leads[l.ID] = l
 	if !l.Test {
-		b.count(l.key(), CountLeads, 1)
+		b.addToSum(l.key(), CountLeads, 1)
 	}
 	if !fact.Auction.ID.IsZero() {
 		b.Auctions = append(b.Auctions, Auction{
@@ -96,9 +96,9 @@ func (b *Batch) applyLeadDecided(fact *event.LeadDecided) error {
 	}
 	switch {
 	case fact.Sale.Buyer == 0:
-		b.markUnmatched(l, market.DeliveryNone, fact.Reason)
+		b.countUnmatched(l, market.DeliveryNone, fact.Reason)
 	case fact.Post.URL == "":
-		l.assign(&fact.Sale)
+		l.setSale(&fact.Sale)
 	default:
 		b.addPost(l, &fact.Sale)
 	}
@@ -113,7 +113,7 @@ func (b *Batch) setOrigin(l *Lead, fact *event.LeadDecided) error {
 	if fact.Post.Auction.IsZero() || l.Source != NoSource && l.State != "" {
 		return nil
 	}
-	source, state, err := b.origin(fact.Post.Auction)
+	source, state, err := b.originOfAuction(fact.Post.Auction)
 	if l.Source == NoSource {
 		l.Source = source
 	}
@@ -123,14 +123,14 @@ func (b *Batch) setOrigin(l *Lead, fact *event.LeadDecided) error {
 	return err
 }
 
-// markUnmatched ends a lead without a buyer. delivery is the final state of its delivery:
+// countUnmatched ends a lead without a buyer. delivery is the final state of its delivery:
 // none, failed or released.
-func (b *Batch) markUnmatched(l *Lead, delivery market.DeliveryState, reason market.Reason) {
-	l.fail(delivery, reason)
+func (b *Batch) countUnmatched(l *Lead, delivery market.DeliveryState, reason market.Reason) {
+	l.setUnsold(delivery, reason)
 	if !l.Test {
 		c := l.key()
 		c.Reason = Cause(reason)
-		b.count(c, CountUnmatched, 1)
+		b.addToSum(c, CountUnmatched, 1)
 	}
 }
 
@@ -141,7 +141,7 @@ func (b *Batch) applyStatusChanged(fact *event.StatusChanged) error {
 		if change.Result != event.ChangeDone || change.Lead.IsZero() {
 			continue
 		}
-		l, err := b.lead(change.Lead)
+		l, err := b.leadRow(change.Lead)
 		if err != nil {
 			return err
 		}
@@ -156,7 +156,7 @@ func (b *Batch) applyStatusChanged(fact *event.StatusChanged) error {
 // applyLeadsErased removes the lead's own data from its row. The sums stay.
 func (b *Batch) applyLeadsErased(fact *event.LeadsErased) error {
 	for _, id := range fact.Leads {
-		l, err := b.lead(id)
+		l, err := b.leadRow(id)
 		if err != nil {
 			return err
 		}
@@ -167,8 +167,8 @@ func (b *Batch) applyLeadsErased(fact *event.LeadsErased) error {
 	return nil
 }
 
-// keyFor returns the key of the lead's sums at a buyer.
-func (l *Lead) keyFor(buyer market.Ref, why Cause) SumKey {
+// sumKeyFor returns the key of the lead's sums at a buyer.
+func (l *Lead) sumKeyFor(buyer market.Ref, why Cause) SumKey {
 	c := l.key()
 	c.Buyer, c.Reason = buyer, why
 	return c

@@ -34,28 +34,28 @@ func (b *Batch) countMovements(fact event.Event, supplier market.Ref, l *Lead) {
 	for _, party := range b.parties {
 		b.ledgerEntries = party.AppendEntries(b.ledgerEntries[:0], fact)
 		for i := range b.ledgerEntries {
-			c := l.keyFor(payer, 0)
+			c := l.sumKeyFor(payer, 0)
 			c.Supplier = supplier
 			c.Campaign = b.ledgerEntries[i].Campaign
-			b.countEntry(c, party, &b.ledgerEntries[i])
+			b.countLedgerEntry(c, party, &b.ledgerEntries[i])
 		}
 	}
 }
 
-// countEntry counts one entry of the ledger.
-func (b *Batch) countEntry(c SumKey, party ledger.Party, e *ledger.Entry) {
+// countLedgerEntry counts one entry of the ledger.
+func (b *Batch) countLedgerEntry(c SumKey, party ledger.Party, e *ledger.Entry) {
 	c.Currency = e.Currency
 	switch {
 	case e.Kind == ledger.EntrySale && party.IsBuyer():
-		b.count(c, CountSales, 1)
-		b.count(c, SumRevenue, -int64(e.Amount))
+		b.addToSum(c, CountSales, 1)
+		b.addToSum(c, SumRevenue, -int64(e.Amount))
 	case e.Kind == ledger.EntrySale:
-		b.count(c, SumPayout, int64(e.Amount))
+		b.addToSum(c, SumPayout, int64(e.Amount))
 	case e.Kind == ledger.EntryReturn:
-		b.count(c, CountReturns, 1)
-		b.count(c, SumCredit, int64(e.Amount))
+		b.addToSum(c, CountReturns, 1)
+		b.addToSum(c, SumCredit, int64(e.Amount))
 	case e.Kind == ledger.EntryReversal:
-		b.count(c, SumReversal, -int64(e.Amount))
+		b.addToSum(c, SumReversal, -int64(e.Amount))
 	}
 }
 
@@ -81,7 +81,7 @@ func (b *Batch) countReturns(fact *event.StatusChanged) error {
 		b.ledgerEntries = party.AppendEntries(b.ledgerEntries[:0], fact)
 		for i := range b.ledgerEntries {
 			e := &b.ledgerEntries[i]
-			l, err := b.lead(e.Lead)
+			l, err := b.leadRow(e.Lead)
 			if err != nil {
 				return err
 			}
@@ -90,7 +90,7 @@ func (b *Batch) countReturns(fact *event.StatusChanged) error {
 				c.Source, c.State = l.Source, l.State
 			}
 			c.Campaign, c.Supplier, c.Buyer = e.Campaign, suppliers[e.Lead], fact.Buyer
-			b.countEntry(c, party, e)
+			b.countLedgerEntry(c, party, e)
 		}
 	}
 	return nil

@@ -26,8 +26,8 @@ type PostKey struct {
 	Number int // from 1
 }
 
-// newestPost returns the newest intent of a lead, or nil if it is older than the file.
-func (b *Batch) newestPost(l *Lead) (*Post, error) {
+// newestPostOf returns the newest intent of a lead, or nil if it is older than the file.
+func (b *Batch) newestPostOf(l *Lead) (*Post, error) {
 	if l == nil || l.Posts == 0 {
 		return nil, nil //nolint:nilnil // there is none
 	}
@@ -45,7 +45,7 @@ func (b *Batch) newestPost(l *Lead) (*Post, error) {
 
 // addPost adds an intent.
 func (b *Batch) addPost(l *Lead, sale *event.Sale) {
-	l.assign(sale)
+	l.setSale(sale)
 	l.Status, l.Delivery = market.StatusOpen, market.DeliveryPending
 	l.Posts++
 	p := &Post{
@@ -54,17 +54,17 @@ func (b *Batch) addPost(l *Lead, sale *event.Sale) {
 	}
 	b.Posts[p.PostKey] = p
 	if !l.Test {
-		b.count(l.keyFor(sale.Buyer, 0), CountPosts, 1)
+		b.addToSum(l.sumKeyFor(sale.Buyer, 0), CountPosts, 1)
 	}
 }
 
 // applyPostAttempt applies an attempt that another one follows.
 func (b *Batch) applyPostAttempt(fact *event.PostAttempted) error {
-	l, err := b.lead(fact.Lead)
+	l, err := b.leadRow(fact.Lead)
 	if err != nil {
 		return err
 	}
-	p, err := b.newestPost(l)
+	p, err := b.newestPostOf(l)
 	if p == nil || err != nil {
 		return err
 	}
@@ -73,14 +73,14 @@ func (b *Batch) applyPostAttempt(fact *event.PostAttempted) error {
 		p.Attempts = fact.Attempt
 	}
 	if fact.Fault == market.FaultTimeout && !l.Test {
-		b.count(l.keyFor(p.Buyer, 0), CountPostTimeouts, 1)
+		b.addToSum(l.sumKeyFor(p.Buyer, 0), CountPostTimeouts, 1)
 	}
 	return nil
 }
 
 // applyPostSettled ends a post, or changes its settlement.
 func (b *Batch) applyPostSettled(fact *event.PostSettled) error {
-	l, err := b.lead(fact.Lead)
+	l, err := b.leadRow(fact.Lead)
 	if err != nil {
 		return err
 	}
@@ -91,7 +91,7 @@ func (b *Batch) applyPostSettled(fact *event.PostSettled) error {
 	if supplier == 0 {
 		supplier = l.Supplier
 	}
-	p, err := b.newestPost(l)
+	p, err := b.newestPostOf(l)
 	if err != nil {
 		return err
 	}
@@ -113,10 +113,10 @@ func (b *Batch) applySettlement(l *Lead, fact *event.PostSettled) {
 	buyer := fact.Sale.Buyer
 	if !l.Test && fact.Settlement.EndsPost() {
 		if fact.Fault == market.FaultTimeout {
-			b.count(l.keyFor(buyer, 0), CountPostTimeouts, 1)
+			b.addToSum(l.sumKeyFor(buyer, 0), CountPostTimeouts, 1)
 		}
 		if fact.Status != 0 {
-			b.recordLatency(l.keyFor(buyer, 0), PostLatency, fact.Elapsed)
+			b.recordLatency(l.sumKeyFor(buyer, 0), PostLatency, fact.Elapsed)
 		}
 	}
 	switch fact.Settlement {
@@ -132,7 +132,7 @@ func (b *Batch) applySettlement(l *Lead, fact *event.PostSettled) {
 		l.Delivery = market.DeliveryPending
 	case event.SettledReleased, event.SettledRefused:
 		if !l.Test {
-			b.count(l.keyFor(buyer, causeOf(market.OutcomePostRejected)), CountRejects, 1)
+			b.addToSum(l.sumKeyFor(buyer, causeOf(market.OutcomePostRejected)), CountRejects, 1)
 		}
 		b.continueAfterRejection(l, fact)
 	}
@@ -142,11 +142,11 @@ func (b *Batch) applySettlement(l *Lead, fact *event.PostSettled) {
 func (b *Batch) continueAfterRejection(l *Lead, fact *event.PostSettled) {
 	switch {
 	case fact.Settlement == event.SettledReleased:
-		b.markUnmatched(l, market.DeliveryReleased, fact.Reason)
+		b.countUnmatched(l, market.DeliveryReleased, fact.Reason)
 	case fact.Next.Buyer == 0:
-		b.markUnmatched(l, market.DeliveryFailed, fact.Reason)
+		b.countUnmatched(l, market.DeliveryFailed, fact.Reason)
 	case fact.Post.URL == "":
-		l.assign(&fact.Next)
+		l.setSale(&fact.Next)
 	default:
 		b.addPost(l, &fact.Next)
 	}

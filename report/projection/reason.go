@@ -40,16 +40,16 @@ func (b *Batch) ReasonSums() map[ReasonKey]*ReasonSums {
 				continue
 			}
 			for _, unit := range []int64{Hours, Days} {
-				Ensure(all, ReasonKey{unit, FloorDiv(c.Quarter, unit), c.Campaign, c.Supplier, c.Buyer, c.Reason})[sum] += n
+				GetOrInsert(all, ReasonKey{unit, DivideRoundingDown(c.Quarter, unit), c.Campaign, c.Supplier, c.Buyer, c.Reason})[sum] += n
 			}
 		}
 	}
 	return all
 }
 
-func FloorDiv(at, unit int64) int64 {
-	if at < 0 {
-		return (at+1)/unit - 1
+func DivideRoundingDown(n, divisor int64) int64 {
+	if n < 0 {
+		return (n+1)/divisor - 1
 	}
-	return at / unit
+	return n / divisor
 }

@@ -41,7 +41,7 @@ func (c SumKey) Project(g Grouping) SumKey {
 // eachUnit calls add for the grouping's units that contain a quarter.
 func (g Grouping) eachUnit(quarter int64, add func(unit, start int64)) {
 	for _, unit := range g.TimeUnits() {
-		add(unit, FloorDiv(quarter, unit))
+		add(unit, DivideRoundingDown(quarter, unit))
 	}
 }
 
@@ -54,7 +54,7 @@ func RollUp(begun map[SumKey]*Measures, rest func()) map[SumPosition]*Measures {
 	for _, r := range rollups {
 		of[r.to] = make(map[SumKey]*Measures)
 		for c, m := range of[r.from] {
-			Ensure(of[r.to], c.Project(r.to)).Add(m)
+			GetOrInsert(of[r.to], c.Project(r.to)).Add(m)
 		}
 		rest()
 	}
@@ -62,7 +62,7 @@ func RollUp(begun map[SumKey]*Measures, rest func()) map[SumPosition]*Measures {
 		for c, m := range cells {
 			quarter := c.Quarter
 			c.Quarter = 0
-			g.eachUnit(quarter, func(unit, start int64) { Ensure(all, SumPosition{g, unit, start, c}).Add(m) })
+			g.eachUnit(quarter, func(unit, start int64) { GetOrInsert(all, SumPosition{g, unit, start, c}).Add(m) })
 		}
 		rest()
 	}
@@ -80,7 +80,7 @@ func RollUpLatencies(begun map[LatencyKey]*histogram.Histogram, rest func()) map
 		of[r.to] = make(map[LatencyKey]*histogram.Histogram)
 		for p, h := range of[r.from] {
 			p.Key = p.Key.Project(r.to)
-			Ensure(of[r.to], p).Add(*h)
+			GetOrInsert(of[r.to], p).Add(*h)
 		}
 		rest()
 	}
@@ -88,7 +88,7 @@ func RollUpLatencies(begun map[LatencyKey]*histogram.Histogram, rest func()) map
 		for p, h := range paces {
 			quarter := p.Key.Quarter
 			p.Key.Quarter = 0
-			g.eachUnit(quarter, func(unit, start int64) { Ensure(all, LatencyPosition{g, unit, start, p}).Add(*h) })
+			g.eachUnit(quarter, func(unit, start int64) { GetOrInsert(all, LatencyPosition{g, unit, start, p}).Add(*h) })
 		}
 		rest()
 	}

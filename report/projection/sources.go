@@ -35,7 +35,7 @@ func (s *Sources) ref(text []byte) int64 {
 	if ref, known := s.refs[string(text)]; known {
 		return ref
 	}
-	if len(s.refs) >= maxSources || !isHarmless(text) {
+	if len(s.refs) >= maxSources || !isPrintable(text) {
 		return OtherSource
 	}
 	ref := int64(len(s.refs) + 1)
@@ -44,7 +44,7 @@ func (s *Sources) ref(text []byte) int64 {
 	return ref
 }
 
-func isHarmless(text []byte) bool {
+func isPrintable(text []byte) bool {
 	digits := 0
 	for _, c := range text {
 		switch {

@@ -21,7 +21,7 @@ type SumKey struct {
 const Quarter = int64(15 * time.Minute)
 
 func QuarterOf(at int64) int64 {
-	return FloorDiv(at, Quarter)
+	return DivideRoundingDown(at, Quarter)
 }
 
 // Cause is the reason why a lead was not sold, or the outcome of a buyer that did not get

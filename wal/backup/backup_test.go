@@ -33,7 +33,7 @@ func TestEveryEntryCanBeRestored(t *testing.T) {
 					s.archive(uint64(max(1, len(s.entries)-15)))
 				}
 				s.file(fmt.Sprintf("catalogs/%d.json", len(s.entries)), "{}")
-				must.Succeed(t, shipper.Once(t.Context()))
+				must.Succeed(t, shipper.ShipAll(t.Context()))
 			}
 			for seq := uint64(1); seq <= uint64(len(s.entries)); seq++ {
 				for _, at := range []Target{{Seq: seq}, {Time: time.Unix(0, s.entries[seq-1].At)}} {
@@ -55,7 +55,7 @@ func TestEveryEntryCanBeRestored(t *testing.T) {
 }
 
 // check verifies all generations.
-func check(t *testing.T, r *Repository, generations int) []Check {
+func check(t *testing.T, r *Repository, generations int) []GenerationCheck {
 	t.Helper()
 	found, err := r.Verify(t.Context(), 0)
 	if err != nil || len(found.Checks) != generations {
@@ -109,7 +109,7 @@ func TestSmallObjectsAreMerged(t *testing.T) {
 			shipper = shipping(t, s, small(to, nil))
 		}
 		s.many(1)
-		must.Succeed(t, shipper.Once(t.Context()))
+		must.Succeed(t, shipper.ShipAll(t.Context()))
 	}
 	shipper.Close()
 	objects, err := to.List(t.Context(), "gen/0000000001/log")
@@ -194,7 +194,7 @@ func TestOneFolderOnePlaceOneShipper(t *testing.T) {
 	s := newSite(t, t.TempDir())
 	to, other := newDir(t, t.TempDir()), newDir(t, t.TempDir())
 	shipping(t, s, small(to, nil))
-	if _, err := NewShipper(Folder(s.dir), small(to, nil)); !errors.Is(err, wal.ErrLocked) {
+	if _, err := NewShipper(SourceFromFolder(s.dir), small(to, nil)); !errors.Is(err, wal.ErrLocked) {
 		t.Errorf("a second one: %v", err)
 	}
 	shipping(t, s, small(other, nil))
@@ -202,14 +202,14 @@ func TestOneFolderOnePlaceOneShipper(t *testing.T) {
 
 func TestNothingToBackUp(t *testing.T) {
 	dir := t.TempDir()
-	shipper := must.Value(NewShipper(Folder(dir), small(newDir(t, t.TempDir()), nil)))(t)
+	shipper := must.Value(NewShipper(SourceFromFolder(dir), small(newDir(t, t.TempDir()), nil)))(t)
 	defer shipper.Close()
-	if err := shipper.Once(t.Context()); err == nil || !strings.Contains(err.Error(), "not contain an exchange yet") {
+	if err := shipper.ShipAll(t.Context()); err == nil || !strings.Contains(err.Error(), "not contain an exchange yet") {
 		t.Errorf("an empty folder: %v", err)
 	}
 	must.Succeed(t, os.MkdirAll(filepath.Join(dir, "keys"), 0o700))
 	must.Succeed(t, os.WriteFile(filepath.Join(dir, "keys", exchangeKey), []byte("key"), 0o600))
-	if err := shipper.Once(t.Context()); err == nil || !strings.Contains(err.Error(), "no log") {
+	if err := shipper.ShipAll(t.Context()); err == nil || !strings.Contains(err.Error(), "no log") {
 		t.Errorf("a key alone: %v", err)
 	}
 }

@@ -27,8 +27,8 @@ type encryptedStore struct {
 }
 
 // deriveSumKey derives the key of the sums from the content of the exchange's key file.
-func deriveSumKey(root []byte) []byte {
-	key, err := hkdf.Key(sha256.New, root, nil, "pingpost/backup", 32)
+func deriveSumKey(exchangeKeyFile []byte) []byte {
+	key, err := hkdf.Key(sha256.New, exchangeKeyFile, nil, "pingpost/backup", 32)
 	if err != nil {
 		panic("BUG: a key of 32 bytes cannot be derived: " + err.Error())
 	}
@@ -51,26 +51,26 @@ const (
 	minBytesPerSecond = 128 << 10 // bytes a second
 )
 
-// withTimeout returns a context with the timeout of a request of this size.
-func withTimeout(ctx context.Context, size int) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(ctx, baseTimeout+time.Duration(size)*time.Second/minBytesPerSecond)
+// withTransferTimeout returns a context with the timeout of a request of this size.
+func withTransferTimeout(ctx context.Context, bytes int) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(ctx, baseTimeout+time.Duration(bytes)*time.Second/minBytesPerSecond)
 }
 
 // put stores an object and returns its name: the place, followed by size and sum.
 func (b *encryptedStore) put(ctx context.Context, place string, plain []byte) (string, error) {
-	sealed, err := b.key.seal(plain)
+	sealed, err := b.key.encrypt(plain)
 	if err != nil {
 		return "", err
 	}
 	name := place + sizeAndSum{int64(len(sealed)), sum(b.sumKey, place, plain)}.String()
-	ctx, cancel := withTimeout(ctx, len(sealed))
+	ctx, cancel := withTransferTimeout(ctx, len(sealed))
 	defer cancel()
 	return name, b.store.Put(ctx, name, sealed)
 }
 
 // get returns the content of the object named by place, size and sum, and checks it.
 func (b *encryptedStore) get(ctx context.Context, place string, s sizeAndSum) ([]byte, error) {
-	plain, err := b.fetch(ctx, place+s.String(), s.size)
+	plain, err := b.getWithoutSumCheck(ctx, place+s.String(), s.size)
 	if err != nil {
 		return nil, err
 	}
@@ -80,9 +80,9 @@ func (b *encryptedStore) get(ctx context.Context, place string, s sizeAndSum) ([
 	return plain, nil
 }
 
-// fetch returns the decrypted content of an object without checking its sum.
-func (b *encryptedStore) fetch(ctx context.Context, name string, size int64) ([]byte, error) {
-	ctx, cancel := withTimeout(ctx, int(size))
+// getWithoutSumCheck returns the decrypted content of an object without checking its sum.
+func (b *encryptedStore) getWithoutSumCheck(ctx context.Context, name string, size int64) ([]byte, error) {
+	ctx, cancel := withTransferTimeout(ctx, int(size))
 	defer cancel()
 	stored, err := b.store.Get(ctx, name)
 	if err != nil {
@@ -91,20 +91,20 @@ func (b *encryptedStore) fetch(ctx context.Context, name string, size int64) ([]
 	if int64(len(stored)) != size {
 		return nil, fmt.Errorf("%s in %s is damaged: it has %d bytes, but its name says %d", name, b.store, len(stored), size)
 	}
-	plain, err := b.key.open(stored)
+	plain, err := b.key.decrypt(stored)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read %s in %s: %w", name, b.store, err)
 	}
 	return plain, nil
 }
 
-func (b *encryptedStore) list(ctx context.Context, folder string) ([]store.Object, error) {
+func (b *encryptedStore) listObjects(ctx context.Context, folder string) ([]store.Object, error) {
 	ctx, cancel := context.WithTimeout(ctx, 4*baseTimeout)
 	defer cancel()
 	return b.store.List(ctx, folder)
 }
 
-func (b *encryptedStore) remove(ctx context.Context, names []string) error {
+func (b *encryptedStore) removeObjects(ctx context.Context, names []string) error {
 	if len(names) == 0 {
 		return nil
 	}
@@ -120,21 +120,21 @@ func (b *encryptedStore) putManifest(ctx context.Context, folder string, value a
 	if err != nil {
 		panic("BUG: a manifest cannot be written: " + err.Error())
 	}
-	name := fmt.Sprintf("%s/whole-%d", folder, signedSize(len(text)))
-	ctx, cancel := withTimeout(ctx, len(text))
+	name := fmt.Sprintf("%s/whole-%d", folder, sizeWithSum(len(text)))
+	ctx, cancel := withTransferTimeout(ctx, len(text))
 	defer cancel()
-	return b.store.Put(ctx, name, b.sign(name, value))
+	return b.store.Put(ctx, name, b.encodeWithSum(name, value))
 }
 
-// manifestFolder returns the folder that the object is the manifest of.
-func manifestFolder(o store.Object) (folder string, ok bool) {
+// folderOfManifest returns the folder that the object is the manifest of.
+func folderOfManifest(o store.Object) (folder string, ok bool) {
 	return strings.CutSuffix(o.Name, fmt.Sprintf("/whole-%d", o.Size))
 }
 
-// createSigned creates a claim or a fence and returns its sum.
-func (b *encryptedStore) createSigned(ctx context.Context, name string, value any) (signed string, err error) {
-	text := b.sign(name, value)
-	ctx, cancel := withTimeout(ctx, len(text))
+// createSignedObject creates a claim or a fence and returns its sum.
+func (b *encryptedStore) createSignedObject(ctx context.Context, name string, value any) (sumText string, err error) {
+	text := b.encodeWithSum(name, value)
+	ctx, cancel := withTransferTimeout(ctx, len(text))
 	defer cancel()
 	return string(text[len(text)-sumDigits-2 : len(text)-2]), b.store.Create(ctx, name, text)
 }

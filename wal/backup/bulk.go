@@ -15,10 +15,10 @@ import (
 // the shipper, and writes snapshotPieces before it sends its result. The shipper reads
 // snapshotPieces only after it has received that result.
 
-func (s *Shipper) startSnapshot(ctx context.Context, info wal.SnapshotInfo) {
+func (s *Shipper) startShippingSnapshot(ctx context.Context, info wal.SnapshotInfo) {
 	ctx, s.cancelSnapshot = context.WithCancel(ctx)
 	done := make(chan error, 1)
-	s.snapshotDone, s.snapshotPieces = done, pieceList{Newest: info.Newest}
+	s.snapshotDone, s.snapshotPieces = done, pieceManifest{Newest: info.Newest}
 	slow := s.gen.box
 	slow.store = s.bulkStore
 	c := &pieceWriter{
@@ -27,7 +27,7 @@ func (s *Shipper) startSnapshot(ctx context.Context, info wal.SnapshotInfo) {
 	}
 	into := &s.snapshotPieces
 	go func() {
-		err := shipSnapshot(c, info)
+		err := shipSnapshotFile(c, info)
 		if err == nil {
 			*into = c.pieces
 		}
@@ -36,47 +36,47 @@ func (s *Shipper) startSnapshot(ctx context.Context, info wal.SnapshotInfo) {
 }
 
 func snapshotFolder(generation int, newest uint64) string {
-	return fmt.Sprintf("%s/snapshot/%020d", genName(generation), newest)
+	return fmt.Sprintf("%s/snapshot/%020d", generationFolder(generation), newest)
 }
 
-// shipSnapshot ships a complete snapshot file.
-func shipSnapshot(c *pieceWriter, info wal.SnapshotInfo) error {
-	f, err := openListed(info.Path)
+// shipSnapshotFile ships a complete snapshot file.
+func shipSnapshotFile(to *pieceWriter, info wal.SnapshotInfo) error {
+	f, err := openListedFile(info.Path)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	found, err := wal.CheckSnapshot(io.TeeReader(f, c))
-	if c.failed != nil {
-		return c.failed
+	found, err := wal.CheckSnapshot(io.TeeReader(f, to))
+	if to.failed != nil {
+		return to.failed
 	}
 	if err != nil {
 		return fmt.Errorf("cannot back up %q: %w", info.Path, err)
 	}
-	c.pieces.Oldest, c.pieces.Newest = found.Oldest, found.Newest
-	return c.finish()
+	to.pieces.Oldest, to.pieces.Newest = found.Oldest, found.Newest
+	return to.putLastPieceAndManifest()
 }
 
-// pollSnapshot records the result of the snapshot's goroutine, if it has ended.
-func (s *Shipper) pollSnapshot() error {
+// recordSnapshotIfShipped records the result of the snapshot's goroutine, if it has ended.
+func (s *Shipper) recordSnapshotIfShipped() error {
 	select {
 	case err := <-s.snapshotDone: // blocks forever if no goroutine runs
-		return s.finishSnapshot(err)
+		return s.recordShippedSnapshot(err)
 	default:
 		return nil
 	}
 }
 
-func (s *Shipper) awaitSnapshot(ctx context.Context) error {
+func (s *Shipper) waitForShippedSnapshot(ctx context.Context) error {
 	select {
 	case err := <-s.snapshotDone:
-		return s.finishSnapshot(err)
+		return s.recordShippedSnapshot(err)
 	case <-ctx.Done():
 		return ctx.Err()
 	}
 }
 
-func (s *Shipper) finishSnapshot(err error) error {
+func (s *Shipper) recordShippedSnapshot(err error) error {
 	s.cancelSnapshot()
 	s.snapshotDone = nil
 	if errors.Is(err, errFileGone) {
@@ -91,12 +91,12 @@ func (s *Shipper) finishSnapshot(err error) error {
 		return err
 	}
 	s.gen.snapshots = append(s.gen.snapshots, s.snapshotPieces)
-	slices.SortFunc(s.gen.snapshots, func(a, b pieceList) int { return cmp.Compare(a.Newest, b.Newest) })
+	slices.SortFunc(s.gen.snapshots, func(a, b pieceManifest) int { return cmp.Compare(a.Newest, b.Newest) })
 	return nil
 }
 
-// abortSnapshot cancels the goroutine that ships a snapshot, and waits for its end.
-func (s *Shipper) abortSnapshot() {
+// stopShippingSnapshot cancels the goroutine that ships a snapshot, and waits for its end.
+func (s *Shipper) stopShippingSnapshot() {
 	if s.snapshotDone == nil {
 		return
 	}

@@ -9,7 +9,7 @@ import (
 	"pingpost/wal"
 )
 
-// expire removes the objects that no moment within Retain needs. It runs at intervals,
+// removeExpiredObjects removes the objects that no moment within Retain needs. It runs at intervals,
 // or at once if now is set.
 //
 // A generation is needed as long as a moment within Retain is before the next complete
@@ -18,12 +18,12 @@ import (
 // that the log itself still has, so that a restored exchange can explain as much. It
 // never removes the current generation, and removes an older one only if a later one is
 // complete.
-func (s *Shipper) expire(ctx context.Context, now bool) error {
+func (s *Shipper) removeExpiredObjects(ctx context.Context, ignoreInterval bool) error {
 	at := s.opt.now()
-	if s.opt.Retain == 0 || (!now && at.Sub(s.lastExpire) < s.opt.expireInterval) || s.gen == nil || s.gen.whole == nil {
+	if s.opt.Retain == 0 || (!ignoreInterval && at.Sub(s.lastExpire) < s.opt.expireInterval) || s.gen == nil || s.gen.whole == nil {
 		return nil
 	}
-	all, err := s.box.generations(ctx)
+	all, err := s.box.readGenerations(ctx)
 	if err != nil {
 		return err
 	}
@@ -43,7 +43,7 @@ func (s *Shipper) expire(ctx context.Context, now bool) error {
 	if i < 0 {
 		return nil
 	}
-	return s.trimGeneration(ctx, all[i], before.UnixNano())
+	return s.removeUnneededObjects(ctx, all[i], before.UnixNano())
 }
 
 // removeGeneration removes the manifest first and the claim last, so that readers ignore
@@ -51,33 +51,33 @@ func (s *Shipper) expire(ctx context.Context, now bool) error {
 func (s *Shipper) removeGeneration(ctx context.Context, g *generation) error {
 	var manifest, claim, others []string
 	for _, o := range g.objects {
-		switch of, _ := manifestFolder(o); {
-		case of == genName(g.number):
+		switch of, _ := folderOfManifest(o); {
+		case of == generationFolder(g.number):
 			manifest = append(manifest, o.Name)
-		case o.Name == genName(g.number)+"/claim":
+		case o.Name == generationFolder(g.number)+"/claim":
 			claim = append(claim, o.Name)
 		default:
 			others = append(others, o.Name)
 		}
 	}
 	for _, names := range [][]string{manifest, others, claim} {
-		if err := s.box.remove(ctx, names); err != nil {
+		if err := s.box.removeObjects(ctx, names); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// trimGeneration removes the snapshots and log objects of a generation that no moment
+// removeUnneededObjects removes the snapshots and log objects of a generation that no moment
 // after before needs.
-func (s *Shipper) trimGeneration(ctx context.Context, g *generation, before int64) error {
+func (s *Shipper) removeUnneededObjects(ctx context.Context, g *generation, retainFrom int64) error {
 	if len(g.runs) == 0 {
 		return nil
 	}
 	r := g.runs[len(g.runs)-1]
 	keep := -1 // index of the newest snapshot from before that time
 	for i, p := range g.snapshots {
-		if r.covers(p.Newest) && r[r.indexOf(p.Newest)].at < before && p.Oldest+1 >= r.first() {
+		if r.coversEntry(p.Newest) && r[r.indexOfEntry(p.Newest)].at < retainFrom && p.Oldest+1 >= r.first() {
 			keep = i
 		}
 	}
@@ -93,27 +93,27 @@ func (s *Shipper) trimGeneration(ctx context.Context, g *generation, before int6
 	for first+2 < len(r) && r[first+1].last < needed { // keep one more, because a batch may span two objects
 		first++
 	}
-	names := g.logObjectsBefore(r[first].first)
-	manifests, others := g.snapshotObjects(keep)
-	if err := s.box.remove(ctx, manifests); err != nil {
+	names := g.namesOfLogObjectsBefore(r[first].first)
+	manifests, others := g.namesOfSnapshotObjects(keep)
+	if err := s.box.removeObjects(ctx, manifests); err != nil {
 		return err
 	}
 	names = append(names, others...)
-	s.gen.snapshots = slices.DeleteFunc(s.gen.snapshots, func(p pieceList) bool { return p.Newest < g.snapshots[keep].Newest })
-	return s.box.remove(ctx, names)
+	s.gen.snapshots = slices.DeleteFunc(s.gen.snapshots, func(p pieceManifest) bool { return p.Newest < g.snapshots[keep].Newest })
+	return s.box.removeObjects(ctx, names)
 }
 
-// logObjectsBefore lists the log objects that end before an entry. It includes small
+// namesOfLogObjectsBefore lists the log objects that end before an entry. It includes small
 // objects that a removal left behind when their merged object replaced them. They are
 // ordered by their last entry, so that an interrupted removal leaves no gap.
-func (g *generation) logObjectsBefore(seq uint64) []string {
-	var old []extent
+func (g *generation) namesOfLogObjectsBefore(seq uint64) []string {
+	var old []logObject
 	for _, o := range g.objects {
-		if e, ok := parseExtent(o); ok && e.last < seq {
+		if e, ok := parseLogObjectName(o); ok && e.last < seq {
 			old = append(old, e)
 		}
 	}
-	slices.SortStableFunc(old, func(a, b extent) int { return cmp.Compare(a.last, b.last) })
+	slices.SortStableFunc(old, func(a, b logObject) int { return cmp.Compare(a.last, b.last) })
 	names := make([]string, len(old))
 	for i := range old {
 		names[i] = old[i].name
@@ -130,17 +130,17 @@ func (s *Shipper) oldestLogEntry() (uint64, error) {
 	return segments[0].First, nil
 }
 
-// snapshotObjects lists the objects of the first n snapshots.
-func (g *generation) snapshotObjects(n int) (manifests, others []string) {
+// namesOfSnapshotObjects lists the objects of the first n snapshots.
+func (g *generation) namesOfSnapshotObjects(n int) (manifestNames, pieceNames []string) {
 	for _, p := range g.snapshots[:n] {
 		folder := snapshotFolder(g.number, p.Newest)
 		for _, o := range g.objects {
-			if of, _ := manifestFolder(o); of == folder {
-				manifests = append(manifests, o.Name)
-			} else if _, below := nameBelow(o.Name, folder); below {
-				others = append(others, o.Name)
+			if of, _ := folderOfManifest(o); of == folder {
+				manifestNames = append(manifestNames, o.Name)
+			} else if _, below := nameBelowFolder(o.Name, folder); below {
+				pieceNames = append(pieceNames, o.Name)
 			}
 		}
 	}
-	return manifests, others
+	return manifestNames, pieceNames
 }

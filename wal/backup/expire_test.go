@@ -99,7 +99,7 @@ func TestRetentionAfterRemovalsThatFailed(t *testing.T) {
 		for range 10 {
 			s.many(3)
 			shipper := shipping(t, s, opt)
-			if err := shipper.Once(t.Context()); err != nil && !errors.Is(err, errFlaky) {
+			if err := shipper.ShipAll(t.Context()); err != nil && !errors.Is(err, errFlaky) {
 				t.Fatal(err)
 			}
 			shipper.Close()

@@ -14,9 +14,9 @@ type entry = wal.Entry
 // errStop ends a reading early.
 var errStop = errors.New("no more is wanted")
 
-// readExtent reads one log object and calls each for its entries. An entry's data is
+// readLogObject reads one log object and calls each for its entries. An entry's data is
 // valid only during the call.
-func (g *generation) readExtent(ctx context.Context, e extent, each func(*entry) error) error {
+func (g *generation) readLogObject(ctx context.Context, e logObject, each func(*entry) error) error {
 	place := strings.TrimSuffix(e.name, e.sizeAndSum.String())
 	records, err := g.box.get(ctx, place, e.sizeAndSum)
 	if err != nil {
@@ -42,14 +42,14 @@ func (g *generation) readExtent(ctx context.Context, e extent, each func(*entry)
 	return nil
 }
 
-// readRun calls each for every entry of a run once, up to and including entry last.
-func (g *generation) readRun(ctx context.Context, run contiguousObjects, last uint64, each func(*entry) error) error {
+// readEntries calls each for every entry of a run once, up to and including entry last.
+func (g *generation) readEntries(ctx context.Context, run contiguousObjects, last uint64, each func(*entry) error) error {
 	due := run.first()
 	for _, e := range run {
 		if due > last {
 			return nil
 		}
-		err := g.readExtent(ctx, e, func(e *entry) error {
+		err := g.readLogObject(ctx, e, func(e *entry) error {
 			if e.Seq > last {
 				return errStop
 			}

@@ -43,19 +43,19 @@ var (
 
 const fenceFolder = "fence"
 
-// fences returns all fences, by number. If one disappears between the listing and its
+// readFences returns all fences, by number. If one disappears between the listing and its
 // reading, a later fence has replaced it, so fences starts over.
-func (b *encryptedStore) fences(ctx context.Context) (all []fence, err error) {
+func (b *encryptedStore) readFences(ctx context.Context) (all []fence, err error) {
 	for range 10 {
-		if all, err = b.listFences(ctx); !errors.Is(err, store.ErrNotFound) {
+		if all, err = b.tryReadFences(ctx); !errors.Is(err, store.ErrNotFound) {
 			break
 		}
 	}
 	return all, err
 }
 
-func (b *encryptedStore) listFences(ctx context.Context) (all []fence, err error) {
-	objects, err := b.list(ctx, fenceFolder)
+func (b *encryptedStore) tryReadFences(ctx context.Context) (all []fence, err error) {
+	objects, err := b.listObjects(ctx, fenceFolder)
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +65,7 @@ func (b *encryptedStore) listFences(ctx context.Context) (all []fence, err error
 			continue
 		}
 		f := fence{Number: number}
-		f.sum, f.unreadable = b.getSigned(ctx, o.Name, &f)
+		f.sum, f.unreadable = b.getWithSum(ctx, o.Name, &f)
 		if f.unreadable != nil && !errors.Is(f.unreadable, ErrChanged) {
 			return nil, f.unreadable
 		}
@@ -89,10 +89,10 @@ func highestLife(fences []fence, generations []*generation) (life uint32, err er
 	return life, nil
 }
 
-// checkLife reads the fences, and returns an error if a fence or a claim is of a later life
+// readFencesUnlessSuperseded reads the fences, and returns an error if a fence or a claim is of a later life
 // than epoch.
-func (b *encryptedStore) checkLife(ctx context.Context, epoch uint32, generations []*generation) ([]fence, error) {
-	fences, err := b.fences(ctx)
+func (b *encryptedStore) readFencesUnlessSuperseded(ctx context.Context, epoch uint32, generations []*generation) ([]fence, error) {
+	fences, err := b.readFences(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -103,44 +103,44 @@ func (b *encryptedStore) checkLife(ctx context.Context, epoch uint32, generation
 	return fences, err
 }
 
-// raiseFence creates the next fence for the life and removes the earlier ones. A claim that
+// createNextFence creates the next fence for the life and removes the earlier ones. A claim that
 // is not among the generations has a fence before it.
-func (b *encryptedStore) raiseFence(ctx context.Context, epoch uint32, generations []*generation, why string, now time.Time) (fence, error) {
+func (b *encryptedStore) createNextFence(ctx context.Context, epoch uint32, generations []*generation, reason string, now time.Time) (fence, error) {
 	for {
-		before, err := b.checkLife(ctx, epoch, generations)
+		before, err := b.readFencesUnlessSuperseded(ctx, epoch, generations)
 		if err != nil {
 			return fence{}, err
 		}
-		f := fence{Number: 1, Epoch: epoch, Run: rand.Text(), Why: why, At: now.UTC()}
+		f := fence{Number: 1, Epoch: epoch, Run: rand.Text(), Why: reason, At: now.UTC()}
 		old := make([]string, 0, len(before))
 		for _, o := range before {
 			f.Number = max(f.Number, o.Number+1)
 			old = append(old, fenceName(o.Number))
 		}
-		f.sum, err = b.createSigned(ctx, fenceName(f.Number), &f)
+		f.sum, err = b.createSignedObject(ctx, fenceName(f.Number), &f)
 		if errors.Is(err, store.ErrExists) {
 			continue
 		}
 		if err != nil {
 			return fence{}, err
 		}
-		_ = b.remove(ctx, old) // ignore the error: old fences have no effect, and the next call removes them
+		_ = b.removeObjects(ctx, old) // ignore the error: old fences have no effect, and the next call removes them
 		return f, nil
 	}
 }
 
-// checkFence returns nil as long as f is the last fence.
-func (b *encryptedStore) checkFence(ctx context.Context, f fence) error {
-	objects, err := b.list(ctx, fenceFolder)
+// checkStillLastFence returns nil as long as f is the last fence.
+func (b *encryptedStore) checkStillLastFence(ctx context.Context, f fence) error {
+	objects, err := b.listObjects(ctx, fenceFolder)
 	if err != nil {
 		return err
 	}
 	if n := len(objects); n > 0 && objects[n-1].Name == fenceName(f.Number) {
 		return nil
 	}
-	all, err := b.generations(ctx)
+	all, err := b.readGenerations(ctx)
 	if err == nil {
-		_, err = b.checkLife(ctx, f.Epoch, all)
+		_, err = b.readFencesUnlessSuperseded(ctx, f.Epoch, all)
 	}
 	if err != nil {
 		return err

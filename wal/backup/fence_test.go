@@ -25,7 +25,7 @@ func TestTwoCopiesDoNotBothGoOn(t *testing.T) {
 		t.Fatalf("restored %+v", done)
 	}
 	s.many(5)
-	if err := old.Once(t.Context()); !errors.Is(err, ErrFenced) || !IsPermanent(err) {
+	if err := old.ShipAll(t.Context()); !errors.Is(err, ErrFenced) || !IsPermanent(err) {
 		t.Errorf("the copy that runs: %v", err)
 	}
 	if err := old.Run(t.Context()); !errors.Is(err, ErrFenced) {
@@ -33,7 +33,7 @@ func TestTwoCopiesDoNotBothGoOn(t *testing.T) {
 	}
 	old.Close()
 	again := shipping(t, s, small(to, nil))
-	if err := again.Begin(t.Context()); !errors.Is(err, ErrFenced) {
+	if err := again.StartShipping(t.Context()); !errors.Is(err, ErrFenced) {
 		t.Errorf("the copy that starts: %v", err)
 	}
 
@@ -59,19 +59,19 @@ func TestDrillLeavesTheStoreAlone(t *testing.T) {
 	shipper := ship(t, s, small(to, nil))
 	dir, done := restored(t, to, nil, s, RestoreOptions{At: Target{Seq: 15}, Dir: filepath.Join(t.TempDir(), "data"), Drill: true})
 	s.many(5)
-	if err := shipper.Once(t.Context()); err != nil || done.Epoch != 1 {
+	if err := shipper.ShipAll(t.Context()); err != nil || done.Epoch != 1 {
 		t.Errorf("the original: %v, the copy is in life %d", err, done.Epoch)
 	}
 	copied := s.copyAt(dir)
 	for range 2 { // behind, and then beside
 		drill := shipping(t, copied, small(to, nil))
-		if err := drill.Once(t.Context()); !errors.Is(err, ErrDiverged) {
+		if err := drill.ShipAll(t.Context()); !errors.Is(err, ErrDiverged) {
 			t.Errorf("the copy: %v", err)
 		}
 		drill.Close()
 		copied.many(20)
 	}
-	if err := shipper.Once(t.Context()); err != nil {
+	if err := shipper.ShipAll(t.Context()); err != nil {
 		t.Errorf("the original, afterwards: %v", err)
 	}
 }
@@ -97,7 +97,7 @@ func TestCopyOfTheFolder(t *testing.T) {
 			diverge(s, other)
 			ship(t, s, small(to, nil)).Close()
 			copied := shipping(t, other, small(to, nil))
-			if err := copied.Once(t.Context()); !errors.Is(err, ErrDiverged) {
+			if err := copied.ShipAll(t.Context()); !errors.Is(err, ErrDiverged) {
 				t.Errorf("the copy: %v", err)
 			}
 			ship(t, s, small(to, nil)).Close()
@@ -117,10 +117,10 @@ func TestTakenOver(t *testing.T) {
 	other := s.copyAt(dir)
 	to := newDir(t, t.TempDir())
 	first, second := ship(t, s, small(to, nil)), ship(t, other, small(to, nil))
-	if err := first.Once(t.Context()); !errors.Is(err, ErrTakenOver) || !IsPermanent(err) {
+	if err := first.ShipAll(t.Context()); !errors.Is(err, ErrTakenOver) || !IsPermanent(err) {
 		t.Errorf("the first: %v", err)
 	}
-	if err := second.Once(t.Context()); err != nil {
+	if err := second.ShipAll(t.Context()); err != nil {
 		t.Errorf("the second: %v", err)
 	}
 }
@@ -132,11 +132,11 @@ func TestAnotherExchange(t *testing.T) {
 	other.many(3)
 	to := newDir(t, t.TempDir())
 	ship(t, s, small(to, nil)).Close()
-	if err := shipping(t, other, small(to, nil)).Once(t.Context()); !errors.Is(err, ErrForeign) || !IsPermanent(err) {
+	if err := shipping(t, other, small(to, nil)).ShipAll(t.Context()); !errors.Is(err, ErrForeign) || !IsPermanent(err) {
 		t.Errorf("another exchange: %v", err)
 	}
 	_, recipient := identity(t)
-	if err := shipping(t, s, small(to, recipient)).Once(t.Context()); !errors.Is(err, ErrMixed) || !IsPermanent(err) {
+	if err := shipping(t, s, small(to, recipient)).ShipAll(t.Context()); !errors.Is(err, ErrMixed) || !IsPermanent(err) {
 		t.Errorf("encrypted beside unencrypted: %v", err)
 	}
 	check(t, NewRepository(to, nil), 1)
@@ -157,7 +157,7 @@ func TestAcceptedLossAndRestore(t *testing.T) {
 	s.close()
 	s.must(wal.WriteEpoch(s.dir, 2))
 	s.open()
-	if err := shipping(t, s, small(to, nil)).Once(t.Context()); !errors.Is(err, ErrDiverged) {
+	if err := shipping(t, s, small(to, nil)).ShipAll(t.Context()); !errors.Is(err, ErrDiverged) {
 		t.Errorf("a life that another has: %v", err)
 	}
 }
@@ -168,7 +168,7 @@ func TestFencesAreRaisedOneByOne(t *testing.T) {
 	errs := make(chan error, 8)
 	for i := range 8 {
 		go func() {
-			_, err := b.raiseFence(ctx, uint32(1+i%2), nil, "test", time.Now())
+			_, err := b.createNextFence(ctx, uint32(1+i%2), nil, "test", time.Now())
 			errs <- err
 		}()
 	}
@@ -177,14 +177,14 @@ func TestFencesAreRaisedOneByOne(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	last := must.Value(b.raiseFence(ctx, 2, nil, "test", time.Now()))(t)
-	if err := b.checkFence(ctx, last); err != nil {
+	last := must.Value(b.createNextFence(ctx, 2, nil, "test", time.Now()))(t)
+	if err := b.checkStillLastFence(ctx, last); err != nil {
 		t.Errorf("the last one: %v", err)
 	}
-	if all, err := b.fences(ctx); err != nil || len(all) == 0 || all[len(all)-1].Epoch != 2 || all[len(all)-1].Run != last.Run {
+	if all, err := b.readFences(ctx); err != nil || len(all) == 0 || all[len(all)-1].Epoch != 2 || all[len(all)-1].Run != last.Run {
 		t.Errorf("there are %v, %v", all, err)
 	}
-	if _, err := b.raiseFence(ctx, 1, nil, "test", time.Now()); !errors.Is(err, ErrFenced) {
+	if _, err := b.createNextFence(ctx, 1, nil, "test", time.Now()); !errors.Is(err, ErrFenced) {
 		t.Errorf("a life before: %v", err)
 	}
 }

@@ -60,7 +60,7 @@ func TestFlakyStores(t *testing.T) {
 				s.many(6)
 				s.snapshot(uint64(len(s.entries)) - 2)
 				for range 100 {
-					err := shipper.Once(t.Context())
+					err := shipper.ShipAll(t.Context())
 					if err == nil {
 						break
 					}
@@ -131,14 +131,14 @@ func TestStatus(t *testing.T) {
 	opt.now = func() time.Time { return clock }
 	shipper := shipping(t, s, opt)
 	clock = clock.Add(7 * time.Second)
-	if _, err := shipper.Step(t.Context()); !errors.Is(err, errFlaky) {
+	if _, err := shipper.ShipOnce(t.Context()); !errors.Is(err, errFlaky) {
 		t.Fatal(err)
 	}
 	if got := shipper.Status(); got.LagEntries != 3 || got.Lag != 7*time.Second || !got.LastSuccess.IsZero() {
 		t.Errorf("while it is down: %+v", got)
 	}
 	down = false
-	if caughtUp, err := shipper.Step(t.Context()); err != nil || !caughtUp {
+	if caughtUp, err := shipper.ShipOnce(t.Context()); err != nil || !caughtUp {
 		t.Fatal(caughtUp, err)
 	}
 	if got := shipper.Status(); got.LagEntries != 0 || got.Lag != 0 || !got.LastSuccess.Equal(clock) || got.Shipped != 3 {
@@ -237,7 +237,7 @@ func TestEveryHistory(t *testing.T) {
 					}
 					return 0, nil
 				}
-				if err := shipper.Once(context.Background()); err == nil {
+				if err := shipper.ShipAll(context.Background()); err == nil {
 					shipped = len(s.entries)
 				} else if !errors.Is(err, errFlaky) {
 					t.Fatal(err)
@@ -249,7 +249,7 @@ func TestEveryHistory(t *testing.T) {
 				}
 			},
 			"ship": func(t *rapid.T) {
-				must.Succeed(t, shipper.Once(context.Background()))
+				must.Succeed(t, shipper.ShipAll(context.Background()))
 				shipped = len(s.entries)
 			},
 			"restore": func(t *rapid.T) {
@@ -259,7 +259,7 @@ func TestEveryHistory(t *testing.T) {
 			},
 			"": func(*rapid.T) {},
 		})
-		must.Succeed(t, shipper.Once(context.Background()))
+		must.Succeed(t, shipper.ShipAll(context.Background()))
 		if len(s.entries) > 0 {
 			restore(len(s.entries))
 		}
@@ -282,14 +282,14 @@ func TestStoreThatIsGone(t *testing.T) {
 		s.many(4)
 		s.snapshot(3)
 		shipper := shipping(t, s, small(to, nil))
-		if err := shipper.Once(t.Context()); !errors.Is(err, fs.ErrNotExist) {
+		if err := shipper.ShipAll(t.Context()); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("%s cannot be put: %v", part, err)
 		}
 		if objects, err := to.List(t.Context(), "gen"); part == "/file/" && (err != nil || len(objects) != 1) {
 			t.Errorf("the log went before what it names: %v, %v", objects, err)
 		}
 		gone = false
-		if err := shipper.Once(t.Context()); err != nil {
+		if err := shipper.ShipAll(t.Context()); err != nil {
 			t.Error(err)
 		}
 		checkEnd(t, to, s)

@@ -13,8 +13,8 @@ import (
 	"pingpost/wal/backup/store"
 )
 
-// claim begins a generation.
-type claim struct {
+// generationClaim begins a generation.
+type generationClaim struct {
 	Epoch uint32    `json:"epoch"`
 	First uint64    `json:"first"` // first entry of the log at that time
 	Begun time.Time `json:"begun"`
@@ -24,15 +24,15 @@ type claim struct {
 	sum string // of its object; empty if an earlier version wrote it
 }
 
-// manifest marks a generation as complete: at that time it had all entries of the log.
+// generationManifest marks a generation as complete: at that time it had all entries of the log.
 // Later log objects need no manifest; see extent.
-type manifest struct {
+type generationManifest struct {
 	Last uint64    `json:"last"` // entry
 	At   time.Time `json:"at"`
 }
 
-// pieceList is the manifest of a file that was shipped in pieces.
-type pieceList struct {
+// pieceManifest is the manifest of a file that was shipped in pieces.
+type pieceManifest struct {
 	Names  []string `json:"names"` // of the objects, in order, below the file's folder
 	Size   int64    `json:"size"`
 	Oldest uint64   `json:"oldest,omitempty"` // of a snapshot: its stamps
@@ -42,24 +42,24 @@ type pieceList struct {
 // generation is one copy of the log as found in a listing.
 type generation struct {
 	number     int
-	claim      claim
+	claim      generationClaim
 	unreadable error          // why the claim cannot be read; the content is then unknown
 	problems   []error        // of manifests that are ignored
 	box        encryptedStore // for all objects except the claim
-	whole      *manifest
+	whole      *generationManifest
 	runs       []contiguousObjects
-	snapshots  []pieceList       // ordered by newest stamp
+	snapshots  []pieceManifest   // ordered by newest stamp
 	files      map[string]string // <folder>/<name> of complete files to their manifests
 	objects    []store.Object
 }
 
 const genFolder = "gen"
 
-func genName(number int) string { return fmt.Sprintf("%s/%010d", genFolder, number) }
+func generationFolder(number int) string { return fmt.Sprintf("%s/%010d", genFolder, number) }
 
-// generations returns all generations in order.
-func (b *encryptedStore) generations(ctx context.Context) ([]*generation, error) {
-	objects, err := b.list(ctx, genFolder)
+// readGenerations returns all generations in order.
+func (b *encryptedStore) readGenerations(ctx context.Context) ([]*generation, error) {
+	objects, err := b.listObjects(ctx, genFolder)
 	if err != nil {
 		return nil, err
 	}
@@ -91,9 +91,9 @@ func (b *encryptedStore) generations(ctx context.Context) ([]*generation, error)
 }
 
 func (b *encryptedStore) readGeneration(ctx context.Context, g *generation) error {
-	folder := genName(g.number)
+	folder := generationFolder(g.number)
 	var err error
-	g.claim.sum, err = b.getSigned(ctx, folder+"/claim", &g.claim)
+	g.claim.sum, err = b.getWithSum(ctx, folder+"/claim", &g.claim)
 	if errors.Is(err, ErrChanged) {
 		g.unreadable = err
 		return nil
@@ -102,25 +102,25 @@ func (b *encryptedStore) readGeneration(ctx context.Context, g *generation) erro
 		return err
 	}
 	g.box = b.withSumKeyOf(&g.claim)
-	var extents []extent
+	var extents []logObject
 	for _, o := range g.objects {
-		name, _ := nameBelow(o.Name, folder)
-		of, isWhole := manifestFolder(o)
+		name, _ := nameBelowFolder(o.Name, folder)
+		of, isWhole := folderOfManifest(o)
 		switch {
 		case of == folder:
-			var m manifest
-			if ok, err := g.readManifest(ctx, o.Name, &m); err != nil {
+			var m generationManifest
+			if ok, err := g.readManifestUnlessChanged(ctx, o.Name, &m); err != nil {
 				return err
 			} else if ok {
 				g.whole = &m
 			}
 		case strings.HasPrefix(name, "log/"):
-			if e, ok := parseExtent(o); ok {
+			if e, ok := parseLogObjectName(o); ok {
 				extents = append(extents, e)
 			}
 		case isWhole && strings.HasPrefix(name, "snapshot/"):
-			var p pieceList
-			if ok, err := g.readManifest(ctx, o.Name, &p); err != nil {
+			var p pieceManifest
+			if ok, err := g.readManifestUnlessChanged(ctx, o.Name, &p); err != nil {
 				return err
 			} else if ok {
 				g.snapshots = append(g.snapshots, p)
@@ -129,14 +129,14 @@ func (b *encryptedStore) readGeneration(ctx context.Context, g *generation) erro
 			g.files[strings.TrimPrefix(of, folder+"/file/")] = o.Name
 		}
 	}
-	g.runs = runs(extents)
+	g.runs = groupContiguous(extents)
 	return nil
 }
 
-// readManifest reads a manifest. If the manifest was changed, it records the problem and
+// readManifestUnlessChanged reads a manifest. If the manifest was changed, it records the problem and
 // returns false.
-func (g *generation) readManifest(ctx context.Context, name string, value any) (ok bool, err error) {
-	err = g.getManifest(ctx, name, value)
+func (g *generation) readManifestUnlessChanged(ctx context.Context, name string, value any) (ok bool, err error) {
+	err = g.getManifestWithSum(ctx, name, value)
 	if errors.Is(err, ErrChanged) {
 		g.problems = append(g.problems, err)
 		return false, nil
@@ -144,10 +144,10 @@ func (g *generation) readManifest(ctx context.Context, name string, value any) (
 	return err == nil, err
 }
 
-// snapshotFor returns the newest snapshot from which the run reaches entry seq. It
+// newestSnapshotFor returns the newest snapshot from which the run reaches entry seq. It
 // returns false if there is no such snapshot and the run does not begin with the log's
 // first entry.
-func (g *generation) snapshotFor(r contiguousObjects, seq uint64) (snapshot *pieceList, ok bool) {
+func (g *generation) newestSnapshotFor(r contiguousObjects, seq uint64) (snapshot *pieceManifest, restorable bool) {
 	for i := range slices.Backward(g.snapshots) {
 		if s := &g.snapshots[i]; s.Newest <= seq && s.Oldest+1 >= r.first() {
 			return s, true
@@ -156,10 +156,10 @@ func (g *generation) snapshotFor(r contiguousObjects, seq uint64) (snapshot *pie
 	return nil, r.first() == 1
 }
 
-// runTo returns the run that restores entry seq.
-func (g *generation) runTo(seq uint64) (contiguousObjects, bool) {
+// runThatRestores returns the run that restores entry seq.
+func (g *generation) runThatRestores(seq uint64) (contiguousObjects, bool) {
 	for _, r := range g.runs {
-		if _, ok := g.snapshotFor(r, seq); ok && r.covers(seq) {
+		if _, ok := g.newestSnapshotFor(r, seq); ok && r.coversEntry(seq) {
 			return r, true
 		}
 	}
@@ -169,7 +169,7 @@ func (g *generation) runTo(seq uint64) (contiguousObjects, bool) {
 // end returns the last entry that can be restored, and its time.
 func (g *generation) end() (seq uint64, at int64) {
 	for _, r := range slices.Backward(g.runs) {
-		if _, ok := g.snapshotFor(r, r.last()); ok {
+		if _, ok := g.newestSnapshotFor(r, r.last()); ok {
 			return r.last(), r.lastAt()
 		}
 	}

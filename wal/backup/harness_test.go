@@ -154,7 +154,7 @@ func (s *site) snapshot(oldest uint64) {
 // archive lets go of all that came before an entry.
 func (s *site) archive(before uint64) {
 	s.t.Helper()
-	s.log.Archive(before, s.entries[before-1].At)
+	s.log.RaiseArchiveBounds(before, s.entries[before-1].At)
 }
 
 // read appends a log's entries to those that are known.
@@ -198,14 +198,14 @@ func small(to store.Store, key *Key) Options {
 func ship(t tester, s *site, opt Options) *Shipper {
 	t.Helper()
 	shipper := shipping(t, s, opt)
-	must.Succeed(t, shipper.Once(context.Background()))
+	must.Succeed(t, shipper.ShipAll(context.Background()))
 	return shipper
 }
 
 // shipping is a shipper that ends with the test.
 func shipping(t tester, s *site, opt Options) *Shipper {
 	t.Helper()
-	shipper := must.Value(NewShipper(Open(s.log), opt))(t)
+	shipper := must.Value(NewShipper(SourceFromLog(s.log), opt))(t)
 	if t, ok := t.(testing.TB); ok {
 		t.Cleanup(shipper.Close)
 	}
@@ -221,7 +221,7 @@ func newDir(t tester, dir string) store.Store {
 // identity is a key that can read, and the one of its recipient alone.
 func identity(t testing.TB) (full, recipient *Key) {
 	t.Helper()
-	file, public, err := NewKey()
+	file, public, err := GenerateKeyFile()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -229,7 +229,7 @@ func identity(t testing.TB) (full, recipient *Key) {
 	for i, text := range []string{string(file), public + "\n"} {
 		path := filepath.Join(t.TempDir(), "key")
 		must.Succeed(t, os.WriteFile(path, []byte(text), 0o600))
-		if keys[i], err = ReadKey(path); err != nil {
+		if keys[i], err = ReadKeyFile(path); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -28,9 +28,9 @@ var (
 	ErrUnencrypted = errors.New("it is not encrypted, but the rest of the backup is")
 )
 
-// NewKey returns the content of a new key file and the recipient. The key file has the
+// GenerateKeyFile returns the content of a new key file and the recipient. The key file has the
 // identity and must not be on the exchange's machine, which needs only the recipient.
-func NewKey() (file []byte, recipient string, err error) {
+func GenerateKeyFile() (keyFileText []byte, recipient string, err error) {
 	identity, err := age.GenerateX25519Identity()
 	if err != nil {
 		return nil, "", err
@@ -39,10 +39,10 @@ func NewKey() (file []byte, recipient string, err error) {
 	return fmt.Appendf(nil, "# recipient: %s\n%s\n", recipient, identity), recipient, nil
 }
 
-// ReadKey reads a key file. Its lines are recipients (age1…) or identities
+// ReadKeyFile reads a key file. Its lines are recipients (age1…) or identities
 // (AGE-SECRET-KEY-1…) in age's format; it skips blank lines and # lines. Errors never
 // quote a line.
-func ReadKey(path string) (*Key, error) {
+func ReadKeyFile(path string) (*Key, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the backup's key file: %w", err)
@@ -78,8 +78,8 @@ func ReadKey(path string) (*Key, error) {
 // encrypts reports whether the key encrypts.
 func (k *Key) encrypts() bool { return len(k.recipients) > 0 }
 
-// seal encrypts the content.
-func (k *Key) seal(plain []byte) ([]byte, error) {
+// encrypt encrypts the content.
+func (k *Key) encrypt(plain []byte) ([]byte, error) {
 	if !k.encrypts() {
 		return plain, nil
 	}
@@ -98,8 +98,8 @@ func (k *Key) seal(plain []byte) ([]byte, error) {
 	return sealed.Bytes(), nil
 }
 
-// open decrypts an object. It detects every changed byte.
-func (k *Key) open(stored []byte) ([]byte, error) {
+// decrypt decrypts an object. It detects every changed byte.
+func (k *Key) decrypt(stored []byte) ([]byte, error) {
 	sealed := bytes.HasPrefix(stored, []byte(encryptedPrefix))
 	switch {
 	case sealed && len(k.identities) == 0:

@@ -34,8 +34,8 @@ const keyBlock = 32
 // before the clock went back.
 const unsettled = 2 * time.Second
 
-// keyFile describes the shipped version of a key file.
-type keyFile struct {
+// shippedKeyFile describes the shipped version of a key file.
+type shippedKeyFile struct {
 	size    int64
 	written time.Time
 	sum     string
@@ -47,51 +47,51 @@ const (
 	erasedFolder = "erased"
 )
 
-// listKeys reads from the listing which versions of key files are in the store.
-func (s *Shipper) listKeys(ctx context.Context, root []byte) error {
-	s.shippedKeys, s.storedKeys, s.erased = map[string]keyFile{}, map[string][]string{}, map[string]struct{}{}
-	keys, err := s.box.list(ctx, keysFolder)
+// listStoredKeyFiles reads from the listing which versions of key files are in the store.
+func (s *Shipper) listStoredKeyFiles(ctx context.Context, exchangeKeyText []byte) error {
+	s.shippedKeys, s.storedKeys, s.erased = map[string]shippedKeyFile{}, map[string][]string{}, map[string]struct{}{}
+	keys, err := s.box.listObjects(ctx, keysFolder)
 	if err != nil {
 		return err
 	}
 	for _, o := range keys {
-		if name, _, ok := parseKey(o, keysFolder); ok {
+		if name, _, ok := parseKeyObjectName(o, keysFolder); ok {
 			s.storedKeys[name] = append(s.storedKeys[name], o.Name)
 		}
 	}
-	place := keyPlace(keysFolder, exchangeKey)
-	if there := s.storedKeys[exchangeKey]; len(there) > 0 && !hasSum(there, sum(s.box.sumKey, place, root)) {
+	place := keyObjectPrefix(keysFolder, exchangeKey)
+	if there := s.storedKeys[exchangeKey]; len(there) > 0 && !containsSum(there, sum(s.box.sumKey, place, exchangeKeyText)) {
 		return fmt.Errorf("cannot back up %q to %s: %w", s.src.Dir, s.opt.To, ErrForeign)
 	}
-	gone, err := s.box.list(ctx, erasedFolder)
+	gone, err := s.box.listObjects(ctx, erasedFolder)
 	for _, o := range gone {
-		if name, st, ok := parseKey(o, erasedFolder); ok {
+		if name, st, ok := parseKeyObjectName(o, erasedFolder); ok {
 			s.erased[name+"/"+st.sum] = struct{}{}
 		}
 	}
 	return err
 }
 
-func keyPlace(folder, name string) string { return folder + "/" + name + "/" }
+func keyObjectPrefix(folder, name string) string { return folder + "/" + name + "/" }
 
-// parseKey parses the name of a complete object below keys/ or erased/.
-func parseKey(o store.Object, folder string) (name string, st sizeAndSum, ok bool) {
-	below, _ := nameBelow(o.Name, folder)
+// parseKeyObjectName parses the name of a complete object below keys/ or erased/.
+func parseKeyObjectName(o store.Object, folder string) (name string, end sizeAndSum, ok bool) {
+	below, _ := nameBelowFolder(o.Name, folder)
 	name, last := path.Split(below)
 	size, digits, found := strings.Cut(last, "-")
-	st, ok = parseSizeAndSum(o, size, digits)
-	return strings.TrimSuffix(name, "/"), st, ok && found && name != ""
+	end, ok = parseSizeAndSum(o, size, digits)
+	return strings.TrimSuffix(name, "/"), end, ok && found && name != ""
 }
 
-func hasSum(names []string, sum string) bool {
+func containsSum(names []string, sum string) bool {
 	return slices.ContainsFunc(names, func(name string) bool { return strings.HasSuffix(name, "-"+sum) })
 }
 
-// shipKeys ships the key files that have changed.
-func (s *Shipper) shipKeys(ctx context.Context) error {
+// shipChangedKeyFiles ships the key files that have changed.
+func (s *Shipper) shipChangedKeyFiles(ctx context.Context) error {
 	root := filepath.Join(s.src.Dir, keysFolder)
 	return filepath.WalkDir(root, func(file string, entry fs.DirEntry, err error) error {
-		if err != nil || !entry.Type().IsRegular() || isTemporary(entry.Name()) {
+		if err != nil || !entry.Type().IsRegular() || isTemporaryFile(entry.Name()) {
 			return err
 		}
 		name, err := filepath.Rel(root, file)
@@ -105,12 +105,12 @@ func (s *Shipper) shipKeys(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		return s.shipKey(ctx, file, filepath.ToSlash(name), info)
+		return s.shipKeyFileIfChanged(ctx, file, filepath.ToSlash(name), info)
 	})
 }
 
-func (s *Shipper) shipKey(ctx context.Context, file, name string, info fs.FileInfo) error {
-	now := keyFile{size: info.Size(), written: info.ModTime(), settled: s.opt.now().Sub(info.ModTime()).Abs() > unsettled}
+func (s *Shipper) shipKeyFileIfChanged(ctx context.Context, file, name string, info fs.FileInfo) error {
+	now := shippedKeyFile{size: info.Size(), written: info.ModTime(), settled: s.opt.now().Sub(info.ModTime()).Abs() > unsettled}
 	before, known := s.shippedKeys[name]
 	if known && before.settled && before.size == now.size && before.written.Equal(now.written) {
 		return nil
@@ -122,24 +122,24 @@ func (s *Shipper) shipKey(ctx context.Context, file, name string, info fs.FileIn
 	if err != nil {
 		return fmt.Errorf("cannot back up a key file: %w", err)
 	}
-	now.sum = sum(s.box.sumKey, keyPlace(keysFolder, name), content)
+	now.sum = sum(s.box.sumKey, keyObjectPrefix(keysFolder, name), content)
 	if now.settled {
-		if err := s.shipErased(ctx, name, findErasedKeys(content)); err != nil {
+		if err := s.shipErasedKeyList(ctx, name, bitmapOfErasedKeys(content)); err != nil {
 			return err
 		}
 	}
-	if err := s.replaceKey(ctx, name, now.sum, content); err != nil {
+	if err := s.replaceStoredKeyFile(ctx, name, now.sum, content); err != nil {
 		return err
 	}
 	s.shippedKeys[name] = now
 	return nil
 }
 
-// replaceKey replaces all stored versions of a key file by this one. Versions that an
+// replaceStoredKeyFile replaces all stored versions of a key file by this one. Versions that an
 // error or a crash left behind contain keys that were erased later.
-func (s *Shipper) replaceKey(ctx context.Context, name, sum string, content []byte) error {
-	if !hasSum(s.storedKeys[name], sum) {
-		put, err := s.box.put(ctx, keyPlace(keysFolder, name), content)
+func (s *Shipper) replaceStoredKeyFile(ctx context.Context, name, sum string, content []byte) error {
+	if !containsSum(s.storedKeys[name], sum) {
+		put, err := s.box.put(ctx, keyObjectPrefix(keysFolder, name), content)
 		if err != nil {
 			return err
 		}
@@ -151,37 +151,37 @@ func (s *Shipper) replaceKey(ctx context.Context, name, sum string, content []by
 			old = append(old, there)
 		}
 	}
-	if err := s.box.remove(ctx, old); err != nil {
+	if err := s.box.removeObjects(ctx, old); err != nil {
 		return err
 	}
 	s.storedKeys[name] = slices.DeleteFunc(s.storedKeys[name], func(there string) bool { return slices.Contains(old, there) })
 	return nil
 }
 
-// shipErased adds a list of erased keys. The store keeps it forever.
-func (s *Shipper) shipErased(ctx context.Context, name string, erased []byte) error {
-	if erased == nil {
+// shipErasedKeyList adds a list of erased keys. The store keeps it forever.
+func (s *Shipper) shipErasedKeyList(ctx context.Context, name string, bitmap []byte) error {
+	if bitmap == nil {
 		return nil
 	}
-	place := keyPlace(erasedFolder, name)
-	known := name + "/" + sum(s.box.sumKey, place, erased)
+	place := keyObjectPrefix(erasedFolder, name)
+	known := name + "/" + sum(s.box.sumKey, place, bitmap)
 	if _, there := s.erased[known]; there {
 		return nil
 	}
-	if _, err := s.box.put(ctx, place, erased); err != nil {
+	if _, err := s.box.put(ctx, place, bitmap); err != nil {
 		return err
 	}
 	s.erased[known] = struct{}{}
 	return nil
 }
 
-// findErasedKeys returns a bitmap of the erased keys of a file, or nil.
-func findErasedKeys(content []byte) (bitmap []byte) {
+// bitmapOfErasedKeys returns a bitmap of the erased keys of a file, or nil.
+func bitmapOfErasedKeys(keyFile []byte) (bitmap []byte) {
 	var zero [keyBlock]byte
-	for i := 0; i+keyBlock <= len(content); i += keyBlock {
-		if bytes.Equal(content[i:i+keyBlock], zero[:]) {
+	for i := 0; i+keyBlock <= len(keyFile); i += keyBlock {
+		if bytes.Equal(keyFile[i:i+keyBlock], zero[:]) {
 			if bitmap == nil {
-				bitmap = make([]byte, (len(content)/keyBlock+7)/8)
+				bitmap = make([]byte, (len(keyFile)/keyBlock+7)/8)
 			}
 			bitmap[i/keyBlock/8] |= 1 << (i / keyBlock % 8)
 		}
@@ -189,11 +189,11 @@ func findErasedKeys(content []byte) (bitmap []byte) {
 	return bitmap
 }
 
-// eraseKeys zeroes the keys that are set in the bitmap.
-func eraseKeys(content, bitmap []byte) {
-	for i := 0; i+keyBlock <= len(content) && i/keyBlock/8 < len(bitmap); i += keyBlock {
-		if bitmap[i/keyBlock/8]>>(i/keyBlock%8)&1 == 1 {
-			clear(content[i : i+keyBlock])
+// zeroErasedKeys zeroes the keys that are set in the bitmap.
+func zeroErasedKeys(keyFile, erased []byte) {
+	for i := 0; i+keyBlock <= len(keyFile) && i/keyBlock/8 < len(erased); i += keyBlock {
+		if erased[i/keyBlock/8]>>(i/keyBlock%8)&1 == 1 {
+			clear(keyFile[i : i+keyBlock])
 		}
 	}
 }

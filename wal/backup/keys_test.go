@@ -50,7 +50,7 @@ func TestErasedStaysErased(t *testing.T) {
 	s.many(10)
 	s.file(slots, string(whole))
 	s.settle()
-	must.Succeed(t, shipper.Once(t.Context()))
+	must.Succeed(t, shipper.ShipAll(t.Context()))
 	shipper.Close()
 	expect := func(what string) {
 		t.Helper()
@@ -84,7 +84,7 @@ func TestUnsettledZerosAreNoErasures(t *testing.T) {
 	shipper := ship(t, s, small(to, nil))
 	whole := random(4 * keyBlock)
 	s.file(slots, string(whole))
-	must.Succeed(t, shipper.Once(t.Context()))
+	must.Succeed(t, shipper.ShipAll(t.Context()))
 	dir, _ := restored(t, to, nil, s, RestoreOptions{Dir: filepath.Join(t.TempDir(), "data"), Drill: true})
 	for slot := range 4 {
 		if !bytes.Equal(keyAt(t, dir, slot), whole[slot*keyBlock:(slot+1)*keyBlock]) {
@@ -110,7 +110,7 @@ func TestKeysGoBeforeTheLog(t *testing.T) {
 		s.file("keys/leads/0000000000000000000"+string(rune('1'+i)), string(random(keyBlock)))
 		s.file("catalogs/"+string(rune('1'+i))+".json", "{}")
 		s.many(2)
-		must.Succeed(t, shipper.Once(t.Context()))
+		must.Succeed(t, shipper.ShipAll(t.Context()))
 		text := strings.Join(order, " ")
 		log, keys, files := strings.Index(text, "/log/"), strings.LastIndex(text, "keys/"), strings.LastIndex(text, "/file/")
 		if log < 0 || keys < 0 || files < 0 || keys > log || files > log {
@@ -149,7 +149,7 @@ func TestMergeOfErasures(t *testing.T) {
 				clear(version[key*keyBlock : (key+1)*keyBlock])
 				clear(want[key*keyBlock : (key+1)*keyBlock])
 			}
-			eraseKeys(got, findErasedKeys(version))
+			zeroErasedKeys(got, bitmapOfErasedKeys(version))
 		}
 		if !bytes.Equal(got, want) {
 			t.Fatalf("merged to other keys")
@@ -178,7 +178,7 @@ func TestOldKeysDoNotStay(t *testing.T) {
 		s.many(1)
 		s.file(slots, string(whole))
 		s.settle()
-		if err := shipper.Once(t.Context()); !errors.Is(err, errFlaky) {
+		if err := shipper.ShipAll(t.Context()); !errors.Is(err, errFlaky) {
 			t.Errorf("crash %v: the store does not remove anything: %v", crash, err)
 		}
 		to.fails = nil
@@ -186,7 +186,7 @@ func TestOldKeysDoNotStay(t *testing.T) {
 			shipper.Close()
 			shipper = shipping(t, s, small(to, nil))
 		}
-		must.Succeed(t, shipper.Once(t.Context()))
+		must.Succeed(t, shipper.ShipAll(t.Context()))
 		if objects, err := to.List(t.Context(), slots); err != nil || len(objects) != 1 {
 			t.Errorf("crash %v: the version with the erased key is there still: %v, %v", crash, objects, err)
 		}

@@ -27,7 +27,7 @@ func TestRestoreToAMount(t *testing.T) {
 		t.Errorf("restored to a mount: %v", err)
 	}
 	s.many(1)
-	if err := shipper.Once(t.Context()); err != nil {
+	if err := shipper.ShipAll(t.Context()); err != nil {
 		t.Errorf("the exchange that was backed up goes on no more: %v", err)
 	}
 	restored(t, to, nil, s, RestoreOptions{Dir: filepath.Join(dir, "below")})

@@ -13,17 +13,17 @@ import (
 // TestRunsCoverWhatThereIs holds runs against a naive count of entries.
 func TestRunsCoverWhatThereIs(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		var extents []extent
+		var extents []logObject
 		var there [60]bool
 		for i := range rapid.IntRange(0, 12).Draw(t, "objects") {
 			first := rapid.IntRange(1, 40).Draw(t, "first")
 			last := first + rapid.IntRange(0, 15).Draw(t, "length")
-			extents = append(extents, extent{name: fmt.Sprint(i), first: uint64(first), last: uint64(last)})
+			extents = append(extents, logObject{name: fmt.Sprint(i), first: uint64(first), last: uint64(last)})
 			for seq := first; seq <= last; seq++ {
 				there[seq] = true
 			}
 		}
-		found := runs(extents)
+		found := groupContiguous(extents)
 		var covered [60]bool
 		due := uint64(0)
 		for i, r := range found {
@@ -39,7 +39,7 @@ func TestRunsCoverWhatThereIs(t *testing.T) {
 				}
 				for due = max(due+1, e.first); due <= e.last; due++ {
 					covered[due] = true
-					if !r.covers(due) || r[r.indexOf(due)].first > due || r[r.indexOf(due)].last < due {
+					if !r.coversEntry(due) || r[r.indexOfEntry(due)].first > due || r[r.indexOfEntry(due)].last < due {
 						t.Fatalf("entry %d is not held in %v", due, r)
 					}
 				}
@@ -55,12 +55,12 @@ func TestRunsCoverWhatThereIs(t *testing.T) {
 // TestNames: what was put is found again by its name, unless it is not whole.
 func TestNames(t *testing.T) {
 	st := sizeAndSum{33, strings.Repeat("a", sumDigits)}
-	name := extentName(genName(2), 7, 9, -5) + st.String()
-	if _, ok := parseExtent(store.Object{Name: name, Size: 33}); ok {
+	name := logObjectPrefix(generationFolder(2), 7, 9, -5) + st.String()
+	if _, ok := parseLogObjectName(store.Object{Name: name, Size: 33}); ok {
 		t.Error("a time before 1970 was taken")
 	}
-	name = extentName(genName(2), 7, 9, 5) + st.String()
-	e, ok := parseExtent(store.Object{Name: name, Size: 33})
+	name = logObjectPrefix(generationFolder(2), 7, 9, 5) + st.String()
+	e, ok := parseLogObjectName(store.Object{Name: name, Size: 33})
 	if !ok || e.first != 7 || e.last != 9 || e.at != 5 || e.sizeAndSum != st || e.name != name {
 		t.Errorf("%s: %+v, %v", name, e, ok)
 	}
@@ -68,17 +68,17 @@ func TestNames(t *testing.T) {
 		"half of it":     {Name: name, Size: 32},
 		"too few pieces": {Name: strings.Replace(name, "-", "_", 1), Size: 33},
 		"a short sum":    {Name: name[:len(name)-1], Size: 33},
-		"backwards":      {Name: extentName(genName(2), 9, 7, 5) + st.String(), Size: 33},
-		"no entry":       {Name: extentName(genName(2), 0, 7, 5) + st.String(), Size: 33},
+		"backwards":      {Name: logObjectPrefix(generationFolder(2), 9, 7, 5) + st.String(), Size: 33},
+		"no entry":       {Name: logObjectPrefix(generationFolder(2), 0, 7, 5) + st.String(), Size: 33},
 	} {
-		if e, ok := parseExtent(o); ok {
+		if e, ok := parseLogObjectName(o); ok {
 			t.Errorf("%s was taken: %+v", what, e)
 		}
 	}
 	for name, safe := range map[string]bool{
 		"leads/1": true, "exchange.key": true, "": false, "../x": false, "a/../../x": false, "/etc/x": false, "a//b": false, `a\b`: false, ".": false,
 	} {
-		if safeName(name) != safe {
+		if staysInsideFolder(name) != safe {
 			t.Errorf("%q is safe: %v", name, !safe)
 		}
 	}

@@ -27,7 +27,7 @@ func TestRateIsKept(t *testing.T) {
 		shipper := shipping(t, s, opt)
 		ships := func() time.Duration {
 			began := time.Now()
-			must.Succeed(t, shipper.Once(t.Context()))
+			must.Succeed(t, shipper.ShipAll(t.Context()))
 			return time.Since(began)
 		}
 		paced := entries*entry - shipper.pace.Burst() // what comes first need not wait

@@ -30,14 +30,14 @@ type pieceWriter struct {
 	folder string
 	pace   *rate.Limiter // nil: no limit
 	buf    []byte
-	pieces pieceList
+	pieces pieceManifest
 	failed error // error of the store or the limiter; the reader must not report it as its own
 }
 
 func (c *pieceWriter) Write(p []byte) (n int, err error) {
 	for n < len(p) {
 		if len(c.buf) == pieceSize {
-			if c.failed = c.flush(); c.failed != nil {
+			if c.failed = c.putPiece(); c.failed != nil {
 				return n, c.failed
 			}
 		}
@@ -54,32 +54,32 @@ func (c *pieceWriter) Write(p []byte) (n int, err error) {
 	return n, nil
 }
 
-func (c *pieceWriter) flush() error {
+func (c *pieceWriter) putPiece() error {
 	place := fmt.Sprintf("%s/%06d-", c.folder, len(c.pieces.Names))
 	name, err := c.box.put(c.ctx, place, c.buf)
 	if err != nil {
 		return err
 	}
-	below, _ := nameBelow(name, c.folder)
+	below, _ := nameBelowFolder(name, c.folder)
 	c.pieces.Names = append(c.pieces.Names, below)
 	c.pieces.Size += int64(len(c.buf))
 	c.buf = c.buf[:0]
 	return nil
 }
 
-// finish ships the last piece and then the manifest.
-func (c *pieceWriter) finish() error {
+// putLastPieceAndManifest ships the last piece and then the manifest.
+func (c *pieceWriter) putLastPieceAndManifest() error {
 	if len(c.buf) > 0 || len(c.pieces.Names) == 0 {
-		if err := c.flush(); err != nil {
+		if err := c.putPiece(); err != nil {
 			return err
 		}
 	}
 	return c.box.putManifest(c.ctx, c.folder, &c.pieces)
 }
 
-// shipFiles ships the catalogs and lists that the generation does not have. The rate
+// shipCatalogsAndLists ships the catalogs and lists that the generation does not have. The rate
 // limit does not apply, because the end of the log waits for these files.
-func (s *Shipper) shipFiles(ctx context.Context) error {
+func (s *Shipper) shipCatalogsAndLists(ctx context.Context) error {
 	for _, folder := range fileFolders {
 		entries, err := os.ReadDir(filepath.Join(s.src.Dir, folder))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -87,7 +87,7 @@ func (s *Shipper) shipFiles(ctx context.Context) error {
 		}
 		for _, entry := range entries {
 			name := folder + "/" + entry.Name()
-			if _, there := s.gen.files[name]; there || !entry.Type().IsRegular() || isTemporary(entry.Name()) {
+			if _, there := s.gen.files[name]; there || !entry.Type().IsRegular() || isTemporaryFile(entry.Name()) {
 				continue
 			}
 			err := s.shipFile(ctx, name)
@@ -107,7 +107,7 @@ func (s *Shipper) shipFiles(ctx context.Context) error {
 // differs from fs.ErrNotExist, which a folder store returns for a missing object.
 var errFileGone = errors.New("the file was removed after it was listed")
 
-func openListed(path string) (*os.File, error) {
+func openListedFile(path string) (*os.File, error) {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = errFileGone
@@ -116,20 +116,20 @@ func openListed(path string) (*os.File, error) {
 }
 
 func (s *Shipper) shipFile(ctx context.Context, name string) error {
-	f, err := openListed(filepath.Join(s.src.Dir, filepath.FromSlash(name)))
+	f, err := openListedFile(filepath.Join(s.src.Dir, filepath.FromSlash(name)))
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	c := &pieceWriter{ctx: ctx, box: &s.gen.box, folder: genName(s.gen.number) + "/file/" + name}
+	c := &pieceWriter{ctx: ctx, box: &s.gen.box, folder: generationFolder(s.gen.number) + "/file/" + name}
 	if _, err := io.Copy(c, f); err != nil {
 		return err
 	}
-	return c.finish()
+	return c.putLastPieceAndManifest()
 }
 
-// readPieces writes the checked pieces of a file in order.
-func (b *encryptedStore) readPieces(ctx context.Context, folder string, p *pieceList, to io.Writer) error {
+// copyPieces writes the checked pieces of a file in order.
+func (b *encryptedStore) copyPieces(ctx context.Context, folder string, p *pieceManifest, dst io.Writer) error {
 	var size int64
 	for i, below := range p.Names {
 		st, ok := parsePieceName(below, i)
@@ -141,7 +141,7 @@ func (b *encryptedStore) readPieces(ctx context.Context, folder string, p *piece
 			return err
 		}
 		size += int64(len(plain))
-		if _, err := to.Write(plain); err != nil {
+		if _, err := dst.Write(plain); err != nil {
 			return err
 		}
 	}
@@ -152,13 +152,13 @@ func (b *encryptedStore) readPieces(ctx context.Context, folder string, p *piece
 }
 
 // openPieces returns a reader of the pieces of a file. The caller closes it.
-func (g *generation) openPieces(ctx context.Context, folder string, p *pieceList) *io.PipeReader {
+func (g *generation) openPieces(ctx context.Context, folder string, p *pieceManifest) *io.PipeReader {
 	read, write := io.Pipe()
-	go func() { write.CloseWithError(g.box.readPieces(ctx, folder, p, write)) }()
+	go func() { write.CloseWithError(g.box.copyPieces(ctx, folder, p, write)) }()
 	return read
 }
 
-func parsePieceName(name string, number int) (st sizeAndSum, ok bool) {
+func parsePieceName(name string, number int) (end sizeAndSum, ok bool) {
 	var size int64
 	rest, ok := strings.CutPrefix(name, fmt.Sprintf("%06d-", number))
 	digits, sum, found := strings.Cut(rest, "-")
@@ -166,11 +166,11 @@ func parsePieceName(name string, number int) (st sizeAndSum, ok bool) {
 	return sizeAndSum{size, sum}, ok && found && err == nil && len(sum) == sumDigits
 }
 
-// shipSnapshots starts shipping the oldest snapshot that the generation does not have,
+// shipNextSnapshot starts shipping the oldest snapshot that the generation does not have,
 // or records the end of the current one. It runs in parallel with the log, because the
 // end of the log must not wait for it.
-func (s *Shipper) shipSnapshots(ctx context.Context) error {
-	if err := s.pollSnapshot(); err != nil || s.snapshotDone != nil {
+func (s *Shipper) shipNextSnapshot(ctx context.Context) error {
+	if err := s.recordSnapshotIfShipped(); err != nil || s.snapshotDone != nil {
 		return err
 	}
 	infos, err := wal.Snapshots(s.src.Dir)
@@ -178,16 +178,16 @@ func (s *Shipper) shipSnapshots(ctx context.Context) error {
 		return err
 	}
 	for i := len(infos) - 1; i >= 0; i-- {
-		if infos[i].Newest < s.tail.due && !s.hasSnapshot(infos[i].Newest) {
-			s.startSnapshot(ctx, infos[i])
+		if infos[i].Newest < s.tail.due && !s.isSnapshotShippedOrUnusable(infos[i].Newest) {
+			s.startShippingSnapshot(ctx, infos[i])
 			return nil
 		}
 	}
 	return nil
 }
 
-// hasSnapshot reports whether a snapshot is in the store or cannot be shipped.
-func (s *Shipper) hasSnapshot(newest uint64) bool {
+// isSnapshotShippedOrUnusable reports whether a snapshot is in the store or cannot be shipped.
+func (s *Shipper) isSnapshotShippedOrUnusable(newest uint64) bool {
 	if _, bad := s.unusable[newest]; bad {
 		return true
 	}

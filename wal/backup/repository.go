@@ -44,18 +44,18 @@ type Generation struct {
 // Generations returns all generations, oldest first. It needs no key and therefore
 // checks no sums.
 func (r *Repository) Generations(ctx context.Context) ([]Generation, error) {
-	all, err := r.box.generations(ctx)
+	all, err := r.box.readGenerations(ctx)
 	if err != nil {
 		return nil, err
 	}
 	found := make([]Generation, 0, len(all))
 	for _, g := range all {
-		found = append(found, g.summary())
+		found = append(found, g.summarize())
 	}
 	return found, nil
 }
 
-func (g *generation) summary() Generation {
+func (g *generation) summarize() Generation {
 	t := Generation{
 		Number: g.number, Epoch: g.claim.Epoch, Begun: g.claim.Begun, Whole: g.whole != nil,
 		Snapshots: len(g.snapshots), Objects: len(g.objects), Gaps: max(0, len(g.runs)-1),
@@ -70,21 +70,21 @@ func (g *generation) summary() Generation {
 	}
 	t.Last, t.LastAt = last, time.Unix(0, at).UTC()
 	for _, run := range g.runs {
-		if !run.covers(last) {
+		if !run.coversEntry(last) {
 			continue
 		}
 		if t.First = 1; run.first() > 1 {
-			i := slices.IndexFunc(g.snapshots, func(p pieceList) bool { return p.Oldest+1 >= run.first() })
+			i := slices.IndexFunc(g.snapshots, func(p pieceManifest) bool { return p.Oldest+1 >= run.first() })
 			t.First = g.snapshots[i].Newest
 		}
 	}
 	return t
 }
 
-// openKeys reads the key files, which all other checks need. The error is ErrEncrypted
+// readKeysOfExchange reads the key files, which all other checks need. The error is ErrEncrypted
 // if an identity is needed.
-func (r *Repository) openKeys(ctx context.Context) (map[string][]byte, error) {
-	keys, err := r.readKeys(ctx)
+func (r *Repository) readKeysOfExchange(ctx context.Context) (map[string][]byte, error) {
+	keys, err := r.mergeStoredKeyFiles(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -94,66 +94,66 @@ func (r *Repository) openKeys(ctx context.Context) (map[string][]byte, error) {
 	return keys, nil
 }
 
-// readKeys returns all key files, merged from their versions and the erasures.
-func (r *Repository) readKeys(ctx context.Context) (map[string][]byte, error) {
-	objects, err := r.box.list(ctx, keysFolder)
+// mergeStoredKeyFiles returns all key files, merged from their versions and the erasures.
+func (r *Repository) mergeStoredKeyFiles(ctx context.Context) (map[string][]byte, error) {
+	objects, err := r.box.listObjects(ctx, keysFolder)
 	if err != nil {
 		return nil, err
 	}
 	// The exchange's key file is first, because the key of the sums derives from it. Of each
 	// file, the newest version is first.
 	slices.SortStableFunc(objects, func(a, b store.Object) int {
-		return cmp.Or(keyOrder(a)-keyOrder(b), b.Modified.Compare(a.Modified))
+		return cmp.Or(keyFileRank(a)-keyFileRank(b), b.Modified.Compare(a.Modified))
 	})
 	keys := map[string][]byte{}
 	for _, o := range objects {
-		name, st, ok := parseKey(o, keysFolder)
+		name, st, ok := parseKeyObjectName(o, keysFolder)
 		if !ok {
 			continue
 		}
 		if name == exchangeKey && keys[exchangeKey] == nil {
-			root, err := r.box.fetch(ctx, o.Name, o.Size)
+			root, err := r.box.getWithoutSumCheck(ctx, o.Name, o.Size)
 			if err != nil {
 				return nil, err
 			}
 			r.box.sumKey = deriveSumKey(root)
 		}
-		content, err := r.box.get(ctx, keyPlace(keysFolder, name), st)
+		content, err := r.box.get(ctx, keyObjectPrefix(keysFolder, name), st)
 		if err != nil {
 			return nil, err
 		}
 		if keys[name] == nil {
 			keys[name] = content
 		} else if len(keys[name]) == len(content) {
-			eraseKeys(keys[name], findErasedKeys(content))
+			zeroErasedKeys(keys[name], bitmapOfErasedKeys(content))
 		}
 	}
-	return keys, r.applyErasures(ctx, keys)
+	return keys, r.zeroKeysListedAsErased(ctx, keys)
 }
 
-func keyOrder(o store.Object) int {
-	if strings.HasPrefix(o.Name, keyPlace(keysFolder, exchangeKey)) {
+func keyFileRank(o store.Object) int {
+	if strings.HasPrefix(o.Name, keyObjectPrefix(keysFolder, exchangeKey)) {
 		return 0
 	}
 	return 1
 }
 
-// applyErasures zeroes every key that is listed as erased.
-func (r *Repository) applyErasures(ctx context.Context, keys map[string][]byte) error {
-	objects, err := r.box.list(ctx, erasedFolder)
+// zeroKeysListedAsErased zeroes every key that is listed as erased.
+func (r *Repository) zeroKeysListedAsErased(ctx context.Context, keys map[string][]byte) error {
+	objects, err := r.box.listObjects(ctx, erasedFolder)
 	if err != nil {
 		return err
 	}
 	for _, o := range objects {
-		name, st, ok := parseKey(o, erasedFolder)
+		name, st, ok := parseKeyObjectName(o, erasedFolder)
 		if !ok || keys[name] == nil {
 			continue
 		}
-		erased, err := r.box.get(ctx, keyPlace(erasedFolder, name), st)
+		erased, err := r.box.get(ctx, keyObjectPrefix(erasedFolder, name), st)
 		if err != nil {
 			return err
 		}
-		eraseKeys(keys[name], erased)
+		zeroErasedKeys(keys[name], erased)
 	}
 	return nil
 }
@@ -161,7 +161,7 @@ func (r *Repository) applyErasures(ctx context.Context, keys map[string][]byte) 
 // ErrNothing reports that the store has no restorable backup.
 var ErrNothing = errors.New("there is no backup that can be restored")
 
-// safeName reports whether a name stays within its folder.
-func safeName(name string) bool {
+// staysInsideFolder reports whether a name stays within its folder.
+func staysInsideFolder(name string) bool {
 	return name != "" && path.Clean("/"+name) == "/"+name && !strings.Contains(name, "\\")
 }

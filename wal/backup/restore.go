@@ -51,14 +51,14 @@ func (r *Repository) Restore(ctx context.Context, opt RestoreOptions) (RestoreRe
 	if err != nil {
 		return RestoreResult{}, err
 	}
-	if err := checkTargetFree(dir); err != nil {
+	if err := removeEmptyTarget(dir); err != nil {
 		return RestoreResult{}, err
 	}
-	keys, err := r.openKeys(ctx)
+	keys, err := r.readKeysOfExchange(ctx)
 	if err != nil {
 		return RestoreResult{}, err
 	}
-	p, err := r.plan(ctx, opt.At, opt.Generation)
+	p, err := r.planRestore(ctx, opt.At, opt.Generation)
 	if err != nil {
 		return RestoreResult{}, err
 	}
@@ -71,7 +71,7 @@ func (r *Repository) Restore(ctx context.Context, opt RestoreOptions) (RestoreRe
 	if err := errors.Join(os.RemoveAll(building), os.MkdirAll(building, 0o700)); err != nil {
 		return RestoreResult{}, fmt.Errorf("cannot restore to %q: %w", dir, err)
 	}
-	done, err := r.build(ctx, building, p, keys, opt)
+	done, err := r.writeRestoredFolder(ctx, building, p, keys, opt)
 	if err == nil && opt.Check != nil {
 		err = opt.Check(building)
 	}
@@ -79,7 +79,7 @@ func (r *Repository) Restore(ctx context.Context, opt RestoreOptions) (RestoreRe
 		done.Epoch, err = r.beginNextLife(ctx, building, done.Epoch)
 	}
 	if err == nil {
-		err = publish(building, dir)
+		err = renameRestoredFolder(building, dir)
 	}
 	if err != nil {
 		return done, fmt.Errorf("cannot restore to %q: %w", dir, err)
@@ -87,10 +87,10 @@ func (r *Repository) Restore(ctx context.Context, opt RestoreOptions) (RestoreRe
 	return done, nil
 }
 
-// checkTargetFree returns an error if the target folder has content or cannot be
+// removeEmptyTarget returns an error if the target folder has content or cannot be
 // replaced. It removes an empty folder now, because a failure to do so after the fence
 // would be too late.
-func checkTargetFree(dir string) error {
+func removeEmptyTarget(dir string) error {
 	entries, err := os.ReadDir(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -106,11 +106,11 @@ func checkTargetFree(dir string) error {
 	return nil
 }
 
-// build writes everything except the life.
-func (r *Repository) build(ctx context.Context, dir string, p *plan, keys map[string][]byte, opt RestoreOptions) (RestoreResult, error) {
+// writeRestoredFolder writes everything except the life.
+func (r *Repository) writeRestoredFolder(ctx context.Context, dir string, p *restorePlan, keys map[string][]byte, opt RestoreOptions) (RestoreResult, error) {
 	done := RestoreResult{Generation: p.gen.number, Epoch: p.gen.claim.Epoch, Unsigned: p.gen.claim.sum == ""}
 	for name, content := range keys {
-		if err := writeFile(dir, keysFolder+"/"+name, content); err != nil {
+		if err := writeNewFileDurably(dir, keysFolder+"/"+name, content); err != nil {
 			return done, err
 		}
 	}
@@ -138,9 +138,9 @@ func (r *Repository) build(ctx context.Context, dir string, p *plan, keys map[st
 
 // restoreLog writes the entries up to the target. A trimmed run may begin inside a
 // batch; restoreLog skips to the next batch, because a log begins with a whole batch.
-func (r *Repository) restoreLog(ctx context.Context, p *plan, dir string, done *RestoreResult) error {
+func (r *Repository) restoreLog(ctx context.Context, p *restorePlan, dir string, done *RestoreResult) error {
 	var log *wal.Rebuilder
-	err := p.gen.readRun(ctx, p.run, p.seq, func(e *entry) (err error) {
+	err := p.gen.readEntries(ctx, p.run, p.seq, func(e *entry) (err error) {
 		if log == nil {
 			if e.Seq != e.Batch {
 				return nil
@@ -167,35 +167,35 @@ func (r *Repository) restoreLog(ctx context.Context, p *plan, dir string, done *
 	return log.Close(done.Epoch)
 }
 
-func (r *Repository) restoreSnapshot(ctx context.Context, p *plan, dir string) (info wal.SnapshotInfo, err error) {
+func (r *Repository) restoreSnapshot(ctx context.Context, p *restorePlan, dir string) (info wal.SnapshotInfo, err error) {
 	read := p.gen.openPieces(ctx, snapshotFolder(p.gen.number, p.snapshot.Newest), p.snapshot)
 	info, err = wal.PutSnapshot(dir, read)
 	return info, errors.Join(err, read.Close())
 }
 
-func (r *Repository) restoreFile(ctx context.Context, p *plan, dir, name, manifest string) error {
-	if at, _ := path.Split(name); !safeName(name) || !slices.Contains(fileFolders, strings.TrimSuffix(at, "/")) {
+func (r *Repository) restoreFile(ctx context.Context, p *restorePlan, dir, name, manifest string) error {
+	if at, _ := path.Split(name); !staysInsideFolder(name) || !slices.Contains(fileFolders, strings.TrimSuffix(at, "/")) {
 		return fmt.Errorf("the backup in %s names a file %q", r.box.store, name)
 	}
-	folder := genName(p.gen.number) + "/file/" + name
-	var whole pieceList
-	if err := p.gen.getManifest(ctx, manifest, &whole); err != nil {
+	folder := generationFolder(p.gen.number) + "/file/" + name
+	var whole pieceManifest
+	if err := p.gen.getManifestWithSum(ctx, manifest, &whole); err != nil {
 		return err
 	}
-	f, err := createFile(dir, name)
+	f, err := createNewFile(dir, name)
 	if err != nil {
 		return err
 	}
-	return errors.Join(p.gen.box.readPieces(ctx, folder, &whole, f), f.Sync(), f.Close(), syncFolder(filepath.Dir(f.Name())))
+	return errors.Join(p.gen.box.copyPieces(ctx, folder, &whole, f), f.Sync(), f.Close(), syncFolder(filepath.Dir(f.Name())))
 }
 
 // nextLife returns the life after epoch and after all lives in the store, and the
 // generations that it read for this.
 func (r *Repository) nextLife(ctx context.Context, epoch uint32) (next uint32, all []*generation, err error) {
-	if all, err = r.box.generations(ctx); err != nil {
+	if all, err = r.box.readGenerations(ctx); err != nil {
 		return 0, nil, err
 	}
-	fences, err := r.box.fences(ctx)
+	fences, err := r.box.readFences(ctx)
 	if err != nil {
 		return 0, nil, err
 	}
@@ -212,14 +212,14 @@ func (r *Repository) beginNextLife(ctx context.Context, dir string, epoch uint32
 	if err != nil {
 		return epoch, err
 	}
-	if _, err := r.box.raiseFence(ctx, next, all, "restore", time.Now()); err != nil {
+	if _, err := r.box.createNextFence(ctx, next, all, "restore", time.Now()); err != nil {
 		return epoch, fmt.Errorf("cannot fence the earlier copies: %w", err)
 	}
 	return next, wal.WriteEpoch(dir, next)
 }
 
-// publish renames the folder to its final name.
-func publish(building, dir string) error {
+// renameRestoredFolder renames the folder to its final name.
+func renameRestoredFolder(building, dir string) error {
 	for _, folder := range []string{keysFolder, "catalogs", "lists", "."} {
 		if err := syncFolder(filepath.Join(building, folder)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
@@ -231,7 +231,7 @@ func publish(building, dir string) error {
 	return errors.Join(os.Rename(building, dir), syncFolder(filepath.Dir(dir)))
 }
 
-func createFile(dir, name string) (*os.File, error) {
+func createNewFile(dir, name string) (*os.File, error) {
 	path := filepath.Join(dir, filepath.FromSlash(name))
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, err
@@ -239,11 +239,11 @@ func createFile(dir, name string) (*os.File, error) {
 	return os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 }
 
-func writeFile(dir, name string, content []byte) error {
-	if !safeName(name) {
+func writeNewFileDurably(dir, name string, content []byte) error {
+	if !staysInsideFolder(name) {
 		return fmt.Errorf("the backup names a key file %q", name)
 	}
-	f, err := createFile(dir, name)
+	f, err := createNewFile(dir, name)
 	if err != nil {
 		return err
 	}

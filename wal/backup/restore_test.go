@@ -219,7 +219,7 @@ func flipped(content []byte) []byte {
 func finds(t *testing.T, r *Repository, s *site, fault string) {
 	t.Helper()
 	found, err := r.Verify(t.Context(), 0)
-	var checks []Check
+	var checks []GenerationCheck
 	if err == nil {
 		checks = found.Checks
 	}
@@ -264,7 +264,7 @@ func TestListNeedsNoKey(t *testing.T) {
 }
 
 func TestKeyFiles(t *testing.T) {
-	file, recipient, err := NewKey()
+	file, recipient, err := GenerateKeyFile()
 	if err != nil || !strings.HasPrefix(recipient, "age1") {
 		t.Fatal(recipient, err)
 	}
@@ -274,7 +274,7 @@ func TestKeyFiles(t *testing.T) {
 	} {
 		path := filepath.Join(t.TempDir(), "key")
 		must.Succeed(t, os.WriteFile(path, []byte(text), 0o600))
-		_, err := ReadKey(path)
+		_, err := ReadKeyFile(path)
 		if got := fmt.Sprint(err); (want == "") != (err == nil) || !strings.Contains(got, want) && want != "" || strings.Contains(strings.ToLower(got), "canary") {
 			t.Errorf("%q: %v, want %q", text, err, want)
 		}

@@ -28,9 +28,9 @@ var (
 	ErrMixed = errors.New("a backup is encrypted from its beginning or not at all; give another place")
 )
 
-// findGeneration returns the generation to continue, or nil if a new one must begin. The
+// generationToContinue returns the generation to continue, or nil if a new one must begin. The
 // tail then has the end of the shipped log, so that it is merged with later entries.
-func (s *Shipper) findGeneration(all []*generation) (*generation, error) {
+func (s *Shipper) generationToContinue(all []*generation) (*generation, error) {
 	if len(all) == 0 {
 		return nil, nil
 	}
@@ -45,28 +45,28 @@ func (s *Shipper) findGeneration(all []*generation) (*generation, error) {
 		return nil, nil
 	}
 	if len(g.runs) == 0 {
-		s.tail = tail{first: g.claim.First, due: g.claim.First}
-		return s.restartIfGone(g, s.openLog())
+		s.tail = unshippedTail{first: g.claim.First, due: g.claim.First}
+		return s.newGenerationIfEntriesGone(g, s.openLogReader())
 	}
 	r := g.runs[len(g.runs)-1]
-	if _, ok := g.snapshotFor(r, r.last()); len(g.runs) > 1 || (r.first() != g.claim.First && !ok) {
+	if _, ok := g.newestSnapshotFor(r, r.last()); len(g.runs) > 1 || (r.first() != g.claim.First && !ok) {
 		s.opt.Logger.Warn("objects are missing from the backup; a new generation begins", "to", s.opt.To.String(), "generation", g.number)
-		return nil, s.checkLogReaches(r)
+		return nil, s.checkLogReachesEndOf(r)
 	}
-	err := s.checkContinuity(g, r)
+	err := s.checkLogContinues(g, r)
 	if err == nil && g.claim.sum == "" {
 		s.opt.Logger.Warn("an earlier version wrote the backup, without sums of its claims; a new generation begins", "to", s.opt.To.String(), "generation", g.number)
 		return nil, nil
 	}
-	return s.restartIfGone(g, err)
+	return s.newGenerationIfEntriesGone(g, err)
 }
 
-// restartIfGone returns nil, for a new generation, if the log no longer has the needed
+// newGenerationIfEntriesGone returns nil, for a new generation, if the log no longer has the needed
 // entries.
-func (s *Shipper) restartIfGone(g *generation, err error) (*generation, error) {
+func (s *Shipper) newGenerationIfEntriesGone(g *generation, err error) (*generation, error) {
 	if errors.Is(err, wal.ErrGone) {
 		s.opt.Logger.Warn("the log no longer has the entries after the backed-up ones; a new generation of the backup begins", "to", s.opt.To.String())
-		s.tail = tail{}
+		s.tail = unshippedTail{}
 		return nil, nil
 	}
 	if err != nil {
@@ -75,31 +75,31 @@ func (s *Shipper) restartIfGone(g *generation, err error) (*generation, error) {
 	return g, nil
 }
 
-// checkContinuity reads the log from the last objects of a run on and compares it with
+// checkLogContinues reads the log from the last objects of a run on and compares it with
 // their sums.
-func (s *Shipper) checkContinuity(g *generation, r contiguousObjects) error {
+func (s *Shipper) checkLogContinues(g *generation, r contiguousObjects) error {
 	from, size := len(r)-1, r[len(r)-1].size
 	for from > 0 && size+r[from-1].size <= int64(s.opt.mergeAt) {
 		from--
 		size += r[from].size
 	}
-	s.tail = tail{first: r[from].first, due: r[from].first}
+	s.tail = unshippedTail{first: r[from].first, due: r[from].first}
 	for _, e := range r[from:] {
 		begin := len(s.tail.buf)
 		if e.first != s.tail.due { // overlaps the previous object, which was read
 			continue
 		}
 		for s.tail.due <= e.last {
-			entry, err := s.next()
+			entry, err := s.nextLogEntry()
 			if errors.Is(err, io.EOF) {
-				return s.checkLogReaches(r)
+				return s.checkLogReachesEndOf(r)
 			}
 			if err != nil {
 				return err
 			}
-			s.tail.add(&entry)
+			s.tail.appendEntry(&entry)
 		}
-		place := extentName(genName(g.number), e.first, e.last, e.at)
+		place := logObjectPrefix(generationFolder(g.number), e.first, e.last, e.at)
 		if sum(g.box.sumKey, place, s.tail.buf[begin:]) != e.sum {
 			return fmt.Errorf("cannot back up %q to %s: entries %d to %d differ: %w", s.src.Dir, s.opt.To, e.first, e.last, ErrDiverged)
 		}
@@ -109,12 +109,12 @@ func (s *Shipper) checkContinuity(g *generation, r contiguousObjects) error {
 	if len(s.tail.buf) >= s.opt.mergeAt {
 		s.tail.markMerged()
 	}
-	s.status.setShipped(r.last())
+	s.status.setLastShipped(r.last())
 	return nil
 }
 
-// checkLogReaches returns an error if the log ends before the run does.
-func (s *Shipper) checkLogReaches(r contiguousObjects) error {
+// checkLogReachesEndOf returns an error if the log ends before the run does.
+func (s *Shipper) checkLogReachesEndOf(r contiguousObjects) error {
 	reader, err := s.src.NewReader(r.last())
 	if errors.Is(err, wal.ErrGone) {
 		return nil
@@ -129,24 +129,24 @@ func (s *Shipper) checkLogReaches(r contiguousObjects) error {
 	return fmt.Errorf("cannot back up %q to %s: its log ends before entry %d, which is backed up: %w", s.src.Dir, s.opt.To, r.last(), ErrDiverged)
 }
 
-// claimGeneration begins a generation with the oldest entry of the log.
-func (s *Shipper) claimGeneration(ctx context.Context) (*generation, error) {
+// claimNewGeneration begins a generation with the oldest entry of the log.
+func (s *Shipper) claimNewGeneration(ctx context.Context) (*generation, error) {
 	for {
 		segments, err := wal.Segments(s.src.Dir)
 		if err != nil || len(segments) == 0 {
 			return nil, errors.Join(fmt.Errorf("cannot back up %q, which has no log", s.src.Dir), err)
 		}
-		s.tail = tail{first: segments[0].First, due: segments[0].First}
+		s.tail = unshippedTail{first: segments[0].First, due: segments[0].First}
 		if s.reader != nil {
 			s.reader.Close()
 			s.reader = nil
 		}
-		if err := s.openLog(); errors.Is(err, wal.ErrGone) {
+		if err := s.openLogReader(); errors.Is(err, wal.ErrGone) {
 			continue // the log has removed its oldest segment meanwhile
 		} else if err != nil {
 			return nil, err
 		}
-		objects, err := s.box.list(ctx, genFolder)
+		objects, err := s.box.listObjects(ctx, genFolder)
 		if err != nil {
 			return nil, err
 		}
@@ -157,8 +157,8 @@ func (s *Shipper) claimGeneration(ctx context.Context) (*generation, error) {
 				break
 			}
 		}
-		g := &generation{number: number, files: map[string]string{}, claim: claim{Epoch: s.epoch, First: s.tail.first, Begun: s.opt.now().UTC(), Sealed: s.opt.Key.encrypts()}}
-		g.claim.sum, err = s.box.createSigned(ctx, genName(number)+"/claim", &g.claim)
+		g := &generation{number: number, files: map[string]string{}, claim: generationClaim{Epoch: s.epoch, First: s.tail.first, Begun: s.opt.now().UTC(), Sealed: s.opt.Key.encrypts()}}
+		g.claim.sum, err = s.box.createSignedObject(ctx, generationFolder(number)+"/claim", &g.claim)
 		if errors.Is(err, store.ErrExists) {
 			return nil, fmt.Errorf("cannot back up to %s: %w", s.opt.To, ErrTakenOver)
 		}

@@ -88,34 +88,34 @@ type Shipper struct {
 	gen            *generation // nil before Begin
 	epoch          uint32
 	reader         *wal.Reader
-	tail           tail
-	shippedKeys    map[string]keyFile // shipped key files by path
+	tail           unshippedTail
+	shippedKeys    map[string]shippedKeyFile // shipped key files by path
 	storedKeys     map[string][]string
 	erased         map[string]struct{}
-	snapshotDone   chan error // result of the goroutine that ships a snapshot; nil without one
-	snapshotPieces pieceList  // of that snapshot
+	snapshotDone   chan error    // result of the goroutine that ships a snapshot; nil without one
+	snapshotPieces pieceManifest // of that snapshot
 	cancelSnapshot context.CancelFunc
 	unusable       map[uint64]struct{} // damaged snapshots
 	lastFenceCheck time.Time
 	lastExpire     time.Time
 	wakeup         chan struct{}
 
-	status status
+	status shippingProgress
 }
 
 // NewShipper locks the folder for backups to this place. It does not read the store
 // before the first step.
 func NewShipper(src Source, opt Options) (*Shipper, error) {
 	opt = opt.withDefaults()
-	if err := src.checkOutside(opt.To); err != nil {
+	if err := src.rejectStoreInside(opt.To); err != nil {
 		return nil, err
 	}
 	soon, slow := opt.To, opt.To
 	if dir, isFolder := opt.To.(*store.Dir); isFolder {
-		soon = dir.FilledBy(func(f *os.File, data []byte) error { return wal.WritePaced(f, data, 0) })
-		slow = dir.FilledBy(func(f *os.File, data []byte) error { return wal.WritePaced(f, data, opt.Rate) })
+		soon = dir.WithFileWriter(func(f *os.File, data []byte) error { return wal.WritePaced(f, data, 0) })
+		slow = dir.WithFileWriter(func(f *os.File, data []byte) error { return wal.WritePaced(f, data, opt.Rate) })
 	}
-	lock, err := src.lock(opt.To.String())
+	lock, err := src.lockForPlace(opt.To.String())
 	if err != nil {
 		return nil, err
 	}
@@ -127,64 +127,64 @@ func NewShipper(src Source, opt Options) (*Shipper, error) {
 	return s, nil
 }
 
-// Begin checks that this copy of the exchange may ship, raises a fence, and finds the
+// StartShipping checks that this copy of the exchange may ship, raises a fence, and finds the
 // place to continue. The error is ErrFenced, ErrDiverged, ErrForeign, ErrMixed,
 // ErrChanged, or of the store. Step calls Begin if needed.
-func (s *Shipper) Begin(ctx context.Context) error {
+func (s *Shipper) StartShipping(ctx context.Context) error {
 	root, err := s.src.readExchangeKey()
 	if err != nil {
 		return err
 	}
-	s.reset()
+	s.restartAtNextStep()
 	s.box.sumKey = deriveSumKey(root)
 	if s.epoch, err = s.src.Epoch(); err != nil {
 		return err
 	}
-	if err := s.listKeys(ctx, root); err != nil {
+	if err := s.listStoredKeyFiles(ctx, root); err != nil {
 		return err
 	}
-	all, err := s.box.generations(ctx)
+	all, err := s.box.readGenerations(ctx)
 	if err != nil {
 		return err
 	}
-	if _, err := s.box.checkLife(ctx, s.epoch, all); err != nil {
+	if _, err := s.box.readFencesUnlessSuperseded(ctx, s.epoch, all); err != nil {
 		return err
 	}
-	gen, err := s.findGeneration(all)
+	gen, err := s.generationToContinue(all)
 	if err != nil {
 		return err
 	}
-	if s.fence, err = s.box.raiseFence(ctx, s.epoch, all, "backup", s.opt.now()); err != nil {
+	if s.fence, err = s.box.createNextFence(ctx, s.epoch, all, "backup", s.opt.now()); err != nil {
 		return err
 	}
 	s.lastFenceCheck = s.opt.now()
 	if gen == nil {
-		gen, err = s.claimGeneration(ctx)
+		gen, err = s.claimNewGeneration(ctx)
 	}
 	s.gen = gen
 	return err
 }
 
-// reset makes the next step call Begin again.
-func (s *Shipper) reset() {
-	s.abortSnapshot()
+// restartAtNextStep makes the next step call Begin again.
+func (s *Shipper) restartAtNextStep() {
+	s.stopShippingSnapshot()
 	if s.reader != nil {
 		s.reader.Close()
 	}
-	s.gen, s.reader, s.tail = nil, nil, tail{}
+	s.gen, s.reader, s.tail = nil, nil, unshippedTail{}
 }
 
 // Close releases the shipper's resources. It does not ship the remaining entries.
 func (s *Shipper) Close() {
-	s.reset()
+	s.restartAtNextStep()
 	s.lock.Close()
 }
 
-// Once ships everything that exists now, including snapshots, and completes the
+// ShipAll ships everything that exists now, including snapshots, and completes the
 // generation.
-func (s *Shipper) Once(ctx context.Context) error {
+func (s *Shipper) ShipAll(ctx context.Context) error {
 	for {
-		caughtUp, err := s.Step(ctx)
+		caughtUp, err := s.ShipOnce(ctx)
 		if err != nil {
 			return err
 		}
@@ -192,10 +192,10 @@ func (s *Shipper) Once(ctx context.Context) error {
 			if s.gen.whole == nil {
 				return fmt.Errorf("the backup to %s cannot be restored: the log begins with entry %d, and %q has no snapshot for the entries before it", s.opt.To, s.gen.claim.First, s.src.Dir)
 			}
-			return s.expire(ctx, true)
+			return s.removeExpiredObjects(ctx, true)
 		}
 		if caughtUp {
-			if err := s.awaitSnapshot(ctx); err != nil {
+			if err := s.waitForShippedSnapshot(ctx); err != nil {
 				return err
 			}
 		}
@@ -212,16 +212,16 @@ func IsPermanent(err error) bool {
 func (s *Shipper) Run(ctx context.Context) error {
 	pause := time.Duration(0)
 	for {
-		caughtUp, err := s.Step(ctx)
+		caughtUp, err := s.ShipOnce(ctx)
 		switch {
 		case ctx.Err() != nil:
 			return nil //nolint:nilerr // the context ended, which is no failure
 		case err != nil && IsPermanent(err):
-			s.status.setFailed(err)
+			s.status.countFailure(err)
 			return err
 		case err != nil:
 			pause = min(max(2*pause, time.Second), 30*time.Second)
-			s.status.setFailed(err)
+			s.status.countFailure(err)
 			s.opt.Logger.Warn("the backup failed and will be retried; the exchange continues", "to", s.opt.To.String(), "again_in", pause.String(), "error", err)
 		case caughtUp:
 			pause = s.opt.pollInterval
@@ -248,8 +248,8 @@ func (s *Shipper) Wake() {
 	}
 }
 
-// openLog opens the log at the end of the tail.
-func (s *Shipper) openLog() error {
+// openLogReader opens the log at the end of the tail.
+func (s *Shipper) openLogReader() error {
 	if s.reader != nil {
 		return nil
 	}
@@ -261,10 +261,10 @@ func (s *Shipper) openLog() error {
 	return nil
 }
 
-// next returns the next entry of the log, or io.EOF at its current end. After another
+// nextLogEntry returns the next entry of the log, or io.EOF at its current end. After another
 // error, the next call opens the log again.
-func (s *Shipper) next() (wal.Entry, error) {
-	if err := s.openLog(); err != nil {
+func (s *Shipper) nextLogEntry() (wal.Entry, error) {
+	if err := s.openLogReader(); err != nil {
 		return wal.Entry{}, err
 	}
 	e, err := s.reader.Next()

@@ -32,8 +32,8 @@ func unknownLifeError(err error) error {
 // sumMember begins the member with the sum. Two more characters end the object.
 const sumMember = `,"sum":"`
 
-// sign returns the value as a JSON object with its sum.
-func (b *encryptedStore) sign(name string, value any) []byte {
+// encodeWithSum returns the value as a JSON object with its sum.
+func (b *encryptedStore) encodeWithSum(name string, value any) []byte {
 	text, err := json.Marshal(value)
 	if err != nil {
 		panic("BUG: " + name + " cannot be written: " + err.Error())
@@ -41,12 +41,12 @@ func (b *encryptedStore) sign(name string, value any) []byte {
 	return append(bytes.TrimSuffix(text, []byte("}")), sumMember+sum(b.sumKey, name, text)+`"}`...)
 }
 
-// signedSize returns the size of sign's output for a JSON object of n bytes.
-func signedSize(n int) int { return n + len(sumMember) + sumDigits + 1 }
+// sizeWithSum returns the size of sign's output for a JSON object of n bytes.
+func sizeWithSum(jsonSize int) int { return jsonSize + len(sumMember) + sumDigits + 1 }
 
-// readSigned decodes an object and returns its sum. An object of an earlier version has
+// decodeWithSum decodes an object and returns its sum. An object of an earlier version has
 // no sum and no unknown member; signed is then empty. The error wraps ErrChanged.
-func (b *encryptedStore) readSigned(name string, text []byte, value any) (signed string, err error) {
+func (b *encryptedStore) decodeWithSum(name string, text []byte, value any) (sumText string, err error) {
 	body, end, found := bytes.Cut(text, []byte(sumMember))
 	if !found || len(end) != sumDigits+2 || string(end[sumDigits:]) != `"}` {
 		d := json.NewDecoder(bytes.NewReader(text))
@@ -55,8 +55,8 @@ func (b *encryptedStore) readSigned(name string, text []byte, value any) (signed
 			err = errors.New("more data follows it")
 		}
 	} else {
-		signed = string(end[:sumDigits])
-		if b.sumKey != nil && sum(b.sumKey, name, append(bytes.Clone(body), '}')) != signed {
+		sumText = string(end[:sumDigits])
+		if b.sumKey != nil && sum(b.sumKey, name, append(bytes.Clone(body), '}')) != sumText {
 			err = errors.New("it does not match its sum")
 		} else {
 			err = json.Unmarshal(text, value)
@@ -65,14 +65,14 @@ func (b *encryptedStore) readSigned(name string, text []byte, value any) (signed
 	if err != nil {
 		return "", fmt.Errorf("%s in %s (%w): %w", name, b.store, err, ErrChanged)
 	}
-	return signed, nil
+	return sumText, nil
 }
 
 // withSumKeyOf returns the store for a generation. It derives the key of the sums from
 // the sum of the claim. An object of the generation is therefore invalid under another
 // claim, or under a claim without a sum. Earlier versions used the same key for all
 // generations.
-func (b *encryptedStore) withSumKeyOf(c *claim) encryptedStore {
+func (b *encryptedStore) withSumKeyOf(c *generationClaim) encryptedStore {
 	g := *b
 	if b.sumKey != nil && c.sum != "" {
 		mac := hmac.New(sha256.New, b.sumKey)
@@ -85,9 +85,9 @@ func (b *encryptedStore) withSumKeyOf(c *claim) encryptedStore {
 // maxSigned limits the size of an object that is decoded before its sum is checked.
 const maxSigned = 8 << 20
 
-// getSigned reads a claim, fence or manifest and returns its sum.
-func (b *encryptedStore) getSigned(ctx context.Context, name string, value any) (signed string, err error) {
-	ctx, cancel := withTimeout(ctx, 0)
+// getWithSum reads a claim, fence or manifest and returns its sum.
+func (b *encryptedStore) getWithSum(ctx context.Context, name string, value any) (sumText string, err error) {
+	ctx, cancel := withTransferTimeout(ctx, 0)
 	defer cancel()
 	text, err := b.store.Get(ctx, name)
 	if err != nil {
@@ -96,13 +96,13 @@ func (b *encryptedStore) getSigned(ctx context.Context, name string, value any) 
 	if len(text) > maxSigned {
 		return "", fmt.Errorf("%s in %s is larger than %d bytes: %w", name, b.store, maxSigned, ErrChanged)
 	}
-	return b.readSigned(name, text, value)
+	return b.decodeWithSum(name, text, value)
 }
 
-// getManifest reads the manifest of a generation or of a file in it. It must have a sum
+// getManifestWithSum reads the manifest of a generation or of a file in it. It must have a sum
 // if the generation's claim has one.
-func (g *generation) getManifest(ctx context.Context, name string, value any) error {
-	signed, err := g.box.getSigned(ctx, name, value)
+func (g *generation) getManifestWithSum(ctx context.Context, name string, value any) error {
+	signed, err := g.box.getWithSum(ctx, name, value)
 	if err == nil && (signed == "") != (g.claim.sum == "") {
 		err = fmt.Errorf("%s in %s (it has no sum, and its generation's claim has one): %w", name, g.box.store, ErrChanged)
 	}

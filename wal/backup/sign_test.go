@@ -30,7 +30,7 @@ func openObjects(t *testing.T, in store.Store) (names []string) {
 	t.Helper()
 	objects := must.Value(in.List(t.Context(), ""))(t)
 	for _, o := range objects {
-		_, isManifest := manifestFolder(o)
+		_, isManifest := folderOfManifest(o)
 		if isManifest || strings.HasSuffix(o.Name, "/claim") || strings.HasPrefix(o.Name, fenceFolder+"/") {
 			names = append(names, o.Name)
 		}
@@ -65,7 +65,7 @@ func TestVerifyFindsEveryEditOfAByte(t *testing.T) {
 	_, to, names := signedSite(t)
 	for _, name := range names {
 		text := must.Value(to.Get(t.Context(), name))(t)
-		_, isManifest := manifestFolder(store.Object{Name: name, Size: int64(len(text))})
+		_, isManifest := folderOfManifest(store.Object{Name: name, Size: int64(len(text))})
 		edit := func(what string, at int, changed []byte) {
 			t.Helper()
 			if isManifest && len(changed) != len(text) {
@@ -145,7 +145,7 @@ func TestFencesAreRemoved(t *testing.T) {
 		t.Error("verify finds no problem without fences")
 	}
 	superseded := shipping(t, s, small(to, nil))
-	if err := superseded.Begin(t.Context()); !errors.Is(err, ErrFenced) {
+	if err := superseded.StartShipping(t.Context()); !errors.Is(err, ErrFenced) {
 		t.Errorf("a superseded copy: %v", err)
 	}
 	ship(t, next, small(to, nil)).Close()
@@ -219,7 +219,7 @@ func TestChangedClaim(t *testing.T) {
 		text, err := to.Get(t.Context(), name)
 		s.must(errors.Join(err, to.Put(t.Context(), name, bytes.Replace(text, []byte(`"epoch":`), []byte(`"epoch":9`), 1))))
 		starting := shipping(t, next, small(to, nil))
-		if err := starting.Begin(t.Context()); !errors.Is(err, ErrChanged) || !IsPermanent(err) || !strings.Contains(err.Error(), name) {
+		if err := starting.StartShipping(t.Context()); !errors.Is(err, ErrChanged) || !IsPermanent(err) || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: a start: %v", name, err)
 		}
 		starting.Close()
@@ -296,7 +296,7 @@ func TestSumsCannotBeCutOut(t *testing.T) {
 			t.Fatalf("%s has no sum", name)
 		}
 		body, bare := append(bytes.Clone(body), '}'), name
-		if of, isManifest := manifestFolder(store.Object{Name: name, Size: int64(len(text))}); isManifest {
+		if of, isManifest := folderOfManifest(store.Object{Name: name, Size: int64(len(text))}); isManifest {
 			bare = fmt.Sprintf("%s/whole-%d", of, len(body))
 		}
 		must.Succeed(t, errors.Join(to.Delete(t.Context(), name), to.Put(t.Context(), bare, body)))

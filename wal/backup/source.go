@@ -23,8 +23,8 @@ type Source struct {
 	Last func() uint64
 }
 
-// Folder returns a folder that another process may be serving.
-func Folder(dir string) Source {
+// SourceFromFolder returns a folder that another process may be serving.
+func SourceFromFolder(dir string) Source {
 	return Source{
 		Dir:       dir,
 		Epoch:     func() (uint32, error) { return wal.ReadEpoch(dir) },
@@ -32,8 +32,8 @@ func Folder(dir string) Source {
 	}
 }
 
-// checkOutside returns an error if the backup place is inside the folder.
-func (s *Source) checkOutside(to store.Store) error {
+// rejectStoreInside returns an error if the backup place is inside the folder.
+func (s *Source) rejectStoreInside(to store.Store) error {
 	folder, isDir := to.(*store.Dir)
 	if !isDir {
 		return nil
@@ -48,8 +48,8 @@ func (s *Source) checkOutside(to store.Store) error {
 	return nil
 }
 
-// Open returns the folder of a log that this process serves.
-func Open(log *wal.Log) Source {
+// SourceFromLog returns the folder of a log that this process serves.
+func SourceFromLog(log *wal.Log) Source {
 	return Source{
 		Dir:       log.Dir(),
 		Epoch:     func() (uint32, error) { return log.Epoch(), nil },
@@ -70,8 +70,8 @@ func (s *Source) readExchangeKey() ([]byte, error) {
 	return root, nil
 }
 
-// lock prevents two processes from backing up one folder to one place.
-func (s *Source) lock(place string) (*os.File, error) {
+// lockForPlace prevents two processes from backing up one folder to one place.
+func (s *Source) lockForPlace(place string) (*os.File, error) {
 	folder := filepath.Join(s.Dir, "backup")
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return nil, fmt.Errorf("cannot back up %q: %w", s.Dir, err)

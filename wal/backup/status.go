@@ -15,8 +15,8 @@ type Status struct {
 	Err         error // last error; nil after a success
 }
 
-// status is the source of Status for concurrent callers.
-type status struct {
+// shippingProgress is the source of Status for concurrent callers.
+type shippingProgress struct {
 	mu       sync.Mutex
 	shipped  uint64
 	caughtUp time.Time // all entries logged before this time are in the store
@@ -25,20 +25,20 @@ type status struct {
 	err      error
 }
 
-func (s *status) setShipped(last uint64) {
+func (s *shippingProgress) setLastShipped(last uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.shipped = last
 }
 
 // setCaughtUp records that everything that existed at a time has been shipped.
-func (s *status) setCaughtUp(at time.Time) {
+func (s *shippingProgress) setCaughtUp(at time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.caughtUp, s.success, s.err = at, at, nil
 }
 
-func (s *status) setFailed(err error) {
+func (s *shippingProgress) countFailure(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.errors++

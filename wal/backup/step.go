@@ -11,63 +11,63 @@ import (
 	"pingpost/wal"
 )
 
-// Step ships the entries logged since the last step, up to the size of one large object.
+// ShipOnce ships the entries logged since the last step, up to the size of one large object.
 // caughtUp reports that it reached the end of the log, that all entries are in the
 // store, and that the generation is complete, except for a snapshot in progress.
 //
 // The order makes every prefix of the puts restorable: read the log, then ship the files
 // that it may refer to, then ship the log.
-func (s *Shipper) Step(ctx context.Context) (caughtUp bool, err error) {
+func (s *Shipper) ShipOnce(ctx context.Context) (caughtUp bool, err error) {
 	if s.gen == nil {
-		if err := s.Begin(ctx); err != nil {
-			s.reset()
+		if err := s.StartShipping(ctx); err != nil {
+			s.restartAtNextStep()
 			return false, err
 		}
 	}
 	began := s.opt.now()
 	if began.Sub(s.lastFenceCheck) >= s.opt.fenceInterval {
-		if err := s.box.checkFence(ctx, s.fence); err != nil {
+		if err := s.box.checkStillLastFence(ctx, s.fence); err != nil {
 			return false, err
 		}
 		s.lastFenceCheck = began
 	}
-	atEnd, err := s.readLog()
+	atEnd, err := s.readNewEntries()
 	if errors.Is(err, wal.ErrGone) {
 		s.opt.Logger.Warn("the log removed entries before the backup read them; a new generation begins", "to", s.opt.To.String())
-		s.reset()
+		s.restartAtNextStep()
 		return false, nil
 	}
 	if err != nil {
 		return false, err
 	}
 	if epoch, err := s.src.Epoch(); err != nil || epoch != s.epoch {
-		s.reset() // a new life raises the epoch before it truncates the log, so the entries may be of the earlier one
+		s.restartAtNextStep() // a new life raises the epoch before it truncates the log, so the entries may be of the earlier one
 		return false, err
 	}
-	if err := errors.Join(s.shipKeys(ctx), s.shipFiles(ctx)); err != nil {
+	if err := errors.Join(s.shipChangedKeyFiles(ctx), s.shipCatalogsAndLists(ctx)); err != nil {
 		return false, err
 	}
-	if err := s.shipLog(ctx); err != nil {
+	if err := s.shipNewEntries(ctx); err != nil {
 		return false, err
 	}
-	s.status.setShipped(s.tail.due - 1)
+	s.status.setLastShipped(s.tail.due - 1)
 	if !atEnd {
 		return false, nil
 	}
 	s.status.setCaughtUp(began)
-	if err := s.shipSnapshots(ctx); err != nil {
+	if err := s.shipNextSnapshot(ctx); err != nil {
 		return false, err
 	}
-	if err := s.markComplete(ctx); err != nil {
+	if err := s.putManifestIfComplete(ctx); err != nil {
 		return false, err
 	}
-	return true, s.expire(ctx, false)
+	return true, s.removeExpiredObjects(ctx, false)
 }
 
-// readLog reads entries into the tail.
-func (s *Shipper) readLog() (atEnd bool, err error) {
+// readNewEntries reads entries into the tail.
+func (s *Shipper) readNewEntries() (atEnd bool, err error) {
 	for len(s.tail.buf) < s.opt.mergeAt {
-		e, err := s.next()
+		e, err := s.nextLogEntry()
 		if errors.Is(err, io.EOF) {
 			return true, nil
 		}
@@ -77,21 +77,21 @@ func (s *Shipper) readLog() (atEnd bool, err error) {
 		if e.Seq != s.tail.due {
 			panic(fmt.Sprintf("BUG: the log gives entry %d where %d is due", e.Seq, s.tail.due))
 		}
-		s.tail.add(&e)
+		s.tail.appendEntry(&e)
 	}
 	return false, nil
 }
 
-// shipLog puts the new entries: as a large object if there are enough, otherwise as a
+// shipNewEntries puts the new entries: as a large object if there are enough, otherwise as a
 // small one.
-func (s *Shipper) shipLog(ctx context.Context) error {
-	records, first := s.tail.pending()
+func (s *Shipper) shipNewEntries(ctx context.Context) error {
+	records, first := s.tail.unshippedRecords()
 	if len(records) == 0 {
 		return nil
 	}
-	folder := genName(s.gen.number)
+	folder := generationFolder(s.gen.number)
 	if len(s.tail.buf) < s.opt.mergeAt && s.tail.smallObjects < s.opt.maxSmallObjects {
-		if _, err := s.gen.box.put(ctx, extentName(folder, first, s.tail.due-1, s.tail.at), records); err != nil {
+		if _, err := s.gen.box.put(ctx, logObjectPrefix(folder, first, s.tail.due-1, s.tail.at), records); err != nil {
 			return err
 		}
 		s.tail.markShipped()
@@ -104,46 +104,46 @@ func (s *Shipper) shipLog(ctx context.Context) error {
 			}
 		}
 	}
-	name, err := s.gen.box.put(ctx, extentName(folder, s.tail.first, s.tail.due-1, s.tail.at), s.tail.buf)
+	name, err := s.gen.box.put(ctx, logObjectPrefix(folder, s.tail.first, s.tail.due-1, s.tail.at), s.tail.buf)
 	if err != nil {
 		return err
 	}
-	merged, hadTails := extent{name: name, first: s.tail.first, last: s.tail.due - 1}, s.tail.smallObjects > 0
+	merged, hadTails := logObject{name: name, first: s.tail.first, last: s.tail.due - 1}, s.tail.smallObjects > 0
 	s.tail.markMerged()
 	if hadTails {
-		return s.removeCovered(ctx, merged)
+		return s.removeMergedObjects(ctx, merged)
 	}
 	return nil
 }
 
-// removeCovered removes the objects that a merged object replaces.
-func (s *Shipper) removeCovered(ctx context.Context, by extent) error {
-	objects, err := s.box.list(ctx, genName(s.gen.number)+"/log")
+// removeMergedObjects removes the objects that a merged object replaces.
+func (s *Shipper) removeMergedObjects(ctx context.Context, merged logObject) error {
+	objects, err := s.box.listObjects(ctx, generationFolder(s.gen.number)+"/log")
 	if err != nil {
 		return err
 	}
 	var covered []string
 	for _, o := range objects {
-		e, ok := parseExtent(o)
-		if ok && o.Name != by.name && by.first <= e.first && e.last <= by.last {
+		e, ok := parseLogObjectName(o)
+		if ok && o.Name != merged.name && merged.first <= e.first && e.last <= merged.last {
 			covered = append(covered, o.Name)
 		}
 	}
-	return s.box.remove(ctx, covered)
+	return s.box.removeObjects(ctx, covered)
 }
 
-// markComplete writes the generation's manifest as soon as it can be restored without
+// putManifestIfComplete writes the generation's manifest as soon as it can be restored without
 // another generation.
-func (s *Shipper) markComplete(ctx context.Context) error {
+func (s *Shipper) putManifestIfComplete(ctx context.Context) error {
 	if s.gen.whole != nil {
 		return nil
 	}
-	replacesBeginning := func(p pieceList) bool { return p.Oldest+1 >= s.gen.claim.First }
+	replacesBeginning := func(p pieceManifest) bool { return p.Oldest+1 >= s.gen.claim.First }
 	if s.gen.claim.First > 1 && !slices.ContainsFunc(s.gen.snapshots, replacesBeginning) {
 		return nil
 	}
-	m := &manifest{Last: s.tail.due - 1, At: s.opt.now().UTC()}
-	if err := s.gen.box.putManifest(ctx, genName(s.gen.number), m); err != nil {
+	m := &generationManifest{Last: s.tail.due - 1, At: s.opt.now().UTC()}
+	if err := s.gen.box.putManifest(ctx, generationFolder(s.gen.number), m); err != nil {
 		return err
 	}
 	s.gen.whole = m
@@ -151,7 +151,7 @@ func (s *Shipper) markComplete(ctx context.Context) error {
 	return nil
 }
 
-// isTemporary reports whether a file is still being written.
-func isTemporary(name string) bool {
+// isTemporaryFile reports whether a file is still being written.
+func isTemporaryFile(name string) bool {
 	return strings.HasPrefix(name, ".") || strings.HasSuffix(name, ".new") || strings.HasSuffix(name, ".tmp")
 }

@@ -40,20 +40,20 @@ func (t Target) String() string {
 	return "the last entry"
 }
 
-// plan describes how to restore a moment.
-type plan struct {
+// restorePlan describes how to restore a moment.
+type restorePlan struct {
 	gen      *generation
 	run      contiguousObjects
 	seq      uint64
-	snapshot *pieceList // nil: from the log's first entry
+	snapshot *pieceManifest // nil: from the log's first entry
 }
 
-// candidates returns the generations that can restore a target, best first: the latest
+// generationsThatReach returns the generations that can restore a target, best first: the latest
 // ones that end at or after the target. If there is no such generation, or no target, it
 // returns the one that reaches furthest. If a log was restored once, this skips the
 // entries of its earlier life after that moment; number selects that life.
-func (r *Repository) candidates(ctx context.Context, t Target, number int) ([]*generation, error) {
-	all, err := r.box.generations(ctx)
+func (r *Repository) generationsThatReach(ctx context.Context, t Target, number int) ([]*generation, error) {
+	all, err := r.box.readGenerations(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -88,15 +88,15 @@ func (r *Repository) candidates(ctx context.Context, t Target, number int) ([]*g
 	return reach, nil
 }
 
-// plan finds the generation and the entry of a target, and the snapshot to begin with.
-func (r *Repository) plan(ctx context.Context, t Target, number int) (*plan, error) {
-	candidates, err := r.candidates(ctx, t, number)
+// planRestore finds the generation and the entry of a target, and the snapshot to begin with.
+func (r *Repository) planRestore(ctx context.Context, t Target, number int) (*restorePlan, error) {
+	candidates, err := r.generationsThatReach(ctx, t, number)
 	if err != nil {
 		return nil, err
 	}
 	var why error
 	for _, g := range candidates {
-		p, err := r.planFrom(ctx, t, g)
+		p, err := r.planRestoreFrom(ctx, t, g)
 		if err == nil {
 			return p, nil
 		}
@@ -105,36 +105,36 @@ func (r *Repository) plan(ctx context.Context, t Target, number int) (*plan, err
 	return nil, why
 }
 
-func (r *Repository) planFrom(ctx context.Context, t Target, g *generation) (p *plan, err error) {
+func (r *Repository) planRestoreFrom(ctx context.Context, t Target, g *generation) (p *restorePlan, err error) {
 	last, _ := g.end()
-	p = &plan{gen: g, seq: last}
+	p = &restorePlan{gen: g, seq: last}
 	switch {
 	case t.Seq > last:
 		return nil, fmt.Errorf("entry %d cannot be restored: the backup in %s ends with entry %d", t.Seq, r.box.store, last)
 	case t.Seq > 0:
 		p.seq = t.Seq
 	case !t.Time.IsZero():
-		if p.seq, err = r.lastAtOrBefore(ctx, g, t.Time.UnixNano()); err != nil {
+		if p.seq, err = r.lastEntryAtOrBefore(ctx, g, t.Time.UnixNano()); err != nil {
 			return nil, err
 		}
 	}
 	var ok bool
-	if p.run, ok = g.runTo(p.seq); !ok {
+	if p.run, ok = g.runThatRestores(p.seq); !ok {
 		return nil, fmt.Errorf("%s cannot be restored from generation %d: no snapshot in it is old enough, or entries are missing before it", t, g.number)
 	}
-	p.snapshot, _ = g.snapshotFor(p.run, p.seq)
+	p.snapshot, _ = g.newestSnapshotFor(p.run, p.seq)
 	return p, nil
 }
 
-// lastAtOrBefore returns the last entry with a batch time at or before the given time.
-func (r *Repository) lastAtOrBefore(ctx context.Context, g *generation, at int64) (uint64, error) {
+// lastEntryAtOrBefore returns the last entry with a batch time at or before the given time.
+func (r *Repository) lastEntryAtOrBefore(ctx context.Context, g *generation, at int64) (uint64, error) {
 	for _, run := range g.runs {
 		for i, e := range run {
 			if e.at <= at {
 				continue
 			}
 			seq := e.first - 1
-			err := g.readExtent(ctx, e, func(e *entry) error {
+			err := g.readLogObject(ctx, e, func(e *entry) error {
 				if e.At > at {
 					return errStop
 				}

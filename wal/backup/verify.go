@@ -14,32 +14,32 @@ import (
 	"pingpost/wal"
 )
 
-// Check is the result of Verify for one generation.
-type Check struct {
+// GenerationCheck is the result of Verify for one generation.
+type GenerationCheck struct {
 	Generation
-	Spans    []Span
+	Spans    []RestorableSpan
 	Entries  uint64
 	Files    int
 	Problems []error // each names the object
 }
 
-// Span is a range of entries that can each be restored.
-type Span struct {
+// RestorableSpan is a range of entries that can each be restored.
+type RestorableSpan struct {
 	First, Last     uint64
 	FirstAt, LastAt time.Time
 }
 
 // Verification is the result of Verify for a backup place.
 type Verification struct {
-	Checks   []Check // one for each generation
-	Problems []error // of fences; each names the object
+	Checks   []GenerationCheck // one for each generation
+	Problems []error           // of fences; each names the object
 	Notes    []string
 }
 
 // OK reports whether there is no damage and something of each generation can be
 // restored.
 func (v *Verification) OK() bool {
-	return len(v.Problems) == 0 && len(v.Checks) > 0 && !slices.ContainsFunc(v.Checks, func(c Check) bool { return !c.OK() })
+	return len(v.Problems) == 0 && len(v.Checks) > 0 && !slices.ContainsFunc(v.Checks, func(c GenerationCheck) bool { return !c.OK() })
 }
 
 // Verify reads everything: all key files, all fences, and every object of the generation
@@ -48,10 +48,10 @@ func (v *Verification) OK() bool {
 // other and the entries. It returns an error only if it cannot read; the Verification
 // lists damage.
 func (r *Repository) Verify(ctx context.Context, number int) (*Verification, error) {
-	if _, err := r.openKeys(ctx); err != nil {
+	if _, err := r.readKeysOfExchange(ctx); err != nil {
 		return nil, err
 	}
-	all, err := r.box.generations(ctx)
+	all, err := r.box.readGenerations(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -63,7 +63,7 @@ func (r *Repository) Verify(ctx context.Context, number int) (*Verification, err
 		if number != 0 && g.number != number {
 			continue
 		}
-		c := Check{Generation: g.summary(), Problems: g.problems}
+		c := GenerationCheck{Generation: g.summarize(), Problems: g.problems}
 		r.checkClaim(g, all[:i], &c, v)
 		r.checkSnapshots(ctx, g, &c)
 		r.checkFiles(ctx, g, &c)
@@ -80,14 +80,14 @@ func (r *Repository) Verify(ctx context.Context, number int) (*Verification, err
 }
 
 // OK reports whether there is no damage and something can be restored.
-func (c *Check) OK() bool { return len(c.Problems) == 0 && len(c.Spans) > 0 }
+func (c *GenerationCheck) OK() bool { return len(c.Problems) == 0 && len(c.Spans) > 0 }
 
-func (c *Check) addProblem(err error) { c.Problems = append(c.Problems, err) }
+func (c *GenerationCheck) addProblem(err error) { c.Problems = append(c.Problems, err) }
 
 // checkSnapshots checks the snapshots, and removes damaged ones from those that a
 // restore could use.
-func (r *Repository) checkSnapshots(ctx context.Context, g *generation, c *Check) {
-	var good []pieceList
+func (r *Repository) checkSnapshots(ctx context.Context, g *generation, c *GenerationCheck) {
+	var good []pieceManifest
 	for i := range g.snapshots {
 		p := &g.snapshots[i]
 		folder := snapshotFolder(g.number, p.Newest)
@@ -106,14 +106,14 @@ func (r *Repository) checkSnapshots(ctx context.Context, g *generation, c *Check
 	g.snapshots = good
 }
 
-func (r *Repository) checkFiles(ctx context.Context, g *generation, c *Check) {
+func (r *Repository) checkFiles(ctx context.Context, g *generation, c *GenerationCheck) {
 	for name, manifest := range g.files {
-		folder := genName(g.number) + "/file/" + name
-		var whole pieceList
+		folder := generationFolder(g.number) + "/file/" + name
+		var whole pieceManifest
 		hash := sha256.New()
-		err := g.getManifest(ctx, manifest, &whole)
+		err := g.getManifestWithSum(ctx, manifest, &whole)
 		if err == nil {
-			err = g.box.readPieces(ctx, folder, &whole, hash)
+			err = g.box.copyPieces(ctx, folder, &whole, hash)
 		}
 		base, _, _ := strings.Cut(path.Base(name), ".")
 		if err == nil && len(base) == 2*sha256.Size && base != hex.EncodeToString(hash.Sum(nil)) {
@@ -128,21 +128,21 @@ func (r *Repository) checkFiles(ctx context.Context, g *generation, c *Check) {
 }
 
 // checkLog reads all entries. After damage a new span begins.
-func (r *Repository) checkLog(ctx context.Context, g *generation, c *Check) {
+func (r *Repository) checkLog(ctx context.Context, g *generation, c *GenerationCheck) {
 	if c.Gaps > 0 {
-		c.addProblem(fmt.Errorf("%s: entries are missing in %d places", genName(g.number)+"/log", c.Gaps))
+		c.addProblem(fmt.Errorf("%s: entries are missing in %d places", generationFolder(g.number)+"/log", c.Gaps))
 	}
 	for _, whole := range g.runs {
-		var span Span
+		var span RestorableSpan
 		var good contiguousObjects
 		end := func() {
 			if len(good) > 0 {
-				c.addSpan(g, good, span)
+				c.addRestorableSpan(g, good, span)
 			}
-			span, good = Span{}, nil
+			span, good = RestorableSpan{}, nil
 		}
 		for _, e := range whole {
-			at, err := g.checkExtent(ctx, e, span.LastAt)
+			at, err := g.checkLogObject(ctx, e, span.LastAt)
 			if err != nil {
 				c.addProblem(err)
 				end()
@@ -158,9 +158,9 @@ func (r *Repository) checkLog(ctx context.Context, g *generation, c *Check) {
 	}
 }
 
-// checkExtent checks one object and returns the times of its first and last entry.
-func (g *generation) checkExtent(ctx context.Context, e extent, before time.Time) (at [2]time.Time, err error) {
-	err = g.readExtent(ctx, e, func(entry *entry) error {
+// checkLogObject checks one object and returns the times of its first and last entry.
+func (g *generation) checkLogObject(ctx context.Context, e logObject, before time.Time) (at [2]time.Time, err error) {
+	err = g.readLogObject(ctx, e, func(entry *entry) error {
 		at[1] = time.Unix(0, entry.At).UTC()
 		if at[0].IsZero() {
 			at[0] = at[1]
@@ -180,8 +180,8 @@ func (g *generation) checkExtent(ctx context.Context, e extent, before time.Time
 	return at, err
 }
 
-// addSpan adds the restorable part of a run.
-func (c *Check) addSpan(g *generation, good contiguousObjects, span Span) {
+// addRestorableSpan adds the restorable part of a run.
+func (c *GenerationCheck) addRestorableSpan(g *generation, good contiguousObjects, span RestorableSpan) {
 	span.First, span.Last = good.first(), good.last()
 	if span.First > 1 {
 		first := uint64(0)
@@ -193,7 +193,7 @@ func (c *Check) addSpan(g *generation, good contiguousObjects, span Span) {
 		if first == 0 {
 			return
 		}
-		span.First, span.FirstAt = first, time.Unix(0, good[good.indexOf(first)].at).UTC()
+		span.First, span.FirstAt = first, time.Unix(0, good[good.indexOfEntry(first)].at).UTC()
 	}
 	c.Spans = append(c.Spans, span)
 }

@@ -9,7 +9,7 @@ import (
 // checkFences compares the fences with the claims. The generations were listed before
 // the fences, and each claim has a fence of its life before it.
 func (r *Repository) checkFences(ctx context.Context, all []*generation, v *Verification) error {
-	fences, err := r.box.fences(ctx)
+	fences, err := r.box.readFences(ctx)
 	if err != nil {
 		return err
 	}
@@ -40,9 +40,9 @@ func (r *Repository) checkFences(ctx context.Context, all []*generation, v *Veri
 }
 
 // checkClaim compares a generation's claim with the earlier generations and with the
-// names of its objects. checkExtent compares it with the entries.
-func (r *Repository) checkClaim(g *generation, before []*generation, c *Check, v *Verification) {
-	claim := genName(g.number) + "/claim"
+// names of its objects. checkLogObject compares it with the entries.
+func (r *Repository) checkClaim(g *generation, before []*generation, c *GenerationCheck, v *Verification) {
+	claim := generationFolder(g.number) + "/claim"
 	if g.unreadable != nil {
 		c.addProblem(g.unreadable)
 		return

@@ -21,7 +21,7 @@ func (c *commitLoad) startBackup(dir string) (stop func() (bytes int64, err erro
 	if err != nil {
 		return nil, err
 	}
-	shipper, err := backup.NewShipper(backup.Open(c.log), backup.Options{To: place, Logger: slog.New(slog.DiscardHandler)})
+	shipper, err := backup.NewShipper(backup.SourceFromLog(c.log), backup.Options{To: place, Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		return nil, err
 	}

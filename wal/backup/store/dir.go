@@ -28,15 +28,15 @@ type Dir struct {
 	root  string
 	fill  func(f *os.File, data []byte) error
 	reads bool // for reading only, without fsync
-	*met
+	*syncedFolders
 }
 
-type met struct {
+type syncedFolders struct {
 	mu     sync.Mutex
 	synced map[string]bool // folders with durable entries of earlier processes
 }
 
-func metNone() *met { return &met{synced: map[string]bool{}} }
+func newSyncedFolders() *syncedFolders { return &syncedFolders{synced: map[string]bool{}} }
 
 const (
 	dirPerm  fs.FileMode = 0o700
@@ -51,7 +51,7 @@ const (
 func OpenDir(root string) (*Dir, error) {
 	root = filepath.Clean(root)
 	tmp := filepath.Join(root, unfinished)
-	if err := errors.Join(makeRoot(root), os.MkdirAll(tmp, dirPerm)); err != nil {
+	if err := errors.Join(makeFolderDurably(root), os.MkdirAll(tmp, dirPerm)); err != nil {
 		return nil, fmt.Errorf("cannot create the backup folder %q: %w", root, err)
 	}
 	left, err := os.ReadDir(tmp)
@@ -63,15 +63,15 @@ func OpenDir(root string) (*Dir, error) {
 			_ = os.Remove(filepath.Join(tmp, file.Name())) // ignore the error: the file only takes space
 		}
 	}
-	return &Dir{root: root, fill: fillAtOnce, met: metNone()}, nil
+	return &Dir{root: root, fill: writeAtOnce, syncedFolders: newSyncedFolders()}, nil
 }
 
-// makeRoot creates a folder and its missing parents with durable entries. It ignores a
+// makeFolderDurably creates a folder and its missing parents with durable entries. It ignores a
 // parent that cannot be read or fsynced, because another user created it.
-func makeRoot(root string) error {
+func makeFolderDurably(root string) error {
 	parent := filepath.Dir(root)
 	if _, err := os.Stat(parent); errors.Is(err, fs.ErrNotExist) {
-		if err := makeRoot(parent); err != nil {
+		if err := makeFolderDurably(parent); err != nil {
 			return err
 		}
 	}
@@ -85,25 +85,25 @@ func makeRoot(root string) error {
 	return err
 }
 
-// FindDir opens an existing folder without creating anything.
-func FindDir(root string) (*Dir, error) {
+// OpenExistingDir opens an existing folder without creating anything.
+func OpenExistingDir(root string) (*Dir, error) {
 	if info, err := os.Stat(root); err != nil {
 		return nil, fmt.Errorf("there is no backup folder: %w", err)
 	} else if !info.IsDir() {
 		return nil, fmt.Errorf("the backup folder %q is a file", root)
 	}
-	return &Dir{root: filepath.Clean(root), fill: fillAtOnce, reads: true, met: metNone()}, nil
+	return &Dir{root: filepath.Clean(root), fill: writeAtOnce, reads: true, syncedFolders: newSyncedFolders()}, nil
 }
 
-// FilledBy returns the same folder with another function that writes an object's bytes
+// WithFileWriter returns the same folder with another function that writes an object's bytes
 // to its file.
-func (d *Dir) FilledBy(fill func(f *os.File, data []byte) error) *Dir {
+func (d *Dir) WithFileWriter(fill func(f *os.File, data []byte) error) *Dir {
 	other := *d
 	other.fill = fill
 	return &other
 }
 
-func fillAtOnce(f *os.File, data []byte) error {
+func writeAtOnce(f *os.File, data []byte) error {
 	_, err := f.Write(data)
 	return err
 }
@@ -114,19 +114,19 @@ func (d *Dir) path(name string) string { return filepath.Join(d.root, filepath.F
 
 // Put implements Store.
 func (d *Dir) Put(ctx context.Context, name string, data []byte) error {
-	return d.write(ctx, name, data, os.Rename)
+	return d.writeThenPublish(ctx, name, data, os.Rename)
 }
 
 // Create implements Store with a hard link, which only one process can create.
 func (d *Dir) Create(ctx context.Context, name string, data []byte) error {
-	err := d.write(ctx, name, data, os.Link)
+	err := d.writeThenPublish(ctx, name, data, os.Link)
 	if errors.Is(err, fs.ErrExist) {
-		return errors.Join(own(ctx, d, name, data), syncFolder(filepath.Dir(d.path(name))))
+		return errors.Join(checkOwnObject(ctx, d, name, data), syncFolder(filepath.Dir(d.path(name))))
 	}
 	return err
 }
 
-func (d *Dir) write(ctx context.Context, name string, data []byte, publish func(from, to string) error) error {
+func (d *Dir) writeThenPublish(ctx context.Context, name string, data []byte, publish func(from, to string) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -177,25 +177,25 @@ func (d *Dir) makeFolderLocked(folder string) error {
 	if err := os.Mkdir(folder, dirPerm); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	return d.syncLocked(parent)
+	return d.syncFolderLocked(parent)
 }
 
-// settle makes the entries of newly met folders durable.
-func (d *Dir) settle(folders []string) error {
+// syncNewFolders makes the entries of newly met folders durable.
+func (d *Dir) syncNewFolders(folders []string) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, folder := range folders {
 		if d.reads || d.synced[folder] {
 			continue
 		}
-		if err := d.syncLocked(folder); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := d.syncFolderLocked(folder); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
 	return nil
 }
 
-func (d *Dir) syncLocked(folder string) error {
+func (d *Dir) syncFolderLocked(folder string) error {
 	err := syncFolder(folder)
 	d.synced[folder] = d.synced[folder] || err == nil
 	return err
@@ -228,7 +228,7 @@ func (d *Dir) Get(ctx context.Context, name string) ([]byte, error) {
 // List implements Store.
 func (d *Dir) List(ctx context.Context, folder string) ([]Object, error) {
 	var found []Object
-	met := d.above(folder)
+	met := d.parentFolders(folder)
 	err := filepath.WalkDir(d.path(folder), func(path string, entry fs.DirEntry, err error) error {
 		switch {
 		case errors.Is(err, fs.ErrNotExist): // missing, or deleted meanwhile
@@ -253,7 +253,7 @@ func (d *Dir) List(ctx context.Context, folder string) ([]Object, error) {
 		return err
 	})
 	if err == nil {
-		err = d.settle(met)
+		err = d.syncNewFolders(met)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("cannot list the backup folder: %w", err)
@@ -262,8 +262,8 @@ func (d *Dir) List(ctx context.Context, folder string) ([]Object, error) {
 	return found, nil
 }
 
-// above returns the parents of a folder, up to the root.
-func (d *Dir) above(folder string) (folders []string) {
+// parentFolders returns the parents of a folder, up to the root.
+func (d *Dir) parentFolders(folder string) (folders []string) {
 	for at := d.path(folder); at != d.root; {
 		at = filepath.Dir(at)
 		folders = append(folders, at)

@@ -33,7 +33,7 @@ const tries = 2
 // PINGPOST_S3_ENDPOINT and AWS_REGION, and the credentials AWS_ACCESS_KEY_ID,
 // AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN. Without these, openS3 uses the
 // credentials of the machine's role.
-func openS3(place string, env func(string) (string, bool), transport http.RoundTripper) (*S3, error) {
+func openS3(place string, getenv func(string) (string, bool), transport http.RoundTripper) (*S3, error) {
 	u, err := url.Parse(place)
 	if err != nil || u.Host == "" || u.User != nil {
 		return nil, errors.New("cannot parse the backup place; write s3://bucket/prefix, and give credentials in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY")
@@ -47,7 +47,7 @@ func openS3(place string, env func(string) (string, bool), transport http.RoundT
 		if value != "" {
 			return value
 		}
-		if value, ok := env(name); ok && value != "" {
+		if value, ok := getenv(name); ok && value != "" {
 			return value
 		}
 		return otherwise
@@ -58,7 +58,7 @@ func openS3(place string, env func(string) (string, bool), transport http.RoundT
 		return nil, fmt.Errorf("the S3 endpoint %q is not an address; write for example https://s3.example.com", endpoint)
 	}
 	client, err := minio.New(at.Host, &minio.Options{
-		Creds: keysFrom(env), Secure: at.Scheme == "https", Region: or(u.Query().Get("region"), "AWS_REGION", ""),
+		Creds: credentialsFrom(getenv), Secure: at.Scheme == "https", Region: or(u.Query().Get("region"), "AWS_REGION", ""),
 		Transport: transport, MaxRetries: tries,
 	})
 	if err != nil {
@@ -71,7 +71,7 @@ func openS3(place string, env func(string) (string, bool), transport http.RoundT
 	return &S3{client: client, bucket: u.Host, prefix: prefix}, nil
 }
 
-func keysFrom(env func(string) (string, bool)) *credentials.Credentials {
+func credentialsFrom(env func(string) (string, bool)) *credentials.Credentials {
 	id, _ := env("AWS_ACCESS_KEY_ID")
 	secret, _ := env("AWS_SECRET_ACCESS_KEY")
 	token, _ := env("AWS_SESSION_TOKEN")
@@ -92,17 +92,17 @@ func (s *S3) Put(ctx context.Context, name string, data []byte) error {
 func (s *S3) Create(ctx context.Context, name string, data []byte) error {
 	opt := minio.PutObjectOptions{DisableMultipart: true}
 	opt.SetMatchETagExcept("*")
-	if err := s.put(ctx, name, data, opt); err != nil && answered(err).StatusCode != http.StatusPreconditionFailed {
+	if err := s.put(ctx, name, data, opt); err != nil && serviceResponse(err).StatusCode != http.StatusPreconditionFailed {
 		return err
 	}
-	return own(ctx, s, name, data)
+	return checkOwnObject(ctx, s, name, data)
 }
 
-// answered returns the service's error response, or an empty one if the service did not
+// serviceResponse returns the service's error response, or an empty one if the service did not
 // answer.
-func answered(err error) (answer minio.ErrorResponse) {
-	_ = errors.As(err, &answer)
-	return answer
+func serviceResponse(err error) (response minio.ErrorResponse) {
+	_ = errors.As(err, &response)
+	return response
 }
 
 func (s *S3) put(ctx context.Context, name string, data []byte, opt minio.PutObjectOptions) error {
@@ -124,7 +124,7 @@ func (s *S3) Get(ctx context.Context, name string) ([]byte, error) {
 	if err == nil {
 		return data, nil
 	}
-	if answered(err).Code == minio.NoSuchKey {
+	if serviceResponse(err).Code == minio.NoSuchKey {
 		err = ErrNotFound
 	}
 	return nil, fmt.Errorf("cannot get %s from %s: %w", name, s, err)

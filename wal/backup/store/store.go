@@ -54,18 +54,18 @@ const MaxObject = 64 << 20
 // Open opens a place: a folder, which it creates if it is missing, or
 // s3://bucket/prefix?endpoint=https://host&region=name. The environment gives defaults:
 // see S3.
-func Open(place string, env func(string) (string, bool)) (Store, error) {
-	return open(place, env, OpenDir)
+func Open(place string, getenv func(string) (string, bool)) (Store, error) {
+	return open(place, getenv, OpenDir)
 }
 
-// Find opens an existing place for reading. Unlike Open it does not create it.
-func Find(place string, env func(string) (string, bool)) (Store, error) {
-	return open(place, env, FindDir)
+// OpenExisting opens an existing place for reading. Unlike Open it does not create it.
+func OpenExisting(place string, getenv func(string) (string, bool)) (Store, error) {
+	return open(place, getenv, OpenExistingDir)
 }
 
-func open(place string, env func(string) (string, bool), folder func(string) (*Dir, error)) (Store, error) {
+func open(place string, getenv func(string) (string, bool), openDir func(string) (*Dir, error)) (Store, error) {
 	if strings.HasPrefix(place, "s3://") {
-		return openS3(place, env, nil)
+		return openS3(place, getenv, nil)
 	}
 	if scheme, _, found := strings.Cut(place, "://"); found {
 		return nil, fmt.Errorf("%s:// is not a place for backups; give a folder, or s3://bucket/prefix", scheme)
@@ -73,11 +73,11 @@ func open(place string, env func(string) (string, bool), folder func(string) (*D
 	if strings.HasPrefix(place, "s3:") {
 		return nil, errors.New("s3: without // is not a place for backups; write s3://bucket/prefix, or ./s3:… for a folder of that name")
 	}
-	return folder(place)
+	return openDir(place)
 }
 
-// Join returns the path of a name below a place.
-func Join(place, name string) string {
+// JoinPlace returns the path of a name below a place.
+func JoinPlace(place, name string) string {
 	path, query, hasQuery := strings.Cut(place, "?")
 	path = strings.TrimRight(path, "/") + "/" + name
 	if hasQuery && strings.HasPrefix(place, "s3://") {
@@ -89,10 +89,10 @@ func Join(place, name string) string {
 	return path
 }
 
-// own checks an object that Create found in its place. It returns nil if the object has
+// checkOwnObject checks an object that Create found in its place. It returns nil if the object has
 // the same bytes, because a retried request can find its own object after a lost answer.
 // If the object was removed meanwhile, own treats it as another process's object.
-func own(ctx context.Context, s Store, name string, data []byte) error {
+func checkOwnObject(ctx context.Context, s Store, name string, data []byte) error {
 	there, err := s.Get(ctx, name)
 	if err != nil && !errors.Is(err, ErrNotFound) {
 		return err

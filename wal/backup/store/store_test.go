@@ -228,7 +228,7 @@ func TestPlaces(t *testing.T) {
 		}
 	}
 	for place, want := range map[string]string{"/b/": "/b/t", "s3://b/p?region=x": "s3://b/p/t?region=x", "/odd?name": "/odd?name/t"} {
-		if got := Join(place, "t"); got != want {
+		if got := JoinPlace(place, "t"); got != want {
 			t.Errorf("below %s: %s, want %s", place, got, want)
 		}
 	}
@@ -241,13 +241,13 @@ func TestFindingMakesNothing(t *testing.T) {
 	file := filepath.Join(dir, "file")
 	must.Succeed(t, os.WriteFile(file, nil, 0o600))
 	for place, want := range map[string]string{filepath.Join(dir, "none"): "no such file", file: "is a file", "s3:/b": "write s3://"} {
-		if s, err := Find(place, credentialsOf); err == nil || !strings.Contains(err.Error(), want) {
+		if s, err := OpenExisting(place, credentialsOf); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v %v, want %s", place, s, err, want)
 		}
 	}
 	bare := filepath.Join(dir, "bare")
 	must.Succeed(t, os.Mkdir(bare, 0o700))
-	s := must.Value(Find(bare, credentialsOf))(t)
+	s := must.Value(OpenExisting(bare, credentialsOf))(t)
 	if in, err := os.ReadDir(bare); err != nil || len(in) > 0 {
 		t.Errorf("finding it made %v, %v", in, err)
 	}
@@ -276,7 +276,7 @@ func TestErrorsNameNoSecret(t *testing.T) {
 // before Create can read it, is reported as existing.
 func TestCreateMeetsARemovedObject(t *testing.T) {
 	d := must.Value(OpenDir(t.TempDir()))(t)
-	if err := own(t.Context(), d, "fence/1", []byte("ours")); !errors.Is(err, ErrExists) {
+	if err := checkOwnObject(t.Context(), d, "fence/1", []byte("ours")); !errors.Is(err, ErrExists) {
 		t.Errorf("%v, want ErrExists", err)
 	}
 }
