@@ -37,7 +37,7 @@ func (c *cursor) openSegmentFile(f *os.File, seg uint64) {
 	}
 }
 
-// copyFileOver continues at the same offset in a file that replaced the current one.
+// replaceFile continues at the same offset in a file that replaced the current one.
 func (c *cursor) replaceFile(f *os.File) {
 	c.close()
 	c.f = f
@@ -56,7 +56,7 @@ func (c *cursor) nextSeq() uint64 { return c.chain.seq + 1 }
 
 // nextRecord returns the next record; data stays valid until the following call. io.EOF means
 // that limit is the end of a record, errShort that it is inside a record. Any other error
-// is a invalidFrame, an unknownVersion, or an I/O error. After an error the cursor has not
+// is an invalidFrame, an unknownVersion, or an I/O error. After an error the cursor has not
 // moved.
 func (c *cursor) nextRecord() (h frameHeader, data []byte, err error) {
 	if c.off == c.limit {

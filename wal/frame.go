@@ -81,7 +81,7 @@ func appendFrame(dst []byte, h frameHeader, data []byte) []byte {
 }
 
 // parseRecord reads the record at the beginning of b. data aliases b; n is the size of
-// the record. The error is errShort, a invalidFrame or an unknownVersion.
+// the record. The error is errShort, an invalidFrame or an unknownVersion.
 func parseRecord(b []byte) (h frameHeader, data []byte, n int, err error) {
 	size, w := binary.Uvarint(b)
 	if w < 0 || (w == 0 && len(b) >= binary.MaxVarintLen64) {

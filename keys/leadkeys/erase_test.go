@@ -7,8 +7,8 @@ import (
 	"pingpost/internal/must"
 )
 
-// TestErase: what was sealed opens no more, in this life and the next; its key is gone
-// from the disk, and the others are as they were.
+// Erase destroys keys in memory and on disk, in this life and the next. Other keys stay
+// unchanged.
 func TestErase(t *testing.T) {
 	dir, highest := nearTheEnd(t)
 	sealed := map[uint64][]byte{}
@@ -44,8 +44,8 @@ func TestErase(t *testing.T) {
 	once(t, dir, PerFile+3, func(s *KeyStore) { look(s, true) })
 }
 
-// TestEraseBeforeItWasTaken: a log that was brought back to an earlier time may take a
-// slot whose key was dropped since. It is passed over.
+// A log that was restored to an earlier time may reach a slot whose key was erased since.
+// Next skips that slot.
 func TestEraseBeforeItWasTaken(t *testing.T) {
 	dir := t.TempDir()
 	s, _ := begin(t, dir, 0, testFaults{})
@@ -57,8 +57,8 @@ func TestEraseBeforeItWasTaken(t *testing.T) {
 	}
 }
 
-// TestEraseFails: it says so, and what memory has is gone all the same; done again, or
-// by the next start, it is whole.
+// After a disk error Erase returns the error and has still erased the key in memory. A
+// second call, or the next start, completes the erasure.
 func TestEraseFails(t *testing.T) {
 	dir := t.TempDir()
 	fails := true
@@ -82,8 +82,7 @@ func TestEraseFails(t *testing.T) {
 	}
 }
 
-// TestEraseOfAFileThatWasRead: keys of files that lie in memory only because something
-// of theirs was opened are dropped there too.
+// Erase also clears the keys of files that are in memory only because Open read them.
 func TestEraseOfAFileThatWasRead(t *testing.T) {
 	dir := t.TempDir()
 	var key Key

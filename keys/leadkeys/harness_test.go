@@ -11,7 +11,7 @@ import (
 	"pingpost/internal/must"
 )
 
-// told is what a test's slots had to tell.
+// told records the messages of a key store.
 type told struct {
 	mu   sync.Mutex
 	said []string
@@ -42,7 +42,7 @@ func begin(t testing.TB, dir string, highest uint64, f testFaults) (*KeyStore, *
 	return s, heard
 }
 
-// nearTheEnd is a folder whose first file was taken from up to the highest slot.
+// nearTheEnd returns a folder whose first file is used up to the highest slot.
 func nearTheEnd(t testing.TB) (dir string, highest uint64) {
 	t.Helper()
 	dir = t.TempDir()
@@ -50,7 +50,7 @@ func nearTheEnd(t testing.TB) (dir string, highest uint64) {
 	return dir, PerFile - 3
 }
 
-// once is a life that ends with use.
+// once opens a key store, calls use, and closes the store.
 func once(t testing.TB, dir string, highest uint64, use func(s *KeyStore)) {
 	t.Helper()
 	s := must.Value(open(dir, highest, sumKey, func(what string, err error) { t.Errorf("%s: %v", what, err) }, testFaults{}))(t)
@@ -58,7 +58,7 @@ func once(t testing.TB, dir string, highest uint64, use func(s *KeyStore)) {
 	use(s)
 }
 
-// take waits for a key where none is ready.
+// take returns the next key. It waits if no key is ready.
 func take(t testing.TB, s *KeyStore) (slot uint64, key Key) {
 	t.Helper()
 	eventually(t, "a key is ready", func() (ok bool) {
@@ -78,7 +78,7 @@ func eventually(t testing.TB, what string, is func() bool) {
 	}
 }
 
-// files are the names in the keys' folder.
+// files returns the names in the folder of keys.
 func files(t testing.TB, dir string) (names []string) {
 	t.Helper()
 	entries := must.Value(os.ReadDir(filepath.Join(dir, "keys", "leads")))(t)
@@ -90,7 +90,7 @@ func files(t testing.TB, dir string) (names []string) {
 
 func nameOf(first uint64) string { return fmt.Sprintf("%020d", first) }
 
-// onDisk is a slot's key as its file has it.
+// onDisk reads a slot's key from its file.
 func onDisk(t testing.TB, dir string, slot uint64) Key {
 	t.Helper()
 	keys := must.Value(os.ReadFile(filepath.Join(dir, "keys", "leads", nameOf(FirstSlot(slot)))))(t)

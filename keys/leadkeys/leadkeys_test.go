@@ -12,8 +12,8 @@ import (
 	"pingpost/internal/must"
 )
 
-// TestFilesAreMadeAhead: a file is there, whole and for nobody else to read, before
-// the first of its keys is taken, and one lies ready behind it.
+// A complete private file exists before its first key is used, and the next file is
+// prepared.
 func TestFilesAreMadeAhead(t *testing.T) {
 	dir := t.TempDir()
 	s, heard := begin(t, dir, 0, testFaults{})
@@ -40,8 +40,8 @@ func TestFilesAreMadeAhead(t *testing.T) {
 	}
 }
 
-// TestKeysGoOnOverFiles: slots go up by one, over the end of a file too, no two have
-// one key, and each is what the disk has.
+// Slots increase by one, also at the end of a file. Each key is unique and equals the one
+// on disk.
 func TestKeysGoOnOverFiles(t *testing.T) {
 	dir, highest := nearTheEnd(t)
 	s, _ := begin(t, dir, highest, testFaults{})
@@ -55,7 +55,7 @@ func TestKeysGoOnOverFiles(t *testing.T) {
 	}
 }
 
-// TestManyTakers: however many take at once, each gets a slot of its own.
+// Concurrent callers get different slots.
 func TestManyTakers(t *testing.T) {
 	dir, highest := nearTheEnd(t)
 	s, _ := begin(t, dir, highest-500, testFaults{})
@@ -79,9 +79,8 @@ func TestManyTakers(t *testing.T) {
 	}
 }
 
-// TestNoSlotIsLoggedTwice: whatever part of what was taken came into the log, and
-// however often the process ended between, no two entries of the log have one slot; and
-// what was sealed opens in every later life.
+// For any number of logged slots and restarts, no two log entries have the same slot, and
+// every later life can decrypt all sealed data.
 func TestNoSlotIsLoggedTwice(t *testing.T) {
 	dir, highest := nearTheEnd(t)
 	highest -= 100
@@ -112,8 +111,8 @@ func TestNoSlotIsLoggedTwice(t *testing.T) {
 	}
 }
 
-// TestLostFile: where the file of what was sealed last is gone, none is made in its
-// place; keys go on in the next one, and it can still be put back.
+// If the newest used file is missing, the store does not replace it and continues in the
+// next file. The file can still be restored.
 func TestLostFile(t *testing.T) {
 	dir := t.TempDir()
 	var key Key
@@ -137,7 +136,7 @@ func TestLostFile(t *testing.T) {
 	}
 }
 
-// TestDamagedFile: one that is not whole is no file of ours, and not written over.
+// The store rejects a file of the wrong size and does not overwrite it.
 func TestDamagedFile(t *testing.T) {
 	dir := t.TempDir()
 	once(t, dir, 0, func(*KeyStore) {})
@@ -158,7 +157,7 @@ func TestDamagedFile(t *testing.T) {
 	}
 }
 
-// TestNoPlaceForKeys: a folder that cannot be made says so.
+// Open returns an error if it cannot create the folder.
 func TestNoPlaceForKeys(t *testing.T) {
 	dir := t.TempDir()
 	must.Succeed(t, os.WriteFile(filepath.Join(dir, "keys"), nil, 0o600))

@@ -13,8 +13,9 @@ import (
 
 var errFull = errors.New("no space left on device")
 
-// TestFullDisk: while files cannot be made, what lies ready is given out and then there
-// is no key, at once; nothing half made lies about, it is told once, and goes on by itself.
+// While no file can be made, the prepared keys are used up and then Next fails at once. No
+// partial file stays, the error is logged once, and the store continues when there is
+// space.
 func TestFullDisk(t *testing.T) {
 	for name, fault := range map[string]func(f *testFaults, fail func() error){
 		"write": func(f *testFaults, fail func() error) { f.write = fail },
@@ -58,7 +59,7 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// TestFullDiskAtAStart: a start goes on without keys, and they come with the room.
+// A start on a full disk succeeds without keys. Keys come when there is space.
 func TestFullDiskAtAStart(t *testing.T) {
 	var full atomic.Bool
 	full.Store(true)
@@ -78,8 +79,7 @@ func TestFullDiskAtAStart(t *testing.T) {
 	}
 }
 
-// TestCrashWhileMaking: what a crash leaves of a file that was being made is in
-// nobody's way, and no file of keys.
+// A file that a crash left incomplete is not used as a key file and blocks no new one.
 func TestCrashWhileMaking(t *testing.T) {
 	dir := t.TempDir()
 	once(t, dir, 0, func(*KeyStore) {})
@@ -93,8 +93,8 @@ func TestCrashWhileMaking(t *testing.T) {
 	eventually(t, "it is gone", func() bool { return !slices.Contains(files(t, dir), temporaryName) })
 }
 
-// TestMoreAheadWhereTakenFast: files that are used up within seconds have more than one
-// lie ready, and never more than there may be.
+// Files that are used up within seconds have more than one prepared successor, up to the
+// limit.
 func TestMoreAheadWhereTakenFast(t *testing.T) {
 	s, _ := begin(t, t.TempDir(), 0, testFaults{})
 	most := 0

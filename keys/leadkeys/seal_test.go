@@ -8,8 +8,8 @@ import (
 	"pingpost/internal/must"
 )
 
-// TestSealedOpensAsItselfAlone: under its slot, for its owner, unchanged; and two seals
-// of the same are not the same.
+// Sealed data opens only unchanged, with its slot and its owner. Two seals of the same
+// data differ.
 func TestSealedOpensAsItselfAlone(t *testing.T) {
 	s, _ := begin(t, t.TempDir(), 0, testFaults{})
 	slot, key := take(t, s)
@@ -47,7 +47,7 @@ func TestSealedOpensAsItselfAlone(t *testing.T) {
 	}
 }
 
-// TestSealedIsFixed: what a log has is opened by every later program.
+// Every later program opens the data in an existing log.
 func TestSealedIsFixed(t *testing.T) {
 	key := Key{1, 2, 3}
 	sealed := Seal(nil, 9, &key, owner(7), []byte("a person"))

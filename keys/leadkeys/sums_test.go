@@ -34,8 +34,8 @@ func (r *ChecksumReport) whole() bool {
 	return r.Lost == nil && r.Sums == nil && r.Changed == SlotSet{} && r.Erased == SlotSet{}
 }
 
-// TestCheckFindsEveryChangedByte: also a key under another slot, a file under another name,
-// and the file of another exchange with its own checksums.
+// Check also detects a key in another slot, a file under another name, and another
+// exchange's file with its own checksums.
 func TestCheckFindsEveryChangedByte(t *testing.T) {
 	dir := t.TempDir()
 	once(t, dir, 0, func(*KeyStore) {})
@@ -85,8 +85,8 @@ func TestCheckFindsEveryChangedByte(t *testing.T) {
 	}
 }
 
-// TestErasedKeyFitsEveryChecksum: erasing leaves the checksums alone, and a crash in the
-// middle of its write leaves a key that the next start erases.
+// Erasing does not change the checksums. A crash during the write leaves a key that the
+// next start erases.
 func TestErasedKeyFitsEveryChecksum(t *testing.T) {
 	dir := t.TempDir()
 	s, _ := begin(t, dir, 0, testFaults{})
@@ -116,8 +116,9 @@ func TestErasedKeyFitsEveryChecksum(t *testing.T) {
 	}
 }
 
-// TestFilesOfAnEarlierProgram have no checksums, and are taken from as they are. They get
-// checksums by AddMissingChecksums, and so do files with damaged ones, but for those of a later program.
+// Files of an earlier program have no checksums and are used unchanged.
+// AddMissingChecksums adds checksums to them and to files with damaged ones, but not to
+// files of a later program.
 func TestFilesOfAnEarlierProgram(t *testing.T) {
 	dir := t.TempDir()
 	once(t, dir, 0, func(s *KeyStore) {
@@ -153,8 +154,8 @@ func TestFilesOfAnEarlierProgram(t *testing.T) {
 	}
 }
 
-// TestChangedKeyIsNotTaken: a lead is not sealed with a key that would be reported as
-// changed. One that a lead was sealed with before stays as it is.
+// No lead is sealed with a key that Check would report as changed. A changed key that is
+// already in use stays as it is.
 func TestChangedKeyIsNotTaken(t *testing.T) {
 	dir := t.TempDir()
 	once(t, dir, 0, func(*KeyStore) {})

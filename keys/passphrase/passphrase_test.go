@@ -28,7 +28,7 @@ func TestPasswords(t *testing.T) {
 	}
 }
 
-// TestHashesAreFrozen: they are in the log, and are checked for ever.
+// The log has these hashes, so every later program must accept them.
 func TestHashesAreFrozen(t *testing.T) {
 	const hash = "$argon2id$v=19$m=19456,t=2,p=1$AAAAAAAAAAAAAAAAAAAAAA$hbX5BcR4VcARguIF6etTj3ZuB9aUAnozWKXV8K60XcU"
 	if ok, err := New().Check(hash, "correct horse battery"); !ok || err != nil {
@@ -49,7 +49,7 @@ func TestNobodysHashIsLikeAnyOther(t *testing.T) {
 	}
 }
 
-// TestFewAtOnce: who finds no place waits for one, and is told after a while.
+// A caller above the limit waits, and gets ErrBusy after maxWait.
 func TestFewAtOnce(t *testing.T) {
 	k := New()
 	for range maxConcurrent {

@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Hashes are in the log: they are the same for ever.
+// The log has these hashes, so they must not change.
 func TestHashesAreFrozen(t *testing.T) {
 	for what, row := range map[string]struct {
 		got  [32]byte
@@ -23,8 +23,8 @@ func TestHashesAreFrozen(t *testing.T) {
 	}
 }
 
-// Nobody's words can be arranged into another's: only the same id with the same
-// secret has the same hash, and a token has no client's.
+// Only the same id with the same secret has the same hash, and no token has the hash of a
+// client.
 func TestHashesTellApart(t *testing.T) {
 	words := rapid.SliceOfN(rapid.SampledFrom([]byte{0, 1, 2, 'a'}), 0, 12)
 	rapid.Check(t, func(t *rapid.T) {

@@ -20,7 +20,7 @@ var (
 
 const noon = int64(1_800_000_000_000_000_000)
 
-// someClaims are those of a token that is good until noon.
+// someClaims are the claims of a token that is valid until noon.
 var someClaims = Claims{Owner: event.ObjectSupplier, Ref: 7, Scopes: event.ScopePing | event.ScopePost, Secret: [32]byte{9, 31: 8}, Expires: noon}
 
 func TestATokenSaysWhatItWasGiven(t *testing.T) {
@@ -127,8 +127,8 @@ func TestTokensCannotBeMixed(t *testing.T) {
 	}
 }
 
-// oldToken is one that a former program gave, with the same key and claims. It
-// is good in this one: an upgrade logs nobody out.
+// oldToken was issued by an earlier program with the same key and claims. It stays valid,
+// so an upgrade ends no session.
 const oldToken = "ppt_ZpkHOsMhjHsCvQ3wYQwK8_TrGuYS6MFLlO1qs4Zyld12qXEdjcKotskTJJRoAT3LFQHWZdSmmag78xkHrXxbPAlq347eph08v4ao"
 
 func TestAnOldTokenIsGood(t *testing.T) {

@@ -110,14 +110,14 @@ func (v *Vault) KeyFingerprint() (check [16]byte) {
 	return check
 }
 
-// SealSecret encrypts a secret. Open needs the same name.
+// SealSecret encrypts a secret. OpenSecret needs the same name.
 func (v *Vault) SealSecret(name, secret string) []byte {
 	nonce := make([]byte, v.aead.NonceSize(), v.aead.NonceSize()+len(secret)+v.aead.Overhead())
 	_, _ = rand.Read(nonce)
 	return v.aead.Seal(nonce, nonce, []byte(secret), []byte(name))
 }
 
-// OpenSecret decrypts the output of Seal.
+// OpenSecret decrypts the output of SealSecret.
 func (v *Vault) OpenSecret(name string, sealed []byte) (string, error) {
 	if len(sealed) < v.aead.NonceSize() {
 		return "", fmt.Errorf("the sealed secret %q is too short; it is damaged", name)

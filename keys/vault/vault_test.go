@@ -48,7 +48,7 @@ func TestKeyIsMadeOnce(t *testing.T) {
 	}
 }
 
-// TestKeyIsWhole: until all of it is on the disk there is none.
+// The key file appears only after all its bytes are on disk.
 func TestKeyIsWhole(t *testing.T) {
 	dir := t.TempDir()
 	must.Succeed(t, os.MkdirAll(keyPath(dir)+".new", 0o700))
@@ -60,8 +60,7 @@ func TestKeyIsWhole(t *testing.T) {
 	}
 }
 
-// TestCrashWhileMaking: what a crash leaves of a key that was being made is no
-// key, and is in nobody's way.
+// A key file that a crash left incomplete is not used and does not block the next start.
 func TestCrashWhileMaking(t *testing.T) {
 	dir := t.TempDir()
 	must.Succeed(t, os.Mkdir(filepath.Join(dir, "keys"), 0o700))
@@ -106,8 +105,7 @@ func TestFilesThatAreNoKey(t *testing.T) {
 	})
 }
 
-// TestDerivedKeysAreFixed: what the log's hashes and secrets are made with may
-// never come out otherwise.
+// The log's hashes and secrets depend on these keys, so they must not change.
 func TestDerivedKeysAreFixed(t *testing.T) {
 	v := must.Value(newVault([32]byte{1, 2, 3}))(t)
 	for purpose, want := range map[string]string{

@@ -14,8 +14,8 @@ import (
 	"pingpost/internal/must"
 )
 
-// TestEveryEntryCanBeRestored backs up in steps, with snapshots and a history that goes
-// on, and restores every entry, by its number and by its time.
+// The test backs up in steps, with snapshots and deleted history, and restores every entry
+// by its number and by its time.
 func TestEveryEntryCanBeRestored(t *testing.T) {
 	full, recipient := identity(t)
 	for _, key := range []struct {
@@ -75,7 +75,7 @@ func check(t *testing.T, r *Repository, generations int) []GenerationCheck {
 	return found.Checks
 }
 
-// TestOnlyWhatIsNewIsShipped counts what a second run puts.
+// A second run ships only new entries.
 func TestOnlyWhatIsNewIsShipped(t *testing.T) {
 	s := newSite(t, t.TempDir())
 	s.many(50)
@@ -96,7 +96,7 @@ func TestOnlyWhatIsNewIsShipped(t *testing.T) {
 	}
 }
 
-// TestSmallObjectsAreMerged: however often little is shipped, few objects stay.
+// Many small shipments leave few objects.
 func TestSmallObjectsAreMerged(t *testing.T) {
 	s := newSite(t, t.TempDir())
 	to := newDir(t, t.TempDir())
@@ -119,8 +119,8 @@ func TestSmallObjectsAreMerged(t *testing.T) {
 	restored(t, to, nil, s, RestoreOptions{Dir: filepath.Join(t.TempDir(), "data")})
 }
 
-// TestLogThatCannotBeReached begins a new generation when the log's history has gone
-// past what was shipped, and when the log is in another life.
+// A new generation begins if the log no longer has the entries after the shipped ones, or
+// is in another life.
 func TestLogThatCannotBeReached(t *testing.T) {
 	for what, happens := range map[string]func(s *site){
 		"its history has gone on": func(s *site) {
@@ -160,7 +160,7 @@ func TestLogThatCannotBeReached(t *testing.T) {
 	}
 }
 
-// cut writes a closed log anew with the entries that are left.
+// cut rewrites a closed log with the remaining entries.
 func cut(s *site) {
 	s.t.Helper()
 	s.must(os.RemoveAll(filepath.Join(s.dir, "log")))
@@ -171,7 +171,7 @@ func cut(s *site) {
 	s.must(b.Close(2))
 }
 
-// TestDamagedSnapshotStopsNothing: the log goes on to be shipped.
+// A damaged snapshot does not stop the shipping of the log.
 func TestDamagedSnapshotStopsNothing(t *testing.T) {
 	s := newSite(t, t.TempDir())
 	s.many(10)
@@ -189,7 +189,7 @@ func TestDamagedSnapshotStopsNothing(t *testing.T) {
 	}
 }
 
-// TestOneFolderOnePlaceOneShipper: two processes do not ship the same to one place.
+// A second shipper for the same folder and place gets ErrLocked.
 func TestOneFolderOnePlaceOneShipper(t *testing.T) {
 	s := newSite(t, t.TempDir())
 	to, other := newDir(t, t.TempDir()), newDir(t, t.TempDir())

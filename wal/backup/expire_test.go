@@ -12,8 +12,8 @@ import (
 	"pingpost/internal/must"
 )
 
-// TestRetention lets days go by, with what a day brings, and looks at what can still be
-// restored: all within the retention, and never nothing.
+// The test simulates days with entries, snapshots and deleted history. Every moment within
+// the retention period stays restorable.
 func TestRetention(t *testing.T) {
 	s := newSite(t, t.TempDir())
 	to := newDir(t, t.TempDir())
@@ -62,7 +62,7 @@ func TestRetention(t *testing.T) {
 	}
 }
 
-// TestLastGenerationStays: however old it is.
+// The last generation stays, however old it is.
 func TestLastGenerationStays(t *testing.T) {
 	s := newSite(t, t.TempDir())
 	to := newDir(t, t.TempDir())
@@ -76,9 +76,8 @@ func TestLastGenerationStays(t *testing.T) {
 	restored(t, to, nil, s, RestoreOptions{At: Target{Seq: 3}, Dir: filepath.Join(t.TempDir(), "data")})
 }
 
-// TestRetentionAfterRemovalsThatFailed: small objects whose larger one is there, and log
-// that was being trimmed when the store failed, are past their retention like all else; they are
-// no gap, and the backup does not begin anew for them.
+// After failed removals, merged small objects and partly trimmed log objects are removed
+// later like other old objects. They count as no gap, and no new generation begins.
 func TestRetentionAfterRemovalsThatFailed(t *testing.T) {
 	s := newSite(t, t.TempDir())
 	down := 0

@@ -13,8 +13,8 @@ import (
 	"pingpost/internal/must"
 )
 
-// TestTwoCopiesDoNotBothGoOn: a restore begins a life, and the copies of the one before
-// can back up no more, neither what runs nor what starts.
+// A restore begins a new life. Running and newly started copies of the earlier life can no
+// longer back up.
 func TestTwoCopiesDoNotBothGoOn(t *testing.T) {
 	s := newSite(t, t.TempDir())
 	s.many(20)
@@ -50,8 +50,7 @@ func TestTwoCopiesDoNotBothGoOn(t *testing.T) {
 	}
 }
 
-// TestDrillLeavesTheStoreAlone: what is restored to look at does not end the original,
-// and cannot back up in its place.
+// A drill does not stop the original, and its copy cannot back up in the original's place.
 func TestDrillLeavesTheStoreAlone(t *testing.T) {
 	s := newSite(t, t.TempDir())
 	s.many(20)
@@ -76,8 +75,8 @@ func TestDrillLeavesTheStoreAlone(t *testing.T) {
 	}
 }
 
-// TestCopyOfTheFolder: two copies of one life that both went on are told apart by what
-// they have, whichever of them backs up first.
+// Of two copies of one life with different entries, the one that the backup does not
+// contain is rejected.
 func TestCopyOfTheFolder(t *testing.T) {
 	for what, diverge := range map[string]func(s, other *site){
 		"an older copy":                     func(s, _ *site) { s.many(3) },
@@ -106,7 +105,7 @@ func TestCopyOfTheFolder(t *testing.T) {
 	}
 }
 
-// TestTakenOver: of two with the same entries the last to begin goes on.
+// Of two copies with the same entries, the last one to begin continues.
 func TestTakenOver(t *testing.T) {
 	s := newSite(t, t.TempDir())
 	s.many(20)
@@ -125,7 +124,7 @@ func TestTakenOver(t *testing.T) {
 	}
 }
 
-// TestAnotherExchange is not shipped over one that is there, nor in another manner.
+// Another exchange cannot back up to the same place, and encryption cannot begin later.
 func TestAnotherExchange(t *testing.T) {
 	s, other := newSite(t, t.TempDir()), newSite(t, t.TempDir())
 	s.many(3)
@@ -142,8 +141,8 @@ func TestAnotherExchange(t *testing.T) {
 	check(t, NewRepository(to, nil), 1)
 }
 
-// TestAcceptedLossAndRestore: a loss that was accepted raises the life too, without the
-// store; what it ships does not follow from a restore to the same life.
+// An accepted loss raises the life without the store. If a restore has begun the same
+// life, the entries differ and the shipper stops.
 func TestAcceptedLossAndRestore(t *testing.T) {
 	s := newSite(t, t.TempDir())
 	s.many(20)

@@ -18,8 +18,8 @@ import (
 	"pingpost/internal/must"
 )
 
-// TestFlakyStores: whatever a store does for a while, the backup is whole once it
-// works again, and was restorable all along.
+// After any temporary failure of the store the backup becomes complete, and it stays
+// restorable meanwhile.
 func TestFlakyStores(t *testing.T) {
 	every := func(n, leaves int, kinds string) func(int, string, string) (int, error) {
 		return func(op int, kind, _ string) (int, error) {
@@ -80,7 +80,7 @@ func TestFlakyStores(t *testing.T) {
 	}
 }
 
-// checkEnd verifies all, and restores the last entry.
+// checkEnd verifies the backup and restores the last entry.
 func checkEnd(t *testing.T, from store.Store, s *site) {
 	t.Helper()
 	for _, c := range check(t, NewRepository(from, nil), 1) {
@@ -91,12 +91,12 @@ func checkEnd(t *testing.T, from store.Store, s *site) {
 	restored(t, from, nil, s, RestoreOptions{Dir: filepath.Join(t.TempDir(), "data"), Drill: true})
 }
 
-// hanging is a store whose requests come to an end only with their context.
+// hanging is a store whose puts end only with their context.
 type hanging struct{ store.Store }
 
 func (hanging) Put(ctx context.Context, _ string, _ []byte) error { <-ctx.Done(); return ctx.Err() }
 
-// TestHangingStore: a backup that hangs ends when it is to.
+// Run ends with its context while the store hangs.
 func TestHangingStore(t *testing.T) {
 	s := newSite(t, t.TempDir())
 	s.many(3)
@@ -114,7 +114,8 @@ func TestHangingStore(t *testing.T) {
 	}
 }
 
-// TestStatus: the lag is what would be lost, and errors are told until all is well.
+// Lag is the time that a lost disk would cost. The last error stays until everything is
+// shipped.
 func TestStatus(t *testing.T) {
 	s := newSite(t, t.TempDir())
 	s.many(3)
@@ -155,7 +156,7 @@ func TestStatus(t *testing.T) {
 	}
 }
 
-// TestRunGoesOnAfterErrors: it counts them, and ships when the store is back.
+// Run counts errors and continues when the store works again.
 func TestRunGoesOnAfterErrors(t *testing.T) {
 	s := newSite(t, t.TempDir())
 	s.many(3)
@@ -185,9 +186,9 @@ func TestRunGoesOnAfterErrors(t *testing.T) {
 	}
 }
 
-// TestEveryHistory draws what happens to a log and to its backup, cut off at any request
-// to the store: at every moment all that was shipped can be restored as it was, and
-// once the store works, all there is.
+// The test runs random operations on a log and its backup, and interrupts shipping at any
+// request to the store. Shipped entries stay restorable at every moment, and all entries
+// once the store works.
 func TestEveryHistory(t *testing.T) {
 	base := t.TempDir()
 	run := 0
@@ -266,8 +267,8 @@ func TestEveryHistory(t *testing.T) {
 	})
 }
 
-// TestStoreThatIsGone: a folder that was unmounted says of each put that there is no such
-// file. That is no file of the exchange's that has gone.
+// An unmounted store folder returns fs.ErrNotExist for each put. The shipper must not take
+// this for a missing file of the exchange.
 func TestStoreThatIsGone(t *testing.T) {
 	for _, part := range []string{"/file/", "/snapshot/"} {
 		s := newSite(t, t.TempDir())

@@ -25,7 +25,7 @@ type generationClaim struct {
 }
 
 // generationManifest marks a generation as complete: at that time it had all entries of the log.
-// Later log objects need no manifest; see extent.
+// Later log objects need no manifest; see logObject.
 type generationManifest struct {
 	Last uint64    `json:"last"` // entry
 	At   time.Time `json:"at"`

@@ -23,8 +23,8 @@ import (
 	"pingpost/internal/must"
 )
 
-// TestMain puts the tests' files into memory where there is such a place: what an fsync
-// is good for is the log's own to test.
+// TestMain puts the tests' files into memory if possible, because only the log's own tests
+// need real fsyncs.
 func TestMain(m *testing.M) {
 	if probe, err := os.MkdirTemp("/dev/shm", ""); err == nil {
 		_ = os.Remove(probe)
@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// tester is what tests and properties have in common.
+// tester is the interface that tests and rapid properties share.
 type tester interface {
 	Helper()
 	Fatal(args ...any)
@@ -41,8 +41,8 @@ type tester interface {
 	Errorf(format string, args ...any)
 }
 
-// site is a folder that is backed up, with an exchange of the simplest kind: its state
-// is a hash of all entries, of which a snapshot has the value.
+// site is an exchange's folder with a log. Its state is a hash of all entries, and a
+// snapshot contains that hash.
 type site struct {
 	t       tester
 	dir     string
@@ -62,7 +62,7 @@ func newSite(t tester, dir string) *site {
 	return s
 }
 
-// copyAt opens a copy of the site in another folder. The test closes it.
+// copyAt opens the copy of the site in another folder, and closes it after the test.
 func (s *site) copyAt(dir string) *site {
 	s.t.Helper()
 	c := &site{t: s.t, dir: dir, clock: s.clock, small: s.small}
@@ -114,7 +114,7 @@ func (w waiter) Committed(uint64, int64) { w <- nil }
 
 func (w waiter) Failed(err error) { w <- err }
 
-// put logs entries, all in one batch.
+// put logs the entries in one batch.
 func (s *site) put(entries ...string) {
 	s.t.Helper()
 	waiting := make(waiter, len(entries))
@@ -142,7 +142,7 @@ func (s *site) many(n int) {
 	}
 }
 
-// snapshot writes one whose sections have seen the entries up to oldest at least.
+// snapshot writes a snapshot whose sections contain at least the entries up to oldest.
 func (s *site) snapshot(oldest uint64) {
 	s.t.Helper()
 	w := must.Value(s.log.CreateSnapshot(wal.SnapshotOptions{BytesPerSecond: -1}))(s.t)
@@ -151,13 +151,13 @@ func (s *site) snapshot(oldest uint64) {
 	must.Value(w.Commit(oldest, newest, nil))(s.t)
 }
 
-// archive lets go of all that came before an entry.
+// archive releases the history before an entry.
 func (s *site) archive(before uint64) {
 	s.t.Helper()
 	s.log.RaiseArchiveBounds(before, s.entries[before-1].At)
 }
 
-// read appends a log's entries to those that are known.
+// read appends the log's new entries to the known ones.
 func read(t tester, dir string, from uint64, known []wal.Entry) []wal.Entry {
 	t.Helper()
 	r := must.Value(wal.NewReader(dir, max(from, uint64(len(known))+1)))(t)
@@ -189,12 +189,12 @@ func random(n int) []byte {
 	return b
 }
 
-// small are options under which few entries make many objects.
+// small returns options with which few entries make many objects.
 func small(to store.Store, key *Key) Options {
 	return Options{To: to, Key: key, mergeAt: 700, maxSmallObjects: 4, Rate: 1 << 30, pollInterval: time.Millisecond, fenceInterval: time.Nanosecond}
 }
 
-// ship backs a site up once.
+// ship backs up a site once.
 func ship(t tester, s *site, opt Options) *Shipper {
 	t.Helper()
 	shipper := shipping(t, s, opt)
@@ -202,7 +202,7 @@ func ship(t tester, s *site, opt Options) *Shipper {
 	return shipper
 }
 
-// shipping is a shipper that ends with the test.
+// shipping returns a shipper that the end of the test closes.
 func shipping(t tester, s *site, opt Options) *Shipper {
 	t.Helper()
 	shipper := must.Value(NewShipper(SourceFromLog(s.log), opt))(t)
@@ -218,7 +218,7 @@ func newDir(t tester, dir string) store.Store {
 	return to
 }
 
-// identity is a key that can read, and the one of its recipient alone.
+// identity returns a key that decrypts, and a key with its recipient only.
 func identity(t testing.TB) (full, recipient *Key) {
 	t.Helper()
 	file, public, err := GenerateKeyFile()
@@ -236,7 +236,7 @@ func identity(t testing.TB) (full, recipient *Key) {
 	return keys[0], keys[1]
 }
 
-// restored restores, and sees that the folder is the site as it was at the entry.
+// restored restores the backup and compares the folder with the site at that entry.
 func restored(t tester, from store.Store, key *Key, s *site, opt RestoreOptions) (string, RestoreResult) {
 	t.Helper()
 	done, err := NewRepository(from, key).Restore(context.Background(), opt)
@@ -247,8 +247,8 @@ func restored(t tester, from store.Store, key *Key, s *site, opt RestoreOptions)
 	return opt.Dir, done
 }
 
-// sameLog sees that a restored log is a prefix of entries, byte for byte, and that its
-// state can be replayed to the same.
+// sameLog checks that a restored log is a prefix of entries, byte for byte, and that its
+// snapshot has the state at its oldest stamp.
 func sameLog(t tester, dir string, entries []wal.Entry, done RestoreResult) {
 	t.Helper()
 	got := read(t, dir, done.First, make([]wal.Entry, done.First-1))[done.First-1:]

@@ -16,7 +16,7 @@ import (
 
 const slots = "keys/leads/00000000000000000001"
 
-// settle makes the folder's key files look as if they had long been written.
+// settle gives the folder's key files an old modification time.
 func (s *site) settle() {
 	s.t.Helper()
 	old := time.Now().Add(-time.Hour).Add(time.Duration(len(s.entries)) * time.Second)
@@ -28,15 +28,15 @@ func (s *site) settle() {
 	}))
 }
 
-// keyAt is a slot of a restored folder.
+// keyAt returns a key of a restored folder.
 func keyAt(t *testing.T, dir string, slot int) []byte {
 	t.Helper()
 	content := must.Value(os.ReadFile(filepath.Join(dir, filepath.FromSlash(slots))))(t)
 	return content[slot*keyBlock : (slot+1)*keyBlock]
 }
 
-// TestErasedStaysErased: whichever entry is restored, and whatever copy of the keys is
-// shipped later.
+// An erased key stays erased in a restore of any entry, also after a stale copy of the key
+// file was shipped.
 func TestErasedStaysErased(t *testing.T) {
 	full, recipient := identity(t)
 	s := newSite(t, t.TempDir())
@@ -74,8 +74,7 @@ func TestErasedStaysErased(t *testing.T) {
 	expect("and a stale copy shipped")
 }
 
-// TestUnsettledZerosAreNoErasures: a file that is being made may have zeros for a
-// moment.
+// Zeros in a file that has just been written do not count as erasures.
 func TestUnsettledZerosAreNoErasures(t *testing.T) {
 	s := newSite(t, t.TempDir())
 	to := newDir(t, t.TempDir())
@@ -93,8 +92,7 @@ func TestUnsettledZerosAreNoErasures(t *testing.T) {
 	}
 }
 
-// TestKeysGoBeforeTheLog: whenever the records that may name a key file are in the
-// store, the file is.
+// Key files, catalogs and lists are in the store before the records that may name them.
 func TestKeysGoBeforeTheLog(t *testing.T) {
 	s := newSite(t, t.TempDir())
 	var order []string
@@ -119,7 +117,7 @@ func TestKeysGoBeforeTheLog(t *testing.T) {
 	}
 }
 
-// TestUnfinishedKeyFilesAreNotShipped: nor is anything else that is being written.
+// The shipper ships no temporary file.
 func TestUnfinishedKeyFilesAreNotShipped(t *testing.T) {
 	s := newSite(t, t.TempDir())
 	for _, name := range []string{"keys/exchange.key.new", "keys/leads/1.tmp", "lists/.new-123", "catalogs/x.tmp"} {
@@ -136,8 +134,8 @@ func TestUnfinishedKeyFilesAreNotShipped(t *testing.T) {
 	}
 }
 
-// TestMergeOfErasures: in whatever order versions are merged, what is zero in one is
-// zero, and everything else is what it was.
+// In any order of merging, a key that is zero in one version becomes zero, and other bytes
+// do not change.
 func TestMergeOfErasures(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		keys := rapid.IntRange(1, 40).Draw(t, "keys")
@@ -157,8 +155,8 @@ func TestMergeOfErasures(t *testing.T) {
 	})
 }
 
-// TestOldKeysDoNotStay: a version of a key file that could not be removed from the store,
-// by an error or a crash, has keys in it that were erased since. It goes with the next look.
+// An old version of a key file that an error or a crash left in the store contains keys
+// that were erased later. The next step removes it.
 func TestOldKeysDoNotStay(t *testing.T) {
 	for _, crash := range []bool{false, true} {
 		s := newSite(t, t.TempDir())
@@ -195,8 +193,7 @@ func TestOldKeysDoNotStay(t *testing.T) {
 	}
 }
 
-// TestErasedBeforeTheClockWentBack: a file whose time lies ahead has not just been written,
-// so what is erased in it counts.
+// A file with a future modification time was not written just now, so its erasures count.
 func TestErasedBeforeTheClockWentBack(t *testing.T) {
 	s := newSite(t, t.TempDir())
 	s.file(slots, string(make([]byte, 2*keyBlock)))

@@ -10,8 +10,8 @@ import (
 	"pingpost/internal/must"
 )
 
-// TestRestoreToAMount: a folder that is a mount cannot get what was built beside it. That is
-// said before the exchange that was backed up has lost its life for it.
+// A restored folder cannot replace a mount point. Restore reports this before it ends the
+// life of the original exchange.
 func TestRestoreToAMount(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	must.Succeed(t, os.Mkdir(dir, 0o700))

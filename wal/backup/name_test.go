@@ -10,7 +10,7 @@ import (
 	"pingpost/wal/backup/store"
 )
 
-// TestRunsCoverWhatThereIs holds runs against a naive count of entries.
+// groupContiguous covers the same entries as a simple count.
 func TestRunsCoverWhatThereIs(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var extents []logObject
@@ -52,7 +52,7 @@ func TestRunsCoverWhatThereIs(t *testing.T) {
 	})
 }
 
-// TestNames: what was put is found again by its name, unless it is not whole.
+// parseLogObjectName parses the names of complete objects only.
 func TestNames(t *testing.T) {
 	st := sizeAndSum{33, strings.Repeat("a", sumDigits)}
 	name := logObjectPrefix(generationFolder(2), 7, 9, -5) + st.String()

@@ -13,8 +13,8 @@ import (
 	"pingpost/internal/must"
 )
 
-// TestRateIsKept: what the log had before goes no faster than the rate, and what was
-// logged just now does not wait for it. Time is virtual: nothing but the rate takes any.
+// The rate limits the first copy of the log, but not new entries. Time is virtual, and
+// only the rate takes time.
 func TestRateIsKept(t *testing.T) {
 	const perSecond, entries, entry = 1 << 20, 40, 1 << 19
 	synctest.Test(t, func(t *testing.T) {
@@ -41,8 +41,8 @@ func TestRateIsKept(t *testing.T) {
 	})
 }
 
-// TestFolderIsWrittenAtTheRate: the bytes of a snapshot's piece reach a folder, which may be
-// on the log's disk, no faster than the rate. Time is virtual.
+// A snapshot's piece is written to a folder at the rate, because the folder may be on the
+// log's disk. Time is virtual.
 func TestFolderIsWrittenAtTheRate(t *testing.T) {
 	const perSecond, pieces = 1 << 20, 8
 	synctest.Test(t, func(t *testing.T) {
@@ -58,9 +58,8 @@ func TestFolderIsWrittenAtTheRate(t *testing.T) {
 	})
 }
 
-// TestLossIsASecondAtMost: with the pauses that are usual, what is logged is in the store
-// within a second, however it lies between two looks. Time is virtual, so that no load on
-// the machine makes it later.
+// With the default intervals an entry is in the store within a second. Time is virtual, so
+// that load on the machine does not matter.
 func TestLossIsASecondAtMost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSite(t, t.TempDir())

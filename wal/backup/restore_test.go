@@ -17,7 +17,7 @@ import (
 	"pingpost/internal/must"
 )
 
-// backedUp is a site with all kinds of objects, and its backup.
+// backedUp returns a site with objects of all kinds, and its backup.
 func backedUp(t *testing.T, read, write *Key) (*site, store.Store) {
 	t.Helper()
 	s := newSite(t, t.TempDir())
@@ -37,7 +37,7 @@ func backedUp(t *testing.T, read, write *Key) (*site, store.Store) {
 	return s, to
 }
 
-// TestRestoredFolderIsComplete: what lies beside the log is there, for its owner alone.
+// A restored folder has the files next to the log, and only its owner can read them.
 func TestRestoredFolderIsComplete(t *testing.T) {
 	s, to := backedUp(t, nil, nil)
 	dir, done := restored(t, to, nil, s, RestoreOptions{Dir: filepath.Join(t.TempDir(), "new", "data")})
@@ -62,7 +62,7 @@ func TestRestoredFolderIsComplete(t *testing.T) {
 	s.must(err)
 }
 
-// TestLargeFilesGoInPieces: no object is larger than one.
+// No object is larger than a piece.
 func TestLargeFilesGoInPieces(t *testing.T) {
 	s := newSite(t, t.TempDir())
 	s.many(2)
@@ -87,8 +87,8 @@ func TestLargeFilesGoInPieces(t *testing.T) {
 	}
 }
 
-// TestRestoreBreaksOff at every request to the store: there is no folder that could
-// be served, and the next restore makes one.
+// If any request to the store fails, Restore leaves no folder that could be served, and
+// the next Restore succeeds.
 func TestRestoreBreaksOff(t *testing.T) {
 	s, inner := backedUp(t, nil, nil)
 	dir := filepath.Join(t.TempDir(), "data")
@@ -180,8 +180,8 @@ func TestTargets(t *testing.T) {
 	}
 }
 
-// TestVerifyFindsEveryFault changes each object in turn, and takes it away: it is told
-// by its name, and what is said to be restorable is.
+// The test changes, shortens and removes each object in turn. Verify finds each fault, and
+// every span that it reports is restorable.
 func TestVerifyFindsEveryFault(t *testing.T) {
 	full, recipient := identity(t)
 	for what, keys := range map[string][2]*Key{"encrypted": {full, recipient}, "unencrypted": {nil, nil}} {
@@ -215,7 +215,7 @@ func flipped(content []byte) []byte {
 	return other
 }
 
-// finds verifies a backup with a fault in it.
+// finds verifies a backup that has a fault.
 func finds(t *testing.T, r *Repository, s *site, fault string) {
 	t.Helper()
 	found, err := r.Verify(t.Context(), 0)
@@ -244,7 +244,7 @@ func finds(t *testing.T, r *Repository, s *site, fault string) {
 	}
 }
 
-// TestListNeedsNoKey: how far a backup reaches can be seen by who cannot read it.
+// The list of generations needs no key, and objects reveal no content.
 func TestListNeedsNoKey(t *testing.T) {
 	full, recipient := identity(t)
 	s, to := backedUp(t, full, recipient)
@@ -281,8 +281,8 @@ func TestKeyFiles(t *testing.T) {
 	}
 }
 
-// TestHostileStore: what lies in the store is bounded in memory, and leads nowhere but
-// into the folder. Whoever can write there without the exchange's key adds nothing.
+// An attacker who can write to the store without the exchange's key cannot exhaust memory,
+// write outside the restored folder, or add files, keys or erasures.
 func TestHostileStore(t *testing.T) {
 	for what, row := range map[string]struct{ name, content, want string }{
 		"a manifest without an end": {"gen/0000000001/snapshot/00000000000000000004/whole-%d", `{"names":["` + strings.Repeat(`","`, maxSigned/3) + `"]}`, ""},
@@ -323,7 +323,7 @@ func TestHostileStore(t *testing.T) {
 	}
 }
 
-// adding is a store with one object more.
+// adding is a store with one more object.
 type adding struct {
 	store.Store
 	name    string

@@ -45,7 +45,7 @@ func (s *Shipper) generationToContinue(all []*generation) (*generation, error) {
 		return nil, nil
 	}
 	if len(g.runs) == 0 {
-		s.tail = unshippedTail{first: g.claim.First, due: g.claim.First}
+		s.tail = logTail{first: g.claim.First, due: g.claim.First}
 		return s.newGenerationIfEntriesGone(g, s.openLogReader())
 	}
 	r := g.runs[len(g.runs)-1]
@@ -66,7 +66,7 @@ func (s *Shipper) generationToContinue(all []*generation) (*generation, error) {
 func (s *Shipper) newGenerationIfEntriesGone(g *generation, err error) (*generation, error) {
 	if errors.Is(err, wal.ErrGone) {
 		s.opt.Logger.Warn("the log no longer has the entries after the backed-up ones; a new generation of the backup begins", "to", s.opt.To.String())
-		s.tail = unshippedTail{}
+		s.tail = logTail{}
 		return nil, nil
 	}
 	if err != nil {
@@ -83,7 +83,7 @@ func (s *Shipper) checkLogContinues(g *generation, r contiguousObjects) error {
 		from--
 		size += r[from].size
 	}
-	s.tail = unshippedTail{first: r[from].first, due: r[from].first}
+	s.tail = logTail{first: r[from].first, due: r[from].first}
 	for _, e := range r[from:] {
 		begin := len(s.tail.buf)
 		if e.first != s.tail.due { // overlaps the previous object, which was read
@@ -136,7 +136,7 @@ func (s *Shipper) claimNewGeneration(ctx context.Context) (*generation, error) {
 		if err != nil || len(segments) == 0 {
 			return nil, errors.Join(fmt.Errorf("cannot back up %q, which has no log", s.src.Dir), err)
 		}
-		s.tail = unshippedTail{first: segments[0].First, due: segments[0].First}
+		s.tail = logTail{first: segments[0].First, due: segments[0].First}
 		if s.reader != nil {
 			s.reader.Close()
 			s.reader = nil

@@ -75,7 +75,7 @@ func (o Options) withDefaults() Options {
 // It runs a loop of steps (step.go). Each step reads the log and puts the new entries,
 // after all files that they may refer to. The shipper can rebuild its memory from the
 // store's listing and the folder. After an error it retries the step, and after a crash
-// Begin finds the place to continue (resume.go).
+// StartShipping finds the place to continue (resume.go).
 type Shipper struct {
 	src       Source
 	opt       Options
@@ -85,10 +85,10 @@ type Shipper struct {
 	pace      *rate.Limiter
 
 	fence          fence
-	gen            *generation // nil before Begin
+	gen            *generation // nil before StartShipping
 	epoch          uint32
 	reader         *wal.Reader
-	tail           unshippedTail
+	tail           logTail
 	shippedKeys    map[string]shippedKeyFile // shipped key files by path
 	storedKeys     map[string][]string
 	erased         map[string]struct{}
@@ -129,7 +129,7 @@ func NewShipper(src Source, opt Options) (*Shipper, error) {
 
 // StartShipping checks that this copy of the exchange may ship, raises a fence, and finds the
 // place to continue. The error is ErrFenced, ErrDiverged, ErrForeign, ErrMixed,
-// ErrChanged, or of the store. Step calls Begin if needed.
+// ErrChanged, or of the store. ShipOnce calls StartShipping if needed.
 func (s *Shipper) StartShipping(ctx context.Context) error {
 	root, err := s.src.readExchangeKey()
 	if err != nil {
@@ -165,13 +165,13 @@ func (s *Shipper) StartShipping(ctx context.Context) error {
 	return err
 }
 
-// restartAtNextStep makes the next step call Begin again.
+// restartAtNextStep makes the next step call StartShipping again.
 func (s *Shipper) restartAtNextStep() {
 	s.stopShippingSnapshot()
 	if s.reader != nil {
 		s.reader.Close()
 	}
-	s.gen, s.reader, s.tail = nil, nil, unshippedTail{}
+	s.gen, s.reader, s.tail = nil, nil, logTail{}
 }
 
 // Close releases the shipper's resources. It does not ship the remaining entries.

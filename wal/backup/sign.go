@@ -41,7 +41,7 @@ func (b *encryptedStore) encodeWithSum(name string, value any) []byte {
 	return append(bytes.TrimSuffix(text, []byte("}")), sumMember+sum(b.sumKey, name, text)+`"}`...)
 }
 
-// sizeWithSum returns the size of sign's output for a JSON object of n bytes.
+// sizeWithSum returns the size of encodeWithSum's output for a JSON object of n bytes.
 func sizeWithSum(jsonSize int) int { return jsonSize + len(sumMember) + sumDigits + 1 }
 
 // decodeWithSum decodes an object and returns its sum. An object of an earlier version has

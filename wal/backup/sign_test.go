@@ -38,7 +38,8 @@ func openObjects(t *testing.T, in store.Store) (names []string) {
 	return names
 }
 
-// signedSite is a store with a log, a snapshot and a file, and its open objects.
+// signedSite returns a store with a log, a snapshot and a file, and the names of its
+// unencrypted objects.
 func signedSite(t *testing.T) (s *site, to store.Store, names []string) {
 	t.Helper()
 	s = newSite(t, t.TempDir())
@@ -126,8 +127,8 @@ func TestVerifyFindsEveryEditOfAMember(t *testing.T) {
 	}
 }
 
-// TestFencesAreRemoved: verify reports it, and the highest epoch of a claim holds a
-// superseded copy off as a fence does.
+// Verify reports removed fences, and the highest life of a claim still stops a superseded
+// copy.
 func TestFencesAreRemoved(t *testing.T) {
 	s, to, _ := signedSite(t)
 	dir, _ := restored(t, to, nil, s, RestoreOptions{Dir: filepath.Join(t.TempDir(), "data")})
@@ -180,7 +181,7 @@ func TestLastEpoch(t *testing.T) {
 	ship(t, s, small(to, nil)).Close()
 }
 
-// TestClaimOfAnotherGeneration: an object that is good under another name is found.
+// Verify detects a valid object that was copied to another name.
 func TestClaimOfAnotherGeneration(t *testing.T) {
 	s, to, _ := signedSite(t)
 	dir, _ := restored(t, to, nil, s, RestoreOptions{Dir: filepath.Join(t.TempDir(), "data")})
@@ -206,8 +207,8 @@ func ignoreNotFound(err error) error {
 	return err
 }
 
-// TestChangedClaim: nobody goes on beside a claim or a fence that was changed, since it
-// may be of a later life; a restore says so before it writes, and a drill still works.
+// A start and a restore stop at a changed claim or fence, because it may be of a later
+// life. A drill still works if the claim is unchanged.
 func TestChangedClaim(t *testing.T) {
 	for _, name := range []string{"gen/0000000001/claim", fenceName(1)} {
 		s, to, _ := signedSite(t)
@@ -237,8 +238,8 @@ func TestChangedClaim(t *testing.T) {
 	}
 }
 
-// TestBackupOfAnEarlierProgram: one without sums is verified with a note, restored, and
-// followed by a generation that has them. Its claim is held against the entries.
+// A backup without sums verifies with a note and can be restored. The next start adds a
+// generation with sums. Verify compares an unsigned claim with the entries.
 func TestBackupOfAnEarlierProgram(t *testing.T) {
 	unpack := func() (s *site, to store.Store) {
 		dir := t.TempDir()
@@ -285,8 +286,8 @@ func TestBackupOfAnEarlierProgram(t *testing.T) {
 	}
 }
 
-// TestSumsCannotBeCutOut: a backup whose claims, fences and manifests all lose their sums
-// does not pass for one of an earlier program, because its entries are bound to the claim.
+// A backup whose claims, fences and manifests lost their sums does not pass for an earlier
+// version, because its entries are bound to the claim.
 func TestSumsCannotBeCutOut(t *testing.T) {
 	_, to, names := signedSite(t)
 	for _, name := range names {

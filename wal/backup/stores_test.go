@@ -8,7 +8,7 @@ import (
 	"pingpost/wal/backup/store"
 )
 
-// counting counts what is put.
+// counting counts the puts to a store.
 type counting struct {
 	store.Store
 	mu          sync.Mutex
@@ -25,8 +25,8 @@ func (c *counting) Put(ctx context.Context, name string, data []byte) error {
 
 var errFlaky = errors.New("the store failed on purpose")
 
-// flaky asks before each operation. What it is told to leave of a put is left there
-// under the object's own name, as no good store would.
+// flaky asks fails before each operation. A failed put may leave the first bytes under the
+// object's own name, as a bad store would.
 type flaky struct {
 	store.Store
 	mu    sync.Mutex

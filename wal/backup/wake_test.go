@@ -7,8 +7,7 @@ import (
 	"time"
 )
 
-// TestWoken: who asks for a backup now does not wait for the next look. Time is
-// virtual, and there is no other look for a day.
+// Wake makes Run ship at once. Time is virtual, and the poll interval is a day.
 func TestWoken(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSite(t, t.TempDir())

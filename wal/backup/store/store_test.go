@@ -138,7 +138,7 @@ func TestEndedContext(t *testing.T) {
 	})
 }
 
-// TestFolderIsPrivateAndClean: backups are about persons.
+// Backups contain personal data, so only the owner can read the folder.
 func TestFolderIsPrivateAndClean(t *testing.T) {
 	d := folder(t)
 	must.Succeed(t, d.Put(t.Context(), "a/b/c", []byte("x")))
@@ -180,8 +180,7 @@ func TestFolderThatCannotBeWritten(t *testing.T) {
 	}
 }
 
-// TestServiceWithoutConditions: one that passes over If-None-Match is caught when
-// another's claim is there.
+// Create detects a service that ignores If-None-Match if another claim exists.
 func TestServiceWithoutConditions(t *testing.T) {
 	backend := s3mem.New()
 	must.Succeed(t, backend.CreateBucket("backups"))
@@ -234,8 +233,8 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// TestFindingMakesNothing: to look into a folder leaves it as it was, and one that was
-// copied without its empty folders can be written to.
+// OpenExisting changes nothing in a folder. A copied folder without its empty subfolders
+// is writable.
 func TestFindingMakesNothing(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "file")
@@ -259,7 +258,7 @@ func TestFindingMakesNothing(t *testing.T) {
 	}
 }
 
-// TestErrorsNameNoSecret: a service that refuses is told of without credentials.
+// Errors of the service contain no credentials.
 func TestErrorsNameNoSecret(t *testing.T) {
 	s := bucket(t, "p")
 	s.bucket = "missing"
@@ -272,8 +271,7 @@ func TestErrorsNameNoSecret(t *testing.T) {
 	}
 }
 
-// TestCreateMeetsARemovedObject: an object that exists when Create tries, and is removed
-// before Create can read it, is reported as existing.
+// Create reports ErrExists for an object that is removed before Create can read it.
 func TestCreateMeetsARemovedObject(t *testing.T) {
 	d := must.Value(OpenDir(t.TempDir()))(t)
 	if err := checkOwnObject(t.Context(), d, "fence/1", []byte("ours")); !errors.Is(err, ErrExists) {
