@@ -49,7 +49,7 @@ func (r *Report) Ask(ctx context.Context, q Question) (*Answer, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, r.opt.limits.timeout)
 	a := &Answer{Question: q, report: r, ctx: ctx, cancel: cancel}
-	err := a.rebuildAfterDamage(func() error { return a.openTransaction(ctx, f) })
+	err := a.runAndRebuildIfDamaged(func() error { return a.openTransaction(ctx, f) })
 	if err != nil {
 		a.Close()
 		return nil, err
@@ -57,8 +57,8 @@ func (r *Report) Ask(ctx context.Context, q Question) (*Answer, error) {
 	return a, nil
 }
 
-// rebuildAfterDamage runs do. After damage, or a panic because of it, it requests a rebuild.
-func (a *Answer) rebuildAfterDamage(do func() error) (err error) {
+// runAndRebuildIfDamaged runs do. After damage, or a panic because of it, it requests a rebuild.
+func (a *Answer) runAndRebuildIfDamaged(read func() error) (err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
 			err = fmt.Errorf("the reader of the report's file panicked: %v", cause)
@@ -66,7 +66,7 @@ func (a *Answer) rebuildAfterDamage(do func() error) (err error) {
 			a.report.requestRebuild(err)
 		}
 	}()
-	err = preferContextError(a.ctx, do())
+	err = preferContextError(a.ctx, read())
 	var fault *Fault
 	var behind *Behind
 	switch {
@@ -96,7 +96,7 @@ func tooLargeFault(why string) error {
 	return &Fault{"from", "a question that costs less: " + why + "; shorten the time, or ask by less"}
 }
 
-func (a *Answer) openTransaction(ctx context.Context, f *file) (err error) {
+func (a *Answer) openTransaction(ctx context.Context, f *reportFile) (err error) {
 	if a.tx, err = f.readers.BeginTx(ctx, &sql.TxOptions{ReadOnly: true}); err != nil {
 		return err
 	}
@@ -124,7 +124,7 @@ func (a *Answer) requireCoveredTime(begins int64) error {
 		first := time.Unix(0, first).UTC().Format(time.RFC3339)
 		return &Fault{"from", "a time that the report goes back to, which is " + first + " or later"}
 	}
-	return a.report.checkReached(a.Seq, a.At, a.To)
+	return a.report.rejectIfNotReached(a.Seq, a.At, a.To)
 }
 
 // maxLag is how far an answer up to now may be behind the log.
@@ -148,7 +148,7 @@ func (a *Answer) loadSources(ctx context.Context) error {
 	return rows.Err()
 }
 
-func (a *Answer) sourceRef(name string) int64 {
+func (a *Answer) sourceNumber(name string) int64 {
 	for ref, known := range a.sources {
 		if known == name {
 			return ref
@@ -163,7 +163,7 @@ func (a *Answer) sourceRef(name string) int64 {
 // Next returns the next row, which is valid until the following call, or io.EOF.
 func (a *Answer) Next() (row *Row, err error) {
 	for len(a.rows) == 0 {
-		if err := a.rebuildAfterDamage(a.readPeriod); err != nil {
+		if err := a.runAndRebuildIfDamaged(a.readPeriod); err != nil {
 			return nil, err
 		}
 	}

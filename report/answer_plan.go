@@ -27,7 +27,7 @@ const (
 
 // prepareQueries prepares the queries, and limits the period to the time that has data.
 func (a *Answer) prepareQueries(ctx context.Context) error {
-	where, args, err := a.whereConditions(a.report.opt.Source, a.sourceRef)
+	where, args, err := a.whereConditions(a.report.opt.Source, a.sourceNumber)
 	if err != nil {
 		return err
 	}
@@ -35,11 +35,11 @@ func (a *Answer) prepareQueries(ctx context.Context) error {
 	for _, name := range projection.MeasureNames {
 		selected = append(selected, "sum("+name+")")
 	}
-	if a.sums, err = a.prepareSums(ctx, sumTable, "currency", selected, where, args); err != nil {
+	if a.sums, err = a.prepareSumQuery(ctx, sumTable, "currency", selected, where, args); err != nil {
 		return err
 	}
 	if projection.Parties.Includes(a.grouping()) {
-		if a.latencies, err = a.prepareSums(ctx, latencyTable, "kind", []string{histogram.SumFunction + "(times)"}, where, args); err != nil {
+		if a.latencies, err = a.prepareSumQuery(ctx, latencyTable, "kind", []string{histogram.SumFunction + "(times)"}, where, args); err != nil {
 			return err
 		}
 	}
@@ -56,21 +56,21 @@ func (a *Answer) prepareQueries(ctx context.Context) error {
 	return nil
 }
 
-// prepareSums prepares a query that groups by the question's dimensions and one more
+// prepareSumQuery prepares a query that groups by the question's dimensions and one more
 // column.
-func (a *Answer) prepareSums(ctx context.Context, table, more string, selected []string, where string, args []any) (of sumQuery, err error) {
+func (a *Answer) prepareSumQuery(ctx context.Context, table, extraColumn string, selected []string, where string, args []any) (query sumQuery, err error) {
 	var by []string
 	for _, d := range a.By {
 		if !d.isTime() {
 			by = append(by, d.String())
 		}
 	}
-	by = append(by, more)
+	by = append(by, extraColumn)
 	text := "SELECT " + strings.Join(append(slices.Clone(by), selected...), ", ") + " FROM " + table +
 		" WHERE " + inSpan + where + " GROUP BY " + strings.Join(by, ", ")
-	of.args = args
-	of.statement, err = a.tx.PrepareContext(ctx, text)
-	return of, err
+	query.args = args
+	query.statement, err = a.tx.PrepareContext(ctx, text)
+	return query, err
 }
 
 // usesRollups reports whether sums by hour and day have all columns of the question.
@@ -81,7 +81,7 @@ func (q *Question) usesRollups() bool {
 
 // nextPeriod returns the spans of the question's next hour or day in its zone, or of the
 // whole time. ok is false at the end.
-func (a *Answer) nextPeriod() (start time.Time, of []projection.Span, ok bool) {
+func (a *Answer) nextPeriod() (start time.Time, spans []projection.Span, ok bool) {
 	if a.nextQuarter >= a.endQuarter {
 		return start, nil, false
 	}
@@ -104,7 +104,7 @@ func (a *Answer) rejectIfTooCostly(ctx context.Context) error {
 	most := a.report.opt.limits.cells
 	first := a.nextQuarter
 	left := int64(most) + 1
-	where, args, err := a.whereConditions(a.report.opt.Source, a.sourceRef)
+	where, args, err := a.whereConditions(a.report.opt.Source, a.sourceNumber)
 	if err != nil {
 		return err
 	}
@@ -138,13 +138,13 @@ func (a *Answer) spansOfAllPeriods() (all []projection.Span) {
 
 // spanArguments returns the arguments of a span's query: the smallest sufficient grouping, or
 // for unfinished time one that every batch writes.
-func (a *Answer) spanArguments(of projection.Span, more []any) []any {
-	g, _ := projection.SmallestGrouping(a.grouping(), of.Unit)
-	if of.Unit == projection.Quarters && of.Last > projection.QuarterOf(a.At) {
+func (a *Answer) spanArguments(span projection.Span, conditions []any) []any {
+	g, _ := projection.SmallestGrouping(a.grouping(), span.Unit)
+	if span.Unit == projection.Quarters && span.Last > projection.QuarterOf(a.At) {
 		g = projection.AllColumns
 		if projection.Parties.Includes(a.grouping()) {
 			g = projection.Parties
 		}
 	}
-	return append([]any{g, of.Unit, of.First, of.Last}, more...)
+	return append([]any{g, span.Unit, span.First, span.Last}, conditions...)
 }

@@ -48,7 +48,7 @@ func (a *Answer) readPeriod() error {
 }
 
 // addMeasures adds the measures of a span.
-func (a *Answer) addMeasures(groups map[string]*Row, of projection.Span) error {
+func (a *Answer) addMeasures(groups map[string]*Row, span projection.Span) error {
 	var at projection.SumKey
 	var currency string
 	var sum projection.Measures
@@ -56,7 +56,7 @@ func (a *Answer) addMeasures(groups map[string]*Row, of projection.Span) error {
 	for i := range sum {
 		places = append(places, &sum[i])
 	}
-	return a.scanSums(a.sums, of, places, func() error {
+	return a.scanSums(a.sums, span, places, func() error {
 		a.rowOfGroup(groups, &at, currency, true).Add(&sum)
 		if len(groups) > a.report.opt.limits.groups {
 			return tooLargeFault(fmt.Sprintf("it has more than %d rows at once", a.report.opt.limits.groups))
@@ -66,11 +66,11 @@ func (a *Answer) addMeasures(groups map[string]*Row, of projection.Span) error {
 }
 
 // addLatencies adds the latencies of a span.
-func (a *Answer) addLatencies(groups map[string]*Row, of projection.Span) error {
+func (a *Answer) addLatencies(groups map[string]*Row, span projection.Span) error {
 	var at projection.SumKey
 	var kind projection.LatencyKind
 	var blob sql.RawBytes
-	return a.scanSums(a.latencies, of, append(a.scanTargets(&at), &kind, &blob), func() error {
+	return a.scanSums(a.latencies, span, append(a.scanTargets(&at), &kind, &blob), func() error {
 		row := a.rowOfGroup(groups, &at, "", false)
 		if row == nil {
 			return nil
@@ -86,17 +86,17 @@ func (a *Answer) addLatencies(groups map[string]*Row, of projection.Span) error 
 }
 
 // scanSums calls do for each sum of a span, after scanning it into places.
-func (a *Answer) scanSums(from sumQuery, of projection.Span, places []any, do func() error) error {
-	rows, err := from.statement.QueryContext(a.ctx, a.spanArguments(of, from.args)...)
+func (a *Answer) scanSums(from sumQuery, span projection.Span, targets []any, each func() error) error {
+	rows, err := from.statement.QueryContext(a.ctx, a.spanArguments(span, from.args)...)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = rows.Close() }()
 	for rows.Next() {
-		if err := rows.Scan(places...); err != nil {
+		if err := rows.Scan(targets...); err != nil {
 			return err
 		}
-		if err := do(); err != nil {
+		if err := each(); err != nil {
 			return err
 		}
 	}

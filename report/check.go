@@ -9,9 +9,9 @@ import (
 // errDamaged reports that SQLite's check found damage.
 var errDamaged = errors.New("SQLite's check found the report's file damaged")
 
-// startCheck makes SQLite check the whole file in the background, over a new connection.
+// startBackgroundCheck makes SQLite check the whole file in the background, over a new connection.
 // Open connections may still have good copies of damaged pages in memory.
-func (r *Report) startCheck(ctx context.Context, f *file) {
+func (r *Report) startBackgroundCheck(ctx context.Context, f *reportFile) {
 	select {
 	case r.checkSlot <- struct{}{}:
 	default:
@@ -24,7 +24,7 @@ func (r *Report) startCheck(ctx context.Context, f *file) {
 				r.requestRebuild(errDamaged)
 			}
 		}()
-		if err := quickCheck(ctx, f.path); err != nil && ctx.Err() == nil {
+		if err := runSQLiteQuickCheck(ctx, f.path); err != nil && ctx.Err() == nil {
 			r.mu.Lock()
 			current := r.file == f
 			r.mu.Unlock()
@@ -43,7 +43,7 @@ func (r *Report) rebuildIfDamaged(err error) {
 	}
 }
 
-func quickCheck(ctx context.Context, path string) error {
+func runSQLiteQuickCheck(ctx context.Context, path string) error {
 	db, err := sql.Open("sqlite", dsn(path, "rw", "query_only(1)", "busy_timeout(5000)"))
 	if err != nil {
 		return err

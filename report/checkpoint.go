@@ -46,7 +46,7 @@ func (s *checkpointer) recordTransaction(entries int) {
 
 // checkpointIfDue runs between two transactions. If descriptors are missing or another
 // program checkpoints, it tries again after the next transaction.
-func (f *file) checkpointIfDue(ctx context.Context) error {
+func (f *reportFile) checkpointIfDue(ctx context.Context) error {
 	s := &f.checkpointer
 	entries, rate := checkpointEntries, int64(checkpointRate)
 	if f.throttle.catchingUp {
@@ -68,7 +68,7 @@ func (f *file) checkpointIfDue(ctx context.Context) error {
 	return nil
 }
 
-func (f *file) checkpointAtRate(ctx context.Context, rate int64) (finished bool, err error) {
+func (f *reportFile) checkpointAtRate(ctx context.Context, rate int64) (finished bool, err error) {
 	log, err := os.Open(f.path + "-wal")
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return false, nil // a temporary failure: SQLite has the file open
@@ -82,14 +82,14 @@ func (f *file) checkpointAtRate(ctx context.Context, rate int64) (finished bool,
 	if err != nil {
 		return false, err
 	}
-	if err := errors.Join(wal.FlushPaced(log, l.frames(), rate), log.Sync()); err != nil {
+	if err := errors.Join(wal.FlushPaced(log, l.newFrames(), rate), log.Sync()); err != nil {
 		return false, err
 	}
 	done, err := f.runCheckpoint(ctx)
 	if err != nil || done < 0 {
 		return false, err
 	}
-	if err := errors.Join(wal.FlushPaced(s.file, l.pages(), rate), s.file.Sync()); err != nil {
+	if err := errors.Join(wal.FlushPaced(s.file, l.changedPages(), rate), s.file.Sync()); err != nil {
 		return false, err
 	}
 	s.lastHeader, s.movedFrames = l.head, done
@@ -99,7 +99,7 @@ func (f *file) checkpointAtRate(ctx context.Context, rate int64) (finished bool,
 // runCheckpoint writes the log's pages into the file without fsync. It returns the number
 // of frames that are in the file: fewer than all if a reader needs an older page, and less
 // than zero if another program checkpoints.
-func (f *file) runCheckpoint(ctx context.Context) (done int64, err error) {
+func (f *reportFile) runCheckpoint(ctx context.Context) (done int64, err error) {
 	if err := f.execute(ctx, "PRAGMA synchronous = OFF"); err != nil {
 		return 0, err
 	}

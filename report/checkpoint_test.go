@@ -21,7 +21,7 @@ import (
 )
 
 // filled is a file that was written to by hand, with so many leads.
-func newFilledFile(t *testing.T, leads int) (r *Report, f *file) {
+func newFilledFile(t *testing.T, leads int) (r *Report, f *reportFile) {
 	t.Helper()
 	log := newLog()
 	for i := range leads {
@@ -39,7 +39,7 @@ func newFilledFile(t *testing.T, leads int) (r *Report, f *file) {
 }
 
 // alone is what a file says without what SQLite keeps beside it.
-func countLeadsInCopy(t *testing.T, f *file) (leads int) {
+func countLeadsInCopy(t *testing.T, f *reportFile) (leads int) {
 	t.Helper()
 	text := must.Value(os.ReadFile(f.path))(t)
 	copied := filepath.Join(t.TempDir(), "alone.db")
@@ -63,16 +63,16 @@ func TestCheckpointMovesAllPages(t *testing.T) {
 		t.Errorf("the file alone has %d of 300 leads", got)
 	}
 	for range checkpointTransactions {
-		must.Succeed(t, f.write(t.Context(), projection.NewBatch(t.Context(), f, f.sources), f.nameless))
+		must.Succeed(t, f.writeProjectedBatch(t.Context(), projection.NewBatch(t.Context(), f, f.sources), f.nameless))
 		must.Succeed(t, f.checkpointIfDue(t.Context()))
 	}
 	if f.checkpointer.transactions >= checkpointTransactions {
 		t.Errorf("%d transactions wait", f.checkpointer.transactions)
 	}
-	must.Succeed(t, quickCheck(t.Context(), f.path))
+	must.Succeed(t, runSQLiteQuickCheck(t.Context(), f.path))
 }
 
-func (*file) nameless(event.ObjectKind, market.Ref) string { return "" }
+func (*reportFile) nameless(event.ObjectKind, market.Ref) string { return "" }
 
 // A reader keeps its older state, and a later checkpoint moves the pages that were needed.
 func TestCheckpointKeepsReadersState(t *testing.T) {
@@ -106,7 +106,7 @@ func TestCheckpointOfADeletedFile(t *testing.T) {
 }
 
 // settled moves all there is.
-func (f *file) settled(t *testing.T) {
+func (f *reportFile) settled(t *testing.T) {
 	t.Helper()
 	if settled, err := f.checkpointAtRate(t.Context(), 0); err != nil || !settled {
 		t.Fatal("it did not settle", err)
@@ -149,7 +149,7 @@ func TestWALPages(t *testing.T) {
 			rt.Fatalf("%d frames from %d on, want %d behind %d", got, l.firstFrame, len(fresh), done)
 		}
 		covered, before := map[int64]bool{}, int64(-1)
-		for off, n := range l.pages() {
+		for off, n := range l.changedPages() {
 			if off <= before || off%size != 0 || n%size != 0 || n <= 0 {
 				rt.Fatalf("a range of %d bytes from %d on, after one that ends at %d", n, off, before)
 			}
@@ -206,7 +206,7 @@ func TestCheckpointContinues(t *testing.T) {
 	if f.checkpointer.movedFrames >= moved+300 {
 		t.Errorf("%d frames after it began anew", f.checkpointer.movedFrames)
 	}
-	must.Succeed(t, quickCheck(t.Context(), f.path))
+	must.Succeed(t, runSQLiteQuickCheck(t.Context(), f.path))
 	if got := countLeadsInCopy(t, f); got != 300 {
 		t.Errorf("the file alone has %d of 300 leads", got)
 	}

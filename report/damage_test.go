@@ -155,7 +155,7 @@ func TestUnusableFile(t *testing.T) {
 
 func (r *testReport) oldest() string {
 	r.t.Helper()
-	_, all, err := listFiles(r.opt.Dir)
+	_, all, err := listReportFiles(r.opt.Dir)
 	if err != nil || len(all) != 1 {
 		r.t.Fatal(all, err)
 	}
@@ -167,7 +167,7 @@ func (r *testReport) oldest() string {
 
 func (r *testReport) changeFile(text string) {
 	r.t.Helper()
-	f, err := connect(r.t.Context(), r.oldest())
+	f, err := openDatabase(r.t.Context(), r.oldest())
 	if err == nil {
 		err = errors.Join(f.execute(r.t.Context(), text), f.close())
 	}

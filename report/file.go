@@ -18,18 +18,18 @@ import (
 	"pingpost/report/projection"
 )
 
-// file is one SQLite file. One connection writes to it, and some others read.
+// reportFile is one SQLite file. One connection writes to it, and some others read.
 //
 // A rebuilt file has a new number in its name. A connection to the previous file may close
 // late, and SQLite then deletes files by name, which would be the new file's newest pages.
-type file struct {
+type reportFile struct {
 	path         string
 	pool         *sql.DB
 	writer       *sql.Conn
 	readers      *sql.DB
 	prepares     map[string]*sql.Stmt
 	opened       [2]os.FileInfo // the file and its log at the time of opening
-	position     position
+	position     filePosition
 	sources      *projection.Sources
 	names        map[nameKey]bool // names that have a row
 	throttle     writeThrottle    // for the writer
@@ -37,8 +37,8 @@ type file struct {
 	openSums     *openSums
 }
 
-// position is the log's identity and the last entry that the file contains.
-type position struct {
+// filePosition is the log's identity and the last entry that the file contains.
+type filePosition struct {
 	Life
 
 	seq    uint64
@@ -58,8 +58,8 @@ func dsn(path, mode string, pragmas ...string) string {
 	return (&url.URL{Scheme: "file", Path: path, RawQuery: query.Encode()}).String()
 }
 
-// listFiles returns the files of a folder by their numbers, and the highest number.
-func listFiles(dir string) (highest int, all map[int]string, err error) {
+// listReportFiles returns the files of a folder by their numbers, and the highest number.
+func listReportFiles(dir string) (highest int, all map[int]string, err error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return 0, nil, nil
@@ -85,8 +85,8 @@ func removeFile(path string) error {
 	return errs
 }
 
-// connect opens the writer and creates the file if it is missing.
-func connect(ctx context.Context, path string) (*file, error) {
+// openDatabase opens the writer and creates the file if it is missing.
+func openDatabase(ctx context.Context, path string) (*reportFile, error) {
 	if err := histogram.Register(); err != nil {
 		return nil, err
 	}
@@ -97,7 +97,7 @@ func connect(ctx context.Context, path string) (*file, error) {
 	if err := made.Close(); err != nil {
 		return nil, err
 	}
-	f := &file{path: path, prepares: map[string]*sql.Stmt{}, sources: projection.NewSources(), names: map[nameKey]bool{}, throttle: writeThrottle{sleep: time.Sleep}, openSums: newOpenSums()}
+	f := &reportFile{path: path, prepares: map[string]*sql.Stmt{}, sources: projection.NewSources(), names: map[nameKey]bool{}, throttle: writeThrottle{sleep: time.Sleep}, openSums: newOpenSums()}
 	f.pool, err = sql.Open("sqlite", dsn(path, "rw", "journal_mode(WAL)", "synchronous(NORMAL)", "busy_timeout(5000)", "wal_autocheckpoint(0)",
 		"cache_size(-16384)", "journal_size_limit(25165824)", tempDir(path)))
 	if err != nil {
@@ -124,8 +124,8 @@ func tempDir(path string) string {
 	return "temp_store_directory('" + strings.ReplaceAll(filepath.Dir(path), "'", "''") + "')"
 }
 
-// openReaders opens the readers and records the identity of the files.
-func (f *file) openReaders() (err error) {
+// openReadConnections opens the readers and records the identity of the files.
+func (f *reportFile) openReadConnections() (err error) {
 	if f.readers, err = sql.Open("sqlite", dsn(f.path, "rw", "query_only(1)", "busy_timeout(5000)", "cache_size(-"+strconv.Itoa(readerCacheBytes>>10)+")")); err != nil {
 		return err
 	}
@@ -134,7 +134,7 @@ func (f *file) openReaders() (err error) {
 	return err
 }
 
-func (f *file) statFileAndWAL() (now [2]os.FileInfo, err error) {
+func (f *reportFile) statFileAndWAL() (now [2]os.FileInfo, err error) {
 	for i, end := range []string{"", "-wal"} {
 		if now[i], err = os.Stat(f.path + end); err != nil {
 			return now, err
@@ -146,9 +146,9 @@ func (f *file) statFileAndWAL() (now [2]os.FileInfo, err error) {
 // errReplaced reports that the file's name now belongs to another file.
 var errReplaced = errors.New("the report's file was deleted or replaced while it was in use")
 
-// checkUnchanged returns errReplaced if the file was deleted or replaced. SQLite would
+// checkNotReplaced returns errReplaced if the file was deleted or replaced. SQLite would
 // continue to write to the deleted file.
-func (f *file) checkUnchanged() error {
+func (f *reportFile) checkNotReplaced() error {
 	now, err := f.statFileAndWAL()
 	if err != nil {
 		return errors.Join(errReplaced, err)
@@ -162,7 +162,7 @@ func (f *file) checkUnchanged() error {
 }
 
 // createTables creates the tables of an empty file.
-func (f *file) createTables(ctx context.Context, at position) error {
+func (f *reportFile) createTables(ctx context.Context, at filePosition) error {
 	for _, text := range []string{
 		"PRAGMA application_id = " + strconv.Itoa(applicationID), "PRAGMA user_version = " + strconv.Itoa(schemaVersion), fullSchema(),
 	} {
@@ -179,7 +179,7 @@ var errUnusable = errors.New("the report's file belongs to another log or progra
 
 // loadPosition reads the file's position. It returns errUnusable unless the file has this schema,
 // is of this log and not ahead of it.
-func (f *file) loadPosition(ctx context.Context, life Life, durable uint64) error {
+func (f *reportFile) loadPosition(ctx context.Context, life Life, durable uint64) error {
 	var id, version int
 	row := f.writer.QueryRowContext(ctx, "SELECT a.application_id, v.user_version FROM pragma_application_id a, pragma_user_version v")
 	if err := row.Scan(&id, &version); err != nil {
@@ -203,11 +203,11 @@ func (f *file) loadPosition(ctx context.Context, life Life, durable uint64) erro
 	if err := f.loadNames(ctx); err != nil {
 		return err
 	}
-	return f.restoreOpenSums(ctx)
+	return f.loadOpenSums(ctx)
 }
 
 // loadNames reads the sources and names that the file has.
-func (f *file) loadNames(ctx context.Context) error {
+func (f *reportFile) loadNames(ctx context.Context) error {
 	err := f.eachRow(ctx, "SELECT ref, id FROM sources ORDER BY ref", func(row *sql.Rows) error {
 		var ref int64
 		var id string
@@ -226,7 +226,7 @@ func (f *file) loadNames(ctx context.Context) error {
 	})
 }
 
-func (f *file) eachRow(ctx context.Context, text string, do func(*sql.Rows) error, args ...any) error {
+func (f *reportFile) eachRow(ctx context.Context, text string, do func(*sql.Rows) error, args ...any) error {
 	found, err := f.writer.QueryContext(ctx, text, args...)
 	if err != nil {
 		return err
@@ -240,13 +240,13 @@ func (f *file) eachRow(ctx context.Context, text string, do func(*sql.Rows) erro
 	return found.Err()
 }
 
-func (f *file) execute(ctx context.Context, text string, args ...any) error {
+func (f *reportFile) execute(ctx context.Context, text string, args ...any) error {
 	_, err := f.writer.ExecContext(ctx, text, args...)
 	return err
 }
 
 // prepareOnce returns a statement of the writer, which is prepared once.
-func (f *file) prepareOnce(ctx context.Context, text string) (*sql.Stmt, error) {
+func (f *reportFile) prepareOnce(ctx context.Context, text string) (*sql.Stmt, error) {
 	if known := f.prepares[text]; known != nil {
 		return known, nil
 	}
@@ -259,7 +259,7 @@ func (f *file) prepareOnce(ctx context.Context, text string) (*sql.Stmt, error) 
 }
 
 // close closes the connections. A connection that is reading closes after its reading.
-func (f *file) close() error {
+func (f *reportFile) close() error {
 	var errs error
 	for _, s := range f.prepares {
 		errs = errors.Join(errs, s.Close())

@@ -16,11 +16,11 @@ import (
 )
 
 // openOrCreateFile opens the newest file, or creates one.
-func (r *Report) openOrCreateFile(ctx context.Context) (*file, error) {
+func (r *Report) openOrCreateFile(ctx context.Context) (*reportFile, error) {
 	if err := os.MkdirAll(r.opt.Dir, 0o700); err != nil {
 		return nil, fmt.Errorf("cannot create the report's folder: %w", err)
 	}
-	highest, all, err := listFiles(r.opt.Dir)
+	highest, all, err := listReportFiles(r.opt.Dir)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the report's folder: %w", err)
 	}
@@ -41,7 +41,7 @@ func (r *Report) openOrCreateFile(ctx context.Context) (*file, error) {
 	if err = errors.Join(err, absErr); err != nil {
 		return nil, fmt.Errorf("cannot remove old files from the report's folder: %w", err)
 	}
-	f, err := connect(ctx, filepath.Join(dir, strconv.Itoa(r.fileNumber)+suffix))
+	f, err := openDatabase(ctx, filepath.Join(dir, strconv.Itoa(r.fileNumber)+suffix))
 	if err != nil {
 		return nil, fmt.Errorf("cannot open the report's file: %w", classifyOpenError(err))
 	}
@@ -62,10 +62,10 @@ func classifyOpenError(err error) error {
 	return classifySQLiteError(err)
 }
 
-func (r *Report) prepareFile(ctx context.Context, f *file, fresh bool) error {
+func (r *Report) prepareFile(ctx context.Context, f *reportFile, fresh bool) error {
 	var err error
 	if fresh {
-		at := position{Life: r.opt.Source.Life()}
+		at := filePosition{Life: r.opt.Source.Life()}
 		if err = f.createTables(ctx, at); err == nil {
 			err = f.writePosition(ctx, at)
 		}
@@ -74,13 +74,13 @@ func (r *Report) prepareFile(ctx context.Context, f *file, fresh bool) error {
 		err = f.loadPosition(ctx, r.opt.Source.Life(), durable)
 	}
 	if err == nil {
-		err = f.openReaders()
+		err = f.openReadConnections()
 	}
 	return classifySQLiteError(err)
 }
 
 // followLog applies entries until an error. The context checks ends its background checks.
-func (r *Report) followLog(ctx, checks context.Context, f *file) error {
+func (r *Report) followLog(ctx, checks context.Context, f *reportFile) error {
 	from := f.position.seq
 	if from > 0 {
 		from++
@@ -93,7 +93,7 @@ func (r *Report) followLog(ctx, checks context.Context, f *file) error {
 		return fmt.Errorf("cannot read the log for the report: %w", err)
 	}
 	defer log.Close()
-	r.startCheck(checks, f)
+	r.startBackgroundCheck(checks, f)
 	checked := time.Now()
 	for ctx.Err() == nil {
 		select {
@@ -101,7 +101,7 @@ func (r *Report) followLog(ctx, checks context.Context, f *file) error {
 			return &why
 		default:
 		}
-		if err := f.checkUnchanged(); err != nil {
+		if err := f.checkNotReplaced(); err != nil {
 			return &rebuildError{err}
 		}
 		if !r.hasDiskSpace() {
@@ -120,7 +120,7 @@ func (r *Report) followLog(ctx, checks context.Context, f *file) error {
 			return err
 		}
 		if time.Since(checked) > r.opt.checkInterval {
-			r.startCheck(checks, f)
+			r.startBackgroundCheck(checks, f)
 			checked = time.Now()
 		}
 		sleepUnlessDone(ctx, r.opt.pollInterval)
@@ -142,7 +142,7 @@ func (r *Report) hasDiskSpace() bool {
 
 // applyBatch applies the available entries in one transaction. more reports that there may
 // be more.
-func (r *Report) applyBatch(ctx context.Context, f *file, log Reader) (more bool, err error) {
+func (r *Report) applyBatch(ctx context.Context, f *reportFile, log Reader) (more bool, err error) {
 	ctx = context.WithoutCancel(ctx) // a batch is either written completely or not begun
 	b := projection.NewBatch(ctx, f, f.sources)
 	decoder := event.Decoder{}
@@ -171,9 +171,9 @@ func (r *Report) applyBatch(ctx context.Context, f *file, log Reader) (more bool
 	return true, r.writeBatch(ctx, f, b)
 }
 
-func (r *Report) writeBatch(ctx context.Context, f *file, b *projection.Batch) error {
+func (r *Report) writeBatch(ctx context.Context, f *reportFile, b *projection.Batch) error {
 	if b.Entries > 0 {
-		if err := f.write(ctx, b, r.opt.Source.NameOf); err != nil {
+		if err := f.writeProjectedBatch(ctx, b, r.opt.Source.NameOf); err != nil {
 			return classifySQLiteError(err)
 		}
 		if err := f.checkpointIfDue(ctx); err != nil {

@@ -56,9 +56,9 @@ func (o *openSums) mergeLatencies(at projection.LatencyPosition, h histogram.His
 	o.latencySlots += len(*to)
 }
 
-// restoreOpenSums computes the open sums from the file: days from their finished hours,
+// loadOpenSums computes the open sums from the file: days from their finished hours,
 // and the rest from the quarters of the unfinished hour.
-func (f *file) restoreOpenSums(ctx context.Context) error {
+func (f *reportFile) loadOpenSums(ctx context.Context) error {
 	now := projection.QuarterOf(f.position.at)
 	day, hour := projection.DivideRoundingDown(now, projection.Days), projection.DivideRoundingDown(now, projection.Hours)
 	for _, table := range []string{sumTable, latencyTable} {
@@ -74,20 +74,20 @@ func (f *file) restoreOpenSums(ctx context.Context) error {
 		}
 	}
 	const hoursOver = " WHERE grain < 63 AND unit = 4 AND start >= ? AND start < ?"
-	if err := f.eachSum(ctx, hoursOver, func(at projection.SumPosition, m *projection.Measures) {
+	if err := f.eachStoredSum(ctx, hoursOver, func(at projection.SumPosition, m *projection.Measures) {
 		at.Unit, at.Start = projection.Days, day
 		projection.GetOrInsert(f.openSums.sums, at).Add(m)
 	}, day*projection.Days/projection.Hours, hour); err != nil {
 		return err
 	}
-	if err := f.eachLatency(ctx, hoursOver, func(at projection.LatencyPosition, h histogram.Histogram) {
+	if err := f.eachStoredLatency(ctx, hoursOver, func(at projection.LatencyPosition, h histogram.Histogram) {
 		at.Unit, at.Start = projection.Days, day
 		f.openSums.mergeLatencies(at, h)
 	}, day*projection.Days/projection.Hours, hour); err != nil {
 		return err
 	}
 	begun := map[projection.SumKey]*projection.Measures{}
-	if err := f.eachSum(ctx, " WHERE grain = 63 AND unit = 1 AND start >= ?", func(at projection.SumPosition, m *projection.Measures) {
+	if err := f.eachStoredSum(ctx, " WHERE grain = 63 AND unit = 1 AND start >= ?", func(at projection.SumPosition, m *projection.Measures) {
 		at.Key.Quarter = at.Start
 		projection.GetOrInsert(begun, at.Key).Add(m)
 	}, hour*projection.Hours); err != nil {
@@ -99,7 +99,7 @@ func (f *file) restoreOpenSums(ctx context.Context) error {
 		}
 	}
 	clocked := map[projection.LatencyKey]*histogram.Histogram{}
-	if err := f.eachLatency(ctx, " WHERE grain = 7 AND unit = 1 AND start >= ?", func(at projection.LatencyPosition, h histogram.Histogram) {
+	if err := f.eachStoredLatency(ctx, " WHERE grain = 7 AND unit = 1 AND start >= ?", func(at projection.LatencyPosition, h histogram.Histogram) {
 		at.Key.Key.Quarter = at.Start
 		projection.GetOrInsert(clocked, at.Key).Add(h)
 	}, hour*projection.Hours); err != nil {
@@ -113,7 +113,7 @@ func (f *file) restoreOpenSums(ctx context.Context) error {
 	return nil
 }
 
-func (f *file) eachSum(ctx context.Context, where string, do func(projection.SumPosition, *projection.Measures), args ...any) error {
+func (f *reportFile) eachStoredSum(ctx context.Context, where string, do func(projection.SumPosition, *projection.Measures), args ...any) error {
 	var at projection.SumPosition
 	var currency string
 	var m projection.Measures
@@ -133,7 +133,7 @@ func (f *file) eachSum(ctx context.Context, where string, do func(projection.Sum
 	}, args...)
 }
 
-func (f *file) eachLatency(ctx context.Context, where string, do func(projection.LatencyPosition, histogram.Histogram), args ...any) error {
+func (f *reportFile) eachStoredLatency(ctx context.Context, where string, do func(projection.LatencyPosition, histogram.Histogram), args ...any) error {
 	var at projection.LatencyPosition
 	var blob sql.RawBytes
 	of := &at.Key.Key

@@ -69,7 +69,7 @@ type Report struct {
 	checkSlot  chan struct{}     // holds a value during a check
 
 	mu         sync.Mutex
-	file       *file // answers questions; nil: no file now
+	file       *reportFile // answers questions; nil: no file now
 	status     Status
 	caughtUpAt time.Time // when the file last had all entries
 }
@@ -169,7 +169,7 @@ func isTransient(code int) bool {
 func (r *Report) Run(ctx context.Context) {
 	pause, began := time.Duration(0), time.Now()
 	for {
-		err := r.followRecovering(ctx)
+		err := r.followLogWithRecover(ctx)
 		if ctx.Err() != nil {
 			return
 		}
@@ -210,7 +210,7 @@ func (r *Report) discardFile(why error) error {
 	r.status.Rebuilds++
 	r.status.Seq, r.status.At, r.caughtUpAt = 0, 0, time.Time{}
 	r.mu.Unlock()
-	_, all, err := listFiles(r.opt.Dir)
+	_, all, err := listReportFiles(r.opt.Dir)
 	for _, path := range all {
 		err = errors.Join(err, removeFile(path))
 	}
@@ -223,11 +223,11 @@ func (r *Report) discardFile(why error) error {
 	return why
 }
 
-// followRecovering follows the log and converts a panic to an error, because a damaged
+// followLogWithRecover follows the log and converts a panic to an error, because a damaged
 // file must not stop the exchange. After a panic it leaves the file unclosed, since the
 // library may still hold its locks.
-func (r *Report) followRecovering(ctx context.Context) (err error) {
-	var f *file
+func (r *Report) followLogWithRecover(ctx context.Context) (err error) {
+	var f *reportFile
 	checks, cancel := context.WithCancel(ctx)
 	defer func() {
 		r.setServedFile(nil)
@@ -250,7 +250,7 @@ func (r *Report) followRecovering(ctx context.Context) (err error) {
 }
 
 // setServedFile sets the file that answers questions.
-func (r *Report) setServedFile(f *file) {
+func (r *Report) setServedFile(f *reportFile) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.file = f; f != nil {

@@ -14,7 +14,7 @@ import (
 
 // removeExpiredIfDue removes data older than Retention, a quarter of an hour per transaction. Each
 // transaction also updates the time from which the file is complete.
-func (r *Report) removeExpiredIfDue(ctx context.Context, f *file) error {
+func (r *Report) removeExpiredIfDue(ctx context.Context, f *reportFile) error {
 	if r.opt.Retention == 0 || r.opt.Now().Sub(r.lastSweep) < r.opt.sweepInterval {
 		return nil
 	}
@@ -31,7 +31,7 @@ func (r *Report) removeExpiredIfDue(ctx context.Context, f *file) error {
 		if oldest < last {
 			until = oldest + 1
 		}
-		if err := f.removeBefore(ctx, until*projection.Quarter); err != nil {
+		if err := f.removeRowsBefore(ctx, until*projection.Quarter); err != nil {
 			return classifySQLiteError(err)
 		}
 		if until == last {
@@ -45,8 +45,8 @@ func (r *Report) removeExpiredIfDue(ctx context.Context, f *file) error {
 // maxQuartersPerSweep limits the quarters that are removed before the log is read again.
 const maxQuartersPerSweep = 16
 
-// removeBefore removes older data in one transaction.
-func (f *file) removeBefore(ctx context.Context, before int64) (err error) {
+// removeRowsBefore removes older data in one transaction.
+func (f *reportFile) removeRowsBefore(ctx context.Context, limit int64) (err error) {
 	if err := f.execute(ctx, "BEGIN IMMEDIATE"); err != nil {
 		return err
 	}
@@ -56,18 +56,18 @@ func (f *file) removeBefore(ctx context.Context, before int64) (err error) {
 		}
 	}()
 	gone := int64(0)
-	id := market.ComposeID(before/int64(time.Millisecond), [10]byte{})
+	id := market.ComposeID(limit/int64(time.Millisecond), [10]byte{})
 	for table, column := range map[string]string{"leads": "id", "posts": "lead", "webhooks": "lead", "auctions": "id", "bids": "auction"} {
 		if err := f.deleteRowsOfOlderIDs(ctx, &gone, table, column, id[:]); err != nil {
 			return err
 		}
 	}
-	if err := f.removeSumsBefore(ctx, &gone, projection.QuarterOf(before)); err != nil {
+	if err := f.removeSumsBefore(ctx, &gone, projection.QuarterOf(limit)); err != nil {
 		return err
 	}
 	kept := f.position
 	if gone > 0 {
-		kept.begins = max(kept.begins, before)
+		kept.begins = max(kept.begins, limit)
 	}
 	if err := f.writePosition(ctx, kept); err != nil {
 		return err
@@ -82,15 +82,15 @@ func (f *file) removeBefore(ctx context.Context, before int64) (err error) {
 
 // removeSumsBefore removes the sums of units that ended before a quarter. A unit that is
 // only partly older stays. No question reads it, because questions begin later.
-func (f *file) removeSumsBefore(ctx context.Context, gone *int64, before int64) error {
+func (f *reportFile) removeSumsBefore(ctx context.Context, removedRows *int64, quarter int64) error {
 	for _, unit := range []int64{projection.Quarters, projection.Hours, projection.Days} {
-		until := projection.DivideRoundingDown(before, unit)
-		if err := f.deleteFrom(ctx, gone, reasonTable+" WHERE unit = ? AND start < ?", unit, until); err != nil {
+		until := projection.DivideRoundingDown(quarter, unit)
+		if err := f.deleteAndCount(ctx, removedRows, reasonTable+" WHERE unit = ? AND start < ?", unit, until); err != nil {
 			return err
 		}
 		for _, g := range projection.Groupings {
 			for _, table := range []string{sumTable, latencyTable} {
-				if err := f.deleteFrom(ctx, gone, table+" WHERE grain = ? AND unit = ? AND start < ?", g, unit, until); err != nil {
+				if err := f.deleteAndCount(ctx, removedRows, table+" WHERE grain = ? AND unit = ? AND start < ?", g, unit, until); err != nil {
 					return err
 				}
 			}
@@ -101,11 +101,11 @@ func (f *file) removeSumsBefore(ctx context.Context, gone *int64, before int64) 
 
 // deleteRowsOfOlderIDs deletes the rows before an id in batches with rests, because a quarter of an
 // hour may have a million rows.
-func (f *file) deleteRowsOfOlderIDs(ctx context.Context, gone *int64, table, column string, id []byte) error {
+func (f *reportFile) deleteRowsOfOlderIDs(ctx context.Context, removedRows *int64, table, column string, id []byte) error {
 	some := fmt.Sprintf("%[1]s WHERE %[2]s <= (SELECT max(%[2]s) FROM (SELECT %[2]s FROM %[1]s WHERE %[2]s < ? ORDER BY %[2]s LIMIT %[3]d))", table, column, deleteBatchRows)
 	for f.throttle.startWork(); ; f.throttle.restIfDue() {
-		before := *gone
-		if err := f.deleteFrom(ctx, gone, some, id); err != nil || *gone == before {
+		before := *removedRows
+		if err := f.deleteAndCount(ctx, removedRows, some, id); err != nil || *removedRows == before {
 			return err
 		}
 	}
@@ -114,12 +114,12 @@ func (f *file) deleteRowsOfOlderIDs(ctx context.Context, gone *int64, table, col
 // deleteBatchRows is the approximate number of rows per DELETE statement.
 const deleteBatchRows = 500
 
-func (f *file) deleteFrom(ctx context.Context, gone *int64, from string, args ...any) error {
+func (f *reportFile) deleteAndCount(ctx context.Context, removedRows *int64, from string, args ...any) error {
 	result, err := f.writer.ExecContext(ctx, "DELETE FROM "+from, args...)
 	if err != nil {
 		return err
 	}
 	n, err := result.RowsAffected()
-	*gone += n
+	*removedRows += n
 	return err
 }

@@ -11,7 +11,7 @@ import (
 // parameters for each one.
 type rowWriter struct {
 	ctx        context.Context //nolint:containedctx // of one transaction
-	f          *file
+	f          *reportFile
 	head, tail string
 	columns    int
 	args       []any
@@ -21,22 +21,22 @@ const maxParameters = 64
 
 func (w *rowWriter) rowsPerStatement() int { return max(1, maxParameters/w.columns) }
 
-// replaceRows returns a writer whose rows replace those of the same key.
-func (f *file) replaceRows(ctx context.Context, table string, columns int) *rowWriter {
+// newReplacingWriter returns a writer whose rows replace those of the same key.
+func (f *reportFile) newReplacingWriter(ctx context.Context, table string, columns int) *rowWriter {
 	return &rowWriter{ctx: ctx, f: f, head: "INSERT OR REPLACE INTO " + table, columns: columns}
 }
 
-// addSums returns a writer that adds measures to the rows of the same key.
-func (f *file) addSums(ctx context.Context, table string, key, measures []string) *rowWriter {
+// newSumAddingWriter returns a writer that adds measures to the rows of the same key.
+func (f *reportFile) newSumAddingWriter(ctx context.Context, table string, key, measures []string) *rowWriter {
 	sets := make([]string, 0, len(measures))
 	for _, name := range measures {
 		sets = append(sets, name+" = "+name+" + excluded."+name)
 	}
-	return f.mergeRows(ctx, table, key, measures, sets)
+	return f.newMergingWriter(ctx, table, key, measures, sets)
 }
 
-// mergeRows returns a writer whose rows update those of the same key.
-func (f *file) mergeRows(ctx context.Context, table string, key, measures, sets []string) *rowWriter {
+// newMergingWriter returns a writer whose rows update those of the same key.
+func (f *reportFile) newMergingWriter(ctx context.Context, table string, key, measures, sets []string) *rowWriter {
 	return &rowWriter{
 		ctx: ctx, f: f, head: "INSERT INTO " + table, columns: len(key) + len(measures),
 		tail: " ON CONFLICT (" + strings.Join(key, ", ") + ") DO UPDATE SET " + strings.Join(sets, ", "),
@@ -50,18 +50,18 @@ func (w *rowWriter) add(values ...any) error {
 	if w.args = append(w.args, values...); len(w.args) < w.rowsPerStatement()*w.columns {
 		return nil
 	}
-	return w.write(w.rowsPerStatement())
+	return w.writeRows(w.rowsPerStatement())
 }
 
 // writeBufferedRows writes the remaining rows.
 func (w *rowWriter) writeBufferedRows() error {
 	if n := len(w.args) / w.columns; n > 0 {
-		return w.write(n)
+		return w.writeRows(n)
 	}
 	return nil
 }
 
-func (w *rowWriter) write(n int) error {
+func (w *rowWriter) writeRows(n int) error {
 	row := "(" + strings.Repeat("?,", w.columns-1) + "?)"
 	text := w.head + " VALUES " + strings.Repeat(row+",", n-1) + row + w.tail
 	var err error

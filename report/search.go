@@ -40,8 +40,8 @@ const searchTimeout = 5 * time.Second
 // maxIDSkew is the largest difference between the time of an id and that of its log entry.
 const maxIDSkew = 10 * time.Minute
 
-// readFile runs do in a read transaction.
-func (r *Report) readFile(ctx context.Context, to int64, do func(context.Context, *sql.Tx, *position) error) (err error) {
+// readServedFile runs do in a read transaction.
+func (r *Report) readServedFile(ctx context.Context, to int64, do func(context.Context, *sql.Tx, *filePosition) error) (err error) {
 	r.mu.Lock()
 	f := r.file
 	r.mu.Unlock()
@@ -56,7 +56,7 @@ func (r *Report) readFile(ctx context.Context, to int64, do func(context.Context
 			r.requestRebuild(err)
 		}
 	}()
-	err = preferContextError(ctx, r.readTransaction(ctx, f, to, do))
+	err = preferContextError(ctx, r.readInTransaction(ctx, f, to, do))
 	var fault *Fault
 	var behind *Behind
 	switch {
@@ -68,24 +68,24 @@ func (r *Report) readFile(ctx context.Context, to int64, do func(context.Context
 	return err
 }
 
-func (r *Report) readTransaction(ctx context.Context, f *file, to int64, do func(context.Context, *sql.Tx, *position) error) error {
+func (r *Report) readInTransaction(ctx context.Context, f *reportFile, to int64, do func(context.Context, *sql.Tx, *filePosition) error) error {
 	tx, err := f.readers.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
 	if err != nil {
 		return err
 	}
 	defer func() { _ = tx.Rollback() }()
-	at := new(position)
+	at := new(filePosition)
 	if err := tx.QueryRowContext(ctx, "SELECT seq, at, begins FROM place").Scan(&at.seq, &at.at, &at.begins); err != nil {
 		return err
 	}
-	if err := r.checkReached(at.seq, at.at, to); err != nil {
+	if err := r.rejectIfNotReached(at.seq, at.at, to); err != nil {
 		return err
 	}
 	return do(ctx, tx, at)
 }
 
-// checkReached returns a *Behind unless the file reaches to, or nearly now.
-func (r *Report) checkReached(seq uint64, at, to int64) error {
+// rejectIfNotReached returns a *Behind unless the file reaches to, or nearly now.
+func (r *Report) rejectIfNotReached(seq uint64, at, to int64) error {
 	now := r.opt.Now().UnixNano()
 	if to == 0 {
 		to = now
@@ -116,8 +116,8 @@ func (c *searchCondition) and(text string, args ...any) {
 	c.args = append(c.args, args...)
 }
 
-// addIndexed adds a condition on a column. The search uses the first index that is given.
-func (c *searchCondition) addIndexed(indexName, sql string, arg any) {
+// addIndexedCondition adds a condition on a column. The search uses the first index that is given.
+func (c *searchCondition) addIndexedCondition(indexName, sql string, arg any) {
 	if indexName == "" || c.index != "" {
 		c.and(sql, arg)
 		return
@@ -125,13 +125,13 @@ func (c *searchCondition) addIndexed(indexName, sql string, arg any) {
 	c.index, c.indexCondition, c.indexArgs = indexName, sql, []any{arg}
 }
 
-// limitIDs limits the ids to a time.
-func (c *searchCondition) limitIDs(at int64, within time.Duration) {
+// limitToIDsAround limits the ids to a time.
+func (c *searchCondition) limitToIDsAround(at int64, within time.Duration) {
 	c.minTime, c.maxTime = at-int64(within), at+int64(within)
 }
 
-// addName adds a condition on a column with the number of a configured name.
-func (c *searchCondition) addName(src Source, kind event.ObjectKind, field, index, column, name string) error {
+// addNameCondition adds a condition on a column with the number of a configured name.
+func (c *searchCondition) addNameCondition(src Source, kind event.ObjectKind, field, index, column, name string) error {
 	if name == "" {
 		return nil
 	}
@@ -139,7 +139,7 @@ func (c *searchCondition) addName(src Source, kind event.ObjectKind, field, inde
 	if ref == 0 {
 		return &Fault{field, "a name that was configured once"}
 	}
-	c.addIndexed(index, column, ref)
+	c.addIndexedCondition(index, column, ref)
 	return nil
 }
 

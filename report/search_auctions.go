@@ -30,12 +30,12 @@ const auctionColumns = "id, at, lead, campaign, supplier, asked, reason, test, "
 
 // Auctions searches auctions. The error is a *Fault, a *Behind, or an error of the file.
 func (r *Report) Auctions(ctx context.Context, s Search) (found []FoundAuction, p Page, err error) {
-	err = r.readFile(ctx, s.To, func(ctx context.Context, tx *sql.Tx, at *position) error {
+	err = r.readServedFile(ctx, s.To, func(ctx context.Context, tx *sql.Tx, at *filePosition) error {
 		c, err := r.auctionCondition(&s)
 		if err != nil {
 			return err
 		}
-		h := r.newScan(tx, "auctions", auctionColumns, c, &s, at)
+		h := r.newIDScan(tx, "auctions", auctionColumns, c, &s, at)
 		h.scanRow = func(rows *sql.Rows) ([16]byte, error) {
 			a, err := r.scanAuction(rows)
 			found = append(found, a)
@@ -50,9 +50,9 @@ func (r *Report) Auctions(ctx context.Context, s Search) (found []FoundAuction, 
 func (r *Report) auctionCondition(s *Search) (*searchCondition, error) {
 	c, bids, src := new(searchCondition), new(searchCondition), r.opt.Source
 	err := errors.Join(
-		c.addName(src, event.ObjectSupplier, "supplier", "", "supplier = ?", s.Supplier),
-		c.addName(src, event.ObjectCampaign, "campaign", "", "campaign = ?", s.Campaign),
-		bids.addName(src, event.ObjectBuyer, "buyer", "", "b.buyer = ?", s.Buyer),
+		c.addNameCondition(src, event.ObjectSupplier, "supplier", "", "supplier = ?", s.Supplier),
+		c.addNameCondition(src, event.ObjectCampaign, "campaign", "", "campaign = ?", s.Campaign),
+		bids.addNameCondition(src, event.ObjectBuyer, "buyer", "", "b.buyer = ?", s.Buyer),
 	)
 	if err != nil {
 		return nil, err

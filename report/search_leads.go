@@ -32,12 +32,12 @@ const leadColumns = "id, at, campaign, supplier, buyer, status, delivery, reason
 
 // Leads searches leads. The error is a *Fault, a *Behind, or an error of the file.
 func (r *Report) Leads(ctx context.Context, s Search) (found []FoundLead, p Page, err error) {
-	err = r.readFile(ctx, s.To, func(ctx context.Context, tx *sql.Tx, at *position) error {
+	err = r.readServedFile(ctx, s.To, func(ctx context.Context, tx *sql.Tx, at *filePosition) error {
 		c, err := r.leadCondition(ctx, tx, &s)
 		if err != nil {
 			return err
 		}
-		h := r.newScan(tx, "leads", leadColumns, c, &s, at)
+		h := r.newIDScan(tx, "leads", leadColumns, c, &s, at)
 		h.scanRow = func(rows *sql.Rows) ([16]byte, error) {
 			l, err := r.scanLead(rows)
 			found = append(found, l)
@@ -49,7 +49,7 @@ func (r *Report) Leads(ctx context.Context, s Search) (found []FoundLead, p Page
 	return found, p, err
 }
 
-func (r *Report) newScan(tx *sql.Tx, table, columns string, c *searchCondition, s *Search, at *position) *idScan {
+func (r *Report) newIDScan(tx *sql.Tx, table, columns string, c *searchCondition, s *Search, at *filePosition) *idScan {
 	h := &idScan{tx: tx, table: table, columns: columns, searchCondition: *c, limit: s.Limit, budget: r.opt.limits.searchTime, firstRows: r.opt.limits.firstScanRows}
 	h.low, h.high = s.idRange(at.begins)
 	if c.maxTime != 0 {
@@ -66,7 +66,7 @@ func (r *Report) leadCondition(ctx context.Context, tx *sql.Tx, s *Search) (*sea
 		return nil, err
 	}
 	if s.Test != nil && *s.Test {
-		c.addIndexed("leads_test", "test = 1 AND test = ?", 1)
+		c.addIndexedCondition("leads_test", "test = 1 AND test = ?", 1)
 	} else if s.Test != nil {
 		c.and("test = 0")
 	}
@@ -75,13 +75,13 @@ func (r *Report) leadCondition(ctx context.Context, tx *sql.Tx, s *Search) (*sea
 		if !ok {
 			return nil, &Fault{"reason", "why a lead was not sold, such as caps_full or no_bid"}
 		}
-		c.addIndexed("leads_reason", "reason > 0 AND reason = ?", n)
+		c.addIndexedCondition("leads_reason", "reason > 0 AND reason = ?", n)
 	}
 	src := r.opt.Source
 	err := errors.Join(
-		c.addName(src, event.ObjectBuyer, "buyer", "leads_buyer", "buyer > 0 AND buyer = ?", s.Buyer),
-		c.addName(src, event.ObjectSupplier, "supplier", "leads_supplier", "supplier = ?", s.Supplier),
-		c.addName(src, event.ObjectCampaign, "campaign", "", "campaign = ?", s.Campaign),
+		c.addNameCondition(src, event.ObjectBuyer, "buyer", "leads_buyer", "buyer > 0 AND buyer = ?", s.Buyer),
+		c.addNameCondition(src, event.ObjectSupplier, "supplier", "leads_supplier", "supplier = ?", s.Supplier),
+		c.addNameCondition(src, event.ObjectCampaign, "campaign", "", "campaign = ?", s.Campaign),
 	)
 	if err != nil {
 		return nil, err
@@ -130,7 +130,7 @@ func (s *Search) addSourceCondition(ctx context.Context, tx *sql.Tx, c *searchCo
 func (s *Search) addLeadCondition(ctx context.Context, tx *sql.Tx, c *searchCondition) error {
 	if s.Lead != (market.LeadID{}) {
 		c.and("id = ?", s.Lead[:])
-		c.limitIDs(creationTimeOfID(s.Lead), time.Millisecond)
+		c.limitToIDsAround(creationTimeOfID(s.Lead), time.Millisecond)
 	}
 	if s.Auction == (market.AuctionID{}) {
 		return nil
@@ -145,7 +145,7 @@ func (s *Search) addLeadCondition(ctx context.Context, tx *sql.Tx, c *searchCond
 	} else {
 		c.and("auction = ?", s.Auction[:])
 	}
-	c.limitIDs(creationTimeOfID(s.Auction), maxSaleDelay)
+	c.limitToIDsAround(creationTimeOfID(s.Auction), maxSaleDelay)
 	return nil
 }
 

@@ -11,7 +11,7 @@ import (
 )
 
 // scanRow reads one row. It returns false if there is no row.
-func (f *file) scanRow(ctx context.Context, text string, args, places []any) (bool, error) {
+func (f *reportFile) scanRow(ctx context.Context, text string, args, places []any) (bool, error) {
 	s, err := f.prepareOnce(ctx, text) //nolint:sqlclosecheck // the file closes it
 	if err != nil {
 		return false, err
@@ -23,7 +23,7 @@ func (f *file) scanRow(ctx context.Context, text string, args, places []any) (bo
 	return err == nil, err
 }
 
-func (f *file) Lead(ctx context.Context, id market.LeadID) (*projection.Lead, error) {
+func (f *reportFile) Lead(ctx context.Context, id market.LeadID) (*projection.Lead, error) {
 	l := &projection.Lead{ID: id}
 	var currency string
 	var auction []byte
@@ -40,7 +40,7 @@ func (f *file) Lead(ctx context.Context, id market.LeadID) (*projection.Lead, er
 	return l, nil
 }
 
-func (f *file) Post(ctx context.Context, key projection.PostKey) (*projection.Post, error) {
+func (f *reportFile) Post(ctx context.Context, key projection.PostKey) (*projection.Post, error) {
 	p := &projection.Post{PostKey: key}
 	var currency string
 	ok, err := f.scanRow(ctx, "SELECT seq, at, buyer, price, payout, currency, settlement, settled, attempts, status, fault, elapsed FROM posts WHERE lead = ? AND nth = ?",
@@ -54,7 +54,7 @@ func (f *file) Post(ctx context.Context, key projection.PostKey) (*projection.Po
 	return p, nil
 }
 
-func (f *file) Webhook(ctx context.Context, key projection.WebhookKey) (*projection.Webhook, error) {
+func (f *reportFile) Webhook(ctx context.Context, key projection.WebhookKey) (*projection.Webhook, error) {
 	h := &projection.Webhook{WebhookKey: key}
 	ok, err := f.scanRow(ctx, "SELECT supplier, caused, outcome, attempts, at, status, fault FROM webhooks WHERE lead = ? AND type = ?",
 		[]any{key.Lead[:], key.Type}, []any{&h.Supplier, &h.CausedAt, &h.Outcome, &h.Attempts, &h.At, &h.Status, &h.Fault})
@@ -64,7 +64,7 @@ func (f *file) Webhook(ctx context.Context, key projection.WebhookKey) (*project
 	return h, nil
 }
 
-func (f *file) Origin(ctx context.Context, id market.AuctionID) (source int64, state string, err error) {
+func (f *reportFile) Origin(ctx context.Context, id market.AuctionID) (source int64, state string, err error) {
 	_, err = f.scanRow(ctx, "SELECT source, state FROM auctions WHERE id = ?", []any{id[:]}, []any{&source, &state})
 	return source, state, err
 }

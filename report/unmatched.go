@@ -36,7 +36,7 @@ type ReasonCount struct {
 // buyer.
 func (r *Report) Unmatched(ctx context.Context, s Search) (*Unmatched, error) {
 	u := new(Unmatched)
-	err := r.readFile(ctx, s.To, func(ctx context.Context, tx *sql.Tx, at *position) error {
+	err := r.readServedFile(ctx, s.To, func(ctx context.Context, tx *sql.Tx, at *filePosition) error {
 		first := projection.DivideRoundingDown(max(s.From, at.begins+int64(time.Hour)-1), int64(time.Hour))
 		if s.From >= at.begins {
 			first = projection.DivideRoundingDown(s.From, int64(time.Hour))
@@ -45,8 +45,8 @@ func (r *Report) Unmatched(ctx context.Context, s Search) (*Unmatched, error) {
 		u.From, u.To = first*int64(time.Hour), last*int64(time.Hour)
 		c, src := new(searchCondition), r.opt.Source
 		err := errors.Join(
-			c.addName(src, event.ObjectCampaign, "campaign", "", "campaign = ?", s.Campaign),
-			c.addName(src, event.ObjectSupplier, "supplier", "", "supplier = ?", s.Supplier),
+			c.addNameCondition(src, event.ObjectCampaign, "campaign", "", "campaign = ?", s.Campaign),
+			c.addNameCondition(src, event.ObjectSupplier, "supplier", "", "supplier = ?", s.Supplier),
 		)
 		if err == nil && s.Buyer != "" && src.RefOf(event.ObjectBuyer, s.Buyer) == 0 {
 			err = &Fault{"buyer", "a name that was configured once"}
@@ -60,7 +60,7 @@ func (r *Report) Unmatched(ctx context.Context, s Search) (*Unmatched, error) {
 				return err
 			}
 		}
-		by.addTo(u)
+		by.appendTo(u)
 		return nil
 	})
 	return u, err
@@ -99,7 +99,7 @@ func (r *Report) addReasonSums(ctx context.Context, tx *sql.Tx, u *Unmatched, by
 // reasonCounts holds the counts of each list.
 type reasonCounts struct{ reasons, campaigns, outcomes, buyers map[ReasonCount]int64 }
 
-func (by *reasonCounts) addTo(u *Unmatched) {
+func (by *reasonCounts) appendTo(u *Unmatched) {
 	for list, counts := range map[*[]ReasonCount]map[ReasonCount]int64{
 		&u.Reasons: by.reasons, &u.Campaigns: by.campaigns, &u.Outcomes: by.outcomes, &u.Buyers: by.buyers,
 	} {

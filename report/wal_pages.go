@@ -78,8 +78,8 @@ func readSQLiteWAL(log *os.File, head sqliteWALHeader, done int64) (l sqliteWALP
 	return l, nil
 }
 
-// frames returns the ranges of the header and the frames in the log.
-func (l *sqliteWALPages) frames() iter.Seq2[int64, int64] {
+// newFrames returns the ranges of the header and the frames in the log.
+func (l *sqliteWALPages) newFrames() iter.Seq2[int64, int64] {
 	return func(yield func(off, n int64) bool) {
 		if yield(0, int64(len(l.head))) && l.endOfFrames > l.firstFrame {
 			yield(l.firstFrame, l.endOfFrames-l.firstFrame)
@@ -87,8 +87,8 @@ func (l *sqliteWALPages) frames() iter.Seq2[int64, int64] {
 	}
 }
 
-// pages returns the ranges of the pages in the file, with near pages joined.
-func (l *sqliteWALPages) pages() iter.Seq2[int64, int64] {
+// changedPages returns the ranges of the pages in the file, with near pages joined.
+func (l *sqliteWALPages) changedPages() iter.Seq2[int64, int64] {
 	return func(yield func(off, n int64) bool) {
 		for i := 0; i < len(l.pageOffsets); {
 			first := l.pageOffsets[i]

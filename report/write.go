@@ -9,9 +9,9 @@ import (
 	"pingpost/report/projection"
 )
 
-// write writes a batch and its position in one transaction. After an error the file's
+// writeProjectedBatch writes a batch and its position in one transaction. After an error the file's
 // memory no longer matches the file, so the caller must open it again.
-func (f *file) write(ctx context.Context, b *projection.Batch, nameOf func(event.ObjectKind, market.Ref) string) (err error) {
+func (f *reportFile) writeProjectedBatch(ctx context.Context, b *projection.Batch, nameOf func(event.ObjectKind, market.Ref) string) (err error) {
 	if err := f.execute(ctx, "BEGIN IMMEDIATE"); err != nil {
 		return err
 	}
@@ -43,12 +43,12 @@ func (f *file) write(ctx context.Context, b *projection.Batch, nameOf func(event
 	return nil
 }
 
-func (f *file) writePosition(ctx context.Context, p position) error {
+func (f *reportFile) writePosition(ctx context.Context, p filePosition) error {
 	return f.execute(ctx, "INSERT OR REPLACE INTO place VALUES (1, ?, ?, ?, ?, ?)", p.Exchange[:], p.Epoch, p.seq, p.at, p.begins)
 }
 
-func (f *file) writeLeads(ctx context.Context, b *projection.Batch) error {
-	w := f.replaceRows(ctx, "leads", 18)
+func (f *reportFile) writeLeads(ctx context.Context, b *projection.Batch) error {
+	w := f.newReplacingWriter(ctx, "leads", 18)
 	for _, l := range b.Leads {
 		if l == nil {
 			continue
@@ -70,8 +70,8 @@ func idOrNull[ID ~[16]byte](id ID) any {
 	return id[:]
 }
 
-func (f *file) writePosts(ctx context.Context, b *projection.Batch) error {
-	w := f.replaceRows(ctx, "posts", 14)
+func (f *reportFile) writePosts(ctx context.Context, b *projection.Batch) error {
+	w := f.newReplacingWriter(ctx, "posts", 14)
 	for _, p := range b.Posts {
 		if p == nil {
 			continue
@@ -86,8 +86,8 @@ func (f *file) writePosts(ctx context.Context, b *projection.Batch) error {
 	return w.writeBufferedRows()
 }
 
-func (f *file) writeAuctions(ctx context.Context, b *projection.Batch) error {
-	w := f.replaceRows(ctx, "auctions", 11)
+func (f *reportFile) writeAuctions(ctx context.Context, b *projection.Batch) error {
+	w := f.newReplacingWriter(ctx, "auctions", 11)
 	for i := range b.Auctions {
 		a := &b.Auctions[i]
 		if err := w.add(a.ID[:], a.Seq, a.At, idOrNull(a.Lead), a.Campaign, a.Supplier, a.Source, a.State, a.Reason, a.Asked, a.Test); err != nil {
@@ -97,8 +97,8 @@ func (f *file) writeAuctions(ctx context.Context, b *projection.Batch) error {
 	return w.writeBufferedRows()
 }
 
-func (f *file) writeBids(ctx context.Context, b *projection.Batch) error {
-	w := f.replaceRows(ctx, "bids", 10)
+func (f *reportFile) writeBids(ctx context.Context, b *projection.Batch) error {
+	w := f.newReplacingWriter(ctx, "bids", 10)
 	for i := range b.Bids {
 		of := &b.Bids[i].Bid
 		if err := w.add(
@@ -111,8 +111,8 @@ func (f *file) writeBids(ctx context.Context, b *projection.Batch) error {
 	return w.writeBufferedRows()
 }
 
-func (f *file) writeWebhooks(ctx context.Context, b *projection.Batch) error {
-	w := f.replaceRows(ctx, "webhooks", 9)
+func (f *reportFile) writeWebhooks(ctx context.Context, b *projection.Batch) error {
+	w := f.newReplacingWriter(ctx, "webhooks", 9)
 	for _, h := range b.Webhooks {
 		if err := w.add(h.Lead[:], h.Type, h.Supplier, h.CausedAt, h.Outcome, h.Attempts, h.At, h.Status, h.Fault); err != nil {
 			return err
@@ -123,7 +123,7 @@ func (f *file) writeWebhooks(ctx context.Context, b *projection.Batch) error {
 
 // writeNames writes the names of the numbers in this batch's sums, for other programs that
 // read the file.
-func (f *file) writeNames(ctx context.Context, b *projection.Batch, nameOf func(event.ObjectKind, market.Ref) string) error {
+func (f *reportFile) writeNames(ctx context.Context, b *projection.Batch, nameOf func(event.ObjectKind, market.Ref) string) error {
 	ids, first := b.Sources.TakeUnwritten()
 	for i, id := range ids {
 		if err := f.execute(ctx, "INSERT INTO sources VALUES (?, ?)", first+int64(i), id); err != nil {
@@ -144,8 +144,8 @@ func (f *file) writeNames(ctx context.Context, b *projection.Batch, nameOf func(
 	return nil
 }
 
-func (f *file) writeReasonSums(ctx context.Context, b *projection.Batch) error {
-	w := f.addSums(ctx, reasonTable, reasonKeyColumns, reasonSumColumns)
+func (f *reportFile) writeReasonSums(ctx context.Context, b *projection.Batch) error {
+	w := f.newSumAddingWriter(ctx, reasonTable, reasonKeyColumns, reasonSumColumns)
 	for y, n := range b.ReasonSums() {
 		if err := w.add(y.Unit, y.Start, y.Campaign, y.Supplier, y.Buyer, y.Reason, n[0], n[1], n[2]); err != nil {
 			return err

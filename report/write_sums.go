@@ -10,7 +10,7 @@ import (
 
 // writeSums writes the batch's sums of finished units and of the groupings that are always
 // written. It keeps the others in memory.
-func (f *file) writeSums(ctx context.Context, b *projection.Batch) error {
+func (f *reportFile) writeSums(ctx context.Context, b *projection.Batch) error {
 	now := projection.QuarterOf(b.At)
 	cellsTo, pacesTo := f.newSumWriter(ctx), f.newLatencyWriter(ctx)
 	for at, m := range projection.RollUp(b.Sums, f.throttle.restIfDue) {
@@ -46,10 +46,10 @@ func (f *file) writeSums(ctx context.Context, b *projection.Batch) error {
 
 // writeOpenSums writes the selected open sums in the order of the table. The table is
 // larger than SQLite's cache, and at the end of an hour there are many sums.
-func (f *file) writeOpenSums(is func(unit, start int64) bool, cellsTo sumWriter, pacesTo latencyWriter) error {
+func (f *reportFile) writeOpenSums(isDue func(unit, start int64) bool, cellsTo sumWriter, pacesTo latencyWriter) error {
 	var over []projection.SumPosition
 	for at := range f.openSums.sums {
-		if is(at.Unit, at.Start) {
+		if isDue(at.Unit, at.Start) {
 			over = append(over, at)
 		}
 	}
@@ -61,7 +61,7 @@ func (f *file) writeOpenSums(is func(unit, start int64) bool, cellsTo sumWriter,
 		delete(f.openSums.sums, at)
 	}
 	for at, h := range f.openSums.latencies {
-		if is(at.Unit, at.Start) {
+		if isDue(at.Unit, at.Start) {
 			if err := pacesTo.write(at, h); err != nil {
 				return err
 			}
@@ -77,8 +77,8 @@ type (
 	latencyWriter struct{ *rowWriter }
 )
 
-func (f *file) newSumWriter(ctx context.Context) sumWriter {
-	return sumWriter{f.addSums(ctx, sumTable, sumKeyColumns, projection.MeasureNames)}
+func (f *reportFile) newSumWriter(ctx context.Context) sumWriter {
+	return sumWriter{f.newSumAddingWriter(ctx, sumTable, sumKeyColumns, projection.MeasureNames)}
 }
 
 func (w sumWriter) write(at projection.SumPosition, m *projection.Measures) error {
@@ -91,8 +91,8 @@ func (w sumWriter) write(at projection.SumPosition, m *projection.Measures) erro
 	return w.add(row...)
 }
 
-func (f *file) newLatencyWriter(ctx context.Context) latencyWriter {
-	return latencyWriter{f.mergeRows(ctx, latencyTable, latencyKeyColumns, []string{"times"}, []string{"times = " + histogram.AddFunction + "(times, excluded.times)"})}
+func (f *reportFile) newLatencyWriter(ctx context.Context) latencyWriter {
+	return latencyWriter{f.newMergingWriter(ctx, latencyTable, latencyKeyColumns, []string{"times"}, []string{"times = " + histogram.AddFunction + "(times, excluded.times)"})}
 }
 
 func (w latencyWriter) write(at projection.LatencyPosition, h *histogram.Histogram) error {

@@ -45,7 +45,7 @@ func AcceptLoss(dir string, opt Options) (LossReport, error) {
 	if err != nil || damage == nil {
 		return LossReport{Last: end.chain.seq}, err
 	}
-	if err := checkReplayable(dir, segments, end.chain.seq); err != nil {
+	if err := rejectUnreplayable(dir, segments, end.chain.seq); err != nil {
 		return LossReport{}, err
 	}
 	return truncateAtDamage(dir, end, damage, segments, opt)
@@ -78,9 +78,9 @@ func findDamage(dir string, segments []Segment, opt Options) (end logEnd, damage
 	return end, damage, nil
 }
 
-// checkReplayable returns an error if a log cut after entry last could not be replayed:
+// rejectUnreplayable returns an error if a log cut after entry last could not be replayed:
 // its beginning is gone, and no valid snapshot replaces it.
-func checkReplayable(dir string, segments []Segment, last uint64) error {
+func rejectUnreplayable(dir string, segments []Segment, last uint64) error {
 	first := segments[0].First
 	if first == 1 {
 		return nil
@@ -136,13 +136,13 @@ func truncateAtDamage(dir string, end logEnd, damage *DamageError, segments []Se
 }
 
 // quarantineLaterSnapshots moves snapshots that contain entries after last to the folder to.
-func quarantineLaterSnapshots(dir string, lastEntry uint64, damageDir string) error {
+func quarantineLaterSnapshots(dir string, after uint64, damageDir string) error {
 	snapshots, err := Snapshots(dir)
 	if err != nil {
 		return err
 	}
 	for _, s := range snapshots {
-		if s.Newest > lastEntry {
+		if s.Newest > after {
 			if err := moveFile(s.Path, filepath.Join(damageDir, filepath.Base(s.Path)+".kept")); err != nil {
 				return err
 			}

@@ -60,7 +60,7 @@ func (a *archiver) addLiveSegment(first uint64) {
 	a.live = append(a.live, first)
 	a.interval, a.lastAdded = now.Sub(a.lastAdded), now
 	a.mu.Unlock()
-	a.wake()
+	a.wakeArchiveLoop()
 }
 
 func (a *archiver) countSegments() (live, archived int) {
@@ -69,7 +69,7 @@ func (a *archiver) countSegments() (live, archived int) {
 	return len(a.live), len(a.archived)
 }
 
-func (a *archiver) wake() {
+func (a *archiver) wakeArchiveLoop() {
 	select {
 	case a.wakeup <- struct{}{}:
 	default:
@@ -185,7 +185,7 @@ func (l *Log) RaiseArchiveBounds(oldestNeeded uint64, keepAfter int64) {
 	l.archiver.oldest = max(l.archiver.oldest, oldestNeeded)
 	l.archiver.keepAfter = max(l.archiver.keepAfter, keepAfter)
 	l.archiver.mu.Unlock()
-	l.archiver.wake()
+	l.archiver.wakeArchiveLoop()
 }
 
 func (l *Log) archiveLoop() {

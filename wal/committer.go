@@ -36,7 +36,7 @@ func (l *Log) commitLoop() {
 		if len(batch) == 0 {
 			continue
 		}
-		full, err := l.commit(batch)
+		full, err := l.commitBatch(batch)
 		if err != nil {
 			l.failForGood(err, batch)
 			return
@@ -52,9 +52,9 @@ func (l *Log) commitLoop() {
 	}
 }
 
-// commit makes a batch durable and notifies its waiters. full reports that the batch
+// commitBatch makes a batch durable and notifies its waiters. full reports that the batch
 // ended its segment.
-func (l *Log) commit(batch []queuedEntry) (full bool, err error) {
+func (l *Log) commitBatch(batch []queuedEntry) (full bool, err error) {
 	h := frameHeader{seq: l.end.seq, batch: l.end.seq + 1, at: max(l.opt.Now(), l.at), epoch: l.epoch}
 	l.encodeBatch(h, batch)
 	b := Batch{Entries: len(batch), Bytes: len(l.encoded)}

@@ -208,7 +208,7 @@ func (l *Log) Stats() Stats {
 	l.mu.Lock()
 	s := l.stats
 	l.mu.Unlock()
-	s.Queued, s.QueuedBytes, s.QueueDelay = l.queue.load()
+	s.Queued, s.QueuedBytes, s.QueueDelay = l.queue.countQueued()
 	s.Live, s.Archived = l.archiver.countSegments()
 	return s
 }

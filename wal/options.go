@@ -98,9 +98,9 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-func setIfNotPositive(field *int, value int) {
+func setIfNotPositive(field *int, defaultValue int) {
 	if *field <= 0 {
-		*field = value
+		*field = defaultValue
 	}
 }
 

@@ -59,23 +59,25 @@ type throttle struct {
 	lift  <-chan struct{} // closing it removes the limit; may be nil
 }
 
-func newThrottle(rate int64) *throttle { return &throttle{rate: max(rate, 0), start: time.Now()} }
+func newThrottle(bytesPerSecond int64) *throttle {
+	return &throttle{rate: max(bytesPerSecond, 0), start: time.Now()}
+}
 
 // waitForBytes accounts for n more bytes and waits until they fit the rate, or until lift closes.
-func (p *throttle) waitForBytes(n int) {
+func (p *throttle) waitForBytes(bytes int) {
 	select {
 	case <-p.lift:
-	case <-timer.After(p.delayForBytes(n)):
+	case <-timer.After(p.delayForBytes(bytes)):
 	}
 }
 
 // delayForBytes accounts for n more bytes and returns the time to wait. Idle time gives no credit
 // for a later burst.
-func (p *throttle) delayForBytes(n int) time.Duration {
+func (p *throttle) delayForBytes(bytes int) time.Duration {
 	if p.rate == 0 {
 		return 0
 	}
-	p.bytes += int64(n)
+	p.bytes += int64(bytes)
 	due := time.Duration(float64(p.bytes) / float64(p.rate) * float64(time.Second))
 	wait := due - time.Since(p.start)
 	if wait < 0 {

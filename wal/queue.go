@@ -108,7 +108,7 @@ func (q *queue) failAll(err error) (items []queuedEntry, calls []queuedCall) {
 	q.end = err
 	q.flying = false
 	for ; q.n > 0; q.n-- {
-		items = append(items, q.popLocked())
+		items = append(items, q.popOldestLocked())
 	}
 	calls, q.calls = q.calls, nil
 	q.bytes = 0
@@ -151,7 +151,7 @@ func (q *queue) dequeueBatch(dst []queuedEntry, maxItems, maxBytes, bytesLeft in
 			break
 		}
 		size += next
-		dst = append(dst, q.popLocked())
+		dst = append(dst, q.popOldestLocked())
 	}
 	return dst, calls
 }
@@ -163,9 +163,9 @@ func (q *queue) markBatchCommitted() {
 	q.mu.Unlock()
 }
 
-// load returns the number and bytes of queued entries, and the age of the oldest entry
+// countQueued returns the number and bytes of queued entries, and the age of the oldest entry
 // that is not durable yet.
-func (q *queue) load() (entries, bytes int, delay time.Duration) {
+func (q *queue) countQueued() (entries, bytes int, delay time.Duration) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	switch {
@@ -177,9 +177,9 @@ func (q *queue) load() (entries, bytes int, delay time.Duration) {
 	return q.n, q.bytes, delay
 }
 
-// popLocked removes the first item and clears its slot, so that the ring does not keep the
+// popOldestLocked removes the first item and clears its slot, so that the ring does not keep the
 // entry in memory. The caller decrements n.
-func (q *queue) popLocked() queuedEntry {
+func (q *queue) popOldestLocked() queuedEntry {
 	it := q.ring[q.head]
 	q.ring[q.head] = queuedEntry{}
 	q.bytes -= len(it.data)

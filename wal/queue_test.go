@@ -33,7 +33,7 @@ func TestTakeReturnsOneBatch(t *testing.T) {
 		if len(got) != c.want {
 			t.Errorf("%s: took %d of %d, want %d", name, len(got), c.queued, c.want)
 		}
-		if n, bytes, _ := q.load(); n != c.queued-c.want || bytes != 10*n {
+		if n, bytes, _ := q.countQueued(); n != c.queued-c.want || bytes != 10*n {
 			t.Errorf("%s: %d entries and %d bytes are left", name, n, bytes)
 		}
 	}
@@ -133,14 +133,14 @@ func TestQueueFailReturnsQueued(t *testing.T) {
 	items, calls := q.failAll(cause)
 	equal(t, "entries and calls handed back", []int{len(items), len(calls)}, []int{2, 1})
 	wantError(t, q.enqueue([]byte("c"), nil), cause)
-	n, bytes, delay := q.load()
+	n, bytes, delay := q.countQueued()
 	equal(t, "load", []any{n, bytes, delay}, []any{0, 0, time.Duration(0)})
 }
 
 func TestQueueDelayOfOldest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := newQueue(8, 1000)
-		delay := func() time.Duration { _, _, d := q.load(); return d }
+		delay := func() time.Duration { _, _, d := q.countQueued(); return d }
 		equal(t, "idle", delay(), time.Duration(0))
 		q.enqueue([]byte("a"), nil)
 		time.Sleep(3 * time.Millisecond)

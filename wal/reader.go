@@ -71,7 +71,7 @@ func openReader(dir string, from uint64, src segmentSource) (*Reader, error) {
 // has grown. Other errors are ErrGone, *DamageError, *VersionError, or an I/O error.
 func (r *Reader) Next() (Entry, error) {
 	for {
-		h, data, err := r.next()
+		h, data, err := r.nextRecord()
 		if err != nil {
 			return Entry{}, err
 		}
@@ -96,7 +96,7 @@ func (r *Reader) BytesRead() int64 { return r.read }
 // Close closes the file.
 func (r *Reader) Close() { r.cur.close(); r.fail = fs.ErrClosed }
 
-func (r *Reader) next() (frameHeader, []byte, error) {
+func (r *Reader) nextRecord() (frameHeader, []byte, error) {
 	for {
 		if r.fail != nil {
 			return frameHeader{}, nil, r.fail

@@ -48,12 +48,12 @@ type dirSource struct {
 
 func (s *dirSource) refreshLimit(c *cursor) (sealed bool, err error) {
 	if s.newest <= c.seg {
-		if err := s.findNewest(); err != nil {
+		if err := s.findNewestSegment(); err != nil {
 			return false, err
 		}
 	}
 	sealed = s.newest > c.seg
-	if err := s.reopenReplaced(c); err != nil {
+	if err := s.reopenIfReplaced(c); err != nil {
 		return false, err
 	}
 	info, err := c.f.Stat()
@@ -69,9 +69,9 @@ func (s *dirSource) refreshLimit(c *cursor) (sealed bool, err error) {
 	return sealed, nil
 }
 
-// findNewest lists the live segments. A reader with many segments to read lists them once
+// findNewestSegment lists the live segments. A reader with many segments to read lists them once
 // for all: a listing for each would cost the square of their number.
-func (s *dirSource) findNewest() error {
+func (s *dirSource) findNewestSegment() error {
 	live, err := listSequenceNames(logDir(s.dir), "")
 	if err != nil {
 		return fmt.Errorf("cannot read the log in %q: %w", s.dir, err)
@@ -82,9 +82,9 @@ func (s *dirSource) findNewest() error {
 	return nil
 }
 
-// reopenReplaced switches to the file by which a restarted writer has replaced this one.
+// reopenIfReplaced switches to the file by which a restarted writer has replaced this one.
 // Up to the cursor's offset both have the same content.
-func (s *dirSource) reopenReplaced(c *cursor) error {
+func (s *dirSource) reopenIfReplaced(c *cursor) error {
 	f, err := openSegmentOrArchived(s.dir, c.seg)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil // deleted; the open file remains readable to its end

@@ -143,7 +143,7 @@ func verifySnapshot(path string, pace *throttle) (SnapshotInfo, error) {
 	}
 	defer f.Close()
 	if pace.rate > 0 {
-		if err := noReadAhead(f); err != nil {
+		if err := disableReadAhead(f); err != nil {
 			return SnapshotInfo{}, fmt.Errorf("cannot disable read-ahead for snapshot %q: %w", path, err)
 		}
 	}

@@ -34,9 +34,9 @@ func dropCache(f *os.File) error {
 	return unix.Fadvise(int(f.Fd()), 0, 0, unix.FADV_DONTNEED)
 }
 
-// noReadAhead stops the kernel from reading more of the file than requested: the
+// disableReadAhead stops the kernel from reading more of the file than requested: the
 // committer's fsync would wait behind such reads.
-func noReadAhead(f *os.File) error {
+func disableReadAhead(f *os.File) error {
 	return unix.Fadvise(int(f.Fd()), 0, 0, unix.FADV_RANDOM)
 }
 

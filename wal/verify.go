@@ -35,7 +35,7 @@ func (r *Report) OK() bool { return len(r.Damage) == 0 && len(r.BadSnapshots) ==
 // damage is in the report.
 func Verify(dir string) (Report, error) {
 	for {
-		r, err := verify(dir)
+		r, err := verifyOnce(dir)
 		if !errors.Is(err, errHistoryMoved) {
 			return r, err
 		}
@@ -46,7 +46,7 @@ func Verify(dir string) (Report, error) {
 // listed, so the entries read so far are no longer the beginning of the log.
 var errHistoryMoved = errors.New("log segments were deleted during the check; run it again")
 
-func verify(dir string) (Report, error) {
+func verifyOnce(dir string) (Report, error) {
 	var r Report
 	segments, err := Segments(dir)
 	if err != nil {
@@ -77,7 +77,7 @@ func verify(dir string) (Report, error) {
 
 func (r *Report) verifySegment(c *cursor, dir string, s Segment, last bool) error {
 	f, err := openSegmentOrArchived(dir, s.First)
-	if errors.Is(err, fs.ErrNotExist) && beginsAfter(dir, s) {
+	if errors.Is(err, fs.ErrNotExist) && doesHistoryBeginAfter(dir, s) {
 		return errHistoryMoved
 	}
 	if err != nil {
@@ -117,8 +117,8 @@ func (r *Report) verifySegment(c *cursor, dir string, s Segment, last bool) erro
 	return nil
 }
 
-// beginsAfter reports whether the oldest segment is now one after s.
-func beginsAfter(dir string, s Segment) bool {
+// doesHistoryBeginAfter reports whether the oldest segment is now one after s.
+func doesHistoryBeginAfter(dir string, s Segment) bool {
 	segments, err := Segments(dir)
 	return err == nil && len(segments) > 0 && segments[0].First > s.First
 }

@@ -105,7 +105,7 @@ func Open(dir string, highest uint64, sumKey SumKey, log func(message string, er
 
 func open(dir string, highest uint64, sumKey SumKey, log func(message string, err error), f testFaults) (*KeyStore, error) {
 	s := &KeyStore{
-		folder: keysFolder(dir), sums: sumsFolder(dir), sumKey: sumKey, log: log, faults: f, next: highest + 1, wantAhead: 1, currentSince: time.Now(),
+		folder: leadKeysFolder(dir), sums: checksumsFolder(dir), sumKey: sumKey, log: log, faults: f, next: highest + 1, wantAhead: 1, currentSince: time.Now(),
 		wake: make(chan struct{}, 1), quit: make(chan struct{}), done: make(chan struct{}),
 	}
 	for _, folder := range []string{dir, filepath.Dir(s.folder), s.folder, s.sums} {
@@ -139,7 +139,7 @@ func (s *KeyStore) Close() {
 }
 
 func (s *KeyStore) keyFilePath(first uint64) string {
-	return filepath.Join(s.folder, fileName(first))
+	return filepath.Join(s.folder, keyFileName(first))
 }
 
 // Next returns an unused slot and its key. The error is ErrBusy.
@@ -155,7 +155,7 @@ func (s *KeyStore) Next(key *Key) (slot uint64, err error) {
 			continue
 		}
 		if slot = s.next; slot-s.current.first == makeNextAfter {
-			s.wakeMaker()
+			s.wakeFileMaker()
 		}
 		s.next++
 		copy(key[:], place)
@@ -172,7 +172,7 @@ const fastUse = 5 * time.Second
 // moveToNextFile changes to the next file and reports whether there is one. The caller holds
 // mu.
 func (s *KeyStore) moveToNextFile() bool {
-	defer s.wakeMaker()
+	defer s.wakeFileMaker()
 	if len(s.ahead) == 0 {
 		return false
 	}
@@ -198,8 +198,8 @@ func (s *KeyStore) cacheFileLocked(f *fileOfKeys) {
 	s.cache = append(s.cache, f)
 }
 
-// wakeMaker wakes the goroutine that makes files.
-func (s *KeyStore) wakeMaker() {
+// wakeFileMaker wakes the goroutine that makes files.
+func (s *KeyStore) wakeFileMaker() {
 	select {
 	case s.wake <- struct{}{}:
 	default:
@@ -227,12 +227,12 @@ func (s *KeyStore) keyOfSlot(slot uint64) (key Key, err error) {
 	if slot == 0 {
 		return key, errors.New("lead keys: slot 0 has no key")
 	}
-	if s.copyFromMemory(slot, &key) {
+	if s.copyKeyFromMemory(slot, &key) {
 		return key, nil
 	}
 	s.disk.Lock()
 	defer s.disk.Unlock()
-	if s.copyFromMemory(slot, &key) {
+	if s.copyKeyFromMemory(slot, &key) {
 		return key, nil
 	}
 	found, err := readKeyFile(s.keyFilePath(FirstSlot(slot)), FirstSlot(slot))
@@ -246,8 +246,8 @@ func (s *KeyStore) keyOfSlot(slot uint64) (key Key, err error) {
 	return key, nil
 }
 
-// copyFromMemory copies the key if its file is in memory, and reports whether it is.
-func (s *KeyStore) copyFromMemory(slot uint64, key *Key) bool {
+// copyKeyFromMemory copies the key if its file is in memory, and reports whether it is.
+func (s *KeyStore) copyKeyFromMemory(slot uint64, key *Key) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return copy(key[:], s.keyInMemoryLocked(slot)) > 0

@@ -111,24 +111,24 @@ type ChecksumReport struct {
 	Erased  SlotSet // keys of zeros
 }
 
-func keysFolder(dir string) string { return filepath.Join(dir, "keys", "leads") }
+func leadKeysFolder(dir string) string { return filepath.Join(dir, "keys", "leads") }
 
-func sumsFolder(dir string) string { return filepath.Join(dir, "keys", "checksums") }
+func checksumsFolder(dir string) string { return filepath.Join(dir, "keys", "checksums") }
 
-func fileName(first uint64) string {
+func keyFileName(first uint64) string {
 	return fmt.Sprintf("%020d", first)
 }
 
 // Check checks a key file of a data directory, which may be in use.
 func Check(dir string, key *SumKey, first uint64) *ChecksumReport {
-	r := &ChecksumReport{First: first, Path: filepath.Join(keysFolder(dir), fileName(first))}
+	r := &ChecksumReport{First: first, Path: filepath.Join(leadKeysFolder(dir), keyFileName(first))}
 	f, err := readKeyFile(r.Path, first)
 	if err != nil {
 		r.Lost = err
 		return r
 	}
 	var sums []byte
-	sums, r.Sums = key.readChecksumFile(filepath.Join(sumsFolder(dir), fileName(first)), first)
+	sums, r.Sums = key.readChecksumFile(filepath.Join(checksumsFolder(dir), keyFileName(first)), first)
 	for slot := first; slot < first+PerFile; slot++ {
 		switch at := f.keyAt(slot); {
 		case Key(at) == (Key{}):
@@ -158,7 +158,7 @@ func (s *KeyStore) AddMissingChecksums(first uint64) error {
 
 // writeChecksumFile writes the checksum file durably.
 func (s *KeyStore) writeChecksumFile(f *fileOfKeys) error {
-	path := filepath.Join(s.sums, fileName(f.first))
+	path := filepath.Join(s.sums, keyFileName(f.first))
 	temporary := path + ".new"
 	err := s.writeFile(temporary, s.sumKey.checksumsOfFile(f))
 	if err == nil {
@@ -176,7 +176,7 @@ func (s *KeyStore) writeChecksumFile(f *fileOfKeys) error {
 // zeroDamagedKeys clears unused keys in memory that do not match their checksums. Next
 // skips them like erased keys.
 func (s *KeyStore) zeroDamagedKeys(f *fileOfKeys) error {
-	sums, err := s.sumKey.readChecksumFile(filepath.Join(s.sums, fileName(f.first)), f.first)
+	sums, err := s.sumKey.readChecksumFile(filepath.Join(s.sums, keyFileName(f.first)), f.first)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, ErrSums) || errors.Is(err, ErrNewerVersion) {
 		return nil // Check reports it
 	}

@@ -11,9 +11,13 @@ import (
 	"pingpost/internal/must"
 )
 
-func keyFile(dir string, first uint64) string { return filepath.Join(keysFolder(dir), nameOf(first)) }
+func keyFile(dir string, first uint64) string {
+	return filepath.Join(leadKeysFolder(dir), nameOf(first))
+}
 
-func sumFile(dir string, first uint64) string { return filepath.Join(sumsFolder(dir), nameOf(first)) }
+func sumFile(dir string, first uint64) string {
+	return filepath.Join(checksumsFolder(dir), nameOf(first))
+}
 
 // edit changes a file in place.
 func edit(t testing.TB, path string, change func(text []byte) []byte) {
@@ -135,7 +139,7 @@ func TestFilesOfAnEarlierProgram(t *testing.T) {
 		"later":   {func(text []byte) []byte { text[len(sumsName)] = '2'; return text }, ErrNewerVersion},
 	} {
 		if want.text == nil {
-			must.Succeed(t, os.RemoveAll(sumsFolder(dir)))
+			must.Succeed(t, os.RemoveAll(checksumsFolder(dir)))
 		} else {
 			edit(t, sumFile(dir, 1), want.text)
 		}

@@ -102,13 +102,13 @@ func encodeHash(salt, key []byte) string {
 	return hashPrefix + text.EncodeToString(salt) + "$" + text.EncodeToString(key)
 }
 
-func decodeHash(hash string) (random, key []byte, err error) {
+func decodeHash(hash string) (salt, key []byte, err error) {
 	rest, ours := strings.CutPrefix(hash, hashPrefix)
 	first, second, two := strings.Cut(rest, "$")
-	random, err1 := base64.RawStdEncoding.DecodeString(first)
+	salt, err1 := base64.RawStdEncoding.DecodeString(first)
 	key, err2 := base64.RawStdEncoding.DecodeString(second)
-	if !ours || !two || err1 != nil || err2 != nil || len(random) != saltSize || len(key) != keySize {
+	if !ours || !two || err1 != nil || err2 != nil || len(salt) != saltSize || len(key) != keySize {
 		return nil, nil, errors.New("the stored password hash has an unknown format; set the password again")
 	}
-	return random, key, nil
+	return salt, key, nil
 }

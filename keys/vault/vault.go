@@ -28,35 +28,35 @@ type Vault struct {
 // ErrMissing reports that the key of an existing log is missing.
 var ErrMissing = errors.New("the exchange's key file is missing")
 
-// keyPath returns the path of the key in a data directory.
-func keyPath(dir string) string { return filepath.Join(dir, "keys", "exchange.key") }
+// exchangeKeyPath returns the path of the key in a data directory.
+func exchangeKeyPath(dir string) string { return filepath.Join(dir, "keys", "exchange.key") }
 
 // Open reads the key of a data directory. If there is no key and create is set, it
 // creates one durably.
 func Open(dir string, create bool) (*Vault, error) {
-	text, err := os.ReadFile(keyPath(dir))
+	text, err := os.ReadFile(exchangeKeyPath(dir))
 	switch {
 	case errors.Is(err, os.ErrNotExist) && create:
-		return createKey(dir)
+		return createExchangeKey(dir)
 	case errors.Is(err, os.ErrNotExist):
-		return nil, fmt.Errorf("%w: %q; restore it from a backup; without it the log's hashes and secrets are useless", ErrMissing, keyPath(dir))
+		return nil, fmt.Errorf("%w: %q; restore it from a backup; without it the log's hashes and secrets are useless", ErrMissing, exchangeKeyPath(dir))
 	case err != nil:
 		return nil, fmt.Errorf("cannot read the exchange's key: %w", err)
 	}
 	raw, err := hex.DecodeString(strings.TrimSpace(string(text)))
 	if err != nil || len(raw) != 32 {
-		return nil, fmt.Errorf("the exchange's key %q is not 64 hexadecimal digits; restore it from a backup", keyPath(dir))
+		return nil, fmt.Errorf("the exchange's key %q is not 64 hexadecimal digits; restore it from a backup", exchangeKeyPath(dir))
 	}
 	return newVault([32]byte(raw))
 }
 
-// createKey creates a key and its file durably. It writes a temporary file first,
+// createExchangeKey creates a key and its file durably. It writes a temporary file first,
 // because a key file that a crash cut short would be rejected for good. The caller holds
 // the folder's lock.
-func createKey(dir string) (*Vault, error) {
+func createExchangeKey(dir string) (*Vault, error) {
 	var root [32]byte
 	_, _ = rand.Read(root[:])
-	folder, unfinished := filepath.Dir(keyPath(dir)), keyPath(dir)+".new"
+	folder, unfinished := filepath.Dir(exchangeKeyPath(dir)), exchangeKeyPath(dir)+".new"
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return nil, fmt.Errorf("cannot create the folder of the exchange's key: %w", err)
 	}
@@ -66,7 +66,7 @@ func createKey(dir string) (*Vault, error) {
 	}
 	_, err = file.WriteString(hex.EncodeToString(root[:]) + "\n")
 	if err = errors.Join(err, file.Sync(), file.Close()); err == nil {
-		err = errors.Join(os.Rename(unfinished, keyPath(dir)), syncFolder(folder), syncFolder(dir))
+		err = errors.Join(os.Rename(unfinished, exchangeKeyPath(dir)), syncFolder(folder), syncFolder(dir))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("cannot write the exchange's key: %w", err)

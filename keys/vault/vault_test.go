@@ -51,11 +51,11 @@ func TestKeyIsMadeOnce(t *testing.T) {
 // The key file appears only after all its bytes are on disk.
 func TestKeyIsWhole(t *testing.T) {
 	dir := t.TempDir()
-	must.Succeed(t, os.MkdirAll(keyPath(dir)+".new", 0o700))
+	must.Succeed(t, os.MkdirAll(exchangeKeyPath(dir)+".new", 0o700))
 	if _, err := Open(dir, true); err == nil {
 		t.Error("a key without a place to write it")
 	}
-	if _, err := os.Stat(keyPath(dir)); !os.IsNotExist(err) {
+	if _, err := os.Stat(exchangeKeyPath(dir)); !os.IsNotExist(err) {
 		t.Errorf("there is something in the key's place: %v", err)
 	}
 }
@@ -64,7 +64,7 @@ func TestKeyIsWhole(t *testing.T) {
 func TestCrashWhileMaking(t *testing.T) {
 	dir := t.TempDir()
 	must.Succeed(t, os.Mkdir(filepath.Join(dir, "keys"), 0o700))
-	must.Succeed(t, os.WriteFile(keyPath(dir)+".new", []byte("abc"), 0o600))
+	must.Succeed(t, os.WriteFile(exchangeKeyPath(dir)+".new", []byte("abc"), 0o600))
 	v := mustOpen(t, dir, true)
 	if mustOpen(t, dir, false).root != v.root {
 		t.Error("opened again it is another")
@@ -78,20 +78,20 @@ func TestFilesThatAreNoKey(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
 			mustOpen(t, dir, true)
-			must.Succeed(t, os.WriteFile(keyPath(dir), []byte(text), 0o600))
+			must.Succeed(t, os.WriteFile(exchangeKeyPath(dir), []byte(text), 0o600))
 			for _, create := range []bool{true, false} {
 				if _, err := Open(dir, create); err == nil || !strings.Contains(err.Error(), "backup") || text != "" && strings.Contains(err.Error(), text) {
 					t.Errorf("%v", err)
 				}
 			}
-			if kept, err := os.ReadFile(keyPath(dir)); err != nil || string(kept) != text {
+			if kept, err := os.ReadFile(exchangeKeyPath(dir)); err != nil || string(kept) != text {
 				t.Errorf("the file is now %q, %v", kept, err)
 			}
 		})
 	}
 	t.Run("a folder", func(t *testing.T) {
 		dir := t.TempDir()
-		must.Succeed(t, os.MkdirAll(keyPath(dir), 0o700))
+		must.Succeed(t, os.MkdirAll(exchangeKeyPath(dir), 0o700))
 		if _, err := Open(dir, true); err == nil {
 			t.Error("opened")
 		}

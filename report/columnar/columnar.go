@@ -86,7 +86,7 @@ func (w *Writer) Row(dst []byte, cells []Cell) []byte {
 		return dst
 	}
 	for i := range cells {
-		if w.row[i], w.err = w.value(i, &cells[i]); w.err != nil {
+		if w.row[i], w.err = w.parquetValue(i, &cells[i]); w.err != nil {
 			return dst
 		}
 	}
@@ -117,8 +117,8 @@ func (w *Writer) drain(dst []byte) []byte {
 	return dst
 }
 
-// value converts a cell to the library's type.
-func (w *Writer) value(i int, c *Cell) (v parquet.Value, err error) {
+// parquetValue converts a cell to the library's type.
+func (w *Writer) parquetValue(i int, c *Cell) (v parquet.Value, err error) {
 	column := &w.columns[i]
 	if c.None {
 		if !column.Optional {

@@ -16,7 +16,7 @@ type table struct {
 func newTable(columns []Column) *table {
 	t := &table{Group: parquet.Group{}}
 	for i := range columns {
-		node := nodeOf(&columns[i])
+		node := parquetNodeOf(&columns[i])
 		t.Group[columns[i].Name] = node
 		t.fields = append(t.fields, &field{Node: node, name: columns[i].Name})
 	}
@@ -29,7 +29,7 @@ func (t *table) Fields() []parquet.Field { return t.fields }
 // GoType is required by the interface; writing rows does not call it.
 func (*table) GoType() reflect.Type { return reflect.TypeFor[struct{}]() }
 
-func nodeOf(c *Column) (node parquet.Node) {
+func parquetNodeOf(c *Column) (node parquet.Node) {
 	switch c.Kind {
 	case Instant:
 		node = parquet.Encoded(parquet.Timestamp(parquet.Microsecond), &parquet.Plain)

@@ -80,7 +80,7 @@ func (b *Batch) applyLeadDecided(fact *event.LeadDecided) error {
 	if l.Auction.IsZero() {
 		l.Auction = fact.Post.Auction
 	}
-	if err := b.setOrigin(l, fact); err != nil {
+	if err := b.setSourceAndState(l, fact); err != nil {
 		return err
 	}
 	b.Leads[l.ID] = l
@@ -107,8 +107,8 @@ func (b *Batch) applyLeadDecided(fact *event.LeadDecided) error {
 	return nil
 }
 
-// setOrigin sets the lead's source and state. If the lead has none, its ping's apply.
-func (b *Batch) setOrigin(l *Lead, fact *event.LeadDecided) error {
+// setSourceAndState sets the lead's source and state. If the lead has none, its ping's apply.
+func (b *Batch) setSourceAndState(l *Lead, fact *event.LeadDecided) error {
 	l.Source, l.State = b.sourceAndState(fact.Fields)
 	if fact.Post.Auction.IsZero() || l.Source != NoSource && l.State != "" {
 		return nil

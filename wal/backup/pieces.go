@@ -90,7 +90,7 @@ func (s *Shipper) shipCatalogsAndLists(ctx context.Context) error {
 			if _, there := s.gen.files[name]; there || !entry.Type().IsRegular() || isTemporaryFile(entry.Name()) {
 				continue
 			}
-			err := s.shipFile(ctx, name)
+			err := s.shipCatalogOrList(ctx, name)
 			if errors.Is(err, errFileGone) {
 				continue // no log record refers to it any more
 			}
@@ -115,7 +115,7 @@ func openListedFile(path string) (*os.File, error) {
 	return f, err
 }
 
-func (s *Shipper) shipFile(ctx context.Context, name string) error {
+func (s *Shipper) shipCatalogOrList(ctx context.Context, name string) error {
 	f, err := openListedFile(filepath.Join(s.src.Dir, filepath.FromSlash(name)))
 	if err != nil {
 		return err

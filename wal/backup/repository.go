@@ -81,9 +81,9 @@ func (g *generation) summarize() Generation {
 	return t
 }
 
-// readKeysOfExchange reads the key files, which all other checks need. The error is ErrEncrypted
+// readRequiredKeyFiles reads the key files, which all other checks need. The error is ErrEncrypted
 // if an identity is needed.
-func (r *Repository) readKeysOfExchange(ctx context.Context) (map[string][]byte, error) {
+func (r *Repository) readRequiredKeyFiles(ctx context.Context) (map[string][]byte, error) {
 	keys, err := r.mergeStoredKeyFiles(ctx)
 	if err != nil {
 		return nil, err

@@ -54,7 +54,7 @@ func (r *Repository) Restore(ctx context.Context, opt RestoreOptions) (RestoreRe
 	if err := removeEmptyTarget(dir); err != nil {
 		return RestoreResult{}, err
 	}
-	keys, err := r.readKeysOfExchange(ctx)
+	keys, err := r.readRequiredKeyFiles(ctx)
 	if err != nil {
 		return RestoreResult{}, err
 	}
@@ -63,7 +63,7 @@ func (r *Repository) Restore(ctx context.Context, opt RestoreOptions) (RestoreRe
 		return RestoreResult{}, err
 	}
 	if !opt.Drill { // checks now, before anything is written, that a next life can begin
-		if _, _, err := r.nextLife(ctx, 0); err != nil {
+		if _, _, err := r.lifeAfter(ctx, 0); err != nil {
 			return RestoreResult{}, fmt.Errorf("cannot restore from %s: %w", r.box.store, err)
 		}
 	}
@@ -71,12 +71,12 @@ func (r *Repository) Restore(ctx context.Context, opt RestoreOptions) (RestoreRe
 	if err := errors.Join(os.RemoveAll(building), os.MkdirAll(building, 0o700)); err != nil {
 		return RestoreResult{}, fmt.Errorf("cannot restore to %q: %w", dir, err)
 	}
-	done, err := r.writeRestoredFolder(ctx, building, p, keys, opt)
+	done, err := r.writeRestoredFolder(ctx, building, p, keys)
 	if err == nil && opt.Check != nil {
 		err = opt.Check(building)
 	}
 	if err == nil && !opt.Drill {
-		done.Epoch, err = r.beginNextLife(ctx, building, done.Epoch)
+		done.Epoch, err = r.fenceAndWriteNextLife(ctx, building, done.Epoch)
 	}
 	if err == nil {
 		err = renameRestoredFolder(building, dir)
@@ -107,7 +107,7 @@ func removeEmptyTarget(dir string) error {
 }
 
 // writeRestoredFolder writes everything except the life.
-func (r *Repository) writeRestoredFolder(ctx context.Context, dir string, p *restorePlan, keys map[string][]byte, opt RestoreOptions) (RestoreResult, error) {
+func (r *Repository) writeRestoredFolder(ctx context.Context, dir string, p *restorePlan, keys map[string][]byte) (RestoreResult, error) {
 	done := RestoreResult{Generation: p.gen.number, Epoch: p.gen.claim.Epoch, Unsigned: p.gen.claim.sum == ""}
 	for name, content := range keys {
 		if err := writeNewFileDurably(dir, keysFolder+"/"+name, content); err != nil {
@@ -189,9 +189,9 @@ func (r *Repository) restoreFile(ctx context.Context, p *restorePlan, dir, name,
 	return errors.Join(p.gen.box.copyPieces(ctx, folder, &whole, f), f.Sync(), f.Close(), syncFolder(filepath.Dir(f.Name())))
 }
 
-// nextLife returns the life after epoch and after all lives in the store, and the
+// lifeAfter returns the life after epoch and after all lives in the store, and the
 // generations that it read for this.
-func (r *Repository) nextLife(ctx context.Context, epoch uint32) (next uint32, all []*generation, err error) {
+func (r *Repository) lifeAfter(ctx context.Context, after uint32) (next uint32, all []*generation, err error) {
 	if all, err = r.box.readGenerations(ctx); err != nil {
 		return 0, nil, err
 	}
@@ -201,14 +201,14 @@ func (r *Repository) nextLife(ctx context.Context, epoch uint32) (next uint32, a
 	}
 	highest, err := highestLife(fences, all)
 	if err == nil {
-		next, err = wal.NextEpoch(max(epoch, highest))
+		next, err = wal.NextEpoch(max(after, highest))
 	}
 	return next, all, err
 }
 
-// beginNextLife fences the life that was backed up and those of other restores.
-func (r *Repository) beginNextLife(ctx context.Context, dir string, epoch uint32) (uint32, error) {
-	next, all, err := r.nextLife(ctx, epoch)
+// fenceAndWriteNextLife fences the life that was backed up and those of other restores.
+func (r *Repository) fenceAndWriteNextLife(ctx context.Context, dir string, epoch uint32) (uint32, error) {
+	next, all, err := r.lifeAfter(ctx, epoch)
 	if err != nil {
 		return epoch, err
 	}

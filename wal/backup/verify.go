@@ -48,7 +48,7 @@ func (v *Verification) OK() bool {
 // other and the entries. It returns an error only if it cannot read; the Verification
 // lists damage.
 func (r *Repository) Verify(ctx context.Context, number int) (*Verification, error) {
-	if _, err := r.readKeysOfExchange(ctx); err != nil {
+	if _, err := r.readRequiredKeyFiles(ctx); err != nil {
 		return nil, err
 	}
 	all, err := r.box.readGenerations(ctx)
@@ -67,7 +67,7 @@ func (r *Repository) Verify(ctx context.Context, number int) (*Verification, err
 		r.checkClaim(g, all[:i], &c, v)
 		r.checkSnapshots(ctx, g, &c)
 		r.checkFiles(ctx, g, &c)
-		r.checkLog(ctx, g, &c)
+		r.checkLogEntries(ctx, g, &c)
 		if err := ctx.Err(); err != nil {
 			return v, err
 		}
@@ -127,8 +127,8 @@ func (r *Repository) checkFiles(ctx context.Context, g *generation, c *Generatio
 	}
 }
 
-// checkLog reads all entries. After damage a new span begins.
-func (r *Repository) checkLog(ctx context.Context, g *generation, c *GenerationCheck) {
+// checkLogEntries reads all entries. After damage a new span begins.
+func (r *Repository) checkLogEntries(ctx context.Context, g *generation, c *GenerationCheck) {
 	if c.Gaps > 0 {
 		c.addProblem(fmt.Errorf("%s: entries are missing in %d places", generationFolder(g.number)+"/log", c.Gaps))
 	}

@@ -97,9 +97,9 @@ func OpenExistingDir(root string) (*Dir, error) {
 
 // WithFileWriter returns the same folder with another function that writes an object's bytes
 // to its file.
-func (d *Dir) WithFileWriter(fill func(f *os.File, data []byte) error) *Dir {
+func (d *Dir) WithFileWriter(write func(f *os.File, data []byte) error) *Dir {
 	other := *d
-	other.fill = fill
+	other.fill = write
 	return &other
 }
 

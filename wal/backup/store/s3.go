@@ -71,10 +71,10 @@ func openS3(place string, getenv func(string) (string, bool), transport http.Rou
 	return &S3{client: client, bucket: u.Host, prefix: prefix}, nil
 }
 
-func credentialsFrom(env func(string) (string, bool)) *credentials.Credentials {
-	id, _ := env("AWS_ACCESS_KEY_ID")
-	secret, _ := env("AWS_SECRET_ACCESS_KEY")
-	token, _ := env("AWS_SESSION_TOKEN")
+func credentialsFrom(getenv func(string) (string, bool)) *credentials.Credentials {
+	id, _ := getenv("AWS_ACCESS_KEY_ID")
+	secret, _ := getenv("AWS_SECRET_ACCESS_KEY")
+	token, _ := getenv("AWS_SESSION_TOKEN")
 	if id != "" {
 		return credentials.NewStaticV4(id, secret, token)
 	}
