@@ -48,7 +48,7 @@ func readSQLiteWAL(log *os.File, head sqliteWALHeader, done int64) (l sqliteWALP
 	}
 	l.pageSize = int64(binary.BigEndian.Uint32(l.head[logPageSize:]))
 	if l.pageSize < smallestPage || l.pageSize > biggestPage {
-		return l, fmt.Errorf("SQLite's log has pages of %d bytes", l.pageSize)
+		return l, fmt.Errorf("the SQLite log of the report's file has an invalid page size of %d bytes", l.pageSize)
 	}
 	if l.head != head {
 		done = 0

@@ -45,7 +45,7 @@ const (
 var (
 	// ErrBusy is the error of Next if no key is ready, because the disk is full or too slow.
 	// The caller can retry.
-	ErrBusy = errors.New("no key to seal with is ready")
+	ErrBusy = errors.New("lead keys: no key is ready for encryption; check the disk's free space")
 	// ErrErased is the error of Open if the key was erased.
 	ErrErased = errors.New("the person was erased")
 )

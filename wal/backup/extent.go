@@ -26,7 +26,7 @@ func (g *generation) readLogObject(ctx context.Context, e logObject, each func(*
 	for len(records) > 0 {
 		entry, n, err := wal.ParseRecord(records)
 		if err == nil && entry.Seq != due {
-			err = fmt.Errorf("found entry %d instead of %d", entry.Seq, due)
+			err = fmt.Errorf("the object has log entry %d where entry %d is due", entry.Seq, due)
 		}
 		if err != nil {
 			return fmt.Errorf("%s in %s: %w", e.name, g.box.store, err)

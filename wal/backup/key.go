@@ -25,7 +25,7 @@ var (
 	// ErrEncrypted reports that reading needs an identity.
 	ErrEncrypted = errors.New("the backup is encrypted: give the file with its AGE-SECRET-KEY as the key file")
 	// ErrUnencrypted reports an object that is not encrypted although the backup is.
-	ErrUnencrypted = errors.New("it is not encrypted, but the rest of the backup is")
+	ErrUnencrypted = errors.New("the object is not encrypted, but the rest of the backup is; restore it from a copy of the backup place")
 )
 
 // GenerateKeyFile returns the content of a new key file and the recipient. The key file has the
@@ -111,11 +111,11 @@ func (k *Key) decrypt(stored []byte) ([]byte, error) {
 	}
 	r, err := age.Decrypt(bytes.NewReader(stored), k.identities...)
 	if err != nil {
-		return nil, fmt.Errorf("the key file does not open it (another key?): %w", err)
+		return nil, fmt.Errorf("the key file does not open it; give the key file of this backup: %w", err)
 	}
 	plain, err := io.ReadAll(r)
 	if err != nil {
-		return nil, fmt.Errorf("it was changed since it was written: %w", err)
+		return nil, fmt.Errorf("the encrypted object was changed after it was written: %w", err)
 	}
 	return plain, nil
 }

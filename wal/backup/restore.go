@@ -146,7 +146,7 @@ func (r *Repository) restoreLog(ctx context.Context, p *restorePlan, dir string,
 				return nil
 			}
 			if done.First = e.Seq; p.snapshot != nil && e.Seq > p.snapshot.Oldest+1 {
-				return fmt.Errorf("the snapshot needs the entries from %d on, but they are missing", p.snapshot.Oldest+1)
+				return fmt.Errorf("the backup's snapshot needs the log entries from %d on, but they are missing; choose another moment or generation", p.snapshot.Oldest+1)
 			}
 			if log, err = wal.NewRebuilder(dir, e.Seq); err != nil {
 				return err
@@ -175,7 +175,7 @@ func (r *Repository) restoreSnapshot(ctx context.Context, p *restorePlan, dir st
 
 func (r *Repository) restoreFile(ctx context.Context, p *restorePlan, dir, name, manifest string) error {
 	if at, _ := path.Split(name); !staysInsideFolder(name) || !slices.Contains(fileFolders, strings.TrimSuffix(at, "/")) {
-		return fmt.Errorf("the backup in %s names a file %q", r.box.store, name)
+		return fmt.Errorf("the backup in %s names a file %q, which is not in catalogs/ or lists/ (was the backup changed?)", r.box.store, name)
 	}
 	folder := generationFolder(p.gen.number) + "/file/" + name
 	var whole pieceManifest
@@ -213,7 +213,7 @@ func (r *Repository) fenceAndWriteNextLife(ctx context.Context, dir string, epoc
 		return epoch, err
 	}
 	if _, err := r.box.createNextFence(ctx, next, all, "restore", time.Now()); err != nil {
-		return epoch, fmt.Errorf("cannot fence the earlier copies: %w", err)
+		return epoch, fmt.Errorf("cannot fence the earlier copies of the exchange in the backup place: %w", err)
 	}
 	return next, wal.WriteEpoch(dir, next)
 }
@@ -241,7 +241,7 @@ func createNewFile(dir, name string) (*os.File, error) {
 
 func writeNewFileDurably(dir, name string, content []byte) error {
 	if !staysInsideFolder(name) {
-		return fmt.Errorf("the backup names a key file %q", name)
+		return fmt.Errorf("the backup names a key file %q, which is outside of keys/ (was the backup changed?)", name)
 	}
 	f, err := createNewFile(dir, name)
 	if err != nil {

@@ -25,7 +25,7 @@ var (
 	// ErrForeign reports that the store has another exchange's backup.
 	ErrForeign = errors.New("the backup there is of another exchange; give each its own place")
 	// ErrMixed reports that some objects would be encrypted and some not.
-	ErrMixed = errors.New("a backup is encrypted from its beginning or not at all; give another place")
+	ErrMixed = errors.New("the backup there is encrypted and this one is not, or the other way round; give this one another place")
 )
 
 // generationToContinue returns the generation to continue, or nil if a new one must begin. The
@@ -50,7 +50,7 @@ func (s *Shipper) generationToContinue(all []*generation) (*generation, error) {
 	}
 	r := g.runs[len(g.runs)-1]
 	if _, ok := g.newestSnapshotFor(r, r.last()); len(g.runs) > 1 || (r.first() != g.claim.First && !ok) {
-		s.opt.Logger.Warn("objects are missing from the backup; a new generation begins", "to", s.opt.To.String(), "generation", g.number)
+		s.opt.Logger.Warn("backup: log objects are missing; a new generation begins with a copy of the whole log", "to", s.opt.To.String(), "generation", g.number)
 		return nil, s.checkLogReachesEndOf(r)
 	}
 	err := s.checkLogContinues(g, r)

@@ -57,7 +57,7 @@ func (b *encryptedStore) decodeWithSum(name string, text []byte, value any) (sum
 	} else {
 		sumText = string(end[:sumDigits])
 		if b.sumKey != nil && sum(b.sumKey, name, append(bytes.Clone(body), '}')) != sumText {
-			err = errors.New("it does not match its sum")
+			err = errors.New("its content does not match the sum in it")
 		} else {
 			err = json.Unmarshal(text, value)
 		}

@@ -33,7 +33,7 @@ func (s *Shipper) ShipOnce(ctx context.Context) (caughtUp bool, err error) {
 	}
 	atEnd, err := s.readNewEntries()
 	if errors.Is(err, wal.ErrGone) {
-		s.opt.Logger.Warn("the log removed entries before the backup read them; a new generation begins", "to", s.opt.To.String())
+		s.opt.Logger.Warn("backup: the log removed entries before they were backed up; a new generation begins with a copy of the whole log", "to", s.opt.To.String())
 		s.restartAtNextStep()
 		return false, nil
 	}

@@ -145,7 +145,7 @@ func (r *Repository) lastEntryAtOrBefore(ctx context.Context, g *generation, at 
 				return 0, err
 			}
 			if seq < run.first() && i == 0 {
-				return 0, fmt.Errorf("generation %d begins after that time, with entry %d", g.number, run.first())
+				return 0, fmt.Errorf("generation %d of the backup begins after that time, with entry %d; choose a later time", g.number, run.first())
 			}
 			return seq, nil
 		}

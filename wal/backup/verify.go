@@ -130,7 +130,7 @@ func (r *Repository) checkFiles(ctx context.Context, g *generation, c *Generatio
 // checkLogEntries reads all entries. After damage a new span begins.
 func (r *Repository) checkLogEntries(ctx context.Context, g *generation, c *GenerationCheck) {
 	if c.Gaps > 0 {
-		c.addProblem(fmt.Errorf("%s: entries are missing in %d places", generationFolder(g.number)+"/log", c.Gaps))
+		c.addProblem(fmt.Errorf("%s: log entries are missing from the backup in %d places", generationFolder(g.number)+"/log", c.Gaps))
 	}
 	for _, whole := range g.runs {
 		var span RestorableSpan
@@ -166,7 +166,7 @@ func (g *generation) checkLogObject(ctx context.Context, e logObject, before tim
 			at[0] = at[1]
 		}
 		if at[1].Before(before) {
-			return fmt.Errorf("%s: time goes back at entry %d", e.name, entry.Seq)
+			return fmt.Errorf("%s: entry %d has an earlier time than the entry before it", e.name, entry.Seq)
 		}
 		if entry.Epoch > g.claim.Epoch {
 			return fmt.Errorf("%s: entry %d is of life %d, but the generation's claim says %d", e.name, entry.Seq, entry.Epoch, g.claim.Epoch)

@@ -43,9 +43,9 @@ type Store interface {
 
 var (
 	// ErrExists is returned by Create.
-	ErrExists = errors.New("the object exists already")
+	ErrExists = errors.New("the backup place has this object already")
 	// ErrNotFound is returned by Get.
-	ErrNotFound = errors.New("the object does not exist")
+	ErrNotFound = errors.New("the backup place has no such object")
 )
 
 // MaxObject limits the size of an object that Get reads, in bytes.
