@@ -44,7 +44,7 @@ func (x *Exchange) createShipper() error {
 		return err
 	}
 	opt.Logger = x.logger
-	shipper, err := backup.NewShipper(backup.Open(x.log), opt)
+	shipper, err := backup.NewShipper(backup.SourceFromLog(x.log), opt)
 	if err != nil {
 		return err
 	}
@@ -87,7 +87,7 @@ func (a *backupRunner) runOrAbandon(limit time.Duration, do func(context.Context
 // checkNotContinuedElsewhere returns a permanent error if the store has the log of an exchange that
 // was restored from this backup and started elsewhere.
 func (a *backupRunner) checkNotContinuedElsewhere() error {
-	return a.runOrAbandon(a.backupTimeouts.start, a.shipper.Begin)
+	return a.runOrAbandon(a.backupTimeouts.start, a.shipper.StartShipping)
 }
 
 // start ships the log from now on.
@@ -142,7 +142,7 @@ func (a *backupRunner) isIdle() bool {
 
 // shipOnce ships the data that is not yet shipped, and logs a failure.
 func (a *backupRunner) shipOnce(x *Exchange) {
-	if err := a.runOrAbandon(a.backupTimeouts.flush, a.shipper.Once); err != nil {
+	if err := a.runOrAbandon(a.backupTimeouts.flush, a.shipper.ShipAll); err != nil {
 		x.logger.Warn("the backup is incomplete; the next start ships the remaining data", "error", err)
 	}
 }

@@ -81,7 +81,7 @@ func (r *eraser) scheduleByContact(who *erasePattern) error {
 	defer log.Close()
 	pace := throttle.NewScanThrottle(throttle.ScanChunk, &r.x.draining)
 	for {
-		if err := pace.PauseAfterChunk(log.Bytes()); err != nil {
+		if err := pace.PauseAfterChunk(log.BytesRead()); err != nil {
 			return err
 		}
 		entry, err := log.Next()

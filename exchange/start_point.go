@@ -55,16 +55,16 @@ func (b *startPoint) addSnapshotErrors(err error) error {
 
 // AcceptLoss cuts the log at the damage that makes a start fail: see wal.AcceptLoss. The
 // exchange must not run.
-func AcceptLoss(dir string, logger *slog.Logger) (wal.Loss, error) {
+func AcceptLoss(dir string, logger *slog.Logger) (wal.LossReport, error) {
 	snapshot, b, err := openStartPoint(dir)
 	if err != nil {
-		return wal.Loss{}, err
+		return wal.LossReport{}, err
 	}
 	if snapshot != nil {
 		snapshot.Close()
 	}
 	if err := b.checkBeginning(dir); err != nil {
-		return wal.Loss{}, err
+		return wal.LossReport{}, err
 	}
 	opt := b.logOptions()
 	opt.Logger = logger

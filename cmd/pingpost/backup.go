@@ -71,7 +71,7 @@ func readBackupKey(path string, unencrypted bool) (*backup.Key, error) {
 	case path != "" && unencrypted:
 		return nil, errors.New("the backup has a key file and is also set to unencrypted; give one of the two, not both")
 	case path != "":
-		return backup.ReadKey(path)
+		return backup.ReadKeyFile(path)
 	case unencrypted:
 		return nil, nil
 	}
@@ -102,7 +102,7 @@ func openStoreForReading(location string) (store.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return store.Find(location, os.LookupEnv)
+	return store.OpenExisting(location, os.LookupEnv)
 }
 
 // serveBackupFlags are the flags of serve that begin with --backup-.
@@ -126,7 +126,7 @@ func (s *serveBackupFlags) optionsPerTenant(severalTenants bool) (func(tenant st
 	return func(tenant string) (backup.Options, error) {
 		location := s.To
 		if severalTenants {
-			location = store.Join(location, tenant)
+			location = store.JoinPlace(location, tenant)
 		}
 		return s.backupFlags.parseOptions(location)
 	}, nil
@@ -160,7 +160,7 @@ func (c *backupRunCmd) Run() error {
 		return err
 	}
 	opt.Logger = slog.New(slog.NewTextHandler(os.Stderr, nil))
-	shipper, err := backup.NewShipper(backup.Folder(dir), opt)
+	shipper, err := backup.NewShipper(backup.SourceFromFolder(dir), opt)
 	if err != nil {
 		return err
 	}
@@ -170,7 +170,7 @@ func (c *backupRunCmd) Run() error {
 	if c.Follow {
 		err = shipper.Run(ctx)
 	} else {
-		err = shipper.Once(ctx)
+		err = shipper.ShipAll(ctx)
 	}
 	if err != nil {
 		return err

@@ -111,7 +111,7 @@ func openBackupForReading(location, keyFile string) (*backup.Repository, error) 
 	var key *backup.Key
 	var err error
 	if keyFile != "" {
-		if key, err = backup.ReadKey(keyFile); err != nil {
+		if key, err = backup.ReadKeyFile(keyFile); err != nil {
 			return nil, err
 		}
 	}
@@ -128,7 +128,7 @@ type backupKeygenCmd struct {
 
 // Run makes a key file and prints its recipient.
 func (c *backupKeygenCmd) Run() error {
-	file, recipient, err := backup.NewKey()
+	file, recipient, err := backup.GenerateKeyFile()
 	if err != nil {
 		return err
 	}

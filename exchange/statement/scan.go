@@ -37,7 +37,7 @@ func (s *eventScan) close() { s.log.Close() }
 // next returns the next event, valid until the following call. io.EOF follows the last.
 func (s *eventScan) next() (seq uint64, at int64, ev event.Event, err error) {
 	for {
-		if err := s.throttle.PauseAfterChunk(s.log.Bytes()); err != nil {
+		if err := s.throttle.PauseAfterChunk(s.log.BytesRead()); err != nil {
 			return 0, 0, nil, err
 		}
 		entry, err := s.log.Next()

@@ -143,7 +143,7 @@ func (o *openedDir) checkKey() error {
 	if err != nil {
 		return err
 	}
-	if keys.Check() != o.state.FoundedEvent().KeyCheck {
+	if keys.KeyFingerprint() != o.state.FoundedEvent().KeyCheck {
 		return errors.New("the exchange's key differs from the one that the log was started with")
 	}
 	return nil

@@ -69,7 +69,7 @@ func newWorld(t *testing.T) *world {
 	w.overlayHash = keep(t, filepath.Join(w.dir, "catalogs"), ".json", "{}")
 	w.list = keep(t, filepath.Join(w.dir, "lists"), "", "a list")
 	facts := []event.Event{
-		&event.Founded{Epoch: [16]byte{1}, KeyCheck: key.Check(), At: 1},
+		&event.Founded{Epoch: [16]byte{1}, KeyCheck: key.KeyFingerprint(), At: 1},
 		&event.NamesNumbered{Names: []event.NumberedName{{Kind: event.ObjectBuyer, Ref: 1, ID: "blue"}, {Kind: event.ObjectList, Ref: 1, ID: "list"}}},
 		&event.CatalogSet{Version: 1, Document: w.documentHashes[0]},
 		&event.SuppressionListLoaded{List: 1, File: w.list, Entries: 1},

@@ -207,9 +207,9 @@ func (a *Admin) sendUnsoldCounts(ctx *fasthttp.RequestCtx, from *report.Report) 
 		Buyers    []bidTally      `json:"buyers"`
 	}{
 		why.Leads, why.Unsold,
-		convertAll(why.Reasons, func(t *report.Tally) reasonTally { return reasonTally{t.Name, t.N} }),
+		convertAll(why.Reasons, func(t *report.ReasonCount) reasonTally { return reasonTally{t.Name, t.N} }),
 		convertAll(why.Outcomes, newBidTally),
-		convertAll(why.Campaigns, func(t *report.Tally) campaignTally { return campaignTally{t.Name, t.N} }),
+		convertAll(why.Campaigns, func(t *report.ReasonCount) campaignTally { return campaignTally{t.Name, t.N} }),
 		convertAll(why.Buyers, newBidTally),
 	})
 }
@@ -230,7 +230,7 @@ type (
 	}
 )
 
-func newBidTally(t *report.Tally) bidTally { return bidTally{t.Buyer, t.Name, t.N} }
+func newBidTally(t *report.ReasonCount) bidTally { return bidTally{t.Buyer, t.Name, t.N} }
 
 // pageEnd says how far a search got and where the next page starts.
 type pageEnd struct {
