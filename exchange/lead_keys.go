@@ -31,8 +31,8 @@ func deriveChecksumKey(v *vault.Vault) leadkeys.SumKey { return v.Derive("lead k
 
 // collectLeadSlots reads a log and returns the key slots of the leads that it did not erase, for
 // each wanted file of keys. It calls pause between entries.
-func collectLeadSlots(log entrySource, wanted func(first uint64) bool, pause func() error) (map[uint64]*leadkeys.Set, error) {
-	found := map[uint64]*leadkeys.Set{}
+func collectLeadSlots(log entrySource, wanted func(first uint64) bool, pause func() error) (map[uint64]*leadkeys.SlotSet, error) {
+	found := map[uint64]*leadkeys.SlotSet{}
 	decoder := &event.Decoder{ForReplay: true}
 	for {
 		if err := pause(); err != nil {
@@ -56,7 +56,7 @@ func collectLeadSlots(log entrySource, wanted func(first uint64) bool, pause fun
 			}
 			first := leadkeys.FirstSlot(ev.Slot)
 			if found[first] == nil {
-				found[first] = new(leadkeys.Set)
+				found[first] = new(leadkeys.SlotSet)
 			}
 			found[first].Add(ev.Slot)
 		case *event.LeadsErased:
@@ -71,7 +71,7 @@ func collectLeadSlots(log entrySource, wanted func(first uint64) bool, pause fun
 
 // addFile adds, of one file of keys, the leads whose keys are lost. r is the check of the file, and
 // leads are the slots that the log uses.
-func (l *KeyLoss) addFile(r *leadkeys.Report, leads *leadkeys.Set) {
+func (l *KeyLoss) addFile(r *leadkeys.ChecksumReport, leads *leadkeys.SlotSet) {
 	if leads == nil {
 		return
 	}
@@ -132,7 +132,7 @@ func (c *keyCheck) run(x *Exchange) error {
 	}
 	defer log.Close()
 	pace := throttle.NewScanThrottle(throttle.ScanChunk, &x.draining)
-	leads, err := collectLeadSlots(log, func(first uint64) bool { return suspect[first] != nil }, func() error { return pace.PauseAfterChunk(log.Bytes()) })
+	leads, err := collectLeadSlots(log, func(first uint64) bool { return suspect[first] != nil }, func() error { return pace.PauseAfterChunk(log.BytesRead()) })
 	if err != nil {
 		return err
 	}
@@ -177,9 +177,9 @@ func firstFileNames(files []string) string {
 
 // findSuspectKeyFiles checks every file of lead keys. It returns the reports of files that may
 // lack a key, by their first slot. It also creates missing checksums.
-func (x *Exchange) findSuspectKeyFiles() (map[uint64]*leadkeys.Report, error) {
+func (x *Exchange) findSuspectKeyFiles() (map[uint64]*leadkeys.ChecksumReport, error) {
 	key, highest := deriveChecksumKey(x.vault), x.state.HighestKeySlot()
-	suspect := map[uint64]*leadkeys.Report{}
+	suspect := map[uint64]*leadkeys.ChecksumReport{}
 	made := 0
 	for first := uint64(1); first <= highest; first += leadkeys.PerFile {
 		if x.draining.Load() {
@@ -205,7 +205,7 @@ func (x *Exchange) findSuspectKeyFiles() (map[uint64]*leadkeys.Report, error) {
 }
 
 // anyLeadMayLackKey reports whether a lead may lack its key.
-func (x *Exchange) anyLeadMayLackKey(r *leadkeys.Report, highest uint64) bool {
+func (x *Exchange) anyLeadMayLackKey(r *leadkeys.ChecksumReport, highest uint64) bool {
 	if r.Lost != nil {
 		return true
 	}
@@ -218,14 +218,14 @@ func (x *Exchange) anyLeadMayLackKey(r *leadkeys.Report, highest uint64) bool {
 }
 
 // createChecksums creates the checksums of a file whose checksums are missing or unusable.
-func (x *Exchange) createChecksums(r *leadkeys.Report) error {
+func (x *Exchange) createChecksums(r *leadkeys.ChecksumReport) error {
 	switch {
 	case errors.Is(r.Sums, leadkeys.ErrSums):
 		x.logger.Warn("checksums of leads' keys are unusable; they are created again from the current keys", "error", r.Sums)
 	case !errors.Is(r.Sums, fs.ErrNotExist):
 		return r.Sums
 	}
-	return x.keys.AddSums(r.First)
+	return x.keys.AddMissingChecksums(r.First)
 }
 
 // KeyReport is the result of CheckKeys.
@@ -263,7 +263,7 @@ func CheckKeys(dir string) (*KeyReport, error) {
 }
 
 // addFile adds one file.
-func (k *KeyReport) addFile(r *leadkeys.Report, leads *leadkeys.Set) {
+func (k *KeyReport) addFile(r *leadkeys.ChecksumReport, leads *leadkeys.SlotSet) {
 	var here KeyLoss
 	here.addFile(r, leads)
 	k.Files++

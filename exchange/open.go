@@ -59,7 +59,7 @@ func (x *Exchange) prepareToServe(built *config.Compiled) error {
 		Secret: x.vault.Derive("hashes"), Admit: x.checkAcceptsLeads, Observer: x.meter,
 		Idempotency: x.settings.Idempotency, PingIdempotency: x.settings.PingIdempotency, Keep: x.settings.History, MaxPosts: maxOpenPosts,
 	})
-	if err := e.Found(x.vault.Check()); err != nil {
+	if err := e.Found(x.vault.KeyFingerprint()); err != nil {
 		return err
 	}
 	x.engine.Store(e)
@@ -125,7 +125,7 @@ func (x *Exchange) openLog(dir string) error {
 	if err != nil {
 		return err
 	}
-	x.snapshots.recordLoadedSnapshot(&b, uint64(reader.Bytes()))
+	x.snapshots.recordLoadedSnapshot(&b, uint64(reader.BytesRead()))
 	x.disk.last.Store(b.Bytes)
 	x.logger.Info("replayed", "snapshot", b.Newest, "entries", applied, "seconds", time.Since(began).Seconds())
 	return nil
@@ -162,7 +162,7 @@ func (x *Exchange) decryptSecret(name string) (string, bool) {
 	if !ok {
 		return "", false
 	}
-	value, err := x.vault.Open(name, sealed)
+	value, err := x.vault.OpenSecret(name, sealed)
 	if err != nil {
 		x.logger.Error("cannot decrypt a stored secret; set it again with PUT /admin/v1/secrets/NAME", "name", name, "error", err)
 		return "", false
