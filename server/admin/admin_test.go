@@ -6,33 +6,15 @@ import (
 	"strings"
 	"testing"
 
-	"pingpost/config/canonical"
 	"pingpost/engine"
 	"pingpost/keys/token"
 	"pingpost/server/metrics"
 	"pingpost/server/servertest"
 )
 
-func (stubOperator) Items(canonical.Kind) ([]ConfigEntry, error) { return nil, nil }
-
-func (stubOperator) Item(canonical.Ref) (*ConfigEntry, error) { return nil, engine.ErrNotFound }
-
-func (stubOperator) ChangeItem(*ConfigEntryChange) (*ConfigEntryChanged, error) {
-	return nil, engine.ErrNotFound
-}
-
-func (stubOperator) History(HistoryQuery) (*HistoryPage, error) { return &HistoryPage{}, nil }
-
-func (stubOperator) SuppressionLists() ([]SuppressionList, error) { return nil, nil }
-
-func (stubOperator) Upload(*Upload) (*Uploaded, error) { return nil, engine.ErrNotFound }
-
-func (stubOperator) BackUp() bool { return false }
-
-func (stubOperator) Backup() Backup { return Backup{} }
-
-// stubOperator is a process that has no engine.
+// stubOperator is a process that has no engine. A method that no test needs panics.
 type stubOperator struct {
+	Operator
 	apply func(document []byte, dry bool) ([]string, error)
 }
 

@@ -11,24 +11,9 @@ import (
 
 	"pingpost/engine"
 	"pingpost/engine/market"
-	"pingpost/report"
 	"pingpost/server/metrics"
 	"pingpost/server/servertest"
 )
-
-// A desk has no log.
-func (stubOperator) ExplainLead(market.LeadID) ([]byte, error) { return nil, engine.ErrNotFound }
-
-func (stubOperator) ExplainAuction(market.AuctionID) ([]byte, error) { return nil, engine.ErrNotFound }
-
-func (stubOperator) ExplainRequest(market.RequestID) ([]byte, error) { return nil, engine.ErrNotFound }
-
-func (stubOperator) ExplainSellers(_, _ string) ([]byte, error) { return nil, engine.ErrNotFound }
-
-func (stubOperator) Erase(*Erasure) (Erased, error) { return Erased{}, engine.ErrNotFound }
-
-// A desk keeps no report.
-func (stubOperator) Report() *report.Report { return nil }
 
 // library is a desk with a log in which everything is found by this.
 type library struct {

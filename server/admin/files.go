@@ -19,50 +19,20 @@ func (a *Admin) addDashboardRoutes(routes *router.Router) {
 	}
 }
 
-func fileHandler(file *dashboard.File) fasthttp.RequestHandler {
+func fileHandler(file *apidocs.File) fasthttp.RequestHandler {
 	return func(ctx *fasthttp.RequestCtx) {
-		form, header := &file.Plain, &ctx.Response.Header
-		if len(file.Gzip.Body) > 0 && ctx.Request.Header.HasAcceptEncoding("gzip") {
-			form = &file.Gzip
+		if sendFile(ctx, file) {
+			ctx.Response.Header.Set("Cross-Origin-Opener-Policy", "same-origin")
+			ctx.Response.Header.Set("Cross-Origin-Resource-Policy", "same-origin")
 		}
-		header.Set("ETag", form.Tag)
-		header.Set("Cache-Control", file.Cache)
-		header.Set("Vary", "Accept-Encoding")
-		if request.MatchesETag(&ctx.Request.Header, form.Tag) {
-			ctx.SetStatusCode(fasthttp.StatusNotModified)
-			return
-		}
-		header.Set("Content-Security-Policy", dashboard.Policy)
-		header.Set("Cross-Origin-Opener-Policy", "same-origin")
-		header.Set("Cross-Origin-Resource-Policy", "same-origin")
-		header.Set("Referrer-Policy", "no-referrer")
-		header.Set("X-Content-Type-Options", "nosniff")
-		if form == &file.Gzip {
-			header.Set("Content-Encoding", "gzip")
-		}
-		ctx.SetContentType(file.Type)
-		ctx.Response.SetBodyRaw(form.Body)
 	}
 }
 
-// serveOpenAPI sends the OpenAPI document of the admin API: GET openapi.yaml.
-func (a *Admin) serveOpenAPI(ctx *fasthttp.RequestCtx) {
-	file := apidocs.Admin()
-	form, header := &file.Plain, &ctx.Response.Header
-	if ctx.Request.Header.HasAcceptEncoding("gzip") {
-		form = &file.Packed
-	}
-	header.Set("ETag", form.Tag)
-	header.Set("Cache-Control", "no-cache")
-	header.Set("Vary", "Accept-Encoding")
-	if request.MatchesETag(&ctx.Request.Header, form.Tag) {
-		ctx.SetStatusCode(fasthttp.StatusNotModified)
-		return
-	}
-	header.Set("X-Content-Type-Options", "nosniff")
-	if form == &file.Packed {
-		header.Set("Content-Encoding", "gzip")
-	}
-	ctx.SetContentType(file.Type)
-	ctx.Response.SetBodyRaw(form.Body)
+// sendFile sends a file, or 304 if the client has it. It reports whether it sent the body.
+func sendFile(ctx *fasthttp.RequestCtx, file *apidocs.File) bool {
+	form := file.FormFor(&ctx.Request.Header)
+	return file.Send(ctx, form, request.MatchesETag(&ctx.Request.Header, form.Tag))
 }
+
+// serveOpenAPI sends the OpenAPI document of the admin API: GET openapi.yaml.
+func (a *Admin) serveOpenAPI(ctx *fasthttp.RequestCtx) { sendFile(ctx, apidocs.Admin()) }

@@ -23,13 +23,6 @@ import (
 	"pingpost/server/servertest"
 )
 
-// A desk has no books.
-func (stubOperator) Statement(ledger.Party, ledger.Period) (*ledger.Statement, error) {
-	return nil, engine.ErrNotFound
-}
-
-func (stubOperator) Entries(*ledger.Statement) (Entries, error) { return nil, engine.ErrNotFound }
-
 // office is a desk with an engine, and with books that a test writes.
 type office struct {
 	stubOperator

@@ -7,7 +7,11 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"pingpost/engine"
 )
+
+func (stubOperator) Upload(*Upload) (*Uploaded, error) { return nil, engine.ErrNotFound }
 
 // TestUploadsAreOfWhoIsStillIn checks that an upload ends when its caller is no longer
 // valid, at the latest at its end.

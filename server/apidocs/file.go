@@ -7,6 +7,8 @@ import (
 	"encoding/hex"
 	"sync"
 
+	"github.com/valyala/fasthttp"
+
 	"pingpost/api"
 )
 
@@ -14,8 +16,9 @@ import (
 type File struct {
 	Type   string
 	Policy string // Content-Security-Policy; empty for a file that is not HTML
+	Cache  string // Cache-Control
 	Plain  Form
-	Packed Form // with gzip
+	Packed Form // with gzip; an empty body means that compression does not help
 }
 
 // Form is the body of a file and its ETag.
@@ -23,6 +26,9 @@ type Form struct {
 	Body []byte
 	Tag  string // with quotes
 }
+
+// cachePublic lets caches keep a public document for five minutes.
+const cachePublic = "public, max-age=300"
 
 // The paths.
 const (
@@ -32,11 +38,11 @@ const (
 )
 
 var files = map[string]func() *File{
-	PathYAML: sync.OnceValue(func() *File { return newFile("application/yaml", "", api.PublicYAML()) }),
-	PathJSON: sync.OnceValue(func() *File { return newFile("application/json", "", api.PublicJSON()) }),
+	PathYAML: sync.OnceValue(func() *File { return NewFile("application/yaml", "", cachePublic, api.PublicYAML()) }),
+	PathJSON: sync.OnceValue(func() *File { return NewFile("application/json", "", cachePublic, api.PublicJSON()) }),
 	PathPage: sync.OnceValue(func() *File {
 		html, policy := newPage()
-		return newFile("text/html; charset=utf-8", policy, html)
+		return NewFile("text/html; charset=utf-8", policy, cachePublic, html)
 	}),
 }
 
@@ -50,16 +56,52 @@ func FindFile(path string) *File {
 }
 
 // Admin returns the OpenAPI document of the admin API, as YAML.
-var Admin = sync.OnceValue(func() *File { return newFile("application/yaml", "", api.AdminYAML()) })
+var Admin = sync.OnceValue(func() *File { return NewFile("application/yaml", "", "no-cache", api.AdminYAML()) })
 
-func newFile(kind, policy string, body []byte) *File {
+// NewFile returns a file with both forms of its body.
+func NewFile(kind, policy, cache string, body []byte) *File {
 	sum := sha256.Sum256(body)
 	tag := `"` + hex.EncodeToString(sum[:8])
-	return &File{Type: kind, Policy: policy, Plain: Form{body, tag + `"`}, Packed: Form{Compress(body), tag + `-gzip"`}}
+	file := &File{Type: kind, Policy: policy, Cache: cache, Plain: Form{body, tag + `"`}}
+	if short := compress(body); len(short) < len(body) {
+		file.Packed = Form{short, tag + `-gzip"`}
+	}
+	return file
 }
 
-// Compress compresses a body with gzip.
-func Compress(body []byte) []byte {
+// FormFor returns the form that the client accepts: compressed if possible.
+func (f *File) FormFor(header *fasthttp.RequestHeader) *Form {
+	if len(f.Packed.Body) > 0 && header.HasAcceptEncoding("gzip") {
+		return &f.Packed
+	}
+	return &f.Plain
+}
+
+// Send answers with the form, or with 304 if the client has it. It reports whether it sent the body.
+func (f *File) Send(ctx *fasthttp.RequestCtx, form *Form, clientHasIt bool) bool {
+	header := &ctx.Response.Header
+	header.Set("ETag", form.Tag)
+	header.Set("Cache-Control", f.Cache)
+	header.Set("Vary", "Accept-Encoding")
+	if clientHasIt {
+		ctx.SetStatusCode(fasthttp.StatusNotModified)
+		return false
+	}
+	header.Set("X-Content-Type-Options", "nosniff")
+	if f.Policy != "" {
+		header.Set("Content-Security-Policy", f.Policy)
+		header.Set("Referrer-Policy", "no-referrer")
+	}
+	if form == &f.Packed {
+		header.Set("Content-Encoding", "gzip")
+	}
+	ctx.SetContentType(f.Type)
+	ctx.Response.SetBodyRaw(form.Body)
+	return true
+}
+
+// compress compresses a body with gzip.
+func compress(body []byte) []byte {
 	var b bytes.Buffer
 	w, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
 	if err == nil {

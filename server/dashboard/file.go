@@ -1,9 +1,7 @@
 package dashboard
 
 import (
-	"crypto/sha256"
 	"embed"
-	"encoding/hex"
 	"io/fs"
 	"path"
 	"strings"
@@ -27,22 +25,8 @@ const (
 	Assets = "/assets/"
 )
 
-// File is a file that is served at one path. It never changes.
-type File struct {
-	Type  string
-	Cache string // Cache-Control
-	Plain Form
-	Gzip  Form // an empty body means that compression does not help
-}
-
-// Form is the body of a file and its ETag, with quotes.
-type Form struct {
-	Body []byte
-	Tag  string
-}
-
 // FindFile returns the file at a path of the admin address, or nil.
-func FindFile(at string) *File { return files()[at] }
+func FindFile(at string) *apidocs.File { return files()[at] }
 
 // Paths returns the paths that have a file.
 func Paths() []string {
@@ -53,8 +37,8 @@ func Paths() []string {
 	return paths
 }
 
-var files = sync.OnceValue(func() map[string]*File {
-	found := make(map[string]*File)
+var files = sync.OnceValue(func() map[string]*apidocs.File {
+	found := make(map[string]*apidocs.File)
 	err := fs.WalkDir(dist, "dist", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
@@ -84,19 +68,14 @@ var kinds = map[string]string{
 
 // newFile returns a file. An asset's name contains a hash of its content, so browsers cache
 // it forever. The page names the assets and is revalidated each time.
-func newFile(at, end string, body []byte) *File {
+func newFile(at, end string, body []byte) *apidocs.File {
 	kind := kinds[end]
 	if kind == "" {
 		panic("BUG: the page has a file of a kind that has no name here: " + at)
 	}
-	sum := sha256.Sum256(body)
-	tag := `"` + hex.EncodeToString(sum[:8])
-	file := &File{Type: kind, Cache: "no-cache", Plain: Form{body, tag + `"`}}
+	cache := "no-cache"
 	if strings.HasPrefix(at, Assets) {
-		file.Cache = "public, max-age=31536000, immutable"
+		cache = "public, max-age=31536000, immutable"
 	}
-	if short := apidocs.Compress(body); len(short) < len(body) {
-		file.Gzip = Form{short, tag + `-gzip"`}
-	}
-	return file
+	return apidocs.NewFile(kind, Policy, cache, body)
 }

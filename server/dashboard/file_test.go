@@ -17,8 +17,8 @@ func TestPageIsSmall(t *testing.T) {
 	for _, at := range Paths() {
 		file := FindFile(at)
 		n := len(file.Plain.Body)
-		if len(file.Gzip.Body) > 0 {
-			n = len(file.Gzip.Body)
+		if len(file.Packed.Body) > 0 {
+			n = len(file.Packed.Body)
 		}
 		t.Logf("%7d  %s", n, at)
 		sum += n
@@ -79,14 +79,14 @@ func TestFormsAreOfOneContent(t *testing.T) {
 	tags := map[string]string{}
 	for _, at := range Paths() {
 		file := FindFile(at)
-		r, err := gzip.NewReader(bytes.NewReader(file.Gzip.Body))
+		r, err := gzip.NewReader(bytes.NewReader(file.Packed.Body))
 		if err != nil {
 			t.Fatalf("%s: %v", at, err)
 		}
 		if unpacked, err := io.ReadAll(r); err != nil || !bytes.Equal(unpacked, file.Plain.Body) {
 			t.Errorf("%s: what is packed is another file, %v", at, err)
 		}
-		for _, tag := range []string{file.Plain.Tag, file.Gzip.Tag} {
+		for _, tag := range []string{file.Plain.Tag, file.Packed.Tag} {
 			if tags[tag] != "" || !strings.HasPrefix(tag, `"`) || !strings.HasSuffix(tag, `"`) {
 				t.Errorf("%s: tag %s, which %q has too", at, tag, tags[tag])
 			}

@@ -11,6 +11,7 @@ import (
 	"pingpost/engine"
 	"pingpost/engine/event"
 	"pingpost/engine/market"
+	"pingpost/server/servertest"
 )
 
 var _ engine.WebhookObserver = (*Meter)(nil)
@@ -52,15 +53,10 @@ func TestWebhooksAreCounted(t *testing.T) {
 		m.AddWebhookOffGauge("sup_b", func() bool { return off })
 		m.AddWebhookOffGauge("sup_b", func() bool { return false }) // of a configuration that came later
 		off = true
-		var text bytes.Buffer
-		m.WriteMetrics(&text)
-		for _, want := range []string{
+		servertest.RequireMetrics(
+			t, m,
 			`pingpost_webhooks_total{outcome="delivered"} 1`, `pingpost_webhooks_total{outcome="failed"} 4`, `pingpost_webhooks_total{outcome="dead"} 1`,
 			`pingpost_webhook_seconds_bucket{le="0.005"} 3`, `pingpost_webhook_seconds_count 6`, `pingpost_webhooks_off{supplier="sup_b"} 1`,
-		} {
-			if !strings.Contains(text.String(), want+"\n") {
-				t.Errorf("no line %s", want)
-			}
-		}
+		)
 	})
 }

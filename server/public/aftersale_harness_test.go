@@ -1,9 +1,9 @@
 package public
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -74,38 +74,16 @@ func trading(t *testing.T, log *servertest.MemoryLog) *aftermarket {
 // with further headers in pairs.
 func (m *aftermarket) send(client, method, path, body string, lines ...string) *heard {
 	m.t.Helper()
-	req, err := http.NewRequest(method, m.address+path, strings.NewReader(body))
-	if err != nil {
-		m.t.Fatal(err)
-	}
+	var head []string
 	if method != http.MethodGet {
-		req.Header.Set("Content-Type", asJSON)
+		head = []string{"Content-Type", asJSON}
 	}
 	if supplier, ok := strings.CutPrefix(client, "key of "); ok {
-		req.Header.Set("X-Api-Key", "canary-key-of-"+supplier)
+		head = append(head, "X-Api-Key", "canary-key-of-"+supplier)
 	} else if client != "" {
-		token := m.tokens[client]
-		if token == "" {
-			token = client
-		}
-		req.Header.Set("Authorization", "Bearer "+token)
+		head = append(head, "Authorization", "Bearer "+cmp.Or(m.tokens[client], client))
 	}
-	for i := 0; i+1 < len(lines); i += 2 {
-		req.Header.Set(lines[i], lines[i+1])
-	}
-	response, err := m.client.Do(req)
-	if err != nil {
-		m.t.Fatal(err)
-	}
-	defer response.Body.Close()
-	text, err := io.ReadAll(response.Body)
-	if err != nil {
-		m.t.Fatal(err)
-	}
-	if strings.Contains(string(text), "canary") {
-		m.t.Errorf("%s carries a secret: %s", path, text)
-	}
-	return &heard{response.StatusCode, response.Header, string(text)}
+	return m.request(method, m.address+path, body, append(head, lines...)...)
 }
 
 // report reports as a client on one lead, under a key.

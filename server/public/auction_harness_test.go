@@ -1,11 +1,9 @@
 package public
 
 import (
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/json"
 	"io"
-	"log/slog"
 	"net/http"
 	"net/url"
 	"strings"
@@ -16,11 +14,8 @@ import (
 	"pingpost/engine"
 	"pingpost/engine/event"
 	"pingpost/engine/market"
-	"pingpost/engine/sealtest"
-	"pingpost/internal/clock"
 	"pingpost/keys/token"
 	"pingpost/server/httperror"
-	"pingpost/server/metrics"
 	"pingpost/server/servertest"
 )
 
@@ -92,40 +87,15 @@ func keeping(t *testing.T, document string, log *servertest.MemoryLog, tune ...f
 		t: t, log: log, client: &http.Client{Transport: servertest.ContractTransport(t)},
 		buyers: &bidders{bids: map[string]market.Money{"blue.example": 10_000_000, "red.example": 9_000_000, "test.blue.example": 7_000_000}},
 	}
-	source, err := config.Parse("exchange.yaml", []byte(document), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	built, err := source.Compile()
-	if err != nil {
-		t.Fatal(err)
-	}
-	clock, mint := clock.New(), token.New([32]byte{7})
-	meter := metrics.NewMeter(func(what string, err error) { t.Errorf("%s: %v", what, err) })
-	opt := engine.Options{
-		State: log.Replay(t), Log: h.log, History: h.log, Buyers: h.buyers, Clock: clock, Sealer: sealtest.New(), Observer: meter,
-		Entropy: func(p []byte) { _, _ = rand.Read(p) },
-	}
+	ports := engine.Options{State: log.Replay(t), Log: log, History: log, Buyers: h.buyers}
 	for _, change := range tune {
-		change(&opt)
+		change(&ports)
 	}
-	e := engine.New(opt)
-	wanted := engine.Configuration{Catalog: built.Catalog, Document: "document"}
-	for _, first := range built.Initial.Credentials {
-		wanted.Initial.Credentials = append(wanted.Initial.Credentials, credentialOf(mint, &first))
-	}
-	if err := e.Configure(wanted); err != nil {
-		t.Fatal(err)
-	}
-	h.Server = New(Options{
-		Engine: e, Clock: clock, Logger: slog.New(slog.DiscardHandler), Meter: meter, Tokens: mint, TokenLifetime: time.Hour,
-		Body: 64 << 10, Header: 16 << 10, Connections: 100, MaxConnsPerIP: 100,
-	})
-	h.SetCatalog(built.Catalog)
+	h.Server = serverOf(t, document, ports)
 	h.address = "http://" + servertest.StartServer(t, h.Serve, h.Shutdown)
 	t.Cleanup(func() {
 		h.client.CloseIdleConnections()
-		e.Close()
+		h.engine.Close()
 	})
 	return h
 }
@@ -204,14 +174,19 @@ const (
 	aQuestion = `{"flo_campaign_id":"cmp_auto","flo_supplier_id":"sup_acme","state":"CA"}`
 )
 
-// call makes a request of JSON; header lines come in pairs.
+// call posts JSON; header lines come in pairs.
 func (h *house) call(path, body string, lines ...string) *heard {
 	h.t.Helper()
-	req, err := http.NewRequest(http.MethodPost, h.address+path, strings.NewReader(body))
+	return h.request(http.MethodPost, h.address+path, body, append([]string{"Content-Type", asJSON}, lines...)...)
+}
+
+// request makes a request; header lines come in pairs. No answer has a secret or a buyer's address.
+func (h *house) request(method, url, body string, lines ...string) *heard {
+	h.t.Helper()
+	req, err := http.NewRequest(method, url, strings.NewReader(body))
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	req.Header.Set("Content-Type", asJSON)
 	for i := 0; i+1 < len(lines); i += 2 {
 		req.Header.Set(lines[i], lines[i+1])
 	}
@@ -226,7 +201,7 @@ func (h *house) call(path, body string, lines ...string) *heard {
 		h.t.Error(err)
 	}
 	if strings.Contains(string(text), "canary") || strings.Contains(string(text), "blue.example") || strings.Contains(string(text), "red.example") {
-		h.t.Errorf("%s carries a secret or a buyer's address: %s", path, text)
+		h.t.Errorf("%s carries a secret or a buyer's address: %s", url, text)
 	}
 	return &heard{response.StatusCode, response.Header, string(text)}
 }

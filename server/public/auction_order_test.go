@@ -87,28 +87,16 @@ func (h *house) drain() {
 
 func (r *flawed) send(h *house) *heard {
 	h.t.Helper()
-	req, err := http.NewRequest(r.method, h.address+r.path, strings.NewReader(r.body))
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	var lines []string
 	for name, value := range r.lines {
 		if !strings.HasPrefix(name, "token of") {
-			req.Header.Set(name, value)
+			lines = append(lines, name, value)
 		}
 	}
 	if r.bearer != "" {
-		req.Header.Set("Authorization", "Bearer "+r.bearer)
+		lines = append(lines, "Authorization", "Bearer "+r.bearer)
 	}
-	response, err := h.client.Do(req)
-	if err != nil {
-		h.t.Fatal(err)
-	}
-	defer response.Body.Close()
-	text, err := io.ReadAll(response.Body)
-	if err != nil {
-		h.t.Fatal(err)
-	}
-	return &heard{response.StatusCode, response.Header, string(text)}
+	return h.request(r.method, h.address+r.path, r.body, lines...)
 }
 
 // TestOneCheckAfterTheOther checks that of two errors, the answer reports the one that is

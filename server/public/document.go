@@ -21,11 +21,7 @@ const defaultDocuments = 10
 // limited. A client whose copy is current is not limited.
 func (s *Server) sendDocument(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, _ httperror.Error) {
 	file := apidocs.FindFile(string(r.pathParam))
-	form, header := file.Plain, &ctx.Response.Header
-	if ctx.Request.Header.HasAcceptEncoding("gzip") {
-		form = file.Packed
-	}
-	var text [64]byte
+	form := file.FormFor(&ctx.Request.Header)
 	known := request.MatchesETag(&ctx.Request.Header, form.Tag)
 	if !known {
 		if wait := s.countDocumentRequest(ctx); wait > 0 {
@@ -37,27 +33,11 @@ func (s *Server) sendDocument(ctx *fasthttp.RequestCtx, id market.RequestID, r *
 		httperror.Write(ctx, id, httperror.InvalidPayload, faults...)
 		return
 	}
-	header.SetBytesV(httperror.HeaderRequestID, id.AppendTo(text[:0]))
-	header.Set("ETag", form.Tag)
-	header.Set("Cache-Control", "public, max-age=300")
-	header.Set("Vary", "Accept-Encoding")
-	if known {
-		ctx.SetStatusCode(fasthttp.StatusNotModified)
-		return
+	var text [64]byte
+	ctx.Response.Header.SetBytesV(httperror.HeaderRequestID, id.AppendTo(text[:0]))
+	if file.Send(ctx, form, known) && file.Policy == "" {
+		ctx.Response.Header.Set("Access-Control-Allow-Origin", "*")
 	}
-	header.Set("X-Content-Type-Options", "nosniff")
-	if file.Policy == "" {
-		header.Set("Access-Control-Allow-Origin", "*")
-	} else {
-		header.Set("Content-Security-Policy", file.Policy)
-		header.Set("Referrer-Policy", "no-referrer")
-	}
-	if form.Tag != file.Plain.Tag {
-		header.Set("Content-Encoding", "gzip")
-	}
-	ctx.SetStatusCode(fasthttp.StatusOK)
-	ctx.SetContentType(file.Type)
-	ctx.Response.SetBodyRaw(form.Body)
 }
 
 // countDocumentRequest counts a document for the client's network and writes the limit's headers.

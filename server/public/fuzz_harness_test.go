@@ -2,7 +2,6 @@ package public
 
 import (
 	"bytes"
-	"crypto/rand"
 	"encoding/json"
 	"io"
 	"log/slog"
@@ -12,12 +11,9 @@ import (
 
 	"github.com/valyala/fasthttp"
 
-	"pingpost/config"
 	"pingpost/engine"
 	"pingpost/engine/market"
-	"pingpost/engine/sealtest"
 	"pingpost/engine/state"
-	"pingpost/internal/clock"
 	"pingpost/keys/token"
 	"pingpost/server/admin"
 	"pingpost/server/httperror"
@@ -118,34 +114,12 @@ func (x *fuzzed) close() {
 
 func (x *fuzzed) start(t testing.TB) {
 	t.Helper()
-	source, err := config.Parse("exchange.yaml", []byte(everything), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	built, err := source.Compile()
-	if err != nil {
-		t.Fatal(err)
-	}
-	clock, mint, log := clock.New(), token.New([32]byte{7}), new(servertest.MemoryLog)
-	meter := metrics.NewMeter(func(what string, err error) { panic(what + err.Error()) })
+	log := new(servertest.MemoryLog)
 	*x = fuzzed{t: t, log: log, buyer: new(echo)}
-	e := engine.New(engine.Options{
-		State: state.New(), Log: log, History: log, Buyers: x.buyer, Clock: clock, Sealer: sealtest.New(), Observer: meter, Entropy: func(p []byte) { _, _ = rand.Read(p) },
+	x.Server = serverOf(t, everything, engine.Options{State: state.New(), Log: log, History: log, Buyers: x.buyer}, func(o *Options) {
+		o.TokenLifetime, o.Sandbox = 1000*time.Hour, true
 	})
-	wanted := engine.Configuration{Catalog: built.Catalog, Document: "document"}
-	for i := range built.Initial.Credentials {
-		wanted.Initial.Credentials = append(wanted.Initial.Credentials, credentialOf(mint, &built.Initial.Credentials[i]))
-	}
-	if err := e.Configure(wanted); err != nil {
-		t.Fatal(err)
-	}
-	quiet := slog.New(slog.DiscardHandler)
-	x.Server = New(Options{
-		Engine: e, Clock: clock, Logger: quiet, Meter: meter, Tokens: mint, TokenLifetime: 1000 * time.Hour, Sandbox: true,
-		Body: 64 << 10, Header: 16 << 10, Connections: 100, MaxConnsPerIP: 100,
-	})
-	x.SetCatalog(built.Catalog)
-	x.admin = admin.New(bureau{engine: e, mint: mint}, metrics.NewMeter(func(string, error) {}), servertest.Password, quiet)
+	x.admin = admin.New(bureau{engine: x.engine, mint: x.opt.Tokens}, metrics.NewMeter(func(string, error) {}), servertest.Password, slog.New(slog.DiscardHandler))
 	x.seller, x.report = x.tokenOf("acme"), x.tokenOf("blue")
 }
 

@@ -4,21 +4,21 @@ import (
 	"bufio"
 	"bytes"
 	"crypto/rand"
-	"crypto/sha256"
 	"fmt"
 	"log/slog"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/valyala/fasthttp"
 
 	"pingpost/config"
 	"pingpost/engine"
-	"pingpost/engine/event"
 	"pingpost/engine/market"
 	"pingpost/engine/sealtest"
 	"pingpost/engine/state"
 	"pingpost/internal/clock"
+	"pingpost/keys/token"
 	"pingpost/server/metrics"
 )
 
@@ -46,10 +46,17 @@ campaigns:
     buyers: [{buyer: buy, price: 12.05}]
 `
 
-// newServer is a server over an engine over a log in memory.
+// newServer returns a server of the document above over a log in memory.
 func newServer(t testing.TB) *Server {
 	t.Helper()
-	source, err := config.Parse("exchange.yaml", []byte(exchange), nil)
+	return serverOf(t, exchange, engine.Options{State: state.New(), Log: new(instant)})
+}
+
+// serverOf returns a server of a configuration document over an engine with these ports. It adds
+// the other ports and the credentials of the document.
+func serverOf(t testing.TB, document string, ports engine.Options, changes ...func(*Options)) *Server {
+	t.Helper()
+	source, err := config.Parse("exchange.yaml", []byte(document), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,20 +64,25 @@ func newServer(t testing.TB) *Server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	clock := clock.New()
+	clock, mint := clock.New(), token.New([32]byte{7})
 	meter := metrics.NewMeter(func(what string, err error) { t.Errorf("%s: %v", what, err) })
-	e := engine.New(engine.Options{
-		State: state.New(), Log: new(instant), Clock: clock, Sealer: sealtest.New(), Observer: meter,
-		Entropy: func(p []byte) { _, _ = rand.Read(p) },
-	})
+	ports.Clock, ports.Sealer, ports.Observer = clock, sealtest.New(), meter
+	ports.Entropy = func(p []byte) { _, _ = rand.Read(p) }
 	wanted := engine.Configuration{Catalog: built.Catalog, Document: "document"}
-	wanted.Initial.Credentials = []engine.Credential{{
-		Kind: event.CredentialAPIKey, Owner: event.ObjectSupplier, ID: "sup", Hash: sha256.Sum256([]byte(key)),
-	}}
-	if err := e.Configure(wanted); err != nil {
+	for i := range built.Initial.Credentials {
+		wanted.Initial.Credentials = append(wanted.Initial.Credentials, credentialOf(mint, &built.Initial.Credentials[i]))
+	}
+	options := Options{
+		Engine: engine.New(ports), Clock: clock, Logger: slog.New(slog.DiscardHandler), Meter: meter, Tokens: mint, TokenLifetime: time.Hour,
+		Body: 64 << 10, Header: 16 << 10, Connections: 100, MaxConnsPerIP: 100,
+	}
+	if err := options.Engine.Configure(wanted); err != nil {
 		t.Fatal(err)
 	}
-	s := New(Options{Engine: e, Clock: clock, Logger: slog.New(slog.DiscardHandler), Meter: meter, Body: 64 << 10, Header: 16 << 10})
+	for _, change := range changes {
+		change(&options)
+	}
+	s := New(options)
 	s.SetCatalog(built.Catalog)
 	return s
 }

@@ -2,14 +2,11 @@ package public
 
 import (
 	"fmt"
-	"io"
 	"log/slog"
-	"net/http"
 	"slices"
 	"strings"
 	"testing"
 
-	"pingpost/api/contract"
 	"pingpost/engine"
 	"pingpost/server/admin"
 	"pingpost/server/metrics"
@@ -23,28 +20,6 @@ type counter struct {
 }
 
 func (c counter) Engine() *engine.Engine { return c.engine }
-
-// operate makes a request as an operator does.
-func operate(t *testing.T, address, method, path, body string) *heard {
-	t.Helper()
-	req, err := http.NewRequest(method, "http://"+address+path, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	req.SetBasicAuth("operator", servertest.Password)
-	response, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer response.Body.Close()
-	text, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	servertest.CheckContract(t, &contract.Request{Method: method, Path: req.URL.EscapedPath(), Header: req.Header, Body: []byte(body)},
-		&contract.Answer{Status: response.StatusCode, Header: response.Header, Body: text})
-	return &heard{response.StatusCode, response.Header, string(text)}
-}
 
 // listed is a page of returns that wait.
 type listed struct {
@@ -68,10 +43,13 @@ func TestOperatorDecidesReturns(t *testing.T) {
 	m := trading(t, new(servertest.MemoryLog))
 	a := admin.New(counter{engine: m.engine}, metrics.NewMeter(func(what string, err error) { t.Errorf("%s: %v", what, err) }), servertest.Password, slog.New(slog.DiscardHandler))
 	address := servertest.StartServer(t, a.Serve, a.Shutdown)
-	t.Cleanup(http.DefaultClient.CloseIdleConnections)
+	operate := func(method, path, body string) *heard {
+		t.Helper()
+		return m.request(method, "http://"+address+path, body, "Authorization", strings.TrimSpace(strings.TrimPrefix(servertest.BasicAuth, "Authorization: ")))
+	}
 	list := func(query string) listed {
 		t.Helper()
-		return read[listed](t, operate(t, address, "GET", "/admin/v1/returns"+query, ""), 200)
+		return read[listed](t, operate("GET", "/admin/v1/returns"+query, ""), 200)
 	}
 	if page := list(""); page.Total != 0 || len(page.Returns) != 0 {
 		t.Errorf("%+v", page)
@@ -116,13 +94,13 @@ func TestOperatorDecidesReturns(t *testing.T) {
 		{"POST", "/" + m.sold("cmp_hand"), `{"approve":true}`, 409, "invalid_transition"},
 		{"DELETE", "/" + leads[0], ``, 405, "method_not_allowed"},
 	} {
-		operate(t, address, row.method, "/admin/v1/returns"+row.path, row.body).mustFail(t, row.status, row.code)
+		operate(row.method, "/admin/v1/returns"+row.path, row.body).mustFail(t, row.status, row.code)
 	}
 	for i, word := range []string{`{"approve":true,"note":"as agreed"}`, `{"approve":false}`} {
-		if a := operate(t, address, "POST", "/admin/v1/returns/"+leads[i], word); a.status != 204 {
+		if a := operate("POST", "/admin/v1/returns/"+leads[i], word); a.status != 204 {
 			t.Errorf("%d %s", a.status, a.body)
 		}
-		operate(t, address, "POST", "/admin/v1/returns/"+leads[i], word).mustFail(t, 409, "invalid_transition")
+		operate("POST", "/admin/v1/returns/"+leads[i], word).mustFail(t, 409, "invalid_transition")
 	}
 	if page = list(""); page.Total != 3 || page.Returns[0].Lead != leads[2] {
 		t.Errorf("%+v", page)

@@ -1,11 +1,12 @@
 package public
 
 import (
-	"bytes"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
+
+	"pingpost/server/servertest"
 
 	"github.com/valyala/fasthttp"
 )
@@ -81,13 +82,7 @@ func TestTestsOverTheWire(t *testing.T) {
 			t.Errorf("%s: %s", path, got)
 		}
 	}
-	var text bytes.Buffer
-	h.opt.Meter.WriteMetrics(&text)
-	for _, want := range []string{"pingpost_test_leads_total 4", `pingpost_leads_total{status="ACCEPTED",reason=""} 4`, `pingpost_auctions_total{campaign="cmp_auto",reason=""} 6`} {
-		if !strings.Contains(text.String(), want+"\n") {
-			t.Errorf("no line %s in %s", want, text.String())
-		}
-	}
+	servertest.RequireMetrics(t, h.opt.Meter, "pingpost_test_leads_total 4", `pingpost_leads_total{status="ACCEPTED",reason=""} 4`, `pingpost_auctions_total{campaign="cmp_auto",reason=""} 6`)
 }
 
 // TestBidsAreTaggedOverTheWire checks that a post cannot use a bid of the other kind, test
