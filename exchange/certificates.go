@@ -25,7 +25,7 @@ func (s *addressCertificate) tlsConfig() *tls.Config {
 	if s.pair == nil {
 		return nil
 	}
-	return s.pair.Config()
+	return s.pair.TLSConfig()
 }
 
 // recheckFilesSoon makes the watchers of both certificates check their files soon.

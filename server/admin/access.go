@@ -101,7 +101,7 @@ func (a *Admin) authenticate(ctx *fasthttp.RequestCtx) (caller principal, bad ht
 	scheme, value, _ := bytes.Cut(header, []byte(" "))
 	value = bytes.TrimSpace(value)
 	if bytes.EqualFold(scheme, []byte("Bearer")) && bytes.HasPrefix(value, []byte(apiTokenPrefix)) {
-		if caller, ok := a.authenticateToken(value); ok {
+		if caller, ok := a.authenticateAPIToken(value); ok {
 			return caller, httperror.Error{}
 		}
 		return principal{}, errBadAPIToken
@@ -138,9 +138,9 @@ func (a *Admin) nameForSharedPassword(given string) string {
 	return name
 }
 
-// authenticateToken returns the user of a personal API token, with the lower of the token's and the
+// authenticateAPIToken returns the user of a personal API token, with the lower of the token's and the
 // user's role.
-func (a *Admin) authenticateToken(value []byte) (principal, bool) {
+func (a *Admin) authenticateAPIToken(value []byte) (principal, bool) {
 	e, now := a.operator.Engine(), time.Now().UnixNano()
 	if e == nil {
 		return principal{}, false
@@ -247,7 +247,7 @@ func cleanActorName(given string) string {
 // sendAuthenticationError answers a failed authentication. A wrong password also closes the connection.
 func (a *Admin) sendAuthenticationError(ctx *fasthttp.RequestCtx, bad httperror.Error) {
 	ctx.Response.Header.Del("Allow")
-	bad = a.authFailures.Check(ctx, bad, time.Now().UnixNano())
+	bad = a.authFailures.LimitFailure(ctx, bad, time.Now().UnixNano())
 	a.sendError(ctx, bad)
 	if bad.Status == fasthttp.StatusUnauthorized && !isFromDashboard(ctx) {
 		ctx.Response.Header.Set(httperror.HeaderChallenge, httperror.ChallengeBasic)

@@ -98,7 +98,7 @@ type credential struct {
 }
 
 func newCredential(c *state.Credential) credential {
-	return credential{c.Hint, formatSeconds(c.At), secondsOrNull(c.LastUse.UnixNanos())}
+	return credential{c.Hint, formatTime(c.At), formatTimeOrNull(c.LastUse.UnixNanos())}
 }
 
 func (a *Admin) revokeAPIKey(ctx *fasthttp.RequestCtx) {

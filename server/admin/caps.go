@@ -86,7 +86,7 @@ func (l *capList) addCaps(scope string, campaign market.CampaignID, buyer market
 			usage.Currency = encodeJSON(nullIfEmpty(currency.String()))
 		}
 		if limit.Period != calendar.Total && standing.Until != math.MaxInt64 {
-			usage.From, usage.Until = nullIfEmpty(formatNanoseconds(standing.From)), nullIfEmpty(formatNanoseconds(standing.Until))
+			usage.From, usage.Until = nullIfEmpty(formatExactTime(standing.From)), nullIfEmpty(formatExactTime(standing.Until))
 		}
 		l.caps = append(l.caps, usage)
 	}

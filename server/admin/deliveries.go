@@ -70,7 +70,7 @@ type openDelivery struct {
 func newOpenDelivery(s *state.State, post *state.OpenPost) openDelivery {
 	d := openDelivery{
 		Lead: post.Lead.String(), State: deliveryStateOf(post), Buyer: s.NameOf(event.ObjectBuyer, post.Sale.Buyer),
-		Attempts: uint64(post.Attempts), Decided: formatNanoseconds(post.Decided), Test: post.Sale.Test,
+		Attempts: uint64(post.Attempts), Decided: formatExactTime(post.Decided), Test: post.Sale.Test,
 	}
 	d.Price.Amount, d.Price.Currency = post.Sale.Price, post.Sale.Currency.String()
 	return d

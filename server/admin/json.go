@@ -53,13 +53,13 @@ func nullIfEmpty(text string) *string {
 	return &text
 }
 
-// formatNanoseconds formats Unix nanoseconds with full precision.
-func formatNanoseconds(at int64) string { return time.Unix(0, at).UTC().Format(time.RFC3339Nano) }
+// formatExactTime formats Unix nanoseconds with full precision.
+func formatExactTime(at int64) string { return time.Unix(0, at).UTC().Format(time.RFC3339Nano) }
 
-// secondsOrNull formats Unix nanoseconds in whole seconds. It returns nil for zero.
-func secondsOrNull(at int64) *string {
+// formatTimeOrNull formats Unix nanoseconds in whole seconds. It returns nil for zero.
+func formatTimeOrNull(at int64) *string {
 	if at == 0 {
 		return nil
 	}
-	return nullIfEmpty(formatSeconds(at))
+	return nullIfEmpty(formatTime(at))
 }

@@ -175,9 +175,9 @@ func (a *Admin) describePrincipal(who *principal) principalDocument {
 	switch {
 	case who.session != nil:
 		document.By, document.CSRF = "session", who.session.csrf
-		document.Expires = secondsOrNull(a.sessions.expiry(who.session).UnixNano())
+		document.Expires = formatTimeOrNull(a.sessions.expiry(who.session).UnixNano())
 	case who.token != nil:
-		document.By, document.Expires = "token", secondsOrNull(who.token.Expires)
+		document.By, document.Expires = "token", formatTimeOrNull(who.token.Expires)
 	}
 	return document
 }

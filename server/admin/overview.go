@@ -89,7 +89,7 @@ func (o *overviewCache) build(now time.Time, e *engine.Engine) *overview {
 	span := g.Now.At.Sub(g.TenSecondsAgo.At)
 	hooks := e.State().OutboxTotals()
 	all := &overview{
-		At: formatSeconds(now.UnixNano()), Tenant: s.Tenant, Version: s.Version, Sandbox: o.admin.operator.Sandbox(),
+		At: formatTime(now.UnixNano()), Tenant: s.Tenant, Version: s.Version, Sandbox: o.admin.operator.Sandbox(),
 		Uptime: int64(now.Sub(s.Since) / time.Second), Ready: o.admin.operator.Ready() == nil,
 		Rates: overviewRates{
 			Leads: metrics.RatePerSecond(g.Now.Leads, g.TenSecondsAgo.Leads, span), Pings: metrics.RatePerSecond(g.Now.Pings, g.TenSecondsAgo.Pings, span),
@@ -104,7 +104,7 @@ func (o *overviewCache) build(now time.Time, e *engine.Engine) *overview {
 		all.SellThrough = &share
 	}
 	for _, s := range g.Intervals {
-		all.Series = append(all.Series, overviewInterval{formatSeconds(s.At.UnixNano()), s.Leads, s.Sold, s.Pings})
+		all.Series = append(all.Series, overviewInterval{formatTime(s.At.UnixNano()), s.Leads, s.Sold, s.Pings})
 	}
 	kept := o.admin.operator.Report()
 	all.Today = o.today.cachedDaySums(kept, now)

@@ -66,7 +66,7 @@ func (a *Admin) reportHandler() fasthttp.RequestHandler {
 		body.buf = of.form.Begin(body.buf)
 		body.release = func() { <-places }
 		for name, value := range map[string]string{
-			"Entry": strconv.FormatUint(answer.Seq, 10), "At": formatSeconds(answer.At), "From": formatSeconds(answer.From), "To": formatSeconds(answer.To),
+			"Entry": strconv.FormatUint(answer.Seq, 10), "At": formatTime(answer.At), "From": formatTime(answer.From), "To": formatTime(answer.To),
 		} {
 			ctx.Response.Header.Set("X-Report-"+name, value)
 		}
@@ -74,8 +74,8 @@ func (a *Admin) reportHandler() fasthttp.RequestHandler {
 	}
 }
 
-// formatSeconds formats Unix nanoseconds in whole seconds.
-func formatSeconds(at int64) string { return time.Unix(0, at).UTC().Format(time.RFC3339) }
+// formatTime formats Unix nanoseconds in whole seconds.
+func formatTime(at int64) string { return time.Unix(0, at).UTC().Format(time.RFC3339) }
 
 // reportLines yields the rows of a report. The first row is read before the answer begins,
 // because until then the query may turn out too large.

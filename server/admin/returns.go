@@ -85,7 +85,7 @@ type pendingReturn struct {
 func newPendingReturn(w *engine.PendingReturn) pendingReturn {
 	return pendingReturn{
 		Lead: w.Lead.String(), Status: w.Status.String(), Buyer: nullIfEmpty(w.Buyer), Supplier: nullIfEmpty(w.Supplier), Campaign: nullIfEmpty(w.Campaign),
-		Reason: nullIfEmpty(w.Reason), Requested: formatNanoseconds(w.Requested), Credit: w.Credit, Reverse: w.Reverse, Currency: nullIfEmpty(w.Currency.String()), Test: w.Test,
+		Reason: nullIfEmpty(w.Reason), Requested: formatExactTime(w.Requested), Credit: w.Credit, Reverse: w.Reverse, Currency: nullIfEmpty(w.Currency.String()), Test: w.Test,
 	}
 }
 

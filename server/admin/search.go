@@ -245,7 +245,7 @@ func newPageEnd(page *report.Page, next string) (end pageEnd) {
 		end.Next = &next
 	}
 	if page.Searched > 0 {
-		end.SearchedFrom = nullIfEmpty(formatNanoseconds(page.Searched))
+		end.SearchedFrom = nullIfEmpty(formatExactTime(page.Searched))
 	}
 	return end
 }
@@ -273,7 +273,7 @@ type leadRow struct {
 
 func newLeadRow(l *report.FoundLead) leadRow {
 	row := leadRow{
-		ID: l.ID.String(), At: formatNanoseconds(l.At), Campaign: nullIfEmpty(l.Campaign), Supplier: nullIfEmpty(l.Supplier), Buyer: nullIfEmpty(l.Buyer),
+		ID: l.ID.String(), At: formatExactTime(l.At), Campaign: nullIfEmpty(l.Campaign), Supplier: nullIfEmpty(l.Supplier), Buyer: nullIfEmpty(l.Buyer),
 		Status: l.Status.String(), Delivery: l.Delivery.String(), Reason: nullIfEmpty(l.Reason.String()),
 		Price: amountOrNull(l.Price, l.Currency), Payout: amountOrNull(l.Payout, l.Currency), Currency: nullIfEmpty(l.Currency),
 		Source: nullIfEmpty(l.Source), State: nullIfEmpty(l.State), Test: l.Test, Posts: int64(l.Posts), Erased: l.Erased,
@@ -309,7 +309,7 @@ type auctionRow struct {
 
 func newAuctionRow(a *report.FoundAuction) auctionRow {
 	row := auctionRow{
-		ID: a.ID.String(), At: formatNanoseconds(a.At), Campaign: nullIfEmpty(a.Campaign), Supplier: nullIfEmpty(a.Supplier),
+		ID: a.ID.String(), At: formatExactTime(a.At), Campaign: nullIfEmpty(a.Campaign), Supplier: nullIfEmpty(a.Supplier),
 		Asked: int64(a.Asked), Reason: nullIfEmpty(a.Reason.String()), Winner: nullIfEmpty(a.Winner),
 		Amount: amountOrNull(a.Amount, a.Currency), Currency: nullIfEmpty(a.Currency), Test: a.Test,
 	}

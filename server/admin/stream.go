@@ -44,7 +44,7 @@ func newLiveFeed(makeEvent func() []byte) *liveFeed {
 func (l *liveFeed) addSubscriber(conn net.Conn, name string, first []byte, isStillValid func() bool) *subscriber {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.closed || len(l.subscribers) >= maxSubscribers || l.countLocked(name) >= maxSubscribersPerName {
+	if l.closed || len(l.subscribers) >= maxSubscribers || l.countSubscribersLocked(name) >= maxSubscribersPerName {
 		return nil
 	}
 	s := &subscriber{feed: l, conn: conn, name: name, isStillValid: isStillValid, next: make(chan []byte, 1), ended: make(chan struct{})}
@@ -57,7 +57,7 @@ func (l *liveFeed) addSubscriber(conn net.Conn, name string, first []byte, isSti
 	return s
 }
 
-func (l *liveFeed) countLocked(name string) (n int) {
+func (l *liveFeed) countSubscribersLocked(name string) (n int) {
 	for s := range l.subscribers {
 		if s.name == name {
 			n++
@@ -224,7 +224,7 @@ func (b *streamedBody) Read(p []byte) (int, error) {
 		if b.end != nil {
 			return 0, b.end
 		}
-		b.encodeLines()
+		b.encodePiece()
 		if len(b.buf) == 0 {
 			return 0, b.end
 		}
@@ -239,7 +239,7 @@ func (b *streamedBody) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-func (b *streamedBody) encodeLines() {
+func (b *streamedBody) encodePiece() {
 	b.buf, b.sent = b.buf[:0], 0
 	for len(b.buf) < streamedPiece {
 		var err error

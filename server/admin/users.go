@@ -72,7 +72,7 @@ type apiToken struct {
 func (a *Admin) describeAPIToken(token *state.APIToken) apiToken {
 	return apiToken{
 		ID: apiTokenID(token), Hint: token.Hint, Name: token.Name, User: token.User, Role: token.Role.String(),
-		Created: secondsOrNull(token.At), Expires: secondsOrNull(token.Expires), LastUsed: secondsOrNull(a.sessions.tokenLastUsed(token.Hash)),
+		Created: formatTimeOrNull(token.At), Expires: formatTimeOrNull(token.Expires), LastUsed: formatTimeOrNull(a.sessions.tokenLastUsed(token.Hash)),
 	}
 }
 
@@ -190,7 +190,7 @@ type account struct {
 }
 
 func (a *Admin) describeUser(user *state.User) account {
-	return account{user.Name, user.Role.String(), secondsOrNull(user.Created), secondsOrNull(a.sessions.userLastSeen(user.Name))}
+	return account{user.Name, user.Role.String(), formatTimeOrNull(user.Created), formatTimeOrNull(a.sessions.userLastSeen(user.Name))}
 }
 
 // setUser creates an account, or changes its role or password.

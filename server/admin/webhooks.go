@@ -84,7 +84,7 @@ func (a *Admin) webhookStatusOf(o *owner) webhookStatus {
 		document.URL = &url
 	}
 	if status.FailingSince != 0 {
-		document.FailingSince = nullIfEmpty(formatNanoseconds(status.FailingSince))
+		document.FailingSince = nullIfEmpty(formatExactTime(status.FailingSince))
 	}
 	return document
 }
@@ -135,7 +135,7 @@ type deadLetter struct {
 
 func newDeadLetter(h *state.QueuedWebhook) deadLetter {
 	return deadLetter{
-		market.NewWebhookID(h.Lead, h.Type, h.Created).String(), h.Type.String(), h.Lead.String(), uint64(h.Attempts), formatNanoseconds(h.Created), formatNanoseconds(h.Due),
+		market.NewWebhookID(h.Lead, h.Type, h.Created).String(), h.Type.String(), h.Lead.String(), uint64(h.Attempts), formatExactTime(h.Created), formatExactTime(h.Due),
 	}
 }
 

@@ -81,8 +81,8 @@ func checkReplacement(next, present *x509.Certificate, now time.Time) error {
 // NotAfter returns when the served certificate expires.
 func (p *KeyPair) NotAfter() time.Time { return p.current.Load().Leaf.NotAfter }
 
-// Config returns a TLS configuration that serves the pair: TLS 1.2 or later, HTTP/1.1 only.
-func (p *KeyPair) Config() *tls.Config {
+// TLSConfig returns a TLS configuration that serves the pair: TLS 1.2 or later, HTTP/1.1 only.
+func (p *KeyPair) TLSConfig() *tls.Config {
 	return &tls.Config{
 		MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"},
 		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return p.current.Load(), nil },

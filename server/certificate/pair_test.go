@@ -76,7 +76,7 @@ func (d *disk) open() *KeyPair {
 // shows is the name on the certificate that a client would be shown.
 func shows(t *testing.T, p *KeyPair) string {
 	t.Helper()
-	cert, err := p.Config().GetCertificate(&tls.ClientHelloInfo{})
+	cert, err := p.TLSConfig().GetCertificate(&tls.ClientHelloInfo{})
 	if err != nil {
 		t.Fatal(err)
 	}

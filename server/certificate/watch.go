@@ -31,7 +31,7 @@ func (w *Watcher) Run(reload, stop <-chan struct{}) {
 	tick := time.NewTicker(checkEvery)
 	defer tick.Stop()
 	for {
-		w.checkFiles(time.Now())
+		w.reloadChangedFiles(time.Now())
 		select {
 		case <-tick.C:
 		case <-reload:
@@ -41,7 +41,7 @@ func (w *Watcher) Run(reload, stop <-chan struct{}) {
 	}
 }
 
-func (w *Watcher) checkFiles(now time.Time) {
+func (w *Watcher) reloadChangedFiles(now time.Time) {
 	changed, err := w.pair.Reload(now)
 	switch {
 	case err != nil:

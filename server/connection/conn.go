@@ -123,10 +123,10 @@ func (g *Conn) Write(p []byte) (int, error) {
 // Close closes the connection and frees its place in the limiter.
 func (g *Conn) Close() error {
 	if g.unreadRequest.Swap(false) {
-		g.drain()
+		g.drainUnread()
 	}
 	if g.removed.CompareAndSwap(false, true) {
-		g.limiter.remove(g)
+		g.limiter.removeConn(g)
 	}
 	return g.Conn.Close()
 }

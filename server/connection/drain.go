@@ -27,9 +27,9 @@ func CloseUnread(ctx *fasthttp.RequestCtx, sent httperror.Error) {
 	}
 }
 
-// drain half-closes the connection and discards further input, within
+// drainUnread half-closes the connection and discards further input, within
 // drainTime.
-func (g *Conn) drain() {
+func (g *Conn) drainUnread() {
 	half, ok := g.Conn.(interface{ CloseWrite() error })
 	if !ok || half.CloseWrite() != nil || g.Conn.SetReadDeadline(time.Now().Add(drainTime)) != nil {
 		return

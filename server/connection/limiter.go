@@ -83,7 +83,7 @@ func (c *Limiter) Accept() (net.Conn, error) {
 		}
 		pause = minPause
 		accepted := newConn(conn, c)
-		in, evicted := c.admit(accepted)
+		in, evicted := c.admitConn(accepted)
 		if evicted != nil {
 			_ = evicted.Conn.Close()
 		}
@@ -111,9 +111,9 @@ func isTransient(err error) bool {
 	return false
 }
 
-// admit counts a connection, if the limits allow it. The caller closes the connection that
+// admitConn counts a connection, if the limits allow it. The caller closes the connection that
 // was evicted for it.
-func (c *Limiter) admit(g *Conn) (admitted bool, evicted *Conn) {
+func (c *Limiter) admitConn(g *Conn) (admitted bool, evicted *Conn) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.perNetwork[g.network] >= c.maxPerNetwork && !(c.IsProxy != nil && c.IsProxy(g.network.Addr())) {
@@ -130,7 +130,7 @@ func (c *Limiter) admit(g *Conn) (admitted bool, evicted *Conn) {
 	return true, evicted
 }
 
-func (c *Limiter) remove(g *Conn) {
+func (c *Limiter) removeConn(g *Conn) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.removeLocked(g)
@@ -199,8 +199,8 @@ func (c *Limiter) isHalfFull() bool {
 	return 2*c.open > c.max
 }
 
-// Counts returns the number of open connections, and of those without a valid credential.
-func (c *Limiter) Counts() (open, unauthenticated int) {
+// CountConnections returns the number of open connections, and of those without a valid credential.
+func (c *Limiter) CountConnections() (open, unauthenticated int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.open, len(c.unauthenticated)

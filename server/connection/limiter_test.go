@@ -50,7 +50,7 @@ func TestCrowdCounts(t *testing.T) {
 	enter := func(p netip.Prefix, want bool) *Conn {
 		t.Helper()
 		g := &Conn{Conn: from{}, limiter: c, network: p}
-		if got, _ := c.admit(g); got != want {
+		if got, _ := c.admitConn(g); got != want {
 			t.Errorf("%v enters: %v, want %v", p, got, want)
 		}
 		g.markAuthenticated()
@@ -141,7 +141,7 @@ func TestShortageEvicts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := NewLimiter(&troubled{errs: []error{syscall.EMFILE}}, 3, 3, nil, func(error) {})
 		idle := newConn(from{address: &net.TCPAddr{}}, c)
-		c.admit(idle)
+		c.admitConn(idle)
 		if _, err := c.Accept(); err != nil || !idle.removed.Load() || c.open != 1 {
 			t.Errorf("%v, gone %v, %d open", err, idle.removed.Load(), c.open)
 		}
@@ -159,7 +159,7 @@ func TestFullHouse(t *testing.T) {
 			t.Cleanup(func() { one.Close(); other.Close() })
 			go func() { _, _ = io.Copy(io.Discard, other) }()
 			g = newConn(one, c)
-			in, evicted = c.admit(g)
+			in, evicted = c.admitConn(g)
 			time.Sleep(time.Minute)
 			return g, evicted, in
 		}
@@ -199,8 +199,8 @@ func TestFullOfOneAddress(t *testing.T) {
 	c := NewLimiter(nil, 2, 1, nil, nil)
 	first := newConn(from{address: &net.TCPAddr{IP: net.IPv4(192, 0, 2, 1)}}, c)
 	second := newConn(from{address: &net.TCPAddr{IP: net.IPv4(192, 0, 2, 1)}}, c)
-	c.admit(first)
-	if in, evicted := c.admit(second); in || evicted != nil {
+	c.admitConn(first)
+	if in, evicted := c.admitConn(second); in || evicted != nil {
 		t.Errorf("in %v, evicted %v", in, evicted)
 	}
 }

@@ -56,7 +56,7 @@ func TestDeadlinesUnderTLS(t *testing.T) {
 	if !ok {
 		t.Fatal("it is not sealed")
 	}
-	c.admit(conn.transport.Conn)
+	c.admitConn(conn.transport.Conn)
 	soon := time.Now().Add(time.Minute)
 	for _, set := range []func(time.Time) error{conn.SetReadDeadline, conn.SetWriteDeadline, conn.SetDeadline} {
 		if err := set(soon); err != nil {

@@ -20,8 +20,8 @@ func SetRateHeaders(header *fasthttp.ResponseHeader, limit int, remaining, reset
 	header.SetBytesV("X-RateLimit-Reset", strconv.AppendInt(digits[:0], int64(math.Ceil(reset)), 10))
 }
 
-// CodeOf returns the code in an error body, or "" if the body is not an API error.
-func CodeOf(body []byte) string {
+// ErrorCodeInBody returns the code in an error body, or "" if the body is not an API error.
+func ErrorCodeInBody(body []byte) string {
 	rest, ours := bytes.CutPrefix(body, []byte(`{"error":"`))
 	code, _, whole := bytes.Cut(rest, []byte(`"`))
 	if !ours || !whole {

@@ -21,8 +21,8 @@ type campaignMeter struct {
 
 const reasons = market.ReasonLoop + 1
 
-// count adds to a counter, which it creates if necessary.
-func (c *campaignMeter) count(counter *atomic.Pointer[metrics.Counter], n int, name, label string, value fmt.Stringer) {
+// addToCounter adds to a counter, which it creates if necessary.
+func (c *campaignMeter) addToCounter(counter *atomic.Pointer[metrics.Counter], n int, name, label string, value fmt.Stringer) {
 	known := counter.Load()
 	if known == nil {
 		known = c.set.GetOrCreateCounter(fmt.Sprintf(`%s{campaign=%q,%s=%q}`, name, c.id, label, value))
@@ -43,10 +43,10 @@ func (m *Meter) AuctionHeld(campaign *market.Campaign, _ *market.Supplier, h *au
 		id = string(campaign.ID)
 	}
 	c := m.campaigns.get(id)
-	c.count(&c.auctions[h.Reason], 1, "pingpost_auctions_total", "reason", h.Reason)
+	c.addToCounter(&c.auctions[h.Reason], 1, "pingpost_auctions_total", "reason", h.Reason)
 	for outcome, n := range h.Outcomes {
 		if n > 0 {
-			c.count(&c.outcomes[outcome], n, "pingpost_auction_candidates_total", "outcome", market.Outcome(outcome))
+			c.addToCounter(&c.outcomes[outcome], n, "pingpost_auction_candidates_total", "outcome", market.Outcome(outcome))
 		}
 	}
 	m.auctions.Update(float64(h.Elapsed) / 1e9)

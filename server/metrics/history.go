@@ -42,7 +42,7 @@ func (w *History) Run() {
 func (w *History) Stop() { w.once.Do(func() { close(w.stop) }) }
 
 func (w *History) takeSample(now time.Time) {
-	r := w.meter.read(now)
+	r := w.meter.readCounters(now)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.n%buyersEvery == 0 {
@@ -79,7 +79,7 @@ type HistoryInterval struct {
 // Summary compares the meter with earlier samples. If the process is younger than a span,
 // the first sample takes its place.
 func (w *History) Summary(now time.Time) (g Summary) {
-	g.Now, g.BuyersNow = w.meter.read(now), w.meter.readBuyers()
+	g.Now, g.BuyersNow = w.meter.readCounters(now), w.meter.readBuyers()
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	kept := w.samplesLocked()

@@ -95,7 +95,7 @@ func TestSellersPostsAreCounted(t *testing.T) {
 	m.CountSellerPost(nil, &engine.Refusal{Code: engine.PostRejected, Replayed: true}, false)
 	m.CountSellerPost(nil, &engine.Refusal{Code: engine.InvalidPayload}, false)
 	m.CountSellerPost(nil, engine.ErrUnavailable, false)
-	if r := m.read(time.Now()); r.Leads != 2 || r.Sold != 1 {
+	if r := m.readCounters(time.Now()); r.Leads != 2 || r.Sold != 1 {
 		t.Errorf("%d leads, %d sold", r.Leads, r.Sold)
 	}
 	if sales := m.readBuyers()["buy_blue"].Sales; sales != 1 {
@@ -108,7 +108,7 @@ func TestHealth(t *testing.T) {
 	pings := func(n uint64, elapsed int64) (c HistogramCounts) {
 		var h phaseHistogram
 		h.add(elapsed)
-		c = h.counts()
+		c = h.bucketCounts()
 		for i := range c {
 			c[i] *= n
 		}
@@ -162,7 +162,7 @@ func TestQuantile(t *testing.T) {
 		for _, d := range took {
 			h.add(d)
 		}
-		c := h.counts()
+		c := h.bucketCounts()
 		got, ok := c.Quantile(share)
 		if !ok {
 			t.Fatal("nothing was counted")

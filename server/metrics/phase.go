@@ -46,8 +46,8 @@ func (l *Timings) LeaveEngine(now int64) {
 	l.Trace.LeaveEngine(now)
 }
 
-// phases returns the time per phase. The phases add up to the whole request.
-func (l *Timings) phases(now int64) [phases]int64 {
+// phaseDurations returns the time per phase. The phaseDurations add up to the whole request.
+func (l *Timings) phaseDurations(now int64) [phases]int64 {
 	return [phases]int64{
 		phaseDecode: l.entered - l.Begun,
 		phaseDecide: l.Left - l.entered - l.Engine.Log - l.Engine.Buyers,
@@ -99,7 +99,7 @@ func (m *Meter) CountPhases(r Route, l *Timings, now int64) {
 	}
 	for i, on := range phaseRoutes {
 		if on == r {
-			for p, nanoseconds := range l.phases(now) {
+			for p, nanoseconds := range l.phaseDurations(now) {
 				m.phases[i][p].add(nanoseconds)
 			}
 		}

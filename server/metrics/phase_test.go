@@ -14,7 +14,7 @@ func TestPhasesAddUpToTheWhole(t *testing.T) {
 		s := l.EnterEngine(1040)
 		s.Log, s.Buyers = spent[0], spent[1]
 		l.LeaveEngine(9000)
-		got := l.phases(9020)
+		got := l.phaseDurations(9020)
 		want := [phases]int64{40, 7960 - spent[0] - spent[1], spent[0], spent[1], 20}
 		if got != want {
 			t.Errorf("%s: %v, want %v", name, got, want)

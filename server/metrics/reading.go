@@ -29,8 +29,8 @@ type BuyerReading struct {
 	Pings                               HistogramCounts
 }
 
-// read returns a snapshot without buyers.
-func (m *Meter) read(now time.Time) (r Reading) {
+// readCounters returns a snapshot without buyers.
+func (m *Meter) readCounters(now time.Time) (r Reading) {
 	r.At, r.Sold = now, m.accepted.Get()+m.sales.Load()
 	r.Leads = r.Sold + m.unsold.Load()
 	for _, counter := range m.reasons {
@@ -43,9 +43,9 @@ func (m *Meter) read(now time.Time) (r Reading) {
 			r.Posts += counter.Get()
 		}
 	}
-	r.Pings, r.Auction, r.Ingest = m.asked.Load(), m.auctionTimes.counts(), m.ingestTimes.counts()
+	r.Pings, r.Auction, r.Ingest = m.asked.Load(), m.auctionTimes.bucketCounts(), m.ingestTimes.bucketCounts()
 	for i := range m.phases {
-		r.Commit.add(m.phases[i][phaseCommit].counts())
+		r.Commit.add(m.phases[i][phaseCommit].bucketCounts())
 	}
 	return r
 }
@@ -68,7 +68,7 @@ func (b *buyerMeter) read() (r BuyerReading) {
 			r.Posts += counter.Get()
 		}
 	}
-	r.Pings = b.pings.counts()
+	r.Pings = b.pings.bucketCounts()
 	return r
 }
 
@@ -115,7 +115,7 @@ func (m *Meter) CountSellerPost(answer *engine.SaleAnswer, err error, test bool)
 // HistogramCounts is a snapshot of a histogram.
 type HistogramCounts [len(histogramBounds) + 1]uint64
 
-func (h *phaseHistogram) counts() (c HistogramCounts) {
+func (h *phaseHistogram) bucketCounts() (c HistogramCounts) {
 	for i := range h.buckets {
 		c[i] = h.buckets[i].Load()
 	}

@@ -33,5 +33,5 @@ func (m *Meter) logRefusal(on Route, answer *fasthttp.Response, elapsed int64) {
 	}
 	logger.LogAttrs(ctx, level, what,
 		slog.String("request_id", string(answer.Header.Peek(httperror.HeaderRequestID))), slog.String("path", RouteNames[on]),
-		slog.Int("status", answer.StatusCode()), slog.String("code", httperror.CodeOf(answer.Body())), slog.Float64("seconds", float64(elapsed)/1e9))
+		slog.Int("status", answer.StatusCode()), slog.String("code", httperror.ErrorCodeInBody(answer.Body())), slog.Float64("seconds", float64(elapsed)/1e9))
 }

@@ -46,7 +46,7 @@ func TestCodeIn(t *testing.T) {
 	for body, want := range map[string]string{
 		`{"error":"unauthorized","message":"…"}`: "unauthorized", `{"error":"cut`: "", `ok`: "", ``: "", `{"data":{"error":"x"}}`: "",
 	} {
-		if got := httperror.CodeOf([]byte(body)); got != want {
+		if got := httperror.ErrorCodeInBody([]byte(body)); got != want {
 			t.Errorf("%s: %q", body, got)
 		}
 	}

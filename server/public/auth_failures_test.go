@@ -81,7 +81,7 @@ func TestGuessesAreLimited(t *testing.T) {
 func mustBeSlowed(t *testing.T, a *fasthttp.RequestCtx, rate int) {
 	t.Helper()
 	h := &a.Response.Header
-	if a.Response.StatusCode() != 429 || httperror.CodeOf(a.Response.Body()) != "rate_limited" || len(h.Peek(httperror.HeaderChallenge)) > 0 {
+	if a.Response.StatusCode() != 429 || httperror.ErrorCodeInBody(a.Response.Body()) != "rate_limited" || len(h.Peek(httperror.HeaderChallenge)) > 0 {
 		t.Errorf("too many: %d %s, challenge %q", a.Response.StatusCode(), a.Response.Body(), h.Peek(httperror.HeaderChallenge))
 	}
 	if after, err := strconv.Atoi(string(h.Peek("Retry-After"))); err != nil || after != 1 {

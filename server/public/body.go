@@ -46,9 +46,9 @@ func (s *Server) checkSizeAndMediaType(ctx *fasthttp.RequestCtx, readErr httperr
 	return httperror.Error{}
 }
 
-// idempotencyKey reads the header without quotes around the key. It returns false if the
+// readIdempotencyKey reads the header without quotes around the key. It returns false if the
 // key is malformed.
-func idempotencyKey(header *fasthttp.RequestHeader) (key []byte, ok bool) {
+func readIdempotencyKey(header *fasthttp.RequestHeader) (key []byte, ok bool) {
 	key = bytes.TrimSpace(header.Peek("Idempotency-Key"))
 	if len(key) == 0 {
 		return nil, true

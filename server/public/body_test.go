@@ -37,7 +37,7 @@ func TestIdempotencyKey(t *testing.T) {
 	} {
 		var header fasthttp.RequestHeader
 		header.Set("Idempotency-Key", row.header)
-		key, ok := idempotencyKey(&header)
+		key, ok := readIdempotencyKey(&header)
 		if string(key) != row.key || ok != row.ok {
 			t.Errorf("%q: %q, %v, want %q, %v", row.header, key, ok, row.key, row.ok)
 		}

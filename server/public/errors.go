@@ -19,5 +19,5 @@ var (
 
 // sendAuthenticationError answers a request whose credential is missing, wrong or insufficient.
 func (s *Server) sendAuthenticationError(ctx *fasthttp.RequestCtx, id market.RequestID, bad httperror.Error) {
-	httperror.Write(ctx, id, s.authFailures.Check(ctx, bad, s.clock.Now()))
+	httperror.Write(ctx, id, s.authFailures.LimitFailure(ctx, bad, s.clock.Now()))
 }

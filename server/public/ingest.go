@@ -72,7 +72,7 @@ func (s *Server) decideLead(ctx *fasthttp.RequestCtx, id market.RequestID, r *sc
 // checkLimitsAndBody makes the checks between the credential and the content of the body (429, 413, 415)
 // and parses the body (400). If it returns false, it has written the answer.
 func (s *Server) checkLimitsAndBody(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, readErr httperror.Error, rateLimits *limits, supplier *market.Supplier, now int64) bool {
-	if wait := rateLimits.takeForSupplier(ctx, supplier, time.Unix(0, now)); wait > 0 {
+	if wait := rateLimits.takeTokenForSupplier(ctx, supplier, time.Unix(0, now)); wait > 0 {
 		httperror.Write(ctx, id, httperror.RateLimited.WithRetryAfter(wait))
 		return false
 	}

@@ -34,7 +34,7 @@ func (s *Server) sendLeadByToken(ctx *fasthttp.RequestCtx, id market.RequestID, 
 		}
 		return
 	}
-	if wait := s.leadLimits.buyers.takeForRef(ctx, who.buyer.Ref, time.Unix(0, now)); wait > 0 {
+	if wait := s.leadLimits.buyers.takeTokenForRef(ctx, who.buyer.Ref, time.Unix(0, now)); wait > 0 {
 		httperror.Write(ctx, id, httperror.RateLimited.WithRetryAfter(wait))
 		return
 	}
@@ -62,7 +62,7 @@ func (s *Server) sendLeadByKey(ctx *fasthttp.RequestCtx, id market.RequestID, r 
 // readPathLeadForSupplier returns a lead as its supplier sees it. If it returns false, it has
 // written the answer.
 func (s *Server) readPathLeadForSupplier(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, supplier *market.Supplier, now int64) (engine.LeadView, bool) {
-	if wait := s.leadLimits.suppliers.takeForSupplier(ctx, supplier, time.Unix(0, now)); wait > 0 {
+	if wait := s.leadLimits.suppliers.takeTokenForSupplier(ctx, supplier, time.Unix(0, now)); wait > 0 {
 		httperror.Write(ctx, id, httperror.RateLimited.WithRetryAfter(wait))
 		return engine.LeadView{}, false
 	}

@@ -59,18 +59,18 @@ func (b *bucket) latestTimeLocked(now time.Time) time.Time {
 	return b.latest
 }
 
-// configure creates buckets for new suppliers, changes the rates of known ones, and drops
+// setRatesFromCatalog creates buckets for new suppliers, changes the rates of known ones, and drops
 // the buckets of removed ones.
-func (l *limits) configure(catalog *market.Catalog, now time.Time, rateOf func(*market.Supplier) int) {
+func (l *limits) setRatesFromCatalog(catalog *market.Catalog, now time.Time, rateOf func(*market.Supplier) int) {
 	rates := make(map[market.Ref]int, len(catalog.Suppliers))
 	for _, supplier := range catalog.Suppliers {
 		rates[supplier.Ref] = rateOf(supplier)
 	}
-	l.setRates(rates, now)
+	l.setBucketRates(rates, now)
 }
 
-// setRates replaces the rates by supplier or buyer.
-func (l *limits) setRates(rates map[market.Ref]int, now time.Time) {
+// setBucketRates replaces the rates by supplier or buyer.
+func (l *limits) setBucketRates(rates map[market.Ref]int, now time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	var old map[market.Ref]*bucket
@@ -91,24 +91,24 @@ func (l *limits) setRates(rates map[market.Ref]int, now time.Time) {
 	l.buckets.Store(&buckets)
 }
 
-// takeForSupplier takes a token for the supplier and writes the limit's headers. If no token is
+// takeTokenForSupplier takes a token for the supplier and writes the limit's headers. If no token is
 // left, it returns the time until there is one.
-func (l *limits) takeForSupplier(ctx *fasthttp.RequestCtx, supplier *market.Supplier, now time.Time) (wait time.Duration) {
-	return l.takeForRef(ctx, supplier.Ref, now)
+func (l *limits) takeTokenForSupplier(ctx *fasthttp.RequestCtx, supplier *market.Supplier, now time.Time) (wait time.Duration) {
+	return l.takeTokenForRef(ctx, supplier.Ref, now)
 }
 
-// takeForRef is take for a supplier or buyer by reference number.
-func (l *limits) takeForRef(ctx *fasthttp.RequestCtx, owner market.Ref, now time.Time) (wait time.Duration) {
+// takeTokenForRef is take for a supplier or buyer by reference number.
+func (l *limits) takeTokenForRef(ctx *fasthttp.RequestCtx, owner market.Ref, now time.Time) (wait time.Duration) {
 	b := (*l.buckets.Load())[owner]
 	if b == nil {
 		return 0
 	}
 	allowed, left := b.takeTokens(1, now)
-	b.setHeaders(&ctx.Response.Header, left, now)
+	b.setRateHeaders(&ctx.Response.Header, left, now)
 	if allowed {
 		return 0
 	}
-	return b.waitFor(1, left)
+	return b.timeUntilTokens(1, left)
 }
 
 // takeBytes takes the bytes of a body. If they are too many, it replaces the headers of
@@ -123,19 +123,19 @@ func (l *limits) takeBytes(ctx *fasthttp.RequestCtx, supplier *market.Supplier, 
 	if allowed {
 		return 0
 	}
-	b.setHeaders(&ctx.Response.Header, left, now)
-	return b.waitFor(n, left)
+	b.setRateHeaders(&ctx.Response.Header, left, now)
+	return b.timeUntilTokens(n, left)
 }
 
-// setHeaders writes the rate limit headers.
-func (b *bucket) setHeaders(header *fasthttp.ResponseHeader, left float64, now time.Time) {
+// setRateHeaders writes the rate limit headers.
+func (b *bucket) setRateHeaders(header *fasthttp.ResponseHeader, left float64, now time.Time) {
 	perSecond := float64(b.limiter.Burst())
 	full := float64(now.UnixNano())/1e9 + (perSecond-left)/perSecond
 	httperror.SetRateHeaders(header, b.limiter.Burst(), left, full)
 }
 
-// waitFor returns the full seconds until the bucket has n tokens, at least one.
-func (b *bucket) waitFor(n int, left float64) time.Duration {
+// timeUntilTokens returns the full seconds until the bucket has n tokens, at least one.
+func (b *bucket) timeUntilTokens(n int, left float64) time.Duration {
 	wait := math.Ceil((float64(n) - left) / float64(b.limiter.Burst()))
 	return time.Duration(max(1, wait)) * time.Second
 }

@@ -23,6 +23,6 @@ func (l *leadLimits) configure(catalog *market.Catalog, now time.Time) {
 	for _, buyer := range catalog.Buyers {
 		buyers[buyer.Ref] = leadRate
 	}
-	l.suppliers.setRates(suppliers, now)
-	l.buyers.setRates(buyers, now)
+	l.suppliers.setBucketRates(suppliers, now)
+	l.buyers.setBucketRates(buyers, now)
 }

@@ -32,7 +32,7 @@ func TestLimit(t *testing.T) {
 	begin := time.Unix(1_000_000, 0)
 	at := func(ms int) time.Time { return begin.Add(time.Duration(ms) * time.Millisecond) }
 	var l limits
-	l.configure(of(slow, other), begin, rate)
+	l.setRatesFromCatalog(of(slow, other), begin, rate)
 	for _, step := range []struct {
 		ms                      int
 		supplier                *market.Supplier
@@ -54,7 +54,7 @@ func TestLimit(t *testing.T) {
 	} {
 		var ctx fasthttp.RequestCtx
 		ctx.Response.Header.DisableNormalizing()
-		wait := l.takeForSupplier(&ctx, step.supplier, at(step.ms))
+		wait := l.takeTokenForSupplier(&ctx, step.supplier, at(step.ms))
 		ok, try := wait == 0, retryAfterOf(wait)
 		get := func(name string) string { return string(ctx.Response.Header.Peek(name)) }
 		got := [4]string{get("X-RateLimit-Limit"), get("X-RateLimit-Remaining"), get("X-RateLimit-Reset"), try}
@@ -64,19 +64,19 @@ func TestLimit(t *testing.T) {
 	}
 	// A reload with the same rate keeps the bucket; another rate gives no burst;
 	// a supplier that is removed and added again has a new bucket, which is full.
-	l.configure(of(slow, other), at(9000), rate)
+	l.setRatesFromCatalog(of(slow, other), at(9000), rate)
 	var ctx fasthttp.RequestCtx
-	if l.takeForSupplier(&ctx, slow, at(9000)) == 0 {
+	if l.takeTokenForSupplier(&ctx, slow, at(9000)) == 0 {
 		t.Error("a reload fills the bucket")
 	}
 	slow.IngestRate = 1000
-	l.configure(of(slow), at(9000), rate)
-	if l.takeForSupplier(&ctx, slow, at(9000)) == 0 || l.takeForSupplier(&ctx, slow, at(9001)) > 0 {
+	l.setRatesFromCatalog(of(slow), at(9000), rate)
+	if l.takeTokenForSupplier(&ctx, slow, at(9000)) == 0 || l.takeTokenForSupplier(&ctx, slow, at(9001)) > 0 {
 		t.Error("the new rate does not count from the reload on")
 	}
-	l.configure(of(other), at(9001), rate)
-	l.configure(of(slow, other), at(60_000), rate)
-	if l.takeForSupplier(&ctx, slow, at(60_000)) > 0 {
+	l.setRatesFromCatalog(of(other), at(9001), rate)
+	l.setRatesFromCatalog(of(slow, other), at(60_000), rate)
+	if l.takeTokenForSupplier(&ctx, slow, at(60_000)) > 0 {
 		t.Error("a supplier that is added again has no full bucket")
 	}
 }

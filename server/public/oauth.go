@@ -50,7 +50,7 @@ func (s *Server) issueToken(ctx *fasthttp.RequestCtx, id market.RequestID, r *sc
 		bad = errClientUnknown
 	}
 	if bad.Status != 0 {
-		sendOAuthError(ctx, id, s.authFailures.Check(ctx, bad, s.clock.Now()))
+		sendOAuthError(ctx, id, s.authFailures.LimitFailure(ctx, bad, s.clock.Now()))
 		return
 	}
 	scopes, bad := grantedScopes(&form, &client)

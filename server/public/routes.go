@@ -30,7 +30,7 @@ func (s *Server) handle(ctx *fasthttp.RequestCtx) {
 	}()
 	r := newScratch()
 	r.timings = metrics.Timings{Begun: begun, Trace: traced}
-	r.readHead(&ctx.Request.Header)
+	r.readRequestHeaders(&ctx.Request.Header)
 	if bad := request.CheckHead(ctx); bad.Status != 0 {
 		r.release()
 		httperror.Write(ctx, id, bad)

@@ -49,12 +49,12 @@ func (r *scratch) release() {
 	scratchPool.Put(r)
 }
 
-// readHead copies the credential and other headers before the body is read. A chunked body
+// readRequestHeaders copies the credential and other headers before the body is read. A chunked body
 // may end with trailer fields, which the library merges into the headers.
-func (r *scratch) readHead(header *fasthttp.RequestHeader) {
+func (r *scratch) readRequestHeaders(header *fasthttp.RequestHeader) {
 	credential := header.Peek("x-api-key")
 	r.credential = append(r.credential[:0], credential[:min(len(credential), maxKey+1)]...)
-	key, ok := idempotencyKey(header)
+	key, ok := readIdempotencyKey(header)
 	r.key, r.badKey = append(r.key[:0], key...), !ok
 	r.hops = parseHopCount(header)
 	r.test, r.badTest = parseTestHeader(header)

@@ -273,7 +273,7 @@ func TestSeedKeys(t *testing.T) {
 		seen[text] = name
 		var header fasthttp.RequestHeader
 		header.Set("Idempotency-Key", text)
-		if _, ok := idempotencyKey(&header); ok {
+		if _, ok := readIdempotencyKey(&header); ok {
 			t.Errorf("a client can send the key %q", text)
 		}
 	}

@@ -115,11 +115,11 @@ func (s *Server) SetCatalog(catalog *market.Catalog) {
 	}
 	now := time.Unix(0, s.clock.Now())
 	ingestRate := func(supplier *market.Supplier) int { return supplier.IngestRate }
-	s.ingestLimits.configure(catalog, now, ingestRate)
-	s.postLimits.configure(catalog, now, ingestRate)
-	s.seedLimits.configure(catalog, now, ingestRate)
-	s.pingLimits.configure(catalog, now, func(supplier *market.Supplier) int { return supplier.PingRate })
-	s.byteLimits.configure(catalog, now, func(supplier *market.Supplier) int { return supplier.ByteRate })
+	s.ingestLimits.setRatesFromCatalog(catalog, now, ingestRate)
+	s.postLimits.setRatesFromCatalog(catalog, now, ingestRate)
+	s.seedLimits.setRatesFromCatalog(catalog, now, ingestRate)
+	s.pingLimits.setRatesFromCatalog(catalog, now, func(supplier *market.Supplier) int { return supplier.PingRate })
+	s.byteLimits.setRatesFromCatalog(catalog, now, func(supplier *market.Supplier) int { return supplier.ByteRate })
 	s.leadLimits.configure(catalog, now)
 	s.suppliers.Store(&byRef)
 	s.buyers.Store(&buyers)

@@ -36,7 +36,7 @@ func TestOverTLS(t *testing.T) {
 			t.Fatalf("%d %s", status, body)
 		}
 	}
-	if open, strangers := s.limiter.Load().Counts(); open != 1 || strangers != 0 {
+	if open, strangers := s.limiter.Load().CountConnections(); open != 1 || strangers != 0 {
 		t.Errorf("%d are open, %d of them without a credential", open, strangers)
 	}
 	if status, _, _ := k.Send(strings.Replace(headOf(leadOf(5)), "/api/v1/ingest", "https://x/api/v1/ingest", 1) + leadOf(5)); status != 201 {

@@ -34,7 +34,7 @@ func (s *Server) endTrace(r *trace.Request, on metrics.Route, answer *fasthttp.R
 	}
 	r.Route, r.Status, r.Ended = metrics.RouteNames[on], answer.StatusCode(), ended
 	if r.Status >= fasthttp.StatusBadRequest {
-		r.Code = httperror.CodeOf(answer.Body())
+		r.Code = httperror.ErrorCodeInBody(answer.Body())
 	}
 	s.opt.Traces.End(r)
 }

@@ -31,10 +31,10 @@ func NewAuthFailureLimiter(perSecond int, meter *metrics.Meter, logger *slog.Log
 	return &AuthFailureLimiter{buckets: NewNetworkBuckets(perSecond), rate: perSecond, meter: meter, logger: logger}
 }
 
-// Check returns the answer to a failed authentication at now: bad itself, or 429 above the
+// LimitFailure returns the answer to a failed authentication at now: bad itself, or 429 above the
 // limit, with the headers of the limit. An error that is not a wrong credential is returned
 // unchanged.
-func (w *AuthFailureLimiter) Check(ctx *fasthttp.RequestCtx, failure httperror.Error, now int64) httperror.Error {
+func (w *AuthFailureLimiter) LimitFailure(ctx *fasthttp.RequestCtx, failure httperror.Error, now int64) httperror.Error {
 	if !failure.WrongCredential {
 		return failure
 	}
