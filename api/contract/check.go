@@ -33,36 +33,36 @@ type Answer struct {
 
 // CheckTraffic checks an answer against the document, and after success the request too. The error
 // lists all findings.
-func (c *Contract) CheckTraffic(q *Request, a *Answer) error {
+func (c *Contract) CheckTraffic(request *Request, answer *Answer) error {
 	f := &mismatches{admin: c.admin}
-	op, methods, known := c.findOperation(q.Method, q.Path)
+	op, methods, known := c.findOperation(request.Method, request.Path)
 	switch {
-	case c.admin && isMisdirected(q, a):
-		f.checkUndocumented(a, http.StatusNotFound, errcode.NotFound)
-	case op.value == nil && q.Method == http.MethodHead: // a HEAD answer has no body and so no code
-		if a.Status < http.StatusBadRequest || a.Status != http.StatusNotFound && a.Status != http.StatusMethodNotAllowed && !c.admin {
+	case c.admin && isMisdirected(request, answer):
+		f.checkUndocumented(answer, http.StatusNotFound, errcode.NotFound)
+	case op.value == nil && request.Method == http.MethodHead: // a HEAD answer has no body and so no code
+		if answer.Status < http.StatusBadRequest || answer.Status != http.StatusNotFound && answer.Status != http.StatusMethodNotAllowed && !c.admin {
 			f.add("the document has no such operation")
 		}
-	case !known, op.value == nil && a.Status == http.StatusNotFound && c.hasDocumented404(q.Path, methods):
-		f.checkUndocumented(a, http.StatusNotFound, errcode.NotFound)
+	case !known, op.value == nil && answer.Status == http.StatusNotFound && c.hasDocumented404(request.Path, methods):
+		f.checkUndocumented(answer, http.StatusNotFound, errcode.NotFound)
 	case op.value == nil:
-		f.checkUndocumented(a, http.StatusMethodNotAllowed, errcode.MethodNotAllowed)
-		if allow := a.Header.Get("Allow"); a.Status == http.StatusMethodNotAllowed && !slices.Contains(methods, strings.Split(allow, ", ")[0]) {
+		f.checkUndocumented(answer, http.StatusMethodNotAllowed, errcode.MethodNotAllowed)
+		if allow := answer.Header.Get("Allow"); answer.Status == http.StatusMethodNotAllowed && !slices.Contains(methods, strings.Split(allow, ", ")[0]) {
 			f.add("Allow is %q, but the document has %v", allow, methods)
 		}
 	default:
-		c.checkAnswer(f, op, q, a)
-		if a.Status < 300 {
-			c.checkRequest(f, op, q, a)
+		c.checkAnswer(f, op, request, answer)
+		if answer.Status < 300 {
+			c.checkRequest(f, op, request, answer)
 		}
 	}
-	return f.err(fmt.Sprintf("%s %s, answered %d", q.Method, q.Path, a.Status))
+	return f.err(fmt.Sprintf("%s %s, answered %d", request.Method, request.Path, answer.Status))
 }
 
 // isMisdirected reports whether a request for the admin API reached a public address. That
 // address has no such path, and answers 404 without authentication.
-func isMisdirected(q *Request, a *Answer) bool {
-	return a.Status == http.StatusNotFound && q.Method != http.MethodHead && q.Header.Get("Authorization") == "" && q.Header.Get("Cookie") == ""
+func isMisdirected(request *Request, answer *Answer) bool {
+	return answer.Status == http.StatusNotFound && request.Method != http.MethodHead && request.Header.Get("Authorization") == "" && request.Header.Get("Cookie") == ""
 }
 
 // hasDocumented404 reports whether an operation of the path documents 404, because some
@@ -79,32 +79,32 @@ func (c *Contract) hasDocumented404(path string, methods []string) bool {
 
 // CheckWebhookRequest checks a request that the exchange sends, against a webhook of the document such as
 // lead.posted or buyer.ping.
-func (c *Contract) CheckWebhookRequest(webhook string, q *Request) error {
+func (c *Contract) CheckWebhookRequest(webhook string, request *Request) error {
 	f := &mismatches{}
 	op, ok := c.resolve(documentPart{"", c.root}, "webhooks", webhook, "post")
 	if !ok {
 		f.add("the document has no such webhook")
 	} else {
-		c.checkRequestHeaders(f, op, q.Header)
+		c.checkRequestHeaders(f, op, request.Header)
 		if schema, ok := c.resolve(op, "requestBody", "content", "application/json", "schema"); ok {
-			f.checkValue("the body", c, schema, c.closedCompiler, q.Body)
+			f.checkValue("the body", c, schema, c.closedCompiler, request.Body)
 		}
 	}
 	return f.err("sent as " + webhook)
 }
 
 // decodedBody returns the body, uncompressed if it is gzip.
-func (a *Answer) decodedBody() []byte {
-	if a.Header.Get("Content-Encoding") != "gzip" {
-		return a.Body
+func (answer *Answer) decodedBody() []byte {
+	if answer.Header.Get("Content-Encoding") != "gzip" {
+		return answer.Body
 	}
-	packed, err := gzip.NewReader(bytes.NewReader(a.Body))
+	packed, err := gzip.NewReader(bytes.NewReader(answer.Body))
 	if err != nil {
-		return a.Body
+		return answer.Body
 	}
 	body, err := io.ReadAll(packed)
 	if err != nil {
-		return a.Body
+		return answer.Body
 	}
 	return body
 }
@@ -128,9 +128,9 @@ func (f *mismatches) err(what string) error {
 
 // checkUndocumented checks the answer if the document has no operation for the request. Only the
 // given error is allowed, or one that the server sends before it looks at the path.
-func (f *mismatches) checkUndocumented(a *Answer, status int, code string) {
-	said := f.decodeErrorCode(a)
-	if a.Status == status && said == code {
+func (f *mismatches) checkUndocumented(answer *Answer, status int, code string) {
+	said := f.decodeErrorCode(answer)
+	if answer.Status == status && said == code {
 		return
 	}
 	switch said {
@@ -140,47 +140,47 @@ func (f *mismatches) checkUndocumented(a *Answer, status int, code string) {
 		// The admin address authenticates before it reveals its paths, and reads the body
 		// before it parses a path of several parts.
 		if !f.admin {
-			f.add("the document has no such operation, but the answer is %d %q", a.Status, said)
+			f.add("the document has no such operation, but the answer is %d %q", answer.Status, said)
 		}
 	default:
-		f.add("the document has no such operation, but the answer is %d %q", a.Status, said)
+		f.add("the document has no such operation, but the answer is %d %q", answer.Status, said)
 	}
 }
 
 // decodeErrorCode decodes an error body and checks that it agrees with its answer.
-func (f *mismatches) decodeErrorCode(a *Answer) (code string) {
+func (f *mismatches) decodeErrorCode(answer *Answer) (code string) {
 	var body struct {
 		Error     string `json:"error"`
 		RequestID string `json:"request_id"`
 	}
-	if err := json.Unmarshal(a.Body, &body); err != nil {
+	if err := json.Unmarshal(answer.Body, &body); err != nil {
 		f.add("cannot decode the error's body: %v", err)
 	}
 	known, ok := errcode.Of(body.Error)
-	if !ok || known.Status != a.Status || f.admin && !known.Admin || !f.admin && !known.Public {
-		f.add("api/errors.yaml has no error %d %q for this address", a.Status, body.Error)
+	if !ok || known.Status != answer.Status || f.admin && !known.Admin || !f.admin && !known.Public {
+		f.add("api/errors.yaml has no error %d %q for this address", answer.Status, body.Error)
 	}
-	if id := a.Header.Get("X-Request-Id"); id != body.RequestID {
+	if id := answer.Header.Get("X-Request-Id"); id != body.RequestID {
 		f.add("X-Request-Id is %q, but request_id is %q", id, body.RequestID)
 	}
 	return body.Error
 }
 
 // checkAnswer checks an answer to an operation.
-func (c *Contract) checkAnswer(f *mismatches, op documentPart, q *Request, a *Answer) {
-	response, ok := c.resolve(op, "responses", fmt.Sprint(a.Status))
+func (c *Contract) checkAnswer(f *mismatches, op documentPart, request *Request, answer *Answer) {
+	response, ok := c.resolve(op, "responses", fmt.Sprint(answer.Status))
 	if !ok {
 		f.add("the status is not documented")
 		return
 	}
-	c.checkAnswerHeaders(f, response, a.Header)
+	c.checkAnswerHeaders(f, response, answer.Header)
 	content, _ := response.value["content"].(object)
-	kind, _, _ := mime.ParseMediaType(a.Header.Get("Content-Type"))
+	kind, _, _ := mime.ParseMediaType(answer.Header.Get("Content-Type"))
 	switch {
-	case q.Method == http.MethodHead:
+	case request.Method == http.MethodHead:
 		return
 	case len(content) == 0:
-		if len(a.Body) > 0 {
+		if len(answer.Body) > 0 {
 			f.add("the answer has a body, but the document has none")
 		}
 		return
@@ -193,10 +193,10 @@ func (c *Contract) checkAnswer(f *mismatches, op documentPart, q *Request, a *An
 	}
 	media, _ := c.resolve(response, "content", kind)
 	if schema, ok := c.resolve(media, "schema"); ok {
-		f.checkValue("the body", c, schema, c.closedCompiler, a.decodedBody())
+		f.checkValue("the body", c, schema, c.closedCompiler, answer.decodedBody())
 	}
-	if a.Status >= 400 {
-		code := f.decodeErrorCode(a)
+	if answer.Status >= 400 {
+		code := f.decodeErrorCode(answer)
 		if !c.hasExample(media, code) {
 			f.add("no example of this response has the error %q", code)
 		}

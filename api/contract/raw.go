@@ -10,7 +10,7 @@ import (
 
 // ReadRequest reads one request from the bytes written to a connection. ok is false if net/http
 // cannot read one, for example if a test sends malformed bytes.
-func ReadRequest(written *bytes.Buffer) (q *Request, ok bool) {
+func ReadRequest(written *bytes.Buffer) (request *Request, ok bool) {
 	whole := bufio.NewReader(bytes.NewReader(written.Bytes()))
 	r, err := http.ReadRequest(whole)
 	if err != nil {

@@ -12,15 +12,15 @@ import (
 )
 
 // checkRequest checks a request that was answered with success.
-func (c *Contract) checkRequest(f *mismatches, op documentPart, q *Request, a *Answer) {
-	c.checkRequestHeaders(f, op, q.Header)
+func (c *Contract) checkRequest(f *mismatches, op documentPart, request *Request, answer *Answer) {
+	c.checkRequestHeaders(f, op, request.Header)
 	content, ok := c.resolve(op, "requestBody", "content")
 	if !ok {
 		return
 	}
-	kind, _, _ := mime.ParseMediaType(q.Header.Get("Content-Type"))
+	kind, _, _ := mime.ParseMediaType(request.Header.Get("Content-Type"))
 	if c.admin {
-		if kind = c.adminBodyType(f, op, content, q.Body); kind == "" {
+		if kind = c.adminBodyType(f, op, content, request.Body); kind == "" {
 			return
 		}
 	}
@@ -29,13 +29,13 @@ func (c *Contract) checkRequest(f *mismatches, op documentPart, q *Request, a *A
 		f.add("the server accepted a body of the undocumented type %q", kind)
 		return
 	}
-	body := q.Body
+	body := request.Body
 	if kind == "application/x-www-form-urlencoded" {
 		body = formToJSON(body)
 	}
 	body = removeBlanksFromBody(body)
 	if op.value["operationId"] == "reportStatuses" {
-		if body = removeRejectedReports(body, a.Body); body == nil {
+		if body = removeRejectedReports(body, answer.Body); body == nil {
 			return
 		}
 	}

@@ -23,35 +23,35 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if c == nil {
 		return t.Base.RoundTrip(r)
 	}
-	q := &Request{Method: r.Method, Path: r.URL.EscapedPath(), Header: r.Header.Clone()}
-	if r.Body != nil && !c.isStreamed(q) {
+	request := &Request{Method: r.Method, Path: r.URL.EscapedPath(), Header: r.Header.Clone()}
+	if r.Body != nil && !c.isStreamed(request) {
 		var err error
-		if q.Body, err = io.ReadAll(r.Body); err != nil {
+		if request.Body, err = io.ReadAll(r.Body); err != nil {
 			return nil, err
 		}
 		_ = r.Body.Close()
 		r = r.Clone(r.Context()) // the caller's request stays unchanged
-		r.Body = io.NopCloser(bytes.NewReader(q.Body))
+		r.Body = io.NopCloser(bytes.NewReader(request.Body))
 	}
 	response, err := t.Base.RoundTrip(r)
 	if err != nil {
 		return nil, err
 	}
 	if response.Header.Get("Content-Type") == eventStreamType {
-		t.check(c, q, &Answer{response.StatusCode, response.Header, nil})
+		t.check(c, request, &Answer{response.StatusCode, response.Header, nil})
 		return response, nil
 	}
 	body, broken := io.ReadAll(response.Body)
 	_ = response.Body.Close()
 	response.Body = io.NopCloser(io.MultiReader(bytes.NewReader(body), endOfBody{broken}))
 	if broken == nil {
-		t.check(c, q, &Answer{response.StatusCode, response.Header, body})
+		t.check(c, request, &Answer{response.StatusCode, response.Header, body})
 	}
 	return response, nil
 }
 
-func (t *Transport) check(c *Contract, q *Request, a *Answer) {
-	if err := c.CheckTraffic(q, a); err != nil {
+func (t *Transport) check(c *Contract, request *Request, answer *Answer) {
+	if err := c.CheckTraffic(request, answer); err != nil {
 		t.Report(err)
 	}
 }
@@ -60,8 +60,8 @@ func (t *Transport) check(c *Contract, q *Request, a *Answer) {
 const eventStreamType = "text/event-stream"
 
 // isStreamed reports whether the request's body is a stream, not a JSON document.
-func (c *Contract) isStreamed(q *Request) bool {
-	op, _, _ := c.findOperation(q.Method, q.Path)
+func (c *Contract) isStreamed(request *Request) bool {
+	op, _, _ := c.findOperation(request.Method, request.Path)
 	content, _ := at(op.value, "requestBody", "content").(object)
 	return len(content) == 1 && content["text/plain"] != nil
 }
