@@ -3,7 +3,6 @@ package exchange
 import (
 	"errors"
 	"io"
-	"net"
 	"net/url"
 	"strings"
 	"testing"
@@ -12,15 +11,6 @@ import (
 	"pingpost/server/admin"
 	"pingpost/wal"
 )
-
-func listen(t testing.TB) net.Listener {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return listener
-}
 
 // forEachFact passes the entries of a log and their events, in order.
 func forEachFact(t testing.TB, dir string, visit func(entry wal.Entry, fact event.Event)) {
