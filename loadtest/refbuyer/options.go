@@ -1,6 +1,7 @@
 package refbuyer
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"time"
@@ -54,22 +55,15 @@ const (
 
 // complete sets the defaults.
 func (o *Options) complete() {
-	fill(&o.Listen, "127.0.0.1:0")
-	fill(&o.Currency, defaultCurrency)
-	fill(&o.Valid, defaultValid)
-	fill(&o.States, market.AllStates)
-	fill(&o.TokenLifetime, defaultLifetime)
-	fill(&o.Remember, defaultRemember)
-	fill(&o.RememberPings, defaultRememberPings)
+	o.Listen = cmp.Or(o.Listen, "127.0.0.1:0")
+	o.Currency = cmp.Or(o.Currency, defaultCurrency)
+	o.Valid = cmp.Or(o.Valid, defaultValid)
+	o.States = cmp.Or(o.States, market.AllStates)
+	o.TokenLifetime = cmp.Or(o.TokenLifetime, defaultLifetime)
+	o.Remember = cmp.Or(o.Remember, defaultRemember)
+	o.RememberPings = cmp.Or(o.RememberPings, defaultRememberPings)
 	if o.PostLatency == nil {
 		o.PostLatency = o.Latency
-	}
-}
-
-func fill[T comparable](field *T, value T) {
-	var none T
-	if *field == none {
-		*field = value
 	}
 }
 
@@ -114,3 +108,22 @@ func (o *Options) check() error {
 }
 
 func isShare(rate float64) bool { return rate >= 0 && rate <= 1 }
+
+// Disturb sets a small share of every fault for which the options have no value: no-bids,
+// rejections, failures, malformed answers, tokens that expire early, a rate limit, and
+// answers that are slow or never arrive.
+func (o *Options) Disturb() {
+	o.NoBidRate = cmp.Or(o.NoBidRate, 0.1)
+	o.RejectRate = cmp.Or(o.RejectRate, 0.03)
+	o.FailRate = cmp.Or(o.FailRate, 0.03)
+	o.MalformedRate = cmp.Or(o.MalformedRate, 0.05)
+	o.MalformedPostRate = cmp.Or(o.MalformedPostRate, 0.02)
+	o.ExpireEarly = cmp.Or(o.ExpireEarly, 0.25)
+	o.PingsASecond = cmp.Or(o.PingsASecond, 100)
+	if o.Latency == nil {
+		o.Latency = Hanging{0.005, LogNormal{20 * time.Millisecond, 0.7}}
+	}
+	if o.PostLatency == nil {
+		o.PostLatency = Hanging{0.002, LogNormal{20 * time.Millisecond, 0.5}}
+	}
+}

@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -71,37 +72,30 @@ const (
 
 // complete sets the defaults.
 func (s *Scenario) complete() {
-	fill(&s.InFlight, defaultInFlight)
-	fill(&s.Supplier.IngestRate, maxRate)
-	fill(&s.Supplier.PingRate, maxRate)
-	fill(&s.Limits.Late, defaultLate)
+	s.InFlight = cmp.Or(s.InFlight, defaultInFlight)
+	s.Supplier.IngestRate = cmp.Or(s.Supplier.IngestRate, maxRate)
+	s.Supplier.PingRate = cmp.Or(s.Supplier.PingRate, maxRate)
+	s.Limits.Late = cmp.Or(s.Limits.Late, defaultLate)
 	for i := range s.Phases {
-		fill(&s.Phases[i].Arrival, Poisson)
+		s.Phases[i].Arrival = cmp.Or(s.Phases[i].Arrival, Poisson)
 	}
 	for i := range s.Campaigns {
-		fill(&s.Campaigns[i].Count, 1)
+		s.Campaigns[i].Count = cmp.Or(s.Campaigns[i].Count, 1)
 	}
 	for i := range s.Buyers {
 		b := &s.Buyers[i]
-		fill(&b.Count, 1)
-		fill(&b.Bid, defaultBid)
-		fill(&b.PingRate, maxRate)
+		b.Count = cmp.Or(b.Count, 1)
+		b.Bid = cmp.Or(b.Bid, defaultBid)
+		b.PingRate = cmp.Or(b.PingRate, maxRate)
 	}
 	if s.Webhooks != nil {
-		fill(&s.Webhooks.InFlight, mostHooks)
-		fill(&s.Webhooks.Within, defaultHeard)
+		s.Webhooks.InFlight = cmp.Or(s.Webhooks.InFlight, mostHooks)
+		s.Webhooks.Within = cmp.Or(s.Webhooks.Within, defaultHeard)
 	}
 	if s.Limits.Recovery != nil {
-		fill(&s.Limits.Recovery.Times, defaultTimes)
+		s.Limits.Recovery.Times = cmp.Or(s.Limits.Recovery.Times, defaultTimes)
 	}
 	for i := range s.Limits.Ratios {
-		fill(&s.Limits.Ratios[i].At, 99)
-	}
-}
-
-func fill[T comparable](field *T, value T) {
-	var none T
-	if *field == none {
-		*field = value
+		s.Limits.Ratios[i].At = cmp.Or(s.Limits.Ratios[i].At, 99)
 	}
 }

@@ -20,14 +20,14 @@ type ClosedIngestSpec struct {
 // ClosedIngestResult is the result of the closed-loop client. Latencies are in
 // nanoseconds.
 type ClosedIngestResult struct {
-	Rate               float64 // answers a second
-	P50, P90, P99, Max int64
-	Done               uint64 // measured answers
-	Sent               uint64 // requests, including the warm-up
-	Body               uint64 // bytes of an answer's body
-	NextLead           uint64
-	Cores              float64 // cores that the client used
-	FirstError         string
+	Rate       float64 // answers a second
+	P50, P99   int64
+	Done       uint64 // measured answers
+	Sent       uint64 // requests, including the warm-up
+	Body       uint64 // bytes of an answer's body
+	NextLead   uint64
+	Cores      float64 // cores that the client used
+	FirstError string
 
 	ServerSeconds float64 // CPU seconds of the server; set by the benchmark
 }
@@ -53,7 +53,7 @@ func sendClosed(spec *ClosedIngestSpec) (*ClosedIngestResult, error) {
 	}
 	result := &ClosedIngestResult{
 		Rate: measured.Rate(), Done: measured.Done, NextLead: measured.Next, Sent: measured.Sent,
-		P50: int64(measured.At(50)), P90: int64(measured.At(90)), P99: int64(measured.At(99)), Max: int64(measured.At(100)),
+		P50: int64(measured.At(50)), P99: int64(measured.At(99)),
 		Cores: (processorTime() - used).Seconds() / time.Since(began).Seconds(),
 	}
 	if measured.Done > 0 {
