@@ -121,7 +121,7 @@ func TestAnAuctionedLeadIsRecorded(t *testing.T) {
 		if got := said(answer, err) + ", " + x.stands(answer); got != "gold, ACCEPTED none" || len(x.world.tried()) > 0 {
 			t.Errorf("%s, posted %v", got, x.world.tried())
 		}
-		decided := last(t, facts[*event.LeadDecided](x))
+		decided := last(t, recordsOf[*event.LeadDecided](x))
 		if got := x.outcomes(decided.Trail); got != "blue:lost gold:won" || decided.Auction.Deadline != began.Add(2*time.Second).UnixNano() {
 			t.Errorf("%s, %+v", got, decided.Auction)
 		}
@@ -193,8 +193,8 @@ func TestBidsThatExpire(t *testing.T) {
 			if got := x.tell(person(1)); got != test.want {
 				t.Errorf("sold to %s, want %s", got, test.want)
 			}
-			trail := last(t, facts[*event.LeadDecided](x)).Trail
-			if settled := facts[*event.PostSettled](x); len(settled) > 1 {
+			trail := last(t, recordsOf[*event.LeadDecided](x)).Trail
+			if settled := recordsOf[*event.PostSettled](x); len(settled) > 1 {
 				trail = settled[0].Trail
 			}
 			if got := x.outcomes(trail); got != test.trail {
@@ -296,7 +296,7 @@ func TestAuctionPassesDoorsThatShutMeanwhile(t *testing.T) {
 		if err := x.engine.By("").Pause(event.ObjectBuyer, "blue", true); err != nil {
 			t.Fatal(err)
 		}
-		got := s.wait() + ", " + x.outcomes(last(t, facts[*event.LeadDecided](x)).Trail)
+		got := s.wait() + ", " + x.outcomes(last(t, recordsOf[*event.LeadDecided](x)).Trail)
 		if got != "gold, blue:paused gold:post_pending" {
 			t.Error(got)
 		}

@@ -9,8 +9,8 @@ import (
 	"pingpost/engine/market"
 )
 
-// facts are all facts of one kind so far.
-func facts[T event.Event](x *exchange) (all []T) {
+// recordsOf returns all records of one kind that are durable so far.
+func recordsOf[T event.Event](x *exchange) (all []T) {
 	x.t.Helper()
 	for _, e := range x.log.durable() {
 		fact, err := new(event.Decoder).Decode(e.data)
@@ -48,7 +48,7 @@ func (x *exchange) outcomes(trail []event.OutcomeFilterSets) string {
 // came is what became of everyone in the last auction of a ping.
 func (x *exchange) came() string {
 	x.t.Helper()
-	return x.outcomes(last(x.t, facts[*event.AuctionHeld](x)).Trail)
+	return x.outcomes(last(x.t, recordsOf[*event.AuctionHeld](x)).Trail)
 }
 
 // every outcome that a ping can end in, side by side.
@@ -111,7 +111,7 @@ func TestOutcomesOfAnAuction(t *testing.T) {
 		if got := x.came(); got != want {
 			t.Errorf("%s, want\n%s", got, want)
 		}
-		fact := last(t, facts[*event.AuctionHeld](x))
+		fact := last(t, recordsOf[*event.AuctionHeld](x))
 		if len(fact.Bids) != 11 || len(x.world.rang()) != 11 {
 			t.Errorf("%d bids of %v", len(fact.Bids), x.world.rang())
 		}
@@ -133,11 +133,11 @@ func TestOutcomesOfAnAuction(t *testing.T) {
 		if got := x.tell(person(1, "vehicles", "#2")); got != "lost" {
 			t.Errorf("sold to %s", got)
 		}
-		decided := last(t, facts[*event.LeadDecided](x))
+		decided := last(t, recordsOf[*event.LeadDecided](x))
 		if got := x.outcomes(decided.Trail); got != strings.Replace(want, "won:won", "won:post_pending", 1)+" suppressed:suppressed" {
 			t.Errorf("at first %s", got)
 		}
-		moved := facts[*event.PostSettled](x)[0]
+		moved := recordsOf[*event.PostSettled](x)[0]
 		if got := x.outcomes(moved.Trail); got != strings.Replace(want, "won:won lost:lost", "won:post_rejected lost:post_pending", 1)+" suppressed:suppressed" {
 			t.Errorf("then %s", got)
 		}
@@ -172,7 +172,7 @@ func TestTies(t *testing.T) {
 				t.Fatal(err)
 			}
 			var ranked []string
-			for _, bid := range last(t, facts[*event.AuctionHeld](x)).Bids {
+			for _, bid := range last(t, recordsOf[*event.AuctionHeld](x)).Bids {
 				ranked = append(ranked, x.state.NameOf(event.ObjectBuyer, bid.Buyer))
 			}
 			if got := strings.Join(ranked, " "); got != test.all {

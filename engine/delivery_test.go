@@ -186,11 +186,7 @@ func TestDelivery(t *testing.T) {
 // followed, and those that ended a delivery.
 func (x *exchange) attemptsLogged() (n int) {
 	x.t.Helper()
-	for _, e := range x.log.durable() {
-		fact, err := new(event.Decoder).Decode(e.data)
-		if err != nil {
-			x.t.Fatal(err)
-		}
+	for _, fact := range recordsOf[event.Event](x) {
 		switch fact := fact.(type) {
 		case *event.PostAttempted:
 			n++

@@ -16,17 +16,14 @@ import (
 // sealedOf is a lead as its fact names it.
 func (x *exchange) sealedOf(lead market.LeadID) engine.EncryptedLead {
 	x.t.Helper()
-	return engine.EncryptedLead{Lead: lead, Slot: x.factOf(lead).Slot}
+	return engine.EncryptedLead{Lead: lead, Slot: x.decisionOf(lead).Slot}
 }
 
-func (x *exchange) factOf(lead market.LeadID) *event.LeadDecided {
+// decisionOf returns the decision that the log has of a lead.
+func (x *exchange) decisionOf(lead market.LeadID) *event.LeadDecided {
 	x.t.Helper()
-	for _, entry := range x.log.durable() {
-		fact, err := new(event.Decoder).Decode(entry.data)
-		if err != nil {
-			x.t.Fatal(err)
-		}
-		if decided, ok := fact.(*event.LeadDecided); ok && decided.Lead == lead {
+	for _, decided := range recordsOf[*event.LeadDecided](x) {
+		if decided.Lead == lead {
 			return decided
 		}
 	}
@@ -69,7 +66,7 @@ func (x *exchange) erases(leads ...engine.EncryptedLead) (underWay int) {
 func TestErase(t *testing.T) {
 	x := begin(t, three(market.Waterfall))
 	one, other := must[engine.Answer](t)(x.send(person(1))), must[engine.Answer](t)(x.send(person(2)))
-	if contact, err := x.engine.Contact(x.factOf(one.Lead)); err != nil || !strings.Contains(texts(contact.Fields), "+14152000001") {
+	if contact, err := x.engine.Contact(x.decisionOf(one.Lead)); err != nil || !strings.Contains(texts(contact.Fields), "+14152000001") {
 		t.Fatalf("%v, %s", err, texts(contact.Fields))
 	}
 	entries := x.log.len()
@@ -77,14 +74,14 @@ func TestErase(t *testing.T) {
 		if n := x.erases(x.sealedOf(one.Lead)); n != 0 {
 			t.Errorf("%d are under way", n)
 		}
-		if contact, err := x.engine.Contact(x.factOf(one.Lead)); !errors.Is(err, engine.ErrErased) || len(contact.Fields) != 0 {
+		if contact, err := x.engine.Contact(x.decisionOf(one.Lead)); !errors.Is(err, engine.ErrErased) || len(contact.Fields) != 0 {
 			t.Errorf("%v, %s", err, texts(contact.Fields))
 		}
 		if got := x.log.len() - entries; got != 1 {
 			t.Errorf("%d facts for one erasure", got)
 		}
 	}
-	if _, err := x.engine.Contact(x.factOf(other.Lead)); err != nil {
+	if _, err := x.engine.Contact(x.decisionOf(other.Lead)); err != nil {
 		t.Error(err)
 	}
 	if lead := x.lead(one); lead.Price == 0 || x.stands(one) != x.stands(other) {
@@ -180,7 +177,7 @@ func TestKeyIsGoneWhileOpen(t *testing.T) {
 		x.goSend(person(1))
 		time.Sleep(2 * time.Second)
 		lead := x.triedLead()
-		if err := x.safe.Erase([]uint64{x.factOf(lead).Slot}); err != nil {
+		if err := x.safe.Erase([]uint64{x.decisionOf(lead).Slot}); err != nil {
 			t.Fatal(err)
 		}
 		x.life.die()
@@ -226,7 +223,7 @@ func TestWhoIsSealed(t *testing.T) {
 	if err != nil || answer.Lead.IsZero() {
 		t.Fatal(said(answer, err))
 	}
-	fact := x.factOf(answer.Lead)
+	fact := x.decisionOf(answer.Lead)
 	contact := must[event.ContactPart](t)(x.engine.Contact(fact))
 	open, sealed := texts(fact.Fields), texts(contact.Fields)
 	for _, text := range secrets {
@@ -274,12 +271,7 @@ func TestBuyersWordsAreHeldAgainstThePerson(t *testing.T) {
 		restarted.Store(true)
 		time.Sleep(time.Minute)
 		settled := 0
-		for _, entry := range x.log.durable() {
-			fact := must[event.Event](t)(new(event.Decoder).Decode(entry.data))
-			end, ok := fact.(*event.PostSettled)
-			if !ok {
-				continue
-			}
+		for _, end := range recordsOf[*event.PostSettled](x) {
 			switch end.Settlement {
 			case event.SettledRefused:
 				settled++

@@ -103,7 +103,7 @@ func TestCampaignOfAPing(t *testing.T) {
 		for i, test := range tests {
 			answer, err := x.ping(inquiry(i, "vertical", test.vertical, "sub_vertical", test.sub).by(test.supplier))
 			got := heard(answer, err)
-			if held := last(t, facts[*event.AuctionHeld](x)); answer.Bid {
+			if held := last(t, recordsOf[*event.AuctionHeld](x)); answer.Bid {
 				got = x.state.NameOf(event.ObjectBuyer, held.Bids[0].Buyer)
 			} else if held.Campaign != 0 || len(held.Bids)+len(held.Trail) > 0 {
 				t.Errorf("%+v: %+v", test, held)
@@ -207,7 +207,7 @@ func TestKeysAndNamesOfPings(t *testing.T) {
 		r.suppliers = []string{"other"}
 		x := begin(t, r)
 		x.pingAll(t, inquiry(1), inquiry(1).by("other"))
-		if n := len(facts[*event.AuctionHeld](x)); n != 2 {
+		if n := len(recordsOf[*event.AuctionHeld](x)); n != 2 {
 			t.Errorf("%d auctions", n)
 		}
 	})

@@ -205,12 +205,10 @@ func TestReturnsAtTheSameInstant(t *testing.T) {
 				t.Errorf("blue has %s, want %s; %v", got, test.want, done)
 			}
 			taken := 0
-			for _, e := range x.log.durable() {
-				if fact, ok := must[event.Event](t)(new(event.Decoder).Decode(e.data)).(*event.StatusChanged); ok {
-					for _, c := range fact.Changes {
-						if c.Result == event.ChangeDone {
-							taken++
-						}
+			for _, fact := range recordsOf[*event.StatusChanged](x) {
+				for _, c := range fact.Changes {
+					if c.Result == event.ChangeDone {
+						taken++
 					}
 				}
 			}

@@ -111,17 +111,11 @@ func TestPostDelivery(t *testing.T) {
 // onlyLead is the lead of the log's only sale, or of its only decision.
 func (x *exchange) onlyLead() (id market.LeadID) {
 	x.t.Helper()
-	for _, e := range x.log.durable() {
-		fact, err := new(event.Decoder).Decode(e.data)
-		if err != nil {
-			x.t.Fatal(err)
+	for _, lead := range recordsOf[*event.LeadDecided](x) {
+		if !id.IsZero() {
+			x.t.Fatal("two leads")
 		}
-		if lead, ok := fact.(*event.LeadDecided); ok {
-			if !id.IsZero() {
-				x.t.Fatal("two leads")
-			}
-			id = lead.Lead
-		}
+		id = lead.Lead
 	}
 	return id
 }
@@ -131,20 +125,17 @@ func (x *exchange) onlyLead() (id market.LeadID) {
 func (x *exchange) toldAsLogged(heard string) {
 	x.t.Helper()
 	logged := ""
-	for _, e := range x.log.durable() {
-		fact, err := new(event.Decoder).Decode(e.data)
-		if err != nil {
-			x.t.Fatal(err)
+	for _, settled := range recordsOf[*event.PostSettled](x) {
+		if logged != "" {
+			break
 		}
-		if settled, ok := fact.(*event.PostSettled); ok && logged == "" {
-			switch {
-			case settled.Settlement != event.SettledPending && settled.Settlement != event.SettledUnknown:
-				return
-			case settled.Fault == market.FaultTimeout:
-				logged = "buyer_timeout"
-			case settled.Fault != market.FaultNone || settled.Status != 0:
-				logged = "buyer_unavailable"
-			}
+		switch {
+		case settled.Settlement != event.SettledPending && settled.Settlement != event.SettledUnknown:
+			return
+		case settled.Fault == market.FaultTimeout:
+			logged = "buyer_timeout"
+		case settled.Fault != market.FaultNone || settled.Status != 0:
+			logged = "buyer_unavailable"
 		}
 	}
 	if heard != logged {

@@ -131,12 +131,8 @@ var hurdles = []struct {
 
 // tokenFor is the token of the seller's auction, by the log.
 func (x *exchange) tokenFor(theirs string) []byte {
-	for _, e := range x.log.durable() {
-		fact, err := new(event.Decoder).Decode(e.data)
-		if err != nil {
-			x.t.Fatal(err)
-		}
-		if held, ok := fact.(*event.AuctionHeld); ok && held.SellerAuction == theirs {
+	for _, held := range recordsOf[*event.AuctionHeld](x) {
+		if held.SellerAuction == theirs {
 			return held.Token.AppendTo(nil)
 		}
 	}

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"pingpost/engine"
-	"pingpost/engine/event"
 	"pingpost/engine/market"
 )
 
@@ -42,7 +41,7 @@ func TestSaleContent(t *testing.T) {
 		if got := x.world.posts[0].key; got != "post_"+hex.EncodeToString(key[:20]) {
 			t.Errorf("the key %s is not that of auction, lead and buyer", got)
 		}
-		lead := x.decided(answer.Lead)
+		lead := x.decisionOf(answer.Lead)
 		if open := texts(lead.Fields); !strings.Contains(open, "lead_uuid=theirs-1 ") || strings.Contains(open, "Pat") {
 			t.Errorf("open: %s", open)
 		}
@@ -50,22 +49,6 @@ func TestSaleContent(t *testing.T) {
 			t.Errorf("%+v", lead)
 		}
 	})
-}
-
-// decided is the fact of a lead.
-func (x *exchange) decided(id market.LeadID) *event.LeadDecided {
-	x.t.Helper()
-	for _, e := range x.log.durable() {
-		fact, err := new(event.Decoder).Decode(e.data)
-		if err != nil {
-			x.t.Fatal(err)
-		}
-		if lead, ok := fact.(*event.LeadDecided); ok && lead.Lead == id {
-			return lead
-		}
-	}
-	x.t.Fatalf("lead %s is in no fact", id)
-	return nil
 }
 
 // Of posts for one bid at the same instant one sells. Under one key all hear of

@@ -132,12 +132,10 @@ func TestBatchesCross(t *testing.T) {
 			}
 		}
 		done := 0
-		for _, e := range x.log.durable() {
-			if fact, ok := must[event.Event](t)(new(event.Decoder).Decode(e.data)).(*event.StatusChanged); ok {
-				for _, c := range fact.Changes {
-					if c.Result == event.ChangeDone {
-						done++
-					}
+		for _, fact := range recordsOf[*event.StatusChanged](x) {
+			for _, c := range fact.Changes {
+				if c.Result == event.ChangeDone {
+					done++
 				}
 			}
 		}

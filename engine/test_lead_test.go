@@ -77,7 +77,7 @@ func TestWhereTestLeadsGo(t *testing.T) {
 			if got := x.tell(person(2, "flo_supplier_id", "sandy").by("sandy")); got != test.want {
 				t.Errorf("of a supplier that only tests: %s, want %s", got, test.want)
 			}
-			for _, fact := range facts[*event.LeadDecided](x) {
+			for _, fact := range recordsOf[*event.LeadDecided](x) {
 				if !fact.Sale.Test {
 					t.Errorf("the log does not say that it is a test: %s", event.DescribeAsJSON(fact))
 				}
@@ -269,7 +269,7 @@ func TestNeitherATestNorNot(t *testing.T) {
 				t.Errorf("%s: %s", what, got)
 			}
 		}
-		if len(x.log.durable()) != 2 && len(facts[*event.LeadDecided](x)) != 0 {
+		if len(x.log.durable()) != 2 && len(recordsOf[*event.LeadDecided](x)) != 0 {
 			t.Error("something was decided")
 		}
 	})

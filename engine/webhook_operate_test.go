@@ -137,14 +137,7 @@ func TestManyDeadLetters(t *testing.T) {
 }
 
 // switches is how often webhooks were switched on or off.
-func (x *exchange) switches() (n int) {
-	for _, e := range x.log.durable() {
-		if fact, err := new(event.Decoder).Decode(e.data); err == nil && fact.Kind() == event.KindWebhooksSwitched {
-			n++
-		}
-	}
-	return n
-}
+func (x *exchange) switches() int { return len(recordsOf[*event.WebhooksSwitched](x)) }
 
 func TestSwitchOfHooks(t *testing.T) {
 	bubble(t, "by hand", func(t *testing.T) {

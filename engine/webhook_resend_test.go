@@ -14,9 +14,8 @@ import (
 // facts.
 func (x *exchange) resent() map[market.LeadID][]market.WebhookType {
 	all := map[market.LeadID][]market.WebhookType{}
-	for _, e := range x.log.durable() {
-		fact, err := new(event.Decoder).Decode(e.data)
-		if tried, ok := fact.(*event.WebhookAttempted); err == nil && ok && tried.Outcome == event.WebhookResent {
+	for _, tried := range recordsOf[*event.WebhookAttempted](x) {
+		if tried.Outcome == event.WebhookResent {
 			all[tried.Lead] = append(all[tried.Lead], tried.Type)
 		}
 	}

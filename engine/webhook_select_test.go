@@ -181,11 +181,7 @@ func (x *exchange) owed() (all []string) {
 			all = append(all, what.String()+" "+lead.String())
 		}
 	}
-	for _, e := range x.log.durable() {
-		fact, err := new(event.Decoder).Decode(e.data)
-		if err != nil {
-			x.t.Fatal(err)
-		}
+	for _, fact := range recordsOf[event.Event](x) {
 		switch fact := fact.(type) {
 		case *event.LeadDecided:
 			add(fact.Webhook, fact.Lead)
