@@ -17,15 +17,15 @@ import (
 const stall = 500 * time.Millisecond
 
 // stalls halts the exchange's process for a while, some time from now.
-func (h *localTarget) stalls(t *testing.T, after time.Duration) {
-	process := h.exchange
+func (t *localTarget) stalls(test *testing.T, after time.Duration) {
+	process := t.exchange
 	time.AfterFunc(after, func() {
 		if process.Signal(syscall.SIGSTOP) != nil {
 			return // the test has ended
 		}
 		time.Sleep(stall)
 		if err := process.Signal(syscall.SIGCONT); err != nil {
-			t.Error(err)
+			test.Error(err)
 		}
 	})
 }
