@@ -1,8 +1,6 @@
 package event
 
 import (
-	"github.com/VictoriaMetrics/easyproto"
-
 	"pingpost/engine/market"
 )
 
@@ -22,60 +20,17 @@ type Bid struct {
 	Reason     string // of the buyer
 }
 
-func putBids(mm openMessage, field uint32, bids []Bid) {
-	for i := range bids {
-		bids[i].marshal(mm.AppendMessage(field))
-	}
-}
-
-func getBid(fc *easyproto.FieldContext, bids *[]Bid) bool {
-	var b *Bid
-	*bids, b = appendZero(*bids)
-	*b = Bid{}
-	return getMessage(fc, b.decodeField)
-}
-
-func (b *Bid) marshal(mm openMessage) {
-	putUint(mm, 1, uint64(b.FilterSet))
-	putUint(mm, 2, uint64(b.Buyer))
-	putUint(mm, 3, uint64(b.Outcome))
-	putSint(mm, 4, b.Elapsed)
-	putSint(mm, 5, int64(b.Amount))
-	putSint(mm, 6, int64(b.Payout))
-	putCurrency(mm, 7, b.Currency)
-	putString(mm, 8, b.Token)
-	putFixed(mm, 9, uint64(b.ValidUntil))
-	putUint(mm, 10, uint64(b.Status))
-	putUint(mm, 11, uint64(b.Fault))
-	putString(mm, 12, b.Reason)
-}
-
-func (b *Bid) decodeField(fc *easyproto.FieldContext) bool {
-	switch fc.FieldNum {
-	case 1:
-		return getUint32(fc, &b.FilterSet)
-	case 2:
-		return getRef(fc, &b.Buyer)
-	case 3:
-		return getByte(fc, &b.Outcome)
-	case 4:
-		return getSint(fc, &b.Elapsed)
-	case 5:
-		return getMoney(fc, &b.Amount)
-	case 6:
-		return getMoney(fc, &b.Payout)
-	case 7:
-		return getCurrency(fc, &b.Currency)
-	case 8:
-		return getString(fc, &b.Token)
-	case 9:
-		return getFixed(fc, &b.ValidUntil)
-	case 10:
-		return getUint32(fc, &b.Status)
-	case 11:
-		return getByte(fc, &b.Fault)
-	case 12:
-		return getString(fc, &b.Reason)
-	}
-	return true
+func (b *Bid) encodeOrDecode(pb *protobufCodec) {
+	uint32Field(pb, 1, &b.FilterSet)
+	uint32Field(pb, 2, &b.Buyer)
+	enumField(pb, 3, &b.Outcome)
+	zigzagField(pb, 4, &b.Elapsed)
+	zigzagField(pb, 5, &b.Amount)
+	zigzagField(pb, 6, &b.Payout)
+	fixedBytesField(pb, 7, b.Currency[:], b.Currency != (market.Currency{}))
+	stringField(pb, 8, &b.Token)
+	fixed64Field(pb, 9, &b.ValidUntil)
+	uint32Field(pb, 10, &b.Status)
+	enumField(pb, 11, &b.Fault)
+	stringField(pb, 12, &b.Reason)
 }

@@ -1,8 +1,6 @@
 package event
 
 import (
-	"github.com/VictoriaMetrics/easyproto"
-
 	"pingpost/engine/market"
 )
 
@@ -17,22 +15,10 @@ type Founded struct {
 func (*Founded) Kind() Kind { return KindFounded }
 func (f *Founded) reset()   { *f = Founded{} }
 
-func (f *Founded) marshal(mm openMessage) {
-	putID(mm, 1, f.Epoch)
-	putID(mm, 2, f.KeyCheck)
-	putFixed(mm, 3, uint64(f.At))
-}
-
-func (f *Founded) decodeField(fc *easyproto.FieldContext) bool {
-	switch fc.FieldNum {
-	case 1:
-		return getID(fc, &f.Epoch)
-	case 2:
-		return getID(fc, &f.KeyCheck)
-	case 3:
-		return getFixed(fc, &f.At)
-	}
-	return true
+func (f *Founded) encodeOrDecode(pb *protobufCodec) {
+	idField(pb, 1, &f.Epoch)
+	idField(pb, 2, &f.KeyCheck)
+	fixed64Field(pb, 3, &f.At)
 }
 
 // ObjectKind is the kind of object that a configured name belongs to.
@@ -92,28 +78,12 @@ func (o ConfigOrigin) String() string {
 func (*CatalogSet) Kind() Kind { return KindCatalogSet }
 func (c *CatalogSet) reset()   { *c = CatalogSet{} }
 
-func (c *CatalogSet) marshal(mm openMessage) {
-	putUint(mm, 1, uint64(c.Version))
-	putString(mm, 2, c.Document)
-	putString(mm, 3, c.By)
-	putString(mm, 4, c.Overlay)
-	putUint(mm, 5, uint64(c.From))
-}
-
-func (c *CatalogSet) decodeField(fc *easyproto.FieldContext) bool {
-	switch fc.FieldNum {
-	case 1:
-		return getUint32(fc, &c.Version)
-	case 2:
-		return getString(fc, &c.Document)
-	case 3:
-		return getString(fc, &c.By)
-	case 4:
-		return getString(fc, &c.Overlay)
-	case 5:
-		return getByte(fc, &c.From)
-	}
-	return true
+func (c *CatalogSet) encodeOrDecode(pb *protobufCodec) {
+	uint32Field(pb, 1, &c.Version)
+	stringField(pb, 2, &c.Document)
+	stringField(pb, 3, &c.By)
+	stringField(pb, 4, &c.Overlay)
+	enumField(pb, 5, &c.From)
 }
 
 // NamesNumbered numbers new names and caps, several at a time. It precedes the catalog that
@@ -126,70 +96,23 @@ type NamesNumbered struct {
 func (*NamesNumbered) Kind() Kind { return KindNamesGiven }
 func (c *NamesNumbered) reset()   { *c = NamesNumbered{Names: c.Names[:0], Caps: c.Caps[:0]} }
 
-func (c *NamesNumbered) marshal(mm openMessage) {
-	for i := range c.Names {
-		inner := mm.AppendMessage(1)
-		putUint(inner, 1, uint64(c.Names[i].Kind))
-		putUint(inner, 2, uint64(c.Names[i].Ref))
-		putString(inner, 3, c.Names[i].ID)
-	}
-	for i := range c.Caps {
-		inner := mm.AppendMessage(2)
-		key := &c.Caps[i].Key
-		putUint(inner, 1, uint64(c.Caps[i].Ref))
-		putUint(inner, 2, uint64(key.Scope))
-		putUint(inner, 3, uint64(key.Campaign))
-		putUint(inner, 4, uint64(key.Buyer))
-		putUint(inner, 5, uint64(key.Unit))
-		putUint(inner, 6, uint64(key.Period))
-		putString(inner, 7, key.Zone)
-	}
+func (c *NamesNumbered) encodeOrDecode(pb *protobufCodec) {
+	messageListField(pb, 1, &c.Names)
+	messageListField(pb, 2, &c.Caps)
 }
 
-func (c *NamesNumbered) decodeField(fc *easyproto.FieldContext) bool {
-	switch fc.FieldNum {
-	case 1:
-		var name *NumberedName
-		c.Names, name = appendZero(c.Names)
-		*name = NumberedName{}
-		return getMessage(fc, name.decodeField)
-	case 2:
-		var name *NumberedCap
-		c.Caps, name = appendZero(c.Caps)
-		*name = NumberedCap{}
-		return getMessage(fc, name.decodeField)
-	}
-	return true
+func (n *NumberedName) encodeOrDecode(pb *protobufCodec) {
+	enumField(pb, 1, &n.Kind)
+	uint32Field(pb, 2, &n.Ref)
+	stringField(pb, 3, &n.ID)
 }
 
-func (n *NumberedName) decodeField(fc *easyproto.FieldContext) bool {
-	switch fc.FieldNum {
-	case 1:
-		return getByte(fc, &n.Kind)
-	case 2:
-		return getRef(fc, &n.Ref)
-	case 3:
-		return getString(fc, &n.ID)
-	}
-	return true
-}
-
-func (n *NumberedCap) decodeField(fc *easyproto.FieldContext) bool {
-	switch fc.FieldNum {
-	case 1:
-		return getRef(fc, &n.Ref)
-	case 2:
-		return getByte(fc, &n.Key.Scope)
-	case 3:
-		return getRef(fc, &n.Key.Campaign)
-	case 4:
-		return getRef(fc, &n.Key.Buyer)
-	case 5:
-		return getByte(fc, &n.Key.Unit)
-	case 6:
-		return getByte(fc, &n.Key.Period)
-	case 7:
-		return getString(fc, &n.Key.Zone)
-	}
-	return true
+func (n *NumberedCap) encodeOrDecode(pb *protobufCodec) {
+	uint32Field(pb, 1, &n.Ref)
+	enumField(pb, 2, &n.Key.Scope)
+	uint32Field(pb, 3, &n.Key.Campaign)
+	uint32Field(pb, 4, &n.Key.Buyer)
+	enumField(pb, 5, &n.Key.Unit)
+	enumField(pb, 6, &n.Key.Period)
+	stringField(pb, 7, &n.Key.Zone)
 }

@@ -1,8 +1,6 @@
 package event
 
 import (
-	"github.com/VictoriaMetrics/easyproto"
-
 	"pingpost/engine/market"
 )
 
@@ -44,44 +42,17 @@ type CredentialSet struct {
 func (*CredentialSet) Kind() Kind { return KindCredentialSet }
 func (c *CredentialSet) reset()   { *c = CredentialSet{} }
 
-func (c *CredentialSet) marshal(mm openMessage) {
-	putUint(mm, 1, uint64(c.Credential))
-	putUint(mm, 2, uint64(c.Owner))
-	putUint(mm, 3, uint64(c.OwnerRef))
-	mm.AppendBytes(4, c.Hash[:])
-	putString(mm, 5, c.Hint)
-	putBool(mm, 6, c.Revoked)
-	putFixed(mm, 7, uint64(c.At))
-	putString(mm, 8, c.Client)
-	putUint(mm, 9, uint64(c.Scopes))
-	putString(mm, 10, c.By)
-}
-
-func (c *CredentialSet) decodeField(fc *easyproto.FieldContext) bool {
-	switch fc.FieldNum {
-	case 1:
-		return getByte(fc, &c.Credential)
-	case 2:
-		return getByte(fc, &c.Owner)
-	case 3:
-		return getRef(fc, &c.OwnerRef)
-	case 4:
-		hash, ok := fc.Bytes()
-		return ok && copy(c.Hash[:], hash) == len(c.Hash) && len(hash) == len(c.Hash)
-	case 5:
-		return getString(fc, &c.Hint)
-	case 6:
-		return getBool(fc, &c.Revoked)
-	case 7:
-		return getFixed(fc, &c.At)
-	case 8:
-		return getString(fc, &c.Client)
-	case 9:
-		return getByte(fc, &c.Scopes)
-	case 10:
-		return getString(fc, &c.By)
-	}
-	return true
+func (c *CredentialSet) encodeOrDecode(pb *protobufCodec) {
+	enumField(pb, 1, &c.Credential)
+	enumField(pb, 2, &c.Owner)
+	uint32Field(pb, 3, &c.OwnerRef)
+	fixedBytesField(pb, 4, c.Hash[:], true)
+	stringField(pb, 5, &c.Hint)
+	boolField(pb, 6, &c.Revoked)
+	fixed64Field(pb, 7, &c.At)
+	stringField(pb, 8, &c.Client)
+	enumField(pb, 9, &c.Scopes)
+	stringField(pb, 10, &c.By)
 }
 
 // SecretSet stores a secret that the exchange itself presents, for example to a buyer's
@@ -96,23 +67,9 @@ type SecretSet struct {
 func (*SecretSet) Kind() Kind { return KindSecretSet }
 func (s *SecretSet) reset()   { *s = SecretSet{} }
 
-func (s *SecretSet) marshal(mm openMessage) {
-	putString(mm, 1, s.Name)
-	putBytes(mm, 2, s.Sealed)
-	putFixed(mm, 3, uint64(s.At))
-	putString(mm, 4, s.By)
-}
-
-func (s *SecretSet) decodeField(fc *easyproto.FieldContext) bool {
-	switch fc.FieldNum {
-	case 1:
-		return getString(fc, &s.Name)
-	case 2:
-		return getBytes(fc, &s.Sealed)
-	case 3:
-		return getFixed(fc, &s.At)
-	case 4:
-		return getString(fc, &s.By)
-	}
-	return true
+func (s *SecretSet) encodeOrDecode(pb *protobufCodec) {
+	stringField(pb, 1, &s.Name)
+	bytesField(pb, 2, &s.Sealed)
+	fixed64Field(pb, 3, &s.At)
+	stringField(pb, 4, &s.By)
 }

@@ -1,8 +1,6 @@
 package event
 
 import (
-	"github.com/VictoriaMetrics/easyproto"
-
 	"pingpost/engine/market"
 )
 
@@ -19,30 +17,9 @@ type LeadsErased struct {
 func (*LeadsErased) Kind() Kind { return KindLeadsErased }
 func (l *LeadsErased) reset()   { *l = LeadsErased{Slots: l.Slots[:0], Leads: l.Leads[:0]} }
 
-func (l *LeadsErased) marshal(mm openMessage) {
-	if len(l.Slots) > 0 {
-		mm.AppendUint64s(1, l.Slots)
-	}
-	for i := range l.Leads {
-		mm.AppendBytes(2, l.Leads[i][:])
-	}
-	putFixed(mm, 3, uint64(l.At))
-	putString(mm, 4, l.By)
-}
-
-func (l *LeadsErased) decodeField(fc *easyproto.FieldContext) (ok bool) {
-	switch fc.FieldNum {
-	case 1:
-		l.Slots, ok = fc.UnpackUint64s(l.Slots)
-		return ok
-	case 2:
-		var lead market.LeadID
-		l.Leads = append(l.Leads, lead)
-		return getID(fc, (*[16]byte)(&l.Leads[len(l.Leads)-1]))
-	case 3:
-		return getFixed(fc, &l.At)
-	case 4:
-		return getString(fc, &l.By)
-	}
-	return true
+func (l *LeadsErased) encodeOrDecode(pb *protobufCodec) {
+	packedUint64Field(pb, 1, &l.Slots)
+	idListField(pb, 2, &l.Leads)
+	fixed64Field(pb, 3, &l.At)
+	stringField(pb, 4, &l.By)
 }

@@ -3,8 +3,6 @@ package event
 import (
 	"errors"
 	"fmt"
-
-	"github.com/VictoriaMetrics/easyproto"
 )
 
 // Kind is the number of an event's kind. Numbers are never reused.
@@ -80,14 +78,25 @@ const version = 1
 type Event interface {
 	Kind() Kind
 	reset()
-	marshal(mm openMessage)
-	decodeField(fc *easyproto.FieldContext) bool
+	message
 }
 
 // ErrUnknown reports an unknown kind or version: a newer program wrote the log.
 var ErrUnknown = errors.New("unknown kind or version of a log event: a newer release wrote the log; run that release")
 
-// The envelope's fields: kind, version, and the event as a message.
+// recordEnvelope is the outermost message of a log record.
+type recordEnvelope struct {
+	kind    Kind
+	version uint32
+	event   []byte // encoded
+}
+
+func (v *recordEnvelope) encodeOrDecode(pb *protobufCodec) {
+	uint32Field(pb, envelopeKind, &v.kind)
+	uint32Field(pb, envelopeVersion, &v.version)
+	bytesField(pb, envelopeEvent, &v.event)
+}
+
 const (
 	envelopeKind    = 1
 	envelopeVersion = 2
@@ -96,12 +105,11 @@ const (
 
 // Append appends e's encoding to dst.
 func Append(dst []byte, e Event) []byte {
-	w := newRecordWriter(dst)
-	mm := w.outermostMessage()
-	mm.AppendUint64(envelopeKind, uint64(e.Kind()))
-	mm.AppendUint64(envelopeVersion, version)
-	e.marshal(mm.AppendMessage(envelopeEvent))
-	return w.finishRecord()
+	pb := newEncoder(dst)
+	pb.appendUint64(envelopeKind, uint64(e.Kind()))
+	pb.appendUint64(envelopeVersion, version)
+	messageField(pb, envelopeEvent, e, true)
+	return pb.finishEncoding()
 }
 
 // Decoder decodes events one after the other, into one value for each kind, so that a
@@ -111,7 +119,8 @@ type Decoder struct {
 	// a lead or an auction, and the bids, which are more than half of the frame.
 	ForReplay bool
 
-	fields           easyproto.FieldContext
+	codec            protobufCodec
+	envelope         recordEnvelope
 	founded          Founded
 	catalogSet       CatalogSet
 	credentialSet    CredentialSet
@@ -135,39 +144,22 @@ type Decoder struct {
 // Decode reads one event. The result and its strings and slices are valid until the next
 // call, and as long as data is.
 func (d *Decoder) Decode(data []byte) (Event, error) {
-	var kind Kind
-	var written uint32
-	var body []byte
-	err := decodeFields(&d.fields, data, func(fc *easyproto.FieldContext) (ok bool) {
-		switch fc.FieldNum {
-		case envelopeKind:
-			var number uint32
-			number, ok = fc.Uint32()
-			kind = Kind(number)
-		case envelopeVersion:
-			written, ok = fc.Uint32()
-		case envelopeEvent:
-			body, ok = fc.MessageData()
-		default:
-			return true
-		}
-		return ok
-	})
-	if err != nil {
+	d.envelope = recordEnvelope{}
+	d.codec.forReplay = d.ForReplay
+	if err := d.codec.decodeMessage(data, &d.envelope); err != nil {
 		return nil, fmt.Errorf("cannot decode the envelope of a log record: %w", err)
 	}
+	kind, written := d.envelope.kind, d.envelope.version
 	e := d.reusedEventOf(kind)
 	if e == nil || written != version {
 		return nil, fmt.Errorf("%w (%s, version %d)", ErrUnknown, kind, written)
 	}
 	e.reset()
-	switch {
-	case d.ForReplay && kind == KindLeadDecided:
-		err = d.leadDecided.decodeForReplay(&d.fields, body)
-	case d.ForReplay && kind == KindAuctionHeld:
-		err = decodeFields(&d.fields, body, d.auctionHeld.decodeFieldForReplay)
-	default:
-		err = decodeFields(&d.fields, body, e.decodeField)
+	var err error
+	if d.ForReplay && kind == KindLeadDecided {
+		err = d.leadDecided.decodeForReplay(&d.codec, d.envelope.event)
+	} else {
+		err = d.codec.decodeMessage(d.envelope.event, e)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("cannot decode a %s event of the log: %w", kind, err)
@@ -213,22 +205,6 @@ func (d *Decoder) reusedEventOf(kind Kind) Event {
 		return &d.userSet
 	case KindAPITokenSet:
 		return &d.apiTokenSet
-	}
-	return nil
-}
-
-// decodeFields passes every field of a message to take, which reports whether the field has
-// the right wire type. An embedded message reuses fc, because take no longer needs it and
-// another one would be allocated.
-func decodeFields(fc *easyproto.FieldContext, src []byte, decode func(fc *easyproto.FieldContext) bool) error {
-	for len(src) > 0 {
-		var err error
-		if src, err = fc.NextField(src); err != nil {
-			return err
-		}
-		if number := fc.FieldNum; !decode(fc) {
-			return fmt.Errorf("field %d of the log record has the wrong wire type", number)
-		}
 	}
 	return nil
 }

@@ -86,16 +86,16 @@ func TestAFieldOfTheFutureIsPassedOver(t *testing.T) {
 	var d Decoder
 	for _, e := range everyKind() {
 		fill(e)
-		w := newRecordWriter(nil)
-		mm := w.outermostMessage()
-		mm.AppendUint64(envelopeKind, uint64(e.Kind()))
+		var m easyproto.Marshaler
+		mm := m.MessageMarshaler()
+		mm.AppendUint32(envelopeKind, uint32(e.Kind()))
 		mm.AppendString(9, "of the envelope")
-		mm.AppendUint64(envelopeVersion, version)
-		fact := mm.AppendMessage(envelopeEvent)
-		fact.AppendUint64(200, 1)
-		e.marshal(fact)
-		fact.AppendString(201, "new")
-		back, err := d.Decode(w.finishRecord())
+		mm.AppendUint32(envelopeVersion, version)
+		var later easyproto.Marshaler
+		later.MessageMarshaler().AppendUint64(200, 1)
+		fact := append(later.Marshal(nil), factOf(t, Append(nil, e))...)
+		mm.AppendBytes(envelopeEvent, append(fact, later.Marshal(nil)...))
+		back, err := d.Decode(m.Marshal(nil))
 		if err != nil || !same(e, back) {
 			t.Errorf("%s: %+v, %v", e.Kind(), back, err)
 		}

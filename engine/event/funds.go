@@ -1,8 +1,6 @@
 package event
 
 import (
-	"github.com/VictoriaMetrics/easyproto"
-
 	"pingpost/engine/market"
 )
 
@@ -21,31 +19,13 @@ type BuyerFundsMoved struct {
 func (*BuyerFundsMoved) Kind() Kind { return KindFundsMoved }
 func (f *BuyerFundsMoved) reset()   { *f = BuyerFundsMoved{} }
 
-func (f *BuyerFundsMoved) marshal(mm openMessage) {
-	putUint(mm, 1, uint64(f.Buyer))
-	putSint(mm, 2, int64(f.Amount))
-	putBool(mm, 3, f.Opening)
-	putString(mm, 4, f.Note)
-	putFixed(mm, 5, uint64(f.At))
-	putString(mm, 6, f.By)
-}
-
-func (f *BuyerFundsMoved) decodeField(fc *easyproto.FieldContext) bool {
-	switch fc.FieldNum {
-	case 1:
-		return getRef(fc, &f.Buyer)
-	case 2:
-		return getMoney(fc, &f.Amount)
-	case 3:
-		return getBool(fc, &f.Opening)
-	case 4:
-		return getString(fc, &f.Note)
-	case 5:
-		return getFixed(fc, &f.At)
-	case 6:
-		return getString(fc, &f.By)
-	}
-	return true
+func (f *BuyerFundsMoved) encodeOrDecode(pb *protobufCodec) {
+	uint32Field(pb, 1, &f.Buyer)
+	zigzagField(pb, 2, &f.Amount)
+	boolField(pb, 3, &f.Opening)
+	stringField(pb, 4, &f.Note)
+	fixed64Field(pb, 5, &f.At)
+	stringField(pb, 6, &f.By)
 }
 
 // PauseSet pauses or resumes a campaign or a buyer.
@@ -60,28 +40,12 @@ type PauseSet struct {
 func (*PauseSet) Kind() Kind { return KindPauseSet }
 func (d *PauseSet) reset()   { *d = PauseSet{} }
 
-func (d *PauseSet) marshal(mm openMessage) {
-	putUint(mm, 1, uint64(d.Target))
-	putUint(mm, 2, uint64(d.Ref))
-	putBool(mm, 3, d.Paused)
-	putFixed(mm, 4, uint64(d.At))
-	putString(mm, 5, d.By)
-}
-
-func (d *PauseSet) decodeField(fc *easyproto.FieldContext) bool {
-	switch fc.FieldNum {
-	case 1:
-		return getByte(fc, &d.Target)
-	case 2:
-		return getRef(fc, &d.Ref)
-	case 3:
-		return getBool(fc, &d.Paused)
-	case 4:
-		return getFixed(fc, &d.At)
-	case 5:
-		return getString(fc, &d.By)
-	}
-	return true
+func (d *PauseSet) encodeOrDecode(pb *protobufCodec) {
+	enumField(pb, 1, &d.Target)
+	uint32Field(pb, 2, &d.Ref)
+	boolField(pb, 3, &d.Paused)
+	fixed64Field(pb, 4, &d.At)
+	stringField(pb, 5, &d.By)
 }
 
 // SuppressionListLoaded puts new content into a suppression list: an immutable file beside the log,
@@ -100,32 +64,12 @@ type SuppressionListLoaded struct {
 func (*SuppressionListLoaded) Kind() Kind { return KindListLoaded }
 func (l *SuppressionListLoaded) reset()   { *l = SuppressionListLoaded{} }
 
-func (l *SuppressionListLoaded) marshal(mm openMessage) {
-	putUint(mm, 1, uint64(l.List))
-	putString(mm, 2, l.File)
-	putUint(mm, 3, l.Entries)
-	putString(mm, 4, l.Source)
-	putFixed(mm, 5, uint64(l.At))
-	putString(mm, 6, l.By)
-	putBool(mm, 7, l.Uploaded)
-}
-
-func (l *SuppressionListLoaded) decodeField(fc *easyproto.FieldContext) bool {
-	switch fc.FieldNum {
-	case 1:
-		return getRef(fc, &l.List)
-	case 2:
-		return getString(fc, &l.File)
-	case 3:
-		return getUint(fc, &l.Entries)
-	case 4:
-		return getString(fc, &l.Source)
-	case 5:
-		return getFixed(fc, &l.At)
-	case 6:
-		return getString(fc, &l.By)
-	case 7:
-		return getBool(fc, &l.Uploaded)
-	}
-	return true
+func (l *SuppressionListLoaded) encodeOrDecode(pb *protobufCodec) {
+	uint32Field(pb, 1, &l.List)
+	stringField(pb, 2, &l.File)
+	uint64Field(pb, 3, &l.Entries)
+	stringField(pb, 4, &l.Source)
+	fixed64Field(pb, 5, &l.At)
+	stringField(pb, 6, &l.By)
+	boolField(pb, 7, &l.Uploaded)
 }

@@ -1,8 +1,6 @@
 package event
 
 import (
-	"github.com/VictoriaMetrics/easyproto"
-
 	"pingpost/engine/market"
 )
 
@@ -60,117 +58,35 @@ func (l *LeadDecided) ResetKeepingCapacity() {
 	l.Trail, l.Fields, l.Sealed = trail, fields, sealed
 }
 
-func (l *LeadDecided) marshal(mm openMessage) {
-	putID(mm, 1, l.Lead)
-	putID(mm, 2, l.Request)
-	putUint(mm, 3, uint64(l.Campaign))
-	putUint(mm, 4, uint64(l.Supplier))
-	putUint(mm, 5, uint64(l.Catalog))
-	putFixed(mm, 6, uint64(l.Decided))
-	putID(mm, 7, l.Idempotency.Key)
-	putFixed(mm, 8, l.Idempotency.Fingerprint)
-	putFixed(mm, 9, uint64(l.Idempotency.ExpiresAt))
-	putUint(mm, 10, uint64(l.Reason))
-	putTrail(mm, 11, l.Trail)
-	if l.Sale.Buyer != 0 || l.Sale.Test {
-		l.Sale.marshal(mm.AppendMessage(12))
-	}
-	if l.Post.URL != "" {
-		l.Post.marshal(mm.AppendMessage(13))
-	}
-	putFixed(mm, 14, uint64(l.Keep))
-	for i := range l.Fields {
-		l.Fields[i].marshal(mm.AppendMessage(15))
-	}
-	putBytes(mm, 16, l.Sealed)
-	putID(mm, 17, l.DuplicateOf)
-	if !l.Auction.ID.IsZero() {
-		l.Auction.marshal(mm.AppendMessage(18))
-	}
-	putString(mm, 19, l.SellerAuction)
-	putUint(mm, 20, uint64(l.Webhook))
-	putUint(mm, 21, l.Slot)
+func (l *LeadDecided) encodeOrDecode(pb *protobufCodec) {
+	idField(pb, 1, &l.Lead)
+	idField(pb, 2, &l.Request)
+	uint32Field(pb, 3, &l.Campaign)
+	uint32Field(pb, 4, &l.Supplier)
+	uint32Field(pb, 5, &l.Catalog)
+	fixed64Field(pb, 6, &l.Decided)
+	idField(pb, 7, &l.Idempotency.Key)
+	fixed64Field(pb, 8, &l.Idempotency.Fingerprint)
+	fixed64Field(pb, 9, &l.Idempotency.ExpiresAt)
+	enumField(pb, 10, &l.Reason)
+	pb.skipForReplay(11, 11)
+	trailField(pb, 11, &l.Trail)
+	messageField(pb, 12, &l.Sale, l.Sale.Buyer != 0 || l.Sale.Test)
+	messageField(pb, 13, &l.Post, l.Post.URL != "")
+	fixed64Field(pb, 14, &l.Keep)
+	pb.skipForReplay(15, 15)
+	messageListField(pb, 15, &l.Fields)
+	bytesField(pb, 16, &l.Sealed)
+	idField(pb, 17, &l.DuplicateOf)
+	pb.skipForReplay(18, 19)
+	messageField(pb, 18, &l.Auction, !l.Auction.ID.IsZero())
+	stringField(pb, 19, &l.SellerAuction)
+	enumField(pb, 20, &l.Webhook)
+	uint64Field(pb, 21, &l.Slot)
 }
 
-// decodeFieldForReplay reads a field, and skips those that Apply does not use: the trail, the
-// lead's fields, its auction and the seller's auction id.
-func (l *LeadDecided) decodeFieldForReplay(fc *easyproto.FieldContext) bool {
-	switch fc.FieldNum {
-	case 11, 15, 18, 19:
-		return true
-	}
-	return l.decodeField(fc)
-}
-
-func (l *LeadDecided) decodeField(fc *easyproto.FieldContext) bool {
-	switch fc.FieldNum {
-	case 1:
-		return getID(fc, (*[16]byte)(&l.Lead))
-	case 2:
-		return getID(fc, (*[16]byte)(&l.Request))
-	case 3:
-		return getRef(fc, &l.Campaign)
-	case 4:
-		return getRef(fc, &l.Supplier)
-	case 5:
-		return getUint32(fc, &l.Catalog)
-	case 6:
-		return getFixed(fc, &l.Decided)
-	case 7:
-		return getID(fc, &l.Idempotency.Key)
-	case 8:
-		fingerprint, ok := fc.Fixed64()
-		l.Idempotency.Fingerprint = fingerprint
-		return ok
-	case 9:
-		return getFixed(fc, &l.Idempotency.ExpiresAt)
-	case 10:
-		return getByte(fc, &l.Reason)
-	case 11:
-		return getTrailStep(fc, &l.Trail)
-	case 12:
-		return getMessage(fc, l.Sale.decodeField)
-	case 13:
-		return getMessage(fc, l.Post.decodeField)
-	case 14:
-		return getFixed(fc, &l.Keep)
-	case 15:
-		return getField(fc, &l.Fields)
-	case 16:
-		return getBytes(fc, &l.Sealed)
-	case 17:
-		return getID(fc, (*[16]byte)(&l.DuplicateOf))
-	case 18:
-		return getMessage(fc, l.Auction.decodeField)
-	case 19:
-		return getString(fc, &l.SellerAuction)
-	case 20:
-		return getByte(fc, &l.Webhook)
-	case 21:
-		return getUint(fc, &l.Slot)
-	}
-	return true
-}
-
-func (f *Field) marshal(mm openMessage) {
-	putString(mm, 1, f.Name)
-	putUint(mm, 2, uint64(f.Kind))
-	putBytes(mm, 3, f.Text)
-}
-
-func getField(fc *easyproto.FieldContext, fields *[]Field) bool {
-	var f *Field
-	*fields, f = appendZero(*fields)
-	*f = Field{}
-	return getMessage(fc, func(fc *easyproto.FieldContext) bool {
-		switch fc.FieldNum {
-		case 1:
-			return getString(fc, &f.Name)
-		case 2:
-			return getByte(fc, &f.Kind)
-		case 3:
-			return getBytes(fc, &f.Text)
-		}
-		return true
-	})
+func (f *Field) encodeOrDecode(pb *protobufCodec) {
+	stringField(pb, 1, &f.Name)
+	enumField(pb, 2, &f.Kind)
+	bytesField(pb, 3, &f.Text)
 }

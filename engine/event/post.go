@@ -1,8 +1,6 @@
 package event
 
 import (
-	"github.com/VictoriaMetrics/easyproto"
-
 	"pingpost/engine/market"
 )
 
@@ -61,51 +59,19 @@ func (p *PostIntent) Endpoint() market.Endpoint {
 	return to
 }
 
-func (p *PostIntent) marshal(mm openMessage) {
-	putString(mm, 1, p.URL)
-	putString(mm, 2, p.Credential)
-	putString(mm, 3, p.Header)
-	putString(mm, 4, p.Scheme)
-	putSint(mm, 5, p.Timeout)
-	putBool(mm, 6, p.Repeatable)
-	putString(mm, 7, p.TokenURL)
-	putString(mm, 8, p.ClientID)
-	putString(mm, 9, p.Scope)
-	putID(mm, 10, p.Auction)
-	if p.Dialect != (market.Dialect{}) {
-		appendDialect(mm.AppendMessage(11), &p.Dialect)
-	}
-	putBool(mm, 12, p.Trusted)
-}
-
-func (p *PostIntent) decodeField(fc *easyproto.FieldContext) bool {
-	switch fc.FieldNum {
-	case 1:
-		return getString(fc, &p.URL)
-	case 2:
-		return getString(fc, &p.Credential)
-	case 3:
-		return getString(fc, &p.Header)
-	case 4:
-		return getString(fc, &p.Scheme)
-	case 5:
-		return getSint(fc, &p.Timeout)
-	case 6:
-		return getBool(fc, &p.Repeatable)
-	case 7:
-		return getString(fc, &p.TokenURL)
-	case 8:
-		return getString(fc, &p.ClientID)
-	case 9:
-		return getString(fc, &p.Scope)
-	case 10:
-		return getID(fc, (*[16]byte)(&p.Auction))
-	case 11:
-		return getDialect(fc, &p.Dialect)
-	case 12:
-		return getBool(fc, &p.Trusted)
-	}
-	return true
+func (p *PostIntent) encodeOrDecode(pb *protobufCodec) {
+	stringField(pb, 1, &p.URL)
+	stringField(pb, 2, &p.Credential)
+	stringField(pb, 3, &p.Header)
+	stringField(pb, 4, &p.Scheme)
+	zigzagField(pb, 5, &p.Timeout)
+	boolField(pb, 6, &p.Repeatable)
+	stringField(pb, 7, &p.TokenURL)
+	stringField(pb, 8, &p.ClientID)
+	stringField(pb, 9, &p.Scope)
+	idField(pb, 10, &p.Auction)
+	messageField(pb, 11, (*dialectMessage)(&p.Dialect), p.Dialect != (market.Dialect{}))
+	boolField(pb, 12, &p.Trusted)
 }
 
 // PostAttempted records an attempt after which another one follows. Its number and time let a
@@ -124,37 +90,15 @@ type PostAttempted struct {
 func (*PostAttempted) Kind() Kind { return KindPostAttempted }
 func (t *PostAttempted) reset()   { *t = PostAttempted{} }
 
-func (t *PostAttempted) marshal(mm openMessage) {
-	putID(mm, 1, t.Lead)
-	putUint(mm, 2, uint64(t.Attempt))
-	putFixed(mm, 3, uint64(t.At))
-	putUint(mm, 4, uint64(t.Status))
-	putUint(mm, 5, uint64(t.Fault))
-	putUint(mm, 6, uint64(t.Verdict))
-	putString(mm, 7, t.Code)
-	putBool(mm, 8, t.KeepsAttempt)
-}
-
-func (t *PostAttempted) decodeField(fc *easyproto.FieldContext) bool {
-	switch fc.FieldNum {
-	case 1:
-		return getID(fc, (*[16]byte)(&t.Lead))
-	case 2:
-		return getUint32(fc, &t.Attempt)
-	case 3:
-		return getFixed(fc, &t.At)
-	case 4:
-		return getUint32(fc, &t.Status)
-	case 5:
-		return getByte(fc, &t.Fault)
-	case 6:
-		return getByte(fc, &t.Verdict)
-	case 7:
-		return getString(fc, &t.Code)
-	case 8:
-		return getBool(fc, &t.KeepsAttempt)
-	}
-	return true
+func (t *PostAttempted) encodeOrDecode(pb *protobufCodec) {
+	idField(pb, 1, &t.Lead)
+	uint32Field(pb, 2, &t.Attempt)
+	fixed64Field(pb, 3, &t.At)
+	uint32Field(pb, 4, &t.Status)
+	enumField(pb, 5, &t.Fault)
+	enumField(pb, 6, &t.Verdict)
+	stringField(pb, 7, &t.Code)
+	boolField(pb, 8, &t.KeepsAttempt)
 }
 
 // PostSettlement is the result of an open post. Numbers are in the log. Package market has the
@@ -226,73 +170,37 @@ func (s *PostSettled) reset() {
 	*s = PostSettled{Sale: sale, Next: next, Trail: trail}
 }
 
-func (s *PostSettled) marshal(mm openMessage) {
-	putID(mm, 1, s.Lead)
-	putUint(mm, 2, uint64(s.Settlement))
-	s.Sale.marshal(mm.AppendMessage(3))
-	putString(mm, 4, s.BuyerLead)
-	putString(mm, 5, s.Code)
-	putUint(mm, 6, uint64(s.Status))
-	putUint(mm, 7, uint64(s.Attempts))
-	putSint(mm, 8, s.Elapsed)
-	putUint(mm, 9, uint64(s.Reason))
-	putTrail(mm, 10, s.Trail)
-	if s.Next.Buyer != 0 {
-		s.Next.marshal(mm.AppendMessage(11))
-		s.Post.marshal(mm.AppendMessage(12))
-	}
-	putBytes(mm, 13, s.Sealed)
-	putUint(mm, 14, uint64(s.Campaign))
-	putUint(mm, 15, uint64(s.Webhook))
-	putUint(mm, 16, uint64(s.Supplier))
-	putFixed(mm, 17, uint64(s.Decided))
-	putUint(mm, 18, uint64(s.Fault))
-	putUint(mm, 19, s.Slot)
-	putString(mm, 20, s.By)
+func (s *PostSettled) encodeOrDecode(pb *protobufCodec) {
+	idField(pb, 1, &s.Lead)
+	enumField(pb, 2, &s.Settlement)
+	messageField(pb, 3, &s.Sale, true)
+	stringField(pb, 4, &s.BuyerLead)
+	stringField(pb, 5, &s.Code)
+	uint32Field(pb, 6, &s.Status)
+	uint32Field(pb, 7, &s.Attempts)
+	zigzagField(pb, 8, &s.Elapsed)
+	enumField(pb, 9, &s.Reason)
+	trailField(pb, 10, &s.Trail)
+	messageField(pb, 11, &s.Next, s.Next.Buyer != 0)
+	messageField(pb, 12, &s.Post, s.Next.Buyer != 0)
+	bytesField(pb, 13, &s.Sealed)
+	uint32Field(pb, 14, &s.Campaign)
+	enumField(pb, 15, &s.Webhook)
+	uint32Field(pb, 16, &s.Supplier)
+	fixed64Field(pb, 17, &s.Decided)
+	enumField(pb, 18, &s.Fault)
+	uint64Field(pb, 19, &s.Slot)
+	stringField(pb, 20, &s.By)
 }
 
-func (s *PostSettled) decodeField(fc *easyproto.FieldContext) bool {
-	switch fc.FieldNum {
-	case 1:
-		return getID(fc, (*[16]byte)(&s.Lead))
-	case 2:
-		return getByte(fc, &s.Settlement)
-	case 3:
-		return getMessage(fc, s.Sale.decodeField)
-	case 4:
-		return getString(fc, &s.BuyerLead)
-	case 5:
-		return getString(fc, &s.Code)
-	case 6:
-		return getUint32(fc, &s.Status)
-	case 7:
-		return getUint32(fc, &s.Attempts)
-	case 8:
-		return getSint(fc, &s.Elapsed)
-	case 9:
-		return getByte(fc, &s.Reason)
-	case 10:
-		return getTrailStep(fc, &s.Trail)
-	case 11:
-		return getMessage(fc, s.Next.decodeField)
-	case 12:
-		return getMessage(fc, s.Post.decodeField)
-	case 13:
-		return getBytes(fc, &s.Sealed)
-	case 14:
-		return getRef(fc, &s.Campaign)
-	case 15:
-		return getByte(fc, &s.Webhook)
-	case 16:
-		return getRef(fc, &s.Supplier)
-	case 17:
-		return getFixed(fc, &s.Decided)
-	case 18:
-		return getByte(fc, &s.Fault)
-	case 19:
-		return getUint(fc, &s.Slot)
-	case 20:
-		return getString(fc, &s.By)
+// dialectMessage is the encoding of a dialect: its i-th text is field i+1.
+type dialectMessage market.Dialect
+
+const dialectIdempotent = 14
+
+func (d *dialectMessage) encodeOrDecode(pb *protobufCodec) {
+	for i, text := range (*market.Dialect)(d).Texts() {
+		stringField(pb, uint32(i+1), text)
 	}
-	return true
+	boolField(pb, dialectIdempotent, &d.Idempotent)
 }

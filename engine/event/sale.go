@@ -1,8 +1,6 @@
 package event
 
 import (
-	"github.com/VictoriaMetrics/easyproto"
-
 	"pingpost/engine/market"
 )
 
@@ -60,100 +58,28 @@ func (s *Sale) CopyFrom(other *Sale) {
 	s.Duplicates = append(dups, other.Duplicates...)
 }
 
-func (s *Sale) marshal(mm openMessage) {
-	putUint(mm, 1, uint64(s.Buyer))
-	putUint(mm, 2, uint64(s.FilterSet))
-	putSint(mm, 3, int64(s.Price))
-	putSint(mm, 4, int64(s.Payout))
-	putCurrency(mm, 5, s.Currency)
-	putCharges(mm, 6, s.Charges)
-	putFixed(mm, 7, s.Turn.Set)
-	putUint(mm, 8, uint64(s.Turn.Phase))
-	putUint(mm, 10, uint64(s.Turn.Member))
-	for i := range s.Duplicates {
-		inner := mm.AppendMessage(9)
-		putID(inner, 1, s.Duplicates[i].Key)
-		putFixed(inner, 2, uint64(s.Duplicates[i].Until))
-	}
-	putID(mm, 11, s.Ping)
-	putBool(mm, 12, s.Test)
+func (s *Sale) encodeOrDecode(pb *protobufCodec) {
+	uint32Field(pb, 1, &s.Buyer)
+	uint32Field(pb, 2, &s.FilterSet)
+	zigzagField(pb, 3, &s.Price)
+	zigzagField(pb, 4, &s.Payout)
+	fixedBytesField(pb, 5, s.Currency[:], s.Currency != (market.Currency{}))
+	messageListField(pb, 6, &s.Charges)
+	fixed64Field(pb, 7, &s.Turn.Set)
+	uint32Field(pb, 8, &s.Turn.Phase)
+	uint32Field(pb, 10, &s.Turn.Member)
+	messageListField(pb, 9, &s.Duplicates)
+	idField(pb, 11, &s.Ping)
+	boolField(pb, 12, &s.Test)
 }
 
-func putCharges(mm openMessage, field uint32, charges []CapCharge) {
-	for i := range charges {
-		inner := mm.AppendMessage(field)
-		putUint(inner, 1, uint64(charges[i].Cap))
-		putFixed(inner, 2, uint64(charges[i].Window))
-		putSint(inner, 3, charges[i].Amount)
-	}
+func (c *CapCharge) encodeOrDecode(pb *protobufCodec) {
+	uint32Field(pb, 1, &c.Cap)
+	fixed64Field(pb, 2, &c.Window)
+	zigzagField(pb, 3, &c.Amount)
 }
 
-func (s *Sale) decodeField(fc *easyproto.FieldContext) bool {
-	switch fc.FieldNum {
-	case 1:
-		return getRef(fc, &s.Buyer)
-	case 2:
-		return getUint32(fc, &s.FilterSet)
-	case 3:
-		return getMoney(fc, &s.Price)
-	case 4:
-		return getMoney(fc, &s.Payout)
-	case 5:
-		return getCurrency(fc, &s.Currency)
-	case 6:
-		return getCharge(fc, &s.Charges)
-	case 7:
-		set, ok := fc.Fixed64()
-		s.Turn.Set = set
-		return ok
-	case 8:
-		return getUint32(fc, &s.Turn.Phase)
-	case 10:
-		return getUint32(fc, &s.Turn.Member)
-	case 9:
-		var dup *DuplicateValue
-		s.Duplicates, dup = appendZero(s.Duplicates)
-		*dup = DuplicateValue{}
-		return getMessage(fc, dup.decodeField)
-	case 11:
-		return getID(fc, &s.Ping)
-	case 12:
-		return getBool(fc, &s.Test)
-	}
-	return true
-}
-
-func getCharge(fc *easyproto.FieldContext, charges *[]CapCharge) bool {
-	var charge *CapCharge
-	*charges, charge = appendZero(*charges)
-	*charge = CapCharge{}
-	return getMessage(fc, charge.decodeField)
-}
-
-func (c *CapCharge) decodeField(fc *easyproto.FieldContext) bool {
-	switch fc.FieldNum {
-	case 1:
-		return getRef(fc, &c.Cap)
-	case 2:
-		return getFixed(fc, &c.Window)
-	case 3:
-		return getSint(fc, &c.Amount)
-	}
-	return true
-}
-
-func (d *DuplicateValue) decodeField(fc *easyproto.FieldContext) bool {
-	switch fc.FieldNum {
-	case 1:
-		return getID(fc, (*[16]byte)(&d.Key))
-	case 2:
-		return getFixed(fc, &d.Until)
-	}
-	return true
-}
-
-// getMessage reads an embedded message's fields.
-func getMessage(fc *easyproto.FieldContext, decode func(*easyproto.FieldContext) bool) bool {
-	data, ok := fc.MessageData()
-	return ok && decodeFields(fc, data, decode) == nil
+func (d *DuplicateValue) encodeOrDecode(pb *protobufCodec) {
+	idField(pb, 1, &d.Key)
+	fixed64Field(pb, 2, &d.Until)
 }

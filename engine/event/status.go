@@ -1,8 +1,6 @@
 package event
 
 import (
-	"github.com/VictoriaMetrics/easyproto"
-
 	"pingpost/engine/market"
 )
 
@@ -77,141 +75,53 @@ func (*StatusChanged) Kind() Kind { return KindStatusChanged }
 
 func (s *StatusChanged) reset() { *s = StatusChanged{Changes: s.Changes[:0]} }
 
-func (s *StatusChanged) marshal(mm openMessage) {
-	putID(mm, 1, s.Request)
-	putUint(mm, 2, uint64(s.Buyer))
-	putFixed(mm, 3, uint64(s.At))
-	putID(mm, 4, s.Idempotency.Key)
-	putFixed(mm, 5, s.Idempotency.Fingerprint)
-	putFixed(mm, 6, uint64(s.Idempotency.ExpiresAt))
-	for i := range s.Changes {
-		s.Changes[i].marshal(mm.AppendMessage(7))
-	}
-	putString(mm, 8, s.Note)
-	putString(mm, 9, s.By)
-	for _, reasons := range s.Allowed {
-		mm.AppendString(10, reasons)
-	}
+func (s *StatusChanged) encodeOrDecode(pb *protobufCodec) {
+	idField(pb, 1, &s.Request)
+	uint32Field(pb, 2, &s.Buyer)
+	fixed64Field(pb, 3, &s.At)
+	idField(pb, 4, &s.Idempotency.Key)
+	fixed64Field(pb, 5, &s.Idempotency.Fingerprint)
+	fixed64Field(pb, 6, &s.Idempotency.ExpiresAt)
+	messageListField(pb, 7, &s.Changes)
+	stringField(pb, 8, &s.Note)
+	stringField(pb, 9, &s.By)
+	stringListField(pb, 10, &s.Allowed)
 }
 
-func (s *StatusChanged) decodeField(fc *easyproto.FieldContext) bool {
-	switch fc.FieldNum {
-	case 1:
-		return getID(fc, (*[16]byte)(&s.Request))
-	case 2:
-		return getRef(fc, &s.Buyer)
-	case 3:
-		return getFixed(fc, &s.At)
-	case 4:
-		return getID(fc, &s.Idempotency.Key)
-	case 5:
-		fingerprint, ok := fc.Fixed64()
-		s.Idempotency.Fingerprint = fingerprint
-		return ok
-	case 6:
-		return getFixed(fc, &s.Idempotency.ExpiresAt)
-	case 7:
-		var c *LeadChange
-		s.Changes, c = appendZero(s.Changes)
-		*c = LeadChange{}
-		return getMessage(fc, c.decodeField)
-	case 8:
-		return getString(fc, &s.Note)
-	case 9:
-		return getString(fc, &s.By)
-	case 10:
-		var reasons string
-		ok := getString(fc, &reasons)
-		s.Allowed = append(s.Allowed, reasons)
-		return ok
-	}
-	return true
+func (c *LeadChange) encodeOrDecode(pb *protobufCodec) {
+	idField(pb, 1, &c.Lead)
+	enumField(pb, 2, &c.Result)
+	enumField(pb, 3, &c.From)
+	enumField(pb, 4, &c.To)
+	stringField(pb, 5, &c.Reason)
+	fixed64Field(pb, 6, &c.Occurred)
+	messageField(pb, 7, &c.Return, c.Return.Month != 0)
+	enumField(pb, 8, &c.Webhook)
+	uint32Field(pb, 9, &c.Supplier)
+	boolField(pb, 10, &c.WasPending)
+	rejectionsField(pb, 11, &c.Rejections)
 }
 
-func (c *LeadChange) marshal(mm openMessage) {
-	putID(mm, 1, c.Lead)
-	putUint(mm, 2, uint64(c.Result))
-	putUint(mm, 3, uint64(c.From))
-	putUint(mm, 4, uint64(c.To))
-	putString(mm, 5, c.Reason)
-	putFixed(mm, 6, uint64(c.Occurred))
-	if c.Return.Month != 0 {
-		c.Return.marshal(mm.AppendMessage(7))
-	}
-	putUint(mm, 8, uint64(c.Webhook))
-	putUint(mm, 9, uint64(c.Supplier))
-	putBool(mm, 10, c.WasPending)
-	putRejections(mm, 11, c.Rejections)
+func (r *ReturnedResources) encodeOrDecode(pb *protobufCodec) {
+	uint32Field(pb, 1, &r.Campaign)
+	zigzagField(pb, 2, &r.Credit)
+	zigzagField(pb, 3, &r.Reverse)
+	fixedBytesField(pb, 4, r.Currency[:], r.Currency != (market.Currency{}))
+	messageListField(pb, 5, &r.Charges)
+	fixed64Field(pb, 6, &r.Month)
 }
 
-func (c *LeadChange) decodeField(fc *easyproto.FieldContext) bool {
-	switch fc.FieldNum {
-	case 1:
-		return getID(fc, (*[16]byte)(&c.Lead))
-	case 2:
-		return getByte(fc, &c.Result)
-	case 3:
-		return getByte(fc, &c.From)
-	case 4:
-		return getByte(fc, &c.To)
-	case 5:
-		return getString(fc, &c.Reason)
-	case 6:
-		return getFixed(fc, &c.Occurred)
-	case 7:
-		return getMessage(fc, c.Return.decodeField)
-	case 8:
-		return getByte(fc, &c.Webhook)
-	case 9:
-		return getRef(fc, &c.Supplier)
-	case 10:
-		return getBool(fc, &c.WasPending)
-	case 11:
-		return getRejections(fc, &c.Rejections)
+// rejectionsField encodes or decodes one byte for each rejection.
+func rejectionsField(pb *protobufCodec, number uint32, rejections *[]market.ReportRejection) {
+	encoded := make([]byte, len(*rejections))
+	for i, rejection := range *rejections {
+		encoded[i] = byte(rejection)
 	}
-	return true
-}
-
-// putRejections writes one byte for each rejection.
-func putRejections(mm openMessage, field uint32, rejections []market.ReportRejection) {
-	numbers := make([]byte, len(rejections))
-	for i, objection := range rejections {
-		numbers[i] = byte(objection)
+	bytesField(pb, number, &encoded)
+	if pb.decoding {
+		*rejections = (*rejections)[:0]
+		for _, rejection := range encoded {
+			*rejections = append(*rejections, market.ReportRejection(rejection))
+		}
 	}
-	putBytes(mm, field, numbers)
-}
-
-func getRejections(fc *easyproto.FieldContext, rejections *[]market.ReportRejection) bool {
-	numbers, ok := fc.Bytes()
-	for _, number := range numbers {
-		*rejections = append(*rejections, market.ReportRejection(number))
-	}
-	return ok
-}
-
-func (r *ReturnedResources) marshal(mm openMessage) {
-	putUint(mm, 1, uint64(r.Campaign))
-	putSint(mm, 2, int64(r.Credit))
-	putSint(mm, 3, int64(r.Reverse))
-	putCurrency(mm, 4, r.Currency)
-	putCharges(mm, 5, r.Charges)
-	putFixed(mm, 6, uint64(r.Month))
-}
-
-func (r *ReturnedResources) decodeField(fc *easyproto.FieldContext) bool {
-	switch fc.FieldNum {
-	case 1:
-		return getRef(fc, &r.Campaign)
-	case 2:
-		return getMoney(fc, &r.Credit)
-	case 3:
-		return getMoney(fc, &r.Reverse)
-	case 4:
-		return getCurrency(fc, &r.Currency)
-	case 5:
-		return getCharge(fc, &r.Charges)
-	case 6:
-		return getFixed(fc, &r.Month)
-	}
-	return true
 }

@@ -1,7 +1,7 @@
 package event
 
 import (
-	"github.com/VictoriaMetrics/easyproto"
+	"slices"
 
 	"pingpost/engine/bitset"
 	"pingpost/engine/market"
@@ -15,38 +15,29 @@ type OutcomeFilterSets struct {
 	FilterSets bitset.Set
 }
 
-// putTrail writes each step's filter sets as words of 64 bits, the lowest first, without
-// empty words at the end.
-func putTrail(mm openMessage, field uint32, trail []OutcomeFilterSets) {
-	for i := range trail {
-		inner := mm.AppendMessage(field)
-		putUint(inner, 1, uint64(trail[i].Outcome))
-		sets := trail[i].FilterSets
-		for len(sets) > 0 && sets[len(sets)-1] == 0 {
-			sets = sets[:len(sets)-1]
-		}
-		if len(sets) > 0 {
-			inner.AppendUint64s(2, sets)
-		}
+// trailField encodes or decodes a trail. The decoder reuses the memory of an earlier trail.
+func trailField(pb *protobufCodec, number uint32, trail *[]OutcomeFilterSets) {
+	for i := 0; !pb.decoding && i < len(*trail); i++ {
+		messageField(pb, number, &(*trail)[i], true)
+	}
+	for pb.number == number {
+		*trail = slices.Grow(*trail, 1)[:len(*trail)+1]
+		step := &(*trail)[len(*trail)-1]
+		step.Outcome, step.FilterSets = 0, step.FilterSets[:0]
+		pb.decodeInnerMessage(step)
 	}
 }
 
-func getTrailStep(fc *easyproto.FieldContext, trail *[]OutcomeFilterSets) bool {
-	var step *OutcomeFilterSets
-	*trail, step = appendZero(*trail)
-	step.Outcome, step.FilterSets = 0, step.FilterSets[:0]
-	return getMessage(fc, step.decodeField)
-}
-
-func (s *OutcomeFilterSets) decodeField(fc *easyproto.FieldContext) (ok bool) {
-	switch fc.FieldNum {
-	case 1:
-		return getByte(fc, &s.Outcome)
-	case 2:
-		var words []uint64
-		words, ok = fc.UnpackUint64s(s.FilterSets)
+// encodeOrDecode writes the filter sets as words of 64 bits, the lowest first, without empty
+// words at the end.
+func (s *OutcomeFilterSets) encodeOrDecode(pb *protobufCodec) {
+	enumField(pb, 1, &s.Outcome)
+	words := s.FilterSets
+	for !pb.decoding && len(words) > 0 && words[len(words)-1] == 0 {
+		words = words[:len(words)-1]
+	}
+	packedUint64Field(pb, 2, &words)
+	if pb.decoding {
 		s.FilterSets = words
-		return ok
 	}
-	return true
 }

@@ -1,8 +1,6 @@
 package event
 
 import (
-	"github.com/VictoriaMetrics/easyproto"
-
 	"pingpost/engine/market"
 )
 
@@ -20,31 +18,13 @@ type UserSet struct {
 func (*UserSet) Kind() Kind { return KindUserSet }
 func (u *UserSet) reset()   { *u = UserSet{} }
 
-func (u *UserSet) marshal(mm openMessage) {
-	putString(mm, 1, u.Name)
-	putUint(mm, 2, uint64(u.Role))
-	putString(mm, 3, u.Password)
-	putBool(mm, 4, u.Removed)
-	putFixed(mm, 5, uint64(u.At))
-	putString(mm, 6, u.By)
-}
-
-func (u *UserSet) decodeField(fc *easyproto.FieldContext) bool {
-	switch fc.FieldNum {
-	case 1:
-		return getString(fc, &u.Name)
-	case 2:
-		return getByte(fc, &u.Role)
-	case 3:
-		return getString(fc, &u.Password)
-	case 4:
-		return getBool(fc, &u.Removed)
-	case 5:
-		return getFixed(fc, &u.At)
-	case 6:
-		return getString(fc, &u.By)
-	}
-	return true
+func (u *UserSet) encodeOrDecode(pb *protobufCodec) {
+	stringField(pb, 1, &u.Name)
+	enumField(pb, 2, &u.Role)
+	stringField(pb, 3, &u.Password)
+	boolField(pb, 4, &u.Removed)
+	fixed64Field(pb, 5, &u.At)
+	stringField(pb, 6, &u.By)
 }
 
 // APITokenSet adds or revokes a user's personal API token. It holds only the hash.
@@ -63,39 +43,14 @@ type APITokenSet struct {
 func (*APITokenSet) Kind() Kind { return KindAPITokenSet }
 func (a *APITokenSet) reset()   { *a = APITokenSet{} }
 
-func (a *APITokenSet) marshal(mm openMessage) {
-	putString(mm, 1, a.User)
-	putString(mm, 2, a.Name)
-	putUint(mm, 3, uint64(a.Role))
-	mm.AppendBytes(4, a.Hash[:])
-	putString(mm, 5, a.Hint)
-	putFixed(mm, 6, uint64(a.Expires))
-	putBool(mm, 7, a.Revoked)
-	putFixed(mm, 8, uint64(a.At))
-	putString(mm, 9, a.By)
-}
-
-func (a *APITokenSet) decodeField(fc *easyproto.FieldContext) bool {
-	switch fc.FieldNum {
-	case 1:
-		return getString(fc, &a.User)
-	case 2:
-		return getString(fc, &a.Name)
-	case 3:
-		return getByte(fc, &a.Role)
-	case 4:
-		hash, ok := fc.Bytes()
-		return ok && copy(a.Hash[:], hash) == len(a.Hash) && len(hash) == len(a.Hash)
-	case 5:
-		return getString(fc, &a.Hint)
-	case 6:
-		return getFixed(fc, &a.Expires)
-	case 7:
-		return getBool(fc, &a.Revoked)
-	case 8:
-		return getFixed(fc, &a.At)
-	case 9:
-		return getString(fc, &a.By)
-	}
-	return true
+func (a *APITokenSet) encodeOrDecode(pb *protobufCodec) {
+	stringField(pb, 1, &a.User)
+	stringField(pb, 2, &a.Name)
+	enumField(pb, 3, &a.Role)
+	fixedBytesField(pb, 4, a.Hash[:], true)
+	stringField(pb, 5, &a.Hint)
+	fixed64Field(pb, 6, &a.Expires)
+	boolField(pb, 7, &a.Revoked)
+	fixed64Field(pb, 8, &a.At)
+	stringField(pb, 9, &a.By)
 }

@@ -1,8 +1,6 @@
 package event
 
 import (
-	"github.com/VictoriaMetrics/easyproto"
-
 	"pingpost/engine/market"
 )
 
@@ -45,43 +43,17 @@ func (o WebhookOutcome) String() string {
 func (*WebhookAttempted) Kind() Kind { return KindWebhookAttempted }
 func (h *WebhookAttempted) reset()   { *h = WebhookAttempted{} }
 
-func (h *WebhookAttempted) marshal(mm openMessage) {
-	putID(mm, 1, h.Lead)
-	putUint(mm, 2, uint64(h.Type))
-	putUint(mm, 3, uint64(h.Supplier))
-	putUint(mm, 4, uint64(h.Attempt))
-	putUint(mm, 5, uint64(h.Outcome))
-	putFixed(mm, 6, uint64(h.At))
-	putFixed(mm, 7, uint64(h.Due))
-	putUint(mm, 8, uint64(h.Status))
-	putUint(mm, 9, uint64(h.Fault))
-	putString(mm, 10, h.By)
-}
-
-func (h *WebhookAttempted) decodeField(fc *easyproto.FieldContext) bool {
-	switch fc.FieldNum {
-	case 1:
-		return getID(fc, (*[16]byte)(&h.Lead))
-	case 2:
-		return getByte(fc, &h.Type)
-	case 3:
-		return getRef(fc, &h.Supplier)
-	case 4:
-		return getUint32(fc, &h.Attempt)
-	case 5:
-		return getByte(fc, &h.Outcome)
-	case 6:
-		return getFixed(fc, &h.At)
-	case 7:
-		return getFixed(fc, &h.Due)
-	case 8:
-		return getUint32(fc, &h.Status)
-	case 9:
-		return getByte(fc, &h.Fault)
-	case 10:
-		return getString(fc, &h.By)
-	}
-	return true
+func (h *WebhookAttempted) encodeOrDecode(pb *protobufCodec) {
+	idField(pb, 1, &h.Lead)
+	enumField(pb, 2, &h.Type)
+	uint32Field(pb, 3, &h.Supplier)
+	uint32Field(pb, 4, &h.Attempt)
+	enumField(pb, 5, &h.Outcome)
+	fixed64Field(pb, 6, &h.At)
+	fixed64Field(pb, 7, &h.Due)
+	uint32Field(pb, 8, &h.Status)
+	enumField(pb, 9, &h.Fault)
+	stringField(pb, 10, &h.By)
 }
 
 // WebhooksSwitched disables the webhooks of a supplier whose endpoint has failed for days,
@@ -96,23 +68,9 @@ type WebhooksSwitched struct {
 func (*WebhooksSwitched) Kind() Kind { return KindWebhooksSwitched }
 func (h *WebhooksSwitched) reset()   { *h = WebhooksSwitched{} }
 
-func (h *WebhooksSwitched) marshal(mm openMessage) {
-	putUint(mm, 1, uint64(h.Supplier))
-	putBool(mm, 2, h.Off)
-	putFixed(mm, 3, uint64(h.At))
-	putString(mm, 4, h.By)
-}
-
-func (h *WebhooksSwitched) decodeField(fc *easyproto.FieldContext) bool {
-	switch fc.FieldNum {
-	case 1:
-		return getRef(fc, &h.Supplier)
-	case 2:
-		return getBool(fc, &h.Off)
-	case 3:
-		return getFixed(fc, &h.At)
-	case 4:
-		return getString(fc, &h.By)
-	}
-	return true
+func (h *WebhooksSwitched) encodeOrDecode(pb *protobufCodec) {
+	uint32Field(pb, 1, &h.Supplier)
+	boolField(pb, 2, &h.Off)
+	fixed64Field(pb, 3, &h.At)
+	stringField(pb, 4, &h.By)
 }

@@ -67,3 +67,13 @@ type TemplateError struct {
 }
 
 func (e *TemplateError) Error() string { return fmt.Sprintf("line %d: %s", e.Line, e.Message) }
+
+// Texts returns pointers to all texts of the dialect. Their order is that of the log and of
+// snapshots and never changes.
+func (d *Dialect) Texts() [13]*string {
+	return [...]*string{
+		&d.Method, &d.ContentType, &d.Headers, &d.KeyHeader,
+		&d.Answer.Format, &d.Answer.Accepted, &d.Answer.Yes, &d.Answer.No,
+		&d.Answer.Price, &d.Answer.Currency, &d.Answer.Token, &d.Answer.ID, &d.Answer.Reason,
+	}
+}

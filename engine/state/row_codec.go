@@ -79,8 +79,6 @@ func (p *OpenPost) encodeFields(w *sectionEncoder) {
 	w.writeString(p.Intent.ClientID)
 	w.writeString(p.Intent.Scope)
 	w.writeRaw(p.Intent.Auction[:])
-	// encodeDialect writes an endpoint's dialect. Most endpoints speak the contract and
-	// take one byte.
 	encodeDialect(w, &p.Intent.Dialect)
 	encodeSale(w, p)
 	w.writeBytes(p.Body)
@@ -168,14 +166,6 @@ func decodeSale(r *sectionDecoder, p *OpenPost) {
 	sale.Test = r.readBool()
 }
 
-func dialectTexts(d *market.Dialect) [13]*string {
-	return [...]*string{
-		&d.Method, &d.ContentType, &d.Headers, &d.KeyHeader,
-		&d.Answer.Format, &d.Answer.Accepted, &d.Answer.Yes, &d.Answer.No,
-		&d.Answer.Price, &d.Answer.Currency, &d.Answer.Token, &d.Answer.ID, &d.Answer.Reason,
-	}
-}
-
 // encodeDialect writes an endpoint's dialect. Most endpoints implement the contract, and
 // take one byte.
 func encodeDialect(w *sectionEncoder, d *market.Dialect) {
@@ -184,7 +174,7 @@ func encodeDialect(w *sectionEncoder, d *market.Dialect) {
 	if !own {
 		return
 	}
-	for _, text := range dialectTexts(d) {
+	for _, text := range d.Texts() {
 		w.writeString(*text)
 	}
 	w.writeBool(d.Idempotent)
@@ -194,7 +184,7 @@ func decodeDialect(r *sectionDecoder, d *market.Dialect) {
 	if !r.readBool() {
 		return
 	}
-	for _, text := range dialectTexts(d) {
+	for _, text := range d.Texts() {
 		*text = r.readString()
 	}
 	d.Idempotent = r.readBool()
@@ -202,7 +192,7 @@ func decodeDialect(r *sectionDecoder, d *market.Dialect) {
 
 // copyDialect copies strings that may alias a log frame.
 func copyDialect(d market.Dialect) market.Dialect {
-	for _, text := range dialectTexts(&d) {
+	for _, text := range d.Texts() {
 		*text = copyString(*text)
 	}
 	return d

@@ -1,0 +1,361 @@
+package event
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/VictoriaMetrics/easyproto"
+)
+
+// message is a struct that is encoded as a protobuf message. Its encodeOrDecode lists the
+// fields once, for both directions: a name, a number and a form cannot differ between the
+// encoder and the decoder.
+type message interface {
+	encodeOrDecode(pb *protobufCodec)
+}
+
+// protobufCodec encodes or decodes one message in protobuf's wire format. One goroutine
+// uses it.
+//
+// Encoding appends each field directly to its place in the buffer. A zero value is not
+// written, as in proto3.
+//
+// Decoding stands at one field of the message. Each call for a field of that number decodes
+// it and moves on. The encoder writes fields in the order of the list, so one pass over the
+// list decodes a message of this program. Fields in another order need further passes. If a
+// pass decodes no field, a later program has added the field, and the decoder skips it.
+//
+// Rejected: the library's encoder (easyproto). It keeps a tree of all fields and walks it
+// twice. For a lead that is several times the lead's own memory, and twice the time even
+// with all of it in the cache, which a server rarely has.
+type protobufCodec struct {
+	decoding bool
+
+	encoded []byte // encoding: the buffer
+
+	field     easyproto.FieldContext // decoding: the current field
+	number    uint32                 // of the current field; zero: the message has ended
+	rest      []byte                 // of the message, after the current field
+	err       error                  // the first fault of the encoded bytes
+	forReplay bool                   // skips fields that Apply does not use
+}
+
+var encoders = sync.Pool{New: func() any { return new(protobufCodec) }}
+
+// newEncoder returns an encoder that appends to dst.
+func newEncoder(dst []byte) *protobufCodec {
+	pb := encoders.Get().(*protobufCodec)
+	pb.encoded = dst
+	return pb
+}
+
+// finishEncoding returns the buffer. The caller must not use the encoder after it.
+func (pb *protobufCodec) finishEncoding() []byte {
+	encoded := pb.encoded
+	pb.encoded = nil
+	encoders.Put(pb)
+	return encoded
+}
+
+// decodeMessage decodes the outermost message. The result aliases data.
+func (pb *protobufCodec) decodeMessage(data []byte, m message) error {
+	pb.decoding, pb.err = true, nil
+	pb.decodeFields(data, m)
+	return pb.err
+}
+
+// decodeFields decodes all fields of a message, or of a message within it.
+func (pb *protobufCodec) decodeFields(data []byte, m message) {
+	pb.rest = data
+	for pb.nextField(); pb.number != 0; {
+		before := len(pb.rest)
+		at := pb.number
+		m.encodeOrDecode(pb)
+		if pb.number == at && len(pb.rest) == before {
+			pb.nextField()
+		}
+	}
+}
+
+// nextField moves to the next field of the message, or to its end.
+func (pb *protobufCodec) nextField() {
+	pb.number = 0
+	if len(pb.rest) == 0 || pb.err != nil {
+		return
+	}
+	if pb.rest, pb.err = pb.field.NextField(pb.rest); pb.err == nil {
+		pb.number = pb.field.FieldNum
+		if pb.number == 0 {
+			pb.err = errors.New("a field of the log record has number 0")
+		}
+	}
+}
+
+// finishField moves on after a field, or records that its value has the wrong form.
+func (pb *protobufCodec) finishField(ok bool) {
+	if !ok && pb.err == nil {
+		pb.err = fmt.Errorf("field %d of the log record has the wrong wire type", pb.number)
+	}
+	pb.nextField()
+}
+
+// skipForReplay skips the fields with these numbers if the decoder decodes for a replay.
+func (pb *protobufCodec) skipForReplay(first, last uint32) {
+	for pb.forReplay && first <= pb.number && pb.number <= last {
+		pb.nextField()
+	}
+}
+
+// The wire types of protobuf.
+const (
+	wireVarint  = 0
+	wireFixed64 = 1
+	wireBytes   = 2
+)
+
+func (pb *protobufCodec) appendTag(number uint32, wire uint64) {
+	pb.encoded = appendVarint(pb.encoded, uint64(number)<<3|wire)
+}
+
+// appendVarint is short, so that the compiler inlines it: most numbers are one byte.
+func appendVarint(dst []byte, v uint64) []byte {
+	if v < 1<<7 {
+		return append(dst, byte(v))
+	}
+	return binary.AppendUvarint(dst, v)
+}
+
+// appendUint64 appends a number, also if it is zero.
+func (pb *protobufCodec) appendUint64(number uint32, v uint64) {
+	pb.appendTag(number, wireVarint)
+	pb.encoded = appendVarint(pb.encoded, v)
+}
+
+// appendBytes appends a byte string, also if it is empty.
+func appendBytes[T string | []byte](pb *protobufCodec, number uint32, v T) {
+	pb.appendTag(number, wireBytes)
+	pb.encoded = append(appendVarint(pb.encoded, uint64(len(v))), v...)
+}
+
+func uint64Field(pb *protobufCodec, number uint32, v *uint64) {
+	if !pb.decoding && *v != 0 {
+		pb.appendUint64(number, *v)
+	}
+	for pb.number == number {
+		var ok bool
+		*v, ok = pb.field.Uint64()
+		pb.finishField(ok)
+	}
+}
+
+func uint32Field[T ~uint32](pb *protobufCodec, number uint32, v *T) {
+	if !pb.decoding && *v != 0 {
+		pb.appendUint64(number, uint64(*v))
+	}
+	for pb.number == number {
+		value, ok := pb.field.Uint32()
+		*v = T(value)
+		pb.finishField(ok)
+	}
+}
+
+// enumField encodes or decodes a small enum.
+func enumField[T ~uint8](pb *protobufCodec, number uint32, v *T) {
+	if !pb.decoding && *v != 0 {
+		pb.appendUint64(number, uint64(*v))
+	}
+	for pb.number == number {
+		value, ok := pb.field.Uint32()
+		*v = T(value)
+		pb.finishField(ok && value <= 255)
+	}
+}
+
+// zigzagField encodes or decodes a signed number that is usually small.
+func zigzagField[T ~int64](pb *protobufCodec, number uint32, v *T) {
+	if !pb.decoding && *v != 0 {
+		pb.appendUint64(number, uint64(*v)<<1^uint64(*v>>63))
+	}
+	for pb.number == number {
+		value, ok := pb.field.Sint64()
+		*v = T(value)
+		pb.finishField(ok)
+	}
+}
+
+// fixed64Field encodes or decodes a number in eight bytes, such as a time or a hash.
+func fixed64Field[T int64 | uint64](pb *protobufCodec, number uint32, v *T) {
+	if !pb.decoding && *v != 0 {
+		pb.appendTag(number, wireFixed64)
+		pb.encoded = binary.LittleEndian.AppendUint64(pb.encoded, uint64(*v))
+	}
+	for pb.number == number {
+		value, ok := pb.field.Fixed64()
+		*v = T(value)
+		pb.finishField(ok)
+	}
+}
+
+func boolField(pb *protobufCodec, number uint32, v *bool) {
+	if !pb.decoding && *v {
+		pb.appendUint64(number, 1)
+	}
+	for pb.number == number {
+		var ok bool
+		*v, ok = pb.field.Bool()
+		pb.finishField(ok)
+	}
+}
+
+// stringField encodes or decodes a text. A decoded text aliases the record.
+func stringField(pb *protobufCodec, number uint32, v *string) {
+	if !pb.decoding && *v != "" {
+		appendBytes(pb, number, *v)
+	}
+	for pb.number == number {
+		var ok bool
+		*v, ok = pb.field.String()
+		pb.finishField(ok)
+	}
+}
+
+// bytesField encodes or decodes a byte string. A decoded one aliases the record.
+func bytesField(pb *protobufCodec, number uint32, v *[]byte) {
+	if !pb.decoding && len(*v) != 0 {
+		appendBytes(pb, number, *v)
+	}
+	for pb.number == number {
+		var ok bool
+		*v, ok = pb.field.Bytes()
+		pb.finishField(ok)
+	}
+}
+
+// fixedBytesField encodes or decodes a byte string of a fixed length.
+func fixedBytesField(pb *protobufCodec, number uint32, v []byte, present bool) {
+	if !pb.decoding && present {
+		appendBytes(pb, number, v)
+	}
+	for pb.number == number {
+		pb.decodeFixedBytes(v)
+	}
+}
+
+func (pb *protobufCodec) decodeFixedBytes(v []byte) {
+	data, ok := pb.field.Bytes()
+	pb.finishField(ok && len(data) == len(v) && copy(v, data) == len(v))
+}
+
+// idField encodes or decodes an identifier or a key of 16 bytes.
+func idField[T ~[16]byte](pb *protobufCodec, number uint32, id *T) {
+	var none T
+	fixedBytesField(pb, number, (*id)[:], *id != none)
+}
+
+// idListField encodes or decodes a list of identifiers.
+func idListField[T ~[16]byte](pb *protobufCodec, number uint32, list *[]T) {
+	for i := 0; !pb.decoding && i < len(*list); i++ {
+		appendBytes(pb, number, (*list)[i][:])
+	}
+	for pb.number == number {
+		pb.decodeFixedBytes((*extendList(list))[:])
+	}
+}
+
+func stringListField(pb *protobufCodec, number uint32, list *[]string) {
+	for i := 0; !pb.decoding && i < len(*list); i++ {
+		appendBytes(pb, number, (*list)[i])
+	}
+	for pb.number == number {
+		text, ok := pb.field.String()
+		*list = append(*list, text)
+		pb.finishField(ok)
+	}
+}
+
+// packedUint64Field encodes or decodes a list of numbers.
+func packedUint64Field[T ~[]uint64](pb *protobufCodec, number uint32, list *T) {
+	if !pb.decoding && len(*list) > 0 {
+		start := pb.beginLength(number)
+		for _, v := range *list {
+			pb.encoded = appendVarint(pb.encoded, v)
+		}
+		pb.endLength(start)
+	}
+	for pb.number == number {
+		words, ok := pb.field.UnpackUint64s(*list)
+		*list = words
+		pb.finishField(ok)
+	}
+}
+
+// messageField encodes or decodes a message within a message. The encoder writes it only if
+// it is present.
+func messageField(pb *protobufCodec, number uint32, m message, present bool) {
+	if !pb.decoding && present {
+		start := pb.beginLength(number)
+		m.encodeOrDecode(pb)
+		pb.endLength(start)
+	}
+	for pb.number == number {
+		pb.decodeInnerMessage(m)
+	}
+}
+
+// decodeInnerMessage decodes the current field as a message, and moves on after it.
+func (pb *protobufCodec) decodeInnerMessage(m message) {
+	number, after := pb.number, pb.rest
+	data, ok := pb.field.MessageData()
+	if ok {
+		pb.decodeFields(data, m)
+	}
+	pb.number, pb.rest = number, after
+	pb.finishField(ok)
+}
+
+// messageListField encodes or decodes a list of messages.
+func messageListField[T any, P interface {
+	*T
+	message
+}](pb *protobufCodec, number uint32, list *[]T) {
+	if !pb.decoding {
+		for i := range *list {
+			messageField(pb, number, P(&(*list)[i]), true)
+		}
+	}
+	for pb.number == number {
+		pb.decodeInnerMessage(P(extendList(list)))
+	}
+}
+
+// beginLength appends the tag of a byte string and leaves one byte for its length, because
+// most are short. It returns the position of that byte.
+func (pb *protobufCodec) beginLength(number uint32) (start int) {
+	pb.appendTag(number, wireBytes)
+	pb.encoded = append(pb.encoded, 0)
+	return len(pb.encoded) - 1
+}
+
+// endLength writes the length of the content since start, and moves the content up if its
+// length needs more than one byte.
+func (pb *protobufCodec) endLength(start int) {
+	size := len(pb.encoded) - start - 1
+	if size < 1<<7 {
+		pb.encoded[start] = byte(size)
+		return
+	}
+	var length [binary.MaxVarintLen64]byte
+	n := binary.PutUvarint(length[:], uint64(size))
+	pb.encoded = append(pb.encoded, length[:n-1]...) // make space
+	copy(pb.encoded[start+n:], pb.encoded[start+1:start+1+size])
+	copy(pb.encoded[start:], length[:n])
+}
+
+// extendList appends a zero element to a list and returns it.
+func extendList[T any](list *[]T) *T {
+	var zero T
+	*list = append(*list, zero)
+	return &(*list)[len(*list)-1]
+}

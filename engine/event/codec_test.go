@@ -1,0 +1,131 @@
+package event
+
+import (
+	"bytes"
+	"reflect"
+	"testing"
+
+	"github.com/VictoriaMetrics/easyproto"
+	"pgregory.net/rapid"
+)
+
+// tree is a message of any shape. Its fields have contents on both sides of where a length
+// takes another byte.
+type tree struct {
+	Text   string
+	Bytes  []byte
+	Number uint64
+	Signed int64
+	Fixed  uint64
+	Flag   bool
+	Words  []uint64
+	Texts  []string
+	IDs    [][16]byte
+	Inner  []tree
+}
+
+func (v *tree) encodeOrDecode(pb *protobufCodec) {
+	stringField(pb, 1, &v.Text)
+	bytesField(pb, 15, &v.Bytes)
+	uint64Field(pb, 16, &v.Number)
+	zigzagField(pb, 17, &v.Signed)
+	fixed64Field(pb, 18, &v.Fixed)
+	boolField(pb, 19, &v.Flag)
+	packedUint64Field(pb, 20, &v.Words)
+	stringListField(pb, 21, &v.Texts)
+	idListField(pb, 2047, &v.IDs)
+	messageListField(pb, 2048, &v.Inner)
+}
+
+// reference encodes the tree with the library.
+func (v *tree) reference(mm *easyproto.MessageMarshaler) {
+	if v.Text != "" {
+		mm.AppendString(1, v.Text)
+	}
+	if len(v.Bytes) > 0 {
+		mm.AppendBytes(15, v.Bytes)
+	}
+	if v.Number != 0 {
+		mm.AppendUint64(16, v.Number)
+	}
+	if v.Signed != 0 {
+		mm.AppendSint64(17, v.Signed)
+	}
+	if v.Fixed != 0 {
+		mm.AppendFixed64(18, v.Fixed)
+	}
+	if v.Flag {
+		mm.AppendBool(19, true)
+	}
+	if len(v.Words) > 0 {
+		mm.AppendUint64s(20, v.Words)
+	}
+	for _, text := range v.Texts {
+		mm.AppendString(21, text)
+	}
+	for _, id := range v.IDs {
+		mm.AppendBytes(2047, id[:])
+	}
+	for i := range v.Inner {
+		v.Inner[i].reference(mm.AppendMessage(2048))
+	}
+}
+
+func someTree(t *rapid.T, depth int) (v tree) {
+	sized := func(what string) []byte {
+		return make([]byte, rapid.SampledFrom([]int{0, 0, 1, 60, 120, 127, 128, 200, 16_380, 16_384, 1 << 21}).Draw(t, what))
+	}
+	v.Text, v.Bytes = string(sized("text")), sized("bytes")
+	v.Number, v.Signed, v.Fixed = rapid.Uint64().Draw(t, "number"), rapid.Int64().Draw(t, "signed"), rapid.Uint64().Draw(t, "fixed")
+	v.Flag = rapid.Bool().Draw(t, "flag")
+	v.Words = rapid.SliceOfN(rapid.Uint64(), 0, 20).Draw(t, "words")
+	v.Texts = rapid.SliceOfN(rapid.String(), 0, 3).Draw(t, "texts")
+	v.IDs = make([][16]byte, rapid.IntRange(0, 3).Draw(t, "ids"))
+	for range rapid.IntRange(0, 3-depth).Draw(t, "inner") {
+		v.Inner = append(v.Inner, someTree(t, depth+1))
+	}
+	return v
+}
+
+// The codec encodes as the library does, and decodes the same again, in any order of fields.
+func TestTheCodecIsProtobuf(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		before := rapid.SliceOfN(rapid.Byte(), 0, 3).Draw(t, "before")
+		all := someTree(t, 0)
+		var library easyproto.Marshaler
+		all.reference(library.MessageMarshaler())
+		pb := newEncoder(bytes.Clone(before))
+		all.encodeOrDecode(pb)
+		got := pb.finishEncoding()
+		if want := library.Marshal(bytes.Clone(before)); !bytes.Equal(got, want) {
+			t.Fatalf("%x, want %x", got, want)
+		}
+		var fields [][]byte
+		for rest := got[len(before):]; len(rest) > 0; {
+			var fc easyproto.FieldContext
+			after, err := fc.NextField(rest)
+			if err != nil {
+				t.Fatal(err)
+			}
+			fields, rest = append(fields, rest[:len(rest)-len(after)]), after
+		}
+		var inOrder, backwards tree
+		var decoder protobufCodec
+		if err := decoder.decodeMessage(got[len(before):], &inOrder); err != nil || !sameValue(reflect.ValueOf(inOrder), reflect.ValueOf(all)) {
+			t.Fatalf("%+v\nread as %+v, %v", all, inOrder, err)
+		}
+		// Elements of one list keep their order, so only different fields change places.
+		var shuffled []byte
+		for number := uint32(2048); number > 0; number-- {
+			for _, field := range fields {
+				var fc easyproto.FieldContext
+				if _, _ = fc.NextField(field); fc.FieldNum == number {
+					shuffled = append(shuffled, field...)
+				}
+			}
+		}
+		if err := decoder.decodeMessage(shuffled, &backwards); err != nil || !sameValue(reflect.ValueOf(backwards), reflect.ValueOf(all)) {
+			t.Fatalf("%+v\nread backwards as %+v, %v", all, backwards, err)
+		}
+	})
+}
