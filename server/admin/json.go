@@ -1,9 +1,10 @@
 package admin
 
 import (
+	"bytes"
+	"encoding/json"
 	"time"
 
-	"github.com/goccy/go-json"
 	"github.com/valyala/fasthttp"
 
 	"pingpost/server/httperror"
@@ -11,11 +12,13 @@ import (
 
 // encodeJSON returns a value as JSON without a line feed. Each type here encodes.
 func encodeJSON(document any) []byte {
-	text, err := json.MarshalWithOption(document, json.DisableHTMLEscape())
-	if err != nil {
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(document); err != nil {
 		panic("BUG: an answer does not encode: " + err.Error())
 	}
-	return text
+	return bytes.TrimSuffix(text.Bytes(), []byte{'\n'})
 }
 
 // sendJSON answers with a value as JSON.

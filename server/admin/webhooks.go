@@ -68,7 +68,7 @@ type webhookStatus struct {
 	URL          *string       `json:"url"` // null: no longer configured
 	Pending      int           `json:"pending"`
 	Dead         int           `json:"dead"`
-	Dropped      int64         `json:"dropped"`
+	Dropped      int           `json:"dropped"`
 	FailingSince *string       `json:"failing_since"`
 	Off          bool          `json:"off"`
 	Secrets      []webhookHint `json:"secrets"`
@@ -77,7 +77,7 @@ type webhookStatus struct {
 func (a *Admin) webhookStatusOf(o *owner) webhookStatus {
 	status := o.engine.State().OutboxStatus(o.ref)
 	document := webhookStatus{
-		Supplier: o.id, Pending: int(status.Pending), Dead: int(status.Dead), Dropped: int64(status.Dropped), Off: status.Off, Secrets: a.webhookHints(o),
+		Supplier: o.id, Pending: status.Pending, Dead: status.Dead, Dropped: status.Dropped, Off: status.Off, Secrets: a.webhookHints(o),
 	}
 	if to := o.webhookEndpoint(); to != nil {
 		url := escape.ShowPlaceholders(to.URL)
