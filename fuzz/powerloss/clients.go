@@ -59,7 +59,7 @@ type worker struct {
 
 // newWorker returns a worker that sends to the locator's address.
 func (c *clients) newWorker(locator *witness.Locator, name string, random *rand.Rand) *worker {
-	return &worker{clients: c, Client: witness.NewClient(locator, apiKey, random), name: name, random: random}
+	return &worker{clients: c, Client: witness.NewClient(locator, witness.APIKey, random), name: name, random: random}
 }
 
 // sendOne sends one random request. It returns false when the context ends.
@@ -81,17 +81,9 @@ func (d *worker) sendOne(ctx context.Context) bool {
 func (d *worker) newLead(campaign string) object {
 	n := d.leadCount.Add(1)
 	return object{
-		"flo_campaign_id": campaign, "flo_supplier_id": supplier, "state": "CA", "first_name": "Ann", "last_name": "Example",
+		"flo_campaign_id": campaign, "flo_supplier_id": witness.SupplierID, "state": "CA", "first_name": "Ann", "last_name": "Example",
 		"phone": fmt.Sprintf("+1415%03d%04d", 230+n/10_000, n%10_000), "email": fmt.Sprintf("person%d@example.com", n),
 	}
-}
-
-func encode(value object) []byte {
-	text, err := json.Marshal(value)
-	if err != nil {
-		panic("BUG: " + err.Error())
-	}
-	return text
 }
 
 // sendAndRecord sends a request and records a final answer. It does not record answers that a
@@ -108,7 +100,7 @@ func (d *worker) sendAndRecord(ctx context.Context, o *witness.Request) (witness
 // ingest sends a lead. Some leads that are sold without a post are followed by a status report.
 func (d *worker) ingest(ctx context.Context, key string) bool {
 	lead := d.newLead(campaigns[d.random.IntN(len(campaigns))])
-	a, ok := d.sendAndRecord(ctx, &witness.Request{Path: "/api/v1/ingest", Key: key, Body: encode(lead)})
+	a, ok := d.sendAndRecord(ctx, &witness.Request{Path: "/api/v1/ingest", Key: key, Body: witness.Encode(lead)})
 	if !ok {
 		return false
 	}
@@ -119,7 +111,7 @@ func (d *worker) ingest(ctx context.Context, key string) bool {
 		return true
 	}
 	status := []string{"contacted", "qualified", "sold"}[d.random.IntN(3)]
-	_, ok = d.sendAndRecord(ctx, &witness.Request{Path: "/v1/leads/" + said.Data.ID + "/status", Key: "report-" + key, Token: token, Body: encode(object{"status": status})})
+	_, ok = d.sendAndRecord(ctx, &witness.Request{Path: "/v1/leads/" + said.Data.ID + "/status", Key: "report-" + key, Token: token, Body: witness.Encode(object{"status": status})})
 	return ok
 }
 
@@ -139,7 +131,7 @@ type ingestAnswer struct {
 
 // pingAndPost sends a ping, and a post if there is a bid.
 func (d *worker) pingAndPost(ctx context.Context, key string) bool {
-	a, ok := d.sendAndRecord(ctx, &witness.Request{Path: "/v1/ping", Key: "ping-" + key, Token: d.tokens[clientID], Body: encode(object{
+	a, ok := d.sendAndRecord(ctx, &witness.Request{Path: "/v1/ping", Key: "ping-" + key, Token: d.tokens[witness.ClientID], Body: witness.Encode(object{
 		"auction_id": key, "vertical": "auto", "state": "CA", "tcpa_consent": true,
 	})})
 	var said struct {
@@ -151,7 +143,7 @@ func (d *worker) pingAndPost(ctx context.Context, key string) bool {
 		return ok
 	}
 	lead := d.newLead("")
-	_, ok = d.sendAndRecord(ctx, &witness.Request{Path: "/v1/post", Key: "post-" + key, Token: d.tokens[clientID], Body: encode(object{
+	_, ok = d.sendAndRecord(ctx, &witness.Request{Path: "/v1/post", Key: "post-" + key, Token: d.tokens[witness.ClientID], Body: witness.Encode(object{
 		"auction_id": key, "bid_token": said.Bid.Token, "lead": object{
 			"lead_uuid": "of " + key, "first_name": "Ann", "last_name": "Example", "phone": lead["phone"], "email": lead["email"],
 			"address": object{"state": "CA"}, "tcpa": object{},
@@ -162,8 +154,8 @@ func (d *worker) pingAndPost(ctx context.Context, key string) bool {
 
 // askAndIngest sends an availability request, and the lead for one of the offered buyers.
 func (d *worker) askAndIngest(ctx context.Context, key string) bool {
-	a, ok := d.sendAndRecord(ctx, &witness.Request{Path: "/api/v1/ping", Key: "asks-" + key, Body: encode(object{
-		"flo_campaign_id": "cmp_bids", "flo_supplier_id": supplier, "state": "CA",
+	a, ok := d.sendAndRecord(ctx, &witness.Request{Path: "/api/v1/ping", Key: "asks-" + key, Body: witness.Encode(object{
+		"flo_campaign_id": "cmp_bids", "flo_supplier_id": witness.SupplierID, "state": "CA",
 	})})
 	var said ingestAnswer
 	if !ok || json.Unmarshal([]byte(a.Body), &said) != nil || len(said.Data.Buyers) == 0 {
@@ -171,7 +163,7 @@ func (d *worker) askAndIngest(ctx context.Context, key string) bool {
 	}
 	lead := d.newLead("cmp_bids")
 	lead["flo_ping_id"], lead["flo_buyer_id"] = said.Data.Ping, said.Data.Buyers[0].Buyer
-	_, ok = d.sendAndRecord(ctx, &witness.Request{Path: "/api/v1/ingest", Key: "chosen-" + key, Body: encode(lead)})
+	_, ok = d.sendAndRecord(ctx, &witness.Request{Path: "/api/v1/ingest", Key: "chosen-" + key, Body: witness.Encode(lead)})
 	return ok
 }
 

@@ -43,7 +43,7 @@ func newTestWorker(t *testing.T, answers func(n int, path string) (int, string))
 	d := witness.NewLocator()
 	d.Publish(server.URL)
 	c := newClients(d)
-	c.tokens = map[string]string{clientID: "token-of-acme", "rec_alpha": "token-of-alpha"}
+	c.tokens = map[string]string{witness.ClientID: "token-of-acme", "rec_alpha": "token-of-alpha"}
 	return c.newWorker(d, "desk", rand.New(rand.NewPCG(1, 1))), s
 }
 

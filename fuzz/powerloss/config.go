@@ -3,20 +3,11 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+
+	"pingpost/fuzz/witness"
 )
 
-// Credentials of the recorded exchange.
-const (
-	supplier      = "sup_acme"
-	apiKey        = "key-of-acme-that-suppliers-send"
-	adminPassword = "password-of-the-operator"
-	buyerToken    = "token-that-buyers-ask-for"
-	clientID      = "acme"
-	clientSecret  = "secret-that-every-client-shows"
-	webhookSecret = "whsec_c2VjcmV0IG9mIHRoZSBob29rcw=="
-)
-
-type object = map[string]any
+type object = witness.Object
 
 // endpointBuyers receive posts; reportingBuyers only have leads recorded for them.
 var (
@@ -35,23 +26,23 @@ const revisionMark = "revision-"
 func configDocument(endpoints map[string]string, hooks string, revision int) []byte {
 	out := object{
 		"data_dir": "data", "listen": "127.0.0.1:0",
-		"admin":            object{"listen": "127.0.0.1:0", "password": adminPassword},
+		"admin":            object{"listen": "127.0.0.1:0", "password": witness.AdminPassword},
 		"trusted_networks": []string{"127.0.0.0/8"},
 		"report":           object{"keep": "0s"}, // SQLite writes through a memory map, which strace cannot record
 		"suppliers": []object{{
-			"id": supplier, "api_key": apiKey, "ingest_rate": 1_000_000, "ping_rate": 1_000_000,
-			"oauth_clients": []object{{"client_id": clientID, "client_secret": clientSecret}},
-			"webhook":       object{"url": hooks + "/hooks", "secret": webhookSecret},
+			"id": witness.SupplierID, "api_key": witness.APIKey, "ingest_rate": 1_000_000, "ping_rate": 1_000_000,
+			"oauth_clients": []object{{"client_id": witness.ClientID, "client_secret": witness.ClientSecret}},
+			"webhook":       object{"url": hooks + "/hooks", "secret": witness.WebhookSecret},
 		}},
 	}
 	buyers := make([]object, 0, len(endpointBuyers)+len(reportingBuyers))
 	places := make([]object, 0, len(campaigns))
 	lists := make([]object, 0, revision+1)
 	for _, id := range endpointBuyers {
-		buyers = append(buyers, object{"id": id, "endpoint": endpoints[id], "auth": object{"bearer": buyerToken}, "ping_rate": 1_000_000})
+		buyers = append(buyers, object{"id": id, "endpoint": endpoints[id], "auth": object{"bearer": witness.BuyerToken}, "ping_rate": 1_000_000})
 	}
 	for _, id := range reportingBuyers {
-		buyers = append(buyers, object{"id": id, "oauth_clients": []object{{"client_id": id, "client_secret": clientSecret, "scopes": []string{"webhook"}}}})
+		buyers = append(buyers, object{"id": id, "oauth_clients": []object{{"client_id": id, "client_secret": witness.ClientSecret, "scopes": []string{"webhook"}}}})
 	}
 	suppressed := make([]string, 0, revision+1)
 	for n := range revision + 1 {

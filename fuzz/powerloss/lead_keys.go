@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"pingpost/fuzz/witness"
 	"pingpost/keys/leadkeys"
 )
 
@@ -95,7 +96,8 @@ func (r *recording) eraseLead(p *process) error {
 			continue
 		}
 		r.erased[said.Data.ID] = true
-		return p.adminRequest(r.ctx, "POST", "/admin/v1/erase", encode(object{"lead": said.Data.ID}))
+		_, err := p.adminCall(r.ctx, "POST", "/admin/v1/erase", string(witness.Encode(object{"lead": said.Data.ID})))
+		return err
 	}
 	return nil
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"regexp"
 	"strings"
@@ -60,56 +59,32 @@ func (r *recording) createObjects(ctx context.Context, p *process) error {
 		r.objectCount++
 		return fmt.Sprint(objectPrefix, r.objectCount)
 	}
+	put := func(path, body string, header ...string) error {
+		_, err := p.adminCall(ctx, http.MethodPut, "/admin/v1/"+path, body, header...)
+		return err
+	}
 	user, buyer := next(), next()
 	err := errors.Join(
-		p.putObject(ctx, "users/"+user, `{"role":"viewer","password":"the password of `+user+`"}`),
-		p.putObject(ctx, "config/buyers/"+buyer, `{"caps":[{"per":"day","count":7}]}`, "If-None-Match", "*"),
-		p.putObject(ctx, "config/suppression_lists/"+objectList, `{"field":"phone"}`, "If-None-Match", "*"),
+		put("users/"+user, `{"role":"viewer","password":"the password of `+user+`"}`),
+		put("config/buyers/"+buyer, `{"caps":[{"per":"day","count":7}]}`, "If-None-Match", "*"),
+		put("config/suppression_lists/"+objectList, `{"field":"phone"}`, "If-None-Match", "*"),
 	)
 	r.objectCount++
 	var lines strings.Builder
 	for n := range r.objectCount {
 		fmt.Fprintf(&lines, "+1415777%04d\n", n)
 	}
-	return errors.Join(err, p.putObject(ctx, "suppression/"+objectList, lines.String()))
-}
-
-// putObject puts an object. An object that already exists is no error.
-func (p *process) putObject(ctx context.Context, path, body string, header ...string) error {
-	_, err := p.adminCall(ctx, http.MethodPut, path, body, header...)
-	return err
-}
-
-// adminCall sends an admin request. Success and 409 Conflict are no errors.
-func (p *process) adminCall(ctx context.Context, method, path, body string, header ...string) (text []byte, err error) {
-	request, err := http.NewRequestWithContext(ctx, method, p.admin+"/admin/v1/"+path, strings.NewReader(body))
-	if err != nil {
-		return nil, err
-	}
-	request.SetBasicAuth("operator", adminPassword)
-	for i := 0; i+1 < len(header); i += 2 {
-		request.Header.Set(header[i], header[i+1])
-	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return nil, err
-	}
-	defer response.Body.Close()
-	text, err = io.ReadAll(response.Body)
-	if err == nil && response.StatusCode >= 300 && response.StatusCode != http.StatusConflict {
-		err = fmt.Errorf("%s %s: %d %s", method, path, response.StatusCode, text)
-	}
-	return text, err
+	return errors.Join(err, put("suppression/"+objectList, lines.String()))
 }
 
 // checkCreated checks that a restarted exchange has all objects that were acknowledged up to a
 // tick of a lifetime.
 func (r *recording) checkCreated(ctx context.Context, p *process, life, tick int) error {
-	users, err := p.adminCall(ctx, http.MethodGet, "users", "")
+	users, err := p.adminCall(ctx, http.MethodGet, "/admin/v1/users", "")
 	if err != nil {
 		return err
 	}
-	buyers, err := p.adminCall(ctx, http.MethodGet, "config/buyers", "")
+	buyers, err := p.adminCall(ctx, http.MethodGet, "/admin/v1/config/buyers", "")
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -112,7 +113,7 @@ func (r *recording) startPeers(ctx context.Context, seed uint64) error {
 		return err
 	}
 	for i, id := range endpointBuyers {
-		options := refbuyer.Options{Seed: seed + uint64(i), Bid: bid, Token: buyerToken, Latency: refbuyer.Uniform{Min: time.Millisecond, Max: 8 * time.Millisecond}}
+		options := refbuyer.Options{Seed: seed + uint64(i), Bid: bid, Token: witness.BuyerToken, Latency: refbuyer.Uniform{Min: time.Millisecond, Max: 8 * time.Millisecond}}
 		if id == "buy_flaky" {
 			options.FailRate, options.NoBidRate = 0.1, 0.2
 		} else {
@@ -125,7 +126,7 @@ func (r *recording) startPeers(ctx context.Context, seed uint64) error {
 		r.buyerURLs[id] = "http://" + buyer.Addr().String()
 		go func() { _ = buyer.Serve(ctx) }() // a failure shows in the exchange
 	}
-	receiver, err := refreceiver.New(refreceiver.Options{Secret: webhookSecret, Seed: seed, FailRate: 0.1})
+	receiver, err := refreceiver.New(refreceiver.Options{Secret: witness.WebhookSecret, Seed: seed, FailRate: 0.1})
 	if err != nil {
 		return err
 	}
@@ -179,17 +180,17 @@ func (r *recording) generateLoad(ctx context.Context, p *process, number int) er
 	}
 	if number == 0 {
 		for _, id := range reportingBuyers {
-			token, err := p.fetchToken(ctx, id, "webhook")
+			token, err := witness.FetchToken(ctx, p.public, id, "webhook")
 			if err != nil {
 				return err
 			}
 			r.clients.tokens[id] = token
 		}
-		token, err := p.fetchToken(ctx, clientID, "ping", "post")
+		token, err := witness.FetchToken(ctx, p.public, witness.ClientID, "ping", "post")
 		if err != nil {
 			return err
 		}
-		r.clients.tokens[clientID] = token
+		r.clients.tokens[witness.ClientID] = token
 		r.clients.start(ctx, r.random.Uint64())
 	}
 	r.locator.Publish(p.public)
@@ -201,7 +202,7 @@ func (r *recording) generateLoad(ctx context.Context, p *process, number int) er
 		if err := r.writeConfig(); err != nil {
 			return err
 		}
-		if err := p.applyConfig(ctx, configDocument(r.buyerURLs, r.webhookURL, r.revision)); err != nil {
+		if _, err := p.adminCall(ctx, http.MethodPut, "/admin/v1/config", string(configDocument(r.buyerURLs, r.webhookURL, r.revision))); err != nil {
 			return err
 		}
 		if err := errors.Join(r.eraseLead(p), r.createObjects(ctx, p)); err != nil {

@@ -5,12 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"net/http"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -18,6 +16,7 @@ import (
 	"pingpost/engine/event"
 	moneyledger "pingpost/engine/ledger"
 	"pingpost/engine/market"
+	"pingpost/fuzz/witness"
 	"pingpost/wal"
 )
 
@@ -83,35 +82,21 @@ func (r *recording) checkReportRepair(ctx context.Context, p lossPoint, folder s
 	return errors.Join(server.checkReport(ctx, folder), server.stop(syscall.SIGTERM))
 }
 
-// reportRow is a buyer's row of the report.
-type reportRow struct {
-	Buyer   string       `json:"buyer_id"`
-	Sales   int          `json:"sales"`
-	Revenue market.Money `json:"revenue"`
-	Credit  market.Money `json:"credit"`
-}
-
-// salesReport is a report as of an entry.
-type salesReport struct {
-	seq    uint64
-	buyers map[string]reportRow
-}
-
 // checkReport waits until the report has reached the log's current position and matches the
 // ledger. The exchange detects a damaged file while it serves, so a first answer may be wrong.
 func (p *process) checkReport(ctx context.Context, folder string) error {
-	text, err := p.adminCall(ctx, http.MethodGet, "hash", "")
+	text, err := p.adminCall(ctx, http.MethodGet, "/admin/v1/hash", "")
 	var now struct{ Seq uint64 }
 	if err := errors.Join(err, json.Unmarshal(text, &now)); err != nil {
 		return err
 	}
 	for deadline := time.Now().Add(patience); ; time.Sleep(50 * time.Millisecond) {
-		reported, err := p.fetchReport(ctx)
-		if err == nil && reported.seq < now.Seq {
-			err = fmt.Errorf("it is as of entry %d, but the log had %d", reported.seq, now.Seq)
+		reported, err := witness.ReadReport(ctx, p.admin)
+		if err == nil && reported.Seq < now.Seq {
+			err = fmt.Errorf("it is as of entry %d, but the log had %d", reported.Seq, now.Seq)
 		}
 		if err == nil {
-			err = reported.compareWithLedger(dataDir(folder))
+			err = compareWithLedger(reported, dataDir(folder))
 		}
 		if err == nil {
 			return nil
@@ -122,48 +107,19 @@ func (p *process) checkReport(ctx context.Context, folder string) error {
 	}
 }
 
-func (p *process) fetchReport(ctx context.Context) (*salesReport, error) {
-	day := func(from int) string { return time.Now().UTC().AddDate(0, 0, from).Format(time.DateOnly) }
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, p.admin+"/admin/v1/report?by=buyer&format=ndjson&from="+day(-3)+"&to="+day(3), nil)
-	if err != nil {
-		return nil, err
-	}
-	request.SetBasicAuth("operator", adminPassword)
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return nil, err
-	}
-	defer response.Body.Close()
-	text, err := io.ReadAll(response.Body)
-	if err != nil || response.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("sales report: unexpected answer %d %s, %w", response.StatusCode, text, err)
-	}
-	reported := &salesReport{buyers: map[string]reportRow{}}
-	if reported.seq, err = strconv.ParseUint(response.Header.Get("X-Report-Entry"), 10, 64); err != nil {
-		return nil, err
-	}
-	for line := range strings.Lines(string(text)) {
-		var row reportRow
-		if err := json.Unmarshal([]byte(line), &row); err != nil {
-			return nil, fmt.Errorf("sales report: invalid row: %w: %s", err, line)
-		}
-		reported.buyers[row.Buyer] = row
-	}
-	return reported, nil
-}
-
-// compareWithLedger compares the report with the ledger of the log.
-func (s *salesReport) compareWithLedger(dir string) error {
+// compareWithLedger compares the buyers' sales, revenue and credit in the report with the ledger
+// of the log.
+func compareWithLedger(s *witness.SalesReport, dir string) error {
 	reader, err := wal.NewReader(dir, 1)
 	if err != nil {
 		return err
 	}
 	defer reader.Close()
-	names, want := map[market.Ref]string{}, map[string]reportRow{}
+	names, want := map[market.Ref]string{}, map[string]witness.ReportRow{}
 	var decoder event.Decoder
 	var moved []moneyledger.Entry
 	_, err = readAll(reader, func(entry wal.Entry) error {
-		if entry.Seq > s.seq {
+		if entry.Seq > s.Seq {
 			return nil
 		}
 		fact, err := decoder.Decode(entry.Data)
@@ -198,14 +154,19 @@ func (s *salesReport) compareWithLedger(dir string) error {
 		return err
 	}
 	for id, sum := range want {
-		if got := s.buyers[id]; got != sum {
-			return fmt.Errorf("sales report: buyer %s has %+v as of entry %d, but the ledger has %+v", id, got, s.seq, sum)
+		if got := ledgerColumns(s.Buyers[id]); got != sum {
+			return fmt.Errorf("sales report: buyer %s has %+v as of entry %d, but the ledger has %+v", id, got, s.Seq, sum)
 		}
 	}
-	for id, got := range s.buyers {
-		if _, there := want[id]; !there && got != (reportRow{Buyer: id}) {
-			return fmt.Errorf("sales report: buyer %q has %+v as of entry %d, but the ledger has no payments", id, got, s.seq)
+	for id, got := range s.Buyers {
+		if _, there := want[id]; !there && got != (witness.ReportRow{Buyer: id}) {
+			return fmt.Errorf("sales report: buyer %q has %+v as of entry %d, but the ledger has no payments", id, got, s.Seq)
 		}
 	}
 	return nil
+}
+
+// ledgerColumns returns the columns of a row that compareWithLedger computes.
+func ledgerColumns(row witness.ReportRow) witness.ReportRow {
+	return witness.ReportRow{Buyer: row.Buyer, Sales: row.Sales, Revenue: row.Revenue, Credit: row.Credit}
 }

@@ -119,7 +119,7 @@ func (r *recording) checkAnswers(ctx context.Context, p lossPoint, until int, ad
 	}
 	for n := range newLeads {
 		lead := d.newLead(campaigns[n%len(campaigns)])
-		a, ok := d.Send(ctx, &witness.Request{Path: "/api/v1/ingest", Key: fmt.Sprintf("later-%d-%d", p.seed, n), Body: encode(lead)})
+		a, ok := d.Send(ctx, &witness.Request{Path: "/api/v1/ingest", Key: fmt.Sprintf("later-%d-%d", p.seed, n), Body: witness.Encode(lead)})
 		if !ok || a.Status != http.StatusCreated {
 			return nil, fmt.Errorf("a new lead after the power loss was answered %d %s", a.Status, a.Body)
 		}

@@ -176,40 +176,25 @@ func (p *play) capOf(c namedCap, seat line) *market.Cap {
 	return nil
 }
 
-// auditStatements adds up each party's statement over the whole history.
+// auditStatements compares each party's statement over the whole history with the model.
 func (p *play) auditStatements(whole *state.State) string {
-	if p.x.disk.all() == nil {
-		return ""
+	statements, err := p.statements(whole, ledger.Period{From: p.first.Add(-time.Hour).UnixNano(), To: time.Now().Add(time.Hour).UnixNano()})
+	if err != nil {
+		return err.Error()
 	}
-	period := ledger.Period{From: p.first.Add(-time.Hour).UnixNano(), To: time.Now().Add(time.Hour).UnixNano()}
 	kinds := map[ledger.EntryKind]string{
 		ledger.EntryOpening: "opening", ledger.EntryTopUp: "top-up", ledger.EntrySale: "sale", ledger.EntryReturn: "return", ledger.EntryReversal: "reversal",
 	}
-	for _, kind := range []event.ObjectKind{event.ObjectBuyer, event.ObjectSupplier} {
-		names := p.m.terms.buyers
-		if kind == event.ObjectSupplier {
-			names = p.m.terms.suppliers
-		}
-		for name, l := range names {
-			if kind == event.ObjectBuyer && !l.has("funds") {
+	for _, parties := range []map[string]line{p.m.terms.buyers, p.m.terms.suppliers} {
+		for name, l := range parties {
+			if l.verb == "buyer" && !l.has("funds") {
 				continue
 			}
-			party := ledger.Party{Kind: kind, Ref: whole.RefOf(kind, name)}
-			account := whole.BuyerFunds(0)
-			if kind == event.ObjectBuyer {
-				account = whole.BuyerFunds(party.Ref)
-			}
-			tally := ledger.NewStatementTally(party, period, account)
-			for i, e := range p.x.disk.all() {
-				fact, err := p.x.decoder.Decode(e.data)
-				if err != nil {
-					return err.Error()
-				}
-				tally.AddEvent(uint64(i+1), e.at, fact)
-			}
 			sums := map[string]int64{}
-			for _, total := range tally.BuildStatement().Totals {
-				sums[kinds[total.Kind]] += int64(total.Amount)
+			if sum := statements[name]; sum != nil {
+				for _, total := range sum.Totals {
+					sums[kinds[total.Kind]] += int64(total.Amount)
+				}
 			}
 			for _, word := range kinds {
 				if sums[word] != p.m.ledger[name+" "+word] {
@@ -219,4 +204,31 @@ func (p *play) auditStatements(whole *state.State) string {
 		}
 	}
 	return ""
+}
+
+// statements returns the statements of all parties by name, from one pass over the log.
+func (p *play) statements(whole *state.State, period ledger.Period) (map[string]*ledger.Statement, error) {
+	tallies, statements := map[string]*ledger.StatementTally{}, map[string]*ledger.Statement{}
+	for _, kind := range []event.ObjectKind{event.ObjectBuyer, event.ObjectSupplier} {
+		for n := range whole.NameCount(kind) {
+			party, account := ledger.Party{Kind: kind, Ref: market.Ref(n + 1)}, whole.BuyerFunds(0)
+			if party.IsBuyer() {
+				account = whole.BuyerFunds(party.Ref)
+			}
+			tallies[whole.NameOf(kind, party.Ref)] = ledger.NewStatementTally(party, period, account)
+		}
+	}
+	for i, e := range p.x.disk.all() {
+		fact, err := p.x.decoder.Decode(e.data)
+		if err != nil {
+			return nil, err
+		}
+		for _, tally := range tallies {
+			tally.AddEvent(uint64(i+1), e.at, fact)
+		}
+	}
+	for name, tally := range tallies {
+		statements[name] = tally.BuildStatement()
+	}
+	return statements, nil
 }

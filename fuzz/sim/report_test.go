@@ -154,28 +154,12 @@ func (p *play) auditReport(t *testing.T, dir string) string {
 func (p *play) compareReport(r *leadreport.Report, whole *state.State) string {
 	const span = 240 * time.Hour
 	period := ledger.Period{From: p.first.Add(-span).Truncate(24 * time.Hour).UnixNano(), To: time.Now().Add(span).Truncate(24 * time.Hour).UnixNano()}
-	var tallies []*ledger.StatementTally
-	for _, kind := range []event.ObjectKind{event.ObjectBuyer, event.ObjectSupplier} {
-		for n := range whole.NameCount(kind) {
-			party, account := ledger.Party{Kind: kind, Ref: market.Ref(n + 1)}, whole.BuyerFunds(0)
-			if party.IsBuyer() {
-				account = whole.BuyerFunds(party.Ref)
-			}
-			tallies = append(tallies, ledger.NewStatementTally(party, period, account))
-		}
+	statements, err := p.statements(whole, period)
+	if err != nil {
+		return err.Error()
 	}
-	for i, e := range p.x.disk.all() {
-		fact, err := p.x.decoder.Decode(e.data)
-		if err != nil {
-			return err.Error()
-		}
-		for _, tally := range tallies {
-			tally.AddEvent(uint64(i+1), e.at, fact)
-		}
-	}
-	for _, tally := range tallies {
-		sum := tally.BuildStatement()
-		if fault := compareParty(r, sum, whole.NameOf(sum.Kind, sum.Ref)); fault != "" {
+	for name, sum := range statements {
+		if fault := compareParty(r, sum, name); fault != "" {
 			return fault
 		}
 	}

@@ -33,15 +33,8 @@ var syscallNames = map[string]string{"write": "write,pwrite64,writev", "fsync": 
 // false if the log moved on to another segment before.
 func (t *torture) injectError(call, failure string) bool {
 	segment := t.lastSegment()
-	trace := filepath.Join(t.dir, "trace")
+	cmd, trace := t.attachStrace(segment, syscallNames["write"]+","+syscallNames["fsync"], syscallNames[call]+":error="+failure)
 	defer func() { _ = os.Remove(trace) }()
-	cmd := exec.Command("strace", "-f", "-o", trace, "-P", segment, "-e", "trace="+syscallNames["write"]+","+syscallNames["fsync"],
-		"-e", "inject="+syscallNames[call]+":error="+failure+":when=1", "-p", strconv.Itoa(t.Pid()))
-	var said bytes.Buffer
-	cmd.Stderr = &said
-	if err := cmd.Start(); err != nil {
-		t.reporter.Fatal(err)
-	}
 	t.Suppliers.SendLeads(fewLeads)
 	moved := false
 	witness.Await(t.reporter, "a call fails: "+call+" "+failure, func() bool {
@@ -60,6 +53,17 @@ func (t *torture) injectError(call, failure string) bool {
 	}
 	t.Start()
 	return true
+}
+
+// attachStrace makes the exchange's first call of a kind on a file fail. It traces the calls into
+// a file.
+func (t *torture) attachStrace(path, calls, failure string) (cmd *exec.Cmd, trace string) {
+	trace = filepath.Join(t.dir, "trace")
+	cmd = exec.Command("strace", "-f", "-o", trace, "-P", path, "-e", "trace="+calls, "-e", "inject="+failure+":when=1", "-p", strconv.Itoa(t.Pid()))
+	if err := cmd.Start(); err != nil {
+		t.reporter.Fatal(err)
+	}
+	return cmd, trace
 }
 
 // expectFailure waits for the exchange to end with a positive exit code.

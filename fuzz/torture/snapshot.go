@@ -3,11 +3,8 @@
 package main
 
 import (
-	"bytes"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -23,16 +20,9 @@ var (
 // failSnapshot stops the exchange in order and makes a call on the snapshot file fail. It
 // returns false if the exchange wrote no snapshot.
 func (t *torture) failSnapshot(call string) bool {
-	trace := filepath.Join(t.dir, "trace")
-	defer func() { _ = os.Remove(trace) }()
 	before := newestSnapshot(t.DataDir())
-	cmd := exec.Command("strace", "-f", "-o", trace, "-P", filepath.Join(t.DataDir(), "snapshot", "next.tmp"),
-		"-e", "trace="+syscallNames[call], "-e", "inject="+syscallNames[call]+":error=EIO:when=1", "-p", strconv.Itoa(t.Pid()))
-	said := new(bytes.Buffer)
-	cmd.Stderr = said
-	if err := cmd.Start(); err != nil {
-		t.reporter.Fatal(err)
-	}
+	cmd, trace := t.attachStrace(filepath.Join(t.DataDir(), "snapshot", "next.tmp"), syscallNames[call], syscallNames[call]+":error=EIO")
+	defer func() { _ = os.Remove(trace) }()
 	time.Sleep(300 * time.Millisecond) // until strace is attached; otherwise there is no occasion
 	t.Signal(syscall.SIGTERM)
 	code := t.AwaitFailure()

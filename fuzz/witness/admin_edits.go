@@ -4,6 +4,7 @@ package witness
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -36,29 +37,9 @@ func (o *AdminEditor) editOne() {
 	}
 }
 
-// request sends a request to the admin API. Headers are pairs of name and value. Without
-// headers, or with only a precondition, it authenticates as the operator.
+// request sends a request to the admin API, like SendAdmin.
 func (o *AdminEditor) request(method, path string, body io.Reader, headers ...string) (status int, text []byte, header http.Header, err error) {
-	o.x.mu.Lock()
-	address := o.x.adminURL
-	o.x.mu.Unlock()
-	req, err := http.NewRequest(method, address+"/admin/v1/"+path, body)
-	if err != nil {
-		return 0, nil, nil, err
-	}
-	if len(headers) == 0 || headers[0] == "If-Match" || headers[0] == "If-None-Match" {
-		req.SetBasicAuth("operator", AdminPassword)
-	}
-	for i := 0; i+1 < len(headers); i += 2 {
-		req.Header.Set(headers[i], headers[i+1])
-	}
-	response, err := client.Do(req)
-	if err != nil {
-		return 0, nil, nil, err
-	}
-	defer response.Body.Close()
-	text, err = io.ReadAll(response.Body)
-	return response.StatusCode, text, response.Header, err
+	return SendAdmin(context.Background(), method, o.x.adminAddress()+"/admin/v1/"+path, body, headers...)
 }
 
 // password returns the password of a user with this value.
@@ -71,17 +52,17 @@ func (o *AdminEditor) editUser(t *adminObject) {
 	}
 	next := fmt.Sprintf("%s %d", []string{"viewer", "operator", "admin"}[o.random.IntN(3)], o.lastNumber)
 	role, _, _ := strings.Cut(next, " ")
-	method, path, body := "PUT", t.path, object{"role": role, "password": password(next)}
+	method, path, body := "PUT", t.path, Object{"role": role, "password": password(next)}
 	if was, _, there := strings.Cut(t.possible[0], " "); there {
 		switch o.random.IntN(4) {
 		case 0:
 			method, body, next = "DELETE", nil, ""
 		case 1:
 			path, next = path+"/password", fmt.Sprintf("%s %d", was, o.lastNumber)
-			body = object{"new": password(next)}
+			body = Object{"new": password(next)}
 		}
 	}
-	status, text, _, err := o.request(method, path, bytes.NewReader(encode(body)))
+	status, text, _, err := o.request(method, path, bytes.NewReader(Encode(body)))
 	v := o.classify(method+" a user", status, text, err)
 	t.recordResult(next, v)
 	for _, p := range o.tokens {
@@ -117,7 +98,7 @@ func (o *AdminEditor) editToken(t *adminObject) {
 		return
 	}
 	p := &apiToken{user: t, name: fmt.Sprintf("paper %d", o.lastNumber), possible: []string{tokenValid}}
-	status, text, _, err := o.request("POST", "api-tokens", bytes.NewReader(encode(object{"name": p.name})), "Cookie", cookie, "X-CSRF-Token", csrf)
+	status, text, _, err := o.request("POST", "api-tokens", bytes.NewReader(Encode(Object{"name": p.name})), "Cookie", cookie, "X-CSRF-Token", csrf)
 	if err == nil && status == http.StatusUnauthorized {
 		return // a session ends when the exchange stops
 	}
@@ -138,7 +119,7 @@ func (o *AdminEditor) editToken(t *adminObject) {
 // logIn opens a session. ok is false if the exchange did not answer or refused the password.
 func (o *AdminEditor) logIn(t *adminObject, is string) (cookie, csrf string, ok bool) {
 	_, name, _ := strings.Cut(t.path, "/")
-	body := encode(object{"name": name, "password": password(is)})
+	body := Encode(Object{"name": name, "password": password(is)})
 	status, text, header, err := o.request("POST", "session", bytes.NewReader(body), "Content-Type", "application/json")
 	var said struct{ CSRF string }
 	if err != nil || status != http.StatusOK || json.Unmarshal(text, &said) != nil {
@@ -158,12 +139,12 @@ func (o *AdminEditor) editConfigEntry(t *adminObject) {
 		return
 	}
 	next := fmt.Sprintf("number %d", o.lastNumber)
-	body := object{"name": next}
+	body := Object{"name": next}
 	switch {
 	case strings.Contains(t.path, "/buyers/"):
-		body["caps"] = []object{{"per": "day", "count": o.lastNumber}}
+		body["caps"] = []Object{{"per": "day", "count": o.lastNumber}}
 	case strings.Contains(t.path, "/campaigns/"):
-		body["method"], body["buyers"] = "waterfall", []object{{"buyer": PausableBuyer, "price": o.lastNumber}}
+		body["method"], body["buyers"] = "waterfall", []Object{{"buyer": PausableBuyer, "price": o.lastNumber}}
 	}
 	match, with, method := "If-Match", etag, "PUT"
 	switch {
@@ -172,7 +153,7 @@ func (o *AdminEditor) editConfigEntry(t *adminObject) {
 	case o.random.IntN(4) == 0:
 		method, next = "DELETE", ""
 	}
-	status, text, _, err := o.request(method, t.path, bytes.NewReader(encode(body)), match, with)
+	status, text, _, err := o.request(method, t.path, bytes.NewReader(Encode(body)), match, with)
 	t.recordResult(next, o.classify(method+" an entry", status, text, err))
 }
 

@@ -109,7 +109,7 @@ func (o *AdminEditor) checkLogin() {
 	if len(t.possible) == 1 && t.possible[0] == "" {
 		if len(t.acknowledged) > 1 {
 			if was := t.acknowledged[len(t.acknowledged)-2]; was != "" && t.acknowledged[len(t.acknowledged)-1] == "" {
-				status, _, _, _ := o.request("POST", "session", strings.NewReader(string(encode(object{"name": name, "password": password(was)}))), "Content-Type", "application/json")
+				status, _, _, _ := o.request("POST", "session", strings.NewReader(string(Encode(Object{"name": name, "password": password(was)}))), "Content-Type", "application/json")
 				if status == http.StatusOK {
 					o.findings.add("admin edits: %s was deleted (acknowledged), but can still log in", t.path)
 				}
@@ -118,7 +118,7 @@ func (o *AdminEditor) checkLogin() {
 		return
 	}
 	for _, may := range slices.Clone(t.possible) {
-		body := strings.NewReader(string(encode(object{"name": name, "password": password(may)})))
+		body := strings.NewReader(string(Encode(Object{"name": name, "password": password(may)})))
 		switch status, _, _, err := o.request("POST", "session", body, "Content-Type", "application/json"); {
 		case err != nil || status != http.StatusOK && status != http.StatusUnauthorized:
 			return // the login limit applies

@@ -52,19 +52,14 @@ func (f *forgedEvidence) lists(deliveries, returns string) {
 	}
 }
 
-func TestAuditReadsHonest(t *testing.T) {
+func TestAuditIgnoresLaterLeadsInReads(t *testing.T) {
 	f := readEvidence()
 	f.decided("six", `"slot":6,"sale":`+toRec) // decided after all reads
 	f.config.buyer("rec").credit, f.config.caps[2].count, f.config.caps[0].count = 5*unit, 3, 9
 	f.changed("six", `"result":"waits","to":"returned"`)
 	f.decided("seven", `"slot":7,"sale":`+toBlue+`,"post":"http://blue/v1/post"`)
 	f.config.buyer("blue").credit, f.config.caps[1].money = 20*unit, 40*unit
-	if found := f.findings(); len(found) > 0 {
-		t.Errorf("honest evidence has findings: %q", found)
-	}
-	if found := readEvidence().findings(); len(found) > 0 {
-		t.Errorf("honest evidence has findings: %q", found)
-	}
+	f.expectNothing(t)
 }
 
 func TestAuditDetectsFalseExplanations(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"net/http"
 	"strings"
@@ -32,7 +33,7 @@ const (
 func (c *SupplierPool) pingAndPost(ctx context.Context, client *sellerClient, name string, random *rand.Rand) bool {
 	person := c.newIngest("", random, (*campaignConfig).isAuction)
 	campaign := c.config.campaign(person.campaign)
-	ping := &clientRequest{path: pathPing, key: "ping-" + name, campaign: campaign.id, isTest: c.drawTest(random), body: encode(object{
+	ping := &clientRequest{path: pathPing, key: "ping-" + name, campaign: campaign.id, isTest: c.drawTest(random), body: Encode(Object{
 		"auction_id": name, "vertical": campaign.vertical, "state": "CA", "zip3": "941", "tcpa_consent": true,
 	})}
 	a, ok := client.send(ctx, ping)
@@ -72,9 +73,9 @@ const (
 func (c *SupplierPool) newPost(ping *clientRequest, mark, token string, person *clientRequest) *clientRequest {
 	name := strings.TrimPrefix(ping.key, "ping-")
 	post := &clientRequest{path: pathPost, key: "post-" + name + mark, campaign: ping.campaign, isTest: ping.isTest, phone: person.phone, email: person.email}
-	post.body = encode(object{"auction_id": name, "bid_token": token, "lead": object{
+	post.body = Encode(Object{"auction_id": name, "bid_token": token, "lead": Object{
 		"lead_uuid": "of " + name + mark, "first_name": "Ann", "last_name": "Example", "phone": person.phone, "email": person.email,
-		"address": object{"state": "CA"}, "tcpa": object{},
+		"address": Object{"state": "CA"}, "tcpa": Object{},
 	}})
 	return post
 }
@@ -107,7 +108,8 @@ func (c *SupplierPool) sendConcurrently(ctx context.Context, client *sellerClien
 	return all
 }
 
-func encode(value object) []byte {
+// Encode returns a value as JSON.
+func Encode(value Object) []byte {
 	text, err := json.Marshal(value)
 	if err != nil {
 		panic(err)
@@ -173,13 +175,21 @@ func (t *answeredRequest) parseRejectedPost() (final bool, err error) {
 	return false, errors.New("a post cannot have this answer")
 }
 
-// fetchToken returns an OAuth token. It stays valid over restarts of the exchange.
+// FetchToken returns an OAuth token of a client. It stays valid over restarts of the exchange.
+func FetchToken(ctx context.Context, address, id string, scopes ...string) (string, error) {
+	config := clientcredentials.Config{ClientID: id, ClientSecret: ClientSecret, Scopes: scopes, TokenURL: address + "/oauth/token"}
+	granted, err := config.Token(ctx)
+	if err != nil {
+		return "", fmt.Errorf("cannot get a token for %s: %w", id, err)
+	}
+	return granted.AccessToken, nil
+}
+
 func (x *Exchange) fetchToken(id string, scopes ...string) string {
 	x.t.Helper()
-	config := clientcredentials.Config{ClientID: id, ClientSecret: clientSecret, Scopes: scopes, TokenURL: x.locator.await(x.t.Context()) + "/oauth/token"}
-	granted, err := config.Token(x.t.Context())
+	token, err := FetchToken(x.t.Context(), x.locator.await(x.t.Context()), id, scopes...)
 	if err != nil {
 		x.t.Fatal(err)
 	}
-	return granted.AccessToken
+	return token
 }

@@ -79,12 +79,6 @@ func (f *forgedEvidence) refusal(name, lead, reason string) {
 	f.rejectedPosts = append(f.rejectedPosts, t)
 }
 
-func TestAuditAuctionsHonest(t *testing.T) {
-	if found := auctionEvidence().findings(); len(found) > 0 {
-		t.Errorf("honest evidence has findings: %q", found)
-	}
-}
-
 func TestAuditDetectsFalseAuctions(t *testing.T) {
 	expectDetected(t, auctionEvidence, []forgery{
 		{"lost bid", "was answered, but its auction is not in the log", func(f *forgedEvidence) { f.pinged("gone", 8*unit, "") }},

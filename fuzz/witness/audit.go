@@ -37,7 +37,7 @@ type Evidence struct {
 	explanations []*explanation // admin API: explanations of leads and pings
 	statements   []*statement   // admin API: account statements
 	openLists    *openLists     // admin API: lists of open deliveries and returns
-	report       *reportSums    // admin API: the sales report; nil if it was not ready
+	report       *SalesReport   // admin API: the sales report; nil if it was not ready
 	readTally    Tally          // number of reads so far
 
 	// idle is set if no request is in flight and all open deliveries wait for the operator. All

@@ -69,7 +69,7 @@ func (p *Evidence) checkExplanations() (found findings) {
 			continue
 		}
 		found = append(found, x.request.findContact(x.request.key+": explanation", x.text)...)
-		if s.Request != x.request.RequestID || s.Supplier != supplier || s.Campaign != x.request.campaign || s.Test != x.request.isTest {
+		if s.Request != x.request.RequestID || s.Supplier != SupplierID || s.Campaign != x.request.campaign || s.Test != x.request.isTest {
 			found.add("%s: expected campaign %s, request %s, test %t; the explanation has supplier %s, campaign %s, request %s, test %t",
 				x.request.key, x.request.campaign, x.request.RequestID, x.request.isTest, s.Supplier, s.Campaign, s.Request, s.Test)
 		}

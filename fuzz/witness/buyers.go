@@ -3,10 +3,10 @@
 package witness
 
 import (
-	"bufio"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"net/http"
+	"io"
 	"strings"
 	"sync"
 
@@ -17,7 +17,7 @@ import (
 // their leads in memory only.
 type buyerProcesses struct {
 	t         TB
-	processes []*process
+	processes []*Process
 	mu        sync.Mutex
 	endpoints map[string]string // URL by endpoint name; a test endpoint's name ends with testEndpointSuffix
 }
@@ -60,13 +60,23 @@ func (b *buyerProcesses) start(program string, buyer *buyerConfig, name string, 
 	}, program, args...))
 }
 
-func (b *buyerProcesses) get(url string) *http.Response {
-	b.t.Helper()
+// fetchAll returns the JSON values at a URL, one after another.
+func fetchAll[T any](t TB, url string) (all []T) {
+	t.Helper()
 	response, err := client.Get(url)
 	if err != nil {
-		b.t.Fatal(err)
+		t.Fatal(err)
 	}
-	return response
+	defer response.Body.Close()
+	for values := json.NewDecoder(response.Body); ; {
+		var value T
+		if err := values.Decode(&value); errors.Is(err, io.EOF) {
+			return all
+		} else if err != nil {
+			t.Fatalf("GET %s: %v", url, err)
+		}
+		all = append(all, value)
+	}
 }
 
 // PeerPIDs returns the processes of the buyers and the webhook receiver. A test may stop them
@@ -83,19 +93,7 @@ func (b *buyerProcesses) leads() map[string][]refbuyer.Lead {
 	b.t.Helper()
 	held := map[string][]refbuyer.Lead{}
 	for buyer, address := range b.endpoints {
-		response := b.get(address + "/leads")
-		lines := bufio.NewScanner(response.Body)
-		for lines.Scan() {
-			var lead refbuyer.Lead
-			if err := json.Unmarshal(lines.Bytes(), &lead); err != nil {
-				b.t.Fatal(err)
-			}
-			held[buyer] = append(held[buyer], lead)
-		}
-		if err := lines.Err(); err != nil {
-			b.t.Fatal(err)
-		}
-		_ = response.Body.Close()
+		held[buyer] = fetchAll[refbuyer.Lead](b.t, address+"/leads")
 	}
 	return held
 }
@@ -104,13 +102,7 @@ func (b *buyerProcesses) stats() map[string]refbuyer.Stats {
 	b.t.Helper()
 	all := map[string]refbuyer.Stats{}
 	for buyer, address := range b.endpoints {
-		response := b.get(address + "/stats")
-		var stats refbuyer.Stats
-		if err := json.NewDecoder(response.Body).Decode(&stats); err != nil {
-			b.t.Fatal(err)
-		}
-		_ = response.Body.Close()
-		all[buyer] = stats
+		all[buyer] = fetchAll[refbuyer.Stats](b.t, address+"/stats")[0]
 	}
 	return all
 }

@@ -215,12 +215,12 @@ func priceForPayout(payout market.Money) market.Money { return payout * 5 / 4 }
 const AdminPassword = "password-of-the-operator"
 
 const (
-	supplier      = "sup_acme"
-	apiKey        = "key-of-acme-that-suppliers-send"
-	buyerToken    = "token-that-buyers-ask-for"
-	clientID      = "acme"
-	clientSecret  = "secret-that-every-client-shows"
-	webhookSecret = "whsec_c2VjcmV0IG9mIHRoZSBob29rcw=="
+	SupplierID    = "sup_acme"
+	APIKey        = "key-of-acme-that-suppliers-send"
+	BuyerToken    = "token-that-buyers-ask-for"
+	ClientID      = "acme"
+	ClientSecret  = "secret-that-every-client-shows"
+	WebhookSecret = "whsec_c2VjcmV0IG9mIHRoZSBob29rcw=="
 )
 
 // NewAuctionConfig is like NewFixedPriceConfig, with auctions only. Leads arrive by ingest and

@@ -5,13 +5,13 @@ import (
 	"fmt"
 )
 
-// object is a JSON object to encode.
-type object map[string]any
+// Object is a JSON object to encode.
+type Object map[string]any
 
 // document returns the configuration as JSON. A later revision changes only names, and adds
 // campaigns and buyers that receive no leads.
 func (t *Config) document(revision int) []byte {
-	buyers, campaigns := make([]object, 0, len(t.buyers)+revision), make([]object, 0, len(t.campaigns)+revision)
+	buyers, campaigns := make([]Object, 0, len(t.buyers)+revision), make([]Object, 0, len(t.campaigns)+revision)
 	for i := range t.buyers {
 		buyers = append(buyers, t.buyerDocument(&t.buyers[i]))
 	}
@@ -20,20 +20,20 @@ func (t *Config) document(revision int) []byte {
 	}
 	for n := range revision {
 		buyer := fmt.Sprintf("rec_spare_%d", n)
-		buyers = append(buyers, object{"id": buyer, "caps": []object{{"per": "day", "count": 1}}})
-		campaigns = append(campaigns, object{
-			"id": fmt.Sprintf("cmp_spare_%d", n), "method": "waterfall", "payout": object{"share": 0.8},
-			"buyers": []object{{"buyer": buyer, "price": 1}},
+		buyers = append(buyers, Object{"id": buyer, "caps": []Object{{"per": "day", "count": 1}}})
+		campaigns = append(campaigns, Object{
+			"id": fmt.Sprintf("cmp_spare_%d", n), "method": "waterfall", "payout": Object{"share": 0.8},
+			"buyers": []Object{{"buyer": buyer, "price": 1}},
 		})
 	}
-	text, err := json.MarshalIndent(object{
+	text, err := json.MarshalIndent(Object{
 		"data_dir": "data", "listen": "127.0.0.1:0", "token_lifetime": "12h",
-		"admin":            object{"listen": "127.0.0.1:0", "password": AdminPassword},
+		"admin":            Object{"listen": "127.0.0.1:0", "password": AdminPassword},
 		"trusted_networks": []string{"127.0.0.0/8"},
-		"suppliers": []object{{
-			"id": supplier, "api_key": apiKey, "ingest_rate": 1_000_000, "ping_rate": 1_000_000,
-			"oauth_clients": []object{{"client_id": clientID, "client_secret": clientSecret}},
-			"webhook":       object{"url": t.webhookURL + "/hooks", "secret": webhookSecret},
+		"suppliers": []Object{{
+			"id": SupplierID, "api_key": APIKey, "ingest_rate": 1_000_000, "ping_rate": 1_000_000,
+			"oauth_clients": []Object{{"client_id": ClientID, "client_secret": ClientSecret}},
+			"webhook":       Object{"url": t.webhookURL + "/hooks", "secret": WebhookSecret},
 		}},
 		"buyers": buyers, "campaigns": campaigns,
 	}, "", " ")
@@ -43,28 +43,28 @@ func (t *Config) document(revision int) []byte {
 	return text
 }
 
-func (t *Config) buyerDocument(b *buyerConfig) object {
-	out := object{"id": b.id, "caps": t.capDocuments("", b.id)}
+func (t *Config) buyerDocument(b *buyerConfig) Object {
+	out := Object{"id": b.id, "caps": t.capDocuments("", b.id)}
 	if b.hasEndpoint() {
-		out["endpoint"], out["auth"] = t.endpoints[b.id], object{"bearer": buyerToken}
+		out["endpoint"], out["auth"] = t.endpoints[b.id], Object{"bearer": BuyerToken}
 		out["post_timeout"], out["ping_rate"] = b.postTimeout, 1_000_000
 		if b.hasTestEndpoint {
 			out["test_endpoint"] = t.endpoints[b.id+testEndpointSuffix]
 		}
 	}
 	if t.reportsStatus(b) {
-		out["oauth_clients"] = []object{{"client_id": b.id, "client_secret": clientSecret, "scopes": []string{"webhook"}}}
+		out["oauth_clients"] = []Object{{"client_id": b.id, "client_secret": ClientSecret, "scopes": []string{"webhook"}}}
 	}
 	if b.funded {
-		out["funds"] = object{"balance": b.balance, "credit": b.credit}
+		out["funds"] = Object{"balance": b.balance, "credit": b.credit}
 	}
 	return out
 }
 
-func (t *Config) campaignDocument(c *campaignConfig, revision int) object {
-	seats := make([]object, 0, len(c.filterSets))
+func (t *Config) campaignDocument(c *campaignConfig, revision int) Object {
+	seats := make([]Object, 0, len(c.filterSets))
 	for i, seat := range c.filterSets {
-		one := object{
+		one := Object{
 			"buyer": seat.buyer, "priority": i + 1, "weight": seat.weight, "price": seat.price,
 			"caps": t.capDocuments(c.id, seat.buyer),
 		}
@@ -74,12 +74,12 @@ func (t *Config) campaignDocument(c *campaignConfig, revision int) object {
 		}
 		seats = append(seats, one)
 	}
-	out := object{
+	out := Object{
 		"id": c.id, "name": fmt.Sprintf("%s, revision %d", c.id, revision), "method": c.method,
-		"payout": object{"share": 0.8}, "caps": t.capDocuments(c.id, ""), "buyers": seats,
-		"duplicates": object{"fields": []string{"phone", "email"}, "match": "any", "window": "30d"},
+		"payout": Object{"share": 0.8}, "caps": t.capDocuments(c.id, ""), "buyers": seats,
+		"duplicates": Object{"fields": []string{"phone", "email"}, "match": "any", "window": "30d"},
 	}
-	returns := object{"cap_back": c.returnFreesCap}
+	returns := Object{"cap_back": c.returnFreesCap}
 	if c.manualReturns {
 		returns["approval"] = "manual"
 	}
@@ -90,14 +90,14 @@ func (t *Config) campaignDocument(c *campaignConfig, revision int) object {
 	return out
 }
 
-func (t *Config) capDocuments(campaign, buyer string) []object {
-	out := []object{}
+func (t *Config) capDocuments(campaign, buyer string) []Object {
+	out := []Object{}
 	for i := range t.caps {
 		c := &t.caps[i]
 		if c.campaign != campaign || c.buyer != buyer {
 			continue
 		}
-		limit := object{"per": c.per, "time_zone": c.zone}
+		limit := Object{"per": c.per, "time_zone": c.zone}
 		if c.money != 0 {
 			limit["money"] = c.money
 		} else {

@@ -90,11 +90,11 @@ func (s *Harness) DecideReturns(random *rand.Rand) {
 		if random.IntN(2) == 0 {
 			continue
 		}
-		word, body := decision{r.Lead, "return refused"}, object{"approve": false}
+		word, body := decision{r.Lead, "return refused"}, Object{"approve": false}
 		if random.IntN(3) > 0 {
-			word, body = decision{r.Lead, "return approved"}, object{"approve": true}
+			word, body = decision{r.Lead, "return approved"}, Object{"approve": true}
 		}
-		status, _, err := s.AdminRequest("POST", "/admin/v1/returns/"+r.Lead, string(encode(body)))
+		status, _, err := s.AdminRequest("POST", "/admin/v1/returns/"+r.Lead, string(Encode(body)))
 		if err == nil && status < http.StatusMultipleChoices {
 			s.decisions = append(s.decisions, word)
 		}
@@ -168,8 +168,8 @@ const choicePercent = 25
 func (c *SupplierPool) askAndIngest(ctx context.Context, client *sellerClient, name string, random *rand.Rand) bool {
 	lead := c.newIngest("choice-"+name, random, (*campaignConfig).isAuction)
 	lead.isTest = c.drawTest(random)
-	ask := &clientRequest{path: pathAvailability, key: "ask-" + name, campaign: lead.campaign, isTest: lead.isTest, body: encode(object{
-		"flo_campaign_id": lead.campaign, "flo_supplier_id": supplier, "state": "CA",
+	ask := &clientRequest{path: pathAvailability, key: "ask-" + name, campaign: lead.campaign, isTest: lead.isTest, body: Encode(Object{
+		"flo_campaign_id": lead.campaign, "flo_supplier_id": SupplierID, "state": "CA",
 	})}
 	a, ok := client.send(ctx, ask)
 	if !ok {
@@ -184,7 +184,7 @@ func (c *SupplierPool) askAndIngest(ctx context.Context, client *sellerClient, n
 	lead.chosenPayout = answer.offers[lead.chosenBuyer]
 	body := lead.ingestBody()
 	body["flo_ping_id"], body["flo_buyer_id"] = answer.parsed.Data.ID, lead.chosenBuyer
-	lead.body = encode(body)
+	lead.body = Encode(body)
 	if a, ok = client.send(ctx, lead); ok {
 		c.answers.add(lead, a)
 	}

@@ -69,12 +69,12 @@ func (s *Harness) readAdmin(p *Evidence) {
 	for range min(readAuctions, len(p.pings)) {
 		t := p.pings[random.IntN(len(p.pings))]
 		one := &explanation{request: t}
-		one.text = s.AdminGet("/admin/v1/explain?id="+auctionID(t.key)+"&supplier="+supplier, nil)
+		one.text = s.AdminGet("/admin/v1/explain?id="+auctionID(t.key)+"&supplier="+SupplierID, nil)
 		p.explanations = append(p.explanations, one)
 	}
 	s.AdminGet("/admin/v1/deliveries", &p.openLists.deliveries)
 	s.AdminGet("/admin/v1/returns?limit=500", &p.openLists.returns)
-	s.readStatement(p, "supplier="+supplier)
+	s.readStatement(p, "supplier="+SupplierID)
 	buyers := random.Perm(len(s.config.buyers))
 	if !p.idle {
 		buyers = buyers[:min(readBuyers, len(buyers))]

@@ -24,7 +24,7 @@ func (s *Harness) PickPerson(random *rand.Rand) *ErasureRequest {
 	}
 	w := &ErasureRequest{}
 	way := random.IntN(3)
-	w.body = encode([]object{{"lead": one.parsed.Data.ID}, {"phone": one.phone}, {"email": one.email}}[way])
+	w.body = Encode([]Object{{"lead": one.parsed.Data.ID}, {"phone": one.phone}, {"email": one.email}}[way])
 	answers, _ := s.Suppliers.answers.contents()
 	for _, t := range answers {
 		id := t.parsed.Data.ID

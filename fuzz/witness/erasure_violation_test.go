@@ -31,12 +31,6 @@ func (f *forgedEvidence) erases(leads, slots string) {
 	f.addEvent("leads_erased", fmt.Sprintf(`"leads":[%s],"slots":[%s]`, leads, slots))
 }
 
-func TestAuditErasuresHonest(t *testing.T) {
-	if found := erasedEvidence().findings(); len(found) > 0 {
-		t.Errorf("honest evidence has findings: %q", found)
-	}
-}
-
 func TestAuditDetectsFalseErasures(t *testing.T) {
 	expectDetected(t, erasedEvidence, []forgery{
 		{"acknowledged but not in the log", "the erasure of lead two was acknowledged, but is not in the log", func(f *forgedEvidence) { f.erased = append(f.erased, "two") }},

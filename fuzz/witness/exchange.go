@@ -3,6 +3,7 @@
 package witness
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -22,7 +23,7 @@ type Exchange struct {
 	program string
 	dir     string
 	locator *Locator // publishes the public address to the clients
-	process *process
+	process *Process
 	starts  int
 	startup time.Duration // duration of the last completed start
 	flags   []string      // additional flags of serve
@@ -58,7 +59,7 @@ func (x *Exchange) Downtime() time.Duration { return x.locator.downtime() }
 func (x *Exchange) ExitReport() string { return x.process.exitReport() }
 
 // LastLines returns the last output lines of the current process.
-func (x *Exchange) LastLines() string { return x.process.joinedLines() }
+func (x *Exchange) LastLines() string { return x.process.LastLines() }
 
 // Pid returns the current process id.
 func (x *Exchange) Pid() int { return x.process.cmd.Process.Pid }
@@ -101,14 +102,22 @@ func (x *Exchange) Start() {
 	x.startup = time.Since(began)
 }
 
+// LogLine holds the members of a line of the exchange's log that tests need.
+type LogLine struct {
+	Level  string `json:"level"`
+	Msg    string `json:"msg"`
+	Listen string `json:"listen"`
+	Admin  string `json:"admin"`
+}
+
+// ServingURLs returns the URLs of both APIs, if the line reports that the exchange serves.
+func (l *LogLine) ServingURLs() (public, admin string, serving bool) {
+	return "http://" + l.Listen, "http://" + l.Admin, l.Msg == "serving"
+}
+
 // readLogLine takes the addresses and the errors from the exchange's own log.
 func (x *Exchange) readLogLine(text string) {
-	var said struct {
-		Level  string `json:"level"`
-		Msg    string `json:"msg"`
-		Listen string `json:"listen"`
-		Admin  string `json:"admin"`
-	}
+	var said LogLine
 	if json.Unmarshal([]byte(text), &said) != nil {
 		return
 	}
@@ -117,9 +126,9 @@ func (x *Exchange) readLogLine(text string) {
 	if said.Level == "ERROR" {
 		x.errorLines = append(x.errorLines, text)
 	}
-	if said.Msg == "serving" {
-		x.adminURL = "http://" + said.Admin
-		x.locator.Publish("http://" + said.Listen)
+	if public, admin, serving := said.ServingURLs(); serving {
+		x.adminURL = admin
+		x.locator.Publish(public)
 	}
 }
 
@@ -133,7 +142,7 @@ func (x *Exchange) Kill() (killed bool) {
 	if status, ok := x.process.cmd.ProcessState.Sys().(syscall.WaitStatus); alive && ok && status.Signaled() {
 		return true
 	}
-	if x.process.err != nil {
+	if x.process.Err != nil {
 		x.t.Error(x.ExitReport())
 	}
 	return false
@@ -179,35 +188,51 @@ func (x *Exchange) Stop() {
 	x.process.signal(syscall.SIGTERM)
 	Await(x.t, "the exchange stops", func() bool {
 		select {
-		case <-x.process.ended:
+		case <-x.process.Ended:
 			return true
 		default:
 			return false
 		}
 	})
 	x.locator.Withdraw()
-	if x.process.err != nil {
-		x.t.Errorf("SIGTERM ended the exchange with %v\n%s", x.process.err, x.process.joinedLines())
+	if x.process.Err != nil {
+		x.t.Errorf("SIGTERM ended the exchange with %v\n%s", x.process.Err, x.process.LastLines())
 	}
 }
 
 // AdminRequest sends a request to the admin API as the operator.
 func (x *Exchange) AdminRequest(method, path, body string) (status int, text []byte, err error) {
+	status, text, _, err = SendAdmin(context.Background(), method, x.adminAddress()+path, strings.NewReader(body))
+	return status, text, err
+}
+
+// adminAddress returns the URL of the current process's admin API.
+func (x *Exchange) adminAddress() string {
 	x.mu.Lock()
-	address := x.adminURL
-	x.mu.Unlock()
-	req, err := http.NewRequest(method, address+path, strings.NewReader(body))
+	defer x.mu.Unlock()
+	return x.adminURL
+}
+
+// SendAdmin sends a request to an admin API. Headers are pairs of name and value. Without
+// headers, or with only a precondition, it authenticates as the operator.
+func SendAdmin(ctx context.Context, method, url string, body io.Reader, headers ...string) (status int, text []byte, header http.Header, err error) {
+	req, err := http.NewRequestWithContext(ctx, method, url, body)
 	if err != nil {
-		return 0, nil, err
+		return 0, nil, nil, err
 	}
-	req.SetBasicAuth("operator", AdminPassword)
+	if len(headers) == 0 || headers[0] == "If-Match" || headers[0] == "If-None-Match" {
+		req.SetBasicAuth("operator", AdminPassword)
+	}
+	for i := 0; i+1 < len(headers); i += 2 {
+		req.Header.Set(headers[i], headers[i+1])
+	}
 	response, err := client.Do(req)
 	if err != nil {
-		return 0, nil, err
+		return 0, nil, nil, err
 	}
 	defer response.Body.Close()
 	text, err = io.ReadAll(response.Body)
-	return response.StatusCode, text, err
+	return response.StatusCode, text, response.Header, err
 }
 
 // AdminGet reads JSON into a value, or returns the text if into is nil. The exchange must be

@@ -46,7 +46,7 @@ func NewHarness(t TB, program, dir string, config *Config, seed uint64) *Harness
 	x.Start()
 	token := ""
 	if config.hasAuctions() {
-		token = x.fetchToken(clientID, "ping", "post")
+		token = x.fetchToken(ClientID, "ping", "post")
 	}
 	reporters := map[string]string{}
 	for i := range config.buyers {
@@ -215,19 +215,19 @@ func (s *Harness) SendStatusReports(p *Evidence, leads int, random *rand.Rand) {
 			batches[e.buyer] = append(batches[e.buyer], r)
 			continue
 		}
-		s.sendStatusReport(e.buyer, reportPath(e.id), object{"status": r.Status, "reason": r.Reason})
+		s.sendStatusReport(e.buyer, reportPath(e.id), Object{"status": r.Status, "reason": r.Reason})
 	}
 	for _, buyer := range slices.Sorted(maps.Keys(batches)) {
-		s.sendStatusReport(buyer, pathBatch, object{"changes": batches[buyer]})
+		s.sendStatusReport(buyer, pathBatch, Object{"changes": batches[buyer]})
 	}
 }
 
-func (s *Harness) sendStatusReport(buyer, path string, body object) {
+func (s *Harness) sendStatusReport(buyer, path string, body Object) {
 	s.statusReportCount++
 	if body["reason"] == "" {
 		delete(body, "reason")
 	}
-	o := &clientRequest{path: path, token: s.Suppliers.buyerTokens[buyer], key: fmt.Sprintf("report-%d", s.statusReportCount), mayConflict: true, body: encode(body)}
+	o := &clientRequest{path: path, token: s.Suppliers.buyerTokens[buyer], key: fmt.Sprintf("report-%d", s.statusReportCount), mayConflict: true, body: Encode(body)}
 	s.Suppliers.schedule(func(ctx context.Context, client *sellerClient) bool {
 		return s.Suppliers.sendAndRecord(ctx, client, &s.Suppliers.statusReports, o)
 	})

@@ -193,7 +193,7 @@ func (b *logModel) addPayment(bought, brought string, e *modelLead, price, paid 
 	}
 	b.balance[e.buyer] -= price
 	b.statements[e.buyer] = append(b.statements[e.buyer], statementLine{b.seq, bought, e.id, e.campaign, -price})
-	b.statements[supplier] = append(b.statements[supplier], statementLine{b.seq, brought, e.id, e.campaign, paid})
+	b.statements[SupplierID] = append(b.statements[SupplierID], statementLine{b.seq, brought, e.id, e.campaign, paid})
 }
 
 func (b *logModel) checkFunds(id string) {

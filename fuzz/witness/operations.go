@@ -10,7 +10,7 @@ import (
 	"slices"
 )
 
-const webhookPath = "/admin/v1/webhooks/" + supplier
+const webhookPath = "/admin/v1/webhooks/" + SupplierID
 
 // ControlWebhook posts the action (off, on or resend) for the supplier's webhook. It returns
 // false if the exchange did not acknowledge it.

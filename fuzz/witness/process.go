@@ -35,51 +35,60 @@ func Build(t TB, path string, detector bool) {
 // environment returns the environment of every started process. A data race ends the process at
 // once. atexit_sleep_ms=0 saves the race detector's second of waiting at each normal exit.
 func environment() []string {
-	return append(os.Environ(), "GORACE=halt_on_error=1 atexit_sleep_ms=0", "GOTRACEBACK=all", "PINGPOST_BUYER_TOKEN="+buyerToken)
+	return append(os.Environ(), "GORACE=halt_on_error=1 atexit_sleep_ms=0", "GOTRACEBACK=all", "PINGPOST_BUYER_TOKEN="+BuyerToken)
 }
 
-// process is a process that the test started.
-type process struct {
+// Process is a running program with its output.
+type Process struct {
 	name  string
 	cmd   *exec.Cmd
-	ended chan struct{} // closed when the process has ended and its output was read
-	err   error         // of its end; valid after ended is closed
+	Ended chan struct{} // closed when the process has ended and its output was read
+	Err   error         // of its end; valid after Ended is closed
 
 	mu        sync.Mutex
 	lastLines []string // its last output lines
 }
 
-// startProcess starts a program. It passes each line of stdout and stderr to onLine.
-func startProcess(t TB, name string, hear func(line string), path string, args ...string) *process {
-	t.Helper()
-	c := &process{name: name, cmd: exec.Command(path, args...), ended: make(chan struct{})}
-	c.cmd.Env = environment()
+// StartProcess starts a command. It passes each line of stdout and stderr to onLine.
+func StartProcess(name string, cmd *exec.Cmd, onLine func(line string)) (*Process, error) {
+	c := &Process{name: name, cmd: cmd, Ended: make(chan struct{})}
 	read, write, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	cmd.Stdout, cmd.Stderr = write, write
+	err = cmd.Start()
+	write.Close()
+	if err != nil {
+		read.Close()
+		return nil, fmt.Errorf("cannot start %s: %w", name, err)
+	}
+	go func() {
+		c.readOutput(read, onLine)
+		c.Err = cmd.Wait()
+		read.Close()
+		close(c.Ended)
+	}()
+	return c, nil
+}
+
+// startProcess starts a program that the end of the test kills.
+func startProcess(t TB, name string, onLine func(line string), path string, args ...string) *Process {
+	t.Helper()
+	cmd := exec.Command(path, args...)
+	cmd.Env = environment()
+	c, err := StartProcess(name, cmd, onLine)
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.cmd.Stdout, c.cmd.Stderr = write, write
-	if err := c.cmd.Start(); err != nil {
-		t.Fatalf("cannot start %s: %v", name, err)
-	}
-	_ = write.Close()
-	go func() {
-		c.readOutput(read, hear)
-		c.err = c.cmd.Wait()
-		_ = read.Close()
-		close(c.ended)
-	}()
-	t.Cleanup(func() {
-		c.signal(syscall.SIGKILL)
-		<-c.ended
-	})
+	t.Cleanup(c.kill)
 	return c
 }
 
 // keptLines is the number of output lines that a failure report shows.
 const keptLines = 200
 
-func (c *process) readOutput(from io.Reader, hear func(line string)) {
+func (c *Process) readOutput(from io.Reader, onLine func(line string)) {
 	lines := bufio.NewReader(from)
 	for {
 		text, err := lines.ReadString('\n')
@@ -87,7 +96,7 @@ func (c *process) readOutput(from io.Reader, hear func(line string)) {
 			c.mu.Lock()
 			c.lastLines = append(c.lastLines[max(0, len(c.lastLines)-keptLines+1):], text)
 			c.mu.Unlock()
-			hear(text)
+			onLine(text)
 		}
 		if err != nil {
 			return
@@ -95,26 +104,27 @@ func (c *process) readOutput(from io.Reader, hear func(line string)) {
 	}
 }
 
-func (c *process) joinedLines() string {
+// LastLines returns the last output lines.
+func (c *Process) LastLines() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return strings.Join(c.lastLines, "\n")
 }
 
 // signal sends a signal. It returns false if the process has ended.
-func (c *process) signal(s syscall.Signal) bool { return c.cmd.Process.Signal(s) == nil }
+func (c *Process) signal(s syscall.Signal) bool { return c.cmd.Process.Signal(s) == nil }
 
 // kill kills the process and waits for its end.
-func (c *process) kill() {
+func (c *Process) kill() {
 	c.signal(syscall.SIGKILL)
-	<-c.ended
+	<-c.Ended
 }
 
 // exitReport returns how the process ended, or "" while it runs.
-func (c *process) exitReport() string {
+func (c *Process) exitReport() string {
 	select {
-	case <-c.ended:
-		return fmt.Sprintf("%s ended unexpectedly: %v\n%s", c.name, c.err, c.joinedLines())
+	case <-c.Ended:
+		return fmt.Sprintf("%s ended unexpectedly: %v\n%s", c.name, c.Err, c.LastLines())
 	default:
 		return ""
 	}

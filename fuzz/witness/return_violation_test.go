@@ -32,12 +32,6 @@ func (f *forgedEvidence) changed(lead, rest string) {
 	f.addEvent("status_changed", fmt.Sprintf(`"buyer":2,"changes":[{"lead":%q,"from":"ACCEPTED",%s}]`, lead, rest))
 }
 
-func TestAuditWaitingReturnsHonest(t *testing.T) {
-	if found := waitingReturnsEvidence().findings(); len(found) > 0 {
-		t.Errorf("honest evidence has findings: %q", found)
-	}
-}
-
 func TestAuditDetectsFalseWaitingReturns(t *testing.T) {
 	expectDetected(t, waitingReturnsEvidence, []forgery{
 		{"lost return request", "lead three: its status ACCEPTED was acknowledged, but is not in the log", func(f *forgedEvidence) {

@@ -3,7 +3,10 @@
 package witness
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
@@ -12,14 +15,14 @@ import (
 	"pingpost/engine/market"
 )
 
-// reportSums is the exchange's sales report as of a log position.
-type reportSums struct {
-	seq    uint64
-	buyers map[string]reportRow
+// SalesReport is the exchange's sales report as of a log position.
+type SalesReport struct {
+	Seq    uint64
+	Buyers map[string]ReportRow
 }
 
-// reportRow is a row of the report.
-type reportRow struct {
+// ReportRow is a buyer's row of the report.
+type ReportRow struct {
 	Buyer    string       `json:"buyer_id"`
 	Sales    int          `json:"sales"`
 	Returns  int          `json:"returns"`
@@ -35,25 +38,25 @@ func (p *Evidence) checkReport() (found findings) {
 	if p.report == nil {
 		return nil
 	}
-	if p.report.seq > p.model.seq {
-		found.add("sales report: as of entry %d, but the log ends at %d", p.report.seq, p.model.seq)
+	if p.report.Seq > p.model.seq {
+		found.add("sales report: as of entry %d, but the log ends at %d", p.report.Seq, p.model.seq)
 	}
-	want, payers := map[string]reportRow{}, p.model.paymentBuyers()
+	want, payers := map[string]ReportRow{}, p.model.paymentBuyers()
 	for who, lines := range p.model.statements {
 		for _, m := range lines {
 			e := p.model.leads[m.lead]
-			if m.seq > p.report.seq || e == nil {
+			if m.seq > p.report.Seq || e == nil {
 				continue
 			}
 			buyer := who
-			if who == supplier {
+			if who == SupplierID {
 				buyer = payers[payment{m.seq, m.lead}]
 			}
 			s := want[buyer]
 			s.Buyer = buyer
 			switch m.kind {
 			case "sale":
-				if who == supplier {
+				if who == SupplierID {
 					s.Payout += m.amount
 				} else {
 					s.Sales, s.Revenue = s.Sales+1, s.Revenue-m.amount
@@ -67,12 +70,12 @@ func (p *Evidence) checkReport() (found findings) {
 		}
 	}
 	for buyer, s := range want {
-		if got := p.report.buyers[buyer]; got != s {
+		if got := p.report.Buyers[buyer]; got != s {
 			found.add("sales report: buyer %s has %+v, but the log has %+v", buyer, got, s)
 		}
 	}
-	for buyer, got := range p.report.buyers {
-		if _, there := want[buyer]; !there && got != (reportRow{Buyer: buyer}) {
+	for buyer, got := range p.report.Buyers {
+		if _, there := want[buyer]; !there && got != (ReportRow{Buyer: buyer}) {
 			found.add("sales report: buyer %s has %+v, but the log has no payments", buyer, got)
 		}
 	}
@@ -90,7 +93,7 @@ func (b *logModel) paymentBuyers() map[payment]string {
 	all := map[payment]string{}
 	for who, lines := range b.statements {
 		for i := range lines {
-			if who != supplier {
+			if who != SupplierID {
 				all[payment{lines[i].seq, lines[i].lead}] = who
 			}
 		}
@@ -100,7 +103,7 @@ func (b *logModel) paymentBuyers() map[payment]string {
 
 // readReport reads the sales report. If caught is set, it waits until the report has reached
 // the log's current position. Otherwise it returns nil if the report is not ready.
-func (s *Harness) readReport(caught bool) (answered *reportSums) {
+func (s *Harness) readReport(caught bool) (answered *SalesReport) {
 	s.t.Helper()
 	now := s.Hash().Seq
 	Await(s.t, "the sales report reaches the log's position", func() bool {
@@ -108,31 +111,43 @@ func (s *Harness) readReport(caught bool) (answered *reportSums) {
 			s.t.Fatal(end)
 		}
 		answered = s.requestReport()
-		return !caught || answered != nil && answered.seq >= now
+		return !caught || answered != nil && answered.Seq >= now
 	})
 	return answered
 }
 
-func (s *Harness) requestReport() *reportSums {
-	day := func(from int) string { return time.Now().UTC().AddDate(0, 0, from).Format(time.DateOnly) }
-	status, text, header, err := s.AdminEditor.request("GET", "report?by=buyer&format=ndjson&from="+day(-3)+"&to="+day(3), nil)
-	if err != nil || status == http.StatusServiceUnavailable {
+func (s *Harness) requestReport() *SalesReport {
+	answered, err := ReadReport(context.Background(), s.adminAddress())
+	switch {
+	case errors.Is(err, errNoReport):
 		time.Sleep(50 * time.Millisecond)
-		return nil
+	case err != nil:
+		s.t.Error(err)
+	}
+	return answered
+}
+
+// errNoReport reports that the exchange did not answer, or that its report is not ready.
+var errNoReport = errors.New("the sales report is not ready")
+
+// ReadReport reads the sales report of the last and the next days from an admin API.
+func ReadReport(ctx context.Context, adminURL string) (*SalesReport, error) {
+	day := func(from int) string { return time.Now().UTC().AddDate(0, 0, from).Format(time.DateOnly) }
+	status, text, header, err := SendAdmin(ctx, http.MethodGet, adminURL+"/admin/v1/report?by=buyer&format=ndjson&from="+day(-3)+"&to="+day(3), nil)
+	if err != nil || status == http.StatusServiceUnavailable {
+		return nil, errors.Join(errNoReport, err)
 	}
 	entry, err := strconv.ParseUint(header.Get("X-Report-Entry"), 10, 64)
 	if status != http.StatusOK || err != nil {
-		s.t.Errorf("sales report: unexpected answer %d %s %v", status, text, err)
-		return nil
+		return nil, fmt.Errorf("sales report: unexpected answer %d %s %w", status, text, err)
 	}
-	answered := &reportSums{seq: entry, buyers: map[string]reportRow{}}
+	answered := &SalesReport{Seq: entry, Buyers: map[string]ReportRow{}}
 	for line := range strings.Lines(string(text)) {
-		var row reportRow
+		var row ReportRow
 		if err := json.Unmarshal([]byte(line), &row); err != nil {
-			s.t.Errorf("sales report: invalid row %q: %v", line, err)
-			return nil
+			return nil, fmt.Errorf("sales report: invalid row %q: %w", line, err)
 		}
-		answered.buyers[row.Buyer] = row
+		answered.Buyers[row.Buyer] = row
 	}
-	return answered
+	return answered, nil
 }

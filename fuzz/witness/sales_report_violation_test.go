@@ -7,7 +7,7 @@ func reportEvidence() *forgedEvidence {
 	f := honestEvidence()
 	f.changed("two", `"result":"done","to":"returned","credit":5,"reverse":4`)
 	f.accounts["rec"] = account{Balance: signedAmount(10 * unit)}
-	f.report = &reportSums{seq: uint64(len(f.lines)), buyers: map[string]reportRow{
+	f.report = &SalesReport{Seq: uint64(len(f.lines)), Buyers: map[string]ReportRow{
 		"blue": {Buyer: "blue", Sales: 1, Revenue: 10 * unit, Payout: 8 * unit},
 		"rec":  {Buyer: "rec", Sales: 1, Returns: 1, Revenue: 5 * unit, Payout: 4 * unit, Credit: 5 * unit, Reversal: 4 * unit},
 		"":     {},
@@ -16,34 +16,29 @@ func reportEvidence() *forgedEvidence {
 }
 
 // reportSays changes a buyer's row of the report.
-func (f *forgedEvidence) reportSays(buyer string, change func(s *reportRow)) {
-	s := f.report.buyers[buyer]
+func (f *forgedEvidence) reportSays(buyer string, change func(s *ReportRow)) {
+	s := f.report.Buyers[buyer]
 	change(&s)
-	f.report.buyers[buyer] = s
+	f.report.Buyers[buyer] = s
 }
 
-func TestAuditSalesReportHonest(t *testing.T) {
-	if found := reportEvidence().findings(); len(found) > 0 {
-		t.Errorf("honest evidence has findings: %q", found)
-	}
+func TestAuditAcceptsOlderSalesReport(t *testing.T) {
 	f := reportEvidence()
-	f.report.seq-- // before the return
-	f.reportSays("rec", func(s *reportRow) { s.Returns, s.Credit, s.Reversal = 0, 0, 0 })
-	if found := f.findings(); len(found) > 0 {
-		t.Errorf("an older report has findings: %q", found)
-	}
+	f.report.Seq-- // before the return
+	f.reportSays("rec", func(s *ReportRow) { s.Returns, s.Credit, s.Reversal = 0, 0, 0 })
+	f.expectNothing(t)
 }
 
 func TestAuditDetectsFalseSalesReport(t *testing.T) {
 	expectDetected(t, reportEvidence, []forgery{
-		{"report beyond the log", "but the log ends at", func(f *forgedEvidence) { f.report.seq += 9 }},
-		{"report behind its position", "sales report: buyer rec", func(f *forgedEvidence) { f.report.seq-- }},
-		{"one millionth too much", "sales report: buyer blue", func(f *forgedEvidence) { f.reportSays("blue", func(s *reportRow) { s.Revenue++ }) }},
-		{"a sale twice", "sales report: buyer blue", func(f *forgedEvidence) { f.reportSays("blue", func(s *reportRow) { s.Sales++ }) }},
-		{"another payout", "sales report: buyer rec", func(f *forgedEvidence) { f.reportSays("rec", func(s *reportRow) { s.Payout-- }) }},
-		{"a return that is left out", "sales report: buyer rec", func(f *forgedEvidence) { f.reportSays("rec", func(s *reportRow) { s.Returns, s.Credit = 0, 0 }) }},
-		{"half a reversal", "sales report: buyer rec", func(f *forgedEvidence) { f.reportSays("rec", func(s *reportRow) { s.Reversal /= 2 }) }},
-		{"a buyer that is left out", "sales report: buyer blue", func(f *forgedEvidence) { delete(f.report.buyers, "blue") }},
-		{"a buyer too many", "the log has no payments", func(f *forgedEvidence) { f.reportSays("other", func(s *reportRow) { s.Sales = 1 }) }},
+		{"report beyond the log", "but the log ends at", func(f *forgedEvidence) { f.report.Seq += 9 }},
+		{"report behind its position", "sales report: buyer rec", func(f *forgedEvidence) { f.report.Seq-- }},
+		{"one millionth too much", "sales report: buyer blue", func(f *forgedEvidence) { f.reportSays("blue", func(s *ReportRow) { s.Revenue++ }) }},
+		{"a sale twice", "sales report: buyer blue", func(f *forgedEvidence) { f.reportSays("blue", func(s *ReportRow) { s.Sales++ }) }},
+		{"another payout", "sales report: buyer rec", func(f *forgedEvidence) { f.reportSays("rec", func(s *ReportRow) { s.Payout-- }) }},
+		{"a return that is left out", "sales report: buyer rec", func(f *forgedEvidence) { f.reportSays("rec", func(s *ReportRow) { s.Returns, s.Credit = 0, 0 }) }},
+		{"half a reversal", "sales report: buyer rec", func(f *forgedEvidence) { f.reportSays("rec", func(s *ReportRow) { s.Reversal /= 2 }) }},
+		{"a buyer that is left out", "sales report: buyer blue", func(f *forgedEvidence) { delete(f.report.Buyers, "blue") }},
+		{"a buyer too many", "the log has no payments", func(f *forgedEvidence) { f.reportSays("other", func(s *ReportRow) { s.Sales = 1 }) }},
 	})
 }

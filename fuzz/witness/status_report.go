@@ -47,7 +47,7 @@ func (c *SupplierPool) reportStatus(ctx context.Context, client *sellerClient, s
 	}
 	status := []string{"contacted", "qualified", "sold"}[random.IntN(3)]
 	lead := sold.parsed.Data.ID
-	o := &clientRequest{path: reportPath(lead), token: token, key: "report-" + lead, body: encode(object{"status": status})}
+	o := &clientRequest{path: reportPath(lead), token: token, key: "report-" + lead, body: Encode(Object{"status": status})}
 	return c.sendAndRecord(ctx, client, &c.statusReports, o)
 }
 

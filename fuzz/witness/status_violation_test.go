@@ -27,18 +27,13 @@ func returnedEvidence() *forgedEvidence {
 	return f
 }
 
-func TestAuditReturnsHonest(t *testing.T) {
-	if found := returnedEvidence().findings(); len(found) > 0 {
-		t.Errorf("honest evidence has findings: %q", found)
-	}
+func TestAuditAcceptsSalesAfterReturn(t *testing.T) {
 	f := returnedEvidence()
 	for _, lead := range []string{"four", "five"} { // the cap on money has room again
 		f.sold(lead, "blue")
 	}
 	f.buyerStats["blue"], f.accounts["blue"] = revenue(30*unit), account{}
-	if found := f.findings(); len(found) > 0 {
-		t.Errorf("sales after a return have findings: %q", found)
-	}
+	f.expectNothing(t)
 }
 
 func TestAuditDetectsFalseReturns(t *testing.T) {

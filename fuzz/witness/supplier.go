@@ -136,7 +136,7 @@ func (c *SupplierPool) repeatOrLookUp(ctx context.Context, client *sellerClient,
 }
 
 func (c *SupplierPool) newClient(random *rand.Rand) *sellerClient {
-	return &sellerClient{NewClient(c.locator, apiKey, random), c.token}
+	return &sellerClient{NewClient(c.locator, APIKey, random), c.token}
 }
 
 // sendLead sells one lead by ingest, ping and post, or a buyer's choice. It returns false when
@@ -222,14 +222,14 @@ func (c *SupplierPool) newIngest(key string, random *rand.Rand, in func(*campaig
 	}
 	c.lastIngest = o
 	c.mu.Unlock()
-	o.body = encode(o.ingestBody())
+	o.body = Encode(o.ingestBody())
 	return o
 }
 
 // ingestBody returns the body of an ingest.
-func (o *clientRequest) ingestBody() object {
-	return object{
-		"flo_campaign_id": o.campaign, "flo_supplier_id": supplier, "state": "CA",
+func (o *clientRequest) ingestBody() Object {
+	return Object{
+		"flo_campaign_id": o.campaign, "flo_supplier_id": SupplierID, "state": "CA",
 		"first_name": "Ann", "last_name": "Example", "phone": o.phone, "email": o.email,
 	}
 }

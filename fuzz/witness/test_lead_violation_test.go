@@ -24,12 +24,6 @@ func testLeadEvidence() *forgedEvidence {
 	return f
 }
 
-func TestAuditTestLeadsHonest(t *testing.T) {
-	if found := testLeadEvidence().findings(); len(found) > 0 {
-		t.Errorf("honest evidence has findings: %q", found)
-	}
-}
-
 func TestAuditDetectsFalseTestLeads(t *testing.T) {
 	expectDetected(t, testLeadEvidence, []forgery{
 		{"test lead logged as production", "lead three: test flag sent true, logged false", func(f *forgedEvidence) { f.answers[2].isTest = true }},
@@ -59,12 +53,10 @@ func testDeliveryEvidence() *forgedEvidence {
 	return f
 }
 
-func TestAuditTestDeliveriesHonest(t *testing.T) {
+func TestAuditAcceptsTestDeliveryWithoutFunds(t *testing.T) {
 	f := testDeliveryEvidence()
 	f.config.caps[1].money, f.config.buyer("blue").credit = 10*unit, -10*unit // neither cap nor money is left
-	if found := f.findings(); len(found) > 0 {
-		t.Errorf("honest evidence has findings: %q", found)
-	}
+	f.expectNothing(t)
 }
 
 func TestAuditDetectsFalseTestDeliveries(t *testing.T) {
@@ -93,7 +85,7 @@ func TestAuditDetectsFalseTestDeliveries(t *testing.T) {
 			f.accounts["blue"] = account{Balance: signedAmount(10 * unit), Held: 10 * unit}
 		}},
 		{"it is in a statement", "statement of sup_acme: 3 entries listed, count 3; the log has 2", func(f *forgedEvidence) {
-			s := &statement{Supplier: supplier, Count: 3}
+			s := &statement{Supplier: SupplierID, Count: 3}
 			s.AsOf.Entry = uint64(len(f.lines))
 			s.Entries = slices.Grow(s.Entries, 3)[:3]
 			f.statements = append(f.statements, s)

@@ -34,18 +34,14 @@ func (f *forgedEvidence) reportedOn(lead, status string) *answeredRequest {
 	return t
 }
 
-func TestAuditWebhooksHonest(t *testing.T) {
-	if found := webhookEvidence().findings(); len(found) > 0 {
-		t.Errorf("honest evidence has findings: %q", found)
-	}
+func TestAuditAcceptsPendingWebhooks(t *testing.T) {
 	f := webhookEvidence()
 	f.WebhooksDrained, f.webhookEvents = false, f.webhookEvents[:2]
-	if found := f.findings(); len(found) > 0 {
-		t.Errorf("evidence with an open delivery has findings: %q", found)
-	}
+	f.expectNothing(t)
 }
 
 func TestAuditDetectsFalseWebhooks(t *testing.T) {
+	webhookEvidence().expectNothing(t)
 	for finding, forge := range map[string]func(f *forgedEvidence){
 		"which is not in the log":                    func(f *forgedEvidence) { f.webhookEvents[0].Lead = "nobody" },
 		"lead two does not match its state recorded": func(f *forgedEvidence) { f.webhookEvents[1].Type = "lead.unmatched" },

@@ -3,10 +3,7 @@
 package witness
 
 import (
-	"bufio"
-	"encoding/json"
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -18,7 +15,7 @@ import (
 // dies, because it keeps the events in memory only.
 type webhookReceiver struct {
 	t       TB
-	process *process
+	process *Process
 	mu      sync.Mutex
 	address string
 }
@@ -38,7 +35,7 @@ func startReceiver(t TB, program string, config *Config, seed uint64) *webhookRe
 			r.address = address
 			r.mu.Unlock()
 		}
-	}, program, "receiver", "--listen", "127.0.0.1:0", "--secret", webhookSecret, "--seed", fmt.Sprint(seed), "--fail-rate", "0.2", "--malformed-rate", "0.06", "--latency", latency)
+	}, program, "receiver", "--listen", "127.0.0.1:0", "--secret", WebhookSecret, "--seed", fmt.Sprint(seed), "--fail-rate", "0.2", "--malformed-rate", "0.06", "--latency", latency)
 	Await(t, "the webhook receiver listens", func() bool { return r.url() != "" })
 	return r
 }
@@ -52,34 +49,8 @@ func (r *webhookReceiver) url() string {
 // received returns the received events and the receiver's counters.
 func (r *webhookReceiver) received() (events []refreceiver.Event, stats refreceiver.Stats) {
 	r.t.Helper()
-	response := r.get("/stats")
-	defer response.Body.Close()
-	if err := json.NewDecoder(response.Body).Decode(&stats); err != nil {
-		r.t.Fatal(err)
-	}
-	list := r.get("/events")
-	defer list.Body.Close()
-	lines := bufio.NewScanner(list.Body)
-	for lines.Scan() {
-		var e refreceiver.Event
-		if err := json.Unmarshal(lines.Bytes(), &e); err != nil {
-			r.t.Fatal(err)
-		}
-		events = append(events, e)
-	}
-	if err := lines.Err(); err != nil {
-		r.t.Fatal(err)
-	}
-	return events, stats
-}
-
-func (r *webhookReceiver) get(path string) *http.Response {
-	r.t.Helper()
-	response, err := client.Get(r.url() + path)
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	return response
+	stats = fetchAll[refreceiver.Stats](r.t, r.url()+"/stats")[0]
+	return fetchAll[refreceiver.Event](r.t, r.url()+"/events"), stats
 }
 
 // expectedEvents returns the events for the lead's current state.
