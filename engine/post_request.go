@@ -212,7 +212,7 @@ func (in *leadRequest) findAuctionOfPost() error {
 	if !ok {
 		return nil
 	}
-	if err := in.loadAuction(&row); err != nil || p.forgotten {
+	if err := in.readAuctionOfAcceptedBid(&row); err != nil || p.forgotten {
 		return err
 	}
 	in.live = in.liveCampaignOfAuction()
@@ -223,9 +223,9 @@ func (in *leadRequest) findAuctionOfPost() error {
 	return nil
 }
 
-// loadAuction reads the auction of the accepted bid. The read may take time, in which a bid
-// can expire, so loadAuction moves the decision's time to the present.
-func (in *leadRequest) loadAuction(row *state.AuctionRow) (err error) {
+// readAuctionOfAcceptedBid reads the auction of the accepted bid. The read may take time, in which a bid
+// can expire, so readAuctionOfAcceptedBid moves the decision's time to the present.
+func (in *leadRequest) readAuctionOfAcceptedBid(row *state.AuctionRow) (err error) {
 	p := &in.accepted
 	p.auction, err = in.engine.readRecordedAuction(row, in.deadline())
 	if errors.Is(err, ErrGone) {

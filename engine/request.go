@@ -163,7 +163,7 @@ func (in *leadRequest) findBidOfBuyer(ping, buyer *market.Member) error {
 		in.addNamedBidFault(memberPing)
 		return nil
 	}
-	if err := in.loadAuction(&row); err != nil || p.forgotten {
+	if err := in.readAuctionOfAcceptedBid(&row); err != nil || p.forgotten {
 		return err
 	}
 	if p.auction.Campaign != in.live.Campaign.Ref {

@@ -115,8 +115,8 @@ func (x *Exchange) reviseWithEntry(s *currentEntries, change *admin.ConfigEntryC
 	}, nil
 }
 
-// asReferenceConflict turns the mistakes that the removal of an entry causes elsewhere
-// into a conflict.
+// asReferenceConflict turns the validation errors that the removal of an entry causes into a
+// conflict that names the references. It returns other errors unchanged.
 func asReferenceConflict(err error, change *admin.ConfigEntryChange) error {
 	var problems *syntax.Problems
 	if change.Document != nil || !errors.As(err, &problems) {

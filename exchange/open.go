@@ -164,7 +164,7 @@ func (x *Exchange) decryptSecret(name string) (string, bool) {
 	}
 	value, err := x.vault.OpenSecret(name, sealed)
 	if err != nil {
-		x.logger.Error("cannot decrypt a stored secret; set it again with PUT /admin/v1/secrets/NAME", "name", name, "error", err)
+		x.logger.Error("cannot decrypt the stored secret in \"name\"; set it again with PUT /admin/v1/secrets/NAME", "name", name, "error", err)
 		return "", false
 	}
 	return value, true

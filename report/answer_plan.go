@@ -79,8 +79,9 @@ func (q *Question) usesRollups() bool {
 	return rolls
 }
 
-// nextPeriod returns the spans of the question's next hour or day in its zone, or of the
-// whole time. ok is false at the end.
+// nextPeriod returns the next hour or day of the answer, in the question's zone, and the
+// stored units (spans) to add up for it. Without a time dimension the only period is the
+// whole range. ok is false at the end.
 func (a *Answer) nextPeriod() (start time.Time, spans []projection.Span, ok bool) {
 	if a.nextQuarter >= a.endQuarter {
 		return start, nil, false

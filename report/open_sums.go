@@ -35,8 +35,9 @@ func newOpenSums() *openSums {
 	return &openSums{sums: map[projection.SumPosition]*projection.Measures{}, latencies: map[projection.LatencyPosition]*histogram.Histogram{}, limit: defaultMaxOpenSums}
 }
 
-// isNeverOpen reports whether every batch writes these sums.
-func isNeverOpen(g projection.Grouping, unit int64) bool {
+// isAlwaysWritten reports whether each batch writes these sums to the file. All other sums
+// stay in memory until their unit ends.
+func isAlwaysWritten(g projection.Grouping, unit int64) bool {
 	return unit == projection.Quarters && (g == projection.AllColumns || g == projection.Parties)
 }
 
@@ -64,7 +65,7 @@ func (f *reportFile) loadOpenSums(ctx context.Context) error {
 	for _, table := range []string{sumTable, latencyTable} {
 		for _, g := range projection.Groupings {
 			for _, unit := range g.TimeUnits() {
-				if isNeverOpen(g, unit) {
+				if isAlwaysWritten(g, unit) {
 					continue
 				}
 				if err := f.execute(ctx, "DELETE FROM "+table+" WHERE grain = ? AND unit = ? AND start >= ?", g, unit, projection.DivideRoundingDown(now, unit)); err != nil {
@@ -94,7 +95,7 @@ func (f *reportFile) loadOpenSums(ctx context.Context) error {
 		return err
 	}
 	for at, m := range projection.RollUp(begun, f.throttle.restIfDue) {
-		if !isNeverOpen(at.Grouping, at.Unit) && !hasEndedBefore(at.Unit, at.Start, now) {
+		if !isAlwaysWritten(at.Grouping, at.Unit) && !hasEndedBefore(at.Unit, at.Start, now) {
 			projection.GetOrInsert(f.openSums.sums, at).Add(m)
 		}
 	}
@@ -106,7 +107,7 @@ func (f *reportFile) loadOpenSums(ctx context.Context) error {
 		return err
 	}
 	for at, h := range projection.RollUpLatencies(clocked, f.throttle.restIfDue) {
-		if !isNeverOpen(at.Grouping, at.Unit) && !hasEndedBefore(at.Unit, at.Start, now) {
+		if !isAlwaysWritten(at.Grouping, at.Unit) && !hasEndedBefore(at.Unit, at.Start, now) {
 			f.openSums.mergeLatencies(at, *h)
 		}
 	}

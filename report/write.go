@@ -21,7 +21,7 @@ func (f *reportFile) writeProjectedBatch(ctx context.Context, b *projection.Batc
 		}
 	}()
 	for _, part := range []func(context.Context, *projection.Batch) error{
-		f.writeLeads, f.writePosts, f.writeAuctions, f.writeBids, f.writeWebhooks, f.writeReasonSums, f.writeSums,
+		f.writeLeads, f.writePosts, f.writeAuctions, f.writeBids, f.writeWebhooks, f.writeReasonSums, f.addBatchSums,
 		func(ctx context.Context, b *projection.Batch) error { return f.writeNames(ctx, b, nameOf) },
 	} {
 		if err := part(ctx, b); err != nil {

@@ -8,13 +8,13 @@ import (
 	"pingpost/report/projection"
 )
 
-// writeSums writes the batch's sums of finished units and of the groupings that are always
-// written. It keeps the others in memory.
-func (f *reportFile) writeSums(ctx context.Context, b *projection.Batch) error {
+// addBatchSums adds a batch's sums. It writes those of ended units and of the groupings that
+// are always written, and keeps the others in memory.
+func (f *reportFile) addBatchSums(ctx context.Context, b *projection.Batch) error {
 	now := projection.QuarterOf(b.At)
 	cellsTo, pacesTo := f.newSumWriter(ctx), f.newLatencyWriter(ctx)
 	for at, m := range projection.RollUp(b.Sums, f.throttle.restIfDue) {
-		if isNeverOpen(at.Grouping, at.Unit) || hasEndedBefore(at.Unit, at.Start, now) {
+		if isAlwaysWritten(at.Grouping, at.Unit) || hasEndedBefore(at.Unit, at.Start, now) {
 			if err := cellsTo.write(at, m); err != nil {
 				return err
 			}
@@ -23,7 +23,7 @@ func (f *reportFile) writeSums(ctx context.Context, b *projection.Batch) error {
 		projection.GetOrInsert(f.openSums.sums, at).Add(m)
 	}
 	for at, h := range projection.RollUpLatencies(b.Latencies, f.throttle.restIfDue) {
-		if isNeverOpen(at.Grouping, at.Unit) || hasEndedBefore(at.Unit, at.Start, now) {
+		if isAlwaysWritten(at.Grouping, at.Unit) || hasEndedBefore(at.Unit, at.Start, now) {
 			if err := pacesTo.write(at, h); err != nil {
 				return err
 			}

@@ -40,7 +40,7 @@ func (l *Log) scrubLoop() {
 	}
 }
 
-// verifySegmentFile checks a segment; the segment after it begins with entry next.
+// verifySegmentFile checks a segment. The segment after it begins with the entry nextFirst.
 func verifySegmentFile(c *cursor, dir string, s Segment, nextFirst uint64) (bytesRead int, err error) {
 	f, err := openSegmentOrArchived(dir, s.First)
 	if err != nil {

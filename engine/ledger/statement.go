@@ -179,14 +179,15 @@ func boolAsInt(b bool) int {
 	return 0
 }
 
-// IterateEntries derives a statement's entries from the log events, in log order.
+// EntryIterator derives a statement's entries from the log events that NextEntries receives,
+// in log order.
 type EntryIterator struct {
 	statement *Statement
 	balance   market.Money
 	entries   []Entry
 }
 
-// IterateEntries returns a Lines at the beginning of the statement.
+// IterateEntries returns an iterator that begins with the statement's opening balance.
 func (s *Statement) IterateEntries() *EntryIterator {
 	return &EntryIterator{statement: s, balance: s.Opening.Balance}
 }

@@ -26,7 +26,7 @@ type numbering struct {
 // Assign sets the numbers in a catalog. It returns the events that make the new numbers
 // permanent.
 func Assign(s *state.State, c *market.Catalog) []*event.NamesNumbered {
-	n := &numbering{state: s, next: make(map[event.ObjectKind]market.Ref), caps: s.CapRefs()}
+	n := &numbering{state: s, next: make(map[event.ObjectKind]market.Ref), caps: s.CapNumbers()}
 	n.assign(c)
 	return n.records
 }

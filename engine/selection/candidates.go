@@ -5,9 +5,8 @@ import (
 	"pingpost/engine/market"
 )
 
-// Candidates tracks, for one decision, the filter sets that are still eligible and the
-// outcome of each excluded one. Every filter set is in exactly one of these sets.
-// Decisions reuse it.
+// Candidates sorts the filter sets of a campaign during one decision: each is either in
+// Eligible or in Excluded under its outcome. The next decision reuses the memory.
 type Candidates struct {
 	Eligible bitset.Set
 	Excluded [market.OutcomeCount]bitset.Set // by outcome; nil or zero if no filter set has it

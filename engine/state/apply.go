@@ -123,7 +123,7 @@ func (s *State) applyLeadDecided(seq uint64, batchTime int64, e *event.LeadDecid
 	}
 	shard.mu.Unlock()
 	s.slots.recordUsedSlot(e.Slot)
-	s.storeIdempotencyKey(&e.Idempotency, idempotencyRowOfLead(e.Lead), seq, batchTime)
+	s.storeIdempotencyKey(&e.Idempotency, newRowAnsweredByLead(e.Lead), seq, batchTime)
 	s.enqueueWebhook(seq, batchTime, e.Supplier, e.Lead, e.Webhook)
 	s.markAuctionSold(seq, e.Sale.Ping, e.Lead)
 	if e.Sale.Buyer == 0 || e.Sale.Test {

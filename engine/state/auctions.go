@@ -122,7 +122,7 @@ func (s *State) AuctionCount() (n int) {
 }
 
 func (s *State) applyAuctionHeld(seq uint64, batchTime int64, e *event.AuctionHeld) {
-	s.storeIdempotencyKey(&e.Idempotency, idempotencyRowOfEvent(seq), seq, batchTime)
+	s.storeIdempotencyKey(&e.Idempotency, newRowAnsweredByEvent(seq), seq, batchTime)
 	if e.Name == [16]byte{} {
 		return
 	}

@@ -155,8 +155,9 @@ func (s *State) NameCount(kind event.ObjectKind) int {
 	return max(0, len(s.names.ids[kind])-1)
 }
 
-// CapRefs returns the numbers of all caps by their keys. The caller owns the map.
-func (s *State) CapRefs() map[market.CapKey]market.Ref {
+// CapNumbers returns the permanent number of each cap, by the cap's key. The caller owns the
+// map.
+func (s *State) CapNumbers() map[market.CapKey]market.Ref {
 	s.caps.keysMu.RLock()
 	defer s.caps.keysMu.RUnlock()
 	refs := make(map[market.CapKey]market.Ref, len(s.caps.keys))

@@ -27,7 +27,7 @@ func (w *sectionEncoder) writeBool(b bool) { w.writeUint(boolAsUint(b)) }
 
 var errDamaged = errors.New("the section is truncated or damaged; use the snapshot before this one")
 
-// sectionDecoder reads the values that writer writes. After an error every result is zero and err
+// sectionDecoder reads the values that sectionEncoder writes. After an error every result is zero and err
 // is set, so the caller checks once.
 type sectionDecoder struct {
 	buf     []byte

@@ -74,12 +74,13 @@ func (s *State) endIdempotencyKeyClaim(key [16]byte) {
 	shard.mu.Unlock()
 }
 
-// idempotencyRowOfLead and idempotencyRowOfEvent return a row that identifies the answer of a key.
-func idempotencyRowOfLead(id market.LeadID) idempotencyRow {
+// newRowAnsweredByLead and newRowAnsweredByEvent return the row of a key that was answered by
+// a lead's decision, or by the event with this number.
+func newRowAnsweredByLead(id market.LeadID) idempotencyRow {
 	return idempotencyRow{AnsweredBy: answerReference(id), Kind: byLead}
 }
 
-func idempotencyRowOfEvent(seq uint64) idempotencyRow {
+func newRowAnsweredByEvent(seq uint64) idempotencyRow {
 	row := idempotencyRow{Kind: bySequence}
 	binary.LittleEndian.PutUint64(row.AnsweredBy[:], seq)
 	return row

@@ -37,7 +37,7 @@ func TestReadersBesideApply(t *testing.T) {
 			}
 		},
 		"Leads":     func() { live.LeadCount() },
-		"registers": func() { live.CapRefs(); live.RefOf(2, "red"); live.NameOf(2, 1); live.NameCount(2) },
+		"registers": func() { live.CapNumbers(); live.RefOf(2, "red"); live.NameOf(2, 1); live.NameCount(2) },
 		"doors": func() {
 			live.AvailabilityVersion()
 			live.IsCapFull(w.limits[1][0], dollar, monday)

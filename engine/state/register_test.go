@@ -36,12 +36,12 @@ func TestNamesKeepTheirNumbers(t *testing.T) {
 	if n := w.NameCount(event.ObjectBuyer); n != 3 || w.NameCount(99) != 0 {
 		t.Errorf("%d buyers, %d of a kind that is none", n, w.NameCount(99))
 	}
-	refs := w.CapRefs()
+	refs := w.CapNumbers()
 	if want := (market.CapKey{Scope: market.ScopeBuyer, Campaign: 1, Buyer: 1, Unit: market.UnitMoney, Period: calendar.Hour, Zone: "UTC"}); len(refs) != 3 || refs[want] != 2 {
 		t.Errorf("caps %v", refs)
 	}
 	refs[market.CapKey{}] = 9 // the caller's own
-	if len(w.CapRefs()) != 3 || New().CapRefs() == nil {
+	if len(w.CapNumbers()) != 3 || New().CapNumbers() == nil {
 		t.Error("the register of caps was handed out")
 	}
 }

@@ -142,7 +142,7 @@ func (shard *leadShard) settleOpenPost(e *event.PostSettled) {
 
 // applyStatusChanged applies a buyer's report on leads, or an operator's decision on a return.
 func (s *State) applyStatusChanged(seq uint64, batchTime int64, e *event.StatusChanged) {
-	s.storeIdempotencyKey(&e.Idempotency, idempotencyRowOfEvent(seq), seq, batchTime)
+	s.storeIdempotencyKey(&e.Idempotency, newRowAnsweredByEvent(seq), seq, batchTime)
 	for i := range e.Changes {
 		c := &e.Changes[i]
 		switch c.Result {

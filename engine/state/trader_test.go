@@ -239,7 +239,7 @@ func (w *trader) operate() {
 		ref := market.Ref(w.NameCount(event.ObjectBuyer) + 1)
 		w.fact(&event.NamesNumbered{Names: []event.NumberedName{{Kind: event.ObjectBuyer, Ref: ref, ID: string(rune('a' + ref))}}})
 	case 7:
-		refs := w.CapRefs()
+		refs := w.CapNumbers()
 		w.fact(&event.NamesNumbered{Caps: []event.NumberedCap{{
 			Ref: market.Ref(len(refs) + 1), Key: market.CapKey{Scope: market.ScopePair, Campaign: 9, Buyer: market.Ref(len(refs)), Zone: "UTC"},
 		}}})

@@ -71,7 +71,7 @@ func (p *Payload) applyReport(buyer market.Ref, c *event.LeadChange) {
 	p.reason, p.reversed = string([]byte(c.Reason)), c.Return.Reverse
 }
 
-// applyLeadRow changes the payload to the lead's row in memory, which has the buyer and the
+// applyLeadRow fills the payload from the lead's row in memory, which has the buyer and the
 // payout.
 func (p *Payload) applyLeadRow(lead *state.Lead) {
 	p.clearSale()

@@ -105,7 +105,8 @@ type Post struct {
 	Settlements []Settlement `json:"settlements"`
 }
 
-// Try is an attempt to post the lead that another attempt follows.
+// Try is an attempt to post the lead that did not end the delivery: another attempt came
+// after it.
 type Try struct {
 	Attempt uint32  `json:"attempt"` // from 1
 	Ended   Instant `json:"ended_at"`

@@ -27,7 +27,7 @@ var (
 	streetKinds = strings.Fields("St Ave Rd Ln Dr Blvd Ct")
 )
 
-// Person has the contact data of a lead.
+// Person is the made-up contact data of a lead.
 type Person struct {
 	First, Last string
 	Phone       string // E.164

@@ -20,7 +20,7 @@ func parseParent(text []byte) (p parent, ok bool) {
 	for _, part := range [...]struct{ into, digits []byte }{
 		{version[:], text[:2]}, {p.trace[:], text[3:35]}, {p.span[:], text[36:52]}, {flags[:], text[53:55]},
 	} {
-		if !isLowerHex(part.digits) {
+		if hasUpperHex(part.digits) {
 			return p, false
 		}
 		if _, err := hex.Decode(part.into, part.digits); err != nil {
@@ -37,12 +37,13 @@ func parseParent(text []byte) (p parent, ok bool) {
 	return p, true
 }
 
-// isLowerHex reports whether no digit is in upper case, which the standard forbids.
-func isLowerHex(digits []byte) bool {
+// hasUpperHex reports whether a digit is one of A to F. The standard forbids them, and
+// hex.Decode accepts them.
+func hasUpperHex(digits []byte) bool {
 	for _, c := range digits {
 		if c >= 'A' && c <= 'F' {
-			return false
+			return true
 		}
 	}
-	return true
+	return false
 }

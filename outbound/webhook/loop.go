@@ -36,9 +36,9 @@ func (s *Sender) run() {
 		case <-s.options.Outbox.WebhooksChanged():
 			s.outboxChanged = true
 		case c := <-s.completions:
-			s.releasePlace(c)
+			s.finishAttempt(c)
 			for range len(s.completions) {
-				s.releasePlace(<-s.completions)
+				s.finishAttempt(<-s.completions)
 			}
 		case <-alarm.C:
 			s.outboxChanged = s.outboxChanged || s.paceResume == 0
@@ -134,9 +134,10 @@ func (s *Sender) startAttempts() {
 	}
 }
 
-// releasePlace releases the place of an attempt. The endpoint's next event may be due
-// already: another event, or a later one of the same lead.
-func (s *Sender) releasePlace(c completion) {
+// finishAttempt frees the attempt's place, pauses the endpoint for a second after an internal
+// fault, and queues the endpoint again, because its next event may be due already: another
+// event, or a later one of the same lead.
+func (s *Sender) finishAttempt(c completion) {
 	e := c.endpoint
 	s.inFlight--
 	e.inFlight--

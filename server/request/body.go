@@ -20,7 +20,7 @@ func ReadBody(ctx *fasthttp.RequestCtx, memory []byte, limit int) ([]byte, httpe
 	}
 	length := ctx.Request.Header.ContentLength()
 	if length > limit {
-		return memory, rejectLargeBody(ctx, stream)
+		return memory, drainTooLargeBody(ctx, stream)
 	}
 	fields := CountHeaderFields(&ctx.Request.Header)
 	memory = slices.Grow(memory, max(length, minBuffer)+1)
@@ -36,7 +36,7 @@ func ReadBody(ctx *fasthttp.RequestCtx, memory []byte, limit int) ([]byte, httpe
 		}
 		switch {
 		case len(memory) > limit:
-			return memory, rejectLargeBody(ctx, stream)
+			return memory, drainTooLargeBody(ctx, stream)
 		case ended && err == nil:
 			return memory, httperror.Error{}
 		case err == nil:
@@ -51,7 +51,9 @@ func ReadBody(ctx *fasthttp.RequestCtx, memory []byte, limit int) ([]byte, httpe
 // minBuffer is enough for an ordinary lead.
 const minBuffer = 1 << 10
 
-func rejectLargeBody(ctx *fasthttp.RequestCtx, stream io.Reader) httperror.Error {
+// drainTooLargeBody reads a limited part of the rest, so that the client can read the answer,
+// and closes the connection after it.
+func drainTooLargeBody(ctx *fasthttp.RequestCtx, stream io.Reader) httperror.Error {
 	_, _ = io.CopyN(io.Discard, stream, connection.MaxDrain)
 	ctx.SetConnectionClose()
 	return httperror.BodyTooLarge

@@ -158,20 +158,21 @@ func (r *Repository) checkLogEntries(ctx context.Context, g *generation, c *Gene
 	}
 }
 
-// checkLogObject checks one object and returns the times of its first and last entry.
-func (g *generation) checkLogObject(ctx context.Context, e logObject, before time.Time) (at [2]time.Time, err error) {
+// checkLogObject reads one object and returns the times of its first and last entry. Times
+// must not decrease, from previousAt, the time of the entry before the object.
+func (g *generation) checkLogObject(ctx context.Context, e logObject, previousAt time.Time) (at [2]time.Time, err error) {
 	err = g.readLogObject(ctx, e, func(entry *entry) error {
 		at[1] = time.Unix(0, entry.At).UTC()
 		if at[0].IsZero() {
 			at[0] = at[1]
 		}
-		if at[1].Before(before) {
+		if at[1].Before(previousAt) {
 			return fmt.Errorf("%s: entry %d has an earlier time than the entry before it", e.name, entry.Seq)
 		}
 		if entry.Epoch > g.claim.Epoch {
 			return fmt.Errorf("%s: entry %d is of life %d, but the generation's claim says %d", e.name, entry.Seq, entry.Epoch, g.claim.Epoch)
 		}
-		before = at[1]
+		previousAt = at[1]
 		return nil
 	})
 	if err == nil && at[1].UnixNano() != e.at {

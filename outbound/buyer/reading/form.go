@@ -1,7 +1,7 @@
 package reading
 
 import (
-	"errors"
+	"fmt"
 	"net/url"
 	"strings"
 	"unicode/utf8"
@@ -20,7 +20,7 @@ func (f *Fields) extractForm(body []byte, paths *[fieldCount]string) error {
 		case len(given) > 1:
 			return errAmbiguous
 		case !utf8.ValidString(given[0]):
-			return errors.New("the buyer's answer has a parameter that is not UTF-8")
+			return fmt.Errorf("the field %q of the buyer's form-encoded answer is not UTF-8", place)
 		default:
 			f[i] = given[0]
 		}
