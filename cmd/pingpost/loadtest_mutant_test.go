@@ -36,8 +36,8 @@ func TestAnExchangeThatErrsIsSeen(t *testing.T) {
 	}{
 		{"whole", nil, nil},
 		{"it tells of sales that it does not make", []mutant.Mutation{{
-			Name: "no post is sent", File: "engine/delivery.go",
-			Old: "	return c.engine.opt.Buyers.Post(req)", New: "	_ = req\n	return market.PostResult{Verdict: market.VerdictAccepted, Status: 201}",
+			Name: "no post is sent", File: "engine/delivery/delivery.go",
+			Old: "	return d.all.opt.Buyers.Post(req)", New: "	_ = req\n	return market.PostResult{Verdict: market.VerdictAccepted, Status: 201}",
 		}}, []string{"mismatch: buy_1 does not have ", "not held: mismatches"}},
 		{"it pays too much, and is rude", []mutant.Mutation{{
 			Name: "a cent more is told", File: "server/wire/value.go",
