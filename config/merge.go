@@ -77,7 +77,7 @@ func (c *MergedDocument) Compile(before json.RawMessage) (*Compiled, error) {
 	if err != nil {
 		return nil, c.replaceIndexesByIDs(err)
 	}
-	source.isAccepted = c.isAcceptedEarlier
+	source.isAccepted = c.isOutsideSentEntry
 	built, err := source.Compile()
 	if err != nil {
 		return nil, c.replaceIndexesByIDs(err)
@@ -94,9 +94,9 @@ func (c *MergedDocument) Compile(before json.RawMessage) (*Compiled, error) {
 	return built, nil
 }
 
-// isAcceptedEarlier reports whether the path is in the document or in an entry that was checked
-// when it was sent. The document is checked separately.
-func (c *MergedDocument) isAcceptedEarlier(at syntax.Path) bool {
+// isOutsideSentEntry reports whether the path is not in the entry that an operator has just
+// sent. All other parts were accepted before, so a new rule gives only a warning there.
+func (c *MergedDocument) isOutsideSentEntry(at syntax.Path) bool {
 	found := indexedEntry.FindStringSubmatch(string(at))
 	if len(found) == 0 || found[1] != "" {
 		return true

@@ -25,9 +25,9 @@ type UnsetVariable struct {
 // settings.
 func (k *UnsetVariable) IsSetting() bool { return k.Secret == "" && k.Credential == nil }
 
-// SecretOrigin is a secret of a document and the variable that gave it. The variable is
+// SecretAndVariable is a secret of a document and the variable that gave it. The variable is
 // empty if there was none, or if an older version wrote the document without its name.
-type SecretOrigin struct {
+type SecretAndVariable struct {
 	secret   string // full name of a sealed secret; for credentials see the next fields
 	owner    event.ObjectKind
 	id       string
@@ -39,47 +39,47 @@ type SecretOrigin struct {
 
 // HadValueIn reports whether the document in force had the same variable for the same
 // secret. The exchange never had the value of another variable.
-func (k *UnsetVariable) HadValueIn(before map[SecretOrigin]bool) bool {
+func (k *UnsetVariable) HadValueIn(before map[SecretAndVariable]bool) bool {
 	if k.address != "" {
-		return before[SecretOrigin{secret: k.Secret, address: k.address}]
+		return before[SecretAndVariable{secret: k.Secret, address: k.address}]
 	}
-	given := SecretOrigin{secret: k.Secret}
+	given := SecretAndVariable{secret: k.Secret}
 	if c := k.Credential; c != nil {
-		given = SecretOrigin{owner: c.Owner, id: c.OwnerID, kind: c.Kind, client: c.ClientID}
+		given = SecretAndVariable{owner: c.Owner, id: c.OwnerID, kind: c.Kind, client: c.ClientID}
 	}
 	named := given
 	named.variable = k.Variable
 	return before[named] || before[given] || IsAddressVariable(k.Secret)
 }
 
-// SecretOrigins returns the document's secrets with their variables.
-func SecretOrigins(d *schema.Document) map[SecretOrigin]bool {
-	all := make(map[SecretOrigin]bool)
-	add := func(of SecretOrigin, s schema.Secret) {
+// SecretsAndVariables returns the document's secrets with their variables.
+func SecretsAndVariables(d *schema.Document) map[SecretAndVariable]bool {
+	all := make(map[SecretAndVariable]bool)
+	add := func(of SecretAndVariable, s schema.Secret) {
 		of.variable = s.Variable()
 		all[of] = s.IsSet()
 	}
 	clients := func(owner event.ObjectKind, id string, list []schema.OAuthClient) {
 		for i := range list {
-			add(SecretOrigin{owner: owner, id: id, kind: event.CredentialOAuthClient, client: list[i].ClientID}, list[i].ClientSecret)
+			add(SecretAndVariable{owner: owner, id: id, kind: event.CredentialOAuthClient, client: list[i].ClientID}, list[i].ClientSecret)
 		}
 	}
 	addresses := func(prefix string, list ...schema.Address) {
 		for _, a := range list {
 			for _, name := range a.VariableNames() {
-				all[SecretOrigin{secret: secretOwner{prefix: prefix}.sealedVariableName(name), address: a}] = true
+				all[SecretAndVariable{secret: secretOwner{prefix: prefix}.sealedVariableName(name), address: a}] = true
 			}
 		}
 	}
 	for i := range d.Suppliers {
 		s := &d.Suppliers[i]
-		add(SecretOrigin{owner: event.ObjectSupplier, id: s.ID, kind: event.CredentialAPIKey}, s.APIKey)
+		add(SecretAndVariable{owner: event.ObjectSupplier, id: s.ID, kind: event.CredentialAPIKey}, s.APIKey)
 		clients(event.ObjectSupplier, s.ID, s.OAuthClients)
 		for j := range s.BearerTokens {
-			add(SecretOrigin{owner: event.ObjectSupplier, id: s.ID, kind: event.CredentialBearer}, s.BearerTokens[j].Token)
+			add(SecretAndVariable{owner: event.ObjectSupplier, id: s.ID, kind: event.CredentialBearer}, s.BearerTokens[j].Token)
 		}
 		if s.Webhook != nil {
-			add(SecretOrigin{secret: WebhookSecretName(s.ID)}, s.Webhook.Secret)
+			add(SecretAndVariable{secret: WebhookSecretName(s.ID)}, s.Webhook.Secret)
 			addresses(supplierSecretPrefix(s.ID), s.Webhook.URL)
 		}
 	}
@@ -88,14 +88,14 @@ func SecretOrigins(d *schema.Document) map[SecretOrigin]bool {
 		clients(event.ObjectBuyer, b.ID, b.OAuthClients)
 		addresses(buyerSecretPrefix(b.ID), b.Endpoint, b.PingURL, b.PostURL, b.TestEndpoint, b.TestPingURL, b.TestPostURL)
 		for j := range b.Secrets {
-			add(SecretOrigin{secret: BuyerSecretName(b.ID, b.Secrets[j].Name)}, b.Secrets[j].Value)
+			add(SecretAndVariable{secret: BuyerSecretName(b.ID, b.Secrets[j].Name)}, b.Secrets[j].Value)
 		}
 		if a := b.Auth; a != nil {
-			add(SecretOrigin{secret: buyerSecretPrefix(b.ID) + "/bearer"}, a.Bearer)
-			add(SecretOrigin{secret: buyerSecretPrefix(b.ID) + "/api_key"}, a.APIKey)
+			add(SecretAndVariable{secret: buyerSecretPrefix(b.ID) + "/bearer"}, a.Bearer)
+			add(SecretAndVariable{secret: buyerSecretPrefix(b.ID) + "/api_key"}, a.APIKey)
 			if a.OAuth != nil {
 				addresses(buyerSecretPrefix(b.ID), a.OAuth.TokenURL)
-				add(SecretOrigin{secret: buyerSecretPrefix(b.ID) + "/oauth"}, a.OAuth.ClientSecret)
+				add(SecretAndVariable{secret: buyerSecretPrefix(b.ID) + "/oauth"}, a.OAuth.ClientSecret)
 			}
 		}
 	}

@@ -156,10 +156,10 @@ func (d *Decision) waitUntilDurable() error {
 	return nil
 }
 
-// startDecisionCommit queues the event and its reservations in the log, and does not wait. The
+// queueDecision queues the event and its reservations in the log, and does not wait. The
 // lists, which Apply does not need, return to the workspace after the encoding. After an
 // error the reservations still belong to the lead.
-func (in *leadSale) startDecisionCommit() error {
+func (in *leadSale) queueDecision() error {
 	d := in.Decision
 	in.selectDecisionWebhook()
 	d.pending.encode(&d.record, &d.reserved)

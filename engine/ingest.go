@@ -166,7 +166,7 @@ func (in *ingest) runIngest() (Answer, error) {
 		return Answer{}, err
 	}
 	if reason != market.ReasonNone {
-		return in.commitUnsold(reason)
+		return in.queueUnsold(reason)
 	}
 	return in.chooseBuyerAndSell()
 }
@@ -178,7 +178,7 @@ func (in *ingest) chooseBuyerAndSell() (Answer, error) {
 		return Answer{}, err
 	}
 	if reason != market.ReasonNone {
-		return in.commitUnsold(reason)
+		return in.queueUnsold(reason)
 	}
 	return in.commitSale()
 }
@@ -193,7 +193,7 @@ func (in *ingest) commitSale() (Answer, error) {
 	in.candidates.Exclude(in.choice.filterSet, market.OutcomeWon)
 	in.recordCandidateOutcomes()
 	in.sealContact(nil)
-	if err := in.startDecisionCommit(); err != nil {
+	if err := in.queueDecision(); err != nil {
 		return Answer{}, err
 	}
 	return in.newAcceptedAnswer(), nil
@@ -213,7 +213,7 @@ func (in *ingest) sellToNamedBuyer() (Answer, error) {
 		reason = market.ReasonBidExpired
 	}
 	if reason != market.ReasonNone {
-		return in.commitUnsold(reason)
+		return in.queueUnsold(reason)
 	}
 	return in.sellAtAcceptedBid()
 }

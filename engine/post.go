@@ -136,7 +136,7 @@ func (in *ingest) runPost() (SaleAnswer, error) {
 	case code != "":
 		return SaleAnswer{}, &Refusal{Code: code}
 	case reason != market.ReasonNone:
-		in.answer, err = in.commitUnsold(reason)
+		in.answer, err = in.queueUnsold(reason)
 	default:
 		in.answer, err = in.sellAtAcceptedBid()
 	}

@@ -227,13 +227,14 @@ func (in *leadSale) checkCampaignRules() (market.Reason, error) {
 	return in.waitToClaimDuplicates(uint64(campaign.Ref) << 32)
 }
 
-// commitUnsold starts the commit of a lead that no buyer gets.
-func (in *leadSale) commitUnsold(reason market.Reason) (Answer, error) {
+// queueUnsold queues the decision of a lead that no buyer gets in the log. The answer holds
+// only after Wait.
+func (in *leadSale) queueUnsold(reason market.Reason) (Answer, error) {
 	in.record.Reason = reason
 	in.record.Decided = in.now
 	in.recordCandidateOutcomes()
 	in.sealContact(nil)
-	if err := in.startDecisionCommit(); err != nil {
+	if err := in.queueDecision(); err != nil {
 		return Answer{}, err
 	}
 	return in.addAnswerIDs(Answer{Reason: reason}), nil

@@ -137,7 +137,7 @@ func (x *Exchange) checkMissingSecrets(built *config.Compiled, ref canonical.Ref
 		known[first.Name] = true
 	}
 	var problems syntax.Problems
-	before := x.secretsOfActiveDocument()
+	before := x.activeSecretsAndVariables()
 	for i := range built.Unset {
 		kept := &built.Unset[i]
 		if _, inside := ref.PathWithin(kept.Problem.Path); inside && !x.hasEarlierValue(kept, before) {

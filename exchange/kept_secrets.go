@@ -15,7 +15,7 @@ func (x *Exchange) checkUnsetVariables(built *config.Compiled) error {
 		return nil
 	}
 	var problems syntax.Problems
-	before := x.secretsOfActiveDocument()
+	before := x.activeSecretsAndVariables()
 	for i := range built.Unset {
 		if kept := &built.Unset[i]; !kept.IsSetting() && !x.hasEarlierValue(kept, before) {
 			problems = append(problems, kept.Problem)
@@ -27,17 +27,17 @@ func (x *Exchange) checkUnsetVariables(built *config.Compiled) error {
 	return nil
 }
 
-// secretsOfActiveDocument returns the secrets of the active document, with their variables.
-func (x *Exchange) secretsOfActiveDocument() map[config.SecretOrigin]bool {
+// activeSecretsAndVariables returns the secrets of the active document, with their variables.
+func (x *Exchange) activeSecretsAndVariables() map[config.SecretAndVariable]bool {
 	source, err := config.ParseCanonical(x.activeDocument())
 	if err != nil {
 		return nil
 	}
-	return config.SecretOrigins(source.Document)
+	return config.SecretsAndVariables(source.Document)
 }
 
 // hasEarlierValue reports whether the exchange has the value that the variable gave before.
-func (x *Exchange) hasEarlierValue(kept *config.UnsetVariable, before map[config.SecretOrigin]bool) bool {
+func (x *Exchange) hasEarlierValue(kept *config.UnsetVariable, before map[config.SecretAndVariable]bool) bool {
 	if !kept.HadValueIn(before) {
 		return false
 	}

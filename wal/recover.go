@@ -25,7 +25,7 @@ func recoverTail(dir string, opt Options) (logEnd, error) {
 	if err != nil {
 		return logEnd{}, fmt.Errorf("cannot list the log: %w", err)
 	}
-	if err := createFirstSegment(dir, &segments, opt); err != nil {
+	if err := ensureLiveSegment(dir, &segments, opt); err != nil {
 		return logEnd{}, err
 	}
 	end, err := readSegments(segments, opt.From, nil)
@@ -54,8 +54,9 @@ func recoverTail(dir string, opt Options) (logEnd, error) {
 	return end, err
 }
 
-// createFirstSegment creates the first segment of a new log.
-func createFirstSegment(dir string, segments *[]Segment, opt Options) error {
+// ensureLiveSegment creates the first segment of a new log. It does nothing if the log has a
+// live segment, and reports damage if only an archive or a snapshot exists.
+func ensureLiveSegment(dir string, segments *[]Segment, opt Options) error {
 	n := len(*segments)
 	if n > 0 && !(*segments)[n-1].Archived {
 		return nil

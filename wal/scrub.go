@@ -18,7 +18,7 @@ func (l *Log) scrubLoop() {
 	defer l.side.Done()
 	segments, err := Segments(l.dir)
 	if err != nil {
-		l.log.Warn("cannot check the log's history in the background", "error", err)
+		l.log.Warn("cannot list the log's older segments to check them for damage; run pingpost log verify on this folder", "error", err)
 		return
 	}
 	older := max(0, indexOfSegmentWith(segments, max(1, l.opt.From)-1))

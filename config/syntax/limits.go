@@ -68,10 +68,12 @@ func (g *tokenGuard) checkToken(t *token.Token) string {
 	if len(g.flows) > 0 || t.Type == token.MappingStartType || t.Type == token.SequenceStartType {
 		return g.checkFlowToken(t)
 	}
-	return g.checkBlockToken(t)
+	return g.countBlockToken(t)
 }
 
-func (g *tokenGuard) checkBlockToken(t *token.Token) string {
+// countBlockToken updates the levels of indentation by a token outside brackets. It returns
+// a message if a mapping has too many keys or the nesting is too deep, else "".
+func (g *tokenGuard) countBlockToken(t *token.Token) (problem string) {
 	switch t.Type {
 	case token.SequenceEntryType:
 		g.closeBlocks(t.Position.Column)

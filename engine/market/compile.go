@@ -43,14 +43,15 @@ func (c *mappingCompiler) sortMistakes() {
 	slices.SortStableFunc(c.mistakes, func(a, b SpecError) int { return cmp.Compare(a.Field, b.Field) })
 }
 
-// assignSlots gives each field its slot and rejects repeated names.
-func (c *mappingCompiler) assignSlots(fields []FieldSpec) {
+// placeFields checks the names of the campaign's fields and gives each field its slot. The
+// known fields come first. A field with the name of a known one changes that one.
+func (c *mappingCompiler) placeFields(campaignFields []FieldSpec) {
 	for slot := range knownFields {
 		field := knownFields[slot]
 		field.BuyerName = field.Name
 		c.specs = append(c.specs, fieldSpecWithIndex{FieldSpec: field, configIndex: -1})
 	}
-	for i, field := range fields {
+	for i, field := range campaignFields {
 		if field.BuyerName == "" {
 			field.BuyerName = field.Name
 		}

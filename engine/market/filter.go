@@ -160,8 +160,8 @@ func parseNumber(digits string) (n float64, ok bool) {
 	return n, err == nil
 }
 
-// FiltersPassed is the set of conditions that a lead met when a bid was made for it, under
-// the names of buyer_filters_passed.
+// FiltersPassed is the set of conditions that a lead met when a bid was made for it. The
+// answer to the ping lists their names in its member buyer_filters_passed.
 type FiltersPassed uint8
 
 // Every bid has met the vertical, because it selects the campaign. The others apply if

@@ -102,7 +102,7 @@ func NewMapping(spec MappingSpec) (*Mapping, []SpecError) {
 		c.addMistake(-1, "fields", "a campaign may have at most 256 fields")
 		return nil, c.mistakes
 	}
-	c.assignSlots(spec.Fields)
+	c.placeFields(spec.Fields)
 	for slot := range c.specs {
 		c.mapping.rules = append(c.mapping.rules, c.compileFieldRule(Slot(slot)))
 	}

@@ -41,7 +41,7 @@ type numericBounds struct {
 	minInteger, maxInteger int64
 }
 
-// fillSlotFromMember checks a member that is not missing and returns its value. It appends rewritten
+// parseMember checks a member that is not missing and returns its value. It appends rewritten
 // text to buf and returns the grown buffer. An empty errorCode is success.
 //
 // A field that coerces accepts a number in a string, and true or false in any case, with

@@ -159,7 +159,7 @@ func (f *Filter) exampleNumbers() (all []Member) {
 	return all
 }
 
-// membersAroundFilter returns common values of the field's type.
+// membersThatPass returns common values of the field's type.
 func (r *fieldRule) membersThatPass() (all []Member) {
 	add := func(kind JSONKind, texts ...string) {
 		for _, text := range texts {

@@ -7,7 +7,7 @@ import (
 	"pingpost/engine/market"
 )
 
-// auctionShardOf holds the named auctions, and the names that requests in flight have
+// auctionShard holds the named auctions, and the names that requests in flight have
 // claimed for a new auction or for a sale.
 //
 // An auction sells one lead. The event of a sale names the auction that it uses up

@@ -7,7 +7,7 @@ import (
 	"pingpost/engine/market"
 )
 
-// leadShardOf holds leads and their open posts.
+// leadShard holds leads and their open posts.
 type leadShard struct {
 	mu     sync.Mutex
 	table  table[Lead, *Lead]

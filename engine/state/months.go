@@ -31,7 +31,7 @@ type monthlyCount struct{ sold, returned int64 }
 
 const monthRetention = int64(2 * 366 * 24 * time.Hour)
 
-// MonthlySaleCounts returns how many leads a buyer got in a campaign in the monthStart that begins
+// MonthlySaleCounts returns how many leads a buyer got in a campaign in the month that begins
 // at monthStart (market.StartOfMonth), and how many of them were returned or are pending
 // returns.
 func (s *State) MonthlySaleCounts(campaign, buyer market.Ref, monthStart int64) (sold, returned int64) {
@@ -53,14 +53,16 @@ func (m *monthlySaleCounts) countSale(campaign, buyer market.Ref, decidedAt int6
 	m.getOrCreateLocked(monthlyCountKey{campaign, buyer, m.start}).sold++
 }
 
-// adjustReturns adds to the returns of a monthStart's leads; -1 removes one.
+// adjustReturns adds to the returns of a month's leads; -1 removes one.
 func (m *monthlySaleCounts) adjustReturns(campaign, buyer market.Ref, monthStart, leads int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.getOrCreateLocked(monthlyCountKey{campaign, buyer, monthStart}).returned += leads
 }
 
-// copyUnexpiredLocked returns the count of a month, and creates it if necessary. The caller holds mu.
+// getOrCreateLocked returns the count of a month. It creates a missing one, and if the month
+// is the latest so far, deletes the counts of months before the retention. The caller holds
+// mu.
 func (m *monthlySaleCounts) getOrCreateLocked(key monthlyCountKey) *monthlyCount {
 	if count := m.byKey[key]; count != nil {
 		return count

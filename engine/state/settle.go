@@ -72,7 +72,7 @@ func (s *State) replaceSaleResources(seq uint64, e *event.PostSettled) {
 	}
 }
 
-// settleOpenPost changes the lead's status. The supplier's answer stays.
+// applySettlement changes the lead's status. The supplier's answer stays.
 func (l *Lead) applySettlement(e *event.PostSettled, seq uint64) {
 	if e.Settlement.EndsPost() {
 		l.Settled = seq

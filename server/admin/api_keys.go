@@ -148,11 +148,11 @@ func (a *Admin) readReplacedHint(ctx *fasthttp.RequestCtx) (hint string, ok bool
 
 var errUnconfirmed = httperror.New(409, errcode.ConfirmationRequired, "Two secrets are valid, and a new one replaces one of them. Choose a secret in live that is no longer in use, and send its hint in the member replaces.")
 
-// sendConfirmationRequired answers that a rotation must name the secret that it ends. The answer
-// lists the live secrets.
-func (a *Admin) sendConfirmationRequired(ctx *fasthttp.RequestCtx, live any) {
+// sendReplacesRequired answers that the body must name, in replaces, the secret that the new
+// one replaces. The answer lists the valid secrets.
+func (a *Admin) sendReplacesRequired(ctx *fasthttp.RequestCtx, validSecrets any) {
 	a.sendError(ctx, errUnconfirmed)
-	addErrorMembers(ctx, map[string]any{"live": live})
+	addErrorMembers(ctx, map[string]any{"live": validSecrets})
 }
 
 // addErrorMembers adds members to the error in the answer.

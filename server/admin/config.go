@@ -43,7 +43,7 @@ func (a *Admin) sendEngineError(ctx *fasthttp.RequestCtx, err error) {
 	var rotation *engine.RotationError
 	switch {
 	case errors.As(err, &rotation):
-		a.sendConfirmationRequired(ctx, convertAll(rotation.Active, newCredential))
+		a.sendReplacesRequired(ctx, convertAll(rotation.Active, newCredential))
 	case errors.Is(err, engine.ErrNotFound):
 		a.sendError(ctx, httperror.New(404, errcode.NotFound, err.Error()))
 	case errors.Is(err, engine.ErrConflict):

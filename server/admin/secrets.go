@@ -127,7 +127,7 @@ func (a *Admin) rotateWebhookSecret(ctx *fasthttp.RequestCtx, o *owner) {
 	name, previous := config.WebhookSecretName(o.id), config.PreviousSecretName(o.id)
 	old, signs := a.operator.Reveal(name)
 	if before, both := a.operator.Reveal(previous); signs && both && replaced != WebhookSecretHint(old) && replaced != WebhookSecretHint(before) {
-		a.sendConfirmationRequired(ctx, a.webhookHints(o))
+		a.sendReplacesRequired(ctx, a.webhookHints(o))
 		return
 	}
 	if signs && replaced != WebhookSecretHint(old) {

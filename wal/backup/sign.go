@@ -25,8 +25,8 @@ var ErrChanged = errors.New("it was changed after it was written; restore it fro
 // unknownLifeError returns the error of a start or restore with a changed claim or
 // fence.
 func unknownLifeError(err error) error {
-	return fmt.Errorf("cannot tell which life of the exchange is current: %w. If it cannot be restored, and this copy is the one to continue:  "+
-		"remove the object (a generation without a claim is ignored), or use another place", err)
+	return fmt.Errorf("the backup's record of restores is not reliable, so this copy may be out of date: %w. If the object cannot be restored and "+
+		"this copy is the one to continue, remove the object (a generation without a claim is ignored), or back up to another place", err)
 }
 
 // sumMember begins the member with the sum. Two more characters end the object.

@@ -80,10 +80,10 @@ func suggestName(m *market.Mapping, name string) string {
 
 // newSampleData returns sample data with all request values, or with the minimum: no
 // auction, no vertical.
-func (t *Template) newSampleData(m *market.Mapping, l *market.Lead, onlyRequired bool) templateData {
+func (t *Template) newSampleData(m *market.Mapping, l *market.Lead, omitOptional bool) templateData {
 	v := templateData{mapping: m, lead: l, sample: true}
 	optional := string(market.SampleText)
-	if onlyRequired {
+	if omitOptional {
 		optional = ""
 	}
 	if t.kind == pingBody {
@@ -152,9 +152,11 @@ func describeSample(v market.Value) string {
 	return string(v.AppendJSON(nil))
 }
 
-// checkSample writes one body and checks that it is well formed.
-func (t *Template) checkSample(m *market.Mapping, l *market.Lead, onlyRequired bool) *malformedBodyError {
-	body, ok := t.writeBody(nil, t.newSampleData(m, l, onlyRequired))
+// checkSample writes the template's body for a sample lead, and checks that it is well
+// formed. With omitOptional, the values of the request that may be missing are empty: the
+// token, the vertical and the sub_vertical.
+func (t *Template) checkSample(m *market.Mapping, l *market.Lead, omitOptional bool) *malformedBodyError {
+	body, ok := t.writeBody(nil, t.newSampleData(m, l, omitOptional))
 	if !ok {
 		return &malformedBodyError{reason: fmt.Sprintf("the body is over %d bytes", MaxBody)}
 	}
