@@ -15,7 +15,7 @@ type InitialValues struct {
 	Secrets     []InitialSecret
 	Paused      InitialPauses
 	Balances    []InitialBalance
-	Lists       []InitialList
+	Lists       []InitialSuppressionFile
 }
 
 // InitialCredential is a credential that callers present. The exchange must store only
@@ -51,8 +51,8 @@ type InitialBalance struct {
 	Money market.Money
 }
 
-// InitialList is a file with the first entries of a suppression list.
-type InitialList struct {
+// InitialSuppressionFile is a file with the first entries of a suppression list.
+type InitialSuppressionFile struct {
 	ID   market.ListID
 	Path string
 	At   syntax.Problem // its place in the document, without a message

@@ -23,7 +23,7 @@ func (c *compiler) compileSuppressionList(at syntax.Path, l *schema.List) {
 	}
 	if l.File != "" {
 		c.checkPrintableText(at.Key("file"), l.File, maxURL)
-		c.out.Initial.Lists = append(c.out.Initial.Lists, InitialList{ID: id, Path: c.source.resolvePath(l.File), At: c.problemAt(at.Key("file"), "")})
+		c.out.Initial.Lists = append(c.out.Initial.Lists, InitialSuppressionFile{ID: id, Path: c.source.resolvePath(l.File), At: c.problemAt(at.Key("file"), "")})
 	}
 	c.out.Catalog.Lists[id] = &market.SuppressionList{ID: id, Field: field, Hash: hash}
 }

@@ -17,7 +17,7 @@ type ledgerModel struct {
 	balance  map[market.Ref]market.Money
 	onHold   map[market.Ref]market.Money
 	open     map[market.LeadID]event.Sale
-	status   map[market.LeadID]market.Status
+	status   map[market.LeadID]market.LeadStatus
 	sold     map[market.Ref]int // leads by buyer, of those that stand
 	campaign map[market.Ref]int
 	limits   map[market.Ref]*market.Cap
@@ -41,7 +41,7 @@ func addUp(t testing.TB, entries []entry, catalog *market.Catalog, highest map[m
 	t.Helper()
 	l := &ledgerModel{
 		caps: map[capWindow]int64{}, balance: map[market.Ref]market.Money{}, onHold: map[market.Ref]market.Money{},
-		open: map[market.LeadID]event.Sale{}, status: map[market.LeadID]market.Status{},
+		open: map[market.LeadID]event.Sale{}, status: map[market.LeadID]market.LeadStatus{},
 		sold: map[market.Ref]int{}, campaign: map[market.Ref]int{},
 		opened: map[market.Ref]bool{}, limits: allCaps(catalog), highest: highest, keys: map[[16]byte]int64{},
 		book: newAuctionBook(), returns: map[market.LeadID]market.ReturnState{}, slots: map[uint64]market.LeadID{},

@@ -10,7 +10,7 @@ import (
 // no contact data.
 type LeadView struct {
 	Lead     market.LeadID
-	Status   market.Status
+	Status   market.LeadStatus
 	Delivery market.DeliveryState
 	Reason   market.Reason // if it was not sold
 	Return   market.ReturnState

@@ -60,7 +60,7 @@ func (in *leadRequest) mapPostFields(members []market.Member) {
 		mapping = in.live.Campaign.Mapping
 	}
 	first := len(in.faults)
-	in.loadPingFields(mapping)
+	in.fillPingLeadFromAuction(mapping)
 	in.lead.Reset(mapping.SlotCount())
 	faults := mapping.FillFromPost(&in.lead, members, &in.accepted.pingLead, in.faults[first:len(in.faults):len(in.faults)])
 	faults = mapping.RequireFields(&in.lead, faults, market.SlotFirstName, market.SlotLastName, market.SlotEmail, market.SlotPhone)
@@ -131,10 +131,10 @@ func keepLastOfEachName(members []market.Member) []market.Member {
 	return flat
 }
 
-// loadPingFields fills pingLead with the ping's fields, by the campaign's present mapping. It
+// fillPingLeadFromAuction fills pingLead with the ping's fields, by the campaign's present mapping. It
 // omits a field whose type has changed since, because the sale follows the present
 // configuration, except for the price.
-func (in *leadRequest) loadPingFields(mapping *market.Mapping) {
+func (in *leadRequest) fillPingLeadFromAuction(mapping *market.Mapping) {
 	earlier := &in.accepted.pingLead
 	earlier.Reset(mapping.SlotCount())
 	if in.accepted.auction == nil {

@@ -206,7 +206,7 @@ func (in *leadRequest) mapLeadFields() {
 	if in.accepted.auction == nil {
 		in.faults = mapping.FillFromIngest(&in.lead, in.req.Members, in.faults)
 	} else {
-		in.loadPingFields(mapping)
+		in.fillPingLeadFromAuction(mapping)
 		in.faults = mapping.FillFromPost(&in.lead, in.req.Members, &in.accepted.pingLead, in.faults)
 		in.requirePingLocation(mapping.ArrivalName(market.SlotState), mapping.ArrivalName(market.SlotZip))
 	}

@@ -137,7 +137,7 @@ type PendingReturn struct {
 	Buyer     string
 	Supplier  string
 	Campaign  string
-	Status    market.Status // the lead's present status
+	Status    market.LeadStatus // the lead's present status
 	Reason    string        // from the buyer
 	Requested int64         // Unix nanoseconds
 	Credit    market.Money  // to the buyer

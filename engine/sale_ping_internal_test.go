@@ -23,7 +23,7 @@ func TestFieldsOfAPing(t *testing.T) {
 	for name, slot := range map[string]market.Slot{"source": market.SlotSource, "utm_source": market.SlotSource, "homeowner": market.FirstCustomSlot} {
 		in := new(ingest)
 		in.accepted.auction = &pastauction.Auction{Fields: []event.Field{{Name: name, Kind: market.KindString, Text: []byte("x")}}}
-		in.loadPingFields(mapping)
+		in.fillPingLeadFromAuction(mapping)
 		if got := string(in.accepted.pingLead.Values[slot].Text); got != "x" {
 			t.Errorf("%s: %q", name, got)
 		}

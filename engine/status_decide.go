@@ -119,7 +119,7 @@ type StatusAnswer struct {
 // StatusResult is the result of one report.
 type StatusResult struct {
 	Lead   string        // lead_id as it arrived; empty: it was not a string
-	Status market.Status // the lead's status
+	Status market.LeadStatus // the lead's status
 	Waits  bool          // its return waits for the operator's approval
 
 	Code      RefusalCode // empty: the report was accepted

@@ -12,7 +12,7 @@ import (
 // parsedReport is a parsed StatusReport.
 type parsedReport struct {
 	lead       market.LeadID // zero: lead_id is not a valid id
-	status     market.Status
+	status     market.LeadStatus
 	reason     string
 	occurred   int64 // Unix nanoseconds; zero: not given
 	objections []market.ReportRejection

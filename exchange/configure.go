@@ -161,7 +161,7 @@ func (x *Exchange) Reload() error {
 	if err != nil {
 		return err
 	}
-	before, unapplied := x.Configuration(), x.unappliedValues(revised.Compiled)
+	before, unapplied := x.Configuration(), x.ignoredInitialValues(revised.Compiled)
 	followed := x.changedAddressVariables(&revised.Initial)
 	if err := x.configureLocked(revised); err != nil {
 		return err
@@ -193,7 +193,7 @@ func (x *Exchange) Configuration() []byte {
 }
 
 // Apply activates a YAML or JSON document. It returns the changes, and the unapplied
-// values: see unappliedValues. It does not write the configuration file: the next reload
+// values: see ignoredInitialValues. It does not write the configuration file: the next reload
 // or start returns to the file. Entries from the API stay unless the document has them
 // too.
 //
@@ -221,7 +221,7 @@ func (x *Exchange) Apply(document []byte, variables map[string]string, dry bool,
 		changed.Changes = append(changed.Changes, change.String())
 	}
 	changed.Changes = append(append(changed.Changes, x.changedAddressVariables(&revised.Initial)...), x.describeEntriesTakenOver(revised)...)
-	changed.Unapplied = x.unappliedValues(revised.Compiled)
+	changed.Unapplied = x.ignoredInitialValues(revised.Compiled)
 	for _, warning := range x.asSentDocumentProblems(revised.Warnings) {
 		changed.Warnings = append(changed.Warnings, warning.Error())
 	}

@@ -78,21 +78,21 @@ func (s *diskMonitor) measureFree() {
 	s.free.Store(free)
 	needs := s.requiredFree()
 	s.low.Store(free < needs)
-	s.logLowSpace(time.Now(), free, needs)
+	s.logSpaceLowOrRestored(time.Now(), free, needs)
 }
 
-// logLowSpace warns that leads are refused, at most once a minute. It logs later that leads
+// logSpaceLowOrRestored warns that leads are refused, at most once a minute. It logs later that leads
 // are accepted again.
-func (s *diskMonitor) logLowSpace(at time.Time, free, needs uint64) {
+func (s *diskMonitor) logSpaceLowOrRestored(at time.Time, free, needed uint64) {
 	now, lastWarning := at.UnixNano(), s.lastWarning.Load()
 	switch {
-	case free >= needs:
+	case free >= needed:
 		if s.warned.Swap(false) {
 			s.logger.Info("there is enough free disk space again; leads are accepted", "free", free)
 		}
 	case now-lastWarning >= int64(diskWarnInterval) && s.lastWarning.CompareAndSwap(lastWarning, now):
 		s.warned.Store(true)
-		s.logger.Warn("the free disk space is low; leads are refused until there is more", "free", free, "needed", needs)
+		s.logger.Warn("the free disk space is low; leads are refused until there is more", "free", free, "needed", needed)
 	}
 }
 

@@ -137,7 +137,7 @@ func TestTheLogTellsOfLittleRoom(t *testing.T) {
 		{123 * time.Second, 11, "level=INFO"},
 		{124 * time.Second, 11, ""},
 	} {
-		room.logLowSpace(noon.Add(row.after), row.free, 10)
+		room.logSpaceLowOrRestored(noon.Add(row.after), row.free, 10)
 		said := told.String()[at:]
 		at += len(said)
 		if (said != "") != (row.want != "") || !strings.Contains(said, row.want) {

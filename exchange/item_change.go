@@ -34,7 +34,7 @@ func (x *Exchange) ChangeItem(change *admin.ConfigEntryChange) (*admin.ConfigEnt
 	}
 	if text := revised.made.Find(change.Ref); text != nil {
 		changed.ETag = etagOf(text)
-		changed.Unapplied = x.unappliedValuesOfEntry(revised.Compiled, change.Ref)
+		changed.Unapplied = x.ignoredInitialValuesOf(revised.Compiled, change.Ref)
 	}
 	for _, warning := range revised.Warnings {
 		at, _ := change.Ref.PathWithin(warning.Path)
@@ -161,11 +161,12 @@ func (x *Exchange) checkMissingSecrets(built *config.Compiled, ref canonical.Ref
 	return nil
 }
 
-// unappliedValuesOfEntry returns the unapplied values of one entry.
-func (x *Exchange) unappliedValuesOfEntry(built *config.Compiled, ref canonical.Ref) (lines []string) {
+// ignoredInitialValuesOf lists the initial values in one entry that differ from the current
+// ones. The exchange does not apply them; each line names the request that changes the value.
+func (x *Exchange) ignoredInitialValuesOf(built *config.Compiled, ref canonical.Ref) (lines []string) {
 	whole := *built
 	whole.Initial.Lists = nil // no entry has them, and checking them would read their files
-	for _, line := range x.unappliedValues(&whole) {
+	for _, line := range x.ignoredInitialValues(&whole) {
 		if rest, ok := strings.CutPrefix(line, entryPath(string(ref.Kind), ref.ID)); ok && (rest[0] == '.' || rest[0] == ':') {
 			lines = append(lines, line)
 		}

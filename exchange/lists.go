@@ -74,7 +74,7 @@ func readListLines(id market.ListID, path string, visit func(line []byte) error)
 }
 
 // checkListFile reads a list's initial file.
-func checkListFile(built *config.Compiled, first *config.InitialList) error {
+func checkListFile(built *config.Compiled, first *config.InitialSuppressionFile) error {
 	var key [32]byte
 	list := built.Catalog.Lists[first.ID]
 	_, err := readListLines(first.ID, first.Path, func(line []byte) error { _, err := list.FingerprintLine(line, &key); return err })
@@ -117,7 +117,7 @@ func (x *Exchange) checkNewListFiles(built *config.Compiled) error {
 }
 
 // asListProblem returns an error as a mistake at the list's place in the configuration.
-func asListProblem(first *config.InitialList, err error) error {
+func asListProblem(first *config.InitialSuppressionFile, err error) error {
 	problem := first.At
 	problem.Message = err.Error()
 	return &syntax.Problems{problem}

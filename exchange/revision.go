@@ -126,7 +126,7 @@ func (x *Exchange) configureAtStart(built *config.Compiled) error {
 	if err != nil {
 		return err
 	}
-	unapplied := x.unappliedValues(revised.Compiled)
+	unapplied := x.ignoredInitialValues(revised.Compiled)
 	if err := x.configureLocked(revised); err != nil {
 		return err
 	}

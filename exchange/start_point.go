@@ -17,7 +17,7 @@ type startPoint struct {
 }
 
 // openStartPoint also returns the opened snapshot, or nil without one.
-func openStartPoint(dir string) (*wal.Snapshot, startPoint, error) {
+func openStartPoint(dir string) (*wal.SnapshotReader, startPoint, error) {
 	snapshot, err := wal.OpenSnapshot(dir)
 	var none *wal.NoSnapshotError
 	switch {

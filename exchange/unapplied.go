@@ -12,7 +12,7 @@ import (
 	"pingpost/engine/market"
 )
 
-// unappliedValues lists the initial values in a document that differ from the current
+// ignoredInitialValues lists the initial values in a document that differ from the current
 // ones. Each line has the place and the request that changes the value, and no secret.
 // Secrets are compared as far as possible: those of callers by their hashes, those of the
 // exchange by decrypting them.
@@ -20,8 +20,8 @@ import (
 // A balance changes with every lead, so the comparison uses the initial balance in the
 // active document. Values that the new document no longer has are found by the same
 // comparison.
-func (x *Exchange) unappliedValues(built *config.Compiled) []string {
-	u := unappliedFinder{exchange: x, tokens: make(map[string]int)}
+func (x *Exchange) ignoredInitialValues(built *config.Compiled) []string {
+	u := ignoredValueFinder{exchange: x, tokens: make(map[string]int)}
 	for i := range built.Initial.Credentials {
 		u.addIfCredentialDiffers(&built.Initial.Credentials[i])
 	}
@@ -65,7 +65,7 @@ func (x *Exchange) logUnapplied(lines []string) {
 	}
 }
 
-type unappliedFinder struct {
+type ignoredValueFinder struct {
 	exchange *Exchange
 	tokens   map[string]int // static tokens of each supplier so far
 	lines    []string
@@ -73,7 +73,7 @@ type unappliedFinder struct {
 
 // addUnapplied reports an unapplied value: its place, the current situation, and the request that
 // changes it.
-func (u *unappliedFinder) addUnapplied(at, current, request string) {
+func (u *ignoredValueFinder) addUnapplied(at, current, request string) {
 	u.lines = append(u.lines, at+": first value only; not applied: "+current+"; use "+request)
 }
 
@@ -88,7 +88,7 @@ func entryPath(list, id string) string {
 
 // addIfCredentialDiffers reports an API key, token or OAuth client in the document that was live
 // before but no longer is, or is live with other scopes.
-func (u *unappliedFinder) addIfCredentialDiffers(first *config.InitialCredential) {
+func (u *ignoredValueFinder) addIfCredentialDiffers(first *config.InitialCredential) {
 	s := u.exchange.state
 	c := u.exchange.hashInitialCredential(first)
 	owners := "suppliers"
@@ -143,7 +143,7 @@ func splitSecretName(name string) (owner, id, at string) {
 
 // addIfSecretDiffers reports a secret in the document that is not the current one, or cannot be
 // compared with it.
-func (u *unappliedFinder) addIfSecretDiffers(first *config.InitialSecret) {
+func (u *ignoredValueFinder) addIfSecretDiffers(first *config.InitialSecret) {
 	if first.Follows {
 		return
 	}
@@ -165,7 +165,7 @@ func (u *unappliedFinder) addIfSecretDiffers(first *config.InitialSecret) {
 
 // addDifferingPauses reports buyers and campaigns that the document pauses but that are not
 // paused, and the reverse.
-func (u *unappliedFinder) addDifferingPauses(document *schema.Document) {
+func (u *ignoredValueFinder) addDifferingPauses(document *schema.Document) {
 	for i := range document.Buyers {
 		u.addIfPauseDiffers(event.ObjectBuyer, "buyers", document.Buyers[i].ID, document.Buyers[i].Paused)
 	}
@@ -175,7 +175,7 @@ func (u *unappliedFinder) addDifferingPauses(document *schema.Document) {
 }
 
 // addIfPauseDiffers reports a buyer or campaign whose pause is not the wanted one.
-func (u *unappliedFinder) addIfPauseDiffers(kind event.ObjectKind, list, id string, wanted bool) {
+func (u *ignoredValueFinder) addIfPauseDiffers(kind event.ObjectKind, list, id string, wanted bool) {
 	s := u.exchange.state
 	paused, seen := s.PauseStatus(kind, s.RefOf(kind, id))
 	if !seen || paused == wanted {
@@ -190,7 +190,7 @@ func (u *unappliedFinder) addIfPauseDiffers(kind event.ObjectKind, list, id stri
 
 // addIfListFileDiffers compares a list's initial file with the one that was imported. A missing file
 // counts as equal.
-func (u *unappliedFinder) addIfListFileDiffers(first config.InitialList) {
+func (u *ignoredValueFinder) addIfListFileDiffers(first config.InitialSuppressionFile) {
 	s := u.exchange.state
 	known, ok := s.SuppressionFile(s.RefOf(event.ObjectList, string(first.ID)))
 	if !ok {
@@ -211,7 +211,7 @@ func (u *unappliedFinder) addIfListFileDiffers(first config.InitialList) {
 }
 
 // addChangedBalances finds initial balances that changed.
-func (u *unappliedFinder) addChangedBalances(old, document *schema.Document) {
+func (u *ignoredValueFinder) addChangedBalances(old, document *schema.Document) {
 	before := make(map[string]market.Money, len(old.Buyers))
 	for i := range old.Buyers {
 		if funds := old.Buyers[i].Funds; funds != nil {

@@ -8,7 +8,7 @@ import (
 // addRemovedValues finds credentials that a document no longer has but that are still live. It
 // also finds lists whose entries were read under another rule than the document's. A
 // removed supplier or buyer has no live credential.
-func (u *unappliedFinder) addRemovedValues(old, document *schema.Document) {
+func (u *ignoredValueFinder) addRemovedValues(old, document *schema.Document) {
 	suppliers := make(map[string]*schema.Supplier, len(document.Suppliers))
 	for i := range document.Suppliers {
 		suppliers[document.Suppliers[i].ID] = &document.Suppliers[i]
@@ -34,7 +34,7 @@ func (u *unappliedFinder) addRemovedValues(old, document *schema.Document) {
 
 // addRemovedSupplierCredentials reports a supplier's API keys, bearer tokens and OAuth clients
 // that only the old document has but that are still live.
-func (u *unappliedFinder) addRemovedSupplierCredentials(before, now *schema.Supplier) {
+func (u *ignoredValueFinder) addRemovedSupplierCredentials(before, now *schema.Supplier) {
 	at, request := entryPath("suppliers", before.ID), "DELETE /admin/v1/suppliers/"+before.ID
 	if before.APIKey.IsSet() && !now.APIKey.IsSet() && u.hasLiveCredential(event.CredentialAPIKey, event.ObjectSupplier, before.ID, "") {
 		u.addUnapplied(at+".api_key", "it is not in this document, and its keys are still live", request+"/keys/HINT")
@@ -47,7 +47,7 @@ func (u *unappliedFinder) addRemovedSupplierCredentials(before, now *schema.Supp
 
 // addRemovedClients reports an owner's OAuth clients that only the old document has but that are
 // still live.
-func (u *unappliedFinder) addRemovedClients(kind event.ObjectKind, list, id string, before, now []schema.OAuthClient) {
+func (u *ignoredValueFinder) addRemovedClients(kind event.ObjectKind, list, id string, before, now []schema.OAuthClient) {
 	still := make(map[string]bool, len(now))
 	for i := range now {
 		still[now[i].ClientID] = true
@@ -63,7 +63,7 @@ func (u *unappliedFinder) addRemovedClients(kind event.ObjectKind, list, id stri
 
 // hasLiveCredential reports whether an owner has a live credential of a kind, for one client if
 // client is not empty.
-func (u *unappliedFinder) hasLiveCredential(kind event.CredentialKind, owner event.ObjectKind, id, client string) bool {
+func (u *ignoredValueFinder) hasLiveCredential(kind event.CredentialKind, owner event.ObjectKind, id, client string) bool {
 	s := u.exchange.state
 	for _, c := range s.CredentialsOf(kind, owner, s.RefOf(owner, id)) {
 		if c.Client == client {
@@ -75,7 +75,7 @@ func (u *unappliedFinder) hasLiveCredential(kind event.CredentialKind, owner eve
 
 // addChangedListRules reports suppression lists whose entries were read under another rule than the
 // document's.
-func (u *unappliedFinder) addChangedListRules(old, document *schema.Document) {
+func (u *ignoredValueFinder) addChangedListRules(old, document *schema.Document) {
 	before := make(map[string]*schema.List, len(old.Lists))
 	for i := range old.Lists {
 		before[old.Lists[i].ID] = &old.Lists[i]

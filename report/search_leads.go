@@ -16,7 +16,7 @@ type FoundLead struct {
 	ID                        market.LeadID
 	At                        int64 // Unix nanoseconds
 	Campaign, Supplier, Buyer string
-	Status                    market.Status
+	Status                    market.LeadStatus
 	Delivery                  market.DeliveryState
 	Reason                    market.Reason
 	Price, Payout             market.Money
@@ -87,7 +87,7 @@ func (r *Report) leadCondition(ctx context.Context, tx *sql.Tx, s *Search) (*sea
 		return nil, err
 	}
 	if s.Status != "" {
-		n, ok := enumValueByName(s.Status, int(market.StatusReturned)+1, func(n int) string { return market.Status(n).String() })
+		n, ok := enumValueByName(s.Status, int(market.StatusReturned)+1, func(n int) string { return market.LeadStatus(n).String() })
 		if !ok {
 			return nil, &Fault{"status", "OPEN, ACCEPTED, UNMATCHED, contacted, qualified, sold or returned"}
 		}

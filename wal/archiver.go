@@ -54,10 +54,12 @@ func newArchiver(dir string) (*archiver, error) {
 	return a, nil
 }
 
-func (a *archiver) addLiveSegment(first uint64) {
+// addNewSegment records the segment that the committer has just begun. Its first entry is
+// firstEntry. The archiver later moves the oldest such segment to the archive.
+func (a *archiver) addNewSegment(firstEntry uint64) {
 	now := time.Now()
 	a.mu.Lock()
-	a.live = append(a.live, first)
+	a.live = append(a.live, firstEntry)
 	a.interval, a.lastAdded = now.Sub(a.lastAdded), now
 	a.mu.Unlock()
 	a.wakeArchiveLoop()

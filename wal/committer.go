@@ -135,7 +135,7 @@ func (l *Log) rotate() error {
 	l.end.seg, l.end.off = l.writer.first, 0
 	l.stats.Segments++
 	l.mu.Unlock()
-	l.archiver.addLiveSegment(l.writer.first)
+	l.archiver.addNewSegment(l.writer.first)
 	return nil
 }
 

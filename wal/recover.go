@@ -48,7 +48,7 @@ func recoverTail(dir string, opt Options) (logEnd, error) {
 		}
 	}
 	if err := copyFileOver(end.seg.Path, end.seg.Path, end.size); err != nil {
-		return end, fmt.Errorf("cannot rewrite the last log segment: %w", err)
+		return end, fmt.Errorf("cannot copy the last log segment (a start makes its entries durable and drops an incomplete end): %w", err)
 	}
 	err = createNextSegment(dir, &end, opt.SegmentSize)
 	return end, err

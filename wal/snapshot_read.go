@@ -10,9 +10,9 @@ import (
 	"os"
 )
 
-// Snapshot is a snapshot opened for reading. OpenSnapshot has verified the whole file, so
+// SnapshotReader is a snapshot file opened for reading. OpenSnapshot has verified the whole file, so
 // the caller never loads half of a damaged one. It is not safe for concurrent use.
-type Snapshot struct {
+type SnapshotReader struct {
 	SnapshotInfo
 	// Bad lists newer snapshots that did not verify.
 	Bad []BadSnapshot
@@ -27,7 +27,7 @@ type Snapshot struct {
 // OpenSnapshot opens the newest valid snapshot in the folder: it reads and checks every
 // block first. If no snapshot is valid, the error is a *NoSnapshotError. Invalid files stay
 // in place: see Log.QuarantineSnapshots.
-func OpenSnapshot(dir string) (*Snapshot, error) {
+func OpenSnapshot(dir string) (*SnapshotReader, error) {
 	infos, err := Snapshots(dir)
 	if err != nil {
 		return nil, err
@@ -44,7 +44,7 @@ func OpenSnapshot(dir string) (*Snapshot, error) {
 	return nil, &NoSnapshotError{Dir: snapshotDir(dir), Bad: bad}
 }
 
-func openSnapshotFile(want SnapshotInfo) (*Snapshot, error) {
+func openSnapshotFile(want SnapshotInfo) (*SnapshotReader, error) {
 	info, err := verifySnapshot(want.Path, newThrottle(0))
 	if err != nil {
 		return nil, err
@@ -56,12 +56,12 @@ func openSnapshotFile(want SnapshotInfo) (*Snapshot, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot open the snapshot: %w", err)
 	}
-	return &Snapshot{SnapshotInfo: info, f: f, blocks: newBlockReader(f), done: true}, nil
+	return &SnapshotReader{SnapshotInfo: info, f: f, blocks: newBlockReader(f), done: true}, nil
 }
 
 // Next returns the next section, which is valid until the following call, or io.EOF after
 // the last one. It skips the unread rest of the section before.
-func (s *Snapshot) Next() (io.Reader, error) {
+func (s *SnapshotReader) Next() (io.Reader, error) {
 	if !s.done {
 		if _, err := io.Copy(io.Discard, sectionReader{s}); err != nil {
 			return nil, err
@@ -79,10 +79,10 @@ func (s *Snapshot) Next() (io.Reader, error) {
 }
 
 // Close closes the file.
-func (s *Snapshot) Close() error { return s.f.Close() }
+func (s *SnapshotReader) Close() error { return s.f.Close() }
 
 // sectionReader reads the data of the snapshot's current section.
-type sectionReader struct{ s *Snapshot }
+type sectionReader struct{ s *SnapshotReader }
 
 func (r sectionReader) Read(p []byte) (int, error) {
 	s := r.s

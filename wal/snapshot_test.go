@@ -18,7 +18,7 @@ import (
 )
 
 // sections reads a whole snapshot.
-func sections(t testing.TB, s *Snapshot) []string {
+func sections(t testing.TB, s *SnapshotReader) []string {
 	t.Helper()
 	var got []string
 	for {
@@ -34,7 +34,7 @@ func sections(t testing.TB, s *Snapshot) []string {
 	}
 }
 
-func mustSnapshot(t testing.TB, dir string) *Snapshot {
+func mustSnapshot(t testing.TB, dir string) *SnapshotReader {
 	t.Helper()
 	s := must.Value(OpenSnapshot(dir))(t)
 	t.Cleanup(func() { s.Close() })

@@ -101,9 +101,10 @@ func (pb *protobufCodec) finishField(ok bool) {
 	pb.nextField()
 }
 
-// skipForReplay skips the fields with these numbers if the decoder decodes for a replay.
-func (pb *protobufCodec) skipForReplay(first, last uint32) {
-	for pb.forReplay && first <= pb.number && pb.number <= last {
+// skipFieldsHereIfReplay skips the next fields while their numbers are in the range, if the
+// decoder decodes for a replay. The caller calls it at the place of these fields in the order.
+func (pb *protobufCodec) skipFieldsHereIfReplay(firstNumber, lastNumber uint32) {
+	for pb.forReplay && firstNumber <= pb.number && pb.number <= lastNumber {
 		pb.nextField()
 	}
 }

@@ -25,7 +25,7 @@ type StatusChanged struct {
 type LeadChange struct {
 	Lead       market.LeadID // from the request; zero: not an identifier
 	Result     LeadChangeResult
-	From, To   market.Status
+	From, To   market.LeadStatus
 	Reason     string // of the reporter
 	Occurred   int64  // when it happened, according to the reporter; Unix nanoseconds, zero: not given
 	Return     ReturnedResources

@@ -136,8 +136,9 @@ func (c *mappingCompiler) overrideKnownField(i int, slot Slot, field FieldSpec) 
 	}
 }
 
-// compileFieldRule compiles the rule of one slot.
-func (c *mappingCompiler) compileFieldRule(slot Slot) fieldRule {
+// compileCheckAndTransforms compiles the rule of the field in one slot: how its values are
+// checked and transformed.
+func (c *mappingCompiler) compileCheckAndTransforms(slot Slot) fieldRule {
 	p := &c.specs[slot]
 	r := fieldRule{
 		arrivalName: p.Name, buyerName: p.BuyerName, fieldType: p.Type,

@@ -104,7 +104,7 @@ func NewMapping(spec MappingSpec) (*Mapping, []SpecError) {
 	}
 	c.placeFields(spec.Fields)
 	for slot := range c.specs {
-		c.mapping.rules = append(c.mapping.rules, c.compileFieldRule(Slot(slot)))
+		c.mapping.rules = append(c.mapping.rules, c.compileCheckAndTransforms(Slot(slot)))
 	}
 	if len(c.mistakes) > 0 {
 		c.sortMistakes()

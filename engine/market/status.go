@@ -1,24 +1,24 @@
 package market
 
-// Status is the state of a lead. Numbers are in the log and never change.
-type Status uint8
+// LeadStatus is the state of a lead. Numbers are in the log and never change.
+type LeadStatus uint8
 
 const (
-	StatusOpen      Status = 0 // posted to a buyer's endpoint, result unknown
-	StatusAccepted  Status = 1 // a buyer was assigned
-	StatusUnmatched Status = 2 // unsold
+	StatusOpen      LeadStatus = 0 // posted to a buyer's endpoint, result unknown
+	StatusAccepted  LeadStatus = 1 // a buyer was assigned
+	StatusUnmatched LeadStatus = 2 // unsold
 
 	// The buyer's reports on an accepted lead.
-	StatusContacted Status = 3
-	StatusQualified Status = 4
-	StatusSold      Status = 5
-	StatusReturned  Status = 6
-	statusEnd       Status = 7
+	StatusContacted LeadStatus = 3
+	StatusQualified LeadStatus = 4
+	StatusSold      LeadStatus = 5
+	StatusReturned  LeadStatus = 6
+	statusEnd       LeadStatus = 7
 )
 
 var statusNames = [statusEnd]string{"OPEN", "ACCEPTED", "UNMATCHED", "contacted", "qualified", "sold", "returned"}
 
-func (s Status) String() string {
+func (s LeadStatus) String() string {
 	if s >= statusEnd {
 		return "unknown"
 	}
@@ -26,7 +26,7 @@ func (s Status) String() string {
 }
 
 // ParseReportedStatus reads a status that a buyer may report.
-func ParseReportedStatus(name string) (Status, bool) {
+func ParseReportedStatus(name string) (LeadStatus, bool) {
 	for s := StatusContacted; s < statusEnd; s++ {
 		if statusNames[s] == name {
 			return s, true
@@ -36,11 +36,11 @@ func ParseReportedStatus(name string) (Status, bool) {
 }
 
 // IsReported reports whether s comes from a buyer's report.
-func (s Status) IsReported() bool { return s >= StatusContacted && s < statusEnd }
+func (s LeadStatus) IsReported() bool { return s >= StatusContacted && s < statusEnd }
 
 // CanBecome reports whether a buyer's report may change s to next. Reports only go
 // forward: a sold lead cannot become contacted, and a return is final.
-func (s Status) CanBecome(next Status) bool {
+func (s LeadStatus) CanBecome(next LeadStatus) bool {
 	switch s {
 	case StatusAccepted, StatusContacted, StatusQualified, StatusSold:
 		return next > s && next >= StatusContacted && next < statusEnd
@@ -49,7 +49,7 @@ func (s Status) CanBecome(next Status) bool {
 }
 
 // WebhookType returns the webhook that a report of s causes.
-func (s Status) WebhookType() WebhookType {
+func (s LeadStatus) WebhookType() WebhookType {
 	switch s {
 	case StatusContacted:
 		return WebhookContacted

@@ -2,20 +2,20 @@ package market
 
 import "testing"
 
-var everyStatus = []Status{
+var everyStatus = []LeadStatus{
 	StatusOpen, StatusAccepted, StatusUnmatched, StatusContacted, StatusQualified, StatusSold, StatusReturned, statusEnd, 255,
 }
 
 // Which report may follow which, as the contract has it.
 func TestWhatALeadMayBecome(t *testing.T) {
-	allowed := map[Status][]Status{
+	allowed := map[LeadStatus][]LeadStatus{
 		StatusAccepted:  {StatusContacted, StatusQualified, StatusSold, StatusReturned},
 		StatusContacted: {StatusQualified, StatusSold, StatusReturned},
 		StatusQualified: {StatusSold, StatusReturned},
 		StatusSold:      {StatusReturned},
 	}
 	for _, from := range everyStatus {
-		may := map[Status]bool{}
+		may := map[LeadStatus]bool{}
 		for _, to := range allowed[from] {
 			may[to] = true
 		}
@@ -28,7 +28,7 @@ func TestWhatALeadMayBecome(t *testing.T) {
 }
 
 func TestReportsAreRead(t *testing.T) {
-	for name, want := range map[string]Status{
+	for name, want := range map[string]LeadStatus{
 		"contacted": StatusContacted, "qualified": StatusQualified, "sold": StatusSold, "returned": StatusReturned,
 		"ACCEPTED": 0, "UNMATCHED": 0, "OPEN": 0, "Sold": 0, "": 0, "unknown": 0, "sold ": 0,
 	} {
@@ -44,7 +44,7 @@ func TestReportsAreRead(t *testing.T) {
 
 // Every report tells the supplier something, and nothing else of a lead's way does.
 func TestWhatASupplierIsToldOfAReport(t *testing.T) {
-	want := map[Status]WebhookType{
+	want := map[LeadStatus]WebhookType{
 		StatusContacted: WebhookContacted, StatusQualified: WebhookQualified, StatusSold: WebhookSold, StatusReturned: WebhookReturned,
 	}
 	for _, status := range everyStatus {

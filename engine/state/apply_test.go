@@ -11,7 +11,7 @@ import (
 // standing is all that can be seen of one lead, and of its first buyer's and its
 // second buyer's money and caps.
 type standing struct {
-	status   market.Status
+	status   market.LeadStatus
 	delivery market.DeliveryState
 	answer   SupplierAnswer
 	reason   market.Reason

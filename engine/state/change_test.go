@@ -11,7 +11,7 @@ import (
 var november = market.StartOfMonth(monday)
 
 // reported is what became of the one lead that these tests are about.
-func reported(result event.LeadChangeResult, to market.Status, back event.ReturnedResources) *event.StatusChanged {
+func reported(result event.LeadChangeResult, to market.LeadStatus, back event.ReturnedResources) *event.StatusChanged {
 	return &event.StatusChanged{Buyer: 1, At: monday, Changes: []event.LeadChange{{
 		Lead: history, Result: result, To: to, Return: back, Supplier: 1,
 	}}}
@@ -29,7 +29,7 @@ var whole = event.ReturnedResources{Campaign: 1, Credit: red.Price, Reverse: red
 
 // after is all that reports can change.
 type after struct {
-	status         market.Status
+	status         market.LeadStatus
 	back           market.ReturnState
 	balance        market.Money // in dollars
 	used           int64        // of the cap by count

@@ -29,7 +29,7 @@ func (l *Lead) decode(r *sectionDecoder) {
 	l.Campaign, l.Supplier, l.Buyer = market.Ref(r.readUint()), market.Ref(r.readUint()), market.Ref(r.readUint())
 	copy(l.Currency[:], r.readRaw(3))
 	if small := r.readRaw(5); len(small) == 5 {
-		l.Status, l.Delivery = market.Status(small[0]), market.DeliveryState(small[1])
+		l.Status, l.Delivery = market.LeadStatus(small[0]), market.DeliveryState(small[1])
 		l.Reason, l.Answer, l.LeadFlags = market.Reason(small[2]), SupplierAnswer(small[3]), LeadFlags(small[4])
 	}
 }

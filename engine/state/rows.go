@@ -31,7 +31,7 @@ type Lead struct {
 	Supplier market.Ref
 	Buyer    market.Ref
 	Currency market.Currency
-	Status   market.Status
+	Status   market.LeadStatus
 	Delivery market.DeliveryState
 	Reason   market.Reason
 	Answer   SupplierAnswer

@@ -270,7 +270,7 @@ func (w *trader) report() {
 func (w *trader) change(id market.LeadID) event.LeadChange {
 	lead, ok := w.Lead(id)
 	c := event.LeadChange{
-		Lead: id, From: lead.Status, To: market.StatusContacted + market.Status(w.draw(4)),
+		Lead: id, From: lead.Status, To: market.StatusContacted + market.LeadStatus(w.draw(4)),
 		Supplier: lead.Supplier, Reason: "said so", Occurred: w.at,
 	}
 	c.WasPending = lead.ReturnState() == market.ReturnPending

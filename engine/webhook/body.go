@@ -38,7 +38,7 @@ func AppendWebhookBody(dst []byte, names *state.State, w *state.QueuedWebhook, p
 }
 
 // leadStatusAfter returns the lead's status after an event of this type.
-func leadStatusAfter(kind market.WebhookType) market.Status {
+func leadStatusAfter(kind market.WebhookType) market.LeadStatus {
 	switch kind {
 	case market.WebhookPosted:
 		return market.StatusAccepted

@@ -116,7 +116,7 @@ func settled(how event.PostSettlement, kind market.WebhookType, change func(*eve
 	return record
 }
 
-func changed(from, to market.Status, change func(*event.LeadChange)) *event.StatusChanged {
+func changed(from, to market.LeadStatus, change func(*event.LeadChange)) *event.StatusChanged {
 	c := event.LeadChange{Lead: theLead, Supplier: 1, Result: event.ChangeDone, From: from, To: to, Webhook: to.WebhookType()}
 	if change != nil {
 		change(&c)

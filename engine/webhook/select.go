@@ -17,7 +17,7 @@ import (
 // Intents, refusals followed by another post, answers at the ceiling, exhausted retries
 // and resent posts trigger no event, because a later record settles them. A lead therefore
 // triggers at most one of the three. Later reports of the buyer trigger the event of
-// market.Status.Webhook.
+// market.LeadStatus.Webhook.
 //
 // The record stores the result. So a later change of the webhook configuration does not
 // change the events of old leads.

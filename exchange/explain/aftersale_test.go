@@ -31,7 +31,7 @@ func (c *history) bought(n byte, change ...func(*event.PostSettled)) market.Lead
 }
 
 // report records a buyer's report on a lead.
-func (c *history) report(id market.LeadID, to market.Status, result event.LeadChangeResult, change ...func(*event.LeadChange)) {
+func (c *history) report(id market.LeadID, to market.LeadStatus, result event.LeadChangeResult, change ...func(*event.LeadChange)) {
 	c.t.Helper()
 	one := event.LeadChange{Lead: id, From: market.StatusAccepted, To: to, Result: result, Supplier: 1}
 	for _, do := range change {
@@ -70,7 +70,7 @@ func (x *Explanation) reportLines() string {
 func TestExplainReports(t *testing.T) {
 	waited := func(c *event.LeadChange) { c.WasPending = true }
 	type step struct {
-		to     market.Status
+		to     market.LeadStatus
 		result event.LeadChangeResult
 		change []func(*event.LeadChange)
 	}
@@ -363,7 +363,7 @@ func (c *history) addNext(rt *rapid.T, id market.LeadID) {
 		c.webhookTried(id, kind, webhook.Attempts+1, rapid.SampledFrom(outcomes).Draw(rt, "outcome"))
 		return
 	}
-	to := market.Status(rapid.IntRange(int(market.StatusContacted), int(market.StatusReturned)).Draw(rt, "to"))
+	to := market.LeadStatus(rapid.IntRange(int(market.StatusContacted), int(market.StatusReturned)).Draw(rt, "to"))
 	from := func(change *event.LeadChange) { change.From = row.Status }
 	switch {
 	case !row.Status.CanBecome(to) || to == market.StatusReturned && row.ReturnState() == market.ReturnRefused:

@@ -27,7 +27,7 @@ type timeline struct {
 	state    objectNamer
 	sale     *event.Sale // the current or last sale; its buyer is zero without a sale
 	trail    []event.OutcomeFilterSets
-	status   market.Status
+	status   market.LeadStatus
 	delivery market.DeliveryState
 	reason   market.Reason
 

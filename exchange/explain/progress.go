@@ -18,7 +18,7 @@ type readProgress struct {
 	known bool // memory has the lead
 	sold  bool // a buyer could report on the lead
 
-	status   market.Status
+	status   market.LeadStatus
 	returned market.ReturnState
 	webhooks []webhookProgress // in the order of the events that caused them
 }

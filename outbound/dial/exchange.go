@@ -30,14 +30,14 @@ func (h *host) exchange(r *Request, response *fasthttp.Response) Result {
 	}
 	pool := h.connPoolFor(r)
 	pooled, err := acquireConnWithin(pool.AcquireConn, left, h.maxConnWait(r, left))
-	for err == nil && !h.isConnUsable(unwrapConn(pooled.Conn()), r) {
+	for err == nil && !h.isConnUsable(mustBeClientConn(pooled.Conn()), r) {
 		pool.CloseConn(pooled)
 		pooled, err = acquireConnWithin(pool.AcquireConn, time.Until(r.Deadline), h.maxConnWait(r, left))
 	}
 	if err != nil {
 		return Result{Fault: faultOfDial(err)}
 	}
-	conn := unwrapConn(pooled.Conn())
+	conn := mustBeClientConn(pooled.Conn())
 	result, keep := h.sendAndRead(conn, r, response)
 	if keep && h.mayKeepConn() {
 		conn.idleSince = h.hosts.clock()
@@ -48,7 +48,7 @@ func (h *host) exchange(r *Request, response *fasthttp.Response) Result {
 	return result
 }
 
-func unwrapConn(pooled net.Conn) *clientConn {
+func mustBeClientConn(pooled net.Conn) *clientConn {
 	own, ok := pooled.(*clientConn)
 	if !ok {
 		panic("BUG: the pool returned a connection that dial did not open")

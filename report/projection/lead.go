@@ -15,7 +15,7 @@ type Lead struct {
 	Campaign, Supplier, Buyer market.Ref
 	Source                    int64
 	State                     string
-	Status                    market.Status
+	Status                    market.LeadStatus
 	Delivery                  market.DeliveryState
 	Reason                    market.Reason
 	Price, Payout             market.Money

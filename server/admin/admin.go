@@ -77,7 +77,7 @@ type Admin struct {
 	authFailures *ratelimit.AuthFailureLimiter // for wrong passwords
 	applying     sync.Mutex                    // one configuration is applied at a time
 	rotating     sync.Mutex                    // one webhook secret rotates at a time
-	uploading    uploadGuard                   // one suppression list is uploaded at a time
+	uploading    singleUploadGuard             // one suppression list is uploaded at a time
 	sessions     *sessionStore                 // sessions and login limits
 	answer       fasthttp.RequestHandler
 	http         *fasthttp.Server
@@ -211,7 +211,7 @@ func (a *Admin) Serve(listener net.Listener) error {
 // Shutdown ends uploads and event streams, which have no end of their own, and then the
 // server.
 func (a *Admin) Shutdown() error {
-	a.uploading.endUploads()
+	a.uploading.abortAndRejectUploads()
 	a.watch.Stop()
 	a.live.close()
 	return a.http.Shutdown()

@@ -216,35 +216,36 @@ func (u *uploadReader) discardRest() {
 	}
 }
 
-// uploadGuard allows one upload at a time.
-type uploadGuard struct {
+// singleUploadGuard allows one upload at a time.
+type singleUploadGuard struct {
 	mu    sync.Mutex
 	conn  net.Conn
 	ended bool
 }
 
 // startUpload reports whether an upload may start.
-func (l *uploadGuard) startUpload(conn net.Conn) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.conn != nil || l.ended {
+func (g *singleUploadGuard) startUpload(conn net.Conn) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.conn != nil || g.ended {
 		return false
 	}
-	l.conn = conn
+	g.conn = conn
 	return true
 }
 
-func (l *uploadGuard) finishUpload() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.conn = nil
+func (g *singleUploadGuard) finishUpload() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.conn = nil
 }
 
-// endUploads aborts the upload, so that a shutdown does not wait for it.
-func (l *uploadGuard) endUploads() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.ended = true; l.conn != nil {
-		_ = l.conn.Close()
+// abortAndRejectUploads aborts the upload in progress, so that a shutdown does not wait for
+// it, and rejects later ones.
+func (g *singleUploadGuard) abortAndRejectUploads() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.ended = true; g.conn != nil {
+		_ = g.conn.Close()
 	}
 }

@@ -137,7 +137,7 @@ func readFile(path string) ([]byte, error) {
 	defer file.Close()
 	text, err := io.ReadAll(io.LimitReader(file, maxFile+1))
 	if err == nil && len(text) > maxFile {
-		err = fmt.Errorf("%q is larger than a megabyte", path)
+		err = fmt.Errorf("the file %q is larger than 1 MB, too large for a certificate or a key", path)
 	}
 	return text, err
 }

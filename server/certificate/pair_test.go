@@ -104,7 +104,7 @@ func TestOpen(t *testing.T) {
 		"no text":           {[]byte("x"), key, "no certificate"},
 		"a locked key":      {cert, locked, "passphrase"},
 		"a key of no kind":  {cert, broken, "failed to parse private key"},
-		"more than is read": {bytes.Repeat(cert, 4000), key, "larger than a megabyte"},
+		"more than is read": {bytes.Repeat(cert, 4000), key, "larger than 1 MB"},
 	} {
 		d := newDisk(t)
 		d.write(row.cert, row.key)

@@ -57,7 +57,7 @@ func (g *Conn) Read(p []byte) (int, error) {
 	if g.head.bare {
 		return 0, ErrBareLineFeed
 	}
-	if deadline, due := g.readDeadline.nextDeadline(); due {
+	if deadline, due := g.readDeadline.deadlineToSet(); due {
 		if err := g.Conn.SetReadDeadline(deadline); err != nil {
 			return 0, err
 		}
@@ -108,7 +108,7 @@ func (g *Conn) scanInput(p []byte) {
 }
 
 func (g *Conn) Write(p []byte) (int, error) {
-	if deadline, due := g.writeDeadline.nextDeadline(); due {
+	if deadline, due := g.writeDeadline.deadlineToSet(); due {
 		if err := g.Conn.SetWriteDeadline(deadline); err != nil {
 			return 0, err
 		}

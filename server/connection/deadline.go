@@ -22,9 +22,9 @@ type coarseDeadline struct {
 // maxDelay is the most by which a deadline is late.
 const maxDelay = time.Second
 
-// nextDeadline returns the deadline to set before the connection blocks, and whether it differs
+// deadlineToSet returns the deadline to set before the connection blocks, and whether it differs
 // from the one in effect.
-func (p *coarseDeadline) nextDeadline() (deadline time.Time, due bool) {
+func (p *coarseDeadline) deadlineToSet() (deadline time.Time, mustSet bool) {
 	if !p.wanted.Before(p.first) && !p.wanted.After(p.last) {
 		return p.last, false
 	}

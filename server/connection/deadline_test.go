@@ -33,7 +33,7 @@ func TestPatience(t *testing.T) {
 				given := 0
 				for _, wanted := range test.wanted {
 					p.wanted = time.Now().Add(wanted)
-					deadline, due := p.nextDeadline()
+					deadline, due := p.deadlineToSet()
 					if due {
 						given++
 					}
@@ -54,13 +54,13 @@ func TestPatience(t *testing.T) {
 // No deadline is wanted first, and again at the end.
 func TestPatienceWithoutEnd(t *testing.T) {
 	var p coarseDeadline
-	if _, due := p.nextDeadline(); due {
+	if _, due := p.deadlineToSet(); due {
 		t.Error("a deadline was given where none was ever wanted")
 	}
 	p.wanted = time.Now().Add(time.Minute)
-	p.nextDeadline()
+	p.deadlineToSet()
 	p.wanted = time.Time{}
-	if deadline, due := p.nextDeadline(); !due || !deadline.IsZero() {
+	if deadline, due := p.deadlineToSet(); !due || !deadline.IsZero() {
 		t.Errorf("given %s, %t: want it taken away", deadline, due)
 	}
 }

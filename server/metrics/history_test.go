@@ -88,13 +88,13 @@ func TestWatchTellsWhatWasLately(t *testing.T) {
 func TestSellersPostsAreCounted(t *testing.T) {
 	m := quietMeter()
 	sold, refused := &engine.SaleAnswer{Buyer: "buy_blue"}, &engine.Refusal{Code: engine.PostRejected}
-	m.CountSellerPost(sold, nil, false)
-	m.CountSellerPost(sold, nil, true)
-	m.CountSellerPost(&engine.SaleAnswer{Replayed: true}, nil, false)
-	m.CountSellerPost(nil, refused, false)
-	m.CountSellerPost(nil, &engine.Refusal{Code: engine.PostRejected, Replayed: true}, false)
-	m.CountSellerPost(nil, &engine.Refusal{Code: engine.InvalidPayload}, false)
-	m.CountSellerPost(nil, engine.ErrUnavailable, false)
+	m.CountAnsweredPost(sold, nil, false)
+	m.CountAnsweredPost(sold, nil, true)
+	m.CountAnsweredPost(&engine.SaleAnswer{Replayed: true}, nil, false)
+	m.CountAnsweredPost(nil, refused, false)
+	m.CountAnsweredPost(nil, &engine.Refusal{Code: engine.PostRejected, Replayed: true}, false)
+	m.CountAnsweredPost(nil, &engine.Refusal{Code: engine.InvalidPayload}, false)
+	m.CountAnsweredPost(nil, engine.ErrUnavailable, false)
 	if r := m.readCounters(time.Now()); r.Leads != 2 || r.Sold != 1 {
 		t.Errorf("%d leads, %d sold", r.Leads, r.Sold)
 	}

@@ -98,12 +98,12 @@ func (b *buyerMeter) countPing(outcome market.Outcome, elapsed int64) {
 	}
 }
 
-// CountSellerPost counts a seller's post as sold or unsold. Requests that were rejected
+// CountAnsweredPost counts a supplier's post (/v1/post) as sold or unsold. Requests that were rejected
 // before they became a lead do not count.
-func (m *Meter) CountSellerPost(answer *engine.SaleAnswer, err error, test bool) {
+func (m *Meter) CountAnsweredPost(answer *engine.SaleAnswer, err error, isTest bool) {
 	var refusal *engine.Refusal
 	switch {
-	case test:
+	case isTest:
 	case err == nil && !answer.Replayed:
 		m.sales.Add(1)
 		m.buyers.get(answer.Buyer).sales.Add(1)

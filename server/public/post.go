@@ -30,7 +30,7 @@ func (s *Server) handlePost(ctx *fasthttp.RequestCtx, id market.RequestID, r *sc
 	r.post.Timings = r.timings.EnterEngine(s.clock.Now())
 	answer, err := s.engine.Post(&r.post)
 	r.timings.LeaveEngine(s.clock.Now())
-	s.opt.Meter.CountSellerPost(&answer, err, r.test || seller.Test)
+	s.opt.Meter.CountAnsweredPost(&answer, err, r.test || seller.Test)
 	if err != nil {
 		httperror.WriteEngineError(ctx, id, err)
 		return

@@ -61,7 +61,7 @@ func (s *Shipper) listStoredKeyFiles(ctx context.Context, exchangeKeyText []byte
 	}
 	place := keyObjectPrefix(keysFolder, exchangeKey)
 	if there := s.storedKeys[exchangeKey]; len(there) > 0 && !containsSum(there, sum(s.box.sumKey, place, exchangeKeyText)) {
-		return fmt.Errorf("cannot back up %q to %s: %w", s.src.Dir, s.opt.To, ErrForeign)
+		return fmt.Errorf("cannot back up the data directory %q to %s: %w", s.src.Dir, s.opt.To, ErrForeign)
 	}
 	gone, err := s.box.listObjects(ctx, erasedFolder)
 	for _, o := range gone {

@@ -77,7 +77,7 @@ func (o Options) withDefaults() Options {
 // store's listing and the folder. After an error it retries the step, and after a crash
 // StartShipping finds the place to continue (resume.go).
 type Shipper struct {
-	src       Source
+	src       SourceFolder
 	opt       Options
 	box       encryptedStore
 	bulkStore store.Store // the same store for bulk transfers
@@ -105,7 +105,7 @@ type Shipper struct {
 
 // NewShipper locks the folder for backups to this place. It does not read the store
 // before the first step.
-func NewShipper(src Source, opt Options) (*Shipper, error) {
+func NewShipper(src SourceFolder, opt Options) (*Shipper, error) {
 	opt = opt.withDefaults()
 	if err := src.rejectStoreInside(opt.To); err != nil {
 		return nil, err

@@ -12,8 +12,8 @@ import (
 	"pingpost/wal/backup/store"
 )
 
-// Source is the folder to back up, and the access to its log.
-type Source struct {
+// SourceFolder is the folder to back up, and the access to its log.
+type SourceFolder struct {
 	Dir string
 	// Epoch returns the current life of the log.
 	Epoch func() (uint32, error)
@@ -24,8 +24,8 @@ type Source struct {
 }
 
 // SourceFromFolder returns a folder that another process may be serving.
-func SourceFromFolder(dir string) Source {
-	return Source{
+func SourceFromFolder(dir string) SourceFolder {
+	return SourceFolder{
 		Dir:       dir,
 		Epoch:     func() (uint32, error) { return wal.ReadEpoch(dir) },
 		NewReader: func(from uint64) (*wal.Reader, error) { return wal.NewReader(dir, from) },
@@ -33,7 +33,7 @@ func SourceFromFolder(dir string) Source {
 }
 
 // rejectStoreInside returns an error if the backup place is inside the folder.
-func (s *Source) rejectStoreInside(to store.Store) error {
+func (s *SourceFolder) rejectStoreInside(to store.Store) error {
 	folder, isDir := to.(*store.Dir)
 	if !isDir {
 		return nil
@@ -49,8 +49,8 @@ func (s *Source) rejectStoreInside(to store.Store) error {
 }
 
 // SourceFromLog returns the folder of a log that this process serves.
-func SourceFromLog(log *wal.Log) Source {
-	return Source{
+func SourceFromLog(log *wal.Log) SourceFolder {
+	return SourceFolder{
 		Dir:       log.Dir(),
 		Epoch:     func() (uint32, error) { return log.Epoch(), nil },
 		NewReader: log.NewReader,
@@ -62,7 +62,7 @@ func SourceFromLog(log *wal.Log) Source {
 // is useless without it.
 const exchangeKey = "exchange.key"
 
-func (s *Source) readExchangeKey() ([]byte, error) {
+func (s *SourceFolder) readExchangeKey() ([]byte, error) {
 	root, err := os.ReadFile(filepath.Join(s.Dir, "keys", exchangeKey))
 	if err != nil {
 		return nil, fmt.Errorf("cannot back up %q, which does not contain an exchange yet: %w", s.Dir, err)
@@ -71,7 +71,7 @@ func (s *Source) readExchangeKey() ([]byte, error) {
 }
 
 // lockForPlace prevents two processes from backing up one folder to one place.
-func (s *Source) lockForPlace(place string) (*os.File, error) {
+func (s *SourceFolder) lockForPlace(place string) (*os.File, error) {
 	folder := filepath.Join(s.Dir, "backup")
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return nil, fmt.Errorf("cannot back up %q: %w", s.Dir, err)

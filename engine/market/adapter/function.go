@@ -33,8 +33,8 @@ var functions = map[string]*templateFunction{
 	"sha256": transformFunction(market.TransformSHA256),
 
 	"default":  {minArguments: 2, maxArguments: 2, apply: func(_ *bodyWriter, a []market.Value) market.Value { return firstPresentValue(a[1], a[0]) }},
-	"first":    {minArguments: 2, maxArguments: 2, prepareArguments: checkCountArgument, apply: func(_ *bodyWriter, a []market.Value) market.Value { return keepCharacters(a, true) }},
-	"last":     {minArguments: 2, maxArguments: 2, prepareArguments: checkCountArgument, apply: func(_ *bodyWriter, a []market.Value) market.Value { return keepCharacters(a, false) }},
+	"first":    {minArguments: 2, maxArguments: 2, prepareArguments: checkNumberOfCharacters, apply: func(_ *bodyWriter, a []market.Value) market.Value { return keepCharacters(a, true) }},
+	"last":     {minArguments: 2, maxArguments: 2, prepareArguments: checkNumberOfCharacters, apply: func(_ *bodyWriter, a []market.Value) market.Value { return keepCharacters(a, false) }},
 	"map":      {minArguments: 3, maxArguments: 64, prepareArguments: checkMapArguments, comparesConstants: true, apply: func(_ *bodyWriter, a []market.Value) market.Value { return mapValue(a) }},
 	"national": {minArguments: 1, maxArguments: 1, apply: func(_ *bodyWriter, a []market.Value) market.Value { return toNationalNumber(a[0]) }},
 	"number":   {minArguments: 1, maxArguments: 1, apply: func(_ *bodyWriter, a []market.Value) market.Value { return parseNumberValue(a[0]) }},
@@ -159,7 +159,9 @@ func hasSameText(a, b market.Value) bool {
 	return a.Kind != market.KindAbsent && b.Kind != market.KindAbsent && string(a.Text) == string(b.Text)
 }
 
-func checkCountArgument(arguments []valueExpression) error {
+// checkNumberOfCharacters returns an error unless the first argument of first or last is a
+// constant of at least 1.
+func checkNumberOfCharacters(arguments []valueExpression) error {
 	if c, ok := arguments[0].(constantValue); ok && c.Kind == market.KindInteger {
 		if n, ok := format.ParseDigits(c.Text); ok && n > 0 {
 			return nil

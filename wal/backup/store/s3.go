@@ -117,7 +117,7 @@ func (s *S3) put(ctx context.Context, name string, data []byte, opt minio.PutObj
 func (s *S3) Get(ctx context.Context, name string) ([]byte, error) {
 	object, err := s.client.GetObject(ctx, s.bucket, s.prefix+name, minio.GetObjectOptions{})
 	if err != nil {
-		return nil, fmt.Errorf("cannot get %s from %s: %w", name, s, err)
+		return nil, fmt.Errorf("cannot read the object %s from the backup store %s: %w", name, s, err)
 	}
 	data, err := io.ReadAll(io.LimitReader(object, MaxObject))
 	err = errors.Join(err, object.Close())
@@ -127,7 +127,7 @@ func (s *S3) Get(ctx context.Context, name string) ([]byte, error) {
 	if serviceResponse(err).Code == minio.NoSuchKey {
 		err = ErrNotFound
 	}
-	return nil, fmt.Errorf("cannot get %s from %s: %w", name, s, err)
+	return nil, fmt.Errorf("cannot read the object %s from the backup store %s: %w", name, s, err)
 }
 
 // List implements Store.
