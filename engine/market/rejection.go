@@ -10,7 +10,8 @@ type ReportRejection uint8
 const (
 	RejectionNone ReportRejection = 0
 
-	// The report is invalid. Each has a field error.
+	// RejectionNotObject and those up to the next group: the report is invalid. Each has a
+	// field error.
 	RejectionNotObject        ReportRejection = 1 // in a batch: it is not an object
 	RejectionLeadMissing      ReportRejection = 2
 	RejectionLeadType         ReportRejection = 3
@@ -28,7 +29,7 @@ const (
 	RejectionOccurredInFuture ReportRejection = 15
 	invalidReportEnd                          = 16 // below it: those to the report
 
-	// The lead's state does not allow the report.
+	// RejectionDeliveryPending and those after it: the lead's state does not allow the report.
 	RejectionDeliveryPending ReportRejection = 32 // whether the buyer has the lead is not known yet
 	RejectionNotSold         ReportRejection = 33
 	RejectionStatusBackward  ReportRejection = 34 // the lead has a later status, or was returned

@@ -8,7 +8,7 @@ const (
 	StatusAccepted  LeadStatus = 1 // a buyer was assigned
 	StatusUnmatched LeadStatus = 2 // unsold
 
-	// The buyer's reports on an accepted lead.
+	// StatusContacted and those after it are the buyer's reports on an accepted lead.
 	StatusContacted LeadStatus = 3
 	StatusQualified LeadStatus = 4
 	StatusSold      LeadStatus = 5

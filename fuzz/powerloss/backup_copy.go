@@ -21,7 +21,8 @@ type backupCopy struct {
 	restoreDir string // directory for restored copies
 }
 
-// Paths of a recording's or rebuilt folder's backup and of the two halves of its key.
+// backupDir, identityFile and recipientFile return the paths of a folder's backup and of the
+// two halves of its key. The folder is a recording's or a rebuilt one.
 func backupDir(folder string) string     { return filepath.Join(folder, "place", "backups") }
 func identityFile(folder string) string  { return filepath.Join(folder, "backup.key") }
 func recipientFile(folder string) string { return filepath.Join(folder, "backup.recipient") }

@@ -164,6 +164,8 @@ func TestLayoutSizes(t *testing.T) { reportFindings(t, tooLong(readRepository(t)
 
 func TestLayoutPackageComments(t *testing.T) { reportFindings(t, undocumented(readRepository(t))) }
 
+func TestLayoutDeclarationComments(t *testing.T) { reportFindings(t, misnamed(readRepository(t))) }
+
 func TestLayoutPackageNames(t *testing.T) { reportFindings(t, vagueNames(readRepository(t), vague)) }
 
 func TestLayoutFolders(t *testing.T) { reportFindings(t, strangeFolders(readRepository(t), folders)) }

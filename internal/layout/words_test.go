@@ -2,10 +2,13 @@ package layout_test
 
 import (
 	"fmt"
+	"go/ast"
+	"go/token"
 	"maps"
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // noCurrency is the ISO 4217 code for no currency, as a string. It is not a mark of
@@ -42,6 +45,36 @@ func undocumented(t *tree) []string {
 	for _, dir := range slices.Sorted(maps.Keys(documented)) {
 		if !documented[dir] {
 			found = append(found, dir+`: no package comment ("Package name …", "Command name …") with the purpose`)
+		}
+	}
+	return found
+}
+
+// misnamed lists functions and types outside of tests whose comment does not have their
+// name in its first sentence: most often it has the name from before a rename.
+func misnamed(t *tree) []string {
+	var found []string
+	check := func(s source, doc *ast.CommentGroup, name *ast.Ident) {
+		first, _, _ := strings.Cut(strings.ReplaceAll(doc.Text(), "\n", " ")+" ", ". ")
+		isWord := func(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }
+		words := strings.FieldsFunc(first, func(r rune) bool { return !isWord(r) })
+		if len(words) > 0 && !slices.Contains(words, name.Name) {
+			found = append(found, fmt.Sprintf("%s: the comment does not begin with %s", s.at(name.Pos()), name.Name))
+		}
+	}
+	for _, s := range t.sources {
+		if s.isTest() || ast.IsGenerated(s.file) {
+			continue
+		}
+		for _, declaration := range s.file.Decls {
+			switch d := declaration.(type) {
+			case *ast.FuncDecl:
+				check(s, d.Doc, d.Name)
+			case *ast.GenDecl:
+				if d.Tok == token.TYPE && !d.Lparen.IsValid() {
+					check(s, d.Doc, d.Specs[0].(*ast.TypeSpec).Name)
+				}
+			}
 		}
 	}
 	return found

@@ -68,7 +68,7 @@ func (k *SumKey) checksumOfSums(first uint64, text []byte) [sumSize]byte {
 var (
 	// ErrSums reports a checksum file that is damaged or belongs to another exchange.
 	ErrSums = errors.New("the checksum file of lead keys is damaged, or belongs to another exchange")
-	// ErrLater reports a checksum file of a newer version of the program.
+	// ErrNewerVersion reports a checksum file of a newer version of the program.
 	ErrNewerVersion = errors.New("the checksum file of lead keys is of a newer version of pingpost")
 )
 
