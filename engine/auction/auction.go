@@ -10,21 +10,23 @@ import (
 	"pingpost/engine/selection"
 )
 
-// CampaignBidders are the filter sets of a live ping_post campaign with the ping limiters of their
-// buyers.
+// CampaignBidders are the filter sets of a ping_post campaign, together with the ping limiters of
+// their buyers. Auctions of the campaign share them.
 type CampaignBidders struct {
 	*selection.CompiledFilterSets
 	Limiters []*PingLimiter // by filter set; nil elements in a test campaign
 	Test     bool           // a test campaign
 }
 
-// CapacityChecker reports whether caps and funds allow a sale. state.State implements it.
+// CapacityChecker reports whether a buyer's caps and funds allow a sale. It reserves nothing.
+// state.State implements it.
 type CapacityChecker interface {
 	IsCapFull(limit *market.Cap, amount market.Money, now int64) (full bool, until int64)
 	LacksFunds(buyer *market.Buyer, amount market.Money) bool
 }
 
-// Tracer records the pings of a traced request.
+// Tracer records the pings of a traced request, for the operator's tracing system. timing.Trace
+// implements it.
 type Tracer interface {
 	// StartCall returns the id of a new span and the traceparent header for the buyer.
 	StartCall() (span uint64, traceparent string)
@@ -32,27 +34,27 @@ type Tracer interface {
 	AddPing(span uint64, filterSet int, buyer market.BuyerID, from, to int64, result *market.PingResult, bodySize int)
 }
 
-// Auction is the scratch memory of one auction: the pinged buyers, their answers and the
-// rank of the bids. It is part of the scratch memory of the request that holds it; the lead
-// and the candidates belong to that request. The request calls Prepare, excludes the
-// candidates that may not be pinged, and calls Runner.Run.
+// Auction is the scratch memory of one auction: the pinged buyers, their answers and the rank of
+// the bids. It is part of the scratch memory of the request that holds it; the lead and the
+// candidates belong to that request. The request calls PrepareAuction, excludes the candidates
+// that may not be pinged, and calls Runner.Run.
 //
 // Invariants:
 //
-//   - Every filter set of the campaign ends with exactly one outcome. Filter sets that are
-//     not pinged or whose bid is invalid are excluded from the candidates with their
-//     outcome. Those with a valid bid stay candidates until one of them is sold to. A valid
-//     bid that does not win has lost.
+//   - Every filter set of the campaign ends with exactly one outcome. Filter sets that are not
+//     pinged or whose bid is invalid are excluded from the candidates with their outcome. Those
+//     with a valid bid stay candidates until the lead is sold to one of them. A valid bid that
+//     does not win has lost.
 //   - All buyers have the same deadline, and each ping names it as expires_at.
-//   - An auction reserves nothing. It compares each bid with the capacity at that instant.
+//   - An auction reserves nothing. It compares each bid with the free capacity at that instant.
 //     The sale reserves the capacity, or finds it used up.
-//   - The rank depends on the bids alone: see selection.Offer.
+//   - The rank depends on the bids alone: see selection.RankedBid.
 type Auction struct {
 	ID       market.AuctionID
 	Began    int64 // Unix nanoseconds
 	Deadline int64 // Unix nanoseconds
 
-	// The caller sets these after Prepare.
+	// The caller sets these after PrepareAuction.
 	Lead       *market.Lead
 	Candidates *selection.Candidates
 	Request    market.RequestID
@@ -73,16 +75,18 @@ type Auction struct {
 	summary AuctionSummary
 }
 
-// Margin is the time between the end of an auction and a limit that the caller sets.
+// Margin is the time that remains for the answer when an auction ends because the caller stops
+// waiting.
 const Margin = 50 * time.Millisecond
 
-// maxOffers limits the bids that can be accepted. The tokens of further bids are not
-// recorded, so that the event of an auction fits a frame of the log for any number of
-// buyers.
+// maxOffers limits the bids of an auction that can be accepted, the best first. The tokens of
+// further bids are not recorded. So the event of an auction fits the largest record of the log
+// for any number of buyers.
 const maxOffers = 256
 
-// PrepareAuction sets the auction up. It begins now and ends after the campaign's timeout, or at
-// latestEnd. Its bids are valid until the bidCeiling at the latest.
+// PrepareAuction sets the auction's id, times and terms before Run. The auction begins at now. It
+// ends after the campaign's timeout, but not after latestEnd. Its bids are valid until bidCeiling
+// at the latest.
 func (a *Auction) PrepareAuction(b *CampaignBidders, capacity CapacityChecker, id market.AuctionID, now, latestEnd, bidCeiling int64) {
 	a.bidders, a.capacity = b, capacity
 	a.ID, a.Began = id, now
@@ -90,18 +94,20 @@ func (a *Auction) PrepareAuction(b *CampaignBidders, capacity CapacityChecker, i
 	a.terms = selection.NewBidTerms(b.Campaign, a.Deadline, bidCeiling)
 }
 
-// ResetKeepingCapacity empties the auction, and drops the texts of its bids.
+// ResetKeepingCapacity empties the auction for the next request. It keeps the memory of the
+// lists, but not the texts of the bids.
 func (a *Auction) ResetKeepingCapacity() {
 	clear(a.valid)
 	clear(a.invalid)
 	*a = Auction{valid: a.valid[:0], invalid: a.invalid[:0], offers: a.offers[:0], summary: AuctionSummary{Pings: a.summary.Pings[:0]}}
 }
 
-// IsHeld reports whether there was an auction since the last Reset.
+// IsHeld reports whether PrepareAuction was called since the last ResetKeepingCapacity: the
+// request has an auction.
 func (a *Auction) IsHeld() bool { return a.ID != market.AuctionID{} }
 
-// Run pings all candidates and ranks their bids. Afterwards the candidates are those with a
-// valid bid. The error is ErrUnavailable.
+// Run pings the buyers of all candidates, waits for the answers and ranks the bids. Afterwards
+// the candidates are the filter sets with a valid bid. The error is ErrUnavailable.
 func (r *Runner) Run(a *Auction) error {
 	c, _ := r.collectors.Get().(*bidCollector)
 	c.users.Store(1)
@@ -124,8 +130,9 @@ func (r *Runner) Run(a *Auction) error {
 	return nil
 }
 
-// addPingsOfCandidates adds a ping for every candidate, and excludes the candidates that may not be
-// pinged now. After the deadline it adds no ping.
+// addPingsOfCandidates adds a ping to the collector for every candidate. It excludes the
+// candidates whose buyer is unhealthy or over its ping rate, or whose adapter cannot encode the
+// lead. After the auction's deadline it excludes all candidates.
 func (a *Auction) addPingsOfCandidates(c *bidCollector) {
 	in := a.Candidates.Eligible
 	for i := in.NextFrom(0); i >= 0; i = in.NextFrom(i + 1) {
@@ -144,8 +151,9 @@ func (a *Auction) addPingsOfCandidates(c *bidCollector) {
 	}
 }
 
-// addPingOfFilterSet adds the ping for one filter set. It returns false if the buyer's adapter cannot
-// render the lead. Buyers without an adapter share one body.
+// addPingOfFilterSet adds the ping to one filter set's buyer to the collector. It returns false
+// if the buyer's adapter cannot encode the lead. Buyers without an adapter share one encoded
+// body.
 func (a *Auction) addPingOfFilterSet(c *bidCollector, filterSet int) bool {
 	campaign := a.bidders.Campaign
 	buyer := campaign.FilterSets[filterSet].Buyer
@@ -185,7 +193,8 @@ func (a *Auction) addPingOfFilterSet(c *bidCollector, filterSet int) bool {
 	return true
 }
 
-// tracePings records the pings in the request's trace.
+// tracePings records all pings of the auction in the request's trace, if it has one. began is the
+// time at which they were sent.
 func (a *Auction) tracePings(c *bidCollector, began int64) {
 	if a.Tracer == nil {
 		return
@@ -197,7 +206,7 @@ func (a *Auction) tracePings(c *bidCollector, began int64) {
 	}
 }
 
-// Bid returns the valid bid of a filter set.
+// Bid returns the valid bid of a filter set. It panics if the filter set has none.
 func (a *Auction) Bid(filterSet int) *event.Bid {
 	i, ok := slices.BinarySearchFunc(a.valid, filterSet, func(b event.Bid, filterSet int) int { return cmp.Compare(int(b.FilterSet), filterSet) })
 	if !ok {
@@ -206,7 +215,7 @@ func (a *Auction) Bid(filterSet int) *event.Bid {
 	return &a.valid[i]
 }
 
-// BestFilterSet returns the filter set with the best bid, and false without a valid bid.
+// BestFilterSet returns the filter set with the best bid. ok is false if no bid was valid.
 func (a *Auction) BestFilterSet() (filterSet int, ok bool) {
 	if len(a.offers) == 0 {
 		return -1, false
@@ -214,8 +223,8 @@ func (a *Auction) BestFilterSet() (filterSet int, ok bool) {
 	return a.offers[0].FilterSet, true
 }
 
-// NextFilterSet returns the filter set with the best bid of the remaining candidates that is still
-// valid now, or -1.
+// NextFilterSet returns the filter set whose bid is the best among the remaining candidates and
+// has not expired. It returns -1 if there is none. The sale tries the bids in this order.
 func (a *Auction) NextFilterSet(now int64) int {
 	for _, offer := range a.offers[:min(maxOffers, len(a.offers))] {
 		if a.Candidates.Eligible.Has(offer.FilterSet) && now < a.Bid(offer.FilterSet).ValidUntil {
@@ -225,8 +234,9 @@ func (a *Auction) NextFilterSet(now int64) int {
 	return -1
 }
 
-// UnsoldReason returns the reason why no buyer bought the lead. A valid bid of a remaining
-// candidate has expired.
+// UnsoldReason returns the reason for the supplier why no buyer bought the lead: that of the
+// furthest stage that a filter set reached. Candidates with a valid bid can remain only because
+// it has expired.
 func (a *Auction) UnsoldReason() market.Reason {
 	reason := a.Candidates.UnsoldReason()
 	switch {

@@ -6,7 +6,8 @@ import (
 	"pingpost/engine/selection"
 )
 
-// judgeAnswers judges all answers after the collector is over.
+// judgeAnswers judges the answers of all pinged buyers after the end of the collection. A buyer
+// without an answer has timed out. Each answer also counts for the health of its buyer.
 func (a *Auction) judgeAnswers(c *bidCollector) {
 	answered := false
 	for i := range c.pings {
@@ -34,7 +35,8 @@ func (a *Auction) judgeAnswers(c *bidCollector) {
 	}
 }
 
-// judgeBid copies an offered bid and returns its outcome, before capacity and rank.
+// judgeBid copies a buyer's offer into bid and returns its outcome, or OutcomeNone if the bid is
+// valid. It checks neither capacity nor rank. arrivedAt is the time of the answer.
 func (a *Auction) judgeBid(bid *event.Bid, offered *market.Bid, arrivedAt int64) market.Outcome {
 	bid.Amount, bid.Currency, bid.ValidUntil = offered.Amount, offered.Currency, a.terms.BidValidUntil(offered)
 	if bid.Currency == (market.Currency{}) {
@@ -48,8 +50,9 @@ func (a *Auction) judgeBid(bid *event.Bid, offered *market.Bid, arrivedAt int64)
 	return outcome
 }
 
-// checkCapacity returns OutcomeNone if applied events leave capacity for a sale at the
-// bid's amount.
+// checkCapacity returns OutcomeNone if caps and funds have room for a sale to the filter set at
+// this amount. Otherwise it returns OutcomeCapped or OutcomeNoFunds. It does not count the
+// reservations of requests in progress.
 func (a *Auction) checkCapacity(filterSet int, amount market.Money) market.Outcome {
 	for _, limit := range a.bidders.Caps[filterSet] {
 		if full, _ := a.capacity.IsCapFull(limit, amount, a.Began); full {
@@ -62,7 +65,8 @@ func (a *Auction) checkCapacity(filterSet int, amount market.Money) market.Outco
 	return market.OutcomeNone
 }
 
-// sortBidByOutcome adds a bid to the valid ones, or to the invalid ones with its outcome.
+// sortBidByOutcome adds a bid to the auction: to the valid bids for OutcomeNone, and otherwise to
+// the invalid ones. The filter set of an invalid bid is excluded with the outcome.
 func (a *Auction) sortBidByOutcome(bid *event.Bid, outcome market.Outcome, p *pingInFlight) {
 	if outcome != market.OutcomeNone {
 		bid.Token, bid.Payout = "", 0
@@ -77,8 +81,8 @@ func (a *Auction) sortBidByOutcome(bid *event.Bid, outcome market.Outcome, p *pi
 	})
 }
 
-// AppendBids appends all bids with their current outcomes: the valid ones by rank, then the
-// invalid ones by filter set.
+// AppendBids appends all bids with their present outcomes to dst, for the auction's event. The
+// valid bids come first, by rank, and then the invalid ones, by filter set.
 func (a *Auction) AppendBids(dst []event.Bid) []event.Bid {
 	for i := range a.offers {
 		bid := *a.Bid(a.offers[i].FilterSet)
@@ -93,7 +97,8 @@ func (a *Auction) AppendBids(dst []event.Bid) []event.Bid {
 	return dst
 }
 
-// OutcomeOf returns the current outcome of a filter set. A remaining candidate has lost.
+// OutcomeOf returns the present outcome of a filter set. A filter set that is still a candidate,
+// so that its bid was valid but not used, has OutcomeLost.
 func (a *Auction) OutcomeOf(filterSet int) market.Outcome {
 	if outcome := a.Candidates.OutcomeOf(filterSet); outcome != market.OutcomeNone {
 		return outcome

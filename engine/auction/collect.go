@@ -10,25 +10,25 @@ import (
 	"pingpost/engine/market"
 )
 
-// bidCollector pings the buyers of one auction at once and collects their answers, until the
-// last answer or the deadline.
+// bidCollector pings the buyers of one auction at once and collects their answers, until the last
+// answer or the deadline.
 //
-// Each ping has a worker. Options.MaxPings and the filter sets of a campaign limit the
-// pings in flight. Long before, each buyer's ping rate does, because a ping takes a few
-// seconds at most.
+// Each ping runs on a worker of its own. Options.MaxPings and the filter sets of a campaign limit
+// the pings in flight. In practice each buyer's ping rate limits them earlier, because a ping
+// takes a few seconds at most.
 //
 // Invariants:
 //
-//   - The end is one instant, under mu. An answer before it counts; a later answer changes
-//     nothing.
+//   - The collection ends at one instant, under mu. An answer before it counts; a later answer
+//     changes nothing.
 //   - A ping that has not returned by then may still read its request and the body. So the
-//     bidCollector counts its users, and returns to the pool when the last one has released
-//     it: the auction or a late ping.
-//   - The time of an answer is measured by the exchange's clock, never by the buyer or by
-//     the Buyers port.
+//     bidCollector counts its users, which are the auction and the pings. It returns to the pool
+//     when the last of them has released it.
+//   - The time of an answer is measured by the exchange's clock, never by the buyer or by the
+//     Buyers port.
 //
-// Rejected: a channel of answers. A late ping would need another place for its answer, and
-// each answer would be copied twice.
+// Rejected: a channel of answers. A late ping would need another place for its answer, and each
+// answer would be copied twice.
 type bidCollector struct {
 	runner *Runner
 	pings  []pingInFlight // grows only before the first ping is sent
@@ -47,27 +47,28 @@ type bidCollector struct {
 	users atomic.Int32
 }
 
-// pingInFlight is one pingInFlight of an auction.
+// pingInFlight is one ping of an auction: the request to a buyer and, later, its answer.
 type pingInFlight struct {
 	filterSet int
-	body      [2]int // range in collector.bodies
+	body      [2]int // range in bidCollector.bodies
 	request   market.PingRequest
 	limiter   *PingLimiter
 	span      uint64 // id in the request's trace; 0: not traced
 
-	// mu of the collector guards these until it is over. Then they belong to the auction.
+	// bidCollector.mu guards these until the collection is over. Then the auction owns them.
 	result     market.PingResult
 	answeredAt int64 // Unix nanoseconds; 0: no answer
 }
 
-// keptBodies limits the memory for bodies that a collector keeps for the next auction.
+// keptBodies limits the memory for request bodies that a collector keeps for its next auction.
 const keptBodies = 256 << 10
 
 func newBidCollector(r *Runner) *bidCollector {
 	return &bidCollector{runner: r, last: make(chan struct{}, 1)}
 }
 
-// add adds a ping and returns it.
+// add appends a ping to the auction's pings and returns it, to be filled in. It reuses memory of
+// earlier auctions.
 func (c *bidCollector) add() *pingInFlight {
 	if len(c.pings) < cap(c.pings) {
 		c.pings = c.pings[:len(c.pings)+1]
@@ -78,7 +79,7 @@ func (c *bidCollector) add() *pingInFlight {
 }
 
 // sendPingsAndWait sends all pings. It returns at the last answer or at the deadline, in Unix
-// nanoseconds. The error is ErrUnavailable if the exchange stops.
+// nanoseconds; later answers do not count. The error is ErrUnavailable if the exchange stops.
 func (c *bidCollector) sendPingsAndWait(deadline int64) error {
 	clock := c.runner.opt.Clock
 	for i := range c.pings {
@@ -107,7 +108,7 @@ func (c *bidCollector) sendPingsAndWait(deadline int64) error {
 	return err
 }
 
-// runPing sends one ping and records its answer. A worker calls it.
+// runPing sends the ping with this index and records its answer. It runs on a worker of the pool.
 func (c *bidCollector) runPing(pingIndex int) {
 	defer c.releaseUse()
 	defer c.runner.pings.Add(-1)
@@ -115,8 +116,8 @@ func (c *bidCollector) runPing(pingIndex int) {
 	c.recordAnswer(pingIndex, &result, c.runner.opt.Clock.Now())
 }
 
-// sendRecoveringPanic pings the buyer. It reports a panic and returns an error for this ping alone,
-// because a panic would end the process for all other buyers too.
+// sendRecoveringPanic pings the buyer and returns its answer. It reports a panic and returns
+// OutcomeError for this ping alone. An unrecovered panic would end the process.
 func (c *bidCollector) sendRecoveringPanic(req *market.PingRequest) (result market.PingResult) {
 	defer func() {
 		if cause := recover(); cause != nil {
@@ -139,7 +140,8 @@ func (c *bidCollector) recordAnswer(pingIndex int, result *market.PingResult, an
 	}
 }
 
-// releaseUse ends one use of the collector. The last user empties it for the next auction.
+// releaseUse ends the use of the collector by the auction or by one ping. The last user empties
+// the collector and returns it to the pool.
 func (c *bidCollector) releaseUse() {
 	if c.users.Add(-1) > 0 {
 		return

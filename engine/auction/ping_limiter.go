@@ -10,10 +10,10 @@ import (
 	"pingpost/engine/selection"
 )
 
-// PingLimiter decides whether an auction pings a buyer: by the health of its recent
-// answers, and by its ping rate. It belongs to the buyer and outlives a configuration, so a
-// new configuration changes the rate and keeps the rest. After a start of the process the
-// buyer is healthy and its bucket is empty, so that a restart allows no second burst.
+// PingLimiter decides whether an auction pings a buyer: by the health of its recent answers, and
+// by its configured ping rate. It belongs to the buyer and outlives a configuration, so a new
+// configuration changes the rate and keeps the rest. After a start of the process the buyer is
+// healthy and its token bucket is empty, so that a restart allows no second burst.
 //
 // The nil PingLimiter, of test campaigns, always allows the ping and records nothing.
 type PingLimiter struct {
@@ -24,8 +24,9 @@ type PingLimiter struct {
 	latest int64         // the latest time of all calls, in Unix nanoseconds
 }
 
-// CheckAndUseToken returns OutcomeNone if the buyer may be pinged now, or the outcome of its filter
-// set. A buyer that is skipped for its health uses no token.
+// CheckAndUseToken returns OutcomeNone if the buyer may be pinged now, and then takes a token of
+// its ping rate. Otherwise it returns OutcomeUnhealthy, without taking a token, or
+// OutcomeRateLimited.
 func (l *PingLimiter) CheckAndUseToken(now int64) market.Outcome {
 	if l == nil {
 		return market.OutcomeNone
@@ -39,16 +40,17 @@ func (l *PingLimiter) CheckAndUseToken(now int64) market.Outcome {
 	return market.OutcomeNone
 }
 
-// recordOutcome records the outcome of a ping for the buyer's health.
+// recordOutcome counts the outcome of a ping for the buyer's health. at is the time of the
+// answer, in Unix nanoseconds.
 func (l *PingLimiter) recordOutcome(outcome market.Outcome, at int64) {
 	if l != nil {
 		l.health.RecordOutcome(outcome, at)
 	}
 }
 
-// useToken takes one token from the bucket, and returns false if it is empty.
-// Concurrent auctions report their times in any order, and rate.Limiter would fill the
-// bucket twice for a time that goes back. So the time of a bucket never goes back.
+// useToken takes one token from the buyer's token bucket, and returns false if the bucket is
+// empty. Concurrent auctions report their times in any order, and rate.Limiter would fill the
+// bucket twice for a time that goes back. So useToken never lets the bucket's time go back.
 func (l *PingLimiter) useToken(now int64) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -56,7 +58,8 @@ func (l *PingLimiter) useToken(now int64) bool {
 	return l.bucket == nil || l.bucket.AllowN(time.Unix(0, l.latest), 1)
 }
 
-// setRate sets the pings per second, which is also the burst. Zero means no limit.
+// setRate sets the buyer's limit of pings per second, which is also the largest burst. Zero means
+// no limit.
 func (l *PingLimiter) setRate(perSecond int, now int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -74,12 +77,13 @@ func (l *PingLimiter) setRate(perSecond int, now int64) {
 	}
 }
 
-// PingLimiters are the limiters by the buyer's number. Only configured buyers have one, so
-// requests cannot add entries. The caller serializes changes; requests read the limiters of
-// their catalog.
+// PingLimiters has the ping limiter of each configured buyer, by the buyer's number. Requests
+// never add entries. The caller must serialize calls of ForBuyer. Requests use the limiters that
+// their campaign got when the configuration was compiled.
 type PingLimiters map[market.Ref]*PingLimiter
 
-// ForBuyer returns the limiter of a buyer, with the configured rate.
+// ForBuyer returns the ping limiter of a buyer, with the configured rate. It adds a new limiter
+// if the buyer has none.
 func (all PingLimiters) ForBuyer(buyer *market.Buyer, now int64) *PingLimiter {
 	l := all[buyer.Ref]
 	if l == nil {

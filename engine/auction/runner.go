@@ -18,19 +18,20 @@ var (
 	ErrTooManyAuctions = errors.New("the supplier has too many open auctions")
 )
 
-// Clock returns the time in Unix nanoseconds and starts timers.
+// Clock returns the time in Unix nanoseconds and starts timers. A timer sends one value on fired
+// after d; stop releases it.
 type Clock interface {
 	Now() int64
 	Timer(d time.Duration) (fired <-chan time.Time, stop func() bool)
 }
 
-// Buyers pings a buyer's endpoint. Ping returns by the request's deadline or shortly after;
-// a later answer does not count.
+// Buyers sends a ping to a buyer's endpoint and returns the buyer's answer. Ping returns by the
+// request's deadline or shortly after it; a later answer does not count.
 type Buyers interface {
 	Ping(req *market.PingRequest) market.PingResult
 }
 
-// Options are the ports and limits of a Runner.
+// Options are the functions that a Runner needs from the engine, and its limits.
 type Options struct {
 	Clock       Clock
 	Buyers      Buyers
@@ -39,25 +40,26 @@ type Options struct {
 	ReportPanic func(err error) // reports a panic of Buyers.Ping
 }
 
-// Runner runs auctions. It owns the worker pool and counts pings and auctions. Its methods
-// may be called concurrently.
+// Runner runs auctions. It owns the goroutines that send pings, and it limits the pings in flight
+// and the open auctions of each supplier. Its methods may be called concurrently.
 type Runner struct {
 	opt        Options
 	workers    pingWorkerPool
-	collectors sync.Pool    // *collector
+	collectors sync.Pool    // *bidCollector
 	pings      atomic.Int64 // in flight
 	open       openAuctionCounts
 }
 
-// NewRunner returns a Runner without workers.
+// NewRunner returns a Runner. It starts goroutines only when auctions need them.
 func NewRunner(opt Options) *Runner {
 	r := &Runner{opt: opt}
 	r.collectors.New = func() any { return newBidCollector(r) }
 	return r
 }
 
-// BeginAuction counts a new auction of a supplier. End must follow it. The error is ErrUnavailable
-// or ErrTooManyAuctions.
+// BeginAuction counts a new auction of a supplier; the caller must call EndAuction afterwards.
+// ErrUnavailable: too many pings are in flight. ErrTooManyAuctions: the supplier is at its limit
+// of open auctions.
 func (r *Runner) BeginAuction(supplier *market.Supplier) error {
 	if r.pings.Load() >= r.opt.MaxPings {
 		return ErrUnavailable
@@ -68,33 +70,36 @@ func (r *Runner) BeginAuction(supplier *market.Supplier) error {
 	return nil
 }
 
-// EndAuction ends an auction that Begin has counted.
+// EndAuction ends an auction that BeginAuction has counted for the supplier.
 func (r *Runner) EndAuction(supplier *market.Supplier) { r.open.remove(supplier) }
 
-// PingsInFlight returns the number of pings in flight.
+// PingsInFlight returns the number of pings that await a buyer's answer, for metrics.
 func (r *Runner) PingsInFlight() int64 { return r.pings.Load() }
 
-// OpenAuctions returns the number of open auctions, from the first ping to the last answer.
+// OpenAuctions returns the number of open auctions, for metrics. An auction is open from
+// BeginAuction to EndAuction.
 func (r *Runner) OpenAuctions() int { return r.open.total() }
 
-// Close ends the idle workers; the others end after their ping.
+// Close ends the idle goroutines that send pings. Busy ones end after their ping.
 func (r *Runner) Close() { r.workers.close() }
 
-// openAuctionCounts counts the open auctions by supplier.
+// openAuctionCounts counts the open auctions of each supplier.
 type openAuctionCounts struct {
 	mu    sync.Mutex
 	count map[market.Ref]int
 }
 
-// defaultMaxAuctions is the limit of a supplier's open auctions if none is configured.
+// defaultMaxAuctions is the limit of a supplier's open auctions if the configuration has none.
 const defaultMaxAuctions = 1000
 
-// MaxOpenAuctions returns the limit of a supplier's open auctions.
+// MaxOpenAuctions returns the supplier's limit of open auctions: the configured one, or else the
+// default.
 func MaxOpenAuctions(supplier *market.Supplier) int {
 	return cmp.Or(supplier.ConcurrentAuctions, defaultMaxAuctions)
 }
 
-// add counts an auction, and returns false if the supplier is at its limit.
+// add counts a new auction of the supplier. It returns false, without counting, if the supplier
+// is at its limit.
 func (o *openAuctionCounts) add(supplier *market.Supplier) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()

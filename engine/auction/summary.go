@@ -5,8 +5,8 @@ import (
 	"pingpost/engine/market"
 )
 
-// AuctionSummary describes an auction for metrics and log lines, at the last answer or the
-// deadline, before a sale. It contains no bid tokens.
+// AuctionSummary describes an auction for metrics and log lines, as it is at the last answer or
+// the deadline, before a sale. It contains no bid tokens.
 type AuctionSummary struct {
 	Reason   market.Reason            // why there is no valid bid; ReasonNone: there is one
 	Outcomes [market.OutcomeCount]int // number of filter sets by outcome
@@ -15,7 +15,7 @@ type AuctionSummary struct {
 	Test     bool                     // of a test lead
 }
 
-// PingSummary is one buyer's answer.
+// PingSummary is the outcome of one buyer's ping in an AuctionSummary.
 type PingSummary struct {
 	Buyer   *market.Buyer
 	Outcome market.Outcome
@@ -23,8 +23,9 @@ type PingSummary struct {
 	Elapsed int64 // nanoseconds from the auction's start
 }
 
-// SummarizeAuction returns the summary of the auction. The best valid bid counts as won, even if
-// the sale fails later. The summary is valid until the next call or Reset.
+// SummarizeAuction returns the summary of the auction at its end, now. The best valid bid counts
+// as won, even if the sale fails later. The summary is valid until the next call or
+// ResetKeepingCapacity.
 func (a *Auction) SummarizeAuction(now int64) *AuctionSummary {
 	s := &a.summary
 	*s = AuctionSummary{Pings: s.Pings[:0], Test: a.bidders.Test, Elapsed: max(0, now-a.Began)}
@@ -55,7 +56,8 @@ func (a *Auction) addPingSummary(filterSet int, outcome market.Outcome, fault ma
 	})
 }
 
-// SummarizeWithoutAuction returns the summary of a request for an auction that was not held.
+// SummarizeWithoutAuction returns a summary for a ping that led to no auction, for example
+// because no campaign matches. reason says why.
 func (a *Auction) SummarizeWithoutAuction(reason market.Reason, test bool) *AuctionSummary {
 	a.summary = AuctionSummary{Reason: reason, Pings: a.summary.Pings[:0], Test: test}
 	return &a.summary

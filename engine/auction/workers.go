@@ -7,25 +7,25 @@ import "sync"
 //
 // Invariants:
 //
-//   - A ping never waits for a worker: if no worker is idle, submit starts one. The pool
-//     limits the idle workers only; Options.MaxPings limits the pings.
-//   - An idle worker is in the list exactly once. The code that removes it gives it a ping
-//     or ends it.
+//   - A ping never waits for a worker: if no worker is idle, submit starts one. The pool limits
+//     the idle workers only; Options.MaxPings limits the pings.
+//   - An idle worker is in the list exactly once. The code that removes it gives it a ping or
+//     ends it.
 //
-// Rejected: an idle timeout. The idle workers hold a few megabytes, and the garbage
-// collector shrinks their stacks.
+// Rejected: an idle timeout. The idle workers hold a few megabytes, and the garbage collector
+// shrinks their stacks.
 type pingWorkerPool struct {
 	mu     sync.Mutex
 	idle   []*pingWorker // the most recently used one last, because its stack is in the cache
 	closed bool
 }
 
-// pingWorker is one goroutine of a pool.
+// pingWorker is one goroutine of a pingWorkerPool. It runs one ping after another.
 type pingWorker struct {
 	jobs chan job // closed to end the worker
 }
 
-// job is one ping of a collector.
+// job is a task for a worker: the ping with this index in a collector.
 type job struct {
 	collector *bidCollector
 	ping      int
@@ -33,7 +33,7 @@ type job struct {
 
 const maxIdleWorkers = 512
 
-// submit runs the ping on an idle worker, or on a new one.
+// submit runs a ping on an idle worker, or on a new worker if none is idle. It never blocks.
 func (p *pingWorkerPool) submit(j job) {
 	p.mu.Lock()
 	last := len(p.idle) - 1
@@ -49,7 +49,8 @@ func (p *pingWorkerPool) submit(j job) {
 	w.jobs <- j
 }
 
-// run runs a ping, and then the pings that submit sends.
+// run is the worker's goroutine: it runs the ping j, and then the pings that submit gives to the
+// idle worker. It returns when the pool needs the worker no longer.
 func (w *pingWorker) run(p *pingWorkerPool, j job) {
 	for more := true; more; j, more = <-w.jobs {
 		j.collector.runPing(j.ping)
@@ -59,7 +60,8 @@ func (w *pingWorker) run(p *pingWorkerPool, j job) {
 	}
 }
 
-// addIdle adds an idle worker. It returns false if the worker must end.
+// addIdle adds a worker that has finished its ping to the idle ones. It returns false if the pool
+// is closed or has enough idle workers; the worker must then end.
 func (p *pingWorkerPool) addIdle(w *pingWorker) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -70,7 +72,7 @@ func (p *pingWorkerPool) addIdle(w *pingWorker) bool {
 	return true
 }
 
-// close ends the idle workers. Each of the others ends after its ping.
+// close ends the idle workers of the pool. Busy workers end after their ping.
 func (p *pingWorkerPool) close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -3,13 +3,13 @@ package bitset
 
 import "math/bits"
 
-// Set is a set of small numbers, such as positions in a campaign's filter sets. Its
-// capacity is fixed when it is made; a number beyond it is a bug of the caller and panics.
+// Set is a set of small numbers from 0, such as indexes in a campaign's filter sets. Its capacity
+// is fixed when it is made. A larger number is a bug of the caller and panics.
 type Set []uint64
 
 const WordBits = 64
 
-// New returns an empty set for the numbers 0 to n-1.
+// New returns an empty set that can hold the numbers 0 to n-1.
 func New(n int) Set { return make(Set, (n+WordBits-1)/WordBits) }
 
 // Add adds i to the set.
@@ -21,7 +21,8 @@ func (b Set) Remove(i int) { b[i/WordBits] &^= 1 << (uint(i) % WordBits) }
 // Has reports whether i is in the set.
 func (b Set) Has(i int) bool { return b[i/WordBits]>>(uint(i)%WordBits)&1 != 0 }
 
-// IntersectWith removes the numbers that are not in the other set. The other is at least as long.
+// IntersectWith removes the numbers from b that are not in other. other must be at least as long
+// as b.
 func (b Set) IntersectWith(other Set) {
 	other = other[:len(b)]
 	for i := range b {
@@ -29,7 +30,7 @@ func (b Set) IntersectWith(other Set) {
 	}
 }
 
-// RemoveAll removes the numbers of the other set. The other is at least as long.
+// RemoveAll removes the numbers from b that are in other. other must be at least as long as b.
 func (b Set) RemoveAll(other Set) {
 	other = other[:len(b)]
 	for i := range b {
@@ -37,7 +38,7 @@ func (b Set) RemoveAll(other Set) {
 	}
 }
 
-// Count returns the number of elements.
+// Count returns how many numbers are in the set.
 func (b Set) Count() int {
 	n := 0
 	for _, word := range b {
@@ -46,7 +47,8 @@ func (b Set) Count() int {
 	return n
 }
 
-// NextFrom is the least number in the set that is i or more, or -1. A walk:
+// NextFrom returns the smallest number in the set that is at least i, or -1 if there is none. A
+// loop over all numbers:
 //
 //	for i := b.NextFrom(0); i >= 0; i = b.NextFrom(i + 1) { … }
 func (b Set) NextFrom(i int) int {
@@ -65,7 +67,7 @@ func (b Set) NextFrom(i int) int {
 	return at*WordBits + bits.TrailingZeros64(word)
 }
 
-// FillUpTo sets the content to exactly 0 to n-1.
+// FillUpTo makes the set contain exactly the numbers 0 to n-1.
 func (b Set) FillUpTo(n int) {
 	clear(b)
 	whole := n / WordBits

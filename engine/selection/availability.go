@@ -5,8 +5,9 @@ import (
 	"pingpost/engine/market"
 )
 
-// ExcludeByLead excludes the filter sets that the lead itself rules out: by state, then by
-// filter. Availability covers the conditions that depend on the moment.
+// ExcludeByLead excludes the filter sets that do not accept the lead's state, and then those
+// whose filters reject the lead. It ignores opening hours, caps and funds: see
+// UnavailableFilterSets.
 func (l *CompiledFilterSets) ExcludeByLead(lead *market.Lead, c *Candidates) {
 	c.KeepOnly(l.byState[lead.USState()], market.OutcomeWrongState)
 	copy(c.scratch, c.Eligible)
@@ -14,8 +15,9 @@ func (l *CompiledFilterSets) ExcludeByLead(lead *market.Lead, c *Candidates) {
 	c.KeepOnly(c.scratch, market.OutcomeFiltered)
 }
 
-// ExcludeSuppressed excludes the filter sets whose buyers suppress this lead. listed reports
-// whether the lead is on a list; Suppress calls it once for each relevant list.
+// ExcludeSuppressed excludes the filter sets whose buyers have the lead on a suppression list.
+// isListed reports whether a list has the lead; ExcludeSuppressed calls it at most once for each
+// list.
 func (l *CompiledFilterSets) ExcludeSuppressed(c *Candidates, isListed func(*market.SuppressionList) bool) {
 	for _, entry := range l.lists {
 		if hasCommonBit(entry.sets, c.Eligible) && isListed(entry.list) {
@@ -33,8 +35,9 @@ func hasCommonBit(a, b bitset.Set) bool {
 	return false
 }
 
-// UnavailableFilterSets holds the filter sets that are unavailable at the moment, for any lead,
-// each under the first reason. It is immutable.
+// UnavailableFilterSets holds the filter sets of a campaign that no lead can be sold to at the
+// moment. A filter set is in the set of each reason that applies. The value is immutable once it
+// is complete.
 type UnavailableFilterSets struct {
 	BelowFloor bitset.Set // the filter set's price is below the campaign's floor, or below a fixed payout
 	Closed     bitset.Set // outside the buyer's or the filter set's hours
@@ -47,7 +50,8 @@ type UnavailableFilterSets struct {
 	Until   int64  // Unix nanoseconds: valid before that
 }
 
-// NewUnavailableFilterSets returns an Availability without unavailable filter sets.
+// NewUnavailableFilterSets returns empty sets of the right size for a campaign. The caller adds
+// the unavailable filter sets.
 func NewUnavailableFilterSets(l *CompiledFilterSets) *UnavailableFilterSets {
 	n := l.Len()
 	return &UnavailableFilterSets{
@@ -56,15 +60,17 @@ func NewUnavailableFilterSets(l *CompiledFilterSets) *UnavailableFilterSets {
 	}
 }
 
-// ExcludeFrom excludes the unavailable filter sets, in the order of the stages.
+// ExcludeFrom excludes the unavailable filter sets from the candidates. If several reasons apply,
+// the first counts: hours, caps, funds, pause, health, floor.
 func (d *UnavailableFilterSets) ExcludeFrom(c *Candidates) {
 	c.ExcludeAll(d.Closed, market.OutcomeClosed)
 	c.ExcludeAll(d.Capped, market.OutcomeCapped)
 	d.excludeAfterCaps(c)
 }
 
-// ExcludeFromExceptCaps is Exclude for a lead that holds capacity in caps itself. The caller
-// checks caps one by one, because that reservation alone may fill them.
+// ExcludeFromExceptCaps excludes the unavailable filter sets from the candidates, except for
+// those with a full cap. It is for a lead that has reserved capacity in caps itself: that
+// reservation alone may fill a cap. The caller therefore checks the caps one by one.
 func (d *UnavailableFilterSets) ExcludeFromExceptCaps(c *Candidates) {
 	c.ExcludeAll(d.Closed, market.OutcomeClosed)
 	d.excludeAfterCaps(c)

@@ -5,8 +5,8 @@ import (
 	"pingpost/engine/market"
 )
 
-// Candidates sorts the filter sets of a campaign during one decision: each is either in
-// Eligible or in Excluded under its outcome. The next decision reuses the memory.
+// Candidates sorts the filter sets (the buyers' entries) of a campaign during one decision. Each
+// is either in Eligible, or in Excluded under its outcome. The next decision reuses the memory.
 type Candidates struct {
 	Eligible bitset.Set
 	Excluded [market.OutcomeCount]bitset.Set // by outcome; nil or zero if no filter set has it
@@ -15,7 +15,7 @@ type Candidates struct {
 	used    [market.OutcomeCount]bool
 }
 
-// ResetToAll makes every filter set a candidate.
+// ResetToAll makes every filter set of the campaign a candidate, at the beginning of a decision.
 func (c *Candidates) ResetToAll(l *CompiledFilterSets) {
 	words := len(l.all)
 	c.Eligible = resizeToWords(c.Eligible, words)
@@ -24,7 +24,7 @@ func (c *Candidates) ResetToAll(l *CompiledFilterSets) {
 	c.ClearOutcomes()
 }
 
-// ClearOutcomes empties every outcome.
+// ClearOutcomes removes all filter sets from Excluded. It does not change Eligible.
 func (c *Candidates) ClearOutcomes() {
 	for outcome, used := range c.used {
 		if used {
@@ -41,7 +41,7 @@ func resizeToWords(b bitset.Set, words int) bitset.Set {
 	return b[:words]
 }
 
-// KeepOnly keeps the given filter sets; the other candidates get the outcome.
+// KeepOnly excludes every candidate that is not in sets, with the given outcome.
 func (c *Candidates) KeepOnly(sets bitset.Set, outcome market.Outcome) {
 	for i, in := range c.Eligible {
 		if fell := in &^ sets[i]; fell != 0 {
@@ -51,7 +51,8 @@ func (c *Candidates) KeepOnly(sets bitset.Set, outcome market.Outcome) {
 	}
 }
 
-// ExcludeAll excludes the given filter sets; those that were candidates get the outcome.
+// ExcludeAll excludes every candidate that is in sets, with the given outcome. Filter sets that
+// are excluded already keep their outcome.
 func (c *Candidates) ExcludeAll(sets bitset.Set, outcome market.Outcome) {
 	for i, in := range c.Eligible {
 		if fell := in & sets[i]; fell != 0 {
@@ -61,20 +62,21 @@ func (c *Candidates) ExcludeAll(sets bitset.Set, outcome market.Outcome) {
 	}
 }
 
-// Exclude excludes one filter set.
+// Exclude excludes the candidate with this index, with the given outcome.
 func (c *Candidates) Exclude(index int, outcome market.Outcome) {
 	c.Eligible.Remove(index)
 	c.excludedWithOutcome(outcome).Add(index)
 }
 
-// ChangeOutcome replaces the outcome of a filter set.
+// ChangeOutcome replaces the outcome of an excluded filter set, for example when its buyer has
+// refused the post.
 func (c *Candidates) ChangeOutcome(index int, from, to market.Outcome) {
 	c.Excluded[from].Remove(index)
 	c.excludedWithOutcome(to).Add(index)
 }
 
-// OutcomeOf returns the outcome of a filter set, or OutcomeNone if it is still a
-// candidate.
+// OutcomeOf returns the outcome with which a filter set was excluded, or OutcomeNone if it is
+// still a candidate.
 func (c *Candidates) OutcomeOf(index int) market.Outcome {
 	for outcome, used := range c.used {
 		if used && c.Excluded[outcome].Has(index) {
@@ -93,7 +95,8 @@ func (c *Candidates) excludedWithOutcome(outcome market.Outcome) bitset.Set {
 	return c.Excluded[outcome]
 }
 
-// EachOutcomeInUse calls f for every outcome that a filter set has.
+// EachOutcomeInUse calls f for every outcome with which a filter set was excluded. sets has these
+// filter sets; f must not change it.
 func (c *Candidates) EachOutcomeInUse(f func(outcome market.Outcome, sets bitset.Set)) {
 	for outcome, used := range c.used {
 		if used && c.Excluded[outcome].NextFrom(0) >= 0 {
@@ -102,8 +105,8 @@ func (c *Candidates) EachOutcomeInUse(f func(outcome market.Outcome, sets bitset
 	}
 }
 
-// UnsoldReason returns the reason of the furthest stage that a candidate reached, for an unsold
-// lead.
+// UnsoldReason returns the reason for the supplier why the lead is unsold: that of the furthest
+// stage that a filter set reached.
 func (c *Candidates) UnsoldReason() market.Reason {
 	reason := market.ReasonNoBuyer
 	for outcome, used := range c.used {

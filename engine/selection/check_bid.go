@@ -7,11 +7,12 @@ import (
 	"pingpost/engine/market"
 )
 
-// clockTolerance is how far a buyer's clock may be behind this exchange's when its bid is
-// judged.
+// clockTolerance is the time by which a buyer's clock may be behind the exchange's clock. A bid
+// counts as expired only after its end plus this time.
 const clockTolerance = int64(2 * time.Second)
 
-// BidTerms are the conditions for every bid of one auction. Times are in Unix nanoseconds.
+// BidTerms are the conditions that every bid of one auction must meet. Times are in Unix
+// nanoseconds.
 type BidTerms struct {
 	Currency         market.Currency
 	Floor            market.Money
@@ -20,20 +21,20 @@ type BidTerms struct {
 	DecisionDeadline int64 // time limit of the decision
 }
 
-// NewBidTerms returns a campaign's terms.
+// NewBidTerms returns the terms of an auction of campaign c. deadline is the auction's end;
+// decisionDeadline is the time at which all bids expire at the latest.
 func NewBidTerms(c *market.Campaign, deadline, decisionDeadline int64) BidTerms {
 	return BidTerms{Currency: c.Currency, Floor: c.Floor, Payout: c.Payout, BidDeadline: deadline, DecisionDeadline: decisionDeadline}
 }
 
-// CheckBid returns the outcome of a bid that arrived at this time, by itself, or OutcomeNone
-// if it is valid; then only better bids can beat it. Of several faults the first one
-// counts, in the order of the checks: in time, still open, in the campaign's currency,
-// high enough.
+// CheckBid returns the outcome of a bid that arrived at this time, or OutcomeNone if it is valid.
+// Of several faults the first one counts, in the order of the checks: in time, not expired, in
+// the campaign's currency, high enough. It does not compare bids with each other.
 //
-// The reader of the answer has checked that the bid repeats the auction's id and has a
-// token: see market.PingResult. CheckBid compares a bid with the floor before it subtracts
-// the payout. A bid that would make the exchange pay more than it gets is below the floor
-// as well.
+// The code that parsed the buyer's answer has checked that the bid repeats the auction's id and
+// has a token: see market.PingResult. CheckBid compares a bid with the floor before it subtracts
+// the payout. A bid that would make the exchange pay more than it gets is below the floor as
+// well.
 func (t *BidTerms) CheckBid(bid *market.Bid, arrived int64) market.Outcome {
 	if arrived > t.BidDeadline {
 		return market.OutcomeLate
@@ -53,8 +54,8 @@ func (t *BidTerms) CheckBid(bid *market.Bid, arrived int64) market.Outcome {
 	return market.OutcomeNone
 }
 
-// BidValidUntil returns the end of a valid bid: its own, or the time limit. It adds no
-// tolerance.
+// BidValidUntil returns the time at which a valid bid expires: the time that the buyer set, but
+// DecisionDeadline at the latest. It adds no clock tolerance.
 func (t *BidTerms) BidValidUntil(bid *market.Bid) int64 {
 	own := bid.ValidUntil
 	if own == 0 {

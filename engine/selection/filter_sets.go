@@ -9,12 +9,13 @@ import (
 	"pingpost/engine/market"
 )
 
-// CompiledFilterSets is a campaign's filter sets, compiled before a lead arrives: the sets that accept a state, the sets that a filter keeps, the caps that a
-// sale to each would charge. A decision then costs a few words of bit arithmetic for every
-// 64 filter sets instead of a check of each. So a thousand buyers in a campaign cost a
-// lead little more than one.
+// CompiledFilterSets is a campaign's filter sets, compiled when the configuration changes. It has
+// the filter sets that accept each state, those that pass each filter, and the caps that a sale
+// to each filter set uses. A decision then costs a few bit operations for every 64 filter sets
+// instead of a check of each one. So a lead in a campaign with a thousand buyers costs little
+// more than with one buyer.
 //
-// It is immutable and shared by all requests.
+// The value is immutable and shared by all requests.
 type CompiledFilterSets struct {
 	Campaign *market.Campaign
 	Weights  []int32         // by filter set
@@ -27,13 +28,14 @@ type CompiledFilterSets struct {
 	lists       []suppressedFilterSets
 }
 
-// suppressedFilterSets are the filter sets whose buyers use a suppression list.
+// suppressedFilterSets are the filter sets of a campaign whose buyers use the same suppression
+// list.
 type suppressedFilterSets struct {
 	list *market.SuppressionList
 	sets bitset.Set
 }
 
-// CompileFilterSets prepares a campaign's filter sets.
+// CompileFilterSets compiles a campaign's filter sets, once for each configuration.
 func CompileFilterSets(c *market.Campaign) *CompiledFilterSets {
 	n := len(c.FilterSets)
 	l := &CompiledFilterSets{
@@ -71,8 +73,9 @@ func (l *CompiledFilterSets) filterSetsUsingList(list *market.SuppressionList) b
 	return sets
 }
 
-// filterSetsByState returns, by state, the filter sets that accept a lead from there. Only filter
-// sets for all states accept a lead without a state.
+// filterSetsByState returns, by the number of each US state, the filter sets that accept a lead
+// from that state. Element 0, for a lead without a state, has only the filter sets for all
+// states.
 func filterSetsByState(c *market.Campaign) []bitset.Set {
 	byState := make([]bitset.Set, bits.Len64(uint64(market.AllStates)))
 	for state := range byState {
@@ -87,8 +90,8 @@ func filterSetsByState(c *market.Campaign) []bitset.Set {
 	return byState
 }
 
-// hashRotation returns the same hash for campaigns with equal buyers, order and weights, which
-// therefore assign turns alike.
+// hashRotation returns a hash of the campaign's buyers, their order and their weights. Campaigns
+// that are equal in these assign turns in the same way.
 func (l *CompiledFilterSets) hashRotation() uint64 {
 	h := fnv.New64a()
 	var word [8]byte
@@ -100,8 +103,8 @@ func (l *CompiledFilterSets) hashRotation() uint64 {
 	return h.Sum64()
 }
 
-// RotationID returns the identifier of a rotation: of the filter sets that take turns
-// together. It is never zero.
+// RotationID returns the identifier of the rotation among these filter sets, which take turns in
+// getting leads. It stays the same as long as buyers, order and weights do. It is never zero.
 func (l *CompiledFilterSets) RotationID(sets bitset.Set) uint64 {
 	name := l.rotationKey
 	for _, word := range sets {
@@ -114,5 +117,5 @@ func (l *CompiledFilterSets) RotationID(sets bitset.Set) uint64 {
 	return name | 1
 }
 
-// Len returns the number of filter sets.
+// Len returns the number of filter sets in the campaign.
 func (l *CompiledFilterSets) Len() int { return len(l.Campaign.FilterSets) }

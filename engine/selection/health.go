@@ -7,30 +7,29 @@ import (
 	"pingpost/engine/market"
 )
 
-// BuyerPingHealth tracks how a buyer answers pings, and decides whether the next auction pings it.
-// A buyer that hangs makes every auction with it last until the deadline, so a failing
-// buyer is pinged less. The zero BuyerPingHealth is a healthy buyer.
+// BuyerPingHealth tracks how a buyer answers pings, and decides whether the next auction pings
+// it. A buyer that hangs makes every auction with it last until the deadline, so a failing buyer
+// is pinged less. The zero BuyerPingHealth is a healthy buyer.
 //
-// The rule. A score from zero to whole is the share of failed pings: each answer moves it
-// an eighth of the way, a failure towards whole, any other answer towards zero. Up to
-// half, the buyer is pinged every time. Seven failures in a row lead past half; one
-// failure in three does not. Beyond half the buyer is pinged less with a higher score,
-// down to one time in ten.
+// The rule. A score from 0 to 1 estimates the share of failed pings. Each failure moves the score
+// by an eighth of the way to 1, and any other answer by an eighth of the way to 0. Up to one
+// half, the buyer is pinged in every auction. Above that it is pinged less the higher the score
+// is, down to one auction in ten. This begins at the seventh failure in a row; one failure in
+// three does not suffice.
 //
-// The score recovers in two ways. Good answers to the remaining pings lower it, and so
-// raise the number of pings: five undo any failure. And the score of the last answer
-// halves with every thirty seconds since, so that a buyer of few leads need not wait for
-// ten of them.
+// The score recovers in two ways. Good answers to the remaining pings lower it; after five in a
+// row the buyer is pinged in every auction again. Without answers, the score halves every thirty
+// seconds, so that a buyer in few auctions need not wait for ten of them.
 //
-// Invariants: of any ten calls of ShouldPing in a row at least one is true, at any
-// concurrency, and while the score is at most half all of them are. The rule uses no
-// randomness: each call adds the share of pings, in tenths, to a counter, and pings when
-// the counter passes a full ten.
+// Invariants: ShouldPing is true at least once in any ten calls in a row, at any concurrency. It
+// is always true while the score is at most one half. The rule uses no randomness. Each call adds
+// the share of pings, in tenths, to a counter, and pings when the counter passes a multiple of
+// ten.
 //
-// Rejected: a circuit breaker. It needs a time to stay open, pings no buyer meanwhile, and
-// then pings all at once.
+// Rejected: a circuit breaker. It needs a time to stay open, pings no buyer meanwhile, and then
+// pings all at once.
 type BuyerPingHealth struct {
-	// last has the score in the lower 16 bits and its time in Unix milliseconds
+	// lastAnswer has the score in the lower 16 bits and its time in Unix milliseconds
 	// above: one word, so that both change together.
 	lastAnswer atomic.Uint64
 	shareSum   atomic.Uint64
@@ -45,7 +44,8 @@ const (
 	scoreHalfLife = int64(30 * time.Second / time.Millisecond)
 )
 
-// ShouldPing reports whether to ping the buyer at a time in Unix nanoseconds.
+// ShouldPing reports whether an auction at this time, in Unix nanoseconds, pings the buyer. Each
+// call counts as one auction.
 func (h *BuyerPingHealth) ShouldPing(at int64) bool {
 	share := h.PingsPerTen(at)
 	if share == allPings {
@@ -55,7 +55,8 @@ func (h *BuyerPingHealth) ShouldPing(at int64) bool {
 	return after/allPings != (after-share)/allPings
 }
 
-// PingsPerTen returns in how many of ten auctions the buyer is pinged: 1 to 10.
+// PingsPerTen returns in how many of ten auctions the buyer is pinged at this time, in Unix
+// nanoseconds: 1 to 10.
 func (h *BuyerPingHealth) PingsPerTen(at int64) uint64 {
 	score := decayedScoreAt(h.lastAnswer.Load(), at)
 	if score <= healthyScore {
@@ -64,9 +65,9 @@ func (h *BuyerPingHealth) PingsPerTen(at int64) uint64 {
 	return allPings - (allPings-1)*(score-healthyScore)/(maxScore-healthyScore)
 }
 
-// RecordOutcome records the result of a ping at a time in Unix nanoseconds. It ignores
-// outcomes that do not concern the buyer's health: a rate limit, and every outcome of a
-// buyer that was not pinged.
+// RecordOutcome counts the outcome of a ping for the buyer's score. at is the time of the answer,
+// in Unix nanoseconds. Outcomes that say nothing about the buyer's health do not count: a rate
+// limit, and every outcome of a buyer that was not pinged.
 func (h *BuyerPingHealth) RecordOutcome(outcome market.Outcome, at int64) {
 	failed := false
 	switch outcome {
@@ -92,8 +93,9 @@ func (h *BuyerPingHealth) RecordOutcome(outcome market.Outcome, at int64) {
 	}
 }
 
-// decayedScoreAt returns the decayed score at a time, in Unix nanoseconds. For a time before the
-// last answer, which concurrent calls may have, it returns that answer's score.
+// decayedScoreAt returns the score at a time in Unix nanoseconds, from the value of
+// BuyerPingHealth.lastAnswer: the score halves every thirty seconds. Concurrent calls may have a
+// time before the last answer; for these the score has not decayed.
 func decayedScoreAt(last uint64, at int64) uint64 {
 	score, age := last&maxScore, at/int64(time.Millisecond)-int64(last>>scoreBits)
 	if age < scoreHalfLife {

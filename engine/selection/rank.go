@@ -7,7 +7,7 @@ import (
 	"pingpost/engine/market"
 )
 
-// RankedBid is a valid bid with the values that determine its rank.
+// RankedBid is a valid bid of an auction with the values that determine its rank.
 type RankedBid struct {
 	FilterSet int // position in the campaign
 	Amount    market.Money
@@ -16,9 +16,10 @@ type RankedBid struct {
 	Buyer     market.BuyerID
 }
 
-// CompareRank orders offers, the best first: the highest amount, then the lowest priority,
-// then the earlier answer, then the buyer's id. A campaign has a buyer once, so no two of
-// its offers are equal, and the order does not depend on the input order.
+// CompareRank orders the bids of an auction, the best first: the highest amount, then the lowest
+// priority number, then the earlier answer, then the buyer's id. The result is negative if o
+// ranks before other. A campaign has each buyer once, so no two bids are equal, and the order
+// does not depend on the input order.
 func (o RankedBid) CompareRank(other RankedBid) int {
 	return cmp.Or(
 		cmp.Compare(other.Amount, o.Amount),
@@ -28,8 +29,9 @@ func (o RankedBid) CompareRank(other RankedBid) int {
 	)
 }
 
-// RanksBefore reports whether a ranks before b.
+// RanksBefore reports whether bid a is better than bid b, in the order of CompareRank.
 func RanksBefore(a, b RankedBid) bool { return a.CompareRank(b) < 0 }
 
-// SortBestFirst sorts offers in place, the best first.
+// SortBestFirst sorts the bids of an auction in place, the best first, in the order of
+// CompareRank.
 func SortBestFirst(offers []RankedBid) { slices.SortFunc(offers, RankedBid.CompareRank) }
