@@ -1,9 +1,10 @@
 // Package delivery posts leads to buyers' endpoints: it makes the attempts, retries them, and
 // decides when a lead may go to another buyer.
 //
-// It chooses no buyer and writes no intent. Package engine commits the intent, starts the
-// delivery, and commits the settlement of a delivery for which a supplier waits. Each send is
-// one attempt, which the log has. DESIGN.md has the rule about doubt.
+// It chooses no buyer. Package engine commits the intent (the record that a post will be sent)
+// and starts the delivery. While a supplier waits for the answer, package engine also commits the
+// outcome. The log has each attempt. A lead is in doubt while its buyer may have it; it then goes
+// to no other buyer. DESIGN.md in this folder explains that rule.
 package delivery
 
 import (
@@ -24,25 +25,28 @@ var (
 	ErrInProgress = errors.New("the lead's delivery is still in progress")
 )
 
-// Clock returns the time in Unix nanoseconds and starts timers.
+// Clock returns the time in Unix nanoseconds and starts timers. A timer sends one value on fired
+// after d; stop releases it.
 type Clock interface {
 	Now() int64
 	Timer(d time.Duration) (fired <-chan time.Time, stop func() bool)
 }
 
-// Buyers sends one post to a buyer's endpoint. Post returns by the request's deadline.
+// Buyers sends one post to a buyer's endpoint and returns the buyer's answer, by the request's
+// deadline at the latest.
 type Buyers interface {
 	Post(req *market.PostRequest) market.PostResult
 }
 
-// Observer receives the results of attempts, for metrics and log lines.
+// Observer receives the results of attempts and deliveries, for metrics and log lines.
 type Observer interface {
 	PostAttempted(buyer string, result *market.PostResult)
 	DeliveryUnknown(lead market.LeadID, buyer string)
 	ReportFault(what string, err error)
 }
 
-// Options are the ports of the deliveries.
+// Options are the functions and interfaces that the deliveries need from the engine: state, log,
+// clock and buyers.
 type Options struct {
 	State    *state.State // the deliveries only read it
 	Clock    Clock
@@ -65,7 +69,8 @@ type Options struct {
 	SelectWebhook func(record *event.PostSettled, supplierAccepted bool)
 }
 
-// Deliveries has the running deliveries by lead. Its methods may be called concurrently.
+// Deliveries is the set of running deliveries, at most one for each lead. Its methods may be
+// called concurrently.
 type Deliveries struct {
 	opt     Options
 	mu      sync.Mutex
@@ -75,14 +80,15 @@ type Deliveries struct {
 	running sync.WaitGroup // grows only under mu, and not after closed is set
 }
 
-// New returns a Deliveries without running deliveries.
+// New returns an empty set of deliveries. opt connects it to the engine.
 func New(opt Options) *Deliveries {
 	return &Deliveries{opt: opt, byLead: make(map[market.LeadID]*Delivery)}
 }
 
-// Register registers a delivery for a lead. The caller loads the intent, runs the delivery, and
-// calls End or ContinueInBackground. The error is ErrClosed if the exchange stops, and
-// ErrInProgress if the lead has a delivery, which may be about to end.
+// Register adds a delivery for a lead to the running ones and returns it, so that other requests
+// can find it and wait. The caller then loads the intent, runs the delivery, and calls End or
+// ContinueInBackground. ErrClosed: the exchange stops. ErrInProgress: the lead has a delivery,
+// which may be about to end.
 func (ds *Deliveries) Register(lead market.LeadID) (*Delivery, error) {
 	d := &Delivery{
 		all: ds, lead: lead,
@@ -102,7 +108,8 @@ func (ds *Deliveries) Register(lead market.LeadID) (*Delivery, error) {
 	return d, nil
 }
 
-// unregister removes a delivery that has ended.
+// unregister removes a delivery that has ended from the running ones, and wakes the requests that
+// wait for its end.
 func (ds *Deliveries) unregister(d *Delivery) {
 	ds.mu.Lock()
 	delete(ds.byLead, d.lead)
@@ -112,10 +119,11 @@ func (ds *Deliveries) unregister(d *Delivery) {
 	ds.running.Done()
 }
 
-// Count returns the number of running deliveries.
+// Count returns the number of running deliveries, for metrics and limits.
 func (ds *Deliveries) Count() int64 { return ds.count.Load() }
 
-// CloseAndWait rejects new deliveries and waits for the running ones.
+// CloseAndWait makes Register return ErrClosed from now on, and waits until the running
+// deliveries have ended.
 func (ds *Deliveries) CloseAndWait() {
 	ds.mu.Lock()
 	ds.closed = true
@@ -123,18 +131,19 @@ func (ds *Deliveries) CloseAndWait() {
 	ds.running.Wait()
 }
 
-// FindRunning returns the running delivery of a lead, or nil. Callers other than its owner may call
-// only SupplierAnswered, Ended and IsBuyerSilent.
+// FindRunning returns the running delivery of a lead, or nil. The goroutine that registered the
+// delivery owns it; others may call only SupplierAnswered, Ended and IsBuyerSilent.
 func (ds *Deliveries) FindRunning(lead market.LeadID) *Delivery {
 	ds.mu.Lock()
 	defer ds.mu.Unlock()
 	return ds.byLead[lead]
 }
 
-// Recover continues the open intents of the last run, after a crash or a stop. Their last
-// attempt may have reached the buyer, so each lead stays with its buyer: it is ACCEPTED, and
-// its attempts continue by the schedule. A buyer that would treat a repeat as a second lead
-// gets no attempt: that delivery is unconfirmed.
+// Recover continues the posts that were open when the previous process ended, by a crash or a
+// stop. Their last attempt may have reached the buyer, so each lead stays with its buyer. The
+// lead counts as ACCEPTED, and the attempts continue by the schedule. A buyer that would treat a
+// repeated post as a second lead gets no attempt; the delivery is then unconfirmed, and an
+// operator decides.
 func (ds *Deliveries) Recover() error {
 	var open []*state.OpenPost
 	ds.opt.State.EachOpenPost(func(p *state.OpenPost) {

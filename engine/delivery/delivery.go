@@ -14,7 +14,8 @@ import (
 	"pingpost/engine/timing"
 )
 
-// retryPauses are the pauses after attempts that may have reached the buyer.
+// retryPauses are the pauses before the next attempts, if an attempt may have reached the buyer
+// or the lead is promised to this buyer.
 var retryPauses = [...]time.Duration{1 * time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second, 16 * time.Second}
 
 // A buyer that answers 429 without Retry-After gets the next attempt after minBusyPause. The
@@ -24,23 +25,26 @@ const (
 	maxBusyPause = time.Second
 )
 
-// maxRetryAfter limits the Retry-After of an answer that leaves doubt; some buyers send
-// days.
+// maxRetryAfter limits the pause that a buyer can demand by the header Retry-After, after an
+// attempt that may have reached it. Some buyers send days.
 const maxRetryAfter = 30 * time.Second
 
-// notSettled is the result of an attempt that another one follows.
+// notSettled is the result of an attempt that does not end the delivery: another attempt follows.
 const notSettled event.PostSettlement = 0
 
-// Delivery posts one lead to one buyer's endpoint, and retries. A lead has at most one
-// delivery at a time; all requests that wait for the lead's answer wait for it.
+// Delivery posts one lead to one buyer's endpoint, and retries. A lead has at most one delivery
+// at a time. All requests that need the lead's answer wait for that delivery.
 //
-// The request that started the delivery owns it until the answer is due. Then a goroutine
-// of its own continues it. A delivery never uses the request's workspace: it sends the
-// logged intent.
+// The request that started a delivery owns it until the supplier's answer is due. Then a
+// goroutine of its own continues it. A delivery never uses the request's workspace: it sends the
+// body from the committed intent.
 //
-// A lead that was sold at a bid of its supplier's ping is promised: it has no other buyer.
-// So attempts that certainly did not reach the buyer are repeated, by the same schedule as
-// attempts in doubt. The buyer does not have the lead only if all of them failed like that.
+// A delivery is in doubt if an attempt may have reached the buyer, but the buyer's answer is
+// unclear. Such a lead goes to no other buyer, because two buyers could have it.
+//
+// A lead that was sold at a bid of its supplier's ping is promised: no other buyer may get it. So
+// attempts that certainly did not reach the buyer are repeated too, by the schedule for attempts
+// in doubt. The lead becomes unsold only if all of them certainly failed.
 type Delivery struct {
 	// RetryUnsent, for a promised lead, continues after the deadline even if no attempt
 	// reached the buyer.
@@ -72,17 +76,20 @@ type Delivery struct {
 	buyerSilent atomic.Bool // an attempt is in progress or the last one timed out
 }
 
-// SupplierAnswered is closed when the supplier's answer is committed.
+// SupplierAnswered returns a channel that closes when the answer to the lead's supplier is
+// committed.
 func (d *Delivery) SupplierAnswered() <-chan struct{} { return d.supplierAnswered }
 
-// Ended is closed when the delivery has ended.
+// Ended returns a channel that closes when the delivery has ended.
 func (d *Delivery) Ended() <-chan struct{} { return d.ended }
 
-// IsBuyerSilent reports whether an attempt is in progress or the last one timed out.
+// IsBuyerSilent reports whether an attempt is in progress or the last one timed out. The
+// supplier's answer then says buyer_timeout instead of buyer_unavailable.
 func (d *Delivery) IsBuyerSilent() bool { return d.buyerSilent.Load() }
 
-// LoadIntent sets the intent that the delivery carries out. It returns false if no attempt can be
-// made, because the body is erased or unreadable: then the delivery is unconfirmed.
+// LoadIntent sets the committed intent (buyer, endpoint and encrypted body) that the delivery
+// carries out. sendable is false if the body is erased or unreadable. The delivery then makes no
+// attempt and is unconfirmed.
 func (d *Delivery) LoadIntent(post *state.OpenPost) (sendable bool) {
 	d.post, d.attempts, d.inDoubt, d.pause, d.busyAnswers = post, post.Attempts, post.Attempts > 0, 0, 0
 	d.promised = post.Sale.Ping != [16]byte{}
@@ -95,24 +102,27 @@ func (d *Delivery) LoadIntent(post *state.OpenPost) (sendable bool) {
 	return ok
 }
 
-// HasIntent reports whether a durable intent was loaded, so that the buyer may have the lead.
+// HasIntent reports whether LoadIntent was called. The intent is durable then, so a post may have
+// been sent.
 func (d *Delivery) HasIntent() bool { return d.post != nil }
 
-// MayChangeBuyer reports whether the lead may go to another buyer after a refusal.
+// MayChangeBuyer reports whether the lead may go to another buyer after a refusal. It may not if
+// the buyer may have the lead from an earlier attempt, or if the lead is promised to it.
 func (d *Delivery) MayChangeBuyer() bool { return !d.inDoubt && !d.promised }
 
-// CapCharges returns the cap charges of the intent's sale.
+// CapCharges returns the capacity that the sale to this buyer uses in each cap. After a refusal,
+// the next sale gets it back.
 func (d *Delivery) CapCharges() []event.CapCharge { return d.post.Sale.Charges }
 
-// BuyerLeadID returns the buyer's own id of the lead, from the last attempt. It may be empty.
+// BuyerLeadID returns the id that the buyer gave to the lead in its last answer. It may be empty.
 func (d *Delivery) BuyerLeadID() string { return d.lastResult.BuyerLeadID }
 
-// buyerID returns the id of the buyer that gets the lead.
+// buyerID returns the configured id of the buyer to which the lead is posted.
 func (d *Delivery) buyerID() string {
 	return d.all.opt.State.NameOf(event.ObjectBuyer, d.post.Sale.Buyer)
 }
 
-// startAttempt starts an attempt. Its result arrives on results.
+// startAttempt sends the post once, on a goroutine of its own. The result arrives on d.results.
 func (d *Delivery) startAttempt() {
 	opt, post := &d.all.opt, d.post
 	d.inProgress = true
@@ -141,9 +151,9 @@ func (d *Delivery) startAttempt() {
 	go func() { d.results <- d.sendPost(req) }()
 }
 
-// sendPost makes the attempt. It reports a panic and counts it as an attempt that may have
-// reached the buyer. Otherwise the panic would end the process, and each next process that
-// continues the post.
+// sendPost sends one post and returns the buyer's answer. It reports a panic and counts it as an
+// attempt that may have reached the buyer. Without that, the panic would end the process, and
+// also each next process that continues the post.
 func (d *Delivery) sendPost(req *market.PostRequest) (result market.PostResult) {
 	defer func() {
 		if cause := recover(); cause != nil {
@@ -154,8 +164,8 @@ func (d *Delivery) sendPost(req *market.PostRequest) (result market.PostResult) 
 	return d.all.opt.Buyers.Post(req)
 }
 
-// postKey returns the idempotency key of a post: the same at every attempt, and different
-// for each buyer. Without an auction, the lead's id takes the place of the auction's id.
+// postKey returns the idempotency key of a post: the same at every attempt, and different for
+// each buyer. auction is the auction's id, or the lead's id if no auction was held.
 func postKey(auction, lead [16]byte, buyer string) string {
 	h := sha256.New()
 	h.Write(auction[:])
@@ -164,8 +174,9 @@ func postKey(auction, lead [16]byte, buyer string) string {
 	return "post_" + hex.EncodeToString(h.Sum(nil)[:20])
 }
 
-// RunAttemptsUntil makes attempts until the result is known: SettledDelivered, SettledRefused or
-// SettledUnknown. At the deadline it returns SettledPending, and attempts remain.
+// RunAttemptsUntil makes attempts until the outcome is known: SettledDelivered, SettledRefused or
+// SettledUnknown. If the deadline (in Unix nanoseconds) comes first and attempts remain, it
+// returns SettledPending; the delivery must then continue in the background.
 func (d *Delivery) RunAttemptsUntil(deadline int64) event.PostSettlement {
 	if d.unsendable {
 		return event.SettledUnknown
@@ -192,10 +203,13 @@ func (d *Delivery) RunAttemptsUntil(deadline int64) event.PostSettlement {
 	}
 }
 
-// settlementAtDeadline returns the result if the next attempt would be after the deadline. A
-// buyer that was only busy or not reached does not have the lead. The delivery stays open in
-// doubt, after a renewed credential (the next attempt is due at once), and if RetryUnsent
-// applies.
+// settlementAtDeadline returns the outcome if the next attempt would start after the deadline. A
+// buyer that was only busy or not reached does not have the lead, so the outcome is
+// SettledRefused. The result is SettledPending in three cases:
+//
+//   - An attempt may have reached the buyer.
+//   - The last attempt renewed the credential, so the next one is due at once.
+//   - The lead is promised to this buyer (RetryUnsent), and the last attempt did not reach it.
 func (d *Delivery) settlementAtDeadline() event.PostSettlement {
 	if d.inDoubt || d.lastResult.CredentialRenewed || d.RetryUnsent && d.lastResult.Verdict == market.VerdictNotSent {
 		_ = d.commitAttempt() // the caller commits the open delivery next, and gets the same error
@@ -204,7 +218,8 @@ func (d *Delivery) settlementAtDeadline() event.PostSettlement {
 	return event.SettledRefused
 }
 
-// waitForRetry waits before the next attempt. It returns false if the exchange stops.
+// waitForRetry waits for the pause before the next attempt. It returns false if the exchange
+// stops meanwhile.
 func (d *Delivery) waitForRetry() bool {
 	if d.pause <= 0 {
 		select {
@@ -225,8 +240,8 @@ func (d *Delivery) waitForRetry() bool {
 	}
 }
 
-// judgeResult returns the settlement after an attempt. For notSettled it sets the pause
-// before the next attempt.
+// judgeResult returns the outcome of the delivery after an attempt, or notSettled if another
+// attempt follows. For notSettled it sets d.pause, the time before that attempt.
 func (d *Delivery) judgeResult(result *market.PostResult) event.PostSettlement {
 	d.redactContact(result)
 	d.inProgress, d.lastResult, d.uncounted = false, *result, false
@@ -263,8 +278,9 @@ func (d *Delivery) judgeResult(result *market.PostResult) event.PostSettlement {
 	return d.countFailure(result)
 }
 
-// countFailure uses a step of the schedule. It counts an attempt that may have reached the
-// buyer, that follows such an attempt, or that did not reach the buyer of a promised lead.
+// countFailure counts a failed attempt against the retry schedule, and returns the outcome or
+// notSettled. It is called if the attempt, or an earlier one, may have reached the buyer. It is
+// also called if the attempt did not reach the buyer of a promised lead.
 func (d *Delivery) countFailure(result *market.PostResult) event.PostSettlement {
 	d.inDoubt = d.inDoubt || result.Verdict != market.VerdictNotSent
 	d.attempts++
@@ -278,9 +294,9 @@ func (d *Delivery) countFailure(result *market.PostResult) event.PostSettlement 
 	return event.SettledRefused
 }
 
-// commitAttempt commits the last attempt, if another one follows. After an error the
-// delivery must not send again. The event of the settlement has the last attempt of a
-// delivery.
+// commitAttempt commits the result of the last attempt, if another attempt follows. After an
+// error the delivery must not send again, because the log would not know it. The result of a
+// delivery's final attempt is in the settlement's event instead.
 func (d *Delivery) commitAttempt() error {
 	last := &d.lastResult
 	record := &event.PostAttempted{

@@ -7,8 +7,8 @@ import (
 	"pingpost/engine/state"
 )
 
-// ContinueInBackground runs the delivery to its end on a goroutine of its own. The
-// supplier's answer is committed.
+// ContinueInBackground runs the delivery to its end on a goroutine of its own. The caller has
+// committed the supplier's answer and gives up the delivery.
 func (d *Delivery) ContinueInBackground() {
 	d.Trace.StopRecording(d.all.opt.Clock.Now())
 	d.inBackground = true
@@ -21,21 +21,23 @@ func (d *Delivery) ContinueInBackground() {
 	}()
 }
 
-// ResendInBackground makes the attempts of an intent that an operator sends again. The
-// buyer may have the lead already.
+// ResendInBackground posts the lead again in the background, because an operator decided so for
+// an unconfirmed delivery. It treats the buyer as one that may have the lead.
 func (d *Delivery) ResendInBackground(post *state.OpenPost) {
 	d.LoadIntent(post)
 	d.inDoubt = true
 	d.ContinueInBackground()
 }
 
-// End ends a delivery that is settled, or that cannot go on.
+// End ends a delivery whose outcome is committed, or that cannot continue. It wakes the requests
+// that wait for the lead's answer.
 func (d *Delivery) End() {
 	d.all.unregister(d)
 	close(d.supplierAnswered)
 }
 
-// runToEnd makes attempts until the settlement is committed, or the exchange stops.
+// runToEnd makes attempts until the delivery's outcome is committed, or until the exchange stops.
+// Then it returns nil, and the next start continues the delivery. An error is the log's.
 func (d *Delivery) runToEnd() error {
 	if d.unsendable && !d.inProgress {
 		return d.CommitNewSettlement(event.SettledUnknown)
@@ -63,7 +65,8 @@ func (d *Delivery) runToEnd() error {
 	}
 }
 
-// CommitNewSettlement commits a settlement that needs nothing but its kind.
+// CommitNewSettlement commits an outcome that needs no reason and no next buyer. It reports an
+// unconfirmed delivery to the observer.
 func (d *Delivery) CommitNewSettlement(how event.PostSettlement) error {
 	err := d.CommitSettlement(d.NewSettlement(how), nil)
 	if err == nil && how == event.SettledUnknown && !d.post.Sale.Test {
@@ -72,8 +75,9 @@ func (d *Delivery) CommitNewSettlement(how event.PostSettlement) error {
 	return err
 }
 
-// NewSettlement returns the event of a settlement, with the result of the last attempt. An
-// attempt that is still in progress counts as a timeout.
+// NewSettlement returns the event that records an outcome of the delivery, with the result of the
+// last attempt. The caller may complete it before the commit. An attempt that is still in
+// progress counts as a timeout.
 func (d *Delivery) NewSettlement(how event.PostSettlement) *event.PostSettled {
 	last := d.lastResult
 	if d.inProgress {
@@ -91,22 +95,24 @@ func (d *Delivery) NewSettlement(how event.PostSettlement) *event.PostSettled {
 	return record
 }
 
-// SelectWebhook stores in a settlement from NewSettlement the webhook event that it triggers.
-// CommitSettlement does this too.
+// SelectWebhook writes the webhook event that a settlement triggers into its record. The record
+// comes from NewSettlement. CommitSettlement calls it; others need it only if they commit the
+// record themselves.
 func (d *Delivery) SelectWebhook(record *event.PostSettled) {
 	d.all.opt.SelectWebhook(record, d.supplierAccepted)
 }
 
-// CommitSettlement commits a settlement from NewSettlement. The reservations, which may be nil, are
-// released with it.
+// CommitSettlement commits an event from NewSettlement, and adds the webhook event that it
+// triggers. It releases the reservations, which may be nil.
 func (d *Delivery) CommitSettlement(record *event.PostSettled, reserved *state.Reservation) error {
 	d.SelectWebhook(record)
 	return d.all.opt.Commit(record, reserved)
 }
 
-// redactContact removes contact data of the lead from a buyer's answer, before the answer is used,
-// logged or reported. An id with contact data becomes empty. After a restart, the intent for
-// a later buyer has the body alone, and the contact fields are in the lead's first event.
+// redactContact removes contact data of the lead from a buyer's answer, before the answer is
+// used, logged or reported. A buyer's lead id that contains contact data becomes empty. The
+// intent for a later buyer has no contact fields, so after a restart they are read from the
+// lead's first event.
 func (d *Delivery) redactContact(result *market.PostResult) {
 	if result.Code == "" && result.BuyerLeadID == "" {
 		return

@@ -1,24 +1,24 @@
-// Package keyedmutex has a lock for each key of a set that changes.
+// Package keyedmutex provides one lock for each key, where keys come and go with the requests.
 package keyedmutex
 
 import "sync"
 
-// Mutex is a lock for each key: a lead whose status changes, or a month of one buyer's
-// returns.
+// Mutex locks keys of type K independently of each other. The engine has two: for leads whose
+// status changes, and for months in which a buyer returns leads.
 //
-// A key stays locked until the decision's event is applied, so the next owner decides by
-// applied events. A request that locks several keys locks all leads before all months, each
-// kind sorted, so there is no deadlock. Only requests in progress have entries.
+// A request keeps its keys locked until its event is applied, so the next owner of a key decides
+// by applied events. A request that locks several keys locks all leads before all months, each
+// kind in sorted order, so there is no deadlock. Only locked keys occupy memory.
 //
-// Rejected: claims in the state's shards, like those of idempotency keys. A batch would hold
-// a thousand, and the committer would have to end them. Here the request ends them.
+// Rejected: claims in the state's shards, like those of idempotency keys. A batch would hold a
+// thousand, and the committer would have to end them. Here the request ends them.
 type Mutex[K comparable] struct {
 	mu     sync.Mutex
 	locked map[K]chan struct{} // closed by UnlockAll; nil while no request waits
 }
 
-// TryLock locks the key and returns nil, or returns a channel that closes when the key is
-// unlocked.
+// TryLock locks the key and returns nil. If the key is locked already, it returns a channel that
+// closes when the key is unlocked; the caller then tries again.
 func (m *Mutex[K]) TryLock(key K) (wait <-chan struct{}) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -36,7 +36,7 @@ func (m *Mutex[K]) TryLock(key K) (wait <-chan struct{}) {
 	return ended
 }
 
-// UnlockAll unlocks the keys and empties the list.
+// UnlockAll unlocks all keys in the list and empties the list. It panics if a key is not locked.
 func (m *Mutex[K]) UnlockAll(keys *[]K) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -7,7 +7,7 @@ import (
 	"pingpost/engine/market"
 )
 
-// EntryKind is the reason for a money movement.
+// EntryKind is the reason for an entry in an account, for example a sale or a return.
 type EntryKind uint8
 
 const (
@@ -24,8 +24,8 @@ func (k EntryKind) String() string {
 	return [entryKindEnd]string{"held", "opening", "top_up", "sale", "return", "reversal"}[k]
 }
 
-// Entry is one movement of money, seen from the account: a buyer's payment is
-// negative, a supplier's earning positive.
+// Entry is one movement of money in the account of a buyer or a supplier. Amounts are seen from
+// the account: a buyer's payment is negative, a supplier's earning positive.
 type Entry struct {
 	Seq      uint64 // log position of the event
 	At       int64  // commit time of the event, Unix nanoseconds
@@ -43,20 +43,21 @@ type Entry struct {
 	Balance   market.Money
 }
 
-// Party identifies the supplier or buyer whose money moves.
+// Party identifies the buyer or the supplier whose money movements are derived.
 type Party struct {
 	Kind event.ObjectKind
 	Ref  market.Ref
 }
 
-// IsBuyer reports whether the party is a buyer.
+// IsBuyer reports whether the party is a buyer; otherwise it is a supplier.
 func (p Party) IsBuyer() bool { return p.Kind == event.ObjectBuyer }
 
-// AppendEntries appends the entries that one event adds to the party's account.
+// AppendEntries appends the entries that one event adds to the party's account; most events add
+// none.
 //
-// A sale moves money when it is final: at the decision if the lead is only recorded,
-// and at the delivery if the lead is posted. Until then the price of an open post is
-// reserved. Test leads move no money.
+// A sale moves money when it is final: at the decision if the lead is only recorded, and at the
+// delivery if the lead is posted. Until then the price of an open post is reserved. Test leads
+// move no money.
 func (p Party) AppendEntries(dst []Entry, record event.Event) []Entry {
 	switch record := record.(type) {
 	case *event.BuyerFundsMoved:
@@ -87,8 +88,8 @@ func newFundsEntry(record *event.BuyerFundsMoved) Entry {
 	return e
 }
 
-// appendSaleEntry appends the entry of a sale: the payment, or only the reservation if
-// the lead is posted.
+// appendSaleEntry appends the entry of a sale, if the party is its buyer or supplier. It is the
+// payment, or for a posted lead the reservation of the buyer's money.
 func (p Party) appendSaleEntry(dst []Entry, lead market.LeadID, campaign, supplier market.Ref, sale *event.Sale, posted bool) []Entry {
 	if sale.Buyer == 0 || sale.Test {
 		return dst
@@ -107,8 +108,9 @@ func (p Party) appendSaleEntry(dst []Entry, lead market.LeadID, campaign, suppli
 	return append(dst, e)
 }
 
-// appendSettlementEntries appends the end of a reservation, the payment if the buyer has
-// the lead, and the sale to the next buyer if the settlement contains one.
+// appendSettlementEntries appends the entries of an event that ends a post. It ends the
+// reservation of the price, and the buyer pays if it has the lead. If the event contains a sale
+// to the next buyer, that sale's entry follows.
 func (p Party) appendSettlementEntries(dst []Entry, record *event.PostSettled) []Entry {
 	if !record.Settlement.EndsPost() {
 		return dst
@@ -126,8 +128,9 @@ func (p Party) appendSettlementEntries(dst []Entry, record *event.PostSettled) [
 	return p.appendSaleEntry(dst, record.Lead, record.Campaign, record.Supplier, &record.Next, record.Post.URL != "")
 }
 
-// appendReturnEntry appends the entry of an accepted return; a supplier may have none.
-// A return without a month belongs to a test lead.
+// appendReturnEntry appends the entry of an accepted return: the buyer gets the price back, and
+// the supplier loses the payout if the campaign's rule says so. A return without a month belongs
+// to a test lead and moves no money.
 func (p Party) appendReturnEntry(dst []Entry, buyer market.Ref, c *event.LeadChange) []Entry {
 	back := &c.Return
 	if c.Result != event.ChangeDone || back.Month == 0 {

@@ -12,24 +12,23 @@ import (
 	"pingpost/engine/state"
 )
 
-// Period is the half-open interval [From, To) in Unix nanoseconds.
+// Period is the time of a statement, in Unix nanoseconds: From belongs to it, and To does not.
 type Period struct{ From, To int64 }
 
-// BalanceAndHeld are an account's balance and the part of it that open posts reserve.
+// BalanceAndHeld is an account's balance, and the part of the balance that open posts reserve.
 type BalanceAndHeld struct{ Balance, Held market.Money }
 
 // Statement summarizes a party's money movements in a period.
 //
-// A buyer's statement adds up exactly: Opening plus the Totals in the account equals
-// Closing. The code computes both backwards from the live balance at entry Seq, the
-// only known balance. A statement of an earlier period therefore reads all later
-// entries too. (Rejected: stored daily balances. They would be a second ledger that
-// could differ from the first.)
+// A buyer's statement adds up exactly: Opening plus the Totals in the account equals Closing.
+// Only the live balance at log entry Seq is known, so the code computes both backwards from it. A
+// statement of an earlier period therefore reads all later log entries too. (Rejected: stored
+// daily balances. They would be a second ledger that could differ from the first.)
 //
-// A buyer's account begins with its opening balance. Purchases before that, while the
-// buyer had no limit on money, appear in the statement but in no balance; so do all
-// purchases of a buyer without an account. A supplier has no account here, because
-// the exchange does not record payments to suppliers.
+// A buyer's account begins with its opening balance. Before that, the buyer had no limit on
+// money. Its earlier purchases appear in the statement but in no balance; so do all purchases of
+// a buyer without an account. A supplier has no account here, because the exchange does not
+// record payments to suppliers.
 type Statement struct {
 	Party
 	Period
@@ -44,7 +43,8 @@ type Statement struct {
 	accountBegins uint64 // log entry with which the account begins
 }
 
-// Total is the sum of a statement's entries of one kind, campaign and currency.
+// Total is the sum of all entries of a statement with the same kind, campaign and currency,
+// separately inside and outside the account.
 type Total struct {
 	Kind      EntryKind
 	Campaign  market.Ref
@@ -54,8 +54,8 @@ type Total struct {
 	Amount    market.Money
 }
 
-// HistoryTooShortError reports that the log no longer holds all events since the
-// statement's beginning.
+// HistoryTooShortError is returned if the log no longer has all events since the beginning of a
+// statement's period.
 type HistoryTooShortError struct {
 	HistoryBegins int64 // commit time of the oldest entry in the log, Unix nanoseconds
 }
@@ -65,8 +65,9 @@ func (e *HistoryTooShortError) Error() string {
 		time.Unix(0, e.HistoryBegins).UTC().Format(time.RFC3339Nano))
 }
 
-// StatementTally adds up the events since a period's beginning, in log order, up to the entry
-// at which the caller read the live account.
+// StatementTally computes a Statement. The caller reads the live account, and passes all events
+// since the beginning of the period in log order, up to that moment. BuildStatement returns the
+// result.
 type StatementTally struct {
 	statement                 Statement
 	live                      state.BuyerFunds
@@ -84,8 +85,8 @@ type totalKey struct {
 	currency market.Currency
 }
 
-// NewStatementTally starts a tally for the party. live is the party's account as read from
-// the state; for a supplier only its Seq and At count.
+// NewStatementTally starts the computation of a statement for the party and the period. live is
+// the party's account as read from the state; for a supplier only its Seq and At count.
 func NewStatementTally(party Party, period Period, live state.BuyerFunds) *StatementTally {
 	t := &StatementTally{live: live, inAccount: totalsByKey{}, outsideAccount: totalsByKey{}}
 	t.statement = Statement{Party: party, Period: period, Seq: live.Seq, At: live.At, Account: live.Opened}
@@ -95,10 +96,12 @@ func NewStatementTally(party Party, period Period, live state.BuyerFunds) *State
 	return t
 }
 
-// Period returns the period that the tally covers.
+// Period returns the period of the statement that the tally computes.
 func (t *StatementTally) Period() Period { return t.statement.Period }
 
-// AddEvent counts the next event. It keeps no reference to the event.
+// AddEvent counts the next event of the log, with its position seq and its commit time at. It
+// ignores events before the period and after the live account was read. It keeps no reference to
+// the event.
 func (t *StatementTally) AddEvent(seq uint64, at int64, record event.Event) {
 	if at < t.statement.From || seq > t.live.Seq {
 		return
@@ -122,8 +125,8 @@ func (t *StatementTally) AddEvent(seq uint64, at int64, record event.Event) {
 	}
 }
 
-// startAccountAt moves the entries counted so far out of the account, which begins at
-// seq.
+// startAccountAt records that the buyer's account begins with the log entry seq. The entries
+// counted so far happened before the account, so it moves them to the totals outside the account.
 func (t *StatementTally) startAccountAt(seq uint64) {
 	t.statement.accountBegins = seq
 	t.sinceFrom.Balance, t.sinceTo.Balance = 0, 0
@@ -149,7 +152,7 @@ func (t totalsByKey) addEntry(e *Entry) {
 	t[key] = sum
 }
 
-// BuildStatement returns the statement of the events added so far.
+// BuildStatement returns the statement of all events that AddEvent has counted.
 func (t *StatementTally) BuildStatement() *Statement {
 	s := t.statement
 	if s.Account {
@@ -179,21 +182,22 @@ func boolAsInt(b bool) int {
 	return 0
 }
 
-// EntryIterator derives a statement's entries from the log events that NextEntries receives,
-// in log order.
+// EntryIterator lists the entries of a statement, each with the balance after it. The caller
+// passes the log's events to NextEntries, in log order.
 type EntryIterator struct {
 	statement *Statement
 	balance   market.Money
 	entries   []Entry
 }
 
-// IterateEntries returns an iterator that begins with the statement's opening balance.
+// IterateEntries returns an iterator over the statement's entries. Its first balance is the
+// statement's opening balance.
 func (s *Statement) IterateEntries() *EntryIterator {
 	return &EntryIterator{statement: s, balance: s.Opening.Balance}
 }
 
-// NextEntries returns the entries of the next event; most events have none. The slice is
-// valid until the next call.
+// NextEntries returns the statement's entries that one event causes; most events cause none. seq
+// and at are the event's log position and commit time. The slice is valid until the next call.
 func (l *EntryIterator) NextEntries(seq uint64, at int64, record event.Event) []Entry {
 	s := l.statement
 	if at < s.From || at >= s.To || seq > s.Seq {

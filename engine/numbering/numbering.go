@@ -1,4 +1,6 @@
-// Package numbering assigns permanent numbers to the names and caps of a configuration.
+// Package numbering assigns permanent numbers to the names of suppliers, buyers, campaigns and
+// lists and to the caps of a configuration. Events in the log use the numbers, so a number never
+// changes its meaning.
 package numbering
 
 import (
@@ -10,12 +12,13 @@ import (
 	"pingpost/engine/state"
 )
 
-// maxNamesPerRecord limits the names in one event, so that it fits a frame of the log.
+// maxNamesPerRecord limits the names and caps in one event, so that the event fits the largest
+// record of the log.
 const maxNamesPerRecord = 2000
 
-// numbering assigns permanent numbers to a catalog's names and caps: their present numbers, or
-// the next ones, which it writes into events. It goes through the catalog in the order of
-// names, so that equal catalogs get equal numbers.
+// numbering gives permanent numbers to a catalog's names and caps. A known name keeps its number;
+// a new one gets the next number, which an event records. It goes through the catalog in the
+// order of names, so that equal catalogs get equal numbers.
 type numbering struct {
 	state   *state.State
 	records []*event.NamesNumbered
@@ -23,8 +26,8 @@ type numbering struct {
 	caps    map[market.CapKey]market.Ref
 }
 
-// Assign sets the numbers in a catalog. It returns the events that make the new numbers
-// permanent.
+// Assign sets the permanent numbers of all names and caps in the catalog. It returns the events
+// that record the new numbers; the caller commits them before it uses the catalog.
 func Assign(s *state.State, c *market.Catalog) []*event.NamesNumbered {
 	n := &numbering{state: s, next: make(map[event.ObjectKind]market.Ref), caps: s.CapNumbers()}
 	n.assign(c)
@@ -88,7 +91,8 @@ func (n *numbering) assignCap(limit *market.Cap, campaign, buyer market.Ref) {
 	limit.Ref = ref
 }
 
-// lastRecordOrNew returns an event that can take another name.
+// lastRecordOrNew returns the event to which the next new name or cap is added: the last one, or
+// a new one if that is full.
 func (n *numbering) lastRecordOrNew() *event.NamesNumbered {
 	if last := len(n.records) - 1; last >= 0 && len(n.records[last].Names)+len(n.records[last].Caps) < maxNamesPerRecord {
 		return n.records[last]

@@ -1,5 +1,6 @@
-// Package pastauction has recorded auctions, whose bids suppliers may accept: their names, the
-// part of them that a sale needs, and a cache that saves reading the log.
+// Package pastauction reads recorded auctions again, because suppliers may accept their bids
+// later. It has their names, the part of them that a sale needs, and a cache that saves reading
+// the log.
 package pastauction
 
 import (
@@ -9,7 +10,7 @@ import (
 	"pingpost/engine/market"
 )
 
-// Auction is the part of a recorded auction that a sale needs: the valid bids and the
+// Auction is the part of a recorded auction that a later sale needs: the valid bids and the
 // ping's fields. It is immutable and shares the texts of its event.
 type Auction struct {
 	ID       market.AuctionID
@@ -21,7 +22,8 @@ type Auction struct {
 	bids []event.Bid // the valid ones, best first
 }
 
-// New takes over the event's lists and removes its invalid bids.
+// New returns the auction of a recorded event. It takes over the event's lists and removes the
+// bids that suppliers cannot accept. The caller must not use the event afterwards.
 func New(held *event.AuctionHeld) *Auction {
 	return &Auction{
 		ID: held.Auction, Name: held.Name, Campaign: held.Campaign, Token: held.Token,
@@ -30,12 +32,14 @@ func New(held *event.AuctionHeld) *Auction {
 	}
 }
 
-// isAcceptable reports whether a supplier can accept a recorded bid.
+// isAcceptable reports whether a supplier can accept a recorded bid: the bid was valid, and the
+// event has its token.
 func isAcceptable(b *event.Bid) bool {
 	return b.Token != "" && (b.Outcome == market.OutcomeWon || b.Outcome == market.OutcomeLost)
 }
 
-// Winner returns the bid that won. A seller's token stands for this bid.
+// Winner returns the auction's best bid, or nil. The token in the answer to a seller's ping
+// stands for this bid.
 func (a *Auction) Winner() *event.Bid {
 	for i := range a.bids {
 		if a.bids[i].Outcome == market.OutcomeWon {
@@ -45,7 +49,8 @@ func (a *Auction) Winner() *event.Bid {
 	return nil
 }
 
-// BidOf returns a buyer's valid bid, or nil.
+// BidOf returns the valid bid of a buyer, or nil. An ingest may accept any valid bid by naming
+// its buyer.
 func (a *Auction) BidOf(buyer market.Ref) *event.Bid {
 	for i := range a.bids {
 		if a.bids[i].Buyer == buyer {

@@ -15,19 +15,18 @@ const (
 	maxCachedBytes = 32 << 20
 )
 
-// Cache keeps auctions while their bids are valid, so that a sale need not read
-// the log. The cache decides nothing: a missing auction is read from the log, with the same
-// result.
+// Cache keeps recorded auctions while their bids are valid, so that a sale need not read the log.
+// The cache never changes a result: an auction that is not in the cache is read from the log.
 //
-// An auction is cached in its encoded form, one piece of memory without pointers. Most
-// auctions end without a post and cost only that copy; the others are decoded.
+// An auction is cached in its encoded form, one piece of memory without pointers. Most auctions
+// end without a post and cost only that copy; the others are decoded.
 //
-// A name can be used again when the state has forgotten the auction that had it. The cache
-// may still have that auction, because it evicts only when it adds. The later auction then
-// replaces it.
+// A name can be used again after the state has forgotten the auction that had it. The cache may
+// still have that auction, because it evicts only when it adds. The later auction then replaces
+// it.
 //
-// Eviction is first in, first out. All windows have nearly the same length, so this is
-// nearly the order in which they end.
+// Eviction is first in, first out. All auctions last nearly the same time, so this is nearly the
+// order in which their bids expire.
 type Cache struct {
 	mu     sync.Mutex
 	byName map[[16]byte]cachedAuction
@@ -35,13 +34,15 @@ type Cache struct {
 	bytes  int
 }
 
-// cachedAuction is an auction's encoded event.
+// cachedAuction is the encoded event of an auction, and its id to tell it from an earlier auction
+// with an equal name.
 type cachedAuction struct {
 	id   market.AuctionID
 	data []byte
 }
 
-// queuedAuction is a cached auction in the queue of evictions. It expires with its last bid.
+// queuedAuction is a cached auction in the queue of evictions. It may be evicted when its last
+// bid has expired, or earlier if the cache is full.
 type queuedAuction struct {
 	name    [16]byte
 	id      market.AuctionID
@@ -49,7 +50,8 @@ type queuedAuction struct {
 	size    int
 }
 
-// queuedAuctionOf returns an auction's place in the queue. size is the length of its encoding.
+// queuedAuctionOf returns the entry for the queue of evictions of an auction. size is the length
+// of the auction's encoding.
 func queuedAuctionOf(held *event.AuctionHeld, size int) queuedAuction {
 	w := queuedAuction{name: held.Name, id: held.Auction, size: size + perAuction}
 	for i := range held.Bids {
@@ -60,11 +62,11 @@ func queuedAuctionOf(held *event.AuctionHeld, size int) queuedAuction {
 	return w
 }
 
-// perAuction is about the memory of a cached auction besides its encoding, in bytes.
+// perAuction estimates the memory of a cached auction in addition to its encoding, in bytes.
 const perAuction = 128
 
-// Add caches a committed auction for the sales that follow, unless all its bids have expired.
-// It keeps no reference to held or to data, its encoding.
+// Add caches a committed auction for sales at its bids, unless all its bids have expired. data is
+// the encoding of held. Add copies what it needs, so the caller may reuse both.
 func (r *Cache) Add(held *event.AuctionHeld, data []byte, now int64) {
 	if len(held.Bids) == 0 {
 		return
@@ -95,7 +97,8 @@ func (r *Cache) Add(held *event.AuctionHeld, data []byte, now int64) {
 	r.bytes += w.size
 }
 
-// Find returns an auction's encoding, or nil. The caller must not change it.
+// Find returns the encoded event of the auction with this name, or nil if it is not cached. The
+// caller must not change the bytes.
 func (r *Cache) Find(name [16]byte) []byte {
 	r.mu.Lock()
 	defer r.mu.Unlock()

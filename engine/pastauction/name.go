@@ -7,11 +7,11 @@ import (
 	"pingpost/engine/market"
 )
 
-// NameKind says which identifier an auction's name is made from. Its letters are part of the
-// hashed names in the log.
+// NameKind says from which identifier the name (a hash) of an auction is made. Its letters are
+// part of the hashed names in the log, so they must not change.
 //
-// Auctions for test leads have separate names. So a production lead cannot use a test bid, nor
-// a test lead a production bid, and a test does not use up a seller's id.
+// Auctions for test leads have separate names. So a production lead cannot use a test bid, and a
+// test lead cannot use a production bid. A test also does not use up an auction id of the seller.
 type NameKind byte
 
 const (
@@ -22,7 +22,8 @@ const (
 	byTestPingID   NameKind = 'P'
 )
 
-// ForTest returns the kind for test leads if test is set.
+// ForTest returns the kind of name for auctions of test leads if test is set, and otherwise kind
+// itself.
 func (kind NameKind) ForTest(test bool) NameKind {
 	switch {
 	case !test:
@@ -33,8 +34,9 @@ func (kind NameKind) ForTest(test bool) NameKind {
 	return byTestPingID
 }
 
-// NewName hashes an auction's identifier with its supplier. So names have a fixed size, and no
-// supplier can name another one's auction. secret keys the hash.
+// NewName returns the name of an auction: a hash of its identifier and its supplier, keyed with
+// secret. So names have a fixed size, and no supplier can name another one's auction. kind says
+// which identifier id is.
 func NewName(secret *[32]byte, kind NameKind, supplier market.Ref, id []byte) (name [16]byte) {
 	buf := append(make([]byte, 0, 128), secret[:]...)
 	buf = append(buf, byte(kind))

@@ -12,13 +12,13 @@ import (
 	"pingpost/engine/market/format"
 )
 
-// Withheld replaces a buyer's text that repeats contact data of the lead.
+// Withheld is the text that replaces a buyer's text in which contact data of the lead was found.
 const Withheld = "(withheld: it repeats contact data)"
 
 // Matcher finds one lead's contact data in other texts. Contact data is encrypted and can be
-// erased, but a buyer's answer, or a field with another name, may repeat it. A Matcher has
-// the words and the digits by which it recognizes the lead. The zero value recognizes no
-// text. Reset keeps the memory.
+// erased, but a buyer's answer, or a field with another name, may repeat it. A Matcher has the
+// words and the digits by which it recognizes the lead; Add adds them. The zero value recognizes
+// no text. Reset empties a Matcher for the next lead and keeps its memory.
 type Matcher struct {
 	memory         []byte // the words in lower case, and the digits of the numbers
 	words, numbers []span // in memory
@@ -27,24 +27,27 @@ type Matcher struct {
 
 type span struct{ begin, end int }
 
-// Shorter words and numbers also appear in unrelated texts.
+// Shorter words and numbers are not searched, because they also appear in unrelated texts.
 const (
 	minWord        = 3
 	minDigits      = 7
 	nationalDigits = 10 // digits of a phone number without the country code
 )
 
-// Reset removes all words and numbers.
+// Reset removes all words and numbers, so that the Matcher can be used for another lead.
 func (m *Matcher) Reset() {
 	clear(m.memory)
 	m.memory, m.words, m.numbers = m.memory[:0], m.words[:0], m.numbers[:0]
 }
 
-// identifyingNames are parts of the names of fields whose values identify a person. The values
-// of other fields, for example a city, also appear in unrelated texts.
+// identifyingNames are parts of field names, such as "phone". A field with such a part in its
+// name identifies a person. The values of other fields, for example a city, also appear in
+// unrelated texts.
 var identifyingNames = [...]string{"name", "phone", "mail", "line1", "address"}
 
-// Add adds the value of a contact field.
+// Add adds the value of a contact field to the words and numbers that FoundIn searches. A long
+// number is added in any field. A text is added if the field's name says that it identifies a
+// person, or if it looks like an e-mail address. Short values are ignored.
 func (m *Matcher) Add(name string, value []byte) {
 	begin := len(m.memory)
 	m.memory = appendDigits(m.memory, value)
@@ -63,7 +66,8 @@ func (m *Matcher) Add(name string, value []byte) {
 	m.words = append(m.words, span{begin, len(m.memory)})
 }
 
-// FoundIn reports whether a text has one of the numbers, or one of the words as a whole word.
+// FoundIn reports whether a text contains contact data of the lead: one of the numbers, or one of
+// the words as a whole word.
 func (m *Matcher) FoundIn(text []byte) bool {
 	if len(text) < minWord {
 		return false
@@ -110,7 +114,7 @@ func appendDigits(dst, text []byte) []byte {
 	return dst
 }
 
-// appendLower appends a text in lower case. It is fast for ASCII texts.
+// appendLower appends the text in lower case to dst. It has a fast path for ASCII texts.
 func appendLower(dst, text []byte) []byte {
 	for _, c := range text {
 		if c >= utf8.RuneSelf {
@@ -120,10 +124,10 @@ func appendLower(dst, text []byte) []byte {
 	return format.AppendLower(dst, text)
 }
 
-// WithholdContact returns a buyer's reason for a return, or Withheld if it seems to have an
-// e-mail address or a phone number. The log has reasons in plaintext, and the supplier gets
-// them. Rejected: a comparison with the lead's contact data, which must be read from the log
-// for each of up to 1,000 leads.
+// WithholdContact returns a buyer's reason for a return, or Withheld if the reason seems to
+// contain an e-mail address or a phone number. The log stores reasons in plaintext, and the
+// supplier gets them. Rejected: a comparison with the lead's contact data, which must be read
+// from the log for each of up to 1,000 leads.
 func WithholdContact(reason string) string {
 	digits := 0
 	for _, r := range reason {

@@ -2,17 +2,18 @@ package timing
 
 import "pingpost/engine/market"
 
-// PostTracer records the posts of a delivery whose request is traced. The zero value records
-// nothing.
+// PostTracer records the posts of a delivery in the trace of the request that caused it. The zero
+// value, for a request without a trace, records nothing.
 type PostTracer struct {
 	trace *Trace // nil: not traced, or the supplier has its answer
 	index int    // of the call in trace.Calls
 }
 
-// TracePosts returns a tracer of posts. t may be nil.
+// TracePosts returns a tracer that records posts in t. If t is nil, it records nothing.
 func (t *Trace) TracePosts() PostTracer { return PostTracer{trace: t} }
 
-// BeginPost records a post that begins now. It returns the traceparent header for the buyer.
+// BeginPost records a post that begins now. It returns the text of the W3C traceparent header for
+// the buyer, or "" without a trace.
 func (t *PostTracer) BeginPost(buyer string, auction market.AuctionID, bodySize int, now int64) (traceparent string) {
 	if t.trace == nil {
 		return ""
@@ -27,7 +28,7 @@ func (t *PostTracer) BeginPost(buyer string, auction market.AuctionID, bodySize 
 	return traceparent
 }
 
-// EndPost records the result of the post.
+// EndPost records the buyer's answer to the post that BeginPost recorded, and its end now.
 func (t *PostTracer) EndPost(result *market.PostResult, now int64) {
 	if t.trace == nil || t.index < 0 {
 		return
@@ -36,8 +37,8 @@ func (t *PostTracer) EndPost(result *market.PostResult, now int64) {
 	call.To, call.Outcome, call.Fault, call.Status = now, result.Verdict.String(), result.Fault, max(0, result.Status)
 }
 
-// StopRecording ends the recording when the supplier gets its answer. A post in progress lasts
-// until now in the trace.
+// StopRecording ends the recording, because the supplier gets its answer now and the trace is
+// exported. For a post in progress the trace says pending and ends now.
 func (t *PostTracer) StopRecording(now int64) {
 	if t.trace != nil && t.index >= 0 && t.index < len(t.trace.Calls) && t.trace.Calls[t.index].Outcome == callPending {
 		t.trace.Calls[t.index].To = now

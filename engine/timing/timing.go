@@ -1,10 +1,10 @@
-// Package timing has the records of where a request's time went: sums for metrics, and the
-// steps of a traced request.
+// Package timing records how a request spent its time: sums for metrics, and the single steps for
+// a request that is traced.
 package timing
 
-// Timings are the parts of a request's time that the engine waited for others, in
-// nanoseconds. The rest of its time went into lookups, the decision, and waiting for
-// other requests.
+// Timings are the parts of a request's time during which it waited for the log or for buyers, in
+// nanoseconds. The rest of its time went into lookups, the decision, and waiting for other
+// requests.
 type Timings struct {
 	Log    int64 // from the encoding of events until they are durable and applied
 	Buyers int64 // pings, and posts until the answer is due
@@ -12,7 +12,8 @@ type Timings struct {
 	Trace *Trace // nil: the request is not traced
 }
 
-// AddCommitTime adds the time of a commit, in Unix nanoseconds. A nil receiver measures nothing.
+// AddCommitTime adds the time of a commit to Log and to the trace. from and to are in Unix
+// nanoseconds. A nil receiver measures nothing.
 func (t *Timings) AddCommitTime(from, to int64) {
 	if t != nil {
 		t.Log += to - from
@@ -20,14 +21,16 @@ func (t *Timings) AddCommitTime(from, to int64) {
 	}
 }
 
-// AddBuyerTime adds nanoseconds to Buyers. A nil receiver measures nothing.
+// AddBuyerTime adds nanoseconds that the request waited for buyers. A nil receiver measures
+// nothing.
 func (t *Timings) AddBuyerTime(nanoseconds int64) {
 	if t != nil {
 		t.Buyers += nanoseconds
 	}
 }
 
-// TraceOrNil returns the request's trace, or nil.
+// TraceOrNil returns the request's trace. It returns nil if the request is not traced or t is
+// nil.
 func (t *Timings) TraceOrNil() *Trace {
 	if t == nil {
 		return nil

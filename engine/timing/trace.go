@@ -8,14 +8,15 @@ import (
 	"pingpost/engine/market"
 )
 
-// Trace records the steps of a traced request: the commits of its events and each request to
-// a buyer. The caller exports it after the answer. It has ids, sizes, times and outcomes, but
-// no text of a supplier or a buyer. It belongs to the request's goroutine.
+// Trace records the steps of one traced request: the commits of its events and each request to a
+// buyer. The caller exports it to the operator's tracing system after the answer. It has ids,
+// sizes, times and outcomes, but no text of a supplier or a buyer. It belongs to the request's
+// goroutine.
 //
-// The nil Trace, of an untraced request, records nothing and costs nothing.
+// A request without tracing has a nil Trace, whose methods do nothing.
 //
-// Rejected: a port for each step. Every request would call it, and its implementation would
-// have to match the beginnings and ends of the spans.
+// Rejected: a port for each step. Every request would call it, and its implementation would have
+// to match the beginnings and ends of the spans.
 type Trace struct {
 	ID   [16]byte // W3C trace-id, shared by all requests of the trace
 	Span uint64   // id of the newest span; the next id is one higher
@@ -29,10 +30,10 @@ type Trace struct {
 	LeftOut  int // number of calls beyond maxCalls
 }
 
-// TimeSpan is a part of a request's time, in Unix nanoseconds.
+// TimeSpan is a part of a request's time: From and To are in Unix nanoseconds.
 type TimeSpan struct{ From, To int64 }
 
-// Call is one request to a buyer.
+// Call is one request to a buyer, a ping or a post, in the trace of the supplier's request.
 type Call struct {
 	TimeSpan
 	Span      uint64 // its id, which the buyer gets in traceparent
@@ -45,13 +46,14 @@ type Call struct {
 	filterSet int // of a ping
 }
 
-// maxCalls limits the recorded calls of one request.
+// maxCalls limits the requests to buyers that one trace records. LeftOut counts the others.
 const maxCalls = 1024
 
-// callPending is the outcome of a post that was in progress when the supplier got its answer.
+// callPending is the outcome of a post that was still in progress when the supplier got its
+// answer.
 const callPending = "pending"
 
-// Next returns the id of a new span.
+// Next returns the id of a new span (a recorded step) of this trace. It is never zero.
 func (t *Trace) Next() uint64 {
 	if t.Span++; t.Span == 0 { // zero means no span
 		t.Span++
@@ -59,8 +61,8 @@ func (t *Trace) Next() uint64 {
 	return t.Span
 }
 
-// StartCall returns the id of a new span, and the W3C traceparent header for the buyer. It
-// implements auction.Tracer.
+// StartCall returns the id of a new span for a request to a buyer, and the W3C traceparent header
+// that the buyer gets. A nil trace returns zero values. It implements auction.Tracer.
 func (t *Trace) StartCall() (span uint64, traceparent string) {
 	if t == nil {
 		return 0, ""
@@ -75,7 +77,8 @@ func (t *Trace) StartCall() (span uint64, traceparent string) {
 	return span, string(text[:])
 }
 
-// addCall records a call. It returns its index, or -1 beyond maxCalls.
+// addCall records a request to a buyer. It returns the index in t.Calls, or -1 if the trace is
+// full.
 func (t *Trace) addCall(c Call) int {
 	if len(t.Calls) >= maxCalls {
 		t.LeftOut++
@@ -85,21 +88,25 @@ func (t *Trace) addCall(c Call) int {
 	return len(t.Calls) - 1
 }
 
-// AddCommit records the time of a commit, from the encoding until the event is applied.
+// AddCommit records a commit, from the event's encoding until the event is applied. A nil trace
+// records nothing.
 func (t *Trace) AddCommit(from, to int64) {
 	if t != nil {
 		t.Commits = append(t.Commits, TimeSpan{from, to})
 	}
 }
 
-// SetLead records the lead and the campaign of the request.
+// SetLead records which lead the request created, and in which campaign. A nil trace records
+// nothing.
 func (t *Trace) SetLead(lead market.LeadID, campaign *market.Campaign) {
 	if t != nil {
 		t.Lead, t.Campaign = lead, string(campaign.ID)
 	}
 }
 
-// AddPing implements auction.Tracer. The outcome follows later: see SetPingOutcomes.
+// AddPing records a ping to a buyer; from and to are its times in Unix nanoseconds. It implements
+// auction.Tracer. The outcome is not known before the end of the auction: SetPingOutcomes adds
+// it.
 func (t *Trace) AddPing(span uint64, filterSet int, buyer market.BuyerID, from, to int64, result *market.PingResult, bodySize int) {
 	to = max(from, to)
 	if t.Held == (TimeSpan{}) {
@@ -112,14 +119,16 @@ func (t *Trace) AddPing(span uint64, filterSet int, buyer market.BuyerID, from, 
 	})
 }
 
-// SetAuction records an auction that had pings.
+// SetAuction records the auction and the campaign of the request, if a buyer was pinged. A nil
+// trace records nothing.
 func (t *Trace) SetAuction(id market.AuctionID, campaign *market.Campaign) {
 	if t != nil && t.Held != (TimeSpan{}) {
 		t.Auction, t.Campaign = id, string(campaign.ID)
 	}
 }
 
-// SetPingOutcomes records the final outcome of each ping.
+// SetPingOutcomes sets the outcome of each recorded ping, after the sale has decided which bid
+// won. A nil trace records nothing.
 func (t *Trace) SetPingOutcomes(a *auction.Auction) {
 	if t == nil || !a.IsHeld() {
 		return

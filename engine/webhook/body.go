@@ -9,12 +9,12 @@ import (
 	"pingpost/engine/state"
 )
 
-// timeFormat is RFC 3339 in UTC, with milliseconds.
+// timeFormat is the format of times in webhook bodies: RFC 3339 in UTC, with milliseconds.
 const timeFormat = "2006-01-02T15:04:05.000Z"
 
-// AppendWebhookBody appends the body of queued webhook w with payload p to dst. The members have
-// a fixed order, and all values come from log records. So the body is the same at every
-// attempt.
+// AppendWebhookBody appends the JSON body of queued webhook w with payload p to dst. names
+// translates the numbers of campaigns, suppliers and buyers into their ids. The members have a
+// fixed order, and all values come from log records. So the body is the same at every attempt.
 func AppendWebhookBody(dst []byte, names *state.State, w *state.QueuedWebhook, p *Payload) []byte {
 	dst = market.NewWebhookID(w.Lead, w.Type, w.Created).AppendTo(append(dst, `{"id":"`...))
 	dst = append(append(dst, `","type":"`...), w.Type.String()...)
@@ -37,8 +37,9 @@ func AppendWebhookBody(dst []byte, names *state.State, w *state.QueuedWebhook, p
 	return append(dst, "}}"...)
 }
 
-// leadStatusAfter returns the lead's status after an event of this type.
-func leadStatusAfter(kind market.WebhookType) market.LeadStatus {
+// leadStatusAfter returns the status that the lead has after a webhook event of this kind, for
+// the member status of the body.
+func leadStatusAfter(kind market.WebhookType) market.Status {
 	switch kind {
 	case market.WebhookPosted:
 		return market.StatusAccepted

@@ -6,13 +6,13 @@ import (
 	"pingpost/engine/market"
 )
 
-// PayloadCache has the payloads of the newest events. A webhook is sent at once and is nearly
-// always delivered at the first attempt. So the log is read only for attempts much later
+// PayloadCache has the payloads of the newest webhook events. A webhook is sent at once and is
+// nearly always delivered at the first attempt. So the log is read only for attempts much later
 // or after a restart.
 //
-// The cache never changes a result: a missing payload is read from the log and has the
-// same bytes. The oldest payload is evicted first. A record that did not become durable
-// leaves an unused payload. The zero PayloadCache is ready to use.
+// The cache never changes a result: a payload that is not in the cache is read from the log and
+// has the same bytes. The oldest payload is evicted first. If a record does not become durable,
+// its payload stays unused until its eviction. The zero PayloadCache is ready to use.
 type PayloadCache struct {
 	mu       sync.Mutex
 	payloads map[cacheKey]Payload
@@ -20,7 +20,8 @@ type PayloadCache struct {
 	textSize int        // bytes of the payloads' texts
 }
 
-// cacheKey identifies an event. WebhookNone is for a lead whose event is not known yet.
+// cacheKey identifies a webhook event by its lead and type. The type WebhookNone is for the
+// payload of a lead whose post is open, because its event is not known yet.
 type cacheKey struct {
 	lead market.LeadID
 	kind market.WebhookType
@@ -32,8 +33,8 @@ const (
 	maxCachedTexts = 4 << 20
 )
 
-// AddPayload adds the payload of an event, unless the cache has one for it. The type is
-// WebhookNone if a later record will trigger the lead's event.
+// AddPayload adds the payload of a webhook event, unless the cache already has it. kind is
+// WebhookNone if the lead's post is open: the record of its outcome will trigger the event.
 func (c *PayloadCache) AddPayload(lead market.LeadID, kind market.WebhookType, p Payload) {
 	key := cacheKey{lead, kind}
 	c.mu.Lock()
@@ -58,7 +59,8 @@ func (c *PayloadCache) evictOldestLocked() {
 	c.queue = c.queue[1:]
 }
 
-// FindPayload returns the payload of an event, and false if the cache does not have it.
+// FindPayload returns the payload of a webhook event. The result is false if the cache does not
+// have it.
 func (c *PayloadCache) FindPayload(lead market.LeadID, kind market.WebhookType) (Payload, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -8,11 +8,12 @@ import (
 	"pingpost/engine/state"
 )
 
-// GroupWebhooksByLead groups webhooks by lead. The groups are in the order of their first webhook;
-// the webhooks of a group are in the order of the log records that triggered them.
+// GroupWebhooksByLead groups webhooks by lead. The groups are in the order of their first
+// webhook. The webhooks of a group are in the order of the log records that triggered them.
 //
-// A resent webhook may be sent at once, even while older dead letters of the lead exist. So
-// a caller resends a group one by one, and lets groups share batches of the log.
+// The caller is the one that resends dead letters. A resent webhook may be sent at once, even
+// while older dead letters of the lead exist. So the caller resends the webhooks of a group one
+// by one, and several groups at the same time.
 func GroupWebhooksByLead(webhooks []state.QueuedWebhook) (groups [][]state.QueuedWebhook) {
 	index := make(map[market.LeadID]int)
 	for _, w := range webhooks {
@@ -30,7 +31,8 @@ func GroupWebhooksByLead(webhooks []state.QueuedWebhook) (groups [][]state.Queue
 	return groups
 }
 
-// FindWebhookByID returns the webhook with an identifier, and false if the list has none.
+// FindWebhookByID returns the webhook with this id from the list. The result is false if the list
+// does not have it.
 func FindWebhookByID(webhooks []state.QueuedWebhook, id market.WebhookID) (state.QueuedWebhook, bool) {
 	for _, w := range webhooks {
 		if market.NewWebhookID(w.Lead, w.Type, w.Created) == id {

@@ -7,8 +7,8 @@ import (
 	"pingpost/engine/state"
 )
 
-// RecordReader reads records back from the log, and waits for a free slot until a time in
-// Unix nanoseconds. Both methods return nil without an error for a record that the log's
+// RecordReader reads records back from the log. It waits for a free slot until the time `until`,
+// in Unix nanoseconds. Both methods return nil without an error for a record that the log's
 // history no longer has.
 type RecordReader interface {
 	ReadIfKept(seq uint64, until int64) (event.Event, error)
@@ -16,9 +16,9 @@ type RecordReader interface {
 	ReadDecision(lead *state.Lead, until int64) (*event.LeadDecided, error)
 }
 
-// LoadPayload builds the payload of a queued webhook from log records. If the history no longer
-// has them, the payload has the fields of the lead's row. found is false if the lead has no
-// row either. An error is the reader's.
+// LoadPayload builds the payload of a queued webhook from log records. If the log's history no
+// longer has them, it takes the fields of the lead's row in memory. found is false if there is no
+// such row either. An error is the reader's. until is its time limit, in Unix nanoseconds.
 func LoadPayload(leads *state.State, log RecordReader, w *state.QueuedWebhook, until int64) (p Payload, found bool, err error) {
 	cause, err := log.ReadIfKept(w.Cause, until)
 	if err != nil {
@@ -49,7 +49,8 @@ func LoadPayload(leads *state.State, log RecordReader, w *state.QueuedWebhook, u
 	return p, true, nil
 }
 
-// findTriggeringChange returns the change of a report that triggered the webhook.
+// findTriggeringChange returns the change that triggered webhook w, from the event of a buyer's
+// status reports.
 func findTriggeringChange(record *event.StatusChanged, w *state.QueuedWebhook) *event.LeadChange {
 	for i := range record.Changes {
 		if c := &record.Changes[i]; c.Lead == w.Lead && c.Webhook == w.Type {

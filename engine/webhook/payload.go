@@ -6,8 +6,8 @@ import (
 	"pingpost/engine/state"
 )
 
-// Payload is the content of a webhook about a lead. It comes from log records and
-// contains no personal data.
+// Payload is the content of a webhook about a lead, without its envelope. It is built from log
+// records and contains no personal data.
 type Payload struct {
 	campaign     market.Ref
 	sellerLeadID string // the seller's own id of the lead; empty: none
@@ -22,7 +22,8 @@ type Payload struct {
 	reason    string
 }
 
-// NewPayload returns the payload after a decision. It copies the record's texts.
+// NewPayload returns the payload for a lead's first record: a sale or the reason for none. It
+// copies the record's texts.
 func NewPayload(record *event.LeadDecided) Payload {
 	p := Payload{
 		campaign: record.Campaign, sellerLeadID: record.SellerLeadID(),
@@ -47,8 +48,8 @@ func (p *Payload) clearSale() {
 	p.buyer, p.hasPayout, p.payout, p.reversed, p.currency, p.reason = 0, false, 0, 0, market.Currency{}, ""
 }
 
-// ApplySettlement updates the payload with the result of a post. The settlement must be one
-// that triggers a webhook.
+// ApplySettlement changes the payload to the outcome of a post. The record must be one that
+// triggers a webhook: it ends the post, and no further post follows.
 func (p *Payload) ApplySettlement(record *event.PostSettled) {
 	p.clearSale()
 	p.campaign, p.test = record.Campaign, record.Sale.Test
@@ -62,8 +63,9 @@ func (p *Payload) ApplySettlement(record *event.PostSettled) {
 	}
 }
 
-// applyReport changes the payload to the state after a buyer's report. If the lead's own
-// record and row are gone, the buyer and the campaign come from the report.
+// applyReport adds a buyer's report to the payload: the reason, and the payout that a return
+// takes back. If log and memory no longer have the lead, the buyer and the campaign come from the
+// report.
 func (p *Payload) applyReport(buyer market.Ref, c *event.LeadChange) {
 	if p.buyer == 0 {
 		p.buyer, p.campaign, p.currency = buyer, c.Return.Campaign, c.Return.Currency
@@ -71,8 +73,8 @@ func (p *Payload) applyReport(buyer market.Ref, c *event.LeadChange) {
 	p.reason, p.reversed = string([]byte(c.Reason)), c.Return.Reverse
 }
 
-// applyLeadRow fills the payload from the lead's row in memory, which has the buyer and the
-// payout.
+// applyLeadRow sets the sale and the reason in the payload from the lead's row in memory, which
+// has the buyer and the payout.
 func (p *Payload) applyLeadRow(lead *state.Lead) {
 	p.clearSale()
 	p.campaign, p.test = lead.Campaign, lead.IsTest()
@@ -82,5 +84,5 @@ func (p *Payload) applyLeadRow(lead *state.Lead) {
 	p.reason = lead.Reason.String()
 }
 
-// textSize returns the number of bytes of the payload's texts.
+// textSize returns the number of bytes of the payload's texts, for the cache's limit.
 func (p *Payload) textSize() int { return len(p.sellerLeadID) + len(p.auction) + len(p.reason) }

@@ -7,23 +7,24 @@ import (
 	"pingpost/engine/state"
 )
 
-// attemptPauses are the pauses between attempts to deliver an event: a minute after the
-// first attempt, then about six times as long each, except for the last one. Their sum is
-// 20 h 19 min, and at most 22 h 21 min with jitter. So all six attempts are within 24
-// hours, with an hour and a half left for attempts that wait for a free connection.
+// attemptPauses are the pauses between attempts to deliver a webhook. The first is a minute, and
+// each later one is six times as long, except for the last. Their sum is 20 h 19 min, and at most
+// 22 h 21 min with jitter. So all six attempts are within 24 hours, with an hour and a half left
+// for attempts that wait for a free connection.
 var attemptPauses = [...]time.Duration{
 	1 * time.Minute, 6 * time.Minute, 36 * time.Minute, 3*time.Hour + 36*time.Minute, 16 * time.Hour,
 }
 
-// MaxAttempts is the number of attempts after which an event becomes a dead letter.
+// MaxAttempts is the number of attempts after which a webhook becomes a dead letter.
 const MaxAttempts = len(attemptPauses) + 1
 
-// switchOffAfter is the time without a delivered event after which a failing endpoint is
-// switched off.
+// switchOffAfter is the time after which a failing endpoint is switched off, if it accepts no
+// webhook meanwhile.
 const switchOffAfter = 5 * 24 * time.Hour
 
-// NextAttemptTime returns the time of the next attempt in Unix nanoseconds, after the last of
-// so many attempts failed at now. It returns false if there is no further attempt.
+// NextAttemptTime returns the time of a webhook's next attempt, in Unix nanoseconds. attempts is
+// the number of failed attempts; the last one failed at now. ok is false if the schedule has no
+// further attempt. The pause has random jitter from entropy.
 func NextAttemptTime(attempts uint32, now int64, entropy func([]byte)) (due int64, ok bool) {
 	if int(attempts) >= MaxAttempts {
 		return 0, false
@@ -33,19 +34,19 @@ func NextAttemptTime(attempts uint32, now int64, entropy func([]byte)) (due int6
 	return now + int64(AddJitter(PauseAfterAttempt(int(max(1, attempts))), random)), true
 }
 
-// PauseAfterAttempt returns the pause, without jitter, after an attempt. The first attempt has
-// number 1, and there is no pause after MaxAttempts.
+// PauseAfterAttempt returns the pause after a failed attempt, without jitter. The first attempt
+// has number 1. It panics for MaxAttempts, because no attempt follows.
 func PauseAfterAttempt(attempt int) time.Duration { return attemptPauses[attempt-1] }
 
-// AddJitter changes a pause by up to a tenth in both directions, so that webhooks that
-// failed together are not sent together again.
+// AddJitter lengthens or shortens a pause by up to a tenth, so that webhooks that failed together
+// are not sent together again.
 func AddJitter(pause time.Duration, random [8]byte) time.Duration {
 	spread := uint64(pause / 5)
 	return pause - pause/10 + time.Duration(binary.LittleEndian.Uint64(random[:])%(spread+1))
 }
 
-// ShouldSwitchOffWebhooks reports whether a supplier's endpoint has failed for so long that its
-// webhooks must be switched off.
+// ShouldSwitchOffWebhooks reports whether a supplier's webhooks must be switched off, because its
+// endpoint has failed for five days. It is false if they are off already.
 func ShouldSwitchOffWebhooks(outbox state.OutboxStatus, now int64) bool {
 	return !outbox.Off && outbox.FailingSince != 0 && now-outbox.FailingSince >= int64(switchOffAfter)
 }

@@ -10,17 +10,17 @@ import (
 // received ACCEPTED for the lead.
 //
 //	lead.posted       the buyer has the lead: it was recorded for a buyer without an
-//	                  endpoint, the endpoint supplierHasAccepted it, or an operator confirmed it
+//	                  endpoint, the endpoint accepted it, or an operator confirmed it
 //	lead.unmatched    no buyer will get the lead, and the supplier has no answer yet
 //	lead.post_failed  the supplier received ACCEPTED, but the buyer did not get the lead
 //
-// Intents, refusals followed by another post, answers at the ceiling, exhausted retries
-// and resent posts trigger no event, because a later record settles them. A lead therefore
-// triggers at most one of the three. Later reports of the buyer trigger the event of
-// market.LeadStatus.Webhook.
+// Other records trigger no event, because a later record ends the post. They are intents,
+// refusals followed by another post, answers at the deadline, exhausted retries and resent posts.
+// A lead therefore triggers at most one of the three. Later reports of the buyer trigger the
+// event of market.Status.WebhookType.
 //
-// The record stores the result. So a later change of the webhook configuration does not
-// change the events of old leads.
+// The record stores the result. So a later change of the webhook configuration does not change
+// the events of old leads.
 func WebhookTriggeredBy(record event.Event, supplierHasAccepted bool) market.WebhookType {
 	var sold, posting bool // after the record
 	switch record := record.(type) {
