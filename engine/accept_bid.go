@@ -7,11 +7,13 @@ import (
 	"pingpost/engine/market"
 )
 
-// reserveAcceptedBid claims the auction and reserves everything that a sale at its bid
-// needs. A code means that the bid is not available; then nothing is logged. A reason means
-// that campaign or buyer does not accept this lead. errDeadline means that only
-// reservations of other requests are in the way. If all three are zero, the lead can be
-// sold.
+// reserveAcceptedBid claims the auction of the bid that the supplier accepts, and reserves caps
+// and funds for the sale. If all three results are zero, the lead can be sold at the bid.
+//
+//   - code: the bid is not available. reserveAcceptedBid logs no event for it.
+//   - reason: the campaign or the buyer rejects this lead.
+//   - err: errDeadline if the answer fell due while other requests held the auction or the
+//     capacity.
 func (in *leadSale) reserveAcceptedBid() (code RefusalCode, reason market.Reason, err error) {
 	if in.accepted.forgotten {
 		code, err = in.refusalOfForgottenAuction()
@@ -32,8 +34,9 @@ func (in *leadSale) reserveAcceptedBid() (code RefusalCode, reason market.Reason
 	return in.reserveBidCapacity()
 }
 
-// refusalOfForgottenAuction returns the refusal for an auction that the log's history no
-// longer has: AlreadySold or BidExpired. The token cannot be checked any more.
+// refusalOfForgottenAuction returns the refusal for a bid whose auction the log's history no
+// longer has. It is AlreadySold if the auction's sale is still valid, and otherwise BidExpired.
+// The bid token was lost with the auction's record, so it cannot be checked.
 func (in *leadSale) refusalOfForgottenAuction() (RefusalCode, error) {
 	if lead := in.accepted.soldLead; !lead.IsZero() {
 		if sold, err := in.waitForSaleOfAuction(lead); sold || err != nil {
@@ -43,8 +46,11 @@ func (in *leadSale) refusalOfForgottenAuction() (RefusalCode, error) {
 	return BidExpired, nil
 }
 
-// claimAcceptedAuction claims the auction. It waits for another sale of it that is in progress,
-// because that buyer may refuse the lead, and then the bid is available again.
+// claimAcceptedAuction claims the auction of the accepted bid, so that no other request can sell
+// a lead at it. It returns "" if the bid is available, and then in.choice is the bid's buyer.
+// Otherwise it returns BidExpired or AlreadySold. While another sale of the auction is in
+// progress, claimAcceptedAuction waits, because a refusal by that sale's buyer makes the auction
+// available again.
 func (in *leadSale) claimAcceptedAuction() (RefusalCode, error) {
 	e, p := in.engine, &in.accepted
 	for {
@@ -67,8 +73,10 @@ func (in *leadSale) claimAcceptedAuction() (RefusalCode, error) {
 	}
 }
 
-// waitForSaleOfAuction waits until the lead that used the auction has its answer. It reports
-// whether that sale is still valid.
+// waitForSaleOfAuction waits until the given lead, which was sold from the auction, has its
+// answer. sold reports that the sale is still valid; at the deadline it counts as valid, because
+// its intent is committed. sold is false if the delivery failed. It is also false after a wait:
+// the caller must then look at the auction again.
 func (in *leadSale) waitForSaleOfAuction(lead market.LeadID) (sold bool, err error) {
 	d := in.engine.deliveries.FindRunning(lead)
 	if d == nil {
@@ -87,9 +95,10 @@ func (in *leadSale) waitForSaleOfAuction(lead market.LeadID) (sold bool, err err
 	return false, err
 }
 
-// chooseBidderIfAvailable checks that the bid is still available, and makes its filter set
-// the choice. The bid's window must be open, and campaign and buyer must exist, be active,
-// and use the same currency.
+// chooseBidderIfAvailable sets in.choice to the buyer of the accepted bid and returns "". It
+// returns BidExpired if the bid has expired or its currency is not the campaign's. BidExpired
+// also means that campaign or buyer was removed or paused, or that too many of the buyer's
+// deliveries are unconfirmed.
 func (in *leadSale) chooseBidderIfAvailable() RefusalCode {
 	bid := in.accepted.bid
 	if in.now >= bid.ValidUntil || in.live == nil || in.isCampaignPaused() {
@@ -112,9 +121,11 @@ func (in *leadSale) chooseBidderIfAvailable() RefusalCode {
 	return ""
 }
 
-// checkCampaignAndBuyer applies the filters, suppression lists and duplicate rule of the
-// campaign, and then those of the buyer. The auction could not do this, because a ping has
-// no contact data.
+// checkCampaignAndBuyer returns the reason for which the campaign or the chosen buyer rejects the
+// lead, or ReasonNone. It applies the campaign's filters, suppression lists and duplicate rule,
+// and then the buyer's filters and suppression lists. The auction could not do this, because a
+// ping has no contact data. The error is errDeadline if a possible duplicate was still undecided
+// at the deadline.
 func (in *leadSale) checkCampaignAndBuyer() (market.Reason, error) {
 	reason, err := in.checkCampaignRules()
 	switch {
@@ -137,9 +148,10 @@ func (in *leadSale) checkCampaignAndBuyer() (market.Reason, error) {
 	return market.ReasonNone, nil
 }
 
-// reserveBidCapacity reserves caps and funds for the sale, and encodes the post. A ping
-// reserves nothing, so the capacity may be used by now: then the bid counts as expired. The
-// bid may also expire while reserveBidCapacity waits for other requests.
+// reserveBidCapacity reserves caps and funds for the sale at the accepted bid, and encodes the
+// post. It returns BidExpired if the capacity is used up, because a bid reserves none, or if the
+// bid expires while reserveBidCapacity waits for other requests. A reason means that the lead is
+// a duplicate or that the buyer's adapter cannot encode it.
 func (in *leadSale) reserveBidCapacity() (code RefusalCode, reason market.Reason, err error) {
 	for {
 		if in.now >= in.accepted.bid.ValidUntil {
@@ -165,7 +177,8 @@ func (in *leadSale) reserveBidCapacity() (code RefusalCode, reason market.Reason
 	}
 }
 
-// sellAtAcceptedBid sells the lead to the bidder at the bid's price.
+// sellAtAcceptedBid sells the lead to the buyer of the accepted bid, at the bid's price.
+// reserveAcceptedBid has reserved everything that the sale needs.
 func (in *ingest) sellAtAcceptedBid() (Answer, error) {
 	in.candidates.ResetToAll(in.live.CompiledFilterSets)
 	in.record.Sale.Ping = in.accepted.auction.Name

@@ -9,8 +9,8 @@ import (
 	"pingpost/engine/state"
 )
 
-// Credential authenticates a supplier or a buyer. The engine gets its hash, never the
-// credential.
+// Credential authenticates a supplier or a buyer: it is an API key, the secret of an OAuth
+// client, or an access token. The engine gets only its hash, never the credential itself.
 type Credential struct {
 	Kind   event.CredentialKind
 	Owner  event.ObjectKind  // supplier or buyer
@@ -23,11 +23,12 @@ type Credential struct {
 	Replaces string // hint of the active secret that this one revokes; empty: none
 }
 
-// maxActiveSecrets limits the active secrets of one client, and the active API keys of one
-// supplier. With two, a rotation needs no pause.
+// maxActiveSecrets limits the active secrets of one OAuth client, and the active API keys of one
+// supplier. Two allow a rotation without an interruption: the old secret still works while the
+// owner installs the new one.
 const maxActiveSecrets = 2
 
-// newCredentialEvent returns the event that adds a credential.
+// newCredentialEvent returns the event that activates credential c, in the operator's name.
 func (e Operator) newCredentialEvent(c *Credential) *event.CredentialSet {
 	return &event.CredentialSet{
 		Credential: c.Kind, Owner: c.Owner, OwnerRef: e.state.RefOf(c.Owner, c.ID), Client: c.Client,
@@ -35,8 +36,8 @@ func (e Operator) newCredentialEvent(c *Credential) *event.CredentialSet {
 	}
 }
 
-// RotationError reports that two secrets are active, and that the new one does not say which
-// it replaces.
+// RotationError is returned by AddCredential if the maximum of secrets is active already and the
+// new one does not name the secret that it replaces. The caller can choose one from Active.
 type RotationError struct {
 	Active []state.Credential // oldest first
 }
@@ -45,10 +46,12 @@ func (e *RotationError) Error() string {
 	return fmt.Sprintf("%d secrets are active already; name the secret that the new one replaces", len(e.Active))
 }
 
-// AddCredential activates a credential and revokes the one that it replaces. The revocation
-// comes first, so that a crash between the two leaves no third secret. Errors: RotationError
-// for one secret or API key too many; ErrConflict if another owner has the client id or the
-// credential; ErrNotFound for an unknown owner.
+// AddCredential activates a credential and revokes the one that it replaces. It revokes first, so
+// that a crash between the two steps never leaves a third active secret. The errors:
+//
+//   - RotationError: one secret or API key too many.
+//   - ErrConflict: the client id or the credential already belongs to another supplier or buyer.
+//   - ErrNotFound: the credential's owner was never configured.
 func (e Operator) AddCredential(c *Credential) error {
 	e.configuring.Lock()
 	defer e.configuring.Unlock()
@@ -89,8 +92,8 @@ func (e *Engine) checkCredentialOwner(c *Credential) error {
 		ErrConflict, c.ID, e.state.NameOf(known.Owner, known.Ref))
 }
 
-// replaceableCredentials returns the active credentials that a new one can replace, oldest
-// first.
+// replaceableCredentials returns the active credentials that the new credential in record can
+// replace, oldest first: those of its kind, owner and OAuth client. Bearer tokens replace none.
 func (e *Engine) replaceableCredentials(record *event.CredentialSet) (active []state.Credential) {
 	if record.Credential == event.CredentialBearer {
 		return nil // bearer tokens do not replace each other
@@ -103,8 +106,8 @@ func (e *Engine) replaceableCredentials(record *event.CredentialSet) (active []s
 	return active
 }
 
-// RevokeCredential revokes a credential and all access tokens that it issued, at once. To
-// revoke it again has no effect.
+// RevokeCredential revokes a credential and all access tokens that were issued with it, at once.
+// Revoking a credential again has no effect.
 func (e Operator) RevokeCredential(c *state.Credential) error {
 	e.configuring.Lock()
 	defer e.configuring.Unlock()
@@ -124,17 +127,20 @@ const (
 	MaxAPITokens = 100 // active ones of one user
 )
 
-// User is a new or changed operator's account.
+// User is an operator's account as SetUser shall store it. An operator signs in with it to
+// administer the exchange.
 type User struct {
 	Name     string
 	Role     market.Role
 	Password string // a hash; empty: unchanged
 }
 
-// SetUser creates or changes an account, and ends the account's sessions and tokens. An equal
-// account commits nothing. keepAdmin protects the last admin; callers set it if accounts are
-// the only way to sign in. ErrConflict: too many accounts, or the last admin would lose the
-// role. ErrNotFound: a new account without a password.
+// SetUser creates or changes an operator's account. A change ends the account's sessions and
+// tokens; a call that changes nothing commits no event. keepAdmin protects the last admin:
+// callers set it if accounts are the only way to sign in. The errors:
+//
+//   - ErrConflict: there are too many accounts, or the last admin would lose the role.
+//   - ErrNotFound: the account is new and has no password.
 func (e Operator) SetUser(u User, keepAdmin bool) (created bool, err error) {
 	e.staffing.Lock()
 	defer e.staffing.Unlock()
@@ -157,8 +163,9 @@ func (e Operator) SetUser(u User, keepAdmin bool) (created bool, err error) {
 	return !known, e.commit(&event.UserSet{Name: u.Name, Role: u.Role, Password: u.Password, At: e.opt.Clock.Now(), By: e.by}, nil)
 }
 
-// SetPassword sets a user's password, if the account is unchanged since the caller checked
-// it. ErrConflict: the account has changed. ErrNotFound: the account was removed.
+// SetPassword sets a user's password. checked is the account with which the caller verified the
+// user. ErrConflict means that the account has changed since then, and ErrNotFound that it was
+// removed.
 func (e Operator) SetPassword(checked *state.User, password string) error {
 	e.staffing.Lock()
 	defer e.staffing.Unlock()
@@ -171,8 +178,8 @@ func (e Operator) SetPassword(checked *state.User, password string) error {
 	return e.commit(&event.UserSet{Name: checked.Name, Role: checked.Role, Password: password, At: e.opt.Clock.Now(), By: e.by}, nil)
 }
 
-// RemoveUser removes an account with its sessions and tokens. With keepAdmin, it does not
-// remove the last admin (ErrConflict).
+// RemoveUser removes an operator's account with its sessions and tokens. If keepAdmin is set, it
+// returns ErrConflict for the last admin. ErrNotFound means that no account has this name.
 func (e Operator) RemoveUser(name string, keepAdmin bool) error {
 	e.staffing.Lock()
 	defer e.staffing.Unlock()
@@ -185,7 +192,8 @@ func (e Operator) RemoveUser(name string, keepAdmin bool) error {
 	return e.commit(&event.UserSet{Name: name, Removed: true, At: e.opt.Clock.Now(), By: e.by}, nil)
 }
 
-// checkLastAdmin returns ErrConflict if the user is the last admin and keepAdmin is set.
+// checkLastAdmin returns ErrConflict if keepAdmin is set and the named user is the only account
+// with the admin role.
 func (e *Engine) checkLastAdmin(name string, keepAdmin bool) error {
 	isAdmin := false
 	for _, user := range e.state.Users() {
@@ -203,10 +211,12 @@ func (e *Engine) checkLastAdmin(name string, keepAdmin bool) error {
 	return fmt.Errorf("%w: %q is the last admin, and no admin.password is configured; create another admin first", ErrConflict, name)
 }
 
-// AddAPIToken activates a personal token and removes the user's expired ones. owner is the
-// account at the time of authentication. ErrNotFound: the account does not exist.
-// ErrConflict: the account has changed, it has too many tokens, or the token's role exceeds
-// the user's.
+// AddAPIToken activates an operator's personal API token, and removes the same user's expired
+// ones. owner is the account as it was when the caller authenticated the user. The errors:
+//
+//   - ErrNotFound: the account does not exist.
+//   - ErrConflict: the account has changed, has too many active tokens, or has a lower role than
+//     the token.
 func (e Operator) AddAPIToken(owner state.User, token *state.APIToken) error {
 	e.staffing.Lock()
 	defer e.staffing.Unlock()
@@ -237,7 +247,8 @@ func (e Operator) AddAPIToken(owner state.User, token *state.APIToken) error {
 	}, nil)
 }
 
-// RevokeAPIToken revokes a personal token at once. To revoke it again has no effect.
+// RevokeAPIToken revokes an operator's personal API token at once. Revoking a token again has no
+// effect.
 func (e Operator) RevokeAPIToken(token *state.APIToken) error {
 	return e.revokeAPIToken(token, e.opt.Clock.Now())
 }

@@ -9,7 +9,8 @@ import (
 	"pingpost/engine/state"
 )
 
-// Answer is the answer to an ingest.
+// Answer is the exchange's answer to a supplier that sent a lead by an ingest: the lead is
+// accepted and sold, or unsold for a reason.
 type Answer struct {
 	Lead     market.LeadID
 	Request  market.RequestID // of the first call with this key
@@ -23,8 +24,9 @@ type Answer struct {
 	Replayed bool
 }
 
-// supplierAnswerOf returns the answer that a lead's supplier got. It reads only the state,
-// so it is equal after a restart. The lead must have an answer.
+// supplierAnswerOf returns the answer that the lead's supplier received, for a repeat of the
+// request. It reads only the state, so a repeat after a restart gets an equal answer. The
+// function panics if the lead has no answer yet.
 func (e *Engine) supplierAnswerOf(lead *state.Lead) Answer {
 	answer := Answer{
 		Lead: lead.ID, Request: lead.Request, Replayed: true,
@@ -43,10 +45,11 @@ func (e *Engine) supplierAnswerOf(lead *state.Lead) Answer {
 	return answer
 }
 
-// Refusal is the error for a request that the engine does not fulfil.
+// Refusal is the error for a request that the engine rejects.
 //
-// Most refusals log nothing and do not use the idempotency key. A refusal with a Request is
-// based on a committed event, and a repeat with the same key gets the same refusal.
+// Most refusals log no event and leave the idempotency key unused. A refusal whose Request is set
+// is based on a committed event. A repeat with the same idempotency key then gets the same
+// refusal.
 type Refusal struct {
 	Code     RefusalCode
 	Fields   []market.FieldError // of an invalid payload
@@ -62,7 +65,7 @@ type Refusal struct {
 	Reset int64
 }
 
-// RefusalCode is the error's code in the API.
+// RefusalCode is the code of a Refusal. Its text is the error code of the public API.
 type RefusalCode string
 
 const (
@@ -85,6 +88,6 @@ const (
 
 func (r *Refusal) Error() string { return string(r.Code) }
 
-// ErrUnavailable is returned while the exchange accepts no requests: it is starting or
-// stopping, at a limit, or its log has failed. The caller can safely send the request again.
+// ErrUnavailable is returned while the exchange accepts no requests. It is starting or stopping,
+// it is at a limit, or its log has failed. The caller can safely send the request again.
 var ErrUnavailable = errors.New("the exchange accepts no requests right now")

@@ -11,13 +11,15 @@ import (
 	"pingpost/engine/timing"
 )
 
-// Pings returns the number of pings in flight.
+// Pings returns the number of pings that await a buyer's answer, for metrics.
 func (e *Engine) Pings() int64 { return e.auctions.PingsInFlight() }
 
-// Auctions returns the number of open auctions, from the first ping to the last answer.
+// Auctions returns the number of open auctions, for metrics. An auction is open from its first
+// ping to the last answer or its deadline.
 func (e *Engine) Auctions() int { return e.auctions.OpenAuctions() }
 
-// newAuctionRunner returns the runner with the engine's ports.
+// newAuctionRunner returns the runner that holds all auctions. It uses the engine's clock, buyers
+// and limits, and reports panics to the engine's observer.
 func (e *Engine) newAuctionRunner() *auction.Runner {
 	return auction.NewRunner(auction.Options{
 		Clock: e.opt.Clock, Buyers: e.opt.Buyers, MaxPings: int64(e.opt.MaxPings), Stop: e.stop,
@@ -25,10 +27,11 @@ func (e *Engine) newAuctionRunner() *auction.Runner {
 	})
 }
 
-// collectBids runs a prepared auction for the lead. Afterwards the candidates are those
-// with a valid bid. listed reports whether a suppression list has the lead; nil means that
-// the lead has no value for a list. The error is ErrUnavailable if the exchange stops or
-// has too many pings in flight, or a Refusal if the supplier has too many open auctions.
+// collectBids runs the prepared auction a, so that its candidates afterwards are the filter sets
+// with a valid bid. It first excludes the buyers that may not be pinged. listed reports whether a
+// suppression list has the lead; nil skips the lists, because a ping has no contact data. Errors:
+// ErrUnavailable if the exchange stops or too many pings are in flight; a *Refusal if the
+// supplier has too many open auctions.
 func (e *Engine) collectBids(a *auction.Auction, o *liveCampaign, supplier *market.Supplier, listed func(*market.SuppressionList) bool, timings *timing.Timings) error {
 	err := e.auctions.BeginAuction(supplier)
 	switch {
@@ -53,8 +56,9 @@ func (e *Engine) collectBids(a *auction.Auction, o *liveCampaign, supplier *mark
 	return nil
 }
 
-// excludeBeforePings excludes the candidates that may not be pinged. A lead without a state
-// has no candidates, even if a buyer accepts all states.
+// excludeBeforePings excludes the candidates that collectBids must not ping: by state, filters,
+// suppression lists (listed, which may be nil), availability, or a missing ping endpoint. A lead
+// without a state has no candidates, even if a buyer accepts all states.
 func (e *Engine) excludeBeforePings(a *auction.Auction, o *liveCampaign, listed func(*market.SuppressionList) bool) {
 	a.Candidates.ResetToAll(o.CompiledFilterSets)
 	if a.Lead.USState() == market.NoState {
@@ -69,9 +73,9 @@ func (e *Engine) excludeBeforePings(a *auction.Auction, o *liveCampaign, listed 
 	a.Candidates.KeepOnly(o.reachable, market.OutcomeError)
 }
 
-// runAuction holds an auction for the lead and reserves a sale to the best bidder. If only
-// another request's reservation is in the way, it waits for its end and decides again,
-// without further pings.
+// runAuction holds an auction for an ingested lead and reserves a sale to the best bidder. If
+// that sale fails only because another request reserves the capacity, runAuction waits for that
+// request and chooses again. It does not ping again.
 func (in *leadSale) runAuction() (market.Reason, error) {
 	e := in.engine
 	a := &in.auction
@@ -86,7 +90,8 @@ func (in *leadSale) runAuction() (market.Reason, error) {
 	return in.chooseNextBuyer()
 }
 
-// appendAuctionOutcomes appends the current outcome of every filter set of an auction.
+// appendAuctionOutcomes appends the outcomes of an auction to trail, each with its filter sets,
+// for the event. Candidates that were not excluded get OutcomeLost.
 func appendAuctionOutcomes(trail []event.OutcomeFilterSets, candidates *selection.Candidates) []event.OutcomeFilterSets {
 	trail = appendOutcomes(trail, candidates)
 	if candidates.Eligible.NextFrom(0) >= 0 {
@@ -95,13 +100,15 @@ func appendAuctionOutcomes(trail []event.OutcomeFilterSets, candidates *selectio
 	return trail
 }
 
-// auctionName returns the name of an auction of a supplier.
+// auctionName returns the hash under which the state and the log know an auction. It is made from
+// the supplier and from id, which kind describes.
 func (e *Engine) auctionName(kind pastauction.NameKind, supplier *market.Supplier, id []byte) [16]byte {
 	return pastauction.NewName(&e.opt.Secret, kind, supplier.Ref, id)
 }
 
-// SellerAuctionName returns the name of an auction with the seller's own id. The auction need
-// not exist.
+// SellerAuctionName returns the hash under which the state and the log know an auction, from the
+// auction id that the seller chose. Such an auction need not exist. test selects the names of
+// test auctions.
 func (e *Engine) SellerAuctionName(supplier market.Ref, sellerID string, test bool) [16]byte {
 	return pastauction.NewName(&e.opt.Secret, pastauction.BySellerID.ForTest(test), supplier, []byte(sellerID))
 }

@@ -10,9 +10,9 @@ import (
 	"pingpost/engine/state"
 )
 
-// cachedAvailability returns the filter sets that are unavailable now. The result is cached
-// until an event may have changed it or an hour ends, so that a lead does not check a
-// thousand caps.
+// cachedAvailability returns the filter sets of campaign o that no lead can be sold to now. It
+// caches the result until an event may have changed it, or opening hours or cap periods change.
+// So a lead does not check a thousand caps.
 func cachedAvailability(o *liveCampaign, s *state.State, now int64) *selection.UnavailableFilterSets {
 	version := s.AvailabilityVersion() // before the checks, so that an event during the checks invalidates the result
 	if cached := o.availability.Load(); cached != nil && cached.Version == version && now < cached.Until {
@@ -27,12 +27,13 @@ func cachedAvailability(o *liveCampaign, s *state.State, now int64) *selection.U
 	return a
 }
 
-// maxUnknown limits the unconfirmed deliveries of a buyer, and separately those of test
-// leads. Each keeps its body in memory, and a buyer with a thousand unconfirmed leads should
-// get no more.
+// maxUnknown limits the unconfirmed deliveries of a buyer; test leads have a limit of their own.
+// At the limit the buyer gets no further lead. Each unconfirmed delivery keeps its post in memory
+// until an operator resolves it.
 const maxUnknown = 1000
 
-// addUnavailability adds the reasons why filter set i is unavailable now.
+// addUnavailability adds filter set i to a under each reason for which no lead can be sold to it
+// now. It lowers a.Until to the time at which a reason may change by itself.
 func addUnavailability(o *liveCampaign, i int, s *state.State, now int64, a *selection.UnavailableFilterSets) {
 	filterSet := &o.Campaign.FilterSets[i]
 	price := lowestPrice(o.Campaign, filterSet)
@@ -60,9 +61,9 @@ func addUnavailability(o *liveCampaign, i int, s *state.State, now int64, a *sel
 	}
 }
 
-// lowestPrice returns the lowest price of a lead for the filter set. The price of an auction is
-// unknown before the bids, so a buyer is pinged if there is capacity for the lowest valid
-// bid.
+// lowestPrice returns the lowest price at which the filter set can get a lead, for the checks of
+// caps and funds. In a ping_post campaign the price is unknown before the bids. A buyer is
+// therefore pinged if there is capacity for the lowest valid bid.
 func lowestPrice(c *market.Campaign, filterSet *market.FilterSet) market.Money {
 	if c.Method != market.PingPost {
 		return filterSet.Price
@@ -73,8 +74,8 @@ func lowestPrice(c *market.Campaign, filterSet *market.FilterSet) market.Money {
 	return max(c.Floor, 1)
 }
 
-// isOpenNow reports whether now is within a schedule; nil is always open. It lowers Until to
-// the schedule's next change.
+// isOpenNow reports whether now is within the opening hours s; nil means always. It lowers
+// a.Until to the time at which the hours next begin or end.
 func isOpenNow(s *calendar.WeeklySchedule, now int64, a *selection.UnavailableFilterSets) bool {
 	if s == nil {
 		return true

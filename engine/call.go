@@ -12,8 +12,8 @@ import (
 	"pingpost/engine/timing"
 )
 
-// requestCall has what the workspaces of all kinds of requests share. It belongs to the
-// goroutine of its request.
+// requestCall has the fields that the workspaces of all requests share: leads, pings and status
+// reports. It belongs to the goroutine that serves the request.
 type requestCall struct {
 	engine   *Engine
 	now      int64           // Unix nanoseconds: the time by which the request is decided
@@ -21,15 +21,16 @@ type requestCall struct {
 	timings  *timing.Timings // nil: not measured
 }
 
-// errDeadline is returned when the answer is due.
+// errDeadline is returned by a wait that lasted until the request's answer was due.
 var errDeadline = errors.New("the answer is due")
 
-// deadline returns when the answer is due, in Unix nanoseconds.
+// deadline returns the time at which the answer is due, in Unix nanoseconds: Options.Ceiling
+// after the request arrived.
 func (c *requestCall) deadline() int64 { return c.received + int64(c.engine.opt.Ceiling) }
 
-// waitAndAdvance waits until another request ends its claim or reservation, and then moves the
-// decision's time to the present. Errors: errDeadline, or ErrUnavailable if the engine
-// stops.
+// waitAndAdvance waits until another request ends its claim or reservation, which closes ended.
+// Then it moves c.now, the time by which the request is decided, to the present. Errors:
+// errDeadline, or ErrUnavailable if the engine stops.
 func (c *requestCall) waitAndAdvance(ended <-chan struct{}) error {
 	err := c.engine.waitUntil(ended, c.deadline())
 	if err == nil {
@@ -38,8 +39,9 @@ func (c *requestCall) waitAndAdvance(ended <-chan struct{}) error {
 	return err
 }
 
-// waitForResult is wait for a request that cannot be decided without the other one's
-// result. Every error is ErrUnavailable.
+// waitForResult is waitAndAdvance for a request that depends on the result of the other request,
+// for example a repeat with the same idempotency key. At the deadline it returns ErrUnavailable
+// too, so that the caller sends the request again.
 func (c *requestCall) waitForResult(ended <-chan struct{}) error {
 	if c.waitAndAdvance(ended) != nil {
 		return ErrUnavailable
@@ -47,11 +49,11 @@ func (c *requestCall) waitForResult(ended <-chan struct{}) error {
 	return nil
 }
 
-// claimOrWaitForKey claims an idempotency key. If a committed event has used the key, it
-// returns that use; it waits for a first request that is still in progress. If the key is
-// new, claimOrWaitForKey returns the zero KeyClaim, and the reservation holds the claim
-// until the event that names the key is applied. Errors: ErrUnavailable, or a *Refusal with
-// KeyReused if the first request had another body.
+// claimOrWaitForKey claims an idempotency key for this request. If an earlier request used the
+// key, it returns that use, and it waits for an earlier request that is still in progress. For a
+// new key it returns the zero claim. The reservation then holds the key until the event with the
+// key is applied. Errors: ErrUnavailable, or a *Refusal with KeyReused if the earlier request had
+// another body.
 func (c *requestCall) claimOrWaitForKey(reserved *state.Reservation, use *event.IdempotencyUse) (first state.IdempotencyKeyClaim, err error) {
 	for {
 		claim := c.engine.state.ClaimIdempotencyKey(reserved, use.Key, use.Fingerprint, c.now)
@@ -68,8 +70,9 @@ func (c *requestCall) claimOrWaitForKey(reserved *state.Reservation, use *event.
 	}
 }
 
-// waitUntil waits until another request ends its claim, at most until a time in Unix
-// nanoseconds. Errors: errDeadline, or ErrUnavailable if the engine stops.
+// waitUntil waits until another request ends its claim, which closes ended. until is the time
+// limit in Unix nanoseconds. Errors: errDeadline at that time, or ErrUnavailable if the engine
+// stops.
 func (e *Engine) waitUntil(ended <-chan struct{}, until int64) error {
 	left := until - e.opt.Clock.Now()
 	if left <= 0 {
@@ -98,8 +101,8 @@ const (
 	endpointStatuses     = 6 // POST /v1/leads/status
 )
 
-// answerRepeatedIngest returns the answer of the key's first request, if the key has one. It
-// claims a new key for this request.
+// answerRepeatedIngest returns the answer of the first ingest with this idempotency key, if there
+// was one. Otherwise found is false, and the key is claimed for this request.
 func (in *leadRequest) answerRepeatedIngest() (answer Answer, found bool, err error) {
 	first, err := in.claimIdempotencyKey(endpointIngest)
 	if err != nil || first.IsZero() {
@@ -109,8 +112,9 @@ func (in *leadRequest) answerRepeatedIngest() (answer Answer, found bool, err er
 	return answer, true, err
 }
 
-// claimIdempotencyKey claims the request's idempotency key. It returns the lead of the key's
-// first request, or zero if the key is new.
+// claimIdempotencyKey claims the request's idempotency key at an endpoint. If an earlier request
+// used the key, it returns that request's lead. For a new key it returns the zero id and writes
+// the key into the lead's event.
 func (in *leadRequest) claimIdempotencyKey(endpoint byte) (first market.LeadID, err error) {
 	req := in.req
 	var use event.IdempotencyUse
@@ -124,10 +128,10 @@ func (in *leadRequest) claimIdempotencyKey(endpoint byte) (first market.LeadID, 
 	return first, nil
 }
 
-// hashIdempotencyKey hashes an idempotency key with its owner and endpoint, and
-// fingerprints the request's body. A test request has another fingerprint than a production
-// request with the same body. scratch is memory for the hashed bytes; hashIdempotencyKey
-// returns it, grown if necessary.
+// hashIdempotencyKey returns the hash of an idempotency key with its owner and endpoint, and a
+// fingerprint of the request's body. A test request gets another fingerprint than a production
+// request with an equal body, so one cannot repeat the other. scratch is memory for the hashed
+// bytes; grown is that memory for the next call.
 func (e *Engine) hashIdempotencyKey(scratch []byte, endpoint byte, owner market.Ref, key, body []byte, test bool) (hash [16]byte, fingerprint uint64, grown []byte) {
 	scratch = append(scratch[:0], e.opt.Secret[:]...)
 	scratch = append(scratch, 'k', endpoint)
@@ -144,8 +148,9 @@ func (e *Engine) hashIdempotencyKey(scratch []byte, endpoint byte, owner market.
 	return hash, binary.LittleEndian.Uint64(sum[:]), scratch[:0]
 }
 
-// answerOfFirstIngest returns the answer of a lead that an earlier request created. If that
-// request still waits for its buyer, answerOfFirstIngest waits with it.
+// answerOfFirstIngest returns the answer for lead id, which the first request with the same
+// idempotency key created. If that request still waits for its buyer, answerOfFirstIngest waits
+// until the supplier's answer is committed.
 func (in *leadRequest) answerOfFirstIngest(id market.LeadID) (Answer, error) {
 	e := in.engine
 	if d := e.deliveries.FindRunning(id); d != nil {
@@ -160,10 +165,10 @@ func (in *leadRequest) answerOfFirstIngest(id market.LeadID) (Answer, error) {
 	return e.supplierAnswerOf(&lead), nil
 }
 
-// waitToClaimDuplicates claims the values that identify a duplicate of this lead, within a
-// scope: a campaign, or a campaign and a buyer. It waits for another lead in progress
-// with the same values, because that lead's result decides. The result is ReasonNone,
-// ReasonDuplicate, or ReasonTimeout.
+// waitToClaimDuplicates claims the lead's values (for example its phone number) that identify
+// duplicates. scope is the campaign, or the campaign and one buyer, in which a repeat of the
+// values counts. If another lead with equal values is in progress, it waits, because the result
+// of that lead decides. It returns ReasonNone, ReasonDuplicate, or ReasonTimeout at the deadline.
 func (in *leadSale) waitToClaimDuplicates(scope uint64) (market.Reason, error) {
 	for {
 		result, wait := in.tryClaimDuplicates(scope)
@@ -179,8 +184,9 @@ func (in *leadSale) waitToClaimDuplicates(scope uint64) (market.Reason, error) {
 	}
 }
 
-// tryClaimDuplicates is waitToClaimDuplicates without the wait: for Contended it returns the
-// channel to wait on.
+// tryClaimDuplicates claims the lead's values that identify duplicates within scope, and does not
+// wait. Full means that the lead is a duplicate. Contended means that another lead with equal
+// values is in progress; the returned channel closes when that lead ends its claim.
 func (in *leadSale) tryClaimDuplicates(scope uint64) (state.ReserveResult, <-chan struct{}) {
 	e, rule := in.engine, &in.live.Campaign.Duplicates
 	in.duplicateKeys = rule.AppendKeys(&in.lead, scope, &e.opt.Secret, in.duplicateKeys[:0])
@@ -194,7 +200,8 @@ func (in *leadSale) tryClaimDuplicates(scope uint64) (state.ReserveResult, <-cha
 	return result, wait
 }
 
-// recordDuplicateClaims writes the claimed values, with their expiry, into the event.
+// recordDuplicateClaims writes the claimed duplicate values into the lead's event. Each expires
+// validFor nanoseconds from now.
 func (in *leadSale) recordDuplicateClaims(validFor int64) {
 	sale := &in.record.Sale
 	sale.Duplicates = sale.Duplicates[:0]
@@ -203,9 +210,9 @@ func (in *leadSale) recordDuplicateClaims(validFor int64) {
 	}
 }
 
-// reasonOrError returns ReasonTimeout for errDeadline. It returns other errors
-// unchanged: if the engine stops, the lead has no decision, and the supplier may send it
-// again.
+// reasonOrError translates the error of a wait: errDeadline becomes ReasonTimeout, so that the
+// lead stays unsold. Other errors are returned: the engine stops, the lead has no decision, and
+// the supplier may send it again.
 func reasonOrError(err error) (market.Reason, error) {
 	if errors.Is(err, errDeadline) {
 		return market.ReasonTimeout, nil

@@ -9,14 +9,15 @@ import (
 	"pingpost/engine/state"
 )
 
-// pendingCommit is an event on its way through the log, with the reservations that the
-// decision made. Every event of the engine is committed by start and wait.
+// pendingCommit is an event on its way into the log, with the reservations of the decision that
+// made it. encodeAndQueue starts every commit, and waitUntilApplied ends it.
 //
-// Once start returns nil, only the log's committer ends the reservations: it applies the
-// event and then releases them, so at no instant does capacity count neither as reserved
-// nor as used.
+// When encodeAndQueue has returned nil, only the log's committer ends the reservations. It
+// applies the event first and releases them afterwards. So capacity always counts as reserved or
+// as used.
 //
-// The caller of start owns the pendingCommit, and may use it again after wait.
+// The caller of encodeAndQueue owns the pendingCommit and may use it again after
+// waitUntilApplied.
 type pendingCommit struct {
 	engine   *Engine
 	record   event.Event
@@ -25,8 +26,8 @@ type pendingCommit struct {
 	done     chan error
 }
 
-// encodeAndQueue encodes the event and queues it in the log. After an error the reservations
-// still belong to the caller, and wait must not be called.
+// encodeAndQueue encodes the event and adds it to the log's queue. After an error the
+// reservations still belong to the caller, which must not call waitUntilApplied.
 func (p *pendingCommit) encodeAndQueue(record event.Event, reserved *state.Reservation) error {
 	p.encode(record, reserved)
 	return p.queueEncoded()
@@ -39,15 +40,16 @@ func (p *pendingCommit) encode(record event.Event, reserved *state.Reservation) 
 
 func (p *pendingCommit) queueEncoded() error { return p.engine.opt.Log.Append(p.encoded, p) }
 
-// waitUntilApplied blocks until the event is durable and applied, or the log has failed. The
-// reservations are released either way.
+// waitUntilApplied blocks until the event is durable and applied to the state, or until the log
+// has failed. The reservations are released in both cases.
 func (p *pendingCommit) waitUntilApplied() error { return <-p.done }
 
-// Prepare loads the memory that the event will change into the processor's cache. The
-// log calls it.
+// Prepare loads the memory that the event will change into the processor's cache. The log calls
+// it shortly before Committed, so that the committer waits less for memory.
 func (p *pendingCommit) Prepare() { p.engine.state.PrefetchForApply(p.record) }
 
-// Committed applies the event. The log calls it.
+// Committed applies the durable event to the state, releases its reservations and wakes the
+// waiting caller. The log calls it with the event's position seq and the time at of its batch.
 func (p *pendingCommit) Committed(seq uint64, at int64) {
 	p.engine.state.Apply(seq, at, p.record)
 	if p.reserved != nil {
@@ -56,7 +58,8 @@ func (p *pendingCommit) Committed(seq uint64, at int64) {
 	p.done <- nil
 }
 
-// Failed reports that the event did not become durable. The log calls it.
+// Failed releases the reservations and passes err to the waiting caller. The log calls it if the
+// event will never be durable.
 func (p *pendingCommit) Failed(err error) {
 	p.releaseReservations()
 	p.done <- err
@@ -68,8 +71,8 @@ func (p *pendingCommit) releaseReservations() {
 	}
 }
 
-// commit makes an event durable and applies it. After an error the event is not durable
-// and never will be. The reservations, which may be nil, are released either way.
+// commit makes an event durable and applies it to the state. After an error the event is not
+// durable and never will be. commit always releases the reservations, which may be nil.
 func (e *Engine) commit(record event.Event, reserved *state.Reservation) error {
 	err := e.tryCommit(record, reserved)
 	if errors.Is(err, ErrBusy) && reserved != nil {
@@ -78,12 +81,14 @@ func (e *Engine) commit(record event.Event, reserved *state.Reservation) error {
 	return err
 }
 
-// busyPause is the time between two attempts to queue an outcome in a full log queue.
+// busyPause is the pause of commitDespiteFullQueue before it tries again to add an event to the
+// log's full queue.
 const busyPause = 5 * time.Millisecond
 
-// commitDespiteFullQueue commits the outcome of an open post. The buyer may have the lead
-// by now, so a full queue is no reason to drop the outcome: commitDespiteFullQueue repeats
-// until the log accepts the event or has failed.
+// commitDespiteFullQueue commits the result of something that has already happened, for example
+// of a post. The buyer may have the lead by now, so the result must not be dropped because the
+// log's queue is full. commitDespiteFullQueue tries again until the log accepts the event or has
+// failed.
 func (e *Engine) commitDespiteFullQueue(record event.Event, reserved *state.Reservation) error {
 	for {
 		err := e.tryCommit(record, reserved)
@@ -96,7 +101,8 @@ func (e *Engine) commitDespiteFullQueue(record event.Event, reserved *state.Rese
 	}
 }
 
-// tryCommit is commit, but keeps the reservations if the log's queue is full (ErrBusy).
+// tryCommit makes an event durable and applies it. If the log's queue is full, it returns ErrBusy
+// and keeps the reservations, so that the caller can try again. Otherwise it releases them.
 func (e *Engine) tryCommit(record event.Event, reserved *state.Reservation) error {
 	p := e.pendingCommits.Get().(*pendingCommit)
 	err := p.encodeAndQueue(record, reserved)
@@ -111,12 +117,12 @@ func (e *Engine) tryCommit(record event.Event, reserved *state.Reservation) erro
 	return err
 }
 
-// A Decision is a decided lead: its answer, and the part of its event that the committer
-// still has to apply. The event may be on its way through the log; Wait waits for it.
+// Decision is a decided lead: its answer, and its event with the reservations until the committer
+// applies the event. Wait blocks until then.
 //
-// A Decision is all that a lead occupies during an fsync. The request and the workspace
-// are ten times as large, and already serve the next lead. With hundreds of leads in
-// the log's queue, larger objects would fill the processor's cache.
+// A Decision is all that a lead occupies during the log's fsync. The request and the workspace
+// are ten times as large and already serve the next lead. With hundreds of leads in the log's
+// queue, larger objects would fill the processor's cache.
 type Decision struct {
 	pending  pendingCommit // of record and reserved
 	record   event.LeadDecided
@@ -127,12 +133,12 @@ type Decision struct {
 	queued   bool // the log has the event, and the committer ends the reservations
 }
 
-// IsQueued reports whether Wait has to wait for the log.
+// IsQueued reports whether the lead's event is in the log's queue, so that Wait may block.
 func (d *Decision) IsQueued() bool { return d.queued }
 
-// Wait returns the answer as soon as the event is durable and applied. After an error
-// the event never becomes durable. Wait is called once and ends the caller's ownership
-// of the Decision.
+// Wait returns the answer as soon as the lead's event is durable and applied. After an error the
+// event never becomes durable. The caller calls Wait once and must not use the Decision
+// afterwards, because another lead may reuse it.
 func (d *Decision) Wait() (Answer, error) {
 	err := d.waitUntilDurable()
 	answer := d.answer
@@ -143,7 +149,8 @@ func (d *Decision) Wait() (Answer, error) {
 	return answer, nil
 }
 
-// waitUntilDurable waits for a queued event, and then reports the decision to the observer.
+// waitUntilDurable waits until the lead's event, if it is queued, is durable and applied. Then it
+// reports the decision to the observer, except for the answer to a repeated request.
 func (d *Decision) waitUntilDurable() error {
 	if d.queued {
 		if err := d.pending.waitUntilApplied(); err != nil {
@@ -156,10 +163,11 @@ func (d *Decision) waitUntilDurable() error {
 	return nil
 }
 
-// queueDecision queues the event and its reservations in the log, and does not wait. The
-// lists, which Apply does not need, return to the workspace after the encoding. After an
-// error the reservations still belong to the lead.
-func (in *leadSale) queueDecision() error {
+// startDecisionCommit adds the lead's event with its reservations to the log's queue, and does
+// not wait. It encodes the event and then returns the event's lists to the workspace, because
+// applying the event does not need them. After an error the reservations still belong to the
+// lead.
+func (in *leadSale) startDecisionCommit() error {
 	d := in.Decision
 	in.selectDecisionWebhook()
 	d.pending.encode(&d.record, &d.reserved)
@@ -169,13 +177,15 @@ func (in *leadSale) queueDecision() error {
 	return err
 }
 
-// lendListsToRecord gives the event the workspace's memory for its lists.
+// lendListsToRecord gives the lead's event the workspace's memory for its lists, so that writing
+// the event allocates no memory. takeListsFromRecord returns the memory.
 func (in *leadSale) lendListsToRecord() {
 	in.record.Fields, in.record.Trail, in.record.Sealed = in.fields[:0], in.steps[:0], in.sealed[:0]
 	in.record.Auction.Bids = in.bids[:0]
 }
 
-// takeListsFromRecord ends lendListsToRecord and clears the references in the lists.
+// takeListsFromRecord returns the memory that lendListsToRecord gave to the lead's event. It
+// clears the pointers in it, so that the garbage collector can free the lead's texts.
 func (in *leadSale) takeListsFromRecord() {
 	in.fields, in.steps, in.sealed = in.record.Fields, in.record.Trail, in.record.Sealed
 	in.bids = in.record.Auction.Bids

@@ -11,8 +11,8 @@ import (
 	"pingpost/engine/state"
 )
 
-// Configuration is a new catalog, with the values that a configuration file can set only
-// once.
+// Configuration is a new catalog for Configure, with initial values (such as opening balances)
+// that a configuration can set only once.
 type Configuration struct {
 	Catalog  *market.Catalog // without numbers; the engine assigns them and keeps the catalog
 	Document string          // hex SHA-256 of its canonical document, which is stored next to the log
@@ -24,8 +24,9 @@ type Configuration struct {
 	Lists    map[market.ListID]state.SuppressionFile
 }
 
-// InitialValues are values from the configuration for a state that does not have them yet. The
-// state keeps a value that it has, except a secret with Overwrite.
+// InitialValues are values of a configuration that Configure stores only if the state does not
+// have them yet. Later changes, for example by an operator, are kept. Only a secret with
+// Overwrite replaces the stored one.
 type InitialValues struct {
 	Credentials     []Credential
 	Secrets         []InitialSecret
@@ -34,26 +35,28 @@ type InitialValues struct {
 	PausedBuyers    []market.BuyerID
 }
 
-// InitialSecret is the first value of a secret that the exchange sends to others.
+// InitialSecret is the first value of a secret that the exchange sends to others, such as a
+// buyer's API key.
 type InitialSecret struct {
 	Name      string
 	Encrypted []byte
 	Overwrite bool // the configuration owns this secret and replaces the present value
 }
 
-// OpeningBalance is a buyer's opening balance.
+// OpeningBalance is the money with which a buyer's account begins. The configuration sets it
+// once; later changes are events.
 type OpeningBalance struct {
 	Buyer  market.BuyerID
 	Amount market.Money
 }
 
 // Configure activates a configuration: it commits the changes, and then new requests use it.
-// Requests in progress finish with the one they began with. An equal configuration commits
-// nothing.
+// Requests in progress finish with the configuration with which they began. A configuration
+// without changes commits no event.
 //
-// Initial values become durable before the catalog. The secrets of an entry from the API are
-// stored nowhere else, so a crash in between must not leave the entry without them. Without
-// the catalog, the values have no effect.
+// Configure commits the initial values before the catalog. The API's entries have their secrets
+// nowhere else, so a crash between the two must not leave an entry without its secrets. Initial
+// values without their catalog have no effect.
 func (e *Engine) Configure(c Configuration) error {
 	e.configuring.Lock()
 	defer e.configuring.Unlock()
@@ -81,7 +84,8 @@ func (e *Engine) Configure(c Configuration) error {
 	return nil
 }
 
-// commitNames assigns numbers to the catalog's new names.
+// commitNames assigns permanent numbers to the names that are new in the catalog, and commits
+// them. Events name suppliers, buyers and campaigns by these numbers.
 func (e *Engine) commitNames(c *Configuration) error {
 	for _, record := range numbering.Assign(e.state, c.Catalog) {
 		if err := e.commit(record, nil); err != nil {
@@ -91,7 +95,8 @@ func (e *Engine) commitNames(c *Configuration) error {
 	return nil
 }
 
-// commitCatalog commits the catalog if it differs from the active one.
+// commitCatalog commits the catalog as a new version if its documents differ from those of the
+// active version.
 func (e *Engine) commitCatalog(c *Configuration) error {
 	in := e.state.CurrentConfigVersion()
 	c.Catalog.Version = in.Version
@@ -143,8 +148,8 @@ func (e *Engine) commitInitialValues(c *Configuration) error {
 	return nil
 }
 
-// appendInitialPause appends the pause of a campaign or buyer that was never paused or
-// resumed before.
+// appendInitialPause appends the event that pauses a new campaign or buyer. It appends none if an
+// operator has ever paused or resumed the campaign or buyer, because that decision counts.
 func (e Operator) appendInitialPause(records []event.Event, kind event.ObjectKind, id string, now int64) []event.Event {
 	ref := e.state.RefOf(kind, id)
 	if _, wasSet := e.state.PauseStatus(kind, ref); wasSet {
@@ -153,8 +158,7 @@ func (e Operator) appendInitialPause(records []event.Event, kind event.ObjectKin
 	return append(records, &event.PauseSet{Target: kind, Ref: ref, Paused: true, At: now, By: e.by})
 }
 
-// List returns a suppression list of the active configuration. ErrNotFound: no list has this
-// name.
+// List returns the suppression list with this id from the active configuration, or ErrNotFound.
 func (e *Engine) List(id market.ListID) (*market.SuppressionList, error) {
 	if plan := e.plan.Load(); plan != nil && plan.catalog.Lists[id] != nil {
 		return plan.catalog.Lists[id], nil
@@ -162,8 +166,9 @@ func (e *Engine) List(id market.ListID) (*market.SuppressionList, error) {
 	return nil, fmt.Errorf("%w: no suppression list %q is configured", ErrNotFound, id)
 }
 
-// LoadList replaces the contents of a suppression list, from the next lead on. The file with
-// the contents is durable already. ErrNotFound: no list has this name.
+// LoadList replaces the contents of a suppression list; the next lead is checked against them.
+// The caller has made the file with the contents durable before. ErrNotFound: the active
+// configuration has no list with this id.
 func (e *Engine) LoadList(id market.ListID, table *fingerprint.FingerprintTable, file state.SuppressionFile) error {
 	e.configuring.Lock()
 	defer e.configuring.Unlock()

@@ -11,15 +11,17 @@ import (
 	"pingpost/engine/state"
 )
 
-// bidReference identifies the bid at which a lead is sold.
+// bidReference identifies the bid at which a lead is sold, so that the post can name it to the
+// buyer.
 type bidReference struct {
 	auction market.AuctionID // the exchange's id; zero: no auction was held
 	token   string           // the buyer's
 }
 
-// deliverAndAnswer posts the lead to the chosen buyer and, after a refusal, to the next
-// one, until the deadline. The intent is durable before anything is sent. At the deadline
-// the supplier gets its answer, and the attempts continue in the background.
+// deliverAndAnswer posts the lead to the chosen buyer and, after a refusal, to the next one,
+// until the answer is due. Before each post it commits the intent (the record that the post will
+// be sent), because a crash must not lose a sent lead. When the answer is due, the supplier gets
+// it, and the attempts continue in the background.
 func (in *ingest) deliverAndAnswer() (Answer, error) {
 	e := in.engine
 	in.recordBuyerEndpoint(&in.record.Post)
@@ -63,7 +65,8 @@ func (in *ingest) deliverAndAnswer() (Answer, error) {
 	}
 }
 
-// runDeliveryUntilDeadline makes attempts until the outcome is certain or the answer is due.
+// runDeliveryUntilDeadline makes attempts to post the lead until the outcome is certain or the
+// supplier's answer is due. It adds the time to the request's timings.
 func (in *ingest) runDeliveryUntilDeadline(d *delivery.Delivery) event.PostSettlement {
 	clock := in.engine.opt.Clock
 	began := clock.Now()
@@ -72,7 +75,8 @@ func (in *ingest) runDeliveryUntilDeadline(d *delivery.Delivery) event.PostSettl
 	return how
 }
 
-// commitSettlement commits a settlement of the delivery.
+// commitSettlement commits a settlement, which is the outcome of the delivery, and releases the
+// reservations. It adds the time to the request's timings.
 func (in *ingest) commitSettlement(d *delivery.Delivery, settlement *event.PostSettled, reserved *state.Reservation) error {
 	clock := in.engine.opt.Clock
 	began := clock.Now()
@@ -81,16 +85,18 @@ func (in *ingest) commitSettlement(d *delivery.Delivery, settlement *event.PostS
 	return err
 }
 
-// recordBuyerEndpoint writes the chosen buyer's endpoint into an intent.
+// recordBuyerEndpoint writes the chosen buyer's endpoint and the bid's auction into an intent
+// (the record that a post will be sent). All attempts use this endpoint, even if the
+// configuration changes.
 func (in *leadSale) recordBuyerEndpoint(post *event.PostIntent) {
 	buyer := in.chosenFilterSet().Buyer
 	*post = event.NewPostIntent(buyer.Post, int64(buyer.PostTimeout))
 	post.Auction = in.bid.auction
 }
 
-// encodePostBody writes the body of the post to the chosen buyer. It returns false if the
-// buyer's adapter cannot encode the lead. Without an auction, the lead's id takes the place
-// of the auction's id, and there is no token.
+// encodePostBody encodes the body of the post to the chosen buyer. It returns false if the
+// buyer's adapter cannot encode the lead. If no auction was held, the body has no bid token, and
+// the lead's id is sent as the auction id.
 func (in *leadSale) encodePostBody() bool {
 	to, campaign := in.chosenFilterSet().Buyer.Post, in.live.Campaign
 	if to == nil {
@@ -118,7 +124,7 @@ func (in *leadSale) encodePostBody() bool {
 	return true
 }
 
-// commitDelivered commits that the buyer has the lead.
+// commitDelivered commits that the chosen buyer has the lead, and returns the supplier's answer.
 func (in *ingest) commitDelivered(d *delivery.Delivery) (Answer, error) {
 	if err := in.commitSettlement(d, d.NewSettlement(event.SettledDelivered), nil); err != nil {
 		return Answer{}, err
@@ -127,9 +133,10 @@ func (in *ingest) commitDelivered(d *delivery.Delivery) (Answer, error) {
 	return in.newAcceptedAnswer(), nil
 }
 
-// continueAfterRefusal commits a refusal together with the intent for the next buyer; more
-// reports that there is one. If the delivery was in doubt, a refusal ends the delivery: the
-// lead never leaves that buyer.
+// continueAfterRefusal chooses the next buyer after a refusal. One event records the refusal
+// together with the sale to that buyer. more reports that the next buyer must get a post;
+// otherwise answer is final. A lead that the refusing buyer may have, or that was promised to it,
+// goes to no other buyer.
 func (in *ingest) continueAfterRefusal(d *delivery.Delivery) (answer Answer, more bool, err error) {
 	e := in.engine
 	in.candidates.ChangeOutcome(in.choice.filterSet, market.OutcomePostPending, market.OutcomePostRejected)
@@ -162,8 +169,8 @@ func (in *ingest) continueAfterRefusal(d *delivery.Delivery) (answer Answer, mor
 	return answer, more, nil
 }
 
-// recordNextBuyer writes the sale to the next buyer into the refusal's event. It reports
-// whether that buyer gets a post.
+// recordNextBuyer writes the sale to the next buyer into the event of the refusal. posted reports
+// whether that buyer has an endpoint and gets a post; otherwise the lead is only recorded for it.
 func (in *ingest) recordNextBuyer(refusal *event.PostSettled) (posted bool) {
 	refusal.Next.Duplicates = append(refusal.Next.Duplicates, in.record.Sale.Duplicates...)
 	refusal.Next.Turn = in.record.Sale.Turn
@@ -183,7 +190,8 @@ func (in *ingest) recordNextBuyer(refusal *event.PostSettled) (posted bool) {
 	return posted
 }
 
-// answerOpenDelivery commits that the supplier gets ACCEPTED before the delivery has ended.
+// answerOpenDelivery commits that the supplier gets ACCEPTED although the delivery has not ended,
+// and returns that answer. how says why: attempts remain, or the delivery is unconfirmed.
 func (in *ingest) answerOpenDelivery(d *delivery.Delivery, how event.PostSettlement) (Answer, error) {
 	in.buyerSilent = d.IsBuyerSilent()
 	clock := in.engine.opt.Clock
@@ -196,8 +204,8 @@ func (in *ingest) answerOpenDelivery(d *delivery.Delivery, how event.PostSettlem
 	return in.newAcceptedAnswer(), nil
 }
 
-// continueInBackground answers at the deadline. The delivery continues on its own
-// goroutine.
+// continueInBackground returns the supplier's answer when it is due while attempts remain. The
+// delivery continues on its own goroutine.
 func (in *ingest) continueInBackground(d *delivery.Delivery) (Answer, error) {
 	answer, err := in.answerOpenDelivery(d, event.SettledPending)
 	if err != nil {
@@ -208,19 +216,21 @@ func (in *ingest) continueInBackground(d *delivery.Delivery) (Answer, error) {
 	return answer, nil
 }
 
-// endDelivery ends a delivery whose outcome is committed.
+// endDelivery ends a delivery whose outcome is committed. Requests that wait for it continue.
 func (in *ingest) endDelivery(d *delivery.Delivery) {
 	in.delivery = nil
 	d.End()
 }
 
-// endDeliveryAfterError ends a delivery whose events the log no longer accepts.
+// endDeliveryAfterError ends a delivery after its event could not be committed, and returns err.
+// The next start of the process continues it if its intent is durable.
 func (in *ingest) endDeliveryAfterError(d *delivery.Delivery, err error) (Answer, error) {
 	in.endDelivery(d)
 	return Answer{}, err
 }
 
-// newDeliveries returns the deliveries with the engine's ports.
+// newDeliveries returns the set of running deliveries. It gives them the engine's clock, buyers,
+// observer and log.
 func (e *Engine) newDeliveries() *delivery.Deliveries {
 	return delivery.New(delivery.Options{
 		State: e.state, Clock: e.opt.Clock, Buyers: e.opt.Buyers, Observer: e.opt.Observer, Stop: e.stop,
@@ -232,7 +242,9 @@ func (e *Engine) newDeliveries() *delivery.Deliveries {
 	})
 }
 
-// startDelivery registers a delivery for a lead. The error is ErrUnavailable or ErrConflict.
+// startDelivery registers a delivery for a lead, so that other requests can find it and wait. It
+// sends no post. The error is ErrConflict if the lead has a delivery in progress, and
+// ErrUnavailable if the engine stops.
 func (e *Engine) startDelivery(lead market.LeadID) (*delivery.Delivery, error) {
 	d, err := e.deliveries.Register(lead)
 	switch {
@@ -244,8 +256,9 @@ func (e *Engine) startDelivery(lead market.LeadID) (*delivery.Delivery, error) {
 	return d, nil
 }
 
-// Recover continues the open deliveries of the last run: see delivery.Deliveries.Recover. It
-// first erases the keys of erased leads again.
+// Recover continues the deliveries that were open when the previous process ended; see
+// delivery.Deliveries.Recover. It first erases the encryption keys of erased leads again, because
+// a crash may have interrupted their erasure.
 func (e *Engine) Recover() error {
 	if err := e.eraseKeys(); err != nil {
 		return err
@@ -257,11 +270,11 @@ func (e *Engine) Recover() error {
 	return err
 }
 
-// Deliveries returns the number of running deliveries.
+// Deliveries returns the number of running deliveries, for metrics and limits.
 func (e *Engine) Deliveries() int64 { return e.deliveries.Count() }
 
-// WaitForDelivery waits until a lead's delivery has ended, at most until a time in Unix
-// nanoseconds. It reports whether the delivery has ended.
+// WaitForDelivery waits until a lead's delivery has ended, and reports whether it has. until is
+// the time limit in Unix nanoseconds. A lead without a running delivery needs no wait.
 func (e *Engine) WaitForDelivery(lead market.LeadID, until int64) bool {
 	d := e.deliveries.FindRunning(lead)
 	return d == nil || e.waitUntil(d.Ended(), until) == nil

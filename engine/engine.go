@@ -1,10 +1,11 @@
-// Package engine is the exchange's core: the actions of suppliers, buyers and operators,
-// about one per file.
+// Package engine is the exchange's core: the actions of suppliers, buyers and operators, about
+// one per file.
 //
-// An action decides in memory, concurrently with others, and holds reservations. It gives its
-// event to the log. The log's committer makes the event durable, applies it, and wakes the
-// action, which then answers. So every answer is durable, and every post to a buyer follows a
-// durable intent.
+// An action, such as an ingest, decides in memory, concurrently with others, and reserves the
+// capacity that it needs. Then it gives an event with its decision to the log. The log's
+// committer makes the event durable, applies it to the state, and wakes the action, which then
+// answers. So every answer is durable. Before each post to a buyer, an event with the intent to
+// send it is durable.
 //
 // The package reads no clock, draws no random numbers and opens no socket or file. It uses the
 // ports in ports.go, so a test can run days of an exchange in milliseconds.
@@ -23,7 +24,8 @@ import (
 	"pingpost/engine/state"
 )
 
-// Options are the engine's ports and settings.
+// Options are the engine's ports (the interfaces to log, clock, buyers and keys) and its
+// settings.
 type Options struct {
 	State   *state.State // replayed up to the end of the log
 	Log     Log
@@ -53,7 +55,7 @@ type Options struct {
 	PingIdempotency time.Duration
 }
 
-// Observer receives the engine's decisions and outcomes.
+// Observer receives the engine's decisions and outcomes, for metrics and log lines.
 type Observer interface {
 	LeadDecided(campaign *market.Campaign, supplier *market.Supplier, a *Answer)
 	PostAttempted(buyer string, result *market.PostResult)
@@ -65,8 +67,9 @@ type Observer interface {
 	ReportFault(what string, err error)
 }
 
-// Engine is the exchange without files, sockets and clocks. Its methods are safe for
-// concurrent use.
+// Engine decides about leads, pings and reports, and about changes by operators. It uses files,
+// sockets and the clock only through the ports in Options. Its methods are safe for concurrent
+// use.
 type Engine struct {
 	opt            Options
 	state          *state.State
@@ -92,8 +95,8 @@ type Engine struct {
 	stopped    atomic.Bool
 }
 
-// New returns an engine over a replayed state. It has no catalog and refuses leads until
-// SetCatalog. Recover continues the deliveries that a crash interrupted.
+// New returns an engine over a state that was rebuilt from the log. It rejects leads until
+// Configure has activated a catalog. Recover continues the deliveries that a crash interrupted.
 func New(opt Options) *Engine {
 	setDurationIfZero(&opt.Ceiling, 5*time.Second)
 	setDurationIfZero(&opt.Idempotency, 30*24*time.Hour)
@@ -129,12 +132,12 @@ func setDurationIfZero(d *time.Duration, value time.Duration) {
 	}
 }
 
-// State returns the tables in memory. Callers only read them.
+// State returns the exchange's tables in memory. Callers only read them; events change them.
 func (e *Engine) State() *state.State { return e.state }
 
-// Close ends all deliveries, even those whose supplier waits for the answer. It waits for
-// attempts in progress. Posts between two attempts continue after the next start. The log
-// must stay open until Close returns.
+// Close stops the engine: it rejects new requests and ends all deliveries, even if a supplier
+// waits for the answer. It waits for attempts in progress; the next start of the process makes
+// the remaining ones. The caller closes the log only after Close returns.
 func (e *Engine) Close() {
 	if e.stopped.CompareAndSwap(false, true) {
 		close(e.stop)
@@ -143,7 +146,8 @@ func (e *Engine) Close() {
 	e.deliveries.CloseAndWait()
 }
 
-// checkAdmission returns an error if the engine cannot accept a request now.
+// checkAdmission returns an error if the engine cannot accept a new request: it stops, too many
+// deliveries run, or Options.Admit refuses.
 func (e *Engine) checkAdmission() error {
 	if e.stopped.Load() || e.deliveries.Count() >= int64(e.opt.MaxPosts) {
 		return ErrUnavailable
@@ -154,14 +158,15 @@ func (e *Engine) checkAdmission() error {
 	return nil
 }
 
-// newTimeOrderedID returns a new identifier. random is memory for its random part. The
-// caller owns it, because an argument of a port escapes to the heap.
+// newTimeOrderedID returns a new identifier: the time now in milliseconds, followed by random
+// bytes. random is memory for these bytes. The caller owns it, because a local variable would
+// escape to the heap through the Entropy port.
 func (e *Engine) newTimeOrderedID(now int64, random *[10]byte) [16]byte {
 	e.opt.Entropy(random[:])
 	return market.ComposeID(now/int64(time.Millisecond), *random)
 }
 
-// NewRequestID returns a new identifier of a request.
+// NewRequestID returns a new identifier for a request, ordered by time.
 func (e *Engine) NewRequestID() market.RequestID {
 	return market.RequestID(e.newTimeOrderedID(e.opt.Clock.Now(), new([10]byte)))
 }

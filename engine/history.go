@@ -10,13 +10,13 @@ import (
 	"pingpost/engine/state"
 )
 
-// maxLogReads limits the records that are read back from the log at once. Each read also
-// reads and checks a part of a segment.
+// maxLogReads limits the simultaneous reads of records from the log. Each one also reads and
+// checks a part of a log segment.
 const maxLogReads = 4
 
-// logReader reads records back from the log. Its methods wait for a free slot until a time
-// in Unix nanoseconds. Their errors are ErrUnavailable, unless a comment says otherwise;
-// the log's own errors are reported to the observer.
+// logReader reads records back from the log. At most maxLogReads reads run at once; a method
+// waits for a free slot until the time `until`, in Unix nanoseconds. A failure is reported to the
+// observer, and the caller gets ErrUnavailable, unless the method's comment says otherwise.
 type logReader struct {
 	opt   *Options
 	slots chan struct{}
@@ -27,7 +27,8 @@ func newLogReader(opt *Options, stop chan struct{}) logReader {
 	return logReader{opt: opt, slots: make(chan struct{}, maxLogReads), stop: stop}
 }
 
-// readRecord reads a record that the history must have.
+// readRecord reads and decodes the record at log position seq. The log's history must still have
+// it: a missing record is a reported failure.
 func (r *logReader) readRecord(seq uint64, until int64) (event.Event, error) {
 	data, err := r.readEncoded(seq, until)
 	if errors.Is(err, ErrGone) {
@@ -39,8 +40,8 @@ func (r *logReader) readRecord(seq uint64, until int64) (event.Event, error) {
 	return r.decodeRecord(seq, data)
 }
 
-// ReadIfKept reads a record. It returns nil without an error if the history no longer has
-// it.
+// ReadIfKept reads and decodes the record at log position seq. It returns nil without an error if
+// the log's history no longer has the record, which is normal for old leads.
 func (r *logReader) ReadIfKept(seq uint64, until int64) (event.Event, error) {
 	data, err := r.readEncoded(seq, until)
 	switch {
@@ -52,8 +53,8 @@ func (r *logReader) ReadIfKept(seq uint64, until int64) (event.Event, error) {
 	return r.decodeRecord(seq, data)
 }
 
-// ReadDecision reads the record that brought the lead. It returns nil without an error if
-// the history no longer has it.
+// ReadDecision reads the lead's first record, which has its fields, outcomes and sale. It returns
+// nil without an error if the log's history no longer has the record.
 func (r *logReader) ReadDecision(lead *state.Lead, until int64) (*event.LeadDecided, error) {
 	record, err := r.ReadIfKept(lead.Seq, until)
 	if record == nil {
@@ -66,8 +67,9 @@ func (r *logReader) ReadDecision(lead *state.Lead, until int64) (*event.LeadDeci
 	return decided, nil
 }
 
-// readEncoded reads the encoding of a record. It may also return ErrGone, which it does
-// not report, because for some callers that is a normal result.
+// readEncoded returns the encoded record at log position seq. It returns ErrGone, unreported, if
+// the log's history no longer has the record, because some callers expect that. Other failures
+// are reported and become ErrUnavailable.
 func (r *logReader) readEncoded(seq uint64, until int64) ([]byte, error) {
 	if !r.reserveReadSlot(until) {
 		return nil, ErrUnavailable
@@ -83,7 +85,8 @@ func (r *logReader) readEncoded(seq uint64, until int64) ([]byte, error) {
 	return data, nil
 }
 
-// decodeRecord decodes a record, which shares the memory of data.
+// decodeRecord decodes the record data that was read at log position seq. The result refers to
+// the memory of data.
 func (r *logReader) decodeRecord(seq uint64, data []byte) (event.Event, error) {
 	record, err := new(event.Decoder).Decode(data)
 	if err != nil {
@@ -92,8 +95,8 @@ func (r *logReader) decodeRecord(seq uint64, data []byte) (event.Event, error) {
 	return record, nil
 }
 
-// reportReadFailure reports the failure to read a record, unless no slot was free, and returns
-// ErrUnavailable.
+// reportReadFailure reports to the observer that the record at seq cannot be read, and returns
+// ErrUnavailable. It does not report ErrUnavailable itself, which means that no slot was free.
 func (r *logReader) reportReadFailure(seq uint64, err error) error {
 	if errors.Is(err, ErrUnavailable) {
 		return ErrUnavailable
@@ -102,8 +105,8 @@ func (r *logReader) reportReadFailure(seq uint64, err error) error {
 	return ErrUnavailable
 }
 
-// reserveReadSlot waits for a free slot. It returns false if the time is over or the exchange
-// stops.
+// reserveReadSlot waits for one of the maxLogReads slots and takes it. It returns false at the
+// time `until` or if the exchange stops.
 func (r *logReader) reserveReadSlot(until int64) bool {
 	select {
 	case r.slots <- struct{}{}:
@@ -121,8 +124,9 @@ func (r *logReader) reserveReadSlot(until int64) bool {
 	return false
 }
 
-// readRecordedAuction returns a recorded auction, from the cache or the log. Errors and the
-// time limit are those of logReader.readEncoded.
+// readRecordedAuction returns the past auction of a row of the state, from the cache or else from
+// the log. Its error is ErrGone if the log's history no longer has the auction, and otherwise
+// ErrUnavailable. until limits the wait for a log read, in Unix nanoseconds.
 func (e *Engine) readRecordedAuction(row *state.AuctionRow, until int64) (*pastauction.Auction, error) {
 	data := e.recent.Find(row.Name)
 	cached := data != nil

@@ -9,8 +9,8 @@ import (
 	"pingpost/engine/timing"
 )
 
-// IngestRequest is a lead as it arrived. The engine reads its memory until Ingest or
-// Decide returns.
+// IngestRequest is a lead as its supplier sent it. The engine reads the memory of its fields
+// until Ingest or Decide returns.
 type IngestRequest struct {
 	Supplier *market.Supplier    // the owner of the credential
 	Members  []market.Member     // of the body
@@ -25,12 +25,13 @@ type IngestRequest struct {
 	Timings  *timing.Timings // accumulates the time that the call waits; nil: not measured
 }
 
-// ingest is the workspace of one ingest or post. A pool keeps it, so that an ordinary lead
-// allocates almost no memory. It belongs to one goroutine.
+// ingest is the workspace of one request that brings a lead: an ingest or a post. A pool keeps
+// the workspaces, so that an ordinary lead allocates almost no memory. A workspace belongs to one
+// goroutine at a time.
 //
-// It has three layers, and the methods of each know only the layers below: leadRequest
-// validates the input, leadSale finds the buyer and reserves and records the sale, and ingest
-// delivers the lead and answers.
+// It has three layers, and the methods of each use only the layers below. leadRequest validates
+// the input. leadSale finds the buyer, and reserves and records the sale. ingest delivers the
+// lead and answers.
 type ingest struct {
 	leadSale
 
@@ -41,9 +42,9 @@ type ingest struct {
 	buyerLeadID    string             // if delivered: the buyer's own id of the lead
 }
 
-// Ingest validates a lead, sells it and delivers it. It returns when the decision is
-// durable, at the latest at the deadline. Errors are a *Refusal, ErrUnavailable, or the
-// log's failure; after an error there is no lead.
+// Ingest validates a lead, sells it and delivers it. It returns when the decision is durable, at
+// the latest at the deadline. An unsold lead is no error. Errors are a *Refusal, ErrUnavailable,
+// or the log's failure; after an error the lead does not exist.
 func (e *Engine) Ingest(req *IngestRequest) (Answer, error) {
 	decision, err := e.Decide(req)
 	if err != nil {
@@ -52,16 +53,15 @@ func (e *Engine) Ingest(req *IngestRequest) (Answer, error) {
 	return decision.Wait()
 }
 
-// Decide is Ingest up to the moment at which the engine no longer reads the request. The
-// caller may then reuse the request's memory, and calls Decision.Wait for the answer.
+// Decide does the same as Ingest, but returns as soon as the engine no longer reads the request.
+// The caller may then reuse the request's memory, and calls Decision.Wait for the answer.
 //
-// For a recorded or unsold lead that moment is before the log's write. A lead with a post
-// needs its request until its answer is due, because after a refusal the engine encodes
-// the next buyer's body. Decide then returns a Decision whose Wait does not block.
-// Rejected: a copy of the request, which would cost each post an allocation to save
-// memory that few posts need.
+// For a lead without a post (it is unsold, or only recorded for its buyer), Decide returns before
+// the log's write. A lead with a post needs its request until its answer is due, because after a
+// refusal the engine encodes the next buyer's body. Wait then does not block. Rejected: a copy of
+// the request, which would cost each post an allocation to save memory that few posts need.
 //
-// Errors are those of Ingest.
+// The errors are those of Ingest.
 func (e *Engine) Decide(req *IngestRequest) (*Decision, error) {
 	if err := e.checkAdmission(); err != nil {
 		return nil, err
@@ -124,9 +124,9 @@ func (in *ingest) cleanUp() {
 	in.auction.ResetKeepingCapacity()
 }
 
-// releaseAfterPanic releases the reservations of a call that has panicked, unless the
-// committer owns them, because the process continues. An open intent is left to the next
-// start: its buyer may have the lead, so the duplicate claims stay until then. The
+// releaseAfterPanic releases the reservations of a request that has panicked, because the process
+// continues. Reservations that the log's committer owns are left to it. If a post may have been
+// sent, the duplicate claims stay until the next start, which continues that delivery. The
 // workspace does not return to the pool.
 func (in *ingest) releaseAfterPanic() {
 	open := in.delivery != nil && in.delivery.HasIntent()
@@ -141,7 +141,8 @@ func (in *ingest) releaseAfterPanic() {
 	}
 }
 
-// runIngest executes the steps of an ingest in their order.
+// runIngest executes the steps of an ingest in their order: idempotency, validation, encryption
+// key, campaign rules, sale.
 func (in *ingest) runIngest() (Answer, error) {
 	e := in.engine
 	if len(in.req.Key) > 0 {
@@ -171,7 +172,8 @@ func (in *ingest) runIngest() (Answer, error) {
 	return in.chooseBuyerAndSell()
 }
 
-// chooseBuyerAndSell chooses a buyer for the lead and sells the lead to it.
+// chooseBuyerAndSell chooses a buyer by the campaign's method and sells the lead. If no buyer can
+// take it, the lead is committed as unsold.
 func (in *ingest) chooseBuyerAndSell() (Answer, error) {
 	reason, err := in.chooseBuyer()
 	if err != nil {
@@ -183,7 +185,8 @@ func (in *ingest) chooseBuyerAndSell() (Answer, error) {
 	return in.commitSale()
 }
 
-// commitSale sells the lead to the chosen buyer, for which everything is reserved.
+// commitSale sells the lead to the chosen buyer, for which everything is reserved. A buyer with
+// an endpoint gets a post; for the others the event alone records the sale.
 func (in *ingest) commitSale() (Answer, error) {
 	in.record.Decided = in.now
 	in.recordChoice(&in.record.Sale)
@@ -199,8 +202,9 @@ func (in *ingest) commitSale() (Answer, error) {
 	return in.newAcceptedAnswer(), nil
 }
 
-// sellToNamedBuyer sells the lead to the buyer that its supplier chose, at that buyer's
-// bid. If the bid was used or has expired, the lead stays unsold.
+// sellToNamedBuyer sells the lead to the buyer that the supplier named in the request, at the bid
+// of that buyer. If the bid was used or has expired, the lead is committed as unsold with
+// ReasonBidExpired.
 func (in *ingest) sellToNamedBuyer() (Answer, error) {
 	code, reason, err := in.reserveAcceptedBid()
 	if errors.Is(err, errDeadline) {

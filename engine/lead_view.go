@@ -6,8 +6,8 @@ import (
 	"pingpost/engine/state"
 )
 
-// LeadView is a lead as its supplier or its buyer may see it, with that party's amount. It has
-// no contact data.
+// LeadView is a lead as its supplier or its buyer may see it: it has the payout for the supplier
+// and the price for the buyer. It has no contact data.
 type LeadView struct {
 	Lead     market.LeadID
 	Status   market.LeadStatus
@@ -24,8 +24,8 @@ type LeadView struct {
 	Test     bool
 }
 
-// ViewForSupplier returns a lead for the supplier that sent it, and ErrNotFound for others.
-// until is the deadline, in Unix nanoseconds.
+// ViewForSupplier returns a lead to the supplier that sent it. Other suppliers get ErrNotFound.
+// until limits the wait for a log read, in Unix nanoseconds.
 func (e *Engine) ViewForSupplier(id market.LeadID, supplier market.Ref, until int64) (LeadView, error) {
 	lead, ok := e.state.Lead(id)
 	if !ok || lead.Supplier != supplier {
@@ -44,8 +44,8 @@ func (e *Engine) ViewForSupplier(id market.LeadID, supplier market.Ref, until in
 	return view, nil
 }
 
-// ViewForBuyer returns a lead for the buyer that bought it or whose post is in progress, and
-// ErrNotFound for others.
+// ViewForBuyer returns a lead to the buyer that bought it or whose post is in progress. Other
+// buyers get ErrNotFound. until limits the wait for a log read, in Unix nanoseconds.
 func (e *Engine) ViewForBuyer(id market.LeadID, buyer market.Ref, until int64) (LeadView, error) {
 	lead, ok := e.state.Lead(id)
 	if !ok || lead.Buyer == 0 || lead.Buyer != buyer {
@@ -71,7 +71,8 @@ func (e *Engine) newLeadView(lead *state.Lead) LeadView {
 	return view
 }
 
-// setPrice sets the price and its currency, unless the lead is open or unmatched.
+// setPrice sets the amount that the viewer may see, and its currency. An open or unsold lead has
+// no price yet.
 func (v *LeadView) setPrice(lead *state.Lead, amount market.Money) {
 	if lead.Status != market.StatusUnmatched && lead.Status != market.StatusOpen {
 		v.Price, v.Currency = amount, lead.Currency

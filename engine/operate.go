@@ -8,7 +8,8 @@ import (
 	"pingpost/engine/market"
 )
 
-// Errors of operators' actions.
+// Errors of operators' actions. Callers compare with errors.Is, because the returned errors wrap
+// them with details.
 var (
 	ErrNotFound = errors.New("not found")
 	ErrConflict = errors.New("conflict with the present state")
@@ -17,17 +18,19 @@ var (
 	ErrNoAccount = errors.New("the buyer has no account")
 )
 
-// Operator performs administrative actions. Their events name the operator.
+// Operator performs administrative actions. Each event of such an action names the operator who
+// caused it.
 type Operator struct {
 	*Engine
 	by string
 }
 
-// By returns the actions of an operator with this name. The name is empty for the exchange's
-// own actions.
+// By returns the administrative actions in the name of an operator. The name is empty for actions
+// of the exchange itself.
 func (e *Engine) By(name string) Operator { return Operator{e, name} }
 
-// Pause pauses or resumes a campaign or a buyer.
+// Pause pauses or resumes a campaign or a buyer. It commits no event if nothing changes.
+// ErrNotFound: no campaign or buyer with this id was ever configured.
 func (e Operator) Pause(kind event.ObjectKind, id string, paused bool) error {
 	ref := e.state.RefOf(kind, id)
 	if ref == 0 {
@@ -39,13 +42,14 @@ func (e Operator) Pause(kind event.ObjectKind, id string, paused bool) error {
 	return e.commit(&event.PauseSet{Target: kind, Ref: ref, Paused: paused, At: e.opt.Clock.Now(), By: e.by}, nil)
 }
 
-// SetSecret replaces a secret that the exchange sends to others.
+// SetSecret creates or replaces a secret that the exchange sends to others, such as a buyer's API
+// key. sealed is the encrypted value.
 func (e Operator) SetSecret(name string, sealed []byte) error {
 	return e.commit(&event.SecretSet{Name: name, Sealed: sealed, At: e.opt.Clock.Now(), By: e.by}, nil)
 }
 
-// RemoveSecret removes a secret that the exchange sends to others. ErrNotFound: no secret has
-// this name.
+// RemoveSecret removes a secret that the exchange sends to others, such as a buyer's API key.
+// ErrNotFound: no secret has this name.
 func (e Operator) RemoveSecret(name string) error {
 	if _, ok := e.state.SealedSecret(name); !ok {
 		return fmt.Errorf("%w: no secret %q is stored", ErrNotFound, name)
@@ -53,7 +57,8 @@ func (e Operator) RemoveSecret(name string) error {
 	return e.commit(&event.SecretSet{Name: name, At: e.opt.Clock.Now(), By: e.by}, nil)
 }
 
-// TopUp adds money to a buyer's account. Errors: ErrNotFound, ErrNoAccount.
+// TopUp adds money to a buyer's account. ErrNotFound: no such buyer was ever configured.
+// ErrNoAccount: the configuration gives the buyer no funds, so its spending is not limited.
 func (e Operator) TopUp(buyer market.BuyerID, amount market.Money, note string) error {
 	ref := e.state.RefOf(event.ObjectBuyer, string(buyer))
 	if ref == 0 {
@@ -65,9 +70,13 @@ func (e Operator) TopUp(buyer market.BuyerID, amount market.Money, note string) 
 	return e.commit(&event.BuyerFundsMoved{Buyer: ref, Amount: amount, Note: note, At: e.opt.Clock.Now(), By: e.by}, nil)
 }
 
-// Resolve ends an unconfirmed delivery by an operator's decision: the buyer has the lead
-// (SettledConfirmed), does not have it (SettledReleased), or gets the post again
-// (SettledResent). Errors: ErrNotFound, ErrConflict.
+// Resolve ends an unconfirmed delivery, of which the exchange does not know whether the buyer has
+// the lead. how is the operator's decision: the buyer has the lead (SettledConfirmed), does not
+// have it (SettledReleased), or gets the post again (SettledResent). The errors:
+//
+//   - ErrNotFound: the lead has no open delivery.
+//   - ErrConflict: attempts are in progress, or the lead cannot be resent because its contact
+//     data is erased or unreadable.
 func (e Operator) Resolve(lead market.LeadID, how event.PostSettlement) error {
 	e.configuring.Lock()
 	defer e.configuring.Unlock()
@@ -101,8 +110,9 @@ func (e Operator) Resolve(lead market.LeadID, how event.PostSettlement) error {
 	return nil
 }
 
-// Found initializes an empty log: it commits a new epoch and a check value of the exchange's
-// key. On an initialized log it compares the check value.
+// Found initializes an empty log: it commits a random epoch, which identifies the log, and a
+// check value of the exchange's key. On a log that has both, it returns an error if the check
+// value differs, because the process runs with another key file.
 func (e *Engine) Found(keyCheck [16]byte) error {
 	founded := e.state.FoundedEvent()
 	if founded.Epoch == [16]byte{} {
@@ -116,20 +126,21 @@ func (e *Engine) Found(keyCheck [16]byte) error {
 	return nil
 }
 
-// EncryptedLead names a lead and the slot of its key.
+// EncryptedLead names a lead and the slot of the key that encrypts its contact data. Erase gets a
+// list of them.
 type EncryptedLead struct {
 	Lead market.LeadID
 	Slot uint64
 }
 
 // Erase makes the contact data of these leads unreadable for ever. It commits the erasure and
-// then erases the keys, durably when it returns. After an error some keys may still exist;
-// the next call for these leads, or the next start, erases them. To erase a lead twice has no
+// then erases the leads' keys, durably when it returns. After an error some keys may still exist;
+// the next call for these leads, or the next start, erases them. Erasing a lead twice has no
 // effect.
 //
-// Erase skips leads with a delivery in progress, because the attempts need the data, and
-// returns them. It erases a lead with an unconfirmed delivery; an operator can no longer
-// resend that lead.
+// Erase skips leads with a delivery in progress, because the attempts need the contact data, and
+// returns them in inDelivery. It erases a lead with an unconfirmed delivery; an operator can then
+// no longer resend that lead.
 func (e Operator) Erase(leads []EncryptedLead) (inDelivery []EncryptedLead, err error) {
 	e.configuring.Lock() // so that no operator resends a post meanwhile
 	defer e.configuring.Unlock()
@@ -156,8 +167,9 @@ func (e Operator) Erase(leads []EncryptedLead) (inDelivery []EncryptedLead, err 
 	return inDelivery, e.opt.Sealer.Erase(slots)
 }
 
-// eraseKeys erases the keys of all erased leads. A crash may have interrupted Erase, or the
-// operator may have restored an older copy of the keys.
+// eraseKeys erases the encryption keys of all leads that were ever erased. Recover calls it at
+// the start, because a crash may have interrupted Erase, or an operator may have restored an
+// older copy of the keys.
 func (e *Engine) eraseKeys() error {
 	erased := e.state.ErasedKeySlots()
 	if len(erased) == 0 {

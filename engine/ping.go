@@ -13,8 +13,8 @@ import (
 	"pingpost/engine/timing"
 )
 
-// PingRequest is a ping as it arrived: a seller's ping, or an availability ping. The engine
-// reads its memory until the call returns.
+// PingRequest is a ping as it arrived: a seller's ping (POST /v1/ping) or an availability ping
+// (POST /api/v1/ping). The engine reads the memory of its fields until the call returns.
 type PingRequest struct {
 	Supplier *market.Supplier    // the owner of the credential
 	Members  []market.Member     // of the body
@@ -30,8 +30,8 @@ type PingRequest struct {
 	Timings  *timing.Timings // accumulates the time that the call waits; nil: not measured
 }
 
-// PingAnswer is the answer to a ping. Money is the supplier's payout. Times are in Unix
-// nanoseconds.
+// PingAnswer is the answer to a ping. Amounts are the supplier's payout, not the buyer's price.
+// Times are in Unix nanoseconds.
 type PingAnswer struct {
 	Auction  market.AuctionID
 	Request  market.RequestID // of the first call with this key
@@ -53,7 +53,8 @@ type PingAnswer struct {
 	Offers    []PingOffer // best first
 }
 
-// PingOffer is one buyer's bid as the supplier sees it.
+// PingOffer is the bid of one buyer in the answer to an availability ping. Its amount is the
+// supplier's payout.
 type PingOffer struct {
 	Buyer      string
 	Amount     market.Money
@@ -61,7 +62,8 @@ type PingOffer struct {
 	ValidUntil int64
 }
 
-// ping is the workspace of one ping. A pool keeps it. It belongs to one goroutine.
+// ping is the workspace of one ping. A pool keeps the workspaces. A workspace belongs to one
+// goroutine at a time.
 type ping struct {
 	requestCall
 	req      *PingRequest
@@ -84,18 +86,20 @@ type ping struct {
 	random     [10]byte      // memory for newTimeOrderedID
 }
 
-// bidWindow is the longest time for which a bid is valid after the start of its auction.
+// bidWindow is the time after the start of an auction at which its bids expire at the latest.
 const bidWindow = int64(5 * time.Second)
 
-// maxHops is the number of exchanges that may forward a ping.
+// maxHops is the number of exchanges that may forward a ping one after another. More of them
+// indicate a loop, and the ping gets no bid.
 const maxHops = 3
 
-// Ping holds an auction for a seller's ping: POST /v1/ping. It returns when the result, a bid
-// or no bid, is durable. Errors are a *Refusal, ErrUnavailable, or the log's failure; after
-// an error nothing is logged.
+// Ping holds an auction for a seller's ping (POST /v1/ping) and answers with the best bid and its
+// token. It returns when the result, a bid or no bid, is durable. Errors are a *Refusal,
+// ErrUnavailable, or the log's failure; after an error no auction is recorded.
 func (e *Engine) Ping(req *PingRequest) (PingAnswer, error) { return e.holdAuction(req, endpointPing) }
 
-// Availability holds the same auction and returns all valid bids: POST /api/v1/ping.
+// Availability holds an auction like Ping, but answers with all valid bids. The supplier may then
+// name one of the buyers in an ingest. It serves POST /api/v1/ping.
 func (e *Engine) Availability(req *PingRequest) (PingAnswer, error) {
 	return e.holdAuction(req, endpointAvailability)
 }
@@ -171,8 +175,8 @@ func (p *ping) runPing() (PingAnswer, error) {
 	return p.engine.auctionAnswer(&p.record), nil
 }
 
-// commitAuction makes the event durable and applies it. After an error the reservations still
-// belong to the ping, or are released.
+// commitAuction makes the auction's event durable and applies it. After an error the reservations
+// are released, now or by cleanUp.
 func (p *ping) commitAuction() error {
 	clock := p.engine.opt.Clock
 	began := clock.Now()
@@ -184,8 +188,8 @@ func (p *ping) commitAuction() error {
 	return err
 }
 
-// answerRepeatedPing returns the answer of the key's first ping, if the key has one. It
-// claims a new key for this ping.
+// answerRepeatedPing returns the answer of the first ping with this idempotency key, if there was
+// one. Otherwise found is false, and the key is claimed for this ping.
 func (p *ping) answerRepeatedPing() (answer PingAnswer, found bool, err error) {
 	e := p.engine
 	var use event.IdempotencyUse
@@ -203,9 +207,10 @@ func (p *ping) answerRepeatedPing() (answer PingAnswer, found bool, err error) {
 	return answer, false, nil
 }
 
-// claimAuctionName gives the auction its name. A seller's own id names only one auction. If
-// another ping uses the id at the same time, claimAuctionName waits until that ping ends,
-// and refuses this one with AuctionExists if there was an auction.
+// claimAuctionName gives the auction its id and the name under which a later sale finds it. The
+// name of a seller's ping is made from the auction id that the seller chose. A seller may use
+// such an id once: a second ping with it gets the Refusal AuctionExists. If another ping with the
+// same id is in progress, claimAuctionName waits for its result.
 func (p *ping) claimAuctionName() error {
 	e := p.engine
 	p.record.Auction = market.AuctionID(e.newTimeOrderedID(p.now, &p.random))
@@ -228,7 +233,8 @@ func (p *ping) claimAuctionName() error {
 	}
 }
 
-// answerOfRecordedPing returns the first answer of a ping, from its recorded auction.
+// answerOfRecordedPing returns the first answer to a ping, for a repeat. It reads the auction's
+// event at log position seq. until limits the wait for the log read, in Unix nanoseconds.
 func (e *Engine) answerOfRecordedPing(seq uint64, until int64) (PingAnswer, error) {
 	record, err := e.log.readRecord(seq, until)
 	if err != nil {
@@ -243,7 +249,8 @@ func (e *Engine) answerOfRecordedPing(seq uint64, until int64) (PingAnswer, erro
 	return answer, nil
 }
 
-// auctionAnswer returns the answer to a ping, the first time and for repeats.
+// auctionAnswer builds the answer to a ping from the auction's event. The first answer and its
+// repeats are therefore equal.
 func (e *Engine) auctionAnswer(held *event.AuctionHeld) PingAnswer {
 	answer := PingAnswer{
 		Auction: held.Auction, Request: held.Request, Reason: held.Reason, SellerAuction: held.SellerAuction,

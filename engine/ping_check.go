@@ -11,7 +11,7 @@ import (
 	"pingpost/engine/market/format"
 )
 
-// The members of a ping that are no field of a lead.
+// The members of a ping's body that describe the ping and are not fields of the lead.
 const (
 	memberAuction     = "auction_id"
 	memberVertical    = "vertical"
@@ -19,11 +19,12 @@ const (
 	memberExpires     = "expires_at"
 )
 
-// maxNameText limits the names in a ping, in characters.
+// maxNameText limits the length, in characters, of the seller's auction_id, vertical and
+// sub_vertical in a ping.
 const maxNameText = 255
 
-// unmapped maps a ping without a campaign: it checks the standard fields and refuses
-// contact data.
+// unmapped is the field mapping for a ping that matches no campaign. It checks the standard
+// fields, refuses contact data and accepts unknown fields.
 var unmapped = func() *market.Mapping {
 	mapping, mistakes := market.NewMapping(market.MappingSpec{Unknown: market.UnknownKeep})
 	if len(mistakes) > 0 {
@@ -32,8 +33,8 @@ var unmapped = func() *market.Mapping {
 	return mapping
 }()
 
-// signals are the fields of a seller's ping that have a type even if the campaign does not
-// map them.
+// signals are optional fields of a seller's ping that describe the driver. Their type is checked
+// even if the campaign does not map them.
 var signals = [...]struct {
 	name     string
 	kind     market.JSONKind
@@ -44,8 +45,8 @@ var signals = [...]struct {
 	{"driver_age_band", market.JSONString, "a string, such as 25-34"},
 }
 
-// validateSellerPing reads a seller's ping and finds its campaign. It returns a *Refusal with
-// all faults at once.
+// validateSellerPing reads a seller's ping and finds the campaign for its line of business. It
+// returns a *Refusal with all faults at once, or nil.
 func (p *ping) validateSellerPing() error {
 	switch {
 	case p.req.BadKey:
@@ -67,7 +68,8 @@ func (p *ping) validateSellerPing() error {
 	return p.refusalOfFaults()
 }
 
-// addHeaderFaults adds the faults outside the body.
+// addHeaderFaults adds the faults of the request outside its body, such as a malformed test
+// header.
 func (p *ping) addHeaderFaults() {
 	if p.req.BadTest {
 		p.addFault(headerTest, errcode.FieldInvalidFormat, expectedTest)
@@ -75,7 +77,8 @@ func (p *ping) addHeaderFaults() {
 	p.faults = append(p.faults, p.req.Faults...)
 }
 
-// campaignMapping returns the campaign's mapping, or unmapped.
+// campaignMapping returns the field mapping of the ping's campaign, or unmapped if no campaign
+// matches.
 func (p *ping) campaignMapping() *market.Mapping {
 	if p.live == nil {
 		return unmapped
@@ -83,7 +86,7 @@ func (p *ping) campaignMapping() *market.Mapping {
 	return p.live.Campaign.Mapping
 }
 
-// refusalOfFaults returns a *Refusal with the faults, or nil if there are none.
+// refusalOfFaults returns a *Refusal with all faults found so far, or nil if there are none.
 func (p *ping) refusalOfFaults() error {
 	if len(p.faults) == 0 {
 		return nil
@@ -95,7 +98,8 @@ func (p *ping) addFault(field, code, expected string) {
 	p.faults = append(p.faults, market.FieldError{Field: field, Code: code, Expected: expected})
 }
 
-// findMember returns a member of the body, or nil if it is missing, null or empty.
+// findMember returns the member of the body with this name, or nil if it is missing, null or
+// empty.
 func (p *ping) findMember(name string) *market.Member {
 	for i := range p.req.Members {
 		if m := &p.req.Members[i]; string(m.Name) == name && !m.IsMissing() {
@@ -105,7 +109,9 @@ func (p *ping) findMember(name string) *market.Member {
 	return nil
 }
 
-// nameMember returns the text of a member that is a name: a printable string, not blank.
+// nameMember returns the text of a body member that names something, such as auction_id. The text
+// must be a printable string, and not blank. For an invalid or a missing required member, it adds
+// a fault and returns nil.
 func (p *ping) nameMember(name string, required bool) []byte {
 	const expected = "a string of 1 to 255 printable characters"
 	m := p.findMember(name)
@@ -126,7 +132,8 @@ func (p *ping) nameMember(name string, required bool) []byte {
 	return nil
 }
 
-// parseExpiresAt reads expires_at: when the seller stops to wait. The bid window limits it.
+// parseExpiresAt reads expires_at, the time at which the seller stops waiting for the answer. It
+// never extends the auction beyond bidWindow.
 func (p *ping) parseExpiresAt() {
 	const expected = "a future time in RFC 3339 form, such as 2026-01-31T09:30:00Z"
 	m := p.findMember(memberExpires)
@@ -148,7 +155,8 @@ func (p *ping) parseExpiresAt() {
 	}
 }
 
-// checkUnmappedSignals checks the types of the signals that the campaign does not map.
+// checkUnmappedSignals checks the JSON types of the signals (such as vehicle_count) that the
+// campaign does not map, and adds faults. The mapping has checked the others.
 func (p *ping) checkUnmappedSignals(mapping *market.Mapping) {
 	for i := range signals {
 		signal := &signals[i]
@@ -169,7 +177,7 @@ func (p *ping) checkUnmappedSignals(mapping *market.Mapping) {
 	}
 }
 
-// hasCustomField reports whether the campaign has a custom field with this name in requests.
+// hasCustomField reports whether the mapping has a custom field whose name in requests is name.
 func hasCustomField(mapping *market.Mapping, name string) bool {
 	for slot := market.FirstCustomSlot; int(slot) < mapping.SlotCount(); slot++ {
 		if mapping.ArrivalName(slot) == name {
@@ -179,8 +187,9 @@ func hasCustomField(mapping *market.Mapping, name string) bool {
 	return false
 }
 
-// validateAvailabilityPing reads an availability ping and finds its campaign. It returns a
-// *Refusal with all faults at once.
+// validateAvailabilityPing reads an availability ping, which names its campaign. It returns a
+// *Refusal with all faults at once, a Forbidden refusal if the supplier may not use the campaign,
+// or nil.
 func (p *ping) validateAvailabilityPing() error {
 	if p.req.BadKey {
 		p.addFault("Idempotency-Key", errcode.FieldInvalidFormat, "1 to 255 visible ASCII characters")
@@ -201,7 +210,8 @@ func (p *ping) validateAvailabilityPing() error {
 	return nil
 }
 
-// idMember returns the text of a required member that is an id, or adds a fault.
+// idMember returns the text of a required body member that is an id. If it is missing or no
+// string, idMember adds a fault and returns nil.
 func (p *ping) idMember(name string) []byte {
 	m := p.findMember(name)
 	switch {
@@ -215,8 +225,8 @@ func (p *ping) idMember(name string) []byte {
 	return nil
 }
 
-// setCampaign sets the campaign, or adds a fault if it is unknown, paused, or has no
-// auctions.
+// setCampaign sets the ping's campaign from its id. It adds a fault if the campaign is unknown,
+// paused, or not of the method ping_post. An empty id already has its fault.
 func (p *ping) setCampaign(campaign []byte) {
 	if len(campaign) == 0 {
 		return

@@ -6,7 +6,9 @@ import (
 	"pingpost/engine/market"
 )
 
-// pingBuyers holds the auction, unless the ping has no campaign or is filtered before.
+// pingBuyers holds the auction for the ping and records the best bid. If there is no campaign, a
+// filter rejects the lead, or too many exchanges forwarded the ping, it records that reason and
+// pings no buyer.
 func (p *ping) pingBuyers() error {
 	a := &p.auction
 	p.record.Reason = p.reasonNotToPing()
@@ -34,7 +36,8 @@ func (p *ping) pingBuyers() error {
 	return nil
 }
 
-// reasonNotToPing returns why no buyer is pinged, or ReasonNone.
+// reasonNotToPing returns the reason for which no buyer is pinged, or ReasonNone if the auction
+// may begin.
 func (p *ping) reasonNotToPing() market.Reason {
 	switch {
 	case p.live == nil:
@@ -50,8 +53,9 @@ func (p *ping) reasonNotToPing() market.Reason {
 	return market.ReasonNone
 }
 
-// recordBestBid records the best bid as the winner. A seller gets a token for the bid and the
-// list of passed filters. After an availability ping the supplier names the buyer instead.
+// recordBestBid records the bid of filterSet as the winner. For a seller's ping it also records a
+// new bid token and the passed filters, which are in the answer. An availability ping has no
+// token, because the supplier names the buyer in its ingest.
 func (p *ping) recordBestBid(filterSet int) {
 	p.candidates.Exclude(filterSet, market.OutcomeWon)
 	p.record.Until = p.auction.Bid(filterSet).ValidUntil
@@ -61,7 +65,8 @@ func (p *ping) recordBestBid(filterSet int) {
 	}
 }
 
-// completeAuctionRecord fills in the rest of the event.
+// completeAuctionRecord fills in the fields of the auction's event that do not concern the
+// winner: the request, all outcomes and bids, and the lead's fields.
 func (p *ping) completeAuctionRecord() {
 	a, record := &p.auction, &p.record
 	record.Request, record.Supplier = p.req.Request, p.req.Supplier.Ref
@@ -81,9 +86,9 @@ func (p *ping) completeAuctionRecord() {
 	p.recordMappedFields()
 }
 
-// nameLifetime returns how long, in nanoseconds, no other auction can use this one's name.
-// Without a campaign that is the bid window: no auction was held, so there is no bid to
-// accept, and longer lifetimes would let such pings fill the memory.
+// nameLifetime returns how long no other auction can use this auction's name, in nanoseconds. For
+// a ping without a campaign that is only bidWindow: no auction was held, so there is no bid to
+// accept. Longer lifetimes would let such pings fill the memory.
 func (p *ping) nameLifetime() int64 {
 	if p.live == nil {
 		return bidWindow
@@ -91,12 +96,12 @@ func (p *ping) nameLifetime() int64 {
 	return int64(p.engine.opt.PingIdempotency)
 }
 
-// recordMappedFields writes the fields that a post may take from its ping: those of the
-// campaign's mapping. Unknown members go to buyers and not into the log, because no later
-// step reads them and a seller could fill the disk with them. A ping without a campaign has
-// no post, so its event has no fields.
+// recordMappedFields writes the ping's fields that the campaign maps into the auction's event. A
+// post that accepts a bid may leave them out and takes them from there. Unmapped members go only
+// to the buyers: no later step reads them, and a seller could fill the disk with them. A ping
+// without a campaign has no post, so its event has no fields.
 //
-// A ping with contact data was refused before.
+// The fields contain no contact data, because validation refuses a ping that has any.
 func (p *ping) recordMappedFields() {
 	if p.live == nil {
 		return

@@ -15,9 +15,9 @@ import (
 	"pingpost/engine/state"
 )
 
-// compiledCatalog is a catalog with the values that are computed from it. It is immutable
-// except for the cached availability, which changes with events and hours. A request uses
-// one plan from its beginning to its end.
+// compiledCatalog is the active configuration, compiled for requests: a catalog with the values
+// that are computed from it. It is immutable except for the cached availability, which changes
+// with events and hours. A request uses one compiledCatalog from its beginning to its end.
 type compiledCatalog struct {
 	catalog       *market.Catalog
 	campaigns     map[market.CampaignID]*liveCampaign
@@ -26,10 +26,11 @@ type compiledCatalog struct {
 	webhooks      map[market.Ref]*market.Endpoint              // by supplier
 }
 
-// businessLine is the line of business that a ping names.
+// businessLine is the vertical and sub-vertical (such as auto insurance) by which a seller's ping
+// finds its campaign.
 type businessLine struct{ vertical, subVertical string }
 
-// liveCampaign is a campaign of the current catalog, compiled for requests.
+// liveCampaign is a campaign of the active configuration, compiled for requests.
 type liveCampaign struct {
 	auction.CampaignBidders
 	availability atomic.Pointer[selection.UnavailableFilterSets]
@@ -40,6 +41,9 @@ type liveCampaign struct {
 	testCampaign func() *liveCampaign
 }
 
+// compileCatalog compiles a new active configuration. tables are the contents of the suppression
+// lists, by the list's number. limiters are the ping limiters of all buyers, which outlive a
+// configuration.
 func compileCatalog(catalog *market.Catalog, tables map[market.Ref]*fingerprint.FingerprintTable, limiters auction.PingLimiters, now int64) *compiledCatalog {
 	p := &compiledCatalog{
 		catalog: catalog, tables: tables,
@@ -66,7 +70,8 @@ func compileCatalog(catalog *market.Catalog, tables map[market.Ref]*fingerprint.
 	return p
 }
 
-// compileForAuctions sets the ping limiters and the reachable filter sets.
+// compileForAuctions prepares a ping_post campaign: it sets the ping limiter of each filter set's
+// buyer, and the filter sets whose buyer has a ping endpoint.
 func (o *liveCampaign) compileForAuctions(limiterOf func(*market.Buyer) *auction.PingLimiter) {
 	o.reachable = bitset.New(o.Len())
 	for i := range o.Campaign.FilterSets {
@@ -78,15 +83,15 @@ func (o *liveCampaign) compileForAuctions(limiterOf func(*market.Buyer) *auction
 	}
 }
 
-// liveCampaign returns the live campaign with an id, or its test campaign. It returns nil
-// if the catalog does not have it.
+// liveCampaign returns the campaign with this id, or its test campaign if test is set. It returns
+// nil if the configuration does not have the campaign.
 func (p *compiledCatalog) liveCampaign(id market.CampaignID, test bool) *liveCampaign {
 	return p.campaigns[id].orTestCampaign(test)
 }
 
-// findAuctionCampaign returns the campaign for a supplier's ping with this line of business,
-// or nil. It skips paused campaigns. If a configuration has several, which it should not, it
-// returns the first by id.
+// findAuctionCampaign returns the campaign for a supplier's ping with this line of business, or
+// nil. It skips paused campaigns and those that do not accept the supplier. A configuration
+// should have only one such campaign; of several it returns the first by id.
 func (e *Engine) findAuctionCampaign(p *compiledCatalog, supplier market.SupplierID, vertical, subVertical []byte, test bool) *liveCampaign {
 	for _, o := range p.businessLines[businessLine{string(vertical), string(subVertical)}] {
 		if paused, _ := e.state.PauseStatus(event.ObjectCampaign, o.Campaign.Ref); !paused && o.Campaign.AcceptsSupplier(supplier) {
@@ -96,7 +101,7 @@ func (e *Engine) findAuctionCampaign(p *compiledCatalog, supplier market.Supplie
 	return nil
 }
 
-// Catalog returns the current catalog, or nil before the first one.
+// Catalog returns the active catalog, or nil until the first Configure.
 func (e *Engine) Catalog() *market.Catalog {
 	if p := e.plan.Load(); p != nil {
 		return p.catalog
@@ -104,24 +109,25 @@ func (e *Engine) Catalog() *market.Catalog {
 	return nil
 }
 
-// newTestCampaign returns the test campaign of a campaign: the same filter sets in the same
-// order, with the same states, filters, hours, lists, prices and floor. It has no caps, no
-// funds and no duplicate rule, and its buyers have their test endpoints instead of the
-// production ones.
+// newTestCampaign returns the test campaign of a campaign, which gets its test leads. It has the
+// same filter sets in the same order, with the same states, filters, hours, lists, prices and
+// floor. It has no caps, no funds and no duplicate rule. Its buyers have their test endpoints
+// instead of the production ones.
 //
 // So the code treats a test lead like any other lead and finds no counter to change.
-// liveCampaign.Test marks the few differences: a turn is read and not reserved, answers do
-// not change a buyer's health, and events and requests are marked as a test.
+// liveCampaign.Test marks the few differences. A test lead reads the rotation's next turn and
+// does not reserve it. Its answers do not change a buyer's health. Its events and requests are
+// marked as a test.
 //
-// A filter set is excluded if its buyer has a production endpoint and no test endpoint. A
-// buyer without any endpoint gets test leads recorded, like other leads.
+// A filter set is excluded if its buyer has a production endpoint and no test endpoint. For a
+// buyer without any endpoint, test leads are only recorded, like other leads.
 //
 // The auction over a test lead has a name of another kind (see pastauction.NameKind). So no
 // production lead is sold at the bids of a test, and no test lead at production bids.
 //
-// The engine makes a test campaign at its first test lead, because most campaigns never
-// have one. Rejected: to check at each cap, claim and endpoint whether the lead is a test. A
-// forgotten check would charge a buyer.
+// The engine makes a test campaign at its first test lead, because most campaigns never have one.
+// Rejected: to check at each cap, claim and endpoint whether the lead is a test. A forgotten
+// check would charge a buyer.
 func newTestCampaign(of *market.Campaign) *liveCampaign {
 	campaign := *of
 	campaign.Caps, campaign.Duplicates = nil, market.DuplicateRule{}
@@ -142,7 +148,8 @@ func newTestCampaign(of *market.Campaign) *liveCampaign {
 	return o
 }
 
-// withTestEndpoints returns the copy of a buyer for test leads.
+// withTestEndpoints returns a copy of buyer b for a test campaign: with its test endpoints in
+// place of the production ones, and without caps and funds.
 func withTestEndpoints(b *market.Buyer) *market.Buyer {
 	test := *b
 	test.Ping, test.Post = b.TestPing, b.TestPost
@@ -150,14 +157,14 @@ func withTestEndpoints(b *market.Buyer) *market.Buyer {
 	return &test
 }
 
-// lacksTestEndpoint reports whether a buyer has a production endpoint that the method needs,
-// but no test endpoint.
+// lacksTestEndpoint reports whether a buyer cannot get test leads: it has a production endpoint
+// that the campaign's method needs, but no test endpoint to replace it.
 func lacksTestEndpoint(b *market.Buyer, method market.SelectionMethod) bool {
 	return b.Post != nil && b.TestPost == nil || method == market.PingPost && b.Ping != nil && b.TestPing == nil
 }
 
-// orTestCampaign returns the campaign, or its test campaign for a test lead. The receiver
-// may be nil.
+// orTestCampaign returns the campaign itself, or its test campaign if test is set. A nil campaign
+// stays nil.
 func (o *liveCampaign) orTestCampaign(test bool) *liveCampaign {
 	if o == nil || !test {
 		return o
@@ -165,13 +172,14 @@ func (o *liveCampaign) orTestCampaign(test bool) *liveCampaign {
 	return o.testCampaign()
 }
 
-// initTestCampaign sets the function that makes the test campaign at its first use.
+// initTestCampaign sets o.testCampaign, a function that makes the test campaign at its first call
+// and returns the same one afterwards.
 func (o *liveCampaign) initTestCampaign() {
 	o.testCampaign = sync.OnceValue(func() *liveCampaign { return newTestCampaign(o.Campaign) })
 }
 
-// ExcludeUnmatched excludes the filter sets that do not match the lead, and those without a
-// test endpoint.
+// ExcludeUnmatched excludes the filter sets whose states or filters do not accept the lead. In a
+// test campaign it also excludes those whose buyer has no test endpoint.
 func (o *liveCampaign) ExcludeUnmatched(lead *market.Lead, c *selection.Candidates) {
 	o.CompiledFilterSets.ExcludeByLead(lead, c)
 	if o.excluded != nil {
@@ -179,8 +187,8 @@ func (o *liveCampaign) ExcludeUnmatched(lead *market.Lead, c *selection.Candidat
 	}
 }
 
-// filterSetIndexOf returns the index of a buyer's filter set, or -1 if it has none or the test
-// campaign excludes it.
+// filterSetIndexOf returns the index of a buyer's filter set in the campaign. It returns -1 if
+// the buyer has none, or if the test campaign excludes it.
 func (o *liveCampaign) filterSetIndexOf(buyer market.Ref) int {
 	for i := range o.Campaign.FilterSets {
 		if o.Campaign.FilterSets[i].Buyer.Ref == buyer && (o.excluded == nil || !o.excluded.Has(i)) {
@@ -190,8 +198,9 @@ func (o *liveCampaign) filterSetIndexOf(buyer market.Ref) int {
 	return -1
 }
 
-// reserveTurn returns the next turn among the members of a set, and reserves it. For a test
-// campaign it reads the turn without a reservation.
+// reserveTurn returns the next turn in a rotation, by which filter sets get leads in proportion
+// to their weights, and reserves it. set identifies the rotation, and member is the index in
+// weights that has the turn. For a test campaign it only reads the turn.
 func (o *liveCampaign) reserveTurn(s *state.State, h *state.Reservation, set uint64, weights []int32) (turn event.RotationTurn, member uint32) {
 	if o.Test {
 		return event.RotationTurn{}, s.PeekTurn(o.Campaign.Ref, set, weights)

@@ -7,10 +7,11 @@ import (
 	"pingpost/engine/market"
 )
 
-// Waiter receives the result of an Append, on the committer's goroutine and in the order of the
-// log. It is an alias of an unnamed type, so that log and engine need not import each other.
-// The engine's waiters also have Prepare, which a log may call on the same goroutine for
-// durable entries before it reports the first of them.
+// Waiter is told by the log when an entry that Append queued is durable. The log calls it on the
+// committer's goroutine, in the order of the entries. It is an alias of an unnamed type, so that
+// the packages of the log and the engine need not import each other. The engine's waiters also
+// have a method Prepare. A log may call Prepare on the same goroutine for durable entries, before
+// it reports the first of them.
 type Waiter = interface {
 	// Committed reports that the entry is durable. seq is its position in the log, and at
 	// the time of its batch in Unix nanoseconds.
@@ -19,32 +20,35 @@ type Waiter = interface {
 	Failed(err error)
 }
 
-// ErrBusy is returned by Append while the log's queue is full. The entry was not queued,
-// and the caller can try again.
+// ErrBusy is returned by Log.Append while the log's queue is full, and by Sealer.Take while no
+// key is prepared. The entry was not queued, or no key was taken, and the caller can try again.
 var ErrBusy = errors.New("the log's queue is full")
 
-// Log makes events durable. Append queues data, which must not change until the waiter has the
-// result. After an error the entry was not queued, and the waiter gets no result.
+// Log makes events durable. Append adds an encoded event to the log's queue; the caller must not
+// change data until the waiter has the result. After an error of Append the entry was not queued,
+// and the waiter gets no result.
 type Log interface {
 	Append(data []byte, w Waiter) error
 }
 
-// ErrGone is returned by At if the log's history no longer has the entry. The history covers
-// days, so everything that was open for seconds at that time has ended.
+// ErrGone is returned by History.At if the log's history no longer has the entry. The history
+// covers days, so auctions, claims and open requests of that time have long ended.
 var ErrGone = errors.New("the log's history no longer has this record")
 
-// History reads entries back. At returns the bytes of one durable entry, for the few answers
-// that the state does not have. The caller owns the bytes. The error is ErrGone, or comes
-// from the disk.
+// History reads entries back from the log, for the few answers whose content is not in the state.
+// At returns the bytes of the durable entry at position seq, which belong to the caller. The
+// error is ErrGone, or comes from the disk.
 type History interface {
 	At(seq uint64) ([]byte, error)
 }
 
-// ErrErased is returned by Open if the key was erased. The contact data is unreadable for ever.
+// ErrErased is returned by Sealer.Open if the key was erased. The contact data that it encrypted
+// is unreadable for ever.
 var ErrErased = errors.New("the contact data was erased")
 
-// Sealer has a key for each lead, outside the log, so that the erasure of a key makes the
-// lead's contact data unreadable. A key has a slot, which the lead's events name.
+// Sealer encrypts the contact data of leads, each with a key of its own. The keys are stored
+// outside the log, so that erasing a key makes the lead's contact data in the log unreadable.
+// Each key is in a numbered slot, and the lead's events name the slot.
 type Sealer interface {
 	// Take returns a slot that no event names, and its key. It never blocks. The error is
 	// ErrBusy if no key is prepared.
@@ -59,20 +63,22 @@ type Sealer interface {
 	Erase(slots []uint64) error
 }
 
-// Buyers sends requests to buyers' endpoints. Post makes one attempt, and Ping asks for one
-// bid. Post returns by the request's deadline. Ping may return a little later, and the
-// engine then ignores its result.
+// Buyers sends requests to buyers' endpoints. Post sends a lead once, and Ping asks for one bid.
+// Post returns by the request's deadline. Ping may return a little later; the engine ignores that
+// result.
 type Buyers interface {
 	Post(req *market.PostRequest) market.PostResult
 	Ping(req *market.PingRequest) market.PingResult
 }
 
-// Clock returns the time and makes timers. Now is in Unix nanoseconds and never decreases.
+// Clock returns the time and makes timers. Now returns Unix nanoseconds and never decreases.
+// Tests use a clock of their own.
 type Clock interface {
 	Now() int64
 	// Timer returns a channel that gets one value after d. stop releases the timer.
 	Timer(d time.Duration) (fired <-chan time.Time, stop func() bool)
 }
 
-// Entropy fills p with unpredictable random bytes.
+// Entropy fills p with unpredictable random bytes, for identifiers and bid tokens. Tests use a
+// reproducible one.
 type Entropy func(p []byte)

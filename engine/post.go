@@ -11,14 +11,14 @@ import (
 	"pingpost/engine/timing"
 )
 
-// PostRequest is a lead that a seller sends to accept the bid in its ping's answer. The
-// engine reads its memory until Post returns.
+// PostRequest is a lead that a seller sends to accept the bid in the answer to its ping. The
+// engine reads the memory of its fields until Post returns.
 //
-// The caller splits the body: auction_id, bid_token and lead.lead_uuid have their own
-// fields (the zero Member if missing). Lead has the other members of lead in one list:
-// first its own without address and tcpa, then those of address, then those of tcpa. If
-// two have the same name, the later one counts. Faults reports lead, lead.address or
-// lead.tcpa if it is not an object.
+// The caller splits the request's body. auction_id, bid_token and lead.lead_uuid have fields of
+// their own (the zero Member if missing). Lead has the other members of the object lead in one
+// list: first its own without address and tcpa, then those of address, then those of tcpa. If two
+// have the same name, the later one counts. Faults reports lead, lead.address or lead.tcpa if it
+// is not an object.
 type PostRequest struct {
 	Supplier *market.Supplier // the owner of the token
 	Auction  market.Member    // auction_id
@@ -36,7 +36,7 @@ type PostRequest struct {
 	Timings  *timing.Timings // accumulates the time that the call waits; nil: not measured
 }
 
-// SaleAnswer is the answer for a lead that its buyer has.
+// SaleAnswer is the answer to a post whose lead was delivered to the buyer.
 type SaleAnswer struct {
 	SellerAuction string // the seller's own auction id
 	BuyerLead     string // the buyer's own id of the lead; it may be empty
@@ -48,14 +48,18 @@ type SaleAnswer struct {
 	Replayed      bool
 }
 
-// acceptedBid is a bid that a supplier accepts: by a post, or by an ingest that names the
-// buyer.
+// acceptedBid is the bid that a supplier accepts with a lead. It does so by a post with the bid's
+// token, or by an ingest that names the buyer.
 //
-// Invariants: price and payout are those of the bid, even if the configuration has changed
-// since. The lead goes to that buyer or stays unsold. An auction sells one lead.
-// Therefore the auction is claimed first, then the values of duplicates, then caps, then
-// funds, always in that order. The sale's event names the auction, and an event that
-// reverses the sale makes the auction available again.
+// Invariants:
+//
+//   - Price and payout of the sale are those of the bid, even if the configuration has changed
+//     since.
+//   - The lead goes to that buyer or stays unsold.
+//   - An auction sells one lead. So a request claims the auction first, then the values that
+//     identify duplicates, then caps, then funds, always in that order.
+//   - The sale's event names the auction. An event that reverses the sale makes the auction
+//     available again.
 type acceptedBid struct {
 	post      *PostRequest         // nil: an ingest
 	auction   *pastauction.Auction // nil: no auction has the name
@@ -66,16 +70,17 @@ type acceptedBid struct {
 	pingLead  market.Lead          // the fields of the ping
 }
 
-// reset clears the accepted bid, but keeps its memory.
+// reset clears the accepted bid for the next request, but keeps the memory for the ping's fields.
 func (p *acceptedBid) reset() {
 	*p = acceptedBid{pingLead: p.pingLead}
 }
 
-// Post sells a lead at the bid in its ping's answer. Success means that the buyer has the
-// lead. Errors are a *Refusal, ErrUnavailable, or the log's failure.
+// Post sells a lead to the buyer whose bid was in the answer to the seller's ping. It returns nil
+// as the error only if the buyer has the lead. Errors are a *Refusal, ErrUnavailable, or the
+// log's failure.
 //
-// After buyer_unavailable and buyer_timeout the delivery continues. The same request with
-// the same idempotency key gets the current result.
+// After the refusals BuyerUnavailable and BuyerTimeout the delivery continues. The same request
+// with the same idempotency key gets the result of that moment.
 func (e *Engine) Post(req *PostRequest) (SaleAnswer, error) {
 	if err := e.checkAdmission(); err != nil {
 		return SaleAnswer{}, err
@@ -104,7 +109,8 @@ func (e *Engine) Post(req *PostRequest) (SaleAnswer, error) {
 	return answer, err
 }
 
-// runPost executes the steps of a post in their order.
+// runPost executes the steps of a post in their order: idempotency, auction, validation,
+// encryption key, reservation, sale.
 func (in *ingest) runPost() (SaleAnswer, error) {
 	if len(in.req.Key) > 0 {
 		first, err := in.claimIdempotencyKey(endpointPost)
@@ -153,8 +159,9 @@ func (in *ingest) runPost() (SaleAnswer, error) {
 	return in.postAnswerOf(in.id, in.buyerSilent)
 }
 
-// answerRepeatedPost returns the answer of the key's first post. While that post's delivery
-// is in progress, answerRepeatedPost waits for it.
+// answerRepeatedPost returns the answer for lead first, which an earlier post with the same
+// idempotency key sold or tried to sell. While its delivery is in progress, answerRepeatedPost
+// waits, at most until the answer is due.
 func (in *ingest) answerRepeatedPost(first market.LeadID) (SaleAnswer, error) {
 	d := in.engine.deliveries.FindRunning(first)
 	if d != nil {
@@ -171,9 +178,9 @@ func (in *ingest) answerRepeatedPost(first market.LeadID) (SaleAnswer, error) {
 	return answer, err
 }
 
-// postAnswerOf returns a post's answer from the state of its lead. It reads only applied
-// events, so the first answer and all repeats are equal. buyerSilent distinguishes the two
-// answers for a delivery that is still open.
+// postAnswerOf returns the answer to a post from the present state of its lead. It reads only
+// applied events, so the first answer and its repeats are equal. For a delivery that is still
+// open, buyerSilent selects BuyerTimeout instead of BuyerUnavailable.
 func (in *ingest) postAnswerOf(id market.LeadID, buyerSilent bool) (SaleAnswer, error) {
 	e := in.engine
 	lead, ok := e.state.Lead(id)
@@ -203,8 +210,9 @@ func (in *ingest) postAnswerOf(id market.LeadID, buyerSilent bool) (SaleAnswer, 
 	}, nil
 }
 
-// loadBuyerLeadID returns the buyer's own id of a lead. It comes from this call's delivery, or
-// from the log, because the state does not keep it.
+// loadBuyerLeadID returns the id that the buyer gave to a lead. If this request delivered the
+// lead, it knows the id. Otherwise the id is read from the log, because the state does not keep
+// it. It is empty for a buyer without an endpoint.
 func (in *ingest) loadBuyerLeadID(lead *state.Lead) (string, error) {
 	if lead.Settled == 0 {
 		return "", nil // the buyer has no endpoint

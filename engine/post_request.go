@@ -17,11 +17,11 @@ import (
 	"pingpost/engine/state"
 )
 
-// maxSellerID limits a seller's own id of a lead, in characters.
+// maxSellerID limits the id that a seller gives to a lead (lead_uuid), in characters.
 const maxSellerID = 255
 
-// standardMapping has the standard fields only. It checks a post whose auction is unknown,
-// so that the seller still gets all faults.
+// standardMapping returns a field mapping with the standard fields only. It checks a post whose
+// auction is unknown, so that the seller still gets all faults at once.
 var standardMapping = sync.OnceValue(func() *market.Mapping {
 	mapping, mistakes := market.NewMapping(market.MappingSpec{})
 	if len(mistakes) > 0 {
@@ -30,7 +30,8 @@ var standardMapping = sync.OnceValue(func() *market.Mapping {
 	return mapping
 })
 
-// validatePost maps the lead. It returns a *Refusal with all faults at once.
+// validatePost checks the request and maps its lead to the campaign's fields. It returns a
+// *Refusal with all faults at once, or nil.
 func (in *leadRequest) validatePost() error {
 	req := in.accepted.post
 	switch {
@@ -53,7 +54,8 @@ func (in *leadRequest) validatePost() error {
 	return nil
 }
 
-// mapPostFields maps the lead of a post. Missing fields come from the ping.
+// mapPostFields maps the members of a post's lead to the campaign's fields, and adds faults.
+// Fields that the post leaves out come from the ping.
 func (in *leadRequest) mapPostFields(members []market.Member) {
 	mapping := standardMapping()
 	if in.live != nil {
@@ -74,7 +76,8 @@ func (in *leadRequest) mapPostFields(members []market.Member) {
 	in.requirePingLocation("lead.address.state", "lead.address.zip")
 }
 
-// requireStringMember returns the text of a required string member, or adds a fault.
+// requireStringMember returns the text of a required member. If the member is missing or no
+// string, it returns nil and adds a fault, which names path and expected.
 func (in *leadRequest) requireStringMember(path string, m *market.Member, expected string) (text []byte) {
 	switch {
 	case m.IsMissing():
@@ -112,8 +115,9 @@ func isPrintable(text []byte) bool {
 	return true
 }
 
-// keepLastOfEachName removes members whose name appears again later. For example, a city in
-// address replaces one in lead. So each name goes to the buyer once.
+// keepLastOfEachName returns the members without those whose name appears again later in the
+// list. For example, the city in address replaces a city in lead. So each name goes to the buyer
+// once.
 func keepLastOfEachName(members []market.Member) []market.Member {
 	last := make(map[string]int, len(members))
 	for i := range members {
@@ -131,10 +135,10 @@ func keepLastOfEachName(members []market.Member) []market.Member {
 	return flat
 }
 
-// fillPingLeadFromAuction fills pingLead with the ping's fields, by the campaign's present mapping. It
-// omits a field whose type has changed since, because the sale follows the present
-// configuration, except for the price.
-func (in *leadRequest) fillPingLeadFromAuction(mapping *market.Mapping) {
+// loadPingFields copies the fields of the recorded ping into pingLead, in the slots of the
+// campaign's present mapping. It omits a field whose type has changed since the ping. The sale
+// follows the present configuration, except for the price.
+func (in *leadRequest) loadPingFields(mapping *market.Mapping) {
 	earlier := &in.accepted.pingLead
 	earlier.Reset(mapping.SlotCount())
 	if in.accepted.auction == nil {
@@ -153,7 +157,8 @@ func (in *leadRequest) fillPingLeadFromAuction(mapping *market.Mapping) {
 	}
 }
 
-// leadValueOf returns a recorded field's value, or the absent value if the type does not fit.
+// leadValueOf returns the value of a field from the log, or the absent value if it does not have
+// the field type `as`.
 func leadValueOf(field *event.Field, as market.FieldType) market.Value {
 	form := market.KindString
 	switch as {
@@ -177,8 +182,8 @@ func leadValueOf(field *event.Field, as market.FieldType) market.Value {
 	return value
 }
 
-// requirePingLocation adds a fault if the lead's state or ZIP code differs from the ping's,
-// because the buyers bid for that place.
+// requirePingLocation adds a fault if the lead's state or ZIP code contradicts the ping's. The
+// buyer made its bid for that location.
 func (in *leadRequest) requirePingLocation(statePath, zipPath string) {
 	then, now := in.accepted.pingLead.Values, in.lead.Values
 	if valuesDiffer(then[market.SlotState], now[market.SlotState], nil) {
@@ -189,8 +194,8 @@ func (in *leadRequest) requirePingLocation(statePath, zipPath string) {
 	}
 }
 
-// valuesDiffer reports whether both values are present and differ. If part is not nil, it
-// compares only the part that this function returns.
+// valuesDiffer reports whether both values are present and differ. If part is given, it compares
+// only part of each text, for example the ZIP code's first three digits.
 func valuesDiffer(first, second market.Value, part func([]byte) []byte) bool {
 	if first.Kind == market.KindAbsent || second.Kind == market.KindAbsent {
 		return false
@@ -201,8 +206,9 @@ func valuesDiffer(first, second market.Value, part func([]byte) []byte) bool {
 	return !bytes.Equal(first.Text, second.Text)
 }
 
-// findAuctionOfPost finds the auction that a post names. It sets the bid if the token
-// belongs to that auction.
+// findAuctionOfPost finds the auction that a post names by the seller's auction id, and its
+// campaign. It sets the accepted bid if the post's token is the one of that auction's winner.
+// Without a match it returns nil, and validation or runPost rejects the post.
 func (in *leadRequest) findAuctionOfPost() error {
 	e, p := in.engine, &in.accepted
 	if p.post.Auction.Kind != market.JSONString {
@@ -223,8 +229,9 @@ func (in *leadRequest) findAuctionOfPost() error {
 	return nil
 }
 
-// readAuctionOfAcceptedBid reads the auction of the accepted bid. The read may take time, in which a bid
-// can expire, so readAuctionOfAcceptedBid moves the decision's time to the present.
+// readAuctionOfAcceptedBid reads the auction of the accepted bid from the cache or the log. A bid
+// can expire during the read, so the function moves in.now to the present. If the log's history
+// no longer has the auction, it sets forgotten and returns nil.
 func (in *leadRequest) readAuctionOfAcceptedBid(row *state.AuctionRow) (err error) {
 	p := &in.accepted
 	p.auction, err = in.engine.readRecordedAuction(row, in.deadline())
@@ -235,8 +242,8 @@ func (in *leadRequest) readAuctionOfAcceptedBid(row *state.AuctionRow) (err erro
 	return err
 }
 
-// liveCampaignOfAuction returns the auction's campaign with its present configuration, or
-// nil if it was removed.
+// liveCampaignOfAuction returns the campaign of the accepted bid's auction, in its present
+// configuration. It returns nil if the campaign was removed.
 func (in *leadRequest) liveCampaignOfAuction() *liveCampaign {
 	id := in.engine.state.NameOf(event.ObjectCampaign, in.accepted.auction.Campaign)
 	return in.plan.liveCampaign(market.CampaignID(id), in.test)

@@ -11,8 +11,9 @@ import (
 	"pingpost/engine/state"
 )
 
-// recordLeadFields writes the lead's values into the event. Personal values, and other values
-// that repeat one of them, go into the contact part, which is encrypted.
+// recordLeadFields writes the lead's values into the event. Personal values go into the contact
+// part, which is encrypted and can be erased. So do other values whose text contains a personal
+// value.
 func (in *leadSale) recordLeadFields() {
 	mapping := in.live.Campaign.Mapping
 	in.contact.Fields = in.contact.Fields[:0]
@@ -43,7 +44,8 @@ func (in *leadSale) recordContactField(name string, value *market.Value) {
 	in.person.Add(name, value.Text)
 }
 
-// recordCandidateOutcomes writes the outcome and the bid of each candidate into the event.
+// recordCandidateOutcomes writes the outcome of each filter set into the lead's event, and also
+// the bids if an auction was held.
 func (in *leadSale) recordCandidateOutcomes() {
 	in.record.Trail = in.appendCandidateOutcomes(in.record.Trail[:0])
 	if a := &in.auction; a.IsHeld() {
@@ -53,7 +55,8 @@ func (in *leadSale) recordCandidateOutcomes() {
 	}
 }
 
-// appendCandidateOutcomes appends the current outcome of each candidate.
+// appendCandidateOutcomes appends the lead's present outcomes to trail, each with its filter
+// sets. After an auction, candidates that were not excluded get OutcomeLost.
 func (in *leadSale) appendCandidateOutcomes(trail []event.OutcomeFilterSets) []event.OutcomeFilterSets {
 	if in.auction.IsHeld() {
 		return appendAuctionOutcomes(trail, &in.candidates)
@@ -68,15 +71,15 @@ func appendOutcomes(trail []event.OutcomeFilterSets, candidates *selection.Candi
 	return trail
 }
 
-// reserveEncryptionKey takes the key that encrypts the lead's contact data. It runs before
-// anything is reserved, so that no request waits for a lead that waits for a key.
+// reserveEncryptionKey takes a prepared key to encrypt the lead's contact data. It runs before
+// the lead reserves caps and funds, so that no other request waits for a lead without a key.
 func (in *leadSale) reserveEncryptionKey() (err error) {
 	in.keySlot, err = in.engine.opt.Sealer.Take(&in.key)
 	return err
 }
 
-// sealContact encrypts the contact part, with the body of the post if there is one, into
-// the event.
+// sealContact encrypts the lead's contact part into the event. body is the body of the post to
+// the buyer, or nil without a post; a restart needs it to continue the delivery.
 func (in *leadSale) sealContact(body []byte) {
 	in.contact.Body = body
 	in.plain = in.contact.AppendTo(in.plain[:0])
@@ -84,16 +87,17 @@ func (in *leadSale) sealContact(body []byte) {
 	in.record.Sealed = in.engine.opt.Sealer.Seal(in.record.Sealed[:0], in.keySlot, &in.key, in.id, in.plain)
 }
 
-// appendSealedBody appends the encrypted contact part of a later intent to dst. It has the
-// body alone; the first intent has the fields.
+// appendSealedBody encrypts the body of a post to a later buyer, and appends it to dst. The
+// result has no contact fields, because the first event of the lead has them.
 func (in *leadSale) appendSealedBody(dst, body []byte) []byte {
 	next := event.ContactPart{Body: body}
 	in.plain = next.AppendTo(in.plain[:0])
 	return in.engine.opt.Sealer.Seal(dst, in.keySlot, &in.key, in.id, in.plain)
 }
 
-// decryptContact decrypts a contact part. Slot 0 means plaintext: log versions before
-// encryption. The error is ErrErased, or comes from the keys.
+// decryptContact decrypts a lead's contact part with the key in the slot. Slot 0 means that the
+// part is plaintext, from log versions before encryption. The error is ErrErased, or comes from
+// reading the keys or decoding.
 func (e *Engine) decryptContact(slot uint64, lead market.LeadID, sealed []byte) (contact event.ContactPart, err error) {
 	if slot != 0 {
 		if sealed, err = e.opt.Sealer.Open(nil, slot, lead, sealed); err != nil {
@@ -106,14 +110,15 @@ func (e *Engine) decryptContact(slot uint64, lead market.LeadID, sealed []byte) 
 	return contact, nil
 }
 
-// Contact decrypts the contact part of a lead's event. The error is ErrErased, or comes from
-// the keys.
+// Contact decrypts the contact data in a lead's first event. The error is ErrErased if the lead
+// was erased; otherwise it comes from reading the keys or decoding.
 func (e *Engine) Contact(decided *event.LeadDecided) (event.ContactPart, error) {
 	return e.decryptContact(decided.Slot, decided.Lead, decided.Sealed)
 }
 
-// openContact decrypts the contact part of an open post's intent. ok is false if it is erased
-// or unreadable: then an operator decides, as for every delivery without attempts left.
+// openContact decrypts the contact part of an open post, for its next attempt. ok is false if the
+// part is erased or unreadable. Then no attempt is possible, and an operator decides, as for a
+// delivery without attempts left.
 func (e *Engine) openContact(post *state.OpenPost) (contact event.ContactPart, ok bool) {
 	if post.IsContactErased() {
 		return contact, false
@@ -125,8 +130,8 @@ func (e *Engine) openContact(post *state.OpenPost) (contact event.ContactPart, o
 	return contact, err == nil
 }
 
-// readContactFields reads a lead's contact fields from its first event. It returns nil if
-// they are unreadable.
+// readContactFields reads a lead's contact fields from its first event in the log. It returns nil
+// if the history no longer has the event, or the fields are erased or unreadable.
 func (e *Engine) readContactFields(id market.LeadID) []event.Field {
 	lead, ok := e.state.Lead(id)
 	if !ok {

@@ -21,8 +21,8 @@ const (
 	expectedTest = "1 or true for a test lead; 0, false or no header for a production lead"
 )
 
-// leadRequest is the validated input of an ingest or a post: the campaign, the lead, and the
-// bid that the request accepts.
+// leadRequest is the validated input of an ingest or a post: the campaign, the lead's fields, and
+// the bid that the supplier accepts, if any.
 type leadRequest struct {
 	requestCall
 	*Decision // the result in progress
@@ -39,8 +39,9 @@ type leadRequest struct {
 	hashInput  []byte                             // memory for hashIdempotencyKey
 }
 
-// validateIngest finds the campaign and maps the body. It returns a *Refusal with all faults at
-// once.
+// validateIngest finds the campaign of an ingest and maps the body to its fields. It returns a
+// *Refusal with all faults at once, a Forbidden refusal if the supplier may not use the campaign,
+// or nil.
 func (in *leadRequest) validateIngest() error {
 	var campaign, supplier []byte
 	for i := range in.req.Members {
@@ -77,7 +78,8 @@ func (in *leadRequest) validateIngest() error {
 	return nil
 }
 
-// stringMemberText returns the text of a member that must be a string, or adds a fault.
+// stringMemberText returns the text of a body member, or nil if it is missing. If the member is
+// no string, stringMemberText returns nil and adds a fault.
 func (in *leadRequest) stringMemberText(member *market.Member) []byte {
 	switch {
 	case member.IsMissing():
@@ -89,7 +91,8 @@ func (in *leadRequest) stringMemberText(member *market.Member) []byte {
 	return nil
 }
 
-// addFaultIfEmpty adds a fault for a member without a value, unless the member has one already.
+// addFaultIfEmpty adds a fault if a required member has no value, unless the member already has a
+// fault, such as a wrong type.
 func (in *leadRequest) addFaultIfEmpty(member string, value []byte) {
 	if len(value) > 0 {
 		return
@@ -102,7 +105,8 @@ func (in *leadRequest) addFaultIfEmpty(member string, value []byte) {
 	in.addFault(member, errcode.FieldMissingRequired, "a string")
 }
 
-// setCampaign sets the campaign, or adds a fault if it is unknown or paused.
+// setCampaign sets the lead's campaign from its id, and adds a fault if the campaign is unknown
+// or paused. An empty id already has its fault.
 func (in *leadRequest) setCampaign(campaign []byte) {
 	if len(campaign) == 0 {
 		return
@@ -133,9 +137,9 @@ func (in *leadRequest) newRefusal(code RefusalCode) error {
 	return refusal
 }
 
-// findNamedBid finds the bid that an ingest accepts: the bid of the buyer that it names,
-// in the auction of the ping that it names. The ping must belong to this supplier and this
-// campaign. Otherwise findNamedBid adds a fault for the wrong member.
+// findNamedBid finds the bid that an ingest accepts, if it names a ping (flo_ping_id) and a buyer
+// (flo_buyer_id). It is the buyer's bid in the auction of that ping. The ping must belong to this
+// supplier and this campaign. Otherwise findNamedBid adds a fault for the wrong member.
 func (in *leadRequest) findNamedBid() error {
 	ping, buyer := in.findMember(memberPing), in.findMember(memberBuyer)
 	switch {
@@ -181,7 +185,8 @@ func (in *leadRequest) addNamedBidFault(member string) {
 	in.addFault(member, errcode.FieldUnknown, "a ping of yours and a buyer that it offered, given together")
 }
 
-// findMember returns a member of the body, or nil if it is missing, null or empty.
+// findMember returns the member of the body with this name, or nil if it is missing, null or
+// empty.
 func (in *leadRequest) findMember(name string) *market.Member {
 	for i := range in.req.Members {
 		if m := &in.req.Members[i]; string(m.Name) == name && !m.IsMissing() {
@@ -191,7 +196,7 @@ func (in *leadRequest) findMember(name string) *market.Member {
 	return nil
 }
 
-// stringValueOf returns the text of a JSON string, or "" for other kinds.
+// stringValueOf returns the text of a body member if it is a JSON string, and otherwise "".
 func stringValueOf(m *market.Member) string {
 	if m.Kind != market.JSONString {
 		return ""
@@ -199,7 +204,8 @@ func stringValueOf(m *market.Member) string {
 	return string(m.Text)
 }
 
-// mapLeadFields maps the body. If the lead accepts a bid, missing fields come from the ping.
+// mapLeadFields maps the members of the body to the campaign's fields, and adds faults. If the
+// lead accepts a bid, fields that the body leaves out come from the bid's ping.
 func (in *leadRequest) mapLeadFields() {
 	mapping := in.live.Campaign.Mapping
 	in.lead.Reset(mapping.SlotCount())
@@ -213,7 +219,8 @@ func (in *leadRequest) mapLeadFields() {
 	in.faults = in.lead.CheckConsent(in.live.Campaign, in.faults, "consent_cert_url")
 }
 
-// isSuppressedBy reports whether a suppression list has one of the lead's values.
+// isSuppressedBy reports whether a suppression list has one of the lead's values, for example its
+// phone number.
 func (in *leadRequest) isSuppressedBy(list *market.SuppressionList) bool {
 	table := in.plan.tables[list.Ref]
 	if table == nil {

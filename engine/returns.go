@@ -11,8 +11,8 @@ import (
 	"pingpost/engine/state"
 )
 
-// salesMonth identifies a month's sales to a buyer in a campaign. A rule may limit the share of
-// them that the buyer returns.
+// salesMonth identifies one calendar month of sales to a buyer in a campaign. A return rule may
+// limit the share of these leads that the buyer returns.
 type salesMonth struct {
 	campaign, buyer market.Ref
 	began           int64 // Unix nanoseconds
@@ -28,8 +28,8 @@ func compareMonths(first, second salesMonth) int {
 
 func compareLeadIDs(first, second market.LeadID) int { return bytes.Compare(first[:], second[:]) }
 
-// returnRule returns the campaign's present return rule, or the default rule for a removed
-// campaign.
+// returnRule returns the rule for returning leads of a campaign, from the present configuration.
+// A removed campaign has the default rule.
 func (p *compiledCatalog) returnRule(e *Engine, campaign market.Ref) market.ReturnRule {
 	if o := p.campaigns[market.CampaignID(e.state.NameOf(event.ObjectCampaign, campaign))]; o != nil {
 		return o.Campaign.Returns
@@ -37,13 +37,15 @@ func (p *compiledCatalog) returnRule(e *Engine, campaign market.Ref) market.Retu
 	return market.DefaultReturnRule()
 }
 
-// limitsReturns reports whether the rule limits the returns of the lead's month. A rule of
-// 100 % never limits, because a lead is returned once.
+// limitsReturns reports whether the rule limits how many leads of a month may be returned. A
+// share of 100 % is no limit, because a lead is returned once. Test leads are never limited.
 func limitsReturns(rule *market.ReturnRule, lead *state.Lead) bool {
 	return rule.MaxShare < market.WholeShare && !lead.IsTest()
 }
 
-// returnMonthToLock returns the month that a return counts in, and whether that is limited.
+// returnMonthToLock returns the month whose returns a report would add to. limited reports
+// whether the rule limits them; then the caller must lock the month. A report that is no return,
+// or is already rejected, needs no lock.
 func (r *reportWorkspace) returnMonthToLock(rep *parsedReport) (m salesMonth, limited bool) {
 	if rep.status != market.StatusReturned || len(rep.objections) > 0 {
 		return m, false
@@ -58,9 +60,9 @@ func (r *reportWorkspace) returnMonthToLock(rep *parsedReport) (m salesMonth, li
 	return m, limitsReturns(&rule, &lead)
 }
 
-// mayReturnAnother reports whether the buyer may return one more lead of the month. The
-// month is locked. A lead with an unconfirmed delivery counts as sold, because this report
-// confirms it.
+// mayReturnAnother reports whether the buyer may return this lead, within the limit of its month.
+// The caller has locked the month. If the lead's delivery was unconfirmed, it counts as sold,
+// because this report confirms it.
 func (r *reportWorkspace) mayReturnAnother(lead *state.Lead, rule *market.ReturnRule) bool {
 	if !limitsReturns(rule, lead) {
 		return true
@@ -73,7 +75,8 @@ func (r *reportWorkspace) mayReturnAnother(lead *state.Lead, rule *market.Return
 	return rule.AllowsAnotherReturn(returned+r.returns[m], sold)
 }
 
-// countReturn counts a return for the later reports of this request. Test leads do not count.
+// countReturn counts an accepted return of this request, so that later reports of the request see
+// it in their limit. Test leads do not count.
 func (r *reportWorkspace) countReturn(lead *state.Lead) {
 	if lead.IsTest() {
 		return
@@ -84,7 +87,9 @@ func (r *reportWorkspace) countReturn(lead *state.Lead) {
 	r.returns[salesMonthOf(lead)]++
 }
 
-// newReturn returns everything that a lead's return reverses. For a test lead it is zero.
+// newReturn returns the resources that the return of a lead gives back: the buyer's money, the
+// supplier's payout and the caps, as the rule says. For a test lead the result is zero. until
+// limits the wait for a log read, in Unix nanoseconds.
 func (e *Engine) newReturn(lead *state.Lead, rule *market.ReturnRule, until int64) (back event.ReturnedResources, err error) {
 	if lead.IsTest() {
 		return back, nil
@@ -99,9 +104,10 @@ func (e *Engine) newReturn(lead *state.Lead, rule *market.ReturnRule, until int6
 	return back, err
 }
 
-// readSaleCharges returns the cap charges of the lead's sale. The state does not keep them,
-// so they come from the sale's event. If the log's history no longer has that event, all
-// windows have passed, and the result is empty.
+// readSaleCharges returns the caps that the lead's sale used, with their amounts, so that a
+// return can give them back. The state does not keep them, so they come from the sale's event. If
+// the log's history no longer has the event, all periods of these caps have passed, and the
+// result is empty.
 func (e *Engine) readSaleCharges(lead *state.Lead, until int64) ([]event.CapCharge, error) {
 	seq := lead.Seq
 	if lead.Settled != 0 {
@@ -123,7 +129,7 @@ func (e *Engine) readSaleCharges(lead *state.Lead, until int64) ([]event.CapChar
 	panic("BUG: a lead was sold by a " + record.Kind().String())
 }
 
-// webhookIfConfigured returns the event, or WebhookNone if the supplier has no webhook.
+// webhookIfConfigured returns kind, or WebhookNone if the supplier has no webhook endpoint.
 func (p *compiledCatalog) webhookIfConfigured(supplier market.Ref, kind market.WebhookType) market.WebhookType {
 	if p.webhooks[supplier] == nil {
 		return market.WebhookNone
@@ -131,7 +137,8 @@ func (p *compiledCatalog) webhookIfConfigured(supplier market.Ref, kind market.W
 	return kind
 }
 
-// PendingReturn is a return that awaits the operator's approval.
+// PendingReturn describes a return that a buyer requested and an operator has to approve or
+// refuse.
 type PendingReturn struct {
 	Lead      market.LeadID
 	Buyer     string
@@ -146,9 +153,9 @@ type PendingReturn struct {
 	Test      bool
 }
 
-// DecideReturn approves or refuses a pending return. An approved return follows the rules at
-// the time of its request. ErrNotFound: the lead does not exist. ErrConflict: it has no
-// pending return.
+// DecideReturn approves or refuses a pending return, with the operator's note. An approved return
+// gives back what the rules at the time of the buyer's request allow. ErrNotFound: the lead does
+// not exist. ErrConflict: it has no pending return.
 func (e Operator) DecideReturn(id market.LeadID, approve bool, note string) error {
 	until := e.opt.Clock.Now() + int64(e.opt.Ceiling)
 	p := e.plan.Load()
@@ -184,7 +191,9 @@ func (e Operator) DecideReturn(id market.LeadID, approve bool, note string) erro
 	}, nil)
 }
 
-// lockLead locks one lead, like a status report.
+// lockLead locks a lead, so that no status report changes it meanwhile. The caller unlocks the
+// returned list, which has this one lead. ErrUnavailable: another request held the lock until the
+// time `until`, or the engine stops.
 func (e *Engine) lockLead(id market.LeadID, until int64) (locked []market.LeadID, err error) {
 	for wait := e.changing.TryLock(id); wait != nil; wait = e.changing.TryLock(id) {
 		if e.waitUntil(wait, until) != nil {
@@ -194,9 +203,9 @@ func (e *Engine) lockLead(id market.LeadID, until int64) (locked []market.LeadID
 	return []market.LeadID{id}, nil
 }
 
-// readRequestedReturn returns the change that the buyer requested. The state may have forgotten
-// the lead since. If the log's history no longer has the request, readRequestedReturn computes
-// it from the lead and the present rules.
+// readRequestedReturn returns the buyer of a pending return and the change that it requested,
+// from the log. If the log's history no longer has the request, it computes the change from the
+// lead and the present rules. ErrNotFound: the state no longer has the lead either.
 func (e *Engine) readRequestedReturn(p *compiledCatalog, id market.LeadID, pending state.PendingReturn, until int64) (buyer market.Ref, change event.LeadChange, err error) {
 	record, err := e.log.ReadIfKept(pending.Seq, until)
 	if err != nil {
@@ -220,9 +229,9 @@ func (e *Engine) readRequestedReturn(p *compiledCatalog, id market.LeadID, pendi
 	return lead.Buyer, change, err
 }
 
-// PendingReturns lists the pending returns, oldest leads first: at most limit of them after a
-// lead (zero: from the start), and their total number. If memory and history no longer have
-// a return, only its lead is set.
+// PendingReturns lists the pending returns, oldest leads first. It returns at most limit of them,
+// after the lead `after` (zero: from the start), and the number of all pending returns. If
+// neither memory nor the log's history has a return any more, only its lead and its time are set.
 func (e *Engine) PendingReturns(after market.LeadID, limit int) (page []PendingReturn, total int, err error) {
 	until := e.opt.Clock.Now() + int64(e.opt.Ceiling)
 	p := e.plan.Load()

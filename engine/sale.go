@@ -9,15 +9,16 @@ import (
 	"pingpost/engine/state"
 )
 
-// chosenBuyer is the buyer that gets a lead, with the price and the payout.
+// chosenBuyer is the campaign's entry for the buyer that gets a lead, with the buyer's price and
+// the supplier's payout.
 type chosenBuyer struct {
 	filterSet int // its index in the campaign
 	price     market.Money
 	payout    market.Money
 }
 
-// leadSale is a lead on its way to a buyer: the candidates, the choice with its reservations,
-// and the event.
+// leadSale is a lead while its buyer is chosen: the remaining candidates, the chosen buyer with
+// the reservations for the sale, and the event that records it.
 type leadSale struct {
 	leadRequest
 
@@ -51,7 +52,8 @@ func (in *leadSale) chosenFilterSet() *market.FilterSet {
 	return &in.live.Campaign.FilterSets[in.choice.filterSet]
 }
 
-// newAcceptedAnswer returns the answer for a sold lead.
+// newAcceptedAnswer returns the supplier's answer ACCEPTED for a lead that is sold to the chosen
+// buyer.
 func (in *leadSale) newAcceptedAnswer() Answer {
 	return in.addAnswerIDs(Answer{
 		Accepted: true, Buyer: string(in.chosenFilterSet().Buyer.ID),
@@ -59,9 +61,10 @@ func (in *leadSale) newAcceptedAnswer() Answer {
 	})
 }
 
-// chooseBuyer chooses a filter set and reserves everything that a sale to it needs. A
-// refusal is based on applied events: if only another request's reservation is in the
-// way, chooseBuyer waits for its end and checks everything again.
+// chooseBuyer chooses a buyer and reserves everything that a sale to it needs. It returns
+// ReasonNone, or the reason why the lead stays unsold. A lead stays unsold only because of
+// applied events. If another request's reservation is in the way, chooseBuyer waits until it ends
+// and checks everything again.
 func (in *leadSale) chooseBuyer() (market.Reason, error) {
 	if in.live.Campaign.Method == market.PingPost {
 		return in.runAuction()
@@ -81,9 +84,9 @@ func (in *leadSale) chooseBuyer() (market.Reason, error) {
 	}
 }
 
-// chooseNextBuyer chooses among the remaining candidates, after an auction or a refusal.
-// The refused post's caps count as free, because the event that records the next buyer
-// gives them back.
+// chooseNextBuyer chooses the best of the remaining candidates, after an auction or a buyer's
+// refusal. It returns ReasonNone, or the reason why no candidate gets the lead. The caps that the
+// refused post used count as free, because the event with the next buyer gives them back.
 func (in *leadSale) chooseNextBuyer() (market.Reason, error) {
 	for {
 		cachedAvailability(in.live, in.engine.state, in.now).ExcludeFromExceptCaps(&in.candidates)
@@ -97,9 +100,10 @@ func (in *leadSale) chooseNextBuyer() (market.Reason, error) {
 	}
 }
 
-// reserveFirstCandidate reserves a sale for the first candidate, in the method's order,
-// that has capacity. If another request's reservation is in the way, it returns the channel
-// to wait on.
+// reserveFirstCandidate reserves a sale to the first candidate with capacity, in the order of the
+// campaign's method, and returns ReasonNone. If no candidate has capacity, it returns the reason
+// why the lead is unsold. If another request's reservation is in the way, it returns the channel
+// that closes when that reservation ends.
 func (in *leadSale) reserveFirstCandidate() (market.Reason, <-chan struct{}) {
 	for in.candidates.Eligible.NextFrom(0) >= 0 {
 		next := in.nextCandidate()
@@ -125,9 +129,9 @@ func (in *leadSale) reserveFirstCandidate() (market.Reason, <-chan struct{}) {
 	return in.candidates.UnsoldReason(), nil
 }
 
-// nextCandidate returns the filter set to try: the first by priority, the one whose turn
-// it is (then the turn is reserved), or the best bidder's. It returns -1 if no bid is
-// valid any more.
+// nextCandidate returns the filter set that the campaign's method tries next: the first by
+// priority, the best bidder, or the one whose turn it is. It also reserves that turn. It returns
+// -1 if all bids have expired.
 func (in *leadSale) nextCandidate() int {
 	switch in.live.Campaign.Method {
 	case market.Waterfall:
@@ -145,8 +149,9 @@ func (in *leadSale) nextCandidate() int {
 	return int(in.turnMembers[member])
 }
 
-// reserveCandidate makes the filter set the choice, at its price or its bid, and reserves
-// a sale to it.
+// reserveCandidate sets in.choice to the buyer of a filter set, at its fixed price or its bid,
+// and reserves a sale to it. The outcome is OutcomeWon after success. A channel means that
+// another request's reservation is in the way; it closes when that reservation ends.
 func (in *leadSale) reserveCandidate(filterSet int) (market.Outcome, <-chan struct{}) {
 	campaign := in.live.Campaign
 	price := campaign.FilterSets[filterSet].Price
@@ -162,8 +167,10 @@ func (in *leadSale) reserveCandidate(filterSet int) (market.Outcome, <-chan stru
 	return in.reserveChoice()
 }
 
-// reserveChoice reserves the duplicate claim, caps and funds for a sale to the choice. After
-// another outcome than OutcomeWon, the caller releases the part that was reserved.
+// reserveChoice reserves the duplicate claim, the caps and the funds for a sale to the chosen
+// buyer. It returns OutcomeWon, or the outcome of the part that failed; then the caller releases
+// the other parts. A channel means that another request's reservation is in the way; it closes
+// when that reservation ends.
 func (in *leadSale) reserveChoice() (market.Outcome, <-chan struct{}) {
 	e, campaign, price := in.engine, in.live.Campaign, in.choice.price
 	buyer := in.chosenFilterSet().Buyer
@@ -183,7 +190,8 @@ func (in *leadSale) reserveChoice() (market.Outcome, <-chan struct{}) {
 	return market.OutcomeWon, nil
 }
 
-// recordChoice writes the buyer, the money and the charges into an event.
+// recordChoice writes the sale to the chosen buyer into an event: price, payout and the caps that
+// the sale uses.
 func (in *leadSale) recordChoice(sale *event.Sale) {
 	sale.Buyer, sale.FilterSet = in.chosenFilterSet().Buyer.Ref, uint32(in.choice.filterSet)
 	sale.Price, sale.Payout, sale.Currency = in.choice.price, in.choice.payout, in.live.Campaign.Currency
@@ -194,7 +202,8 @@ func (in *leadSale) recordChoice(sale *event.Sale) {
 	}
 }
 
-// recordRequest fills in the part of the event that does not depend on the sale.
+// recordRequest writes the part of the lead's event that is known before a buyer is chosen: ids,
+// campaign, supplier and the lead's fields.
 func (in *leadSale) recordRequest() {
 	e, campaign := in.engine, in.live.Campaign
 	in.record.Lead, in.record.Request = in.id, in.req.Request
@@ -206,8 +215,9 @@ func (in *leadSale) recordRequest() {
 	in.timings.TraceOrNil().SetLead(in.id, campaign)
 }
 
-// checkCampaignRules applies the campaign's filters and suppression lists, and claims the
-// lead's values against duplicates in the whole campaign.
+// checkCampaignRules returns the reason for which the campaign rejects the lead, or ReasonNone.
+// It applies the filters and suppression lists. It also claims the lead's values against
+// duplicates, unless the rule counts duplicates for each buyer.
 func (in *leadSale) checkCampaignRules() (market.Reason, error) {
 	campaign := in.live.Campaign
 	for i := range campaign.Filters {
@@ -227,9 +237,9 @@ func (in *leadSale) checkCampaignRules() (market.Reason, error) {
 	return in.waitToClaimDuplicates(uint64(campaign.Ref) << 32)
 }
 
-// queueUnsold queues the decision of a lead that no buyer gets in the log. The answer holds
-// only after Wait.
-func (in *leadSale) queueUnsold(reason market.Reason) (Answer, error) {
+// commitUnsold adds the event of a lead without a buyer to the log's queue, and returns the
+// supplier's answer. It does not wait for the log.
+func (in *leadSale) commitUnsold(reason market.Reason) (Answer, error) {
 	in.record.Reason = reason
 	in.record.Decided = in.now
 	in.recordCandidateOutcomes()
@@ -240,8 +250,8 @@ func (in *leadSale) queueUnsold(reason market.Reason) (Answer, error) {
 	return in.addAnswerIDs(Answer{Reason: reason}), nil
 }
 
-// addAnswerIDs adds the identifiers to an answer, and gives the Decision the values for the
-// observer.
+// addAnswerIDs returns the answer with the ids of lead, request and campaign. It also stores
+// campaign and supplier in the Decision, which reports them to the observer.
 func (in *leadSale) addAnswerIDs(answer Answer) Answer {
 	in.campaign, in.supplier = in.live.Campaign, in.req.Supplier
 	answer.Lead, answer.Request = in.id, in.req.Request
@@ -249,7 +259,8 @@ func (in *leadSale) addAnswerIDs(answer Answer) Answer {
 	return answer
 }
 
-// commitDecision makes the event durable and applies it. The reservations are released with it.
+// commitDecision commits the lead's event and waits until it is applied. The reservations are
+// released in any case. It adds the time to the request's timings.
 func (in *leadSale) commitDecision() error {
 	clock := in.engine.opt.Clock
 	began := clock.Now()

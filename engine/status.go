@@ -12,8 +12,8 @@ import (
 	"pingpost/engine/timing"
 )
 
-// StatusReport is a buyer's report on one lead, as it arrived. A missing member is the zero
-// Member.
+// StatusReport is a buyer's report on one lead, as it arrived. A member that is missing in the
+// request is the zero Member.
 type StatusReport struct {
 	Lead      market.Member // lead_id, in a request with many reports
 	Status    market.Member
@@ -22,8 +22,8 @@ type StatusReport struct {
 	NotObject bool          // the report is not a JSON object
 }
 
-// StatusRequest reports the status of one or many sold leads. The engine reads its memory
-// until the call returns.
+// StatusRequest is a buyer's request that reports the status of one or many leads, for example
+// contacted or returned. The engine reads the memory of its fields until the call returns.
 type StatusRequest struct {
 	Buyer    *market.Buyer // the owner of the token
 	Lead     market.LeadID // from the path of a request with a single report
@@ -37,16 +37,16 @@ type StatusRequest struct {
 	Timings  *timing.Timings // accumulates the time that the call waits; nil: not measured
 }
 
-// MaxReports limits the reports in one request.
+// MaxReports limits the reports in one request to ReportStatuses.
 const MaxReports = 1000
 
 // reportWorkspace is the workspace of one status request. It belongs to one goroutine.
 //
-// Invariant: changes of a lead's status are decided one after another. Therefore the
-// request locks the lead before it reads its state, and unlocks it after the event is
-// applied. If the campaign limits the returns of a month, the request locks that month as
-// well, after all leads. So of two concurrent returns one gives the money back, and the
-// other one sees that.
+// Invariant: changes of a lead's status are decided one after another. So a request locks the
+// lead before it reads the lead's state, and unlocks it after the event is applied. If the
+// campaign limits the returns of a month, the request locks that month too, after all leads. Of
+// two concurrent returns, only the first one then gives the money back, and the second one sees
+// its result.
 type reportWorkspace struct {
 	requestCall
 	req       *StatusRequest
@@ -61,10 +61,10 @@ type reportWorkspace struct {
 	record    event.StatusChanged
 }
 
-// ReportStatus processes a buyer's report on one lead: POST /v1/leads/{id}/status. It
-// returns when the change is durable. Errors are a *Refusal (not_found, invalid_payload,
-// invalid_transition, idempotency_key_reused), which logs nothing and does not use the
-// idempotency key, ErrUnavailable, or the log's failure.
+// ReportStatus processes a buyer's report on one lead: POST /v1/leads/{id}/status. It returns
+// when the change is durable. Errors are a *Refusal, ErrUnavailable, or the log's failure. A
+// refusal (not_found, invalid_payload, invalid_transition, idempotency_key_reused) logs no event
+// and leaves the idempotency key unused.
 func (e *Engine) ReportStatus(req *StatusRequest) (StatusAnswer, error) {
 	r, err := e.newReportWorkspace(req, endpointStatus)
 	if err != nil {
@@ -94,9 +94,10 @@ func (e *Engine) ReportStatus(req *StatusRequest) (StatusAnswer, error) {
 	return r.commitReports()
 }
 
-// ReportStatuses processes a buyer's reports on many leads: POST /v1/leads/status. Each
-// report has its own result. The event has all results, even if no report was accepted.
-// Errors are those of ReportStatus that concern the whole request.
+// ReportStatuses processes a buyer's reports on many leads: POST /v1/leads/status. Each report
+// has its own result, and a rejected report does not affect the others. The event has all
+// results, even if every report is rejected. An error concerns the whole request: a *Refusal,
+// ErrUnavailable, or the log's failure.
 func (e *Engine) ReportStatuses(req *StatusRequest) (StatusAnswer, error) {
 	r, err := e.newReportWorkspace(req, endpointStatuses)
 	if err != nil {
@@ -142,8 +143,8 @@ func (r *reportWorkspace) cleanUp() {
 	}
 }
 
-// answerRepeatedRequest returns the answer of the key's first request, if the key has one.
-// It claims a new key for this request.
+// answerRepeatedRequest returns the answer of the first status request with this idempotency key,
+// if there was one. Otherwise found is false, and the key is claimed for this request.
 func (r *reportWorkspace) answerRepeatedRequest() (answer StatusAnswer, found bool, err error) {
 	if len(r.req.Key) == 0 || r.req.BadKey {
 		return answer, false, nil
@@ -167,14 +168,15 @@ func (r *reportWorkspace) answerRepeatedRequest() (answer StatusAnswer, found bo
 	return answer, false, nil
 }
 
-// leadOfBuyer returns a lead that the buyer bought, or whose delivery to it is in progress.
+// leadOfBuyer returns the lead with this id, and false unless the request's buyer bought it or
+// its delivery to that buyer is in progress.
 func (r *reportWorkspace) leadOfBuyer(id market.LeadID) (state.Lead, bool) {
 	lead, ok := r.engine.state.Lead(id)
 	return lead, ok && lead.Buyer != 0 && lead.Buyer == r.req.Buyer.Ref
 }
 
-// lockAndDecide locks the leads and, if their returns are limited, the months. Then it decides
-// each report and adds the change to the event.
+// lockAndDecide locks the reported leads, and the months whose returns are limited. Then it
+// decides each report and adds the change to the event. cleanUp unlocks them.
 func (r *reportWorkspace) lockAndDecide() error {
 	for i := range r.reports {
 		if rep := &r.reports[i]; len(rep.objections) == 0 && !rep.lead.IsZero() {
@@ -207,8 +209,9 @@ func (r *reportWorkspace) lockAndDecide() error {
 	return nil
 }
 
-// lockSorted locks the keys in their order, each once. After an error, keys has only those that
-// are locked.
+// lockSorted locks the keys in sorted order, each once, and waits for keys that other requests
+// have locked. The order is the same for all requests, so there is no deadlock. After an error,
+// keys has only the locked ones, which the caller unlocks.
 func lockSorted[K comparable](r *reportWorkspace, locks *keyedmutex.Mutex[K], keys *[]K, order func(a, b K) int) error {
 	slices.SortFunc(*keys, order)
 	all := slices.Compact(*keys)
@@ -224,7 +227,8 @@ func lockSorted[K comparable](r *reportWorkspace, locks *keyedmutex.Mutex[K], ke
 	return nil
 }
 
-// commitReports makes the event durable and returns the answer.
+// commitReports commits the event with all changes of the request, waits until it is applied, and
+// returns the answer.
 func (r *reportWorkspace) commitReports() (StatusAnswer, error) {
 	r.record.At, r.committed = r.now, true
 	clock := r.engine.opt.Clock

@@ -11,8 +11,9 @@ import (
 	"pingpost/engine/state"
 )
 
-// decideReport returns the change that a report causes. Its lead is locked. If the lead's
-// delivery was unconfirmed, the report confirms it, and that event is committed first.
+// decideReport returns the change that a report causes, or its rejection. The caller has locked
+// the report's lead. If the lead's delivery was unconfirmed, the report proves that the buyer has
+// the lead. decideReport then commits that first.
 func (r *reportWorkspace) decideReport(rep *parsedReport) (event.LeadChange, error) {
 	for {
 		lead, ok := r.leadOfBuyer(rep.lead)
@@ -46,8 +47,9 @@ func (r *reportWorkspace) decideReport(rep *parsedReport) (event.LeadChange, err
 	}
 }
 
-// judgeReport is the state machine of a lead after its sale. It returns the report's result
-// and, if the report is not allowed, the reason.
+// judgeReport decides whether a lead may change to the reported status, by its present status and
+// the campaign's return rule. It returns the result and, for ChangeNotAllowed, the objection. It
+// changes nothing.
 func (r *reportWorkspace) judgeReport(rep *parsedReport, lead *state.Lead, rule *market.ReturnRule) (event.LeadChangeResult, market.ReportRejection) {
 	no := func(o market.ReportRejection) (event.LeadChangeResult, market.ReportRejection) {
 		return event.ChangeNotAllowed, o
@@ -77,7 +79,9 @@ func (r *reportWorkspace) judgeReport(rep *parsedReport, lead *state.Lead, rule 
 	return event.ChangeDone, market.RejectionNone
 }
 
-// completeChange fills in the rest of an accepted change.
+// completeChange fills in an accepted change: the reason and time, the resources that a return
+// gives back, and the webhook event for the supplier. The reason is withheld if it contains
+// contact data.
 func (r *reportWorkspace) completeChange(change *event.LeadChange, rep *parsedReport, lead *state.Lead, rule *market.ReturnRule) (err error) {
 	change.Reason, change.Occurred = redaction.WithholdContact(rep.reason), rep.occurred
 	if rep.status == market.StatusReturned {
@@ -90,8 +94,9 @@ func (r *reportWorkspace) completeChange(change *event.LeadChange, rep *parsedRe
 	return err
 }
 
-// confirmDelivery commits that the buyer has the lead, unless an operator has resolved the
-// delivery meanwhile. The caller reads the lead again.
+// confirmDelivery commits that the buyer has the lead of an unconfirmed delivery. If an operator
+// has resolved the delivery meanwhile, it commits no event. The caller reads the lead again in
+// both cases.
 func (r *reportWorkspace) confirmDelivery(lead market.LeadID) error {
 	e := r.engine
 	err := e.By("").Resolve(lead, event.SettledConfirmed)
@@ -109,14 +114,16 @@ func (r *reportWorkspace) confirmDelivery(lead market.LeadID) error {
 	return nil
 }
 
-// StatusAnswer has the results of a buyer's reports, in their order.
+// StatusAnswer is the answer to a buyer's status request. Results has one result for each report,
+// in the order of the reports.
 type StatusAnswer struct {
 	Request  market.RequestID // of the first call with this key
 	Results  []StatusResult
 	Replayed bool
 }
 
-// StatusResult is the result of one report.
+// StatusResult is the result of one report in a status request: the lead's status, or the reason
+// for the rejection.
 type StatusResult struct {
 	Lead   string        // lead_id as it arrived; empty: it was not a string
 	Status market.LeadStatus // the lead's status
@@ -127,7 +134,8 @@ type StatusResult struct {
 	Fields    []market.FieldError
 }
 
-// answerOfFirstRequest returns the answer of the key's first request, from its event.
+// answerOfFirstRequest returns the answer to the first status request with this idempotency key,
+// for a repeat. It reads that request's event at log position seq.
 func (r *reportWorkspace) answerOfFirstRequest(seq uint64) (StatusAnswer, error) {
 	record, err := r.engine.log.readRecord(seq, r.deadline())
 	if err != nil {
@@ -142,8 +150,9 @@ func (r *reportWorkspace) answerOfFirstRequest(seq uint64) (StatusAnswer, error)
 	return answer, nil
 }
 
-// newStatusAnswer returns the answer, the first time and for repeats. The results come from the
-// event. Names of unknown leads come from the request, which is equal in a repeat.
+// newStatusAnswer builds the answer to a status request from its event, so that the first answer
+// and its repeats are equal. For unknown leads the event has no id. Then the text comes from the
+// request, which is equal in a repeat.
 func newStatusAnswer(record *event.StatusChanged, req *StatusRequest) StatusAnswer {
 	answer := StatusAnswer{Request: record.Request, Results: make([]StatusResult, len(record.Changes))}
 	allowed := record.Allowed
@@ -164,8 +173,8 @@ func newStatusAnswer(record *event.StatusChanged, req *StatusRequest) StatusAnsw
 	return answer
 }
 
-// setResult sets the result of a change. allowed lists the reasons that the campaign accepts,
-// if the change was refused for its reason.
+// setResult sets the result of one report from the change in the event. allowed lists the return
+// reasons that the campaign accepts, if the report was rejected for its reason.
 func (s *StatusResult) setResult(change *event.LeadChange, allowed string) {
 	switch change.Result {
 	case event.ChangeDone:
@@ -188,7 +197,8 @@ func (s *StatusResult) setResult(change *event.LeadChange, allowed string) {
 	}
 }
 
-// refusalOfChange returns the refusal of a single report, or nil if it was accepted.
+// refusalOfChange returns the *Refusal for a request with a single report, or nil if the report
+// was accepted.
 func refusalOfChange(change *event.LeadChange) error {
 	var result StatusResult
 	result.setResult(change, "")

@@ -9,7 +9,7 @@ import (
 	"pingpost/engine/state"
 )
 
-// parsedReport is a parsed StatusReport.
+// parsedReport is a buyer's report on one lead after parsing, with all objections to it.
 type parsedReport struct {
 	lead       market.LeadID // zero: lead_id is not a valid id
 	status     market.LeadStatus
@@ -19,9 +19,10 @@ type parsedReport struct {
 	reasons    string // the allowed reasons, if RejectionReasonUnlisted is among the objections
 }
 
-// parseReports parses all reports. A lead may be in only one of them: otherwise the results
-// would depend on the order of the decisions, and the second one on an event that is not
-// applied.
+// parseReports parses all reports of a request. A lead may be in only one of them, and a second
+// report on it gets an objection. Otherwise the results would depend on the order of the
+// decisions. The second decision would also need the event of the first one, which is not applied
+// yet.
 func (r *reportWorkspace) parseReports() {
 	seen := make(map[market.LeadID]struct{}, len(r.req.Reports))
 	for i := range r.req.Reports {
@@ -48,12 +49,13 @@ func (r *reportWorkspace) parseReports() {
 	}
 }
 
-// addRejection adds an objection.
+// addRejection adds an objection, which becomes part of the report's result.
 func (rep *parsedReport) addRejection(o market.ReportRejection) {
 	rep.objections = append(rep.objections, o)
 }
 
-// parseReport parses a report and adds all objections.
+// parseReport parses the status, reason and time of one report, and adds an objection for each
+// that is invalid.
 func (r *reportWorkspace) parseReport(form *StatusReport) (rep parsedReport) {
 	switch m := &form.Status; {
 	case m.IsMissing():
@@ -107,8 +109,9 @@ func (rep *parsedReport) parseOccurredAt(m *market.Member, now int64) {
 	}
 }
 
-// checkReturnReason checks the reason of a return against the campaign's list. A return
-// that was requested before keeps its reason, even if the list has changed.
+// checkReturnReason adds an objection if the campaign does not accept the reason of a return. It
+// skips a lead whose return was requested before, because that return keeps its reason even if
+// the list of accepted reasons has changed.
 func (r *reportWorkspace) checkReturnReason(rep *parsedReport, lead *state.Lead) {
 	if rep.status != market.StatusReturned || rep.reason == "" || lead.Status == market.StatusReturned || lead.ReturnState() == market.ReturnPending {
 		return
@@ -119,7 +122,8 @@ func (r *reportWorkspace) checkReturnReason(rep *parsedReport, lead *state.Lead)
 	}
 }
 
-// idempotencyKeyFaults returns the faults of the Idempotency-Key header.
+// idempotencyKeyFaults returns the faults of the Idempotency-Key header, which every status
+// request needs.
 func (r *reportWorkspace) idempotencyKeyFaults() []market.FieldError {
 	const field, expected = "Idempotency-Key", "1 to 255 visible ASCII characters"
 	switch {
@@ -131,8 +135,9 @@ func (r *reportWorkspace) idempotencyKeyFaults() []market.FieldError {
 	return nil
 }
 
-// fieldErrorsOf returns the field errors of the objections. The error of a refused reason lists
-// the allowed reasons; old log records have no such list.
+// fieldErrorsOf translates the objections to a report into field errors of the API. reasons lists
+// the return reasons that the campaign accepts. It is empty if no reason was rejected, or in old
+// log records.
 func fieldErrorsOf(objections []market.ReportRejection, reasons string) (faults []market.FieldError) {
 	for _, objection := range objections {
 		if fault, ok := objection.FieldError(); ok {

@@ -15,9 +15,9 @@ import (
 
 var errWebhooksOff = fmt.Errorf("%w: the webhooks of this supplier are off; switch them on first", ErrConflict)
 
-// ResendWebhook queues a dead letter again, with all attempts of the schedule. It returns
-// ErrNotFound if the outbox does not have the event, and ErrConflict if the event is not
-// dead or the supplier's webhooks are off.
+// ResendWebhook queues a dead letter (a webhook whose attempts all failed) again, with all
+// attempts of the schedule. ErrNotFound: no such webhook is queued. ErrConflict: the webhook is
+// not dead, or the supplier's webhooks are switched off.
 func (e Operator) ResendWebhook(lead market.LeadID, kind market.WebhookType) error {
 	e.webhooks.switching.Lock()
 	defer e.webhooks.switching.Unlock()
@@ -31,8 +31,8 @@ func (e Operator) ResendWebhook(lead market.LeadID, kind market.WebhookType) err
 	return e.commit(e.newDeadLetterEvent(&w, event.WebhookResent), nil)
 }
 
-// DropWebhook removes a dead letter without sending it. The errors are ErrNotFound and
-// ErrConflict, as of ResendWebhook.
+// DropWebhook removes a dead letter (a webhook whose attempts all failed) without sending it.
+// ErrNotFound: no such webhook is queued. ErrConflict: the webhook is not dead.
 func (e Operator) DropWebhook(lead market.LeadID, kind market.WebhookType) error {
 	e.webhooks.switching.Lock()
 	defer e.webhooks.switching.Unlock()
@@ -54,16 +54,17 @@ func (e *Engine) findDeadLetter(lead market.LeadID, kind market.WebhookType) (st
 	return w, nil
 }
 
-// newDeadLetterEvent returns the event of an operator's decision about a dead letter.
+// newDeadLetterEvent returns the event by which the operator resends or drops the dead letter w,
+// according to outcome.
 func (e Operator) newDeadLetterEvent(w *state.QueuedWebhook, outcome event.WebhookOutcome) *event.WebhookAttempted {
 	return &event.WebhookAttempted{
 		Lead: w.Lead, Type: w.Type, Supplier: w.Supplier, Attempt: w.Attempts, Outcome: outcome, At: e.opt.Clock.Now(), By: e.by,
 	}
 }
 
-// SwitchWebhooks switches a supplier's webhooks off or on. Off makes all queued webhooks
-// dead letters. On leaves them dead until they are resent. A switch to the current state
-// does nothing.
+// SwitchWebhooks switches a supplier's webhooks off or on. Off makes all queued webhooks dead
+// letters. On leaves them dead until an operator resends them. It commits no event if nothing
+// changes. ErrNotFound: no such supplier was ever configured.
 func (e Operator) SwitchWebhooks(supplier market.SupplierID, off bool) error {
 	ref, err := e.supplierRef(supplier)
 	if err != nil {
@@ -77,8 +78,9 @@ func (e Operator) SwitchWebhooks(supplier market.SupplierID, off bool) error {
 	return e.commit(&event.WebhooksSwitched{Supplier: ref, Off: off, At: e.opt.Clock.Now(), By: e.by}, nil)
 }
 
-// DeadLetters lists a supplier's dead letters, oldest first. It skips the first ones and
-// returns at most limit.
+// DeadLetters returns a page of a supplier's dead letters (webhooks whose attempts all failed),
+// oldest first. It skips the first `skip` of them and returns at most limit. ErrNotFound: no such
+// supplier was ever configured.
 func (e *Engine) DeadLetters(supplier market.SupplierID, skip, limit int) ([]state.QueuedWebhook, error) {
 	ref, err := e.supplierRef(supplier)
 	if err != nil {
@@ -87,7 +89,8 @@ func (e *Engine) DeadLetters(supplier market.SupplierID, skip, limit int) ([]sta
 	return e.state.ListDeadLetters(ref, skip, limit), nil
 }
 
-// DeadLetter returns a supplier's dead letter by its webhook id.
+// DeadLetter returns a supplier's dead letter (a webhook whose attempts all failed) by its
+// webhook id. ErrNotFound: the supplier or its dead letter does not exist.
 func (e *Engine) DeadLetter(supplier market.SupplierID, id market.WebhookID) (state.QueuedWebhook, error) {
 	ref, err := e.supplierRef(supplier)
 	if err != nil {
@@ -100,11 +103,13 @@ func (e *Engine) DeadLetter(supplier market.SupplierID, id market.WebhookID) (st
 	return w, nil
 }
 
-// resendBatch is the number of leads whose dead letters share the log's batches.
+// resendBatch is the number of leads whose dead letters ResendDeadLetters queues concurrently, so
+// that their events share the log's fsyncs.
 const resendBatch = 256
 
-// ResendDeadLetters queues all current dead letters of a supplier again, and returns their
-// number. The order is the one of webhook.GroupWebhooksByLead. After an error some are queued.
+// ResendDeadLetters queues all present dead letters of a supplier again, and returns their
+// number. The webhooks of one lead keep the order of their events. After an error the returned
+// number is queued, and the others are still dead.
 func (e Operator) ResendDeadLetters(supplier market.SupplierID) (resent int, err error) {
 	ref, err := e.supplierRef(supplier)
 	if err != nil {
@@ -119,8 +124,9 @@ func (e Operator) ResendDeadLetters(supplier market.SupplierID) (resent int, err
 	return resent, nil
 }
 
-// resendDeadLettersOf resends the dead letters of several leads at once, so that they share
-// batches. It waits for each event of a lead before the lead's next one.
+// resendDeadLettersOf queues the dead letters of several leads again. It works on the leads
+// concurrently, so that their events share the log's fsyncs. For one lead it commits one event
+// after another, so that its webhooks are sent in their order.
 func (e Operator) resendDeadLettersOf(supplier market.Ref, leads [][]state.QueuedWebhook) (resent int, err error) {
 	e.webhooks.switching.Lock()
 	defer e.webhooks.switching.Unlock()

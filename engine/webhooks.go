@@ -10,17 +10,17 @@ import (
 	"pingpost/engine/webhook"
 )
 
-// webhooks is the engine's part of sending webhooks. The outbox, which is part of
-// state.State, has the due webhooks, and events record the attempts. A sender connects
-// them:
+// webhooks is the engine's part of sending webhooks (notifications to suppliers). The outbox,
+// which is part of state.State, has the webhooks that are due, and events record the attempts. A
+// sender, outside this package, connects them:
 //
-//	w := state.ClaimDueWebhook(supplier, now)      w is in flight: no other sender gets it
+//	w := state.ClaimDueWebhook(supplier, now)  w is in flight: no other sender gets it
 //	m := engine.WebhookMessage(&w)             the request to send
 //	engine.RecordWebhookAttempt(w, result)     an event records the result; w is not in flight
 //
-// After an error of WebhookMessage or RecordWebhookAttempt the sender calls
-// state.UnclaimWebhook, which ignores a webhook that is not in flight any more. It waits a
-// moment before the next one, because the disk or the log has failed or the exchange stops.
+// After an error of WebhookMessage or RecordWebhookAttempt the sender calls state.UnclaimWebhook,
+// which ignores a webhook that is not in flight any more. It waits a moment before the next
+// webhook, because the disk or the log has failed or the exchange stops.
 type webhooks struct {
 	cache    webhook.PayloadCache
 	reads    chan struct{} // a slot for each payload that is built from the log
@@ -31,12 +31,12 @@ type webhooks struct {
 	switching sync.Mutex
 }
 
-// maxPayloadReads limits the payloads that are built from the log at once. Sales read the
-// log too, and wait for at most so many reads of webhooks.
+// maxPayloadReads limits the simultaneous log reads that build webhook payloads. Sales read the
+// log too, and should not wait behind many reads of webhooks.
 const maxPayloadReads = 2
 
-// WebhookObserver receives the results of webhook attempts, for metrics and log lines. An
-// Observer may implement it too.
+// WebhookObserver receives the results of webhook attempts, for metrics and log lines. The engine
+// uses it if Options.Observer has its methods too.
 type WebhookObserver interface {
 	// WebhookAttempted reports a recorded attempt: delivered, failed or dead.
 	WebhookAttempted(supplier string, outcome event.WebhookOutcome, result *market.WebhookResult)
@@ -50,7 +50,8 @@ type noWebhookObserver struct{}
 func (noWebhookObserver) WebhookAttempted(string, event.WebhookOutcome, *market.WebhookResult) {}
 func (noWebhookObserver) WebhooksSwitchedOff(string)                                           {}
 
-// WebhookMessage is a webhook as it is sent.
+// WebhookMessage is the content and the receiver of one webhook. The sender makes an HTTP request
+// of it.
 type WebhookMessage struct {
 	ID       string // evt_…; the same at every attempt, like the body
 	Body     []byte // read only
@@ -58,9 +59,9 @@ type WebhookMessage struct {
 	Endpoint market.Endpoint // of the current catalog; the zero value if the supplier has none
 }
 
-// WebhookMessage returns the message of a webhook in flight. If neither the log's history
-// nor memory knows the lead, it makes the webhook a dead letter and returns ErrGone. Other
-// errors are ErrUnavailable or the log's.
+// WebhookMessage returns the request for webhook w, which the sender has claimed from the outbox.
+// If neither the log's history nor memory knows the lead any more, it makes the webhook a dead
+// letter and returns ErrGone. Other errors are ErrUnavailable or the log's.
 func (e *Engine) WebhookMessage(w *state.QueuedWebhook) (WebhookMessage, error) {
 	payload, found, err := e.loadPayload(w)
 	if err != nil {
@@ -84,8 +85,9 @@ func (e *Engine) WebhookMessage(w *state.QueuedWebhook) (WebhookMessage, error) 
 	return m, nil
 }
 
-// loadPayload returns a webhook's payload from the cache or the log, and false if neither
-// the log nor memory has it. The error is ErrUnavailable.
+// loadPayload returns the payload of webhook w from the cache, or else from the log. found is
+// false if neither the log's history nor memory knows the lead any more. The error is
+// ErrUnavailable.
 func (e *Engine) loadPayload(w *state.QueuedWebhook) (p webhook.Payload, found bool, err error) {
 	if p, ok := e.webhooks.cache.FindPayload(w.Lead, w.Type); ok {
 		return p, true, nil
@@ -99,9 +101,9 @@ func (e *Engine) loadPayload(w *state.QueuedWebhook) (p webhook.Payload, found b
 	return webhook.LoadPayload(e.state, &e.log, w, e.opt.Clock.Now()+int64(e.opt.Ceiling))
 }
 
-// RecordWebhookAttempt records the result of an attempt and what follows: the next attempt
-// by the schedule, or after the last one a dead letter. It switches off an endpoint that
-// has failed for days. The error is the log's.
+// RecordWebhookAttempt commits the result of an attempt to send webhook w. A failed webhook gets
+// its next attempt by the schedule, or becomes a dead letter after the last one. An endpoint that
+// has failed for days is switched off. The error is the log's.
 func (e *Engine) RecordWebhookAttempt(w state.QueuedWebhook, result market.WebhookResult) error {
 	outcome := event.WebhookDelivered
 	if !result.Delivered {
@@ -116,7 +118,8 @@ func (e *Engine) RecordWebhookAttempt(w state.QueuedWebhook, result market.Webho
 	return e.switchOffIfFailing(w.Supplier)
 }
 
-// recordAttempt commits an attempt. A failed last attempt becomes a dead letter.
+// recordAttempt commits an attempt to send webhook w, and the time of the next one. If the last
+// attempt of the schedule failed, w becomes a dead letter.
 func (e *Engine) recordAttempt(w *state.QueuedWebhook, outcome event.WebhookOutcome, result *market.WebhookResult) error {
 	now := e.opt.Clock.Now()
 	record := &event.WebhookAttempted{
@@ -136,8 +139,8 @@ func (e *Engine) recordAttempt(w *state.QueuedWebhook, outcome event.WebhookOutc
 	return nil
 }
 
-// switchOffIfFailing switches a supplier's webhooks off if its endpoint has failed for too
-// long.
+// switchOffIfFailing switches a supplier's webhooks off if its endpoint has failed for five days.
+// It checks again under the lock, because an operator may have switched them meanwhile.
 func (e *Engine) switchOffIfFailing(supplier market.Ref) error {
 	shouldSwitchOff := func() bool {
 		return webhook.ShouldSwitchOffWebhooks(e.state.OutboxStatus(supplier), e.opt.Clock.Now())
@@ -157,7 +160,8 @@ func (e *Engine) switchOffIfFailing(supplier market.Ref) error {
 	return err
 }
 
-// webhookEndpoint returns a supplier's webhook endpoint in the current catalog, or nil.
+// webhookEndpoint returns a supplier's webhook endpoint in the active catalog, or nil if it has
+// none.
 func (e *Engine) webhookEndpoint(supplier market.Ref) *market.Endpoint {
 	if p := e.plan.Load(); p != nil {
 		return p.webhooks[supplier]
@@ -165,7 +169,8 @@ func (e *Engine) webhookEndpoint(supplier market.Ref) *market.Endpoint {
 	return nil
 }
 
-// selectDecisionWebhook stores the webhook event in the decision and its payload in the cache.
+// selectDecisionWebhook writes the webhook event that the lead's decision triggers into the
+// record, and its payload into the cache. It does nothing if the supplier has no webhooks.
 func (in *leadSale) selectDecisionWebhook() {
 	if in.plan.webhooks[in.req.Supplier.Ref] == nil {
 		return
@@ -174,8 +179,9 @@ func (in *leadSale) selectDecisionWebhook() {
 	in.engine.webhooks.cache.AddPayload(in.id, in.record.Webhook, webhook.NewPayload(&in.record))
 }
 
-// selectSettlementWebhook stores the webhook event in a settlement and its payload in the
-// cache. supplierAccepted reports whether the supplier received ACCEPTED before.
+// selectSettlementWebhook writes the webhook event that the outcome of a post triggers into the
+// record, and its payload into the cache. supplierAccepted reports whether the supplier was
+// already told ACCEPTED. It does nothing if the supplier has no webhooks.
 func (e *Engine) selectSettlementWebhook(record *event.PostSettled, supplierAccepted bool) {
 	if e.webhookEndpoint(record.Supplier) == nil {
 		return
