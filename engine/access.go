@@ -127,7 +127,7 @@ const (
 	MaxAPITokens = 100 // active ones of one user
 )
 
-// User is an operator's account as SetUser shall store it. An operator signs in with it to
+// User is the account that SetUser creates or changes. An operator signs in with an account to
 // administer the exchange.
 type User struct {
 	Name     string

@@ -100,14 +100,14 @@ func appendAuctionOutcomes(trail []event.OutcomeFilterSets, candidates *selectio
 	return trail
 }
 
-// auctionName returns the hash under which the state and the log know an auction. It is made from
-// the supplier and from id, which kind describes.
+// auctionName returns the name (a hash) under which state and log know an auction of this
+// supplier. id identifies the auction; kind says whether the seller or the exchange chose id.
 func (e *Engine) auctionName(kind pastauction.NameKind, supplier *market.Supplier, id []byte) [16]byte {
 	return pastauction.NewName(&e.opt.Secret, kind, supplier.Ref, id)
 }
 
-// SellerAuctionName returns the hash under which the state and the log know an auction, from the
-// auction id that the seller chose. Such an auction need not exist. test selects the names of
+// SellerAuctionName returns the name (a hash) under which state and log know the auction with a
+// seller's own auction id. It does not check that the auction exists. test selects the names of
 // test auctions.
 func (e *Engine) SellerAuctionName(supplier market.Ref, sellerID string, test bool) [16]byte {
 	return pastauction.NewName(&e.opt.Secret, pastauction.BySellerID.ForTest(test), supplier, []byte(sellerID))

@@ -28,9 +28,9 @@ var errDeadline = errors.New("the answer is due")
 // after the request arrived.
 func (c *requestCall) deadline() int64 { return c.received + int64(c.engine.opt.Ceiling) }
 
-// waitAndAdvance waits until another request ends its claim or reservation, which closes ended.
-// Then it moves c.now, the time by which the request is decided, to the present. Errors:
-// errDeadline, or ErrUnavailable if the engine stops.
+// waitAndAdvance waits until the channel ended closes, because another request ends its claim,
+// reservation or delivery. Then it moves c.now, the time by which this request is decided, to the
+// present. Errors: errDeadline, or ErrUnavailable if the engine stops.
 func (c *requestCall) waitAndAdvance(ended <-chan struct{}) error {
 	err := c.engine.waitUntil(ended, c.deadline())
 	if err == nil {
@@ -39,9 +39,10 @@ func (c *requestCall) waitAndAdvance(ended <-chan struct{}) error {
 	return err
 }
 
-// waitForResult is waitAndAdvance for a request that depends on the result of the other request,
-// for example a repeat with the same idempotency key. At the deadline it returns ErrUnavailable
-// too, so that the caller sends the request again.
+// waitForResult waits like waitAndAdvance until the channel ended closes. It is for a request
+// that cannot be decided without another request's result, for example a repeat with the same
+// idempotency key. Every error is ErrUnavailable, even at the deadline, so that the caller sends
+// the request again.
 func (c *requestCall) waitForResult(ended <-chan struct{}) error {
 	if c.waitAndAdvance(ended) != nil {
 		return ErrUnavailable
@@ -70,9 +71,9 @@ func (c *requestCall) claimOrWaitForKey(reserved *state.Reservation, use *event.
 	}
 }
 
-// waitUntil waits until another request ends its claim, which closes ended. until is the time
-// limit in Unix nanoseconds. Errors: errDeadline at that time, or ErrUnavailable if the engine
-// stops.
+// waitUntil waits until the channel ended closes, for example because another request ends its
+// claim. until is the time limit in Unix nanoseconds. Errors: errDeadline at that time, or
+// ErrUnavailable if the engine stops.
 func (e *Engine) waitUntil(ended <-chan struct{}, until int64) error {
 	left := until - e.opt.Clock.Now()
 	if left <= 0 {
@@ -129,8 +130,8 @@ func (in *leadRequest) claimIdempotencyKey(endpoint byte) (first market.LeadID, 
 }
 
 // hashIdempotencyKey returns the hash of an idempotency key with its owner and endpoint, and a
-// fingerprint of the request's body. A test request gets another fingerprint than a production
-// request with an equal body, so one cannot repeat the other. scratch is memory for the hashed
+// fingerprint of the request's body. A test request and a production request with equal bodies
+// get different fingerprints, so neither counts as a repeat. scratch is memory for the hashed
 // bytes; grown is that memory for the next call.
 func (e *Engine) hashIdempotencyKey(scratch []byte, endpoint byte, owner market.Ref, key, body []byte, test bool) (hash [16]byte, fingerprint uint64, grown []byte) {
 	scratch = append(scratch[:0], e.opt.Secret[:]...)

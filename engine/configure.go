@@ -109,6 +109,8 @@ func (e *Engine) commitCatalog(c *Configuration) error {
 	}, nil)
 }
 
+// commitInitialValues commits the initial values (credentials, secrets, balances, pauses and
+// suppression lists) that the state does not have yet.
 func (e *Engine) commitInitialValues(c *Configuration) error {
 	var records []event.Event
 	now := e.opt.Clock.Now()

@@ -104,6 +104,8 @@ func (e *Engine) Availability(req *PingRequest) (PingAnswer, error) {
 	return e.holdAuction(req, endpointAvailability)
 }
 
+// holdAuction is the common part of Ping and Availability: it takes a workspace from the pool,
+// runs the ping in it and returns the workspace. endpoint says which of the two it is.
 func (e *Engine) holdAuction(req *PingRequest, endpoint byte) (PingAnswer, error) {
 	if err := e.checkAdmission(); err != nil {
 		return PingAnswer{}, err
@@ -208,9 +210,9 @@ func (p *ping) answerRepeatedPing() (answer PingAnswer, found bool, err error) {
 }
 
 // claimAuctionName gives the auction its id and the name under which a later sale finds it. The
-// name of a seller's ping is made from the auction id that the seller chose. A seller may use
-// such an id once: a second ping with it gets the Refusal AuctionExists. If another ping with the
-// same id is in progress, claimAuctionName waits for its result.
+// name of a seller's ping is made from the auction id that the seller chose. A seller may use an
+// auction id once: a second ping with it gets the Refusal AuctionExists. If another ping with
+// that id is in progress, claimAuctionName waits for its result.
 func (p *ping) claimAuctionName() error {
 	e := p.engine
 	p.record.Auction = market.AuctionID(e.newTimeOrderedID(p.now, &p.random))

@@ -156,7 +156,7 @@ func (p *ping) parseExpiresAt() {
 }
 
 // checkUnmappedSignals checks the JSON types of the signals (such as vehicle_count) that the
-// campaign does not map, and adds faults. The mapping has checked the others.
+// campaign does not map, and adds faults. For mapped signals the mapping has checked the type.
 func (p *ping) checkUnmappedSignals(mapping *market.Mapping) {
 	for i := range signals {
 		signal := &signals[i]

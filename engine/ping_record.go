@@ -96,10 +96,10 @@ func (p *ping) nameLifetime() int64 {
 	return int64(p.engine.opt.PingIdempotency)
 }
 
-// recordMappedFields writes the ping's fields that the campaign maps into the auction's event. A
-// post that accepts a bid may leave them out and takes them from there. Unmapped members go only
-// to the buyers: no later step reads them, and a seller could fill the disk with them. A ping
-// without a campaign has no post, so its event has no fields.
+// recordMappedFields writes the ping's fields into the auction's event, because a post that
+// accepts a bid may omit them. It writes only fields that the campaign's mapping has. Unmapped
+// members go only to the buyers: no later step reads them, and a seller could fill the disk with
+// them. A ping without a campaign has no post, so its event has no fields.
 //
 // The fields contain no contact data, because validation refuses a ping that has any.
 func (p *ping) recordMappedFields() {

@@ -15,9 +15,10 @@ import (
 	"pingpost/engine/state"
 )
 
-// compiledCatalog is the active configuration, compiled for requests: a catalog with the values
-// that are computed from it. It is immutable except for the cached availability, which changes
-// with events and hours. A request uses one compiledCatalog from its beginning to its end.
+// compiledCatalog is a configuration, compiled for requests: a catalog with the values that are
+// computed from it. It is immutable except for the cached availability, which changes with events
+// and hours. A request uses one compiledCatalog from its beginning to its end, even if a new one
+// becomes active.
 type compiledCatalog struct {
 	catalog       *market.Catalog
 	campaigns     map[market.CampaignID]*liveCampaign
@@ -30,7 +31,8 @@ type compiledCatalog struct {
 // finds its campaign.
 type businessLine struct{ vertical, subVertical string }
 
-// liveCampaign is a campaign of the active configuration, compiled for requests.
+// liveCampaign is a campaign of a configuration, compiled for requests. It can also be the test
+// campaign, which gets the campaign's test leads.
 type liveCampaign struct {
 	auction.CampaignBidders
 	availability atomic.Pointer[selection.UnavailableFilterSets]
@@ -41,9 +43,9 @@ type liveCampaign struct {
 	testCampaign func() *liveCampaign
 }
 
-// compileCatalog compiles a new active configuration. tables are the contents of the suppression
-// lists, by the list's number. limiters are the ping limiters of all buyers, which outlive a
-// configuration.
+// compileCatalog compiles a new configuration for requests. tables are the contents of the
+// suppression lists, by the list's number. limiters are the ping limiters of all buyers, which
+// outlive a configuration.
 func compileCatalog(catalog *market.Catalog, tables map[market.Ref]*fingerprint.FingerprintTable, limiters auction.PingLimiters, now int64) *compiledCatalog {
 	p := &compiledCatalog{
 		catalog: catalog, tables: tables,
@@ -90,8 +92,8 @@ func (p *compiledCatalog) liveCampaign(id market.CampaignID, test bool) *liveCam
 }
 
 // findAuctionCampaign returns the campaign for a supplier's ping with this line of business, or
-// nil. It skips paused campaigns and those that do not accept the supplier. A configuration
-// should have only one such campaign; of several it returns the first by id.
+// nil. It skips paused campaigns and those that do not accept the supplier. If several campaigns
+// fit, which a configuration should avoid, it returns the first by id.
 func (e *Engine) findAuctionCampaign(p *compiledCatalog, supplier market.SupplierID, vertical, subVertical []byte, test bool) *liveCampaign {
 	for _, o := range p.businessLines[businessLine{string(vertical), string(subVertical)}] {
 		if paused, _ := e.state.PauseStatus(event.ObjectCampaign, o.Campaign.Ref); !paused && o.Campaign.AcceptsSupplier(supplier) {
@@ -172,8 +174,8 @@ func (o *liveCampaign) orTestCampaign(test bool) *liveCampaign {
 	return o.testCampaign()
 }
 
-// initTestCampaign sets o.testCampaign, a function that makes the test campaign at its first call
-// and returns the same one afterwards.
+// initTestCampaign sets o.testCampaign, a function that makes the test campaign at its first
+// call. Later calls return the test campaign made then.
 func (o *liveCampaign) initTestCampaign() {
 	o.testCampaign = sync.OnceValue(func() *liveCampaign { return newTestCampaign(o.Campaign) })
 }
@@ -200,7 +202,8 @@ func (o *liveCampaign) filterSetIndexOf(buyer market.Ref) int {
 
 // reserveTurn returns the next turn in a rotation, by which filter sets get leads in proportion
 // to their weights, and reserves it. set identifies the rotation, and member is the index in
-// weights that has the turn. For a test campaign it only reads the turn.
+// weights of the filter set that gets the lead. For a test campaign it reads the turn without a
+// reservation.
 func (o *liveCampaign) reserveTurn(s *state.State, h *state.Reservation, set uint64, weights []int32) (turn event.RotationTurn, member uint32) {
 	if o.Test {
 		return event.RotationTurn{}, s.PeekTurn(o.Campaign.Ref, set, weights)

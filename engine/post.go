@@ -75,12 +75,12 @@ func (p *acceptedBid) reset() {
 	*p = acceptedBid{pingLead: p.pingLead}
 }
 
-// Post sells a lead to the buyer whose bid was in the answer to the seller's ping. It returns nil
-// as the error only if the buyer has the lead. Errors are a *Refusal, ErrUnavailable, or the
-// log's failure.
+// Post sells a lead to the buyer whose bid was in the answer to the seller's ping. The error is
+// nil only if the buyer has the lead. Errors are a *Refusal, ErrUnavailable, or the log's
+// failure.
 //
-// After the refusals BuyerUnavailable and BuyerTimeout the delivery continues. The same request
-// with the same idempotency key gets the result of that moment.
+// After the refusals BuyerUnavailable and BuyerTimeout the delivery continues. If the seller
+// repeats the request with the same idempotency key, it gets the present result of the delivery.
 func (e *Engine) Post(req *PostRequest) (SaleAnswer, error) {
 	if err := e.checkAdmission(); err != nil {
 		return SaleAnswer{}, err
@@ -211,8 +211,8 @@ func (in *ingest) postAnswerOf(id market.LeadID, buyerSilent bool) (SaleAnswer, 
 }
 
 // loadBuyerLeadID returns the id that the buyer gave to a lead. If this request delivered the
-// lead, it knows the id. Otherwise the id is read from the log, because the state does not keep
-// it. It is empty for a buyer without an endpoint.
+// lead, the id is in.buyerLeadID. Otherwise it is read from the log, because the state does not
+// keep it. It is empty for a buyer without an endpoint.
 func (in *ingest) loadBuyerLeadID(lead *state.Lead) (string, error) {
 	if lead.Settled == 0 {
 		return "", nil // the buyer has no endpoint

@@ -11,9 +11,9 @@ import (
 	"pingpost/engine/state"
 )
 
-// recordLeadFields writes the lead's values into the event. Personal values go into the contact
-// part, which is encrypted and can be erased. So do other values whose text contains a personal
-// value.
+// recordLeadFields writes the lead's values into the event. Personal values go into the event's
+// contact part, which is encrypted and can be erased. A text that contains a personal value goes
+// there too.
 func (in *leadSale) recordLeadFields() {
 	mapping := in.live.Campaign.Mapping
 	in.contact.Fields = in.contact.Fields[:0]

@@ -130,8 +130,8 @@ func (in *leadSale) reserveFirstCandidate() (market.Reason, <-chan struct{}) {
 }
 
 // nextCandidate returns the filter set that the campaign's method tries next: the first by
-// priority, the best bidder, or the one whose turn it is. It also reserves that turn. It returns
-// -1 if all bids have expired.
+// priority, the best bidder, or the next in a rotation by weights. In a rotation it also reserves
+// the turn. It returns -1 if all bids have expired.
 func (in *leadSale) nextCandidate() int {
 	switch in.live.Campaign.Method {
 	case market.Waterfall:
@@ -168,9 +168,9 @@ func (in *leadSale) reserveCandidate(filterSet int) (market.Outcome, <-chan stru
 }
 
 // reserveChoice reserves the duplicate claim, the caps and the funds for a sale to the chosen
-// buyer. It returns OutcomeWon, or the outcome of the part that failed; then the caller releases
-// the other parts. A channel means that another request's reservation is in the way; it closes
-// when that reservation ends.
+// buyer. It returns OutcomeWon, or the outcome of the part that failed; the caller then releases
+// the parts that were reserved. A channel means that another request's reservation is in the way;
+// it closes when that reservation ends.
 func (in *leadSale) reserveChoice() (market.Outcome, <-chan struct{}) {
 	e, campaign, price := in.engine, in.live.Campaign, in.choice.price
 	buyer := in.chosenFilterSet().Buyer
@@ -259,8 +259,8 @@ func (in *leadSale) addAnswerIDs(answer Answer) Answer {
 	return answer
 }
 
-// commitDecision commits the lead's event and waits until it is applied. The reservations are
-// released in any case. It adds the time to the request's timings.
+// commitDecision commits the lead's event and waits until it is applied. It releases the
+// reservations even after an error. It adds the time to the request's timings.
 func (in *leadSale) commitDecision() error {
 	clock := in.engine.opt.Clock
 	began := clock.Now()

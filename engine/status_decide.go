@@ -94,9 +94,9 @@ func (r *reportWorkspace) completeChange(change *event.LeadChange, rep *parsedRe
 	return err
 }
 
-// confirmDelivery commits that the buyer has the lead of an unconfirmed delivery. If an operator
-// has resolved the delivery meanwhile, it commits no event. The caller reads the lead again in
-// both cases.
+// confirmDelivery commits that the buyer has the lead of an unconfirmed delivery, because the
+// buyer has reported on it. If an operator has resolved the delivery meanwhile, it commits no
+// event. Afterwards the caller must read the lead again.
 func (r *reportWorkspace) confirmDelivery(lead market.LeadID) error {
 	e := r.engine
 	err := e.By("").Resolve(lead, event.SettledConfirmed)
@@ -150,9 +150,9 @@ func (r *reportWorkspace) answerOfFirstRequest(seq uint64) (StatusAnswer, error)
 	return answer, nil
 }
 
-// newStatusAnswer builds the answer to a status request from its event, so that the first answer
-// and its repeats are equal. For unknown leads the event has no id. Then the text comes from the
-// request, which is equal in a repeat.
+// newStatusAnswer builds the answer to a status request from the request's event, so that the
+// first answer and its repeats are equal. For an unknown lead the event has no id. The id's text
+// then comes from the request, whose body is the same in a repeat.
 func newStatusAnswer(record *event.StatusChanged, req *StatusRequest) StatusAnswer {
 	answer := StatusAnswer{Request: record.Request, Results: make([]StatusResult, len(record.Changes))}
 	allowed := record.Allowed

@@ -15,9 +15,9 @@ import (
 
 var errWebhooksOff = fmt.Errorf("%w: the webhooks of this supplier are off; switch them on first", ErrConflict)
 
-// ResendWebhook queues a dead letter (a webhook whose attempts all failed) again, with all
-// attempts of the schedule. ErrNotFound: no such webhook is queued. ErrConflict: the webhook is
-// not dead, or the supplier's webhooks are switched off.
+// ResendWebhook queues a dead letter (a webhook that is not attempted any more) again, with all
+// attempts of the schedule. ErrNotFound: no such webhook is queued. ErrConflict: attempts are
+// still scheduled, or the supplier's webhooks are switched off.
 func (e Operator) ResendWebhook(lead market.LeadID, kind market.WebhookType) error {
 	e.webhooks.switching.Lock()
 	defer e.webhooks.switching.Unlock()
@@ -31,8 +31,8 @@ func (e Operator) ResendWebhook(lead market.LeadID, kind market.WebhookType) err
 	return e.commit(e.newDeadLetterEvent(&w, event.WebhookResent), nil)
 }
 
-// DropWebhook removes a dead letter (a webhook whose attempts all failed) without sending it.
-// ErrNotFound: no such webhook is queued. ErrConflict: the webhook is not dead.
+// DropWebhook removes a dead letter (a webhook that is not attempted any more) without sending
+// it. ErrNotFound: no such webhook is queued. ErrConflict: attempts are still scheduled.
 func (e Operator) DropWebhook(lead market.LeadID, kind market.WebhookType) error {
 	e.webhooks.switching.Lock()
 	defer e.webhooks.switching.Unlock()
@@ -78,9 +78,9 @@ func (e Operator) SwitchWebhooks(supplier market.SupplierID, off bool) error {
 	return e.commit(&event.WebhooksSwitched{Supplier: ref, Off: off, At: e.opt.Clock.Now(), By: e.by}, nil)
 }
 
-// DeadLetters returns a page of a supplier's dead letters (webhooks whose attempts all failed),
-// oldest first. It skips the first `skip` of them and returns at most limit. ErrNotFound: no such
-// supplier was ever configured.
+// DeadLetters returns a page of a supplier's dead letters (webhooks that are not attempted any
+// more), oldest first. It skips the first `skip` of them and returns at most limit. ErrNotFound:
+// no such supplier was ever configured.
 func (e *Engine) DeadLetters(supplier market.SupplierID, skip, limit int) ([]state.QueuedWebhook, error) {
 	ref, err := e.supplierRef(supplier)
 	if err != nil {
@@ -89,7 +89,7 @@ func (e *Engine) DeadLetters(supplier market.SupplierID, skip, limit int) ([]sta
 	return e.state.ListDeadLetters(ref, skip, limit), nil
 }
 
-// DeadLetter returns a supplier's dead letter (a webhook whose attempts all failed) by its
+// DeadLetter returns a supplier's dead letter (a webhook that is not attempted any more) by its
 // webhook id. ErrNotFound: the supplier or its dead letter does not exist.
 func (e *Engine) DeadLetter(supplier market.SupplierID, id market.WebhookID) (state.QueuedWebhook, error) {
 	ref, err := e.supplierRef(supplier)
@@ -108,8 +108,8 @@ func (e *Engine) DeadLetter(supplier market.SupplierID, id market.WebhookID) (st
 const resendBatch = 256
 
 // ResendDeadLetters queues all present dead letters of a supplier again, and returns their
-// number. The webhooks of one lead keep the order of their events. After an error the returned
-// number is queued, and the others are still dead.
+// number. The webhooks of one lead keep the order of their events. After an error, resent of them
+// are queued and the rest are still dead.
 func (e Operator) ResendDeadLetters(supplier market.SupplierID) (resent int, err error) {
 	ref, err := e.supplierRef(supplier)
 	if err != nil {

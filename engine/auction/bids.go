@@ -50,8 +50,8 @@ func (a *Auction) judgeBid(bid *event.Bid, offered *market.Bid, arrivedAt int64)
 	return outcome
 }
 
-// checkCapacity returns OutcomeNone if caps and funds have room for a sale to the filter set at
-// this amount. Otherwise it returns OutcomeCapped or OutcomeNoFunds. It does not count the
+// checkCapacity returns OutcomeNone if caps and funds allow a sale to the filter set at this
+// amount. Otherwise it returns OutcomeCapped or OutcomeNoFunds. It does not count the
 // reservations of requests in progress.
 func (a *Auction) checkCapacity(filterSet int, amount market.Money) market.Outcome {
 	for _, limit := range a.bidders.Caps[filterSet] {

@@ -128,6 +128,8 @@ func (c *bidCollector) sendRecoveringPanic(req *market.PingRequest) (result mark
 	return c.runner.opt.Buyers.Ping(req)
 }
 
+// recordAnswer stores a buyer's answer, unless the collection has ended. The last answer wakes
+// the auction.
 func (c *bidCollector) recordAnswer(pingIndex int, result *market.PingResult, answeredAt int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

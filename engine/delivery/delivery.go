@@ -37,10 +37,10 @@ const notSettled event.PostSettlement = 0
 //
 // The request that started a delivery owns it until the supplier's answer is due. Then a
 // goroutine of its own continues it. A delivery never uses the request's workspace: it sends the
-// body from the committed intent.
+// body from the committed intent (the record that the post will be sent).
 //
 // A delivery is in doubt if an attempt may have reached the buyer, but the buyer's answer is
-// unclear. Such a lead goes to no other buyer, because two buyers could have it.
+// unclear. A lead in doubt goes to no other buyer, because two buyers could have it.
 //
 // A lead that was sold at a bid of its supplier's ping is promised: no other buyer may get it. So
 // attempts that certainly did not reach the buyer are repeated too, by the schedule for attempts

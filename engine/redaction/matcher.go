@@ -40,9 +40,9 @@ func (m *Matcher) Reset() {
 	m.memory, m.words, m.numbers = m.memory[:0], m.words[:0], m.numbers[:0]
 }
 
-// identifyingNames are parts of field names, such as "phone". A field with such a part in its
-// name identifies a person. The values of other fields, for example a city, also appear in
-// unrelated texts.
+// identifyingNames are parts of field names, such as "phone". If a field's name contains one of
+// them, its value identifies a person. The values of other fields, for example a city, also
+// appear in unrelated texts.
 var identifyingNames = [...]string{"name", "phone", "mail", "line1", "address"}
 
 // Add adds the value of a contact field to the words and numbers that FoundIn searches. A long

@@ -90,8 +90,9 @@ func filterSetsByState(c *market.Campaign) []bitset.Set {
 	return byState
 }
 
-// hashRotation returns a hash of the campaign's buyers, their order and their weights. Campaigns
-// that are equal in these assign turns in the same way.
+// hashRotation returns a hash of the campaign's buyers, their order and their weights. Two
+// campaigns with the same buyers, order and weights have equal hashes, and rotate among their
+// filter sets in the same way.
 func (l *CompiledFilterSets) hashRotation() uint64 {
 	h := fnv.New64a()
 	var word [8]byte

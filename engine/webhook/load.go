@@ -7,9 +7,9 @@ import (
 	"pingpost/engine/state"
 )
 
-// RecordReader reads records back from the log. It waits for a free slot until the time `until`,
-// in Unix nanoseconds. Both methods return nil without an error for a record that the log's
-// history no longer has.
+// RecordReader reads records back from the log, at the log position seq or for a lead. It waits
+// for a free slot until the time `until`, in Unix nanoseconds. Both methods return nil without an
+// error for a record that the log's history no longer has.
 type RecordReader interface {
 	ReadIfKept(seq uint64, until int64) (event.Event, error)
 	// ReadDecision reads the record that brought the lead.
