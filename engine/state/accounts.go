@@ -7,8 +7,9 @@ import (
 	"pingpost/engine/market"
 )
 
-// buyerAccount is one buyer's money: its balance, the part that open posts hold, and the part
-// that requests in flight reserve. A buyer may spend down to minus its credit limit.
+// buyerAccount is one buyer's money: its balance, the part that is held for posts that have not
+// ended, and the part that requests in flight reserve. A buyer may spend until its balance is
+// minus its credit limit.
 type buyerAccount struct {
 	balance  market.Money
 	held     market.Money
@@ -21,7 +22,8 @@ type buyerAccount struct {
 	shortBelow, enoughAt market.Money
 }
 
-// buyerAccounts guards all buyerAccounts with one lock: they are few, and each access is brief.
+// buyerAccounts holds the accounts of all buyers under one lock: they are few, and each access is
+// brief.
 type buyerAccounts struct {
 	mu    sync.Mutex
 	byRef map[market.Ref]*buyerAccount
@@ -37,8 +39,9 @@ func (a *buyerAccounts) getOrCreateLocked(buyer market.Ref) *buyerAccount {
 	return acc
 }
 
-// reserveFunds reserves price of the buyer's money. If the result is Contended, it returns the
-// channel to wait on. The channel exists before any blocking reservation can end.
+// reserveFunds reserves price of the buyer's money, which may go down to minus creditLimit. If
+// the result is Contended, the channel closes at the account's next change. It is created under
+// the lock, so the caller cannot miss that change.
 func (a *buyerAccounts) reserveFunds(buyer market.Ref, price, creditLimit market.Money) (ReserveResult, <-chan struct{}) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -54,7 +57,9 @@ func (a *buyerAccounts) reserveFunds(buyer market.Ref, price, creditLimit market
 	return Reserved, nil
 }
 
-// lacksFunds reports whether the applied events alone leave less than price.
+// lacksFunds reports whether the buyer has less than price left, including its credit limit. It
+// counts applied events alone, without reservations. It remembers the thresholds of its answers,
+// so that adjustBalance knows when a cached answer is no longer valid.
 func (a *buyerAccounts) lacksFunds(buyer market.Ref, price, creditLimit market.Money) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -68,6 +73,8 @@ func (a *buyerAccounts) lacksFunds(buyer market.Ref, price, creditLimit market.M
 	return false
 }
 
+// releaseFunds ends a reservation of price, and wakes the requests that wait for the buyer's
+// money.
 func (a *buyerAccounts) releaseFunds(buyer market.Ref, price market.Money) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -79,8 +86,8 @@ func (a *buyerAccounts) releaseFunds(buyer market.Ref, price market.Money) {
 	acc.wakeWaitersLocked()
 }
 
-// adjustBalance applies an event's change of the balanceChange and of the heldChange money. It reports whether
-// an answer of lacksFunds is no longer valid.
+// adjustBalance adds an event's changes to the buyer's balance and to its held money.
+// thresholdCrossed reports that a cached answer of lacksFunds is no longer valid.
 func (a *buyerAccounts) adjustBalance(buyer market.Ref, balanceChange, heldChange market.Money) (thresholdCrossed bool) {
 	if buyer == 0 || (balanceChange == 0 && heldChange == 0) {
 		return false
@@ -99,6 +106,8 @@ func (a *buyerAccounts) adjustBalance(buyer market.Ref, balanceChange, heldChang
 	return thresholdCrossed
 }
 
+// wakeWaitersLocked wakes the requests that wait for a change of this account. The caller holds
+// the lock of all accounts.
 func (acc *buyerAccount) wakeWaitersLocked() {
 	if acc.changed != nil {
 		close(acc.changed)
@@ -106,6 +115,8 @@ func (acc *buyerAccount) wakeWaitersLocked() {
 	}
 }
 
+// nextChangeLocked returns a channel that closes at the account's next change. The caller holds
+// the lock of all accounts.
 func (acc *buyerAccount) nextChangeLocked() <-chan struct{} {
 	if acc.changed == nil {
 		acc.changed = make(chan struct{})
@@ -113,6 +124,8 @@ func (acc *buyerAccount) nextChangeLocked() <-chan struct{} {
 	return acc.changed
 }
 
+// digest returns the accounts' part of State.Hash: the sum of the hashes of all accounts, without
+// reservations.
 func (a *buyerAccounts) digest() (sum uint64) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -125,6 +138,7 @@ func (a *buyerAccounts) digest() (sum uint64) {
 	return sum
 }
 
+// boolAsUint returns 1 for true and 0 for false, for hashes and encodings.
 func boolAsUint(b bool) uint64 {
 	if b {
 		return 1
@@ -132,7 +146,7 @@ func boolAsUint(b bool) uint64 {
 	return 0
 }
 
-// BuyerFunds is a buyer's money after one event.
+// BuyerFunds is a buyer's money as it was after the event Seq.
 type BuyerFunds struct {
 	Seq           uint64 // of the event
 	At            int64  // its batch's time, Unix nanoseconds
@@ -140,7 +154,8 @@ type BuyerFunds struct {
 	Opened        bool // an event has set the opening balance
 }
 
-// BuyerFunds returns a buyer's money, consistent with the last applied event.
+// BuyerFunds returns a buyer's money together with the sequence of the last applied event, of
+// which it is the result.
 func (s *State) BuyerFunds(buyer market.Ref) BuyerFunds {
 	s.applying.Lock()
 	defer s.applying.Unlock()

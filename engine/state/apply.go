@@ -7,16 +7,19 @@ import (
 	"pingpost/engine/market"
 )
 
-// Apply applies an event to the state. It is the only function that changes the state. The
-// caller calls it for every event in the order of the log, both while serving and in
-// replay. It decides nothing and cannot fail. The caller may reuse the event when Apply
-// returns.
+// Apply applies the event with sequence seq to the state. No other function changes the state,
+// except reservations and marks. The committer calls it for every event in the order of the log,
+// and a replay does the same at a start. batchTime is the time of the event's log batch in Unix
+// nanoseconds.
+//
+// Apply makes no decisions and cannot fail. The caller may reuse the event when Apply returns.
 func (s *State) Apply(seq uint64, batchTime int64, e event.Event) {
 	s.applying.Lock()
 	defer s.applying.Unlock()
 	s.applyLocked(seq, batchTime, e)
 }
 
+// applyLocked is Apply for a caller that holds s.applying.
 func (s *State) applyLocked(seq uint64, batchTime int64, e event.Event) {
 	if seq != s.seq+1 {
 		panic(fmt.Sprintf("BUG: event %d applied after event %d", seq, s.seq))
@@ -46,7 +49,8 @@ func (s *State) applyLocked(seq uint64, batchTime int64, e event.Event) {
 	s.seq, s.at = seq, batchTime
 }
 
-// applyGlobalEvent applies an event that does not concern a single lead.
+// applyGlobalEvent applies an event that changes settings, accounts, names or the configuration,
+// and no lead, auction or webhook. These parts are in the snapshot's one ledger section.
 func (s *State) applyGlobalEvent(batchTime int64, e event.Event) {
 	switch e := e.(type) {
 	case *event.Founded:
@@ -82,8 +86,9 @@ func (s *State) applyGlobalEvent(batchTime int64, e event.Event) {
 	s.availability.Add(1)
 }
 
-// applyFundsMoved applies an operator's entry. The opening balance replaces the balance: earlier
-// purchases, made while the buyer's money was unlimited, are not on account.
+// applyFundsMoved adds an operator's top-up to the buyer's balance. The opening balance replaces
+// the balance instead: earlier purchases, made while the buyer's money was unlimited, do not
+// count.
 func (a *buyerAccounts) applyFundsMoved(e *event.BuyerFundsMoved) {
 	if e.Opening {
 		a.mu.Lock()
@@ -94,6 +99,8 @@ func (a *buyerAccounts) applyFundsMoved(e *event.BuyerFundsMoved) {
 	a.adjustBalance(e.Buyer, e.Amount, 0)
 }
 
+// applyLeadDecided stores the event's lead, its idempotency key and its webhook. For a sale it
+// also stores the post to send, marks the auction as sold, and charges the sale.
 func (s *State) applyLeadDecided(seq uint64, batchTime int64, e *event.LeadDecided) {
 	lead := Lead{
 		ID: e.Lead, Request: e.Request, Decided: e.Decided, Seq: seq, Keep: unixSecondsRoundedUp(e.Keep),
@@ -136,8 +143,9 @@ func (s *State) applyLeadDecided(seq uint64, batchTime int64, e *event.LeadDecid
 	s.chargeSale(seq, e.Campaign, &e.Sale, posted)
 }
 
-// chargeSale charges the sale's caps, money and turn. A posted sale holds its money until
-// it is settled.
+// chargeSale counts the sale in its caps and its rotation, and takes the price from the buyer's
+// account. If the lead is still to be posted, onHold is true and the price is only held until the
+// post ends.
 func (s *State) chargeSale(seq uint64, campaign market.Ref, sale *event.Sale, onHold bool) {
 	if seq <= s.loaded {
 		return
@@ -147,14 +155,16 @@ func (s *State) chargeSale(seq uint64, campaign market.Ref, sale *event.Sale, on
 	s.raiseAvailabilityVersionIf(s.accounts.debitOrHoldPrice(sale, onHold))
 }
 
-// countMonthlySale counts a delivered lead in the month of its decision.
+// countMonthlySale counts a sold lead in the month of its decision. Events that the loaded
+// snapshot contains already are skipped.
 func (s *State) countMonthlySale(seq uint64, campaign, buyer market.Ref, decidedAt int64) {
 	if seq > s.loaded {
 		s.monthlySales.countSale(campaign, buyer, decidedAt)
 	}
 }
 
-// debitOrHoldPrice debits a sale's price from the buyer's balance, or holds it.
+// debitOrHoldPrice debits the sale's price from the buyer's balance, or holds it if hold is set.
+// thresholdCrossed reports that a cached answer of lacksFunds is no longer valid.
 func (a *buyerAccounts) debitOrHoldPrice(sale *event.Sale, hold bool) (thresholdCrossed bool) {
 	if hold {
 		return a.adjustBalance(sale.Buyer, 0, sale.Price)
@@ -162,14 +172,15 @@ func (a *buyerAccounts) debitOrHoldPrice(sale *event.Sale, hold bool) (threshold
 	return a.adjustBalance(sale.Buyer, -sale.Price, 0)
 }
 
-// raiseAvailabilityVersionIf raises the availability version if an event thresholdCrossed a threshold, so
-// that callers compute availability again.
+// raiseAvailabilityVersionIf raises the availability version if thresholdCrossed is set. Callers
+// that cache which buyers are available then compute it again.
 func (s *State) raiseAvailabilityVersionIf(thresholdCrossed bool) {
 	if thresholdCrossed {
 		s.availability.Add(1)
 	}
 }
 
+// copyBuyerAndPrice copies the buyer, price, payout and currency of the sale to the lead.
 func (l *Lead) copyBuyerAndPrice(sale *event.Sale) {
 	l.Buyer, l.Price, l.Payout, l.Currency = sale.Buyer, sale.Price, sale.Payout, sale.Currency
 }

@@ -7,15 +7,15 @@ import (
 	"pingpost/engine/market"
 )
 
-// auctionShard holds the named auctions, and the names that requests in flight have
-// claimed for a new auction or for a sale.
+// auctionShard holds a part of all auctions that a later call can name. It also holds the names
+// that requests in flight have claimed, for a new auction or for a sale.
 //
 // An auction sells one lead. The event of a sale names the auction that it uses up
-// (event.Sale.Ping). A refusal or release of the same sale frees the auction again. Both
-// events name the lead. So the state of an auction depends on its own shard and the event
-// alone, and one lead cannot free an auction that another lead has used since. Between
-// request and event, a claim replaces the sale: of two posts for one bid, the second waits
-// for the first one's event.
+// (event.Sale.Ping). A refusal or release of the same sale frees the auction again. Both events
+// name the lead. So the state of an auction depends on its own shard and the event alone, and one
+// lead cannot free an auction that another lead has used since. Between request and event, a
+// claim stands for the sale: of two posts for one bid, the second waits for the event of the
+// first.
 type auctionShard struct {
 	mu     sync.Mutex
 	table  table[AuctionRow, *AuctionRow]
@@ -23,7 +23,8 @@ type auctionShard struct {
 	loaded uint64
 }
 
-// AuctionRow is an auction in memory. The log holds its other fields, at Seq.
+// AuctionRow is an auction in memory. The log entry with sequence Seq holds its other fields,
+// such as the bids.
 type AuctionRow struct {
 	Name [16]byte
 	Seq  uint64        // of the AuctionHeld event
@@ -31,7 +32,8 @@ type AuctionRow struct {
 	Keep uint32        // Unix seconds
 }
 
-// IsSold reports whether an applied event has used up the auction.
+// IsSold reports whether an applied event has sold a lead at a bid of this auction, or posts a
+// lead for it. No other lead can then be sold in the auction.
 func (a *AuctionRow) IsSold() bool { return !a.Lead.IsZero() }
 
 func (a *AuctionRow) key() *[16]byte            { return &a.Name }
@@ -42,7 +44,8 @@ func (a *AuctionRow) digest() uint64 {
 
 func (s *State) auctionShardOf(name *[16]byte) *auctionShard { return &s.auctions[shardIndex(name)] }
 
-// FindAuction finds an auction by its name.
+// FindAuction returns the auction with this name. The result is false if memory has no such
+// auction, or if it has expired at now, in Unix nanoseconds.
 func (s *State) FindAuction(name [16]byte, now int64) (AuctionRow, bool) {
 	shard := s.auctionShardOf(&name)
 	shard.mu.Lock()
@@ -50,7 +53,8 @@ func (s *State) FindAuction(name [16]byte, now int64) (AuctionRow, bool) {
 	return shard.copyUnexpiredLocked(&name, now)
 }
 
-// copyUnexpiredLocked returns a copy of the auction's row. The caller holds mu.
+// copyUnexpiredLocked returns a copy of the auction's row, or false if it is missing or has
+// expired at now. The caller holds mu.
 func (shard *auctionShard) copyUnexpiredLocked(name *[16]byte, now int64) (AuctionRow, bool) {
 	if row := shard.table.get(name, unixSecondsRoundedDown(now)); row != nil {
 		return *row, true
@@ -58,9 +62,11 @@ func (shard *auctionShard) copyUnexpiredLocked(name *[16]byte, now int64) (Aucti
 	return AuctionRow{}, false
 }
 
-// ClaimAuctionName claims the name of a new auction for owner. nameTaken: an applied event has
-// given the name to an auction. claimEnded: another request holds the claim; the channel closes
-// when that claim ends. If neither is set, owner owns the claim.
+// ClaimAuctionName claims the name of a new auction for owner.
+//
+//	nameTaken   an applied event has given this name to an auction: no claim
+//	claimEnded  another request has claimed the name; the channel closes when its claim ends
+//	neither     owner now holds the claim
 func (s *State) ClaimAuctionName(owner *Reservation, name [16]byte, now int64) (nameTaken bool, claimEnded <-chan struct{}) {
 	shard := s.auctionShardOf(&name)
 	shard.mu.Lock()
@@ -71,9 +77,10 @@ func (s *State) ClaimAuctionName(owner *Reservation, name [16]byte, now int64) (
 	return false, s.claimAuctionOrWaitLocked(shard, owner, name)
 }
 
-// ClaimAuctionForSale claims an auction for a sale. row is its state by the applied events at
-// that moment. claimEnded: another request holds the claim; the channel closes when that claim
-// ends. A sold or unknown auction is not claimed; any other belongs to owner.
+// ClaimAuctionForSale claims an auction, so that only owner can sell a lead in it. row is the
+// auction as applied events have left it. found is false for an unknown or expired auction. It
+// claims no unknown and no sold auction. If another request holds the claim, claimEnded closes
+// when that claim ends; otherwise owner now holds the claim.
 func (s *State) ClaimAuctionForSale(owner *Reservation, name [16]byte, now int64) (row AuctionRow, found bool, claimEnded <-chan struct{}) {
 	shard := s.auctionShardOf(&name)
 	shard.mu.Lock()
@@ -85,6 +92,9 @@ func (s *State) ClaimAuctionForSale(owner *Reservation, name [16]byte, now int64
 	return row, true, s.claimAuctionOrWaitLocked(shard, owner, name)
 }
 
+// claimAuctionOrWaitLocked claims the auction name for owner, or returns a channel that closes
+// when the present claim ends. A request can claim one auction. The caller holds the shard's
+// lock.
 func (s *State) claimAuctionOrWaitLocked(shard *auctionShard, owner *Reservation, name [16]byte) (claimEnded <-chan struct{}) {
 	if owner.hasAuction {
 		panic("BUG: a request claims a second auction")
@@ -97,7 +107,7 @@ func (s *State) claimAuctionOrWaitLocked(shard *auctionShard, owner *Reservation
 	return nil
 }
 
-// ReleaseAuctionClaim ends the claim on an auction.
+// ReleaseAuctionClaim ends owner's claim on an auction, if owner has one.
 func (s *State) ReleaseAuctionClaim(owner *Reservation) {
 	if !owner.hasAuction {
 		return
@@ -121,6 +131,8 @@ func (s *State) AuctionCount() (n int) {
 	return n
 }
 
+// applyAuctionHeld stores the auction under its name, and the idempotency key of its request. An
+// auction without a name cannot be found later, so only the key is stored.
 func (s *State) applyAuctionHeld(seq uint64, batchTime int64, e *event.AuctionHeld) {
 	s.storeIdempotencyKey(&e.Idempotency, newRowAnsweredByEvent(seq), seq, batchTime)
 	if e.Name == [16]byte{} {
@@ -134,14 +146,15 @@ func (s *State) applyAuctionHeld(seq uint64, batchTime int64, e *event.AuctionHe
 	}
 }
 
-// markAuctionSold marks an auction as used up by the lead. It does nothing if memory no longer
-// holds the auction.
+// markAuctionSold records that the lead was sold in the auction, which can then sell no other
+// lead. It does nothing if memory no longer holds the auction.
 func (s *State) markAuctionSold(seq uint64, auctionName [16]byte, lead market.LeadID) {
 	s.editAuctionRow(seq, auctionName, func(row *AuctionRow) { row.Lead = lead })
 }
 
-// replaceSoldAuction frees the auction that one sale of the lead used up, and uses up the next
-// sale's. If both are the same auction, it stays used up throughout.
+// replaceSoldAuction frees the auction in which the lead's failed sale was made, and marks the
+// auction of its next sale as sold. If both are the same auction, it stays sold throughout. An
+// auction is freed only if this lead was sold in it.
 func (s *State) replaceSoldAuction(seq uint64, lead market.LeadID, releasedAuction, soldAuction [16]byte) {
 	if releasedAuction == soldAuction {
 		return
@@ -154,6 +167,8 @@ func (s *State) replaceSoldAuction(seq uint64, lead market.LeadID, releasedAucti
 	s.markAuctionSold(seq, soldAuction, lead)
 }
 
+// editAuctionRow calls edit with the auction's row. It does nothing if the name is zero, if the
+// row is missing, or if the loaded snapshot contains the event seq already.
 func (s *State) editAuctionRow(seq uint64, auctionName [16]byte, edit func(*AuctionRow)) {
 	if auctionName == [16]byte{} {
 		return

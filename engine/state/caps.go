@@ -9,7 +9,7 @@ import (
 	"pingpost/engine/market"
 )
 
-// ReserveResult is the result of an attempt to reserve.
+// ReserveResult is the result of an attempt to reserve a cap, funds or a duplicate value.
 type ReserveResult uint8
 
 const (
@@ -18,16 +18,16 @@ const (
 	Contended ReserveResult = 3 // only other requests' reservations are in the way: wait, then retry
 )
 
-// capCounter counts one cap in its current window.
+// capCounter counts the use of one cap in its current window.
 //
-// Events alone change the applied part (window, used). The reserved part belongs to
-// requests in flight and to the window in which they decided (reservedWindow). A decision
-// in window w reads either part as zero if that part is of an earlier window. If either
-// part is of a later window, the decision joins that window: clocks differ and requests
-// are slow, but a cell's windows never go back. An event or a release of a past window is
-// dropped, because no request asks for that window again. A reservation succeeds only
-// while used + reserved + amount <= limit, and every reservation is either applied or
-// released. So no concurrency exceeds a limit.
+// Events alone change the applied part (window, used). The reserved part belongs to requests in
+// flight and to the window in which they decided (reservedWindow). A decision in window w reads
+// either part as zero if that part is of an earlier window. If either part is of a later window,
+// the decision joins that window: clocks differ and requests are slow, but the windows of a
+// counter never go back. An event or a release of a past window is dropped, because no request
+// asks for that window again. A reservation succeeds only while used + reserved + amount <=
+// limit, and every reservation is either applied or released. So concurrent requests never exceed
+// a limit.
 type capCounter struct {
 	mu             sync.Mutex
 	window         int64 // start of the window that used counts, Unix nanoseconds
@@ -43,14 +43,16 @@ type capCounter struct {
 	fullAbove, freeAt int64
 }
 
-// capCounters holds the cells by the cap's Ref. The slice only grows, beyond the length that
-// concurrent readers know.
+// capCounters holds the counter of each cap, indexed by the cap's number (Ref). Readers load the
+// slice without a lock: add only appends behind the length that they know.
 type capCounters struct {
 	cells  atomic.Pointer[[]*capCounter]
 	keysMu sync.RWMutex
 	keys   []market.CapKey // by Ref
 }
 
+// counterOf returns the counter of the cap with this number. An unknown number is a bug and
+// panics.
 func (c *capCounters) counterOf(ref market.Ref) *capCounter {
 	cells := c.cells.Load()
 	if cells == nil || int(ref) >= len(*cells) || ref == 0 {
@@ -59,7 +61,7 @@ func (c *capCounters) counterOf(ref market.Ref) *capCounter {
 	return (*cells)[ref]
 }
 
-// add appends the cell of the cap named key. ref must be the next number.
+// add appends a counter for the cap that key identifies. ref must be the next free number.
 func (c *capCounters) add(ref market.Ref, key market.CapKey) {
 	c.keysMu.Lock()
 	defer c.keysMu.Unlock()
@@ -79,10 +81,13 @@ func (c *capCounters) add(ref market.Ref, key market.CapKey) {
 	c.cells.Store(&grown)
 }
 
-// reserveCapacity reserves amount in the window at now. givenBack is the amount that the same event
-// gives back in its own window; it needs no capacity. reserveCapacity returns its reservation with
-// the window's start. If the result is Contended, it returns the channel to capacityChanged on,
-// created before any blocking reservation can end.
+// reserveCapacity reserves amount of the cap limit in the window that contains now. givenBack is
+// an earlier charge that the same event gives back; in its own window this charge needs no new
+// capacity.
+//
+// The reservation names the window and the amount that was reserved. If the result is Contended,
+// capacityChanged closes at the counter's next change. It is created under the lock, so the
+// caller cannot miss that change.
 func (c *capCounter) reserveCapacity(limit *market.Cap, amount int64, givenBack event.CapCharge, now int64) (result ReserveResult, reservation event.CapCharge, capacityChanged <-chan struct{}) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -108,8 +113,8 @@ func (c *capCounter) reserveCapacity(limit *market.Cap, amount int64, givenBack 
 	return Reserved, reservation, nil
 }
 
-// isFull reports whether the applied events alone leave less than amount at now, and windowEnd
-// when the window lasts.
+// isFull reports whether the window that contains now has less than amount left by applied events
+// alone, without reservations. windowEnd is the end of that window.
 func (c *capCounter) isFull(limit *market.Cap, amount, now int64) (full bool, windowEnd int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -127,8 +132,8 @@ func (c *capCounter) isFull(limit *market.Cap, amount, now int64) (full bool, wi
 	return false, c.end
 }
 
-// windowStartAt returns the start of the window at now. It keeps the last window, because
-// computing one reads the zone's rules.
+// windowStartAt returns the start of the window that contains now. The counter caches the last
+// window, because computing a window reads the rules of the time zone.
 func (c *capCounter) windowStartAt(limit *market.Cap, now int64) int64 {
 	if now < c.start || now >= c.end {
 		c.start, c.end = limit.Period.WindowContaining(now, limit.Zone)
@@ -136,7 +141,8 @@ func (c *capCounter) windowStartAt(limit *market.Cap, now int64) int64 {
 	return c.start
 }
 
-// releaseCapacity ends a reservation, applied or given up.
+// releaseCapacity ends a reservation of amount in the window. Callers call it after the
+// reservation's event was applied, or when its request gives up.
 func (c *capCounter) releaseCapacity(windowStart, amount int64) {
 	c.mu.Lock()
 	if c.reservedWindow == windowStart {
@@ -149,8 +155,8 @@ func (c *capCounter) releaseCapacity(windowStart, amount int64) {
 	c.mu.Unlock()
 }
 
-// applyCharge applies an event's amount; a negative amount gives back. It reports whether an
-// answer of isFull is no longer valid.
+// applyCharge adds an event's amount to the window's use; a negative amount gives capacity back.
+// thresholdCrossed reports that an answer of isFull, which callers cache, is no longer valid.
 func (c *capCounter) applyCharge(windowStart, amount int64) (thresholdCrossed bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -168,6 +174,8 @@ func (c *capCounter) applyCharge(windowStart, amount int64) (thresholdCrossed bo
 	return thresholdCrossed
 }
 
+// wakeWaitersLocked wakes the requests that wait for a change of this counter. The caller holds
+// mu.
 func (c *capCounter) wakeWaitersLocked() {
 	if c.changed != nil {
 		close(c.changed)
@@ -175,7 +183,8 @@ func (c *capCounter) wakeWaitersLocked() {
 	}
 }
 
-// nextChangeLocked returns a channel that is closed at the cell's next change.
+// nextChangeLocked returns a channel that closes at the counter's next change. The caller holds
+// mu.
 func (c *capCounter) nextChangeLocked() <-chan struct{} {
 	if c.changed == nil {
 		c.changed = make(chan struct{})
@@ -183,14 +192,16 @@ func (c *capCounter) nextChangeLocked() <-chan struct{} {
 	return c.changed
 }
 
-// applyCharges applies a sale's charges.
+// applyCharges counts a sale's charges in their caps. thresholdCrossed reports that a cached
+// answer of isFull is no longer valid.
 func (c *capCounters) applyCharges(charges []event.CapCharge) (thresholdCrossed bool) {
 	return c.replaceCharges(nil, charges)
 }
 
-// replaceCharges gives back one sale's charges and takes the next sale's. If both charge one window
-// of one cap, it makes a single change. Otherwise another request could take the capacity
-// in between, though the lead never gave it up.
+// replaceCharges gives back the charges of one sale and applies those of the next sale. If both
+// charge one window of one cap, it makes a single change. Otherwise another request could take
+// the capacity in between, though the lead never gave it up. thresholdCrossed reports that a
+// cached answer of isFull is no longer valid.
 func (c *capCounters) replaceCharges(returned, charged []event.CapCharge) (thresholdCrossed bool) {
 	for i := range charged {
 		amount := charged[i].Amount - findChargeOfSameWindow(returned, &charged[i]).Amount
@@ -204,7 +215,8 @@ func (c *capCounters) replaceCharges(returned, charged []event.CapCharge) (thres
 	return thresholdCrossed
 }
 
-// findChargeOfSameWindow returns the charge of the same window of the same cap, or a zero Charge.
+// findChargeOfSameWindow returns the element of charges that has the cap and the window of like,
+// or a zero charge.
 func findChargeOfSameWindow(charges []event.CapCharge, like *event.CapCharge) event.CapCharge {
 	for _, charge := range charges {
 		if charge.Cap == like.Cap && charge.Window == like.Window {
@@ -214,6 +226,8 @@ func findChargeOfSameWindow(charges []event.CapCharge, like *event.CapCharge) ev
 	return event.CapCharge{}
 }
 
+// digest returns the caps' part of State.Hash: the sum of the hashes of all counters, without
+// reservations.
 func (c *capCounters) digest() (sum uint64) {
 	cells := c.cells.Load()
 	if cells == nil {
@@ -231,14 +245,14 @@ func (c *capCounters) digest() (sum uint64) {
 	return sum
 }
 
-// CapUsage is the usage of a cap, in the window in which a decision would count.
+// CapUsage is the use of a cap in its current window, for display to operators.
 type CapUsage struct {
 	Used        int64 // by applied events
 	Reserved    int64 // by requests in progress
 	From, Until int64 // Unix nanoseconds, the end exclusive
 }
 
-// CapUsage returns a cap's usage at now.
+// CapUsage returns the use of the cap limit in the window that a decision at now would charge.
 func (s *State) CapUsage(limit *market.Cap, now int64) (c CapUsage) {
 	cell := s.caps.counterOf(limit.Ref)
 	cell.mu.Lock()

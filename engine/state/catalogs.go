@@ -8,15 +8,16 @@ import (
 	"pingpost/engine/market"
 )
 
-// ConfigVersion identifies the configuration in force: its version, and the hashes of its
-// document and of the entries made through the API.
+// ConfigVersion identifies a configuration: by its version number, the hash of the configuration
+// document, and the hash of the entries made through the API.
 type ConfigVersion struct {
 	Version  uint32
 	Document string // hex SHA-256
 	Overlay  string // hex SHA-256; empty: no entry was made through the API
 }
 
-// ConfigRevision is a configuration that was put into force.
+// ConfigRevision is a configuration that was activated at some time, with when, by which operator
+// and from which origin.
 type ConfigRevision struct {
 	ConfigVersion
 	At   int64 // Unix nanoseconds; zero: loaded from a snapshot of an earlier program
@@ -24,17 +25,19 @@ type ConfigRevision struct {
 	From event.ConfigOrigin // zero: written by an earlier program
 }
 
-// MaxRevisions is the number of earlier configurations that memory keeps beside the one in
-// force. The oldest one only shows the changes of the next.
+// MaxRevisions is the number of earlier configurations that memory keeps beside the active one.
+// The oldest revision serves only as the base of comparison for the one after it.
 const MaxRevisions = 1000
 
-// configHistory holds the configuration in force and the earlier ones, the newest last.
+// configHistory holds the active configuration and the earlier ones, the newest last.
 // State.applying guards it.
 type configHistory struct {
 	current   ConfigVersion
 	revisions []ConfigRevision // the one in force is the last
 }
 
+// applyCatalogSet makes the event's configuration the active one and adds it to the history. It
+// drops the oldest revision beyond MaxRevisions.
 func (c *configHistory) applyCatalogSet(e *event.CatalogSet, batchTime int64) {
 	c.current = ConfigVersion{Version: e.Version, Document: copyString(e.Document), Overlay: copyString(e.Overlay)}
 	if len(c.revisions) > MaxRevisions {
@@ -43,15 +46,16 @@ func (c *configHistory) applyCatalogSet(e *event.CatalogSet, batchTime int64) {
 	c.revisions = append(c.revisions, ConfigRevision{ConfigVersion: c.current, At: batchTime, By: copyString(e.By), From: e.From})
 }
 
-// CurrentConfigVersion returns the configuration in force; version zero means none.
+// CurrentConfigVersion returns the active configuration. Version zero means that no configuration
+// was activated yet.
 func (s *State) CurrentConfigVersion() ConfigVersion {
 	s.applying.Lock()
 	defer s.applying.Unlock()
 	return s.catalogs.current
 }
 
-// ConfigRevisions returns the configurations that were in force, the newest first. The caller
-// owns the list.
+// ConfigRevisions returns the active configuration and up to MaxRevisions earlier ones, the
+// newest first. The caller owns the list.
 func (s *State) ConfigRevisions() []ConfigRevision {
 	s.applying.Lock()
 	past := slices.Clone(s.catalogs.revisions)
@@ -60,7 +64,8 @@ func (s *State) ConfigRevisions() []ConfigRevision {
 	return past
 }
 
-// digest leaves out the entries of earlier programs, so that their logs keep their hash.
+// digest returns the history's part of State.Hash. It leaves out entries that earlier programs
+// wrote without an origin, so that the logs of those programs keep their hash.
 func (c *configHistory) digest() (sum uint64) {
 	for i := range c.revisions {
 		r := &c.revisions[i]
@@ -85,7 +90,9 @@ func (c *configHistory) encode(w *sectionEncoder) {
 	}
 }
 
-// decode reads the history, which follows the version and document of the one in force.
+// decode reads the history from a snapshot's ledger. decodeLedger has read the version and
+// document of the active configuration already. In old snapshots this configuration is the whole
+// history.
 func (c *configHistory) decode(r *sectionDecoder) {
 	if r.version < versionHistory {
 		if c.current.Version > 0 {
@@ -104,18 +111,21 @@ func (c *configHistory) decode(r *sectionDecoder) {
 	}
 }
 
-// nameNumbers is the register of configured names. A name gets its number when it is first seen,
-// and keeps it after it leaves the configuration.
+// nameNumbers is the register of the permanent numbers of configured names (campaigns, suppliers,
+// buyers and others). A name gets its number when a configuration first contains it, and keeps it
+// after it leaves the configuration.
 type nameNumbers struct {
 	mu   sync.RWMutex
 	refs map[event.ObjectKind]map[string]market.Ref
 	ids  map[event.ObjectKind][]string // by Ref
 }
 
+// newNameNumbers returns an empty register.
 func newNameNumbers() nameNumbers {
 	return nameNumbers{refs: make(map[event.ObjectKind]map[string]market.Ref), ids: make(map[event.ObjectKind][]string)}
 }
 
+// add gives the name id the number ref, which must be the next number of its kind.
 func (n *nameNumbers) add(kind event.ObjectKind, ref market.Ref, id string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -131,14 +141,15 @@ func (n *nameNumbers) add(kind event.ObjectKind, ref market.Ref, id string) {
 	n.ids[kind] = append(n.ids[kind], id)
 }
 
-// RefOf returns a name's number, or zero if the name is unknown.
+// RefOf returns the permanent number of the name id, or zero if the name has no number.
 func (s *State) RefOf(kind event.ObjectKind, id string) market.Ref {
 	s.names.mu.RLock()
 	defer s.names.mu.RUnlock()
 	return s.names.refs[kind][id]
 }
 
-// NameOf returns the name with the number, or an empty string.
+// NameOf returns the name that has the permanent number ref, or an empty string if no name has
+// it.
 func (s *State) NameOf(kind event.ObjectKind, ref market.Ref) string {
 	s.names.mu.RLock()
 	defer s.names.mu.RUnlock()
@@ -148,15 +159,14 @@ func (s *State) NameOf(kind event.ObjectKind, ref market.Ref) string {
 	return ""
 }
 
-// NameCount returns how many names of a kind have numbers.
+// NameCount returns the number of names of a kind that have a permanent number.
 func (s *State) NameCount(kind event.ObjectKind) int {
 	s.names.mu.RLock()
 	defer s.names.mu.RUnlock()
 	return max(0, len(s.names.ids[kind])-1)
 }
 
-// CapNumbers returns the permanent number of each cap, by the cap's key. The caller owns the
-// map.
+// CapNumbers returns the permanent number of each cap, by the cap's key. The caller owns the map.
 func (s *State) CapNumbers() map[market.CapKey]market.Ref {
 	s.caps.keysMu.RLock()
 	defer s.caps.keysMu.RUnlock()
@@ -169,6 +179,8 @@ func (s *State) CapNumbers() map[market.CapKey]market.Ref {
 	return refs
 }
 
+// digest returns the register's part of State.Hash: the sum of the hashes of all names and
+// numbers.
 func (n *nameNumbers) digest() (sum uint64) {
 	n.mu.RLock()
 	defer n.mu.RUnlock()

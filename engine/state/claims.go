@@ -1,21 +1,22 @@
 package state
 
-// inFlightClaims are the keys of one shard that requests in flight have claimed. A claim has one
-// owner; other requests wait for its release. The first waiter makes the channel, so an
-// undisputed claim costs only its element here. The shard's lock guards it.
+// inFlightClaims holds the keys of one shard that requests in flight have claimed. A claim has
+// one owner; other requests wait for its release. The first waiter creates the channel, so a
+// claim without waiters costs only its element here. The shard's lock guards the list.
 //
-// It is a list and not a map: keyed hashes spread the leads in flight over all shards, so
-// a list rarely has two elements. Ten thousand connections make a few dozen. A map costs
-// every lead three cache misses more.
+// It is a list and not a map: keyed hashes spread the leads in flight over all shards, so a list
+// rarely has two elements. Ten thousand connections make a few dozen. A map costs every lead
+// three cache misses more.
 type inFlightClaims []inFlightClaim
 
+// inFlightClaim is one request's claim on a key.
 type inFlightClaim struct {
 	key      [16]byte
 	released chan struct{} // nil: no request waits
 }
 
-// claimOrWait claims the key, or returns the channel that closes when the present claim is
-// released.
+// claimOrWait claims the key if it is free, and returns true. Otherwise it returns a channel that
+// closes when the present claim ends. The caller holds the shard's lock.
 func (c *inFlightClaims) claimOrWait(key [16]byte) (claimEnded <-chan struct{}, claimed bool) {
 	i := c.indexOf(&key)
 	if i < 0 {
@@ -29,7 +30,8 @@ func (c *inFlightClaims) claimOrWait(key [16]byte) (claimEnded <-chan struct{}, 
 	return held.released, false
 }
 
-// endClaim ends the claim on the key and wakes the waiting requests.
+// endClaim ends the claim on the key and wakes the requests that wait for it. A key without a
+// claim is a bug and panics.
 func (c *inFlightClaims) endClaim(key [16]byte) {
 	i := c.indexOf(&key)
 	if i < 0 {
@@ -44,6 +46,7 @@ func (c *inFlightClaims) endClaim(key [16]byte) {
 	*c = (*c)[:last]
 }
 
+// indexOf returns the index of the claim on the key, or -1.
 func (c inFlightClaims) indexOf(key *[16]byte) int {
 	for i := range c {
 		if c[i].key == *key {

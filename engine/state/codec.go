@@ -5,7 +5,7 @@ import (
 	"errors"
 )
 
-// sectionEncoder appends the primitive values of a snapshot's sections.
+// sectionEncoder appends numbers, byte strings and texts to the body of a snapshot's section.
 type sectionEncoder struct{ buf []byte }
 
 func (w *sectionEncoder) writeUint(v uint64) { w.buf = binary.AppendUvarint(w.buf, v) }
@@ -27,8 +27,8 @@ func (w *sectionEncoder) writeBool(b bool) { w.writeUint(boolAsUint(b)) }
 
 var errDamaged = errors.New("the section is truncated or damaged; use the snapshot before this one")
 
-// sectionDecoder reads the values that sectionEncoder writes. After an error every result is zero and err
-// is set, so the caller checks once.
+// sectionDecoder reads the values that sectionEncoder has written. After an error, err is set and
+// every further result is zero. So the caller checks err once, at the end.
 type sectionDecoder struct {
 	buf     []byte
 	err     error
@@ -63,7 +63,8 @@ func (r *sectionDecoder) readFixed() uint64 {
 	return binary.LittleEndian.Uint64(b)
 }
 
-// readRaw returns the next n bytes, which alias the section.
+// readRaw returns the next n bytes without a copy. It returns nil and sets err if the section is
+// shorter.
 func (r *sectionDecoder) readRaw(n int) []byte {
 	if n < 0 || n > len(r.buf) {
 		r.fail()
@@ -74,6 +75,7 @@ func (r *sectionDecoder) readRaw(n int) []byte {
 	return b
 }
 
+// readBytes reads a byte string with its length, and returns a copy.
 func (r *sectionDecoder) readBytes() []byte {
 	n := r.readUint()
 	if n > uint64(len(r.buf)) {
@@ -94,7 +96,8 @@ func (r *sectionDecoder) readString() string {
 
 func (r *sectionDecoder) readBool() bool { return r.readUint() != 0 }
 
-// readCount reads the number of elements that take at least one byte each.
+// readCount reads the number of elements that follow. Each element takes at least one byte, so a
+// number greater than the remaining bytes means damage and sets err.
 func (r *sectionDecoder) readCount() int {
 	n := r.readUint()
 	if n > uint64(len(r.buf)) {
@@ -104,6 +107,7 @@ func (r *sectionDecoder) readCount() int {
 	return int(n)
 }
 
+// fail records that the section is damaged and ends the reading. The first error stays.
 func (r *sectionDecoder) fail() {
 	if r.err == nil {
 		r.err = errDamaged

@@ -11,8 +11,8 @@ import (
 	"pingpost/engine/market"
 )
 
-// Credential authenticates a supplier, a buyer or an OAuth client. Memory holds only its
-// hash.
+// Credential is an API key, a static token or a client secret, with which a supplier, a buyer or
+// an OAuth client authenticates. The state holds its hash only, never its value.
 type Credential struct {
 	Kind    event.CredentialKind
 	Owner   event.ObjectKind
@@ -25,8 +25,10 @@ type Credential struct {
 	LastUse *CredentialLastUse // never nil in the results of State
 }
 
-// operatorSettings holds credentials by hash, the secrets that the exchange itself presents, pauses,
-// and list files. All are few and change rarely; readers share the lock.
+// operatorSettings holds the settings that operators change through the admin API: credentials,
+// secrets, pauses and the files of suppression lists. The entries are few and change rarely, so
+// one read-write lock guards all of them. Secrets are values that the exchange presents to buyers
+// and suppliers.
 type operatorSettings struct {
 	mu      sync.RWMutex
 	byHash  map[[32]byte]Credential
@@ -36,8 +38,10 @@ type operatorSettings struct {
 	lists   map[market.Ref]SuppressionFile
 }
 
-// credentialIdentity identifies a credential whose first value a configuration file gives: a
-// supplier's API key, the secret of a client, a static token.
+// credentialIdentity names a credential without its value: the API key of a supplier, the secret
+// of an OAuth client, or one static token. The configuration file gives the first value of a
+// credential. HasCredentialEverExisted uses the identity, so that a later start ignores that
+// first value.
 type credentialIdentity struct {
 	credential event.CredentialKind
 	owner      event.ObjectKind
@@ -45,6 +49,7 @@ type credentialIdentity struct {
 	name       string // the client's name, or the token's hash
 }
 
+// credentialIdentityOf returns the identity of the credential that the event sets or revokes.
 func credentialIdentityOf(e *event.CredentialSet) credentialIdentity {
 	key := credentialIdentity{credential: e.Credential, owner: e.Owner, ref: e.OwnerRef}
 	switch e.Credential {
@@ -56,12 +61,14 @@ func credentialIdentityOf(e *event.CredentialSet) credentialIdentity {
 	return key
 }
 
+// pauseKey names a campaign or a buyer that an operator can pause.
 type pauseKey struct {
 	target event.ObjectKind
 	ref    market.Ref
 }
 
-// SuppressionFile is the current content of a suppression list: an immutable file.
+// SuppressionFile describes the file with the current entries of a suppression list. Such a file
+// never changes: an upload makes a new file.
 type SuppressionFile struct {
 	File    string // hex SHA-256 of the file
 	Source  string // hex SHA-256 of the lines it was made from
@@ -72,6 +79,7 @@ type SuppressionFile struct {
 	Uploaded bool // false: the first content, from the list's configured file
 }
 
+// newOperatorSettings returns settings without entries.
 func newOperatorSettings() operatorSettings {
 	return operatorSettings{
 		byHash: make(map[[32]byte]Credential), existed: make(map[credentialIdentity]bool),
@@ -79,7 +87,8 @@ func newOperatorSettings() operatorSettings {
 	}
 }
 
-// CredentialByHash returns the credential with this hash.
+// CredentialByHash returns the credential whose value has this hash. The result is false if no
+// live credential has the hash. The server calls it to authenticate a request.
 func (s *State) CredentialByHash(hash [32]byte) (Credential, bool) {
 	s.settings.mu.RLock()
 	defer s.settings.mu.RUnlock()
@@ -87,15 +96,17 @@ func (s *State) CredentialByHash(hash [32]byte) (Credential, bool) {
 	return c, ok
 }
 
-// HasCredentialEverExisted reports whether the credential of the event existed before: the supplier
-// had a key, the client a secret, or the token was known.
+// HasCredentialEverExisted reports whether an earlier event has set the credential that e names,
+// even if it was revoked since. For an API key or a client secret, any earlier value counts; for
+// a static token, only this token.
 func (s *State) HasCredentialEverExisted(e *event.CredentialSet) bool {
 	s.settings.mu.RLock()
 	defer s.settings.mu.RUnlock()
 	return s.settings.existed[credentialIdentityOf(e)]
 }
 
-// OwnerOfOAuthClient returns the owner of a live secret of an OAuth clientID.
+// OwnerOfOAuthClient returns the supplier or buyer that owns an OAuth client. ok is false if the
+// client has no live secret.
 func (s *State) OwnerOfOAuthClient(clientID string) (owner event.ObjectKind, ref market.Ref, ok bool) {
 	s.settings.mu.RLock()
 	defer s.settings.mu.RUnlock()
@@ -107,7 +118,8 @@ func (s *State) OwnerOfOAuthClient(clientID string) (owner event.ObjectKind, ref
 	return 0, 0, false
 }
 
-// CredentialsOf lists an owner's live credentials of a kind, oldest first.
+// CredentialsOf returns the live credentials of one kind that a supplier or buyer has, the oldest
+// first.
 func (s *State) CredentialsOf(kind event.CredentialKind, owner event.ObjectKind, ref market.Ref) []Credential {
 	s.settings.mu.RLock()
 	defer s.settings.mu.RUnlock()
@@ -121,7 +133,8 @@ func (s *State) CredentialsOf(kind event.CredentialKind, owner event.ObjectKind,
 	return own
 }
 
-// SealedSecret returns a sealed secret by its name.
+// SealedSecret returns a secret in its encrypted (sealed) form, by the secret's name. ok is false
+// if no secret has this name.
 func (s *State) SealedSecret(name string) (sealed []byte, ok bool) {
 	s.settings.mu.RLock()
 	defer s.settings.mu.RUnlock()
@@ -129,7 +142,7 @@ func (s *State) SealedSecret(name string) (sealed []byte, ok bool) {
 	return sealed, ok
 }
 
-// SecretNames returns the names of all sealed secrets, in order.
+// SecretNames returns the names of all stored secrets, sorted.
 func (s *State) SecretNames() []string {
 	s.settings.mu.RLock()
 	defer s.settings.mu.RUnlock()
@@ -145,7 +158,8 @@ func (s *State) PauseStatus(target event.ObjectKind, ref market.Ref) (paused, ev
 	return paused, everSet
 }
 
-// SuppressionFile returns the current file of a suppression list.
+// SuppressionFile returns the file with the current entries of a suppression list, or false if no
+// file was loaded yet.
 func (s *State) SuppressionFile(list market.Ref) (SuppressionFile, bool) {
 	s.settings.mu.RLock()
 	defer s.settings.mu.RUnlock()
@@ -153,7 +167,8 @@ func (s *State) SuppressionFile(list market.Ref) (SuppressionFile, bool) {
 	return file, ok
 }
 
-// HasOpeningBalance reports whether an event has set the buyer's opening balance.
+// HasOpeningBalance reports whether an event has set the buyer's opening balance. A configured
+// opening balance counts only once.
 func (s *State) HasOpeningBalance(buyer market.Ref) bool {
 	s.accounts.mu.Lock()
 	defer s.accounts.mu.Unlock()
@@ -161,6 +176,8 @@ func (s *State) HasOpeningBalance(buyer market.Ref) bool {
 	return acc != nil && acc.opened
 }
 
+// applyCredentialSet adds or replaces the event's credential, or deletes a revoked one. A
+// credential that is set again keeps its last use.
 func (a *operatorSettings) applyCredentialSet(e *event.CredentialSet) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -179,7 +196,8 @@ func (a *operatorSettings) applyCredentialSet(e *event.CredentialSet) {
 	}
 }
 
-// applySecretSet stores a secret, or deletes it if the event has no value.
+// applySecretSet stores the event's secret under its name. An event without a value deletes the
+// secret.
 func (a *operatorSettings) applySecretSet(e *event.SecretSet) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -190,12 +208,14 @@ func (a *operatorSettings) applySecretSet(e *event.SecretSet) {
 	a.secrets[copyString(e.Name)] = append([]byte(nil), e.Sealed...)
 }
 
+// applyPauseSet stores whether the event's campaign or buyer is paused.
 func (a *operatorSettings) applyPauseSet(e *event.PauseSet) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.paused[pauseKey{e.Target, e.Ref}] = e.Paused
 }
 
+// applyListLoaded makes the event's file the current content of its suppression list.
 func (a *operatorSettings) applyListLoaded(e *event.SuppressionListLoaded) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -204,6 +224,7 @@ func (a *operatorSettings) applyListLoaded(e *event.SuppressionListLoaded) {
 	}
 }
 
+// digest returns the settings' part of State.Hash: the sum of the hashes of all entries.
 func (a *operatorSettings) digest() (sum uint64) {
 	a.mu.RLock()
 	defer a.mu.RUnlock()
@@ -228,17 +249,20 @@ func (a *operatorSettings) digest() (sum uint64) {
 	return sum
 }
 
+// digest hashes the fields that events determine, so LastUse is left out.
 func (c *Credential) digest() uint64 {
 	return newDigest(10).addBytes(c.Hash[:]).addWord(uint64(c.Kind)).addWord(uint64(c.Owner)).addWord(uint64(c.Ref)).
 		addBytes([]byte(c.Hint)).addWord(uint64(c.At)).addBytes([]byte(c.Client)).addWord(uint64(c.Scopes)).sum()
 }
 
+// digest hashes all fields, for State.Hash.
 func (k *credentialIdentity) digest() uint64 {
 	return newDigest(11).addWord(uint64(k.credential)).addWord(uint64(k.owner)).addWord(uint64(k.ref)).addBytes([]byte(k.name)).sum()
 }
 
-// SuppressionFileHashes returns the names of all current list files. It includes lists that left the
-// configuration: if such a list returns, it continues with its old content.
+// SuppressionFileHashes returns the names of the files that suppression lists use, sorted and
+// without repeats. The caller keeps these files and may delete others. Lists that left the
+// configuration are included: if such a list returns, it continues with its old content.
 func (s *State) SuppressionFileHashes() []string {
 	s.settings.mu.RLock()
 	defer s.settings.mu.RUnlock()
@@ -250,29 +274,30 @@ func (s *State) SuppressionFileHashes() []string {
 	return slices.Compact(files)
 }
 
-// CredentialLastUse is the minute of a credential's last use. It is beside the events, in no
-// snapshot and no hash, and no decision depends on it.
+// CredentialLastUse is the minute of a credential's last use, for display to operators. It is in
+// no event, no snapshot and no hash, and no decision depends on it.
 //
-// The requests of one minute write it once and otherwise only read it. It has a cache line
-// of its own, so that readers share that line without lock or allocation.
+// Within one minute the first request writes it and later requests only read it. It has a cache
+// line of its own, so that concurrent readers share that line without lock or allocation.
 type CredentialLastUse struct {
 	minute atomic.Int64 // of Unix time; zero: unknown
 	_      [56]byte
 }
 
-// RecordUse records a use unixNanos this time, in Unix nanoseconds. Of two concurrent calls unixNanos the
-// turn of a minute, either may win.
+// RecordUse records that the credential was used at unixNanos. If two calls for different minutes
+// run concurrently, either may win.
 func (u *CredentialLastUse) RecordUse(unixNanos int64) {
 	if minute := unixNanos / int64(time.Minute); minute > u.minute.Load() {
 		u.minute.Store(minute)
 	}
 }
 
-// UnixNanos returns the beginning of that minute in Unix nanoseconds; zero: no known use.
+// UnixNanos returns the beginning of the minute of the last use in Unix nanoseconds, or zero if
+// no use is known.
 func (u *CredentialLastUse) UnixNanos() int64 { return u.minute.Load() * int64(time.Minute) }
 
-// CredentialLastUses returns the last use of each live credential that was used, by the credential's
-// hash.
+// CredentialLastUses returns, by the credential's hash, when each live credential was last used,
+// in Unix nanoseconds. Credentials without a known use are left out.
 func (s *State) CredentialLastUses() map[[32]byte]int64 {
 	s.settings.mu.RLock()
 	defer s.settings.mu.RUnlock()

@@ -2,9 +2,9 @@ package state
 
 import "math/bits"
 
-// digest hashes a sequence of words. It is the same in every process and on every machine,
-// because the state's hash is compared across them. It protects against faults, not
-// against attackers.
+// digest is the running hash of a sequence of words, for State.Hash. The result is the same in
+// every process and on every machine, because operators compare the hashes of two states. It
+// detects faults; it does not resist attackers.
 type digest uint64
 
 const (
@@ -12,6 +12,8 @@ const (
 	digestMul  = 0xd6e8feb86659fd93
 )
 
+// newDigest starts a hash. kind separates values of different types: each caller uses its own
+// number.
 func newDigest(kind uint64) digest { return digest(digestSeed).addWord(kind) }
 
 func (d digest) addWord(w uint64) digest {
@@ -19,6 +21,7 @@ func (d digest) addWord(w uint64) digest {
 	return digest(high ^ low ^ bits.RotateLeft64(w, 32))
 }
 
+// addBytes adds the length and the content of b.
 func (d digest) addBytes(b []byte) digest {
 	d = d.addWord(uint64(len(b)))
 	for len(b) >= 8 {
@@ -33,6 +36,8 @@ func (d digest) addBytes(b []byte) digest {
 	return d.addWord(last)
 }
 
+// sum returns the hash of all added words. State.Hash adds up such hashes, so their bits must be
+// well mixed.
 func (d digest) sum() uint64 {
 	x := uint64(d)
 	x ^= x >> 32

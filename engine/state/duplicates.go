@@ -7,17 +7,18 @@ import (
 	"pingpost/engine/market"
 )
 
-// shardCount is the number of shards of each kind of row. At ten million leads a shard is
-// under a megabyte, so copying one is short.
+// shardCount is the number of shards of each kind of row. With ten million leads a shard has less
+// than a megabyte, so a snapshot blocks Apply only briefly while it copies one.
 const shardCount = 1024
 
-// shardIndex chooses a shard by the rowKey's last bytes, which tables do not use.
+// shardIndex returns the number of the shard of a row's key. It uses the key's last two bytes,
+// which the index inside the shard's table does not use.
 func shardIndex(rowKey *[16]byte) int {
 	return (int(rowKey[14])<<8 | int(rowKey[15])) & (shardCount - 1)
 }
 
-// duplicateShard remembers the values of accepted leads, and the values that requests in flight
-// have claimed.
+// duplicateShard holds the values of accepted leads by which duplicates are recognized, for its
+// part of all values. It also holds the values that requests in flight have claimed.
 type duplicateShard struct {
 	mu     sync.Mutex
 	table  table[duplicateRow, *duplicateRow]
@@ -25,9 +26,12 @@ type duplicateShard struct {
 	loaded uint64 // the snapshot contains the events up to this one
 }
 
-// ClaimDuplicateKeys claims the values by which a duplicate of the lead is recognized, all or
-// no value. Full: an accepted lead has one of them, and earlierLead is that lead. Contended: only
-// leads in flight have one; claimEnded closes when that lead is decided.
+// ClaimDuplicateKeys claims all keys for the lead of owner, or none of them. A key is a hash of
+// values by which a duplicate lead is recognized.
+//
+//	Reserved   the claims succeeded
+//	Full       an accepted lead, earlierLead, has one of the keys: the lead is a duplicate
+//	Contended  a lead in flight has claimed one of the keys; claimEnded closes when its claim ends
 func (s *State) ClaimDuplicateKeys(owner *Reservation, keys []market.DuplicateKey, now int64) (result ReserveResult, earlierLead market.LeadID, claimEnded <-chan struct{}) {
 	for i, key := range keys {
 		if containsKey(keys[:i], key) {
@@ -44,6 +48,7 @@ func (s *State) ClaimDuplicateKeys(owner *Reservation, keys []market.DuplicateKe
 	return Reserved, market.LeadID{}, nil
 }
 
+// claimDuplicateKey claims one key. Its results have the meaning of ClaimDuplicateKeys' results.
 func (s *State) claimDuplicateKey(key market.DuplicateKey, now int64) (ReserveResult, market.LeadID, <-chan struct{}) {
 	shard := &s.duplicates[shardIndex((*[16]byte)(&key))]
 	shard.mu.Lock()
@@ -57,6 +62,8 @@ func (s *State) claimDuplicateKey(key market.DuplicateKey, now int64) (ReserveRe
 	return Reserved, market.LeadID{}, nil
 }
 
+// endDuplicateKeyClaims ends a request's claims on the keys and wakes the requests that wait for
+// them. A key that is listed twice was claimed once.
 func (s *State) endDuplicateKeyClaims(keys []market.DuplicateKey) {
 	for i, key := range keys {
 		if containsKey(keys[:i], key) {
@@ -69,6 +76,8 @@ func (s *State) endDuplicateKeyClaims(keys []market.DuplicateKey) {
 	}
 }
 
+// storeDuplicateValues stores the values of an accepted lead, so that later leads with one of
+// them are duplicates.
 func (s *State) storeDuplicateValues(dups []event.DuplicateValue, lead market.LeadID, seq uint64, batchTime int64) {
 	for i := range dups {
 		shard := &s.duplicates[shardIndex((*[16]byte)(&dups[i].Key))]
@@ -80,8 +89,9 @@ func (s *State) storeDuplicateValues(dups []event.DuplicateValue, lead market.Le
 	}
 }
 
-// keepsExistingRowLocked reports whether the shard keeps its present row instead of this value of a
-// lead that was decided long ago: the value has expired, or a later lead has it.
+// keepsExistingRowLocked reports whether the value of the lead must not be stored. This is so if
+// the value has expired, or if another lead has it with the same or a later expiry. Both happen
+// when a delivery succeeds long after its lead was decided.
 func (shard *duplicateShard) keepsExistingRowLocked(dup *event.DuplicateValue, lead market.LeadID, batchTime int64) bool {
 	if dup.Until <= batchTime {
 		return true
@@ -90,7 +100,9 @@ func (shard *duplicateShard) keepsExistingRowLocked(dup *event.DuplicateValue, l
 	return known != nil && known.Lead != lead && known.Until >= unixSecondsRoundedUp(dup.Until)
 }
 
-// removeDuplicateValues removes the values of a returned or refused lead.
+// removeDuplicateValues removes the duplicate values of a lead whose sale was refused or
+// released, so that a second lead of this person is no duplicate. Values that another lead has
+// stored since stay.
 func (s *State) removeDuplicateValues(dups []event.DuplicateValue, lead market.LeadID, seq uint64) {
 	for i := range dups {
 		key := (*[16]byte)(&dups[i].Key)
@@ -103,6 +115,7 @@ func (s *State) removeDuplicateValues(dups []event.DuplicateValue, lead market.L
 	}
 }
 
+// containsKey reports whether key is in keys. A linear search is enough for these short lists.
 func containsKey(keys []market.DuplicateKey, key market.DuplicateKey) bool {
 	for i := range keys {
 		if keys[i] == key {

@@ -8,8 +8,9 @@ import (
 	"pingpost/engine/market"
 )
 
-// idempotencyShard holds the used idempotency keys with their answers, and the keys that requests
-// in flight have claimed. The table removes expired keys when it adds a key.
+// idempotencyShard holds, for its part of all idempotency keys, the used keys with their answers.
+// It also holds the keys that requests in flight have claimed. The table removes expired keys
+// when it adds a key.
 type idempotencyShard struct {
 	mu     sync.Mutex
 	table  table[idempotencyRow, *idempotencyRow]
@@ -27,13 +28,13 @@ type IdempotencyKeyClaim struct {
 	Wait     <-chan struct{}
 }
 
-// IsUsed reports whether an applied event has used the key. If not, and Wait is nil, the
-// caller has claimed the key.
+// IsUsed reports whether an applied event has used the key, so that its answer is to be repeated.
+// If the key is unused and Wait is nil, the caller has claimed it.
 func (k *IdempotencyKeyClaim) IsUsed() bool { return k.Seq != 0 || !k.Lead.IsZero() }
 
-// ClaimIdempotencyKey claims an idempotency key for a request. If an event has used the key, it
-// returns the first use. If another request holds the claim, it returns a channel that
-// closes when that claim ends.
+// ClaimIdempotencyKey claims an idempotency key for the request of owner. If an applied event has
+// used the key, it returns that first use instead. If another request holds a claim on the key,
+// the result's Wait closes when that claim ends. The caller then calls again.
 func (s *State) ClaimIdempotencyKey(owner *Reservation, key [16]byte, bodyFingerprint uint64, now int64) IdempotencyKeyClaim {
 	used, wait := s.findOrClaimIdempotencyKey(owner, key, now)
 	if used.Kind == 0 {
@@ -51,7 +52,8 @@ func (s *State) ClaimIdempotencyKey(owner *Reservation, key [16]byte, bodyFinger
 	return keyed
 }
 
-// findOrClaimIdempotencyKey returns the key's row, or a channel to claimEnded on, or claims the key.
+// findOrClaimIdempotencyKey returns the row of a used key, or claims an unused key for owner. If
+// another request holds the claim, claimEnded closes when that claim ends.
 func (s *State) findOrClaimIdempotencyKey(owner *Reservation, key [16]byte, now int64) (used idempotencyRow, claimEnded <-chan struct{}) {
 	shard := &s.idempotency[shardIndex(&key)]
 	shard.mu.Lock()
@@ -67,6 +69,8 @@ func (s *State) findOrClaimIdempotencyKey(owner *Reservation, key [16]byte, now 
 	return used, nil
 }
 
+// endIdempotencyKeyClaim ends a request's claim on the key and wakes the requests that wait for
+// it.
 func (s *State) endIdempotencyKeyClaim(key [16]byte) {
 	shard := &s.idempotency[shardIndex(&key)]
 	shard.mu.Lock()
@@ -74,19 +78,22 @@ func (s *State) endIdempotencyKeyClaim(key [16]byte) {
 	shard.mu.Unlock()
 }
 
-// newRowAnsweredByLead and newRowAnsweredByEvent return the row of a key that was answered by
-// a lead's decision, or by the event with this number.
+// newRowAnsweredByLead returns the row of an idempotency key whose answer is the decision on a
+// lead. The caller adds the key.
 func newRowAnsweredByLead(id market.LeadID) idempotencyRow {
 	return idempotencyRow{AnsweredBy: answerReference(id), Kind: byLead}
 }
 
+// newRowAnsweredByEvent returns the row of an idempotency key whose answer is in the event with
+// this sequence. The caller adds the key.
 func newRowAnsweredByEvent(seq uint64) idempotencyRow {
 	row := idempotencyRow{Kind: bySequence}
 	binary.LittleEndian.PutUint64(row.AnsweredBy[:], seq)
 	return row
 }
 
-// storeIdempotencyKey stores a key's use; by identifies the answer.
+// storeIdempotencyKey stores the idempotency key that an event used. row refers to the answer. An
+// event without a key stores none.
 func (s *State) storeIdempotencyKey(use *event.IdempotencyUse, row idempotencyRow, seq uint64, batchTime int64) {
 	if use.Key == [16]byte{} {
 		return

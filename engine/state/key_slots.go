@@ -7,38 +7,41 @@ import (
 	"pingpost/engine/event"
 )
 
-// leadKeySlots holds the slots of the keys that leads are sealed with: the highest slot in the
-// log, above which a start continues, and the slots whose keys must be erased.
+// leadKeySlots holds the slots of the keys that encrypt (seal) the leads. A slot is a key's
+// number. It holds the highest slot in the log, above which a start continues, and the slots
+// whose keys must be erased.
 //
-// One lead alone uses a slot. At a start, a process takes slots above all slots in the
-// log, and gives each one once. So two leads could share a slot only if another process
-// logged the first one after that start, and there is no other process. No event names a
-// slot that was taken but never logged.
+// Each lead has a slot of its own. At a start, a process takes slots above all slots in the log,
+// and gives each one once. So two leads could share a slot only if another process logged the
+// first one after that start, and there is no other process. No event names a slot that was taken
+// but never logged.
 //
-// Erased slots stay in memory as long as the log: a start erases their keys again, because
-// a crash may have come between event and erasure, or a restored backup of the keys may be
-// older. Each costs eight bytes, and operators erase leads by hand.
+// Erased slots stay in memory as long as the log. A start erases their keys again, because a
+// crash may have come between event and erasure, or a restored backup of the keys may be older.
+// Each costs eight bytes, and operators erase leads by hand.
 type leadKeySlots struct {
 	mu      sync.Mutex
 	highest uint64
 	erased  []uint64 // ascending
 }
 
-// HighestKeySlot returns the highest slot that a lead was sealed under.
+// HighestKeySlot returns the highest slot in the log. At a start, new leads get slots above it.
 func (s *State) HighestKeySlot() uint64 {
 	s.slots.mu.Lock()
 	defer s.slots.mu.Unlock()
 	return s.slots.highest
 }
 
-// ErasedKeySlots returns the slots whose keys must be erased, ascending.
+// ErasedKeySlots returns the slots of erased leads, ascending. A start erases the keys in these
+// slots again.
 func (s *State) ErasedKeySlots() []uint64 {
 	s.slots.mu.Lock()
 	defer s.slots.mu.Unlock()
 	return slices.Clone(s.slots.erased)
 }
 
-// IsKeySlotErased reports whether the key of a slot must be erased.
+// IsKeySlotErased reports whether the lead with this slot was erased, so that its key must not be
+// used.
 func (s *State) IsKeySlotErased(slot uint64) bool {
 	s.slots.mu.Lock()
 	defer s.slots.mu.Unlock()
@@ -46,7 +49,8 @@ func (s *State) IsKeySlotErased(slot uint64) bool {
 	return found
 }
 
-// recordUsedSlot is idempotent, so a snapshot does not record how far it was applied.
+// recordUsedSlot raises the highest slot to slot if it is higher; zero means no key. Repeats have
+// no effect, so a replay need not know whether a snapshot contains the event.
 func (l *leadKeySlots) recordUsedSlot(slot uint64) {
 	if slot == 0 {
 		return
@@ -56,7 +60,8 @@ func (l *leadKeySlots) recordUsedSlot(slot uint64) {
 	l.highest = max(l.highest, slot)
 }
 
-// recordErasedSlots is idempotent as well.
+// recordErasedSlots adds slots whose keys must be erased. Repeats have no effect, so a replay
+// need not know whether a snapshot contains the event.
 func (l *leadKeySlots) recordErasedSlots(erased []uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -68,8 +73,9 @@ func (l *leadKeySlots) recordErasedSlots(erased []uint64) {
 	l.erased = slices.Compact(l.erased)
 }
 
-// applyLeadsErased removes the body of an exhausted post. A post with further attempts is never
-// erased.
+// applyLeadsErased records the erased slots, and removes the personal data of the leads' open
+// posts. The engine erases no lead whose post is still attempted, so these posts wait for an
+// operator.
 func (s *State) applyLeadsErased(seq uint64, e *event.LeadsErased) {
 	s.slots.recordErasedSlots(e.Slots)
 	for i := range e.Leads {
@@ -105,8 +111,8 @@ func (l *leadKeySlots) decode(r *sectionDecoder) {
 	}
 }
 
-// digest is zero until a slot is used, so that logs from before encryption keep their
-// hash.
+// digest returns the slots' part of State.Hash. It is zero until a slot is used, so that logs
+// from before encryption keep their hash.
 func (l *leadKeySlots) digest() (sum uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

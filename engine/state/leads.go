@@ -7,7 +7,7 @@ import (
 	"pingpost/engine/market"
 )
 
-// leadShard holds leads and their open posts.
+// leadShard holds a part of all leads, and the open posts of these leads.
 type leadShard struct {
 	mu     sync.Mutex
 	table  table[Lead, *Lead]
@@ -15,9 +15,9 @@ type leadShard struct {
 	loaded uint64
 }
 
-// OpenPost is the delivery of a lead that is still attempted, or whose attempts are used
-// up. Apply alone writes it, and replaces it instead of changing it. So a reader may keep
-// the pointer.
+// OpenPost is a lead's delivery to a buyer that has not ended. Its attempts continue, or they are
+// used up and an operator must decide. Apply never changes an OpenPost: it stores an edited copy.
+// So a reader may keep the pointer.
 type OpenPost struct {
 	Lead        market.LeadID
 	Intent      event.PostIntent
@@ -31,8 +31,8 @@ type OpenPost struct {
 	Exhausted   bool // the attempts are used up
 }
 
-// digest hashes all fields that a snapshot holds. A later field with its zero value adds
-// no bytes, so old posts keep their hash.
+// digest hashes all fields that a snapshot holds. Fields that were added later are left out while
+// they are zero, so old posts keep their hash.
 func (p *OpenPost) digest() uint64 {
 	var all sectionEncoder
 	p.encodeFields(&all)
@@ -49,7 +49,7 @@ func (s *State) leadShardOf(id *market.LeadID) *leadShard {
 	return &s.leads[shardIndex((*[16]byte)(id))]
 }
 
-// Lead returns a lead that memory still holds.
+// Lead returns the row of a lead, or false if memory does not hold the lead (any more).
 func (s *State) Lead(id market.LeadID) (Lead, bool) {
 	shard := s.leadShardOf(&id)
 	shard.mu.Lock()
@@ -60,7 +60,7 @@ func (s *State) Lead(id market.LeadID) (Lead, bool) {
 	return Lead{}, false
 }
 
-// OpenPost returns a lead's open post, or nil.
+// OpenPost returns the lead's delivery that has not ended, or nil without one.
 func (s *State) OpenPost(id market.LeadID) *OpenPost {
 	shard := s.leadShardOf(&id)
 	shard.mu.Lock()
@@ -68,7 +68,8 @@ func (s *State) OpenPost(id market.LeadID) *OpenPost {
 	return shard.posts[id]
 }
 
-// EachOpenPost calls visit for every open post.
+// EachOpenPost calls visit for every delivery that has not ended. visit may call methods of the
+// state, because no lock is held. It may miss posts that are added meanwhile.
 func (s *State) EachOpenPost(visit func(*OpenPost)) {
 	for i := range s.leads {
 		shard := &s.leads[i]
@@ -84,7 +85,8 @@ func (s *State) EachOpenPost(visit func(*OpenPost)) {
 	}
 }
 
-// replaceOpenPost replaces a lead's open post by an edited copy.
+// replaceOpenPost stores an edited copy of the lead's open post. It does nothing without an open
+// post. The caller holds the shard's lock.
 func (shard *leadShard) replaceOpenPost(id market.LeadID, edit func(*OpenPost)) {
 	old := shard.posts[id]
 	if old == nil {
@@ -95,17 +97,19 @@ func (shard *leadShard) replaceOpenPost(id market.LeadID, edit func(*OpenPost)) 
 	shard.posts[id] = &edited
 }
 
-// IsContactErased reports whether the person was erased, so that no body is left to send.
+// IsContactErased reports whether an operator has erased the person's data, so that the post
+// cannot be sent again.
 func (p *OpenPost) IsContactErased() bool { return len(p.Body) == 0 }
 
-// sealedContact is the sealed contact part of a post, and the slot of its key.
+// sealedContact is the encrypted (sealed) personal part of a post, and the slot number of its
+// key.
 type sealedContact struct {
 	slot uint64
 	data []byte
 }
 
-// addOpenPost stores an open post. It copies the strings and lists that it keeps out of the
-// event.
+// addOpenPost stores an open post for the lead. It copies strings and lists, because the event's
+// memory is reused. The caller holds the shard's lock.
 func (shard *leadShard) addOpenPost(id market.LeadID, intent *event.PostIntent, sale *event.Sale, sealed sealedContact, decidedAt int64) {
 	post := &OpenPost{Lead: id, Decided: decidedAt, Slot: sealed.slot, Body: append([]byte(nil), sealed.data...)}
 	post.Intent = event.PostIntent{
@@ -122,10 +126,13 @@ func (shard *leadShard) addOpenPost(id market.LeadID, intent *event.PostIntent, 
 	shard.posts[id] = post
 }
 
-// copyString copies a string that may alias a frame.
+// copyString returns a copy of s with its own memory. Strings of events share memory with the log
+// record that they were decoded from.
 func copyString(s string) string { return string([]byte(s)) }
 
-// countExhaustedPostsLocked returns 1 if the lead's post waits for an operator.
+// countExhaustedPostsLocked returns 1 if all attempts to post the lead are used up without a
+// result, so that an operator must decide. Otherwise it returns 0. The caller holds the shard's
+// lock.
 func (shard *leadShard) countExhaustedPostsLocked(lead market.LeadID) int {
 	if post := shard.posts[lead]; post != nil && post.Exhausted {
 		return 1
@@ -133,9 +140,9 @@ func (shard *leadShard) countExhaustedPostsLocked(lead market.LeadID) int {
 	return 0
 }
 
-// unknownDeliveryCounts counts the exhausted posts by buyer. It is derived from the posts, and in no
-// snapshot or hash. Test leads have a count of their own, so that they never make a buyer
-// unavailable to other leads.
+// unknownDeliveryCounts counts, for each buyer, the posts whose attempts are used up without a
+// result. It is derived from the posts, and in no snapshot or hash. Test leads are counted
+// separately, so that they never make a buyer unavailable to other leads.
 type unknownDeliveryCounts struct {
 	mu      sync.Mutex
 	byBuyer map[unknownDeliveryKey]int
@@ -146,6 +153,8 @@ type unknownDeliveryKey struct {
 	test  bool
 }
 
+// adjustUnknownDeliveries adds change to the buyer's count of unknown deliveries. It also raises
+// the availability version, because too many of them exclude a buyer.
 func (s *State) adjustUnknownDeliveries(sale *event.Sale, change int) {
 	if change == 0 {
 		return
@@ -159,15 +168,15 @@ func (s *State) adjustUnknownDeliveries(sale *event.Sale, change int) {
 	s.availability.Add(1)
 }
 
-// CountUnknownDeliveries returns the number of the buyer's leads, or testLeads leads, whose delivery
-// is unknown.
+// CountUnknownDeliveries returns how many leads are with the buyer in an unknown state: all
+// attempts were used up without a result. testLeads selects the count of test leads.
 func (s *State) CountUnknownDeliveries(buyer market.Ref, testLeads bool) int {
 	s.unknownDeliveries.mu.Lock()
 	defer s.unknownDeliveries.mu.Unlock()
 	return s.unknownDeliveries.byBuyer[unknownDeliveryKey{buyer, testLeads}]
 }
 
-// CountAllUnknownDeliveries returns the number of leads whose delivery is unknown, without test
+// CountAllUnknownDeliveries returns the number of unknown deliveries of all buyers, without test
 // leads.
 func (s *State) CountAllUnknownDeliveries() (n int) {
 	s.unknownDeliveries.mu.Lock()

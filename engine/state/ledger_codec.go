@@ -6,7 +6,8 @@ import (
 	"pingpost/engine/market/calendar"
 )
 
-// encodeLedger writes all state that is not in rows. The caller excludes Apply.
+// encodeLedger writes the ledger section of a snapshot: all state outside the shards. The caller
+// holds s.applying, so Apply cannot run meanwhile.
 func (s *State) encodeLedger(w *sectionEncoder) {
 	w.writeRaw(s.founded.Epoch[:])
 	w.writeRaw(s.founded.KeyCheck[:])
@@ -25,6 +26,8 @@ func (s *State) encodeLedger(w *sectionEncoder) {
 	s.users.encode(w)
 }
 
+// decodeLedger reads the ledger section of a snapshot. Parts that the snapshot's version does not
+// have stay empty.
 func (s *State) decodeLedger(r *sectionDecoder) {
 	copy(s.founded.Epoch[:], r.readRaw(16))
 	copy(s.founded.KeyCheck[:], r.readRaw(16))
@@ -134,6 +137,8 @@ func (t *campaignRotationTable) encode(w *sectionEncoder) {
 	}
 }
 
+// encodeLocked writes the rotations that events have used, without reserved turns. The caller
+// holds c.mu.
 func (c *campaignRotations) encodeLocked(w *sectionEncoder) {
 	w.writeUint(c.appliedTurns)
 	w.writeUint(uint64(c.appliedRotations))

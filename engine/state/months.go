@@ -8,12 +8,12 @@ import (
 	"pingpost/engine/market/calendar"
 )
 
-// monthlySaleCounts counts, for each buyer in each campaign, the leads sold in a month and the
-// returned or return-pending ones among them. Shares of returns refer to these counts. The
-// month is that of the lead's decision, in UTC.
+// monthlySaleCounts counts, for each campaign, buyer and month, the leads sold and the leads
+// among them that were returned or have a pending return. The limits on a buyer's share of
+// returns use these counts. The month is that of the lead's decision, in UTC.
 //
-// When the first lead of a later month arrives, months older than monthRetention are
-// dropped, so that the map stays bounded.
+// When the first lead of a later month arrives, months older than monthRetention are dropped, so
+// that the map stays bounded.
 type monthlySaleCounts struct {
 	mu     sync.Mutex
 	byKey  map[monthlyCountKey]*monthlyCount
@@ -29,11 +29,13 @@ type monthlyCountKey struct {
 
 type monthlyCount struct{ sold, returned int64 }
 
+// monthRetention is the time in nanoseconds for which monthly counts and pending returns are
+// kept.
 const monthRetention = int64(2 * 366 * 24 * time.Hour)
 
-// MonthlySaleCounts returns how many leads a buyer got in a campaign in the month that begins
-// at monthStart (market.StartOfMonth), and how many of them were returned or are pending
-// returns.
+// MonthlySaleCounts returns how many leads the campaign sold to the buyer in a month. returned is
+// the number of them that were returned or have a pending return. monthStart is the beginning of
+// the month (see market.StartOfMonth).
 func (s *State) MonthlySaleCounts(campaign, buyer market.Ref, monthStart int64) (sold, returned int64) {
 	s.monthlySales.mu.Lock()
 	defer s.monthlySales.mu.Unlock()
@@ -43,7 +45,7 @@ func (s *State) MonthlySaleCounts(campaign, buyer market.Ref, monthStart int64) 
 	return 0, 0
 }
 
-// countSale counts a delivered lead that was decidedAt at that time.
+// countSale counts a sold lead in the month that contains decidedAt.
 func (m *monthlySaleCounts) countSale(campaign, buyer market.Ref, decidedAt int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -53,16 +55,16 @@ func (m *monthlySaleCounts) countSale(campaign, buyer market.Ref, decidedAt int6
 	m.getOrCreateLocked(monthlyCountKey{campaign, buyer, m.start}).sold++
 }
 
-// adjustReturns adds to the returns of a month's leads; -1 removes one.
+// adjustReturns adds leads to the number of returns in the month that begins at monthStart; leads
+// is -1 if a pending return was rejected.
 func (m *monthlySaleCounts) adjustReturns(campaign, buyer market.Ref, monthStart, leads int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.getOrCreateLocked(monthlyCountKey{campaign, buyer, monthStart}).returned += leads
 }
 
-// getOrCreateLocked returns the count of a month. It creates a missing one, and if the month
-// is the latest so far, deletes the counts of months before the retention. The caller holds
-// mu.
+// getOrCreateLocked returns the count for key and creates it if necessary. The first key of a new
+// month drops months older than monthRetention. The caller holds mu.
 func (m *monthlySaleCounts) getOrCreateLocked(key monthlyCountKey) *monthlyCount {
 	if count := m.byKey[key]; count != nil {
 		return count

@@ -9,10 +9,11 @@ import (
 	"pingpost/engine/market"
 )
 
-// deadLetterRetention is the age at which a dead letter is removed.
+// deadLetterRetention is the age in nanoseconds at which a dead letter is removed.
 const deadLetterRetention = int64(30 * 24 * time.Hour)
 
-// enqueueWebhook puts the webhook that an event causes into the supplier's outbox.
+// enqueueWebhook adds the webhook that the event seq triggers to the supplier's outbox, due at
+// once. If the outbox is off, the webhook becomes a dead letter. WebhookNone adds no webhook.
 func (s *State) enqueueWebhook(seq uint64, batchTime int64, supplier market.Ref, lead market.LeadID, kind market.WebhookType) {
 	if kind == market.WebhookNone {
 		return
@@ -31,6 +32,8 @@ func (s *State) enqueueWebhook(seq uint64, batchTime int64, supplier market.Ref,
 	s.outboxes.notifySender()
 }
 
+// applyWebhookAttempted applies the result of a webhook attempt, or an operator's decision on a
+// dead letter, to the supplier's outbox.
 func (s *State) applyWebhookAttempted(seq uint64, batchTime int64, e *event.WebhookAttempted) {
 	if seq <= s.outboxes.shardOf(e.Supplier).loaded {
 		return
@@ -43,6 +46,8 @@ func (s *State) applyWebhookAttempted(seq uint64, batchTime int64, e *event.Webh
 	s.outboxes.notifySender()
 }
 
+// applyWebhooksSwitched turns a supplier's webhooks off or on. Turning them off makes all pending
+// webhooks dead letters.
 func (s *State) applyWebhooksSwitched(seq uint64, batchTime int64, e *event.WebhooksSwitched) {
 	if seq <= s.outboxes.shardOf(e.Supplier).loaded {
 		return
@@ -59,7 +64,10 @@ func (s *State) applyWebhooksSwitched(seq uint64, batchTime int64, e *event.Webh
 	s.outboxes.notifySender()
 }
 
-// applyAttemptResult applies an attempt's result, or an operator's decision.
+// applyAttemptResult updates or removes the event's webhook. The event records the result of an
+// attempt (delivered, failed, dead) or an operator's decision (dropped, resent).
+//
+// A failure is ignored if the webhook died or was resent since the attempt began.
 func (b *webhookOutbox) applyAttemptResult(e *event.WebhookAttempted, batchTime int64) {
 	switch e.Outcome {
 	case event.WebhookDelivered:
@@ -88,7 +96,7 @@ func (b *webhookOutbox) applyAttemptResult(e *event.WebhookAttempted, batchTime 
 	b.updateHeapsOfLead(e.Lead)
 }
 
-// addRowIfMissing adds a webhook unless the outbox has it.
+// addRowIfMissing adds a webhook, unless the outbox already has a webhook of this lead and type.
 func (b *webhookOutbox) addRowIfMissing(row webhookRow) {
 	if _, ok := b.findRow(row.Lead, row.Type); ok {
 		return
@@ -100,7 +108,8 @@ func (b *webhookOutbox) addRowIfMissing(row webhookRow) {
 	b.updateHeapsOfLead(row.Lead)
 }
 
-// rewriteRow rewrites a webhook. The caller must call updateHeapsOfLead after it.
+// rewriteRow sets the attempts, due time and dead state of the webhook at position, and takes it
+// out of its queue. The caller must then call updateHeapsOfLead, which queues it again.
 func (b *webhookOutbox) rewriteRow(position, attempts uint32, due int64, dead bool) {
 	b.removeFromHeap(position)
 	row := b.rows.at(int(position))
@@ -109,8 +118,8 @@ func (b *webhookOutbox) rewriteRow(position, attempts uint32, due int64, dead bo
 	b.sum += row.digest(b.supplier)
 }
 
-// removeRow removes a webhook; the last row takes its place. If it was pending, the caller
-// must call updateHeapsOfLead.
+// removeRow removes the webhook at position and moves the last row there, so that the slab has no
+// gaps. If the removed webhook was pending, the caller must then call updateHeapsOfLead.
 func (b *webhookOutbox) removeRow(position uint32) {
 	b.removeFromHeap(position)
 	b.sum -= b.rows.at(int(position)).digest(b.supplier)
@@ -124,7 +133,8 @@ func (b *webhookOutbox) removeRow(position uint32) {
 	}
 }
 
-// moveRow copies a row to a free place, and updates all references to its old place.
+// moveRow copies the row at position from to the unused position to. It updates the queue entry
+// and the lead chain that refer to the row.
 func (b *webhookOutbox) moveRow(from, to uint32) {
 	row := b.rows.at(int(to))
 	*row = *b.rows.at(int(from))
@@ -139,7 +149,8 @@ func (b *webhookOutbox) moveRow(from, to uint32) {
 	b.predecessorInLead(head, from).next = to + 1
 }
 
-// predecessorInLead returns the row in front of position in the chain that begins at firstRow.
+// predecessorInLead returns the row before position in the chain of a lead's webhooks. The chain
+// begins at firstRow and must contain position behind it.
 func (b *webhookOutbox) predecessorInLead(firstRow, position uint32) *webhookRow {
 	row := b.rows.at(int(firstRow))
 	for row.next != position+1 {
@@ -148,9 +159,11 @@ func (b *webhookOutbox) predecessorInLead(firstRow, position uint32) *webhookRow
 	return row
 }
 
-// makeAllDeadLetters makes every pending webhook a dead letter and keeps the latest ones, up to the
-// limit. It refills the outbox from the last row on, which is usually the latest: once the
-// limit is reached, an earlier row costs one comparison.
+// makeAllDeadLetters makes every pending webhook a dead letter. It keeps the latest dead letters
+// up to maxDead and counts the others as dropped.
+//
+// It refills the outbox from the last row on, which is usually the latest. Once the limit is
+// reached, an earlier row then costs one comparison.
 func (b *webhookOutbox) makeAllDeadLetters(batchTime int64) {
 	rows := b.rows
 	b.rows, b.firstRow, b.peakRows, b.due, b.dead, b.sum = slab[webhookRow]{}, nil, 0, webhookHeap{}, webhookHeap{}, 0
@@ -172,8 +185,8 @@ func (b *webhookOutbox) makeAllDeadLetters(batchTime int64) {
 	}
 }
 
-// removeExcessDeadLetters removes dead letters that are too many or too old. An event adds batchTime most one, so
-// removing two batchTime a time keeps up.
+// removeExcessDeadLetters removes up to two dead letters that exceed maxDead or are older than
+// deadLetterRetention at batchTime. Each event adds at most one dead letter, so two keep up.
 func (b *webhookOutbox) removeExcessDeadLetters(batchTime int64) {
 	for range 2 {
 		if b.dead.n == 0 || b.dead.n <= b.maxDead && b.dead.at(0).due > batchTime-deadLetterRetention {
@@ -184,7 +197,8 @@ func (b *webhookOutbox) removeExcessDeadLetters(batchTime int64) {
 	}
 }
 
-// findRow returns a webhook's row.
+// findRow returns the position of the webhook of this lead and type. ok is false if the outbox
+// has none.
 func (b *webhookOutbox) findRow(lead market.LeadID, kind market.WebhookType) (position uint32, ok bool) {
 	position, ok = b.firstRow[lead]
 	for link := position + 1; ok && link != 0; link = b.rows.at(int(link - 1)).next {
@@ -195,7 +209,8 @@ func (b *webhookOutbox) findRow(lead market.LeadID, kind market.WebhookType) (po
 	return 0, false
 }
 
-// insertIntoLeadChain inserts a row into its lead's chain, behind those with earlier causes.
+// insertIntoLeadChain inserts the row at position into the chain of its lead's webhooks, which is
+// sorted by cause.
 func (b *webhookOutbox) insertIntoLeadChain(position uint32) {
 	if b.firstRow == nil {
 		b.firstRow = make(map[market.LeadID]uint32)
@@ -217,7 +232,7 @@ func (b *webhookOutbox) insertIntoLeadChain(position uint32) {
 	row.next, before.next = before.next, position+1
 }
 
-// removeFromLeadChain removes a row from its lead's chain.
+// removeFromLeadChain takes the row at position out of the chain of its lead's webhooks.
 func (b *webhookOutbox) removeFromLeadChain(position uint32) {
 	row := b.rows.at(int(position))
 	head := b.firstRow[row.Lead]
@@ -231,18 +246,19 @@ func (b *webhookOutbox) removeFromLeadChain(position uint32) {
 	}
 }
 
-// webhookHeap is a heap of an outbox's rows, the earliest first. Each row stores its place, so
-// any row can leave.
+// webhookHeap is a priority queue of an outbox's rows, the earliest first. Each row stores its
+// index in the heap, so that any row can be removed without a search.
 type webhookHeap struct{ slab[heapEntry] }
 
-// heapEntry stores the row's time beside its number, so that a comparison rarely reads rows,
-// which would be cache misses.
+// heapEntry is a heap's reference to a row. It repeats the row's due time, so that a comparison
+// rarely reads the rows themselves, which would be cache misses.
 type heapEntry struct {
 	due int64 // the row's Due
 	row uint32
 }
 
-// heapOf returns the queue for the row.
+// heapOf returns the heap that the row belongs to: dead for a dead letter, due for a pending
+// webhook.
 func (b *webhookOutbox) heapOf(row *webhookRow) *webhookHeap {
 	if row.Dead {
 		return &b.dead
@@ -250,8 +266,10 @@ func (b *webhookOutbox) heapOf(row *webhookRow) *webhookHeap {
 	return &b.due
 }
 
-// updateHeapsOfLead puts each of a lead's webhooks into its queue or takes it out, depending on the
-// webhooks before it. Callers call it after every change of one of them.
+// updateHeapsOfLead adds a lead's webhooks to their heaps or takes them out. A pending webhook is
+// in the due heap if it is not in flight and no earlier webhook of the lead holds it back. An
+// earlier one holds later ones back until it has failed twice. Callers call it after each change
+// of a webhook of the lead.
 func (b *webhookOutbox) updateHeapsOfLead(lead market.LeadID) {
 	n, ok := b.firstRow[lead]
 	held := false
@@ -268,6 +286,7 @@ func (b *webhookOutbox) updateHeapsOfLead(lead market.LeadID) {
 	}
 }
 
+// isInFlight reports whether a sender has claimed the webhook and its result is not applied yet.
 func (b *webhookOutbox) isInFlight(row *webhookRow) bool {
 	if len(b.inFlight) == 0 {
 		return false
@@ -276,7 +295,7 @@ func (b *webhookOutbox) isInFlight(row *webhookRow) bool {
 	return out
 }
 
-// pushToHeap puts a row into its queue. The row must not be in it.
+// pushToHeap adds the row at position to its heap. The row must be in no heap.
 func (b *webhookOutbox) pushToHeap(position uint32) {
 	row := b.rows.at(int(position))
 	q := b.heapOf(row)
@@ -284,8 +303,8 @@ func (b *webhookOutbox) pushToHeap(position uint32) {
 	b.siftUp(q, q.n-1)
 }
 
-// removeFromHeap takes a row out of its queue, if it is in one. Callers call it before they change
-// the row's time or state.
+// removeFromHeap takes the row at position out of its heap, and does nothing for a row in no
+// heap. Callers call it before they change the row's due time or dead state.
 func (b *webhookOutbox) removeFromHeap(position uint32) {
 	row := b.rows.at(int(position))
 	if row.queuePosition == 0 {
@@ -301,13 +320,14 @@ func (b *webhookOutbox) removeFromHeap(position uint32) {
 	}
 }
 
-// setHeapEntry writes an entry and stores its place in the row.
+// setHeapEntry writes an entry at index at of the heap, and stores this index in the entry's row.
 func (b *webhookOutbox) setHeapEntry(q *webhookHeap, at int, entry heapEntry) {
 	*q.at(at) = entry
 	b.rows.at(int(entry.row)).queuePosition = uint32(at + 1)
 }
 
-// siftUp moves an entry before those that it precedes, and returns its place.
+// siftUp moves the entry at index at towards the root until its parent precedes it. It returns
+// the entry's new index.
 func (b *webhookOutbox) siftUp(q *webhookHeap, at int) int {
 	entry := *q.at(at)
 	for at > 0 {
@@ -322,7 +342,7 @@ func (b *webhookOutbox) siftUp(q *webhookHeap, at int) int {
 	return at
 }
 
-// siftDown moves an entry behind those that precede it.
+// siftDown moves the entry at index at away from the root until it precedes its children.
 func (b *webhookOutbox) siftDown(q *webhookHeap, at int) {
 	entry := *q.at(at)
 	for {
@@ -342,6 +362,7 @@ func (b *webhookOutbox) siftDown(q *webhookHeap, at int) {
 	b.setHeapEntry(q, at, entry)
 }
 
+// precedes reports whether x comes before y in a heap: by due time, then by cause, type and lead.
 func (b *webhookOutbox) precedes(x, y heapEntry) bool {
 	if x.due != y.due {
 		return x.due < y.due
@@ -349,7 +370,8 @@ func (b *webhookOutbox) precedes(x, y heapEntry) bool {
 	return b.rows.at(int(x.row)).compareCauseTypeLead(b.rows.at(int(y.row))) < 0
 }
 
-// compareCauseTypeLead orders rows with the same time.
+// compareCauseTypeLead compares rows by cause, type and lead. It sorts a lead's chain, and orders
+// rows with equal due times.
 func (r *webhookRow) compareCauseTypeLead(other *webhookRow) int {
 	return cmp.Or(cmp.Compare(r.Cause, other.Cause), cmp.Compare(r.Type, other.Type), bytes.Compare(r.Lead[:], other.Lead[:]))
 }

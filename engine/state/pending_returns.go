@@ -9,9 +9,9 @@ import (
 	"pingpost/engine/market"
 )
 
-// pendingReturns holds the returns that await an operator's approval, by lead. They are
-// few and operators list all of them, so they have a table of their own. Another reason:
-// an operator can decide a return after its lead has left memory.
+// pendingReturns holds the returns that await an operator's approval, by lead. They are few and
+// operators list all of them, so they are not in the rows of leads. Another reason: an operator
+// can decide a return after its lead has left memory.
 //
 // A pending return older than monthRetention is dropped when the first one of a later day
 // arrives, so that the table stays bounded.
@@ -21,13 +21,15 @@ type pendingReturns struct {
 	lastSweep int64 // day of the last removal, counted from 1970
 }
 
-// PendingReturn is a return that awaits approval.
+// PendingReturn names the event with which a buyer requested a return that awaits an operator's
+// approval.
 type PendingReturn struct {
 	Seq uint64 // of the event that requested it
 	At  int64  // time of that event's batch, Unix nanoseconds
 }
 
-// PendingReturn returns a lead's pending return.
+// PendingReturn returns the lead's return that awaits an operator's approval, or false without
+// one.
 func (s *State) PendingReturn(lead market.LeadID) (PendingReturn, bool) {
 	s.pendingReturns.mu.Lock()
 	defer s.pendingReturns.mu.Unlock()
@@ -35,14 +37,15 @@ func (s *State) PendingReturn(lead market.LeadID) (PendingReturn, bool) {
 	return w, ok
 }
 
-// PendingReturnCount returns the number of pending returns.
+// PendingReturnCount returns the number of returns that await an operator's approval.
 func (s *State) PendingReturnCount() int {
 	s.pendingReturns.mu.Lock()
 	defer s.pendingReturns.mu.Unlock()
 	return len(s.pendingReturns.byLead)
 }
 
-// PendingReturnLeads returns the leads with pending returns, the oldest first.
+// PendingReturnLeads returns the leads whose return awaits an operator's approval, sorted by lead
+// id, which begins with the lead's time.
 func (s *State) PendingReturnLeads() []market.LeadID {
 	s.pendingReturns.mu.Lock()
 	leads := make([]market.LeadID, 0, len(s.pendingReturns.byLead))
@@ -54,7 +57,8 @@ func (s *State) PendingReturnLeads() []market.LeadID {
 	return leads
 }
 
-// add stores a pending return.
+// add stores the lead's return, which the event seq requested at time at (Unix nanoseconds). The
+// first call on a new day drops returns older than monthRetention.
 func (w *pendingReturns) add(lead market.LeadID, seq uint64, at int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -69,7 +73,7 @@ func (w *pendingReturns) add(lead market.LeadID, seq uint64, at int64) {
 	w.byLead[lead] = PendingReturn{seq, at}
 }
 
-// remove deletes a decided return.
+// remove deletes the lead's return after an operator has decided it.
 func (w *pendingReturns) remove(lead market.LeadID) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -6,14 +6,14 @@ import (
 	"pingpost/engine/event"
 )
 
-// LogReplay applies log entries to a state at a start. It collects several entries and
-// prefetches the memory that all of them will change before it applies the first. Nearly
-// each access is a cache miss, and independent misses overlap, so they take a fraction of
-// the time of the same misses in a row. Apply alone determines the effects and their
+// LogReplay applies log entries to a state at a start of the process. It collects several entries
+// and prefetches the memory that all of them will change before it applies the first. Nearly each
+// access is a cache miss. Independent misses overlap, so they take a fraction of the time of the
+// same misses in a row. The prefetch changes no result: Apply determines the effects and their
 // order.
 //
-// (Rejected: one goroutine for each range of shards. It would be as good for rows, but
-// posts and the ledger need the order of the log.)
+// (Rejected: one goroutine for each range of shards. It would be as good for rows, but posts and
+// the ledger need the order of the log.)
 //
 // One goroutine uses a LogReplay, and no other goroutine uses the state meanwhile.
 type LogReplay struct {
@@ -22,6 +22,7 @@ type LogReplay struct {
 	n       int
 }
 
+// decodedEntry is a log entry that LogReplay has decoded and not applied yet.
 type decodedEntry struct {
 	decoder event.Decoder
 	seq     uint64
@@ -29,11 +30,12 @@ type decodedEntry struct {
 	event   event.Event
 }
 
-// replayAhead is the number of collected entries: enough that misses overlap, few enough
-// that the prefetched memory is still in the cache when it is used.
+// replayAhead is the number of entries that LogReplay collects. It is high enough that cache
+// misses overlap, and low enough that the prefetched memory is still in the cache when it is
+// used.
 const replayAhead = 32
 
-// NewLogReplay returns a Replay that continues at the state's position.
+// NewLogReplay returns a LogReplay. Its first entry must be the one after the state's position.
 func (s *State) NewLogReplay() *LogReplay {
 	r := &LogReplay{state: s}
 	for i := range r.entries {
@@ -42,8 +44,8 @@ func (s *State) NewLogReplay() *LogReplay {
 	return r
 }
 
-// Add decodes the next entry, whose data must not change until ApplyAdded. It reports whether
-// there is space for another; if not, call ApplyAdded.
+// Add decodes the log entry seq and queues it. data must not change until ApplyAdded. more is
+// false if the queue is full: the caller must then call ApplyAdded before the next Add.
 func (r *LogReplay) Add(seq uint64, at int64, data []byte) (more bool, err error) {
 	next := &r.entries[r.n]
 	decoded, err := next.decoder.Decode(data)
@@ -55,7 +57,7 @@ func (r *LogReplay) Add(seq uint64, at int64, data []byte) (more bool, err error
 	return r.n < replayAhead, nil
 }
 
-// ApplyAdded applies all added entries.
+// ApplyAdded applies all queued entries in order and empties the queue.
 func (r *LogReplay) ApplyAdded() {
 	for i := range r.entries[:r.n] {
 		r.state.PrefetchForApply(r.entries[i].event)
@@ -69,14 +71,16 @@ func (r *LogReplay) ApplyAdded() {
 	r.n = 0
 }
 
-// PrefetchForApply reads the memory that Apply of an event will change: the index entries of its
-// rows, and the places of new rows. Prefetching several events before the first Apply lets
-// their cache misses overlap. Only Apply's goroutine may call it. It takes no lock,
-// because Apply alone changes tables, and no reader uses a free place.
+// PrefetchForApply loads the memory that Apply of e will change into the CPU cache: the index
+// entries of its rows, and the memory of new rows. A caller that prefetches several events before
+// the first Apply lets their cache misses overlap.
+//
+// Only Apply's goroutine may call it. It takes no lock, because Apply alone changes tables and no
+// reader uses unused memory of a slab.
 func (s *State) PrefetchForApply(e event.Event) { s.prefetched += s.prefetchRows(e) }
 
-// prefetchRows reads the rows of an event. Its result has no meaning: it keeps the compiler
-// from removing the reads.
+// prefetchRows reads the index entries of the event's rows. The sum has no meaning: returning it
+// keeps the compiler from removing the reads.
 func (s *State) prefetchRows(e event.Event) (unusedSum uint32) {
 	switch e := e.(type) {
 	case *event.LeadDecided:
@@ -98,6 +102,8 @@ func (s *State) prefetchRows(e event.Event) (unusedSum uint32) {
 	return unusedSum
 }
 
+// prefetchDuplicates reads the index entries of duplicate values. The sum has no meaning:
+// returning it keeps the compiler from removing the reads.
 func (s *State) prefetchDuplicates(dups []event.DuplicateValue) (unusedSum uint32) {
 	for i := range dups {
 		key := (*[16]byte)(&dups[i].Key)

@@ -5,9 +5,9 @@ import (
 	"pingpost/engine/market"
 )
 
-// Reservation holds everything that one request has reserved. It belongs to the request
-// until the request hands it to the committer with its event. From then on only the
-// committer ends it. The zero Reservation is empty.
+// Reservation holds everything that one request has reserved: keys, caps, funds and a turn. It
+// belongs to the request until the request hands it to the committer with its event. From then on
+// only the committer ends it. The zero Reservation is empty.
 type Reservation struct {
 	key        [16]byte
 	hasKey     bool
@@ -17,7 +17,7 @@ type Reservation struct {
 	sale       saleReservation
 }
 
-// saleReservation is the part reserved for a sale to one buyer.
+// saleReservation is the part of a Reservation that a sale to one buyer needs.
 type saleReservation struct {
 	charges  []event.CapCharge // that the event will make
 	held     []event.CapCharge // the reserved part of each charge, in the same order
@@ -27,10 +27,11 @@ type saleReservation struct {
 	turn     event.RotationTurn
 }
 
-// ReserveCaps reserves capacity for one lead at price in each cap, in their order
-// (campaign, buyer, pair), all or none. The charges of the lead's own open post (givenBack),
-// which the same event gives givenBack, count as free. Contended comes with the channel to wait
-// on.
+// ReserveCaps reserves capacity for one lead at price in all caps of limits, or in none. limits
+// are in the order campaign, buyer, pair. givenBack lists the charges of the lead's previous,
+// refused sale. The same event gives them back, so their capacity counts as free.
+//
+// Contended comes with a channel that closes at the next change of the cap that lacks capacity.
 func (s *State) ReserveCaps(owner *Reservation, limits []*market.Cap, price market.Money, givenBack []event.CapCharge, now int64) (ReserveResult, <-chan struct{}) {
 	for _, limit := range limits {
 		amount := limit.AmountOfSale(price)
@@ -46,6 +47,7 @@ func (s *State) ReserveCaps(owner *Reservation, limits []*market.Cap, price mark
 	return Reserved, nil
 }
 
+// findChargeOfCap returns the element of charges for the cap ref, or a zero charge.
 func findChargeOfCap(charges []event.CapCharge, ref market.Ref) event.CapCharge {
 	for _, charge := range charges {
 		if charge.Cap == ref {
@@ -55,9 +57,10 @@ func findChargeOfCap(charges []event.CapCharge, ref market.Ref) event.CapCharge 
 	return event.CapCharge{}
 }
 
-// CapCharges returns the reserved caps in the form that the event needs.
+// CapCharges returns the charges that the sale's event must record for the reserved caps.
 func (h *Reservation) CapCharges() []event.CapCharge { return h.sale.charges }
 
+// releaseCapReservations ends all cap reservations of owner.
 func (s *State) releaseCapReservations(owner *Reservation) {
 	for _, held := range owner.sale.held {
 		s.caps.counterOf(held.Cap).releaseCapacity(held.Window, held.Amount)
@@ -66,7 +69,8 @@ func (s *State) releaseCapReservations(owner *Reservation) {
 	owner.sale.charges, owner.sale.held = owner.sale.charges[:0], owner.sale.held[:0]
 }
 
-// ReserveFunds reserves price of the buyer's money.
+// ReserveFunds reserves price of the buyer's money. A buyer with unlimited money (not Funded)
+// needs no reservation. Contended comes with a channel that closes at the account's next change.
 func (s *State) ReserveFunds(owner *Reservation, buyer *market.Buyer, price market.Money) (ReserveResult, <-chan struct{}) {
 	if !buyer.Funded || price == 0 {
 		return Reserved, nil
@@ -79,7 +83,9 @@ func (s *State) ReserveFunds(owner *Reservation, buyer *market.Buyer, price mark
 	return result, wait
 }
 
-// ReserveTurn reserves the next turn among the members of a rotationID.
+// ReserveTurn reserves the next turn of a round-robin or weighted campaign for one of its
+// eligible buyers. rotationID is a hash of these buyers and their weights; weights lists the
+// weights in a fixed order. The result's Member is the chosen buyer's index in weights.
 func (s *State) ReserveTurn(owner *Reservation, campaign market.Ref, rotationID uint64, weights []int32) event.RotationTurn {
 	owner.sale.campaign = campaign
 	owner.sale.turn = s.rotations.reserveTurn(campaign, rotationID, weights)
@@ -87,12 +93,15 @@ func (s *State) ReserveTurn(owner *Reservation, campaign market.Ref, rotationID 
 	return owner.sale.turn
 }
 
-// PeekTurn returns the member with the next turn, without reserving it.
+// PeekTurn returns the member that ReserveTurn would choose with these parameters, and reserves
+// nothing.
 func (s *State) PeekTurn(campaign market.Ref, rotationID uint64, weights []int32) (member uint32) {
 	return s.rotations.peekTurn(campaign, rotationID, weights)
 }
 
-// ReleaseSaleReservation ends the sale's part of owner and keeps the rest.
+// ReleaseSaleReservation ends the caps, funds and turn that owner has reserved. Claims on the
+// idempotency key, the auction and duplicate values stay, so that the request can try another
+// buyer.
 func (s *State) ReleaseSaleReservation(owner *Reservation) {
 	s.releaseCapReservations(owner)
 	if owner.sale.price != 0 {
@@ -106,7 +115,7 @@ func (s *State) ReleaseSaleReservation(owner *Reservation) {
 	owner.sale = saleReservation{charges: owner.sale.charges, held: owner.sale.held}
 }
 
-// ReleaseIdempotencyKey ends the claim on the idempotency key.
+// ReleaseIdempotencyKey ends owner's claim on its idempotency key, if owner has one.
 func (s *State) ReleaseIdempotencyKey(owner *Reservation) {
 	if owner.hasKey {
 		s.endIdempotencyKeyClaim(owner.key)
@@ -115,7 +124,8 @@ func (s *State) ReleaseIdempotencyKey(owner *Reservation) {
 	}
 }
 
-// ReleaseDuplicateKeys ends the claims on the lead's values.
+// ReleaseDuplicateKeys ends owner's claims on the values by which duplicates of its lead are
+// recognized.
 func (s *State) ReleaseDuplicateKeys(owner *Reservation) {
 	if len(owner.duplicates) > 0 {
 		s.endDuplicateKeyClaims(owner.duplicates)
@@ -124,9 +134,9 @@ func (s *State) ReleaseDuplicateKeys(owner *Reservation) {
 	}
 }
 
-// ReleaseAfterApply ends all of owner after its event was applied. The event has ended the turn
-// already: between the two the turn would count twice, and a concurrent pick would skip
-// its member.
+// ReleaseAfterApply ends owner's reservations after its event was applied. applyTurn has ended
+// the reserved turn already, at the moment at which it counted the turn. Two separate steps would
+// count the turn twice in between, and a concurrent request would skip that buyer.
 func (s *State) ReleaseAfterApply(owner *Reservation) {
 	if owner.sale.turn.Set != 0 {
 		owner.sale.turn = event.RotationTurn{}
@@ -135,7 +145,7 @@ func (s *State) ReleaseAfterApply(owner *Reservation) {
 	s.ReleaseAll(owner)
 }
 
-// ReleaseAll ends all of owner.
+// ReleaseAll ends all reservations and claims of owner, whose request gives up.
 func (s *State) ReleaseAll(owner *Reservation) {
 	s.ReleaseSaleReservation(owner)
 	s.ReleaseDuplicateKeys(owner)
@@ -143,12 +153,13 @@ func (s *State) ReleaseAll(owner *Reservation) {
 	s.ReleaseIdempotencyKey(owner)
 }
 
-// TransferDuplicateKeys moves h's claims on a lead's values to another reservation, which
-// must have none.
+// TransferDuplicateKeys moves h's claims on duplicate values to the reservation to, which must
+// have no such claims.
 func (h *Reservation) TransferDuplicateKeys(to *Reservation) {
 	to.duplicates = append(to.duplicates[:0], h.duplicates...)
 	h.duplicates = h.duplicates[:0]
 }
 
-// ReservationCount returns the number of open reservations: zero when idle.
+// ReservationCount returns the number of reservations and claims of all requests in flight. It is
+// zero when the exchange is idle.
 func (s *State) ReservationCount() int64 { return s.reservations.Load() }

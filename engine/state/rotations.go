@@ -8,39 +8,41 @@ import (
 	"pingpost/engine/market"
 )
 
-// campaignRotationTable assigns turns to buyers, for round robin and weighted campaigns.
+// campaignRotationTable decides whose turn it is in round-robin and weighted campaigns.
 //
-// Turns are smooth weighted turns: of weights 3, 1, 1 the order is a b a c a,
-// never a a a b c. With T turns taken among members of weight w(i) and total
-// weight W, of which member i took n(i), the next one goes to the member with
-// the greatest (T+1)·w(i) − W·n(i), the first of equals. That is a function of
-// the counts alone, so turns may be applied in any order and given back one by
-// one; and from counts of zero it repeats after W turns, so any W turns in a row
-// split exactly by weight.
+// Turns are smooth weighted turns: of weights 3, 1, 1 the order is a b a c a, never a a a b c.
+// With T turns taken among members of weight w(i) and total weight W, of which member i took
+// n(i), the next turn goes to the member with the greatest (T+1)·w(i) − W·n(i), the first of
+// equals. That is a function of the counts alone, so turns may be applied in any order and given
+// back one by one. From counts of zero it repeats after W turns, so any W turns in a row split
+// exactly by weight.
 //
-// Exactness must survive buyers that come and go. So each set of members that
-// were eligible together has counts of its own, and a change of eligibility is a
-// change of set: no stretch without a change is disturbed by what went before,
-// and a buyer that was out neither catches up nor pays back. A set that was not
-// seen before begins at a position in its cycle (its phase, chosen by a hash), so
-// that many sets seen once each do not all begin with the same buyer.
+// Exactness must survive buyers that come and go. So each set of members that were eligible
+// together has counts of its own, called a rotation. When other buyers are eligible, another
+// rotation applies. While the eligible buyers stay the same, the split is exact, whatever
+// happened before. A buyer that was excluded for a while neither catches up nor pays back. A new
+// rotation begins at a position in its cycle (its phase, chosen by a hash), so that many
+// rotations used once each do not all begin with the same buyer.
 //
-// (Rejected: one set of credits for each campaign, as in web proxies: a buyer that
-// returns has stale credit, and any subset is split unevenly for a while.
-// Rejected: virtual time a buyer, which owes a returning buyer its backlog.)
+// (Rejected: one set of credits for each campaign, as in web proxies: a buyer that returns has
+// stale credit, and any subset is split unevenly for a while. Rejected: virtual time for each
+// buyer, which would give a returning buyer all turns that it missed.)
 //
-// A campaign remembers at most maxRotations sets, the least recently used goes. Reserved
-// turns are separate from the counts, and a set with reserved turns alone is in no
+// A campaign remembers at most maxRotations rotations and drops the least recently used one.
+// Reserved turns are separate from the counts. A rotation with reserved turns alone is in no
 // snapshot and no hash.
 //
-// Each campaign's turns have a lock of their own; the map's lock only guards the map.
+// Each campaign's turns have a lock of their own; mu only guards the map.
 type campaignRotationTable struct {
 	mu         sync.Mutex
 	byCampaign map[market.Ref]*campaignRotations
 }
 
+// maxRotations is the number of rotations that a campaign remembers.
 const maxRotations = 1024
 
+// campaignRotations holds the rotations of one campaign, by the hash of their members and
+// weights.
 type campaignRotations struct {
 	mu               sync.Mutex
 	rotations        map[uint64]*rotation
@@ -48,6 +50,8 @@ type campaignRotations struct {
 	appliedTurns     uint64 // all turns of events
 }
 
+// rotation counts the turns of the buyers that were eligible together, by their position
+// (member).
 type rotation struct {
 	phase        uint32
 	applied      bool   // an event has used the set
@@ -58,8 +62,9 @@ type rotation struct {
 	start        []uint32
 }
 
-// reserveTurn reserves the next turn among members, whose weights are in their fixed order.
-// rotationID identifies members and weights.
+// reserveTurn reserves the next turn for one of the campaign's eligible buyers. rotationID is a
+// hash of these buyers (the members) and their weights. weights lists the members' weights in a
+// fixed order. The result names the chosen member by its index in weights.
 func (t *campaignRotationTable) reserveTurn(campaign market.Ref, rotationID uint64, weights []int32) event.RotationTurn {
 	c := t.getOrCreate(campaign)
 	c.mu.Lock()
@@ -78,8 +83,8 @@ func (t *campaignRotationTable) reserveTurn(campaign market.Ref, rotationID uint
 	return event.RotationTurn{Set: rotationID, Phase: s.phase, Member: uint32(member)}
 }
 
-// peekTurn returns the member with the next turn, without reserving it. For an unknown rotationID it
-// returns the member with which the rotationID would begin.
+// peekTurn returns the member that reserveTurn would choose now, and reserves nothing. The
+// parameters are those of reserveTurn.
 func (t *campaignRotationTable) peekTurn(campaign market.Ref, rotationID uint64, weights []int32) uint32 {
 	c := t.getOrCreate(campaign)
 	c.mu.Lock()
@@ -91,11 +96,14 @@ func (t *campaignRotationTable) peekTurn(campaign market.Ref, rotationID uint64,
 	return uint32(s.nextMember(weights))
 }
 
-// initialPhaseLocked returns the position in its cycle at which an unknown rotationID begins.
+// initialPhaseLocked returns the phase of a new rotation: where in its cycle of turns it begins.
+// It depends on the campaign's past turns. The caller holds c.mu.
 func (c *campaignRotations) initialPhaseLocked(rotationID uint64) uint32 {
 	return uint32(newDigest(rotationID).addWord(c.appliedTurns).sum())
 }
 
+// releaseTurn gives back a reserved turn whose request ended without a sale. It drops a rotation
+// that no event has used and that has no other reserved turn.
 func (t *campaignRotationTable) releaseTurn(campaign market.Ref, turn event.RotationTurn) {
 	c := t.getOrCreate(campaign)
 	c.mu.Lock()
@@ -109,8 +117,9 @@ func (t *campaignRotationTable) releaseTurn(campaign market.Ref, turn event.Rota
 	}
 }
 
-// endPendingTurnLocked ends a reserved turn of the member. It returns false if there is none:
-// in a replay, or if the set was forgotten and started again meanwhile.
+// endPendingTurnLocked ends one reserved turn of the member. It returns false if the member has
+// no reserved turn. This is so in a replay, or if the rotation was dropped and started again
+// meanwhile.
 func (s *rotation) endPendingTurnLocked(member uint32) bool {
 	if int(member) >= len(s.pending) || s.pending[member] == 0 {
 		return false
@@ -120,7 +129,8 @@ func (s *rotation) endPendingTurnLocked(member uint32) bool {
 	return true
 }
 
-// applyTurn counts an event's turn, and ends its reservation.
+// applyTurn counts the turn that an event records, and ends the turn's reservation. A zero Set
+// means that the sale took no turn.
 func (t *campaignRotationTable) applyTurn(campaign market.Ref, turn event.RotationTurn, seq uint64) {
 	if turn.Set == 0 {
 		return
@@ -146,6 +156,7 @@ func (t *campaignRotationTable) applyTurn(campaign market.Ref, turn event.Rotati
 	c.appliedTurns++
 }
 
+// countAppliedTurn adds one turn to the member's count.
 func (s *rotation) countAppliedTurn(member uint32) {
 	for len(s.counts) <= int(member) {
 		s.counts = append(s.counts, 0)
@@ -153,8 +164,8 @@ func (s *rotation) countAppliedTurn(member uint32) {
 	s.counts[member]++
 }
 
-// dropLeastRecentlyUsed removes the applied set with the oldest last turn. The set that is being
-// added has no last turn yet and stays.
+// dropLeastRecentlyUsed forgets the counts of the rotation whose last turn is the oldest. The
+// rotation that is being added has no last turn yet and stays. Reserved turns stay as well.
 func (c *campaignRotations) dropLeastRecentlyUsed() {
 	var oldest uint64
 	var victim *rotation
@@ -185,7 +196,8 @@ func (t *campaignRotationTable) getOrCreate(campaign market.Ref) *campaignRotati
 	return c
 }
 
-// nextMember returns the member with the next turn by applied and reserved turns.
+// nextMember returns the member whose turn is next, counting applied and reserved turns. See
+// campaignRotationTable for the rule.
 func (s *rotation) nextMember(weights []int32) int {
 	if s.start == nil {
 		s.start = initialCounts(weights, s.phase)
@@ -205,6 +217,7 @@ func (s *rotation) nextMember(weights []int32) int {
 	return best
 }
 
+// totalTurnsOf returns the member's turns: those of the phase, those applied, and those reserved.
 func (s *rotation) totalTurnsOf(member int) int64 {
 	n := int64(0)
 	if member < len(s.start) {
@@ -219,11 +232,11 @@ func (s *rotation) totalTurnsOf(member int) int64 {
 	return n
 }
 
-// startWork bounds the steps that compute the start of a set's cycle.
+// startWork limits the number of steps with which initialCounts computes where a rotation begins.
 const startWork = 1 << 16
 
-// initialCounts returns the counts after the first phase turns of the cycle, modulo the
-// cycle's length.
+// initialCounts returns each member's number of turns before the position at which a new rotation
+// begins. It maps the phase, a random 32-bit number, to a position in the cycle.
 func initialCounts(weights []int32, phase uint32) []uint32 {
 	counts := make([]uint32, len(weights))
 	var sum int64

@@ -5,6 +5,8 @@ import (
 	"pingpost/engine/market"
 )
 
+// encode appends all fields of the row to a snapshot's section. decode reads them in the same
+// order.
 func (l *Lead) encode(w *sectionEncoder) {
 	w.writeRaw(l.ID[:])
 	w.writeRaw(l.Request[:])
@@ -66,7 +68,8 @@ func (p *OpenPost) encode(w *sectionEncoder) {
 	w.writeBool(p.Intent.Trusted)
 }
 
-// encodeFields writes all of a post except the fields of later versions.
+// encodeFields writes the fields of a post that the oldest readable snapshot version has. encode
+// and digest add the fields of later versions.
 func (p *OpenPost) encodeFields(w *sectionEncoder) {
 	w.writeRaw(p.Lead[:])
 	w.writeString(p.Intent.URL)
@@ -89,6 +92,7 @@ func (p *OpenPost) encodeFields(w *sectionEncoder) {
 	w.writeBool(p.Exhausted)
 }
 
+// decode reads a post. Fields that the snapshot's version does not have stay zero.
 func (p *OpenPost) decode(r *sectionDecoder) {
 	copy(p.Lead[:], r.readRaw(16))
 	p.Intent.URL, p.Intent.Credential = r.readString(), r.readString()
@@ -122,6 +126,8 @@ func (a *AuctionRow) decode(r *sectionDecoder) {
 	a.Seq, a.Keep = r.readUint(), uint32(r.readUint())
 }
 
+// encodeSale writes the sale of an open post: its buyer, amounts, charges, turn and duplicate
+// values.
 func encodeSale(w *sectionEncoder, p *OpenPost) {
 	sale := &p.Sale
 	w.writeUint(uint64(sale.Buyer))
@@ -147,6 +153,7 @@ func encodeSale(w *sectionEncoder, p *OpenPost) {
 	w.writeBool(sale.Test)
 }
 
+// decodeSale reads the sale of an open post as encodeSale wrote it.
 func decodeSale(r *sectionDecoder, p *OpenPost) {
 	sale := &p.Sale
 	sale.Buyer, sale.FilterSet = market.Ref(r.readUint()), uint32(r.readUint())
@@ -166,8 +173,8 @@ func decodeSale(r *sectionDecoder, p *OpenPost) {
 	sale.Test = r.readBool()
 }
 
-// encodeDialect writes an endpoint's dialect. Most endpoints implement the contract, and
-// take one byte.
+// encodeDialect writes an endpoint's dialect: the formats in which its buyer differs from the
+// exchange's own contract. An endpoint without a dialect takes one byte.
 func encodeDialect(w *sectionEncoder, d *market.Dialect) {
 	own := *d != market.Dialect{}
 	w.writeBool(own)
@@ -180,6 +187,7 @@ func encodeDialect(w *sectionEncoder, d *market.Dialect) {
 	w.writeBool(d.Idempotent)
 }
 
+// decodeDialect reads a dialect as encodeDialect wrote it.
 func decodeDialect(r *sectionDecoder, d *market.Dialect) {
 	if !r.readBool() {
 		return
@@ -190,7 +198,7 @@ func decodeDialect(r *sectionDecoder, d *market.Dialect) {
 	d.Idempotent = r.readBool()
 }
 
-// copyDialect copies strings that may alias a log frame.
+// copyDialect returns d with copies of its strings, which may share memory with a log record.
 func copyDialect(d market.Dialect) market.Dialect {
 	for _, text := range d.Texts() {
 		*text = copyString(*text)
@@ -198,7 +206,8 @@ func copyDialect(d market.Dialect) market.Dialect {
 	return d
 }
 
-// minWebhookBytes is a lower bound of a webhook's size in a section.
+// minWebhookBytes is a lower bound of the size of an encoded webhook. loadShard checks row counts
+// against it, so that a damaged count cannot allocate memory.
 const minWebhookBytes = 32
 
 func (r *webhookRow) encode(w *sectionEncoder) {
@@ -218,8 +227,8 @@ func (r *webhookRow) decode(from *sectionDecoder) {
 	r.Cause, r.Created, r.Due, r.Attempts = from.readUint(), int64(from.readFixed()), int64(from.readFixed()), uint32(from.readUint())
 }
 
-// copyForEncoding copies a shard's outboxes while Apply is excluded, and returns a function
-// that encodes the copy.
+// copyForEncoding copies a shard's outboxes into scratch while Apply is blocked. The result
+// encodes the copy; nil means that the shard is empty and already encoded.
 func (shard *outboxShard) copyForEncoding(body *sectionEncoder, scratch *[]webhookRow) (encode func()) {
 	if len(shard.boxes) == 0 {
 		body.writeUint(0)
@@ -246,7 +255,7 @@ func (shard *outboxShard) copyForEncoding(body *sectionEncoder, scratch *[]webho
 	}
 }
 
-// outboxHead precedes an outbox's rows.
+// outboxHead holds the fields of an outbox that a snapshot writes before the outbox's rows.
 type outboxHead struct {
 	supplier     market.Ref
 	dropped      uint64
@@ -268,7 +277,8 @@ func (h *outboxHead) decode(r *sectionDecoder) {
 	h.rows = r.readCount()
 }
 
-// loadShard reads a shard's outboxes. A repeated webhook means damage.
+// loadShard decodes a shard's outboxes from a snapshot. A webhook that appears twice marks the
+// section as damaged.
 func (o *webhookOutboxes) loadShard(shard int, body *sectionDecoder) {
 	for range body.readCount() {
 		var head outboxHead

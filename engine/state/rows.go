@@ -7,8 +7,8 @@ import (
 	"pingpost/engine/market"
 )
 
-// SupplierAnswer is the answer that the supplier received. It never changes, whatever the lead's
-// later status is.
+// SupplierAnswer is the answer to a lead that the supplier has received. Once given, it never
+// changes, even if the lead's status changes later.
 type SupplierAnswer uint8
 
 const (
@@ -17,7 +17,8 @@ const (
 	AnswerUnmatched SupplierAnswer = 2
 )
 
-// Lead is a lead in memory. The log holds its other fields, at Seq.
+// Lead is the row of a lead in memory. The log entry with sequence Seq holds the lead's other
+// fields.
 type Lead struct {
 	ID       market.LeadID
 	Request  market.RequestID
@@ -38,8 +39,8 @@ type Lead struct {
 	LeadFlags
 }
 
-// LeadFlags packs the remaining flags of a lead into the last byte of its row: the state
-// of its return in the lowest two bits, and whether it is a test lead in the next one.
+// LeadFlags packs small facts into the last byte of a lead's row. The lowest two bits are the
+// state of the lead's return; the next bit marks a test lead.
 type LeadFlags uint8
 
 const (
@@ -47,20 +48,22 @@ const (
 	markTest    LeadFlags = 4
 )
 
-// ReturnState returns the state of the lead's return.
+// ReturnState returns whether the buyer's return of the lead is pending, approved or refused, or
+// that there is no return.
 func (m LeadFlags) ReturnState() market.ReturnState { return market.ReturnState(m & marksReturn) }
 
-// IsTest reports whether the lead is a test: it uses no cap, money, turn, month or
-// duplicate value.
+// IsTest reports whether the lead is a test lead, which uses no caps, money, turns, monthly
+// counts or duplicate values.
 func (m LeadFlags) IsTest() bool { return m&markTest != 0 }
 
+// setReturnState replaces the state of the return and keeps the other bits.
 func (m *LeadFlags) setReturnState(state market.ReturnState) { *m = *m&^marksReturn | LeadFlags(state) }
 
 func (l *Lead) key() *[16]byte { return (*[16]byte)(&l.ID) }
 
-// expiryUnixSeconds returns when the lead leaves memory. A pending or unknown delivery never
-// expires: the event that settles it, however late, still decides the lead's buyer and
-// payout.
+// expiryUnixSeconds returns the time after which the table may remove the lead. A lead whose
+// delivery is pending or unknown never expires, because the event that settles the delivery still
+// needs its row.
 func (l *Lead) expiryUnixSeconds() uint32 {
 	if l.Delivery == market.DeliveryPending || l.Delivery == market.DeliveryUnknown {
 		return math.MaxUint32
@@ -68,6 +71,7 @@ func (l *Lead) expiryUnixSeconds() uint32 {
 	return l.Keep
 }
 
+// digest hashes all fields of the row, for State.Hash.
 func (l *Lead) digest() uint64 {
 	small := uint64(l.Currency[0]) | uint64(l.Currency[1])<<8 | uint64(l.Currency[2])<<16 |
 		uint64(l.Status)<<24 | uint64(l.Delivery)<<32 | uint64(l.Reason)<<40 | uint64(l.Answer)<<48 | uint64(l.LeadFlags)<<56
@@ -77,7 +81,8 @@ func (l *Lead) digest() uint64 {
 		addWord(small).sum()
 }
 
-// idempotencyRow identifies the answer of an idempotency key.
+// idempotencyRow stores the use of an idempotency key: the fingerprint of the request's body, and
+// a reference to the answer that repeats get.
 type idempotencyRow struct {
 	Key         [16]byte
 	AnsweredBy  answerReference
@@ -86,11 +91,12 @@ type idempotencyRow struct {
 	Kind        answerReferenceKind
 }
 
-// answerReference is a lead's identifier, or the sequence of the event with the answer. An
-// unnamed auction and a report of many leads have no identifier. One field for both keeps
-// the row small.
+// answerReference is either the identifier of a lead or the sequence of an event, as
+// answerReferenceKind says. An auction without a name and a report on many leads have no
+// identifier, so their answers are found by sequence. One field for both keeps the row small.
 type answerReference [16]byte
 
+// answerReferenceKind says how an answerReference is to be read.
 type answerReferenceKind uint8
 
 const (
@@ -104,7 +110,8 @@ func (k *idempotencyRow) digest() uint64 {
 	return newDigest(2).addID16(&k.Key).addID16((*[16]byte)(&k.AnsweredBy)).addWord(k.Fingerprint).addWord(uint64(k.Until) | uint64(k.Kind)<<32).sum()
 }
 
-// duplicateRow remembers a value of an accepted lead.
+// duplicateRow stores one value of an accepted lead (as a hash), by which a later lead is
+// recognized as a duplicate until the row expires.
 type duplicateRow struct {
 	Key   market.DuplicateKey
 	Lead  market.LeadID
@@ -117,12 +124,13 @@ func (d *duplicateRow) digest() uint64 {
 	return newDigest(3).addID16((*[16]byte)(&d.Key)).addID16((*[16]byte)(&d.Lead)).addWord(uint64(d.Until)).sum()
 }
 
+// addID16 adds a 16-byte identifier as two words.
 func (d digest) addID16(id *[16]byte) digest {
 	return d.addWord(binary.LittleEndian.Uint64(id[:8])).addWord(binary.LittleEndian.Uint64(id[8:]))
 }
 
-// unixSecondsRoundedUp rounds a time in Unix nanoseconds up to whole seconds. Times from 2106 on, which
-// 32 bits cannot hold, become the greatest value.
+// unixSecondsRoundedUp converts Unix nanoseconds to whole seconds, rounded up. A time after
+// February 2106, which 32 bits cannot hold, becomes the greatest value.
 func unixSecondsRoundedUp(unixNanos int64) uint32 {
 	whole := unixNanos / 1_000_000_000
 	if unixNanos%1_000_000_000 > 0 {

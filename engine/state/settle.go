@@ -5,6 +5,8 @@ import (
 	"pingpost/engine/market"
 )
 
+// applyPostAttempted records in the lead's open post the attempt that failed and may be repeated.
+// An event with KeepsAttempt leaves the post unchanged.
 func (s *State) applyPostAttempted(seq uint64, e *event.PostAttempted) {
 	shard := s.leadShardOf(&e.Lead)
 	shard.mu.Lock()
@@ -14,6 +16,8 @@ func (s *State) applyPostAttempted(seq uint64, e *event.PostAttempted) {
 	}
 }
 
+// applyPostSettled applies the outcome of a delivery: to the lead, its open post, its auction,
+// the supplier's webhooks, and the sale's caps, funds and duplicate values.
 func (s *State) applyPostSettled(seq uint64, batchTime int64, e *event.PostSettled) {
 	shard := s.leadShardOf(&e.Lead)
 	shard.mu.Lock()
@@ -33,8 +37,9 @@ func (s *State) applyPostSettled(seq uint64, batchTime int64, e *event.PostSettl
 	}
 }
 
-// settleSaleResources takes the sale's held resources for good, or gives them back. A test sale
-// holds only the auction that it uses up, which is a test auction.
+// settleSaleResources applies a delivery's outcome to the caps, funds, duplicate values and
+// monthly counts of the sale. A success debits the price; a refusal or release gives everything
+// back. It is not called for a test sale, which uses only a test auction.
 func (s *State) settleSaleResources(seq uint64, batchTime int64, e *event.PostSettled) {
 	decided := e.Decided
 	if decided == 0 { // an earlier program wrote the log
@@ -61,8 +66,8 @@ func (s *State) settleSaleResources(seq uint64, batchTime int64, e *event.PostSe
 	}
 }
 
-// replaceSaleResources returns the resources of a failed sale and takes those of the next one, if
-// there is one.
+// replaceSaleResources gives back the caps and the funds of a sale that failed. If the event
+// names a next buyer, it takes the caps, the funds and the turn of that sale.
 func (s *State) replaceSaleResources(seq uint64, e *event.PostSettled) {
 	s.raiseAvailabilityVersionIf(s.caps.replaceCharges(e.Sale.Charges, e.Next.Charges))
 	s.raiseAvailabilityVersionIf(s.accounts.adjustBalance(e.Sale.Buyer, 0, -e.Sale.Price))
@@ -72,7 +77,8 @@ func (s *State) replaceSaleResources(seq uint64, e *event.PostSettled) {
 	}
 }
 
-// applySettlement changes the lead's status. The supplier's answer stays.
+// applySettlement sets the lead's status and delivery state to the outcome of its delivery. If
+// the supplier has received an answer, this recorded answer stays unchanged.
 func (l *Lead) applySettlement(e *event.PostSettled, seq uint64) {
 	if e.Settlement.EndsPost() {
 		l.Settled = seq
@@ -103,6 +109,8 @@ func (l *Lead) applySettlement(e *event.PostSettled, seq uint64) {
 	}
 }
 
+// markAccepted sets status ACCEPTED and the delivery state. If the supplier has no answer yet,
+// its answer is now ACCEPTED.
 func (l *Lead) markAccepted(delivery market.DeliveryState) {
 	l.Status, l.Delivery = market.StatusAccepted, delivery
 	if l.Answer == AnswerNone {
@@ -110,6 +118,8 @@ func (l *Lead) markAccepted(delivery market.DeliveryState) {
 	}
 }
 
+// markUnmatched sets status UNMATCHED with a delivery state and a reason. If the supplier has no
+// answer yet, its answer is now UNMATCHED and the lead keeps no buyer and no price.
 func (l *Lead) markUnmatched(delivery market.DeliveryState, reason market.Reason) {
 	l.Status, l.Delivery, l.Reason = market.StatusUnmatched, delivery, reason
 	if l.Answer == AnswerNone {
@@ -118,6 +128,9 @@ func (l *Lead) markUnmatched(delivery market.DeliveryState, reason market.Reason
 	}
 }
 
+// settleOpenPost updates, replaces or removes the lead's open post by the outcome of its
+// delivery. A refusal with a next buyer that has an endpoint replaces it by the post to that
+// buyer.
 func (shard *leadShard) settleOpenPost(e *event.PostSettled) {
 	switch e.Settlement {
 	case event.SettledPending:
@@ -141,6 +154,7 @@ func (shard *leadShard) settleOpenPost(e *event.PostSettled) {
 }
 
 // applyStatusChanged applies a buyer's report on leads, or an operator's decision on a return.
+// Changes that the event lists as rejected or without effect change nothing.
 func (s *State) applyStatusChanged(seq uint64, batchTime int64, e *event.StatusChanged) {
 	s.storeIdempotencyKey(&e.Idempotency, newRowAnsweredByEvent(seq), seq, batchTime)
 	for i := range e.Changes {
@@ -164,7 +178,8 @@ func (s *State) applyChangeToLead(seq uint64, c *event.LeadChange) {
 	}
 }
 
-// applyReportedChange changes the lead's status by a buyer's report.
+// applyReportedChange sets the lead's status, or the state of its return, by one change of a
+// StatusChanged event.
 func (l *Lead) applyReportedChange(c *event.LeadChange) {
 	switch c.Result {
 	case event.ChangeDone:
@@ -179,7 +194,8 @@ func (l *Lead) applyReportedChange(c *event.LeadChange) {
 	}
 }
 
-// applyPendingReturn stores a new pending return, and removes a decided one.
+// applyPendingReturn adds a return that waits for an operator's approval to the list of pending
+// returns, and removes a return that an operator has decided.
 func (s *State) applyPendingReturn(seq uint64, batchTime int64, c *event.LeadChange) {
 	switch {
 	case seq <= s.loaded:
@@ -190,8 +206,8 @@ func (s *State) applyPendingReturn(seq uint64, batchTime int64, c *event.LeadCha
 	}
 }
 
-// giveBackReturnedResources gives back the resources of a return. It counts the return in its month from
-// the request until a rejection.
+// giveBackReturnedResources gives an approved return's caps and credit back to the buyer. A
+// return counts in the monthly returns from its request on; a rejection takes it out again.
 func (s *State) giveBackReturnedResources(seq uint64, buyer market.Ref, c *event.LeadChange) {
 	back := &c.Return
 	if seq <= s.loaded || back.Month == 0 {

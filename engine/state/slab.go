@@ -1,14 +1,14 @@
 package state
 
-// slab is a list of rows that grows without moving them: rows are in chunks of one size,
-// and a full slab gets another chunk. Only the first chunk starts smaller, and is copied
-// as it doubles, so a thousand tables with a few rows each cost little.
+// slab is a list of rows that grows without moving its rows. The rows are in chunks of one size,
+// and a full slab gets another chunk. Only the first chunk starts smaller, and is copied as it
+// doubles, so a thousand tables with a few rows each cost little.
 //
 // Invariants: position n is in chunk n/chunkRows. All chunks but the first have capacity
-// chunkRows. At most one chunk at the end is empty, so that a slab whose length alternates
-// around a chunk's border neither frees nor allocates one each time.
+// chunkRows. At most one chunk at the end is empty, so that a slab whose length alternates around
+// a chunk's border neither frees nor allocates a chunk each time.
 //
-// (Rejected: one slice that append grows. It zeroes, copies and leaves each row to the
+// (Rejected: one slice that append grows. It zeroes, copies and leaves each row to the garbage
 // collector several times; a replay spent a fifth of its time on that.)
 type slab[R any] struct {
 	chunks [][]R // each with its full capacity as length
@@ -21,12 +21,13 @@ const (
 	firstChunk = 8
 )
 
-// at returns the row at a used position. The pointer is valid until the next push or pop.
+// at returns the row at position, which must be below the slab's length. The pointer is valid
+// until the next push or pop.
 func (s *slab[R]) at(position int) *R {
 	return &s.chunks[position>>chunkBits][position&(chunkRows-1)]
 }
 
-// push adds a row at the end.
+// push appends a copy of row, and returns the address of the copy in the slab.
 func (s *slab[R]) push(row *R) *R {
 	if s.n == s.capacity() {
 		s.addCapacity()
@@ -37,7 +38,7 @@ func (s *slab[R]) push(row *R) *R {
 	return added
 }
 
-// pop removes the last row.
+// pop removes the last row. It frees chunks when more than one at the end is empty.
 func (s *slab[R]) pop() {
 	s.n--
 	if spare := s.n>>chunkBits + 2; len(s.chunks) > spare {
@@ -46,7 +47,7 @@ func (s *slab[R]) pop() {
 	}
 }
 
-// capacity returns the number of rows that fit without another chunk.
+// capacity returns the number of rows that the present chunks can hold.
 func (s *slab[R]) capacity() int {
 	if len(s.chunks) < 2 {
 		return s.firstChunkCapacity()
@@ -54,7 +55,8 @@ func (s *slab[R]) capacity() int {
 	return len(s.chunks) << chunkBits
 }
 
-// firstChunkCapacity returns the capacity of the first chunk.
+// firstChunkCapacity returns the number of rows that the first chunk can hold, or zero without a
+// chunk.
 func (s *slab[R]) firstChunkCapacity() int {
 	if len(s.chunks) == 0 {
 		return 0
@@ -62,6 +64,8 @@ func (s *slab[R]) firstChunkCapacity() int {
 	return len(s.chunks[0])
 }
 
+// addCapacity makes room for more rows: it doubles a first chunk that is below full size, or adds
+// a chunk.
 func (s *slab[R]) addCapacity() {
 	switch first := s.firstChunkCapacity(); first {
 	case 0:
@@ -75,7 +79,7 @@ func (s *slab[R]) addCapacity() {
 	}
 }
 
-// appendRowsTo appends all rows to dst, in order.
+// appendRowsTo appends copies of all rows to dst, in order, and returns the extended slice.
 func (s *slab[R]) appendRowsTo(dst []R) []R {
 	for left, i := s.n, 0; left > 0; i++ {
 		taken := min(left, len(s.chunks[i]))
@@ -85,7 +89,8 @@ func (s *slab[R]) appendRowsTo(dst []R) []R {
 	return dst
 }
 
-// prefetchNextPlace clears the place of the next row, which loads it into the cache.
+// prefetchNextPlace zeroes the unused memory that the next push will write. This loads the memory
+// into the CPU cache before a replay needs it.
 func (s *slab[R]) prefetchNextPlace() {
 	if s.n < s.capacity() {
 		var none R

@@ -38,9 +38,10 @@ const (
 	sectionsPerShard = 5
 )
 
-// WriteSnapshot writes the state to w while Apply continues. It returns the oldest and the
-// newest position of the sections. A reader needs the log after oldest, and the loaded
-// state is complete once newest is applied.
+// WriteSnapshot writes the state to w while Apply continues between the sections. The sections
+// are copied at different log positions; oldest and newest are the first and the last of these
+// positions. A start that loads the snapshot replays the log after oldest. The loaded state is
+// complete once the event newest is applied.
 func (s *State) WriteSnapshot(w io.Writer) (oldest, newest uint64, err error) {
 	header := append([]byte(snapshotMagic), snapshotVersion)
 	if _, err := w.Write(binary.AppendUvarint(header, shardCount)); err != nil {
@@ -63,7 +64,8 @@ func (s *State) WriteSnapshot(w io.Writer) (oldest, newest uint64, err error) {
 	return out.oldest, out.newest, out.err
 }
 
-// sectionWriter writes sections and tracks the range of their stamps.
+// sectionWriter writes the sections of a snapshot, and tracks the oldest and newest log position
+// at which a section was copied.
 type sectionWriter struct {
 	w              io.Writer
 	body           sectionEncoder
@@ -72,8 +74,9 @@ type sectionWriter struct {
 	err            error
 }
 
-// writeSection copies a section while Apply is excluded. copying returns the function that
-// encodes the copy afterwards, or nil.
+// writeSection writes one section. It blocks Apply only while copySection copies the state.
+// copySection may return a function that encodes the copy; writeSection calls it after Apply may
+// continue.
 func (o *sectionWriter) writeSection(s *State, kind byte, shard int, copySection func(*sectionEncoder) func()) {
 	if o.err != nil {
 		return
@@ -100,13 +103,15 @@ func (o *sectionWriter) writeSection(s *State, kind byte, shard int, copySection
 	}
 }
 
-// rowCodec is a row that a snapshot can hold.
+// rowCodec is implemented by rows that can be written to a snapshot and read from it.
 type rowCodec[R any] interface {
 	row[R]
 	encode(*sectionEncoder)
 	decode(*sectionDecoder)
 }
 
+// copyTable copies a table's rows into scratch, whose memory is reused. The result encodes the
+// copy into body; writeSection calls it after Apply may continue.
 func copyTable[R any, P rowCodec[R]](t *table[R, P], body *sectionEncoder, scratch *[]R) func() {
 	*scratch = t.rows.appendRowsTo((*scratch)[:0])
 	cursor, soonest, passed := t.cursor, t.soonest, t.nextSoonest
@@ -121,6 +126,9 @@ func copyTable[R any, P rowCodec[R]](t *table[R, P], body *sectionEncoder, scrat
 	}
 }
 
+// copyForEncoding copies the shard's leads and open posts while Apply is blocked. The result
+// encodes the copy into body. Posts are not copied, because Apply replaces them and never changes
+// them.
 func (shard *leadShard) copyForEncoding(body *sectionEncoder, scratch *[]Lead) (encode func()) {
 	encodeTable := copyTable(&shard.table, body, scratch)
 	open := make([]*OpenPost, 0, len(shard.posts))
@@ -136,8 +144,9 @@ func (shard *leadShard) copyForEncoding(body *sectionEncoder, scratch *[]Lead) (
 	}
 }
 
-// LoadSnapshot fills an empty state from a snapshot. The caller then replays the log after
-// Position.
+// LoadSnapshot fills an empty state from a snapshot. newest is the newest log position of a
+// section. The caller then replays the log after Position, the oldest one. The state is complete
+// once newest is applied.
 func (s *State) LoadSnapshot(r io.Reader) (newest uint64, err error) {
 	in := sectionReader{r: r}
 	if err := in.readHeader(); err != nil {
@@ -161,7 +170,7 @@ func (s *State) LoadSnapshot(r io.Reader) (newest uint64, err error) {
 	return newest, nil
 }
 
-// sectionAt returns the section that WriteSnapshot writes as the i-th.
+// sectionAt returns the kind and the shard of the section at index i of a snapshot.
 func sectionAt(i int) (kind byte, shard int) {
 	if i == 0 {
 		return sectionLedger, 0
@@ -170,6 +179,8 @@ func sectionAt(i int) (kind byte, shard int) {
 	return kinds[(i-1)%sectionsPerShard], (i - 1) / sectionsPerShard
 }
 
+// loadSection decodes one section into the state. It also records the section's log position, so
+// that a replay skips the events that the section already contains.
 func (s *State) loadSection(in *sectionReader) error {
 	body := sectionDecoder{buf: in.body, version: in.version}
 	switch in.kind {
@@ -200,6 +211,7 @@ func (s *State) loadSection(in *sectionReader) error {
 	return body.err
 }
 
+// loadOpenPosts decodes the open posts of a shard, and counts those that wait for an operator.
 func (s *State) loadOpenPosts(shard *leadShard, body *sectionDecoder) {
 	for range body.readCount() {
 		post := new(OpenPost)
@@ -216,10 +228,12 @@ func (s *State) loadOpenPosts(shard *leadShard, body *sectionDecoder) {
 	}
 }
 
-// minRowBytes is a lower bound of a row's size in a section: two identifiers. It keeps a
-// damaged count from allocating memory that no file could fill.
+// minRowBytes is a lower bound of the size of an encoded row, which has at least two identifiers.
+// loadTable checks the row count against it, so that a damaged count cannot allocate memory.
 const minRowBytes = 32
 
+// loadTable decodes a table's rows into an empty table and builds the index. A count that does
+// not fit the section marks the section as damaged.
 func loadTable[R any, P rowCodec[R]](t *table[R, P], body *sectionDecoder) {
 	cursor := body.readUint()
 	t.soonest, t.nextSoonest = uint32(body.readUint()), uint32(body.readUint())
@@ -245,7 +259,7 @@ func loadTable[R any, P rowCodec[R]](t *table[R, P], body *sectionDecoder) {
 	t.rebuildIndex(size)
 }
 
-// sectionReader reads a snapshot's sections in order.
+// sectionReader reads a snapshot's sections in order. Its fields describe the current section.
 type sectionReader struct {
 	r     io.Reader
 	kind  byte
@@ -258,15 +272,18 @@ type sectionReader struct {
 	version byte // of the snapshot
 }
 
-// maxSection bounds a section's body.
+// maxSection is the greatest accepted size of a section's body, in bytes.
 const maxSection = 1 << 30
 
-// ReadByte reads one byte, for the variable-length numbers of a section's head.
+// ReadByte reads one byte. It lets package binary read the variable-length numbers of a section's
+// head.
 func (in *sectionReader) ReadByte() (byte, error) {
 	_, err := io.ReadFull(in.r, in.one[:])
 	return in.one[0], err
 }
 
+// readHeader reads the snapshot's header. It rejects versions and shard counts that this program
+// cannot load.
 func (in *sectionReader) readHeader() error {
 	var head [5]byte
 	if _, err := io.ReadFull(in.r, head[:]); err != nil {
@@ -285,6 +302,7 @@ func (in *sectionReader) readHeader() error {
 	return nil
 }
 
+// nextSection reads the next section's head and body into in.
 func (in *sectionReader) nextSection() error {
 	kind, err := in.ReadByte()
 	if err != nil {
@@ -306,8 +324,8 @@ func (in *sectionReader) nextSection() error {
 	return in.readBody(int(size))
 }
 
-// readBody reads a section's body in steps, so that a damaged length allocates no more memory
-// than there are bytes.
+// readBody reads the section's body of size bytes in steps of 1 MiB. A damaged size then
+// allocates at most one step more than the file has.
 func (in *sectionReader) readBody(size int) error {
 	const step = 1 << 20
 	in.body = in.body[:0]

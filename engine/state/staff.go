@@ -11,8 +11,8 @@ import (
 	"pingpost/engine/market"
 )
 
-// User is an operator with an account. No two values of one user are equal, so a session
-// can check whether its user is unchanged.
+// User is an operator's account. Changed differs between any two versions of one account, so a
+// session can compare its copy to see whether the account was changed.
 type User struct {
 	Name     string
 	Role     market.Role
@@ -35,19 +35,20 @@ type APIToken struct {
 // IsExpired reports whether the token has expired at now, in Unix nanoseconds.
 func (a *APIToken) IsExpired(now int64) bool { return a.Expires != 0 && now >= a.Expires }
 
-// userTable holds the operators by name, and their tokens by hash. They are few and change
-// rarely; readers share the lock.
+// userTable holds the operators' accounts by name, and their API tokens by hash. The entries are
+// few and change rarely, so one read-write lock guards them.
 type userTable struct {
 	mu     sync.RWMutex
 	users  map[string]User
 	tokens map[[32]byte]APIToken
 }
 
+// newUserTable returns a table without accounts.
 func newUserTable() userTable {
 	return userTable{users: make(map[string]User), tokens: make(map[[32]byte]APIToken)}
 }
 
-// User returns an operator's account by its name.
+// User returns an operator's account by its name, or false if there is no such account.
 func (s *State) User(name string) (User, bool) {
 	s.users.mu.RLock()
 	defer s.users.mu.RUnlock()
@@ -67,7 +68,8 @@ func (s *State) Users() []User {
 	return all
 }
 
-// APIToken returns the token with this hash, and its user's account.
+// APIToken returns the API token with this hash and its user's account, to authenticate a
+// request. The bool is false if no token has the hash. The caller checks the expiry.
 func (s *State) APIToken(hash [32]byte) (APIToken, User, bool) {
 	s.users.mu.RLock()
 	defer s.users.mu.RUnlock()
@@ -75,7 +77,8 @@ func (s *State) APIToken(hash [32]byte) (APIToken, User, bool) {
 	return token, s.users.users[token.User], ok
 }
 
-// APITokens returns a user's tokens, or all tokens if the name is empty, the oldest first.
+// APITokens returns a user's API tokens, or the tokens of all users if user is empty. The oldest
+// is first. Expired tokens are included.
 func (s *State) APITokens(user string) (all []APIToken) {
 	s.users.mu.RLock()
 	defer s.users.mu.RUnlock()
@@ -90,6 +93,8 @@ func (s *State) APITokens(user string) (all []APIToken) {
 	return all
 }
 
+// applyUserSet creates, changes or removes the event's account. In each case it deletes all API
+// tokens of the user.
 func (t *userTable) applyUserSet(e *event.UserSet) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -109,6 +114,7 @@ func (t *userTable) applyUserSet(e *event.UserSet) {
 	t.users[user.Name] = user
 }
 
+// applyAPITokenSet adds the event's API token, or deletes a revoked one.
 func (t *userTable) applyAPITokenSet(e *event.APITokenSet) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -121,6 +127,7 @@ func (t *userTable) applyAPITokenSet(e *event.APITokenSet) {
 	}
 }
 
+// digest returns the accounts' part of State.Hash: the sum of the hashes of all users and tokens.
 func (t *userTable) digest() (sum uint64) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()

@@ -62,15 +62,16 @@ func (s *State) Position() (seq uint64, at int64) {
 	return s.seq, s.at
 }
 
-// FoundedEvent returns the first event of the log; the epoch of an empty log is zero.
+// FoundedEvent returns the first event of the log, which identifies the exchange. It is zero
+// before the first event.
 func (s *State) FoundedEvent() event.Founded {
 	s.applying.Lock()
 	defer s.applying.Unlock()
 	return s.founded
 }
 
-// Hash returns the position and the sum of the hashes of all parts that events determine.
-// Equal logs give equal hashes.
+// Hash returns the sequence of the last applied event, and a hash of everything that events
+// determine. Two states with the same log have the same hash, so a difference reveals a fault.
 func (s *State) Hash() (seq uint64, hash uint64) {
 	s.applying.Lock()
 	defer s.applying.Unlock()
@@ -117,23 +118,26 @@ func (s *State) LeadCount() (n int) {
 	return n
 }
 
-// AvailabilityVersion changes whenever an event may have changed which buyers are
-// available: a cap crossed a threshold, or money, a pause or a suppression list changed.
+// AvailabilityVersion returns a number that changes whenever an event may have changed which
+// buyers are available. Examples are a cap that becomes full, and a change of money, a pause or a
+// suppression list. Callers cache availability until the number changes.
 func (s *State) AvailabilityVersion() uint64 { return s.availability.Load() }
 
-// IsCapFull reports whether the cap has no capacity for one more lead at price. It counts
-// applied events, and no reservations. The answer is valid at most until the end of the cap's
-// window, which it returns.
+// IsCapFull reports whether the cap limit has no capacity for one more lead at price. It counts
+// applied events, and no reservations. until is the end of the cap's current window, and the
+// answer is valid at most until then.
 func (s *State) IsCapFull(limit *market.Cap, price market.Money, now int64) (full bool, until int64) {
 	return s.caps.counterOf(limit.Ref).isFull(limit, limit.AmountOfSale(price), now)
 }
 
-// LacksFunds reports whether the applied events alone leave the buyer less than price.
+// LacksFunds reports whether the buyer has less than price left by applied events alone, without
+// reservations. It is false for a buyer with unlimited money.
 func (s *State) LacksFunds(buyer *market.Buyer, price market.Money) bool {
 	return buyer.Funded && price > 0 && s.accounts.lacksFunds(buyer.Ref, price, buyer.Credit)
 }
 
-// BuyerBalance returns a buyer's money, and the part of it that open posts hold.
+// BuyerBalance returns a buyer's balance, and the part of it that is held for posts that have not
+// ended.
 func (s *State) BuyerBalance(buyer market.Ref) (balance, held market.Money) {
 	s.accounts.mu.Lock()
 	defer s.accounts.mu.Unlock()
@@ -143,6 +147,7 @@ func (s *State) BuyerBalance(buyer market.Ref) (balance, held market.Money) {
 	return 0, 0
 }
 
+// sortCredentialsByAge sorts credentials by the time at which they were set, the oldest first.
 func sortCredentialsByAge(own []Credential) {
 	slices.SortFunc(own, func(a, b Credential) int {
 		if a.At != b.At {

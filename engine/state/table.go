@@ -5,8 +5,8 @@ import (
 	"math"
 )
 
-// row is a fixed-size value without pointers. Its key has 16 evenly spread bytes (random,
-// or a hash), and it expires.
+// row is implemented by the rows of a table: values of fixed size without pointers. A row's key
+// has 16 evenly spread bytes (random, or a hash), and a row expires.
 type row[R any] interface {
 	*R
 	key() *[16]byte
@@ -14,20 +14,19 @@ type row[R any] interface {
 	digest() uint64            // a hash of all fields
 }
 
-// table holds rows in a slab with an open-addressed index.
+// table holds rows in a slab, with a hash index by key (open addressing).
 //
-// Invariants: the index has a power of two of entries, at most 3/4 of them used; an entry
-// is zero or names a row; every row is reachable from its key's home entry without
-// crossing a zero; sum is the sum of all digests.
+// Invariants: the index has a power of two of entries, at most 3/4 of them used. An entry is zero
+// or refers to a row. Every row is reachable from its key's home entry without crossing a zero.
+// sum is the sum of all digests.
 //
-// Each put removes a few expired rows, from a cursor that moves over the slab. So the
-// sequence of events alone determines which rows are removed, and a replay removes the
-// same ones. get does not return an expired row that is still present. (Rejected: Go's
-// maps, which cost twice the memory for these rows, and an expiry queue beside the slab,
-// which costs eight bytes a row.)
+// Each put removes a few expired rows, from a cursor that moves over the slab. So the sequence of
+// events alone determines which rows are removed, and a replay removes the same ones. get does
+// not return an expired row that is still present. (Rejected: Go's maps, which cost twice the
+// memory for these rows, and an expiry queue beside the slab, which costs eight bytes a row.)
 //
-// The shard's lock guards a table. A pointer that get returns is valid while the caller
-// holds the lock.
+// The shard's lock guards a table. A pointer that get returns is valid while the caller holds the
+// lock.
 type table[R any, P row[R]] struct {
 	rows  slab[R]
 	index []uint32
@@ -38,27 +37,28 @@ type table[R any, P row[R]] struct {
 	nextSoonest uint32 // the soonest expiry among the rows that this pass of the sweep has kept, or that were added meanwhile
 }
 
-// rowsPerSweep is the number of rows that each put checks. It is more than one, so that a
-// table with expired rows empties faster than it fills.
+// rowsPerSweep is the number of rows that each put checks for expiry. Each put adds at most one
+// row, so with two checks a table of expired rows shrinks.
 const rowsPerSweep = 2
 
 // An index entry holds a row's position plus one in as many low bits as the
 // index needs for it, and above them a tag of the row's key. So a search rarely reads
 // a row other than its own; each read is a cache miss.
 
-// tag returns the upper part of the key's index entries.
+// tag returns the part of the key that its index entry stores in the high bits. A search compares
+// tags before it reads a row.
 func (t *table[R, P]) tag(key *[16]byte) uint32 {
 	return binary.LittleEndian.Uint32(key[4:8]) &^ uint32(len(t.index)-1)
 }
 
 // homeIndexEntry returns the index entry at which the search for key begins. It does not use the
-// key's last two bytes, which choose the shard.
+// key's last two bytes, which choose the shard and are alike within it.
 func (t *table[R, P]) homeIndexEntry(key *[16]byte) uint32 {
 	return binary.LittleEndian.Uint32(key[8:12]) & uint32(len(t.index)-1)
 }
 
-// find returns the index entry and the row's position. If the key is missing, it returns
-// false and the entry for the key.
+// find looks the key up, and returns its index entry and its row's position. If ok is false, the
+// table has no row with the key, and entry is the free index entry for it.
 func (t *table[R, P]) find(key *[16]byte) (entry uint32, position int, ok bool) {
 	if len(t.index) == 0 {
 		return 0, 0, false
@@ -76,7 +76,8 @@ func (t *table[R, P]) find(key *[16]byte) (entry uint32, position int, ok bool) 
 	return entry, 0, false
 }
 
-// get returns the row, or nil if it is missing or has expired at now.
+// get returns the row with this key. It returns nil if the row is missing or has expired at now,
+// in Unix seconds.
 func (t *table[R, P]) get(key *[16]byte, now uint32) P {
 	_, position, ok := t.find(key)
 	if !ok {
@@ -88,8 +89,9 @@ func (t *table[R, P]) get(key *[16]byte, now uint32) P {
 	return nil
 }
 
-// prefetch reads the memory that a put of key needs: the index where its search begins,
-// and the place of the next row. The result has no meaning.
+// prefetch loads the memory that a put of key will use into the CPU cache: the home index entry
+// and the memory of the next row. The result has no meaning: it keeps the compiler from removing
+// the read.
 func (t *table[R, P]) prefetch(key *[16]byte) uint32 {
 	if len(t.index) == 0 {
 		return 0
@@ -98,7 +100,8 @@ func (t *table[R, P]) prefetch(key *[16]byte) uint32 {
 	return t.index[t.homeIndexEntry(key)]
 }
 
-// put adds a row or replaces the one with its key, and sweeps a few rows.
+// put adds a copy of value, or replaces the row that has its key. It first removes a few rows
+// that have expired at now, in Unix seconds.
 func (t *table[R, P]) put(value *R, now uint32) {
 	t.sweepExpiredRows(now)
 	added := P(t.rows.push(value)) // at once: a value whose methods are called here would move to the heap
@@ -123,8 +126,8 @@ func (t *table[R, P]) put(value *R, now uint32) {
 	}
 }
 
-// editRow calls editRow to rewrite the row with this key, and possibly its expiry. It returns
-// false if the key is missing.
+// editRow calls edit with the row that has this key, and updates the hash. edit may change all
+// fields but the key. The result is false if the table has no such row.
 func (t *table[R, P]) editRow(key *[16]byte, edit func(P)) bool {
 	_, position, ok := t.find(key)
 	if !ok {
@@ -138,7 +141,7 @@ func (t *table[R, P]) editRow(key *[16]byte, edit func(P)) bool {
 	return true
 }
 
-// addToIndex enters the row at position into the index.
+// addToIndex adds an index entry for the row at position.
 func (t *table[R, P]) addToIndex(position int) {
 	mask := uint32(len(t.index) - 1)
 	key := P(t.rows.at(position)).key()
@@ -149,6 +152,7 @@ func (t *table[R, P]) addToIndex(position int) {
 	t.index[entry] = t.tag(key) | uint32(position+1)
 }
 
+// rebuildIndex replaces the index by one with size entries, a power of two.
 func (t *table[R, P]) rebuildIndex(size int) {
 	t.index = make([]uint32, size)
 	for position := range t.rows.n {
@@ -156,7 +160,8 @@ func (t *table[R, P]) rebuildIndex(size int) {
 	}
 }
 
-// sweepExpiredRows removes expired rows among the next few.
+// sweepExpiredRows checks the next few rows from the cursor on, and removes those that have
+// expired at now. It returns at once while no row can have expired.
 func (t *table[R, P]) sweepExpiredRows(now uint32) {
 	for range min(rowsPerSweep, t.rows.n) {
 		if t.cursor >= t.rows.n {
@@ -177,7 +182,8 @@ func (t *table[R, P]) sweepExpiredRows(now uint32) {
 	}
 }
 
-// removeRow deletes the row at position; the last row takes its place.
+// removeRow removes the row at position and moves the last row there, so that the slab has no
+// gaps. A table that has become almost empty gets a smaller index.
 func (t *table[R, P]) removeRow(position int) {
 	gone := P(t.rows.at(position))
 	t.sum -= gone.digest()
@@ -195,7 +201,8 @@ func (t *table[R, P]) removeRow(position int) {
 	}
 }
 
-// indexEntryOf returns the index entry of a row that is in the table.
+// indexEntryOf returns the index entry of a row that must be in the table. A missing row is a bug
+// and panics.
 func (t *table[R, P]) indexEntryOf(known P) uint32 {
 	entry, _, ok := t.find(known.key())
 	if !ok {
@@ -204,8 +211,8 @@ func (t *table[R, P]) indexEntryOf(known P) uint32 {
 	return entry
 }
 
-// clearIndexEntry frees an entry and moves the following ones up, so that each stays reachable from
-// its home.
+// clearIndexEntry frees an index entry. It moves entries behind it forward, so that a search from
+// their home entry still reaches them without crossing a free entry.
 func (t *table[R, P]) clearIndexEntry(entry uint32) {
 	mask := uint32(len(t.index) - 1)
 	hole := entry
