@@ -4,12 +4,12 @@ import (
 	"pingpost/engine/market"
 )
 
-// AuctionHeld records a separate auction with its end: the buyers that were excluded, the
-// buyers that were pinged, and each one's answer. It reserves nothing; a sale that names
-// the auction does (Sale.Ping).
+// AuctionHeld records an auction that was held for a ping, without a sale. It names the buyers
+// that were excluded, the buyers that were pinged, and each one's answer. The auction reserves no
+// caps and no funds; a later sale that names the auction does (Sale.Ping).
 //
-// Each filter set of the campaign has exactly one outcome, in Trail. If its buyer was
-// pinged, the bid has the same outcome.
+// Each filter set (buyer) of the campaign has exactly one outcome, in Trail. If its buyer was
+// pinged, its element of Bids has the same outcome.
 type AuctionHeld struct {
 	Auction  market.AuctionID
 	Request  market.RequestID // of the call that received the answer; a replay repeats it
@@ -36,7 +36,8 @@ type AuctionHeld struct {
 	FiltersPassed market.FiltersPassed // with a bid of ours: the conditions that the lead met in the winner's filter set
 }
 
-// EmbeddedAuction is an auction within another decision, and is recorded with it.
+// EmbeddedAuction is an auction that was held while a lead was decided. It is recorded in the
+// LeadDecided event.
 type EmbeddedAuction struct {
 	ID       market.AuctionID
 	Began    int64 // Unix nanoseconds
@@ -47,7 +48,7 @@ type EmbeddedAuction struct {
 func (*AuctionHeld) Kind() Kind { return KindAuctionHeld }
 func (a *AuctionHeld) reset()   { a.ResetKeepingCapacity() }
 
-// ResetKeepingCapacity empties a and keeps its capacity.
+// ResetKeepingCapacity empties the event, and keeps the memory of its lists for the next one.
 func (a *AuctionHeld) ResetKeepingCapacity() {
 	*a = AuctionHeld{Trail: a.Trail[:0], Bids: a.Bids[:0], Fields: a.Fields[:0]}
 }

@@ -4,7 +4,7 @@ import (
 	"pingpost/engine/market"
 )
 
-// Bid is the result of pinging one buyer. It keeps the offer even if the offer is invalid.
+// Bid is the result of pinging one buyer. An offer that was judged invalid is recorded too.
 type Bid struct {
 	FilterSet  uint32 // position in the campaign's filter sets
 	Buyer      market.Ref

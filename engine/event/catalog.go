@@ -4,8 +4,8 @@ import (
 	"pingpost/engine/market"
 )
 
-// Founded is the first event of a log. It identifies the exchange, and checks the key of
-// the log's hashes, so that a log is never opened with another exchange's key.
+// Founded is the first event of a log and identifies the exchange. KeyCheck reveals at a start
+// that the configured key is that of another exchange. Hashes in the log need the right key.
 type Founded struct {
 	Epoch    [16]byte // random; a restored copy gets a new one
 	KeyCheck [16]byte
@@ -21,7 +21,8 @@ func (f *Founded) encodeOrDecode(pb *protobufCodec) {
 	fixed64Field(pb, 3, &f.At)
 }
 
-// ObjectKind is the kind of object that a configured name belongs to.
+// ObjectKind is the type of a configured object: supplier, buyer, campaign or suppression list.
+// Names are numbered separately for each type.
 type ObjectKind uint8
 
 const (
@@ -31,23 +32,22 @@ const (
 	ObjectList     ObjectKind = 4
 )
 
-// NumberedName gives a configured name its permanent number. Numbers count up within a kind, from
-// 1.
+// NumberedName gives the configured name ID its permanent number Ref. Each kind counts from 1.
 type NumberedName struct {
 	Kind ObjectKind
 	Ref  market.Ref
 	ID   string
 }
 
-// NumberedCap gives a cap its permanent number.
+// NumberedCap gives the cap that Key identifies its permanent number Ref.
 type NumberedCap struct {
 	Ref market.Ref
 	Key market.CapKey
 }
 
-// CatalogSet puts a configuration into force: an immutable file beside the log, without
-// secrets, identified by its hash. A catalog of ten thousand campaigns is too large for a
-// frame.
+// CatalogSet activates a configuration. It names the configuration's file by its hash; the file
+// is beside the log, never changes and holds no secrets. The event does not hold the
+// configuration, because ten thousand campaigns are too large for a log record.
 type CatalogSet struct {
 	Version  uint32
 	Document string // hex SHA-256 of the file
@@ -56,7 +56,7 @@ type CatalogSet struct {
 	From     ConfigOrigin
 }
 
-// ConfigOrigin is the source of a configuration.
+// ConfigOrigin is where a configuration came from: the file or the admin API.
 type ConfigOrigin uint8
 
 const (
@@ -67,7 +67,8 @@ const (
 
 var configOriginNames = [...]string{FromFile: "file", FromAPI: "api", FromDocument: "document"}
 
-// String returns the origin's name; empty if an earlier program wrote the event.
+// String returns the origin's name. It is empty in events that earlier programs wrote without an
+// origin.
 func (o ConfigOrigin) String() string {
 	if int(o) < len(configOriginNames) {
 		return configOriginNames[o]
@@ -86,8 +87,9 @@ func (c *CatalogSet) encodeOrDecode(pb *protobufCodec) {
 	enumField(pb, 5, &c.From)
 }
 
-// NamesNumbered numbers new names and caps, several at a time. It precedes the catalog that
-// has them, and is harmless without it.
+// NamesNumbered gives new names and caps of a configuration their numbers. It is logged before
+// the CatalogSet event of that configuration. If that event does not follow, the numbers do no
+// harm.
 type NamesNumbered struct {
 	Names []NumberedName
 	Caps  []NumberedCap

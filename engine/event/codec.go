@@ -9,27 +9,27 @@ import (
 	"github.com/VictoriaMetrics/easyproto"
 )
 
-// message is a struct that is encoded as a protobuf message. Its encodeOrDecode lists the
-// fields once, for both directions: a name, a number and a form cannot differ between the
-// encoder and the decoder.
+// message is a struct that is encoded as a protobuf message. Its method encodeOrDecode calls one
+// function for each field, and these calls serve both directions. So a field's number and
+// encoding cannot differ between encoder and decoder.
 type message interface {
 	encodeOrDecode(pb *protobufCodec)
 }
 
-// protobufCodec encodes or decodes one message in protobuf's wire format. One goroutine
-// uses it.
+// protobufCodec encodes or decodes one message in protobuf's wire format. One goroutine uses it.
 //
-// Encoding appends each field directly to its place in the buffer. A zero value is not
-// written, as in proto3.
+// Encoding appends each field directly to its place in the buffer. A zero value is not written,
+// as in proto3.
 //
-// Decoding stands at one field of the message. Each call for a field of that number decodes
-// it and moves on. The encoder writes fields in the order of the list, so one pass over the
-// list decodes a message of this program. Fields in another order need further passes. If a
-// pass decodes no field, a later program has added the field, and the decoder skips it.
+// Decoding has one current field of the message. A call for a field of that number decodes it and
+// makes the next field the current one. The encoder writes fields in the order of the calls in
+// encodeOrDecode, so one call of encodeOrDecode decodes a message of this program. Fields in
+// another order need further calls. If a call decodes no field, a later program has added the
+// field, and the decoder skips it.
 //
-// Rejected: the library's encoder (easyproto). It keeps a tree of all fields and walks it
-// twice. For a lead that is several times the lead's own memory, and twice the time even
-// with all of it in the cache, which a server rarely has.
+// Rejected: the library's encoder (easyproto). It keeps a tree of all fields and walks it twice.
+// For a lead that is several times the lead's own memory, and twice the time even with all of it
+// in the cache, which a server rarely has.
 type protobufCodec struct {
 	decoding bool
 
@@ -44,14 +44,16 @@ type protobufCodec struct {
 
 var encoders = sync.Pool{New: func() any { return new(protobufCodec) }}
 
-// newEncoder returns an encoder that appends to dst.
+// newEncoder returns an encoder that appends to dst. It comes from a pool; finishEncoding returns
+// it.
 func newEncoder(dst []byte) *protobufCodec {
 	pb := encoders.Get().(*protobufCodec)
 	pb.encoded = dst
 	return pb
 }
 
-// finishEncoding returns the buffer. The caller must not use the encoder after it.
+// finishEncoding returns the encoded bytes, and returns the encoder to the pool. The caller must
+// not use the encoder afterwards.
 func (pb *protobufCodec) finishEncoding() []byte {
 	encoded := pb.encoded
 	pb.encoded = nil
@@ -59,14 +61,15 @@ func (pb *protobufCodec) finishEncoding() []byte {
 	return encoded
 }
 
-// decodeMessage decodes the outermost message. The result aliases data.
+// decodeMessage decodes data into m. Strings and slices of m share memory with data.
 func (pb *protobufCodec) decodeMessage(data []byte, m message) error {
 	pb.decoding, pb.err = true, nil
 	pb.decodeFields(data, m)
 	return pb.err
 }
 
-// decodeFields decodes all fields of a message, or of a message within it.
+// decodeFields decodes all fields in data into m. It is also called for a message within a
+// message.
 func (pb *protobufCodec) decodeFields(data []byte, m message) {
 	pb.rest = data
 	for pb.nextField(); pb.number != 0; {
@@ -79,7 +82,8 @@ func (pb *protobufCodec) decodeFields(data []byte, m message) {
 	}
 }
 
-// nextField moves to the next field of the message, or to its end.
+// nextField makes the next field of the message the current one. At the end, or after an error,
+// number is zero.
 func (pb *protobufCodec) nextField() {
 	pb.number = 0
 	if len(pb.rest) == 0 || pb.err != nil {
@@ -93,7 +97,8 @@ func (pb *protobufCodec) nextField() {
 	}
 }
 
-// finishField moves on after a field, or records that its value has the wrong form.
+// finishField ends the decoding of the current field and moves to the next one. ok is false if
+// the field's value did not have the expected wire type, which is recorded as an error.
 func (pb *protobufCodec) finishField(ok bool) {
 	if !ok && pb.err == nil {
 		pb.err = fmt.Errorf("field %d of the log record has the wrong wire type", pb.number)
@@ -101,10 +106,10 @@ func (pb *protobufCodec) finishField(ok bool) {
 	pb.nextField()
 }
 
-// skipFieldsHereIfReplay skips the next fields while their numbers are in the range, if the
-// decoder decodes for a replay. The caller calls it at the place of these fields in the order.
-func (pb *protobufCodec) skipFieldsHereIfReplay(firstNumber, lastNumber uint32) {
-	for pb.forReplay && firstNumber <= pb.number && pb.number <= lastNumber {
+// skipForReplay skips current fields numbered from first to last if the decoder decodes for a
+// replay, which does not need them.
+func (pb *protobufCodec) skipForReplay(first, last uint32) {
+	for pb.forReplay && first <= pb.number && pb.number <= last {
 		pb.nextField()
 	}
 }
@@ -116,11 +121,13 @@ const (
 	wireBytes   = 2
 )
 
+// appendTag appends the tag of a field: its number and its wire type.
 func (pb *protobufCodec) appendTag(number uint32, wire uint64) {
 	pb.encoded = appendVarint(pb.encoded, uint64(number)<<3|wire)
 }
 
-// appendVarint is short, so that the compiler inlines it: most numbers are one byte.
+// appendVarint appends v as a protobuf varint. Most numbers take one byte, and the function is
+// short enough for the compiler to inline it.
 func appendVarint(dst []byte, v uint64) []byte {
 	if v < 1<<7 {
 		return append(dst, byte(v))
@@ -128,18 +135,19 @@ func appendVarint(dst []byte, v uint64) []byte {
 	return binary.AppendUvarint(dst, v)
 }
 
-// appendUint64 appends a number, also if it is zero.
+// appendUint64 appends the field number with the value v, even if v is zero.
 func (pb *protobufCodec) appendUint64(number uint32, v uint64) {
 	pb.appendTag(number, wireVarint)
 	pb.encoded = appendVarint(pb.encoded, v)
 }
 
-// appendBytes appends a byte string, also if it is empty.
+// appendBytes appends the field number with the value v, even if v is empty.
 func appendBytes[T string | []byte](pb *protobufCodec, number uint32, v T) {
 	pb.appendTag(number, wireBytes)
 	pb.encoded = append(appendVarint(pb.encoded, uint64(len(v))), v...)
 }
 
+// uint64Field encodes or decodes the field number as a varint of up to 64 bits.
 func uint64Field(pb *protobufCodec, number uint32, v *uint64) {
 	if !pb.decoding && *v != 0 {
 		pb.appendUint64(number, *v)
@@ -151,6 +159,7 @@ func uint64Field(pb *protobufCodec, number uint32, v *uint64) {
 	}
 }
 
+// uint32Field encodes or decodes the field number as a varint of up to 32 bits.
 func uint32Field[T ~uint32](pb *protobufCodec, number uint32, v *T) {
 	if !pb.decoding && *v != 0 {
 		pb.appendUint64(number, uint64(*v))
@@ -162,7 +171,7 @@ func uint32Field[T ~uint32](pb *protobufCodec, number uint32, v *T) {
 	}
 }
 
-// enumField encodes or decodes a small enum.
+// enumField encodes or decodes the field number as a number below 256, such as an enum's value.
 func enumField[T ~uint8](pb *protobufCodec, number uint32, v *T) {
 	if !pb.decoding && *v != 0 {
 		pb.appendUint64(number, uint64(*v))
@@ -174,7 +183,8 @@ func enumField[T ~uint8](pb *protobufCodec, number uint32, v *T) {
 	}
 }
 
-// zigzagField encodes or decodes a signed number that is usually small.
+// zigzagField encodes or decodes the field number as a signed number (protobuf's sint64), which
+// is short for numbers near zero.
 func zigzagField[T ~int64](pb *protobufCodec, number uint32, v *T) {
 	if !pb.decoding && *v != 0 {
 		pb.appendUint64(number, uint64(*v)<<1^uint64(*v>>63))
@@ -186,7 +196,8 @@ func zigzagField[T ~int64](pb *protobufCodec, number uint32, v *T) {
 	}
 }
 
-// fixed64Field encodes or decodes a number in eight bytes, such as a time or a hash.
+// fixed64Field encodes or decodes the field number in eight bytes. Times and hashes use it,
+// because a varint would be longer.
 func fixed64Field[T int64 | uint64](pb *protobufCodec, number uint32, v *T) {
 	if !pb.decoding && *v != 0 {
 		pb.appendTag(number, wireFixed64)
@@ -199,6 +210,7 @@ func fixed64Field[T int64 | uint64](pb *protobufCodec, number uint32, v *T) {
 	}
 }
 
+// boolField encodes or decodes the field number as a boolean. False is not written.
 func boolField(pb *protobufCodec, number uint32, v *bool) {
 	if !pb.decoding && *v {
 		pb.appendUint64(number, 1)
@@ -210,7 +222,8 @@ func boolField(pb *protobufCodec, number uint32, v *bool) {
 	}
 }
 
-// stringField encodes or decodes a text. A decoded text aliases the record.
+// stringField encodes or decodes the field number as a text. A decoded text shares memory with
+// the record.
 func stringField(pb *protobufCodec, number uint32, v *string) {
 	if !pb.decoding && *v != "" {
 		appendBytes(pb, number, *v)
@@ -222,7 +235,8 @@ func stringField(pb *protobufCodec, number uint32, v *string) {
 	}
 }
 
-// bytesField encodes or decodes a byte string. A decoded one aliases the record.
+// bytesField encodes or decodes the field number as a byte string. A decoded byte string shares
+// memory with the record.
 func bytesField(pb *protobufCodec, number uint32, v *[]byte) {
 	if !pb.decoding && len(*v) != 0 {
 		appendBytes(pb, number, *v)
@@ -234,7 +248,8 @@ func bytesField(pb *protobufCodec, number uint32, v *[]byte) {
 	}
 }
 
-// fixedBytesField encodes or decodes a byte string of a fixed length.
+// fixedBytesField encodes or decodes the field number as a byte string with the length of v.
+// Encoding writes it only if present is set. Decoding rejects another length.
 func fixedBytesField(pb *protobufCodec, number uint32, v []byte, present bool) {
 	if !pb.decoding && present {
 		appendBytes(pb, number, v)
@@ -244,18 +259,20 @@ func fixedBytesField(pb *protobufCodec, number uint32, v []byte, present bool) {
 	}
 }
 
+// decodeFixedBytes copies the current field's value to v. A value of another length is an error.
 func (pb *protobufCodec) decodeFixedBytes(v []byte) {
 	data, ok := pb.field.Bytes()
 	pb.finishField(ok && len(data) == len(v) && copy(v, data) == len(v))
 }
 
-// idField encodes or decodes an identifier or a key of 16 bytes.
+// idField encodes or decodes the field number as 16 bytes: an identifier or a key. Zero is not
+// written.
 func idField[T ~[16]byte](pb *protobufCodec, number uint32, id *T) {
 	var none T
 	fixedBytesField(pb, number, (*id)[:], *id != none)
 }
 
-// idListField encodes or decodes a list of identifiers.
+// idListField encodes or decodes the field number as a list of 16-byte identifiers.
 func idListField[T ~[16]byte](pb *protobufCodec, number uint32, list *[]T) {
 	for i := 0; !pb.decoding && i < len(*list); i++ {
 		appendBytes(pb, number, (*list)[i][:])
@@ -265,6 +282,8 @@ func idListField[T ~[16]byte](pb *protobufCodec, number uint32, list *[]T) {
 	}
 }
 
+// stringListField encodes or decodes the field number as a list of texts. Decoded texts share
+// memory with the record.
 func stringListField(pb *protobufCodec, number uint32, list *[]string) {
 	for i := 0; !pb.decoding && i < len(*list); i++ {
 		appendBytes(pb, number, (*list)[i])
@@ -276,7 +295,8 @@ func stringListField(pb *protobufCodec, number uint32, list *[]string) {
 	}
 }
 
-// packedUint64Field encodes or decodes a list of numbers.
+// packedUint64Field encodes or decodes the field number as a list of numbers in one packed byte
+// string.
 func packedUint64Field[T ~[]uint64](pb *protobufCodec, number uint32, list *T) {
 	if !pb.decoding && len(*list) > 0 {
 		start := pb.beginLength(number)
@@ -292,8 +312,8 @@ func packedUint64Field[T ~[]uint64](pb *protobufCodec, number uint32, list *T) {
 	}
 }
 
-// messageField encodes or decodes a message within a message. The encoder writes it only if
-// it is present.
+// messageField encodes or decodes the field number as the inner message m. Encoding writes it
+// only if present is set.
 func messageField(pb *protobufCodec, number uint32, m message, present bool) {
 	if !pb.decoding && present {
 		start := pb.beginLength(number)
@@ -305,7 +325,8 @@ func messageField(pb *protobufCodec, number uint32, m message, present bool) {
 	}
 }
 
-// decodeInnerMessage decodes the current field as a message, and moves on after it.
+// decodeInnerMessage decodes the current field as the message m, and then moves to the field
+// after it.
 func (pb *protobufCodec) decodeInnerMessage(m message) {
 	number, after := pb.number, pb.rest
 	data, ok := pb.field.MessageData()
@@ -316,7 +337,7 @@ func (pb *protobufCodec) decodeInnerMessage(m message) {
 	pb.finishField(ok)
 }
 
-// messageListField encodes or decodes a list of messages.
+// messageListField encodes or decodes the field number as a list of messages.
 func messageListField[T any, P interface {
 	*T
 	message
@@ -331,16 +352,17 @@ func messageListField[T any, P interface {
 	}
 }
 
-// beginLength appends the tag of a byte string and leaves one byte for its length, because
-// most are short. It returns the position of that byte.
+// beginLength begins the field number, whose content is appended next and has an unknown length.
+// It leaves one byte for the length, because most are short, and returns that byte's position.
+// endLength completes the field.
 func (pb *protobufCodec) beginLength(number uint32) (start int) {
 	pb.appendTag(number, wireBytes)
 	pb.encoded = append(pb.encoded, 0)
 	return len(pb.encoded) - 1
 }
 
-// endLength writes the length of the content since start, and moves the content up if its
-// length needs more than one byte.
+// endLength completes a field that beginLength has begun at start: it writes the content's
+// length. If the length needs more than one byte, it moves the content.
 func (pb *protobufCodec) endLength(start int) {
 	size := len(pb.encoded) - start - 1
 	if size < 1<<7 {
@@ -354,7 +376,7 @@ func (pb *protobufCodec) endLength(start int) {
 	copy(pb.encoded[start:], length[:n])
 }
 
-// extendList appends a zero element to a list and returns it.
+// extendList appends a zero element to the list and returns that element's address.
 func extendList[T any](list *[]T) *T {
 	var zero T
 	*list = append(*list, zero)

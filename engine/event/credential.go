@@ -4,7 +4,7 @@ import (
 	"pingpost/engine/market"
 )
 
-// CredentialKind is the use of a credential. Numbers are in the log.
+// CredentialKind is how a caller authenticates with a credential. The numbers are in the log.
 type CredentialKind uint8
 
 const (
@@ -25,7 +25,8 @@ func (k CredentialKind) String() string {
 	return "invalid"
 }
 
-// CredentialSet adds or revokes a credential. It holds only the hash.
+// CredentialSet adds or revokes a credential of a supplier or buyer. It holds the credential's
+// hash, never its value.
 type CredentialSet struct {
 	Credential CredentialKind
 	Owner      ObjectKind
@@ -55,8 +56,8 @@ func (c *CredentialSet) encodeOrDecode(pb *protobufCodec) {
 	stringField(pb, 10, &c.By)
 }
 
-// SecretSet stores a secret that the exchange itself presents, for example to a buyer's
-// endpoint. The exchange's own key seals it.
+// SecretSet stores a secret that the exchange presents to others, for example to a buyer's
+// endpoint. Sealed is the secret, encrypted with the exchange's own key.
 type SecretSet struct {
 	Name   string // such as buyer/buy_blue/bearer
 	Sealed []byte // empty: the secret is deleted

@@ -10,9 +10,9 @@ import (
 	"pingpost/engine/market/escape"
 )
 
-// DescribeAsJSON renders an event as a JSON object for a person who reads a log. It leaves out
-// secrets and personal data: sealed parts show their length, hashes their first bytes.
-// Member names are part of the output format and never change.
+// DescribeAsJSON returns the event as a JSON object for a person who reads a log. It leaves out
+// secrets and personal data, and shows only the length of sealed (encrypted) parts. The member
+// names are part of the output format and never change.
 func DescribeAsJSON(e Event) string {
 	d := jsonDescription{}
 	switch e := e.(type) {
@@ -75,7 +75,7 @@ func DescribeAsJSON(e Event) string {
 	return "{" + strings.Join(d, ",") + "}"
 }
 
-// addUserOrToken adds the members of an operator's account or token.
+// addUserOrToken adds the members that describe a UserSet or an APITokenSet event.
 func (d *jsonDescription) addUserOrToken(e Event) {
 	switch e := e.(type) {
 	case *UserSet:
@@ -91,9 +91,10 @@ func (d *jsonDescription) addUserOrToken(e Event) {
 	}
 }
 
-// jsonDescription collects JSON members.
+// jsonDescription collects the members of a JSON object, each as the text "name":value.
 type jsonDescription []string
 
+// addMember adds a member whose value is JSON text.
 func (d *jsonDescription) addMember(name, value string) {
 	*d = append(*d, strconv.Quote(name)+":"+value)
 }
@@ -177,7 +178,7 @@ func (d *jsonDescription) addPostSettled(e *PostSettled) {
 	d.addWebhookType(e.Webhook)
 }
 
-// addSealedSize adds a contact part's length and the slot of its key.
+// addSealedSize adds the length of a lead's sealed personal data and the slot of its key.
 func (d *jsonDescription) addSealedSize(slot uint64, part []byte) {
 	d.addUint("sealed_bytes", uint64(len(part)))
 	d.addUint("slot", slot)
@@ -196,13 +197,14 @@ func (d *jsonDescription) addErasedLeads(e *LeadsErased) {
 	d.addMember("slots", "["+strings.Join(slots, ",")+"]")
 }
 
-// addWebhookType adds the webhook that the event causes.
+// addWebhookType adds the type of the webhook that the event triggers, if it triggers one.
 func (d *jsonDescription) addWebhookType(webhookType market.WebhookType) {
 	if webhookType != market.WebhookNone {
 		d.addText("hook", webhookType.String())
 	}
 }
 
+// addTrail adds the outcomes of a decision, each with the numbers of its filter sets.
 func (d *jsonDescription) addTrail(trail []OutcomeFilterSets) {
 	steps := make([]string, 0, len(trail))
 	for i := range trail {
@@ -217,6 +219,8 @@ func (d *jsonDescription) addTrail(trail []OutcomeFilterSets) {
 	}
 }
 
+// addSale adds a sale under the name. Without a buyer it adds only whether the lead is a test
+// lead.
 func (d *jsonDescription) addSale(name string, s *Sale) {
 	if s.Buyer == 0 {
 		d.addFlag("test", s.Test)
@@ -334,7 +338,7 @@ func (d *jsonDescription) addStatusChanged(e *StatusChanged) {
 	d.addMember("changes", "["+strings.Join(all, ",")+"]")
 }
 
-// addRejections adds the rejections as the reporter's messages.
+// addRejections adds the messages that the reporter received for its rejected change.
 func (d *jsonDescription) addRejections(rejections []market.ReportRejection) {
 	if len(rejections) == 0 {
 		return

@@ -4,9 +4,9 @@ import (
 	"pingpost/engine/market"
 )
 
-// LeadsErased records that the personal data of these leads is erased. The process erases
-// the keys once the event is durable. If a crash comes between, the next start erases
-// them, so the event names everything that this needs.
+// LeadsErased records that an operator has erased the personal data of leads. Once the event is
+// durable, the process erases the keys of the leads. If a crash comes before that, the next start
+// erases the keys by Slots.
 type LeadsErased struct {
 	Slots []uint64        // of the leads' keys
 	Leads []market.LeadID // with these slots, in the same order

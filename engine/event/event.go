@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// Kind is the number of an event's kind. Numbers are never reused.
+// Kind is the number of an event type in the log. Numbers are never reused.
 type Kind uint32
 
 const (
@@ -71,20 +71,22 @@ func (k Kind) String() string {
 	return fmt.Sprintf("kind_%d", uint32(k))
 }
 
-// version is the version of every kind that this program writes.
+// version is the version that this program writes for each kind of event.
 const version = 1
 
-// Event is one event of the log.
+// Event is a log record in memory: a pointer to one of the structs of this package.
 type Event interface {
 	Kind() Kind
 	reset()
 	message
 }
 
-// ErrUnknown reports an unknown kind or version: a newer program wrote the log.
+// ErrUnknown reports that a log record has a kind or version that this program does not know,
+// because a newer program wrote the log.
 var ErrUnknown = errors.New("unknown kind or version of a log event: a newer release wrote the log; run that release")
 
-// recordEnvelope is the outermost message of a log record.
+// recordEnvelope is the outermost protobuf message of a log record: the kind, its version, and
+// the encoded event.
 type recordEnvelope struct {
 	kind    Kind
 	version uint32
@@ -103,7 +105,7 @@ const (
 	envelopeEvent   = 3
 )
 
-// Append appends e's encoding to dst.
+// Append appends the log record of e to dst. Decoder.Decode reads it.
 func Append(dst []byte, e Event) []byte {
 	pb := newEncoder(dst)
 	pb.appendUint64(envelopeKind, uint64(e.Kind()))
@@ -112,8 +114,8 @@ func Append(dst []byte, e Event) []byte {
 	return pb.finishEncoding()
 }
 
-// Decoder decodes events one after the other, into one value for each kind, so that a
-// replay allocates nothing. It is not safe for concurrent use.
+// Decoder decodes log records one after the other. It reuses one struct for each kind, so that a
+// replay allocates no memory. It is not safe for concurrent use.
 type Decoder struct {
 	// ForReplay skips the fields that Apply does not use: the fields and the trail of
 	// a lead or an auction, and the bids, which are more than half of the frame.
@@ -141,8 +143,8 @@ type Decoder struct {
 	apiTokenSet      APITokenSet
 }
 
-// Decode reads one event. The result and its strings and slices are valid until the next
-// call, and as long as data is.
+// Decode decodes the log record data. The event, its strings and its slices are valid until the
+// next call, and only while data is unchanged.
 func (d *Decoder) Decode(data []byte) (Event, error) {
 	d.envelope = recordEnvelope{}
 	d.codec.forReplay = d.ForReplay
@@ -167,6 +169,7 @@ func (d *Decoder) Decode(data []byte) (Event, error) {
 	return e, nil
 }
 
+// reusedEventOf returns the decoder's struct for the kind, or nil for an unknown kind.
 func (d *Decoder) reusedEventOf(kind Kind) Event {
 	switch kind {
 	case KindFounded:

@@ -4,9 +4,8 @@ import (
 	"pingpost/engine/market"
 )
 
-// BuyerFundsMoved is an operator's entry in a buyer's account: the one opening balance, and
-// every later top-up. The events of sales record the amounts that sales take and give
-// back.
+// BuyerFundsMoved is an operator's entry in a buyer's account: the one opening balance, or a
+// later top-up. Money that sales take and give back is in the events of the sales.
 type BuyerFundsMoved struct {
 	Buyer   market.Ref
 	Amount  market.Money
@@ -48,8 +47,8 @@ func (d *PauseSet) encodeOrDecode(pb *protobufCodec) {
 	stringField(pb, 5, &d.By)
 }
 
-// SuppressionListLoaded puts new content into a suppression list: an immutable file beside the log,
-// identified by its hash.
+// SuppressionListLoaded replaces the content of a suppression list. The content is an immutable
+// file beside the log; the event names it by its hash.
 type SuppressionListLoaded struct {
 	List    market.Ref
 	File    string // hex SHA-256 of the file

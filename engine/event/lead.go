@@ -4,8 +4,11 @@ import (
 	"pingpost/engine/market"
 )
 
-// LeadDecided is a lead with its decision: sold without a post (Sale alone), sold to a buyer
-// to whom it is now posted (Sale and Post), or unsold (Reason).
+// LeadDecided records a lead and the decision on it.
+//
+//	Sale alone     sold to a buyer without an endpoint
+//	Sale and Post  assigned to a buyer, to whom the lead is now posted
+//	Reason         unsold
 type LeadDecided struct {
 	Lead     market.LeadID
 	Request  market.RequestID // of the call with the lead; a replay repeats it
@@ -32,14 +35,15 @@ type LeadDecided struct {
 	Slot          uint64             // of the key that seals the lead; zero: plaintext (before encryption)
 }
 
-// IdempotencyUse is the key that finds the answer again. The zero Key is none.
+// IdempotencyUse is a request's idempotency key, by which a repeat finds the first answer. A zero
+// Key means that the request has none.
 type IdempotencyUse struct {
 	Key         [16]byte // hash of owner, endpoint and key
 	Fingerprint uint64   // hash of the body
 	ExpiresAt   int64    // Unix nanoseconds
 }
 
-// Field is one value of a lead, under its arriving name.
+// Field is one field of a lead, as the log stores it.
 type Field struct {
 	Name string
 	Kind market.ValueKind
@@ -49,7 +53,7 @@ type Field struct {
 func (*LeadDecided) Kind() Kind { return KindLeadDecided }
 func (l *LeadDecided) reset()   { l.ResetKeepingCapacity() }
 
-// ResetKeepingCapacity empties l and keeps its capacity.
+// ResetKeepingCapacity empties the event, and keeps the memory of its lists for the next one.
 func (l *LeadDecided) ResetKeepingCapacity() {
 	charges, dups, bids := l.Sale.Charges[:0], l.Sale.Duplicates[:0], l.Auction.Bids[:0]
 	trail, fields, sealed := l.Trail[:0], l.Fields[:0], l.Sealed[:0]

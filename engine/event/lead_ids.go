@@ -1,10 +1,10 @@
 package event
 
-// FieldSellerLeadID is the name of the field with the seller's own id of a lead, which a
-// seller's post contains.
+// FieldSellerLeadID is the name of the field in which a post carries the seller's own id of the
+// lead.
 const FieldSellerLeadID = "lead_uuid"
 
-// SellerLeadID returns a copy of the seller's own id of the lead, or "" without one.
+// SellerLeadID returns the id that the seller gave to the lead, or "" if the lead has none.
 func (l *LeadDecided) SellerLeadID() string {
 	for i := range l.Fields {
 		if l.Fields[i].Name == FieldSellerLeadID {
@@ -14,7 +14,8 @@ func (l *LeadDecided) SellerLeadID() string {
 	return ""
 }
 
-// AuctionIDText returns the exchange's id of the lead's auction, or "" without an auction.
+// AuctionIDText returns the text of the id of the auction in which the lead was decided or sold.
+// It is "" if there was no auction.
 func (l *LeadDecided) AuctionIDText() string {
 	id := l.Auction.ID
 	if id.IsZero() {

@@ -4,9 +4,9 @@ import (
 	"pingpost/engine/market"
 )
 
-// PostIntent is the intent to send a lead to a buyer's endpoint, with everything that a restart
-// needs to send it again. The contact part holds the body (see Contact); every attempt
-// sends the same bytes.
+// PostIntent is the intent to post a lead to a buyer's endpoint. It holds everything that a
+// restarted process needs to post again, except the body, which is in the sealed ContactPart.
+// Every attempt sends the same bytes.
 type PostIntent struct {
 	URL        string // empty: the lead is only recorded
 	Credential string // name of the secret; the secret itself is never in an intent
@@ -31,7 +31,8 @@ type PostIntent struct {
 	Trusted bool
 }
 
-// NewPostIntent returns the intent to send to an endpoint.
+// NewPostIntent returns the intent to post to the endpoint. timeout is the limit of one attempt
+// in nanoseconds.
 func NewPostIntent(endpoint *market.Endpoint, timeout int64) PostIntent {
 	p := PostIntent{
 		URL: endpoint.URL, Credential: endpoint.Credential, Header: endpoint.Header, Scheme: endpoint.Scheme,
@@ -46,7 +47,7 @@ func NewPostIntent(endpoint *market.Endpoint, timeout int64) PostIntent {
 	return p
 }
 
-// Endpoint returns the target of the intent, as it was when the intent was logged.
+// Endpoint returns the endpoint to post to, as it was configured when the intent was logged.
 func (p *PostIntent) Endpoint() market.Endpoint {
 	to := market.Endpoint{URL: p.URL, Credential: p.Credential, Header: p.Header, Scheme: p.Scheme}
 	if p.TokenURL != "" {
@@ -74,8 +75,8 @@ func (p *PostIntent) encodeOrDecode(pb *protobufCodec) {
 	boolField(pb, 12, &p.Trusted)
 }
 
-// PostAttempted records an attempt after which another one follows. Its number and time let a
-// restart continue the schedule.
+// PostAttempted records a failed attempt to post a lead that will be repeated. A restarted
+// process continues the retry schedule by its number and time.
 type PostAttempted struct {
 	Lead         market.LeadID
 	Attempt      uint32 // step of the retry schedule, from 1
@@ -101,8 +102,9 @@ func (t *PostAttempted) encodeOrDecode(pb *protobufCodec) {
 	boolField(pb, 8, &t.KeepsAttempt)
 }
 
-// PostSettlement is the result of an open post. Numbers are in the log. Package market has the
-// table that relates it to the other results.
+// PostSettlement is a result of posting a lead to a buyer, or an operator's decision on the post.
+// The numbers are in the log. The table of outcomes in package market relates it to the lead's
+// status.
 type PostSettlement uint8
 
 const (
@@ -123,8 +125,8 @@ func (s PostSettlement) String() string {
 	return names[s]
 }
 
-// EndsPost reports whether the settlement closes the post: whether this buyer has the lead is
-// then known.
+// EndsPost reports whether the settlement ends the post to this buyer, because it is then known
+// whether the buyer has the lead.
 func (s PostSettlement) EndsPost() bool {
 	switch s {
 	case SettledDelivered, SettledRefused, SettledConfirmed, SettledReleased:
@@ -133,9 +135,9 @@ func (s PostSettlement) EndsPost() bool {
 	return false
 }
 
-// PostSettled ends an open post or changes its state. After a refusal within the time
-// limit it carries the next post in the same frame, so that a lead is never between two
-// buyers.
+// PostSettled records a result of an open post. After a refusal within the time limit it also
+// holds the sale and the post to the next buyer. One record holds both, so that the lead is
+// always with one buyer.
 type PostSettled struct {
 	Lead       market.LeadID
 	Campaign   market.Ref
@@ -193,7 +195,8 @@ func (s *PostSettled) encodeOrDecode(pb *protobufCodec) {
 	stringField(pb, 20, &s.By)
 }
 
-// dialectMessage is the encoding of a dialect: its i-th text is field i+1.
+// dialectMessage encodes a dialect as a protobuf message. The text with index i in Dialect.Texts
+// is field i+1.
 type dialectMessage market.Dialect
 
 const dialectIdempotent = 14

@@ -15,8 +15,8 @@ import (
 //
 // (Rejected: a second decoder for every kind, or for serving: their speed does not matter.)
 
-// leadReader reads the fields of a message from left to right. If a value does not match its
-// tag, failed is set and rest is empty.
+// leadReader reads the fields of an encoded lead from left to right, for the fast decoder of
+// replays. If a value does not match its tag, failed is set and rest is empty.
 type leadReader struct {
 	rest   []byte
 	failed bool
@@ -31,7 +31,8 @@ const (
 
 var errMalformedField = errors.New("lead_decided event: a field's value is malformed or has the wrong wire type")
 
-// decodeForReplay reads the fields that applying the lead needs.
+// decodeForReplay decodes the fields that Apply needs. At the first tag that it does not know, it
+// gives the rest of src to the general decoder pb.
 func (l *LeadDecided) decodeForReplay(pb *protobufCodec, src []byte) error {
 	w := leadReader{rest: src}
 	for len(w.rest) > 0 {
@@ -69,6 +70,7 @@ func (l *LeadDecided) decodeForReplay(pb *protobufCodec, src []byte) error {
 	return w.finish()
 }
 
+// decodeForReplay decodes a sale, like LeadDecided.decodeForReplay.
 func (s *Sale) decodeForReplay(pb *protobufCodec, src []byte) error {
 	w := leadReader{rest: src}
 	for len(w.rest) > 0 {
@@ -104,6 +106,7 @@ func (s *Sale) decodeForReplay(pb *protobufCodec, src []byte) error {
 	return w.finish()
 }
 
+// decodeForReplay decodes a charge, like LeadDecided.decodeForReplay.
 func (c *CapCharge) decodeForReplay(pb *protobufCodec, src []byte) error {
 	w := leadReader{rest: src}
 	for len(w.rest) > 0 {
@@ -121,6 +124,7 @@ func (c *CapCharge) decodeForReplay(pb *protobufCodec, src []byte) error {
 	return w.finish()
 }
 
+// decodeForReplay decodes a duplicate value, like LeadDecided.decodeForReplay.
 func (d *DuplicateValue) decodeForReplay(pb *protobufCodec, src []byte) error {
 	w := leadReader{rest: src}
 	for len(w.rest) > 0 {
@@ -136,7 +140,7 @@ func (d *DuplicateValue) decodeForReplay(pb *protobufCodec, src []byte) error {
 	return w.finish()
 }
 
-// decodeRest decodes the remaining fields of the message with the general decoder.
+// decodeRest decodes the remaining fields into m with the general decoder pb.
 func (w *leadReader) decodeRest(pb *protobufCodec, m message) error {
 	if w.failed {
 		return errMalformedField
@@ -144,7 +148,7 @@ func (w *leadReader) decodeRest(pb *protobufCodec, m message) error {
 	return pb.decodeMessage(w.rest, m)
 }
 
-// readVarint reads the value after a tag of one byte.
+// readVarint skips the tag, which is one byte, and reads the varint after it.
 func (w *leadReader) readVarint() uint64 {
 	if len(w.rest) > 1 && w.rest[1] < 0x80 {
 		value := w.rest[1]
@@ -168,11 +172,13 @@ func (w *leadReader) readUint32() uint32 {
 	return uint32(value)
 }
 
+// readSint skips the tag and reads a signed number in zigzag form.
 func (w *leadReader) readSint() int64 {
 	value := w.readVarint()
 	return int64(value>>1) ^ -int64(value&1)
 }
 
+// readFixed skips the tag and reads a number of eight bytes.
 func (w *leadReader) readFixed() int64 {
 	if len(w.rest) < 9 {
 		w.fail()
@@ -183,6 +189,7 @@ func (w *leadReader) readFixed() int64 {
 	return int64(value)
 }
 
+// readBytes skips the tag and returns the byte string after it, without a copy.
 func (w *leadReader) readBytes() []byte {
 	n := w.readVarint()
 	if n > uint64(len(w.rest)) {
@@ -194,6 +201,7 @@ func (w *leadReader) readBytes() []byte {
 	return value
 }
 
+// readID skips the tag and copies a byte string of 16 bytes to into. Another length is an error.
 func (w *leadReader) readID(into *[16]byte) {
 	if value := w.readBytes(); len(value) == len(into) {
 		*into = [16]byte(value)
@@ -210,8 +218,10 @@ func (w *leadReader) readCurrency(into *market.Currency) {
 	}
 }
 
+// fail records that a value does not match its tag, and ends the reading.
 func (w *leadReader) fail() { w.rest, w.failed = nil, true }
 
+// finish returns an error if a value did not match its tag.
 func (w *leadReader) finish() error {
 	if w.failed {
 		return errMalformedField

@@ -1,7 +1,7 @@
 package event
 
-// RequestedBy returns the name of the operator who requested the event. It is empty if no
-// operator did, or if an earlier program wrote the event.
+// RequestedBy returns the name of the operator who caused the event. It is empty if no operator
+// did, or if an earlier program wrote the event without the name.
 func RequestedBy(e Event) string {
 	switch e := e.(type) {
 	case *CatalogSet:

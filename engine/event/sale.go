@@ -4,9 +4,10 @@ import (
 	"pingpost/engine/market"
 )
 
-// Sale is the buyer of a lead with all resources that the sale takes: capacity of caps,
-// money, a turn, and the values that identify a duplicate. A posted sale reserves them. Its
-// PostSettled event repeats the sale, to use them finally or to release them.
+// Sale is the sale of a lead to a buyer, with everything that the sale takes: capacity of caps,
+// money, a turn in the rotation, and the values by which duplicates are recognized. If the lead
+// is posted, these are held. The PostSettled event then repeats the sale, to take them for good
+// or to release them.
 type Sale struct {
 	Buyer      market.Ref // zero: no sale
 	FilterSet  uint32     // position in the campaign's filter sets, by the catalog's version
@@ -20,37 +21,38 @@ type Sale struct {
 	Test       bool     // of a test lead, sold or not: it takes no resources
 }
 
-// CapCharge takes Amount (leads, or millionths) of a cap in the window that began at Window,
-// in Unix nanoseconds. A return gives it back to the same window.
+// CapCharge charges Amount to a cap, in the window that begins at Window (Unix nanoseconds).
+// Amount is a number of leads, or millionths of the currency unit. A return gives it back to the
+// same window.
 type CapCharge struct {
 	Cap    market.Ref
 	Window int64
 	Amount int64
 }
 
-// RotationTurn is one turn of a round-robin rotation among the filter sets that were eligible
-// together. Set identifies those filter sets and their weights. Member is the buyer's
-// position among them. Phase is the position in the cycle at which a new set starts. A
-// zero Set means no turn.
+// RotationTurn is the turn that a sale takes in a round-robin or weighted campaign. Set is a hash
+// of the filter sets (buyers) that were eligible together, and of their weights. Member is the
+// chosen buyer's position among them. Phase is the position in the cycle at which a new Set
+// begins. Set zero means no turn.
 type RotationTurn struct {
 	Set    uint64
 	Phase  uint32
 	Member uint32
 }
 
-// DuplicateValue is a value by which later leads are recognized as duplicates of this one.
-// Memory keeps it from the acceptance of the lead until Until, in Unix nanoseconds.
+// DuplicateValue is a value of a lead, as a hash, by which later leads are recognized as its
+// duplicates. Memory keeps it from the acceptance of the lead until Until, in Unix nanoseconds.
 type DuplicateValue struct {
 	Key   market.DuplicateKey
 	Until int64
 }
 
-// ResetKeepingCapacity empties s and keeps its capacity.
+// ResetKeepingCapacity empties the sale, and keeps the memory of its lists for the next one.
 func (s *Sale) ResetKeepingCapacity() {
 	*s = Sale{Charges: s.Charges[:0], Duplicates: s.Duplicates[:0]}
 }
 
-// CopyFrom makes s equal to other without sharing memory with it.
+// CopyFrom makes s a copy of other that shares no lists with it. It reuses the memory of s.
 func (s *Sale) CopyFrom(other *Sale) {
 	charges, dups := s.Charges[:0], s.Duplicates[:0]
 	*s = *other

@@ -1,6 +1,6 @@
 package event
 
-// TokenScopes is the set of permissions of a token. Its bits are in the log.
+// TokenScopes is the set of permissions (OAuth scopes) of a token. Its bits are in the log.
 type TokenScopes uint8
 
 const (
@@ -14,7 +14,7 @@ var scopeNames = [...]struct {
 	bit  TokenScopes
 }{{"ping", ScopePing}, {"post", ScopePost}, {"webhook", ScopeWebhook}}
 
-// ParseScope reads one scope's name.
+// ParseScope returns the scope with this name. The bool is false for an unknown name.
 func ParseScope(name string) (TokenScopes, bool) {
 	for i := range scopeNames {
 		if scopeNames[i].name == name {
@@ -24,10 +24,10 @@ func ParseScope(name string) (TokenScopes, bool) {
 	return 0, false
 }
 
-// Contains reports whether the set contains all of the others.
+// Contains reports whether s has all scopes of others.
 func (s TokenScopes) Contains(others TokenScopes) bool { return s&others == others }
 
-// Names returns the names of the set, in their fixed order.
+// Names returns the names of the scopes in s, in the order ping, post, webhook.
 func (s TokenScopes) Names() (names []string) {
 	for i := range scopeNames {
 		if s.Contains(scopeNames[i].bit) {
@@ -37,7 +37,7 @@ func (s TokenScopes) Names() (names []string) {
 	return names
 }
 
-// AppendTo writes the names with spaces between them, as OAuth lists scopes.
+// AppendTo appends the names of the scopes in s, separated by spaces, as OAuth lists scopes.
 func (s TokenScopes) AppendTo(dst []byte) []byte {
 	for i, name := range s.Names() {
 		if i > 0 {

@@ -4,12 +4,12 @@ import (
 	"pingpost/engine/market"
 )
 
-// StatusChanged is a change of leads after their sale: a buyer's report on one or more
-// leads, or an operator's decision on a pending return. Each report is one event, because
-// it has one answer.
+// StatusChanged records changes to leads after their sale: a buyer's report on one or more leads,
+// or an operator's decision on a pending return. Each report is one event, because it has one
+// answer.
 //
-// It contains rejected and repeated changes as well: the answer to a repeat is read from
-// here.
+// Rejected and repeated changes are recorded too, because the answer to a repeat of the request
+// is read from this event.
 type StatusChanged struct {
 	Request     market.RequestID // of the call; a replay repeats it
 	Buyer       market.Ref
@@ -21,7 +21,8 @@ type StatusChanged struct {
 	Allowed     []string     // the allowed reasons of each change with RejectionReasonUnlisted, in their order
 }
 
-// LeadChange is the change of one lead.
+// LeadChange is the part of a StatusChanged event that concerns one lead: the requested change
+// and its result.
 type LeadChange struct {
 	Lead       market.LeadID // from the request; zero: not an identifier
 	Result     LeadChangeResult
@@ -36,7 +37,7 @@ type LeadChange struct {
 	Rejections []market.ReportRejection // with ChangeNotAllowed and ChangeInvalid
 }
 
-// LeadChangeResult is the result of a change. Numbers are in the log.
+// LeadChangeResult is the result of one requested change of a lead. The numbers are in the log.
 type LeadChangeResult uint8
 
 const (
@@ -58,10 +59,12 @@ func (r LeadChangeResult) String() string {
 	return names[r]
 }
 
-// ReturnedResources lists the resources that a return gives back. It is effective with ChangeDone
-// alone. With ChangePending it is an estimate by the rules at that time, and with
-// ChangeRefused it has only Campaign and Month. Without a Month there is no return: a
-// returned test lead gives nothing back, and counts in no month.
+// ReturnedResources lists everything that a return gives back: credit, payout and caps. Apply
+// gives it back with the result ChangeDone only. With ChangePending the amounts are an estimate
+// by the rules at that time. With ChangeRefused only Campaign and Month are set.
+//
+// Month zero means that there is nothing to give back. This is so for a test lead, which counts
+// in no month.
 type ReturnedResources struct {
 	Campaign market.Ref
 	Credit   market.Money // to the buyer's account
@@ -111,7 +114,7 @@ func (r *ReturnedResources) encodeOrDecode(pb *protobufCodec) {
 	fixed64Field(pb, 6, &r.Month)
 }
 
-// rejectionsField encodes or decodes one byte for each rejection.
+// rejectionsField encodes or decodes a list of rejections as a byte string, one byte for each.
 func rejectionsField(pb *protobufCodec, number uint32, rejections *[]market.ReportRejection) {
 	encoded := make([]byte, len(*rejections))
 	for i, rejection := range *rejections {

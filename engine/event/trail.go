@@ -7,15 +7,17 @@ import (
 	"pingpost/engine/market"
 )
 
-// OutcomeFilterSets lists the filter sets with one outcome of a decision. A trail is the list of these
-// steps: at most one for each outcome. Every filter set of the campaign is in exactly one
-// step. With a thousand buyers the whole trail takes a few hundred bytes.
+// OutcomeFilterSets lists the filter sets (buyers in a campaign) that ended with one outcome in a
+// decision. A trail is a list of these, at most one for each outcome. Every filter set of the
+// campaign is in exactly one element. With a thousand buyers the whole trail takes a few hundred
+// bytes.
 type OutcomeFilterSets struct {
 	Outcome    market.Outcome
 	FilterSets bitset.Set
 }
 
-// trailField encodes or decodes a trail. The decoder reuses the memory of an earlier trail.
+// trailField encodes or decodes a trail as a list of messages. Decoding reuses the memory of the
+// trail that *trail held before.
 func trailField(pb *protobufCodec, number uint32, trail *[]OutcomeFilterSets) {
 	for i := 0; !pb.decoding && i < len(*trail); i++ {
 		messageField(pb, number, &(*trail)[i], true)
@@ -28,8 +30,8 @@ func trailField(pb *protobufCodec, number uint32, trail *[]OutcomeFilterSets) {
 	}
 }
 
-// encodeOrDecode writes the filter sets as words of 64 bits, the lowest first, without empty
-// words at the end.
+// encodeOrDecode encodes or decodes the outcome and its filter sets. The sets are 64-bit words,
+// the lowest first, without zero words at the end.
 func (s *OutcomeFilterSets) encodeOrDecode(pb *protobufCodec) {
 	enumField(pb, 1, &s.Outcome)
 	words := s.FilterSets

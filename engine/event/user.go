@@ -4,8 +4,8 @@ import (
 	"pingpost/engine/market"
 )
 
-// UserSet creates, changes or removes an operator's account. In every case the user's
-// tokens end.
+// UserSet creates, changes or removes an operator's account. In each case all API tokens of the
+// user are revoked.
 type UserSet struct {
 	Name     string
 	Role     market.Role
@@ -27,7 +27,8 @@ func (u *UserSet) encodeOrDecode(pb *protobufCodec) {
 	stringField(pb, 6, &u.By)
 }
 
-// APITokenSet adds or revokes a user's personal API token. It holds only the hash.
+// APITokenSet adds or revokes a user's personal API token. It holds the token's hash, never the
+// token.
 type APITokenSet struct {
 	User    string
 	Name    string // chosen by the user

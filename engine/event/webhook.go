@@ -4,9 +4,9 @@ import (
 	"pingpost/engine/market"
 )
 
-// WebhookAttempted is the result of an attempt to send a webhook, or an operator's decision.
-// The event that caused the webhook holds the content (Webhook). A lead causes each type
-// once, so lead and type identify the webhook.
+// WebhookAttempted records the result of an attempt to send a webhook, or an operator's decision
+// on it. A lead causes each type of webhook at most once, so Lead and Type identify the webhook.
+// Its content comes from the event that caused it.
 type WebhookAttempted struct {
 	Lead     market.LeadID
 	Type     market.WebhookType
@@ -20,7 +20,8 @@ type WebhookAttempted struct {
 	By       string // requesting operator; empty: no operator, or an earlier program wrote the event
 }
 
-// WebhookOutcome is the result of an attempt. Numbers are in the log.
+// WebhookOutcome is the result of a webhook attempt or an operator's decision. The numbers are in
+// the log.
 type WebhookOutcome uint8
 
 const (
@@ -56,8 +57,8 @@ func (h *WebhookAttempted) encodeOrDecode(pb *protobufCodec) {
 	stringField(pb, 10, &h.By)
 }
 
-// WebhooksSwitched disables the webhooks of a supplier whose endpoint has failed for days,
-// or enables them again. While they are off, new webhooks are dead letters at once.
+// WebhooksSwitched turns the webhooks of a supplier off, because its endpoint has failed for
+// days, or on again. While they are off, new webhooks become dead letters at once.
 type WebhooksSwitched struct {
 	Supplier market.Ref
 	Off      bool
