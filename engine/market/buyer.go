@@ -6,9 +6,9 @@ import (
 	"pingpost/engine/market/calendar"
 )
 
-// Buyer buys leads. Its own limits hold in every campaign; a filter set in a campaign can
-// only narrow them. Its states and filters are in its filter sets, because a filter is
-// compiled against one campaign's fields.
+// Buyer is a configured buyer of leads. Its own limits hold in every campaign; its filter set in
+// a campaign can only narrow them. Its states and filters are stored in its filter sets, because
+// a filter is compiled for one campaign's fields.
 type Buyer struct {
 	Ref  Ref
 	ID   BuyerID
@@ -30,12 +30,14 @@ type Buyer struct {
 	Zone           *time.Location
 }
 
-// DefaultMaxConnections serves 1,000 open auctions of 5 s with a buyer that never answers:
-// a ping holds its connection for a sixteenth of that time longer.
+// DefaultMaxConnections is the default limit of a buyer's connections. It is enough for 1,000
+// auctions of 5 s at once with a buyer that never answers. A ping holds its connection a
+// sixteenth longer than its auction.
 const DefaultMaxConnections = 1200
 
-// Endpoint is the address of a buyer's server, with its authentication and dialect. The
-// secret itself is state; the catalog and every logged post have only its name.
+// Endpoint is an address of a buyer or supplier to which the exchange sends requests, with its
+// authentication and its dialect. It holds the name of its secret, never the secret, and so does
+// each logged post.
 type Endpoint struct {
 	URL        string
 	Credential string // name of the secret; empty: none
@@ -57,19 +59,20 @@ type Endpoint struct {
 	Certified bool
 }
 
-// IsRepeatable reports whether a post that may have arrived can be sent again. The
-// contract allows it: a buyer recognizes a repeated lead by the Idempotency-Key.
+// IsRepeatable reports whether the exchange may send a post again if the first one may have
+// arrived. The contract allows it: a buyer recognizes a repeated lead by the Idempotency-Key. An
+// endpoint with a dialect must be configured as idempotent.
 func (e *Endpoint) IsRepeatable() bool { return e.Dialect == nil || e.Dialect.Idempotent }
 
-// IsRepeatRefusalFinal reports whether a refusal of such a repeat counts as a refusal of the lead.
-// The contract alone does not show it: many buyers do not keep the first answer, and
-// refuse a lead that they accepted. So each buyer has to certify it.
+// IsRepeatRefusalFinal reports whether a refusal of a repeated post counts as a refusal of the
+// lead. Many buyers do not keep their first answer, and refuse a lead that they have accepted. So
+// a refusal counts only if the buyer certifies that it repeats its first answer.
 func (e *Endpoint) IsRepeatRefusalFinal() bool {
 	return e.Certified || e.Dialect != nil && e.Dialect.Idempotent
 }
 
-// OAuthClient identifies the exchange at a token endpoint (RFC 6749, 4.4: client
-// credentials). Its secret is the endpoint's Credential.
+// OAuthClient identifies the exchange at an endpoint's token server (RFC 6749, 4.4: client
+// credentials). The client's secret is the endpoint's Credential.
 type OAuthClient struct {
 	TokenURL string
 	ClientID string

@@ -6,7 +6,7 @@ import (
 	"pingpost/engine/market/calendar"
 )
 
-// CapUnit is the quantity that a cap counts.
+// CapUnit says whether a cap counts leads or money.
 type CapUnit uint8
 
 // Numbers are in the log and never change.
@@ -19,7 +19,8 @@ var unitNames = [...]string{UnitCount: "count", UnitMoney: "money"}
 
 func (u CapUnit) String() string { return enumNameAt(unitNames[:], int(u)) }
 
-// CapScope selects the sales that a cap counts. Caps are charged in this order.
+// CapScope says which sales a cap counts: those of a campaign, of a buyer, or of a buyer in a
+// campaign. A sale is charged to its caps in this order.
 type CapScope uint8
 
 // Numbers are in the log and never change.
@@ -33,7 +34,7 @@ var scopeNames = [...]string{ScopeCampaign: "campaign", ScopeBuyer: "buyer", Sco
 
 func (s CapScope) String() string { return enumNameAt(scopeNames[:], int(s)) }
 
-// enumNameAt returns the name of an enum's value, or unknown.
+// enumNameAt returns names[i], or "unknown" if there is no such name.
 func enumNameAt(names []string, i int) string {
 	if i >= len(names) || names[i] == "" {
 		return "unknown"
@@ -41,7 +42,7 @@ func enumNameAt(names []string, i int) string {
 	return names[i]
 }
 
-// parseEnumName returns the value of an enum's name.
+// parseEnumName returns the index of s in names, or false if s is not one of them.
 func parseEnumName(names []string, s string) (int, bool) {
 	for i, name := range names {
 		if name != "" && name == s {
@@ -51,8 +52,8 @@ func parseEnumName(names []string, s string) (int, bool) {
 	return 0, false
 }
 
-// CapKey is the identity of a cap. A cap whose limit changes keeps its key, and with it
-// its counts. Campaign and Buyer are zero if the scope has none.
+// CapKey identifies a cap by what it counts. A cap whose limit changes keeps its key, and with it
+// its counts. Campaign or Buyer is zero if the scope does not name one.
 type CapKey struct {
 	Scope    CapScope
 	Campaign Ref
@@ -62,7 +63,7 @@ type CapKey struct {
 	Zone     string // IANA name
 }
 
-// Cap limits the sales in a window.
+// Cap limits the sales in each window of a period: each hour, day, week or month, or in total.
 type Cap struct {
 	Ref    Ref
 	Scope  CapScope
@@ -72,7 +73,7 @@ type Cap struct {
 	Limit  int64 // leads, or millionths of the unit
 }
 
-// AmountOfSale returns the amount of the cap that a sale at this price uses.
+// AmountOfSale returns how much of the cap a sale at this price uses: the price, or one lead.
 func (c *Cap) AmountOfSale(price Money) int64 {
 	if c.Unit == UnitMoney {
 		return int64(price)

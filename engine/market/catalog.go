@@ -6,11 +6,11 @@ import (
 	"pingpost/engine/market/calendar"
 )
 
-// Catalog is the checked and compiled configuration. It is immutable and replaced as a
-// whole, so a request uses one catalog from start to end.
+// Catalog is a configuration in checked and compiled form. It never changes; a new configuration
+// replaces the whole catalog. So a request uses one catalog from start to end.
 //
-// It leaves out the state that no configuration may reset: credentials and secrets,
-// balances, pauses, and the contents of suppression lists.
+// Data that no configuration may reset is in package state: credentials and secrets, balances,
+// pauses, and the contents of suppression lists.
 type Catalog struct {
 	Version   uint32 // number of applied catalogs, from 1
 	Suppliers map[SupplierID]*Supplier
@@ -19,8 +19,8 @@ type Catalog struct {
 	Lists     map[ListID]*SuppressionList
 }
 
-// Supplier sends leads. Its credentials are state, not catalog: they outlive every
-// configuration.
+// Supplier is a configured sender of leads. Its credentials are in package state, because they
+// outlive every configuration.
 type Supplier struct {
 	Ref  Ref
 	ID   SupplierID
@@ -35,7 +35,7 @@ type Supplier struct {
 	Test     bool      // every lead of this supplier is a test lead
 }
 
-// SelectionMethod is a campaign's method of selecting the buyer.
+// SelectionMethod is the way in which a campaign selects the buyer of a lead.
 type SelectionMethod uint8
 
 const (
@@ -59,8 +59,8 @@ func (m SelectionMethod) String() string {
 	return "unknown"
 }
 
-// Campaign is one line of business: the accepted leads, the suppliers, the buyers, and the
-// method that selects a buyer.
+// Campaign is one line of business: which leads it accepts, from which suppliers, and to which
+// buyers and by which method it sells them.
 type Campaign struct {
 	Ref         Ref
 	ID          CampaignID
@@ -89,9 +89,8 @@ type Campaign struct {
 	FilterSets     []FilterSet // by priority, then buyer id
 }
 
-// FilterSet is a buyer's entry in a campaign: the buyer, and its conditions beyond those
-// that hold in every campaign. The configuration calls it an entry of
-// campaigns[].buyers[].
+// FilterSet is a buyer's entry in a campaign (campaigns[].buyers[] in the configuration). It
+// holds the buyer, and the buyer's conditions in this campaign.
 type FilterSet struct {
 	Buyer    *Buyer
 	Priority int
@@ -103,7 +102,8 @@ type FilterSet struct {
 	Caps     []*Cap                   // of the pair
 }
 
-// AcceptsSupplier reports whether the supplier may send leads to the campaign.
+// AcceptsSupplier reports whether the supplier may send leads to the campaign. A campaign without
+// a list of suppliers accepts all.
 func (c *Campaign) AcceptsSupplier(s SupplierID) bool {
 	if len(c.Suppliers) == 0 {
 		return true

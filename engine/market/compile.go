@@ -22,30 +22,33 @@ const (
 	maxValues    = 1000 // of an enum
 )
 
-// mappingCompiler turns specifications into rules and collects the mistakes.
+// mappingCompiler compiles the configured fields of a campaign to a Mapping, and collects the
+// mistakes for the operator.
 type mappingCompiler struct {
 	mapping  *Mapping
 	specs    []fieldSpecWithIndex // by slot
 	mistakes []SpecError
 }
 
-// fieldSpecWithIndex is a specification with its slot.
+// fieldSpecWithIndex is a field's specification with its position in the configuration.
 type fieldSpecWithIndex struct {
 	FieldSpec
 	configIndex int // in the operator's list; -1: an unchanged known field
 }
 
+// addMistake records a mistake of the field fieldIndex in the configuration, at the given key.
 func (c *mappingCompiler) addMistake(fieldIndex int, key, format string, args ...any) {
 	c.mistakes = append(c.mistakes, SpecError{Field: fieldIndex, Key: key, Message: fmt.Sprintf(format, args...)})
 }
 
+// sortMistakes sorts the mistakes by the order of the fields in the configuration.
 func (c *mappingCompiler) sortMistakes() {
 	slices.SortStableFunc(c.mistakes, func(a, b SpecError) int { return cmp.Compare(a.Field, b.Field) })
 }
 
-// placeFields checks the names of the campaign's fields and gives each field its slot. The
-// known fields come first. A field with the name of a known one changes that one.
-func (c *mappingCompiler) placeFields(campaignFields []FieldSpec) {
+// assignSlots fills c.specs: first all known fields, each possibly overridden by the campaign,
+// then the campaign's own fields. It rejects invalid, reserved and repeated names.
+func (c *mappingCompiler) assignSlots(fields []FieldSpec) {
 	for slot := range knownFields {
 		field := knownFields[slot]
 		field.BuyerName = field.Name
@@ -78,7 +81,8 @@ func (c *mappingCompiler) placeFields(campaignFields []FieldSpec) {
 	c.indexFieldNames()
 }
 
-// indexFieldNames fills the two tables of names.
+// indexFieldNames fills the mapping's tables from names to slots, and reports names that two
+// fields have.
 func (c *mappingCompiler) indexFieldNames() {
 	for slot, p := range c.specs {
 		if other, taken := c.mapping.byArrivalName[p.Name]; taken {
@@ -95,6 +99,8 @@ func (c *mappingCompiler) indexFieldNames() {
 	}
 }
 
+// checkFieldName reports whether the name is allowed. If not, it records a mistake of the field i
+// at the configuration key.
 func (c *mappingCompiler) checkFieldName(i int, key, name string) bool {
 	switch {
 	case name == "":
@@ -111,7 +117,8 @@ func (c *mappingCompiler) checkFieldName(i int, key, name string) bool {
 	return false
 }
 
-// overrideKnownField applies a campaign's field to a known one.
+// overrideKnownField applies a field of the campaign to the known field slot, whose rule it can
+// make stricter. A change of the type is a mistake.
 func (c *mappingCompiler) overrideKnownField(i int, slot Slot, field FieldSpec) {
 	base := &c.specs[slot]
 	if base.configIndex >= 0 {
@@ -136,9 +143,8 @@ func (c *mappingCompiler) overrideKnownField(i int, slot Slot, field FieldSpec) 
 	}
 }
 
-// compileCheckAndTransforms compiles the rule of the field in one slot: how its values are
-// checked and transformed.
-func (c *mappingCompiler) compileCheckAndTransforms(slot Slot) fieldRule {
+// compileFieldRule compiles the rule of the field slot from its specification.
+func (c *mappingCompiler) compileFieldRule(slot Slot) fieldRule {
 	p := &c.specs[slot]
 	r := fieldRule{
 		arrivalName: p.Name, buyerName: p.BuyerName, fieldType: p.Type,
@@ -173,6 +179,7 @@ func (c *mappingCompiler) compileCheckAndTransforms(slot Slot) fieldRule {
 	return r
 }
 
+// compilePattern compiles the field's regular expression, which the whole text must match.
 func (c *mappingCompiler) compilePattern(p *fieldSpecWithIndex, r *fieldRule) {
 	if p.Pattern == "" {
 		return
@@ -193,6 +200,8 @@ func (c *mappingCompiler) compilePattern(p *fieldSpecWithIndex, r *fieldRule) {
 	r.pattern = regexp.MustCompile(`\A(?:` + p.Pattern + `)\z`)
 }
 
+// compileTransforms checks that the field's transforms suit its type, and splits them into those
+// before and after the checks.
 func (c *mappingCompiler) compileTransforms(p *fieldSpecWithIndex, r *fieldRule) {
 	for _, t := range p.Transforms {
 		switch {
@@ -211,6 +220,7 @@ func (c *mappingCompiler) compileTransforms(p *fieldSpecWithIndex, r *fieldRule)
 	r.transformsBefore, r.transformsAfter = splitTransforms(slices.Clone(p.Transforms))
 }
 
+// compileValues checks and stores the values of an enum.
 func (c *mappingCompiler) compileValues(p *fieldSpecWithIndex, r *fieldRule) {
 	if p.Type != TypeEnum {
 		if len(p.Values) > 0 {
@@ -235,6 +245,7 @@ func (c *mappingCompiler) compileValues(p *fieldSpecWithIndex, r *fieldRule) {
 	r.expected = describeValues(p.Values)
 }
 
+// compileBounds checks and stores the min and max of a numeric field.
 func (c *mappingCompiler) compileBounds(p *fieldSpecWithIndex, r *fieldRule) {
 	if !p.Type.isNumeric() {
 		if p.Min != nil {
@@ -256,6 +267,8 @@ func (c *mappingCompiler) compileBounds(p *fieldSpecWithIndex, r *fieldRule) {
 	}
 }
 
+// parseNumericBound parses a configured min or max into number, and for an integer field also
+// into integer. A value that is no such number is a mistake at key.
 func (c *mappingCompiler) parseNumericBound(p *fieldSpecWithIndex, key, text string, number *float64, integer *int64) {
 	f, code := format.ParseNumber([]byte(text))
 	if code != "" {
@@ -274,6 +287,7 @@ func (c *mappingCompiler) parseNumericBound(p *fieldSpecWithIndex, key, text str
 	*integer = n
 }
 
+// compileLengths checks and stores the minimum and maximum length of a text field.
 func (c *mappingCompiler) compileLengths(p *fieldSpecWithIndex, r *fieldRule) {
 	if p.MinLength == nil && p.MaxLength == nil {
 		return
@@ -298,6 +312,8 @@ func (c *mappingCompiler) compileLengths(p *fieldSpecWithIndex, r *fieldRule) {
 	}
 }
 
+// lengthConfigKey returns the configuration key to name in a mistake about lengths: the one that
+// is set.
 func lengthConfigKey(p *fieldSpecWithIndex) string {
 	if p.MinLength != nil {
 		return "min_length"
@@ -305,7 +321,8 @@ func lengthConfigKey(p *fieldSpecWithIndex) string {
 	return "max_length"
 }
 
-// compileDefault reads the default like a supplier's value.
+// compileDefault checks the field's default with the field's rule, as if a supplier had sent it,
+// and stores it.
 func (c *mappingCompiler) compileDefault(p *fieldSpecWithIndex, r *fieldRule) {
 	member := Member{Kind: p.DefaultKind, Text: []byte(*p.Default)}
 	if member.Kind == 0 {

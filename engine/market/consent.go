@@ -8,14 +8,16 @@ import (
 	"pingpost/engine/market/format"
 )
 
-// CheckConsent reports a missing certificate of consent if the campaign requires one for
-// the lead's source. path is the certificate's place in the request. Sources are compared
-// without regard to case and surrounding spaces, so that spelling does not bypass the
-// rule.
+// CheckConsent checks the lead's certificate of consent, and appends an error to dst if it is
+// missing or at a wrong host. path is the certificate's path in the request, for the error.
 //
-// Fill has checked that a present certificate is an https address, and CheckConsent does
-// not report a field again. It reports a certificate at a host that the campaign does not
-// list, for every source, because a certificate from another host is no proof.
+// A certificate is required if the campaign lists the lead's source. Sources are compared without
+// regard to case and surrounding spaces, so that spelling does not bypass the rule. A certificate
+// at a host that the campaign does not list is an error for every source, because it proves
+// nothing.
+//
+// A Fill method has checked before that a certificate is an https address. If dst has an error
+// for the certificate already, CheckConsent adds none.
 func (l *Lead) CheckConsent(c *Campaign, dst []FieldError, path string) []FieldError {
 	var failed FieldError
 	switch certificate := &l.Values[SlotConsentCertURL]; {
@@ -34,8 +36,8 @@ func (l *Lead) CheckConsent(c *Campaign, dst []FieldError, path string) []FieldE
 	return append(dst, failed)
 }
 
-// isConsentHost reports whether an address that Fill has accepted is at one of the
-// campaign's hosts. It ignores the port.
+// isConsentHost reports whether the address of a consent certificate is at a host that the
+// campaign accepts. The address is a valid https address; its port is ignored.
 func (c *Campaign) isConsentHost(address []byte) bool {
 	if len(c.ConsentHosts) == 0 {
 		return true
@@ -62,6 +64,7 @@ func (c *Campaign) isConsentHost(address []byte) bool {
 	return false
 }
 
+// describeHosts lists the accepted hosts for an error message, unless there are more than five.
 func describeHosts(hosts []string) string {
 	if len(hosts) > 5 {
 		return "a host that the campaign lists"
@@ -69,6 +72,8 @@ func describeHosts(hosts []string) string {
 	return strings.Join(hosts, " or ")
 }
 
+// requiresConsent reports whether leads of this source need a certificate of consent. Case,
+// spaces and invisible characters around the source are ignored.
 func (c *Campaign) requiresConsent(source []byte) bool {
 	if len(source) == 0 || len(c.ConsentSources) == 0 {
 		return false

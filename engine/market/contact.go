@@ -9,15 +9,16 @@ import (
 	"pingpost/engine/market/escape"
 )
 
-// isContactName reports whether a member of this name would identify a person.
+// isContactName reports whether the name is that of a contact field, in any spelling. A ping must
+// not have a member of this name.
 func (m *Mapping) isContactName(name []byte) bool {
 	var buffer [longestContact + utf8.UTFMax]byte
 	_, ok := m.contactNames[string(appendNormalizedName(buffer[:0], name))]
 	return ok
 }
 
-// findContactPath searches a ping's unknown member for a contact field: its own name, and the
-// names at every depth of its value. It returns the first one's dotted path, or an empty
+// findContactPath searches an unknown member of a ping for contact fields: its own name, and the
+// names at every depth of its value. It returns the dotted path of the first one, or an empty
 // string.
 func (m *Mapping) findContactPath(member *Member) string {
 	if m.isContactName(member.Name) {
@@ -33,8 +34,9 @@ func (m *Mapping) findContactPath(member *Member) string {
 	return ""
 }
 
-// contactSearch walks JSON whose grammar and depth were checked, so it does not check them
-// again. On unchecked input it would end at the text's end.
+// contactSearch walks the JSON value of a member and searches it for the names of contact fields.
+// The parser has checked the grammar and depth before. On unchecked text the search ends at the
+// text's end and does not panic.
 type contactSearch struct {
 	mapping *Mapping
 	rest    []byte
@@ -42,7 +44,8 @@ type contactSearch struct {
 	path    string // of the found field, built from the inside out
 }
 
-// searchValue skips one value and reports whether it contains a contact field.
+// searchValue skips one JSON value of any type. It reports whether the value contains a contact
+// field; if so, path leads to it.
 func (s *contactSearch) searchValue() bool {
 	s.skipSpace()
 	if len(s.rest) == 0 {
@@ -94,8 +97,8 @@ func (s *contactSearch) searchArray() bool {
 	return false
 }
 
-// nextElement skips the opening bracket or a comma. At the closing bracket it skips that and
-// returns false.
+// nextElement moves to the next element of an object or array. It returns false at the end, after
+// skipping the closing bracket.
 func (s *contactSearch) nextElement(closing byte) bool {
 	s.skipSpace()
 	if len(s.rest) == 0 {
@@ -123,7 +126,7 @@ func (s *contactSearch) skipByte() {
 
 func (s *contactSearch) skipSpace() { s.rest = bytes.TrimLeft(s.rest, " \t\r\n") }
 
-// readString skips a string and stores its characters.
+// readString skips a JSON string, and stores its unescaped characters in s.name.
 func (s *contactSearch) readString() {
 	end := 1
 	for end < len(s.rest) && s.rest[end] != '"' {
@@ -137,8 +140,8 @@ func (s *contactSearch) readString() {
 	s.rest = s.rest[min(end+1, len(s.rest)):]
 }
 
-// extraContactNames are further common names of contact details, which a ping must not
-// have either.
+// extraContactNames are common names of contact details beyond the known fields. A ping must not
+// have members of these names either.
 var extraContactNames = []string{
 	"full_name", "given_name", "family_name", "surname",
 	"phone_number", "telephone", "home_phone", "work_phone", "mobile_phone", "cell_phone",
@@ -146,22 +149,23 @@ var extraContactNames = []string{
 	"street", "street_address", "street1", "address1", "address_line1",
 }
 
-// longestContact bounds the normalized name of a contact field, in bytes: no letter of one
-// grows beyond that.
+// longestContact is the maximum length in bytes of a contact field's normalized name. No letter
+// of a configured name grows to more than twice its size.
 const longestContact = 2 * maxFieldName
 
-// normalizeName returns the form in which names of contact fields are compared.
+// normalizeName returns the name in the form in which contact names are compared. See
+// appendNormalizedName.
 func normalizeName(name string) string { return string(appendNormalizedName(nil, []byte(name))) }
 
-// appendNormalizedName appends a name in the form for comparison: its letters and digits
-// alone, in lower case and in their plain shape. So firstName, "First-Name" and first_name
-// are equal, and so are names that only look alike: in the wide forms of East Asian text,
-// in mathematical alphabets, with letters of another script, or with invisible characters.
-// A name without letters or digits stays unchanged.
+// appendNormalizedName appends a name in the form in which contact names are compared: its
+// letters and digits alone, in lower case and in their plain shape. So firstName, "First-Name"
+// and first_name are equal. Names that only look alike are equal too: in the wide forms of East
+// Asian text, in mathematical alphabets, with letters of another script, or with invisible
+// characters. A name without letters or digits stays unchanged.
 //
-// It stops once the name is too long for a contact field, so its work is bounded. Names
-// that do not look like a contact field pass: a supplier that wants to smuggle personal
-// data needs no look-alikes.
+// It stops once the name is too long for a contact field, so its work is bounded. Names that do
+// not look like a contact field pass: a supplier that wants to smuggle personal data needs no
+// look-alikes.
 func appendNormalizedName(dst, name []byte) []byte {
 	begun := len(dst)
 	for rest := name; len(rest) > 0 && len(dst)-begun <= longestContact; {
@@ -180,7 +184,8 @@ func appendNormalizedName(dst, name []byte) []byte {
 	return dst
 }
 
-// normalizeRune returns a letter or digit in lower case and in its plain shape.
+// normalizeRune returns a letter or digit in lower case and in its plain shape. A wide,
+// mathematical or look-alike character becomes the Latin letter or digit that it resembles.
 func normalizeRune(r rune) rune {
 	switch {
 	case r >= '\uff01' && r <= '\uff5e': // wide
@@ -203,8 +208,8 @@ func normalizeRune(r rune) rune {
 	return r
 }
 
-// lookAlikes maps letters, in lower case, to the Latin letters that they look like, even
-// if in one case only: a capital Н is not an N.
+// lookAlikes maps lower-case letters to the Latin letters that they resemble. A letter is listed
+// even if it resembles the Latin letter in one case only: a capital Н is not an N.
 var lookAlikes = map[rune]rune{
 	'ı': 'i', 'ſ': 's', 'ɑ': 'a', 'ɡ': 'g', // Latin
 	'а': 'a', 'в': 'b', 'с': 'c', 'ԁ': 'd', 'е': 'e', 'һ': 'h', 'н': 'h', 'і': 'i', 'ј': 'j', 'к': 'k', 'ӏ': 'l', // Cyrillic

@@ -2,13 +2,13 @@ package market
 
 import "fmt"
 
-// Dialect describes the requests and answers of an endpoint that does not implement the
-// buyer contract.
-// It is plain text, compares by ==, and holds no secret. So a logged post can be sent and
-// its answer read after a restart, independent of the current configuration.
+// Dialect describes the requests and answers of a buyer's endpoint that does not implement the
+// exchange's buyer contract. It is plain text, compares by ==, and holds no secret. It is logged
+// with each post. So a post can be sent, and its answer read, after a restart and after a change
+// of the configuration.
 //
-// The configuration checks the author's text. A logged dialect may be older than a check,
-// so the sender trusts it no more than any other logged address.
+// The configuration checks a dialect. A logged dialect may be older than a check, so the sender
+// trusts it no more than any other logged address.
 type Dialect struct {
 	Method      string // POST, PUT, PATCH; GET carries the body as the query
 	ContentType string // of the body, for its header
@@ -25,7 +25,7 @@ const (
 	FormatXML  = "xml"
 )
 
-// AnswerPaths has the paths of the values in an answer. The format determines the form of
+// AnswerPaths says where in a buyer's answer its values are found. Format determines the form of
 // a path:
 //
 //	json   member names with dots between, numbers for items of a list: data.offers.0.price
@@ -46,8 +46,8 @@ type AnswerPaths struct {
 	Reason   string // for a refusal
 }
 
-// BodyTemplate writes the bodies for one endpoint that does not implement the buyer
-// contract, from the operator's template. Package adapter implements it.
+// BodyTemplate writes the bodies of pings or posts for an endpoint that does not implement the
+// buyer contract. The operator configures the template. Package adapter implements the interface.
 type BodyTemplate interface {
 	// AppendPing appends the body of a ping, or returns dst and false if the body is too
 	// large. The mapping has filled the lead.
@@ -60,7 +60,7 @@ type BodyTemplate interface {
 	Check(m *Mapping) []TemplateError
 }
 
-// TemplateError is one mistake in a template.
+// TemplateError is one mistake in an operator's template, for the operator.
 type TemplateError struct {
 	Line    int    // of the template, from 1
 	Message string // the mistake and its remedy
@@ -68,8 +68,8 @@ type TemplateError struct {
 
 func (e *TemplateError) Error() string { return fmt.Sprintf("line %d: %s", e.Line, e.Message) }
 
-// Texts returns pointers to all texts of the dialect. Their order is that of the log and of
-// snapshots and never changes.
+// Texts returns pointers to all texts of the dialect, for encoding and decoding. Their order is
+// that of the log and of snapshots and never changes.
 func (d *Dialect) Texts() [13]*string {
 	return [...]*string{
 		&d.Method, &d.ContentType, &d.Headers, &d.KeyHeader,

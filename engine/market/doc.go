@@ -10,7 +10,7 @@
 //	type                   scope                              values and use
 //	Outcome                one buyer in one decision          won, lost, no_bid, capped …: record, metrics, dashboard
 //	Reason                 one lead or ping, for the supplier the furthest Outcome.SupplierReason of all buyers
-//	Verdict                one attempt to post                accepted, refused, unreached, unknown, busy
+//	PostVerdict            one attempt to post                accepted, refused, unreached, unknown, busy
 //	Fault                  one failed ping, post or webhook   the technical cause, for operators
 //	event.PostSettlement   one open post                      the final or intermediate result of all attempts
 //	DeliveryState          one lead, for operators            the state of the delivery that settlements lead to
@@ -20,10 +20,10 @@
 //	event.LeadChangeResult one reported change                done, none, waits, refused …
 //	ReportRejection        one rejected report                why; with a field error or a status
 //
-// They map as follows. An attempt's Verdict leads to a PostSettlement, which sets DeliveryState
-// and Status:
+// They map as follows. An attempt's PostVerdict leads to a PostSettlement, which sets
+// DeliveryState and Status:
 //
-//	Verdict                       PostSettlement        Delivery   Status
+//	PostVerdict                   PostSettlement        Delivery   Status
 //	accepted                      delivered             delivered  ACCEPTED
 //	refused, next buyer posted    refused               pending    unchanged
 //	refused, next buyer recorded  refused               none       ACCEPTED

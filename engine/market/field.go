@@ -2,7 +2,7 @@ package market
 
 import "fmt"
 
-// FieldType is the type of a field's values.
+// FieldType is the type of a field's values; it selects their checks.
 type FieldType uint8
 
 const (
@@ -37,7 +37,7 @@ func (t FieldType) String() string {
 	return fieldTypeNames[t]
 }
 
-// ParseFieldType reads a configured type.
+// ParseFieldType returns the type with the configured name, or an error that lists the names.
 func ParseFieldType(name string) (FieldType, error) {
 	for t := TypeString; t <= TypeURL; t++ {
 		if fieldTypeNames[t] == name {
@@ -50,10 +50,11 @@ func ParseFieldType(name string) (FieldType, error) {
 // isNumeric reports whether values of the type are numbers, so that min and max apply.
 func (t FieldType) isNumeric() bool { return t == TypeInteger || t == TypeNumber }
 
-// isText reports whether the value is a JSON string.
+// isText reports whether requests send values of the type as JSON strings.
 func (t FieldType) isText() bool { return !t.isNumeric() && t != TypeBoolean }
 
-// UnknownPolicy is the treatment of members that a campaign's mapping does not name.
+// UnknownPolicy says what happens to a request's members that are no field of the campaign: they
+// are dropped, kept for the post, or rejected.
 type UnknownPolicy uint8
 
 const (
@@ -62,7 +63,8 @@ const (
 	UnknownReject UnknownPolicy = 3
 )
 
-// ParseUnknownPolicy reads the configured word; an empty one means drop.
+// ParseUnknownPolicy returns the policy with the configured name, or an error. An empty name
+// means drop.
 func ParseUnknownPolicy(name string) (UnknownPolicy, error) {
 	switch name {
 	case "", "drop":
@@ -75,7 +77,7 @@ func ParseUnknownPolicy(name string) (UnknownPolicy, error) {
 	return 0, fmt.Errorf("%q is not a rule for unknown members: use drop, keep or reject", name)
 }
 
-// FieldSpec is one field of the configuration; NewMapping checks it.
+// FieldSpec is one field of a campaign as the operator has configured it. NewMapping checks it.
 type FieldSpec struct {
 	Name      string // arriving name
 	BuyerName string // name for buyers and filters; empty: Name
@@ -100,13 +102,13 @@ type FieldSpec struct {
 	Contact    bool // never sent in pings
 }
 
-// MappingSpec is a campaign's configured list of fields.
+// MappingSpec is the configured list of a campaign's fields. NewMapping compiles it.
 type MappingSpec struct {
 	Fields  []FieldSpec
 	Unknown UnknownPolicy // zero: drop
 }
 
-// SpecError is one mistake in a MappingSpec.
+// SpecError is one mistake in a MappingSpec, for the operator.
 type SpecError struct {
 	Field   int    // index in Fields; -1: the list as a whole
 	Key     string // the configuration key at fault, such as "pattern"
@@ -120,7 +122,8 @@ func (e *SpecError) Error() string {
 	return fmt.Sprintf("fields[%d].%s: %s", e.Field, e.Key, e.Message)
 }
 
-// FieldError is one failing field of a request. It never holds the value.
+// FieldError reports one failing field of a request to its sender. It never holds the field's
+// value.
 type FieldError struct {
 	Field    string // dotted path
 	Code     string // one of errcode.Fields
@@ -147,10 +150,12 @@ var knownFields = [FirstCustomSlot]FieldSpec{
 	SlotQualityScore:     {Name: "ai_quality_score", Type: TypeNumber, Ping: true},
 }
 
-// lastFixedSlot is the last slot whose arriving name no campaign may change.
+// lastFixedSlot is the last of the known fields that suppliers must send under the known name. A
+// campaign may give the later ones another arriving name.
 const lastFixedSlot = SlotState
 
-// findKnownField finds a known field by its name.
+// findKnownField returns the slot of the known field with this name. The bool is false if there
+// is none.
 func findKnownField(name string) (Slot, bool) {
 	for slot := range knownFields {
 		if knownFields[slot].Name == name {
@@ -160,8 +165,8 @@ func findKnownField(name string) (Slot, bool) {
 	return 0, false
 }
 
-// isRoutingMember reports whether a member of an ingest or availability ping addresses it.
-// Such a member is never a field.
+// isRoutingMember reports whether a request's member of this name selects the campaign, supplier,
+// ping or buyer. Such a member is never a field of the lead.
 func isRoutingMember(name []byte) bool {
 	switch string(name) {
 	case "flo_campaign_id", "flo_supplier_id", "flo_ping_id", "flo_buyer_id":
@@ -170,8 +175,8 @@ func isRoutingMember(name []byte) bool {
 	return false
 }
 
-// isReservedMember reports whether pings and posts use the name for something other than a
-// field of a lead. No field can have such a name for buyers.
+// isReservedMember reports whether pings and posts to buyers use the name for another purpose
+// than a field of a lead. No field can have the name for buyers.
 func isReservedMember(name []byte) bool {
 	switch string(name) {
 	case "lead_uuid", "address", "tcpa":
@@ -180,7 +185,8 @@ func isReservedMember(name []byte) bool {
 	return isPingMetadataMember(name)
 }
 
-// isPingMetadataMember reports whether the member of a ping is not a field of a lead.
+// isPingMetadataMember reports whether a ping's member of this name is not a field of the lead,
+// such as auction_id.
 func isPingMetadataMember(name []byte) bool {
 	switch string(name) {
 	case "auction_id", "vertical", "sub_vertical", "zip3", "expires_at":
@@ -189,7 +195,7 @@ func isPingMetadataMember(name []byte) bool {
 	return isRoutingMember(name)
 }
 
-// IsKnownContact reports whether the name is that of a known contact field.
+// IsKnownContact reports whether the name is that of a known field that identifies a person.
 func IsKnownContact(name string) bool {
 	slot, ok := findKnownField(name)
 	return ok && knownFields[slot].Contact

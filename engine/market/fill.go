@@ -7,35 +7,40 @@ import (
 	"pingpost/engine/market/format"
 )
 
-// maxUnknownErrors bounds the number of unknown members that one answer lists.
+// maxUnknownErrors is the maximum number of unknown members that one answer reports.
 const maxUnknownErrors = 100
 
-// leadFillOptions selects the rules for one kind of request: an ingest, a ping or a post.
+// leadFillOptions selects the rules for one kind of request (ingest, ping or post) when a lead is
+// filled.
 type leadFillOptions struct {
 	ping     bool          // reject contact fields, and require only ping fields
 	unknown  UnknownPolicy // policy for members without a field
 	pingLead *Lead         // the lead of the preceding ping, or nil
 }
 
-// FillFromIngest reads an ingest into the lead, which must have been Reset to m.Slots(). It appends
-// an error for every failing field to dst, in mapping order. Errors for unknown members
-// follow. A failing field is absent from the lead. FillFromIngest skips the members that select the
+// FillFromIngest reads the members of an ingest into the lead l, which must have been Reset to
+// m.SlotCount(). For every failing field it appends an error to dst, in mapping order, and leaves
+// the field absent. Errors for unknown members follow. It skips the members that select the
 // campaign or buyer (flo_campaign_id and similar ones).
 //
 // A field is missing if it is not present, null, or a string of white space and invisible
 // characters alone. A default replaces a missing field, even a required one.
 //
 // Strings have at most 4,096 bytes (consent_text 16,384, addresses 2,048) and no control
-// characters except tabs and line ends. A number's size, exponent and digits have limits
-// too.
+// characters except tabs and line ends. A number's size, exponent and digits have limits too.
 func (m *Mapping) FillFromIngest(l *Lead, members []Member, dst []FieldError) []FieldError {
 	return m.fillLead(l, members, leadFillOptions{unknown: m.unknown}, dst)
 }
 
-// FillFromPing reads a ping. No member may be a contact field, at any depth and in any
-// spelling; only ping fields can be required; zip3 replaces a missing zip. unknown is the
-// policy for unknown members; zero means the mapping's own. FillFromPing skips the members
-// of a ping that are not fields (auction_id, vertical, sub_vertical, expires_at).
+// FillFromPing reads the members of a ping into the lead l, with the rules of FillFromIngest and
+// these differences:
+//   - No member may be a contact field, at any depth and in any spelling.
+//   - Only fields that are sent in pings can be required.
+//   - zip3, the first three digits, replaces a missing zip.
+//   - Members of a ping that are not fields are skipped (auction_id, vertical, sub_vertical,
+//     expires_at).
+//
+// unknown is the policy for unknown members; zero means the mapping's own policy.
 func (m *Mapping) FillFromPing(l *Lead, members []Member, unknown UnknownPolicy, dst []FieldError) []FieldError {
 	if unknown == 0 {
 		unknown = m.unknown
@@ -43,14 +48,17 @@ func (m *Mapping) FillFromPing(l *Lead, members []Member, unknown UnknownPolicy,
 	return m.fillLead(l, members, leadFillOptions{ping: true, unknown: unknown}, dst)
 }
 
-// FillFromPost reads the lead of a post, with its address and tcpa flattened. Fields missing
-// from the post come from the lead of its ping, which a mapping with the same fields has
-// filled and which must live as long as this lead. Errors have the fields' own names: see
-// PostPath.
+// FillFromPost reads the members of a post's lead into l, with the rules of FillFromIngest. The
+// caller has moved the members of address and tcpa to the top level. PostPath converts a field's
+// name in an error back to its path.
+//
+// A field that is missing from the post comes from ping, the lead of the preceding ping. A
+// mapping with the same fields has filled ping, and ping must live as long as l.
 func (m *Mapping) FillFromPost(l *Lead, members []Member, ping *Lead, dst []FieldError) []FieldError {
 	return m.fillLead(l, members, leadFillOptions{unknown: m.unknown, pingLead: ping}, dst)
 }
 
+// fillLead reads the members of a request into the lead by the options of its kind.
 func (m *Mapping) fillLead(l *Lead, members []Member, options leadFillOptions, dst []FieldError) []FieldError {
 	l.fromPing = options.ping
 	unknowns, zip3 := false, -1
@@ -85,7 +93,8 @@ func (m *Mapping) fillLead(l *Lead, members []Member, options leadFillOptions, d
 	return dst
 }
 
-// fillSlotFromMember reads an arriving member into its slot.
+// fillSlotFromMember checks one member of the request and stores it as the value of the field
+// slot, or appends an error to dst.
 func (m *Mapping) fillSlotFromMember(l *Lead, slot Slot, member *Member, options leadFillOptions, dst []FieldError) []FieldError {
 	r := &m.rules[slot]
 	if options.ping && r.contact {
@@ -100,8 +109,8 @@ func (m *Mapping) fillSlotFromMember(l *Lead, slot Slot, member *Member, options
 	return dst
 }
 
-// fillZIPFromZIP3 stores the three digits in the zip's slot, unless the ping also has a zip. It
-// checks them in both cases.
+// fillZIPFromZIP3 stores a ping's member zip3 as the value of the zip field, unless the ping also
+// has a zip (hasZIP). It appends an error to dst if zip3 is not three digits, in both cases.
 func (l *Lead) fillZIPFromZIP3(member *Member, hasZIP bool, dst []FieldError) []FieldError {
 	var code string
 	switch {
@@ -118,7 +127,8 @@ func (l *Lead) fillZIPFromZIP3(member *Member, hasZIP bool, dst []FieldError) []
 	return append(dst, FieldError{Field: "zip3", Code: code, Expected: "the first three digits of a ZIP code"})
 }
 
-// fillMissingSlot fills a missing field from the ping or the default.
+// fillMissingSlot fills a field that the request lacks: from the lead of the preceding ping, else
+// from the default. A required field without either is an error.
 func (m *Mapping) fillMissingSlot(l *Lead, slot Slot, options leadFillOptions, dst []FieldError) []FieldError {
 	r := &m.rules[slot]
 	if options.pingLead != nil && int(slot) < len(options.pingLead.Values) {
@@ -141,8 +151,9 @@ func (m *Mapping) fillMissingSlot(l *Lead, slot Slot, options leadFillOptions, d
 	return dst
 }
 
-// RequireFields reports the given fields that are missing and not reported yet: a request may
-// require more than the campaign does.
+// RequireFields appends an error to dst for each of the fields slots that the lead lacks, unless
+// dst has one already. Callers use it for fields that a request requires and the campaign does
+// not.
 func (m *Mapping) RequireFields(l *Lead, dst []FieldError, slots ...Slot) []FieldError {
 next:
 	for _, slot := range slots {
@@ -160,7 +171,8 @@ next:
 	return dst
 }
 
-// handleUnknownMembers applies the policy to members without a field.
+// handleUnknownMembers keeps, drops or rejects the members that are no field of the campaign, by
+// the policy in options. In a ping it rejects those that contain contact fields.
 func (m *Mapping) handleUnknownMembers(l *Lead, members []Member, options leadFillOptions, dst []FieldError) []FieldError {
 	limit := len(dst) + maxUnknownErrors
 	for i := range members {
@@ -188,7 +200,8 @@ func (m *Mapping) handleUnknownMembers(l *Lead, members []Member, options leadFi
 	return dst
 }
 
-// keepUnknownMember stores a member unchanged, unless its name has another meaning for buyers.
+// keepUnknownMember adds the member to the lead's Extras, which posts carry unchanged. It drops a
+// member whose name has another meaning for buyers.
 func (m *Mapping) keepUnknownMember(l *Lead, member *Member) {
 	if _, taken := m.byBuyerName[string(member.Name)]; taken || isReservedMember(member.Name) {
 		return
@@ -207,7 +220,8 @@ func (m *Mapping) keepUnknownMember(l *Lead, member *Member) {
 	l.Extras = append(l.Extras, KeptMember{Name: member.Name, Value: value})
 }
 
-// ShortenMemberName returns a member's name in the length that an error may have.
+// ShortenMemberName returns a member's name for an error message, cut off after maxFieldName
+// bytes.
 func ShortenMemberName(name []byte) string {
 	if len(name) <= maxFieldName {
 		return string(name)
@@ -215,6 +229,7 @@ func ShortenMemberName(name []byte) string {
 	return strings.ToValidUTF8(string(name[:maxFieldName]), "") + "…"
 }
 
+// newContactError returns the error for a contact field in a ping. path is the field's path.
 func newContactError(path string) FieldError {
 	return FieldError{Field: path, Code: errcode.FieldContactFieldNotAllowed, Expected: "no contact details: a ping never carries a person"}
 }

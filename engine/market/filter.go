@@ -10,11 +10,11 @@ import (
 	"pingpost/engine/market/format"
 )
 
-// Filter is one condition on one field of a lead. All of its parts must hold. An absent
-// field fails every filter except one for absence, even a filter that only excludes
-// values: an unknown value is not accepted.
+// Filter is a compiled condition on one field of a lead. All parts of it must hold. An absent
+// field fails every filter except one that requires absence. It fails even a filter that only
+// excludes values, because an unknown value is not accepted.
 //
-// A value is compared by its kind: numbers by value, so that 2 equals 2.0, all others by
+// Numbers are compared by value, so that 2 equals 2.0; all other values are compared by their
 // text. Numbers are compared as 64-bit floats, exact to 15 digits.
 type Filter struct {
 	slot     Slot
@@ -25,7 +25,7 @@ type Filter struct {
 	min, max float64 // both inclusive, infinite where not given
 }
 
-// FilterSpec is a configured filter.
+// FilterSpec is a filter as the operator has configured it. NewFilter compiles it.
 type FilterSpec struct {
 	Field     string // after mapping
 	In, NotIn []string
@@ -33,7 +33,8 @@ type FilterSpec struct {
 	Absent    bool
 }
 
-// NewFilter compiles a filter for the leads of one mapping.
+// NewFilter compiles a filter for leads that the mapping m fills. It returns an error if the
+// mapping has no such field, or if no value could meet the conditions.
 func NewFilter(spec FilterSpec, m *Mapping) (Filter, error) {
 	slot, ok := m.SlotByBuyerName(spec.Field)
 	if !ok {
@@ -49,6 +50,8 @@ func NewFilter(spec FilterSpec, m *Mapping) (Filter, error) {
 	return f, nil
 }
 
+// compile returns the filter on slot. It rejects conditions that contradict each other, and a
+// filter without a condition.
 func (spec FilterSpec) compile(slot Slot) (Filter, error) {
 	f := Filter{
 		slot:    slot,
@@ -77,7 +80,7 @@ func (spec FilterSpec) compile(slot Slot) (Filter, error) {
 	return f, nil
 }
 
-// checkFieldType rejects conditions that no value of the type could meet.
+// checkFieldType returns an error if no value of this field type could meet a condition of spec.
 func (spec FilterSpec) checkFieldType(fieldType FieldType) error {
 	if !fieldType.isNumeric() && (spec.Min != nil || spec.Max != nil) {
 		return fmt.Errorf("min and max are for numbers, but the field's type is %s: use in or not_in", fieldType)
@@ -93,10 +96,10 @@ func (spec FilterSpec) checkFieldType(fieldType FieldType) error {
 	return nil
 }
 
-// Slot returns the filtered field.
+// Slot returns the field that the filter tests.
 func (f *Filter) Slot() Slot { return f.slot }
 
-// Accepts reports whether the lead's value meets the filter.
+// Accepts reports whether the lead passes the filter.
 func (f *Filter) Accepts(l *Lead) bool {
 	v := &l.Values[f.slot]
 	if v.Kind == KindAbsent || f.absent {
@@ -110,14 +113,14 @@ func (f *Filter) Accepts(l *Lead) bool {
 
 func (v *Value) isNumber() bool { return v.Kind == KindInteger || v.Kind == KindNumber }
 
-// valueSet matches a list of texts: every entry as a text, and a numeric entry also by its
-// value.
+// valueSet is a configured list of accepted or excluded values. A numeric value of a lead is
+// looked up among the entries that are numbers, any other value among the texts.
 type valueSet struct {
 	texts   map[string]struct{}
 	numbers map[float64]struct{}
 }
 
-// newValueSet returns nil for an empty list.
+// newValueSet returns the set of the configured values, or nil for an empty list.
 func newValueSet(entries []string) *valueSet {
 	if len(entries) == 0 {
 		return nil
@@ -132,6 +135,7 @@ func newValueSet(entries []string) *valueSet {
 	return s
 }
 
+// contains reports whether the list has the value v of a lead.
 func (s *valueSet) contains(v *Value) (ok bool) {
 	if v.isNumber() {
 		_, ok = s.numbers[v.Num]
@@ -141,7 +145,8 @@ func (s *valueSet) contains(v *Value) (ok bool) {
 	return ok
 }
 
-// parseBound does not change the bound if digits is nil.
+// parseBound stores the number digits in bound. It leaves bound unchanged if digits is nil. ok is
+// false if digits is not a number.
 func parseBound(digits *string, bound *float64) (ok bool) {
 	if digits == nil {
 		return true
@@ -150,8 +155,8 @@ func parseBound(digits *string, bound *float64) (ok bool) {
 	return ok
 }
 
-// parseNumber reads a JSON number. Forms that only strconv accepts, such as 0x10, 1_000 or
-// Inf, are rejected, because no lead can have them.
+// parseNumber parses a JSON number. ok is false for forms that only strconv accepts, such as
+// 0x10, 1_000 or Inf, because no lead can have them.
 func parseNumber(digits string) (n float64, ok bool) {
 	if _, ok = format.ParseDecimal([]byte(digits)); !ok {
 		return 0, false
@@ -160,8 +165,8 @@ func parseNumber(digits string) (n float64, ok bool) {
 	return n, err == nil
 }
 
-// FiltersPassed is the set of conditions that a lead met when a bid was made for it. The
-// answer to the ping lists their names in its member buyer_filters_passed.
+// FiltersPassed is the set of conditions that a lead has met when the exchange makes a bid for
+// it. The bid lists them in its member buyer_filters_passed.
 type FiltersPassed uint8
 
 // Every bid has met the vertical, because it selects the campaign. The others apply if
@@ -176,7 +181,7 @@ const (
 
 var passedNames = [...]string{"state", "vertical", "tcpa", "score_threshold"}
 
-// AppendJSON writes the names as an array of strings.
+// AppendJSON appends the names of the conditions as a JSON array of strings.
 func (p FiltersPassed) AppendJSON(dst []byte) []byte {
 	dst = append(dst, '[')
 	first := true
@@ -193,8 +198,8 @@ func (p FiltersPassed) AppendJSON(dst []byte) []byte {
 	return append(dst, ']')
 }
 
-// FiltersPassed returns the conditions that a lead has met if it can be sold at this
-// filter set.
+// FiltersPassed returns the conditions that a lead has met if it can be sold to the buyer of this
+// filter set. filterSet is an index of c.FilterSets.
 func (c *Campaign) FiltersPassed(filterSet int) FiltersPassed {
 	met := PassedVertical
 	if c.FilterSets[filterSet].States != AllStates {
@@ -203,6 +208,7 @@ func (c *Campaign) FiltersPassed(filterSet int) FiltersPassed {
 	return met | conditionsOf(c.Filters) | conditionsOf(c.FilterSets[filterSet].Filters)
 }
 
+// conditionsOf returns the conditions in FiltersPassed that these filters check.
 func conditionsOf(filters []Filter) (met FiltersPassed) {
 	for i := range filters {
 		switch filters[i].slot {

@@ -9,21 +9,21 @@ import (
 	"pingpost/engine/bitset"
 )
 
-// FilterIndex tests a lead against many sets of filters at once, such as those of all
-// buyers in a campaign.
+// FilterIndex tests a lead against many sets of filters at once, such as those of all buyers in a
+// campaign.
 //
-// It is organized by field, not by set: for each filtered field it stores the sets that
-// fail by absence, by value or by bound. A lead costs one lookup and a few passes over
-// n/64 words for each field, however many sets there are. It is immutable.
+// It is organized by field, not by set: for each filtered field it stores the sets that fail by
+// absence, by value or by bound. A lead costs one lookup and a few passes over n/64 words for
+// each field, for any number n of sets. It is immutable.
 //
-// Rejected: a mask of all sets for each value and bound. It is as fast, but needs 50 MB
-// for 10,000 buyers with lists of ZIP codes.
+// Rejected: a mask of all sets for each value and bound. It is as fast, but needs 50 MB for
+// 10,000 buyers with lists of ZIP codes.
 type FilterIndex struct {
 	sets   int
 	fields []fieldIndex
 }
 
-// fieldIndex has the conditions of all sets on one field.
+// fieldIndex has the conditions of all filter sets on one field. Sets are named by their number.
 type fieldIndex struct {
 	slot    Slot
 	absent  bitset.Set // sets that require the field to be absent
@@ -33,11 +33,11 @@ type fieldIndex struct {
 	in      valueIndex
 	notIn   valueIndex
 	mins    boundIndex
-	maxs    boundIndex // of negated numbers, so that both fail upwards
+	maxs    boundIndex // of negated upper bounds, so that clearAbove serves both
 }
 
-// NewFilterIndex compiles the filters of each set; a lead passes a set if it passes all of
-// them.
+// NewFilterIndex compiles sets of filters; the number of a set is its index in sets. A lead
+// passes a set if it passes all filters of the set.
 func NewFilterIndex(sets [][]Filter) *FilterIndex {
 	bySlot := map[Slot]map[int][]Filter{}
 	for i, filters := range sets {
@@ -56,7 +56,8 @@ func NewFilterIndex(sets [][]Filter) *FilterIndex {
 	return x
 }
 
-// ClearFailing clears from dst the bit of every set that the lead fails, and sets no bit.
+// ClearFailing clears in dst the bit of each set of filters that the lead does not pass. It sets
+// no bit, so the caller begins with the bits of all candidates.
 func (x *FilterIndex) ClearFailing(l *Lead, dst bitset.Set) {
 	if len(dst)*bitset.WordBits < x.sets {
 		panic("BUG: bits for fewer sets than the filter index has")
@@ -66,6 +67,8 @@ func (x *FilterIndex) ClearFailing(l *Lead, dst bitset.Set) {
 	}
 }
 
+// newFieldIndex returns the index of one field. sets is the number of all filter sets, and
+// filtersBySet has the filters on this field by the number of their set.
 func newFieldIndex(slot Slot, sets int, filtersBySet map[int][]Filter) fieldIndex {
 	x := fieldIndex{
 		slot:   slot,
@@ -83,8 +86,8 @@ func newFieldIndex(slot Slot, sets int, filtersBySet map[int][]Filter) fieldInde
 	return x
 }
 
-// addSet adds one set's conditions as if they were a single filter: accepted lists intersect,
-// excluded lists add up, and the narrowest bounds count.
+// addSet adds the filters of one set on this field as if they were one filter. A value must be in
+// all accepted lists and in no excluded list, and the narrowest bounds count.
 func (x *fieldIndex) addSet(set int, filters []Filter) {
 	var in *valueSet
 	low, high := math.Inf(-1), math.Inf(1)
@@ -112,6 +115,7 @@ func (x *fieldIndex) addSet(set int, filters []Filter) {
 	x.maxs.addBound(set, -high)
 }
 
+// clearFailing clears in dst the sets whose conditions on this field the value v does not meet.
 func (x *fieldIndex) clearFailing(v *Value, dst bitset.Set) {
 	if v.Kind == KindAbsent {
 		dst.RemoveAll(x.present)
@@ -128,7 +132,7 @@ func (x *fieldIndex) clearFailing(v *Value, dst bitset.Set) {
 	x.maxs.clearAbove(-v.Num, dst)
 }
 
-// intersect returns the intersection; a nil set matches all values.
+// intersect returns the values that are in both sets. A nil receiver means all values.
 func (s *valueSet) intersect(other *valueSet) *valueSet {
 	if s == nil {
 		return other
@@ -147,23 +151,27 @@ func (s *valueSet) intersect(other *valueSet) *valueSet {
 	return both
 }
 
-// boundIndex finds the sets whose lower bound a number does not reach.
+// boundIndex finds the filter sets with a lower bound that is greater than a lead's number.
 type boundIndex struct {
 	bounds []setBound   // ascending
-	masks  []bitset.Set // over[k]: the sets of bounds[k*bitsInWord:]
+	masks  []bitset.Set // masks[k]: the sets of bounds[k*bitset.WordBits:]
 }
 
+// setBound is the lower bound of one filter set.
 type setBound struct {
 	value float64
 	set   int
 }
 
+// addBound adds the lower bound of a filter set. Minus infinity means no bound.
 func (x *boundIndex) addBound(set int, value float64) {
 	if !math.IsInf(value, -1) {
 		x.bounds = append(x.bounds, setBound{value, set})
 	}
 }
 
+// buildMasks sorts the bounds and computes the masks that clearAbove uses. sets is the number of
+// all filter sets.
 func (x *boundIndex) buildMasks(sets int) {
 	slices.SortStableFunc(x.bounds, func(a, b setBound) int { return cmp.Compare(a.value, b.value) })
 	blocks := (len(x.bounds) + bitset.WordBits - 1) / bitset.WordBits
@@ -177,8 +185,8 @@ func (x *boundIndex) buildMasks(sets int) {
 	}
 }
 
-// clearAbove clears the sets whose bound is over n: those up to the end of the bound's
-// block one by one, the rest by the mask.
+// clearAbove clears in dst the filter sets whose bound is greater than n. Up to the end of a
+// block of 64 bounds it clears them one by one, and all later ones by one mask.
 func (x *boundIndex) clearAbove(n float64, dst bitset.Set) {
 	first := sort.Search(len(x.bounds), func(i int) bool { return x.bounds[i].value > n })
 	block := (first + bitset.WordBits - 1) / bitset.WordBits
@@ -190,14 +198,14 @@ func (x *boundIndex) clearAbove(n float64, dst bitset.Set) {
 	}
 }
 
-// valueFilterSets lists the sets that name one value: their numbers ascending, or a mask of all
-// sets once the list would be longer.
+// valueFilterSets holds the filter sets that list one value: their numbers, ascending. If that
+// list would be longer than a mask of all sets, it is a mask.
 type valueFilterSets struct {
 	list []uint32
 	mask bitset.Set
 }
 
-// clearIn clears the posting's sets.
+// clearIn clears in dst the filter sets that list the value.
 func (p *valueFilterSets) clearIn(dst bitset.Set) {
 	if p.mask != nil {
 		dst.RemoveAll(p.mask)
@@ -208,10 +216,11 @@ func (p *valueFilterSets) clearIn(dst bitset.Set) {
 	}
 }
 
-// clearUnlisted clears the sets of listing that are not in the posting.
-func (p *valueFilterSets) clearUnlisted(listing, dst bitset.Set) {
+// clearUnlisted clears in dst those filter sets of hasList that do not list the value. hasList
+// are the sets with a list of accepted values.
+func (p *valueFilterSets) clearUnlisted(hasList, dst bitset.Set) {
 	few := p.list
-	for i, word := range listing {
+	for i, word := range hasList {
 		var kept uint64
 		if p.mask != nil {
 			kept = p.mask[i]
@@ -224,15 +233,17 @@ func (p *valueFilterSets) clearUnlisted(listing, dst bitset.Set) {
 	}
 }
 
-// valueIndex finds the sets that name a value, by the rules of valueSet.
+// valueIndex finds the filter sets that list a value. As in valueSet, numbers are found by their
+// value and all other values by their text.
 type valueIndex struct {
 	texts   map[string]*valueFilterSets
 	numbers map[float64]*valueFilterSets
 }
 
-// emptyPosting is the posting of a value that no set names.
+// emptyPosting is the result of valueIndex.find for a value that no filter set lists.
 var emptyPosting valueFilterSets
 
+// find returns the filter sets that list the value v of a lead.
 func (x *valueIndex) find(v *Value) (p *valueFilterSets) {
 	if v.isNumber() {
 		p = x.numbers[v.Num]
@@ -245,7 +256,8 @@ func (x *valueIndex) find(v *Value) (p *valueFilterSets) {
 	return p
 }
 
-// addValues adds a set's values; sets come in ascending order. A nil set of values has none.
+// addValues records that the filter set lists these values; nil means no list. Callers add sets
+// in ascending order.
 func (x *valueIndex) addValues(set int, values *valueSet) {
 	if values == nil {
 		return
@@ -261,6 +273,7 @@ func (x *valueIndex) addValues(set int, values *valueSet) {
 	}
 }
 
+// addSet adds the filter set, and creates p if it is nil.
 func (p *valueFilterSets) addSet(set int) *valueFilterSets {
 	if p == nil {
 		p = new(valueFilterSets)
@@ -271,7 +284,7 @@ func (p *valueFilterSets) addSet(set int) *valueFilterSets {
 	return p
 }
 
-// compactToMasks turns long postings into masks of this number of words.
+// compactToMasks replaces long lists of filter sets by masks. words is the length of a mask.
 func (x *valueIndex) compactToMasks(words int) {
 	for _, p := range x.texts {
 		p.compactToMask(words)
@@ -281,6 +294,7 @@ func (x *valueIndex) compactToMasks(words int) {
 	}
 }
 
+// compactToMask replaces the list by a mask of this number of words if the mask is smaller.
 func (p *valueFilterSets) compactToMask(words int) {
 	if len(p.list) <= 2*words { // as many bytes
 		return

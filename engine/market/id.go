@@ -10,9 +10,10 @@ type (
 	ListID     string // a suppression list
 )
 
-// Ref is the permanent number of a configured name (or of a cap). A name gets it when it
-// first appears, and the log records it. When the name leaves the configuration, the
-// number is retired and never reused, so old events keep their meaning. Zero means none.
+// Ref is the permanent number of a configured name (or of a cap). A name gets it when a
+// configuration first contains it, and the log records it. When the name leaves the
+// configuration, the number is never reused, so old events keep their meaning. Zero means no
+// name.
 type Ref uint32
 
 // Identifiers that the exchange creates: 48 bits of milliseconds since 1970, so that they
@@ -23,12 +24,12 @@ type (
 	RequestID [16]byte
 )
 
-// PingID is an auction's identifier for the supplier that requested bids. It has the same
-// 128 bits as the AuctionID and another prefix, because buyers see the AuctionID.
+// PingID identifies an auction to the supplier that requested it by a ping. It has the same 128
+// bits as the AuctionID and another prefix, because buyers see the AuctionID.
 type PingID AuctionID
 
-// BidToken authorizes a seller to sell a lead at its bid. It is 128 random bits without
-// further meaning.
+// BidToken is 128 random bits that the exchange sends with its own bid to a seller. The seller
+// returns it with the lead, which proves that it received the bid.
 type BidToken [16]byte
 
 // The prefixes of identifiers.
@@ -43,12 +44,12 @@ const (
 // idTextLength is the length of an identifier's 128 bits in base 32.
 const idTextLength = 26
 
-// base32Alphabet is base 32 without the letters that look like digits. Its order is ASCII's, so
-// the text sorts as the bytes do.
+// base32Alphabet holds the 32 digits of an identifier's text, without letters that look like
+// digits. They are in ASCII order, so identifiers sort as texts in the same order as their bytes.
 const base32Alphabet = "0123456789abcdefghjkmnpqrstvwxyz"
 
-// ComposeID composes an identifier's bytes from a time in Unix milliseconds and
-// ten random bytes.
+// ComposeID returns the bytes of an identifier: a time in Unix milliseconds, then ten random
+// bytes.
 func ComposeID(milliseconds int64, random [10]byte) [16]byte {
 	var id [16]byte
 	binary.BigEndian.PutUint64(id[:8], uint64(milliseconds)<<16)
@@ -56,59 +57,60 @@ func ComposeID(milliseconds int64, random [10]byte) [16]byte {
 	return id
 }
 
-// AppendTo appends the text form, such as lead_01jd….
+// AppendTo appends the identifier as text, such as lead_01jd….
 func (id LeadID) AppendTo(dst []byte) []byte { return appendID(append(dst, leadPrefix...), id) }
 func (id LeadID) String() string             { return string(id.AppendTo(nil)) }
 func (id LeadID) IsZero() bool               { return id == LeadID{} }
 
-// AppendTo appends the text form, such as auc_01jd….
+// AppendTo appends the identifier as text, such as auc_01jd….
 func (id AuctionID) AppendTo(dst []byte) []byte { return appendID(append(dst, auctionPrefix...), id) }
 func (id AuctionID) String() string             { return string(id.AppendTo(nil)) }
 func (id AuctionID) IsZero() bool               { return id == AuctionID{} }
 
-// AppendTo appends the text form, such as req_01jd….
+// AppendTo appends the identifier as text, such as req_01jd….
 func (id RequestID) AppendTo(dst []byte) []byte { return appendID(append(dst, requestPrefix...), id) }
 func (id RequestID) String() string             { return string(id.AppendTo(nil)) }
 func (id RequestID) IsZero() bool               { return id == RequestID{} }
 
-// ParseLeadID parses the text form. ok is false for any other text.
+// ParseLeadID reads the text that LeadID.AppendTo writes. ok is false for any other text.
 func ParseLeadID(s string) (id LeadID, ok bool) {
 	raw, ok := parseID(leadPrefix, s)
 	return LeadID(raw), ok
 }
 
-// AppendTo appends the text form, such as ping_01jd….
+// AppendTo appends the identifier as text, such as ping_01jd….
 func (id PingID) AppendTo(dst []byte) []byte { return appendID(append(dst, pingPrefix...), id) }
 func (id PingID) String() string             { return string(id.AppendTo(nil)) }
 
-// AppendTo appends the text form, such as bid_1h6k….
+// AppendTo appends the token as text, such as bid_1h6k….
 func (b BidToken) AppendTo(dst []byte) []byte { return appendID(append(dst, bidPrefix...), b) }
 func (b BidToken) IsZero() bool               { return b == BidToken{} }
 
-// ParseAuctionID parses the text form. ok is false for any other text.
+// ParseAuctionID reads the text that AuctionID.AppendTo writes. ok is false for any other text.
 func ParseAuctionID(s string) (id AuctionID, ok bool) {
 	raw, ok := parseID(auctionPrefix, s)
 	return AuctionID(raw), ok
 }
 
-// ParseRequestID parses the text form. ok is false for any other text.
+// ParseRequestID reads the text that RequestID.AppendTo writes. ok is false for any other text.
 func ParseRequestID(s string) (id RequestID, ok bool) {
 	raw, ok := parseID(requestPrefix, s)
 	return RequestID(raw), ok
 }
 
-// ParsePingID parses the text form. ok is false for any other text.
+// ParsePingID reads the text that PingID.AppendTo writes. ok is false for any other text.
 func ParsePingID(s string) (id PingID, ok bool) {
 	raw, ok := parseID(pingPrefix, s)
 	return PingID(raw), ok
 }
 
-// ParseBidToken parses the text form. ok is false for any other text.
+// ParseBidToken reads the text that BidToken.AppendTo writes. ok is false for any other text.
 func ParseBidToken(s string) (b BidToken, ok bool) {
 	raw, ok := parseID(bidPrefix, s)
 	return BidToken(raw), ok
 }
 
+// appendID appends the 128 bits of an identifier as 26 digits of base 32.
 func appendID(dst []byte, id [16]byte) []byte {
 	high, low := binary.BigEndian.Uint64(id[:8]), binary.BigEndian.Uint64(id[8:])
 	for shift := 125; shift >= 0; shift -= 5 {
@@ -126,6 +128,8 @@ func appendID(dst []byte, id [16]byte) []byte {
 	return dst
 }
 
+// parseID reads an identifier's text: the prefix and 26 digits of base 32. ok is false for any
+// other text.
 func parseID(prefix, s string) (id [16]byte, ok bool) {
 	if len(s) != len(prefix)+idTextLength || s[:len(prefix)] != prefix {
 		return id, false
@@ -144,7 +148,7 @@ func parseID(prefix, s string) (id [16]byte, ok bool) {
 	return id, true
 }
 
-// base32Digit returns the digit's value, or 255.
+// base32Digit returns the value of a digit of base32Alphabet, or 255 for any other character.
 func base32Digit(c byte) byte {
 	for i := range len(base32Alphabet) {
 		if base32Alphabet[i] == c {

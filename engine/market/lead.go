@@ -1,7 +1,7 @@
 package market
 
-// Slot is a field's position in a lead of one campaign. The slots below FirstCustomSlot are
-// the same in every campaign; a campaign's own fields follow.
+// Slot is the position of a field in a lead of one campaign. The slots below FirstCustomSlot are
+// the same in every campaign; a campaign's own fields have the slots from there on.
 type Slot int
 
 const (
@@ -23,7 +23,7 @@ const (
 	FirstCustomSlot
 )
 
-// ValueKind is the form of a value.
+// ValueKind is the type of a field's value in a lead.
 type ValueKind uint8
 
 const (
@@ -35,26 +35,26 @@ const (
 	KindRaw     ValueKind = 5 // any JSON, unchanged (unknown: keep)
 )
 
-// Value is one field of a lead after mapping. Text is the canonical text: a string's
-// characters, a number's digits as they arrived, true or false, or raw JSON. Num is the
-// number for comparison with min and max. The text belongs to the lead that holds it.
+// Value is the value of one field of a lead. Text is its canonical text: a string's characters, a
+// number's digits as they arrived, true or false, or raw JSON. Num is the number for comparison
+// with min and max. The memory of the text belongs to the lead.
 type Value struct {
 	Kind ValueKind
 	Text []byte
 	Num  float64
 }
 
-// KeptMember is an unknown member that the campaign keeps. Those of an ingest were not searched
-// for contact details, so only posts carry them, never pings.
+// KeptMember is a member of a request that is no field of the campaign, but that the campaign
+// keeps. Those of an ingest were not searched for contact details. So posts carry them, and pings
+// do not.
 type KeptMember struct {
 	Name  []byte
 	Value Value
 }
 
-// Lead is a supplier's lead after mapping, with one value for each slot of the campaign's
-// mapping. Its texts are in the request's body, in the lead's own buffer, or in the
-// mapping's defaults. They are read only, and valid until the lead is reset or the body is
-// reused.
+// Lead is a supplier's lead as a mapping has filled it, with one value for each field of the
+// campaign. Its texts are in the request's body, in the lead's own buffer, or in the mapping's
+// defaults. They are read only, and valid until the lead is reset or the body is reused.
 type Lead struct {
 	Values []Value // by slot
 	Extras []KeptMember
@@ -65,8 +65,8 @@ type Lead struct {
 	fromPing bool // filled from a ping: its extras have no contact details
 }
 
-// Reset empties the lead for a mapping with this number of slots and keeps its memory. It may
-// overwrite the texts of earlier values.
+// Reset empties the lead for a mapping with this number of slots, and keeps its memory for the
+// next values. Texts of earlier values are no longer valid.
 func (l *Lead) Reset(slots int) {
 	l.Values = resizeAndClear(l.Values, slots)
 	l.memberOf = resizeAndClear(l.memberOf, slots)
@@ -76,7 +76,8 @@ func (l *Lead) Reset(slots int) {
 	l.fromPing = false
 }
 
-// resizeAndClear returns s with n zero elements, and reuses its memory if possible.
+// resizeAndClear returns a slice of n zero elements. It reuses the memory of s if it is large
+// enough.
 func resizeAndClear[T any](s []T, n int) []T {
 	if cap(s) < n {
 		return make([]T, n)
@@ -86,10 +87,10 @@ func resizeAndClear[T any](s []T, n int) []T {
 	return s
 }
 
-// USState returns the lead's state, or NoState.
+// USState returns the US state of the lead's state field, or NoState.
 func (l *Lead) USState() USState { return ParseUSState(l.Values[SlotState].Text) }
 
-// TextValue returns text as a value. An empty text gives the absent value.
+// TextValue returns a string value with this text. An empty text gives the absent value.
 func TextValue(text []byte) Value {
 	if len(text) == 0 {
 		return Value{}
@@ -97,7 +98,7 @@ func TextValue(text []byte) Value {
 	return Value{Kind: KindString, Text: text}
 }
 
-// BoolValue returns a boolean as a value.
+// BoolValue returns a boolean value of a lead's field.
 func BoolValue(value bool) Value {
 	if value {
 		return Value{Kind: KindBoolean, Text: textTrue}
@@ -117,18 +118,19 @@ const (
 	JSONArray   JSONKind = 6
 )
 
-// Member is one checked member of a JSON object: its grammar is correct, its UTF-8 is
-// valid, and its name is unique.
+// Member is one member of a JSON object that the parser has checked: its grammar is correct, its
+// UTF-8 is valid, and its name is unique.
 //
-// Text is a string's unescaped characters, a number's digits, true, false or null, or the
-// raw JSON of an object or an array. It belongs to the parser.
+// Text is a string's unescaped characters, a number's digits, true, false or null, or the raw
+// JSON of an object or an array. Its memory belongs to the parser.
 type Member struct {
 	Name []byte
 	Kind JSONKind
 	Text []byte
 }
 
-// IsMissing reports whether the member is not present, null, or a blank string.
+// IsMissing reports whether the member counts as not sent: it is not present, null, or a blank
+// string.
 func (m *Member) IsMissing() bool {
 	return m.Kind == 0 || m.Kind == JSONNull || m.Kind == JSONString && isBlank(m.Text)
 }

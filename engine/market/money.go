@@ -8,8 +8,8 @@ import (
 	"pingpost/engine/market/format"
 )
 
-// Money is an amount in millionths of its currency's unit: 12.5 dollars are
-// 12_500_000. Only balances are ever negative.
+// Money is an amount in millionths of its currency's unit: 12.5 dollars are 12_500_000. Only
+// balances and changes of balances can be negative.
 type Money int64
 
 const (
@@ -29,8 +29,8 @@ var (
 	ErrTooSmall   = errors.New("the bid is below 0.000001")
 )
 
-// ParseMoney reads a JSON number from its digits, with any exponent. An amount that Money
-// cannot hold exactly is an error, never rounded.
+// ParseMoney reads an amount from the text of a JSON number, in any notation. It returns an
+// error, and never rounds, if Money cannot hold the amount exactly.
 func ParseMoney(number []byte) (Money, error) {
 	m, truncated, err := parseMicroAmount(number)
 	if err == nil && truncated {
@@ -39,9 +39,9 @@ func ParseMoney(number []byte) (Money, error) {
 	return m, err
 }
 
-// ParseBidAmount reads the amount of a bid and cuts digits past the sixth decimal. It checks
-// sign and size before the cut. If the cut leaves 0, it returns ErrTooSmall, so that no
-// bid is free.
+// ParseBidAmount reads the amount of a bid, and drops digits past the sixth decimal. It checks
+// sign and size before it drops them. If the rest is 0, it returns ErrTooSmall, so that no bid is
+// free.
 func ParseBidAmount(number []byte) (Money, error) {
 	m, _, err := parseMicroAmount(number)
 	if err == nil && m == 0 {
@@ -50,9 +50,9 @@ func ParseBidAmount(number []byte) (Money, error) {
 	return m, err
 }
 
-// parseMicroAmount reads a number without storing more than Money's thirteen digits, so a long
-// mantissa or a huge exponent costs no memory. rest reports non-zero digits past the sixth
-// decimal.
+// parseMicroAmount reads an amount in millionths. truncated reports that it dropped non-zero
+// digits past the sixth decimal. It stores no more than Money's thirteen digits, so a long number
+// or a huge exponent costs no memory.
 func parseMicroAmount(text []byte) (m Money, truncated bool, err error) {
 	d, ok := format.ParseDecimal(text)
 	if !ok {
@@ -82,7 +82,8 @@ func parseMicroAmount(text []byte) (m Money, truncated bool, err error) {
 	return m, truncated, nil
 }
 
-// overflowError returns the error for a number that is too far from zero.
+// overflowError returns the error for an amount outside the range of Money: too large or
+// negative.
 func overflowError(negative bool) error {
 	if negative {
 		return ErrNegative
@@ -92,7 +93,7 @@ func overflowError(negative bool) error {
 
 var powersOfTen = [13]Money{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12}
 
-// AppendJSON appends the shortest JSON number: 12, 9.5, 0.000001.
+// AppendJSON appends the amount as the shortest JSON number: 12, 9.5, 0.000001.
 func (m Money) AppendJSON(dst []byte) []byte {
 	magnitude := uint64(m)
 	if m < 0 {
@@ -114,10 +115,11 @@ func (m Money) AppendJSON(dst []byte) []byte {
 
 func (m Money) String() string { return string(m.AppendJSON(nil)) }
 
-// MarshalJSON writes what AppendJSON does.
+// MarshalJSON returns the amount in the form of AppendJSON. It implements json.Marshaler.
 func (m Money) MarshalJSON() ([]byte, error) { return m.AppendJSON(nil), nil }
 
-// UnmarshalJSON reads the form of ParseMoney; null does not change the amount.
+// UnmarshalJSON reads the amount with ParseMoney. It implements json.Unmarshaler; null leaves the
+// amount unchanged.
 func (m *Money) UnmarshalJSON(text []byte) error {
 	if string(text) == "null" {
 		return nil
@@ -130,10 +132,11 @@ func (m *Money) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// Currency is an ISO 4217 code. The zero value is no currency.
+// Currency is an ISO 4217 code of three letters, such as USD. The zero value means no currency.
 type Currency [3]byte
 
-// ParseCurrency reads three capital letters; it does not check that the code is in use.
+// ParseCurrency returns the currency with this code of three capital letters. It does not check
+// that the code is in use. ok is false for any other text.
 func ParseCurrency(s string) (c Currency, ok bool) {
 	if len(s) != len(c) {
 		return Currency{}, false
@@ -154,16 +157,17 @@ func (c Currency) String() string {
 	return string(c[:])
 }
 
-// PriceShare is a part of a price in millionths of one: 0 to 1_000_000.
+// PriceShare is a fraction of a price or of a number, in millionths: 0 to 1_000_000.
 type PriceShare int64
 
-// WholeShare is all of the price.
+// WholeShare is the share of 100 %.
 const WholeShare PriceShare = 1_000_000
 
-// ErrShareRange reports a share outside 0 to 1.
+// ErrShareRange reports that a configured share is greater than 1.
 var ErrShareRange = errors.New("the share is over 1")
 
-// ParsePriceShare reads a JSON number from 0 to 1 with at most six decimals.
+// ParsePriceShare reads a share from the text of a JSON number from 0 to 1 with at most six
+// decimals.
 func ParsePriceShare(number []byte) (PriceShare, error) {
 	m, err := ParseMoney(number)
 	switch {
@@ -177,7 +181,7 @@ func ParsePriceShare(number []byte) (PriceShare, error) {
 
 func (s PriceShare) String() string { return Money(s).String() }
 
-// Payout is the supplier's part of a buyer's price: a fixed amount, or a share of the
+// Payout is the supplier's part of the price that a buyer pays: a fixed amount, or a share of the
 // price.
 type Payout struct {
 	Fixed   Money
@@ -185,8 +189,9 @@ type Payout struct {
 	IsFixed bool
 }
 
-// AmountAtPrice returns the payout at a price. It rounds a share down to the millionth, once. It
-// returns false for a price below a fixed payout, because the exchange would lose money.
+// AmountAtPrice returns the payout for a sale at this price. A share is rounded down to the
+// millionth. ok is false if the price is below a fixed payout, because the exchange would lose
+// money.
 func (p Payout) AmountAtPrice(price Money) (payout Money, ok bool) {
 	if p.IsFixed {
 		if price < p.Fixed {

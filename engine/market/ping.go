@@ -7,7 +7,7 @@ import (
 	"pingpost/engine/market/format"
 )
 
-// PingMetadata has the values of a ping that are not fields of the lead.
+// PingMetadata has the values of a ping to a buyer that are not fields of the lead.
 type PingMetadata struct {
 	Auction     AuctionID
 	Vertical    string
@@ -15,17 +15,17 @@ type PingMetadata struct {
 	ExpiresAt   int64  // Unix nanoseconds; sent in milliseconds, rounded down
 }
 
-// PingTimeLayout is RFC 3339 in UTC.
+// PingTimeLayout is the layout of times in pings, for package time: RFC 3339 in UTC with
+// milliseconds.
 const PingTimeLayout = "2006-01-02T15:04:05.000Z"
 
-// AppendPing appends the body of a ping to a buyer: the header, then every known field
-// that is marked ping, under its name for buyers. The zip is sent as zip3. tcpa_consent is
-// always sent, and false if unknown.
+// AppendPing appends the body of a ping to a buyer: the metadata, then every field that is marked
+// ping, under its name for buyers. Of the zip it sends the first three digits as zip3.
+// tcpa_consent is always sent, and false if unknown.
 //
-// Two rules keep personal data out. The loop below skips contact fields, even if they are
-// marked ping. And unknown members are sent only if the lead was filled from a ping,
-// because only those were searched for contact details; an ingest's unknown members go
-// into the post alone.
+// Two rules keep personal data out. Contact fields are skipped, even if they are marked ping. And
+// unknown members are sent only if the lead was filled from a ping, because only those were
+// searched for contact details. An ingest's unknown members go into the post alone.
 //
 // The bytes are the same for every buyer of the auction.
 func (m *Mapping) AppendPing(dst []byte, l *Lead, metadata PingMetadata) []byte {
@@ -55,6 +55,7 @@ func (m *Mapping) AppendPing(dst []byte, l *Lead, metadata PingMetadata) []byte 
 	return append(dst, `"}`...)
 }
 
+// appendPingField appends one field to a ping, with the special rules for zip and tcpa_consent.
 func (m *Mapping) appendPingField(dst []byte, l *Lead, slot Slot) []byte {
 	value := &l.Values[slot]
 	switch {
@@ -69,7 +70,7 @@ func (m *Mapping) appendPingField(dst []byte, l *Lead, slot Slot) []byte {
 	return m.appendField(dst, l, slot)
 }
 
-// PingRequest is the request to one buyer for a bid on a lead, without personal data.
+// PingRequest asks one buyer for a bid on a lead, without personal data.
 type PingRequest struct {
 	Buyer          BuyerID // whose connections the ping uses
 	Endpoint       Endpoint
@@ -84,7 +85,8 @@ type PingRequest struct {
 	Traceparent string // W3C's header of that name for a traced request; empty: not sent
 }
 
-// Bid is a buyer's offer as received: well formed, but not checked against the auction.
+// Bid is a buyer's offer as received: its form is valid, but it was not checked against the
+// auction's floor, currency and deadline.
 type Bid struct {
 	Amount     Money
 	Currency   Currency // zero: not given: the campaign's currency
@@ -95,7 +97,7 @@ type Bid struct {
 // MaxBidToken is the maximum size of a bid's token in bytes.
 const MaxBidToken = 512
 
-// PingResult is the result of one ping.
+// PingResult is the result of one ping to a buyer.
 type PingResult struct {
 	// Outcome is OutcomeNone if there is a bid, which the auction checks next.
 	// Otherwise it is no_bid, timeout, invalid, error, or rate_limited. The cause of

@@ -15,10 +15,10 @@ var (
 	postRest    = [...]Slot{SlotSource, SlotTCPAConsent, SlotQualityScore}
 )
 
-// AppendPostLead appends the "lead" object of a post: lead_uuid, the names, email and
-// phone; address and tcpa with their known members; then every other known field under its
-// name for buyers, and the unknown members that the campaign keeps. This mapping must have
-// filled the lead.
+// AppendPostLead appends the object "lead" of a post to a buyer. It contains lead_uuid, the
+// names, email and phone, and address and tcpa with their known fields. Then follow all other
+// fields under their names for buyers, and the unknown members that the campaign keeps. The
+// mapping m must have filled l.
 func (m *Mapping) AppendPostLead(dst []byte, l *Lead, id LeadID) []byte {
 	dst = append(dst, `{"lead_uuid":"`...)
 	dst = id.AppendTo(dst)
@@ -45,7 +45,7 @@ func (m *Mapping) AppendPostLead(dst []byte, l *Lead, id LeadID) []byte {
 	return append(dst, '}')
 }
 
-// appendGroup appends an object with those of the fields that have a value.
+// appendGroup appends a JSON object of these fields, without the absent ones.
 func (m *Mapping) appendGroup(dst []byte, l *Lead, slots []Slot) []byte {
 	start := len(dst)
 	for _, slot := range slots {
@@ -58,7 +58,8 @@ func (m *Mapping) appendGroup(dst []byte, l *Lead, slots []Slot) []byte {
 	return append(dst, '}')
 }
 
-// appendField appends a comma and the member, if the field has a value.
+// appendField appends a comma and the field as a JSON member. It appends nothing if the field is
+// absent.
 func (m *Mapping) appendField(dst []byte, l *Lead, slot Slot) []byte {
 	if l.Values[slot].Kind == KindAbsent {
 		return dst
@@ -68,9 +69,9 @@ func (m *Mapping) appendField(dst []byte, l *Lead, slot Slot) []byte {
 	return l.Values[slot].AppendJSON(dst)
 }
 
-// PostPath returns a field's path in a post for field_errors, such as lead.address.zip.
-// The argument is the field's arriving name; a field of the campaign's own is in the lead
-// itself.
+// PostPath returns the path of a field in a post, such as lead.address.zip, for the errors of the
+// answer. field is the name under which suppliers send the field. A campaign's own field is a
+// direct member of lead.
 func PostPath(field string) string {
 	slot, ok := findKnownField(field)
 	if ok {
@@ -88,7 +89,7 @@ func PostPath(field string) string {
 	return "lead." + field
 }
 
-// AppendJSON appends the value as JSON; null if it is absent.
+// AppendJSON appends the value as JSON. An absent value is null.
 func (v Value) AppendJSON(dst []byte) []byte {
 	switch v.Kind {
 	case KindAbsent:
@@ -99,7 +100,7 @@ func (v Value) AppendJSON(dst []byte) []byte {
 	return append(dst, v.Text...)
 }
 
-// PostMetadata has the values of a post that are not fields of the lead.
+// PostMetadata has the values of a post to a buyer that are not fields of the lead.
 type PostMetadata struct {
 	Auction     AuctionID // zero: no auction; the lead's id takes its place
 	Lead        LeadID
@@ -110,9 +111,9 @@ type PostMetadata struct {
 	Currency    Currency
 }
 
-// PostRequest is one attempt to deliver a lead to a buyer. Every attempt of one delivery
-// carries the same key and the same bytes, so a buyer that already has the lead can
-// repeat its answer and does not accept the lead twice.
+// PostRequest is one attempt to deliver a lead to a buyer. All attempts of one delivery carry the
+// same key and the same bytes. So a buyer that already has the lead can repeat its answer and
+// does not accept the lead twice.
 type PostRequest struct {
 	Buyer             BuyerID // whose connections the post uses
 	Endpoint          Endpoint
@@ -126,7 +127,7 @@ type PostRequest struct {
 	Traceparent string // W3C's header of that name for a traced request; empty: not sent
 }
 
-// PostResult is the result of one attempt.
+// PostResult is the result of one attempt to deliver a lead to a buyer.
 type PostResult struct {
 	Verdict           PostVerdict
 	Fault             Fault         // why there was no usable answer; FaultNone if there was one
@@ -143,8 +144,8 @@ type PostResult struct {
 	Final bool
 }
 
-// PostVerdict is the result of an attempt: whether the buyer has the lead. The next step depends on
-// it alone. Numbers are in the log and never change.
+// PostVerdict says whether the buyer has the lead after an attempt. The next step of the delivery
+// depends on it alone. The numbers are in the log and never change.
 type PostVerdict uint8
 
 const (
@@ -165,9 +166,9 @@ func (v PostVerdict) String() string {
 	return verdictNames[v]
 }
 
-// Fault is the technical cause of a missing or unusable answer. It is for operators: a
-// bounded label of metrics and logs without secrets. Numbers are in the log and never
-// change.
+// Fault is the technical cause of a missing or unusable answer to a ping, post or webhook. It is
+// for operators: a label of metrics and logs with few values and without secrets. The numbers are
+// in the log and never change.
 type Fault uint8
 
 const (

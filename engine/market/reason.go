@@ -1,8 +1,8 @@
 package market
 
-// Reason is the supplier's reason for an unsold lead. The order is that of the contract: of
-// all the stages at which candidates failed, the supplier sees the furthest. Numbers are
-// in the log and never change.
+// Reason tells a supplier why its lead is unsold. If buyers failed at different stages, the
+// supplier gets the reason of the furthest stage (see reasonRank). The numbers are in the log and
+// never change.
 type Reason uint8
 
 const (
@@ -46,7 +46,7 @@ var reasonRank = [reasonEnd]uint8{
 	ReasonBidExpired: 15, ReasonPostRejected: 16,
 }
 
-// String returns the reason's wire form; empty for ReasonNone.
+// String returns the reason as the API writes it. It is empty for ReasonNone.
 func (r Reason) String() string {
 	if r >= reasonEnd {
 		return "unknown"
@@ -54,7 +54,7 @@ func (r Reason) String() string {
 	return reasonNames[r]
 }
 
-// FurthestOf returns the reason of the later stage.
+// FurthestOf returns that of the two reasons whose stage is later in a decision.
 func (r Reason) FurthestOf(other Reason) Reason {
 	if reasonRank[other] > reasonRank[r] {
 		return other
@@ -62,9 +62,9 @@ func (r Reason) FurthestOf(other Reason) Reason {
 	return r
 }
 
-// Outcome is the result of one candidate in one decision; each candidate has exactly one.
-// The record, the log line, the metric and the dashboard use the same enum. Numbers are in
-// the log and never change.
+// Outcome is the result of one buyer in the decision on one lead; each candidate has exactly one.
+// The log record, the log line, the metric and the dashboard all use it. The numbers are in the
+// log and never change.
 type Outcome uint8
 
 const (
@@ -93,7 +93,7 @@ const (
 	outcomeEnd           Outcome = 22
 )
 
-// OutcomeCount is the number of outcomes, for arrays indexed by one.
+// OutcomeCount is the number of outcomes, for arrays that are indexed by an outcome.
 const OutcomeCount = int(outcomeEnd)
 
 var outcomeNames = [outcomeEnd]string{
@@ -132,6 +132,6 @@ func (o Outcome) String() string {
 	return outcomeNames[o]
 }
 
-// SupplierReason returns the supplier's reason for the outcome. A timeout is a no_bid here; the
-// caller knows whether all pinged buyers timed out.
+// SupplierReason returns the reason that a supplier gets if this is the furthest outcome of all
+// buyers. A timeout gives no_bid; the caller replaces it if all pinged buyers timed out.
 func (o Outcome) SupplierReason() Reason { return outcomeReasons[o] }

@@ -2,9 +2,9 @@ package market
 
 import "pingpost/api/errcode"
 
-// ReportRejection is the reason for rejecting a buyer's report on a lead: the report is invalid, or
-// the lead's state does not allow it. Numbers are in the log and never change, because the
-// answer to a repeat is read from there.
+// ReportRejection is the reason why a buyer's report on a lead was rejected: the report is
+// invalid, or the lead's state does not allow it. The numbers are in the log and never change,
+// because the answer to a repeated request is read from there.
 type ReportRejection uint8
 
 const (
@@ -63,8 +63,8 @@ var reportFieldErrors = [invalidReportEnd]FieldError{
 	RejectionOccurredInFuture: {"occurred_at", errcode.FieldOutOfRange, "a time that is not ahead of now"},
 }
 
-// FieldError returns the field error of an invalid report; it returns false if the lead's
-// state is the cause.
+// FieldError returns the field error that the buyer receives for an invalid report. ok is false
+// if the report is valid and the lead's state does not allow it.
 func (r ReportRejection) FieldError() (fault FieldError, ok bool) {
 	if r == RejectionNone || r >= invalidReportEnd {
 		return fault, false
@@ -72,7 +72,7 @@ func (r ReportRejection) FieldError() (fault FieldError, ok bool) {
 	return reportFieldErrors[r], true
 }
 
-// String returns a message for the reporter.
+// String returns the message that the buyer receives for its rejected report.
 func (r ReportRejection) String() string {
 	switch r {
 	case RejectionDeliveryPending:

@@ -10,7 +10,7 @@ import (
 	"pingpost/engine/market/calendar"
 )
 
-// ReturnRule is the campaign's rule for returns by its buyers.
+// ReturnRule says which returns of leads a campaign accepts from its buyers, and their effects.
 type ReturnRule struct {
 	Window        time.Duration       // from the sale on; zero: never
 	Reasons       map[string]struct{} // empty: any
@@ -20,13 +20,13 @@ type ReturnRule struct {
 	MaxShare      PriceShare          // of the leads that a buyer bought here in one month (UTC)
 }
 
-// DefaultReturnRule is the rule of a campaign without configured returns, and of a removed
-// one.
+// DefaultReturnRule returns the rule of a campaign whose configuration has no rule for returns.
+// It also applies to a campaign that was removed from the configuration.
 func DefaultReturnRule() ReturnRule {
 	return ReturnRule{Window: 14 * 24 * time.Hour, ReversePayout: true, MaxShare: WholeShare}
 }
 
-// AcceptsReason reports whether a return with this reason is allowed.
+// AcceptsReason reports whether a buyer may give this reason for a return.
 func (r *ReturnRule) AcceptsReason(reason string) bool {
 	if reason == "" {
 		return false
@@ -38,12 +38,12 @@ func (r *ReturnRule) AcceptsReason(reason string) bool {
 	return ok
 }
 
-// maxReasonList bounds ListReasons, so that a thousand refused returns fit one entry
-// of the log.
+// maxReasonList is the maximum length in bytes of ListReasons. With it, the answers to a thousand
+// refused returns fit one log record.
 const maxReasonList = 300
 
-// ListReasons lists the allowed reasons in quotes, sorted. Of a long list it names the
-// first ones and counts the rest.
+// ListReasons returns the accepted reasons as text: quoted, sorted and separated by commas. It
+// names only the first ones of a long list, and counts the rest.
 func (r *ReturnRule) ListReasons() string {
 	var list strings.Builder
 	for i, reason := range slices.Sorted(maps.Keys(r.Reasons)) {
@@ -60,8 +60,9 @@ func (r *ReturnRule) ListReasons() string {
 	return list.String()
 }
 
-// AllowsAnotherReturn reports whether one more return stays within the share, if returned of
-// sold leads were returned or are pending.
+// AllowsAnotherReturn reports whether one more return stays within the maximum share of returns.
+// sold is the number of leads that the buyer bought in the month. returned is the number of them
+// that were returned or have a pending return.
 func (r *ReturnRule) AllowsAnotherReturn(returned, sold int64) bool {
 	if r.MaxShare >= WholeShare {
 		return returned < sold
@@ -69,7 +70,8 @@ func (r *ReturnRule) AllowsAnotherReturn(returned, sold int64) bool {
 	return (returned+1)*int64(WholeShare) <= int64(r.MaxShare)*sold
 }
 
-// ReturnState is the state of a lead's return. Numbers are in snapshots and never change.
+// ReturnState is the state of a buyer's return of a lead. The numbers are in snapshots and never
+// change.
 type ReturnState uint8
 
 const (

@@ -1,7 +1,7 @@
 package market
 
-// Role is an operator's permission level; each includes the lower ones. Numbers are in the
-// log.
+// Role is an operator's permission level. A higher role includes the permissions of the lower
+// ones. The numbers are in the log.
 type Role uint8
 
 const (
@@ -22,7 +22,7 @@ func (r Role) String() string {
 	return "none"
 }
 
-// ParseRole reads a role's name.
+// ParseRole returns the role with this name, or false if there is no such role.
 func ParseRole(name string) (Role, bool) {
 	for r := RoleViewer; r <= RoleAdmin; r++ {
 		if r.String() == name {

@@ -16,7 +16,7 @@ const (
 	maxConsentText = 16384 // bytes of consent_text, which is a legal text
 )
 
-// fieldRule is a checked and compiled FieldSpec.
+// fieldRule is the compiled form of a FieldSpec: it checks and converts the values of one field.
 type fieldRule struct {
 	arrivalName, buyerName string
 	key                    []byte // the JSON member name with its colon
@@ -35,14 +35,16 @@ type fieldRule struct {
 	expected     string // in words
 }
 
-// numericBounds are min and max, in both forms in which numbers are compared.
+// numericBounds holds a field's min and max, as floats and as integers, because the two field
+// types are compared separately.
 type numericBounds struct {
 	min, max               float64
 	minInteger, maxInteger int64
 }
 
-// parseMember checks a member that is not missing and returns its value. It appends rewritten
-// text to buf and returns the grown buffer. An empty errorCode is success.
+// parseMember checks a member of a request against the field's rule, and returns its value. It
+// appends rewritten text to buf, the lead's buffer, and returns the grown buffer. errorCode is
+// empty on success. The caller has excluded a missing member.
 //
 // A field that coerces accepts a number in a string, and true or false in any case, with
 // surrounding spaces. A text field that coerces accepts a number and keeps its digits.
@@ -60,6 +62,7 @@ func (r *fieldRule) parseMember(m *Member, buf []byte) (v Value, grown []byte, e
 	return Value{}, buf, errcode.FieldWrongType
 }
 
+// parseCoercedText reads a number or a boolean from a string, for a field that coerces.
 func (r *fieldRule) parseCoercedText(text, buf []byte) (v Value, grown []byte, code string) {
 	if len(text) > format.MaxNumberText {
 		return Value{}, buf, errcode.FieldTooLong
@@ -89,6 +92,8 @@ func (r *fieldRule) parseCoercedText(text, buf []byte) (v Value, grown []byte, c
 
 var textTrue, textFalse = []byte("true"), []byte("false")
 
+// parseNumericText checks a number against the field's type and bounds. It rewrites an integer in
+// another notation, such as 1e3, as plain digits.
 func (r *fieldRule) parseNumericText(text, buf []byte) (v Value, grown []byte, code string) {
 	if r.fieldType == TypeNumber {
 		f, code := format.ParseNumber(text)
@@ -107,6 +112,8 @@ func (r *fieldRule) parseNumericText(text, buf []byte) (v Value, grown []byte, c
 	return Value{Kind: KindInteger, Text: text, Num: float64(n)}, buf, code
 }
 
+// parseText applies the field's transforms and checks to a text. See FieldTransform for their
+// order.
 func (r *fieldRule) parseText(text, buf []byte) (v Value, grown []byte, code string) {
 	if len(text) > r.maxBytes {
 		return Value{}, buf, errcode.FieldTooLong
@@ -131,8 +138,8 @@ func (r *fieldRule) parseText(text, buf []byte) (v Value, grown []byte, code str
 	return Value{Kind: KindString, Text: text}, buf, ""
 }
 
-// canonicalizeByType checks the text against the form of the field's type, and returns its
-// canonical form.
+// canonicalizeByType checks that the text has the form of the field's type, for example an email
+// address. It returns the text in canonical form, such as a phone number in E.164.
 func (r *fieldRule) canonicalizeByType(text, buf []byte) (result, grown []byte, ok bool) {
 	start := len(buf)
 	switch r.fieldType {
@@ -162,6 +169,8 @@ func (r *fieldRule) canonicalizeByType(text, buf []byte) (result, grown []byte, 
 	return text, buf, ok
 }
 
+// checkTextLimits checks the text against the enum's values, the lengths and the pattern of the
+// field. code is empty on success.
 func (r *fieldRule) checkTextLimits(text []byte) (code string) {
 	if r.values != nil {
 		if _, ok := r.values[string(text)]; !ok {
@@ -199,7 +208,7 @@ var expectedForms = [fieldTypeEnd]string{
 	typeTimestamp: "a time as RFC 3339 has it, such as 2026-01-31T09:30:00Z",
 }
 
-// describeAccepted returns the accepted values in words.
+// describeAccepted returns in words which values the field accepts, for error messages.
 func (r *fieldRule) describeAccepted() string {
 	if r.fieldType == TypeEnum {
 		return r.expected
@@ -215,7 +224,7 @@ func (r *fieldRule) describeAccepted() string {
 	return words
 }
 
-// describeBound returns a bound in words, or an empty string if there is none.
+// describeBound returns a min or max as text, or an empty string if it is not configured.
 func (r *fieldRule) describeBound(integer int64, number float64) string {
 	switch {
 	case math.IsInf(number, 0):
@@ -226,6 +235,8 @@ func (r *fieldRule) describeBound(integer int64, number float64) string {
 	return fmt.Sprint(number)
 }
 
+// describeLength returns the limits of a text's length in words, or an empty string without
+// limits.
 func (r *fieldRule) describeLength() string {
 	least, most := "", ""
 	if r.minLength > 0 {
@@ -241,6 +252,8 @@ func (r *fieldRule) describeLength() string {
 	return words
 }
 
+// describeLimits returns limits in words. It uses the formats from and to if both limits exist,
+// else atLeast or atMost. An empty limit does not exist.
 func describeLimits(from, to, atLeast, atMost, least, most string) string {
 	switch {
 	case least != "" && most != "":
@@ -253,6 +266,7 @@ func describeLimits(from, to, atLeast, atMost, least, most string) string {
 	return ""
 }
 
+// describeValues lists an enum's values for an error message, and cuts a long list.
 func describeValues(values []string) string {
 	listed, size := 0, 0
 	for listed < len(values) && listed < maxListed && size+len(values[listed]) <= maxListedBytes {

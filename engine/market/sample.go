@@ -11,8 +11,9 @@ import (
 	"pingpost/engine/market/format"
 )
 
-// ConstantAsValue returns a constant as a value of the field; false if the field cannot have it. Values are
-// compared by their text: 2 and "2" are equal.
+// ConstantAsValue returns a template's constant as a value that the field could have. The bool is
+// false if no lead can have this value. The kinds are not compared: 2 and "2" are the same
+// number.
 func (m *Mapping) ConstantAsValue(slot Slot, constant Value) (Value, bool) {
 	r := &m.rules[slot]
 	text := string(constant.Text)
@@ -32,7 +33,9 @@ func (m *Mapping) ConstantAsValue(slot Slot, constant Value) (Value, bool) {
 	return TextValue(constant.Text), text != ""
 }
 
-// SampleLead returns a lead with every value, or only with those that every lead has.
+// SampleLead returns a lead with sample values, with which a template is tested. With allFields
+// it has every field, otherwise only the fields that each lead has. inPing makes it the lead of a
+// ping.
 func (m *Mapping) SampleLead(allFields, inPing bool) *Lead {
 	var l Lead
 	l.Reset(len(m.rules))
@@ -44,7 +47,8 @@ func (m *Mapping) SampleLead(allFields, inPing bool) *Lead {
 	return &l
 }
 
-// SampleValues returns possible values of a field: absent first, unless every lead has the field.
+// SampleValues returns sample values of a field, with which a template is tested. The first is
+// absent if a lead (or with inPing a ping) may lack the field.
 func (m *Mapping) SampleValues(slot Slot, inPing bool) (values []Value) {
 	r := &m.rules[slot]
 	if r.defaultValue.Kind == KindAbsent && (!r.required || inPing && !r.ping) {
@@ -82,14 +86,16 @@ func (m *Mapping) SampleValues(slot Slot, inPing bool) (values []Value) {
 	return append(values, TextValue(SampleText))
 }
 
-// plainTexts are texts for template functions: without digits, a number, a date.
+// plainTexts are sample texts for the functions of templates: a word, a number and a date.
 var plainTexts = [...]string{"a", "12", "1980-02-29"}
 
-// SampleText has the special characters with which a lead could change a body's structure.
+// SampleText is a sample with the special characters of JSON, XML and forms. If a template does
+// not escape it, the body is no longer well formed.
 var SampleText = []byte("a\"b'c\\d<e>&amp;f{{.x}}]]>--g%26=h+i\té\U0001F600")
 
-// ExampleJSON returns a value that the field accepts and the filters pass, as JSON, or nil if
-// it finds none: it cannot guess a match of a pattern.
+// ExampleJSON returns an example of the field as JSON, for API documentation. The field's rule
+// accepts the value and the filters pass it. The result is nil if none of its guesses fits, for
+// example because of a pattern.
 func (m *Mapping) ExampleJSON(slot Slot, filters []Filter) []byte {
 	r := &m.rules[slot]
 	members := r.membersThatPass()
@@ -112,7 +118,7 @@ func (m *Mapping) ExampleJSON(slot Slot, filters []Filter) []byte {
 	return nil
 }
 
-// passesFilters reports whether the lead passes the filters on one field.
+// passesFilters reports whether the lead passes those filters that test the field slot.
 func (l *Lead) passesFilters(slot Slot, filters []Filter) bool {
 	for i := range filters {
 		if f := &filters[i]; f.slot == slot && !f.Accepts(l) {
@@ -122,8 +128,8 @@ func (l *Lead) passesFilters(slot Slot, filters []Filter) bool {
 	return true
 }
 
-// membersAroundFilter returns values that the filter may pass: the listed ones, and numbers at and
-// next to its bounds and listed values.
+// membersAroundFilter returns guesses of values that pass the filter: the values that it lists,
+// and numbers at and next to its bounds.
 func (f *Filter) membersAroundFilter(fieldType FieldType) (all []Member) {
 	kind := JSONString
 	switch {
@@ -140,6 +146,8 @@ func (f *Filter) membersAroundFilter(fieldType FieldType) (all []Member) {
 	return all
 }
 
+// exampleNumbers returns numbers at, next to and between the bounds and the listed numbers of the
+// filter.
 func (f *Filter) exampleNumbers() (all []Member) {
 	points := []float64{f.min, f.max, (f.min + f.max) / 2}
 	for _, set := range []*valueSet{f.in, f.notIn} {
@@ -159,7 +167,8 @@ func (f *Filter) exampleNumbers() (all []Member) {
 	return all
 }
 
-// membersThatPass returns common values of the field's type.
+// membersThatPass returns guesses of values that the field's rule accepts: common values of its
+// type, and its bounds or listed values.
 func (r *fieldRule) membersThatPass() (all []Member) {
 	add := func(kind JSONKind, texts ...string) {
 		for _, text := range texts {
@@ -195,7 +204,7 @@ func (r *fieldRule) membersThatPass() (all []Member) {
 	return all
 }
 
-// AcceptsState reports whether the campaign's filters pass leads of a state.
+// AcceptsState reports whether the campaign's own filters on the state pass leads of this state.
 func (c *Campaign) AcceptsState(state string) bool {
 	lead := Lead{Values: make([]Value, c.Mapping.SlotCount())}
 	lead.Values[SlotState] = Value{Kind: KindString, Text: []byte(state)}

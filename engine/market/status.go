@@ -1,7 +1,8 @@
 package market
 
-// LeadStatus is the state of a lead. Numbers are in the log and never change.
-type LeadStatus uint8
+// Status is the state of a lead as its supplier and its buyer see it. The numbers are in the log
+// and never change.
+type Status uint8
 
 const (
 	StatusOpen      LeadStatus = 0 // posted to a buyer's endpoint, result unknown
@@ -25,8 +26,9 @@ func (s LeadStatus) String() string {
 	return statusNames[s]
 }
 
-// ParseReportedStatus reads a status that a buyer may report.
-func ParseReportedStatus(name string) (LeadStatus, bool) {
+// ParseReportedStatus returns the status with this name. The bool is false if a buyer cannot
+// report the status.
+func ParseReportedStatus(name string) (Status, bool) {
 	for s := StatusContacted; s < statusEnd; s++ {
 		if statusNames[s] == name {
 			return s, true
@@ -35,8 +37,8 @@ func ParseReportedStatus(name string) (LeadStatus, bool) {
 	return 0, false
 }
 
-// IsReported reports whether s comes from a buyer's report.
-func (s LeadStatus) IsReported() bool { return s >= StatusContacted && s < statusEnd }
+// IsReported reports whether s is a status that a buyer reports, such as contacted or returned.
+func (s Status) IsReported() bool { return s >= StatusContacted && s < statusEnd }
 
 // CanBecome reports whether a buyer's report may change s to next. Reports only go
 // forward: a sold lead cannot become contacted, and a return is final.
@@ -48,8 +50,8 @@ func (s LeadStatus) CanBecome(next LeadStatus) bool {
 	return false
 }
 
-// WebhookType returns the webhook that a report of s causes.
-func (s LeadStatus) WebhookType() WebhookType {
+// WebhookType returns the webhook that a buyer's report of status s triggers.
+func (s Status) WebhookType() WebhookType {
 	switch s {
 	case StatusContacted:
 		return WebhookContacted
@@ -63,7 +65,7 @@ func (s LeadStatus) WebhookType() WebhookType {
 	return WebhookNone
 }
 
-// DeliveryState is the state of a lead's delivery to its buyer's endpoint. Numbers are in the
+// DeliveryState is the state of a lead's delivery to its buyer's endpoint. The numbers are in the
 // log and never change.
 type DeliveryState uint8
 

@@ -13,7 +13,8 @@ import (
 	"pingpost/engine/market/format"
 )
 
-// SuppressionHash is the form of a suppression list's entries.
+// SuppressionHash says whether the lines of a suppression list are plain values or hashes of
+// them.
 type SuppressionHash uint8
 
 const (
@@ -24,7 +25,7 @@ const (
 
 var hashNames = [...]string{HashPlain: "plain", HashMD5: "md5", HashSHA256: "sha256"}
 
-// ParseSuppressionHash reads plain, md5 or sha256.
+// ParseSuppressionHash returns the value for plain, md5 or sha256, and false for any other text.
 func ParseSuppressionHash(s string) (SuppressionHash, bool) {
 	i, ok := parseEnumName(hashNames[:], s)
 	return SuppressionHash(i), ok
@@ -32,7 +33,7 @@ func ParseSuppressionHash(s string) (SuppressionHash, bool) {
 
 func (h SuppressionHash) String() string { return enumNameAt(hashNames[:], int(h)) }
 
-// SuppressionField is the field that a suppression list contains.
+// SuppressionField says whether a suppression list contains phone numbers or email addresses.
 type SuppressionField uint8
 
 const (
@@ -42,7 +43,7 @@ const (
 
 var listFieldNames = [...]string{ListPhone: "phone", ListEmail: "email"}
 
-// ParseSuppressionField reads phone or email.
+// ParseSuppressionField returns the value for phone or email, and false for any other text.
 func ParseSuppressionField(s string) (SuppressionField, bool) {
 	i, ok := parseEnumName(listFieldNames[:], s)
 	return SuppressionField(i), ok
@@ -50,13 +51,14 @@ func ParseSuppressionField(s string) (SuppressionField, bool) {
 
 func (f SuppressionField) String() string { return enumNameAt(listFieldNames[:], int(f)) }
 
-// SuppressionList is a suppression list in the catalog; its content is state, a fingerprint.Table.
+// SuppressionList is a configured list of persons whose leads are not sold. Its content is not in
+// the configuration: it is a fingerprint.FingerprintTable.
 //
-// An entry may have one of several forms, and a hash does not tell which. So a lead is
-// looked up in all forms, and an entry is stored in one: an entry costs one fingerprint, a
-// lead up to three probes. Normalizing plain numbers to E.164 would save two probes. But
-// ten digits may be a national number or a foreign one without its +, and a list must
-// match both.
+// A line of a list may write a number in several forms, and a hash does not reveal which form it
+// had. So a lead is looked up in all forms, and a line is stored in one. A line costs one
+// fingerprint, a lead up to three lookups. Normalizing plain numbers to E.164 would save two
+// lookups. But ten digits may be a national number or a foreign one without its +, and a list
+// must match both.
 type SuppressionList struct {
 	Ref   Ref
 	ID    ListID
@@ -64,8 +66,9 @@ type SuppressionList struct {
 	Hash  SuppressionHash
 }
 
-// FingerprintLine returns the fingerprint of one line of a list's file. The error describes the
-// mistake without repeating the line.
+// FingerprintLine returns the fingerprint under which one line of a list's file is stored. key is
+// the key of the hash. The error describes the mistake without repeating the line, which is
+// personal data.
 func (l *SuppressionList) FingerprintLine(line []byte, key *[32]byte) (uint64, error) {
 	line = bytes.TrimSpace(line)
 	if len(line) == 0 {
@@ -79,8 +82,8 @@ func (l *SuppressionList) FingerprintLine(line []byte, key *[32]byte) (uint64, e
 	return fingerprintOfForm(key, form), nil
 }
 
-// parseListLine returns the content of a line: a digest's bytes, or the value in the form in
-// which a lead's value is looked up.
+// parseListLine returns the content of a line: the bytes of a hash, or a phone number or email in
+// the form in which a lead's value is looked up. It appends to dst.
 func (l *SuppressionList) parseListLine(dst, line []byte) ([]byte, error) {
 	switch {
 	case l.Hash != HashPlain:
@@ -103,7 +106,8 @@ func (l *SuppressionList) parseListLine(dst, line []byte) ([]byte, error) {
 	return parsePhoneEntry(dst, line)
 }
 
-// parsePhoneEntry keeps a + and then the whole number; without a + it keeps the digits alone.
+// parsePhoneEntry returns the phone number of a line. A number with + is returned in E.164, any
+// other as its digits alone.
 func parsePhoneEntry(dst, line []byte) ([]byte, error) {
 	if form, ok := format.ParsePhone(dst, line); ok {
 		if line[0] == '+' {
@@ -118,6 +122,7 @@ func parsePhoneEntry(dst, line []byte) ([]byte, error) {
 	return appendDigits(dst, line), nil
 }
 
+// appendDigits appends the ASCII digits of text and drops all other characters.
 func appendDigits(dst, text []byte) []byte {
 	for _, c := range text {
 		if format.IsDigit(c) {
@@ -127,9 +132,9 @@ func appendDigits(dst, text []byte) []byte {
 	return dst
 }
 
-// AppendLeadFingerprints appends the fingerprints to look up for the lead: the phone as E.164, without its
-// +, and as ten national digits; the email in lower case. A lead without the value has
-// none.
+// AppendLeadFingerprints appends the fingerprints by which a lead is looked up in the list. For a
+// phone they are those of E.164, of E.164 without its +, and of the ten national digits. For an
+// email it is that of the lower-case address. A lead without the value has no fingerprints.
 func (l *SuppressionList) AppendLeadFingerprints(lead *Lead, key *[32]byte, dst []uint64) []uint64 {
 	if l.Field == ListEmail {
 		email := lead.Values[SlotEmail].Text
@@ -150,7 +155,8 @@ func (l *SuppressionList) AppendLeadFingerprints(lead *Lead, key *[32]byte, dst 
 	return dst
 }
 
-// probeFingerprint returns the fingerprint of an entry with this form.
+// probeFingerprint returns the fingerprint of a lead's value in one form. If the list contains
+// hashes, it hashes the value first as the list does.
 func (l *SuppressionList) probeFingerprint(key *[32]byte, form []byte) uint64 {
 	switch l.Hash {
 	case HashMD5:
@@ -163,6 +169,7 @@ func (l *SuppressionList) probeFingerprint(key *[32]byte, form []byte) uint64 {
 	return fingerprintOfForm(key, form)
 }
 
+// digestSize returns the size in bytes of the hashes that the list contains.
 func (l *SuppressionList) digestSize() int {
 	if l.Hash == HashMD5 {
 		return md5.Size
@@ -170,8 +177,8 @@ func (l *SuppressionList) digestSize() int {
 	return sha256.Size
 }
 
-// fingerprintOfForm returns 8 bytes of the keyed hash. In a list of 100 million entries a lead
-// matches another person's fingerprint once in 10^11 probes.
+// fingerprintOfForm returns the first 8 bytes of the keyed hash of form. In a list of 100 million
+// lines a lead matches another person's fingerprint once in 10^11 lookups.
 func fingerprintOfForm(key *[32]byte, form []byte) uint64 {
 	sum := fingerprint.HMAC(key, form)
 	return binary.BigEndian.Uint64(sum[:])

@@ -11,13 +11,13 @@ import (
 	"pingpost/engine/market/format"
 )
 
-// FieldTransform rewrites the text of a field.
+// FieldTransform is a configured operation that rewrites the text of a field.
 //
-// The transforms of a field run in the configured order. Cleaning transforms (trim, lower,
-// upper, digits, title, e164) run before the checks, so that "ca" with upper is a state.
-// Transforms that remove information (zip3, sha256), and all transforms after one of them,
-// run after the checks, which therefore see the supplier's value. Filters, pings and posts
-// use the final result.
+// The transforms of a field run in the configured order. Cleaning transforms (trim, lower, upper,
+// digits, title, e164) run before the field is checked, so that "ca" with upper is a state.
+// Transforms that remove information (zip3, sha256), and all transforms after one of them, run
+// after the checks, which therefore see the supplier's value. Filters, pings and posts use the
+// final result.
 type FieldTransform uint8
 
 const (
@@ -43,7 +43,8 @@ func (t FieldTransform) String() string {
 	return transformNames[t]
 }
 
-// ParseTransform reads a configured transform.
+// ParseTransform returns the transform with the configured name, or an error that lists the
+// names.
 func ParseTransform(name string) (FieldTransform, error) {
 	for t := TransformTrim; t < transformEnd; t++ {
 		if transformNames[t] == name {
@@ -53,7 +54,8 @@ func ParseTransform(name string) (FieldTransform, error) {
 	return 0, fmt.Errorf("%q is not a transform: use trim, lower, upper, digits, title, e164, zip3 or sha256", name)
 }
 
-// splitTransforms separates the transforms before the checks from those after.
+// splitTransforms splits a field's transforms into those that run before the field's checks, and
+// those that run after them. See FieldTransform.
 func splitTransforms(all []FieldTransform) (before, after []FieldTransform) {
 	for i, t := range all {
 		if t == TransformZIP3 || t == TransformSHA256 {
@@ -63,9 +65,10 @@ func splitTransforms(all []FieldTransform) (before, after []FieldTransform) {
 	return all, nil
 }
 
-// TransformText rewrites the text. It appends the result to buf, which belongs to the lead and may
-// move; earlier texts stay readable. It returns false if the text does not have the
-// required form.
+// TransformText returns the transformed text. It writes new text behind the content of buf, the
+// lead's buffer, and returns the grown buffer. Texts that were written there before stay valid.
+// ok is false if the transform cannot be applied to the text, for example if e164 finds no phone
+// number.
 func (t FieldTransform) TransformText(text, buf []byte) (result, grown []byte, ok bool) {
 	start := len(buf)
 	switch t {
@@ -101,6 +104,7 @@ func (t FieldTransform) TransformText(text, buf []byte) (result, grown []byte, o
 	return buf[start:len(buf):len(buf)], buf, true
 }
 
+// appendRunes appends the text with each character replaced by the result of change.
 func appendRunes(dst, text []byte, change func(rune) rune) []byte {
 	for len(text) > 0 {
 		r, size := utf8.DecodeRune(text)
@@ -110,8 +114,9 @@ func appendRunes(dst, text []byte, change func(rune) rune) []byte {
 	return dst
 }
 
-// appendTitle treats letters, digits and apostrophes as parts of a word. An apostrophe
-// after the first letter begins a new word: O'Neil, but Matt's.
+// appendTitle appends the text with a capital at the start of each word and lower case after it.
+// Letters, digits and apostrophes are parts of a word. An apostrophe after the first letter
+// begins a new word: O'Neil, but Matt's.
 func appendTitle(dst, text []byte) []byte {
 	letters := 0 // of the word so far
 	for len(text) > 0 {

@@ -9,14 +9,14 @@ type USState uint8
 // NoState means that the state is unknown.
 const NoState USState = 0
 
-// stateCodes holds two letters for each state. A State is its position here, from 1. The
-// log contains the letters, so the order may change.
+// stateCodes holds the two letters of each state. A USState is the state's position here, from 1.
+// The log contains the letters, so the order may change.
 const stateCodes = "AAAEAKALAPARASAZCACOCTDCDEFLGAGUHIIAIDILINKSKYLAMAMDMEMIMNMOMPMSMTNCNDNENHNJNMNVNYOHOKORPAPRRISCSDTNTXUTVAVIVTWAWIWVWY"
 
 // stateCount is the number of codes.
 const stateCount = len(stateCodes) / 2
 
-// stateTable has the states by their two letters, each counted from A.
+// stateTable holds the USState of each code of two letters, each letter counted from A.
 var stateTable = func() (table [26][26]USState) {
 	for i := range stateCount {
 		table[stateCodes[2*i]-'A'][stateCodes[2*i+1]-'A'] = USState(i + 1)
@@ -24,7 +24,8 @@ var stateTable = func() (table [26][26]USState) {
 	return table
 }()
 
-// ParseUSState returns the state with this code of two capital letters, or NoState.
+// ParseUSState returns the state with this code of two capital letters, or NoState for any other
+// text.
 func ParseUSState(text []byte) USState {
 	if len(text) != 2 {
 		return NoState
@@ -36,7 +37,7 @@ func ParseUSState(text []byte) USState {
 	return stateTable[first][second]
 }
 
-// String returns the two-letter code, empty for NoState.
+// String returns the state's two-letter code. It is empty for NoState.
 func (s USState) String() string {
 	if s == NoState || int(s) > stateCount {
 		return ""
@@ -44,7 +45,7 @@ func (s USState) String() string {
 	return stateCodes[2*s-2 : 2*s]
 }
 
-// USStateSet is a set of states, one bit each. NoState is never in it.
+// USStateSet is a set of states, with one bit for each. NoState is never in it.
 type USStateSet uint64
 
 // AllStates holds every state.
@@ -53,11 +54,11 @@ const AllStates USStateSet = (1<<stateCount - 1) << 1
 // Has reports whether the state is in the set.
 func (s USStateSet) Has(state USState) bool { return s>>state&1 == 1 }
 
-// With returns the set plus the state.
+// With returns a set with the states of s and state.
 func (s USStateSet) With(state USState) USStateSet { return (s | 1<<state) & AllStates }
 
-// ParseUSStates reads a configured list. An empty list is AllStates: a buyer or a filter set
-// without states accepts all.
+// ParseUSStates returns the set of the configured state codes. An empty list gives AllStates,
+// because a buyer or a filter set without states accepts all.
 func ParseUSStates(codes []string) (USStateSet, error) {
 	if len(codes) == 0 {
 		return AllStates, nil

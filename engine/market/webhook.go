@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// WebhookType is the kind of event that a webhook reports to a supplier. A lead causes
-// each type at most once. Numbers are in the log and never change.
+// WebhookType is the type of event that a webhook reports to a supplier. A lead causes each type
+// at most once. The numbers are in the log and never change.
 type WebhookType uint8
 
 const (
@@ -33,37 +33,38 @@ func (t WebhookType) String() string {
 	return webhookNames[t]
 }
 
-// WebhookTypeCount is the number of types, including WebhookNone.
+// WebhookTypeCount is the number of webhook types, including WebhookNone, for arrays indexed by
+// one.
 const WebhookTypeCount = int(webhookTypeEnd)
 
-// WebhookID identifies a webhook; receivers use it to drop repeats.
+// WebhookID identifies a webhook; receivers use it to recognize repeats.
 //
-// It is derived and not stored. A lead causes each type once, so lead and type identify
-// the webhook, and the time of its cause makes identifiers sort in order. So it is the
-// same at every attempt, after a restart, and after a replay on another machine.
+// It is computed and not stored. A lead causes each type once, so lead and type identify the
+// webhook. The time of its cause is added, so that identifiers sort by age. All three are in the
+// log. So the identifier is the same at every attempt, after a restart, and on another machine.
 type WebhookID [16]byte
 
 const webhookPrefix = "evt_"
 
-// NewWebhookID returns the identifier of the webhook that lead caused in a batch of this
-// time, in Unix nanoseconds.
+// NewWebhookID returns the identifier of the webhook of this type that the lead caused. created
+// is the time of the log batch with the causing event, in Unix nanoseconds.
 func NewWebhookID(lead LeadID, webhookType WebhookType, created int64) WebhookID {
 	sum := sha256.Sum256(append(lead[:], byte(webhookType)))
 	return WebhookID(ComposeID(created/1_000_000, [10]byte(sum[:10])))
 }
 
-// AppendTo appends the text form, such as evt_01jd….
+// AppendTo appends the identifier as text, such as evt_01jd….
 func (id WebhookID) AppendTo(dst []byte) []byte { return appendID(append(dst, webhookPrefix...), id) }
 func (id WebhookID) String() string             { return string(id.AppendTo(nil)) }
 
-// ParseWebhookID reads the text form and returns false for anything else.
+// ParseWebhookID reads the text that WebhookID.AppendTo writes. ok is false for any other text.
 func ParseWebhookID(s string) (id WebhookID, ok bool) {
 	raw, ok := parseID(webhookPrefix, s)
 	return WebhookID(raw), ok
 }
 
-// WebhookRequest is one attempt to send a webhook. Every attempt of one webhook carries
-// the same identifier and the same bytes; each has its own signature.
+// WebhookRequest is one attempt to send a webhook. All attempts of one webhook carry the same
+// identifier and the same bytes; each has its own signature.
 type WebhookRequest struct {
 	Endpoint Endpoint  // its Credential names the signing secret; without a URL no webhook can be sent
 	ID       string    // of the webhook: webhook-id
@@ -71,8 +72,8 @@ type WebhookRequest struct {
 	Deadline time.Time // end of the attempt
 }
 
-// WebhookResult is the result of one attempt. Unlike a post it has no unknown result: an
-// unacknowledged webhook is sent again.
+// WebhookResult is the result of one attempt to send a webhook. A webhook without acknowledgement
+// is sent again, so there is no unknown result as for posts.
 type WebhookResult struct {
 	Delivered bool  // acknowledged in time, with a 2xx
 	Status    int   // of the answer; 0: no answer

@@ -7,18 +7,18 @@ import (
 	"pingpost/engine/market"
 )
 
-// Check tests the template against a campaign. Every named field must be one of the
-// campaign's, and in a ping one that pings may carry. The bodies must be well formed,
-// which Check tests with sample leads: one with every value, and one with only the values
-// that every lead has. Each is combined with all request values, and with the mandatory
-// ones alone. For each named field, Check also changes both samples: absent, true and
-// false, each value of an enum, and every constant that the field, or a function's result
-// from it, is compared with. The samples contain the special characters of JSON, XML and
-// forms.
+// Check tests the template against a campaign. Every field that it names must be one of the
+// campaign's, and in a ping one that pings may have. The bodies must be well formed, which Check
+// tests with sample leads: one with every value, and one with only the values that every lead
+// has. Each is combined with all request values, and with the mandatory ones alone.
 //
-// A template that passes writes well-formed bodies for every lead, if each of its
-// conditions depends on one field. A condition on several fields, on a hash or on a part
-// of a date can still hide a mistake such as an extra comma.
+// For each named field, Check also changes both samples: absent, true and false, each value of an
+// enum, and every constant that the field, or a function's result from it, is compared with. The
+// samples contain the special characters of JSON, XML and forms.
+//
+// A template that passes writes well-formed bodies for every lead, if each of its conditions
+// depends on one field. A condition on several fields, on a hash or on a part of a date can still
+// hide a mistake such as an extra comma.
 func (t *Template) Check(m *market.Mapping) (mistakes []market.TemplateError) {
 	reported := map[fieldUseKey]bool{}
 	for _, use := range t.uses {
@@ -37,13 +37,15 @@ func (t *Template) Check(m *market.Mapping) (mistakes []market.TemplateError) {
 	return nil
 }
 
+// fieldUseKey identifies the uses of a field on one line, so that Check reports a mistake there
+// once.
 type fieldUseKey struct {
 	name string
 	line int
 }
 
-// checkFieldUse returns an error message if this template may not use the field, or an
-// empty string.
+// checkFieldUse returns the mistake if this template may not use the field name, or an empty
+// string.
 func (t *Template) checkFieldUse(m *market.Mapping, name string) string {
 	if name == "zip3" {
 		return ""
@@ -64,8 +66,8 @@ func (t *Template) checkFieldUse(m *market.Mapping, name string) string {
 	return ""
 }
 
-// suggestName suggests a correction if the name is a field's name in ingests, or differs
-// from a field's name in capitals only.
+// suggestName returns the end of a message about an unknown field: a correction of the name if a
+// similar field exists, else general advice.
 func suggestName(m *market.Mapping, name string) string {
 	if slot, ok := m.SlotByArrivalName(name); ok {
 		return "; the field's name for buyers is " + m.BuyerName(slot)
@@ -78,9 +80,9 @@ func suggestName(m *market.Mapping, name string) string {
 	return "; add it to the campaign's fields, or correct the name"
 }
 
-// newSampleData returns sample data with all request values, or with the minimum: no
-// auction, no vertical.
-func (t *Template) newSampleData(m *market.Mapping, l *market.Lead, omitOptional bool) templateData {
+// newSampleData returns the data for a sample body of the lead l. With onlyRequired, the optional
+// request values are missing: auction, token and verticals.
+func (t *Template) newSampleData(m *market.Mapping, l *market.Lead, onlyRequired bool) templateData {
 	v := templateData{mapping: m, lead: l, sample: true}
 	optional := string(market.SampleText)
 	if omitOptional {
@@ -97,6 +99,8 @@ func (t *Template) newSampleData(m *market.Mapping, l *market.Lead, omitOptional
 	return v
 }
 
+// checkSamples writes bodies for sample leads and checks them. It returns the first mistake, or
+// nil.
 func (t *Template) checkSamples(m *market.Mapping) *malformedBodyError {
 	for _, whole := range [...]bool{true, false} {
 		lead := m.SampleLead(whole, t.kind == pingBody)
@@ -114,7 +118,8 @@ func (t *Template) checkSamples(m *market.Mapping) *malformedBodyError {
 	return nil
 }
 
-// checkFieldSamples changes one field of a sample at a time.
+// checkFieldSamples checks bodies for variants of the sample lead. In each variant, one field
+// that the template names has another value.
 func (t *Template) checkFieldSamples(m *market.Mapping, lead *market.Lead) *malformedBodyError {
 	tried := map[market.Slot]bool{}
 	for _, use := range t.uses {
@@ -145,6 +150,7 @@ func (t *Template) checkFieldSamples(m *market.Mapping, lead *market.Lead) *malf
 	return nil
 }
 
+// describeSample returns a sample value as text for a mistake.
 func describeSample(v market.Value) string {
 	if v.Kind == market.KindAbsent {
 		return "absent"
@@ -152,11 +158,10 @@ func describeSample(v market.Value) string {
 	return string(v.AppendJSON(nil))
 }
 
-// checkSample writes the template's body for a sample lead, and checks that it is well
-// formed. With omitOptional, the values of the request that may be missing are empty: the
-// token, the vertical and the sub_vertical.
-func (t *Template) checkSample(m *market.Mapping, l *market.Lead, omitOptional bool) *malformedBodyError {
-	body, ok := t.writeBody(nil, t.newSampleData(m, l, omitOptional))
+// checkSample writes one body for the lead and returns the mistake if the body is not well
+// formed.
+func (t *Template) checkSample(m *market.Mapping, l *market.Lead, onlyRequired bool) *malformedBodyError {
+	body, ok := t.writeBody(nil, t.newSampleData(m, l, onlyRequired))
 	if !ok {
 		return &malformedBodyError{reason: fmt.Sprintf("the body is over %d bytes", MaxBody)}
 	}

@@ -22,21 +22,22 @@ const (
 	wholeTemplate = "\x00" // the template's name in the parser; no {{define}} can have it
 )
 
-// NewPingTemplate compiles a template for pings. The format is the body's: JSON, form or XML.
-// The map has the full names of the secrets by the names that templates use.
+// NewPingTemplate compiles an operator's template for pings. format is the body's format: JSON,
+// form or XML. secrets maps the names of secrets in templates to their full names.
 //
-// NewPingTemplate returns either a template or all mistakes that are visible without a campaign.
-// Check then tests for each campaign that the fields exist and that the bodies are well
-// formed.
+// It returns either a template or all mistakes that are visible without a campaign. Check then
+// tests for each campaign that the fields exist and that the bodies are well formed.
 func NewPingTemplate(format, template string, secrets map[string]string) (*Template, []market.TemplateError) {
 	return newTemplate(pingBody, format, template, secrets)
 }
 
-// NewPostTemplate compiles a template for posts, as NewPingTemplate does for pings.
+// NewPostTemplate compiles an operator's template for posts. Its parameters and results are those
+// of NewPingTemplate.
 func NewPostTemplate(format, template string, secrets map[string]string) (*Template, []market.TemplateError) {
 	return newTemplate(postBody, format, template, secrets)
 }
 
+// newTemplate checks and compiles a template for bodies of this kind.
 func newTemplate(kind bodyKind, format, template string, secrets map[string]string) (*Template, []market.TemplateError) {
 	start, ok := initialContext(format)
 	if !ok {
@@ -73,8 +74,8 @@ func newTemplate(kind bodyKind, format, template string, secrets map[string]stri
 	return c.template, nil
 }
 
-// knownIdentifiers returns the identifiers that the parser must accept: the functions, the
-// request values, field and secret.
+// knownIdentifiers returns the identifiers that the parser must accept in a template: the names
+// of functions and request values, and the words field and secret.
 func knownIdentifiers() map[string]any {
 	known := make(map[string]any, len(functions)+len(requestValues)+2)
 	for name := range functions {
@@ -89,7 +90,7 @@ func knownIdentifiers() map[string]any {
 
 var parseErrorPattern = regexp.MustCompile(`^template: ` + wholeTemplate + `:(\d+):(?:\d+:)? (.*)`)
 
-// convertParseError returns the parser's error with its line as a number.
+// convertParseError converts an error of the template parser to a TemplateError with its line.
 func convertParseError(err error) market.TemplateError {
 	match := parseErrorPattern.FindStringSubmatch(strings.ReplaceAll(err.Error(), "\n", " "))
 	if match == nil {
@@ -103,8 +104,8 @@ func convertParseError(err error) market.TemplateError {
 	return market.TemplateError{Line: max(line, 1), Message: message}
 }
 
-// templateCompiler turns the parser's tree into pieces. It tracks the escaping context of
-// the current position.
+// templateCompiler compiles the tree of text/template's parser to pieces. It tracks the escaping
+// context at the position that it has reached.
 type templateCompiler struct {
 	text     string
 	secrets  map[string]string // full names of secrets, by their names in templates
@@ -118,12 +119,13 @@ func (c *templateCompiler) addMistakeAt(at parse.Pos, format string, args ...any
 	c.mistakes = append(c.mistakes, market.TemplateError{Line: c.lineAt(at), Message: fmt.Sprintf(format, args...)})
 }
 
+// lineAt returns the line number of a position in the template, from 1.
 func (c *templateCompiler) lineAt(at parse.Pos) int {
 	return 1 + strings.Count(c.text[:min(int(at), len(c.text))], "\n")
 }
 
-// countPieceWithinLimit counts a piece, and returns false above maxPieces. The limit bounds the work
-// of writing one body.
+// countPieceWithinLimit counts a piece or value, and returns false above maxPieces. The limit
+// bounds the work of writing one body.
 func (c *templateCompiler) countPieceWithinLimit(at parse.Pos) bool {
 	c.pieces++
 	if c.pieces == maxPieces+1 {
@@ -132,8 +134,9 @@ func (c *templateCompiler) countPieceWithinLimit(at parse.Pos) bool {
 	return c.pieces <= maxPieces
 }
 
-// compileList compiles the nodes of a list. It stops at the first mistake that leaves the
-// context unknown, because every later piece would report the same mistake.
+// compileList compiles a list of nodes: text, insertions and ifs. It stops at the first mistake
+// that leaves the escaping context unknown, because every later piece would report the same
+// mistake.
 func (c *templateCompiler) compileList(list *parse.ListNode) (pieces []templatePiece) {
 	if list == nil {
 		return nil
@@ -162,6 +165,7 @@ func (c *templateCompiler) compileList(list *parse.ListNode) (pieces []templateP
 	return pieces
 }
 
+// firstWord returns the first word of an action, to name it in a mistake.
 func firstWord(action string) string {
 	words := strings.Fields(strings.Trim(action, "{}"))
 	if len(words) == 0 {
@@ -170,15 +174,15 @@ func firstWord(action string) string {
 	return words[0]
 }
 
-// addMistakeAndStop reports a mistake and ends the compilation, because the context of the next
-// piece is unknown.
+// addMistakeAndStop records a mistake after which the escaping context is unknown. compileList
+// then compiles no further nodes.
 func (c *templateCompiler) addMistakeAndStop(at parse.Pos, message string) {
 	c.addMistakeAt(at, "%s", message)
 	c.context = 0
 }
 
-// compileLiteral compiles text of the template's author. In a form it removes white space,
-// which only makes the template readable.
+// compileLiteral compiles a piece of the operator's text. In a form it removes white space, which
+// only makes the template readable.
 func (c *templateCompiler) compileLiteral(node *parse.TextNode) templatePiece {
 	text := node.Text
 	if c.template.format == market.FormatForm {
@@ -193,6 +197,7 @@ func (c *templateCompiler) compileLiteral(node *parse.TextNode) templatePiece {
 	return literalText(slices.Clone(text))
 }
 
+// compileInsertion compiles an action that inserts a value or a secret.
 func (c *templateCompiler) compileInsertion(node *parse.ActionNode) templatePiece {
 	if name := findSecretCall(node.Pipe); name != nil {
 		return c.compileSecret(node, name)
@@ -207,6 +212,8 @@ func (c *templateCompiler) compileInsertion(node *parse.ActionNode) templatePiec
 	return p
 }
 
+// compileIf compiles an if with its branches. Both branches must end in contexts that can be
+// joined.
 func (c *templateCompiler) compileIf(node *parse.IfNode) templatePiece {
 	condition := c.compilePipe(node.Pipe)
 	if !c.context.canStartIf() {

@@ -7,8 +7,9 @@ import (
 	"pingpost/engine/market/escape"
 )
 
-// escapeContext is the kind of place in a body where the next text or value goes. It
-// selects the escaping rule, which keeps a value from changing the body's structure.
+// escapeContext is the kind of position in a body at which the next text or value is written, for
+// example inside a JSON string. It selects the escaping rule, so that a value cannot change the
+// body's structure.
 type escapeContext uint8
 
 const (
@@ -27,7 +28,8 @@ const (
 	xmlProcessing // <? … ?>
 )
 
-// initialContext returns the context at the start of a body.
+// initialContext returns the context at the start of a body in this format. ok is false for an
+// unknown format.
 func initialContext(format string) (start escapeContext, ok bool) {
 	switch format {
 	case market.FormatJSON:
@@ -40,10 +42,11 @@ func initialContext(format string) (start escapeContext, ok bool) {
 	return 0, false
 }
 
-// canEnd reports whether a body may end here.
+// canEnd reports whether a body may end in this context: not inside a string, a tag or a comment.
 func (c escapeContext) canEnd() bool { return c.isOutsideJSONString() || c == formText || c == xmlText }
 
-// checkInsertion returns an error if the template may not insert a value here.
+// checkInsertion returns an error with the remedy if a template may not insert a value in this
+// context.
 func (c escapeContext) checkInsertion() error {
 	switch c {
 	case jsonWord, jsonDone:
@@ -58,8 +61,8 @@ func (c escapeContext) checkInsertion() error {
 	return nil
 }
 
-// appendValue appends a value, escaped for its place. An absent value is null in place of
-// a JSON value, and empty everywhere else.
+// appendValue appends the value v with the escaping of the context. An absent value becomes null
+// where a JSON value is expected, and empty text elsewhere.
 func (c escapeContext) appendValue(dst []byte, v market.Value) []byte {
 	switch c {
 	case jsonValue:
@@ -74,7 +77,7 @@ func (c escapeContext) appendValue(dst []byte, v market.Value) []byte {
 	panic("BUG: the template inserts a value in a context that allows none")
 }
 
-// afterValue returns the context after an inserted value.
+// afterValue returns the context after a value was inserted in context c.
 func (c escapeContext) afterValue() escapeContext {
 	if c == jsonValue {
 		return jsonDone
@@ -82,13 +85,14 @@ func (c escapeContext) afterValue() escapeContext {
 	return c
 }
 
-// canStartIf reports whether an if may begin here: in every place for a value, and in
-// those where it divides no token.
+// canStartIf reports whether an if may begin in this context. It may begin where a value may be
+// inserted, and wherever it divides no token.
 func (c escapeContext) canStartIf() bool {
 	return c.checkInsertion() == nil || c.isOutsideJSONString() || c == xmlTag
 }
 
-// afterText returns the context after a text of the template's author.
+// afterText returns the context after a piece of the operator's text, which begins in context c.
+// It returns an error if the text is not valid there.
 func (c escapeContext) afterText(text []byte) (escapeContext, error) {
 	switch c {
 	case jsonValue, jsonWord, jsonDone, jsonText, jsonEscape:

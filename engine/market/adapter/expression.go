@@ -8,8 +8,8 @@ import (
 	"pingpost/engine/market/format"
 )
 
-// compilePipe compiles the commands between {{ and }}. The value of each command is the
-// last argument of the next. After a mistake it returns an absent value.
+// compilePipe compiles the commands of an action, which | separates. The value of each command
+// becomes the last argument of the next one. After a mistake it returns an absent value.
 func (c *templateCompiler) compilePipe(pipe *parse.PipeNode) valueExpression {
 	if len(pipe.Decl) > 0 {
 		c.addMistakeAt(pipe.Pos, "variables are not supported; write the value where it belongs")
@@ -22,7 +22,8 @@ func (c *templateCompiler) compilePipe(pipe *parse.PipeNode) valueExpression {
 	return value
 }
 
-// compileCommand compiles one call, or one value that begins the pipe.
+// compileCommand compiles one command of a pipe: a call, or at the start also a plain value.
+// piped is the value of the command before it, or nil at the start.
 func (c *templateCompiler) compileCommand(command *parse.CommandNode, piped valueExpression) valueExpression {
 	first := command.Args[0]
 	name, isName := first.(*parse.IdentifierNode)
@@ -43,7 +44,8 @@ func (c *templateCompiler) compileCommand(command *parse.CommandNode, piped valu
 	return c.compileCall(name, arguments)
 }
 
-// compileOperand compiles one value.
+// compileOperand compiles an argument or a plain value: a field, a constant, a pipe in
+// parentheses or a call without arguments.
 func (c *templateCompiler) compileOperand(node parse.Node) valueExpression {
 	if !c.countPieceWithinLimit(node.Position()) {
 		return constantValue{}
@@ -77,7 +79,7 @@ func (c *templateCompiler) compileOperand(node parse.Node) valueExpression {
 	return constantValue{}
 }
 
-// compileField compiles a field's value, and adds the field to the template's uses.
+// compileField compiles the value of the field name, and records the use of the field for Check.
 func (c *templateCompiler) compileField(at parse.Pos, name string) valueExpression {
 	use := fieldUse{name: name, line: c.lineAt(at)}
 	if c.template.kind == pingBody && market.IsKnownContact(name) {
@@ -87,7 +89,8 @@ func (c *templateCompiler) compileField(at parse.Pos, name string) valueExpressi
 	return fieldExpression(name)
 }
 
-// compileCall compiles a function, a request value, or field "…".
+// compileCall compiles an identifier with its arguments: a function, a request value such as
+// price, or field "…". It records a mistake if the arguments do not suit.
 func (c *templateCompiler) compileCall(name *parse.IdentifierNode, arguments []valueExpression) valueExpression {
 	if name.Ident == "field" {
 		if len(arguments) == 1 {
@@ -128,6 +131,7 @@ func (c *templateCompiler) compileCall(name *parse.IdentifierNode, arguments []v
 	return functionCall{function: f, arguments: arguments}
 }
 
+// describeArgumentCount returns the number of arguments that the function accepts, in words.
 func describeArgumentCount(f *templateFunction) string {
 	if f.minArguments == f.maxArguments {
 		return strconv.Itoa(f.minArguments)
@@ -135,8 +139,8 @@ func describeArgumentCount(f *templateFunction) string {
 	return strconv.Itoa(f.minArguments) + " to " + strconv.Itoa(f.maxArguments)
 }
 
-// recordComparedConstants adds the constants of a comparison to the uses of its fields, so
-// that Check uses them as samples.
+// recordComparedConstants records the constants with which a function compares fields. Check then
+// tries these constants as samples of the fields.
 func (c *templateCompiler) recordComparedConstants(arguments []valueExpression) {
 	var others []market.Value
 	for _, a := range arguments {
@@ -157,7 +161,7 @@ func (c *templateCompiler) recordComparedConstants(arguments []valueExpression) 
 	}
 }
 
-// collectFields returns the fields in the expressions.
+// collectFields returns the fields that the expressions name, also inside function calls.
 func collectFields(values []valueExpression) (fields []fieldExpression) {
 	for _, value := range values {
 		switch value := value.(type) {

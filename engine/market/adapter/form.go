@@ -7,7 +7,7 @@ import (
 	"pingpost/engine/market/format"
 )
 
-// checkFormText returns an error if the author's text is not valid in a form.
+// checkFormText returns an error if the operator's text has characters that a form must escape.
 func checkFormText(text []byte) error {
 	for i, b := range text {
 		switch {

@@ -10,9 +10,9 @@ import (
 	"pingpost/engine/market/format"
 )
 
-// templateFunction is a templateFunction that templates can call. It returns text, a number, true or
-// false. If it cannot use an argument, it returns an absent value, so that default can
-// replace it.
+// templateFunction is a function that templates can call. It returns text, a number, true or
+// false. If it cannot use an argument, it returns an absent value, which the function default can
+// then replace.
 type templateFunction struct {
 	minArguments, maxArguments int
 
@@ -23,7 +23,8 @@ type templateFunction struct {
 	apply             func(w *bodyWriter, arguments []market.Value) market.Value
 }
 
-// functions are all functions of templates. The value before a | is the last argument.
+// functions are all functions that templates can call, by name. The value before a | is the last
+// argument.
 var functions = map[string]*templateFunction{
 	"upper":  transformFunction(market.TransformUpper),
 	"lower":  transformFunction(market.TransformLower),
@@ -54,7 +55,8 @@ var functions = map[string]*templateFunction{
 	"ne":  {minArguments: 2, maxArguments: 2, comparesConstants: true, apply: func(_ *bodyWriter, a []market.Value) market.Value { return market.BoolValue(!hasSameText(a[0], a[1])) }},
 }
 
-// transformFunction returns a field transform as a function of templates.
+// transformFunction returns a template function that applies the field transform t to its
+// argument.
 func transformFunction(t market.FieldTransform) *templateFunction {
 	return &templateFunction{minArguments: 1, maxArguments: 1, apply: func(w *bodyWriter, a []market.Value) market.Value {
 		if a[0].Kind == market.KindAbsent {
@@ -69,6 +71,7 @@ func transformFunction(t market.FieldTransform) *templateFunction {
 	}}
 }
 
+// firstPresentValue returns value, or fallback if value is absent.
 func firstPresentValue(value, fallback market.Value) market.Value {
 	if value.Kind == market.KindAbsent {
 		return fallback
@@ -76,8 +79,8 @@ func firstPresentValue(value, fallback market.Value) market.Value {
 	return value
 }
 
-// keepCharacters returns the first or last characters of a text: arguments are their count
-// and the text.
+// keepCharacters returns the first or the last characters of a text, as fromStart says. The
+// arguments are the number of characters and the text.
 func keepCharacters(arguments []market.Value, fromStart bool) market.Value {
 	count, _ := format.ParseDigits(arguments[0].Text)
 	runes := []rune(string(arguments[1].Text))
@@ -90,8 +93,8 @@ func keepCharacters(arguments []market.Value, fromStart bool) market.Value {
 	return market.TextValue([]byte(string(runes[len(runes)-count:])))
 }
 
-// mapValue replaces the last argument by the pairs (value, replacement) before it. A
-// single argument after the pairs replaces every other present value.
+// mapValue replaces a value, its last argument. The arguments before it are pairs of a value and
+// its replacement. A single argument after the pairs replaces every other present value.
 func mapValue(arguments []market.Value) market.Value {
 	pairs, v := arguments[:len(arguments)-1], arguments[len(arguments)-1]
 	if v.Kind == market.KindAbsent {
@@ -108,7 +111,8 @@ func mapValue(arguments []market.Value) market.Value {
 	return market.Value{}
 }
 
-// toNationalNumber returns the ten digits of a US number, and other values unchanged.
+// toNationalNumber returns the ten national digits of a phone number that begins with +1. It
+// returns other values unchanged.
 func toNationalNumber(v market.Value) market.Value {
 	digits, ok := strings.CutPrefix(string(v.Text), "+1")
 	if !ok || len(digits) != format.NationalDigits {
@@ -117,7 +121,8 @@ func toNationalNumber(v market.Value) market.Value {
 	return market.TextValue([]byte(digits))
 }
 
-// parseNumberValue returns a text as a number, or an absent value if it is no number.
+// parseNumberValue returns the text of v as a number, or an absent value if the text is not a
+// number.
 func parseNumberValue(v market.Value) market.Value {
 	if _, code := format.ParseNumber(v.Text); code != "" {
 		return market.Value{}
@@ -153,15 +158,15 @@ func firstEqualsAny(values []market.Value) bool {
 	return false
 }
 
-// hasSameText compares the texts of two values, so that 2 equals "2". An absent value
-// equals no other.
+// hasSameText reports whether two values have the same text, so that 2 equals "2". An absent
+// value equals no other value.
 func hasSameText(a, b market.Value) bool {
 	return a.Kind != market.KindAbsent && b.Kind != market.KindAbsent && string(a.Text) == string(b.Text)
 }
 
-// checkNumberOfCharacters returns an error unless the first argument of first or last is a
-// constant of at least 1.
-func checkNumberOfCharacters(arguments []valueExpression) error {
+// checkCountArgument returns an error unless the first argument of first or last is a constant
+// number of characters, at least 1.
+func checkCountArgument(arguments []valueExpression) error {
 	if c, ok := arguments[0].(constantValue); ok && c.Kind == market.KindInteger {
 		if n, ok := format.ParseDigits(c.Text); ok && n > 0 {
 			return nil
@@ -170,8 +175,8 @@ func checkNumberOfCharacters(arguments []valueExpression) error {
 	return errors.New("needs the number of characters, at least 1, and then the value: .note | first 10")
 }
 
-// checkMapArguments returns an error if an argument of map before the value is not
-// constant.
+// checkMapArguments returns an error unless all arguments of map but the last one are constants.
+// The last one is the value to replace.
 func checkMapArguments(arguments []valueExpression) error {
 	for _, e := range arguments[:len(arguments)-1] {
 		if _, ok := e.(constantValue); !ok {
@@ -181,11 +186,11 @@ func checkMapArguments(arguments []valueExpression) error {
 	return nil
 }
 
-// dateParts translates a date form such as YYYY-MM-DD to a layout of package time.
+// dateParts translates an operator's date form, such as YYYY-MM-DD, to a layout of package time.
 var dateParts = strings.NewReplacer("YYYY", "2006", "YY", "06", "MM", "01", "DD", "02", "hh", "15", "mm", "04", "ss", "05")
 
-// prepareDateLayout replaces the date form by a layout of package time. It rejects other
-// letters, because package time could interpret them.
+// prepareDateLayout replaces the date form, the first argument of date, by a layout of package
+// time. It rejects other letters in the form, because package time could interpret them.
 func prepareDateLayout(arguments []valueExpression) error {
 	c, ok := arguments[0].(constantValue)
 	layout := dateParts.Replace(string(c.Text))
@@ -197,6 +202,8 @@ func prepareDateLayout(arguments []valueExpression) error {
 	return nil
 }
 
+// formatDate returns the date or time of the second argument in the layout of the first. It
+// returns an absent value if the second argument is not a time.
 func formatDate(_ *bodyWriter, arguments []market.Value) market.Value {
 	at, ok := parseTime(arguments[1])
 	if !ok {
@@ -205,6 +212,8 @@ func formatDate(_ *bodyWriter, arguments []market.Value) market.Value {
 	return market.TextValue(at.AppendFormat(nil, string(arguments[0].Text)))
 }
 
+// toEpoch returns a date or time as the number that count computes from it, such as Unix seconds.
+// It returns an absent value if v is not a time.
 func (w *bodyWriter) toEpoch(v market.Value, count func(time.Time) int64) market.Value {
 	at, ok := parseTime(v)
 	if !ok {
@@ -215,7 +224,7 @@ func (w *bodyWriter) toEpoch(v market.Value, count func(time.Time) int64) market
 	return market.Value{Kind: market.KindInteger, Text: w.scratch[start:len(w.scratch):len(w.scratch)]}
 }
 
-// parseTime parses a date or an RFC 3339 time, and returns it in UTC.
+// parseTime parses the text of v as a date or an RFC 3339 time, and returns it in UTC.
 func parseTime(v market.Value) (at time.Time, ok bool) {
 	for _, layout := range [...]string{time.DateOnly, time.RFC3339} {
 		if at, err := time.Parse(layout, string(v.Text)); err == nil {

@@ -4,9 +4,10 @@ import "errors"
 
 var errJSONRun = errors.New("a value touches the text before or after it; put a comma, a colon or quotes between them")
 
-// afterJSON follows the author's text from one byte to the next. It is not a parser: Check
-// tests with samples that the whole is JSON. It does ensure that a value is where JSON
-// allows one, and does not join its neighbours.
+// afterJSON returns the escaping context after a piece of the operator's JSON text, which begins
+// in context c. It is not a parser: Check tests with samples that the whole body is JSON. It
+// ensures that a value is inserted only where JSON allows one, and that the value does not join
+// its neighbours.
 func (c escapeContext) afterJSON(text []byte) (escapeContext, error) {
 	digits := 0 // offset of the digits of the last \u
 	for i, b := range text {
@@ -50,9 +51,9 @@ func (c escapeContext) afterJSON(text []byte) (escapeContext, error) {
 	return c, nil
 }
 
-// joinContext returns the context after an if whose branches ended in c and other, or
-// false if they cannot be joined. If only one of them ended with a value, a comma or a
-// bracket must follow.
+// joinContext returns the context after an if whose two branches ended in the contexts c and
+// other. The bool is false if no text could follow both. If only one branch ended with a value, a
+// comma or a bracket must follow.
 func (c escapeContext) joinContext(other escapeContext) (escapeContext, bool) {
 	switch {
 	case c == other:
@@ -63,6 +64,7 @@ func (c escapeContext) joinContext(other escapeContext) (escapeContext, bool) {
 	return 0, false
 }
 
+// isOutsideJSONString reports whether the context is in JSON and not inside a string.
 func (c escapeContext) isOutsideJSONString() bool {
 	return c == jsonValue || c == jsonWord || c == jsonDone
 }

@@ -2,11 +2,11 @@ package adapter
 
 import "pingpost/engine/market"
 
-// templatePiece is a part of a compiled template: a literal, an insertion, a placeholder or a
-// conditional.
+// templatePiece is a part of a compiled template: a literal text, an inserted value, a
+// placeholder for a secret, or an if with its branches. write appends the part to the body.
 type templatePiece interface{ write(w *bodyWriter) }
 
-// bodyWriter writes one body.
+// bodyWriter writes one body from the pieces of a template.
 type bodyWriter struct {
 	data     templateData
 	dst      []byte
@@ -15,6 +15,7 @@ type bodyWriter struct {
 	scratch  []byte // texts that functions rewrote for the current insertion
 }
 
+// writePieces appends the pieces to the body. It stops once the body exceeds the limit.
 func (w *bodyWriter) writePieces(pieces []templatePiece) {
 	for _, p := range pieces {
 		if w.exceeded {
@@ -25,12 +26,12 @@ func (w *bodyWriter) writePieces(pieces []templatePiece) {
 	}
 }
 
-// literalText is fixed text that the template's author wrote.
+// literalText is text of the template outside of actions, which is written unchanged.
 type literalText []byte
 
 func (l literalText) write(w *bodyWriter) { w.dst = append(w.dst, l...) }
 
-// insertedValue is a value, written by the escaping rule of its context.
+// insertedValue is an action that inserts a value. context selects the escaping of the value.
 type insertedValue struct {
 	value   valueExpression
 	context escapeContext
@@ -56,29 +57,33 @@ func (c ifElse) write(w *bodyWriter) {
 	}
 }
 
-// isTruthy returns an if's condition: every known value except false is true.
+// isTruthy reports whether an if treats the value as true: it is present and not false.
 func isTruthy(v market.Value) bool {
 	return v.Kind != market.KindAbsent && !(v.Kind == market.KindBoolean && string(v.Text) == "false")
 }
 
-// valueExpression computes a value: a constant, a field, a request value, or a function's
-// result.
+// valueExpression is a compiled expression of a template. evaluate returns its value for one
+// body.
 type valueExpression interface {
 	evaluate(w *bodyWriter) market.Value
 }
 
+// constantValue is a constant that the template contains, such as "CA" or 12.
 type constantValue market.Value
 
 func (c constantValue) evaluate(*bodyWriter) market.Value { return market.Value(c) }
 
+// fieldExpression is the value of a field, by the field's name for buyers.
 type fieldExpression string
 
 func (f fieldExpression) evaluate(w *bodyWriter) market.Value { return w.data.fieldValue(string(f)) }
 
+// requestExpression is a value that is not a field of the lead, such as the price.
 type requestExpression struct{ source requestValue }
 
 func (s requestExpression) evaluate(w *bodyWriter) market.Value { return s.source.read(&w.data) }
 
+// functionCall is the result of a template function.
 type functionCall struct {
 	function  *templateFunction
 	arguments []valueExpression

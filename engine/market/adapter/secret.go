@@ -7,10 +7,10 @@ import (
 	"pingpost/engine/market/escape"
 )
 
-// secretWord is the identifier that writes a secret into a body: {{secret "name"}}.
+// secretWord is the word with which a template writes a secret into a body: {{secret "name"}}.
 const secretWord = "secret"
 
-// findSecretCall returns the pipe's command if it is {{secret "name"}}, or nil.
+// findSecretCall returns the action's command if the action is {{secret "name"}} alone, or nil.
 func findSecretCall(pipe *parse.PipeNode) *parse.CommandNode {
 	if len(pipe.Decl) > 0 || len(pipe.Cmds) != 1 {
 		return nil
@@ -21,8 +21,8 @@ func findSecretCall(pipe *parse.PipeNode) *parse.CommandNode {
 	return nil
 }
 
-// compileSecret compiles {{secret "name"}}. Functions never see a secret, so a body cannot
-// hold a part of one, or a hash, where the log would keep it.
+// compileSecret compiles {{secret "name"}} to a placeholder. A secret cannot be the argument of a
+// function. So no body, and therefore no log record, can hold a part or a hash of a secret.
 func (c *templateCompiler) compileSecret(node *parse.ActionNode, command *parse.CommandNode) templatePiece {
 	if err := c.context.checkInsertion(); err != nil {
 		c.addMistakeAndStop(node.Pos, err.Error())
@@ -46,12 +46,15 @@ func (c *templateCompiler) compileSecret(node *parse.ActionNode, command *parse.
 	return newPlaceholder(context, full)
 }
 
-// placeholder is a secret's place in a body.
+// placeholder is the position of a secret in a body. The secret itself is inserted when the body
+// is sent.
 type placeholder struct {
 	text   []byte // the placeholder for the body in the log
 	sample []byte // sample text for Check
 }
 
+// newPlaceholder returns a placeholder for the secret with this full name, with the escaping of
+// the context.
 func newPlaceholder(context escapeContext, name string) placeholder {
 	p := placeholder{sample: context.appendValue(nil, market.TextValue(market.SampleText))}
 	switch context {

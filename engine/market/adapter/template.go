@@ -7,14 +7,13 @@ import (
 	"pingpost/engine/market/format"
 )
 
-// Template writes the bodies of one buyer endpoint that does not implement the buyer
-// contract, from the operator's template. NewPingTemplate makes one for pings, NewPostTemplate one for
-// posts. It is immutable and safe for concurrent use.
+// Template writes the bodies of pings or posts for one buyer endpoint that does not implement the
+// buyer contract. The operator writes it; NewPingTemplate and NewPostTemplate compile it. It is
+// immutable and safe for concurrent use.
 //
-// A template is text with actions in {{ }}, in a bounded part of the grammar of
-// text/template: insertions, if, else and comments. There are no loops, variables or
-// nested templates, so a body is at most as long as the template and the values that it
-// names.
+// A template is text with actions in {{ }}, in a bounded part of the grammar of text/template:
+// insertions, if, else and comments. There are no loops, variables or nested templates, so a body
+// is at most as long as the template and the values that it names.
 //
 //	.state            a field of the campaign, by its name for buyers
 //	field "my field"  the same, for a name that is not an identifier
@@ -26,19 +25,19 @@ import (
 //
 // Invariants:
 //
-//   - A lead's values cannot change the structure of a body. At compile time each
-//     insertion gets the escaping rule of its place in the JSON, XML or form. A place
-//     without such a rule (a tag's name, a comment, the middle of an escape) is
-//     rejected. A value cannot be written unescaped, or escaped twice.
-//   - A ping has only the contract's fields: those that are marked ping and are not
-//     contact fields, and the first three digits of the zip. Check rejects templates
-//     that name others, and templateData.fieldValue returns no value for them.
+//   - A lead's values cannot change the structure of a body. At compile time each insertion gets
+//     the escaping rule of its place in the JSON, XML or form. A place without such a rule (a
+//     tag's name, a comment, the middle of an escape) is rejected. A value cannot be written
+//     unescaped, or escaped twice.
+//   - A ping has only the contract's fields: those that are marked ping and are not contact
+//     fields, and the first three digits of the zip. Check rejects templates that name others,
+//     and templateData.fieldValue returns no value for them.
 //   - Functions see text and numbers, never the mapping or the lead.
 //
-// Rejected: execution by text/template. It reaches methods and fields by reflection,
-// writes <no value>, and needs a rewritten pipeline to know the escaping of each place.
-// Here its parser's tree is compiled once into pieces that append. Rejected, too: escaping
-// functions for authors, because with one forgotten call a lead changes the body.
+// Rejected: execution by text/template. It reaches methods and fields by reflection, writes <no
+// value>, and needs a rewritten pipeline to know the escaping of each place. Here its parser's
+// tree is compiled once into pieces that append. Rejected, too: escaping functions for operators,
+// because with one forgotten call a lead changes the body.
 type Template struct {
 	kind   bodyKind
 	format string
@@ -46,7 +45,7 @@ type Template struct {
 	uses   []fieldUse
 }
 
-// bodyKind is the kind of a template's body.
+// bodyKind says whether a template writes pings or posts.
 type bodyKind uint8
 
 const (
@@ -54,18 +53,19 @@ const (
 	postBody bodyKind = 2
 )
 
-// fieldUse is one mention of a field in a template.
+// fieldUse is one place in a template that names a field, with the constants that the field is
+// compared with there. Check uses both.
 type fieldUse struct {
 	name         string
 	line         int
 	comparedWith []market.Value // constants in comparisons with the field
 }
 
-// MaxBody is the maximum size in bytes of a body from a template.
+// MaxBody is the maximum size in bytes of a body that a template writes.
 const MaxBody = 128 << 10
 
-// AppendPing appends the body of a ping. If the body would exceed MaxBody, it returns dst
-// unchanged and false. The mapping m has filled the lead.
+// AppendPing appends the body of a ping for the lead l, which the mapping m has filled. If the
+// body would exceed MaxBody, it returns dst unchanged and false.
 func (t *Template) AppendPing(dst []byte, m *market.Mapping, l *market.Lead, metadata market.PingMetadata) (body []byte, ok bool) {
 	if t.kind != pingBody {
 		panic("BUG: AppendPing of a template for posts")
@@ -73,7 +73,8 @@ func (t *Template) AppendPing(dst []byte, m *market.Mapping, l *market.Lead, met
 	return t.writeBody(dst, templateData{mapping: m, lead: l, ping: &metadata})
 }
 
-// AppendPost appends the body of a post, with the same results as AppendPing.
+// AppendPost appends the body of a post for the lead l, which the mapping m has filled. If the
+// body would exceed MaxBody, it returns dst unchanged and false.
 func (t *Template) AppendPost(dst []byte, m *market.Mapping, l *market.Lead, metadata market.PostMetadata) (body []byte, ok bool) {
 	if t.kind != postBody {
 		panic("BUG: AppendPost of a template for pings")
@@ -81,6 +82,8 @@ func (t *Template) AppendPost(dst []byte, m *market.Mapping, l *market.Lead, met
 	return t.writeBody(dst, templateData{mapping: m, lead: l, post: &metadata})
 }
 
+// writeBody appends the body for the values in v. It returns dst unchanged and false above
+// MaxBody.
 func (t *Template) writeBody(dst []byte, v templateData) (body []byte, ok bool) {
 	w := bodyWriter{data: v, dst: dst, limit: len(dst) + MaxBody}
 	w.writePieces(t.pieces)
@@ -90,7 +93,8 @@ func (t *Template) writeBody(dst []byte, v templateData) (body []byte, ok bool) 
 	return w.dst, true
 }
 
-// templateData is the data of a template: exactly one of ping and post is set.
+// templateData is the data for one body: the lead, and the metadata of a ping or of a post.
+// Exactly one of ping and post is set.
 type templateData struct {
 	mapping *market.Mapping
 	lead    *market.Lead
@@ -99,8 +103,9 @@ type templateData struct {
 	sample  bool // for Check: write each secret as text that needs every escape
 }
 
-// fieldValue returns a field's value by its name for buyers, or an absent value if the
-// body must not have it. This is the second check: Check has rejected such a template.
+// fieldValue returns the value of a field by its name for buyers. It returns an absent value for
+// a field that a ping must not have. Check has rejected templates with such fields; this is a
+// second check.
 func (v *templateData) fieldValue(name string) market.Value {
 	if name == "zip3" {
 		return market.TextValue(format.ZIPPrefix3(v.lead.Values[market.SlotZip].Text))
@@ -121,8 +126,8 @@ func (v *templateData) fieldValue(name string) market.Value {
 	return v.lead.Values[slot]
 }
 
-// requestValue is a value of the ping or post that is not a field of the lead, such as the
-// price.
+// requestValue is a value that a template can name and that is not a field of the lead, such as
+// the price.
 type requestValue struct {
 	kind bodyKind // the bodies that have the value; zero: both
 	read func(v *templateData) market.Value
@@ -146,6 +151,8 @@ var requestValues = map[string]requestValue{
 	"currency": {postBody, func(v *templateData) market.Value { return market.TextValue([]byte(v.post.Currency.String())) }},
 }
 
+// auctionID returns the auction's id as text. A post without an auction has the lead's id
+// instead.
 func (v *templateData) auctionID() market.Value {
 	switch {
 	case v.ping != nil:

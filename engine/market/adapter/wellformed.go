@@ -13,7 +13,7 @@ import (
 	"pingpost/engine/market"
 )
 
-// malformedBodyError is the mistake in a body that a template wrote.
+// malformedBodyError describes why a body that a template has written is not well formed.
 type malformedBodyError struct {
 	reason     string
 	near       string // the body before the mistake; empty: unknown
@@ -28,16 +28,17 @@ func (m *malformedBodyError) String() string {
 	return text
 }
 
-// nearBytes is the maximum length of malformedBodyError.near.
+// nearBytes is the maximum number of bytes of a body that malformedBodyError.near shows.
 const nearBytes = 32
 
-// textBefore returns the body's last bytes before an offset.
+// textBefore returns the last bytes of the body before the offset at, to show where a mistake is.
 func textBefore(body []byte, at int) string {
 	at = min(max(at, 0), len(body))
 	return strings.ToValidUTF8(string(body[max(0, at-nearBytes):at]), "")
 }
 
-// checkBody parses a body as the buyer does. It returns nil if the body is well formed.
+// checkBody parses a body in its format as a buyer would. It returns nil if the body is well
+// formed.
 func checkBody(format string, body []byte) *malformedBodyError {
 	var bad *malformedBodyError
 	switch format {
@@ -66,7 +67,8 @@ func checkJSON(body []byte) *malformedBodyError {
 	return bad
 }
 
-// checkFormPairs checks that a form is name=value pairs with one & between them.
+// checkFormPairs returns an error unless the body of a form is name=value pairs with one &
+// between them.
 func checkFormPairs(body []byte) *malformedBodyError {
 	at := 0
 	for pair := range bytes.SplitSeq(body, []byte("&")) {
@@ -79,9 +81,9 @@ func checkFormPairs(body []byte) *malformedBodyError {
 	return nil
 }
 
-// checkXML checks that a body is one well-formed element with declared prefixes, without
-// repeated attributes and without external references. encoding/xml accepts some of these,
-// and a declaration that is not at the start.
+// checkXML returns an error unless the body is one well-formed XML element. Prefixes must be
+// declared, attributes must not repeat, and the XML declaration must be at the start.
+// encoding/xml alone accepts some of these mistakes.
 func checkXML(body []byte) *malformedBodyError {
 	decoder := xml.NewDecoder(bytes.NewReader(body))
 	decoder.CharsetReader = func(string, io.Reader) (io.Reader, error) { return nil, errCharset }
@@ -109,13 +111,14 @@ func checkXML(body []byte) *malformedBodyError {
 
 var errCharset = errors.New("its encoding is UTF-8, but it declares another; remove encoding")
 
-// xmlChecker checks the tokens of an XML body one after the other, and keeps the open
-// elements.
+// xmlChecker checks the tokens of an XML body one after the other. It tracks the elements that
+// are open and the namespaces that they declare.
 type xmlChecker struct {
 	depth, roots int
 	namespaces   [][]string // declared by each open element
 }
 
+// checkToken checks the next token, which begins at offset in the body.
 func (x *xmlChecker) checkToken(token xml.Token, offset int64) error {
 	switch token := token.(type) {
 	case xml.ProcInst:
@@ -139,6 +142,8 @@ func (x *xmlChecker) checkToken(token xml.Token, offset int64) error {
 	return nil
 }
 
+// checkElement checks that the element repeats no attribute, and that all prefixes in it are
+// declared.
 func (x *xmlChecker) checkElement(element *xml.StartElement) error {
 	var declared []string
 	for _, a := range element.Attr {
@@ -169,8 +174,8 @@ func (x *xmlChecker) checkElement(element *xml.StartElement) error {
 // xmlNamespace is the namespace of the prefix xml, which needs no declaration.
 const xmlNamespace = "http://www.w3.org/XML/1998/namespace"
 
-// isDeclared reports whether a name's namespace is declared here. For an undeclared prefix
-// encoding/xml returns the prefix as the namespace.
+// isDeclared reports whether an open element declares the namespace. For an undeclared prefix
+// encoding/xml returns the prefix as the namespace, so the result is then false.
 func (x *xmlChecker) isDeclared(namespace string) bool {
 	if namespace == "" || namespace == xmlNamespace {
 		return true

@@ -6,13 +6,14 @@ import (
 	"regexp"
 )
 
-// xmlOpenings are the marks that leave XML text, in the order of the search. The last
-// matches every other tag.
+// xmlOpenings are the marks that end XML text, in the order in which afterXMLText looks for them.
+// The last one matches every other tag.
 var xmlOpenings = []struct {
 	mark string
 	into escapeContext
 }{{"<!--", xmlComment}, {"<![CDATA[", xmlCDATA}, {"<?", xmlProcessing}, {"<", xmlTag}}
 
+// xmlClosings has the mark that ends each XML context, and the context after it.
 var xmlClosings = map[escapeContext]struct {
 	mark string
 	into escapeContext
@@ -21,9 +22,9 @@ var xmlClosings = map[escapeContext]struct {
 	xmlSingle: {"'", xmlTag}, xmlDouble: {`"`, xmlTag},
 }
 
-// afterXML returns the context after an XML text of the template's author. It rejects a
-// mark that an action divides, because this program and the buyer would interpret it
-// differently.
+// afterXML returns the escaping context after a piece of the operator's XML text, which begins in
+// context c. It rejects a mark that a template action divides, because this program and the buyer
+// would read it differently.
 func (c escapeContext) afterXML(text []byte) (escapeContext, error) {
 	for len(text) > 0 {
 		var err error
@@ -63,6 +64,8 @@ func (c escapeContext) afterXML(text []byte) (escapeContext, error) {
 	return c, nil
 }
 
+// afterXMLText reads text between tags up to the next mark, such as < or <!--. It returns the
+// context after the mark, and the text after the mark.
 func afterXMLText(text []byte) (c escapeContext, rest []byte, err error) {
 	at := bytes.IndexByte(text, '<')
 	if at < 0 {
@@ -88,8 +91,8 @@ var (
 	references = regexp.MustCompile(`&(amp|lt|gt|quot|apos|#[0-9]{1,7}|#x[0-9A-Fa-f]{1,6});`)
 )
 
-// checkReferences returns an error unless every & begins a complete reference. A value
-// could complete an incomplete one.
+// checkReferences returns an error unless each & in the text begins a complete reference, such as
+// &amp;. A lead's value after an incomplete reference could complete it.
 func checkReferences(text []byte) error {
 	if bytes.Count(text, []byte("&")) != len(references.FindAllIndex(text, -1)) {
 		return errors.New("& begins an unknown or incomplete XML reference; write &amp; for the character &")

@@ -22,7 +22,7 @@ import (
 // clocks change by an hour has 23 or 25 hours, and a change by half an hour makes one hour
 // half as long.
 
-// day is a number of days since 1970-01-01, without a zone.
+// day is a calendar date as the number of days since 1970-01-01. It has no time zone.
 type day int64
 
 const (
@@ -32,8 +32,8 @@ const (
 	mondayOffset  = 3 // 1970-01-01 was a Thursday
 )
 
-// offsetInterval is a span of Unix seconds in which a zone's clocks have one offset
-// from UTC.
+// offsetInterval is an interval of time in which a zone's clocks have one offset from UTC. from
+// (inclusive) and to (exclusive) are in Unix seconds.
 type offsetInterval struct {
 	from, to int64
 	offset   int64
@@ -45,8 +45,8 @@ const (
 	lastSecond  = math.MaxInt64 / int64(time.Second)
 )
 
-// offsetIntervalAt returns the interval that contains an instant. It merges neighbours
-// that differ only in their zone name.
+// offsetIntervalAt returns the interval of constant offset that contains an instant. It merges
+// neighbouring intervals that differ only in the name of the zone.
 func offsetIntervalAt(seconds int64, zone *time.Location) offsetInterval {
 	at := time.Unix(seconds, 0).In(zone)
 	_, offset := at.Zone()
@@ -68,10 +68,10 @@ func offsetIntervalAt(seconds int64, zone *time.Location) offsetInterval {
 	return run
 }
 
-// nextZoneChange returns the next instant after at at which the zone's rule may change. For
-// the recurring rule of a zone, Go ends every year after 365 days. So on the last day of a
-// leap year ZoneBounds returns an end in the past. That year has no further change: the
-// next one can be on New Year's Day.
+// nextZoneChange returns the next instant after at at which the zone's rule may change. It
+// corrects Time.ZoneBounds: for a zone's recurring rule, Go ends every year after 365 days. So on
+// the last day of a leap year ZoneBounds returns an end in the past. That year has no further
+// change: the next one can be on New Year's Day.
 func nextZoneChange(at time.Time) time.Time {
 	_, end := at.ZoneBounds()
 	if end.IsZero() || end.After(at) {
@@ -81,7 +81,8 @@ func nextZoneChange(at time.Time) time.Time {
 	return time.Unix((today+1)*secondsInDay, 0).In(at.Location())
 }
 
-// hourWindowContaining returns the hour of the zone's clocks that contains t.
+// hourWindowContaining returns the start and end of the clock hour in the zone that contains t.
+// All are in Unix nanoseconds.
 func hourWindowContaining(t int64, zone *time.Location) (start, end int64) {
 	seconds := floorDiv(t, int64(time.Second))
 	run := offsetIntervalAt(seconds, zone)
@@ -89,7 +90,7 @@ func hourWindowContaining(t int64, zone *time.Location) (start, end int64) {
 	return max(hour, run.from) * int64(time.Second), min(hour+secondsInHour, run.to) * int64(time.Second)
 }
 
-// startOfDay returns the instant at which the day begins, in Unix nanoseconds.
+// startOfDay returns the instant at which the date begins in the zone, in Unix nanoseconds.
 func startOfDay(d day, zone *time.Location) int64 {
 	midnight := int64(d) * secondsInDay // in UTC
 	// No clock is a day ahead of UTC, so a day earlier no clock shows the date.
@@ -100,7 +101,7 @@ func startOfDay(d day, zone *time.Location) int64 {
 	}
 }
 
-// latestDayBegunBy returns the latest day that has begun at t.
+// latestDayBegunBy returns the latest date that has begun in the zone by t, in Unix nanoseconds.
 func latestDayBegunBy(t int64, zone *time.Location) day {
 	seconds := floorDiv(t, int64(time.Second))
 	_, offset := time.Unix(seconds, 0).In(zone).Zone()
@@ -111,7 +112,7 @@ func latestDayBegunBy(t int64, zone *time.Location) day {
 	return d
 }
 
-// firstDayOfPeriod returns the first day of the window that contains d.
+// firstDayOfPeriod returns the first day of the day, week or month that contains d.
 func (p Period) firstDayOfPeriod(d day) day {
 	switch p {
 	case Week:
@@ -123,7 +124,8 @@ func (p Period) firstDayOfPeriod(d day) day {
 	return d
 }
 
-// firstDayOfNextPeriod returns the first day of the window after the one that begins with first.
+// firstDayOfNextPeriod returns the first day of the next day, week or month. first is the first
+// day of the present one.
 func (p Period) firstDayOfNextPeriod(first day) day {
 	switch p {
 	case Week:
@@ -139,12 +141,12 @@ func (d day) date() (year int, month time.Month, dayOfMonth int) {
 	return time.Unix(int64(d)*secondsInDay, 0).UTC().Date()
 }
 
-// firstOfMonth returns the first day of a month; month 13 is the next January.
+// firstOfMonth returns the first day of a month. Month 13 is January of the next year.
 func firstOfMonth(year int, month time.Month) day {
 	return day(time.Date(year, month, 1, 0, 0, 0, 0, time.UTC).Unix() / secondsInDay)
 }
 
-// floorDiv divides and rounds down, also for negative numbers.
+// floorDiv returns a/b rounded down, also for a negative a. b is positive.
 func floorDiv(a, b int64) int64 {
 	q := a / b
 	if a%b < 0 {

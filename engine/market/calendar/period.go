@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// Period is the span over which a cap counts.
+// Period is the length of time over which a cap counts: an hour, day, week or month, or all of
+// time.
 type Period uint8
 
 // Numbers are in the log and never change.
@@ -21,7 +22,8 @@ var periodNames = [...]string{
 	Hour: "hour", Day: "day", Week: "week", Month: "month", Total: "total",
 }
 
-// ParsePeriod reads hour, day, week, month or total.
+// ParsePeriod returns the period named hour, day, week, month or total, and false for any other
+// text.
 func ParsePeriod(s string) (Period, bool) {
 	for p := Hour; p <= Total; p++ {
 		if periodNames[p] == s {
@@ -38,9 +40,9 @@ func (p Period) String() string {
 	return periodNames[p]
 }
 
-// WindowContaining returns the period's window around an instant: from start up to, but not
-// including, end, in Unix nanoseconds. The windows of one period and zone follow each
-// other without gap or overlap, so the start identifies one.
+// WindowContaining returns the hour, day, week or month in the zone that contains the instant t.
+// start is inclusive and end exclusive; all are in Unix nanoseconds. The windows of one period
+// and zone follow each other without gap or overlap, so a window's start identifies it.
 func (p Period) WindowContaining(t int64, zone *time.Location) (start, end int64) {
 	switch p {
 	case Hour:

@@ -11,11 +11,11 @@ import (
 	"pingpost/engine/market/format"
 )
 
-// WeeklySchedule holds the opening hours of a week, by the clocks of a zone: an hour that the
-// clocks skip is never open, and an hour that they repeat is open twice. It is immutable.
+// WeeklySchedule holds a buyer's opening hours of a week, by the clocks of a zone. An hour that
+// the clocks skip is never open, and an hour that they repeat is open twice. It is immutable.
 //
-// It stores the minutes of the changes instead of 10,080 bits, because callers also need
-// the next change.
+// It stores the minutes at which it opens and closes, and not one bit for each of the week's
+// 10,080 minutes, because callers also need the next change.
 type WeeklySchedule struct {
 	zone         *time.Location
 	opensAtStart bool  // in the week's first minute
@@ -36,7 +36,8 @@ var weekdays = [daysInWeek]string{"Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun
 //	Sat 10:00-24:00
 //	Fri-Mon 22:00-02:00
 //
-// The end is exclusive. Days may wrap around the week; hours whose end is not after their start continue into the next day. Overlapping hours are merged.
+// The end is exclusive. Days may wrap around the week. If the end is not after the start, the
+// hours continue into the next day. Overlapping hours are merged.
 func ParseSchedule(zone *time.Location, open []string) (*WeeklySchedule, error) {
 	if len(open) == 0 {
 		return nil, errors.New("the schedule has no opening hours: write hours such as Mon-Fri 08:00-18:00, or remove the schedule to be always open")
@@ -59,8 +60,8 @@ func ParseSchedule(zone *time.Location, open []string) (*WeeklySchedule, error) 
 	return s, nil
 }
 
-// IsOpen reports whether the schedule is open at an instant, and the next instant at which
-// this may change; both are in Unix nanoseconds.
+// IsOpen reports whether the schedule is open at the instant t. until is the next instant at
+// which the answer may change. Both are in Unix nanoseconds.
 func (s *WeeklySchedule) IsOpen(t int64) (open bool, until int64) {
 	if len(s.changes) == 0 {
 		return s.opensAtStart, math.MaxInt64
@@ -82,7 +83,8 @@ func (s *WeeklySchedule) IsOpen(t int64) (open bool, until int64) {
 	return s.opensAtStart != (passed%2 == 1), until
 }
 
-// addOpeningHours sets the minutes of one line in the week.
+// addOpeningHours marks the minutes of the week that a line, such as Mon-Fri 08:00-18:00,
+// declares open.
 func addOpeningHours(week *[minutesInWeek]bool, line string) error {
 	days, hours, ok := strings.Cut(line, " ")
 	if !ok {
@@ -114,6 +116,7 @@ func addOpeningHours(week *[minutesInWeek]bool, line string) error {
 	}
 }
 
+// parseWeekday returns the index of a weekday's short name, from 0 for Mon.
 func parseWeekday(name string) (int, error) {
 	for i, weekday := range weekdays {
 		if name == weekday {
@@ -123,8 +126,8 @@ func parseWeekday(name string) (int, error) {
 	return 0, fmt.Errorf("%q is not a weekday: use %s", name, strings.Join(weekdays[:], " "))
 }
 
-// parseTimeRange parses HH:MM-HH:MM as minutes from midnight. An end in the next day is past
-// 24:00.
+// parseTimeRange parses HH:MM-HH:MM as minutes since midnight. If the hours end on the next day,
+// closes is past 24:00.
 func parseTimeRange(text string) (opens, closes int, err error) {
 	from, to, _ := strings.Cut(text, "-")
 	opens, okFrom := parseMinuteOfDay(from)
@@ -142,7 +145,8 @@ func parseTimeRange(text string) (opens, closes int, err error) {
 	return opens, closes, nil
 }
 
-// parseMinuteOfDay parses HH:MM, including 24:00.
+// parseMinuteOfDay parses HH:MM, up to 24:00, as minutes since midnight. The bool is false for
+// any other text.
 func parseMinuteOfDay(text string) (int, bool) {
 	if len(text) != len("HH:MM") || text[2] != ':' {
 		return 0, false

@@ -2,7 +2,7 @@ package escape
 
 import "pingpost/engine/market/format"
 
-// AppendFormText appends a name or a value, escaped as
+// AppendFormText appends a name or a value of a form, escaped as
 // application/x-www-form-urlencoded.
 func AppendFormText(dst, text []byte) []byte {
 	const digits = "0123456789ABCDEF"
@@ -19,7 +19,7 @@ func AppendFormText(dst, text []byte) []byte {
 	return dst
 }
 
-// IsFormSafe reports whether a form has the byte unescaped.
+// IsFormSafe reports whether a form may contain the byte without escaping.
 func IsFormSafe(b byte) bool {
 	return 'a' <= b|0x20 && b|0x20 <= 'z' || format.IsDigit(b) || b == '-' || b == '.' || b == '_' || b == '~'
 }

@@ -8,7 +8,7 @@ import (
 	"pingpost/engine/market/format"
 )
 
-// AppendJSONString appends the text as a JSON string. Bytes that are not UTF-8
+// AppendJSONString appends the text s as a JSON string with quotes. Bytes that are not UTF-8
 // become U+FFFD.
 func AppendJSONString(dst, s []byte) []byte {
 	const hexDigits = "0123456789abcdef"
@@ -53,16 +53,16 @@ func AppendJSONString(dst, s []byte) []byte {
 	return append(dst, '"')
 }
 
-// AppendJSONText appends the text, escaped as in a JSON string, without the quotes.
+// AppendJSONText appends the text escaped for the inside of a JSON string, without quotes.
 func AppendJSONText(dst, text []byte) []byte {
 	start := len(dst)
 	dst = AppendJSONString(dst, text)
 	return append(dst[:start], dst[start+1:len(dst)-1]...)
 }
 
-// AppendJSONUnescaped appends the text of a JSON string. raw is the string without its quotes,
-// which the caller has checked. On an unchecked string it does not panic, and an invalid
-// escape becomes U+FFFD.
+// AppendJSONUnescaped appends the text that a JSON string means. raw is the string without its
+// quotes; the caller has checked its grammar. Unchecked text causes no panic: an invalid escape
+// becomes U+FFFD.
 func AppendJSONUnescaped(dst, raw []byte) []byte {
 	for {
 		at := bytes.IndexByte(raw, '\\')
@@ -95,8 +95,8 @@ func AppendJSONUnescaped(dst, raw []byte) []byte {
 // UnicodeEscapeSize is the length of \uXXXX in bytes.
 const UnicodeEscapeSize = len(`\u0000`)
 
-// ParseUnicodeEscape reads \uXXXX at the start of a text: a character, or half of a
-// surrogate pair.
+// ParseUnicodeEscape reads an escape \uXXXX at the start of the text. r is a character or half of
+// a surrogate pair. ok is false if the text does not begin with an escape.
 func ParseUnicodeEscape(text []byte) (r rune, ok bool) {
 	if len(text) < UnicodeEscapeSize || text[0] != '\\' || text[1] != 'u' {
 		return 0, false
@@ -115,7 +115,8 @@ func ParseUnicodeEscape(text []byte) (r rune, ok bool) {
 	return r, true
 }
 
-// unescapeJSONLetter returns the character that a backslash and the letter stand for.
+// unescapeJSONLetter returns the character that a backslash and the letter c mean in a JSON
+// string.
 func unescapeJSONLetter(c byte) byte {
 	switch c {
 	case 'b':

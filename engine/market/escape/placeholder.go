@@ -5,21 +5,21 @@ import (
 	"strings"
 )
 
-// placeholderMark begins and ends a placeholder. Between the two marks are one byte, the
-// Kind, and the secret's name.
+// placeholderMark is the character that begins and ends a placeholder for a secret. Between the
+// two marks are one byte, the EscapeKind, and the secret's name.
 //
-// A placeholder replaces a secret in the catalog and in logged text: the body of a post,
-// an address, a dialect's headers. The program inserts the secret only when it sends the
-// text. So a rotated secret applies to the next attempt of a logged post, and the log
-// never contains a secret.
+// A placeholder replaces a secret in the catalog and in logged text: the body of a post, an
+// address, a dialect's headers. The program inserts the secret only when it sends the text. So a
+// rotated secret applies to the next attempt of a logged post, and the log never contains a
+// secret.
 //
-// A lead cannot write a placeholder, because AppendJSONString, AppendFormText and
-// AppendXMLText escape or replace the mark. An author cannot write one either: templates
-// with a mark are rejected, and so are addresses and headers with control characters.
+// A lead cannot write a placeholder, because AppendJSONString, AppendFormText and AppendXMLText
+// escape or replace the mark. An operator cannot write one either: templates with a mark are
+// rejected, and so are addresses and headers with control characters.
 const placeholderMark = 0x1a // SUB, "substitute"
 
-// EscapeKind is the escaping rule for the secret of a placeholder. The values are in the log and
-// never change.
+// EscapeKind says how a secret is escaped when it replaces its placeholder. The values are in the
+// log and never change.
 type EscapeKind byte
 
 // The escaping rules.
@@ -32,12 +32,13 @@ const (
 	BaseURL EscapeKind = 'b' // unescaped, without trailing slashes: a variable before a path
 )
 
-// AppendPlaceholder appends a placeholder for the named secret.
+// AppendPlaceholder appends a placeholder for the secret of this name. kind is the escaping for
+// the secret.
 func AppendPlaceholder(dst []byte, kind EscapeKind, name string) []byte {
 	return append(append(append(dst, placeholderMark, byte(kind)), name...), placeholderMark)
 }
 
-// HasPlaceholder reports whether the text holds a placeholder.
+// HasPlaceholder reports whether the text contains a placeholder for a secret, or a part of one.
 func HasPlaceholder[T string | []byte](text T) bool {
 	for i := range len(text) {
 		if text[i] == placeholderMark {
@@ -47,9 +48,9 @@ func HasPlaceholder[T string | []byte](text T) bool {
 	return false
 }
 
-// AppendWithSecrets appends the text with each placeholder replaced by its secret. It
-// returns dst unchanged and false if a secret has no value or invalid characters, or if a
-// placeholder is damaged.
+// AppendWithSecrets appends the text with each placeholder replaced by its secret, which secrets
+// returns by name. It returns dst unchanged and false if a secret has no value or invalid
+// characters, or if a placeholder is damaged.
 func AppendWithSecrets(dst, text []byte, secrets func(name string) (string, bool)) (resolved []byte, ok bool) {
 	start := len(dst)
 	for {
@@ -73,7 +74,8 @@ func AppendWithSecrets(dst, text []byte, secrets func(name string) (string, bool
 	}
 }
 
-// appendEscaped appends a secret, or returns false if the secret is invalid in this place.
+// appendEscaped appends a secret with this escaping. It returns false if the secret has
+// characters that cannot be sent there.
 func (e EscapeKind) appendEscaped(dst []byte, secret string) ([]byte, bool) {
 	switch e {
 	case None:
@@ -92,7 +94,7 @@ func (e EscapeKind) appendEscaped(dst []byte, secret string) ([]byte, bool) {
 	return dst, false
 }
 
-// isPrintableASCII reports whether the text is printable ASCII, which cannot end a header
+// isPrintableASCII reports whether the text is printable ASCII. Such a text cannot end a header
 // or a request line.
 func isPrintableASCII(text string) bool {
 	for i := range len(text) {
@@ -103,8 +105,9 @@ func isPrintableASCII(text string) bool {
 	return true
 }
 
-// ShowPlaceholders returns the text with placeholders in the operator's notation:
-// ${NAME} for an environment variable, {{secret "name"}} for a named secret.
+// ShowPlaceholders returns the text for display, with each placeholder as the operator has
+// written it in the configuration: ${NAME} for an environment variable, {{secret "name"}} for a
+// named secret.
 func ShowPlaceholders(text string) string {
 	if !HasPlaceholder(text) {
 		return text
@@ -124,12 +127,12 @@ func ShowPlaceholders(text string) string {
 	return b.String()
 }
 
-// VariablePart marks the name of a sealed value from an environment variable:
-// buyer/<id>/variable/<NAME>.
+// VariablePart is the part of a secret's name by which ShowPlaceholders recognizes the value of
+// an environment variable. The full name is buyer/<id>/variable/<NAME>.
 const VariablePart = "/variable/"
 
-// TrimTrailingSlashes removes slashes at the end of an address. If the address ends with a
-// variable, the slashes at the end of its value are removed on sending.
+// TrimTrailingSlashes returns the address without slashes at its end. If the address ends with a
+// variable, the slashes at the end of the variable's value are removed on sending.
 func TrimTrailingSlashes(address string) string {
 	address = strings.TrimRight(address, "/")
 	rest, ends := strings.CutSuffix(address, string(rune(placeholderMark)))

@@ -5,7 +5,7 @@ import (
 	"encoding/xml"
 )
 
-// AppendXMLText appends text, escaped for elements and attributes. Characters that XML
+// AppendXMLText appends the text, escaped for XML elements and attributes. Characters that XML
 // does not allow become U+FFFD.
 func AppendXMLText(dst, text []byte) []byte {
 	out := bytes.NewBuffer(dst)

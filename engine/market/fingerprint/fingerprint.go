@@ -16,7 +16,8 @@ const (
 	MaxInlineMessage = 320
 )
 
-// HMAC returns HMAC-SHA256. It does not use hash.Hash, which would allocate for every lead.
+// HMAC returns the HMAC-SHA256 of message. It does not use hash.Hash for messages of up to
+// MaxInlineMessage bytes, because that would allocate memory for every lead.
 func HMAC(key *[32]byte, message []byte) [sha256.Size]byte {
 	if len(message) > MaxInlineMessage {
 		return streamedHash(*key, bytes.Clone(message)) // a copy, or every caller's buffer would be on the heap
@@ -36,7 +37,7 @@ func HMAC(key *[32]byte, message []byte) [sha256.Size]byte {
 	return sha256.Sum256(outer[:])
 }
 
-// streamedHash hashes a message of any length.
+// streamedHash returns the HMAC-SHA256 of a message of any length. It allocates memory.
 func streamedHash(key [32]byte, message []byte) (sum [sha256.Size]byte) {
 	mac := hmac.New(sha256.New, key[:])
 	mac.Write(message)

@@ -11,11 +11,11 @@ import (
 	"slices"
 )
 
-// FingerprintTable is the contents of a suppression list: fingerprints in ascending order, and an
-// index. The index has the first entry of each bucket, which is a range of the upper bits.
-// Fingerprints are keyed hashes, so they spread evenly and a bucket holds four to eight of
-// them: one cache line. An entry takes 8 bytes and up to one byte of index. A table is
-// immutable, and has one layout in memory and on disk:
+// FingerprintTable is the content of a suppression list: fingerprints in ascending order, and an
+// index. The index stores where each bucket begins. A bucket is the range of fingerprints with
+// the same upper bits. Fingerprints are keyed hashes, so they spread evenly and a bucket holds
+// four to eight of them: one cache line. An entry takes 8 bytes and up to one byte of index. A
+// table is immutable, and has one layout in memory and on disk:
 //
 //	 0        4         8             16                    16+8n    20+8n
 //	+--------+---------+-------------+---------------------+--------+
@@ -25,8 +25,8 @@ import (
 //
 // All numbers are little-endian; the checksum covers everything before it.
 //
-// Rejected: a hash table, which needs twice the space at the load at which it is fast.
-// Rejected: a Bloom filter, whose false positives would lose sales.
+// Rejected: a hash table, which needs twice the space at the load at which it is fast. Rejected:
+// a Bloom filter, whose false positives would lose sales.
 type FingerprintTable struct {
 	file         []byte
 	bucketStarts []uint32 // of bucket i: its first entry; one more for the end
@@ -44,8 +44,8 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// NewFingerprintTable builds a table from fingerprints in any order, with or without repeats. It
-// sorts the slice in place and does not keep it.
+// NewFingerprintTable returns a table with these fingerprints, in any order and possibly
+// repeated. It sorts the slice in place and does not keep it.
 func NewFingerprintTable(fingerprints []uint64) *FingerprintTable {
 	slices.Sort(fingerprints)
 	fingerprints = slices.Compact(fingerprints)
@@ -63,8 +63,8 @@ func NewFingerprintTable(fingerprints []uint64) *FingerprintTable {
 	return newIndexedTable(file)
 }
 
-// ParseFingerprintTable reads a table that AppendBinary wrote. It keeps the bytes, which the caller
-// must not change afterwards.
+// ParseFingerprintTable reads a table from the file form that AppendBinary and WriteTo write. The
+// table keeps data, which the caller must not change afterwards.
 func ParseFingerprintTable(data []byte) (*FingerprintTable, error) {
 	switch {
 	case len(data) < tableHeader+tableChecksum || string(data[:len(tableMagic)]) != tableMagic:
@@ -90,16 +90,16 @@ func ParseFingerprintTable(data []byte) (*FingerprintTable, error) {
 	return t, nil
 }
 
-// AppendBinary appends the table's file form.
+// AppendBinary appends the table in its file form, which ParseFingerprintTable reads.
 func (t *FingerprintTable) AppendBinary(dst []byte) []byte { return append(dst, t.file...) }
 
-// WriteTo writes the table's file form.
+// WriteTo writes the table in its file form, which ParseFingerprintTable reads.
 func (t *FingerprintTable) WriteTo(w io.Writer) (int64, error) {
 	n, err := w.Write(t.file)
 	return int64(n), err
 }
 
-// AppendEntries appends the table's fingerprints, in ascending order.
+// AppendEntries appends all fingerprints of the table to dst, in ascending order.
 func (t *FingerprintTable) AppendEntries(dst []uint64) []uint64 {
 	for i := range t.Len() {
 		dst = append(dst, t.entry(i))
@@ -107,12 +107,12 @@ func (t *FingerprintTable) AppendEntries(dst []uint64) []uint64 {
 	return dst
 }
 
-// Len returns the number of entries.
+// Len returns the number of fingerprints.
 func (t *FingerprintTable) Len() int {
 	return (len(t.file) - tableHeader - tableChecksum) / fingerprintSize
 }
 
-// Has reports whether the fingerprint is an entry.
+// Has reports whether the table contains the fingerprint.
 func (t *FingerprintTable) Has(fingerprint uint64) bool {
 	bucket := fingerprint >> t.shift
 	from, to := int(t.bucketStarts[bucket]), int(t.bucketStarts[bucket+1])
@@ -130,12 +130,13 @@ func (t *FingerprintTable) Has(fingerprint uint64) bool {
 	return false
 }
 
+// entry returns the i-th fingerprint in ascending order, from 0.
 func (t *FingerprintTable) entry(i int) uint64 {
 	return binary.LittleEndian.Uint64(t.file[tableHeader+fingerprintSize*i:])
 }
 
-// newIndexedTable returns the table with its index. The number of buckets is a quarter of
-// the entries, rounded down to a power of two.
+// newIndexedTable returns a table over the bytes of its file form, and builds the index. The
+// number of buckets is a quarter of the number of fingerprints, rounded down to a power of two.
 func newIndexedTable(file []byte) *FingerprintTable {
 	t := &FingerprintTable{file: file, shift: 64}
 	n := t.Len()

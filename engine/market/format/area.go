@@ -2,21 +2,23 @@ package format
 
 import "strings"
 
-// areaSet is a set of three-digit area codes, one bit each.
+// areaSet is a set of three-digit area codes, with one bit for each code.
 type areaSet [16]uint64
 
+// has reports whether the set has the area code, which is three digits.
 func (s *areaSet) has(area []byte) bool {
 	code := areaNumber(area)
 	return s[code>>6]>>(code&63)&1 == 1
 }
 
+// areaNumber returns the number that three digits form.
 func areaNumber(area []byte) int {
 	return int(area[0]-'0')*100 + int(area[1]-'0')*10 + int(area[2]-'0')
 }
 
-// fullyAssignedAreas are the area codes of +1 in which libphonenumber accepts every number whose
-// exchange does not begin with 0 or 1. A test compares the two and names the codes that no
-// longer belong here.
+// fullyAssignedAreas holds the area codes of +1 in which libphonenumber accepts every number
+// whose exchange does not begin with 0 or 1. So ParsePhone need not ask libphonenumber about
+// these. A test compares the two and names the codes that no longer belong here.
 var fullyAssignedAreas = parseAreas(`
 201 202 203 204 205 206 207 208 209 210 212 213 214 215 216 217 218 219
 220 223 224 225 226 227 228 229 231 234 235 236 239 240 248 249 250 251

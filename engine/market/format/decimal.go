@@ -1,18 +1,18 @@
 package format
 
-// ParsedDecimal is a JSON number in parts: ±Whole.Fraction × 10^Exponent. The digits are the
-// caller's bytes.
+// ParsedDecimal is a JSON number in parts: ±Whole.Fraction × 10^Exponent. Whole and Fraction are
+// parts of the text that was parsed, not copies.
 type ParsedDecimal struct {
 	Negative        bool
 	Whole, Fraction []byte
 	Exponent        int
 }
 
-// maxExponent is the limit of an exponent: beyond the length of any text, so that no
-// mantissa can compensate it.
+// maxExponent is the greatest exponent that ParseDecimal returns; it replaces greater ones. It is
+// far beyond the length of any text, so no number of digits can compensate it.
 const maxExponent = 1 << 40
 
-// ParseDecimal accepts exactly the numbers of RFC 8259.
+// ParseDecimal splits a JSON number (RFC 8259) into its parts. ok is false for any other text.
 func ParseDecimal(text []byte) (d ParsedDecimal, ok bool) {
 	if len(text) > 0 && text[0] == '-' {
 		d.Negative = true
@@ -35,6 +35,8 @@ func ParseDecimal(text []byte) (d ParsedDecimal, ok bool) {
 	return d, len(text) == 0
 }
 
+// parseExponent reads the text after the letter e. It returns false if the text is not an
+// exponent.
 func (d *ParsedDecimal) parseExponent(text []byte) bool {
 	sign := 1
 	if len(text) > 0 && (text[0] == '+' || text[0] == '-') {
@@ -51,6 +53,7 @@ func (d *ParsedDecimal) parseExponent(text []byte) bool {
 	return len(digits) > 0 && len(rest) == 0
 }
 
+// cutDigits splits the text after its leading digits.
 func cutDigits(text []byte) (digits, rest []byte) {
 	i := 0
 	for i < len(text) && IsDigit(text[i]) {

@@ -1,7 +1,7 @@
 package format
 
-// ZIPPrefix3 returns the first three digits of a ZIP code: of five digits, of ZIP+4, or of
-// three digits alone. It returns nil for any other text.
+// ZIPPrefix3 returns the first three digits of a ZIP code, which may have five digits, the form
+// ZIP+4, or three digits alone. It returns nil for any other text.
 func ZIPPrefix3(zip []byte) []byte {
 	if !IsZIP(zip) && !IsZIP3(zip) {
 		return nil
@@ -9,7 +9,7 @@ func ZIPPrefix3(zip []byte) []byte {
 	return zip[:3]
 }
 
-// IsZIP reports whether the text is a ZIP code of five digits or ZIP+4.
+// IsZIP reports whether the text is a ZIP code of five digits or in the form ZIP+4 (94107-1234).
 func IsZIP(text []byte) bool {
 	switch len(text) {
 	case 5:

@@ -6,11 +6,11 @@ const (
 	maxDNSLabel   = 63  // bytes
 )
 
-// ParseEmail appends the address to dst with its domain in lower case, and reports whether
-// it is valid: a dot-atom of at most 64 bytes, @, and at least two DNS labels, 254 bytes
-// in all. It rejects quoted local parts, address literals, display names, comments and
-// non-ASCII characters. The local part keeps its case, because its mail host decides
-// whether case matters.
+// ParseEmail appends the email address to dst with its domain in lower case. ok reports whether
+// the address is valid: a local part of at most 64 bytes, @, and at least two DNS labels, 254
+// bytes in all. It rejects quoted local parts, address literals, display names, comments and
+// non-ASCII characters. The local part keeps its case, because its mail host decides whether case
+// matters.
 func ParseEmail(dst, in []byte) (out []byte, ok bool) {
 	if len(in) > MaxEmail {
 		return dst, false
@@ -30,8 +30,8 @@ func ParseEmail(dst, in []byte) (out []byte, ok bool) {
 	return AppendLower(dst, domain), true
 }
 
-// AppendLower appends the text with the letters A to Z in lower case and
-// all other bytes unchanged.
+// AppendLower appends in to dst, with the ASCII letters A to Z in lower case and all other bytes
+// unchanged.
 func AppendLower(dst, in []byte) []byte {
 	for _, c := range in {
 		if c-'A' <= 'Z'-'A' {
@@ -42,7 +42,8 @@ func AppendLower(dst, in []byte) []byte {
 	return dst
 }
 
-// isDotAtom is RFC 5322's dot-atom-text: runs of atext joined by single dots.
+// isDotAtom reports whether the text is a valid local part of an email address without quotes:
+// allowed characters (RFC 5322's atext), with single dots between them.
 func isDotAtom(text []byte) bool {
 	start := 0
 	for i := 0; i <= len(text); i++ {
@@ -60,6 +61,8 @@ func isDotAtom(text []byte) bool {
 	return true
 }
 
+// isAtext reports whether the local part of an email address may have the character without
+// quotes.
 func isAtext(c byte) bool {
 	if isAlphanumeric(c) {
 		return true
@@ -71,7 +74,8 @@ func isAtext(c byte) bool {
 	return false
 }
 
-// isDomain wants at least two labels of letters, digits and inner hyphens.
+// isDomain reports whether the text is a domain: at least two labels of letters, digits and inner
+// hyphens, with dots between them.
 func isDomain(text []byte) bool {
 	labels, start := 0, 0
 	for i := 0; i <= len(text); i++ {

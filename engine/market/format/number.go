@@ -7,14 +7,14 @@ import (
 	"pingpost/api/errcode"
 )
 
-// MaxNumberText is the maximum length of a number in bytes.
+// MaxNumberText is the maximum length in bytes of a number that ParseNumber accepts.
 const MaxNumberText = 128
 
 // maxInt64Digits is the number of decimal digits of the greatest int64.
 const maxInt64Digits = 19
 
-// ParseInteger reads a JSON number with an integral value in any notation: 1000, 1e3 and
-// 1000.0 are equal. An empty code is success.
+// ParseInteger reads a JSON number whose value is an integer, in any notation: 1000, 1e3 and
+// 1000.0 are equal. code is empty on success, else the field error's code.
 func ParseInteger(text []byte) (n int64, code string) {
 	d, ok := ParseDecimal(text)
 	if !ok {
@@ -56,7 +56,7 @@ func ParseInteger(text []byte) (n int64, code string) {
 	return 0, errcode.FieldOutOfRange
 }
 
-// digit returns one digit of Whole and Fraction, counted from the left.
+// digit returns the value of the i-th digit, counted from the left over Whole and Fraction.
 func (d *ParsedDecimal) digit(i int) byte {
 	if i < len(d.Whole) {
 		return d.Whole[i] - '0'
@@ -64,7 +64,8 @@ func (d *ParsedDecimal) digit(i int) byte {
 	return d.Fraction[i-len(d.Whole)] - '0'
 }
 
-// ParseNumber reads a JSON number that a float64 can approximate. An empty code is success.
+// ParseNumber reads a JSON number as the nearest float64. code is empty on success, else the
+// field error's code, for example if the number is too large.
 func ParseNumber(text []byte) (f float64, code string) {
 	if len(text) > MaxNumberText {
 		return 0, errcode.FieldOutOfRange
@@ -79,8 +80,8 @@ func ParseNumber(text []byte) (f float64, code string) {
 	return f + 0, "" // -0 + 0 is 0
 }
 
-// IsPlainInteger reports whether an integer is written with digits alone, without a minus
-// before a zero.
+// IsPlainInteger reports whether the text is digits alone, with an optional minus. -0 is not
+// plain.
 func IsPlainInteger(text []byte) bool {
 	digits := text
 	if len(digits) > 1 && digits[0] == '-' && digits[1] != '0' {
@@ -89,7 +90,8 @@ func IsPlainInteger(text []byte) bool {
 	return allDigits(digits)
 }
 
-// AppendInteger appends n to buf, and returns its text and the grown buffer.
+// AppendInteger appends n in decimal to buf. It returns the appended part and the whole grown
+// buffer.
 func AppendInteger(buf []byte, n int64) (text, grown []byte) {
 	start := len(buf)
 	buf = strconv.AppendInt(buf, n, 10)

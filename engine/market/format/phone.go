@@ -16,10 +16,10 @@ const (
 	NationalDigits = 10 // area code, exchange, line
 )
 
-// ParsePhone appends the number to dst in E.164 form, and reports whether it is valid. It
-// accepts ASCII digits, spaces, ( ) - . and a + before all digits. A number without + is
-// North American: ten digits, or eleven that begin with 1. The number must be assignable;
-// numbers for fiction, 555-0100 to 555-0199 in any area code, count as assignable.
+// ParsePhone appends the phone number to dst in E.164 form, such as +12025550143. ok reports
+// whether the number can exist. It accepts ASCII digits, spaces, ( ) - . and a + before all
+// digits. A number without + is North American: ten digits, or eleven that begin with 1. Numbers
+// for fiction, 555-0100 to 555-0199 in any area code, are accepted.
 func ParsePhone(dst, in []byte) (out []byte, ok bool) {
 	var text [maxPhoneDigits]byte
 	digits, international, ok := extractPhoneDigits(text[:0], in)
@@ -38,7 +38,8 @@ func ParsePhone(dst, in []byte) (out []byte, ok bool) {
 	return dst, false
 }
 
-// extractPhoneDigits removes the punctuation. A plus may only come first.
+// extractPhoneDigits appends the digits of in to dst. international is true if a plus precedes
+// them. ok is false if in has other characters than a phone number, no digits, or too many.
 func extractPhoneDigits(dst, in []byte) (digits []byte, international, ok bool) {
 	if len(in) > maxPhoneText {
 		return nil, false, false
@@ -64,6 +65,8 @@ func extractPhoneDigits(dst, in []byte) (digits []byte, international, ok bool) 
 	return dst, international, len(dst) > 0
 }
 
+// parseNANP checks a North American number of ten digits and appends it in E.164 form. It uses
+// the table of area codes; numbers that the table does not cover go to libphonenumber.
 func parseNANP(dst, digits []byte) (out []byte, ok bool) {
 	area, exchange := digits[:3], digits[3:6]
 	fictional := area[0] >= '2' && string(exchange) == "555" && digits[6] == '0' && digits[7] == '1'
@@ -77,7 +80,8 @@ func parseNANP(dst, digits []byte) (out []byte, ok bool) {
 	return append(dst, digits...), true
 }
 
-// parseInternational checks a number with its country code in libphonenumber.
+// parseInternational checks digits, which begin with a country code, in libphonenumber. It
+// appends the number in E.164 form.
 func parseInternational(dst, digits []byte) (out []byte, ok bool) {
 	defer func() {
 		if recover() != nil { // a panic of the library on a request's text must not end the process

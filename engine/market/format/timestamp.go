@@ -2,9 +2,10 @@ package format
 
 import "math"
 
-// ParseTimestamp reads RFC 3339, with any offset, as Unix nanoseconds. A time before 1970
-// becomes 1, because zero commonly means a missing time. A time after 2262 becomes the
-// greatest int64. A second 60 is the first of the next minute.
+// ParseTimestamp converts a time in RFC 3339, with any offset, to Unix nanoseconds. A time before
+// 1970 becomes 1, because zero commonly means a missing time. A time after 2262 becomes the
+// greatest int64. A second 60 is the first of the next minute. ok is false if the text is no such
+// time.
 func ParseTimestamp(text []byte) (nanoseconds int64, ok bool) {
 	if !IsTimestamp(text) {
 		return 0, false
@@ -38,7 +39,8 @@ func ParseTimestamp(text []byte) (nanoseconds int64, ok bool) {
 	return max(seconds*1_000_000_000+fraction, 1), true
 }
 
-// utcOffsetSeconds returns the seconds east of Greenwich of Z or ±hh:mm.
+// utcOffsetSeconds returns the offset from UTC in seconds of the text Z or ±hh:mm; it is positive
+// east of Greenwich.
 func utcOffsetSeconds(text []byte) int64 {
 	if len(text) == 1 {
 		return 0
@@ -52,8 +54,8 @@ func utcOffsetSeconds(text []byte) int64 {
 	return seconds
 }
 
-// daysSince1970 returns the days between 1970-01-01 and the day, in the Gregorian calendar.
-// It counts years from March, so that the leap day is the last day of a year.
+// daysSince1970 returns the number of days from 1970-01-01 to the date, in the Gregorian
+// calendar. It counts years from March, so that the leap day is the last day of a year.
 func daysSince1970(year, month, day int) int {
 	if month <= 2 {
 		year--

@@ -15,8 +15,8 @@ const (
 	secondLength = len("2006-01-02T15:04:05")
 )
 
-// IsDate accepts YYYY-MM-DD if the day exists in the Gregorian calendar, from the year 1
-// on.
+// IsDate reports whether the text is a date YYYY-MM-DD that exists in the Gregorian calendar,
+// from the year 1 on.
 func IsDate(text []byte) bool {
 	if len(text) != dateLength || text[4] != '-' || text[7] != '-' {
 		return false
@@ -41,8 +41,9 @@ func daysInMonth(year, month int) int {
 	return 31
 }
 
-// IsTimestamp accepts RFC 3339 with any offset and up to nine decimals. It accepts second
-// 60 in every minute, because it has no table of leap seconds.
+// IsTimestamp reports whether the text is a time in RFC 3339, with any offset and up to nine
+// decimals of the seconds. It accepts second 60 in every minute, because it has no table of leap
+// seconds.
 func IsTimestamp(text []byte) bool {
 	if len(text) <= secondLength || !IsDate(text[:dateLength]) || text[dateLength]|0x20 != 't' ||
 		text[13] != ':' || text[16] != ':' {
@@ -65,7 +66,7 @@ func IsTimestamp(text []byte) bool {
 	return isUTCOffset(rest)
 }
 
-// isUTCOffset reports whether the text is Z or ±hh:mm.
+// isUTCOffset reports whether the text is Z or an offset ±hh:mm.
 func isUTCOffset(text []byte) bool {
 	if len(text) == 1 {
 		return text[0]|0x20 == 'z'
@@ -78,7 +79,8 @@ func isUTCOffset(text []byte) bool {
 	return okHour && okMinute && hour <= 23 && minute <= 59
 }
 
-// ParseDigits parses a text of digits. The caller limits its length.
+// ParseDigits returns the number that the text's digits form. ok is false for an empty text or
+// another character. The caller limits the length, because a long text overflows.
 func ParseDigits(text []byte) (n int, ok bool) {
 	for _, c := range text {
 		if !IsDigit(c) {
@@ -89,9 +91,9 @@ func ParseDigits(text []byte) (n int, ok bool) {
 	return n, len(text) > 0
 }
 
-// IsURL accepts an absolute http or https address: a host name, IPv4, or IPv6 in brackets;
-// an optional port; no user or password. All characters are printable ASCII, as in RFC
-// 3986.
+// IsURL reports whether the text is an absolute http or https address, or an https address if
+// onlyHTTPS is set. The host is a name, IPv4, or IPv6 in brackets. A port is optional; a user or
+// password is not allowed. All characters are printable ASCII, as in RFC 3986.
 func IsURL(text []byte, onlyHTTPS bool) bool {
 	rest, ok := CutScheme(text, onlyHTTPS)
 	if !ok {
@@ -104,8 +106,8 @@ func IsURL(text []byte, onlyHTTPS bool) bool {
 	return isAuthority(rest[:end]) && isPathQueryFragment(rest[end:])
 }
 
-// CutScheme returns an address without its scheme http:// or https://. It returns false for
-// other schemes, and for http:// if onlyHTTPS is set.
+// CutScheme returns the address without http:// or https:// at its start. ok is false for other
+// schemes, and for http:// if onlyHTTPS is set.
 func CutScheme(text []byte, onlyHTTPS bool) (rest []byte, ok bool) {
 	var lower [8]byte // https://
 	head := AppendLower(lower[:0], text[:min(len(text), len(lower))])
@@ -118,6 +120,7 @@ func CutScheme(text []byte, onlyHTTPS bool) (rest []byte, ok bool) {
 	return nil, false
 }
 
+// isAuthority reports whether the text is a host with an optional port.
 func isAuthority(text []byte) bool {
 	host, port, hasPort := text, []byte(nil), false
 	if len(text) > 0 && text[0] == '[' {
@@ -160,7 +163,8 @@ func isHostname(text []byte) bool {
 	return true
 }
 
-// isIPv6 checks the form alone: groups of hex digits, at most one ::.
+// isIPv6 reports whether the text has the form of an IPv6 address: groups of hex digits, at most
+// one ::.
 func isIPv6(text []byte) bool {
 	groups, gaps := 0, bytes.Count(text, []byte("::"))
 	if gaps > 1 || bytes.Contains(text, []byte(":::")) || len(text) < 2 {
@@ -182,7 +186,8 @@ func isIPv6(text []byte) bool {
 	return groups == 8 && gaps == 0 || groups < 8 && gaps == 1
 }
 
-// isPathQueryFragment takes path, query and fragment.
+// isPathQueryFragment reports whether the text has only characters that a path, query and
+// fragment of an address may have.
 func isPathQueryFragment(text []byte) bool {
 	for i := range text {
 		switch c := text[i]; {
@@ -206,8 +211,8 @@ func allHex(text []byte) bool {
 	return true
 }
 
-// IsPrintableText rejects control characters except tab and line ends, and bytes that are not
-// UTF-8.
+// IsPrintableText reports whether the text is UTF-8 without control characters. Tabs and line
+// ends are allowed.
 func IsPrintableText(text []byte) bool {
 	for i := 0; i < len(text); {
 		c := text[i]
