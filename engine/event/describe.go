@@ -11,8 +11,9 @@ import (
 )
 
 // DescribeAsJSON returns the event as a JSON object for a person who reads a log. It leaves out
-// secrets and personal data, and shows only the length of sealed (encrypted) parts. The member
-// names are part of the output format and never change.
+// secrets and personal data. Of sealed (encrypted) parts it shows only the length, of auction
+// names, which are hashes, the first bytes. The member names are part of the output format and
+// never change.
 func DescribeAsJSON(e Event) string {
 	d := jsonDescription{}
 	switch e := e.(type) {
@@ -99,12 +100,14 @@ func (d *jsonDescription) addMember(name, value string) {
 	*d = append(*d, strconv.Quote(name)+":"+value)
 }
 
+// addUint adds a number. Zero is left out.
 func (d *jsonDescription) addUint(name string, v uint64) {
 	if v != 0 {
 		d.addMember(name, strconv.FormatUint(v, 10))
 	}
 }
 
+// addText adds a text. An empty text is left out.
 func (d *jsonDescription) addText(name, v string) {
 	if v != "" {
 		d.addMember(name, string(escape.AppendJSONString(nil, []byte(v))))
@@ -113,6 +116,7 @@ func (d *jsonDescription) addText(name, v string) {
 
 func (d *jsonDescription) addHex(name string, v []byte) { d.addText(name, hex.EncodeToString(v)) }
 
+// addFlag adds the member with value true, or leaves it out if v is false.
 func (d *jsonDescription) addFlag(name string, v bool) {
 	if v {
 		d.addMember(name, "true")
@@ -248,8 +252,8 @@ func (d *jsonDescription) addCredentialSet(e *CredentialSet) {
 	d.addFlag("revoked", e.Revoked)
 }
 
-// addAuctionHeld leaves out the ping's fields of the lead and every token, because a token allows
-// selling or buying at the bid.
+// addAuctionHeld adds the members of an AuctionHeld event. It leaves out the lead's fields, and
+// every token, because a token allows its holder to sell or buy at the bid.
 func (d *jsonDescription) addAuctionHeld(e *AuctionHeld) {
 	d.addText("auction", e.Auction.String())
 	d.addText("request", e.Request.String())
@@ -266,7 +270,8 @@ func (d *jsonDescription) addAuctionHeld(e *AuctionHeld) {
 	d.addFlag("test", e.Test)
 }
 
-// auctionNameBytes is the number of bytes shown of an auction's name: enough to find its sale.
+// auctionNameBytes is the number of bytes shown of an auction's name. They are enough to find the
+// sale that names the auction.
 const auctionNameBytes = 6
 
 func (d *jsonDescription) addAuctionName(member string, name [16]byte) {
@@ -286,6 +291,7 @@ func (d *jsonDescription) addBids(bids []Bid) {
 	d.addMember("bids", "["+strings.Join(all, ",")+"]")
 }
 
+// describeAsJSON returns the bid as a JSON object without the buyer's token.
 func (b *Bid) describeAsJSON() string {
 	d := jsonDescription{}
 	d.addUint("buyer", uint64(b.Buyer))
@@ -311,7 +317,8 @@ func (b *Bid) describeAsJSON() string {
 	return "{" + strings.Join(d, ",") + "}"
 }
 
-// addStatusChanged leaves out the reporter's reasons, because they may name a person.
+// addStatusChanged adds the members of a StatusChanged event. It leaves out the reporter's
+// reasons, because they may name a person.
 func (d *jsonDescription) addStatusChanged(e *StatusChanged) {
 	d.addText("request", e.Request.String())
 	d.addUint("buyer", uint64(e.Buyer))

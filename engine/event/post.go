@@ -199,6 +199,7 @@ func (s *PostSettled) encodeOrDecode(pb *protobufCodec) {
 // is field i+1.
 type dialectMessage market.Dialect
 
+// dialectIdempotent is the number of the field Idempotent, after the texts of a dialect.
 const dialectIdempotent = 14
 
 func (d *dialectMessage) encodeOrDecode(pb *protobufCodec) {

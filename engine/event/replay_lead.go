@@ -70,7 +70,8 @@ func (l *LeadDecided) decodeForReplay(pb *protobufCodec, src []byte) error {
 	return w.finish()
 }
 
-// decodeForReplay decodes a sale, like LeadDecided.decodeForReplay.
+// decodeForReplay decodes a sale with the fast decoder. At the first tag that it does not know,
+// it gives the rest of src to the general decoder pb.
 func (s *Sale) decodeForReplay(pb *protobufCodec, src []byte) error {
 	w := leadReader{rest: src}
 	for len(w.rest) > 0 {
@@ -106,7 +107,8 @@ func (s *Sale) decodeForReplay(pb *protobufCodec, src []byte) error {
 	return w.finish()
 }
 
-// decodeForReplay decodes a charge, like LeadDecided.decodeForReplay.
+// decodeForReplay decodes a cap charge with the fast decoder. At the first tag that it does not
+// know, it gives the rest of src to the general decoder pb.
 func (c *CapCharge) decodeForReplay(pb *protobufCodec, src []byte) error {
 	w := leadReader{rest: src}
 	for len(w.rest) > 0 {
@@ -124,7 +126,8 @@ func (c *CapCharge) decodeForReplay(pb *protobufCodec, src []byte) error {
 	return w.finish()
 }
 
-// decodeForReplay decodes a duplicate value, like LeadDecided.decodeForReplay.
+// decodeForReplay decodes a duplicate value with the fast decoder. At the first tag that it does
+// not know, it gives the rest of src to the general decoder pb.
 func (d *DuplicateValue) decodeForReplay(pb *protobufCodec, src []byte) error {
 	w := leadReader{rest: src}
 	for len(w.rest) > 0 {
@@ -164,6 +167,7 @@ func (w *leadReader) readVarint() uint64 {
 	return value
 }
 
+// readUint32 skips the tag and reads a number. A number over 32 bits is an error.
 func (w *leadReader) readUint32() uint32 {
 	value := w.readVarint()
 	if value > math.MaxUint32 {
@@ -210,6 +214,7 @@ func (w *leadReader) readID(into *[16]byte) {
 	}
 }
 
+// readCurrency skips the tag and copies a currency code of three bytes to into.
 func (w *leadReader) readCurrency(into *market.Currency) {
 	if value := w.readBytes(); len(value) == len(into) {
 		*into = market.Currency(value)

@@ -68,6 +68,8 @@ func (s *contactSearch) searchValue() bool {
 	return false
 }
 
+// searchObject skips an object. It reports whether a member's name, or a member's value, is or
+// contains a contact field.
 func (s *contactSearch) searchObject() bool {
 	for s.nextElement('}') {
 		name := s.rest
@@ -87,6 +89,7 @@ func (s *contactSearch) searchObject() bool {
 	return false
 }
 
+// searchArray skips an array, and reports whether an element contains a contact field.
 func (s *contactSearch) searchArray() bool {
 	for i := 0; s.nextElement(']'); i++ {
 		if s.searchValue() {
@@ -153,8 +156,8 @@ var extraContactNames = []string{
 // of a configured name grows to more than twice its size.
 const longestContact = 2 * maxFieldName
 
-// normalizeName returns the name in the form in which contact names are compared. See
-// appendNormalizedName.
+// normalizeName returns the name in the form in which contact names are compared: lower-case
+// letters and digits alone. See appendNormalizedName.
 func normalizeName(name string) string { return string(appendNormalizedName(nil, []byte(name))) }
 
 // appendNormalizedName appends a name in the form in which contact names are compared: its

@@ -54,7 +54,7 @@ func (r Reason) String() string {
 	return reasonNames[r]
 }
 
-// FurthestOf returns that of the two reasons whose stage is later in a decision.
+// FurthestOf returns r or other, the one with the later stage in a decision (see reasonRank).
 func (r Reason) FurthestOf(other Reason) Reason {
 	if reasonRank[other] > reasonRank[r] {
 		return other

@@ -146,7 +146,7 @@ func boolAsUint(b bool) uint64 {
 	return 0
 }
 
-// BuyerFunds is a buyer's money as it was after the event Seq.
+// BuyerFunds is a buyer's balance and held money after the event Seq.
 type BuyerFunds struct {
 	Seq           uint64 // of the event
 	At            int64  // its batch's time, Unix nanoseconds

@@ -14,7 +14,7 @@ import (
 // (event.Sale.Ping). A refusal or release of the same sale frees the auction again. Both events
 // name the lead. So the state of an auction depends on its own shard and the event alone, and one
 // lead cannot free an auction that another lead has used since. Between request and event, a
-// claim stands for the sale: of two posts for one bid, the second waits for the event of the
+// claim takes the place of the sale: of two posts for one bid, the second waits for the event of the
 // first.
 type auctionShard struct {
 	mu     sync.Mutex
@@ -42,6 +42,7 @@ func (a *AuctionRow) digest() uint64 {
 	return newDigest(16).addID16(&a.Name).addWord(a.Seq).addID16((*[16]byte)(&a.Lead)).addWord(uint64(a.Keep)).sum()
 }
 
+// auctionShardOf returns the shard that holds the auction with this name.
 func (s *State) auctionShardOf(name *[16]byte) *auctionShard { return &s.auctions[shardIndex(name)] }
 
 // FindAuction returns the auction with this name. The result is false if memory has no such

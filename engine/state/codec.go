@@ -8,11 +8,16 @@ import (
 // sectionEncoder appends numbers, byte strings and texts to the body of a snapshot's section.
 type sectionEncoder struct{ buf []byte }
 
+// writeUint appends v as a varint; writeInt appends a signed number in zigzag form.
 func (w *sectionEncoder) writeUint(v uint64) { w.buf = binary.AppendUvarint(w.buf, v) }
 func (w *sectionEncoder) writeInt(v int64)   { w.buf = binary.AppendVarint(w.buf, v) }
+
+// writeFixed appends v in eight bytes, for hashes and times, whose varints would be longer.
 func (w *sectionEncoder) writeFixed(v uint64) {
 	w.buf = binary.LittleEndian.AppendUint64(w.buf, v)
 }
+
+// writeRaw appends b without its length. writeBytes and writeString append the length first.
 func (w *sectionEncoder) writeRaw(b []byte) { w.buf = append(w.buf, b...) }
 func (w *sectionEncoder) writeBytes(b []byte) {
 	w.writeUint(uint64(len(b)))
@@ -55,6 +60,7 @@ func (r *sectionDecoder) readInt() int64 {
 	return v
 }
 
+// readFixed reads a number in eight bytes.
 func (r *sectionDecoder) readFixed() uint64 {
 	b := r.readRaw(8)
 	if len(b) < 8 {

@@ -16,6 +16,7 @@ const (
 // number.
 func newDigest(kind uint64) digest { return digest(digestSeed).addWord(kind) }
 
+// addWord adds one word to the hash. The order of the words matters.
 func (d digest) addWord(w uint64) digest {
 	high, low := bits.Mul64(uint64(d)^w^digestSeed, digestMul)
 	return digest(high ^ low ^ bits.RotateLeft64(w, 32))

@@ -48,7 +48,9 @@ func (s *State) ClaimDuplicateKeys(owner *Reservation, keys []market.DuplicateKe
 	return Reserved, market.LeadID{}, nil
 }
 
-// claimDuplicateKey claims one key. Its results have the meaning of ClaimDuplicateKeys' results.
+// claimDuplicateKey claims one key. The results are: whether the claim succeeded; for Full, the
+// accepted lead that has the key; for Contended, a channel that closes when the present claim
+// ends.
 func (s *State) claimDuplicateKey(key market.DuplicateKey, now int64) (ReserveResult, market.LeadID, <-chan struct{}) {
 	shard := &s.duplicates[shardIndex((*[16]byte)(&key))]
 	shard.mu.Lock()

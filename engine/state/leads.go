@@ -45,6 +45,7 @@ func (p *OpenPost) digest() uint64 {
 	return newDigest(8).addBytes(all.buf).sum()
 }
 
+// leadShardOf returns the shard that holds the lead.
 func (s *State) leadShardOf(id *market.LeadID) *leadShard {
 	return &s.leads[shardIndex((*[16]byte)(id))]
 }
@@ -148,6 +149,7 @@ type unknownDeliveryCounts struct {
 	byBuyer map[unknownDeliveryKey]int
 }
 
+// unknownDeliveryKey names a buyer, separately for test leads and other leads.
 type unknownDeliveryKey struct {
 	buyer market.Ref
 	test  bool

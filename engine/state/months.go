@@ -22,11 +22,14 @@ type monthlySaleCounts struct {
 	start, end int64 // of the last computed month
 }
 
+// monthlyCountKey names a campaign, a buyer and a month of monthlySaleCounts.
 type monthlyCountKey struct {
 	campaign, buyer market.Ref
 	month           int64 // its beginning in UTC, Unix nanoseconds
 }
 
+// monthlyCount counts the leads sold in a month, and how many of them were returned or have a
+// pending return.
 type monthlyCount struct{ sold, returned int64 }
 
 // monthRetention is the time in nanoseconds for which monthly counts and pending returns are

@@ -11,44 +11,41 @@ import (
 
 // webhookOutbox holds the pending webhooks and dead letters of one supplier.
 //
-// Events add webhooks: the event that causes a webhook names it (Webhook, in decisions,
-// settlements and changes). So a webhook is due from the instant at which its cause is
-// durable. Events also remove webhooks: after delivery, when an operator drops one, or
-// when there are too many dead letters. The webhookOutbox does not hold the payload, only the
-// position of the cause in the log.
+// Events add webhooks: the event that causes a webhook names it in its field Webhook. So a
+// webhook is due as soon as its cause is durable. Events also remove webhooks: after delivery,
+// when an operator drops one, or when there are too many dead letters. The outbox does not hold
+// the payload, only the position of the cause in the log.
 //
 // Invariants:
 //
-//   - Lead and type name a webhook, and the webhookOutbox has it once. A lead has one
-//     supplier, so all its webhooks are in one webhookOutbox.
-//   - A webhook is pending or dead. If the webhookOutbox is off, no webhook is pending: new
-//     ones are dead at once, and no resend changes that.
-//   - Order within a lead: a pending webhook with fewer than two attempts (the first
-//     one and the first retry) holds back the lead's later ones. Dead letters hold no
-//     webhook back. So a lead's webhooks are a chain in the order of their causes, and
-//     only earlier ones decide whether one may be sent.
-//   - due has exactly the pending webhooks that are neither held back nor in flight,
-//     the earliest first; dead has all dead letters, the oldest first. Both orders end
-//     in the webhook's name, so they do not depend on the order of the rows.
-//   - An in-flight mark means that a sender has the webhook. ClaimDueWebhook sets it; the
-//     event of the attempt's result or UnclaimWebhook removes it. It is in no snapshot
-//     and no hash: after a restart every webhook is due again, which is why delivery
-//     is at least once. It is stored by the webhook's name and not in the row, which
-//     may die, go or be resent meanwhile: no second attempt begins before the first
-//     has ended.
-//   - A failure counts only as the attempt after the last one that counted. A failure
-//     that arrives after its webhook was resent or died is late, and does not change
-//     the webhook.
+//   - Lead and type identify a webhook, and the outbox has it once. A lead has one supplier, so
+//     all its webhooks are in one outbox.
+//   - A webhook is pending or dead. If the outbox is off, no webhook is pending: new ones are
+//     dead at once, and no resend changes that.
+//   - Order within a lead: a pending webhook with fewer than two attempts (the first one and the
+//     first retry) holds back the lead's later webhooks. Dead letters hold no webhook back. So a
+//     lead's webhooks are a chain in the order of their causes, and only earlier ones decide
+//     whether one may be sent.
+//   - due has exactly the pending webhooks that are neither held back nor in flight, the earliest
+//     first; dead has all dead letters, the oldest first. Equal times are ordered by cause, type
+//     and lead, so neither order depends on the positions of the rows.
+//   - An in-flight mark means that a sender has the webhook. ClaimDueWebhook sets the mark; the
+//     event of the attempt's result or UnclaimWebhook removes it. It is in no snapshot and no
+//     hash: after a restart every webhook is due again, so delivery is at least once. It is
+//     stored by lead and type and not in the row, because the row may die, be removed or be
+//     resent meanwhile. So no second attempt begins before the first has ended.
+//   - A failure counts only as the attempt after the last one that counted. A failure that
+//     arrives after its webhook was resent or died is late, and does not change the webhook.
 //
-// Apply alone changes rows, chains and status, in O(log n) for each webhook of an event.
-// Only switching an webhookOutbox off touches every pending one, once. ClaimDueWebhook and
-// UnclaimWebhook change marks and due, also in O(log n). mu guards everything. The growing
-// parts are pointer-free: rows without gaps in a slab, where the last row fills the place
-// of a removed one, and places in the queues.
+// Apply alone changes rows, chains and status, in O(log n) for each webhook of an event. Only
+// switching an outbox off changes every pending one, once. ClaimDueWebhook and UnclaimWebhook
+// change marks and due, also in O(log n). mu guards everything. The growing parts are
+// pointer-free. Rows are in a slab without gaps, where the last row fills the place of a removed
+// one; heaps refer to rows by position.
 //
-// (Rejected: one queue for all suppliers, where a supplier with a hanging endpoint blocks
-// the others. Rejected: due times in the index of leads, which each supplier's sender
-// would scan at every wake-up.)
+// (Rejected: one queue for all suppliers, where a supplier with a hanging endpoint blocks the
+// others. Rejected: due times in the index of leads, which each supplier's sender would scan at
+// every wake-up.)
 type webhookOutbox struct {
 	supplier market.Ref
 	maxDead  int // of dead letters
@@ -67,12 +64,14 @@ type webhookOutbox struct {
 	off          bool
 }
 
+// webhookKey identifies a webhook within its supplier's outbox.
 type webhookKey struct {
 	lead market.LeadID
 	kind market.WebhookType
 }
 
-// webhookRow is one webhook. next and place are not in snapshots.
+// webhookRow is one webhook in an outbox. Snapshots leave out next and queuePosition, which
+// loading computes again.
 type webhookRow struct {
 	Lead          market.LeadID
 	Cause         uint64
@@ -85,7 +84,7 @@ type webhookRow struct {
 	Dead          bool
 }
 
-// QueuedWebhook is a pending webhook or a dead letter.
+// QueuedWebhook is a copy of a pending webhook or a dead letter, for senders and operators.
 type QueuedWebhook struct {
 	Lead     market.LeadID
 	Type     market.WebhookType
@@ -97,7 +96,7 @@ type QueuedWebhook struct {
 	Dead     bool
 }
 
-// OutboxStatus counts the webhooks of one supplier.
+// OutboxStatus counts the webhooks in one supplier's outbox, or in all outboxes.
 type OutboxStatus struct {
 	Pending      int   // to be sent, including those in flight
 	InFlight     int   // that a sender has taken
@@ -107,9 +106,9 @@ type OutboxStatus struct {
 	Off          bool
 }
 
-// ClaimDueWebhook returns the earliest due webhook that is not in flight, and marks it as in
-// flight. It belongs to the caller until an event records the attempt's result, or until
-// UnclaimWebhook. It returns false if no webhook is due.
+// ClaimDueWebhook returns the supplier's earliest webhook that is due at now, and marks it as in
+// flight. Only the caller may then send it, until an event records the attempt's result or the
+// caller calls UnclaimWebhook. The result is false if no webhook is due.
 func (s *State) ClaimDueWebhook(supplier market.Ref, now int64) (QueuedWebhook, bool) {
 	b := s.outboxes.get(supplier)
 	if b == nil {
@@ -130,7 +129,8 @@ func (s *State) ClaimDueWebhook(supplier market.Ref, now int64) (QueuedWebhook, 
 	return row.toQueuedWebhook(supplier), true
 }
 
-// UnclaimWebhook removes the mark of a webhook that was not sent. It is due as before.
+// UnclaimWebhook ends the claim on a webhook that the caller could not send. The webhook is due
+// again.
 func (s *State) UnclaimWebhook(claimed QueuedWebhook) {
 	b := s.outboxes.get(claimed.Supplier)
 	if b == nil {
@@ -143,7 +143,8 @@ func (s *State) UnclaimWebhook(claimed QueuedWebhook) {
 	s.outboxes.notifySender()
 }
 
-// NextWebhookDueTime returns when the earliest webhook that ClaimDueWebhook could return is due.
+// NextWebhookDueTime returns when the supplier's next webhook can be sent, in Unix nanoseconds.
+// ok is false if all are in flight, held back or dead, or if there are none.
 func (s *State) NextWebhookDueTime(supplier market.Ref) (due int64, ok bool) {
 	b := s.outboxes.get(supplier)
 	if b == nil {
@@ -157,7 +158,8 @@ func (s *State) NextWebhookDueTime(supplier market.Ref) (due int64, ok bool) {
 	return b.due.at(0).due, true
 }
 
-// OutboxStatus returns the status of a supplier's outbox.
+// OutboxStatus returns the counts of a supplier's webhooks. They are zero for a supplier without
+// webhooks.
 func (s *State) OutboxStatus(supplier market.Ref) OutboxStatus {
 	b := s.outboxes.get(supplier)
 	if b == nil {
@@ -173,6 +175,7 @@ func (s *State) OutboxStatus(supplier market.Ref) OutboxStatus {
 
 func (r *webhookRow) key() webhookKey { return webhookKey{r.Lead, r.Type} }
 
+// toQueuedWebhook returns a copy of the row for callers outside of the state.
 func (r *webhookRow) toQueuedWebhook(supplier market.Ref) QueuedWebhook {
 	return QueuedWebhook{
 		Lead: r.Lead, Type: r.Type, Supplier: supplier, Cause: r.Cause, Created: r.Created,
@@ -185,7 +188,8 @@ func (r *webhookRow) digest(supplier market.Ref) uint64 {
 		addWord(uint64(supplier) | uint64(r.Attempts)<<32).addWord(uint64(r.Type) | boolAsUint(r.Dead)<<8).sum()
 }
 
-// digest hashes the part of the outbox that events determine.
+// digest returns the outbox's part of State.Hash: the rows and the status, without in-flight
+// marks.
 func (b *webhookOutbox) digest() uint64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -196,8 +200,8 @@ func (b *webhookOutbox) digest() uint64 {
 	return sum
 }
 
-// webhookOutboxes holds the webhookOutboxes of all suppliers that ever had a webhook. It has as many
-// shards as rows have, so that a snapshot copies it piece by piece.
+// webhookOutboxes holds the outboxes of all suppliers that ever had a webhook. It has as many
+// shards as leads have, so that a snapshot copies it in small steps.
 type webhookOutboxes struct {
 	mu      sync.RWMutex // guards the set of outboxes, not their contents
 	shards  [shardCount]outboxShard
@@ -206,20 +210,23 @@ type webhookOutboxes struct {
 	maxDead int // of dead letters a supplier
 }
 
-// outboxShard has one or two outboxes.
+// outboxShard holds the outboxes of the suppliers with one value of number modulo shardCount.
+// They are usually one or two.
 type outboxShard struct {
 	boxes  []*webhookOutbox
 	loaded uint64 // the snapshot contains the events up to this one
 }
 
-// maxDeadLetters is the number of dead letters that a supplier's outbox keeps.
+// maxDeadLetters is the maximum number of dead letters in a supplier's outbox. The oldest ones
+// beyond it are removed.
 const maxDeadLetters = 100_000
 
+// shardOf returns the shard with the supplier's outbox.
 func (o *webhookOutboxes) shardOf(supplier market.Ref) *outboxShard {
 	return &o.shards[supplier%shardCount]
 }
 
-// get returns a supplier's outbox, or nil.
+// get returns a supplier's outbox, or nil if the supplier never had a webhook.
 func (o *webhookOutboxes) get(supplier market.Ref) *webhookOutbox {
 	o.mu.RLock()
 	defer o.mu.RUnlock()
@@ -235,8 +242,8 @@ func (shard *outboxShard) findOutbox(supplier market.Ref) *webhookOutbox {
 	return nil
 }
 
-// getOrCreate returns a supplier's outbox, and creates it if necessary. Only Apply calls
-// it.
+// getOrCreate returns a supplier's outbox, and creates it if necessary. Only Apply and the
+// loading of a snapshot call it.
 func (o *webhookOutboxes) getOrCreate(supplier market.Ref) *webhookOutbox {
 	if b := o.get(supplier); b != nil {
 		return b
@@ -251,8 +258,8 @@ func (o *webhookOutboxes) getOrCreate(supplier market.Ref) *webhookOutbox {
 	return b
 }
 
-// notifySender tells the receiver that a webhook may be due. It does not wait for the receiver,
-// and merges repeated notifications.
+// notifySender notifies the receiver of WebhooksChanged that a webhook may be due. It does not
+// wait for the receiver, and merges repeated notifications.
 func (o *webhookOutboxes) notifySender() {
 	select {
 	case o.changed <- struct{}{}:
@@ -260,7 +267,7 @@ func (o *webhookOutboxes) notifySender() {
 	}
 }
 
-// all returns the outboxes by supplier. Callers must not change the list.
+// all returns all outboxes, ordered by supplier. Callers must not change the list.
 func (o *webhookOutboxes) all() []*webhookOutbox {
 	o.mu.RLock()
 	defer o.mu.RUnlock()
@@ -274,11 +281,11 @@ func (o *webhookOutboxes) digest() (sum uint64) {
 	return sum
 }
 
-// WebhooksChanged returns a channel that receives when a webhook may be due, or due
-// earlier. Several changes are one value, so there should be one receiver.
+// WebhooksChanged returns a channel that receives a value when a webhook may have become due, or
+// due earlier. Several changes give one value, so only one goroutine should receive.
 func (s *State) WebhooksChanged() <-chan struct{} { return s.outboxes.changed }
 
-// OutboxTotals returns the counts of all outboxes together.
+// OutboxTotals returns the sums of the counts of all suppliers' webhooks.
 func (s *State) OutboxTotals() (all OutboxStatus) {
 	for _, b := range s.outboxes.all() {
 		one := s.OutboxStatus(b.supplier)
@@ -290,7 +297,8 @@ func (s *State) OutboxTotals() (all OutboxStatus) {
 	return all
 }
 
-// SuppliersWithPendingWebhooks returns the suppliers with pending webhooks, in order.
+// SuppliersWithPendingWebhooks returns the suppliers with webhooks to be sent, in order of their
+// numbers.
 func (s *State) SuppliersWithPendingWebhooks() (suppliers []market.Ref) {
 	for _, b := range s.outboxes.all() {
 		b.mu.Lock()
@@ -303,7 +311,8 @@ func (s *State) SuppliersWithPendingWebhooks() (suppliers []market.Ref) {
 	return suppliers
 }
 
-// FindWebhook returns a webhook, pending or dead.
+// FindWebhook returns the webhook of this type that the lead caused, pending or dead. It searches
+// all outboxes; the result is false if none has the webhook.
 func (s *State) FindWebhook(lead market.LeadID, kind market.WebhookType) (QueuedWebhook, bool) {
 	for _, b := range s.outboxes.all() {
 		if h, ok := b.findWebhook(lead, kind); ok {
@@ -323,8 +332,8 @@ func (b *webhookOutbox) findWebhook(lead market.LeadID, kind market.WebhookType)
 	return b.rows.at(int(n)).toQueuedWebhook(b.supplier), true
 }
 
-// ListDeadLetters lists a supplier's dead letters, the oldest first: it skips the first skip
-// ones and returns at most limit. It locks the supplier's outbox while it copies all dead
+// ListDeadLetters returns a page of a supplier's dead letters, the oldest first. It leaves out
+// the first skip ones and returns at most limit. It locks the outbox while it copies all dead
 // letters, so only operators' requests should call it.
 func (s *State) ListDeadLetters(supplier market.Ref, skip, limit int) []QueuedWebhook {
 	b := s.outboxes.get(supplier)

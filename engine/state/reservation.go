@@ -93,8 +93,9 @@ func (s *State) ReserveTurn(owner *Reservation, campaign market.Ref, rotationID 
 	return owner.sale.turn
 }
 
-// PeekTurn returns the member that ReserveTurn would choose with these parameters, and reserves
-// nothing.
+// PeekTurn returns which buyer would get the campaign's next turn, and reserves no turn.
+// rotationID is a hash of the eligible buyers and their weights. member is the buyer's index in
+// weights.
 func (s *State) PeekTurn(campaign market.Ref, rotationID uint64, weights []int32) (member uint32) {
 	return s.rotations.peekTurn(campaign, rotationID, weights)
 }

@@ -83,8 +83,9 @@ func (t *campaignRotationTable) reserveTurn(campaign market.Ref, rotationID uint
 	return event.RotationTurn{Set: rotationID, Phase: s.phase, Member: uint32(member)}
 }
 
-// peekTurn returns the member that reserveTurn would choose now, and reserves nothing. The
-// parameters are those of reserveTurn.
+// peekTurn returns the member that would get the campaign's next turn, and reserves no turn.
+// rotationID is a hash of the eligible buyers (members) and their weights. The result is an index
+// of weights.
 func (t *campaignRotationTable) peekTurn(campaign market.Ref, rotationID uint64, weights []int32) uint32 {
 	c := t.getOrCreate(campaign)
 	c.mu.Lock()
@@ -102,7 +103,7 @@ func (c *campaignRotations) initialPhaseLocked(rotationID uint64) uint32 {
 	return uint32(newDigest(rotationID).addWord(c.appliedTurns).sum())
 }
 
-// releaseTurn gives back a reserved turn whose request ended without a sale. It drops a rotation
+// releaseTurn gives back a turn that a request has reserved and not used. It drops a rotation
 // that no event has used and that has no other reserved turn.
 func (t *campaignRotationTable) releaseTurn(campaign market.Ref, turn event.RotationTurn) {
 	c := t.getOrCreate(campaign)
@@ -164,7 +165,7 @@ func (s *rotation) countAppliedTurn(member uint32) {
 	s.counts[member]++
 }
 
-// dropLeastRecentlyUsed forgets the counts of the rotation whose last turn is the oldest. The
+// dropLeastRecentlyUsed forgets the counts of the rotation with the oldest last turn. The
 // rotation that is being added has no last turn yet and stays. Reserved turns stay as well.
 func (c *campaignRotations) dropLeastRecentlyUsed() {
 	var oldest uint64
@@ -185,6 +186,7 @@ func (c *campaignRotations) dropLeastRecentlyUsed() {
 	victim.applied, victim.counts, victim.lastTurn = false, nil, 0
 }
 
+// getOrCreate returns the campaign's rotations, and creates them if necessary.
 func (t *campaignRotationTable) getOrCreate(campaign market.Ref) *campaignRotations {
 	t.mu.Lock()
 	defer t.mu.Unlock()

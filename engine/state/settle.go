@@ -154,7 +154,7 @@ func (shard *leadShard) settleOpenPost(e *event.PostSettled) {
 }
 
 // applyStatusChanged applies a buyer's report on leads, or an operator's decision on a return.
-// Changes that the event lists as rejected or without effect change nothing.
+// It skips changes that the event lists as rejected or without effect.
 func (s *State) applyStatusChanged(seq uint64, batchTime int64, e *event.StatusChanged) {
 	s.storeIdempotencyKey(&e.Idempotency, newRowAnsweredByEvent(seq), seq, batchTime)
 	for i := range e.Changes {
@@ -169,6 +169,8 @@ func (s *State) applyStatusChanged(seq uint64, batchTime int64, e *event.StatusC
 	}
 }
 
+// applyChangeToLead applies one change of a StatusChanged event to the lead's row, unless the
+// loaded snapshot contains it already.
 func (s *State) applyChangeToLead(seq uint64, c *event.LeadChange) {
 	shard := s.leadShardOf(&c.Lead)
 	shard.mu.Lock()

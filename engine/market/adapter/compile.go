@@ -31,8 +31,9 @@ func NewPingTemplate(format, template string, secrets map[string]string) (*Templ
 	return newTemplate(pingBody, format, template, secrets)
 }
 
-// NewPostTemplate compiles an operator's template for posts. Its parameters and results are those
-// of NewPingTemplate.
+// NewPostTemplate compiles an operator's template for posts. format is the body's format: JSON,
+// form or XML. secrets maps the names of secrets in templates to their full names. It returns
+// either a template or all mistakes that are visible without a campaign.
 func NewPostTemplate(format, template string, secrets map[string]string) (*Template, []market.TemplateError) {
 	return newTemplate(postBody, format, template, secrets)
 }
@@ -115,6 +116,7 @@ type templateCompiler struct {
 	mistakes []market.TemplateError
 }
 
+// addMistakeAt records a mistake at this position of the template.
 func (c *templateCompiler) addMistakeAt(at parse.Pos, format string, args ...any) {
 	c.mistakes = append(c.mistakes, market.TemplateError{Line: c.lineAt(at), Message: fmt.Sprintf(format, args...)})
 }

@@ -130,6 +130,7 @@ func parseNumberValue(v market.Value) market.Value {
 	return market.Value{Kind: market.KindNumber, Text: v.Text}
 }
 
+// andValues reports whether all values are true for an if.
 func andValues(values []market.Value) bool {
 	for _, v := range values {
 		if !isTruthy(v) {
@@ -139,6 +140,7 @@ func andValues(values []market.Value) bool {
 	return true
 }
 
+// orValues reports whether a value is true for an if.
 func orValues(values []market.Value) bool {
 	for _, v := range values {
 		if isTruthy(v) {

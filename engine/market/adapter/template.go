@@ -133,6 +133,8 @@ type requestValue struct {
 	read func(v *templateData) market.Value
 }
 
+// requestValues are the values that templates can name beside the lead's fields and the
+// functions.
 var requestValues = map[string]requestValue{
 	"auction": {0, (*templateData).auctionID},
 	"vertical": {0, func(v *templateData) market.Value {

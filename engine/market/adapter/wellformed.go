@@ -55,6 +55,7 @@ func checkBody(format string, body []byte) *malformedBodyError {
 	return bad
 }
 
+// checkJSON returns an error unless the body is one JSON value.
 func checkJSON(body []byte) *malformedBodyError {
 	if json.Valid(body) {
 		return nil

@@ -68,9 +68,9 @@ func offsetIntervalAt(seconds int64, zone *time.Location) offsetInterval {
 	return run
 }
 
-// nextZoneChange returns the next instant after at at which the zone's rule may change. It
-// corrects Time.ZoneBounds: for a zone's recurring rule, Go ends every year after 365 days. So on
-// the last day of a leap year ZoneBounds returns an end in the past. That year has no further
+// nextZoneChange returns the next instant later than at when the offset of at's zone may change.
+// It corrects Time.ZoneBounds: for a zone's recurring rule, Go ends every year after 365 days. So
+// on the last day of a leap year ZoneBounds returns an end in the past. That year has no further
 // change: the next one can be on New Year's Day.
 func nextZoneChange(at time.Time) time.Time {
 	_, end := at.ZoneBounds()
@@ -137,6 +137,7 @@ func (p Period) firstDayOfNextPeriod(first day) day {
 	return first + 1
 }
 
+// date returns the day as year, month and day of the month.
 func (d day) date() (year int, month time.Month, dayOfMonth int) {
 	return time.Unix(int64(d)*secondsInDay, 0).UTC().Date()
 }

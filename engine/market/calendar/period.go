@@ -40,9 +40,10 @@ func (p Period) String() string {
 	return periodNames[p]
 }
 
-// WindowContaining returns the hour, day, week or month in the zone that contains the instant t.
-// start is inclusive and end exclusive; all are in Unix nanoseconds. The windows of one period
-// and zone follow each other without gap or overlap, so a window's start identifies it.
+// WindowContaining returns the hour, day, week or month in the zone that contains the instant t,
+// or all of time for Total. start is inclusive and end exclusive; all are in Unix nanoseconds.
+// The windows of one period and zone follow each other without gap or overlap, so a window's
+// start identifies it.
 func (p Period) WindowContaining(t int64, zone *time.Location) (start, end int64) {
 	switch p {
 	case Hour:

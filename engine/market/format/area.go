@@ -47,6 +47,7 @@ var fullyAssignedAreas = parseAreas(`
 972 973 975 978 979 980 984 985 986 989
 `)
 
+// parseAreas returns the set of the area codes in a text, which white space separates.
 func parseAreas(codes string) (set areaSet) {
 	for _, code := range strings.Fields(codes) {
 		n := areaNumber([]byte(code))

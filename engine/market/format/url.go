@@ -141,11 +141,14 @@ func isAuthority(text []byte) bool {
 	return isHostname(host) && (!hasPort || isPort(port))
 }
 
+// isPort reports whether the text is a port number from 1 to 65535.
 func isPort(text []byte) bool {
 	port, ok := ParseDigits(text[:min(len(text), 6)])
 	return ok && len(text) <= 5 && port >= 1 && port <= maxPort
 }
 
+// isHostname reports whether the text is a host name or an IPv4 address. Unlike an email's domain
+// it may have one label alone, and underscores.
 func isHostname(text []byte) bool {
 	if len(text) > maxHost {
 		return false
