@@ -121,7 +121,7 @@ const (
 	wireBytes   = 2
 )
 
-// appendTag appends the tag of a field: its number and its wire type.
+// appendTag appends a field's tag, which is its number and its wire type.
 func (pb *protobufCodec) appendTag(number uint32, wire uint64) {
 	pb.encoded = appendVarint(pb.encoded, uint64(number)<<3|wire)
 }
@@ -135,19 +135,19 @@ func appendVarint(dst []byte, v uint64) []byte {
 	return binary.AppendUvarint(dst, v)
 }
 
-// appendUint64 appends the field number with the value v, even if v is zero.
+// appendUint64 appends the field with this number and the value v, even if v is zero.
 func (pb *protobufCodec) appendUint64(number uint32, v uint64) {
 	pb.appendTag(number, wireVarint)
 	pb.encoded = appendVarint(pb.encoded, v)
 }
 
-// appendBytes appends the field number with the value v, even if v is empty.
+// appendBytes appends the field with this number and the value v, even if v is empty.
 func appendBytes[T string | []byte](pb *protobufCodec, number uint32, v T) {
 	pb.appendTag(number, wireBytes)
 	pb.encoded = append(appendVarint(pb.encoded, uint64(len(v))), v...)
 }
 
-// uint64Field encodes or decodes the field number as a varint of up to 64 bits.
+// uint64Field encodes or decodes the field with this number as a varint of up to 64 bits.
 func uint64Field(pb *protobufCodec, number uint32, v *uint64) {
 	if !pb.decoding && *v != 0 {
 		pb.appendUint64(number, *v)
@@ -159,7 +159,7 @@ func uint64Field(pb *protobufCodec, number uint32, v *uint64) {
 	}
 }
 
-// uint32Field encodes or decodes the field number as a varint of up to 32 bits.
+// uint32Field encodes or decodes the field with this number as a varint of up to 32 bits.
 func uint32Field[T ~uint32](pb *protobufCodec, number uint32, v *T) {
 	if !pb.decoding && *v != 0 {
 		pb.appendUint64(number, uint64(*v))
@@ -171,7 +171,8 @@ func uint32Field[T ~uint32](pb *protobufCodec, number uint32, v *T) {
 	}
 }
 
-// enumField encodes or decodes the field number as a number below 256, such as an enum's value.
+// enumField encodes or decodes the field with this number as a number below 256, such as an
+// enum's value.
 func enumField[T ~uint8](pb *protobufCodec, number uint32, v *T) {
 	if !pb.decoding && *v != 0 {
 		pb.appendUint64(number, uint64(*v))
@@ -183,8 +184,8 @@ func enumField[T ~uint8](pb *protobufCodec, number uint32, v *T) {
 	}
 }
 
-// zigzagField encodes or decodes the field number as a signed number (protobuf's sint64), which
-// is short for numbers near zero.
+// zigzagField encodes or decodes the field with this number as a signed number (protobuf's
+// sint64), which is short for numbers near zero.
 func zigzagField[T ~int64](pb *protobufCodec, number uint32, v *T) {
 	if !pb.decoding && *v != 0 {
 		pb.appendUint64(number, uint64(*v)<<1^uint64(*v>>63))
@@ -196,7 +197,7 @@ func zigzagField[T ~int64](pb *protobufCodec, number uint32, v *T) {
 	}
 }
 
-// fixed64Field encodes or decodes the field number in eight bytes. Times and hashes use it,
+// fixed64Field encodes or decodes this field in eight bytes. Times and hashes use it,
 // because a varint would be longer.
 func fixed64Field[T int64 | uint64](pb *protobufCodec, number uint32, v *T) {
 	if !pb.decoding && *v != 0 {
@@ -210,7 +211,7 @@ func fixed64Field[T int64 | uint64](pb *protobufCodec, number uint32, v *T) {
 	}
 }
 
-// boolField encodes or decodes the field number as a boolean. False is not written.
+// boolField encodes or decodes the field with this number as a boolean. False is not written.
 func boolField(pb *protobufCodec, number uint32, v *bool) {
 	if !pb.decoding && *v {
 		pb.appendUint64(number, 1)
@@ -222,8 +223,8 @@ func boolField(pb *protobufCodec, number uint32, v *bool) {
 	}
 }
 
-// stringField encodes or decodes the field number as a text. A decoded text shares memory with
-// the record.
+// stringField encodes or decodes the field with this number as a text. A decoded text shares
+// memory with the record.
 func stringField(pb *protobufCodec, number uint32, v *string) {
 	if !pb.decoding && *v != "" {
 		appendBytes(pb, number, *v)
@@ -235,8 +236,8 @@ func stringField(pb *protobufCodec, number uint32, v *string) {
 	}
 }
 
-// bytesField encodes or decodes the field number as a byte string. A decoded byte string shares
-// memory with the record.
+// bytesField encodes or decodes the field with this number as a byte string. A decoded byte
+// string shares memory with the record.
 func bytesField(pb *protobufCodec, number uint32, v *[]byte) {
 	if !pb.decoding && len(*v) != 0 {
 		appendBytes(pb, number, *v)
@@ -248,8 +249,8 @@ func bytesField(pb *protobufCodec, number uint32, v *[]byte) {
 	}
 }
 
-// fixedBytesField encodes or decodes the field number as a byte string with the length of v.
-// Encoding writes it only if present is set. Decoding rejects another length.
+// fixedBytesField encodes or decodes the field with this number as a byte string with the length
+// of v. Encoding writes it only if present is set. Decoding rejects another length.
 func fixedBytesField(pb *protobufCodec, number uint32, v []byte, present bool) {
 	if !pb.decoding && present {
 		appendBytes(pb, number, v)
@@ -265,14 +266,14 @@ func (pb *protobufCodec) decodeFixedBytes(v []byte) {
 	pb.finishField(ok && len(data) == len(v) && copy(v, data) == len(v))
 }
 
-// idField encodes or decodes the field number as 16 bytes: an identifier or a key. Zero is not
-// written.
+// idField encodes or decodes the field with this number as 16 bytes: an identifier or a key. Zero
+// is not written.
 func idField[T ~[16]byte](pb *protobufCodec, number uint32, id *T) {
 	var none T
 	fixedBytesField(pb, number, (*id)[:], *id != none)
 }
 
-// idListField encodes or decodes the field number as a list of 16-byte identifiers.
+// idListField encodes or decodes the field with this number as a list of 16-byte identifiers.
 func idListField[T ~[16]byte](pb *protobufCodec, number uint32, list *[]T) {
 	for i := 0; !pb.decoding && i < len(*list); i++ {
 		appendBytes(pb, number, (*list)[i][:])
@@ -282,8 +283,8 @@ func idListField[T ~[16]byte](pb *protobufCodec, number uint32, list *[]T) {
 	}
 }
 
-// stringListField encodes or decodes the field number as a list of texts. Decoded texts share
-// memory with the record.
+// stringListField encodes or decodes the field with this number as a list of texts. Decoded texts
+// share memory with the record.
 func stringListField(pb *protobufCodec, number uint32, list *[]string) {
 	for i := 0; !pb.decoding && i < len(*list); i++ {
 		appendBytes(pb, number, (*list)[i])
@@ -295,8 +296,8 @@ func stringListField(pb *protobufCodec, number uint32, list *[]string) {
 	}
 }
 
-// packedUint64Field encodes or decodes the field number as a list of numbers in one packed byte
-// string.
+// packedUint64Field encodes or decodes the field with this number as a list of numbers in one
+// packed byte string.
 func packedUint64Field[T ~[]uint64](pb *protobufCodec, number uint32, list *T) {
 	if !pb.decoding && len(*list) > 0 {
 		start := pb.beginLength(number)
@@ -312,8 +313,8 @@ func packedUint64Field[T ~[]uint64](pb *protobufCodec, number uint32, list *T) {
 	}
 }
 
-// messageField encodes or decodes the field number as the inner message m. Encoding writes it
-// only if present is set.
+// messageField encodes or decodes the field with this number as the inner message m. Encoding
+// writes it only if present is set.
 func messageField(pb *protobufCodec, number uint32, m message, present bool) {
 	if !pb.decoding && present {
 		start := pb.beginLength(number)
@@ -337,7 +338,7 @@ func (pb *protobufCodec) decodeInnerMessage(m message) {
 	pb.finishField(ok)
 }
 
-// messageListField encodes or decodes the field number as a list of messages.
+// messageListField encodes or decodes the field with this number as a list of messages.
 func messageListField[T any, P interface {
 	*T
 	message
@@ -352,9 +353,9 @@ func messageListField[T any, P interface {
 	}
 }
 
-// beginLength begins the field number, whose content is appended next and has an unknown length.
-// It leaves one byte for the length, because most are short, and returns that byte's position.
-// endLength completes the field.
+// beginLength begins the field with this number, whose content is appended next and has an
+// unknown length. It leaves one byte for the length, because most are short, and returns that
+// byte's position. endLength completes the field.
 func (pb *protobufCodec) beginLength(number uint32) (start int) {
 	pb.appendTag(number, wireBytes)
 	pb.encoded = append(pb.encoded, 0)

@@ -93,9 +93,9 @@ var plainTexts = [...]string{"a", "12", "1980-02-29"}
 // not escape it, the body is no longer well formed.
 var SampleText = []byte("a\"b'c\\d<e>&amp;f{{.x}}]]>--g%26=h+i\té\U0001F600")
 
-// ExampleJSON returns an example of the field as JSON, for API documentation. The field's rule
-// accepts the value and the filters pass it. The result is nil if none of its guesses fits, for
-// example because of a pattern.
+// ExampleJSON returns an example value of the field as JSON, for the example leads that the admin
+// API offers to operators. The field's rule accepts the value and the filters pass it. The result
+// is nil if no guess fits, for example because of a pattern.
 func (m *Mapping) ExampleJSON(slot Slot, filters []Filter) []byte {
 	r := &m.rules[slot]
 	members := r.membersThatPass()
@@ -204,7 +204,8 @@ func (r *fieldRule) membersThatPass() (all []Member) {
 	return all
 }
 
-// AcceptsState reports whether the campaign's own filters on the state pass leads of this state.
+// AcceptsState reports whether the campaign's own filters on the state field pass leads of this
+// state.
 func (c *Campaign) AcceptsState(state string) bool {
 	lead := Lead{Values: make([]Value, c.Mapping.SlotCount())}
 	lead.Values[SlotState] = Value{Kind: KindString, Text: []byte(state)}

@@ -148,7 +148,8 @@ func (s *State) applyAuctionHeld(seq uint64, batchTime int64, e *event.AuctionHe
 }
 
 // markAuctionSold records that the lead was sold in the auction, which can then sell no other
-// lead. It does nothing if memory no longer holds the auction.
+// lead. It skips an auction that memory no longer holds, and an event seq that the loaded
+// snapshot contains.
 func (s *State) markAuctionSold(seq uint64, auctionName [16]byte, lead market.LeadID) {
 	s.editAuctionRow(seq, auctionName, func(row *AuctionRow) { row.Lead = lead })
 }

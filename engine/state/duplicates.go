@@ -79,7 +79,8 @@ func (s *State) endDuplicateKeyClaims(keys []market.DuplicateKey) {
 }
 
 // storeDuplicateValues stores the values of an accepted lead, so that later leads with one of
-// them are duplicates.
+// them are duplicates. It does nothing for an event seq that the loaded snapshot contains
+// already.
 func (s *State) storeDuplicateValues(dups []event.DuplicateValue, lead market.LeadID, seq uint64, batchTime int64) {
 	for i := range dups {
 		shard := &s.duplicates[shardIndex((*[16]byte)(&dups[i].Key))]
@@ -104,7 +105,7 @@ func (shard *duplicateShard) keepsExistingRowLocked(dup *event.DuplicateValue, l
 
 // removeDuplicateValues removes the duplicate values of a lead whose sale was refused or
 // released, so that a second lead of this person is no duplicate. Values that another lead has
-// stored since stay.
+// stored since stay. It skips an event seq that the loaded snapshot contains already.
 func (s *State) removeDuplicateValues(dups []event.DuplicateValue, lead market.LeadID, seq uint64) {
 	for i := range dups {
 		key := (*[16]byte)(&dups[i].Key)

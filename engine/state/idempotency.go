@@ -93,7 +93,8 @@ func newRowAnsweredByEvent(seq uint64) idempotencyRow {
 }
 
 // storeIdempotencyKey stores the idempotency key that an event used. row refers to the answer. An
-// event without a key stores none.
+// event without a key is skipped, and so is an event seq that the loaded snapshot contains
+// already.
 func (s *State) storeIdempotencyKey(use *event.IdempotencyUse, row idempotencyRow, seq uint64, batchTime int64) {
 	if use.Key == [16]byte{} {
 		return

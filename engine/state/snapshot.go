@@ -144,9 +144,9 @@ func (shard *leadShard) copyForEncoding(body *sectionEncoder, scratch *[]Lead) (
 	}
 }
 
-// LoadSnapshot fills an empty state from a snapshot. newest is the newest log position of a
-// section. The caller then replays the log after Position, the oldest one. The state is complete
-// once newest is applied.
+// LoadSnapshot fills an empty state from a snapshot, whose sections were copied at different log
+// positions. The caller then replays the log after the oldest one, which Position returns. newest
+// is the newest one: once the event newest is applied, the state is complete.
 func (s *State) LoadSnapshot(r io.Reader) (newest uint64, err error) {
 	in := sectionReader{r: r}
 	if err := in.readHeader(); err != nil {

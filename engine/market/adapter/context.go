@@ -77,7 +77,8 @@ func (c escapeContext) appendValue(dst []byte, v market.Value) []byte {
 	panic("BUG: the template inserts a value in a context that allows none")
 }
 
-// afterValue returns the context after a value was inserted in context c.
+// afterValue returns the context behind a value that was inserted in context c. After a JSON
+// value, a comma or a bracket must follow; all other contexts continue.
 func (c escapeContext) afterValue() escapeContext {
 	if c == jsonValue {
 		return jsonDone
