@@ -11,8 +11,9 @@ import (
 	"pingpost/wal/backup"
 )
 
-// backupRunner backs the exchange up while it serves. It reads files as another program
-// would, so no request waits for it.
+// backupRunner copies the exchange's log and snapshots to the configured backup store while the
+// exchange serves. It reads the files from disk as a separate program would, so requests never
+// wait for it.
 type backupRunner struct {
 	shipper *backup.Shipper
 	stop    context.CancelFunc
@@ -21,10 +22,12 @@ type backupRunner struct {
 	backupTimeouts
 }
 
-// backupTimeouts limit the wait for the backup's store: at a start for the check whether
-// this copy of the exchange may continue, and at a stop for the remaining data. A network
-// folder may hang in a way that no context ends. So only a goroutine of the runner waits
-// for it.
+// backupTimeouts limits how long the exchange waits for the backup's store. start limits the
+// check at a start whether another copy of the exchange continued from this backup. flush
+// limits the shipping of the remaining data at a stop.
+//
+// A store in a network folder may hang in a system call that no context can cancel. So only a
+// goroutine of the backupRunner calls the store.
 type backupTimeouts struct{ start, flush time.Duration }
 
 const (
@@ -32,9 +35,11 @@ const (
 	backupFlushTimeout = 10 * time.Second
 )
 
-// createShipper creates the backup's shipper, if a backup is configured. It checks that this
-// exchange was not restored and started elsewhere, before the exchange sends anything to a
-// buyer. A store that does not answer does not prevent the start.
+// createShipper creates the shipper, which copies the log to the backup's store, if a backup is
+// configured. It runs before the exchange sends anything to a buyer.
+//
+// It fails if the store shows that another copy was restored from this backup and started
+// elsewhere. If the store does not answer, it logs a warning, and the start continues.
 func (x *Exchange) createShipper() error {
 	if x.options.Backup == nil {
 		return nil
@@ -60,12 +65,13 @@ func (x *Exchange) createShipper() error {
 	return nil
 }
 
-// errBackupHangs is the error for a store that ignores even its timeout.
+// errBackupHangs says that a call of the backup's store did not return even after its context
+// had ended.
 var errBackupHangs = errors.New("the backup's store hangs beyond its timeout")
 
-// runOrAbandon runs a task of the shipper that a store may block. If the task ignores the end
-// of its context, runOrAbandon returns errBackupHangs after 1.1 times the limit. The task then
-// continues in the background, and a.ended is closed when it returns.
+// runOrAbandon runs do, a task of the shipper that may block on the store, with a context that
+// ends after limit. If do still runs after 1.1 times the limit, it returns errBackupHangs. The
+// task then continues in the background. a.ended is closed when it returns.
 func (a *backupRunner) runOrAbandon(limit time.Duration, do func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	done, ended := make(chan error, 1), make(chan struct{})
@@ -84,13 +90,15 @@ func (a *backupRunner) runOrAbandon(limit time.Duration, do func(context.Context
 	}
 }
 
-// checkNotContinuedElsewhere returns a permanent error if the store has the log of an exchange that
-// was restored from this backup and started elsewhere.
+// checkNotContinuedElsewhere asks the backup's store whether another copy of this exchange was
+// restored from the backup and started elsewhere. In that case it returns a permanent error.
 func (a *backupRunner) checkNotContinuedElsewhere() error {
 	return a.runOrAbandon(a.backupTimeouts.start, a.shipper.StartShipping)
 }
 
-// start ships the log from now on.
+// start begins to ship the log to the backup's store in the background, until shipRestAndClose.
+// It first waits for the check of createShipper if that still hangs. Without a configured
+// backup it does nothing.
 func (a *backupRunner) start(x *Exchange) {
 	if a.shipper == nil {
 		return
@@ -108,7 +116,9 @@ func (a *backupRunner) start(x *Exchange) {
 	}()
 }
 
-// shipRestAndClose ships the last data, including the last snapshot. The log is closed by then.
+// shipRestAndClose stops the shipping, ships the data that the store lacks, and closes the
+// shipper. The exchange calls it at a stop, after it wrote the last snapshot and closed the
+// log. If the store hangs, it logs that the next start ships the rest.
 func (a *backupRunner) shipRestAndClose(x *Exchange) {
 	if a.shipper == nil {
 		return
@@ -130,7 +140,7 @@ func (a *backupRunner) shipRestAndClose(x *Exchange) {
 	a.shipper.Close()
 }
 
-// isIdle reports whether no task is active.
+// isIdle reports whether no task of the shipper runs, not even one that runOrAbandon abandoned.
 func (a *backupRunner) isIdle() bool {
 	select {
 	case <-a.ended:
@@ -147,7 +157,8 @@ func (a *backupRunner) shipOnce(x *Exchange) {
 	}
 }
 
-// addBackupGauges adds the backup's progress to the metrics.
+// addBackupGauges registers the pingpost_backup_* metrics: lag, number of errors, and time of
+// the last success.
 func (a *backupRunner) addBackupGauges(x *Exchange) {
 	x.meter.AddGauge(`pingpost_backup_lag_seconds`, func() float64 { return a.shipper.Status().Lag.Seconds() })
 	x.meter.AddGauge(`pingpost_backup_lag_entries`, func() float64 { return float64(a.shipper.Status().LagEntries) })
@@ -160,7 +171,8 @@ func (a *backupRunner) addBackupGauges(x *Exchange) {
 	})
 }
 
-// DataDir reads a configuration and returns its data directory, which must exist.
+// DataDir reads the configuration file at path and returns its data directory. It fails if the
+// directory does not exist. env looks up the variables that the configuration uses.
 func DataDir(path string, env func(string) (string, bool)) (dir string, err error) {
 	built, err := loadConfiguration(path, env)
 	if err != nil {
@@ -173,7 +185,8 @@ func DataDir(path string, env func(string) (string, bool)) (dir string, err erro
 	return dir, nil
 }
 
-// BackUp makes the backup ship new data now. It returns false if no backup is configured.
+// BackUp makes the running backup ship new data at once, and does not wait for it. It returns
+// false if no backup is configured or the exchange is not ready.
 func (x *Exchange) BackUp() bool {
 	if x.Ready() != nil || x.backupRunner.shipper == nil {
 		return false
@@ -182,7 +195,8 @@ func (x *Exchange) BackUp() bool {
 	return true
 }
 
-// Backup returns the progress of the backup.
+// Backup returns the progress of the backup for the admin API: whether one is configured, the
+// entries shipped, the lag and the last error.
 func (x *Exchange) Backup() admin.Backup {
 	if x.Ready() != nil || x.backupRunner.shipper == nil {
 		return admin.Backup{}

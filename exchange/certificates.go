@@ -10,11 +10,12 @@ import (
 	"pingpost/server/certificate"
 )
 
-// certificates are the TLS certificates of the two addresses.
+// certificates holds the TLS certificates of the exchange's two listeners: the public address
+// and the admin address.
 type certificates struct{ public, admin addressCertificate }
 
-// addressCertificate is the certificate of one address. Without a pair the address speaks
-// plain HTTP.
+// addressCertificate is the TLS certificate of one listener. If pair is nil, no certificate is
+// configured, and the listener speaks plain HTTP.
 type addressCertificate struct {
 	pair    *certificate.KeyPair
 	recheck chan struct{} // makes the watcher check the files now
@@ -28,7 +29,8 @@ func (s *addressCertificate) tlsConfig() *tls.Config {
 	return s.pair.TLSConfig()
 }
 
-// recheckFilesSoon makes the watchers of both certificates check their files soon.
+// recheckFilesSoon makes the background watchers of both certificates look for changed files
+// now, instead of at their next interval. A reload calls it. It does not wait.
 func (c *certificates) recheckFilesSoon() {
 	for _, s := range [...]*addressCertificate{&c.public, &c.admin} {
 		select {
@@ -38,8 +40,8 @@ func (c *certificates) recheckFilesSoon() {
 	}
 }
 
-// loadCertificates reads both certificates before the exchange binds an address, so that a
-// wrong one fails early.
+// loadCertificates reads the certificates of the public and the admin address. It runs before
+// the exchange listens, so that an unusable file fails the start early.
 func (x *Exchange) loadCertificates() (err error) {
 	x.certificates.public, err = loadCertificate("tls", x.settings.TLS)
 	if err != nil {
@@ -73,7 +75,9 @@ func CheckCertificates(settings *config.Settings) (err error) {
 	return err
 }
 
-// watchCertificates reloads the certificates when their files change.
+// watchCertificates starts a background watcher for each configured certificate, which reloads
+// the certificate when its files change. It also registers a metric with the certificate's
+// expiry.
 func (x *Exchange) watchCertificates() {
 	for address, s := range map[string]*addressCertificate{"listen": &x.certificates.public, "admin": &x.certificates.admin} {
 		if s.pair == nil {

@@ -14,8 +14,10 @@ const (
 	maxClockBehind = time.Hour
 )
 
-// checkAndForwardClock compares the wall clock with the log's last entry. If the wall clock is behind,
-// the exchange's clock continues from the entry.
+// checkAndForwardClock compares the wall clock with the time of the log's last entry at a
+// start. If they differ too much, it returns an error, unless Options.AcceptClock is set. If
+// the wall clock is behind, it sets the exchange's clock forward to the entry's time, because
+// time in the log never goes back.
 func (x *Exchange) checkAndForwardClock() error {
 	seq, at := x.log.Durable()
 	if seq == 0 {
@@ -32,8 +34,9 @@ func (x *Exchange) checkAndForwardClock() error {
 	return nil
 }
 
-// checkClockDistance returns an error if the clock is too far from the log's last entry. ahead is
-// the difference, negative if the clock is behind; lastEntryAt is the entry's time.
+// checkClockDistance returns an error if the wall clock is a week ahead of the log's last
+// entry, or over an hour behind it. ahead is the distance, negative if the clock is behind.
+// lastEntryAt is the entry's time in Unix nanoseconds.
 func checkClockDistance(ahead time.Duration, lastEntryAt int64) error {
 	logged := time.Unix(0, lastEntryAt).UTC()
 	shows := func() (clock, log string) {

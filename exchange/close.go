@@ -31,8 +31,8 @@ func (x *Exchange) Close() error {
 	return err
 }
 
-// writeSnapshotAtStop spares the next start its replay. A stop without disk space for it is
-// still clean.
+// writeSnapshotAtStop writes a last snapshot of the state, so that the next start need not
+// replay the log. If the disk has too little space for it, it logs a warning and returns nil.
 func (x *Exchange) writeSnapshotAtStop() error {
 	err := x.writeSnapshot()
 	if errors.Is(err, errDiskLow) {
@@ -42,8 +42,9 @@ func (x *Exchange) writeSnapshotAtStop() error {
 	return err
 }
 
-// closeListeners closes the listeners and waits for their servers. A server that was shut
-// down before it began to serve does not close its listener.
+// closeListeners closes both listeners, waits until their servers have returned, and closes
+// x.ended. The servers alone do not suffice: one that was shut down before it began to serve
+// leaves its listener open.
 func (x *Exchange) closeListeners() {
 	x.publicListener.Close()
 	x.adminListener.Close()
@@ -51,7 +52,8 @@ func (x *Exchange) closeListeners() {
 	close(x.ended)
 }
 
-// releaseAfterFailedStart releases everything that a failed start had opened.
+// releaseAfterFailedStart stops and closes every part of the exchange that a failed start had
+// already opened. Parts that were not opened are nil, and it skips them.
 func (x *Exchange) releaseAfterFailedStart() error {
 	x.draining.Store(true)
 	err := x.adminServer.Shutdown()

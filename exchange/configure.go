@@ -21,9 +21,12 @@ import (
 	"pingpost/server/admin"
 )
 
-// configureLocked activates a configuration. Requests in flight end under the one that
-// they began with; none is dropped. The caller holds configMu since it read the active
-// configuration to build this one.
+// configureLocked makes the configuration in r the active one: it stores its documents, passes
+// it to the engine, and then to both servers and the buyers' client. Requests in flight finish
+// under the configuration with which they began.
+//
+// The caller must hold configMu from the moment when it read the active configuration to build
+// r.
 func (x *Exchange) configureLocked(r *revision) error {
 	e, built := x.engine.Load(), r.Compiled
 	wanted := engine.Configuration{Catalog: built.Catalog, By: r.by, From: r.from}
@@ -54,8 +57,9 @@ func (x *Exchange) configureLocked(r *revision) error {
 	return nil
 }
 
-// storeDocument stores a document beside the log, unless it is active already, and returns
-// its hash.
+// storeDocument writes a configuration document to a file in the data directory's catalogs
+// folder. The file is named after the document's SHA-256, which it returns. It writes nothing
+// if the active configuration uses the document already.
 func (x *Exchange) storeDocument(text []byte) (hash string, err error) {
 	sum := sha256.Sum256(text)
 	hash = hex.EncodeToString(sum[:])
@@ -87,7 +91,8 @@ func (x *Exchange) addInitialValues(c *engine.Configuration, initial *config.Ini
 	c.Initial.PausedCampaigns, c.Initial.PausedBuyers = initial.Paused.Campaigns, initial.Paused.Buyers
 }
 
-// hashInitialCredential returns an initial credential in the engine's form.
+// hashInitialCredential returns a credential of the configuration file as the engine stores it:
+// with a hash in place of the secret value, and a hint by which operators recognize it.
 func (x *Exchange) hashInitialCredential(first *config.InitialCredential) engine.Credential {
 	value := []byte(first.Value.Reveal())
 	c := engine.Credential{
@@ -105,8 +110,9 @@ func (x *Exchange) hashInitialCredential(first *config.InitialCredential) engine
 	return c
 }
 
-// openOrImportLists opens the entries of the configured lists, and imports lists that have none
-// yet.
+// openOrImportLists loads the stored entries of all configured suppression lists into c.Tables.
+// A list without stored entries gets those of its initial file, which it imports. At a start it
+// also removes stored files that no list uses.
 func (x *Exchange) openOrImportLists(c *engine.Configuration, built *config.Compiled) error {
 	dir, key := x.settings.DataDir, x.vault.Derive("hashes")
 	c.Tables = make(map[market.ListID]*fingerprint.FingerprintTable)
@@ -139,15 +145,16 @@ func (x *Exchange) openOrImportLists(c *engine.Configuration, built *config.Comp
 	return nil
 }
 
-// logWarnings logs settings that are allowed but probably a mistake.
+// logWarnings logs the compiler's warnings about settings that are allowed but probably a
+// mistake.
 func (x *Exchange) logWarnings(warnings syntax.Problems) {
 	for _, warning := range warnings {
 		x.logger.Warn("the configuration has a setting that is probably a mistake", "path", warning.Path, "what", warning.Message)
 	}
 }
 
-// Reload reads the configuration file and the certificates again. After an error the
-// active configuration stays.
+// Reload reads the configuration file again, activates it, and logs the changes. It also makes
+// the certificate watchers check their files. After an error the active configuration stays.
 func (x *Exchange) Reload() error {
 	x.certificates.recheckFilesSoon()
 	built, err := loadConfiguration(x.path, x.options.Env)
@@ -177,7 +184,8 @@ func (x *Exchange) Reload() error {
 	return nil
 }
 
-// warnRestartSettings logs the changed settings that need a restart.
+// warnRestartSettings logs which settings of the new file differ from the running ones but take
+// effect only at the next start.
 func (x *Exchange) warnRestartSettings(now *config.Settings) {
 	if waiting := x.settings.KeysPendingRestart(now); len(waiting) > 0 {
 		x.logger.Warn("changes of these settings take effect at the next start", "settings", strings.Join(waiting, ", "))
@@ -192,13 +200,15 @@ func (x *Exchange) Configuration() []byte {
 	return nil
 }
 
-// Apply activates a YAML or JSON document. It returns the changes, and the unapplied
-// values: see ignoredInitialValues. It does not write the configuration file: the next reload
-// or start returns to the file. Entries from the API stay unless the document has them
-// too.
+// Apply activates a YAML or JSON configuration document that an operator sent to the admin API.
+// It returns the changes, the warnings, and the values that have no effect (see
+// unappliedValues). With dry set it only reports them. by names the operator.
 //
-// Variables come from the sender's environment. Secret values are sealed; other values
-// become part of the document.
+// Apply does not write the configuration file: the next reload or start returns to the file.
+// Entries that operators created through the API stay, unless the document has them too.
+//
+// variables come from the sender's environment. The exchange encrypts the values of secrets.
+// The values of other variables become part of the document.
 func (x *Exchange) Apply(document []byte, variables map[string]string, dry bool, by string) (changed admin.ConfigurationChanged, err error) {
 	if x.Ready() != nil {
 		return changed, errNotReady
@@ -238,9 +248,10 @@ func (x *Exchange) Apply(document []byte, variables map[string]string, dry bool,
 
 var errNotReady = errors.New("the exchange is not ready")
 
-// asSentDocumentError replaces the file name in the mistakes of a document from a request.
-// Paths in the document are relative to the exchange's own file, but the line numbers are
-// the document's.
+// asSentDocumentError replaces the exchange's file name in validation errors, because the
+// mistakes are in a document that an operator sent. Without this, errors would name the
+// exchange's own file, to which paths in the document are relative. Line numbers already refer
+// to the document.
 func (x *Exchange) asSentDocumentError(err error) error {
 	var problems *syntax.Problems
 	if !errors.As(err, &problems) {

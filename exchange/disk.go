@@ -13,12 +13,13 @@ import (
 	"pingpost/wal"
 )
 
-// diskMonitor measures the free disk space. The exchange refuses leads while less is free
-// than twice the next snapshot plus a reserve, so that it can always finish and log the
-// requests in flight. It accepts leads again automatically.
+// diskMonitor measures the free disk space every 250 milliseconds, and sets low while leads
+// must be refused. Leads are refused while less is free than twice the next snapshot plus a
+// reserve. This way the exchange can always finish and log the requests in flight. It accepts
+// leads again as soon as there is enough space.
 //
-// The reserve belongs to the log. A snapshot never uses it: it does not begin if it would,
-// and it stops if other programs or the log use the space meanwhile.
+// The reserve belongs to the log. A snapshot does not begin if it would need the reserve. It
+// stops if other programs or the log use up the space meanwhile.
 type diskMonitor struct {
 	dir         string
 	last        atomic.Uint64 // bytes of the newest snapshot
@@ -45,10 +46,13 @@ const (
 	snapshotCheckBytes = 4 << 20
 )
 
-// errDiskLow ends a snapshot. The log is then kept instead.
+// errDiskLow says that a snapshot was not written, or was stopped, because it would use the
+// disk space reserved for the log. The exchange then keeps the log that the snapshot would have
+// replaced.
 var errDiskLow = errors.New("too little free disk space for a snapshot")
 
-// startMeasuring measures the free space of a directory now and regularly until gone is closed.
+// startMeasuring measures the free disk space of the folder dir now, and then regularly in the
+// background until the channel gone is closed.
 func (s *diskMonitor) startMeasuring(dir string, logger *slog.Logger, gone <-chan struct{}) {
 	s.dir, s.logger = dir, logger
 	s.measureFree()
@@ -66,10 +70,12 @@ func (s *diskMonitor) startMeasuring(dir string, logger *slog.Logger, gone <-cha
 	}()
 }
 
-// setExpectedSnapshot sets the expected size of the next snapshot.
+// setExpectedSnapshot sets the expected size of the next snapshot. The space that must be free
+// for accepting leads depends on it.
 func (s *diskMonitor) setExpectedSnapshot(bytes uint64) { s.expected.Store(bytes) }
 
-// measureFree measures the free space, and decides whether leads are refused.
+// measureFree measures the free disk space, stores it, and sets low if the exchange must refuse
+// leads.
 func (s *diskMonitor) measureFree() {
 	free, err := wal.Free(s.dir)
 	if err != nil {
@@ -81,9 +87,10 @@ func (s *diskMonitor) measureFree() {
 	s.logSpaceLowOrRestored(time.Now(), free, needs)
 }
 
-// logSpaceLowOrRestored warns that leads are refused, at most once a minute. It logs later that leads
-// are accepted again.
-func (s *diskMonitor) logSpaceLowOrRestored(at time.Time, free, needed uint64) {
+// logLowSpace logs a warning, at most once a minute, while free is less than needs and the
+// exchange therefore refuses leads. It logs once when the space suffices again. at is the
+// current time.
+func (s *diskMonitor) logLowSpace(at time.Time, free, needs uint64) {
 	now, lastWarning := at.UnixNano(), s.lastWarning.Load()
 	switch {
 	case free >= needed:
@@ -96,28 +103,29 @@ func (s *diskMonitor) logSpaceLowOrRestored(at time.Time, free, needed uint64) {
 	}
 }
 
-// requiredFree returns how much must be free for leads to be accepted.
+// requiredFree returns how many bytes of the disk must be free for the exchange to accept
+// leads.
 func (s *diskMonitor) requiredFree() uint64 { return reserve + 2*s.expected.Load() }
 
-// measureRoomFor measures, and reports whether so many bytes can be written without the
-// reserve.
+// measureRoomFor measures the free disk space, and reports whether a file of the given size can
+// be written without using the reserve.
 func (s *diskMonitor) measureRoomFor(bytes uint64) bool {
 	s.measureFree()
 	return s.free.Load() >= reserve+bytes
 }
 
-// hasSpareForBackground reports whether background tasks may write. They stop long before leads are
-// refused.
+// hasSpareForBackground reports whether there is enough free disk space for files of background
+// tasks, such as the report. It returns false long before leads are refused.
 func (s *diskMonitor) hasSpareForBackground() bool { return s.free.Load() >= s.requiredFree()+reserve }
 
-// estimateSnapshotSize estimates the next snapshot: at least the size of the last one, and at
-// least the estimate for the current leads.
+// estimateSnapshotSize returns the expected size of the next snapshot in bytes. That is the
+// size of the last snapshot, or an estimate from the number of leads if that is larger.
 func (x *Exchange) estimateSnapshotSize() uint64 {
 	return max(x.disk.last.Load(), uint64(x.state.LeadCount())*leadBytes+baseSnapshotBytes)
 }
 
-// reserveWriter is a snapshot's writer. It fails as soon as the free space drops below the
-// reserve.
+// reserveWriter passes a snapshot's data on to a file. It fails with errDiskLow as soon as the
+// free disk space drops below the reserve of the log.
 type reserveWriter struct {
 	to      io.Writer
 	monitor *diskMonitor
@@ -152,12 +160,16 @@ const (
 	maxOutcomeBytes = 16 << 10
 )
 
-// logQueueLimits returns the size of the log's queue. An outcome must never wait for a
-// place. So the queue has monitor for the entries that were queued when the exchange began to
-// refuse leads, and for all that may still follow. These are one lead per connection that
-// was admitted before, with its post, and one outcome per open delivery. Neither has two
-// events in flight. The queued data is memory that the waiting requests hold anyway; the
-// queue adds one slot for each.
+// logQueueLimits returns how many entries and bytes the queue before the log may hold. An entry
+// with the outcome of a delivery must never wait for a place in the queue. So the queue has
+// places for everything that can be in it or still arrive:
+//
+//   - the backlog at which the exchange begins to refuse leads,
+//   - one lead with its post per connection, admitted before,
+//   - one outcome per open delivery.
+//
+// A connection or delivery never has two events in flight. The queued data is memory that the
+// waiting requests hold anyway; the queue adds one slot for each.
 func logQueueLimits(l *config.LimitSettings) (entries, bytes int) {
 	entries = maxQueueEntries + l.Connections + maxOpenPosts
 	lead := min(2*int64(l.Body)+maxOutcomeBytes, wal.MaxEntry)
@@ -165,8 +177,9 @@ func logQueueLimits(l *config.LimitSettings) (entries, bytes int) {
 	return entries, int(min(all, math.MaxInt))
 }
 
-// checkAcceptsLeads returns an error if the disk is low or the log has a long backlog. The engine
-// calls it before it reserves anything.
+// checkAcceptsLeads returns engine.ErrUnavailable if the disk is low, the log has a long
+// backlog, or the exchange is stopping. The engine calls it for every lead, before it reserves
+// caps or funds.
 func (x *Exchange) checkAcceptsLeads() error {
 	if x.disk.low.Load() || x.draining.Load() || isLogBehind(x.log.Stats()) {
 		return engine.ErrUnavailable
@@ -174,7 +187,8 @@ func (x *Exchange) checkAcceptsLeads() error {
 	return nil
 }
 
-// isLogBehind reports whether the log's backlog is above a limit.
+// isLogBehind reports whether the log's queue is too old, too long or too large, so that the
+// exchange must refuse leads.
 func isLogBehind(log wal.Stats) bool {
 	return log.QueueDelay > maxQueueDelay || log.Queued > maxQueueEntries || log.QueuedBytes > maxQueueBytes
 }

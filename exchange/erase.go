@@ -23,7 +23,8 @@ const (
 	eraseTimeout = 35 * time.Second
 )
 
-// eraser erases the persons of leads that it finds in the log.
+// eraser carries out one request to erase persons. It collects the matching leads from the log
+// and erases their contact data, at most maxErasePerEvent leads with each event.
 type eraser struct {
 	x          *Exchange
 	engine     engine.Operator
@@ -33,9 +34,10 @@ type eraser struct {
 	result     admin.Erased
 }
 
-// Erase drops the keys of the leads with an id, a phone number or an e-mail address, so
-// that their contact data becomes unreadable for good. The error is engine.ErrNotFound if
-// the log has no lead with the id.
+// Erase deletes the encryption keys of matching leads, so that their contact data becomes
+// unreadable for good. who names a lead id, a phone number or an e-mail address. The result
+// counts the erased leads, and lists matching leads that were not erased. The error is
+// engine.ErrNotFound if the log has no lead with the id.
 func (x *Exchange) Erase(who *admin.Erasure) (admin.Erased, error) {
 	if err := x.Ready(); err != nil {
 		return admin.Erased{}, err
@@ -56,7 +58,7 @@ func (x *Exchange) Erase(who *admin.Erasure) (admin.Erased, error) {
 	return r.result, err
 }
 
-// scheduleByID schedules the lead with an id for the next event.
+// scheduleByID finds the lead with the id in the log and adds it to the leads to erase.
 func (r *eraser) scheduleByID(id market.LeadID) error {
 	explainer, err := r.x.newExplainer()
 	if err != nil {
@@ -69,9 +71,10 @@ func (r *eraser) scheduleByID(id market.LeadID) error {
 	return r.scheduleLead(lead)
 }
 
-// scheduleByContact reads the log from its beginning to the state's position, because the
-// state knows which leads are in delivery. It holds the leads of at most one event in
-// memory.
+// scheduleByContact reads the whole log and schedules every lead whose contact data matches
+// who. It stops at the last entry that the state has applied, because only the state knows
+// which leads are in delivery. It erases in batches, so memory holds the leads of one event at
+// most.
 func (r *eraser) scheduleByContact(who *erasePattern) error {
 	last, _ := r.x.state.Position()
 	log, err := r.x.log.NewReaderSince(0)
@@ -103,7 +106,9 @@ func (r *eraser) scheduleByContact(who *erasePattern) error {
 	}
 }
 
-// scheduleIfMatch schedules the lead if it matches the pattern.
+// scheduleIfMatch decrypts the lead's contact data, and adds the lead to those to erase if a
+// field matches who. It skips a lead that is erased already. A lead that it cannot decrypt is
+// listed in the result as not erased.
 func (r *eraser) scheduleIfMatch(lead *event.LeadDecided, who *erasePattern) error {
 	contact, err := r.engine.Contact(lead)
 	switch {
@@ -118,7 +123,9 @@ func (r *eraser) scheduleIfMatch(lead *event.LeadDecided, who *erasePattern) err
 	return r.scheduleLead(lead)
 }
 
-// scheduleLead schedules a lead for the next event.
+// scheduleLead adds a lead to those that the next event erases, and writes the event once it
+// has maxErasePerEvent leads. A lead without a key of its own (from an old log) cannot be
+// erased, so the result lists it instead.
 func (r *eraser) scheduleLead(lead *event.LeadDecided) error {
 	if lead.Slot == 0 {
 		r.result.AddNotErased(lead.Lead, admin.NotErasedUnsealed)
@@ -131,7 +138,8 @@ func (r *eraser) scheduleLead(lead *event.LeadDecided) error {
 	return r.eraseScheduled()
 }
 
-// eraseScheduled erases the scheduled leads. It keeps those in delivery for eraseLeadsInDelivery.
+// eraseScheduled writes one event that erases the scheduled leads. The engine refuses leads
+// that are in delivery; eraseScheduled keeps them in inDelivery for eraseLeadsInDelivery.
 func (r *eraser) eraseScheduled() error {
 	open, err := r.engine.Erase(r.found)
 	if err == nil {
@@ -141,8 +149,9 @@ func (r *eraser) eraseScheduled() error {
 	return err
 }
 
-// eraseLeadsInDelivery waits for the leads in delivery, erases them, and reports those that
-// are still in delivery.
+// eraseLeadsInDelivery waits until the deliveries of the remaining leads have ended, and erases
+// these leads. A lead that is still in delivery after the timeout is listed in the result as
+// not erased.
 func (r *eraser) eraseLeadsInDelivery() error {
 	until := r.x.clock.Now() + int64(r.x.eraseTimeout)
 	for _, lead := range r.inDelivery {
@@ -158,7 +167,8 @@ func (r *eraser) eraseLeadsInDelivery() error {
 	return nil
 }
 
-// erasePattern is a person's phone number in E.164 form, or e-mail address.
+// erasePattern is the phone number (E.164) or the e-mail address of the person to erase.
+// Contact fields of leads are compared with it.
 type erasePattern struct {
 	phone, email []byte
 	scratch      []byte
@@ -168,8 +178,9 @@ func newErasePattern(who *admin.Erasure) *erasePattern {
 	return &erasePattern{phone: []byte(who.Phone), email: []byte(who.Email)}
 }
 
-// matchesAnyField reports whether a whole field equals the number or the address. A field that
-// only contains it does not match, because erasing is final.
+// matchesAnyField reports whether one of a lead's contact fields equals the phone number or
+// e-mail address. A field that contains it among other text does not match, because erasing is
+// final.
 func (w *erasePattern) matchesAnyField(fields []event.Field) bool {
 	for i := range fields {
 		if w.matchesField(fields[i].Text) {

@@ -107,8 +107,9 @@ func Start(path string, opt Options) (*Exchange, error) {
 	return x, nil
 }
 
-// start makes a new exchange serve. The admin address serves first, so that an operator can
-// watch the replay of the log.
+// start opens the data directory of a new exchange and begins to serve. The admin address
+// answers first, so that an operator can watch the replay of the log. After an error it closes
+// everything that it opened.
 func (x *Exchange) start(built *config.Compiled) error {
 	if err := x.listenAndServeAdmin(); err != nil {
 		return err
@@ -133,7 +134,8 @@ func newExchange(path string, opt Options, built *config.Compiled) *Exchange {
 	return x
 }
 
-// servePublic opens the public address for requests.
+// servePublic marks the exchange as ready and begins to accept requests at the public address.
+// It is the last step of a start.
 func (x *Exchange) servePublic() {
 	x.ready.Store(true)
 	x.watchCertificates()
@@ -141,8 +143,8 @@ func (x *Exchange) servePublic() {
 	x.logger.Info("serving", "listen", x.publicListener.Addr().String(), "admin", x.adminListener.Addr().String(), "leads", x.state.LeadCount())
 }
 
-// loadConfiguration reads and compiles a configuration. A setting with an unset variable is an
-// error.
+// loadConfiguration reads and compiles the configuration file at path. It returns an error if a
+// setting of the process refers to an environment variable that env does not have.
 func loadConfiguration(path string, env func(string) (string, bool)) (*config.Compiled, error) {
 	source, err := config.LoadWithSealed(path, env)
 	if err != nil {
@@ -158,7 +160,8 @@ func loadConfiguration(path string, env func(string) (string, bool)) (*config.Co
 	return built, nil
 }
 
-// listenAndServeAdmin listens on both addresses and serves the admin one.
+// listenAndServeAdmin opens the public and the admin listener, and begins to serve the admin
+// address. The public address is served only after the replay of the log.
 func (x *Exchange) listenAndServeAdmin() (err error) {
 	if err := x.loadCertificates(); err != nil {
 		return err
@@ -177,7 +180,9 @@ func (x *Exchange) listenAndServeAdmin() (err error) {
 	return nil
 }
 
-// serveInBackground serves an address until the exchange drains. An earlier end breaks the exchange.
+// serveInBackground runs serve on the listener in a goroutine. If serve fails before the
+// exchange stops, the error goes to x.broken, which ends the exchange. name is the address's
+// name in that error.
 func (x *Exchange) serveInBackground(name string, listener net.Listener, serve func(net.Listener) error) {
 	x.serving.Add(1)
 	go func() {
@@ -188,9 +193,11 @@ func (x *Exchange) serveInBackground(name string, listener net.Listener, serve f
 	}()
 }
 
-// Addr returns the public address, Admin the admin address.
+// Addr returns the address on which the exchange listens for suppliers and buyers. Admin
+// returns the address for operators.
 func (x *Exchange) Addr() string  { return x.publicListener.Addr().String() }
 func (x *Exchange) Admin() string { return x.adminListener.Addr().String() }
 
-// Broken returns a channel that receives the error which ends the exchange, if any.
+// Broken returns a channel that receives an error if the exchange cannot continue, because its
+// log or a listener failed. The caller then closes the exchange.
 func (x *Exchange) Broken() <-chan error { return x.broken }

@@ -16,26 +16,27 @@ func (x *Exchange) newExplainer() (*explain.Explainer, error) {
 	}), nil
 }
 
-// ExplainLead returns the JSON form of explain.Explanation for a lead. The error is
-// engine.ErrNotFound if the log's history does not have the lead.
+// ExplainLead returns the course of a lead as JSON for the admin API: see explain.Explanation.
+// The error is engine.ErrNotFound if the log no longer has the lead, or never had it.
 func (x *Exchange) ExplainLead(id market.LeadID) ([]byte, error) {
 	return x.explainJSON(func(e *explain.Explainer) (*explain.Explanation, error) { return e.Lead(id) })
 }
 
-// ExplainAuction is ExplainLead for an auction. If the auction was held for an ingested
-// lead, the explanation is that lead's.
+// ExplainAuction returns the course of an auction as JSON. If the auction was held for an
+// ingested lead, it returns the explanation of that lead.
 func (x *Exchange) ExplainAuction(id market.AuctionID) ([]byte, error) {
 	return x.explainJSON(func(e *explain.Explainer) (*explain.Explanation, error) { return e.Auction(id) })
 }
 
-// ExplainRequest is ExplainLead by the request id that every answer carries.
+// ExplainRequest returns, as JSON, the lead or auction that a request to the exchange caused.
+// id is the request id that every HTTP answer carries.
 func (x *Exchange) ExplainRequest(id market.RequestID) ([]byte, error) {
 	return x.explainJSON(func(e *explain.Explainer) (*explain.Explanation, error) { return e.Request(id) })
 }
 
-// ExplainSellers is ExplainAuction by the id that a seller gave its auction. An empty
-// supplier stands for all suppliers; the error is a *admin.AmbiguousSupplier if more
-// than one of them has such an auction.
+// ExplainSellers returns, as JSON, the course of the auction to which a seller gave the id
+// sellerID. An empty supplier stands for all suppliers. If several of them used the id, the
+// error is a *admin.AmbiguousSupplier.
 func (x *Exchange) ExplainSellers(supplier, sellerID string) ([]byte, error) {
 	return x.explainJSON(func(e *explain.Explainer) (*explain.Explanation, error) { return e.BySellerID(supplier, sellerID) })
 }

@@ -18,8 +18,9 @@ const (
 	maxHistoryChanges = 200      // of one version
 )
 
-// History returns the changes of the configuration, the newest first. It stops at the
-// limits; Next continues there.
+// History returns one page of the configuration's versions with their changes, newest first.
+// The page ends early when it has read too many bytes. Page.Next then names the version to
+// continue after.
 func (x *Exchange) History(q admin.HistoryQuery) (*admin.HistoryPage, error) {
 	if x.Ready() != nil {
 		return nil, errNotReady
@@ -46,7 +47,7 @@ func (x *Exchange) History(q admin.HistoryQuery) (*admin.HistoryPage, error) {
 	return h.page, nil
 }
 
-// historyBuilder collects one page of the history.
+// historyBuilder collects one page of the configuration's history for the admin API.
 type historyBuilder struct {
 	exchange   *Exchange
 	query      admin.HistoryQuery
@@ -94,8 +95,8 @@ func (h *historyBuilder) addVersion(now, before *state.ConfigRevision) {
 	}
 }
 
-// readDocumentCached returns the stored document with a hash, or nil for the hash "". It keeps the
-// last document that it read.
+// readDocumentCached returns the stored configuration document with this hash, or nil for an
+// empty hash. It remembers the last document, because two neighbouring versions share one.
 func (h *historyBuilder) readDocumentCached(hash string) ([]byte, error) {
 	if hash == "" {
 		return nil, nil
@@ -123,7 +124,8 @@ func (h *historyBuilder) matchesQuery(path string) bool {
 	return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
 }
 
-// dottedEntryPath returns a path with the entry's id behind a dot.
+// dottedEntryPath changes a path such as buyers[acme].price to buyers.acme.price. Operators may
+// search the history in either form.
 func dottedEntryPath(path string) string {
 	for _, kind := range canonical.Kinds {
 		if rest, ok := strings.CutPrefix(path, string(kind)+"["); ok {
@@ -135,8 +137,8 @@ func dottedEntryPath(path string) string {
 	return path
 }
 
-// changedValueJSON returns one side of a change as JSON. For an order it is a text with the
-// entries' names.
+// changedValueJSON returns the old or new value of a change as JSON, or nil if text is empty.
+// For a changed order of entries, text is a list of names, which becomes a JSON string.
 func changedValueJSON(change canonical.Change, text string) json.RawMessage {
 	if text == "" {
 		return nil

@@ -33,7 +33,7 @@ func (x *Exchange) currentEntries() (*currentEntries, error) {
 	return s, err
 }
 
-// Items returns the active entries of a kind.
+// Items returns the active configuration entries of one kind, such as all buyers.
 func (x *Exchange) Items(kind canonical.Kind) ([]admin.ConfigEntry, error) {
 	s, err := x.currentEntries()
 	if err != nil {
@@ -46,7 +46,7 @@ func (x *Exchange) Items(kind canonical.Kind) ([]admin.ConfigEntry, error) {
 	return items, nil
 }
 
-// Item returns one active entry.
+// Item returns the active configuration entry that ref names, or a not-found error.
 func (x *Exchange) Item(ref canonical.Ref) (*admin.ConfigEntry, error) {
 	s, err := x.currentEntries()
 	if err != nil {
@@ -62,7 +62,8 @@ func noSuchEntryError(ref canonical.Ref) error {
 	return fmt.Errorf("%w: the configuration has no %s", engine.ErrNotFound, ref)
 }
 
-// findConfigEntry returns an entry in the form of the admin API, or nil.
+// findConfigEntry returns the entry that ref names in the form of the admin API, or nil if it
+// does not exist.
 func (x *Exchange) findConfigEntry(s *currentEntries, ref canonical.Ref) *admin.ConfigEntry {
 	text := s.all.Find(ref)
 	if text == nil {
@@ -80,8 +81,8 @@ func (x *Exchange) findConfigEntry(s *currentEntries, ref canonical.Ref) *admin.
 	return item
 }
 
-// etagOf returns the hash of an entry's canonical text, so that equal entries have equal
-// etags.
+// etagOf returns the ETag of a configuration entry: a hash of its canonical text. Equal entries
+// have equal ETags.
 func etagOf(text json.RawMessage) string {
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:12])

@@ -13,7 +13,9 @@ import (
 	"pingpost/server/admin"
 )
 
-// ChangeItem creates, changes or removes an entry.
+// ChangeItem creates, replaces or removes one configuration entry at an operator's request, and
+// activates the result. It returns the changes, the warnings and the entry's new ETag. With
+// change.Dry it only checks.
 func (x *Exchange) ChangeItem(change *admin.ConfigEntryChange) (*admin.ConfigEntryChanged, error) {
 	x.configMu.Lock()
 	defer x.configMu.Unlock()
@@ -46,8 +48,9 @@ func (x *Exchange) ChangeItem(change *admin.ConfigEntryChange) (*admin.ConfigEnt
 	return changed, x.configureLocked(revised)
 }
 
-// checkMayChange checks that the API may change the entry, and that the entry still has the
-// caller's etag.
+// checkMayChange returns an error if the API must not change the entry. It must not if the
+// configuration file has the entry, or if the entry no longer has the ETag that the caller
+// sent.
 func (x *Exchange) checkMayChange(s *currentEntries, change *admin.ConfigEntryChange) error {
 	current := x.findConfigEntry(s, change.Ref)
 	switch {
@@ -80,7 +83,8 @@ func (x *Exchange) checkMayChange(s *currentEntries, change *admin.ConfigEntryCh
 	return conflict
 }
 
-// reviseWithEntry returns a revision of the active configuration with one changed entry.
+// reviseWithEntry returns a revision of the active configuration in which one entry is created,
+// replaced or removed. It does not activate the revision.
 func (x *Exchange) reviseWithEntry(s *currentEntries, change *admin.ConfigEntryChange) (*revision, error) {
 	made := s.made.WithoutEntry(change.Ref)
 	if change.Document != nil {
@@ -115,8 +119,9 @@ func (x *Exchange) reviseWithEntry(s *currentEntries, change *admin.ConfigEntryC
 	}, nil
 }
 
-// asReferenceConflict turns the validation errors that the removal of an entry causes into a
-// conflict that names the references. It returns other errors unchanged.
+// asReferenceConflict replaces the validation errors after the removal of an entry by a
+// conflict. The conflict names the places that still refer to the entry. It returns other
+// errors unchanged.
 func asReferenceConflict(err error, change *admin.ConfigEntryChange) error {
 	var problems *syntax.Problems
 	if change.Document != nil || !errors.As(err, &problems) {
@@ -129,8 +134,8 @@ func asReferenceConflict(err error, change *admin.ConfigEntryChange) error {
 	return &admin.ConfigEntryConflict{Message: change.Ref.String() + " is used at " + strings.Join(places, ", ") + "; remove it there first"}
 }
 
-// checkMissingSecrets returns an error for secrets that an entry marks as set and that the
-// exchange does not have.
+// checkMissingSecrets returns an error for each secret that the entry needs but the exchange
+// does not have. An entry may mark a secret as set instead of repeating its value.
 func (x *Exchange) checkMissingSecrets(built *config.Compiled, ref canonical.Ref) error {
 	known := make(map[string]bool)
 	for _, first := range built.Initial.Secrets {
@@ -161,9 +166,8 @@ func (x *Exchange) checkMissingSecrets(built *config.Compiled, ref canonical.Ref
 	return nil
 }
 
-// ignoredInitialValuesOf lists the initial values in one entry that differ from the current
-// ones. The exchange does not apply them; each line names the request that changes the value.
-func (x *Exchange) ignoredInitialValuesOf(built *config.Compiled, ref canonical.Ref) (lines []string) {
+// unappliedValuesOfEntry returns the lines of unappliedValues that concern the entry ref.
+func (x *Exchange) unappliedValuesOfEntry(built *config.Compiled, ref canonical.Ref) (lines []string) {
 	whole := *built
 	whole.Initial.Lists = nil // no entry has them, and checking them would read their files
 	for _, line := range x.ignoredInitialValues(&whole) {
@@ -174,7 +178,8 @@ func (x *Exchange) ignoredInitialValuesOf(built *config.Compiled, ref canonical.
 	return lines
 }
 
-// sourceName returns the name of the source that controls the entries in it.
+// sourceName returns the name of the configuration file, or sentDocumentName if a sent document
+// replaces the file. The admin API shows it as the owner of entries.
 func (x *Exchange) sourceName(now *activeConfig) string {
 	if now.sent {
 		return sentDocumentName

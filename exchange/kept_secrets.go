@@ -8,8 +8,9 @@ import (
 	"pingpost/engine/event"
 )
 
-// checkUnsetVariables returns an error for variables that have no value in the document's
-// environment and no value sealed in the exchange.
+// checkUnsetVariables returns an error for each variable of a secret that has no value in the
+// environment. It accepts such a variable if the exchange has stored the secret's value from an
+// earlier configuration.
 func (x *Exchange) checkUnsetVariables(built *config.Compiled) error {
 	if len(built.Unset) == 0 {
 		return nil
@@ -27,8 +28,9 @@ func (x *Exchange) checkUnsetVariables(built *config.Compiled) error {
 	return nil
 }
 
-// activeSecretsAndVariables returns the secrets of the active document, with their variables.
-func (x *Exchange) activeSecretsAndVariables() map[config.SecretAndVariable]bool {
+// secretsOfActiveDocument returns the secrets in the active document, each with the variable
+// that gave its value.
+func (x *Exchange) secretsOfActiveDocument() map[config.SecretOrigin]bool {
 	source, err := config.ParseCanonical(x.activeDocument())
 	if err != nil {
 		return nil
@@ -36,8 +38,9 @@ func (x *Exchange) activeSecretsAndVariables() map[config.SecretAndVariable]bool
 	return config.SecretsAndVariables(source.Document)
 }
 
-// hasEarlierValue reports whether the exchange has the value that the variable gave before.
-func (x *Exchange) hasEarlierValue(kept *config.UnsetVariable, before map[config.SecretAndVariable]bool) bool {
+// hasEarlierValue reports whether the exchange has stored the value that an unset variable gave
+// to the same secret earlier. before is the result of secretsOfActiveDocument.
+func (x *Exchange) hasEarlierValue(kept *config.UnsetVariable, before map[config.SecretOrigin]bool) bool {
 	if !kept.HadValueIn(before) {
 		return false
 	}
@@ -53,8 +56,9 @@ func (x *Exchange) hasEarlierValue(kept *config.UnsetVariable, before map[config
 	return x.state.HasCredentialEverExisted(&event.CredentialSet{Credential: c.Kind, Owner: c.Owner, OwnerRef: ref, Client: c.ClientID})
 }
 
-// changedAddressVariables lists the address variables to which a document gives new values. The
-// lines contain no value.
+// changedAddressVariables lists the variables in buyers' addresses whose values differ from the
+// stored ones. These values follow the environment, unlike other secrets. The lines contain no
+// value.
 func (x *Exchange) changedAddressVariables(initial *config.InitialValues) (lines []string) {
 	for i := range initial.Secrets {
 		first := &initial.Secrets[i]
@@ -66,7 +70,8 @@ func (x *Exchange) changedAddressVariables(initial *config.InitialValues) (lines
 	return lines
 }
 
-// differsFromSealed reports whether a secret differs from the active one.
+// differsFromSealed reports whether a secret of the configuration differs from the value that
+// the exchange has stored encrypted. A missing or undecryptable value differs.
 func (x *Exchange) differsFromSealed(first *config.InitialSecret) bool {
 	sealed, ok := x.state.SealedSecret(first.Name)
 	if !ok {

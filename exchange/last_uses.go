@@ -14,11 +14,12 @@ import (
 	"time"
 )
 
-// lastUses keeps the time of each credential's last use across restarts, in a file beside
-// the log. Each line has the credential's hash and the minute. The times are no events: no
-// decision depends on them, and the log would grow with every caller. They are in no
-// snapshot, because snapshots hold only the results of events. If the file is missing or
-// damaged, earlier uses are unknown.
+// lastUses keeps, across restarts, the minute in which each credential was last used. It stores
+// them in a file beside the log, one line per credential hash.
+//
+// The times are no events, because no decision depends on them and the log would grow with
+// every caller. Snapshots hold only the results of events, so they do not have the times
+// either. If the file is missing or damaged, earlier uses are unknown.
 type lastUses struct {
 	path       string
 	kept       map[[32]byte]int64 // contents of the file
@@ -32,7 +33,8 @@ const (
 	maxLastUsesFile = 32 << 20
 )
 
-// loadFile reads the file, and records its times for live credentials.
+// loadFile reads the file at a start and gives each live credential its time of last use. Lines
+// of removed credentials are ignored.
 func (u *lastUses) loadFile(x *Exchange) {
 	u.path = filepath.Join(x.settings.DataDir, "last-used")
 	file, err := os.Open(u.path)
@@ -81,7 +83,8 @@ func (u *lastUses) start(x *Exchange) {
 	}()
 }
 
-// stopAndSave saves the file. Before start it does nothing.
+// stopAndSave ends the periodic saving and saves the file a last time. It does nothing if the
+// saving was never started.
 func (u *lastUses) stopAndSave(x *Exchange) {
 	if u.quit == nil {
 		return
@@ -91,7 +94,8 @@ func (u *lastUses) stopAndSave(x *Exchange) {
 	u.saveIfChanged(x)
 }
 
-// saveIfChanged writes the file if its contents changed and there is spare disk space.
+// saveIfChanged writes the file if a credential was used since the last save and the disk has
+// enough space.
 func (u *lastUses) saveIfChanged(x *Exchange) {
 	uses := x.state.CredentialLastUses()
 	if maps.Equal(uses, u.kept) || !x.disk.hasSpareForBackground() {

@@ -18,19 +18,21 @@ import (
 	"pingpost/wal"
 )
 
-// KeyLoss counts leads that their keys do not decrypt, by reason. It does not count leads
-// that the log erased.
+// KeyLoss counts leads whose contact data cannot be decrypted, by the defect of their keys.
+// Leads that an operator erased do not count.
 type KeyLoss struct {
 	Missing uint64 // the file of keys is missing, or of another size
 	Changed uint64 // the key does not match its checksum
 	Erased  uint64 // the key is all zeros, and the log did not erase it
 }
 
-// deriveChecksumKey returns the key of the checksums of the leads' keys.
+// deriveChecksumKey returns the secret with which the checksums of the leads' encryption keys
+// are computed.
 func deriveChecksumKey(v *vault.Vault) leadkeys.SumKey { return v.Derive("lead keys") }
 
-// collectLeadSlots reads a log and returns the key slots of the leads that it did not erase, for
-// each wanted file of keys. It calls pause between entries.
+// collectLeadSlots reads a log and returns the key slots that its leads use, by the first slot
+// of each key file. It omits erased leads, and files for which wanted returns false. It calls
+// pause before each entry and ends with the error of pause.
 func collectLeadSlots(log entrySource, wanted func(first uint64) bool, pause func() error) (map[uint64]*leadkeys.SlotSet, error) {
 	found := map[uint64]*leadkeys.SlotSet{}
 	decoder := &event.Decoder{ForReplay: true}
@@ -69,8 +71,8 @@ func collectLeadSlots(log entrySource, wanted func(first uint64) bool, pause fun
 	}
 }
 
-// addFile adds, of one file of keys, the leads whose keys are lost. r is the check of the file, and
-// leads are the slots that the log uses.
+// addFile counts the leads of one key file whose keys are unusable. r is the result of checking
+// the file. leads are the slots in the file that leads of the log use.
 func (l *KeyLoss) addFile(r *leadkeys.ChecksumReport, leads *leadkeys.SlotSet) {
 	if leads == nil {
 		return
@@ -85,13 +87,13 @@ func (l *KeyLoss) addFile(r *leadkeys.ChecksumReport, leads *leadkeys.SlotSet) {
 	}
 }
 
-// addLoss adds the leads of other files.
+// addLoss adds the counts of another KeyLoss.
 func (l *KeyLoss) addLoss(other KeyLoss) {
 	l.Missing, l.Changed, l.Erased = l.Missing+other.Missing, l.Changed+other.Changed, l.Erased+other.Erased
 }
 
-// keyCheck compares the leads' keys with their checksums once after each start, in the
-// background.
+// keyCheck compares the leads' encryption keys with their checksums once after each start, in
+// the background. It logs lost keys and counts them for the metrics.
 type keyCheck struct {
 	missing, changed, erased atomic.Uint64 // leads
 	done                     chan struct{}
@@ -114,7 +116,8 @@ func (c *keyCheck) start(x *Exchange) {
 	}()
 }
 
-// wait waits for the check, which stops once the exchange drains.
+// wait returns when the background check has ended. The check ends early once the exchange
+// begins to stop.
 func (c *keyCheck) wait() {
 	if c.done != nil {
 		<-c.done
@@ -166,7 +169,8 @@ func (c *keyCheck) logLoss(x *Exchange, loss *KeyLoss, files []string) {
 	}
 }
 
-// firstFileNames returns the first few file names, and the number of the others.
+// firstFileNames returns at most five of the file names for a log message, followed by "and N
+// more".
 func firstFileNames(files []string) string {
 	const most = 5
 	if len(files) > most {
@@ -175,8 +179,9 @@ func firstFileNames(files []string) string {
 	return strings.Join(files, " ")
 }
 
-// findSuspectKeyFiles checks every file of lead keys. It returns the reports of files that may
-// lack a key, by their first slot. It also creates missing checksums.
+// findSuspectKeyFiles checks every file of leads' keys against its checksums, and creates
+// checksums that are missing. It returns the reports of files in which a lead's key may be
+// lost, by the file's first slot.
 func (x *Exchange) findSuspectKeyFiles() (map[uint64]*leadkeys.ChecksumReport, error) {
 	key, highest := deriveChecksumKey(x.vault), x.state.HighestKeySlot()
 	suspect := map[uint64]*leadkeys.ChecksumReport{}
@@ -204,7 +209,9 @@ func (x *Exchange) findSuspectKeyFiles() (map[uint64]*leadkeys.ChecksumReport, e
 	return suspect, nil
 }
 
-// anyLeadMayLackKey reports whether a lead may lack its key.
+// anyLeadMayLackKey reports whether the key of any slot up to highest in the checked file is
+// lost. Keys that an operator erased are not lost. A slot may be unused, so this does not prove
+// a lost lead.
 func (x *Exchange) anyLeadMayLackKey(r *leadkeys.ChecksumReport, highest uint64) bool {
 	if r.Lost != nil {
 		return true
@@ -217,7 +224,8 @@ func (x *Exchange) anyLeadMayLackKey(r *leadkeys.ChecksumReport, highest uint64)
 	return false
 }
 
-// createChecksums creates the checksums of a file whose checksums are missing or unusable.
+// createChecksums creates the checksums of a key file that has none, from its current keys. It
+// also replaces unusable checksums, with a warning.
 func (x *Exchange) createChecksums(r *leadkeys.ChecksumReport) error {
 	switch {
 	case errors.Is(r.Sums, leadkeys.ErrSums):
@@ -238,8 +246,8 @@ type KeyReport struct {
 	Without  int      // files without checksums
 }
 
-// CheckKeys checks the keys of all leads in a log that may be in use. The error is
-// vault.ErrMissing if the exchange's own key is missing.
+// CheckKeys checks the encryption keys of all leads in the data directory dir, which an
+// exchange may be using. The error is vault.ErrMissing if the exchange's own key is missing.
 func CheckKeys(dir string) (*KeyReport, error) {
 	v, err := vault.Open(dir, false)
 	if err != nil {
@@ -262,7 +270,8 @@ func CheckKeys(dir string) (*KeyReport, error) {
 	return report, nil
 }
 
-// addFile adds one file.
+// addFile adds the result r of checking one key file to the report. leads are the slots in the
+// file that leads of the log use.
 func (k *KeyReport) addFile(r *leadkeys.ChecksumReport, leads *leadkeys.SlotSet) {
 	var here KeyLoss
 	here.addFile(r, leads)

@@ -8,9 +8,9 @@ import (
 	"pingpost/engine/state"
 )
 
-// listCache holds the tables of suppression lists in memory, by the hash of their file. A
-// change of configuration then need not read them again. The next change drops tables that
-// no list of the catalog uses.
+// listCache keeps the entries of suppression lists in memory, by the hash of their stored file.
+// A change of the configuration then need not read unchanged files again. dropUnused frees the
+// tables of lists that are no longer configured.
 type listCache struct {
 	mu     sync.Mutex
 	byFile map[string]*fingerprint.FingerprintTable
@@ -39,7 +39,8 @@ func (o *listCache) keepTable(file string, table *fingerprint.FingerprintTable) 
 	o.byFile[file] = table
 }
 
-// replaceTable drops a file's table and adds another one.
+// replaceTable removes the table of the stored file with the hash file, and adds table under
+// the hash by. It is called after an upload has replaced a list's entries.
 func (o *listCache) replaceTable(file, by string, table *fingerprint.FingerprintTable) {
 	o.keepTable(by, table)
 	o.mu.Lock()
@@ -49,7 +50,8 @@ func (o *listCache) replaceTable(file, by string, table *fingerprint.Fingerprint
 	}
 }
 
-// dropUnused drops all other tables.
+// dropUnused removes all tables from the cache except those in tables, which the active
+// configuration uses.
 func (o *listCache) dropUnused(tables map[market.ListID]*fingerprint.FingerprintTable) {
 	used := make(map[*fingerprint.FingerprintTable]bool, len(tables))
 	for _, table := range tables {

@@ -25,7 +25,8 @@ import (
 // of its contents.
 func listPath(dir, hash string) string { return filepath.Join(dir, "lists", hash) }
 
-// readListFile reads a list's file and checks its hash.
+// readListFile reads the stored entries of a suppression list from the data directory dir. It
+// returns an error if the contents do not match the hash in the file's name.
 func readListFile(dir string, file state.SuppressionFile) (*fingerprint.FingerprintTable, error) {
 	data, err := os.ReadFile(listPath(dir, file.File))
 	if err != nil {
@@ -40,8 +41,9 @@ func readListFile(dir string, file state.SuppressionFile) (*fingerprint.Fingerpr
 // maxLine limits the length of a line in a list's file.
 const maxLine = 4096
 
-// importList reads a file with one value or hash per line, and stores it as an immutable
-// file beside the log. The file is durable when it returns.
+// importList reads a suppression list's initial file at path, one value or hash per line. It
+// stores the entries as an immutable file in the data directory dir. That file is durable when
+// importList returns.
 func importList(dir string, list *market.SuppressionList, key *[32]byte, path string) (*fingerprint.FingerprintTable, state.SuppressionFile, error) {
 	g := listBuilder{list: list, key: key}
 	sum, err := readListLines(list.ID, path, g.addLine)
@@ -54,7 +56,8 @@ func importList(dir string, list *market.SuppressionList, key *[32]byte, path st
 	return table, file, err
 }
 
-// readListLines passes the lines of a file of values or hashes to visit.
+// readListLines calls visit with each entry line of the suppression list's file at path. It
+// returns the SHA-256 of the lines, by which a later start recognizes the same file.
 func readListLines(id market.ListID, path string, visit func(line []byte) error) (sum string, err error) {
 	source, err := openRegularFile(path)
 	if err == nil {
@@ -73,17 +76,18 @@ func readListLines(id market.ListID, path string, visit func(line []byte) error)
 	return sum, nil
 }
 
-// checkListFile reads a list's initial file.
-func checkListFile(built *config.Compiled, first *config.InitialSuppressionFile) error {
+// checkListFile returns an error if the initial file of a suppression list cannot be read or
+// has an invalid line. It stores nothing.
+func checkListFile(built *config.Compiled, first *config.InitialList) error {
 	var key [32]byte
 	list := built.Catalog.Lists[first.ID]
 	_, err := readListLines(first.ID, first.Path, func(line []byte) error { _, err := list.FingerprintLine(line, &key); return err })
 	return err
 }
 
-// CheckLists reads the initial files of suppression lists, as a first start does. The
-// exchange reads each file once. If the data directory has a log, a faulty file is only a
-// warning, because the list may have its entries already.
+// CheckLists checks the initial files of all suppression lists for the command that checks a
+// configuration. An exchange reads such a file only once, for a list without entries. So if the
+// data directory already has a log, a faulty file is only a warning.
 func CheckLists(built *config.Compiled) (problems, warnings syntax.Problems) {
 	_, err := os.Stat(filepath.Join(built.Settings.DataDir, "log"))
 	begun := err == nil
@@ -103,7 +107,8 @@ func CheckLists(built *config.Compiled) (problems, warnings syntax.Problems) {
 	return problems, warnings
 }
 
-// checkNewListFiles checks the files of the lists that the exchange does not have yet.
+// checkNewListFiles checks the initial files of those lists for which the exchange has no
+// entries yet. It is for dry runs.
 func (x *Exchange) checkNewListFiles(built *config.Compiled) error {
 	for _, first := range built.Initial.Lists {
 		if _, known := x.state.SuppressionFile(x.state.RefOf(event.ObjectList, string(first.ID))); known {
@@ -116,15 +121,16 @@ func (x *Exchange) checkNewListFiles(built *config.Compiled) error {
 	return nil
 }
 
-// asListProblem returns an error as a mistake at the list's place in the configuration.
-func asListProblem(first *config.InitialSuppressionFile, err error) error {
+// asListProblem turns an error about a list's file into a validation error at the list's
+// position in the configuration file.
+func asListProblem(first *config.InitialList, err error) error {
 	problem := first.At
 	problem.Message = err.Error()
 	return &syntax.Problems{problem}
 }
 
-// storeTable writes a list's entries to a file beside the log. The file is durable when it
-// returns.
+// storeTable writes a list's entries to a file in the data directory dir, named after the hash
+// of its contents. The file is durable when storeTable returns.
 func storeTable(dir string, table *fingerprint.FingerprintTable) (state.SuppressionFile, error) {
 	hash := sha256.New()
 	_, _ = table.WriteTo(hash)
@@ -132,8 +138,9 @@ func storeTable(dir string, table *fingerprint.FingerprintTable) (state.Suppress
 	return file, writeDurably(listPath(dir, file.File), table)
 }
 
-// listBuilder collects the entries of a list. It stores them in pieces, because a growing
-// slice needs twice its size for a moment and leaves garbage.
+// listBuilder collects the entries of a suppression list while its lines are read. It stores
+// them in pieces of fixed size, because a growing slice needs twice its size for a moment and
+// leaves garbage.
 type listBuilder struct {
 	list   *market.SuppressionList
 	key    *[32]byte
@@ -158,8 +165,8 @@ func (g *listBuilder) addLine(line []byte) error {
 	return nil
 }
 
-// buildTable returns a table of the collected entries and, if not nil, another table's. It
-// empties the builder.
+// buildTable returns a table of the collected entries and frees the builder's memory. If other
+// is not nil, the table also has the entries of other.
 func (g *listBuilder) buildTable(other *fingerprint.FingerprintTable) *fingerprint.FingerprintTable {
 	n := g.n
 	if other != nil {
@@ -177,8 +184,9 @@ func (g *listBuilder) buildTable(other *fingerprint.FingerprintTable) *fingerpri
 	return fingerprint.NewFingerprintTable(all)
 }
 
-// forEachEntryLine passes the lines with values or hashes to visit, and counts the others in
-// skipped. It returns the hex SHA-256 of all lines without their line endings.
+// forEachEntryLine calls visit with each line that has a value or hash. It counts the other
+// lines (empty ones and comments) in skipped. It returns the hex SHA-256 of all lines, without
+// regard to the kind of line endings.
 func forEachEntryLine(source io.Reader, visit func(number int, line []byte) error, skipped *uint64) (sum string, err error) {
 	hash := sha256.New()
 	lines := bufio.NewScanner(source)
@@ -201,15 +209,16 @@ func forEachEntryLine(source io.Reader, visit func(number int, line []byte) erro
 	return hex.EncodeToString(hash.Sum(nil)), lines.Err()
 }
 
-// lineTooLongError is the number of a line that is longer than any entry.
+// lineTooLongError says that a line of a list's file is longer than any valid entry. Its value
+// is the line's number.
 type lineTooLongError int
 
 func (l lineTooLongError) Error() string {
 	return "line " + strconv.Itoa(int(l)) + ": too long; an entry has at most " + strconv.Itoa(maxLine) + " bytes"
 }
 
-// openRegularFile opens a regular file. Opening a pipe would wait for its writer, and
-// reading a device may never end.
+// openRegularFile opens a file for reading, and rejects anything but a regular file. A pipe
+// would block until another program writes to it, and a device may never end.
 func openRegularFile(path string) (*os.File, error) {
 	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -225,7 +234,8 @@ func openRegularFile(path string) (*os.File, error) {
 	return file, nil
 }
 
-// writeDurably writes a file under a temporary name, syncs it and renames it.
+// writeDurably writes content to a temporary file, syncs it and renames it to path. After a
+// crash, path has either no file or the complete one.
 func writeDurably(path string, content io.WriterTo) error {
 	folder := filepath.Dir(path)
 	if err := os.MkdirAll(folder, 0o700); err != nil {
@@ -259,9 +269,9 @@ func syncFolder(folder string) error {
 	return errors.Join(f.Sync(), f.Close())
 }
 
-// removeStrayListFiles removes list files that no list uses: left by a crash between the file
-// and its event, or replaced since. It keeps the file of a list that is no longer
-// configured, because the list may return.
+// removeStrayListFiles removes stored list files whose hash is not in used. A crash before the
+// event that names the file leaves such files, and so does an upload that replaces a list.
+// Lists that are no longer configured count as used, because they may return.
 func removeStrayListFiles(dir string, used []string) error {
 	files, err := os.ReadDir(filepath.Join(dir, "lists"))
 	if err != nil {

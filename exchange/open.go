@@ -20,7 +20,8 @@ import (
 	"pingpost/wal"
 )
 
-// prepareToServe prepares the exchange up to the point at which it can accept requests.
+// prepareToServe does all steps of a start before the first request: it replays the log, opens
+// the keys, activates the configuration and starts the background tasks.
 func (x *Exchange) prepareToServe(built *config.Compiled) error {
 	dir := x.settings.DataDir
 	if err := checkWritable(dir); err != nil {
@@ -144,7 +145,8 @@ func checkWritable(dir string) error {
 	return os.Remove(probe)
 }
 
-// stopOnLogFailure ends the exchange when its log fails.
+// stopOnLogFailure starts a goroutine that ends the exchange through x.broken if the log fails.
+// Without its log the exchange cannot accept leads.
 func (x *Exchange) stopOnLogFailure() {
 	go func() {
 		select {
@@ -155,8 +157,11 @@ func (x *Exchange) stopOnLogFailure() {
 	}()
 }
 
-// decryptSecret decrypts a secret for outbound requests. The buyers' client sends an OAuth
-// client's secret only to its token endpoint. The webhook client never sends its secret.
+// decryptSecret returns the value of a stored secret for requests to buyers and suppliers. ok
+// is false if the secret does not exist or cannot be decrypted.
+//
+// The buyers' client sends an OAuth client's secret only to its token endpoint. The webhook
+// client never sends its secret.
 func (x *Exchange) decryptSecret(name string) (string, bool) {
 	sealed, ok := x.state.SealedSecret(name)
 	if !ok {
@@ -170,20 +175,20 @@ func (x *Exchange) decryptSecret(name string) (string, bool) {
 	return value, true
 }
 
-// logTokenFailure warns operators that a buyer's token endpoint fails. The client waits
-// longer after each failure, so the warnings become rarer.
+// logTokenFailure warns operators that a buyer's OAuth token endpoint returned no token. The
+// client retries with growing pauses, so the warnings become rarer.
 func (x *Exchange) logTokenFailure(secret string, fault market.Fault, status int) {
 	x.logger.Warn("a buyer's token endpoint returns no token; the exchange sends the buyer no pings and no leads without one", "secret", secret, "fault", fault, "status", status)
 }
 
-// logExtraAnswers warns of an endpoint whose extra answers could be mistaken for answers
-// to other leads.
+// logExtraAnswers warns operators of a buyer's endpoint that sent more than one answer to a
+// request. The surplus answer could be mistaken for the answer to another lead.
 func (x *Exchange) logExtraAnswers(host string) {
 	x.logger.Warn("a buyer's endpoint sends more than one answer to a request; for an hour each of its connections is used only once, because an extra answer would count for the next lead", "host", host)
 }
 
-// logKeyFailure logs when no keys for leads can be created, and with a nil error when they
-// can again.
+// logKeyFailure logs the message what: as an error if no encryption keys for leads can be
+// created, or as information, with a nil err, when they can again.
 func (x *Exchange) logKeyFailure(what string, err error) {
 	if err != nil {
 		x.logger.Error(what, "error", err)
@@ -194,7 +199,8 @@ func (x *Exchange) logKeyFailure(what string, err error) {
 
 func fillRandom(p []byte) { _, _ = rand.Read(p) }
 
-// addGauges registers metrics that are computed when they are read.
+// addGauges registers the metrics whose values are computed when they are read, such as the
+// number of leads and the free disk space.
 func (x *Exchange) addGauges() {
 	e := x.engine.Load()
 	x.meter.AddGauge(`pingpost_clock_ahead_seconds`, func() float64 { return x.clock.AheadOfWallClock().Seconds() })

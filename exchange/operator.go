@@ -21,7 +21,8 @@ func (x *Exchange) Ready() error {
 	return nil
 }
 
-// Engine returns nil until the log is replayed, and after the exchange begins to stop.
+// Engine returns the engine while the exchange accepts requests. It returns nil until the log
+// is replayed, and again once the exchange begins to stop.
 func (x *Exchange) Engine() *engine.Engine {
 	if !x.ready.Load() || x.draining.Load() {
 		return nil
@@ -29,7 +30,8 @@ func (x *Exchange) Engine() *engine.Engine {
 	return x.engine.Load()
 }
 
-// Hash returns the state's hash between two batches of the log.
+// Hash returns a hash of the whole state and the number of the log entry to which it belongs.
+// It runs between two batches of the log, so that no event changes the state meanwhile.
 func (x *Exchange) Hash() (seq, hash uint64, err error) {
 	if err := x.Ready(); err != nil {
 		return 0, 0, err
@@ -38,7 +40,8 @@ func (x *Exchange) Hash() (seq, hash uint64, err error) {
 	return seq, hash, err
 }
 
-// Standing returns the status of the process.
+// Standing returns the tenant, the version, the start time, the last log entry and the free
+// disk space, for the admin API.
 func (x *Exchange) Standing() admin.ProcessStatus {
 	seq, _ := x.log.Durable()
 	return admin.ProcessStatus{Tenant: x.settings.Tenant, Version: x.options.Version, Since: x.started, Seq: seq, DiskFree: x.disk.free.Load()}
@@ -47,13 +50,16 @@ func (x *Exchange) Standing() admin.ProcessStatus {
 // Now returns the time of the exchange's clock.
 func (x *Exchange) Now() int64 { return x.clock.Now() }
 
-// Seal encrypts a secret that the exchange presents to others.
+// Seal encrypts a secret that the exchange sends to buyers or suppliers. name becomes part of
+// the encryption, so the value decrypts only under the same name.
 func (x *Exchange) Seal(name, value string) []byte { return x.vault.SealSecret(name, value) }
 
-// Reveal decrypts a secret that the exchange presents to others.
+// Reveal decrypts a stored secret that the exchange sends to buyers or suppliers. It returns
+// false if the secret does not exist or cannot be decrypted.
 func (x *Exchange) Reveal(name string) (string, bool) { return x.decryptSecret(name) }
 
-// Tokens hashes the secrets that callers present to the exchange.
+// Tokens returns the issuer that creates and hashes the credentials with which callers
+// authenticate to the exchange.
 func (x *Exchange) Tokens() *token.Issuer { return x.tokens }
 
 // Sandbox reports whether the exchange is a sandbox.
@@ -67,7 +73,8 @@ func (x *Exchange) Statement(party ledger.Party, period ledger.Period) (*ledger.
 	return x.newStatementReader().Statement(party, period)
 }
 
-// Entries reads a statement's entries from the log, one after the other.
+// Entries returns an iterator that reads the entries of the statement s from the log. The
+// caller closes it.
 func (x *Exchange) Entries(s *ledger.Statement) (admin.Entries, error) {
 	entries, err := x.newStatementReader().Entries(s)
 	if err != nil {

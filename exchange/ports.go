@@ -13,10 +13,11 @@ import (
 	"pingpost/wal"
 )
 
-// logPort adapts the log to the engine's port.
+// logPort gives the engine access to the log through the engine's own interface.
 type logPort struct{ log *wal.Log }
 
-// Append maps the log's errors to those of the engine and the server.
+// Append queues data for the log, and w learns when it is durable. It translates the log's
+// errors: engine.ErrBusy for a full queue, httperror.ErrTooLarge for too much data.
 func (j logPort) Append(data []byte, w engine.Waiter) error {
 	err := j.log.Append(data, w)
 	switch {
@@ -30,7 +31,8 @@ func (j logPort) Append(data []byte, w engine.Waiter) error {
 	return err
 }
 
-// At reads an entry's data.
+// At returns the data of the log entry seq. The error is engine.ErrGone if the log has removed
+// the entry because of its age.
 func (j logPort) At(seq uint64) ([]byte, error) {
 	entry, err := j.log.EntryAt(seq)
 	if errors.Is(err, wal.ErrGone) {
@@ -39,31 +41,34 @@ func (j logPort) At(seq uint64) ([]byte, error) {
 	return entry.Data, err
 }
 
-// buyerPort adapts the buyers' client to the engine's port. It converts deadlines from the
-// exchange's clock to the machine's.
+// buyerPort gives the engine access to the buyers' client through the engine's own interface.
+// It converts deadlines from the exchange's clock to the machine's clock, which network
+// connections use.
 type buyerPort struct {
 	client *buyer.Client
 	clock  *clock.Clock
 }
 
-// Post makes one attempt to post a lead.
+// Post makes one attempt to post a lead to a buyer, and returns its result.
 func (m buyerPort) Post(req *market.PostRequest) market.PostResult {
 	theirs := *req
 	theirs.Deadline = m.clock.ToWallClock(req.Deadline)
 	return m.client.Post(&theirs)
 }
 
-// Ping requests one bid.
+// Ping asks one buyer for a bid, and returns the bid or the reason why there is none.
 func (m buyerPort) Ping(req *market.PingRequest) market.PingResult {
 	theirs := *req
 	theirs.Deadline = m.clock.ToWallClock(req.Deadline)
 	return m.client.Ping(&theirs)
 }
 
-// keyPort adapts the leads' keys to the engine's port.
+// keyPort gives the engine access to the leads' encryption keys through the engine's own
+// interface.
 type keyPort struct{ keys *leadkeys.KeyStore }
 
-// Take assigns a key to a new lead, and returns its slot.
+// Take reserves an unused key for a new lead. It copies the key to key and returns the key's
+// slot number. The error is engine.ErrBusy if no key is ready.
 func (s keyPort) Take(key *[32]byte) (uint64, error) {
 	slot, err := s.keys.Next((*leadkeys.Key)(key))
 	if errors.Is(err, leadkeys.ErrBusy) {
@@ -72,12 +77,13 @@ func (s keyPort) Take(key *[32]byte) (uint64, error) {
 	return slot, err
 }
 
-// Seal encrypts a lead's contact part.
+// Seal encrypts a lead's contact data with its key, and appends the result to dst.
 func (s keyPort) Seal(dst []byte, slot uint64, key *[32]byte, lead market.LeadID, plain []byte) []byte {
 	return leadkeys.Seal(dst, slot, (*leadkeys.Key)(key), lead, plain)
 }
 
-// Open decrypts a lead's contact part.
+// Open decrypts a lead's contact data with the key in slot, and appends it to dst. The error is
+// engine.ErrErased if the key was erased.
 func (s keyPort) Open(dst []byte, slot uint64, lead market.LeadID, sealed []byte) ([]byte, error) {
 	plain, err := s.keys.Open(dst, slot, lead, sealed)
 	if errors.Is(err, leadkeys.ErrErased) {
@@ -86,5 +92,6 @@ func (s keyPort) Open(dst []byte, slot uint64, lead market.LeadID, sealed []byte
 	return plain, err
 }
 
-// Erase drops keys for good.
+// Erase overwrites the keys in these slots for good. The contact data of their leads is
+// unreadable from then on.
 func (s keyPort) Erase(dropped []uint64) error { return s.keys.Erase(dropped) }

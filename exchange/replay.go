@@ -9,8 +9,8 @@ import (
 	"pingpost/wal"
 )
 
-// loadSnapshot reads the newest good snapshot of a data directory into an empty state. Without one
-// the state stays empty.
+// loadSnapshot loads the newest undamaged snapshot in dir into the empty state s. It returns
+// the point from which the log must be replayed. Without a snapshot the state stays empty.
 func loadSnapshot(dir string, s *state.State) (startPoint, error) {
 	snapshot, b, err := openStartPoint(dir)
 	if err != nil || snapshot == nil {
@@ -25,15 +25,15 @@ func loadSnapshot(dir string, s *state.State) (startPoint, error) {
 	return b, err
 }
 
-// entrySource returns the entries of a log.
+// entrySource is a reader that returns the entries of a log one after the other.
 type entrySource interface {
 	Next() (wal.Entry, error)
 	// Ready reports whether Next leaves the data of earlier entries unchanged.
 	Ready() bool
 }
 
-// replayEntries applies entries up to the end of the log, or up to and including entry last if
-// that is not zero. It returns the number of applied entries.
+// replayEntries applies the log's entries to the state s, and returns how many it applied. It
+// stops after the entry last, or at the end of the log if last is 0.
 func replayEntries(entries entrySource, s *state.State, last uint64) (applied uint64, err error) {
 	waiting := s.NewLogReplay()
 	for {
@@ -56,8 +56,9 @@ func replayEntries(entries entrySource, s *state.State, last uint64) (applied ui
 	}
 }
 
-// Hash returns the state's hash at an entry of a log that may be in use, or at its end if
-// at is zero.
+// Hash returns the hash of the state after the log entry at, or after the last entry if at is
+// 0. It builds the state from the data directory dir, which an exchange may be using. Two
+// copies with equal hashes have equal states.
 func Hash(dir string, at uint64) (seq, hash uint64, err error) {
 	s := state.New()
 	b, err := loadSnapshot(dir, s)

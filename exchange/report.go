@@ -10,17 +10,20 @@ import (
 	"pingpost/report"
 )
 
-// reporter runs the report in the background. Only its own end waits for it.
+// reporter builds the report on leads and revenue in the background. Requests never wait for
+// it.
 type reporter struct {
 	report *report.Report // nil if the report is off
 	stop   context.CancelFunc
 	ended  chan struct{}
 }
 
-// reportSource adapts the log to the report's port.
+// reportSource gives the report access to the log and to configured names through the report's
+// own interface.
 type reportSource struct{ x *Exchange }
 
-// Life identifies the log.
+// Life returns the ids of the exchange and of its log. If they change, the report must be built
+// again from the beginning.
 func (c reportSource) Life() report.Life {
 	return report.Life{Exchange: c.x.state.FoundedEvent().Epoch, Epoch: c.x.log.Epoch()}
 }
@@ -37,12 +40,13 @@ func (c reportSource) NewReader(from uint64) (report.Reader, error) {
 // Durable returns the last durable entry and its time.
 func (c reportSource) Durable() (seq uint64, at int64) { return c.x.log.Durable() }
 
-// NameOf returns the configured name for a number.
+// NameOf returns the configured id of the supplier, buyer or campaign that has the number ref
+// in events.
 func (c reportSource) NameOf(kind event.ObjectKind, ref market.Ref) string {
 	return c.x.state.NameOf(kind, ref)
 }
 
-// RefOf returns the number for a configured name.
+// RefOf returns the number that the supplier, buyer or campaign with this id has in events.
 func (c reportSource) RefOf(kind event.ObjectKind, id string) market.Ref {
 	return c.x.state.RefOf(kind, id)
 }
@@ -50,7 +54,8 @@ func (c reportSource) RefOf(kind event.ObjectKind, id string) market.Ref {
 // Report returns the report, or nil if it is off.
 func (x *Exchange) Report() *report.Report { return x.reporter.report }
 
-// start follows the log from now on.
+// start begins to read the log for the report in the background, if the configuration enables
+// the report. It also registers the report's metrics.
 func (r *reporter) start(x *Exchange) {
 	if x.settings.Report.Keep == 0 {
 		return
@@ -72,7 +77,8 @@ func (r *reporter) start(x *Exchange) {
 	x.meter.AddGauge(`pingpost_report_rebuilds_total`, func() float64 { return float64(r.report.Status().Rebuilds) })
 }
 
-// close stops the report. It continues with the missing entries after the next start.
+// close stops the report and waits until it has ended. The next start continues where it
+// stopped.
 func (r *reporter) close() {
 	if r.report != nil {
 		r.stop()

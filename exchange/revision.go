@@ -21,7 +21,7 @@ type activeConfig struct {
 	made      canonical.Entries
 }
 
-// revision is a configuration that is about to become active.
+// revision is a new configuration with its sources, already compiled but not yet active.
 type revision struct {
 	*config.Compiled                   // the whole configuration
 	base             []byte            // its document alone
@@ -32,7 +32,8 @@ type revision struct {
 	by               string
 }
 
-// readDocument reads a stored configuration document.
+// readDocument reads the stored configuration document with this hash. It returns an error if
+// the file is missing or its contents have another hash.
 func (x *Exchange) readDocument(hash string) ([]byte, error) {
 	path := x.documentPath(hash)
 	text, err := os.ReadFile(path)
@@ -45,8 +46,8 @@ func (x *Exchange) readDocument(hash string) ([]byte, error) {
 	return text, nil
 }
 
-// entriesFromAPI returns the entries that operators created through the API. At a start it
-// reads them from their file.
+// entriesFromAPI returns the configuration entries that operators created through the API. At a
+// start, when no configuration is active yet, it reads them from their stored document.
 func (x *Exchange) entriesFromAPI() (canonical.Entries, error) {
 	if now := x.active.Load(); now != nil {
 		return now.made, nil
@@ -66,8 +67,8 @@ func (x *Exchange) entriesFromAPI() (canonical.Entries, error) {
 	return made, nil
 }
 
-// reviseFromFile returns a revision from the file's document and the API's entries. If
-// both have an entry, the file's replaces the API's for good.
+// reviseFromFile combines the configuration file, compiled as built, with the entries from the
+// API. If both have an entry, the file's replaces the API's for good.
 func (x *Exchange) reviseFromFile(built *config.Compiled) (*revision, error) {
 	r, err := x.combineWithAPIEntries(built)
 	if err != nil {
@@ -80,8 +81,9 @@ func (x *Exchange) reviseFromFile(built *config.Compiled) (*revision, error) {
 	return r, nil
 }
 
-// reviseFromRequest returns a revision from a document in a request and the API's entries.
-// If both have an entry, the document's applies as long as the document is active.
+// reviseFromRequest combines a document that an operator sent, compiled as built, with the
+// entries from the API. If both have an entry, the document's applies for as long as the
+// document is active.
 func (x *Exchange) reviseFromRequest(built *config.Compiled, by string) (*revision, error) {
 	r, err := x.combineWithAPIEntries(built)
 	if err != nil {
@@ -91,7 +93,8 @@ func (x *Exchange) reviseFromRequest(built *config.Compiled, by string) (*revisi
 	return r, nil
 }
 
-// combineWithAPIEntries combines a document with the API's entries.
+// combineWithAPIEntries merges a document with the entries from the API and compiles the
+// result. An entry in both is the document's; the result lists it in takenOver.
 func (x *Exchange) combineWithAPIEntries(built *config.Compiled) (*revision, error) {
 	if err := x.checkUnsetVariables(built); err != nil {
 		return nil, err
@@ -118,7 +121,8 @@ func (x *Exchange) combineWithAPIEntries(built *config.Compiled) (*revision, err
 	return r, nil
 }
 
-// configureAtStart activates the file's document at a start.
+// configureAtStart activates the configuration file, with the entries from the API, at a start
+// of the exchange.
 func (x *Exchange) configureAtStart(built *config.Compiled) error {
 	x.configMu.Lock()
 	defer x.configMu.Unlock()
@@ -135,14 +139,16 @@ func (x *Exchange) configureAtStart(built *config.Compiled) error {
 	return nil
 }
 
-// logEntriesTakenOver logs the API's entries that the file controls from now on.
+// logEntriesTakenOver warns of entries that operators created through the API and that the
+// configuration file now has too. From now on only the file can change them.
 func (x *Exchange) logEntriesTakenOver(r *revision) {
 	for _, ref := range r.takenOver {
 		x.logger.Warn("the file now controls an entry that was created through the API", "entry", ref.String(), "file", filepath.Base(x.path))
 	}
 }
 
-// describeEntriesTakenOver lists the API's entries that a document takes over, in the form of changes.
+// describeEntriesTakenOver lists the entries from the API that a sent document has too. Each
+// line has the form of a configuration change, for the answer to the operator.
 func (x *Exchange) describeEntriesTakenOver(r *revision) (lines []string) {
 	now := x.active.Load()
 	was, err := config.Merge(x.path, now.base, now.made)
@@ -157,5 +163,6 @@ func (x *Exchange) describeEntriesTakenOver(r *revision) (lines []string) {
 	return lines
 }
 
-// sentDocumentName replaces a file's name for a document from a request.
+// sentDocumentName is the name that errors and entries show in place of a file name if a
+// document came from a request.
 const sentDocumentName = "PUT /admin/v1/config"

@@ -33,7 +33,8 @@ const (
 	archiveInterval  = time.Minute
 )
 
-// recordLoadedSnapshot records the snapshot that the start used, and the bytes that it replayed.
+// recordLoadedSnapshot stores from which snapshot the exchange started, and how many bytes of
+// log it replayed after it. Both determine when the next snapshot is due.
 func (k *snapshotter) recordLoadedSnapshot(b *startPoint, replayed uint64) {
 	k.last.Store(b.Newest)
 	k.needed[1].Store(b.Oldest)
@@ -70,14 +71,15 @@ func (k *snapshotter) run(x *Exchange) {
 	}
 }
 
-// isDue reports whether a start would have a long replay, given the bytes of log that this
-// process wrote and the size of the last snapshot.
+// isDue reports whether a new snapshot should be written, because a start would now replay too
+// much log. written is the number of log bytes that this process wrote so far. snapshot is the
+// size of the last snapshot.
 func (k *snapshotter) isDue(written, snapshot uint64) bool {
 	return k.replayed.Load()+written-k.written >= max(k.minBytes, snapshot)
 }
 
-// resetCount starts a new count. It does so after a failed snapshot too, so that the
-// snapshotter does not retry at every check.
+// resetCount begins to count the log bytes for the next snapshot at zero. It is called after a
+// failed snapshot too, so that the snapshotter does not retry every few seconds.
 func (k *snapshotter) resetCount(written uint64) {
 	k.replayed.Store(0)
 	k.written = written
@@ -90,16 +92,18 @@ func (k *snapshotter) stop() {
 	}
 }
 
-// archiveSegments archives the segments that the snapshot before the newest does not need,
-// because the newest may turn out to be damaged. A start knows that older snapshot only
-// after it has written one more; until then it archives no segment. Archived segments can
-// still be replayed until their history ends.
+// archiveSegments moves log segments that no start needs into the archive. A start may need all
+// segments after the last but one snapshot, because the newest snapshot may be damaged. After a
+// start that snapshot is unknown until one more was written, so no segment is archived before.
+//
+// Archived segments can still be replayed until the configured history ends.
 func (x *Exchange) archiveSegments() {
 	x.log.RaiseArchiveBounds(x.snapshots.needed[0].Load(), x.clock.Now()-int64(x.settings.History))
 }
 
-// writeSnapshot writes the state to a file while the state goes on changing. Its entries
-// are durable, because the state applies only durable entries.
+// writeSnapshot writes the state to a snapshot file while the exchange continues to change the
+// state. The snapshot contains no event that could still be lost, because the state applies
+// only durable events.
 func (x *Exchange) writeSnapshot() error {
 	began := time.Now()
 	size := x.estimateSnapshotSize()

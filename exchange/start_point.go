@@ -8,16 +8,17 @@ import (
 	"pingpost/wal"
 )
 
-// startPoint is the beginning of a replay: the newest good snapshot, or the log's first
-// entry without one. Without a snapshot all fields but bad are zero. Every check of a log
-// must begin at this point, because no start reads the entries before it.
+// startPoint is the point of the log at which a replay begins: after the newest undamaged
+// snapshot, or at the first entry if there is no snapshot. In the latter case all fields but
+// bad are zero. Every check of a log must begin here, because no start reads earlier entries.
 type startPoint struct {
 	wal.SnapshotInfo
 	bad []wal.BadSnapshot
 }
 
-// openStartPoint also returns the opened snapshot, or nil without one.
-func openStartPoint(dir string) (*wal.SnapshotReader, startPoint, error) {
+// openStartPoint finds the point at which a replay of the log in dir begins. It also returns
+// the opened snapshot, or nil if there is none.
+func openStartPoint(dir string) (*wal.Snapshot, startPoint, error) {
 	snapshot, err := wal.OpenSnapshot(dir)
 	var none *wal.NoSnapshotError
 	switch {
@@ -29,13 +30,15 @@ func openStartPoint(dir string) (*wal.SnapshotReader, startPoint, error) {
 	return snapshot, startPoint{snapshot.SnapshotInfo, snapshot.Bad}, nil
 }
 
-// logOptions returns the options for opening or cutting the log.
+// logOptions returns the options with which the log is opened or cut, so that the part after
+// the snapshot is checked.
 func (b *startPoint) logOptions() wal.Options {
 	return wal.Options{From: b.Oldest + 1, AtLeast: b.Newest}
 }
 
-// checkBeginning rejects a log whose first entries are gone while no snapshot replaces them.
-// Entries are removed after the kept history. Cutting such a log would not help.
+// checkBeginning returns an error if the log's first entries were removed because of their age
+// and no snapshot contains their effects. Such a log cannot be replayed. Cutting it would not
+// help.
 func (b *startPoint) checkBeginning(dir string) error {
 	segments, err := wal.Segments(dir)
 	if err != nil || len(segments) == 0 || segments[0].First == 1 || b.Newest != 0 {
@@ -45,7 +48,8 @@ func (b *startPoint) checkBeginning(dir string) error {
 		"put a snapshot back from a backup, or the whole folder", dir, segments[0].First))
 }
 
-// addSnapshotErrors adds the errors of damaged snapshots to an error.
+// addSnapshotErrors appends to err the errors of the snapshots that were damaged, so that an
+// operator sees both.
 func (b *startPoint) addSnapshotErrors(err error) error {
 	for _, bad := range b.bad {
 		err = fmt.Errorf("%w; %w", err, bad.Err)
@@ -53,8 +57,8 @@ func (b *startPoint) addSnapshotErrors(err error) error {
 	return err
 }
 
-// AcceptLoss cuts the log at the damage that makes a start fail: see wal.AcceptLoss. The
-// exchange must not run.
+// AcceptLoss cuts the log in dir at the damage because of which the exchange does not start:
+// see wal.AcceptLoss. The entries after it are lost. The exchange must not run.
 func AcceptLoss(dir string, logger *slog.Logger) (wal.LossReport, error) {
 	snapshot, b, err := openStartPoint(dir)
 	if err != nil {

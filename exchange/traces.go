@@ -10,7 +10,8 @@ import (
 // traces.
 const traceFlushTimeout = 2 * time.Second
 
-// startTraces exports traces if a collector is configured.
+// startTraces starts to send traces of requests to an OpenTelemetry collector, if the
+// configuration names one. It also registers metrics of sent and lost traces.
 func (x *Exchange) startTraces() {
 	to := &x.settings.Traces
 	if to.Endpoint == "" {

@@ -12,16 +12,16 @@ import (
 	"pingpost/engine/market"
 )
 
-// ignoredInitialValues lists the initial values in a document that differ from the current
-// ones. Each line has the place and the request that changes the value, and no secret.
-// Secrets are compared as far as possible: those of callers by their hashes, those of the
-// exchange by decrypting them.
+// unappliedValues lists values in a document that have no effect, because they only set a first
+// value and the current value differs. Examples are balances, secrets and pauses. Each line
+// names the place and the request that changes the value, and repeats no secret.
 //
-// A balance changes with every lead, so the comparison uses the initial balance in the
-// active document. Values that the new document no longer has are found by the same
-// comparison.
-func (x *Exchange) ignoredInitialValues(built *config.Compiled) []string {
-	u := ignoredValueFinder{exchange: x, tokens: make(map[string]int)}
+// Callers' secrets are compared by their hashes, and the exchange's own secrets by decrypting
+// the stored value. A balance changes with every lead, so the initial balance is compared with
+// the one in the active document. The same comparison finds values that the new document no
+// longer has.
+func (x *Exchange) unappliedValues(built *config.Compiled) []string {
+	u := unappliedFinder{exchange: x, tokens: make(map[string]int)}
 	for i := range built.Initial.Credentials {
 		u.addIfCredentialDiffers(&built.Initial.Credentials[i])
 	}
@@ -41,8 +41,8 @@ func (x *Exchange) ignoredInitialValues(built *config.Compiled) []string {
 	return u.lines
 }
 
-// activeDocument returns the last document that the log names, or nil. At a start it reads
-// the document from its file.
+// activeDocument returns the active configuration as canonical JSON, or nil. At a start no
+// configuration is active yet; it then reads the document that was active last from its file.
 func (x *Exchange) activeDocument() []byte {
 	if canonical := x.Configuration(); canonical != nil {
 		return canonical
@@ -58,7 +58,8 @@ func (x *Exchange) activeDocument() []byte {
 	return text
 }
 
-// logUnapplied warns operators of unapplied values.
+// logUnapplied warns operators of configuration values that have no effect: the lines of
+// unappliedValues.
 func (x *Exchange) logUnapplied(lines []string) {
 	for _, line := range lines {
 		x.logger.Warn("an initial value of the configuration differs from the current value and is not applied", "value", line)
@@ -71,14 +72,14 @@ type ignoredValueFinder struct {
 	lines    []string
 }
 
-// addUnapplied reports an unapplied value: its place, the current situation, and the request that
-// changes it.
-func (u *ignoredValueFinder) addUnapplied(at, current, request string) {
+// addUnapplied adds the line for a configuration value that has no effect. at is its place,
+// current describes the value in force, and request is the API call that changes it.
+func (u *unappliedFinder) addUnapplied(at, current, request string) {
 	u.lines = append(u.lines, at+": first value only; not applied: "+current+"; use "+request)
 }
 
-// entryPath returns the path of a list's entry, such as buyers[acme]. It quotes an id with
-// brackets or quotes.
+// entryPath returns the path of an entry in the configuration, such as buyers[acme]. It quotes
+// an id that contains brackets or quotes.
 func entryPath(list, id string) string {
 	if strings.ContainsFunc(id, func(r rune) bool { return r == '[' || r == ']' || r == '"' }) {
 		id = strconv.Quote(id)
@@ -86,9 +87,9 @@ func entryPath(list, id string) string {
 	return list + "[" + id + "]"
 }
 
-// addIfCredentialDiffers reports an API key, token or OAuth client in the document that was live
-// before but no longer is, or is live with other scopes.
-func (u *ignoredValueFinder) addIfCredentialDiffers(first *config.InitialCredential) {
+// addIfCredentialDiffers adds a line if an API key, token or OAuth client of the document
+// existed before but is no longer valid, or is valid with other scopes.
+func (u *unappliedFinder) addIfCredentialDiffers(first *config.InitialCredential) {
 	s := u.exchange.state
 	c := u.exchange.hashInitialCredential(first)
 	owners := "suppliers"
@@ -123,13 +124,15 @@ func (u *ignoredValueFinder) addIfCredentialDiffers(first *config.InitialCredent
 	}
 }
 
-// secretPlaces are where a document has the secrets that the exchange shows.
+// secretPlaces maps each kind of secret that the exchange sends to others to its path within a
+// buyer's or supplier's configuration entry.
 var secretPlaces = map[string]string{
 	"bearer": ".auth.bearer", "api_key": ".auth.api_key", "oauth": ".auth.oauth.client_secret", "webhook": ".webhook.secret",
 }
 
-// splitSecretName splits a secret's name into the kind and the id of its owner, and the path of the
-// secret in the owner's configuration entry.
+// splitSecretName splits a stored secret's name, such as buyer/acme/bearer, into its parts. It
+// returns the owner's kind and id, and the secret's path within the owner's configuration
+// entry.
 func splitSecretName(name string) (owner, id, at string) {
 	parts := strings.Split(name, "/")
 	switch {
@@ -141,9 +144,9 @@ func splitSecretName(name string) (owner, id, at string) {
 	panic("BUG: a secret by the name of " + name)
 }
 
-// addIfSecretDiffers reports a secret in the document that is not the current one, or cannot be
-// compared with it.
-func (u *ignoredValueFinder) addIfSecretDiffers(first *config.InitialSecret) {
+// addIfSecretDiffers adds a line if a secret of the document differs from the stored one, or if
+// the stored one cannot be decrypted for the comparison.
+func (u *unappliedFinder) addIfSecretDiffers(first *config.InitialSecret) {
 	if first.Follows {
 		return
 	}
@@ -163,9 +166,9 @@ func (u *ignoredValueFinder) addIfSecretDiffers(first *config.InitialSecret) {
 	u.addUnapplied(entryPath(owner+"s", id)+at, stands, "PUT /admin/v1/secrets/"+first.Name)
 }
 
-// addDifferingPauses reports buyers and campaigns that the document pauses but that are not
-// paused, and the reverse.
-func (u *ignoredValueFinder) addDifferingPauses(document *schema.Document) {
+// addDifferingPauses adds a line for each buyer or campaign that the document pauses but that
+// is not paused, and the reverse.
+func (u *unappliedFinder) addDifferingPauses(document *schema.Document) {
 	for i := range document.Buyers {
 		u.addIfPauseDiffers(event.ObjectBuyer, "buyers", document.Buyers[i].ID, document.Buyers[i].Paused)
 	}
@@ -174,8 +177,9 @@ func (u *ignoredValueFinder) addDifferingPauses(document *schema.Document) {
 	}
 }
 
-// addIfPauseDiffers reports a buyer or campaign whose pause is not the wanted one.
-func (u *ignoredValueFinder) addIfPauseDiffers(kind event.ObjectKind, list, id string, wanted bool) {
+// addIfPauseDiffers adds a line if a buyer or campaign is not paused as the document wants.
+// wanted is the document's value.
+func (u *unappliedFinder) addIfPauseDiffers(kind event.ObjectKind, list, id string, wanted bool) {
 	s := u.exchange.state
 	paused, seen := s.PauseStatus(kind, s.RefOf(kind, id))
 	if !seen || paused == wanted {
@@ -188,9 +192,9 @@ func (u *ignoredValueFinder) addIfPauseDiffers(kind event.ObjectKind, list, id s
 	u.addUnapplied(entryPath(list, id)+".paused", stands, "POST /admin/v1/"+list+"/"+id+"/"+verb)
 }
 
-// addIfListFileDiffers compares a list's initial file with the one that was imported. A missing file
-// counts as equal.
-func (u *ignoredValueFinder) addIfListFileDiffers(first config.InitialSuppressionFile) {
+// addIfListFileDiffers adds a line if the initial file of a suppression list changed since the
+// exchange imported it. It ignores a file that it cannot open.
+func (u *unappliedFinder) addIfListFileDiffers(first config.InitialList) {
 	s := u.exchange.state
 	known, ok := s.SuppressionFile(s.RefOf(event.ObjectList, string(first.ID)))
 	if !ok {
@@ -210,8 +214,9 @@ func (u *ignoredValueFinder) addIfListFileDiffers(first config.InitialSuppressio
 		fmt.Sprintf("the list keeps the %d entries that it has", known.Entries), "PUT /admin/v1/suppression/"+string(first.ID))
 }
 
-// addChangedBalances finds initial balances that changed.
-func (u *ignoredValueFinder) addChangedBalances(old, document *schema.Document) {
+// addChangedBalances adds a line for each buyer whose initial balance changed between the two
+// documents, if the buyer's account is already open.
+func (u *unappliedFinder) addChangedBalances(old, document *schema.Document) {
 	before := make(map[string]market.Money, len(old.Buyers))
 	for i := range old.Buyers {
 		if funds := old.Buyers[i].Funds; funds != nil {

@@ -5,10 +5,10 @@ import (
 	"pingpost/engine/event"
 )
 
-// addRemovedValues finds credentials that a document no longer has but that are still live. It
-// also finds lists whose entries were read under another rule than the document's. A
-// removed supplier or buyer has no live credential.
-func (u *ignoredValueFinder) addRemovedValues(old, document *schema.Document) {
+// addRemovedValues adds a line for each credential that only the old document has but that is
+// still valid. It also adds suppression lists whose entries were read under another rule. A
+// removed supplier or buyer has no valid credential.
+func (u *unappliedFinder) addRemovedValues(old, document *schema.Document) {
 	suppliers := make(map[string]*schema.Supplier, len(document.Suppliers))
 	for i := range document.Suppliers {
 		suppliers[document.Suppliers[i].ID] = &document.Suppliers[i]
@@ -32,9 +32,10 @@ func (u *ignoredValueFinder) addRemovedValues(old, document *schema.Document) {
 	u.addChangedListRules(old, document)
 }
 
-// addRemovedSupplierCredentials reports a supplier's API keys, bearer tokens and OAuth clients
-// that only the old document has but that are still live.
-func (u *ignoredValueFinder) addRemovedSupplierCredentials(before, now *schema.Supplier) {
+// addRemovedSupplierCredentials adds a line for each credential that a supplier has in the old
+// document only, but that is still valid. before and now are the supplier's entries in the old
+// and the new document.
+func (u *unappliedFinder) addRemovedSupplierCredentials(before, now *schema.Supplier) {
 	at, request := entryPath("suppliers", before.ID), "DELETE /admin/v1/suppliers/"+before.ID
 	if before.APIKey.IsSet() && !now.APIKey.IsSet() && u.hasLiveCredential(event.CredentialAPIKey, event.ObjectSupplier, before.ID, "") {
 		u.addUnapplied(at+".api_key", "it is not in this document, and its keys are still live", request+"/keys/HINT")
@@ -45,9 +46,9 @@ func (u *ignoredValueFinder) addRemovedSupplierCredentials(before, now *schema.S
 	u.addRemovedClients(event.ObjectSupplier, "suppliers", before.ID, before.OAuthClients, now.OAuthClients)
 }
 
-// addRemovedClients reports an owner's OAuth clients that only the old document has but that are
-// still live.
-func (u *ignoredValueFinder) addRemovedClients(kind event.ObjectKind, list, id string, before, now []schema.OAuthClient) {
+// addRemovedClients adds a line for each OAuth client that is in the list before but not in
+// now, and whose secrets are still valid. kind, list and id name the clients' owner.
+func (u *unappliedFinder) addRemovedClients(kind event.ObjectKind, list, id string, before, now []schema.OAuthClient) {
 	still := make(map[string]bool, len(now))
 	for i := range now {
 		still[now[i].ClientID] = true
@@ -61,9 +62,9 @@ func (u *ignoredValueFinder) addRemovedClients(kind event.ObjectKind, list, id s
 	}
 }
 
-// hasLiveCredential reports whether an owner has a live credential of a kind, for one client if
-// client is not empty.
-func (u *ignoredValueFinder) hasLiveCredential(kind event.CredentialKind, owner event.ObjectKind, id, client string) bool {
+// hasLiveCredential reports whether an owner still has a valid credential of this kind. For
+// OAuth clients, client is the client's id; otherwise it is empty.
+func (u *unappliedFinder) hasLiveCredential(kind event.CredentialKind, owner event.ObjectKind, id, client string) bool {
 	s := u.exchange.state
 	for _, c := range s.CredentialsOf(kind, owner, s.RefOf(owner, id)) {
 		if c.Client == client {
@@ -73,9 +74,9 @@ func (u *ignoredValueFinder) hasLiveCredential(kind event.CredentialKind, owner 
 	return false
 }
 
-// addChangedListRules reports suppression lists whose entries were read under another rule than the
-// document's.
-func (u *ignoredValueFinder) addChangedListRules(old, document *schema.Document) {
+// addChangedListRules adds a line for each suppression list whose field or hash changed. Its
+// stored entries then match no lead until they are uploaded again.
+func (u *unappliedFinder) addChangedListRules(old, document *schema.Document) {
 	before := make(map[string]*schema.List, len(old.Lists))
 	for i := range old.Lists {
 		before[old.Lists[i].ID] = &old.Lists[i]

@@ -21,8 +21,9 @@ const (
 
 var errTooManyBadLines = errors.New("too many lines are invalid")
 
-// Upload replaces or extends the entries of a suppression list. It reads all lines before
-// it changes anything. Then it writes the file, and then the event.
+// Upload replaces or extends the entries of a suppression list at an operator's request. It
+// checks all lines before it changes anything. Then it stores the entries in a new file, and
+// activates the file with an event.
 func (x *Exchange) Upload(upload *admin.Upload) (*admin.Uploaded, error) {
 	e := x.Engine()
 	if e == nil {
@@ -58,8 +59,9 @@ func (x *Exchange) Upload(upload *admin.Upload) (*admin.Uploaded, error) {
 	return done, x.activateList(list, table, file, before)
 }
 
-// addUpload reads all lines. It continues after an invalid line, so that the error lists
-// several.
+// addUpload collects the entries of all uploaded lines. It returns the SHA-256 of the lines and
+// the number of skipped ones. It continues after an invalid line, so that the error lists up to
+// maxBadLines of them.
 func (g *listBuilder) addUpload(upload *admin.Upload) (source string, skipped uint64, err error) {
 	var bad admin.BadLines
 	source, err = forEachEntryLine(upload.Lines, func(number int, line []byte) error {
@@ -86,7 +88,8 @@ func (g *listBuilder) addUpload(upload *admin.Upload) (source string, skipped ui
 	return source, skipped, err
 }
 
-// listContents is the state of a list when an upload was combined with it.
+// listContents is the state of a suppression list at the moment when an upload was combined
+// with it. A later comparison with it detects concurrent changes.
 type listContents struct {
 	known bool
 	file  state.SuppressionFile
@@ -100,7 +103,8 @@ func (b *listContents) len() int {
 	return b.table.Len()
 }
 
-// contentsBeforeUpload returns the state of a list, with its table if the upload extends it.
+// contentsBeforeUpload returns the current state of a suppression list. If add is set, the
+// upload extends the list, and the result has its entries too.
 func (x *Exchange) contentsBeforeUpload(list *market.SuppressionList, add bool) (b listContents, err error) {
 	if b.file, b.known = x.state.SuppressionFile(list.Ref); b.known && add {
 		b.table, err = x.lists.openTable(x.settings.DataDir, b.file)
@@ -108,7 +112,9 @@ func (x *Exchange) contentsBeforeUpload(list *market.SuppressionList, add bool) 
 	return b, err
 }
 
-// activateList activates new entries if the list did not change since was.
+// activateList makes an uploaded table the entries of the list. It returns engine.ErrConflict
+// if the list no longer has the state was, because another upload or a configuration change
+// came first.
 func (x *Exchange) activateList(list *market.SuppressionList, table *fingerprint.FingerprintTable, file state.SuppressionFile, was listContents) error {
 	x.configMu.Lock()
 	defer x.configMu.Unlock()
@@ -131,7 +137,8 @@ func (x *Exchange) activateList(list *market.SuppressionList, table *fingerprint
 	return nil
 }
 
-// SuppressionLists returns the lists of the active configuration.
+// SuppressionLists returns all configured suppression lists for the admin API, with their
+// number of entries and the source of these.
 func (x *Exchange) SuppressionLists() ([]admin.SuppressionList, error) {
 	s, err := x.currentEntries()
 	if err != nil {

@@ -6,8 +6,8 @@ import (
 	"pingpost/outbound/webhook"
 )
 
-// startWebhooks sends pending webhooks to suppliers, including those from before the
-// start.
+// startWebhooks starts to send webhooks to suppliers, including those that an earlier run of
+// the exchange did not deliver.
 func (x *Exchange) startWebhooks() {
 	x.webhookClient = webhook.NewClient(webhook.ClientOptions{Secrets: x.decryptSecret, TrustedNetworks: x.settings.TrustedNetworks})
 	x.webhookSender = webhook.New(webhook.Options{
@@ -16,16 +16,18 @@ func (x *Exchange) startWebhooks() {
 	})
 }
 
-// minWebhooksPerSecond is the rate that is always allowed.
+// minWebhooksPerSecond is the number of webhook attempts per second that the exchange always
+// allows. It is low enough not to slow leads down.
 const minWebhooksPerSecond = 1250
 
-// webhookRate returns the allowed webhooks per second: a rate that does not slow leads
-// down, or a fifth of the queue if that is more.
+// webhookRate returns how many webhook attempts per second the exchange may start now:
+// minWebhooksPerSecond, or a fifth of the pending webhooks if that is more.
 func (x *Exchange) webhookRate() int {
 	return max(minWebhooksPerSecond, x.state.OutboxTotals().Pending/5)
 }
 
-// closeWebhooks waits for the current attempts, which end within a second.
+// closeWebhooks stops the sending of webhooks. It waits for the attempts in progress, which end
+// within a second.
 func (x *Exchange) closeWebhooks() {
 	if x.webhookSender != nil {
 		x.webhookSender.Close()
@@ -33,8 +35,8 @@ func (x *Exchange) closeWebhooks() {
 	}
 }
 
-// addWebhookGauges registers a metric per supplier with a webhook that shows whether it is
-// switched off.
+// addWebhookGauges registers a metric for each supplier with a webhook. It shows whether the
+// exchange has switched the webhook off.
 func (x *Exchange) addWebhookGauges(catalog *market.Catalog) {
 	for id, supplier := range catalog.Suppliers {
 		if supplier.Webhooks != nil {

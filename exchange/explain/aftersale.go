@@ -58,7 +58,8 @@ const (
 // withheldReason replaces a reason that the campaign does not list.
 const withheldReason = "(withheld: not one of the campaign's reasons)"
 
-// addStatusReport adds a report's change of the lead.
+// addStatusReport adds a buyer's report on the lead, or an operator's decision on a return, to
+// the explanation. If the report took effect, it also changes the lead's status.
 func (c *timeline) addStatusReport(ev *event.StatusChanged, change *event.LeadChange) {
 	r := StatusReport{
 		At: Instant(ev.At), By: reportedByBuyer, Buyer: c.state.NameOf(event.ObjectBuyer, ev.Buyer), RequestID: ev.Request.String(),
@@ -80,14 +81,16 @@ func (c *timeline) addStatusReport(ev *event.StatusChanged, change *event.LeadCh
 	c.doc.Reports = append(c.doc.Reports, r)
 }
 
-// addWebhook adds the webhook that an event causes, if any.
+// addWebhook adds a webhook of the given kind to the explanation. An event at the time at
+// caused the webhook. WebhookNone means that the event caused none.
 func (c *timeline) addWebhook(kind market.WebhookType, at int64) {
 	if kind != market.WebhookNone {
 		c.doc.Webhooks = append(c.doc.Webhooks, Webhook{Type: kind.String(), Created: Instant(at), Attempts: []WebhookAttempt{}})
 	}
 }
 
-// addWebhookAttempt adds an attempt to its webhook.
+// addWebhookAttempt adds an attempt to send a webhook to the explained webhook of the same
+// type.
 func (c *timeline) addWebhookAttempt(ev *event.WebhookAttempted) {
 	for i := range c.doc.Webhooks {
 		if webhook := &c.doc.Webhooks[i]; webhook.Type == ev.Type.String() {
@@ -99,8 +102,9 @@ func (c *timeline) addWebhookAttempt(ev *event.WebhookAttempted) {
 	}
 }
 
-// setWebhookStates sets the state of each webhook: from its last attempt if that ended it,
-// or else from memory.
+// setWebhookStates fills in the state of each webhook in the explanation. A webhook whose last
+// attempt delivered or dropped it has that outcome as its state. For the others the state comes
+// from the outbox in memory.
 func (e *Explainer) setWebhookStates(doc *Explanation, lead market.LeadID) {
 	for i := range doc.Webhooks {
 		webhook := &doc.Webhooks[i]
@@ -125,8 +129,9 @@ func (e *Explainer) setWebhookStates(doc *Explanation, lead market.LeadID) {
 	}
 }
 
-// withholdUnlistedReasons replaces reasons that the campaign does not list, neither in the
-// configuration of the decision nor in the current one.
+// withholdUnlistedReasons replaces buyers' reasons in the reports of doc by a placeholder,
+// unless the campaign lists the reason. Free text may name a person. Both lists count: then, of
+// the configuration when the lead was decided, and the current one.
 func (e *Explainer) withholdUnlistedReasons(doc *Explanation, then *campaignConfig) {
 	var now *campaignConfig
 	for i := range doc.Reports {
@@ -144,7 +149,8 @@ func (e *Explainer) withholdUnlistedReasons(doc *Explanation, then *campaignConf
 	}
 }
 
-// describeLastReport returns a sentence on the last report after the sale.
+// describeLastReport returns a sentence on the last buyer's report or operator's decision after
+// the sale, or "" without one.
 func describeLastReport(doc *Explanation) (text string) {
 	for i := range doc.Reports {
 		r := &doc.Reports[i]

@@ -20,7 +20,8 @@ const (
 const noteUnanswered = "The exchange stopped before it answered the call, and continued the delivery after its restart. " +
 	"If the caller repeats the request with the same idempotency key, it gets the result."
 
-// setImmediateAnswer sets the answer to a call that posted the lead to no buyer.
+// setImmediateAnswer records the exchange's answer to the supplier for a lead that was posted
+// to no buyer. Such a call was answered as soon as the decision was durable, at the time at.
 func (c *timeline) setImmediateAnswer(at int64) {
 	if c.status == market.StatusAccepted {
 		c.setAcceptedAnswer(at)
@@ -29,10 +30,12 @@ func (c *timeline) setImmediateAnswer(at int64) {
 	}
 }
 
-// setAnswerBySettlement sets the answer that the first decisive event allowed. Ingest and post differ
-// if the delivery is still open when the answer is due. An ingest gets ACCEPTED, because
-// the lead has its buyer. A post gets an error, because its success would mean that the
-// buyer has the lead.
+// setAnswerBySettlement records the exchange's answer to the supplier, if the entry after was
+// the first one that decided this answer. It ignores entries after the first decisive one.
+//
+// If the delivery was still open when the answer was due, the answer depends on the call. An
+// ingest got ACCEPTED, because the lead has its buyer. A post got an error, because its success
+// would mean that the buyer has the lead.
 func (c *timeline) setAnswerBySettlement(after *logEntry) {
 	ev, ok := after.event.(*event.PostSettled)
 	if !ok || c.doc.Answer != nil || c.unanswered {
@@ -53,9 +56,11 @@ func (c *timeline) setAnswerBySettlement(after *logEntry) {
 	}
 }
 
-// setAnswerOfOpenDelivery sets the answer to a call whose delivery was still open. After a
-// crash, the restart records the same event for an open delivery, but with neither a
-// status nor a fault; then the call got no answer.
+// setAnswerOfOpenDelivery records the answer to a call that ended while its delivery was still
+// open.
+//
+// A restart after a crash records the same kind of event for each open delivery, but without an
+// HTTP status and without a fault. In that case the call got no answer.
 func (c *timeline) setAnswerOfOpenDelivery(at int64, ev *event.PostSettled) {
 	switch {
 	case ev.Fault == market.FaultNone && ev.Status == 0:

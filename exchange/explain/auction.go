@@ -17,8 +17,8 @@ const (
 	statusSold  = "SOLD"
 )
 
-// newAuctionExplanation returns the explanation of a ping's auction, without the leads
-// that claimed its offers.
+// newAuctionExplanation returns the explanation of the auction in a log entry, as of its
+// decision. It lacks the leads that later claimed one of its offers.
 func (e *Explainer) newAuctionExplanation(found *logEntry) *Explanation {
 	held := found.auctionHeld()
 	doc := &Explanation{
@@ -47,11 +47,11 @@ func (e *Explainer) newAuctionExplanation(found *logEntry) *Explanation {
 	return doc
 }
 
-// zip3 is the name in a ping for the first three digits of a ZIP code.
+// zip3 is the name that a ping uses for a field with only the first three digits of a ZIP code.
 const zip3 = "zip3"
 
-// renameZIP3 renames the ZIP code field to zip3 if it has only three digits. The log
-// stores them under the name of the whole code.
+// renameZIP3 renames the field with the name zip to zip3 if its value has only three digits.
+// The log stores these digits under the name of the full ZIP code.
 func (x *Explanation) renameZIP3(zip string) {
 	if value, ok := x.Fields[zip]; ok && len(value) == len(`"941"`) {
 		delete(x.Fields, zip)
@@ -59,8 +59,8 @@ func (x *Explanation) renameZIP3(zip string) {
 	}
 }
 
-// noteMissingConfig adds a note if candidates have no buyer name because the configuration
-// is unavailable.
+// noteMissingConfig adds a note to the explanation if it could not name the buyer of a
+// candidate, because the configuration of that time is unavailable.
 func (x *Explanation) noteMissingConfig(l *campaignConfig) {
 	if l.known {
 		return
@@ -74,10 +74,11 @@ func (x *Explanation) noteMissingConfig(l *campaignConfig) {
 	}
 }
 
-// listCandidates lists the filter sets, each with its one outcome from the trail: first those
-// that were pinged, in the order of their bids, then the others. A filter set without a
-// step in the trail was not needed. It is listed only if all is set and the campaign's
-// configuration is known.
+// listCandidates lists the campaign's filter sets with the outcome of each. Pinged filter sets
+// come first, in the order of bids, then the others by number.
+//
+// The trail has the outcomes by filter set. A filter set that is missing in the trail was not
+// needed for the decision. It is listed only if all is set and the configuration l is known.
 func (e *Explainer) listCandidates(l campaignConfig, trail []event.OutcomeFilterSets, bids []event.Bid, all bool) []Candidate {
 	outcomes := make(map[uint32]market.Outcome)
 	seats := 0
@@ -110,8 +111,9 @@ func (e *Explainer) listCandidates(l campaignConfig, trail []event.OutcomeFilter
 	return list
 }
 
-// newPingedCandidate returns the candidate of a bid. Some bids stand for a ping that was not
-// sent: the buyer had asked for a pause with a 429, or its connection limit was reached.
+// newPingedCandidate returns the candidate for an entry of the auction's list of bids. Some
+// entries have no ping behind them, and Pinged is then false. In these cases the buyer had
+// demanded a pause with a 429, or its connection limit was reached.
 func (e *Explainer) newPingedCandidate(bid *event.Bid, outcome market.Outcome) Candidate {
 	c := Candidate{
 		Buyer: e.state.NameOf(event.ObjectBuyer, bid.Buyer), Seat: bid.FilterSet, Outcome: outcome.String(), Pinged: true,

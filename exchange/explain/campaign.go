@@ -14,8 +14,8 @@ import (
 	"pingpost/wal"
 )
 
-// campaignConfig is the part of a campaign's configuration that an explanation needs, as
-// of one version. known is false if that version is unavailable.
+// campaignConfig is a campaign's configuration in one version of the catalog, reduced to the
+// parts that an explanation shows. known is false if that version's document is unavailable.
 type campaignConfig struct {
 	known  bool
 	method string
@@ -25,11 +25,12 @@ type campaignConfig struct {
 	reasons map[string]bool // the configured reasons for a return; empty if any text is allowed
 }
 
-// zipField is the buyers' name of the ZIP code field, and the suppliers' name without a
-// mapping.
+// zipField is the name of the ZIP code field that buyers get. Suppliers use the same name
+// unless the campaign maps another field to it.
 const zipField = "zip"
 
-// buyerOfFilterSet returns the buyer of a filter set, or "" if it is unknown.
+// buyerOfFilterSet returns the id of the buyer to which the filter set with this number
+// belongs, or "" if it is unknown.
 func (l *campaignConfig) buyerOfFilterSet(filterSet uint32) string {
 	if int(filterSet) < len(l.buyers) {
 		return l.buyers[filterSet]
@@ -37,9 +38,10 @@ func (l *campaignConfig) buyerOfFilterSet(filterSet uint32) string {
 	return ""
 }
 
-// readCampaignConfig reads a campaign from the stored document of a configuration version. The
-// document lists the filter sets in their order. seq is an entry of the log that was
-// decided under that version.
+// readCampaignConfig reads a campaign's configuration from the stored document of a catalog
+// version. seq is the number of a log entry that was decided under that version; the search for
+// the document starts there. If the document is missing or damaged, the result's known is
+// false.
 func (e *Explainer) readCampaignConfig(version uint32, campaign string, seq uint64) campaignConfig {
 	hash := e.documentHash(version, seq)
 	text, err := os.ReadFile(filepath.Join(e.dataDir, "catalogs", hash+".json"))
@@ -120,7 +122,8 @@ const (
 	maxUnversioned      = 4096 // consecutive entries that may name no version
 )
 
-// configVersionAt returns the version that the first event at or after an entry names, or zero.
+// configVersionAt returns the configuration version that the log used at the entry first. It
+// reads on until an event names a version, and returns 0 if none of the next 4096 entries does.
 func (e *Explainer) configVersionAt(first uint64) (version uint32) {
 	e.forEachEvent(first, first+maxUnversioned, func(ev event.Event) bool {
 		switch ev := ev.(type) {
@@ -136,8 +139,8 @@ func (e *Explainer) configVersionAt(first uint64) (version uint32) {
 	return version
 }
 
-// findDocumentHash returns the hash of the document that became a version between two
-// entries of the log, or "".
+// findDocumentHash reads the log from entry first to entry last for the event that activated a
+// configuration version. It returns the hash of the version's document, or "".
 func (e *Explainer) findDocumentHash(first, last uint64, version uint32) (hash string) {
 	e.forEachEvent(first, last, func(ev event.Event) bool {
 		if set, ok := ev.(*event.CatalogSet); ok && set.Version == version {
@@ -148,8 +151,9 @@ func (e *Explainer) findDocumentHash(first, last uint64, version uint32) (hash s
 	return hash
 }
 
-// forEachEvent passes the events between two entries to visit, until visit returns false
-// or an entry cannot be read. The event is valid only during the call.
+// forEachEvent calls visit with each event of the log from entry first to entry last. It ends
+// early if visit returns false or an entry cannot be read. visit must not keep the event after
+// it returns.
 func (e *Explainer) forEachEvent(first, last uint64, visit func(event.Event) bool) {
 	reader, err := e.log.NewReader(first)
 	if err != nil {

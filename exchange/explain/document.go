@@ -2,9 +2,9 @@ package explain
 
 import "encoding/json"
 
-// Explanation is the course of a lead or an auction according to the log. The admin API
-// returns it, and `pingpost explain` prints it. It contains the buyers' prices and the
-// sellers' payouts, and no contact data.
+// Explanation describes the course of a lead or an auction, as read from the log. The admin API
+// returns it, and `pingpost explain` prints it. It contains the buyers' prices and the sellers'
+// payouts, and no contact data.
 type Explanation struct {
 	Kind      string `json:"kind"`       // ingest, post, ping or availability
 	ID        string `json:"id"`         // of the lead, or of the auction if there is no lead
@@ -80,7 +80,8 @@ type Claim struct {
 	Reason   string `json:"reason,omitempty"`
 }
 
-// Candidate is one filter set of the campaign, with its outcome.
+// Candidate is one filter set of the campaign (a buyer's entry with filters, price and caps),
+// with its outcome in the auction.
 type Candidate struct {
 	Buyer   string       `json:"buyer_id"` // empty if the configuration of that time is unavailable
 	Seat    uint32       `json:"seat"`
@@ -105,8 +106,7 @@ type Post struct {
 	Settlements []Settlement `json:"settlements"`
 }
 
-// Try is an attempt to post the lead that did not end the delivery: another attempt came
-// after it.
+// Try is a failed attempt to post the lead, after which the exchange made another attempt.
 type Try struct {
 	Attempt uint32  `json:"attempt"` // from 1
 	Ended   Instant `json:"ended_at"`
@@ -116,7 +116,7 @@ type Try struct {
 	Code    string  `json:"code,omitempty"`    // the buyer's own code of the refusal
 }
 
-// Settlement is a change of a delivery's state: delivered, refused, pending, unknown,
+// Settlement is a change in the state of a delivery: delivered, refused, pending, unknown,
 // confirmed, released or resent. A post may have several, in order of time.
 type Settlement struct {
 	At        Instant      `json:"at"`

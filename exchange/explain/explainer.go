@@ -24,7 +24,7 @@ import (
 	"pingpost/wal"
 )
 
-// Explainer explains leads and auctions from one log.
+// Explainer finds leads and auctions in one exchange's log and explains their course.
 type Explainer struct {
 	log         *wal.Log
 	state       *state.State
@@ -34,7 +34,7 @@ type Explainer struct {
 	limits      searchLimits
 }
 
-// Options of an explainer.
+// Options are the parts of an exchange that an Explainer reads.
 type Options struct {
 	Log   *wal.Log
 	State *state.State
@@ -45,7 +45,7 @@ type Options struct {
 	DataDir string
 }
 
-// New returns an explainer with the default limits.
+// New returns an explainer with the default limits on the part of the log that one call reads.
 func New(opt Options) *Explainer {
 	return &Explainer{
 		log: opt.Log, state: opt.State, auctionName: opt.AuctionName, contact: opt.Contact,
@@ -53,11 +53,11 @@ func New(opt Options) *Explainer {
 	}
 }
 
-// searchLimits bound the part of the log that one call reads.
+// searchLimits bounds the part of the log that one call of an Explainer reads.
 //
-// An identifier contains its time in milliseconds, so the search for its event covers
-// the time around it. The event became durable after the identifier was made, within
-// the few seconds that a request has. Exceptions are a changed clock and a blocked disk.
+// An id contains its time of creation in milliseconds, so a search for its event covers the
+// time around it. The event becomes durable after the id was made, within the few seconds that
+// a request has. Exceptions are a changed clock and a blocked disk.
 type searchLimits struct {
 	before, after time.Duration // around an identifier's time
 	delivery      time.Duration // from a lead's decision on, for the attempts of its delivery

@@ -2,8 +2,8 @@ package explain
 
 import "pingpost/engine/market"
 
-// Fault is the name of the market.Fault that prevented a usable answer of a buyer. It is
-// "" without a fault.
+// Fault is the name of the market.Fault because of which a buyer gave no usable answer, such as
+// a timeout. It is "" without a fault.
 type Fault string
 
 func faultName(fault market.Fault) Fault {
@@ -13,7 +13,7 @@ func faultName(fault market.Fault) Fault {
 	return Fault(fault.String())
 }
 
-// faultDescriptions say where an operator should look.
+// faultDescriptions explains each fault in words that tell an operator where to look.
 var faultDescriptions = map[Fault]string{
 	faultName(market.FaultEndpoint):        "the configured address of the buyer is unusable",
 	faultName(market.FaultCredential):      "our credential or secret for the buyer is missing or unusable, or its token endpoint gave no token",
@@ -29,7 +29,8 @@ var faultDescriptions = map[Fault]string{
 	faultName(market.FaultMalformed):       "the buyer's answer does not follow the contract",
 }
 
-// Description returns the fault in words, or its name if this version does not know it.
+// Description returns the fault in words for an operator. It returns the fault's name if this
+// version of the program has no words for it.
 func (f Fault) Description() string {
 	if words, ok := faultDescriptions[f]; ok {
 		return words

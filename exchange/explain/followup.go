@@ -7,21 +7,21 @@ import (
 	"pingpost/engine/market"
 )
 
-// laterEvents are the events after a lead's decision: attempts, settlements, the buyer's
-// reports and the supplier's webhooks.
+// laterEvents holds the log's events on one lead after its decision: attempts to post,
+// settlements, the buyer's reports and the supplier's webhooks.
 type laterEvents struct {
 	records   []*logEntry // in order, without a gap
 	end       *logEntry   // if records is incomplete: the entry that ended the last post, read separately
 	truncated bool        // there may be more events
 }
 
-// readLaterEvents reads the events after a lead's decision, until they explain everything in
-// memory: the entry that ended the last post, and the state that progress compares. If
-// memory has no such entry, it reads as far as searchLimits allow.
+// readLaterEvents reads the log's events on a lead after its decision. It stops early, once the
+// events explain the lead's state in memory, including the entry that ended the last post. If
+// memory no longer has the lead, it reads as far as searchLimits allow.
 //
-// For a lead without an open post, memory knows the entry that ended the delivery. For a
-// lead with an open post, it knows the end of the post before. So this function asks for
-// the open post first: a lead that has none never gets another.
+// For a lead without an open post, memory knows the entry that ended the delivery. For a lead
+// with an open post, memory only knows the end of the previous post. So this function asks for
+// the open post first. A lead that has no open post never gets another.
 func (e *Explainer) readLaterEvents(decided *logEntry) (after laterEvents, err error) {
 	lead := decided.leadDecided().Lead
 	// last is the entry that ended the delivery; 0 if it is unknown.
@@ -65,7 +65,8 @@ func (e *Explainer) readLaterEvents(decided *logEntry) (after laterEvents, err e
 	return after, err
 }
 
-// concernsLead reports whether an event belongs to a lead's follow-up.
+// concernsLead reports whether an event is an attempt to post, a settlement, a buyer's report
+// or a webhook attempt of the lead.
 func concernsLead(ev event.Event, lead market.LeadID) bool {
 	switch ev := ev.(type) {
 	case *event.PostAttempted:
@@ -80,7 +81,8 @@ func concernsLead(ev event.Event, lead market.LeadID) bool {
 	return false
 }
 
-// changeOfLead returns the change of a lead in a status report, or nil.
+// changeOfLead returns the part of a status report that concerns the lead, or nil. One report
+// may cover several leads.
 func changeOfLead(ev *event.StatusChanged, lead market.LeadID) *event.LeadChange {
 	for i := range ev.Changes {
 		if ev.Changes[i].Lead == lead {

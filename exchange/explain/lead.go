@@ -19,8 +19,8 @@ const (
 // this name.
 const sellerLeadField = "lead_uuid"
 
-// timeline is a lead's state after the events that were applied so far. After the last
-// event it agrees with the lead's row in memory.
+// timeline replays a lead's events to build its explanation. It holds the lead's state after
+// the events so far. After the last event this state agrees with the lead's row in memory.
 type timeline struct {
 	lead     market.LeadID
 	doc      *Explanation
@@ -34,12 +34,14 @@ type timeline struct {
 	unanswered bool // a restart ended the call without an answer
 }
 
-// objectNamer returns the names for the numbers in events.
+// objectNamer translates the numbers that events use for suppliers, buyers and campaigns to
+// their configured ids.
 type objectNamer interface {
 	NameOf(kind event.ObjectKind, ref market.Ref) string
 }
 
-// explainLead explains a lead, without the ping whose bid it claimed.
+// explainLead explains a lead from the log entry that decided it. If the lead claimed the bid
+// of an earlier ping, the result lacks that ping.
 func (e *Explainer) explainLead(found *logEntry) (doc *Explanation, err error) {
 	decided := found.leadDecided()
 	doc = e.newLeadExplanation(found)
@@ -84,7 +86,8 @@ func (e *Explainer) explainLead(found *logEntry) (doc *Explanation, err error) {
 	return doc, nil
 }
 
-// newLeadExplanation returns the explanation as of the lead's decision.
+// newLeadExplanation returns a lead's explanation as of its decision: without posts, reports
+// and webhooks.
 func (e *Explainer) newLeadExplanation(found *logEntry) *Explanation {
 	decided := found.leadDecided()
 	doc := &Explanation{
@@ -113,7 +116,7 @@ func (e *Explainer) newLeadExplanation(found *logEntry) *Explanation {
 	return doc
 }
 
-// fieldsAsJSON returns the fields as JSON values by name.
+// fieldsAsJSON returns a lead's fields as JSON values, by field name.
 func fieldsAsJSON(fields []event.Field) map[string]json.RawMessage {
 	all := make(map[string]json.RawMessage, len(fields))
 	for i := range fields {
@@ -123,7 +126,8 @@ func fieldsAsJSON(fields []event.Field) map[string]json.RawMessage {
 	return all
 }
 
-// startPost starts the delivery to the buyer of a sale.
+// startPost adds a post, without attempts yet, to the buyer of the sale. at is the time when
+// the intention to post became durable.
 func (c *timeline) startPost(sale *event.Sale, at int64) {
 	c.doc.Posts = append(c.doc.Posts, Post{
 		Buyer: c.state.NameOf(event.ObjectBuyer, sale.Buyer), Intended: Instant(at),
@@ -132,7 +136,8 @@ func (c *timeline) startPost(sale *event.Sale, at int64) {
 	})
 }
 
-// applyEvent adds an event to the timeline.
+// applyEvent adds a later event of the lead to the explanation, and changes the lead's state
+// accordingly.
 func (c *timeline) applyEvent(after *logEntry) {
 	switch ev := after.event.(type) {
 	case *event.StatusChanged:
@@ -168,7 +173,8 @@ func (c *timeline) applyEvent(after *logEntry) {
 	}
 }
 
-// applySettlement changes the lead's state as package state does for the same event.
+// applySettlement changes the lead's status and delivery after a settlement of its post. The
+// rules must be those of package state, which applies the same event to memory.
 func (c *timeline) applySettlement(ev *event.PostSettled, at int64) {
 	switch ev.Settlement {
 	case event.SettledDelivered:
@@ -188,7 +194,8 @@ func (c *timeline) applySettlement(ev *event.PostSettled, at int64) {
 	}
 }
 
-// newTry returns the attempt that follows a number of earlier ones.
+// newTry returns the explained form of a failed attempt to post. earlier is the number of
+// attempts of the same post before it.
 func newTry(ev *event.PostAttempted, earlier int) Try {
 	try := Try{Attempt: uint32(earlier) + 1, Ended: Instant(ev.At), Status: ev.Status, Fault: faultName(ev.Fault), Code: ev.Code}
 	if ev.Verdict != 0 {
@@ -197,7 +204,8 @@ func newTry(ev *event.PostAttempted, earlier int) Try {
 	return try
 }
 
-// applyRefusal moves the lead to the next buyer, or ends it as unsold.
+// applyRefusal handles a buyer's refusal: the lead goes to the next buyer that the event names,
+// or becomes unsold if it names no buyer.
 func (c *timeline) applyRefusal(ev *event.PostSettled, at int64) {
 	switch {
 	case ev.Next.Buyer == 0:
@@ -210,7 +218,9 @@ func (c *timeline) applyRefusal(ev *event.PostSettled, at int64) {
 	}
 }
 
-// copyFinalState copies the lead's final state into the explanation.
+// copyFinalState copies the lead's state after the last event into the explanation: status,
+// reason, delivery and sale. hadBuyer is false for a lead that never had a buyer; it has no
+// delivery.
 func (c *timeline) copyFinalState(hadBuyer bool) {
 	c.doc.Status, c.doc.Reason = c.status.String(), c.reason.String()
 	if !hadBuyer {
@@ -224,8 +234,8 @@ func (c *timeline) copyFinalState(hadBuyer bool) {
 	}
 }
 
-// setOutcomeOfLastPost sets the outcome of the last post's candidate. The trail was recorded
-// before the delivery ended.
+// setOutcomeOfLastPost replaces the candidate outcome "post pending" by won or rejected, once
+// the delivery has ended. The log recorded the outcomes before that.
 func (c *timeline) setOutcomeOfLastPost() {
 	outcome := market.OutcomePostPending
 	switch c.delivery {

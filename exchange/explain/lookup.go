@@ -9,8 +9,8 @@ import (
 	"pingpost/server/admin"
 )
 
-// Lead explains a lead. The error is engine.ErrNotFound if the log's history does not
-// have it.
+// Lead returns the explanation of the lead with this id. The error is engine.ErrNotFound if the
+// log has no such lead, or no longer has it.
 func (e *Explainer) Lead(id market.LeadID) (*Explanation, error) {
 	found, err := e.findDecision(id)
 	if err != nil {
@@ -19,7 +19,8 @@ func (e *Explainer) Lead(id market.LeadID) (*Explanation, error) {
 	return e.explainEntry(found)
 }
 
-// LeadDecision returns the event that decided a lead.
+// LeadDecision returns the event by which the exchange decided the lead. The error is
+// engine.ErrNotFound if the log does not have it.
 func (e *Explainer) LeadDecision(id market.LeadID) (*event.LeadDecided, error) {
 	found, err := e.findDecision(id)
 	if err != nil {
@@ -28,8 +29,8 @@ func (e *Explainer) LeadDecision(id market.LeadID) (*event.LeadDecided, error) {
 	return found.leadDecided(), nil
 }
 
-// findDecision finds the event that decided a lead: by the lead's row in memory, or else by
-// the time in its id.
+// findDecision finds the log entry that decided a lead. If memory still has the lead, its row
+// names the entry. Otherwise it searches the log around the time in the id.
 func (e *Explainer) findDecision(id market.LeadID) (*logEntry, error) {
 	if row, ok := e.state.Lead(id); ok {
 		return e.readEntry(row.Seq)
@@ -40,9 +41,9 @@ func (e *Explainer) findDecision(id market.LeadID) (*logEntry, error) {
 	})
 }
 
-// Auction explains an auction. It searches the log by the time in the id, because memory
-// has auctions only by name. If the auction was held for an ingested lead, the explanation
-// is that lead's.
+// Auction returns the explanation of an auction. It searches the log around the time in the id,
+// because memory finds auctions only by a name derived from the seller's id. If the auction was
+// held for an ingested lead, the result is that lead's explanation.
 func (e *Explainer) Auction(id market.AuctionID) (*Explanation, error) {
 	found, err := e.findEventByID(id, noSuchID, func(ev event.Event) bool {
 		switch ev := ev.(type) {
@@ -66,8 +67,8 @@ const (
 		"and no repetition of a request that it had answered"
 )
 
-// Request explains the lead or auction that a request decided first. For a buyer's status
-// report it explains the reported lead.
+// Request explains the lead or auction that the HTTP request with this id caused. For a buyer's
+// status report, it explains the reported lead.
 func (e *Explainer) Request(id market.RequestID) (*Explanation, error) {
 	found, err := e.findEventByID(id, noSuchRequest, func(ev event.Event) bool {
 		switch ev := ev.(type) {
@@ -89,8 +90,8 @@ func (e *Explainer) Request(id market.RequestID) (*Explanation, error) {
 	return e.explainEntry(found)
 }
 
-// reportedLead explains the lead of a status report. If the report has several, it
-// explains the first that exists.
+// reportedLead explains the lead to which a status report refers. If the report covers several
+// leads, it explains the first that exists.
 func (e *Explainer) reportedLead(report *event.StatusChanged) (*Explanation, error) {
 	for i := range report.Changes {
 		if change := &report.Changes[i]; !change.Lead.IsZero() && change.Result != event.ChangeUnknown {
@@ -100,11 +101,12 @@ func (e *Explainer) reportedLead(report *event.StatusChanged) (*Explanation, err
 	return nil, notFoundError("the request reported the status of leads that its sender does not have")
 }
 
-// BySellerID explains an auction by the seller's own id. An empty supplier stands for all
-// suppliers. Memory has such an auction by name for as long as the seller cannot use the
-// id again. For an older one the search reads the log from its beginning. It does not do
-// so without a supplier if the id has the form of our own ids, because such an id is
-// probably ours.
+// BySellerID explains the auction to which a seller gave the id sellerID. An empty supplier
+// stands for all suppliers.
+//
+// Memory has an auction by the seller's id for as long as the seller cannot use that id again.
+// For an older one it reads the log from the beginning. It does not do so if supplier is empty
+// and sellerID has the form of the exchange's own ids, because it is probably one of them.
 func (e *Explainer) BySellerID(supplier, sellerID string) (*Explanation, error) {
 	first, last := market.Ref(1), market.Ref(e.state.NameCount(event.ObjectSupplier))
 	if supplier != "" {
@@ -135,8 +137,8 @@ func (e *Explainer) BySellerID(supplier, sellerID string) (*Explanation, error) 
 	return e.explainOnly(found)
 }
 
-// findAuctionInMemory returns the log sequence number of a supplier's auction by the seller's
-// id, or 0. A production auction has precedence over a test auction with the same id.
+// findAuctionInMemory returns the log entry's number of the auction to which the supplier gave
+// the id sellerID, or 0. A production auction precedes a test auction with the same id.
 func (e *Explainer) findAuctionInMemory(supplier market.Ref, sellerID string) (seq uint64) {
 	for _, test := range []bool{false, true} {
 		if row, ok := e.state.FindAuction(e.auctionName(supplier, sellerID, test), 0); ok {
@@ -146,8 +148,8 @@ func (e *Explainer) findAuctionInMemory(supplier market.Ref, sellerID string) (s
 	return 0
 }
 
-// hasOwnIDForm reports whether an id has the form of the ids that an exchange generates. A
-// seller that runs pingpost too has ids of the same form.
+// hasOwnIDForm reports whether an id looks like the ids that this exchange generates. A seller
+// that runs pingpost too generates ids of the same form.
 func hasOwnIDForm(id string) bool {
 	_, lead := market.ParseLeadID(id)
 	_, auction := market.ParseAuctionID(id)
@@ -156,8 +158,9 @@ func hasOwnIDForm(id string) bool {
 	return lead || auction || ping || request
 }
 
-// findAuctionsInLog searches the whole log for auctions that memory no longer has. It returns
-// the first one of each supplier.
+// findAuctionsInLog searches the whole log for auctions with the seller's id, for suppliers
+// from first to last. It is for old auctions that memory no longer has. It returns the first
+// such auction of each supplier.
 func (e *Explainer) findAuctionsInLog(first, last market.Ref, sellerID string) (found []*logEntry, err error) {
 	seen := make(map[market.Ref]bool)
 	truncated, err := e.scanMatching([]byte(sellerID), nil, 0, noTimeLimit, func(has *logEntry) bool {
@@ -177,8 +180,8 @@ func (e *Explainer) findAuctionsInLog(first, last market.Ref, sellerID string) (
 	return nil, notFoundError("the log has no lead, auction, ping or request with this id, and no auction to which a seller gave this id")
 }
 
-// explainOnly explains the only auction found. If there are several, the error is a
-// *admin.AmbiguousSupplier with their suppliers.
+// explainOnly explains the auction if exactly one was found. Otherwise the error is a
+// *admin.AmbiguousSupplier that names the suppliers, so that the operator can choose one.
 func (e *Explainer) explainOnly(found []*logEntry) (*Explanation, error) {
 	if len(found) == 1 {
 		return e.explainEntry(found[0])
@@ -190,8 +193,8 @@ func (e *Explainer) explainOnly(found []*logEntry) (*Explanation, error) {
 	return nil, &admin.AmbiguousSupplier{Names: namer}
 }
 
-// explainEntry returns the explanation of a decision, together with the ping whose bid the lead
-// claimed.
+// explainEntry explains the lead or auction that a log entry decided. A lead that claimed the
+// bid of a ping gets that ping's explanation too.
 func (e *Explainer) explainEntry(found *logEntry) (*Explanation, error) {
 	if _, ok := found.event.(*event.AuctionHeld); ok {
 		return e.explainAuction(found)
@@ -212,7 +215,8 @@ func (e *Explainer) explainEntry(found *logEntry) (*Explanation, error) {
 	return doc, nil
 }
 
-// explainAuction explains an auction and the leads that claimed its offers.
+// explainAuction explains an auction, together with the leads that claimed its offers. Texts
+// that repeat their contact data are withheld.
 func (e *Explainer) explainAuction(found *logEntry) (*Explanation, error) {
 	doc, claims, err := e.explainHeldAuction(found)
 	if err != nil {
@@ -225,8 +229,8 @@ func (e *Explainer) explainAuction(found *logEntry) (*Explanation, error) {
 	return doc, nil
 }
 
-// explainHeldAuction explains an auction with the claims of its offers. It also returns the
-// claiming leads, not yet redacted.
+// explainHeldAuction explains an auction and lists under each offer the leads that claimed it.
+// It also returns these leads; their texts are not yet redacted.
 func (e *Explainer) explainHeldAuction(found *logEntry) (*Explanation, []claimingLead, error) {
 	doc := e.newAuctionExplanation(found)
 	claims, truncated, err := e.findClaimingLeads(found)
@@ -238,8 +242,8 @@ func (e *Explainer) explainHeldAuction(found *logEntry) (*Explanation, []claimin
 	return doc, claims, nil
 }
 
-// claimedAuctionName returns the name of the auction whose bid a lead claimed. It is zero if
-// the lead claimed no bid, or if the record does not name the auction.
+// claimedAuctionName returns the name under which memory knows the auction whose bid the lead
+// claimed. It is zero if the lead claimed no bid.
 func (e *Explainer) claimedAuctionName(lead *event.LeadDecided) [16]byte {
 	if lead.Sale.Ping == [16]byte{} && lead.SellerAuction != "" {
 		return e.auctionName(lead.Supplier, lead.SellerAuction, lead.Sale.Test)

@@ -5,8 +5,9 @@ import (
 	"pingpost/engine/market"
 )
 
-// listOffers returns the offers in the answer to a ping: the best bid for a seller, or every
-// valid bid for a supplier that may choose. The rule is the same as in engine.PingAnswer.
+// listOffers returns the offers that the supplier got in the answer to its ping. A seller gets
+// the best bid only. A supplier that may choose gets every valid bid. engine.PingAnswer follows
+// the same rule.
 func (e *Explainer) listOffers(held *event.AuctionHeld) (list []Offer) {
 	for i := range held.Bids {
 		bid := &held.Bids[i]
@@ -31,8 +32,9 @@ type claimingLead struct {
 // claims, and each refusal allows another one.
 const maxClaims = 16
 
-// findClaimingLeads returns the leads that claimed the offers of an auction. The lead that was sold
-// in the end is always included if memory has it, even after more than maxClaims refusals.
+// findClaimingLeads returns the leads that claimed the offers of an auction, at most maxClaims.
+// The lead that was finally sold is always included if memory has it. truncated reports that
+// the search ended at a limit.
 func (e *Explainer) findClaimingLeads(found *logEntry) (list []claimingLead, truncated bool, err error) {
 	held := found.auctionHeld()
 	if held.Name == [16]byte{} || held.Reason != market.ReasonNone {
@@ -68,7 +70,7 @@ func (e *Explainer) findClaimingLeads(found *logEntry) (list []claimingLead, tru
 	return list, truncated, nil
 }
 
-// containsLead reports whether the decisions include one on the lead.
+// containsLead reports whether one of the entries decided the lead.
 func containsLead(decided []*logEntry, lead market.LeadID) bool {
 	for _, one := range decided {
 		if one.leadDecided().Lead == lead {
@@ -78,8 +80,8 @@ func containsLead(decided []*logEntry, lead market.LeadID) bool {
 	return false
 }
 
-// addClaims adds the claims to the offers of an auction. The auction gets the price,
-// payout and margin of the lead whose sale is complete or in delivery.
+// addClaims lists each claiming lead under the offer that it claimed. If a lead's sale is
+// complete or in delivery, the auction's explanation gets its price, payout and margin.
 func (e *Explainer) addClaims(doc *Explanation, held *event.AuctionHeld, claims []claimingLead) {
 	for _, one := range claims {
 		lead, buyer := one.doc, e.state.NameOf(event.ObjectBuyer, one.decided.leadDecided().Sale.Buyer)

@@ -6,8 +6,9 @@ import (
 	"pingpost/engine/state"
 )
 
-// readProgress compares the events that were read after a lead's sale with the lead's row in
-// memory. When they agree, the reading can end before the end of the log.
+// readProgress tells the reader of the log when it can stop. It compares the events read so
+// far, after a lead's sale, with the lead's state in memory. If they agree, no later event of
+// the lead exists that memory knows of.
 //
 // Memory has no record of reports that changed nothing. The reader finds them only if they
 // precede the last event that memory knows.
@@ -29,7 +30,8 @@ type webhookProgress struct {
 	last event.WebhookAttempted // zero before the first attempt
 }
 
-// newProgress returns the progress as of the lead's decision.
+// newProgress returns the progress right after the lead's decision, before any later event was
+// read.
 func (e *Explainer) newProgress(found *logEntry) *readProgress {
 	s := &readProgress{lead: found.leadDecided().Lead, state: e.state, sold: found.leadDecided().Sale.Buyer != 0}
 	s.row, s.known = e.state.Lead(s.lead)
@@ -37,14 +39,16 @@ func (e *Explainer) newProgress(found *logEntry) *readProgress {
 	return s
 }
 
-// addWebhook adds the webhook that an event causes, if any.
+// addWebhook records that an event caused a webhook of this kind. WebhookNone means that it
+// caused none.
 func (s *readProgress) addWebhook(kind market.WebhookType) {
 	if kind != market.WebhookNone {
 		s.webhooks = append(s.webhooks, webhookProgress{kind: kind})
 	}
 }
 
-// addEvent applies the next event of the lead.
+// addEvent updates the lead's status, return state and webhooks by the next event that was
+// read.
 func (s *readProgress) addEvent(ev event.Event) {
 	switch ev := ev.(type) {
 	case *event.PostSettled:
@@ -71,7 +75,8 @@ func (s *readProgress) addEvent(ev event.Event) {
 	}
 }
 
-// explainsMemory reports whether the events so far explain everything in memory.
+// explainsMemory reports whether the events read so far lead to exactly the status, the return
+// state and the webhooks that memory has for the lead. The reader can then stop.
 func (s *readProgress) explainsMemory() bool {
 	if s.sold && (!s.known || s.row.Status.IsReported() && s.row.Status != s.status || s.row.ReturnState() != s.returned) {
 		return false
@@ -84,7 +89,8 @@ func (s *readProgress) explainsMemory() bool {
 	return true
 }
 
-// matchesMemory reports whether the events of a webhook lead to its state in memory.
+// matchesMemory reports whether the webhook's last recorded attempt leads to the webhook's
+// current state in the outbox.
 func (s *readProgress) matchesMemory(h *webhookProgress) bool {
 	now, queued := s.state.FindWebhook(s.lead, h.kind)
 	switch {

@@ -10,9 +10,9 @@ import (
 	"pingpost/engine/market"
 )
 
-// unsoldReasons are the sentences for an unsold lead, by the reason in the seller's
-// answer. The first applies if there was no candidate at all, the second if no candidate
-// got further than this reason.
+// unsoldReasons has the sentences that explain an unsold lead, for each reason code in the
+// seller's answer. noCandidates applies if the campaign had no filter set to consider.
+// withCandidates applies if no filter set got further than this reason.
 var unsoldReasons = map[market.Reason]struct{ noCandidates, withCandidates string }{
 	market.ReasonNoBuyer: {
 		"The campaign had no buyer for it.",
@@ -80,8 +80,8 @@ var unsoldReasons = map[market.Reason]struct{ noCandidates, withCandidates strin
 	},
 }
 
-// describeUnsoldReason returns the sentence for a reason, followed by the number of candidates per
-// outcome.
+// describeUnsoldReason returns the sentence that explains why the lead or ping was unsold. If
+// there were candidates, it appends how many had each outcome.
 func describeUnsoldReason(doc *Explanation) string {
 	for reason, words := range unsoldReasons {
 		if reason.String() != doc.Reason {
@@ -95,8 +95,8 @@ func describeUnsoldReason(doc *Explanation) string {
 	return "This version of pingpost does not know the reason."
 }
 
-// describeOutcomeCounts returns the number of candidates per outcome in words, the most frequent
-// outcome first.
+// describeOutcomeCounts returns how many candidates had each outcome, most frequent first: "Of
+// 3 candidates: 2 filtered, 1 capped."
 func describeOutcomeCounts(candidates []Candidate) string {
 	counts := make(map[string]int)
 	for i := range candidates {
@@ -115,7 +115,8 @@ func describeOutcomeCounts(candidates []Candidate) string {
 	return fmt.Sprintf("Of %d candidates: %s.", len(candidates), strings.Join(words, ", "))
 }
 
-// describeTest returns a sentence on tests, or "" for a production lead.
+// describeTest returns a sentence that says how a test lead differs, or "" for a production
+// lead.
 func describeTest(doc *Explanation) string {
 	if !doc.Test {
 		return ""

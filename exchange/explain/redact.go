@@ -20,9 +20,9 @@ const (
 	erased   = "(withheld: the person was erased)"
 )
 
-// redact replaces the texts that repeat a lead's contact data, in all explanations that
-// belong to the lead. If the person was erased or the contact part is unreadable, it
-// replaces all free texts.
+// redact replaces every free text that repeats a lead's contact data, in the explanations doc.
+// If the person was erased, or the contact data cannot be decrypted, it replaces all free
+// texts, because it cannot compare them.
 func (e *Explainer) redact(found *logEntry, doc ...*Explanation) {
 	contact, err := e.contact(found.leadDecided())
 	person := contactData{unknown: err != nil}
@@ -41,8 +41,8 @@ func (e *Explainer) redact(found *logEntry, doc ...*Explanation) {
 	}
 }
 
-// contactData holds the contact data of a lead. unknown is set if it was erased or is
-// unreadable.
+// contactData holds the contact data of a lead, with which free texts are compared. unknown is
+// set if the data was erased or cannot be decrypted.
 type contactData struct {
 	is      redaction.Matcher
 	unknown bool

@@ -36,8 +36,8 @@ func (e *logEntry) auctionHeld() *event.AuctionHeld {
 	return held
 }
 
-// decodeEntry decodes a log entry. It clones the data, because the decoded event refers to
-// it and the reader reuses its buffer.
+// decodeEntry decodes a log entry into an event that stays valid. It decodes a copy of the
+// data, because the event refers to the data and the log's reader reuses its buffer.
 func decodeEntry(found *wal.Entry) (*logEntry, error) {
 	ev, err := new(event.Decoder).Decode(bytes.Clone(found.Data))
 	if err != nil {
@@ -50,7 +50,8 @@ func isNotInLog(err error) bool {
 	return errors.Is(err, wal.ErrGone) || errors.Is(err, engine.ErrNotFound)
 }
 
-// readEntry reads the entry with a sequence number.
+// readEntry reads the log entry with the sequence number seq. If the log has removed the entry
+// because of its age, the error is engine.ErrNotFound.
 func (e *Explainer) readEntry(seq uint64) (*logEntry, error) {
 	found, err := e.log.EntryAt(seq)
 	if errors.Is(err, wal.ErrGone) {
@@ -62,8 +63,9 @@ func (e *Explainer) readEntry(seq uint64) (*logEntry, error) {
 	return decodeEntry(&found)
 }
 
-// findEventByID searches the log around the time in an id for the event that matches. If the
-// log has no such event, the error is engine.ErrNotFound with the text none.
+// findEventByID searches the log for the event that matches accepts, around the time that the
+// id contains. If the log has no such event, the error is engine.ErrNotFound with the text
+// missing.
 func (e *Explainer) findEventByID(id [16]byte, missing string, matches func(event.Event) bool) (found *logEntry, err error) {
 	created := timeOfID(id)
 	truncated, err := e.scanMatching(id[:], nil, created-int64(e.limits.before), created+int64(e.limits.after), func(candidate *logEntry) bool {
@@ -83,7 +85,8 @@ func (e *Explainer) findEventByID(id [16]byte, missing string, matches func(even
 	return nil, notFoundError(missing)
 }
 
-// timeOfID returns the time in an id, in Unix nanoseconds.
+// timeOfID returns the time at which an id was generated, in Unix nanoseconds. Every id of the
+// exchange begins with this time.
 func timeOfID(id [16]byte) int64 {
 	var milliseconds int64
 	for _, b := range id[:6] {
@@ -95,9 +98,9 @@ func timeOfID(id [16]byte) int64 {
 // noTimeLimit is the end time of a search that may read to the end of the log.
 const noTimeLimit = math.MaxInt64
 
-// scanMatching passes every entry between two times that contains one of two byte patterns to
-// visit, in the log's order, until visit returns false. An empty second pattern never
-// matches. truncated reports that a limit ended the search early.
+// scanMatching calls visit with every log entry between the times from and until that contains
+// one of two byte patterns. It keeps the log's order and ends when visit returns false. An
+// empty alternative matches no entry. truncated reports that a limit ended the search early.
 func (e *Explainer) scanMatching(pattern, alternative []byte, from, until int64, visit func(*logEntry) bool) (truncated bool, err error) {
 	reader, err := e.log.NewReaderSince(from)
 	if err != nil {
@@ -118,8 +121,9 @@ const (
 	endByVisit         // visit returned false
 )
 
-// scanFrom is scan on an open reader, with an end time that may change while the scan
-// reads.
+// scanFrom calls visit with every entry from the reader's position on that contains one of the
+// wanted patterns. Entries before the time from are skipped. It asks until for the end time
+// before each entry, because visit may change it. The result says why it ended.
 func (e *Explainer) scanFrom(reader *wal.Reader, wanted patterns, from int64, until func() int64, visit func(*logEntry) bool) (scanEnd, error) {
 	for n := 0; ; n++ {
 		next, err := reader.Next()
@@ -145,8 +149,8 @@ func (e *Explainer) scanFrom(reader *wal.Reader, wanted patterns, from int64, un
 	}
 }
 
-// patterns are two byte strings, of which an entry must contain one. The second may be
-// empty.
+// patterns are two byte strings. An entry matches if it contains at least one of them. An empty
+// second string is ignored.
 type patterns [2][]byte
 
 // containedIn reports whether data contains one of the patterns.

@@ -9,19 +9,22 @@ import (
 	"pingpost/engine/market"
 )
 
-// Amount is money with its currency. A margin may be negative.
+// Amount is an amount of money with its currency, as explanations show it. A margin may be
+// negative.
 type Amount struct {
 	Amount   Millionths `json:"amount"`
 	Currency string     `json:"currency"`
 }
 
-// Millionths is an amount of money that may be negative in JSON.
+// Millionths is an amount of money in millionths of the currency unit, which may be negative.
+// market.Money itself rejects a negative number in JSON.
 type Millionths market.Money
 
-// MarshalJSON writes the shortest decimal number.
+// MarshalJSON writes the amount as the shortest decimal number, such as 12.5.
 func (m Millionths) MarshalJSON() ([]byte, error) { return market.Money(m).MarshalJSON() }
 
-// UnmarshalJSON reads a number with at most six decimals.
+// UnmarshalJSON reads a decimal number with at most six decimals, with a minus sign if
+// negative.
 func (m *Millionths) UnmarshalJSON(text []byte) error {
 	digits, negative := bytes.CutPrefix(text, []byte("-"))
 	read, err := market.ParseMoney(digits)
@@ -40,12 +43,12 @@ type Instant int64
 
 const instantLayout = "2006-01-02T15:04:05.000Z07:00"
 
-// MarshalJSON writes the time in UTC.
+// MarshalJSON writes the time in UTC with milliseconds, such as "2026-01-02T15:04:05.000Z".
 func (i Instant) MarshalJSON() ([]byte, error) {
 	return strconv.AppendQuote(nil, time.Unix(0, int64(i)).UTC().Format(instantLayout)), nil
 }
 
-// UnmarshalJSON reads what MarshalJSON writes.
+// UnmarshalJSON reads a time in the form that MarshalJSON writes.
 func (i *Instant) UnmarshalJSON(text []byte) error {
 	at, err := time.Parse(`"`+instantLayout+`"`, string(text))
 	if err != nil {
@@ -59,19 +62,19 @@ func (i *Instant) UnmarshalJSON(text []byte) error {
 // with at most three decimals.
 type Milliseconds int64
 
-// MarshalJSON writes a number.
+// MarshalJSON writes the duration as a number of milliseconds, such as 12.345.
 func (m Milliseconds) MarshalJSON() ([]byte, error) {
 	return strconv.AppendFloat(nil, float64(int64(m)/int64(time.Microsecond))/1000, 'f', -1, 64), nil
 }
 
-// UnmarshalJSON reads what MarshalJSON writes.
+// UnmarshalJSON reads a number of milliseconds.
 func (m *Milliseconds) UnmarshalJSON(text []byte) error {
 	read, err := strconv.ParseFloat(string(text), 64)
 	*m = Milliseconds(read * float64(time.Millisecond))
 	return err
 }
 
-// String returns the amount and its currency, such as "12.5 USD".
+// String returns the amount and its currency, such as "12.5 USD". A nil amount is "nothing".
 func (a *Amount) String() string {
 	if a == nil {
 		return "nothing"

@@ -8,8 +8,8 @@ import (
 	"pingpost/engine/market"
 )
 
-// summarizeLead returns the sentences that say why the lead was sold or unsold. It adds the
-// answer to the call if that differs from the current state.
+// summarizeLead returns the sentences that explain why a lead was sold or unsold. If the seller
+// got another answer than the lead's current state, they mention that answer.
 func summarizeLead(doc *Explanation) string { return describeTest(doc) + summarizeDecision(doc) }
 
 func summarizeDecision(doc *Explanation) string {
@@ -36,8 +36,8 @@ func summarizeUnsold(doc *Explanation) string {
 	return describeUnsoldReason(doc)
 }
 
-// soldAtEarlierBid reports whether the lead claimed the bid of an earlier ping, so that no other
-// buyer could get it.
+// soldAtEarlierBid reports whether the lead claimed the bid of an earlier ping. Only the buyer
+// of that bid could then get the lead.
 func (x *Explanation) soldAtEarlierBid() bool {
 	return x.LeadID != "" && x.AuctionID != "" && x.BidsDue == 0
 }
@@ -56,8 +56,8 @@ func summarizeSale(doc *Explanation) string {
 	return fmt.Sprintf("Sold to %s for %s. The buyer acknowledged the lead.", doc.Buyer, doc.Price)
 }
 
-// describeEarlierRefusals names the buyers before the current one, with the reasons why they did
-// not accept the lead.
+// describeEarlierRefusals names the buyers to which the lead was posted before the current one.
+// For each it says why that buyer did not accept the lead.
 func describeEarlierRefusals(posts []Post) (text string) {
 	for i := range posts {
 		if last := len(posts[i].Settlements) - 1; last >= 0 && posts[i].Settlements[last].Next != "" {
@@ -67,8 +67,8 @@ func describeEarlierRefusals(posts []Post) (text string) {
 	return text
 }
 
-// describeRefusal returns the reason why the post's buyer does not have the lead: the buyer's
-// answer, or the fault.
+// describeRefusal returns the reason why the buyer of this post does not have the lead: its
+// HTTP answer, or the fault.
 func (p *Post) describeRefusal() string {
 	if len(p.Settlements) == 0 {
 		return "the buyer was not reached"
@@ -84,8 +84,8 @@ func (p *Post) describeRefusal() string {
 	return "the buyer was not reached"
 }
 
-// describeDifferingAnswer returns a sentence on the answer to the call, if that differs from the
-// current state of the lead.
+// describeDifferingAnswer returns a sentence on the answer that the seller got, if it differs
+// from the lead's current state, or "".
 func describeDifferingAnswer(doc *Explanation) string {
 	switch {
 	case doc.Answer == nil:
@@ -99,8 +99,8 @@ func describeDifferingAnswer(doc *Explanation) string {
 	return ""
 }
 
-// summarizeAuction returns the sentences that say how a ping was answered, and which leads
-// claimed its offers.
+// summarizeAuction returns the sentences that explain how a ping was answered, and which leads
+// claimed the offers in the answer.
 func summarizeAuction(doc *Explanation) string { return describeTest(doc) + summarizePing(doc) }
 
 func summarizePing(doc *Explanation) string {
@@ -124,7 +124,8 @@ func summarizePing(doc *Explanation) string {
 	return why
 }
 
-// summarizeOffers is summarizePing for a supplier that asked for all offers and may choose.
+// summarizeOffers explains an auction whose supplier asked for all offers and could choose one
+// of them.
 func summarizeOffers(doc *Explanation) string {
 	why := fmt.Sprintf("The supplier could choose from %s.", describeValidBidCount(doc))
 	claimed := false
@@ -140,7 +141,8 @@ func summarizeOffers(doc *Explanation) string {
 	return why
 }
 
-// describeValidBidCount returns the number of valid bids, in words.
+// describeValidBidCount returns the number of valid bids in an auction in words, such as "2
+// valid bids".
 func describeValidBidCount(doc *Explanation) string {
 	n := 0
 	for i := range doc.Candidates {
@@ -155,7 +157,8 @@ func describeValidBidCount(doc *Explanation) string {
 	return fmt.Sprint(n, " valid bids")
 }
 
-// Summary returns the state of the lead that claimed an offer, in words.
+// Summary returns the state of the lead that claimed an offer: its status, its delivery if it
+// has one, and the reason code.
 func (c *Claim) Summary() string {
 	words := []string{c.Status}
 	for _, word := range []string{c.Delivery, c.Reason} {

@@ -11,7 +11,8 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files again")
 
-// Compare fails the test if got differs from the golden file with a name.
+// Compare fails the test if got differs from the file testdata/NAME.golden. With the flag
+// -update it first writes got to the file.
 func Compare(t testing.TB, name, got string) {
 	t.Helper()
 	path := filepath.Join("testdata", name+".golden")

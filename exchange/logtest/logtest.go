@@ -20,8 +20,8 @@ import (
 // Start is the time of a new log in Unix nanoseconds.
 const Start = 1_795_183_200_000 * int64(time.Millisecond)
 
-// Log is a log and the state that its events make. Its first entry names buyers 1 to 9
-// ("buy_1"), the suppliers "sup" and "sup_other", and the campaign "cmp".
+// Log is a log for tests, together with the state that results from its events. New names
+// buyers "buy_1" to "buy_9", the suppliers "sup" and "sup_other", and the campaign "cmp".
 type Log struct {
 	*wal.Log
 	State *state.State
@@ -55,7 +55,8 @@ func New(t testing.TB) *Log {
 	return l
 }
 
-// Add writes an event and applies it. It returns the entry's sequence number.
+// Add writes an event to the log and waits until the state has applied it. It returns the
+// entry's sequence number.
 func (l *Log) Add(ev event.Event) (seq uint64) {
 	l.t.Helper()
 	if err := l.Append(event.Append(nil, ev), eventApplier{l, ev}); err != nil {
@@ -67,36 +68,38 @@ func (l *Log) Add(ev event.Event) (seq uint64) {
 	return l.Seq
 }
 
-// eventApplier applies an event once the log has committed it.
+// eventApplier is the callback of the log for one event. It applies the event to the state once
+// the log has committed it.
 type eventApplier struct {
 	*Log
 	event event.Event
 }
 
-// Committed applies the event.
+// Committed applies the event to the state and lets Add return. The log calls it.
 func (a eventApplier) Committed(seq uint64, at int64) {
 	a.Seq = seq
 	a.State.Apply(seq, at, a.event)
 	a.done <- nil
 }
 
-// Failed passes the log's error to Add.
+// Failed makes Add fail the test with the log's error. The log calls it.
 func (a eventApplier) Failed(err error) { a.done <- err }
 
-// Advance moves the clock.
+// Advance sets the clock of the log forward by d.
 func (l *Log) Advance(d time.Duration) { l.Now += int64(d) }
 
-// LeadID returns the nth lead's identifier at the current time.
+// LeadID returns a lead's id with the log's current time and the number n.
 func (l *Log) LeadID(n byte) market.LeadID {
 	return market.LeadID(market.ComposeID(l.Now/int64(time.Millisecond), [10]byte{9: n}))
 }
 
-// SaleTo is a sale to the nth buyer.
+// SaleTo returns a sale of a lead to the buyer with the number n, for 12.50 USD with a payout
+// of 10 USD.
 func SaleTo(n int) event.Sale {
 	return event.Sale{Buyer: market.Ref(n), FilterSet: uint32(n - 1), Price: 12_500_000, Payout: 10_000_000, Currency: market.Currency{'U', 'S', 'D'}}
 }
 
-// AddPostedLead writes the decision to post a lead to the first buyer.
+// AddPostedLead writes the event that decides to post the lead to buyer 1.
 func (l *Log) AddPostedLead(id market.LeadID) {
 	l.t.Helper()
 	l.Add(&event.LeadDecided{
@@ -106,7 +109,8 @@ func (l *Log) AddPostedLead(id market.LeadID) {
 	})
 }
 
-// AddPostResult writes the result of a lead's post.
+// AddPostResult writes the event that settles the lead's post with result. The functions in
+// change may alter the event first.
 func (l *Log) AddPostResult(id market.LeadID, result event.PostSettlement, change ...func(*event.PostSettled)) {
 	l.t.Helper()
 	settled := &event.PostSettled{Lead: id, Campaign: 1, Settlement: result, Sale: SaleTo(1)}
@@ -116,7 +120,8 @@ func (l *Log) AddPostResult(id market.LeadID, result event.PostSettlement, chang
 	l.Add(settled)
 }
 
-// AddOtherLeads writes n leads that no test asks for.
+// AddOtherLeads writes n unsold leads between the leads under test, so that a search has
+// entries to skip.
 func (l *Log) AddOtherLeads(n int) {
 	l.t.Helper()
 	for i := range n {
@@ -124,7 +129,8 @@ func (l *Log) AddOtherLeads(n int) {
 	}
 }
 
-// ArchiveAll moves every segment that it can into the archive, and waits for it.
+// ArchiveAll moves all complete segments of the log into the archive, and waits until the files
+// are there.
 func (l *Log) ArchiveAll() {
 	l.t.Helper()
 	l.RaiseArchiveBounds(l.Seq, 0)
@@ -134,7 +140,8 @@ func (l *Log) ArchiveAll() {
 	})
 }
 
-// Eventually waits up to 20 seconds for a condition.
+// Eventually waits until holds returns true. After 20 seconds it fails the test with the text
+// condition.
 func Eventually(t testing.TB, condition string, holds func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(20 * time.Second); !holds(); time.Sleep(5 * time.Millisecond) {

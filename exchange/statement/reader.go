@@ -18,7 +18,7 @@ import (
 	"pingpost/wal"
 )
 
-// Reader reads statements from one log.
+// Reader computes account statements of buyers and suppliers from one exchange's log.
 type Reader struct {
 	log   *wal.Log
 	state *state.State
@@ -27,7 +27,7 @@ type Reader struct {
 	chunk int64 // bytes between two pauses
 }
 
-// Options of a reader.
+// Options are the parts of an exchange from which a Reader computes statements.
 type Options struct {
 	Log   *wal.Log
 	State *state.State
@@ -40,12 +40,12 @@ func NewReader(opt Options) *Reader {
 	return &Reader{log: opt.Log, state: opt.State, now: opt.Now, stop: opt.Stop, chunk: throttle.ScanChunk}
 }
 
-// Statement adds up a party's money in a period. A zero From or To stands for the
-// current month's start or end. The error is an *ledger.PastHistoryError if the log does not
-// go back far enough.
+// Statement adds up a buyer's or supplier's money in a period. A zero From stands for the
+// beginning of the current month, and a zero To for its end. The error is a
+// *ledger.HistoryTooShortError if the log does not go back to the period's start.
 //
-// It takes the live balance and reads the log from the period's start to the position of
-// that balance. A day of a month ago therefore costs as much as the whole month. It holds
+// It takes the current balance and reads the log from the period's start to the entry at which
+// that balance is valid. So one day of last month costs as much as everything since. It holds
 // no lock while it reads.
 func (r *Reader) Statement(party ledger.Party, period ledger.Period) (*ledger.Statement, error) {
 	var buyer market.Ref // zero for a supplier: only the position counts
@@ -72,7 +72,8 @@ func (r *Reader) Statement(party ledger.Party, period ledger.Period) (*ledger.St
 	}
 }
 
-// Entries reads the entries of a statement again, one after the other.
+// Entries returns an iterator over the single entries of a statement, which it reads from the
+// log again. The caller closes it.
 func (r *Reader) Entries(s *ledger.Statement) (*Entries, error) {
 	events, err := r.newScan(s.From, s.Seq)
 	if err != nil {
@@ -81,8 +82,9 @@ func (r *Reader) Entries(s *ledger.Statement) (*Entries, error) {
 	return &Entries{events: events, lines: s.IterateEntries(), until: s.To}, nil
 }
 
-// fillOpenEnds fills the open ends of a period from the current month. A period that ends
-// at the start of a month begins with the month before.
+// fillOpenEnds replaces a zero From or To of a period by the bounds of a month: of the current
+// one, or, for From, of the month in which the period's last moment lies. now is the current
+// time.
 func fillOpenEnds(period ledger.Period, now int64) ledger.Period {
 	if period.From == 0 {
 		last := now
@@ -111,7 +113,8 @@ type Entries struct {
 	pending []ledger.Entry // of the last event, not yet returned
 }
 
-// Next returns the next entry, valid until the following call. io.EOF follows the last.
+// Next returns the next entry of the statement. It is valid until the following call. After the
+// last entry the error is io.EOF.
 func (e *Entries) Next() (*ledger.Entry, error) {
 	for len(e.pending) == 0 {
 		seq, at, ev, err := e.events.next()
@@ -128,5 +131,5 @@ func (e *Entries) Next() (*ledger.Entry, error) {
 	return next, nil
 }
 
-// Close releases the log files.
+// Close closes the log files that the iterator reads.
 func (e *Entries) Close() { e.events.close() }

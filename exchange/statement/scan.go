@@ -10,7 +10,8 @@ import (
 	"pingpost/wal"
 )
 
-// eventScan reads the log's events from a time on, throttled.
+// eventScan reads the log's events from a point in time on. It pauses regularly, so that the
+// scan does not slow leads down.
 type eventScan struct {
 	reader   *Reader
 	log      *wal.Reader
@@ -34,7 +35,8 @@ func (r *Reader) newScan(from int64, last uint64) (*eventScan, error) {
 
 func (s *eventScan) close() { s.log.Close() }
 
-// next returns the next event, valid until the following call. io.EOF follows the last.
+// next returns the next event with its entry number and time. The event is valid until the
+// following call. After the last event the error is io.EOF.
 func (s *eventScan) next() (seq uint64, at int64, ev event.Event, err error) {
 	for {
 		if err := s.throttle.PauseAfterChunk(s.log.BytesRead()); err != nil {
@@ -63,8 +65,8 @@ func (s *eventScan) next() (seq uint64, at int64, ev event.Event, err error) {
 	}
 }
 
-// addMissingSupplier adds the supplier to a settlement of an early log version, which does not
-// name it.
+// addMissingSupplier fills in the supplier of a settlement event that an early version wrote,
+// which did not record it. It takes the supplier from the lead in memory.
 func (s *eventScan) addMissingSupplier(ev event.Event) {
 	settled, ok := ev.(*event.PostSettled)
 	if !ok || settled.Supplier != 0 {
