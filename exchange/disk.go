@@ -162,11 +162,9 @@ const (
 
 // logQueueLimits returns how many entries and bytes the queue before the log may hold. An entry
 // with the outcome of a delivery must never wait for a place in the queue. So the queue has
-// places for everything that can be in it or still arrive:
-//
-//   - the backlog at which the exchange begins to refuse leads,
-//   - one lead with its post per connection, admitted before,
-//   - one outcome per open delivery.
+// places for everything that can be in it or still arrive. This is the backlog at which the
+// exchange begins to refuse leads, one lead with its post per connection, and one outcome per
+// open delivery.
 //
 // A connection or delivery never has two events in flight. The queued data is memory that the
 // waiting requests hold anyway; the queue adds one slot for each.

@@ -12,7 +12,8 @@ import (
 	"pingpost/server/admin"
 )
 
-// currentEntries are the entries of the active configuration.
+// currentEntries are the configuration entries (buyers, campaigns and others) that are active
+// now. base has only those from the file or a sent document; the others came from the API.
 type currentEntries struct {
 	*activeConfig
 	all  canonical.Entries

@@ -87,8 +87,8 @@ func entryPath(list, id string) string {
 	return list + "[" + id + "]"
 }
 
-// addIfCredentialDiffers adds a line if an API key, token or OAuth client of the document
-// existed before but is no longer valid, or is valid with other scopes.
+// addIfCredentialDiffers adds a line if an API key, token or OAuth client of the document is no
+// longer valid although it once was. It also adds one if the credential has other scopes now.
 func (u *unappliedFinder) addIfCredentialDiffers(first *config.InitialCredential) {
 	s := u.exchange.state
 	c := u.exchange.hashInitialCredential(first)
@@ -144,8 +144,8 @@ func splitSecretName(name string) (owner, id, at string) {
 	panic("BUG: a secret by the name of " + name)
 }
 
-// addIfSecretDiffers adds a line if a secret of the document differs from the stored one, or if
-// the stored one cannot be decrypted for the comparison.
+// addIfSecretDiffers adds a line if a secret of the document differs from the stored one. It
+// also adds one if the stored secret cannot be decrypted for the comparison.
 func (u *unappliedFinder) addIfSecretDiffers(first *config.InitialSecret) {
 	if first.Follows {
 		return

@@ -105,8 +105,9 @@ func (e *Explainer) reportedLead(report *event.StatusChanged) (*Explanation, err
 // stands for all suppliers.
 //
 // Memory has an auction by the seller's id for as long as the seller cannot use that id again.
-// For an older one it reads the log from the beginning. It does not do so if supplier is empty
-// and sellerID has the form of the exchange's own ids, because it is probably one of them.
+// For an older one BySellerID reads the log from the beginning. It skips that search without a
+// supplier if sellerID has the form of the exchange's own ids, because it is probably one of
+// them.
 func (e *Explainer) BySellerID(supplier, sellerID string) (*Explanation, error) {
 	first, last := market.Ref(1), market.Ref(e.state.NameCount(event.ObjectSupplier))
 	if supplier != "" {

@@ -105,7 +105,7 @@ func monthBounds(at int64) (from, to int64) {
 	return first.UnixNano(), first.AddDate(0, 1, 0).UnixNano()
 }
 
-// Entries iterates over a statement's entries.
+// Entries iterates over the entries of a statement while it reads the log.
 type Entries struct {
 	events  *eventScan
 	lines   *ledger.EntryIterator

@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// SelfSigned returns a certificate for 127.0.0.1 and its key, both in PEM. The certificate
-// has been valid for an hour.
+// SelfSigned returns a self-signed certificate for 127.0.0.1 and its private key, both as PEM.
+// It is valid from an hour ago until notAfter.
 func SelfSigned(serial int64, notAfter time.Time) (certificate, key []byte, err error) {
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

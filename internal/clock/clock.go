@@ -28,38 +28,41 @@ func New() *Clock {
 	return c
 }
 
-// Now returns Unix nanoseconds.
+// Now returns the clock's time in Unix nanoseconds.
 func (c *Clock) Now() int64 { return c.base.Load() + int64(time.Since(c.start)) }
 
-// AdvanceTo moves the clock to at, in Unix nanoseconds, if it is behind, and returns the
-// difference. The exchange calls it once, at start.
+// AdvanceTo sets the clock forward to at (Unix nanoseconds) if the clock is behind it. It
+// returns by how much. The exchange calls it once at a start, with the time of the log's last
+// entry.
 func (c *Clock) AdvanceTo(at int64) (behind time.Duration) {
 	behind = max(0, time.Duration(at-c.Now()))
 	c.base.Add(int64(behind))
 	return behind
 }
 
-// ToWallClock converts t from this clock to the machine's clock. Network deadlines need the
-// latter.
+// ToWallClock converts the time t of this clock to the machine's clock. Network connections
+// compare their deadlines with the machine's clock.
 func (c *Clock) ToWallClock(t time.Time) time.Time {
 	return time.Now().Add(time.Duration(t.UnixNano() - c.Now()))
 }
 
-// AheadOfWallClock returns how far this clock is ahead of the machine's clock; negative if it is
-// behind. They differ after Forward, or if the machine's clock was set.
+// AheadOfWallClock returns how far this clock is ahead of the machine's clock; negative if it
+// is behind. They differ after AdvanceTo, or if the machine's clock was set.
 func (c *Clock) AheadOfWallClock() time.Duration {
 	return time.Duration(c.Now() - time.Now().UnixNano())
 }
 
-// Timer fires once after d, unless stop is called. Call stop exactly once; afterwards the
-// channel delivers no value.
+// Timer returns a channel that receives a value after d, and a function that stops the timer.
+// Call stop exactly once, also after the value was received: it returns the timer to a pool.
+// The channel receives no value after that.
 func (c *Clock) Timer(d time.Duration) (fired <-chan time.Time, stop func() bool) {
 	a, _ := c.timers.Get().(*pooledTimer)
 	a.timer.Reset(d)
 	return a.timer.C, a.stop
 }
 
-// pooledTimer is a timer that is reused. Reset and Stop leave no old value in its channel.
+// pooledTimer is a timer that Clock.Timer reuses. After Stop or Reset its channel holds no
+// value of an earlier use.
 type pooledTimer struct {
 	timer *time.Timer
 	stop  func() bool

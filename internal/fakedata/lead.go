@@ -10,8 +10,8 @@ import (
 	"pingpost/engine/market"
 )
 
-// Request describes the leads to make. Equal requests give equal leads. A request with a
-// smaller Count gives the first leads of one with a larger Count.
+// Request describes a series of made-up leads. Equal requests give equal leads. A smaller Count
+// gives the first leads of the same series.
 type Request struct {
 	Count    int
 	Vertical string         // any label; see VerticalOf
@@ -19,7 +19,7 @@ type Request struct {
 	Seed     int64
 }
 
-// Lead is a person who asked for offers.
+// Lead is a made-up person who asked for offers, with the data that a supplier would send.
 type Lead struct {
 	Person
 	UUID        string
@@ -33,8 +33,8 @@ type Lead struct {
 	Fields      []Field // of the vertical
 }
 
-// firstDay is the earliest start of a series of leads. The seed selects one of the ninety days
-// from then on.
+// firstDay is the earliest day on which the first lead of a series asks for offers. The seed
+// selects one of the ninety days from then on.
 var firstDay = time.Date(2026, 1, 5, 0, 0, 0, 0, time.UTC)
 
 const (
@@ -42,12 +42,12 @@ const (
 	mailboxBlocks = 90 // of a thousand mailboxes; a series uses one block
 )
 
-// sources has one entry of five for the network for which exchanges commonly require proof of
-// consent.
+// sources are the possible values of a lead's source field. One of the five is facebook, for
+// which exchanges commonly require proof of consent.
 var sources = []string{"search", "search", "partner", "email", "facebook"}
 
-// MakeLeads returns the leads of a request. It repeats a phone number only after all of the state's
-// numbers, a hundred for each area code. It never repeats an e-mail address.
+// MakeLeads returns the leads that the request describes. A phone number repeats only after all
+// numbers of the state were used (a hundred for each area code). E-mail addresses never repeat.
 func MakeLeads(req Request) []Lead {
 	place, vertical := PlaceOf(req.State), VerticalOf(req.Vertical)
 	r := rand.New(rand.NewPCG(uint64(req.Seed), seedFromLabels(req.Vertical, place.State)))
@@ -68,10 +68,12 @@ func MakeLeads(req Request) []Lead {
 	return leads
 }
 
-// networks are reserved for documentation.
+// networks are the beginnings of the leads' IP addresses. These networks are reserved for
+// documentation.
 var networks = []string{"192.0.2.", "198.51.100.", "203.0.113."}
 
-// seedFromLabels makes the series of different verticals and states differ.
+// seedFromLabels returns a number that depends on the vertical and the state. It makes their
+// series of leads differ even with the same seed.
 func seedFromLabels(vertical, state string) uint64 {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(state + vertical))

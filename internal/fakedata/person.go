@@ -37,9 +37,9 @@ type Person struct {
 	State       string
 }
 
-// MakePerson returns a person in the place. phone selects one of the place's phone numbers.
-// mailbox becomes part of the e-mail address, so different mailbox numbers give different
-// addresses.
+// MakePerson returns a made-up person who lives in the place. phone selects one of the place's
+// phone numbers. mailbox becomes part of the e-mail address, so different numbers give
+// different addresses.
 func (p *Place) MakePerson(r *rand.Rand, phone, mailbox int, mailHost string) Person {
 	person := Person{
 		First: Pick(r, firstNames), Last: Pick(r, lastNames),
@@ -49,7 +49,8 @@ func (p *Place) MakePerson(r *rand.Rand, phone, mailbox int, mailHost string) Pe
 	return person
 }
 
-// randomStreetAddress returns a street address, or a box number of the military post.
+// randomStreetAddress returns the first line of an address: a street and number, or a box
+// number in a postal area of the armed forces.
 func (p *Place) randomStreetAddress(r *rand.Rand) string {
 	number := strconv.Itoa(1 + r.IntN(9899))
 	if p.isMilitary() {
@@ -58,7 +59,8 @@ func (p *Place) randomStreetAddress(r *rand.Rand) string {
 	return number + " " + Pick(r, streets) + " " + Pick(r, streetKinds)
 }
 
-// lowerASCIILetters returns the ASCII letters of a name, in lower case.
+// lowerASCIILetters returns the letters of a name in lower case, for an e-mail address. It
+// drops letters outside ASCII, such as ö.
 func lowerASCIILetters(name string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -71,8 +73,8 @@ func lowerASCIILetters(name string) string {
 	}, name)
 }
 
-// Pick returns a random element. All are equally likely.
+// Pick returns a random element of from. All elements are equally likely.
 func Pick[T any](r *rand.Rand, from []T) T { return from[r.IntN(len(from))] }
 
-// Chance returns true with a probability in thousandths.
+// Chance returns true with a probability of thousandths/1000.
 func Chance(r *rand.Rand, thousandths int) bool { return r.IntN(1000) < thousandths }

@@ -6,7 +6,8 @@ import (
 	"pingpost/engine/market"
 )
 
-// Place is a state with its area codes and some of its towns. Every valid market.State has one.
+// Place is a US state or territory with its area codes and some of its towns. Every valid
+// market.USState has one.
 type Place struct {
 	State  string
 	Weight int      // its share among leads of the whole country, roughly by population
@@ -17,10 +18,10 @@ type Place struct {
 // Town is a town with one of its ZIP codes.
 type Town struct{ Name, Zip string }
 
-// Places returns all places in a fixed order. The caller must not change them.
+// Places returns all places, always in the same order. The caller must not change them.
 func Places() []Place { return places }
 
-// PlaceOf returns a state's place. It panics for NoState.
+// PlaceOf returns the place of a state. It panics for market.NoState.
 func PlaceOf(state market.USState) *Place {
 	at, ok := placeOf[state.String()]
 	if !ok {
@@ -37,15 +38,15 @@ var placeOf = func() map[string]int {
 	return at
 }()
 
-// fictionalLines is the count of numbers in an area code that are reserved for fiction:
-// 555-0100 to 555-0199.
+// fictionalLines is how many phone numbers of each area code are reserved for fiction: 555-0100
+// to 555-0199. Made-up persons have only such numbers.
 const fictionalLines = 100
 
-// PhoneCount returns the count of phone numbers that the place has.
+// PhoneCount returns how many different phone numbers Place.Phone can return.
 func (p *Place) PhoneCount() int { return len(p.Areas) * fictionalLines }
 
-// Phone returns one of the place's numbers in E.164 form. Indexes from 0 to PhoneCount-1 give
-// different numbers; larger ones repeat them.
+// Phone returns one of the place's phone numbers, such as +13055550123. An index from 0 to
+// PhoneCount-1 selects the number; larger ones repeat the same numbers.
 func (p *Place) Phone(index int) string {
 	line := fictionalLines + index/len(p.Areas)%fictionalLines
 	return "+1" + p.Areas[index%len(p.Areas)] + "5550" + string([]byte{'0' + byte(line/100), '0' + byte(line/10%10), '0' + byte(line%10)})
@@ -54,8 +55,8 @@ func (p *Place) Phone(index int) string {
 // isMilitary reports whether the place is a postal area of the armed forces.
 func (p *Place) isMilitary() bool { return p.State == "AA" || p.State == "AE" || p.State == "AP" }
 
-// newPlace parses a place: its area codes separated by spaces, and towns such as "Miami 33130"
-// separated by commas.
+// newPlace returns a place. areas has its area codes, separated by spaces. towns has towns with
+// a ZIP code each, such as "Miami 33130", separated by commas.
 func newPlace(state string, weight int, areas, towns string) Place {
 	p := Place{State: state, Weight: weight, Areas: strings.Fields(areas)}
 	for text := range strings.SplitSeq(towns, ", ") {

@@ -1,9 +1,11 @@
 package fakedata
 
-// places lists all places. All territories except the largest, and the armed forces, have no
-// weight: only a request for their state gives leads there. The armed forces have no area codes
-// , so their people have numbers of the city that handles their mail (Miami, New
-// York, San Francisco).
+// places lists all places with their weight, area codes and towns. The armed forces and all
+// territories except the largest have weight 0: only a request for their state gives leads
+// there.
+//
+// The armed forces have no area codes of their own in reality. Their people have numbers of the
+// city that handles their mail: Miami, New York or San Francisco.
 var places = []Place{
 	newPlace("CA", 39, "209 213 310 323 408 415 424 442 510 530 559 562 619 626 650 657 661 669 707 714 747 760 805 818 831 858 909 916 925 949 951", "Los Angeles 90012, San Diego 92103, Sacramento 95814, Fresno 93721, Oakland 94607, San Francisco 94103, San Jose 95113"),
 	newPlace("TX", 30, "210 214 254 281 325 361 409 430 432 469 512 682 713 806 817 830 832 903 915 936 940 956 972 979", "Houston 77002, Dallas 75201, Austin 78701, San Antonio 78205, El Paso 79901"),

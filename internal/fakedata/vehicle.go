@@ -5,15 +5,15 @@ import (
 	"strings"
 )
 
-// Vehicle is a vehicle to insure.
+// Vehicle is a car that a made-up person wants to insure.
 type Vehicle struct {
 	Year  int    `json:"year"`
 	Make  string `json:"make"`
 	Model string `json:"model"`
 }
 
-// models lists models that were sold in the United States. The first word of a name is the
-// make.
+// models lists car models that were sold in the United States, with their model years. The
+// first word of a name is the make.
 var models = []struct {
 	name       string
 	from, till int // model years; till is 0 if the model is still in production
@@ -48,10 +48,10 @@ var models = []struct {
 	{"Tesla Model 3", 2017, 0},
 }
 
-// maxVehicleAge is the greatest age of a vehicle, in years.
+// maxVehicleAge is the greatest age, in years, of a car in a made-up lead.
 const maxVehicleAge = 19
 
-// randomVehicles returns a person's vehicles: mostly one, at most four, and no model year after
+// randomVehicles returns one to four cars of a person, mostly one. No model year is later than
 // year.
 func randomVehicles(r *rand.Rand, year int) []Vehicle {
 	n := 1

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Vertical is a line of business. It defines the additional fields of a lead. The zero value
-// has none.
+// Vertical is a line of business, such as auto insurance. It determines which additional fields
+// a made-up lead has. The zero value Plain has no additional fields.
 type Vertical uint8
 
 const (
@@ -37,15 +37,16 @@ var (
 	Roofs    = []string{"asphalt", "tile", "metal", "flat"}
 )
 
-// Field is one field of a vertical. Its value is a string, an int, a bool, or
-// []Vehicle.
+// Field is one additional field of a lead, which depends on its vertical. Its value is a
+// string, an int, a bool, or []Vehicle.
 type Field struct {
 	Name    string
 	Value   any
 	Private bool // not part of a ping, because it helps to identify the person
 }
 
-// RandomFields returns random fields for a person who asks at a time. There are at most six.
+// RandomFields returns the vertical's additional fields with random values, at most six. asked
+// is the time when the person asked for offers.
 func (v Vertical) RandomFields(r *rand.Rand, asked time.Time) []Field {
 	switch v {
 	case Auto:
@@ -85,7 +86,8 @@ func randomAutoFields(r *rand.Rand, asked time.Time) []Field {
 	}
 }
 
-// IntegerField returns the name of an integer field of the vertical, or "".
+// IntegerField returns the name of an additional field with an integer value, or "" if the
+// vertical has no such field.
 func (v Vertical) IntegerField() string {
 	switch v {
 	case Auto:
@@ -98,8 +100,8 @@ func (v Vertical) IntegerField() string {
 	return ""
 }
 
-// randomAge returns an age on a day, between two ages inclusive, with a matching birthday. All
-// birthdays are before the 29th, so that they exist in every year.
+// randomAge returns a random age from youngest to oldest, and a birthday that gives this age on
+// the day on. The birthday is before the 29th, so that it exists in every month and year.
 func randomAge(r *rand.Rand, on time.Time, youngest, oldest int) (age int, birthday string) {
 	age = youngest + r.IntN(oldest-youngest+1)
 	born := time.Date(on.Year()-age, time.Month(1+r.IntN(12)), 1+r.IntN(28), 0, 0, 0, 0, time.UTC)
@@ -109,7 +111,8 @@ func randomAge(r *rand.Rand, on time.Time, youngest, oldest int) (age int, birth
 	return age, born.Format(time.DateOnly)
 }
 
-// ageBandOf returns the age band: ten years that begin with a five, except for the youngest.
+// ageBandOf returns the age band of an age, such as 25-34. Each band covers ten years, except
+// the youngest, 18-24.
 func ageBandOf(age int) string {
 	if age < 25 {
 		return AgeBands[0]

@@ -10,8 +10,8 @@ import (
 
 const consentText = "By sending this form I agree to be called and texted about offers at the number above, also by automatic dialing. I need not agree in order to buy."
 
-// AppendPing appends the body of a seller's ping, without auction_id and expires_at, which
-// differ in each ping.
+// AppendPing appends the JSON body of a seller's ping about the lead. The caller adds the
+// members auction_id and expires_at, which differ in each ping.
 func (l *Lead) AppendPing(dst []byte) []byte {
 	dst = appendTextMember(append(dst, '{'), "vertical", l.Vertical)
 	dst = appendTextMember(dst, "state", l.State)
@@ -21,7 +21,8 @@ func (l *Lead) AppendPing(dst []byte) []byte {
 	return append(l.appendFields(dst, true), '}')
 }
 
-// AppendLead appends the lead of a seller's post, which follows the ping.
+// AppendLead appends the JSON of the lead with all its contact data, as a seller posts it after
+// a ping.
 func (l *Lead) AppendLead(dst []byte) []byte {
 	dst = appendTextMember(append(dst, '{'), "lead_uuid", l.UUID)
 	dst = l.appendPerson(dst)
@@ -33,7 +34,8 @@ func (l *Lead) AppendLead(dst []byte) []byte {
 	return append(l.appendFields(dst, false), '}')
 }
 
-// AppendIngest appends the body of an ingest, with the data of both ping and post.
+// AppendIngest appends the JSON body of an ingest, by which a supplier sends a lead to a
+// campaign without a ping. It contains all data of the lead.
 func (l *Lead) AppendIngest(dst []byte, campaign, supplier string) []byte {
 	dst = appendTextMember(append(dst, '{'), "flo_campaign_id", campaign)
 	dst = appendTextMember(dst, "flo_supplier_id", supplier)
@@ -58,8 +60,8 @@ func (l *Lead) appendAddress(dst []byte) []byte {
 	return appendTextMember(dst, "zip", l.Town.Zip)
 }
 
-// appendConsent appends the consent. Without consent, it appends only the sender's address and
-// the certificate.
+// appendConsent appends the members that prove the person's consent to calls. If the person did
+// not consent, these are only the IP address and the certificate's address.
 func (l *Lead) appendConsent(dst []byte) []byte {
 	if l.Consent {
 		dst = appendTextMember(dst, "consent_text", consentText)
@@ -69,14 +71,16 @@ func (l *Lead) appendConsent(dst []byte) []byte {
 	return appendTextMember(dst, "consent_cert_url", l.Certificate)
 }
 
-// appendSharedMembers appends the members that a ping and a lead share.
+// appendSharedMembers appends the members that both a ping and a posted lead have: source,
+// consent and quality score.
 func (l *Lead) appendSharedMembers(dst []byte) []byte {
 	dst = appendTextMember(dst, "source", l.Source)
 	dst = strconv.AppendBool(appendMemberName(dst, "tcpa_consent"), l.Consent)
 	return appendHundredths(appendMemberName(dst, "ai_quality_score"), l.Quality)
 }
 
-// appendFields appends the vertical's fields; for a ping, only those that are not private.
+// appendFields appends the additional fields of the vertical. With ping set it omits private
+// ones, such as the birth date.
 func (l *Lead) appendFields(dst []byte, ping bool) []byte {
 	for i := range l.Fields {
 		f := &l.Fields[i]
@@ -113,7 +117,7 @@ func appendVehicles(dst []byte, vehicles []Vehicle) []byte {
 	return append(dst, ']')
 }
 
-// appendHundredths appends a number from 0 to 1 with at most two decimals.
+// appendHundredths appends n/100 as a JSON number, such as 0.75 for 75.
 func appendHundredths(dst []byte, n int) []byte {
 	return strconv.AppendFloat(dst, float64(n)/100, 'f', -1, 64)
 }
@@ -122,8 +126,8 @@ func appendTextMember(dst []byte, name, value string) []byte {
 	return escape.AppendJSONString(appendMemberName(dst, name), []byte(value))
 }
 
-// appendMemberName appends a member's name, after a comma if another member precedes it. Names here
-// need no escapes.
+// appendMemberName appends a JSON member's name and colon, after a comma if another member
+// precedes it. The names in this package need no escapes.
 func appendMemberName(dst []byte, name string) []byte {
 	if dst[len(dst)-1] != '{' {
 		dst = append(dst, ',')

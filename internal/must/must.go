@@ -1,13 +1,14 @@
 // Package must ends a test at an unexpected error. Only tests import it.
 package must
 
-// Test is the part that tests, benchmarks, fuzz targets and rapid properties share.
+// Test is the part of testing.TB and rapid.T that this package needs. Tests, benchmarks, fuzz
+// targets and rapid properties have it.
 type Test interface {
 	Helper()
 	Fatal(args ...any)
 }
 
-// Succeed ends the test if the error is not nil.
+// Succeed fails and ends the test t if err is not nil.
 func Succeed(t Test, err error) {
 	t.Helper()
 	if err != nil {
@@ -15,8 +16,9 @@ func Succeed(t Test, err error) {
 	}
 }
 
-// Value takes the two results of a call and returns a function that returns the value, or
-// ends the test if the error is not nil: text := must.Value(os.ReadFile(path))(t).
+// Value wraps a call that returns a value and an error, for use in a test: text :=
+// must.Value(os.ReadFile(path))(t). The returned function returns the value, or ends the test
+// if err is not nil.
 func Value[V any](value V, err error) func(t Test) V {
 	return func(t Test) V {
 		t.Helper()

@@ -16,5 +16,6 @@ import (
 
 func init() { log.SetOutput(io.Discard) }
 
-// RestoreLogOutput sends the standard log to standard error again.
+// RestoreLogOutput sends messages of the standard log package to standard error again. The
+// program calls it once its libraries are initialized.
 func RestoreLogOutput() { log.SetOutput(os.Stderr) }

@@ -2,9 +2,11 @@ package strictjson
 
 import "pingpost/engine/market"
 
-// ParseElements returns the elements of an array as members without names. ok is false if the member
-// is not an array. It stops after limit+1 elements, so that the caller sees an array that is too
-// long. Strings with escapes are copies; all other elements alias the member.
+// ParseElements returns the elements of an array as members without names. ok is false if m is
+// not an array. It returns at most limit+1 elements, so that the caller can detect an array
+// that is too long.
+//
+// Strings with escapes are copies. All other elements point into the memory of m.
 func ParseElements(m market.Member, limit int) (elements []market.Member, ok bool) {
 	if m.Kind != market.JSONArray {
 		return nil, false

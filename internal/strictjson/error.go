@@ -2,8 +2,8 @@ package strictjson
 
 import "fmt"
 
-// SyntaxError describes the first mistake in a text. It repeats no part of the text, which may
-// have contact data or secrets.
+// SyntaxError describes the first mistake in a JSON text. It quotes no part of the text, which
+// may contain contact data or secrets.
 type SyntaxError struct {
 	Offset  int // bytes before the mistake
 	Message string

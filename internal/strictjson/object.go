@@ -12,18 +12,18 @@ const (
 	maxKeptBytes = 64 << 10
 )
 
-// Object is a parsed JSON object. The zero Object is ready for use. Callers reuse Objects from a
-// pool, by one goroutine at a time, and then Parse does not allocate.
+// Object is a parsed JSON object. The zero Object is ready for use. One goroutine at a time
+// uses an Object. A caller that reuses it from a pool parses without allocations.
 //
-// Names and texts alias the body, or the Object's memory if they have escapes. So they are valid
-// until the next Parse or a change of the body.
+// The names and texts of its members point into the parsed body, or into the Object if they
+// have escapes. They are valid until the next Parse or a change of the body.
 type Object struct {
 	members []market.Member
 	scan    scanner
 }
 
-// Parse parses a body that must be one JSON object. After an error, which is a *SyntaxError, the
-// Object is empty.
+// Parse parses a body that must be one JSON object, and replaces the members of an earlier
+// Parse. The error is a *SyntaxError. After an error the Object has no members.
 func (o *Object) Parse(body []byte) error {
 	o.Release()
 	if len(body) > MaxBody {
@@ -50,7 +50,8 @@ func (o *Object) parseObject() *SyntaxError {
 	return s.requireEndOfText()
 }
 
-// Release removes the references to the body, and frees memory above the limits.
+// Release removes all references to the parsed body, so that the Object can go back to a pool.
+// It frees its own memory if a large body made it grow.
 func (o *Object) Release() {
 	clear(o.members)
 	o.members = o.members[:0]
@@ -60,10 +61,11 @@ func (o *Object) Release() {
 	o.scan.release()
 }
 
-// Members returns the object's members in the order of the text.
+// Members returns the object's members in the order of the parsed text.
 func (o *Object) Members() []market.Member { return o.members }
 
-// Lookup finds a member by its exact name.
+// Lookup returns the member with exactly this name. ok is false if the object has no such
+// member.
 func (o *Object) Lookup(name string) (m market.Member, ok bool) {
 	for i := range o.members {
 		if string(o.members[i].Name) == name {
@@ -73,8 +75,9 @@ func (o *Object) Lookup(name string) (m market.Member, ok bool) {
 	return m, false
 }
 
-// ParseMember parses a member of this object into another Object, whose members alias the same
-// body. It returns false if the member is not an object.
+// ParseMember parses the value of the member m, which must be an object, into another Object.
+// It returns false if the value is not an object. The result points into the same body as this
+// object.
 func (o *Object) ParseMember(m market.Member, into *Object) bool {
 	if into == o {
 		panic("BUG: an object cannot parse a member into itself")

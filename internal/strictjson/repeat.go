@@ -7,22 +7,24 @@ import (
 )
 
 // maxComparedNames is the number of names in an object up to which each new name is compared
-// with all earlier ones. For more names that would take quadratic time. The check then waits for
-// the end of the object, sorts the names, which have no other use by then, and compares
-// neighbours: n log n for every input. The names of an open object are together in scanner.names.
+// with all earlier ones. With more names that would take quadratic time. The check then waits
+// for the end of the object, sorts the names and compares neighbours, which takes n log n time
+// for every input. Sorting is safe, because the names have no other use by then. The names of
+// an unfinished object are together in scanner.names.
 //
-// Rejected: a hash set. It needs memory for each depth, and a secret seed against collisions by
-// intent.
+// Rejected: a hash set. It needs memory for each depth, and a secret seed against intentional
+// collisions.
 const maxComparedNames = 24
 
-// name is the unescaped name of a member, with its place in the text.
+// name is the unescaped name of a member, with its offset in the text for an error message.
 type name struct {
 	text   []byte
 	offset int
 }
 
-// addUniqueName adds a name to the object whose names begin at first. It returns an error if it finds
-// the name among them.
+// addUniqueName adds the name of the next member of an object. The object's names begin at
+// s.names[first]. It returns an error if the object already has the name. For objects with many
+// names, checkRepeatedNames compares them later.
 func (s *scanner) addUniqueName(first int, added name) *SyntaxError {
 	earlier := s.names[first:]
 	if len(earlier) < maxComparedNames {
@@ -36,7 +38,8 @@ func (s *scanner) addUniqueName(first int, added name) *SyntaxError {
 	return nil
 }
 
-// checkRepeatedNames searches a large object for repeated names, at the object's end.
+// checkRepeatedNames returns an error if an object with many members has a name twice. The
+// scanner calls it at the end of each object. The object's names begin at s.names[first].
 func (s *scanner) checkRepeatedNames(first int) *SyntaxError {
 	names := s.names[first:]
 	if len(names) <= maxComparedNames {
@@ -50,7 +53,8 @@ func (s *scanner) checkRepeatedNames(first int) *SyntaxError {
 	return s.sortAndFindRepeated(names)
 }
 
-// foldCase returns the same rune for all runes that differ only in case.
+// foldCase maps all letters that differ only in case to the same letter. Names are compared
+// this way if upper and lower case count as equal.
 func foldCase(r rune) rune {
 	least := r
 	for next := unicode.SimpleFold(r); next != r; next = unicode.SimpleFold(next) {
@@ -59,8 +63,8 @@ func foldCase(r rune) rune {
 	return least
 }
 
-// sortAndFindRepeated sorts the names and compares neighbours. It reports the repeated name that is
-// first in the text.
+// sortAndFindRepeated sorts the names and compares neighbours. If names repeat, it returns an
+// error for the repetition that comes first in the text.
 func (s *scanner) sortAndFindRepeated(names []name) (found *SyntaxError) {
 	slices.SortFunc(names, func(a, b name) int {
 		if c := bytes.Compare(a.text, b.text); c != 0 {
@@ -77,7 +81,7 @@ func (s *scanner) sortAndFindRepeated(names []name) (found *SyntaxError) {
 	return found
 }
 
-// errorIfEqual returns an error for the later of two equal names.
+// errorIfEqual returns an error at the offset of later if both names are equal, or nil.
 func (s *scanner) errorIfEqual(earlier, later name) *SyntaxError {
 	switch {
 	case s.ignoreCase && bytes.EqualFold(earlier.text, later.text):

@@ -2,8 +2,8 @@ package strictjson
 
 import "pingpost/engine/market"
 
-// scanner reads a text once, from front to back. It owns names and buf, which grow with the
-// largest text until release frees them.
+// scanner reads a JSON text once, from front to back, and checks it. Its buffers names and buf
+// grow with the largest text, until release frees them.
 type scanner struct {
 	body       []byte
 	at         int // the offset of the next byte
@@ -26,7 +26,8 @@ func (s *scanner) release() {
 	}
 }
 
-// newError returns an error at the present offset. At the end of the text, the message is textEnds.
+// newError returns an error with this message at the scanner's offset. At the end of the text
+// it replaces the message by textEnds.
 func (s *scanner) newError(message string) *SyntaxError {
 	if s.at >= len(s.body) && message != wantObject {
 		message = textEnds
@@ -34,7 +35,8 @@ func (s *scanner) newError(message string) *SyntaxError {
 	return &SyntaxError{Offset: s.at, Message: message}
 }
 
-// peekByte returns the next byte, or 0 at the end. JSON's grammar does not have the byte 0.
+// peekByte returns the next byte without consuming it, or 0 at the end of the text. No valid
+// JSON contains a byte 0 outside strings.
 func (s *scanner) peekByte() byte {
 	if s.at < len(s.body) {
 		return s.body[s.at]
@@ -42,7 +44,7 @@ func (s *scanner) peekByte() byte {
 	return 0
 }
 
-// skipSpace skips white space.
+// skipSpace moves past the white space that JSON allows between values.
 func (s *scanner) skipSpace() {
 	for s.at < len(s.body) {
 		switch s.body[s.at] {
@@ -54,7 +56,7 @@ func (s *scanner) skipSpace() {
 	}
 }
 
-// requireEndOfText returns an error if text follows.
+// requireEndOfText returns an error if anything but white space follows the value.
 func (s *scanner) requireEndOfText() *SyntaxError {
 	s.skipSpace()
 	if s.at < len(s.body) {
@@ -63,7 +65,8 @@ func (s *scanner) requireEndOfText() *SyntaxError {
 	return nil
 }
 
-// openBracket skips an opening bracket and white space, and increases the depth.
+// openBracket moves past an opening { or [ and the white space after it. It returns an error if
+// the nesting is then too deep.
 func (s *scanner) openBracket() *SyntaxError {
 	if s.depth == MaxDepth {
 		return s.newError(tooDeep)
@@ -74,7 +77,8 @@ func (s *scanner) openBracket() *SyntaxError {
 	return nil
 }
 
-// scanObject reads an object, and adds its members to collect unless that is nil.
+// scanObject reads an object at the scanner's offset. It adds the members to collect, or only
+// checks them if collect is nil.
 func (s *scanner) scanObject(collect *Object) *SyntaxError {
 	if err := s.openBracket(); err != nil {
 		return err
@@ -107,8 +111,8 @@ func (s *scanner) scanObject(collect *Object) *SyntaxError {
 	return nil
 }
 
-// scanMember reads one member of the object whose names begin at first. It sets the text of the
-// member only if wanted is set.
+// scanMember reads one member of an object. The object's names so far begin at s.names[first].
+// The member's text is filled in only if wanted is set; otherwise the member is only checked.
 func (s *scanner) scanMember(first int, wanted bool) (m market.Member, err *SyntaxError) {
 	if s.peekByte() != '"' {
 		return m, s.newError(wantName)
@@ -140,7 +144,8 @@ func (s *scanner) scanMember(first int, wanted bool) (m market.Member, err *Synt
 	return m, err
 }
 
-// scanValue reads a value of any kind. escaped reports whether a string has escapes.
+// scanValue reads a value of any kind, with everything nested in it. escaped is true for a
+// string with escapes, which must be unquoted before use.
 func (s *scanner) scanValue() (kind market.JSONKind, escaped bool, err *SyntaxError) {
 	switch c := s.peekByte(); {
 	case c == '"':
@@ -194,7 +199,8 @@ func (s *scanner) scanWord(word string) *SyntaxError {
 	return nil
 }
 
-// scanNumber reads -?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?
+// scanNumber reads a number of the form -?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)? and at
+// most MaxNumber bytes.
 func (s *scanner) scanNumber() *SyntaxError {
 	start := s.at
 	if s.peekByte() == '-' {

@@ -16,7 +16,8 @@ var isPlain = func() (table [256]bool) {
 	return table
 }()
 
-// scanString reads a string with its quotes, and reports whether it has escapes.
+// scanString reads a string with its quotes and checks its escapes and its UTF-8. escaped
+// reports whether the string has escapes.
 func (s *scanner) scanString() (escaped bool, err *SyntaxError) {
 	s.at++
 	for s.at < len(s.body) {
@@ -45,7 +46,7 @@ func (s *scanner) scanString() (escaped bool, err *SyntaxError) {
 	return false, s.newError(textEnds)
 }
 
-// scanEscape reads one escape, or both of a surrogate pair.
+// scanEscape reads one escape such as \n or \u00e4. For a surrogate pair it reads both escapes.
 func (s *scanner) scanEscape() *SyntaxError {
 	if s.at+1 >= len(s.body) {
 		return &SyntaxError{Offset: len(s.body), Message: textEnds}
@@ -74,8 +75,9 @@ func (s *scanner) scanEscape() *SyntaxError {
 	return nil
 }
 
-// unquote returns the text of the string that begins at start and ends at the present offset. It
-// aliases the body if the string has no escapes.
+// unquote returns the text of the string that starts at the offset start and ends at the
+// scanner's offset. Without escapes the result points into the body; otherwise it is an
+// unescaped copy.
 func (s *scanner) unquote(start int, escaped bool) []byte {
 	raw := s.body[start+1 : s.at-1 : s.at-1]
 	if !escaped {

@@ -7,11 +7,12 @@ import (
 	"github.com/goccy/go-json"
 )
 
-// MaxDocument limits the text that Unmarshal accepts, in bytes. A large configuration fits.
+// MaxDocument is the length in bytes above which Unmarshal rejects a text. A large
+// configuration fits.
 const MaxDocument = 16 << 20
 
-// TypeError reports a value that does not fit its Go type. Like SyntaxError it does not repeat
-// the value.
+// TypeError says that a JSON value does not fit the Go type into which it is decoded. It does
+// not quote the value, which may be personal or secret.
 type TypeError struct {
 	Field string // dotted path of struct fields, as far as known
 	Want  string // the Go type
@@ -24,13 +25,14 @@ func (e *TypeError) Error() string {
 	return fmt.Sprintf("%s: the value does not fit a %s", e.Field, e.Want)
 }
 
-// Unmarshal decodes a JSON value into v by the rules of encoding/json, off the hot path. It first
-// checks the text like a body. Two members whose names differ only in case count as equal,
-// because both would set the same struct field. A single member in the wrong case still sets its
-// field.
+// Unmarshal decodes a JSON text into v by the rules of encoding/json, after the strict checks
+// of this package. It allocates, so it is not for the hot path.
 //
-// Errors are a *SyntaxError, a *TypeError, or the error of an UnmarshalJSON method. After an
-// error, v may have some values.
+// Two members with names that differ only in case count as repeated, because both would set the
+// same struct field. A single member in the wrong case still sets its field.
+//
+// The error is a *SyntaxError, a *TypeError, or the error of an UnmarshalJSON method. After an
+// error v may be partly filled.
 func Unmarshal(data []byte, v any) (err error) {
 	if len(data) > MaxDocument {
 		return &SyntaxError{Offset: MaxDocument, Message: tooLarge}
@@ -49,7 +51,7 @@ func Unmarshal(data []byte, v any) (err error) {
 	return nil
 }
 
-// checkIsOneValue checks that the text is exactly one value.
+// checkIsOneValue returns an error unless the text is exactly one valid JSON value.
 func checkIsOneValue(data []byte) error {
 	s := scanner{ignoreCase: true}
 	s.setText(data)
@@ -63,7 +65,8 @@ func checkIsOneValue(data []byte) error {
 	return nil
 }
 
-// convertError converts an error of the decoder into one that does not repeat the value.
+// convertError replaces an error of encoding/json by one that does not quote the value, because
+// the value may be personal or secret.
 func convertError(err error) error {
 	var wrong *json.UnmarshalTypeError
 	if errors.As(err, &wrong) && wrong.Type != nil {

@@ -15,7 +15,7 @@ const (
 	MaxPause = 20 * time.Millisecond
 )
 
-// ErrStopped reports that the exchange stops, which ends a scan.
+// ErrStopped ends a background scan because the exchange is stopping.
 var ErrStopped = errors.New("the exchange stops")
 
 // ScanThrottle throttles a scan of the whole log, which may be gigabytes. After each chunk it
@@ -27,13 +27,15 @@ type ScanThrottle struct {
 	since time.Time
 }
 
-// NewScanThrottle starts a scan with this chunk size. A set stop ends it.
+// NewScanThrottle returns a throttle for a scan that begins now. The scan pauses after each
+// chunk bytes, and ends once stop is set.
 func NewScanThrottle(chunk int64, stop *atomic.Bool) ScanThrottle {
 	return ScanThrottle{chunk: chunk, stop: stop, since: time.Now()}
 }
 
-// PauseAfterChunk sleeps if a chunk has been read since the last pause; read is the total number
-// of bytes so far. It returns ErrStopped if the exchange stops.
+// PauseAfterChunk sleeps if the scan has read a whole chunk since its last pause. The scan
+// calls it before each entry, with the total number of bytes read so far. It returns ErrStopped
+// if the exchange is stopping.
 func (s *ScanThrottle) PauseAfterChunk(read int64) error {
 	if read-s.read < s.chunk {
 		return nil

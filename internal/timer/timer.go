@@ -21,8 +21,9 @@ import (
 	"time"
 )
 
-// After is time.After for a receive that follows at once. For d <= 0 it returns a
-// channel that holds a value and involves no timer.
+// After returns a channel that receives a value after d, like time.After. Use it only if the
+// receive follows at once. For d <= 0 the channel already holds the value and involves no
+// timer.
 func After(d time.Duration) <-chan time.Time {
 	if d <= 0 {
 		return newDueChannel()
@@ -30,9 +31,9 @@ func After(d time.Duration) <-chan time.Time {
 	return time.After(d)
 }
 
-// New returns a channel that gets one value after d, and a function that stops the
-// timer and reports whether it did so in time. The receive may follow at any moment.
-// A value that has been sent stays in the channel after stop.
+// New returns a channel that receives one value after d, and a function that stops the timer.
+// Unlike with After, the receive may follow at any time. stop reports whether it came before
+// the value was sent. A value that was sent stays in the channel.
 func New(d time.Duration) (fired <-chan time.Time, stop func() bool) {
 	if d <= 0 {
 		return newDueChannel(), func() bool { return false }
@@ -48,7 +49,8 @@ func newDueChannel() <-chan time.Time {
 	return c
 }
 
-// WaitUntil waits until due. It returns false if the context ends first.
+// WaitUntil waits until the time due and returns true. If the context ends first, it returns
+// false.
 func WaitUntil(ctx context.Context, due time.Time) bool {
 	wait := time.Until(due)
 	if wait <= 0 {

@@ -13,11 +13,11 @@ const (
 	flagParentIsRemote = 0x200 // the parent belongs to another program
 )
 
-// statusError is OTLP's number for a span that failed.
+// statusError is the status code by which an OpenTelemetry (OTLP) span says that it failed.
 const statusError = 2
 
-// encoder writes an ExportTraceServiceRequest of opentelemetry-proto, whose field numbers are
-// frozen.
+// encoder encodes traced requests as OpenTelemetry's ExportTraceServiceRequest message. The
+// message's field numbers never change.
 type encoder struct {
 	resource []attribute // identifies this program in all exports
 	version  string
@@ -25,7 +25,7 @@ type encoder struct {
 	spans    []span
 }
 
-// encode appends the export of the requests to dst.
+// encode appends one export message with the spans of all requests to dst.
 func (e *encoder) encode(dst []byte, requests []*Request) []byte {
 	e.message.Reset()
 	all := e.message.MessageMarshaler().AppendMessage(1)

@@ -2,15 +2,16 @@ package trace
 
 import "encoding/hex"
 
-// parent is the caller's trace context.
+// parent is the trace context that a caller sent with its request: its trace, its current span,
+// and whether it wants the trace recorded.
 type parent struct {
 	trace   [16]byte
 	span    [8]byte
 	sampled bool
 }
 
-// parseParent parses a W3C traceparent header. ok is false if it is invalid. It accepts later
-// versions than 00 and reads their first four parts, as the standard requires.
+// parseParent parses the W3C header traceparent. ok is false if the header is invalid. As the
+// standard requires, it accepts later versions and reads only the parts that it knows.
 func parseParent(text []byte) (p parent, ok bool) {
 	const whole = 55 // 00-<32 digits>-<16 digits>-<2 digits>
 	if len(text) < whole || text[2] != '-' || text[35] != '-' || text[52] != '-' {
@@ -37,8 +38,8 @@ func parseParent(text []byte) (p parent, ok bool) {
 	return p, true
 }
 
-// hasUpperHex reports whether a digit is one of A to F. The standard forbids them, and
-// hex.Decode accepts them.
+// hasUpperHex reports whether the text contains a hex digit in upper case. The traceparent
+// standard forbids them, but hex.Decode accepts them.
 func hasUpperHex(digits []byte) bool {
 	for _, c := range digits {
 		if c >= 'A' && c <= 'F' {

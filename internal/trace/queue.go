@@ -10,7 +10,7 @@ const (
 	fullBatch = 2_000
 )
 
-// queue has the requests that are not exported yet.
+// queue holds the finished requests that still have to be sent to the collector.
 type queue struct {
 	mu     sync.Mutex
 	queued []*Request
@@ -19,7 +19,8 @@ type queue struct {
 	full   chan struct{} // gets a value when there is a full batch
 }
 
-// add queues a request. It returns false if the queue is full or closed.
+// add queues a finished request for sending. It returns false, and the trace is lost, if the
+// queue is full or closed.
 func (q *queue) add(r *Request) bool {
 	n := r.maxSpans()
 	q.mu.Lock()
@@ -37,7 +38,8 @@ func (q *queue) add(r *Request) bool {
 	return true
 }
 
-// removeBatch removes and returns a batch. It returns nil if the queue is empty.
+// removeBatch removes the oldest requests from the queue, as many as fit into one message, and
+// returns them. It returns nil if the queue is empty.
 func (q *queue) removeBatch() (batch []*Request) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -5,8 +5,9 @@ import (
 	"pingpost/engine/timing"
 )
 
-// Request is the record of a traced request. The request's goroutine owns it, and the Tracer
-// does from Tracer.End on. Times are in Unix nanoseconds.
+// Request records the course of one traced request. The goroutine of the HTTP request owns it
+// until Tracer.End, and the Tracer afterwards. Times are in Unix nanoseconds. The methods do
+// nothing on a nil Request, which is not traced.
 type Request struct {
 	timing.Trace // the engine's part; before the call, its Span is the root's
 
@@ -32,15 +33,15 @@ type Request struct {
 	remote bool    // the parent belongs to another program
 }
 
-// SetCaller records the authenticated caller and the size of the body.
+// SetCaller records the id of the authenticated caller and the size of the request's body.
 func (r *Request) SetCaller(caller string, bytes int) {
 	if r != nil {
 		r.Caller, r.Bytes = caller, bytes
 	}
 }
 
-// EnterEngine records the call of the engine. It returns the engine's part of the record, or
-// nil if the request is not traced.
+// EnterEngine records that the server calls the engine at the time now. It returns the part of
+// the record that the engine fills in, or nil if the request is not traced.
 func (r *Request) EnterEngine(now int64) *timing.Trace {
 	if r == nil {
 		return nil
@@ -49,12 +50,13 @@ func (r *Request) EnterEngine(now int64) *timing.Trace {
 	return &r.Trace
 }
 
-// LeaveEngine records that the engine has returned.
+// LeaveEngine records that the engine returned to the server at the time now.
 func (r *Request) LeaveEngine(now int64) {
 	if r != nil {
 		r.Left = now
 	}
 }
 
-// maxSpans returns the largest number of spans that the request can have.
+// maxSpans returns an upper bound for the number of spans of the request. The queue counts
+// spans, because they determine its memory.
 func (r *Request) maxSpans() int { return 5 + len(r.Commits) + len(r.Calls) }

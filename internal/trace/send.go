@@ -23,8 +23,8 @@ const (
 	maxResponse = 64 << 10
 )
 
-// newClient returns a client that follows no redirects, because the headers may have a
-// credential.
+// newClient returns the HTTP client for the collector. It follows no redirects, because the
+// configured headers may contain a credential.
 func newClient() *http.Client {
 	return &http.Client{
 		Transport:     &http.Transport{MaxIdleConns: 1, IdleConnTimeout: time.Minute},
@@ -33,7 +33,8 @@ func newClient() *http.Client {
 	}
 }
 
-// run sends queued requests until Close, and then the rest.
+// run sends queued requests in batches until Close, and then the remaining ones. It runs in its
+// own goroutine.
 func (t *Tracer) run() {
 	defer close(t.ended)
 	tick := time.NewTicker(t.interval)
@@ -53,7 +54,8 @@ func (t *Tracer) run() {
 	}
 }
 
-// send sends a batch, with a retry after each of the pauses, and counts the result.
+// send sends one encoded batch to the collector. After a temporary failure it retries, with the
+// pauses in t.pauses. It counts the batch's traces as exported or dropped.
 func (t *Tracer) send(body []byte, traces uint64) {
 	for attempt := 0; ; attempt++ {
 		retryAfter, retry, err := t.sendOnce(body)
@@ -69,7 +71,8 @@ func (t *Tracer) send(body []byte, traces uint64) {
 	}
 }
 
-// wait waits before the next attempt. It returns false if Close allows no other attempt.
+// wait sleeps for the pause before another attempt. It returns false if Close has ended the
+// sending, so that no attempt may follow.
 func (t *Tracer) wait(pause time.Duration) bool {
 	timer := time.NewTimer(pause)
 	defer timer.Stop()
@@ -81,8 +84,8 @@ func (t *Tracer) wait(pause time.Duration) bool {
 	}
 }
 
-// sendOnce makes one attempt. After an error, retry reports whether another attempt may
-// succeed, and retryAfter is the pause that the collector asks for.
+// sendOnce sends the body to the collector once. After an error, retry says whether another
+// attempt may succeed. retryAfter is the pause that the collector asked for.
 func (t *Tracer) sendOnce(body []byte) (retryAfter time.Duration, retry bool, err error) {
 	ctx, cancel := context.WithTimeout(t.ctx, sendTimeout)
 	defer cancel()
@@ -111,7 +114,8 @@ func (t *Tracer) sendOnce(body []byte) (retryAfter time.Duration, retry bool, er
 	return min(maxRetryAfter, time.Duration(seconds)*time.Second), retry, fmt.Errorf("the collector answered with status %d", response.StatusCode)
 }
 
-// withoutAddress removes the address from an error of the client, because it may have a secret.
+// withoutAddress removes the collector's address from an error before it is logged, because the
+// address may contain a secret.
 func withoutAddress(err error) error {
 	var at *url.Error
 	if errors.As(err, &at) {
@@ -120,7 +124,7 @@ func withoutAddress(err error) error {
 	return err
 }
 
-// warn logs that traces are lost, at most once every warnInterval.
+// warn logs that traces were lost, and why, at most once a minute.
 func (t *Tracer) warn(err error) {
 	if now := time.Now(); now.Sub(t.warned) >= warnInterval {
 		t.warned = now

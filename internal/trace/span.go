@@ -16,7 +16,7 @@ const (
 	kindClient   kind = 3
 )
 
-// span is an OpenTelemetry span.
+// span is an OpenTelemetry span: one timed step of a request.
 type span struct {
 	id, parent uint64
 	from, to   int64
@@ -27,7 +27,7 @@ type span struct {
 	attributes []attribute
 }
 
-// attribute has a text or, if that is empty, a number.
+// attribute is a named value of a span: a text or, if the text is empty, a number.
 type attribute struct {
 	key    string
 	text   string
@@ -81,12 +81,14 @@ func (r *Request) appendSpans(dst []span) []span {
 	return append(dst, r.stage("answer", r.root, timing.TimeSpan{From: left, To: r.Ended}))
 }
 
-// stage returns a span for a part of the request.
+// stage returns a span for a step inside the exchange, such as "decide". parent is the id of
+// the span that contains it.
 func (r *Request) stage(name string, parent uint64, s timing.TimeSpan) span {
 	return span{id: r.Next(), parent: parent, from: s.From, to: s.To, name: name, kind: kindInternal}
 }
 
-// callSpan returns the span of one request to a buyer.
+// callSpan returns the span of one ping or post to a buyer. Its name is the prefix ("ping " or
+// "post ") and the buyer's id.
 func callSpan(prefix string, c *timing.Call, parent uint64) span {
 	s := span{
 		id: c.Span, parent: parent, from: c.From, to: c.To, name: prefix + c.Buyer, kind: kindClient,
@@ -104,7 +106,7 @@ func callSpan(prefix string, c *timing.Call, parent uint64) span {
 	return s
 }
 
-// attributes returns the attributes of the root span.
+// attributes returns the attributes of the request's root span: route, status, ids and outcome.
 func (r *Request) attributes() []attribute {
 	var s span
 	s.addText("http.request.method", "POST")
@@ -136,7 +138,7 @@ func (r *Request) attributes() []attribute {
 	return s.attributes
 }
 
-// addText adds an attribute, unless its value is empty.
+// addText adds a text attribute to the span, unless the value is empty.
 func (s *span) addText(key, value string) {
 	if value != "" {
 		s.attributes = append(s.attributes, attribute{key: key, text: value})

@@ -14,7 +14,7 @@ import (
 	"pingpost/engine/timing"
 )
 
-// Options of a Tracer.
+// Options configure a Tracer.
 type Options struct {
 	Endpoint string // of the collector, such as http://127.0.0.1:4318; New adds /v1/traces
 	Headers  http.Header
@@ -45,17 +45,18 @@ type Tracer struct {
 	ended  chan struct{}
 }
 
-// defaultInterval is the time between two batches that are not full.
+// defaultInterval is how often queued requests are sent if they do not fill a batch earlier.
 const defaultInterval = time.Second
 
-// New returns a Tracer and starts the export.
+// New returns a Tracer and starts the goroutine that sends traces to the collector.
 func New(opt Options) *Tracer {
 	t := prepare(opt)
 	go t.run()
 	return t
 }
 
-// prepare returns a Tracer that does not export yet.
+// prepare returns a Tracer that records requests but does not send them yet. Tests use it
+// without New.
 func prepare(opt Options) *Tracer {
 	t := &Tracer{
 		opt: opt, address: strings.TrimRight(opt.Endpoint, "/") + "/v1/traces", limit: uint64(opt.Sample) * ((1 << 63) / uint64(market.WholeShare)),
@@ -70,9 +71,10 @@ func prepare(opt Options) *Tracer {
 	return t
 }
 
-// Begin decides whether a request is traced, and returns nil if it is not. A single valid
-// traceparent has the caller's decision. Otherwise the random part of the request's id
-// decides, so that equal ids have equal decisions. The id is then also the trace's.
+// Begin decides whether a request is traced, and returns its record, or nil. If the caller sent
+// one valid traceparent header, the caller decides. Otherwise the random part of the request's
+// id decides, so that the sampled share of requests is traced. The request's id is then also
+// the id of the trace.
 func (t *Tracer) Begin(traceparents [][]byte, id market.RequestID, begun int64) *Request {
 	if t == nil {
 		return nil
@@ -91,7 +93,8 @@ func (t *Tracer) Begin(traceparents [][]byte, id market.RequestID, begun int64) 
 	return newRequest(id, [8]byte{}, id, begun)
 }
 
-// share returns the sample as a part of 2^63.
+// share returns the share of requests to trace, scaled to 2^63. Begin compares a random number
+// below 2^63 with it.
 func (t *Tracer) share() uint64 {
 	if t.opt.Sample >= market.WholeShare {
 		return 1 << 63
@@ -99,15 +102,17 @@ func (t *Tracer) share() uint64 {
 	return t.limit
 }
 
-// newRequest returns the record of a request in a new or a caller's trace. The ids of its
-// spans count up from a random number.
+// newRequest returns the record of a traced request. parent is the caller's span, or zero if
+// the exchange begins the trace. The ids of its spans count up from a random number.
 func newRequest(trace [16]byte, parent [8]byte, id market.RequestID, begun int64) *Request {
 	r := &Request{Trace: timing.Trace{ID: trace, Span: rand.Uint64()}, ID: id, Begun: begun, parent: parent, remote: parent != [8]byte{}}
 	r.root = r.Next()
 	return r
 }
 
-// End queues a request that has its answer. It never blocks.
+// End queues a request for sending, after its answer is complete. It never blocks: if the queue
+// is full, it drops and counts the trace. A request without an authenticated caller is not
+// sent.
 func (t *Tracer) End(r *Request) {
 	if r.Caller == "" {
 		return
@@ -117,13 +122,15 @@ func (t *Tracer) End(r *Request) {
 	}
 }
 
-// Exported returns the number of traces that the collector has accepted.
+// Exported returns how many traces the collector has accepted.
 func (t *Tracer) Exported() uint64 { return t.exported.Load() }
 
-// Dropped returns the number of traces that were lost.
+// Dropped returns how many traces were lost, because the queue was full or the collector did
+// not accept them.
 func (t *Tracer) Dropped() uint64 { return t.dropped.Load() }
 
-// Close exports the queued requests, within a time limit, and stops.
+// Close sends the queued traces for at most limit, and then stops the Tracer. Traces that are
+// left are lost.
 func (t *Tracer) Close(limit time.Duration) {
 	if t == nil {
 		return

@@ -19,7 +19,7 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// Collector is a receiver of traces.
+// Collector is a server for tests that receives traces and records them.
 type Collector struct {
 	URL string
 
@@ -33,7 +33,7 @@ type Collector struct {
 	resource map[string]string
 }
 
-// Span is a received span.
+// Span is a span that a Collector received, in a form that tests can compare.
 type Span struct {
 	Trace, ID, Parent string // in hex
 	Name              string
@@ -44,8 +44,9 @@ type Span struct {
 	Attributes        map[string]string
 }
 
-// Listen opens a collector on a free port, and closes it at the end of the test. It answers the
-// first requests with answers, and later ones with OK.
+// Listen starts a collector on a free port of this machine, and stops it at the end of the
+// test. The functions in answers answer the first requests, one each. Later requests get status
+// 200.
 func Listen(t testing.TB, answers ...http.HandlerFunc) *Collector {
 	t.Helper()
 	c := &Collector{answers: answers}
@@ -79,7 +80,8 @@ func (c *Collector) receive(t testing.TB, w http.ResponseWriter, r *http.Request
 	}
 }
 
-// decode decodes an export. It refuses fields that OpenTelemetry does not know.
+// decode records the spans of a received export message. It rejects fields that OpenTelemetry's
+// definition does not have.
 func (c *Collector) decode(body []byte, header http.Header) error {
 	var request collector.ExportTraceServiceRequest
 	if err := proto.Unmarshal(body, &request); err != nil {
@@ -139,28 +141,30 @@ func (c *Collector) Spans() []Span {
 	return slices.Clone(c.spans)
 }
 
-// Requests returns the number of requests received so far.
+// Requests returns the number of HTTP requests received so far, including those that an answer
+// of the test rejected.
 func (c *Collector) Requests() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.requests
 }
 
-// Bodies returns the bodies of the exports.
+// Bodies returns the bodies of the export messages received so far.
 func (c *Collector) Bodies() [][]byte {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.Clone(c.bodies)
 }
 
-// Headers returns the headers of the exports.
+// Headers returns the HTTP headers of the export messages received so far.
 func (c *Collector) Headers() []http.Header {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.Clone(c.headers)
 }
 
-// Resource returns the resource attributes of the last export.
+// Resource returns the attributes of the last export message that identify its sender, such as
+// service.name.
 func (c *Collector) Resource() map[string]string {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// Roots returns the root spans, by their start.
+// Roots returns the spans that stand for whole requests to the exchange, ordered by their
+// start.
 func Roots(spans []Span) (roots []Span) {
 	for _, s := range spans {
 		if s.Kind == "server" {
@@ -17,8 +18,9 @@ func Roots(spans []Span) (roots []Span) {
 	return roots
 }
 
-// Tree formats a span and its descendants, one per line and siblings by name, with the values
-// of some attributes: "ping buy_1 status_code=200".
+// Tree formats root and all spans below it, one per line and indented by depth. Spans with the
+// same parent are in order of their names. Each line has the values of the wanted attributes:
+// "ping buy_1 status_code=200".
 func Tree(spans []Span, root Span, attributes ...string) string {
 	var lines []string
 	var below func(s Span, depth int)
@@ -48,8 +50,8 @@ func Tree(spans []Span, root Span, attributes ...string) string {
 	return strings.Join(lines, "\n")
 }
 
-// Defects returns the defects of a root's spans: repeated ids, missing parents, and times
-// outside the parent's.
+// Defects describes the mistakes in the spans of root's trace, one line each: malformed or
+// repeated ids, missing parents, and times outside those of the parent.
 func Defects(spans []Span, root Span) (wrong []string) {
 	byID := map[string]Span{}
 	for _, s := range spans {
