@@ -9,17 +9,18 @@ import (
 	"pingpost/outbound/dial"
 )
 
-// maxAccounts limits the remembered accounts. A catalog has far fewer; only years of
-// catalog changes would reach the limit.
+// maxAccounts limits how many accounts the client remembers. A configuration has far fewer;
+// only years of configuration changes would reach the limit.
 const maxAccounts = 1 << 14
 
-// maxPingPause limits how long a 429 pauses pings, so that a wrong header does not cost a
-// buyer its day. After it one ping asks again.
+// maxPingPause limits for how long a buyer's 429 pauses its pings. Without the limit a wrong
+// Retry-After header could cost the buyer a whole day. After the pause the next ping is sent as
+// usual.
 const maxPingPause = time.Hour
 
-// account is the exchange's identity at one endpoint of one buyer: target, credential, and
-// the pause after a 429. Two buyers may share an address and a credential. They still are
-// two accounts, with separate connections, limits and pauses.
+// account is the exchange's identity at one endpoint of one buyer: target, credential, and the
+// pause of pings after a 429. Two buyers with the same address and credential still are two
+// accounts, with separate connections, limits and pauses.
 type account struct {
 	*dial.Target
 	auth                      authorizer
@@ -32,7 +33,8 @@ type account struct {
 	pausedUntil atomic.Int64
 }
 
-// accountKey is an endpoint in a comparable form.
+// accountKey identifies an account in a map: the owner and all settings of the endpoint, in a
+// comparable form.
 type accountKey struct {
 	owner                           dial.Owner
 	url, credential, header, scheme string
@@ -40,16 +42,16 @@ type accountKey struct {
 	dialect                         market.Dialect
 }
 
-// plainAccountKey identifies an endpoint without dialect and OAuth, as most are. Each ping looks
-// up its account, and hashing the larger accountKey took longer than the rest of the
-// lookup.
+// plainAccountKey identifies the account of an endpoint without dialect and OAuth, as most are.
+// Each ping looks up its account. Hashing the larger accountKey took longer than the rest of
+// that lookup.
 type plainAccountKey struct {
 	owner                           dial.Owner
 	url, credential, header, scheme string
 }
 
-// accounts remembers accounts by their endpoints' content. An endpoint from the catalog
-// and the same one from an old intent share an account.
+// accounts remembers the accounts by the settings of their endpoints. An endpoint of the
+// current configuration shares its account with an equal one in an old, logged delivery.
 type accounts struct {
 	newAccount func(dial.Owner, *market.Endpoint) (*account, market.Fault)
 
@@ -58,8 +60,9 @@ type accounts struct {
 	simple map[plainAccountKey]*account // the accounts in byKey that a plainAccountKey describes
 }
 
-// findOrCreate returns the account of a buyer at an endpoint. If there are too many accounts it
-// forgets all of them, which loses only their pauses.
+// findOrCreate returns the account of a buyer at the endpoint e, and creates it if necessary.
+// If there are too many accounts it forgets all of them, which loses only their pauses. The
+// fault says why the endpoint is unusable.
 func (as *accounts) findOrCreate(owner dial.Owner, e *market.Endpoint) (*account, market.Fault) {
 	simple := plainAccountKey{owner, e.URL, e.Credential, e.Header, e.Scheme}
 	isPlain := e.OAuth == nil && e.Dialect == nil
@@ -104,8 +107,9 @@ func (as *accounts) findOrCreate(owner dial.Owner, e *market.Endpoint) (*account
 	return a, market.FaultNone
 }
 
-// newAccount returns a new account, or FaultEndpoint if the endpoint is invalid. The
-// configuration was checked, but a logged intent can be older than the check.
+// newAccount returns a new account for the endpoint e, or FaultEndpoint if the endpoint is
+// invalid. Configurations are validated, but a delivery in the log may have an endpoint that
+// predates the validation.
 func (c *Client) newAccount(owner dial.Owner, e *market.Endpoint) (*account, market.Fault) {
 	if fault := checkCredentialHeader(e); fault != market.FaultNone {
 		return nil, fault
@@ -132,12 +136,14 @@ func (c *Client) newAccount(owner dial.Owner, e *market.Endpoint) (*account, mar
 	return a, market.FaultNone
 }
 
-// remainingPingPause returns how long pings are still paused; zero if they are not.
+// remainingPingPause returns how long the exchange must still not ping the buyer because of a
+// 429. It returns 0 if pings are allowed.
 func (a *account) remainingPingPause(now time.Time) time.Duration {
 	return max(0, time.Duration(a.pausedUntil.Load()-now.UnixNano()))
 }
 
-// pausePings pauses pings for a time.
+// pausePings forbids pings of this account for the time wait, at most maxPingPause. A shorter
+// wait does not end a longer pause that was set before.
 func (a *account) pausePings(wait time.Duration, now time.Time) {
 	until := now.Add(min(wait, maxPingPause)).UnixNano()
 	for {

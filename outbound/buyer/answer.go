@@ -18,13 +18,13 @@ const (
 	statusTooEarly = 425 // RFC 8470
 )
 
-// answerPool reuses parsed answers. A caller owns the answer that it got, and releases it
-// before the response to which the answer points.
+// answerPool reuses the memory of parsed answers. A caller returns an answer to the pool before
+// it releases the HTTP response, because the answer points into the response.
 var answerPool = sync.Pool{New: func() any { return new(answer) }}
 
-// answer is the parsed body of a buyer's answer. Member names must match exactly. In an
-// answer to a post, values may have other types than the contract's, so that a buyer with
-// additional members or numeric ids is still understood. A bid must follow the contract.
+// answer is the parsed JSON body of a buyer's answer. Member names must match exactly. In an
+// answer to a post, values may have other types than the contract requires. So a buyer with
+// numeric ids is still understood. A bid must follow the contract.
 type answer struct {
 	body   strictjson.Object
 	nested strictjson.Object
@@ -36,11 +36,12 @@ func (a *answer) releaseToPool() {
 	answerPool.Put(a)
 }
 
-// judgePost interprets the result of a post. The status alone decides, except for 200 and
-// 201: these are an acceptance only with a complete JSON object. Such a body proves that a
-// program of the contract answered, and not a proxy in front of it.
+// judgePost returns the verdict on an attempt to post a lead: accepted, refused, busy, unknown
+// or not sent. The HTTP status alone decides, except for 200 and 201. These are an acceptance
+// only with a complete JSON object as body. Such a body proves that the buyer's program
+// answered, and not a proxy in front of it.
 //
-// In a dialect, the dialect's own rules apply to every 2xx.
+// If the account has a dialect, the dialect's rules decide for every 2xx status.
 func (c *Client) judgePost(a *account, sent dial.Result, response *fasthttp.Response) market.PostResult {
 	r := market.PostResult{Status: sent.Status, Fault: sent.Fault}
 	if sent.Status == 0 {
@@ -63,7 +64,9 @@ func (c *Client) judgePost(a *account, sent dial.Result, response *fasthttp.Resp
 	return c.judgePostStatus(r, response)
 }
 
-// judgeDialectPost interprets the result of a post in a dialect.
+// judgeDialectPost completes the result r of a post to an endpoint that uses the dialect d
+// instead of the contract. The dialect's rules decide about a 2xx; other statuses decide by
+// themselves.
 func (c *Client) judgeDialectPost(d *dialect, r market.PostResult, response *fasthttp.Response) market.PostResult {
 	whole := r.Fault == market.FaultNone
 	if r.Status >= 200 && r.Status <= 299 {
@@ -75,7 +78,8 @@ func (c *Client) judgeDialectPost(d *dialect, r market.PostResult, response *fas
 	return c.judgePostStatus(r, response)
 }
 
-// judgePostStatus interprets a status whose body does not matter.
+// judgePostStatus sets the verdict by the HTTP status alone, for statuses that mean the same
+// with every body.
 func (c *Client) judgePostStatus(r market.PostResult, response *fasthttp.Response) market.PostResult {
 	switch status := r.Status; {
 	case status == fasthttp.StatusTooManyRequests:
@@ -90,7 +94,9 @@ func (c *Client) judgePostStatus(r market.PostResult, response *fasthttp.Respons
 	return r
 }
 
-// judgePostBody interprets a 200 or 201.
+// judgePostBody sets the verdict on a post that was answered with 200 or 201. readable is false
+// if the body is incomplete or no JSON object; it is then unknown whether the buyer has the
+// lead.
 func judgePostBody(r market.PostResult, parsed *answer, readable bool) market.PostResult {
 	if !readable {
 		r.Verdict = market.VerdictUnknown
@@ -107,12 +113,13 @@ func judgePostBody(r market.PostResult, parsed *answer, readable bool) market.Po
 	return r
 }
 
-// codeReusedKey reports that the buyer knows the idempotency key with another body.
+// codeReusedKey is the error code by which a buyer says that it got another request with the
+// same idempotency key before.
 const codeReusedKey = errcode.IdempotencyKeyReused
 
-// isFinalStatus reports whether a rejection by this status is final even if an earlier
-// send may have arrived. Statuses about the credential, the key or an already accepted
-// lead are not final.
+// isFinalStatus reports whether a rejection with this HTTP status proves that the buyer does
+// not have the lead, even if an earlier attempt may have arrived. Statuses about the
+// credential, the idempotency key or an already accepted lead prove no such thing.
 func isFinalStatus(status int) bool {
 	switch status {
 	case fasthttp.StatusUnauthorized, fasthttp.StatusForbidden, fasthttp.StatusConflict,
@@ -122,9 +129,9 @@ func isFinalStatus(status int) bool {
 	return status >= 400
 }
 
-// rejection reports whether the answer contains an error or a reject reason, and returns
-// its code. Members that are null, false or "" do not count, because many programs write
-// them into every answer.
+// rejection reports whether the answer has an error or a reject reason, and returns its code.
+// It ignores members that are null, false or "", because many programs write them into every
+// answer.
 func (a *answer) rejection() (rejected bool, code string) {
 	for _, name := range [...]string{"error", "reject_reason"} {
 		m, ok := a.body.Lookup(name)
@@ -151,7 +158,8 @@ func isEmptyMember(m market.Member) bool {
 	return false
 }
 
-// leadID returns the buyer's id of the lead: the first valid one of several members.
+// leadID returns the id that the buyer gave the lead, or "". Buyers use different members for
+// it, so it takes the first valid one.
 func (a *answer) leadID() string {
 	for _, name := range [...]string{"lead_id", "id", "buyer_lead_id"} {
 		if id := leadIDMember(&a.body, name); id != "" {
@@ -172,7 +180,8 @@ func leadIDMember(object *strictjson.Object, name string) string {
 	return ""
 }
 
-// stringOrNumberText returns the text of a string or a number, or "" for other types.
+// stringOrNumberText returns the text of a JSON string or number. For other types it returns
+// "".
 func stringOrNumberText(m market.Member) string {
 	if m.Kind != market.JSONString && m.Kind != market.JSONNumber {
 		return ""
@@ -180,8 +189,8 @@ func stringOrNumberText(m market.Member) string {
 	return string(m.Text)
 }
 
-// errorCodeOrEmpty returns the text if it has the form of an error code, else "". Codes are
-// logged, so it drops text that a person may have written, or that may be about a person.
+// errorCodeOrEmpty returns the text if it has the form of an error code, such as "invalid_zip",
+// and "" otherwise. Codes are logged, and free text could name a person.
 func errorCodeOrEmpty(text string) string {
 	if len(text) > maxCode || text == "" || text[0] < 'a' || text[0] > 'z' {
 		return ""
@@ -196,8 +205,8 @@ func errorCodeOrEmpty(text string) string {
 	return text
 }
 
-// isLeadIDText reports whether the text consists of visible ASCII without an @, so that it can be
-// an id and not an e-mail address.
+// isLeadIDText reports whether a text from a buyer may be an id: visible ASCII characters
+// without @. An e-mail address must not be logged as an id.
 func isLeadIDText(text string) bool {
 	for i := range len(text) {
 		if c := text[i]; c <= ' ' || c > '~' || c == '@' {

@@ -7,7 +7,9 @@ import (
 	"pingpost/outbound/dial"
 )
 
-// sendPost sends a lead once and returns the verdict.
+// sendPost makes one attempt to post a lead to a buyer, and returns the verdict on the answer.
+// It removes secrets from the texts of the answer. If the buyer rejected the credential, the
+// result says whether a new one is available.
 func (c *Client) sendPost(p *market.PostRequest) market.PostResult {
 	out, fault := c.resolveSecrets(dial.Owner{Name: string(p.Buyer), Test: p.Test}, &p.Endpoint, p.Body)
 	if fault != market.FaultNone {

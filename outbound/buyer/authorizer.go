@@ -7,9 +7,9 @@ import (
 	"pingpost/engine/market"
 )
 
-// authorizer provides the credential for one buyer. Each kind of credential has its own
-// file, and newAccount selects it. Both methods may block until the deadline, and any
-// goroutine may call them.
+// authorizer provides the credential that requests to one buyer carry. There is one
+// implementation for each kind of credential, which newAccount selects. Both methods may block
+// until the deadline, and any goroutine may call them.
 type authorizer interface {
 	// credential returns the credential to send now, without its scheme. After a fault the
 	// caller must not send the request.
@@ -20,21 +20,22 @@ type authorizer interface {
 	renewAfter401(refused string, deadline time.Time) bool
 }
 
-// noCredential is the authorizer of an endpoint without a credential.
+// noCredential is the authorizer for a buyer that requires no credential.
 type noCredential struct{}
 
 func (noCredential) credential(time.Time) (string, market.Fault) { return "", market.FaultNone }
 func (noCredential) renewAfter401(string, time.Time) bool        { return false }
 
-// reservedHeaders are the headers that a credential must not replace.
+// reservedHeaders are the HTTP headers that the exchange sets itself. Neither a credential nor
+// a dialect may set them.
 var reservedHeaders = map[string]struct{}{
 	"accept": {}, "connection": {}, "content-length": {}, "content-type": {}, "host": {},
 	"idempotency-key": {}, "te": {}, "trailer": {}, "transfer-encoding": {}, "upgrade": {},
 	"user-agent": {}, "x-pingpost-hops": {}, "x-pingpost-test": {}, "x-request-id": {},
 }
 
-// checkCredentialHeader returns FaultEndpoint if the credential's header would change the meaning of
-// the request.
+// checkCredentialHeader returns FaultEndpoint if the header configured for the credential is
+// reserved or malformed. Such a header would change the meaning of the request.
 func checkCredentialHeader(e *market.Endpoint) market.Fault {
 	if e.Credential == "" {
 		return market.FaultNone
@@ -58,7 +59,8 @@ func isHeaderName(s string) bool {
 	return s != ""
 }
 
-// isPrintableASCII reports whether the text is printable ASCII.
+// isPrintableASCII reports whether a header value has only printable ASCII characters and
+// spaces.
 func isPrintableASCII(s string) bool {
 	for i := range len(s) {
 		if s[i] < ' ' || s[i] > '~' {

@@ -5,11 +5,12 @@ import (
 	"pingpost/engine/market/format"
 )
 
-// readPingAnswer reads a complete answer to a ping: a bid, a no-bid, or an invalid answer.
-// Members of the contract must have their types; other members are ignored.
+// readPingAnswer reads a buyer's complete answer to the ping of an auction. It sets r to a bid,
+// a no-bid, or an invalid answer. Members of the contract must have their types; it ignores
+// other members.
 //
-// A no-bid need not repeat the auction id, because it sells no lead. But a no-bid with
-// another auction's id answers another ping.
+// A no-bid need not repeat the auction's id, because it sells no lead. An answer with the id of
+// another auction is invalid, because it belongs to another ping.
 func (a *answer) readPingAnswer(r *market.PingResult, auction []byte) {
 	echo, echoes := a.body.Lookup("auction_id")
 	if echoes && (echo.Kind != market.JSONString || string(echo.Text) != string(auction)) {
@@ -30,8 +31,8 @@ func (a *answer) readPingAnswer(r *market.PingResult, auction []byte) {
 	}
 }
 
-// readBidTerms reads the members of the bid. It sets the result's bid only if all of them are
-// valid.
+// readBidTerms reads amount, currency, expiry and token of a bid into r. If one of them is
+// invalid, r gets no bid and names the invalid member.
 func (a *answer) readBidTerms(r *market.PingResult) {
 	var bid market.Bid
 	m, _ := a.nested.Lookup("amount")
@@ -64,12 +65,13 @@ func (a *answer) readBidTerms(r *market.PingResult) {
 	r.Bid = bid
 }
 
-// setInvalidMember marks the result invalid because of the member at path.
+// setInvalidMember marks a ping's result as an invalid answer. path is the name of the invalid
+// member, such as "bid.amount".
 func setInvalidMember(r *market.PingResult, path string) {
 	r.Outcome, r.Fault, r.Reason = market.OutcomeInvalid, market.FaultMalformed, path
 }
 
-// isVisibleASCII reports whether the text is visible ASCII.
+// isVisibleASCII reports whether a text has only visible ASCII characters, without spaces.
 func isVisibleASCII(text []byte) bool {
 	for _, c := range text {
 		if c <= ' ' || c > '~' {

@@ -8,8 +8,9 @@ import (
 	"pingpost/outbound/dial"
 )
 
-// encodeFixedHead encodes the parts that all requests of the account share: the request line
-// up to a GET's query, and the constant headers. Host and path are sent as configured.
+// encodeFixedHead encodes once the parts that are equal in all requests of the account: the
+// request line, without a GET's query, and the constant headers. Host and path are sent exactly
+// as configured.
 func (a *account) encodeFixedHead() {
 	method, accept, contentType := fasthttp.MethodPost, "application/json", "application/json"
 	var fixed []fixedHeader
@@ -29,12 +30,12 @@ func (a *account) encodeFixedHead() {
 	a.fixedHeaders = head
 }
 
-// requestBuffer is reusable memory for an encoded request.
+// requestBuffer is the memory in which a request is encoded. A pool reuses it.
 type requestBuffer struct{ text []byte }
 
 var requestBuffers = sync.Pool{New: func() any { return new(requestBuffer) }}
 
-// maxKeptBuffer is the size above which a buffer is not reused.
+// maxKeptBuffer is the size in bytes above which a requestBuffer does not go back to its pool.
 const maxKeptBuffer = 64 << 10
 
 func (l *requestBuffer) releaseToPool() {

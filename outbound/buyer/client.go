@@ -17,15 +17,14 @@ const (
 	defaultPingIdle       = 30 * time.Second
 )
 
-// postIdleTimeout is how long a connection may be idle and still carry a post. Servers
-// close idle connections, some after two seconds. It is unknown whether a post that
-// crosses the close was read. A ping may cross it, because it buys no lead and is sent
-// again.
+// postIdleTimeout is the longest time for which a connection may be idle and still carry a
+// post. Servers close idle connections, some after two seconds. If a post crosses that close,
+// it is unknown whether the buyer read it. A ping may cross the close, because it buys no lead
+// and is sent again.
 const postIdleTimeout = time.Second
 
-// maxKept limits the connections that are kept, to all buyers together. Above it a
-// connection is closed after use. It limits memory and open files, and never blocks a
-// request.
+// maxKept is the number of open connections, to all buyers together, above which a connection
+// is closed after its request. It limits memory and open files, and never blocks a request.
 const maxKept = 8192
 
 // Options configure a Client. Only Secrets is required.
@@ -56,7 +55,7 @@ type Options struct {
 	Now func() time.Time
 }
 
-// Client sends requests to all buyers. Its methods may be called from any goroutine.
+// Client sends pings and posts to all buyers. Any goroutine may call its methods.
 type Client struct {
 	options      Options
 	hosts        *dial.Hosts
@@ -64,7 +63,7 @@ type Client struct {
 	tokenSources tokenSources
 }
 
-// New returns a client without connections.
+// New returns a client, which opens connections only when it needs them.
 func New(options Options) *Client {
 	if options.Secrets == nil {
 		panic("BUG: a buyer.Client without Secrets")
@@ -87,8 +86,9 @@ func New(options Options) *Client {
 	return c
 }
 
-// SetLimits sets the connection limit of each buyer, market.Buyer.MaxConnections. It
-// applies to pings and to posts separately, and again to the buyer's test endpoint.
+// SetLimits sets how many connections the client may open to each buyer
+// (market.Buyer.MaxConnections). The limit applies to pings and to posts separately, and
+// separately again to the buyer's test endpoint.
 func (c *Client) SetLimits(buyers map[market.BuyerID]*market.Buyer) {
 	limits := make(map[string]int, len(buyers))
 	for id, buyer := range buyers {
@@ -97,9 +97,9 @@ func (c *Client) SetLimits(buyers map[market.BuyerID]*market.Buyer) {
 	c.hosts.SetConnLimits(limits)
 }
 
-// Post sends a lead once. It returns when the result is known or the deadline passes. It
-// never repeats a send of which a byte may have reached the buyer: the engine decides
-// about each repeat.
+// Post makes one attempt to post a lead to a buyer. It returns when the result is certain or
+// the deadline passes. It never repeats a request of which a byte may have reached the buyer,
+// because the engine decides about repeats.
 func (c *Client) Post(p *market.PostRequest) market.PostResult {
 	begun := c.options.Now()
 	result := c.sendPost(p)
@@ -107,8 +107,7 @@ func (c *Client) Post(p *market.PostRequest) market.PostResult {
 	return result
 }
 
-// Close closes idle connections. Attempts in flight continue, and their connections are
-// closed after them.
+// Close closes the idle connections. Requests in flight continue, and then close theirs.
 func (c *Client) Close() { c.hosts.Close() }
 
 func setDefault[T int | time.Duration](value *T, fallback T) {

@@ -9,8 +9,9 @@ import (
 	"pingpost/outbound/buyer/reading"
 )
 
-// dialect is the validated form of market.Dialect, for an endpoint that does not follow
-// the contract. An account that follows the contract has no dialect.
+// dialect is the validated form of market.Dialect: how to send requests to an endpoint that
+// does not follow the exchange's contract, and how to read its answers. An account that follows
+// the contract has a nil dialect.
 type dialect struct {
 	method, contentType, accept string
 	headers                     []fixedHeader
@@ -20,8 +21,9 @@ type dialect struct {
 
 type fixedHeader struct{ name, value string }
 
-// newDialect returns the validated dialect of an endpoint, or FaultEndpoint. The
-// configuration was checked, but a logged intent can be older than the check.
+// newDialect validates the dialect of the endpoint e, and returns FaultEndpoint if it is
+// invalid. Configurations are validated, but a delivery in the log may have an endpoint that
+// predates the validation.
 func newDialect(e *market.Endpoint) (*dialect, market.Fault) {
 	from := e.Dialect
 	d := &dialect{
@@ -60,14 +62,15 @@ var acceptHeaders = map[string]string{
 	market.FormatXML:  "application/xml, text/xml",
 }
 
-// isSettableHeader reports whether a dialect may set the header. HTTP's own headers and the
-// header of the credential are excluded.
+// isSettableHeader reports whether a dialect may set the header with this name. It may not set
+// the exchange's own headers or the header of the endpoint's credential.
 func isSettableHeader(name string, e *market.Endpoint) bool {
 	_, own := reservedHeaders[strings.ToLower(name)]
 	return !own && isHeaderName(name) && !(e.Credential != "" && strings.EqualFold(name, e.Header))
 }
 
-// appendFormAsQuery appends a form to the query of an address.
+// appendFormAsQuery appends a URL-encoded form to dst, which ends with path. It joins both with
+// "?" or, if the path already has a query, with "&".
 func appendFormAsQuery(dst []byte, path string, form []byte) []byte {
 	joint := byte('?')
 	if strings.Contains(path, "?") {

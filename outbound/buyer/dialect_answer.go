@@ -9,12 +9,12 @@ import (
 	"pingpost/outbound/buyer/reading"
 )
 
-// readPingAnswer reads a 2xx to a ping by the dialect's rules.
+// readPingAnswer reads the body of a 2xx answer to a ping by the dialect's rules, and sets the
+// result.
 //
-//   - If the rules define acceptance, an accepted answer must have a price.
-//   - Otherwise a price above zero is a bid. No price is a no-bid, and so is zero, because
-//     such endpoints write a zero price into every answer.
-//   - An answer with a reason but without a decision is a no-bid too. It sells no lead.
+//   - If the rules have a field that says whether the buyer accepts, an accepted answer must have a price.
+//   - Otherwise a price above zero is a bid. A missing or zero price is a no-bid, because such endpoints write a zero price into every answer.
+//   - An answer with a reason for a rejection, but without the field for acceptance, is a no-bid too.
 func (d *dialect) readPingAnswer(result *market.PingResult, body []byte, auction []byte) {
 	f, err := d.rules.Extract(body)
 	if err != nil {
@@ -41,14 +41,15 @@ func (d *dialect) readPingAnswer(result *market.PingResult, body []byte, auction
 	d.readBidTerms(result, &f, amount, auction)
 }
 
-// isEmptyOrZero reports whether the text is empty or a zero.
+// isEmptyOrZero reports whether a price in a buyer's answer is missing or zero.
 func isEmptyOrZero(text string) bool {
 	amount, err := market.ParseMoney(normalizeAmount(text))
 	return text == "" || err == nil && amount == 0
 }
 
-// judgePing interprets a complete answer to a ping. A 204 is a no-bid, other statuses
-// outside 2xx are errors, and the dialect's rules decide about the rest.
+// judgePing sets the result of a ping from the status and the body of a complete answer. A 204
+// is a no-bid. Other statuses outside 2xx are errors. The dialect's rules decide about the
+// rest.
 func (d *dialect) judgePing(result *market.PingResult, body, auction []byte) {
 	switch status := result.Status; {
 	case status == fasthttp.StatusNoContent:
@@ -63,7 +64,9 @@ func (d *dialect) judgePing(result *market.PingResult, body, auction []byte) {
 	}
 }
 
-// readBidTerms reads currency and token. It sets the result's bid only if both are valid.
+// readBidTerms sets the bid with this amount in the result, after it has read currency and
+// token from the fields f. If one of them is invalid, the result gets no bid. Without a
+// configured token field the auction's id serves as the token.
 func (d *dialect) readBidTerms(result *market.PingResult, f *reading.Fields, amount market.Money, auction []byte) {
 	bid := market.Bid{Amount: amount, Token: string(auction)}
 	if code := f[reading.Currency]; code != "" {
@@ -84,8 +87,8 @@ func (d *dialect) readBidTerms(result *market.PingResult, f *reading.Fields, amo
 	result.Bid = bid
 }
 
-// normalizeAmount converts other notations of amounts to JSON's: 012.50, .5 and 12. become
-// 12.50, 0.5 and 12. It leaves everything else unchanged, and the parser rejects it.
+// normalizeAmount rewrites a price to the notation of JSON: 012.50, .5 and 12. become 12.50,
+// 0.5 and 12. It leaves other texts unchanged, so that the parser of amounts rejects them.
 func normalizeAmount(text string) []byte {
 	whole, fraction, dotted := strings.Cut(text, ".")
 	if trimmed := strings.TrimLeft(whole, "0"); trimmed != "" && trimmed[0] >= '1' && trimmed[0] <= '9' {
@@ -99,9 +102,10 @@ func normalizeAmount(text string) []byte {
 	return []byte(whole + "." + fraction)
 }
 
-// judgePost interprets a 2xx to a post by the dialect's rules. Only a configured yes is an
-// acceptance, and only a configured no is a rejection. In all other cases it is unknown
-// whether the buyer has the lead.
+// judgePost sets the verdict on a post that was answered with a 2xx, by the dialect's rules.
+// Only a configured word for yes is an acceptance, and only a configured word for no is a
+// rejection. Otherwise it is unknown whether the buyer has the lead. whole is false if the body
+// arrived incompletely.
 func (d *dialect) judgePost(result market.PostResult, body []byte, whole bool) market.PostResult {
 	result.Verdict = market.VerdictUnknown
 	if !whole {
@@ -124,7 +128,8 @@ func (d *dialect) judgePost(result market.PostResult, body []byte, whole bool) m
 	return result
 }
 
-// readReason returns the buyer's reason in an answer that its status has decided.
+// readReason returns the buyer's reason in the body of an answer that is a rejection by its
+// status alone. It returns "" if there is no reason.
 func (d *dialect) readReason(body []byte) string {
 	f, err := d.rules.Extract(body)
 	if err != nil {
@@ -133,13 +138,14 @@ func (d *dialect) readReason(body []byte) string {
 	return reasonCode(&f)
 }
 
-// reasonCode returns the buyer's reason for a rejection if it is a code, in lower case, or
-// "".
+// reasonCode returns the buyer's reason for a rejection in lower case if it has the form of an
+// error code. Otherwise it returns "", because free text must not be logged.
 func reasonCode(f *reading.Fields) string {
 	return errorCodeOrEmpty(strings.ToLower(f[reading.Reason]))
 }
 
-// validLeadID returns the buyer's id of the lead if it is valid, or "".
+// validLeadID returns the id that the buyer gave the lead, or "" if it is too long or may be an
+// e-mail address.
 func validLeadID(f *reading.Fields) string {
 	if id := f[reading.LeadID]; len(id) <= maxLeadID && isLeadIDText(id) {
 		return id

@@ -9,14 +9,14 @@ import (
 	"pingpost/outbound/dial"
 )
 
-// Ping asks a buyer for its bid in the caller's goroutine. It returns when the buyer has
-// answered or the deadline has passed, late by at most a sixteenth of the time (see
-// dial.Request). A failure is final for this auction. Ping sends the same bytes again only
-// if a reused connection was closed or a credential has changed.
+// Ping asks a buyer for its bid. It returns when the buyer has answered or the deadline has
+// passed, late by at most a sixteenth of the time (see dial.Request). A failure is final for
+// this auction. Ping sends the request again only if a reused connection was closed, or if a
+// rejected credential was replaced.
 //
-// After a 429 Ping does not send to the buyer until the time that the buyer named, at most
-// an hour. Until then it returns rate_limited. A test ping ignores this pause and does not
-// cause one, because the test endpoint may be the buyer's own.
+// After a 429 it sends this buyer no pings until the time that the buyer named, at most an
+// hour. During this pause it returns rate_limited. A test ping ignores the pause and causes
+// none, because the test endpoint may be the buyer's own.
 func (c *Client) Ping(p *market.PingRequest) market.PingResult {
 	begun := c.options.Now()
 	result := c.sendPing(p, begun)
@@ -51,8 +51,9 @@ func (c *Client) sendPing(p *market.PingRequest, now time.Time) market.PingResul
 	return result
 }
 
-// judgePing interprets the result of a ping. Only a 200 is an answer; a 429 is
-// rate_limited, and every other status is an error.
+// judgePing returns the outcome of a ping that was sent. Without a dialect, only a 200 counts
+// as an answer. A 429 is rate_limited and pauses the buyer's pings, and every other status is
+// an error.
 func (c *Client) judgePing(p *market.PingRequest, a *account, done dial.Result, response *fasthttp.Response) market.PingResult {
 	r := market.PingResult{Status: done.Status, Fault: done.Fault}
 	switch {
@@ -86,7 +87,8 @@ func (c *Client) judgePing(p *market.PingRequest, a *account, done dial.Result, 
 	return r
 }
 
-// hasPingBody reports whether an answer with this status has a body to interpret.
+// hasPingBody reports whether an answer with this status has a body that may contain a bid: a
+// 200, or any 2xx if the account has a dialect.
 func (a *account) hasPingBody(status int) bool {
 	if a.dialect != nil {
 		return status >= 200 && status <= 299
@@ -95,8 +97,9 @@ func (a *account) hasPingBody(status int) bool {
 }
 
 // outcomeOfFault returns the outcome of a ping without a complete answer. If the buyer's
-// connection limit was reached, the buyer received no ping and has not failed. Any other
-// delay until the deadline is a timeout, for example of name resolution or of a token.
+// connection limit was reached, the outcome is rate_limited, because the buyer received no ping
+// and did not fail. Any other delay until the deadline is a timeout, also of name resolution or
+// of a token request.
 func outcomeOfFault(fault market.Fault, deadline time.Time) market.Outcome {
 	switch {
 	case fault == market.FaultConnectionLimit:

@@ -10,7 +10,7 @@ import (
 	"pingpost/outbound/dial"
 )
 
-// request is one ping, post or token request.
+// request is one ping, post or token request, before it is encoded.
 type request struct {
 	account   *account
 	key       string // Idempotency-Key
@@ -28,8 +28,8 @@ type request struct {
 	credential string // the credential of the last send
 }
 
-// send sends the request once. A send over a reused connection that was closed does not
-// count: see dial.Target.Send.
+// send sends the request once and reads the answer into response. It counts as one attempt even
+// if a reused connection was closed and Send used a new one: see dial.Target.Send.
 func (s *request) send(response *fasthttp.Response) dial.Result {
 	credential, fault := s.account.auth.credential(s.deadline)
 	if fault != market.FaultNone {
@@ -42,17 +42,17 @@ func (s *request) send(response *fasthttp.Response) dial.Result {
 	return s.account.Send(&dial.Request{Raw: buffer.text, Deadline: s.deadline, Repeatable: s.repeatable, Ping: s.ping, LooseDeadline: s.ping}, response)
 }
 
-// renewCredential reports whether the answer was a 401 and another credential is
-// available now, so that a second send makes sense.
+// renewCredential reports whether the request should be sent again: the buyer rejected the
+// credential with a 401, and the authorizer now has another one.
 func (s *request) renewCredential(result dial.Result) bool {
 	return result.Status == fasthttp.StatusUnauthorized && s.account.auth.renewAfter401(s.credential, s.deadline)
 }
 
-// encode appends the whole request: the account's fixed parts, and then the parts that
-// differ.
+// encode appends the whole HTTP request to dst: the parts that the account encoded once, and
+// then the parts that differ in each request.
 //
-// Rejected: fasthttp's Request. It stores each header with a search among the earlier
-// ones, only to read all of them out again.
+// Rejected: fasthttp's Request. It stores each header with a search among the earlier ones,
+// only to read all of them out again.
 func (s *request) encode(dst []byte, credential string) []byte {
 	a := s.account
 	keyHeader, query := "Idempotency-Key", false

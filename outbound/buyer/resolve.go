@@ -8,7 +8,8 @@ import (
 	"pingpost/outbound/dial"
 )
 
-// resolvedRequest is a request with its placeholders replaced by secrets.
+// resolvedRequest is the account and the body of a request after secrets have replaced the
+// placeholders in them. It remembers the secrets, so that redact can find them in the answer.
 type resolvedRequest struct {
 	account *account
 	body    []byte
@@ -17,12 +18,13 @@ type resolvedRequest struct {
 	credential string // the last one that was sent
 }
 
-// resolveSecrets replaces placeholders by secrets and finds the account. It reads the secrets at
-// every attempt, so a rotated secret applies to the next one. It returns FaultCredential
-// if a secret has no value or is not valid at its place.
+// resolveSecrets replaces placeholders in address, headers and body by secrets, and finds the
+// account for the result. It runs for every attempt, so a rotated secret applies to the next
+// one. It returns FaultCredential if a secret has no value or contains characters that are
+// invalid there.
 //
-// The account belongs to the resolved address, so an account with an old secret is never
-// used again.
+// The account depends on the resolved address, so an account with an old secret is not used
+// again.
 func (c *Client) resolveSecrets(owner dial.Owner, e *market.Endpoint, body []byte) (out resolvedRequest, fault market.Fault) {
 	ok := true
 	read := func(name string) (string, bool) {
@@ -61,16 +63,16 @@ func (c *Client) resolveSecrets(owner dial.Owner, e *market.Endpoint, body []byt
 	return out, fault
 }
 
-// maxSecret limits a secret, in bytes. A body grows by at most that much for each
-// placeholder.
+// maxSecret is the greatest length of a secret in bytes. It limits by how much each placeholder
+// enlarges a body.
 const maxSecret = 4096
 
-// minRedactedSecret is the length from which a secret is redacted. An answer can contain a
-// shorter one by chance.
+// minRedactedSecret is the length from which a secret is searched for in answers. An answer can
+// contain a shorter one by chance.
 const minRedactedSecret = 4
 
-// redact returns a text of the buyer's answer, or "" if the text contains a secret that
-// was sent. The text is logged and displayed.
+// redact returns a text from the buyer's answer, or "" if the text contains a secret that the
+// request contained. The result is logged and displayed.
 func (o *resolvedRequest) redact(text string) string {
 	if containsSecret(text, o.credential) {
 		return ""

@@ -11,8 +11,9 @@ const (
 	maxRetry     = 24 * time.Hour // the longest wait
 )
 
-// parseRetryAfter parses Retry-After in both forms (RFC 9110, 10.2.3): seconds, or a date by
-// the buyer's clock. A date in the past means no wait.
+// parseRetryAfter returns how long the header Retry-After asks to wait, at most 24 hours. The
+// header has seconds, or a date by the buyer's clock (RFC 9110, 10.2.3). An invalid header
+// means one second, and a date in the past means no wait.
 func parseRetryAfter(value []byte, now time.Time) time.Duration {
 	if seconds, err := strconv.ParseUint(string(value), 10, 64); err == nil {
 		return time.Duration(min(seconds, uint64(maxRetry/time.Second))) * time.Second

@@ -20,9 +20,9 @@ const (
 	maxLifetime     = 24 * time.Hour  // a longer one is shortened
 )
 
-// fetchToken requests a token from a token endpoint. The rules for buyers' endpoints
-// apply: allowed addresses, size of the answer, no redirects. The fault is always
-// FaultCredential; Options.OnTokenFailure receives the reason.
+// fetchToken requests an access token from an OAuth token endpoint. The same rules apply as for
+// buyers' endpoints: allowed addresses, size of the answer, no redirects. The fault is always
+// FaultCredential; Options.OnTokenFailure receives the real reason.
 func (c *Client) fetchToken(key tokenKey) (fetchedToken, market.Fault) {
 	got, status, fault := c.requestToken(key)
 	if fault == market.FaultNone {
@@ -59,8 +59,8 @@ func (c *Client) requestToken(key tokenKey) (got fetchedToken, status int, fault
 	return got, done.Status, fault
 }
 
-// encodeTokenRequest returns the body of a client-credentials request. It contains a scope only
-// if one is configured.
+// encodeTokenRequest returns the JSON body that asks for a token with the client's id and
+// secret (grant type client_credentials). It contains a scope only if one is configured.
 func encodeTokenRequest(client *market.OAuthClient, secret string) []byte {
 	body := []byte(`{"grant_type":"client_credentials","client_id":`)
 	body = escape.AppendJSONString(body, []byte(client.ClientID))
@@ -73,8 +73,8 @@ func encodeTokenRequest(client *market.OAuthClient, secret string) []byte {
 	return append(body, '}')
 }
 
-// parseToken parses an answer of RFC 6749, 5.1. Without a token type it is a bearer token,
-// as nearly all are. It rejects other types, because the exchange cannot send them.
+// parseToken parses a token endpoint's answer (RFC 6749, 5.1). An answer without a token type
+// counts as a bearer token. It rejects other types, because the exchange cannot send them.
 func parseToken(text []byte) (fetchedToken, market.Fault) {
 	parsed, _ := answerPool.Get().(*answer)
 	defer parsed.releaseToPool()
@@ -90,8 +90,8 @@ func parseToken(text []byte) (fetchedToken, market.Fault) {
 	return fetchedToken{token: string(token.Text), lifetime: parsed.tokenLifetime()}, market.FaultNone
 }
 
-// tokenLifetime returns expires_in: seconds, as a number or a string. A missing or invalid
-// value gives defaultLifetime.
+// tokenLifetime returns the lifetime in the member expires_in, which has seconds as a number or
+// a string. A missing or invalid value gives defaultLifetime.
 func (a *answer) tokenLifetime() time.Duration {
 	m, _ := a.body.Lookup("expires_in")
 	seconds, err := strconv.ParseFloat(stringOrNumberText(m), 64)

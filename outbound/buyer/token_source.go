@@ -22,14 +22,15 @@ const (
 	earlyAge = time.Minute
 )
 
-// tokenKey is one OAuth client at one token endpoint.
+// tokenKey identifies one OAuth client at one token endpoint. Requests with equal keys share a
+// token.
 type tokenKey struct {
 	client market.OAuthClient
 	secret string // name of the client's secret
 }
 
-// tokenSources remembers the token sources, so that pings and posts of one client share a
-// token.
+// tokenSources remembers the source of tokens of each OAuth client, so that all pings and posts
+// of one client share a token.
 type tokenSources struct {
 	fetch func(tokenKey) (fetchedToken, market.Fault)
 	now   func() time.Time
@@ -144,8 +145,9 @@ func (s *tokenSource) renewAfter401(rejected string, deadline time.Time) bool {
 	return s.token != rejected
 }
 
-// startFetchLocked starts a fetch unless one is under way, and returns its channel. It
-// returns nil if the backoff has not ended.
+// startFetchLocked starts to fetch a token in the background, unless a fetch is running. It
+// returns a channel that is closed when the fetch ends. It returns nil if an earlier failure
+// forbids a fetch for now. The caller holds s.mu.
 func (s *tokenSource) startFetchLocked(now time.Time) (done chan struct{}) {
 	if s.fetching == nil && !now.Before(s.nextFetch) {
 		s.fetching = make(chan struct{})
@@ -154,8 +156,9 @@ func (s *tokenSource) startFetchLocked(now time.Time) (done chan struct{}) {
 	return s.fetching
 }
 
-// runFetch fetches a token. The token's lifetime counts from the beginning of the fetch,
-// which is earlier than its real beginning.
+// runFetch fetches a token and stores it, or sets the backoff after a failure. asked is the
+// time when the fetch began. The token's lifetime counts from then, which is earlier than its
+// real beginning.
 func (s *tokenSource) runFetch(asked time.Time) {
 	got, fault := s.fetch(s.key)
 	s.mu.Lock()
@@ -172,7 +175,8 @@ func (s *tokenSource) runFetch(asked time.Time) {
 	s.fetching = nil
 }
 
-// backoffAfter returns the wait after a number of consecutive failures.
+// backoffAfter returns how long to wait for the next fetch after this number of consecutive
+// failures: 1 s, 2 s, 4 s, up to maxBackoff.
 func backoffAfter(failures int) time.Duration {
 	if failures == 0 {
 		return 0
@@ -187,7 +191,8 @@ func laterTime(a, b time.Time) time.Time {
 	return b
 }
 
-// waitForFetch waits for the end of a fetch. It returns false if the deadline passes first.
+// waitForFetch waits until a fetch ends, which closes done. It returns false if the deadline
+// passes first.
 func waitForFetch(done <-chan struct{}, deadline time.Time) bool {
 	select {
 	case <-done:

@@ -7,16 +7,18 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// acquireInterval is the longest single wait for a pooled connection.
+// acquireInterval is the longest time for which one call waits for a free connection of the
+// pool, before it asks again.
 const acquireInterval = 20 * time.Millisecond
 
-// acquireConnWithin takes a connection from the pool, or lets the pool open one, within the
-// time left. It is generic because the pool's connection type is not exported.
+// acquireConnWithin takes a connection from the pool, or lets the pool open one. The whole call
+// takes at most the time left. If all connections are in use it waits for at most maxWait.
+// acquire is the pool's method. The function is generic because the pool does not export its
+// connection type.
 //
-// If all connections are in use it waits for at most maxWait, in intervals, and tries
-// again after each. One long wait could miss a connection: the pool looks for a free one,
-// releases its lock, and then queues the caller. A connection returned in between wakes no
-// caller, and another return may never happen.
+// It waits in short intervals and asks again after each. One long wait could miss a connection:
+// the pool looks for a free one, releases its lock, and only then queues the caller. A
+// connection returned in between wakes no caller, and another return may never happen.
 func acquireConnWithin[C any](acquire func(time.Duration, bool) (C, error), left, maxWait time.Duration) (conn C, err error) {
 	began := time.Now()
 	for {

@@ -2,9 +2,9 @@ package dial
 
 import "net/netip"
 
-// isPublicAddress reports whether an address is globally reachable. Addresses of this machine, of
-// its networks and of a cloud's metadata service are not. The rule follows IANA's
-// special-purpose registries (RFC 6890 and its updates).
+// isPublicAddress reports whether an IP address is reachable from the whole internet. Addresses
+// of this machine, of its networks and of a cloud's metadata service are not. The rule follows
+// IANA's special-purpose registries (RFC 6890 and its updates).
 func isPublicAddress(addr netip.Addr) bool {
 	addr = normalizeAddr(addr)
 	reserved := reservedIPv6
@@ -25,16 +25,16 @@ func isPublicAddress(addr netip.Addr) bool {
 	return true
 }
 
-// normalizeAddr returns an address in the form that prefixes contain: an IPv4-mapped IPv6
-// address as IPv4, and no zone.
+// normalizeAddr returns an IP address in the form in which it is compared with prefixes: IPv4
+// inside IPv6 as plain IPv4, and without a zone.
 func normalizeAddr(addr netip.Addr) netip.Addr { return addr.Unmap().WithZone("") }
 
 // globalIPv6 contains all unicast addresses that IANA has assigned so far. Loopback,
 // link-local, unique local and multicast addresses are outside.
 var globalIPv6 = netip.MustParsePrefix("2000::/3")
 
-// nat64 addresses carry an IPv4 address in their last 32 bits. A gateway of the network
-// translates them.
+// nat64 is the prefix of IPv6 addresses that contain an IPv4 address in their last 32 bits. A
+// gateway of the network translates them.
 var nat64 = netip.MustParsePrefix("64:ff9b::/96")
 
 var reservedIPv4 = mustParsePrefixes(

@@ -11,9 +11,9 @@ import (
 
 var errUnexpectedData = errors.New("the endpoint sent data that no request asked for")
 
-// sendRequest writes a request after startRequest. It returns errUnexpectedData, without
-// sending a byte, if a reused connection already holds data. Other errors are from the
-// network.
+// sendRequest writes a request to the connection. reused says that the connection carried
+// another request before. If it then already holds data, sendRequest sends no byte and returns
+// errUnexpectedData. Other errors are from the network.
 func (c *clientConn) sendRequest(request []byte, reused bool) error {
 	if net.Conn(c.socket) == c.Conn && c.socket.raw != nil && canWriteRaw {
 		err := c.socket.sendAndWait(request, reused)
@@ -29,8 +29,8 @@ func (c *clientConn) sendRequest(request []byte, reused bool) error {
 	return err
 }
 
-// clientConn is a connection for requests: the socket itself, or TLS over it. The
-// goroutine that holds it owns it. It has no lock, because the pool's lock hands it over.
+// clientConn is a connection for HTTP requests: a plain socket, or TLS over it. One goroutine
+// at a time owns it. It has no lock, because the pool hands it over under the pool's lock.
 type clientConn struct {
 	net.Conn
 	socket    *socketConn
@@ -50,23 +50,23 @@ type clientConn struct {
 	answerBytes int64 // bytes of the current request's answer
 }
 
-// beginRequest resets the counts for a new request. It reports whether the connection has
-// carried a request before.
+// beginRequest prepares the connection's counters for the next request. reused reports whether
+// the connection has carried a request before.
 func (c *clientConn) beginRequest() (reused bool) {
 	reused = c.used
 	c.used, c.sentBefore, c.answerBytes = true, c.socket.sentBytes, 0
 	return reused
 }
 
-// hasUnexpectedData reports whether the connection holds data, or has ended, before a
-// request. The next request would read that data as its answer. It reads through TLS,
-// which may have buffered more than the previous answer. The socket does not block
-// meanwhile: TLS treats the resulting error as a timeout and stays usable.
+// hasUnexpectedData reports whether the connection holds data, or was closed, before the next
+// request is sent. That request would take such data for its own answer. The caller closes the
+// connection then.
 //
-// Data that arrives between this check and the answer stays undetected. HTTP/1.1 offers no
-// way to detect it (see host).
+// It reads through TLS, which may have buffered more than the previous answer. The socket does
+// not block meanwhile. TLS treats the resulting error as a timeout and stays usable.
 //
-// A connection with unexpected data is not used again.
+// Data that arrives between this check and the answer stays undetected. HTTP/1.1 offers no way
+// to detect it (see host).
 func (c *clientConn) hasUnexpectedData() bool {
 	c.socket.nonBlocking, c.socket.sawData = true, false
 	n, err := c.Conn.Read(c.probeBuffer[:])
@@ -75,17 +75,19 @@ func (c *clientConn) hasUnexpectedData() bool {
 	return n > 0 || c.socket.sawData || !errors.Is(err, os.ErrDeadlineExceeded)
 }
 
-// isExtraAnswer reports whether unexpected data is an answer or the beginning of one.
-// Blank lines are not, and neither is a 408, by which some servers close an idle
-// connection (RFC 9110, 15.5.9).
+// isExtraAnswer reports whether unexpected data on a connection is an HTTP answer or its
+// beginning. Blank lines are not, and neither is a 408, which some servers send when they close
+// an idle connection (RFC 9110, 15.5.9).
 func isExtraAnswer(text []byte) bool {
 	return len(bytes.TrimSpace(text)) > 0 && !bytes.Contains(text, []byte(" 408 "))
 }
 
-// applyDeadline sets the deadline for reading and writing. A loose deadline is set late,
-// by at most a sixteenth of the remaining time and at most maxDeadlineSlack. It then
-// serves for later requests too, because each change costs two changes of the runtime's
-// timers. It is never early.
+// applyDeadline sets the deadline for reading and writing on the connection. If loose is set,
+// the deadline may take effect late, by at most a sixteenth of the remaining time and at most
+// maxDeadlineSlack. It never takes effect early.
+//
+// A loose deadline can serve later requests too. That saves work, because each change of a
+// deadline costs two changes of the runtime's timers.
 func (c *clientConn) applyDeadline(deadline time.Time, loose bool) error {
 	late := deadline
 	if loose {
@@ -113,8 +115,8 @@ func (c *clientConn) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Close must be called once. The pool guarantees it, because it drops the connections that
-// it closes.
+// Close closes the connection and must be called once. The pool guarantees this, because it
+// forgets a connection that it closes.
 func (c *clientConn) Close() error {
 	if c.openCount != nil {
 		c.openCount.Add(-1)

@@ -12,8 +12,8 @@ import (
 	"pingpost/engine/market"
 )
 
-// dialer opens connections. It also completes the TLS handshake, so that every failure
-// before a request happens here.
+// dialer opens connections. It also completes the TLS handshake, so that every failure before
+// the first byte of a request happens in the dialer.
 type dialer struct {
 	trustedNetworks []netip.Prefix
 	timeout         time.Duration // limit for name resolution, TCP and TLS together
@@ -22,7 +22,8 @@ type dialer struct {
 	openConns       atomic.Int64 // connections that are not closed yet
 }
 
-// dialError is a failed dial: its fault, and the cause for operators.
+// dialError says that no connection could be opened: the fault for the buyer's statistics, and
+// the cause for operators.
 type dialError struct {
 	fault market.Fault
 	cause error
@@ -31,8 +32,9 @@ type dialError struct {
 func (e *dialError) Error() string { return e.fault.String() + ": " + e.cause.Error() }
 func (e *dialError) Unwrap() error { return e.cause }
 
-// dial connects to a host within limit. The dialer's own timeout applies if it is shorter
-// or if limit is zero. HostClient passes zero when it dials for a waiting request.
+// dial connects to the origin o within limit, or within the dialer's own timeout if that is
+// shorter or limit is zero. (fasthttp's HostClient passes zero when it dials for a waiting
+// request.) It returns an error if the resolved address is not allowed.
 func (d *dialer) dial(o origin, limit time.Duration) (net.Conn, error) {
 	if limit <= 0 || limit > d.timeout {
 		limit = d.timeout
@@ -69,7 +71,9 @@ func (d *dialer) newConn(conn net.Conn, socket *socketConn) *clientConn {
 	return &clientConn{Conn: conn, socket: socket, openCount: &d.openConns}
 }
 
-// checkAllowed returns errForbidden if dial must not connect to the address.
+// checkAllowed returns errForbidden unless the exchange may connect to the resolved IP address.
+// Trusted networks are allowed. Other addresses must be public, and the connection must use TLS
+// (secure).
 func (d *dialer) checkAllowed(address string, secure bool) error {
 	end, err := netip.ParseAddrPort(address)
 	if err != nil {

@@ -11,7 +11,8 @@ import (
 	"pingpost/engine/market"
 )
 
-// Result is what is certain after a request.
+// Result says how far a request got: whether it was sent, which status came back, and the fault
+// if the answer is missing or incomplete.
 type Result struct {
 	Sent   bool         // the network accepted at least one byte
 	Status int          // the answer's status if its complete head arrived, else 0
@@ -20,9 +21,9 @@ type Result struct {
 	staleConn bool // a reused connection was closed, or held unexpected data, before a byte of an answer
 }
 
-// exchange sends one request and reads its answer into response. It keeps the connection
-// only after exactly one complete answer. A later request could otherwise read leftover
-// bytes as its own answer.
+// exchange sends one request over a connection of the pool and reads the answer into response.
+// It returns the connection to the pool only after exactly one complete answer. Otherwise a
+// later request could take leftover bytes for its own answer.
 func (h *host) exchange(r *Request, response *fasthttp.Response) Result {
 	left := time.Until(r.Deadline)
 	if left <= 0 {
@@ -56,8 +57,8 @@ func mustBeClientConn(pooled net.Conn) *clientConn {
 	return own
 }
 
-// sendAndRead sends the request and reads the answer under one fixed deadline. A slow
-// answer does not extend it.
+// sendAndRead sends the request on conn and reads the answer, both before one fixed deadline. A
+// slow answer does not extend it. keep reports whether the connection can be used again.
 func (h *host) sendAndRead(conn *clientConn, r *Request, response *fasthttp.Response) (result Result, keep bool) {
 	kept := conn.beginRequest()
 	if err := conn.applyDeadline(r.Deadline, r.LooseDeadline); err != nil {
@@ -104,8 +105,10 @@ func (h *host) sendAndRead(conn *clientConn, r *Request, response *fasthttp.Resp
 // maxInterim limits the 1xx answers before the final one.
 const maxInterim = 8
 
-// readAnswer returns the status if the answer's head is complete, with an error if the body is
-// not. A rejection needs no body: its status alone counts. If the head fails, the status is 0.
+// readAnswer reads an HTTP answer into response and returns its status. If the head arrives but
+// the body does not, it returns the status with an error. A rejection needs no body: its status
+// alone counts. If the head fails, the status is 0.
+//
 // fasthttp's own functions leave status 200 after a failed head, so they cannot tell a failed
 // head from a failed body.
 func (h *host) readAnswer(reader *bufio.Reader, response *fasthttp.Response) (status int, err error) {

@@ -17,7 +17,7 @@ var (
 	errInterim   = errors.New("the endpoint sent too many 1xx answers without a final one")
 )
 
-// faultOfConnect returns the fault for a failed TCP connection.
+// faultOfConnect classifies the error of a TCP connection that could not be opened.
 func faultOfConnect(err error) market.Fault {
 	var unresolved *net.DNSError
 	switch {
@@ -29,8 +29,8 @@ func faultOfConnect(err error) market.Fault {
 	return market.FaultConnect
 }
 
-// faultOfDial returns the fault for a request without a connection. If the error is not from
-// dialing, the pool was full until the wait ended.
+// faultOfDial classifies the error of a request that got no connection. If the dialer did not
+// fail, all connections were in use until the wait ended.
 func faultOfDial(err error) market.Fault {
 	var failed *dialError
 	if errors.As(err, &failed) {
@@ -39,7 +39,7 @@ func faultOfDial(err error) market.Fault {
 	return market.FaultConnectionLimit
 }
 
-// faultOfExchange returns the fault for a connection that gave no complete answer.
+// faultOfExchange classifies the error of a connection over which no complete answer arrived.
 func faultOfExchange(err error) market.Fault {
 	var timed net.Error
 	var head *fasthttp.ErrSmallBuffer

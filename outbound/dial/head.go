@@ -7,16 +7,16 @@ import (
 	"strings"
 )
 
-// errTwoLengths reports an answer with both a Content-Length and chunks. Its end is
-// ambiguous, and so is its body.
+// errTwoLengths rejects an answer with both a Content-Length and chunks, because it is
+// ambiguous where such a body ends.
 var errTwoLengths = errors.New("the endpoint's answer has both a Content-Length and chunks")
 
-// errStatus reports an answer that is not HTTP/1 or has an invalid status.
+// errStatus rejects an answer that is not HTTP/1 or has an invalid status.
 var errStatus = errors.New("the endpoint's answer has no valid HTTP/1 status line")
 
-// hasValidStatus reports whether a head begins with a version of HTTP/1 and a status of
-// three digits, from 100 on. fasthttp accepts any version and any number, and reads zero
-// as 200.
+// hasValidStatus reports whether an answer's head begins with HTTP/1.x and a status from 100 to
+// 999. The exchange checks this itself, because fasthttp accepts any version and any number,
+// and reads 0 as 200.
 func hasValidStatus(head []byte) bool {
 	const line = "HTTP/1.1 200"
 	if len(head) < len(line) || head[len(line)-4] != ' ' || head[len(line)-3] == '0' {
@@ -30,10 +30,12 @@ func hasValidStatus(head []byte) bool {
 	return len(head) == len(line) || strings.IndexByte(" \r\n", head[len(line)]) >= 0
 }
 
-// waitForHead waits until the reader has buffered an answer's complete head, and returns
-// it without consuming it. It returns nil if no valid head arrives; reading then returns
-// the reason. The slice is valid until the next read. The caller needs the raw head
-// because fasthttp's parsed header drops the length of a chunked answer.
+// waitForHead waits until the complete head of an answer has arrived, and returns it without
+// consuming it. It returns nil if no valid head arrives; the following read then returns the
+// error. The slice is valid until that read.
+//
+// The caller needs the raw head, because fasthttp's parsed header drops the Content-Length of a
+// chunked answer.
 func waitForHead(reader *bufio.Reader) []byte {
 	for n := 1; ; n = reader.Buffered() + 1 {
 		if _, err := reader.Peek(n); err != nil {

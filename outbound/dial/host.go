@@ -39,7 +39,8 @@ type host struct {
 // distrustPeriod is how long a host is distrusted after an extra answer.
 const distrustPeriod = time.Hour
 
-// connPoolFor returns the pool for a request's connections.
+// connPoolFor returns the pool of connections for a request: pings have one, and all other
+// requests share the other.
 func (h *host) connPoolFor(r *Request) *fasthttp.HostClient {
 	if r.Ping {
 		return h.pools[1]
@@ -53,8 +54,9 @@ func (hs *Hosts) newHost(o origin, distrustedUntil *atomic.Int64, conns int) *ho
 	}}
 }
 
-// newPool returns a pool that connects to the origin in its closure. It does not use Addr,
-// because fasthttp splits Addr at commas.
+// newPool returns a pool of at most conns connections to the origin o, which closes connections
+// after the time idle. The pool does not connect by its field Addr, because fasthttp splits
+// Addr at commas.
 func (hs *Hosts) newPool(o origin, conns int, idle time.Duration) *fasthttp.HostClient {
 	return &fasthttp.HostClient{
 		Addr: net.JoinHostPort(o.name, o.port),
@@ -69,7 +71,9 @@ func (hs *Hosts) newPool(o origin, conns int, idle time.Duration) *fasthttp.Host
 	}
 }
 
-// useConnsOnce marks the host after an extra answer and closes its idle connections.
+// useConnsOnce makes every connection to this host serve only one request for the next hour,
+// because the host sent an extra answer. It closes the idle connections, and notifies
+// OnExtraAnswer at the beginning of such an hour.
 func (h *host) useConnsOnce() {
 	now := h.hosts.clock()
 	if before := h.distrustedUntil.Swap(int64(now + distrustPeriod)); before <= int64(now) && h.hosts.options.OnExtraAnswer != nil {
@@ -78,19 +82,21 @@ func (h *host) useConnsOnce() {
 	h.closeIdleConns()
 }
 
-// isConnUsable reports whether a connection can carry the request. A new connection always
-// can. A reused one cannot if the host is distrusted. For a post, it also cannot if it was
-// idle for longer than Options.PostIdleTimeout: servers close idle connections, and it is
-// unknown whether a post that crosses the close was read. The pool closes such connections
-// too, but late.
+// isConnUsable reports whether the connection can carry the request. A new connection always
+// can. A reused one cannot if the host sent an extra answer within the last hour.
+//
+// A post also needs a connection that was idle for at most Options.PostIdleTimeout. Servers
+// close idle connections, and it is unknown whether a post that crosses the close was read. The
+// pool closes idle connections too, but late.
 func (h *host) isConnUsable(conn *clientConn, r *Request) bool {
 	now := h.hosts.clock()
 	return !conn.used || int64(now) >= h.distrustedUntil.Load() && (r.Ping || now-conn.idleSince <= h.hosts.options.PostIdleTimeout)
 }
 
-// maxConnWait returns how long a request waits for a connection. A ping waits for at most
-// half of its time. Its caller must learn of the connection limit before the deadline,
-// because the auction would otherwise count a timeout of the buyer.
+// maxConnWait returns how long a request may wait for a connection if all are in use. left is
+// the time until its deadline. A ping waits for at most half of it. Its caller must learn of
+// the connection limit before the deadline, because the auction would otherwise count a timeout
+// of the buyer.
 func (h *host) maxConnWait(r *Request, left time.Duration) time.Duration {
 	if r.Ping {
 		return min(h.hosts.options.ConnWait, left/2)
@@ -98,7 +104,9 @@ func (h *host) maxConnWait(r *Request, left time.Duration) time.Duration {
 	return h.hosts.options.ConnWait
 }
 
-// mayKeepConn reports whether a connection can be kept after a request.
+// mayKeepConn reports whether a connection to this host may go back to the pool after a
+// request. It may not while the host is distrusted because of an extra answer, or if
+// Hosts.mayKeepConn forbids it.
 func (h *host) mayKeepConn() bool {
 	return int64(h.hosts.clock()) >= h.distrustedUntil.Load() && h.hosts.mayKeepConn()
 }

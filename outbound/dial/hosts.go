@@ -29,15 +29,16 @@ type Options struct {
 	OnExtraAnswer func(host string)
 }
 
-// Owner owns connections. An owner never uses, or waits for, the connections of another
-// owner to the same host.
+// Owner is the party for which connections are opened: a buyer, or one shared owner for all
+// other requests. An owner never uses, or waits for, connections of another owner to the same
+// host.
 type Owner struct {
 	Name string // the buyer's name; empty: one owner shared by all other callers
 	Test bool   // connections to the buyer's test endpoint
 }
 
-// Hosts sends requests and keeps the connections to each host. Its methods may be called
-// from any goroutine.
+// Hosts sends requests to all hosts and reuses the connections to them. Any goroutine may call
+// its methods.
 type Hosts struct {
 	options Options
 	dialer  *dialer
@@ -46,7 +47,7 @@ type Hosts struct {
 	clock   func() time.Duration // time since New
 }
 
-// New returns Hosts without connections.
+// New returns Hosts, which open connections only when requests need them.
 func New(options Options) *Hosts {
 	resolver := options.Resolver
 	if resolver == nil {
@@ -69,25 +70,26 @@ func New(options Options) *Hosts {
 	return hs
 }
 
-// Find returns an owner's target for an address, or FaultEndpoint if the address is
-// invalid. The configuration was checked, but a logged intent can be older than the check.
+// Find returns the target through which an owner sends requests to an address. It returns
+// FaultEndpoint if the address is invalid. Configurations are validated, but a delivery in the
+// log may have an address that predates the validation.
 func (hs *Hosts) Find(owner Owner, address string) (*Target, market.Fault) {
 	return hs.targets.findOrCreate(owner, address)
 }
 
-// SetConnLimits replaces Options.MaxConns for the owners with these names. Connections
-// over a lower limit stay open until they are closed. The caller must not change the map
-// afterwards.
+// SetConnLimits sets how many connections the owners with these names may open to one host, in
+// place of Options.MaxConns. Surplus connections stay open until they are closed for other
+// reasons. The caller must not change the map afterwards.
 func (hs *Hosts) SetConnLimits(byName map[string]int) { hs.targets.setConnLimits(byName) }
 
-// Close closes idle connections. Requests in flight continue, and their connections are
-// closed after them.
+// Close closes the idle connections. Requests in flight continue, and then close theirs.
 func (hs *Hosts) Close() {
 	hs.closed.Store(true)
 	hs.targets.closeIdleConns()
 }
 
-// mayKeepConn reports whether a connection can be kept after a request.
+// mayKeepConn reports whether a connection may stay open after its request. It may not after
+// Close, or if more than MaxKept connections are open.
 func (hs *Hosts) mayKeepConn() bool {
 	return !hs.closed.Load() && (hs.options.MaxKept <= 0 || hs.dialer.openConns.Load() <= int64(hs.options.MaxKept))
 }

@@ -2,7 +2,8 @@
 
 package dial
 
-// hasInput returns false: this system offers no check of a socket that does not wait.
+// hasInput always returns false, because this system cannot check a socket for data without
+// waiting.
 func hasInput(uintptr) bool { return false }
 
 // canWriteRaw reports whether writeRaw works on this system.

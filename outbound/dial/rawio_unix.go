@@ -7,7 +7,8 @@ import (
 	"syscall"
 )
 
-// hasInput reports whether a non-blocking socket has a byte, its end or an error to read.
+// hasInput reports whether a read from the non-blocking socket would return at once: with data,
+// with its end or with an error.
 func hasInput(descriptor uintptr) bool {
 	var one [1]byte
 	for {
@@ -21,7 +22,8 @@ func hasInput(descriptor uintptr) bool {
 // canWriteRaw reports whether writeRaw works on this system.
 const canWriteRaw = true
 
-// writeRaw writes as many bytes as the socket accepts without blocking.
+// writeRaw writes as many bytes of p as the socket accepts without blocking, and returns their
+// number n.
 func writeRaw(descriptor uintptr, p []byte) (n int, err error) {
 	for {
 		n, err = syscall.Write(int(descriptor), p)

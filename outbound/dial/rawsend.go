@@ -19,8 +19,9 @@ type rawSend struct {
 	err       error
 }
 
-// sendAndWait writes a request. It returns when an answer begins, the deadline passes or
-// the connection fails; the following read distinguishes them. Errors are those of
+// sendAndWait writes a request to the socket. It returns when the first byte of an answer
+// arrives, the deadline passes or the connection fails; the following read tells these apart.
+// With peekFirst it first checks for unexpected data. Errors are those of
 // clientConn.sendRequest.
 func (w *socketConn) sendAndWait(request []byte, peekFirst bool) error {
 	t := &w.sending
@@ -40,8 +41,9 @@ func (w *socketConn) sendAndWait(request []byte, peekFirst bool) error {
 	return nil
 }
 
-// sendStep is the function of the raw read. The runtime calls it before the wait and after
-// it.
+// sendStep does the work inside the raw read of the socket: it checks for unexpected data and
+// writes the request. The Go runtime calls it before it waits for data, and again after the
+// wait. It returns true when the raw read is done.
 func (w *socketConn) sendStep(descriptor uintptr) (done bool) {
 	t := &w.sending
 	if t.started {

@@ -6,7 +6,7 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// Request is one request to a target.
+// Request is one HTTP request to a Target, already encoded.
 type Request struct {
 	Raw      []byte // request line, headers and body, as sent
 	Deadline time.Time
@@ -27,14 +27,14 @@ type Request struct {
 
 // Send sends a request and reads the answer into response.
 //
-// If a reused connection turns out to be closed, the other end most likely closed it
-// because it was idle. The other idle connections have probably ended too, so Send drops
-// them. It then tries another connection, if no byte of the request had left or if the
-// request is repeatable. A connection that breaks after the first byte proves nothing: the
-// other end may have read the request.
+// If a reused connection turns out to be closed, the server most likely closed it because it
+// was idle. Its other idle connections have probably ended too, so Send drops them all. It then
+// tries another connection, provided that no byte of the request had left or that the request
+// is repeatable. A connection that breaks after the first byte proves nothing: the server may
+// have read the request.
 //
-// The next connection is a new one, unless another request returned its own to the pool in
-// between. So Send tries a few times. It repeats a request that had sent a byte only once.
+// The next connection is new, unless another request returned its own in between. So Send tries
+// a few times. It repeats a request at most once after a byte of it was sent.
 func (t *Target) Send(r *Request, response *fasthttp.Response) (result Result) {
 	repeated := false
 	for range maxConnTries {
@@ -48,11 +48,12 @@ func (t *Target) Send(r *Request, response *fasthttp.Response) (result Result) {
 	return result
 }
 
-// maxConnTries limits the closed connections that one request tries.
+// maxConnTries is the number of connections that one request tries if each turns out to be
+// closed.
 const maxConnTries = 4
 
-// Connections returns the number of connections to the target's host, and how many of them
-// are idle.
+// Connections returns how many connections to the target's host exist, and how many of them are
+// idle.
 func (t *Target) Connections() (all, idle int) {
 	for _, pool := range t.host.pools {
 		all, idle = all+pool.ConnsCount(), idle+pool.IdleConnsCount()
@@ -60,9 +61,9 @@ func (t *Target) Connections() (all, idle int) {
 	return all, idle
 }
 
-// AppendHeader appends a header line with its value in two parts. It replaces line breaks
-// by spaces, so that a value cannot begin another header. Checked input contains no line
-// breaks; this is a second defence.
+// AppendHeader appends the header line "name: schemevalue" to dst. scheme is the first part of
+// the value, such as "Bearer ", or "". It replaces line breaks by spaces, so that a value
+// cannot begin another header. The input was checked before; this is a second defence.
 func AppendHeader(dst []byte, name, scheme, value string) []byte {
 	dst = append(append(dst, name...), ": "...)
 	from := len(dst)

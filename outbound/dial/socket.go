@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// socketConn is the TCP connection below TLS. It counts the bytes that the network
-// accepted, because only this layer knows them: TLS can send a part of a record and report
-// that it wrote no byte. The count includes TLS's own messages, which errs towards "may
-// have arrived".
+// socketConn is the TCP connection below TLS. It counts the bytes that the network accepted.
+// Only this layer knows them: TLS can send a part of a record and report that it wrote no byte.
+// The count includes TLS's own messages, so a request counts as sent rather too often than too
+// rarely.
 type socketConn struct {
 	net.Conn
 	sentBytes   int64
@@ -38,7 +38,8 @@ func newSocketConn(conn net.Conn) *socketConn {
 	return w
 }
 
-// Read does not wait for data while nonBlocking is set.
+// Read reads from the socket. While nonBlocking is set, it returns os.ErrDeadlineExceeded at
+// once if no data has arrived.
 func (w *socketConn) Read(p []byte) (int, error) {
 	if !w.nonBlocking {
 		return w.Conn.Read(p)
@@ -53,11 +54,11 @@ func (w *socketConn) Read(p []byte) (int, error) {
 	return w.Conn.Read(p)
 }
 
-// readGrace is longer than a read of available data takes.
+// readGrace is the time allowed for reading data that has already arrived.
 const readGrace = time.Millisecond
 
-// hasPendingData reports whether a byte or the connection's end has arrived. It returns
-// false if it cannot check; reading then finds out.
+// hasPendingData reports whether data or the end of the connection has arrived. It returns
+// false if the connection offers no such check; the next read then finds out.
 func (w *socketConn) hasPendingData() bool {
 	if w.raw == nil {
 		return false

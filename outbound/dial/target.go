@@ -11,11 +11,12 @@ import (
 	"pingpost/engine/market"
 )
 
-// maxTargets limits the remembered targets. A catalog has far fewer addresses; only years
-// of catalog changes would reach the limit.
+// maxTargets limits how many addresses Hosts remembers in parsed form. A configuration has far
+// fewer; only years of configuration changes would reach the limit.
 const maxTargets = 1 << 14
 
-// Target is one configured address, parsed.
+// Target is one configured address of an owner, parsed, with the host whose connections it
+// uses.
 type Target struct {
 	Authority string // for the Host header
 	Path      string // with the query
@@ -23,7 +24,7 @@ type Target struct {
 	host *host
 }
 
-// origin is the scheme, name and port that the addresses of one host share.
+// origin is the part of an address that determines where to connect: scheme, name and port.
 type origin struct {
 	secure     bool
 	name, port string
@@ -42,8 +43,8 @@ type (
 	}
 )
 
-// targets remembers parsed addresses and hosts, each for one owner. So the addresses of
-// one owner at one host share its connections.
+// targets remembers parsed addresses and their hosts, separately for each owner. All addresses
+// of one owner at one host share their connections.
 type targets struct {
 	newHost      func(origin, *atomic.Int64, int) *host
 	defaultLimit int // connection limit of owners without their own
@@ -55,7 +56,8 @@ type targets struct {
 	limits     map[string]int // by the owner's name
 }
 
-// findOrCreate returns the target of an address, or FaultEndpoint if the address is invalid.
+// findOrCreate returns the owner's target for an address, and creates it if necessary. It
+// returns FaultEndpoint if the address is invalid.
 func (ts *targets) findOrCreate(owner Owner, address string) (*Target, market.Fault) {
 	key := targetKey{owner, address}
 	ts.mu.RLock()
@@ -103,8 +105,8 @@ func (ts *targets) setConnLimits(byName map[string]int) {
 	}
 }
 
-// forgetLocked forgets all targets. Callers that hold a target continue to use it, and its
-// connections are closed when they become idle.
+// forgetLocked forgets all targets, because there are too many. Callers that hold a target can
+// still use it. Its connections are closed when they become idle. The caller holds ts.mu.
 func (ts *targets) forgetLocked() {
 	for _, h := range ts.byHost {
 		h.closeIdleConns()
@@ -120,8 +122,8 @@ func (ts *targets) closeIdleConns() {
 	}
 }
 
-// parseTarget parses an absolute http or https address. It rejects an address with user
-// and password, because both would appear in logs and in the catalog.
+// parseTarget parses an absolute http or https address. It rejects an address with a user name
+// or password, because these would appear in logs and in the configuration.
 func parseTarget(address string) (t *Target, from origin, ok bool) {
 	u, err := url.Parse(address)
 	if err != nil || u.Hostname() == "" || u.User != nil || u.Opaque != "" || u.Fragment != "" {

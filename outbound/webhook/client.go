@@ -35,14 +35,13 @@ type ClientOptions struct {
 	Resolver        *net.Resolver  // nil: the system's name servers
 }
 
-// Client posts webhooks to suppliers' endpoints. Its methods may be called from any
-// goroutine.
+// Client sends webhooks to suppliers' endpoints. Any goroutine may call its methods.
 type Client struct {
 	secrets func(name string) (string, bool)
 	hosts   *dial.Hosts
 }
 
-// NewClient returns a client without connections.
+// NewClient returns a client, which opens connections only when it needs them.
 func NewClient(o ClientOptions) *Client {
 	if o.Secrets == nil {
 		panic("BUG: a webhook.Client without Secrets")
@@ -56,14 +55,16 @@ func NewClient(o ClientOptions) *Client {
 	})}
 }
 
-// Post makes one attempt. It returns when the result is known or the deadline passes.
+// Post makes one attempt to send a webhook. It returns when the result is certain or the
+// deadline passes.
 //
-// A 2xx acknowledges the webhook as soon as its head has arrived, even if its body fails:
-// the contract requires no body, and another attempt would repair none. Everything else is
-// a failure, including 3xx, which are never followed, and 410. The result has the answer's
+// A 2xx acknowledges the webhook as soon as its head has arrived, even if its body fails. The
+// contract requires no body, and another attempt would not repair one. Everything else is a
+// failure, including 410 and redirects, which are never followed. The result has the HTTP
 // status, or the fault if there was no answer.
 //
-// Without a secret Post sends no request, because a receiver could not verify it.
+// If the supplier's secret is missing, Post sends no request, because the receiver could not
+// verify it.
 func (c *Client) Post(r *market.WebhookRequest) market.WebhookResult {
 	began := time.Now()
 	result := c.sendSigned(r, began)
@@ -95,6 +96,5 @@ func (c *Client) sendSigned(r *market.WebhookRequest, now time.Time) market.Webh
 	return market.WebhookResult{Status: result.Status, Fault: result.Fault}
 }
 
-// Close closes idle connections. Attempts in flight continue, and their connections are
-// closed after them.
+// Close closes the idle connections. Attempts in flight continue, and then close theirs.
 func (c *Client) Close() { c.hosts.Close() }

@@ -6,7 +6,8 @@ import (
 	"pingpost/engine/market"
 )
 
-// endpoint is the scheduling state of one supplier's endpoint.
+// endpoint is the state of one supplier's webhook endpoint that the Sender needs for
+// scheduling.
 type endpoint struct {
 	supplier    market.Ref
 	inFlight    int   // attempts under way
@@ -15,7 +16,7 @@ type endpoint struct {
 	pausedUntil int64 // Unix nanoseconds: no attempt before; 0: not paused
 }
 
-// completion reports a finished attempt to the loop.
+// completion tells the Sender's loop that an attempt has finished, and how.
 type completion struct {
 	endpoint      *endpoint
 	countedAsSlow bool // the attempt counts in Sender.slowInFlight
@@ -23,8 +24,8 @@ type completion struct {
 	err           error // the exchange's own failure; the event was returned to the outbox
 }
 
-// endpointQueue is a first-in, first-out queue. It does not check for duplicates: the Sender
-// adds no endpoint that is queued.
+// endpointQueue is a first-in, first-out queue of endpoints. It does not check for duplicates,
+// because the Sender never adds an endpoint that is already queued.
 type endpointQueue struct {
 	endpoints []*endpoint
 	head      int
@@ -48,7 +49,8 @@ func (q *endpointQueue) pop() *endpoint {
 	return e
 }
 
-// enqueue makes an endpoint ready, unless it is queued or at its limit of attempts.
+// enqueue adds an endpoint to its queue, so that the loop starts its next attempt. It does
+// nothing if the endpoint is queued already or has as many attempts in flight as allowed.
 func (s *Sender) enqueue(e *endpoint) {
 	if e.queued || e.inFlight >= s.options.MaxPerEndpoint {
 		return
@@ -64,10 +66,13 @@ func queueIndex(slow bool) int {
 	return 0
 }
 
-// popReadyEndpoint removes the next endpoint from its queue. It returns nil if both queues are
-// empty or the limit of slow attempts is reached. It tries the two queues alternately, and
-// the first one again: the second one may have moved an endpoint to the first, where it
-// would otherwise wait until another event wakes the loop.
+// popReadyEndpoint returns the endpoint to serve next and removes it from its queue. Fast and
+// slow endpoints have separate queues, which it serves alternately. It returns nil if both
+// queues are empty, or if slow attempts have reached their limit and no fast endpoint is ready.
+//
+// It tries the first queue once more after the second. The second try may have moved an
+// endpoint to the first queue, where it would otherwise wait until another event wakes the
+// loop.
 func (s *Sender) popReadyEndpoint() *endpoint {
 	for range len(s.ready) + 1 {
 		s.lastQueue = 1 - s.lastQueue

@@ -19,7 +19,8 @@ const (
 	scanRestFactor  = 9
 )
 
-// run is the loop: it scans the outbox, starts attempts and handles completions.
+// run is the Sender's loop in its own goroutine. It looks for due webhooks in the outbox,
+// starts attempts, and handles finished attempts, until Close.
 func (s *Sender) run() {
 	defer close(s.loopDone)
 	alarm := time.NewTimer(time.Hour)
@@ -46,7 +47,8 @@ func (s *Sender) run() {
 	}
 }
 
-// maxSleep returns how long the loop may wait for an event.
+// maxSleep returns how long the loop may sleep if no event wakes it: until the next due
+// webhook, the next scan, or the time when the pacer allows another attempt.
 func (s *Sender) maxSleep() time.Duration {
 	const long = time.Hour
 	if s.paceResume != 0 {
@@ -61,8 +63,8 @@ func (s *Sender) maxSleep() time.Duration {
 	return min(long, max(time.Duration(s.nextDue-s.options.Now()), time.Until(s.nextScan)))
 }
 
-// scanOutbox goes through all suppliers with pending webhooks. It queues those with a due
-// event, and records the earliest due time of the others.
+// scanOutbox goes through all suppliers with pending webhooks in the outbox. It queues the
+// endpoints with a due webhook, and records in nextDue when the first of the others is due.
 func (s *Sender) scanOutbox() {
 	began := time.Now()
 	s.outboxChanged, s.nextDue = false, noTime
@@ -80,8 +82,9 @@ func (s *Sender) scanOutbox() {
 	s.nextScan = time.Now().Add(min(maxScanInterval, max(minScanInterval, scanRestFactor*time.Since(began))))
 }
 
-// enqueueIfDue queues an endpoint that has a due event, or records its due time. An
-// endpoint at its limit of attempts is queued again when an attempt finishes.
+// enqueueIfDue queues an endpoint if its next webhook is due, or else records the due time in
+// nextDue. It skips an endpoint at its limit of attempts, which is queued again when an attempt
+// finishes.
 func (s *Sender) enqueueIfDue(e *endpoint) {
 	if e.queued || e.inFlight >= s.options.MaxPerEndpoint {
 		return
@@ -97,7 +100,8 @@ func (s *Sender) enqueueIfDue(e *endpoint) {
 	s.nextDue = min(s.nextDue, due)
 }
 
-// startAttempts starts attempts for the ready endpoints, one at a time for each.
+// startAttempts starts attempts to send webhooks while endpoints are ready and fewer than
+// MaxTotal attempts are in flight. The endpoints take turns, one attempt each.
 func (s *Sender) startAttempts() {
 	s.paceResume = 0
 	for s.inFlight < s.options.MaxTotal {
@@ -134,9 +138,9 @@ func (s *Sender) startAttempts() {
 	}
 }
 
-// finishAttempt frees the attempt's place, pauses the endpoint for a second after an internal
-// fault, and queues the endpoint again, because its next event may be due already: another
-// event, or a later one of the same lead.
+// finishAttempt updates the counts after the attempt c has ended. After an internal fault it
+// pauses the endpoint for a second. It queues the endpoint again, because its next webhook may
+// already be due.
 func (s *Sender) finishAttempt(c completion) {
 	e := c.endpoint
 	s.inFlight--

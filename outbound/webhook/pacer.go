@@ -15,7 +15,8 @@ const (
 	pacerSlack = second / 100
 )
 
-// resumeTime returns when the next attempt may begin, or 0 if it may begin now.
+// resumeTime returns the time at which the next attempt may begin, in Unix nanoseconds, or 0 if
+// it may begin now.
 func (p *pacer) resumeTime(now int64) int64 {
 	if p.rate == 0 || p.nextStart-pacerSlack <= now {
 		return 0
@@ -23,7 +24,8 @@ func (p *pacer) resumeTime(now int64) int64 {
 	return p.nextStart - pacerSlack
 }
 
-// delayNextStart delays the next attempt. An idle time gives no credit.
+// delayNextStart records that an attempt begins now, which delays the next one by 1/rate
+// seconds. Idle time before does not allow more attempts later.
 func (p *pacer) delayNextStart(now int64) {
 	if p.rate > 0 {
 		p.nextStart = max(p.nextStart, now) + second/p.rate

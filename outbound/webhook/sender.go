@@ -27,8 +27,8 @@ const (
 	defaultTotal       = 256
 )
 
-// Outbox holds the suppliers' pending webhooks; state.State implements it. Times are in
-// Unix nanoseconds.
+// Outbox gives access to the suppliers' pending webhooks. state.State implements it. Times are
+// in Unix nanoseconds.
 type Outbox interface {
 	// ClaimDueWebhook returns a supplier's earliest due event. It returns the same event again
 	// only after its attempt was logged or UnclaimWebhook was called.
@@ -42,8 +42,8 @@ type Outbox interface {
 	WebhooksChanged() <-chan struct{}
 }
 
-// Engine encodes events and logs the results of attempts. After an error the caller
-// returns the event to the outbox.
+// Engine is the part of the engine that the Sender uses. It encodes webhooks and logs the
+// results of attempts. After an error the Sender returns the webhook to the outbox.
 type Engine interface {
 	WebhookMessage(h *state.QueuedWebhook) (engine.WebhookMessage, error)
 	RecordWebhookAttempt(h state.QueuedWebhook, result market.WebhookResult) error
@@ -121,7 +121,7 @@ type Sender struct {
 
 const noTime = int64(math.MaxInt64)
 
-// New starts a Sender.
+// New returns a Sender and starts its loop, which sends due webhooks until Close.
 func New(opt Options) *Sender {
 	if opt.MaxPerEndpoint <= 0 {
 		opt.MaxPerEndpoint = defaultPerEndpoint
@@ -137,15 +137,16 @@ func New(opt Options) *Sender {
 	return s
 }
 
-// Close stops taking events and waits until the attempts in flight have ended, within a
-// second, and are logged.
+// Close starts no more attempts, and waits until those in flight have ended and are logged.
+// That takes at most about a second.
 func (s *Sender) Close() {
 	s.closeOnce.Do(func() { close(s.closing) })
 	<-s.loopDone
 	s.attempts.Wait()
 }
 
-// runAttempt makes one attempt and logs its result.
+// runAttempt sends the webhook h once, logs the result, and reports the end to the loop. If the
+// attempt could not be made or logged, it returns the webhook to the outbox.
 func (s *Sender) runAttempt(e *endpoint, h state.QueuedWebhook, countedAsSlow bool) {
 	defer s.attempts.Done()
 	c := completion{endpoint: e, countedAsSlow: countedAsSlow}
@@ -160,9 +161,9 @@ func (s *Sender) runAttempt(e *endpoint, h state.QueuedWebhook, countedAsSlow bo
 	s.completions <- c
 }
 
-// postWebhook sends one event. It recovers from a panic, reports it and counts it as a
-// failed attempt. The panic would otherwise end the process, and again at each later
-// attempt of the event.
+// postWebhook encodes and sends one webhook. If that panics, it reports the panic and counts a
+// failed attempt. Otherwise the panic would end the process, and end it again at each later
+// attempt of the same webhook.
 func (s *Sender) postWebhook(h *state.QueuedWebhook) (result market.WebhookResult, err error) {
 	defer func() {
 		if cause := recover(); cause != nil {

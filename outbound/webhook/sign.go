@@ -8,8 +8,9 @@ import (
 	"pingpost/outbound/webhook/signature"
 )
 
-// signingKeys returns the keys of the current secret and of the previous one while it
-// exists. It returns no keys if the current secret is invalid.
+// signingKeys returns the keys with which a supplier's webhooks are signed: that of the secret
+// called name, and that of the secret before its last rotation, if one exists. It returns no
+// keys if the current secret is missing or invalid.
 func (c *Client) signingKeys(name string) []signature.Key {
 	var keys []signature.Key
 	for _, name := range [...]string{name, signature.PreviousName(name)} {
@@ -25,9 +26,9 @@ func (c *Client) signingKeys(name string) []signature.Key {
 	return keys
 }
 
-// encodeRequest encodes the whole request. at is the time of this attempt in Unix seconds,
-// by the machine's clock. The exchange's clock may be ahead, and receivers compare the
-// time with their own.
+// encodeRequest returns the whole HTTP request of a webhook with its signatures by keys. at is
+// the time of this attempt in Unix seconds by the machine's clock. The exchange's clock may be
+// ahead, and receivers compare the time with their own.
 func encodeRequest(to *dial.Target, r *market.WebhookRequest, keys []signature.Key, at int64) []byte {
 	text := make([]byte, 0, 512+len(to.Path)+len(to.Authority)+len(r.Body)+len(keys)*128)
 	text = append(append(append(text, "POST "...), to.Path...), " HTTP/1.1\r\n"...)

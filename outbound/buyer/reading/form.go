@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// extractForm reads the fields from an answer in the form of a URL-encoded form. paths has the
-// parameter's name for each field, or an empty name. A repeated parameter is an error.
+// extractForm reads the fields from an answer that is a URL-encoded form. paths has, for each
+// field, the name of the form's parameter, or "". A parameter that occurs twice is an error.
 func (f *Fields) extractForm(body []byte, paths *[fieldCount]string) error {
 	values, err := url.ParseQuery(strings.TrimSpace(string(body)))
 	if err != nil {

@@ -9,10 +9,11 @@ import (
 	"pingpost/internal/strictjson"
 )
 
-// jsonPool reuses the memory of parsed answers.
+// jsonPool reuses the memory of parsed JSON answers.
 var jsonPool = sync.Pool{New: func() any { return new(jsonAnswer) }}
 
-// jsonAnswer is a parsed answer, and the nested value on the path that is being followed.
+// jsonAnswer is a parsed JSON answer. nested holds the object or array element that textAtPath
+// has reached.
 type jsonAnswer struct {
 	body   strictjson.Object
 	nested strictjson.Object
@@ -24,7 +25,8 @@ func (a *jsonAnswer) releaseToPool() {
 	jsonPool.Put(a)
 }
 
-// extractJSON extracts the values at paths such as data.offers.0.price.
+// extractJSON reads the fields from a JSON answer. paths has, for each field, the path of its
+// value, such as data.offers.0.price, or "".
 func (f *Fields) extractJSON(body []byte, paths *[fieldCount]string) error {
 	a, _ := jsonPool.Get().(*jsonAnswer)
 	defer a.releaseToPool()
@@ -39,7 +41,8 @@ func (f *Fields) extractJSON(body []byte, paths *[fieldCount]string) error {
 	return nil
 }
 
-// textAtPath returns the text at a path, or "".
+// textAtPath returns the text of the value at a path such as data.offers.0.price. It returns ""
+// if the value is missing, null, an object or an array.
 func (a *jsonAnswer) textAtPath(place string) string {
 	step, rest, more := strings.Cut(place, ".")
 	m, ok := a.body.Lookup(step)
@@ -64,14 +67,14 @@ func (a *jsonAnswer) textAtPath(place string) string {
 	return string(m.Text)
 }
 
-// wrapItem returns an object that contains the value, because strictjson parses only
-// objects.
+// wrapItem returns the JSON object {"item":value}. It lets strictjson, which parses only
+// objects, parse an element of an array.
 func wrapItem(value []byte) []byte {
 	return append(append([]byte(`{"item":`), value...), '}')
 }
 
-// arrayItemAt returns the text of an array's item by its index, or nil. The array must be
-// valid JSON.
+// arrayItemAt returns the JSON text of the element at the index number, or nil if there is no
+// such element. array must be valid JSON.
 func arrayItemAt(array []byte, number string) []byte {
 	n, err := strconv.ParseUint(number, 10, 16)
 	if err != nil {

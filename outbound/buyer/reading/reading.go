@@ -22,19 +22,20 @@ const (
 	fieldCount
 )
 
-// Fields contains the extracted texts, trimmed: of strings, numbers, booleans, elements,
-// attributes and parameters. A field is empty if it is missing, null, or not a plain text.
+// Fields holds the texts that were extracted from a buyer's answer, without surrounding spaces.
+// A field is "" if the answer does not have it, or if it is null or not a plain value.
 type Fields [fieldCount]string
 
-// Rules is the validated form of market.AnswerPaths: the paths of the fields, and the words
-// for yes and no.
+// Rules says how to read a buyer's answer: its format, the paths of the fields, and the words
+// for yes and no. It is the validated form of market.AnswerPaths.
 type Rules struct {
 	format  string
 	Paths   [fieldCount]string
 	yes, no []string // in lower case
 }
 
-// New validates the rules of a dialect. ok is false if they are invalid.
+// New validates the configured rules and returns them in the form for Extract. ok is false if
+// they are invalid.
 func New(from *market.AnswerPaths) (r Rules, ok bool) {
 	r = Rules{
 		format: from.Format,
@@ -51,7 +52,7 @@ func New(from *market.AnswerPaths) (r Rules, ok bool) {
 var errAmbiguous = errors.New("the buyer's answer contains a field twice")
 
 // Extract returns the fields of an answer. It returns an error if the answer is not in the
-// configured format, or contains a field twice, so that its value is ambiguous.
+// configured format. A field that occurs twice is an error too, because its value is ambiguous.
 func (r *Rules) Extract(body []byte) (f Fields, err error) {
 	switch r.format {
 	case market.FormatJSON:
@@ -70,7 +71,7 @@ func (r *Rules) Extract(body []byte) (f Fields, err error) {
 	return f, nil
 }
 
-// Decision is the buyer's answer to the question whether it accepts.
+// Decision says whether a buyer's answer accepts the lead or ping.
 type Decision uint8
 
 const (
@@ -79,7 +80,8 @@ const (
 	No
 )
 
-// Decide returns the decision that the fields contain.
+// Decide compares the field Accepted with the configured words for yes and no. Without
+// configured words for no, every other word means no.
 func (r *Rules) Decide(fields *Fields) Decision {
 	word := strings.ToLower(fields[Accepted])
 	switch {

@@ -18,9 +18,11 @@ var (
 	errRoot      = errors.New("the buyer's answer has no single root element")
 )
 
-// extractXML extracts the texts at paths such as Response/Bid/@price. It ignores namespaces.
-// It rejects document types, so there are no external references and only XML's own five
-// entities. It reads the answer to its end, because a truncated answer is invalid.
+// extractXML reads the fields from an XML answer. paths has, for each field, a path such as
+// Response/Bid/@price, or "". It ignores namespaces.
+//
+// It rejects document types, so an answer cannot refer to other documents or define entities.
+// It reads the answer to its end, because a truncated answer is invalid.
 func (f *Fields) extractXML(body []byte, paths *[fieldCount]string) error {
 	body = bytes.TrimPrefix(body, []byte("\ufeff")) // the byte order mark of UTF-8
 	decoder := xml.NewDecoder(bytes.NewReader(body))
@@ -42,7 +44,8 @@ func (f *Fields) extractXML(body []byte, paths *[fieldCount]string) error {
 	}
 }
 
-// xmlWalker is the state of reading one answer.
+// xmlWalker follows the elements of one XML answer and collects the fields at the configured
+// paths.
 type xmlWalker struct {
 	fields *Fields
 	paths  *[fieldCount]string
@@ -79,8 +82,9 @@ func (w *xmlWalker) visitToken(token xml.Token) error {
 	return nil
 }
 
-// visitElement records that an element at a path was found, and the values of its
-// attributes.
+// visitElement is called for each element start. If a field has the path of this element, it
+// marks the field as found, or takes the value of an attribute. It returns errAmbiguous if the
+// field was found before.
 func (w *xmlWalker) visitElement(attributes []xml.Attr) error {
 	for i, place := range w.paths {
 		outer, name, isAttribute := strings.Cut(place, "/@")
@@ -108,7 +112,8 @@ func (w *xmlWalker) visitElement(attributes []xml.Attr) error {
 	return nil
 }
 
-// isAtPath reports whether the open elements are those of the path.
+// isAtPath reports whether the elements that are open now, from the root down, have exactly the
+// names in the path.
 func (w *xmlWalker) isAtPath(place string) bool {
 	rest, more := place, true
 	for _, name := range w.path {
@@ -123,7 +128,8 @@ func (w *xmlWalker) isAtPath(place string) bool {
 	return !more
 }
 
-// newCharsetReader decodes the two character sets besides UTF-8 that old endpoints declare.
+// newCharsetReader converts an answer in ISO-8859-1 or US-ASCII to UTF-8. Old endpoints declare
+// these character sets. It rejects all others.
 func newCharsetReader(name string, in io.Reader) (io.Reader, error) {
 	switch strings.ToLower(name) {
 	case "iso-8859-1", "us-ascii":

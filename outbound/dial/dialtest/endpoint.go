@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// Request is a request as the endpoint received it.
+// Request is an HTTP request that an Endpoint received.
 type Request struct {
 	Conn   int // number of the connection, from 0
 	Header http.Header
@@ -25,11 +25,12 @@ type Request struct {
 	Raw    string // as received
 }
 
-// Reply answers one request on a bare connection. keep leaves the connection open for the
-// next request.
+// Reply answers one request by writing to the connection, so that it can also write invalid
+// HTTP. If keep is true, the endpoint leaves the connection open for the next request.
 type Reply func(c net.Conn) (keep bool)
 
-// Endpoint gives its replies in order, and then repeats the last one.
+// Endpoint is an HTTP server for tests. It answers the first requests with its replies, one
+// each, and all later ones with the last reply.
 type Endpoint struct {
 	Address string // host:port
 
@@ -40,7 +41,8 @@ type Endpoint struct {
 	conns     []net.Conn
 }
 
-// Listen opens an endpoint on a free port until the test ends.
+// Listen starts an endpoint with these replies on a free port, and stops it at the end of the
+// test.
 func Listen(t *testing.T, replies ...Reply) *Endpoint {
 	t.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
@@ -50,7 +52,8 @@ func Listen(t *testing.T, replies ...Reply) *Endpoint {
 	return ServeOn(t, ln, replies...)
 }
 
-// ServeOn opens an endpoint on the caller's listener, for example one with TLS.
+// ServeOn starts an endpoint on the listener ln, for example one with TLS, and stops it at the
+// end of the test.
 func ServeOn(t *testing.T, ln net.Listener, replies ...Reply) *Endpoint {
 	t.Helper()
 	e := &Endpoint{Address: ln.Addr().String(), replies: replies}
@@ -111,7 +114,7 @@ func (e *Endpoint) Requests() []Request {
 	return append([]Request(nil), e.requests...)
 }
 
-// CloseConns closes every connection from the endpoint's side.
+// CloseConns closes all connections to the endpoint, as a server does that is stopped.
 func (e *Endpoint) CloseConns() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -120,7 +123,7 @@ func (e *Endpoint) CloseConns() {
 	}
 }
 
-// Answer writes a complete answer and keeps the connection.
+// Answer returns a Reply that writes a complete HTTP answer and leaves the connection open.
 func Answer(status, body string, headers ...string) Reply {
 	return func(c net.Conn) bool {
 		_, err := io.WriteString(c, Response(status, body, headers...))
@@ -128,7 +131,7 @@ func Answer(status, body string, headers ...string) Reply {
 	}
 }
 
-// WriteAndClose writes raw and closes the connection.
+// WriteAndClose returns a Reply that writes the text raw and closes the connection.
 func WriteAndClose(raw string) Reply {
 	return func(c net.Conn) bool {
 		_, _ = io.WriteString(c, raw)
@@ -136,7 +139,8 @@ func WriteAndClose(raw string) Reply {
 	}
 }
 
-// WriteAndReset writes raw and ends the connection with a TCP reset.
+// WriteAndReset returns a Reply that writes the text raw and ends the connection with a TCP
+// reset.
 func WriteAndReset(raw string) Reply {
 	return func(c net.Conn) bool {
 		_, _ = io.WriteString(c, raw)
@@ -147,7 +151,8 @@ func WriteAndReset(raw string) Reply {
 	}
 }
 
-// WriteAndHang writes raw and then waits until the client closes the connection.
+// WriteAndHang returns a Reply that writes the text raw and then waits until the client closes
+// the connection.
 func WriteAndHang(raw string) Reply {
 	return func(c net.Conn) bool {
 		_, _ = io.WriteString(c, raw)
@@ -156,7 +161,8 @@ func WriteAndHang(raw string) Reply {
 	}
 }
 
-// WriteSlowly repeats raw, one byte at a time, until the client closes the connection.
+// WriteSlowly returns a Reply that writes the text raw again and again, one byte every 5
+// milliseconds, until the client closes the connection.
 func WriteSlowly(raw string) Reply {
 	return func(c net.Conn) bool {
 		for {
@@ -170,7 +176,8 @@ func WriteSlowly(raw string) Reply {
 	}
 }
 
-// Response returns a complete answer with its length.
+// Response returns the text of a complete HTTP answer with a Content-Length. status is the
+// status line's end, such as "201 Created".
 func Response(status, body string, headers ...string) string {
 	var b bytes.Buffer
 	b.WriteString("HTTP/1.1 " + status + "\r\n")
@@ -182,15 +189,16 @@ func Response(status, body string, headers ...string) string {
 	return b.String()
 }
 
-// Conn returns the endpoint's side of a connection, counted from 0.
+// Conn returns the endpoint's side of the connection with this number. The first connection has
+// the number 0.
 func (e *Endpoint) Conn(number int) net.Conn {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.conns[number]
 }
 
-// AnswerTogether returns n replies that accept, but only after all n requests have
-// arrived.
+// AnswerTogether returns n replies that answer 201 with an empty object, but only once all n
+// requests have arrived.
 func AnswerTogether(n int) []Reply {
 	var here sync.WaitGroup
 	here.Add(n)

@@ -9,9 +9,9 @@ import (
 	"testing"
 )
 
-// Resolver returns a resolver that maps every name to the addresses in order, and then
-// always to the last one. It queries a name server on a real socket, so that tests cover
-// the complete lookup.
+// Resolver returns a DNS resolver for tests. The first lookup gives the first address, the
+// second one the second address, and so on; further lookups give the last address. It queries a
+// DNS server on a real socket, so that tests cover the complete lookup.
 func Resolver(t *testing.T, addresses ...string) *net.Resolver {
 	t.Helper()
 	server, err := net.ListenPacket("udp", "127.0.0.1:0")
@@ -38,8 +38,8 @@ func Resolver(t *testing.T, addresses ...string) *net.Resolver {
 	}}
 }
 
-// dnsAnswer answers a query (RFC 1035, 4.1): an IPv4 address, or no record for other
-// types.
+// dnsAnswer returns the answer to a DNS query (RFC 1035, 4.1): the address that at returns for
+// an IPv4 query, or no record for other queries.
 func dnsAnswer(query []byte, at func() netip.Addr) []byte {
 	const header, ipv4 = 12, 1
 	end := header

@@ -15,17 +15,20 @@ import (
 	"strings"
 )
 
-// Prefix is the beginning of a secret. Base64 follows, with or without padding.
+// Prefix is the beginning of every webhook secret. The rest of the secret is base64, with or
+// without padding.
 const Prefix = "whsec_"
 
-// PreviousName returns the name of the previous secret, which a rotated secret replaced.
-// Receivers may still verify with it.
+// PreviousName returns the name under which the exchange stores a secret after another one has
+// replaced it. Webhooks are signed with both, because receivers may still verify with the older
+// one.
 func PreviousName(name string) string { return name + "/previous" }
 
-// Key is the decoded bytes of a secret.
+// Key is a webhook secret in decoded form, for signing.
 type Key []byte
 
-// ParseSecret decodes a secret. ok is false if it is malformed or empty.
+// ParseSecret decodes a webhook secret such as whsec_MfKQ9r8G. ok is false if it is malformed
+// or empty.
 func ParseSecret(secret string) (key Key, ok bool) {
 	encoded, ok := strings.CutPrefix(secret, Prefix)
 	if !ok {
@@ -38,9 +41,9 @@ func ParseSecret(secret string) (key Key, ok bool) {
 	return key, err == nil && len(key) > 0
 }
 
-// AppendStandard appends the value of webhook-signature: for each key "v1," and the base64
-// of an HMAC-SHA256 of "<id>.<at>.<body>", separated by spaces. at is webhook-timestamp,
-// in Unix seconds.
+// AppendStandard appends the value of the header webhook-signature, as Standard Webhooks
+// defines it. For each key it has "v1," and the base64 of an HMAC-SHA256 of "<id>.<at>.<body>",
+// separated by spaces. at is the webhook-timestamp in Unix seconds.
 func AppendStandard(dst []byte, keys []Key, id string, at int64, body []byte) []byte {
 	for i, key := range keys {
 		if i > 0 {
@@ -52,8 +55,8 @@ func AppendStandard(dst []byte, keys []Key, id string, at int64, body []byte) []
 	return dst
 }
 
-// AppendPingpost appends the value of X-Pingpost-Signature: "t=<at>", and for each key
-// ",v1=" and the hex of an HMAC-SHA256 of "<at>.<body>".
+// AppendPingpost appends the value of the header X-Pingpost-Signature: "t=<at>", and for each
+// key ",v1=" and the hex of an HMAC-SHA256 of "<at>.<body>". at is the time in Unix seconds.
 func AppendPingpost(dst []byte, keys []Key, at int64, body []byte) []byte {
 	seconds := strconv.FormatInt(at, 10)
 	dst = append(append(dst, "t="...), seconds...)
