@@ -33,7 +33,7 @@ type principal struct {
 	token      *state.APIToken // nil for other credentials
 }
 
-// principalKey is the request's user value that holds its principal.
+// principalKey is the name under which a request stores its authenticated caller.
 const principalKey = "asker"
 
 func principalFrom(ctx *fasthttp.RequestCtx) principal {
@@ -41,11 +41,11 @@ func principalFrom(ctx *fasthttp.RequestCtx) principal {
 	return caller
 }
 
-// callerNameOf returns the name of the caller, as log records and audit readers see it. It is
-// empty before authentication.
+// callerNameOf returns the name under which the log records an operator's action. It is empty
+// before authentication.
 func callerNameOf(ctx *fasthttp.RequestCtx) string { return principalFrom(ctx).name }
 
-// callerRoleOf returns the role of the caller, or none before authentication.
+// callerRoleOf returns the caller's role, or the zero role before authentication.
 func callerRoleOf(ctx *fasthttp.RequestCtx) market.Role { return principalFrom(ctx).role }
 
 var (
@@ -54,13 +54,15 @@ var (
 	errCSRF         = httperror.New(403, errcode.Forbidden, "The CSRF token is missing or wrong. A changing request in a session needs the session's csrf in X-CSRF-Token; GET session returns it.")
 )
 
-// addRoute adds a path with the role that it requires.
+// addRoute registers the handler h for a method and a path. Only callers with the role that
+// requiredRole returns reach the handler.
 func (a *Admin) addRoute(routes *router.Router, method, path string, h fasthttp.RequestHandler) {
 	routes.Handle(method, path, a.requireRole(requiredRole(method, path), a.withDeprecationHeaders(method, path, h)))
 }
 
-// requireRole calls the handler if the caller is authenticated and has the role. Unauthenticated
-// clients do not learn which paths exist.
+// requireRole returns a handler that calls h only if the caller is authenticated and has at
+// least the required role. Otherwise it answers 401 or 403. It also wraps the answer for
+// unknown paths, so that unauthenticated clients do not learn which paths exist.
 func (a *Admin) requireRole(required market.Role, h fasthttp.RequestHandler) fasthttp.RequestHandler {
 	short := httperror.New(403, errcode.Forbidden, fmt.Sprintf("This request needs the role %s, which you do not have. Ask an admin.", required))
 	return func(ctx *fasthttp.RequestCtx) {
@@ -87,8 +89,10 @@ func (a *Admin) requireRole(required market.Role, h fasthttp.RequestHandler) fas
 	}
 }
 
-// authenticate returns the caller. The first valid credential counts: the session cookie, a
-// personal API token, the configured password, a user's password. Otherwise the last one determines the error.
+// authenticate returns the caller of a request, or an error. It accepts a session cookie, a
+// personal API token, the configured password, or a user's password. A request may have several
+// of them: the first valid one counts, and if all are invalid, the last one determines the
+// error.
 func (a *Admin) authenticate(ctx *fasthttp.RequestCtx) (caller principal, bad httperror.Error) {
 	bad = errNotAuthenticated
 	if cookie := ctx.Request.Header.Cookie(cookieName); len(cookie) > 0 {
@@ -120,13 +124,16 @@ func (a *Admin) authenticate(ctx *fasthttp.RequestCtx) (caller principal, bad ht
 	return principal{}, errBadPassword
 }
 
-// isConfiguredPassword compares with the configured password, in constant time.
+// isConfiguredPassword reports whether the password is the one in the configuration
+// (admin.password). The comparison takes the same time for every password.
 func (a *Admin) isConfiguredPassword(password string) bool {
 	given := sha256.Sum256([]byte(password))
 	return subtle.ConstantTimeCompare(given[:], a.password[:]) == 1 && !a.locked
 }
 
-// nameForSharedPassword returns the name under which the configured password acts. The given name is not verified, so it cannot be the name of an account.
+// nameForSharedPassword returns the name under which the log records a caller with the
+// configured password. The given name is not verified. So if it is the name of an account, the
+// result is "operator".
 func (a *Admin) nameForSharedPassword(given string) string {
 	name := cleanActorName(given)
 	if e := a.operator.Engine(); e != nil {
@@ -138,8 +145,9 @@ func (a *Admin) nameForSharedPassword(given string) string {
 	return name
 }
 
-// authenticateAPIToken returns the user of a personal API token, with the lower of the token's and the
-// user's role.
+// authenticateAPIToken returns the caller of a request with a personal API token, or false if
+// the token is unknown or expired. The caller's role is the lower one of the token's role and
+// the user's role.
 func (a *Admin) authenticateAPIToken(value []byte) (principal, bool) {
 	e, now := a.operator.Engine(), time.Now().UnixNano()
 	if e == nil {
@@ -153,7 +161,9 @@ func (a *Admin) authenticateAPIToken(value []byte) (principal, bool) {
 	return principal{name: user.Name, role: min(token.Role, user.Role), hasAccount: true, token: &token}, true
 }
 
-// isStillValid reports whether the caller would be authenticated again.
+// isStillValid reports whether a caller that was authenticated earlier is still allowed: the
+// session, token and account must still exist unchanged. Long uploads and event streams ask it
+// repeatedly.
 func (a *Admin) isStillValid(caller *principal) bool {
 	if caller.session != nil && !a.sessions.isValid(caller.session) {
 		return false
@@ -173,8 +183,8 @@ func (a *Admin) isStillValid(caller *principal) bool {
 	return ok && !caller.token.IsExpired(time.Now().UnixNano())
 }
 
-// checkStillValid checks the caller again after its body has arrived, which may take long.
-// The zero error means that the caller is still valid.
+// checkStillValid authenticates the caller again after the request's body has arrived, which
+// may take long. The zero error means that the caller is still valid.
 func (a *Admin) checkStillValid(ctx *fasthttp.RequestCtx) httperror.Error {
 	caller := principalFrom(ctx)
 	if a.isStillValid(&caller) {
@@ -194,7 +204,8 @@ func (caller *principal) invalidCallerError() httperror.Error {
 	return errSessionEnded
 }
 
-// authenticateSession returns the caller of a session cookie. A session ends when its user changes.
+// authenticateSession returns the caller that a session cookie identifies, or false. A session
+// ends here if its user was changed or removed since the login.
 func (a *Admin) authenticateSession(cookie []byte) (principal, bool) {
 	s := a.sessions.findSession(cookie)
 	if s == nil {
@@ -214,8 +225,9 @@ func (a *Admin) authenticateSession(cookie []byte) (principal, bool) {
 	return principal{name: s.name, role: s.user.Role, hasAccount: true, account: s.user, session: s}, true
 }
 
-// isFromDashboard reports whether the dashboard sent the request. It has its own login form;
-// a challenge would make the browser show another one.
+// isFromDashboard reports whether the dashboard sent the request. The dashboard has its own
+// login form. So the answer must not have a challenge header, which would make the browser open
+// a second one.
 func isFromDashboard(ctx *fasthttp.RequestCtx) bool {
 	return string(ctx.Request.Header.Peek("X-Requested-With")) == "dashboard"
 }
@@ -225,8 +237,9 @@ const (
 	sharedName = "operator" // acts when the configured password comes without a name
 )
 
-// cleanActorName cleans the name that a client gives with the configured password, and cuts it
-// to the length that a log record holds. The name is not verified; it only tells apart the people with the password.
+// cleanActorName returns the name that a client sent with the configured password in a form
+// that log records can hold: printable and at most 64 bytes. The name is not verified; it only
+// tells apart the people who share the password.
 func cleanActorName(given string) string {
 	name := strings.Map(func(r rune) rune {
 		if r == utf8.RuneError || !unicode.IsGraphic(r) {
@@ -244,7 +257,9 @@ func cleanActorName(given string) string {
 	return name
 }
 
-// sendAuthenticationError answers a failed authentication. A wrong password also closes the connection.
+// sendAuthenticationError answers a request with a missing or wrong credential. Too many
+// failures from one client network get a 429. After a wrong credential it also closes the
+// connection.
 func (a *Admin) sendAuthenticationError(ctx *fasthttp.RequestCtx, bad httperror.Error) {
 	ctx.Response.Header.Del("Allow")
 	bad = a.authFailures.LimitFailure(ctx, bad, time.Now().UnixNano())
@@ -257,8 +272,8 @@ func (a *Admin) sendAuthenticationError(ctx *fasthttp.RequestCtx, bad httperror.
 	}
 }
 
-// requiredRole returns the role that a path requires: viewer to read, admin to change, and the
-// exceptions in roles.
+// requiredRole returns the role that an operation requires: viewer for GET, admin for all other
+// methods, except where the table roles has another role.
 func requiredRole(method, path string) market.Role {
 	if role, ok := roles[method+" "+path]; ok {
 		return role
@@ -296,15 +311,16 @@ var roles = map[string]market.Role{
 	"DELETE " + pathOneAPIToken: market.RoleViewer,
 }
 
-// hasAccounts reports whether there are accounts.
+// hasAccounts reports whether any user account exists. Without accounts only the configured
+// password is valid.
 func (a *Admin) hasAccounts() bool {
 	e := a.operator.Engine()
 	return e != nil && len(e.State().Users()) > 0
 }
 
-// authenticateUser authenticates a name and a password from HTTP Basic. A failure counts as a
-// failed login. An unknown name costs as much time as a known one. Over the limit it
-// returns a 429.
+// authenticateUser authenticates a user name and password from HTTP Basic. Wrong ones count as
+// a failed login; after too many the error is a 429. An unknown name takes as long to reject as
+// a wrong password, so that clients cannot find out which names exist.
 func (a *Admin) authenticateUser(ctx *fasthttp.RequestCtx, given, password string) (principal, httperror.Error) {
 	name, proper := parseUserName(given)
 	if !proper {

@@ -35,7 +35,8 @@ import (
 	"pingpost/server/request"
 )
 
-// Operator is the part of the process that the admin API uses beside the engine.
+// Operator is the part of the process that the admin API uses beside the engine. The exchange
+// implements it.
 type Operator interface {
 	// Ready returns nil once the exchange accepts requests; otherwise the reason.
 	Ready() error
@@ -92,16 +93,20 @@ type Admin struct {
 	deprecations apidocs.Deprecations // nil: no operation is deprecated
 }
 
-// HTTP returns the HTTP server, for tests that serve a connection without a listener.
+// HTTP returns the underlying HTTP server. Tests use it to serve a connection without a
+// listener.
 func (a *Admin) HTTP() *fasthttp.Server { return a.http }
 
-// SetTLS makes the address speak TLS. Call it before Serve.
+// SetTLS sets the TLS configuration of the admin address; nil means plain HTTP. Call it before
+// Serve.
 func (a *Admin) SetTLS(config *tls.Config) { a.tls = config }
 
-// SetMaxHeader sets the most bytes of a request's head. Call it before Serve.
+// SetMaxHeader sets how many bytes the request line and headers of a request may have. Call it
+// before Serve.
 func (a *Admin) SetMaxHeader(bytes int) { a.http.ReadBufferSize = bytes }
 
-// SetProxies sets the trusted proxies.
+// SetProxies sets the networks of trusted proxies. Behind these, the client's address comes
+// from X-Forwarded-For.
 func (a *Admin) SetProxies(proxies []netip.Prefix) { a.authFailures.SetProxies(proxies) }
 
 const (
@@ -114,7 +119,8 @@ const (
 	maxGuesses       = 10   // wrong passwords per second and client network that get 401 instead of 429
 )
 
-// New returns an admin server.
+// New returns an admin server, which serves once Serve is called. password is the configured
+// one; if it is empty, it never matches.
 func New(operator Operator, meter *metrics.Meter, password string, logger *slog.Logger) *Admin {
 	a := &Admin{operator: operator, meter: meter, password: sha256.Sum256([]byte(password)), locked: password == "", authFailures: ratelimit.NewAuthFailureLimiter(maxGuesses, meter, logger), logger: logger}
 	a.sessions = newSessionStore()
@@ -145,8 +151,8 @@ func New(operator Operator, meter *metrics.Meter, password string, logger *slog.
 	return a
 }
 
-// sendMethodNotAllowed answers 405 with the methods of the path. The router also names OPTIONS,
-// which no path accepts.
+// sendMethodNotAllowed answers 405 and lists the path's methods in the header Allow. It removes
+// OPTIONS, which the router adds but no path accepts.
 func (a *Admin) sendMethodNotAllowed(ctx *fasthttp.RequestCtx) {
 	methods := strings.Split(string(ctx.Response.Header.Peek("Allow")), ", ")
 	methods = slices.DeleteFunc(methods, func(method string) bool { return method == fasthttp.MethodOptions })
@@ -174,7 +180,8 @@ func (a *Admin) withMetrics(h fasthttp.RequestHandler) fasthttp.RequestHandler {
 	}
 }
 
-// withHeadCheck rejects requests that can be read in two ways.
+// withHeadCheck returns a handler that rejects requests that a proxy could interpret
+// differently, and calls h for all others. It treats unusual paths as not found.
 func (a *Admin) withHeadCheck(h, notFound fasthttp.RequestHandler) fasthttp.RequestHandler {
 	return func(ctx *fasthttp.RequestCtx) {
 		switch bad := request.CheckHead(ctx); {
@@ -189,7 +196,8 @@ func (a *Admin) withHeadCheck(h, notFound fasthttp.RequestHandler) fasthttp.Requ
 	}
 }
 
-// handleReadError answers a request that the library could not read.
+// handleReadError answers a request that the HTTP library could not read: too large, malformed
+// or too slow.
 func (a *Admin) handleReadError(ctx *fasthttp.RequestCtx, err error) {
 	if errors.Is(err, fasthttp.ErrBodyTooLarge) {
 		a.sendError(ctx, httperror.BodyTooLarge)
@@ -200,7 +208,7 @@ func (a *Admin) handleReadError(ctx *fasthttp.RequestCtx, err error) {
 	connection.CloseUnread(ctx, bad)
 }
 
-// Serve accepts connections until Shutdown.
+// Serve accepts connections from the listener and answers requests until Shutdown.
 func (a *Admin) Serve(listener net.Listener) error {
 	c := connection.NewLimiter(listener, maxOperators, maxOperatorsFrom, httperror.NewRequestID, a.meter.CountAcceptError)
 	c.TLS, c.IsProxy, c.OnFailedHandshake = a.tls, a.authFailures.IsProxy, a.meter.CountFailedHandshake
@@ -208,8 +216,8 @@ func (a *Admin) Serve(listener net.Listener) error {
 	return a.http.Serve(c)
 }
 
-// Shutdown ends uploads and event streams, which have no end of their own, and then the
-// server.
+// Shutdown stops the server. It first ends uploads and event streams, because these could
+// otherwise run on for hours. Then it waits for the other requests in flight.
 func (a *Admin) Shutdown() error {
 	a.uploading.abortAndRejectUploads()
 	a.watch.Stop()

@@ -18,15 +18,17 @@ import (
 	"pingpost/server/httperror"
 )
 
-// hintLength is the length of a key's hint.
+// hintLength is the greatest length of a hint, the beginning of a key by which operators
+// recognize it.
 const hintLength = 8
 
-// KeyHint returns the beginning of a key, by which operators identify it. Short keys have
-// shorter hints.
+// KeyHint returns the beginning of a secret key, by which operators recognize it in lists. It
+// is at most a quarter of the key.
 func KeyHint(key string) string { return key[:min(hintLength, len(key)/4)] }
 
-// addAPIKey creates an API key for a supplier and shows it once. Two keys are valid side by
-// side; a third one replaces the key that the body names.
+// addAPIKey creates an API key for a supplier. Only this answer shows the key. A supplier may
+// have two valid keys. With a third one the request must name the key that it replaces, by its
+// hint.
 func (a *Admin) addAPIKey(ctx *fasthttp.RequestCtx) {
 	e := a.requireEngine(ctx)
 	if e == nil {
@@ -52,7 +54,8 @@ func (a *Admin) addAPIKey(ctx *fasthttp.RequestCtx) {
 	}{key, KeyHint(key)})
 }
 
-// newUniqueSecret returns a random secret whose hint differs from those of the live ones.
+// newUniqueSecret returns a random secret that begins with prefix. Its hint differs from the
+// hints of the credentials in live, so that operators can tell them apart.
 func newUniqueSecret(prefix string, live []state.Credential) string {
 	for {
 		var random [24]byte
@@ -64,7 +67,8 @@ func newUniqueSecret(prefix string, live []state.Credential) string {
 	}
 }
 
-// pathParameter returns a named part of the path, percent-decoded.
+// pathParameter returns a variable part of the request's path, such as id in /buyers/{id},
+// percent-decoded.
 func pathParameter(ctx *fasthttp.RequestCtx, name string) string {
 	raw, _ := ctx.UserValue(name).(string)
 	if plain, err := url.PathUnescape(raw); err == nil {
@@ -73,7 +77,8 @@ func pathParameter(ctx *fasthttp.RequestCtx, name string) string {
 	return raw
 }
 
-// listAPIKeys lists a supplier's live keys: hint, creation and last use.
+// listAPIKeys lists the valid API keys of a supplier, each by its hint, with the times of
+// creation and last use.
 func (a *Admin) listAPIKeys(ctx *fasthttp.RequestCtx) {
 	e := a.requireEngine(ctx)
 	if e == nil {
@@ -90,7 +95,7 @@ func (a *Admin) listAPIKeys(ctx *fasthttp.RequestCtx) {
 	}{convertAll(e.State().CredentialsOf(event.CredentialAPIKey, event.ObjectSupplier, ref), newCredential)})
 }
 
-// credential is a key, secret or token in a list, without its value.
+// credential describes a key, secret or token in a list, by its hint and without its value.
 type credential struct {
 	Hint     string  `json:"hint"`
 	Since    string  `json:"since"`
@@ -111,7 +116,8 @@ func (a *Admin) revokeAPIKey(ctx *fasthttp.RequestCtx) {
 	a.revokeMatching(ctx, e, live, func(c *state.Credential) bool { return c.Hint == hint })
 }
 
-// revokeMatching revokes those credentials of an owner for which meant is true.
+// revokeMatching revokes all credentials in live for which matches returns true, and answers
+// 204. It answers 404 if there are no such credentials.
 func (a *Admin) revokeMatching(ctx *fasthttp.RequestCtx, e *engine.Engine, live []state.Credential, matches func(*state.Credential) bool) {
 	found := false
 	for i := range live {
@@ -133,9 +139,9 @@ func (a *Admin) revokeMatching(ctx *fasthttp.RequestCtx, e *engine.Engine, live 
 
 var errUnknownCredential = httperror.New(404, errcode.NotFound, "There is no such credential, or it was revoked. The list of credentials shows the valid ones.")
 
-// readReplacedHint returns the member replaces of the body: the hint of the live secret that
-// the new one replaces. The body may be missing. If it returns false, it has written the
-// answer.
+// readReplacedHint returns the member replaces of the request's body: the hint of the secret
+// that the new one replaces. The body may be missing. If ok is false, it has already sent an
+// error.
 func (a *Admin) readReplacedHint(ctx *fasthttp.RequestCtx) (hint string, ok bool) {
 	var body struct {
 		Replaces string `json:"replaces"`
@@ -148,14 +154,14 @@ func (a *Admin) readReplacedHint(ctx *fasthttp.RequestCtx) (hint string, ok bool
 
 var errUnconfirmed = httperror.New(409, errcode.ConfirmationRequired, "Two secrets are valid, and a new one replaces one of them. Choose a secret in live that is no longer in use, and send its hint in the member replaces.")
 
-// sendReplacesRequired answers that the body must name, in replaces, the secret that the new
-// one replaces. The answer lists the valid secrets.
-func (a *Admin) sendReplacesRequired(ctx *fasthttp.RequestCtx, validSecrets any) {
+// sendConfirmationRequired answers that two secrets are valid already, so that the request must
+// name the one to replace. live lists these secrets for the answer.
+func (a *Admin) sendConfirmationRequired(ctx *fasthttp.RequestCtx, live any) {
 	a.sendError(ctx, errUnconfirmed)
 	addErrorMembers(ctx, map[string]any{"live": validSecrets})
 }
 
-// addErrorMembers adds members to the error in the answer.
+// addErrorMembers adds JSON members to the error that the request's answer already contains.
 func addErrorMembers(ctx *fasthttp.RequestCtx, members map[string]any) {
 	var document map[string]any
 	if err := json.Unmarshal(ctx.Response.Body(), &document); err != nil {

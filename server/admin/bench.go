@@ -21,12 +21,13 @@ import (
 	"pingpost/server/wire"
 )
 
-// maxBench is the most concurrent test leads of operators.
+// maxBench is the number of test leads from operators that may run at the same time.
 const maxBench = 8
 
 var errTooManyBenches = httperror.New(503, errcode.Unavailable, "Too many test leads are running. Send this request again after the time in Retry-After.")
 
-// operatorTestLead is a test lead that an operator sends.
+// operatorTestLead is the body of POST bench, by which an operator sends a test lead through a
+// campaign.
 type operatorTestLead struct {
 	Campaign string          `json:"campaign"`
 	Supplier string          `json:"supplier"`
@@ -34,8 +35,8 @@ type operatorTestLead struct {
 	Consent  json.RawMessage `json:"consent"`
 }
 
-// ingestTestLead ingests a test lead as its supplier would: POST bench. It returns the answer that
-// the supplier would receive.
+// ingestTestLead sends an operator's test lead through the exchange as if its supplier had sent
+// it (POST bench). It answers with the answer that the supplier would get.
 func (a *Admin) ingestTestLead(ctx *fasthttp.RequestCtx) {
 	var sent operatorTestLead
 	e := a.requireEngine(ctx)
@@ -67,7 +68,8 @@ func (a *Admin) ingestTestLead(ctx *fasthttp.RequestCtx) {
 	a.sendTestLeadAnswer(ctx, id, &answer, err)
 }
 
-// validate returns the supplier of the lead, or field errors.
+// validate checks the operator's input. It returns the supplier in whose name the lead is sent,
+// or the errors of the fields.
 func (b *operatorTestLead) validate(e *engine.Engine) (supplier *market.Supplier, fieldErrors []market.FieldError) {
 	wrong := func(field, code, expected string) {
 		fieldErrors = append(fieldErrors, market.FieldError{Field: field, Code: code, Expected: expected})
@@ -93,7 +95,7 @@ func (b *operatorTestLead) validate(e *engine.Engine) (supplier *market.Supplier
 	return supplier, fieldErrors
 }
 
-// ingestBody returns the body that the supplier would send.
+// ingestBody returns the JSON body that the supplier would send to the ingest path.
 func (b *operatorTestLead) ingestBody() []byte {
 	members := map[string]json.RawMessage{}
 	for _, object := range []json.RawMessage{b.Lead, b.Consent} {
@@ -105,14 +107,16 @@ func (b *operatorTestLead) ingestBody() []byte {
 	return encodeJSON(members)
 }
 
-// testLeadAnswer is the answer to a bench lead.
+// testLeadAnswer is the answer to POST bench: the status and body that the supplier would get,
+// and the lead's id.
 type testLeadAnswer struct {
 	Status int             `json:"status"`
 	Answer json.RawMessage `json:"answer"` // the supplier would receive it
 	Lead   *string         `json:"lead"`
 }
 
-// sendTestLeadAnswer sends the supplier's answer and the id of the lead.
+// sendTestLeadAnswer wraps the answer that the supplier would get, success or rejection, in an
+// answer for the operator. If the engine failed, it sends that error itself.
 func (a *Admin) sendTestLeadAnswer(ctx *fasthttp.RequestCtx, id market.RequestID, answer *engine.Answer, err error) {
 	if err == nil {
 		lead := answer.Lead.String()
@@ -128,8 +132,9 @@ func (a *Admin) sendTestLeadAnswer(ctx *fasthttp.RequestCtx, id market.RequestID
 	sendJSON(ctx, refused)
 }
 
-// sendExampleLead returns a made-up lead for a campaign, in the form that bench accepts: GET
-// bench/example. The lead passes the campaign's filters, and a buyer accepts its state.
+// sendExampleLead answers GET bench/example with a made-up lead for the campaign in the query.
+// The lead passes the campaign's filters, and a buyer accepts its state. An operator can send
+// it with POST bench.
 func (a *Admin) sendExampleLead(ctx *fasthttp.RequestCtx) {
 	e := a.requireEngine(ctx)
 	if e == nil {
@@ -152,7 +157,8 @@ func (a *Admin) sendExampleLead(ctx *fasthttp.RequestCtx) {
 	}{string(c.ID), nullIfEmpty(findAcceptedSupplier(catalog, c)), appendExampleLead(nil, c)})
 }
 
-// findAcceptedSupplier returns a supplier that may send leads into a campaign, or "".
+// findAcceptedSupplier returns the id of a supplier that may send leads to the campaign c, or
+// "".
 func findAcceptedSupplier(catalog *market.Catalog, c *market.Campaign) string {
 	for _, id := range slices.Sorted(maps.Keys(catalog.Suppliers)) {
 		if c.AcceptsSupplier(id) {
@@ -162,8 +168,8 @@ func findAcceptedSupplier(catalog *market.Catalog, c *market.Campaign) string {
 	return ""
 }
 
-// appendExampleLead appends the members of a made-up lead: those of a seeded lead, without
-// those that the campaign or its filters reject, and with those that they require.
+// appendExampleLead appends a made-up lead that fits the campaign c. It drops members that the
+// campaign or its filters would reject, and adds members that they require.
 func appendExampleLead(body []byte, c *market.Campaign) []byte {
 	made := fakedata.MakeLeads(fakedata.Request{Count: 1, Vertical: c.Vertical, State: findSellableState(c), Seed: rand.Int64()})
 	var object strictjson.Object
@@ -208,7 +214,7 @@ func appendExampleLead(body []byte, c *market.Campaign) []byte {
 	return append(body, '}')
 }
 
-// memberValueJSON returns a member's value as JSON.
+// memberValueJSON returns the value of a parsed member as JSON text again.
 func memberValueJSON(m *market.Member) []byte {
 	if m.Kind == market.JSONString {
 		return escape.AppendJSONString(nil, m.Text)
@@ -216,7 +222,8 @@ func memberValueJSON(m *market.Member) []byte {
 	return m.Text
 }
 
-// findSellableState returns a state that the campaign's filters pass and a buyer accepts, or CA.
+// findSellableState returns a US state that the campaign c and one of its buyers accept, or
+// California if there is no such state.
 func findSellableState(c *market.Campaign) market.USState {
 	places := fakedata.Places()
 	for i := range places {

@@ -7,16 +7,17 @@ import (
 	"pingpost/server/request"
 )
 
-// bodyRead is the user value that holds the body, once it is read.
+// bodyRead is the name under which a request stores its body once it has been read.
 const bodyRead = "body"
 
-// bodyExpected is the user value of a request whose client waits with the body. It is true
-// once the head is accepted.
+// bodyExpected is the name of a flag of requests that wait for permission to send their body
+// (Expect: 100-continue). The flag becomes true once the head is accepted.
 const bodyExpected = "body expected"
 
-// expectContinue answers a client that waits with its body (Expect: 100-continue): with
-// StatusContinue, or with the status of an answer that the head alone decides. So an
-// unauthenticated client is rejected before it sends a body.
+// expectContinue decides about a request that waits for permission to send its body (Expect:
+// 100-continue). It runs the handlers with the head alone. It returns StatusContinue if they
+// want the body, or the status of the answer. So an unauthenticated client is rejected before
+// it sends a body.
 func (a *Admin) expectContinue(ctx *fasthttp.RequestCtx) (status int) {
 	ctx.SetUserValue(bodyExpected, false)
 	a.answer(ctx)
@@ -28,8 +29,9 @@ func (a *Admin) expectContinue(ctx *fasthttp.RequestCtx) (status int) {
 	return ctx.Response.StatusCode()
 }
 
-// handleExpectedBody reports whether the client waits with the body. It then accepts the head, or
-// rejects a body over the limit.
+// handleExpectedBody is called by handlers before they read the body. It returns true if the
+// client still waits for permission to send it; the handler must then return. It has allowed
+// the body, or rejected one over limit with the error tooLarge.
 func (a *Admin) handleExpectedBody(ctx *fasthttp.RequestCtx, limit int, tooLarge httperror.Error) bool {
 	switch {
 	case ctx.UserValue(bodyExpected) == nil:
@@ -42,7 +44,8 @@ func (a *Admin) handleExpectedBody(ctx *fasthttp.RequestCtx, limit int, tooLarge
 	return true
 }
 
-// withBody reads a body of at most limit bytes before it calls the handler.
+// withBody returns a handler that reads the request's body before it calls h. A body over limit
+// gets the error tooLarge. The caller's credential is checked again after the body has arrived.
 func (a *Admin) withBody(limit int, tooLarge httperror.Error, h fasthttp.RequestHandler) fasthttp.RequestHandler {
 	return func(ctx *fasthttp.RequestCtx) {
 		if a.handleExpectedBody(ctx, limit, tooLarge) {
@@ -70,7 +73,8 @@ func bodyOf(ctx *fasthttp.RequestCtx) []byte {
 	return body
 }
 
-// rejectConcurrent answers 409 while another request is in the handler.
+// rejectConcurrent returns a handler that lets one request at a time into h, and answers 409 to
+// others. It protects changes of the whole configuration.
 func (a *Admin) rejectConcurrent(h fasthttp.RequestHandler) fasthttp.RequestHandler {
 	return func(ctx *fasthttp.RequestCtx) {
 		if !a.applying.TryLock() {

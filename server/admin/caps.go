@@ -14,7 +14,8 @@ import (
 	"pingpost/server/httperror"
 )
 
-// capUsage is a cap and its usage.
+// capUsage is a cap (a limit on leads or money per period) with the part of it that is used up,
+// in JSON.
 type capUsage struct {
 	Scope    string          `json:"of"`
 	Campaign *string         `json:"campaign"`
@@ -29,15 +30,16 @@ type capUsage struct {
 	Until    *string         `json:"until"`
 }
 
-// capList collects caps and their usage at now.
+// capList collects caps for the answer to GET caps, with their usage at the time now.
 type capList struct {
 	state *state.State
 	now   int64
 	caps  []capUsage
 }
 
-// listCapUsage lists the usage of all caps of the current configuration: GET caps. A campaign
-// selects the caps that apply there, a buyer those that apply to it.
+// listCapUsage answers GET caps with the usage of all caps in the active configuration. The
+// parameter campaign restricts it to caps that apply in that campaign, and buyer to those that
+// apply to that buyer.
 func (a *Admin) listCapUsage(ctx *fasthttp.RequestCtx) {
 	e := a.requireEngine(ctx)
 	if e == nil {
@@ -92,7 +94,8 @@ func (l *capList) addCaps(scope string, campaign market.CampaignID, buyer market
 	}
 }
 
-// capAmount returns a number of leads or an amount of money, as a cap's unit says.
+// capAmount returns the value n of a cap for JSON: as money if the cap limits money, and as a
+// number otherwise.
 func capAmount(unit market.CapUnit, n int64) any {
 	if unit == market.UnitMoney {
 		return market.Money(n)

@@ -15,7 +15,8 @@ import (
 	"pingpost/server/httperror"
 )
 
-// withOwner finds the supplier or buyer in the path.
+// withOwner returns a handler that finds the supplier or buyer (kind) in the path, and passes
+// it to h. It answers 404 if there never was one with this id.
 func (a *Admin) withOwner(kind event.ObjectKind, h func(*fasthttp.RequestCtx, *owner)) fasthttp.RequestHandler {
 	return func(ctx *fasthttp.RequestCtx) {
 		e := a.requireEngine(ctx)
@@ -32,7 +33,8 @@ func (a *Admin) withOwner(kind event.ObjectKind, h func(*fasthttp.RequestCtx, *o
 	}
 }
 
-// owner is the supplier or buyer of a path.
+// owner is the supplier or buyer that the request's path names. The handlers here change its
+// credentials.
 type owner struct {
 	engine *engine.Engine
 	kind   event.ObjectKind
@@ -40,12 +42,13 @@ type owner struct {
 	ref    market.Ref
 }
 
-// liveCredentials returns the owner's live credentials of a kind, oldest first.
+// liveCredentials returns the owner's valid credentials of one kind, such as API keys, oldest
+// first.
 func (o *owner) liveCredentials(kind event.CredentialKind) []state.Credential {
 	return o.engine.State().CredentialsOf(kind, o.kind, o.ref)
 }
 
-// secretsOf returns the live secrets of one of the owner's clients.
+// secretsOf returns the valid secrets of the owner's OAuth client with this id.
 func (o *owner) secretsOf(client string) (secrets []state.Credential) {
 	for _, c := range o.liveCredentials(event.CredentialOAuthClient) {
 		if c.Client == client {
@@ -55,8 +58,8 @@ func (o *owner) secretsOf(client string) (secrets []state.Credential) {
 	return secrets
 }
 
-// listClients lists an owner's OAuth clients with their live secrets: hint, creation, last
-// use and scopes.
+// listClients lists the OAuth clients of a supplier or buyer. For each valid secret it has the
+// hint, the scopes, and the times of creation and last use.
 func (a *Admin) listClients(ctx *fasthttp.RequestCtx, o *owner) {
 	type client struct {
 		ID      string             `json:"client_id"`
@@ -75,7 +78,8 @@ func (a *Admin) listClients(ctx *fasthttp.RequestCtx, o *owner) {
 	}{clients})
 }
 
-// scopedCredential is a client secret or a static token in a list, without its value.
+// scopedCredential describes a client secret or a static token in a list, by its hint and
+// without its value.
 type scopedCredential struct {
 	ID string `json:"id,omitempty"` // of a static token
 	credential
@@ -86,9 +90,10 @@ func newScopedCredential(c *state.Credential) scopedCredential {
 	return scopedCredential{credential: newCredential(c), Scopes: c.Scopes.Names()}
 }
 
-// addClientSecret creates a secret for an OAuth client, and the client with its first one. It
-// shows the secret once. Two are valid side by side; a third one replaces the secret that
-// the body names. Without scopes in the body it has those of the newest secret.
+// addClientSecret creates a secret for an OAuth client. The first secret also creates the
+// client. Only this answer shows the secret. Two secrets of a client may be valid. With a third
+// one the body must name the secret that it replaces. If the body has no scopes, the new secret
+// has those of the newest one.
 func (a *Admin) addClientSecret(ctx *fasthttp.RequestCtx, o *owner) {
 	client := pathParameter(ctx, "client")
 	if client == "" || len(client) > maxClient || strings.ContainsFunc(client, isInvalidInClientID) {
@@ -130,13 +135,14 @@ func (a *Admin) addClientSecret(ctx *fasthttp.RequestCtx, o *owner) {
 	}{client, secret, KeyHint(secret), scopes.Names()})
 }
 
-// maxClient is the longest client id, as in the configuration.
+// maxClient is the greatest length of an OAuth client's id in bytes. The configuration has the
+// same limit.
 const maxClient = 128
 
 func isInvalidInClientID(r rune) bool { return r <= ' ' || r > '~' || r == ':' }
 
-// readScopes parses {"scopes": […]} and returns the default if they are missing. If it returns
-// false, it has written the answer.
+// readScopes returns the scopes in the request's body, or defaultScopes if the body has no
+// scopes. If ok is false, it has already sent an error.
 func (a *Admin) readScopes(ctx *fasthttp.RequestCtx, defaultScopes event.TokenScopes) (scopes event.TokenScopes, ok bool) {
 	var body struct {
 		Scopes *[]string `json:"scopes"`
@@ -166,18 +172,21 @@ func (a *Admin) readScopes(ctx *fasthttp.RequestCtx, defaultScopes event.TokenSc
 	return scopes, scopes != 0
 }
 
-// revokeClient revokes all secrets of a client, and thereby its tokens.
+// revokeClient revokes all secrets of an OAuth client. Access tokens that the client got with
+// them end too.
 func (a *Admin) revokeClient(ctx *fasthttp.RequestCtx, o *owner) {
 	a.revokeMatching(ctx, o.engine, o.secretsOf(pathParameter(ctx, "client")), func(*state.Credential) bool { return true })
 }
 
-// revokeClientSecret revokes a secret of a client, and thereby its tokens.
+// revokeClientSecret revokes one secret of an OAuth client, by its hint. Access tokens that the
+// client got with it end too.
 func (a *Admin) revokeClientSecret(ctx *fasthttp.RequestCtx, o *owner) {
 	hint := pathParameter(ctx, "hint")
 	a.revokeMatching(ctx, o.engine, o.secretsOf(pathParameter(ctx, "client")), func(c *state.Credential) bool { return c.Hint == hint })
 }
 
-// sandboxOnly answers 404 outside a sandbox.
+// sandboxOnly returns a handler that calls h in a sandbox and answers 404 elsewhere. Static
+// tokens exist only in a sandbox.
 func (a *Admin) sandboxOnly(h func(*fasthttp.RequestCtx, *owner)) func(*fasthttp.RequestCtx, *owner) {
 	return func(ctx *fasthttp.RequestCtx, o *owner) {
 		if !a.operator.Sandbox() {
@@ -188,11 +197,11 @@ func (a *Admin) sandboxOnly(h func(*fasthttp.RequestCtx, *owner)) func(*fasthttp
 	}
 }
 
-// staticTokenID returns the id of a static token: the beginning of its hash. Hints are not
-// unique, because tokens from a configuration may begin alike.
+// staticTokenID returns the id of a static token in the API: the beginning of its hash. The
+// hint cannot be the id, because tokens from a configuration may begin alike.
 func staticTokenID(c *state.Credential) string { return hex.EncodeToString(c.Hash[:6]) }
 
-// listTokens lists an owner's static tokens.
+// listTokens lists the static tokens of a supplier or buyer, without their values.
 func (a *Admin) listTokens(ctx *fasthttp.RequestCtx, o *owner) {
 	sendJSON(ctx, struct {
 		Tokens []scopedCredential `json:"tokens"`
@@ -203,8 +212,9 @@ func (a *Admin) listTokens(ctx *fasthttp.RequestCtx, o *owner) {
 	})})
 }
 
-// addToken creates a static token and shows it once. It is valid until it is revoked.
-// Without scopes in the body it has all of them.
+// addToken creates a static bearer token for a supplier or buyer. Only this answer shows the
+// token, and it is valid until an operator revokes it. If the body has no scopes, the token has
+// all scopes.
 func (a *Admin) addToken(ctx *fasthttp.RequestCtx, o *owner) {
 	scopes, ok := a.readScopes(ctx, event.ScopePing|event.ScopePost|event.ScopeWebhook)
 	if !ok {

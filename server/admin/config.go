@@ -29,15 +29,18 @@ var (
 	errBadPassword      = httperror.New(401, errcode.Unauthorized, "The password is wrong. Send the configured password by HTTP Basic, with any user name.").AsWrongCredential()
 )
 
-// slowest limits the time to receive an operator's request or send an answer.
+// slowest limits the time to receive an operator's request, and half of the time to send the
+// answer.
 const slowest = 30 * time.Second
 
-// sendError answers with an error.
+// sendError answers with an error under a new request id. fields are the errors of single
+// fields of the payload.
 func (a *Admin) sendError(ctx *fasthttp.RequestCtx, failure httperror.Error, fields ...market.FieldError) {
 	httperror.Write(ctx, httperror.NewRequestID(), failure, fields...)
 }
 
-// sendEngineError answers with an error of the engine or the configuration.
+// sendEngineError answers with the HTTP status that fits an error of the engine or the
+// configuration: 404, 409, 422, or 503 for all others.
 func (a *Admin) sendEngineError(ctx *fasthttp.RequestCtx, err error) {
 	var problems *syntax.Problems
 	var rotation *engine.RotationError
@@ -57,7 +60,8 @@ func (a *Admin) sendEngineError(ctx *fasthttp.RequestCtx, err error) {
 	}
 }
 
-// fieldErrorsOf returns the problems of a document as field errors.
+// fieldErrorsOf returns the validation errors of a configuration document as field errors of an
+// answer, at most maxMistakes.
 func fieldErrorsOf(problems syntax.Problems) []market.FieldError {
 	problems = problems[:min(len(problems), maxMistakes)]
 	list := make([]market.FieldError, 0, len(problems))
@@ -71,10 +75,11 @@ func fieldErrorsOf(problems syntax.Problems) []market.FieldError {
 	return list
 }
 
-// maxMistakes is the most field errors in an answer.
+// maxMistakes is the greatest number of field errors in one answer.
 const maxMistakes = 200
 
-// requireEngine returns the engine. Before the start is complete, it writes a 503 and returns nil.
+// requireEngine returns the engine. While the exchange starts or stops there is no engine; it
+// then answers 503 and returns nil.
 func (a *Admin) requireEngine(ctx *fasthttp.RequestCtx) *engine.Engine {
 	e := a.operator.Engine()
 	if e == nil {
@@ -93,14 +98,16 @@ func (a *Admin) sendConfiguration(ctx *fasthttp.RequestCtx) {
 	ctx.SetBody(document)
 }
 
-// ConfigurationChanged lists the changes by a document.
+// ConfigurationChanged is the answer to a configuration document: the changes that it makes,
+// and remarks on it.
 type ConfigurationChanged struct {
 	Changes   []string `json:"changes"`
 	Unapplied []string `json:"unapplied"` // initial values that were not applied
 	Warnings  []string `json:"warnings"`  // about things that are allowed but probably unintended
 }
 
-// applyConfiguration applies a document; with ?dry=1 it only lists the changes.
+// applyConfiguration activates the configuration document in the request's body, and answers
+// with the changes. With ?dry=1 it only lists the changes.
 func (a *Admin) applyConfiguration(ctx *fasthttp.RequestCtx) {
 	document, variables, ok := a.readDocument(ctx)
 	if !ok {
@@ -119,8 +126,9 @@ func (a *Admin) applyConfiguration(ctx *fasthttp.RequestCtx) {
 // TypeApply is the media type of a document with the environment variables that it uses.
 const TypeApply = "application/vnd.pingpost.apply+json"
 
-// readDocument returns the document of a request and its variables. If it returns false, it
-// has written the answer.
+// readDocument returns the configuration document in the request's body. With the media type
+// TypeApply the body also has the variables that the document uses. If ok is false, it has
+// already sent an error.
 func (a *Admin) readDocument(ctx *fasthttp.RequestCtx) (document []byte, variables map[string]string, ok bool) {
 	if kind, _, _ := strings.Cut(string(ctx.Request.Header.ContentType()), ";"); !strings.EqualFold(strings.TrimSpace(kind), TypeApply) {
 		return bodyOf(ctx), nil, true
@@ -138,8 +146,8 @@ func (a *Admin) readDocument(ctx *fasthttp.RequestCtx) (document []byte, variabl
 	return []byte(*sent.Document), sent.Variables, true
 }
 
-// isDryRun accepts any value except a clear no. A document must not take effect because the
-// value was misspelt.
+// isDryRun reports whether the request has the parameter dry. Any value counts except 0, false
+// and no. So a misspelt value does not make a document take effect.
 func isDryRun(query *fasthttp.Args) bool {
 	if !query.Has("dry") {
 		return false
@@ -151,7 +159,8 @@ func isDryRun(query *fasthttp.Args) bool {
 	return true
 }
 
-// readJSON parses a small JSON object. If it returns false, it has written the answer.
+// readJSON decodes the request's body, which must be a JSON object, into the struct to which
+// into points. If it returns false, it has already sent an error.
 func (a *Admin) readJSON(ctx *fasthttp.RequestCtx, into any) bool {
 	err := strictjson.Unmarshal(bodyOf(ctx), into)
 	var syntax *strictjson.SyntaxError

@@ -17,7 +17,8 @@ import (
 	"pingpost/server/request"
 )
 
-// Configurer changes single entries of the configuration.
+// Configurer reads and changes single entries of the configuration, such as one buyer. The
+// exchange implements it.
 type Configurer interface {
 	// Items returns the current entries of a kind.
 	Items(kind canonical.Kind) ([]ConfigEntry, error)
@@ -30,7 +31,7 @@ type Configurer interface {
 	History(query HistoryQuery) (*HistoryPage, error)
 }
 
-// ConfigEntry is a current entry of the configuration.
+// ConfigEntry is an active entry of the configuration, such as one buyer, in JSON.
 type ConfigEntry struct {
 	ID       string          `json:"id"`
 	Owner    string          `json:"owner"`          // file or api
@@ -40,7 +41,8 @@ type ConfigEntry struct {
 	Document json.RawMessage `json:"document"`         // without secrets
 }
 
-// ConfigEntryChange is a requested change of an entry.
+// ConfigEntryChange is an operator's request to create, replace or remove one entry of the
+// configuration.
 type ConfigEntryChange struct {
 	canonical.Ref
 	Document []byte // JSON; nil: remove the entry
@@ -49,7 +51,8 @@ type ConfigEntryChange struct {
 	Dry      bool
 }
 
-// ConfigEntryChanged is the result of a change.
+// ConfigEntryChanged is the result of a ConfigEntryChange: the differences, and remarks on
+// them.
 type ConfigEntryChanged struct {
 	ETag      string   `json:"etag,omitempty"` // empty: the entry was removed
 	Changes   []string `json:"changes"`
@@ -57,8 +60,8 @@ type ConfigEntryChanged struct {
 	Warnings  []string `json:"warnings"`
 }
 
-// ConfigEntryConflict says why an entry cannot be changed. After a concurrent change it contains
-// both versions.
+// ConfigEntryConflict is the error for an entry that cannot be changed as requested. If another
+// operator changed the entry meanwhile, it contains both versions.
 type ConfigEntryConflict struct {
 	Message string
 	Both    bool
@@ -68,7 +71,7 @@ type ConfigEntryConflict struct {
 
 func (c *ConfigEntryConflict) Error() string { return c.Message }
 
-// maxItem is the most bytes of an entry.
+// maxItem is the greatest size of a configuration entry in bytes.
 const maxItem = 1 << 20
 
 func (a *Admin) addConfigEntryRoutes(add, addLarge func(method, path string, h fasthttp.RequestHandler)) {
@@ -109,7 +112,8 @@ func (a *Admin) sendConfigEntry(ctx *fasthttp.RequestCtx, ref canonical.Ref) {
 	sendJSON(ctx, item)
 }
 
-// sendConfigDefaults sends the defaults of each kind of entry: GET config/defaults.
+// sendConfigDefaults answers GET config/defaults with the default values of each kind of
+// configuration entry.
 func (a *Admin) sendConfigDefaults(ctx *fasthttp.RequestCtx) {
 	defaults, err := canonical.DefaultEntries()
 	if err != nil {
@@ -118,7 +122,8 @@ func (a *Admin) sendConfigDefaults(ctx *fasthttp.RequestCtx) {
 	sendJSON(ctx, defaults)
 }
 
-// changeConfigEntry applies an entry, or removes it if the body is nil.
+// changeConfigEntry creates or replaces the configuration entry ref by the body of a PUT, or
+// removes it for a DELETE.
 func (a *Admin) changeConfigEntry(ctx *fasthttp.RequestCtx, ref canonical.Ref, body []byte) {
 	change := &ConfigEntryChange{Ref: ref, Dry: isDryRun(ctx.QueryArgs()), By: callerNameOf(ctx)}
 	if string(ctx.Method()) == fasthttp.MethodPut {
@@ -143,8 +148,8 @@ func (a *Admin) changeConfigEntry(ctx *fasthttp.RequestCtx, ref canonical.Ref, b
 	sendJSON(ctx, changed)
 }
 
-// requireJSONObject returns a body that is a JSON object. If it returns nil, it has written the
-// answer.
+// requireJSONObject returns the body if it is a JSON object. Otherwise it answers with an error
+// and returns nil.
 func (a *Admin) requireJSONObject(ctx *fasthttp.RequestCtx, body []byte) []byte {
 	var members map[string]json.RawMessage
 	if err := json.Unmarshal(body, &members); err != nil || members == nil {
@@ -154,8 +159,10 @@ func (a *Admin) requireJSONObject(ctx *fasthttp.RequestCtx, body []byte) []byte 
 	return body
 }
 
-// readIfMatch returns the version that a change is based on, so that no operator
-// overwrites another's change unseen.
+// readIfMatch returns the ETag of the version on which the operator based a change, from the
+// header If-Match. A new entry needs If-None-Match: * instead, and has an empty ETag. So
+// operators cannot overwrite each other's changes by mistake. If ok is false, it has already
+// sent an error.
 func (a *Admin) readIfMatch(ctx *fasthttp.RequestCtx, put bool) (etag string, ok bool) {
 	match := string(ctx.Request.Header.Peek("If-Match"))
 	fresh := string(ctx.Request.Header.Peek("If-None-Match"))
@@ -193,7 +200,8 @@ func (a *Admin) sendConfigEntryError(ctx *fasthttp.RequestCtx, ref canonical.Ref
 	}
 }
 
-// sendConfigConflict adds both versions to the error, if there are two.
+// sendConfigConflict answers 409. If another operator changed the entry meanwhile, the answer
+// has both versions.
 func (a *Admin) sendConfigConflict(ctx *fasthttp.RequestCtx, conflict *ConfigEntryConflict) {
 	a.sendError(ctx, httperror.New(409, errcode.Conflict, conflict.Message))
 	if !conflict.Both {
@@ -206,7 +214,7 @@ func (a *Admin) sendConfigConflict(ctx *fasthttp.RequestCtx, conflict *ConfigEnt
 	addErrorMembers(ctx, map[string]any{"current": conflict.Current, "sent": sent})
 }
 
-// HistoryQuery selects changes of the configuration.
+// HistoryQuery selects one page of the configuration's history.
 type HistoryQuery struct {
 	Kind  canonical.Kind // empty: all
 	ID    string         // of that kind; empty: all
@@ -214,13 +222,14 @@ type HistoryQuery struct {
 	After uint32 // a version; returns older ones; zero: from the newest on
 }
 
-// HistoryPage is a page of changes, newest first.
+// HistoryPage is one page of the configuration's history, newest version first.
 type HistoryPage struct {
 	Entries []HistoryEntry
 	Next    uint32 // version after which the next page starts; zero: no more pages
 }
 
-// HistoryEntry is a version of the configuration and its changes.
+// HistoryEntry is one version of the configuration, with its differences from the version
+// before.
 type HistoryEntry struct {
 	Version uint32          `json:"version"`
 	At      *time.Time      `json:"at"` // null: an earlier version of the program did not record it
@@ -231,7 +240,7 @@ type HistoryEntry struct {
 	Lost    bool            `json:"lost,omitempty"` // its document, or the one before it, cannot be read
 }
 
-// HistoryChange is one difference.
+// HistoryChange is one value that differs between two versions of the configuration.
 type HistoryChange struct {
 	Path   string          `json:"path"`
 	Before json.RawMessage `json:"before,omitempty"` // absent: it was added
@@ -267,7 +276,8 @@ func (a *Admin) sendConfigHistory(ctx *fasthttp.RequestCtx) {
 	sendJSON(ctx, answer)
 }
 
-// readHistoryQuery parses the query. If it returns false, it has written the answer.
+// readHistoryQuery parses the query parameters of GET config/history. If ok is false, it has
+// already sent an error.
 func (a *Admin) readHistoryQuery(ctx *fasthttp.RequestCtx) (q HistoryQuery, ok bool) {
 	args := ctx.QueryArgs()
 	bad := func(field, expected string) (HistoryQuery, bool) {

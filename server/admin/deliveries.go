@@ -12,11 +12,11 @@ import (
 	"pingpost/server/httperror"
 )
 
-// maxDeliveries is the most deliveries in an answer.
+// maxDeliveries is the greatest number of deliveries in one answer.
 const maxDeliveries = 1000
 
-// listDeliveries lists open deliveries, oldest first; with ?state=unknown only those that
-// wait for an operator.
+// listDeliveries lists the leads with an unfinished delivery to a buyer, oldest first. With
+// ?state=unknown it lists only deliveries that wait for an operator's decision.
 func (a *Admin) listDeliveries(ctx *fasthttp.RequestCtx) {
 	e := a.requireEngine(ctx)
 	if e == nil {
@@ -53,7 +53,7 @@ func deliveryStateOf(p *state.OpenPost) string {
 	return market.DeliveryPending.String()
 }
 
-// openDelivery is an open delivery in a list.
+// openDelivery is an unfinished delivery of a lead to a buyer, in JSON.
 type openDelivery struct {
 	Lead     string `json:"lead_id"`
 	State    string `json:"state"`
@@ -76,8 +76,8 @@ func newOpenDelivery(s *state.State, post *state.OpenPost) openDelivery {
 	return d
 }
 
-// resolveDelivery applies an operator's decision on an unknown delivery: resend, confirm or
-// release.
+// resolveDelivery carries out an operator's decision on a delivery with an unknown result.
+// resend posts the lead again, confirm counts it as sold, and release gives it back as unsold.
 func (a *Admin) resolveDelivery(ctx *fasthttp.RequestCtx) {
 	e := a.requireEngine(ctx)
 	if e == nil {
@@ -105,7 +105,8 @@ func (a *Admin) resolveDelivery(ctx *fasthttp.RequestCtx) {
 	ctx.SetStatusCode(fasthttp.StatusNoContent)
 }
 
-// pauseHandler pauses or resumes a campaign or a buyer.
+// pauseHandler returns the handler that pauses a campaign or buyer, or, with paused unset,
+// resumes it. kind is "campaigns" or "buyers".
 func (a *Admin) pauseHandler(kind string, paused bool) fasthttp.RequestHandler {
 	target := event.ObjectCampaign
 	if kind == "buyers" {

@@ -9,29 +9,30 @@ import (
 	"pingpost/server/httperror"
 )
 
-// Eraser erases the personal data of a person. The error is engine.ErrNotFound if the log
-// has no lead of an id. After another error some leads may be erased; repeating the request
-// is safe.
+// Eraser erases the contact data of a person for good. The exchange implements it. The error is
+// engine.ErrNotFound if the log has no lead with the given id. After another error some leads
+// may be erased; the operator can safely repeat the request.
 type Eraser interface {
 	Erase(who *Erasure) (Erased, error)
 }
 
-// Erasure identifies a person by one of the first three fields. The phone number is in
-// E.164 form.
+// Erasure is a request to erase a person, identified by a lead id, a phone number (E.164) or an
+// e-mail address. Exactly one of the three is set.
 type Erasure struct {
 	Lead         market.LeadID
 	Phone, Email string
 	By           string // the operator
 }
 
-// Erased is the result of an erasure.
+// Erased is the result of an erasure: how many leads it erased, and which matching leads it
+// could not erase.
 type Erased struct {
 	Leads          int         `json:"erased"`
 	NotErasedCount int         `json:"left"`       // number of leads that could not be erased
 	NotErased      []NotErased `json:"left_leads"` // the first of them
 }
 
-// NotErased is a lead that could not be erased.
+// NotErased is a lead that matches an erasure but could not be erased, with the reason.
 type NotErased struct {
 	Lead   string          `json:"lead_id"`
 	Reason NotErasedReason `json:"reason"`
@@ -48,7 +49,8 @@ const (
 
 const maxNotErased = 1000
 
-// AddNotErased adds a lead that could not be erased.
+// AddNotErased records a lead that could not be erased. It counts all of them and lists the
+// first maxNotErased.
 func (e *Erased) AddNotErased(lead market.LeadID, reason NotErasedReason) {
 	if e.NotErasedCount++; len(e.NotErased) < maxNotErased {
 		e.NotErased = append(e.NotErased, NotErased{lead.String(), reason})
@@ -57,8 +59,8 @@ func (e *Erased) AddNotErased(lead market.LeadID, reason NotErasedReason) {
 
 var errEraseUnderWay = httperror.New(503, errcode.Unavailable, "Another erasure is running. Send this request again after the time in Retry-After.")
 
-// eraseHandler erases a person. It takes as long as reading the log, and half a minute more if a
-// lead is being delivered.
+// eraseHandler returns the handler that erases a person, one request at a time. A request takes
+// as long as reading the log, and half a minute more if a matching lead is being delivered.
 func (a *Admin) eraseHandler() fasthttp.RequestHandler {
 	running := make(chan struct{}, 1)
 	return func(ctx *fasthttp.RequestCtx) {
@@ -90,8 +92,9 @@ func (a *Admin) eraseHandler() fasthttp.RequestHandler {
 	}
 }
 
-// readErasure parses the request. If it returns false, it has written the answer. Field errors
-// do not quote values, which are personal.
+// readErasure parses the request's body. wrong is a field error for the caller to send; it does
+// not quote the value, which is personal. If ok is false, readErasure has already sent another
+// error.
 func (a *Admin) readErasure(ctx *fasthttp.RequestCtx) (who *Erasure, wrong *market.FieldError, ok bool) {
 	var body struct {
 		Lead  string `json:"lead"`

@@ -12,8 +12,9 @@ import (
 	"pingpost/server/httperror"
 )
 
-// Explainer reads the history of a lead or an auction from the log, without contact data.
-// The documents are JSON. The error is engine.ErrNotFound if the log has no such thing.
+// Explainer returns the course of a lead or an auction, read from the log, as JSON without
+// contact data. The exchange implements it. The error is engine.ErrNotFound if the log has no
+// such lead or auction.
 type Explainer interface {
 	ExplainLead(id market.LeadID) (document []byte, err error)
 	ExplainAuction(id market.AuctionID) (document []byte, err error)
@@ -25,23 +26,25 @@ type Explainer interface {
 	ExplainSellers(supplier, theirs string) (document []byte, err error)
 }
 
-// AmbiguousSupplier says that several suppliers have an auction of the same id.
+// AmbiguousSupplier is the error for an auction id that several suppliers have used. Names
+// lists them, so that the operator can choose one.
 type AmbiguousSupplier struct{ Names []string }
 
 func (e *AmbiguousSupplier) Error() string {
 	return "several suppliers have an auction of this id: " + strings.Join(e.Names, ", ")
 }
 
-// maxExplained is the most concurrent lookups. Each reads files for up to a second.
+// maxExplained is the number of explanations that may run at the same time. Each reads files
+// for up to a second.
 const maxExplained = 2
 
-// maxSellersID is the longest auction id of a seller, in bytes.
+// maxSellersID is the greatest length in bytes of an id that a seller gave its auction.
 const maxSellersID = 1024
 
 var errTooManyExplains = httperror.New(503, errcode.Unavailable, "Too many leads or auctions are being looked up in the log. Send this request again after the time in Retry-After.")
 
-// explainHandler explains a lead or auction. The id is in the path, or in the query if it
-// contains characters that a path cannot.
+// explainHandler returns the handler that explains a lead or an auction. The id is in the path,
+// or in the query parameter id if it contains characters that a path cannot.
 func (a *Admin) explainHandler() fasthttp.RequestHandler {
 	places := make(chan struct{}, maxExplained)
 	return func(ctx *fasthttp.RequestCtx) {
@@ -79,9 +82,10 @@ func (a *Admin) explainHandler() fasthttp.RequestHandler {
 	}
 }
 
-// explain looks up an id: with a supplier, that supplier's auction; otherwise by the form
-// of the id. A selling pingpost exchange gives its auctions ids in our form, so an id that
-// is not ours may be a seller's.
+// explain returns the explanation for an id. With a supplier, the id is the supplier's own id
+// of an auction. Without one, the form of the id says which kind of id it is. A seller that
+// runs pingpost too uses ids of the same form. So if this exchange does not know the id,
+// explain also tries it as a seller's id.
 func (a *Admin) explain(id, supplier string) ([]byte, error) {
 	look := a.explanationByID(id)
 	if supplier != "" || look == nil {
@@ -96,7 +100,8 @@ func (a *Admin) explain(id, supplier string) ([]byte, error) {
 	return document, err
 }
 
-// explanationByID returns the lookup for an id in our form, or nil.
+// explanationByID returns the function that explains an id of this exchange's own form: of a
+// lead, an auction, a ping or a request. It returns nil for other texts.
 func (a *Admin) explanationByID(text string) func() ([]byte, error) {
 	if id, ok := market.ParseLeadID(text); ok {
 		return func() ([]byte, error) { return a.operator.ExplainLead(id) }

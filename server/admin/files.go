@@ -9,8 +9,8 @@ import (
 	"pingpost/server/request"
 )
 
-// addDashboardRoutes adds the files of the dashboard. They contain no data and need no
-// authentication; the page loads data through the API.
+// addDashboardRoutes registers the files of the dashboard. They need no authentication, because
+// they contain no data: the page loads all data through the API.
 func (a *Admin) addDashboardRoutes(routes *router.Router) {
 	for _, at := range dashboard.Paths() {
 		serve := a.rejectUnknownParameters("GET", at, fileHandler(dashboard.FindFile(at)))
@@ -28,11 +28,12 @@ func fileHandler(file *apidocs.File) fasthttp.RequestHandler {
 	}
 }
 
-// sendFile sends a file, or 304 if the client has it. It reports whether it sent the body.
+// sendFile answers with a file, or with 304 if the client's copy is current. It reports whether
+// it sent the body.
 func sendFile(ctx *fasthttp.RequestCtx, file *apidocs.File) bool {
 	form := file.FormFor(&ctx.Request.Header)
 	return file.Send(ctx, form, request.MatchesETag(&ctx.Request.Header, form.Tag))
 }
 
-// serveOpenAPI sends the OpenAPI document of the admin API: GET openapi.yaml.
+// serveOpenAPI answers GET openapi.yaml with the OpenAPI document of the admin API.
 func (a *Admin) serveOpenAPI(ctx *fasthttp.RequestCtx) { sendFile(ctx, apidocs.Admin()) }

@@ -15,11 +15,11 @@ import (
 	"pingpost/server/httperror"
 )
 
-// maxFundsNote is the longest note of a top-up, in bytes.
+// maxFundsNote is the greatest length in bytes of the note that an operator adds to a top-up.
 const maxFundsNote = 256
 
-// sendBalance sends a buyer's balance and the part of it that open posts reserve. A buyer
-// without an account has no balance.
+// sendBalance answers with a buyer's balance, and the part of it that open posts have reserved.
+// If the buyer has no account, the answer has no balance.
 func (a *Admin) sendBalance(ctx *fasthttp.RequestCtx) {
 	e := a.requireEngine(ctx)
 	if e == nil {
@@ -42,7 +42,7 @@ func (a *Admin) sendBalance(ctx *fasthttp.RequestCtx) {
 	sendJSON(ctx, &funds)
 }
 
-// topUpBalance adds to a buyer's balance.
+// topUpBalance adds an amount to a buyer's balance. A negative amount corrects a mistake.
 func (a *Admin) topUpBalance(ctx *fasthttp.RequestCtx) {
 	var body struct {
 		Amount json.RawMessage `json:"amount"`
@@ -81,7 +81,8 @@ func (a *Admin) topUpBalance(ctx *fasthttp.RequestCtx) {
 
 const expectedMovement = "a number other than zero, from -1000000 to 1000000, with at most six decimals"
 
-// parseFundsAmount parses an amount. A negative one corrects a mistake.
+// parseFundsAmount parses the amount of a top-up: a decimal number other than zero, which may
+// be negative.
 func parseFundsAmount(text []byte) (market.Money, bool) {
 	digits, negative := bytes.CutPrefix(text, []byte("-"))
 	amount, err := market.ParseMoney(digits)

@@ -10,7 +10,8 @@ import (
 	"pingpost/server/httperror"
 )
 
-// encodeJSON returns a value as JSON without a line feed. Each type here encodes.
+// encodeJSON returns a value as JSON without a final line feed. It panics if the value has no
+// JSON form, which no answer of this package has.
 func encodeJSON(document any) []byte {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
@@ -21,25 +22,29 @@ func encodeJSON(document any) []byte {
 	return bytes.TrimSuffix(text.Bytes(), []byte{'\n'})
 }
 
-// sendJSON answers with a value as JSON.
+// sendJSON answers with a value as JSON. It leaves the status unchanged, which is 200 by
+// default.
 func sendJSON(ctx *fasthttp.RequestCtx, document any) {
 	ctx.SetContentType(httperror.TypeJSON)
 	ctx.SetBody(append(encodeJSON(document), '\n'))
 }
 
-// sendUncachedJSON answers with a value as JSON that caches must not store.
+// sendUncachedJSON answers with a value as JSON, and forbids browsers and proxies to store the
+// answer.
 func sendUncachedJSON(ctx *fasthttp.RequestCtx, document any) {
 	ctx.Response.Header.Set("Cache-Control", "no-store")
 	sendJSON(ctx, document)
 }
 
-// sendNewSecret answers 201 with a new secret, which no later answer shows again.
+// sendNewSecret answers 201 with a new secret. No later answer shows the secret again, and
+// caches must not store it.
 func sendNewSecret(ctx *fasthttp.RequestCtx, document any) {
 	ctx.SetStatusCode(fasthttp.StatusCreated)
 	sendUncachedJSON(ctx, document)
 }
 
-// convertAll converts the elements of a list. The result is never nil, so that its JSON is [].
+// convertAll converts each element of a list. The result is never nil, so an empty list becomes
+// [] in JSON.
 func convertAll[T, J any](list []T, convert func(*T) J) []J {
 	converted := make([]J, len(list))
 	for i := range list {
@@ -48,7 +53,7 @@ func convertAll[T, J any](list []T, convert func(*T) J) []J {
 	return converted
 }
 
-// nullIfEmpty returns nil, whose JSON is null, for an empty text.
+// nullIfEmpty returns nil for an empty text, so that it becomes null in JSON.
 func nullIfEmpty(text string) *string {
 	if text == "" {
 		return nil
@@ -56,10 +61,11 @@ func nullIfEmpty(text string) *string {
 	return &text
 }
 
-// formatExactTime formats Unix nanoseconds with full precision.
+// formatExactTime formats a time in Unix nanoseconds as RFC 3339 with all its digits.
 func formatExactTime(at int64) string { return time.Unix(0, at).UTC().Format(time.RFC3339Nano) }
 
-// formatTimeOrNull formats Unix nanoseconds in whole seconds. It returns nil for zero.
+// formatTimeOrNull formats a time in Unix nanoseconds as RFC 3339 in whole seconds. It returns
+// nil for 0, which becomes null in JSON.
 func formatTimeOrNull(at int64) *string {
 	if at == 0 {
 		return nil

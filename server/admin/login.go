@@ -27,7 +27,8 @@ const (
 	pathOneAPIToken = "/admin/v1/api-tokens/{id}"
 )
 
-// addAccessRoutes adds the paths of sessions, users and API tokens.
+// addAccessRoutes registers the operations on sessions, users and API tokens with the function
+// add.
 func (a *Admin) addAccessRoutes(add func(method, path string, h fasthttp.RequestHandler)) {
 	add("GET", pathSession, a.sendSession)
 	add("DELETE", pathSession, a.logout)
@@ -46,10 +47,12 @@ var (
 	errTooManyHashes = httperror.New(503, errcode.Unavailable, "Too many passwords are being checked at once. Try again after the time in Retry-After.")
 )
 
-// login starts a session for a user's password, or for the configured password with a name
-// that is not a user's. An unknown name takes as long as a known one. Failures count per
-// client network and per name, because a check costs more than any other request. Over the
-// limit no password is checked.
+// login starts a session for a user with the right password. It also accepts the configured
+// password, with a name that belongs to no user. An unknown name takes as long to reject as a
+// wrong password.
+//
+// Checking a password costs more than any other request. So failures count per client network
+// and per name, and over the limit no password is checked.
 func (a *Admin) login(ctx *fasthttp.RequestCtx) {
 	if request.IsCrossOrigin(&ctx.Request.Header) {
 		a.sendError(ctx, errCrossOrigin)
@@ -91,8 +94,9 @@ func (a *Admin) login(ctx *fasthttp.RequestCtx) {
 	}
 }
 
-// countLoginAttempt counts an attempt as failed. It returns the time to wait if there were too
-// many.
+// countLoginAttempt counts a login from a client network under a user name as failed. The
+// caller undoes it after a success. If there were too many failures, it returns how long to
+// wait.
 func (t *sessionStore) countLoginAttempt(from netip.Prefix, name string, now int64) (wait time.Duration) {
 	ok, wait, _ := t.byNetwork.Take(from, now)
 	if !ok {
@@ -105,7 +109,8 @@ func (t *sessionStore) countLoginAttempt(from netip.Prefix, name string, now int
 	return 0
 }
 
-// uncountLoginAttempt undoes countLoginAttempt.
+// uncountLoginAttempt undoes countLoginAttempt, because the login succeeded or the password
+// could not be checked.
 func (t *sessionStore) uncountLoginAttempt(from netip.Prefix, name string) {
 	t.byNetwork.Refund(from)
 	t.byName.Refund(name)
@@ -119,7 +124,8 @@ func (a *Admin) sendHashingError(ctx *fasthttp.RequestCtx, err error) {
 	a.sendError(ctx, hashingError(err))
 }
 
-// hashingError returns the error for a password that could not be checked.
+// hashingError returns the API error for a password that could not be checked, because too many
+// checks run at the same time or hashing failed.
 func hashingError(err error) httperror.Error {
 	if errors.Is(err, passphrase.ErrBusy) {
 		return errTooManyHashes
@@ -127,7 +133,8 @@ func hashingError(err error) httperror.Error {
 	return httperror.New(503, errcode.Unavailable, err.Error())
 }
 
-// startSession answers a successful login.
+// startSession creates a session after a successful login, and answers with its cookie and a
+// description of the user. user is zero for the configured password.
 func (a *Admin) startSession(ctx *fasthttp.RequestCtx, name string, user state.User) {
 	who := principal{name: name, role: user.Role, hasAccount: true}
 	if user.Name == "" {
@@ -155,13 +162,13 @@ func (a *Admin) setSessionCookie(ctx *fasthttp.RequestCtx, value string, seconds
 	ctx.Response.Header.SetCookie(&cookie)
 }
 
-// sendSession describes the caller.
+// sendSession answers GET session with the caller's name, role and, in a session, CSRF token.
 func (a *Admin) sendSession(ctx *fasthttp.RequestCtx) {
 	who := principalFrom(ctx)
 	sendUncachedJSON(ctx, a.describePrincipal(&who))
 }
 
-// principalDocument describes a caller.
+// principalDocument describes the authenticated caller in JSON.
 type principalDocument struct {
 	Name    string  `json:"name"`
 	Role    string  `json:"role"`
@@ -182,7 +189,8 @@ func (a *Admin) describePrincipal(who *principal) principalDocument {
 	return document
 }
 
-// logout ends the caller's session and deletes the cookie.
+// logout ends the caller's session and deletes its cookie. Without a session it only answers
+// 204.
 func (a *Admin) logout(ctx *fasthttp.RequestCtx) {
 	if s := principalFrom(ctx).session; s != nil {
 		a.sessions.endSession(s)
@@ -191,8 +199,8 @@ func (a *Admin) logout(ctx *fasthttp.RequestCtx) {
 	ctx.SetStatusCode(fasthttp.StatusNoContent)
 }
 
-// parseUserName returns a user's name in lower case, because names that differ only in case
-// would be confused. It returns false for an invalid name.
+// parseUserName returns a user name in lower case, because people confuse names that differ
+// only in case. It returns false if the name has forbidden characters or a forbidden length.
 func parseUserName(given string) (name string, ok bool) {
 	name = strings.Map(toLowerASCII, given)
 	if name == "" || len(name) > maxActor || strings.ContainsFunc(name, isInvalidInUserName) {
@@ -201,8 +209,8 @@ func parseUserName(given string) (name string, ok bool) {
 	return name, strings.Trim(name, "._-@+") == name
 }
 
-// toLowerASCII converts ASCII letters to lower case. It leaves others unchanged: the Kelvin
-// sign would become a k.
+// toLowerASCII converts an ASCII letter to lower case. It leaves other letters unchanged,
+// because Unicode's rules would turn the Kelvin sign into a k.
 func toLowerASCII(r rune) rune {
 	if r >= 'A' && r <= 'Z' {
 		return r + 'a' - 'A'

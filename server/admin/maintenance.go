@@ -14,7 +14,7 @@ import (
 	"pingpost/server/httperror"
 )
 
-// Archiver controls the backup.
+// Archiver starts the backup and reports its progress. The exchange implements it.
 type Archiver interface {
 	// BackUp starts shipping now, without waiting for the next interval or retry. It
 	// returns false if no backup is configured.
@@ -22,7 +22,7 @@ type Archiver interface {
 	Backup() Backup
 }
 
-// Backup is the status of the backup.
+// Backup is the progress of the backup, in JSON.
 type Backup struct {
 	Configured bool    `json:"configured"`
 	Shipped    uint64  `json:"shipped_seq"` // last log entry that it contains
@@ -44,7 +44,8 @@ func (a *Admin) startBackup(ctx *fasthttp.RequestCtx) {
 	}{at})
 }
 
-// sendStateHash sends the hash of the state and its position in the log.
+// sendStateHash answers with a hash of the exchange's whole state and the log entry to which it
+// belongs. Two copies of an exchange with equal hashes have equal states.
 func (a *Admin) sendStateHash(ctx *fasthttp.RequestCtx) {
 	seq, hash, err := a.operator.Hash()
 	if err != nil {
@@ -59,7 +60,8 @@ func (a *Admin) sendStateHash(ctx *fasthttp.RequestCtx) {
 
 var errProfile = httperror.New(503, errcode.Unavailable, "The profile failed; another one may be running. Send this request again after the time in Retry-After.")
 
-// serveProfile serves Go's profiles. Errors have the form of the API.
+// serveProfile serves the Go runtime's profiles (pprof). It replaces the library's error
+// answers by errors in the form of the API.
 func (a *Admin) serveProfile(ctx *fasthttp.RequestCtx) {
 	switch name := pathParameter(ctx, "name"); {
 	case name == "profile":

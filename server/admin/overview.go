@@ -22,14 +22,15 @@ import (
 	"pingpost/server/metrics"
 )
 
-// StatusReporter describes the process. It is called once there is an engine.
+// StatusReporter returns facts about the running exchange. The exchange implements it. It is
+// called only after the engine exists.
 type StatusReporter interface {
 	Standing() ProcessStatus
 	// Now returns the exchange's time, in Unix nanoseconds.
 	Now() int64
 }
 
-// ProcessStatus describes the process.
+// ProcessStatus has the facts about the running exchange that the overview shows.
 type ProcessStatus struct {
 	Tenant, Version string
 	Since           time.Time
@@ -39,7 +40,8 @@ type ProcessStatus struct {
 
 var errTooManyStreams = httperror.New(503, errcode.Unavailable, "Too many event streams are open. Close a dashboard page, or try again after the time in Retry-After.")
 
-// overviewCache builds the overview at most once a second, for all clients.
+// overviewCache builds the dashboard's overview at most about once a second, however many
+// clients ask for it.
 type overviewCache struct {
 	admin *Admin
 	watch *metrics.History
@@ -51,10 +53,11 @@ type overviewCache struct {
 }
 
 // overviewMaxAge is how long an overview is reused. It is less than a second, so that each
-// event of a stream has a new one.
+// event of the live stream, sent once a second, has a new overview.
 const overviewMaxAge = 900 * time.Millisecond
 
-// cachedOverviewJSON returns the overview as JSON, or nil if there is no engine.
+// cachedOverviewJSON returns the overview as JSON, at most overviewMaxAge old. It returns nil
+// while the exchange starts or stops.
 func (o *overviewCache) cachedOverviewJSON(now time.Time) []byte {
 	e := o.admin.operator.Engine()
 	if e == nil {
@@ -68,8 +71,8 @@ func (o *overviewCache) cachedOverviewJSON(now time.Time) []byte {
 	return o.cached
 }
 
-// overviewEvent returns the overview as a server-sent event. A panic while building it ends the
-// streams only.
+// overviewEvent returns the overview as a server-sent event, or nil to end all streams. If
+// building it panics, it reports a fault and returns nil.
 func (o *overviewCache) overviewEvent() (event []byte) {
 	defer func() {
 		if cause := recover(); cause != nil {
@@ -115,7 +118,7 @@ func (o *overviewCache) build(now time.Time, e *engine.Engine) *overview {
 	return all
 }
 
-// sendOverview sends the overview: GET overview.
+// sendOverview answers GET overview with the figures that the dashboard's start page shows.
 func (a *Admin) sendOverview(ctx *fasthttp.RequestCtx) {
 	document := a.overviews.cachedOverviewJSON(time.Now())
 	if document == nil {
@@ -127,7 +130,8 @@ func (a *Admin) sendOverview(ctx *fasthttp.RequestCtx) {
 	ctx.SetBody(document)
 }
 
-// streamOverview sends the overview now and once a second: GET live.
+// streamOverview answers GET live with a stream of server-sent events: the overview now, and a
+// new one every second.
 func (a *Admin) streamOverview(ctx *fasthttp.RequestCtx) {
 	first := a.live.makeEvent()
 	if first == nil {
@@ -143,7 +147,7 @@ func (a *Admin) streamOverview(ctx *fasthttp.RequestCtx) {
 	s.sendAnswer(ctx)
 }
 
-// overview is the JSON form of the overview.
+// overview has the figures of the dashboard's start page, in JSON.
 type overview struct {
 	At          string             `json:"at"`
 	Tenant      string             `json:"tenant"`
@@ -221,7 +225,8 @@ type (
 	}
 )
 
-// lastMinuteLatency returns latencies of the last minute.
+// lastMinuteLatency returns the median and 99th percentile of auction, ingest and commit times
+// in the last minute.
 func lastMinuteLatency(g *metrics.Summary) overviewLatency {
 	auction, ingest, commit := g.Now.Auction.Since(&g.MinuteAgo.Auction), g.Now.Ingest.Since(&g.MinuteAgo.Ingest), g.Now.Commit.Since(&g.MinuteAgo.Commit)
 	return overviewLatency{
@@ -230,7 +235,8 @@ func lastMinuteLatency(g *metrics.Summary) overviewLatency {
 	}
 }
 
-// quantileMilliseconds returns a quantile, or nil for an empty histogram.
+// quantileMilliseconds returns a quantile of the recorded times in milliseconds, such as the
+// median for share 0.5. It returns nil if no times were recorded.
 func quantileMilliseconds(c *metrics.HistogramCounts, share float64) *float64 {
 	at, ok := c.Quantile(share)
 	if !ok {
@@ -242,10 +248,12 @@ func quantileMilliseconds(c *metrics.HistogramCounts, share float64) *float64 {
 
 func roundToThousandths(x float64) float64 { return math.Round(x*1000) / 1000 }
 
-// maxOverviewBuyers is the most buyers in an overview: those with the most pings and posts.
+// maxOverviewBuyers is the greatest number of buyers in an overview. Those with the most pings,
+// posts and sales come first.
 const maxOverviewBuyers = 200
 
-// collectBuyers returns the buyers of the current configuration with their recent counts.
+// collectBuyers returns the configured buyers with their counts of the last ten minutes, the
+// busiest first.
 func (o *overviewCache) collectBuyers(e *engine.Engine, g *metrics.Summary) []overviewBuyer {
 	all := []overviewBuyer{}
 	catalog := e.Catalog()
@@ -271,8 +279,9 @@ func newOverviewBuyer(e *engine.Engine, buyer *market.Buyer, recent metrics.Buye
 	}
 }
 
-// todaySums caches the report's sums of the current day, in UTC. It queries the report
-// rarely, so that the queries take a small share of the time.
+// todaySums caches the current day's sums (UTC) of leads and revenue. It pauses after each
+// query of the report for twenty times the query's duration, so that the queries take a small
+// share of the time.
 type todaySums struct {
 	day  time.Time
 	next time.Time // time of the next query
@@ -285,8 +294,8 @@ const (
 	todayTimeout = time.Second // at most
 )
 
-// cachedDaySums returns the sums of the day of now. There are none without a report, or if it cannot
-// answer.
+// cachedDaySums returns the sums of the day that contains now, and queries the report if they
+// are too old. They are empty if the exchange has no report or the report cannot answer yet.
 func (t *todaySums) cachedDaySums(from *report.Report, now time.Time) []overviewDay {
 	now = now.UTC()
 	day := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, time.UTC)

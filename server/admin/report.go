@@ -17,12 +17,13 @@ import (
 	"pingpost/server/httperror"
 )
 
-// Reporter returns the report, or nil if the exchange keeps no report.
+// Reporter gives access to the report on leads and revenue. It returns nil if the configuration
+// disables the report.
 type Reporter interface {
 	Report() *report.Report
 }
 
-// maxReports is the most concurrent report queries.
+// maxReports is the number of report queries that may run at the same time.
 const maxReports = 2
 
 var (
@@ -30,7 +31,8 @@ var (
 	errNoReport       = httperror.New(404, errcode.NotFound, "This exchange keeps no report. Set report.keep in its configuration and restart it.")
 )
 
-// reportHandler sends a report while it is read.
+// reportHandler returns the handler of GET report. It sends the rows while it reads them, so
+// that a large report needs little memory.
 func (a *Admin) reportHandler() fasthttp.RequestHandler {
 	places := make(chan struct{}, maxReports)
 	return func(ctx *fasthttp.RequestCtx) {
@@ -74,11 +76,12 @@ func (a *Admin) reportHandler() fasthttp.RequestHandler {
 	}
 }
 
-// formatTime formats Unix nanoseconds in whole seconds.
+// formatTime formats a time in Unix nanoseconds as RFC 3339 in whole seconds, in UTC.
 func formatTime(at int64) string { return time.Unix(0, at).UTC().Format(time.RFC3339) }
 
-// reportLines yields the rows of a report. The first row is read before the answer begins,
-// because until then the query may turn out too large.
+// reportLines encodes the rows of a report one after the other for a streamed answer. first is
+// already read: an error such as a too large query shows before the first row, when the answer
+// can still be an error.
 type reportLines struct {
 	answer *report.Answer
 	form   report.Format
@@ -102,7 +105,8 @@ func (l *reportLines) appendNextRow(dst []byte) ([]byte, error) {
 
 func (l *reportLines) Close() { l.answer.Close() }
 
-// requireReport returns the report. If it returns nil, it has written the answer.
+// requireReport returns the report. If the exchange is not ready or has no report, it answers
+// with an error and returns nil.
 func (a *Admin) requireReport(ctx *fasthttp.RequestCtx) *report.Report {
 	if a.requireEngine(ctx) == nil {
 		return nil
@@ -128,7 +132,8 @@ func (a *Admin) sendReportError(ctx *fasthttp.RequestCtx, err error) {
 	}
 }
 
-// rebuildReport starts a rebuild of the report.
+// rebuildReport starts to build the report again from the log in the background, and answers
+// 202.
 func (a *Admin) rebuildReport(ctx *fasthttp.RequestCtx) {
 	if found := a.requireReport(ctx); found != nil {
 		found.Rebuild()
@@ -136,8 +141,9 @@ func (a *Admin) rebuildReport(ctx *fasthttp.RequestCtx) {
 	}
 }
 
-// readReportQuery parses the query. The default period is the current month in the zone, as
-// far as the report goes back.
+// readReportQuery parses the query parameters of GET report. It returns the question, a
+// function that returns the output format, and a field error. Without times the period is the
+// current month in the requested zone, as far as the report goes back.
 func readReportQuery(ctx *fasthttp.RequestCtx, now time.Time) (*report.Question, func(*report.Question) report.Format, *market.FieldError) {
 	query := ctx.QueryArgs()
 	q := &report.Question{Only: map[report.Dimension]string{}, Zone: time.UTC}

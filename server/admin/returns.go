@@ -18,11 +18,11 @@ const (
 	maxReturns     = 500
 )
 
-// maxReturnNote is the longest note of a decision, in characters.
+// maxReturnNote is the greatest length, in characters, of the note to a decision on a return.
 const maxReturnNote = 1000
 
-// listPendingReturns lists the pending returns, oldest leads first; ?limit= and ?after= select a
-// page.
+// listPendingReturns lists the returns of leads that buyers requested and that wait for an
+// operator's approval, oldest leads first. The parameters limit and after select a page.
 func (a *Admin) listPendingReturns(ctx *fasthttp.RequestCtx) {
 	e := a.requireEngine(ctx)
 	if e == nil {
@@ -49,7 +49,8 @@ func (a *Admin) listPendingReturns(ctx *fasthttp.RequestCtx) {
 	sendJSON(ctx, &answer)
 }
 
-// readReturnsPage parses limit and after.
+// readReturnsPage parses the query parameters limit and after. faults has an error for each
+// invalid one.
 func readReturnsPage(query *fasthttp.Args) (limit int, after market.LeadID, faults []market.FieldError) {
 	limit = defaultReturns
 	if text := query.Peek("limit"); len(text) > 0 {
@@ -67,7 +68,7 @@ func readReturnsPage(query *fasthttp.Args) (limit int, after market.LeadID, faul
 	return limit, after, faults
 }
 
-// pendingReturn is a pending return in a list.
+// pendingReturn is a return that waits for an operator's approval, in JSON.
 type pendingReturn struct {
 	Lead      string       `json:"lead_id"`
 	Status    string       `json:"status"`
@@ -89,7 +90,7 @@ func newPendingReturn(w *engine.PendingReturn) pendingReturn {
 	}
 }
 
-// decideReturn approves or rejects a pending return.
+// decideReturn approves or rejects the return of a lead, as the operator's request says.
 func (a *Admin) decideReturn(ctx *fasthttp.RequestCtx) {
 	var word struct {
 		Approve *bool  `json:"approve"`

@@ -62,8 +62,8 @@ func (a *Admin) addAuthenticatedRoutes(routes *router.Router) {
 	add("GET", "/debug/pprof/{name:*}", a.serveProfile)
 }
 
-// adminQueries lists the query parameters of each operation of the admin API, by method and
-// route. Operations that are missing here have no parameters.
+// adminQueries lists the query parameters that each operation of the admin API accepts, by
+// method and path. An operation that is not in the table accepts no parameters.
 var adminQueries = map[string][]string{
 	"GET /admin/v1/leads":                            {"q", "campaign", "supplier", "buyer", "status", "reason", "state", "source", "test", "from", "to", "limit", "after"},
 	"GET /admin/v1/auctions":                         {"campaign", "supplier", "buyer", "outcome", "test", "from", "to", "limit", "after"},
@@ -91,7 +91,8 @@ var adminQueries = map[string][]string{
 	"GET /debug/pprof/{name:*}":                      {"seconds", "debug", "gc"},
 }
 
-// rejectUnknownParameters rejects query parameters that the operation does not have.
+// rejectUnknownParameters returns a handler that answers 422 if the query has a parameter that
+// adminQueries does not list for the operation, and calls h otherwise.
 func (a *Admin) rejectUnknownParameters(method, path string, h fasthttp.RequestHandler) fasthttp.RequestHandler {
 	known := adminQueries[method+" "+path]
 	return func(ctx *fasthttp.RequestCtx) {
@@ -103,7 +104,8 @@ func (a *Admin) rejectUnknownParameters(method, path string, h fasthttp.RequestH
 	}
 }
 
-// addMonitoringRoutes adds the operations that show the exchange or try a lead. They change no state, except that a test lead is logged.
+// addMonitoringRoutes registers the operations that show the state of the exchange or try out a
+// test lead. They change no state, except that a test lead is logged.
 func (a *Admin) addMonitoringRoutes(add func(method, path string, h fasthttp.RequestHandler)) {
 	add("GET", "/admin/v1/overview", a.sendOverview)
 	add("GET", "/admin/v1/live", a.streamOverview)
@@ -115,8 +117,9 @@ func (a *Admin) addMonitoringRoutes(add func(method, path string, h fasthttp.Req
 	add("GET", "/admin/v1/bench/example", a.sendExampleLead)
 }
 
-// withDeprecationHeaders adds the deprecation headers to answers of authenticated callers. It does
-// not work for secrets and profiles, whose routes serve several operations.
+// withDeprecationHeaders returns a handler that calls h, and adds the headers Deprecation and
+// Sunset if the operation is deprecated. It does not support the paths of secrets and profiles,
+// each of which serves several operations.
 func (a *Admin) withDeprecationHeaders(method, path string, h fasthttp.RequestHandler) fasthttp.RequestHandler {
 	return func(ctx *fasthttp.RequestCtx) {
 		h(ctx)

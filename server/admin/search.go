@@ -24,8 +24,8 @@ const (
 
 var errTooManySearches = httperror.New(503, errcode.Unavailable, "Too many searches are running. Send this request again after the time in Retry-After.")
 
-// withReportSearchSlot calls a handler that reads the report, if there is one and a search slot is
-// free.
+// withReportSearchSlot returns a handler that calls h with the report. At most maxSearches such
+// requests run at the same time. Others wait for up to searchWaits and then get a 503.
 func (a *Admin) withReportSearchSlot(h func(ctx *fasthttp.RequestCtx, from *report.Report)) fasthttp.RequestHandler {
 	return func(ctx *fasthttp.RequestCtx) {
 		from := a.requireReport(ctx)
@@ -44,7 +44,8 @@ func (a *Admin) withReportSearchSlot(h func(ctx *fasthttp.RequestCtx, from *repo
 	}
 }
 
-// searchQuery parses a search and collects its field errors.
+// searchQuery parses the query parameters of a search. It collects an error for each invalid
+// one.
 type searchQuery struct {
 	query  *fasthttp.Args
 	faults []market.FieldError
@@ -56,7 +57,8 @@ func (r *searchQuery) addError(field, code, expected string) {
 
 func (r *searchQuery) parameter(name string) string { return string(r.query.Peek(name)) }
 
-// readPeriod parses the filters and the period that all searches have.
+// readPeriod parses the parameters that all searches have: campaign, supplier, buyer, and the
+// times from and to.
 func (r *searchQuery) readPeriod() (s report.Search) {
 	s.Campaign, s.Supplier, s.Buyer = r.parameter("campaign"), r.parameter("supplier"), r.parameter("buyer")
 	s.From, s.To = r.readTime("from"), r.readTime("to")
@@ -66,7 +68,8 @@ func (r *searchQuery) readPeriod() (s report.Search) {
 	return s
 }
 
-// readListSearch parses the parameters of searches that list results.
+// readListSearch parses the parameters of all searches that list results: those of readPeriod,
+// limit and test.
 func (r *searchQuery) readListSearch() report.Search {
 	s := r.readPeriod()
 	s.Limit = defaultFound
@@ -99,7 +102,7 @@ func (r *searchQuery) readTime(name string) int64 {
 	return at
 }
 
-// readLeadSearch parses a search for leads.
+// readLeadSearch parses all parameters of GET leads.
 func (r *searchQuery) readLeadSearch() report.Search {
 	s := r.readListSearch()
 	s.Status, s.Reason, s.State, s.Source = r.parameter("status"), r.parameter("reason"), r.parameter("state"), r.parameter("source")
@@ -127,7 +130,7 @@ func (r *searchQuery) readLeadSearch() report.Search {
 	return s
 }
 
-// readAuctionSearch parses a search for auctions.
+// readAuctionSearch parses all parameters of GET auctions.
 func (r *searchQuery) readAuctionSearch() report.Search {
 	s := r.readListSearch()
 	s.Outcome = r.parameter("outcome")
@@ -140,7 +143,7 @@ func (r *searchQuery) readAuctionSearch() report.Search {
 	return s
 }
 
-// searchLeads lists leads: GET leads.
+// searchLeads answers GET leads with one page of the leads that match the query.
 func (a *Admin) searchLeads(ctx *fasthttp.RequestCtx, from *report.Report) {
 	r := searchQuery{query: ctx.QueryArgs()}
 	s := r.readLeadSearch()
@@ -159,7 +162,7 @@ func (a *Admin) searchLeads(ctx *fasthttp.RequestCtx, from *report.Report) {
 	}{convertAll(found, newLeadRow), newPageEnd(&page, market.LeadID(page.Next).String())})
 }
 
-// searchAuctions lists auctions: GET auctions.
+// searchAuctions answers GET auctions with one page of the auctions that match the query.
 func (a *Admin) searchAuctions(ctx *fasthttp.RequestCtx, from *report.Report) {
 	r := searchQuery{query: ctx.QueryArgs()}
 	s := r.readAuctionSearch()
@@ -178,8 +181,9 @@ func (a *Admin) searchAuctions(ctx *fasthttp.RequestCtx, from *report.Report) {
 	}{convertAll(found, newAuctionRow), newPageEnd(&page, market.AuctionID(page.Next).String())})
 }
 
-// sendUnsoldCounts counts unsold leads by reason: GET unmatched. The default period is the last
-// day. Counts are per hour, so all hours that overlap the period count.
+// sendUnsoldCounts answers GET unmatched with the number of unsold leads by reason. Without
+// times the period is the last day. The counts are per hour, so every hour that overlaps the
+// period counts completely.
 func (a *Admin) sendUnsoldCounts(ctx *fasthttp.RequestCtx, from *report.Report) {
 	r := searchQuery{query: ctx.QueryArgs()}
 	s := r.readPeriod()
@@ -232,7 +236,8 @@ type (
 
 func newBidTally(t *report.ReasonCount) bidTally { return bidTally{t.Buyer, t.Name, t.N} }
 
-// pageEnd says how far a search got and where the next page starts.
+// pageEnd is the end of a page of search results: how far the search got, and the parameter
+// after of the next page.
 type pageEnd struct {
 	Next         *string `json:"next"` // null: last page
 	Complete     bool    `json:"complete"`
@@ -250,7 +255,7 @@ func newPageEnd(page *report.Page, next string) (end pageEnd) {
 	return end
 }
 
-// leadRow is a found lead.
+// leadRow is a lead in the results of GET leads.
 type leadRow struct {
 	ID       string        `json:"id"`
 	At       string        `json:"at"`
@@ -284,7 +289,8 @@ func newLeadRow(l *report.FoundLead) leadRow {
 	return row
 }
 
-// amountOrNull returns an amount, or nil without a currency.
+// amountOrNull returns the amount, or nil if it has no currency, which means that there is no
+// amount. nil becomes null in JSON.
 func amountOrNull(amount market.Money, currency string) *market.Money {
 	if currency == "" {
 		return nil
@@ -292,7 +298,7 @@ func amountOrNull(amount market.Money, currency string) *market.Money {
 	return &amount
 }
 
-// auctionRow is a found auction.
+// auctionRow is an auction in the results of GET auctions.
 type auctionRow struct {
 	ID       string        `json:"id"`
 	At       string        `json:"at"`

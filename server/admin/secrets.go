@@ -49,12 +49,13 @@ func (a *Admin) replaceSecret(ctx *fasthttp.RequestCtx) {
 	ctx.SetStatusCode(fasthttp.StatusNoContent)
 }
 
-// secretName is a secret in a list, without its value.
+// secretName is a stored secret in a list, without its value.
 type secretName struct {
 	Name string `json:"name"`
 }
 
-// listSecrets lists the secrets that PUT secrets/NAME replaces: GET secrets.
+// listSecrets answers GET secrets with the names of the secrets that an operator can replace by
+// PUT secrets/NAME.
 func (a *Admin) listSecrets(ctx *fasthttp.RequestCtx) {
 	e := a.requireEngine(ctx)
 	if e == nil {
@@ -76,27 +77,29 @@ func (a *Admin) listSecrets(ctx *fasthttp.RequestCtx) {
 // of the hash.
 const webhookSecretBytes = 32
 
-// newWebhookSecret returns a random secret in the form that receivers' libraries expect.
+// newWebhookSecret returns a random webhook secret in the form that receivers' libraries
+// expect: whsec_ and base64.
 func newWebhookSecret() string {
 	var random [webhookSecretBytes]byte
 	_, _ = rand.Read(random[:])
 	return signature.Prefix + base64.StdEncoding.EncodeToString(random[:])
 }
 
-// WebhookSecretHint returns the beginning of a webhook secret, by which operators identify
-// it.
+// WebhookSecretHint returns the beginning of a webhook secret, by which operators recognize it
+// in lists.
 func WebhookSecretHint(secret string) string {
 	key := strings.TrimPrefix(secret, signature.Prefix)
 	return signature.Prefix + key[:min(4, len(key)/4)]
 }
 
-// webhookHint identifies one of a supplier's webhook secrets.
+// webhookHint describes one of a supplier's webhook secrets in JSON, without its value.
+// Previous marks the older one after a rotation.
 type webhookHint struct {
 	Hint     string `json:"hint"`
 	Previous bool   `json:"previous"`
 }
 
-// webhookHints returns the hints of a supplier's webhook secrets, newest first.
+// webhookHints returns the hints of the supplier's one or two webhook secrets, newest first.
 func (a *Admin) webhookHints(o *owner) []webhookHint {
 	hints := []webhookHint{}
 	for i, name := range [...]string{config.WebhookSecretName(o.id), config.PreviousSecretName(o.id)} {
@@ -107,12 +110,12 @@ func (a *Admin) webhookHints(o *owner) []webhookHint {
 	return hints
 }
 
-// rotateWebhookSecret creates a signing secret and shows it once. The previous one keeps signing
-// beside it until an operator ends it, so that the receiver can switch at any time. A third
-// secret replaces the one that the body names.
+// rotateWebhookSecret creates a new secret for signing a supplier's webhooks. Only this answer
+// shows it. The previous secret also signs until an operator removes it, so that the receiver
+// can switch at any time. With a third secret the request must name the one that it replaces.
 //
-// The old secret is first stored under its new name. If the process stops between the two
-// events, the secret that receivers know still signs.
+// It first stores the old secret under the name of the previous one, and then the new secret.
+// If the process stops between these two events, the secret that receivers know still signs.
 func (a *Admin) rotateWebhookSecret(ctx *fasthttp.RequestCtx, o *owner) {
 	if o.webhookEndpoint() == nil {
 		a.sendEngineError(ctx, fmt.Errorf("%w: the supplier %q has no webhook; give it one in the configuration first", engine.ErrConflict, o.id))
@@ -147,7 +150,8 @@ func (a *Admin) rotateWebhookSecret(ctx *fasthttp.RequestCtx, o *owner) {
 	}{secret, WebhookSecretHint(secret)})
 }
 
-// removePreviousSecret ends the previous signing secret.
+// removePreviousSecret removes the older of a supplier's two webhook secrets. Webhooks are then
+// signed with the newer one only.
 func (a *Admin) removePreviousSecret(ctx *fasthttp.RequestCtx, o *owner) {
 	a.rotating.Lock()
 	defer a.rotating.Unlock()

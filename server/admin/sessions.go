@@ -26,8 +26,8 @@ const (
 	maxSessionsOf = 20 // per user
 )
 
-// session is a browser's login. The browser alone knows the session id; the store holds its
-// hash.
+// session is the login of an operator's browser. Only the browser has the session id; the store
+// has a hash of it.
 type session struct {
 	hash [32]byte
 	name string     // the user's, or the name given with the configured password
@@ -37,15 +37,15 @@ type session struct {
 	seen time.Time // guarded by the store's lock
 }
 
-// isCSRFValid reports whether a page that knows the session sent the request. Without the
-// check, a page of another origin could use the cookie. GET and HEAD pass, because such a
-// page cannot read the answer.
+// isCSRFValid reports whether the request has the session's CSRF token. Only the dashboard's
+// own page knows the token, whereas the browser sends the cookie with requests of other pages
+// too. GET and HEAD need no token, because another page cannot read their answers.
 func (s *session) isCSRFValid(header *fasthttp.RequestHeader) bool {
 	return header.IsGet() || header.IsHead() || subtle.ConstantTimeCompare(header.Peek("X-CSRF-Token"), []byte(s.csrf)) == 1
 }
 
-// sessionStore holds sessions, last uses, and counters of failed logins, in memory only. A
-// restart clears it.
+// sessionStore holds the operators' sessions, the times of last use, and the counters of failed
+// logins. It is in memory only, so a restart ends all sessions.
 type sessionStore struct {
 	keeper    *passphrase.Hasher
 	verified  *verifiedPasswords
@@ -67,8 +67,9 @@ func newSessionStore() *sessionStore {
 	}
 }
 
-// createSession starts a session and returns its cookie. Over the limit per user or in total, the
-// sessions idle for longest end.
+// createSession starts a session for a user and returns it with the value of its cookie. If the
+// user or all users together have too many sessions, it ends those that were unused for
+// longest.
 func (t *sessionStore) createSession(name string, user state.User) (cookie string, s *session) {
 	cookie, now := randomToken(), t.now()
 	s = &session{hash: sha256.Sum256([]byte(cookie)), name: name, user: user, csrf: randomToken(), born: now, seen: now}
@@ -86,7 +87,8 @@ func (t *sessionStore) createSession(name string, user state.User) (cookie strin
 	return cookie, s
 }
 
-// removeExpiredLocked removes expired sessions and counts the others.
+// removeExpiredLocked removes expired sessions. It returns the number of the remaining ones,
+// and how many of them belong to name. The caller holds t.mu.
 func (t *sessionStore) removeExpiredLocked(name string, now time.Time) (all, own int) {
 	for hash, s := range t.sessions {
 		switch {
@@ -103,7 +105,8 @@ func (t *sessionStore) removeExpiredLocked(name string, now time.Time) (all, own
 
 func (s *session) isExpiredLocked(now time.Time) bool { return !now.Before(s.expiryLocked()) }
 
-// expiryLocked returns when the session expires without further use.
+// expiryLocked returns when the session expires if it is not used again: after 12 idle hours,
+// or a week after the login. The caller holds the store's lock.
 func (s *session) expiryLocked() time.Time {
 	end, idle := s.born.Add(sessionLife), s.seen.Add(sessionIdle)
 	if idle.Before(end) {
@@ -112,8 +115,8 @@ func (s *session) expiryLocked() time.Time {
 	return end
 }
 
-// endIdlestLocked ends the session idle for longest: of a name, or of all if the name is
-// empty.
+// endIdlestLocked ends the session of the user name that was unused for longest, or of any user
+// if name is empty. The caller holds t.mu.
 func (t *sessionStore) endIdlestLocked(name string) {
 	var idlest *session
 	for _, s := range t.sessions {
@@ -126,7 +129,8 @@ func (t *sessionStore) endIdlestLocked(name string) {
 	}
 }
 
-// findSession returns the session of a cookie and marks it as used, or returns nil.
+// findSession returns the session to which the cookie's value belongs, and records its use. It
+// returns nil if the session does not exist or has expired.
 func (t *sessionStore) findSession(cookie []byte) *session {
 	if len(cookie) != randomTokenLength {
 		return nil
@@ -147,7 +151,8 @@ func (t *sessionStore) findSession(cookie []byte) *session {
 	return s
 }
 
-// isValid reports whether a session is still valid.
+// isValid reports whether the session has neither ended nor expired. It does not count as a
+// use.
 func (t *sessionStore) isValid(s *session) bool {
 	now := t.now()
 	t.mu.Lock()
@@ -155,21 +160,22 @@ func (t *sessionStore) isValid(s *session) bool {
 	return t.sessions[s.hash] == s && !s.isExpiredLocked(now)
 }
 
-// expiry returns when the session expires without further use.
+// expiry returns when the session expires if it is not used again.
 func (t *sessionStore) expiry(s *session) time.Time {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return s.expiryLocked()
 }
 
-// endSession ends a session.
+// endSession removes a session, so that its cookie is invalid from now on.
 func (t *sessionStore) endSession(s *session) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	delete(t.sessions, s.hash)
 }
 
-// forgetUser drops the sessions and times of a user who was changed or removed.
+// forgetUser ends all sessions of a user that was changed or removed. It also drops the times
+// of last use of the given tokens and, with removed set, of the user.
 func (t *sessionStore) forgetUser(name string, tokens []state.APIToken, removed bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -187,7 +193,7 @@ func (t *sessionStore) forgetUser(name string, tokens []state.APIToken, removed 
 	}
 }
 
-// forgetToken drops the last use of a revoked token.
+// forgetToken drops the time of last use of a revoked API token. hash is the token's hash.
 func (t *sessionStore) forgetToken(hash [32]byte) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -206,14 +212,16 @@ func (t *sessionStore) recordTokenUse(token *state.APIToken, now int64) {
 	t.tokens[token.Hash], t.users[token.User] = now, now
 }
 
-// userLastSeen returns when a user was last authenticated; zero: not since the start.
+// userLastSeen returns when a user was last authenticated, in Unix nanoseconds, or 0 if not
+// since the start of the process.
 func (t *sessionStore) userLastSeen(name string) int64 {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.users[name]
 }
 
-// tokenLastUsed returns when a token was last used; zero: not since the start.
+// tokenLastUsed returns when the API token with this hash was last used, in Unix nanoseconds,
+// or 0 if not since the start of the process.
 func (t *sessionStore) tokenLastUsed(hash [32]byte) int64 {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -229,15 +237,16 @@ func randomToken() string {
 	return base64.RawURLEncoding.EncodeToString(random[:])
 }
 
-// verifiedFor is the time for which a verified password is accepted without argon2id.
+// verifiedFor is how long a password that was verified once is accepted without the slow hash
+// function argon2id.
 const verifiedFor = 5 * time.Minute
 
-// verifiedPasswords caches successful password checks. A client of HTTP Basic sends its
-// password with each request, and argon2id for each would occupy a processor. It stores one
-// keyed hash per user, under a random key of this process. An entry is valid for an
-// unchanged account: a new password or role ends it.
+// verifiedPasswords remembers for five minutes which passwords were right. A client of HTTP
+// Basic sends its password with each request, and the slow hash argon2id for each would occupy
+// a processor. The cache has one keyed hash per user, under a random key of this process. A
+// changed account, such as a new password or role, makes its entry invalid.
 //
-// Concurrent requests with the same credentials share one computation.
+// Concurrent requests with equal credentials share one check.
 type verifiedPasswords struct {
 	key   [32]byte
 	check func(hash, password string) (bool, error)
@@ -259,7 +268,8 @@ func newVerifiedPasswords(keeper *passphrase.Hasher) *verifiedPasswords {
 	return v
 }
 
-// mac returns the keyed hash of a name and its password. A name contains no NUL.
+// mac returns the hash of a name and password under the cache's random key. The NUL between
+// them cannot be part of a name.
 func (v *verifiedPasswords) mac(name, password string) (mac [32]byte) {
 	h := hmac.New(sha256.New, v.key[:])
 	h.Write([]byte(name + "\x00" + password))
@@ -267,8 +277,9 @@ func (v *verifiedPasswords) mac(name, password string) (mac [32]byte) {
 	return mac
 }
 
-// startPasswordCheck reports that the password is already verified, or returns a function that ends the
-// check. One caller makes the check; concurrent callers wait for its end.
+// startPasswordCheck returns true if the password with this hash was verified for the user
+// recently. Otherwise the caller must check it, and then call end with the result. Concurrent
+// callers with an equal hash wait until then.
 func (v *verifiedPasswords) startPasswordCheck(mac [32]byte, user *state.User, now time.Time) (verified bool, end func(right bool)) {
 	for {
 		v.mu.Lock()

@@ -20,28 +20,29 @@ import (
 	"pingpost/server/httperror"
 )
 
-// Bookkeeper computes statements from the log. If From or To is zero, it is the beginning
-// or end of the current month. The error is a *ledger.PastHistoryError if the log does not
-// go back that far.
+// Bookkeeper computes account statements from the log. The exchange implements it. A zero From
+// or To of the period means the current month's beginning or end. The error is a
+// *ledger.HistoryTooShortError if the log does not go back that far.
 type Bookkeeper interface {
 	Statement(party ledger.Party, period ledger.Period) (*ledger.Statement, error)
 	Entries(s *ledger.Statement) (Entries, error)
 }
 
-// Entries iterates over a statement. The result of Next is valid until the next call;
-// io.EOF follows the last entry.
+// Entries iterates over the entries of a statement. The result of Next is valid until the next
+// call. After the last entry the error is io.EOF.
 type Entries interface {
 	Next() (*ledger.Entry, error)
 	Close()
 }
 
-// maxStatements is the most concurrent statements. Each reads the log's files from its
-// period on.
+// maxStatements is the number of statements that may be computed at the same time. Each reads
+// the log from the beginning of its period.
 const maxStatements = 2
 
 var errTooManyStatements = httperror.New(503, errcode.Unavailable, "Too many statements are being read from the log. Send this request again after the time in Retry-After.")
 
-// statementHandler sends a statement: the totals, then the entries while they are read.
+// statementHandler returns the handler of GET statement. It sends the totals, and then the
+// entries while it reads them from the log.
 func (a *Admin) statementHandler() fasthttp.RequestHandler {
 	places := make(chan struct{}, maxStatements)
 	return func(ctx *fasthttp.RequestCtx) {
@@ -99,7 +100,8 @@ func (a *Admin) sendStatementError(ctx *fasthttp.RequestCtx, err error) {
 	a.sendEngineError(ctx, err)
 }
 
-// statementQuery selects a party, a period and a format.
+// statementQuery has the parsed parameters of GET statement: the buyer or supplier, the period
+// and the format.
 type statementQuery struct {
 	party  ledger.Party
 	id     string
@@ -139,7 +141,8 @@ func readStatementQuery(ctx *fasthttp.RequestCtx, e *engine.Engine) (*statementQ
 	return ask, nil
 }
 
-// parseDayOrTime parses a day or a time between 1971 and 2199.
+// parseDayOrTime parses a date such as 2026-01-31, or an RFC 3339 time, and returns it in Unix
+// nanoseconds. It accepts the years 1971 to 2199.
 func parseDayOrTime(text string) (at int64, ok bool) {
 	t, err := time.Parse(time.DateOnly, text)
 	if err != nil {
@@ -151,8 +154,9 @@ func parseDayOrTime(text string) (at int64, ok bool) {
 	return t.UnixNano(), true
 }
 
-// accountCurrency returns the currency of a buyer's account: that of its purchases, or of
-// its campaigns.
+// accountCurrency returns the currency of a buyer's account: that of its purchases in the
+// statement or, without purchases, of a campaign in which it buys. The result is empty if there
+// is no account.
 func accountCurrency(catalog *market.Catalog, ask *statementQuery, sum *ledger.Statement) market.Currency {
 	if !sum.Account {
 		return market.Currency{}
@@ -172,7 +176,7 @@ func accountCurrency(catalog *market.Catalog, ask *statementQuery, sum *ledger.S
 	return market.Currency{}
 }
 
-// statementFormat is the format of a statement.
+// statementFormat is the output format of a statement.
 type statementFormat uint8
 
 const (
@@ -186,8 +190,9 @@ func (f statementFormat) contentType() string {
 	return [...]string{httperror.TypeJSON, "application/x-ndjson", "text/csv; charset=utf-8", columnar.ContentType}[f]
 }
 
-// parseStatementFormat returns the format from the query, or the first known one in the
-// Accept header.
+// parseStatementFormat returns the format that the query parameter word names. If word is
+// empty, it returns the first known format in the Accept header, or JSON. It returns false for
+// an unknown word.
 func parseStatementFormat(word, accept string) (statementFormat, bool) {
 	switch word {
 	case "json":
@@ -218,7 +223,7 @@ func parseStatementFormat(word, accept string) (statementFormat, bool) {
 	return formJSON, true
 }
 
-// statementLines yields the entries of a statement.
+// statementLines encodes the entries of a statement one after the other for a streamed answer.
 type statementLines struct {
 	writer  statementWriter
 	entries Entries

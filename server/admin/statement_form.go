@@ -16,7 +16,8 @@ import (
 	"pingpost/server/wire"
 )
 
-// statementWriter encodes a statement. Each method appends to dst.
+// statementWriter encodes a statement in one output format. Each method appends the encoded
+// text to dst.
 type statementWriter interface {
 	appendBegin(dst []byte, sum *ledger.Statement) []byte
 	appendEntry(dst []byte, e *ledger.Entry) []byte
@@ -25,14 +26,16 @@ type statementWriter interface {
 	appendEnd(dst []byte) ([]byte, error)
 }
 
-// statementContext resolves the names and the currency of a statement.
+// statementContext has the data that a statement's entries lack: the names of campaigns and the
+// account's currency.
 type statementContext struct {
 	names    *state.State
 	id       string
 	currency market.Currency // of the account
 }
 
-// currencyOf returns a currency, or the account's for an operator's top-up, which has no currency.
+// currencyOf returns the name of the currency c. An operator's top-up has no currency of its
+// own; for it the result is the account's.
 func (w *statementContext) currencyOf(c market.Currency) string {
 	if c == (market.Currency{}) {
 		return w.currency.String()
@@ -47,8 +50,8 @@ func (w *statementContext) campaignName(ref market.Ref) string {
 	return w.names.NameOf(event.ObjectCampaign, ref)
 }
 
-// appendEntryMembers appends an entry as a JSON object. A buyer's entry always has a balance,
-// which is null without an account.
+// appendEntryMembers appends an entry of a statement as a JSON object. buys is set for a buyer:
+// its entries always have a balance, which is null without an account.
 func (w *statementContext) appendEntryMembers(dst []byte, e *ledger.Entry, buys bool) []byte {
 	dst = wire.AppendTimeString(append(dst, `{"at":`...), e.At)
 	dst = strconv.AppendUint(append(dst, `,"entry":`...), e.Seq, 10)
@@ -73,7 +76,8 @@ func (w *statementContext) appendEntryMembers(dst []byte, e *ledger.Entry, buys 
 	return append(dst, '}')
 }
 
-// jsonStatement encodes one document: the members of the totals, then the entries.
+// jsonStatement encodes a statement as one JSON document: the totals, and then a list of
+// entries.
 type jsonStatement struct {
 	statementContext
 	buys, more bool
@@ -140,7 +144,8 @@ func (*jsonStatement) appendEnd(dst []byte) ([]byte, error) {
 	return append(dst, "]}\n"...), nil
 }
 
-// ndjsonStatement encodes one entry per line.
+// ndjsonStatement encodes a statement's entries as JSON objects, one per line. It omits the
+// totals.
 type ndjsonStatement struct {
 	statementContext
 	buys bool
@@ -157,7 +162,8 @@ func (w *ndjsonStatement) appendEntry(dst []byte, e *ledger.Entry) []byte {
 
 func (*ndjsonStatement) appendEnd(dst []byte) ([]byte, error) { return dst, nil }
 
-// csvStatement encodes entries as CSV (RFC 4180) with a header line.
+// csvStatement encodes a statement's entries as CSV (RFC 4180) with a header line. It omits the
+// totals.
 type csvStatement struct {
 	statementContext
 	text bytes.Buffer
@@ -184,7 +190,8 @@ func (w *csvStatement) appendEntry(dst []byte, e *ledger.Entry) []byte {
 	)
 }
 
-// appendRow encodes a row. Writing to memory cannot fail.
+// appendRow appends one line of CSV. It ignores the encoder's error, because writing to memory
+// cannot fail.
 func (w *csvStatement) appendRow(dst []byte, cells ...string) []byte {
 	w.text.Reset()
 	_ = w.csv.Write(cells)
@@ -194,7 +201,7 @@ func (w *csvStatement) appendRow(dst []byte, cells ...string) []byte {
 
 func (*csvStatement) appendEnd(dst []byte) ([]byte, error) { return dst, nil }
 
-// parquetStatement encodes entries as a Parquet file. Missing values are null.
+// parquetStatement encodes a statement's entries as a Parquet file. Missing values are null.
 type parquetStatement struct {
 	statementContext
 	file  *columnar.Writer
@@ -255,7 +262,8 @@ func (w *parquetStatement) appendEntry(dst []byte, e *ledger.Entry) []byte {
 	return w.file.Row(dst, w.cells)
 }
 
-// setTextCell sets a text cell. An empty text in an optional column is null.
+// setTextCell sets the text of one column in the current row. An empty text becomes null if the
+// column is optional.
 func (w *parquetStatement) setTextCell(column int, text string) {
 	cell := &w.cells[column]
 	cell.Text = append(cell.Text[:0], text...)

@@ -14,8 +14,8 @@ import (
 	"pingpost/server/connection"
 )
 
-// liveFeed sends the overview to its subscribers once a second, as server-sent events. It
-// builds each event once for all, and no event without subscribers.
+// liveFeed sends the overview to all open dashboards once a second, as server-sent events. It
+// builds each event once for all of them, and builds no events while there are no subscribers.
 type liveFeed struct {
 	makeEvent  func() []byte // returns nil to end all streams
 	every      time.Duration
@@ -39,8 +39,9 @@ func newLiveFeed(makeEvent func() []byte) *liveFeed {
 	return &liveFeed{makeEvent: makeEvent, every: liveEvery, stallLimit: stallLimit, subscribers: make(map[*subscriber]struct{})}
 }
 
-// addSubscriber adds a subscriber, who receives events while isStillValid returns true. It
-// returns nil if there are too many, in all or of this name, or after close.
+// addSubscriber starts an event stream for the operator name, with first as its first event.
+// The stream ends when isStillValid returns false. It returns nil if there are too many
+// streams, in total or for this name, or after close.
 func (l *liveFeed) addSubscriber(conn net.Conn, name string, first []byte, isStillValid func() bool) *subscriber {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -66,7 +67,8 @@ func (l *liveFeed) countSubscribersLocked(name string) (n int) {
 	return n
 }
 
-// run sends events while there are subscribers.
+// run builds an event every second and queues it for all subscribers. It ends when there are no
+// more subscribers; the next addSubscriber starts it again.
 func (l *liveFeed) run() {
 	ticker := time.NewTicker(l.every)
 	defer ticker.Stop()
@@ -91,7 +93,8 @@ func (l *liveFeed) run() {
 	}
 }
 
-// hasSubscribers reports whether there are subscribers. If not, run ends.
+// hasSubscribers reports whether there are subscribers. If not, it records that run ends, so
+// that the next subscriber starts it again.
 func (l *liveFeed) hasSubscribers() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -99,7 +102,7 @@ func (l *liveFeed) hasSubscribers() bool {
 	return l.running
 }
 
-// endStreams ends all streams.
+// endStreams ends the event streams of all subscribers.
 func (l *liveFeed) endStreams() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -108,7 +111,7 @@ func (l *liveFeed) endStreams() {
 	}
 }
 
-// close ends all streams and rejects new ones.
+// close ends all event streams, and makes addSubscriber return nil from now on.
 func (l *liveFeed) close() {
 	l.mu.Lock()
 	l.closed = true
@@ -116,7 +119,7 @@ func (l *liveFeed) close() {
 	l.endStreams()
 }
 
-// endStreamLocked ends a stream. The caller holds the lock.
+// endStreamLocked ends the event stream of one subscriber. The caller holds l.mu.
 func (l *liveFeed) endStreamLocked(s *subscriber) {
 	if _, there := l.subscribers[s]; there {
 		delete(l.subscribers, s)
@@ -124,7 +127,7 @@ func (l *liveFeed) endStreamLocked(s *subscriber) {
 	}
 }
 
-// subscriber is the body of one event stream.
+// subscriber is one open event stream. The HTTP library reads the events from it.
 type subscriber struct {
 	feed         *liveFeed
 	conn         net.Conn
@@ -135,7 +138,8 @@ type subscriber struct {
 	unsent       []byte
 }
 
-// queueEvent queues an event, unless the previous one is still queued.
+// queueEvent gives the subscriber its next event. If the previous event still waits to be sent,
+// it drops the new one.
 func (s *subscriber) queueEvent(event []byte) {
 	select {
 	case s.next <- event:
@@ -143,8 +147,9 @@ func (s *subscriber) queueEvent(event []byte) {
 	}
 }
 
-// Read is called by the library while it sends the answer. Each piece has its own write
-// deadline, so a subscriber that stops reading is disconnected.
+// Read returns the next bytes of the stream to the HTTP library, and waits for an event if
+// necessary. It sets a new write deadline each time, so that a client that stops reading is
+// disconnected.
 func (s *subscriber) Read(p []byte) (int, error) {
 	if len(s.unsent) == 0 {
 		select {
@@ -161,7 +166,8 @@ func (s *subscriber) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// Close is called by the library when the client has gone or the stream has ended.
+// Close ends the stream. The HTTP library calls it when the client has disconnected or the
+// stream has ended.
 func (s *subscriber) Close() error {
 	s.feed.mu.Lock()
 	defer s.feed.mu.Unlock()
@@ -169,7 +175,7 @@ func (s *subscriber) Close() error {
 	return nil
 }
 
-// sendAnswer starts the answer.
+// sendAnswer starts the HTTP answer of the event stream; the library then sends the events.
 func (s *subscriber) sendAnswer(ctx *fasthttp.RequestCtx) {
 	ctx.SetContentType("text/event-stream")
 	ctx.Response.Header.Set("Cache-Control", "no-store")
@@ -181,7 +187,8 @@ func (s *subscriber) sendAnswer(ctx *fasthttp.RequestCtx) {
 	ctx.SetBodyStream(s, -1)
 }
 
-// formatServerSentEvent returns a document as a server-sent event.
+// formatServerSentEvent returns a JSON document in the form of a server-sent event with this
+// name.
 func formatServerSentEvent(name string, document []byte) []byte {
 	event := append([]byte("event: "+name+"\ndata: "), bytes.TrimRight(document, "\n")...)
 	return append(event, "\n\n"...)
@@ -204,21 +211,22 @@ type streamedBody struct {
 	end  error // after buf: io.EOF or the error
 }
 
-// rowSource yields the lines of an answer.
+// rowSource encodes the rows of a large answer one after the other for a streamedBody.
 type rowSource interface {
 	// next appends the next line; with io.EOF, the end of the document.
 	appendNextRow(dst []byte) ([]byte, error)
 	Close()
 }
 
-// streamedPiece is about how many bytes are encoded at once.
+// streamedPiece is about how many bytes of a streamed answer are encoded at a time.
 const streamedPiece = 32 << 10
 
 func newStreamedBody(conn net.Conn, lines rowSource, logger *slog.Logger) *streamedBody {
 	return &streamedBody{conn: conn, lines: lines, logger: logger, release: func() {}, buf: make([]byte, 0, 2*streamedPiece)}
 }
 
-// Read is called by the library while it sends the answer.
+// Read returns the next bytes of the answer to the HTTP library. It encodes more rows when all
+// earlier bytes are sent.
 func (b *streamedBody) Read(p []byte) (int, error) {
 	if b.sent == len(b.buf) {
 		if b.end != nil {
@@ -256,7 +264,8 @@ func (b *streamedBody) encodePiece() {
 	}
 }
 
-// Close is called by the library when the answer is sent or the client has gone.
+// Close releases the request's slot and closes the rows. The HTTP library calls it when the
+// answer is sent or the client has disconnected.
 func (b *streamedBody) Close() error {
 	b.release()
 	b.release = func() {}
@@ -264,7 +273,8 @@ func (b *streamedBody) Close() error {
 	return nil
 }
 
-// sendAnswer starts the answer.
+// sendAnswer starts the HTTP answer with the content type kind; the library then sends the
+// rows.
 func (b *streamedBody) sendAnswer(ctx *fasthttp.RequestCtx, kind string) {
 	ctx.SetContentType(kind)
 	ctx.Response.Header.Set("Cache-Control", "no-store")
@@ -275,9 +285,9 @@ func (b *streamedBody) sendAnswer(ctx *fasthttp.RequestCtx, kind string) {
 	ctx.SetBodyStream(b, -1)
 }
 
-// sendHTTP10 sends a body to an HTTP/1.0 client, which does not know chunks: the body ends
-// with the connection. After an error the connection is reset; over TLS it ends without
-// close_notify.
+// sendHTTP10 sends a streamed body to an HTTP/1.0 client, which does not understand chunks: the
+// body ends with the connection. After an error it resets the connection, so that the client
+// does not take the part for the whole.
 func sendHTTP10(ctx *fasthttp.RequestCtx, body io.ReadCloser) {
 	kind, client := string(ctx.Response.Header.ContentType()), connection.FromRequest(ctx)
 	ctx.HijackSetNoResponse(true)

@@ -18,8 +18,9 @@ import (
 	"pingpost/server/request"
 )
 
-// SuppressionLister changes the contents of suppression lists. Contents are state, also if
-// a file owns the list itself.
+// SuppressionLister reads and replaces the entries of suppression lists. The exchange
+// implements it. The entries are state: operators can replace them even if a file configures
+// the list itself.
 type SuppressionLister interface {
 	// SuppressionLists returns the lists of the current configuration.
 	SuppressionLists() ([]SuppressionList, error)
@@ -29,7 +30,7 @@ type SuppressionLister interface {
 	Upload(upload *Upload) (*Uploaded, error)
 }
 
-// SuppressionList describes a list.
+// SuppressionList describes a suppression list and its entries, in JSON.
 type SuppressionList struct {
 	ID       string     `json:"id"`
 	Field    string     `json:"field"`
@@ -40,7 +41,7 @@ type SuppressionList struct {
 	Owner    string     `json:"owner"`  // of the list itself, not of its contents
 }
 
-// Upload is an upload of a list's contents.
+// Upload is an operator's request to replace a suppression list's entries, or to add some.
 type Upload struct {
 	List  market.ListID
 	Lines io.Reader
@@ -48,17 +49,18 @@ type Upload struct {
 	By    string
 }
 
-// Uploaded is the result of an upload.
+// Uploaded is the result of an upload to a suppression list, in JSON.
 type Uploaded struct {
 	Entries    uint64 `json:"entries"`    // entries of the list
 	Duplicates uint64 `json:"duplicates"` // lines that were already in the list
 	Skipped    uint64 `json:"skipped"`    // empty lines and comments
 }
 
-// BadLines are the first invalid lines. The error does not quote them.
+// BadLines is the error for an upload with invalid lines. It lists the first of them by number
+// and does not quote them.
 type BadLines []BadLine
 
-// BadLine is an invalid line.
+// BadLine is the number of an invalid line in an upload, with the reason.
 type BadLine struct {
 	Number int // from 1
 	Why    string
@@ -82,8 +84,8 @@ func (a *Admin) listSuppressionLists(ctx *fasthttp.RequestCtx) {
 	}{append([]SuppressionList{}, lists...)})
 }
 
-// uploadSuppressionList reads a list from the body. Only one upload runs at a time, because
-// it may need as much memory as the largest list.
+// uploadSuppressionList replaces or extends a suppression list by the lines in the request's
+// body. Only one upload runs at a time, because it may need as much memory as the largest list.
 func (a *Admin) uploadSuppressionList(ctx *fasthttp.RequestCtx) {
 	mode := string(ctx.QueryArgs().Peek("mode"))
 	if mode != "" && mode != "replace" && mode != "add" {
@@ -156,8 +158,9 @@ var (
 
 const uploadCheckEvery = time.Second // interval of checks whether the caller is still valid
 
-// uploadReader reads a body that may take hours, as long as bytes arrive. The library
-// reports a broken connection as the end of the body; uploadReader tells them apart.
+// uploadReader reads the body of an upload. That may take hours, as long as bytes arrive. The
+// HTTP library reports a broken connection like the end of the body; uploadReader tells them
+// apart by the announced length.
 type uploadReader struct {
 	from         io.Reader
 	conn         net.Conn
@@ -209,25 +212,27 @@ func (u *uploadReader) Read(p []byte) (int, error) {
 	return n, u.broken
 }
 
-// discardRest reads a part of the rest, so that the client finishes sending and reads the answer.
+// discardRest reads and drops some of the remaining body after an early error. A client that
+// still sends would otherwise not read the answer.
 func (u *uploadReader) discardRest() {
 	if !u.ended && u.broken == nil {
 		_, _ = io.CopyN(io.Discard, u, connection.MaxDrain)
 	}
 }
 
-// singleUploadGuard allows one upload at a time.
-type singleUploadGuard struct {
+// uploadGuard lets one upload run at a time, and can abort it at a shutdown.
+type uploadGuard struct {
 	mu    sync.Mutex
 	conn  net.Conn
 	ended bool
 }
 
-// startUpload reports whether an upload may start.
-func (g *singleUploadGuard) startUpload(conn net.Conn) bool {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.conn != nil || g.ended {
+// startUpload registers the upload over the connection conn. It returns false if another upload
+// runs or the server is stopping.
+func (l *uploadGuard) startUpload(conn net.Conn) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.conn != nil || l.ended {
 		return false
 	}
 	g.conn = conn
@@ -240,12 +245,12 @@ func (g *singleUploadGuard) finishUpload() {
 	g.conn = nil
 }
 
-// abortAndRejectUploads aborts the upload in progress, so that a shutdown does not wait for
-// it, and rejects later ones.
-func (g *singleUploadGuard) abortAndRejectUploads() {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.ended = true; g.conn != nil {
-		_ = g.conn.Close()
+// endUploads aborts the running upload by closing its connection, and forbids new ones. A
+// shutdown would otherwise wait for it.
+func (l *uploadGuard) endUploads() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.ended = true; l.conn != nil {
+		_ = l.conn.Close()
 	}
 }

@@ -30,10 +30,11 @@ var (
 	errAboveRole       = httperror.New(403, errcode.Forbidden, "The role has more permissions than yours. Choose your own role or a lower one.")
 )
 
-// apiTokenID returns the id of a token: the beginning of its hash.
+// apiTokenID returns the id of a personal API token in the API: the beginning of its hash.
 func apiTokenID(token *state.APIToken) string { return hex.EncodeToString(token.Hash[:8]) }
 
-// listAPITokens lists the caller's tokens, or all tokens for an admin.
+// listAPITokens lists the caller's personal API tokens, or the tokens of all users if the
+// caller is an admin.
 func (a *Admin) listAPITokens(ctx *fasthttp.RequestCtx) {
 	e := a.requireEngine(ctx)
 	if e == nil {
@@ -44,7 +45,8 @@ func (a *Admin) listAPITokens(ctx *fasthttp.RequestCtx) {
 	}{convertAll(a.visibleTokens(ctx), a.describeAPIToken)})
 }
 
-// visibleTokens returns the tokens that the caller may see.
+// visibleTokens returns the API tokens that the caller may list and revoke: all tokens for an
+// admin, and otherwise the caller's own.
 func (a *Admin) visibleTokens(ctx *fasthttp.RequestCtx) []state.APIToken {
 	who, s := principalFrom(ctx), a.operator.Engine().State()
 	switch {
@@ -56,7 +58,8 @@ func (a *Admin) visibleTokens(ctx *fasthttp.RequestCtx) []state.APIToken {
 	return nil
 }
 
-// apiToken is a personal API token.
+// apiToken describes a personal API token in JSON. Only the answer that creates the token has
+// its value.
 type apiToken struct {
 	Token    string  `json:"token,omitempty"` // in the answer that creates it
 	ID       string  `json:"id"`
@@ -76,7 +79,7 @@ func (a *Admin) describeAPIToken(token *state.APIToken) apiToken {
 	}
 }
 
-// addAPIToken creates a token for the caller and shows it once.
+// addAPIToken creates a personal API token for the caller. Only this answer shows the token.
 func (a *Admin) addAPIToken(ctx *fasthttp.RequestCtx) {
 	var body struct {
 		Name      string  `json:"name"`
@@ -141,9 +144,9 @@ func parseDays(text string) (days int, ok bool) {
 	return days, isDays && err == nil && days >= 1 && days <= maxTokenDays
 }
 
-// revokeAPIToken revokes a token of the caller, or any token for an admin. A caller whose
-// token has a lower role than its user may only revoke that token, which may have been
-// stolen.
+// revokeAPIToken revokes one of the caller's API tokens, or any token if the caller is an
+// admin. A caller that authenticated with an API token below the role admin may revoke only
+// that token, because a thief might hold it.
 func (a *Admin) revokeAPIToken(ctx *fasthttp.RequestCtx) {
 	e := a.requireEngine(ctx)
 	if e == nil {
@@ -170,7 +173,7 @@ var (
 	errOldPassword    = httperror.New(403, errcode.Forbidden, "The old password is wrong.")
 )
 
-// listUsers lists all accounts.
+// listUsers lists the accounts of all users, with role, creation and last use.
 func (a *Admin) listUsers(ctx *fasthttp.RequestCtx) {
 	e := a.requireEngine(ctx)
 	if e == nil {
@@ -181,7 +184,7 @@ func (a *Admin) listUsers(ctx *fasthttp.RequestCtx) {
 	}{convertAll(e.State().Users(), a.describeUser)})
 }
 
-// account is a user's account.
+// account describes a user's account in JSON.
 type account struct {
 	Name     string  `json:"name"`
 	Role     string  `json:"role"`
@@ -193,7 +196,7 @@ func (a *Admin) describeUser(user *state.User) account {
 	return account{user.Name, user.Role.String(), formatTimeOrNull(user.Created), formatTimeOrNull(a.sessions.userLastSeen(user.Name))}
 }
 
-// setUser creates an account, or changes its role or password.
+// setUser creates a user's account, or changes the role or password of an existing one.
 func (a *Admin) setUser(ctx *fasthttp.RequestCtx) {
 	var body struct {
 		Role     string  `json:"role"`
@@ -246,7 +249,8 @@ func (a *Admin) setUser(ctx *fasthttp.RequestCtx) {
 	sendJSON(ctx, a.describeUser(&user))
 }
 
-// passwordErrors returns the field errors of a new password.
+// passwordErrors returns a field error if a new password is too short or too long. field is the
+// name of the member that contains it.
 func passwordErrors(field, password string) []market.FieldError {
 	switch {
 	case len(password) > passphrase.MaxLength:
@@ -276,8 +280,8 @@ func (a *Admin) removeUser(ctx *fasthttp.RequestCtx) {
 	ctx.SetStatusCode(fasthttp.StatusNoContent)
 }
 
-// setPassword changes a user's password: by the user, who knows the old one, or by an
-// admin. Wrong old passwords count as failed logins.
+// setPassword changes a user's password. Users must also send their old password; an admin may
+// change other users' passwords without it. Wrong old passwords count as failed logins.
 func (a *Admin) setPassword(ctx *fasthttp.RequestCtx) {
 	var body struct {
 		Old *string `json:"old"`
@@ -324,8 +328,8 @@ func (a *Admin) setPassword(ctx *fasthttp.RequestCtx) {
 	ctx.SetStatusCode(fasthttp.StatusNoContent)
 }
 
-// checkOldPassword reports whether the password is the user's. If it returns false, it has
-// written the answer.
+// checkOldPassword reports whether the password is the user's current one. If it returns false,
+// it has already sent an error.
 func (a *Admin) checkOldPassword(ctx *fasthttp.RequestCtx, user *state.User, password string) bool {
 	from := clientaddr.NetworkOf(a.authFailures.ClientAddress(ctx))
 	if wait := a.sessions.countLoginAttempt(from, user.Name, time.Now().UnixNano()); wait > 0 {

@@ -14,7 +14,7 @@ import (
 	"pingpost/server/httperror"
 )
 
-// addWebhookRoutes adds the paths of webhooks.
+// addWebhookRoutes registers the operations on suppliers' webhooks with the function add.
 func (a *Admin) addWebhookRoutes(add func(method, path string, h fasthttp.RequestHandler)) {
 	supplier := func(method, path string, h func(*fasthttp.RequestCtx, *owner)) {
 		add(method, "/admin/v1/webhooks/{id}"+path, a.withOwner(event.ObjectSupplier, h))
@@ -31,7 +31,8 @@ func (a *Admin) addWebhookRoutes(add func(method, path string, h fasthttp.Reques
 	supplier("DELETE", "/secret/previous", a.removePreviousSecret)
 }
 
-// listWebhooks lists the suppliers with a webhook or a non-empty queue.
+// listWebhooks lists the suppliers that have a webhook in the configuration, or webhooks in
+// their queue, with the status of each.
 func (a *Admin) listWebhooks(ctx *fasthttp.RequestCtx) {
 	e := a.requireEngine(ctx)
 	if e == nil {
@@ -49,10 +50,12 @@ func (a *Admin) listWebhooks(ctx *fasthttp.RequestCtx) {
 	}{list})
 }
 
-// sendWebhook sends the status of one supplier's webhook.
+// sendWebhook answers with the status of one supplier's webhook: address, queue, failures and
+// secrets.
 func (a *Admin) sendWebhook(ctx *fasthttp.RequestCtx, o *owner) { sendJSON(ctx, a.webhookStatusOf(o)) }
 
-// webhookEndpoint returns the supplier's endpoint in the current configuration, or nil.
+// webhookEndpoint returns the webhook endpoint that the active configuration has for the
+// supplier, or nil.
 func (o *owner) webhookEndpoint() *market.Endpoint {
 	if catalog := o.engine.Catalog(); catalog != nil {
 		if supplier := catalog.Suppliers[market.SupplierID(o.id)]; supplier != nil {
@@ -62,7 +65,7 @@ func (o *owner) webhookEndpoint() *market.Endpoint {
 	return nil
 }
 
-// webhookStatus is the status of one supplier's webhook.
+// webhookStatus is the status of one supplier's webhook, in JSON.
 type webhookStatus struct {
 	Supplier     string        `json:"supplier_id"`
 	URL          *string       `json:"url"` // null: no longer configured
@@ -95,8 +98,9 @@ const (
 	maxDeadLetters     = 1000
 )
 
-// listDeadLetters lists a supplier's dead letters, oldest first: limit of them, after the first
-// after ones. next is the after of the next page.
+// listDeadLetters lists a supplier's dead letters (webhooks that the exchange gave up), oldest
+// first. It skips the first after ones and returns at most limit. The answer's next is the
+// value of after for the next page.
 func (a *Admin) listDeadLetters(ctx *fasthttp.RequestCtx, o *owner) {
 	after, ok := a.readIntegerParameter(ctx, "after", 0, 0, 1<<31)
 	if !ok {
@@ -123,7 +127,7 @@ func (a *Admin) listDeadLetters(ctx *fasthttp.RequestCtx, o *owner) {
 	sendJSON(ctx, &answer)
 }
 
-// deadLetter is a dead letter in a list.
+// deadLetter is a webhook that the exchange gave up after too many failed attempts, in JSON.
 type deadLetter struct {
 	ID       string `json:"id"`
 	Type     string `json:"type"`
@@ -139,8 +143,8 @@ func newDeadLetter(h *state.QueuedWebhook) deadLetter {
 	}
 }
 
-// readIntegerParameter parses an integer query parameter. If it returns false, it has written the
-// answer.
+// readIntegerParameter returns a query parameter that must be an integer from minimum to
+// maximum, or defaultValue if it is missing. If ok is false, it has already sent an error.
 func (a *Admin) readIntegerParameter(ctx *fasthttp.RequestCtx, name string, defaultValue, minimum, maximum int) (n int, ok bool) {
 	if !ctx.QueryArgs().Has(name) {
 		return defaultValue, true
@@ -155,7 +159,8 @@ func (a *Admin) readIntegerParameter(ctx *fasthttp.RequestCtx, name string, defa
 	return n, true
 }
 
-// deadLetterHandler applies a function to the dead letter in the path.
+// deadLetterHandler returns a handler that calls do with the dead letter that the path names:
+// to send it again or to drop it.
 func (a *Admin) deadLetterHandler(do func(engine.Operator, market.LeadID, market.WebhookType) error) func(*fasthttp.RequestCtx, *owner) {
 	return func(ctx *fasthttp.RequestCtx, o *owner) {
 		id, ok := market.ParseWebhookID(pathParameter(ctx, "event"))
@@ -171,7 +176,7 @@ func (a *Admin) deadLetterHandler(do func(engine.Operator, market.LeadID, market
 	}
 }
 
-// sendNoContentOrError answers 204, or the error.
+// sendNoContentOrError answers 204 if err is nil, and with the error otherwise.
 func (a *Admin) sendNoContentOrError(ctx *fasthttp.RequestCtx, err error) {
 	if err != nil {
 		a.sendEngineError(ctx, err)
@@ -180,7 +185,8 @@ func (a *Admin) sendNoContentOrError(ctx *fasthttp.RequestCtx, err error) {
 	ctx.SetStatusCode(fasthttp.StatusNoContent)
 }
 
-// resendDeadLetters queues all dead letters of a supplier again.
+// resendDeadLetters puts all dead letters of a supplier back into the queue, so that they are
+// sent again. It answers with their number.
 func (a *Admin) resendDeadLetters(ctx *fasthttp.RequestCtx, o *owner) {
 	n, err := o.engine.By(callerNameOf(ctx)).ResendDeadLetters(market.SupplierID(o.id))
 	if err != nil {
@@ -192,8 +198,9 @@ func (a *Admin) resendDeadLetters(ctx *fasthttp.RequestCtx, o *owner) {
 	}{n})
 }
 
-// webhookSwitchHandler switches a supplier's webhook off or on. It also works for a webhook that
-// was removed from the configuration while its queue is not empty.
+// webhookSwitchHandler returns the handler that switches a supplier's webhook off or on. It
+// also works for a webhook that was removed from the configuration, while webhooks are left in
+// its queue.
 func (a *Admin) webhookSwitchHandler(off bool) func(*fasthttp.RequestCtx, *owner) {
 	return func(ctx *fasthttp.RequestCtx, o *owner) {
 		if o.webhookEndpoint() == nil && o.engine.State().OutboxStatus(o.ref) == (state.OutboxStatus{}) {
