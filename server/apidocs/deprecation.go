@@ -6,12 +6,14 @@ import (
 	"pingpost/api"
 )
 
-// Deprecations holds the headers of deprecated operations, by method and path.
+// Deprecations has the data for the deprecation headers of each deprecated operation, by method
+// and path.
 type Deprecations map[string]*api.OperationDeprecation
 
 func operationKey(method, path string) string { return method + " " + path }
 
-// LoadDeprecations returns the deprecations of an OpenAPI document.
+// LoadDeprecations returns the deprecated operations in an OpenAPI document of this program, or
+// nil if there are no such operations.
 func LoadDeprecations(document []byte) Deprecations {
 	found, err := api.ParseDeprecations(document)
 	if err != nil {
@@ -27,7 +29,8 @@ func LoadDeprecations(document []byte) Deprecations {
 	return all
 }
 
-// WriteHeaders writes the headers of a deprecated operation.
+// WriteHeaders adds the headers Deprecation, Link and Sunset to the answer if the operation is
+// deprecated.
 func (e Deprecations) WriteHeaders(ctx *fasthttp.RequestCtx, method, path string) {
 	ending := e[operationKey(method, path)]
 	if ending == nil {

@@ -12,7 +12,8 @@ import (
 	"pingpost/api"
 )
 
-// File is a file that is served at one path. It is built at first use and never changes.
+// File is a file that the server offers at one path. It is built when it is first requested,
+// and then never changes.
 type File struct {
 	Type   string
 	Policy string // Content-Security-Policy; empty for a file that is not HTML
@@ -21,13 +22,14 @@ type File struct {
 	Packed Form // with gzip; an empty body means that compression does not help
 }
 
-// Form is the body of a file and its ETag.
+// Form is one form of a file's body, plain or compressed, with its ETag.
 type Form struct {
 	Body []byte
 	Tag  string // with quotes
 }
 
-// cachePublic lets caches keep a public document for five minutes.
+// cachePublic is the Cache-Control header that lets caches store a public document for five
+// minutes.
 const cachePublic = "public, max-age=300"
 
 // The paths.
@@ -46,7 +48,8 @@ var files = map[string]func() *File{
 	}),
 }
 
-// FindFile returns the file at one of the paths above.
+// FindFile returns the public document at one of the paths PathYAML, PathJSON and PathPage. It
+// panics for other paths.
 func FindFile(path string) *File {
 	file := files[path]
 	if file == nil {
@@ -58,7 +61,8 @@ func FindFile(path string) *File {
 // Admin returns the OpenAPI document of the admin API, as YAML.
 var Admin = sync.OnceValue(func() *File { return NewFile("application/yaml", "", "no-cache", api.AdminYAML()) })
 
-// NewFile returns a file with both forms of its body.
+// NewFile returns a file with its plain and its gzip-compressed body. kind is its media type,
+// policy its Content-Security-Policy, and cache its Cache-Control.
 func NewFile(kind, policy, cache string, body []byte) *File {
 	sum := sha256.Sum256(body)
 	tag := `"` + hex.EncodeToString(sum[:8])
@@ -69,7 +73,8 @@ func NewFile(kind, policy, cache string, body []byte) *File {
 	return file
 }
 
-// FormFor returns the form that the client accepts: compressed if possible.
+// FormFor returns the compressed form of the file if the client accepts gzip, and the plain
+// form otherwise.
 func (f *File) FormFor(header *fasthttp.RequestHeader) *Form {
 	if len(f.Packed.Body) > 0 && header.HasAcceptEncoding("gzip") {
 		return &f.Packed
@@ -77,7 +82,8 @@ func (f *File) FormFor(header *fasthttp.RequestHeader) *Form {
 	return &f.Plain
 }
 
-// Send answers with the form, or with 304 if the client has it. It reports whether it sent the body.
+// Send answers with the form of the file, or with 304 if clientHasIt is set. It reports whether
+// it sent the body.
 func (f *File) Send(ctx *fasthttp.RequestCtx, form *Form, clientHasIt bool) bool {
 	header := &ctx.Response.Header
 	header.Set("ETag", form.Tag)
@@ -100,7 +106,7 @@ func (f *File) Send(ctx *fasthttp.RequestCtx, form *Form, clientHasIt bool) bool
 	return true
 }
 
-// compress compresses a body with gzip.
+// compress returns the body compressed with gzip at the best level.
 func compress(body []byte) []byte {
 	var b bytes.Buffer
 	w, err := gzip.NewWriterLevel(&b, gzip.BestCompression)

@@ -15,10 +15,11 @@ import (
 	"time"
 )
 
-// Files names the PEM files of a certificate with its chain, and of its key.
+// Files has the paths of two PEM files: a certificate with its chain, and its private key.
 type Files struct{ Cert, Key string }
 
-// KeyPair is the last valid certificate with its key. It is safe for concurrent use.
+// KeyPair is a TLS certificate with its key, which Reload replaces when the files change. It is
+// safe for concurrent use.
 type KeyPair struct {
 	files   Files
 	current atomic.Pointer[tls.Certificate]
@@ -28,10 +29,11 @@ type KeyPair struct {
 	reported string // last error reported
 }
 
-// maxFile is the most bytes that are read of a file.
+// maxFile is the greatest number of bytes read from a certificate or key file.
 const maxFile = 1 << 20
 
-// LoadPair reads a pair for the first time. The error names the wrong file and does not quote its contents.
+// LoadPair reads a certificate and its key for the first time. The error names the faulty file
+// and does not quote its contents.
 func LoadPair(files Files) (*KeyPair, error) {
 	p := &KeyPair{files: files}
 	found, sum, err := p.readFiles()
@@ -43,8 +45,9 @@ func LoadPair(files Files) (*KeyPair, error) {
 	return p, nil
 }
 
-// Reload reads the files again, at now. It reports whether the pair changed. The error says
-// why a new pair is not served, and is nil if that was reported before.
+// Reload reads the files again and serves the new certificate if it is valid at the time now.
+// changed reports whether it did. err says why a new certificate is not served; the same error
+// is returned only once.
 func (p *KeyPair) Reload(now time.Time) (changed bool, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -67,7 +70,9 @@ func (p *KeyPair) Reload(now time.Time) (changed bool, err error) {
 	return false, err
 }
 
-// checkReplacement says why a certificate must not replace another.
+// checkReplacement returns an error if the new certificate next must not replace the served
+// one, present. It must not if present is still valid at the time now and next is expired or
+// not yet valid.
 func checkReplacement(next, present *x509.Certificate, now time.Time) error {
 	switch good := now.Before(present.NotAfter); {
 	case good && !now.Before(next.NotAfter):
@@ -81,7 +86,8 @@ func checkReplacement(next, present *x509.Certificate, now time.Time) error {
 // NotAfter returns when the served certificate expires.
 func (p *KeyPair) NotAfter() time.Time { return p.current.Load().Leaf.NotAfter }
 
-// TLSConfig returns a TLS configuration that serves the pair: TLS 1.2 or later, HTTP/1.1 only.
+// TLSConfig returns a server configuration that always serves the pair's current certificate:
+// TLS 1.2 or later, HTTP/1.1 only.
 func (p *KeyPair) TLSConfig() *tls.Config {
 	return &tls.Config{
 		MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"},
@@ -118,7 +124,8 @@ var (
 	errNoKey  = errors.New("the key file contains no private key in PEM without a passphrase; it may be half written")
 )
 
-// explainMismatch returns the error of a pair with its remedy.
+// explainMismatch returns a clearer error for files that are no valid pair, if one of them has
+// no PEM data of the right kind. Otherwise it returns err.
 func explainMismatch(cert, key []byte, err error) error {
 	if block, _ := pem.Decode(cert); block == nil {
 		return errNoCert

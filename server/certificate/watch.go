@@ -13,20 +13,20 @@ const (
 	warnEvery  = 24 * time.Hour
 )
 
-// Watcher reloads a pair from its files and warns of its expiry.
+// Watcher reloads a certificate when its files change, and logs warnings before it expires.
 type Watcher struct {
 	pair     *KeyPair
 	logger   *slog.Logger
 	warnedAt time.Time // time of the last warning
 }
 
-// NewWatcher returns a watcher. Run starts it.
+// NewWatcher returns a watcher for the pair. Its method Run does the work.
 func NewWatcher(pair *KeyPair, logger *slog.Logger) *Watcher {
 	return &Watcher{pair: pair, logger: logger}
 }
 
-// Run reads the files every five seconds, and for each value of again, until gone is
-// closed.
+// Run checks the files every five seconds, and at once for each value from reload, until stop
+// is closed.
 func (w *Watcher) Run(reload, stop <-chan struct{}) {
 	tick := time.NewTicker(checkEvery)
 	defer tick.Stop()

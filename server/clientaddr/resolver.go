@@ -22,10 +22,12 @@ type Resolver struct {
 	proxies atomic.Pointer[[]netip.Prefix]
 }
 
-// maxForwards limits how many addresses of the header are followed.
+// maxForwards is the greatest number of addresses in X-Forwarded-For that ClientAddress
+// follows.
 const maxForwards = 32
 
-// SetProxies replaces the trusted proxies.
+// SetProxies replaces the networks of trusted proxies. Only their X-Forwarded-For headers
+// count.
 func (o *Resolver) SetProxies(proxies []netip.Prefix) { o.proxies.Store(&proxies) }
 
 func (o *Resolver) IsProxy(address netip.Addr) bool {
@@ -70,7 +72,8 @@ func (o *Resolver) ClientAddress(ctx *fasthttp.RequestCtx) netip.Addr {
 	return from
 }
 
-// parseForwarded parses an address as proxies write it: bare, in brackets, or with a port.
+// parseForwarded parses one address from X-Forwarded-For. Proxies write it bare, in brackets,
+// or with a port.
 func parseForwarded(text string) (netip.Addr, bool) {
 	text = strings.Trim(text, " \t")
 	address, err := netip.ParseAddr(text)
@@ -87,7 +90,8 @@ func parseForwarded(text string) (netip.Addr, bool) {
 	return address.Unmap().WithZone(""), true
 }
 
-// FromConn returns the remote address of a connection, or the zero address.
+// FromConn returns the IP address of a connection's other end, or the zero address if it is no
+// TCP connection.
 func FromConn(end net.Addr) netip.Addr {
 	tcp, ok := end.(*net.TCPAddr)
 	if !ok {
@@ -96,8 +100,8 @@ func FromConn(end net.Addr) netip.Addr {
 	return tcp.AddrPort().Addr().Unmap().WithZone("")
 }
 
-// NetworkOf returns the network that limits count a client under: its IPv4 address, or its
-// IPv6 /64, which a provider assigns to one customer.
+// NetworkOf returns the network under which limits count a client: its single IPv4 address, or
+// its IPv6 /64, which a provider assigns to one customer.
 func NetworkOf(address netip.Addr) netip.Prefix {
 	bits := address.BitLen()
 	if address.Is6() {

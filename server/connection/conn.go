@@ -11,7 +11,7 @@ import (
 	"pingpost/server/clientaddr"
 )
 
-// Conn is a connection that the limiter counts until it is closed.
+// Conn is an accepted connection. The Limiter counts it until it is closed.
 type Conn struct {
 	net.Conn
 	limiter       *Limiter
@@ -35,19 +35,19 @@ func newConn(conn net.Conn, c *Limiter) *Conn {
 
 func (g *Conn) markUsed() { g.lastUsed.Store(time.Now().UnixNano()) }
 
-// SetReadDeadline takes effect at the next Read.
+// SetReadDeadline stores the deadline. The next Read that may block applies it.
 func (g *Conn) SetReadDeadline(t time.Time) error {
 	g.readDeadline.wanted = t
 	return nil
 }
 
-// SetWriteDeadline takes effect at the next Write.
+// SetWriteDeadline stores the deadline. The next Write applies it.
 func (g *Conn) SetWriteDeadline(t time.Time) error {
 	g.writeDeadline.wanted = t
 	return nil
 }
 
-// SetDeadline sets both.
+// SetDeadline stores the deadline for both reading and writing.
 func (g *Conn) SetDeadline(t time.Time) error {
 	g.readDeadline.wanted, g.writeDeadline.wanted = t, t
 	return nil
@@ -75,18 +75,19 @@ func (g *Conn) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// HasBareLineFeed reports whether the head of a request over the connection may have a bare
-// line feed that its header lines do not show.
+// HasBareLineFeed reports whether the head of a request on this connection may have a line that
+// ends in LF without CR. It finds those that the library's header lines no longer show. A proxy
+// may see another request in such a head.
 func (g *Conn) HasBareLineFeed(header *fasthttp.RequestHeader) bool {
 	return g != nil && g.head.mayHaveBareLineFeed(header)
 }
 
-// HasBareTrailer reports whether a bare line feed followed a last chunk since the
-// connection was idle.
+// HasBareTrailer reports whether the last chunk of a body ended in LF without CR, since the
+// connection was last idle.
 func (g *Conn) HasBareTrailer() bool { return g != nil && g.head.trailer.bare }
 
 // Abort closes the connection with a TCP reset, so that the client does not take a partial
-// answer for a whole one.
+// answer for a complete one.
 func (g *Conn) Abort() {
 	if g == nil {
 		return
@@ -96,10 +97,11 @@ func (g *Conn) Abort() {
 	}
 }
 
-// HasReadFailed reports whether the client has closed the connection or it broke.
+// HasReadFailed reports whether a read has failed, because the client closed the connection or
+// the connection broke.
 func (g *Conn) HasReadFailed() bool { return g != nil && g.readFailed.Load() }
 
-// scanInput scans bytes of a request that have arrived.
+// scanInput passes received bytes to the scanners that search for bare line feeds.
 func (g *Conn) scanInput(p []byte) {
 	if !g.received.Load() {
 		g.received.Store(true)
@@ -120,7 +122,8 @@ func (g *Conn) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// Close closes the connection and frees its place in the limiter.
+// Close closes the connection, and the Limiter no longer counts it. If the last request was not
+// read to its end, Close first reads and drops some of the rest.
 func (g *Conn) Close() error {
 	if g.unreadRequest.Swap(false) {
 		g.drainUnread()
@@ -131,7 +134,8 @@ func (g *Conn) Close() error {
 	return g.Conn.Close()
 }
 
-// markAuthenticated protects the connection from eviction.
+// markAuthenticated records that a valid credential came over the connection. The Limiter never
+// closes such a connection to make room for a new one.
 func (g *Conn) markAuthenticated() {
 	if g.authenticated.Swap(true) {
 		return
@@ -141,16 +145,16 @@ func (g *Conn) markAuthenticated() {
 	delete(g.limiter.unauthenticated, g)
 }
 
-// MarkAuthenticated protects the request's connection from eviction, because it has shown a valid
-// credential.
+// MarkAuthenticated records that the request's connection carried a valid credential. The
+// Limiter never closes such a connection to make room for a new one.
 func MarkAuthenticated(ctx *fasthttp.RequestCtx) {
 	if g := FromRequest(ctx); g != nil {
 		g.markAuthenticated()
 	}
 }
 
-// CloseIfUnauthenticated closes the connection after a 4xx if it has shown no valid credential and
-// more than half of all connections are in use.
+// CloseIfUnauthenticated closes the connection after a 4xx answer, if no valid credential ever
+// came over it and more than half of all allowed connections are open.
 func CloseIfUnauthenticated(ctx *fasthttp.RequestCtx) {
 	if status := ctx.Response.StatusCode(); status < 400 || status > 499 {
 		return
@@ -160,7 +164,7 @@ func CloseIfUnauthenticated(ctx *fasthttp.RequestCtx) {
 	}
 }
 
-// clientNetworkOf returns the network that the limiter counts a connection under.
+// clientNetworkOf returns the network under which the Limiter counts the connection.
 func clientNetworkOf(conn net.Conn) netip.Prefix {
 	return clientaddr.NetworkOf(clientaddr.FromConn(conn.RemoteAddr()))
 }

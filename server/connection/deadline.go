@@ -19,12 +19,13 @@ type coarseDeadline struct {
 	first, last time.Time // the range of deadlines that the one in effect covers; last is the one in effect
 }
 
-// maxDelay is the most by which a deadline is late.
+// maxDelay is the greatest delay with which a deadline takes effect.
 const maxDelay = time.Second
 
-// deadlineToSet returns the deadline to set before the connection blocks, and whether it differs
-// from the one in effect.
-func (p *coarseDeadline) deadlineToSet() (deadline time.Time, mustSet bool) {
+// nextDeadline returns the deadline that the connection needs before an operation that may
+// block. due is false if the deadline in effect already serves, so that no system call is
+// necessary.
+func (p *coarseDeadline) nextDeadline() (deadline time.Time, due bool) {
 	if !p.wanted.Before(p.first) && !p.wanted.After(p.last) {
 		return p.last, false
 	}

@@ -4,11 +4,12 @@ import (
 	"log/slog"
 )
 
-// reservedDescriptors remain for the log, for connections to buyers and for operators.
+// reservedDescriptors is the number of file descriptors reserved for the log, for connections
+// to buyers and for operators.
 const reservedDescriptors = 512
 
-// LimitConnectionsToOpenFiles returns how many of the wanted connections the process can hold
-// with the given number of file descriptors (0: unknown). It warns if it returns fewer.
+// LimitConnectionsToOpenFiles returns how many of the wanted connections fit into the process's
+// limit of open files (descriptors; 0 if unknown). It logs a warning if they do not all fit.
 func LimitConnectionsToOpenFiles(wanted int, descriptors uint64, logger *slog.Logger) int {
 	if descriptors == 0 || uint64(wanted)+reservedDescriptors <= descriptors {
 		return wanted

@@ -2,5 +2,6 @@
 
 package connection
 
-// MaxOpenFiles returns 0: this system has no limit that a program can query.
+// MaxOpenFiles returns 0 for unknown, because a program cannot query the limit of open files on
+// this system.
 func MaxOpenFiles() uint64 { return 0 }

@@ -6,8 +6,8 @@ import (
 	"syscall"
 )
 
-// MaxOpenFiles returns the limit of open files. Go raises the soft limit to the hard limit
-// at process start.
+// MaxOpenFiles returns how many files the process may have open, or 0 if that is unknown. Go
+// has already raised the limit as far as the system allows.
 func MaxOpenFiles() uint64 {
 	var limit syscall.Rlimit
 	if syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit) != nil {

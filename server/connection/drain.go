@@ -9,8 +9,8 @@ import (
 	"pingpost/server/httperror"
 )
 
-// MaxDrain is the number of bytes of a rejected request that are read and discarded, so
-// that its client finishes sending and reads the answer. A longer request is cut off.
+// MaxDrain is how many bytes of a rejected request are read and dropped, so that the client
+// finishes sending and reads the answer. A longer request is cut off.
 const MaxDrain = 1 << 20
 
 // drainTime is how long a connection is read and its bytes discarded after the last answer,
@@ -18,8 +18,9 @@ const MaxDrain = 1 << 20
 // and a reset can take the answer from the client. At most MaxDrain bytes are read.
 const drainTime = time.Second
 
-// CloseUnread closes the connection after this answer, because its request is not read to
-// the end. It drains the connection unless the request timed out.
+// CloseUnread makes the connection close after this answer, because the request is not read to
+// its end. Some of the rest is read and dropped first, except if the request timed out (sent is
+// the error in the answer).
 func CloseUnread(ctx *fasthttp.RequestCtx, sent httperror.Error) {
 	ctx.SetConnectionClose()
 	if g := FromRequest(ctx); g != nil && sent != httperror.RequestTimeout {
@@ -27,8 +28,8 @@ func CloseUnread(ctx *fasthttp.RequestCtx, sent httperror.Error) {
 	}
 }
 
-// drainUnread half-closes the connection and discards further input, within
-// drainTime.
+// drainUnread tells the client that no more data follows, and then reads and drops its data for
+// at most drainTime. Without this, a reset could destroy the answer before the client reads it.
 func (g *Conn) drainUnread() {
 	half, ok := g.Conn.(interface{ CloseWrite() error })
 	if !ok || half.CloseWrite() != nil || g.Conn.SetReadDeadline(time.Now().Add(drainTime)) != nil {

@@ -30,8 +30,8 @@ type bareLineFeedScanner struct {
 	trailer trailerScanner
 }
 
-// requestLineEnd is the length of the shortest request line, such as "G / HTTP/1.1". Of a
-// longer line, the last bytes of this length are compared.
+// requestLineEnd is the length of the shortest possible request line, "G / HTTP/1.1". Of a
+// longer line only the last bytes, as many as this, are compared.
 const requestLineEnd = len("G / HTTP/1.1")
 
 var (
@@ -41,7 +41,8 @@ var (
 	ErrTrailer      = errors.New("a chunked request body has trailer fields, or ends with a line feed without carriage return")
 )
 
-// scan processes bytes on their way to the library.
+// scan searches received bytes before the library gets them. Calls must pass all bytes of the
+// connection in order.
 func (l *bareLineFeedScanner) scan(p []byte) {
 	if l.idle {
 		l.idle, l.head, l.bare, l.lines, l.trailer.bare = false, true, false, 0, false
@@ -61,7 +62,8 @@ func (l *bareLineFeedScanner) scan(p []byte) {
 	copy(l.tail[:], p[len(p)-requestLineEnd:])
 }
 
-// readHead searches for a bare line feed up to the empty line.
+// readHead searches the bytes p, which continue a request's head, for a line that ends in LF
+// without CR. It stops at the empty line after the head.
 func (l *bareLineFeedScanner) readHead(p []byte) {
 	for at := 0; l.head; at++ {
 		next := bytes.IndexByte(p[at:], '\n')
@@ -78,7 +80,8 @@ func (l *bareLineFeedScanner) readHead(p []byte) {
 	}
 }
 
-// byteBeforeHead returns the byte that came n bytes before p[at].
+// byteBeforeHead returns the byte that was received n bytes before p[at], which may be in an
+// earlier piece.
 func (l *bareLineFeedScanner) byteBeforeHead(p []byte, at, n int) byte {
 	if at >= n {
 		return p[at-n]
@@ -86,7 +89,8 @@ func (l *bareLineFeedScanner) byteBeforeHead(p []byte, at, n int) byte {
 	return l.tail[requestLineEnd+at-n]
 }
 
-// markLineEnds records lines that end in an HTTP version and a bare line feed.
+// markLineEnds searches p for lines that end in an HTTP version and LF without CR, as a request
+// line could. It records a hash of each in l.lines.
 func (l *bareLineFeedScanner) markLineEnds(p []byte) {
 	for end := 0; ; {
 		at := bytes.Index(p[end:], httpVersion)
@@ -100,7 +104,7 @@ func (l *bareLineFeedScanner) markLineEnds(p []byte) {
 	}
 }
 
-// lineBit hashes the end of a request line to one bit.
+// lineBit returns a word with one bit set, which depends on the last bytes of a request line.
 func lineBit(end []byte) uint64 {
 	var sum byte
 	for _, c := range end {
@@ -109,8 +113,9 @@ func lineBit(end []byte) uint64 {
 	return 1 << (sum % 64)
 }
 
-// mayHaveBareLineFeed reports whether the head of the request may have a bare line feed
-// that the header lines do not show.
+// mayHaveBareLineFeed reports whether the head of the request may have a line that ends in LF
+// without CR and that the library's header lines no longer show. It may be wrong for a body
+// with such lines.
 func (l *bareLineFeedScanner) mayHaveBareLineFeed(header *fasthttp.RequestHeader) bool {
 	if l.bare || l.lines == 0 {
 		return l.bare
@@ -120,8 +125,9 @@ func (l *bareLineFeedScanner) mayHaveBareLineFeed(header *fasthttp.RequestHeader
 	return len(line) < requestLineEnd || l.lines&lineBit(line[len(line)-requestLineEnd:]) != 0
 }
 
-// TrackIdle is the library's callback for connection states. A connection that becomes idle
-// expects a new head, unless its buffer already holds the beginning of one.
+// TrackIdle is the library's callback for changes of a connection's state. When a connection
+// becomes idle, the next bytes begin a new request's head, unless the library has already read
+// its beginning.
 func TrackIdle(conn net.Conn, state fasthttp.ConnState) {
 	if g := unwrapConn(conn); g != nil && (state == fasthttp.StateIdle || state == fasthttp.StateActive && g.received.Load()) {
 		g.head.idle = state == fasthttp.StateIdle

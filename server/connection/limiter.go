@@ -61,8 +61,8 @@ const (
 	reportEvery = time.Minute
 )
 
-// Accept returns the next connection that the limits allow. It retries transient errors; an
-// error that it returns is final.
+// Accept returns the next connection that the limits allow, and rejects others with a 503. It
+// retries after temporary errors of the listener. An error that it returns is final.
 func (c *Limiter) Accept() (net.Conn, error) {
 	c.MarkAccepting()
 	pause := minPause
@@ -94,11 +94,12 @@ func (c *Limiter) Accept() (net.Conn, error) {
 	}
 }
 
-// MarkAccepting records that the library holds the listener, and closes it at shutdown.
+// MarkAccepting records that the library has got the listener and will close it at a shutdown.
+// Until then a shutdown must wait.
 func (c *Limiter) MarkAccepting() { c.acceptingOnce.Do(func() { close(c.Accepting) }) }
 
-// isTransient reports whether Accept may succeed later: the system lacks a resource, or the
-// error concerns one connection only.
+// isTransient reports whether accepting connections may work again later: the system lacks a
+// resource, or the error concerns a single connection.
 func isTransient(err error) bool {
 	for _, one := range [...]error{
 		syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM, syscall.ECONNABORTED, syscall.ECONNRESET,
@@ -111,8 +112,9 @@ func isTransient(err error) bool {
 	return false
 }
 
-// admitConn counts a connection, if the limits allow it. The caller closes the connection that
-// was evicted for it.
+// admitConn counts a new connection if the limits allow it, and reports whether they do. If
+// another connection had to give way, admitConn returns that one as evicted, and the caller
+// closes it.
 func (c *Limiter) admitConn(g *Conn) (admitted bool, evicted *Conn) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -144,7 +146,8 @@ func (c *Limiter) removeLocked(g *Conn) {
 	delete(c.unauthenticated, g)
 }
 
-// closeIdlest closes an unknown connection to free a file descriptor.
+// closeIdlest closes a connection without a valid credential, to free a file descriptor when
+// the system has run out of them.
 func (c *Limiter) closeIdlest() {
 	c.mu.Lock()
 	evicted := c.removeIdlestLocked()
@@ -154,11 +157,13 @@ func (c *Limiter) closeIdlest() {
 	}
 }
 
-// evictionSample is the most unknown connections that an eviction compares.
+// evictionSample is how many connections without a credential are compared to find the one that
+// was idle for longest.
 const evictionSample = 64
 
-// removeIdlestLocked removes the unknown connection that has been idle longest, among a random
-// sample if there are many. It returns nil if there is none.
+// removeIdlestLocked stops counting the connection without a valid credential that was idle for
+// longest, and returns it for closing. Among many it compares only a random sample. It returns
+// nil if every connection has shown a credential. The caller holds c.mu.
 func (c *Limiter) removeIdlestLocked() (idlest *Conn) {
 	seen := 0
 	for g := range c.unauthenticated {
@@ -176,8 +181,8 @@ func (c *Limiter) removeIdlestLocked() (idlest *Conn) {
 	return idlest
 }
 
-// CloseUnused closes connections over which no byte has come. A shutdown does not wait for
-// a request that may never arrive.
+// CloseUnused closes the connections over which no byte has come. A shutdown would otherwise
+// wait for requests that may never arrive.
 func (c *Limiter) CloseUnused() {
 	var silent []*Conn
 	c.mu.Lock()
@@ -192,22 +197,23 @@ func (c *Limiter) CloseUnused() {
 	}
 }
 
-// isHalfFull reports whether more than half of the connections are in use.
+// isHalfFull reports whether more than half of the allowed connections are open.
 func (c *Limiter) isHalfFull() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return 2*c.open > c.max
 }
 
-// CountConnections returns the number of open connections, and of those without a valid credential.
+// CountConnections returns the number of open connections, and how many of them have carried no
+// valid credential yet.
 func (c *Limiter) CountConnections() (open, unauthenticated int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.open, len(c.unauthenticated)
 }
 
-// sendTooManyConnections answers 503 and closes the connection. The answer fits the empty send buffer, so
-// the write does not block.
+// sendTooManyConnections answers 503 and closes the connection. The answer fits into the empty
+// send buffer, so the write does not block. Over TLS it only closes the connection.
 func (c *Limiter) sendTooManyConnections(conn net.Conn) {
 	defer conn.Close()
 	if c.TLS != nil { // the client could not read a plain answer before the handshake

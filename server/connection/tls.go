@@ -14,10 +14,10 @@ import (
 	"pingpost/server/httperror"
 )
 
-// tlsConn is a Conn that speaks TLS. The limiter counts, evicts and times the TCP
-// connection below, and applies its deadlines lazily in the same way. The library makes the
+// tlsConn is a connection that speaks TLS over a Conn. The Limiter counts, evicts and times the
+// Conn below, and deadlines take effect as late as for plain connections. The library makes the
 // handshake within the read timeout, and allocates no memory for a request before it is
-// done.
+// complete.
 type tlsConn struct {
 	*tls.Conn
 	transport *tcpTransport
@@ -36,13 +36,13 @@ type tcpTransport struct {
 
 var errPlainHTTP = httperror.New(400, errcode.MalformedRequest, "This address accepts only TLS. Send the request to its https:// address.")
 
-// maxHandshake is how many bytes a client may send during the handshake: many times the
-// usual size, and a quarter of what the TLS library would buffer.
+// maxHandshake is how many bytes a client may send during the TLS handshake. It is many times
+// the usual size, and a quarter of the TLS library's own limit.
 const maxHandshake = 16 << 10
 
 var errLongHandshake = errors.New("the TLS handshake exceeds the size limit")
 
-// wrapTLS returns the connection with TLS, if the limiter has a TLS configuration.
+// wrapTLS returns a TLS connection over g, or g itself if the Limiter has no TLS configuration.
 func (c *Limiter) wrapTLS(g *Conn) net.Conn {
 	if c.TLS == nil {
 		return g
@@ -51,8 +51,8 @@ func (c *Limiter) wrapTLS(g *Conn) net.Conn {
 	return &tlsConn{tls.Server(under, c.TLS), under}
 }
 
-// Handshake is called by the library before it reads a request. A client that speaks plain
-// HTTP receives a 400.
+// Handshake completes the TLS handshake. The library calls it before it reads a request. A
+// client that sends plain HTTP gets a 400 in plain HTTP.
 func (s *tlsConn) Handshake() error {
 	err := s.Conn.Handshake()
 	s.transport.handshakeDone = true
@@ -67,7 +67,8 @@ func (s *tlsConn) Handshake() error {
 	return err
 }
 
-// looksLikeHTTP reports whether an HTTP request begins with these bytes.
+// looksLikeHTTP reports whether the first bytes of a connection are the beginning of a plain
+// HTTP request.
 func looksLikeHTTP(head [5]byte) bool {
 	for _, begins := range [...]string{"GET ", "POST ", "PUT ", "HEAD ", "DELETE ", "OPTIONS ", "PATCH ", "CONNECT ", "TRACE "} {
 		if n := min(len(begins), len(head)); string(head[:n]) == begins[:n] {
@@ -77,8 +78,8 @@ func looksLikeHTTP(head [5]byte) bool {
 	return false
 }
 
-// answerPlainHTTP answers 400 in plain HTTP. It then reads for a moment, because a reset
-// could take the answer from a client that is still sending.
+// answerPlainHTTP answers 400 in plain HTTP to a client that did not use TLS. It then reads for
+// a moment, because a reset could destroy the answer for a client that is still sending.
 func (s *tlsConn) answerPlainHTTP() {
 	conn := s.transport.Conn.Conn
 	if conn.SetDeadline(time.Now().Add(time.Second)) != nil {
@@ -103,15 +104,16 @@ func (s *tlsConn) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// The library calls SetDeadline, SetReadDeadline and SetWriteDeadline.
+// SetDeadline, SetReadDeadline and SetWriteDeadline store the deadline in the Conn below TLS,
+// which applies it before it may block. The library calls them.
 func (s *tlsConn) SetDeadline(t time.Time) error { return s.transport.Conn.SetDeadline(t) }
 
 func (s *tlsConn) SetReadDeadline(t time.Time) error { return s.transport.Conn.SetReadDeadline(t) }
 
 func (s *tlsConn) SetWriteDeadline(t time.Time) error { return s.transport.Conn.SetWriteDeadline(t) }
 
-// Close sends close_notify, if the write does not block for long, and closes the
-// connection.
+// Close tells the client that the connection ends (close_notify), for at most closeNotifyTime,
+// and closes it.
 func (s *tlsConn) Close() error {
 	s.transport.closing.Store(true)
 	return s.Conn.Close()
@@ -136,11 +138,12 @@ func (b *tcpTransport) Write(p []byte) (int, error) {
 	return b.Conn.Write(p)
 }
 
-// closeNotifyTime limits how long Close waits for a peer that does not read.
+// closeNotifyTime limits how long Close waits for a client that does not read.
 const closeNotifyTime = 100 * time.Millisecond
 
-// SetWriteDeadline sets the deadline of close_notify. The TLS library would wait for five
-// seconds.
+// SetWriteDeadline sets the deadline for TLS's closing message (close_notify) to at most
+// closeNotifyTime. The TLS library alone would wait five seconds for a client that does not
+// read.
 func (b *tcpTransport) SetWriteDeadline(t time.Time) error {
 	if soon := time.Now().Add(closeNotifyTime); t.After(soon) {
 		t = soon
@@ -148,7 +151,8 @@ func (b *tcpTransport) SetWriteDeadline(t time.Time) error {
 	return b.Conn.Conn.SetWriteDeadline(t)
 }
 
-// FromRequest returns the connection of a request, or nil if a test made the request without one.
+// FromRequest returns the connection over which a request came, or nil in a test without a
+// connection.
 func FromRequest(ctx *fasthttp.RequestCtx) *Conn { return unwrapConn(ctx.Conn()) }
 
 func unwrapConn(conn net.Conn) *Conn {

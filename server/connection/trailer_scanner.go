@@ -18,7 +18,8 @@ type trailerScanner struct {
 	bare bool      // a bare line feed followed a last chunk since the connection was idle
 }
 
-// chunkLine classifies a line by whether it can be the size line of a last chunk.
+// chunkLine says whether the line read so far can be the size line of a chunked body's last
+// chunk.
 type chunkLine uint8
 
 const (
@@ -28,7 +29,8 @@ const (
 	lineOther
 )
 
-// scan processes bytes on their way to the library. before is the byte that precedes them.
+// scan searches received bytes before the library gets them. before is the byte that was
+// received directly before p.
 func (l *trailerScanner) scan(p []byte, before byte) {
 	for at := 0; at < len(p); at++ {
 		switch c := p[at]; {

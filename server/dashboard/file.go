@@ -25,10 +25,10 @@ const (
 	Assets = "/assets/"
 )
 
-// FindFile returns the file at a path of the admin address, or nil.
+// FindFile returns the dashboard's file at a path of the admin address, or nil.
 func FindFile(at string) *apidocs.File { return files()[at] }
 
-// Paths returns the paths that have a file.
+// Paths returns the paths of all files of the dashboard.
 func Paths() []string {
 	paths := make([]string, 0, len(files()))
 	for at := range files() {
@@ -66,8 +66,9 @@ var kinds = map[string]string{
 	".css": "text/css; charset=utf-8", ".svg": "image/svg+xml",
 }
 
-// newFile returns a file. An asset's name contains a hash of its content, so browsers cache
-// it forever. The page names the assets and is revalidated each time.
+// newFile returns a file of the dashboard at the path at, with the file name extension end. An
+// asset's name contains a hash of its content, so browsers may cache it forever. They check the
+// page, which names the assets, each time.
 func newFile(at, end string, body []byte) *apidocs.File {
 	kind := kinds[end]
 	if kind == "" {

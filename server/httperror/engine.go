@@ -9,11 +9,12 @@ import (
 	"pingpost/engine/market"
 )
 
-// ErrTooLarge is the error of the engine's log for an event over the largest log entry. A
-// retry would fail again, so the answer is a 413.
+// ErrTooLarge says that an event is larger than the log's largest entry. A retry would fail
+// again, so the answer is a 413.
 var ErrTooLarge = errors.New("the lead exceeds the maximum size of a log entry")
 
-// WriteEngineError answers with an error that the engine returned.
+// WriteEngineError answers a request with the error err of the engine. id is the request's id.
+// If the engine replays an earlier rejection, the answer has the id of the first request.
 func WriteEngineError(ctx *fasthttp.RequestCtx, id market.RequestID, err error) {
 	var refusal *engine.Refusal
 	switch {
@@ -40,8 +41,8 @@ func WriteEngineError(ctx *fasthttp.RequestCtx, id market.RequestID, err error) 
 	}
 }
 
-// FromRefusal returns the API error for a refusal of the engine. The reason why a status
-// report is rejected replaces the general message.
+// FromRefusal returns the API error for the code with which the engine refused a request. For a
+// rejected status report, the reason of the rejection replaces the general message.
 func FromRefusal(code engine.RefusalCode, rejection market.ReportRejection) Error {
 	what, known := byRefusal[code]
 	if !known {
@@ -53,7 +54,7 @@ func FromRefusal(code engine.RefusalCode, rejection market.ReportRejection) Erro
 	return what
 }
 
-// byRefusal maps the refusals of the engine to API errors.
+// byRefusal maps each code with which the engine refuses a request to its API error.
 var byRefusal = map[engine.RefusalCode]Error{
 	engine.InvalidPayload:   InvalidPayload,
 	engine.KeyReused:        KeyReused,
@@ -71,7 +72,7 @@ var byRefusal = map[engine.RefusalCode]Error{
 	engine.InvalidTransition: InvalidTransition,
 }
 
-// appendReason adds the member reason to an error body.
+// appendReason adds the member "reason" to the JSON body of an error.
 func appendReason(body []byte, reason market.Reason) []byte {
 	body = append(body[:len(body)-1], `,"reason":"`...)
 	return append(append(body, reason.String()...), `"}`...)

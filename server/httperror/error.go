@@ -9,7 +9,8 @@ import (
 	"pingpost/api/errcode"
 )
 
-// Error is an error that an HTTP answer reports. The zero Error means success.
+// Error is an error in the form of the API: status, code and message. The zero Error means
+// success.
 type Error struct {
 	Status          int
 	Code            string // on the wire
@@ -18,7 +19,8 @@ type Error struct {
 	WrongCredential bool   // the request carried a wrong credential
 }
 
-// New returns an error. 502, 503 and 504 ask the client to retry after a second.
+// New returns an API error. For the statuses 502, 503 and 504 its answer asks the client to
+// retry after a second.
 func New(status int, code, message string) Error {
 	f := Error{Status: status, Code: code, Message: message}
 	if status >= fasthttp.StatusBadGateway && status <= fasthttp.StatusGatewayTimeout {
@@ -27,14 +29,15 @@ func New(status int, code, message string) Error {
 	return f
 }
 
-// WithRetryAfter returns the error with a Retry-After of this time, rounded up to seconds.
+// WithRetryAfter returns a copy of the error that asks the client to retry after this time,
+// rounded up to seconds.
 func (f Error) WithRetryAfter(wait time.Duration) Error {
 	f.retryAfter = int(math.Ceil(wait.Seconds()))
 	return f
 }
 
-// AsWrongCredential marks the error as a wrong credential, which
-// ratelimit.AuthFailureLimiter counts.
+// AsWrongCredential returns a copy of the error that counts as a wrong credential:
+// ratelimit.AuthFailureLimiter limits how often a client may cause it.
 func (f Error) AsWrongCredential() Error {
 	f.WrongCredential = true
 	return f

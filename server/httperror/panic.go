@@ -12,9 +12,9 @@ import (
 	"pingpost/engine/market"
 )
 
-// WritePanic answers a request whose handler panicked, and closes its connection. The
-// process continues: one goroutine of the engine changes the state, and a panic there is
-// not recovered.
+// WritePanic logs a panic in a request's handler, answers 500 and closes the connection. The
+// process can continue, because handlers do not change the state. A panic in the engine's one
+// goroutine that does is not recovered.
 func WritePanic(ctx *fasthttp.RequestCtx, id market.RequestID, cause any, logger *slog.Logger) {
 	logger.Error("a request handler panicked; please report it", "request_id", id.String(),
 		"cause", redactPanic(cause), "stack", string(debug.Stack()))
@@ -24,7 +24,7 @@ func WritePanic(ctx *fasthttp.RequestCtx, id market.RequestID, cause any, logger
 	ctx.SetConnectionClose()
 }
 
-// redactPanic describes a panic without values that may come from a request.
+// redactPanic describes a panic for the log, without values that may come from a request.
 func redactPanic(cause any) string {
 	switch cause := cause.(type) {
 	case runtime.Error:

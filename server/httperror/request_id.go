@@ -7,8 +7,8 @@ import (
 	"pingpost/engine/market"
 )
 
-// NewRequestID returns a random request id. The admin API also answers before there is an
-// engine, which has its own generator.
+// NewRequestID returns a new random request id. The admin API uses it, because it also answers
+// while there is no engine with its own generator.
 func NewRequestID() market.RequestID {
 	var random [10]byte
 	_, _ = rand.Read(random[:])

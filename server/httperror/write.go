@@ -11,8 +11,8 @@ import (
 	"pingpost/engine/market/escape"
 )
 
-// SetRateHeaders writes the three headers of a rate limit: the limit, the remainder, and
-// the Unix time in seconds at which the full limit is available again.
+// SetRateHeaders writes the headers X-RateLimit-Limit, -Remaining and -Reset. reset is the Unix
+// time in seconds at which the full limit is available again.
 func SetRateHeaders(header *fasthttp.ResponseHeader, limit int, remaining, reset float64) {
 	var digits [20]byte
 	header.SetBytesV("X-RateLimit-Limit", strconv.AppendInt(digits[:0], int64(limit), 10))
@@ -20,7 +20,8 @@ func SetRateHeaders(header *fasthttp.ResponseHeader, limit int, remaining, reset
 	header.SetBytesV("X-RateLimit-Reset", strconv.AppendInt(digits[:0], int64(math.Ceil(reset)), 10))
 }
 
-// ErrorCodeInBody returns the code in an error body, or "" if the body is not an API error.
+// ErrorCodeInBody returns the error code in the body of an answer, or "" if the body is not an
+// error of this API.
 func ErrorCodeInBody(body []byte) string {
 	rest, ours := bytes.CutPrefix(body, []byte(`{"error":"`))
 	code, _, whole := bytes.Cut(rest, []byte(`"`))
@@ -41,7 +42,8 @@ const (
 	HeaderReplayed  = "Idempotent-Replayed"
 )
 
-// Write answers with an error in the form of the API.
+// Write answers the request id with the error f in the form of the API. fields are the errors
+// of single fields of the payload.
 func Write(ctx *fasthttp.RequestCtx, id market.RequestID, f Error, fields ...market.FieldError) {
 	var text [64]byte
 	ctx.Response.ResetBody()
@@ -54,7 +56,7 @@ func Write(ctx *fasthttp.RequestCtx, id market.RequestID, f Error, fields ...mar
 	ctx.SetBody(Append(nil, id, f, fields...))
 }
 
-// Append appends the body of an error answer.
+// Append appends the JSON body for the error f of the request id.
 func Append(body []byte, id market.RequestID, f Error, fields ...market.FieldError) []byte {
 	body = escape.AppendJSONString(append(body, `{"error":`...), []byte(f.Code))
 	body = escape.AppendJSONString(append(body, `,"message":`...), []byte(f.Message))
@@ -79,7 +81,8 @@ func AppendFieldErrors(body []byte, fields []market.FieldError) []byte {
 	return append(body, ']')
 }
 
-// RawResponse returns a whole HTTP answer, for a connection over which no request was read.
+// RawResponse returns a complete HTTP answer with an error, for a connection over which no
+// request was read. status is the status line's end, such as "503 Service Unavailable".
 func RawResponse(status string, id market.RequestID, what Error) []byte {
 	body := Append(nil, id, what)
 	text := []byte("HTTP/1.1 " + status + "\r\nContent-Type: " + TypeJSON + "\r\n")

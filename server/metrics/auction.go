@@ -10,8 +10,8 @@ import (
 	"pingpost/engine/market"
 )
 
-// campaignMeter counts the auctions of one campaign. A counter is created at its first use,
-// so that a campaign with few outcomes has few lines.
+// campaignMeter counts the auctions of one campaign by result. It creates each counter at its
+// first use, so that a campaign with few results has few lines in the metrics.
 type campaignMeter struct {
 	set      *metrics.Set
 	id       string
@@ -21,7 +21,8 @@ type campaignMeter struct {
 
 const reasons = market.ReasonLoop + 1
 
-// addToCounter adds to a counter, which it creates if necessary.
+// addToCounter adds n to a counter, and creates it if necessary. name, label and value form the
+// counter's name in the metrics.
 func (c *campaignMeter) addToCounter(counter *atomic.Pointer[metrics.Counter], n int, name, label string, value fmt.Stringer) {
 	known := counter.Load()
 	if known == nil {
@@ -31,9 +32,9 @@ func (c *campaignMeter) addToCounter(counter *atomic.Pointer[metrics.Counter], n
 	known.Add(n)
 }
 
-// AuctionHeld counts an auction: its result, the outcome of each candidate, and the time of each
-// ping. A ping without a campaign counts under an empty campaign id. A ping for a test lead
-// does not count.
+// AuctionHeld counts an auction: its result, each candidate's outcome, and the time of each
+// ping. If no campaign matched, it counts under an empty campaign id. Test auctions do not
+// count.
 func (m *Meter) AuctionHeld(campaign *market.Campaign, _ *market.Supplier, h *auction.AuctionSummary) {
 	if h.Test {
 		return

@@ -11,7 +11,7 @@ import (
 	"pingpost/engine/market"
 )
 
-// buyerMeter counts the pings and posts of one buyer.
+// buyerMeter counts the pings and posts of one buyer, for the metrics and the overview.
 type buyerMeter struct {
 	posts    [verdicts]*metrics.Counter
 	pingTime *metrics.PrometheusHistogram
@@ -32,8 +32,8 @@ func newBuyerMeter(set *metrics.Set, id string) *buyerMeter {
 	return b
 }
 
-// countPost counts an attempt. It logs failed attempts at most once a minute per buyer,
-// because thousands a second may fail in the same way.
+// countPost counts an attempt to post to the buyer id. It logs failed attempts at most once a
+// minute, because thousands per second may fail in the same way.
 func (b *buyerMeter) countPost(id string, result *market.PostResult, logger *slog.Logger) {
 	b.posts[result.Verdict].Inc()
 	if !isFailedPost(result) {
@@ -46,8 +46,9 @@ func (b *buyerMeter) countPost(id string, result *market.PostResult, logger *slo
 	}
 }
 
-// isFailedPost reports whether an attempt shows a fault between the exchange and the buyer. A
-// rejected lead is not a fault. A rejected caller or an unknown path is one.
+// isFailedPost reports whether an attempt to post failed because of a fault between the
+// exchange and the buyer. A rejected credential or an unknown path is such a fault. A rejected
+// lead is not.
 func isFailedPost(result *market.PostResult) bool {
 	switch result.Verdict {
 	case market.VerdictNotSent, market.VerdictUnknown:

@@ -17,7 +17,7 @@ type countersByName[T any] struct {
 	members atomic.Pointer[map[string]*T]
 }
 
-// all returns the members so far. The caller must not change the map.
+// all returns the counters of all names used so far. The caller must not change the map.
 func (f *countersByName[T]) all() map[string]*T {
 	if known := f.members.Load(); known != nil {
 		return *known

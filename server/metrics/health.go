@@ -1,6 +1,7 @@
 package metrics
 
-// BuyerHealth classifies a buyer by its recent pings and posts: idle, good, slow or failing.
+// BuyerHealth rates a buyer by its counts of the last minutes: "idle", "good", "slow" or
+// "failing".
 func BuyerHealth(recent *BuyerReading) string {
 	unanswered := recent.Timeouts + recent.errors
 	percentile, known := recent.Pings.Quantile(0.99)
@@ -16,10 +17,10 @@ func BuyerHealth(recent *BuyerReading) string {
 	return "good"
 }
 
-// minAnswers is the number of pings or posts from which a buyer can be slow. Among fewer,
-// one bad answer would already exceed one in twenty.
+// minAnswers is the number of pings or posts from which a buyer can be rated slow. With fewer,
+// one bad answer would already be more than one in twenty.
 const minAnswers = 20
 
-// slowBuyer is the limit for the 99th percentile of ping times, in milliseconds: half of
-// the default auction time.
+// slowBuyer is the 99th percentile of ping times, in milliseconds, from which a buyer is rated
+// slow. It is half of the default auction time.
 const slowBuyer = 1000

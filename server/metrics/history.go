@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// History samples the meter every few seconds and keeps ten minutes of samples, from which
-// the overview computes rates. It reads only atomics.
+// History samples the meter every five seconds and stores the samples of the last ten minutes.
+// The overview computes rates from them. Sampling takes no lock of the meter.
 type History struct {
 	meter *Meter
 	stop  chan struct{}
@@ -25,7 +25,7 @@ const (
 
 func NewHistory(meter *Meter) *History { return &History{meter: meter, stop: make(chan struct{})} }
 
-// Run samples until Stop is called.
+// Run takes samples until Stop is called. It runs in its own goroutine.
 func (w *History) Run() {
 	ticker := time.NewTicker(historyStep)
 	defer ticker.Stop()
@@ -52,7 +52,7 @@ func (w *History) takeSample(now time.Time) {
 	w.n++
 }
 
-// samplesLocked returns the samples, oldest first. The caller holds the lock.
+// samplesLocked returns the stored samples, oldest first. The caller holds w.mu.
 func (w *History) samplesLocked() []*Reading {
 	first := max(0, w.n-len(w.ring))
 	all := make([]*Reading, 0, w.n-first)
@@ -62,7 +62,8 @@ func (w *History) samplesLocked() []*Reading {
 	return all
 }
 
-// Summary is the state of the meter now and at earlier times.
+// Summary has the meter's counts now and at some earlier times, from which the overview
+// computes rates.
 type Summary struct {
 	Now                                     Reading
 	TenSecondsAgo, MinuteAgo, TenMinutesAgo Reading
@@ -70,14 +71,14 @@ type Summary struct {
 	Intervals                               []HistoryInterval
 }
 
-// HistoryInterval is the number of events between two samples.
+// HistoryInterval has the number of leads, sales and pings between two samples.
 type HistoryInterval struct {
 	At                 time.Time
 	Leads, Sold, Pings uint64
 }
 
-// Summary compares the meter with earlier samples. If the process is younger than a span,
-// the first sample takes its place.
+// Summary returns the meter's counts now, ten seconds ago, a minute ago and ten minutes ago. If
+// the process is too young for one of these, the first sample takes its place.
 func (w *History) Summary(now time.Time) (g Summary) {
 	g.Now, g.BuyersNow = w.meter.readCounters(now), w.meter.readBuyers()
 	w.mu.Lock()
@@ -102,7 +103,8 @@ func (w *History) Summary(now time.Time) (g Summary) {
 	return g
 }
 
-// RatePerSecond returns the rate between two counts.
+// RatePerSecond returns the average rate per second if a counter rose from then to now during
+// the time span.
 func RatePerSecond(now, then uint64, span time.Duration) float64 {
 	if span <= 0 {
 		return 0

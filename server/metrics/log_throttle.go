@@ -5,15 +5,15 @@ import (
 	"time"
 )
 
-// LogThrottle limits log lines about something that may occur thousands of times a second:
-// one line per minute, with the number of occurrences.
+// LogThrottle limits log lines about an event that may occur thousands of times a second. It
+// allows one line per minute, with the number of events.
 type LogThrottle struct {
 	pending  atomic.Int64 // since the last line
 	loggedAt atomic.Int64 // Unix nanoseconds: time of the last line
 }
 
-// Count counts an occurrence. If a line is due, it returns true and the number of
-// occurrences since the last line.
+// Count counts an event. If the caller should log a line now, due is true, and count is the
+// number of events since the last line.
 func (r *LogThrottle) Count() (count int64, due bool) {
 	r.pending.Add(1)
 	now, last := time.Now().UnixNano(), r.loggedAt.Load()
@@ -23,5 +23,5 @@ func (r *LogThrottle) Count() (count int64, due bool) {
 	return r.pending.Swap(0), true
 }
 
-// throttleFor is the least time between two lines.
+// throttleFor is the shortest time between two log lines.
 const throttleFor = time.Minute

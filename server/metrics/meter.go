@@ -15,7 +15,7 @@ import (
 	"pingpost/engine/market"
 )
 
-// Route is a path, as the metrics label it.
+// Route is a path of the API as the metrics name it. Several paths may share one.
 type Route uint8
 
 const (
@@ -37,11 +37,13 @@ const (
 
 var RouteNames = [Routes]string{"other", "/api/v1/ingest", "/v1/ping", "/v1/post", "/api/v1/ping", "/oauth/token", "/v1/dev/seed", "/v1/leads/{id}/status", "/v1/leads/status", "/v1/leads/{id}", "/api/v1/leads/{id}", "documents", "admin"}
 
-// statuses have a counter each; all other statuses share one.
+// statuses are the HTTP statuses that have a counter of their own. All others share one
+// counter.
 var statuses = [...]int{200, 201, 204, 400, 401, 403, 404, 405, 408, 409, 410, 413, 415, 422, 429, 431, 500, 502, 503, 504, 505}
 
-// Meter counts events for Prometheus. It creates all handles at start: labels are bounded,
-// and serving formats no text. It implements engine.Observer.
+// Meter counts the exchange's requests, leads and auctions for Prometheus and the overview. It
+// creates most counters at the start, so that counting formats no text. It implements
+// engine.Observer.
 type Meter struct {
 	set              *metrics.Set
 	requests         [Routes][len(statuses) + 1]*metrics.Counter
@@ -70,7 +72,7 @@ type Meter struct {
 	auctionTimes, ingestTimes phaseHistogram
 }
 
-// NewMeter returns a meter. reportFault receives internal faults of the engine.
+// NewMeter returns a meter. It calls fault with each internal fault that ReportFault receives.
 func NewMeter(fault func(what string, err error)) *Meter {
 	set := metrics.NewSet()
 	m := &Meter{set: set, reportFault: fault, failures: newRefusalLogLimiter()}
@@ -103,10 +105,11 @@ func NewMeter(fault func(what string, err error)) *Meter {
 	return m
 }
 
-// SetLogger sets the logger. The meter does not log before.
+// SetLogger sets the logger for messages about failing buyers and suppliers. Before this call
+// the meter logs no messages.
 func (m *Meter) SetLogger(logger *slog.Logger) { m.logger.Store(logger) }
 
-// buckets are the histograms' upper bounds, in seconds.
+// buckets are the upper bounds of the buckets of all Prometheus histograms, in seconds.
 var buckets = []float64{0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10}
 
 func statusLabel(i int) string {
@@ -116,7 +119,8 @@ func statusLabel(i int) string {
 	return "other"
 }
 
-// CountAnswer counts an answer, and logs it if it is an error.
+// CountAnswer counts an HTTP answer by route and status, and its duration in nanoseconds
+// (elapsed). It logs an error answer.
 func (m *Meter) CountAnswer(r Route, answer *fasthttp.Response, elapsed int64) {
 	status, i := answer.StatusCode(), 0
 	for i < len(statuses) && statuses[i] != status {
@@ -129,7 +133,8 @@ func (m *Meter) CountAnswer(r Route, answer *fasthttp.Response, elapsed int64) {
 	}
 }
 
-// LeadDecided counts a lead that was answered. Test leads have a counter of their own.
+// LeadDecided counts an ingested lead as sold to its buyer, as unsold by reason, or as a test
+// lead. The engine calls it.
 func (m *Meter) LeadDecided(_ *market.Campaign, _ *market.Supplier, a *engine.Answer) {
 	switch {
 	case a.Test:
@@ -142,15 +147,17 @@ func (m *Meter) LeadDecided(_ *market.Campaign, _ *market.Supplier, a *engine.An
 	}
 }
 
-// PostAttempted counts an attempt to post.
+// PostAttempted counts an attempt to post a lead to a buyer, and its duration. The engine calls
+// it.
 func (m *Meter) PostAttempted(buyer string, result *market.PostResult) {
 	m.posts[result.Verdict].Inc()
 	m.postTime.Update(result.Elapsed.Seconds())
 	m.buyers.get(buyer).countPost(buyer, result, m.logger.Load())
 }
 
-// DeliveryUnknown logs a delivery that waits for an operator. One line per delivery is enough: a
-// buyer with a thousand of them receives no more leads.
+// DeliveryUnknown logs a delivery with an unknown result, because it waits for an operator's
+// decision. There is one line per delivery. They cannot be too many, because a buyer with a
+// thousand such deliveries receives no more leads.
 func (m *Meter) DeliveryUnknown(lead market.LeadID, buyer string) {
 	m.logger.Load().Warn("it is unknown whether a buyer has received a lead; ask the buyer, then confirm, release or resend the delivery",
 		"lead_id", lead.String(), "buyer_id", buyer)
@@ -168,15 +175,17 @@ func (m *Meter) CountWrongCredential() { m.wrongCredentials.Inc() }
 // CountFailedHandshake counts a TLS handshake that failed.
 func (m *Meter) CountFailedHandshake() { m.failedHandshakes.Inc() }
 
-// CountAcceptError reports that connections cannot be accepted at present.
+// CountAcceptError reports as an internal fault that a listener cannot accept connections for
+// now.
 func (m *Meter) CountAcceptError(err error) {
 	m.ReportFault("connections cannot be accepted at present; if the limit of open files is the cause, raise it (ulimit -n) or lower limits.connections", err)
 }
 
-// AddGauge adds a gauge that read computes on demand.
+// AddGauge adds a metric with this name. read computes its value each time that the metrics are
+// read.
 func (m *Meter) AddGauge(name string, read func() float64) { m.set.NewGauge(name, read) }
 
-// AddHistogram adds a histogram of seconds.
+// AddHistogram adds and returns a histogram of durations in seconds with this name.
 func (m *Meter) AddHistogram(name string) *metrics.PrometheusHistogram {
 	return m.set.NewPrometheusHistogramExt(name, buckets)
 }

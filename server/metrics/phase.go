@@ -11,7 +11,7 @@ import (
 	"pingpost/internal/trace"
 )
 
-// phase is a part of a request's time in the server.
+// phase is one of the parts into which the server divides the time of a request.
 type phase uint8
 
 const (
@@ -25,7 +25,8 @@ const (
 
 var phaseNames = [phases]string{"decode", "decide", "commit", "buyer", "answer"}
 
-// Timings records the times of a request, in Unix nanoseconds.
+// Timings records when a request passed certain points, in Unix nanoseconds, to compute the
+// time of each phase.
 type Timings struct {
 	Begun   int64 // the head was read
 	entered int64 // the engine was called
@@ -34,8 +35,8 @@ type Timings struct {
 	Trace   *trace.Request // nil: the request is not traced
 }
 
-// EnterEngine records the call of the engine, and returns the accounting that the engine
-// fills.
+// EnterEngine records that the server calls the engine at the time now. It returns the
+// structure in which the engine records its own waiting times.
 func (l *Timings) EnterEngine(now int64) *timing.Timings {
 	l.entered, l.Engine = now, timing.Timings{Trace: l.Trace.EnterEngine(now)}
 	return &l.Engine
@@ -46,7 +47,8 @@ func (l *Timings) LeaveEngine(now int64) {
 	l.Trace.LeaveEngine(now)
 }
 
-// phaseDurations returns the time per phase. The phaseDurations add up to the whole request.
+// phaseDurations returns the nanoseconds that the request spent in each phase, if its answer is
+// complete at the time now. They add up to the whole time of the request.
 func (l *Timings) phaseDurations(now int64) [phases]int64 {
 	return [phases]int64{
 		phaseDecode: l.entered - l.Begun,
@@ -70,7 +72,8 @@ var histogramBounds = func() (bounds [22]int64) {
 	return bounds
 }()
 
-// phaseHistogram counts without a lock: each request updates five of them.
+// phaseHistogram counts durations in buckets without a lock, because each request updates five
+// histograms.
 type phaseHistogram struct {
 	buckets [len(histogramBounds) + 1]atomic.Uint64
 	sum     atomic.Int64 // nanoseconds
@@ -86,13 +89,14 @@ func (h *phaseHistogram) add(nanoseconds int64) {
 	h.sum.Add(max(0, nanoseconds))
 }
 
-// phaseMeter has a histogram per phase for ingest, ping and post. Requests that were
-// rejected before a decision are not in it.
+// phaseMeter has a histogram for each phase of ingest, ping and post. Requests that were
+// rejected before a decision do not count.
 type phaseMeter [3][phases]phaseHistogram
 
 var phaseRoutes = [len(phaseMeter{})]Route{RouteIngest, RoutePing, RoutePost}
 
-// CountPhases counts the phases of a request that was answered.
+// CountPhases counts the time per phase of a request on route r that was answered at the time
+// now.
 func (m *Meter) CountPhases(r Route, l *Timings, now int64) {
 	if r == RouteIngest {
 		m.ingestTimes.add(now - l.Begun)
@@ -108,7 +112,7 @@ func (m *Meter) CountPhases(r Route, l *Timings, now int64) {
 
 func (l *phaseMeter) register(set *metrics.Set) { set.RegisterMetricsWriter(l.writeMetrics) }
 
-// writeMetrics writes the histograms in the text format of Prometheus.
+// writeMetrics writes all phase histograms in the text format of Prometheus.
 func (l *phaseMeter) writeMetrics(w io.Writer) {
 	var text []byte
 	for i := range l {

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// processFigures are read from the runtime without stopping the world, unlike the metrics
-// library's own.
+// processFigures maps the usual names of Go process metrics to runtime metrics. Reading these
+// does not stop the program, unlike the functions of the metrics library.
 var processFigures = [...]struct{ name, source string }{
 	{"go_goroutines", "/sched/goroutines:goroutines"},
 	{"go_memlimit_bytes", "/gc/gomemlimit:bytes"},
@@ -19,8 +19,8 @@ var processFigures = [...]struct{ name, source string }{
 
 var processBegan = time.Now()
 
-// writeProcessMetrics writes metrics of the process, which several exchanges may share, under the
-// usual names of Go programs.
+// writeProcessMetrics writes memory, goroutines and start time of the process under the usual
+// names of Go programs. Several exchanges may share one process and then show equal values.
 func writeProcessMetrics(w io.Writer) {
 	samples := make([]metrics.Sample, len(processFigures))
 	for i, figure := range processFigures {

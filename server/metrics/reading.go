@@ -8,7 +8,7 @@ import (
 	"pingpost/engine/market"
 )
 
-// Reading is a snapshot of the meter.
+// Reading has the values of the meter's counters at one time.
 type Reading struct {
 	At      time.Time
 	Leads   uint64 // ingested or posted, without test leads
@@ -21,7 +21,8 @@ type Reading struct {
 	buyers  map[string]BuyerReading // nil: not sampled
 }
 
-// BuyerReading is a snapshot of the counters of one buyer.
+// BuyerReading has the values of one buyer's counters at one time, or their increase since an
+// earlier time.
 type BuyerReading struct {
 	Asked, Bids, Wins, Timeouts, errors uint64
 	Posts, failed                       uint64
@@ -29,7 +30,7 @@ type BuyerReading struct {
 	Pings                               HistogramCounts
 }
 
-// readCounters returns a snapshot without buyers.
+// readCounters returns the current values of the meter's counters, without those of the buyers.
 func (m *Meter) readCounters(now time.Time) (r Reading) {
 	r.At, r.Sold = now, m.accepted.Get()+m.sales.Load()
 	r.Leads = r.Sold + m.unsold.Load()
@@ -50,7 +51,8 @@ func (m *Meter) readCounters(now time.Time) (r Reading) {
 	return r
 }
 
-// readBuyers returns a snapshot of each buyer that was used so far.
+// readBuyers returns the current values of the counters of all buyers that got a ping or post
+// so far.
 func (m *Meter) readBuyers() map[string]BuyerReading {
 	met := m.buyers.all()
 	all := make(map[string]BuyerReading, len(met))
@@ -72,7 +74,7 @@ func (b *buyerMeter) read() (r BuyerReading) {
 	return r
 }
 
-// Since returns the counts after an earlier snapshot.
+// Since returns how much each counter rose since an earlier reading.
 func (r *BuyerReading) Since(earlier *BuyerReading) BuyerReading {
 	return BuyerReading{
 		Asked: r.Asked - earlier.Asked, Bids: r.Bids - earlier.Bids, Wins: r.Wins - earlier.Wins,
@@ -81,7 +83,7 @@ func (r *BuyerReading) Since(earlier *BuyerReading) BuyerReading {
 	}
 }
 
-// countPing counts a ping and its outcome.
+// countPing counts a ping to the buyer by its outcome, and its duration in nanoseconds.
 func (b *buyerMeter) countPing(outcome market.Outcome, elapsed int64) {
 	b.asked.Add(1)
 	b.pings.add(elapsed)
@@ -98,9 +100,9 @@ func (b *buyerMeter) countPing(outcome market.Outcome, elapsed int64) {
 	}
 }
 
-// CountAnsweredPost counts a supplier's post (/v1/post) as sold or unsold. Requests that were rejected
-// before they became a lead do not count.
-func (m *Meter) CountAnsweredPost(answer *engine.SaleAnswer, err error, isTest bool) {
+// CountSellerPost counts a seller's post of a lead as sold or unsold. Tests, replayed answers,
+// and requests that were rejected before they became a lead do not count.
+func (m *Meter) CountSellerPost(answer *engine.SaleAnswer, err error, test bool) {
 	var refusal *engine.Refusal
 	switch {
 	case isTest:
@@ -112,7 +114,7 @@ func (m *Meter) CountAnsweredPost(answer *engine.SaleAnswer, err error, isTest b
 	}
 }
 
-// HistogramCounts is a snapshot of a histogram.
+// HistogramCounts has the number of durations in each bucket of a phaseHistogram at one time.
 type HistogramCounts [len(histogramBounds) + 1]uint64
 
 func (h *phaseHistogram) bucketCounts() (c HistogramCounts) {
@@ -135,8 +137,8 @@ func (c *HistogramCounts) Since(earlier *HistogramCounts) (d HistogramCounts) {
 	return d
 }
 
-// Quantile returns a quantile in milliseconds, interpolated linearly within its bucket. It
-// returns false if the histogram is empty.
+// Quantile returns a quantile of the durations in milliseconds, such as the median for share
+// 0.5. It interpolates within a bucket. ok is false if there are no durations.
 func (c *HistogramCounts) Quantile(share float64) (milliseconds float64, ok bool) {
 	total := uint64(0)
 	for _, n := range c {

@@ -10,15 +10,15 @@ import (
 	"pingpost/server/httperror"
 )
 
-// maxFailureLines is the most log lines per second about answers of 5xx, so that an outage
-// does not fill the disk.
+// maxFailureLines is the greatest number of log lines per second about 5xx answers, so that an
+// outage does not fill the disk.
 const maxFailureLines = 10
 
 func newRefusalLogLimiter() *rate.Limiter { return rate.NewLimiter(maxFailureLines, maxFailureLines) }
 
-// logRefusal logs an error answer under its request id: at WARN if the exchange or a buyer
-// is at fault, at DEBUG if the client is at fault or is an operator, who reads the answer.
-// It logs no data of the request, not even the path as it was sent.
+// logRefusal logs an error answer with its request id. The level is WARN for a 5xx of the
+// public API, and DEBUG for clients' mistakes and for operators, who read the answer
+// themselves. It logs no data of the request, not even the path as sent.
 func (m *Meter) logRefusal(on Route, answer *fasthttp.Response, elapsed int64) {
 	logger, level, what := m.logger.Load(), slog.LevelDebug, "a request was refused"
 	if answer.StatusCode() >= fasthttp.StatusInternalServerError {

@@ -9,7 +9,8 @@ import (
 	"pingpost/engine/market"
 )
 
-// webhookMeter counts webhook attempts of all suppliers together.
+// webhookMeter counts the attempts to send webhooks, and their durations, for all suppliers
+// together.
 type webhookMeter struct {
 	attempts [event.WebhookDead + 1]*metrics.Counter
 	seconds  *metrics.PrometheusHistogram
@@ -23,8 +24,9 @@ func newWebhookMeter(set *metrics.Set) (h webhookMeter) {
 	return h
 }
 
-// WebhookAttempted counts a webhook attempt. It logs failed attempts at most once a minute per
-// supplier, because thousands a second may fail in the same way.
+// WebhookAttempted counts an attempt to send a webhook to a supplier. It logs failed attempts
+// at most once a minute per supplier, because thousands per second may fail in the same way.
+// The engine calls it.
 func (m *Meter) WebhookAttempted(supplier string, outcome event.WebhookOutcome, result *market.WebhookResult) {
 	m.hooks.attempts[outcome].Inc()
 	m.hooks.seconds.Update(result.Elapsed.Seconds())
@@ -37,13 +39,15 @@ func (m *Meter) WebhookAttempted(supplier string, outcome event.WebhookOutcome, 
 	}
 }
 
-// WebhooksSwitchedOff logs that a supplier's webhooks were switched off.
+// WebhooksSwitchedOff logs that the exchange has switched a supplier's webhooks off, because
+// all attempts failed for days. The engine calls it.
 func (m *Meter) WebhooksSwitchedOff(supplier string) {
 	m.logger.Load().Error("a supplier's webhooks were switched off, because all attempts failed for days; "+
 		"the pending webhooks are dead letters now. Repair the endpoint, switch the webhooks on, and resend the dead letters", "supplier_id", supplier)
 }
 
-// AddWebhookOffGauge adds a gauge that is 1 while a supplier's webhooks are off.
+// AddWebhookOffGauge adds a metric for a supplier that is 1 while its webhooks are switched
+// off, and 0 otherwise. off returns the current state.
 func (m *Meter) AddWebhookOffGauge(supplier string, off func() bool) {
 	m.set.GetOrCreateGauge(fmt.Sprintf(`pingpost_webhooks_off{supplier=%q}`, supplier), func() float64 {
 		if off() {

@@ -7,8 +7,8 @@ import (
 	"pingpost/server/httperror"
 )
 
-// sendAnswer sends a successful answer. A replayed answer carries the request id of the
-// first one.
+// sendAnswer sends a successful JSON answer. For a repeated request, replayed is set, and id is
+// the id of the first request with the same idempotency key.
 func sendAnswer(ctx *fasthttp.RequestCtx, status int, id market.RequestID, replayed bool, body []byte) {
 	ctx.SetStatusCode(status)
 	ctx.SetContentType(httperror.TypeJSON)

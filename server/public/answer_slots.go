@@ -15,14 +15,16 @@ const (
 	maxAnswersPerOwner = 32
 )
 
-// answerLimiter limits the large answers of one kind, from before they are built.
+// answerLimiter limits how many large answers of one kind are in memory at a time, in total and
+// per supplier or buyer. A slot is reserved before the answer is built.
 type answerLimiter struct {
 	mu       sync.Mutex
 	all      int
 	perOwner map[market.Ref]int
 }
 
-// acquire reserves a slot. It returns false if all are in use.
+// acquire reserves a slot for a large answer to a supplier or buyer. It returns false if all
+// slots are in use.
 func (c *answerLimiter) acquire(supplier market.Ref) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -46,14 +48,15 @@ func (c *answerLimiter) release(supplier market.Ref) {
 	}
 }
 
-// limitedAnswer is the body of an answer that holds a slot.
+// limitedAnswer is the body of a large answer. It occupies a slot of an answerLimiter until it
+// is sent.
 type limitedAnswer struct {
 	bytes.Reader
 	release func()
 }
 
-// Close releases the slot. The library calls it after the answer is sent or the client has
-// gone.
+// Close releases the answer's slot. The HTTP library calls it after it sent the answer or the
+// client disconnected.
 func (a *limitedAnswer) Close() error {
 	a.release()
 	a.release = func() {}

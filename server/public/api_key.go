@@ -8,11 +8,12 @@ import (
 	"pingpost/server/httperror"
 )
 
-// maxKey is the longest API key that is valid.
+// maxKey is the greatest length of an API key in bytes.
 const maxKey = 512
 
-// authenticateAPIKey returns the supplier of an API key and records the use of the key. It
-// looks up the key's hash in a map, so its time does not depend on any key.
+// authenticateAPIKey returns the supplier to which an API key belongs, and records the use of
+// the key at the time now. It finds the key by its hash, so the time that it takes reveals no
+// part of a valid key.
 func (s *Server) authenticateAPIKey(key []byte, now int64) (*market.Supplier, httperror.Error) {
 	if len(key) == 0 {
 		return nil, errNoKey

@@ -24,18 +24,19 @@ const (
 	challengeScope  = challengeBearer + `, error="insufficient_scope", scope="`
 )
 
-// maxBearer is the longest token that is valid. A static token of a sandbox may have
-// this length.
+// maxBearer is the greatest length of a bearer token in bytes. A static token of a sandbox may
+// be this long.
 const maxBearer = 4096
 
-// owner is the supplier or the buyer that owns a credential; the other field is nil.
+// owner is the supplier or buyer to which a credential belongs. The other field is nil.
 type owner struct {
 	supplier *market.Supplier
 	buyer    *market.Buyer
 }
 
-// authenticateBearer returns the owner of the request's token and checks the scope. With an
-// error it has written the challenge header; the caller sends the error.
+// authenticateBearer returns the supplier or buyer to which the request's bearer token belongs.
+// The token must have the scope. On an error it sets the challenge header only; the caller
+// sends the error.
 func (s *Server) authenticateBearer(ctx *fasthttp.RequestCtx, scope event.TokenScopes) (owner, httperror.Error) {
 	token, ok := readBearerToken(&ctx.Request.Header)
 	if !ok {
@@ -60,9 +61,9 @@ func (s *Server) authenticateBearer(ctx *fasthttp.RequestCtx, scope event.TokenS
 	return who, httperror.Error{}
 }
 
-// readBearerToken returns the token in the Authorization header, and whether there is one. If
-// the header is repeated, it returns an empty token and true, because the intended token is
-// unknown.
+// readBearerToken returns the bearer token in the Authorization header. ok is false if there is
+// no such header. If the header is repeated, the token is empty and thus invalid, because it is
+// unclear which one is meant.
 func readBearerToken(header *fasthttp.RequestHeader) (token []byte, ok bool) {
 	lines := header.PeekAll(fasthttp.HeaderAuthorization)
 	if len(lines) != 1 {
@@ -75,8 +76,9 @@ func readBearerToken(header *fasthttp.RequestHeader) (token []byte, ok bool) {
 	return bytes.TrimSpace(token), true
 }
 
-// findCredential returns the live credential of a token and the scopes of the token. An
-// access token has at most the scopes that its client has now.
+// findCredential returns the valid credential to which a bearer token belongs, and the token's
+// scopes. An access token loses scopes that its OAuth client has lost. ok is false for an
+// invalid token.
 func (s *Server) findCredential(token []byte) (credential state.Credential, scopes event.TokenScopes, ok bool) {
 	if len(token) == 0 || len(token) > maxBearer {
 		return state.Credential{}, 0, false
@@ -93,7 +95,8 @@ func (s *Server) findCredential(token []byte) (credential state.Credential, scop
 	return credential, credential.Scopes, ok && credential.Kind == event.CredentialBearer
 }
 
-// ownerOfCredential returns the owner of a credential in the current catalog.
+// ownerOfCredential returns the supplier or buyer to which a credential belongs. ok is false if
+// the active configuration no longer has it.
 func (s *Server) ownerOfCredential(c *state.Credential) (who owner, ok bool) {
 	switch c.Owner {
 	case event.ObjectSupplier:

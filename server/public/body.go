@@ -9,18 +9,18 @@ import (
 	"pingpost/server/request"
 )
 
-// readBody reads the body into the scratch memory. After an error the connection closes
-// with the answer, because the start of the next request is unknown. The handler reports a
-// body over the limit, so that a client without a credential receives 401 and does not
-// learn the limit.
+// readBody reads the request's body into r.body. After an error the connection closes with the
+// answer, because the beginning of the next request is unknown. For a body over the limit the
+// handler sends the error. So a client without a credential gets 401 and does not learn the
+// limit.
 func (s *Server) readBody(ctx *fasthttp.RequestCtx, r *scratch) (bad httperror.Error) {
 	r.body, bad = request.ReadBody(ctx, r.body[:0], s.bodyLimit(&ctx.Request.Header))
 	return bad
 }
 
-// bodyLimit returns the most bytes of a request's body. A batch may be larger than a lead,
-// but only from a buyer who may report. A client without a credential is rejected anyway,
-// and gets memory for a lead at most.
+// bodyLimit returns how many bytes the request's body may have. A batch of reports may be
+// larger than a lead, but only with a token of a buyer that may report. Others get no more
+// memory than for a lead.
 func (s *Server) bodyLimit(header *fasthttp.RequestHeader) int {
 	if string(request.TargetPath(header)) == pathStatuses && s.hasReportToken(header) {
 		return batchBodyLimit(s.opt.Body)
@@ -28,14 +28,16 @@ func (s *Server) bodyLimit(header *fasthttp.RequestHeader) int {
 	return s.opt.Body
 }
 
-// maxBatch is enough for a batch of reports with a reason each. Its log record fits into
-// one log entry.
+// maxBatch is the greatest size of a batch of reports in bytes. It suffices for the largest
+// number of reports with a reason each, and the event fits into one log entry.
 const maxBatch = 512 << 10
 
-// batchBodyLimit returns the most bytes of a batch of reports, given the most bytes of a lead.
+// batchBodyLimit returns how many bytes a batch of reports may have if the limit for a lead is
+// lead bytes.
 func batchBodyLimit(lead int) int { return max(lead, min(8*lead, maxBatch)) }
 
-// checkSizeAndMediaType makes the checks of a body that precede its content: 413, 415.
+// checkSizeAndMediaType returns an error if the body could not be read completely or is larger
+// than the limit (readErr), or if it is not declared as JSON (415).
 func (s *Server) checkSizeAndMediaType(ctx *fasthttp.RequestCtx, readErr httperror.Error) httperror.Error {
 	if readErr.Status != 0 {
 		return readErr
@@ -46,8 +48,8 @@ func (s *Server) checkSizeAndMediaType(ctx *fasthttp.RequestCtx, readErr httperr
 	return httperror.Error{}
 }
 
-// readIdempotencyKey reads the header without quotes around the key. It returns false if the
-// key is malformed.
+// readIdempotencyKey returns the value of the header Idempotency-Key without surrounding
+// quotes, or nil without the header. ok is false if the key is malformed.
 func readIdempotencyKey(header *fasthttp.RequestHeader) (key []byte, ok bool) {
 	key = bytes.TrimSpace(header.Peek("Idempotency-Key"))
 	if len(key) == 0 {

@@ -12,13 +12,13 @@ import (
 	"pingpost/server/request"
 )
 
-// defaultDocuments is the default limit. Several readers behind one address may open the
-// page at once, and it loads two documents.
+// defaultDocuments is the default limit of documents per second and client network. Several
+// readers behind one address may open the page at once, and it loads two documents.
 const defaultDocuments = 10
 
-// sendDocument sends the OpenAPI document or the page that renders it, without a credential. A
-// document is many times as large as its request, so the number per client network is
-// limited. A client whose copy is current is not limited.
+// sendDocument sends the OpenAPI document, or the page that displays it, without
+// authentication. A document is many times as large as its request, so the number per client
+// network is limited. Requests from clients with a current copy do not count.
 func (s *Server) sendDocument(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, _ httperror.Error) {
 	file := apidocs.FindFile(string(r.pathParam))
 	form := file.FormFor(&ctx.Request.Header)
@@ -40,8 +40,8 @@ func (s *Server) sendDocument(ctx *fasthttp.RequestCtx, id market.RequestID, r *
 	}
 }
 
-// countDocumentRequest counts a document for the client's network and writes the limit's headers.
-// Over the limit it returns the time to wait.
+// countDocumentRequest counts a document for the client's network, and writes the rate limit
+// headers. Over the limit it returns how long the client must wait.
 func (s *Server) countDocumentRequest(ctx *fasthttp.RequestCtx) time.Duration {
 	now, header := s.clock.Now(), &ctx.Response.Header
 	_, wait, full := s.documents.Take(clientaddr.NetworkOf(s.authFailures.ClientAddress(ctx)), now)

@@ -17,7 +17,8 @@ var (
 	errBatchTooLarge    = httperror.New(413, errcode.PayloadTooLarge, "The batch is larger than the limit. Report on fewer leads per request.")
 )
 
-// sendAuthenticationError answers a request whose credential is missing, wrong or insufficient.
+// sendAuthenticationError answers a request with a missing, wrong or insufficient credential.
+// Too many wrong ones from one client network get a 429.
 func (s *Server) sendAuthenticationError(ctx *fasthttp.RequestCtx, id market.RequestID, bad httperror.Error) {
 	httperror.Write(ctx, id, s.authFailures.LimitFailure(ctx, bad, s.clock.Now()))
 }

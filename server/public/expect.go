@@ -10,13 +10,14 @@ import (
 	"pingpost/server/request"
 )
 
-// expectContinue answers a client that waits with its body (Expect: 100-continue):
-// StatusContinue, or the status of an error answer. The head alone decides: path, method,
-// credential, size. So a client does not send a body that would be rejected.
+// expectContinue decides about a request that waits for permission to send its body (Expect:
+// 100-continue). It checks the head: path, method, credential and announced size. It returns
+// StatusContinue, or the status of the error answer. So a client does not send a body that
+// would be rejected.
 //
-// The library's documentation forbids changing the response here. That concerns answers for
-// which the handler still runs: after a rejection the library sends the response as it is,
-// and closes the connection.
+// The library's documentation forbids changing the response here. That concerns requests for
+// which the handler still runs. After a rejection the library sends the response as it is, and
+// closes the connection.
 func (s *Server) expectContinue(ctx *fasthttp.RequestCtx) (status int) {
 	begun, id := s.clock.Now(), s.engine.NewRequestID()
 	ctx.Response.Header.DisableNormalizing()
@@ -45,8 +46,9 @@ func (s *Server) expectContinue(ctx *fasthttp.RequestCtx) (status int) {
 	return fasthttp.StatusContinue
 }
 
-// authenticateBeforeBody reports whether the credential in the head allows the path; otherwise it
-// writes the answer. An OAuth client may send its credential in the body.
+// authenticateBeforeBody reports whether the credential in the head allows a request on this
+// route. If not, it has already sent the error. For a token request it returns true, because an
+// OAuth client may send its credential in the body.
 func (s *Server) authenticateBeforeBody(ctx *fasthttp.RequestCtx, id market.RequestID, on metrics.Route) (ok bool) {
 	switch on {
 	case metrics.RouteIngest, metrics.RouteAvailability, metrics.RouteSuppliersLead:

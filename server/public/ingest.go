@@ -14,8 +14,8 @@ import (
 	"pingpost/server/wire"
 )
 
-// handleIngest accepts a lead: POST /api/v1/ingest. It releases the scratch memory before it
-// waits for the log.
+// handleIngest answers POST /api/v1/ingest, by which a supplier sends a lead to a campaign. It
+// releases the scratch memory before it waits until the log has stored the decision.
 func (s *Server) handleIngest(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, readErr httperror.Error) {
 	decision := s.decideLead(ctx, id, r, readErr)
 	took := r.timings
@@ -40,10 +40,11 @@ func (s *Server) handleIngest(ctx *fasthttp.RequestCtx, id market.RequestID, r *
 	s.opt.Meter.CountPhases(metrics.RouteIngest, &took, s.clock.Now())
 }
 
-// answerSize is enough for most answers.
+// answerSize is the size in bytes that suffices for most answers to an ingest.
 const answerSize = 384
 
-// decideLead passes the lead to the engine. If it returns nil, it has written the answer.
+// decideLead checks the request and lets the engine decide the lead. If it returns nil, it has
+// already sent an error.
 func (s *Server) decideLead(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, readErr httperror.Error) *engine.Decision {
 	received := s.clock.Now()
 	supplier, bad := s.authenticateAPIKey(r.credential, received)
@@ -69,8 +70,8 @@ func (s *Server) decideLead(ctx *fasthttp.RequestCtx, id market.RequestID, r *sc
 	return decision
 }
 
-// checkLimitsAndBody makes the checks between the credential and the content of the body (429, 413, 415)
-// and parses the body (400). If it returns false, it has written the answer.
+// checkLimitsAndBody applies the supplier's rate limits to the request (429), and then checks
+// and parses the body (413, 415, 400). If it returns false, it has already sent an error.
 func (s *Server) checkLimitsAndBody(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, readErr httperror.Error, rateLimits *limits, supplier *market.Supplier, now int64) bool {
 	if wait := rateLimits.takeTokenForSupplier(ctx, supplier, time.Unix(0, now)); wait > 0 {
 		httperror.Write(ctx, id, httperror.RateLimited.WithRetryAfter(wait))
@@ -83,8 +84,8 @@ func (s *Server) checkLimitsAndBody(ctx *fasthttp.RequestCtx, id market.RequestI
 	return s.parseBodyObject(ctx, id, r, readErr)
 }
 
-// parseBodyObject checks size and media type (413, 415) and parses the body as a JSON object (400). If it
-// returns false, it has written the answer.
+// parseBodyObject checks the body's size and media type (413, 415) and parses it into r.object
+// (400). If it returns false, it has already sent an error.
 func (s *Server) parseBodyObject(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, readErr httperror.Error) bool {
 	if bad := s.checkSizeAndMediaType(ctx, readErr); bad.Status != 0 {
 		httperror.Write(ctx, id, bad)

@@ -15,11 +15,12 @@ import (
 	"pingpost/server/wire"
 )
 
-// lookTimeout limits reading a lead, of which a part may come from the log.
+// lookTimeout limits the time to read a lead, because a part of it may have to come from the
+// log.
 const lookTimeout = 5 * time.Second
 
-// sendLeadByToken shows a lead to the supplier or buyer of a token with any scopes: GET
-// /v1/leads/{id}.
+// sendLeadByToken answers GET /v1/leads/{id} with a lead, for the supplier that sent it or the
+// buyer that bought it. It accepts a bearer token with any scopes.
 func (s *Server) sendLeadByToken(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, _ httperror.Error) {
 	now := s.clock.Now()
 	who, bad := s.authenticateBearer(ctx, 0)
@@ -45,7 +46,8 @@ func (s *Server) sendLeadByToken(ctx *fasthttp.RequestCtx, id market.RequestID, 
 	}
 }
 
-// sendLeadByKey shows a lead to the supplier of an API key: GET /api/v1/leads/{id}.
+// sendLeadByKey answers GET /api/v1/leads/{id} with a lead, for the supplier that sent it and
+// authenticates with an API key.
 func (s *Server) sendLeadByKey(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, _ httperror.Error) {
 	now := s.clock.Now()
 	supplier, bad := s.authenticateAPIKey(r.credential, now)
@@ -59,8 +61,8 @@ func (s *Server) sendLeadByKey(ctx *fasthttp.RequestCtx, id market.RequestID, r 
 	}
 }
 
-// readPathLeadForSupplier returns a lead as its supplier sees it. If it returns false, it has
-// written the answer.
+// readPathLeadForSupplier returns the lead that the path names, as its supplier may see it. If
+// it returns false, it has already sent an error.
 func (s *Server) readPathLeadForSupplier(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, supplier *market.Supplier, now int64) (engine.LeadView, bool) {
 	if wait := s.leadLimits.suppliers.takeTokenForSupplier(ctx, supplier, time.Unix(0, now)); wait > 0 {
 		httperror.Write(ctx, id, httperror.RateLimited.WithRetryAfter(wait))
@@ -71,8 +73,9 @@ func (s *Server) readPathLeadForSupplier(ctx *fasthttp.RequestCtx, id market.Req
 	})
 }
 
-// readPathLead reads the lead in the path. A malformed id, an unknown lead and a lead of another
-// owner get the same answer.
+// readPathLead returns the lead that the path names, which the function as reads. It answers
+// 404 for a malformed id, an unknown lead and another owner's lead alike. If it returns false,
+// it has already sent an error.
 func readPathLead(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, as func(market.LeadID) (engine.LeadView, error)) (engine.LeadView, bool) {
 	if faults := request.ParameterErrors(ctx); len(faults) > 0 {
 		httperror.Write(ctx, id, httperror.InvalidPayload, faults...)
@@ -93,8 +96,8 @@ func readPathLead(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, as 
 	return look, err == nil
 }
 
-// appendLead appends a lead as the supplier or the buyer sees it. Only a supplier has its
-// own id for a lead.
+// appendLead appends a lead as JSON. With seller set it is for the supplier, and contains the
+// supplier's own id of the lead.
 func appendLead(body []byte, l *engine.LeadView, seller bool) []byte {
 	body = l.Lead.AppendTo(append(body, `{"id":"`...))
 	body = append(append(body, `","status":"`...), l.Status.String()...)

@@ -34,7 +34,7 @@ func newBucket(perSecond int, now time.Time) *bucket {
 	return &bucket{limiter: rate.NewLimiter(rate.Limit(perSecond), perSecond), latest: now}
 }
 
-// setRate sets a new rate.
+// setRate changes the bucket to a new rate and size of perSecond tokens.
 func (b *bucket) setRate(perSecond int, now time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -43,7 +43,8 @@ func (b *bucket) setRate(perSecond int, now time.Time) {
 	b.limiter.SetBurstAt(at, perSecond)
 }
 
-// takeTokens takes n tokens if there are as many, and returns the remaining tokens.
+// takeTokens takes n tokens out of the bucket, if it has as many, and reports whether it did.
+// left is the number of remaining tokens.
 func (b *bucket) takeTokens(n int, now time.Time) (allowed bool, left float64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -59,8 +60,8 @@ func (b *bucket) latestTimeLocked(now time.Time) time.Time {
 	return b.latest
 }
 
-// setRatesFromCatalog creates buckets for new suppliers, changes the rates of known ones, and drops
-// the buckets of removed ones.
+// setRatesFromCatalog sets the rate limit of each supplier to the value that rateOf returns. It
+// adds buckets for new suppliers and drops those of removed ones.
 func (l *limits) setRatesFromCatalog(catalog *market.Catalog, now time.Time, rateOf func(*market.Supplier) int) {
 	rates := make(map[market.Ref]int, len(catalog.Suppliers))
 	for _, supplier := range catalog.Suppliers {
@@ -69,7 +70,8 @@ func (l *limits) setRatesFromCatalog(catalog *market.Catalog, now time.Time, rat
 	l.setBucketRates(rates, now)
 }
 
-// setBucketRates replaces the rates by supplier or buyer.
+// setBucketRates sets the rate limits to rates, by the number of the supplier or buyer. It adds
+// buckets for new numbers and drops all that are not in rates.
 func (l *limits) setBucketRates(rates map[market.Ref]int, now time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -91,13 +93,14 @@ func (l *limits) setBucketRates(rates map[market.Ref]int, now time.Time) {
 	l.buckets.Store(&buckets)
 }
 
-// takeTokenForSupplier takes a token for the supplier and writes the limit's headers. If no token is
-// left, it returns the time until there is one.
+// takeTokenForSupplier counts a request of the supplier, and writes the rate limit headers.
+// Over the limit it returns how long the supplier must wait.
 func (l *limits) takeTokenForSupplier(ctx *fasthttp.RequestCtx, supplier *market.Supplier, now time.Time) (wait time.Duration) {
 	return l.takeTokenForRef(ctx, supplier.Ref, now)
 }
 
-// takeTokenForRef is take for a supplier or buyer by reference number.
+// takeTokenForRef counts a request of the supplier or buyer with the number owner, and writes
+// the rate limit headers. Over the limit it returns how long the client must wait.
 func (l *limits) takeTokenForRef(ctx *fasthttp.RequestCtx, owner market.Ref, now time.Time) (wait time.Duration) {
 	b := (*l.buckets.Load())[owner]
 	if b == nil {
@@ -111,8 +114,8 @@ func (l *limits) takeTokenForRef(ctx *fasthttp.RequestCtx, owner market.Ref, now
 	return b.timeUntilTokens(1, left)
 }
 
-// takeBytes takes the bytes of a body. If they are too many, it replaces the headers of
-// the request limit with its own and returns the time to wait.
+// takeBytes counts the n bytes of a supplier's body. Over the limit it returns how long the
+// supplier must wait, and its headers replace those of the request limit.
 func (l *limits) takeBytes(ctx *fasthttp.RequestCtx, supplier *market.Supplier, n int, now time.Time) (wait time.Duration) {
 	b := (*l.buckets.Load())[supplier.Ref]
 	if b == nil || n == 0 {
@@ -127,14 +130,16 @@ func (l *limits) takeBytes(ctx *fasthttp.RequestCtx, supplier *market.Supplier, 
 	return b.timeUntilTokens(n, left)
 }
 
-// setRateHeaders writes the rate limit headers.
+// setRateHeaders writes the X-RateLimit headers for a bucket with left remaining tokens at the
+// time now.
 func (b *bucket) setRateHeaders(header *fasthttp.ResponseHeader, left float64, now time.Time) {
 	perSecond := float64(b.limiter.Burst())
 	full := float64(now.UnixNano())/1e9 + (perSecond-left)/perSecond
 	httperror.SetRateHeaders(header, b.limiter.Burst(), left, full)
 }
 
-// timeUntilTokens returns the full seconds until the bucket has n tokens, at least one.
+// timeUntilTokens returns how long it takes until the bucket has n tokens if it now has left.
+// The result is at least one second, in whole seconds.
 func (b *bucket) timeUntilTokens(n int, left float64) time.Duration {
 	wait := math.Ceil((float64(n) - left) / float64(b.limiter.Burst()))
 	return time.Duration(max(1, wait)) * time.Second

@@ -10,8 +10,8 @@ import (
 // lookups and reports, single or in batches.
 const leadRate = 100
 
-// leadLimits holds the token buckets of these requests. Suppliers and buyers have separate
-// reference numbers.
+// leadLimits holds the token buckets for requests about sold leads: lookups and status reports.
+// Suppliers and buyers are numbered separately, so each have their own.
 type leadLimits struct{ suppliers, buyers limits }
 
 func (l *leadLimits) configure(catalog *market.Catalog, now time.Time) {

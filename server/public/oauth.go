@@ -28,9 +28,9 @@ var (
 
 const grantCredentials = "client_credentials"
 
-// issueToken issues an access token: POST /oauth/token, the client credentials grant of RFC
-// 6749. A login by HTTP Basic is checked before the body, as on every path; a login in the
-// body after the body is parsed.
+// issueToken answers POST /oauth/token with an access token (RFC 6749, grant type
+// client_credentials). A client that authenticates by HTTP Basic is checked before the body is
+// parsed, and a client with its secret in the body after that.
 func (s *Server) issueToken(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, readErr httperror.Error) {
 	ctx.Response.Header.Set("Cache-Control", "no-store")
 	ctx.Response.Header.Set("Pragma", "no-cache")
@@ -75,8 +75,8 @@ const (
 	maxClientSecret = 4096
 )
 
-// findClient returns the client with this id and secret. It hashes both together and looks
-// the hash up, so that an unknown client takes as long as a known one.
+// findClient returns the OAuth client with this id and secret. It finds the client by the hash
+// of both together, so that an unknown client takes as long as a known one.
 func (s *Server) findClient(l login) (client state.Credential, known bool) {
 	if len(l.id) > maxClientID || len(l.secret) > maxClientSecret {
 		return state.Credential{}, false
@@ -91,7 +91,8 @@ func (s *Server) findClient(l login) (client state.Credential, known bool) {
 	return client, known
 }
 
-// grantedScopes returns the requested scopes, or all scopes of the client if the request names no scope.
+// grantedScopes returns the scopes that the token request asks for, or all scopes of the client
+// if it names no scope. It returns an error for a scope that the client does not have.
 func grantedScopes(form *tokenForm, client *state.Credential) (scopes event.TokenScopes, bad httperror.Error) {
 	switch form.grant {
 	case "":
@@ -128,8 +129,9 @@ func (s *Server) sendToken(ctx *fasthttp.RequestCtx, id market.RequestID, r *scr
 	ctx.SetBody(append(r.out, `"}`...))
 }
 
-// sendOAuthError answers with an error in the form of OAuth: the API's form with the member
-// error_description. General HTTP errors have no OAuth code and keep the API's form.
+// sendOAuthError answers a token request with an error. An OAuth error also has the member
+// error_description, which OAuth libraries read. General HTTP errors have no OAuth code, and
+// only the API's members.
 func sendOAuthError(ctx *fasthttp.RequestCtx, id market.RequestID, f httperror.Error) {
 	httperror.Write(ctx, id, f)
 	switch f.Code {

@@ -13,19 +13,20 @@ import (
 	"pingpost/server/request"
 )
 
-// tokenForm holds the parameters of a token request. A missing parameter is empty, because
-// OAuth treats empty and missing ones alike.
+// tokenForm has the parameters of a token request. A missing parameter is empty, because OAuth
+// treats empty and missing ones alike.
 type tokenForm struct {
 	grant, scope string
 	login        login
 }
 
-// login is the id and the secret of a client.
+// login is the id and the secret that an OAuth client sent.
 type login struct{ id, secret string }
 
 func (l login) isEmpty() bool { return l == login{} }
 
-// fieldFor returns the field of a parameter, or nil if the parameter is ignored.
+// fieldFor returns a pointer to the field that stores the parameter with this name, or nil for
+// a parameter that is ignored.
 func (f *tokenForm) fieldFor(name string) *string {
 	switch name {
 	case "grant_type":
@@ -49,7 +50,8 @@ var (
 	errTokenMember = httperror.New(400, errcode.InvalidRequest, "grant_type, client_id, client_secret and scope must be strings.")
 )
 
-// readTokenForm parses the body as a form or as JSON, by its Content-Type.
+// readTokenForm parses the body of a token request, which is a form or JSON according to its
+// Content-Type. readErr is the error of reading the body, if any.
 func readTokenForm(header *fasthttp.RequestHeader, r *scratch, readErr httperror.Error) (tokenForm, httperror.Error) {
 	kind := header.ContentType()
 	switch {
@@ -82,7 +84,8 @@ func parseTokenJSON(object *strictjson.Object, body []byte) (f tokenForm, bad ht
 	return f, httperror.Error{}
 }
 
-// maxParameters is the most pairs of a form. Four are used, the others are ignored.
+// maxParameters is the greatest number of parameters in a token request's form. Four are used,
+// and others are ignored.
 const maxParameters = 32
 
 func parseTokenForm(body []byte) (f tokenForm, bad httperror.Error) {
@@ -104,9 +107,9 @@ func parseTokenForm(body []byte) (f tokenForm, bad httperror.Error) {
 	return f, httperror.Error{}
 }
 
-// readBasicLogin parses HTTP Basic, where id and secret are form-encoded before they are joined
-// (RFC 6749, 2.3.1). shown reports whether there is an Authorization header. A malformed
-// header yields an empty login and true.
+// readBasicLogin returns the OAuth client's id and secret from HTTP Basic. Both are
+// form-encoded inside it (RFC 6749, 2.3.1). present reports whether there is an Authorization
+// header. A malformed header gives an empty login.
 func readBasicLogin(header *fasthttp.RequestHeader) (l login, present bool) {
 	lines := header.PeekAll(fasthttp.HeaderAuthorization)
 	if len(lines) != 1 {

@@ -14,11 +14,11 @@ import (
 	"pingpost/server/wire"
 )
 
-// headerHops counts the exchanges that a ping has passed.
+// headerHops is the header that counts how many exchanges have already forwarded a ping.
 const headerHops = "X-Pingpost-Hops"
 
-// maxHops is the most exchanges that a ping may pass. A malformed header counts as one
-// more, so that a ping in a loop cannot hide it.
+// maxHops is the greatest number of exchanges that may forward a ping. A malformed header
+// counts as one more, so that a ping in a loop is rejected.
 const maxHops = 3
 
 func parseHopCount(header *fasthttp.RequestHeader) int {
@@ -32,7 +32,8 @@ func parseHopCount(header *fasthttp.RequestHeader) int {
 	return maxHops + 1
 }
 
-// handlePing runs an auction for a seller: POST /v1/ping.
+// handlePing answers POST /v1/ping: it runs an auction for a seller's lead and returns the best
+// bid.
 func (s *Server) handlePing(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, readErr httperror.Error) {
 	received := s.clock.Now()
 	seller, ok := s.authenticateSeller(ctx, id, event.ScopePing)
@@ -59,7 +60,8 @@ func (s *Server) handlePing(ctx *fasthttp.RequestCtx, id market.RequestID, r *sc
 	s.opt.Meter.CountPhases(metrics.RoutePing, &r.timings, s.clock.Now())
 }
 
-// handleAvailabilityPing returns the buyers of a lead and their prices: POST /api/v1/ping.
+// handleAvailabilityPing answers POST /api/v1/ping: it runs an auction for a supplier's lead
+// and returns all valid bids, with buyers and prices.
 func (s *Server) handleAvailabilityPing(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, readErr httperror.Error) {
 	received := s.clock.Now()
 	supplier, bad := s.authenticateAPIKey(r.credential, received)
@@ -94,14 +96,15 @@ func (r *scratch) fillPingRequest(supplier *market.Supplier, id market.RequestID
 	}
 }
 
-// authenticateSeller returns the supplier of a token with the scope. If it returns false,
-// it has written the answer. It rejects a buyer's token.
+// authenticateSeller returns the supplier to which the request's token belongs; the token must
+// have the scope. It rejects buyers' tokens. If ok is false, it has already sent an error.
 func (s *Server) authenticateSeller(ctx *fasthttp.RequestCtx, id market.RequestID, scope event.TokenScopes) (seller *market.Supplier, ok bool) {
 	return s.authenticateSupplier(ctx, id, scope, errBuyersToken)
 }
 
-// authenticateSupplier returns the supplier of a token with the scope. A buyer's token
-// yields the error buyers.
+// authenticateSupplier returns the supplier to which the request's token belongs; the token
+// must have the scope. It rejects a buyer's token with the error buyers. If ok is false, it has
+// already sent an error.
 func (s *Server) authenticateSupplier(ctx *fasthttp.RequestCtx, id market.RequestID, scope event.TokenScopes, buyers httperror.Error) (supplier *market.Supplier, ok bool) {
 	who, bad := s.authenticateBearer(ctx, scope)
 	if bad.Status == 0 && who.supplier == nil {
@@ -115,7 +118,8 @@ func (s *Server) authenticateSupplier(ctx *fasthttp.RequestCtx, id market.Reques
 	return who.supplier, true
 }
 
-// appendPingAnswer appends the answer to a seller's ping.
+// appendPingAnswer appends the JSON answer to a seller's ping: the bid, or the reason why there
+// is no bid.
 func appendPingAnswer(body []byte, a *engine.PingAnswer) []byte {
 	body = escape.AppendJSONString(append(body, `{"auction_id":`...), []byte(a.SellerAuction))
 	if !a.Bid {
@@ -128,8 +132,8 @@ func appendPingAnswer(body []byte, a *engine.PingAnswer) []byte {
 	return appendPassedFilters(append(body, `"}`...), a.Passed)
 }
 
-// appendPassedFilters appends the filters that the lead passed, and ends the object.
-// Auctions logged by earlier versions lack them, and are answered as they were then.
+// appendPassedFilters appends the list of filters that the lead passed, if there is one, and
+// the end of the JSON object. Auctions of earlier versions have no such list.
 func appendPassedFilters(body []byte, met market.FiltersPassed) []byte {
 	if met == 0 {
 		return append(body, '}')
@@ -137,7 +141,8 @@ func appendPassedFilters(body []byte, met market.FiltersPassed) []byte {
 	return append(met.AppendJSON(append(body, `,"buyer_filters_passed":`...)), '}')
 }
 
-// appendAvailabilityAnswer appends the answer to an availability ping.
+// appendAvailabilityAnswer appends the JSON answer to POST /api/v1/ping: all offers with buyers
+// and prices, or the reason why there are no offers.
 func appendAvailabilityAnswer(body []byte, a *engine.PingAnswer) []byte {
 	body = market.PingID(a.Auction).AppendTo(append(body, `{"data":{"ping_id":"`...))
 	body = escape.AppendJSONString(append(body, `","campaign_id":`...), []byte(a.Campaign))

@@ -13,7 +13,8 @@ import (
 	"pingpost/server/wire"
 )
 
-// handlePost sells the lead of an auction to its winner: POST /v1/post.
+// handlePost answers POST /v1/post: a seller sends the lead of an earlier ping, and the
+// exchange sells it to the buyer of the bid.
 func (s *Server) handlePost(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, readErr httperror.Error) {
 	received := s.clock.Now()
 	seller, ok := s.authenticateSeller(ctx, id, event.ScopePost)
@@ -52,7 +53,8 @@ func (r *scratch) fillPostRequest(seller *market.Supplier, id market.RequestID, 
 	r.post.LeadUUID, _ = r.lead.lead.Lookup("lead_uuid")
 }
 
-// appendPostAnswer appends the answer to a post. lead_id is the buyer's id of the lead, or null if the buyer sent no id.
+// appendPostAnswer appends the JSON answer to a sold post. Its lead_id is the id that the buyer
+// gave the lead, or null.
 func appendPostAnswer(body []byte, a *engine.SaleAnswer) []byte {
 	body = escape.AppendJSONString(append(body, `{"auction_id":`...), []byte(a.SellerAuction))
 	if a.BuyerLead == "" {

@@ -6,7 +6,8 @@ import (
 	"pingpost/internal/strictjson"
 )
 
-// postLead is the parsed body of a post, with the members of the lead in one list.
+// postLead is the parsed body of a post. members lists the fields of the lead and of its inner
+// objects address and tcpa.
 type postLead struct {
 	lead, address, tcpa strictjson.Object
 	members             []market.Member
@@ -21,9 +22,9 @@ func (p *postLead) release() {
 	p.members, p.faults = p.members[:0], nil
 }
 
-// parseAndFlatten parses the objects of a body and lists the members of the lead, then those of its
-// address, then those of its tcpa. A member that should be an object and is not becomes a
-// field error. A missing object has no members, which makes its fields missing.
+// parseAndFlatten parses the objects in a post's body, and lists the lead's members, followed
+// by those of its address and tcpa. A member that should be an object but is not becomes a
+// field error. A missing object counts as empty.
 func (p *postLead) parseAndFlatten(body *strictjson.Object) {
 	p.release()
 	p.parseInnerObject(body, "lead", "lead", &p.lead)
@@ -47,10 +48,12 @@ func (p *postLead) parseInnerObject(outer *strictjson.Object, name, path string,
 	}
 }
 
-// addInnerMembers adds the members of an inner object to the list. A member that belongs into
-// this object takes precedence. A member that belongs elsewhere is ignored: the phone in a
-// tcpa is the one with the consent, not the lead's. So is a member that the lead has
-// itself.
+// addInnerMembers adds the members of the object inner (address or tcpa) to the list. at is the
+// path of inner.
+//
+// It skips members that belong elsewhere. For example, the phone number in tcpa is the one with
+// the consent, and not the lead's. A member that may be in either place counts only if the lead
+// itself does not have it.
 func (p *postLead) addInnerMembers(inner *strictjson.Object, at string) {
 	for _, m := range inner.Members() {
 		name := string(m.Name)
@@ -67,7 +70,8 @@ func (p *postLead) addInnerMembers(inner *strictjson.Object, at string) {
 	}
 }
 
-// belongsToLeadOnly reports whether only the lead object itself may have the member.
+// belongsToLeadOnly reports whether a member may be only in the lead object itself, and not in
+// its address or tcpa.
 func belongsToLeadOnly(name string) bool {
 	switch name {
 	case "lead_uuid", "first_name", "last_name", "email", "phone", "source", "address", "tcpa":

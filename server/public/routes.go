@@ -13,7 +13,8 @@ import (
 	"pingpost/server/request"
 )
 
-// handle answers a request.
+// handle answers every request to the public address. It reads the body, finds the route, and
+// calls its handler. It also counts, traces and, after a panic, answers the request.
 func (s *Server) handle(ctx *fasthttp.RequestCtx) {
 	begun, id := s.clock.Now(), s.engine.NewRequestID()
 	ctx.Response.Header.DisableNormalizing() // header names keep the spelling of the contract
@@ -45,13 +46,13 @@ func (s *Server) handle(ctx *fasthttp.RequestCtx) {
 	}
 }
 
-// handler answers a request on one path. The caller keeps the scratch memory, except in
-// ingest, which releases it before it waits for the log.
+// handler answers requests on one route. read is the error of reading the body, if any. The
+// caller releases r, except for ingest, which releases r before it waits for the log.
 type handler func(s *Server, ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, read httperror.Error)
 
-// route describes a path. pathParam is the path of a document, or the id in the path of a
-// lead. It is memory of the library. The handler rejects a malformed id in the same way as
-// an unknown one.
+// route describes how a path is handled. subject is the path of a document, or the id in the
+// path of a lead, in memory of the library. The handler answers a malformed id like an unknown
+// one.
 type route struct {
 	on      metrics.Route
 	method  string
@@ -60,8 +61,8 @@ type route struct {
 	subject []byte
 }
 
-// dispatch answers a request and releases the scratch memory. After a panic it does not,
-// because another goroutine may still use it.
+// dispatch calls the route's handler and then releases the scratch memory r. After a panic it
+// does not release r, because another goroutine may still use it.
 func (s *Server) dispatch(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, readErr httperror.Error, to *route) {
 	if checkMethod(ctx, id, to) {
 		r.pathParam = to.subject
@@ -76,8 +77,8 @@ func (s *Server) dispatch(ctx *fasthttp.RequestCtx, id market.RequestID, r *scra
 	r.release()
 }
 
-// checkMethod reports whether the path exists and allows the method; otherwise it writes
-// the 404 or 405.
+// checkMethod reports whether the path exists and allows the request's method. If not, it has
+// already sent a 404 or 405.
 func checkMethod(ctx *fasthttp.RequestCtx, id market.RequestID, to *route) bool {
 	switch {
 	case to.on == metrics.RouteNone:
@@ -91,7 +92,8 @@ func checkMethod(ctx *fasthttp.RequestCtx, id market.RequestID, to *route) bool 
 	return false
 }
 
-// documentPath returns the path as the OpenAPI document spells it.
+// documentPath returns the route's path as the OpenAPI document spells it, such as
+// /v1/leads/{id}.
 func (t *route) documentPath() string {
 	if t.on == metrics.RouteDocument {
 		return string(t.subject)
@@ -99,7 +101,7 @@ func (t *route) documentPath() string {
 	return metrics.RouteNames[t.on]
 }
 
-// allowedMethods returns the value of the Allow header.
+// allowedMethods returns the route's methods for the header Allow.
 func (t *route) allowedMethods() string {
 	if t.head {
 		return t.method + ", " + fasthttp.MethodHead
@@ -107,8 +109,8 @@ func (t *route) allowedMethods() string {
 	return t.method
 }
 
-// matchRoute returns the route of a path. It is a switch, because there are few paths and
-// each lead passes here.
+// matchRoute returns the route of a path, or the zero route for an unknown path. It is a switch
+// and not a map, because there are few paths and each lead passes here.
 func (s *Server) matchRoute(path []byte) route {
 	switch string(path) {
 	case "/api/v1/ingest":
@@ -142,7 +144,7 @@ const (
 	pathStatus         = "/status"
 )
 
-// matchLeadPath returns the route of a lead's path.
+// matchLeadPath returns the route of a path that contains a lead's id, or the zero route.
 func matchLeadPath(path []byte) (to route) {
 	if subject, ok := bytes.CutPrefix(path, []byte(pathSuppliersLeads)); ok {
 		to = route{on: metrics.RouteSuppliersLead, method: fasthttp.MethodGet, handle: (*Server).sendLeadByKey, subject: subject}
@@ -158,8 +160,8 @@ func matchLeadPath(path []byte) (to route) {
 	return to
 }
 
-// handleReadError answers a request that the library could not read. The library then
-// closes the connection.
+// handleReadError answers a request that the HTTP library could not read: malformed, too large
+// or too slow. The library then closes the connection.
 func (s *Server) handleReadError(ctx *fasthttp.RequestCtx, err error) {
 	ctx.Response.Header.DisableNormalizing()
 	bad := request.ErrorOfFailedRead(err)

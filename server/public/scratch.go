@@ -10,8 +10,8 @@ import (
 	"pingpost/server/metrics"
 )
 
-// scratch is the pooled memory of a request until it is decided. The library reads the body
-// from the connection directly into it, so that the body is copied once.
+// scratch is the pooled memory of a request until the engine has decided it. The library reads
+// the body directly into it, so that the body is copied only once.
 type scratch struct {
 	credential []byte // the API key of the request
 	key        []byte // the idempotency key
@@ -36,7 +36,8 @@ var scratchPool = sync.Pool{New: func() any { return new(scratch) }}
 
 func newScratch() *scratch { return scratchPool.Get().(*scratch) }
 
-// maxPooledBody is the most body memory that returns to the pool.
+// maxPooledBody is the size in bytes above which the memory of a body does not go back to the
+// pool.
 const maxPooledBody = 256 << 10
 
 func (r *scratch) release() {
@@ -49,8 +50,9 @@ func (r *scratch) release() {
 	scratchPool.Put(r)
 }
 
-// readRequestHeaders copies the credential and other headers before the body is read. A chunked body
-// may end with trailer fields, which the library merges into the headers.
+// readRequestHeaders copies the credential, the idempotency key and other headers before the
+// body is read. The trailer of a chunked body could change them later, because the library
+// merges its fields into the headers.
 func (r *scratch) readRequestHeaders(header *fasthttp.RequestHeader) {
 	credential := header.Peek("x-api-key")
 	r.credential = append(r.credential[:0], credential[:min(len(credential), maxKey+1)]...)

@@ -21,9 +21,9 @@ var (
 	errTooManyRuns    = httperror.New(429, errcode.RateLimited, "Too many seed requests with a campaign are running. Send this request again after the time in Retry-After.").WithRetryAfter(time.Second)
 )
 
-// handleSeed returns made-up leads for a supplier of a sandbox: POST /v1/dev/seed. Any token of a
-// supplier allows it, with any scopes. The answer depends on the body alone, and with a
-// campaign also on the sale of the leads there: see seedRun.
+// handleSeed answers POST /v1/dev/seed in a sandbox with made-up leads for a supplier's tests.
+// Any token of a supplier suffices. Equal requests give equal leads. If the request names a
+// campaign, the leads are also sold there, and the answer has the results: see seedRun.
 func (s *Server) handleSeed(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, readErr httperror.Error) {
 	received := s.clock.Now()
 	supplier, ok := s.authenticateSeeder(ctx, id)
@@ -62,17 +62,17 @@ func (s *Server) handleSeed(ctx *fasthttp.RequestCtx, id market.RequestID, r *sc
 	sent = true
 }
 
-// authenticateSeeder returns the supplier of the token. If it returns false, it has written
-// the answer.
+// authenticateSeeder returns the supplier to which the request's token belongs. If it returns
+// false, it has already sent an error.
 func (s *Server) authenticateSeeder(ctx *fasthttp.RequestCtx, id market.RequestID) (*market.Supplier, bool) {
 	return s.authenticateSupplier(ctx, id, 0, errBuyersSeed)
 }
 
-// seededLead is enough bytes for most leads with their results.
+// seededLead is the number of bytes that suffices for most made-up leads with their results.
 const seededLead = 1536
 
-// appendSeedAnswer appends the answer: the parameters, the leads, and with a campaign the result
-// of each lead.
+// appendSeedAnswer returns the JSON answer to a seed request: its parameters, the leads and, if
+// it names a campaign, the result of each lead.
 func appendSeedAnswer(order *seedRequest, leads []fakedata.Lead, results []seedResult) []byte {
 	body := make([]byte, 0, len(leads)*seededLead)
 	body = strconv.AppendInt(append(body, `{"count":`...), int64(order.Count), 10)

@@ -19,16 +19,16 @@ const (
 	defaultSeed = 1
 )
 
-// maxLabel is the most characters of a vertical, here as in a ping.
+// maxLabel is the greatest length of a vertical in characters. A ping has the same limit.
 const maxLabel = 255
 
-// seedRequest holds the parameters of a seed request.
+// seedRequest has the parsed parameters of a request for made-up leads.
 type seedRequest struct {
 	fakedata.Request
 	campaign string // the campaign that receives the leads; empty: no campaign
 }
 
-// seedReader parses a seed request and collects its field errors.
+// seedReader parses a request for made-up leads, and collects an error for each invalid field.
 type seedReader struct {
 	body   *strictjson.Object
 	faults []market.FieldError
@@ -54,7 +54,8 @@ func (r *seedReader) addError(field, code, expected string) {
 	r.faults = append(r.faults, market.FieldError{Field: field, Code: code, Expected: expected})
 }
 
-// readMember returns a member. It reports a required member that is missing.
+// readMember returns the body's member with this name. ok is false if it is missing; if it is
+// required, that is recorded as a field error. expected describes a valid value.
 func (r *seedReader) readMember(name, expected string, required bool) (m market.Member, ok bool) {
 	m, ok = r.body.Lookup(name)
 	if ok && !m.IsMissing() {
@@ -66,7 +67,8 @@ func (r *seedReader) readMember(name, expected string, required bool) (m market.
 	return m, false
 }
 
-// readInteger parses a number from least to most. It is required unless it has a default.
+// readInteger returns an integer member, which must be between minimum and maximum. A missing
+// member gives *defaultValue, or a field error if defaultValue is nil.
 func (r *seedReader) readInteger(name, expected string, minimum, maximum int64, defaultValue *int64) int64 {
 	m, ok := r.readMember(name, expected, defaultValue == nil)
 	if !ok {
@@ -89,7 +91,8 @@ func (r *seedReader) readInteger(name, expected string, minimum, maximum int64, 
 	return n
 }
 
-// readText parses a text of one line.
+// readText returns a text member of one line with at most maxLabel characters, or records a
+// field error.
 func (r *seedReader) readText(name, expected string, required bool) string {
 	m, ok := r.readMember(name, expected, required)
 	switch {

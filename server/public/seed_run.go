@@ -44,14 +44,15 @@ type seedRun struct {
 	panicValue any // value of a panic in a worker
 }
 
-// seedResult is the result of a lead.
+// seedResult is the result of selling one made-up lead: the engine's answer or its error.
 type seedResult struct {
 	answer engine.Answer
 	err    error
 }
 
-// sell ingests the leads. It returns false if it has rejected the whole request, because
-// the first lead was rejected for a reason that concerns all of them.
+// sell sends the made-up leads to the campaign, several at a time. If the first lead is
+// rejected for a reason that concerns all of them, it rejects the whole request and returns
+// false.
 func (run *seedRun) sell(ctx *fasthttp.RequestCtx, id market.RequestID) bool {
 	s := run.server
 	if s.runs.Add(1) > maxRuns {
@@ -80,8 +81,8 @@ func (run *seedRun) sell(ctx *fasthttp.RequestCtx, id market.RequestID) bool {
 	return true
 }
 
-// sendRefusal rejects the request if the campaign accepts no leads of this supplier, or the
-// exchange accepts none.
+// sendRefusal answers with an error, and returns true, if err concerns all leads of the
+// request: the supplier may not use the campaign, or the exchange accepts no leads.
 func (run *seedRun) sendRefusal(ctx *fasthttp.RequestCtx, id market.RequestID, err error) bool {
 	var refusal *engine.Refusal
 	switch {
@@ -104,8 +105,9 @@ func (run *seedRun) sendRefusal(ctx *fasthttp.RequestCtx, id market.RequestID, e
 	return false
 }
 
-// sellMany ingests leads until all have started. It hands a panic to the request's
-// goroutine, which answers it.
+// sellMany sells the next leads, one after the other, until all have started or the time is
+// over. It runs in several goroutines. It stores a panic for the request's goroutine, which
+// answers it.
 func (run *seedRun) sellMany() {
 	defer func() {
 		if cause := recover(); cause != nil {
@@ -124,7 +126,8 @@ func (run *seedRun) sellMany() {
 	}
 }
 
-// sellOne ingests a lead as the supplier would.
+// sellOne sends the lead with the index i to the engine, as if the supplier had ingested it.
+// object is memory for parsing that the caller reuses.
 func (run *seedRun) sellOne(i int, object *strictjson.Object) {
 	s, order := run.server, run.order
 	body := run.leads[i].AppendIngest(make([]byte, 0, seededLead), order.campaign, string(run.supplier.ID))
@@ -138,13 +141,14 @@ func (run *seedRun) sellOne(i int, object *strictjson.Object) {
 	})
 }
 
-// idempotencyKey returns the idempotency key of a lead. It contains spaces, which a key in a header
-// cannot. It does not contain the count, so that a longer run continues a shorter one.
+// idempotencyKey returns the key under which the lead with the index i is ingested. It contains
+// spaces, so that it differs from every key in a header. It does not depend on the count, so
+// that a longer request continues a shorter one.
 func (o *seedRequest) idempotencyKey(i int) []byte {
 	return fmt.Appendf(nil, "seed %s %s %d %d %s", o.campaign, o.State, o.Seed, i, o.Vertical)
 }
 
-// appendTo appends the data of an ingest, or its error.
+// appendTo appends the result as JSON, in the form of the answer to an ingest.
 func (r *seedResult) appendTo(body []byte) []byte {
 	if r.err != nil {
 		return r.appendError(body)

@@ -45,7 +45,7 @@ type Options struct {
 	ReadTimeout, WriteTimeout, IdleTimeout time.Duration
 }
 
-// Server is the HTTP server for suppliers and buyers.
+// Server is the HTTP server of the public address, for suppliers and buyers.
 type Server struct {
 	opt          Options
 	engine       *engine.Engine
@@ -69,7 +69,7 @@ type Server struct {
 	deprecations apidocs.Deprecations             // nil: no operation is deprecated
 }
 
-// New returns a server. It accepts requests after SetCatalog and Serve.
+// New returns a server. It answers requests once SetCatalog and Serve were called.
 func New(opt Options) *Server {
 	opt.Connections = connection.LimitConnectionsToOpenFiles(opt.Connections, connection.MaxOpenFiles(), opt.Logger)
 	opt.Meter.SetLogger(opt.Logger)
@@ -103,7 +103,8 @@ func New(opt Options) *Server {
 	return s
 }
 
-// SetCatalog replaces the suppliers and buyers. Call it whenever a catalog takes effect.
+// SetCatalog sets the suppliers and buyers that may send requests, with their rate limits. Call
+// it whenever a new configuration becomes active.
 func (s *Server) SetCatalog(catalog *market.Catalog) {
 	byRef := make(map[market.Ref]*market.Supplier, len(catalog.Suppliers))
 	for _, supplier := range catalog.Suppliers {
@@ -125,7 +126,8 @@ func (s *Server) SetCatalog(catalog *market.Catalog) {
 	s.buyers.Store(&buyers)
 }
 
-// Serve accepts connections until Shutdown, which may precede it.
+// Serve accepts connections from the listener and answers requests until Shutdown. If Shutdown
+// was called before, it closes the listener and returns.
 func (s *Server) Serve(listener net.Listener) error {
 	c := connection.NewLimiter(listener, s.opt.Connections, s.opt.MaxConnsPerIP, s.engine.NewRequestID, s.opt.Meter.CountAcceptError)
 	c.TLS, c.IsProxy, c.OnFailedHandshake = s.opt.TLS, s.authFailures.IsProxy, s.opt.Meter.CountFailedHandshake
@@ -137,15 +139,17 @@ func (s *Server) Serve(listener net.Listener) error {
 	return s.http.Serve(c)
 }
 
-// defaultAuthFailures equals the default rate of leads, so that a supplier whose key was
-// just revoked receives 401 and not 429.
+// defaultAuthFailures is the default number of wrong credentials per second from one network
+// that are answered 401; others get a 429. It equals the default rate of leads. So a supplier
+// with a revoked key gets 401 and learns the reason.
 const defaultAuthFailures = 100
 
-// SetProxies sets the trusted proxies. Call it whenever a configuration takes effect.
+// SetProxies sets the networks of trusted proxies. Call it whenever a new configuration becomes
+// active.
 func (s *Server) SetProxies(proxies []netip.Prefix) { s.authFailures.SetProxies(proxies) }
 
-// closeSilentEvery is how often a shutdown closes silent connections, because one may just
-// have been accepted.
+// closeSilentEvery is how often a shutdown closes connections that have sent no byte, because
+// new ones may just have been accepted.
 const closeSilentEvery = 50 * time.Millisecond
 
 // Shutdown stops accepting, waits for the requests in flight, and closes idle connections.

@@ -16,7 +16,8 @@ import (
 	"pingpost/server/request"
 )
 
-// handleStatusReport accepts a buyer's report on one lead: POST /v1/leads/{id}/status.
+// handleStatusReport answers POST /v1/leads/{id}/status, by which a buyer reports the progress
+// of one lead that it bought, for example a return.
 func (s *Server) handleStatusReport(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, readErr httperror.Error) {
 	if !s.checkReportRequest(ctx, id, r, readErr) {
 		return
@@ -40,8 +41,8 @@ func (s *Server) handleStatusReport(ctx *fasthttp.RequestCtx, id market.RequestI
 	sendAnswer(ctx, fasthttp.StatusOK, answer.Request, answer.Replayed, r.out)
 }
 
-// handleStatusReports accepts reports on many leads: POST /v1/leads/status. Each report succeeds
-// or fails separately. The answer is 200 even if all fail.
+// handleStatusReports answers POST /v1/leads/status, by which a buyer reports on many leads.
+// Each report succeeds or fails on its own. The answer is 200 even if all fail.
 func (s *Server) handleStatusReports(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, readErr httperror.Error) {
 	if readErr == httperror.BodyTooLarge {
 		readErr = errBatchTooLarge
@@ -84,8 +85,8 @@ func (s *Server) handleStatusReports(ctx *fasthttp.RequestCtx, id market.Request
 	sent = true
 }
 
-// checkReportRequest makes the checks that precede the content of a report, and prepares the
-// engine's request. If it returns false, it has written the answer.
+// checkReportRequest authenticates the buyer, applies its rate limit, parses the body, and
+// fills r.status for the engine. If it returns false, it has already sent an error.
 func (s *Server) checkReportRequest(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, readErr httperror.Error) bool {
 	received := s.clock.Now()
 	buyer, ok := s.authenticateReporter(ctx, id)
@@ -107,8 +108,8 @@ func (s *Server) checkReportRequest(ctx *fasthttp.RequestCtx, id market.RequestI
 	return true
 }
 
-// authenticateReporter returns the buyer of the token. If it returns false, it has written
-// the answer.
+// authenticateReporter returns the buyer to which the request's token belongs; the token must
+// have the scope for reports. If it returns false, it has already sent an error.
 func (s *Server) authenticateReporter(ctx *fasthttp.RequestCtx, id market.RequestID) (*market.Buyer, bool) {
 	who, bad := s.authenticateBearer(ctx, 0)
 	switch {
@@ -125,7 +126,8 @@ func (s *Server) authenticateReporter(ctx *fasthttp.RequestCtx, id market.Reques
 	return who.buyer, true
 }
 
-// hasReportToken reports whether authenticateReporter would succeed. It writes no answer.
+// hasReportToken reports whether the header has a valid token with which a buyer may report on
+// leads. It sends no answer.
 func (s *Server) hasReportToken(header *fasthttp.RequestHeader) bool {
 	token, _ := readBearerToken(header)
 	credential, scopes, ok := s.findCredential(token)
@@ -136,7 +138,7 @@ func (s *Server) hasReportToken(header *fasthttp.RequestHeader) bool {
 	return who.buyer != nil
 }
 
-// parseReport returns the members of a report.
+// parseReport returns the members of one report's JSON object. The engine checks their values.
 func parseReport(object *strictjson.Object) (report engine.StatusReport) {
 	report.Lead, _ = object.Lookup("lead_id")
 	report.Status, _ = object.Lookup("status")
@@ -145,7 +147,8 @@ func parseReport(object *strictjson.Object) (report engine.StatusReport) {
 	return report
 }
 
-// parseReports parses a batch. Of a batch over the limit it reads one report too many.
+// parseReports parses the list of reports in a batch into r.status. If the batch is too long,
+// it reads one report more than allowed, and the engine rejects it.
 func (r *scratch) parseReports() {
 	changes, there := r.object.Lookup("changes")
 	elements, ok := strictjson.ParseElements(changes, engine.MaxReports)
@@ -167,8 +170,8 @@ func (r *scratch) parseReports() {
 	}
 }
 
-// appendReportResult appends the result of one report. It does not depend on the time, so that a
-// replay has the same bytes.
+// appendReportResult appends the JSON result of one report. It contains no current time, so
+// that a repeated request gets exactly the same bytes.
 func appendReportResult(body []byte, result *engine.StatusResult) []byte {
 	body = append(body, `{"lead_id":`...)
 	if result.Lead == "" {

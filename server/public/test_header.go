@@ -6,12 +6,13 @@ import (
 	"pingpost/engine/market"
 )
 
-// headerTest marks a request as a test: 1 or true. The answer to a test carries it too, so
-// that no client takes a test lead for a real one.
+// headerTest is the header by which a request declares its lead a test ("1" or "true"). The
+// answer to a test has it too, so that no client takes a test for a real sale.
 const headerTest = "X-Pingpost-Test"
 
-// parseTestHeader parses the header. A malformed value is rejected, because a lead that was
-// meant as a test must not be sold.
+// parseTestHeader reports whether the test header marks the request as a test. bad is set for a
+// malformed or repeated header. The request is then rejected, because a lead that was meant as
+// a test must not be sold.
 func parseTestHeader(header *fasthttp.RequestHeader) (test, bad bool) {
 	lines := header.PeekAll(headerTest)
 	if len(lines) == 0 {
@@ -29,7 +30,7 @@ func parseTestHeader(header *fasthttp.RequestHeader) (test, bad bool) {
 	return false, true
 }
 
-// setTestHeader marks the answer to a test.
+// setTestHeader adds the test header to the answer if the request or its supplier is for tests.
 func (r *scratch) setTestHeader(ctx *fasthttp.RequestCtx, of *market.Supplier) {
 	if r.test || of.Test {
 		ctx.Response.Header.Set(headerTest, "1")

@@ -10,16 +10,16 @@ import (
 	"pingpost/server/metrics"
 )
 
-// headerTrace names the trace that a request is part of.
+// headerTrace is the W3C header that names the trace to which a request belongs.
 const headerTrace = "traceparent"
 
-// tracedRoutes are the routes that are traced: all that change something.
+// tracedRoutes marks the routes that are traced: those that change leads or auctions.
 var tracedRoutes = [metrics.Routes]bool{
 	metrics.RouteIngest: true, metrics.RoutePing: true, metrics.RoutePost: true, metrics.RouteAvailability: true, metrics.RouteStatus: true, metrics.RouteStatuses: true,
 }
 
-// beginTrace starts the trace of a request, or returns nil. It reads the headers before the
-// body arrives, because trailer fields could replace them.
+// beginTrace returns the record of a request that is traced, or nil. It runs before the body is
+// read, because the body's trailer could replace headers.
 func (s *Server) beginTrace(header *fasthttp.RequestHeader, id market.RequestID, begun int64) *trace.Request {
 	if s.opt.Traces == nil {
 		return nil
@@ -27,7 +27,8 @@ func (s *Server) beginTrace(header *fasthttp.RequestHeader, id market.RequestID,
 	return s.opt.Traces.Begin(header.PeekAll(headerTrace), id, begun)
 }
 
-// endTrace passes a finished trace on for export.
+// endTrace completes the record of a traced request after its answer, and queues it for the
+// collector.
 func (s *Server) endTrace(r *trace.Request, on metrics.Route, answer *fasthttp.Response, ended int64) {
 	if r == nil || !tracedRoutes[on] {
 		return
@@ -39,7 +40,8 @@ func (s *Server) endTrace(r *trace.Request, on metrics.Route, answer *fasthttp.R
 	s.opt.Traces.End(r)
 }
 
-// traceSale records the result of a lead. waited is when the wait for the log began, or 0.
+// traceSale records the result of an ingested lead in the request's trace. waited is the time
+// at which the wait for the log began, or 0 if there was no wait.
 func traceSale(l *metrics.Timings, a *engine.Answer, waited int64) {
 	r := l.Trace
 	if r == nil {
@@ -55,7 +57,8 @@ func traceSale(l *metrics.Timings, a *engine.Answer, waited int64) {
 	}
 }
 
-// tracePing records the result of a ping.
+// tracePing records the result of a ping in the request's trace: bid, or no bid with the
+// reason.
 func tracePing(l *metrics.Timings, a *engine.PingAnswer, test bool) {
 	r := l.Trace
 	if r == nil {
@@ -68,14 +71,15 @@ func tracePing(l *metrics.Timings, a *engine.PingAnswer, test bool) {
 	}
 }
 
-// tracePost records the result of a post.
+// tracePost records the sale of a posted lead in the request's trace.
 func tracePost(l *metrics.Timings, a *engine.SaleAnswer, test bool) {
 	if r := l.Trace; r != nil {
 		r.Lead, r.Buyer, r.Replayed, r.Test, r.Outcome = a.Lead, a.Buyer, a.Replayed, test, "ACCEPTED"
 	}
 }
 
-// traceReport records the result of a report; of a batch, that it was accepted.
+// traceReport records the result of a buyer's report in the request's trace. For a batch, lead
+// is zero, and it only records that the batch was accepted.
 func traceReport(l *metrics.Timings, a *engine.StatusAnswer, lead market.LeadID) {
 	r := l.Trace
 	if r == nil {

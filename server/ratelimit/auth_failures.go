@@ -31,9 +31,9 @@ func NewAuthFailureLimiter(perSecond int, meter *metrics.Meter, logger *slog.Log
 	return &AuthFailureLimiter{buckets: NewNetworkBuckets(perSecond), rate: perSecond, meter: meter, logger: logger}
 }
 
-// LimitFailure returns the answer to a failed authentication at now: bad itself, or 429 above the
-// limit, with the headers of the limit. An error that is not a wrong credential is returned
-// unchanged.
+// LimitFailure returns the error with which to answer a failed authentication at the time now.
+// That is failure itself, or a 429 if the client's network has sent too many wrong credentials.
+// A missing credential does not count.
 func (w *AuthFailureLimiter) LimitFailure(ctx *fasthttp.RequestCtx, failure httperror.Error, now int64) httperror.Error {
 	if !failure.WrongCredential {
 		return failure
@@ -50,8 +50,8 @@ func (w *AuthFailureLimiter) LimitFailure(ctx *fasthttp.RequestCtx, failure http
 	return errTooManyGuesses.WithRetryAfter(wait)
 }
 
-// LogThrottled logs wrong credentials from a network, at most once a minute. The network is an
-// address from the connection or from a trusted proxy, so the line contains no text of the
+// LogThrottled logs, at most once a minute, that a network has sent too many wrong credentials.
+// The network comes from the connection or a trusted proxy, so the line contains no text of the
 // client.
 func (w *AuthFailureLimiter) LogThrottled(from netip.Prefix) {
 	if count, due := w.throttle.Count(); due {

@@ -31,7 +31,8 @@ const (
 	bucketWays = 8
 )
 
-// bucket is the token bucket of one key.
+// bucket is the token bucket of one key. The time at which it is full again determines how many
+// tokens it has now.
 type bucket[K comparable] struct {
 	key  K
 	full int64 // Unix nanoseconds: when the bucket is full
@@ -41,14 +42,16 @@ func NewNetworkBuckets(perSecond int) *Buckets[netip.Prefix] {
 	return NewBuckets[netip.Prefix](time.Second/time.Duration(perSecond), perSecond)
 }
 
-// NewBuckets returns buckets of atOnce tokens, which regain a token in each interval.
+// NewBuckets returns buckets that hold atOnce tokens and regain one token after each time
+// every.
 func NewBuckets[K comparable](every time.Duration, atOnce int) *Buckets[K] {
 	return &Buckets[K]{interval: every, capacity: every * time.Duration(atOnce), seed: maphash.MakeSeed()}
 }
 
-// Take takes a token at now, in Unix nanoseconds. Without a token it returns false and
-// the time until there is one, which is at most one interval: a clock that is set back
-// blocks no client for longer. full is the time at which the bucket is full again.
+// Take takes a token from the bucket of the key from, at the time now in Unix nanoseconds. If
+// the bucket is empty, allowed is false, and wait is the time until the next token. wait is at
+// most one interval, so that a clock that was set back blocks clients no longer. full is the
+// time at which the bucket is full again.
 func (s *Buckets[K]) Take(from K, now int64) (allowed bool, wait time.Duration, full int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -65,12 +68,14 @@ func (s *Buckets[K]) Take(from K, now int64) (allowed bool, wait time.Duration, 
 // Burst returns the number of tokens in a full bucket.
 func (s *Buckets[K]) Burst() int { return int(s.capacity / s.interval) }
 
-// Remaining returns the tokens at now of a bucket that is full at the time full.
+// Remaining returns how many tokens a bucket has at the time now if it is full again at the
+// time full.
 func (s *Buckets[K]) Remaining(now, full int64) int {
 	return int((s.capacity - time.Duration(max(0, full-now))) / s.interval)
 }
 
-// Refund puts back the token of a Take that turned out not to count.
+// Refund gives a token back to the bucket of the key from, because the event that Take counted
+// does not count after all.
 func (s *Buckets[K]) Refund(from K) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -11,8 +11,9 @@ import (
 	"pingpost/server/httperror"
 )
 
-// ReadBody appends the body to memory. After an error it closes the connection, because the
-// start of the next request is unknown.
+// ReadBody reads the request's body, appends it to memory and returns the result. A body over
+// limit bytes is an error. After an error the connection closes with the answer, because the
+// beginning of the next request is unknown.
 func ReadBody(ctx *fasthttp.RequestCtx, memory []byte, limit int) ([]byte, httperror.Error) {
 	stream := ctx.RequestBodyStream()
 	if stream == nil {
@@ -48,11 +49,12 @@ func ReadBody(ctx *fasthttp.RequestCtx, memory []byte, limit int) ([]byte, httpe
 	}
 }
 
-// minBuffer is enough for an ordinary lead.
+// minBuffer is the initial buffer for a body of unknown length, in bytes. It suffices for an
+// ordinary lead.
 const minBuffer = 1 << 10
 
-// drainTooLargeBody reads a limited part of the rest, so that the client can read the answer,
-// and closes the connection after it.
+// drainTooLargeBody reads and drops some of a body that is too large, so that the client
+// finishes sending and reads the answer. The connection closes after the answer.
 func drainTooLargeBody(ctx *fasthttp.RequestCtx, stream io.Reader) httperror.Error {
 	_, _ = io.CopyN(io.Discard, stream, connection.MaxDrain)
 	ctx.SetConnectionClose()

@@ -7,8 +7,8 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// MatchesETag reports whether the client already has the version that the ETag names (RFC 9110,
-// 13.1.2).
+// MatchesETag reports whether the client already has the version with this ETag, according to
+// its If-None-Match header (RFC 9110, 13.1.2). The answer is then a 304.
 func MatchesETag(header *fasthttp.RequestHeader, tag string) bool {
 	for _, line := range header.PeekAll("If-None-Match") {
 		for one := range bytes.SplitSeq(line, []byte{','}) {

@@ -80,10 +80,11 @@ var (
 	singleHeaders = [...][]byte{[]byte("x-api-key"), []byte("idempotency-key"), []byte("authorization")}
 )
 
-// chunkedLength is the content length that the library reports for a chunked body.
+// chunkedLength is the content length that the HTTP library reports for a chunked body.
 const chunkedLength = -1
 
-// ErrorOfFailedRead returns the answer to a request that could not be read to its end.
+// ErrorOfFailedRead returns the API error for a request that could not be read to its end
+// because of err.
 func ErrorOfFailedRead(err error) httperror.Error {
 	var small *fasthttp.ErrSmallBuffer
 	var network net.Error
@@ -100,7 +101,8 @@ func ErrorOfFailedRead(err error) httperror.Error {
 	return httperror.Framing
 }
 
-// CheckHead checks the head of a request, including the bytes that the library dropped.
+// CheckHead returns an error for a request head that a proxy could read differently than this
+// server. It also considers line ends that the HTTP library no longer has.
 func CheckHead(ctx *fasthttp.RequestCtx) httperror.Error {
 	if connection.FromRequest(ctx).HasBareLineFeed(&ctx.Request.Header) {
 		return httperror.BareLineFeed

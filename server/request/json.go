@@ -13,7 +13,8 @@ func MalformedJSON(what string) httperror.Error {
 	return httperror.New(400, errcode.MalformedJSON, what)
 }
 
-// DescribeJSONError says why a body cannot be parsed, without quoting it.
+// DescribeJSONError returns a sentence on why a body is not valid JSON. It does not quote the
+// body.
 func DescribeJSONError(err error) string {
 	var syntax *strictjson.SyntaxError
 	if errors.As(err, &syntax) {

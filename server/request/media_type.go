@@ -6,7 +6,8 @@ import (
 	"pingpost/server/httperror"
 )
 
-// IsJSON accepts application/json with or without parameters, such as a charset.
+// IsJSON reports whether a Content-Type is application/json, with or without parameters such as
+// a charset.
 func IsJSON(contentType []byte) bool { return HasMediaType(contentType, httperror.TypeJSON) }
 
 func HasMediaType(contentType []byte, want string) bool {

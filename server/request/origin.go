@@ -6,9 +6,9 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// IsCrossOrigin reports whether a browser sends a changing request on behalf of a page of
-// another origin. Browsers add the password to any request that a page makes. GET and HEAD
-// pass, because the page cannot read the answer.
+// IsCrossOrigin reports whether a page of another origin made a browser send this changing
+// request. Browsers add the password to requests of any page. It returns false for GET and
+// HEAD, because the page cannot read their answers.
 func IsCrossOrigin(header *fasthttp.RequestHeader) bool {
 	if header.IsGet() || header.IsHead() {
 		return false

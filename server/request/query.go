@@ -15,9 +15,9 @@ const (
 	maxParameterName = 64 // bytes of a parameter's name in an answer
 )
 
-// ParameterErrors reports the query parameters that the operation does not know, and those that
-// occur twice. Ignoring an unknown parameter would widen the answer: a misspelt filter
-// would return all leads.
+// ParameterErrors returns an error for each query parameter that is not in known, and for each
+// that occurs twice. Ignoring an unknown parameter would be dangerous: a misspelt filter would
+// return all leads.
 func ParameterErrors(ctx *fasthttp.RequestCtx, known ...string) (faults []market.FieldError) {
 	if bytes.IndexByte(ctx.Request.Header.RequestURI(), '?') < 0 {
 		return nil

@@ -9,10 +9,11 @@ import (
 	"pingpost/server/httperror"
 )
 
-// TargetPath returns the path as the client sent it, without its query. The library's own path
-// has double slashes, dots and escapes resolved, and a proxy that filters by paths may
-// resolve them differently. A target in absolute form has the same path as one without
-// scheme and authority. TargetPath returns nil if there is no path.
+// TargetPath returns the path of the request exactly as the client sent it, without the query.
+// It returns nil if there is no path. For a target such as http://host/path it returns /path.
+//
+// The library's own path is normalized: it has double slashes, dots and escapes resolved. A
+// proxy that filters by paths may resolve them differently.
 func TargetPath(header *fasthttp.RequestHeader) []byte {
 	path := header.RequestURI()
 	if len(path) > 0 && path[0] != '/' {
@@ -33,8 +34,8 @@ func TargetPath(header *fasthttp.RequestHeader) []byte {
 
 var slash = []byte("/")
 
-// cutAuthority splits a request target in absolute form (RFC 9112, 3.2.2) after its
-// authority. It returns false for a target in another form or with another scheme.
+// cutAuthority splits a request target such as http://host/path into the authority (host) and
+// the rest (RFC 9112, 3.2.2). absolute is false for targets of another form.
 func cutAuthority(target []byte) (authority, rest []byte, absolute bool) {
 	scheme, rest, found := bytes.Cut(target, []byte("://"))
 	if !found || !bytes.EqualFold(scheme, []byte("http")) && !bytes.EqualFold(scheme, []byte("https")) {
@@ -47,8 +48,8 @@ func cutAuthority(target []byte) (authority, rest []byte, absolute bool) {
 	return rest[:end], rest[end:], true
 }
 
-// checkTarget rejects a target with a fragment, a path with a malformed escape, or an
-// authority that has no host or names a user (RFC 9110, 4.2.4).
+// checkTarget returns an error for a request target that has a fragment, a malformed escape in
+// its path, or an authority that lacks a host or names a user (RFC 9110, 4.2.4).
 func checkTarget(target []byte) httperror.Error {
 	if bytes.IndexByte(target, '#') >= 0 {
 		return httperror.Fragment
@@ -69,8 +70,8 @@ func checkTarget(target []byte) httperror.Error {
 	return httperror.Error{}
 }
 
-// TargetHost returns the host of a request. The authority of a target in absolute form replaces
-// the Host header (RFC 9112, 3.2.2).
+// TargetHost returns the host to which the client sent the request: from a target such as
+// http://host/path, or else from the Host header (RFC 9112, 3.2.2).
 func TargetHost(header *fasthttp.RequestHeader) []byte {
 	if authority, _, absolute := cutAuthority(header.RequestURI()); absolute {
 		return authority
@@ -78,8 +79,8 @@ func TargetHost(header *fasthttp.RequestHeader) []byte {
 	return header.Host()
 }
 
-// IsPlainPath reports whether the path has no dots or double slashes to resolve. The admin
-// address allows escapes, because a client's name may need them.
+// IsPlainPath reports whether the path contains no dots or double slashes that a proxy might
+// resolve. Escapes are allowed, because the admin API's paths contain names that need them.
 func IsPlainPath(ctx *fasthttp.RequestCtx) bool {
 	path, err := url.PathUnescape(string(TargetPath(&ctx.Request.Header)))
 	return err == nil && path == string(ctx.Path())

@@ -9,8 +9,8 @@ import (
 	"pingpost/server/connection"
 )
 
-// CountHeaderFields counts the header fields of a chunked request. Call it before reading
-// the body.
+// CountHeaderFields returns the number of header fields of a chunked request, or 0 for others.
+// Call it before reading the body: checkTrailer compares the number afterwards.
 func CountHeaderFields(header *fasthttp.RequestHeader) int {
 	if header.ContentLength() != chunkedLength {
 		return 0
@@ -18,8 +18,9 @@ func CountHeaderFields(header *fasthttp.RequestHeader) int {
 	return header.Len()
 }
 
-// checkTrailer rejects the trailer of a chunked body that was read to its end: trailer
-// fields, which the library adds to the header fields, and a bare line feed.
+// checkTrailer returns an error if a chunked body ended with trailer fields or with a bare line
+// feed. The library merges trailer fields into the header, so there are then more header fields
+// than before the body (fields).
 func checkTrailer(ctx *fasthttp.RequestCtx, fields int) error {
 	header := &ctx.Request.Header
 	if header.ContentLength() != chunkedLength {
@@ -31,8 +32,8 @@ func checkTrailer(ctx *fasthttp.RequestCtx, fields int) error {
 	return nil
 }
 
-// CheckedBody reads the body of a request. It ends with an error if the trailer is
-// rejected.
+// CheckedBody reads the body of a request for a streaming handler. At the end of the body it
+// returns an error if the trailer is invalid.
 type CheckedBody struct {
 	Ctx    *fasthttp.RequestCtx
 	Fields int // from CountHeaderFields

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// NewTLSConfigs returns the TLS configuration of a server for this machine, and that of a
-// client that trusts it.
+// NewTLSConfigs returns two TLS configurations for a test: one for a server on 127.0.0.1, and
+// one for a client that trusts this server.
 func NewTLSConfigs(t *testing.T) (ours, theirs *tls.Config) {
 	t.Helper()
 	made := httptest.NewTLSServer(http.NotFoundHandler())

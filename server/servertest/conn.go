@@ -41,7 +41,7 @@ func StartServer(t *testing.T, serve func(net.Listener) error, shutdown func() e
 	return listener.Addr().String()
 }
 
-// Conn is a raw connection to a server.
+// Conn is a client's bare connection to a server under test, over which a test sends any bytes.
 type Conn struct {
 	net.Conn
 	t         *testing.T
@@ -62,7 +62,7 @@ func Dial(t *testing.T, address string) *Conn {
 	return &Conn{Conn: conn, t: t, Answer: bufio.NewReader(conn)}
 }
 
-// Send sends a request and returns the next answer with its body.
+// Send sends the text of a request and returns the next answer with its body.
 func (k *Conn) Send(text string) (status int, header http.Header, body string) {
 	k.t.Helper()
 	if _, err := io.WriteString(k, text); err != nil {
@@ -92,7 +92,8 @@ func (k *Conn) ReadAnswer() (status int, header http.Header, body string) {
 	return response.StatusCode, response.Header, string(text)
 }
 
-// IsClosed reports whether the server has closed the connection.
+// IsClosed reports whether the server has closed the connection. It sends a request to find
+// out.
 func (k *Conn) IsClosed() bool {
 	_, _ = io.WriteString(k, "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
 	_, err := k.Answer.ReadByte()
@@ -101,18 +102,19 @@ func (k *Conn) IsClosed() bool {
 
 const BasicAuth = "Authorization: Basic b3A6dGhlLXBhc3N3b3Jk\r\n" // op:the-password
 
-// FormatRequest returns the text of a request.
+// FormatRequest returns the text of an HTTP request. line is the method and path; headers has
+// one line each, ended by CR LF.
 func FormatRequest(line, headers, body string) string {
 	return fmt.Sprintf("%s HTTP/1.1\r\nHost: x\r\n%sContent-Length: %d\r\n\r\n%s", line, headers, len(body), body)
 }
 
-// SendAndReadAll requests a document over a new connection.
+// SendAndReadAll sends a request without a body over a new connection, and returns the answer.
 func SendAndReadAll(t *testing.T, address, method, path string, headers ...string) (int, map[string][]string, string) {
 	t.Helper()
 	return Dial(t, address).Send(method + " " + path + " HTTP/1.1\r\nHost: x\r\n" + strings.Join(append(headers, ""), "\r\n") + "\r\n")
 }
 
-// DialTLS returns a TLS connection after its handshake.
+// DialTLS opens a TLS connection to a server under test and completes the handshake.
 func DialTLS(t *testing.T, address string, theirs *tls.Config) *Conn {
 	t.Helper()
 	k := Dial(t, address)

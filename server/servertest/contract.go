@@ -12,14 +12,14 @@ import (
 	"pingpost/api/contract"
 )
 
-// ContractTransport returns a client transport that checks each exchange against the
-// OpenAPI document of its address.
+// ContractTransport returns an HTTP client's transport that fails the test if a request or
+// answer does not follow the OpenAPI document.
 func ContractTransport(t testing.TB) *contract.Transport {
 	return &contract.Transport{Base: new(http.Transport), Fallback: contract.Public(), Report: func(err error) { t.Error(err) }}
 }
 
-// CheckContract checks a request and its answer against the OpenAPI document. It serves
-// tests that do not use a connection of net/http.
+// CheckContract fails the test if a request or its answer does not follow the OpenAPI document.
+// It is for tests that do not use Go's HTTP client.
 func CheckContract(t testing.TB, q *contract.Request, a *contract.Answer) {
 	t.Helper()
 	c := contract.ForPath(q.Path)
@@ -31,8 +31,9 @@ func CheckContract(t testing.TB, q *contract.Request, a *contract.Answer) {
 	}
 }
 
-// CheckContextContract is CheckContract for a request without a connection. It skips an
-// answer that is still to be read from a stream: the test reads it.
+// CheckContextContract fails the test if a request that was handled without a connection, or
+// its answer, does not follow the OpenAPI document. It skips a streamed answer, which the test
+// reads later.
 func CheckContextContract(t testing.TB, ctx *fasthttp.RequestCtx, body []byte) {
 	t.Helper()
 	if ctx.Response.IsBodyStream() {
@@ -50,8 +51,7 @@ func CheckContextContract(t testing.TB, ctx *fasthttp.RequestCtx, body []byte) {
 	CheckContract(t, q, a)
 }
 
-// HasFieldError reports whether an answer is 422 invalid_payload and names the field with
-// the code.
+// HasFieldError reports whether an answer is a 422 with an error of this code for this field.
 func HasFieldError(status int, body, field, code string) bool {
 	var answer struct {
 		Error  string
@@ -68,8 +68,8 @@ func HasFieldError(status int, body, field, code string) bool {
 	return false
 }
 
-// QueryParameters returns the query parameters of each operation of a document, such as GET
-// /admin/v1/leads.
+// QueryParameters returns the query parameters of each operation in an OpenAPI document, by
+// keys such as GET /admin/v1/leads.
 func QueryParameters(t *testing.T, document []byte) map[string][]string {
 	t.Helper()
 	type parameter struct {

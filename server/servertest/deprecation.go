@@ -10,8 +10,8 @@ import (
 	"pingpost/server/apidocs"
 )
 
-// DeprecateAll returns the deprecations of a document after marking each operation as
-// deprecated.
+// DeprecateAll marks every operation of an OpenAPI document as deprecated, with these extra
+// fields, and returns the resulting deprecations.
 func DeprecateAll(t *testing.T, document []byte, fields string) apidocs.Deprecations {
 	t.Helper()
 	marked := regexp.MustCompile(`(?m)^      operationId:.*$`).ReplaceAll(document, []byte("$0\n      deprecated: true\n"+fields))
@@ -24,13 +24,14 @@ const (
 	wantLink             = `<https://x.example/how>; rel="deprecation"`
 )
 
-// IsDeprecated reports whether an answer has the three headers of a deprecated operation.
-// The last one may be missing.
+// IsDeprecated reports whether an answer has the headers of an operation that DeprecateAll
+// marked. sunset is the expected Sunset header, or absent.
 func IsDeprecated(header map[string][]string, sunset ...string) bool {
 	return slices.Equal(header["Deprecation"], []string{"@1801353600"}) && slices.Equal(header["Link"], []string{wantLink}) && slices.Equal(header["Sunset"], sunset)
 }
 
-// CallHandler returns the answer to a request without a body.
+// CallHandler calls a handler with a request without a body and without a connection, and
+// returns the answer's status and headers.
 func CallHandler(handle fasthttp.RequestHandler, method, path, authorization string) (status int, header map[string][]string) {
 	var request fasthttp.Request
 	request.Header.SetMethod(method)

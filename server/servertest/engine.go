@@ -12,14 +12,14 @@ import (
 	"pingpost/engine/state"
 )
 
-// EngineFixture is an engine over a log in memory. It has the supplier sup_acme and the buyer
-// buy_blue, each with an OAuth client.
+// EngineFixture is an engine for tests, with its log in memory. It has the supplier sup_acme
+// and the buyer buy_blue, each with an OAuth client.
 type EngineFixture struct {
 	Engine *engine.Engine
 	Log    *MemoryLog
 }
 
-// OpenEngine starts the engine of a fixture.
+// OpenEngine starts a new engine for a test: see EngineFixture.
 func OpenEngine(t testing.TB) *EngineFixture {
 	t.Helper()
 	log := new(MemoryLog)
@@ -45,7 +45,7 @@ func OpenEngine(t testing.TB) *EngineFixture {
 	return &EngineFixture{e, log}
 }
 
-// wallClock is the machine's clock.
+// wallClock gives the engine the machine's clock.
 type wallClock struct{}
 
 func (wallClock) Now() int64 { return time.Now().UnixNano() }

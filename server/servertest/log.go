@@ -11,7 +11,7 @@ import (
 	"pingpost/engine/state"
 )
 
-// At reads the memory's log back.
+// At returns the data of the entry seq; the first entry has the number 1.
 func (l *MemoryLog) At(seq uint64) ([]byte, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -21,7 +21,7 @@ func (l *MemoryLog) At(seq uint64) ([]byte, error) {
 	return l.entries[seq-1], nil
 }
 
-// MemoryLog is a log in memory. Each entry is durable at once.
+// MemoryLog is a log in memory for tests. Each entry counts as durable at once.
 type MemoryLog struct {
 	mu      sync.Mutex
 	entries [][]byte
@@ -35,21 +35,21 @@ func (l *MemoryLog) Append(data []byte, w engine.Waiter) error {
 	return nil
 }
 
-// Entry returns an entry, from 0.
+// Entry returns the data of the entry with the index i; the first entry has the index 0.
 func (l *MemoryLog) Entry(i int) []byte {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.entries[i]
 }
 
-// Size returns the number of entries.
+// Size returns the number of entries in the log.
 func (l *MemoryLog) Size() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return len(l.entries)
 }
 
-// Replay returns the state after all entries.
+// Replay returns a new state to which all entries of the log were applied.
 func (l *MemoryLog) Replay(t testing.TB) *state.State {
 	t.Helper()
 	s := state.New()

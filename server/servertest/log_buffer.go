@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// LogBuffer collects log lines. Tests can read it while it is written.
+// LogBuffer collects log lines for a test, which can read them while the program still writes.
 type LogBuffer struct {
 	mu   sync.Mutex
 	text bytes.Buffer

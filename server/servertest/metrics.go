@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// RequireMetrics fails the test for each line that the meter's metrics lack, and returns the metrics.
+// RequireMetrics fails the test for each of the lines that the meter's metrics do not contain.
+// It returns the text of all metrics.
 func RequireMetrics(t testing.TB, meter interface{ WriteMetrics(w io.Writer) }, lines ...string) (text string) {
 	t.Helper()
 	var written bytes.Buffer

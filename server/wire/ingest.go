@@ -5,7 +5,8 @@ import (
 	"pingpost/engine/market/escape"
 )
 
-// AppendIngestAnswer appends the answer to an ingested lead.
+// AppendIngestAnswer appends the JSON answer to an ingest: sold with buyer and price, or unsold
+// with the reason.
 func AppendIngestAnswer(body []byte, a *engine.Answer) []byte {
 	body = a.Lead.AppendTo(append(body, `{"data":{"id":"`...))
 	if a.Accepted {

@@ -7,7 +7,7 @@ import (
 	"pingpost/engine/market/escape"
 )
 
-// AppendTextOrNull appends a JSON string, or null for an empty text.
+// AppendTextOrNull appends text as a JSON string, or null if text is empty.
 func AppendTextOrNull(body []byte, text string) []byte {
 	if text == "" {
 		return append(body, "null"...)
@@ -15,20 +15,21 @@ func AppendTextOrNull(body []byte, text string) []byte {
 	return escape.AppendJSONString(body, []byte(text))
 }
 
-// AppendUnquotedTime appends Unix nanoseconds with milliseconds, rounded down, without quotes.
-// Rounding up would promise a bid for longer than it is open.
+// AppendUnquotedTime appends a time in Unix nanoseconds as RFC 3339 with milliseconds, without
+// quotes. It rounds down: rounding up would promise a bid for longer than it is valid.
 func AppendUnquotedTime(body []byte, at int64) []byte {
 	return time.Unix(0, at).UTC().AppendFormat(body, "2006-01-02T15:04:05.000Z")
 }
 
-// AppendPrice appends the members amount and currency.
+// AppendPrice appends the JSON members amount and currency, without braces.
 func AppendPrice(body []byte, amount market.Money, currency market.Currency) []byte {
 	body = amount.AppendJSON(append(body, `"amount":`...))
 	body = append(append(body, `,"currency":"`...), currency[:]...)
 	return append(body, '"')
 }
 
-// AppendTimeString appends Unix nanoseconds as a JSON string with full precision.
+// AppendTimeString appends a time in Unix nanoseconds as a JSON string, in RFC 3339 with full
+// precision.
 func AppendTimeString(body []byte, at int64) []byte {
 	return append(time.Unix(0, at).UTC().AppendFormat(append(body, '"'), time.RFC3339Nano), '"')
 }
