@@ -118,8 +118,8 @@ func judgePostBody(r market.PostResult, parsed *answer, readable bool) market.Po
 const codeReusedKey = errcode.IdempotencyKeyReused
 
 // isFinalStatus reports whether a rejection with this HTTP status proves that the buyer does
-// not have the lead, even if an earlier attempt may have arrived. Statuses about the
-// credential, the idempotency key or an already accepted lead prove no such thing.
+// not have the lead, even after an earlier attempt. Statuses about the credential, the
+// idempotency key or an already accepted lead prove no such thing.
 func isFinalStatus(status int) bool {
 	switch status {
 	case fasthttp.StatusUnauthorized, fasthttp.StatusForbidden, fasthttp.StatusConflict,

@@ -12,9 +12,12 @@ import (
 // readPingAnswer reads the body of a 2xx answer to a ping by the dialect's rules, and sets the
 // result.
 //
-//   - If the rules have a field that says whether the buyer accepts, an accepted answer must have a price.
-//   - Otherwise a price above zero is a bid. A missing or zero price is a no-bid, because such endpoints write a zero price into every answer.
-//   - An answer with a reason for a rejection, but without the field for acceptance, is a no-bid too.
+//   - If the rules have a field that says whether the buyer accepts, an accepted answer must
+//     have a price.
+//   - Otherwise a price above zero is a bid. A missing or zero price is a no-bid, because such
+//     endpoints write a zero price into every answer.
+//   - An answer with a reason for a rejection, but without the field for acceptance, is a
+//     no-bid too.
 func (d *dialect) readPingAnswer(result *market.PingResult, body []byte, auction []byte) {
 	f, err := d.rules.Extract(body)
 	if err != nil {

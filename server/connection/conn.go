@@ -153,8 +153,9 @@ func MarkAuthenticated(ctx *fasthttp.RequestCtx) {
 	}
 }
 
-// CloseIfUnauthenticated closes the connection after a 4xx answer, if no valid credential ever
-// came over it and more than half of all allowed connections are open.
+// CloseIfUnauthenticated closes the request's connection after a 4xx answer if more than half
+// of all allowed connections are open. It spares a connection over which a valid credential
+// came.
 func CloseIfUnauthenticated(ctx *fasthttp.RequestCtx) {
 	if status := ctx.Response.StatusCode(); status < 400 || status > 499 {
 		return

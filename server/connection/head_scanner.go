@@ -113,9 +113,9 @@ func lineBit(end []byte) uint64 {
 	return 1 << (sum % 64)
 }
 
-// mayHaveBareLineFeed reports whether the head of the request may have a line that ends in LF
-// without CR and that the library's header lines no longer show. It may be wrong for a body
-// with such lines.
+// mayHaveBareLineFeed reports whether a line of the request's head may end in LF without CR,
+// where the library's header lines no longer show it. A body with such lines can cause a false
+// alarm.
 func (l *bareLineFeedScanner) mayHaveBareLineFeed(header *fasthttp.RequestHeader) bool {
 	if l.bare || l.lines == 0 {
 		return l.bare

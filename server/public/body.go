@@ -36,8 +36,8 @@ const maxBatch = 512 << 10
 // lead bytes.
 func batchBodyLimit(lead int) int { return max(lead, min(8*lead, maxBatch)) }
 
-// checkSizeAndMediaType returns an error if the body could not be read completely or is larger
-// than the limit (readErr), or if it is not declared as JSON (415).
+// checkSizeAndMediaType returns an error if the body was not read completely or is too large
+// (readErr). It also returns one if the body is not declared as JSON (415).
 func (s *Server) checkSizeAndMediaType(ctx *fasthttp.RequestCtx, readErr httperror.Error) httperror.Error {
 	if readErr.Status != 0 {
 		return readErr

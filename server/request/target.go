@@ -48,8 +48,9 @@ func cutAuthority(target []byte) (authority, rest []byte, absolute bool) {
 	return rest[:end], rest[end:], true
 }
 
-// checkTarget returns an error for a request target that has a fragment, a malformed escape in
-// its path, or an authority that lacks a host or names a user (RFC 9110, 4.2.4).
+// checkTarget returns an error for a request target with a fragment or with a malformed escape
+// in its path. It also rejects an authority without a host or with a user name (RFC 9110,
+// 4.2.4).
 func checkTarget(target []byte) httperror.Error {
 	if bytes.IndexByte(target, '#') >= 0 {
 		return httperror.Fragment
