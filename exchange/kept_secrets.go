@@ -56,9 +56,9 @@ func (x *Exchange) hasEarlierValue(kept *config.UnsetVariable, before map[config
 	return x.state.HasCredentialEverExisted(&event.CredentialSet{Credential: c.Kind, Owner: c.Owner, OwnerRef: ref, Client: c.ClientID})
 }
 
-// changedAddressVariables lists the variables in buyers' addresses whose values differ from the
-// stored ones. These values follow the environment, unlike other secrets. The lines contain no
-// value.
+// changedAddressVariables lists the variables in endpoints' addresses with values that differ
+// from the stored ones. These values follow the environment, unlike other secrets. The lines
+// contain no value.
 func (x *Exchange) changedAddressVariables(initial *config.InitialValues) (lines []string) {
 	for i := range initial.Secrets {
 		first := &initial.Secrets[i]

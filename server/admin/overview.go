@@ -225,8 +225,8 @@ type (
 	}
 )
 
-// lastMinuteLatency returns the median and 99th percentile of auction, ingest and commit times
-// in the last minute.
+// lastMinuteLatency returns how long auctions, ingests and log commits took in the last minute:
+// medians and 99th percentiles.
 func lastMinuteLatency(g *metrics.Summary) overviewLatency {
 	auction, ingest, commit := g.Now.Auction.Since(&g.MinuteAgo.Auction), g.Now.Ingest.Since(&g.MinuteAgo.Ingest), g.Now.Commit.Since(&g.MinuteAgo.Commit)
 	return overviewLatency{
