@@ -7,7 +7,8 @@ import (
 	"path/filepath"
 )
 
-// LossReport reports the entries that AcceptLoss removed.
+// LossReport describes one call of AcceptLoss: the damage, the end of the cut log, and the
+// folder with the copies of the removed files.
 type LossReport struct {
 	Damage *DamageError // nil if the log was undamaged; then AcceptLoss changed no file
 	Last   uint64       // last entry of the log after the cut
@@ -51,8 +52,8 @@ func AcceptLoss(dir string, opt Options) (LossReport, error) {
 	return truncateAtDamage(dir, end, damage, segments, opt)
 }
 
-// findDamage returns the damage for which Open would fail, or nil, and the end of the
-// intact part of the log.
+// findDamage reads the log as Open would. It returns the damage that makes Open fail (nil if
+// there is none) and the end of the intact part of the log.
 func findDamage(dir string, segments []Segment, opt Options) (end logEnd, damage *DamageError, err error) {
 	if len(segments) == 0 {
 		if !opt.isNewLog() {
@@ -78,8 +79,9 @@ func findDamage(dir string, segments []Segment, opt Options) (end logEnd, damage
 	return end, damage, nil
 }
 
-// rejectUnreplayable returns an error if a log cut after entry last could not be replayed:
-// its beginning is gone, and no valid snapshot replaces it.
+// rejectUnreplayable returns an error if a replay would be impossible after a cut behind
+// entry `last`. That is the case if the log's first entries are deleted and no valid snapshot
+// up to `last` replaces them.
 func rejectUnreplayable(dir string, segments []Segment, last uint64) error {
 	first := segments[0].First
 	if first == 1 {
@@ -99,8 +101,9 @@ func rejectUnreplayable(dir string, segments []Segment, last uint64) error {
 		"and no valid snapshot covers the entries before; restore a backup", last, first)
 }
 
-// truncateAtDamage ends the log at end. It writes the epoch first and the cut segment last: after a
-// crash in between, Open either still rejects the log or finds it cut.
+// truncateAtDamage cuts the log at `end` and moves the damaged bytes and all later segments
+// to damage/. It writes the raised epoch first and the cut segment last. After a crash in
+// between, Open either still rejects the log or finds it completely cut.
 func truncateAtDamage(dir string, end logEnd, damage *DamageError, segments []Segment, opt Options) (LossReport, error) {
 	loss := LossReport{Damage: damage, Last: end.chain.seq}
 	loss.Kept = filepath.Join(damageDir(dir), fmt.Sprintf("%s.%d.lost", segmentName(damage.Seq), opt.Now()))
@@ -135,7 +138,8 @@ func truncateAtDamage(dir string, end logEnd, damage *DamageError, segments []Se
 	return loss, err
 }
 
-// quarantineLaterSnapshots moves snapshots that contain entries after last to the folder to.
+// quarantineLaterSnapshots moves the snapshots that contain entries after `after` to the
+// folder damageDir, because these entries are cut from the log.
 func quarantineLaterSnapshots(dir string, after uint64, damageDir string) error {
 	snapshots, err := Snapshots(dir)
 	if err != nil {

@@ -14,11 +14,12 @@ import (
 	"pingpost/internal/timer"
 )
 
-// archiver tracks the segments, archives old ones and deletes the oldest archived ones.
+// archiver keeps the list of the log's segments. It moves old segments to the archive and
+// deletes the oldest archived segments.
 //
-// The committer adds a segment when it begins one. The archiver's goroutine moves the
-// oldest live segment to the archive and deletes the oldest archived one. Whole files go,
-// oldest first, so a crash at any moment leaves a log without gaps.
+// The committer adds a segment when it begins one. The archiver's goroutine does the moving
+// and deleting. It handles whole files, oldest first, so a crash at any moment leaves a log
+// without gaps.
 type archiver struct {
 	dir    string
 	wakeup chan struct{} // holds at most one token
@@ -78,15 +79,17 @@ func (a *archiver) wakeArchiveLoop() {
 	}
 }
 
-// pauseBeforeNextStep returns half of the interval at which segments appear, within the limits. A step
-// moves and deletes at most one segment each, so the archiver keeps up.
+// pauseBeforeNextStep returns the pause before the archiver's next step: half of the time
+// between the last two new segments, within fixed limits. A step moves at most one segment
+// and deletes at most one, so the archiver keeps up with the committer.
 func (a *archiver) pauseBeforeNextStep() time.Duration {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return min(max(a.interval/2, minArchivePause), maxArchivePause)
 }
 
-// archiveOrDeleteOne moves at most one segment and deletes at most one.
+// archiveOrDeleteOne is one step of the archiver. It moves at most one segment to the archive
+// and deletes at most one archived segment. changed is false if there was nothing to do.
 func (a *archiver) archiveOrDeleteOne() (changed bool, err error) {
 	if first := a.oldestArchivableSegment(); first > 0 {
 		if err := a.moveToArchive(first); err != nil {
@@ -106,7 +109,8 @@ func (a *archiver) archiveOrDeleteOne() (changed bool, err error) {
 	return true, a.deleteArchived(first)
 }
 
-// oldestArchivableSegment returns the oldest live segment if it may move to the archive, else 0.
+// oldestArchivableSegment returns the first entry of the oldest live segment if snapshots no
+// longer need that segment. Otherwise it returns 0. The two newest segments always stay live.
 func (a *archiver) oldestArchivableSegment() uint64 {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -116,7 +120,9 @@ func (a *archiver) oldestArchivableSegment() uint64 {
 	return 0
 }
 
-// oldestArchivedSegment returns the oldest archived segment, or 0, and the segment after it.
+// oldestArchivedSegment returns the first entries of the oldest archived segment (0 if there
+// is none) and of the segment after it. It also returns the time limit for deletion,
+// keepAfter.
 func (a *archiver) oldestArchivedSegment() (first, nextSegment uint64, keepAfter int64) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -156,7 +162,8 @@ func (a *archiver) deleteArchived(segment uint64) error {
 	return nil
 }
 
-// timeOfFirstEntry returns the time of a segment's first entry; ok is false if it has no entry.
+// timeOfFirstEntry returns the time of a segment's first entry in unix nanoseconds. ok is
+// false if the segment has no entry yet.
 func timeOfFirstEntry(dir string, segment uint64) (at int64, ok bool, err error) {
 	f, err := openSegmentOrArchived(dir, segment)
 	if err != nil {
@@ -175,10 +182,10 @@ func timeOfFirstEntry(dir string, segment uint64) (at int64, ok bool, err error)
 	return int64(binary.LittleEndian.Uint64(head[w+24:])), true, nil
 }
 
-// RaiseArchiveBounds releases old segments in the background. Segments whose entries are all older
-// than entry oldest move to the archive. Archived segments whose entries are all older
-// than keepAfter (unix nanoseconds) are deleted. Both bounds only rise; a lower value
-// has no effect.
+// RaiseArchiveBounds lets the archiver remove old segments in the background. Live segments
+// whose entries are all before entry oldestNeeded move to the archive. Archived segments
+// whose entries are all older than keepAfter (unix nanoseconds) are deleted. A call can only
+// raise the two bounds; a lower value has no effect.
 //
 // The two newest segments always stay live. The oldest segments go first, one at a time. The
 // pause between two is half of the last interval between new segments, from 5 to 500 ms.

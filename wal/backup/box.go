@@ -17,16 +17,18 @@ import (
 // sumDigits is the length of a sum: 128 bits in hexadecimal.
 const sumDigits = 32
 
-// encryptedStore is the store of a backup's objects. It encrypts them, unless the backup is
-// unencrypted. An object's name ends with its size and a keyed sum of its plaintext. Claims,
-// fences and manifests contain their sum instead, and are not encrypted.
+// encryptedStore puts the objects of a backup into a store and reads them. It encrypts them,
+// unless the backup is unencrypted. The name of an object ends with its size and a keyed
+// checksum (sum) of its plaintext. Claims, fences and manifests are not encrypted, and
+// contain their sum instead.
 type encryptedStore struct {
 	store  store.Store
 	key    *Key
 	sumKey []byte // key of the sums; nil: sums are not checked
 }
 
-// deriveSumKey derives the key of the sums from the content of the exchange's key file.
+// deriveSumKey derives the secret key of a backup's checksums from the content of the
+// exchange's key file.
 func deriveSumKey(exchangeKeyFile []byte) []byte {
 	key, err := hkdf.Key(sha256.New, exchangeKeyFile, nil, "pingpost/backup", 32)
 	if err != nil {
@@ -35,7 +37,9 @@ func deriveSumKey(exchangeKeyFile []byte) []byte {
 	return key
 }
 
-// sum returns the sum of a content and its place.
+// sum returns the keyed checksum of an object's plaintext and of its place, the beginning of
+// its name. An object that is copied to another place therefore does not verify. names is the
+// key of the checksums.
 func sum(names []byte, place string, plain []byte) string {
 	mac := hmac.New(sha256.New, names)
 	mac.Write([]byte(place))
@@ -51,12 +55,14 @@ const (
 	minBytesPerSecond = 128 << 10 // bytes a second
 )
 
-// withTransferTimeout returns a context with the timeout of a request of this size.
+// withTransferTimeout returns a context with the timeout for sending or receiving an object
+// of this many bytes.
 func withTransferTimeout(ctx context.Context, bytes int) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(ctx, baseTimeout+time.Duration(bytes)*time.Second/minBytesPerSecond)
 }
 
-// put stores an object and returns its name: the place, followed by size and sum.
+// put encrypts and stores an object. It returns the object's name: the given place, followed
+// by the stored size and the checksum.
 func (b *encryptedStore) put(ctx context.Context, place string, plain []byte) (string, error) {
 	sealed, err := b.key.encrypt(plain)
 	if err != nil {
@@ -68,7 +74,8 @@ func (b *encryptedStore) put(ctx context.Context, place string, plain []byte) (s
 	return name, b.store.Put(ctx, name, sealed)
 }
 
-// get returns the content of the object named by place, size and sum, and checks it.
+// get returns the decrypted content of the object with this place, size and checksum. It
+// returns an error if the content does not match the checksum.
 func (b *encryptedStore) get(ctx context.Context, place string, s sizeAndSum) ([]byte, error) {
 	plain, err := b.getWithoutSumCheck(ctx, place+s.String(), s.size)
 	if err != nil {
@@ -80,7 +87,8 @@ func (b *encryptedStore) get(ctx context.Context, place string, s sizeAndSum) ([
 	return plain, nil
 }
 
-// getWithoutSumCheck returns the decrypted content of an object without checking its sum.
+// getWithoutSumCheck returns the decrypted content of an object. It checks the object's size,
+// but not its checksum.
 func (b *encryptedStore) getWithoutSumCheck(ctx context.Context, name string, size int64) ([]byte, error) {
 	ctx, cancel := withTransferTimeout(ctx, int(size))
 	defer cancel()
@@ -113,8 +121,9 @@ func (b *encryptedStore) removeObjects(ctx context.Context, names []string) erro
 	return b.store.Delete(ctx, names...)
 }
 
-// putManifest stores the manifest of a folder. Its name contains its size, so that
-// readers skip an incomplete manifest.
+// putManifest stores the manifest of a folder, which says that the folder's content is
+// complete. The manifest's name contains its size, so that readers skip a manifest that was
+// only partly written.
 func (b *encryptedStore) putManifest(ctx context.Context, folder string, value any) error {
 	text, err := json.Marshal(value)
 	if err != nil {
@@ -126,12 +135,14 @@ func (b *encryptedStore) putManifest(ctx context.Context, folder string, value a
 	return b.store.Put(ctx, name, b.encodeWithSum(name, value))
 }
 
-// folderOfManifest returns the folder that the object is the manifest of.
+// folderOfManifest returns the folder that the manifest o describes. ok is false if o is not
+// a complete manifest.
 func folderOfManifest(o store.Object) (folder string, ok bool) {
 	return strings.CutSuffix(o.Name, fmt.Sprintf("/whole-%d", o.Size))
 }
 
-// createSignedObject creates a claim or a fence and returns its sum.
+// createSignedObject stores a claim or a fence, as JSON with a checksum, under a name that
+// must not exist yet. It returns the checksum.
 func (b *encryptedStore) createSignedObject(ctx context.Context, name string, value any) (sumText string, err error) {
 	text := b.encodeWithSum(name, value)
 	ctx, cancel := withTransferTimeout(ctx, len(text))

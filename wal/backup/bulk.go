@@ -39,7 +39,8 @@ func snapshotFolder(generation int, newest uint64) string {
 	return fmt.Sprintf("%s/snapshot/%020d", generationFolder(generation), newest)
 }
 
-// shipSnapshotFile ships a complete snapshot file.
+// shipSnapshotFile verifies a snapshot file while it copies the bytes to the store in pieces,
+// and writes the manifest at the end.
 func shipSnapshotFile(to *pieceWriter, info wal.SnapshotInfo) error {
 	f, err := openListedFile(info.Path)
 	if err != nil {
@@ -57,7 +58,8 @@ func shipSnapshotFile(to *pieceWriter, info wal.SnapshotInfo) error {
 	return to.putLastPieceAndManifest()
 }
 
-// recordSnapshotIfShipped records the result of the snapshot's goroutine, if it has ended.
+// recordSnapshotIfShipped records the result of the goroutine that ships a snapshot, if it
+// has ended. Otherwise it returns nil at once.
 func (s *Shipper) recordSnapshotIfShipped() error {
 	select {
 	case err := <-s.snapshotDone: // blocks forever if no goroutine runs

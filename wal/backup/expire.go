@@ -9,15 +9,14 @@ import (
 	"pingpost/wal"
 )
 
-// removeExpiredObjects removes the objects that no moment within Retain needs. It runs at intervals,
-// or at once if now is set.
+// removeExpiredObjects removes the objects that are not needed to restore any moment within
+// Options.Retain. It runs at intervals, or at once if ignoreInterval is true.
 //
-// A generation is needed as long as a moment within Retain is before the next complete
-// generation. Of the current generation, expire keeps the newest snapshot from before
-// that time, and the log from that snapshot's oldest stamp on. It also keeps the history
-// that the log itself still has, so that a restored exchange can explain as much. It
-// never removes the current generation, and removes an older one only if a later one is
-// complete.
+// An older generation is needed as long as a moment within Retain is before the next complete
+// generation. It is removed only if a later one is complete. The current generation is never
+// removed. It keeps its newest snapshot from before the retained time, and the log that a
+// replay from this snapshot needs. It also keeps the history that the log itself still has,
+// so that a restored exchange can explain as much.
 func (s *Shipper) removeExpiredObjects(ctx context.Context, ignoreInterval bool) error {
 	at := s.opt.now()
 	if s.opt.Retain == 0 || (!ignoreInterval && at.Sub(s.lastExpire) < s.opt.expireInterval) || s.gen == nil || s.gen.whole == nil {
@@ -46,8 +45,8 @@ func (s *Shipper) removeExpiredObjects(ctx context.Context, ignoreInterval bool)
 	return s.removeUnneededObjects(ctx, all[i], before.UnixNano())
 }
 
-// removeGeneration removes the manifest first and the claim last, so that readers ignore
-// a partly removed generation.
+// removeGeneration removes all objects of a generation from the store. It removes the
+// manifest first and the claim last, so that readers ignore a partly removed generation.
 func (s *Shipper) removeGeneration(ctx context.Context, g *generation) error {
 	var manifest, claim, others []string
 	for _, o := range g.objects {
@@ -68,8 +67,8 @@ func (s *Shipper) removeGeneration(ctx context.Context, g *generation) error {
 	return nil
 }
 
-// removeUnneededObjects removes the snapshots and log objects of a generation that no moment
-// after before needs.
+// removeUnneededObjects removes the snapshots and log objects of a generation that are needed
+// only for moments before retainFrom (unix nanoseconds).
 func (s *Shipper) removeUnneededObjects(ctx context.Context, g *generation, retainFrom int64) error {
 	if len(g.runs) == 0 {
 		return nil
@@ -103,9 +102,9 @@ func (s *Shipper) removeUnneededObjects(ctx context.Context, g *generation, reta
 	return s.box.removeObjects(ctx, names)
 }
 
-// namesOfLogObjectsBefore lists the log objects that end before an entry. It includes small
-// objects that a removal left behind when their merged object replaced them. They are
-// ordered by their last entry, so that an interrupted removal leaves no gap.
+// namesOfLogObjectsBefore lists the log objects that end before entry seq, ordered by their
+// last entry, so that an interrupted removal leaves no gap. The list includes small objects
+// that were merged into a large one, but whose removal was interrupted.
 func (g *generation) namesOfLogObjectsBefore(seq uint64) []string {
 	var old []logObject
 	for _, o := range g.objects {
@@ -121,7 +120,8 @@ func (g *generation) namesOfLogObjectsBefore(seq uint64) []string {
 	return names
 }
 
-// oldestLogEntry returns the first entry that the log itself still has.
+// oldestLogEntry returns the first entry that is still in the exchange's own log, or the
+// highest number if there is no log.
 func (s *Shipper) oldestLogEntry() (uint64, error) {
 	segments, err := wal.Segments(s.src.Dir)
 	if err != nil || len(segments) == 0 {
@@ -130,7 +130,8 @@ func (s *Shipper) oldestLogEntry() (uint64, error) {
 	return segments[0].First, nil
 }
 
-// namesOfSnapshotObjects lists the objects of the first n snapshots.
+// namesOfSnapshotObjects lists the objects of the first n snapshots of a generation: their
+// manifests and their pieces.
 func (g *generation) namesOfSnapshotObjects(n int) (manifestNames, pieceNames []string) {
 	for _, p := range g.snapshots[:n] {
 		folder := snapshotFolder(g.number, p.Newest)

@@ -14,8 +14,8 @@ type entry = wal.Entry
 // errStop ends a reading early.
 var errStop = errors.New("no more is wanted")
 
-// readLogObject reads one log object and calls each for its entries. An entry's data is
-// valid only during the call.
+// readLogObject reads the log object e from the store and calls `each` for each of its
+// entries. An entry's data is valid only during the call.
 func (g *generation) readLogObject(ctx context.Context, e logObject, each func(*entry) error) error {
 	place := strings.TrimSuffix(e.name, e.sizeAndSum.String())
 	records, err := g.box.get(ctx, place, e.sizeAndSum)
@@ -42,7 +42,8 @@ func (g *generation) readLogObject(ctx context.Context, e logObject, each func(*
 	return nil
 }
 
-// readEntries calls each for every entry of a run once, up to and including entry last.
+// readEntries reads a gapless series of log objects and calls `each` once for every entry, up
+// to and including entry `last`. It skips entries that two overlapping objects both contain.
 func (g *generation) readEntries(ctx context.Context, run contiguousObjects, last uint64, each func(*entry) error) error {
 	due := run.first()
 	for _, e := range run {

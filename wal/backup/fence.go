@@ -13,14 +13,14 @@ import (
 	"pingpost/wal/backup/store"
 )
 
-// fence is permission to ship into the store. Fences are numbered, and only the last one
-// is valid. Each start of shipping and each restore creates the next one, with a create
-// that only one process can win.
+// fence is an object in the store that permits one process to ship into the store. Fences are
+// numbered, and only the one with the highest number is valid. Each start of shipping and
+// each restore creates the next fence; only one process can create each number.
 //
-// A log of an earlier life than the last fence is an old copy, because a restore (or an
-// accepted loss) has begun a new life. Within one life, the last process to begin
-// continues and the earlier one stops. The continuity check (resume.go) ensures that
-// both have the same entries.
+// A fence names the log's life (its epoch), which rises with each restore and each accepted
+// loss. A log of an earlier life than the last fence is an old copy and may not ship. Within
+// one life, the last process to begin continues and the earlier one stops. The continuity
+// check (resume.go) ensures that both have the same entries.
 type fence struct {
 	Number int       `json:"-"`
 	Epoch  uint32    `json:"epoch"`
@@ -43,8 +43,9 @@ var (
 
 const fenceFolder = "fence"
 
-// readFences returns all fences, by number. If one disappears between the listing and its
-// reading, a later fence has replaced it, so fences starts over.
+// readFences returns all fences in the store, ordered by number. If a fence disappears
+// between the listing and its reading, a later fence has replaced it, so readFences starts
+// over.
 func (b *encryptedStore) readFences(ctx context.Context) (all []fence, err error) {
 	for range 10 {
 		if all, err = b.tryReadFences(ctx); !errors.Is(err, store.ErrNotFound) {
@@ -74,8 +75,8 @@ func (b *encryptedStore) tryReadFences(ctx context.Context) (all []fence, err er
 	return all, nil
 }
 
-// highestLife returns the highest life that a fence or the claim of a generation names, or
-// 0. The claims protect against old copies even if the fences were removed.
+// highestLife returns the highest life (log epoch) that a fence or a generation's claim
+// names, or 0. The claims protect against old copies even if the fences were removed.
 func highestLife(fences []fence, generations []*generation) (life uint32, err error) {
 	for _, f := range fences {
 		life, err = max(life, f.Epoch), cmp.Or(err, f.unreadable)
@@ -89,8 +90,8 @@ func highestLife(fences []fence, generations []*generation) (life uint32, err er
 	return life, nil
 }
 
-// readFencesUnlessSuperseded reads the fences, and returns an error if a fence or a claim is of a later life
-// than epoch.
+// readFencesUnlessSuperseded reads the fences. It returns ErrFenced if a fence or a claim
+// names a later life than epoch, because the log is then an old copy.
 func (b *encryptedStore) readFencesUnlessSuperseded(ctx context.Context, epoch uint32, generations []*generation) ([]fence, error) {
 	fences, err := b.readFences(ctx)
 	if err != nil {
@@ -103,8 +104,9 @@ func (b *encryptedStore) readFencesUnlessSuperseded(ctx context.Context, epoch u
 	return fences, err
 }
 
-// createNextFence creates the next fence for the life and removes the earlier ones. A claim that
-// is not among the generations has a fence before it.
+// createNextFence creates the fence with the next number, for the life epoch, and removes the
+// earlier fences. A process that claims a generation creates a fence first. So a claim that
+// the caller's list of generations does not contain still shows in the fences.
 func (b *encryptedStore) createNextFence(ctx context.Context, epoch uint32, generations []*generation, reason string, now time.Time) (fence, error) {
 	for {
 		before, err := b.readFencesUnlessSuperseded(ctx, epoch, generations)
@@ -129,7 +131,8 @@ func (b *encryptedStore) createNextFence(ctx context.Context, epoch uint32, gene
 	}
 }
 
-// checkStillLastFence returns nil as long as f is the last fence.
+// checkStillLastFence returns an error if a later fence than f exists. The shipper must then
+// stop, because another process ships or a restore has begun.
 func (b *encryptedStore) checkStillLastFence(ctx context.Context, f fence) error {
 	objects, err := b.listObjects(ctx, fenceFolder)
 	if err != nil {

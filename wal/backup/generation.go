@@ -13,7 +13,8 @@ import (
 	"pingpost/wal/backup/store"
 )
 
-// generationClaim begins a generation.
+// generationClaim is the first object of a generation, which is one copy of the log. It
+// records the life of the log (Epoch) and the first entry at that time.
 type generationClaim struct {
 	Epoch uint32    `json:"epoch"`
 	First uint64    `json:"first"` // first entry of the log at that time
@@ -24,14 +25,14 @@ type generationClaim struct {
 	sum string // of its object; empty if an earlier version wrote it
 }
 
-// generationManifest marks a generation as complete: at that time it had all entries of the log.
-// Later log objects need no manifest; see logObject.
+// generationManifest marks a generation as complete: at time At, the store had all entries of
+// the log up to Last. Log objects that are added later need no manifest.
 type generationManifest struct {
 	Last uint64    `json:"last"` // entry
 	At   time.Time `json:"at"`
 }
 
-// pieceManifest is the manifest of a file that was shipped in pieces.
+// pieceManifest lists the objects that together hold one file, which was shipped in pieces.
 type pieceManifest struct {
 	Names  []string `json:"names"` // of the objects, in order, below the file's folder
 	Size   int64    `json:"size"`
@@ -39,7 +40,7 @@ type pieceManifest struct {
 	Newest uint64   `json:"newest,omitempty"`
 }
 
-// generation is one copy of the log as found in a listing.
+// generation is one copy of the log in the store, as read from a listing of its objects.
 type generation struct {
 	number     int
 	claim      generationClaim
@@ -57,7 +58,8 @@ const genFolder = "gen"
 
 func generationFolder(number int) string { return fmt.Sprintf("%s/%010d", genFolder, number) }
 
-// readGenerations returns all generations in order.
+// readGenerations reads the claims and manifests of all generations in the store, and returns
+// the generations in ascending order.
 func (b *encryptedStore) readGenerations(ctx context.Context) ([]*generation, error) {
 	objects, err := b.listObjects(ctx, genFolder)
 	if err != nil {
@@ -133,8 +135,9 @@ func (b *encryptedStore) readGeneration(ctx context.Context, g *generation) erro
 	return nil
 }
 
-// readManifestUnlessChanged reads a manifest. If the manifest was changed, it records the problem and
-// returns false.
+// readManifestUnlessChanged reads a manifest into value. If its checksum shows that the
+// manifest was changed, it adds the error to g.problems and returns ok false without an
+// error.
 func (g *generation) readManifestUnlessChanged(ctx context.Context, name string, value any) (ok bool, err error) {
 	err = g.getManifestWithSum(ctx, name, value)
 	if errors.Is(err, ErrChanged) {
@@ -144,9 +147,9 @@ func (g *generation) readManifestUnlessChanged(ctx context.Context, name string,
 	return err == nil, err
 }
 
-// newestSnapshotFor returns the newest snapshot from which the run reaches entry seq. It
-// returns false if there is no such snapshot and the run does not begin with the log's
-// first entry.
+// newestSnapshotFor returns the newest snapshot from which a replay of the log objects r can
+// restore entry seq. snapshot is nil if the replay can begin with the log's first entry.
+// restorable is false if r does not begin there and no snapshot fits.
 func (g *generation) newestSnapshotFor(r contiguousObjects, seq uint64) (snapshot *pieceManifest, restorable bool) {
 	for i := range slices.Backward(g.snapshots) {
 		if s := &g.snapshots[i]; s.Newest <= seq && s.Oldest+1 >= r.first() {
@@ -156,7 +159,8 @@ func (g *generation) newestSnapshotFor(r contiguousObjects, seq uint64) (snapsho
 	return nil, r.first() == 1
 }
 
-// runThatRestores returns the run that restores entry seq.
+// runThatRestores returns the gapless series of log objects (run) from which entry seq can be
+// restored. It returns false if there is none.
 func (g *generation) runThatRestores(seq uint64) (contiguousObjects, bool) {
 	for _, r := range g.runs {
 		if _, ok := g.newestSnapshotFor(r, seq); ok && r.coversEntry(seq) {
@@ -166,7 +170,8 @@ func (g *generation) runThatRestores(seq uint64) (contiguousObjects, bool) {
 	return nil, false
 }
 
-// end returns the last entry that can be restored, and its time.
+// end returns the last entry that can be restored from the generation, and its time in unix
+// nanoseconds. Both are 0 if no entry can be restored.
 func (g *generation) end() (seq uint64, at int64) {
 	for _, r := range slices.Backward(g.runs) {
 		if _, ok := g.newestSnapshotFor(r, r.last()); ok {

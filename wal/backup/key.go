@@ -11,8 +11,9 @@ import (
 	"filippo.io/age"
 )
 
-// Key encrypts the objects of a store with age. A key with only recipients cannot decrypt
-// its own objects; a key with an identity can. The zero Key does not encrypt.
+// Key encrypts and decrypts the objects of a backup with age. Recipients are public keys and
+// suffice for encryption. Decryption needs an identity, the secret key. The zero Key does not
+// encrypt.
 type Key struct {
 	recipients []age.Recipient
 	identities []age.Identity
@@ -28,8 +29,9 @@ var (
 	ErrUnencrypted = errors.New("the object is not encrypted, but the rest of the backup is; restore it from a copy of the backup place")
 )
 
-// GenerateKeyFile returns the content of a new key file and the recipient. The key file has the
-// identity and must not be on the exchange's machine, which needs only the recipient.
+// GenerateKeyFile creates a key pair. It returns the content of a key file with the identity
+// (the secret key), and the recipient (the public key). The exchange's machine needs only the
+// recipient; the key file must be kept elsewhere.
 func GenerateKeyFile() (keyFileText []byte, recipient string, err error) {
 	identity, err := age.GenerateX25519Identity()
 	if err != nil {
@@ -39,9 +41,9 @@ func GenerateKeyFile() (keyFileText []byte, recipient string, err error) {
 	return fmt.Appendf(nil, "# recipient: %s\n%s\n", recipient, identity), recipient, nil
 }
 
-// ReadKeyFile reads a key file. Its lines are recipients (age1…) or identities
-// (AGE-SECRET-KEY-1…) in age's format; it skips blank lines and # lines. Errors never
-// quote a line.
+// ReadKeyFile reads a key file. Each line is a recipient (age1…) or an identity
+// (AGE-SECRET-KEY-1…) in age's format. Blank lines and lines that begin with # are skipped.
+// Errors never quote a line, because the line may be a secret.
 func ReadKeyFile(path string) (*Key, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -75,10 +77,12 @@ func ReadKeyFile(path string) (*Key, error) {
 	return &k, nil
 }
 
-// encrypts reports whether the key encrypts.
+// encrypts reports whether the key has a recipient, so that encrypt encrypts. Otherwise the
+// backup is stored as plaintext.
 func (k *Key) encrypts() bool { return len(k.recipients) > 0 }
 
-// encrypt encrypts the content.
+// encrypt encrypts the content for all recipients. A key without recipients returns the
+// content unchanged.
 func (k *Key) encrypt(plain []byte) ([]byte, error) {
 	if !k.encrypts() {
 		return plain, nil
@@ -98,7 +102,9 @@ func (k *Key) encrypt(plain []byte) ([]byte, error) {
 	return sealed.Bytes(), nil
 }
 
-// decrypt decrypts an object. It detects every changed byte.
+// decrypt decrypts an object, and detects every changed byte. If neither the object nor the
+// key uses encryption, it returns the object unchanged. The error is ErrEncrypted without an
+// identity, and ErrUnencrypted for plaintext under a key that encrypts.
 func (k *Key) decrypt(stored []byte) ([]byte, error) {
 	sealed := bytes.HasPrefix(stored, []byte(encryptedPrefix))
 	switch {

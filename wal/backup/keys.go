@@ -34,7 +34,8 @@ const keyBlock = 32
 // before the clock went back.
 const unsettled = 2 * time.Second
 
-// shippedKeyFile describes the shipped version of a key file.
+// shippedKeyFile describes the version of a key file that is in the store. The shipper
+// compares it with the file on disk to find changes.
 type shippedKeyFile struct {
 	size    int64
 	written time.Time
@@ -47,7 +48,8 @@ const (
 	erasedFolder = "erased"
 )
 
-// listStoredKeyFiles reads from the listing which versions of key files are in the store.
+// listStoredKeyFiles lists the store to learn which versions of key files it has. It returns
+// ErrForeign if the store contains another exchange's key.
 func (s *Shipper) listStoredKeyFiles(ctx context.Context, exchangeKeyText []byte) error {
 	s.shippedKeys, s.storedKeys, s.erased = map[string]shippedKeyFile{}, map[string][]string{}, map[string]struct{}{}
 	keys, err := s.box.listObjects(ctx, keysFolder)
@@ -74,7 +76,9 @@ func (s *Shipper) listStoredKeyFiles(ctx context.Context, exchangeKeyText []byte
 
 func keyObjectPrefix(folder, name string) string { return folder + "/" + name + "/" }
 
-// parseKeyObjectName parses the name of a complete object below keys/ or erased/.
+// parseKeyObjectName parses the name of an object below the folder keys/ or erased/. It
+// returns the key file's name, and the size and checksum at the end. ok is false if the
+// object is incomplete or has another name.
 func parseKeyObjectName(o store.Object, folder string) (name string, end sizeAndSum, ok bool) {
 	below, _ := nameBelowFolder(o.Name, folder)
 	name, last := path.Split(below)
@@ -87,7 +91,7 @@ func containsSum(names []string, sum string) bool {
 	return slices.ContainsFunc(names, func(name string) bool { return strings.HasSuffix(name, "-"+sum) })
 }
 
-// shipChangedKeyFiles ships the key files that have changed.
+// shipChangedKeyFiles ships each file below keys/ that differs from its version in the store.
 func (s *Shipper) shipChangedKeyFiles(ctx context.Context) error {
 	root := filepath.Join(s.src.Dir, keysFolder)
 	return filepath.WalkDir(root, func(file string, entry fs.DirEntry, err error) error {
@@ -135,8 +139,9 @@ func (s *Shipper) shipKeyFileIfChanged(ctx context.Context, file, name string, i
 	return nil
 }
 
-// replaceStoredKeyFile replaces all stored versions of a key file by this one. Versions that an
-// error or a crash left behind contain keys that were erased later.
+// replaceStoredKeyFile stores this version of a key file and removes all other versions from
+// the store. Versions that an error or a crash left behind would still contain keys that were
+// erased later.
 func (s *Shipper) replaceStoredKeyFile(ctx context.Context, name, sum string, content []byte) error {
 	if !containsSum(s.storedKeys[name], sum) {
 		put, err := s.box.put(ctx, keyObjectPrefix(keysFolder, name), content)
@@ -158,7 +163,8 @@ func (s *Shipper) replaceStoredKeyFile(ctx context.Context, name, sum string, co
 	return nil
 }
 
-// shipErasedKeyList adds a list of erased keys. The store keeps it forever.
+// shipErasedKeyList stores a bitmap of the erased keys of a key file. The store keeps it
+// forever, so that a restore of an older key file erases these keys again.
 func (s *Shipper) shipErasedKeyList(ctx context.Context, name string, bitmap []byte) error {
 	if bitmap == nil {
 		return nil
@@ -175,7 +181,8 @@ func (s *Shipper) shipErasedKeyList(ctx context.Context, name string, bitmap []b
 	return nil
 }
 
-// bitmapOfErasedKeys returns a bitmap of the erased keys of a file, or nil.
+// bitmapOfErasedKeys returns a bitmap with one bit for each key of a key file, set if the key
+// was erased (only zeros). It returns nil if no key was erased.
 func bitmapOfErasedKeys(keyFile []byte) (bitmap []byte) {
 	var zero [keyBlock]byte
 	for i := 0; i+keyBlock <= len(keyFile); i += keyBlock {
@@ -189,7 +196,8 @@ func bitmapOfErasedKeys(keyFile []byte) (bitmap []byte) {
 	return bitmap
 }
 
-// zeroErasedKeys zeroes the keys that are set in the bitmap.
+// zeroErasedKeys overwrites with zeros the keys in keyFile whose bit is set in the bitmap
+// erased.
 func zeroErasedKeys(keyFile, erased []byte) {
 	for i := 0; i+keyBlock <= len(keyFile) && i/keyBlock/8 < len(erased); i += keyBlock {
 		if erased[i/keyBlock/8]>>(i/keyBlock%8)&1 == 1 {

@@ -11,7 +11,8 @@ import (
 	"pingpost/wal/backup/store"
 )
 
-// sizeAndSum ends the name of an immutable object.
+// sizeAndSum is the last part of an immutable object's name: the object's stored size and the
+// checksum of its plaintext.
 type sizeAndSum struct {
 	size int64  // stored size
 	sum  string // of the content; see sum
@@ -19,13 +20,16 @@ type sizeAndSum struct {
 
 func (s sizeAndSum) String() string { return fmt.Sprintf("%d-%s", s.size, s.sum) }
 
-// parseSizeAndSum parses the end of a name and compares the size with the listing.
+// parseSizeAndSum parses the size and the checksum from the end of an object's name. It
+// returns false if the name's size differs from the listed size, because the object is then
+// incomplete.
 func parseSizeAndSum(o store.Object, size, sum string) (sizeAndSum, bool) {
 	n, err := strconv.ParseInt(size, 10, 64)
 	return sizeAndSum{n, sum}, err == nil && n == o.Size && len(sum) == sumDigits
 }
 
-// logObject is one log object: its range of entries and the time of the last one.
+// logObject is an object in the store with a range of log entries, as described by its name.
+// `at` is the time of the last entry.
 type logObject struct {
 	name        string
 	first, last uint64
@@ -37,7 +41,8 @@ func logObjectPrefix(folder string, first, last uint64, at int64) string {
 	return fmt.Sprintf("%s/log/%020d-%020d-%019d-", folder, first, last, at)
 }
 
-// parseLogObjectName parses the name of a complete log object.
+// parseLogObjectName parses the name of a log object. ok is false if o is not a log object or
+// is incomplete.
 func parseLogObjectName(o store.Object) (e logObject, ok bool) {
 	pieces := strings.Split(path.Base(o.Name), "-")
 	if len(pieces) != 5 {
@@ -51,8 +56,8 @@ func parseLogObjectName(o store.Object) (e logObject, ok bool) {
 	return logObject{o.Name, first, last, at, s}, ok
 }
 
-// contiguousObjects is a sequence of log objects without a gap: each object begins at most one
-// entry after the previous end, and ends later.
+// contiguousObjects is a series (run) of log objects without a gap between their entries.
+// Each object begins at most one entry after the end of the previous one, and ends later.
 type contiguousObjects []logObject
 
 func (r contiguousObjects) first() uint64 { return r[0].first }
@@ -61,18 +66,19 @@ func (r contiguousObjects) last() uint64 { return r[len(r)-1].last }
 
 func (r contiguousObjects) lastAt() int64 { return r[len(r)-1].at }
 
-// coversEntry reports whether the run contains an entry.
+// coversEntry reports whether the run contains entry seq.
 func (r contiguousObjects) coversEntry(seq uint64) bool { return r.first() <= seq && seq <= r.last() }
 
-// indexOfEntry returns the index of the object with entry seq, which the run must cover.
+// indexOfEntry returns the index of the first object that reaches entry seq, which the run
+// must contain.
 func (r contiguousObjects) indexOfEntry(seq uint64) int {
 	i, _ := slices.BinarySearchFunc(r, seq, func(e logObject, seq uint64) int { return cmp.Compare(e.last, seq) })
 	return i
 }
 
-// groupContiguous selects from overlapping objects the fewest that cover the same entries, because
-// small objects can remain after a merged object replaced them. A complete log is one
-// run.
+// groupContiguous sorts the log objects of a generation into runs without gaps; a complete
+// log is one run. Of overlapping objects it selects the fewest that cover the same entries.
+// Overlaps arise if small objects remain after one merged object replaced them.
 func groupContiguous(objects []logObject) []contiguousObjects {
 	slices.SortFunc(objects, func(a, b logObject) int {
 		return cmp.Or(cmp.Compare(a.first, b.first), cmp.Compare(b.last, a.last), cmp.Compare(a.name, b.name))
@@ -97,5 +103,6 @@ func groupContiguous(objects []logObject) []contiguousObjects {
 	return found
 }
 
-// nameBelowFolder returns the part of a name below a folder.
+// nameBelowFolder returns the rest of a name after the folder and a slash. It returns false
+// if the name is not below the folder.
 func nameBelowFolder(name, folder string) (string, bool) { return strings.CutPrefix(name, folder+"/") }

@@ -22,8 +22,9 @@ const pieceSize = 8 << 20
 // immutable.
 var fileFolders = []string{"catalogs", "lists"}
 
-// pieceWriter ships the written bytes in pieces. Write waits for the rate limiter in
-// small steps, because its source is on the disk that commits wait for.
+// pieceWriter ships the bytes that are written to it as objects (pieces) of a fixed size.
+// Write waits for the rate limiter in small steps, because the bytes come from the disk that
+// commits wait for.
 type pieceWriter struct {
 	ctx    context.Context
 	box    *encryptedStore
@@ -67,7 +68,8 @@ func (c *pieceWriter) putPiece() error {
 	return nil
 }
 
-// putLastPieceAndManifest ships the last piece and then the manifest.
+// putLastPieceAndManifest ships the remaining bytes and then the manifest, which makes the
+// file complete for readers.
 func (c *pieceWriter) putLastPieceAndManifest() error {
 	if len(c.buf) > 0 || len(c.pieces.Names) == 0 {
 		if err := c.putPiece(); err != nil {
@@ -77,8 +79,9 @@ func (c *pieceWriter) putLastPieceAndManifest() error {
 	return c.box.putManifest(c.ctx, c.folder, &c.pieces)
 }
 
-// shipCatalogsAndLists ships the catalogs and lists that the generation does not have. The rate
-// limit does not apply, because the end of the log waits for these files.
+// shipCatalogsAndLists ships the files in catalogs/ and lists/ that the generation does not
+// have yet. The rate limit does not apply, because newer log entries may refer to these files
+// and are shipped after them.
 func (s *Shipper) shipCatalogsAndLists(ctx context.Context) error {
 	for _, folder := range fileFolders {
 		entries, err := os.ReadDir(filepath.Join(s.src.Dir, folder))
@@ -128,7 +131,8 @@ func (s *Shipper) shipCatalogOrList(ctx context.Context, name string) error {
 	return c.putLastPieceAndManifest()
 }
 
-// copyPieces writes the checked pieces of a file in order.
+// copyPieces reads the pieces of a file from the store, verifies their checksums, and writes
+// them to dst in order.
 func (b *encryptedStore) copyPieces(ctx context.Context, folder string, p *pieceManifest, dst io.Writer) error {
 	var size int64
 	for i, below := range p.Names {
@@ -151,7 +155,7 @@ func (b *encryptedStore) copyPieces(ctx context.Context, folder string, p *piece
 	return nil
 }
 
-// openPieces returns a reader of the pieces of a file. The caller closes it.
+// openPieces returns a reader that joins the pieces of a file. The caller must close it.
 func (g *generation) openPieces(ctx context.Context, folder string, p *pieceManifest) *io.PipeReader {
 	read, write := io.Pipe()
 	go func() { write.CloseWithError(g.box.copyPieces(ctx, folder, p, write)) }()
@@ -166,9 +170,9 @@ func parsePieceName(name string, number int) (end sizeAndSum, ok bool) {
 	return sizeAndSum{size, sum}, ok && found && err == nil && len(sum) == sumDigits
 }
 
-// shipNextSnapshot starts shipping the oldest snapshot that the generation does not have,
-// or records the end of the current one. It runs in parallel with the log, because the
-// end of the log must not wait for it.
+// shipNextSnapshot starts a goroutine that ships the oldest snapshot that the generation does
+// not have. If such a goroutine has ended, it first records its result. Snapshots are shipped
+// in parallel with the log, because new log entries must not wait for them.
 func (s *Shipper) shipNextSnapshot(ctx context.Context) error {
 	if err := s.recordSnapshotIfShipped(); err != nil || s.snapshotDone != nil {
 		return err
@@ -186,7 +190,8 @@ func (s *Shipper) shipNextSnapshot(ctx context.Context) error {
 	return nil
 }
 
-// isSnapshotShippedOrUnusable reports whether a snapshot is in the store or cannot be shipped.
+// isSnapshotShippedOrUnusable reports whether the snapshot with this newest entry is in the
+// store, or was found damaged and cannot be shipped.
 func (s *Shipper) isSnapshotShippedOrUnusable(newest uint64) bool {
 	if _, bad := s.unusable[newest]; bad {
 		return true

@@ -13,10 +13,11 @@ import (
 	"pingpost/wal/backup/store"
 )
 
-// Repository reads the backups in a store.
+// Repository reads the backups in a store, to list, verify or restore them.
 type Repository struct{ box encryptedStore }
 
-// NewRepository returns a reader of the store. key is nil for an unencrypted backup.
+// NewRepository returns a Repository for the store. key decrypts the backup; nil means an
+// unencrypted backup.
 func NewRepository(s store.Store, key *Key) *Repository {
 	if key == nil {
 		key = new(Key)
@@ -24,7 +25,8 @@ func NewRepository(s store.Store, key *Key) *Repository {
 	return &Repository{encryptedStore{store: s, key: key}}
 }
 
-// Generation is one complete copy of a log and the entries added since.
+// Generation describes one copy of a log in the store, with all entries that were added to it
+// later.
 type Generation struct {
 	Number    int
 	Epoch     uint32 // life of the log
@@ -41,8 +43,8 @@ type Generation struct {
 	Damage    error // why its claim cannot be read; nil if it can
 }
 
-// Generations returns all generations, oldest first. It needs no key and therefore
-// checks no sums.
+// Generations describes all generations in the store, oldest first. It decrypts no object and
+// therefore cannot verify checksums.
 func (r *Repository) Generations(ctx context.Context) ([]Generation, error) {
 	all, err := r.box.readGenerations(ctx)
 	if err != nil {
@@ -81,8 +83,9 @@ func (g *generation) summarize() Generation {
 	return t
 }
 
-// readRequiredKeyFiles reads the key files, which all other checks need. The error is ErrEncrypted
-// if an identity is needed.
+// readRequiredKeyFiles reads the exchange's key files from the store. They include the key of
+// the checksums, which all later reading needs. The error is ErrEncrypted if decryption needs
+// an identity.
 func (r *Repository) readRequiredKeyFiles(ctx context.Context) (map[string][]byte, error) {
 	keys, err := r.mergeStoredKeyFiles(ctx)
 	if err != nil {
@@ -94,7 +97,8 @@ func (r *Repository) readRequiredKeyFiles(ctx context.Context) (map[string][]byt
 	return keys, nil
 }
 
-// mergeStoredKeyFiles returns all key files, merged from their versions and the erasures.
+// mergeStoredKeyFiles returns the content of all key files by name. It merges the stored
+// versions of each file, and zeroes every key that any version or list shows as erased.
 func (r *Repository) mergeStoredKeyFiles(ctx context.Context) (map[string][]byte, error) {
 	objects, err := r.box.listObjects(ctx, keysFolder)
 	if err != nil {
@@ -138,7 +142,8 @@ func keyFileRank(o store.Object) int {
 	return 1
 }
 
-// zeroKeysListedAsErased zeroes every key that is listed as erased.
+// zeroKeysListedAsErased zeroes every key that the store's lists of erased keys name. keys
+// holds the key files' content by file name.
 func (r *Repository) zeroKeysListedAsErased(ctx context.Context, keys map[string][]byte) error {
 	objects, err := r.box.listObjects(ctx, erasedFolder)
 	if err != nil {
@@ -161,7 +166,8 @@ func (r *Repository) zeroKeysListedAsErased(ctx context.Context, keys map[string
 // ErrNothing reports that the store has no restorable backup.
 var ErrNothing = errors.New("there is no backup that can be restored")
 
-// staysInsideFolder reports whether a name stays within its folder.
+// staysInsideFolder reports whether a file name from the store cannot leave the folder to
+// which it is restored, for example with "..".
 func staysInsideFolder(name string) bool {
 	return name != "" && path.Clean("/"+name) == "/"+name && !strings.Contains(name, "\\")
 }

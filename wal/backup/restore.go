@@ -15,7 +15,8 @@ import (
 	"pingpost/wal"
 )
 
-// RestoreOptions of Restore.
+// RestoreOptions tells Restore which moment to restore, from which generation, and to which
+// folder.
 type RestoreOptions struct {
 	At         Target
 	Dir        string // folder to create; it may exist if it is empty
@@ -28,7 +29,7 @@ type RestoreOptions struct {
 	Check func(dir string) error
 }
 
-// RestoreResult describes the restored folder.
+// RestoreResult describes the folder that Restore created.
 type RestoreResult struct {
 	Generation int
 	First      uint64 // first entry of the log
@@ -43,9 +44,10 @@ type RestoreResult struct {
 // not serve it, and another restore to the same folder starts over.
 const temporarySuffix = ".restoring"
 
-// Restore creates an exchange's folder as of a moment. It writes, verifies, fsyncs and
-// fences the folder under a temporary name and then renames it. The log's next life
-// begins with it, so the exchange that was backed up cannot continue.
+// Restore creates an exchange's folder as it was at opt.At. It writes and verifies the folder
+// under a temporary name, fences older copies of the exchange, and then renames it. The
+// restored log begins the next life (epoch). The exchange that was backed up can therefore no
+// longer ship to this store.
 func (r *Repository) Restore(ctx context.Context, opt RestoreOptions) (RestoreResult, error) {
 	dir, err := filepath.Abs(opt.Dir)
 	if err != nil {
@@ -87,8 +89,8 @@ func (r *Repository) Restore(ctx context.Context, opt RestoreOptions) (RestoreRe
 	return done, nil
 }
 
-// removeEmptyTarget returns an error if the target folder has content or cannot be
-// replaced. It removes an empty folder now, because a failure to do so after the fence
+// removeEmptyTarget returns an error if the target folder has content or cannot be replaced.
+// It removes an empty folder before the restore fences the old exchange. A failure after that
 // would be too late.
 func removeEmptyTarget(dir string) error {
 	entries, err := os.ReadDir(dir)
@@ -106,7 +108,8 @@ func removeEmptyTarget(dir string) error {
 	return nil
 }
 
-// writeRestoredFolder writes everything except the life.
+// writeRestoredFolder writes the key files, catalogs, lists, snapshot and log of a restore to
+// dir. It does not write the new life (epoch).
 func (r *Repository) writeRestoredFolder(ctx context.Context, dir string, p *restorePlan, keys map[string][]byte) (RestoreResult, error) {
 	done := RestoreResult{Generation: p.gen.number, Epoch: p.gen.claim.Epoch, Unsigned: p.gen.claim.sum == ""}
 	for name, content := range keys {
@@ -136,8 +139,9 @@ func (r *Repository) writeRestoredFolder(ctx context.Context, dir string, p *res
 	return done, err
 }
 
-// restoreLog writes the entries up to the target. A trimmed run may begin inside a
-// batch; restoreLog skips to the next batch, because a log begins with a whole batch.
+// restoreLog writes the log entries from the backup to dir, up to the target entry. The run
+// may begin inside a batch, because old objects are removed. restoreLog then skips to the
+// next batch, because a log must begin with a whole batch.
 func (r *Repository) restoreLog(ctx context.Context, p *restorePlan, dir string, done *RestoreResult) error {
 	var log *wal.Rebuilder
 	err := p.gen.readEntries(ctx, p.run, p.seq, func(e *entry) (err error) {
@@ -189,8 +193,8 @@ func (r *Repository) restoreFile(ctx context.Context, p *restorePlan, dir, name,
 	return errors.Join(p.gen.box.copyPieces(ctx, folder, &whole, f), f.Sync(), f.Close(), syncFolder(filepath.Dir(f.Name())))
 }
 
-// lifeAfter returns the life after epoch and after all lives in the store, and the
-// generations that it read for this.
+// lifeAfter returns the life (log epoch) that follows `after` and all lives in the store. It
+// also returns the generations that it read to find out.
 func (r *Repository) lifeAfter(ctx context.Context, after uint32) (next uint32, all []*generation, err error) {
 	if all, err = r.box.readGenerations(ctx); err != nil {
 		return 0, nil, err
@@ -206,7 +210,9 @@ func (r *Repository) lifeAfter(ctx context.Context, after uint32) (next uint32, 
 	return next, all, err
 }
 
-// fenceAndWriteNextLife fences the life that was backed up and those of other restores.
+// fenceAndWriteNextLife creates a fence with the next life (log epoch) in the store and
+// writes this epoch to dir. From then on, the backed-up exchange and other restores of it
+// cannot ship.
 func (r *Repository) fenceAndWriteNextLife(ctx context.Context, dir string, epoch uint32) (uint32, error) {
 	next, all, err := r.lifeAfter(ctx, epoch)
 	if err != nil {
@@ -218,7 +224,8 @@ func (r *Repository) fenceAndWriteNextLife(ctx context.Context, dir string, epoc
 	return next, wal.WriteEpoch(dir, next)
 }
 
-// renameRestoredFolder renames the folder to its final name.
+// renameRestoredFolder fsyncs the finished folder `building`, removes an empty folder at dir,
+// and renames `building` to dir.
 func renameRestoredFolder(building, dir string) error {
 	for _, folder := range []string{keysFolder, "catalogs", "lists", "."} {
 		if err := syncFolder(filepath.Join(building, folder)); err != nil && !errors.Is(err, fs.ErrNotExist) {

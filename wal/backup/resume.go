@@ -28,8 +28,9 @@ var (
 	ErrMixed = errors.New("the backup there is encrypted and this one is not, or the other way round; give this one another place")
 )
 
-// generationToContinue returns the generation to continue, or nil if a new one must begin. The
-// tail then has the end of the shipped log, so that it is merged with later entries.
+// generationToContinue returns the generation in the store that this log continues, or nil if
+// a new one must begin. It loads the end of the shipped log into s.tail, so that later
+// entries are merged with it. The error is ErrDiverged if the log is not the backed-up one.
 func (s *Shipper) generationToContinue(all []*generation) (*generation, error) {
 	if len(all) == 0 {
 		return nil, nil
@@ -61,8 +62,9 @@ func (s *Shipper) generationToContinue(all []*generation) (*generation, error) {
 	return s.newGenerationIfEntriesGone(g, err)
 }
 
-// newGenerationIfEntriesGone returns nil, for a new generation, if the log no longer has the needed
-// entries.
+// newGenerationIfEntriesGone decides whether generation g can continue, given the error of
+// reading the log. It returns nil without an error, for a new generation, if the log has
+// already deleted the entries that come next.
 func (s *Shipper) newGenerationIfEntriesGone(g *generation, err error) (*generation, error) {
 	if errors.Is(err, wal.ErrGone) {
 		s.opt.Logger.Warn("the log no longer has the entries after the backed-up ones; a new generation of the backup begins", "to", s.opt.To.String())
@@ -75,8 +77,8 @@ func (s *Shipper) newGenerationIfEntriesGone(g *generation, err error) (*generat
 	return g, nil
 }
 
-// checkLogContinues reads the log from the last objects of a run on and compares it with
-// their sums.
+// checkLogContinues reads the log from the last objects of the run r on, and compares it with
+// the checksums of these objects. It returns ErrDiverged if the log is not the backed-up one.
 func (s *Shipper) checkLogContinues(g *generation, r contiguousObjects) error {
 	from, size := len(r)-1, r[len(r)-1].size
 	for from > 0 && size+r[from-1].size <= int64(s.opt.mergeAt) {
@@ -113,7 +115,8 @@ func (s *Shipper) checkLogContinues(g *generation, r contiguousObjects) error {
 	return nil
 }
 
-// checkLogReachesEndOf returns an error if the log ends before the run does.
+// checkLogReachesEndOf returns ErrDiverged if the log ends before the last entry of the
+// backed-up run r.
 func (s *Shipper) checkLogReachesEndOf(r contiguousObjects) error {
 	reader, err := s.src.NewReader(r.last())
 	if errors.Is(err, wal.ErrGone) {
@@ -129,7 +132,8 @@ func (s *Shipper) checkLogReachesEndOf(r contiguousObjects) error {
 	return fmt.Errorf("cannot back up %q to %s: its log ends before entry %d, which is backed up: %w", s.src.Dir, s.opt.To, r.last(), ErrDiverged)
 }
 
-// claimNewGeneration begins a generation with the oldest entry of the log.
+// claimNewGeneration creates the claim of a new generation, whose copy begins with the oldest
+// entry that the log still has.
 func (s *Shipper) claimNewGeneration(ctx context.Context) (*generation, error) {
 	for {
 		segments, err := wal.Segments(s.src.Dir)

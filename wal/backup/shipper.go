@@ -16,7 +16,7 @@ import (
 	"pingpost/wal/backup/store"
 )
 
-// Options configure a Shipper. To is required.
+// Options configure a Shipper. Only To, the store, is required.
 type Options struct {
 	To  store.Store
 	Key *Key // nil: unencrypted
@@ -69,13 +69,13 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Shipper backs up one folder. One goroutine uses it; Status is safe for all goroutines.
-// The caller must call Close.
+// Shipper backs up one exchange's folder to a store. One goroutine uses it; Status is safe
+// for all goroutines. The caller must call Close.
 //
-// It runs a loop of steps (step.go). Each step reads the log and puts the new entries,
-// after all files that they may refer to. The shipper can rebuild its memory from the
-// store's listing and the folder. After an error it retries the step, and after a crash
-// StartShipping finds the place to continue (resume.go).
+// It runs a loop of steps (step.go). Each step reads new log entries and ships them, after
+// all files that they may refer to. The shipper can rebuild its memory from the store's
+// listing and the folder. After an error it retries the step, and after a crash StartShipping
+// finds the place to continue (resume.go).
 type Shipper struct {
 	src       SourceFolder
 	opt       Options
@@ -103,9 +103,9 @@ type Shipper struct {
 	status shippingProgress
 }
 
-// NewShipper locks the folder for backups to this place. It does not read the store
-// before the first step.
-func NewShipper(src SourceFolder, opt Options) (*Shipper, error) {
+// NewShipper returns a Shipper for the folder src. It locks the folder, so that no other
+// process backs it up to the same place. It does not contact the store; the first step does.
+func NewShipper(src Source, opt Options) (*Shipper, error) {
 	opt = opt.withDefaults()
 	if err := src.rejectStoreInside(opt.To); err != nil {
 		return nil, err
@@ -127,9 +127,9 @@ func NewShipper(src SourceFolder, opt Options) (*Shipper, error) {
 	return s, nil
 }
 
-// StartShipping checks that this copy of the exchange may ship, raises a fence, and finds the
-// place to continue. The error is ErrFenced, ErrDiverged, ErrForeign, ErrMixed,
-// ErrChanged, or of the store. ShipOnce calls StartShipping if needed.
+// StartShipping checks that this copy of the exchange may ship, creates a fence against other
+// copies, and finds the place to continue. ShipOnce calls it if needed. The error is
+// ErrFenced, ErrDiverged, ErrForeign, ErrMixed, ErrChanged, or an error of the store.
 func (s *Shipper) StartShipping(ctx context.Context) error {
 	root, err := s.src.readExchangeKey()
 	if err != nil {
@@ -165,7 +165,8 @@ func (s *Shipper) StartShipping(ctx context.Context) error {
 	return err
 }
 
-// restartAtNextStep makes the next step call StartShipping again.
+// restartAtNextStep stops the current work and forgets the position, so that the next step
+// calls StartShipping again.
 func (s *Shipper) restartAtNextStep() {
 	s.stopShippingSnapshot()
 	if s.reader != nil {
@@ -174,14 +175,15 @@ func (s *Shipper) restartAtNextStep() {
 	s.gen, s.reader, s.tail = nil, nil, logTail{}
 }
 
-// Close releases the shipper's resources. It does not ship the remaining entries.
+// Close stops the shipper and releases its lock on the folder. It does not ship the remaining
+// entries.
 func (s *Shipper) Close() {
 	s.restartAtNextStep()
 	s.lock.Close()
 }
 
-// ShipAll ships everything that exists now, including snapshots, and completes the
-// generation.
+// ShipAll ships everything that exists now, including snapshots. It returns an error if the
+// backup could then not be restored.
 func (s *Shipper) ShipAll(ctx context.Context) error {
 	for {
 		caughtUp, err := s.ShipOnce(ctx)
@@ -202,13 +204,14 @@ func (s *Shipper) ShipAll(ctx context.Context) error {
 	}
 }
 
-// IsPermanent reports whether retrying cannot fix the error.
+// IsPermanent reports whether err means that this exchange may not back up to this place, so
+// that a retry cannot succeed.
 func IsPermanent(err error) bool {
 	return errors.Is(err, ErrFenced) || errors.Is(err, ErrTakenOver) || errors.Is(err, ErrDiverged) || errors.Is(err, ErrForeign) || errors.Is(err, ErrMixed) || errors.Is(err, ErrChanged)
 }
 
-// Run ships new entries within a second, until the context ends or a permanent error
-// occurs. It logs and retries other errors, at growing intervals of up to 30 seconds.
+// Run ships new entries within a second, until ctx ends or a permanent error occurs
+// (IsPermanent). It logs other errors and retries, at growing intervals of up to 30 seconds.
 func (s *Shipper) Run(ctx context.Context) error {
 	pause := time.Duration(0)
 	for {
@@ -248,7 +251,8 @@ func (s *Shipper) Wake() {
 	}
 }
 
-// openLogReader opens the log at the end of the tail.
+// openLogReader opens the log for reading at the next entry that the tail needs, unless it is
+// open.
 func (s *Shipper) openLogReader() error {
 	if s.reader != nil {
 		return nil
@@ -261,8 +265,8 @@ func (s *Shipper) openLogReader() error {
 	return nil
 }
 
-// nextLogEntry returns the next entry of the log, or io.EOF at its current end. After another
-// error, the next call opens the log again.
+// nextLogEntry returns the next entry to ship, or io.EOF at the log's current end. After
+// another error, the next call opens the log again.
 func (s *Shipper) nextLogEntry() (wal.Entry, error) {
 	if err := s.openLogReader(); err != nil {
 		return wal.Entry{}, err

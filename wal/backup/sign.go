@@ -22,8 +22,9 @@ import (
 // ErrChanged reports a claim, fence or manifest that does not match its sum.
 var ErrChanged = errors.New("it was changed after it was written; restore it from a copy of the backup place or an older version of the object")
 
-// unknownLifeError returns the error of a start or restore with a changed claim or
-// fence.
+// unknownLifeError wraps err, which says that a claim or fence was changed. The current life
+// (log epoch) is then unknown, so neither shipping nor a restore may begin. The message tells
+// the operator the remedy.
 func unknownLifeError(err error) error {
 	return fmt.Errorf("the backup's record of restores is not reliable, so this copy may be out of date: %w. If the object cannot be restored and "+
 		"this copy is the one to continue, remove the object (a generation without a claim is ignored), or back up to another place", err)
@@ -32,7 +33,8 @@ func unknownLifeError(err error) error {
 // sumMember begins the member with the sum. Two more characters end the object.
 const sumMember = `,"sum":"`
 
-// encodeWithSum returns the value as a JSON object with its sum.
+// encodeWithSum returns value as a JSON object that contains a keyed checksum of itself and
+// of its name.
 func (b *encryptedStore) encodeWithSum(name string, value any) []byte {
 	text, err := json.Marshal(value)
 	if err != nil {
@@ -41,11 +43,13 @@ func (b *encryptedStore) encodeWithSum(name string, value any) []byte {
 	return append(bytes.TrimSuffix(text, []byte("}")), sumMember+sum(b.sumKey, name, text)+`"}`...)
 }
 
-// sizeWithSum returns the size of encodeWithSum's output for a JSON object of n bytes.
+// sizeWithSum returns the size that encodeWithSum produces from a JSON object of jsonSize
+// bytes.
 func sizeWithSum(jsonSize int) int { return jsonSize + len(sumMember) + sumDigits + 1 }
 
-// decodeWithSum decodes an object and returns its sum. An object of an earlier version has
-// no sum and no unknown member; signed is then empty. The error wraps ErrChanged.
+// decodeWithSum decodes a JSON object into value and verifies the checksum in it. It returns
+// the checksum. An object of an earlier version has none; sumText is then empty. The error
+// wraps ErrChanged.
 func (b *encryptedStore) decodeWithSum(name string, text []byte, value any) (sumText string, err error) {
 	body, end, found := bytes.Cut(text, []byte(sumMember))
 	if !found || len(end) != sumDigits+2 || string(end[sumDigits:]) != `"}` {
@@ -68,10 +72,10 @@ func (b *encryptedStore) decodeWithSum(name string, text []byte, value any) (sum
 	return sumText, nil
 }
 
-// withSumKeyOf returns the store for a generation. It derives the key of the sums from
-// the sum of the claim. An object of the generation is therefore invalid under another
-// claim, or under a claim without a sum. Earlier versions used the same key for all
-// generations.
+// withSumKeyOf returns an encryptedStore for the generation with claim c. It derives the key
+// of the checksums from the checksum of the claim. An object of the generation is therefore
+// invalid under another claim, or under a claim without a checksum. Earlier versions used the
+// same key for all generations.
 func (b *encryptedStore) withSumKeyOf(c *generationClaim) encryptedStore {
 	g := *b
 	if b.sumKey != nil && c.sum != "" {
@@ -85,7 +89,8 @@ func (b *encryptedStore) withSumKeyOf(c *generationClaim) encryptedStore {
 // maxSigned limits the size of an object that is decoded before its sum is checked.
 const maxSigned = 8 << 20
 
-// getWithSum reads a claim, fence or manifest and returns its sum.
+// getWithSum reads a claim, fence or manifest into value, verifies its checksum, and returns
+// the checksum.
 func (b *encryptedStore) getWithSum(ctx context.Context, name string, value any) (sumText string, err error) {
 	ctx, cancel := withTransferTimeout(ctx, 0)
 	defer cancel()
@@ -99,8 +104,9 @@ func (b *encryptedStore) getWithSum(ctx context.Context, name string, value any)
 	return b.decodeWithSum(name, text, value)
 }
 
-// getManifestWithSum reads the manifest of a generation or of a file in it. It must have a sum
-// if the generation's claim has one.
+// getManifestWithSum reads a manifest of the generation into value. It returns ErrChanged
+// unless the manifest and the generation's claim either both have a checksum or both lack
+// one.
 func (g *generation) getManifestWithSum(ctx context.Context, name string, value any) error {
 	signed, err := g.box.getWithSum(ctx, name, value)
 	if err == nil && (signed == "") != (g.claim.sum == "") {

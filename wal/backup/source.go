@@ -12,8 +12,8 @@ import (
 	"pingpost/wal/backup/store"
 )
 
-// SourceFolder is the folder to back up, and the access to its log.
-type SourceFolder struct {
+// Source gives a Shipper the exchange's folder and access to its log.
+type Source struct {
 	Dir string
 	// Epoch returns the current life of the log.
 	Epoch func() (uint32, error)
@@ -23,17 +23,18 @@ type SourceFolder struct {
 	Last func() uint64
 }
 
-// SourceFromFolder returns a folder that another process may be serving.
-func SourceFromFolder(dir string) SourceFolder {
-	return SourceFolder{
+// SourceFromFolder returns a Source that reads the log from the files in dir. Another process
+// may be writing them.
+func SourceFromFolder(dir string) Source {
+	return Source{
 		Dir:       dir,
 		Epoch:     func() (uint32, error) { return wal.ReadEpoch(dir) },
 		NewReader: func(from uint64) (*wal.Reader, error) { return wal.NewReader(dir, from) },
 	}
 }
 
-// rejectStoreInside returns an error if the backup place is inside the folder.
-func (s *SourceFolder) rejectStoreInside(to store.Store) error {
+// rejectStoreInside returns an error if the store is a folder inside the folder to back up.
+func (s *Source) rejectStoreInside(to store.Store) error {
 	folder, isDir := to.(*store.Dir)
 	if !isDir {
 		return nil
@@ -48,9 +49,9 @@ func (s *SourceFolder) rejectStoreInside(to store.Store) error {
 	return nil
 }
 
-// SourceFromLog returns the folder of a log that this process serves.
-func SourceFromLog(log *wal.Log) SourceFolder {
-	return SourceFolder{
+// SourceFromLog returns a Source for a log that this process itself has open for writing.
+func SourceFromLog(log *wal.Log) Source {
+	return Source{
 		Dir:       log.Dir(),
 		Epoch:     func() (uint32, error) { return log.Epoch(), nil },
 		NewReader: log.NewReader,
@@ -70,8 +71,9 @@ func (s *SourceFolder) readExchangeKey() ([]byte, error) {
 	return root, nil
 }
 
-// lockForPlace prevents two processes from backing up one folder to one place.
-func (s *SourceFolder) lockForPlace(place string) (*os.File, error) {
+// lockForPlace takes a file lock that prevents a second process from backing up this folder
+// to the same place. The caller closes the file to release it.
+func (s *Source) lockForPlace(place string) (*os.File, error) {
 	folder := filepath.Join(s.Dir, "backup")
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return nil, fmt.Errorf("cannot back up %q: %w", s.Dir, err)

@@ -15,7 +15,8 @@ type Status struct {
 	Err         error // last error; nil after a success
 }
 
-// shippingProgress is the source of Status for concurrent callers.
+// shippingProgress holds the shipper's progress under a lock, so that Status can read it from
+// any goroutine.
 type shippingProgress struct {
 	mu       sync.Mutex
 	shipped  uint64
@@ -31,7 +32,8 @@ func (s *shippingProgress) setLastShipped(last uint64) {
 	s.shipped = last
 }
 
-// setCaughtUp records that everything that existed at a time has been shipped.
+// setCaughtUp records that the store has everything that existed at time `at`, and clears the
+// last error.
 func (s *shippingProgress) setCaughtUp(at time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

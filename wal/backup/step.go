@@ -11,12 +11,12 @@ import (
 	"pingpost/wal"
 )
 
-// ShipOnce ships the entries logged since the last step, up to the size of one large object.
-// caughtUp reports that it reached the end of the log, that all entries are in the
-// store, and that the generation is complete, except for a snapshot in progress.
+// ShipOnce is one step of the shipper. It ships the entries logged since the last step, up to
+// the size of one large object. caughtUp reports that the store has all entries and that the
+// generation is complete; a snapshot may still be in progress.
 //
-// The order makes every prefix of the puts restorable: read the log, then ship the files
-// that it may refer to, then ship the log.
+// The order makes the backup restorable after every single put: read the log, then ship the
+// files that its entries may refer to, then ship the entries.
 func (s *Shipper) ShipOnce(ctx context.Context) (caughtUp bool, err error) {
 	if s.gen == nil {
 		if err := s.StartShipping(ctx); err != nil {
@@ -64,7 +64,8 @@ func (s *Shipper) ShipOnce(ctx context.Context) (caughtUp bool, err error) {
 	return true, s.removeExpiredObjects(ctx, false)
 }
 
-// readNewEntries reads entries into the tail.
+// readNewEntries reads new log entries into the tail until it has the size of a large object.
+// atEnd reports that the log has no more entries.
 func (s *Shipper) readNewEntries() (atEnd bool, err error) {
 	for len(s.tail.buf) < s.opt.mergeAt {
 		e, err := s.nextLogEntry()
@@ -82,8 +83,9 @@ func (s *Shipper) readNewEntries() (atEnd bool, err error) {
 	return false, nil
 }
 
-// shipNewEntries puts the new entries: as a large object if there are enough, otherwise as a
-// small one.
+// shipNewEntries stores the entries of the tail that are not in the store. It writes a small
+// object. If there is enough for a large object, it merges the whole tail into one, which
+// replaces the small objects.
 func (s *Shipper) shipNewEntries(ctx context.Context) error {
 	records, first := s.tail.unshippedRecords()
 	if len(records) == 0 {
@@ -116,7 +118,8 @@ func (s *Shipper) shipNewEntries(ctx context.Context) error {
 	return nil
 }
 
-// removeMergedObjects removes the objects that a merged object replaces.
+// removeMergedObjects removes the small log objects whose entries are all in the object
+// `merged`.
 func (s *Shipper) removeMergedObjects(ctx context.Context, merged logObject) error {
 	objects, err := s.box.listObjects(ctx, generationFolder(s.gen.number)+"/log")
 	if err != nil {
@@ -132,8 +135,8 @@ func (s *Shipper) removeMergedObjects(ctx context.Context, merged logObject) err
 	return s.box.removeObjects(ctx, covered)
 }
 
-// putManifestIfComplete writes the generation's manifest as soon as it can be restored without
-// another generation.
+// putManifestIfComplete writes the generation's manifest as soon as the generation can be
+// restored: its log begins with entry 1, or a snapshot replaces the entries before.
 func (s *Shipper) putManifestIfComplete(ctx context.Context) error {
 	if s.gen.whole != nil {
 		return nil
@@ -151,7 +154,8 @@ func (s *Shipper) putManifestIfComplete(ctx context.Context) error {
 	return nil
 }
 
-// isTemporaryFile reports whether a file is still being written.
+// isTemporaryFile reports whether a file name belongs to a file that is still being written,
+// and that must not be shipped.
 func isTemporaryFile(name string) bool {
 	return strings.HasPrefix(name, ".") || strings.HasSuffix(name, ".new") || strings.HasSuffix(name, ".tmp")
 }

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Target is the moment to restore: an entry, a time, or the last entry if both are zero.
+// Target is the moment to restore: entry Seq, a time, or, if both are zero, the last entry.
 type Target struct {
 	Seq  uint64
 	Time time.Time // the last entry at or before this time
@@ -40,7 +40,8 @@ func (t Target) String() string {
 	return "the last entry"
 }
 
-// restorePlan describes how to restore a moment.
+// restorePlan says how to restore up to entry seq: the generation, its run of log objects,
+// and the snapshot from which the log is replayed.
 type restorePlan struct {
 	gen      *generation
 	run      contiguousObjects
@@ -48,10 +49,11 @@ type restorePlan struct {
 	snapshot *pieceManifest // nil: from the log's first entry
 }
 
-// generationsThatReach returns the generations that can restore a target, best first: the latest
-// ones that end at or after the target. If there is no such generation, or no target, it
-// returns the one that reaches furthest. If a log was restored once, this skips the
-// entries of its earlier life after that moment; number selects that life.
+// generationsThatReach returns the generations from which target t can be restored, best
+// first: the latest ones that end at or after the target. If there is none, or if the target
+// is the last entry, it returns the generation that reaches furthest. If the exchange was
+// restored once, the later life (log epoch) wins over entries that the restore discarded. A
+// generation number other than 0 selects that generation alone.
 func (r *Repository) generationsThatReach(ctx context.Context, t Target, number int) ([]*generation, error) {
 	all, err := r.box.readGenerations(ctx)
 	if err != nil {
@@ -88,7 +90,8 @@ func (r *Repository) generationsThatReach(ctx context.Context, t Target, number 
 	return reach, nil
 }
 
-// planRestore finds the generation and the entry of a target, and the snapshot to begin with.
+// planRestore returns the plan for restoring target t. It tries the suitable generations,
+// best first. A number other than 0 selects one generation.
 func (r *Repository) planRestore(ctx context.Context, t Target, number int) (*restorePlan, error) {
 	candidates, err := r.generationsThatReach(ctx, t, number)
 	if err != nil {
@@ -126,7 +129,8 @@ func (r *Repository) planRestoreFrom(ctx context.Context, t Target, g *generatio
 	return p, nil
 }
 
-// lastEntryAtOrBefore returns the last entry with a batch time at or before the given time.
+// lastEntryAtOrBefore returns the last entry of a generation whose time is at or before `at`
+// (unix nanoseconds).
 func (r *Repository) lastEntryAtOrBefore(ctx context.Context, g *generation, at int64) (uint64, error) {
 	for _, run := range g.runs {
 		for i, e := range run {

@@ -14,7 +14,8 @@ import (
 	"pingpost/wal"
 )
 
-// GenerationCheck is the result of Verify for one generation.
+// GenerationCheck is what Verify found out about one generation: the ranges of entries that
+// can be restored, and the damage.
 type GenerationCheck struct {
 	Generation
 	Spans    []RestorableSpan
@@ -23,30 +24,30 @@ type GenerationCheck struct {
 	Problems []error // each names the object
 }
 
-// RestorableSpan is a range of entries that can each be restored.
+// RestorableSpan is a range of log entries. The exchange can be restored up to each entry in
+// it.
 type RestorableSpan struct {
 	First, Last     uint64
 	FirstAt, LastAt time.Time
 }
 
-// Verification is the result of Verify for a backup place.
+// Verification is the result of Verify for all generations and fences in a store.
 type Verification struct {
 	Checks   []GenerationCheck // one for each generation
 	Problems []error           // of fences; each names the object
 	Notes    []string
 }
 
-// OK reports whether there is no damage and something of each generation can be
-// restored.
+// OK reports whether Verify found no damage, and at least one restorable entry in every
+// generation.
 func (v *Verification) OK() bool {
 	return len(v.Problems) == 0 && len(v.Checks) > 0 && !slices.ContainsFunc(v.Checks, func(c GenerationCheck) bool { return !c.OK() })
 }
 
-// Verify reads everything: all key files, all fences, and every object of the generation
-// (0: of each generation). It checks sums, the log's checksums and continuity, the
-// blocks of snapshots, the files against their names, and claims and fences against each
-// other and the entries. It returns an error only if it cannot read; the Verification
-// lists damage.
+// Verify reads and checks all key files, all fences, and every object of one generation, or
+// of all for number 0. It verifies checksums, the log's continuity, the blocks of snapshots,
+// and the hashes in file names. It compares claims and fences with each other and with the
+// entries. It returns an error only if it cannot read; the Verification lists damage.
 func (r *Repository) Verify(ctx context.Context, number int) (*Verification, error) {
 	if _, err := r.readRequiredKeyFiles(ctx); err != nil {
 		return nil, err
@@ -79,13 +80,13 @@ func (r *Repository) Verify(ctx context.Context, number int) (*Verification, err
 	return v, nil
 }
 
-// OK reports whether there is no damage and something can be restored.
+// OK reports whether the generation has no damage and at least one restorable entry.
 func (c *GenerationCheck) OK() bool { return len(c.Problems) == 0 && len(c.Spans) > 0 }
 
 func (c *GenerationCheck) addProblem(err error) { c.Problems = append(c.Problems, err) }
 
-// checkSnapshots checks the snapshots, and removes damaged ones from those that a
-// restore could use.
+// checkSnapshots reads all snapshots of a generation and adds the damage to c. It removes
+// damaged snapshots from g, so that the later check of restorable ranges ignores them.
 func (r *Repository) checkSnapshots(ctx context.Context, g *generation, c *GenerationCheck) {
 	var good []pieceManifest
 	for i := range g.snapshots {
@@ -127,7 +128,8 @@ func (r *Repository) checkFiles(ctx context.Context, g *generation, c *Generatio
 	}
 }
 
-// checkLogEntries reads all entries. After damage a new span begins.
+// checkLogEntries reads all log entries of a generation. It adds damage and the restorable
+// ranges to c. After damage a new range begins.
 func (r *Repository) checkLogEntries(ctx context.Context, g *generation, c *GenerationCheck) {
 	if c.Gaps > 0 {
 		c.addProblem(fmt.Errorf("%s: log entries are missing from the backup in %d places", generationFolder(g.number)+"/log", c.Gaps))
@@ -158,8 +160,9 @@ func (r *Repository) checkLogEntries(ctx context.Context, g *generation, c *Gene
 	}
 }
 
-// checkLogObject reads one object and returns the times of its first and last entry. Times
-// must not decrease, from previousAt, the time of the entry before the object.
+// checkLogObject reads one log object and returns the times of its first and last entry. It
+// returns an error if a time is before that of the preceding entry. previousAt is the time of
+// the last entry before the object.
 func (g *generation) checkLogObject(ctx context.Context, e logObject, previousAt time.Time) (at [2]time.Time, err error) {
 	err = g.readLogObject(ctx, e, func(entry *entry) error {
 		at[1] = time.Unix(0, entry.At).UTC()
@@ -181,7 +184,8 @@ func (g *generation) checkLogObject(ctx context.Context, e logObject, previousAt
 	return at, err
 }
 
-// addRestorableSpan adds the restorable part of a run.
+// addRestorableSpan adds to c the part of the undamaged log objects `good` that can be
+// restored. Without the log's first entry, this part begins at the oldest usable snapshot.
 func (c *GenerationCheck) addRestorableSpan(g *generation, good contiguousObjects, span RestorableSpan) {
 	span.First, span.Last = good.first(), good.last()
 	if span.First > 1 {

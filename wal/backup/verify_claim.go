@@ -6,8 +6,9 @@ import (
 	"slices"
 )
 
-// checkFences compares the fences with the claims. The generations were listed before
-// the fences, and each claim has a fence of its life before it.
+// checkFences compares the fences in the store with the generations' claims, and adds
+// contradictions to v. The caller listed the generations first. A fence with a claim's life
+// (log epoch) is created before the claim, so it must now exist.
 func (r *Repository) checkFences(ctx context.Context, all []*generation, v *Verification) error {
 	fences, err := r.box.readFences(ctx)
 	if err != nil {
@@ -39,8 +40,8 @@ func (r *Repository) checkFences(ctx context.Context, all []*generation, v *Veri
 	return nil
 }
 
-// checkClaim compares a generation's claim with the earlier generations and with the
-// names of its objects. checkLogObject compares it with the entries.
+// checkClaim compares the claim of generation g with those of earlier generations (before)
+// and with the names of its objects. checkLogObject compares it with the log entries.
 func (r *Repository) checkClaim(g *generation, before []*generation, c *GenerationCheck, v *Verification) {
 	claim := generationFolder(g.number) + "/claim"
 	if g.unreadable != nil {

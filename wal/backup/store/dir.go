@@ -16,11 +16,11 @@ import (
 	"time"
 )
 
-// Dir is a folder, preferably on another machine's disk. A file with its final name is
-// complete and durable: it is written and fsynced below .tmp first.
+// Dir is a Store in a folder, preferably on another machine's disk. It writes and fsyncs each
+// file below .tmp first, so a file with its final name is complete and durable.
 //
-// A killed process may leave a file name only in the page cache. A shipper does not put
-// a listed object again, so Dir fsyncs each folder when a listing or a put first meets
+// A killed process may leave a file name only in the page cache. A shipper does not put a
+// listed object again. Dir therefore fsyncs each folder when a listing or a put first uses
 // it.
 //
 // Rejected: putting the last object again. Each folder has a last object.
@@ -47,7 +47,8 @@ const (
 	staleAfter = time.Hour
 )
 
-// OpenDir opens a folder and creates it if it is missing.
+// OpenDir opens a folder as a Store for reading and writing. It creates a missing folder, and
+// removes temporary files that crashed processes left long ago.
 func OpenDir(root string) (*Dir, error) {
 	root = filepath.Clean(root)
 	tmp := filepath.Join(root, unfinished)
@@ -66,8 +67,9 @@ func OpenDir(root string) (*Dir, error) {
 	return &Dir{root: root, fill: writeAtOnce, syncedFolders: newSyncedFolders()}, nil
 }
 
-// makeFolderDurably creates a folder and its missing parents with durable entries. It ignores a
-// parent that cannot be read or fsynced, because another user created it.
+// makeFolderDurably creates a folder and its missing parents, and fsyncs the parents so that
+// the names survive a crash. It ignores a parent that it may not read or fsync, because
+// another user created that one.
 func makeFolderDurably(root string) error {
 	parent := filepath.Dir(root)
 	if _, err := os.Stat(parent); errors.Is(err, fs.ErrNotExist) {
@@ -85,7 +87,7 @@ func makeFolderDurably(root string) error {
 	return err
 }
 
-// OpenExistingDir opens an existing folder without creating anything.
+// OpenExistingDir opens an existing folder as a Store for reading. It creates nothing.
 func OpenExistingDir(root string) (*Dir, error) {
 	if info, err := os.Stat(root); err != nil {
 		return nil, fmt.Errorf("there is no backup folder: %w", err)
@@ -96,7 +98,7 @@ func OpenExistingDir(root string) (*Dir, error) {
 }
 
 // WithFileWriter returns the same folder with another function that writes an object's bytes
-// to its file.
+// to its file, for example one with a rate limit.
 func (d *Dir) WithFileWriter(write func(f *os.File, data []byte) error) *Dir {
 	other := *d
 	other.fill = write
@@ -112,7 +114,7 @@ func (d *Dir) String() string { return d.root }
 
 func (d *Dir) path(name string) string { return filepath.Join(d.root, filepath.FromSlash(name)) }
 
-// Put implements Store.
+// Put implements Store with a rename of the finished file.
 func (d *Dir) Put(ctx context.Context, name string, data []byte) error {
 	return d.writeThenPublish(ctx, name, data, os.Rename)
 }
@@ -155,7 +157,7 @@ func (d *Dir) writeThenPublish(ctx context.Context, name string, data []byte, pu
 	return nil
 }
 
-// makeFolder creates a folder below the root with durable entries.
+// makeFolder creates a folder below the root and its missing parents, and fsyncs their names.
 func (d *Dir) makeFolder(folder string) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -180,7 +182,8 @@ func (d *Dir) makeFolderLocked(folder string) error {
 	return d.syncFolderLocked(parent)
 }
 
-// syncNewFolders makes the entries of newly met folders durable.
+// syncNewFolders fsyncs the folders that this process has not fsynced yet, so that their
+// listed files are durable. A Dir for reading only skips this.
 func (d *Dir) syncNewFolders(folders []string) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -262,7 +265,7 @@ func (d *Dir) List(ctx context.Context, folder string) ([]Object, error) {
 	return found, nil
 }
 
-// parentFolders returns the parents of a folder, up to the root.
+// parentFolders returns the parents of a folder, from the nearest one up to the root.
 func (d *Dir) parentFolders(folder string) (folders []string) {
 	for at := d.path(folder); at != d.root; {
 		at = filepath.Dir(at)
@@ -271,7 +274,7 @@ func (d *Dir) parentFolders(folder string) (folders []string) {
 	return folders
 }
 
-// Delete implements Store and removes empty folders.
+// Delete implements Store. It also removes the folders that become empty.
 func (d *Dir) Delete(ctx context.Context, names ...string) error {
 	for _, name := range names {
 		if err := ctx.Err(); err != nil {

@@ -14,11 +14,11 @@ import (
 	"github.com/minio/minio-go/v7/pkg/credentials"
 )
 
-// S3 is a bucket, or a folder of a bucket.
+// S3 is a Store in a bucket, or in a folder of a bucket.
 //
 // The service must support conditional writes (If-None-Match: *), as AWS, MinIO, R2 and
-// others do. Without them two copies of an exchange could claim one place. Create reads
-// the object back to detect a service that ignores the condition.
+// others do. Without them two copies of an exchange could claim one place. Create reads the
+// object back to detect a service that ignores the condition.
 type S3 struct {
 	client *minio.Client
 	bucket string
@@ -29,10 +29,9 @@ type S3 struct {
 // logs failures anyway.
 const tries = 2
 
-// openS3 parses s3://bucket/prefix?endpoint=…&region=…. The environment gives defaults:
-// PINGPOST_S3_ENDPOINT and AWS_REGION, and the credentials AWS_ACCESS_KEY_ID,
-// AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN. Without these, openS3 uses the
-// credentials of the machine's role.
+// openS3 opens the store s3://bucket/prefix?endpoint=…&region=…. The environment gives
+// defaults: PINGPOST_S3_ENDPOINT and AWS_REGION. The credentials are AWS_ACCESS_KEY_ID,
+// AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN, or otherwise those of the machine's role.
 func openS3(place string, getenv func(string) (string, bool), transport http.RoundTripper) (*S3, error) {
 	u, err := url.Parse(place)
 	if err != nil || u.Host == "" || u.User != nil {
@@ -98,8 +97,8 @@ func (s *S3) Create(ctx context.Context, name string, data []byte) error {
 	return checkOwnObject(ctx, s, name, data)
 }
 
-// serviceResponse returns the service's error response, or an empty one if the service did not
-// answer.
+// serviceResponse returns the error response of the S3 service that err contains. It is empty
+// if the service did not answer.
 func serviceResponse(err error) (response minio.ErrorResponse) {
 	_ = errors.As(err, &response)
 	return response

@@ -15,15 +15,15 @@ import (
 	"time"
 )
 
-// Object is one entry of a listing.
+// Object describes one stored object in a listing.
 type Object struct {
 	Name     string // path with slashes, from the store's root
 	Size     int64
 	Modified time.Time
 }
 
-// Store stores objects. It is safe for concurrent use. Names are paths of letters,
-// digits, '.', '-' and '_' between slashes.
+// Store keeps the objects of backups, in a folder or an S3 bucket. It is safe for concurrent
+// use. Names are paths of letters, digits, '.', '-' and '_' between slashes.
 type Store interface {
 	// Put writes an object completely or not at all, and replaces an existing one.
 	Put(ctx context.Context, name string, data []byte) error
@@ -58,7 +58,8 @@ func Open(place string, getenv func(string) (string, bool)) (Store, error) {
 	return open(place, getenv, OpenDir)
 }
 
-// OpenExisting opens an existing place for reading. Unlike Open it does not create it.
+// OpenExisting opens an existing backup place for reading. Unlike Open it never creates a
+// folder.
 func OpenExisting(place string, getenv func(string) (string, bool)) (Store, error) {
 	return open(place, getenv, OpenExistingDir)
 }
@@ -76,7 +77,8 @@ func open(place string, getenv func(string) (string, bool), openDir func(string)
 	return openDir(place)
 }
 
-// JoinPlace returns the path of a name below a place.
+// JoinPlace returns the backup place (a folder or an s3:// address) with a name added to its
+// path. It keeps the query of an s3:// address.
 func JoinPlace(place, name string) string {
 	path, query, hasQuery := strings.Cut(place, "?")
 	path = strings.TrimRight(path, "/") + "/" + name
@@ -89,9 +91,9 @@ func JoinPlace(place, name string) string {
 	return path
 }
 
-// checkOwnObject checks an object that Create found in its place. It returns nil if the object has
-// the same bytes, because a retried request can find its own object after a lost answer.
-// If the object was removed meanwhile, own treats it as another process's object.
+// checkOwnObject checks the object that Create found under its name. It returns nil if the
+// object has the caller's bytes, because a retried request can find its own object after a
+// lost answer. Otherwise, and if the object was removed meanwhile, it returns ErrExists.
 func checkOwnObject(ctx context.Context, s Store, name string, data []byte) error {
 	there, err := s.Get(ctx, name)
 	if err != nil && !errors.Is(err, ErrNotFound) {
