@@ -6,20 +6,22 @@ import (
 	"runtime"
 )
 
-// commitLoop is the committer: the only goroutine that writes to the log.
+// commitLoop runs on the committer's goroutine, the only one that writes to the log.
 //
-// While an fsync runs, new entries collect in the queue. The next batch takes all of
-// them, up to the limits. So a single entry waits for no timer, and batches grow under
-// load. The order is always: write, fsync, publish the position, notify each Waiter in
-// log order, wake the followers. A Waiter can therefore read its entry at once.
+// While an fsync runs, new entries collect in the queue. The next batch takes all of them, up
+// to the limits. So a single entry waits for no timer, and batches grow under load. The order
+// is always: write, fsync, publish the position, notify each Waiter in log order, wake the
+// followers. A Waiter can therefore read its entry at once.
 //
-// The goroutine locks its thread: all waiters depend on it, and under CPU load the
-// scheduler would otherwise queue it behind them.
+// The goroutine locks its thread: all waiters depend on it, and under CPU load the scheduler
+// would otherwise queue it behind them.
 //
-// Rejected: a timer that lets batches grow (it delays single entries and gains nothing
-// under load), and a second goroutine that notifies waiters during the next fsync
-// (apply would then run beside the next batch's write, and Committed calls are too short
-// to gain from that).
+// Rejected: a timer that lets batches grow. It delays single entries and gains nothing under
+// load.
+//
+// Rejected: a second goroutine that notifies waiters during the next fsync. Events would then
+// be applied beside the next batch's write, and Committed calls are too short to gain from
+// that.
 func (l *Log) commitLoop() {
 	runtime.LockOSThread()
 	defer close(l.done)
@@ -52,8 +54,8 @@ func (l *Log) commitLoop() {
 	}
 }
 
-// commitBatch makes a batch durable and notifies its waiters. full reports that the batch
-// ended its segment.
+// commitBatch writes and fsyncs a batch of entries, and then notifies their waiters. full
+// reports that the batch filled the segment, so that the caller must rotate to the next one.
 func (l *Log) commitBatch(batch []queuedEntry) (full bool, err error) {
 	h := frameHeader{seq: l.end.seq, batch: l.end.seq + 1, at: max(l.opt.Now(), l.at), epoch: l.epoch}
 	l.encodeBatch(h, batch)
@@ -82,7 +84,8 @@ func (l *Log) commitBatch(batch []queuedEntry) (full bool, err error) {
 // Committed.
 const prepareGroup = 16
 
-// notify calls Committed on the waiters of a durable batch.
+// notify tells the waiters of a durable batch that their entries are committed. first is the
+// number of the batch's first entry, `at` the batch's time.
 func notify(batch []queuedEntry, first uint64, at int64) {
 	for len(batch) > 0 {
 		some := batch[:min(prepareGroup, len(batch))]
@@ -100,8 +103,9 @@ func notify(batch []queuedEntry, first uint64, at int64) {
 	}
 }
 
-// encodeBatch writes the batch's records to l.encoded, exactly as in the segment file, and
-// adds each frame to tidwall's batch, which copies it.
+// encodeBatch encodes the batch's entries into l.encoded, exactly as the segment file will
+// have them. It also adds each frame to the batch of the tidwall/wal library, which copies
+// it.
 func (l *Log) encodeBatch(h frameHeader, batch []queuedEntry) {
 	l.encoded = l.encoded[:0]
 	l.writer.batch.Clear()
@@ -126,7 +130,8 @@ func (l *Log) publish(b Batch) {
 	l.stats.Bytes += uint64(b.Bytes)
 }
 
-// rotate continues in the segment that tidwall began during the last batch.
+// rotate makes the segment current that the tidwall/wal library began when the last batch
+// filled the previous one.
 func (l *Log) rotate() error {
 	if err := l.writer.rotate(l.opt.reopenAfter); err != nil {
 		return err
@@ -139,9 +144,9 @@ func (l *Log) rotate() error {
 	return nil
 }
 
-// failForGood stops the log for good. The queue rejects new entries before any waiter learns of
-// the failure; then fail notifies the waiters of the current batch and of all queued
-// entries. After this the log calls no function of the disk.
+// failForGood stops the log after a disk error. First it makes the queue reject new entries.
+// Then it reports the failure to the waiters of the current batch (unacknowledged) and of all
+// queued entries. After this the log calls no function of the disk.
 func (l *Log) failForGood(cause error, unacknowledged []queuedEntry) {
 	err := fmt.Errorf("%w: %w", ErrFailed, cause)
 	l.mu.Lock()

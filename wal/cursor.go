@@ -11,9 +11,9 @@ import (
 // readBuffer is the size of a cursor's buffer. The largest record fits.
 const readBuffer = maxRecord + 4<<10
 
-// cursor reads the records of consecutive segments and checks each record against the
-// one before. It reads no byte at or after limit, because such a byte may not be durable.
-// It owns its file and its buffer.
+// cursor reads the records of consecutive segments and checks that each record follows the
+// one before. It reads no byte at or after limit, because such a byte may not be durable. It
+// owns its file and its buffer.
 type cursor struct {
 	chain orderChecker
 	f     *os.File
@@ -26,7 +26,8 @@ type cursor struct {
 	start, end int // buf[start:end] holds the file's bytes from off on
 }
 
-// openSegmentFile continues in another segment; the cursor takes ownership of f.
+// openSegmentFile makes the cursor continue at the beginning of another segment, whose first
+// entry is seg. The cursor closes f later.
 func (c *cursor) openSegmentFile(f *os.File, seg uint64) {
 	c.close()
 	c.f, c.seg = f, seg
@@ -37,7 +38,8 @@ func (c *cursor) openSegmentFile(f *os.File, seg uint64) {
 	}
 }
 
-// replaceFile continues at the same offset in a file that replaced the current one.
+// replaceFile makes the cursor continue at the same offset in f. It is called when a
+// restarted writer has replaced the segment's file by a copy.
 func (c *cursor) replaceFile(f *os.File) {
 	c.close()
 	c.f = f
@@ -51,13 +53,13 @@ func (c *cursor) close() {
 	}
 }
 
-// nextSeq returns the sequence of the next record.
+// nextSeq returns the number of the entry that the next record must have.
 func (c *cursor) nextSeq() uint64 { return c.chain.seq + 1 }
 
-// nextRecord returns the next record; data stays valid until the following call. io.EOF means
-// that limit is the end of a record, errShort that it is inside a record. Any other error
-// is an invalidFrame, an unknownVersion, or an I/O error. After an error the cursor has not
-// moved.
+// nextRecord returns the next record. data is valid until the following call. io.EOF means
+// that the readable bytes end with a whole record, errShort that they end inside one. Any
+// other error is an invalidFrame, an unknownVersion, or an I/O error. An error does not move
+// the cursor.
 func (c *cursor) nextRecord() (h frameHeader, data []byte, err error) {
 	if c.off == c.limit {
 		return h, nil, io.EOF
@@ -84,7 +86,8 @@ func (c *cursor) nextRecord() (h frameHeader, data []byte, err error) {
 	return h, data, nil
 }
 
-// hasBufferedRecord reports whether the buffer holds the whole next record.
+// hasBufferedRecord reports whether the buffer contains the next record completely, so that
+// reading it needs no disk access.
 func (c *cursor) hasBufferedRecord() bool {
 	size, w := binary.Uvarint(c.buf[c.start:c.end])
 	return w > 0 && size <= uint64(c.end-c.start-w)
@@ -110,8 +113,8 @@ func (c *cursor) fillBuffer() error {
 	return nil
 }
 
-// withPosition converts an error of next into a *DamageError, a *VersionError, or returns
-// it unchanged.
+// withPosition adds the cursor's position to an error of nextRecord. It returns a
+// *DamageError or a *VersionError; other errors stay unchanged.
 func (c *cursor) withPosition(err error) error {
 	var bad invalidFrame
 	var version unknownVersion

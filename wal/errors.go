@@ -32,8 +32,8 @@ var (
 	ErrDamaged = errors.New("damaged")
 )
 
-// DamageError gives the place from which a log is unreadable. Open changes no file when
-// it returns one.
+// DamageError names the place from which on the log cannot be read. If Open returns one, it
+// has changed no file.
 type DamageError struct {
 	Segment uint64 // first sequence of the segment, the name of its file
 	Path    string // of the segment's file; empty if the file is missing
@@ -52,10 +52,11 @@ func (e *DamageError) Error() string {
 		"Restore a backup, or accept the loss of that entry and of all later ones", where, e.Offset, e.Seq, e.Reason)
 }
 
-// Unwrap makes errors.Is(err, ErrDamaged) hold.
+// Unwrap returns ErrDamaged, so that errors.Is(err, ErrDamaged) is true.
 func (e *DamageError) Unwrap() error { return ErrDamaged }
 
-// NoSnapshotError wraps ErrNoSnapshot and gives the error of each snapshot file.
+// NoSnapshotError reports that a folder has no valid snapshot. It lists the error of each
+// invalid snapshot file and wraps ErrNoSnapshot.
 type NoSnapshotError struct {
 	Dir string
 	Bad []BadSnapshot // empty if there are no files
@@ -69,7 +70,7 @@ func (e *NoSnapshotError) Error() string {
 	return text
 }
 
-// Unwrap makes errors.Is hold for ErrNoSnapshot and for each cause.
+// Unwrap returns ErrNoSnapshot and the error of each invalid file, for errors.Is.
 func (e *NoSnapshotError) Unwrap() []error {
 	causes := append(make([]error, 0, 1+len(e.Bad)), ErrNoSnapshot)
 	for _, b := range e.Bad {
@@ -78,7 +79,8 @@ func (e *NoSnapshotError) Unwrap() []error {
 	return causes
 }
 
-// VersionError means that a later version of the program has written to this log.
+// VersionError reports a frame in a format that this program does not know, because a later
+// version of the program wrote it.
 type VersionError struct {
 	Path    string
 	Offset  int64

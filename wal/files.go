@@ -18,7 +18,8 @@ const (
 	filePerm fs.FileMode = 0o600
 )
 
-// syncDir makes the directory's entries durable.
+// syncDir fsyncs a directory, so that created, renamed and deleted files in it survive a
+// crash.
 func syncDir(dir string) error {
 	f, err := os.Open(dir)
 	if err != nil {
@@ -28,8 +29,9 @@ func syncDir(dir string) error {
 	return f.Sync()
 }
 
-// makeDir creates a directory unless it exists, and makes its entry in the parent
-// durable. A parent that this process may not read was created earlier by another user.
+// makeDir creates a directory unless it exists, and fsyncs the parent so that the new name
+// survives a crash. It skips the fsync if this process may not read the parent, because
+// another user created that one earlier.
 func makeDir(dir string) error {
 	if err := os.MkdirAll(dir, dirPerm); err != nil {
 		return err
@@ -41,9 +43,10 @@ func makeDir(dir string) error {
 	return err
 }
 
-// copyFileOver atomically gives path the first size bytes of src: it copies them to a
-// temporary file, fsyncs, renames, and fsyncs the directory. If src and path are the same
-// file, this forces the page cache's content onto the disk.
+// copyFileOver atomically replaces the file at path by the first size bytes of the file
+// source. It writes a temporary file, fsyncs and renames it, and fsyncs the directory. With
+// source equal to path it rewrites the file, which forces the page cache's content onto the
+// disk.
 func copyFileOver(path, source string, size int64) error {
 	in, err := os.Open(source)
 	if err != nil {
@@ -53,7 +56,8 @@ func copyFileOver(path, source string, size int64) error {
 	return writeFile(path, io.LimitReader(in, size), size)
 }
 
-// writeFile atomically gives path the size bytes of content.
+// writeFile atomically replaces the file at path by the content, which must have size bytes.
+// The new file is durable.
 func writeFile(path string, content io.Reader, size int64) error {
 	tmp := filepath.Join(filepath.Dir(path), "copy.tmp")
 	out, err := os.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, filePerm)
@@ -87,9 +91,9 @@ func moveFile(from, to string) error {
 	return syncDir(filepath.Dir(from))
 }
 
-// ReadEpoch returns the log's epoch. The epoch rises when sequences of lost entries may be
-// assigned again (an accepted loss, a restore), so that a reader of the lost entries can
-// detect it.
+// ReadEpoch returns the log's epoch, a number from 1 on. It rises when the numbers of lost
+// entries may be assigned again: after an accepted loss or a restore. A reader of the lost
+// entries detects this by the epoch.
 func ReadEpoch(dir string) (uint32, error) {
 	path := filepath.Join(dir, "EPOCH")
 	text, err := os.ReadFile(path)
@@ -106,7 +110,7 @@ func ReadEpoch(dir string) (uint32, error) {
 	return uint32(epoch), nil
 }
 
-// WriteEpoch sets the epoch of a log that no process has open.
+// WriteEpoch sets the epoch of the log in dir durably. No process may have the log open.
 func WriteEpoch(dir string, epoch uint32) error {
 	text := strconv.FormatUint(uint64(epoch), 10) + "\n"
 	if err := writeFile(filepath.Join(dir, "EPOCH"), strings.NewReader(text), int64(len(text))); err != nil {
@@ -115,7 +119,7 @@ func WriteEpoch(dir string, epoch uint32) error {
 	return nil
 }
 
-// NextEpoch returns the epoch after epoch, or an error after the highest number.
+// NextEpoch returns epoch + 1, or an error if epoch is the highest possible number.
 func NextEpoch(epoch uint32) (uint32, error) {
 	if epoch == math.MaxUint32 {
 		return 0, fmt.Errorf("epoch %d is the highest number and has no successor: find the EPOCH file, claim or fence that holds it, and check whether it was changed", epoch)

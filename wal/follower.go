@@ -9,10 +9,11 @@ import (
 	"pingpost/internal/timer"
 )
 
-// Follower reads entries as the log grows. It is not safe for concurrent use.
+// Follower reads the log's entries and waits for new ones at the end. It is not safe for
+// concurrent use.
 //
-// It retains no segments. A follower more than maxLag bytes behind gets ErrLagged early,
-// instead of finding hours later that its segment was deleted.
+// It does not prevent the deletion of old segments. With more than maxLag unread bytes, Next
+// returns ErrLagged early, and not hours later when its segment was deleted.
 type Follower struct {
 	r    *Reader
 	wait func(ctx context.Context) error
@@ -21,8 +22,8 @@ type Follower struct {
 	log  *Log // nil if another process writes the log
 }
 
-// lagLimit counts the bytes appended since the follower began that it has not read. Bytes from
-// before are not counted: the rebuild of a report may begin far behind, if it catches up.
+// lagLimit counts the unread bytes among those that were appended since a follower began. It
+// ignores older bytes, because the rebuild of a report may begin far behind if it catches up.
 type lagLimit struct {
 	max     int64 // 0: unlimited
 	initial int64 // unread bytes when the follower began
@@ -33,8 +34,8 @@ func (g lagLimit) bytesBehind(written, read int64) int64 {
 	return max(0, written-g.start-max(0, read-g.initial))
 }
 
-// Follow reads this log from entry `from` on, and waits for more entries at its end.
-// maxLag is in bytes; 0 means unlimited.
+// Follow returns a Follower that reads this log from entry `from` on. Next fails with
+// ErrLagged if more than maxLag bytes are unread; 0 means no limit.
 func (l *Log) Follow(from uint64, maxLag int64) (*Follower, error) {
 	r, err := l.NewReader(from)
 	if err != nil {
@@ -82,9 +83,9 @@ func Follow(dir string, from uint64, pollInterval time.Duration) (*Follower, err
 	return &Follower{r: r, wait: wait, stop: func() {}}, nil
 }
 
-// Next returns the next entry, and waits for it if necessary. The error is one of
-// Reader.Next except io.EOF, ErrLagged, the context's error, or, after the last durable
-// entry of a closed or failed log, ErrClosed or ErrFailed.
+// Next returns the next entry, and waits for it if necessary. The error is an error of
+// Reader.Next except io.EOF, ErrLagged, or the context's error. After the last durable entry
+// of a closed or failed log it is ErrClosed or ErrFailed.
 func (f *Follower) Next(ctx context.Context) (Entry, error) {
 	for {
 		if f.lag.max > 0 && f.Lag() > f.lag.max {
@@ -104,8 +105,8 @@ func (f *Follower) Next(ctx context.Context) (Entry, error) {
 	}
 }
 
-// Lag returns the bytes appended since the follower began that it has not read; always 0
-// if another process writes the log.
+// Lag returns how many of the bytes appended since the follower began it has not read. It is
+// always 0 if another process writes the log.
 func (f *Follower) Lag() int64 {
 	if f.log == nil {
 		return 0
@@ -113,7 +114,7 @@ func (f *Follower) Lag() int64 {
 	return f.lag.bytesBehind(f.log.position().total, f.r.read)
 }
 
-// Close ends the follower.
+// Close ends the follower and closes its file.
 func (f *Follower) Close() {
 	f.stop()
 	f.r.Close()
@@ -136,7 +137,8 @@ func (l *Log) closedOrFailedError() error {
 	return ErrClosed
 }
 
-// bytesToRead returns the number of bytes from the beginning of segment first to p.
+// bytesToRead returns the number of log bytes from the beginning of the segment with first
+// entry `first` up to position p.
 func (l *Log) bytesToRead(first uint64, p logPosition) int64 {
 	bytes := p.off
 	segments, err := Segments(l.dir)
@@ -151,8 +153,8 @@ func (l *Log) bytesToRead(first uint64, p logPosition) int64 {
 	return bytes
 }
 
-// wakeFollowers wakes each follower. Only the committer calls it; a follower that is
-// already awake needs no second token.
+// wakeFollowers makes each follower look for new entries. Only the committer calls it. A
+// follower that has not seen the previous wake-up needs no second one.
 func (l *Log) wakeFollowers() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -27,7 +27,7 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 // errShort means that the bytes end inside the record.
 var errShort = errors.New("the file ends inside this record")
 
-// invalidFrame is the reason why bytes are not a valid frame.
+// invalidFrame is the error for bytes that are not a valid frame; its text is the reason.
 type invalidFrame string
 
 func (b invalidFrame) Error() string { return string(b) }
@@ -39,14 +39,15 @@ const (
 	badChecksum = invalidFrame("the checksum does not match")
 )
 
-// unknownVersion is a frame version that this program cannot read.
+// unknownVersion is the error for a frame whose format version this program cannot read.
 type unknownVersion byte
 
 func (v unknownVersion) Error() string {
 	return fmt.Sprintf("the record has format version %d, but this program reads version %d", byte(v), frameVersion)
 }
 
-// frameHeader holds the fields of a frame before its data.
+// frameHeader holds the values that precede an entry's data in the log: number, first entry
+// of its batch, time and epoch.
 type frameHeader struct {
 	seq   uint64
 	batch uint64
@@ -54,7 +55,7 @@ type frameHeader struct {
 	epoch uint32
 }
 
-// recordSize returns the size in a segment of a record with n bytes of data.
+// recordSize returns how many bytes of a segment a record with dataSize bytes of data takes.
 func recordSize(dataSize int) int {
 	return uvarintSize(uint64(headerSize+dataSize)) + headerSize + dataSize
 }
@@ -67,7 +68,8 @@ func uvarintSize(x uint64) int {
 	return n
 }
 
-// appendFrame appends only the frame, without tidwall's length.
+// appendFrame appends one entry in the format of the log (header, checksum, data) to dst. It
+// omits the length that tidwall/wal writes before each frame.
 func appendFrame(dst []byte, h frameHeader, data []byte) []byte {
 	at := len(dst)
 	dst = append(dst, magic[0], magic[1], magic[2], frameVersion)
@@ -80,8 +82,9 @@ func appendFrame(dst []byte, h frameHeader, data []byte) []byte {
 	return append(dst, data...)
 }
 
-// parseRecord reads the record at the beginning of b. data aliases b; n is the size of
-// the record. The error is errShort, an invalidFrame or an unknownVersion.
+// parseRecord parses the record (length and frame) at the beginning of b. data is a part of
+// b; n is the size of the record. The error is errShort if b ends inside the record, an
+// invalidFrame or an unknownVersion.
 func parseRecord(b []byte) (h frameHeader, data []byte, n int, err error) {
 	size, w := binary.Uvarint(b)
 	if w < 0 || (w == 0 && len(b) >= binary.MaxVarintLen64) {
@@ -103,7 +106,7 @@ func parseRecord(b []byte) (h frameHeader, data []byte, n int, err error) {
 	return h, data, w + int(size), err
 }
 
-// parseFrame reads the frame at the beginning of b.
+// parseFrame parses and verifies the frame at the beginning of b. data is a part of b.
 func parseFrame(b []byte) (h frameHeader, data []byte, err error) {
 	if len(b) < headerSize {
 		return h, nil, errShort
@@ -143,8 +146,9 @@ func checksum(head, data []byte) uint32 {
 	return crc32.Update(crc32.Checksum(head, castagnoli), castagnoli, data)
 }
 
-// isVersionByteDamaged reports whether the version byte is damaged: with the current version
-// the checksum matches. Otherwise a later program wrote the frame.
+// isVersionByteDamaged decides why a frame has an unknown version. It returns true if the
+// checksum is valid with the current version in its place, because then the version byte is
+// damaged. Otherwise a later program wrote the frame.
 func isVersionByteDamaged(frame, data []byte) bool {
 	var head [headerSize]byte
 	copy(head[:], frame)
@@ -152,13 +156,15 @@ func isVersionByteDamaged(frame, data []byte) bool {
 	return isChecksumValid(head[:], data)
 }
 
-// orderChecker checks that each frame follows from the one before it.
+// orderChecker checks that each frame follows from the one before it: numbers without gap,
+// and times and epochs that do not decrease.
 type orderChecker struct {
 	frameHeader
 	any bool // header is set: from the last frame, or from the position before the first
 }
 
-// checkNext checks the next frame. startsSegment reports that it is the first in its file.
+// checkNext returns an invalidFrame if the frame with header h does not follow from the one
+// before. startsSegment says that the frame is the first in its file.
 func (c *orderChecker) checkNext(h frameHeader, startsSegment bool) error {
 	switch {
 	case c.any && h.seq != c.seq+1:
@@ -179,15 +185,15 @@ func (c *orderChecker) checkNext(h frameHeader, startsSegment bool) error {
 	return nil
 }
 
-// AppendRecord appends the entry's record to dst, byte for byte as in a segment. So a copy
-// of a log carries the log's own checksums.
+// AppendRecord appends the entry to dst, byte for byte as in a segment. A copy of a log made
+// with it therefore contains the log's own checksums.
 func AppendRecord(dst []byte, e *Entry) []byte {
 	dst = binary.AppendUvarint(dst, uint64(headerSize+len(e.Data)))
 	return appendFrame(dst, frameHeader{seq: e.Seq, batch: e.Batch, at: e.At, epoch: e.Epoch}, e.Data)
 }
 
-// ParseRecord reads the record at the beginning of b and verifies its checksum. The entry's
-// data aliases b; n is the size of the record.
+// ParseRecord parses the record at the beginning of b and verifies its checksum. The entry's
+// data is a part of b; n is the size of the record.
 func ParseRecord(b []byte) (e Entry, n int, err error) {
 	h, data, n, err := parseRecord(b)
 	var version unknownVersion

@@ -13,7 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lockDir locks the folder for one writer.
+// lockDir locks the log's folder, so that only this process writes to it. Closing the
+// returned file releases the lock.
 func lockDir(dir string) (*os.File, error) { return Lock(filepath.Join(dir, "LOCK")) }
 
 // Lock locks a file for this process. The kernel releases the lock when the file is

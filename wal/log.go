@@ -8,14 +8,14 @@ import (
 	"time"
 )
 
-// Log is a log that this process alone has open for writing.
+// Log is an append-only log that this process alone has open for writing.
 //
-// It runs three goroutines: the committer (committer.go), which alone writes entries; the
-// archiver (archive.go), which moves and deletes old segments; and the scrubber
-// (scrub.go), which ends after one pass. Close ends them.
+// It runs three goroutines. The committer (committer.go) alone writes entries. The archiver
+// (archiver.go) moves and deletes old segments. The scrubber (scrub.go) checks old segments
+// once and ends. Close ends all three.
 //
-// Locks: queue.mu, mu, archiver.mu and verified.mu are each held for a few lines, never
-// two at once, and never during a disk operation.
+// Locks: queue.mu, mu, archiver.mu and verified.mu are each held for a few lines, never two
+// at once, and never during a disk operation.
 type Log struct {
 	dir      string
 	opt      Options
@@ -46,7 +46,8 @@ type Log struct {
 	closeErr  error
 }
 
-// logPosition is the end of the durable part of the log.
+// logPosition is the end of the durable part of the log: everything before it survives a
+// crash.
 type logPosition struct {
 	seq   uint64
 	at    int64
@@ -55,10 +56,10 @@ type logPosition struct {
 	total int64  // bytes that became durable since Open
 }
 
-// Open opens the log in dir, creates missing folders, and locks dir. It checks all entries
-// from opt.From on, cuts a torn tail (with a copy under damage/), and rewrites the last
-// segment. The error is ErrLocked, ErrForeign or ErrDamaged by errors.Is, a *VersionError,
-// or an I/O error; the log is then unchanged.
+// Open opens the log in dir for writing. It creates missing folders and locks dir. It checks
+// all entries from opt.From on, cuts off an unfinished last write (with a copy under
+// damage/), and rewrites the last segment. The error wraps ErrLocked, ErrForeign or
+// ErrDamaged, or is a *VersionError or an I/O error; the log is then unchanged.
 func Open(dir string, opt Options) (*Log, error) {
 	opt = opt.withDefaults()
 	for _, d := range []string{dir, logDir(dir)} {
@@ -115,9 +116,10 @@ func openLocked(dir string, opt Options) (*Log, error) {
 	return l, nil
 }
 
-// Append queues an entry. The caller must not change data until w has been notified; w may
-// be nil. Append allocates no memory and never waits for the disk. The error is ErrBusy,
-// ErrFailed, ErrClosed, ErrEmpty or ErrTooLarge; w then gets no call.
+// Append queues an entry for the committer and returns without waiting for the disk. The log
+// notifies w, which may be nil, when the entry is durable. The caller must not change data
+// before that. Append allocates no memory. After an error (ErrBusy, ErrFailed, ErrClosed,
+// ErrEmpty or ErrTooLarge) w gets no call.
 func (l *Log) Append(data []byte, w Waiter) error {
 	if len(data) == 0 {
 		return ErrEmpty
@@ -128,9 +130,9 @@ func (l *Log) Append(data []byte, w Waiter) error {
 	return l.queue.enqueue(data, w)
 }
 
-// Do runs f on the committer's goroutine between two batches, with the last durable
-// sequence and its batch's time, and returns after f. At that moment all entries up to seq
-// have been notified, and no later entry. A Waiter must not call Do.
+// Do runs f on the committer's goroutine between two batches and returns after f. f receives
+// the number and the time of the last durable entry. At that moment the waiters of all
+// entries up to seq were notified, and of no later entry. A Waiter must not call Do.
 func (l *Log) Do(f func(seq uint64, at int64)) error {
 	done, err := l.queue.enqueueCall(f)
 	if err != nil {
@@ -139,31 +141,34 @@ func (l *Log) Do(f func(seq uint64, at int64)) error {
 	return <-done
 }
 
-// Durable returns the last durable sequence, 0 in a new log, and its batch's time.
+// Durable returns the number of the last durable entry (0 in a new log) and the time of its
+// batch in unix nanoseconds.
 func (l *Log) Durable() (seq uint64, at int64) {
 	p := l.position()
 	return p.seq, p.at
 }
 
-// Epoch returns the log's epoch: see ReadEpoch.
+// Epoch returns the log's epoch, which rises when the numbers of lost entries may be assigned
+// again. See ReadEpoch.
 func (l *Log) Epoch() uint32 { return l.epoch }
 
 // Dir returns the folder that was passed to Open.
 func (l *Log) Dir() string { return l.dir }
 
-// Failed returns a channel that closes when the log fails; Err then returns the cause.
+// Failed returns a channel that closes when the log fails for good. Err then returns the
+// cause.
 func (l *Log) Failed() <-chan struct{} { return l.failed }
 
 // Err returns nil while the log works. After a failure it returns an error that wraps
-// ErrFailed and names the cause.
+// ErrFailed and contains the cause.
 func (l *Log) Err() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.failure
 }
 
-// Close commits the queued entries, ends the goroutines and unlocks the folder. On a
-// failed log it writes no segment and returns the failure.
+// Close commits the queued entries, ends the log's goroutines and unlocks the folder. If the
+// log has failed, Close writes nothing more and returns the failure.
 func (l *Log) Close() error {
 	l.closeOnce.Do(func() {
 		l.queue.close()

@@ -14,11 +14,10 @@ import (
 // ErrNoEntry means that the log has no durable entry with that sequence yet.
 var ErrNoEntry = errors.New("log: no such entry")
 
-// EntryAt returns one durable entry; the caller owns its data. It reads the segment that
-// holds the entry from its beginning, so a call costs reading and checking half a segment
-// on average: use it for occasional lookups. It blocks no writer, works after Close, and
-// is safe for concurrent use. The error is ErrNoEntry, ErrGone, a *DamageError, a
-// *VersionError, or an I/O error.
+// EntryAt returns the durable entry with number seq; the caller owns its data. It reads the
+// entry's segment from the beginning, half a segment on average, so use it for occasional
+// lookups. It blocks no writer, works after Close, and is safe for concurrent use. The error
+// is ErrNoEntry, ErrGone, a *DamageError, a *VersionError, or an I/O error.
 func (l *Log) EntryAt(seq uint64) (Entry, error) {
 	if last := l.position().seq; seq == 0 || seq > last {
 		return Entry{}, fmt.Errorf("cannot read log entry %d; the last entry is %d: %w", seq, last, ErrNoEntry)
@@ -48,9 +47,9 @@ var atBuffers = sync.Pool{New: func() any {
 	return &buf
 }}
 
-// segmentWithEntry returns the name of the segment that holds a durable entry, or false if the
-// entry is older than the history. Rejected: listing the folders, which takes time in
-// proportion to the archive.
+// segmentWithEntry returns the first entry, and so the name, of the segment that contains the
+// durable entry seq. ok is false if that segment was deleted. Rejected: listing the folders,
+// which takes time in proportion to the archive.
 func (a *archiver) segmentWithEntry(seq uint64) (first uint64, ok bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -66,10 +65,10 @@ func (a *archiver) segmentWithEntry(seq uint64) (first uint64, ok bool) {
 	return 0, false
 }
 
-// NewReaderSince returns a reader of every retained entry whose batch's time is at (unix
-// nanoseconds) or later. It returns some older entries first, less than a segment of them.
-// Time never goes back in a log, so a binary search over the first entries of segments
-// finds the start. The reader has the properties of NewReader'a.
+// NewReaderSince returns a reader of all entries that still exist with a time at or after
+// `at` (unix nanoseconds). The reader first returns some older entries, less than a segment
+// of them. Times never decrease in a log, so a binary search over the first entries of
+// segments finds the start. Otherwise the reader is like that of NewReader.
 func (l *Log) NewReaderSince(at int64) (*Reader, error) {
 	first, err := l.archiver.lastSegmentBefore(at)
 	if err != nil {
@@ -82,9 +81,9 @@ func (l *Log) NewReaderSince(at int64) (*Reader, error) {
 	return r, err
 }
 
-// lastSegmentBefore returns the last segment that begins before the time at, or the oldest
-// segment. A segment deleted meanwhile began before all others; a segment without entries
-// has no entry before at.
+// lastSegmentBefore returns the first entry of the last segment that begins before time `at`,
+// or else of the oldest segment. The search treats a segment that was just deleted as older,
+// and one without entries as later.
 func (a *archiver) lastSegmentBefore(at int64) (first uint64, err error) {
 	a.mu.Lock()
 	firsts := slices.Concat(a.archived, a.live)

@@ -5,10 +5,11 @@ import (
 	"time"
 )
 
-// Waiter receives the result of an Append, on the committer's goroutine and in log order.
-// Its methods must not block, and must not wait for Append, Do or Close. It is an alias of
-// an unnamed interface, so that a package that must not import this one can declare the
-// same type.
+// Waiter receives the result of an Append, on the committer's goroutine and in log order. Its
+// methods must not block, and must not wait for Append, Do or Close.
+//
+// Waiter is an alias of an unnamed interface. A package that must not import this one can
+// therefore declare the same type.
 type Waiter = interface {
 	// Committed reports that the entry is durable as number seq; at is its batch's time
 	// in unix nanoseconds.
@@ -18,9 +19,9 @@ type Waiter = interface {
 	Failed(err error)
 }
 
-// preparer is a Waiter that can prefetch the memory that Committed needs. The committer
-// calls Prepare for a group of waiters before the first Committed of the group, so that
-// the processor fetches for all of them at once.
+// preparer is implemented by a Waiter that can prefetch the memory that Committed needs. The
+// committer calls Prepare for a group of waiters before the first Committed of the group. The
+// processor then fetches the memory for all of them at once.
 type preparer interface{ Prepare() }
 
 // Options configures Open. The zero value is valid.
@@ -57,9 +58,9 @@ type Options struct {
 	reopenAfter int // rotations after which tidwall's log is reopened
 }
 
-// Batch describes the entries of one fsync. If the batch ended a segment, the library wrote,
-// fsynced and began the next file in one call: Sync then holds the whole time, and Write
-// is 0.
+// Batch measures one fsync and the entries that it made durable. If the batch ended a
+// segment, the library wrote, fsynced and began the next file in one call. Sync is then the
+// whole time, and Write is 0.
 type Batch struct {
 	Entries int
 	Bytes   int // of records
@@ -67,8 +68,8 @@ type Batch struct {
 	Sync    time.Duration
 }
 
-// Faults simulates a failing disk. Each function that is set runs before the real call; if
-// it returns an error, the log handles that error instead.
+// Faults lets tests simulate a failing disk. Each function that is set runs before the real
+// call. If it returns an error, the log behaves as if the disk had returned it.
 type Faults struct {
 	// Write receives the size of a batch. If it returns an error, the first `written` bytes
 	// of the batch reach the file.
@@ -79,7 +80,8 @@ type Faults struct {
 	SyncDir func() error
 }
 
-// isNewLog reports whether the caller expects a log without entries.
+// isNewLog reports whether the caller expects the folder to have no log entries yet: no
+// snapshot and no earlier entry is known.
 func (o Options) isNewLog() bool { return o.From <= 1 && o.AtLeast == 0 }
 
 func (o Options) withDefaults() Options {
@@ -104,8 +106,9 @@ func setIfNotPositive(field *int, defaultValue int) {
 	}
 }
 
-// monotonicClock returns a clock that starts at the current wall time and advances
-// monotonically, so that setting the machine's clock does not affect it.
+// monotonicClock returns a clock in unix nanoseconds. It starts at the current time and then
+// advances independently of the machine's clock, so that setting that clock does not affect
+// it.
 func monotonicClock() func() int64 {
 	start := time.Now()
 	wall := start.UnixNano()

@@ -13,10 +13,10 @@ import (
 // committer's fsync waits until the disk has finished such a piece.
 const PacedPiece = 128 << 10
 
-// WritePaced writes data at the file's offset in pieces of PacedPiece bytes and flushes
-// each piece before the next, at no more than bytesPerSecond (0 or less: unlimited). One
-// large fsync at the end would delay the committer's fsync by tens of milliseconds. The
-// caller still fsyncs the file.
+// WritePaced appends data at the file's current offset, at most bytesPerSecond (0 or less:
+// unlimited). It writes pieces of PacedPiece bytes and flushes each before the next, because
+// one large fsync at the end would delay the committer's fsync by tens of milliseconds. The
+// caller must still fsync the file.
 func WritePaced(f *os.File, data []byte, bytesPerSecond int64) error {
 	pace := newThrottle(bytesPerSecond)
 	off, err := f.Seek(0, io.SeekCurrent)
@@ -33,9 +33,9 @@ func WritePaced(f *os.File, data []byte, bytesPerSecond int64) error {
 	return err
 }
 
-// FlushPaced flushes ranges of a file, given by offset and length, with the pieces and
-// the rate of WritePaced. A range that is already on the disk costs little more than its
-// share of the rate. The caller still fsyncs the file.
+// FlushPaced flushes parts of a file to the disk, piece by piece and at most bytesPerSecond,
+// like WritePaced. Each range is an offset and a length. A range that is already on the disk
+// costs little more than its share of the rate. The caller must still fsync the file.
 func FlushPaced(f *os.File, ranges iter.Seq2[int64, int64], bytesPerSecond int64) error {
 	pace := newThrottle(bytesPerSecond)
 	for off, left := range ranges {
@@ -63,7 +63,8 @@ func newThrottle(bytesPerSecond int64) *throttle {
 	return &throttle{rate: max(bytesPerSecond, 0), start: time.Now()}
 }
 
-// waitForBytes accounts for n more bytes and waits until they fit the rate, or until lift closes.
+// waitForBytes counts the bytes just read or written, and sleeps until they fit the rate. It
+// returns at once when the channel lift is closed.
 func (p *throttle) waitForBytes(bytes int) {
 	select {
 	case <-p.lift:
@@ -71,8 +72,8 @@ func (p *throttle) waitForBytes(bytes int) {
 	}
 }
 
-// delayForBytes accounts for n more bytes and returns the time to wait. Idle time gives no credit
-// for a later burst.
+// delayForBytes counts the bytes just read or written and returns how long to sleep for them.
+// Idle time gives no credit for a later burst.
 func (p *throttle) delayForBytes(bytes int) time.Duration {
 	if p.rate == 0 {
 		return 0

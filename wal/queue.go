@@ -6,17 +6,18 @@ import (
 	"time"
 )
 
-// queue holds entries between Append and the committer, first in first out, in a
-// preallocated ring, so that Append allocates no memory.
+// queue holds entries between Append and the committer, first in first out, in a preallocated
+// ring, so that Append allocates no memory.
 //
-// mu guards all fields but wake. Only the committer calls take and committed. If the queue
-// is empty, take sets idle and sleeps on wake; the next put or call clears idle and wakes
-// it. So wake holds at most one token, and no Append uses the channel while the
-// committer is busy.
+// mu guards all fields but wake. Only the committer calls dequeueBatch and
+// markBatchCommitted. If the queue is empty, dequeueBatch sets idle and sleeps on wake. The
+// next enqueue or enqueueCall clears idle and wakes it. So wake holds at most one token, and
+// no Append uses the channel while the committer is busy.
 //
-// Rejected: a channel of entries (a lock and a wake-up for each receive), and two swapped
-// slices (a swap of 300 entries leaves a batch of 44 after one of 256, and later entries
-// wait for a third batch).
+// Rejected: a channel of entries, which needs a lock and a wake-up for each receive.
+//
+// Rejected: two swapped slices. A swap of 300 entries leaves a batch of 44 after one of 256,
+// and later entries wait for a third batch.
 type queue struct {
 	maxBytes int
 	start    time.Time // origin of item.since
@@ -33,15 +34,15 @@ type queue struct {
 	wake     chan struct{}
 }
 
-// queuedEntry is a queued entry. The caller of Append must not change data until waiter has been
-// notified.
+// queuedEntry is an entry that waits for the committer, since the given time. The caller of
+// Append must not change data until waiter has been notified.
 type queuedEntry struct {
 	data   []byte
 	waiter Waiter
 	since  time.Duration
 }
 
-// queuedCall is a function to run between two batches.
+// queuedCall is a function that Log.Do has queued. The committer runs it between two batches.
 type queuedCall struct {
 	f    func(seq uint64, at int64)
 	done chan error
@@ -56,8 +57,8 @@ func newQueue(entries, bytes int) *queue {
 	}
 }
 
-// enqueue appends an entry. The error is ErrBusy if the queue is full, or the reason why the
-// queue is closed.
+// enqueue adds an entry to the queue. The error is ErrBusy if the queue is full, and the
+// reason if the queue is closed.
 func (q *queue) enqueue(data []byte, w Waiter) error {
 	since := time.Since(q.start)
 	q.mu.Lock()
@@ -77,8 +78,8 @@ func (q *queue) enqueue(data []byte, w Waiter) error {
 	return nil
 }
 
-// enqueueCall queues a function. done receives one value: nil after the function has run, or the
-// reason why it never will.
+// enqueueCall queues a function for the committer. The channel done receives one value: nil
+// after the function has run, or the reason why it never will.
 func (q *queue) enqueueCall(f func(seq uint64, at int64)) (done chan error, err error) {
 	q.mu.Lock()
 	if q.end != nil {
@@ -92,7 +93,7 @@ func (q *queue) enqueueCall(f func(seq uint64, at int64)) (done chan error, err 
 	return done, nil
 }
 
-// close rejects new entries; take still returns the queued ones.
+// close makes the queue reject new entries. dequeueBatch still returns the queued ones.
 func (q *queue) close() {
 	q.mu.Lock()
 	if q.end == nil {
@@ -101,7 +102,8 @@ func (q *queue) close() {
 	q.unlockAndWake()
 }
 
-// failAll rejects new entries with err, and returns all queued entries and calls.
+// failAll makes the queue reject new entries with err. It removes and returns all queued
+// entries and calls, so that the caller can report the failure to them.
 func (q *queue) failAll(err error) (items []queuedEntry, calls []queuedCall) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -124,10 +126,10 @@ func (q *queue) unlockAndWake() {
 	}
 }
 
-// dequeueBatch waits for work and appends the next batch to dst: at most maxItems entries and,
-// unless the first record alone is larger, at most maxBytes of records. The batch ends
-// with the record that fills bytesLeft, the rest of the segment. Both results are empty
-// after the queue is closed and drained.
+// dequeueBatch waits for work, then removes the next batch from the queue and appends it to
+// dst. A batch has at most maxItems entries and, unless its first record alone is larger, at
+// most maxBytes of records. It also ends with the record that fills bytesLeft, the rest of
+// the segment. Both results are empty after the queue is closed and drained.
 func (q *queue) dequeueBatch(dst []queuedEntry, maxItems, maxBytes, bytesLeft int) ([]queuedEntry, []queuedCall) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -156,15 +158,16 @@ func (q *queue) dequeueBatch(dst []queuedEntry, maxItems, maxBytes, bytesLeft in
 	return dst, calls
 }
 
-// markBatchCommitted records that the last batch is durable and its waiters have been notified.
+// markBatchCommitted records that the last batch is durable and its waiters were notified, so
+// that countQueued no longer counts its age.
 func (q *queue) markBatchCommitted() {
 	q.mu.Lock()
 	q.flying = false
 	q.mu.Unlock()
 }
 
-// countQueued returns the number and bytes of queued entries, and the age of the oldest entry
-// that is not durable yet.
+// countQueued returns the number and the bytes of the queued entries. delay is the age of the
+// oldest entry that is not durable yet.
 func (q *queue) countQueued() (entries, bytes int, delay time.Duration) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -177,8 +180,8 @@ func (q *queue) countQueued() (entries, bytes int, delay time.Duration) {
 	return q.n, q.bytes, delay
 }
 
-// popOldestLocked removes the first item and clears its slot, so that the ring does not keep the
-// entry in memory. The caller decrements n.
+// popOldestLocked removes and returns the oldest entry. It clears the entry's slot, so that
+// the ring does not keep the data in memory. The caller holds mu and decrements n.
 func (q *queue) popOldestLocked() queuedEntry {
 	it := q.ring[q.head]
 	q.ring[q.head] = queuedEntry{}

@@ -18,9 +18,9 @@ type Entry struct {
 
 // Reader streams entries in order, first from the archive, then from the live segments,
 // through a buffer of 1 MB. It takes no lock, blocks no writer and does not prevent the
-// deletion of a file. It is not safe for concurrent use.
+// deletion of a segment. It is not safe for concurrent use.
 //
-// It never reads past the durable end: a crash may remove bytes that no fsync has covered,
+// It never reads past the durable end. A crash may remove bytes that no fsync has covered,
 // and a caller must not act on an entry that can disappear.
 type Reader struct {
 	dir  string
@@ -39,8 +39,8 @@ func NewReader(dir string, from uint64) (*Reader, error) {
 	return openReader(dir, from, &dirSource{dir: dir})
 }
 
-// NewReader reads this log up to Durable, from entry `from` on; 0 means the oldest entry.
-// It works after Close.
+// NewReader returns a reader of this log's durable entries from number `from` on; 0 means the
+// oldest entry. It works after Close.
 func (l *Log) NewReader(from uint64) (*Reader, error) {
 	return openReader(l.dir, from, liveSource{l})
 }
@@ -67,8 +67,9 @@ func openReader(dir string, from uint64, src segmentSource) (*Reader, error) {
 	return r, nil
 }
 
-// Next returns the next entry, or io.EOF at the current end; call it again when the log
-// has grown. Other errors are ErrGone, *DamageError, *VersionError, or an I/O error.
+// Next returns the next entry, or io.EOF at the log's current end. After io.EOF, call it
+// again when the log has grown. Other errors are ErrGone, *DamageError, *VersionError, or an
+// I/O error.
 func (r *Reader) Next() (Entry, error) {
 	for {
 		h, data, err := r.nextRecord()
@@ -82,18 +83,19 @@ func (r *Reader) Next() (Entry, error) {
 	}
 }
 
-// Ready reports whether the next entry is in memory already. Next then does not overwrite
-// the data of the entries before it.
+// Ready reports whether the next entry is in memory already. If so, the following Next does
+// not overwrite the data of earlier entries.
 func (r *Reader) Ready() bool { return r.cur.hasBufferedRecord() }
 
-// Position returns the place where Next continues: the segment's name, and the offset.
+// Position returns where the next entry begins: the name (first entry) of its segment, and
+// the offset in the file.
 func (r *Reader) Position() (segment uint64, offset int64) { return r.cur.seg, r.cur.off }
 
-// BytesRead returns the number of bytes of records read, including records before the first
-// requested entry.
+// BytesRead returns the total size of the records that the reader has read. It includes the
+// records of the first segment before the first requested entry.
 func (r *Reader) BytesRead() int64 { return r.read }
 
-// Close closes the file.
+// Close closes the reader's file. Later calls of Next fail.
 func (r *Reader) Close() { r.cur.close(); r.fail = fs.ErrClosed }
 
 func (r *Reader) nextRecord() (frameHeader, []byte, error) {
@@ -128,8 +130,9 @@ func (r *Reader) nextRecord() (frameHeader, []byte, error) {
 	}
 }
 
-// tailError converts the error of an incomplete record: io.EOF at the unfinished end of
-// the log, otherwise damage.
+// tailError explains an incomplete or invalid record at the end of the readable bytes. It
+// returns io.EOF if the record may still be completed, otherwise the damage. sealed says that
+// a later segment exists, so that the record never will be completed.
 func (r *Reader) tailError(err error, sealed bool) error {
 	blamed := r.cur.withPosition(err)
 	var damage *DamageError
@@ -139,7 +142,7 @@ func (r *Reader) tailError(err error, sealed bool) error {
 	return r.src.resolveDamage(damage)
 }
 
-// moveToSegment opens the segment whose first entry is first.
+// moveToSegment makes the reader continue in the segment whose first entry is `first`.
 func (r *Reader) moveToSegment(first uint64) error {
 	if r.cur.f != nil && first == r.cur.seg {
 		return r.cur.withPosition(invalidFrame("the segment is empty, but a later one exists"))
@@ -155,8 +158,8 @@ func (r *Reader) moveToSegment(first uint64) error {
 	return nil
 }
 
-// missingSegmentError returns the reason for a missing segment: ErrGone if its history was deleted
-// (the oldest segments go first), otherwise damage.
+// missingSegmentError explains why a segment does not exist. It returns ErrGone if all
+// segments up to it were deleted as too old, otherwise a *DamageError.
 func (r *Reader) missingSegmentError(first uint64) error {
 	segments, err := Segments(r.dir)
 	if err != nil {

@@ -8,7 +8,8 @@ import (
 	"os"
 )
 
-// segmentSource determines how far a reader may read a segment.
+// segmentSource tells a reader how far it may read a segment, depending on which process
+// writes the log.
 type segmentSource interface {
 	// refreshLimit raises c.limit. sealed reports that the segment has ended because
 	// another one has begun.
@@ -18,7 +19,8 @@ type segmentSource interface {
 	resolveDamage(d *DamageError) error
 }
 
-// liveSource is a log that this process writes.
+// liveSource is the segmentSource for a log that this process writes. Its position is known
+// in memory.
 type liveSource struct{ log *Log }
 
 func (s liveSource) refreshLimit(c *cursor) (sealed bool, err error) {
@@ -40,7 +42,8 @@ func (s liveSource) refreshLimit(c *cursor) (sealed bool, err error) {
 
 func (s liveSource) resolveDamage(d *DamageError) error { return d }
 
-// dirSource is a log that another process may be writing.
+// dirSource is the segmentSource for a log that another process may be writing. It finds out
+// the state from the files.
 type dirSource struct {
 	dir    string
 	newest uint64 // newest live segment found; later listings never return an older one
@@ -69,8 +72,8 @@ func (s *dirSource) refreshLimit(c *cursor) (sealed bool, err error) {
 	return sealed, nil
 }
 
-// findNewestSegment lists the live segments. A reader with many segments to read lists them once
-// for all: a listing for each would cost the square of their number.
+// findNewestSegment updates s.newest from a listing of the live segments. The result serves
+// many segments: a listing for each would cost the square of their number.
 func (s *dirSource) findNewestSegment() error {
 	live, err := listSequenceNames(logDir(s.dir), "")
 	if err != nil {
@@ -82,8 +85,9 @@ func (s *dirSource) findNewestSegment() error {
 	return nil
 }
 
-// reopenIfReplaced switches to the file by which a restarted writer has replaced this one.
-// Up to the cursor's offset both have the same content.
+// reopenIfReplaced checks whether a restarted writer has replaced the segment's file by a
+// copy, and makes the cursor continue in the copy. Up to the cursor's offset both have the
+// same content.
 func (s *dirSource) reopenIfReplaced(c *cursor) error {
 	f, err := openSegmentOrArchived(s.dir, c.seg)
 	if errors.Is(err, fs.ErrNotExist) {

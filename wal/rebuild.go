@@ -8,13 +8,13 @@ import (
 	"os"
 )
 
-// Rebuilder writes a log from entries of another one, with their sequences, batches, times
-// and epochs, so that each record is a copy of the original. The folder must not contain a
-// log. It is not safe for concurrent use.
+// Rebuilder writes a log from the entries of another log, for example of a backup. Each
+// record is an exact copy, with its number, batch, time and epoch. The folder must not
+// contain a log. It is not safe for concurrent use.
 //
-// It writes segments itself instead of using a Log, because a Log assigns sequences, times
-// and epochs, and fsyncs for waiters. A rebuild has no waiters: after a crash it starts
-// again, in a folder that no process serves.
+// It writes segments itself instead of using a Log, because a Log assigns numbers, times and
+// epochs, and fsyncs for waiters. A rebuild has no waiters: after a crash it starts again, in
+// a folder that no process serves.
 type Rebuilder struct {
 	dir   string
 	size  int // bytes at which a segment ends
@@ -25,7 +25,8 @@ type Rebuilder struct {
 	buf   []byte
 }
 
-// NewRebuilder begins a log in dir whose first entry has number first, from 1 on.
+// NewRebuilder begins a log in dir whose first entry has the number `first`, which is 1 or
+// more.
 func NewRebuilder(dir string, first uint64) (*Rebuilder, error) {
 	if first == 0 {
 		return nil, errors.New("BUG: the first entry of a log has number 1 or more")
@@ -41,8 +42,8 @@ func NewRebuilder(dir string, first uint64) (*Rebuilder, error) {
 	return b, err
 }
 
-// Append adds the next entry. The error is an I/O error, or the reason why the entry does
-// not follow from the one before.
+// Append adds the next entry to the log. The error is an I/O error, or the reason why the
+// entry does not follow from the one before.
 func (b *Rebuilder) Append(e *Entry) error {
 	if b.tail >= b.size && e.Batch == e.Seq {
 		if err := errors.Join(b.finishSegment(), b.startSegment(e.Seq)); err != nil {
@@ -64,12 +65,13 @@ func (b *Rebuilder) Append(e *Entry) error {
 	return nil
 }
 
-// Close makes the log durable, with epoch or the last entry's epoch if that is higher.
+// Close makes the log durable and sets its epoch: to epoch, or to the last entry's epoch if
+// that is higher.
 func (b *Rebuilder) Close(epoch uint32) error {
 	return errors.Join(b.finishSegment(), syncDir(logDir(b.dir)), WriteEpoch(b.dir, max(epoch, b.chain.epoch)))
 }
 
-// Abort stops the rebuild and leaves its files.
+// Abort stops the rebuild. It leaves the files, which the caller removes.
 func (b *Rebuilder) Abort() { b.f.Close() }
 
 func (b *Rebuilder) startSegment(first uint64) (err error) {
@@ -88,8 +90,8 @@ func (b *Rebuilder) finishSegment() error {
 	return nil
 }
 
-// CheckSnapshot reads the bytes of a snapshot file to their end and verifies them. The
-// result's Path is empty.
+// CheckSnapshot verifies a snapshot by reading all bytes of its file from r. The result's
+// Path is empty.
 func CheckSnapshot(r io.Reader) (SnapshotInfo, error) {
 	blocks := newBlockReader(r)
 	info, err := checkBlocks("", &blocks, newThrottle(0))
@@ -99,8 +101,8 @@ func CheckSnapshot(r io.Reader) (SnapshotInfo, error) {
 	return info, nil
 }
 
-// PutSnapshot writes a snapshot, given the bytes of its file, to a folder that no process
-// serves yet. It verifies and fsyncs the file before the file gets a snapshot's name.
+// PutSnapshot copies a snapshot file from content into a folder that no process serves yet.
+// It verifies and fsyncs the file before the file gets a snapshot's name.
 func PutSnapshot(dir string, content io.Reader) (SnapshotInfo, error) {
 	if err := makeDir(snapshotDir(dir)); err != nil {
 		return SnapshotInfo{}, fmt.Errorf("cannot write a snapshot: %w", err)

@@ -8,12 +8,12 @@ import (
 	"path/filepath"
 )
 
-// recoverTail finds the end of the intact log in dir, cuts a torn tail, and rewrites the
-// last segment. The caller holds the lock.
+// recoverTail finds the end of the intact log in dir, cuts off an unfinished last write, and
+// rewrites the last segment. The caller holds the lock of dir.
 //
-// It rewrites the segment even if no tail is torn. After a failed fsync the page cache
-// still shows bytes, marked clean, that the disk does not have; a restart that trusted
-// them would lose them at the next power loss. A copy is dirty, so its fsync writes it.
+// It rewrites the segment even if nothing is cut off. After a failed fsync the page cache
+// still shows bytes, marked clean, that the disk does not have. A restart that trusted them
+// would lose them at the next power loss. A copy is dirty, so its fsync writes it.
 func recoverTail(dir string, opt Options) (logEnd, error) {
 	if err := rejectForeignNames(dir); err != nil {
 		return logEnd{}, err
@@ -54,9 +54,9 @@ func recoverTail(dir string, opt Options) (logEnd, error) {
 	return end, err
 }
 
-// ensureLiveSegment creates the first segment of a new log. It does nothing if the log has a
-// live segment, and reports damage if only an archive or a snapshot exists.
-func ensureLiveSegment(dir string, segments *[]Segment, opt Options) error {
+// createFirstSegment creates the first segment of a new log and adds it to the list. For a
+// log that must already have entries but has no live segment, it returns a *DamageError.
+func createFirstSegment(dir string, segments *[]Segment, opt Options) error {
 	n := len(*segments)
 	if n > 0 && !(*segments)[n-1].Archived {
 		return nil
@@ -75,8 +75,9 @@ func ensureLiveSegment(dir string, segments *[]Segment, opt Options) error {
 	return nil
 }
 
-// createNextSegment creates the segment after a full one, so that tidwall's log never
-// rotates in the middle of the first batch.
+// createNextSegment creates an empty segment after a last one that has reached size bytes,
+// and moves end to it. Otherwise the tidwall/wal library would rotate in the middle of the
+// first batch.
 func createNextSegment(dir string, end *logEnd, size int) error {
 	if end.size < int64(size) {
 		return nil
@@ -97,7 +98,8 @@ func createSegment(path string) error {
 	return nil
 }
 
-// copyTornSegment copies the damaged segment to damage/ before its torn tail is cut.
+// copyTornSegment saves a copy of the last segment under damage/ before recoverTail cuts off
+// its unfinished last write (the torn tail). It logs the cut.
 func copyTornSegment(dir string, end logEnd, torn *DamageError, opt Options) error {
 	if err := makeDir(damageDir(dir)); err != nil {
 		return err

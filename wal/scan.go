@@ -8,7 +8,8 @@ import (
 	"os"
 )
 
-// logEnd is the end of the intact part of a log.
+// logEnd describes the end of the intact part of a log, as a scan of its segments has found
+// it.
 type logEnd struct {
 	chain    orderChecker
 	seg      Segment // the last one
@@ -16,9 +17,11 @@ type logEnd struct {
 	fileSize int64   // size of its file
 }
 
-// readSegments reads segments from the one that holds entry from-1 on, so that time and epoch
-// continue from that entry. The error is a *DamageError (with Torn set for a torn tail),
-// a *VersionError, or an I/O error. On damage the result is the end before it.
+// readSegments checks the segments that contain entry from-1 and all later ones, and calls
+// `each`, if set, for their entries. It begins one entry early, so that time and epoch are
+// checked from that entry on. The error is a *DamageError (with Torn set for an unfinished
+// last write), a *VersionError, or an I/O error. After damage the result is the end of the
+// intact part.
 func readSegments(segments []Segment, from uint64, each func(frameHeader, []byte)) (logEnd, error) {
 	var end logEnd
 	var c cursor
@@ -53,7 +56,8 @@ func readSegments(segments []Segment, from uint64, each func(frameHeader, []byte
 	return end, nil
 }
 
-// misplacedError describes segment s, found where entry due should begin.
+// misplacedError describes why segment s cannot follow its predecessor: the next segment
+// should begin with entry due.
 func misplacedError(s Segment, due uint64) *DamageError {
 	if s.First > due {
 		return &DamageError{Segment: due, Seq: due, Reason: fmt.Sprintf("the segment is missing; the next one begins with entry %d", s.First)}
@@ -64,7 +68,8 @@ func misplacedError(s Segment, due uint64) *DamageError {
 	}
 }
 
-// readSegment reads one segment to its end.
+// readSegment opens segment s with the cursor c and checks it to its end. It calls `each`, if
+// set, for its entries.
 func readSegment(c *cursor, s Segment, each func(frameHeader, []byte)) error {
 	f, err := os.Open(s.Path)
 	if err != nil {
@@ -74,7 +79,8 @@ func readSegment(c *cursor, s Segment, each func(frameHeader, []byte)) error {
 	return readOpenedSegment(c, each)
 }
 
-// readOpenedSegment reads the segment that c has entered to the end of the file.
+// readOpenedSegment checks the segment that the cursor c has opened, to the end of the file.
+// It calls `each`, if set, for its entries.
 func readOpenedSegment(c *cursor, each func(frameHeader, []byte)) error {
 	info, err := c.f.Stat()
 	if err != nil {
@@ -95,10 +101,11 @@ func readOpenedSegment(c *cursor, each func(frameHeader, []byte)) error {
 	}
 }
 
-// classifyDamage sets d.Torn if damage in the last segment is a torn tail. The disk may write
-// one batch in any order, so intact frames of the unfinished batch may follow the damage.
-// A batch begins only after the fsync of the batch before it. So a frame of a later batch
-// proves that the damaged bytes were durable once, and acknowledged.
+// classifyDamage decides whether damage in the last segment is a torn tail, a write that a
+// crash left unfinished, and sets d.Torn. The disk may write one batch in any order, so
+// intact frames of the unfinished batch may follow the damage. A batch begins only after the
+// fsync of the batch before it. So a frame of a later batch proves that the damaged bytes
+// were durable once, and acknowledged.
 func classifyDamage(d *DamageError) error {
 	f, err := os.Open(d.Path)
 	if err != nil {
@@ -121,8 +128,9 @@ func classifyDamage(d *DamageError) error {
 	return nil
 }
 
-// findLaterBatch searches the bytes from..size for a frame of a batch that begins after
-// entry due. It returns a negative offset if there is no such frame.
+// findLaterBatch searches the bytes from..size of a damaged segment for a frame of a batch
+// that begins after entry due. It returns the frame's header and offset, or a negative
+// offset.
 func findLaterBatch(f io.ReaderAt, from, size int64, due uint64) (h frameHeader, at int64, err error) {
 	window := make([]byte, 1<<20)
 	frame := make([]byte, headerSize+MaxEntry)
@@ -151,7 +159,8 @@ func findLaterBatch(f io.ReaderAt, from, size int64, due uint64) (h frameHeader,
 	return frameHeader{}, -1, nil
 }
 
-// indexOfMagicFrom returns the index of the first magic in b from i on, or -1.
+// indexOfMagicFrom returns the index in b of the next magic bytes, with which every frame
+// begins, from index i on, or -1.
 func indexOfMagicFrom(b []byte, i int) int {
 	if step := bytes.Index(b[i:], magic[:]); step >= 0 {
 		return i + step

@@ -11,9 +11,9 @@ import (
 // scrubRate is the rate in bytes a second at which the scrubber reads history.
 const scrubRate = 64 << 20
 
-// scrubLoop checks, once, the segments before those that Open has read. Damage there does
-// not affect a replay, because the snapshots contain these entries. The scrubber logs and
-// counts it, so that the operator can make a backup in time.
+// scrubLoop checks, once after a start, the old segments that Open has not read. Damage in
+// them does not affect a replay, because the snapshots contain their entries. The loop logs
+// and counts damage, so that the operator can make a backup in time.
 func (l *Log) scrubLoop() {
 	defer l.side.Done()
 	segments, err := Segments(l.dir)
@@ -40,7 +40,8 @@ func (l *Log) scrubLoop() {
 	}
 }
 
-// verifySegmentFile checks a segment. The segment after it begins with the entry nextFirst.
+// verifySegmentFile checks segment s completely, and that it ends right before entry
+// nextFirst, with which the next segment begins.
 func verifySegmentFile(c *cursor, dir string, s Segment, nextFirst uint64) (bytesRead int, err error) {
 	f, err := openSegmentOrArchived(dir, s.First)
 	if err != nil {

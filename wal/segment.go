@@ -11,7 +11,8 @@ import (
 	"strings"
 )
 
-// Segment is a file of the log. Only the last live segment changes.
+// Segment is one file of the log, with consecutive entries. Only the last live segment
+// changes.
 type Segment struct {
 	First    uint64 // sequence of its first entry, existing or future
 	Path     string
@@ -35,7 +36,8 @@ func archivePath(dir string, first uint64) string {
 	return filepath.Join(archiveDir(dir), segmentName(first)+archiveSuffix)
 }
 
-// parseSequenceName parses a file name of 20 digits and a suffix.
+// parseSequenceName parses the name of a segment or snapshot file: an entry number of 20
+// digits, and the suffix.
 func parseSequenceName(name, suffix string) (first uint64, ok bool) {
 	digits, ok := strings.CutSuffix(name, suffix)
 	if !ok || len(digits) != 20 {
@@ -75,7 +77,8 @@ func Segments(dir string) ([]Segment, error) {
 	return segments, nil
 }
 
-// listSequenceNames returns the numbers of the files named by 20 digits and suffix, in ascending order.
+// listSequenceNames lists the entry numbers in the names of a folder's files, in ascending
+// order. It considers only names of 20 digits with the given ending.
 func listSequenceNames(dir, ending string) ([]uint64, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -90,8 +93,8 @@ func listSequenceNames(dir, ending string) ([]uint64, error) {
 	return firsts, nil // ReadDir sorts, and 20 digits sort as numbers
 }
 
-// indexOfSegmentWith returns the index of the segment that holds or will hold seq, or -1 if seq is
-// before all segments.
+// indexOfSegmentWith returns the index of the segment that contains entry seq or, for the
+// last segment, will contain it. It returns -1 if all segments begin after seq.
 func indexOfSegmentWith(segments []Segment, seq uint64) int {
 	i, found := slices.BinarySearchFunc(segments, seq, func(s Segment, seq uint64) int {
 		switch {
@@ -108,8 +111,9 @@ func indexOfSegmentWith(segments []Segment, seq uint64) int {
 	return i - 1
 }
 
-// openSegmentOrArchived opens a live or archived segment. Segments move only from the log to the
-// archive, so this order finds a segment that moves at the same time.
+// openSegmentOrArchived opens the segment with first entry `first`, from the log or else from
+// the archive. Segments move only in this direction, so it also finds a segment that moves at
+// the same time.
 func openSegmentOrArchived(dir string, first uint64) (*os.File, error) {
 	f, err := os.Open(livePath(dir, first))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -118,9 +122,9 @@ func openSegmentOrArchived(dir string, first uint64) (*os.File, error) {
 	return f, err
 }
 
-// rejectForeignNames returns an error if the log's folder has files that tidwall's log would act
-// on: it deletes segments next to a .START or .END file, and skips entries that are not
-// regular files.
+// rejectForeignNames returns an error if the log's folder has files that would make the
+// tidwall/wal library lose entries. It deletes segments next to a .START or .END file, and
+// skips segments that are not regular files.
 func rejectForeignNames(dir string) error {
 	entries, err := os.ReadDir(logDir(dir))
 	if err != nil {
@@ -141,7 +145,7 @@ func rejectForeignNames(dir string) error {
 	return nil
 }
 
-// size returns the size of the segment in bytes, or 0 if its file is gone.
+// size returns the size of the segment's file in bytes, or 0 if the file does not exist.
 func (s Segment) size() int64 {
 	info, err := os.Stat(s.Path)
 	if err != nil {

@@ -9,12 +9,12 @@ import (
 	tidwall "github.com/tidwall/wal"
 )
 
-// segmentWriter adds two things to tidwall's log: it knows in advance when a segment
-// ends, and tests can inject faults.
+// segmentWriter writes the log through the tidwall/wal library. It adds two things: it knows
+// in advance when a segment ends, and tests can inject faults.
 //
-// The committer's goroutine owns it. After any error it calls no method of tidwall's log
-// again, not even Close: that would fsync once more, and a second fsync after a failed
-// one reports success for pages that the kernel has dropped.
+// The committer's goroutine owns it. After any error it calls no method of the library's log
+// again, not even Close. Close would fsync once more, and a second fsync after a failed one
+// reports success for pages that the kernel has dropped.
 type segmentWriter struct {
 	dir    string // <dir>/log
 	size   int    // bytes at which a segment ends
@@ -28,9 +28,9 @@ type segmentWriter struct {
 	rotations int    // rotations since tidwall's log was opened
 }
 
-// appender is the part of tidwall's log that this package uses. It omits Read,
-// TruncateFront and TruncateBack on purpose: each loads or rewrites a whole segment under
-// the lock that a write needs.
+// appender is the part of the tidwall/wal library that this package uses. It omits Read,
+// TruncateFront and TruncateBack on purpose: each loads or rewrites a whole segment under the
+// lock that a write needs.
 type appender interface {
 	LastIndex() (uint64, error)
 	WriteBatch(*tidwall.Batch) error
@@ -38,8 +38,8 @@ type appender interface {
 	Close() error
 }
 
-// openSegmentWriter opens tidwall's log. Its last segment is first, must be intact and
-// holds tail bytes; seq is the last entry.
+// openSegmentWriter opens the log in dir with the tidwall/wal library. The last segment must
+// be intact. Its first entry is `first`, its size is tail bytes, and the last entry is seq.
 func openSegmentWriter(dir string, size int, faults Faults, first, seq uint64, tail int) (*segmentWriter, error) {
 	w := &segmentWriter{dir: dir, size: size, faults: faults, seq: seq, first: first, tail: tail}
 	if err := w.open(); err != nil {
@@ -72,13 +72,13 @@ func (w *segmentWriter) open() error {
 	return nil
 }
 
-// bytesLeft returns the bytes until the last segment is full. The record that reaches
-// this size ends the segment, so it must end its batch.
+// bytesLeft returns the number of bytes until the last segment is full. The record that
+// reaches this size ends the segment, so it must be the last of its batch.
 func (w *segmentWriter) bytesLeft() int { return w.size - w.tail }
 
-// write appends the records in batch; encoded is the same records as the file will hold
-// them. full reports that the segment has ended: the records are then durable already,
-// and the caller must call rotate before the next write.
+// write appends the batch of records to the last segment. encoded are the same bytes as the
+// file will have. full reports that the segment has ended: the records are then durable
+// already, and the caller must call rotate before the next write.
 func (w *segmentWriter) write(encoded []byte, entries int) (took time.Duration, full bool, err error) {
 	start := time.Now()
 	full = len(encoded) >= w.bytesLeft()
@@ -93,7 +93,8 @@ func (w *segmentWriter) write(encoded []byte, entries int) (took time.Duration, 
 	return time.Since(start), full, nil
 }
 
-// injectWriteFault injects the faults of tests and leaves the file as a failing disk would.
+// injectWriteFault asks the test's fault functions whether this write should fail. If so, it
+// leaves the file as a failing disk would and returns the error.
 func (w *segmentWriter) injectWriteFault(encoded []byte, full bool) error {
 	if w.faults.Write != nil {
 		if n, err := w.faults.Write(len(encoded)); err != nil {
@@ -120,7 +121,8 @@ func (w *segmentWriter) writeThenFail(partOfBatch []byte, fault error) error {
 	return fault
 }
 
-// sync makes all written records durable.
+// sync fsyncs the last segment, which makes all written records durable. took is the time
+// that it needed.
 func (w *segmentWriter) sync() (took time.Duration, err error) {
 	start := time.Now()
 	if w.faults.Sync != nil {
@@ -135,8 +137,9 @@ func (w *segmentWriter) sync() (took time.Duration, err error) {
 	return time.Since(start), nil
 }
 
-// rotate makes the new segment's directory entry durable. After reopenAfter rotations it
-// reopens tidwall's log, because that log remembers every segment it has seen.
+// rotate begins a new segment after the last one was filled, and makes the new file's name
+// durable. After reopenAfter rotations it reopens the library's log, because that log
+// remembers every segment it has seen.
 func (w *segmentWriter) rotate(reopenAfter int) error {
 	w.first, w.tail = w.seq+1, 0
 	w.rotations++

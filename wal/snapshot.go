@@ -42,7 +42,7 @@ const (
 
 var snapshotMagic = [3]byte{0xFF, 'S', 'N'}
 
-// SnapshotInfo holds the content of a snapshot's trailer.
+// SnapshotInfo describes a snapshot file, as its trailer (last block) does.
 type SnapshotInfo struct {
 	Path     string
 	Oldest   uint64 // every section contains this entry: replay starts after it
@@ -52,13 +52,14 @@ type SnapshotInfo struct {
 	Meta     []byte
 }
 
-// BadSnapshot is a snapshot file that does not verify.
+// BadSnapshot is a snapshot file that cannot be read or is damaged.
 type BadSnapshot struct {
 	Path string
 	Err  error
 }
 
-// snapshotBlock is one block of a snapshot file.
+// snapshotBlock is one block of a snapshot file: data of a section, or the trailer. ends
+// marks the last block of a section.
 type snapshotBlock struct {
 	kind    byte
 	ends    bool
@@ -66,7 +67,7 @@ type snapshotBlock struct {
 	payload []byte
 }
 
-// appendBlock appends the block's bytes to dst.
+// appendBlock appends the block to dst, in the format of the file and with its checksum.
 func appendBlock(dst []byte, b snapshotBlock) []byte {
 	at := len(dst)
 	dst = append(dst, snapshotMagic[0], snapshotMagic[1], snapshotMagic[2], snapshotVersion, b.kind, 0, 0, 0)
@@ -79,8 +80,8 @@ func appendBlock(dst []byte, b snapshotBlock) []byte {
 	return binary.LittleEndian.AppendUint32(dst, crc32.Checksum(dst[at:], castagnoli))
 }
 
-// parseBlockHeader parses the first blockHeader bytes; size is the number of bytes after
-// them.
+// parseBlockHeader parses the header of the block with number index. size is the number of
+// bytes that follow the header.
 func parseBlockHeader(head []byte, index uint32) (b snapshotBlock, size int, err error) {
 	if [3]byte(head[:3]) != snapshotMagic {
 		return b, 0, errors.New("the block has no snapshot block header")
@@ -99,7 +100,8 @@ func parseBlockHeader(head []byte, index uint32) (b snapshotBlock, size int, err
 	return b, int(length) + 4, nil
 }
 
-// appendTrailer appends the trailer's payload.
+// appendTrailer appends the content of the snapshot's trailer, which describes the snapshot,
+// to dst.
 func appendTrailer(dst []byte, info SnapshotInfo) []byte {
 	for _, v := range []uint64{info.Oldest, info.Newest, info.Sections, info.Bytes} {
 		dst = binary.LittleEndian.AppendUint64(dst, v)
@@ -121,7 +123,8 @@ func parseTrailer(path string, payload []byte) (SnapshotInfo, error) {
 	}, nil
 }
 
-// Snapshots lists the snapshot files by name, newest first; only Path and Newest are set.
+// Snapshots lists the snapshot files of a folder by their names, newest first. It does not
+// read them: only Path and Newest are set.
 func Snapshots(dir string) ([]SnapshotInfo, error) {
 	newest, err := listSequenceNames(snapshotDir(dir), snapshotSuffix)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -10,7 +10,7 @@ import (
 	"os"
 )
 
-// SnapshotReader is a snapshot file opened for reading. OpenSnapshot has verified the whole file, so
+// Snapshot reads a snapshot, section by section. OpenSnapshot has verified the whole file, so
 // the caller never loads half of a damaged one. It is not safe for concurrent use.
 type SnapshotReader struct {
 	SnapshotInfo
@@ -24,10 +24,10 @@ type SnapshotReader struct {
 	done   bool   // no section is open: the last one was read, or Next was not called yet
 }
 
-// OpenSnapshot opens the newest valid snapshot in the folder: it reads and checks every
-// block first. If no snapshot is valid, the error is a *NoSnapshotError. Invalid files stay
-// in place: see Log.QuarantineSnapshots.
-func OpenSnapshot(dir string) (*SnapshotReader, error) {
+// OpenSnapshot opens the newest valid snapshot in the folder. It reads and verifies each
+// candidate completely first. If no snapshot is valid, the error is a *NoSnapshotError.
+// Invalid files stay in place; see Log.QuarantineSnapshots.
+func OpenSnapshot(dir string) (*Snapshot, error) {
 	infos, err := Snapshots(dir)
 	if err != nil {
 		return nil, err
@@ -59,9 +59,9 @@ func openSnapshotFile(want SnapshotInfo) (*SnapshotReader, error) {
 	return &SnapshotReader{SnapshotInfo: info, f: f, blocks: newBlockReader(f), done: true}, nil
 }
 
-// Next returns the next section, which is valid until the following call, or io.EOF after
-// the last one. It skips the unread rest of the section before.
-func (s *SnapshotReader) Next() (io.Reader, error) {
+// Next returns a reader of the next section, or io.EOF after the last one. It skips the
+// unread rest of the section before, whose reader becomes invalid.
+func (s *Snapshot) Next() (io.Reader, error) {
 	if !s.done {
 		if _, err := io.Copy(io.Discard, sectionReader{s}); err != nil {
 			return nil, err
@@ -78,11 +78,11 @@ func (s *SnapshotReader) Next() (io.Reader, error) {
 	return sectionReader{s}, nil
 }
 
-// Close closes the file.
-func (s *SnapshotReader) Close() error { return s.f.Close() }
+// Close closes the snapshot's file.
+func (s *Snapshot) Close() error { return s.f.Close() }
 
-// sectionReader reads the data of the snapshot's current section.
-type sectionReader struct{ s *SnapshotReader }
+// sectionReader is the io.Reader that Snapshot.Next returns, for the data of one section.
+type sectionReader struct{ s *Snapshot }
 
 func (r sectionReader) Read(p []byte) (int, error) {
 	s := r.s
@@ -102,7 +102,8 @@ func (r sectionReader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// blockReader reads blocks in order. A block's payload is valid until the next call.
+// blockReader reads and verifies the blocks of a snapshot file in order. A block's payload is
+// valid until the next block is read.
 type blockReader struct {
 	r     *bufio.Reader
 	index uint32
@@ -135,7 +136,8 @@ func (r *blockReader) next() (snapshotBlock, error) {
 	return b, nil
 }
 
-// verifySnapshot reads a whole file at the given rate and checks it.
+// verifySnapshot reads a snapshot file completely, as fast as the throttle allows, and
+// verifies it.
 func verifySnapshot(path string, pace *throttle) (SnapshotInfo, error) {
 	f, err := os.Open(path)
 	if err != nil {

@@ -27,13 +27,13 @@ type SnapshotOptions struct {
 	LiftLimit      <-chan struct{} // closing it removes the limit, for a shutdown without further commits
 }
 
-// SnapshotWriter writes a snapshot file while the log keeps growing. A snapshot is a
-// sequence of sections of any length; the caller defines their content.
+// SnapshotWriter writes a snapshot file while the log keeps growing. A snapshot is a sequence
+// of sections of any length; the caller defines their content.
 //
 // The file has a temporary name until all its bytes have been fsynced, read back from the
-// disk and verified. So a file with a snapshot's name is always complete, and a crash
-// leaves only a temporary file, which the next writer replaces. At most one writer exists
-// at a time. It is not safe for concurrent use.
+// disk and verified. So a file with a snapshot's name is always complete, and a crash leaves
+// only a temporary file, which the next writer replaces. At most one writer exists at a time.
+// It is not safe for concurrent use.
 type SnapshotWriter struct {
 	dir      string
 	tmp      string
@@ -84,8 +84,8 @@ func (l *Log) CreateSnapshot(opt SnapshotOptions) (*SnapshotWriter, error) {
 	return w, err
 }
 
-// Write adds data to the current section, and begins a section if necessary. It waits to
-// keep to the rate. After an error the caller can only call Abort.
+// Write adds data to the current section, and begins a section if necessary. It may sleep,
+// because it limits the rate of writing. After an error the caller can only call Abort.
 func (w *SnapshotWriter) Write(p []byte) (int, error) {
 	written := len(p)
 	w.open = true
@@ -101,7 +101,8 @@ func (w *SnapshotWriter) Write(p []byte) (int, error) {
 	return written - len(p), w.err
 }
 
-// EndSection ends the current section; without a Write before, the section is empty.
+// EndSection ends the current section. If Write was not called since the last one, the
+// section is empty.
 func (w *SnapshotWriter) EndSection() error {
 	w.writeBlock(kindData, true)
 	w.info.Sections++
@@ -109,10 +110,9 @@ func (w *SnapshotWriter) EndSection() error {
 	return w.err
 }
 
-// Commit finishes the snapshot: every section contains the entries up to oldest, and no
-// section contains one after newest. meta belongs to the caller and has at most 1 MB. When
-// Commit returns nil, the snapshot is durable, and of the earlier snapshots only the newest
-// valid one remains.
+// Commit finishes the snapshot and makes it durable. Every section contains the effects of
+// all entries up to oldest, and of no entry after newest. meta belongs to the caller and has
+// at most 1 MB. Of the earlier snapshots, Commit keeps only the newest valid one.
 func (w *SnapshotWriter) Commit(oldest, newest uint64, meta []byte) (SnapshotInfo, error) {
 	if newest == 0 || oldest > newest || len(meta) > maxMeta {
 		w.Abort()
@@ -133,7 +133,8 @@ func (w *SnapshotWriter) Commit(oldest, newest uint64, meta []byte) (SnapshotInf
 	return info, nil
 }
 
-// publish verifies the file as read back from the disk, and renames it.
+// publish fsyncs the snapshot, reads it back from the disk to verify it, and gives the file
+// its final name.
 func (w *SnapshotWriter) publish(newest uint64) (SnapshotInfo, error) {
 	if w.err != nil {
 		return SnapshotInfo{}, w.err
@@ -159,14 +160,15 @@ func (w *SnapshotWriter) publish(newest uint64) (SnapshotInfo, error) {
 	return info, w.removeOldSnapshots(newest)
 }
 
-// throttleForReadBack returns the throttle for reading a snapshot back.
+// throttleForReadBack returns a throttle that limits the rate at which a written snapshot is
+// read back and verified.
 func (w *SnapshotWriter) throttleForReadBack() *throttle {
 	p := newThrottle(w.readRate)
 	p.lift = w.lift
 	return p
 }
 
-// Abort stops and removes the temporary file. After Commit it does nothing.
+// Abort gives up the snapshot and removes the temporary file. After Commit it does nothing.
 func (w *SnapshotWriter) Abort() {
 	if w.ended {
 		return
@@ -176,7 +178,9 @@ func (w *SnapshotWriter) Abort() {
 	_ = os.Remove(w.tmp) // on failure, the next writer replaces it
 }
 
-// writeBlock writes the block, waits until the disk has it, and waits to keep to the rate.
+// writeBlock writes w.block as one block of the file and waits until the disk has it. It then
+// sleeps to keep to the rate. It stores an error in w.err. kind is data or trailer; ends
+// marks the last block of a section.
 func (w *SnapshotWriter) writeBlock(kind byte, ends bool) {
 	if w.err != nil {
 		return
@@ -193,9 +197,9 @@ func (w *SnapshotWriter) writeBlock(kind byte, ends bool) {
 	w.pace.waitForBytes(n)
 }
 
-// removeOldSnapshots deletes old snapshots. It keeps the one just written, which the next start
-// loads, and the newest valid one before it, the fallback. An invalid one between them is
-// not a fallback; it stays until QuarantineSnapshots moves it.
+// removeOldSnapshots deletes old snapshots. It keeps the one just written, which the next
+// start loads, and the newest valid one before it, as a fallback. An invalid snapshot between
+// them stays until QuarantineSnapshots moves it.
 func (w *SnapshotWriter) removeOldSnapshots(written uint64) error {
 	infos, err := Snapshots(w.dir)
 	if err != nil {
@@ -220,8 +224,8 @@ func (w *SnapshotWriter) removeOldSnapshots(written uint64) error {
 	return syncDir(snapshotDir(w.dir))
 }
 
-// isSnapshotFileValid reports whether the snapshot verifies. It does not read a snapshot that this
-// process has verified before.
+// isSnapshotFileValid reports whether a snapshot file is valid. It reads the file, unless
+// this process has verified it before.
 func (w *SnapshotWriter) isSnapshotFileValid(s SnapshotInfo) bool {
 	if w.verified.has(s.Newest) {
 		return true
@@ -230,8 +234,9 @@ func (w *SnapshotWriter) isSnapshotFileValid(s SnapshotInfo) bool {
 	return err == nil && info.Newest == s.Newest
 }
 
-// verifiedSnapshots holds the newest stamps of the last two snapshots that this process
-// has verified. Reading them again for each later snapshot would delay a shutdown.
+// verifiedSnapshots remembers the last two snapshots that this process has verified, by the
+// number of their newest entry. Reading them again for each later snapshot would delay a
+// shutdown.
 type verifiedSnapshots struct {
 	mu     sync.Mutex
 	newest [2]uint64 // 0: unset
@@ -251,8 +256,8 @@ func (g *verifiedSnapshots) has(newest uint64) bool {
 	return newest == g.newest[0] || newest == g.newest[1]
 }
 
-// QuarantineSnapshots moves snapshots that did not verify to damage/, and logs each as an
-// error. Afterwards the snapshot folder holds only valid snapshots again.
+// QuarantineSnapshots moves invalid snapshots, as found by OpenSnapshot, to damage/ and logs
+// each as an error. Afterwards the snapshot folder has only valid snapshots.
 func (l *Log) QuarantineSnapshots(bad []BadSnapshot) error {
 	for _, b := range bad {
 		if errors.Is(b.Err, fs.ErrNotExist) {

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// syncRead fsyncs a file opened for reading. If the medium does not support that, for
-// example because it is read-only, no write can be pending.
+// syncRead fsyncs a file that is open only for reading. If the medium does not support that,
+// for example because it is read-only, no write can be pending, and syncRead returns nil.
 func syncRead(f *os.File) error {
 	err := f.Sync()
 	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.EROFS) || errors.Is(err, unix.EBADF) {
@@ -17,9 +17,9 @@ func syncRead(f *os.File) error {
 	return err
 }
 
-// flushRange writes a range of the file to the disk and waits for it. The fsync at the end
-// then has little left to write, and the committer's fsync never waits behind the whole
-// file.
+// flushRange writes n bytes of the file from offset off to the disk and waits for it. The
+// fsync at the end then has little left to write, and the committer's fsync never waits
+// behind the whole file.
 func flushRange(f *os.File, off, n int64) error {
 	const flags = unix.SYNC_FILE_RANGE_WAIT_BEFORE | unix.SYNC_FILE_RANGE_WRITE | unix.SYNC_FILE_RANGE_WAIT_AFTER
 	err := unix.SyncFileRange(int(f.Fd()), off, n, flags)
@@ -34,8 +34,8 @@ func dropCache(f *os.File) error {
 	return unix.Fadvise(int(f.Fd()), 0, 0, unix.FADV_DONTNEED)
 }
 
-// disableReadAhead stops the kernel from reading more of the file than requested: the
-// committer's fsync would wait behind such reads.
+// disableReadAhead stops the kernel from reading more of the file than a program requests.
+// The committer's fsync would wait behind such reads.
 func disableReadAhead(f *os.File) error {
 	return unix.Fadvise(int(f.Fd()), 0, 0, unix.FADV_RANDOM)
 }

@@ -7,13 +7,15 @@ import (
 	"os"
 )
 
-// syncRead does nothing: some systems reject an fsync by a reader.
+// syncRead does nothing, because some systems reject an fsync of a file that is open only for
+// reading.
 func syncRead(*os.File) error { return nil }
 
-// flushRange fsyncs the whole file.
+// flushRange fsyncs the whole file, because this system cannot flush a part of it.
 func flushRange(f *os.File, _, _ int64) error { return f.Sync() }
 
-// dropCache does nothing: the verification may then read from the page cache.
+// dropCache does nothing, because this system has no call for it. The verification of a
+// snapshot may then read from the page cache instead of the disk.
 func dropCache(*os.File) error { return nil }
 
 // disableReadAhead does nothing.

@@ -6,7 +6,7 @@ import (
 	"io/fs"
 )
 
-// Report is the result of Verify.
+// Report describes a log and its snapshots, with all damage that Verify found.
 type Report struct {
 	Segments        int
 	Entries         uint64
@@ -27,12 +27,13 @@ type Report struct {
 	prevDamaged bool // the previous segment is damaged, so its last entry is unknown
 }
 
-// OK reports whether no entry and no snapshot is lost. A torn end is not a loss.
+// OK reports whether the log and all snapshots are undamaged. An unfinished last write (Torn)
+// is not damage.
 func (r *Report) OK() bool { return len(r.Damage) == 0 && len(r.BadSnapshots) == 0 }
 
-// Verify reads a whole folder, including archive and snapshots, and changes no file. It
-// takes no lock, so the log may be in use. It returns an error only if it cannot read;
-// damage is in the report.
+// Verify reads and checks all segments, including archived ones, and all snapshots of a
+// folder. It changes no file and takes no lock, so the log may be in use. It returns an error
+// only if it cannot read; damage is in the report.
 func Verify(dir string) (Report, error) {
 	for {
 		r, err := verifyOnce(dir)
@@ -117,7 +118,8 @@ func (r *Report) verifySegment(c *cursor, dir string, s Segment, last bool) erro
 	return nil
 }
 
-// doesHistoryBeginAfter reports whether the oldest segment is now one after s.
+// doesHistoryBeginAfter reports whether segment s no longer exists because it was deleted as
+// too old: the oldest segment is now a later one.
 func doesHistoryBeginAfter(dir string, s Segment) bool {
 	segments, err := Segments(dir)
 	return err == nil && len(segments) > 0 && segments[0].First > s.First
