@@ -12,8 +12,8 @@ import (
 	"pingpost/report/projection"
 )
 
-// Answer returns a report's rows. It reads one state of the file, regardless of later
-// writes. One goroutine uses and closes it.
+// Answer returns the rows of a report, one by one. It reads the report's database as it was
+// at one moment, regardless of later writes. One goroutine uses and closes it.
 type Answer struct {
 	Question
 	Seq uint64 // last entry that it includes
@@ -32,8 +32,9 @@ type Answer struct {
 	nextQuarter, endQuarter int64   // quarters that are not answered yet
 }
 
-// Ask answers a question. The error is a *Fault, a *Behind, or an error of the file. A
-// damaged file is rebuilt.
+// Ask begins the answer to a question. The error is a *Fault for an invalid question, a
+// *Behind if the report has not reached the question's time, or an error of the database. A
+// damaged database is rebuilt.
 func (r *Report) Ask(ctx context.Context, q Question) (*Answer, error) {
 	if q.Zone == nil {
 		q.Zone = time.UTC
@@ -57,7 +58,8 @@ func (r *Report) Ask(ctx context.Context, q Question) (*Answer, error) {
 	return a, nil
 }
 
-// runAndRebuildIfDamaged runs do. After damage, or a panic because of it, it requests a rebuild.
+// runAndRebuildIfDamaged calls read. If read fails or panics because the database is damaged,
+// it requests a rebuild of the database.
 func (a *Answer) runAndRebuildIfDamaged(read func() error) (err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
@@ -79,9 +81,9 @@ func (a *Answer) runAndRebuildIfDamaged(read func() error) (err error) {
 	return err
 }
 
-// preferContextError returns the context's error instead of an error that the end of the context
-// may have caused. database/sql closes a transaction when its context ends, and the reader
-// then gets "statement is closed" or the like, which does not mean damage.
+// preferContextError returns the context's error instead of err if the end of the context may
+// have caused err. database/sql closes a transaction when its context ends. The reader then
+// gets "statement is closed" or the like, which does not mean damage.
 func preferContextError(ctx context.Context, err error) error {
 	var fault *Fault
 	var behind *Behind
@@ -116,7 +118,9 @@ func (a *Answer) openTransaction(ctx context.Context, f *reportFile) (err error)
 	return a.rejectIfTooCostly(ctx)
 }
 
-// requireCoveredTime returns an error unless the file covers the question's whole time.
+// requireCoveredTime returns an error unless the database covers the question's whole time
+// range. begins is the time from which on it is complete. With Since set, it moves the
+// beginning of the range to that time instead.
 func (a *Answer) requireCoveredTime(begins int64) error {
 	if first := (begins + projection.Quarter - 1) / projection.Quarter * projection.Quarter; a.From < first && a.Since {
 		a.From, a.To = first, max(a.To, first)
@@ -160,7 +164,8 @@ func (a *Answer) sourceNumber(name string) int64 {
 	return -1 // the number of no source
 }
 
-// Next returns the next row, which is valid until the following call, or io.EOF.
+// Next returns the next row of the report, or io.EOF at the end. A row is valid until the
+// following call.
 func (a *Answer) Next() (row *Row, err error) {
 	for len(a.rows) == 0 {
 		if err := a.runAndRebuildIfDamaged(a.readPeriod); err != nil {
@@ -171,7 +176,7 @@ func (a *Answer) Next() (row *Row, err error) {
 	return row, nil
 }
 
-// Close ends the reading.
+// Close ends the answer and its database transaction.
 func (a *Answer) Close() {
 	if a.tx != nil {
 		_ = a.tx.Rollback()
@@ -179,7 +184,8 @@ func (a *Answer) Close() {
 	a.cancel()
 }
 
-// dimensionValue returns the name of a dimension's value.
+// dimensionValue returns the text that a row shows for dimension d, for example the buyer's
+// name. c is the key of the row's sums.
 func (a *Answer) dimensionValue(d Dimension, c *projection.SumKey) string {
 	refs := map[Dimension]market.Ref{BySupplier: c.Supplier, ByBuyer: c.Buyer, ByCampaign: c.Campaign}
 	kind, configured := d.kind()

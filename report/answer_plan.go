@@ -12,8 +12,8 @@ import (
 	"pingpost/report/projection"
 )
 
-// sumQuery is a prepared query for the sums of a span. Its first arguments are grouping,
-// unit and the ends of the span.
+// sumQuery is a prepared SQL query that adds up the stored sums of a time span. Its first
+// arguments are the grouping, the unit of time, and both ends of the span.
 type sumQuery struct {
 	statement *sql.Stmt // nil: the question does not need it
 	args      []any     // of the question's conditions
@@ -25,7 +25,8 @@ const (
 	inSpan        = "grain = ? AND unit = ? AND start >= ? AND start < ?"
 )
 
-// prepareQueries prepares the queries, and limits the period to the time that has data.
+// prepareQueries prepares the SQL queries of the question, and limits the time range to the
+// time that has data.
 func (a *Answer) prepareQueries(ctx context.Context) error {
 	where, args, err := a.whereConditions(a.report.opt.Source, a.sourceNumber)
 	if err != nil {
@@ -56,8 +57,9 @@ func (a *Answer) prepareQueries(ctx context.Context) error {
 	return nil
 }
 
-// prepareSumQuery prepares a query that groups by the question's dimensions and one more
-// column.
+// prepareSumQuery prepares a query on a table of sums with the question's conditions (where,
+// args). It groups by the question's dimensions and by extraColumn, and returns the selected
+// expressions.
 func (a *Answer) prepareSumQuery(ctx context.Context, table, extraColumn string, selected []string, where string, args []any) (query sumQuery, err error) {
 	var by []string
 	for _, d := range a.By {
@@ -73,7 +75,8 @@ func (a *Answer) prepareSumQuery(ctx context.Context, table, extraColumn string,
 	return query, err
 }
 
-// usesRollups reports whether sums by hour and day have all columns of the question.
+// usesRollups reports whether the stored sums by hour and day have all columns of the
+// question. Otherwise only the sums by quarter of an hour do.
 func (q *Question) usesRollups() bool {
 	_, rolls := projection.SmallestGrouping(q.grouping(), projection.Days)
 	return rolls
@@ -100,7 +103,8 @@ func (a *Answer) nextPeriod() (start time.Time, spans []projection.Span, ok bool
 
 func startOfQuarter(quarter int64) time.Time { return time.Unix(0, quarter*projection.Quarter) }
 
-// rejectIfTooCostly returns an error if the answer would read too many sums.
+// rejectIfTooCostly counts the stored sums that the answer would read, and returns an error
+// above the limit.
 func (a *Answer) rejectIfTooCostly(ctx context.Context) error {
 	most := a.report.opt.limits.cells
 	first := a.nextQuarter
@@ -123,7 +127,8 @@ func (a *Answer) rejectIfTooCostly(ctx context.Context) error {
 	return nil
 }
 
-// spansOfAllPeriods returns the spans of all periods, with adjacent ones joined.
+// spansOfAllPeriods returns the spans of stored units for all hours or days of the answer. It
+// joins adjacent spans.
 func (a *Answer) spansOfAllPeriods() (all []projection.Span) {
 	for _, of, ok := a.nextPeriod(); ok; _, of, ok = a.nextPeriod() {
 		for _, s := range of {
@@ -137,8 +142,9 @@ func (a *Answer) spansOfAllPeriods() (all []projection.Span) {
 	return all
 }
 
-// spanArguments returns the arguments of a span's query: the smallest sufficient grouping, or
-// for unfinished time one that every batch writes.
+// spanArguments returns the arguments of a sumQuery for a span: grouping, unit, ends, and the
+// question's conditions. It chooses the smallest grouping that has the question's columns.
+// For time that has not ended, it chooses a grouping that every batch writes.
 func (a *Answer) spanArguments(span projection.Span, conditions []any) []any {
 	g, _ := projection.SmallestGrouping(a.grouping(), span.Unit)
 	if span.Unit == projection.Quarters && span.Last > projection.QuarterOf(a.At) {

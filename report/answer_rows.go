@@ -12,7 +12,8 @@ import (
 	"pingpost/report/projection"
 )
 
-// readPeriod reads the rows of the next hour or day, or of the whole time.
+// readPeriod reads the rows of the answer's next hour or day into a.rows. Without a time
+// dimension it reads the whole range. It returns io.EOF at the end.
 func (a *Answer) readPeriod() error {
 	start, of, ok := a.nextPeriod()
 	if !ok {
@@ -47,7 +48,8 @@ func (a *Answer) readPeriod() error {
 	return nil
 }
 
-// addMeasures adds the measures of a span.
+// addMeasures adds the counts and amounts of one time span to the rows in groups. It creates
+// missing rows.
 func (a *Answer) addMeasures(groups map[string]*Row, span projection.Span) error {
 	var at projection.SumKey
 	var currency string
@@ -65,7 +67,8 @@ func (a *Answer) addMeasures(groups map[string]*Row, span projection.Span) error
 	})
 }
 
-// addLatencies adds the latencies of a span.
+// addLatencies adds the buyers' latency histograms of one time span to the existing rows in
+// groups.
 func (a *Answer) addLatencies(groups map[string]*Row, span projection.Span) error {
 	var at projection.SumKey
 	var kind projection.LatencyKind
@@ -85,7 +88,8 @@ func (a *Answer) addLatencies(groups map[string]*Row, span projection.Span) erro
 	})
 }
 
-// scanSums calls do for each sum of a span, after scanning it into places.
+// scanSums runs the query for a span. For each result row it scans the values into targets
+// and then calls each.
 func (a *Answer) scanSums(from sumQuery, span projection.Span, targets []any, each func() error) error {
 	rows, err := from.statement.QueryContext(a.ctx, a.spanArguments(span, from.args)...)
 	if err != nil {
@@ -103,7 +107,8 @@ func (a *Answer) scanSums(from sumQuery, span projection.Span, targets []any, ea
 	return rows.Err()
 }
 
-// scanTargets returns pointers to the key's fields for the question's dimensions.
+// scanTargets returns pointers to the fields of key `at` for the question's dimensions, in
+// their order, for rows.Scan.
 func (a *Answer) scanTargets(at *projection.SumKey) (all []any) {
 	of := map[Dimension]any{
 		BySupplier: &at.Supplier, ByBuyer: &at.Buyer, ByCampaign: &at.Campaign,
@@ -117,7 +122,8 @@ func (a *Answer) scanTargets(at *projection.SumKey) (all []any) {
 	return all
 }
 
-// rowOfGroup returns the row of a key. It creates a missing row if create is set.
+// rowOfGroup returns the report row for the key and the currency. If there is none, it
+// creates one, or returns nil without createMissing.
 func (a *Answer) rowOfGroup(groups map[string]*Row, at *projection.SumKey, currency string, createMissing bool) *Row {
 	var of Row
 	for _, d := range a.By {

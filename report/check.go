@@ -9,8 +9,9 @@ import (
 // errDamaged reports that SQLite's check found damage.
 var errDamaged = errors.New("SQLite's check found the report's file damaged")
 
-// startBackgroundCheck makes SQLite check the whole file in the background, over a new connection.
-// Open connections may still have good copies of damaged pages in memory.
+// startBackgroundCheck makes SQLite check the whole file in the background, unless such a
+// check is running. After damage it requests a rebuild. The check uses a new connection,
+// because open ones may still have good copies of damaged pages in memory.
 func (r *Report) startBackgroundCheck(ctx context.Context, f *reportFile) {
 	select {
 	case r.checkSlot <- struct{}{}:
@@ -35,7 +36,8 @@ func (r *Report) startBackgroundCheck(ctx context.Context, f *reportFile) {
 	}()
 }
 
-// rebuildIfDamaged requests a rebuild if the error says that the file is damaged.
+// rebuildIfDamaged requests a rebuild of the report's database if err means that the file is
+// damaged.
 func (r *Report) rebuildIfDamaged(err error) {
 	var spoilt *rebuildError
 	if errors.As(classifySQLiteError(err), &spoilt) {

@@ -10,16 +10,16 @@ import (
 	"pingpost/wal"
 )
 
-// checkpointer moves SQLite's log into its file, like SQLite's own checkpoint, but without
-// delaying commits on the same disk. SQLite writes some megabytes and fsyncs them at once,
-// twice, and a commit waits behind all of it.
+// checkpointer moves SQLite's write-ahead log into the database file, like SQLite's own
+// checkpoint, but without delaying commits on the same disk. SQLite would write some
+// megabytes and fsync them at once, twice, and a commit would wait behind all of it.
 //
 // Invariant, as with synchronous=NORMAL: the log is on disk before a page of the file is
-// written, and the file is on disk before the log restarts. The writer itself checkpoints
-// and writes no data in between. SQLite fsyncs the restarted log itself.
+// written, and the file is on disk before the log restarts. The writer itself checkpoints and
+// writes no data in between. SQLite fsyncs the restarted log itself.
 //
-// The file stays open here until SQLite has closed it: the system drops a process's locks
-// on a file when any of its descriptors is closed.
+// The file stays open here until SQLite has closed it: the system drops a process's locks on
+// a file when any of its descriptors is closed.
 type checkpointer struct {
 	file                  *os.File
 	entries, transactions int // applied or removed since the last checkpoint
@@ -38,14 +38,16 @@ const (
 	checkpointEntriesCatchingUp = 4 * checkpointEntries
 )
 
-// recordTransaction counts a transaction.
+// recordTransaction counts a transaction and its log entries, so that checkpointIfDue knows
+// when a checkpoint is due.
 func (s *checkpointer) recordTransaction(entries int) {
 	s.entries += entries
 	s.transactions++
 }
 
-// checkpointIfDue runs between two transactions. If descriptors are missing or another
-// program checkpoints, it tries again after the next transaction.
+// checkpointIfDue runs a checkpoint if enough entries or transactions were written since the
+// last one. The writer calls it between two transactions. If no file descriptors are free or
+// another program checkpoints, it tries again after the next transaction.
 func (f *reportFile) checkpointIfDue(ctx context.Context) error {
 	s := &f.checkpointer
 	entries, rate := checkpointEntries, int64(checkpointRate)
@@ -96,9 +98,9 @@ func (f *reportFile) checkpointAtRate(ctx context.Context, rate int64) (finished
 	return true, nil
 }
 
-// runCheckpoint writes the log's pages into the file without fsync. It returns the number
-// of frames that are in the file: fewer than all if a reader needs an older page, and less
-// than zero if another program checkpoints.
+// runCheckpoint makes SQLite write the pages of its log into the file, without fsync. done is
+// the number of log frames that are now in the file. It is less than all if a reader needs an
+// older page, and negative if another program checkpoints.
 func (f *reportFile) runCheckpoint(ctx context.Context) (done int64, err error) {
 	if err := f.execute(ctx, "PRAGMA synchronous = OFF"); err != nil {
 		return 0, err

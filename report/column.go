@@ -10,7 +10,8 @@ import (
 	"pingpost/report/projection"
 )
 
-// column is a column of a report: its name, its type, and how to compute its value.
+// column is one column of a report's output: its name, its type, and the function that
+// computes its value from a row.
 type column struct {
 	name   string
 	kind   columnar.Kind
@@ -18,13 +19,13 @@ type column struct {
 	number func(row *Row) (int64, bool) // for all others: nanoseconds, counts or millionths; false: no value
 }
 
-// nameColumn returns a column of names.
+// nameColumn returns a column with text values, which the function `of` takes from a row.
 func nameColumn(name string, of func(row *Row) string) column {
 	return column{name: name, kind: columnar.Name, text: of}
 }
 
-// columnsFor returns the question's dimensions, then the measures, with each rate after
-// its measures.
+// columnsFor returns the columns of the answer to a question: its dimensions, the currency,
+// then the counts and amounts. Each rate follows the last number that it is computed from.
 func columnsFor(q *Question) []column {
 	var all []column
 	for _, d := range q.By {
@@ -57,7 +58,8 @@ func isMoney(measure int) bool {
 	return false
 }
 
-// derivedColumnsAfter returns the columns that follow a measure.
+// derivedColumnsAfter returns the computed columns (rates and latency percentiles) that the
+// output shows right after a measure.
 func derivedColumnsAfter(measure int) []column {
 	switch measure {
 	case projection.CountBids:
@@ -78,8 +80,8 @@ func derivedColumnsAfter(measure int) []column {
 	return nil
 }
 
-// rateColumn returns a ratio, truncated to four decimals. It has no value if whole is
-// zero.
+// rateColumn returns a column with the ratio of two measures, part / whole, truncated to four
+// decimals. It has no value if whole is zero.
 func rateColumn(name string, part, whole int) column {
 	return column{name: name, kind: columnar.Share, number: func(row *Row) (int64, bool) {
 		if row.Measures[whole] == 0 {
@@ -96,7 +98,8 @@ func quantileColumn(name string, thousandths uint64, of func(*Row) histogram.His
 	}}
 }
 
-// appendText appends the value as text, or appends no text if there is no value.
+// appendText appends the row's value in this column to dst, as text. It appends no bytes if
+// the row has no value.
 func (c *column) appendText(dst []byte, row *Row) []byte {
 	if c.kind == columnar.Name {
 		return append(dst, c.text(row)...)
@@ -113,5 +116,6 @@ func (c *column) appendText(dst []byte, row *Row) []byte {
 	return market.Money(n).AppendJSON(dst)
 }
 
-// isQuoted reports whether the value is a JSON string. Other values are numbers or missing.
+// isQuoted reports whether the column's values are strings in JSON. The values of other
+// columns are numbers, or missing.
 func (c *column) isQuoted() bool { return c.kind == columnar.Name || c.kind == columnar.Instant }

@@ -18,10 +18,12 @@ import (
 	"pingpost/report/projection"
 )
 
-// reportFile is one SQLite file. One connection writes to it, and some others read.
+// reportFile is one SQLite database of the report. One connection writes to it, and some
+// others read.
 //
-// A rebuilt file has a new number in its name. A connection to the previous file may close
-// late, and SQLite then deletes files by name, which would be the new file's newest pages.
+// A rebuilt database has a new number in its file name. A connection to the previous file may
+// close late. SQLite then deletes files by name, which would otherwise be the new database's
+// newest pages.
 type reportFile struct {
 	path         string
 	pool         *sql.DB
@@ -37,7 +39,8 @@ type reportFile struct {
 	openSums     *openSums
 }
 
-// filePosition is the log's identity and the last entry that the file contains.
+// filePosition says how far a report's database has followed the log: which log, the last
+// entry it contains, and the time from which on it is complete.
 type filePosition struct {
 	Life
 
@@ -52,13 +55,15 @@ const (
 	readerCacheBytes = 16 << 20 // page cache of a reader
 )
 
-// dsn returns the data source name of a file for the driver.
+// dsn returns the name by which the SQLite driver opens the file at path, with an access mode
+// and settings (pragmas).
 func dsn(path, mode string, pragmas ...string) string {
 	query := url.Values{"mode": {mode}, "_pragma": pragmas}
 	return (&url.URL{Scheme: "file", Path: path, RawQuery: query.Encode()}).String()
 }
 
-// listReportFiles returns the files of a folder by their numbers, and the highest number.
+// listReportFiles returns the paths of the report's database files in a folder by their
+// numbers, and the highest number.
 func listReportFiles(dir string) (highest int, all map[int]string, err error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -74,7 +79,7 @@ func listReportFiles(dir string) (highest int, all map[int]string, err error) {
 	return highest, all, err
 }
 
-// removeFile deletes a file and SQLite's files beside it.
+// removeFile deletes a database and the files that SQLite keeps beside it.
 func removeFile(path string) error {
 	var errs error
 	for _, end := range []string{"", "-wal", "-shm", "-journal"} {
@@ -85,7 +90,7 @@ func removeFile(path string) error {
 	return errs
 }
 
-// openDatabase opens the writer and creates the file if it is missing.
+// openDatabase opens a report's database for writing, and creates the file if it is missing.
 func openDatabase(ctx context.Context, path string) (*reportFile, error) {
 	if err := histogram.Register(); err != nil {
 		return nil, err
@@ -118,13 +123,15 @@ func openDatabase(ctx context.Context, path string) (*reportFile, error) {
 	return f, nil
 }
 
-// tempDir returns the pragma that makes SQLite sort large data beside its file. The
-// setting applies to the whole process. A machine may have no other writable folder.
+// tempDir returns the SQLite setting (pragma) that makes SQLite sort large data in the
+// database's folder, because a machine may have no other writable folder. The setting applies
+// to the whole process.
 func tempDir(path string) string {
 	return "temp_store_directory('" + strings.ReplaceAll(filepath.Dir(path), "'", "''") + "')"
 }
 
-// openReadConnections opens the readers and records the identity of the files.
+// openReadConnections opens the connections for reading. It also records which files are
+// open, for checkNotReplaced.
 func (f *reportFile) openReadConnections() (err error) {
 	if f.readers, err = sql.Open("sqlite", dsn(f.path, "rw", "query_only(1)", "busy_timeout(5000)", "cache_size(-"+strconv.Itoa(readerCacheBytes>>10)+")")); err != nil {
 		return err
@@ -161,7 +168,7 @@ func (f *reportFile) checkNotReplaced() error {
 	return nil
 }
 
-// createTables creates the tables of an empty file.
+// createTables creates the tables in an empty database and sets its position in the log.
 func (f *reportFile) createTables(ctx context.Context, at filePosition) error {
 	for _, text := range []string{
 		"PRAGMA application_id = " + strconv.Itoa(applicationID), "PRAGMA user_version = " + strconv.Itoa(schemaVersion), fullSchema(),
@@ -177,8 +184,9 @@ func (f *reportFile) createTables(ctx context.Context, at filePosition) error {
 // errUnusable reports an undamaged file that this report cannot use.
 var errUnusable = errors.New("the report's file belongs to another log or program version, or was never finished")
 
-// loadPosition reads the file's position. It returns errUnusable unless the file has this schema,
-// is of this log and not ahead of it.
+// loadPosition reads the database's position in the log into f.position. It returns
+// errUnusable if the database has another schema, follows another log, or has later entries
+// than durable, the log's last one.
 func (f *reportFile) loadPosition(ctx context.Context, life Life, durable uint64) error {
 	var id, version int
 	row := f.writer.QueryRowContext(ctx, "SELECT a.application_id, v.user_version FROM pragma_application_id a, pragma_user_version v")
@@ -206,7 +214,8 @@ func (f *reportFile) loadPosition(ctx context.Context, life Life, durable uint64
 	return f.loadOpenSums(ctx)
 }
 
-// loadNames reads the sources and names that the file has.
+// loadNames reads the lead sources and the configured names that the database already
+// contains, so that they are not written again.
 func (f *reportFile) loadNames(ctx context.Context) error {
 	err := f.eachRow(ctx, "SELECT ref, id FROM sources ORDER BY ref", func(row *sql.Rows) error {
 		var ref int64
@@ -245,7 +254,8 @@ func (f *reportFile) execute(ctx context.Context, text string, args ...any) erro
 	return err
 }
 
-// prepareOnce returns a statement of the writer, which is prepared once.
+// prepareOnce returns a prepared statement of the writing connection. It prepares each text
+// only once.
 func (f *reportFile) prepareOnce(ctx context.Context, text string) (*sql.Stmt, error) {
 	if known := f.prepares[text]; known != nil {
 		return known, nil
@@ -258,7 +268,8 @@ func (f *reportFile) prepareOnce(ctx context.Context, text string) (*sql.Stmt, e
 	return made, nil
 }
 
-// close closes the connections. A connection that is reading closes after its reading.
+// close closes the database's connections. A connection that is reading closes when the
+// reading ends.
 func (f *reportFile) close() error {
 	var errs error
 	for _, s := range f.prepares {

@@ -15,7 +15,7 @@ import (
 	"pingpost/wal"
 )
 
-// openOrCreateFile opens the newest file, or creates one.
+// openOrCreateFile opens the report's newest database, or creates one. It removes older ones.
 func (r *Report) openOrCreateFile(ctx context.Context) (*reportFile, error) {
 	if err := os.MkdirAll(r.opt.Dir, 0o700); err != nil {
 		return nil, fmt.Errorf("cannot create the report's folder: %w", err)
@@ -52,8 +52,8 @@ func (r *Report) openOrCreateFile(ctx context.Context) (*reportFile, error) {
 	return f, nil
 }
 
-// classifyOpenError classifies an error of opening. A new file does not resolve a refusal
-// by the operating system.
+// classifyOpenError decides whether a new database can resolve an error of opening one. It
+// cannot if the operating system refused access; other errors go to classifySQLiteError.
 func classifyOpenError(err error) error {
 	var path *os.PathError
 	if errors.As(err, &path) {
@@ -79,7 +79,8 @@ func (r *Report) prepareFile(ctx context.Context, f *reportFile, fresh bool) err
 	return classifySQLiteError(err)
 }
 
-// followLog applies entries until an error. The context checks ends its background checks.
+// followLog applies new log entries to the database until an error occurs. The context
+// `checks` ends its background checks.
 func (r *Report) followLog(ctx, checks context.Context, f *reportFile) error {
 	from := f.position.seq
 	if from > 0 {
@@ -128,7 +129,8 @@ func (r *Report) followLog(ctx, checks context.Context, f *reportFile) error {
 	return nil
 }
 
-// hasDiskSpace reports whether there is enough disk space, and updates the status.
+// hasDiskSpace reports whether the disk has enough free space for the report. It records and
+// logs a change.
 func (r *Report) hasDiskSpace() bool {
 	hasSpace := r.opt.HasDiskSpace()
 	r.mu.Lock()
@@ -140,8 +142,8 @@ func (r *Report) hasDiskSpace() bool {
 	return hasSpace
 }
 
-// applyBatch applies the available entries in one transaction. more reports that there may
-// be more.
+// applyBatch reads the available log entries, up to the size of a batch, and applies them in
+// one transaction. more reports that the log may have more.
 func (r *Report) applyBatch(ctx context.Context, f *reportFile, log Reader) (more bool, err error) {
 	ctx = context.WithoutCancel(ctx) // a batch is either written completely or not begun
 	b := projection.NewBatch(ctx, f, f.sources)

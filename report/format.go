@@ -11,7 +11,7 @@ import (
 	"pingpost/report/columnar"
 )
 
-// Format writes an answer's rows as a stream.
+// Format writes the rows of a report in one output format, as a stream.
 type Format interface {
 	// ContentType returns the media type.
 	ContentType() string
@@ -23,8 +23,8 @@ type Format interface {
 	End(dst []byte) ([]byte, error)
 }
 
-// NewCSV writes RFC 4180 with a line of column names. A text that a spreadsheet would read
-// as a formula gets an apostrophe.
+// NewCSV returns the CSV format (RFC 4180) with a first line of column names. A text that a
+// spreadsheet would read as a formula gets an apostrophe in front.
 func NewCSV(q *Question) Format {
 	f := &csvFormat{columns: columnsFor(q)}
 	f.csv = csv.NewWriter(&f.text)
@@ -32,11 +32,11 @@ func NewCSV(q *Question) Format {
 	return f
 }
 
-// NewNDJSON writes one JSON object per line. A missing value is null.
+// NewNDJSON returns the format with one JSON object per line. A missing value is null.
 func NewNDJSON(q *Question) Format { return &ndjsonFormat{columnsFor(q)} }
 
-// NewParquet writes an Apache Parquet file with a type per column, and the question's time
-// and zone as metadata. A missing value is null.
+// NewParquet returns the Apache Parquet format. Each column has a type, and the metadata
+// contains the question's time range and zone. A missing value is null.
 func NewParquet(q *Question) Format {
 	f := &parquetFormat{columns: columnsFor(q)}
 	of := make([]columnar.Column, len(f.columns))
@@ -79,9 +79,9 @@ func (f *csvFormat) Row(dst []byte, row *Row) []byte {
 	return f.endRow(dst)
 }
 
-// CSVText returns the text as a cell that no spreadsheet reads as a formula: it adds an
-// apostrophe where the first character can start one. Spreadsheets for East Asian
-// languages read full-width signs as the signs themselves.
+// CSVText returns the text as a cell that no spreadsheet reads as a formula: if its first
+// character can start one, it puts an apostrophe in front. Spreadsheets for East Asian
+// languages treat full-width signs such as ＝ like the usual ones.
 func CSVText(text string) string {
 	first, _ := utf8.DecodeRuneInString(text)
 	if text != "" && strings.ContainsRune("=+-@＝＋－＠\t\r\n", first) {
@@ -90,7 +90,8 @@ func CSVText(text string) string {
 	return text
 }
 
-// endRow ignores errors, because writing to memory cannot fail.
+// endRow appends the collected cells to dst as a line of CSV. It ignores errors, because
+// writing to memory cannot fail.
 func (f *csvFormat) endRow(dst []byte) []byte {
 	f.text.Reset()
 	_ = f.csv.Write(f.cells)

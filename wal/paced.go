@@ -13,9 +13,9 @@ import (
 // committer's fsync waits until the disk has finished such a piece.
 const PacedPiece = 128 << 10
 
-// WritePaced appends data at the file's current offset, at most bytesPerSecond (0 or less:
-// unlimited). It writes pieces of PacedPiece bytes and flushes each before the next, because
-// one large fsync at the end would delay the committer's fsync by tens of milliseconds. The
+// WritePaced writes data at the file's current offset, at most bytesPerSecond (0 or less:
+// unlimited). It writes pieces of PacedPiece bytes and flushes each before the next. One
+// large fsync at the end would delay the committer's fsync by tens of milliseconds. The
 // caller must still fsync the file.
 func WritePaced(f *os.File, data []byte, bytesPerSecond int64) error {
 	pace := newThrottle(bytesPerSecond)

@@ -8,9 +8,10 @@ import (
 	"slices"
 )
 
-// Erase overwrites keys in place; the erasure is durable when Erase returns. Erasing a
-// key again is harmless and makes an erasure durable that a crash interrupted. Slots of
-// a missing file are skipped.
+// Erase overwrites the lead keys in these slots with zeros, in memory and in the files, so
+// that the leads' personal data cannot be decrypted any more. The erasure is durable when
+// Erase returns. It may be repeated, for example after a crash. Slots of a missing file are
+// skipped.
 //
 // The program cannot erase copies of overwritten bytes in the disk's own layers.
 func (s *KeyStore) Erase(slots []uint64) error {
@@ -32,7 +33,8 @@ func (s *KeyStore) Erase(slots []uint64) error {
 	return nil
 }
 
-// eraseInMemory clears the keys in memory.
+// eraseInMemory overwrites the keys of these slots with zeros in every file that is in
+// memory.
 func (s *KeyStore) eraseInMemory(slots []uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -47,7 +49,8 @@ func (s *KeyStore) eraseInMemory(slots []uint64) {
 	}
 }
 
-// eraseOnDisk overwrites keys of one file.
+// eraseOnDisk overwrites the keys of these slots with zeros on disk. All slots are in one key
+// file.
 func (s *KeyStore) eraseOnDisk(slots []uint64) error {
 	path := s.keyFilePath(FirstSlot(slots[0]))
 	out, err := os.OpenFile(path, os.O_RDWR, 0)

@@ -50,16 +50,18 @@ var (
 	ErrErased = errors.New("the person was erased")
 )
 
-// Key encrypts the personal data of one lead.
+// Key encrypts the personal data of one lead. A key of zeros was erased.
 type Key [KeySize]byte
 
-// fileOfKeys has 65,536 keys in memory, with the same content as on disk.
+// fileOfKeys is a key file in memory: 65,536 keys, for consecutive slots from first on. A
+// slot is the number of a key.
 type fileOfKeys struct {
 	first uint64
 	keys  []byte
 }
 
-// keyAt returns the memory of a slot's key, or nil if the slot is not in the file.
+// keyAt returns the bytes of a slot's key, inside f.keys, or nil if the slot belongs to
+// another file.
 func (f *fileOfKeys) keyAt(slot uint64) []byte {
 	if f == nil || slot < f.first || slot >= f.first+PerFile {
 		return nil
@@ -68,10 +70,12 @@ func (f *fileOfKeys) keyAt(slot uint64) []byte {
 	return f.keys[at : at+KeySize]
 }
 
-// FirstSlot returns the first slot of the file that has the slot.
+// FirstSlot returns the first slot (key number) of the key file to which the slot belongs. It
+// also names that file.
 func FirstSlot(slot uint64) uint64 { return (slot-1)/PerFile*PerFile + 1 }
 
-// KeyStore has the lead keys of one exchange. It is safe for concurrent use.
+// KeyStore has the lead keys of one exchange: each lead's personal data is encrypted with its
+// own key, which has a number (slot). It is safe for concurrent use.
 //
 // mu guards the memory and is never held during disk access. disk serializes reading and
 // erasing, and is locked before mu. Only the goroutine makeFilesUntilClosed makes files.
@@ -132,7 +136,7 @@ func open(dir string, highest uint64, sumKey SumKey, log func(message string, er
 	return s, nil
 }
 
-// Close stops making files.
+// Close ends the goroutine that makes new key files in advance.
 func (s *KeyStore) Close() {
 	close(s.quit)
 	<-s.done
@@ -142,7 +146,8 @@ func (s *KeyStore) keyFilePath(first uint64) string {
 	return filepath.Join(s.folder, keyFileName(first))
 }
 
-// Next returns an unused slot and its key. The error is ErrBusy.
+// Next copies an unused key to key and returns its slot (number). The error is ErrBusy if no
+// prepared key file is ready.
 func (s *KeyStore) Next(key *Key) (slot uint64, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -169,8 +174,9 @@ func (s *KeyStore) Next(key *Key) (slot uint64, err error) {
 // too few.
 const fastUse = 5 * time.Second
 
-// moveToNextFile changes to the next file and reports whether there is one. The caller holds
-// mu.
+// moveToNextFile makes the next prepared key file the current one, from which Next takes
+// keys. It returns false if none is prepared. It adapts the number of prepared files to the
+// speed of use. The caller holds mu.
 func (s *KeyStore) moveToNextFile() bool {
 	defer s.wakeFileMaker()
 	if len(s.ahead) == 0 {
@@ -190,7 +196,8 @@ func (s *KeyStore) moveToNextFile() bool {
 	return true
 }
 
-// cacheFileLocked keeps a file in memory for Open. The caller holds mu.
+// cacheFileLocked keeps a key file in memory for KeyStore.Open, which decrypts. It drops the
+// oldest file if the cache is full. The caller holds mu.
 func (s *KeyStore) cacheFileLocked(f *fileOfKeys) {
 	if len(s.cache) >= maxCached {
 		s.cache = append(s.cache[:0], s.cache[len(s.cache)-maxCached+1:]...)
@@ -198,7 +205,8 @@ func (s *KeyStore) cacheFileLocked(f *fileOfKeys) {
 	s.cache = append(s.cache, f)
 }
 
-// wakeFileMaker wakes the goroutine that makes files.
+// wakeFileMaker wakes the goroutine that makes key files, so that it checks whether a new one
+// is needed.
 func (s *KeyStore) wakeFileMaker() {
 	select {
 	case s.wake <- struct{}{}:
@@ -206,8 +214,8 @@ func (s *KeyStore) wakeFileMaker() {
 	}
 }
 
-// keyInMemoryLocked returns the memory of a slot's key, or nil if its file is not in memory.
-// The caller holds mu.
+// keyInMemoryLocked returns the bytes of a slot's key, or nil if the slot's file is not in
+// memory. The caller holds mu.
 func (s *KeyStore) keyInMemoryLocked(slot uint64) []byte {
 	if place := s.current.keyAt(slot); place != nil {
 		return place
@@ -222,7 +230,8 @@ func (s *KeyStore) keyInMemoryLocked(slot uint64) []byte {
 	return nil
 }
 
-// keyOfSlot returns the key of a slot from memory or disk.
+// keyOfSlot returns the key of a slot, from memory or else from disk. An erased key consists
+// of zeros.
 func (s *KeyStore) keyOfSlot(slot uint64) (key Key, err error) {
 	if slot == 0 {
 		return key, errors.New("lead keys: slot 0 has no key")
@@ -246,14 +255,15 @@ func (s *KeyStore) keyOfSlot(slot uint64) (key Key, err error) {
 	return key, nil
 }
 
-// copyKeyFromMemory copies the key if its file is in memory, and reports whether it is.
+// copyKeyFromMemory copies the key of a slot to key. It returns false if the slot's file is
+// not in memory.
 func (s *KeyStore) copyKeyFromMemory(slot uint64, key *Key) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return copy(key[:], s.keyInMemoryLocked(slot)) > 0
 }
 
-// wrongSizeError reports a key file of the wrong size.
+// wrongSizeError reports a key file that is too short or too long.
 type wrongSizeError struct {
 	path string
 	size int64
@@ -263,7 +273,7 @@ func (e *wrongSizeError) Error() string {
 	return fmt.Sprintf("lead keys: file %q has %d bytes instead of %d; restore it from a backup", e.path, e.size, int64(fileSize))
 }
 
-// readKeyFile reads a key file.
+// readKeyFile reads the key file at path, whose first slot is `first`, and checks its size.
 func readKeyFile(path string, first uint64) (*fileOfKeys, error) {
 	keys, err := os.ReadFile(path)
 	switch {

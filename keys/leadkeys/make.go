@@ -10,14 +10,15 @@ import (
 	"time"
 )
 
-// testFaults are disk errors that a test injects.
+// testFaults are functions with which a test makes disk operations fail. A nil function
+// injects no error.
 type testFaults struct {
 	write func() error // before a file is written
 	sync  func() error // before it is synced
 	drop  func() error // before keys are overwritten
 }
 
-// injectFault calls a test's fault, if there is one.
+// injectFault returns the error of a test's fault function, or nil without such a function.
 func injectFault(fault func() error) error {
 	if fault == nil {
 		return nil
@@ -37,7 +38,8 @@ const (
 // retryAfter is the delay before another attempt to make a file.
 const retryAfter = time.Second
 
-// makeFilesUntilClosed makes files ahead of need until Close.
+// makeFilesUntilClosed is the goroutine that prepares key files before Next needs them. It
+// ends with Close.
 func (s *KeyStore) makeFilesUntilClosed() {
 	defer close(s.done)
 	failing := false
@@ -67,7 +69,7 @@ func (s *KeyStore) makeFilesUntilClosed() {
 	}
 }
 
-// logMakingResult logs that making files fails or works again.
+// logMakingResult logs that making key files fails (err) or, for nil, that it works again.
 func (s *KeyStore) logMakingResult(err error) {
 	if err != nil {
 		s.log(makeFailed, err)
@@ -76,7 +78,8 @@ func (s *KeyStore) logMakingResult(err error) {
 	}
 }
 
-// nextFileToMake returns the first slot of the next file to make, if one is needed.
+// nextFileToMake returns the first slot of the next key file to prepare. needed is false if
+// enough files are prepared, or after Close.
 func (s *KeyStore) nextFileToMake() (first uint64, needed bool) {
 	select {
 	case <-s.quit:
@@ -98,7 +101,8 @@ func (s *KeyStore) nextFileToMake() (first uint64, needed bool) {
 	return first, len(s.ahead) < s.wantAhead
 }
 
-// addFileAhead adds a file to the prepared ones.
+// addFileAhead adds a key file to the prepared ones. If Next has no current file, this one
+// becomes the current file.
 func (s *KeyStore) addFileAhead(f *fileOfKeys) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -108,9 +112,9 @@ func (s *KeyStore) addFileAhead(f *fileOfKeys) {
 	}
 }
 
-// makeAndAddFile adds the file with this first slot to the prepared ones. It makes the file if
-// it does not exist. An existing file is made durable too, because the process that made
-// it may not have synced it.
+// makeAndAddFile prepares the key file with this first slot. It creates the file with random
+// keys, unless it exists. An existing file is fsynced too, because the process that made it
+// may not have done so.
 func (s *KeyStore) makeAndAddFile(first uint64) error {
 	err := s.readAndAddFile(first)
 	if !errors.Is(err, fs.ErrNotExist) {
@@ -135,8 +139,9 @@ func (s *KeyStore) makeAndAddFile(first uint64) error {
 	return nil
 }
 
-// readAndAddFile adds an existing file to the prepared ones. The disk lock makes concurrent
-// erasures happen before the read or after the file is added.
+// readAndAddFile adds an existing key file to the prepared ones. It holds the disk lock. A
+// concurrent erasure therefore happens either before the read, or after the file is in
+// memory.
 func (s *KeyStore) readAndAddFile(first uint64) error {
 	s.disk.Lock()
 	defer s.disk.Unlock()
@@ -153,7 +158,8 @@ func (s *KeyStore) readAndAddFile(first uint64) error {
 	return err
 }
 
-// syncKeyFolders makes the files' names durable, up to the data directory.
+// syncKeyFolders fsyncs the folders of key files, up to the data directory, so that the names
+// of new files survive a crash.
 func (s *KeyStore) syncKeyFolders() error {
 	for _, folder := range []string{s.folder, filepath.Dir(s.folder), filepath.Dir(filepath.Dir(s.folder))} {
 		if err := syncFolder(folder); err != nil {

@@ -13,9 +13,9 @@ import (
 // open.
 const label = "pingpost/contact/1"
 
-// associatedData is the authenticated data of a sealed part: its kind, its owner and its
-// slot. The pool avoids an allocation for each call, because arguments of an AEAD escape
-// to the heap.
+// associatedData is authenticated together with a sealed part of a lead. It contains a label,
+// the part's owner and the key's slot. A pool keeps it, because arguments of the cipher would
+// otherwise be allocated on the heap for each call.
 type associatedData [len(label) + 16 + 8]byte
 
 var associatedDataPool = sync.Pool{New: func() any {
@@ -35,8 +35,8 @@ const nonceSize = 12
 // Overhead is the number of bytes that sealing adds.
 const Overhead = nonceSize + 16
 
-// newAEAD returns AES-256-GCM with one key. The library cannot avoid its allocations
-// (round keys and a table).
+// newAEAD returns the cipher AES-256-GCM with this key. The allocations inside the library
+// (round keys and a table) cannot be avoided.
 func newAEAD(key *Key) cipher.AEAD {
 	block, err := aes.NewCipher(key[:])
 	if err != nil {
@@ -49,9 +49,9 @@ func newAEAD(key *Key) cipher.AEAD {
 	return gcm
 }
 
-// Seal appends the sealed part to dst: a nonce and the output of AES-256-GCM. It binds
-// the part to its owner, so that a part that is moved to another owner does not open.
-// One key may seal several parts, each with its own nonce.
+// Seal encrypts plain with the key and appends a nonce and the output of AES-256-GCM to dst.
+// It binds the result to the slot and to the owner, so that Open rejects a part that was
+// moved to another owner. One key may seal several parts, each with its own nonce.
 func Seal(dst []byte, slot uint64, key *Key, owner [16]byte, plain []byte) []byte {
 	begin := len(dst)
 	dst = append(dst, make([]byte, nonceSize)...)
@@ -63,9 +63,9 @@ func Seal(dst []byte, slot uint64, key *Key, owner [16]byte, plain []byte) []byt
 	return dst
 }
 
-// Open decrypts the output of Seal and appends it to dst. The error is ErrErased if the
-// key was erased. Otherwise it names the missing file, or says that the part or its key
-// is damaged.
+// Open decrypts the output of Seal and appends the plaintext to dst. It reads the key of the
+// slot. The error is ErrErased if the key was erased. Otherwise it names the missing file, or
+// says that the data or its key is damaged.
 func (s *KeyStore) Open(dst []byte, slot uint64, owner [16]byte, sealed []byte) ([]byte, error) {
 	key, err := s.keyOfSlot(slot)
 	if err != nil {

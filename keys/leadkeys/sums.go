@@ -34,10 +34,11 @@ const (
 	sumsSize    = len(sumsVersion) + (PerFile+1)*sumSize
 )
 
-// SumKey is the key of the exchange that makes the checksums.
+// SumKey is the secret key of an exchange for the checksums of its lead keys.
 type SumKey [32]byte
 
-// sum returns the checksum of a key, or of all checksums if the slot is 0.
+// sum returns the checksum of the lead key `of` in a slot. With slot 0 it returns the
+// checksum of a whole checksum file.
 func (k *SumKey) sum(slot uint64, of []byte) [sumSize]byte {
 	var text [len(SumKey{}) + 8 + sha256.Size]byte
 	copy(text[:], k[:])
@@ -47,7 +48,8 @@ func (k *SumKey) sum(slot uint64, of []byte) [sumSize]byte {
 	return [sumSize]byte(whole[:])
 }
 
-// checksumsOfFile returns the content of the checksum file.
+// checksumsOfFile returns the content of the checksum file for key file f: a version, a
+// checksum for each key, and a checksum of all of them.
 func (k *SumKey) checksumsOfFile(f *fileOfKeys) []byte {
 	text := make([]byte, 0, sumsSize)
 	text = append(text, sumsVersion...)
@@ -59,7 +61,8 @@ func (k *SumKey) checksumsOfFile(f *fileOfKeys) []byte {
 	return append(text, all[:]...)
 }
 
-// checksumOfSums returns the checksum of the whole checksum file.
+// checksumOfSums returns the checksum that ends a checksum file. text is the file's content
+// before it, and first the first slot.
 func (k *SumKey) checksumOfSums(first uint64, text []byte) [sumSize]byte {
 	whole := sha256.Sum256(binary.BigEndian.AppendUint64(bytes.Clone(text), first))
 	return k.sum(0, whole[:])
@@ -72,8 +75,9 @@ var (
 	ErrNewerVersion = errors.New("the checksum file of lead keys is of a newer version of pingpost")
 )
 
-// readChecksumFile returns the checksums of a key file. The error is fs.ErrNotExist, ErrSums,
-// ErrNewerVersion or an error of the disk.
+// readChecksumFile reads the checksum file at path and returns the checksums of the keys from
+// slot `first` on. The error is fs.ErrNotExist, ErrSums for a damaged file, ErrNewerVersion
+// or an error of the disk.
 func (k *SumKey) readChecksumFile(path string, first uint64) ([]byte, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -89,19 +93,19 @@ func (k *SumKey) readChecksumFile(path string, first uint64) ([]byte, error) {
 	return text[head:all], nil
 }
 
-// SlotSet is a set of the slots of one file.
+// SlotSet is a set of slots (key numbers), all of one key file.
 type SlotSet [PerFile / 64]uint64
 
-// Add adds a slot of the file.
+// Add adds a slot to the set.
 func (s *SlotSet) Add(slot uint64) { s[(slot-1)%PerFile/64] |= 1 << ((slot - 1) % 64) }
 
-// Remove removes a slot of the file.
+// Remove removes a slot from the set.
 func (s *SlotSet) Remove(slot uint64) { s[(slot-1)%PerFile/64] &^= 1 << ((slot - 1) % 64) }
 
-// Has reports whether the set has a slot of the file.
+// Has reports whether the set contains a slot.
 func (s *SlotSet) Has(slot uint64) bool { return s[(slot-1)%PerFile/64]>>((slot-1)%64)&1 == 1 }
 
-// ChecksumReport is the result of Check for one key file.
+// ChecksumReport lists the damaged and the erased keys of one key file. Check returns it.
 type ChecksumReport struct {
 	First   uint64 // first slot of the file
 	Path    string
@@ -119,7 +123,8 @@ func keyFileName(first uint64) string {
 	return fmt.Sprintf("%020d", first)
 }
 
-// Check checks a key file of a data directory, which may be in use.
+// Check compares the keys of one key file with their checksums. The file is that of data
+// directory dir with first slot `first`. The exchange may be running.
 func Check(dir string, key *SumKey, first uint64) *ChecksumReport {
 	r := &ChecksumReport{First: first, Path: filepath.Join(leadKeysFolder(dir), keyFileName(first))}
 	f, err := readKeyFile(r.Path, first)
@@ -140,14 +145,15 @@ func Check(dir string, key *SumKey, first uint64) *ChecksumReport {
 	return r
 }
 
-// checksumMatches reports whether a key matches its checksum.
+// checksumMatches reports whether the key of a slot matches its checksum in sums, the
+// checksums of the slot's file.
 func (k *SumKey) checksumMatches(sums []byte, slot uint64, key []byte) bool {
 	at := (slot - FirstSlot(slot)) * sumSize
 	return k.sum(slot, key) == [sumSize]byte(sums[at:])
 }
 
-// AddMissingChecksums writes the checksums of a key file that has none or damaged ones, for the keys
-// as they are. A key that is erased meanwhile stays erased.
+// AddMissingChecksums writes a checksum file for a key file whose checksums are missing or
+// damaged. It takes the keys as they are now. A key that is erased meanwhile stays erased.
 func (s *KeyStore) AddMissingChecksums(first uint64) error {
 	f, err := readKeyFile(s.keyFilePath(first), first)
 	if err != nil {
@@ -156,7 +162,8 @@ func (s *KeyStore) AddMissingChecksums(first uint64) error {
 	return s.writeChecksumFile(f)
 }
 
-// writeChecksumFile writes the checksum file durably.
+// writeChecksumFile writes the checksum file of key file f durably, by way of a temporary
+// file.
 func (s *KeyStore) writeChecksumFile(f *fileOfKeys) error {
 	path := filepath.Join(s.sums, keyFileName(f.first))
 	temporary := path + ".new"
@@ -173,8 +180,8 @@ func (s *KeyStore) writeChecksumFile(f *fileOfKeys) error {
 	return nil
 }
 
-// zeroDamagedKeys clears unused keys in memory that do not match their checksums. Next
-// skips them like erased keys.
+// zeroDamagedKeys overwrites with zeros, in memory, the unused keys of f that do not match
+// their checksums. Next then skips them like erased keys.
 func (s *KeyStore) zeroDamagedKeys(f *fileOfKeys) error {
 	sums, err := s.sumKey.readChecksumFile(filepath.Join(s.sums, keyFileName(f.first)), f.first)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, ErrSums) || errors.Is(err, ErrNewerVersion) {

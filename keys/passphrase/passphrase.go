@@ -40,21 +40,23 @@ var hashPrefix = fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$", argon2.Version, m
 // ErrBusy reports that too many hashes are being computed.
 var ErrBusy = errors.New("too many passwords are being checked at once; try again")
 
-// Hasher hashes and checks passwords. It is safe for concurrent use.
+// Hasher hashes passwords with Argon2 and checks them. It limits the number of concurrent
+// calls, because each needs much memory. It is safe for concurrent use.
 type Hasher struct {
 	slots     chan struct{}
 	maxWait   time.Duration
 	dummyHash string // hash that no password matches
 }
 
-// New returns a Hasher.
+// New returns a Hasher, with the limit and the waiting time of this package.
 func New() *Hasher {
 	k := &Hasher{slots: make(chan struct{}, maxConcurrent), maxWait: maxWait}
 	k.dummyHash = encodeHash(make([]byte, saltSize), make([]byte, keySize))
 	return k
 }
 
-// Hash returns the hash to store for a password. The error is ErrBusy.
+// Hash returns the hash of a password, with a random salt, for storing. The error is ErrBusy
+// if too many hashes are being computed.
 func (k *Hasher) Hash(password string) (string, error) {
 	var random [saltSize]byte
 	_, _ = rand.Read(random[:])
@@ -65,9 +67,9 @@ func (k *Hasher) Hash(password string) (string, error) {
 	return encodeHash(random[:], key), nil
 }
 
-// Check reports whether the hash belongs to the password. An empty hash matches no
-// password, and checking it takes equally long. The error is ErrBusy, or reports a hash
-// of another format.
+// Check reports whether the stored hash was made from the password. An empty hash matches no
+// password, and takes equally long, so that a caller cannot find out which accounts exist.
+// The error is ErrBusy, or reports a hash in an unknown format.
 func (k *Hasher) Check(hash, password string) (bool, error) {
 	hasPassword := hash != ""
 	if !hasPassword {
@@ -84,7 +86,8 @@ func (k *Hasher) Check(hash, password string) (bool, error) {
 	return subtle.ConstantTimeCompare(key, want) == 1 && hasPassword, nil
 }
 
-// deriveKey computes the key when a slot is free.
+// deriveKey computes the Argon2 key of a password and a salt. It waits until less than the
+// maximum number of computations run. The error is ErrBusy after maxWait.
 func (k *Hasher) deriveKey(password string, salt []byte) ([]byte, error) {
 	timer := time.NewTimer(k.maxWait)
 	defer timer.Stop()

@@ -13,13 +13,14 @@ const (
 	kindPersonal = 3
 )
 
-// HashClient returns the hash of a client id and one of its secrets. The hash is keyed,
-// so the log alone, without the exchange's key, does not allow guessing secrets. A
-// caller cannot choose the hash that the exchange looks up. The time of a look-up
-// therefore does not reveal which clients exist.
+// HashClient returns the hash under which the exchange stores and looks up an OAuth client's
+// id and secret. The hash is keyed, so the log alone, without the exchange's key, does not
+// allow guessing secrets. A caller cannot choose the hash that is looked up. The time of a
+// look-up therefore does not reveal which clients exist.
 func (m *Issuer) HashClient(id, secret []byte) [32]byte { return m.hashOfKind(kindClient, id, secret) }
 
-// HashBearer returns the hash of a sandbox's static token.
+// HashBearer returns the keyed hash under which the exchange stores and looks up a sandbox's
+// static bearer token.
 func (m *Issuer) HashBearer(token []byte) [32]byte { return m.hashOfKind(kindBearer, token, nil) }
 
 func (m *Issuer) hashOfKind(kind byte, first, second []byte) (sum [32]byte) {
@@ -34,5 +35,6 @@ func (m *Issuer) hashOfKind(kind byte, first, second []byte) (sum [32]byte) {
 	return sum
 }
 
-// HashPersonal returns the hash of an operator's personal API token.
+// HashPersonal returns the keyed hash under which the exchange stores and looks up an
+// operator's personal API token.
 func (m *Issuer) HashPersonal(token []byte) [32]byte { return m.hashOfKind(kindPersonal, token, nil) }

@@ -14,7 +14,7 @@ import (
 	"pingpost/engine/market"
 )
 
-// Claims are the content of a token.
+// Claims are the content of an access token: its owner, rights and expiry.
 type Claims struct {
 	Owner   event.ObjectKind // supplier or buyer
 	Ref     market.Ref       // the owner's number
@@ -36,22 +36,23 @@ const (
 // Length is the length of a token in characters.
 const Length = len(prefix) + sealedSize*4/3
 
-// Issuer issues tokens and computes hashes. It is safe for concurrent use.
+// Issuer issues access tokens, reads them, and computes the hashes of other credentials. It
+// is safe for concurrent use.
 type Issuer struct {
 	aead    cipher.AEAD
 	hashKey []byte
-	buffers sync.Pool // *bench
+	buffers sync.Pool // *tokenBuffer
 }
 
-// tokenBuffer is the memory for reading one token. Arrays on the stack would escape to the
-// heap, because they are arguments of the cipher.
+// tokenBuffer is the memory for encrypting or decrypting one token. Issuer keeps it in a
+// pool, because arrays on the stack would escape to the heap as arguments of the cipher.
 type tokenBuffer struct {
 	sealed [sealedSize]byte
 	plain  [plainSize]byte
 }
 
-// New returns an Issuer. The key must have no other use. Issuers with equal keys read
-// each other's tokens; others never do.
+// New returns an Issuer with this secret key, which must have no other use. An Issuer can
+// read exactly the tokens of issuers with the same key.
 func New(key [32]byte) *Issuer {
 	block, err := aes.NewCipher(deriveKey(key, "seal"))
 	if err != nil {
@@ -73,7 +74,8 @@ func deriveKey(key [32]byte, purpose string) []byte {
 	return out
 }
 
-// AppendToken appends a new token with these claims. Each token is different.
+// AppendToken appends a new encrypted token with these claims to dst. Each token is
+// different, even with the same claims.
 func (m *Issuer) AppendToken(dst []byte, c *Claims) []byte {
 	b := m.buffers.Get().(*tokenBuffer)
 	defer m.buffers.Put(b)
@@ -88,9 +90,9 @@ func (m *Issuer) AppendToken(dst []byte, c *Claims) []byte {
 	return base64.RawURLEncoding.AppendEncode(append(dst, prefix...), b.sealed[:])
 }
 
-// Read decodes a token of this issuer. It returns false if the token is invalid or
-// expired at now (Unix nanoseconds). The caller must check that the client secret is
-// still valid.
+// Read decrypts a token and returns its claims. ok is false if this Issuer's key did not make
+// the token, or if it has expired at time now (Unix nanoseconds). The caller must still check
+// that the client secret is valid.
 func (m *Issuer) Read(token []byte, now int64) (c Claims, ok bool) {
 	if len(token) != Length || string(token[:len(prefix)]) != prefix {
 		return Claims{}, false

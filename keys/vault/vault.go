@@ -19,7 +19,8 @@ import (
 	"strings"
 )
 
-// Vault has the exchange's key. It is safe for concurrent use.
+// Vault has the exchange's root key, from which all other keys derive, and encrypts secrets
+// with it. It is safe for concurrent use.
 type Vault struct {
 	root [32]byte
 	aead cipher.AEAD
@@ -28,11 +29,11 @@ type Vault struct {
 // ErrMissing reports that the key of an existing log is missing.
 var ErrMissing = errors.New("the exchange's key file is missing")
 
-// exchangeKeyPath returns the path of the key in a data directory.
+// exchangeKeyPath returns the path of the exchange's key file in data directory dir.
 func exchangeKeyPath(dir string) string { return filepath.Join(dir, "keys", "exchange.key") }
 
-// Open reads the key of a data directory. If there is no key and create is set, it
-// creates one durably.
+// Open reads the exchange's key from a data directory. If the file is missing and create is
+// true, it creates a random key durably.
 func Open(dir string, create bool) (*Vault, error) {
 	text, err := os.ReadFile(exchangeKeyPath(dir))
 	switch {
@@ -50,9 +51,9 @@ func Open(dir string, create bool) (*Vault, error) {
 	return newVault([32]byte(raw))
 }
 
-// createExchangeKey creates a key and its file durably. It writes a temporary file first,
-// because a key file that a crash cut short would be rejected for good. The caller holds
-// the folder's lock.
+// createExchangeKey creates the exchange's key and its file durably. It writes a temporary
+// file first, because a key file that a crash cut short would be rejected for good. The
+// caller holds the data directory's lock.
 func createExchangeKey(dir string) (*Vault, error) {
 	var root [32]byte
 	_, _ = rand.Read(root[:])
@@ -93,7 +94,8 @@ func newVault(root [32]byte) (*Vault, error) {
 	return v, err
 }
 
-// Derive returns the key for one purpose.
+// Derive returns a key for one purpose, derived from the exchange's key. The same purpose
+// always gives the same key.
 func (v *Vault) Derive(purpose string) (key [32]byte) {
 	raw, err := hkdf.Key(sha256.New, v.root[:], nil, "pingpost/"+purpose, len(key))
 	if err != nil {
@@ -103,21 +105,23 @@ func (v *Vault) Derive(purpose string) (key [32]byte) {
 	return key
 }
 
-// KeyFingerprint returns a value that differs for different keys and does not reveal the key.
+// KeyFingerprint returns a value by which the exchange recognizes its key. It differs for
+// different keys and does not reveal the key.
 func (v *Vault) KeyFingerprint() (check [16]byte) {
 	key := v.Derive("check")
 	copy(check[:], key[:])
 	return check
 }
 
-// SealSecret encrypts a secret. OpenSecret needs the same name.
+// SealSecret encrypts a secret and binds it to its name: OpenSecret needs the same name.
 func (v *Vault) SealSecret(name, secret string) []byte {
 	nonce := make([]byte, v.aead.NonceSize(), v.aead.NonceSize()+len(secret)+v.aead.Overhead())
 	_, _ = rand.Read(nonce)
 	return v.aead.Seal(nonce, nonce, []byte(secret), []byte(name))
 }
 
-// OpenSecret decrypts the output of SealSecret.
+// OpenSecret decrypts the output of SealSecret. It fails for another name, another exchange's
+// key, or damaged data.
 func (v *Vault) OpenSecret(name string, sealed []byte) (string, error) {
 	if len(sealed) < v.aead.NonceSize() {
 		return "", fmt.Errorf("the sealed secret %q is too short; it is damaged", name)

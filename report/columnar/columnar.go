@@ -29,7 +29,7 @@ const pageBytes = 72 << 10
 // maxMoney is the first amount above a DECIMAL(18,6), in millionths.
 const maxMoney = 1_000_000_000_000_000_000
 
-// Kind is the type of a column's cells.
+// Kind is the type of a Parquet column: time, count, money, share, name or text.
 type Kind uint8
 
 const (
@@ -41,14 +41,14 @@ const (
 	Text                // a text without repetitions
 )
 
-// Column is a column of the file.
+// Column describes one column of the Parquet file.
 type Column struct {
 	Name     string
 	Kind     Kind
 	Optional bool // cells may have None set
 }
 
-// Cell is a value of a row. The column's kind selects the field.
+// Cell is the value of one column in one row. The column's kind decides which field has it.
 type Cell struct {
 	None   bool
 	Number int64   // of an Instant, a Count, or Money
@@ -56,7 +56,8 @@ type Cell struct {
 	Text   []byte  // of a Name or a Text; valid until the row is written
 }
 
-// Writer writes one file, for one goroutine. An unfinished Writer needs no cleanup.
+// Writer writes one Parquet file, for one goroutine. A Writer that is not finished needs no
+// cleanup.
 type Writer struct {
 	columns []Column
 	file    *parquet.GenericWriter[any]
@@ -66,7 +67,7 @@ type Writer struct {
 	err     error // the first error; the writer stops at it
 }
 
-// New begins a file. notes become the file's metadata.
+// New begins a Parquet file with these columns. notes become the file's metadata.
 func New(columns []Column, notes map[string]string) *Writer {
 	w := &Writer{columns: columns, row: make(parquet.Row, len(columns))}
 	w.file = parquet.NewGenericWriter[any](
@@ -79,8 +80,8 @@ func New(columns []Column, notes map[string]string) *Writer {
 	return w
 }
 
-// Row adds a row with a cell for each column. It appends the finished parts of the file to
-// dst, which are empty most of the time.
+// Row adds a row with a cell for each column. It appends the finished part of the file to
+// dst, which has no bytes most of the time.
 func (w *Writer) Row(dst []byte, cells []Cell) []byte {
 	if w.err != nil {
 		return dst
@@ -99,8 +100,8 @@ func (w *Writer) Row(dst []byte, cells []Cell) []byte {
 	return w.drain(dst)
 }
 
-// End appends the rest of the file. After an error, which is the first of the file, the
-// output is incomplete, and every reader rejects it.
+// End finishes the file and appends its rest to dst. It returns the first error of the file.
+// The output is then incomplete, and every reader rejects it.
 func (w *Writer) End(dst []byte) ([]byte, error) {
 	if w.err == nil {
 		w.err = w.file.Close()
@@ -117,7 +118,7 @@ func (w *Writer) drain(dst []byte) []byte {
 	return dst
 }
 
-// parquetValue converts a cell to the library's type.
+// parquetValue converts the cell in column number i to the library's type.
 func (w *Writer) parquetValue(i int, c *Cell) (v parquet.Value, err error) {
 	column := &w.columns[i]
 	if c.None {

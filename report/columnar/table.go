@@ -6,8 +6,9 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// table is the root of the schema. The library's own group sorts columns by name and
-// creates a Go type of them that is never freed. This one does neither.
+// table is the root of the file's schema, with the columns in their given order. The
+// library's own root type sorts columns by name, and creates a Go type of them that is never
+// freed. This one does neither.
 type table struct {
 	parquet.Group
 	fields []parquet.Field
@@ -23,10 +24,10 @@ func newTable(columns []Column) *table {
 	return t
 }
 
-// Fields returns the columns in their order.
+// Fields returns the columns in the order of the file.
 func (t *table) Fields() []parquet.Field { return t.fields }
 
-// GoType is required by the interface; writing rows does not call it.
+// GoType exists because the library's interface has it. Writing rows does not call it.
 func (*table) GoType() reflect.Type { return reflect.TypeFor[struct{}]() }
 
 func parquetNodeOf(c *Column) (node parquet.Node) {
@@ -50,7 +51,7 @@ func parquetNodeOf(c *Column) (node parquet.Node) {
 	return parquet.Required(node)
 }
 
-// field is a column with its name.
+// field is a node of the schema together with its column name.
 type field struct {
 	parquet.Node
 	name string
@@ -58,5 +59,6 @@ type field struct {
 
 func (f *field) Name() string { return f.name }
 
-// Value is required by the interface; there are no Go values.
+// Value exists because the library's interface has it. Rows do not come from Go values, so it
+// returns none.
 func (*field) Value(reflect.Value) reflect.Value { return reflect.Value{} }

@@ -40,18 +40,19 @@ func (s *accumulator) addEncoded(arg driver.Value) error {
 	return s.add(blob)
 }
 
-// Step adds one blob.
+// Step adds one stored histogram (a blob). SQLite calls it for each row of the aggregate
+// function.
 func (s *accumulator) Step(_ *sqlite.FunctionContext, args []driver.Value) error {
 	return s.addEncoded(args[0])
 }
 
-// WindowInverse always fails, because the function is not for windows.
+// WindowInverse always fails, because SQLite must not use the function in window queries.
 func (*accumulator) WindowInverse(*sqlite.FunctionContext, []driver.Value) error { return errInvalid }
 
-// WindowValue returns the sum as a blob.
+// WindowValue returns the sum of the added histograms as a blob.
 func (s *accumulator) WindowValue(*sqlite.FunctionContext) (driver.Value, error) {
 	return s.Histogram().AppendTo(nil), nil
 }
 
-// Final does nothing, because there is no resource to release.
+// Final does nothing. SQLite calls it at the end, when there is no resource to release.
 func (*accumulator) Final(*sqlite.FunctionContext) {}

@@ -15,10 +15,10 @@ type Histogram []slotCount
 
 type slotCount struct{ slot, count uint64 }
 
-// Record adds one latency in nanoseconds.
+// Record adds one latency, in nanoseconds, to the histogram.
 func (h *Histogram) Record(elapsed int64) { h.addSlot(uint64(slotForLatency(elapsed)), 1) }
 
-// addSlot adds a number of latencies to one slot.
+// addSlot adds n latencies to a slot.
 func (h *Histogram) addSlot(slot, n uint64) {
 	i, known := slices.BinarySearchFunc(*h, slot, func(t slotCount, slot uint64) int { return cmp.Compare(t.slot, slot) })
 	if known {
@@ -28,7 +28,7 @@ func (h *Histogram) addSlot(slot, n uint64) {
 	*h = slices.Insert(*h, i, slotCount{slot, n})
 }
 
-// Add adds the latencies of another histogram.
+// Add adds all latencies of another histogram to this one.
 func (h *Histogram) Add(other Histogram) {
 	for _, t := range other {
 		h.addSlot(t.slot, t.count)
@@ -53,7 +53,7 @@ func (h Histogram) Quantile(thousandths uint64) (latency time.Duration, ok bool)
 	return 0, false
 }
 
-// AppendTo appends the stored form.
+// AppendTo appends the histogram's stored form to dst.
 func (h Histogram) AppendTo(dst []byte) []byte {
 	last := uint64(0)
 	for _, t := range h {
@@ -66,7 +66,7 @@ func (h Histogram) AppendTo(dst []byte) []byte {
 // errInvalid reports a blob that is not a histogram.
 var errInvalid = errors.New("the report's file contains an invalid histogram")
 
-// accumulator adds up histograms with one counter per slot.
+// accumulator adds up many histograms. It has one counter for each possible slot.
 type accumulator [slotLimit]uint64
 
 func (s *accumulator) add(blob []byte) error {
@@ -92,7 +92,7 @@ func (s *accumulator) Histogram() (h Histogram) {
 	return h
 }
 
-// Parse decodes a blob.
+// Parse decodes the stored form of a histogram.
 func Parse(blob []byte) (Histogram, error) {
 	var sum accumulator
 	err := sum.add(blob)

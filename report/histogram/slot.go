@@ -23,7 +23,7 @@ func slotForLatency(elapsed int64) int {
 	return min(slotLimit-1, exactSlots+(shift-1)<<slotBits+int(us>>shift)-1<<slotBits)
 }
 
-// latencyOfSlot returns the middle of a slot.
+// latencyOfSlot returns the latency in the middle of a slot's range.
 func latencyOfSlot(slot int) time.Duration {
 	if slot < exactSlots {
 		return time.Duration(slot) * time.Microsecond
