@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// idScan reads a table in the order of its ids, which is time order, from the newest
-// backwards. It reads ranges of rows and determines the end of each range first. So it
+// idScan searches a table for matching rows, in the order of its ids and so of time, from the
+// newest backwards. It reads ranges of rows and determines the end of each range first. So it
 // always knows how far it has read, and can stop there.
 type idScan struct {
 	tx      *sql.Tx
@@ -30,7 +30,8 @@ const (
 	maxScanRows = 1 << 18
 )
 
-// run reads until a page is full, the time is up, or the table ends.
+// run reads matching rows until a page is full, the search time is used up, or the table
+// ends.
 func (h *idScan) run(ctx context.Context) (p Page, err error) {
 	p = Page{Complete: true, Searched: creationTimeOfID(h.low)}
 	if h.matchesNothing {
@@ -65,7 +66,8 @@ func (h *idScan) run(ctx context.Context) (p Page, err error) {
 	}
 }
 
-// fromClauseWithIndex returns the FROM clause with its index.
+// fromClauseWithIndex returns the SQL from FROM on, with the index that the search uses and
+// the condition on it, and the arguments of that condition.
 func (h *idScan) fromClauseWithIndex() (text string, args []any) {
 	text = " FROM " + h.table
 	if h.index != "" {
@@ -78,8 +80,8 @@ func (h *idScan) fromClauseWithIndex() (text string, args []any) {
 	return text, h.indexArgs
 }
 
-// endOfRange returns the id at which the next range of rows ends. more is false for the
-// last range.
+// endOfRange returns the id at which the next range, of the given number of rows, ends. more
+// is false for the last range.
 func (h *idScan) endOfRange(ctx context.Context, rows int) (end [16]byte, more bool, err error) {
 	if h.where == "" { // every row matches, so one range reads no more rows than the page
 		return h.low, false, nil
@@ -95,8 +97,8 @@ func (h *idScan) endOfRange(ctx context.Context, rows int) (end [16]byte, more b
 	return end, err == nil, err
 }
 
-// readRange reads the matching rows of a range. full reports that the page is full; last
-// is its last id.
+// readRange reads the matching rows of a range, down to id end. full reports that the page is
+// full; `last` is the id of its last row.
 func (h *idScan) readRange(ctx context.Context, end [16]byte) (last [16]byte, full bool, err error) {
 	text, key := h.fromClauseWithIndex()
 	args := append(append([]any{end[:], h.high[:]}, key...), h.args...)

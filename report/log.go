@@ -6,7 +6,7 @@ import (
 	"pingpost/wal"
 )
 
-// Source is the log that the report follows.
+// Source gives the report access to the exchange's log and to its configured names.
 type Source interface {
 	// Life identifies the log.
 	Life() Life
@@ -22,14 +22,14 @@ type Source interface {
 	RefOf(kind event.ObjectKind, id string) market.Ref
 }
 
-// Reader reads entries, for one goroutine. An entry's data is valid until the next call.
+// Reader reads log entries, for one goroutine. An entry's data is valid until the next call.
 type Reader interface {
 	Next() (wal.Entry, error)
 	Close()
 }
 
-// Life identifies a log. It differs between exchanges, and before and after a restore or
-// an accepted loss, because the same sequence numbers then belong to other entries.
+// Life identifies a log. It differs between exchanges. It also changes with a restore or an
+// accepted loss, because the same sequence numbers then belong to other entries.
 type Life struct {
 	Exchange [16]byte
 	Epoch    uint32

@@ -8,13 +8,15 @@ import (
 	"pingpost/report/projection"
 )
 
-// openSums holds the sums of unfinished hours and days, only in memory. The file gets each
-// one once, when its unit ends. Written with every batch, they would be dozens of rows per
-// lead. An answer reads the unfinished time by quarters, from the two groupings that are
-// always written. Opening the file computes the open sums from these quarters.
+// openSums holds, only in memory, the sums of hours and days that have not ended. The
+// database gets each one once, when its hour or day ends. Written with every batch, they
+// would be dozens of rows per lead.
 //
-// The time of the last entry decides which units have ended, not the clock. A change to an
-// earlier sum is written at once.
+// An answer reads unfinished time from the sums by quarter of an hour, of the two groupings
+// that are always written. Opening the database computes the open sums from these.
+//
+// The time of the last log entry decides which hours and days have ended, not the clock. A
+// change to an earlier sum is written at once.
 type openSums struct {
 	sums         map[projection.SumPosition]*projection.Measures
 	latencies    map[projection.LatencyPosition]*histogram.Histogram
@@ -35,21 +37,23 @@ func newOpenSums() *openSums {
 	return &openSums{sums: map[projection.SumPosition]*projection.Measures{}, latencies: map[projection.LatencyPosition]*histogram.Histogram{}, limit: defaultMaxOpenSums}
 }
 
-// isAlwaysWritten reports whether each batch writes these sums to the file. All other sums
-// stay in memory until their unit ends.
+// isAlwaysWritten reports whether each batch writes the sums of this grouping and unit of
+// time to the database. All other sums stay in memory until their hour or day ends.
 func isAlwaysWritten(g projection.Grouping, unit int64) bool {
 	return unit == projection.Quarters && (g == projection.AllColumns || g == projection.Parties)
 }
 
-// hasEndedBefore reports whether a unit has ended at a quarter.
+// hasEndedBefore reports whether an hour or day has ended when the given quarter of an hour
+// begins. unit is its length in quarters, start its number.
 func hasEndedBefore(unit, start, quarter int64) bool { return (start+1)*unit <= quarter }
 
-// isFull reports whether there are too many open sums.
+// isFull reports whether there are too many sums in memory, so that they must be written
+// early.
 func (o *openSums) isFull() bool {
 	return len(o.sums)+len(o.latencies)+o.latencySlots/slotsPerSum > o.limit
 }
 
-// mergeLatencies adds a histogram to an open sum.
+// mergeLatencies adds a histogram of latencies to the open sum at this position.
 func (o *openSums) mergeLatencies(at projection.LatencyPosition, h histogram.Histogram) {
 	to := projection.GetOrInsert(o.latencies, at)
 	o.latencySlots -= len(*to)
@@ -57,8 +61,9 @@ func (o *openSums) mergeLatencies(at projection.LatencyPosition, h histogram.His
 	o.latencySlots += len(*to)
 }
 
-// loadOpenSums computes the open sums from the file: days from their finished hours,
-// and the rest from the quarters of the unfinished hour.
+// loadOpenSums computes the sums of the current hour and day from the database after it was
+// opened: the day from its finished hours, and the rest from the quarters of the unfinished
+// hour.
 func (f *reportFile) loadOpenSums(ctx context.Context) error {
 	now := projection.QuarterOf(f.position.at)
 	day, hour := projection.DivideRoundingDown(now, projection.Days), projection.DivideRoundingDown(now, projection.Hours)

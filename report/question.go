@@ -9,7 +9,7 @@ import (
 	"pingpost/report/projection"
 )
 
-// Dimension is a column by which a report groups.
+// Dimension is a column by which a report groups, such as buyer or day.
 type Dimension uint8
 
 const (
@@ -28,7 +28,7 @@ var dimensionNames = [dimensions]string{"hour", "day", "supplier", "buyer", "cam
 
 func (d Dimension) String() string { return dimensionNames[d] }
 
-// ParseDimension returns the dimension with a name.
+// ParseDimension returns the dimension with this name, and false for an unknown name.
 func ParseDimension(name string) (Dimension, bool) {
 	for d, known := range dimensionNames {
 		if known == name {
@@ -43,8 +43,8 @@ func DimensionNames() string { return strings.Join(dimensionNames[:], ", ") }
 
 func (d Dimension) isTime() bool { return d == ByHour || d == ByDay }
 
-// kind returns the kind of configured names of a dimension. ok is false if its values are
-// not configured.
+// kind returns the kind of configured object (supplier, buyer, campaign) that the dimension's
+// values name. It returns false for other dimensions.
 func (d Dimension) kind() (event.ObjectKind, bool) {
 	switch d {
 	case BySupplier:
@@ -57,9 +57,9 @@ func (d Dimension) kind() (event.ObjectKind, bool) {
 	return 0, false
 }
 
-// Question defines a report: the time from From to before To, in Unix nanoseconds at full
-// quarters of an hour; the dimensions By which it groups, in that order; and Only the
-// values to include.
+// Question defines a report. The time range is from From to before To, in Unix nanoseconds at
+// full quarters of an hour. By are the dimensions by which it groups, in that order. Only
+// limits dimensions to one value each.
 type Question struct {
 	By       []Dimension
 	From, To int64
@@ -68,7 +68,8 @@ type Question struct {
 	Only     map[Dimension]string
 }
 
-// groupingOf returns the columns of the dimensions.
+// groupingOf returns the stored columns that these dimensions use. The dimensions of time use
+// none.
 func groupingOf(all ...Dimension) (g projection.Grouping) {
 	for _, d := range all {
 		if !d.isTime() {
@@ -78,7 +79,7 @@ func groupingOf(all ...Dimension) (g projection.Grouping) {
 	return g
 }
 
-// grouping returns the columns that the question uses.
+// grouping returns the stored columns that the question uses, to group by or as a condition.
 func (q *Question) grouping() projection.Grouping {
 	g := groupingOf(q.By...)
 	for d := range q.Only {
@@ -96,10 +97,10 @@ func (q *Question) groupsBy(dimension Dimension) bool {
 	return false
 }
 
-// groupsByTime reports whether the question groups by time.
+// groupsByTime reports whether the question groups by hour or by day.
 func (q *Question) groupsByTime() bool { return q.groupsBy(ByHour) || q.groupsBy(ByDay) }
 
-// periodStart returns the beginning of the hour or the day of a time, in the question's
+// periodStart returns the beginning of the hour or day that contains `at`, in the question's
 // zone. When clocks go back, one hour occurs twice with two offsets.
 func (q *Question) periodStart(at time.Time) time.Time {
 	at = at.In(q.Zone)
@@ -110,12 +111,13 @@ func (q *Question) periodStart(at time.Time) time.Time {
 	return time.Date(year, month, day, 0, 0, 0, 0, q.Zone)
 }
 
-// Fault is an invalid question.
+// Fault reports an invalid question: the field and the value that it expects.
 type Fault struct{ Field, Expected string }
 
 func (f *Fault) Error() string { return f.Field + ": expected " + f.Expected }
 
-// Behind reports that the report has not reached the question's time yet.
+// Behind reports that the report has not yet read the log up to the end of the question's
+// time range.
 type Behind struct{ Reached time.Time }
 
 func (b *Behind) Error() string {
@@ -125,7 +127,7 @@ func (b *Behind) Error() string {
 	return "the report is being built and has reached " + b.Reached.UTC().Format(time.RFC3339)
 }
 
-// queryLimits limit the cost of an answer.
+// queryLimits limit the cost of answers and searches.
 type queryLimits struct {
 	cells, groups int           // sums read; rows per period
 	timeout       time.Duration // for the whole answer
@@ -135,7 +137,8 @@ type queryLimits struct {
 
 var defaultLimits = queryLimits{cells: 2_000_000, groups: 100_000, timeout: time.Minute, searchTime: 150 * time.Millisecond, firstScanRows: 2000}
 
-// firstFault returns a *Fault for an invalid question.
+// firstFault returns a *Fault for the first mistake in the question, or nil if the question
+// is valid.
 func (q *Question) firstFault() error {
 	seen := make(map[Dimension]bool)
 	for _, d := range q.By {
@@ -155,7 +158,8 @@ func (q *Question) firstFault() error {
 	return nil
 }
 
-// whereConditions returns Only as an SQL condition.
+// whereConditions returns the question's Only values as SQL conditions with arguments. The
+// error is a *Fault for an unknown name.
 func (q *Question) whereConditions(src Source, sourceRef func(string) int64) (text string, args []any, err error) {
 	for d := BySupplier; d < dimensions; d++ {
 		name, only := q.Only[d]

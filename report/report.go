@@ -59,8 +59,8 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Report follows one log. One goroutine calls Run; any goroutine may call the other
-// methods.
+// Report follows one log and keeps a database of its figures, which answers questions. One
+// goroutine calls Run; any goroutine may call the other methods.
 type Report struct {
 	opt        Options
 	fileNumber int               // of the newest file
@@ -74,7 +74,7 @@ type Report struct {
 	caughtUpAt time.Time // when the file last had all entries
 }
 
-// New returns a report that Run starts.
+// New returns a report. It does nothing until Run is called.
 func New(opt Options) *Report {
 	return &Report{opt: opt.withDefaults(), rebuilds: make(chan rebuildError, 1), checkSlot: make(chan struct{}, 1)}
 }
@@ -90,7 +90,7 @@ type Status struct {
 	Errors     uint64
 }
 
-// Status returns the current state. It is cheap.
+// Status returns how far the report has followed the log. It is fast enough to call often.
 func (r *Report) Status() Status {
 	durable, _ := r.opt.Source.Durable()
 	r.mu.Lock()
@@ -101,8 +101,9 @@ func (r *Report) Status() Status {
 	return s
 }
 
-// lag returns how long entries after seq have existed: since the file last had all
-// entries, else since the time of entry seq.
+// lag returns how far the report is behind the log. It is 0 if entry seq is the last one.
+// Otherwise it counts from the moment when the database last had all entries, or else from
+// time `at` of entry seq.
 func (r *Report) lag(seq uint64, at int64) time.Duration {
 	if durable, _ := r.opt.Source.Durable(); seq >= durable {
 		return 0
@@ -119,8 +120,8 @@ func (r *Report) lag(seq uint64, at int64) time.Duration {
 // errRequested is the reason of a rebuild by request.
 var errRequested = errors.New("a rebuild was requested")
 
-// Rebuild deletes the file and rebuilds it as far back as the log goes. It returns at
-// once.
+// Rebuild requests that the database is deleted and built again, as far back as the log goes.
+// It does not wait for that.
 func (r *Report) Rebuild() { r.requestRebuild(errRequested) }
 
 func (r *Report) requestRebuild(why error) {
@@ -130,14 +131,14 @@ func (r *Report) requestRebuild(why error) {
 	}
 }
 
-// rebuildError requires a rebuild of the file.
+// rebuildError is an error of the database that only a rebuild can resolve.
 type rebuildError struct{ cause error }
 
 func (e *rebuildError) Error() string { return e.cause.Error() }
 func (e *rebuildError) Unwrap() error { return e.cause }
 
-// classifySQLiteError wraps an SQLite error in a rebuildError if the file is at fault. A full disk
-// and another program's lock are not the file's fault.
+// classifySQLiteError wraps err in a rebuildError if the database file is at fault. A full
+// disk and another program's lock are not the file's fault.
 func classifySQLiteError(err error) error {
 	var theirs *sqlite.Error
 	switch {
@@ -152,8 +153,9 @@ func classifySQLiteError(err error) error {
 // noTempPath is SQLITE_IOERR_GETTEMPPATH.
 const noTempPath = 10 | 25<<8
 
-// isTransient reports whether waiting can resolve an SQLite result code: busy, locked,
-// interrupted, out of memory, disk full, no descriptors, or no folder for sorting.
+// isTransient reports whether an SQLite result code means a problem that waiting can resolve.
+// These are busy, locked, interrupted, out of memory, disk full, no descriptors, and no
+// folder for sorting.
 func isTransient(code int) bool {
 	if code == noTempPath {
 		return true
@@ -165,7 +167,8 @@ func isTransient(code int) bool {
 	return false
 }
 
-// Run follows the log until the context ends. It continues after any failure of the file.
+// Run follows the log until ctx ends. After a failure of the database it opens or rebuilds
+// the database, and continues.
 func (r *Report) Run(ctx context.Context) {
 	pause, began := time.Duration(0), time.Now()
 	for {
@@ -199,7 +202,7 @@ func (r *Report) countError() {
 	r.mu.Unlock()
 }
 
-// discardFile deletes the current file.
+// discardFile deletes the current database, so that a new one is built. It logs the reason.
 func (r *Report) discardFile(why error) error {
 	level := slog.LevelWarn
 	if errors.Is(why, errRequested) || errors.Is(why, errUnusable) {
@@ -223,9 +226,9 @@ func (r *Report) discardFile(why error) error {
 	return why
 }
 
-// followLogWithRecover follows the log and converts a panic to an error, because a damaged
-// file must not stop the exchange. After a panic it leaves the file unclosed, since the
-// library may still hold its locks.
+// followLogWithRecover opens the database and follows the log. It converts a panic to an
+// error, because a damaged file must not stop the exchange. After a panic it leaves the file
+// unclosed, since the library may still hold its locks.
 func (r *Report) followLogWithRecover(ctx context.Context) (err error) {
 	var f *reportFile
 	checks, cancel := context.WithCancel(ctx)
@@ -249,7 +252,7 @@ func (r *Report) followLogWithRecover(ctx context.Context) (err error) {
 	return r.followLog(ctx, checks, f)
 }
 
-// setServedFile sets the file that answers questions.
+// setServedFile sets the database that answers questions. With nil, questions get a *Behind.
 func (r *Report) setServedFile(f *reportFile) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

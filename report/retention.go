@@ -12,8 +12,8 @@ import (
 	"pingpost/report/projection"
 )
 
-// removeExpiredIfDue removes data older than Retention, a quarter of an hour per transaction. Each
-// transaction also updates the time from which the file is complete.
+// removeExpiredIfDue removes data older than Retention at intervals, a quarter of an hour per
+// transaction. Each transaction also updates the time from which on the database is complete.
 func (r *Report) removeExpiredIfDue(ctx context.Context, f *reportFile) error {
 	if r.opt.Retention == 0 || r.opt.Now().Sub(r.lastSweep) < r.opt.sweepInterval {
 		return nil
@@ -45,7 +45,8 @@ func (r *Report) removeExpiredIfDue(ctx context.Context, f *reportFile) error {
 // maxQuartersPerSweep limits the quarters that are removed before the log is read again.
 const maxQuartersPerSweep = 16
 
-// removeRowsBefore removes older data in one transaction.
+// removeRowsBefore removes the rows and sums from before limit (Unix nanoseconds) in one
+// transaction.
 func (f *reportFile) removeRowsBefore(ctx context.Context, limit int64) (err error) {
 	if err := f.execute(ctx, "BEGIN IMMEDIATE"); err != nil {
 		return err
@@ -80,8 +81,9 @@ func (f *reportFile) removeRowsBefore(ctx context.Context, limit int64) (err err
 	return nil
 }
 
-// removeSumsBefore removes the sums of units that ended before a quarter. A unit that is
-// only partly older stays. No question reads it, because questions begin later.
+// removeSumsBefore removes the sums of days, hours and quarters that ended before the given
+// quarter of an hour. A day or hour that began earlier and ended later stays. No question
+// reads it, because questions begin later. It adds to *removedRows.
 func (f *reportFile) removeSumsBefore(ctx context.Context, removedRows *int64, quarter int64) error {
 	for _, unit := range []int64{projection.Quarters, projection.Hours, projection.Days} {
 		until := projection.DivideRoundingDown(quarter, unit)
@@ -99,8 +101,8 @@ func (f *reportFile) removeSumsBefore(ctx context.Context, removedRows *int64, q
 	return nil
 }
 
-// deleteRowsOfOlderIDs deletes the rows before an id in batches with rests, because a quarter of an
-// hour may have a million rows.
+// deleteRowsOfOlderIDs deletes a table's rows with smaller ids, in batches with rests,
+// because a quarter of an hour may have a million rows. It adds their number to *removedRows.
 func (f *reportFile) deleteRowsOfOlderIDs(ctx context.Context, removedRows *int64, table, column string, id []byte) error {
 	some := fmt.Sprintf("%[1]s WHERE %[2]s <= (SELECT max(%[2]s) FROM (SELECT %[2]s FROM %[1]s WHERE %[2]s < ? ORDER BY %[2]s LIMIT %[3]d))", table, column, deleteBatchRows)
 	for f.throttle.startWork(); ; f.throttle.restIfDue() {

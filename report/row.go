@@ -8,7 +8,7 @@ import (
 	"pingpost/report/projection"
 )
 
-// Row is a line of a report. Its amounts are in one currency.
+// Row is one row of a report: the values of its dimensions, and the figures in one currency.
 type Row struct {
 	Start    time.Time // of the hour or the day, in the question's zone
 	Names    [dimensions]string
@@ -18,7 +18,7 @@ type Row struct {
 	pings, posts histogram.Histogram // latencies of buyers
 }
 
-// Count returns a measure by its column name.
+// Count returns the figure in the column with this name. An unknown name is a bug and panics.
 func (r *Row) Count(name string) int64 {
 	for i, known := range projection.MeasureNames {
 		if known == name {
@@ -28,13 +28,14 @@ func (r *Row) Count(name string) int64 {
 	panic("BUG: unknown measure " + name)
 }
 
-// Margin returns revenue minus payout, after returns.
+// Margin returns the exchange's gain: revenue minus payouts, both after returns.
 func (r *Row) Margin() market.Money {
 	return market.Money(r.Measures[projection.SumRevenue] - r.Measures[projection.SumCredit] - r.Measures[projection.SumPayout] + r.Measures[projection.SumReversal])
 }
 
-// mergeCurrencies moves counts without a currency into the group's first row with one.
-// Rows of a group must be adjacent, the one without a currency first.
+// mergeCurrencies moves counts without a currency into the first row that has a currency and
+// the same dimensions. The rows of a group must be adjacent, the one without a currency
+// first.
 func mergeCurrencies(rows []*Row) []*Row {
 	folded := rows[:0]
 	for _, row := range rows {

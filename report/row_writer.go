@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// rowWriter writes rows of one table, several per statement, because most of the cost of a
-// row is the call of SQLite. A statement has few rows, because the driver searches all
+// rowWriter writes rows of one table, several per SQL statement, because most of the cost of
+// a row is the call of SQLite. A statement has few rows, because the driver searches all
 // parameters for each one.
 type rowWriter struct {
 	ctx        context.Context //nolint:containedctx // of one transaction
@@ -21,12 +21,13 @@ const maxParameters = 64
 
 func (w *rowWriter) rowsPerStatement() int { return max(1, maxParameters/w.columns) }
 
-// newReplacingWriter returns a writer whose rows replace those of the same key.
+// newReplacingWriter returns a writer that replaces a stored row with the same key.
 func (f *reportFile) newReplacingWriter(ctx context.Context, table string, columns int) *rowWriter {
 	return &rowWriter{ctx: ctx, f: f, head: "INSERT OR REPLACE INTO " + table, columns: columns}
 }
 
-// newSumAddingWriter returns a writer that adds measures to the rows of the same key.
+// newSumAddingWriter returns a writer that adds a row's measures to those of a stored row
+// with the same key.
 func (f *reportFile) newSumAddingWriter(ctx context.Context, table string, key, measures []string) *rowWriter {
 	sets := make([]string, 0, len(measures))
 	for _, name := range measures {
@@ -35,7 +36,8 @@ func (f *reportFile) newSumAddingWriter(ctx context.Context, table string, key, 
 	return f.newMergingWriter(ctx, table, key, measures, sets)
 }
 
-// newMergingWriter returns a writer whose rows update those of the same key.
+// newMergingWriter returns a writer that updates a stored row with the same key by the SQL
+// assignments in sets.
 func (f *reportFile) newMergingWriter(ctx context.Context, table string, key, measures, sets []string) *rowWriter {
 	return &rowWriter{
 		ctx: ctx, f: f, head: "INSERT INTO " + table, columns: len(key) + len(measures),
@@ -53,7 +55,8 @@ func (w *rowWriter) add(values ...any) error {
 	return w.writeRows(w.rowsPerStatement())
 }
 
-// writeBufferedRows writes the remaining rows.
+// writeBufferedRows writes the rows that do not fill a statement. It is called after the last
+// row.
 func (w *rowWriter) writeBufferedRows() error {
 	if n := len(w.args) / w.columns; n > 0 {
 		return w.writeRows(n)

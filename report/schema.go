@@ -91,7 +91,7 @@ func createTable(name string, key, measures []string, kind string) string {
 		strings.Join(measures, " "+kind+" NOT NULL, ") + " " + kind + " NOT NULL, PRIMARY KEY (" + strings.Join(key, ", ") + ")) WITHOUT ROWID;\n"
 }
 
-// fullSchema returns schema and the tables of sums.
+// fullSchema returns the SQL that creates all tables of the report's database.
 func fullSchema() string {
 	return schema + createTable(sumTable, sumKeyColumns, projection.MeasureNames, "INTEGER") + createTable(latencyTable, latencyKeyColumns, []string{"times"}, "BLOB") +
 		createTable(reasonTable, reasonKeyColumns, reasonSumColumns, "INTEGER")

@@ -12,8 +12,8 @@ import (
 	"pingpost/engine/market"
 )
 
-// Search selects leads or auctions that match all of its fields. Empty fields match
-// everything.
+// Search selects leads or auctions. A result must match all fields that are set; an empty
+// field matches everything.
 type Search struct {
 	Campaign, Supplier, Buyer string // names; for an auction, Buyer received a ping
 	Status, Reason            string // of a lead
@@ -27,7 +27,7 @@ type Search struct {
 	Limit                     int
 }
 
-// Page describes the results of a search, which are newest first.
+// Page says how far a search has come. Its results are ordered from the newest to the oldest.
 type Page struct {
 	Complete bool     // false: the time was up at Next
 	Next     [16]byte // After of the next page; zero: no further page
@@ -40,7 +40,8 @@ const searchTimeout = 5 * time.Second
 // maxIDSkew is the largest difference between the time of an id and that of its log entry.
 const maxIDSkew = 10 * time.Minute
 
-// readServedFile runs do in a read transaction.
+// readServedFile calls do with a read transaction of the current database. The error is a
+// *Behind if the database has not reached time `to`.
 func (r *Report) readServedFile(ctx context.Context, to int64, do func(context.Context, *sql.Tx, *filePosition) error) (err error) {
 	r.mu.Lock()
 	f := r.file
@@ -84,7 +85,8 @@ func (r *Report) readInTransaction(ctx context.Context, f *reportFile, to int64,
 	return do(ctx, tx, at)
 }
 
-// rejectIfNotReached returns a *Behind unless the file reaches to, or nearly now.
+// rejectIfNotReached returns a *Behind if the database, at entry seq of time `at`, has
+// reached neither time `to` nor nearly the present.
 func (r *Report) rejectIfNotReached(seq uint64, at, to int64) error {
 	now := r.opt.Now().UnixNano()
 	if to == 0 {
@@ -99,7 +101,8 @@ func (r *Report) rejectIfNotReached(seq uint64, at, to int64) error {
 	return &Behind{time.Unix(0, at)}
 }
 
-// searchCondition is a search as SQL: a condition for an index, and one for each row.
+// searchCondition is a search as SQL: a condition that an index finds, and a condition that
+// every row must meet.
 type searchCondition struct {
 	index          string // empty: the primary key
 	indexCondition string // on the first column of the index
@@ -116,7 +119,8 @@ func (c *searchCondition) and(text string, args ...any) {
 	c.args = append(c.args, args...)
 }
 
-// addIndexedCondition adds a condition on a column. The search uses the first index that is given.
+// addIndexedCondition adds a condition on a column that has an index. The search uses the
+// index of the first such condition.
 func (c *searchCondition) addIndexedCondition(indexName, sql string, arg any) {
 	if indexName == "" || c.index != "" {
 		c.and(sql, arg)
@@ -125,12 +129,13 @@ func (c *searchCondition) addIndexedCondition(indexName, sql string, arg any) {
 	c.index, c.indexCondition, c.indexArgs = indexName, sql, []any{arg}
 }
 
-// limitToIDsAround limits the ids to a time.
+// limitToIDsAround limits the search to ids whose time differs from `at` by at most within.
 func (c *searchCondition) limitToIDsAround(at int64, within time.Duration) {
 	c.minTime, c.maxTime = at-int64(within), at+int64(within)
 }
 
-// addNameCondition adds a condition on a column with the number of a configured name.
+// addNameCondition adds the condition that a column is the number of a configured name. It
+// does nothing for an empty name, and returns a *Fault for an unknown one.
 func (c *searchCondition) addNameCondition(src Source, kind event.ObjectKind, field, index, column, name string) error {
 	if name == "" {
 		return nil
@@ -143,7 +148,8 @@ func (c *searchCondition) addNameCondition(src Source, kind event.ObjectKind, fi
 	return nil
 }
 
-// enumValueByName returns the value of an enum with a name.
+// enumValueByName returns the number from 0 to before end whose name is `name`. ok is false
+// if there is none.
 func enumValueByName(name string, end int, of func(int) string) (n int, ok bool) {
 	for n := range end {
 		if of(n) == name {
@@ -153,7 +159,8 @@ func enumValueByName(name string, end int, of func(int) string) (n int, ok bool)
 	return 0, false
 }
 
-// creationTimeOfID returns the time of an id, in Unix nanoseconds.
+// creationTimeOfID returns the time at which an id was made, in Unix nanoseconds. Its first
+// six bytes contain the milliseconds.
 func creationTimeOfID(id [16]byte) int64 {
 	ms := int64(0)
 	for _, b := range id[:6] {
@@ -162,7 +169,7 @@ func creationTimeOfID(id [16]byte) int64 {
 	return ms * int64(time.Millisecond)
 }
 
-// firstIDAt returns the smallest id of a time.
+// firstIDAt returns the smallest id that can be made at time `at` (Unix nanoseconds).
 func firstIDAt(at int64) [16]byte {
 	return market.ComposeID(max(0, at)/int64(time.Millisecond), [10]byte{})
 }
@@ -181,7 +188,8 @@ func maxID(a, b [16]byte) [16]byte {
 	return b
 }
 
-// idRange returns the range of ids to search: low <= id < high.
+// idRange returns the range of ids to search, low <= id < high. begins is the time from which
+// on the database is complete.
 func (s *Search) idRange(begins int64) (low, high [16]byte) {
 	for i := range high {
 		high[i] = 0xff

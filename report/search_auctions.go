@@ -9,7 +9,7 @@ import (
 	"pingpost/engine/market"
 )
 
-// FoundAuction is a finished auction.
+// FoundAuction is one result of a search for auctions: a finished auction with its winner.
 type FoundAuction struct {
 	ID                 market.AuctionID
 	At                 int64         // Unix nanoseconds
@@ -28,7 +28,8 @@ const auctionColumns = "id, at, lead, campaign, supplier, asked, reason, test, "
 	"(SELECT b.amount FROM bids b WHERE b.auction = auctions.id AND b.outcome = 1), " +
 	"(SELECT b.currency FROM bids b WHERE b.auction = auctions.id AND b.outcome = 1)"
 
-// Auctions searches auctions. The error is a *Fault, a *Behind, or an error of the file.
+// Auctions returns one page of the auctions that match the search, newest first. The error is
+// a *Fault, a *Behind, or an error of the database.
 func (r *Report) Auctions(ctx context.Context, s Search) (found []FoundAuction, p Page, err error) {
 	err = r.readServedFile(ctx, s.To, func(ctx context.Context, tx *sql.Tx, at *filePosition) error {
 		c, err := r.auctionCondition(&s)

@@ -11,7 +11,7 @@ import (
 	"pingpost/engine/market"
 )
 
-// FoundLead is the current state of a lead.
+// FoundLead is one result of a search for leads, with the lead's current state.
 type FoundLead struct {
 	ID                        market.LeadID
 	At                        int64 // Unix nanoseconds
@@ -30,7 +30,8 @@ type FoundLead struct {
 const leadColumns = "id, at, campaign, supplier, buyer, status, delivery, reason, price, payout, currency, auction, " +
 	"(SELECT s.id FROM sources s WHERE s.ref = source), state, posts, test, erased"
 
-// Leads searches leads. The error is a *Fault, a *Behind, or an error of the file.
+// Leads returns one page of the leads that match the search, newest first. The error is a
+// *Fault, a *Behind, or an error of the database.
 func (r *Report) Leads(ctx context.Context, s Search) (found []FoundLead, p Page, err error) {
 	err = r.readServedFile(ctx, s.To, func(ctx context.Context, tx *sql.Tx, at *filePosition) error {
 		c, err := r.leadCondition(ctx, tx, &s)
@@ -58,8 +59,8 @@ func (r *Report) newIDScan(tx *sql.Tx, table, columns string, c *searchCondition
 	return h
 }
 
-// leadCondition returns the search as a condition. The index that usually matches the
-// fewest rows comes first.
+// leadCondition returns the search as SQL conditions. It adds the index that usually matches
+// the fewest rows first, because only the first one is used.
 func (r *Report) leadCondition(ctx context.Context, tx *sql.Tx, s *Search) (*searchCondition, error) {
 	c := new(searchCondition)
 	if err := s.addLeadCondition(ctx, tx, c); err != nil {
@@ -100,7 +101,8 @@ func (r *Report) leadCondition(ctx context.Context, tx *sql.Tx, s *Search) (*sea
 	return c, s.addSourceCondition(ctx, tx, c)
 }
 
-// addTimeCondition limits the time exactly; the limits of ids are approximate.
+// addTimeCondition adds the exact limits of the search's time. The limits of ids are only
+// approximate.
 func (s *Search) addTimeCondition(c *searchCondition) {
 	if s.From != 0 {
 		c.and("at >= ?", s.From)
@@ -110,7 +112,8 @@ func (s *Search) addTimeCondition(c *searchCondition) {
 	}
 }
 
-// addSourceCondition adds the source, if it has a number.
+// addSourceCondition adds the condition on the lead source. If the database does not know the
+// source, the search has no results.
 func (s *Search) addSourceCondition(ctx context.Context, tx *sql.Tx, c *searchCondition) error {
 	if s.Source == "" {
 		return nil
@@ -125,8 +128,8 @@ func (s *Search) addSourceCondition(ctx context.Context, tx *sql.Tx, c *searchCo
 	return err
 }
 
-// addLeadCondition limits the search to one lead, or to the lead of an auction, which was sold in
-// it or soon after it.
+// addLeadCondition limits the search to one lead id, or to the lead that was sold in an
+// auction. Such a lead was created in the auction or soon after it.
 func (s *Search) addLeadCondition(ctx context.Context, tx *sql.Tx, c *searchCondition) error {
 	if s.Lead != (market.LeadID{}) {
 		c.and("id = ?", s.Lead[:])

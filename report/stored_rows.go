@@ -10,7 +10,8 @@ import (
 	"pingpost/report/projection"
 )
 
-// scanRow reads one row. It returns false if there is no row.
+// scanRow runs a query and scans its first row into places. It returns false if there is no
+// row.
 func (f *reportFile) scanRow(ctx context.Context, text string, args, places []any) (bool, error) {
 	s, err := f.prepareOnce(ctx, text) //nolint:sqlclosecheck // the file closes it
 	if err != nil {
@@ -69,7 +70,7 @@ func (f *reportFile) Origin(ctx context.Context, id market.AuctionID) (source in
 	return source, state, err
 }
 
-// nameKey is a number that has a name.
+// nameKey identifies a configured name: the kind of object and its number.
 type nameKey struct {
 	kind event.ObjectKind
 	ref  market.Ref

@@ -28,10 +28,11 @@ const (
 	contendedRest      = 3 * time.Millisecond // a rest takes at least this long if other work waits
 )
 
-// startWork begins a period of work.
+// startWork records that the writer begins to work, after a rest.
 func (b *writeThrottle) startWork() { b.workStarted = time.Now() }
 
-// restIfDue rests if the period of work has ended.
+// restIfDue lets the writer sleep for a short time if it has worked long enough since the
+// last rest.
 func (b *writeThrottle) restIfDue() {
 	most := workTime
 	if b.catchingUp && !b.contended {

@@ -23,7 +23,7 @@ type Unmatched struct {
 	Buyers        []ReasonCount // the same, by buyer
 }
 
-// ReasonCount is a count.
+// ReasonCount is a line of an Unmatched list: a name and how often it occurred.
 type ReasonCount struct {
 	Name  string // the reason, the campaign, the outcome
 	Buyer string // in Buyers only
@@ -96,7 +96,7 @@ func (r *Report) addReasonSums(ctx context.Context, tx *sql.Tx, u *Unmatched, by
 	return rows.Err()
 }
 
-// reasonCounts holds the counts of each list.
+// reasonCounts adds up the counts of the lists in Unmatched.
 type reasonCounts struct{ reasons, campaigns, outcomes, buyers map[ReasonCount]int64 }
 
 func (by *reasonCounts) appendTo(u *Unmatched) {

@@ -29,7 +29,8 @@ type sqliteWALHeader [32]byte
 
 func (h *sqliteWALHeader) salt() string { return string(h[logSalt:][:8]) }
 
-// sqliteWALPages describes the frames of SQLite's log after the ones already moved.
+// sqliteWALPages describes the part of SQLite's write-ahead log that the last checkpoint has
+// not moved, and the pages of the database file that it changes.
 type sqliteWALPages struct {
 	head                    sqliteWALHeader
 	firstFrame, endOfFrames int64   // offsets in the log
@@ -37,9 +38,9 @@ type sqliteWALPages struct {
 	pageSize                int64
 }
 
-// readSQLiteWAL lists the pages in a log. It skips the first done frames unless the log has
-// restarted. Frames of an aborted transaction may be among them, which is harmless: their
-// pages are flushed too.
+// readSQLiteWAL lists the pages in SQLite's write-ahead log. It skips the first `done`
+// frames, unless the log has restarted since its header was `head`. Frames of an aborted
+// transaction may be among them, which is harmless: their pages are flushed too.
 func readSQLiteWAL(log *os.File, head sqliteWALHeader, done int64) (l sqliteWALPages, err error) {
 	if _, err := log.ReadAt(l.head[:], 0); errors.Is(err, io.EOF) {
 		return l, nil // the log is empty
@@ -78,7 +79,8 @@ func readSQLiteWAL(log *os.File, head sqliteWALHeader, done int64) (l sqliteWALP
 	return l, nil
 }
 
-// newFrames returns the ranges of the header and the frames in the log.
+// newFrames returns the byte ranges (offset, length) of the log that must be flushed: its
+// header and the new frames.
 func (l *sqliteWALPages) newFrames() iter.Seq2[int64, int64] {
 	return func(yield func(off, n int64) bool) {
 		if yield(0, int64(len(l.head))) && l.endOfFrames > l.firstFrame {
@@ -87,7 +89,8 @@ func (l *sqliteWALPages) newFrames() iter.Seq2[int64, int64] {
 	}
 }
 
-// changedPages returns the ranges of the pages in the file, with near pages joined.
+// changedPages returns the byte ranges (offset, length) of the database file that the log
+// changes. It joins pages that are near to each other.
 func (l *sqliteWALPages) changedPages() iter.Seq2[int64, int64] {
 	return func(yield func(off, n int64) bool) {
 		for i := 0; i < len(l.pageOffsets); {

@@ -9,8 +9,8 @@ import (
 	"pingpost/report/projection"
 )
 
-// writeProjectedBatch writes a batch and its position in one transaction. After an error the file's
-// memory no longer matches the file, so the caller must open it again.
+// writeProjectedBatch writes a batch and the new position in the log in one transaction.
+// After an error f's memory no longer matches the database, so the caller must open it again.
 func (f *reportFile) writeProjectedBatch(ctx context.Context, b *projection.Batch, nameOf func(event.ObjectKind, market.Ref) string) (err error) {
 	if err := f.execute(ctx, "BEGIN IMMEDIATE"); err != nil {
 		return err
@@ -121,8 +121,8 @@ func (f *reportFile) writeWebhooks(ctx context.Context, b *projection.Batch) err
 	return w.writeBufferedRows()
 }
 
-// writeNames writes the names of the numbers in this batch's sums, for other programs that
-// read the file.
+// writeNames writes the new lead sources, and the names of the suppliers, buyers and
+// campaigns in this batch's sums. The names are for other programs that read the database.
 func (f *reportFile) writeNames(ctx context.Context, b *projection.Batch, nameOf func(event.ObjectKind, market.Ref) string) error {
 	ids, first := b.Sources.TakeUnwritten()
 	for i, id := range ids {

@@ -8,8 +8,8 @@ import (
 	"pingpost/report/projection"
 )
 
-// addBatchSums adds a batch's sums. It writes those of ended units and of the groupings that
-// are always written, and keeps the others in memory.
+// addBatchSums adds a batch's sums to the stored ones. It writes the sums of hours and days
+// that have ended and those that are always written, and keeps the others in memory.
 func (f *reportFile) addBatchSums(ctx context.Context, b *projection.Batch) error {
 	now := projection.QuarterOf(b.At)
 	cellsTo, pacesTo := f.newSumWriter(ctx), f.newLatencyWriter(ctx)
@@ -44,8 +44,9 @@ func (f *reportFile) addBatchSums(ctx context.Context, b *projection.Batch) erro
 	return pacesTo.writeBufferedRows()
 }
 
-// writeOpenSums writes the selected open sums in the order of the table. The table is
-// larger than SQLite's cache, and at the end of an hour there are many sums.
+// writeOpenSums writes the sums in memory for which isDue returns true, and removes them from
+// memory. It writes in the order of the table, because the table is larger than SQLite's
+// cache and an hour ends with many sums.
 func (f *reportFile) writeOpenSums(isDue func(unit, start int64) bool, cellsTo sumWriter, pacesTo latencyWriter) error {
 	var over []projection.SumPosition
 	for at := range f.openSums.sums {

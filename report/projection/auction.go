@@ -5,7 +5,8 @@ import (
 	"pingpost/engine/market"
 )
 
-// Auction is a row: an auction for a ping, or within an ingest.
+// Auction is a row of the report's table of auctions: an auction for a ping, or for an
+// ingested lead.
 type Auction struct {
 	ID                 market.AuctionID
 	Seq                uint64
@@ -19,7 +20,7 @@ type Auction struct {
 	Test               bool
 }
 
-// Bid is a row: the result of one buyer in an auction.
+// Bid is a row of the report's table of bids: the result of one buyer in an auction.
 type Bid struct {
 	Auction market.AuctionID
 	Bid     event.Bid
@@ -42,7 +43,8 @@ func (b *Batch) applyAuctionHeld(fact *event.AuctionHeld) {
 	b.addBids(a.ID, c, fact.Bids, a.Test)
 }
 
-// addBids adds the results of the buyers that received a ping.
+// addBids adds the results of an auction's buyers that received a ping to the rows. It also
+// counts them in the sums with key c, unless it is a test.
 func (b *Batch) addBids(id market.AuctionID, c SumKey, bids []event.Bid, test bool) {
 	for i := range bids {
 		of := bids[i]
@@ -73,7 +75,8 @@ func (b *Batch) addBids(id market.AuctionID, c SumKey, bids []event.Bid, test bo
 	}
 }
 
-// originOfAuction returns the source and the state that a ping sent and its lead does not repeat.
+// originOfAuction returns the lead source and the state from an auction's ping. A lead that
+// is posted for its bid often does not repeat them.
 func (b *Batch) originOfAuction(id market.AuctionID) (source int64, state string, err error) {
 	if i, known := b.auctionIndex[id]; known {
 		return b.Auctions[i].Source, b.Auctions[i].State, nil

@@ -9,9 +9,9 @@ import (
 	"pingpost/report/histogram"
 )
 
-// Batch contains the changes of one transaction, collected in memory. It writes only the
-// last state of a row that changes ten times, and only the total of the numbers added to a
-// sum. It reads rows that it does not contain from the file first. IsFull bounds its size.
+// Batch collects in memory the changes of one database transaction. It writes only the last
+// state of a row that changes ten times, and only the total of the numbers added to a sum. It
+// first reads rows that it does not contain from the database. IsFull bounds its size.
 type Batch struct {
 	ctx     context.Context //nolint:containedctx // of this one transaction's reads
 	stored  StoredRows
@@ -33,7 +33,7 @@ type Batch struct {
 	Entries int
 }
 
-// StoredRows reads the rows of the file.
+// StoredRows reads single rows of the report's database, for changes to them.
 type StoredRows interface {
 	Lead(ctx context.Context, id market.LeadID) (*Lead, error) // nil if there is no row
 	Post(ctx context.Context, key PostKey) (*Post, error)
@@ -56,12 +56,13 @@ func NewBatch(ctx context.Context, kept StoredRows, names *Sources) *Batch {
 	}
 }
 
-// IsFull reports whether the batch must be written now.
+// IsFull reports whether the batch has so many entries or rows that it must be written now.
 func (b *Batch) IsFull() bool {
 	return b.Entries >= MaxEntries || len(b.Bids)+len(b.Leads)+len(b.Sums) >= maxRows
 }
 
-// Apply applies the next event. It stores copies only, so the caller may reuse the event.
+// Apply adds the changes by one log entry, the event `fact`, to the batch. It stores copies
+// only, so the caller may reuse the event.
 func (b *Batch) Apply(seq uint64, at int64, fact event.Event) error {
 	b.Seq, b.At = seq, at
 	b.Entries++
@@ -85,13 +86,15 @@ func (b *Batch) Apply(seq uint64, at int64, fact event.Event) error {
 	return nil
 }
 
-// addToSum adds to the sum of a key at the time of the current event.
+// addToSum adds n to one measure of the sum with key c, in the quarter of an hour of the
+// current event.
 func (b *Batch) addToSum(c SumKey, measure int, n int64) {
 	c.Quarter = QuarterOf(b.At)
 	GetOrInsert(b.Sums, c)[measure] += n
 }
 
-// GetOrInsert returns the value of a key and creates it if it is missing.
+// GetOrInsert returns a pointer to the value of a key. It inserts a zero value if the key is
+// missing.
 func GetOrInsert[K comparable, V any](sums map[K]*V, key K) *V {
 	found := sums[key]
 	if found == nil {
@@ -101,7 +104,8 @@ func GetOrInsert[K comparable, V any](sums map[K]*V, key K) *V {
 	return found
 }
 
-// recordLatency counts the latency of a buyer.
+// recordLatency adds the time that a buyer needed for a ping or a post to the latency
+// histogram of c's parties.
 func (b *Batch) recordLatency(c SumKey, kind LatencyKind, elapsed int64) {
 	c = c.Project(Parties)
 	c.Quarter, c.Currency = QuarterOf(b.At), market.Currency{}

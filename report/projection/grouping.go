@@ -5,14 +5,13 @@ import (
 	"slices"
 )
 
-// Grouping is the set of columns by which sums are kept, besides time: one bit for each.
-// The other columns are empty in its sums.
+// Grouping is the set of columns, besides time, by which stored sums are separate: one bit
+// for each column. The other columns are empty in these sums.
 //
-// Every grouping counts everything. So a question reads the smallest grouping that
-// includes its columns. By quarters alone, a month is millions of sums. Therefore there
-// are also sums by hour and day of UTC: for no column, for each one, for each two, and for
-// supplier, buyer and campaign together. Larger groupings have hardly fewer sums per day
-// than per quarter.
+// Every grouping counts everything. So a question reads the smallest grouping that includes
+// its columns. By quarters alone, a month is millions of sums. Therefore there are also sums
+// by hour and day of UTC: for no column, for each one, for each two, and for supplier, buyer
+// and campaign together. Larger groupings have hardly fewer sums per day than per quarter.
 type Grouping uint8
 
 // The columns of a Grouping.
@@ -35,7 +34,8 @@ const (
 	Days     = 96
 )
 
-// TimeUnits returns the units of time of a grouping's sums, the longest first.
+// TimeUnits returns the units of time (days, hours, quarters of an hour) by which the
+// grouping's sums are stored, the longest first.
 func (g Grouping) TimeUnits() []int64 {
 	switch {
 	case g == AllColumns:
@@ -46,10 +46,11 @@ func (g Grouping) TimeUnits() []int64 {
 	return []int64{Days, Hours}
 }
 
-// Includes reports whether the grouping has all columns of another one.
+// Includes reports whether the grouping has all columns of the other grouping.
 func (g Grouping) Includes(other Grouping) bool { return g&other == other }
 
-// rollupRule is a grouping and the larger grouping from which it is added up.
+// rollupRule says that the sums of grouping `to` are added up from those of the larger
+// grouping `from`.
 type rollupRule struct{ to, from Grouping }
 
 // rollups contains all groupings but AllColumns, each after the grouping from which it is
@@ -83,8 +84,8 @@ var Groupings = func() []Grouping {
 	return append(all, AllColumns)
 }()
 
-// SmallestGrouping returns the smallest grouping that includes the columns and has sums by
-// the unit. ok is false if there is no such grouping.
+// SmallestGrouping returns the smallest grouping that includes the columns of g and has sums
+// by the unit of time. It returns false if there is none.
 func SmallestGrouping(g Grouping, unit int64) (Grouping, bool) {
 	for i := len(rollups) - 1; i >= 0; i-- {
 		if found := rollups[i].to; found.Includes(g) && slices.Contains(found.TimeUnits(), unit) {
@@ -94,12 +95,13 @@ func SmallestGrouping(g Grouping, unit int64) (Grouping, bool) {
 	return AllColumns, unit == Quarters
 }
 
-// Span is a range of units from First to before Last.
+// Span is a range of time: the hours, days or quarters (Unit) from number First to before
+// number Last.
 type Span struct{ Unit, First, Last int64 }
 
-// SplitIntoSpans divides a range of quarters into as few units as possible: whole days, hours
-// beside them, and quarters at the ends. No unit extends beyond the range, so a partly
-// removed unit is in no span.
+// SplitIntoSpans divides a range of quarters of an hour into as few units as possible: whole
+// days, hours beside them, and quarters at the ends. No unit extends beyond the range, so a
+// partly removed unit is in no span.
 func SplitIntoSpans(first, last int64, units []int64) (all []Span) {
 	if first >= last {
 		return nil

@@ -1,12 +1,14 @@
 package projection
 
-// LatencyKey is the key of a latency histogram.
+// LatencyKey identifies one latency histogram: quarter of an hour, supplier, buyer, campaign,
+// and ping or post.
 type LatencyKey struct {
 	Key  SumKey // quarter, supplier, buyer and campaign
 	Kind LatencyKind
 }
 
-// LatencyPosition is the position of a latency histogram in the table.
+// LatencyPosition is the primary key of a latency histogram in the database: grouping, unit
+// of time, its number, and the parties.
 type LatencyPosition struct {
 	Grouping Grouping
 	Unit     int64

@@ -7,7 +7,7 @@ import (
 	"pingpost/engine/market"
 )
 
-// Lead is a row: the current state of a lead.
+// Lead is a row of the report's table of leads: the current state of one lead.
 type Lead struct {
 	ID                        market.LeadID
 	Seq                       uint64
@@ -25,7 +25,7 @@ type Lead struct {
 	Test, Erased              bool
 }
 
-// key returns the key of the lead's sums, without a buyer.
+// key returns the key of the sums that count the lead, without a buyer.
 func (l *Lead) key() SumKey {
 	return SumKey{Campaign: l.Campaign, Supplier: l.Supplier, Source: l.Source, State: l.State}
 }
@@ -46,7 +46,8 @@ const (
 	fieldSource = "source"
 )
 
-// sourceAndState returns the source and the valid state among a lead's fields.
+// sourceAndState returns the number of the lead source and the US state from a lead's or
+// ping's fields. An invalid state gives an empty text.
 func (b *Batch) sourceAndState(fields []event.Field) (source int64, state string) {
 	for i := range fields {
 		switch fields[i].Name {
@@ -59,7 +60,8 @@ func (b *Batch) sourceAndState(fields []event.Field) (source int64, state string
 	return source, state
 }
 
-// leadRow returns a lead's row, or nil if the lead is older than the file.
+// leadRow returns the row of a lead, from the batch or else from the database. It returns nil
+// if the database begins after the lead.
 func (b *Batch) leadRow(id market.LeadID) (*Lead, error) {
 	found, known := b.Leads[id]
 	if known {
@@ -107,7 +109,8 @@ func (b *Batch) applyLeadDecided(fact *event.LeadDecided) error {
 	return nil
 }
 
-// setSourceAndState sets the lead's source and state. If the lead has none, its ping's apply.
+// setSourceAndState sets the lead's source and state from its fields. Where these lack one of
+// them, it takes the value of the lead's ping.
 func (b *Batch) setSourceAndState(l *Lead, fact *event.LeadDecided) error {
 	l.Source, l.State = b.sourceAndState(fact.Fields)
 	if fact.Post.Auction.IsZero() || l.Source != NoSource && l.State != "" {
@@ -123,8 +126,8 @@ func (b *Batch) setSourceAndState(l *Lead, fact *event.LeadDecided) error {
 	return err
 }
 
-// countUnmatched ends a lead without a buyer. delivery is the final state of its delivery:
-// none, failed or released.
+// countUnmatched records that the lead ended without a buyer, and counts it. delivery is the
+// final state of its delivery: none, failed or released.
 func (b *Batch) countUnmatched(l *Lead, delivery market.DeliveryState, reason market.Reason) {
 	l.setUnsold(delivery, reason)
 	if !l.Test {
@@ -134,7 +137,8 @@ func (b *Batch) countUnmatched(l *Lead, delivery market.DeliveryState, reason ma
 	}
 }
 
-// applyStatusChanged applies a buyer's report, or an operator's decision about a return.
+// applyStatusChanged applies a buyer's status report, or an operator's decision about a
+// return, to the leads and the sums.
 func (b *Batch) applyStatusChanged(fact *event.StatusChanged) error {
 	for i := range fact.Changes {
 		change := &fact.Changes[i]
@@ -153,7 +157,8 @@ func (b *Batch) applyStatusChanged(fact *event.StatusChanged) error {
 	return b.countReturns(fact)
 }
 
-// applyLeadsErased removes the lead's own data from its row. The sums stay.
+// applyLeadsErased removes source and state, which came from the erased leads themselves,
+// from their rows. The sums stay.
 func (b *Batch) applyLeadsErased(fact *event.LeadsErased) error {
 	for _, id := range fact.Leads {
 		l, err := b.leadRow(id)
@@ -167,7 +172,8 @@ func (b *Batch) applyLeadsErased(fact *event.LeadsErased) error {
 	return nil
 }
 
-// sumKeyFor returns the key of the lead's sums at a buyer.
+// sumKeyFor returns the key of the sums that count the lead for one buyer, with the reason
+// why that buyer did not get it (0: none).
 func (l *Lead) sumKeyFor(buyer market.Ref, why Cause) SumKey {
 	c := l.key()
 	c.Buyer, c.Reason = buyer, why

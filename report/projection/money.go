@@ -8,8 +8,8 @@ import (
 	"pingpost/engine/market"
 )
 
-// countMovements counts the movements of money that an event causes, by the ledger's
-// rules: for each party of the event, under the supplier and the buyer of the sale.
+// countMovements adds the money that an event moves, by the rules of the ledger, to the sums
+// of the lead's supplier and of the sale's buyer.
 func (b *Batch) countMovements(fact event.Event, supplier market.Ref, l *Lead) {
 	var now, next market.Ref // buyers
 	switch fact := fact.(type) {
@@ -42,7 +42,8 @@ func (b *Batch) countMovements(fact event.Event, supplier market.Ref, l *Lead) {
 	}
 }
 
-// countLedgerEntry counts one entry of the ledger.
+// countLedgerEntry adds one entry of the ledger, on the account of party, to the sums with
+// key c.
 func (b *Batch) countLedgerEntry(c SumKey, party ledger.Party, e *ledger.Entry) {
 	c.Currency = e.Currency
 	switch {
@@ -59,8 +60,8 @@ func (b *Batch) countLedgerEntry(c SumKey, party ledger.Party, e *ledger.Entry) 
 	}
 }
 
-// countReturns counts the money of a report's returns: the buyer's credit, and each
-// supplier's reversal.
+// countReturns adds the money of returned leads to the sums: the buyer's credit, and each
+// supplier's reversed payout.
 func (b *Batch) countReturns(fact *event.StatusChanged) error {
 	suppliers := make(map[market.LeadID]market.Ref, len(fact.Changes))
 	b.parties = append(b.parties[:0], ledger.Party{Kind: event.ObjectBuyer, Ref: fact.Buyer})

@@ -5,7 +5,8 @@ import (
 	"pingpost/engine/market"
 )
 
-// Post is a row: an intent to send a lead to a buyer, and its result.
+// Post is a row of the report's table of posts: the delivery of a lead to one buyer, and its
+// result.
 type Post struct {
 	PostKey
 	Seq           uint64
@@ -26,7 +27,8 @@ type PostKey struct {
 	Number int // from 1
 }
 
-// newestPostOf returns the newest intent of a lead, or nil if it is older than the file.
+// newestPostOf returns the row of the lead's newest post. It returns nil if there is none, or
+// if the database begins after it.
 func (b *Batch) newestPostOf(l *Lead) (*Post, error) {
 	if l == nil || l.Posts == 0 {
 		return nil, nil //nolint:nilnil // there is none
@@ -43,7 +45,8 @@ func (b *Batch) newestPostOf(l *Lead) (*Post, error) {
 	return found, err
 }
 
-// addPost adds an intent.
+// addPost adds the row of a new post: the lead is to be delivered to the buyer of sale. It
+// also counts the post.
 func (b *Batch) addPost(l *Lead, sale *event.Sale) {
 	l.setSale(sale)
 	l.Status, l.Delivery = market.StatusOpen, market.DeliveryPending
@@ -58,7 +61,7 @@ func (b *Batch) addPost(l *Lead, sale *event.Sale) {
 	}
 }
 
-// applyPostAttempt applies an attempt that another one follows.
+// applyPostAttempt applies a failed attempt to deliver a lead that will be repeated.
 func (b *Batch) applyPostAttempt(fact *event.PostAttempted) error {
 	l, err := b.leadRow(fact.Lead)
 	if err != nil {
@@ -78,7 +81,7 @@ func (b *Batch) applyPostAttempt(fact *event.PostAttempted) error {
 	return nil
 }
 
-// applyPostSettled ends a post, or changes its settlement.
+// applyPostSettled applies the final result of a post, or a later change of that result.
 func (b *Batch) applyPostSettled(fact *event.PostSettled) error {
 	l, err := b.leadRow(fact.Lead)
 	if err != nil {
@@ -108,7 +111,7 @@ func (b *Batch) applyPostSettled(fact *event.PostSettled) error {
 	return nil
 }
 
-// applySettlement applies a settlement to the lead and the sums.
+// applySettlement applies the result of a post to the lead's row and to the sums.
 func (b *Batch) applySettlement(l *Lead, fact *event.PostSettled) {
 	buyer := fact.Sale.Buyer
 	if !l.Test && fact.Settlement.EndsPost() {
@@ -138,7 +141,8 @@ func (b *Batch) applySettlement(l *Lead, fact *event.PostSettled) {
 	}
 }
 
-// continueAfterRejection applies the next step of a lead whose buyer does not have it.
+// continueAfterRejection applies the next step of a lead that its buyer did not get. The lead
+// is unsold, recorded as sold to the next buyer, or posted to the next buyer.
 func (b *Batch) continueAfterRejection(l *Lead, fact *event.PostSettled) {
 	switch {
 	case fact.Settlement == event.SettledReleased:

@@ -4,9 +4,9 @@ import (
 	"pingpost/engine/market"
 )
 
-// ReasonKey is the key of the reasons for unsold leads and lost bids: an hour or a day of
-// UTC, the parties and the reason. Only the sums of AllColumns have the same detail, and
-// those of a month are too many to add up during a request.
+// ReasonKey identifies a count of unsold leads or lost bids by reason: an hour or a day of
+// UTC, the parties and the reason. Among the other sums only those of AllColumns have this
+// detail, and those of a month are too many to add up during a request.
 type ReasonKey struct {
 	Unit                      int64 // hours or days
 	Start                     int64 // in units
@@ -17,7 +17,8 @@ type ReasonKey struct {
 // ReasonSums counts leads, unsold leads, and buyers that did not get a lead.
 type ReasonSums [3]int64
 
-// reasonSumOf returns the index in ReasonSums of a measure. ok is false if it has none.
+// reasonSumOf returns the index in ReasonSums at which a measure is counted. ok is false if
+// ReasonSums does not count the measure.
 func reasonSumOf(measure int, reason Cause) (sum int, ok bool) {
 	switch measure {
 	case CountLeads:
@@ -30,7 +31,8 @@ func reasonSumOf(measure int, reason Cause) (sum int, ok bool) {
 	return 0, false
 }
 
-// ReasonSums counts the reasons in the batch's sums.
+// ReasonSums returns the batch's counts of unsold leads and lost bids by reason, for hours
+// and for days.
 func (b *Batch) ReasonSums() map[ReasonKey]*ReasonSums {
 	all := make(map[ReasonKey]*ReasonSums)
 	for c, m := range b.Sums {

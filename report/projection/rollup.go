@@ -7,7 +7,8 @@ import (
 	"pingpost/report/histogram"
 )
 
-// SumPosition is the position of a sum in the table.
+// SumPosition is the primary key of a sum in the database: grouping, unit of time, its
+// number, and the values of the grouping's columns.
 type SumPosition struct {
 	Grouping Grouping
 	Unit     int64
@@ -15,7 +16,7 @@ type SumPosition struct {
 	Key      SumKey // without its quarter
 }
 
-// Project returns the key without the columns that the grouping lacks.
+// Project returns the key with the columns that are not in grouping g emptied.
 func (c SumKey) Project(g Grouping) SumKey {
 	if !g.Includes(ColumnSupplier) {
 		c.Supplier = 0
@@ -38,16 +39,17 @@ func (c SumKey) Project(g Grouping) SumKey {
 	return c
 }
 
-// eachUnit calls add for the grouping's units that contain a quarter.
+// eachUnit calls add once for each unit of time of the grouping, with the number of the day,
+// hour or quarter that contains the given quarter.
 func (g Grouping) eachUnit(quarter int64, add func(unit, start int64)) {
 	for _, unit := range g.TimeUnits() {
 		add(unit, DivideRoundingDown(quarter, unit))
 	}
 }
 
-// RollUp adds up sums of AllColumns to all groupings and units. A batch does it once,
-// because counting into each grouping would be dozens of additions per bid. It calls rest
-// now and then, like the writer.
+// RollUp adds up a batch's sums by all columns (begun) to all other groupings and units of
+// time. A batch does it once, because counting into each grouping would be dozens of
+// additions per bid. It calls rest now and then, so that the caller can pause for other work.
 func RollUp(begun map[SumKey]*Measures, rest func()) map[SumPosition]*Measures {
 	all := make(map[SumPosition]*Measures, 4*len(begun))
 	of := map[Grouping]map[SumKey]*Measures{AllColumns: begun}
@@ -69,7 +71,9 @@ func RollUp(begun map[SumKey]*Measures, rest func()) map[SumPosition]*Measures {
 	return all
 }
 
-// RollUpLatencies does the same for latencies, whose columns are Parties.
+// RollUpLatencies adds up a batch's latency histograms by supplier, buyer and campaign
+// (begun) to all smaller groupings and units of time. It calls rest now and then, so that the
+// caller can pause for other work.
 func RollUpLatencies(begun map[LatencyKey]*histogram.Histogram, rest func()) map[LatencyPosition]*histogram.Histogram {
 	all := make(map[LatencyPosition]*histogram.Histogram, 4*len(begun))
 	of := map[Grouping]map[LatencyKey]*histogram.Histogram{Parties: begun}
@@ -95,7 +99,7 @@ func RollUpLatencies(begun map[LatencyKey]*histogram.Histogram, rest func()) map
 	return all
 }
 
-// Compare orders positions like the table's primary key.
+// Compare orders positions like the table's primary key, for writes in that order.
 func (at SumPosition) Compare(with SumPosition) int {
 	a, b := &at.Key, &with.Key
 	return cmp.Or(

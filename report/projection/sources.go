@@ -5,9 +5,9 @@ import (
 	"unicode/utf8"
 )
 
-// Sources numbers the sources that leads name. The text comes from suppliers. So the
-// number and the length of sources are limited, and a text that may identify a person
-// counts as OtherSource: with an @ it could be an e-mail address, with seven digits a
+// Sources gives each lead source, a text in the leads, a number. The text comes from
+// suppliers. So the number and the length of sources are limited. A text that may identify a
+// person counts as OtherSource: with an @ it could be an e-mail address, with seven digits a
 // phone number.
 type Sources struct {
 	refs      map[string]int64
@@ -26,7 +26,8 @@ const (
 
 func NewSources() *Sources { return &Sources{refs: map[string]int64{OtherSourceName: OtherSource}} }
 
-// ref returns the number of a source.
+// ref returns the number of a source, and assigns the next one to a new source. It returns
+// OtherSource for a text that must not be stored.
 func (s *Sources) ref(text []byte) int64 {
 	text = bytes.TrimSpace(text)
 	if len(text) == 0 {
@@ -57,11 +58,12 @@ func isPrintable(text []byte) bool {
 	return len(text) <= maxSourceLength && digits <= maxDigits && utf8.Valid(text)
 }
 
-// Restore sets the number of a source that the file already has.
+// Restore sets the number of a source that the database already contains. It is called when
+// the database is opened.
 func (s *Sources) Restore(id string, ref int64) { s.refs[id] = ref }
 
-// TakeUnwritten returns the sources that have no row yet, and the number of the first one.
-// The others follow it. The caller must write their rows.
+// TakeUnwritten returns the new sources that the database does not contain yet, and the
+// number of the first one. The others have the following numbers. The caller must write them.
 func (s *Sources) TakeUnwritten() (ids []string, first int64) {
 	ids = s.unwritten
 	s.unwritten = nil

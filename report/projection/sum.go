@@ -45,8 +45,8 @@ func (c Cause) String() string {
 	return market.Reason(c).String()
 }
 
-// CausesNamed returns all causes with a name. Some names have two, a reason and an
-// outcome.
+// CausesNamed returns the numbers of all causes with this name. A name can belong to two: a
+// reason and an outcome.
 func CausesNamed(name string) (all []int64) {
 	for c := Cause(1); c < firstOutcome+Cause(market.OutcomeCount); c++ {
 		if c.String() == name && name != "unknown" {

@@ -5,7 +5,8 @@ import (
 	"pingpost/engine/market"
 )
 
-// Webhook is a row: a webhook for a supplier about a lead.
+// Webhook is a row of the report's table of webhooks: the notification of a supplier about an
+// event of a lead.
 type Webhook struct {
 	WebhookKey
 	Supplier market.Ref
@@ -22,7 +23,8 @@ type WebhookKey struct {
 	Type market.WebhookType
 }
 
-// addWebhook adds a pending webhook.
+// addWebhook adds the row of a webhook that is to be sent to the supplier. It does nothing
+// for WebhookNone.
 func (b *Batch) addWebhook(id market.LeadID, supplier market.Ref, of market.WebhookType) {
 	if of != market.WebhookNone {
 		key := WebhookKey{id, of}
@@ -30,7 +32,7 @@ func (b *Batch) addWebhook(id market.LeadID, supplier market.Ref, of market.Webh
 	}
 }
 
-// applyWebhookAttempt applies the result of an attempt.
+// applyWebhookAttempt stores the result of an attempt to deliver a webhook in its row.
 func (b *Batch) applyWebhookAttempt(fact *event.WebhookAttempted) error {
 	key := WebhookKey{fact.Lead, fact.Type}
 	found := b.Webhooks[key]
