@@ -24,17 +24,18 @@ var contentTypes = map[string]string{
 	market.FormatXML:  "application/xml; charset=utf-8",
 }
 
-// requestFormat describes how to write one kind of request and read its answer. The zero
-// value is the contract.
+// requestFormat describes how to write pings or posts to one buyer and how to read the
+// answers. The zero value means the exchange's own API (the contract).
 type requestFormat struct {
 	dialect *market.Dialect
 	adapter market.BodyTemplate // nil: the contract's body, or a template with mistakes
 }
 
-// buyerFormats are the request formats of a buyer.
+// buyerFormats are the formats of the pings and of the posts to one buyer.
 type buyerFormats struct{ ping, post requestFormat }
 
-// compileAdapter checks a buyer's adapter and compiles it.
+// compileAdapter checks a buyer's adapter, reports its mistakes, and returns the formats of
+// pings and posts. Without an adapter both are those of the contract.
 func (c *compiler) compileAdapter(at syntax.Path, b *schema.Buyer, owner secretOwner) (formats buyerFormats) {
 	switch {
 	case b.Adapter == nil:
@@ -78,7 +79,8 @@ func (c *compiler) compileAdapter(at syntax.Path, b *schema.Buyer, owner secretO
 	return formats
 }
 
-// compileDialect checks and compiles everything except the template.
+// compileDialect checks and compiles a request format of an adapter (method, headers,
+// answer), except the body's template. ping is false for posts.
 func (c *compiler) compileDialect(at syntax.Path, d *schema.Dialect, ping bool, auth *schema.Auth, owner secretOwner) *market.Dialect {
 	switch {
 	case ping && d.Method == http.MethodGet:
@@ -127,7 +129,8 @@ func (c *compiler) checkContentType(at syntax.Path, text string) {
 // secretHeaders carry credentials. The document must not contain these in plain text.
 var secretHeaders = map[string]bool{"authorization": true, "proxy-authorization": true, "cookie": true}
 
-// compileHeaders checks the fixed headers and returns them as lines.
+// compileHeaders checks the fixed headers of an adapter's requests. It returns them as lines
+// of text.
 func (c *compiler) compileHeaders(at syntax.Path, d *schema.Dialect, auth *schema.Auth, owner secretOwner) string {
 	var lines strings.Builder
 	taken := map[string]string{"authorization": "the credential"}
@@ -164,8 +167,9 @@ func (c *compiler) compileHeaders(at syntax.Path, d *schema.Dialect, auth *schem
 	return lines.String()
 }
 
-// reportTemplateMistakes reports the mistakes of a template. If the document writes the template
-// as a block, each mistake gets its own line number.
+// reportTemplateMistakes reports the mistakes of an adapter's template. If the document
+// writes the template as a block of lines, each mistake gets its own line number. campaign is
+// the campaign whose fields the template lacks, or "".
 func (c *compiler) reportTemplateMistakes(at syntax.Path, campaign string, mistakes []market.TemplateError) {
 	for _, mistake := range mistakes {
 		found, _ := c.source.findNode(at)

@@ -14,7 +14,8 @@ const (
 	maxAnswerValues    = 32 // maximum number of values for yes, and for no
 )
 
-// compileAnswer checks and compiles the rules for reading an answer.
+// compileAnswer checks and compiles the rules by which the exchange reads a buyer's answer to
+// a ping or a post.
 func (c *compiler) compileAnswer(at syntax.Path, a *schema.Answer, ping bool) market.AnswerPaths {
 	if !c.checkBodyFormat(at.Key("format"), a.Format) {
 		return market.AnswerPaths{}
@@ -56,14 +57,16 @@ func (c *compiler) compileAnswer(at syntax.Path, a *schema.Answer, ping bool) ma
 	}
 }
 
-// rejectAnswerKey reports a key that only the answer to the other request (ping or post) has.
+// rejectAnswerKey reports a mistake if value is set, because its key is allowed only in the
+// answer to otherRequest (ping or post).
 func (c *compiler) rejectAnswerKey(at syntax.Path, value, otherRequest, reason string) {
 	if value != "" {
 		c.reportMistake(at, "belongs to the answer to a "+otherRequest+": "+reason+"; remove it")
 	}
 }
 
-// joinAnswerValues returns the values with one in each line.
+// joinAnswerValues checks the values of an answer that mean yes or no, and returns them with
+// one in each line. seen contains the values checked before, because no value may mean both.
 func (c *compiler) joinAnswerValues(at syntax.Path, values []schema.Literal, seen map[string]syntax.Path) string {
 	var lines strings.Builder
 	if len(values) > maxAnswerValues {
@@ -79,7 +82,8 @@ func (c *compiler) joinAnswerValues(at syntax.Path, values []schema.Literal, see
 	return lines.String()
 }
 
-// checkAnswerPath checks a path in an answer. It accepts an empty one.
+// checkAnswerPath reports a mistake if path cannot select a value in an answer of this
+// format. An empty path is valid.
 func (c *compiler) checkAnswerPath(at syntax.Path, format, path string) {
 	if path == "" {
 		return

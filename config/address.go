@@ -17,15 +17,16 @@ var (
 	secretBegun = regexp.MustCompile(`\{\{\s*secret\b`)
 )
 
-// secretOwner is the supplier or buyer with the secrets that an address or header may
-// use.
+// secretOwner is the supplier or buyer whose address or header is compiled, with the secrets
+// that it may use.
 type secretOwner struct {
 	prefix  string            // of the full names of its sealed values
 	secrets map[string]string // full names by the names in the document
 }
 
-// replaceSecretCalls returns the text with a placeholder for each {{secret "name"}}. It
-// reports mistakes at the path.
+// replaceSecretCalls returns the text with a placeholder in place of each {{secret "name"}}.
+// It reports unknown names at path `at`. The exchange puts in the value, escaped as `how`
+// says, when it sends a request.
 func (c *compiler) replaceSecretCalls(at syntax.Path, text string, how escape.EscapeKind, owner secretOwner) string {
 	out := secretCall.ReplaceAllStringFunc(text, func(call string) string {
 		name := secretCall.FindStringSubmatch(call)[1]
@@ -42,10 +43,10 @@ func (c *compiler) replaceSecretCalls(at syntax.Path, text string, how escape.Es
 	return out
 }
 
-// compileAddress checks an address and returns it with placeholders, as the catalog
-// stores it. It treats a variable without a value like a secret. If such a variable is
-// part of the host, the host cannot be checked, and only the address in force is
-// acceptable (see UnsetVariable).
+// compileAddress checks an address that the exchange will call. It returns the address with
+// placeholders in place of secrets and variables, as the catalog stores it. It treats a
+// variable without a value like a secret. If such a variable is part of the host, the host
+// cannot be checked, and only the address in force is acceptable (see UnsetVariable).
 func (c *compiler) compileAddress(at syntax.Path, a schema.Address, withQuery bool, owner secretOwner) string {
 	if strings.ContainsFunc(string(a), unicode.IsControl) {
 		c.reportMistake(at, "contains a control character; remove it")
@@ -83,9 +84,9 @@ func (c *compiler) compileAddress(at syntax.Path, a schema.Address, withQuery bo
 	return text
 }
 
-// resolveAddressVariables returns the values of an address's variables by their sealed names, and
-// the variables that have no value here. It reports values that an address cannot
-// contain; valid is then false.
+// resolveAddressVariables returns the values of an address's variables by their sealed names,
+// and the variables that have no value in this process. It reports values that an address
+// cannot contain; valid is then false.
 func (c *compiler) resolveAddressVariables(at syntax.Path, a schema.Address, owner secretOwner) (values map[string]string, missing []string, valid bool) {
 	found, _ := c.source.findNode(at)
 	values, valid = make(map[string]string), true
@@ -106,8 +107,9 @@ func (c *compiler) resolveAddressVariables(at syntax.Path, a schema.Address, own
 	return values, missing, valid
 }
 
-// expandSettingAddress returns an address of the settings with the values of its variables. It
-// is incomplete if a variable has no value here.
+// expandSettingAddress returns an address of the settings with the values of its variables.
+// complete is false if this process lacks the value of one; the function then records the
+// variable as unset.
 func (c *compiler) expandSettingAddress(at syntax.Path, a schema.Address) (text string, complete bool) {
 	found, _ := c.source.findNode(at)
 	complete = true
@@ -130,23 +132,26 @@ func urlOrigin(text string) string {
 	return u.Scheme + "://" + u.Host
 }
 
-// sealedVariableName returns the full name of the sealed value of a variable.
+// sealedVariableName returns the name under which the exchange stores the encrypted (sealed)
+// value of a variable in the owner's addresses.
 func (o secretOwner) sealedVariableName(name string) string {
 	return o.prefix + escape.VariablePart + name
 }
 
 const maxURL = 2048
 
-// checkURL checks an address that the exchange will call. It allows plain http to an IP
-// address only within the trusted networks. The dialer checks host names, because only
-// then their addresses are known. Messages never quote the address: a query may contain
-// a key.
+// checkURL reports mistakes in an address that the exchange will call. It allows plain http
+// to an IP address only within the trusted networks. The dialer checks host names later,
+// because only then their addresses are known. Messages never quote the address: a query may
+// contain a key.
 func (c *compiler) checkURL(at syntax.Path, text string, withQuery bool) bool {
 	u, ok := c.parseAndCheckURL(at, text, withQuery)
 	return ok && c.checkPlainHTTP(at, u)
 }
 
-// parseAndCheckURL parses such an address and checks its form only.
+// parseAndCheckURL parses an address and reports mistakes in its form. Unlike checkURL, it
+// allows plain http everywhere. withQuery allows a query (?…). It returns false after a
+// mistake.
 func (c *compiler) parseAndCheckURL(at syntax.Path, text string, withQuery bool) (*url.URL, bool) {
 	u, err := url.Parse(text)
 	switch {
@@ -166,7 +171,8 @@ func (c *compiler) parseAndCheckURL(at syntax.Path, text string, withQuery bool)
 	return nil, false
 }
 
-// isIPOutsideTrustedNetworks reports whether a host is an IP address outside the trusted networks.
+// isIPOutsideTrustedNetworks reports whether host is an IP address outside the configured
+// trusted networks. It returns false for a host name.
 func (c *compiler) isIPOutsideTrustedNetworks(host string) bool {
 	address, err := netip.ParseAddr(host)
 	if err != nil {

@@ -13,7 +13,8 @@ const (
 	bearerScheme = "Bearer "
 )
 
-// compileAuth checks the credential and sets its name in the endpoint.
+// compileAuth checks the credential that the exchange presents to a buyer. It stores in the
+// endpoint under which name the exchange finds the credential.
 func (c *compiler) compileAuth(at syntax.Path, buyerID string, a *schema.Auth, endpoint *market.Endpoint, owner secretOwner) {
 	forms := 0
 	for _, is := range [...]bool{a.OAuth != nil, a.Bearer.IsSet(), a.APIKey.IsSet()} {
@@ -45,7 +46,8 @@ func (c *compiler) compileAuth(at syntax.Path, buyerID string, a *schema.Auth, e
 	}
 }
 
-// compileOAuth checks the client and returns the address that issues tokens.
+// compileOAuth checks the OAuth client with which the exchange gets tokens from a buyer. It
+// returns the address that issues the tokens. name is the stored name of the client's secret.
 func (c *compiler) compileOAuth(at syntax.Path, name string, o *schema.OAuth, owner secretOwner) (tokens string) {
 	if o.TokenURL == "" {
 		c.reportMistake(at.Key("token_url"), "is missing; give the address that issues tokens")
@@ -77,7 +79,8 @@ var reservedHeaders = map[string]bool{
 	"x-request-id": true, "x-pingpost-hops": true, "x-pingpost-test": true, "traceparent": true, "keep-alive": true, "proxy-connection": true,
 }
 
-// checkHeaderName reports a name that is not a header's, or that the exchange sets itself.
+// checkHeaderName reports a mistake if the name is not a valid header name, or if the
+// exchange sets this header itself.
 func (c *compiler) checkHeaderName(at syntax.Path, name string) {
 	token := func(r rune) bool {
 		return !('a' <= r|0x20 && r|0x20 <= 'z' && r < 0x80 || '0' <= r && r <= '9' || strings.ContainsRune("!#$%&'*+-.^_`|~", r))

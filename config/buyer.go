@@ -14,7 +14,8 @@ const (
 	maxConnections = 60_000 // to one address; the system has at most 64,511 ports for them
 )
 
-// compiledBuyer is a buyer for the compilation of campaigns.
+// compiledBuyer is a checked buyer together with its entry in the document. The compilation
+// of campaigns uses it.
 type compiledBuyer struct {
 	form *schema.Buyer
 	*market.Buyer
@@ -66,8 +67,8 @@ func (c *compiler) compileBuyer(at syntax.Path, b *schema.Buyer) {
 	c.buyers[b.ID] = entry
 }
 
-// markFilterReported marks a filter as reported, so that its mistake appears once and not for
-// each campaign.
+// markFilterReported records that a mistake in the buyer's filter with this index was
+// reported, so that it is not reported again for each campaign.
 func (b *compiledBuyer) markFilterReported(filter int) {
 	if b.reportedFilters == nil {
 		b.reportedFilters = make(map[int]bool)
@@ -75,7 +76,8 @@ func (b *compiledBuyer) markFilterReported(filter int) {
 	b.reportedFilters[filter] = true
 }
 
-// hasFundsOrMoneyCaps reports whether the exchange sums up the buyer's prices.
+// hasFundsOrMoneyCaps reports whether the exchange adds up the buyer's prices, which must
+// then all be in one currency.
 func (b *compiledBuyer) hasFundsOrMoneyCaps() bool {
 	return b.Funded || slices.ContainsFunc(b.Caps, func(limit *market.Cap) bool { return limit.Unit == market.UnitMoney })
 }

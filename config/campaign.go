@@ -60,7 +60,8 @@ func (c *compiler) compileCampaign(at syntax.Path, form *schema.Campaign) {
 	c.out.Catalog.Campaigns[id] = campaign
 }
 
-// checkCampaignValues checks the values that do not refer to other entries.
+// checkCampaignValues reports mistakes in those values of a campaign that do not refer to
+// suppliers, buyers or lists.
 func (c *compiler) checkCampaignValues(at syntax.Path, form *schema.Campaign) {
 	c.checkPrintableText(at.Key("name"), form.Name, maxLabel)
 	c.checkPrintableText(at.Key("vertical"), form.Vertical, maxLabel)
@@ -79,7 +80,8 @@ func (c *compiler) checkCampaignValues(at syntax.Path, form *schema.Campaign) {
 	c.checkConsentSourceWildcards(at.Key("consent_required_sources"), form.ConsentSources)
 }
 
-// compileAllowedSuppliers returns the suppliers that may send leads, or nil for all.
+// compileAllowedSuppliers returns the suppliers that may send leads to a campaign, or nil for
+// all suppliers. It reports unknown names.
 func (c *compiler) compileAllowedSuppliers(at syntax.Path, names []string) map[market.SupplierID]struct{} {
 	seen := make(map[string]syntax.Path, len(names))
 	for i, name := range names {

@@ -62,7 +62,8 @@ func (c *compiler) compileCap(at syntax.Path, limit *schema.Cap, scope market.Ca
 	return built
 }
 
-// compileSchedule compiles opening hours. It returns nil for always open.
+// compileSchedule compiles the opening hours of a buyer or a filter set. It returns nil if
+// there are none, which means always open.
 func (c *compiler) compileSchedule(at syntax.Path, s *schema.Schedule, zone *time.Location) *calendar.WeeklySchedule {
 	if s == nil {
 		return nil
@@ -91,7 +92,8 @@ func (c *compiler) compileSchedule(at syntax.Path, s *schema.Schedule, zone *tim
 	return schedule
 }
 
-// compileStates returns the listed states, or all states for an empty list.
+// compileStates returns the US states with these codes, or all states for an empty list. It
+// reports unknown and repeated codes.
 func (c *compiler) compileStates(at syntax.Path, codes []string) market.USStateSet {
 	if len(codes) == 0 {
 		return market.AllStates

@@ -12,7 +12,8 @@ import (
 	"pingpost/config/syntax"
 )
 
-// checkUnique reports a repeated name in a list that must not repeat.
+// checkUnique reports a mistake and returns false if the name is already in seen, the names
+// of the same list with their paths. Otherwise it adds the name.
 func (c *compiler) checkUnique(at syntax.Path, seen map[string]syntax.Path, name string) bool {
 	first, twice := seen[name]
 	if twice {
@@ -23,7 +24,7 @@ func (c *compiler) checkUnique(at syntax.Path, seen map[string]syntax.Path, name
 	return true
 }
 
-// checkOneOf reports a word that is not one of the choices.
+// checkOneOf reports a mistake and returns false if the word is not one of the choices.
 func (c *compiler) checkOneOf(at syntax.Path, word string, choices ...string) bool {
 	for _, choice := range choices {
 		if word == choice {
@@ -34,7 +35,7 @@ func (c *compiler) checkOneOf(at syntax.Path, word string, choices ...string) bo
 	return false
 }
 
-// quoteShortened quotes at most the first maxID bytes of a name, for messages.
+// quoteShortened returns a name in quotes for a message, cut after maxID bytes.
 func quoteShortened(name string) string {
 	if len(name) > maxID {
 		name = name[:maxID]
@@ -44,7 +45,8 @@ func quoteShortened(name string) string {
 
 const maxID = 64
 
-// checkID checks an id: 1 to 64 of A-Z a-z 0-9 _ - and dot.
+// checkID reports a mistake and returns false unless the id has 1 to 64 characters of A-Z a-z
+// 0-9 _ - and dot.
 func (c *compiler) checkID(at syntax.Path, id string) bool {
 	switch {
 	case id == "":
@@ -61,7 +63,7 @@ func isNotIDCharacter(r rune) bool {
 	return !('a' <= r|0x20 && r|0x20 <= 'z' && r < 0x80 || '0' <= r && r <= '9' || r == '_' || r == '-' || r == '.')
 }
 
-// checkIntRange reports a value outside least to most, both inclusive.
+// checkIntRange reports a mistake if the value is below least or above most.
 func (c *compiler) checkIntRange(at syntax.Path, value, least, most int) {
 	if value < least || value > most {
 		c.reportMistake(at, "is out of range; give "+strconv.Itoa(least)+" to "+strconv.Itoa(most))
@@ -84,7 +86,8 @@ func (c *compiler) checkRatePerSecond(at syntax.Path, value int) {
 	c.checkIntRange(at, value, 1, schema.MaxRate)
 }
 
-// checkPrintableText checks a text for people: one line of at most so many bytes.
+// checkPrintableText reports a mistake if a text for people is longer than maxBytes or has a
+// character that cannot be printed, such as a line break.
 func (c *compiler) checkPrintableText(at syntax.Path, text string, maxBytes int) {
 	if len(text) > maxBytes {
 		c.reportMistake(at, fmt.Sprintf("is longer than %d bytes; shorten it", maxBytes))
@@ -99,7 +102,8 @@ func (c *compiler) checkPrintableText(at syntax.Path, text string, maxBytes int)
 
 const maxLabel = 200
 
-// loadTimeZone returns the named time zone. It reports an unknown name and returns UTC.
+// loadTimeZone returns the time zone with this name. It reports an unknown name, and then
+// returns UTC.
 func (c *compiler) loadTimeZone(at syntax.Path, name string) *time.Location {
 	zone, known := c.zones[name]
 	if !known {

@@ -10,7 +10,8 @@ import (
 	"pingpost/engine/market"
 )
 
-// Compiled is a checked and compiled document.
+// Compiled is the result of checking and compiling a configuration document, ready for an
+// exchange.
 type Compiled struct {
 	Settings Settings
 	Catalog  *market.Catalog // with zero Refs and Version; the engine assigns them when it applies the catalog
@@ -30,8 +31,8 @@ type Compiled struct {
 	Warnings syntax.Problems
 }
 
-// compiler checks one document and builds its catalog. It continues after a mistake,
-// with a value that causes no further messages.
+// compiler checks one document and builds its catalog. After a mistake it continues with a
+// value that causes no further messages, so that one run reports all mistakes.
 //
 // It looks up references in maps that it builds once. Its work therefore grows with the
 // length of the document, not with the product of its parts.
@@ -47,7 +48,8 @@ type compiler struct {
 	mappings    map[string]*market.Mapping // by their fields as JSON
 }
 
-// Compile checks the document and compiles it. The error is *Problems with all mistakes.
+// Compile checks the document and compiles it. The error is *Problems with all mistakes in
+// the document.
 func (s *Source) Compile() (*Compiled, error) {
 	c := &compiler{
 		source: s,
@@ -93,19 +95,20 @@ func (c *compiler) compileDocument(d *schema.Document) {
 	c.checkOverlappingPingCampaigns(d.Campaigns)
 }
 
-// reportMistake adds a mistake. The message must not contain the value.
+// reportMistake adds a mistake to the compiler's problems. The message must not contain the
+// value, which may be a secret.
 func (c *compiler) reportMistake(at syntax.Path, message string) {
 	c.problems = append(c.problems, c.problemAt(at, message))
 }
 
-// problemAt returns a problem at the path.
+// problemAt returns a problem with this message at the position of the path in the document.
 func (c *compiler) problemAt(at syntax.Path, message string) syntax.Problem {
 	found, _ := c.source.findNode(at)
 	return syntax.Problem{File: c.source.Path, Line: found.Line, Column: found.Column, Path: string(at), Message: message}
 }
 
-// reportMistakeQuotingValue adds a mistake with a message that may quote the value. It replaces the
-// message if the value comes from the environment.
+// reportMistakeQuotingValue adds a mistake whose message quotes the value. If the value comes
+// from the environment, it may be a secret, and a general message replaces this one.
 func (c *compiler) reportMistakeQuotingValue(at syntax.Path, message string) {
 	found, _ := c.source.findNode(at)
 	if found.HasVariables() {
@@ -114,7 +117,8 @@ func (c *compiler) reportMistakeQuotingValue(at syntax.Path, message string) {
 	c.reportMistake(at, message)
 }
 
-// Export returns the document as YAML.
+// Export returns the document as YAML, with references to environment variables in place of
+// secrets.
 func (x *Compiled) Export() []byte {
 	out, err := canonical.Export(x.Canonical)
 	if err != nil {

@@ -57,15 +57,16 @@ func (c *compiler) compileBearerTokens(at syntax.Path, owner event.ObjectKind, o
 	}
 }
 
-// requireSecret reports a missing secret. A declared one without a value is not missing.
+// requireSecret reports a mistake if the document neither gives the secret nor declares that
+// it exists.
 func (c *compiler) requireSecret(at syntax.Path, s schema.Secret) {
 	if !s.IsSet() {
 		c.reportMistake(at, "is missing; give the secret, preferably as ${NAME} from the environment")
 	}
 }
 
-// compileScopes returns the scopes of an OAuth client or a token. It reports unknown and repeated
-// names.
+// compileScopes returns the scopes (rights) of an OAuth client or a token. It reports unknown
+// and repeated names.
 func (c *compiler) compileScopes(at syntax.Path, names []string) (scopes event.TokenScopes) {
 	seen := make(map[string]syntax.Path, len(names))
 	for i, name := range names {
@@ -78,8 +79,8 @@ func (c *compiler) compileScopes(at syntax.Path, names []string) (scopes event.T
 	return scopes
 }
 
-// checkCredentialUnique reports a credential that another entry has already. Requests
-// with it could not be assigned to one owner.
+// checkCredentialUnique reports a credential that another entry of the document has too. The
+// exchange could not assign requests with it to one owner.
 func (c *compiler) checkCredentialUnique(at syntax.Path, kind, value string) {
 	first, twice := c.credentials[kind+" "+value]
 	if twice {

@@ -6,8 +6,8 @@ import (
 	"pingpost/engine/market"
 )
 
-// compileEndpoints checks a buyer's addresses for production and test leads and builds
-// its endpoints. All endpoints have one credential and one adapter.
+// compileEndpoints checks a buyer's addresses for production and for test leads, and stores
+// the endpoints in buyer. All endpoints of a buyer share one credential and one adapter.
 func (c *compiler) compileEndpoints(at syntax.Path, b *schema.Buyer, buyer *market.Buyer) {
 	secrets := c.compileNamedSecrets(at.Key("secrets"), b)
 	own, test := c.compileAddresses(at, b.Addresses(), secrets), c.compileAddresses(at, b.TestAddresses(), secrets)
@@ -40,7 +40,8 @@ func (c *compiler) compileEndpoints(at syntax.Path, b *schema.Buyer, buyer *mark
 	buyer.TestPing, buyer.TestPost = build(test.PingURL(), spoken.ping), build(test.PostURL(), spoken.post)
 }
 
-// compileAddresses checks one of the two sets and returns it with placeholders.
+// compileAddresses checks a buyer's addresses, either those for production or those for test
+// leads. It returns them with placeholders in place of secrets.
 func (c *compiler) compileAddresses(at syntax.Path, a schema.Addresses, owner secretOwner) schema.Addresses {
 	remote := func(key string, address schema.Address, withQuery bool) schema.Address {
 		return schema.Address(c.compileAddress(at.Key(key), address, withQuery, owner))

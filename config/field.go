@@ -8,8 +8,8 @@ import (
 	"pingpost/engine/market"
 )
 
-// compileMapping compiles a campaign's fields. It reports every mistake and then returns
-// nil.
+// compileMapping compiles the fields of a campaign into the mapping from received to posted
+// leads. It reports all mistakes, and returns nil if there are any.
 func (c *compiler) compileMapping(at syntax.Path, campaign *schema.Campaign) *market.Mapping {
 	spec := market.MappingSpec{Fields: make([]market.FieldSpec, len(campaign.Fields))}
 	good := true
@@ -39,7 +39,7 @@ func (c *compiler) compileMapping(at syntax.Path, campaign *schema.Campaign) *ma
 	return mapping
 }
 
-// compileSharedMapping compiles equal fields once for all campaigns that have them. With
+// compileSharedMapping returns one mapping for all campaigns with equal fields. With
 // thousands of separate mappings, each lead would miss the processor's cache.
 func (c *compiler) compileSharedMapping(spec *market.MappingSpec) (*market.Mapping, []market.SpecError) {
 	key, err := json.Marshal(spec)

@@ -8,8 +8,9 @@ import (
 	"pingpost/engine/market"
 )
 
-// compileFilters compiles filters for leads of the mapping. The mapping is nil if it has
-// mistakes of its own.
+// compileFilters compiles a list of filters, for leads with the fields of this mapping.
+// Without a mapping, because its own fields have mistakes, it only reports mistakes and
+// returns nil.
 func (c *compiler) compileFilters(at syntax.Path, filters []schema.Filter, mapping *market.Mapping) []market.Filter {
 	if mapping == nil {
 		c.checkBuyerFiltersWithoutMapping(at, filters)
@@ -42,7 +43,8 @@ func (c *compiler) compileFilter(at syntax.Path, f *schema.Filter, mapping *mark
 	return filter, err
 }
 
-// withoutFieldName returns the filter's mistake without the name of its field.
+// withoutFieldName returns the text of a filter's mistake without the field name, which the
+// message would otherwise repeat.
 func withoutFieldName(err error) string {
 	if inner := errors.Unwrap(err); inner != nil {
 		return inner.Error()
@@ -50,9 +52,9 @@ func withoutFieldName(err error) string {
 	return err.Error()
 }
 
-// checkBuyerFiltersWithoutMapping checks a buyer's own filters without a mapping, because their fields
-// are known only in each campaign. It returns the indexes of the filters that it
-// reported.
+// checkBuyerFiltersWithoutMapping reports those mistakes in a buyer's filters that show
+// without a campaign. The filters' fields are known only in each campaign. It returns the
+// indexes of the filters with a reported mistake.
 func (c *compiler) checkBuyerFiltersWithoutMapping(at syntax.Path, filters []schema.Filter) (reported []int) {
 	for i := range filters {
 		f := &filters[i]

@@ -19,7 +19,8 @@ const (
 	maxBidders = 4000
 )
 
-// compileFilterSets compiles a campaign's filter sets, ordered by priority and buyer id.
+// compileFilterSets compiles a campaign's filter sets, which are its entries of buyers. It
+// returns them ordered by priority and buyer id.
 func (c *compiler) compileFilterSets(at syntax.Path, form *schema.Campaign, campaign *market.Campaign) []market.FilterSet {
 	out := make([]market.FilterSet, 0, len(form.Buyers))
 	seen := make(map[string]syntax.Path, len(form.Buyers))
@@ -47,7 +48,8 @@ func (c *compiler) compileFilterSets(at syntax.Path, form *schema.Campaign, camp
 	return out
 }
 
-// compileFilterSet compiles the filter set's own terms.
+// compileFilterSet compiles the values that the filter set itself has, such as price and
+// caps. addBuyerStatesAndFilters adds the buyer's.
 func (c *compiler) compileFilterSet(at syntax.Path, s *schema.FilterSet, campaign *market.Campaign) market.FilterSet {
 	c.checkIntRange(at.Key("priority"), *s.Priority, 0, maxPriority)
 	c.checkIntRange(at.Key("weight"), *s.Weight, 1, maxWeight)
@@ -62,9 +64,9 @@ func (c *compiler) compileFilterSet(at syntax.Path, s *schema.FilterSet, campaig
 	}
 }
 
-// addBuyerStatesAndFilters checks a buyer in its filter set and adds the buyer's own terms: its
-// states and its filters. It compiles the filters here because a field has its slot only
-// in the campaign's mapping.
+// addBuyerStatesAndFilters checks that the buyer fits the campaign, and adds the buyer's own
+// states and filters to the filter set. It compiles the buyer's filters here, because the
+// position of a field in a lead is known only in the campaign's mapping.
 func (c *compiler) addBuyerStatesAndFilters(at syntax.Path, buyer *compiledBuyer, s *schema.FilterSet, form *schema.Campaign, built *market.FilterSet, mapping *market.Mapping) {
 	if form.Method == "ping_post" && !buyer.form.CanBid() {
 		c.reportMistakeQuotingValue(at.Key("buyer"), "buyer "+quoteShortened(s.Buyer)+" has no endpoint or ping_url and cannot bid; give it one, or use another method")
@@ -102,8 +104,8 @@ func (c *compiler) addBuyerStatesAndFilters(at syntax.Path, buyer *compiledBuyer
 	}
 }
 
-// checkBuyerTemplates checks a buyer's templates against the fields of a campaign that has
-// the buyer.
+// checkBuyerTemplates reports a buyer's request templates that use a field which this
+// campaign, in which the buyer has an entry, does not have.
 func (c *compiler) checkBuyerTemplates(buyer *compiledBuyer, form *schema.Campaign, mapping *market.Mapping) {
 	at := buyer.place.Key("adapter")
 	if to := buyer.Ping; to != nil && to.Adapter != nil && form.Method == "ping_post" {

@@ -7,9 +7,9 @@ import (
 	"pingpost/engine/market"
 )
 
-// InitialValues are the values that a document gives only initially. The exchange
-// applies each of them only if it does not know the name yet, and never removes one.
-// Secrets that the document only declares are not included.
+// InitialValues are values that a document gives only for the first time: credentials,
+// secrets, pauses, balances and lists. The exchange applies each only if it does not know its
+// name yet, and never removes one. Secrets that the document only declares are not included.
 type InitialValues struct {
 	Credentials []InitialCredential
 	Secrets     []InitialSecret
@@ -18,8 +18,8 @@ type InitialValues struct {
 	Lists       []InitialSuppressionFile
 }
 
-// InitialCredential is a credential that callers present. The exchange must store only
-// its hash.
+// InitialCredential is a credential that a supplier or a buyer presents to the exchange. The
+// exchange must store only its hash.
 type InitialCredential struct {
 	Owner    event.ObjectKind // a supplier or a buyer
 	OwnerID  string
@@ -31,7 +31,7 @@ type InitialCredential struct {
 
 // InitialSecret is a secret that the exchange presents to others, so it needs the plain
 // value. Names are buyer/<id>/bearer, buyer/<id>/api_key, buyer/<id>/oauth,
-// buyer/<id>/secret/<name> and supplier/<id>/webhook; and for variables in addresses
+// buyer/<id>/secret/<name> and supplier/<id>/webhook. Variables in addresses are named
 // buyer/<id>/variable/<NAME> and supplier/<id>/variable/<NAME>.
 type InitialSecret struct {
 	Name    string
@@ -39,31 +39,33 @@ type InitialSecret struct {
 	Follows bool // replaces the value in force: a variable of an address
 }
 
-// InitialPauses are the campaigns and buyers that are paused at first.
+// InitialPauses are the campaigns and buyers that are paused when the exchange first sees
+// them.
 type InitialPauses struct {
 	Campaigns []market.CampaignID
 	Buyers    []market.BuyerID
 }
 
-// InitialBalance is a buyer's first balance.
+// InitialBalance is a buyer's balance when the exchange first sees the buyer.
 type InitialBalance struct {
 	Buyer market.BuyerID
 	Money market.Money
 }
 
-// InitialSuppressionFile is a file with the first entries of a suppression list.
-type InitialSuppressionFile struct {
+// InitialList names the file with the first entries of a suppression list.
+type InitialList struct {
 	ID   market.ListID
 	Path string
 	At   syntax.Problem // its place in the document, without a message
 }
 
-// addInitialCredential adds an inbound credential.
+// addInitialCredential adds a credential that callers present to the exchange.
 func (c *compiler) addInitialCredential(credential InitialCredential) {
 	c.out.Initial.Credentials = append(c.out.Initial.Credentials, credential)
 }
 
-// addInitialSecret adds an outbound secret, if its value is known here, and returns its name.
+// addInitialSecret adds a secret that the exchange presents to others, if its value is known
+// in this process. It returns the secret's name.
 func (c *compiler) addInitialSecret(at syntax.Path, name string, value schema.Secret) string {
 	c.recordIfUnset(at, UnsetVariable{Secret: name})
 	if value.Reveal() != "" {

@@ -28,7 +28,8 @@ func (c *compiler) compileSuppressionList(at syntax.Path, l *schema.List) {
 	c.out.Catalog.Lists[id] = &market.SuppressionList{ID: id, Field: field, Hash: hash}
 }
 
-// resolveSuppressionLists returns the named lists.
+// resolveSuppressionLists returns the suppression lists with these names. It reports unknown
+// and repeated names.
 func (c *compiler) resolveSuppressionLists(at syntax.Path, names []string) []*market.SuppressionList {
 	var out []*market.SuppressionList
 	seen := make(map[string]syntax.Path, len(names))

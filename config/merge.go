@@ -13,8 +13,9 @@ import (
 	"pingpost/config/syntax"
 )
 
-// MergedDocument combines a document with the entries that operators created through the API. If
-// both have an entry with the same id, the document's entry applies.
+// MergedDocument combines the configuration document (the file) with the entries that
+// operators created through the API. If both have an entry with the same id, the document's
+// entry applies.
 type MergedDocument struct {
 	FromAPI    canonical.Entries // the API's entries that apply
 	Overridden []canonical.Ref   // the API's entries that the document has too
@@ -25,8 +26,8 @@ type MergedDocument struct {
 	sent canonical.Ref // the entry that an operator has just sent; not canonical yet
 }
 
-// Merge combines a canonical document with entries. Paths in the document are relative
-// to the file at path.
+// Merge combines a canonical document (base) with the entries made through the API. Paths of
+// files in the document are relative to the file at path.
 func Merge(path string, base []byte, made canonical.Entries) (*MergedDocument, error) {
 	entries, err := canonical.ParseEntries(base)
 	if err != nil {
@@ -45,8 +46,8 @@ func Merge(path string, base []byte, made canonical.Entries) (*MergedDocument, e
 	return c, nil
 }
 
-// encodeText encodes the whole document. In each collection, the document's own entries are
-// first.
+// encodeText encodes the combined document as JSON into c.text. In each collection, the
+// entries of the file come before those of the API.
 func (c *MergedDocument) encodeText(base []byte) error {
 	var members map[string]json.RawMessage
 	if err := json.Unmarshal(base, &members); err != nil {
@@ -65,12 +66,13 @@ func (c *MergedDocument) encodeText(base []byte) error {
 	return nil
 }
 
-// SetSentEntry marks the entry that an operator has just sent. Secrets that it omits stay as
-// they are in the entry's earlier text, which Compile receives.
+// SetSentEntry tells Compile which entry an operator has just sent. Secrets that the sent
+// entry omits stay as they were in its earlier text, which is the argument of Compile.
 func (c *MergedDocument) SetSentEntry(ref canonical.Ref) { c.sent = ref }
 
-// Compile checks and compiles the merged document. The error is *Problems. Their paths
-// name entries by id, and the message says if an entry comes from the API.
+// Compile checks and compiles the combined document. before is the earlier text of the sent
+// entry, or nil. The error is *Problems. Their paths name entries by id, and their messages
+// say if an entry comes from the API.
 func (c *MergedDocument) Compile(before json.RawMessage) (*Compiled, error) {
 	r := &schema.Binder{Reader: &syntax.Reader{File: c.path}, Sent: true, AllowUnset: true}
 	source, err := parseDocument(r, c.text, func(d *schema.Document) { keepSecrets(d, c.sent, before) })
@@ -94,9 +96,9 @@ func (c *MergedDocument) Compile(before json.RawMessage) (*Compiled, error) {
 	return built, nil
 }
 
-// isOutsideSentEntry reports whether the path is not in the entry that an operator has just
-// sent. All other parts were accepted before, so a new rule gives only a warning there.
-func (c *MergedDocument) isOutsideSentEntry(at syntax.Path) bool {
+// isAcceptedEarlier reports whether the path is outside of the entry that an operator has
+// just sent. All other parts were checked when they were loaded or sent.
+func (c *MergedDocument) isAcceptedEarlier(at syntax.Path) bool {
 	found := indexedEntry.FindStringSubmatch(string(at))
 	if len(found) == 0 || found[1] != "" {
 		return true
@@ -105,7 +107,7 @@ func (c *MergedDocument) isOutsideSentEntry(at syntax.Path) bool {
 	return ref != c.sent
 }
 
-// ProblemsFromAPI returns the problems that are in entries from the API.
+// ProblemsFromAPI returns those problems that are in entries created through the API.
 func (c *MergedDocument) ProblemsFromAPI(all syntax.Problems) (of syntax.Problems) {
 	made := c.FromAPI.Refs()
 	for _, p := range all {
@@ -116,7 +118,8 @@ func (c *MergedDocument) ProblemsFromAPI(all syntax.Problems) (of syntax.Problem
 	return of
 }
 
-// replaceIndexesByIDs rewrites the places of all problems in an error.
+// replaceIndexesByIDs returns the error with entries named by id instead of by index in the
+// paths of its problems.
 func (c *MergedDocument) replaceIndexesByIDs(err error) error {
 	var problems *syntax.Problems
 	if !errors.As(err, &problems) {
@@ -128,8 +131,8 @@ func (c *MergedDocument) replaceIndexesByIDs(err error) error {
 	return problems
 }
 
-// replaceIndexesInProblem replaces indexes of entries by ids and removes line numbers, because
-// the merged text is never shown.
+// replaceIndexesInProblem names entries by id instead of by index in the problem's path and
+// message. It removes the line number, because operators never see the combined text.
 func (c *MergedDocument) replaceIndexesInProblem(p *syntax.Problem) {
 	p.Line, p.Column = 0, 0
 	p.Message = indexedEntry.ReplaceAllStringFunc(p.Message, func(place string) string {
@@ -167,9 +170,9 @@ func (c *MergedDocument) entryByIndex(kind, index string) (ref canonical.Ref, fr
 	return ref, fromAPI
 }
 
-// keepSecrets gives a sent entry the existing secrets that it omits, because an operator
-// cannot see them. Omitting a secret does not remove it; choosing another form of auth,
-// or no auth, does.
+// keepSecrets gives the entry that an operator has just sent the secrets of its earlier text
+// (before) that it omits. The operator cannot see these secrets. Omitting a secret does not
+// remove it; choosing another form of auth, or no auth, does.
 func keepSecrets(d *schema.Document, ref canonical.Ref, before json.RawMessage) {
 	if before == nil {
 		return

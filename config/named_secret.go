@@ -10,14 +10,16 @@ import (
 
 const maxSecrets = 32
 
-// BuyerSecretName returns the full name of a buyer's named secret.
+// BuyerSecretName returns the name under which the exchange stores a buyer's secret with the
+// given short name.
 func BuyerSecretName(buyer, name string) string { return buyerSecretPrefix(buyer) + "/secret/" + name }
 
 func buyerSecretPrefix(id string) string { return "buyer/" + id }
 
 func supplierSecretPrefix(id string) string { return "supplier/" + id }
 
-// compileNamedSecrets checks a buyer's named secrets.
+// compileNamedSecrets checks a buyer's named secrets and records their initial values. It
+// returns them for the buyer's addresses and headers.
 func (c *compiler) compileNamedSecrets(at syntax.Path, b *schema.Buyer) secretOwner {
 	owner := secretOwner{prefix: buyerSecretPrefix(b.ID), secrets: make(map[string]string, len(b.Secrets))}
 	if len(b.Secrets) > maxSecrets {
@@ -38,8 +40,9 @@ func (c *compiler) compileNamedSecrets(at syntax.Path, b *schema.Buyer) secretOw
 	return owner
 }
 
-// DescribeSecretMistake returns the required form if a value is not valid for the sealed secret,
-// otherwise "". The rule is the same as for a document's secrets.
+// DescribeSecretMistake checks a value for the stored secret with this name. It returns the
+// required form if the value is invalid, otherwise "". The rules are those for secrets in a
+// document.
 func DescribeSecretMistake(name, value string) string {
 	of, kind, _ := strings.Cut(name, "/")
 	_, kind, _ = strings.Cut(kind, "/")
@@ -54,8 +57,8 @@ func DescribeSecretMistake(name, value string) string {
 	return ""
 }
 
-// IsAddressVariable reports whether a sealed value belongs to a variable of an address. Only
-// the document and its environment set such a value.
+// IsAddressVariable reports whether a stored secret is the value of a variable in an address.
+// Only the document and its environment set such a value.
 func IsAddressVariable(secretName string) bool {
 	return strings.Contains(secretName, escape.VariablePart)
 }

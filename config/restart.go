@@ -4,8 +4,8 @@ import (
 	"reflect"
 )
 
-// KeysPendingRestart returns the keys of the settings that differ in now and take effect
-// only at the next start.
+// KeysPendingRestart returns the keys of those settings that have another value in `now` and
+// take effect only at the next start.
 func (s *Settings) KeysPendingRestart(now *Settings) (keys []string) {
 	visitSettings(reflect.ValueOf(s).Elem(), reflect.ValueOf(now).Elem(), func(field *reflect.StructField, is, wanted reflect.Value) {
 		if field.Tag.Get("effect") != "at once" && !reflect.DeepEqual(is.Interface(), wanted.Interface()) {
@@ -15,8 +15,8 @@ func (s *Settings) KeysPendingRestart(now *Settings) (keys []string) {
 	return keys
 }
 
-// visitSettings visits each field that has a key in the document. A pair of certificate
-// files has one key and counts as one field.
+// visitSettings calls visit for each pair of fields of two Settings that has a key in the
+// document. A pair of certificate files has one key and counts as one field.
 func visitSettings(is, wanted reflect.Value, visit func(field *reflect.StructField, is, wanted reflect.Value)) {
 	for i := range is.NumField() {
 		field := is.Type().Field(i)
@@ -28,7 +28,7 @@ func visitSettings(is, wanted reflect.Value, visit func(field *reflect.StructFie
 	}
 }
 
-// settingKey returns the field's key in the document.
+// settingKey returns the key in the document that sets this field of Settings.
 func settingKey(field *reflect.StructField) string {
 	key := field.Tag.Get("key")
 	if key == "" {

@@ -9,8 +9,8 @@ import (
 	"pingpost/engine/market"
 )
 
-// checkOverlappingPingCampaigns reports active ping_post campaigns that a ping could not choose between:
-// they have the same vertical and sub_vertical, and share a supplier.
+// checkOverlappingPingCampaigns reports active ping_post campaigns between which a ping could
+// not choose: they have the same vertical and sub_vertical, and share a supplier.
 func (c *compiler) checkOverlappingPingCampaigns(campaigns []schema.Campaign) {
 	type line struct{ vertical, sub string }
 	type taken struct {
@@ -76,8 +76,8 @@ func (c *compiler) warnNoFloor(at syntax.Path, form *schema.Campaign) {
 	}
 }
 
-// checkPricesAgainstFloorAndPayout reports filter sets that cannot buy at their price, and a campaign that
-// cannot sell. It does not know the bids of an auction.
+// checkPricesAgainstFloorAndPayout reports filter sets whose price is too low to buy, and a
+// campaign that cannot sell at all. It skips campaigns with auctions, whose bids are unknown.
 func (c *compiler) checkPricesAgainstFloorAndPayout(at syntax.Path, form *schema.Campaign) {
 	buyers := at.Key("buyers")
 	if len(form.Buyers) == 0 {
@@ -114,8 +114,8 @@ func (c *compiler) checkPricesAgainstFloorAndPayout(at syntax.Path, form *schema
 	}
 }
 
-// checkConsentSourceWildcards reports a * among sources: the exchange compares sources
-// literally.
+// checkConsentSourceWildcards reports a * in the names of lead sources, because the exchange
+// compares sources literally.
 func (c *compiler) checkConsentSourceWildcards(at syntax.Path, names []string) {
 	for i, name := range names {
 		switch {

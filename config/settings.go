@@ -15,8 +15,9 @@ import (
 	"pingpost/engine/market"
 )
 
-// Settings configure the process, in addition to the catalog. The tags give each field's
-// key in the document, and whether a change takes effect at once or at the next start.
+// Settings configure the process: everything in a document that is not in the catalog of
+// suppliers, buyers and campaigns. The tags give each field's key in the document, and
+// whether a change takes effect at once or at the next start.
 type Settings struct {
 	DataDir         string         `key:"data_dir"` // absolute, or relative to the working directory if the file's path is
 	Listen          string         `key:"listen"`
@@ -97,7 +98,8 @@ func (c *compiler) compileSettings(d *schema.Document) {
 	}
 }
 
-// resolvePath returns a path of the document, which is relative to the document's file.
+// resolvePath returns the path of a file that the document names. Such a path is relative to
+// the folder of the document's file.
 func (s *Source) resolvePath(path string) string {
 	if filepath.IsAbs(path) {
 		return filepath.Clean(path)
@@ -186,8 +188,8 @@ type TLSSettings struct{ Cert, Key string }
 // IsSet reports whether the listener uses TLS.
 func (t TLSSettings) IsSet() bool { return t != TLSSettings{} }
 
-// compileTLS checks the paths. It does not read the files, because they change
-// independently of the document.
+// compileTLS checks the paths of a listener's certificate files. It does not read the files,
+// because they change independently of the document.
 func (c *compiler) compileTLS(at syntax.Path, t *schema.TLS) TLSSettings {
 	if t == nil {
 		return TLSSettings{}
@@ -197,7 +199,8 @@ func (c *compiler) compileTLS(at syntax.Path, t *schema.TLS) TLSSettings {
 	return TLSSettings{Cert: c.source.resolvePath(t.Cert), Key: c.source.resolvePath(t.Key)}
 }
 
-// checkPEMPath reports a path that is missing, or a file's text in place of its path.
+// checkPEMPath reports a mistake if the path is missing, or if the value is the text of a PEM
+// file instead of its path.
 func (c *compiler) checkPEMPath(at syntax.Path, path string) {
 	switch {
 	case path == "":
@@ -215,7 +218,7 @@ type TraceSettings struct {
 	Headers  []schema.CollectorHeader `key:"traces.headers"`
 }
 
-// HTTPHeader returns the headers of each batch.
+// HTTPHeader returns the headers that are sent with each batch of traces to the collector.
 func (t *TraceSettings) HTTPHeader() http.Header {
 	header := make(http.Header, len(t.Headers))
 	for _, h := range t.Headers {

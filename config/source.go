@@ -10,8 +10,8 @@ import (
 	"pingpost/config/syntax"
 )
 
-// Source is a document with its defaults, and its nodes for the positions of mistakes.
-// It is immutable.
+// Source is a parsed document with its defaults. It also has the nodes of the text, which
+// give the positions of mistakes. It is immutable.
 type Source struct {
 	Path     string
 	Document *schema.Document
@@ -20,13 +20,14 @@ type Source struct {
 	isAccepted func(at syntax.Path) bool // reports whether the path is in an entry that the exchange has already; may be nil
 }
 
-// Load reads a document from a file. The error is *Problems.
+// Load reads a document from a file. env looks up environment variables. The error is
+// *Problems.
 func Load(path string, env func(string) (string, bool)) (*Source, error) {
 	return loadFile(&schema.Binder{Reader: &syntax.Reader{File: path, Env: env}})
 }
 
-// LoadWithSealed is Load for an exchange that may have sealed the values of variables
-// that the environment no longer has. See UnsetVariable.
+// LoadWithSealed reads a document like Load, but accepts variables without a value. The
+// exchange may have stored their values (sealed) at an earlier start. See UnsetVariable.
 func LoadWithSealed(path string, env func(string) (string, bool)) (*Source, error) {
 	return loadFile(&schema.Binder{Reader: &syntax.Reader{File: path, Env: env}, AllowUnset: true})
 }
@@ -40,7 +41,8 @@ func loadFile(binder *schema.Binder) (*Source, error) {
 	return parseDocument(binder, data, nil)
 }
 
-// readLimitedFile reads at most one byte more than the limit.
+// readLimitedFile reads a file, but at most one byte more than the largest document, so that
+// the caller sees that it is too large.
 func readLimitedFile(path string) ([]byte, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -50,8 +52,8 @@ func readLimitedFile(path string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(file, syntax.MaxDocument+1))
 }
 
-// errorWithoutPath returns the cause without the path, because the problem has the path
-// already.
+// errorWithoutPath returns the text of an error without the file's path, because the problem
+// that contains it has the path already.
 func errorWithoutPath(err error) string {
 	var pathError *os.PathError
 	if errors.As(err, &pathError) {
@@ -64,17 +66,18 @@ func errorWithoutPath(err error) string {
 // the document, because further messages would only add noise.
 const maxBindProblems = 100
 
-// Parse reads a document from YAML or JSON. The name is the file name in problems, and
-// paths are relative to its folder. A nil env has no variables. The error is *Problems:
-// mistakes in form, and mistakes in meaning that do not follow from them.
+// Parse reads a document from YAML or JSON. fileName names the file in problems, and paths in
+// the document are relative to its folder. env looks up variables; nil means none. The error
+// is *Problems with mistakes in form, and with those mistakes in meaning that do not follow
+// from them.
 func Parse(fileName string, data []byte, env func(string) (string, bool)) (*Source, error) {
 	return parseDocument(&schema.Binder{Reader: &syntax.Reader{File: fileName, Env: env}}, data, nil)
 }
 
-// ParseSent is Parse for a document from the network. Only the variables that were sent
-// with it count, never the exchange's environment: a sender could otherwise direct any
-// of its values to an address. A secret or an address may use ${NAME} without a value,
-// because the exchange may have sealed the value.
+// ParseSent reads a document that came over the network. Only the variables that were sent
+// with it count, never the exchange's environment: a sender could otherwise direct any of its
+// values to an address. A secret or an address may use ${NAME} without a value, because the
+// exchange may have stored the value.
 func ParseSent(fileName string, data []byte, variables map[string]string) (*Source, error) {
 	env := func(fileName string) (string, bool) { value, ok := variables[fileName]; return value, ok }
 	return parseDocument(&schema.Binder{Reader: &syntax.Reader{File: fileName, Env: env}, Sent: true, AllowUnset: true}, data, nil)
@@ -103,7 +106,8 @@ func CollectVariables(fileName string, data []byte, env func(string) (string, bo
 	return named, nil
 }
 
-// parseDocument reads a document. It calls complete, if not nil, before it compiles.
+// parseDocument reads a document with the binder. It calls beforeCompile, unless nil, with
+// the bound document before checking it.
 func parseDocument(binder *schema.Binder, data []byte, beforeCompile func(*schema.Document)) (*Source, error) {
 	if binder.Env == nil {
 		binder.Env = func(string) (string, bool) { return "", false }
@@ -130,7 +134,8 @@ func parseDocument(binder *schema.Binder, data []byte, beforeCompile func(*schem
 	return nil, binder.Problems.Err()
 }
 
-// compileForMoreProblems returns the mistakes that Compile finds in addition to the known ones.
+// compileForMoreProblems compiles a document with known mistakes in form. It returns the
+// mistakes in meaning that are not mere consequences of these.
 func (s *Source) compileForMoreProblems(known syntax.Problems) (more syntax.Problems) {
 	_, err := s.Compile()
 	var found *syntax.Problems
@@ -145,8 +150,8 @@ func (s *Source) compileForMoreProblems(known syntax.Problems) (more syntax.Prob
 	return more
 }
 
-// findNode returns the node at the path, or the deepest node on the way to it. exact reports
-// whether the path exists.
+// findNode returns the node at the path or, if the path does not exist, the deepest existing
+// node on the way to it. exact reports whether the path exists.
 func (s *Source) findNode(at syntax.Path) (found *syntax.Node, exact bool) {
 	if s.root == nil {
 		return new(syntax.Node), false
@@ -154,8 +159,8 @@ func (s *Source) findNode(at syntax.Path) (found *syntax.Node, exact bool) {
 	return s.root.Find(at)
 }
 
-// hasProblemAround reports whether a problem at, around or inside the path makes a later
-// problem there a mere consequence.
+// hasProblemAround reports whether one of the problems is at the path, around it or inside
+// it. A later problem at the path is then a mere consequence.
 func hasProblemAround(p syntax.Problems, path string) bool {
 	for _, known := range p {
 		if isAtOrInside(path, known.Path) || isAtOrInside(known.Path, path) {
@@ -171,8 +176,8 @@ func isAtOrInside(path, outer string) bool {
 	return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
 }
 
-// hasUnreadableID reports whether an id could not be read. References to it would then
-// be reported as unknown.
+// hasUnreadableID reports whether one of the problems concerns an id. References to the entry
+// would then be reported as unknown, which would be misleading.
 func hasUnreadableID(p syntax.Problems) bool {
 	for _, known := range p {
 		switch collection, rest, _ := strings.Cut(known.Path, "["); collection {
@@ -186,7 +191,7 @@ func hasUnreadableID(p syntax.Problems) bool {
 	return false
 }
 
-// isReferencePath reports whether the path is of a reference to another entry.
+// isReferencePath reports whether the value at the path is the id of another entry.
 func isReferencePath(path string) bool {
 	return strings.HasSuffix(path, ".buyer") || strings.Contains(path, ".suppliers[") || strings.Contains(path, ".suppression[")
 }

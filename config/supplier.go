@@ -39,8 +39,8 @@ func (c *compiler) compileAPIKey(at syntax.Path, s *schema.Supplier) {
 	c.addInitialCredential(first)
 }
 
-// checkHeaderSecret reports whether the secret's value is known here and a header can
-// carry it. It reports a mistake if a header cannot.
+// checkHeaderSecret reports whether the secret's value is known in this process and can be
+// sent in an HTTP header. It reports a mistake if a header cannot carry it.
 func (c *compiler) checkHeaderSecret(at syntax.Path, s schema.Secret) bool {
 	if s.Reveal() == "" {
 		return false

@@ -13,8 +13,8 @@ import (
 // hostName matches a DNS name of two labels or more, in lower case.
 var hostName = regexp.MustCompile(`^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
 
-// compileConsentHosts returns the allowed hosts of consent certificates, sorted. An
-// empty list allows all hosts.
+// compileConsentHosts returns the hosts from which a lead's consent certificate may come,
+// sorted. An empty list allows all hosts.
 func (c *compiler) compileConsentHosts(at syntax.Path, names []string) []string {
 	seen := make(map[string]syntax.Path, len(names))
 	for i, name := range names {
@@ -80,7 +80,8 @@ func (c *compiler) compileReturns(at syntax.Path, r *schema.Returns) market.Retu
 	return rule
 }
 
-// checkUniqueTexts checks a list of texts: each is non-empty and unique.
+// checkUniqueTexts reports texts of a list that are empty, repeated, unprintable or longer
+// than maxBytes.
 func (c *compiler) checkUniqueTexts(at syntax.Path, list []string, maxBytes int) {
 	seen := make(map[string]syntax.Path, len(list))
 	for i, name := range list {

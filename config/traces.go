@@ -9,9 +9,9 @@ import (
 	"pingpost/engine/market"
 )
 
-// compileTraces checks the collector's address. Unlike buyers' addresses it may be plain
-// http everywhere, because traces contain no personal data. Headers over plain http
-// cause a warning.
+// compileTraces checks the address of the collector that receives the traces. Unlike buyers'
+// addresses it may be plain http everywhere, because traces contain no personal data. Headers
+// over plain http cause a warning.
 func (c *compiler) compileTraces(at syntax.Path, t *schema.Traces) TraceSettings {
 	if t == nil {
 		return TraceSettings{}
@@ -48,7 +48,7 @@ func (c *compiler) compileTraces(at syntax.Path, t *schema.Traces) TraceSettings
 	return TraceSettings{Endpoint: endpoint, Sample: market.PriceShare(*t.Sample), Headers: t.Headers}
 }
 
-// isLoopback reports whether a host is this machine.
+// isLoopback reports whether host is this machine: localhost or a loopback address.
 func isLoopback(host string) bool {
 	address, err := netip.ParseAddr(host)
 	return host == "localhost" || err == nil && address.Unmap().IsLoopback()

@@ -8,8 +8,8 @@ import (
 )
 
 // UnsetVariable is an environment variable that the document names and that has no value in
-// this process. If the exchange sealed its value at an earlier start, it does not need the
-// variable again. It seals no settings.
+// this process. The exchange may have stored (sealed) the value at an earlier start, and then
+// does not need the variable. It stores no values of settings.
 type UnsetVariable struct {
 	Problem    syntax.Problem     // to report if the exchange has no value either
 	Variable   string             // its name, if the whole value is one ${NAME}
@@ -21,13 +21,14 @@ type UnsetVariable struct {
 	address schema.Address
 }
 
-// IsSetting reports whether the variable belongs to a setting. The exchange seals no
-// settings.
+// IsSetting reports whether the variable belongs to a setting. It must then have a value,
+// because the exchange stores no values of settings.
 func (k *UnsetVariable) IsSetting() bool { return k.Secret == "" && k.Credential == nil }
 
-// SecretAndVariable is a secret of a document and the variable that gave it. The variable is
-// empty if there was none, or if an older version wrote the document without its name.
-type SecretAndVariable struct {
+// SecretOrigin identifies a secret of a document and the variable that gave its value. The
+// variable is empty if there was none, or if an older version wrote the document without its
+// name.
+type SecretOrigin struct {
 	secret   string // full name of a sealed secret; for credentials see the next fields
 	owner    event.ObjectKind
 	id       string
@@ -37,9 +38,10 @@ type SecretAndVariable struct {
 	address  schema.Address // see UnsetVariable
 }
 
-// HadValueIn reports whether the document in force had the same variable for the same
-// secret. The exchange never had the value of another variable.
-func (k *UnsetVariable) HadValueIn(before map[SecretAndVariable]bool) bool {
+// HadValueIn reports whether the exchange can have the variable's value: the document in
+// force (before) took the same secret from the same variable. The exchange never had the
+// value of another variable.
+func (k *UnsetVariable) HadValueIn(before map[SecretOrigin]bool) bool {
 	if k.address != "" {
 		return before[SecretAndVariable{secret: k.Secret, address: k.address}]
 	}
@@ -52,10 +54,11 @@ func (k *UnsetVariable) HadValueIn(before map[SecretAndVariable]bool) bool {
 	return before[named] || before[given] || IsAddressVariable(k.Secret)
 }
 
-// SecretsAndVariables returns the document's secrets with their variables.
-func SecretsAndVariables(d *schema.Document) map[SecretAndVariable]bool {
-	all := make(map[SecretAndVariable]bool)
-	add := func(of SecretAndVariable, s schema.Secret) {
+// SecretOrigins returns all secrets of a document with the variables that gave them. The
+// value is true if the secret is set.
+func SecretOrigins(d *schema.Document) map[SecretOrigin]bool {
+	all := make(map[SecretOrigin]bool)
+	add := func(of SecretOrigin, s schema.Secret) {
 		of.variable = s.Variable()
 		all[of] = s.IsSet()
 	}
@@ -102,14 +105,16 @@ func SecretsAndVariables(d *schema.Document) map[SecretAndVariable]bool {
 	return all
 }
 
-// recordIfUnset records the variable at the path if it has no value.
+// recordIfUnset records the variable of the value at the path as unset, if it has no value in
+// this process.
 func (c *compiler) recordIfUnset(at syntax.Path, variable UnsetVariable) {
 	if found, exact := c.source.findNode(at); exact && found.Missing != "" {
 		c.recordUnset(at, variable, found.Missing)
 	}
 }
 
-// recordUnset records a variable without a value.
+// recordUnset adds the variable at the path to the document's unset variables, with the
+// message to report if the exchange has no value either.
 func (c *compiler) recordUnset(at syntax.Path, variable UnsetVariable, message string) {
 	found, _ := c.source.findNode(at)
 	variable.Variable = syntax.SoleVariable(found.Raw)
@@ -117,7 +122,8 @@ func (c *compiler) recordUnset(at syntax.Path, variable UnsetVariable, message s
 	c.out.Unset = append(c.out.Unset, variable)
 }
 
-// UnsetSettings returns the problems of settings with an unset variable, or nil.
+// UnsetSettings returns *Problems for all settings that use a variable without a value, or
+// nil.
 func (x *Compiled) UnsetSettings() error {
 	var problems syntax.Problems
 	for i := range x.Unset {
@@ -128,7 +134,8 @@ func (x *Compiled) UnsetSettings() error {
 	return problems.Err()
 }
 
-// SecretNamesOf returns the names of the secrets that the exchange presents for an entry.
+// SecretNamesOf returns the names of the secrets that the exchange presents to others on
+// behalf of a supplier or buyer.
 func (x *Compiled) SecretNamesOf(ref canonical.Ref) (names []string) {
 	switch ref.Kind {
 	case canonical.Suppliers:

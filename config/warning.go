@@ -11,7 +11,8 @@ import (
 	"pingpost/keys/passphrase"
 )
 
-// addWarning reports a value that is allowed but probably a mistake.
+// addWarning adds a warning about the value at the path, which is allowed but probably a
+// mistake.
 func (c *compiler) addWarning(at syntax.Path, message string) {
 	c.out.Warnings = append(c.out.Warnings, c.problemAt(at, message))
 }
@@ -22,8 +23,8 @@ var usefulScopes = map[event.ObjectKind]map[string]bool{
 	event.ObjectBuyer:    {schema.ScopeWebhook: true},
 }
 
-// warnUselessScopes warns about scopes without effect for their owner. Without the
-// warning the owner would notice it only at the first request.
+// warnUselessScopes warns about scopes that have no effect for this kind of owner. Otherwise
+// the owner would notice it only at the first request.
 func (c *compiler) warnUselessScopes(at syntax.Path, owner event.ObjectKind, names []string) {
 	for i, name := range names {
 		if known := name == schema.ScopePing || name == schema.ScopePost || name == schema.ScopeWebhook; known && !usefulScopes[owner][name] {
@@ -36,16 +37,17 @@ func (c *compiler) warnUselessScopes(at syntax.Path, owner event.ObjectKind, nam
 // Standard Webhooks requires 24 to 64.
 const weakSecret = 24
 
-// warnWeakSecret warns about a webhook's secret that can be guessed from one delivery.
+// warnWeakSecret warns about a webhook's signing key that is so short that an attacker could
+// guess it from one signed delivery.
 func (c *compiler) warnWeakSecret(at syntax.Path, key []byte) {
 	if len(key) < weakSecret {
 		c.addWarning(at, "has fewer than 24 bytes and could be guessed from one delivery; create a new one with POST /admin/v1/webhooks/ID/secret")
 	}
 }
 
-// reportNeverWorks reports a part that can never work. This is a mistake in a document
-// and in a sent entry. In an entry that the exchange has already it is a warning, so
-// that a new rule does not prevent a start.
+// reportNeverWorks reports a value that can never work. In a document, and in an entry that
+// an operator has just sent, this is a mistake. In an entry that the exchange has already it
+// is a warning, so that a new rule does not prevent a start.
 func (c *compiler) reportNeverWorks(at syntax.Path, message string) {
 	if c.source.isAccepted != nil && c.source.isAccepted(at) {
 		c.addWarning(at, message)
@@ -54,8 +56,8 @@ func (c *compiler) reportNeverWorks(at syntax.Path, message string) {
 	c.reportMistake(at, message)
 }
 
-// warnWeakAdminAccess warns about a short password, and about an address that other machines can
-// reach without TLS.
+// warnWeakAdminAccess warns about a short admin password, and about an admin address without
+// TLS that other machines can reach.
 func (c *compiler) warnWeakAdminAccess(d *schema.Document) {
 	if text := d.Admin.Password.Reveal(); text != "" && utf8.RuneCountInString(text) < passphrase.MinLength {
 		c.addWarning("admin.password", "has fewer than 12 characters and could be guessed; use a longer one, preferably as ${NAME} from the environment")
@@ -65,9 +67,9 @@ func (c *compiler) warnWeakAdminAccess(d *schema.Document) {
 	}
 }
 
-// isReachableFromOutside reports whether a listen address can be reached from outside this machine
-// and the trusted networks. The address of all interfaces can. It does not resolve names
-// other than localhost.
+// isReachableFromOutside reports whether machines outside the trusted networks can reach a
+// listen address. An address without a host, for all interfaces, counts as reachable. The
+// function does not resolve host names.
 func (c *compiler) isReachableFromOutside(listen string) bool {
 	host, _, err := net.SplitHostPort(listen)
 	if err != nil {

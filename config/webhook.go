@@ -9,9 +9,8 @@ import (
 	"pingpost/outbound/webhook/signature"
 )
 
-// compileWebhook checks a supplier's webhook and builds its endpoint, or returns nil if
-// the supplier has no webhook. The endpoint's credential is never sent: it signs the
-// webhooks.
+// compileWebhook checks a supplier's webhook and returns its endpoint, or nil if the supplier
+// has none. The endpoint's credential is never sent: it signs the webhooks.
 func (c *compiler) compileWebhook(at syntax.Path, supplier string, w *schema.Webhook) *market.Endpoint {
 	if w == nil {
 		return nil
@@ -36,19 +35,20 @@ func (c *compiler) compileWebhook(at syntax.Path, supplier string, w *schema.Web
 // WebhookSecretName returns the name of the secret that signs a supplier's webhooks.
 func WebhookSecretName(supplier string) string { return "supplier/" + supplier + "/webhook" }
 
-// PreviousSecretName returns the name of the previous secret. It also signs webhooks
-// while a supplier changes to the new one.
+// PreviousSecretName returns the name of a supplier's previous webhook secret. It also signs
+// the webhooks while the supplier changes to the new one.
 func PreviousSecretName(supplier string) string {
 	return signature.PreviousName(WebhookSecretName(supplier))
 }
 
-// IsPreviousSecret reports whether PreviousSecretName returns this name.
+// IsPreviousSecret reports whether a stored secret is a supplier's previous webhook secret.
 func IsPreviousSecret(name string) bool {
 	current, found := strings.CutSuffix(name, signature.PreviousName(""))
 	return found && strings.HasPrefix(current, "supplier/")
 }
 
-// IsValidWebhookSecret reports whether a text is a valid webhook secret.
+// IsValidWebhookSecret reports whether a text is a valid webhook secret: whsec_ followed by
+// base64.
 func IsValidWebhookSecret(value string) bool {
 	_, ok := signature.ParseSecret(value)
 	return ok && len(value) <= schema.MaxSecret

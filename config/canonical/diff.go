@@ -9,14 +9,14 @@ import (
 	"pingpost/config/syntax"
 )
 
-// Change is one difference between two documents.
+// Change is one difference between two versions of a configuration document.
 type Change struct {
 	Sign     byte   // '+' added, '-' removed, '~' changed
 	Path     string // by id, such as campaigns[cmp_auto].caps[0]
 	Old, New string // as JSON; empty if the value is missing
 }
 
-// String returns the change in one line.
+// String returns the change in one line, as pingpost diff prints it.
 func (c Change) String() string {
 	line := "~ " + c.Path + ": " + c.Old + " -> " + c.New
 	switch c.Sign {
@@ -31,7 +31,7 @@ func (c Change) String() string {
 	return line
 }
 
-// NeedsRestart reports whether the change takes effect only at the next start.
+// NeedsRestart reports whether the change takes effect only when the exchange starts again.
 func (c Change) NeedsRestart() bool {
 	first, _, _ := strings.Cut(c.Path, ".")
 	first, _, _ = strings.Cut(first, "[")
@@ -43,18 +43,19 @@ func (c Change) NeedsRestart() bool {
 	return false
 }
 
-// Diff returns the changes from the first canonical document to the second. It returns
-// none exactly if they are equal. Empty input is an empty document.
+// Diff returns the changes from one canonical document to another. It returns no change
+// exactly if they are equal. Empty input means an empty document.
 //
-// A replaced secret is no difference, and neither is the name of its variable: a
-// canonical document records only that a secret exists.
+// A replaced secret is no change, and neither is the name of its variable: a canonical
+// document records only that a secret exists.
 func Diff(before, after []byte) []Change {
 	var d differ
 	d.compareNodes("", parseCanonical(before), parseCanonical(after))
 	return d.changes
 }
 
-// parseCanonical reads the output of Encode.
+// parseCanonical parses a canonical document (the output of Encode) for a comparison, without
+// values that are not compared.
 func parseCanonical(data []byte) *syntax.Node {
 	if len(data) == 0 {
 		return &syntax.Node{Kind: syntax.Mapping}
@@ -68,8 +69,8 @@ func parseCanonical(data []byte) *syntax.Node {
 	return root
 }
 
-// dropSecretValues removes from the tree all that is no difference. A secret keeps only its
-// existence, and an address the names of its variables.
+// dropSecretValues removes from the tree the values that Diff must not compare. Of a secret
+// only its existence remains, and of an address with variables the written form.
 func dropSecretValues(n *syntax.Node) {
 	if n.Expanded {
 		n.Text = n.Raw
@@ -108,8 +109,9 @@ func (d *differ) compareNodes(at syntax.Path, before, after *syntax.Node) {
 	}
 }
 
-// hideURLQuery hides the query of an address if the other version has a variable there,
-// because the query then contains the variable's value.
+// hideURLQuery returns an address with a hidden query, unless it is in its written form with
+// variables. It is used if the other version of the address has a variable, because the query
+// then contains the variable's value.
 func hideURLQuery(n *syntax.Node) *syntax.Node {
 	before, _, has := strings.Cut(n.Text, "?")
 	if n.Expanded || !has {
@@ -136,8 +138,8 @@ func (d *differ) compareMappings(at syntax.Path, before, after *syntax.Node) {
 	}
 }
 
-// compareMember compares two values of one key. It reports an added or removed list entry by
-// entry.
+// compareMember compares the values of one key in two mappings. nil means that the key is
+// missing. It reports an added or removed list entry by entry.
 func (d *differ) compareMember(at syntax.Path, before, after *syntax.Node) {
 	empty := &syntax.Node{Kind: syntax.List}
 	if before == nil && after.IsListOfMappings() {
@@ -149,7 +151,8 @@ func (d *differ) compareMember(at syntax.Path, before, after *syntax.Node) {
 	d.compareNodes(at, before, after)
 }
 
-// compareLists compares lists of entries by name, and other lists as a whole.
+// compareLists compares two lists. It matches entries with ids by their ids, and compares
+// other lists as a whole.
 func (d *differ) compareLists(at syntax.Path, before, after *syntax.Node) {
 	if !before.IsListOfMappings() && !after.IsListOfMappings() {
 		if before.JSON() != after.JSON() {
@@ -170,7 +173,8 @@ func (d *differ) compareLists(at syntax.Path, before, after *syntax.Node) {
 	d.compareOrder(at, oldNames, newNames, olds, news)
 }
 
-// compareOrder reports entries that both lists have, but in another order.
+// compareOrder adds a change if the entries that are in both lists have another order in the
+// new one.
 func (d *differ) compareOrder(at syntax.Path, oldNames, newNames []string, olds, news map[string]*syntax.Node) {
 	oldNames = slices.DeleteFunc(oldNames, func(name string) bool { return news[name] == nil })
 	newNames = slices.DeleteFunc(newNames, func(name string) bool { return olds[name] == nil })
@@ -204,7 +208,8 @@ func stableEntryNames(list *syntax.Node) (names []string, byName map[string]*syn
 	return names, byName
 }
 
-// quoteForBrackets returns a name in the form that paths have between brackets.
+// quoteForBrackets returns a name as a path shows it between brackets: in quotes unless it is
+// a plain key.
 func quoteForBrackets(name string) string {
 	if !syntax.IsPlainKey(strings.ReplaceAll(name, ".", "-")) {
 		return strconv.Quote(name)

@@ -10,12 +10,12 @@ import (
 	"pingpost/config/syntax"
 )
 
-// Encode writes the document as JSON in canonical order: entries by id, filter sets by
-// priority, sets by name. It keeps the order of fields, filters and caps, because people
-// read them in that order and the engine checks them in that order.
+// Encode writes a document as JSON in canonical order: entries by id, filter sets by
+// priority, and lists that are sets by name. It keeps the order of fields, filters and caps,
+// because people read them in that order and the engine checks them in that order.
 //
-// Encode writes a plain ${ as $${. Reading the bytes back therefore expands only the
-// variables of addresses, which keep their written form.
+// Encode writes a ${ that is not a variable as $${. Reading the bytes back therefore expands
+// only the variables of addresses, which keep their written form.
 func Encode(d *schema.Document) []byte {
 	sorted := *d
 	sorted.TrustedProxies = sortedSet(d.TrustedProxies)
@@ -83,7 +83,7 @@ func sortedBy[T any](list []T, key func(*T) string) []T {
 	return list
 }
 
-// sortedSet returns a sorted copy.
+// sortedSet returns a sorted copy of the names.
 func sortedSet(names []string) []string {
 	names = slices.Clone(names)
 	slices.Sort(names)

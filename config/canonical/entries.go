@@ -11,7 +11,8 @@ import (
 	"pingpost/config/schema"
 )
 
-// Kind is a collection of a document with entries that have an id.
+// Kind is one of the document's collections whose entries have an id, such as buyers. Its
+// value is the collection's key.
 type Kind string
 
 // The kinds of entries that operators can create one by one.
@@ -25,26 +26,27 @@ const (
 // Kinds lists all kinds in a document's order.
 var Kinds = [...]Kind{Suppliers, Buyers, Lists, Campaigns}
 
-// Ref names an entry.
+// Ref identifies an entry of a document by its collection and its id.
 type Ref struct {
 	Kind Kind
 	ID   string
 }
 
-// String returns the entry's path by id, as in the changes that Diff returns.
+// String returns the entry's path by id, such as buyers[buy_vault], as Diff writes it.
 func (r Ref) String() string { return string(r.Kind) + "[" + quoteForBrackets(r.ID) + "]" }
 
-// Entry is one entry, as canonical JSON without a secret.
+// Entry is one entry of a collection, such as a buyer, as canonical JSON without a secret.
 type Entry struct {
 	ID   string
 	Text json.RawMessage
 }
 
-// Entries are the entries of a document by kind, sorted by id. They are immutable.
+// Entries are all entries of a document by collection, sorted by id. They are immutable:
+// changes return a copy.
 type Entries map[Kind][]Entry
 
 // ParseEntries returns the entries of a canonical document, or of the output of
-// Document.
+// EncodeDocument.
 func ParseEntries(canonical []byte) (Entries, error) {
 	var document map[string]json.RawMessage
 	if err := json.Unmarshal(canonical, &document); err != nil {
@@ -71,7 +73,7 @@ func ParseEntries(canonical []byte) (Entries, error) {
 	return all, nil
 }
 
-// Find returns the entry's text, or nil.
+// Find returns the entry's JSON text, or nil if there is no such entry.
 func (e Entries) Find(ref Ref) json.RawMessage {
 	if i, ok := e.searchIndex(ref); ok {
 		return e[ref.Kind][i].Text
@@ -83,7 +85,8 @@ func (e Entries) searchIndex(ref Ref) (int, bool) {
 	return slices.BinarySearchFunc(e[ref.Kind], ref.ID, func(entry Entry, id string) int { return cmp.Compare(entry.ID, id) })
 }
 
-// WithEntry returns the entries with one added or replaced.
+// WithEntry returns a copy of the entries in which the entry ref has this text. It adds or
+// replaces the entry.
 func (e Entries) WithEntry(ref Ref, text json.RawMessage) Entries {
 	i, there := e.searchIndex(ref)
 	list := slices.Clone(e[ref.Kind])
@@ -95,7 +98,7 @@ func (e Entries) WithEntry(ref Ref, text json.RawMessage) Entries {
 	return e.replaceKind(ref.Kind, list)
 }
 
-// WithoutEntry returns the entries without one of them.
+// WithoutEntry returns a copy of the entries without the entry ref.
 func (e Entries) WithoutEntry(ref Ref) Entries {
 	i, there := e.searchIndex(ref)
 	if !there {
@@ -113,7 +116,7 @@ func (e Entries) replaceKind(kind Kind, list []Entry) Entries {
 	return all
 }
 
-// Refs returns the names of all entries.
+// Refs returns the collection and id of every entry.
 func (e Entries) Refs() (refs []Ref) {
 	for _, kind := range Kinds {
 		for _, entry := range e[kind] {
@@ -131,7 +134,8 @@ func (e Entries) EncodeDocument() []byte {
 	return append(e.AppendMembers([]byte("{")), '}')
 }
 
-// AppendMembers appends the collections as members of a JSON object.
+// AppendMembers appends each collection as a key and a list to `out`, the unfinished text of
+// a JSON object.
 func (e Entries) AppendMembers(out []byte) []byte {
 	for _, kind := range Kinds {
 		if len(e[kind]) == 0 {
@@ -152,7 +156,7 @@ func (e Entries) AppendMembers(out []byte) []byte {
 	return out
 }
 
-// DefaultEntries returns an entry of each kind with only the default values.
+// DefaultEntries returns, for each collection, an entry that has only the default values.
 func DefaultEntries() (map[Kind]json.RawMessage, error) {
 	d := &schema.Document{Suppliers: []schema.Supplier{{}}, Buyers: []schema.Buyer{{}}, Lists: []schema.List{{}}, Campaigns: []schema.Campaign{{}}}
 	d.FillDefaults()
@@ -167,8 +171,8 @@ func DefaultEntries() (map[Kind]json.RawMessage, error) {
 	return defaults, nil
 }
 
-// PathWithin returns the part of a problem's path within the entry, or false if the path
-// is elsewhere.
+// PathWithin returns the rest of a problem's path after the entry's own path. ok is false if
+// the path is not inside the entry.
 func (r Ref) PathWithin(path string) (at string, ok bool) {
 	rest, ok := strings.CutPrefix(path, r.String())
 	return strings.TrimPrefix(rest, "."), ok && (rest == "" || rest[0] == '.' || rest[0] == '[')

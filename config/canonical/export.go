@@ -10,10 +10,10 @@ import (
 )
 
 // Export writes a canonical document as YAML, with the keys in the order of the example
-// configuration. It writes a secret as a reference to the environment: to the variable
-// that gave the value, or else to one named after the secret's path, such as
-// ${SUP_ACME_API_KEY}. If these variables are set, loading the text gives the same
-// document again.
+// configuration. It writes a secret as a reference to an environment variable. This is the
+// variable that gave the value, or else one named after the secret's path, such as
+// ${SUP_ACME_API_KEY}. If these variables are set, loading the text gives the same document
+// again.
 func Export(canonical []byte) ([]byte, error) {
 	r := &syntax.Reader{Env: func(string) (string, bool) { return "", false }}
 	root := r.Read(canonical)
@@ -32,8 +32,9 @@ type exporter struct {
 	names map[string]bool // variable names in use
 }
 
-// collectVariableNames collects the names of the document's variables, so that no other secret
-// gets one of them. It also restores the variables of addresses.
+// collectVariableNames collects the names of the document's variables, so that
+// uniqueVariableName does not use one of them for another secret. It also restores the
+// written form of addresses with variables.
 func (e *exporter) collectVariableNames(n *syntax.Node) {
 	if name, is := n.SecretMarker(); is && name != "" {
 		e.names[name] = true
@@ -54,8 +55,8 @@ func (e *exporter) collectVariableNames(n *syntax.Node) {
 	}
 }
 
-// replaceSecrets replaces each {"set":true} by a reference. The path consists of ids and
-// keys, beginning with the outermost id.
+// replaceSecrets replaces each {"set":true}, the mark of a secret, by a reference to an
+// environment variable. path has the ids and keys that lead to n.
 func (e *exporter) replaceSecrets(n *syntax.Node, path []string) {
 	for i := range n.Members {
 		m := &n.Members[i]
@@ -83,7 +84,8 @@ func (e *exporter) replaceSecrets(n *syntax.Node, path []string) {
 
 var notInVariableName = regexp.MustCompile(`[^A-Z0-9]+`)
 
-// uniqueVariableName returns a variable name that no other secret has.
+// uniqueVariableName returns a name for an environment variable, made from the path of a
+// secret, that no other secret has.
 func (e *exporter) uniqueVariableName(path []string) string {
 	name := notInVariableName.ReplaceAllString(strings.ToUpper(strings.Join(path, "_")), "_")
 	if !syntax.IsVariableName(name) {
@@ -97,8 +99,8 @@ func (e *exporter) uniqueVariableName(path []string) string {
 	return unique
 }
 
-// writeMapping writes a mapping with one key in each line. Small values stay in their key's
-// line.
+// writeMapping writes a mapping with one key in each line. A small value is written in the
+// line of its key.
 func (e *exporter) writeMapping(n *syntax.Node, indent int) {
 	for i, m := range n.Members {
 		if i > 0 || e.isAtLineStart() {
@@ -119,7 +121,7 @@ func (e *exporter) writeMapping(n *syntax.Node, indent int) {
 	}
 }
 
-// writeBlockText writes a text line by line, as an author would.
+// writeBlockText writes a text as a YAML block (|), line by line, as an author would.
 func (e *exporter) writeBlockText(text string, indent int) {
 	e.out.WriteString(" |\n")
 	for line := range strings.Lines(strings.ReplaceAll(text, "${", "$${")) {
@@ -185,8 +187,9 @@ func (e *exporter) writeFlowValue(n *syntax.Node) {
 	n.WriteOneLine(&e.out, ", ", ": ", func(key string) string { return key }, quoteIfNeeded)
 }
 
-// needsSeveralLines reports whether the node needs several lines: a mapping with a secret or more
-// than eight keys, a list of mappings, or a mapping that contains such a node.
+// needsSeveralLines reports whether a node cannot be written in one line. That is a mapping
+// with a variable or more than eight keys, a list of mappings, or a mapping that contains
+// such a node.
 func needsSeveralLines(n *syntax.Node) bool {
 	switch n.Kind {
 	case syntax.Mapping:

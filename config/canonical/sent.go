@@ -8,8 +8,8 @@ import (
 	"pingpost/config/syntax"
 )
 
-// WithRequiredID returns the sent entry with the id of ref. The error is *Problems if the entry
-// has another id.
+// WithRequiredID returns the entry that an operator has sent (text), with the id of ref added
+// if it is missing. The error is *Problems if the entry has another id.
 func WithRequiredID(text []byte, ref Ref) (json.RawMessage, error) {
 	var members map[string]json.RawMessage
 	if err := json.Unmarshal(text, &members); err != nil || members == nil {
@@ -40,8 +40,8 @@ func WithRequiredID(text []byte, ref Ref) (json.RawMessage, error) {
 // secretKeys are the keys that hold a secret.
 var secretKeys = map[string]bool{"api_key": true, "bearer": true, "client_secret": true, "secret": true, "token": true, "password": true}
 
-// RedactSecrets returns a JSON text without its secrets, or nil if the text is not JSON. Other
-// mistakes in the text do not matter.
+// RedactSecrets returns a JSON text in which {"set":true} replaces the secrets. It returns
+// nil if the text is not JSON. It does not check the text otherwise.
 func RedactSecrets(text []byte) json.RawMessage {
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.UseNumber()
@@ -57,7 +57,7 @@ func RedactSecrets(text []byte) json.RawMessage {
 	return text
 }
 
-// redactSecretsIn replaces the secrets inside a decoded JSON value.
+// redactSecretsIn replaces the secrets inside a decoded JSON value by {"set":true}.
 func redactSecretsIn(value any) {
 	switch value := value.(type) {
 	case map[string]any:
@@ -76,7 +76,8 @@ func redactSecretsIn(value any) {
 	}
 }
 
-// redactNamedSecrets hides the values of a buyer's named secrets.
+// redactNamedSecrets replaces the values of a buyer's named secrets by {"set":true}. It acts
+// only if key is "secrets".
 func redactNamedSecrets(key string, value any) {
 	list, _ := value.([]any)
 	for _, item := range list {

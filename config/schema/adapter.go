@@ -4,15 +4,15 @@ import (
 	"net/http"
 )
 
-// Adapter describes the requests and answers of a buyer that does not use the contract's
-// API: pings, posts, or both. A missing part uses the contract.
+// Adapter describes the pings, the posts, or both, of a buyer that does not use the
+// exchange's own API (the contract). A missing one of the two uses the contract.
 type Adapter struct {
 	Idempotent bool     `json:"idempotent,omitempty"` // the buyer certifies that it answers a repeated post like the first one
 	Ping       *Dialect `json:"ping,omitempty"`
 	Post       *Dialect `json:"post,omitempty"`
 }
 
-// Dialect describes one kind of request to such a buyer, and its answer.
+// Dialect describes the pings or the posts to a buyer with an adapter, and the answers.
 type Dialect struct {
 	Method      string   `json:"method"`
 	Format      string   `json:"format"`                 // of the body: json, form or xml

@@ -6,10 +6,10 @@ import (
 	"pingpost/config/syntax"
 )
 
-// Address is a URL that the exchange calls. A ${NAME} in it is a secret: the value is
-// sealed, and every written form of the document keeps ${NAME}. Address stores the
-// braces of a reference as the two characters that no text may contain, so that it can
-// tell a plain ${ apart.
+// Address is a URL that the exchange calls. A ${NAME} in it is a secret: the value is stored
+// encrypted, and every written form of the document keeps ${NAME}. In memory, two characters
+// that no text may contain replace the braces of such a reference. So a plain ${ can be told
+// apart from it.
 type Address string
 
 func (a *Address) decodeNode(n *syntax.Node) error {
@@ -25,8 +25,8 @@ func (a *Address) decodeNode(n *syntax.Node) error {
 
 var addressVariable = regexp.MustCompile(`\$` + string(syntax.HiddenOpen) + `(\w+)` + string(syntax.HiddenClose))
 
-// ReplaceVariables returns the address with each variable replaced by the function's
-// result.
+// ReplaceVariables returns the address with each variable replaced by the result of calling
+// instead with its name.
 func (a Address) ReplaceVariables(instead func(name string) string) string {
 	return addressVariable.ReplaceAllStringFunc(string(a), func(reference string) string {
 		return instead(addressVariable.FindStringSubmatch(reference)[1])

@@ -1,7 +1,7 @@
 package schema
 
-// Auth is the credential that the exchange presents to a buyer: exactly one of OAuth,
-// Bearer and APIKey.
+// Auth is the credential that the exchange presents to a buyer: exactly one of OAuth, Bearer
+// and APIKey must be set.
 type Auth struct {
 	OAuth  *OAuth `json:"oauth,omitempty"`
 	Bearer Secret `json:"bearer,omitzero"`

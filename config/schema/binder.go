@@ -10,18 +10,19 @@ import (
 	"pingpost/engine/market"
 )
 
-// scalarDecoder is a value that decodes itself from a node. The error names the expected form
-// and never quotes the value.
+// scalarDecoder is implemented by types that read their value from a document's node
+// themselves. The error names the expected form and never quotes the value.
 type scalarDecoder interface{ decodeNode(n *syntax.Node) error }
 
-// Binder fills the values of a document from nodes.
+// Binder fills a Document from the nodes of a parsed text, and collects the mistakes.
 type Binder struct {
 	*syntax.Reader
 	Sent       bool // the document came over the network; env has the sender's variables
 	AllowUnset bool // a secret's variable may have no value, because the exchange may have sealed it
 }
 
-// Bind reads the root of a document and fills in the defaults.
+// Bind returns the document with the values of the root node and the defaults. Mistakes are
+// in r.Problems.
 func (r *Binder) Bind(root *syntax.Node) *Document {
 	d := new(Document)
 	r.bindValue(root, "", reflect.ValueOf(d).Elem())
@@ -29,8 +30,8 @@ func (r *Binder) Bind(root *syntax.Node) *Document {
 	return d
 }
 
-// bindValue fills a value from a node and reports mistakes: unknown keys, repeated keys,
-// wrong types. A wrong value stays zero, and binding continues.
+// bindValue fills the variable v from node n at path `at`. It reports unknown keys, repeated
+// keys and wrong types. A wrong value stays zero, and binding continues.
 func (r *Binder) bindValue(n *syntax.Node, at syntax.Path, v reflect.Value) {
 	if n.Kind == syntax.Null {
 		return // an empty value counts as missing
@@ -65,8 +66,8 @@ func (r *Binder) bindValue(n *syntax.Node, at syntax.Path, v reflect.Value) {
 	}
 }
 
-// checkVariablesAllowed reports whether a value may contain the variables of its node. It
-// reports the mistake if not.
+// checkVariablesAllowed reports whether `into`, the variable to fill, may take its value from
+// the environment variables of its node. If not, it reports the mistake.
 func (r *Binder) checkVariablesAllowed(n *syntax.Node, at syntax.Path, into any) bool {
 	_, secret := into.(*Secret)
 	_, address := into.(*Address)
@@ -142,7 +143,8 @@ func (r *Binder) bindMapping(n *syntax.Node, at syntax.Path, v reflect.Value) {
 // keysByType maps each struct type of the schema to its keys (json tags).
 var keysByType sync.Map // reflect.Type to map[string]int
 
-// FieldIndexByKey returns the index of each field of a struct type by its key in the document.
+// FieldIndexByKey returns the index of each field of struct type t by the field's key in the
+// document.
 func FieldIndexByKey(t reflect.Type) map[string]int {
 	if found, ok := keysByType.Load(t); ok {
 		return found.(map[string]int)

@@ -6,7 +6,7 @@ import (
 	"pingpost/engine/market"
 )
 
-// Buyer is a buyer of leads.
+// Buyer is a buyer of leads as the document describes it.
 type Buyer struct {
 	ID           string        `json:"id"`
 	Name         string        `json:"name"`
@@ -50,7 +50,7 @@ func (b *Buyer) fillDefaults() {
 	fillClientScopes(b.OAuthClients, ScopeWebhook)
 }
 
-// CanBid reports whether the exchange can send the buyer pings.
+// CanBid reports whether the buyer has an address to which the exchange can send pings.
 func (b *Buyer) CanBid() bool { return b.Addresses().PingURL() != "" }
 
 // Funds limits the money that a buyer can spend. The balance applies once, when the

@@ -11,12 +11,12 @@ type Addresses struct {
 	Prefix           string // of their keys in the document
 }
 
-// Addresses returns the URLs for production leads.
+// Addresses returns the buyer's URLs for production leads.
 func (b *Buyer) Addresses() Addresses {
 	return Addresses{Base: b.Endpoint, Ping: b.PingURL, Post: b.PostURL}
 }
 
-// TestAddresses returns the URLs for test leads.
+// TestAddresses returns the buyer's URLs for test leads.
 func (b *Buyer) TestAddresses() Addresses {
 	return Addresses{Base: b.TestEndpoint, Ping: b.TestPingURL, Post: b.TestPostURL, Prefix: "test_"}
 }
@@ -37,8 +37,8 @@ func (a Addresses) PostURL() Address {
 	return a.Post
 }
 
-// joinPath adds a path to a base URL. The base may end in a slash, or in a variable with
-// such a value.
+// joinPath adds a path to a base URL with one slash between them. The base may end in a
+// slash, or in a variable whose value ends in one.
 func joinPath(base Address, path string) Address {
 	return Address(escape.TrimTrailingSlashes(string(base)) + path)
 }

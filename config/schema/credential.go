@@ -1,13 +1,14 @@
 package schema
 
-// OAuthClient is a client id and secret with which a supplier or buyer requests tokens.
+// OAuthClient is a client id and a secret with which a supplier or buyer requests access
+// tokens from the exchange.
 type OAuthClient struct {
 	ClientID     string   `json:"client_id"`
 	ClientSecret Secret   `json:"client_secret,omitzero"`
 	Scopes       []string `json:"scopes,omitempty"`
 }
 
-// BearerToken is a long-lived token of a sandbox.
+// BearerToken is a token that does not expire, for access to a sandbox.
 type BearerToken struct {
 	Token  Secret   `json:"token,omitzero"`
 	Scopes []string `json:"scopes,omitempty"`

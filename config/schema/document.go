@@ -4,8 +4,9 @@ import (
 	"time"
 )
 
-// Document describes an exchange. The example configuration shows every key. A missing
-// key has its default here; the field stays empty or nil if a missing key has a meaning.
+// Document is the configuration of an exchange. The example configuration shows every key.
+// FillDefaults sets missing values. A value stays empty or nil if its absence has a meaning
+// of its own.
 type Document struct {
 	DataDir         string   `json:"data_dir"` // relative to the document's file
 	Listen          string   `json:"listen"`
@@ -32,8 +33,8 @@ type Document struct {
 	Campaigns []Campaign `json:"campaigns,omitempty"`
 }
 
-// Admin is the operators' address. Without a password it serves only the pages and paths
-// that need no login.
+// Admin configures the address for operators. Without a password it serves only the pages and
+// paths that need no login.
 type Admin struct {
 	Listen   string `json:"listen"`
 	TLS      *TLS   `json:"tls,omitempty"`

@@ -11,13 +11,13 @@ import (
 
 const Day = 24 * time.Hour
 
-// Duration is a span of time in Go's syntax, optionally preceded by days of 24 hours:
-// 2s, 1h30m, 14d, 1d12h.
+// Duration is a length of time in a document, in Go's syntax, optionally after a number of
+// days of 24 hours: 2s, 1h30m, 14d, 1d12h.
 type Duration time.Duration
 
 var errDuration = errors.New("expected a duration such as 2s, 90m, 1d12h or 14d")
 
-// ParseDuration parses a duration that is zero or positive.
+// ParseDuration parses a length of time that is zero or positive, such as 14d or 1h30m.
 func ParseDuration(text string) (Duration, error) {
 	whole, rest, hasDays := strings.Cut(text, "d")
 	if !hasDays {
@@ -79,7 +79,7 @@ func (d Duration) String() string {
 	return text + clock
 }
 
-// MarshalText returns the same text as String.
+// MarshalText returns the text of String, for JSON.
 func (d Duration) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
 
 // orDefault returns the duration, or the default if the duration is nil.
@@ -99,6 +99,6 @@ func (d *Duration) Span() time.Duration {
 	return time.Duration(*d)
 }
 
-// hasSign reports whether the part after the days has a sign. 1d-2h would read like a
-// sum.
+// hasSign reports whether the text after the days begins with a sign. A duration such as
+// 1d-2h is invalid, because it would read like a sum.
 func hasSign(text string) bool { return text != "" && (text[0] == '+' || text[0] == '-') }

@@ -23,7 +23,7 @@ type Field struct {
 	Contact   bool      `json:"contact,omitempty"`
 }
 
-// Filter is one condition on one field, by the field's name after mapping.
+// Filter is one condition on a field of the lead. It uses the field's name towards buyers.
 type Filter struct {
 	Field  string    `json:"field"`
 	In     []Literal `json:"in,omitempty"`
@@ -33,7 +33,7 @@ type Filter struct {
 	Absent bool      `json:"absent,omitempty"`
 }
 
-// FilterSpec returns the filter in the form that market compiles.
+// FilterSpec returns the filter in the form from which package market compiles it.
 func (f *Filter) FilterSpec() market.FilterSpec {
 	return market.FilterSpec{
 		Field: f.Field, In: LiteralTexts(f.In), NotIn: LiteralTexts(f.NotIn),

@@ -1,7 +1,7 @@
 package schema
 
-// List is a suppression list: people that buyers must not contact. The entries are
-// state; the file gives the initial ones.
+// List is a suppression list: people that buyers must not contact. The file gives only the
+// initial entries. Later changes are made in the exchange.
 type List struct {
 	ID    string `json:"id"`
 	Field string `json:"field"`

@@ -9,13 +9,14 @@ import (
 	"pingpost/engine/market"
 )
 
-// newExpectedError returns the error for a value of the wrong form.
+// newExpectedError returns the error for a node of the wrong kind. wanted describes the
+// expected value.
 func newExpectedError(wanted string, n *syntax.Node) error {
 	return errors.New("expected " + wanted + ", found " + n.Kind.Describe())
 }
 
-// readText accepts text only. A number or boolean that is meant as text needs quotes,
-// because YAML would rewrite some of them (0123, 1e3, NO).
+// readText reads a text from the node. A number or boolean that is meant as text needs
+// quotes, because YAML would rewrite some of them (0123, 1e3, NO).
 func readText(n *syntax.Node, into *string) error {
 	switch n.Kind {
 	case syntax.Text:
@@ -27,8 +28,8 @@ func readText(n *syntax.Node, into *string) error {
 	return newExpectedError("text", n)
 }
 
-// readDigits returns the digits of a number, or the text if it comes from the
-// environment.
+// readDigits returns a number's digits as written. It also accepts a text that comes from an
+// environment variable. wanted describes the expected value for the error.
 func readDigits(n *syntax.Node, wanted string) (string, error) {
 	if n.Kind != syntax.Number && (n.Kind != syntax.Text || !n.Expanded) {
 		if n.Kind == syntax.Text {
@@ -95,7 +96,7 @@ func explainMoneyError(err error) error {
 	return err
 }
 
-// Share is a fraction of a price, in millionths.
+// Share is a fraction of a price from 0 to 1, stored in millionths.
 type Share market.PriceShare
 
 func (s *Share) decodeNode(n *syntax.Node) error {
@@ -114,7 +115,7 @@ func (s *Share) decodeNode(n *syntax.Node) error {
 // MarshalJSON writes the shortest number.
 func (s Share) MarshalJSON() ([]byte, error) { return market.Money(s).AppendJSON(nil), nil }
 
-// Number is a decimal number with its digits as written.
+// Number is a decimal number, kept as the digits in the document.
 type Number string
 
 func (d *Number) decodeNode(n *syntax.Node) error {
@@ -141,8 +142,8 @@ func (d *Number) Digits() *string {
 	return &text
 }
 
-// Literal is a value that is compared as text but may be written as a number or a
-// boolean: enum values, filter values, defaults.
+// Literal is a value that is compared as text but may be written as a number or a boolean.
+// Examples are enum values, filter values and defaults.
 type Literal string
 
 func (w *Literal) decodeNode(n *syntax.Node) error {

@@ -6,23 +6,21 @@ import (
 	"pingpost/config/syntax"
 )
 
-// Secret is a value that no format, no JSON and no error prints. Its written form is
-// {"set": true}. A document with that form declares that a secret exists, without its
-// value.
+// Secret is a secret value that no format, no JSON and no error prints. Its written form is
+// {"set": true}. A document with that form declares that a secret exists, without its value.
 //
-// A secret from a variable of the environment keeps the variable's name and writes it
-// back.
+// A secret from an environment variable keeps the variable's name and writes it back.
 type Secret struct {
 	value    string
 	set      bool
 	variable string
 }
 
-// NewSecret wraps a value.
+// NewSecret returns a Secret with this value.
 func NewSecret(value string) Secret { return Secret{value: value, set: true} }
 
-// Reveal returns the value. It is empty if the document only declares the secret, or if
-// there is no secret.
+// Reveal returns the secret value. It is empty if the document only declares the secret, or
+// if there is no secret.
 func (s Secret) Reveal() string { return s.value }
 
 // IsSet reports whether there is a secret, with or without its value.
@@ -31,10 +29,10 @@ func (s Secret) IsSet() bool { return s.set }
 // Variable returns the name of the environment variable that gave the value, or "".
 func (s Secret) Variable() string { return s.variable }
 
-// IsZero reports whether there is no secret (for omitzero).
+// IsZero reports whether there is no secret. encoding/json calls it for the option omitzero.
 func (s Secret) IsZero() bool { return !s.set }
 
-// String returns the same text for every secret.
+// String returns "[secret]" or "[none]", so that no message shows the value.
 func (s Secret) String() string {
 	if s.set {
 		return "[secret]"
@@ -45,7 +43,7 @@ func (s Secret) String() string {
 // GoString hides the value from %#v.
 func (s Secret) GoString() string { return s.String() }
 
-// MarshalJSON writes only that there is a secret.
+// MarshalJSON writes that the secret exists, and the name of its variable, but not the value.
 func (s Secret) MarshalJSON() ([]byte, error) {
 	if s.set {
 		if s.variable != "" {
@@ -83,7 +81,8 @@ func (s *Secret) decodeNode(n *syntax.Node) error {
 // MaxSecret is the maximum length of a secret, in bytes.
 const MaxSecret = 4096
 
-// IsVisibleASCII reports whether a header can carry the value: visible ASCII only.
+// IsVisibleASCII reports whether an HTTP header can carry the value: only visible ASCII
+// characters, and at most MaxSecret of them.
 func (s Secret) IsVisibleASCII() bool {
 	if len(s.value) > MaxSecret {
 		return false

@@ -1,6 +1,6 @@
 package schema
 
-// FindByID returns the entry with the id, or nil.
+// FindByID returns a pointer to the list's entry with the id, or nil.
 func FindByID[T any](list []T, id string, idOf func(*T) string) *T {
 	for i := range list {
 		if idOf(&list[i]) == id {
@@ -10,14 +10,16 @@ func FindByID[T any](list []T, id string, idOf func(*T) string) *T {
 	return nil
 }
 
-// KeepIfMissing takes over the earlier secret if this one is missing.
+// KeepIfMissing makes s declare the secret of the entry's earlier version (before) if s is
+// missing.
 func (s *Secret) KeepIfMissing(before Secret) {
 	if !s.IsSet() && before.IsSet() {
 		s.set, s.variable = true, before.variable
 	}
 }
 
-// KeepSecrets takes over the earlier secrets that this version of the supplier omits.
+// KeepSecrets declares the secrets of the supplier's earlier version (before) that this
+// version omits, so that they stay in force.
 func (s *Supplier) KeepSecrets(before *Supplier) {
 	s.APIKey.KeepIfMissing(before.APIKey)
 	keepClientSecrets(s.OAuthClients, before.OAuthClients)
@@ -29,7 +31,8 @@ func (s *Supplier) KeepSecrets(before *Supplier) {
 	}
 }
 
-// KeepSecrets takes over the earlier secrets that this version of the buyer omits.
+// KeepSecrets declares the secrets of the buyer's earlier version (before) that this version
+// omits, so that they stay in force.
 func (b *Buyer) KeepSecrets(before *Buyer) {
 	keepClientSecrets(b.OAuthClients, before.OAuthClients)
 	for i := range b.Secrets {

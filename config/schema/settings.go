@@ -6,8 +6,8 @@ import (
 	"pingpost/engine/market"
 )
 
-// Limits are the limits of the process and its listeners. A supplier's or buyer's own
-// limits are in its entry.
+// Limits are the limits of the process and of its listeners. The limits of a single supplier
+// or buyer are in its own entry.
 type Limits struct {
 	Body          *Size     `json:"body"`             // of a request
 	Answer        *Size     `json:"answer"`           // of a buyer's answer

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// suggestKey returns the remedy for an unknown key: a key that contains it as a word, or
-// one with nearly the same letters. Without such a key it lists all keys, if they are
-// few.
+// suggestKey returns the remedy for an unknown key: a known key that contains it as a word,
+// or one with nearly the same letters. If there is none, it lists all known keys, unless they
+// are many.
 func suggestKey(key string, known map[string]int) string {
 	best, nearest := min(3, (len(key)+1)/2), ""
 	names := make([]string, 0, len(known))
@@ -37,7 +37,8 @@ func suggestKey(key string, known map[string]int) string {
 	return "; remove it, or look for its name in docs/configuration.md"
 }
 
-// editDistance returns the number of letters to change, insert or delete.
+// editDistance returns how many letters must be changed, inserted or deleted to turn a into
+// b.
 func editDistance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

@@ -35,8 +35,8 @@ func (s *Supplier) fillDefaults() {
 	fillTokenScopes(s.BearerTokens)
 }
 
-// defaultByteRate returns the default byte_rate of a supplier with these rates. It
-// admits any body that limits.body allows.
+// defaultByteRate returns the default byte_rate of a supplier that may send this many ingests
+// and pings a second. It admits at least the largest body that limits.body can allow.
 func defaultByteRate(ingest, ping int) Size {
 	requests := min(max(ingest, 0), MaxRate) + min(max(ping, 0), MaxRate)
 	return min(max(Size(requests)*averageBody, MaxBody), MaxByteRate)

@@ -7,7 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// jsonReader reads a valid JSON text token by token and counts lines and columns.
+// jsonReader turns a valid JSON text into nodes, token by token, and tracks line and column
+// for messages.
 type jsonReader struct {
 	*Reader
 	decoder *json.Decoder
@@ -16,7 +17,8 @@ type jsonReader struct {
 	at      Position
 }
 
-// readJSON reads a text that json.Valid has passed.
+// readJSON returns the root node of a JSON text. The caller has checked with json.Valid that
+// the text is valid.
 func (r *Reader) readJSON(data []byte) *Node {
 	decoder := json.NewDecoder(bytes.NewReader(data))
 	decoder.UseNumber()
@@ -24,7 +26,7 @@ func (r *Reader) readJSON(data []byte) *Node {
 	return j.readValue("", 0)
 }
 
-// nextToken returns the next token and the position of its first character.
+// nextToken returns the next JSON token and the position of its first character.
 func (j *jsonReader) nextToken() (json.Token, Position) {
 	start := int(j.decoder.InputOffset())
 	for start < len(j.data) && strings.IndexByte(" \t\r\n,:", j.data[start]) >= 0 {

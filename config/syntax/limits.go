@@ -4,13 +4,13 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// tokenGuard checks the tokens before the parser reads them. The parser recurses once for
-// each level and once for each key of a block mapping, and it shifts a whole flow
-// mapping for each key without a value. A hostile document could therefore exhaust its
-// time or its stack, and recover cannot catch a stack overflow.
+// tokenGuard rejects hostile YAML before the parser reads it. The parser recurses once for
+// each level and once for each key of a block mapping, and it shifts a whole flow mapping for
+// each key without a value. A document could therefore exhaust its time or its stack, and
+// recover cannot catch a stack overflow.
 //
-// The guard also rejects anchors, aliases, merges and tags, because they let a short
-// text expand to a huge document.
+// The guard also rejects anchors, aliases, merges and tags, because they let a short text
+// expand to a huge document.
 type tokenGuard struct {
 	blocks  []blockLevel
 	flows   []flowBracket
@@ -31,7 +31,8 @@ type flowBracket struct {
 	value, colon bool
 }
 
-// checkTokens reports the first token that the parser must not see, and returns false.
+// checkTokens reports the first token that the YAML parser must not see, and then returns
+// false.
 func (r *Reader) checkTokens(tokens token.Tokens) bool {
 	var g tokenGuard
 	for _, t := range tokens {
@@ -102,7 +103,8 @@ func (g *tokenGuard) countBlockToken(t *token.Token) (problem string) {
 	return g.checkDepth()
 }
 
-// closeBlocks closes the levels that are indented deeper than the column.
+// closeBlocks ends the levels of indentation that are deeper than the column of the next
+// token.
 func (g *tokenGuard) closeBlocks(column int) {
 	for len(g.blocks) > 0 && g.blocks[len(g.blocks)-1].column > column {
 		g.blocks = g.blocks[:len(g.blocks)-1]
@@ -141,7 +143,8 @@ func (g *tokenGuard) checkFlowToken(t *token.Token) string {
 	return ""
 }
 
-// checkFlowEntry checks an entry of a flow mapping or list at its end.
+// checkFlowEntry returns a message if the entry of a flow mapping or list ({…} or […]) that
+// ends here is a key without a value, else "".
 func (g *tokenGuard) checkFlowEntry() string {
 	top := g.flows[len(g.flows)-1]
 	if g.last.Type == token.MappingValueType || top.mapping && top.value && !top.colon {

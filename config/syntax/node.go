@@ -1,6 +1,6 @@
 package syntax
 
-// Kind is the type of a node.
+// Kind is the type of a node in a document: empty, text, number, boolean, mapping or list.
 type Kind uint8
 
 const (
@@ -35,8 +35,8 @@ func (k Kind) Describe() string {
 // characters.
 type Position struct{ Line, Column int }
 
-// Node is one value of a document as written. The later steps see YAML and JSON only in
-// this form.
+// Node is one value of a document as written. All later steps see both YAML and JSON in this
+// form.
 type Node struct {
 	Position
 	Kind      Kind
@@ -57,7 +57,8 @@ type Member struct {
 	Value *Node
 }
 
-// Find returns the node at the path, or the deepest node on the way to it.
+// Find returns the node at path p or, if the path does not exist, the deepest existing node
+// on the way to it. exact reports whether the path exists.
 func (n *Node) Find(p Path) (found *Node, exact bool) {
 	for p != "" {
 		var s pathStep
@@ -89,8 +90,8 @@ func (n *Node) childAt(s pathStep) *Node {
 	return nil
 }
 
-// HasVariables reports whether the node or a node inside it holds a value from the
-// environment.
+// HasVariables reports whether the node, or a node inside it, contains a value from an
+// environment variable.
 func (n *Node) HasVariables() bool {
 	if n.Expanded {
 		return true
@@ -113,8 +114,8 @@ func (n *Node) IsListOfMappings() bool {
 	return n != nil && n.Kind == List && len(n.Items) > 0 && n.Items[0].Kind == Mapping
 }
 
-// SecretMarker reports whether a mapping is {set: true}, for a secret with its value
-// elsewhere. It also returns the name of the variable that gives the value.
+// SecretMarker reports whether the node is {set: true}, which declares a secret without its
+// value. variable is the name of the variable that gives the value, or "".
 func (n *Node) SecretMarker() (variable string, is bool) {
 	if n.Kind != Mapping {
 		return "", false

@@ -4,11 +4,11 @@ import (
 	"strconv"
 )
 
-// Path is a path into a document, such as campaigns[0].fields[2].pattern.
+// Path is the place of a value in a document, such as campaigns[0].fields[2].pattern.
 type Path string
 
-// Key returns the path of a key. It quotes and shortens unknown keys, so that a path
-// stays in one line.
+// Key returns the path of a key in the mapping at p. It quotes and shortens unusual keys, so
+// that a path stays in one line.
 func (p Path) Key(name string) Path {
 	if !IsPlainKey(name) {
 		runes := []rune(name)
@@ -20,7 +20,7 @@ func (p Path) Key(name string) Path {
 	return p + "." + Path(name)
 }
 
-// Index returns the path of an item of a list.
+// Index returns the path of an item in the list at p.
 func (p Path) Index(index int) Path {
 	return p + Path("["+strconv.Itoa(index)+"]")
 }
@@ -39,13 +39,13 @@ func IsPlainKey(name string) bool {
 	return name != "" && len(name) <= 64
 }
 
-// pathStep is one part of a path: a key, or the index of an item.
+// pathStep is one step of a path: a key of a mapping, or an index of a list.
 type pathStep struct {
 	key   string
 	index int // -1 for a key
 }
 
-// cutFirstStep cuts the first step off the path.
+// cutFirstStep returns the first step of the path and the rest of the path.
 func (p Path) cutFirstStep() (pathStep, Path) {
 	if p != "" && p[0] == '[' {
 		end := 1

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Problem is one mistake in a document: its place and the remedy. The message never
-// contains a secret or a value from the environment.
+// Problem is one mistake in a document: its place, and a message with the remedy. The message
+// never contains a secret or a value from the environment.
 type Problem struct {
 	File    string
 	Line    int // from 1; 0 if the document has no text
@@ -36,7 +36,8 @@ type Problems []Problem
 // ShownProblems is the number of problems that Error prints. It only counts the others.
 const ShownProblems = 200
 
-// Error returns one line for each problem.
+// Error returns one line for each problem, up to ShownProblems, and then the number of the
+// others.
 func (p Problems) Error() string {
 	var b strings.Builder
 	for i, problem := range p {

@@ -20,19 +20,21 @@ const (
 	maxKeys     = 256 // in one mapping; the largest mapping of the schema has a tenth of it
 )
 
-// Reader turns a text into nodes and collects the mistakes.
+// Reader parses the text of a document into nodes and collects the mistakes. Env looks up
+// environment variables.
 type Reader struct {
 	File     string
 	Env      func(string) (string, bool)
 	Problems Problems
 }
 
-// Report adds a mistake.
+// Report adds a mistake to r.Problems.
 func (r *Reader) Report(at Position, path Path, message string) {
 	r.Problems = append(r.Problems, Problem{File: r.File, Line: at.Line, Column: at.Column, Path: string(path), Message: message})
 }
 
-// Read returns the root of the document, or nil if it cannot be parsed.
+// Read returns the root node of a YAML or JSON document. It returns nil if the document
+// cannot be parsed; the mistakes are in r.Problems.
 func (r *Reader) Read(data []byte) *Node {
 	start := Position{1, 1}
 	if message := DescribeExceededLimit(data); message != "" {
@@ -50,7 +52,8 @@ func (r *Reader) Read(data []byte) *Node {
 	return r.readYAML(data)
 }
 
-// DescribeExceededLimit returns the message for the limit that a text exceeds, or "".
+// DescribeExceededLimit returns a message if the document is too large for parsing, otherwise
+// "".
 func DescribeExceededLimit(data []byte) string {
 	switch {
 	case len(data) > MaxDocument:
@@ -75,8 +78,8 @@ func countMarks(data []byte) (n int) {
 // Decimal is the grammar of a JSON number.
 var Decimal = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$`)
 
-// newTextNode returns a text node with its variables expanded. A plain YAML scalar with a
-// ${NAME} takes the form of the variable's value, so it can also be read as a number.
+// newTextNode returns a node for the text raw, with its ${NAME} variables replaced by their
+// values. It reports invalid text at the path.
 func (r *Reader) newTextNode(at Position, path Path, raw string) *Node {
 	n := &Node{Position: at, Kind: Text, Variables: make(map[string]string)}
 	text, expanded, err := ExpandVariables(raw, func(name string) (string, bool) { return r.lookUpVariable(n, name) })
@@ -99,7 +102,8 @@ func (r *Reader) newTextNode(at Position, path Path, raw string) *Node {
 	return n
 }
 
-// lookUpVariable returns the value of a variable and stores it in the node.
+// lookUpVariable returns the value of an environment variable and records it in the node. ok
+// is false if the variable is not set.
 func (r *Reader) lookUpVariable(n *Node, name string) (value string, ok bool) {
 	if value, ok = r.Env(name); ok {
 		n.Variables[name] = value

@@ -12,8 +12,9 @@ var (
 	errVariable = errors.New("the text between ${ and } is not a variable's name (letters, digits and _, not beginning with a digit); write $${ for a plain ${")
 )
 
-// ExpandVariables replaces each ${NAME} of a scalar by the variable's value, and $${ by a plain
-// ${. It does not expand the values again. The error names the variable, never a value.
+// ExpandVariables returns the text with each ${NAME} replaced by the variable's value, and
+// each $${ by a plain ${. It does not expand the values again. expanded reports that the text
+// has a variable. The error names the variable, never a value.
 func ExpandVariables(text string, env func(string) (string, bool)) (out string, expanded bool, err error) {
 	if !strings.Contains(text, "${") {
 		return text, false, nil
@@ -54,15 +55,16 @@ func ExpandVariables(text string, env func(string) (string, bool)) (out string, 
 	return b.String(), expanded, nil
 }
 
-// UnsetVariableError names a variable that the environment does not have.
+// UnsetVariableError is the error for a variable, named by it, that the environment does not
+// have.
 type UnsetVariableError string
 
 func (name UnsetVariableError) Error() string {
 	return "the environment has no variable " + string(name) + "; set it before starting, or write the value here"
 }
 
-// SoleVariable returns the variable's name if the text is exactly one ${NAME}, otherwise
-// "".
+// SoleVariable returns the variable's name if the text consists of exactly one ${NAME},
+// otherwise "".
 func SoleVariable(raw string) string {
 	if VariableReference.FindString(raw) != raw || raw == "" {
 		return ""
@@ -94,7 +96,8 @@ const (
 // VariableReference matches one ${NAME}.
 var VariableReference = regexp.MustCompile(`\$\{[A-Za-z_][A-Za-z0-9_]*\}`)
 
-// hideBraces replaces the braces of each ${NAME} by HiddenOpen and HiddenClose.
+// hideBraces replaces the braces of each ${NAME} by the characters HiddenOpen and
+// HiddenClose, so that the YAML parser does not take them for a mapping.
 func hideBraces(text string) string {
 	return VariableReference.ReplaceAllStringFunc(text, func(ref string) string {
 		return "$" + string(HiddenOpen) + ref[2:len(ref)-1] + string(HiddenClose)
@@ -103,11 +106,11 @@ func hideBraces(text string) string {
 
 var unhide = strings.NewReplacer(string(HiddenOpen), "{", string(HiddenClose), "}")
 
-// RestoreBraces replaces the characters of hideBraces by the braces for which they stand.
+// RestoreBraces turns the characters that hideBraces has put in back into braces.
 func RestoreBraces(text string) string { return unhide.Replace(text) }
 
-// hasHiddenBraces reports whether the text contains one of the two replacement
-// characters.
+// hasHiddenBraces reports whether the text contains HiddenOpen or HiddenClose, the characters
+// with which hideBraces replaces braces.
 func hasHiddenBraces(text string) bool {
 	return strings.ContainsRune(text, HiddenOpen) || strings.ContainsRune(text, HiddenClose)
 }

@@ -10,7 +10,8 @@ func (n *Node) writeJSON(b *strings.Builder) {
 	n.WriteOneLine(b, ",", ":", Quote, Quote)
 }
 
-// WriteOneLine writes the node in one line with brackets.
+// WriteOneLine writes the node in one line with brackets. comma and colon are the separators;
+// key and text format the keys and the texts.
 func (n *Node) WriteOneLine(b *strings.Builder, comma, colon string, key, text func(string) string) {
 	switch n.Kind {
 	case Mapping:

@@ -11,9 +11,9 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// readYAML parses one YAML document. The library's errors quote the lines around a
-// mistake, including secrets. The reader therefore uses only their message and position.
-// It stops at the first syntax mistake, because the rest of the tree is unreliable.
+// readYAML parses one YAML document and returns its root node. The library's errors quote the
+// lines around a mistake, including secrets. The reader therefore uses only their message and
+// position. It stops at the first syntax mistake, because the rest of the tree is unreliable.
 func (r *Reader) readYAML(data []byte) (root *Node) {
 	defer func() {
 		if recover() != nil {
