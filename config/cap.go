@@ -62,8 +62,8 @@ func (c *compiler) compileCap(at syntax.Path, limit *schema.Cap, scope market.Ca
 	return built
 }
 
-// compileSchedule compiles the opening hours of a buyer or a filter set. It returns nil if
-// there are none, which means always open.
+// compileSchedule compiles the opening hours of a buyer or a filter set. It returns nil
+// without a schedule, which means always open.
 func (c *compiler) compileSchedule(at syntax.Path, s *schema.Schedule, zone *time.Location) *calendar.WeeklySchedule {
 	if s == nil {
 		return nil

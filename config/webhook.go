@@ -9,8 +9,8 @@ import (
 	"pingpost/outbound/webhook/signature"
 )
 
-// compileWebhook checks a supplier's webhook and returns its endpoint, or nil if the supplier
-// has none. The endpoint's credential is never sent: it signs the webhooks.
+// compileWebhook checks a supplier's webhook and returns its endpoint, or nil for a supplier
+// without a webhook. The endpoint's credential is never sent: it signs the webhooks.
 func (c *compiler) compileWebhook(at syntax.Path, supplier string, w *schema.Webhook) *market.Endpoint {
 	if w == nil {
 		return nil

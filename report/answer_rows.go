@@ -122,8 +122,8 @@ func (a *Answer) scanTargets(at *projection.SumKey) (all []any) {
 	return all
 }
 
-// rowOfGroup returns the report row for the key and the currency. If there is none, it
-// creates one, or returns nil without createMissing.
+// rowOfGroup returns the report row for the key and the currency. It creates a missing row if
+// createMissing is set, otherwise it returns nil.
 func (a *Answer) rowOfGroup(groups map[string]*Row, at *projection.SumKey, currency string, createMissing bool) *Row {
 	var of Row
 	for _, d := range a.By {

@@ -74,7 +74,7 @@ type Report struct {
 	caughtUpAt time.Time // when the file last had all entries
 }
 
-// New returns a report. It does nothing until Run is called.
+// New returns a report. The report starts with Run.
 func New(opt Options) *Report {
 	return &Report{opt: opt.withDefaults(), rebuilds: make(chan rebuildError, 1), checkSlot: make(chan struct{}, 1)}
 }

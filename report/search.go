@@ -135,7 +135,7 @@ func (c *searchCondition) limitToIDsAround(at int64, within time.Duration) {
 }
 
 // addNameCondition adds the condition that a column is the number of a configured name. It
-// does nothing for an empty name, and returns a *Fault for an unknown one.
+// ignores an empty name, and returns a *Fault for an unknown one.
 func (c *searchCondition) addNameCondition(src Source, kind event.ObjectKind, field, index, column, name string) error {
 	if name == "" {
 		return nil
@@ -149,7 +149,7 @@ func (c *searchCondition) addNameCondition(src Source, kind event.ObjectKind, fi
 }
 
 // enumValueByName returns the number from 0 to before end whose name is `name`. ok is false
-// if there is none.
+// for an unknown name.
 func enumValueByName(name string, end int, of func(int) string) (n int, ok bool) {
 	for n := range end {
 		if of(n) == name {

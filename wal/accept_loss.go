@@ -52,8 +52,8 @@ func AcceptLoss(dir string, opt Options) (LossReport, error) {
 	return truncateAtDamage(dir, end, damage, segments, opt)
 }
 
-// findDamage reads the log as Open would. It returns the damage that makes Open fail (nil if
-// there is none) and the end of the intact part of the log.
+// findDamage reads the log as Open would. It returns the damage that makes Open fail, or nil
+// for an undamaged log, and the end of the intact part of the log.
 func findDamage(dir string, segments []Segment, opt Options) (end logEnd, damage *DamageError, err error) {
 	if len(segments) == 0 {
 		if !opt.isNewLog() {

@@ -89,7 +89,8 @@ func (a *archiver) pauseBeforeNextStep() time.Duration {
 }
 
 // archiveOrDeleteOne is one step of the archiver. It moves at most one segment to the archive
-// and deletes at most one archived segment. changed is false if there was nothing to do.
+// and deletes at most one archived segment. changed reports whether it moved or deleted a
+// segment.
 func (a *archiver) archiveOrDeleteOne() (changed bool, err error) {
 	if first := a.oldestArchivableSegment(); first > 0 {
 		if err := a.moveToArchive(first); err != nil {
@@ -120,8 +121,8 @@ func (a *archiver) oldestArchivableSegment() uint64 {
 	return 0
 }
 
-// oldestArchivedSegment returns the first entries of the oldest archived segment (0 if there
-// is none) and of the segment after it. It also returns the time limit for deletion,
+// oldestArchivedSegment returns the first entries of the oldest archived segment (0: the
+// archive is empty) and of the segment after it. It also returns the time limit for deletion,
 // keepAfter.
 func (a *archiver) oldestArchivedSegment() (first, nextSegment uint64, keepAfter int64) {
 	a.mu.Lock()

@@ -11,9 +11,9 @@ import (
 // recoverTail finds the end of the intact log in dir, cuts off an unfinished last write, and
 // rewrites the last segment. The caller holds the lock of dir.
 //
-// It rewrites the segment even if nothing is cut off. After a failed fsync the page cache
-// still shows bytes, marked clean, that the disk does not have. A restart that trusted them
-// would lose them at the next power loss. A copy is dirty, so its fsync writes it.
+// It always rewrites the segment. After a failed fsync the page cache still shows bytes,
+// marked clean, that the disk does not have. A restart that trusted them would lose them at
+// the next power loss. A copy is dirty, so its fsync writes it.
 func recoverTail(dir string, opt Options) (logEnd, error) {
 	if err := rejectForeignNames(dir); err != nil {
 		return logEnd{}, err

@@ -18,7 +18,8 @@ import (
 	"pingpost/server/admin"
 )
 
-// adminFlags are the flags for access to a running exchange's admin address.
+// adminFlags are the flags with which a command reaches the admin API of a running exchange:
+// address and credential.
 type adminFlags struct {
 	client.TrustFlags
 	Admin    string `default:"http://127.0.0.1:9090" help:"The exchange's admin address (${default})." placeholder:"URL"`
@@ -28,7 +29,8 @@ type adminFlags struct {
 	contentType string // content type of the request body, if it matters
 }
 
-// callAdminAPI makes one request to the admin API and returns the answer's body.
+// callAdminAPI sends one request to the admin API and returns the body of a successful
+// answer.
 func (f *adminFlags) callAdminAPI(method, path string, body []byte) ([]byte, error) {
 	answer, err := f.sendAdminRequest(time.Minute, method, path, body)
 	if err != nil {
@@ -42,7 +44,8 @@ func (f *adminFlags) callAdminAPI(method, path string, body []byte) ([]byte, err
 	return text, nil
 }
 
-// callAdminJSON is callAdminAPI with an answer in JSON, which it decodes into answer.
+// callAdminJSON sends one request to the admin API and decodes the JSON answer into answer.
+// It also returns the answer's body.
 func (f *adminFlags) callAdminJSON(method, path string, body []byte, answer any) (responseBody []byte, err error) {
 	if responseBody, err = f.callAdminAPI(method, path, body); err != nil {
 		return nil, err
@@ -53,8 +56,9 @@ func (f *adminFlags) callAdminJSON(method, path string, body []byte, answer any)
 	return responseBody, nil
 }
 
-// sendAdminRequest makes one request within a time limit (0: unlimited). It returns a successful
-// answer, which the caller reads and closes.
+// sendAdminRequest sends one request to the admin API, with a time limit (0: unlimited). It
+// returns a successful answer, whose body the caller reads and closes. Any other answer is an
+// error.
 func (f *adminFlags) sendAdminRequest(timeout time.Duration, method, path string, body []byte) (*http.Response, error) {
 	transport, err := f.NewTransport()
 	if err != nil {
@@ -96,8 +100,9 @@ func (f *adminFlags) sendAdminRequest(timeout time.Duration, method, path string
 	return nil, newAPIError(answer.Status, text)
 }
 
-// newAPIError returns the message of the admin API's error answer, and the expected values of
-// its invalid fields that the message does not name.
+// newAPIError returns an error with the message of the admin API's error answer. It adds the
+// expected values of invalid fields that the message does not name. status replaces a missing
+// message.
 func newAPIError(status string, body []byte) error {
 	var answer struct {
 		Message string `json:"message"`
@@ -119,15 +124,16 @@ func newAPIError(status string, body []byte) error {
 	return fmt.Errorf("the exchange says: %s", answer.Message)
 }
 
-// configResult is the exchange's answer to a configuration: the changes, the values that the
-// exchange does not apply, and the warnings.
+// configResult is the admin API's answer to a sent configuration: the changes, the values
+// that the exchange does not apply, and the warnings.
 type configResult struct {
 	Changes   []string `json:"changes"`
 	Unapplied []string `json:"unapplied"`
 	Warnings  []string `json:"warnings"`
 }
 
-// String returns one line for each. Values that are not applied begin with an exclamation mark.
+// String returns one line for each change, unapplied value and warning. A line for a value
+// that is not applied begins with an exclamation mark.
 func (v *configResult) String() string {
 	var b strings.Builder
 	for _, change := range v.Changes {
@@ -142,8 +148,9 @@ func (v *configResult) String() string {
 	return b.String()
 }
 
-// uploadConfig sends a configuration file to the exchange, with the values that this command's
-// environment has for its variables. With dryRun the exchange only compares it.
+// uploadConfig sends a configuration file to the exchange, with the values that this
+// command's environment has for its variables. With dryRun the exchange only returns the
+// differences and changes nothing.
 func (f *adminFlags) uploadConfig(path string, dryRun bool) (*configResult, error) {
 	document, err := os.ReadFile(path)
 	if err != nil {

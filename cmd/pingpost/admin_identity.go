@@ -12,8 +12,8 @@ import (
 // it: other users of the machine can read a command line.
 const adminToken = "PINGPOST_ADMIN_TOKEN"
 
-// addCredential adds the caller's credential to a request: the password of --user, or the token
-// of the environment, or the configured password.
+// addCredential adds the operator's credential to a request: the password of --user, else the
+// token from the environment, else the configured admin password.
 func (f *adminFlags) addCredential(req *http.Request) error {
 	token := os.Getenv(adminToken)
 	switch {
@@ -30,7 +30,8 @@ func (f *adminFlags) addCredential(req *http.Request) error {
 	return nil
 }
 
-// promptIfNoPassword asks for the password of --user once, unless a flag or the environment has it.
+// promptIfNoPassword asks at the terminal for the password of --user and stores it, unless a
+// flag or the environment has given it.
 func (f *adminFlags) promptIfNoPassword() (err error) {
 	if f.Password != "" {
 		return nil
@@ -42,8 +43,8 @@ func (f *adminFlags) promptIfNoPassword() (err error) {
 	return err
 }
 
-// explainUnauthorized returns the remedy after a 401. It names the kind of credential that the
-// command sent, and never the credential.
+// explainUnauthorized returns the remedy after the exchange has answered 401. It names the
+// kind of credential that the command sent, and never the credential.
 func (f *adminFlags) explainUnauthorized() string {
 	switch {
 	case f.User != "":

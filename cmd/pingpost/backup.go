@@ -25,7 +25,7 @@ type backupCmd struct {
 	Keygen backupKeygenCmd `cmd:"" help:"Create a key file. Keep it on another machine: the exchange's machine needs only its recipient."`
 }
 
-// megabytesPerSecond is a rate in 10^6 bytes a second.
+// megabytesPerSecond is a rate in megabytes (10^6 bytes) a second, as a flag gives it.
 type megabytesPerSecond float64
 
 func (m megabytesPerSecond) bytesPerSecond() (int64, error) {
@@ -43,7 +43,8 @@ type backupFlags struct {
 	Retain      string             `help:"How long each past moment stays restorable, such as 30d; forever by default." placeholder:"TIME"`
 }
 
-// parseOptions checks the flags and opens the location to write to.
+// parseOptions checks the flags and opens the backup store at this location for writing. It
+// returns the options of a backup.
 func (s *backupFlags) parseOptions(location string) (backup.Options, error) {
 	key, err := readBackupKey(s.KeyFile, s.Unencrypted)
 	if err != nil {
@@ -79,7 +80,8 @@ func readBackupKey(path string, unencrypted bool) (*backup.Key, error) {
 		"(pingpost backup keygen creates one), or --unencrypted (serve: --backup-unencrypted) if the place itself is safe")
 }
 
-// absoluteLocation makes the path of a folder absolute. It does not change an S3 address.
+// absoluteLocation returns the location of a backup with an absolute folder path. It does not
+// change an S3 address.
 func absoluteLocation(location string) (string, error) {
 	if strings.Contains(location, "://") || strings.HasPrefix(location, "s3:") {
 		return location, nil
@@ -87,7 +89,7 @@ func absoluteLocation(location string) (string, error) {
 	return filepath.Abs(location)
 }
 
-// openStoreForWriting opens a folder or a bucket to write a backup to.
+// openStoreForWriting opens the folder or S3 bucket to which a backup is written.
 func openStoreForWriting(location string) (store.Store, error) {
 	location, err := absoluteLocation(location)
 	if err != nil {
@@ -96,7 +98,8 @@ func openStoreForWriting(location string) (store.Store, error) {
 	return store.Open(location, os.LookupEnv)
 }
 
-// openStoreForReading opens an existing backup. Unlike openStoreForWriting it creates no folder.
+// openStoreForReading opens the folder or S3 bucket of an existing backup. Unlike
+// openStoreForWriting it creates no folder.
 func openStoreForReading(location string) (store.Store, error) {
 	location, err := absoluteLocation(location)
 	if err != nil {
@@ -105,7 +108,7 @@ func openStoreForReading(location string) (store.Store, error) {
 	return store.OpenExisting(location, os.LookupEnv)
 }
 
-// serveBackupFlags are the flags of serve that begin with --backup-.
+// serveBackupFlags are the flags of the command serve that begin with --backup-.
 type serveBackupFlags struct {
 	To string `help:"Back up to this folder or s3://bucket/prefix while serving. Each of several tenants gets its own folder in it." placeholder:"PLACE"`
 	backupFlags
@@ -140,7 +143,7 @@ type backupRunCmd struct {
 	backupFlags
 }
 
-// Help is the long form.
+// Help returns the text that --help shows after the usage line.
 func (backupRunCmd) Help() string {
 	return `The exchange can run meanwhile. The command sends only data that the place does not
 have yet. The address of an S3-compatible service is s3://bucket/prefix, with
@@ -149,7 +152,7 @@ AWS_REGION). Credentials are AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and
 AWS_SESSION_TOKEN. The service must support conditional writes.`
 }
 
-// Run backs up.
+// Run backs up the exchange once, or with --follow until a signal.
 func (c *backupRunCmd) Run() error {
 	dir, err := c.findDataDir()
 	if err != nil {
@@ -179,8 +182,8 @@ func (c *backupRunCmd) Run() error {
 	return nil
 }
 
-// findDataDir returns the absolute path of the data directory: that of --data-dir, or that of
-// the configuration.
+// findDataDir returns the absolute path of the exchange's data directory, from --data-dir or
+// from the configuration file.
 func (c *backupRunCmd) findDataDir() (string, error) {
 	switch {
 	case (c.Config == "") == (c.Dir == ""):

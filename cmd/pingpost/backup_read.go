@@ -16,7 +16,8 @@ type backupListCmd struct {
 	From string `required:"true" help:"Folder, or s3://bucket/prefix." placeholder:"PLACE"`
 }
 
-// Run lists the generations of the backup. It needs no key.
+// Run prints a table of the backup's generations, which are copies of the log. It needs no
+// key.
 func (c *backupListCmd) Run() error {
 	from, err := openStoreForReading(c.From)
 	if err != nil {
@@ -38,7 +39,8 @@ func (c *backupListCmd) Run() error {
 	return out.Flush()
 }
 
-// formatEntryRange returns the first and last log entry of a generation.
+// formatEntryRange returns the first and last log entry that can be restored from a
+// generation, for the list.
 func formatEntryRange(generation *backup.Generation) string {
 	if generation.Last == 0 {
 		return "none"
@@ -46,7 +48,8 @@ func formatEntryRange(generation *backup.Generation) string {
 	return fmt.Sprintf("%d-%d", generation.First, generation.Last)
 }
 
-// describeGenerationState returns the reason why a generation is incomplete, or "".
+// describeGenerationState returns the reason why a generation of the backup is incomplete, or
+// "" if it is complete.
 func describeGenerationState(generation *backup.Generation) string {
 	switch {
 	case generation.Damage != nil:
@@ -72,7 +75,8 @@ type backupVerifyCmd struct {
 	Generation int    `help:"Check only this generation." placeholder:"N"`
 }
 
-// Run reads and checks the whole backup. The exit code is 1 if a part is damaged.
+// Run reads and checks the whole backup and prints which ranges can be restored. The exit
+// code is 1 if a part is damaged.
 func (c *backupVerifyCmd) Run() error {
 	repository, err := openBackupForReading(c.From, c.KeyFile)
 	if err != nil {
@@ -106,7 +110,8 @@ func (c *backupVerifyCmd) Run() error {
 	return nil
 }
 
-// openBackupForReading opens a backup. Without a key file the backup must be unencrypted.
+// openBackupForReading opens an existing backup with the key file. An empty keyFile means
+// that the backup is unencrypted.
 func openBackupForReading(location, keyFile string) (*backup.Repository, error) {
 	var key *backup.Key
 	var err error
@@ -126,7 +131,7 @@ type backupKeygenCmd struct {
 	File string `arg:"" help:"Path of the new key file, which must not exist yet."`
 }
 
-// Run makes a key file and prints its recipient.
+// Run creates a key file for backups and prints its recipient (the public key).
 func (c *backupKeygenCmd) Run() error {
 	file, recipient, err := backup.GenerateKeyFile()
 	if err != nil {

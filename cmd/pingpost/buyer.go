@@ -4,7 +4,8 @@ import (
 	"pingpost/loadtest/refbuyer"
 )
 
-// referenceBuyerCmd runs the reference buyer until an interrupt, and then prints its purchases.
+// referenceBuyerCmd runs a reference buyer, an endpoint for tests of an exchange. It ends
+// with an interrupt and then prints its counts.
 type referenceBuyerCmd struct {
 	Listen string `default:"127.0.0.1:8090" placeholder:"HOST:PORT" help:"Address to listen on; port 0 takes a free one (${default})."`
 	Seed   uint64 `default:"1" placeholder:"NUMBER" help:"Seed of the random choices: with the same seed, the same requests get the same answers (${default})."`
@@ -33,7 +34,7 @@ type referenceBuyerCmd struct {
 	ExpireEarlyRate float64 `group:"Who may sell" default:"0" placeholder:"SHARE" help:"Share of access tokens to reject early, after 10 to 100 uses (${default})."`
 }
 
-// Help returns the text of --help after the usage line.
+// Help returns the text that --help shows after the usage line.
 func (*referenceBuyerCmd) Help() string {
 	return `A buyer's endpoint for testing an exchange. It bids for pings on /v1/ping, accepts
 leads on /v1/post, and remembers every idempotency key: a repeated ping gets the
@@ -53,7 +54,7 @@ A malformed answer is one of: ` + refbuyer.Malformations() + `.
 A post gets only those that do not show whether the lead was accepted. It was.`
 }
 
-// Run serves until SIGINT or SIGTERM.
+// Run starts the reference buyer and serves until SIGINT or SIGTERM.
 func (c *referenceBuyerCmd) Run() error {
 	options, err := c.parseOptions()
 	if err != nil {

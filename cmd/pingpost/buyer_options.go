@@ -10,7 +10,8 @@ import (
 	"pingpost/loadtest/refbuyer"
 )
 
-// parseOptions returns the options from the flags. The error names every invalid flag.
+// parseOptions returns the reference buyer's options from the flags. The error names every
+// invalid flag.
 func (c *referenceBuyerCmd) parseOptions() (refbuyer.Options, error) {
 	o := refbuyer.Options{
 		Listen:            c.Listen,

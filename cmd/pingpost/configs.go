@@ -17,13 +17,14 @@ type validateConfigCmd struct {
 	Strict bool   `help:"Exit with 1 for a warning too, for example in CI."`
 }
 
-// Help is the long form.
+// Help returns the text that --help shows after the usage line.
 func (validateConfigCmd) Help() string {
 	return `A mistake is a part that can never work. A warning is a part that is allowed but
 probably not intended. The exit code is 1 with a mistake, and 0 with warnings only.`
 }
 
-// Run checks the file, and the files that it names.
+// Run checks the configuration file and the files that it names, and prints mistakes and
+// warnings.
 func (c *validateConfigCmd) Run() error {
 	source, err := config.Load(c.File, os.LookupEnv)
 	var built *config.Compiled
@@ -53,7 +54,8 @@ func (c *validateConfigCmd) Run() error {
 	return nil
 }
 
-// printMistakes prints the mistakes on standard error and returns exit code 1.
+// printMistakes prints the mistakes on standard error. It returns an error that ends the
+// program with exit code 1.
 func printMistakes(problems syntax.Problems) error {
 	for _, problem := range problems {
 		fmt.Fprintln(os.Stderr, problem.Error())
@@ -66,7 +68,7 @@ type diffConfigCmd struct {
 	File string `arg:"" type:"existingfile" help:"Configuration file, YAML or JSON."`
 }
 
-// Help is the long form.
+// Help returns the text that --help shows after the usage line.
 func (diffConfigCmd) Help() string {
 	return `A line begins with + for an added part, - for a removed part and ~ for a change. !
 marks a difference that apply does not change either: a file gives only the initial
@@ -75,7 +77,8 @@ value of secrets and balances, and the exchange has another value now.
 The exit code is 2 if there are lines without a !, otherwise 0.`
 }
 
-// Run prints the changes that the file would make. The exit code is 2 if there are any.
+// Run prints the changes that the file would make in the running exchange. The exit code is 2
+// if there are any.
 func (c *diffConfigCmd) Run() error {
 	would, err := c.uploadConfig(c.File, true)
 	if err != nil {
@@ -94,7 +97,7 @@ type applyConfigCmd struct {
 	File string `arg:"" type:"existingfile" help:"Configuration file, YAML or JSON."`
 }
 
-// Help is the long form.
+// Help returns the text that --help shows after the usage line.
 func (applyConfigCmd) Help() string {
 	return `The command reads the variables that the file names (${NAME}) from its own
 environment and sends their values with the file. The exchange seals the values of
@@ -104,7 +107,7 @@ was started: make the same change there, because that file applies again at the
 next start. The output has the lines of pingpost diff.`
 }
 
-// Run puts the file into force.
+// Run makes the running exchange apply the file and prints the changes.
 func (c *applyConfigCmd) Run() error {
 	did, err := c.uploadConfig(c.File, false)
 	if err != nil {
@@ -119,7 +122,7 @@ type exportConfigCmd struct {
 	adminFlags
 }
 
-// Run prints the configuration in force as YAML.
+// Run prints the running exchange's configuration as YAML.
 func (c *exportConfigCmd) Run() error {
 	text, err := c.callAdminAPI("GET", "/admin/v1/config", nil)
 	if err != nil {

@@ -26,7 +26,8 @@ import (
 	"pingpost/loadtest/trial"
 )
 
-// demoCmd runs an exchange with buyers on this machine, and sells leads.
+// demoCmd runs a demonstration: an exchange with buyers on this machine, to which it sends
+// leads.
 type demoCmd struct {
 	Dir   string  `type:"path" placeholder:"DIR" help:"New folder for the configuration, the data and the log (./data/demo-TIME)."`
 	Once  bool    `help:"Stop after the figures. The exit code is 0 if every lead is accounted for and the buyers' own counts agree, else 1."`
@@ -35,7 +36,7 @@ type demoCmd struct {
 	Seed  uint64  `default:"1" placeholder:"NUMBER" help:"Seed of the leads: the same seed makes the same leads (${default})."`
 }
 
-// Help is the text of --help beside the flags.
+// Help returns the text that --help shows after the usage line.
 func (*demoCmd) Help() string {
 	return `Starts an exchange and nine reference buyers on free ports of 127.0.0.1, sends
 leads into four campaigns over HTTP, and prints the results: by campaign, by buyer
@@ -55,7 +56,7 @@ Everything keeps running until Ctrl-C, so that you can try it. The folder remain
 // maxDemoRate is below the supplier's limit, so that no lead is answered 429.
 const maxDemoRate = 2500
 
-// Run runs the demonstration.
+// Run starts the demonstration, sends the leads, prints the results and waits for Ctrl-C.
 func (c *demoCmd) Run() error {
 	if c.Leads < 1 || c.Leads > 1_000_000 || !(c.Rate > 0 && c.Rate <= maxDemoRate) {
 		return fmt.Errorf("demo: give --leads from 1 to 1000000, and --rate above 0 and up to %d", maxDemoRate)
@@ -74,7 +75,8 @@ func (c *demoCmd) Run() error {
 	return errors.Join(err, x.stopAllServers())
 }
 
-// createFolder creates the demonstration's folder. It uses no existing folder.
+// createFolder creates a new folder for the demonstration and returns its path. It fails if
+// the folder of --dir exists.
 func (c *demoCmd) createFolder() (string, error) {
 	if c.Dir != "" {
 		if err := os.MkdirAll(filepath.Dir(c.Dir), 0o755); err != nil {
@@ -93,7 +95,8 @@ func (c *demoCmd) createFolder() (string, error) {
 	return os.MkdirTemp("", name+"-") // the working directory is read-only
 }
 
-// sendLeadsAndPrintResults sends the leads, prints the results, and waits for Ctrl-C.
+// sendLeadsAndPrintResults sends the demonstration's leads and prints the results. Unless
+// --once is set, it then waits for Ctrl-C.
 func (c *demoCmd) sendLeadsAndPrintResults(ctx context.Context, x *demoExchange) error {
 	fmt.Printf("pingpost demo: %s leads and about %s ping-posts, %v a second\n\n%s", terminal.GroupThousands(c.Leads), terminal.GroupThousands(c.Leads/10), c.Rate, x.formatAddresses())
 	target, err := x.newTarget(ctx)
@@ -157,7 +160,7 @@ func (c *demoCmd) sendLeadsAndPrintResults(ctx context.Context, x *demoExchange)
 	}
 }
 
-// formatAddresses returns a table of the running servers.
+// formatAddresses returns a table of the demonstration's running servers and their addresses.
 func (x *demoExchange) formatAddresses() string {
 	t := terminal.Table{Indent: "  "}
 	t.Row("folder", x.dir, "log in exchange.log")
@@ -173,8 +176,8 @@ func (x *demoExchange) formatAddresses() string {
 }
 
 // fetchReport returns the exchange's report by campaign or by buyer: a row of column names,
-// then the values. The report follows the log with a delay of some tenths of a second,
-// so it waits until the report has all sold leads.
+// then the values. The report follows the log with a delay of some tenths of a second.
+// fetchReport therefore waits until it has all expectedSales.
 func (x *demoExchange) fetchReport(ctx context.Context, groupBy string, expectedSales int) ([][]string, error) {
 	ask := reportShowCmd{adminFlags: x.operatorFlags(), By: []string{groupBy}, Format: "csv"}
 	for limit := time.Now().Add(10 * time.Second); ; {
@@ -197,7 +200,8 @@ func (x *demoExchange) fetchReport(ctx context.Context, groupBy string, expected
 	}
 }
 
-// formatCampaignReport returns a table of the report by campaign.
+// formatCampaignReport returns the rows of the report by campaign as a table for the
+// terminal.
 func formatCampaignReport(rows [][]string) string {
 	t := terminal.Table{Indent: "  "}
 	columns := []string{"campaign_id", "leads", "sales", "unmatched", "auctions", "bids", "revenue", "payout", "margin"}
@@ -211,7 +215,8 @@ func formatCampaignReport(rows [][]string) string {
 	return t.String()
 }
 
-// compareRevenueWithBuyers compares the exchange's report by buyer with the buyers' own accounts.
+// compareRevenueWithBuyers compares the revenue in the exchange's report by buyer (rows) with
+// the buyers' own accounts. The result says whether all sums are equal.
 func compareRevenueWithBuyers(rows [][]string, account *trial.Account) trial.Limit {
 	revenue := map[string]string{}
 	for _, row := range rows[1:] {
@@ -226,8 +231,8 @@ func compareRevenueWithBuyers(rows [][]string, account *trial.Account) trial.Lim
 	return trial.Limit{What: "buyers that owe another sum by their own count", Got: cmp.Or(strings.Join(differ, ", "), "0"), Most: "0", Held: len(differ) == 0}
 }
 
-// chooseExampleAuctions returns two auctions with many different outcomes: one for an ingested
-// lead, one by ping and post.
+// chooseExampleAuctions returns the two auctions with the most varied outcomes, as examples
+// to print: one for an ingested lead, one for a ping and its post.
 func (x *demoExchange) chooseExampleAuctions() (chosen []*explain.Explanation, err error) {
 	const explained = 40 // leads of each bidder
 	flags := x.operatorFlags()
@@ -251,8 +256,8 @@ func (x *demoExchange) chooseExampleAuctions() (chosen []*explain.Explanation, e
 	return chosen, nil
 }
 
-// scoreVariety returns a score that is higher for an auction with more different outcomes,
-// and lower if a bidder missed the deadline.
+// scoreVariety returns a score by which chooseExampleAuctions compares auctions. It is higher
+// for more different outcomes, and lower if a bidder missed the deadline.
 func scoreVariety(e *explain.Explanation) (score int) {
 	auction := e
 	if e.Auction != nil {
@@ -271,8 +276,8 @@ func scoreVariety(e *explain.Explanation) (score int) {
 	return score + len(e.Posts)
 }
 
-// formatAuctions returns each auction's result and timeline, and for a ping-post the
-// timeline of the ping first.
+// formatAuctions returns the result and the timeline of each auction as text. For a lead that
+// was posted after a ping, the ping's timeline comes first.
 func formatAuctions(auctions []*explain.Explanation) string {
 	const columns = 80
 	var out strings.Builder
@@ -295,8 +300,9 @@ func formatAuctions(auctions []*explain.Explanation) string {
 	return out.String()
 }
 
-// suggestCommands returns the text with commands to try after the demonstration. leadID is
-// the lead to explain. The commands' phone numbers belong to no lead of the demonstration.
+// suggestCommands returns a text with commands to try while the demonstration keeps running.
+// leadID is the lead that they explain. The commands' phone numbers belong to no lead of the
+// demonstration.
 func (x *demoExchange) suggestCommands(leadID string) string {
 	return fmt.Sprintf(`
 Everything keeps running. Send a lead:

@@ -21,7 +21,7 @@ import (
 	"pingpost/loadtest/trial"
 )
 
-// demoBuyer is a reference buyer of the demonstration.
+// demoBuyer describes a reference buyer of the demonstration and its faults.
 type demoBuyer struct {
 	loadBuyer
 	pingLimit int     // pings a second that it answers; 0: no limit
@@ -43,7 +43,7 @@ var demoBuyers = []demoBuyer{
 	{loadBuyer: loadBuyer{"bid_wild", scenario.Buyers{Bid: "4-18", Latency: "10ms-90ms"}}, malformed: 0.2},
 }
 
-// buysOnlyInAuctions reports whether the buyer takes part in auctions only.
+// buysOnlyInAuctions reports whether the buyer bids in auctions and has no fixed price.
 func (b *demoBuyer) buysOnlyInAuctions() bool { return strings.HasPrefix(b.ID, "bid_") }
 
 // demoExchange is the running demonstration: the buyers, the supplier's webhook
@@ -71,7 +71,8 @@ var (
 	demoSandboxConfig string
 )
 
-// startDemo starts everything in the folder. The caller closes it, also after an error.
+// startDemo starts the buyers, the webhook receiver, the exchange and its sandbox with files
+// in the folder dir. The caller must call stopAllServers, also after an error.
 func startDemo(dir string) (*demoExchange, error) {
 	ctx, stop := context.WithCancel(context.Background())
 	x := &demoExchange{
@@ -124,7 +125,8 @@ func startDemo(dir string) (*demoExchange, error) {
 
 func newRandomSecret() string { return strings.ToLower(rand.Text()) }
 
-// serveInBackground runs a buyer or the receiver until the context ends.
+// serveInBackground runs a reference buyer or the webhook receiver in a goroutine until the
+// context ends. The goroutine sends the result to x.serving.
 func (x *demoExchange) serveInBackground(ctx context.Context, r referenceServer) {
 	x.servers++
 	go func() { x.serving <- r.Serve(ctx) }()
@@ -138,18 +140,20 @@ func (x *demoExchange) writeConfigFromTemplate(name, text string) error {
 	return os.WriteFile(filepath.Join(x.dir, name), []byte(config.String()), 0o600)
 }
 
-// publicURL returns the address for suppliers and buyers, adminURL the one for operators.
+// publicURL returns the exchange's address for suppliers and buyers.
 func (x *demoExchange) publicURL() string { return "http://" + x.tenants[0].Addr() }
 func (x *demoExchange) adminURL() string  { return "http://" + x.tenants[0].Admin() }
 
-// operatorFlags returns the flags of an operator's command for the exchange.
+// operatorFlags returns the flags with which an operator's command reaches the
+// demonstration's exchange.
 func (x *demoExchange) operatorFlags() adminFlags {
 	return adminFlags{Admin: x.adminURL(), Password: x.Password}
 }
 
-// newTarget describes the exchange to the load test. The campaigns take leads in
-// turn, so a campaign that is listed twice gets twice as many. Their number has no
-// common divisor with the number of places in the leads, so each campaign gets all.
+// newTarget describes the demonstration's exchange as the target of a load test. The
+// campaigns receive leads in turn, so a campaign that is listed twice gets twice as many. The
+// number of list entries has no common divisor with the number of places in the generated
+// leads. Each campaign therefore gets leads from all places.
 func (x *demoExchange) newTarget(ctx context.Context) (*trial.Target, error) {
 	token, err := fetchAccessToken(ctx, x.publicURL(), "acme", x.ClientSecret)
 	if err != nil {
@@ -162,10 +166,11 @@ func (x *demoExchange) newTarget(ctx context.Context) (*trial.Target, error) {
 	}, nil
 }
 
-// fatalError returns a channel that receives the error that ends the exchange.
+// fatalError returns a channel that receives an error if the exchange fails for good.
 func (x *demoExchange) fatalError() <-chan error { return x.tenants[0].Broken() }
 
-// stopAllServers stops the exchange, and then the buyers, which the exchange may still post to.
+// stopAllServers stops the exchange, and after it the buyers, to which the exchange may post
+// leads until its end.
 func (x *demoExchange) stopAllServers() error {
 	err := closeExchanges(x.tenants)
 	x.stop()
@@ -178,7 +183,8 @@ func (x *demoExchange) stopAllServers() error {
 	return err
 }
 
-// newScenario returns the load: leads by ingest, and one tenth as many by ping and post.
+// newScenario returns the demonstration's load: leads by ingest, and one tenth as many by
+// ping and post.
 func (c *demoCmd) newScenario() *scenario.Scenario {
 	const pingPosts = 0.1
 	return &scenario.Scenario{

@@ -9,7 +9,8 @@ import (
 	"pingpost/cmd/pingpost/terminal"
 )
 
-// erasePersonCmd asks the exchange to erase a person, by lead, phone number or e-mail address.
+// erasePersonCmd makes the exchange erase a person's data, by lead id, phone number or e-mail
+// address.
 type erasePersonCmd struct {
 	adminFlags
 	Lead  string `arg:"" optional:"" xor:"who" help:"The id of a lead of the person. Alternatives:"`
@@ -17,7 +18,7 @@ type erasePersonCmd struct {
 	Email string `xor:"who" help:"Erase all leads with this e-mail address." placeholder:"ADDRESS"`
 }
 
-// Help returns the text of --help after the usage line.
+// Help returns the text that --help shows after the usage line.
 func (*erasePersonCmd) Help() string {
 	return `Erasing deletes the keys that encrypt a person's leads. It cannot be undone.
 Decisions, money and statuses stay, without the person.
@@ -33,7 +34,7 @@ lead that an earlier version logged in plaintext, which disappears when history 
 The exit code is 2 if a lead was not erased. You can erase again at any time.`
 }
 
-// Run sends the request and prints the answer.
+// Run sends the erasure to the exchange and prints how many leads were erased.
 func (c *erasePersonCmd) Run(out io.Writer) error {
 	if c.Lead == "" && c.Phone == "" && c.Email == "" {
 		return errors.New("name the person to erase: give a lead id, --phone NUMBER or --email ADDRESS")

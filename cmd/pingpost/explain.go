@@ -8,7 +8,7 @@ import (
 	"pingpost/exchange/explain"
 )
 
-// explainCmd prints the explanation of a lead, an auction or a request.
+// explainCmd prints why a lead was sold or not, or the course of an auction or a request.
 type explainCmd struct {
 	adminFlags
 	ID       string `arg:"" help:"Id of a lead (lead_…), an auction (auc_…), a ping (ping_…) or a request (req_…, from an answer's X-Request-Id), or a seller's own auction id."`
@@ -16,7 +16,7 @@ type explainCmd struct {
 	JSON     bool   `name:"json" help:"Print the admin API's answer unchanged."`
 }
 
-// Help returns the text of --help after the usage line.
+// Help returns the text that --help shows after the usage line.
 func (*explainCmd) Help() string {
 	return `Prints why the lead was sold or not, and for a ping its offers and the leads that
 used them. Then it prints a timeline in milliseconds from the request's arrival:
@@ -28,7 +28,7 @@ The exchange reads this from its log, as far back as history reaches. The output
 has no contact data.`
 }
 
-// Run fetches the explanation and prints it.
+// Run fetches the explanation from the exchange and prints it as text or as JSON.
 func (c *explainCmd) Run(out io.Writer) error {
 	query := url.Values{"id": {c.ID}}
 	if c.Supplier != "" {

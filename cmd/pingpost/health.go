@@ -17,7 +17,7 @@ type healthCmd struct {
 	Wait  time.Duration `help:"How long to wait until the exchange is ready. Without this flag, the command asks once." placeholder:"DURATION"`
 }
 
-// Help is the long form.
+// Help returns the text that --help shows after the usage line.
 func (healthCmd) Help() string {
 	return `Asks /readyz, which needs no password. The exit code is 0 if the exchange accepts
 requests, and 1 if it is starting, stopping or cannot be reached.`
@@ -28,7 +28,7 @@ const (
 	healthPause   = 100 * time.Millisecond
 )
 
-// Run asks every exchange.
+// Run asks every exchange of --admin whether it is ready, one after another.
 func (c *healthCmd) Run() error {
 	way, err := c.NewTransport()
 	if err != nil {
@@ -45,7 +45,8 @@ func (c *healthCmd) Run() error {
 	return nil
 }
 
-// waitUntilReady asks an exchange until it is ready or the deadline has passed, at least once.
+// waitUntilReady asks an exchange, at least once, until it is ready or the deadline has
+// passed. It returns the last error.
 func waitUntilReady(client *http.Client, adminURL string, deadline time.Time) error {
 	if !strings.HasPrefix(adminURL, "http://") && !strings.HasPrefix(adminURL, "https://") {
 		return fmt.Errorf("--admin %q is not an address; begin it with http:// or https://", adminURL)

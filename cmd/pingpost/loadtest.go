@@ -18,7 +18,8 @@ import (
 	"pingpost/loadtest/trial"
 )
 
-// loadtestCmd carries out a scenario and says whether its limits were held.
+// loadtestCmd runs a load test by a scenario and reports whether the measured values stayed
+// within the scenario's limits.
 type loadtestCmd struct {
 	Scenario string         `arg:"" optional:"" help:"A built-in scenario (see --list), or the path of a file."`
 	List     bool           `help:"List the built-in scenarios."`
@@ -33,7 +34,7 @@ type loadtestCmd struct {
 	targetFlags
 }
 
-// Help returns the text of --help after the usage line.
+// Help returns the text that --help shows after the usage line.
 func (*loadtestCmd) Help() string {
 	return `Requests come at the scenario's rate whatever has become of those before, and
 are timed from when they were due: if the exchange stands still for a moment, all
@@ -50,7 +51,7 @@ sold twice by the buyers' own account, that refusals say when to come again, and
 that the client itself kept up.`
 }
 
-// Run runs the test.
+// Run runs the load test and prints its results.
 func (c *loadtestCmd) Run() error {
 	if c.List {
 		return listScenarios()
@@ -108,7 +109,8 @@ func printScenario(name string) error {
 	return nil
 }
 
-// scenario reads the scenario and varies it.
+// scenario loads the scenario and applies the flags that change it. It also chooses the seed
+// if the flag is missing.
 func (c *loadtestCmd) scenario() (*scenario.Scenario, error) {
 	s, err := scenario.Load(c.Scenario)
 	if err != nil {
@@ -126,7 +128,7 @@ func (c *loadtestCmd) scenario() (*scenario.Scenario, error) {
 	return s, nil
 }
 
-// vary changes the scenario as the flags say.
+// vary changes the scenario's rate, duration and number of buyers as the flags say.
 func (c *loadtestCmd) vary(s *scenario.Scenario) error {
 	if c.Rate != nil {
 		if !(*c.Rate > 0 && *c.Rate <= 1e6) {
@@ -149,7 +151,8 @@ func (c *loadtestCmd) vary(s *scenario.Scenario) error {
 	return nil
 }
 
-// checkOutputs checks before the test that the folders of its output files exist.
+// checkOutputs checks that the output files of --json and --html can be created. The command
+// calls it before the test, so that no test runs in vain.
 func (c *loadtestCmd) checkOutputs() error {
 	for flag, path := range map[string]string{"--json": c.JSON, "--html": c.HTML} {
 		if path == "" {
@@ -167,7 +170,8 @@ func (c *loadtestCmd) checkOutputs() error {
 	return nil
 }
 
-// runScenario runs the scenario against --target, or against an exchange that it starts.
+// runScenario runs the scenario against the exchange of --target, or else against an exchange
+// that it starts on this machine.
 func (c *loadtestCmd) runScenario(ctx context.Context, s *scenario.Scenario) (result *trial.Result, err error) {
 	var target *trial.Target
 	if c.Target != "" {
@@ -213,7 +217,7 @@ func writeReport(path string, result *trial.Result, form func(*trial.Result) ([]
 	return os.WriteFile(path, text, 0o644)
 }
 
-// loadProgress prints the progress of a load test: one changing line on a terminal, otherwise
+// loadProgress prints the progress of a load test: on a terminal one changing line, otherwise
 // a line every five seconds.
 type loadProgress struct {
 	*terminal.Progress
@@ -232,7 +236,8 @@ func newLoadProgress(file *os.File) *loadProgress {
 	return p
 }
 
-// show shows the state of the load test.
+// show prints the current state of the load test. The test calls it often; without a
+// terminal, show prints only some of the states.
 func (p *loadProgress) show(now trial.Progress) {
 	text := progressText(&now)
 	if p.HasTerminal() {

@@ -14,14 +14,15 @@ import (
 	"pingpost/loadtest/scenario"
 )
 
-// loadtestBuyersCmd runs the buyers of a load test and its receiver of webhooks. They have a
-// separate process, so that their processor time counts neither for the exchange nor for the
-// client. One process runs all of them, so that hundreds fit a small machine.
+// loadtestBuyersCmd runs the buyers of a load test and its webhook receiver. They have a
+// process of their own, so that their processor time counts neither for the exchange nor for
+// the client. One process runs all of them, so that hundreds fit a small machine.
 type loadtestBuyersCmd struct {
 	Spec string `arg:"" type:"existingfile"`
 }
 
-// buyersSpec is the file that describes the buyers and the receiver.
+// buyersSpec describes the buyers and the webhook receiver to loadtestBuyersCmd, which reads
+// it from a JSON file.
 type buyersSpec struct {
 	Seed     uint64
 	Buyers   []loadBuyer
@@ -30,19 +31,20 @@ type buyersSpec struct {
 	Remember int    // posts and events of each
 }
 
-// loadBuyer is one buyer of a load test.
+// loadBuyer describes one buyer of a load test: its id and its behaviour in the scenario.
 type loadBuyer struct {
 	ID string
 	scenario.Buyers
 }
 
-// buyersAt is the line that says where they listen.
+// buyersAt has the addresses of the buyers and of the webhook receiver. loadtestBuyersCmd
+// prints it as a line of JSON.
 type buyersAt struct {
 	Buyers   map[string]string `json:"buyers"`
 	Receiver string            `json:"receiver"`
 }
 
-// Run serves until SIGTERM.
+// Run starts the buyers and the webhook receiver and serves until SIGTERM.
 func (c *loadtestBuyersCmd) Run() error {
 	text, err := os.ReadFile(c.Spec)
 	if err != nil {
@@ -98,7 +100,8 @@ func (s *buyersSpec) serve(ctx context.Context) error {
 	return err
 }
 
-// options are those of the reference buyer.
+// options returns the reference buyer's options for this buyer. remember is the number of
+// posts that it keeps.
 func (b *loadBuyer) options(seed uint64, remember int) (o refbuyer.Options, err error) {
 	o = refbuyer.Options{
 		Seed: seed, NoBidRate: b.NoBid, RejectRate: b.Reject, FailRate: b.Fail,

@@ -16,13 +16,14 @@ const (
 	loadVertical = "load_test"
 )
 
-// loadSecrets are the credentials of one load test, drawn for it.
+// loadSecrets are the random credentials of one load test.
 type loadSecrets struct{ apiKey, client, password, webhook string }
 
 type object = map[string]any
 
-// loadConfig is the configuration of a load test's own exchange, and the campaigns
-// that ingests are for: those that hold no auctions, unless all do.
+// loadConfig returns the configuration of the exchange that a load test starts. ingests are
+// the campaigns to which leads are sent by ingest: those without auctions, or all if every
+// campaign holds auctions.
 func loadConfig(s *scenario.Scenario, buyers []loadBuyer, at *buyersAt, secrets *loadSecrets) (text []byte, ingests []string, err error) {
 	supplier := object{
 		"id": loadSupplier, "api_key": secrets.apiKey,
@@ -98,8 +99,9 @@ func loadCampaigns(s *scenario.Scenario, buyers []loadBuyer) (list []any, ingest
 	return list, ingests
 }
 
-// loadSeats are a campaign's: all buyers, or so many from one that is another for
-// each campaign. Only those with an endpoint bid.
+// loadSeats returns the entries of buyers (filter sets) in one campaign of a load test. These
+// are all buyers, or group.Seats of them, beginning with another buyer in each campaign. Only
+// buyers with an endpoint can bid, so the others are left out of auctions.
 func loadSeats(group *scenario.Campaigns, campaign int, buyers []loadBuyer) (seats []any) {
 	if group.Method == scenario.PingPostMethod {
 		buyers = slices.DeleteFunc(slices.Clone(buyers), func(b loadBuyer) bool { return b.Recorded })

@@ -29,7 +29,7 @@ type logDumpCmd struct {
 	To   uint64 `help:"Last entry; the newest one by default." placeholder:"SEQ"`
 }
 
-// Run prints the log.
+// Run prints the log's entries as JSON, one a line.
 func (c *logDumpCmd) Run() error {
 	reader, err := wal.NewReader(c.Dir, c.From)
 	if err != nil {
@@ -67,7 +67,8 @@ type logVerifyCmd struct {
 	Dir string `arg:"" type:"existingdir" help:"The exchange's data directory. It may be in use."`
 }
 
-// Run checks the log.
+// Run checks the log, its snapshots and the lead keys, and prints the result. The exit code
+// is 1 after damage.
 func (c *logVerifyCmd) Run() error {
 	report, err := wal.Verify(c.Dir)
 	if err != nil {
@@ -85,8 +86,9 @@ func (c *logVerifyCmd) Run() error {
 	return nil
 }
 
-// verifyLeadKeys checks the keys of the log's leads, if the exchange's key exists. In a damaged log
-// it checks the keys of the readable leads.
+// verifyLeadKeys checks the keys that encrypt the leads in the log, and prints the result.
+// Without the exchange's key it checks nothing and returns true. If the log is damaged, it
+// does the same.
 func verifyLeadKeys(dir string) (undamaged bool, err error) {
 	keys, err := exchange.CheckKeys(dir)
 	if errors.Is(err, vault.ErrMissing) {
@@ -115,7 +117,7 @@ func verifyLeadKeys(dir string) (undamaged bool, err error) {
 	return len(keys.Problems) == 0, nil
 }
 
-// printLogReport prints the result of checking a log.
+// printLogReport prints what the check of a log has found: its entries, snapshots and damage.
 func printLogReport(r *wal.Report) {
 	fmt.Printf("entries    %d to %d (%d), %d bytes in %d segments, epoch %d\n", r.First, r.Last, r.Entries, r.Bytes, r.Segments, r.Epoch)
 	for _, snapshot := range r.Snapshots {
@@ -137,7 +139,7 @@ type logHashCmd struct {
 	At  uint64 `help:"The entry to stop at; the newest by default." placeholder:"SEQ"`
 }
 
-// Run replays the log and prints the hash of the resulting state.
+// Run replays the log up to an entry and prints the hash of the resulting state.
 func (c *logHashCmd) Run() error {
 	seq, hash, err := exchange.Hash(c.Dir, c.At)
 	if err != nil {
@@ -152,7 +154,7 @@ type logAcceptLossCmd struct {
 	Yes bool   `required:"true" help:"Confirm that acknowledged events after the damage are lost."`
 }
 
-// Run cuts a damaged log.
+// Run cuts a damaged log at the damage, so that the exchange can start again.
 func (c *logAcceptLossCmd) Run() error {
 	loss, err := exchange.AcceptLoss(c.Dir, slog.New(slog.NewTextHandler(os.Stderr, nil)))
 	if err != nil {

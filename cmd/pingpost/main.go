@@ -49,7 +49,7 @@ type commands struct {
 
 type versionCmd struct{}
 
-// Run prints the version.
+// Run prints the program's version.
 func (versionCmd) Run() error {
 	fmt.Println("pingpost " + version)
 	return nil

@@ -4,8 +4,8 @@ import (
 	"pingpost/loadtest/refreceiver"
 )
 
-// webhookReceiverCmd runs the reference receiver of webhooks until an interrupt, and then prints a
-// summary of the webhooks.
+// webhookReceiverCmd runs a reference receiver of webhooks, an endpoint for tests of an
+// exchange. It ends with an interrupt and then prints its counts.
 type webhookReceiverCmd struct {
 	Listen string `default:"127.0.0.1:8091" placeholder:"HOST:PORT" help:"Address to listen on; port 0 takes a free one (${default})."`
 	Secret string `required:"true" env:"PINGPOST_WEBHOOK_SECRET" placeholder:"SECRET" help:"The webhook's secret: whsec_ and base64."`
@@ -18,7 +18,7 @@ type webhookReceiverCmd struct {
 	MalformedRate float64 `default:"0" placeholder:"SHARE" help:"Share of deliveries to answer badly, from 0 to 1 (${default}): a connection reset in the head, a head that comes a byte every tenth of a second, a proper head and then such a body. Half of the first two are taken first."`
 }
 
-// Help returns the text of --help after the usage line.
+// Help returns the text that --help shows after the usage line.
 func (*webhookReceiverCmd) Help() string {
 	return `An endpoint for webhooks, for testing an exchange. It accepts them on every path,
 verifies both signatures, acknowledges with 204, and drops repeats by the event's id.
@@ -36,7 +36,7 @@ GET /stats counts events by type, distinct events and repeats. bad_signatures an
 changed in it must stay 0. GET /events lists every event, one JSON object a line.`
 }
 
-// Run serves until SIGINT or SIGTERM.
+// Run starts the webhook receiver and serves until SIGINT or SIGTERM.
 func (c *webhookReceiverCmd) Run() error {
 	options, err := c.parseOptions()
 	if err != nil {

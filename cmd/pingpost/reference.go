@@ -10,14 +10,15 @@ import (
 	"syscall"
 )
 
-// referenceServer is a reference buyer or receiver, against which an exchange is tested.
+// referenceServer is a reference buyer or a reference webhook receiver. Both are endpoints
+// for tests of an exchange.
 type referenceServer interface {
 	Addr() net.Addr
 	Serve(ctx context.Context) error
 }
 
-// serveUntilSignal serves until SIGINT or SIGTERM, and then prints its statistics. With
-// quiet it prints no output.
+// serveUntilSignal runs a reference server until SIGINT or SIGTERM, and then prints its
+// statistics as JSON. kind names the server in messages. With quiet it prints no output.
 func serveUntilSignal[S any](kind string, r referenceServer, quiet bool, stats func() S) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()

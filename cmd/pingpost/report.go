@@ -8,13 +8,14 @@ import (
 	"strings"
 )
 
-// reportCmd prints a report, or makes the exchange rebuild the report's database.
+// reportCmd prints a report of the exchange, or makes the exchange rebuild the report's
+// database.
 type reportCmd struct {
 	Show    reportShowCmd    `cmd:"" default:"withargs" help:"Print a report (the default)."`
 	Rebuild reportRebuildCmd `cmd:"" help:"Make the exchange build the report's database again from its log."`
 }
 
-// reportShowCmd prints a report.
+// reportShowCmd prints a report of the exchange, such as the sales by buyer and day.
 type reportShowCmd struct {
 	adminFlags
 	By       []string `placeholder:"NAME" help:"The columns that a row has, in this order: some of hour, day, supplier, buyer, campaign, source, state, reason. Without this flag, one row has the total."`
@@ -30,7 +31,7 @@ type reportShowCmd struct {
 	Format   string   `enum:"csv,ndjson,parquet" default:"csv" placeholder:"FORM" help:"csv (the default), ndjson or parquet."`
 }
 
-// Help returns the text of --help after the usage line.
+// Help returns the text that --help shows after the usage line.
 func (*reportShowCmd) Help() string {
 	return `Adds up pings, bids, sales, rejections and returns of a period, by the columns of
 --by:
@@ -44,7 +45,7 @@ func (*reportShowCmd) Help() string {
 Money counts at the time when it moves, as in statements. Reports exclude test leads.`
 }
 
-// Run sends the request and prints the answer.
+// Run fetches the report from the exchange and prints it.
 func (c *reportShowCmd) Run(out io.Writer) error {
 	query := url.Values{"format": {c.Format}}
 	for name, value := range map[string]string{
@@ -68,17 +69,17 @@ func (c *reportShowCmd) Run(out io.Writer) error {
 	return buffered.Flush()
 }
 
-// reportRebuildCmd has the report's file built anew.
+// reportRebuildCmd makes the exchange build the report's database again.
 type reportRebuildCmd struct{ adminFlags }
 
-// Help returns the text of --help after the usage line.
+// Help returns the text that --help shows after the usage line.
 func (*reportRebuildCmd) Help() string {
 	return `The exchange deletes the report's database and builds it again from its log, as far
 back as history reaches, while it continues to serve. It also does this when the file is
 missing or damaged. The metric pingpost_report_lag_entries is the number of entries left.`
 }
 
-// Run sends the request and prints the result.
+// Run requests the rebuild and prints that it has begun.
 func (c *reportRebuildCmd) Run(out io.Writer) error {
 	if _, err := c.callAdminAPI("POST", "/admin/v1/report/rebuild", nil); err != nil {
 		return err

@@ -22,7 +22,7 @@ type restoreCmd struct {
 	Drill      bool   `help:"Make a copy for inspection, without starting the exchange's next life. Never serve such a copy."`
 }
 
-// Help is the long form.
+// Help returns the text that --help shows after the usage line.
 func (restoreCmd) Help() string {
 	return `A restore begins the exchange's next life: an earlier copy of the exchange can no
 longer back up to the same place, and does not start with --backup-to. Stop such a
@@ -32,7 +32,7 @@ The folder gets its name only when it is complete, verified and fsynced. The nex
 restore removes the rest of an interrupted one (the folder's name with .restoring).`
 }
 
-// Run restores, and tells the state's hash.
+// Run restores the exchange's folder from a backup and prints the hash of the restored state.
 func (c *restoreCmd) Run() error {
 	at, err := backup.ParseTarget(c.At)
 	if err != nil {

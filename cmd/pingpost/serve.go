@@ -21,7 +21,7 @@ type serveCmd struct {
 	AcceptClock bool             `help:"Start although the clock is more than seven days past the log's last entry, or more than an hour behind it. Only when the clock is right."`
 }
 
-// Help is the long form.
+// Help returns the text that --help shows after the usage line.
 func (serveCmd) Help() string {
 	return `SIGHUP reads the configuration files again. Requests in progress end under the old
 configuration, and a file with a mistake changes nothing. SIGTERM and Ctrl-C stop the
@@ -35,8 +35,9 @@ The exit code is 0 after an orderly stop, and 1 if the exchange could not start 
 log failed.`
 }
 
-// Run serves until a signal to stop arrives or an exchange fails. Another goroutine reloads the
-// files, one at a time, so that a slow reload does not delay the signal to stop.
+// Run serves the exchanges until a signal to stop arrives or one of them fails. Another
+// goroutine reloads the configuration files, one at a time, so that a slow reload does not
+// delay the signal to stop.
 func (c *serveCmd) Run() error {
 	tuneRuntime()
 	logger := c.newLogger()
@@ -82,9 +83,9 @@ func (c *serveCmd) Run() error {
 	}
 }
 
-// notifySystemd notifies systemd of a state of the service, such as READY=1, for which
-// `systemctl start` waits. It does nothing if systemd did not start the program or did not ask
-// for notifications.
+// notifySystemd reports a state of the service, such as READY=1, to systemd, for which
+// `systemctl start` waits. It does nothing if systemd did not start the program or did not
+// ask for notifications.
 func notifySystemd(logger *slog.Logger, state string) {
 	if _, err := daemon.SdNotify(false, state); err != nil {
 		logger.Warn("cannot report the exchange's state to systemd", "state", state, "error", err)
@@ -102,8 +103,8 @@ func (c *serveCmd) newLogger() *slog.Logger {
 	return slog.New(slog.NewTextHandler(os.Stderr, options))
 }
 
-// reloadConfigurations reads each exchange's file again. One with a mistake keeps its
-// configuration.
+// reloadConfigurations makes each exchange read its configuration file again. If a file has a
+// mistake, its exchange keeps the previous configuration.
 func reloadConfigurations(running []*exchange.Exchange, paths []string, logger *slog.Logger) {
 	for i, x := range running {
 		if err := x.Reload(); err != nil {

@@ -7,7 +7,8 @@ import (
 	"net/url"
 )
 
-// statementCmd prints the account statement of a buyer or a supplier.
+// statementCmd prints the account statement of a buyer or a supplier: its purchases or
+// payouts in a period.
 type statementCmd struct {
 	adminFlags
 	Buyer    string `xor:"whose" required:"true" placeholder:"ID" help:"Print the statement of this buyer."`
@@ -17,7 +18,7 @@ type statementCmd struct {
 	Format   string `enum:"text,json,csv,parquet" default:"text" placeholder:"FORM" help:"text (a table, the default), json (all of it), or csv or parquet (the entries)."`
 }
 
-// Help returns the text of --help after the usage line.
+// Help returns the text that --help shows after the usage line.
 func (*statementCmd) Help() string {
 	return `A buyer's statement has its opening balance, its deposits, purchases and credits for
 returned leads, and its closing balance. The entries add up exactly, to a millionth. A
@@ -31,7 +32,7 @@ has the lead; for a buyer without an endpoint, at once. Statements exclude test 
 The exchange reads it from its log, as far back as history reaches.`
 }
 
-// Run sends the request and prints the answer.
+// Run fetches the statement from the exchange and prints it.
 func (c *statementCmd) Run(out io.Writer) error {
 	query := url.Values{}
 	for name, value := range map[string]string{"buyer": c.Buyer, "supplier": c.Supplier, "from": c.From, "to": c.To} {

@@ -15,7 +15,8 @@ import (
 	"pingpost/engine/market"
 )
 
-// statementHeader is the part of a statement document before its entries.
+// statementHeader is the part of the admin API's statement that comes before the entries:
+// account, period, balances and totals.
 type statementHeader struct {
 	Buyer    string    `json:"buyer_id"`
 	Supplier string    `json:"supplier_id"`
@@ -57,8 +58,8 @@ type statementEntry struct {
 	Note     string       `json:"note"`
 }
 
-// printStatement formats the admin API's statement document as text. It reads entry by entry,
-// because a statement may have a million entries.
+// printStatement reads the admin API's JSON statement and prints it as text. It reads entry
+// by entry, because a statement may have a million entries.
 func printStatement(document io.Reader, out io.Writer) error {
 	decoder := json.NewDecoder(document)
 	members := map[string]json.RawMessage{}
@@ -136,9 +137,9 @@ type currencySum struct {
 	amount   market.Money
 }
 
-// sumsByCurrency returns the sums by currency, in the order of the totals. It returns nil for an account
-// with balances, which already have the sum. A supplier's sum is the exchange's debt for the
-// period. A buyer's sum is negative and is the buyer's debt.
+// sumsByCurrency returns the sums of the totals by currency, in the order of the totals. It
+// returns nil for an account with balances, which already have the sum. A supplier's sum is
+// the exchange's debt for the period. A buyer's sum is negative and is the buyer's debt.
 func (s *statementHeader) sumsByCurrency() (all []currencySum) {
 	if s.Opening != nil {
 		return nil
@@ -185,7 +186,8 @@ func formatDateOrTime(t time.Time) string {
 	return t.Format(time.DateTime)
 }
 
-// printStatementEntries writes a line for each entry that the decoder reads.
+// printStatementEntries prints a line for each entry that the decoder reads. sum is the
+// statement's header.
 func printStatementEntries(decoder *json.Decoder, sum *statementHeader, out io.Writer) error {
 	switch bracket, err := decoder.Token(); {
 	case err != nil:
@@ -217,7 +219,7 @@ func printStatementEntries(decoder *json.Decoder, sum *statementHeader, out io.W
 	return lines.err
 }
 
-// entryPrinter writes the lines of the entries. The widths of the columns are fixed before the
+// entryPrinter prints the entries of a statement in columns. The widths are fixed before the
 // first line, because names and amounts are no longer than those of the totals.
 type entryPrinter struct {
 	out       io.Writer
@@ -247,12 +249,14 @@ func newEntryPrinter(sum *statementHeader, out io.Writer) *entryPrinter {
 
 const leadWidth = len("lead_01jd0000000000000000000000")
 
-// formatCampaignAndLead pads both to the widths of their columns.
+// formatCampaignAndLead returns a campaign and a lead id, padded to the widths of their
+// columns.
 func (l *entryPrinter) formatCampaignAndLead(campaign, lead string) string {
 	return fmt.Sprintf("%-*s  %-*s", l.campaigns, campaign, leadWidth, lead)
 }
 
-// writeColumns writes one line, unless an earlier one failed.
+// writeColumns prints one line with these values, unless an earlier line could not be
+// written.
 func (l *entryPrinter) writeColumns(at, kind, place, amount, currency, balance string) {
 	if l.err != nil {
 		return
@@ -265,8 +269,8 @@ func (l *entryPrinter) writeColumns(at, kind, place, amount, currency, balance s
 	_, l.err = io.WriteString(l.out, text+"\n")
 }
 
-// writeEntry writes the line of an entry. A top-up has its note in place of a lead. The text cuts a
-// long note off; the other formats have all of it.
+// writeEntry prints the line of an entry. A top-up shows its note in place of a lead. A long
+// note is cut off; the other formats have all of it.
 func (l *entryPrinter) writeEntry(e *statementEntry) {
 	place, balance := l.formatCampaignAndLead(e.Campaign, e.Lead), ""
 	if e.Note != "" {

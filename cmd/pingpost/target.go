@@ -33,15 +33,16 @@ const (
 	maxRemembered = 2_000_000
 )
 
-// localTarget is an exchange for one load test, with its buyers, in a temporary folder.
+// localTarget is an exchange that a load test has started for itself, with its buyers, in a
+// temporary folder.
 type localTarget struct {
 	child.ProcessGroup
 	exchange *child.Process
 	target   *trial.Target
 }
 
-// startLocalTarget starts the buyers and the exchange of a load test. The caller stops the
-// target, also after an error.
+// startLocalTarget starts the buyers and the exchange of a load test as child processes. The
+// caller must call stopAndRemove, also after an error.
 func startLocalTarget(ctx context.Context, s *scenario.Scenario, seed uint64) (t *localTarget, err error) {
 	t = new(localTarget)
 	if t.Dir, err = os.MkdirTemp("", "pingpost-loadtest-"); err != nil {
@@ -73,7 +74,8 @@ func startLocalTarget(ctx context.Context, s *scenario.Scenario, seed uint64) (t
 	return t, err
 }
 
-// expandBuyerGroups returns the scenario's buyers: as many for each group as its count.
+// expandBuyerGroups returns the buyers of a scenario, which describes them as groups with a
+// count.
 func expandBuyerGroups(s *scenario.Scenario) (buyers []loadBuyer) {
 	for _, group := range s.Buyers {
 		for range group.Count {
@@ -143,7 +145,7 @@ func (t *localTarget) startExchange(ctx context.Context, config []byte) (err err
 
 func isReady(ctx context.Context, adminURL string) bool { return answersOK(ctx, adminURL+"/readyz") }
 
-// answersOK reports whether a GET of the URL gets a 200.
+// answersOK reports whether the server answers a GET of the URL with 200.
 func answersOK(ctx context.Context, url string) bool {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
 	if err != nil {
@@ -157,8 +159,8 @@ func answersOK(ctx context.Context, url string) bool {
 	return response.StatusCode == http.StatusOK
 }
 
-// stopAndRemove stops all processes and removes the folder. If a process failed, the folder
-// stays, because it has the output.
+// stopAndRemove stops all processes of the load test and removes their folder. If a process
+// failed, the folder stays, because it has the process's output.
 func (t *localTarget) stopAndRemove() error {
 	if err := t.StopAll(); err != nil {
 		return err
@@ -166,7 +168,8 @@ func (t *localTarget) stopAndRemove() error {
 	return os.RemoveAll(t.Dir)
 }
 
-// fetchAccessToken requests an access token with the scopes ping and post.
+// fetchAccessToken requests an access token from the exchange for an OAuth client, with the
+// scopes ping and post.
 func fetchAccessToken(ctx context.Context, exchangeURL, client, secret string) (string, error) {
 	place := strings.TrimRight(exchangeURL, "/") + "/oauth/token"
 	config := clientcredentials.Config{ClientID: client, ClientSecret: secret, Scopes: []string{"ping", "post"}, TokenURL: place}
@@ -177,7 +180,8 @@ func fetchAccessToken(ctx context.Context, exchangeURL, client, secret string) (
 	return granted.AccessToken, nil
 }
 
-// targetFlags describe a running exchange to test, instead of one that the test starts.
+// targetFlags describe a running exchange for a load test. Without them, the test starts an
+// exchange of its own.
 type targetFlags struct {
 	Target       string            `group:"Another exchange" placeholder:"URL" help:"The exchange to test, such as http://127.0.0.1:8080. By default one is started for the test, with buyers, and removed after it."`
 	Admin        string            `group:"Another exchange" placeholder:"URL" help:"The address of its operators, for its own figures."`
@@ -192,8 +196,8 @@ type targetFlags struct {
 	YesRemote    string            `group:"Another exchange" placeholder:"WHOSE" help:"Needed for a target that is not on this machine: whose machine it is, and that they know."`
 }
 
-// checkAndConnect checks the flags against the scenario, connects to the exchange once, and
-// requests an access token if the scenario has auctions.
+// checkAndConnect checks the target flags against the scenario and connects to the exchange
+// once. If the scenario has auctions, it requests an access token.
 func (f *targetFlags) checkAndConnect(ctx context.Context, s *scenario.Scenario) (*trial.Target, error) {
 	to, err := url.Parse(f.Target)
 	if err != nil || to.Host == "" || to.Scheme != "http" {

@@ -13,13 +13,13 @@ import (
 // pointer-free for the most part.
 const collectorDefault = 400
 
-// tuneRuntime sets the runtime's parameters that the environment (GOMAXPROCS, GOGC, GOMEMLIMIT) does
-// not set.
+// tuneRuntime sets the Go runtime's parameters, unless the environment sets them (GOMAXPROCS,
+// GOGC, GOMEMLIMIT).
 //
-// The committer's fsync occupies one of the runtime's processors until the runtime notices. So
-// there is one processor more than cores: otherwise requests on a single core would wait for the
-// disk. The heap may grow to five times the live data, but the collector works harder above four
-// fifths of the machine's memory.
+// The committer's fsync occupies one of the runtime's processors until the runtime notices.
+// So there is one processor more than cores: otherwise requests on a single core would wait
+// for the disk. The heap may grow to five times the live data, but the collector works harder
+// above four fifths of the machine's memory.
 func tuneRuntime() {
 	if os.Getenv("GOMAXPROCS") == "" {
 		runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + 1)
@@ -36,8 +36,8 @@ func tuneRuntime() {
 	}
 }
 
-// readMemoryLimit reads a limit in bytes from a file of the system. Without a limit it returns
-// math.MaxInt64.
+// readMemoryLimit reads a memory limit in bytes from a file of the system. It returns
+// math.MaxInt64 if there is no limit.
 func readMemoryLimit(path string, parse func([]byte) (int64, bool)) int64 {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -55,7 +55,8 @@ func parseByteCount(text []byte) (int64, bool) {
 	return n, err == nil
 }
 
-// parseMemTotal reads the line "MemTotal:  24617736 kB".
+// parseMemTotal returns the machine's memory in bytes from a line such as "MemTotal:
+// 24617736 kB".
 func parseMemTotal(text []byte) (int64, bool) {
 	_, rest, found := bytes.Cut(text, []byte("MemTotal:"))
 	fields := bytes.Fields(rest)

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// usersCmd manages the accounts of operators.
+// usersCmd lists and changes the accounts of operators.
 type usersCmd struct {
 	List     usersListCmd     `cmd:"" default:"withargs" help:"List the accounts (default)."`
 	Add      usersAddCmd      `cmd:"" help:"Create an account."`
@@ -18,7 +18,7 @@ type usersCmd struct {
 	Remove   usersRemoveCmd   `cmd:"" help:"Remove an account. This ends its sessions and tokens."`
 }
 
-// operatorAccount is an account in the admin API's answer.
+// operatorAccount is an operator's account as the admin API's JSON describes it.
 type operatorAccount struct {
 	Name     string     `json:"name"`
 	Role     string     `json:"role"`
@@ -26,7 +26,8 @@ type operatorAccount struct {
 	LastSeen *time.Time `json:"last_seen"`
 }
 
-// listAccounts returns the accounts, and the answer's body.
+// listAccounts returns the operators' accounts from the admin API, and the JSON text of the
+// answer.
 func (f *adminFlags) listAccounts() (list []operatorAccount, text []byte, err error) {
 	var said struct {
 		Users []operatorAccount `json:"users"`
@@ -35,7 +36,7 @@ func (f *adminFlags) listAccounts() (list []operatorAccount, text []byte, err er
 	return said.Users, text, err
 }
 
-// hasAccount reports whether an account has this name, without regard to capitals.
+// hasAccount reports whether an operator's account has this name, in upper or lower case.
 func (f *adminFlags) hasAccount(name string) (bool, error) {
 	list, _, err := f.listAccounts()
 	for i := range list {
@@ -57,13 +58,13 @@ func (f *adminFlags) requireAccount(name string) error {
 
 func accountPath(name string) string { return "/admin/v1/users/" + url.PathEscape(name) }
 
-// usersListCmd lists the accounts.
+// usersListCmd prints the accounts of operators.
 type usersListCmd struct {
 	adminFlags
 	JSON bool `name:"json" help:"Print what the exchange says."`
 }
 
-// Run sends the request and prints the result.
+// Run fetches the accounts from the exchange and prints them.
 func (c *usersListCmd) Run(out io.Writer) error {
 	list, text, err := c.listAccounts()
 	if err != nil {
@@ -84,13 +85,13 @@ func (c *usersListCmd) Run(out io.Writer) error {
 	return table.Flush()
 }
 
-// usersRemoveCmd removes an account.
+// usersRemoveCmd removes an operator's account.
 type usersRemoveCmd struct {
 	adminFlags
 	Name string `arg:"" help:"The account's name."`
 }
 
-// Run sends the request and prints the result.
+// Run removes the account and prints its name.
 func (c *usersRemoveCmd) Run(out io.Writer) error {
 	if _, err := c.callAdminAPI("DELETE", accountPath(c.Name), nil); err != nil {
 		return err

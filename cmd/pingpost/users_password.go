@@ -15,7 +15,7 @@ import (
 	"golang.org/x/term"
 )
 
-// passwordSource is the flag that selects the source of a new password. No flag takes the
+// passwordSource is the flag that decides where a new password comes from. No flag takes the
 // password itself, because other users of the machine can read command lines.
 type passwordSource struct {
 	Generate bool `help:"Generate a password, and print it once."`
@@ -24,8 +24,9 @@ type passwordSource struct {
 // maxInputLine limits a password's line of input. It is above the exchange's limit.
 const maxInputLine = 4096
 
-// readNewPassword returns a new password in UTF-8. The exchange would replace other bytes, so
-// the password would never match.
+// readNewPassword returns the new password for an account, generated or read from in. It
+// rejects a password that is not UTF-8. The exchange would replace its invalid bytes, and the
+// password would never match.
 func (n *passwordSource) readNewPassword(in *os.File, account string) (string, error) {
 	password, err := n.generateOrRead(in, account)
 	if err == nil && !utf8.ValidString(password) {
@@ -94,7 +95,8 @@ func readLineWithoutEcho(in *os.File, prompt string) (string, error) {
 	return string(line), nil
 }
 
-// printIfGenerated prints a generated password, which cannot be shown again.
+// printIfGenerated prints the password if --generate made it, because it cannot be shown
+// again.
 func (n *passwordSource) printIfGenerated(out io.Writer, password string) error {
 	if !n.Generate {
 		return nil

@@ -7,7 +7,7 @@ import (
 	"os"
 )
 
-// usersAddCmd creates an account.
+// usersAddCmd creates an operator's account.
 type usersAddCmd struct {
 	adminFlags
 	passwordSource
@@ -15,7 +15,7 @@ type usersAddCmd struct {
 	Role string `required:"true" enum:"viewer,operator,admin" placeholder:"ROLE" help:"Rights of the account: viewer, operator or admin."`
 }
 
-// Help returns the text of --help after the usage line.
+// Help returns the text that --help shows after the usage line.
 func (*usersAddCmd) Help() string {
 	return `The command asks for the new password at the terminal and does not show it. If the
 input is not a terminal, its first line is the password. It needs at least 12 characters.
@@ -26,7 +26,7 @@ input is not a terminal, its first line is the password. It needs at least 12 ch
   pass show pingpost/anna | pingpost users add anna --role operator`
 }
 
-// Run sends the request and prints the result.
+// Run reads the password, creates the account and prints it.
 func (c *usersAddCmd) Run(in *os.File, out io.Writer) error {
 	there, err := c.hasAccount(c.Name)
 	if err != nil {
@@ -47,7 +47,8 @@ func (c *usersAddCmd) Run(in *os.File, out io.Writer) error {
 	return c.printIfGenerated(out, password)
 }
 
-// putAccount creates or changes an account.
+// putAccount creates or changes an operator's account through the admin API and returns the
+// result. fields are the values to set, such as the role.
 func (f *adminFlags) putAccount(name string, fields map[string]string) (account operatorAccount, err error) {
 	body, err := json.Marshal(fields)
 	if err != nil {
@@ -57,14 +58,14 @@ func (f *adminFlags) putAccount(name string, fields map[string]string) (account 
 	return account, err
 }
 
-// usersRoleCmd changes the role of an account.
+// usersRoleCmd changes the role of an operator's account.
 type usersRoleCmd struct {
 	adminFlags
 	Name string `arg:"" help:"The account's name."`
 	Role string `arg:"" enum:"viewer,operator,admin" help:"Rights of the account: viewer, operator or admin."`
 }
 
-// Run sends the request and prints the result.
+// Run changes the role and prints the account.
 func (c *usersRoleCmd) Run(out io.Writer) error {
 	if err := c.requireAccount(c.Name); err != nil {
 		return err
@@ -77,14 +78,14 @@ func (c *usersRoleCmd) Run(out io.Writer) error {
 	return err
 }
 
-// usersPasswordCmd changes the password of an account.
+// usersPasswordCmd changes the password of an operator's account.
 type usersPasswordCmd struct {
 	adminFlags
 	passwordSource
 	Name string `arg:"" help:"The account's name."`
 }
 
-// Help returns the text of --help after the usage line.
+// Help returns the text that --help shows after the usage line.
 func (*usersPasswordCmd) Help() string {
 	return `The command asks for the new password at the terminal and does not show it. If the
 input is not a terminal, its first line is the password. All sessions and tokens of the
@@ -93,7 +94,7 @@ account end, so use this command also when a token was lost:
   pingpost users password anna --generate`
 }
 
-// Run sends the request and prints the result.
+// Run reads the new password, sets it and prints the account's name.
 func (c *usersPasswordCmd) Run(in *os.File, out io.Writer) error {
 	if err := c.requireAccount(c.Name); err != nil {
 		return err

@@ -5,8 +5,8 @@ import (
 )
 
 // tokenGuard rejects hostile YAML before the parser reads it. The parser recurses once for
-// each level and once for each key of a block mapping, and it shifts a whole flow mapping for
-// each key without a value. A document could therefore exhaust its time or its stack, and
+// each level and once for each key of a block mapping. It also shifts a whole flow mapping
+// for each key without a value. A document could therefore exhaust its time or its stack, and
 // recover cannot catch a stack overflow.
 //
 // The guard also rejects anchors, aliases, merges and tags, because they let a short text

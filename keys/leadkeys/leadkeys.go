@@ -175,8 +175,8 @@ func (s *KeyStore) Next(key *Key) (slot uint64, err error) {
 const fastUse = 5 * time.Second
 
 // moveToNextFile makes the next prepared key file the current one, from which Next takes
-// keys. It returns false if none is prepared. It adapts the number of prepared files to the
-// speed of use. The caller holds mu.
+// keys. It returns false if no file is prepared. It adapts the number of prepared files to
+// the speed of use. The caller holds mu.
 func (s *KeyStore) moveToNextFile() bool {
 	defer s.wakeFileMaker()
 	if len(s.ahead) == 0 {

@@ -59,6 +59,6 @@ type field struct {
 
 func (f *field) Name() string { return f.name }
 
-// Value exists because the library's interface has it. Rows do not come from Go values, so it
-// returns none.
+// Value exists because the library's interface has it. Rows do not come from Go values, so
+// the result is empty.
 func (*field) Value(reflect.Value) reflect.Value { return reflect.Value{} }

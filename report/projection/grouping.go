@@ -85,7 +85,7 @@ var Groupings = func() []Grouping {
 }()
 
 // SmallestGrouping returns the smallest grouping that includes the columns of g and has sums
-// by the unit of time. It returns false if there is none.
+// by the unit of time. It returns false without such a grouping.
 func SmallestGrouping(g Grouping, unit int64) (Grouping, bool) {
 	for i := len(rollups) - 1; i >= 0; i-- {
 		if found := rollups[i].to; found.Includes(g) && slices.Contains(found.TimeUnits(), unit) {

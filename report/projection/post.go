@@ -27,8 +27,8 @@ type PostKey struct {
 	Number int // from 1
 }
 
-// newestPostOf returns the row of the lead's newest post. It returns nil if there is none, or
-// if the database begins after it.
+// newestPostOf returns the row of the lead's newest post. It returns nil for a lead without a
+// post, or if the database begins after it.
 func (b *Batch) newestPostOf(l *Lead) (*Post, error) {
 	if l == nil || l.Posts == 0 {
 		return nil, nil //nolint:nilnil // there is none

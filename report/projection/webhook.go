@@ -23,8 +23,8 @@ type WebhookKey struct {
 	Type market.WebhookType
 }
 
-// addWebhook adds the row of a webhook that is to be sent to the supplier. It does nothing
-// for WebhookNone.
+// addWebhook adds the row of a webhook that is to be sent to the supplier. It ignores
+// WebhookNone.
 func (b *Batch) addWebhook(id market.LeadID, supplier market.Ref, of market.WebhookType) {
 	if of != market.WebhookNone {
 		key := WebhookKey{id, of}

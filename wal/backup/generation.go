@@ -160,7 +160,7 @@ func (g *generation) newestSnapshotFor(r contiguousObjects, seq uint64) (snapsho
 }
 
 // runThatRestores returns the gapless series of log objects (run) from which entry seq can be
-// restored. It returns false if there is none.
+// restored. It returns false if the entry cannot be restored.
 func (g *generation) runThatRestores(seq uint64) (contiguousObjects, bool) {
 	for _, r := range g.runs {
 		if _, ok := g.newestSnapshotFor(r, seq); ok && r.coversEntry(seq) {

@@ -50,10 +50,10 @@ type restorePlan struct {
 }
 
 // generationsThatReach returns the generations from which target t can be restored, best
-// first: the latest ones that end at or after the target. If there is none, or if the target
-// is the last entry, it returns the generation that reaches furthest. If the exchange was
-// restored once, the later life (log epoch) wins over entries that the restore discarded. A
-// generation number other than 0 selects that generation alone.
+// first: the latest ones that end at or after the target. If no generation reaches that far,
+// or if the target is the last entry, it returns the one that reaches furthest. If the
+// exchange was restored once, the later life (log epoch) wins over entries that the restore
+// discarded. A generation number other than 0 selects that generation alone.
 func (r *Repository) generationsThatReach(ctx context.Context, t Target, number int) ([]*generation, error) {
 	all, err := r.box.readGenerations(ctx)
 	if err != nil {

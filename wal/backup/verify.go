@@ -14,8 +14,8 @@ import (
 	"pingpost/wal"
 )
 
-// GenerationCheck is what Verify found out about one generation: the ranges of entries that
-// can be restored, and the damage.
+// GenerationCheck is the result of Verify for one generation: the ranges of entries that can
+// be restored, and the damage.
 type GenerationCheck struct {
 	Generation
 	Spans    []RestorableSpan

@@ -6,6 +6,6 @@ import (
 	"syscall"
 )
 
-// childAttributes returns nil: a terminal's Ctrl-C reaches the child processes too, and
-// each ends by itself.
+// childAttributes returns nil, because the attributes for Linux do not exist here. A
+// terminal's Ctrl-C reaches the child processes too, and each ends by itself.
 func childAttributes() *syscall.SysProcAttr { return nil }

@@ -17,7 +17,7 @@ import (
 	"pingpost/internal/timer"
 )
 
-// Process is a child process.
+// Process is a child process that runs this program with other arguments.
 type Process struct {
 	name string
 	Log  string // path of the file with its output
@@ -26,7 +26,7 @@ type Process struct {
 	err  error         // the result of the process, valid after done
 }
 
-// ProcessGroup is a set of child processes, the oldest first.
+// ProcessGroup is a list of child processes that are stopped together. The oldest is first.
 type ProcessGroup struct {
 	Dir       string // folder of the output files
 	processes []*Process
@@ -41,7 +41,8 @@ const (
 	stopTimeout = 10 * time.Second
 )
 
-// Start starts this program with other arguments and additional environment variables.
+// Start starts this program as a child process with the given arguments and additional
+// environment variables. name names the process in messages and its output file.
 func (g *ProcessGroup) Start(name string, env []string, args ...string) (*Process, error) {
 	program, err := os.Executable()
 	if err != nil {
@@ -75,7 +76,8 @@ func (g *ProcessGroup) Start(name string, env []string, args ...string) (*Proces
 	return c, nil
 }
 
-// describeExit returns a process's error, or an error that says that it ended without one.
+// describeExit returns the error with which a process ended. If it ended without one, the
+// result says so, because the process should not have ended.
 func describeExit(err error) error {
 	if err == nil {
 		return errors.New("without an error")
@@ -83,8 +85,8 @@ func describeExit(err error) error {
 	return err
 }
 
-// WaitForLine waits until the process prints a line that contains the text, and returns the
-// line.
+// WaitForLine waits until the process prints a line that contains the text, and returns that
+// line. It fails if the process ends or takes longer than StartTimeout.
 func (c *Process) WaitForLine(ctx context.Context, text string) (string, error) {
 	limit := time.Now().Add(StartTimeout)
 	for {
@@ -109,8 +111,8 @@ func (c *Process) WaitForLine(ctx context.Context, text string) (string, error) 
 	}
 }
 
-// StopAll stops the processes, the youngest first: the exchange before the buyers to which it
-// may still deliver leads.
+// StopAll stops the group's processes, the youngest first: the exchange before the buyers to
+// which it may still deliver leads.
 func (g *ProcessGroup) StopAll() error {
 	var err error
 	for i := len(g.processes) - 1; i >= 0; i-- {
@@ -130,7 +132,8 @@ func (c *Process) hasEnded() bool {
 	}
 }
 
-// terminateOrKill asks the process to end, and kills it after stopTimeout.
+// terminateOrKill asks the process to end (SIGTERM) and waits. It kills a process that does
+// not end within stopTimeout, which is an error.
 func (c *Process) terminateOrKill() error {
 	if c.hasEnded() {
 		return nil // the group has reported it
@@ -157,7 +160,8 @@ func (c *Process) terminateOrKill() error {
 	return nil
 }
 
-// WaitForExchange waits until the exchange serves a tenant, and returns its addresses.
+// WaitForExchange waits until the exchange in this process serves the tenant. It returns the
+// addresses for suppliers and buyers (public) and for operators (private).
 func (c *Process) WaitForExchange(ctx context.Context, tenant string) (public, private string, err error) {
 	text, err := c.WaitForLine(ctx, `"msg":"serving","tenant":"`+tenant+`"`)
 	if err != nil {
@@ -170,5 +174,5 @@ func (c *Process) WaitForExchange(ctx context.Context, tenant string) (public, p
 	return serving.Listen, "http://" + serving.Admin, nil
 }
 
-// Signal sends a signal to the process.
+// Signal sends an operating system signal to the process.
 func (c *Process) Signal(signal os.Signal) error { return c.cmd.Process.Signal(signal) }

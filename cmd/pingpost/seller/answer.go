@@ -13,7 +13,7 @@ import (
 	"pingpost/engine/market"
 )
 
-// lineResult is the outcome of sending one line of the file, after all attempts.
+// lineResult is the result of sending one line (lead) of the input file, after all attempts.
 type lineResult struct {
 	line  int
 	tries int
@@ -31,7 +31,7 @@ type lineResult struct {
 	fault errorBody  // of an error
 }
 
-// leadResult is the data of a 201, sold or not.
+// leadResult is the lead in a successful answer (HTTP 201), whether sold or not.
 type leadResult struct {
 	ID       string `json:"id"`
 	Status   string `json:"status"`
@@ -44,7 +44,7 @@ type leadResult struct {
 	} `json:"price"`
 }
 
-// errorBody is the body of an error answer.
+// errorBody is the body of an answer by which the exchange rejects a request.
 type errorBody struct {
 	Error       string `json:"error"`
 	FieldErrors []struct {
@@ -58,8 +58,8 @@ const (
 	statusUnmatched = "UNMATCHED"
 )
 
-// parseResponse stores a response. A 2xx without a lead's status is an error, because it is
-// not from an exchange.
+// parseResponse stores the exchange's response in a. A 2xx answer without a lead's status is
+// an error, because it is not from a pingpost exchange.
 func (a *lineResult) parseResponse(res *http.Response, body []byte) {
 	a.status, a.body = res.StatusCode, body
 	a.requestID = res.Header.Get("X-Request-Id")
@@ -85,12 +85,14 @@ func (a *lineResult) parseResponse(res *http.Response, body []byte) {
 	}
 }
 
-// isFinal reports whether another attempt would get the same answer.
+// isFinal reports whether the answer is final, so that another attempt would get the same
+// one.
 func (a *lineResult) isFinal() bool {
 	return a.err == nil && a.status != http.StatusTooManyRequests && a.status < 500
 }
 
-// answerFile writes answers to a file, one JSON object a line. A nil answerFile does not write.
+// answerFile is the file of --out, which gets every answer as a line of JSON. A nil
+// answerFile writes nothing.
 type answerFile struct {
 	file io.WriteCloser
 	out  *bufio.Writer
@@ -103,7 +105,7 @@ func newAnswerFile(file io.WriteCloser) *answerFile {
 	return &answerFile{file: file, out: out, json: json.NewEncoder(out)}
 }
 
-// answerRecord is a line of the file with the answers.
+// answerRecord is the answer to one line of the input, as answerFile writes it.
 type answerRecord struct {
 	Line      int             `json:"line"`
 	Status    int             `json:"status,omitempty"`

@@ -18,7 +18,7 @@ import (
 	"pingpost/cmd/pingpost/client"
 )
 
-// sellerFlags select the exchange and the credential of a ping or a post.
+// sellerFlags are the flags of ping and post that select the exchange and the credential.
 type sellerFlags struct {
 	client.TrustFlags
 	URL          string `default:"http://127.0.0.1:8080" placeholder:"URL" help:"The exchange's address (${default})."`
@@ -30,7 +30,7 @@ type sellerFlags struct {
 	onCommandLine []string // names of the flags on the command line; other values come from the environment
 }
 
-// sellerRequest is a ping or a post to be sent.
+// sellerRequest is a ping or a post that the command is about to send.
 type sellerRequest struct {
 	flags      *sellerFlags
 	path       string
@@ -41,7 +41,7 @@ type sellerRequest struct {
 	keyField   string // the field that replaces a missing --key; empty: none
 }
 
-// exchangeResponse is the exchange's answer.
+// exchangeResponse is the exchange's answer to a ping or a post.
 type exchangeResponse struct {
 	status         int
 	header         http.Header
@@ -50,7 +50,7 @@ type exchangeResponse struct {
 	credentialNote string // the chosen identity, if there was a choice
 }
 
-// sendOnce sends the request without a retry.
+// sendOnce sends the ping or post to the exchange, without a retry, and returns the answer.
 func (c *sellerRequest) sendOnce(ctx context.Context) (*exchangeResponse, error) {
 	f := c.flags
 	to, err := url.Parse(f.URL)
@@ -92,8 +92,9 @@ func (c *sellerRequest) sendOnce(ctx context.Context) (*exchangeResponse, error)
 	return &exchangeResponse{res.StatusCode, res.Header, text, key, c.credential.note}, nil
 }
 
-// newClientWithCredential returns the HTTP client for the request, and adds the credential. It follows no
-// redirects, so that the credential goes to no other address.
+// newClientWithCredential returns an HTTP client for the request req. It also adds the
+// caller's credential. The client follows no redirects, so that the credential goes to no
+// other address.
 func (c *sellerRequest) newClientWithCredential(ctx context.Context, req *http.Request) (*http.Client, error) {
 	f := c.flags
 	way, err := f.NewTransport()
@@ -120,7 +121,8 @@ func (c *sellerRequest) newClientWithCredential(ctx context.Context, req *http.R
 	return client, nil
 }
 
-// describeNoAnswer returns the error for a request without an answer, with the key for a repeat.
+// describeNoAnswer returns the error for a request without an answer. It names the
+// idempotency key with which the user can repeat the request.
 func describeNoAnswer(err error, idempotencyKey string) error {
 	var refused *oauth2.RetrieveError
 	if errors.As(err, &refused) {

@@ -12,7 +12,8 @@ const credentialHelp = `Give one credential: flags with two of them are an error
 over the environment, and there a token over a client. If there was a choice,
 standard error names the credential that was used.`
 
-// credentialKind is the kind of credential that identifies the caller.
+// credentialKind is the kind of credential that a request carries: a token, an OAuth client,
+// an API key, or none.
 type credentialKind uint8
 
 const (
@@ -22,7 +23,7 @@ const (
 	byKey
 )
 
-// chosenCredential is the kind of credential to send.
+// chosenCredential is the kind of credential that a request will carry.
 type chosenCredential struct {
 	kind credentialKind
 	note string // the reason, if the environment has another one as well
@@ -39,8 +40,8 @@ func (f *sellerFlags) AfterApply(ctx *kong.Context) error {
 	return nil
 }
 
-// chooseCredential chooses the kind of credential. apiKey is empty for commands without API keys. The
-// chosen client may still lack its secret.
+// chooseCredential chooses which of the given credentials a request carries. apiKey is empty
+// for commands that accept no API key. A chosen OAuth client may still lack its secret.
 func (f *sellerFlags) chooseCredential(apiKey string) (chosenCredential, error) {
 	ways := [...]struct {
 		way      credentialKind
@@ -83,7 +84,8 @@ func (f *sellerFlags) isOnCommandLine(flag string) bool {
 	return slices.Contains(f.onCommandLine, flag)
 }
 
-// describeCaller describes the caller without secrets.
+// describeCaller names the caller that the exchange will see with this kind of credential.
+// The text contains no secret.
 func (f *sellerFlags) describeCaller(w credentialKind) string {
 	switch w {
 	case byToken:

@@ -18,12 +18,13 @@ to be text, such as zip. NAME:=JSON sends the JSON as written, so NAME:='"12"' i
 text. A dot in a NAME sets a member of an object. A later field replaces an earlier
 one. Flags may precede, follow or separate the fields.`
 
-// fieldArgs are the arguments that are not flags. Flags may precede, follow or separate them.
+// fieldArgs are the command-line arguments that are not flags, such as state=CA. Flags may
+// precede, follow or separate them.
 type fieldArgs []string
 
-// Decode takes the remaining arguments of the command line and returns the flags to the parser,
-// because a list of arguments ends at the first flag there. Every flag of these commands except
-// --help has a value.
+// Decode takes the fields from the remaining arguments of the command line and returns the
+// flags to kong's parser. Without this, kong would end a list of arguments at the first flag.
+// Every flag of these commands except --help has a value.
 func (f *fieldArgs) Decode(ctx *kong.DecodeContext) error {
 	var flags []kong.Token
 	for !ctx.Scan.Peek().IsEOL() {
@@ -52,7 +53,8 @@ func (f *fieldArgs) Decode(ctx *kong.DecodeContext) error {
 // maxFieldFile bounds a file of fields; no exchange takes a body as large.
 const maxFieldFile = 1 << 20
 
-// parseFields returns the members of a request body from the arguments.
+// parseFields returns the JSON members of a request body that the arguments give. An argument
+// "-" reads more of them from in.
 func parseFields(args []string, in io.Reader) (map[string]any, error) {
 	fields := map[string]any{}
 	for _, arg := range args {
@@ -79,7 +81,7 @@ func parseFields(args []string, in io.Reader) (map[string]any, error) {
 	return fields, nil
 }
 
-// readFieldsFile merges the JSON object of a file into fields.
+// readFieldsFile reads a file with a JSON object and adds its members to fields.
 func readFieldsFile(fields map[string]any, path string) error {
 	file, err := os.Open(path)
 	if err != nil {
@@ -89,8 +91,8 @@ func readFieldsFile(fields map[string]any, path string) error {
 	return mergeJSONFields(fields, path, file)
 }
 
-// mergeJSONFields reads a JSON object and merges its members into fields. name is the source in
-// messages.
+// mergeJSONFields reads a JSON object from in and adds its members to fields. name names the
+// source in messages.
 func mergeJSONFields(fields map[string]any, name string, in io.Reader) error {
 	text, err := io.ReadAll(io.LimitReader(in, maxFieldFile+1))
 	if err != nil {
@@ -115,8 +117,8 @@ func mergeJSONFields(fields map[string]any, name string, in io.Reader) error {
 	return nil
 }
 
-// mergeObjects copies members to into and replaces values of the same name. Two objects of the same
-// name are merged recursively.
+// mergeObjects copies the members of one object into another and replaces values of the same
+// name. Two objects of the same name are merged recursively.
 func mergeObjects(into, members map[string]any) {
 	for name, value := range members {
 		inner, ok := value.(map[string]any)
@@ -128,7 +130,8 @@ func mergeObjects(into, members map[string]any) {
 	}
 }
 
-// setField sets a member, and creates the objects on its path.
+// setField sets the value at a path such as lead.email in fields, and creates missing objects
+// on the way.
 func setField(fields map[string]any, path string, value any) error {
 	for {
 		name, rest, deeper := strings.Cut(path, ".")
@@ -151,7 +154,7 @@ func setField(fields map[string]any, path string, value any) error {
 	}
 }
 
-// hasField reports whether the member at the path exists.
+// hasField reports whether fields has a value at a path such as lead.email.
 func hasField(fields map[string]any, path string) bool {
 	name, rest, deeper := strings.Cut(path, ".")
 	value, ok := fields[name]
@@ -168,8 +171,8 @@ var textFields = map[string]bool{
 	"first_name": true, "last_name": true, "line1": true, "city": true, "consent_text": true, "sub_vertical": true, "vertical": true,
 }
 
-// guessFieldValue returns a number or a boolean as JSON, unless the field is known to be text.
-// Other values are text.
+// guessFieldValue returns the JSON value for a field's text from the command line. It is a
+// number or a boolean if the text looks like one, unless the field is known to be text.
 func guessFieldValue(name, value string) any {
 	if textFields[name[strings.LastIndexByte(name, '.')+1:]] || value == "" {
 		return value

@@ -9,8 +9,8 @@ import (
 	"pingpost/loadtest/load"
 )
 
-// latencyHistogram counts durations up to an hour, to three significant digits. Longer ones
-// count as an hour.
+// latencyHistogram counts latencies of up to an hour, to three significant digits. Longer
+// ones count as an hour.
 type latencyHistogram struct{ *hdrhistogram.Histogram }
 
 func newLatencyHistogram() latencyHistogram {

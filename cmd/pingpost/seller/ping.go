@@ -11,15 +11,15 @@ import (
 	"pingpost/engine/market"
 )
 
-// PingCommand asks for a bid, as a seller with a token or as a supplier with an API
-// key.
+// PingCommand asks an exchange for a bid on a lead, as a seller with a token or as a supplier
+// with an API key.
 type PingCommand struct {
 	sellerFlags
 	APIKey string    `name:"api-key" env:"PINGPOST_API_KEY" placeholder:"KEY" help:"A supplier's API key, instead of a token or a client: requests at /api/v1/ping the interested buyers and their prices; better in the environment variable PINGPOST_API_KEY."`
 	Fields fieldArgs `arg:"" optional:"" name:"field..." help:"The fields of the ping: NAME=VALUE, NAME:=JSON, @FILE with a JSON object, - for one on standard input."`
 }
 
-// Help returns the text of --help after the usage line.
+// Help returns the text that --help shows after the usage line.
 func (*PingCommand) Help() string {
 	return `For example:
 
@@ -42,7 +42,7 @@ output the answer itself, for pingpost post:
 The exit code is 0 for an answer with or without a bid, and 1 for an error.`
 }
 
-// Run pings.
+// Run sends the ping and prints the bid.
 func (c *PingCommand) Run() error {
 	return c.run(context.Background(), os.Stdin, os.Stdout, os.Stderr)
 }
@@ -70,7 +70,7 @@ func (c *PingCommand) run(ctx context.Context, in io.Reader, out, messages io.Wr
 	return response.printResult(out, messages, addRows)
 }
 
-// wirePrice is an amount as the wire has it.
+// wirePrice is an amount with its currency, as the API's JSON has it.
 type wirePrice struct {
 	Amount   market.Money `json:"amount"`
 	Currency string       `json:"currency"`
@@ -90,7 +90,8 @@ type pingAnswer struct {
 	Detail string `json:"reject_detail"`
 }
 
-// addBidRows adds the answer to a seller's ping to the table.
+// addBidRows adds the bid from the answer to a ping, or the reason for no bid, to the table
+// that the command prints.
 func addBidRows(body []byte, t *terminal.Table) error {
 	var a pingAnswer
 	if err := json.Unmarshal(body, &a); err != nil {
@@ -110,7 +111,8 @@ func addBidRows(body []byte, t *terminal.Table) error {
 	return nil
 }
 
-// addOfferRows adds the buyers' offers to the table, best first.
+// addOfferRows adds the buyers' offers, from the answer to a ping with an API key, to the
+// table that the command prints. The best offer is first.
 func addOfferRows(body []byte, t *terminal.Table) error {
 	var a struct {
 		Data struct {

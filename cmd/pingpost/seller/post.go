@@ -10,13 +10,13 @@ import (
 	"pingpost/cmd/pingpost/terminal"
 )
 
-// PostCommand posts a lead for a bid of the exchange.
+// PostCommand posts a lead to an exchange that has bid for it.
 type PostCommand struct {
 	sellerFlags
 	Fields fieldArgs `arg:"" optional:"" name:"field..." help:"The fields of the post: NAME=VALUE, NAME:=JSON, @FILE with a JSON object or an answer to a ping, - for one on standard input."`
 }
 
-// Help returns the text of --help after the usage line.
+// Help returns the text that --help shows after the usage line.
 func (*PostCommand) Help() string {
 	return `For example, with the answer of pingpost ping in bid.json:
 
@@ -35,7 +35,7 @@ use it to get the result of a post whose answer was lost, or was 502 or 504.
 The exit code is 0 if the lead is sold, and 1 for any other answer.`
 }
 
-// Run posts.
+// Run posts the lead and prints the result.
 func (c *PostCommand) Run() error {
 	return c.run(context.Background(), os.Stdin, os.Stdout, os.Stderr)
 }
@@ -59,7 +59,8 @@ func (c *PostCommand) run(ctx context.Context, in io.Reader, out, messages io.Wr
 	return response.printResult(out, messages, addSaleRows)
 }
 
-// replaceBidByToken replaces a ping's answer among the fields by auction_id and bid_token.
+// replaceBidByToken changes fields that contain the answer to a ping into those of a post:
+// auction_id and the bid's token stay.
 func replaceBidByToken(fields map[string]any) error {
 	if _, ok := fields["data"].(map[string]any); ok {
 		return errors.New("the answer to a ping by API key has no bid to post to; send the lead to /api/v1/ingest, with flo_ping_id and flo_buyer_id")
@@ -80,7 +81,7 @@ func replaceBidByToken(fields map[string]any) error {
 	return nil
 }
 
-// addSaleRows adds the answer to a post to the table.
+// addSaleRows adds the sale from the answer to a post to the table that the command prints.
 func addSaleRows(body []byte, t *terminal.Table) error {
 	var a struct {
 		ID    string    `json:"id"`

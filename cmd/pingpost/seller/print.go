@@ -9,8 +9,9 @@ import (
 	"pingpost/cmd/pingpost/terminal"
 )
 
-// printResult prints an answer as a table, and writes the body of a successful one to out. An error
-// answer is printed and ends the command with exit code 1.
+// printResult prints the exchange's answer as a table to messages, and the body of a
+// successful answer to out. After an error answer it returns exit code 1. addRows adds the
+// body's content to the table.
 func (h *exchangeResponse) printResult(out, messages io.Writer, addRows func(body []byte, t *terminal.Table) error) error {
 	t := terminal.Table{}
 	if h.status/100 != 2 {
@@ -29,7 +30,7 @@ func (h *exchangeResponse) printResult(out, messages io.Writer, addRows func(bod
 	return err
 }
 
-// addErrorRows adds an error answer to the table.
+// addErrorRows adds the message, reason and field errors of an error answer to the table.
 func (h *exchangeResponse) addErrorRows(t *terminal.Table) {
 	var answer struct {
 		Error   string `json:"error"`
@@ -58,7 +59,7 @@ func (h *exchangeResponse) addErrorRows(t *terminal.Table) {
 	h.addRequestRows(t)
 }
 
-// addRequestRows adds the caller, the key and the request id to the table.
+// addRequestRows adds the caller, the idempotency key and the request id to the table.
 func (h *exchangeResponse) addRequestRows(t *terminal.Table) {
 	if h.credentialNote != "" {
 		t.Row("sent as", h.credentialNote)

@@ -18,8 +18,9 @@ import (
 	"pingpost/internal/timer"
 )
 
-// leadSender sends lines to an exchange at a rate. A fixed number of workers shares the lines. If
-// all workers are busy, a line waits, and its latency counts from the time when it was due.
+// leadSender sends the lines (leads) of a file to an exchange at a given rate, with a fixed
+// number of workers. If all workers are busy, a line waits. Its latency counts from the time
+// when it was due.
 type leadSender struct {
 	url         string
 	apiKey      string
@@ -50,15 +51,15 @@ func newLeadSender(exchangeURL, apiKey string, concurrency int, transport *http.
 	}
 }
 
-// dueLine is a line that is due.
+// dueLine is a line of the input with the time at which it had to be sent.
 type dueLine struct {
 	inputLine
 	due time.Time
 }
 
-// sendLines sends all lines and returns how long that took. It calls done for each,
-// one after another. After the end of the context it starts no further line and repeats no
-// attempt, but it waits for attempts in progress.
+// sendLines sends all lines and returns how long that took. It calls done with each result,
+// one after another. When the context ends it starts no further line and repeats no attempt,
+// but it waits for attempts in progress.
 func (s *leadSender) sendLines(ctx context.Context, lines iter.Seq[inputLine], done func(*lineResult)) time.Duration {
 	began := time.Now()
 	turns, answers := make(chan dueLine), make(chan *lineResult)
@@ -83,7 +84,7 @@ func (s *leadSender) sendLines(ctx context.Context, lines iter.Seq[inputLine], d
 	return time.Since(began)
 }
 
-// scheduleLines gives each line to a worker when it is due.
+// scheduleLines hands each line to a free worker (turns) when the line is due by the rate.
 func (s *leadSender) scheduleLines(ctx context.Context, lines iter.Seq[inputLine], turns chan<- dueLine) {
 	began := time.Now()
 	given := 0
@@ -104,7 +105,8 @@ func (s *leadSender) scheduleLines(ctx context.Context, lines iter.Seq[inputLine
 	}
 }
 
-// sendWithRetries sends a line until it has a final answer.
+// sendWithRetries sends a line until it has a final answer, up to the maximum number of
+// attempts.
 func (s *leadSender) sendWithRetries(ctx context.Context, t *dueLine) *lineResult {
 	key := ""
 	if s.keyed {
@@ -126,13 +128,14 @@ func (s *leadSender) sendWithRetries(ctx context.Context, t *dueLine) *lineResul
 	}
 }
 
-// isSafeToRetry reports whether another attempt cannot create a second lead.
+// isSafeToRetry reports whether another attempt, after the result a, cannot create a second
+// lead.
 func (s *leadSender) isSafeToRetry(a *lineResult) bool {
 	return s.keyed || a.status == http.StatusTooManyRequests || a.unreached
 }
 
-// sendAttempt makes one request. It does not end with the sender's context, because the exchange may
-// already have the request.
+// sendAttempt sends one request with a line's text. It does not stop with the command's
+// context, because the exchange may already have the request.
 func (s *leadSender) sendAttempt(text []byte, key string) *lineResult {
 	a := &lineResult{retryAfter: -1}
 	req, err := http.NewRequestWithContext(context.Background(), http.MethodPost, s.url, bytes.NewReader(text))
@@ -161,8 +164,8 @@ func (s *leadSender) sendAttempt(text []byte, key string) *lineResult {
 	return a
 }
 
-// idempotencyKeyOf derives a key from the line and its number, so that sending the same file
-// again uses the same keys.
+// idempotencyKeyOf returns a line's idempotency key, made from its text and number. Sending
+// the same file again therefore uses the same keys.
 func idempotencyKeyOf(l *inputLine) string {
 	h := sha256.New()
 	h.Write(strconv.AppendInt(nil, int64(l.number), 10))

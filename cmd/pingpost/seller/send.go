@@ -30,7 +30,7 @@ type SendCommand struct {
 	Out         string  `type:"path" placeholder:"FILE" help:"Write each answer to this file, one JSON object a line, without the leads."`
 }
 
-// Help returns the text of --help after the usage line.
+// Help returns the text that --help shows after the usage line.
 func (*SendCommand) Help() string {
 	return `The command retries a 429, a 5xx and a failed connection after 1, 2, 4, 8 and 16
 seconds, or after Retry-After; other answers are final. Every attempt of a line has
@@ -49,7 +49,7 @@ or unmatched, otherwise 1. It is 1 if every lead was rejected.`
 // maxSentLine bounds a line of the file.
 const maxSentLine = 1 << 20
 
-// Run sends.
+// Run sends the leads of the file and prints the summary.
 func (c *SendCommand) Run() error {
 	if err := c.checkFlags(); err != nil {
 		return err
@@ -125,13 +125,14 @@ func (c *SendCommand) createAnswerFile() (*answerFile, error) {
 	return newAnswerFile(file), nil
 }
 
-// inputLine is a line of the file. Blank lines count in the numbers but are not sent.
+// inputLine is a line of the input file, with one lead. Blank lines count in the numbers but
+// are not sent.
 type inputLine struct {
 	number int // from 1
 	text   []byte
 }
 
-// lineScanner reads lines. err is the reason if it stopped before the end.
+// lineScanner reads the lines of the input. err is the reason if it stopped before the end.
 type lineScanner struct {
 	scanner *bufio.Scanner
 	err     error

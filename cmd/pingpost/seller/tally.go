@@ -13,7 +13,7 @@ import (
 	"pingpost/loadtest/load"
 )
 
-// sendSummary counts answers in bounded memory.
+// sendSummary counts the results of all sent lines, in bounded memory.
 type sendSummary struct {
 	sent, accepted, unmatched, refused int
 	lost                               int // without a final answer
@@ -64,7 +64,7 @@ func (t *sendSummary) add(a *lineResult) {
 	}
 }
 
-// describeFailure returns the reason why a line has no final answer.
+// describeFailure returns the reason why a line got no final answer, for the summary.
 func describeFailure(a *lineResult) string {
 	if a.err != nil {
 		text := a.err.Error()
@@ -73,8 +73,8 @@ func describeFailure(a *lineResult) string {
 	return a.fault.Error
 }
 
-// countCapped counts a word that the exchange sent. Above maxKinds different words, it counts
-// further ones as "other".
+// countCapped counts a word that the exchange sent, such as an error code. After maxKinds
+// different words it counts new ones as "other".
 func countCapped(counts map[string]int, word string) {
 	word = strings.TrimLeft(word, ": ")
 	if _, known := counts[word]; !known && len(counts) >= maxKinds {
@@ -86,7 +86,7 @@ func countCapped(counts map[string]int, word string) {
 	counts[word]++
 }
 
-// String is the account in one line.
+// String returns the most important counts in one line.
 func (t *sendSummary) String() string {
 	text := fmt.Sprintf("sent %s  accepted %s  unmatched %s  refused %s",
 		terminal.GroupThousands(t.sent), terminal.GroupThousands(t.accepted), terminal.GroupThousands(t.unmatched), terminal.GroupThousands(t.refused))
@@ -96,7 +96,7 @@ func (t *sendSummary) String() string {
 	return text
 }
 
-// formatTable returns all counts as a table.
+// formatTable returns all counts as a table. duration is the time that sending took.
 func (t *sendSummary) formatTable(duration time.Duration) string {
 	var out terminal.Table
 	out.Row("sent", terminal.GroupThousands(t.sent), fmt.Sprintf("in %s, %.1f a second", load.FormatDuration(duration), float64(t.sent)/max(duration.Seconds(), 1e-9)))
@@ -119,14 +119,14 @@ func (t *sendSummary) formatTable(duration time.Duration) string {
 	return out.String() + "latency  " + t.latency.String() + "\n"
 }
 
-// addCounts adds a row for each word, the most frequent first.
+// addCounts adds a row to the table for each word with its count, the most frequent first.
 func addCounts(t *terminal.Table, counts map[string]int) {
 	for _, word := range mostFrequentFirst(counts) {
 		t.Row("  "+word, terminal.GroupThousands(counts[word]), "")
 	}
 }
 
-// mostFrequentFirst returns the words by descending count.
+// mostFrequentFirst returns the words ordered by descending count.
 func mostFrequentFirst(counts map[string]int) []string {
 	return slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
 		return cmp.Or(cmp.Compare(counts[b], counts[a]), strings.Compare(a, b))

@@ -6,7 +6,8 @@ import (
 	"fmt"
 )
 
-// ExitCode ends the program with a code after the command has printed its messages.
+// ExitCode is an error that ends the program with this exit code, without a message. The
+// command has already printed its messages.
 type ExitCode int
 
 func (e ExitCode) Error() string { return fmt.Sprintf("exit %d", int(e)) }

@@ -16,10 +16,11 @@ func GroupThousands(n int) string {
 	return text
 }
 
-// FormatMoney writes money with at least two decimals, and with groups of thousands.
+// FormatMoney formats an amount with at least two decimals and with commas between thousands.
 func FormatMoney(m market.Money) string { return FormatMoneyDigits(m.String()) }
 
-// FormatMoneyDigits is FormatMoney for the decimal digits of an amount.
+// FormatMoneyDigits formats an amount, given as decimal digits, with at least two decimals
+// and with commas between thousands.
 func FormatMoneyDigits(digits string) string {
 	whole, fraction, _ := strings.Cut(digits, ".")
 	for len(fraction) < 2 {

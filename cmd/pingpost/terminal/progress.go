@@ -17,7 +17,7 @@ type Progress struct {
 // progressInterval is the least time between two updates.
 const progressInterval = 100 * time.Millisecond
 
-// NewProgress returns a progress line for a file.
+// NewProgress returns a progress line that is shown on file if file is a terminal.
 func NewProgress(file *os.File) *Progress {
 	if !IsTerminal(file) {
 		return &Progress{}
@@ -25,7 +25,7 @@ func NewProgress(file *os.File) *Progress {
 	return &Progress{file: file}
 }
 
-// Show updates the line.
+// Show replaces the text of the progress line. It skips updates that come too fast.
 func (p *Progress) Show(text string) {
 	p.last = text
 	if now := time.Now(); p.file != nil && now.Sub(p.shown) >= progressInterval {
@@ -34,7 +34,7 @@ func (p *Progress) Show(text string) {
 	}
 }
 
-// End removes the line.
+// End removes the progress line from the terminal.
 func (p *Progress) End() {
 	if p.file != nil && p.last != "" {
 		fmt.Fprint(p.file, "\r\x1b[K")

@@ -5,17 +5,17 @@ import (
 	"unicode/utf8"
 )
 
-// Table is text in columns, two spaces apart. Columns of numbers are right-aligned,
-// others left-aligned.
+// Table formats rows of text in columns, two spaces apart. Columns of numbers are
+// right-aligned, others left-aligned.
 type Table struct {
 	rows   [][]string
 	Indent string
 }
 
-// Row adds a row.
+// Row adds a row with these cells to the table.
 func (t *Table) Row(cells ...string) { t.rows = append(t.rows, cells) }
 
-// String returns the rows, one per line.
+// String returns the table as text, one line per row.
 func (t *Table) String() string {
 	var widths []int
 	for _, row := range t.rows {
@@ -45,7 +45,8 @@ func (t *Table) String() string {
 	return out.String()
 }
 
-// isNumeric reports whether every cell of a column is a number, except for a headline.
+// isNumeric reports whether every cell of a column is a number, except for a headline. Such a
+// column is right-aligned.
 func (t *Table) isNumeric(column int) bool {
 	numbers := 0
 	for _, row := range t.rows {

@@ -9,9 +9,9 @@ import (
 // Width is the greatest length of a line that the commands print.
 const Width = 100
 
-// WrapText breaks text into lines at spaces, and longer words anywhere. Empty text has no
-// lines. The text may come from buyers or sellers, so Wrap replaces the characters that a
-// terminal could interpret as commands.
+// WrapText breaks text into lines of at most width characters, at spaces, and longer words
+// anywhere. Empty text has no lines. The text may come from buyers or sellers, so WrapText
+// replaces the characters that a terminal could interpret as commands.
 func WrapText(text string, width int) (lines []string) {
 	text = strings.Map(func(r rune) rune {
 		if unicode.IsSpace(r) || unicode.IsPrint(r) {
@@ -43,7 +43,7 @@ func WrapText(text string, width int) (lines []string) {
 	return lines
 }
 
-// Truncate shortens text to a number of characters.
+// Truncate shortens text to maxCharacters. Shortened text ends with an ellipsis.
 func Truncate(text string, maxCharacters int) string {
 	if utf8.RuneCountInString(text) <= maxCharacters {
 		return text

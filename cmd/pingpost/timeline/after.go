@@ -7,7 +7,8 @@ import (
 	"pingpost/exchange/explain"
 )
 
-// reportRows returns a row for each status report after the sale.
+// reportRows returns a timeline row for each status report, such as a return, that followed
+// the lead's sale.
 func reportRows(explained *explain.Explanation) (rows []timelineRow) {
 	for i := range explained.Reports {
 		r := &explained.Reports[i]
@@ -20,7 +21,8 @@ func reportRows(explained *explain.Explanation) (rows []timelineRow) {
 	return rows
 }
 
-// describeReport returns the action of the buyer or operator in a status report.
+// describeReport returns the action of the buyer or operator in a status report, in a few
+// words.
 func describeReport(r *explain.StatusReport) string {
 	switch {
 	case r.By == "operator" && r.Result == "refused":
@@ -44,7 +46,8 @@ var notApplied = map[string]string{
 	"invalid": "rejected: the report is invalid",
 }
 
-// describeReportDetails returns the date, result, money and reason of a report.
+// describeReportDetails returns the details of a status report: date, result, money and
+// reason.
 func describeReportDetails(explained *explain.Explanation, r *explain.StatusReport) string {
 	words := dateIfMuchLater(explained, r.At)
 	if text := notApplied[r.Result]; text != "" {
@@ -65,8 +68,8 @@ func describeReportDetails(explained *explain.Explanation, r *explain.StatusRepo
 	return strings.Join(words, ", ")
 }
 
-// webhookRows returns the attempts of the supplier's webhooks, and the webhooks without an
-// attempt at the time of their cause.
+// webhookRows returns a timeline row for each attempt to send a webhook to the supplier. A
+// webhook without an attempt gets a row at the time of its cause.
 func webhookRows(explained *explain.Explanation) (rows []timelineRow) {
 	for i := range explained.Webhooks {
 		h := &explained.Webhooks[i]
@@ -81,7 +84,8 @@ func webhookRows(explained *explain.Explanation) (rows []timelineRow) {
 	return rows
 }
 
-// describeUnsentState describes the state of a webhook that has no attempt for it.
+// describeUnsentState describes why a webhook in this state has no attempt that shows the
+// state.
 func describeUnsentState(state string) string {
 	switch state {
 	case "pending":
@@ -92,7 +96,8 @@ func describeUnsentState(state string) string {
 	return "the search ended before its result"
 }
 
-// describeWebhookAttempt returns the outcome of an attempt to deliver a webhook.
+// describeWebhookAttempt returns the result of an attempt to send a webhook, for the
+// timeline.
 func describeWebhookAttempt(h *explain.Webhook, a *explain.WebhookAttempt) string {
 	switch a.Outcome {
 	case "resent":
@@ -113,8 +118,8 @@ func describeWebhookAttempt(h *explain.Webhook, a *explain.WebhookAttempt) strin
 // aDay after the lead's arrival, a line shows the date in addition to the milliseconds.
 const aDay = explain.Instant(24 * 60 * 60 * 1_000_000_000)
 
-// dateIfMuchLater returns the date of an event that came long after the lead, for the start of its
-// details.
+// dateIfMuchLater returns the date of an event that came a day or more after the lead,
+// otherwise nil. The details of the event begin with it.
 func dateIfMuchLater(explained *explain.Explanation, at explain.Instant) []string {
 	if at-explained.Received < aDay {
 		return nil

@@ -8,7 +8,8 @@ import (
 	"pingpost/exchange/explain"
 )
 
-// formatOffers lists the offers to a ping's seller, and below each the leads that claimed it.
+// formatOffers lists the offers that a ping's seller received. Below each offer it lists the
+// leads that were posted for it (claimed it).
 func formatOffers(explained *explain.Explanation, width int) string {
 	t := terminal.Table{Indent: "    "}
 	for i := range explained.Offers {
@@ -31,8 +32,9 @@ func formatOffers(explained *explain.Explanation, width int) string {
 	return text.String()
 }
 
-// candidateOutcome returns a candidate's outcome. The supplier of an availability request
-// chooses among the bids itself, so each valid bid is "offered", neither won nor lost.
+// candidateOutcome returns the outcome of one buyer in an auction. After an availability
+// request the supplier itself chooses among the bids. Each valid bid is then "offered",
+// neither won nor lost.
 func candidateOutcome(explained *explain.Explanation, c *explain.Candidate) string {
 	for i := range explained.Offers {
 		if explained.Kind == "availability" && explained.Offers[i].Buyer == c.Buyer {
@@ -42,7 +44,7 @@ func candidateOutcome(explained *explain.Explanation, c *explain.Candidate) stri
 	return c.Outcome
 }
 
-// describeAnswer returns the answer to the call in one line.
+// describeAnswer returns the exchange's answer to the supplier's request in one line.
 func describeAnswer(explained *explain.Explanation) string {
 	text := fmt.Sprintf("HTTP %d, %s", explained.Answer.Status, explained.Answer.Result)
 	switch {

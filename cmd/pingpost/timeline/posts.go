@@ -8,7 +8,8 @@ import (
 	"pingpost/exchange/explain"
 )
 
-// describeDecision returns the exchange's first decision about the lead or ping.
+// describeDecision returns in a few words the exchange's first decision about the lead or
+// ping.
 func describeDecision(explained *explain.Explanation) string {
 	switch {
 	case explained.LeadID == "" && len(explained.Offers) > 0:
@@ -23,7 +24,7 @@ func describeDecision(explained *explain.Explanation) string {
 	return "not sold: " + explained.Reason
 }
 
-// postRows returns a row for each event of a lead's delivery to one buyer.
+// postRows returns a timeline row for each event of the delivery of a lead to one buyer.
 func postRows(post *explain.Post) []timelineRow {
 	rows := append(make([]timelineRow, 0, 1+len(post.Tries)+len(post.Settlements)), timelineRow{
 		at: post.Intended, who: post.Buyer, what: "post",
@@ -43,8 +44,8 @@ func postRows(post *explain.Post) []timelineRow {
 	return rows
 }
 
-// recordedSaleRow returns the sale to a buyer without an endpoint that followed refusals by other
-// buyers. ok is false if there is no such sale.
+// recordedSaleRow returns the timeline row of a sale to a buyer without an endpoint, after
+// other buyers had refused the lead. ok is false if there is no such sale.
 func recordedSaleRow(explained *explain.Explanation) (m timelineRow, ok bool) {
 	if explained.LeadID == "" || explained.Price == nil || explained.Payout == nil || len(explained.Posts) == 0 {
 		return m, false
@@ -59,7 +60,7 @@ func recordedSaleRow(explained *explain.Explanation) (m timelineRow, ok bool) {
 	}, true
 }
 
-// describeTryOutcome returns the result of an attempt.
+// describeTryOutcome returns in a word or two how an attempt to deliver a lead ended.
 func describeTryOutcome(try *explain.Try) string {
 	switch try.Verdict {
 	case "refused":
@@ -72,7 +73,8 @@ func describeTryOutcome(try *explain.Try) string {
 	return "failed"
 }
 
-// describeFailure returns the reason why an attempt did not end the delivery.
+// describeFailure returns the reason why an attempt to deliver a lead or a webhook did not
+// succeed.
 func describeFailure(status uint32, fault explain.Fault, code string) string {
 	var words []string
 	if status != 0 {
@@ -90,8 +92,9 @@ func describeFailure(status uint32, fault explain.Fault, code string) string {
 	return strings.Join(words, ", ")
 }
 
-// describeSettlement describes a settlement. A pending one has no further details: the attempt
-// that it refers to has its own line, or is still running.
+// describeSettlement describes the result of a delivery (settlement) for the timeline. A
+// pending one has no further details: the attempt that it refers to has its own line, or is
+// still running.
 func describeSettlement(s *explain.Settlement) string {
 	if s.Outcome == "pending" {
 		if s.Status == 0 && s.Fault == "" {

@@ -12,8 +12,8 @@ import (
 	"pingpost/exchange/explain"
 )
 
-// FormatExplanation formats a whole explanation: a lead and then the ping of its bid, or a ping and then the
-// leads that claimed its offers.
+// FormatExplanation returns the whole explanation as text: a lead and then the ping of its
+// bid, or a ping and then the leads that claimed its offers.
 func FormatExplanation(explained *explain.Explanation) string {
 	text := formatSection(explained)
 	if explained.Auction != nil {
@@ -29,7 +29,8 @@ func FormatExplanation(explained *explain.Explanation) string {
 	return text
 }
 
-// formatSection formats one lead or one ping: summary, explanation, offers, timeline and notes.
+// formatSection returns the text about one lead or one ping: summary, explanation, offers,
+// timeline and notes.
 func formatSection(explained *explain.Explanation) string {
 	text := explained.ID + "\n" + formatSummary(explained) + "\n" + wrapParagraph(explained.Why, terminal.Width)
 	if len(explained.Offers) > 0 {
@@ -46,7 +47,7 @@ func formatSection(explained *explain.Explanation) string {
 	return text
 }
 
-// formatSummary formats the part above the timeline.
+// formatSummary returns the table of key facts that stands above the timeline.
 func formatSummary(explained *explain.Explanation) string {
 	t := terminal.Table{Indent: "  "}
 	add := func(name, text string) {
@@ -76,7 +77,8 @@ func formatSummary(explained *explain.Explanation) string {
 	return t.String()
 }
 
-// describeKind returns the kind of request and its campaign.
+// describeKind returns the kind of the request, its campaign and the version of the
+// configuration.
 func describeKind(explained *explain.Explanation) string {
 	if explained.Campaign == "" {
 		return explained.Kind + ", for no campaign"
@@ -95,7 +97,8 @@ func describeKind(explained *explain.Explanation) string {
 	return text
 }
 
-// describeMoney returns price, payout and margin, and the amounts that a return gave back.
+// describeMoney returns the sale's price, payout and margin, and the amounts that a return
+// gave back. It returns "" without a sale.
 func describeMoney(explained *explain.Explanation) string {
 	if explained.Price == nil || explained.Payout == nil || explained.Margin == nil {
 		return ""

@@ -11,7 +11,8 @@ import (
 	"pingpost/exchange/explain"
 )
 
-// timelineRow is one line of a timeline.
+// timelineRow is one line of a timeline: the time of an event, its actor, the action, and the
+// details.
 type timelineRow struct {
 	at     explain.Instant
 	who    string
@@ -28,9 +29,10 @@ const (
 	maxNotPinged = 10 // candidates of one outcome that get a line each
 )
 
-// FormatTimeline returns only the timeline, in order of time, with at most width columns. Times are rounded
-// to the millisecond, but answer times are not. An answer before the decision may
-// therefore seem to be later; then the decision gets the time of that answer.
+// FormatTimeline returns the timeline of a lead or ping as text, at most width columns wide
+// and ordered by time. Times are rounded to the millisecond, but answer times are not. An
+// answer before the decision may therefore seem to be later; then the decision gets the time
+// of that answer.
 func FormatTimeline(explained *explain.Explanation, width int) string {
 	rows := []timelineRow{{at: explained.Received, what: "arrived", detail: formatInstant(explained.Received)}}
 	rows = append(rows, notPingedRows(explained)...)
@@ -61,7 +63,8 @@ func FormatTimeline(explained *explain.Explanation, width int) string {
 	return formatColumns(rows, explained.Received, width)
 }
 
-// formatColumns puts rows into columns. Details that are too long continue on the next line.
+// formatColumns writes timeline rows in columns, with times relative to from. Details that
+// are too long continue on the next line.
 func formatColumns(rows []timelineRow, from explain.Instant, width int) string {
 	t := terminal.Table{Indent: "  "}
 	used := len(t.Indent)
@@ -98,7 +101,7 @@ func formatMilliseconds(nanoseconds int64) string {
 	return fmt.Sprintf("%.1f", float64(nanoseconds)/1e6)
 }
 
-// formatInstant returns a time in the form of the explanation's JSON.
+// formatInstant returns a time as the JSON form of the explanation writes it.
 func formatInstant(at explain.Instant) string {
 	text, err := at.MarshalJSON()
 	if err != nil {
@@ -107,7 +110,8 @@ func formatInstant(at explain.Instant) string {
 	return strings.Trim(string(text), `"`)
 }
 
-// pingedBuyerRows returns the buyers that were pinged, each at the time of its answer.
+// pingedBuyerRows returns a timeline row for each buyer that was pinged, at the time of its
+// answer.
 func pingedBuyerRows(explained *explain.Explanation) (rows []timelineRow) {
 	for i := range explained.Candidates {
 		if c := &explained.Candidates[i]; c.Pinged {
@@ -120,7 +124,8 @@ func pingedBuyerRows(explained *explain.Explanation) (rows []timelineRow) {
 	return rows
 }
 
-// drawBar draws the share of the available time that elapsed before the answer.
+// drawBar returns a bar of characters that shows which share of the available time a buyer
+// used for its answer.
 func drawBar(elapsed, available int64) string {
 	filled := barWidth
 	if available > 0 {
@@ -129,7 +134,8 @@ func drawBar(elapsed, available int64) string {
 	return strings.Repeat("#", filled) + strings.Repeat(".", barWidth-filled)
 }
 
-// describeBidAnswer returns a buyer's answer to a ping.
+// describeBidAnswer returns the details of a buyer's answer to a ping: the bid, or the reason
+// for no bid.
 func describeBidAnswer(c *explain.Candidate) string {
 	var words []string
 	if c.Bid != nil {
@@ -151,9 +157,9 @@ func describeBidAnswer(c *explain.Candidate) string {
 	return strings.Join(words, ", ")
 }
 
-// notPingedRows returns the candidates that were not pinged. If many have the same outcome, it
-// returns some of them and a count. It omits buyers that got a post, or the sale after a
-// refusal, because these have lines of their own.
+// notPingedRows returns timeline rows for the buyers that were not pinged. If many have the
+// same outcome, it returns some of them and a count. It omits buyers that got a post, or the
+// sale after a refusal, because these have lines of their own.
 func notPingedRows(explained *explain.Explanation) (rows []timelineRow) {
 	at := explained.Decided
 	if explained.BidsDue != 0 {
@@ -182,7 +188,8 @@ func notPingedRows(explained *explain.Explanation) (rows []timelineRow) {
 	return rows
 }
 
-// candidateName returns a candidate's buyer, or the number of its filter set.
+// candidateName returns the name by which the timeline shows a candidate: its buyer, or the
+// number of its filter set.
 func candidateName(c *explain.Candidate) string {
 	if c.Buyer == "" {
 		return fmt.Sprintf("filter set %d", c.Seat)
