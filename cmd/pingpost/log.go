@@ -86,9 +86,8 @@ func (c *logVerifyCmd) Run() error {
 	return nil
 }
 
-// verifyLeadKeys checks the keys that encrypt the leads in the log, and prints the result.
-// Without the exchange's key it checks nothing and returns true. If the log is damaged, it
-// does the same.
+// verifyLeadKeys checks the keys that encrypt the leads in the log, and prints the result. It
+// skips the check, and returns true, if the exchange's key is missing or the log is damaged.
 func verifyLeadKeys(dir string) (undamaged bool, err error) {
 	keys, err := exchange.CheckKeys(dir)
 	if errors.Is(err, vault.ErrMissing) {

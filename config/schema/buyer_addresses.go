@@ -4,8 +4,8 @@ import (
 	"pingpost/engine/market/escape"
 )
 
-// Addresses are the URLs of a buyer: either a base URL to which the contract's paths are
-// added, or a URL for each kind of request.
+// Addresses are the URLs of a buyer. Either Base is set, to which the paths of the exchange's
+// own API are added, or each kind of request has a URL.
 type Addresses struct {
 	Base, Ping, Post Address
 	Prefix           string // of their keys in the document

@@ -100,9 +100,10 @@ type KeyStore struct {
 	done chan struct{}
 }
 
-// Open opens the keys of a data directory. Next returns slots above highest, which must
-// be the highest slot that was ever used. Open calls log when making a file fails, and
-// again when it works. sumKey makes the checksums.
+// Open opens the lead keys of data directory dir and starts the goroutine that prepares key
+// files. highest must be the highest slot (key number) that was ever used; Next returns
+// higher ones. sumKey is the key of the checksums. The store calls log when making a key file
+// fails, and again when it works.
 func Open(dir string, highest uint64, sumKey SumKey, log func(message string, err error)) (*KeyStore, error) {
 	return open(dir, highest, sumKey, log, testFaults{})
 }

@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// Histogram counts latencies per slot, in the order of the slots. A nil Histogram is
-// empty. Its stored form is a blob: for each slot the distance from the previous slot and
-// the count, as varints.
+// Histogram counts latencies by slots, which are ranges of latency, in ascending order. A nil
+// Histogram is empty. Its stored form is a blob: for each slot the distance from the previous
+// slot and the count, as varints.
 type Histogram []slotCount
 
 type slotCount struct{ slot, count uint64 }
