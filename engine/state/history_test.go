@@ -443,7 +443,7 @@ func TestASnapshotOfNothingWhileSomethingBegins(t *testing.T) {
 func TestADamagedLengthCostsNoMemory(t *testing.T) {
 	head := append([]byte(snapshotMagic), snapshotVersion)
 	head = binary.AppendUvarint(head, shardCount)
-	head = append(head, sectionLedger, 0, 1, 0)
+	head = append(head, sectionGlobal, 0, 1, 0)
 	head = binary.LittleEndian.AppendUint32(head, maxSection)
 	in := sectionReader{r: bytes.NewReader(head)}
 	if err := in.readHeader(); err != nil {

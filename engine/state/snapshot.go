@@ -9,7 +9,7 @@ import (
 	"pingpost/engine/market"
 )
 
-// A snapshot is a header and then sections: one for each shard, and one for the ledger
+// A snapshot is a header and then sections: one for each shard, and one for the global state
 // (all state that is neither a row nor in an outbox). Each section has the log position of
 // its copy. After loading, a section receives only the events after that position.
 //
@@ -23,15 +23,15 @@ const (
 	snapshotVersion = 8
 	oldestSnapshot  = 4 // the oldest version that this program reads
 
-	versionSealed  = 5 // posts have slots; the ledger has used and erased slots
-	versionHistory = 6 // the ledger has earlier configurations, and the operators who loaded lists
-	versionUsers   = 7 // the ledger has operators and their tokens
+	versionSealed  = 5 // posts have slots; the global state has used and erased slots
+	versionHistory = 6 // the global state has earlier configurations, and the operators who loaded lists
+	versionUsers   = 7 // the global state has operators and their tokens
 	versionTrusted = 8 // posts record whether a refusal of a repeat counts
 
 	sectionLeads      = 1
 	sectionDuplicates = 2
 	sectionKeys       = 3
-	sectionLedger     = 4
+	sectionGlobal     = 4
 	sectionAuctions   = 5
 	sectionOutboxes   = 6
 
@@ -48,7 +48,7 @@ func (s *State) WriteSnapshot(w io.Writer) (oldest, newest uint64, err error) {
 		return 0, 0, err
 	}
 	out := sectionWriter{w: w}
-	out.writeSection(s, sectionLedger, 0, func(body *sectionEncoder) func() { s.encodeLedger(body); return nil })
+	out.writeSection(s, sectionGlobal, 0, func(body *sectionEncoder) func() { s.encodeGlobal(body); return nil })
 	var leads []Lead
 	var dups []duplicateRow
 	var keys []idempotencyRow
@@ -173,7 +173,7 @@ func (s *State) LoadSnapshot(r io.Reader) (newest uint64, err error) {
 // sectionAt returns the kind and the shard of the section at index i of a snapshot.
 func sectionAt(i int) (kind byte, shard int) {
 	if i == 0 {
-		return sectionLedger, 0
+		return sectionGlobal, 0
 	}
 	kinds := [sectionsPerShard]byte{sectionLeads, sectionDuplicates, sectionKeys, sectionAuctions, sectionOutboxes}
 	return kinds[(i-1)%sectionsPerShard], (i - 1) / sectionsPerShard
@@ -184,8 +184,8 @@ func sectionAt(i int) (kind byte, shard int) {
 func (s *State) loadSection(in *sectionReader) error {
 	body := sectionDecoder{buf: in.body, version: in.version}
 	switch in.kind {
-	case sectionLedger:
-		s.decodeLedger(&body)
+	case sectionGlobal:
+		s.decodeGlobal(&body)
 		s.loaded = in.stamp
 	case sectionLeads:
 		shard := &s.leads[in.shard]

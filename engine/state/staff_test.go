@@ -98,7 +98,7 @@ func TestASnapshotWithoutStaff(t *testing.T) {
 	if err := in.readHeader(); err != nil {
 		t.Fatal(err)
 	}
-	if err := in.nextSection(); err != nil || in.kind != sectionLedger {
+	if err := in.nextSection(); err != nil || in.kind != sectionGlobal {
 		t.Fatalf("section %d, %v", in.kind, err)
 	}
 	end := len(file) - in.r.(*bytes.Reader).Len()

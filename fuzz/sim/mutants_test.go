@@ -133,7 +133,7 @@ var mutants = []mutant.Mutation{
 		Old: "		if token.User == e.Name {\n", New: "		if token.User == e.Name && e.At < 0 {\n",
 	},
 	{
-		Name: "a snapshot forgets users and tokens", File: "engine/state/ledger_codec.go",
+		Name: "a snapshot forgets users and tokens", File: "engine/state/global_codec.go",
 		Old: "		s.users.decode(r)\n", New: "		New().users.decode(r)\n",
 	},
 	{

@@ -6,9 +6,8 @@ import (
 	"pingpost/engine/market/calendar"
 )
 
-// encodeLedger writes the ledger section of a snapshot: all state outside the shards. The caller
-// holds s.applying, so Apply cannot run meanwhile.
-func (s *State) encodeLedger(w *sectionEncoder) {
+// encodeGlobal writes the global state: all state that is not in rows. The caller excludes Apply.
+func (s *State) encodeGlobal(w *sectionEncoder) {
 	w.writeRaw(s.founded.Epoch[:])
 	w.writeRaw(s.founded.KeyCheck[:])
 	w.writeInt(s.founded.At)
@@ -26,9 +25,7 @@ func (s *State) encodeLedger(w *sectionEncoder) {
 	s.users.encode(w)
 }
 
-// decodeLedger reads the ledger section of a snapshot. Parts that the snapshot's version does not
-// have stay empty.
-func (s *State) decodeLedger(r *sectionDecoder) {
+func (s *State) decodeGlobal(r *sectionDecoder) {
 	copy(s.founded.Epoch[:], r.readRaw(16))
 	copy(s.founded.KeyCheck[:], r.readRaw(16))
 	s.founded.At = r.readInt()
