@@ -52,8 +52,8 @@ type InitialBalance struct {
 	Money market.Money
 }
 
-// InitialList names the file with the first entries of a suppression list.
-type InitialList struct {
+// InitialSuppressionFile names the file with the first entries of a suppression list.
+type InitialSuppressionFile struct {
 	ID   market.ListID
 	Path string
 	At   syntax.Problem // its place in the document, without a message

@@ -96,9 +96,9 @@ func (c *MergedDocument) Compile(before json.RawMessage) (*Compiled, error) {
 	return built, nil
 }
 
-// isAcceptedEarlier reports whether the path is outside of the entry that an operator has
+// isOutsideSentEntry reports whether the path is outside of the entry that an operator has
 // just sent. All other parts were checked when they were loaded or sent.
-func (c *MergedDocument) isAcceptedEarlier(at syntax.Path) bool {
+func (c *MergedDocument) isOutsideSentEntry(at syntax.Path) bool {
 	found := indexedEntry.FindStringSubmatch(string(at))
 	if len(found) == 0 || found[1] != "" {
 		return true

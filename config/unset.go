@@ -25,10 +25,10 @@ type UnsetVariable struct {
 // because the exchange stores no values of settings.
 func (k *UnsetVariable) IsSetting() bool { return k.Secret == "" && k.Credential == nil }
 
-// SecretOrigin identifies a secret of a document and the variable that gave its value. The
+// SecretAndVariable identifies a secret of a document and the variable that gave its value. The
 // variable is empty if there was none, or if an older version wrote the document without its
 // name.
-type SecretOrigin struct {
+type SecretAndVariable struct {
 	secret   string // full name of a sealed secret; for credentials see the next fields
 	owner    event.ObjectKind
 	id       string
@@ -41,7 +41,7 @@ type SecretOrigin struct {
 // HadValueIn reports whether the exchange can have the variable's value: the document in
 // force (before) took the same secret from the same variable. The exchange never had the
 // value of another variable.
-func (k *UnsetVariable) HadValueIn(before map[SecretOrigin]bool) bool {
+func (k *UnsetVariable) HadValueIn(before map[SecretAndVariable]bool) bool {
 	if k.address != "" {
 		return before[SecretAndVariable{secret: k.Secret, address: k.address}]
 	}
@@ -54,11 +54,11 @@ func (k *UnsetVariable) HadValueIn(before map[SecretOrigin]bool) bool {
 	return before[named] || before[given] || IsAddressVariable(k.Secret)
 }
 
-// SecretOrigins returns all secrets of a document with the variables that gave them. The
+// SecretsAndVariables returns all secrets of a document with the variables that gave them. The
 // value is true if the secret is set.
-func SecretOrigins(d *schema.Document) map[SecretOrigin]bool {
-	all := make(map[SecretOrigin]bool)
-	add := func(of SecretOrigin, s schema.Secret) {
+func SecretsAndVariables(d *schema.Document) map[SecretAndVariable]bool {
+	all := make(map[SecretAndVariable]bool)
+	add := func(of SecretAndVariable, s schema.Secret) {
 		of.variable = s.Variable()
 		all[of] = s.IsSet()
 	}

@@ -163,11 +163,11 @@ func (d *Decision) waitUntilDurable() error {
 	return nil
 }
 
-// startDecisionCommit adds the lead's event with its reservations to the log's queue, and does
+// queueDecision adds the lead's event with its reservations to the log's queue, and does
 // not wait. It encodes the event and then returns the event's lists to the workspace, because
 // applying the event does not need them. After an error the reservations still belong to the
 // lead.
-func (in *leadSale) startDecisionCommit() error {
+func (in *leadSale) queueDecision() error {
 	d := in.Decision
 	in.selectDecisionWebhook()
 	d.pending.encode(&d.record, &d.reserved)

@@ -135,10 +135,10 @@ func keepLastOfEachName(members []market.Member) []market.Member {
 	return flat
 }
 
-// loadPingFields copies the fields of the recorded ping into pingLead, in the slots of the
+// fillPingLeadFromAuction copies the fields of the recorded ping into pingLead, in the slots of the
 // campaign's present mapping. It omits a field whose type has changed since the ping. The sale
 // follows the present configuration, except for the price.
-func (in *leadRequest) loadPingFields(mapping *market.Mapping) {
+func (in *leadRequest) fillPingLeadFromAuction(mapping *market.Mapping) {
 	earlier := &in.accepted.pingLead
 	earlier.Reset(mapping.SlotCount())
 	if in.accepted.auction == nil {

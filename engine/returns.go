@@ -145,10 +145,10 @@ type PendingReturn struct {
 	Supplier  string
 	Campaign  string
 	Status    market.LeadStatus // the lead's present status
-	Reason    string        // from the buyer
-	Requested int64         // Unix nanoseconds
-	Credit    market.Money  // to the buyer
-	Reverse   market.Money  // from the supplier
+	Reason    string            // from the buyer
+	Requested int64             // Unix nanoseconds
+	Credit    market.Money      // to the buyer
+	Reverse   market.Money      // from the supplier
 	Currency  market.Currency
 	Test      bool
 }

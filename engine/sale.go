@@ -237,9 +237,9 @@ func (in *leadSale) checkCampaignRules() (market.Reason, error) {
 	return in.waitToClaimDuplicates(uint64(campaign.Ref) << 32)
 }
 
-// commitUnsold adds the event of a lead without a buyer to the log's queue, and returns the
+// queueUnsold adds the event of a lead without a buyer to the log's queue, and returns the
 // supplier's answer. It does not wait for the log.
-func (in *leadSale) commitUnsold(reason market.Reason) (Answer, error) {
+func (in *leadSale) queueUnsold(reason market.Reason) (Answer, error) {
 	in.record.Reason = reason
 	in.record.Decided = in.now
 	in.recordCandidateOutcomes()

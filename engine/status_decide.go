@@ -125,9 +125,9 @@ type StatusAnswer struct {
 // StatusResult is the result of one report in a status request: the lead's status, or the reason
 // for the rejection.
 type StatusResult struct {
-	Lead   string        // lead_id as it arrived; empty: it was not a string
+	Lead   string            // lead_id as it arrived; empty: it was not a string
 	Status market.LeadStatus // the lead's status
-	Waits  bool          // its return waits for the operator's approval
+	Waits  bool              // its return waits for the operator's approval
 
 	Code      RefusalCode // empty: the report was accepted
 	Objection market.ReportRejection

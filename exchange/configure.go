@@ -202,7 +202,7 @@ func (x *Exchange) Configuration() []byte {
 
 // Apply activates a YAML or JSON configuration document that an operator sent to the admin API.
 // It returns the changes, the warnings, and the values that have no effect (see
-// unappliedValues). With dry set it only reports them. by names the operator.
+// ignoredInitialValues). With dry set it only reports them. by names the operator.
 //
 // Apply does not write the configuration file: the next reload or start returns to the file.
 // Entries that operators created through the API stay, unless the document has them too.

@@ -87,10 +87,10 @@ func (s *diskMonitor) measureFree() {
 	s.logSpaceLowOrRestored(time.Now(), free, needs)
 }
 
-// logLowSpace logs a warning, at most once a minute, while free is less than needs and the
+// logSpaceLowOrRestored logs a warning, at most once a minute, while free is less than needs and the
 // exchange therefore refuses leads. It logs once when the space suffices again. at is the
 // current time.
-func (s *diskMonitor) logLowSpace(at time.Time, free, needs uint64) {
+func (s *diskMonitor) logSpaceLowOrRestored(at time.Time, free, needed uint64) {
 	now, lastWarning := at.UnixNano(), s.lastWarning.Load()
 	switch {
 	case free >= needed:

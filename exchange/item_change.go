@@ -166,8 +166,8 @@ func (x *Exchange) checkMissingSecrets(built *config.Compiled, ref canonical.Ref
 	return nil
 }
 
-// unappliedValuesOfEntry returns the lines of unappliedValues that concern the entry ref.
-func (x *Exchange) unappliedValuesOfEntry(built *config.Compiled, ref canonical.Ref) (lines []string) {
+// ignoredInitialValuesOf returns the lines of ignoredInitialValues that concern the entry ref.
+func (x *Exchange) ignoredInitialValuesOf(built *config.Compiled, ref canonical.Ref) (lines []string) {
 	whole := *built
 	whole.Initial.Lists = nil // no entry has them, and checking them would read their files
 	for _, line := range x.ignoredInitialValues(&whole) {

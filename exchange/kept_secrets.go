@@ -28,9 +28,9 @@ func (x *Exchange) checkUnsetVariables(built *config.Compiled) error {
 	return nil
 }
 
-// secretsOfActiveDocument returns the secrets in the active document, each with the variable
+// activeSecretsAndVariables returns the secrets in the active document, each with the variable
 // that gave its value.
-func (x *Exchange) secretsOfActiveDocument() map[config.SecretOrigin]bool {
+func (x *Exchange) activeSecretsAndVariables() map[config.SecretAndVariable]bool {
 	source, err := config.ParseCanonical(x.activeDocument())
 	if err != nil {
 		return nil
@@ -39,8 +39,8 @@ func (x *Exchange) secretsOfActiveDocument() map[config.SecretOrigin]bool {
 }
 
 // hasEarlierValue reports whether the exchange has stored the value that an unset variable gave
-// to the same secret earlier. before is the result of secretsOfActiveDocument.
-func (x *Exchange) hasEarlierValue(kept *config.UnsetVariable, before map[config.SecretOrigin]bool) bool {
+// to the same secret earlier. before is the result of activeSecretsAndVariables.
+func (x *Exchange) hasEarlierValue(kept *config.UnsetVariable, before map[config.SecretAndVariable]bool) bool {
 	if !kept.HadValueIn(before) {
 		return false
 	}

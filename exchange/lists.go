@@ -78,7 +78,7 @@ func readListLines(id market.ListID, path string, visit func(line []byte) error)
 
 // checkListFile returns an error if the initial file of a suppression list cannot be read or
 // has an invalid line. It stores nothing.
-func checkListFile(built *config.Compiled, first *config.InitialList) error {
+func checkListFile(built *config.Compiled, first *config.InitialSuppressionFile) error {
 	var key [32]byte
 	list := built.Catalog.Lists[first.ID]
 	_, err := readListLines(first.ID, first.Path, func(line []byte) error { _, err := list.FingerprintLine(line, &key); return err })
@@ -123,7 +123,7 @@ func (x *Exchange) checkNewListFiles(built *config.Compiled) error {
 
 // asListProblem turns an error about a list's file into a validation error at the list's
 // position in the configuration file.
-func asListProblem(first *config.InitialList, err error) error {
+func asListProblem(first *config.InitialSuppressionFile, err error) error {
 	problem := first.At
 	problem.Message = err.Error()
 	return &syntax.Problems{problem}

@@ -18,7 +18,7 @@ type startPoint struct {
 
 // openStartPoint finds the point at which a replay of the log in dir begins. It also returns
 // the opened snapshot, or nil if there is none.
-func openStartPoint(dir string) (*wal.Snapshot, startPoint, error) {
+func openStartPoint(dir string) (*wal.SnapshotReader, startPoint, error) {
 	snapshot, err := wal.OpenSnapshot(dir)
 	var none *wal.NoSnapshotError
 	switch {

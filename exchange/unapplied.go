@@ -12,7 +12,7 @@ import (
 	"pingpost/engine/market"
 )
 
-// unappliedValues lists values in a document that have no effect, because they only set a first
+// ignoredInitialValues lists values in a document that have no effect, because they only set a first
 // value and the current value differs. Examples are balances, secrets and pauses. Each line
 // names the place and the request that changes the value, and repeats no secret.
 //
@@ -20,8 +20,8 @@ import (
 // the stored value. A balance changes with every lead, so the initial balance is compared with
 // the one in the active document. The same comparison finds values that the new document no
 // longer has.
-func (x *Exchange) unappliedValues(built *config.Compiled) []string {
-	u := unappliedFinder{exchange: x, tokens: make(map[string]int)}
+func (x *Exchange) ignoredInitialValues(built *config.Compiled) []string {
+	u := ignoredValueFinder{exchange: x, tokens: make(map[string]int)}
 	for i := range built.Initial.Credentials {
 		u.addIfCredentialDiffers(&built.Initial.Credentials[i])
 	}
@@ -59,7 +59,7 @@ func (x *Exchange) activeDocument() []byte {
 }
 
 // logUnapplied warns operators of configuration values that have no effect: the lines of
-// unappliedValues.
+// ignoredInitialValues.
 func (x *Exchange) logUnapplied(lines []string) {
 	for _, line := range lines {
 		x.logger.Warn("an initial value of the configuration differs from the current value and is not applied", "value", line)
@@ -74,7 +74,7 @@ type ignoredValueFinder struct {
 
 // addUnapplied adds the line for a configuration value that has no effect. at is its place,
 // current describes the value in force, and request is the API call that changes it.
-func (u *unappliedFinder) addUnapplied(at, current, request string) {
+func (u *ignoredValueFinder) addUnapplied(at, current, request string) {
 	u.lines = append(u.lines, at+": first value only; not applied: "+current+"; use "+request)
 }
 
@@ -89,7 +89,7 @@ func entryPath(list, id string) string {
 
 // addIfCredentialDiffers adds a line if an API key, token or OAuth client of the document is no
 // longer valid although it once was. It also adds one if the credential has other scopes now.
-func (u *unappliedFinder) addIfCredentialDiffers(first *config.InitialCredential) {
+func (u *ignoredValueFinder) addIfCredentialDiffers(first *config.InitialCredential) {
 	s := u.exchange.state
 	c := u.exchange.hashInitialCredential(first)
 	owners := "suppliers"
@@ -146,7 +146,7 @@ func splitSecretName(name string) (owner, id, at string) {
 
 // addIfSecretDiffers adds a line if a secret of the document differs from the stored one. It
 // also adds one if the stored secret cannot be decrypted for the comparison.
-func (u *unappliedFinder) addIfSecretDiffers(first *config.InitialSecret) {
+func (u *ignoredValueFinder) addIfSecretDiffers(first *config.InitialSecret) {
 	if first.Follows {
 		return
 	}
@@ -168,7 +168,7 @@ func (u *unappliedFinder) addIfSecretDiffers(first *config.InitialSecret) {
 
 // addDifferingPauses adds a line for each buyer or campaign that the document pauses but that
 // is not paused, and the reverse.
-func (u *unappliedFinder) addDifferingPauses(document *schema.Document) {
+func (u *ignoredValueFinder) addDifferingPauses(document *schema.Document) {
 	for i := range document.Buyers {
 		u.addIfPauseDiffers(event.ObjectBuyer, "buyers", document.Buyers[i].ID, document.Buyers[i].Paused)
 	}
@@ -179,7 +179,7 @@ func (u *unappliedFinder) addDifferingPauses(document *schema.Document) {
 
 // addIfPauseDiffers adds a line if a buyer or campaign is not paused as the document wants.
 // wanted is the document's value.
-func (u *unappliedFinder) addIfPauseDiffers(kind event.ObjectKind, list, id string, wanted bool) {
+func (u *ignoredValueFinder) addIfPauseDiffers(kind event.ObjectKind, list, id string, wanted bool) {
 	s := u.exchange.state
 	paused, seen := s.PauseStatus(kind, s.RefOf(kind, id))
 	if !seen || paused == wanted {
@@ -194,7 +194,7 @@ func (u *unappliedFinder) addIfPauseDiffers(kind event.ObjectKind, list, id stri
 
 // addIfListFileDiffers adds a line if the initial file of a suppression list changed since the
 // exchange imported it. It ignores a file that it cannot open.
-func (u *unappliedFinder) addIfListFileDiffers(first config.InitialList) {
+func (u *ignoredValueFinder) addIfListFileDiffers(first config.InitialSuppressionFile) {
 	s := u.exchange.state
 	known, ok := s.SuppressionFile(s.RefOf(event.ObjectList, string(first.ID)))
 	if !ok {
@@ -216,7 +216,7 @@ func (u *unappliedFinder) addIfListFileDiffers(first config.InitialList) {
 
 // addChangedBalances adds a line for each buyer whose initial balance changed between the two
 // documents, if the buyer's account is already open.
-func (u *unappliedFinder) addChangedBalances(old, document *schema.Document) {
+func (u *ignoredValueFinder) addChangedBalances(old, document *schema.Document) {
 	before := make(map[string]market.Money, len(old.Buyers))
 	for i := range old.Buyers {
 		if funds := old.Buyers[i].Funds; funds != nil {

@@ -8,7 +8,7 @@ import (
 // addRemovedValues adds a line for each credential that only the old document has but that is
 // still valid. It also adds suppression lists whose entries were read under another rule. A
 // removed supplier or buyer has no valid credential.
-func (u *unappliedFinder) addRemovedValues(old, document *schema.Document) {
+func (u *ignoredValueFinder) addRemovedValues(old, document *schema.Document) {
 	suppliers := make(map[string]*schema.Supplier, len(document.Suppliers))
 	for i := range document.Suppliers {
 		suppliers[document.Suppliers[i].ID] = &document.Suppliers[i]
@@ -35,7 +35,7 @@ func (u *unappliedFinder) addRemovedValues(old, document *schema.Document) {
 // addRemovedSupplierCredentials adds a line for each credential that a supplier has in the old
 // document only, but that is still valid. before and now are the supplier's entries in the old
 // and the new document.
-func (u *unappliedFinder) addRemovedSupplierCredentials(before, now *schema.Supplier) {
+func (u *ignoredValueFinder) addRemovedSupplierCredentials(before, now *schema.Supplier) {
 	at, request := entryPath("suppliers", before.ID), "DELETE /admin/v1/suppliers/"+before.ID
 	if before.APIKey.IsSet() && !now.APIKey.IsSet() && u.hasLiveCredential(event.CredentialAPIKey, event.ObjectSupplier, before.ID, "") {
 		u.addUnapplied(at+".api_key", "it is not in this document, and its keys are still live", request+"/keys/HINT")
@@ -48,7 +48,7 @@ func (u *unappliedFinder) addRemovedSupplierCredentials(before, now *schema.Supp
 
 // addRemovedClients adds a line for each OAuth client that is in the list before but not in
 // now, and whose secrets are still valid. kind, list and id name the clients' owner.
-func (u *unappliedFinder) addRemovedClients(kind event.ObjectKind, list, id string, before, now []schema.OAuthClient) {
+func (u *ignoredValueFinder) addRemovedClients(kind event.ObjectKind, list, id string, before, now []schema.OAuthClient) {
 	still := make(map[string]bool, len(now))
 	for i := range now {
 		still[now[i].ClientID] = true
@@ -64,7 +64,7 @@ func (u *unappliedFinder) addRemovedClients(kind event.ObjectKind, list, id stri
 
 // hasLiveCredential reports whether an owner still has a valid credential of this kind. For
 // OAuth clients, client is the client's id; otherwise it is empty.
-func (u *unappliedFinder) hasLiveCredential(kind event.CredentialKind, owner event.ObjectKind, id, client string) bool {
+func (u *ignoredValueFinder) hasLiveCredential(kind event.CredentialKind, owner event.ObjectKind, id, client string) bool {
 	s := u.exchange.state
 	for _, c := range s.CredentialsOf(kind, owner, s.RefOf(owner, id)) {
 		if c.Client == client {
@@ -76,7 +76,7 @@ func (u *unappliedFinder) hasLiveCredential(kind event.CredentialKind, owner eve
 
 // addChangedListRules adds a line for each suppression list whose field or hash changed. Its
 // stored entries then match no lead until they are uploaded again.
-func (u *unappliedFinder) addChangedListRules(old, document *schema.Document) {
+func (u *ignoredValueFinder) addChangedListRules(old, document *schema.Document) {
 	before := make(map[string]*schema.List, len(old.Lists))
 	for i := range old.Lists {
 		before[old.Lists[i].ID] = &old.Lists[i]

@@ -54,9 +54,9 @@ func recoverTail(dir string, opt Options) (logEnd, error) {
 	return end, err
 }
 
-// createFirstSegment creates the first segment of a new log and adds it to the list. For a
+// ensureLiveSegment creates the first segment of a new log and adds it to the list. For a
 // log that must already have entries but has no live segment, it returns a *DamageError.
-func createFirstSegment(dir string, segments *[]Segment, opt Options) error {
+func ensureLiveSegment(dir string, segments *[]Segment, opt Options) error {
 	n := len(*segments)
 	if n > 0 && !(*segments)[n-1].Archived {
 		return nil

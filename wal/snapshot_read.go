@@ -10,7 +10,7 @@ import (
 	"os"
 )
 
-// Snapshot reads a snapshot, section by section. OpenSnapshot has verified the whole file, so
+// SnapshotReader reads a snapshot, section by section. OpenSnapshot has verified the whole file, so
 // the caller never loads half of a damaged one. It is not safe for concurrent use.
 type SnapshotReader struct {
 	SnapshotInfo
@@ -27,7 +27,7 @@ type SnapshotReader struct {
 // OpenSnapshot opens the newest valid snapshot in the folder. It reads and verifies each
 // candidate completely first. If no snapshot is valid, the error is a *NoSnapshotError.
 // Invalid files stay in place; see Log.QuarantineSnapshots.
-func OpenSnapshot(dir string) (*Snapshot, error) {
+func OpenSnapshot(dir string) (*SnapshotReader, error) {
 	infos, err := Snapshots(dir)
 	if err != nil {
 		return nil, err
@@ -61,7 +61,7 @@ func openSnapshotFile(want SnapshotInfo) (*SnapshotReader, error) {
 
 // Next returns a reader of the next section, or io.EOF after the last one. It skips the
 // unread rest of the section before, whose reader becomes invalid.
-func (s *Snapshot) Next() (io.Reader, error) {
+func (s *SnapshotReader) Next() (io.Reader, error) {
 	if !s.done {
 		if _, err := io.Copy(io.Discard, sectionReader{s}); err != nil {
 			return nil, err
@@ -79,10 +79,10 @@ func (s *Snapshot) Next() (io.Reader, error) {
 }
 
 // Close closes the snapshot's file.
-func (s *Snapshot) Close() error { return s.f.Close() }
+func (s *SnapshotReader) Close() error { return s.f.Close() }
 
 // sectionReader is the io.Reader that Snapshot.Next returns, for the data of one section.
-type sectionReader struct{ s *Snapshot }
+type sectionReader struct{ s *SnapshotReader }
 
 func (r sectionReader) Read(p []byte) (int, error) {
 	s := r.s

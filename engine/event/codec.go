@@ -106,9 +106,9 @@ func (pb *protobufCodec) finishField(ok bool) {
 	pb.nextField()
 }
 
-// skipForReplay skips current fields numbered from first to last if the decoder decodes for a
+// skipFieldsHereIfReplay skips current fields numbered from first to last if the decoder decodes for a
 // replay, which does not need them.
-func (pb *protobufCodec) skipForReplay(first, last uint32) {
+func (pb *protobufCodec) skipFieldsHereIfReplay(first, last uint32) {
 	for pb.forReplay && first <= pb.number && pb.number <= last {
 		pb.nextField()
 	}

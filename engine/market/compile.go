@@ -46,9 +46,9 @@ func (c *mappingCompiler) sortMistakes() {
 	slices.SortStableFunc(c.mistakes, func(a, b SpecError) int { return cmp.Compare(a.Field, b.Field) })
 }
 
-// assignSlots fills c.specs: first all known fields, each possibly overridden by the campaign,
+// placeFields fills c.specs: first all known fields, each possibly overridden by the campaign,
 // then the campaign's own fields. It rejects invalid, reserved and repeated names.
-func (c *mappingCompiler) assignSlots(fields []FieldSpec) {
+func (c *mappingCompiler) placeFields(campaignFields []FieldSpec) {
 	for slot := range knownFields {
 		field := knownFields[slot]
 		field.BuyerName = field.Name
@@ -143,8 +143,8 @@ func (c *mappingCompiler) overrideKnownField(i int, slot Slot, field FieldSpec) 
 	}
 }
 
-// compileFieldRule compiles the rule of the field slot from its specification.
-func (c *mappingCompiler) compileFieldRule(slot Slot) fieldRule {
+// compileCheckAndTransforms compiles the rule of the field slot from its specification.
+func (c *mappingCompiler) compileCheckAndTransforms(slot Slot) fieldRule {
 	p := &c.specs[slot]
 	r := fieldRule{
 		arrivalName: p.Name, buyerName: p.BuyerName, fieldType: p.Type,

@@ -1,8 +1,8 @@
 package market
 
-// Status is the state of a lead as its supplier and its buyer see it. The numbers are in the log
+// LeadStatus is the state of a lead as its supplier and its buyer see it. The numbers are in the log
 // and never change.
-type Status uint8
+type LeadStatus uint8
 
 const (
 	StatusOpen      LeadStatus = 0 // posted to a buyer's endpoint, result unknown
@@ -28,7 +28,7 @@ func (s LeadStatus) String() string {
 
 // ParseReportedStatus returns the status with this name. The bool is false if a buyer cannot
 // report the status.
-func ParseReportedStatus(name string) (Status, bool) {
+func ParseReportedStatus(name string) (LeadStatus, bool) {
 	for s := StatusContacted; s < statusEnd; s++ {
 		if statusNames[s] == name {
 			return s, true
@@ -38,7 +38,7 @@ func ParseReportedStatus(name string) (Status, bool) {
 }
 
 // IsReported reports whether s is a status that a buyer reports, such as contacted or returned.
-func (s Status) IsReported() bool { return s >= StatusContacted && s < statusEnd }
+func (s LeadStatus) IsReported() bool { return s >= StatusContacted && s < statusEnd }
 
 // CanBecome reports whether a buyer's report may change s to next. Reports only go
 // forward: a sold lead cannot become contacted, and a return is final.
@@ -51,7 +51,7 @@ func (s LeadStatus) CanBecome(next LeadStatus) bool {
 }
 
 // WebhookType returns the webhook that a buyer's report of status s triggers.
-func (s Status) WebhookType() WebhookType {
+func (s LeadStatus) WebhookType() WebhookType {
 	switch s {
 	case StatusContacted:
 		return WebhookContacted

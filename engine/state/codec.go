@@ -19,6 +19,7 @@ func (w *sectionEncoder) writeFixed(v uint64) {
 
 // writeRaw appends b without its length. writeBytes and writeString append the length first.
 func (w *sectionEncoder) writeRaw(b []byte) { w.buf = append(w.buf, b...) }
+
 func (w *sectionEncoder) writeBytes(b []byte) {
 	w.writeUint(uint64(len(b)))
 	w.writeRaw(b)

@@ -39,7 +39,7 @@ func AppendWebhookBody(dst []byte, names *state.State, w *state.QueuedWebhook, p
 
 // leadStatusAfter returns the status that the lead has after a webhook event of this kind, for
 // the member status of the body.
-func leadStatusAfter(kind market.WebhookType) market.Status {
+func leadStatusAfter(kind market.WebhookType) market.LeadStatus {
 	switch kind {
 	case market.WebhookPosted:
 		return market.StatusAccepted

@@ -154,9 +154,9 @@ func (a *Admin) readReplacedHint(ctx *fasthttp.RequestCtx) (hint string, ok bool
 
 var errUnconfirmed = httperror.New(409, errcode.ConfirmationRequired, "Two secrets are valid, and a new one replaces one of them. Choose a secret in live that is no longer in use, and send its hint in the member replaces.")
 
-// sendConfirmationRequired answers that two secrets are valid already, so that the request must
-// name the one to replace. live lists these secrets for the answer.
-func (a *Admin) sendConfirmationRequired(ctx *fasthttp.RequestCtx, live any) {
+// sendReplacesRequired answers that two secrets are valid already, so that the request must
+// name the one to replace. The answer lists the valid secrets.
+func (a *Admin) sendReplacesRequired(ctx *fasthttp.RequestCtx, validSecrets any) {
 	a.sendError(ctx, errUnconfirmed)
 	addErrorMembers(ctx, map[string]any{"live": validSecrets})
 }

@@ -220,8 +220,8 @@ func (u *uploadReader) discardRest() {
 	}
 }
 
-// uploadGuard lets one upload run at a time, and can abort it at a shutdown.
-type uploadGuard struct {
+// singleUploadGuard lets one upload run at a time, and can abort it at a shutdown.
+type singleUploadGuard struct {
 	mu    sync.Mutex
 	conn  net.Conn
 	ended bool
@@ -229,10 +229,10 @@ type uploadGuard struct {
 
 // startUpload registers the upload over the connection conn. It returns false if another upload
 // runs or the server is stopping.
-func (l *uploadGuard) startUpload(conn net.Conn) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.conn != nil || l.ended {
+func (g *singleUploadGuard) startUpload(conn net.Conn) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.conn != nil || g.ended {
 		return false
 	}
 	g.conn = conn
@@ -245,12 +245,12 @@ func (g *singleUploadGuard) finishUpload() {
 	g.conn = nil
 }
 
-// endUploads aborts the running upload by closing its connection, and forbids new ones. A
+// abortAndRejectUploads aborts the running upload by closing its connection, and forbids new ones. A
 // shutdown would otherwise wait for it.
-func (l *uploadGuard) endUploads() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.ended = true; l.conn != nil {
-		_ = l.conn.Close()
+func (g *singleUploadGuard) abortAndRejectUploads() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.ended = true; g.conn != nil {
+		_ = g.conn.Close()
 	}
 }

@@ -22,10 +22,10 @@ type coarseDeadline struct {
 // maxDelay is the greatest delay with which a deadline takes effect.
 const maxDelay = time.Second
 
-// nextDeadline returns the deadline that the connection needs before an operation that may
+// deadlineToSet returns the deadline that the connection needs before an operation that may
 // block. due is false if the deadline in effect already serves, so that no system call is
 // necessary.
-func (p *coarseDeadline) nextDeadline() (deadline time.Time, due bool) {
+func (p *coarseDeadline) deadlineToSet() (deadline time.Time, due bool) {
 	if !p.wanted.Before(p.first) && !p.wanted.After(p.last) {
 		return p.last, false
 	}

@@ -100,9 +100,9 @@ func (b *buyerMeter) countPing(outcome market.Outcome, elapsed int64) {
 	}
 }
 
-// CountSellerPost counts a seller's post of a lead as sold or unsold. Tests, replayed answers,
+// CountAnsweredPost counts a seller's post of a lead as sold or unsold. Tests, replayed answers,
 // and requests that were rejected before they became a lead do not count.
-func (m *Meter) CountSellerPost(answer *engine.SaleAnswer, err error, test bool) {
+func (m *Meter) CountAnsweredPost(answer *engine.SaleAnswer, err error, isTest bool) {
 	var refusal *engine.Refusal
 	switch {
 	case isTest:

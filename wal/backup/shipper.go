@@ -105,7 +105,7 @@ type Shipper struct {
 
 // NewShipper returns a Shipper for the folder src. It locks the folder, so that no other
 // process backs it up to the same place. It does not contact the store; the first step does.
-func NewShipper(src Source, opt Options) (*Shipper, error) {
+func NewShipper(src SourceFolder, opt Options) (*Shipper, error) {
 	opt = opt.withDefaults()
 	if err := src.rejectStoreInside(opt.To); err != nil {
 		return nil, err

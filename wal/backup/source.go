@@ -12,8 +12,8 @@ import (
 	"pingpost/wal/backup/store"
 )
 
-// Source gives a Shipper the exchange's folder and access to its log.
-type Source struct {
+// SourceFolder gives a Shipper the exchange's folder and access to its log.
+type SourceFolder struct {
 	Dir string
 	// Epoch returns the current life of the log.
 	Epoch func() (uint32, error)
@@ -23,10 +23,10 @@ type Source struct {
 	Last func() uint64
 }
 
-// SourceFromFolder returns a Source that reads the log from the files in dir. Another process
+// SourceFromFolder returns a SourceFolder that reads the log from the files in dir. Another process
 // may be writing them.
-func SourceFromFolder(dir string) Source {
-	return Source{
+func SourceFromFolder(dir string) SourceFolder {
+	return SourceFolder{
 		Dir:       dir,
 		Epoch:     func() (uint32, error) { return wal.ReadEpoch(dir) },
 		NewReader: func(from uint64) (*wal.Reader, error) { return wal.NewReader(dir, from) },
@@ -34,7 +34,7 @@ func SourceFromFolder(dir string) Source {
 }
 
 // rejectStoreInside returns an error if the store is a folder inside the folder to back up.
-func (s *Source) rejectStoreInside(to store.Store) error {
+func (s *SourceFolder) rejectStoreInside(to store.Store) error {
 	folder, isDir := to.(*store.Dir)
 	if !isDir {
 		return nil
@@ -49,9 +49,9 @@ func (s *Source) rejectStoreInside(to store.Store) error {
 	return nil
 }
 
-// SourceFromLog returns a Source for a log that this process itself has open for writing.
-func SourceFromLog(log *wal.Log) Source {
-	return Source{
+// SourceFromLog returns a SourceFolder for a log that this process itself has open for writing.
+func SourceFromLog(log *wal.Log) SourceFolder {
+	return SourceFolder{
 		Dir:       log.Dir(),
 		Epoch:     func() (uint32, error) { return log.Epoch(), nil },
 		NewReader: log.NewReader,
@@ -73,7 +73,7 @@ func (s *SourceFolder) readExchangeKey() ([]byte, error) {
 
 // lockForPlace takes a file lock that prevents a second process from backing up this folder
 // to the same place. The caller closes the file to release it.
-func (s *Source) lockForPlace(place string) (*os.File, error) {
+func (s *SourceFolder) lockForPlace(place string) (*os.File, error) {
 	folder := filepath.Join(s.Dir, "backup")
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return nil, fmt.Errorf("cannot back up %q: %w", s.Dir, err)

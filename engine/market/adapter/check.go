@@ -80,9 +80,9 @@ func suggestName(m *market.Mapping, name string) string {
 	return "; add it to the campaign's fields, or correct the name"
 }
 
-// newSampleData returns the data for a sample body of the lead l. With onlyRequired, the optional
+// newSampleData returns the data for a sample body of the lead l. With omitOptional, the optional
 // request values are missing: auction, token and verticals.
-func (t *Template) newSampleData(m *market.Mapping, l *market.Lead, onlyRequired bool) templateData {
+func (t *Template) newSampleData(m *market.Mapping, l *market.Lead, omitOptional bool) templateData {
 	v := templateData{mapping: m, lead: l, sample: true}
 	optional := string(market.SampleText)
 	if omitOptional {
@@ -160,8 +160,8 @@ func describeSample(v market.Value) string {
 
 // checkSample writes one body for the lead and returns the mistake if the body is not well
 // formed.
-func (t *Template) checkSample(m *market.Mapping, l *market.Lead, onlyRequired bool) *malformedBodyError {
-	body, ok := t.writeBody(nil, t.newSampleData(m, l, onlyRequired))
+func (t *Template) checkSample(m *market.Mapping, l *market.Lead, omitOptional bool) *malformedBodyError {
+	body, ok := t.writeBody(nil, t.newSampleData(m, l, omitOptional))
 	if !ok {
 		return &malformedBodyError{reason: fmt.Sprintf("the body is over %d bytes", MaxBody)}
 	}

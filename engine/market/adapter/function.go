@@ -166,9 +166,9 @@ func hasSameText(a, b market.Value) bool {
 	return a.Kind != market.KindAbsent && b.Kind != market.KindAbsent && string(a.Text) == string(b.Text)
 }
 
-// checkCountArgument returns an error unless the first argument of first or last is a constant
+// checkNumberOfCharacters returns an error unless the first argument of first or last is a constant
 // number of characters, at least 1.
-func checkCountArgument(arguments []valueExpression) error {
+func checkNumberOfCharacters(arguments []valueExpression) error {
 	if c, ok := arguments[0].(constantValue); ok && c.Kind == market.KindInteger {
 		if n, ok := format.ParseDigits(c.Text); ok && n > 0 {
 			return nil
