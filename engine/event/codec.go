@@ -108,8 +108,8 @@ func (pb *protobufCodec) finishField(ok bool) {
 
 // skipFieldsHereIfReplay skips current fields numbered from first to last if the decoder decodes for a
 // replay, which does not need them.
-func (pb *protobufCodec) skipFieldsHereIfReplay(first, last uint32) {
-	for pb.forReplay && first <= pb.number && pb.number <= last {
+func (pb *protobufCodec) skipFieldsHereIfReplay(firstNumber, lastNumber uint32) {
+	for pb.forReplay && firstNumber <= pb.number && pb.number <= lastNumber {
 		pb.nextField()
 	}
 }
