@@ -87,7 +87,7 @@ func (s *diskMonitor) measureFree() {
 	s.logSpaceLowOrRestored(time.Now(), free, needs)
 }
 
-// logSpaceLowOrRestored logs a warning, at most once a minute, while free is less than needs and the
+// logSpaceLowOrRestored logs a warning, at most once a minute, while free is less than needed and the
 // exchange therefore refuses leads. It logs once when the space suffices again. at is the
 // current time.
 func (s *diskMonitor) logSpaceLowOrRestored(at time.Time, free, needed uint64) {

@@ -23,7 +23,7 @@ type coarseDeadline struct {
 const maxDelay = time.Second
 
 // deadlineToSet returns the deadline that the connection needs before an operation that may
-// block. due is false if the deadline in effect already serves, so that no system call is
+// block. mustSet is false if the deadline in effect already serves, so that no system call is
 // necessary.
 func (p *coarseDeadline) deadlineToSet() (deadline time.Time, mustSet bool) {
 	if !p.wanted.Before(p.first) && !p.wanted.After(p.last) {
