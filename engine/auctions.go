@@ -91,7 +91,8 @@ func (in *leadSale) runAuction() (market.Reason, error) {
 }
 
 // appendAuctionOutcomes appends the outcomes of an auction to trail, each with its filter sets,
-// for the event. Candidates that were not excluded get OutcomeLost.
+// for the event. The winner has OutcomeWon already. Filter sets that have no outcome yet made a
+// valid bid that was not used: they get OutcomeLost.
 func appendAuctionOutcomes(trail []event.OutcomeFilterSets, candidates *selection.Candidates) []event.OutcomeFilterSets {
 	trail = appendOutcomes(trail, candidates)
 	if candidates.Eligible.NextFrom(0) >= 0 {

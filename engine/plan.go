@@ -111,7 +111,7 @@ func (e *Engine) Catalog() *market.Catalog {
 	return nil
 }
 
-// newTestCampaign returns the test campaign of a campaign, which gets its test leads. It has the
+// compileForTestLeads returns the test campaign of a campaign, which gets its test leads. It has the
 // same filter sets in the same order, with the same states, filters, hours, lists, prices and
 // floor. It has no caps, no funds and no duplicate rule. Its buyers have their test endpoints
 // instead of the production ones.
@@ -130,16 +130,16 @@ func (e *Engine) Catalog() *market.Catalog {
 // The engine makes a test campaign at its first test lead, because most campaigns never have one.
 // Rejected: to check at each cap, claim and endpoint whether the lead is a test. A forgotten
 // check would charge a buyer.
-func newTestCampaign(of *market.Campaign) *liveCampaign {
-	campaign := *of
+func compileForTestLeads(production *market.Campaign) *liveCampaign {
+	campaign := *production
 	campaign.Caps, campaign.Duplicates = nil, market.DuplicateRule{}
-	campaign.FilterSets = make([]market.FilterSet, len(of.FilterSets))
-	excluded := bitset.New(len(of.FilterSets))
-	for i := range of.FilterSets {
+	campaign.FilterSets = make([]market.FilterSet, len(production.FilterSets))
+	excluded := bitset.New(len(production.FilterSets))
+	for i := range production.FilterSets {
 		filterSet := &campaign.FilterSets[i]
-		*filterSet = of.FilterSets[i]
+		*filterSet = production.FilterSets[i]
 		filterSet.Buyer, filterSet.Caps = withTestEndpoints(filterSet.Buyer), nil
-		if lacksTestEndpoint(of.FilterSets[i].Buyer, of.Method) {
+		if lacksTestEndpoint(production.FilterSets[i].Buyer, production.Method) {
 			excluded.Add(i)
 		}
 	}
@@ -177,7 +177,7 @@ func (o *liveCampaign) orTestCampaign(test bool) *liveCampaign {
 // initTestCampaign sets o.testCampaign, a function that makes the test campaign at its first
 // call. Later calls return the test campaign made then.
 func (o *liveCampaign) initTestCampaign() {
-	o.testCampaign = sync.OnceValue(func() *liveCampaign { return newTestCampaign(o.Campaign) })
+	o.testCampaign = sync.OnceValue(func() *liveCampaign { return compileForTestLeads(o.Campaign) })
 }
 
 // ExcludeUnmatched excludes the filter sets whose states or filters do not accept the lead. In a

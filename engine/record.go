@@ -56,7 +56,7 @@ func (in *leadSale) recordCandidateOutcomes() {
 }
 
 // appendCandidateOutcomes appends the lead's present outcomes to trail, each with its filter
-// sets. After an auction, candidates that were not excluded get OutcomeLost.
+// sets. After an auction, filter sets with a valid bid that was not used get OutcomeLost.
 func (in *leadSale) appendCandidateOutcomes(trail []event.OutcomeFilterSets) []event.OutcomeFilterSets {
 	if in.auction.IsHeld() {
 		return appendAuctionOutcomes(trail, &in.candidates)

@@ -69,7 +69,7 @@ func (e *Engine) WebhookMessage(w *state.QueuedWebhook) (WebhookMessage, error) 
 	}
 	if !found {
 		e.opt.Observer.ReportFault("a webhook became a dead letter: its log record is older than the log's history and memory has no such lead",
-			fmt.Errorf("log record %d, %s of lead %s: %w", w.Cause, w.Type, w.Lead, ErrGone))
+			fmt.Errorf("webhook %s of lead %s, which log record %d caused: %w", w.Type, w.Lead, w.Cause, ErrGone))
 		if err := e.recordAttempt(w, event.WebhookDead, &market.WebhookResult{}); err != nil {
 			return WebhookMessage{}, err
 		}

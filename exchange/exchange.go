@@ -89,7 +89,7 @@ type Exchange struct {
 
 var (
 	errStarting  = errors.New("starting: the log is being replayed")
-	errDraining  = errors.New("stopping: requests in flight are finished")
+	errDraining  = errors.New("stopping: waiting for the requests in flight")
 	errLogFailed = errors.New("the log has failed")
 )
 

@@ -12,7 +12,7 @@ func (x *Exchange) startWebhooks() {
 	x.webhookClient = webhook.NewClient(webhook.ClientOptions{Secrets: x.decryptSecret, TrustedNetworks: x.settings.TrustedNetworks})
 	x.webhookSender = webhook.New(webhook.Options{
 		Outbox: x.state, Engine: x.engine.Load(), Post: x.webhookClient.Post, Now: x.clock.Now, ReportFault: x.meter.ReportFault,
-		MaxPerEndpoint: x.settings.Webhooks.InFlight, AttemptRate: x.webhookRate,
+		MaxPerEndpoint: x.settings.Webhooks.InFlight, AttemptRate: x.webhookRateForBacklog,
 	})
 }
 
@@ -20,9 +20,9 @@ func (x *Exchange) startWebhooks() {
 // allows. It is low enough not to slow leads down.
 const minWebhooksPerSecond = 1250
 
-// webhookRate returns how many webhook attempts per second the exchange may start now:
+// webhookRateForBacklog returns how many webhook attempts per second the exchange may start now:
 // minWebhooksPerSecond, or a fifth of the pending webhooks if that is more.
-func (x *Exchange) webhookRate() int {
+func (x *Exchange) webhookRateForBacklog() (attemptsPerSecond int) {
 	return max(minWebhooksPerSecond, x.state.OutboxTotals().Pending/5)
 }
 

@@ -137,7 +137,11 @@ func (r *Report) hasDiskSpace() bool {
 	defer r.mu.Unlock()
 	if r.status.Paused == hasSpace {
 		r.status.Paused = !hasSpace
-		r.opt.Logger.Info("the report pauses while the disk has too little free space", "paused", !hasSpace)
+		if hasSpace {
+			r.opt.Logger.Info("the report continues; there is enough free disk space again")
+		} else {
+			r.opt.Logger.Info("the report pauses while the disk has too little free space")
+		}
 	}
 	return hasSpace
 }

@@ -79,7 +79,8 @@ func New(opt Options) *Report {
 	return &Report{opt: opt.withDefaults(), rebuilds: make(chan rebuildError, 1), checkSlot: make(chan struct{}, 1)}
 }
 
-// Status is the state of a report.
+// Status says how far a report has followed the log, whether it pauses for lack of disk space, and
+// how many rebuilds and errors it had since the process started.
 type Status struct {
 	Seq        uint64 // last applied entry
 	At         int64  // time of that entry, Unix nanoseconds

@@ -105,7 +105,7 @@ func (s *statementHeader) String() string {
 		whose, formatDateOrTime(s.From), formatDateOrTime(s.To), s.AsOf.Entry, formatDateOrTime(s.AsOf.At))
 	var t, outside terminal.Table
 	if s.Opening != nil {
-		t.Row("opening balance", "", "", terminal.FormatMoneyDigits(s.Opening.Balance.String()), s.Currency, describeHeldMoney(s.Opening))
+		t.Row("opening balance", "", "", terminal.FormatDecimalAsMoney(s.Opening.Balance.String()), s.Currency, describeHeldMoney(s.Opening))
 	}
 	for i := range s.Totals {
 		total := &s.Totals[i]
@@ -113,13 +113,13 @@ func (s *statementHeader) String() string {
 		if s.Buyer != "" && s.Opening != nil && !total.InAccount {
 			into = &outside
 		}
-		into.Row("  "+total.Kind, total.Campaign, terminal.GroupThousands(total.Count), terminal.FormatMoneyDigits(total.Amount.String()), total.Currency)
+		into.Row("  "+total.Kind, total.Campaign, terminal.GroupThousands(total.Count), terminal.FormatDecimalAsMoney(total.Amount.String()), total.Currency)
 	}
 	for _, sum := range s.sumsByCurrency() {
 		t.Row("in all", "", "", terminal.FormatMoney(sum.amount), sum.currency)
 	}
 	if s.Closing != nil {
-		t.Row("closing balance", "", "", terminal.FormatMoneyDigits(s.Closing.Balance.String()), s.Currency, describeHeldMoney(s.Closing))
+		t.Row("closing balance", "", "", terminal.FormatDecimalAsMoney(s.Closing.Balance.String()), s.Currency, describeHeldMoney(s.Closing))
 	}
 	text += t.String()
 	if !outside.IsEmpty() {
@@ -175,7 +175,7 @@ func describeHeldMoney(balance *accountBalance) string {
 	if balance.Held == "0" {
 		return ""
 	}
-	return "of it held for open posts " + terminal.FormatMoneyDigits(balance.Held.String())
+	return "of it held for open posts " + terminal.FormatDecimalAsMoney(balance.Held.String())
 }
 
 // formatDateOrTime formats a time in UTC to the second, or only its date at midnight.
@@ -242,7 +242,7 @@ func newEntryPrinter(sum *statementHeader, out io.Writer) *entryPrinter {
 		amounts = append(amounts, sum.Opening.Balance, sum.Closing.Balance)
 	}
 	for _, m := range amounts {
-		l.amounts = max(l.amounts, len(terminal.FormatMoneyDigits(m.String())))
+		l.amounts = max(l.amounts, len(terminal.FormatDecimalAsMoney(m.String())))
 	}
 	return l
 }
@@ -278,7 +278,7 @@ func (l *entryPrinter) writeEntry(e *statementEntry) {
 		place = fmt.Sprintf("%-*s", width, terminal.Truncate(strings.Join(terminal.WrapText(e.Note, terminal.Width), " "), width))
 	}
 	if e.Balance != nil {
-		balance = terminal.FormatMoneyDigits(e.Balance.String())
+		balance = terminal.FormatDecimalAsMoney(e.Balance.String())
 	}
-	l.writeColumns(e.At.UTC().Format(time.DateTime), e.Kind, place, terminal.FormatMoneyDigits(e.Amount.String()), e.Currency, balance)
+	l.writeColumns(e.At.UTC().Format(time.DateTime), e.Kind, place, terminal.FormatDecimalAsMoney(e.Amount.String()), e.Currency, balance)
 }

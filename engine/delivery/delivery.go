@@ -195,7 +195,7 @@ func (d *Delivery) RunAttemptsUntil(deadline int64) event.PostSettlement {
 			return event.SettledPending
 		}
 		if clock.Now()+int64(d.pause) >= deadline {
-			return d.settlementAtDeadline()
+			return d.commitPendingOrRefuse()
 		}
 		if d.commitAttempt() != nil || !d.waitForRetry() {
 			return event.SettledPending
@@ -203,14 +203,15 @@ func (d *Delivery) RunAttemptsUntil(deadline int64) event.PostSettlement {
 	}
 }
 
-// settlementAtDeadline returns the outcome if the next attempt would start after the deadline. A
+// commitPendingOrRefuse returns the outcome if the next attempt would start after the deadline. For
+// a pending delivery it commits the last attempt. A
 // buyer that was only busy or not reached does not have the lead, so the outcome is
 // SettledRefused. The result is SettledPending in three cases:
 //
 //   - An attempt may have reached the buyer.
 //   - The last attempt renewed the credential, so the next one is due at once.
 //   - The lead is promised to this buyer (RetryUnsent), and the last attempt did not reach it.
-func (d *Delivery) settlementAtDeadline() event.PostSettlement {
+func (d *Delivery) commitPendingOrRefuse() event.PostSettlement {
 	if d.inDoubt || d.lastResult.CredentialRenewed || d.RetryUnsent && d.lastResult.Verdict == market.VerdictNotSent {
 		_ = d.commitAttempt() // the caller commits the open delivery next, and gets the same error
 		return event.SettledPending
@@ -278,9 +279,10 @@ func (d *Delivery) judgeResult(result *market.PostResult) event.PostSettlement {
 	return d.countFailure(result)
 }
 
-// countFailure counts a failed attempt against the retry schedule, and returns the outcome or
-// notSettled. It is called if the attempt, or an earlier one, may have reached the buyer. It is
-// also called if the attempt did not reach the buyer of a promised lead.
+// countFailure counts a failed attempt against the retry schedule. It returns notSettled if
+// another attempt follows. It returns the outcome if the schedule has ended, or if the buyer may
+// have the lead and allows no repeated post. It is called if the attempt, or an earlier one, may
+// have reached the buyer, or if the attempt did not reach the buyer of a promised lead.
 func (d *Delivery) countFailure(result *market.PostResult) event.PostSettlement {
 	d.inDoubt = d.inDoubt || result.Verdict != market.VerdictNotSent
 	d.attempts++

@@ -109,7 +109,7 @@ func (c *mappingCompiler) checkFieldName(i int, key, name string) bool {
 		c.addMistake(i, key, "a name has at most %d bytes", maxFieldName)
 	case !utf8.ValidString(name) || strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) || strings.TrimSpace(name) != name:
 		c.addMistake(i, key, "a name is printable text without spaces at its ends")
-	case isRoutingMember([]byte(name)):
+	case isRoutingIDMember([]byte(name)):
 		c.addMistake(i, key, "%s is reserved, because it selects the campaign or buyer of a lead; choose another name", name)
 	default:
 		return true

@@ -165,9 +165,9 @@ func findKnownField(name string) (Slot, bool) {
 	return 0, false
 }
 
-// isRoutingMember reports whether a request's member of this name selects the campaign, supplier,
+// isRoutingIDMember reports whether a request's member of this name selects the campaign, supplier,
 // ping or buyer. Such a member is never a field of the lead.
-func isRoutingMember(name []byte) bool {
+func isRoutingIDMember(name []byte) bool {
 	switch string(name) {
 	case "flo_campaign_id", "flo_supplier_id", "flo_ping_id", "flo_buyer_id":
 		return true
@@ -192,7 +192,7 @@ func isPingMetadataMember(name []byte) bool {
 	case "auction_id", "vertical", "sub_vertical", "zip3", "expires_at":
 		return true
 	}
-	return isRoutingMember(name)
+	return isRoutingIDMember(name)
 }
 
 // IsKnownContact reports whether the name is that of a known field that identifies a person.

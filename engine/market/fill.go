@@ -178,7 +178,7 @@ func (m *Mapping) handleUnknownMembers(l *Lead, members []Member, options leadFi
 	for i := range members {
 		member := &members[i]
 		_, mapped := m.byArrivalName[string(member.Name)]
-		if mapped || member.IsMissing() || isRoutingMember(member.Name) || options.ping && isPingMetadataMember(member.Name) {
+		if mapped || member.IsMissing() || isRoutingIDMember(member.Name) || options.ping && isPingMetadataMember(member.Name) {
 			continue
 		}
 		if len(dst) >= limit {

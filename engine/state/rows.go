@@ -91,9 +91,10 @@ type idempotencyRow struct {
 	Kind        answerReferenceKind
 }
 
-// answerReference is either the identifier of a lead or the sequence of an event, as
-// answerReferenceKind says. An auction without a name and a report on many leads have no
-// identifier, so their answers are found by sequence. One field for both keeps the row small.
+// answerReference says where the answer to the first request with an idempotency key is found:
+// at a lead, by its identifier, or in an event, by its sequence. An auction without a name and a
+// report on many leads have no identifier, so they need the sequence. One field for both keeps
+// the row small.
 type answerReference [16]byte
 
 // answerReferenceKind says how an answerReference is to be read.

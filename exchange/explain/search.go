@@ -111,7 +111,7 @@ func (e *Explainer) scanMatching(pattern, alternative []byte, from, until int64,
 	return end == endAtLimit, err
 }
 
-// scanEnd is the reason why a search ended.
+// scanEnd is the reason why a search of the log ended.
 type scanEnd uint8
 
 const (

@@ -123,7 +123,7 @@ func (w *Writer) parquetValue(i int, c *Cell) (v parquet.Value, err error) {
 	column := &w.columns[i]
 	if c.None {
 		if !column.Optional {
-			return v, errors.New("BUG: the column has no value: " + column.Name)
+			return v, errors.New("BUG: a row of the Parquet file has no value in the required column " + column.Name)
 		}
 		return parquet.NullValue().Level(0, 0, i), nil
 	}

@@ -149,7 +149,7 @@ func TestTooMuch(t *testing.T) {
 		{Cell{Number: 1 - maxMoney}, ""},
 		{Cell{Number: maxMoney}, "DECIMAL(18,6)"},
 		{Cell{Number: -maxMoney}, "DECIMAL(18,6)"},
-		{Cell{None: true}, "the column has no value: paid"},
+		{Cell{None: true}, "no value in the required column paid"},
 	} {
 		w := New([]Column{{Name: "paid", Kind: Money}}, nil)
 		text := w.Row(nil, []Cell{{Number: 1}})

@@ -81,7 +81,8 @@ func (b *Batch) applyPostAttempt(fact *event.PostAttempted) error {
 	return nil
 }
 
-// applyPostSettled applies the final result of a post, or a later change of that result.
+// applyPostSettled changes the report's rows and sums for the final result of a post, or for a
+// later change of that result.
 func (b *Batch) applyPostSettled(fact *event.PostSettled) error {
 	l, err := b.leadRow(fact.Lead)
 	if err != nil {

@@ -205,7 +205,7 @@ func (a *Admin) handleReadError(ctx *fasthttp.RequestCtx, err error) {
 	}
 	bad := request.ErrorOfFailedRead(err)
 	a.sendError(ctx, bad)
-	connection.CloseUnread(ctx, bad)
+	connection.CloseAfterAnswer(ctx, bad)
 }
 
 // Serve accepts connections from the listener and answers requests until Shutdown.

@@ -27,9 +27,9 @@ const (
 	pathOneAPIToken = "/admin/v1/api-tokens/{id}"
 )
 
-// addAccessRoutes registers the operations on sessions, users and API tokens with the function
+// addOperatorAccessRoutes registers the operations on operators' sessions, users and API tokens with the function
 // add.
-func (a *Admin) addAccessRoutes(add func(method, path string, h fasthttp.RequestHandler)) {
+func (a *Admin) addOperatorAccessRoutes(add func(method, path string, h fasthttp.RequestHandler)) {
 	add("GET", pathSession, a.sendSession)
 	add("DELETE", pathSession, a.logout)
 	add("GET", pathUsers, a.listUsers)

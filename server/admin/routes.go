@@ -13,7 +13,7 @@ func (a *Admin) addAuthenticatedRoutes(routes *router.Router) {
 	add := func(method, path string, h fasthttp.RequestHandler) {
 		a.addRoute(routes, method, path, a.withBody(maxBody, httperror.BodyTooLarge, a.rejectUnknownParameters(method, path, h)))
 	}
-	a.addAccessRoutes(add)
+	a.addOperatorAccessRoutes(add)
 	a.addRoute(routes, "PUT", "/admin/v1/config", a.rejectConcurrent(a.withBody(maxDocument, errConfigTooLarge, a.rejectUnknownParameters("PUT", "/admin/v1/config", a.applyConfiguration))))
 	a.addConfigEntryRoutes(add, func(method, path string, h fasthttp.RequestHandler) {
 		a.addRoute(routes, method, path, a.withBody(maxItem, errEntryTooLarge, a.rejectUnknownParameters(method, path, h)))

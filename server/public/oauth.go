@@ -39,7 +39,7 @@ func (s *Server) issueToken(ctx *fasthttp.RequestCtx, id market.RequestID, r *sc
 	if !basic {
 		shown = form.login
 	}
-	client, known := s.findClient(shown)
+	client, known := s.authenticateClient(shown)
 	switch {
 	case basic && (form.login.secret != "" || form.login.id != "" && form.login.id != shown.id):
 		bad = errClientTwice
@@ -75,9 +75,10 @@ const (
 	maxClientSecret = 4096
 )
 
-// findClient returns the OAuth client with this id and secret. It finds the client by the hash
-// of both together, so that an unknown client takes as long as a known one.
-func (s *Server) findClient(l login) (client state.Credential, known bool) {
+// authenticateClient returns the OAuth client with this id and secret, and records the use of the
+// secret. It finds the client by the hash of both together, so that an unknown client takes as
+// long as a known one.
+func (s *Server) authenticateClient(l login) (client state.Credential, known bool) {
 	if len(l.id) > maxClientID || len(l.secret) > maxClientSecret {
 		return state.Credential{}, false
 	}

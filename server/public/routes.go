@@ -35,7 +35,7 @@ func (s *Server) handle(ctx *fasthttp.RequestCtx) {
 	if bad := request.CheckHead(ctx); bad.Status != 0 {
 		r.release()
 		httperror.Write(ctx, id, bad)
-		connection.CloseUnread(ctx, bad)
+		connection.CloseAfterAnswer(ctx, bad)
 	} else if readErr := s.readBody(ctx, r); readErr.Status != 0 && readErr != httperror.BodyTooLarge {
 		r.release()
 		httperror.Write(ctx, id, readErr)
@@ -166,6 +166,6 @@ func (s *Server) handleReadError(ctx *fasthttp.RequestCtx, err error) {
 	ctx.Response.Header.DisableNormalizing()
 	bad := request.ErrorOfFailedRead(err)
 	httperror.Write(ctx, s.engine.NewRequestID(), bad)
-	connection.CloseUnread(ctx, bad)
+	connection.CloseAfterAnswer(ctx, bad)
 	s.opt.Meter.CountAnswer(metrics.RouteNone, &ctx.Response, 0)
 }

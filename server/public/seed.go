@@ -47,7 +47,7 @@ func (s *Server) handleSeed(ctx *fasthttp.RequestCtx, id market.RequestID, r *sc
 		}
 	}()
 	leads := fakedata.MakeLeads(order.Request)
-	var results []seedResult
+	var results []madeUpLeadResult
 	if order.campaign != "" {
 		run := &seedRun{server: s, supplier: supplier, order: &order, leads: leads, until: received + int64(runTime)}
 		if !run.sell(ctx, id) {
@@ -73,7 +73,7 @@ const seededLead = 1536
 
 // appendSeedAnswer returns the JSON answer to a seed request: its parameters, the leads and, if
 // it names a campaign, the result of each lead.
-func appendSeedAnswer(order *seedRequest, leads []fakedata.Lead, results []seedResult) []byte {
+func appendSeedAnswer(order *seedRequest, leads []fakedata.Lead, results []madeUpLeadResult) []byte {
 	body := make([]byte, 0, len(leads)*seededLead)
 	body = strconv.AppendInt(append(body, `{"count":`...), int64(order.Count), 10)
 	body = escape.AppendJSONString(append(body, `,"vertical":`...), []byte(order.Vertical))

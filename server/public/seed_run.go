@@ -36,7 +36,7 @@ type seedRun struct {
 	supplier *market.Supplier
 	order    *seedRequest
 	leads    []fakedata.Lead
-	results  []seedResult
+	results  []madeUpLeadResult
 	until    int64 // Unix nanoseconds; no lead starts later
 
 	next       atomic.Int64 // index of the next lead to start
@@ -44,8 +44,8 @@ type seedRun struct {
 	panicValue any // value of a panic in a worker
 }
 
-// seedResult is the result of selling one made-up lead: the engine's answer or its error.
-type seedResult struct {
+// madeUpLeadResult is the result of selling one made-up lead: the engine's answer or its error.
+type madeUpLeadResult struct {
 	answer engine.Answer
 	err    error
 }
@@ -61,7 +61,7 @@ func (run *seedRun) sell(ctx *fasthttp.RequestCtx, id market.RequestID) bool {
 		return false
 	}
 	defer s.runs.Add(-1)
-	run.results = make([]seedResult, len(run.leads))
+	run.results = make([]madeUpLeadResult, len(run.leads))
 	for i := range run.results {
 		run.results[i].err = engine.ErrUnavailable
 	}
@@ -149,7 +149,7 @@ func (o *seedRequest) idempotencyKey(i int) []byte {
 }
 
 // appendTo appends the result as JSON, in the form of the answer to an ingest.
-func (r *seedResult) appendTo(body []byte) []byte {
+func (r *madeUpLeadResult) appendTo(body []byte) []byte {
 	if r.err != nil {
 		return r.appendError(body)
 	}
@@ -164,7 +164,7 @@ func (r *seedResult) appendTo(body []byte) []byte {
 	return append(body, "}}"...)
 }
 
-func (r *seedResult) appendError(body []byte) []byte {
+func (r *madeUpLeadResult) appendError(body []byte) []byte {
 	var refusal *engine.Refusal
 	if !errors.As(r.err, &refusal) {
 		return append(append(append(body, `{"error":"`...), httperror.Unavailable.Code...), `"}`...)

@@ -210,7 +210,7 @@ func TestSeedEnds(t *testing.T) {
 		"stopping": func(d *testServer, _ *seedRun) { d.draining.Store(true) },
 	} {
 		d := nursery(t)
-		run := &seedRun{server: d.Server, leads: make([]fakedata.Lead, 3), results: make([]seedResult, 3), until: d.clock.Now() + int64(time.Hour)}
+		run := &seedRun{server: d.Server, leads: make([]fakedata.Lead, 3), results: make([]madeUpLeadResult, 3), until: d.clock.Now() + int64(time.Hour)}
 		end(d, run)
 		run.sellMany()
 		if run.next.Load() != 0 || run.panicValue != nil {
@@ -218,19 +218,19 @@ func TestSeedEnds(t *testing.T) {
 		}
 	}
 	for _, row := range []struct {
-		result seedResult
+		result madeUpLeadResult
 		want   string
 	}{
-		{seedResult{err: engine.ErrUnavailable}, `{"error":"unavailable"}`},
-		{seedResult{err: errors.New("disk /dev/secret is full")}, `{"error":"unavailable"}`},
-		{seedResult{err: &engine.Refusal{Code: engine.KeyReused}}, `{"error":"idempotency_key_reused"}`},
+		{madeUpLeadResult{err: engine.ErrUnavailable}, `{"error":"unavailable"}`},
+		{madeUpLeadResult{err: errors.New("disk /dev/secret is full")}, `{"error":"unavailable"}`},
+		{madeUpLeadResult{err: &engine.Refusal{Code: engine.KeyReused}}, `{"error":"idempotency_key_reused"}`},
 		{
-			seedResult{err: &engine.Refusal{Code: engine.InvalidPayload, Fields: []market.FieldError{{Field: "rooms", Code: "missing_required", Expected: "an integer"}}}},
+			madeUpLeadResult{err: &engine.Refusal{Code: engine.InvalidPayload, Fields: []market.FieldError{{Field: "rooms", Code: "missing_required", Expected: "an integer"}}}},
 			`{"error":"invalid_payload","field_errors":[{"field":"rooms","code":"missing_required","expected":"an integer"}]}`,
 		},
-		{seedResult{answer: engine.Answer{Reason: market.ReasonDuplicate}}, `{"id":"lead_00000000000000000000000000","status":"UNMATCHED","buyer_id":null,"reason":"duplicate"}`},
+		{madeUpLeadResult{answer: engine.Answer{Reason: market.ReasonDuplicate}}, `{"id":"lead_00000000000000000000000000","status":"UNMATCHED","buyer_id":null,"reason":"duplicate"}`},
 		{
-			seedResult{answer: engine.Answer{Accepted: true, Buyer: "buy", Payout: 1_500_000, Currency: market.Currency{'U', 'S', 'D'}}},
+			madeUpLeadResult{answer: engine.Answer{Accepted: true, Buyer: "buy", Payout: 1_500_000, Currency: market.Currency{'U', 'S', 'D'}}},
 			`{"id":"lead_00000000000000000000000000","status":"ACCEPTED","buyer_id":"buy","price":{"amount":1.5,"currency":"USD"}}`,
 		},
 	} {
@@ -244,7 +244,7 @@ func TestSeedEnds(t *testing.T) {
 // has no other effect.
 func TestSeedPanics(t *testing.T) {
 	d := nursery(t)
-	run := &seedRun{server: d.Server, supplier: &market.Supplier{}, order: &seedRequest{}, leads: make([]fakedata.Lead, 2), results: make([]seedResult, 2), until: d.clock.Now() + int64(time.Hour)}
+	run := &seedRun{server: d.Server, supplier: &market.Supplier{}, order: &seedRequest{}, leads: make([]fakedata.Lead, 2), results: make([]madeUpLeadResult, 2), until: d.clock.Now() + int64(time.Hour)}
 	run.leads[0].Fields = []fakedata.Field{{Name: "rooms", Value: 1.5}}
 	run.sellMany()
 	if run.panicValue == nil {

@@ -43,7 +43,7 @@ func ReadBody(ctx *fasthttp.RequestCtx, memory []byte, limit int) ([]byte, httpe
 		case err == nil:
 		default:
 			bad := ErrorOfFailedRead(err)
-			connection.CloseUnread(ctx, bad)
+			connection.CloseAfterAnswer(ctx, bad)
 			return memory, bad
 		}
 	}

@@ -64,7 +64,7 @@ func withTransferTimeout(ctx context.Context, bytes int) (context.Context, conte
 // put encrypts and stores an object. It returns the object's name: the given place, followed
 // by the stored size and the checksum.
 func (b *encryptedStore) put(ctx context.Context, place string, plain []byte) (string, error) {
-	sealed, err := b.key.encrypt(plain)
+	sealed, err := b.key.encryptIfConfigured(plain)
 	if err != nil {
 		return "", err
 	}
@@ -82,7 +82,7 @@ func (b *encryptedStore) get(ctx context.Context, place string, s sizeAndSum) ([
 		return nil, err
 	}
 	if sum(b.sumKey, place, plain) != s.sum {
-		return nil, fmt.Errorf("%s%s in %s is damaged: its content does not match its sum", place, s, b.store)
+		return nil, fmt.Errorf("the backup's object %s%s in %s is damaged: its content does not match its checksum; pingpost backup verify shows what can still be restored", place, s, b.store)
 	}
 	return plain, nil
 }
@@ -99,7 +99,7 @@ func (b *encryptedStore) getWithoutSumCheck(ctx context.Context, name string, si
 	if int64(len(stored)) != size {
 		return nil, fmt.Errorf("%s in %s is damaged: it has %d bytes, but its name says %d", name, b.store, len(stored), size)
 	}
-	plain, err := b.key.decrypt(stored)
+	plain, err := b.key.decryptIfEncrypted(stored)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read %s in %s: %w", name, b.store, err)
 	}

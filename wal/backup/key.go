@@ -77,13 +77,13 @@ func ReadKeyFile(path string) (*Key, error) {
 	return &k, nil
 }
 
-// encrypts reports whether the key has a recipient, so that encrypt encrypts. Otherwise the
+// encrypts reports whether the key has a recipient, so that encryptIfConfigured encrypts. Otherwise the
 // backup is stored as plaintext.
 func (k *Key) encrypts() bool { return len(k.recipients) > 0 }
 
-// encrypt encrypts the content for all recipients. A key without recipients returns the
+// encryptIfConfigured encrypts the content for all recipients. A key without recipients returns the
 // content unchanged.
-func (k *Key) encrypt(plain []byte) ([]byte, error) {
+func (k *Key) encryptIfConfigured(plain []byte) ([]byte, error) {
 	if !k.encrypts() {
 		return plain, nil
 	}
@@ -102,10 +102,10 @@ func (k *Key) encrypt(plain []byte) ([]byte, error) {
 	return sealed.Bytes(), nil
 }
 
-// decrypt decrypts an object, and detects every changed byte. If neither the object nor the
+// decryptIfEncrypted decrypts an object, and detects every changed byte. If neither the object nor the
 // key uses encryption, it returns the object unchanged. The error is ErrEncrypted without an
 // identity, and ErrUnencrypted for plaintext under a key that encrypts.
-func (k *Key) decrypt(stored []byte) ([]byte, error) {
+func (k *Key) decryptIfEncrypted(stored []byte) ([]byte, error) {
 	sealed := bytes.HasPrefix(stored, []byte(encryptedPrefix))
 	switch {
 	case sealed && len(k.identities) == 0:

@@ -17,11 +17,11 @@ func GroupThousands(n int) string {
 }
 
 // FormatMoney formats an amount with at least two decimals and with commas between thousands.
-func FormatMoney(m market.Money) string { return FormatMoneyDigits(m.String()) }
+func FormatMoney(m market.Money) string { return FormatDecimalAsMoney(m.String()) }
 
-// FormatMoneyDigits formats an amount, given as decimal digits, with at least two decimals
+// FormatDecimalAsMoney formats an amount, given as decimal digits, with at least two decimals
 // and with commas between thousands.
-func FormatMoneyDigits(digits string) string {
+func FormatDecimalAsMoney(digits string) string {
 	whole, fraction, _ := strings.Cut(digits, ".")
 	for len(fraction) < 2 {
 		fraction += "0"

@@ -66,8 +66,8 @@ func (t *Template) checkFieldUse(m *market.Mapping, name string) string {
 	return ""
 }
 
-// suggestName returns the end of a message about an unknown field: a correction of the name if a
-// similar field exists, else general advice.
+// suggestName returns the end of a message about an unknown field: the right name, if this is the
+// suppliers' name of a field or differs only in capitals, else general advice.
 func suggestName(m *market.Mapping, name string) string {
 	if slot, ok := m.SlotByArrivalName(name); ok {
 		return "; the field's name for buyers is " + m.BuyerName(slot)

@@ -112,7 +112,7 @@ func TestTemplatesThatAreRefused(t *testing.T) {
 		{"XML: half a reference", "xml", `<a>&{{.state}};</a>`, "1 & begins an unknown or incomplete"},
 		{"XML: half a reference in an attribute", "xml", `<a b="&#{{.cars}};"/>`, "1 & begins an unknown or incomplete"},
 		{"XML: an entity that nobody declared", "xml", `<a>&nbsp;</a>`, "1 & begins an unknown or incomplete"},
-		{"XML: a tag in a tag", "xml", `<a <b/>`, "1 not closed before"},
+		{"XML: a tag in a tag", "xml", `<a <b/>`, "1 has no > before"},
 		{"XML: a tag cut in two", "xml", `<a><{{if .cars}}!--{{end}}b/></a>`, "1 must have a tag name"},
 		{"XML: the end of a tag's name", "xml", `<a></{{.state}}>`, "1 must have a tag name"},
 		{"XML: an open attribute", "xml", "<a b=\"{{.state}}/>", "1 ends inside"},

@@ -44,7 +44,7 @@ func (c escapeContext) afterXML(text []byte) (escapeContext, error) {
 			case '\'':
 				c = xmlSingle
 			default:
-				return 0, errors.New("a tag is not closed before the next one begins")
+				return 0, errors.New("an XML tag has no > before the next <; close the tag")
 			}
 			text = text[at+1:]
 		default:
