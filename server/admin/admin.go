@@ -137,7 +137,7 @@ func New(operator Operator, meter *metrics.Meter, password string, logger *slog.
 	routes.GET("/readyz", a.rejectUnknownParameters("GET", "/readyz", a.serveReady))
 	routes.GET("/metrics", a.rejectUnknownParameters("GET", "/metrics", a.serveMetrics))
 	a.addDashboardRoutes(routes)
-	routes.POST(pathSession, a.withDeprecationHeaders("POST", pathSession, a.withBody(maxLogin, httperror.BodyTooLarge, a.rejectUnknownParameters("POST", pathSession, a.login))))
+	routes.POST(pathSession, a.withDeprecationHeaders("POST", pathSession, a.withBody(maxLogin, httperror.BodyTooLarge, a.rejectUnknownParameters("POST", pathSession, a.withAnswer(a.login)))))
 	a.addAuthenticatedRoutes(routes)
 	a.answer = a.withMetrics(a.withHeadCheck(routes.Handler, routes.NotFound))
 	a.http = &fasthttp.Server{

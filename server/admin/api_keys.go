@@ -29,26 +29,21 @@ func KeyHint(key string) string { return key[:min(hintLength, len(key)/4)] }
 // addAPIKey creates an API key for a supplier. Only this answer shows the key. A supplier may
 // have two valid keys. With a third one the request must name the key that it replaces, by its
 // hint.
-func (a *Admin) addAPIKey(ctx *fasthttp.RequestCtx) {
-	e := a.requireEngine(ctx)
-	if e == nil {
-		return
-	}
-	replaced, ok := a.readReplacedHint(ctx)
-	if !ok {
-		return
+func (a *Admin) addAPIKey(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer any, err error) {
+	replaced, err := readReplacedHint(ctx)
+	if err != nil {
+		return nil, err
 	}
 	id := pathParameter(ctx, "id")
 	key := newUniqueSecret("key_", e.State().CredentialsOf(event.CredentialAPIKey, event.ObjectSupplier, e.State().RefOf(event.ObjectSupplier, id)))
-	err := e.By(callerNameOf(ctx)).AddCredential(&engine.Credential{
+	err = e.By(callerNameOf(ctx)).AddCredential(&engine.Credential{
 		Kind: event.CredentialAPIKey, Owner: event.ObjectSupplier, ID: id,
 		Hash: sha256.Sum256([]byte(key)), Hint: KeyHint(key), Replaces: replaced,
 	})
 	if err != nil {
-		a.sendEngineError(ctx, err)
-		return
+		return nil, err
 	}
-	sendNewSecret(ctx, struct {
+	return answerNewSecret(ctx, struct {
 		Key  string `json:"api_key"`
 		Hint string `json:"hint"`
 	}{key, KeyHint(key)})
@@ -79,20 +74,13 @@ func pathParameter(ctx *fasthttp.RequestCtx, name string) string {
 
 // listAPIKeys lists the valid API keys of a supplier, each by its hint, with the times of
 // creation and last use.
-func (a *Admin) listAPIKeys(ctx *fasthttp.RequestCtx) {
-	e := a.requireEngine(ctx)
-	if e == nil {
-		return
-	}
+func (a *Admin) listAPIKeys(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer any, err error) {
 	id := pathParameter(ctx, "id")
 	ref := e.State().RefOf(event.ObjectSupplier, id)
 	if ref == 0 {
-		a.sendError(ctx, httperror.New(404, errcode.NotFound, "No supplier of this id was ever configured."))
-		return
+		return nil, httperror.New(404, errcode.NotFound, "No supplier of this id was ever configured.")
 	}
-	sendJSON(ctx, struct {
-		Keys []credential `json:"keys"`
-	}{convertAll(e.State().CredentialsOf(event.CredentialAPIKey, event.ObjectSupplier, ref), newCredential)})
+	return map[string]any{"keys": convertAll(e.State().CredentialsOf(event.CredentialAPIKey, event.ObjectSupplier, ref), newCredential)}, nil
 }
 
 // credential describes a key, secret or token in a list, by its hint and without its value.
@@ -106,63 +94,58 @@ func newCredential(c *state.Credential) credential {
 	return credential{c.Hint, formatTime(c.At), formatTimeOrNull(c.LastUse.UnixNanos())}
 }
 
-func (a *Admin) revokeAPIKey(ctx *fasthttp.RequestCtx) {
-	e := a.requireEngine(ctx)
-	if e == nil {
-		return
-	}
+func (a *Admin) revokeAPIKey(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer any, err error) {
 	hint := pathParameter(ctx, "hint")
 	live := e.State().CredentialsOf(event.CredentialAPIKey, event.ObjectSupplier, e.State().RefOf(event.ObjectSupplier, pathParameter(ctx, "id")))
-	a.revokeMatching(ctx, e, live, func(c *state.Credential) bool { return c.Hint == hint })
+	return nil, revokeMatching(e.By(callerNameOf(ctx)), live, func(c *state.Credential) bool { return c.Hint == hint })
 }
 
-// revokeMatching revokes all credentials in live for which matches returns true, and answers
-// 204. It answers 404 if there are no such credentials.
-func (a *Admin) revokeMatching(ctx *fasthttp.RequestCtx, e *engine.Engine, live []state.Credential, matches func(*state.Credential) bool) {
+// revokeMatching revokes all credentials in live for which matches returns true. Without such
+// credentials it returns an error.
+func revokeMatching(by engine.Operator, live []state.Credential, matches func(*state.Credential) bool) error {
 	found := false
 	for i := range live {
 		if !matches(&live[i]) {
 			continue
 		}
 		found = true
-		if err := e.By(callerNameOf(ctx)).RevokeCredential(&live[i]); err != nil {
-			a.sendEngineError(ctx, err)
-			return
+		if err := by.RevokeCredential(&live[i]); err != nil {
+			return err
 		}
 	}
 	if !found {
-		a.sendError(ctx, errUnknownCredential)
-		return
+		return errUnknownCredential
 	}
-	ctx.SetStatusCode(fasthttp.StatusNoContent)
+	return nil
 }
 
 var errUnknownCredential = httperror.New(404, errcode.NotFound, "There is no such credential, or it was revoked. The list of credentials shows the valid ones.")
 
 // readReplacedHint returns the member replaces of the request's body: the hint of the secret
-// that the new one replaces. The body may be missing. If ok is false, it has already sent an
-// error.
-func (a *Admin) readReplacedHint(ctx *fasthttp.RequestCtx) (hint string, ok bool) {
+// that the new one replaces. The body may be missing.
+func readReplacedHint(ctx *fasthttp.RequestCtx) (hint string, err error) {
 	var body struct {
 		Replaces string `json:"replaces"`
 	}
-	if len(bodyOf(ctx)) > 0 && !a.readJSON(ctx, &body) {
-		return "", false
+	if len(bodyOf(ctx)) > 0 {
+		err = readJSON(ctx, &body)
 	}
-	return body.Replaces, true
+	return body.Replaces, err
 }
 
 var errUnconfirmed = httperror.New(409, errcode.ConfirmationRequired, "Two secrets are valid, and a new one replaces one of them. Choose a secret in live that is no longer in use, and send its hint in the member replaces.")
 
-// sendReplacesRequired answers that two secrets are valid already, so that the request must
-// name the one to replace. The answer lists the valid secrets.
-func (a *Admin) sendReplacesRequired(ctx *fasthttp.RequestCtx, validSecrets any) {
-	a.sendError(ctx, errUnconfirmed)
-	addErrorMembers(ctx, map[string]any{"live": validSecrets})
+// replacesRequired is the error that two secrets are valid already, so that the request must name
+// the one to replace. The answer lists the valid secrets.
+func replacesRequired(validSecrets any) error {
+	return &detailedError{failure: errUnconfirmed, members: map[string]any{"live": validSecrets}}
 }
 
 // addErrorMembers adds JSON members to the error that the request's answer already contains.
 func addErrorMembers(ctx *fasthttp.RequestCtx, members map[string]any) {
+	if members == nil {
+		return
+	}
 	var document map[string]any
 	if err := json.Unmarshal(ctx.Response.Body(), &document); err != nil {
 		panic("BUG: an error is no object: " + err.Error())

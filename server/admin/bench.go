@@ -37,35 +37,31 @@ type operatorTestLead struct {
 
 // ingestTestLead sends an operator's test lead through the exchange as if its supplier had sent
 // it (POST bench). It answers with the answer that the supplier would get.
-func (a *Admin) ingestTestLead(ctx *fasthttp.RequestCtx) {
+func (a *Admin) ingestTestLead(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer any, err error) {
 	var sent operatorTestLead
-	e := a.requireEngine(ctx)
-	if e == nil || !a.readJSON(ctx, &sent) {
-		return
+	if err := readJSON(ctx, &sent); err != nil {
+		return nil, err
 	}
 	supplier, faults := sent.validate(e)
 	if len(faults) > 0 {
-		a.sendError(ctx, httperror.InvalidPayload, faults...)
-		return
+		return nil, invalidFields(faults)
 	}
 	select {
 	case a.benches <- struct{}{}:
 		defer func() { <-a.benches }()
 	default:
-		a.sendError(ctx, errTooManyBenches)
-		return
+		return nil, errTooManyBenches
 	}
 	var object strictjson.Object
 	body := sent.ingestBody()
 	if err := object.Parse(body); err != nil {
-		a.sendError(ctx, request.MalformedJSON(request.DescribeJSONError(err)))
-		return
+		return nil, request.MalformedJSON(request.DescribeJSONError(err))
 	}
 	id := e.NewRequestID()
-	answer, err := e.Ingest(&engine.IngestRequest{
+	decided, err := e.Ingest(&engine.IngestRequest{
 		Supplier: supplier, Members: object.Members(), Body: body, Test: true, Request: id, Received: a.operator.Now(),
 	})
-	a.sendTestLeadAnswer(ctx, id, &answer, err)
+	return wrapTestLeadAnswer(ctx, id, &decided, err)
 }
 
 // validate checks the operator's input. It returns the supplier in whose name the lead is sent,
@@ -115,46 +111,39 @@ type testLeadAnswer struct {
 	Lead   *string         `json:"lead"`
 }
 
-// sendTestLeadAnswer wraps the answer that the supplier would get, success or rejection, in an
-// answer for the operator. If the engine failed, it sends that error itself.
-func (a *Admin) sendTestLeadAnswer(ctx *fasthttp.RequestCtx, id market.RequestID, answer *engine.Answer, err error) {
+// wrapTestLeadAnswer wraps the answer that the supplier would get, success or rejection, in an
+// answer for the operator. If the engine failed, it returns an error.
+func wrapTestLeadAnswer(ctx *fasthttp.RequestCtx, id market.RequestID, decided *engine.Answer, err error) (answer any, failed error) {
 	if err == nil {
-		lead := answer.Lead.String()
-		sendJSON(ctx, testLeadAnswer{fasthttp.StatusCreated, wire.AppendIngestAnswer(nil, answer), &lead})
-		return
+		lead := decided.Lead.String()
+		return testLeadAnswer{fasthttp.StatusCreated, wire.AppendIngestAnswer(nil, decided), &lead}, nil
 	}
 	httperror.WriteEngineError(ctx, id, err)
-	if ctx.Response.StatusCode() >= fasthttp.StatusInternalServerError {
-		return // the engine made no decision
-	}
 	refused := testLeadAnswer{Status: ctx.Response.StatusCode(), Answer: bytes.Clone(ctx.Response.Body())}
 	ctx.Response.Reset()
-	sendJSON(ctx, refused)
+	if refused.Status >= fasthttp.StatusInternalServerError {
+		return nil, httperror.Unavailable // the engine made no decision
+	}
+	return refused, nil
 }
 
-// sendExampleLead answers GET bench/example with a made-up lead for the campaign in the query.
+// getExampleLead answers GET bench/example with a made-up lead for the campaign in the query.
 // The lead passes the campaign's filters, and a buyer accepts its state. An operator can send
 // it with POST bench.
-func (a *Admin) sendExampleLead(ctx *fasthttp.RequestCtx) {
-	e := a.requireEngine(ctx)
-	if e == nil {
-		return
-	}
+func (a *Admin) getExampleLead(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer any, err error) {
 	catalog := e.Catalog()
 	if catalog == nil {
-		a.sendError(ctx, httperror.Unavailable)
-		return
+		return nil, httperror.Unavailable
 	}
 	c := catalog.Campaigns[market.CampaignID(ctx.QueryArgs().Peek("campaign"))]
 	if c == nil {
-		a.sendError(ctx, httperror.InvalidPayload, market.FieldError{Field: "campaign", Code: errcode.FieldUnknown, Expected: "the id of a campaign that is configured"})
-		return
+		return nil, invalidField("campaign", errcode.FieldUnknown, "the id of a campaign that is configured")
 	}
-	sendJSON(ctx, struct {
+	return struct {
 		Campaign string          `json:"campaign"`
 		Supplier *string         `json:"supplier"`
 		Lead     json.RawMessage `json:"lead"`
-	}{string(c.ID), nullIfEmpty(findAcceptedSupplier(catalog, c)), appendExampleLead(nil, c)})
+	}{string(c.ID), nullIfEmpty(findAcceptedSupplier(catalog, c)), appendExampleLead(nil, c)}, nil
 }
 
 // findAcceptedSupplier returns the id of a supplier that may send leads to the campaign c, or

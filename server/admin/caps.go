@@ -8,6 +8,7 @@ import (
 
 	"github.com/valyala/fasthttp"
 
+	"pingpost/engine"
 	"pingpost/engine/market"
 	"pingpost/engine/market/calendar"
 	"pingpost/engine/state"
@@ -40,16 +41,11 @@ type capList struct {
 // listCapUsage answers GET caps with the usage of all caps in the active configuration. The
 // parameter campaign restricts it to caps that apply in that campaign, and buyer to those that
 // apply to that buyer.
-func (a *Admin) listCapUsage(ctx *fasthttp.RequestCtx) {
-	e := a.requireEngine(ctx)
-	if e == nil {
-		return
-	}
+func (a *Admin) listCapUsage(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer any, err error) {
 	campaign, buyer := market.CampaignID(ctx.QueryArgs().Peek("campaign")), market.BuyerID(ctx.QueryArgs().Peek("buyer"))
 	catalog := e.Catalog()
 	if catalog == nil {
-		a.sendError(ctx, httperror.Unavailable)
-		return
+		return nil, httperror.Unavailable
 	}
 	list := capList{state: e.State(), now: a.operator.Now(), caps: []capUsage{}}
 	shownBuyers := map[market.BuyerID]bool{}
@@ -72,9 +68,7 @@ func (a *Admin) listCapUsage(ctx *fasthttp.RequestCtx) {
 			list.addCaps("buyer", "", id, market.Currency{}, catalog.Buyers[id].Caps)
 		}
 	}
-	sendJSON(ctx, struct {
-		Caps []capUsage `json:"caps"`
-	}{list.caps})
+	return map[string]any{"caps": list.caps}, nil
 }
 
 func (l *capList) addCaps(scope string, campaign market.CampaignID, buyer market.BuyerID, currency market.Currency, caps []*market.Cap) {

@@ -15,23 +15,23 @@ import (
 	"pingpost/server/httperror"
 )
 
+// ownerHandler handles a request about the supplier or buyer that its path names.
+type ownerHandler func(ctx *fasthttp.RequestCtx, o *owner) (answer any, err error)
+
 // withOwner returns a handler that finds the supplier or buyer (kind) in the path, and passes
 // it to h. It answers 404 if there never was one with this id.
-func (a *Admin) withOwner(kind event.ObjectKind, h func(*fasthttp.RequestCtx, *owner)) fasthttp.RequestHandler {
-	return func(ctx *fasthttp.RequestCtx) {
-		e := a.requireEngine(ctx)
-		if e == nil {
-			return
-		}
+func (a *Admin) withOwner(kind event.ObjectKind, h ownerHandler) fasthttp.RequestHandler {
+	return a.withEngine(func(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer any, err error) {
 		id := pathParameter(ctx, "id")
 		ref := e.State().RefOf(kind, id)
 		if ref == 0 {
-			a.sendError(ctx, httperror.New(404, errcode.NotFound, "No supplier or buyer of this id was ever configured."))
-			return
+			return nil, errUnknownOwner
 		}
-		h(ctx, &owner{engine: e, kind: kind, id: id, ref: ref})
-	}
+		return h(ctx, &owner{engine: e, kind: kind, id: id, ref: ref})
+	})
 }
+
+var errUnknownOwner = httperror.New(404, errcode.NotFound, "No supplier or buyer of this id was ever configured.")
 
 // owner is the supplier or buyer that the request's path names. The handlers here change its
 // credentials.
@@ -60,7 +60,7 @@ func (o *owner) secretsOf(client string) (secrets []state.Credential) {
 
 // listClients lists the OAuth clients of a supplier or buyer. For each valid secret it has the
 // hint, the scopes, and the times of creation and last use.
-func (a *Admin) listClients(ctx *fasthttp.RequestCtx, o *owner) {
+func (a *Admin) listClients(ctx *fasthttp.RequestCtx, o *owner) (answer any, err error) {
 	type client struct {
 		ID      string             `json:"client_id"`
 		Secrets []scopedCredential `json:"secrets"`
@@ -73,9 +73,7 @@ func (a *Admin) listClients(ctx *fasthttp.RequestCtx, o *owner) {
 		}
 		clients[i].Secrets = append(clients[i].Secrets, newScopedCredential(&c))
 	}
-	sendJSON(ctx, struct {
-		Clients []client `json:"clients"`
-	}{clients})
+	return map[string]any{"clients": clients}, nil
 }
 
 // scopedCredential describes a client secret or a static token in a list, by its hint and
@@ -94,13 +92,10 @@ func newScopedCredential(c *state.Credential) scopedCredential {
 // client. Only this answer shows the secret. Two secrets of a client may be valid. With a third
 // one the body must name the secret that it replaces. If the body has no scopes, the new secret
 // has those of the newest one.
-func (a *Admin) addClientSecret(ctx *fasthttp.RequestCtx, o *owner) {
+func (a *Admin) addClientSecret(ctx *fasthttp.RequestCtx, o *owner) (answer any, err error) {
 	client := pathParameter(ctx, "client")
 	if client == "" || len(client) > maxClient || strings.ContainsFunc(client, isInvalidInClientID) {
-		a.sendError(ctx, httperror.InvalidPayload, market.FieldError{
-			Field: "client_id", Code: errcode.FieldInvalidFormat, Expected: "1 to 128 visible ASCII characters and no colon",
-		})
-		return
+		return nil, invalidField("client_id", errcode.FieldInvalidFormat, "1 to 128 visible ASCII characters and no colon")
 	}
 	live := o.secretsOf(client)
 	otherwise := event.ScopePing | event.ScopePost
@@ -110,24 +105,23 @@ func (a *Admin) addClientSecret(ctx *fasthttp.RequestCtx, o *owner) {
 	if len(live) > 0 {
 		otherwise = live[len(live)-1].Scopes
 	}
-	scopes, ok := a.readScopes(ctx, otherwise)
-	if !ok {
-		return
+	scopes, err := readScopes(ctx, otherwise)
+	if err != nil {
+		return nil, err
 	}
-	replaced, ok := a.readReplacedHint(ctx)
-	if !ok {
-		return
+	replaced, err := readReplacedHint(ctx)
+	if err != nil {
+		return nil, err
 	}
 	secret := newUniqueSecret("sec_", live)
-	err := o.engine.By(callerNameOf(ctx)).AddCredential(&engine.Credential{
+	err = o.engine.By(callerNameOf(ctx)).AddCredential(&engine.Credential{
 		Kind: event.CredentialOAuthClient, Owner: o.kind, ID: o.id, Client: client, Scopes: scopes,
 		Hash: a.operator.Tokens().HashClient([]byte(client), []byte(secret)), Hint: KeyHint(secret), Replaces: replaced,
 	})
 	if err != nil {
-		a.sendEngineError(ctx, err)
-		return
+		return nil, err
 	}
-	sendNewSecret(ctx, struct {
+	return answerNewSecret(ctx, struct {
 		Client string   `json:"client_id"`
 		Secret string   `json:"client_secret"`
 		Hint   string   `json:"hint"`
@@ -142,19 +136,16 @@ const maxClient = 128
 func isInvalidInClientID(r rune) bool { return r <= ' ' || r > '~' || r == ':' }
 
 // readScopes returns the scopes in the request's body, or defaultScopes if the body has no
-// scopes. If ok is false, it has already sent an error.
-func (a *Admin) readScopes(ctx *fasthttp.RequestCtx, defaultScopes event.TokenScopes) (scopes event.TokenScopes, ok bool) {
+// scopes.
+func readScopes(ctx *fasthttp.RequestCtx, defaultScopes event.TokenScopes) (scopes event.TokenScopes, err error) {
 	var body struct {
 		Scopes *[]string `json:"scopes"`
 	}
-	if len(bodyOf(ctx)) == 0 {
-		return defaultScopes, true
+	if len(bodyOf(ctx)) > 0 {
+		err = readJSON(ctx, &body)
 	}
-	if !a.readJSON(ctx, &body) {
-		return 0, false
-	}
-	if body.Scopes == nil {
-		return defaultScopes, true
+	if err != nil || body.Scopes == nil {
+		return defaultScopes, err
 	}
 	for _, name := range *body.Scopes {
 		scope, known := event.ParseScope(name)
@@ -165,35 +156,32 @@ func (a *Admin) readScopes(ctx *fasthttp.RequestCtx, defaultScopes event.TokenSc
 		scopes |= scope
 	}
 	if scopes == 0 {
-		a.sendError(ctx, httperror.InvalidPayload, market.FieldError{
-			Field: "scopes", Code: errcode.FieldNotAllowedValue, Expected: "one or more of ping, post and webhook",
-		})
+		err = invalidField("scopes", errcode.FieldNotAllowedValue, "one or more of ping, post and webhook")
 	}
-	return scopes, scopes != 0
+	return scopes, err
 }
 
 // revokeClient revokes all secrets of an OAuth client. Access tokens that the client got with
 // them end too.
-func (a *Admin) revokeClient(ctx *fasthttp.RequestCtx, o *owner) {
-	a.revokeMatching(ctx, o.engine, o.secretsOf(pathParameter(ctx, "client")), func(*state.Credential) bool { return true })
+func (a *Admin) revokeClient(ctx *fasthttp.RequestCtx, o *owner) (answer any, err error) {
+	return nil, revokeMatching(o.engine.By(callerNameOf(ctx)), o.secretsOf(pathParameter(ctx, "client")), func(*state.Credential) bool { return true })
 }
 
 // revokeClientSecret revokes one secret of an OAuth client, by its hint. Access tokens that the
 // client got with it end too.
-func (a *Admin) revokeClientSecret(ctx *fasthttp.RequestCtx, o *owner) {
+func (a *Admin) revokeClientSecret(ctx *fasthttp.RequestCtx, o *owner) (answer any, err error) {
 	hint := pathParameter(ctx, "hint")
-	a.revokeMatching(ctx, o.engine, o.secretsOf(pathParameter(ctx, "client")), func(c *state.Credential) bool { return c.Hint == hint })
+	return nil, revokeMatching(o.engine.By(callerNameOf(ctx)), o.secretsOf(pathParameter(ctx, "client")), func(c *state.Credential) bool { return c.Hint == hint })
 }
 
 // sandboxOnly returns a handler that calls h in a sandbox and answers 404 elsewhere. Static
 // tokens exist only in a sandbox.
-func (a *Admin) sandboxOnly(h func(*fasthttp.RequestCtx, *owner)) func(*fasthttp.RequestCtx, *owner) {
-	return func(ctx *fasthttp.RequestCtx, o *owner) {
+func (a *Admin) sandboxOnly(h ownerHandler) ownerHandler {
+	return func(ctx *fasthttp.RequestCtx, o *owner) (answer any, err error) {
 		if !a.operator.Sandbox() {
-			a.sendError(ctx, httperror.New(404, errcode.NotFound, "Only a sandbox has static tokens. Set sandbox: true in its configuration, or use an OAuth client."))
-			return
+			return nil, httperror.New(404, errcode.NotFound, "Only a sandbox has static tokens. Set sandbox: true in its configuration, or use an OAuth client.")
 		}
-		h(ctx, o)
+		return h(ctx, o)
 	}
 }
 
@@ -202,23 +190,21 @@ func (a *Admin) sandboxOnly(h func(*fasthttp.RequestCtx, *owner)) func(*fasthttp
 func staticTokenID(c *state.Credential) string { return hex.EncodeToString(c.Hash[:6]) }
 
 // listTokens lists the static tokens of a supplier or buyer, without their values.
-func (a *Admin) listTokens(ctx *fasthttp.RequestCtx, o *owner) {
-	sendJSON(ctx, struct {
-		Tokens []scopedCredential `json:"tokens"`
-	}{convertAll(o.liveCredentials(event.CredentialBearer), func(c *state.Credential) scopedCredential {
+func (a *Admin) listTokens(ctx *fasthttp.RequestCtx, o *owner) (answer any, err error) {
+	return map[string]any{"tokens": convertAll(o.liveCredentials(event.CredentialBearer), func(c *state.Credential) scopedCredential {
 		token := newScopedCredential(c)
 		token.ID = staticTokenID(c)
 		return token
-	})})
+	})}, nil
 }
 
 // addToken creates a static bearer token for a supplier or buyer. Only this answer shows the
 // token, and it is valid until an operator revokes it. If the body has no scopes, the token has
 // all scopes.
-func (a *Admin) addToken(ctx *fasthttp.RequestCtx, o *owner) {
-	scopes, ok := a.readScopes(ctx, event.ScopePing|event.ScopePost|event.ScopeWebhook)
-	if !ok {
-		return
+func (a *Admin) addToken(ctx *fasthttp.RequestCtx, o *owner) (answer any, err error) {
+	scopes, err := readScopes(ctx, event.ScopePing|event.ScopePost|event.ScopeWebhook)
+	if err != nil {
+		return nil, err
 	}
 	token := newUniqueSecret("tok_", o.liveCredentials(event.CredentialBearer))
 	made := engine.Credential{
@@ -226,10 +212,9 @@ func (a *Admin) addToken(ctx *fasthttp.RequestCtx, o *owner) {
 		Hash: a.operator.Tokens().HashBearer([]byte(token)), Hint: KeyHint(token),
 	}
 	if err := o.engine.By(callerNameOf(ctx)).AddCredential(&made); err != nil {
-		a.sendEngineError(ctx, err)
-		return
+		return nil, err
 	}
-	sendNewSecret(ctx, struct {
+	return answerNewSecret(ctx, struct {
 		Token  string   `json:"token"`
 		ID     string   `json:"id"`
 		Hint   string   `json:"hint"`
@@ -237,7 +222,7 @@ func (a *Admin) addToken(ctx *fasthttp.RequestCtx, o *owner) {
 	}{token, staticTokenID(&state.Credential{Hash: made.Hash}), KeyHint(token), scopes.Names()})
 }
 
-func (a *Admin) revokeToken(ctx *fasthttp.RequestCtx, o *owner) {
+func (a *Admin) revokeToken(ctx *fasthttp.RequestCtx, o *owner) (answer any, err error) {
 	id := pathParameter(ctx, "token")
-	a.revokeMatching(ctx, o.engine, o.liveCredentials(event.CredentialBearer), func(c *state.Credential) bool { return staticTokenID(c) == id })
+	return nil, revokeMatching(o.engine.By(callerNameOf(ctx)), o.liveCredentials(event.CredentialBearer), func(c *state.Credential) bool { return staticTokenID(c) == id })
 }

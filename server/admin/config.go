@@ -39,14 +39,82 @@ func (a *Admin) sendError(ctx *fasthttp.RequestCtx, failure httperror.Error, fie
 	httperror.Write(ctx, httperror.NewRequestID(), failure, fields...)
 }
 
-// sendEngineError answers with the HTTP status that fits an error of the engine or the
-// configuration: 404, 409, 422, or 503 for all others.
-func (a *Admin) sendEngineError(ctx *fasthttp.RequestCtx, err error) {
+// detailedError is an error of the API with the errors of single fields of the request, and with
+// further members of its JSON document.
+type detailedError struct {
+	failure httperror.Error
+	fields  []market.FieldError
+	members map[string]any
+}
+
+func (d *detailedError) Error() string { return d.failure.Message }
+
+func invalidFields(fields []market.FieldError) error {
+	return &detailedError{failure: httperror.InvalidPayload, fields: fields}
+}
+
+func invalidField(name, code, expected string) error {
+	return invalidFields([]market.FieldError{{Field: name, Code: code, Expected: expected}})
+}
+
+// rawJSON is an encoded JSON document.
+type rawJSON []byte
+
+// withAnswer returns a handler that answers with the document that h returns, as JSON or as a stream,
+// or with its error. Without a document the status is 204, unless h has set another one.
+func (a *Admin) withAnswer(h func(ctx *fasthttp.RequestCtx) (answer any, err error)) fasthttp.RequestHandler {
+	return func(ctx *fasthttp.RequestCtx) {
+		answer, err := h(ctx)
+		if err != nil {
+			a.sendAsAPIError(ctx, err)
+			return
+		}
+		switch answer := answer.(type) {
+		case nil:
+			if ctx.Response.StatusCode() == fasthttp.StatusOK {
+				ctx.SetStatusCode(fasthttp.StatusNoContent)
+			}
+		case interface{ sendAnswer(*fasthttp.RequestCtx) }:
+			answer.sendAnswer(ctx)
+		case rawJSON:
+			ctx.SetContentType(httperror.TypeJSON)
+			ctx.SetBody(answer)
+		default:
+			sendJSON(ctx, answer)
+		}
+	}
+}
+
+// withEngine is withAnswer for a handler that needs the engine. While the exchange starts or stops
+// there is no engine, and the answer is a 503.
+func (a *Admin) withEngine(h func(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer any, err error)) fasthttp.RequestHandler {
+	return a.withAnswer(func(ctx *fasthttp.RequestCtx) (answer any, err error) {
+		e := a.operator.Engine()
+		if e == nil {
+			return nil, httperror.Unavailable
+		}
+		return h(ctx, e)
+	})
+}
+
+// sendAsAPIError answers with the HTTP status that fits an error of a handler, the engine or the
+// configuration. Unknown errors are a 503.
+func (a *Admin) sendAsAPIError(ctx *fasthttp.RequestCtx, err error) {
+	var failure httperror.Error
+	var detailed *detailedError
+	var conflict *ConfigEntryConflict
 	var problems *syntax.Problems
 	var rotation *engine.RotationError
 	switch {
+	case errors.As(err, &failure):
+		a.sendError(ctx, failure)
+	case errors.As(err, &detailed):
+		a.sendError(ctx, detailed.failure, detailed.fields...)
+		addErrorMembers(ctx, detailed.members)
+	case errors.As(err, &conflict):
+		a.sendAsAPIError(ctx, conflict.forAPI())
 	case errors.As(err, &rotation):
-		a.sendReplacesRequired(ctx, convertAll(rotation.Active, newCredential))
+		a.sendAsAPIError(ctx, replacesRequired(convertAll(rotation.Active, newCredential)))
 	case errors.Is(err, engine.ErrNotFound):
 		a.sendError(ctx, httperror.New(404, errcode.NotFound, err.Error()))
 	case errors.Is(err, engine.ErrConflict):
@@ -78,24 +146,12 @@ func fieldErrorsOf(problems syntax.Problems) []market.FieldError {
 // maxMistakes is the greatest number of field errors in one answer.
 const maxMistakes = 200
 
-// requireEngine returns the engine. While the exchange starts or stops there is no engine; it
-// then answers 503 and returns nil.
-func (a *Admin) requireEngine(ctx *fasthttp.RequestCtx) *engine.Engine {
-	e := a.operator.Engine()
-	if e == nil {
-		a.sendError(ctx, httperror.Unavailable)
-	}
-	return e
-}
-
-func (a *Admin) sendConfiguration(ctx *fasthttp.RequestCtx) {
+func (a *Admin) getConfiguration(*fasthttp.RequestCtx) (answer any, err error) {
 	document := a.operator.Configuration()
 	if document == nil {
-		a.sendError(ctx, httperror.Unavailable)
-		return
+		return nil, httperror.Unavailable
 	}
-	ctx.SetContentType(httperror.TypeJSON)
-	ctx.SetBody(document)
+	return rawJSON(document), nil
 }
 
 // ConfigurationChanged is the answer to a configuration document: the changes that it makes,
@@ -108,30 +164,28 @@ type ConfigurationChanged struct {
 
 // applyConfiguration activates the configuration document in the request's body, and answers
 // with the changes. With ?dry=1 it only lists the changes.
-func (a *Admin) applyConfiguration(ctx *fasthttp.RequestCtx) {
-	document, variables, ok := a.readDocument(ctx)
-	if !ok {
-		return
+func (a *Admin) applyConfiguration(ctx *fasthttp.RequestCtx) (answer any, err error) {
+	document, variables, err := readDocument(ctx)
+	if err != nil {
+		return nil, err
 	}
 	changed, err := a.operator.Apply(document, variables, isDryRun(ctx.QueryArgs()), callerNameOf(ctx))
 	if err != nil {
-		a.sendEngineError(ctx, err)
-		return
+		return nil, err
 	}
 	changed.Changes, changed.Unapplied = append([]string{}, changed.Changes...), append([]string{}, changed.Unapplied...)
 	changed.Warnings = append([]string{}, changed.Warnings...)
-	sendJSON(ctx, changed)
+	return changed, nil
 }
 
 // TypeApply is the media type of a document with the environment variables that it uses.
 const TypeApply = "application/vnd.pingpost.apply+json"
 
 // readDocument returns the configuration document in the request's body. With the media type
-// TypeApply the body also has the variables that the document uses. If ok is false, it has
-// already sent an error.
-func (a *Admin) readDocument(ctx *fasthttp.RequestCtx) (document []byte, variables map[string]string, ok bool) {
+// TypeApply the body also has the variables that the document uses.
+func readDocument(ctx *fasthttp.RequestCtx) (document []byte, variables map[string]string, err error) {
 	if kind, _, _ := strings.Cut(string(ctx.Request.Header.ContentType()), ";"); !strings.EqualFold(strings.TrimSpace(kind), TypeApply) {
-		return bodyOf(ctx), nil, true
+		return bodyOf(ctx), nil, nil
 	}
 	var sent struct {
 		Document  *string           `json:"document"`
@@ -140,10 +194,9 @@ func (a *Admin) readDocument(ctx *fasthttp.RequestCtx) (document []byte, variabl
 	decoder := json.NewDecoder(bytes.NewReader(bodyOf(ctx)))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&sent); err != nil || sent.Document == nil || decoder.More() {
-		a.sendError(ctx, request.MalformedJSON("The body is not an object of document, a text, and variables, an object of texts."))
-		return nil, nil, false
+		return nil, nil, request.MalformedJSON("The body is not an object of document, a text, and variables, an object of texts.")
 	}
-	return []byte(*sent.Document), sent.Variables, true
+	return []byte(*sent.Document), sent.Variables, nil
 }
 
 // isDryRun reports whether the request has the parameter dry. Any value counts except 0, false
@@ -160,24 +213,18 @@ func isDryRun(query *fasthttp.Args) bool {
 }
 
 // readJSON decodes the request's body, which must be a JSON object, into the struct to which
-// into points. If it returns false, it has already sent an error.
-func (a *Admin) readJSON(ctx *fasthttp.RequestCtx, into any) bool {
+// into points.
+func readJSON(ctx *fasthttp.RequestCtx, into any) error {
 	err := strictjson.Unmarshal(bodyOf(ctx), into)
 	var syntax *strictjson.SyntaxError
 	var wrong *strictjson.TypeError
 	switch {
 	case errors.As(err, &syntax), !bytes.HasPrefix(bytes.TrimLeft(bodyOf(ctx), " \t\r\n"), []byte("{")): // null would fit any type
-		a.sendError(ctx, request.MalformedJSON(request.DescribeJSONError(err)))
+		return request.MalformedJSON(request.DescribeJSONError(err))
 	case err == nil:
-		return true
+		return nil
 	case errors.As(err, &wrong) && wrong.Field != "":
-		a.sendError(ctx, httperror.InvalidPayload, market.FieldError{
-			Field: wrong.Field, Code: errcode.FieldWrongType, Expected: "a value of another type",
-		})
-	default:
-		a.sendError(ctx, httperror.InvalidPayload, market.FieldError{
-			Field: "body", Code: errcode.FieldWrongType, Expected: "an object whose members have their types and ranges",
-		})
+		return invalidField(wrong.Field, errcode.FieldWrongType, "a value of another type")
 	}
-	return false
+	return invalidField("body", errcode.FieldWrongType, "an object whose members have their types and ranges")
 }

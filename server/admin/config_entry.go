@@ -1,8 +1,10 @@
 package admin
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -12,7 +14,6 @@ import (
 	"pingpost/api/errcode"
 	"pingpost/config/canonical"
 	"pingpost/config/syntax"
-	"pingpost/engine/market"
 	"pingpost/server/httperror"
 	"pingpost/server/request"
 )
@@ -75,14 +76,18 @@ func (c *ConfigEntryConflict) Error() string { return c.Message }
 const maxItem = 1 << 20
 
 func (a *Admin) addConfigEntryRoutes(add, addLarge func(method, path string, h fasthttp.RequestHandler)) {
-	add("GET", "/admin/v1/config/history", a.sendConfigHistory)
-	add("GET", "/admin/v1/config/defaults", a.sendConfigDefaults)
+	add("GET", "/admin/v1/config/history", a.withAnswer(a.getConfigHistory))
+	add("GET", "/admin/v1/config/defaults", a.withAnswer(a.getConfigDefaults))
 	for _, kind := range canonical.Kinds {
 		at := "/admin/v1/config/" + string(kind)
-		add("GET", at, func(ctx *fasthttp.RequestCtx) { a.listConfigEntries(ctx, kind) })
-		add("GET", at+"/{id}", func(ctx *fasthttp.RequestCtx) { a.sendConfigEntry(ctx, configRefFrom(ctx, kind)) })
-		addLarge("PUT", at+"/{id}", func(ctx *fasthttp.RequestCtx) { a.changeConfigEntry(ctx, configRefFrom(ctx, kind), bodyOf(ctx)) })
-		add("DELETE", at+"/{id}", func(ctx *fasthttp.RequestCtx) { a.changeConfigEntry(ctx, configRefFrom(ctx, kind), nil) })
+		add("GET", at, a.withAnswer(func(*fasthttp.RequestCtx) (any, error) { return a.listConfigEntries(kind) }))
+		add("GET", at+"/{id}", a.withAnswer(func(ctx *fasthttp.RequestCtx) (any, error) { return a.getConfigEntry(ctx, configRefFrom(ctx, kind)) }))
+		addLarge("PUT", at+"/{id}", a.withAnswer(func(ctx *fasthttp.RequestCtx) (any, error) {
+			return a.changeConfigEntry(ctx, configRefFrom(ctx, kind), bodyOf(ctx))
+		}))
+		add("DELETE", at+"/{id}", a.withAnswer(func(ctx *fasthttp.RequestCtx) (any, error) {
+			return a.changeConfigEntry(ctx, configRefFrom(ctx, kind), nil)
+		}))
 	}
 }
 
@@ -91,127 +96,99 @@ func configRefFrom(ctx *fasthttp.RequestCtx, kind canonical.Kind) canonical.Ref 
 	return canonical.Ref{Kind: kind, ID: strings.Clone(id)}
 }
 
-func (a *Admin) listConfigEntries(ctx *fasthttp.RequestCtx, kind canonical.Kind) {
+func (a *Admin) listConfigEntries(kind canonical.Kind) (answer any, err error) {
 	items, err := a.operator.Items(kind)
 	if err != nil {
-		a.sendEngineError(ctx, err)
-		return
+		return nil, err
 	}
-	sendJSON(ctx, struct {
-		Items []ConfigEntry `json:"items"`
-	}{append([]ConfigEntry{}, items...)})
+	return map[string]any{"items": append([]ConfigEntry{}, items...)}, nil
 }
 
-func (a *Admin) sendConfigEntry(ctx *fasthttp.RequestCtx, ref canonical.Ref) {
+func (a *Admin) getConfigEntry(ctx *fasthttp.RequestCtx, ref canonical.Ref) (answer any, err error) {
 	item, err := a.operator.Item(ref)
 	if err != nil {
-		a.sendEngineError(ctx, err)
-		return
+		return nil, err
 	}
 	ctx.Response.Header.Set("ETag", `"`+item.ETag+`"`)
-	sendJSON(ctx, item)
+	return item, nil
 }
 
-// sendConfigDefaults answers GET config/defaults with the default values of each kind of
+// getConfigDefaults answers GET config/defaults with the default values of each kind of
 // configuration entry.
-func (a *Admin) sendConfigDefaults(ctx *fasthttp.RequestCtx) {
+func (a *Admin) getConfigDefaults(*fasthttp.RequestCtx) (answer any, err error) {
 	defaults, err := canonical.DefaultEntries()
 	if err != nil {
 		panic("BUG: the defaults are no document: " + err.Error())
 	}
-	sendJSON(ctx, defaults)
+	return defaults, nil
 }
 
 // changeConfigEntry creates or replaces the configuration entry ref by the body of a PUT, or
 // removes it for a DELETE.
-func (a *Admin) changeConfigEntry(ctx *fasthttp.RequestCtx, ref canonical.Ref, body []byte) {
+func (a *Admin) changeConfigEntry(ctx *fasthttp.RequestCtx, ref canonical.Ref, body []byte) (answer any, err error) {
 	change := &ConfigEntryChange{Ref: ref, Dry: isDryRun(ctx.QueryArgs()), By: callerNameOf(ctx)}
 	if string(ctx.Method()) == fasthttp.MethodPut {
-		if change.Document = a.requireJSONObject(ctx, body); change.Document == nil {
-			return
+		var members map[string]json.RawMessage
+		if err := json.Unmarshal(body, &members); err != nil || members == nil {
+			return nil, request.MalformedJSON("The body is not a JSON object.")
 		}
+		change.Document = body
 	}
-	var ok bool
-	if change.IfMatch, ok = a.readIfMatch(ctx, change.Document != nil); !ok {
-		return
+	if change.IfMatch, err = readIfMatch(ctx, change.Document != nil); err != nil {
+		return nil, err
 	}
 	changed, err := a.operator.ChangeItem(change)
 	if err != nil {
-		a.sendConfigEntryError(ctx, ref, err)
-		return
+		return nil, withPathsInEntry(ref, err)
 	}
 	if changed.ETag != "" {
 		ctx.Response.Header.Set("ETag", `"`+changed.ETag+`"`)
 	}
 	changed.Changes, changed.Unapplied = append([]string{}, changed.Changes...), append([]string{}, changed.Unapplied...)
 	changed.Warnings = append([]string{}, changed.Warnings...)
-	sendJSON(ctx, changed)
-}
-
-// requireJSONObject returns the body if it is a JSON object. Otherwise it answers with an error
-// and returns nil.
-func (a *Admin) requireJSONObject(ctx *fasthttp.RequestCtx, body []byte) []byte {
-	var members map[string]json.RawMessage
-	if err := json.Unmarshal(body, &members); err != nil || members == nil {
-		a.sendError(ctx, request.MalformedJSON("The body is not a JSON object."))
-		return nil
-	}
-	return body
+	return changed, nil
 }
 
 // readIfMatch returns the ETag of the version on which the operator based a change, from the
 // header If-Match. A new entry needs If-None-Match: * instead, and has an empty ETag. So
-// operators cannot overwrite each other's changes by mistake. If ok is false, it has already
-// sent an error.
-func (a *Admin) readIfMatch(ctx *fasthttp.RequestCtx, put bool) (etag string, ok bool) {
+// operators cannot overwrite each other's changes by mistake.
+func readIfMatch(ctx *fasthttp.RequestCtx, put bool) (etag string, err error) {
 	match := string(ctx.Request.Header.Peek("If-Match"))
 	fresh := string(ctx.Request.Header.Peek("If-None-Match"))
 	switch etag = strings.Trim(strings.TrimPrefix(match, "W/"), `"`); {
 	case etag != "" && etag != "*" && fresh == "":
-		return etag, true
+		return etag, nil
 	case match == "" && fresh == "*" && put:
-		return "", true
+		return "", nil
 	}
-	a.sendError(ctx, httperror.InvalidPayload, market.FieldError{
-		Field: "If-Match", Code: errcode.FieldMissingRequired,
-		Expected: "the etag of the version that this was made out of, as GET gives it; or If-None-Match: * to make a new one",
-	})
-	return "", false
+	return "", invalidField("If-Match", errcode.FieldMissingRequired,
+		"the etag of the version that this was made out of, as GET gives it; or If-None-Match: * to make a new one")
 }
 
-func (a *Admin) sendConfigEntryError(ctx *fasthttp.RequestCtx, ref canonical.Ref, err error) {
-	var conflict *ConfigEntryConflict
+// withPathsInEntry returns an error of the configuration with the paths of its mistakes inside the
+// entry ref. Other errors stay unchanged.
+func withPathsInEntry(ref canonical.Ref, err error) error {
 	var problems *syntax.Problems
-	switch {
-	case errors.As(err, &conflict):
-		a.sendConfigConflict(ctx, conflict)
-	case errors.As(err, &problems):
-		list := fieldErrorsOf(*problems)
-		for i := range list {
-			if at, ok := ref.PathWithin((*problems)[i].Path); ok && at != "" {
-				list[i].Field = at
-			} else if ok {
-				list[i].Field = "document"
-			}
-		}
-		a.sendError(ctx, httperror.New(422, errcode.InvalidPayload, "The entry is invalid; field_errors lists each mistake."), list...)
-	default:
-		a.sendEngineError(ctx, err)
+	if !errors.As(err, &problems) {
+		return err
 	}
+	list := fieldErrorsOf(*problems)
+	for i := range list {
+		if at, ok := ref.PathWithin((*problems)[i].Path); ok {
+			list[i].Field = cmp.Or(at, "document")
+		}
+	}
+	return &detailedError{failure: httperror.New(422, errcode.InvalidPayload, "The entry is invalid; field_errors lists each mistake."), fields: list}
 }
 
-// sendConfigConflict answers 409. If another operator changed the entry meanwhile, the answer
+// forAPI returns the 409 for the conflict. If another operator changed the entry meanwhile, it
 // has both versions.
-func (a *Admin) sendConfigConflict(ctx *fasthttp.RequestCtx, conflict *ConfigEntryConflict) {
-	a.sendError(ctx, httperror.New(409, errcode.Conflict, conflict.Message))
-	if !conflict.Both {
-		return
+func (c *ConfigEntryConflict) forAPI() error {
+	conflict := &detailedError{failure: httperror.New(409, errcode.Conflict, c.Message)}
+	if c.Both {
+		conflict.members = map[string]any{"current": c.Current, "sent": c.Sent}
 	}
-	sent := conflict.Sent
-	if sent == nil {
-		sent = json.RawMessage("null")
-	}
-	addErrorMembers(ctx, map[string]any{"current": conflict.Current, "sent": sent})
+	return conflict
 }
 
 // HistoryQuery selects one page of the configuration's history.
@@ -252,40 +229,36 @@ const (
 	maxPage     = 500
 )
 
-func (a *Admin) sendConfigHistory(ctx *fasthttp.RequestCtx) {
-	query, ok := a.readHistoryQuery(ctx)
-	if !ok {
-		return
+func (a *Admin) getConfigHistory(ctx *fasthttp.RequestCtx) (answer any, err error) {
+	query, err := readHistoryQuery(ctx.QueryArgs())
+	if err != nil {
+		return nil, err
 	}
 	page, err := a.operator.History(query)
 	if err != nil {
-		a.sendEngineError(ctx, err)
-		return
+		return nil, err
 	}
-	answer := struct {
+	history := struct {
 		Entries []HistoryEntry `json:"entries"`
 		Next    *string        `json:"next"`
 	}{Entries: append([]HistoryEntry{}, page.Entries...)}
-	for i := range answer.Entries {
-		answer.Entries[i].Changes = append([]HistoryChange{}, answer.Entries[i].Changes...)
+	for i := range history.Entries {
+		history.Entries[i].Changes = append([]HistoryChange{}, history.Entries[i].Changes...)
 	}
 	if page.Next != 0 {
 		next := strconv.FormatUint(uint64(page.Next), 10)
-		answer.Next = &next
+		history.Next = &next
 	}
-	sendJSON(ctx, answer)
+	return history, nil
 }
 
-// readHistoryQuery parses the query parameters of GET config/history. If ok is false, it has
-// already sent an error.
-func (a *Admin) readHistoryQuery(ctx *fasthttp.RequestCtx) (q HistoryQuery, ok bool) {
-	args := ctx.QueryArgs()
-	bad := func(field, expected string) (HistoryQuery, bool) {
-		a.sendError(ctx, httperror.InvalidPayload, market.FieldError{Field: field, Code: errcode.FieldNotAllowedValue, Expected: expected})
-		return q, false
+// readHistoryQuery parses the query parameters of GET config/history.
+func readHistoryQuery(args *fasthttp.Args) (q HistoryQuery, err error) {
+	bad := func(field, expected string) (HistoryQuery, error) {
+		return q, invalidField(field, errcode.FieldNotAllowedValue, expected)
 	}
 	q.Limit, q.Kind, q.ID = defaultPage, canonical.Kind(args.Peek("kind")), string(args.Peek("id"))
-	if q.Kind != "" && !isConfigKind(q.Kind) {
+	if q.Kind != "" && !slices.Contains(canonical.Kinds[:], q.Kind) {
 		return bad("kind", "suppliers, buyers, campaigns or suppression_lists")
 	}
 	if q.ID != "" && q.Kind == "" {
@@ -305,14 +278,5 @@ func (a *Admin) readHistoryQuery(ctx *fasthttp.RequestCtx) (q HistoryQuery, ok b
 		}
 		q.After = uint32(after)
 	}
-	return q, true
-}
-
-func isConfigKind(kind canonical.Kind) bool {
-	for _, known := range canonical.Kinds {
-		if kind == known {
-			return true
-		}
-	}
-	return false
+	return q, nil
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"pingpost/api/errcode"
+	"pingpost/engine"
 	"pingpost/engine/event"
 	"pingpost/engine/market"
 	"pingpost/engine/state"
@@ -17,17 +18,12 @@ const maxDeliveries = 1000
 
 // listDeliveries lists the leads with an unfinished delivery to a buyer, oldest first. With
 // ?state=unknown it lists only deliveries that wait for an operator's decision.
-func (a *Admin) listDeliveries(ctx *fasthttp.RequestCtx) {
-	e := a.requireEngine(ctx)
-	if e == nil {
-		return
-	}
+func (a *Admin) listDeliveries(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer any, err error) {
 	only := string(ctx.QueryArgs().Peek("state"))
 	switch only {
 	case "", market.DeliveryPending.String(), market.DeliveryUnknown.String():
 	default:
-		a.sendError(ctx, httperror.InvalidPayload, market.FieldError{Field: "state", Code: errcode.FieldNotAllowedValue, Expected: "pending or unknown"})
-		return
+		return nil, invalidField("state", errcode.FieldNotAllowedValue, "pending or unknown")
 	}
 	var open []*state.OpenPost
 	e.State().EachOpenPost(func(p *state.OpenPost) {
@@ -36,14 +32,14 @@ func (a *Admin) listDeliveries(ctx *fasthttp.RequestCtx) {
 		}
 	})
 	slices.SortFunc(open, func(x, y *state.OpenPost) int { return int(x.Decided - y.Decided) })
-	answer := struct {
+	list := struct {
 		Total      int            `json:"total"`
 		Deliveries []openDelivery `json:"deliveries"`
 	}{len(open), []openDelivery{}}
 	for _, post := range open[:min(len(open), maxDeliveries)] {
-		answer.Deliveries = append(answer.Deliveries, newOpenDelivery(e.State(), post))
+		list.Deliveries = append(list.Deliveries, newOpenDelivery(e.State(), post))
 	}
-	sendJSON(ctx, &answer)
+	return list, nil
 }
 
 func deliveryStateOf(p *state.OpenPost) string {
@@ -78,16 +74,11 @@ func newOpenDelivery(s *state.State, post *state.OpenPost) openDelivery {
 
 // resolveDelivery carries out an operator's decision on a delivery with an unknown result.
 // resend posts the lead again, confirm counts it as sold, and release gives it back as unsold.
-func (a *Admin) resolveDelivery(ctx *fasthttp.RequestCtx) {
-	e := a.requireEngine(ctx)
-	if e == nil {
-		return
-	}
+func (a *Admin) resolveDelivery(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer any, err error) {
 	name := pathParameter(ctx, "lead")
 	lead, ok := market.ParseLeadID(name)
 	if !ok {
-		a.sendError(ctx, httperror.New(404, errcode.NotFound, "There is no lead of this id."))
-		return
+		return nil, httperror.New(404, errcode.NotFound, "There is no lead of this id.")
 	}
 	settlements := map[string]event.PostSettlement{
 		"resend": event.SettledResent, "confirm": event.SettledConfirmed, "release": event.SettledReleased,
@@ -95,14 +86,9 @@ func (a *Admin) resolveDelivery(ctx *fasthttp.RequestCtx) {
 	word := pathParameter(ctx, "how")
 	how, ok := settlements[word]
 	if !ok {
-		a.sendError(ctx, httperror.NotFound)
-		return
+		return nil, httperror.NotFound
 	}
-	if err := e.By(callerNameOf(ctx)).Resolve(lead, how); err != nil {
-		a.sendEngineError(ctx, err)
-		return
-	}
-	ctx.SetStatusCode(fasthttp.StatusNoContent)
+	return nil, e.By(callerNameOf(ctx)).Resolve(lead, how)
 }
 
 // pauseHandler returns the handler that pauses a campaign or buyer, or, with paused unset,
@@ -112,16 +98,7 @@ func (a *Admin) pauseHandler(kind string, paused bool) fasthttp.RequestHandler {
 	if kind == "buyers" {
 		target = event.ObjectBuyer
 	}
-	return func(ctx *fasthttp.RequestCtx) {
-		e := a.requireEngine(ctx)
-		if e == nil {
-			return
-		}
-		id := pathParameter(ctx, "id")
-		if err := e.By(callerNameOf(ctx)).Pause(target, id, paused); err != nil {
-			a.sendEngineError(ctx, err)
-			return
-		}
-		ctx.SetStatusCode(fasthttp.StatusNoContent)
-	}
+	return a.withEngine(func(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer any, err error) {
+		return nil, e.By(callerNameOf(ctx)).Pause(target, pathParameter(ctx, "id"), paused)
+	})
 }

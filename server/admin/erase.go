@@ -4,6 +4,7 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"pingpost/api/errcode"
+	"pingpost/engine"
 	"pingpost/engine/market"
 	"pingpost/engine/market/format"
 	"pingpost/server/httperror"
@@ -63,46 +64,36 @@ var errEraseUnderWay = httperror.New(503, errcode.Unavailable, "Another erasure 
 // as long as reading the log, and half a minute more if a matching lead is being delivered.
 func (a *Admin) eraseHandler() fasthttp.RequestHandler {
 	running := make(chan struct{}, 1)
-	return func(ctx *fasthttp.RequestCtx) {
-		if a.requireEngine(ctx) == nil {
-			return
-		}
-		who, wrong, ok := a.readErasure(ctx)
-		if !ok {
-			return
-		}
-		if wrong != nil {
-			a.sendError(ctx, httperror.InvalidPayload, *wrong)
-			return
+	return a.withEngine(func(ctx *fasthttp.RequestCtx, _ *engine.Engine) (answer any, err error) {
+		who, err := readErasure(ctx)
+		if err != nil {
+			return nil, err
 		}
 		select {
 		case running <- struct{}{}:
 			defer func() { <-running }()
 		default:
-			a.sendError(ctx, errEraseUnderWay)
-			return
+			return nil, errEraseUnderWay
 		}
 		came, err := a.operator.Erase(who)
 		if err != nil {
-			a.sendEngineError(ctx, err)
-			return
+			return nil, err
 		}
 		came.NotErased = append([]NotErased{}, came.NotErased...)
-		sendUncachedJSON(ctx, &came)
-	}
+		ctx.Response.Header.Set("Cache-Control", "no-store")
+		return came, nil
+	})
 }
 
-// readErasure parses the request's body. wrong is a field error for the caller to send; it does
-// not quote the value, which is personal. If ok is false, readErasure has already sent another
-// error.
-func (a *Admin) readErasure(ctx *fasthttp.RequestCtx) (who *Erasure, wrong *market.FieldError, ok bool) {
+// readErasure parses the request's body. Its error does not quote the value, which is personal.
+func readErasure(ctx *fasthttp.RequestCtx) (who *Erasure, err error) {
 	var body struct {
 		Lead  string `json:"lead"`
 		Phone string `json:"phone"`
 		Email string `json:"email"`
 	}
-	if !a.readJSON(ctx, &body) {
-		return nil, nil, false
+	if err := readJSON(ctx, &body); err != nil {
+		return nil, err
 	}
 	given := 0
 	for _, value := range [...]string{body.Lead, body.Phone, body.Email} {
@@ -111,12 +102,13 @@ func (a *Admin) readErasure(ctx *fasthttp.RequestCtx) (who *Erasure, wrong *mark
 		}
 	}
 	if given != 1 {
-		return nil, &market.FieldError{Field: "lead", Code: errcode.FieldMissingRequired, Expected: "the id of a lead, or in its place a phone, or an email"}, true
+		return nil, invalidField("lead", errcode.FieldMissingRequired, "the id of a lead, or in its place a phone, or an email")
 	}
 	who = &Erasure{By: callerNameOf(ctx)}
-	bad := func(field, expected string) (*Erasure, *market.FieldError, bool) {
-		return nil, &market.FieldError{Field: field, Code: errcode.FieldInvalidFormat, Expected: expected}, true
+	bad := func(field, expected string) (*Erasure, error) {
+		return nil, invalidField(field, errcode.FieldInvalidFormat, expected)
 	}
+	var ok bool
 	switch {
 	case body.Lead != "":
 		if who.Lead, ok = market.ParseLeadID(body.Lead); !ok {
@@ -135,5 +127,5 @@ func (a *Admin) readErasure(ctx *fasthttp.RequestCtx) (who *Erasure, wrong *mark
 		}
 		who.Email = string(email)
 	}
-	return who, nil, true
+	return who, nil
 }

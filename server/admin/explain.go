@@ -47,39 +47,28 @@ var errTooManyExplains = httperror.New(503, errcode.Unavailable, "Too many leads
 // or in the query parameter id if it contains characters that a path cannot.
 func (a *Admin) explainHandler() fasthttp.RequestHandler {
 	places := make(chan struct{}, maxExplained)
-	return func(ctx *fasthttp.RequestCtx) {
+	return a.withAnswer(func(ctx *fasthttp.RequestCtx) (answer any, err error) {
 		id, query := pathParameter(ctx, "id"), ctx.QueryArgs()
 		if id == "" {
 			id = string(query.Peek("id"))
 		}
 		if id == "" || len(id) > maxSellersID {
-			a.sendError(ctx, httperror.InvalidPayload, market.FieldError{
-				Field: "id", Code: errcode.FieldInvalidFormat,
-				Expected: "the id of a lead (lead_…), an auction (auc_…), a ping (ping_…) or a request (req_…), or a seller's own id of its auction",
-			})
-			return
+			return nil, invalidField("id", errcode.FieldInvalidFormat,
+				"the id of a lead (lead_…), an auction (auc_…), a ping (ping_…) or a request (req_…), or a seller's own id of its auction")
 		}
 		select {
 		case places <- struct{}{}:
 			defer func() { <-places }()
 		default:
-			a.sendError(ctx, errTooManyExplains)
-			return
+			return nil, errTooManyExplains
 		}
 		document, err := a.explain(id, string(query.Peek("supplier")))
 		var several *AmbiguousSupplier
-		switch {
-		case errors.As(err, &several):
-			a.sendError(ctx, httperror.InvalidPayload, market.FieldError{
-				Field: "supplier", Code: errcode.FieldMissingRequired, Expected: "whose auction is meant: " + strings.Join(several.Names, ", "),
-			})
-		case err != nil:
-			a.sendEngineError(ctx, err)
-		default:
-			ctx.SetContentType(httperror.TypeJSON)
-			ctx.SetBody(document)
+		if errors.As(err, &several) {
+			err = invalidField("supplier", errcode.FieldMissingRequired, "whose auction is meant: "+strings.Join(several.Names, ", "))
 		}
-	}
+		return rawJSON(document), err
+	})
 }
 
 // explain returns the explanation for an id. With a supplier, the id is the supplier's own id

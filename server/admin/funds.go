@@ -10,6 +10,7 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"pingpost/api/errcode"
+	"pingpost/engine"
 	"pingpost/engine/event"
 	"pingpost/engine/market"
 	"pingpost/server/httperror"
@@ -18,18 +19,13 @@ import (
 // maxFundsNote is the greatest length in bytes of the note that an operator adds to a top-up.
 const maxFundsNote = 256
 
-// sendBalance answers with a buyer's balance, and the part of it that open posts have reserved.
+// getBalance answers with a buyer's balance, and the part of it that open posts have reserved.
 // If the buyer has no account, the answer has no balance.
-func (a *Admin) sendBalance(ctx *fasthttp.RequestCtx) {
-	e := a.requireEngine(ctx)
-	if e == nil {
-		return
-	}
+func (a *Admin) getBalance(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer any, err error) {
 	id := pathParameter(ctx, "id")
 	ref := e.State().RefOf(event.ObjectBuyer, id)
 	if ref == 0 {
-		a.sendError(ctx, httperror.New(404, errcode.NotFound, "No buyer of this id was ever configured."))
-		return
+		return nil, httperror.New(404, errcode.NotFound, "No buyer of this id was ever configured.")
 	}
 	balance, held := e.State().BuyerBalance(ref)
 	funds := struct {
@@ -39,18 +35,17 @@ func (a *Admin) sendBalance(ctx *fasthttp.RequestCtx) {
 	if e.State().HasOpeningBalance(ref) {
 		funds.Balance = &balance
 	}
-	sendJSON(ctx, &funds)
+	return &funds, nil
 }
 
 // topUpBalance adds an amount to a buyer's balance. A negative amount corrects a mistake.
-func (a *Admin) topUpBalance(ctx *fasthttp.RequestCtx) {
+func (a *Admin) topUpBalance(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer any, err error) {
 	var body struct {
 		Amount json.RawMessage `json:"amount"`
 		Note   string          `json:"note"`
 	}
-	e := a.requireEngine(ctx)
-	if e == nil || !a.readJSON(ctx, &body) {
-		return
+	if err := readJSON(ctx, &body); err != nil {
+		return nil, err
 	}
 	var faults []market.FieldError
 	amount, ok := parseFundsAmount(body.Amount)
@@ -68,15 +63,13 @@ func (a *Admin) topUpBalance(ctx *fasthttp.RequestCtx) {
 		faults = append(faults, market.FieldError{Field: "note", Code: errcode.FieldInvalidFormat, Expected: "a line of printable characters"})
 	}
 	if len(faults) > 0 {
-		a.sendError(ctx, httperror.InvalidPayload, faults...)
-		return
+		return nil, invalidFields(faults)
 	}
 	id := pathParameter(ctx, "id")
 	if err := e.By(callerNameOf(ctx)).TopUp(market.BuyerID(id), amount, body.Note); err != nil {
-		a.sendEngineError(ctx, err)
-		return
+		return nil, err
 	}
-	a.sendBalance(ctx)
+	return a.getBalance(ctx, e)
 }
 
 const expectedMovement = "a number other than zero, from -1000000 to 1000000, with at most six decimals"

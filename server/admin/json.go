@@ -29,18 +29,12 @@ func sendJSON(ctx *fasthttp.RequestCtx, document any) {
 	ctx.SetBody(append(encodeJSON(document), '\n'))
 }
 
-// sendUncachedJSON answers with a value as JSON, and forbids browsers and proxies to store the
-// answer.
-func sendUncachedJSON(ctx *fasthttp.RequestCtx, document any) {
-	ctx.Response.Header.Set("Cache-Control", "no-store")
-	sendJSON(ctx, document)
-}
-
-// sendNewSecret answers 201 with a new secret. No later answer shows the secret again, and
-// caches must not store it.
-func sendNewSecret(ctx *fasthttp.RequestCtx, document any) {
+// answerNewSecret makes the answer a 201 with a new secret, and returns the document. No later
+// answer shows the secret again, and caches must not store it.
+func answerNewSecret(ctx *fasthttp.RequestCtx, document any) (any, error) {
 	ctx.SetStatusCode(fasthttp.StatusCreated)
-	sendUncachedJSON(ctx, document)
+	ctx.Response.Header.Set("Cache-Control", "no-store")
+	return document, nil
 }
 
 // convertAll converts each element of a list. The result is never nil, so an empty list becomes

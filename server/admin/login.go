@@ -30,15 +30,15 @@ const (
 // addOperatorAccessRoutes registers the operations on operators' sessions, users and API tokens with the function
 // add.
 func (a *Admin) addOperatorAccessRoutes(add func(method, path string, h fasthttp.RequestHandler)) {
-	add("GET", pathSession, a.sendSession)
+	add("GET", pathSession, a.withAnswer(a.getSession))
 	add("DELETE", pathSession, a.logout)
-	add("GET", pathUsers, a.listUsers)
-	add("PUT", pathUser, a.setUser)
-	add("DELETE", pathUser, a.removeUser)
-	add("PUT", pathPassword, a.setPassword)
-	add("GET", pathAPITokens, a.listAPITokens)
-	add("POST", pathAPITokens, a.addAPIToken)
-	add("DELETE", pathOneAPIToken, a.revokeAPIToken)
+	add("GET", pathUsers, a.withEngine(a.listUsers))
+	add("PUT", pathUser, a.withEngine(a.setUser))
+	add("DELETE", pathUser, a.withEngine(a.removeUser))
+	add("PUT", pathPassword, a.withEngine(a.setPassword))
+	add("GET", pathAPITokens, a.withEngine(a.listAPITokens))
+	add("POST", pathAPITokens, a.withEngine(a.addAPIToken))
+	add("DELETE", pathOneAPIToken, a.withEngine(a.revokeAPIToken))
 }
 
 var (
@@ -53,18 +53,20 @@ var (
 //
 // Checking a password costs more than any other request. So failures count per client network
 // and per name, and over the limit no password is checked.
-func (a *Admin) login(ctx *fasthttp.RequestCtx) {
+func (a *Admin) login(ctx *fasthttp.RequestCtx) (answer any, err error) {
 	if request.IsCrossOrigin(&ctx.Request.Header) {
-		a.sendError(ctx, errCrossOrigin)
-		return
+		return nil, errCrossOrigin
 	}
 	var body struct {
 		Name     string `json:"name"`
 		Password string `json:"password"`
 	}
-	e := a.requireEngine(ctx)
-	if e == nil || !a.readJSON(ctx, &body) {
-		return
+	e := a.operator.Engine()
+	if e == nil {
+		return nil, httperror.Unavailable
+	}
+	if err := readJSON(ctx, &body); err != nil {
+		return nil, err
 	}
 	name, proper := parseUserName(body.Name)
 	if !proper {
@@ -74,8 +76,7 @@ func (a *Admin) login(ctx *fasthttp.RequestCtx) {
 	if wait := a.sessions.countLoginAttempt(from, name, now); wait > 0 {
 		a.meter.CountWrongCredential()
 		a.authFailures.LogThrottled(from)
-		a.sendTooManyLogins(ctx, wait)
-		return
+		return nil, errTooManyLogins.WithRetryAfter(wait)
 	}
 	user, _ := e.State().User(name)
 	right, err := a.sessions.keeper.Check(user.Password, body.Password[:min(len(body.Password), passphrase.MaxLength)])
@@ -83,15 +84,14 @@ func (a *Admin) login(ctx *fasthttp.RequestCtx) {
 	switch {
 	case err != nil:
 		a.sessions.uncountLoginAttempt(from, name)
-		a.sendHashingError(ctx, err)
+		return nil, hashingError(err)
 	case !right:
 		a.meter.CountWrongCredential()
-		a.sendError(ctx, errWrongLogin)
-	default:
-		a.sessions.uncountLoginAttempt(from, name)
-		connection.MarkAuthenticated(ctx)
-		a.startSession(ctx, name, user)
+		return nil, errWrongLogin
 	}
+	a.sessions.uncountLoginAttempt(from, name)
+	connection.MarkAuthenticated(ctx)
+	return a.startSession(ctx, name, user), nil
 }
 
 // countLoginAttempt counts a login from a client network under a user name as failed. The
@@ -116,14 +116,6 @@ func (t *sessionStore) uncountLoginAttempt(from netip.Prefix, name string) {
 	t.byName.Refund(name)
 }
 
-func (a *Admin) sendTooManyLogins(ctx *fasthttp.RequestCtx, wait time.Duration) {
-	a.sendError(ctx, errTooManyLogins.WithRetryAfter(wait))
-}
-
-func (a *Admin) sendHashingError(ctx *fasthttp.RequestCtx, err error) {
-	a.sendError(ctx, hashingError(err))
-}
-
 // hashingError returns the API error for a password that could not be checked, because too many
 // checks run at the same time or hashing failed.
 func hashingError(err error) httperror.Error {
@@ -133,9 +125,9 @@ func hashingError(err error) httperror.Error {
 	return httperror.New(503, errcode.Unavailable, err.Error())
 }
 
-// startSession creates a session after a successful login, and answers with its cookie and a
-// description of the user. user is zero for the configured password.
-func (a *Admin) startSession(ctx *fasthttp.RequestCtx, name string, user state.User) {
+// startSession creates a session after a successful login. It adds the session's cookie to the
+// answer and returns a description of the user. user is zero for the configured password.
+func (a *Admin) startSession(ctx *fasthttp.RequestCtx, name string, user state.User) principalDocument {
 	who := principal{name: name, role: user.Role, hasAccount: true}
 	if user.Name == "" {
 		who.role, who.hasAccount = market.RoleAdmin, false
@@ -143,7 +135,8 @@ func (a *Admin) startSession(ctx *fasthttp.RequestCtx, name string, user state.U
 	var value string
 	value, who.session = a.sessions.createSession(name, user)
 	a.setSessionCookie(ctx, value, int(sessionLife.Seconds()))
-	sendUncachedJSON(ctx, a.describePrincipal(&who))
+	ctx.Response.Header.Set("Cache-Control", "no-store")
+	return a.describePrincipal(&who)
 }
 
 func (a *Admin) setSessionCookie(ctx *fasthttp.RequestCtx, value string, seconds int) {
@@ -162,10 +155,11 @@ func (a *Admin) setSessionCookie(ctx *fasthttp.RequestCtx, value string, seconds
 	ctx.Response.Header.SetCookie(&cookie)
 }
 
-// sendSession answers GET session with the caller's name, role and, in a session, CSRF token.
-func (a *Admin) sendSession(ctx *fasthttp.RequestCtx) {
+// getSession answers GET session with the caller's name, role and, in a session, CSRF token.
+func (a *Admin) getSession(ctx *fasthttp.RequestCtx) (answer any, err error) {
 	who := principalFrom(ctx)
-	sendUncachedJSON(ctx, a.describePrincipal(&who))
+	ctx.Response.Header.Set("Cache-Control", "no-store")
+	return a.describePrincipal(&who), nil
 }
 
 // principalDocument describes the authenticated caller in JSON.

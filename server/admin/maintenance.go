@@ -30,32 +30,30 @@ type Backup struct {
 	LastError  *string `json:"last_error"`  // null: no error
 }
 
-func (a *Admin) sendBackupStatus(ctx *fasthttp.RequestCtx) { sendJSON(ctx, a.operator.Backup()) }
-
-func (a *Admin) startBackup(ctx *fasthttp.RequestCtx) {
-	at := time.Now().UTC()
-	if !a.operator.BackUp() {
-		a.sendError(ctx, httperror.New(409, errcode.Conflict, "No backup is configured. Start the exchange with --backup-to and the destination."))
-		return
-	}
-	ctx.SetStatusCode(fasthttp.StatusAccepted)
-	sendJSON(ctx, struct {
-		WantedAt time.Time `json:"wanted_at"`
-	}{at})
+func (a *Admin) getBackupStatus(*fasthttp.RequestCtx) (answer any, err error) {
+	return a.operator.Backup(), nil
 }
 
-// sendStateHash answers with a hash of the exchange's whole state and the log entry to which it
+func (a *Admin) startBackup(ctx *fasthttp.RequestCtx) (answer any, err error) {
+	at := time.Now().UTC()
+	if !a.operator.BackUp() {
+		return nil, httperror.New(409, errcode.Conflict, "No backup is configured. Start the exchange with --backup-to and the destination.")
+	}
+	ctx.SetStatusCode(fasthttp.StatusAccepted)
+	return map[string]any{"wanted_at": at}, nil
+}
+
+// getStateHash answers with a hash of the exchange's whole state and the log entry to which it
 // belongs. Two copies of an exchange with equal hashes have equal states.
-func (a *Admin) sendStateHash(ctx *fasthttp.RequestCtx) {
+func (a *Admin) getStateHash(ctx *fasthttp.RequestCtx) (answer any, err error) {
 	seq, hash, err := a.operator.Hash()
 	if err != nil {
-		a.sendEngineError(ctx, err)
-		return
+		return nil, err
 	}
-	sendJSON(ctx, struct {
+	return struct {
 		Seq  uint64 `json:"seq"`
 		Hash string `json:"hash"`
-	}{seq, fmt.Sprintf("%016x", hash)})
+	}{seq, fmt.Sprintf("%016x", hash)}, nil
 }
 
 var errProfile = httperror.New(503, errcode.Unavailable, "The profile failed; another one may be running. Send this request again after the time in Retry-After.")

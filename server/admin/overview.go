@@ -118,33 +118,29 @@ func (o *overviewCache) build(now time.Time, e *engine.Engine) *overview {
 	return all
 }
 
-// sendOverview answers GET overview with the figures that the dashboard's start page shows.
-func (a *Admin) sendOverview(ctx *fasthttp.RequestCtx) {
+// getOverview answers GET overview with the figures that the dashboard's start page shows.
+func (a *Admin) getOverview(ctx *fasthttp.RequestCtx) (answer any, err error) {
 	document := a.overviews.cachedOverviewJSON(time.Now())
 	if document == nil {
-		a.sendError(ctx, httperror.Unavailable)
-		return
+		return nil, httperror.Unavailable
 	}
-	ctx.SetContentType(httperror.TypeJSON)
 	ctx.Response.Header.Set("Cache-Control", "no-store")
-	ctx.SetBody(document)
+	return rawJSON(document), nil
 }
 
 // streamOverview answers GET live with a stream of server-sent events: the overview now, and a
 // new one every second.
-func (a *Admin) streamOverview(ctx *fasthttp.RequestCtx) {
+func (a *Admin) streamOverview(ctx *fasthttp.RequestCtx) (answer any, err error) {
 	first := a.live.makeEvent()
 	if first == nil {
-		a.sendError(ctx, httperror.Unavailable)
-		return
+		return nil, httperror.Unavailable
 	}
 	who := principalFrom(ctx)
 	s := a.live.addSubscriber(ctx.Conn(), who.name, first, func() bool { return a.isStillValid(&who) })
 	if s == nil {
-		a.sendError(ctx, errTooManyStreams)
-		return
+		return nil, errTooManyStreams
 	}
-	s.sendAnswer(ctx)
+	return s, nil
 }
 
 // overview has the figures of the dashboard's start page, in JSON.

@@ -12,7 +12,7 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"pingpost/api/errcode"
-	"pingpost/engine/market"
+	"pingpost/engine"
 	"pingpost/report"
 	"pingpost/server/httperror"
 )
@@ -35,45 +35,38 @@ var (
 // that a large report needs little memory.
 func (a *Admin) reportHandler() fasthttp.RequestHandler {
 	places := make(chan struct{}, maxReports)
-	return func(ctx *fasthttp.RequestCtx) {
-		from := a.requireReport(ctx)
-		if from == nil {
-			return
-		}
-		q, form, wrong := readReportQuery(ctx, time.Now())
-		if wrong != nil {
-			a.sendError(ctx, httperror.InvalidPayload, *wrong)
-			return
+	return a.withReport(func(ctx *fasthttp.RequestCtx, from *report.Report) (answer any, err error) {
+		q, form, err := readReportQuery(ctx, time.Now())
+		if err != nil {
+			return nil, err
 		}
 		select {
 		case places <- struct{}{}:
 		default:
-			a.sendError(ctx, errTooManyReports)
-			return
+			return nil, errTooManyReports
 		}
-		answer, err := from.Ask(context.Background(), *q)
+		rows, err := from.Ask(context.Background(), *q)
 		var first *report.Row
 		if err == nil {
-			if first, err = answer.Next(); err != nil && !errors.Is(err, io.EOF) {
-				answer.Close()
+			if first, err = rows.Next(); err != nil && !errors.Is(err, io.EOF) {
+				rows.Close()
 			}
 		}
 		if err != nil && !errors.Is(err, io.EOF) {
 			<-places
-			a.sendReportError(ctx, err)
-			return
+			return nil, a.reportError(err)
 		}
-		of := &reportLines{answer: answer, form: form(&answer.Question), first: first}
-		body := newStreamedBody(ctx.Conn(), of, a.logger)
+		of := &reportLines{answer: rows, form: form(&rows.Question), first: first}
+		body := newStreamedBody(ctx.Conn(), of.form.ContentType(), of, a.logger)
 		body.buf = of.form.Begin(body.buf)
 		body.release = func() { <-places }
 		for name, value := range map[string]string{
-			"Entry": strconv.FormatUint(answer.Seq, 10), "At": formatTime(answer.At), "From": formatTime(answer.From), "To": formatTime(answer.To),
+			"Entry": strconv.FormatUint(rows.Seq, 10), "At": formatTime(rows.At), "From": formatTime(rows.From), "To": formatTime(rows.To),
 		} {
 			ctx.Response.Header.Set("X-Report-"+name, value)
 		}
-		body.sendAnswer(ctx, of.form.ContentType())
-	}
+		return body, nil
+	})
 }
 
 // formatTime formats a time in Unix nanoseconds as RFC 3339 in whole seconds, in UTC.
@@ -105,46 +98,43 @@ func (l *reportLines) appendNextRow(dst []byte) ([]byte, error) {
 
 func (l *reportLines) Close() { l.answer.Close() }
 
-// requireReport returns the report. If the exchange is not ready or has no report, it answers
-// with an error and returns nil.
-func (a *Admin) requireReport(ctx *fasthttp.RequestCtx) *report.Report {
-	if a.requireEngine(ctx) == nil {
-		return nil
-	}
-	found := a.operator.Report()
-	if found == nil {
-		a.sendError(ctx, errNoReport)
-	}
-	return found
+// withReport is withAnswer for a handler that needs the report.
+func (a *Admin) withReport(h func(ctx *fasthttp.RequestCtx, from *report.Report) (answer any, err error)) fasthttp.RequestHandler {
+	return a.withEngine(func(ctx *fasthttp.RequestCtx, _ *engine.Engine) (answer any, err error) {
+		from := a.operator.Report()
+		if from == nil {
+			return nil, errNoReport
+		}
+		return h(ctx, from)
+	})
 }
 
-func (a *Admin) sendReportError(ctx *fasthttp.RequestCtx, err error) {
+// reportError returns the API's error for an error of the report.
+func (a *Admin) reportError(err error) error {
 	var wrong *report.Fault
 	var behind *report.Behind
 	switch {
 	case errors.As(err, &wrong):
-		a.sendError(ctx, httperror.InvalidPayload, market.FieldError{Field: wrong.Field, Code: errcode.FieldOutOfRange, Expected: wrong.Expected})
+		return invalidField(wrong.Field, errcode.FieldOutOfRange, wrong.Expected)
 	case errors.As(err, &behind):
-		a.sendError(ctx, httperror.New(503, errcode.Unavailable, "The report cannot answer yet: "+behind.Error()+". Ask again after the time in Retry-After."))
-	default:
-		a.logger.Error("the report cannot be read; if its file is damaged, the exchange rebuilds it", "error", err)
-		a.sendError(ctx, httperror.New(503, errcode.Unavailable, "The report cannot be read at present. Ask again after the time in Retry-After."))
+		return httperror.New(503, errcode.Unavailable, "The report cannot answer yet: "+behind.Error()+". Ask again after the time in Retry-After.")
 	}
+	a.logger.Error("the report cannot be read; if its file is damaged, the exchange rebuilds it", "error", err)
+	return httperror.New(503, errcode.Unavailable, "The report cannot be read at present. Ask again after the time in Retry-After.")
 }
 
 // rebuildReport starts to build the report again from the log in the background, and answers
 // 202.
-func (a *Admin) rebuildReport(ctx *fasthttp.RequestCtx) {
-	if found := a.requireReport(ctx); found != nil {
-		found.Rebuild()
-		ctx.SetStatusCode(fasthttp.StatusAccepted)
-	}
+func (a *Admin) rebuildReport(ctx *fasthttp.RequestCtx, from *report.Report) (answer any, err error) {
+	from.Rebuild()
+	ctx.SetStatusCode(fasthttp.StatusAccepted)
+	return nil, nil
 }
 
 // readReportQuery parses the query parameters of GET report. It returns the question, a
 // function that returns the output format, and a field error. Without times the period is the
 // current month in the requested zone, as far as the report goes back.
-func readReportQuery(ctx *fasthttp.RequestCtx, now time.Time) (*report.Question, func(*report.Question) report.Format, *market.FieldError) {
+func readReportQuery(ctx *fasthttp.RequestCtx, now time.Time) (*report.Question, func(*report.Question) report.Format, error) {
 	query := ctx.QueryArgs()
 	q := &report.Question{Only: map[report.Dimension]string{}, Zone: time.UTC}
 	for name := range strings.SplitSeq(string(query.Peek("by")), ",") {
@@ -153,7 +143,7 @@ func readReportQuery(ctx *fasthttp.RequestCtx, now time.Time) (*report.Question,
 		}
 		d, ok := report.ParseDimension(name)
 		if !ok {
-			return nil, nil, &market.FieldError{Field: "by", Code: errcode.FieldNotAllowedValue, Expected: "some of " + report.DimensionNames() + ", with commas between them"}
+			return nil, nil, invalidField("by", errcode.FieldNotAllowedValue, "some of "+report.DimensionNames()+", with commas between them")
 		}
 		q.By = append(q.By, d)
 	}
@@ -165,7 +155,7 @@ func readReportQuery(ctx *fasthttp.RequestCtx, now time.Time) (*report.Question,
 	if name := string(query.Peek("zone")); name != "" {
 		zone, err := time.LoadLocation(name)
 		if err != nil || name == "Local" {
-			return nil, nil, &market.FieldError{Field: "zone", Code: errcode.FieldNotAllowedValue, Expected: "a time zone such as America/New_York or Asia/Kolkata"}
+			return nil, nil, invalidField("zone", errcode.FieldNotAllowedValue, "a time zone such as America/New_York or Asia/Kolkata")
 		}
 		q.Zone = zone
 	}
@@ -181,10 +171,10 @@ func readReportQuery(ctx *fasthttp.RequestCtx, now time.Time) (*report.Question,
 	case ok && (form == formNDJSON || !query.Has("format")):
 		return q, report.NewNDJSON, nil
 	}
-	return nil, nil, &market.FieldError{Field: "format", Code: errcode.FieldNotAllowedValue, Expected: "ndjson, csv or parquet"}
+	return nil, nil, invalidField("format", errcode.FieldNotAllowedValue, "ndjson, csv or parquet")
 }
 
-func readReportTimes(query *fasthttp.Args, q *report.Question, now time.Time) *market.FieldError {
+func readReportTimes(query *fasthttp.Args, q *report.Question, now time.Time) error {
 	now = now.In(q.Zone)
 	first := time.Date(now.Year(), now.Month(), 1, 0, 0, 0, 0, q.Zone)
 	q.From, q.To, q.Since = first.UnixNano(), first.AddDate(0, 1, 0).UnixNano(), !query.Has("from")
@@ -198,7 +188,7 @@ func readReportTimes(query *fasthttp.Args, q *report.Question, now time.Time) *m
 			at = day.UnixNano()
 		}
 		if !ok {
-			return &market.FieldError{Field: name, Code: errcode.FieldInvalidFormat, Expected: "a day (2026-11-30, its beginning in the zone) or a time (2026-11-30T12:00:00Z)"}
+			return invalidField(name, errcode.FieldInvalidFormat, "a day (2026-11-30, its beginning in the zone) or a time (2026-11-30T12:00:00Z)")
 		}
 		*into = at
 	}

@@ -23,49 +23,25 @@ const maxReturnNote = 1000
 
 // listPendingReturns lists the returns of leads that buyers requested and that wait for an
 // operator's approval, oldest leads first. The parameters limit and after select a page.
-func (a *Admin) listPendingReturns(ctx *fasthttp.RequestCtx) {
-	e := a.requireEngine(ctx)
-	if e == nil {
-		return
-	}
-	limit, after, faults := readReturnsPage(ctx.QueryArgs())
-	if len(faults) > 0 {
-		a.sendError(ctx, httperror.InvalidPayload, faults...)
-		return
+func (a *Admin) listPendingReturns(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer any, err error) {
+	r := &searchQuery{query: ctx.QueryArgs()}
+	limit, after := r.readLimit(defaultReturns, maxReturns), readAfter(r, market.ParseLeadID, "a lead's id, such as next of the page before")
+	if len(r.faults) > 0 {
+		return nil, invalidFields(r.faults)
 	}
 	page, total, err := e.PendingReturns(after, limit)
 	if err != nil {
-		a.sendEngineError(ctx, err)
-		return
+		return nil, err
 	}
-	answer := struct {
+	list := struct {
 		Total   int             `json:"total"`
 		Returns []pendingReturn `json:"returns"`
 		Next    string          `json:"next,omitempty"`
 	}{Total: total, Returns: convertAll(page, newPendingReturn)}
 	if len(page) == limit {
-		answer.Next = page[limit-1].Lead.String()
+		list.Next = page[limit-1].Lead.String()
 	}
-	sendJSON(ctx, &answer)
-}
-
-// readReturnsPage parses the query parameters limit and after. faults has an error for each
-// invalid one.
-func readReturnsPage(query *fasthttp.Args) (limit int, after market.LeadID, faults []market.FieldError) {
-	limit = defaultReturns
-	if text := query.Peek("limit"); len(text) > 0 {
-		n, err := strconv.Atoi(string(text))
-		if limit = n; err != nil || n < 1 || n > maxReturns {
-			faults = append(faults, market.FieldError{Field: "limit", Code: errcode.FieldOutOfRange, Expected: "1 to " + strconv.Itoa(maxReturns)})
-		}
-	}
-	if text := query.Peek("after"); len(text) > 0 {
-		var ok bool
-		if after, ok = market.ParseLeadID(string(text)); !ok {
-			faults = append(faults, market.FieldError{Field: "after", Code: errcode.FieldInvalidFormat, Expected: "a lead's id, such as next of the page before"})
-		}
-	}
-	return limit, after, faults
+	return list, nil
 }
 
 // pendingReturn is a return that waits for an operator's approval, in JSON.
@@ -91,19 +67,17 @@ func newPendingReturn(w *engine.PendingReturn) pendingReturn {
 }
 
 // decideReturn approves or rejects the return of a lead, as the operator's request says.
-func (a *Admin) decideReturn(ctx *fasthttp.RequestCtx) {
+func (a *Admin) decideReturn(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer any, err error) {
 	var word struct {
 		Approve *bool  `json:"approve"`
 		Note    string `json:"note"`
 	}
-	e := a.requireEngine(ctx)
-	if e == nil || !a.readJSON(ctx, &word) {
-		return
+	if err := readJSON(ctx, &word); err != nil {
+		return nil, err
 	}
 	lead, ok := market.ParseLeadID(pathParameter(ctx, "lead"))
 	if !ok {
-		a.sendError(ctx, httperror.New(404, errcode.NotFound, "There is no lead of this id."))
-		return
+		return nil, httperror.New(404, errcode.NotFound, "There is no lead of this id.")
 	}
 	var faults []market.FieldError
 	if word.Approve == nil {
@@ -113,12 +87,7 @@ func (a *Admin) decideReturn(ctx *fasthttp.RequestCtx) {
 		faults = append(faults, market.FieldError{Field: "note", Code: errcode.FieldTooLong, Expected: "at most " + strconv.Itoa(maxReturnNote) + " characters"})
 	}
 	if len(faults) > 0 {
-		a.sendError(ctx, httperror.InvalidPayload, faults...)
-		return
+		return nil, invalidFields(faults)
 	}
-	if err := e.By(callerNameOf(ctx)).DecideReturn(lead, *word.Approve, word.Note); err != nil {
-		a.sendEngineError(ctx, err)
-		return
-	}
-	ctx.SetStatusCode(fasthttp.StatusNoContent)
+	return nil, e.By(callerNameOf(ctx)).DecideReturn(lead, *word.Approve, word.Note)
 }

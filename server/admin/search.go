@@ -26,22 +26,19 @@ var errTooManySearches = httperror.New(503, errcode.Unavailable, "Too many searc
 
 // withReportSearchSlot returns a handler that calls h with the report. At most maxSearches such
 // requests run at the same time. Others wait for up to searchWaits and then get a 503.
-func (a *Admin) withReportSearchSlot(h func(ctx *fasthttp.RequestCtx, from *report.Report)) fasthttp.RequestHandler {
-	return func(ctx *fasthttp.RequestCtx) {
-		from := a.requireReport(ctx)
-		if from == nil {
-			return
-		}
+func (a *Admin) withReportSearchSlot(h func(r *searchQuery, from *report.Report) (answer any, err error)) fasthttp.RequestHandler {
+	return a.withReport(func(ctx *fasthttp.RequestCtx, from *report.Report) (answer any, err error) {
 		late := time.NewTimer(searchWaits)
 		defer late.Stop()
 		select {
 		case a.searches <- struct{}{}:
 			defer func() { <-a.searches }()
-			h(ctx, from)
+			answer, err = h(&searchQuery{query: ctx.QueryArgs()}, from)
 		case <-late.C:
-			a.sendError(ctx, errTooManySearches)
+			err = errTooManySearches
 		}
-	}
+		return answer, err
+	})
 }
 
 // searchQuery parses the query parameters of a search. It collects an error for each invalid
@@ -72,13 +69,7 @@ func (r *searchQuery) readPeriod() (s report.Search) {
 // limit and test.
 func (r *searchQuery) readListSearch() report.Search {
 	s := r.readPeriod()
-	s.Limit = defaultFound
-	if text := r.parameter("limit"); text != "" {
-		n, err := strconv.Atoi(text)
-		if s.Limit = n; err != nil || n < 1 || n > maxFound {
-			r.addError("limit", errcode.FieldOutOfRange, "1 to "+strconv.Itoa(maxFound))
-		}
-	}
+	s.Limit = r.readLimit(defaultFound, maxFound)
 	switch text := r.parameter("test"); text {
 	case "":
 	case "true", "1", "false", "0":
@@ -88,6 +79,29 @@ func (r *searchQuery) readListSearch() report.Search {
 		r.addError("test", errcode.FieldNotAllowedValue, "true or false")
 	}
 	return s
+}
+
+func (r *searchQuery) readLimit(defaultValue, maximum int) int {
+	text := r.parameter("limit")
+	if text == "" {
+		return defaultValue
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 || n > maximum {
+		r.addError("limit", errcode.FieldOutOfRange, "1 to "+strconv.Itoa(maximum))
+	}
+	return n
+}
+
+// readAfter parses the parameter after: the id of the last result of the page before.
+func readAfter[T any](r *searchQuery, parse func(string) (T, bool), expected string) (after T) {
+	if text := r.parameter("after"); text != "" {
+		var ok bool
+		if after, ok = parse(text); !ok {
+			r.addError("after", errcode.FieldInvalidFormat, expected)
+		}
+	}
+	return after
 }
 
 func (r *searchQuery) readTime(name string) int64 {
@@ -106,12 +120,7 @@ func (r *searchQuery) readTime(name string) int64 {
 func (r *searchQuery) readLeadSearch() report.Search {
 	s := r.readListSearch()
 	s.Status, s.Reason, s.State, s.Source = r.parameter("status"), r.parameter("reason"), r.parameter("state"), r.parameter("source")
-	if text := r.parameter("after"); text != "" {
-		id, ok := market.ParseLeadID(text)
-		if s.After = id; !ok {
-			r.addError("after", errcode.FieldInvalidFormat, "next of the page before")
-		}
-	}
+	s.After = readAfter(r, market.ParseLeadID, "next of the page before")
 	text := r.parameter("q")
 	lead, isLead := market.ParseLeadID(text)
 	auction, isAuction := market.ParseAuctionID(text)
@@ -134,62 +143,49 @@ func (r *searchQuery) readLeadSearch() report.Search {
 func (r *searchQuery) readAuctionSearch() report.Search {
 	s := r.readListSearch()
 	s.Outcome = r.parameter("outcome")
-	if text := r.parameter("after"); text != "" {
-		id, ok := market.ParseAuctionID(text)
-		if s.After = id; !ok {
-			r.addError("after", errcode.FieldInvalidFormat, "next of the page before")
-		}
-	}
+	s.After = readAfter(r, market.ParseAuctionID, "next of the page before")
 	return s
 }
 
 // searchLeads answers GET leads with one page of the leads that match the query.
-func (a *Admin) searchLeads(ctx *fasthttp.RequestCtx, from *report.Report) {
-	r := searchQuery{query: ctx.QueryArgs()}
+func (a *Admin) searchLeads(r *searchQuery, from *report.Report) (answer any, err error) {
 	s := r.readLeadSearch()
 	if len(r.faults) > 0 {
-		a.sendError(ctx, httperror.InvalidPayload, r.faults...)
-		return
+		return nil, invalidFields(r.faults)
 	}
 	found, page, err := from.Leads(context.Background(), s)
 	if err != nil {
-		a.sendReportError(ctx, err)
-		return
+		return nil, a.reportError(err)
 	}
-	sendJSON(ctx, struct {
+	return struct {
 		Leads []leadRow `json:"leads"`
 		pageEnd
-	}{convertAll(found, newLeadRow), newPageEnd(&page, market.LeadID(page.Next).String())})
+	}{convertAll(found, newLeadRow), newPageEnd(&page, market.LeadID(page.Next).String())}, nil
 }
 
 // searchAuctions answers GET auctions with one page of the auctions that match the query.
-func (a *Admin) searchAuctions(ctx *fasthttp.RequestCtx, from *report.Report) {
-	r := searchQuery{query: ctx.QueryArgs()}
+func (a *Admin) searchAuctions(r *searchQuery, from *report.Report) (answer any, err error) {
 	s := r.readAuctionSearch()
 	if len(r.faults) > 0 {
-		a.sendError(ctx, httperror.InvalidPayload, r.faults...)
-		return
+		return nil, invalidFields(r.faults)
 	}
 	found, page, err := from.Auctions(context.Background(), s)
 	if err != nil {
-		a.sendReportError(ctx, err)
-		return
+		return nil, a.reportError(err)
 	}
-	sendJSON(ctx, struct {
+	return struct {
 		Auctions []auctionRow `json:"auctions"`
 		pageEnd
-	}{convertAll(found, newAuctionRow), newPageEnd(&page, market.AuctionID(page.Next).String())})
+	}{convertAll(found, newAuctionRow), newPageEnd(&page, market.AuctionID(page.Next).String())}, nil
 }
 
-// sendUnsoldCounts answers GET unmatched with the number of unsold leads by reason. Without
+// getUnsoldCounts answers GET unmatched with the number of unsold leads by reason. Without
 // times the period is the last day. The counts are per hour, so every hour that overlaps the
 // period counts completely.
-func (a *Admin) sendUnsoldCounts(ctx *fasthttp.RequestCtx, from *report.Report) {
-	r := searchQuery{query: ctx.QueryArgs()}
+func (a *Admin) getUnsoldCounts(r *searchQuery, from *report.Report) (answer any, err error) {
 	s := r.readPeriod()
 	if len(r.faults) > 0 {
-		a.sendError(ctx, httperror.InvalidPayload, r.faults...)
-		return
+		return nil, invalidFields(r.faults)
 	}
 	if s.To == 0 {
 		s.To = time.Now().UnixNano()
@@ -199,10 +195,9 @@ func (a *Admin) sendUnsoldCounts(ctx *fasthttp.RequestCtx, from *report.Report) 
 	}
 	why, err := from.Unmatched(context.Background(), s)
 	if err != nil {
-		a.sendReportError(ctx, err)
-		return
+		return nil, a.reportError(err)
 	}
-	sendJSON(ctx, struct {
+	return struct {
 		Leads     int64           `json:"leads"`
 		Unsold    int64           `json:"unsold"`
 		Reasons   []reasonTally   `json:"reasons"`
@@ -215,7 +210,7 @@ func (a *Admin) sendUnsoldCounts(ctx *fasthttp.RequestCtx, from *report.Report) 
 		convertAll(why.Outcomes, newBidTally),
 		convertAll(why.Campaigns, func(t *report.ReasonCount) campaignTally { return campaignTally{t.Name, t.N} }),
 		convertAll(why.Buyers, newBidTally),
-	})
+	}, nil
 }
 
 type (

@@ -12,41 +12,31 @@ import (
 	"pingpost/api/errcode"
 	"pingpost/config"
 	"pingpost/engine"
-	"pingpost/engine/market"
 	"pingpost/outbound/webhook/signature"
 	"pingpost/server/httperror"
 )
 
-func (a *Admin) replaceSecret(ctx *fasthttp.RequestCtx) {
+func (a *Admin) replaceSecret(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer any, err error) {
 	var body struct {
 		Value string `json:"value"`
 	}
-	e := a.requireEngine(ctx)
-	if e == nil || !a.readJSON(ctx, &body) {
-		return
+	if err := readJSON(ctx, &body); err != nil {
+		return nil, err
 	}
 	name := pathParameter(ctx, "name")
 	if config.IsAddressVariable(name) {
-		a.sendError(ctx, httperror.New(404, errcode.NotFound, "This secret is a variable of the configuration file. Change the variable, then run pingpost apply."))
-		return
+		return nil, httperror.New(404, errcode.NotFound, "This secret is a variable of the configuration file. Change the variable, then run pingpost apply.")
 	}
 	if _, ok := e.State().SealedSecret(name); !ok {
-		a.sendError(ctx, httperror.New(404, errcode.NotFound, "There is no secret of this name. Name it in the configuration first."))
-		return
+		return nil, httperror.New(404, errcode.NotFound, "There is no secret of this name. Name it in the configuration first.")
 	}
 	if body.Value == "" {
-		a.sendError(ctx, httperror.InvalidPayload, market.FieldError{Field: "value", Code: errcode.FieldMissingRequired, Expected: "the new secret"})
-		return
+		return nil, invalidField("value", errcode.FieldMissingRequired, "the new secret")
 	}
 	if expected := config.DescribeSecretMistake(name, body.Value); expected != "" {
-		a.sendError(ctx, httperror.InvalidPayload, market.FieldError{Field: "value", Code: errcode.FieldInvalidFormat, Expected: expected})
-		return
+		return nil, invalidField("value", errcode.FieldInvalidFormat, expected)
 	}
-	if err := e.By(callerNameOf(ctx)).SetSecret(name, a.operator.Seal(name, body.Value)); err != nil {
-		a.sendEngineError(ctx, err)
-		return
-	}
-	ctx.SetStatusCode(fasthttp.StatusNoContent)
+	return nil, e.By(callerNameOf(ctx)).SetSecret(name, a.operator.Seal(name, body.Value))
 }
 
 // secretName is a stored secret in a list, without its value.
@@ -56,11 +46,7 @@ type secretName struct {
 
 // listSecrets answers GET secrets with the names of the secrets that an operator can replace by
 // PUT secrets/NAME.
-func (a *Admin) listSecrets(ctx *fasthttp.RequestCtx) {
-	e := a.requireEngine(ctx)
-	if e == nil {
-		return
-	}
+func (a *Admin) listSecrets(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer any, err error) {
 	names := slices.DeleteFunc(e.State().SecretNames(), func(name string) bool {
 		return config.IsAddressVariable(name) || config.IsPreviousSecret(name)
 	})
@@ -68,9 +54,7 @@ func (a *Admin) listSecrets(ctx *fasthttp.RequestCtx) {
 	for i, name := range names {
 		list[i].Name = name
 	}
-	sendJSON(ctx, struct {
-		Secrets []secretName `json:"secrets"`
-	}{list})
+	return map[string]any{"secrets": list}, nil
 }
 
 // webhookSecretBytes is the number of random bytes of a webhook secret, equal to the size
@@ -116,35 +100,31 @@ func (a *Admin) webhookHints(o *owner) []webhookHint {
 //
 // It first stores the old secret under the name of the previous one, and then the new secret.
 // If the process stops between these two events, the secret that receivers know still signs.
-func (a *Admin) rotateWebhookSecret(ctx *fasthttp.RequestCtx, o *owner) {
+func (a *Admin) rotateWebhookSecret(ctx *fasthttp.RequestCtx, o *owner) (answer any, err error) {
 	if o.webhookEndpoint() == nil {
-		a.sendEngineError(ctx, fmt.Errorf("%w: the supplier %q has no webhook; give it one in the configuration first", engine.ErrConflict, o.id))
-		return
+		return nil, fmt.Errorf("%w: the supplier %q has no webhook; give it one in the configuration first", engine.ErrConflict, o.id)
 	}
 	a.rotating.Lock()
 	defer a.rotating.Unlock()
-	replaced, ok := a.readReplacedHint(ctx)
-	if !ok {
-		return
+	replaced, err := readReplacedHint(ctx)
+	if err != nil {
+		return nil, err
 	}
 	name, previous := config.WebhookSecretName(o.id), config.PreviousSecretName(o.id)
 	old, signs := a.operator.Reveal(name)
 	if before, both := a.operator.Reveal(previous); signs && both && replaced != WebhookSecretHint(old) && replaced != WebhookSecretHint(before) {
-		a.sendReplacesRequired(ctx, a.webhookHints(o))
-		return
+		return nil, replacesRequired(a.webhookHints(o))
 	}
 	if signs && replaced != WebhookSecretHint(old) {
 		if err := o.engine.By(callerNameOf(ctx)).SetSecret(previous, a.operator.Seal(previous, old)); err != nil {
-			a.sendEngineError(ctx, err)
-			return
+			return nil, err
 		}
 	}
 	secret := newWebhookSecret()
 	if err := o.engine.By(callerNameOf(ctx)).SetSecret(name, a.operator.Seal(name, secret)); err != nil {
-		a.sendEngineError(ctx, err)
-		return
+		return nil, err
 	}
-	sendNewSecret(ctx, struct {
+	return answerNewSecret(ctx, struct {
 		Secret string `json:"secret"`
 		Hint   string `json:"hint"`
 	}{secret, WebhookSecretHint(secret)})
@@ -152,8 +132,8 @@ func (a *Admin) rotateWebhookSecret(ctx *fasthttp.RequestCtx, o *owner) {
 
 // removePreviousSecret removes the older of a supplier's two webhook secrets. Webhooks are then
 // signed with the newer one only.
-func (a *Admin) removePreviousSecret(ctx *fasthttp.RequestCtx, o *owner) {
+func (a *Admin) removePreviousSecret(ctx *fasthttp.RequestCtx, o *owner) (answer any, err error) {
 	a.rotating.Lock()
 	defer a.rotating.Unlock()
-	a.sendNoContentOrError(ctx, o.engine.By(callerNameOf(ctx)).RemoveSecret(config.PreviousSecretName(o.id)))
+	return nil, o.engine.By(callerNameOf(ctx)).RemoveSecret(config.PreviousSecretName(o.id))
 }

@@ -45,39 +45,35 @@ var errTooManyStatements = httperror.New(503, errcode.Unavailable, "Too many sta
 // entries while it reads them from the log.
 func (a *Admin) statementHandler() fasthttp.RequestHandler {
 	places := make(chan struct{}, maxStatements)
-	return func(ctx *fasthttp.RequestCtx) {
-		e := a.requireEngine(ctx)
-		if e == nil {
-			return
-		}
-		ask, wrong := readStatementQuery(ctx, e)
-		if wrong != nil {
-			a.sendError(ctx, httperror.InvalidPayload, *wrong)
-			return
+	return a.withEngine(func(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer any, err error) {
+		ask, err := readStatementQuery(ctx, e)
+		if err != nil {
+			return nil, err
 		}
 		if ask.party.Ref == 0 {
-			a.sendError(ctx, httperror.New(404, errcode.NotFound, "No supplier or buyer of this id was ever configured."))
-			return
+			return nil, errUnknownOwner
 		}
 		select {
 		case places <- struct{}{}:
 		default:
-			a.sendError(ctx, errTooManyStatements)
-			return
+			return nil, errTooManyStatements
 		}
 		body, err := a.startStatementBody(ctx, e, ask)
 		if err != nil {
 			<-places
-			a.sendStatementError(ctx, err)
-			return
+			return nil, err
 		}
 		body.release = func() { <-places }
-		body.sendAnswer(ctx, ask.form.contentType())
-	}
+		return body, nil
+	})
 }
 
 func (a *Admin) startStatementBody(ctx *fasthttp.RequestCtx, e *engine.Engine, ask *statementQuery) (*streamedBody, error) {
 	sum, err := a.operator.Statement(ask.party, ask.period)
+	var past *ledger.HistoryTooShortError
+	if errors.As(err, &past) {
+		err = invalidField("from", errcode.FieldOutOfRange, "a time that the log goes back to: "+past.Error())
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -89,17 +85,6 @@ func (a *Admin) startStatementBody(ctx *fasthttp.RequestCtx, e *engine.Engine, a
 	return newStatementBody(ctx.Conn(), ask.form, words, sum, entries, a.logger), nil
 }
 
-func (a *Admin) sendStatementError(ctx *fasthttp.RequestCtx, err error) {
-	var past *ledger.HistoryTooShortError
-	if errors.As(err, &past) {
-		a.sendError(ctx, httperror.InvalidPayload, market.FieldError{
-			Field: "from", Code: errcode.FieldOutOfRange, Expected: "a time that the log goes back to: " + past.Error(),
-		})
-		return
-	}
-	a.sendEngineError(ctx, err)
-}
-
 // statementQuery has the parsed parameters of GET statement: the buyer or supplier, the period
 // and the format.
 type statementQuery struct {
@@ -109,11 +94,11 @@ type statementQuery struct {
 	form   statementFormat
 }
 
-func readStatementQuery(ctx *fasthttp.RequestCtx, e *engine.Engine) (*statementQuery, *market.FieldError) {
+func readStatementQuery(ctx *fasthttp.RequestCtx, e *engine.Engine) (*statementQuery, error) {
 	query := ctx.QueryArgs()
 	buyer, supplier := string(query.Peek("buyer")), string(query.Peek("supplier"))
 	if (buyer == "") == (supplier == "") {
-		return nil, &market.FieldError{Field: "buyer", Code: errcode.FieldMissingRequired, Expected: "the id of a buyer, or that of a supplier in supplier"}
+		return nil, invalidField("buyer", errcode.FieldMissingRequired, "the id of a buyer, or that of a supplier in supplier")
 	}
 	ask := &statementQuery{party: ledger.Party{Kind: event.ObjectBuyer}, id: buyer}
 	if supplier != "" {
@@ -127,16 +112,16 @@ func readStatementQuery(ctx *fasthttp.RequestCtx, e *engine.Engine) (*statementQ
 		}
 		at, ok := parseDayOrTime(text)
 		if !ok {
-			return nil, &market.FieldError{Field: name, Code: errcode.FieldInvalidFormat, Expected: "a day (2026-11-30, its beginning in UTC) or a time (2026-11-30T12:00:00Z)"}
+			return nil, invalidField(name, errcode.FieldInvalidFormat, "a day (2026-11-30, its beginning in UTC) or a time (2026-11-30T12:00:00Z)")
 		}
 		*into = at
 	}
 	if ask.period.To != 0 && ask.period.From >= ask.period.To {
-		return nil, &market.FieldError{Field: "to", Code: errcode.FieldOutOfRange, Expected: "a time after from; the statement ends before it"}
+		return nil, invalidField("to", errcode.FieldOutOfRange, "a time after from; the statement ends before it")
 	}
 	var ok bool
 	if ask.form, ok = parseStatementFormat(string(query.Peek("format")), string(ctx.Request.Header.Peek("Accept"))); !ok {
-		return nil, &market.FieldError{Field: "format", Code: errcode.FieldNotAllowedValue, Expected: "json, ndjson, csv or parquet"}
+		return nil, invalidField("format", errcode.FieldNotAllowedValue, "json, ndjson, csv or parquet")
 	}
 	return ask, nil
 }
@@ -255,7 +240,7 @@ func newStatementBody(conn net.Conn, form statementFormat, words statementContex
 	default:
 		of.writer = &jsonStatement{statementContext: words}
 	}
-	b := newStreamedBody(conn, of, logger)
+	b := newStreamedBody(conn, form.contentType(), of, logger)
 	b.buf = of.writer.appendBegin(b.buf, sum)
 	return b
 }

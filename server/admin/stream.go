@@ -202,6 +202,7 @@ func formatServerSentEvent(name string, document []byte) []byte {
 // complete.
 type streamedBody struct {
 	conn    net.Conn
+	kind    string // content type
 	lines   rowSource
 	logger  *slog.Logger
 	release func() // releases the slot
@@ -221,8 +222,8 @@ type rowSource interface {
 // streamedPiece is about how many bytes of a streamed answer are encoded at a time.
 const streamedPiece = 32 << 10
 
-func newStreamedBody(conn net.Conn, lines rowSource, logger *slog.Logger) *streamedBody {
-	return &streamedBody{conn: conn, lines: lines, logger: logger, release: func() {}, buf: make([]byte, 0, 2*streamedPiece)}
+func newStreamedBody(conn net.Conn, kind string, lines rowSource, logger *slog.Logger) *streamedBody {
+	return &streamedBody{conn: conn, kind: kind, lines: lines, logger: logger, release: func() {}, buf: make([]byte, 0, 2*streamedPiece)}
 }
 
 // Read returns the next bytes of the answer to the HTTP library. It encodes more rows when all
@@ -273,10 +274,9 @@ func (b *streamedBody) Close() error {
 	return nil
 }
 
-// sendAnswer starts the HTTP answer with the content type kind; the library then sends the
-// rows.
-func (b *streamedBody) sendAnswer(ctx *fasthttp.RequestCtx, kind string) {
-	ctx.SetContentType(kind)
+// sendAnswer starts the HTTP answer; the library then sends the rows.
+func (b *streamedBody) sendAnswer(ctx *fasthttp.RequestCtx) {
+	ctx.SetContentType(b.kind)
 	ctx.Response.Header.Set("Cache-Control", "no-store")
 	if !ctx.Request.Header.IsHTTP11() {
 		sendHTTP10(ctx, b)

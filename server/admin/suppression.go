@@ -73,15 +73,12 @@ func (b BadLines) Error() string {
 // ErrUploadTooLong means that an upload has more entries than the memory limit allows.
 var ErrUploadTooLong = errors.New("the suppression list has too many entries")
 
-func (a *Admin) listSuppressionLists(ctx *fasthttp.RequestCtx) {
+func (a *Admin) listSuppressionLists(ctx *fasthttp.RequestCtx) (answer any, err error) {
 	lists, err := a.operator.SuppressionLists()
 	if err != nil {
-		a.sendEngineError(ctx, err)
-		return
+		return nil, err
 	}
-	sendJSON(ctx, struct {
-		Lists []SuppressionList `json:"lists"`
-	}{append([]SuppressionList{}, lists...)})
+	return map[string]any{"lists": append([]SuppressionList{}, lists...)}, nil
 }
 
 // uploadSuppressionList replaces or extends a suppression list by the lines in the request's
@@ -140,7 +137,7 @@ func (a *Admin) sendUploadError(ctx *fasthttp.RequestCtx, lines *uploadReader, e
 	case lines.broken != nil:
 		a.sendError(ctx, request.ErrorOfFailedRead(lines.broken))
 	default:
-		a.sendEngineError(ctx, err)
+		a.sendAsAPIError(ctx, err)
 	}
 	lines.discardRest()
 }

@@ -35,14 +35,8 @@ func apiTokenID(token *state.APIToken) string { return hex.EncodeToString(token.
 
 // listAPITokens lists the caller's personal API tokens, or the tokens of all users if the
 // caller is an admin.
-func (a *Admin) listAPITokens(ctx *fasthttp.RequestCtx) {
-	e := a.requireEngine(ctx)
-	if e == nil {
-		return
-	}
-	sendJSON(ctx, struct {
-		Tokens []apiToken `json:"tokens"`
-	}{convertAll(a.visibleTokens(ctx), a.describeAPIToken)})
+func (a *Admin) listAPITokens(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer any, err error) {
+	return map[string]any{"tokens": convertAll(a.visibleTokens(ctx), a.describeAPIToken)}, nil
 }
 
 // visibleTokens returns the API tokens that the caller may list and revoke: all tokens for an
@@ -80,16 +74,15 @@ func (a *Admin) describeAPIToken(token *state.APIToken) apiToken {
 }
 
 // addAPIToken creates a personal API token for the caller. Only this answer shows the token.
-func (a *Admin) addAPIToken(ctx *fasthttp.RequestCtx) {
+func (a *Admin) addAPIToken(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer any, err error) {
 	var body struct {
 		Name      string  `json:"name"`
 		Role      *string `json:"role"`
 		ExpiresIn *string `json:"expires_in"`
 	}
 	who := principalFrom(ctx)
-	e := a.requireEngine(ctx)
-	if e == nil || !a.readJSON(ctx, &body) {
-		return
+	if err := readJSON(ctx, &body); err != nil {
+		return nil, err
 	}
 	made := state.APIToken{User: who.name, Name: body.Name, Role: who.role, Hint: ""}
 	var wrong []market.FieldError
@@ -112,30 +105,23 @@ func (a *Admin) addAPIToken(ctx *fasthttp.RequestCtx) {
 	}
 	switch {
 	case len(wrong) > 0:
-		a.sendError(ctx, httperror.InvalidPayload, wrong...)
+		return nil, invalidFields(wrong)
 	case who.token != nil:
-		a.sendError(ctx, errTokenMakesToken)
+		return nil, errTokenMakesToken
 	case !who.hasAccount:
-		a.sendError(ctx, errNoAccount)
+		return nil, errNoAccount
 	case made.Role > who.role:
-		a.sendError(ctx, errAboveRole)
-	default:
-		a.sendNewAPIToken(ctx, &made)
+		return nil, errAboveRole
 	}
-}
-
-func (a *Admin) sendNewAPIToken(ctx *fasthttp.RequestCtx, made *state.APIToken) {
-	e := a.operator.Engine()
 	token := newUniqueSecret(apiTokenPrefix, nil)
 	made.Hash, made.Hint = a.operator.Tokens().HashPersonal([]byte(token)), KeyHint(token)
-	if err := e.By(callerNameOf(ctx)).AddAPIToken(principalFrom(ctx).account, made); err != nil {
-		a.sendEngineError(ctx, err)
-		return
+	if err := e.By(callerNameOf(ctx)).AddAPIToken(who.account, &made); err != nil {
+		return nil, err
 	}
 	stored, _, _ := e.State().APIToken(made.Hash)
 	shown := a.describeAPIToken(&stored)
 	shown.Token = token
-	sendNewSecret(ctx, &shown)
+	return answerNewSecret(ctx, &shown)
 }
 
 func parseDays(text string) (days int, ok bool) {
@@ -147,24 +133,18 @@ func parseDays(text string) (days int, ok bool) {
 // revokeAPIToken revokes one of the caller's API tokens, or any token if the caller is an
 // admin. A caller that authenticated with an API token below the role admin may revoke only
 // that token, because a thief might hold it.
-func (a *Admin) revokeAPIToken(ctx *fasthttp.RequestCtx) {
-	e := a.requireEngine(ctx)
-	if e == nil {
-		return
-	}
+func (a *Admin) revokeAPIToken(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer any, err error) {
 	id := pathParameter(ctx, "id")
 	for _, token := range a.visibleTokens(ctx) {
 		if apiTokenID(&token) == id {
 			if who := principalFrom(ctx); who.token != nil && who.role < market.RoleAdmin && who.token.Hash != token.Hash {
-				a.sendError(ctx, errOtherToken)
-				return
+				return nil, errOtherToken
 			}
 			a.sessions.forgetToken(token.Hash)
-			a.sendNoContentOrError(ctx, e.By(callerNameOf(ctx)).RevokeAPIToken(&token))
-			return
+			return nil, e.By(callerNameOf(ctx)).RevokeAPIToken(&token)
 		}
 	}
-	a.sendError(ctx, errUnknownAPIToken)
+	return nil, errUnknownAPIToken
 }
 
 var (
@@ -174,14 +154,8 @@ var (
 )
 
 // listUsers lists the accounts of all users, with role, creation and last use.
-func (a *Admin) listUsers(ctx *fasthttp.RequestCtx) {
-	e := a.requireEngine(ctx)
-	if e == nil {
-		return
-	}
-	sendJSON(ctx, struct {
-		Users []account `json:"users"`
-	}{convertAll(e.State().Users(), a.describeUser)})
+func (a *Admin) listUsers(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer any, err error) {
+	return map[string]any{"users": convertAll(e.State().Users(), a.describeUser)}, nil
 }
 
 // account describes a user's account in JSON.
@@ -197,14 +171,13 @@ func (a *Admin) describeUser(user *state.User) account {
 }
 
 // setUser creates a user's account, or changes the role or password of an existing one.
-func (a *Admin) setUser(ctx *fasthttp.RequestCtx) {
+func (a *Admin) setUser(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer any, err error) {
 	var body struct {
 		Role     string  `json:"role"`
 		Password *string `json:"password"`
 	}
-	e := a.requireEngine(ctx)
-	if e == nil || !a.readJSON(ctx, &body) {
-		return
+	if err := readJSON(ctx, &body); err != nil {
+		return nil, err
 	}
 	wanted := engine.User{}
 	var wrong []market.FieldError
@@ -223,21 +196,18 @@ func (a *Admin) setUser(ctx *fasthttp.RequestCtx) {
 		wrong = append(wrong, market.FieldError{Field: "password", Code: errcode.FieldMissingRequired, Expected: "a new user's password"})
 	}
 	if len(wrong) > 0 {
-		a.sendError(ctx, httperror.InvalidPayload, wrong...)
-		return
+		return nil, invalidFields(wrong)
 	}
 	if body.Password != nil {
 		var err error
 		if wanted.Password, err = a.sessions.keeper.Hash(*body.Password); err != nil {
-			a.sendHashingError(ctx, err)
-			return
+			return nil, hashingError(err)
 		}
 	}
 	ended := e.State().APITokens(wanted.Name)
 	made, err := e.By(callerNameOf(ctx)).SetUser(wanted, a.locked)
 	if err != nil {
-		a.sendEngineError(ctx, err)
-		return
+		return nil, err
 	}
 	user, _ := e.State().User(wanted.Name)
 	if user != before { // its sessions have become invalid; this frees their memory
@@ -246,7 +216,7 @@ func (a *Admin) setUser(ctx *fasthttp.RequestCtx) {
 	if made {
 		ctx.SetStatusCode(fasthttp.StatusCreated)
 	}
-	sendJSON(ctx, a.describeUser(&user))
+	return a.describeUser(&user), nil
 }
 
 // passwordErrors returns a field error if a new password is too short or too long. field is the
@@ -261,90 +231,76 @@ func passwordErrors(field, password string) []market.FieldError {
 	return nil
 }
 
-func (a *Admin) removeUser(ctx *fasthttp.RequestCtx) {
-	e := a.requireEngine(ctx)
-	if e == nil {
-		return
-	}
+func (a *Admin) removeUser(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer any, err error) {
 	name, ok := parseUserName(pathParameter(ctx, "name"))
 	if !ok {
-		a.sendError(ctx, errUnknownUser)
-		return
+		return nil, errUnknownUser
 	}
 	tokens := e.State().APITokens(name)
 	if err := e.By(callerNameOf(ctx)).RemoveUser(name, a.locked); err != nil {
-		a.sendEngineError(ctx, err)
-		return
+		return nil, err
 	}
 	a.sessions.forgetUser(name, tokens, true)
-	ctx.SetStatusCode(fasthttp.StatusNoContent)
+	return nil, nil
 }
 
 // setPassword changes a user's password. Users must also send their old password; an admin may
 // change other users' passwords without it. Wrong old passwords count as failed logins.
-func (a *Admin) setPassword(ctx *fasthttp.RequestCtx) {
+func (a *Admin) setPassword(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer any, err error) {
 	var body struct {
 		Old *string `json:"old"`
 		New string  `json:"new"`
 	}
 	who := principalFrom(ctx)
-	e := a.requireEngine(ctx)
-	if e == nil || !a.readJSON(ctx, &body) {
-		return
+	if err := readJSON(ctx, &body); err != nil {
+		return nil, err
 	}
 	name, _ := parseUserName(pathParameter(ctx, "name"))
 	self := who.hasAccount && who.name == name
 	if !self && who.role < market.RoleAdmin {
-		a.sendError(ctx, errNotOwnPassword)
-		return
+		return nil, errNotOwnPassword
 	}
 	user, ok := e.State().User(name)
 	if !ok {
-		a.sendError(ctx, errUnknownUser)
-		return
+		return nil, errUnknownUser
 	}
 	wrong := passwordErrors("new", body.New)
 	if self && body.Old == nil {
 		wrong = append(wrong, market.FieldError{Field: "old", Code: errcode.FieldMissingRequired, Expected: "the password so far"})
 	}
 	if len(wrong) > 0 {
-		a.sendError(ctx, httperror.InvalidPayload, wrong...)
-		return
+		return nil, invalidFields(wrong)
 	}
-	if body.Old != nil && !a.checkOldPassword(ctx, &user, *body.Old) {
-		return
+	if body.Old != nil {
+		if err := a.checkOldPassword(ctx, &user, *body.Old); err != nil {
+			return nil, err
+		}
 	}
 	hash, err := a.sessions.keeper.Hash(body.New)
 	if err != nil {
-		a.sendHashingError(ctx, err)
-		return
+		return nil, hashingError(err)
 	}
 	tokens := e.State().APITokens(name)
 	if err := e.By(callerNameOf(ctx)).SetPassword(&user, hash); err != nil {
-		a.sendEngineError(ctx, err)
-		return
+		return nil, err
 	}
 	a.sessions.forgetUser(name, tokens, false)
-	ctx.SetStatusCode(fasthttp.StatusNoContent)
+	return nil, nil
 }
 
-// checkOldPassword reports whether the password is the user's current one. If it returns false,
-// it has already sent an error.
-func (a *Admin) checkOldPassword(ctx *fasthttp.RequestCtx, user *state.User, password string) bool {
+// checkOldPassword returns an error if the password is not the user's current one.
+func (a *Admin) checkOldPassword(ctx *fasthttp.RequestCtx, user *state.User, password string) error {
 	from := clientaddr.NetworkOf(a.authFailures.ClientAddress(ctx))
 	if wait := a.sessions.countLoginAttempt(from, user.Name, time.Now().UnixNano()); wait > 0 {
-		a.sendTooManyLogins(ctx, wait)
-		return false
+		return errTooManyLogins.WithRetryAfter(wait)
 	}
 	right, err := a.sessions.keeper.Check(user.Password, password)
-	switch {
-	case err != nil:
-		a.sessions.uncountLoginAttempt(from, user.Name)
-		a.sendHashingError(ctx, err)
-	case !right:
-		a.sendError(ctx, errOldPassword)
-	default:
-		a.sessions.uncountLoginAttempt(from, user.Name)
+	if err == nil && !right {
+		return errOldPassword
 	}
-	return right && err == nil
+	a.sessions.uncountLoginAttempt(from, user.Name)
+	if err != nil {
+		return hashingError(err)
+	}
+	return nil
 }

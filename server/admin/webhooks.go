@@ -16,11 +16,11 @@ import (
 
 // addWebhookRoutes registers the operations on suppliers' webhooks with the function add.
 func (a *Admin) addWebhookRoutes(add func(method, path string, h fasthttp.RequestHandler)) {
-	supplier := func(method, path string, h func(*fasthttp.RequestCtx, *owner)) {
+	supplier := func(method, path string, h ownerHandler) {
 		add(method, "/admin/v1/webhooks/{id}"+path, a.withOwner(event.ObjectSupplier, h))
 	}
-	add("GET", "/admin/v1/webhooks", a.listWebhooks)
-	supplier("GET", "", a.sendWebhook)
+	add("GET", "/admin/v1/webhooks", a.withEngine(a.listWebhooks))
+	supplier("GET", "", a.getWebhook)
 	supplier("GET", "/dead", a.listDeadLetters)
 	supplier("POST", "/dead/{event}/resend", a.deadLetterHandler(engine.Operator.ResendWebhook))
 	supplier("DELETE", "/dead/{event}", a.deadLetterHandler(engine.Operator.DropWebhook))
@@ -33,11 +33,7 @@ func (a *Admin) addWebhookRoutes(add func(method, path string, h fasthttp.Reques
 
 // listWebhooks lists the suppliers that have a webhook in the configuration, or webhooks in
 // their queue, with the status of each.
-func (a *Admin) listWebhooks(ctx *fasthttp.RequestCtx) {
-	e := a.requireEngine(ctx)
-	if e == nil {
-		return
-	}
+func (a *Admin) listWebhooks(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer any, err error) {
 	list := []webhookStatus{}
 	for ref := 1; ref <= e.State().NameCount(event.ObjectSupplier); ref++ {
 		o := &owner{engine: e, kind: event.ObjectSupplier, ref: market.Ref(ref), id: e.State().NameOf(event.ObjectSupplier, market.Ref(ref))}
@@ -45,14 +41,14 @@ func (a *Admin) listWebhooks(ctx *fasthttp.RequestCtx) {
 			list = append(list, a.webhookStatusOf(o))
 		}
 	}
-	sendJSON(ctx, struct {
-		Webhooks []webhookStatus `json:"webhooks"`
-	}{list})
+	return map[string]any{"webhooks": list}, nil
 }
 
-// sendWebhook answers with the status of one supplier's webhook: address, queue, failures and
+// getWebhook answers with the status of one supplier's webhook: address, queue, failures and
 // secrets.
-func (a *Admin) sendWebhook(ctx *fasthttp.RequestCtx, o *owner) { sendJSON(ctx, a.webhookStatusOf(o)) }
+func (a *Admin) getWebhook(_ *fasthttp.RequestCtx, o *owner) (answer any, err error) {
+	return a.webhookStatusOf(o), nil
+}
 
 // webhookEndpoint returns the webhook endpoint that the active configuration has for the
 // supplier, or nil.
@@ -101,30 +97,29 @@ const (
 // listDeadLetters lists a supplier's dead letters (webhooks that the exchange gave up), oldest
 // first. It skips the first after ones and returns at most limit. The answer's next is the
 // value of after for the next page.
-func (a *Admin) listDeadLetters(ctx *fasthttp.RequestCtx, o *owner) {
-	after, ok := a.readIntegerParameter(ctx, "after", 0, 0, 1<<31)
-	if !ok {
-		return
+func (a *Admin) listDeadLetters(ctx *fasthttp.RequestCtx, o *owner) (answer any, err error) {
+	after, err := readIntegerParameter(ctx, "after", 0, 0, 1<<31)
+	if err != nil {
+		return nil, err
 	}
-	limit, ok := a.readIntegerParameter(ctx, "limit", defaultDeadLetters, 1, maxDeadLetters)
-	if !ok {
-		return
+	limit, err := readIntegerParameter(ctx, "limit", defaultDeadLetters, 1, maxDeadLetters)
+	if err != nil {
+		return nil, err
 	}
 	dead, err := o.engine.DeadLetters(market.SupplierID(o.id), after, limit)
 	if err != nil {
-		a.sendEngineError(ctx, err)
-		return
+		return nil, err
 	}
 	total := o.engine.State().OutboxStatus(o.ref).Dead
-	answer := struct {
+	list := struct {
 		Total int          `json:"total"`
 		Next  *int         `json:"next"`
 		Dead  []deadLetter `json:"dead"`
 	}{Total: total, Dead: convertAll(dead, newDeadLetter)}
 	if next := after + limit; len(dead) == limit && next < total {
-		answer.Next = &next
+		list.Next = &next
 	}
-	sendJSON(ctx, &answer)
+	return list, nil
 }
 
 // deadLetter is a webhook that the exchange gave up after too many failed attempts, in JSON.
@@ -144,69 +139,52 @@ func newDeadLetter(h *state.QueuedWebhook) deadLetter {
 }
 
 // readIntegerParameter returns a query parameter that must be an integer from minimum to
-// maximum, or defaultValue if it is missing. If ok is false, it has already sent an error.
-func (a *Admin) readIntegerParameter(ctx *fasthttp.RequestCtx, name string, defaultValue, minimum, maximum int) (n int, ok bool) {
+// maximum, or defaultValue if it is missing.
+func readIntegerParameter(ctx *fasthttp.RequestCtx, name string, defaultValue, minimum, maximum int) (n int, err error) {
 	if !ctx.QueryArgs().Has(name) {
-		return defaultValue, true
+		return defaultValue, nil
 	}
-	n, err := strconv.Atoi(string(ctx.QueryArgs().Peek(name)))
+	n, err = strconv.Atoi(string(ctx.QueryArgs().Peek(name)))
 	if err != nil || n < minimum || n > maximum {
-		a.sendError(ctx, httperror.InvalidPayload, market.FieldError{
-			Field: name, Code: errcode.FieldOutOfRange, Expected: "a whole number from " + strconv.Itoa(minimum) + " to " + strconv.Itoa(maximum),
-		})
-		return 0, false
+		err = invalidField(name, errcode.FieldOutOfRange, "a whole number from "+strconv.Itoa(minimum)+" to "+strconv.Itoa(maximum))
 	}
-	return n, true
+	return n, err
 }
 
 // deadLetterHandler returns a handler that calls do with the dead letter that the path names:
 // to send it again or to drop it.
-func (a *Admin) deadLetterHandler(do func(engine.Operator, market.LeadID, market.WebhookType) error) func(*fasthttp.RequestCtx, *owner) {
-	return func(ctx *fasthttp.RequestCtx, o *owner) {
+func (a *Admin) deadLetterHandler(do func(engine.Operator, market.LeadID, market.WebhookType) error) ownerHandler {
+	return func(ctx *fasthttp.RequestCtx, o *owner) (answer any, err error) {
 		id, ok := market.ParseWebhookID(pathParameter(ctx, "event"))
 		if !ok {
-			a.sendError(ctx, httperror.New(404, errcode.NotFound, "There is no event of this id. Event ids begin with evt_."))
-			return
+			return nil, httperror.New(404, errcode.NotFound, "There is no event of this id. Event ids begin with evt_.")
 		}
 		h, err := o.engine.DeadLetter(market.SupplierID(o.id), id)
 		if err == nil {
 			err = do(o.engine.By(callerNameOf(ctx)), h.Lead, h.Type)
 		}
-		a.sendNoContentOrError(ctx, err)
+		return nil, err
 	}
-}
-
-// sendNoContentOrError answers 204 if err is nil, and with the error otherwise.
-func (a *Admin) sendNoContentOrError(ctx *fasthttp.RequestCtx, err error) {
-	if err != nil {
-		a.sendEngineError(ctx, err)
-		return
-	}
-	ctx.SetStatusCode(fasthttp.StatusNoContent)
 }
 
 // resendDeadLetters puts all dead letters of a supplier back into the queue, so that they are
 // sent again. It answers with their number.
-func (a *Admin) resendDeadLetters(ctx *fasthttp.RequestCtx, o *owner) {
+func (a *Admin) resendDeadLetters(ctx *fasthttp.RequestCtx, o *owner) (answer any, err error) {
 	n, err := o.engine.By(callerNameOf(ctx)).ResendDeadLetters(market.SupplierID(o.id))
 	if err != nil {
-		a.sendEngineError(ctx, err)
-		return
+		return nil, err
 	}
-	sendJSON(ctx, struct {
-		Resent int `json:"resent"`
-	}{n})
+	return map[string]any{"resent": n}, nil
 }
 
 // webhookSwitchHandler returns the handler that switches a supplier's webhook off or on. It
 // also works for a webhook that was removed from the configuration, while webhooks are left in
 // its queue.
-func (a *Admin) webhookSwitchHandler(off bool) func(*fasthttp.RequestCtx, *owner) {
-	return func(ctx *fasthttp.RequestCtx, o *owner) {
+func (a *Admin) webhookSwitchHandler(off bool) ownerHandler {
+	return func(ctx *fasthttp.RequestCtx, o *owner) (answer any, err error) {
 		if o.webhookEndpoint() == nil && o.engine.State().OutboxStatus(o.ref) == (state.OutboxStatus{}) {
-			a.sendError(ctx, httperror.New(404, errcode.NotFound, "The supplier has no webhook. Add one in the configuration first."))
-			return
+			return nil, httperror.New(404, errcode.NotFound, "The supplier has no webhook. Add one in the configuration first.")
 		}
-		a.sendNoContentOrError(ctx, o.engine.By(callerNameOf(ctx)).SwitchWebhooks(market.SupplierID(o.id), off))
+		return nil, o.engine.By(callerNameOf(ctx)).SwitchWebhooks(market.SupplierID(o.id), off)
 	}
 }

@@ -19,6 +19,8 @@ type Error struct {
 	WrongCredential bool   // the request carried a wrong credential
 }
 
+func (f Error) Error() string { return f.Message }
+
 // New returns an API error. For the statuses 502, 503 and 504 its answer asks the client to
 // retry after a second.
 func New(status int, code, message string) Error {
