@@ -5,44 +5,55 @@ package public
 import (
 	"bytes"
 	"fmt"
+	"log/slog"
 	"strconv"
-	"strings"
 	"testing"
+	"time"
 
 	"pingpost/engine/auction"
 	"pingpost/engine/market"
+	"pingpost/internal/trace"
 	"pingpost/server/metrics"
 )
 
-// TestAllocOfAnIngest: an accepted lead, from the request as the HTTP library
-// hands it over to the answer, with the log in memory.
-func TestAllocOfAnIngest(t *testing.T) {
-	s := newServer(t)
+// leadSender returns a function that has a server take an accepted lead.
+func leadSender(t *testing.T, s *Server, leads int) func() {
 	filled(t, s)
-	const runs = 20_000 // enough for the state's tables to have grown
-	leads := make([][]byte, runs+2)
-	for i := range leads {
-		leads[i] = []byte(fmt.Sprintf("%-260s", leadOf(i))) // white space makes all equally long
+	bodies := make([][]byte, leads)
+	for i := range bodies {
+		bodies[i] = []byte(fmt.Sprintf("%-260s", leadOf(i))) // white space makes all equally long
 	}
 	var c call
-	c.make(s, headOf(string(leads[0])), string(leads[0]))
-	if c.ctx.Response.StatusCode() != 201 || !strings.Contains(string(c.ctx.Response.Body()), "ACCEPTED") {
-		t.Fatalf("%d %s", c.ctx.Response.StatusCode(), c.ctx.Response.Body())
-	}
+	c.make(s, headOf(string(bodies[0])), string(bodies[0]))
 	number := 0
-	allocations := testing.AllocsPerRun(runs, func() {
+	return func() {
 		number++
 		c.ctx.Response.Reset()
-		c.body.Reset(leads[number])
-		c.ctx.Request.SetBodyStream(&c.body, len(leads[number]))
+		c.body.Reset(bodies[number])
+		c.ctx.Request.SetBodyStream(&c.body, len(bodies[number]))
 		s.handle(&c.ctx)
-	})
-	if c.ctx.Response.StatusCode() != 201 || !bytes.Contains(c.ctx.Response.Body(), []byte("ACCEPTED")) {
-		t.Fatalf("%d %s", c.ctx.Response.StatusCode(), c.ctx.Response.Body())
+		if c.ctx.Response.StatusCode() != 201 || !bytes.Contains(c.ctx.Response.Body(), []byte("ACCEPTED")) {
+			t.Fatalf("%d %s", c.ctx.Response.StatusCode(), c.ctx.Response.Body())
+		}
 	}
-	t.Logf("%.1f allocations", allocations)
-	if allocations > 15 {
-		t.Errorf("%.1f allocations for an accepted lead, at most 15", allocations)
+}
+
+// TestAllocOfAnIngest: an accepted lead, from the request as the HTTP library hands it over to
+// the answer, with the log in memory. A request that is not traced allocates as much with a
+// tracer as without one, and a request that is traced little more.
+func TestAllocOfAnIngest(t *testing.T) {
+	const runs = 20_000 // enough for the state's tables to have grown
+	allocations := func(sample market.PriceShare) float64 {
+		s := newServer(t)
+		if sample >= 0 { // for a collector that is not there
+			s.opt.Traces = trace.New(trace.Options{Endpoint: "http://127.0.0.1:1", Sample: sample, Logger: slog.New(slog.DiscardHandler)})
+			t.Cleanup(func() { s.opt.Traces.Close(time.Millisecond) })
+		}
+		return testing.AllocsPerRun(runs, leadSender(t, s, runs+2))
+	}
+	off, none, all := allocations(-1), allocations(0), allocations(market.WholeShare)
+	if off > 15 || none > off || all > off+4 {
+		t.Errorf("%.1f allocations without a tracer, at most 15; %.1f where nothing is traced, %.1f where all is", off, none, all)
 	}
 }
 
@@ -93,24 +104,5 @@ func TestAllocOfCounting(t *testing.T) {
 		m.PostAttempted("buy_a", down)
 	}); n > 0 {
 		t.Errorf("%.0f allocations", n)
-	}
-}
-
-func BenchmarkIngest(b *testing.B) {
-	s := newServer(b)
-	filled(b, s)
-	leads := make([][]byte, 1<<16)
-	for i := range leads {
-		leads[i] = []byte(fmt.Sprintf("%-260s", leadOf(i)))
-	}
-	var c call
-	c.make(s, headOf(string(leads[0])), string(leads[0]))
-	b.ReportAllocs()
-	for i := 1; b.Loop(); i++ {
-		lead := leads[i%len(leads)]
-		c.ctx.Response.Reset()
-		c.body.Reset(lead)
-		c.ctx.Request.SetBodyStream(&c.body, len(lead))
-		s.handle(&c.ctx)
 	}
 }

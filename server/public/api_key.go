@@ -5,16 +5,31 @@ import (
 
 	"pingpost/engine/event"
 	"pingpost/engine/market"
+	"pingpost/server/connection"
 	"pingpost/server/httperror"
+
+	"github.com/valyala/fasthttp"
 )
 
 // maxKey is the greatest length of an API key in bytes.
 const maxKey = 512
 
-// authenticateAPIKey returns the supplier to which an API key belongs, and records the use of
+// authenticateAPIKey returns the supplier to which the request's API key belongs. If ok is false,
+// it has already sent an error.
+func (s *Server) authenticateAPIKey(ctx *fasthttp.RequestCtx, id market.RequestID, key []byte, now int64) (supplier *market.Supplier, ok bool) {
+	supplier, bad := s.supplierOfAPIKey(key, now)
+	if bad.Status != 0 {
+		s.sendAuthenticationError(ctx, id, bad)
+		return nil, false
+	}
+	connection.MarkAuthenticated(ctx)
+	return supplier, true
+}
+
+// supplierOfAPIKey returns the supplier to which an API key belongs, and records the use of
 // the key at the time now. It finds the key by its hash, so the time that it takes reveals no
 // part of a valid key.
-func (s *Server) authenticateAPIKey(key []byte, now int64) (*market.Supplier, httperror.Error) {
+func (s *Server) supplierOfAPIKey(key []byte, now int64) (*market.Supplier, httperror.Error) {
 	if len(key) == 0 {
 		return nil, errNoKey
 	}

@@ -11,7 +11,6 @@ import (
 
 	"golang.org/x/oauth2/clientcredentials"
 
-	"pingpost/keys/token"
 	"pingpost/server/httperror"
 )
 
@@ -171,41 +170,6 @@ func (h *house) useKey(path, token string) {
 	}
 	if a.status > 299 {
 		h.t.Fatalf("%d %s", a.status, a.body)
-	}
-}
-
-// TestWhoMayPing: each of the paths takes its own credential, of this tenant,
-// and no other.
-func TestWhoMayPing(t *testing.T) {
-	h := holding(t)
-	foreign := holding(t)
-	foreign.opt.Tokens = token.New([32]byte{8})
-	theirs := string(foreign.opt.Tokens.AppendToken(nil, &token.Claims{
-		Owner: 1, Ref: h.ref("sup_acme"), Scopes: 7, Expires: h.clock.Now() + int64(time.Hour),
-		Secret: h.opt.Tokens.HashClient([]byte("acme"), []byte("canary-secret-of-acme")),
-	}))
-	expired := h.token("acme", "")
-	h.wait(2 * time.Hour)
-	acme := h.token("acme", "")
-	for what, bearer := range map[string]string{"another tenant's": theirs, "an expired one": expired, "an API key": "canary-key-of-acme", "a secret": "canary-secret-of-acme", "one cut short": acme[:len(acme)-1]} {
-		for _, a := range []*heard{h.ping(bearer, "k", aPing), h.post(bearer, "k", "{}")} {
-			if a.mustFail(t, 401, "unauthorized"); a.header.Get(httperror.HeaderChallenge) != wantOther {
-				t.Errorf("%s: %v", what, a.header)
-			}
-		}
-	}
-	for _, a := range []*heard{h.call("/v1/ping", aPing, "X-Api-Key", "canary-key-of-acme"), h.call("/v1/post", "{}", "Authorization", "Basic YTpi")} {
-		if a.mustFail(t, 401, "unauthorized"); a.header.Get(httperror.HeaderChallenge) != wantToken {
-			t.Errorf("%v", a.header)
-		}
-	}
-	h.call("/api/v1/ping", aQuestion, "Authorization", "Bearer "+acme).mustFail(t, 401, "unauthorized")
-	h.ask("nobody", aQuestion).mustFail(t, 401, "unauthorized")
-	if n := h.buyers.asked(); n > 0 {
-		t.Errorf("buyers were asked %d times", n)
-	}
-	if a := h.ping(acme, "k", aPing); a.status != 200 {
-		t.Errorf("%d %s", a.status, a.body)
 	}
 }
 

@@ -1,11 +1,7 @@
 package public
 
 import (
-	"bufio"
 	"bytes"
-	"io"
-	"net"
-	"net/http"
 	"strings"
 	"testing"
 
@@ -224,42 +220,4 @@ func TestStaticTokens(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.mustOpen("a static token, revoked", sandboxKey, event.ScopePost, "")
-}
-
-// TestBearersOverASocket: the header lines are spelled as the RFC spells them.
-func TestBearersOverASocket(t *testing.T) {
-	d := open(t)
-	acme := d.token("acme", acmeSecret, "ping")
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	probe := &fasthttp.Server{Handler: func(ctx *fasthttp.RequestCtx) {
-		ctx.Response.Header.DisableNormalizing()
-		d.guarded(ctx, event.ScopePing)
-	}}
-	go probe.Serve(listener)
-	defer probe.Shutdown()
-	for lines, want := range map[string]string{
-		"Authorization: Bearer " + acme + "\r\n": "HTTP/1.1 204 No Content\r\n",
-		"AUTHORIZATION:bearer " + acme + "\r\n":  "HTTP/1.1 204 No Content\r\n",
-		"":                                       "\r\nWWW-Authenticate: " + wantToken + "\r\n",
-		"Authorization: Bearer x\r\n":            "\r\nWWW-Authenticate: " + wantOther + "\r\n",
-	} {
-		conn, err := net.Dial("tcp", listener.Addr().String())
-		if err != nil {
-			t.Fatal(err)
-		}
-		io.WriteString(conn, "GET /?access_token="+acme+" HTTP/1.1\r\nHost: x\r\nConnection: close\r\n"+lines+"\r\n")
-		heard, err := io.ReadAll(conn)
-		conn.Close()
-		if err != nil || !bytes.Contains(heard, []byte(want)) {
-			t.Errorf("%q: %v %q", lines, err, heard)
-		}
-		response, err := http.ReadResponse(bufio.NewReader(bytes.NewReader(heard)), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		response.Body.Close()
-	}
 }

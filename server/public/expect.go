@@ -52,16 +52,13 @@ func (s *Server) expectContinue(ctx *fasthttp.RequestCtx) (status int) {
 func (s *Server) authenticateBeforeBody(ctx *fasthttp.RequestCtx, id market.RequestID, on metrics.Route) (ok bool) {
 	switch on {
 	case metrics.RouteIngest, metrics.RouteAvailability, metrics.RouteSuppliersLead:
-		_, bad := s.authenticateAPIKey(ctx.Request.Header.Peek("x-api-key"), s.clock.Now())
-		if ok = bad.Status == 0; !ok {
-			s.sendAuthenticationError(ctx, id, bad)
-		}
+		_, ok = s.authenticateAPIKey(ctx, id, ctx.Request.Header.Peek("x-api-key"), s.clock.Now())
 	case metrics.RoutePing:
-		_, ok = s.authenticateSeller(ctx, id, event.ScopePing)
+		_, ok = s.authenticateSupplier(ctx, id, event.ScopePing, errBuyersToken)
 	case metrics.RoutePost:
-		_, ok = s.authenticateSeller(ctx, id, event.ScopePost)
+		_, ok = s.authenticateSupplier(ctx, id, event.ScopePost, errBuyersToken)
 	case metrics.RouteSeed:
-		_, ok = s.authenticateSeeder(ctx, id)
+		_, ok = s.authenticateSupplier(ctx, id, 0, errBuyersSeed)
 	case metrics.RouteStatus, metrics.RouteStatuses:
 		_, ok = s.authenticateReporter(ctx, id)
 	case metrics.RouteLead:
@@ -72,7 +69,7 @@ func (s *Server) authenticateBeforeBody(ctx *fasthttp.RequestCtx, id market.Requ
 	case metrics.RouteToken, metrics.RouteDocument:
 		ok = true
 	default:
-		panic("BUG: a path of which nobody said who may enter")
+		panic("BUG: no rule for the credential of this route")
 	}
 	return ok
 }

@@ -7,7 +7,6 @@ import (
 
 	"pingpost/engine"
 	"pingpost/engine/market"
-	"pingpost/server/connection"
 	"pingpost/server/httperror"
 	"pingpost/server/metrics"
 	"pingpost/server/request"
@@ -47,13 +46,10 @@ const answerSize = 384
 // already sent an error.
 func (s *Server) decideLead(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, readErr httperror.Error) *engine.Decision {
 	received := s.clock.Now()
-	supplier, bad := s.authenticateAPIKey(r.credential, received)
-	if bad.Status != 0 {
-		s.sendAuthenticationError(ctx, id, bad)
+	supplier, ok := s.authenticateAPIKey(ctx, id, r.credential, received)
+	if !ok {
 		return nil
 	}
-	connection.MarkAuthenticated(ctx)
-	r.timings.Trace.SetCaller(string(supplier.ID), len(r.body))
 	if !s.checkLimitsAndBody(ctx, id, r, readErr, &s.ingestLimits, supplier, received) {
 		return nil
 	}
@@ -73,7 +69,8 @@ func (s *Server) decideLead(ctx *fasthttp.RequestCtx, id market.RequestID, r *sc
 // checkLimitsAndBody applies the supplier's rate limits to the request (429), and then checks
 // and parses the body (413, 415, 400). If it returns false, it has already sent an error.
 func (s *Server) checkLimitsAndBody(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, readErr httperror.Error, rateLimits *limits, supplier *market.Supplier, now int64) bool {
-	if wait := rateLimits.takeTokenForSupplier(ctx, supplier, time.Unix(0, now)); wait > 0 {
+	r.timings.Trace.SetCaller(string(supplier.ID), len(r.body))
+	if wait := rateLimits.takeTokenForOwner(ctx, supplier.Ref, time.Unix(0, now)); wait > 0 {
 		httperror.Write(ctx, id, httperror.RateLimited.WithRetryAfter(wait))
 		return false
 	}

@@ -35,7 +35,7 @@ func (s *Server) sendLeadByToken(ctx *fasthttp.RequestCtx, id market.RequestID, 
 		}
 		return
 	}
-	if wait := s.leadLimits.buyers.takeTokenForRef(ctx, who.buyer.Ref, time.Unix(0, now)); wait > 0 {
+	if wait := s.leadLimits.buyers.takeTokenForOwner(ctx, who.buyer.Ref, time.Unix(0, now)); wait > 0 {
 		httperror.Write(ctx, id, httperror.RateLimited.WithRetryAfter(wait))
 		return
 	}
@@ -50,12 +50,10 @@ func (s *Server) sendLeadByToken(ctx *fasthttp.RequestCtx, id market.RequestID, 
 // authenticates with an API key.
 func (s *Server) sendLeadByKey(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, _ httperror.Error) {
 	now := s.clock.Now()
-	supplier, bad := s.authenticateAPIKey(r.credential, now)
-	if bad.Status != 0 {
-		s.sendAuthenticationError(ctx, id, bad)
+	supplier, ok := s.authenticateAPIKey(ctx, id, r.credential, now)
+	if !ok {
 		return
 	}
-	connection.MarkAuthenticated(ctx)
 	if look, ok := s.readPathLeadForSupplier(ctx, id, r, supplier, now); ok {
 		sendAnswer(ctx, fasthttp.StatusOK, id, false, append(appendLead([]byte(`{"data":`), &look, true), '}'))
 	}
@@ -64,7 +62,7 @@ func (s *Server) sendLeadByKey(ctx *fasthttp.RequestCtx, id market.RequestID, r 
 // readPathLeadForSupplier returns the lead that the path names, as its supplier may see it. If
 // it returns false, it has already sent an error.
 func (s *Server) readPathLeadForSupplier(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, supplier *market.Supplier, now int64) (engine.LeadView, bool) {
-	if wait := s.leadLimits.suppliers.takeTokenForSupplier(ctx, supplier, time.Unix(0, now)); wait > 0 {
+	if wait := s.leadLimits.suppliers.takeTokenForOwner(ctx, supplier.Ref, time.Unix(0, now)); wait > 0 {
 		httperror.Write(ctx, id, httperror.RateLimited.WithRetryAfter(wait))
 		return engine.LeadView{}, false
 	}

@@ -93,15 +93,9 @@ func (l *limits) setBucketRates(rates map[market.Ref]int, now time.Time) {
 	l.buckets.Store(&buckets)
 }
 
-// takeTokenForSupplier counts a request of the supplier, and writes the rate limit headers.
-// Over the limit it returns how long the supplier must wait.
-func (l *limits) takeTokenForSupplier(ctx *fasthttp.RequestCtx, supplier *market.Supplier, now time.Time) (wait time.Duration) {
-	return l.takeTokenForRef(ctx, supplier.Ref, now)
-}
-
-// takeTokenForRef counts a request of the supplier or buyer with the number owner, and writes
+// takeTokenForOwner counts a request of the supplier or buyer with the number owner, and writes
 // the rate limit headers. Over the limit it returns how long the client must wait.
-func (l *limits) takeTokenForRef(ctx *fasthttp.RequestCtx, owner market.Ref, now time.Time) (wait time.Duration) {
+func (l *limits) takeTokenForOwner(ctx *fasthttp.RequestCtx, owner market.Ref, now time.Time) (wait time.Duration) {
 	b := (*l.buckets.Load())[owner]
 	if b == nil {
 		return 0

@@ -54,7 +54,7 @@ func TestLimit(t *testing.T) {
 	} {
 		var ctx fasthttp.RequestCtx
 		ctx.Response.Header.DisableNormalizing()
-		wait := l.takeTokenForSupplier(&ctx, step.supplier, at(step.ms))
+		wait := l.takeTokenForOwner(&ctx, step.supplier.Ref, at(step.ms))
 		ok, try := wait == 0, retryAfterOf(wait)
 		get := func(name string) string { return string(ctx.Response.Header.Peek(name)) }
 		got := [4]string{get("X-RateLimit-Limit"), get("X-RateLimit-Remaining"), get("X-RateLimit-Reset"), try}
@@ -66,17 +66,17 @@ func TestLimit(t *testing.T) {
 	// a supplier that is removed and added again has a new bucket, which is full.
 	l.setRatesFromCatalog(of(slow, other), at(9000), rate)
 	var ctx fasthttp.RequestCtx
-	if l.takeTokenForSupplier(&ctx, slow, at(9000)) == 0 {
+	if l.takeTokenForOwner(&ctx, slow.Ref, at(9000)) == 0 {
 		t.Error("a reload fills the bucket")
 	}
 	slow.IngestRate = 1000
 	l.setRatesFromCatalog(of(slow), at(9000), rate)
-	if l.takeTokenForSupplier(&ctx, slow, at(9000)) == 0 || l.takeTokenForSupplier(&ctx, slow, at(9001)) > 0 {
+	if l.takeTokenForOwner(&ctx, slow.Ref, at(9000)) == 0 || l.takeTokenForOwner(&ctx, slow.Ref, at(9001)) > 0 {
 		t.Error("the new rate does not count from the reload on")
 	}
 	l.setRatesFromCatalog(of(other), at(9001), rate)
 	l.setRatesFromCatalog(of(slow, other), at(60_000), rate)
-	if l.takeTokenForSupplier(&ctx, slow, at(60_000)) > 0 {
+	if l.takeTokenForOwner(&ctx, slow.Ref, at(60_000)) > 0 {
 		t.Error("a supplier that is added again has no full bucket")
 	}
 }

@@ -36,11 +36,10 @@ func parseHopCount(header *fasthttp.RequestHeader) int {
 // bid.
 func (s *Server) handlePing(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, readErr httperror.Error) {
 	received := s.clock.Now()
-	seller, ok := s.authenticateSeller(ctx, id, event.ScopePing)
+	seller, ok := s.authenticateSupplier(ctx, id, event.ScopePing, errBuyersToken)
 	if !ok {
 		return
 	}
-	r.timings.Trace.SetCaller(string(seller.ID), len(r.body))
 	if !s.checkLimitsAndBody(ctx, id, r, readErr, &s.pingLimits, seller, received) {
 		return
 	}
@@ -64,13 +63,10 @@ func (s *Server) handlePing(ctx *fasthttp.RequestCtx, id market.RequestID, r *sc
 // and returns all valid bids, with buyers and prices.
 func (s *Server) handleAvailabilityPing(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, readErr httperror.Error) {
 	received := s.clock.Now()
-	supplier, bad := s.authenticateAPIKey(r.credential, received)
-	if bad.Status != 0 {
-		s.sendAuthenticationError(ctx, id, bad)
+	supplier, ok := s.authenticateAPIKey(ctx, id, r.credential, received)
+	if !ok {
 		return
 	}
-	connection.MarkAuthenticated(ctx)
-	r.timings.Trace.SetCaller(string(supplier.ID), len(r.body))
 	if !s.checkLimitsAndBody(ctx, id, r, readErr, &s.pingLimits, supplier, received) {
 		return
 	}
@@ -94,12 +90,6 @@ func (r *scratch) fillPingRequest(supplier *market.Supplier, id market.RequestID
 		Supplier: supplier, Members: r.object.Members(), Body: r.body, Key: r.key, BadKey: r.badKey,
 		Test: r.test, BadTest: r.badTest, Request: id, Received: received, Hops: r.hops,
 	}
-}
-
-// authenticateSeller returns the supplier to which the request's token belongs; the token must
-// have the scope. It rejects buyers' tokens. If ok is false, it has already sent an error.
-func (s *Server) authenticateSeller(ctx *fasthttp.RequestCtx, id market.RequestID, scope event.TokenScopes) (seller *market.Supplier, ok bool) {
-	return s.authenticateSupplier(ctx, id, scope, errBuyersToken)
 }
 
 // authenticateSupplier returns the supplier to which the request's token belongs; the token

@@ -17,11 +17,10 @@ import (
 // exchange sells it to the buyer of the bid.
 func (s *Server) handlePost(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, readErr httperror.Error) {
 	received := s.clock.Now()
-	seller, ok := s.authenticateSeller(ctx, id, event.ScopePost)
+	seller, ok := s.authenticateSupplier(ctx, id, event.ScopePost, errBuyersToken)
 	if !ok {
 		return
 	}
-	r.timings.Trace.SetCaller(string(seller.ID), len(r.body))
 	if !s.checkLimitsAndBody(ctx, id, r, readErr, &s.postLimits, seller, received) {
 		return
 	}

@@ -26,7 +26,7 @@ var (
 // campaign, the leads are also sold there, and the answer has the results: see seedRun.
 func (s *Server) handleSeed(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, readErr httperror.Error) {
 	received := s.clock.Now()
-	supplier, ok := s.authenticateSeeder(ctx, id)
+	supplier, ok := s.authenticateSupplier(ctx, id, 0, errBuyersSeed)
 	if !ok || !s.checkLimitsAndBody(ctx, id, r, readErr, &s.seedLimits, supplier, received) {
 		return
 	}
@@ -60,12 +60,6 @@ func (s *Server) handleSeed(ctx *fasthttp.RequestCtx, id market.RequestID, r *sc
 	sendAnswer(ctx, fasthttp.StatusCreated, id, false, nil)
 	ctx.SetBodyStream(answer, len(body))
 	sent = true
-}
-
-// authenticateSeeder returns the supplier to which the request's token belongs. If it returns
-// false, it has already sent an error.
-func (s *Server) authenticateSeeder(ctx *fasthttp.RequestCtx, id market.RequestID) (*market.Supplier, bool) {
-	return s.authenticateSupplier(ctx, id, 0, errBuyersSeed)
 }
 
 // seededLead is the number of bytes that suffices for most made-up leads with their results.

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"pingpost/engine/market"
-	"pingpost/keys/token"
 	"pingpost/server/httperror"
 	"pingpost/server/servertest"
 )
@@ -109,24 +108,6 @@ func TestReportOutOfOrder(t *testing.T) {
 			t.Errorf("%s does not say %q", a.body, row.says)
 		}
 	}
-}
-
-// A token of another tenant is worth nothing here, though its buyer has the same
-// name there.
-func TestForeignTokensReportNothing(t *testing.T) {
-	m := trading(t, new(servertest.MemoryLog))
-	lead := m.sold("cmp_auto")
-	claims, ok := m.opt.Tokens.Read([]byte(m.tokens["blue"]), m.clock.Now())
-	if !ok {
-		t.Fatal("blue's token is none")
-	}
-	foreign := string(token.New([32]byte{8}).AppendToken(nil, &claims))
-	for _, stranger := range []string{foreign, foreign + "x", "x" + m.tokens["blue"], "sandbox"} {
-		m.report(stranger, lead, "k", `{"status":"sold"}`).mustFail(t, 401, "unauthorized")
-		m.reportMany(stranger, "k", `{"changes":[{"lead_id":"`+lead+`","status":"sold"}]}`).mustFail(t, 401, "unauthorized")
-		m.send(stranger, http.MethodGet, "/v1/leads/"+lead, "").mustFail(t, 401, "unauthorized")
-	}
-	m.report("blue", lead, "k", `{"status":"sold"}`).mustBe(t, `{"lead_id":"`+lead+`","status":"sold"}`)
 }
 
 // A report's answer comes back to the byte, after a restart as well, with the
