@@ -16,6 +16,7 @@ import (
 	"pingpost/engine/market"
 	"pingpost/engine/market/calendar"
 	"pingpost/engine/market/fingerprint"
+	"pingpost/internal/must"
 )
 
 // secret keys the exchange's hashes.
@@ -42,7 +43,7 @@ func (t *terms) configuration(tb testing.TB) engine.Configuration {
 		c.Lists[built.ID] = built
 		var prints []uint64
 		for _, person := range l.list("persons") {
-			prints = append(prints, must(tb, func() (uint64, error) { return built.FingerprintLine([]byte(phoneOf(person)), &secret) }))
+			prints = append(prints, must.Value(built.FingerprintLine([]byte(phoneOf(person)), &secret))(tb))
 		}
 		conf.Tables[built.ID] = fingerprint.NewFingerprintTable(prints)
 	}
@@ -139,7 +140,7 @@ func (t *terms) campaignOf(tb testing.TB, c *market.Catalog, id string, l line) 
 		built.Returns.MaxShare = market.PriceShare(l.money("returnshare"))
 	}
 	for _, s := range t.lineup(id) {
-		states := must(tb, func() (market.USStateSet, error) { return market.ParseUSStates(s.list("states")) })
+		states := must.Value(market.ParseUSStates(s.list("states")))(tb)
 		buyer := c.Buyers[market.BuyerID(s.at(1))]
 		priority, _ := rank(s)
 		built.FilterSets = append(built.FilterSets, market.FilterSet{
@@ -152,15 +153,6 @@ func (t *terms) campaignOf(tb testing.TB, c *market.Catalog, id string, l line) 
 
 var methods = map[string]market.SelectionMethod{
 	"waterfall": market.Waterfall, "round_robin": market.RoundRobin, "weighted": market.Weighted, "ping_post": market.PingPost,
-}
-
-func must[T any](tb testing.TB, f func() (T, error)) T {
-	tb.Helper()
-	value, err := f()
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return value
 }
 
 func suppressionOf(c *market.Catalog, ids []string) (lists []*market.SuppressionList) {
@@ -178,9 +170,7 @@ func filtersOf(tb testing.TB, mapping *market.Mapping, l line) []market.Filter {
 	if !ok {
 		return nil
 	}
-	return []market.Filter{must(tb, func() (market.Filter, error) {
-		return market.NewFilter(market.FilterSpec{Field: "vehicles", Min: &least}, mapping)
-	})}
+	return []market.Filter{must.Value(market.NewFilter(market.FilterSpec{Field: "vehicles", Min: &least}, mapping))(tb)}
 }
 
 // scheduleOf parses opening hours such as America/New_York;Mon-Fri_08:00-18:00;Sat_10:00-12:00.
@@ -191,7 +181,7 @@ func scheduleOf(tb testing.TB, l line) *calendar.WeeklySchedule {
 		return nil
 	}
 	open := strings.Split(strings.ReplaceAll(hours, "_", " "), ";")
-	return must(tb, func() (*calendar.WeeklySchedule, error) { return calendar.ParseSchedule(zoneOf(zone), open) })
+	return must.Value(calendar.ParseSchedule(zoneOf(zone), open))(tb)
 }
 
 func capsOf(l line, scope market.CapScope, zone string) (built []*market.Cap) {

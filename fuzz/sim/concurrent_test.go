@@ -10,6 +10,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"pingpost/internal/must"
 )
 
 // concurrentMarket has some of everything: small caps, little money, turns. All leads are recorded
@@ -35,7 +37,7 @@ begin at=2026-03-07T23:00:00Z
 // answers. SIM_CROWDS is the number of seeds.
 func TestConcurrentRequests(t *testing.T) {
 	rounds := 30
-	if raceDetector || testing.Short() {
+	if testing.Short() {
 		rounds = 25
 	}
 	for seed := range uint64(number(t, "SIM_CROWDS", 4)) {
@@ -51,10 +53,7 @@ func crowd(t *testing.T, r *rand.Rand, rounds int) {
 	t.Helper()
 	p := &play{x: newExchange(t), sent: map[string]line{}}
 	defer func() { p.x.killProcess() }()
-	history, err := parseHistory(concurrentMarket)
-	if err != nil {
-		t.Fatal(err)
-	}
+	history := must.Value(parseHistory(concurrentMarket))(t)
 	for _, l := range history {
 		if fault := p.step(l); fault != "" {
 			t.Fatal(fault)

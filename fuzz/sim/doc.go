@@ -5,8 +5,7 @@
 // restarts use snapshot and log, or the log alone. Buyers accept, refuse, fail, hang, are busy
 // or unreachable, or bid by a rule. Suppliers may fail to receive webhooks. A seed generates a
 // market and its history: leads, repeats, auctions and sales at their bids, status reports,
-// returns, top-ups, pauses, users and tokens, erasures, configuration changes, clock changes
-// and ends of windows.
+// returns, top-ups, pauses, erasures, configuration changes, clock changes and ends of windows.
 //
 // The model implements the contract in plain maps, step by step, without code of the engine.
 // After each step, the answer, the money, the open deliveries and the sent webhooks must be

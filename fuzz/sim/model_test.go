@@ -36,8 +36,6 @@ type model struct {
 	leads      map[string]*lead
 	erased     map[string]bool // erased leads
 	paused     map[string]bool // by kind and name
-	users      map[string]account
-	tokens     map[string]tokenModel // tokens of users
 	turns      map[string]*turnCycle
 	deliveries []*delivery
 	posted     []*lead // open ones hold money
@@ -99,7 +97,7 @@ func newModel(begin int64) *model {
 	return &model{
 		terms: newTerms(), conduct: newConduct(), now: begin,
 		funds: map[string]int64{}, used: map[string]int64{}, remembered: map[string]memory{}, keys: map[string]usedKey{},
-		leads: map[string]*lead{}, erased: map[string]bool{}, paused: map[string]bool{}, users: map[string]account{}, tokens: map[string]tokenModel{}, turns: map[string]*turnCycle{}, events: map[string]*pendingWebhook{},
+		leads: map[string]*lead{}, erased: map[string]bool{}, paused: map[string]bool{}, turns: map[string]*turnCycle{}, events: map[string]*pendingWebhook{},
 		auctions: map[string]*answeredAuction{}, failures: map[string]int{}, ledger: map[string]int64{},
 	}
 }
@@ -109,7 +107,6 @@ func (m *model) clone() *model {
 	c := *m
 	c.funds, c.used, c.remembered, c.keys = maps.Clone(m.funds), maps.Clone(m.used), maps.Clone(m.remembered), maps.Clone(m.keys)
 	c.erased, c.paused, c.failures, c.ledger = maps.Clone(m.erased), maps.Clone(m.paused), maps.Clone(m.failures), maps.Clone(m.ledger)
-	c.users, c.tokens = maps.Clone(m.users), maps.Clone(m.tokens)
 	c.leads, c.turns = map[string]*lead{}, map[string]*turnCycle{}
 	c.events, c.auctions = map[string]*pendingWebhook{}, maps.Clone(m.auctions)
 	for label, l := range m.leads {

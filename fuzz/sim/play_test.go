@@ -344,9 +344,6 @@ func (m *model) act(label string, l line) string {
 	case "tellagain":
 		return m.resendDeadLetters(l.at(0))
 	}
-	if answer, ok := m.staffed(l); ok {
-		return answer
-	}
 	panic("BUG: unknown step: " + l.String())
 }
 

@@ -42,9 +42,6 @@ func (x *exchange) act(label string, l line) string {
 		_, err := x.engine.By("").ResendDeadLetters(market.SupplierID(l.at(0)))
 		return operated(err)
 	}
-	if answer, ok := x.staffed(l); ok {
-		return answer
-	}
 	panic("BUG: unknown step: " + l.String())
 }
 

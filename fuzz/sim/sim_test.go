@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"pingpost/internal/must"
 )
 
 // number returns an integer from the environment, or the default.
@@ -29,9 +31,6 @@ func number(tb testing.TB, name string, otherwise int) int {
 func TestSimulation(t *testing.T) {
 	const seen = 60
 	seconds, most, days := 20, seen, number(t, "SIM_DAYS", 30)
-	if raceDetector {
-		seconds = 10
-	}
 	if testing.Short() {
 		seconds = 3
 	}
@@ -90,14 +89,8 @@ func TestHistories(t *testing.T) {
 	}
 	for _, file := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
-			text, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			history, err := parseHistory(string(text))
-			if err != nil {
-				t.Fatal(err)
-			}
+			text := must.Value(os.ReadFile(file))(t)
+			history := must.Value(parseHistory(string(text)))(t)
 			if failure, _ := run(t, history); failure != "" {
 				t.Error(failure)
 			}

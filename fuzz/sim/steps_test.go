@@ -14,9 +14,7 @@ func (g *generator) nextStep() line {
 	switch n := g.IntN(1000); {
 	case n < 440:
 		return g.lead()
-	case n < 465:
-		return g.maybeDying(g.staffStep())
-	case n < 480:
+	case n < 460:
 		return g.erasureStep()
 	case n < 540:
 		return g.repeatStep()
