@@ -6,83 +6,57 @@ import (
 	"fmt"
 	"strings"
 
+	"pingpost/exchange/explain"
 	"pingpost/fuzz/witness"
 )
 
-// explained holds the audited members of an explanation.
-type explained struct {
-	Status   string `json:"status"`
-	Delivery string `json:"delivery"`
-	Buyer    string `json:"buyer_id"`
-	Posts    []struct {
-		Buyer string `json:"buyer_id"`
-		Tries []struct {
-			Attempt int    `json:"attempt"`
-			Verdict string `json:"verdict"`
-		} `json:"tries"`
-		Settlements []struct {
-			Came string `json:"settlement"`
-		} `json:"settlements"`
-	} `json:"posts"`
-}
-
-// audit waits until all deliveries are settled, and prints the table.
+// audit waits until all deliveries are settled, and checks each cell.
 func (d *doubts) audit() {
-	witness.Await(d.t, "no delivery is tried any more", func() bool {
+	witness.Await(d.t, "no delivery is attempted any more", func() bool {
 		var pending struct {
 			Total int `json:"total"`
 		}
 		d.AdminGet("/admin/v1/deliveries?state=pending", &pending)
 		return pending.Total == 0
 	})
-	twice, table := 0, map[string]int{}
+	atNext := map[string]bool{}
+	for _, lead := range d.next.Leads() {
+		atNext[lead.LeadUUID] = true
+	}
 	for _, c := range d.cells {
 		lead, sends := c.uncertainLead()
-		var told explained
-		d.AdminGet("/admin/v1/explain/"+lead, &told)
-		if fault := d.fault(c, lead, sends, &told); fault != "" {
-			d.t.Errorf("%s, then %s, kept=%v, by %s, certain=%v: %s\n%d sends; %+v; answer %s",
-				c.first, c.repeat, c.kept, c.way, c.idempotent, fault, len(sends), told, c.answer)
+		var explained explain.Explanation
+		d.AdminGet("/admin/v1/explain/"+lead, &explained)
+		fault := d.fault(c, sends, &explained)
+		if atNext[lead] {
+			fault = "a second buyer has the lead"
 		}
-		if d.next.has(lead) {
-			twice++
-			table[c.first+c.repeat]++
-		}
-	}
-	text := fmt.Sprintf("\nleads at two buyers, of 8 for each combination (fresh and kept; %s)\n%-20s", strings.Join(ways, ", "), "")
-	for _, repeat := range repeats {
-		text += fmt.Sprintf("%16s", repeat)
-	}
-	for _, first := range firstOutcomes {
-		text += fmt.Sprintf("\n%-20s", first)
-		for _, repeat := range repeats {
-			text += fmt.Sprintf("%16d", table[first+repeat])
+		if fault != "" {
+			d.t.Errorf("%s, then %s, kept=%v, by %s, idempotent=%v: %s\n%d sends; %+v; answer %s",
+				c.first, c.repeat, c.kept, c.way, c.idempotent, fault, len(sends), explained, c.answer)
 		}
 	}
-	d.t.Logf("%s\n%d of %d leads in doubt reached a second buyer", text, twice, len(d.cells))
 }
 
 // allSends is the number of sends in the whole schedule.
 const allSends = 6
 
 // fault describes the fault of a cell, or returns "".
-func (d *doubts) fault(c *cell, lead string, sends []string, told *explained) string {
-	stands, logged := "ACCEPTED unknown "+c.name, len(sends)
+func (d *doubts) fault(c *cell, sends []string, told *explain.Explanation) string {
+	want, logged := "ACCEPTED unknown "+c.name, len(sends)
 	switch {
 	case c.idempotent:
-		stands = "UNMATCHED failed "
+		want = "UNMATCHED failed "
 	case c.repeat == "201":
-		stands = "ACCEPTED delivered " + c.name
+		want = "ACCEPTED delivered " + c.name
 	case len(sends) < allSends:
 		return "the retries ended early"
 	}
 	switch {
-	case d.next.has(lead):
-		return "a second buyer has the lead"
 	case len(told.Posts) != 1 || told.Posts[0].Buyer != c.name:
 		return "the lead was not with its first buyer alone"
-	case strings.TrimSpace(told.Status+" "+told.Delivery+" "+told.Buyer) != strings.TrimSpace(stands):
-		return "it does not stand as " + stands
+	case strings.TrimSpace(told.Status+" "+told.Delivery+" "+told.Buyer) != strings.TrimSpace(want):
+		return "its status is not " + want
 	}
 	for _, send := range sends {
 		if send != sends[0] {
@@ -91,7 +65,7 @@ func (d *doubts) fault(c *cell, lead string, sends []string, told *explained) st
 	}
 	ended := 0
 	for _, settlement := range told.Posts[0].Settlements {
-		if settlement.Came != "pending" {
+		if settlement.Outcome != "pending" {
 			ended++
 		}
 	}
@@ -124,7 +98,7 @@ func (d *doubts) answerFault(c *cell) string {
 		c.answer = again // the buyer accepted the lead after the answer was due
 	}
 	if c.way != byRecovery && !strings.Contains(c.answer, sold) || !strings.Contains(again, sold) {
-		return "its supplier hears: " + again
+		return "its supplier is answered " + again
 	}
 	return ""
 }

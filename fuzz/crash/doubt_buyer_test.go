@@ -8,11 +8,12 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/http/httptest"
 	"regexp"
 	"strings"
 	"sync"
 	"testing"
+
+	"pingpost/internal/must"
 )
 
 // Ways in which a buyer ends the first send of a lead.
@@ -45,10 +46,6 @@ func find(pattern *regexp.Regexp, text []byte) string {
 	return ""
 }
 
-func bid(request []byte, amount int) string {
-	return fmt.Sprintf(`{"auction_id":%q,"bid":{"amount":%d,"currency":"USD","bid_token":"token"}}`, find(auctionIn, request), amount)
-}
-
 // uncertainBuyer makes the receipt of one lead uncertain, over a fresh or a kept connection. It
 // accepts every other lead.
 type uncertainBuyer struct {
@@ -63,10 +60,7 @@ type uncertainBuyer struct {
 
 func newUncertainBuyer(t *testing.T, first, repeat string, kept bool) *uncertainBuyer {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	listener := must.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
 	t.Cleanup(func() { _ = listener.Close() })
 	b := &uncertainBuyer{first: first, repeat: repeat, kept: kept, address: "http://" + listener.Addr().String()}
 	go func() {
@@ -94,13 +88,12 @@ func (b *uncertainBuyer) serve(conn net.Conn) {
 		if err != nil {
 			return
 		}
-		answer := message("200 OK", bid(body, 10))
+		answer := message("200 OK", fmt.Sprintf(`{"auction_id":%q,"bid":{"amount":10,"currency":"USD","bid_token":"token"}}`, find(auctionIn, body)))
 		if strings.HasSuffix(request.URL.Path, "/v1/post") {
 			answer = b.post(request.Header.Get("Idempotency-Key"), body, posts > 0)
 			posts++
 		}
-		whole := b.end(conn, reader, answer)
-		if !whole {
+		if !b.end(conn, reader, answer) {
 			return
 		}
 	}
@@ -155,38 +148,4 @@ func (b *uncertainBuyer) uncertainLead() (lead string, sends []string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.lead, append([]string(nil), b.sends...)
-}
-
-// nextBuyer accepts the leads that do not go to the uncertain buyers.
-type nextBuyer struct {
-	*httptest.Server
-	mu    sync.Mutex
-	leads map[string]bool
-}
-
-func newNextBuyer(t *testing.T) *nextBuyer {
-	n := &nextBuyer{leads: map[string]bool{}}
-	n.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body, err := io.ReadAll(r.Body)
-		if err != nil {
-			return
-		}
-		if strings.HasSuffix(r.URL.Path, "/v1/ping") {
-			_, _ = io.WriteString(w, bid(body, 5))
-			return
-		}
-		n.mu.Lock()
-		n.leads[find(uuidIn, body)] = true
-		n.mu.Unlock()
-		_, _ = io.WriteString(w, `{"lead_id":"theirs"}`)
-	}))
-	t.Cleanup(n.Close)
-	return n
-}
-
-// has reports whether this buyer received the lead.
-func (n *nextBuyer) has(lead string) bool {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return n.leads[lead]
 }

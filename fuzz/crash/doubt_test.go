@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"pingpost/fuzz/witness"
+	"pingpost/internal/must"
+	"pingpost/loadtest/refbuyer"
 )
 
 // Ways in which leads arrive.
@@ -46,7 +48,7 @@ type doubts struct {
 	*witness.Exchange
 	t      *testing.T
 	cells  []*cell
-	next   *nextBuyer
+	next   *refbuyer.Buyer // gets the leads that do not go to the uncertain buyers
 	person atomic.Int64
 	calls  sync.WaitGroup // requests of suppliers
 }
@@ -62,7 +64,8 @@ func TestUncertainLeadStaysWithBuyer(t *testing.T) {
 	}
 	program := filepath.Join(t.TempDir(), "pingpost")
 	witness.Build(t, program, false)
-	d := &doubts{Exchange: witness.NewExchange(t, program, t.TempDir()), t: t, next: newNextBuyer(t)}
+	d := &doubts{Exchange: witness.NewExchange(t, program, t.TempDir()), t: t, next: must.Value(refbuyer.New(refbuyer.Options{Bid: refbuyer.Fixed(5_000_000)}))(t)}
+	go func() { _ = d.next.Serve(t.Context()) }() // a failure shows in the leads
 	for _, first := range firstOutcomes {
 		for _, repeat := range repeats {
 			for _, kept := range []bool{false, true} {
@@ -96,7 +99,7 @@ func (d *doubts) add(c *cell) {
 // one.
 func (d *doubts) document() []byte {
 	type object = map[string]any
-	buyers := []object{{"id": "next", "endpoint": d.next.URL, "ping_rate": 100_000}}
+	buyers := []object{{"id": "next", "endpoint": "http://" + d.next.Addr().String(), "ping_rate": 100_000}}
 	var campaigns []object
 	for _, c := range d.cells {
 		buyer := object{"id": c.name, "endpoint": c.address, "ping_rate": 100_000, "post_timeout": "1s"}

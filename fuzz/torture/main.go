@@ -27,6 +27,7 @@ type options struct {
 	only    string // parts of fault names, separated by commas; empty: all faults
 	program string // the program to test; empty: build it
 	dir     string
+	race    bool // build the program with the race detector
 }
 
 func main() {
@@ -86,14 +87,14 @@ func runTorture(o *options, say func(format string, args ...any)) (said string, 
 		program := o.program
 		if program == "" {
 			program = filepath.Join(dir, "pingpost")
-			witness.Build(c, program, false)
+			witness.Build(c, program, o.race)
 		}
 		chosen := slices.DeleteFunc(slices.Clone(faults), func(f *fault) bool { return !o.isSelected(f) })
 		if len(chosen) == 0 {
 			c.Fatalf("--only: no fault's name contains %q", o.only)
 		}
 		hourly, daily := witness.ZonesAt(time.Now())
-		terms := witness.NewFullConfig(int64(o.span.Seconds())*leadsASecond, hourly, daily)
+		terms := witness.NewConfig(int64(o.span.Seconds())*leadsASecond, hourly, daily)
 		t = &torture{
 			reporter: c, random: rand.New(rand.NewPCG(o.seed, 1<<33)), dir: dir, program: program,
 			began: time.Now(), records: map[*fault]*faultRecord{},

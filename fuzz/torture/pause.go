@@ -27,4 +27,13 @@ var (
 		t.Start()
 		return true
 	}})
+	_ = register(fault{name: "killed just after it was held", weight: 1, inject: func(t *torture) bool {
+		t.Signal(syscall.SIGSTOP)
+		t.sleepUpTo(300 * time.Millisecond)
+		t.Signal(syscall.SIGCONT)
+		t.sleepUpTo(20 * time.Millisecond)
+		t.Kill()
+		t.Start()
+		return true
+	}})
 )

@@ -159,6 +159,18 @@ func TestTable(t *testing.T) {
 	}
 }
 
+// The exchange survives kills. With the race detector in the test, the exchange and
+// the buyers have it too, and a race ends them.
+func TestExchangeSurvivesKills(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long: make test-long kills the exchange")
+	}
+	o := &options{span: 90 * time.Second, seed: uint64(time.Now().UnixNano()), only: "killed,stopped in order", dir: t.ArtifactDir(), race: raceDetector}
+	if table, ok := runTorture(o, t.Logf); !ok {
+		t.Error(table)
+	}
+}
+
 // Only files with a snapshot's name count, and the newest one wins.
 func TestNewestSnapshot(t *testing.T) {
 	dir := t.TempDir()

@@ -21,19 +21,15 @@ const (
 	pathPost = "/v1/post"
 )
 
-// auctionPercent of all leads are sold by ping and post, if the configuration has auctions.
-// fullAuctionPercent applies if it has every kind of request.
-const (
-	auctionPercent     = 60
-	fullAuctionPercent = 35
-)
+// auctionPercent of all leads are sold by ping and post.
+const auctionPercent = 35
 
 // pingAndPost sends a ping, and posts the lead if a buyer bids. It drops a bid that expires
 // while the exchange is down. It returns false when the context ends.
 func (c *SupplierPool) pingAndPost(ctx context.Context, client *sellerClient, name string, random *rand.Rand) bool {
 	person := c.newIngest("", random, (*campaignConfig).isAuction)
 	campaign := c.config.campaign(person.campaign)
-	ping := &clientRequest{path: pathPing, key: "ping-" + name, campaign: campaign.id, isTest: c.drawTest(random), body: Encode(Object{
+	ping := &clientRequest{path: pathPing, key: "ping-" + name, campaign: campaign.id, isTest: drawTest(random), body: Encode(Object{
 		"auction_id": name, "vertical": campaign.vertical, "state": "CA", "zip3": "941", "tcpa_consent": true,
 	})}
 	a, ok := client.send(ctx, ping)

@@ -146,31 +146,6 @@ func (p *Evidence) checkMoney() (found findings) {
 	return found
 }
 
-// UnreachedLimits lists the caps that never came close to their limit and the accounts that
-// never ran out. A run that reaches no limits proves little about them.
-func (p *Evidence) UnreachedLimits() []string {
-	var found findings
-	for i := range p.config.caps {
-		c, step := &p.config.caps[i], market.Money(1)
-		if c.money != 0 {
-			step = 13 * unit // the highest price is lower
-		}
-		if p.model.capPeak[i]+step <= max(c.money, market.Money(c.count)) {
-			found.add("%v: use reached only %v", c, p.model.capPeak[i])
-		}
-	}
-	for _, b := range p.config.buyers {
-		least, sold := p.model.lowestAvailable[b.id]
-		if !sold {
-			least = p.model.balance[b.id] + b.credit
-		}
-		if b.funded && least >= 13*unit {
-			found.add("%s never had less than %v left", b.id, least)
-		}
-	}
-	return found
-}
-
 // statement is an account statement of the admin API.
 type statement struct {
 	Buyer    string `json:"buyer_id"`

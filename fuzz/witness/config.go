@@ -3,7 +3,6 @@ package witness
 import (
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"strings"
 	"time"
 
@@ -16,7 +15,6 @@ type Config struct {
 	campaigns  []campaignConfig
 	buyers     []buyerConfig
 	caps       []capConfig
-	full       bool              // the run sends every kind of request
 	webhookURL string            // URL of the supplier's webhook receiver
 	endpoints  map[string]string // URLs of the buyer processes by endpoint name
 	revision   int
@@ -96,9 +94,6 @@ func (e *modelLead) endpointName() string {
 	return e.buyer
 }
 
-// reportsStatus reports whether the buyer sends status reports.
-func (t *Config) reportsStatus(b *buyerConfig) bool { return t.full || !b.hasEndpoint() }
-
 // capConfig is a cap of a campaign, a buyer, or a buyer within a campaign. It limits either the
 // number of leads or the money.
 type capConfig struct {
@@ -114,9 +109,9 @@ func (c *capConfig) String() string {
 
 const unit = market.Money(1_000_000)
 
-// NewFixedPriceConfig returns a configuration for the given number of leads. Every cap and
-// account runs out well before the last lead.
-func NewFixedPriceConfig(leads int64, hourly, daily string) *Config {
+// fixedPriceConfig returns a configuration for the given number of leads. Every cap and account
+// runs out well before the last lead.
+func fixedPriceConfig(leads int64, hourly, daily string) *Config {
 	part := func(thousandths int64) int64 { return max(2, leads*thousandths/1000) }
 	worth := func(thousandths int64, price market.Money) market.Money {
 		return market.Money(part(thousandths)) * price
@@ -183,11 +178,6 @@ func (t *Config) campaign(id string) *campaignConfig {
 	return nil
 }
 
-// hasAuctions reports whether a campaign holds auctions.
-func (t *Config) hasAuctions() bool {
-	return slices.ContainsFunc(t.campaigns, func(c campaignConfig) bool { return c.isAuction() })
-}
-
 // isAuction reports whether a campaign's prices are bids.
 func (t *Config) isAuction(campaign string) bool {
 	c := t.campaign(campaign)
@@ -223,10 +213,10 @@ const (
 	WebhookSecret = "whsec_c2VjcmV0IG9mIHRoZSBob29rcw=="
 )
 
-// NewAuctionConfig is like NewFixedPriceConfig, with auctions only. Leads arrive by ingest and
+// auctionConfig is like fixedPriceConfig, with auctions only. Leads arrive by ingest and
 // by ping and post. The buyers are fast, strict, failing, malformed and slow. Bids are whole
 // cents.
-func NewAuctionConfig(leads int64, hourly, daily string) *Config {
+func auctionConfig(leads int64, hourly, daily string) *Config {
 	part := func(thousandths int64) int64 { return max(2, leads*thousandths/1000) }
 	worth := func(thousandths int64) market.Money { return market.Money(part(thousandths)) * 10 * unit }
 	seats := func(ids ...string) (all []filterSet) {
@@ -258,12 +248,12 @@ func NewAuctionConfig(leads int64, hourly, daily string) *Config {
 	}
 }
 
-// NewFullConfig returns a configuration for every kind of request: campaigns with fixed prices
+// NewConfig returns a configuration for every kind of request: campaigns with fixed prices
 // and with auctions, and buyers with every fault, with and without a test endpoint. Some buyers
 // have no limit, so leads are sold until the end of the run.
-func NewFullConfig(leads int64, hourly, daily string) *Config {
-	fixed, bids := NewFixedPriceConfig(leads*6/10, hourly, daily), NewAuctionConfig(leads*4/10, hourly, daily)
-	t := &Config{full: true, buyers: fixed.buyers, caps: append(fixed.caps, bids.caps...)}
+func NewConfig(leads int64, hourly, daily string) *Config {
+	fixed, bids := fixedPriceConfig(leads*6/10, hourly, daily), auctionConfig(leads*4/10, hourly, daily)
+	t := &Config{buyers: fixed.buyers, caps: append(fixed.caps, bids.caps...)}
 	for _, b := range bids.buyers {
 		if b.id != toppedUpBuyer {
 			t.buyers = append(t.buyers, b)

@@ -44,16 +44,16 @@ func (t *Config) document(revision int) []byte {
 }
 
 func (t *Config) buyerDocument(b *buyerConfig) Object {
-	out := Object{"id": b.id, "caps": t.capDocuments("", b.id)}
+	out := Object{
+		"id": b.id, "caps": t.capDocuments("", b.id),
+		"oauth_clients": []Object{{"client_id": b.id, "client_secret": ClientSecret, "scopes": []string{"webhook"}}},
+	}
 	if b.hasEndpoint() {
 		out["endpoint"], out["auth"] = t.endpoints[b.id], Object{"bearer": BuyerToken}
 		out["post_timeout"], out["ping_rate"] = b.postTimeout, 1_000_000
 		if b.hasTestEndpoint {
 			out["test_endpoint"] = t.endpoints[b.id+testEndpointSuffix]
 		}
-	}
-	if t.reportsStatus(b) {
-		out["oauth_clients"] = []Object{{"client_id": b.id, "client_secret": ClientSecret, "scopes": []string{"webhook"}}}
 	}
 	if b.funded {
 		out["funds"] = Object{"balance": b.balance, "credit": b.credit}

@@ -167,7 +167,7 @@ const choicePercent = 25
 // askAndIngest sends an availability request, and then the lead for one of the offered buyers.
 func (c *SupplierPool) askAndIngest(ctx context.Context, client *sellerClient, name string, random *rand.Rand) bool {
 	lead := c.newIngest("choice-"+name, random, (*campaignConfig).isAuction)
-	lead.isTest = c.drawTest(random)
+	lead.isTest = drawTest(random)
 	ask := &clientRequest{path: pathAvailability, key: "ask-" + name, campaign: lead.campaign, isTest: lead.isTest, body: Encode(Object{
 		"flo_campaign_id": lead.campaign, "flo_supplier_id": SupplierID, "state": "CA",
 	})}

@@ -5,7 +5,7 @@
 // The exchange is the real program in its own process, and so are the buyers and the receiver.
 // Suppliers send leads over HTTP like a careful client. Each lead has one idempotency key. A
 // supplier repeats the same key and body after every failure, even if the exchange dies in
-// between. This package does not decide when the exchange dies; fuzz/crash and fuzz/torture do.
+// between. This package does not decide when the exchange dies; fuzz/torture does.
 // fuzz/powerloss checks its recordings itself and uses only the clients of this package.
 //
 // # Four independent sources

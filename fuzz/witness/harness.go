@@ -17,7 +17,7 @@ import (
 type Harness struct {
 	*Exchange
 	Suppliers         *SupplierPool
-	AdminEditor       *AdminEditor // nil unless the configuration is full
+	AdminEditor       *AdminEditor
 	config            *Config
 	buyers            *buyerProcesses
 	receiver          *webhookReceiver
@@ -37,28 +37,19 @@ type Harness struct {
 func NewHarness(t TB, program, dir string, config *Config, seed uint64) *Harness {
 	t.Helper()
 	x := NewExchange(t, program, dir)
-	if config.full {
-		x.EnableBackup()
-	}
-	b, r := startBuyers(t, program, config, seed), startReceiver(t, program, config, seed)
+	x.EnableBackup()
+	b, r := startBuyers(t, program, config, seed), startReceiver(t, program, seed)
 	config.webhookURL, config.endpoints = r.url(), b.endpoints
 	x.Configure(config.document(0))
 	x.Start()
-	token := ""
-	if config.hasAuctions() {
-		token = x.fetchToken(ClientID, "ping", "post")
-	}
+	token := x.fetchToken(ClientID, "ping", "post")
 	reporters := map[string]string{}
 	for i := range config.buyers {
-		if b := &config.buyers[i]; config.reportsStatus(b) {
-			reporters[b.id] = x.fetchToken(b.id, "webhook")
-		}
+		reporters[config.buyers[i].id] = x.fetchToken(config.buyers[i].id, "webhook")
 	}
 	s := &Harness{Exchange: x, config: config, buyers: b, receiver: r, Suppliers: startSuppliers(config, x.locator, token, reporters, seed), readRandom: rand.New(rand.NewPCG(seed, 1<<34)), readTally: Tally{}}
 	t.Cleanup(s.Suppliers.Stop)
-	if config.full {
-		s.AdminEditor = startAdminEditor(x, seed)
-	}
+	s.AdminEditor = startAdminEditor(x, seed)
 	return s
 }
 
@@ -142,9 +133,7 @@ func (s *Harness) CollectEvidence() *Evidence {
 	s.readAdmin(p)
 	s.readTally.read(p)
 	p.readTally = s.readTally
-	if s.AdminEditor != nil {
-		p.report = s.readReport(p.idle)
-	}
+	p.report = s.readReport(p.idle)
 	dump := s.Dump()
 	p.buyerLeadsAfter, p.buyerStats = s.buyers.leads(), s.buyers.stats()
 	p.model = readLogModel(s.config, dump)

@@ -55,10 +55,8 @@ type logModel struct {
 	auctionByRequest map[string]*modelAuction // by request id
 	sellerAuctionIDs map[string]bool          // auction ids that suppliers chose
 	capUsed          []market.Money           // use of each cap: leads or money
-	capPeak          []market.Money
 	balance          map[string]market.Money
 	reserved         map[string]market.Money    // per buyer, by open deliveries
-	lowestAvailable  map[string]market.Money    // lowest available money of a funded buyer: balance plus credit minus reservations
 	reservedHistory  map[string][]reservedFrom  // reserved money over time
 	statements       map[string][]statementLine // expected statements of buyers and the supplier
 	topUps           []market.Money             // top-ups
@@ -125,8 +123,8 @@ func readLogModel(t *Config, dump string) *logModel {
 	b := &logModel{
 		config: t, names: map[uint64]string{}, leads: map[string]*modelLead{}, leadByRequest: map[string]string{},
 		auctions: map[string]*modelAuction{}, auctionByRequest: map[string]*modelAuction{}, sellerAuctionIDs: map[string]bool{},
-		capUsed: make([]market.Money, len(t.caps)), capPeak: make([]market.Money, len(t.caps)),
-		decisions: map[decision]bool{}, balance: map[string]market.Money{}, reserved: map[string]market.Money{}, lowestAvailable: map[string]market.Money{},
+		capUsed:   make([]market.Money, len(t.caps)),
+		decisions: map[decision]bool{}, balance: map[string]market.Money{}, reserved: map[string]market.Money{},
 		reservedHistory: map[string][]reservedFrom{}, statements: map[string][]statementLine{},
 	}
 	b.dumpLines = strings.Split(strings.TrimSuffix(dump, "\n"), "\n")
@@ -253,7 +251,6 @@ func (b *logModel) countCaps(e *modelLead, sign market.Money) {
 			amount, limit = e.price, c.money
 		}
 		b.capUsed[i] += sign * amount
-		b.capPeak[i] = max(b.capPeak[i], b.capUsed[i])
 		if b.capUsed[i] > limit {
 			b.addViolation("cap exceeded: over the %v", c)
 		}

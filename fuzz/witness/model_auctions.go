@@ -201,11 +201,7 @@ func (b *logModel) checkFunds(id string) {
 	if buyer == nil || !buyer.funded {
 		return
 	}
-	left := b.balance[id] + buyer.credit - b.reserved[id]
-	if least, ok := b.lowestAvailable[id]; !ok || left < least {
-		b.lowestAvailable[id] = left
-	}
-	if left < 0 {
+	if b.balance[id]+buyer.credit < b.reserved[id] {
 		b.addViolation("%s is overdrawn: balance %v, reserved %v, credit %v", id, b.balance[id], b.reserved[id], buyer.credit)
 	}
 }

@@ -4,16 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"math/rand/v2"
 	"slices"
 	"strings"
 
 	"pingpost/engine/event"
 	"pingpost/engine/market"
 )
-
-// reportPercent of the leads without delivery receive a status report at once.
-const reportPercent = 40
 
 // pathBatch is the path of batches of status reports.
 const pathBatch = "/v1/leads/status"
@@ -33,22 +29,6 @@ type statusReport struct {
 // isStatusReport reports whether the request is a buyer's status report.
 func (o *clientRequest) isStatusReport() bool {
 	return strings.HasPrefix(o.path, "/v1/leads/")
-}
-
-// reportStatus reports a status as the lead's buyer, if that buyer sends reports. It returns
-// false when the context ends.
-func (c *SupplierPool) reportStatus(ctx context.Context, client *sellerClient, sold *answeredRequest, random *rand.Rand) bool {
-	if sold == nil || !sold.isAccepted() || c.config.full {
-		return true
-	}
-	token := c.buyerTokens[sold.parsed.Data.BuyerID]
-	if token == "" || random.IntN(100) >= reportPercent {
-		return true
-	}
-	status := []string{"contacted", "qualified", "sold"}[random.IntN(3)]
-	lead := sold.parsed.Data.ID
-	o := &clientRequest{path: reportPath(lead), token: token, key: "report-" + lead, body: Encode(Object{"status": status})}
-	return c.sendAndRecord(ctx, client, &c.statusReports, o)
 }
 
 // sendAndRecord sends a request until it is answered, and records the answer.

@@ -20,7 +20,7 @@ type SupplierPool struct {
 	statusReports answerLog // answers to the buyers' status reports
 	lookups       lookupLog
 	locator       *Locator
-	token         string            // OAuth token for ping and post; empty: the configuration has no auctions
+	token         string            // OAuth token for ping and post
 	buyerTokens   map[string]string // OAuth tokens of the buyers that send status reports
 	tasks         chan task         // nil: send a lead
 	stop          context.CancelFunc
@@ -38,7 +38,7 @@ const (
 	workerCount       = 24
 	samePersonPercent = 8 // percent of the leads about an earlier person
 	repeatPercent     = 10
-	testPercent       = 8 // percent of the leads that are tests, in a full configuration
+	testPercent       = 8 // percent of the leads that are tests
 )
 
 func startSuppliers(t *Config, d *Locator, token string, reporters map[string]string, seed uint64) *SupplierPool {
@@ -142,26 +142,19 @@ func (c *SupplierPool) newClient(random *rand.Rand) *sellerClient {
 // sendLead sells one lead by ingest, ping and post, or a buyer's choice. It returns false when
 // the context ends.
 func (c *SupplierPool) sendLead(ctx context.Context, client *sellerClient, name string, random *rand.Rand) bool {
-	share := auctionPercent
-	if c.config.full {
-		share = fullAuctionPercent
-	}
-	if c.token != "" && random.IntN(100) < share {
+	if random.IntN(100) < auctionPercent {
 		return c.pingAndPost(ctx, client, name, random)
 	}
-	if c.config.full && random.IntN(100) < choicePercent {
+	if random.IntN(100) < choicePercent {
 		return c.askAndIngest(ctx, client, name, random)
 	}
 	o := c.newIngest(name, random, anyCampaign)
-	o.isTest = c.drawTest(random)
-	a, ok := client.send(ctx, o)
-	return ok && c.reportStatus(ctx, client, c.answers.add(o, a), random)
+	o.isTest = drawTest(random)
+	return c.sendAndRecord(ctx, client, &c.answers, o)
 }
 
 // drawTest decides at random whether a request is a test.
-func (c *SupplierPool) drawTest(random *rand.Rand) bool {
-	return c.config.full && random.IntN(100) < testPercent
-}
+func drawTest(random *rand.Rand) bool { return random.IntN(100) < testPercent }
 
 // RepeatRequests repeats n random requests, or all if n is zero. Their answers must be equal.
 func (c *SupplierPool) RepeatRequests(n int, random *rand.Rand) {

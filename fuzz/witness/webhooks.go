@@ -22,12 +22,8 @@ type webhookReceiver struct {
 
 // startReceiver starts a receiver that fails, breaks off and answers slowly at random. It
 // accepts half of these events before the failure, so they arrive again with the same id.
-func startReceiver(t TB, program string, config *Config, seed uint64) *webhookReceiver {
+func startReceiver(t TB, program string, seed uint64) *webhookReceiver {
 	t.Helper()
-	latency := "1ms-10ms"
-	if config.full {
-		latency += "+hang:0.005"
-	}
 	r := &webhookReceiver{t: t}
 	r.process = startProcess(t, "receiver", func(line string) {
 		if _, address, ok := strings.Cut(line, "reference receiver on "); ok {
@@ -35,7 +31,7 @@ func startReceiver(t TB, program string, config *Config, seed uint64) *webhookRe
 			r.address = address
 			r.mu.Unlock()
 		}
-	}, program, "receiver", "--listen", "127.0.0.1:0", "--secret", WebhookSecret, "--seed", fmt.Sprint(seed), "--fail-rate", "0.2", "--malformed-rate", "0.06", "--latency", latency)
+	}, program, "receiver", "--listen", "127.0.0.1:0", "--secret", WebhookSecret, "--seed", fmt.Sprint(seed), "--fail-rate", "0.2", "--malformed-rate", "0.06", "--latency", "1ms-10ms+hang:0.005")
 	Await(t, "the webhook receiver listens", func() bool { return r.url() != "" })
 	return r
 }
