@@ -1,6 +1,5 @@
-// Package adapters holds the examples to what they promise: each is a valid
-// configuration, and speaks to a server that behaves like the endpoint it is
-// for.
+// Package adapters tests that each example is a valid configuration and works with a server
+// that behaves like the buyer's endpoint.
 package adapters_test
 
 import (
@@ -14,6 +13,7 @@ import (
 
 	"pingpost/config"
 	"pingpost/engine/market"
+	"pingpost/internal/must"
 	"pingpost/internal/strictjson"
 	"pingpost/outbound/buyer"
 )
@@ -27,40 +27,31 @@ func environment(name string) (string, bool) {
 	return secret, strings.HasSuffix(name, "_KEY")
 }
 
-// opened is an example with its one buyer and its one campaign.
-type opened struct {
+// loadedExample is an example with its one buyer and its one campaign.
+type loadedExample struct {
 	campaign *market.Campaign
 	buyer    *market.Buyer
 	lead     market.Lead
 }
 
-func open(t *testing.T, file, lead string) *opened {
+func loadExample(t *testing.T, file, lead string) *loadedExample {
 	t.Helper()
-	source, err := config.Load(file, environment)
-	if err != nil {
-		t.Fatal(err)
-	}
-	exchange, err := source.Compile()
-	if err != nil {
-		t.Fatal(err)
-	}
+	exchange := must.Value(must.Value(config.Load(file, environment))(t).Compile())(t)
 	if strings.Contains(string(exchange.Canonical), secret) {
-		t.Error("the canonical document tells the secret")
+		t.Error("the canonical document contains the secret")
 	}
-	o := &opened{}
+	o := &loadedExample{}
 	for _, o.campaign = range exchange.Catalog.Campaigns {
 		o.buyer = o.campaign.FilterSets[0].Buyer
 	}
-	o.fill(t, lead)
+	o.setLead(t, lead)
 	return o
 }
 
-func (o *opened) fill(t *testing.T, lead string) {
+func (o *loadedExample) setLead(t *testing.T, lead string) {
 	t.Helper()
 	var body strictjson.Object
-	if err := body.Parse([]byte(lead)); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, body.Parse([]byte(lead)))
 	o.lead.Reset(o.campaign.Mapping.SlotCount())
 	if failed := o.campaign.Mapping.FillFromIngest(&o.lead, body.Members(), nil); failed != nil {
 		t.Fatal(failed)
@@ -73,15 +64,15 @@ var (
 	window  = time.Date(2026, 3, 2, 12, 0, 5, 0, time.UTC)
 )
 
-// at is the endpoint, moved to a local address with its own path.
-func at(e *market.Endpoint, server *httptest.Server) market.Endpoint {
+// endpointAt returns the endpoint with the server's address and its own path.
+func endpointAt(e *market.Endpoint, server *httptest.Server) market.Endpoint {
 	moved := *e
 	_, path, _ := strings.Cut(strings.TrimPrefix(e.URL, "https://"), "/")
 	moved.URL = server.URL + "/" + path
 	return moved
 }
 
-func client(t *testing.T) *buyer.Client {
+func newClient(t *testing.T) *buyer.Client {
 	t.Helper()
 	c := buyer.New(buyer.Options{
 		Secrets:         func(string) (string, bool) { return secret, true },
@@ -91,36 +82,36 @@ func client(t *testing.T) *buyer.Client {
 	return c
 }
 
-func (o *opened) ping(t *testing.T, c *buyer.Client, server *httptest.Server) market.PingResult {
+func (o *loadedExample) ping(t *testing.T, c *buyer.Client, server *httptest.Server) market.PingResult {
 	t.Helper()
 	body, ok := o.buyer.Ping.Adapter.AppendPing(nil, o.campaign.Mapping, &o.lead, market.PingMetadata{
 		Auction: auction, Vertical: o.campaign.Vertical, ExpiresAt: window.UnixNano(),
 	})
 	if !ok {
-		t.Fatal("no ping was written")
+		t.Fatal("the adapter renders no ping")
 	}
 	return c.Ping(&market.PingRequest{
-		Endpoint: at(o.buyer.Ping, server), IdempotencyKey: "ping-1", Body: body, Auction: auction.AppendTo(nil),
+		Endpoint: endpointAt(o.buyer.Ping, server), IdempotencyKey: "ping-1", Body: body, Auction: auction.AppendTo(nil),
 		Deadline: time.Now().Add(20 * time.Second),
 	})
 }
 
-func (o *opened) post(t *testing.T, c *buyer.Client, server *httptest.Server, bid market.Bid) market.PostResult {
+func (o *loadedExample) post(t *testing.T, c *buyer.Client, server *httptest.Server, bid market.Bid) market.PostResult {
 	t.Helper()
 	body, ok := o.buyer.Post.Adapter.AppendPost(nil, o.campaign.Mapping, &o.lead, market.PostMetadata{
 		Auction: auction, Lead: leadID, Token: bid.Token, Vertical: o.campaign.Vertical,
 		Price: bid.Amount, Currency: o.campaign.Currency,
 	})
 	if !ok {
-		t.Fatal("no post was written")
+		t.Fatal("the adapter renders no post")
 	}
 	return c.Post(&market.PostRequest{
-		Endpoint: at(o.buyer.Post, server), IdempotencyKey: "post-1", Body: body, Deadline: time.Now().Add(20 * time.Second),
+		Endpoint: endpointAt(o.buyer.Post, server), IdempotencyKey: "post-1", Body: body, Deadline: time.Now().Add(20 * time.Second),
 	})
 }
 
-// endpoint serves one example's buyer; answer is given the request and its body.
-func endpoint(t *testing.T, answer func(r *http.Request, body string) (status int, kind, text string)) *httptest.Server {
+// startEndpoint starts an example's buyer, which answers a request and its body.
+func startEndpoint(t *testing.T, answer func(r *http.Request, body string) (status int, kind, text string)) *httptest.Server {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)

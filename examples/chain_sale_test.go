@@ -1,0 +1,229 @@
+package examples_test
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"pingpost/engine/market"
+	"pingpost/exchange/explain"
+	"pingpost/internal/must"
+	"pingpost/loadtest/refbuyer"
+)
+
+// The buyer's price, and what each exchange pays for it: 0.9, then 0.8, each rounded down to
+// the millionth, once.
+const (
+	buyerPrice     market.Money = 12_345_679
+	backPayout     market.Money = 11_111_111
+	supplierPayout market.Money = 8_888_888
+)
+
+// checkSale checks that both exchanges explain the sale of the buyer's one lead, with amounts
+// that add up along the chain.
+func (c *chain) checkSale(lead string) {
+	c.t.Helper()
+	held := c.buyer.Leads()
+	if len(held) != 1 {
+		c.t.Fatalf("the buyer has %d leads", len(held))
+	}
+	front, back := explainLead(c.t, c.front, lead), explainLead(c.t, c.back, held[0].LeadUUID)
+	c.checkSellerAuction(&front, &back)
+	for _, told := range []*explain.Explanation{&front, &back} {
+		if told.Status != "ACCEPTED" || told.Delivery != "delivered" || told.Price == nil {
+			c.t.Fatalf("%+v", told)
+		}
+	}
+	for _, amount := range []struct {
+		what      string
+		got, want market.Money
+	}{
+		{"the buyer owes", c.buyer.Stats().Revenue, buyerPrice},
+		{"the back's price", market.Money(back.Price.Amount), buyerPrice},
+		{"the back's payout", market.Money(back.Payout.Amount), backPayout},
+		{"the front's price", market.Money(front.Price.Amount), backPayout},
+		{"the front's payout", market.Money(front.Payout.Amount), supplierPayout},
+		{"payout and both margins", market.Money(front.Payout.Amount + front.Margin.Amount + back.Margin.Amount), buyerPrice},
+	} {
+		if amount.got != amount.want {
+			c.t.Errorf("%s: %v, want %v", amount.what, amount.got, amount.want)
+		}
+	}
+	if theirs := front.Posts[0].Settlements[0].BuyerLead; theirs != held[0].LeadID {
+		c.t.Errorf("the front has the buyer's lead id %s, but the buyer has %s", theirs, held[0].LeadID)
+	}
+	if back.SellerID != lead || back.Auction == nil || back.Auction.Hops != 1 {
+		c.t.Errorf("the back has the lead as %s, by the ping %+v", back.SellerID, back.Auction)
+	}
+	if front.Fields["vehicle_count"] == nil || string(front.Fields["vehicle_count"]) != string(back.Fields["vehicle_count"]) {
+		c.t.Errorf("the front's vehicles are %s, the back's %s", front.Fields["vehicle_count"], back.Fields["vehicle_count"])
+	}
+}
+
+// checkSellerAuction checks that the back exchange finds the auction by the id of its seller,
+// the front exchange.
+func (c *chain) checkSellerAuction(front, back *explain.Explanation) {
+	c.t.Helper()
+	var told explain.Explanation
+	decode(c.t, string(must.Value(c.back.ExplainSellers("", front.AuctionID))(c.t)), &told)
+	if told.SellerID != front.AuctionID || told.AuctionID != back.AuctionID || len(told.Leads) != 1 || told.Leads[0].ID != back.ID {
+		c.t.Errorf("%s is known as %s, with %d leads", front.AuctionID, told.AuctionID, len(told.Leads))
+	}
+}
+
+// checkHops checks that one ping passed each proxy, with its number of hops.
+func (c *chain) checkHops() {
+	c.t.Helper()
+	between, _, _, _ := c.between.recorded()
+	before, _, _, _ := c.beforeBuyer.recorded()
+	if !slices.Equal(between, []string{"1"}) || !slices.Equal(before, []string{"2"}) {
+		c.t.Errorf("hops of the pings between the exchanges: %q; to the buyer: %q", between, before)
+	}
+}
+
+// Repeated requests get the same bytes and reach neither the back exchange nor the buyer.
+func TestChainSellsByPingAndPost(t *testing.T) {
+	c := startChain(t, refbuyer.Options{Bid: refbuyer.Fixed(buyerPrice)})
+	pinged, bid := c.mustPing()
+	if bid.Bid.Amount != supplierPayout {
+		t.Fatalf("%+v", pinged)
+	}
+	posted := c.sendAsSupplier("/v1/post", "k-post", bid.postBody())
+	var sale postAnswer
+	if decode(t, posted.body, &sale); posted.status != 201 || sale.Price.Amount != supplierPayout || sale.LeadID != c.buyer.Leads()[0].LeadID {
+		t.Fatalf("%+v", posted)
+	}
+	c.checkSale(sale.ID)
+	c.checkHops()
+
+	before := c.buyer.Stats()
+	for _, again := range []struct{ first, now answer }{
+		{pinged, c.sendAsSupplier("/v1/ping", "k-ping", pingBody)},
+		{posted, c.sendAsSupplier("/v1/post", "k-post", bid.postBody())},
+	} {
+		if again.now.body != again.first.body || again.now.status != again.first.status || !again.now.replayed {
+			t.Errorf("%+v, and repeated %+v", again.first, again.now)
+		}
+	}
+	if other := c.sendAsSupplier("/v1/post", "k-other", bid.postBody()); other.status != 409 || !strings.Contains(other.body, "already_sold") {
+		t.Errorf("%+v", other)
+	}
+	c.checkHops()
+	if after := c.buyer.Stats(); after != before {
+		t.Errorf("a repeat reached the buyer: %+v, before %+v", after, before)
+	}
+}
+
+func TestChainSellsByIngest(t *testing.T) {
+	c := startChain(t, refbuyer.Options{Bid: refbuyer.Fixed(buyerPrice)})
+	first := c.ingest("k")
+	var said struct {
+		Data struct {
+			ID     string `json:"id"`
+			Status string `json:"status"`
+			Buyer  string `json:"buyer_id"`
+		} `json:"data"`
+	}
+	if decode(t, first.body, &said); said.Data.Status != "ACCEPTED" || said.Data.Buyer != "buy_back" {
+		t.Fatalf("%+v", first)
+	}
+	c.checkSale(said.Data.ID)
+	c.checkHops()
+	if again := c.ingest("k"); again.body != first.body || !again.replayed {
+		t.Errorf("%+v, and repeated %+v", first, again)
+	}
+	if s := c.buyer.Stats(); s.Pings != 1 || s.Posts != 1 || s.DoubleSold != 0 || s.ContactSeen != 0 {
+		t.Errorf("%+v", s)
+	}
+}
+
+// The buyer's refusal returns through both exchanges, costs nothing, and is the answer to a
+// repeat too.
+func TestChainReturnsRefusal(t *testing.T) {
+	c := startChain(t, refbuyer.Options{Bid: refbuyer.Fixed(buyerPrice), RejectRate: 1})
+	_, bid := c.mustPing()
+	posted := c.sendAsSupplier("/v1/post", "k-post", bid.postBody())
+	if posted.status != 422 || !strings.Contains(posted.body, `"error":"post_rejected"`) {
+		t.Errorf("%+v", posted)
+	}
+	if again := c.sendAsSupplier("/v1/post", "k-post", bid.postBody()); again.body != posted.body || !again.replayed {
+		t.Errorf("%+v, and repeated %+v", posted, again)
+	}
+	if sent := c.ingest("k"); sent.status != 201 || !strings.Contains(sent.body, `"reason":"post_rejected"`) {
+		t.Errorf("%+v", sent)
+	}
+	if _, _, _, posts := c.beforeBuyer.recorded(); posts != 2 {
+		t.Errorf("the buyer saw %d posts, want one for each lead", posts)
+	}
+	if s := c.buyer.Stats(); s.Accepted != 0 || s.Rejected != 2 || s.Revenue != 0 {
+		t.Errorf("%+v", s)
+	}
+}
+
+func TestChainReturnsNoBid(t *testing.T) {
+	c := startChain(t, refbuyer.Options{})
+	var none pingAnswer
+	if decode(t, c.sendAsSupplier("/v1/ping", "k", pingBody).body, &none); none.Bid != nil || none.Reason != "no_bid" {
+		t.Errorf("%+v", none)
+	}
+	if sent := c.ingest("k"); sent.status != 201 || !strings.Contains(sent.body, `"reason":"no_bid"`) {
+		t.Errorf("%+v", sent)
+	}
+}
+
+// The front exchange is the back one's buyer here. A ping circulates until it has passed three
+// exchanges. The next one rejects it as a loop, and all others answer no_bid.
+func TestChainEndsLoop(t *testing.T) {
+	address := unusedAddress(t)
+	toFront := startRecordingProxy(t, address)
+	back := startExample(t, "chain/back.yaml", "127.0.0.1:8082", "127.0.0.1:0", "127.0.0.1:9082", "127.0.0.1:0",
+		"127.0.0.1:8090", toFront.address(), `{bearer: "${BLUE_TOKEN}"}`,
+		`{oauth: {token_url: "`+toFront.URL+`/oauth/token", client_id: acme, client_secret: "${ACME_CLIENT_SECRET}", scope: "ping post"}}`)
+	toBack := startRecordingProxy(t, back.Addr())
+	c := &chain{t: t, front: startExample(t, "chain/front.yaml", "127.0.0.1:8081", address, "127.0.0.1:9081", "127.0.0.1:0", "127.0.0.1:8082", toBack.address())}
+	c.token = fetchToken(t, c.front)
+	var none pingAnswer
+	if decode(t, c.sendAsSupplier("/v1/ping", "k", pingBody).body, &none); none.Bid != nil || none.Reason != "no_bid" {
+		t.Errorf("%+v", none)
+	}
+	if hops, reasons, _, _ := toBack.recorded(); !slices.Equal(hops, []string{"1", "3"}) || !slices.Equal(reasons, []string{"no_bid", "no_bid"}) {
+		t.Errorf("from the front to the back: %q, %q", hops, reasons)
+	}
+	if hops, reasons, _, _ := toFront.recorded(); !slices.Equal(hops, []string{"2", "4"}) || !slices.Equal(reasons, []string{"loop", "no_bid"}) {
+		t.Errorf("from the back to the front: %q, %q", hops, reasons)
+	}
+}
+
+// A test lead at the front is one at the back and at the buyer, by ping and post and by ingest.
+// The same person's production lead is none.
+func TestChainKeepsTestLeadsTests(t *testing.T) {
+	c := startChain(t, refbuyer.Options{Bid: refbuyer.Fixed(buyerPrice)})
+	_, bid := c.mustPing("X-Pingpost-Test", "1")
+	if foreign := c.sendAsSupplier("/v1/post", "k-production", bid.postBody()); foreign.status != http.StatusUnprocessableEntity || !strings.Contains(foreign.body, "invalid_bid_token") {
+		t.Errorf("a production post with a test bid: %+v", foreign)
+	}
+	posted := c.sendAsSupplier("/v1/post", "k-post", bid.postBody(), "X-Pingpost-Test", "1")
+	var sale postAnswer
+	if decode(t, posted.body, &sale); posted.status != http.StatusCreated {
+		t.Fatalf("%+v", posted)
+	}
+	if got := c.ingest("k-ingest", "X-Pingpost-Test", "1"); got.status != http.StatusCreated || !strings.Contains(got.body, "ACCEPTED") {
+		t.Errorf("%+v", got)
+	}
+	for where, proxy := range map[string]*recordingProxy{"between the exchanges": c.between, "before the buyer": c.beforeBuyer} {
+		if _, _, headers, _ := proxy.recorded(); !slices.Equal(headers, []string{"1", "1", "1", "1"}) {
+			t.Errorf("test headers %s: %q", where, headers)
+		}
+	}
+	front, back := explainLead(t, c.front, sale.ID), explainLead(t, c.back, c.buyer.Leads()[0].LeadUUID)
+	if !front.Test || !front.Auction.Test || !back.Test || !back.Auction.Test {
+		t.Errorf("a test at the front: %v, at the back: %v", front.Test, back.Test)
+	}
+	if got := c.ingest("k-production"); got.status != http.StatusCreated || !strings.Contains(got.body, "ACCEPTED") {
+		t.Errorf("the same person's production lead: %+v", got)
+	}
+	if _, _, headers, _ := c.beforeBuyer.recorded(); headers[len(headers)-1] != "" {
+		t.Errorf("the buyer received a production lead as a test: %q", headers)
+	}
+}
