@@ -32,7 +32,7 @@ type ack struct {
 // parseAcks returns the acks among the calls of a lifetime.
 func parseAcks(calls []*strace.Call) (found []ack, err error) {
 	for _, c := range calls {
-		sent, err := sentBytes(c)
+		sent, err := bytesSentToSocket(c)
 		if err != nil {
 			return nil, err
 		}
@@ -57,19 +57,19 @@ func parseMessages(sent []byte, tick int) (found []ack, err error) {
 			return found, nil
 		}
 		a := ack{tick: tick, revision: -1}
-		var counts bool
+		var isAck bool
 		switch string(head) {
 		case "HTTP/":
-			counts, err = a.parseAnswer(from)
+			isAck, err = a.parseAnswer(from)
 		case "POST ":
-			counts, err = a.parseOutgoing(from)
+			isAck, err = a.parseOutgoingRequest(from)
 		default:
 			return found, nil // the rest belongs to an answer that is no ack
 		}
 		if err != nil {
 			return nil, err
 		}
-		if counts {
+		if isAck {
 			found = append(found, a)
 		}
 	}
@@ -79,7 +79,7 @@ func parseMessages(sent []byte, tick int) (found []ack, err error) {
 var revisions = regexp.MustCompile(revisionMark + `(\d+)\.`)
 
 // parseAnswer parses an answer. It counts if it reports the outcome of a request.
-func (a *ack) parseAnswer(from *bufio.Reader) (counts bool, err error) {
+func (a *ack) parseAnswer(from *bufio.Reader) (isAck bool, err error) {
 	response, err := http.ReadResponse(from, nil)
 	if err != nil {
 		return false, err
@@ -119,8 +119,8 @@ func (a *ack) parseAnswer(from *bufio.Reader) (counts bool, err error) {
 	if a.lead = lead.ID; said.Error != "" && said.Error != "post_rejected" {
 		return false, err
 	}
-	counts = said.Error != "" || a.lead != "" || said.Auction != nil || lead.Ping != "" || lead.Lead != ""
-	return counts && a.request != "", err
+	isAck = said.Error != "" || a.lead != "" || said.Auction != nil || lead.Ping != "" || lead.Lead != ""
+	return isAck && a.request != "", err
 }
 
 // answeredLead holds the members of an answer about a lead or a ping.
@@ -131,9 +131,9 @@ type answeredLead struct {
 	Lead  string `json:"lead_id"` // lead of a status report; in a sale the buyer's own id
 }
 
-// parseOutgoing parses a request that the exchange sends. Posts and webhook events count; pings
+// parseOutgoingRequest parses a request that the exchange sends. Posts and webhook events count; pings
 // do not, because they make no promise.
-func (a *ack) parseOutgoing(from *bufio.Reader) (counts bool, err error) {
+func (a *ack) parseOutgoingRequest(from *bufio.Reader) (isAck bool, err error) {
 	request, err := http.ReadRequest(from)
 	if err != nil {
 		return false, err
@@ -164,7 +164,7 @@ func (a *ack) parseOutgoing(from *bufio.Reader) (counts bool, err error) {
 		return false, nil
 	}
 	if a.lead == "" {
-		return false, fmt.Errorf("%s contains no lead id: %s", request.URL.Path, body)
+		return false, fmt.Errorf("the request to %s contains no lead id: %s", request.URL.Path, body)
 	}
 	return true, nil
 }

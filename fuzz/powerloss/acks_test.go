@@ -11,15 +11,10 @@ import (
 
 // sentCall returns a call that writes to a socket, or to the given path.
 func sentCall(path, text string) *strace.Call {
-	var hexed strings.Builder
-	for i := range len(text) {
-		fmt.Fprintf(&hexed, `\x%02x`, text[i])
+	hexed := func(text string) string {
+		return strings.ReplaceAll(strings.TrimRight(fmt.Sprintf(" % x", text), " "), " ", `\x`)
 	}
-	var to strings.Builder
-	for i := range len(path) {
-		fmt.Fprintf(&to, `\x%02x`, path[i])
-	}
-	return &strace.Call{Name: "write", Args: []string{"9<" + to.String() + ">", `"` + hexed.String() + `"`, fmt.Sprint(len(text))}, Enter: 40, Done: 41}
+	return &strace.Call{Name: "write", Args: []string{"9<" + hexed(path) + ">", `"` + hexed(text) + `"`, fmt.Sprint(len(text))}, Enter: 40, Done: 41}
 }
 
 func httpMessage(first string, headers ...string) func(body string) string {

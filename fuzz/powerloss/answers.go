@@ -66,8 +66,8 @@ func (l *answerLog) pickRandom(random *rand.Rand) *answeredRequest {
 	return l.answers[random.IntN(len(l.answers))]
 }
 
-// forgetAfter removes the answers with a first ack later than the tick.
-func (l *answerLog) forgetAfter(acks []ack, tick int) {
+// forgetAnswersAfter removes the answers with a first ack later than the tick.
+func (l *answerLog) forgetAnswersAfter(acks []ack, tick int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	late := map[string]bool{}
@@ -88,8 +88,8 @@ func (l *answerLog) forgetAfter(acks []ack, tick int) {
 	l.answers = slices.DeleteFunc(l.answers, func(t *answeredRequest) bool { return late[t.RequestID] })
 }
 
-// find returns the answer with the request id, or nil.
-func (l *answerLog) find(request string) *answeredRequest {
+// findByRequestID returns the answer with the request id, or nil.
+func (l *answerLog) findByRequestID(request string) *answeredRequest {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.byRequestID[request]

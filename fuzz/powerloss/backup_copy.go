@@ -53,27 +53,27 @@ func (r *recording) openBackup(folder string) (*backupCopy, error) {
 	return &backupCopy{store: to, key: key, repository: backup.NewRepository(to, key), restoreDir: filepath.Join(folder, "copy")}, nil
 }
 
-// check compares the backup with the exchange's log after the same power loss, and with the
+// checkAfterLoss compares the backup with the exchange's log after the same power loss, and with the
 // promises about the backup.
-func (s *backupCopy) check(ctx context.Context, of *openedDir, t *writtenLog, kept promises, random *rand.Rand) error {
+func (s *backupCopy) checkAfterLoss(ctx context.Context, opened *openedDir, written *writtenLog, promised promises, random *rand.Rand) error {
 	g, err := s.onlyGeneration(ctx)
 	switch {
 	case err != nil:
 		return err
-	case g.Last > uint64(len(of.entries)):
-		return fmt.Errorf("the backup has entry %d, but its log ends with entry %d", g.Last, len(of.entries))
-	case g.Last < kept.seq:
-		return fmt.Errorf("the backup ends with entry %d, but the exchange reported entry %d as backed up", g.Last, kept.seq)
+	case g.Last > uint64(len(opened.entries)):
+		return fmt.Errorf("the backup has entry %d, but its log ends with entry %d", g.Last, len(opened.entries))
+	case g.Last < promised.seq:
+		return fmt.Errorf("the backup ends with entry %d, but the exchange reported entry %d as backed up", g.Last, promised.seq)
 	case g.Last == 0:
 		return nil // the backup is still empty
 	}
-	if err := s.verify(ctx); err != nil {
+	if err := s.verifyAll(ctx); err != nil {
 		return err
 	}
-	if err := s.checkRestore(ctx, g.Last, t, kept); err != nil {
+	if err := s.checkRestore(ctx, g.Last, written, promised); err != nil {
 		return err
 	}
-	return s.checkRestore(ctx, g.First+random.Uint64N(g.Last-g.First+1), t, promises{erasures: kept.erasures})
+	return s.checkRestore(ctx, g.First+random.Uint64N(g.Last-g.First+1), written, promises{erasures: promised.erasures})
 }
 
 // onlyGeneration returns the backup's generation, or an empty one if there is none. A second
@@ -91,8 +91,8 @@ func (s *backupCopy) onlyGeneration(ctx context.Context) (g backup.Generation, e
 	return all[0], nil
 }
 
-// verify reads and verifies the whole backup.
-func (s *backupCopy) verify(ctx context.Context) error {
+// verifyAll reads and verifies the whole backup.
+func (s *backupCopy) verifyAll(ctx context.Context) error {
 	found, err := s.repository.Verify(ctx, 0)
 	if err == nil {
 		err = errors.Join(found.Problems...)
@@ -109,7 +109,7 @@ func (s *backupCopy) verify(ctx context.Context) error {
 }
 
 // checkRestore restores a copy as of an entry and checks it.
-func (s *backupCopy) checkRestore(ctx context.Context, entry uint64, t *writtenLog, promised promises) error {
+func (s *backupCopy) checkRestore(ctx context.Context, entry uint64, written *writtenLog, promised promises) error {
 	if err := s.restore(ctx, entry); err != nil {
 		return err
 	}
@@ -117,11 +117,11 @@ func (s *backupCopy) checkRestore(ctx context.Context, entry uint64, t *writtenL
 	if err != nil {
 		return fmt.Errorf("the copy restored as of entry %d does not open: %w", entry, err)
 	}
-	if err = o.check(t, promised); err == nil && uint64(len(o.entries)) != entry {
+	if err = o.checkContent(written, promised); err == nil && uint64(len(o.entries)) != entry {
 		err = fmt.Errorf("it has %d entries", len(o.entries))
 	}
 	if err = errors.Join(err, o.log.Close()); err != nil {
-		return fmt.Errorf("restored as of entry %d: %w", entry, err)
+		return fmt.Errorf("the backup restored as of entry %d: %w", entry, err)
 	}
 	return nil
 }
@@ -147,13 +147,13 @@ func (s *backupCopy) checkContinuation(ctx context.Context, o *openedDir) error 
 	}
 	defer shipper.Close()
 	if err := shipper.ShipAll(ctx); err != nil {
-		return fmt.Errorf("the backup cannot continue: %w", err)
+		return fmt.Errorf("cannot back up new entries after the power loss: %w", err)
 	}
 	if _, err := s.onlyGeneration(ctx); err != nil {
 		return err
 	}
-	if err := s.verify(ctx); err != nil {
-		return fmt.Errorf("after the backup continued: %w", err)
+	if err := s.verifyAll(ctx); err != nil {
+		return fmt.Errorf("after new entries were backed up: %w", err)
 	}
 	reader, err := o.log.NewReader(0)
 	if err != nil {
@@ -165,7 +165,7 @@ func (s *backupCopy) checkContinuation(ctx context.Context, o *openedDir) error 
 
 // compareWithLog checks that the newest restored copy has exactly the log's entries.
 func (s *backupCopy) compareWithLog(ctx context.Context, log *wal.Reader) error {
-	want, err := readAll(log, func(wal.Entry) error { return nil })
+	want, err := readAllEntries(log, func(wal.Entry) error { return nil })
 	if err != nil {
 		return err
 	}
@@ -177,15 +177,15 @@ func (s *backupCopy) compareWithLog(ctx context.Context, log *wal.Reader) error 
 		return err
 	}
 	defer reader.Close()
-	got, err := readAll(reader, func(wal.Entry) error { return nil })
+	got, err := readAllEntries(reader, func(wal.Entry) error { return nil })
 	if err == nil && len(got) != len(want) {
-		err = fmt.Errorf("the copy has %d entries, the log has %d", len(got), len(want))
+		err = fmt.Errorf("the restored copy has %d entries, but the log has %d", len(got), len(want))
 	}
 	if err == nil {
 		err = compareEntries(got, want)
 	}
 	if err != nil {
-		return fmt.Errorf("restored as of its end: %w", err)
+		return fmt.Errorf("the backup restored as of its end: %w", err)
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"pingpost/internal/must"
 	"pingpost/wal"
 	"pingpost/wal/backup"
 )
@@ -27,22 +28,14 @@ func worldWithBackup(t *testing.T) (w *world, r *recording) {
 func (w *world) ship() {
 	w.t.Helper()
 	s := w.openBackupCopy()
-	shipper, err := backup.NewShipper(backup.SourceFromFolder(w.dir), backup.Options{To: s.store, Key: s.key})
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	shipper := must.Value(backup.NewShipper(backup.SourceFromFolder(w.dir), backup.Options{To: s.store, Key: s.key}))(w.t)
 	defer shipper.Close()
-	if err := shipper.ShipAll(w.t.Context()); err != nil {
-		w.t.Fatal(err)
-	}
+	must.Succeed(w.t, shipper.ShipAll(w.t.Context()))
 }
 
 func (w *world) openBackupCopy() *backupCopy {
 	w.t.Helper()
-	s, err := (&recording{folder: filepath.Dir(w.dir)}).openBackup(filepath.Dir(w.dir))
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	s := must.Value((&recording{folder: filepath.Dir(w.dir)}).openBackup(filepath.Dir(w.dir)))(w.t)
 	return s
 }
 
@@ -53,11 +46,11 @@ func (w *world) backupFindings(kept promises) error {
 		return err
 	}
 	s := w.openBackupCopy()
-	if err := s.check(w.t.Context(), o, w.life.log, kept, rand.New(rand.NewPCG(1, 1))); err != nil {
+	if err := s.checkAfterLoss(w.t.Context(), o, w.life.log, kept, rand.New(rand.NewPCG(1, 1))); err != nil {
 		_ = o.log.Close()
 		return err
 	}
-	return o.checkAppend(func() error { return s.checkContinuation(w.t.Context(), o) })
+	return o.checkAppendedEntries(func() error { return s.checkContinuation(w.t.Context(), o) })
 }
 
 // objects returns the files of the backup whose path contains the words.
@@ -139,11 +132,8 @@ func TestCompareWithLogDetectsDifference(t *testing.T) {
 	w, _ := worldWithBackup(t)
 	other := newWorld(t)
 	for dir, finding := range map[string]string{w.dir: "", other.dir: "differs from the written one"} {
-		reader, err := wal.NewReader(dir, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		err = w.openBackupCopy().compareWithLog(context.Background(), reader)
+		reader := must.Value(wal.NewReader(dir, 0))(t)
+		err := w.openBackupCopy().compareWithLog(context.Background(), reader)
 		reader.Close()
 		if (err == nil) != (finding == "") || err != nil && !strings.Contains(err.Error(), finding) {
 			t.Errorf("found: %v", err)
@@ -155,9 +145,7 @@ func flip(text []byte) []byte { text[len(text)/2] ^= 1; return text }
 
 func (w *world) removeAll(path string) {
 	w.t.Helper()
-	if err := os.RemoveAll(path); err != nil {
-		w.t.Fatal(err)
-	}
+	must.Succeed(w.t, os.RemoveAll(path))
 }
 
 // startSecondGeneration damages the first generation and makes the backup start another.

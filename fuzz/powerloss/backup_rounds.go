@@ -23,7 +23,7 @@ var (
 // parseBackupRounds returns the reports among the calls of a lifetime.
 func parseBackupRounds(calls []*strace.Call) (found []backupRound, err error) {
 	for _, c := range calls {
-		sent, err := sentBytes(c)
+		sent, err := bytesSentToSocket(c)
 		if err != nil {
 			return nil, err
 		}
@@ -34,8 +34,8 @@ func parseBackupRounds(calls []*strace.Call) (found []backupRound, err error) {
 	return found, nil
 }
 
-// sentBytes returns the bytes that a call sends to a socket, or nil.
-func sentBytes(c *strace.Call) ([]byte, error) {
+// bytesSentToSocket returns the bytes that a call sends to a socket, or nil.
+func bytesSentToSocket(c *strace.Call) ([]byte, error) {
 	switch c.Name {
 	case "write", "writev", "sendto", "sendmsg":
 	default:
@@ -44,7 +44,7 @@ func sentBytes(c *strace.Call) ([]byte, error) {
 	if !writesToSocket(c) {
 		return nil, nil
 	}
-	text, err := c.Sent()
+	text, err := c.SentBytes()
 	if err != nil && c.Torn {
 		text, err = nil, nil // torn: the exchange may not have sent it
 	}
@@ -59,23 +59,23 @@ func writesToSocket(c *strace.Call) bool {
 	return err == nil && strings.HasPrefix(path, "socket:")
 }
 
-// backedUpTick returns the last tick with all its acks in the backup, according to a report up
+// lastBackedUpTick returns the last tick with all its acks in the backup, according to a report up
 // to the given tick. It returns 0 if there is none.
 //
 // A round that a report shows after a tick may have started before it and read the log too
 // early. The next round has not: it started after the first one ended. Each report is requested
 // after the previous answer, so each ack before a report is durable at the next report.
-func backedUpTick(said []backupRound, tick int) int {
-	for len(said) > 0 && said[len(said)-1].tick > tick {
-		said = said[:len(said)-1]
+func lastBackedUpTick(reports []backupRound, tick int) int {
+	for len(reports) > 0 && reports[len(reports)-1].tick > tick {
+		reports = reports[:len(reports)-1]
 	}
 	changes := 0
-	for i := len(said) - 2; i > 0; i-- {
-		if said[i].startedAt != said[i+1].startedAt {
+	for i := len(reports) - 2; i > 0; i-- {
+		if reports[i].startedAt != reports[i+1].startedAt {
 			changes++
 		}
 		if changes == 2 {
-			return said[i-1].tick
+			return reports[i-1].tick
 		}
 	}
 	return 0

@@ -71,17 +71,17 @@ func (o *openedDir) readEntries() error {
 	defer reader.Close()
 	seen, _ := o.state.Position()
 	replay := o.state.NewLogReplay()
-	o.entries, err = readAll(reader, func(entry wal.Entry) error {
+	o.entries, err = readAllEntries(reader, func(entry wal.Entry) error {
 		if entry.Seq <= seen {
 			return nil
 		}
-		return apply(replay, entry)
+		return applyEntry(replay, entry)
 	})
 	return err
 }
 
-// readAll reads a log to its end.
-func readAll(reader *wal.Reader, each func(wal.Entry) error) (entries []wal.Entry, err error) {
+// readAllEntries reads a log to its end.
+func readAllEntries(reader *wal.Reader, each func(wal.Entry) error) (entries []wal.Entry, err error) {
 	for {
 		entry, err := reader.Next()
 		if errors.Is(err, io.EOF) {
@@ -98,19 +98,19 @@ func readAll(reader *wal.Reader, each func(wal.Entry) error) (entries []wal.Entr
 	}
 }
 
-// check compares the opened directory with the written log and the promises.
-func (o *openedDir) check(t *writtenLog, promised promises) error {
+// checkContent compares the opened directory with the written log and the promises.
+func (o *openedDir) checkContent(written *writtenLog, promised promises) error {
 	last := uint64(len(o.entries))
 	switch {
 	case last < promised.seq:
 		return fmt.Errorf("the log ends with entry %d, but an output relied on entry %d", last, promised.seq)
-	case last > uint64(len(t.entries)):
-		return fmt.Errorf("the log has %d entries, but only %d were written", last, len(t.entries))
+	case last > uint64(len(written.entries)):
+		return fmt.Errorf("the log has %d entries, but only %d were written", last, len(written.entries))
 	}
-	if err := compareEntries(o.entries, t.entries[:last]); err != nil {
+	if err := compareEntries(o.entries, written.entries[:last]); err != nil {
 		return err
 	}
-	want, err := t.hashAt(last)
+	want, err := written.hashAt(last)
 	if err != nil {
 		return err
 	}
@@ -118,13 +118,13 @@ func (o *openedDir) check(t *writtenLog, promised promises) error {
 		return fmt.Errorf("the state at entry %d has the hash %016x, but the log alone gives %016x at entry %d (the snapshot ends with entry %d)",
 			seq, hash, want, last, o.snapshot)
 	}
-	return errors.Join(o.checkKey(), o.checkDocuments(t, promised.revision), o.checkLists(), o.checkLeadKeys(t, promised.erasures))
+	return errors.Join(o.checkExchangeKey(), o.checkConfigDocuments(written, promised.revision), o.checkSuppressionLists(), o.checkLeadKeys(written, promised.erasures))
 }
 
 // compareEntries returns an error at the first difference from the written entries.
-func compareEntries(are, were []wal.Entry) error {
-	for i := range are {
-		if is, was := are[i], were[i]; is.Seq != was.Seq || is.At != was.At || is.Batch != was.Batch || is.Epoch != was.Epoch || !bytes.Equal(is.Data, was.Data) {
+func compareEntries(found, written []wal.Entry) error {
+	for i := range found {
+		if is, was := found[i], written[i]; is.Seq != was.Seq || is.At != was.At || is.Batch != was.Batch || is.Epoch != was.Epoch || !bytes.Equal(is.Data, was.Data) {
 			return fmt.Errorf("entry %d differs from the written one", i+1)
 		}
 	}
@@ -134,8 +134,8 @@ func compareEntries(are, were []wal.Entry) error {
 // isFounded reports whether the log contains the exchange's founding entry.
 func (o *openedDir) isFounded() bool { return o.state.FoundedEvent().Epoch != [16]byte{} }
 
-// checkKey checks that the exchange's key is the one that the log was started with.
-func (o *openedDir) checkKey() error {
+// checkExchangeKey checks that the exchange's key is the one that the log was started with.
+func (o *openedDir) checkExchangeKey() error {
 	if !o.isFounded() {
 		return nil
 	}
@@ -149,11 +149,11 @@ func (o *openedDir) checkKey() error {
 	return nil
 }
 
-// checkDocuments checks that every configuration named by the log is present and intact. The
-// active one must not be older than the promised revision.
-func (o *openedDir) checkDocuments(t *writtenLog, revision int) error {
+// checkConfigDocuments checks that every configuration named by the log is present and intact. The
+// active one must not be older than minRevision.
+func (o *openedDir) checkConfigDocuments(written *writtenLog, minRevision int) error {
 	seq, _ := o.state.Position()
-	for _, d := range t.index.documents {
+	for _, d := range written.index.documents {
 		if d.seq > seq {
 			break
 		}
@@ -161,22 +161,22 @@ func (o *openedDir) checkDocuments(t *writtenLog, revision int) error {
 		if err != nil {
 			return err
 		}
-		if d.hash != o.state.CurrentConfigVersion().Document || revision == 0 {
+		if d.hash != o.state.CurrentConfigVersion().Document || minRevision == 0 {
 			continue
 		}
 		found := revisions.FindSubmatch(text)
 		if len(found) == 0 {
 			return fmt.Errorf("the configuration %s has no revision", d.hash)
 		}
-		if number, err := strconv.Atoi(string(found[1])); err != nil || number < revision {
-			return fmt.Errorf("configuration revision %s is active, but revision %d was acknowledged", found[1], revision)
+		if number, err := strconv.Atoi(string(found[1])); err != nil || number < minRevision {
+			return fmt.Errorf("configuration revision %s is active, but revision %d was acknowledged", found[1], minRevision)
 		}
 	}
 	return nil
 }
 
-// checkLists checks that the active suppression lists are present and intact.
-func (o *openedDir) checkLists() error {
+// checkSuppressionLists checks that the active suppression lists are present and intact.
+func (o *openedDir) checkSuppressionLists() error {
 	for _, name := range o.state.SuppressionFileHashes() {
 		if _, err := o.readHashedFile(filepath.Join("lists", name), name); err != nil {
 			return err
@@ -197,9 +197,9 @@ func (o *openedDir) readHashedFile(path, hash string) ([]byte, error) {
 	return text, nil
 }
 
-// checkAppend appends entries, optionally backs them up, and checks that they are present after
+// checkAppendedEntries appends entries, optionally backs them up, and checks that they are present after
 // another start.
-func (o *openedDir) checkAppend(backUp func() error) error {
+func (o *openedDir) checkAppendedEntries(backUp func() error) error {
 	last := uint64(len(o.entries))
 	more := &waiter{done: make(chan error, 3)}
 	for range cap(more.done) {
@@ -225,7 +225,7 @@ func (o *openedDir) checkAppend(backUp func() error) error {
 		return err
 	}
 	if !report.OK() || report.Torn != nil || report.Last != last+uint64(cap(more.done)) {
-		return fmt.Errorf("%d entries were appended after entry %d, but then the log is: %+v", cap(more.done), last, report)
+		return fmt.Errorf("%d entries were appended after entry %d, but the log's verification reports: %+v", cap(more.done), last, report)
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"pingpost/engine/event"
+	"pingpost/internal/must"
 	"pingpost/keys/vault"
 )
 
@@ -94,12 +95,9 @@ func TestCheckDetectsBrokenPromises(t *testing.T) {
 // Entries that are appended after the loss must be present later.
 func TestCheckAppendDetectsLostRecords(t *testing.T) {
 	w := newWorld(t)
-	o, err := openDir(w.dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	o := must.Value(openDir(w.dir))(t)
 	o.entries = o.entries[:14] // pretend that the last entry is new
-	if err := o.checkAppend(nil); err == nil || !strings.Contains(err.Error(), "after entry 14") {
+	if err := o.checkAppendedEntries(nil); err == nil || !strings.Contains(err.Error(), "after entry 14") {
 		t.Errorf("found: %v", err)
 	}
 }

@@ -36,7 +36,7 @@ func (c *clients) start(ctx context.Context, seed uint64) {
 		c.workers.Go(func() {
 			desk := c.newWorker(c.locator, fmt.Sprintf("desk-%d-%d", seed, i), rand.New(rand.NewPCG(seed, uint64(i))))
 			defer desk.Close()
-			for desk.sendOne(ctx) {
+			for desk.sendRandomRequest(ctx) {
 				desk.requestCount++
 			}
 		})
@@ -62,8 +62,8 @@ func (c *clients) newWorker(locator *witness.Locator, name string, random *rand.
 	return &worker{clients: c, Client: witness.NewClient(locator, witness.APIKey, random), name: name, random: random}
 }
 
-// sendOne sends one random request. It returns false when the context ends.
-func (d *worker) sendOne(ctx context.Context) bool {
+// sendRandomRequest sends one random request. It returns false when the context ends.
+func (d *worker) sendRandomRequest(ctx context.Context) bool {
 	key := fmt.Sprintf("%s-%d", d.name, d.requestCount)
 	switch n := d.random.IntN(100); {
 	case n < 45:

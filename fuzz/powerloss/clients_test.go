@@ -151,13 +151,13 @@ func TestCompareRepeat(t *testing.T) {
 	} {
 		var l answerLog
 		l.add(&witness.Request{Key: "k"}, first)
-		l.compareRepeat(l.find("req_1"), test.again)
+		l.compareRepeat(l.findByRequestID("req_1"), test.again)
 		if wrong := l.violationList(); (len(wrong) == 0) != test.same {
 			t.Errorf("%s: %q", what, wrong)
 		}
 	}
 	var l answerLog
-	if l.pickRandom(rand.New(rand.NewPCG(1, 1))) != nil || l.find("req_1") != nil {
+	if l.pickRandom(rand.New(rand.NewPCG(1, 1))) != nil || l.findByRequestID("req_1") != nil {
 		t.Error("an empty ledger knows an answer")
 	}
 }
@@ -169,9 +169,9 @@ func TestForgetAfter(t *testing.T) {
 	for _, request := range []string{"before", "both", "after", "earlier life"} {
 		l.add(&witness.Request{Key: request}, witness.Response{RequestID: request})
 	}
-	l.forgetAfter([]ack{{tick: 5, request: "before"}, {tick: 6, request: "both"}, {tick: 11, request: "both"}, {tick: 12, request: "after"}, {tick: 13}}, 10)
+	l.forgetAnswersAfter([]ack{{tick: 5, request: "before"}, {tick: 6, request: "both"}, {tick: 11, request: "both"}, {tick: 12, request: "after"}, {tick: 13}}, 10)
 	for request, kept := range map[string]bool{"before": true, "both": true, "earlier life": true, "after": false} {
-		if (l.find(request) != nil) != kept {
+		if (l.findByRequestID(request) != nil) != kept {
 			t.Errorf("%s: kept is %t", request, !kept)
 		}
 	}
@@ -185,15 +185,15 @@ func TestAnswersAfterLossAreIgnored(t *testing.T) {
 	var l answerLog
 	parcel := &witness.Request{Key: "k"}
 	l.add(parcel, witness.Response{RequestID: "picked", Body: "one"})
-	picked := l.find("picked")
-	l.forgetAfter([]ack{{tick: 12, request: "picked"}, {tick: 12, request: "given"}, {tick: 13}}, 10)
+	picked := l.findByRequestID("picked")
+	l.forgetAnswersAfter([]ack{{tick: 12, request: "picked"}, {tick: 12, request: "given"}, {tick: 13}}, 10)
 	l.compareRepeat(picked, witness.Response{RequestID: "another", Body: "two"})
 	l.add(parcel, witness.Response{RequestID: "given"})
 	if wrong := l.violationList(); len(wrong) > 0 || len(l.answers) > 0 {
 		t.Errorf("%q, and %d are kept", wrong, len(l.answers))
 	}
 	l.add(parcel, witness.Response{RequestID: "later"})
-	if l.compareRepeat(l.find("later"), witness.Response{RequestID: "another"}); len(l.violationList()) != 1 {
+	if l.compareRepeat(l.findByRequestID("later"), witness.Response{RequestID: "another"}); len(l.violationList()) != 1 {
 		t.Error("what was told since may differ")
 	}
 }

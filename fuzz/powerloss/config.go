@@ -23,7 +23,7 @@ const revisionMark = "revision-"
 
 // configDocument returns a revision of the configuration. Each revision adds a suppression
 // list, so each creates both kinds of files beside the log.
-func configDocument(endpoints map[string]string, hooks string, revision int) []byte {
+func configDocument(buyerURLs map[string]string, webhookURL string, revision int) []byte {
 	out := object{
 		"data_dir": "data", "listen": "127.0.0.1:0",
 		"admin":            object{"listen": "127.0.0.1:0", "password": witness.AdminPassword},
@@ -32,14 +32,14 @@ func configDocument(endpoints map[string]string, hooks string, revision int) []b
 		"suppliers": []object{{
 			"id": witness.SupplierID, "api_key": witness.APIKey, "ingest_rate": 1_000_000, "ping_rate": 1_000_000,
 			"oauth_clients": []object{{"client_id": witness.ClientID, "client_secret": witness.ClientSecret}},
-			"webhook":       object{"url": hooks + "/hooks", "secret": witness.WebhookSecret},
+			"webhook":       object{"url": webhookURL + "/hooks", "secret": witness.WebhookSecret},
 		}},
 	}
 	buyers := make([]object, 0, len(endpointBuyers)+len(reportingBuyers))
 	places := make([]object, 0, len(campaigns))
 	lists := make([]object, 0, revision+1)
 	for _, id := range endpointBuyers {
-		buyers = append(buyers, object{"id": id, "endpoint": endpoints[id], "auth": object{"bearer": witness.BuyerToken}, "ping_rate": 1_000_000})
+		buyers = append(buyers, object{"id": id, "endpoint": buyerURLs[id], "auth": object{"bearer": witness.BuyerToken}, "ping_rate": 1_000_000})
 	}
 	for _, id := range reportingBuyers {
 		buyers = append(buyers, object{"id": id, "oauth_clients": []object{{"client_id": id, "client_secret": witness.ClientSecret, "scopes": []string{"webhook"}}}})

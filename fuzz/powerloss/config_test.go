@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"pingpost/config"
+	"pingpost/internal/must"
 )
 
 // Every revision is valid and differs from the previous one.
@@ -17,17 +18,9 @@ func TestConfigDocumentIsValid(t *testing.T) {
 	for revision := range 4 {
 		path := filepath.Join(dir, "exchange.json")
 		text := configDocument(ends, "http://127.0.0.1:83", revision)
-		if err := os.WriteFile(path, text, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		source, err := config.Load(path, os.LookupEnv)
-		if err != nil {
-			t.Fatal(err)
-		}
-		built, err := source.Compile()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, os.WriteFile(path, text, 0o600))
+		source := must.Value(config.Load(path, os.LookupEnv))(t)
+		built := must.Value(source.Compile())(t)
 		if len(built.Catalog.Lists) != revision+1 {
 			t.Errorf("revision %d has %d lists", revision, len(built.Catalog.Lists))
 		}

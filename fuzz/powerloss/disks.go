@@ -34,7 +34,7 @@ func (d *disks) losePower(p *lossPoint) *diskImages {
 	manner := func() *rand.Rand { return rand.New(rand.NewPCG(p.seed, 0)) }
 	l := &diskImages{data: d.data.LosePower(p.tick, manner())}
 	if p.backupIntact {
-		l.backup = d.backup.Intact(p.tick)
+		l.backup = d.backup.IntactImage(p.tick)
 	} else {
 		l.backup = d.backup.LosePower(p.tick, manner())
 	}

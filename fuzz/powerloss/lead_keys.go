@@ -15,8 +15,8 @@ import (
 	"pingpost/keys/leadkeys"
 )
 
-// sealedRecord is a log entry with a part that is encrypted with a lead's key.
-type sealedRecord struct{ seq, slot uint64 }
+// encryptedEntry is a log entry with a part that is encrypted with a lead's key.
+type encryptedEntry struct{ seq, slot uint64 }
 
 // erasure is a log entry that drops keys.
 type erasure struct {
@@ -59,8 +59,8 @@ var zeroKey = make([]byte, leadkeys.KeySize)
 
 // checkLeadKeys checks that the key of every lead in the log is present unless it was dropped.
 // A key with an acknowledged erasure must be gone.
-func (o *openedDir) checkLeadKeys(t *writtenLog, erasures int) error {
-	if len(t.index.sealed) == 0 {
+func (o *openedDir) checkLeadKeys(written *writtenLog, acknowledgedErasures int) error {
+	if len(written.index.sealed) == 0 {
 		return nil
 	}
 	keys, err := readKeys(o.dir)
@@ -68,16 +68,16 @@ func (o *openedDir) checkLeadKeys(t *writtenLog, erasures int) error {
 		return err
 	}
 	last := uint64(len(o.entries))
-	for _, part := range t.index.sealed {
+	for _, part := range written.index.sealed {
 		if part.seq > last {
 			break
 		}
-		was, is := t.keys.keyOf(part.slot), keys.keyOf(part.slot)
+		was, is := written.keys.keyOf(part.slot), keys.keyOf(part.slot)
 		if !bytes.Equal(was, zeroKey) && !bytes.Equal(was, is) {
 			return fmt.Errorf("entry %d is encrypted with the key of slot %d, which is lost", part.seq, part.slot)
 		}
 	}
-	for _, e := range t.index.erased[:erasures] {
+	for _, e := range written.index.erased[:acknowledgedErasures] {
 		for _, slot := range e.slots {
 			if is := keys.keyOf(slot); !bytes.Equal(is, zeroKey) {
 				return fmt.Errorf("entry %d drops the key of slot %d (acknowledged), but the key is present", e.seq, slot)

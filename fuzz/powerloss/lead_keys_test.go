@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"pingpost/internal/must"
 	"pingpost/keys/leadkeys"
 )
 
@@ -20,18 +21,14 @@ func worldWithLeadKeys(t *testing.T) *world {
 	}
 	clear(keys[leadkeys.KeySize : 2*leadkeys.KeySize])
 	path := w.keys()
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, keys, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.MkdirAll(filepath.Dir(path), 0o700))
+	must.Succeed(t, os.WriteFile(path, keys, 0o600))
 	var err error
 	if w.life.log.keys, err = readKeys(w.dir); err != nil {
 		t.Fatal(err)
 	}
 	f := &w.life.log.index
-	f.sealed, f.erased = []sealedRecord{{3, 1}, {6, 2}}, []erasure{{9, []uint64{2}}}
+	f.sealed, f.erased = []encryptedEntry{{3, 1}, {6, 2}}, []erasure{{9, []uint64{2}}}
 	w.life.acks = []ack{{tick: 500, isErasure: true, revision: -1}}
 	return w
 }

@@ -87,7 +87,7 @@ func run(args []string, out, progress io.Writer) int {
 }
 
 func (f *flags) run(out, progress io.Writer) error {
-	if err := strace.Check(); err != nil {
+	if err := strace.CheckAvailable(); err != nil {
 		return err
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)

@@ -43,10 +43,10 @@ func (f *logIndex) noteBuyerName(id string) {
 	}
 }
 
-// noteConfig notes that the named buyers are active from this entry on. Objects are created one
+// noteConfigEntry notes that the named buyers are active from this entry on. Objects are created one
 // after another, so the first configuration after the name contains the buyer. An attempt that
 // ended after the name has no acknowledgement.
-func (f *logIndex) noteConfig(seq uint64) {
+func (f *logIndex) noteConfigEntry(seq uint64) {
 	for _, made := range f.pendingBuyers {
 		f.seqByCreated[made] = seq
 	}
@@ -77,9 +77,9 @@ func (r *recording) createObjects(ctx context.Context, p *process) error {
 	return errors.Join(err, put("suppression/"+objectList, lines.String()))
 }
 
-// checkCreated checks that a restarted exchange has all objects that were acknowledged up to a
+// checkCreatedObjects checks that a restarted exchange has all objects that were acknowledged up to a
 // tick of a lifetime.
-func (r *recording) checkCreated(ctx context.Context, p *process, life, tick int) error {
+func (r *recording) checkCreatedObjects(ctx context.Context, p *process, life, tick int) error {
 	users, err := p.adminCall(ctx, http.MethodGet, "/admin/v1/users", "")
 	if err != nil {
 		return err

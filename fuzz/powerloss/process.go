@@ -103,7 +103,7 @@ func (p *process) adminCall(ctx context.Context, method, path, body string, head
 }
 
 // pollMetrics requests the metrics repeatedly until stop is called. They report the backup's
-// progress: see backedUpTick.
+// progress: see lastBackedUpTick.
 func (p *process) pollMetrics(ctx context.Context) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var watching sync.WaitGroup

@@ -31,7 +31,7 @@ func (l *lifetime) promisesAt(tick int) promises {
 
 // backupPromisesAt returns the promises that the backup must hold at a tick.
 func (l *lifetime) backupPromisesAt(tick int) promises {
-	if upTo := backedUpTick(l.backupRounds, tick); upTo > 0 {
+	if upTo := lastBackedUpTick(l.backupRounds, tick); upTo > 0 {
 		return l.promisesAt(upTo)
 	}
 	return l.backupPromisesBefore

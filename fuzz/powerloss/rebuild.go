@@ -27,7 +27,7 @@ type lossStats struct {
 	points, served                          int
 	backups, intactBackups, promisedBackups int // points with a check of the backup; of these, on an intact disk; with promises about the backup
 	restored                                int // exchanges that were started from their backup only
-	orders                                  map[disk.Order]int
+	orders                                  map[disk.NameLoss]int
 	lostNames, lostWrites, tornPages        int
 	mostNames, mostWrites                   int
 	lostBytes, mostBytes                    int64
@@ -37,7 +37,7 @@ type lossStats struct {
 
 func (l *lossStats) add(m *disk.Image) {
 	if l.orders == nil {
-		l.orders = map[disk.Order]int{}
+		l.orders = map[disk.NameLoss]int{}
 	}
 	l.points++
 	l.orders[m.Order]++
@@ -45,13 +45,13 @@ func (l *lossStats) add(m *disk.Image) {
 	l.mostNames, l.mostWrites, l.mostBytes = max(l.mostNames, m.LostNames), max(l.mostWrites, m.LostWrites), max(l.mostBytes, m.LostBytes)
 }
 
-// drawPoints draws the points: half of them at any active tick, half at a rarer one than a
-// write to the log. The first backups points also check the backup; every second of these is at
+// drawLossPoints draws the points: half of them at any active tick, half at a rarer one than a
+// write to the log. The first withBackup points also check the backup; every second of these is at
 // an active tick of the backup's disk.
-func (r *recording) drawPoints(n, backups int, random *rand.Rand) []lossPoint {
-	drawn := make([]lossPoint, 0, n)
-	for i := range n {
-		p := lossPoint{lifetime: random.IntN(len(r.lifetimes)), seed: random.Uint64(), checksBackup: i < backups, backupIntact: i%4 == 0}
+func (r *recording) drawLossPoints(count, withBackup int, random *rand.Rand) []lossPoint {
+	drawn := make([]lossPoint, 0, count)
+	for i := range count {
+		p := lossPoint{lifetime: random.IntN(len(r.lifetimes)), seed: random.Uint64(), checksBackup: i < withBackup, backupIntact: i%4 == 0}
 		l := r.lifetimes[p.lifetime]
 		if p.checksBackup && i%2 == 0 {
 			p.tick = l.backupTicks.drawTick(random, l.lastTick)
@@ -92,7 +92,7 @@ func (r *recording) rebuildAndCheck(ctx context.Context, p lossPoint, folder str
 	if torn, _ := filepath.Glob(filepath.Join(dataDir(folder), "damage", "*.torn")); len(torn) > 0 {
 		sum.tornLogs++
 	}
-	if err := o.check(l.log, l.promisesAt(p.tick)); err != nil {
+	if err := o.checkContent(l.log, l.promisesAt(p.tick)); err != nil {
 		return r.keepFailure(p, errors.Join(err, o.log.Close()))
 	}
 	var backUp func() error
@@ -102,22 +102,22 @@ func (r *recording) rebuildAndCheck(ctx context.Context, p lossPoint, folder str
 			return errors.Join(err, o.log.Close())
 		}
 		kept := l.backupPromisesAt(p.tick)
-		sum.countBackup(p, kept)
-		if err := s.check(ctx, o, l.log, kept, rand.New(rand.NewPCG(p.seed, 2))); err != nil {
+		sum.countBackupCheck(p, kept)
+		if err := s.checkAfterLoss(ctx, o, l.log, kept, rand.New(rand.NewPCG(p.seed, 2))); err != nil {
 			return r.keepFailure(p, errors.Join(err, o.log.Close()))
 		}
 		if o.isFounded() {
 			backUp = func() error { return s.checkContinuation(ctx, o) }
 		}
 	}
-	if err := o.checkAppend(backUp); err != nil {
+	if err := o.checkAppendedEntries(backUp); err != nil {
 		return r.keepFailure(p, fmt.Errorf("cannot append to the rebuilt folder: %w", err))
 	}
 	return nil
 }
 
-// countBackup counts a point with a check of the backup.
-func (l *lossStats) countBackup(p lossPoint, kept promises) {
+// countBackupCheck counts a point with a check of the backup.
+func (l *lossStats) countBackupCheck(p lossPoint, kept promises) {
 	l.backups++
 	if p.backupIntact {
 		l.intactBackups++

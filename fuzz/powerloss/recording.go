@@ -168,7 +168,7 @@ func (r *recording) recordLifetime(ctx context.Context, number int, end ending) 
 	r.lifetimes = append(r.lifetimes, l)
 	r.logf("life %d %s: %d calls, %d entries, %d acks, reported as backed up to entry %d", number+1, end, l.calls, len(l.log.entries), len(l.acks), r.backupPromises.seq)
 	if end == lostPower {
-		return r.applyLoss(l)
+		return r.restartFromLoss(l)
 	}
 	return nil
 }
@@ -220,7 +220,7 @@ func (r *recording) readRecord(trace string, end ending) (*lifetime, error) {
 		return nil, err
 	}
 	defer file.Close()
-	calls, last, err := strace.Read(file, r.tick)
+	calls, last, err := strace.ReadRecord(file, r.tick)
 	if err != nil {
 		return nil, err
 	}
@@ -246,7 +246,7 @@ func (r *recording) readRecord(trace string, end ending) (*lifetime, error) {
 	}
 	if end == lostPower {
 		l.lastTick = r.drawLossTick(l)
-		r.clients.answers.forgetAfter(l.acks, l.lastTick)
+		r.clients.answers.forgetAnswersAfter(l.acks, l.lastTick)
 	}
 	r.promises, r.backupPromises = l.promisesAt(l.lastTick), l.backupPromisesAt(l.lastTick)
 	return l, os.Remove(trace)
@@ -258,14 +258,14 @@ func (l *lifetime) replayCalls(calls []*strace.Call, last int) error {
 		disk    *disk.Disk
 		moments *activeTicks
 	}{{l.data, &l.dataTicks}, {l.backup, &l.backupTicks}} {
-		before := one.disk.Calls()
-		if err := one.disk.Follow(calls, last); err != nil {
+		before := one.disk.RelevantCallCount()
+		if err := one.disk.ApplyCalls(calls, last); err != nil {
 			return err
 		}
-		if err := one.disk.Compare(); err != nil {
+		if err := one.disk.CompareWithRealFolder(); err != nil {
 			return err
 		}
-		l.calls += one.disk.Calls() - before
+		l.calls += one.disk.RelevantCallCount() - before
 		one.moments.all, one.moments.rare = one.disk.ActiveTicks(l.firstTick)
 	}
 	return nil
@@ -306,8 +306,8 @@ func (l *lifetime) checkWithoutLoss() error {
 	return nil
 }
 
-// applyLoss takes the power. The next lifetime starts with the remaining content.
-func (r *recording) applyLoss(l *lifetime) error {
+// restartFromLoss takes the power. The next lifetime starts with the remaining content.
+func (r *recording) restartFromLoss(l *lifetime) error {
 	left := l.losePower(&lossPoint{tick: l.lastTick, seed: r.random.Uint64(), backupIntact: r.random.IntN(2) == 0})
 	if err := errors.Join(os.RemoveAll(dataDir(r.folder)), os.RemoveAll(backupDiskDir(r.folder)), left.write(r.folder)); err != nil {
 		return err

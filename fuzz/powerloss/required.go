@@ -9,7 +9,7 @@ import (
 func (f *logIndex) requiredSeq(a *ack) (uint64, error) {
 	switch {
 	case a.revision >= 0, a.isErasure:
-		return 0, nil // checkDocuments and the order of erasures find the entry
+		return 0, nil // checkConfigDocuments and the order of erasures find the entry
 	case a.event != "":
 		if seq := f.seqByWebhook[a.lead+" "+a.event]; seq != 0 {
 			return seq, nil

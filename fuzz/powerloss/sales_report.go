@@ -93,7 +93,7 @@ func (p *process) checkReport(ctx context.Context, folder string) error {
 	for deadline := time.Now().Add(patience); ; time.Sleep(50 * time.Millisecond) {
 		reported, err := witness.ReadReport(ctx, p.admin)
 		if err == nil && reported.Seq < now.Seq {
-			err = fmt.Errorf("it is as of entry %d, but the log had %d", reported.Seq, now.Seq)
+			err = fmt.Errorf("the report covers entries up to %d, but the log had %d", reported.Seq, now.Seq)
 		}
 		if err == nil {
 			err = compareWithLedger(reported, dataDir(folder))
@@ -118,7 +118,7 @@ func compareWithLedger(s *witness.SalesReport, dir string) error {
 	names, want := map[market.Ref]string{}, map[string]witness.ReportRow{}
 	var decoder event.Decoder
 	var moved []moneyledger.Entry
-	_, err = readAll(reader, func(entry wal.Entry) error {
+	_, err = readAllEntries(reader, func(entry wal.Entry) error {
 		if entry.Seq > s.Seq {
 			return nil
 		}

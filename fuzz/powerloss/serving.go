@@ -33,7 +33,7 @@ func (r *recording) checkServing(ctx context.Context, p lossPoint, folder string
 	}
 	l := r.lifetimes[p.lifetime]
 	until := p.tick
-	if upTo := backedUpTick(l.backupRounds, p.tick); upTo > 0 && sum.restored*2 < sum.served {
+	if upTo := lastBackedUpTick(l.backupRounds, p.tick); upTo > 0 && sum.restored*2 < sum.served {
 		sum.restored++
 		until = upTo
 		if err := errors.Join(os.RemoveAll(dataDir(folder)), r.runProgram(ctx, "restore", "--from", backupDir(folder), "--key-file", identityFile(folder), "--data-dir", dataDir(folder))); err != nil {
@@ -50,14 +50,14 @@ func (r *recording) checkServing(ctx context.Context, p lossPoint, folder string
 	if err := server.awaitServing(); err != nil {
 		return r.keepFailure(p, err)
 	}
-	if err := r.checkCreated(ctx, server, p.lifetime, until); err != nil {
+	if err := r.checkCreatedObjects(ctx, server, p.lifetime, until); err != nil {
 		return r.keepFailure(p, errors.Join(err, server.stop(syscall.SIGTERM)))
 	}
-	fresh, err := r.checkAnswers(ctx, p, until, server.public)
+	newRequestIDs, err := r.checkAnswers(ctx, p, until, server.public)
 	if err := errors.Join(err, server.checkReport(ctx, folder), server.stop(syscall.SIGTERM)); err != nil {
 		return r.keepFailure(p, err)
 	}
-	if err := errors.Join(r.checkReportRepair(ctx, p, folder), r.verifyFolder(ctx, folder), r.checkLog(l, until, dataDir(folder), fresh)); err != nil {
+	if err := errors.Join(r.checkReportRepair(ctx, p, folder), r.verifyFolder(ctx, folder), r.checkLog(l, until, dataDir(folder), newRequestIDs)); err != nil {
 		return r.keepFailure(p, err)
 	}
 	return nil
@@ -103,7 +103,7 @@ func (r *recording) prepareFolder(p lossPoint, folder string) error {
 
 // checkAnswers repeats earlier requests, and sends new leads. It returns the ids of the new
 // requests.
-func (r *recording) checkAnswers(ctx context.Context, p lossPoint, until int, address string) (fresh []string, err error) {
+func (r *recording) checkAnswers(ctx context.Context, p lossPoint, until int, address string) (newRequestIDs []string, err error) {
 	locator := witness.NewLocator()
 	locator.Publish(address)
 	random := rand.New(rand.NewPCG(p.seed, 1))
@@ -123,9 +123,9 @@ func (r *recording) checkAnswers(ctx context.Context, p lossPoint, until int, ad
 		if !ok || a.Status != http.StatusCreated {
 			return nil, fmt.Errorf("a new lead after the power loss was answered %d %s", a.Status, a.Body)
 		}
-		fresh = append(fresh, a.RequestID)
+		newRequestIDs = append(newRequestIDs, a.RequestID)
 	}
-	return fresh, nil
+	return newRequestIDs, nil
 }
 
 // answeredUpTo returns the requests that were answered up to a tick of a lifetime.
@@ -135,7 +135,7 @@ func (r *recording) answeredUpTo(life, tick int) (known []*answeredRequest) {
 			if l.acks[i].tick > tick || l.acks[i].request == "" {
 				continue
 			}
-			if t := r.clients.answers.find(l.acks[i].request); t != nil {
+			if t := r.clients.answers.findByRequestID(l.acks[i].request); t != nil {
 				known = append(known, t)
 			}
 		}
@@ -144,7 +144,7 @@ func (r *recording) answeredUpTo(life, tick int) (known []*answeredRequest) {
 }
 
 // checkLog checks that the log still has the promised entries, and the new leads after them.
-func (r *recording) checkLog(l *lifetime, tick int, dir string, fresh []string) error {
+func (r *recording) checkLog(l *lifetime, tick int, dir string, newRequestIDs []string) error {
 	now, err := readWrittenLog(dir)
 	if err != nil {
 		return err
@@ -154,7 +154,7 @@ func (r *recording) checkLog(l *lifetime, tick int, dir string, fresh []string) 
 			return fmt.Errorf("entry %d, on which an output relied, is missing after the restart", i+1)
 		}
 	}
-	for _, request := range fresh {
+	for _, request := range newRequestIDs {
 		if now.index.seqByRequest[request] == 0 {
 			return fmt.Errorf("request %s after the power loss is in no entry", request)
 		}

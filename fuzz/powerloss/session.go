@@ -81,7 +81,7 @@ func (s *session) recordAndCheck(ctx context.Context, program string, seed uint6
 		s.calls, s.acks = s.calls+l.calls, s.acks+len(l.acks)
 		s.endings[l.ending]++
 	}
-	for i, p := range r.drawPoints(s.Points, s.Backups, rand.New(rand.NewPCG(seed, 1))) {
+	for i, p := range r.drawLossPoints(s.Points, s.Backups, rand.New(rand.NewPCG(seed, 1))) {
 		if ctx.Err() != nil {
 			return nil
 		}
@@ -167,7 +167,7 @@ func (s *session) table() string {
 	row("calls on the data directory and the backup", s.calls)
 	row("answers, posts and events", s.acks)
 	row("folders rebuilt, by the way of losing names", s.stats.points)
-	for _, order := range []disk.Order{disk.Ordered, disk.Scattered, disk.Twice} {
+	for _, order := range []disk.NameLoss{disk.Ordered, disk.Scattered, disk.Twice} {
 		row("  "+order.String(), s.stats.orders[order])
 	}
 	row("names lost, at most in one", fmt.Sprintf("%d, %d", s.stats.lostNames, s.stats.mostNames))

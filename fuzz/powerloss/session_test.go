@@ -15,6 +15,7 @@ import (
 	"pingpost/fuzz/mutant"
 	"pingpost/fuzz/powerloss/disk"
 	"pingpost/fuzz/powerloss/strace"
+	"pingpost/internal/must"
 )
 
 const root = "../.."
@@ -93,7 +94,7 @@ func TestDrawPoints(t *testing.T) {
 	r := &recording{lifetimes: []*lifetime{{dataTicks: activeTicks{all: []int{10, 11, 12}, rare: []int{12}}, lastTick: 13}, {lastTick: 30}}}
 	count := map[int]int{}
 	seeds := map[uint64]bool{}
-	for _, p := range r.drawPoints(1000, 0, rand.New(rand.NewPCG(1, 1))) {
+	for _, p := range r.drawLossPoints(1000, 0, rand.New(rand.NewPCG(1, 1))) {
 		count[p.tick]++
 		seeds[p.seed] = true
 		if (p.tick == 30) != (p.lifetime == 1) {
@@ -134,9 +135,7 @@ func loadedDisks(t *testing.T, dir string, files map[string]string) (d disks) {
 	for name, text := range files {
 		err = errors.Join(err, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
-	if err := errors.Join(err, d.load(dir)); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, errors.Join(err, d.load(dir)))
 	return d
 }
 
@@ -161,16 +160,13 @@ func TestUnreadableFolderIsAFailure(t *testing.T) {
 // shortSession returns a session that ends quickly.
 func shortSession(t *testing.T) *session {
 	t.Helper()
-	if err := strace.Check(); err != nil {
+	if err := strace.CheckAvailable(); err != nil {
 		t.Skip(err)
 	}
 	if testing.Short() {
 		t.Skip("long: make test-long records the program")
 	}
-	s, err := newSession(&flags{Seed: 5, Points: 60, Backups: 12, Lives: 2, Serve: 40, Root: root, Dir: inMemory(t)}, io.Discard)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Value(newSession(&flags{Seed: 5, Points: 60, Backups: 12, Lives: 2, Serve: 40, Root: root, Dir: inMemory(t)}, io.Discard))(t)
 	t.Cleanup(func() {
 		if err := s.close(); err != nil {
 			t.Error(err)
@@ -182,9 +178,7 @@ func shortSession(t *testing.T) *session {
 // The whole run, with few points.
 func TestPowerLossOfRealExchange(t *testing.T) {
 	s := shortSession(t)
-	if err := s.recordUntilDone(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, s.recordUntilDone(context.Background()))
 	if s.stats.points != 60 || s.stats.backups != 12 || s.stats.served != 2 || s.stats.lostWrites == 0 || s.acks < 20 || s.calls < 50 {
 		t.Errorf("\n%s", s.table())
 	}

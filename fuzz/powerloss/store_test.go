@@ -11,6 +11,7 @@ import (
 
 	"pingpost/fuzz/powerloss/disk"
 	"pingpost/fuzz/powerloss/strace"
+	"pingpost/internal/must"
 	"pingpost/wal/backup/store"
 )
 
@@ -40,39 +41,31 @@ var storeCases = map[string]struct {
 
 // Objects survive a power loss, no matter which process wrote them.
 func TestStoreIsDurable(t *testing.T) {
-	if err := strace.Check(); err != nil {
+	if err := strace.CheckAvailable(); err != nil {
 		t.Skip(err)
 	}
 	for what, test := range storeCases {
 		t.Run(what, func(t *testing.T) {
 			place, trace := t.TempDir(), filepath.Join(t.TempDir(), "trace")
-			d, err := disk.Load(place)
-			if err != nil {
-				t.Fatal(err)
-			}
+			d := must.Value(disk.Load(place))(t)
 			child := strace.Command(t.Context(), trace, os.Args[0], "-test.run=^TestStoreChild$")
 			child.Env = append(os.Environ(), childCaseEnv+"="+what+"="+filepath.Join(place, "new", "backups"))
 			if said, err := child.CombinedOutput(); err != nil {
 				t.Fatalf("%v: %s", err, said)
 			}
-			file, err := os.Open(trace)
-			if err != nil {
-				t.Fatal(err)
-			}
+			file := must.Value(os.Open(trace))(t)
 			defer file.Close()
-			calls, last, err := strace.Read(file, 2)
+			calls, last, err := strace.ReadRecord(file, 2)
 			if err == nil {
-				err = d.Follow(calls, last)
+				err = d.ApplyCalls(calls, last)
 			}
-			if err = errors.Join(err, d.Compare()); err != nil {
+			if err = errors.Join(err, d.CompareWithRealFolder()); err != nil {
 				t.Fatal(err)
 			}
 			for seed := range uint64(100) {
 				left := d.LosePower(last, rand.New(rand.NewPCG(seed, 0)))
 				to := filepath.Join(inMemory(t), "left")
-				if err := left.Write(to); err != nil {
-					t.Fatal(err)
-				}
+				must.Succeed(t, left.Write(to))
 				if text, err := os.ReadFile(filepath.Join(to, test.want)); err != nil || string(text) != "text" {
 					t.Fatalf("loss %d (%s): %q, %v", seed, left, text, err)
 				}
@@ -87,9 +80,7 @@ func TestStoreChild(t *testing.T) {
 	if !is {
 		t.Skip("it is the child of another test")
 	}
-	if err := storeCases[what].do(root); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, storeCases[what].do(root))
 }
 
 func put(root, name string) error {

@@ -12,6 +12,7 @@ import (
 	"pingpost/engine/event"
 	"pingpost/engine/market"
 	"pingpost/engine/state"
+	"pingpost/internal/must"
 	"pingpost/keys/vault"
 	"pingpost/wal"
 )
@@ -48,9 +49,7 @@ func keep(t *testing.T, folder, suffix, text string) (hash string) {
 	t.Helper()
 	sum := sha256.Sum256([]byte(text))
 	hash = hex.EncodeToString(sum[:])
-	if err := errors.Join(os.MkdirAll(folder, 0o700), os.WriteFile(filepath.Join(folder, hash+suffix), []byte(text), 0o600)); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, errors.Join(os.MkdirAll(folder, 0o700), os.WriteFile(filepath.Join(folder, hash+suffix), []byte(text), 0o600)))
 	return hash
 }
 
@@ -59,10 +58,7 @@ func keep(t *testing.T, folder, suffix, text string) (hash string) {
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{t: t, dir: dataDir(inMemory(t))}
-	key, err := vault.Open(w.dir, true)
-	if err != nil {
-		t.Fatal(err)
-	}
+	key := must.Value(vault.Open(w.dir, true))(t)
 	for revision := range 2 {
 		w.documentHashes = append(w.documentHashes, keep(t, filepath.Join(w.dir, "catalogs"), ".json", fmt.Sprintf("{%q: %q}", "name", fmt.Sprintf("cmp, %s%d.", revisionMark, revision))))
 	}
@@ -79,10 +75,7 @@ func newWorld(t *testing.T) *world {
 		facts = append(facts, &event.BuyerFundsMoved{Buyer: 1, Amount: market.Money(n + 1), Note: "to be seen in the state"})
 	}
 	w.write(facts, 8)
-	truth, err := readWrittenLog(w.dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	truth := must.Value(readWrittenLog(w.dir))(t)
 	w.life = &lifetime{log: truth, promisesBefore: promises{seq: 12, revision: 1}}
 	return w
 }
@@ -90,39 +83,25 @@ func newWorld(t *testing.T) *world {
 // write writes a log, and a snapshot after so many entries.
 func (w *world) write(facts []event.Event, snapshot int) {
 	w.t.Helper()
-	log, err := wal.Open(w.dir, wal.Options{})
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	log := must.Value(wal.Open(w.dir, wal.Options{}))(w.t)
 	s := state.New()
 	replay := s.NewLogReplay()
 	for i, fact := range facts {
 		data, done := event.Append(nil, fact), &waiter{done: make(chan error, 1)}
-		if err := log.Append(data, done); err != nil {
-			w.t.Fatal(err)
-		}
-		if err := <-done.done; err != nil {
-			w.t.Fatal(err)
-		}
+		must.Succeed(w.t, log.Append(data, done))
+		must.Succeed(w.t, <-done.done)
 		seq, at := log.Durable()
-		if err := apply(replay, wal.Entry{Seq: seq, At: at, Data: data}); err != nil {
-			w.t.Fatal(err)
-		}
+		must.Succeed(w.t, applyEntry(replay, wal.Entry{Seq: seq, At: at, Data: data}))
 		if i+1 == snapshot {
 			w.snapshot(log, s)
 		}
 	}
-	if err := log.Close(); err != nil {
-		w.t.Fatal(err)
-	}
+	must.Succeed(w.t, log.Close())
 }
 
 func (w *world) snapshot(log *wal.Log, s *state.State) {
 	w.t.Helper()
-	writer, err := log.CreateSnapshot(wal.SnapshotOptions{BytesPerSecond: -1})
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	writer := must.Value(log.CreateSnapshot(wal.SnapshotOptions{BytesPerSecond: -1}))(w.t)
 	oldest, newest, err := s.WriteSnapshot(writer)
 	if err == nil {
 		_, err = writer.Commit(oldest, newest, nil)
@@ -138,10 +117,10 @@ func (w *world) findings() error {
 	if err != nil {
 		return err
 	}
-	if err := o.check(w.life.log, w.life.promisesAt(1000)); err != nil {
+	if err := o.checkContent(w.life.log, w.life.promisesAt(1000)); err != nil {
 		return errors.Join(err, o.log.Close())
 	}
-	return o.checkAppend(nil)
+	return o.checkAppendedEntries(nil)
 }
 
 func (w *world) path(parts ...string) string {
@@ -162,9 +141,7 @@ func (w *world) edit(path string, change func(text []byte) []byte) {
 
 func (w *world) remove(path string) {
 	w.t.Helper()
-	if err := os.Remove(path); err != nil {
-		w.t.Fatal(err)
-	}
+	must.Succeed(w.t, os.Remove(path))
 }
 
 func (w *world) segment() string { return w.path("log", fmt.Sprintf("%020d", 1)) }

@@ -38,7 +38,7 @@ func readWrittenLog(dir string) (*writtenLog, error) {
 	}
 	t.index.init()
 	var decoder event.Decoder
-	t.entries, err = readAll(reader, func(entry wal.Entry) error {
+	t.entries, err = readAllEntries(reader, func(entry wal.Entry) error {
 		fact, err := decoder.Decode(entry.Data)
 		if err != nil {
 			return fmt.Errorf("entry %d: %w", entry.Seq, err)
@@ -59,7 +59,7 @@ func (t *writtenLog) hashAt(entry uint64) (uint64, error) {
 		t.replay = t.state.NewLogReplay()
 	}
 	for ; t.position < entry; t.position++ {
-		if err := apply(t.replay, t.entries[t.position]); err != nil {
+		if err := applyEntry(t.replay, t.entries[t.position]); err != nil {
 			return 0, err
 		}
 	}
@@ -68,8 +68,8 @@ func (t *writtenLog) hashAt(entry uint64) (uint64, error) {
 	return hash, nil
 }
 
-// apply applies one entry.
-func apply(replay *state.LogReplay, entry wal.Entry) error {
+// applyEntry applies one entry.
+func applyEntry(replay *state.LogReplay, entry wal.Entry) error {
 	_, err := replay.Add(entry.Seq, entry.At, entry.Data)
 	if err == nil {
 		replay.ApplyAdded()
@@ -84,16 +84,16 @@ type logIndex struct {
 	leadByRequest map[string]string      // lead of a request
 	leadStates    map[string][]leadState // states of a lead in log order
 	seqByWebhook  map[string]uint64      // entry that triggers a webhook, by lead and type
-	documents     []configRecord         // configuration documents
+	documents     []configEntry          // configuration documents
 	seqByCreated  map[string]uint64      // entry of a created object: see objectPrefix
 	pendingBuyers []string               // buyers that are named but not yet configured
-	sealed        []sealedRecord
+	sealed        []encryptedEntry
 	erased        []erasure
 	duplicates    []string // violations: two entries where one is expected
 }
 
-// configRecord is an entry that activates a configuration document.
-type configRecord struct {
+// configEntry is an entry that activates a configuration document.
+type configEntry struct {
 	seq  uint64
 	hash string
 }
@@ -122,11 +122,11 @@ func (f *logIndex) add(seq uint64, fact event.Event) {
 			}
 		}
 	case *event.CatalogSet:
-		f.documents = append(f.documents, configRecord{seq, strings.Clone(e.Document)})
+		f.documents = append(f.documents, configEntry{seq, strings.Clone(e.Document)})
 		if e.Overlay != "" {
-			f.documents = append(f.documents, configRecord{seq, strings.Clone(e.Overlay)})
+			f.documents = append(f.documents, configEntry{seq, strings.Clone(e.Overlay)})
 		}
-		f.noteConfig(seq)
+		f.noteConfigEntry(seq)
 	case *event.UserSet:
 		f.seqByCreated["user "+strings.Clone(e.Name)] = seq
 	case *event.SuppressionListLoaded:
@@ -143,7 +143,7 @@ func (f *logIndex) add(seq uint64, fact event.Event) {
 	case *event.LeadDecided:
 		lead := e.Lead.String()
 		if e.Slot != 0 {
-			f.sealed = append(f.sealed, sealedRecord{seq, e.Slot})
+			f.sealed = append(f.sealed, encryptedEntry{seq, e.Slot})
 		}
 		if len(f.leadStates[lead]) > 0 {
 			f.duplicates = append(f.duplicates, "lead "+lead+" is decided twice")
@@ -179,7 +179,7 @@ func (f *logIndex) addWebhook(lead string, what market.WebhookType, seq uint64) 
 func (f *logIndex) addSettlement(seq uint64, e *event.PostSettled) {
 	lead := e.Lead.String()
 	if e.Slot != 0 {
-		f.sealed = append(f.sealed, sealedRecord{seq, e.Slot})
+		f.sealed = append(f.sealed, encryptedEntry{seq, e.Slot})
 	}
 	f.addWebhook(lead, e.Webhook, seq)
 	switch e.Settlement {

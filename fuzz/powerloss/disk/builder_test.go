@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"pingpost/fuzz/powerloss/strace"
+	"pingpost/internal/must"
 )
 
 // callBuilder builds a sequence of recorded calls in a few words.
@@ -32,11 +33,7 @@ func newCallBuilder(t testing.TB) *callBuilder {
 }
 
 func hexed(text string) string {
-	var out strings.Builder
-	for i := range len(text) {
-		fmt.Fprintf(&out, `\x%02x`, text[i])
-	}
-	return out.String()
+	return strings.ReplaceAll(strings.TrimRight(fmt.Sprintf(" % x", text), " "), " ", `\x`)
 }
 
 func quoted(text string) string { return `"` + hexed(text) + `"` }
@@ -101,9 +98,7 @@ func (tp *callBuilder) createDurable(path, text string) {
 // follow applies all calls to the model.
 func (tp *callBuilder) follow() {
 	tp.t.Helper()
-	if err := tp.disk.Follow(tp.calls, tp.tick); err != nil {
-		tp.t.Fatal(err)
-	}
+	must.Succeed(tp.t, tp.disk.ApplyCalls(tp.calls, tp.tick))
 	tp.calls = nil
 }
 
@@ -111,18 +106,11 @@ func (tp *callBuilder) follow() {
 func (tp *callBuilder) liveListing() string {
 	tp.follow()
 	var lines []string
-	var visit func(n *node, at string)
-	visit = func(n *node, at string) {
-		for name, below := range n.names {
-			if below.isFolder {
-				visit(below, at+name+"/")
-				continue
-			}
-			lines = append(lines, at+name+"="+string(content(below.changes)))
+	tp.disk.visitLive(func(n *node, path string) {
+		if !n.isFolder {
+			lines = append(lines, strings.TrimPrefix(path, tp.dir+"/")+"="+string(contentAfter(n.changes)))
 		}
-	}
-	visit(tp.disk.root, "")
-	slices.Sort(lines)
+	})
 	return strings.Join(lines, " ")
 }
 
@@ -144,18 +132,11 @@ func (tp *callBuilder) listingAfterLoss(at int, seed uint64) string {
 // listing lists the image's files in the form of the function listing.
 func (m *Image) listing() string {
 	var lines []string
-	var visit func(n *node, at string)
-	visit = func(n *node, at string) {
-		for name, below := range m.names[n] {
-			if below.isFolder {
-				visit(below, at+name+"/")
-				continue
-			}
-			lines = append(lines, at+name+"="+string(m.texts[below]))
+	m.visit("", func(n *node, path string) {
+		if !n.isFolder {
+			lines = append(lines, path+"="+string(m.texts[n]))
 		}
-	}
-	visit(m.root, "")
-	slices.Sort(lines)
+	})
 	return strings.Join(lines, " ")
 }
 

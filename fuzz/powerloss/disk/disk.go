@@ -3,6 +3,7 @@ package disk
 import (
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -29,7 +30,7 @@ type handle struct {
 
 // nameChange is a change of names: a node gets a name, loses one, or is renamed.
 type nameChange struct {
-	span
+	callSpan
 	node     *node
 	from, to *node // directories; nil: no name before, or no name after
 	old, new string
@@ -39,17 +40,17 @@ type nameChange struct {
 func Load(path string) (*Disk, error) {
 	d := &Disk{path: path, open: map[int]*handle{}}
 	d.root = d.newNode(true)
-	err := d.walk(func(folder *node, name string, isFolder bool, text []byte) {
+	err := d.visitRealFolder(func(folder *node, name string, isFolder bool, text []byte) {
 		n := d.newNode(isFolder)
 		if !isFolder {
-			n.addChange(change{data: text})
-			n.syncs = []span{{1, 1}}
+			n.addChange(fileChange{data: text})
+			n.syncs = []callSpan{{1, 1}}
 		}
 		d.nameChanges = append(d.nameChanges, nameChange{node: n, to: folder, new: name})
 		folder.names[name] = n
 	})
 	for _, n := range d.nodes {
-		n.syncs = []span{{1, 1}}
+		n.syncs = []callSpan{{1, 1}}
 	}
 	return d, err
 }
@@ -63,8 +64,8 @@ func (d *Disk) newNode(folder bool) *node {
 	return n
 }
 
-// walk visits the real folder.
-func (d *Disk) walk(each func(folder *node, name string, isFolder bool, text []byte)) error {
+// visitRealFolder visits the real folder.
+func (d *Disk) visitRealFolder(each func(folder *node, name string, isFolder bool, text []byte)) error {
 	return filepath.WalkDir(d.path, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || path == d.path {
 			return err
@@ -124,56 +125,57 @@ func (d *Disk) applyNameChange(m nameChange) {
 	d.nameChanges = append(d.nameChanges, m)
 }
 
-// Calls returns the number of calls that changed the folder or made it durable.
-func (d *Disk) Calls() int { return d.calls }
+// RelevantCallCount returns the number of calls that changed the folder or made it durable.
+func (d *Disk) RelevantCallCount() int { return d.calls }
 
-// Compare returns an error if the real folder differs from the live view.
-func (d *Disk) Compare() error {
+// CompareWithRealFolder returns an error if the real folder differs from the live view.
+func (d *Disk) CompareWithRealFolder() error {
 	var wrong []string
 	seen := map[*node]int{}
-	err := d.walk(func(folder *node, name string, isFolder bool, text []byte) {
+	err := d.visitRealFolder(func(folder *node, name string, isFolder bool, text []byte) {
 		n := folder.names[name]
 		seen[folder]++
 		switch {
 		case n == nil || n.isFolder != isFolder:
 			wrong = append(wrong, name+" should not exist")
-		case !isFolder && string(content(n.changes)) != string(text):
+		case !isFolder && string(contentAfter(n.changes)) != string(text):
 			wrong = append(wrong, fmt.Sprintf("%s has %d bytes, but the model has %d", name, len(text), n.size))
 		}
 	})
 	if err != nil {
 		return err
 	}
-	for n := range d.namedNodes() {
+	d.visitLive(func(n *node, path string) {
 		if n.isFolder && seen[n] != len(n.names) {
-			wrong = append(wrong, fmt.Sprintf("a directory has %d names, but the model has %d", seen[n], len(n.names)))
+			wrong = append(wrong, fmt.Sprintf("directory %s has %d names, but the model has %d", path, seen[n], len(n.names)))
 		}
-	}
+	})
 	if len(wrong) > 0 {
 		return fmt.Errorf("the model differs from the real folder: %s", strings.Join(wrong, "; "))
 	}
 	return nil
 }
 
-// namedNodes returns the nodes that have a name.
-func (d *Disk) namedNodes() map[*node]bool {
-	all := map[*node]bool{d.root: true}
-	var visit func(n *node)
-	visit = func(n *node) {
-		for _, below := range n.names {
-			all[below] = true
-			visit(below)
-		}
+// visitNames visits a node and all nodes below it, in the order of their names. namesIn returns
+// the names in a directory.
+func visitNames(n *node, path string, namesIn func(*node) map[string]*node, each func(n *node, path string)) {
+	each(n, path)
+	names := namesIn(n)
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		visitNames(names[name], filepath.Join(path, name), namesIn, each)
 	}
-	visit(d.root)
-	return all
+}
+
+// visitLive visits all nodes with a name in the live view.
+func (d *Disk) visitLive(each func(n *node, path string)) {
+	visitNames(d.root, d.path, func(n *node) map[string]*node { return n.names }, each)
 }
 
 // ActiveTicks returns the ticks after the given one at which the folder, or its durable state,
 // changes. rare are the ticks of name changes, and of changes to files and directories that
 // change seldom.
 func (d *Disk) ActiveTicks(after int) (all, rare []int) {
-	add := func(s span, often bool) {
+	add := func(s callSpan, often bool) {
 		for _, tick := range []int{s.enter, s.done - 1, s.done} {
 			if tick <= after {
 				continue
@@ -184,12 +186,12 @@ func (d *Disk) ActiveTicks(after int) (all, rare []int) {
 		}
 	}
 	for i := range d.nameChanges {
-		add(d.nameChanges[i].span, false)
+		add(d.nameChanges[i].callSpan, false)
 	}
 	for _, n := range d.nodes {
 		often := len(n.changes) > 40
 		for i := range n.changes {
-			add(n.changes[i].span, often)
+			add(n.changes[i].callSpan, often)
 		}
 		for _, s := range n.syncs {
 			add(s, often)

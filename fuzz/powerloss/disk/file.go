@@ -5,12 +5,12 @@ import "slices"
 // pageSize is the unit that the disk writes at once unless it tears.
 const pageSize = 4096
 
-// span is the start and the end of a call.
-type span struct{ enter, done int }
+// callSpan is the start and the end of a call.
+type callSpan struct{ enter, done int }
 
-// change is a write to a file, or without data a new size.
-type change struct {
-	span
+// fileChange is a write to a file, or without data a new size.
+type fileChange struct {
+	callSpan
 	off  int64
 	data []byte
 	size int64
@@ -20,30 +20,30 @@ type change struct {
 type node struct {
 	id       int
 	isFolder bool
-	syncs    []span
-	changes  []change // of a file, in the order of their effect
-	size     int64    // of a file, in the live view
+	syncs    []callSpan
+	changes  []fileChange // of a file, in the order of their effect
+	size     int64        // of a file, in the live view
 
 	names map[string]*node // of a directory, in the live view
 }
 
 // addChange adds a change that took effect.
-func (n *node) addChange(c change) {
+func (n *node) addChange(c fileChange) {
 	n.changes = append(n.changes, c)
 	n.size = c.sizeAfter(n.size)
 }
 
 // sizeAfter returns a file's size after the change.
-func (c *change) sizeAfter(size int64) int64 {
+func (c *fileChange) sizeAfter(size int64) int64 {
 	if c.data == nil {
 		return c.size
 	}
 	return max(size, c.off+int64(len(c.data)))
 }
 
-// syncedBefore returns the start of the last fsync that had returned at a tick. Earlier changes
+// lastSyncStart returns the start of the last fsync that had returned at a tick. Earlier changes
 // are durable.
-func (n *node) syncedBefore(at int) (tick int) {
+func (n *node) lastSyncStart(at int) (tick int) {
 	for i := range n.syncs {
 		if n.syncs[i].done <= at {
 			tick = max(tick, n.syncs[i].enter)
@@ -53,17 +53,17 @@ func (n *node) syncedBefore(at int) (tick int) {
 }
 
 // isDurable reports whether a change that ended at done is durable at a tick.
-func (n *node) isDurable(done, at int) bool { return done < n.syncedBefore(at) }
+func (n *node) isDurable(doneTick, atTick int) bool { return doneTick < n.lastSyncStart(atTick) }
 
-// durableChanges returns the number of a file's first changes that are durable at a tick.
-func (n *node) durableChanges(at int) int {
-	upTo := n.syncedBefore(at)
-	count, _ := slices.BinarySearchFunc(n.changes, upTo, func(c change, upTo int) int { return c.done - upTo })
+// durableChangeCount returns the number of a file's first changes that are durable at a tick.
+func (n *node) durableChangeCount(at int) int {
+	upTo := n.lastSyncStart(at)
+	count, _ := slices.BinarySearchFunc(n.changes, upTo, func(c fileChange, upTo int) int { return c.done - upTo })
 	return count
 }
 
-// content returns a file's content in the live view after the changes.
-func content(changes []change) []byte {
+// contentAfter returns a file's contentAfter in the live view after the changes.
+func contentAfter(changes []fileChange) []byte {
 	var text []byte
 	for i := range changes {
 		text = changes[i].apply(text)
@@ -71,7 +71,7 @@ func content(changes []change) []byte {
 	return text
 }
 
-func (c *change) apply(text []byte) []byte {
+func (c *fileChange) apply(text []byte) []byte {
 	if c.data == nil {
 		return resize(text, c.size)
 	}

@@ -10,9 +10,9 @@ import (
 	"pingpost/fuzz/powerloss/strace"
 )
 
-// Follow applies all calls of one lifetime, up to its last tick. For calls that never ended, it
+// ApplyCalls applies all calls of one lifetime, up to its last tick. For calls that never ended, it
 // looks at the real folder for their effect.
-func (d *Disk) Follow(calls []*strace.Call, last int) error {
+func (d *Disk) ApplyCalls(calls []*strace.Call, last int) error {
 	type moment struct {
 		tick int
 		call *strace.Call
@@ -28,7 +28,7 @@ func (d *Disk) Follow(calls []*strace.Call, last int) error {
 	holds := map[*strace.Call]*handle{}
 	for _, m := range moments {
 		if m.tick == m.call.Enter {
-			holds[m.call] = d.handleOf(m.call)
+			holds[m.call] = d.openFileOf(m.call)
 			continue
 		}
 		if m.call.Result < 0 {
@@ -48,9 +48,9 @@ func (d *Disk) Follow(calls []*strace.Call, last int) error {
 	return nil
 }
 
-// handleOf returns the open file that a call uses, as of the call's start. Another thread may
+// openFileOf returns the open file that a call uses, as of the call's start. Another thread may
 // reuse the descriptor before close has returned.
-func (d *Disk) handleOf(c *strace.Call) *handle {
+func (d *Disk) openFileOf(c *strace.Call) *handle {
 	switch c.Name {
 	case "open", "openat", "creat", "rename", "renameat", "renameat2", "link", "linkat", "symlink", "symlinkat",
 		"unlink", "unlinkat", "mkdir", "mkdirat", "rmdir", "truncate", "sync":
@@ -79,7 +79,7 @@ func (d *Disk) applyCall(c *strace.Call, h *handle) error {
 	case "sync", "syncfs":
 		return nil // promises more, but the exchange does not rely on it
 	case "symlink", "symlinkat", "truncate":
-		return d.rejectUnknown(c)
+		return d.rejectUnsupportedCall(c)
 	}
 	if h == nil {
 		if strings.HasPrefix(c.Name, "dup") {
@@ -87,12 +87,12 @@ func (d *Disk) applyCall(c *strace.Call, h *handle) error {
 		}
 		return nil
 	}
-	switch at := (span{c.Enter, c.Done}); c.Name {
+	switch at := (callSpan{c.Enter, c.Done}); c.Name {
 	case "write", "pwrite64":
 		return d.applyWrite(c, h, int(c.Result), at)
 	case "ftruncate":
 		size, _ := c.NumberArg(1)
-		d.addChange(h.node, change{span: at, size: size})
+		d.addChange(h.node, fileChange{callSpan: at, size: size})
 	case "fallocate":
 		return d.applyFallocate(c, h, at)
 	case "fsync", "fdatasync":
@@ -111,13 +111,13 @@ func (d *Disk) applyCall(c *strace.Call, h *handle) error {
 	return nil
 }
 
-func (d *Disk) addChange(n *node, c change) {
+func (d *Disk) addChange(n *node, c fileChange) {
 	d.calls++
 	n.addChange(c)
 }
 
 // applyWrite applies the first n bytes of a write.
-func (d *Disk) applyWrite(c *strace.Call, h *handle, n int, at span) error {
+func (d *Disk) applyWrite(c *strace.Call, h *handle, n int, at callSpan) error {
 	data, err := c.StringArg(1)
 	if err != nil {
 		return err
@@ -129,7 +129,7 @@ func (d *Disk) applyWrite(c *strace.Call, h *handle, n int, at span) error {
 	if c.Name != "pwrite64" {
 		h.at = off + int64(n)
 	}
-	d.addChange(h.node, change{span: at, off: off, data: data[:n]})
+	d.addChange(h.node, fileChange{callSpan: at, off: off, data: data[:n]})
 	return nil
 }
 
@@ -146,13 +146,13 @@ func (h *handle) offset(c *strace.Call) int64 {
 }
 
 // applyFallocate applies an fallocate that only extends the file by zeros.
-func (d *Disk) applyFallocate(c *strace.Call, h *handle, at span) error {
+func (d *Disk) applyFallocate(c *strace.Call, h *handle, at callSpan) error {
 	off, _ := c.NumberArg(2)
 	size, known := c.NumberArg(3)
 	if !known || c.Args[1] != "0" {
 		return fmt.Errorf("the model does not support fallocate with %s", c.Args[1])
 	}
-	d.addChange(h.node, change{span: at, size: max(h.node.size, off+size)})
+	d.addChange(h.node, fileChange{callSpan: at, size: max(h.node.size, off+size)})
 	return nil
 }
 
@@ -169,14 +169,14 @@ func (d *Disk) applyCopy(c *strace.Call, from *handle) error {
 	if from == nil || c.Args[1] != "NULL" || c.Args[3] != "NULL" || from.at+c.Result > from.node.size {
 		return fmt.Errorf("the model supports only copies between files of this disk, at their current offsets")
 	}
-	text := content(from.node.changes)[from.at:][:c.Result]
-	d.addChange(to.node, change{span: span{c.Enter, c.Done}, off: to.at, data: text})
+	text := contentAfter(from.node.changes)[from.at:][:c.Result]
+	d.addChange(to.node, fileChange{callSpan: callSpan{c.Enter, c.Done}, off: to.at, data: text})
 	from.at, to.at = from.at+c.Result, to.at+c.Result
 	return nil
 }
 
-// rejectUnknown returns an error if an unsupported call concerns this disk.
-func (d *Disk) rejectUnknown(c *strace.Call) error {
+// rejectUnsupportedCall returns an error if an unsupported call concerns this disk.
+func (d *Disk) rejectUnsupportedCall(c *strace.Call) error {
 	for arg := range c.Args {
 		if text, err := c.StringArg(arg); err == nil && filepath.IsAbs(string(text)) && d.lookUp(string(text)) != nil {
 			return fmt.Errorf("the model does not support this call on %s", text)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"pingpost/fuzz/powerloss/strace"
+	"pingpost/internal/must"
 )
 
 // The live view equals the page cache.
@@ -134,7 +135,7 @@ func TestFollowRejectsUnknownCalls(t *testing.T) {
 		tp := newCallBuilder(t)
 		tp.create(3, "a")
 		do(tp)
-		if err := tp.disk.Follow(tp.calls, tp.tick); err == nil {
+		if err := tp.disk.ApplyCalls(tp.calls, tp.tick); err == nil {
 			t.Errorf("%s: was taken", what)
 		}
 	}
@@ -171,7 +172,7 @@ func TestCompareDetectsDifferences(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := tp.disk.Compare(); (err == nil) != real.same {
+			if err := tp.disk.CompareWithRealFolder(); (err == nil) != real.same {
 				t.Errorf("compared: %v", err)
 			}
 		})
@@ -270,14 +271,12 @@ func TestUnfinishedCallsFollowRealFolder(t *testing.T) {
 				if text == "-" {
 					continue
 				}
-				if err := os.WriteFile(filepath.Join(tp.dir, name), []byte(text), 0o600); err != nil {
-					t.Fatal(err)
-				}
+				must.Succeed(t, os.WriteFile(filepath.Join(tp.dir, name), []byte(text), 0o600))
 			}
 			if got := tp.liveListing(); got != test.want {
 				t.Errorf("the model sees %q, want %q", got, test.want)
 			}
-			if err := tp.disk.Compare(); err != nil {
+			if err := tp.disk.CompareWithRealFolder(); err != nil {
 				t.Error(err)
 			}
 		})
@@ -286,39 +285,31 @@ func TestUnfinishedCallsFollowRealFolder(t *testing.T) {
 
 // A shell and its tools must be followed byte by byte.
 func TestFollowRealProcess(t *testing.T) {
-	if err := strace.Check(); err != nil {
+	if err := strace.CheckAvailable(); err != nil {
 		t.Skip(err)
 	}
 	dir, out := t.TempDir(), filepath.Join(t.TempDir(), "record")
-	if err := os.WriteFile(filepath.Join(dir, "before"), []byte("was there before"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	d, err := Load(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(filepath.Join(dir, "before"), []byte("was there before"), 0o600))
+	d := must.Value(Load(dir))(t)
 	words := `mkdir "$1/d"; echo one > "$1/a"; echo two >> "$1/a"; echo three > "$1/d/b"; mv "$1/a" "$1/d/c"; echo over > "$1/before"
 		(echo from a child > "$1/e"); rm "$1/d/b"; mv "$1/e" "$1/d/c"; mkdir "$1/x"; rmdir "$1/x"; ln "$1/d/c" "$1/f"; mv "$1/d" "$1/y"; : > "$1/z"
 		dd if=/dev/zero of="$1/w" bs=5000 count=3 conv=fsync 2>/dev/null; sync "$1/y/c"`
 	if said, err := strace.Command(t.Context(), out, "sh", "-c", words, "sh", dir).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, said)
 	}
-	file, err := os.Open(out)
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := must.Value(os.Open(out))(t)
 	defer file.Close()
-	calls, last, err := strace.Read(file, 2)
+	calls, last, err := strace.ReadRecord(file, 2)
 	if err == nil {
-		err = d.Follow(calls, last)
+		err = d.ApplyCalls(calls, last)
 	}
 	if err == nil {
-		err = d.Compare()
+		err = d.CompareWithRealFolder()
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d.Calls() < 15 || !strings.Contains(listing(t, dir), "y/c=from a child") {
-		t.Errorf("%d calls, %s", d.Calls(), listing(t, dir))
+	if d.RelevantCallCount() < 15 || !strings.Contains(listing(t, dir), "y/c=from a child") {
+		t.Errorf("%d calls, %s", d.RelevantCallCount(), listing(t, dir))
 	}
 }

@@ -1,29 +1,28 @@
 package disk
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
-	"slices"
 )
 
-// Order is the way in which name changes are lost.
-type Order int
+// NameLoss is the way in which name changes are lost.
+type NameLoss int
 
 // The package comment describes the three ways.
 const (
-	Ordered Order = iota
+	Ordered NameLoss = iota
 	Scattered
 	Twice
 	orderCount
 )
 
-func (o Order) String() string { return [...]string{"ordered", "scattered", "twice"}[o] }
+func (o NameLoss) String() string { return [...]string{"ordered", "scattered", "twice"}[o] }
 
 // Image is a possible content of the disk after a power loss.
 type Image struct {
-	Order       Order
+	Order       NameLoss
 	LostNames   int   // name changes that took effect and are lost
 	LostWrites  int   // writes that took effect and are lost, at least in part
 	LostBytes   int64 // size of these writes
@@ -38,53 +37,44 @@ type Image struct {
 }
 
 // LosePower draws one possible content after a power loss at a tick.
-func (d *Disk) LosePower(at int, random *rand.Rand) *Image {
-	order := Order(random.IntN(int(orderCount)))
-	return d.image(at, order, []float64{0, 1, 0.5, random.Float64()}[random.IntN(4)], random)
+func (d *Disk) LosePower(atTick int, random *rand.Rand) *Image {
+	order := NameLoss(random.IntN(int(orderCount)))
+	return d.drawImage(atTick, order, []float64{0, 1, 0.5, random.Float64()}[random.IntN(4)], random)
 }
 
-// Intact returns the content at a tick without any loss, as on a machine that keeps its power.
-func (d *Disk) Intact(at int) *Image {
-	return d.image(at, Ordered, 1, rand.New(rand.NewPCG(0, 0)))
+// IntactImage returns the content at a tick without any loss, as on a machine that keeps its power.
+func (d *Disk) IntactImage(atTick int) *Image {
+	return d.drawImage(atTick, Ordered, 1, rand.New(rand.NewPCG(0, 0)))
 }
 
-func (d *Disk) image(at int, order Order, keep float64, random *rand.Rand) *Image {
+func (d *Disk) drawImage(atTick int, order NameLoss, keptShare float64, random *rand.Rand) *Image {
 	m := &Image{
-		Order: order, root: d.root, at: at, random: random, keep: keep,
+		Order: order, root: d.root, at: atTick, random: random, keep: keptShare,
 		names: map[*node]map[string]*node{}, texts: map[*node][]byte{},
 	}
 	for i := range d.nameChanges {
-		if d.nameChanges[i].enter <= at {
+		if d.nameChanges[i].enter <= atTick {
 			m.nameChanges = append(m.nameChanges, d.nameChanges[i])
 		}
 	}
-	m.drawNames()
-	m.visit(m.root, func(n *node) {
+	m.drawNameChanges()
+	m.visit("", func(n *node, _ string) {
 		if !n.isFolder {
-			m.texts[n] = m.drawContent(n)
+			m.texts[n] = m.drawFileContent(n)
 		}
 	})
 	return m
 }
 
-// visit visits all named nodes in a fixed order.
-func (m *Image) visit(n *node, each func(*node)) {
-	each(n)
-	names := m.names[n]
-	sorted := make([]string, 0, len(names))
-	for name := range names {
-		sorted = append(sorted, name)
-	}
-	slices.Sort(sorted)
-	for _, name := range sorted {
-		m.visit(names[name], each)
-	}
+// visit visits all nodes with a name in the image.
+func (m *Image) visit(path string, each func(n *node, path string)) {
+	visitNames(m.root, path, func(n *node) map[string]*node { return m.names[n] }, each)
 }
 
 func (m *Image) drawKept() bool { return m.random.Float64() < m.keep }
 
-// drawNames draws for each name change whether it stays.
-func (m *Image) drawNames() {
+// drawNameChanges draws for each name change whether it stays.
+func (m *Image) drawNameChanges() {
 	synced := make([]bool, len(m.nameChanges))
 	end := 0 // end of the journal's certain part
 	for i, one := range m.nameChanges {
@@ -137,21 +127,15 @@ func (m *Image) applyNameChange(one *nameChange, certain bool) {
 }
 
 // Write writes the image into an empty directory.
-func (m *Image) Write(path string) error { return m.write(m.root, path) }
-
-func (m *Image) write(n *node, path string) error {
-	if !n.isFolder {
-		return os.WriteFile(path, m.texts[n], 0o600)
-	}
-	if err := os.MkdirAll(path, 0o700); err != nil {
-		return err
-	}
-	for name, below := range m.names[n] {
-		if err := m.write(below, filepath.Join(path, name)); err != nil {
-			return err
+func (m *Image) Write(path string) (err error) {
+	m.visit(path, func(n *node, path string) {
+		if n.isFolder {
+			err = errors.Join(err, os.MkdirAll(path, 0o700))
+		} else {
+			err = errors.Join(err, os.WriteFile(path, m.texts[n], 0o600))
 		}
-	}
-	return nil
+	})
+	return err
 }
 
 func (m *Image) String() string {

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"pingpost/internal/must"
 )
 
 // Name changes without an fsync of the directory are present or not.
@@ -100,7 +102,7 @@ func TestOrdersOfNameLoss(t *testing.T) {
 	tp.create(5, "c")
 	tp.syncDir("d")
 	tp.follow()
-	for order, may := range map[Order][]string{
+	for order, may := range map[NameLoss][]string{
 		Ordered:   {"a= d/b=", "a= c= d/b="},
 		Scattered: {"d/b=", "a= d/b=", "c= d/b=", "a= c= d/b="},
 		Twice:     {"d/b=", "a= d/b=", "c= d/b=", "a= c= d/b="},
@@ -306,9 +308,7 @@ func TestLoadedFolderIsDurable(t *testing.T) {
 	tp.follow()
 	dir := t.TempDir()
 	image := tp.disk.LosePower(tp.tick, rand.New(rand.NewPCG(3, 0)))
-	if err := image.Write(dir); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, image.Write(dir))
 	want := listing(t, dir)
 	if want != image.listing() {
 		t.Errorf("written is %q, and left was %q", want, image.listing())
@@ -318,7 +318,7 @@ func TestLoadedFolderIsDurable(t *testing.T) {
 	if again.disk, err = Load(dir); err != nil {
 		t.Fatal(err)
 	}
-	if err := again.disk.Compare(); err != nil {
+	if err := again.disk.CompareWithRealFolder(); err != nil {
 		t.Error(err)
 	}
 	expectExactly(t, again.listingsAfterLoss(10), want)
@@ -358,7 +358,7 @@ func TestIntactLosesNothing(t *testing.T) {
 	tp.mkdir("d")
 	tp.follow()
 	for at, want := range map[int]string{before: "a=new", tp.tick: "a=new", 11: "a="} {
-		m := tp.disk.Intact(at)
+		m := tp.disk.IntactImage(at)
 		if got := m.listing(); got != want || m.LostNames+m.LostWrites+m.Torn > 0 {
 			t.Errorf("at tick %d there is %q (%s), want %q", at, got, m, want)
 		}

@@ -8,9 +8,9 @@ import (
 	"pingpost/fuzz/powerloss/strace"
 )
 
-// pathAt returns the path in argument arg. For calls with names that end in "at", that argument is
-// a directory and the next one a path in it. next is the argument after the path.
-func pathAt(c *strace.Call, arg int) (path string, next int, err error) {
+// pathArg returns the path in argument arg. For calls with names that end in "at", that argument is
+// a directory and the next one a path in it. nextArg is the argument after the path.
+func pathArg(c *strace.Call, arg int) (path string, nextArg int, err error) {
 	base := ""
 	if strings.HasSuffix(c.Name, "at") && c.Name != "creat" || c.Name == "renameat2" {
 		if _, base, err = c.Descriptor(arg); err != nil {
@@ -33,18 +33,18 @@ func pathAt(c *strace.Call, arg int) (path string, next int, err error) {
 }
 
 // hasOpenFlag reports whether an open call has the flag. creat implies O_CREAT and O_TRUNC.
-func hasOpenFlag(c *strace.Call, flags int, how string) bool {
-	return c.Name == "creat" || c.HasFlag(flags, how)
+func hasOpenFlag(c *strace.Call, flagsArg int, flag string) bool {
+	return c.Name == "creat" || c.HasFlag(flagsArg, flag)
 }
 
 // applyOpen applies an open, which may create or truncate the file.
 func (d *Disk) applyOpen(c *strace.Call) error {
-	path, flags, err := pathAt(c, 0)
+	path, flags, err := pathArg(c, 0)
 	if err != nil {
 		return err
 	}
 	folder, name := d.parentOf(path)
-	n, at := d.lookUp(path), span{c.Enter, c.Done}
+	n, at := d.lookUp(path), callSpan{c.Enter, c.Done}
 	switch {
 	case folder == nil && n == nil:
 		return nil
@@ -53,9 +53,9 @@ func (d *Disk) applyOpen(c *strace.Call) error {
 	case n == nil:
 		n = d.newNode(false)
 		d.calls++
-		d.applyNameChange(nameChange{span: at, node: n, to: folder, new: name})
+		d.applyNameChange(nameChange{callSpan: at, node: n, to: folder, new: name})
 	case hasOpenFlag(c, flags, "O_TRUNC"):
-		d.addChange(n, change{span: at, size: 0})
+		d.addChange(n, fileChange{callSpan: at, size: 0})
 	}
 	d.open[int(c.Result)] = &handle{node: n, append: c.HasFlag(flags, "O_APPEND")}
 	return nil
@@ -63,12 +63,12 @@ func (d *Disk) applyOpen(c *strace.Call) error {
 
 // applyNameCall applies calls that create, change or remove names.
 func (d *Disk) applyNameCall(c *strace.Call) error {
-	path, next, err := pathAt(c, 0)
+	path, next, err := pathArg(c, 0)
 	if err != nil {
 		return err
 	}
 	folder, name := d.parentOf(path)
-	m := nameChange{span: span{c.Enter, c.Done}, from: folder, old: name, node: d.lookUp(path)}
+	m := nameChange{callSpan: callSpan{c.Enter, c.Done}, from: folder, old: name, node: d.lookUp(path)}
 	switch {
 	case strings.HasPrefix(c.Name, "mkdir"):
 		m.from, m.to, m.old, m.new, m.node = nil, folder, "", name, nil
@@ -76,7 +76,7 @@ func (d *Disk) applyNameCall(c *strace.Call) error {
 			m.node = d.newNode(true)
 		}
 	case strings.HasPrefix(c.Name, "rename"), strings.HasPrefix(c.Name, "link"):
-		target, _, err := pathAt(c, next)
+		target, _, err := pathArg(c, next)
 		if err != nil {
 			return err
 		}

@@ -17,16 +17,16 @@ const (
 // before tail from there on.
 type pageVersion struct{ head, cut, tail int }
 
-// drawContent draws a file's content.
-func (m *Image) drawContent(n *node) []byte {
-	kept := n.durableChanges(m.at)
-	var open []change
+// drawFileContent draws a file's content.
+func (m *Image) drawFileContent(n *node) []byte {
+	kept := n.durableChangeCount(m.at)
+	var open []fileChange
 	for _, c := range n.changes[kept:] {
 		if c.enter <= m.at {
 			open = append(open, c)
 		}
 	}
-	text := content(n.changes[:kept])
+	text := contentAfter(n.changes[:kept])
 	if len(open) == 0 {
 		return text
 	}
@@ -37,7 +37,7 @@ func (m *Image) drawContent(n *node) []byte {
 	case 1:
 		how = loseNone
 	}
-	sizes := sizesOf(int64(len(text)), open)
+	sizes := sizesAfterChanges(int64(len(text)), open)
 	last, upTo := len(open), m.random.IntN(len(open)+1)
 	drawn := map[int64]pageVersion{}
 	draw := func(page int64) pageVersion {
@@ -96,8 +96,8 @@ func (m *Image) drawPageVersion(how fileLoss, last, upTo int) pageVersion {
 	return v
 }
 
-// sizesOf returns the file's sizes before the first change and after each.
-func sizesOf(size int64, open []change) []int64 {
+// sizesAfterChanges returns the file's sizes before the first change and after each.
+func sizesAfterChanges(size int64, open []fileChange) []int64 {
 	sizes := append(make([]int64, 0, 1+len(open)), size)
 	for i := range open {
 		size = open[i].sizeAfter(size)
@@ -108,7 +108,7 @@ func sizesOf(size int64, open []change) []int64 {
 
 // applyPages applies a change page by page, as far as part allows. It calls missing for each
 // page that does not get all of it.
-func (c *change) applyPages(text []byte, part func(page int64) (from, to int64), missing func()) []byte {
+func (c *fileChange) applyPages(text []byte, part func(page int64) (from, to int64), missing func()) []byte {
 	from, data := c.off, c.data
 	if data == nil { // zeros from the new size on
 		if c.size >= int64(len(text)) {
@@ -133,7 +133,7 @@ func (c *change) applyPages(text []byte, part func(page int64) (from, to int64),
 }
 
 // countLosses adds a file's losses to the image's counters.
-func (m *Image) countLosses(open []change, lost map[int]bool, drawn map[int64]pageVersion, size int64) {
+func (m *Image) countLosses(open []fileChange, lost map[int]bool, drawn map[int64]pageVersion, size int64) {
 	for i := range open {
 		if c := &open[i]; c.done <= m.at && (lost[i] || c.off+int64(len(c.data)) > size) {
 			m.LostWrites++

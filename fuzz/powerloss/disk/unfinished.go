@@ -2,7 +2,6 @@ package disk
 
 import (
 	"os"
-	"path/filepath"
 
 	"pingpost/fuzz/powerloss/strace"
 )
@@ -14,7 +13,7 @@ func (d *Disk) applyUnfinished(c *strace.Call, h *handle, last int) error {
 	done.Done, done.Result = last, 0
 	switch c.Name {
 	case "open", "openat", "creat":
-		path, flags, err := pathAt(c, 0)
+		path, flags, err := pathArg(c, 0)
 		about, gone := os.Lstat(path)
 		made := err == nil && gone == nil && d.lookUp(path) == nil
 		emptied := err == nil && gone == nil && hasOpenFlag(c, flags, "O_TRUNC") && about.Size() == 0
@@ -24,13 +23,13 @@ func (d *Disk) applyUnfinished(c *strace.Call, h *handle, last int) error {
 		done.Result = 1 << 30 // a descriptor that is never used
 		return d.applyOpen(&done)
 	case "mkdir", "mkdirat":
-		path, _, err := pathAt(c, 0)
+		path, _, err := pathArg(c, 0)
 		if _, gone := os.Lstat(path); err != nil || gone != nil || d.lookUp(path) != nil {
 			return err
 		}
 		return d.applyNameCall(&done)
 	case "rename", "renameat", "renameat2", "unlink", "unlinkat", "rmdir":
-		path, _, err := pathAt(c, 0)
+		path, _, err := pathArg(c, 0)
 		if _, gone := os.Lstat(path); err != nil || gone == nil || d.lookUp(path) == nil {
 			return err
 		}
@@ -54,11 +53,11 @@ func (d *Disk) applyUnfinished(c *strace.Call, h *handle, last int) error {
 
 // applyUnfinishedLink applies a link that took effect.
 func (d *Disk) applyUnfinishedLink(c *strace.Call) error {
-	_, next, err := pathAt(c, 0)
+	_, next, err := pathArg(c, 0)
 	if err != nil {
 		return err
 	}
-	path, _, err := pathAt(c, next)
+	path, _, err := pathArg(c, next)
 	if _, gone := os.Lstat(path); err != nil || gone != nil || d.lookUp(path) != nil {
 		return err
 	}
@@ -88,7 +87,7 @@ func (d *Disk) applyUnfinishedWrite(c *strace.Call, h *handle) error {
 	for n < len(data) && off+int64(n) < int64(len(text)) && data[n] == text[off+int64(n)] {
 		n++
 	}
-	return d.applyWrite(c, h, n, span{c.Enter, c.Done})
+	return d.applyWrite(c, h, n, callSpan{c.Enter, c.Done})
 }
 
 // applyUnfinishedCopy applies the part of a copy by which the file grew.
@@ -108,15 +107,10 @@ func (d *Disk) applyUnfinishedCopy(c *strace.Call, from *handle) error {
 
 // pathOf returns a path of the node, or "".
 func (d *Disk) pathOf(wanted *node) (path string) {
-	var visit func(n *node, at string)
-	visit = func(n *node, at string) {
+	d.visitLive(func(n *node, at string) {
 		if n == wanted {
 			path = at
 		}
-		for name, below := range n.names {
-			visit(below, filepath.Join(at, name))
-		}
-	}
-	visit(d.root, d.path)
+	})
 	return path
 }

@@ -37,8 +37,8 @@ func (c *Call) StringArg(arg int) ([]byte, error) {
 	return unhex(quoted)
 }
 
-// Sent returns all bytes that a writing call sends.
-func (c *Call) Sent() ([]byte, error) {
+// SentBytes returns all bytes that a writing call sends.
+func (c *Call) SentBytes() ([]byte, error) {
 	if c.Name == "write" || c.Name == "sendto" {
 		return c.StringArg(1)
 	}

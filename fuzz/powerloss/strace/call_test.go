@@ -12,11 +12,7 @@ import (
 
 // hexed encodes bytes like the record.
 func hexed(text string) string {
-	var out strings.Builder
-	for i := range len(text) {
-		fmt.Fprintf(&out, `\x%02x`, text[i])
-	}
-	return out.String()
+	return strings.ReplaceAll(strings.TrimRight(fmt.Sprintf(" % x", text), " "), " ", `\x`)
 }
 
 func quoted(text string) string { return `"` + hexed(text) + `"` }
@@ -108,12 +104,12 @@ func TestSentJoinsPieces(t *testing.T) {
 		"writev":  {Name: "writev", Args: []string{"3", "[{iov_base=" + quoted("one "), "iov_len=4}", "{iov_base=" + quoted("two"), "iov_len=3}]", "2"}},
 		"sendmsg": {Name: "sendmsg", Args: []string{"3", "{msg_name=NULL", "msg_iov=[{iov_base=" + quoted("one two"), "iov_len=7}]", "msg_iovlen=1}", "0"}},
 	} {
-		if sent, err := c.Sent(); err != nil || string(sent) != "one two" {
+		if sent, err := c.SentBytes(); err != nil || string(sent) != "one two" {
 			t.Errorf("%s sent %q, %v", name, sent, err)
 		}
 	}
 	cut := Call{Name: "writev", Args: []string{"3", "[{iov_base=" + quoted("one") + "...", "iov_len=40}]"}}
-	if sent, err := cut.Sent(); err == nil {
+	if sent, err := cut.SentBytes(); err == nil {
 		t.Errorf("what the tracer has cut off was read as %q", sent)
 	}
 }

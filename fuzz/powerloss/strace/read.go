@@ -24,36 +24,36 @@ type recordReader struct {
 	last       map[string]*Call // by thread
 }
 
-// Read reads a whole record. It returns the calls in the order of their starts. Ticks start
-// after the given one; last is the last tick.
-func Read(from io.Reader, after int) (calls []*Call, last int, err error) {
+// ReadRecord reads a whole record. It returns the calls in the order of their starts. Ticks start
+// after afterTick and end with lastTick.
+func ReadRecord(from io.Reader, afterTick int) (calls []*Call, lastTick int, err error) {
 	r := &recordReader{unfinished: map[string]*Call{}, text: map[*Call]string{}, last: map[string]*Call{}}
 	lines := bufio.NewReaderSize(from, 1<<20)
-	last = after
+	lastTick = afterTick
 	for {
 		line, err := lines.ReadString('\n')
 		if line = strings.TrimSuffix(line, "\n"); line != "" {
-			last += 2
-			if err := r.readLine(line, last); err != nil {
-				return nil, last, fmt.Errorf("line %.200q: %w", line, err)
+			lastTick += 2
+			if err := r.readLine(line, lastTick); err != nil {
+				return nil, lastTick, fmt.Errorf("line %.200q: %w", line, err)
 			}
 		}
 		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {
-			return nil, last, err
+			return nil, lastTick, err
 		}
 	}
 	for _, c := range r.unfinished {
-		if err := c.parse(r.text[c]); err != nil && !c.Torn {
-			return nil, last, err
+		if err := c.parseCall(r.text[c]); err != nil && !c.Torn {
+			return nil, lastTick, err
 		}
 	}
 	for _, c := range r.last {
-		c.undoUncertainWrite()
+		c.markUncertainWriteUnfinished()
 	}
-	return r.calls, last + 1, nil
+	return r.calls, lastTick + 1, nil
 }
 
 // readLine reads a line. Its call starts at tick and, if the line is complete, ends at the next
@@ -81,7 +81,7 @@ func (r *recordReader) readLine(line string, tick int) error {
 		delete(r.unfinished, thread)
 		delete(r.text, c)
 		c.Done = tick
-		return c.finish(whole)
+		return c.parseFinishedLine(whole)
 	}
 	c := &Call{Enter: tick, Done: Never, Torn: torn}
 	r.calls, r.last[thread] = append(r.calls, c), c
@@ -91,26 +91,26 @@ func (r *recordReader) readLine(line string, tick int) error {
 		return nil
 	}
 	c.Done = tick + 1
-	return c.finish(rest)
+	return c.parseFinishedLine(rest)
 }
 
-// undoUncertainWrite marks a thread's last call as unfinished if it is a write with an
+// markUncertainWriteUnfinished marks a thread's last call as unfinished if it is a write with an
 // unexpected result. strace may have been unable to read the result of a killed thread, and may
 // have recorded a number from another thread.
-func (c *Call) undoUncertainWrite() {
+func (c *Call) markUncertainWriteUnfinished() {
 	size, known := c.NumberArg(2)
 	if (c.Name == "write" || c.Name == "pwrite64") && c.Done != Never && c.Result >= 0 && known && size != c.Result {
 		c.Done, c.Result = Never, -1
 	}
 }
 
-// finish parses "name(arguments) = result".
-func (c *Call) finish(whole string) error {
+// parseFinishedLine parses "name(arguments) = result".
+func (c *Call) parseFinishedLine(whole string) error {
 	at := strings.LastIndex(whole, "= ")
 	if at < 0 {
 		return errors.New("the line has no result")
 	}
-	if err := c.parse(strings.TrimSpace(whole[:at])); err != nil {
+	if err := c.parseCall(strings.TrimSpace(whole[:at])); err != nil {
 		return err
 	}
 	word := whole[at+2:]
@@ -129,7 +129,7 @@ func (c *Call) finish(whole string) error {
 	return err
 }
 
-func (c *Call) parse(whole string) error {
+func (c *Call) parseCall(whole string) error {
 	name, args, ok := strings.Cut(whole, "(")
 	if !ok {
 		return errors.New("the line is not a call")

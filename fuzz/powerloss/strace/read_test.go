@@ -102,7 +102,7 @@ func TestReadKeepsOrder(t *testing.T) {
 		},
 	} {
 		t.Run(what, func(t *testing.T) {
-			calls, last, err := Read(strings.NewReader(strings.Join(test.lines, "\n")), 0)
+			calls, last, err := ReadRecord(strings.NewReader(strings.Join(test.lines, "\n")), 0)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -118,7 +118,7 @@ func TestReadKeepsOrder(t *testing.T) {
 }
 
 func TestReadContinuesTicks(t *testing.T) {
-	calls, last, err := Read(strings.NewReader("10 fsync(3) = 0\n"), 100)
+	calls, last, err := ReadRecord(strings.NewReader("10 fsync(3) = 0\n"), 100)
 	if err != nil || len(calls) != 1 || calls[0].Enter != 102 || calls[0].Done != 103 || last != 103 {
 		t.Errorf("read %v up to %d, %v", calls, last, err)
 	}
@@ -131,7 +131,7 @@ func TestReadRejectsInvalidRecord(t *testing.T) {
 		"no call at all":              "10 hello = 3",
 		"the end of what never began": "10 <... fsync resumed>) = 0",
 	} {
-		if calls, _, err := Read(strings.NewReader(line+"\n"), 0); err == nil {
+		if calls, _, err := ReadRecord(strings.NewReader(line+"\n"), 0); err == nil {
 			t.Errorf("%s was read as %s", what, formatCall(calls[0]))
 		}
 	}

@@ -22,8 +22,8 @@ const tracedCalls = "open,openat,creat,close,dup,dup2,dup3,lseek," +
 	"truncate,ftruncate,fallocate,fsync,fdatasync,sync_file_range,sync,syncfs,msync," +
 	"rename,renameat,renameat2,link,linkat,symlink,symlinkat,unlink,unlinkat,mkdir,mkdirat,rmdir"
 
-// Check returns an error if this machine cannot record.
-func Check() error {
+// CheckAvailable returns an error if this machine cannot record.
+func CheckAvailable() error {
 	path, err := exec.LookPath("strace")
 	if err != nil {
 		return errors.New("strace is not installed; it records the exchange's system calls")

@@ -8,12 +8,14 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"pingpost/internal/must"
 )
 
 // recordShell runs a shell script and returns its calls.
 func recordShell(t *testing.T, words string, args ...string) []*Call {
 	t.Helper()
-	if err := Check(); err != nil {
+	if err := CheckAvailable(); err != nil {
 		t.Skip(err)
 	}
 	out := filepath.Join(t.TempDir(), "record")
@@ -25,12 +27,9 @@ func recordShell(t *testing.T, words string, args ...string) []*Call {
 
 func readRecord(t *testing.T, out string) []*Call {
 	t.Helper()
-	file, err := os.Open(out)
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := must.Value(os.Open(out))(t)
 	defer file.Close()
-	calls, _, err := Read(file, 0)
+	calls, _, err := ReadRecord(file, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,10 +64,7 @@ func TestRecordsChildren(t *testing.T) {
 	var names []string
 	for _, c := range recordShell(t, `mkdir "$1/one"; (mkdir "$1/two"); mkdir "$1/three"`, dir) {
 		if strings.HasPrefix(c.Name, "mkdir") && c.Result == 0 {
-			path, err := c.StringArg(len(c.Args) - 2)
-			if err != nil {
-				t.Fatal(err)
-			}
+			path := must.Value(c.StringArg(len(c.Args) - 2))(t)
 			names = append(names, filepath.Base(string(path)))
 		}
 	}
@@ -79,18 +75,13 @@ func TestRecordsChildren(t *testing.T) {
 
 // TracedProcess finds the program even while strace has test children.
 func TestTracedProcess(t *testing.T) {
-	if err := Check(); err != nil {
+	if err := CheckAvailable(); err != nil {
 		t.Skip(err)
 	}
 	for range 5 {
 		command := Command(t.Context(), filepath.Join(t.TempDir(), "record"), "sleep", "1000")
-		if err := command.Start(); err != nil {
-			t.Fatal(err)
-		}
-		traced, err := TracedProcess(command)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, command.Start())
+		traced := must.Value(TracedProcess(command))(t)
 		name, err := os.Readlink(filepath.Join("/proc", strconv.Itoa(traced.Pid), "exe"))
 		if err := errors.Join(err, traced.Kill()); err != nil || strings.Contains(name, "strace") {
 			t.Errorf("%s is taken for the program, %v", name, err)
@@ -106,15 +97,12 @@ func TestTracedProcess(t *testing.T) {
 
 // A signal kills the program, and its record is complete.
 func TestSignalsReachTheProgram(t *testing.T) {
-	if err := Check(); err != nil {
+	if err := CheckAvailable(); err != nil {
 		t.Skip(err)
 	}
 	out, ready := filepath.Join(t.TempDir(), "record"), make([]byte, 6)
 	command := Command(t.Context(), out, "sh", "-c", "echo ready; read never")
-	stdin, err := command.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdin := must.Value(command.StdinPipe())(t)
 	defer stdin.Close()
 	read, write, err := os.Pipe()
 	if err != nil {
@@ -130,16 +118,11 @@ func TestSignalsReachTheProgram(t *testing.T) {
 	if _, err := read.Read(ready); err != nil || string(ready) != "ready\n" {
 		t.Fatalf("%q, %v", ready, err)
 	}
-	traced, err := TracedProcess(command)
-	if err != nil {
-		t.Fatal(err)
-	}
+	traced := must.Value(TracedProcess(command))(t)
 	if traced.Pid == command.Process.Pid {
 		t.Fatal("the tracer is taken for the program")
 	}
-	if err := traced.Signal(syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, traced.Signal(syscall.SIGKILL))
 	if err := command.Wait(); err == nil {
 		t.Error("the tracer does not tell how the program ended")
 	}
