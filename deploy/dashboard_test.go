@@ -8,9 +8,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"pingpost/internal/must"
 )
 
-// dashboard is what of Grafana's form is looked at.
+// dashboard holds the tested members of a Grafana dashboard.
 type dashboard struct {
 	UID, Title string
 	Panels     []panel
@@ -47,13 +49,8 @@ const dashboardFile = "grafana-dashboard.json"
 
 func readDashboard(t *testing.T) (d dashboard) {
 	t.Helper()
-	text, err := os.ReadFile(dashboardFile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(text, &d); err != nil {
-		t.Fatal(err)
-	}
+	text := must.Value(os.ReadFile(dashboardFile))(t)
+	must.Succeed(t, json.Unmarshal(text, &d))
 	if d.UID == "" || d.Title == "" || len(d.Panels) < 40 {
 		t.Fatalf("%q, %q, %d panels", d.UID, d.Title, len(d.Panels))
 	}
@@ -66,13 +63,13 @@ var (
 	ofExchange  = `{job=~"$job",instance=~"$instance"`
 )
 
-// TestDashboardAsksForWhatIsServed: every metric, label and value that it names is one
-// that a running exchange serves, and every metric that is served is shown.
-func TestDashboardAsksForWhatIsServed(t *testing.T) {
-	served, d := served(t), readDashboard(t)
+// Every metric, label and value that the dashboard names is one that a running exchange serves,
+// and the dashboard shows every served metric.
+func TestDashboardShowsServedMetrics(t *testing.T) {
+	served, d := servedMetrics(t), readDashboard(t)
 	shown := map[string]bool{}
-	ask := func(where, expr string) map[string]bool {
-		found, kept, names := judge(served, expr)
+	check := func(where, expr string) map[string]bool {
+		found, kept, names := checkQuery(served, expr)
 		for _, finding := range found {
 			t.Errorf("%s: %s\n\t%s", where, finding, expr)
 		}
@@ -80,24 +77,24 @@ func TestDashboardAsksForWhatIsServed(t *testing.T) {
 			shown[name] = true
 		}
 		if strings.Count(expr, ofExchange) != len(names) {
-			t.Errorf("%s: not every metric is of the exchange that was chosen, by %s}\n\t%s", where, ofExchange, expr)
+			t.Errorf("%s: not every metric selects the chosen exchange by %s}\n\t%s", where, ofExchange, expr)
 		}
 		return kept
 	}
 	for _, p := range d.Panels {
 		for _, target := range p.Targets {
-			kept := ask(p.Title, target.Expr)
+			kept := check(p.Title, target.Expr)
 			for _, label := range legendLabel.FindAllStringSubmatch(target.LegendFormat, -1) {
 				if !kept[label[1]] {
-					t.Errorf("%s: the legend names %s, which is no label of what is drawn: %s", p.Title, label[1], target.Expr)
+					t.Errorf("%s: the legend names %s, which is no label of the query's result: %s", p.Title, label[1], target.Expr)
 				}
 			}
 		}
 	}
 	for _, a := range d.Annotations.List {
-		ask("annotation", a.Expr)
+		check("annotation", a.Expr)
 	}
-	// One of a histogram's three is enough.
+	// One of a histogram's three metrics is enough.
 	histogram := regexp.MustCompile(`_(bucket|sum|count)$`)
 	family := map[string]bool{}
 	for name := range shown {
@@ -105,14 +102,14 @@ func TestDashboardAsksForWhatIsServed(t *testing.T) {
 	}
 	for name := range served {
 		if !family[histogram.ReplaceAllString(name, "")] {
-			t.Errorf("%s is in no panel: a figure that nobody sees helps nobody", name)
+			t.Errorf("no panel shows %s", name)
 		}
 	}
 }
 
-// TestDashboardVariablesAreServed: what is to be chosen from is there.
+// The dashboard's variables have values in the served metrics.
 func TestDashboardVariablesAreServed(t *testing.T) {
-	served, d := served(t), readDashboard(t)
+	served, d := servedMetrics(t), readDashboard(t)
 	names := map[string]bool{}
 	for _, v := range d.Templating.List {
 		names[v.Name] = true
@@ -129,53 +126,50 @@ func TestDashboardVariablesAreServed(t *testing.T) {
 			t.Errorf("%s: %q is not of the form label_values(metric, label)", v.Name, asks.Query)
 			continue
 		}
-		found, kept, _ := judge(served, "count_over_time("+form[1]+"[5m])")
-		found = slices.DeleteFunc(found, func(f string) bool { return strings.Contains(f, "a counter is of use") })
+		found, kept, _ := checkQuery(served, "count_over_time("+form[1]+"[5m])")
+		found = slices.DeleteFunc(found, func(f string) bool { return strings.Contains(f, "use a counter only") })
 		if len(found) > 0 || !kept[form[2]] {
 			t.Errorf("%s: %s: %q, labels %v", v.Name, asks.Query, found, kept)
 		}
 	}
-	text, err := os.ReadFile(dashboardFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Value(os.ReadFile(dashboardFile))(t)
 	for _, used := range regexp.MustCompile(`\$\{?(\w+)`).FindAllStringSubmatch(string(text), -1) {
 		if name := used[1]; !names[name] && !strings.HasPrefix(name, "__") {
-			t.Errorf("$%s is used, and no variable of the dashboard", name)
+			t.Errorf("$%s is used, but the dashboard has no such variable", name)
 		}
 	}
 }
 
-// TestDashboardIsImportable: it hangs on no data source of one Grafana, and its panels
-// are whole, tell what they show, and lie beside each other.
+// The dashboard depends on no data source of one Grafana. Its panels are complete, have
+// descriptions, and do not overlap.
 func TestDashboardIsImportable(t *testing.T) {
 	d := readDashboard(t)
 	chosen := source{"prometheus", "${datasource}"}
 	for _, a := range d.Annotations.List {
 		if a.Datasource != chosen {
-			t.Errorf("an annotation has a data source of its own: %+v", a.Datasource)
+			t.Errorf("an annotation has a fixed data source: %+v", a.Datasource)
 		}
 	}
 	for _, v := range d.Templating.List {
 		if v.Type == "query" && v.Datasource != chosen {
-			t.Errorf("variable %s has a data source of its own: %+v", v.Name, v.Datasource)
+			t.Errorf("variable %s has a fixed data source: %+v", v.Name, v.Datasource)
 		}
 	}
 	ids, cells := map[int]bool{}, map[string]string{}
 	for _, p := range d.Panels {
 		if ids[p.ID] || p.ID == 0 || p.Title == "" {
-			t.Errorf("panel %d, %q: an id that is there twice, or no title", p.ID, p.Title)
+			t.Errorf("panel %d, %q: duplicate id, or no title", p.ID, p.Title)
 		}
 		ids[p.ID] = true
 		g := p.GridPos
 		if g.W < 1 || g.H < 1 || g.X < 0 || g.X+g.W > 24 {
-			t.Errorf("%s lies outside of the 24 columns: %+v", p.Title, g)
+			t.Errorf("%s is outside of the 24 columns: %+v", p.Title, g)
 		}
 		for x := g.X; x < g.X+g.W; x++ {
 			for y := g.Y; y < g.Y+g.H; y++ {
 				cell := fmt.Sprint(x, ",", y)
 				if cells[cell] != "" {
-					t.Fatalf("%s lies over %s", p.Title, cells[cell])
+					t.Fatalf("%s overlaps %s", p.Title, cells[cell])
 				}
 				cells[cell] = p.Title
 			}
@@ -184,12 +178,12 @@ func TestDashboardIsImportable(t *testing.T) {
 			continue
 		}
 		if p.Description == "" || p.FieldConfig.Defaults.Unit == "" || p.Datasource != chosen || len(p.Targets) == 0 {
-			t.Errorf("%s: no description, no unit, no query, or a data source of its own: %+v", p.Title, p.Datasource)
+			t.Errorf("%s: no description, no unit, no query, or a fixed data source: %+v", p.Title, p.Datasource)
 		}
 		refs := map[string]bool{}
 		for _, target := range p.Targets {
 			if refs[target.RefID] || target.Datasource != chosen {
-				t.Errorf("%s: query %q is there twice, or has a data source of its own", p.Title, target.RefID)
+				t.Errorf("%s: query %q exists twice, or has a fixed data source", p.Title, target.RefID)
 			}
 			refs[target.RefID] = true
 		}

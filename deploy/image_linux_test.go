@@ -20,17 +20,19 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+
+	"pingpost/internal/must"
 )
 
-// image is what the Dockerfile comes to: a root of files, and how it is run.
+// image is the result of the Dockerfile: a root directory and the settings to run it.
 type image struct {
-	root             string
-	entry, cmd, well []string // the last is what says that it is well
-	user             uint32
-	volume           string
+	root                    string
+	entrypoint, cmd, health []string
+	user                    uint32
+	volume                  string
 }
 
-// instructions are a Dockerfile's, each with its arguments.
+// instructions returns a Dockerfile's instructions, each with its arguments.
 func instructions(text string) (found [][2]string) {
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
@@ -43,11 +45,12 @@ func instructions(text string) (found [][2]string) {
 	return found
 }
 
-// made is the folder that program made, if it was called.
-var made string
+// buildDir is the folder that buildProgram created, or "".
+var buildDir string
 
-// program is the binary as the image has it, built once by the image's own commands.
-var program = sync.OnceValues(func() (stage string, err error) {
+// buildProgram builds the image's files once, with the Dockerfile's own commands. It returns
+// their folder.
+var buildProgram = sync.OnceValues(func() (stage string, err error) {
 	text, err := os.ReadFile("Dockerfile")
 	if err != nil {
 		return "", err
@@ -55,14 +58,14 @@ var program = sync.OnceValues(func() (stage string, err error) {
 	if stage, err = os.MkdirTemp("", "pingpost-image"); err != nil {
 		return "", err
 	}
-	made = stage
+	buildDir = stage
 	for _, i := range instructions(string(text)) {
 		if i[0] != "RUN" {
 			continue
 		}
 		command := strings.NewReplacer("/image/", stage+"/image/", "/state/", stage+"/state/").Replace(i[1])
 		shell := exec.Command("sh", "-euc", command)
-		shell.Dir, shell.Env = "..", append(os.Environ(), "VERSION=of-a-test")
+		shell.Dir, shell.Env = "..", append(os.Environ(), "VERSION=test-version")
 		if out, err := shell.CombinedOutput(); err != nil {
 			return "", fmt.Errorf("%s: %w\n%s", command, err, out)
 		}
@@ -72,36 +75,29 @@ var program = sync.OnceValues(func() (stage string, err error) {
 
 func TestMain(m *testing.M) {
 	code := m.Run()
-	if made != "" {
-		_ = os.RemoveAll(made)
+	if buildDir != "" {
+		_ = os.RemoveAll(buildDir)
 	}
 	os.Exit(code)
 }
 
-func built(t *testing.T) (stage string) {
+func buildStage(t *testing.T) (stage string) {
 	t.Helper()
-	stage, err := program()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return stage
+	return must.Value(buildProgram())(t)
 }
 
-// newImage does by hand what docker does: the last stage's files and settings. What it
-// does not know it does not pass over.
+// newImage does the work of docker: it copies the last stage's files and reads its settings. It
+// rejects unknown instructions.
 func newImage(t *testing.T) (i image) {
 	t.Helper()
 	if os.Getuid() != 0 {
-		t.Skip("to run a program in a root of its own needs to be root")
+		t.Skip("only root can run a program in another root directory")
 	}
-	text, err := os.ReadFile("Dockerfile")
-	if err != nil {
-		t.Fatal(err)
-	}
-	stage := built(t)
+	text := must.Value(os.ReadFile("Dockerfile"))(t)
+	stage := buildStage(t)
 	_, last, scratch := strings.Cut(string(text), "\nFROM scratch\n")
 	if !scratch {
-		t.Fatal("the image is not made from scratch")
+		t.Fatal("the last stage of the image is not FROM scratch")
 	}
 	i.root = t.TempDir()
 	if err := os.Chmod(i.root, 0o755); err != nil { //nolint:gosec // as a container's root is
@@ -118,27 +114,27 @@ func newImage(t *testing.T) (i image) {
 		case "VOLUME":
 			i.volume = one[1]
 		case "ENTRYPOINT":
-			i.entry = words(t, one[1])
+			i.entrypoint = parseWords(t, one[1])
 		case "CMD":
-			i.cmd = words(t, one[1])
+			i.cmd = parseWords(t, one[1])
 		case "HEALTHCHECK":
 			_, command, _ := strings.Cut(one[1], " CMD ")
-			i.well = words(t, command)
+			i.health = parseWords(t, command)
 		case "EXPOSE":
 		default:
-			t.Fatalf("the test does not know %s: teach it", one[0])
+			t.Fatalf("this test does not support the instruction %s", one[0])
 		}
 	}
-	if i.user == 0 || i.volume == "" || len(i.entry) == 0 || len(i.cmd) == 0 || len(i.well) == 0 {
+	if i.user == 0 || i.volume == "" || len(i.entrypoint) == 0 || len(i.cmd) == 0 || len(i.health) == 0 {
 		t.Fatalf("%+v", i)
 	}
 	return i
 }
 
-func words(t *testing.T, list string) (found []string) {
+func parseWords(t *testing.T, list string) (found []string) {
 	t.Helper()
 	if err := json.Unmarshal([]byte(list), &found); err != nil {
-		t.Fatalf("%s is no list of words: %v", list, err)
+		t.Fatalf("%s is not a JSON list of strings: %v", list, err)
 	}
 	return found
 }
@@ -165,7 +161,7 @@ func (i *image) copy(t *testing.T, stage string, args []string) {
 	}
 }
 
-// run is a command in the image, as its user and with nothing in the environment.
+// run returns a command that runs in the image, as its user and with an empty environment.
 func (i *image) run(args []string, env ...string) *exec.Cmd {
 	cmd := exec.Command(args[0], args[1:]...)
 	cmd.Dir, cmd.Env = "/", append([]string{"PATH=/"}, env...)
@@ -173,7 +169,7 @@ func (i *image) run(args []string, env ...string) *exec.Cmd {
 	return cmd
 }
 
-// files are all that there is in the image, but for the volume's.
+// files returns all files of the image except those in the volume.
 func (i *image) files(t *testing.T) (found []string) {
 	t.Helper()
 	err := filepath.WalkDir(i.root, func(path string, entry fs.DirEntry, err error) error {
@@ -191,14 +187,12 @@ func (i *image) files(t *testing.T) (found []string) {
 
 func freeAddress(t *testing.T) string {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	listener := must.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer listener.Close()
 	return listener.Addr().String()
 }
 
+// contained is the configuration of an exchange in a container or a service.
 const contained = `data_dir: /var/lib/pingpost/data
 listen: %s
 admin: {listen: "%s"}
@@ -207,8 +201,8 @@ buyers: [{id: buy_rest, time_zone: America/New_York, caps: [{per: day, count: 10
 campaigns: [{id: cmp_fixed, method: waterfall, time_zone: Australia/Sydney, duplicates: {window: 0s}, buyers: [{buyer: buy_rest, price: 5}]}]
 `
 
-// TestImageServes: with no more than the image has, as nobody, an exchange starts, says
-// that it is well, sells, stops in order, and writes nowhere but to its volume.
+// With only the image's files and its user, an exchange starts, reports its health, sells, stops
+// in order, and writes only to its volume.
 func TestImageServes(t *testing.T) {
 	i := newImage(t)
 	want := []string{"/etc/ssl/certs/ca-certificates.crt", "/pingpost"}
@@ -224,81 +218,65 @@ func TestImageServes(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := i.files(t)
-	well := append(slices.Clone(i.well), "--admin", "http://"+admin)
-	if out, err := i.run(well).CombinedOutput(); err == nil {
-		t.Errorf("it is well before it was started: %s", out)
+	health := append(slices.Clone(i.health), "--admin", "http://"+admin)
+	if out, err := i.run(health).CombinedOutput(); err == nil {
+		t.Errorf("the health check succeeds before the start: %s", out)
 	}
-	said, err := os.Create(filepath.Join(t.TempDir(), "said"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	said := must.Value(os.Create(filepath.Join(t.TempDir(), "said")))(t)
 	defer said.Close()
-	serving := i.run(append(slices.Clone(i.entry), i.cmd...), "KEY="+apiKey)
+	serving := i.run(append(slices.Clone(i.entrypoint), i.cmd...), "KEY="+apiKey)
 	serving.Stdout, serving.Stderr = said, said
-	if err := serving.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, serving.Start())
 	t.Cleanup(func() { _ = serving.Process.Kill() })
-	if out, err := i.run(append(well, "--wait", "1m")).CombinedOutput(); err != nil {
+	if out, err := i.run(append(health, "--wait", "1m")).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s\n%s", err, out, readFile(t, said.Name()))
 	}
 	if err := send("http://"+public, "cmp_fixed"); err != nil {
 		t.Error(err)
 	}
-	if err := serving.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, serving.Process.Signal(syscall.SIGTERM))
 	if err := serving.Wait(); err != nil {
 		t.Fatalf("%v\n%s", err, readFile(t, said.Name()))
 	}
 	if got := i.files(t); !slices.Equal(got, before) {
-		t.Errorf("it wrote outside of its volume: %q, before %q", got, before)
+		t.Errorf("the exchange wrote outside its volume: %q, before %q", got, before)
 	}
 	if _, err := os.Stat(filepath.Join(i.root, i.volume, "data", "log")); err != nil {
-		t.Errorf("there is no log in the volume: %v", err)
+		t.Errorf("the volume has no log: %v", err)
 	}
 }
 
-// TestImageTrustsIssuers: whoever is asked over TLS is judged by the certificates that
-// the image has.
+// The program verifies TLS certificates with the issuers in the image.
 func TestImageTrustsIssuers(t *testing.T) {
 	i := newImage(t)
-	sealed := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
-	sealed.Config.ErrorLog = log.New(io.Discard, "", 0) // of the handshake that is to fail
-	sealed.StartTLS()
-	defer sealed.Close()
-	well := append(slices.Clone(i.well), "--admin", sealed.URL)
-	out, err := i.run(well).CombinedOutput()
+	tlsServer := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	tlsServer.Config.ErrorLog = log.New(io.Discard, "", 0) // the first handshake must fail
+	tlsServer.StartTLS()
+	defer tlsServer.Close()
+	health := append(slices.Clone(i.health), "--admin", tlsServer.URL)
+	out, err := i.run(health).CombinedOutput()
 	if err == nil || !bytes.Contains(out, []byte("unknown authority")) {
-		t.Errorf("a stranger's certificate: %v, %s", err, out)
+		t.Errorf("the certificate of an unknown issuer: %v, %s", err, out)
 	}
-	issuers, err := os.OpenFile(filepath.Join(i.root, "etc/ssl/certs/ca-certificates.crt"), os.O_APPEND|os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	issuers := must.Value(os.OpenFile(filepath.Join(i.root, "etc/ssl/certs/ca-certificates.crt"), os.O_APPEND|os.O_WRONLY, 0))(t)
 	defer issuers.Close()
-	if err := pem.Encode(issuers, &pem.Block{Type: "CERTIFICATE", Bytes: sealed.Certificate().Raw}); err != nil {
-		t.Fatal(err)
-	}
-	if out, err := i.run(well).CombinedOutput(); err != nil {
+	must.Succeed(t, pem.Encode(issuers, &pem.Block{Type: "CERTIFICATE", Bytes: tlsServer.Certificate().Raw}))
+	if out, err := i.run(health).CombinedOutput(); err != nil {
 		t.Errorf("%v: %s", err, out)
 	}
 }
 
-// TestImageIsStatic: it needs no loader and no library, and knows its version.
+// The program needs no loader and no library, and reports its version.
 func TestImageIsStatic(t *testing.T) {
-	binary := filepath.Join(built(t), "image", "pingpost")
-	file, err := elf.Open(binary)
-	if err != nil {
-		t.Fatal(err)
-	}
+	binary := filepath.Join(buildStage(t), "image", "pingpost")
+	file := must.Value(elf.Open(binary))(t)
 	defer file.Close()
 	for _, p := range file.Progs {
 		if p.Type == elf.PT_INTERP {
-			t.Error("the program asks for a loader")
+			t.Error("the program needs a loader")
 		}
 	}
-	if out, err := exec.Command(binary, "version").Output(); err != nil || string(out) != "pingpost of-a-test\n" {
+	if out, err := exec.Command(binary, "version").Output(); err != nil || string(out) != "pingpost test-version\n" {
 		t.Errorf("%q, %v", out, err)
 	}
 }

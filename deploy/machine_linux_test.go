@@ -11,9 +11,11 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"pingpost/internal/must"
 )
 
-// underSystemd is what the trial has to say of the unit as it stands.
+// underSystemd is the expected output of the trial.
 const underSystemd = `start: 0
 healthy after the start: 0
 sells: 201
@@ -37,32 +39,26 @@ result: success, 0
 backed up: 3
 `
 
-// TestServiceUnderSystemd: a real systemd, in namespaces of its own, starts the unit to the
-// letter, with all that it forbids, and reloads, restarts and stops it.
+// A real systemd in its own namespaces starts the unchanged unit with all its restrictions, and
+// reloads, restarts and stops it.
 func TestServiceUnderSystemd(t *testing.T) {
 	if os.Getuid() != 0 {
-		t.Skip("to run a systemd of its own needs to be root")
+		t.Skip("only root can run another systemd")
 	}
-	have(t, "systemctl", "systemd")
+	requireTool(t, "systemctl", "systemd")
 	folder := t.TempDir()
 	config := fmt.Sprintf(contained, "127.0.0.1:8080", "127.0.0.1:9090")
 	for name, text := range map[string]string{
 		"exchange.yaml": config, "said": "", "trial.sh": readFile(t, "testdata/trial.sh"),
 		"env": "KEY=" + apiKey + "\nSERVE_FLAGS=\"--backup-to /mnt/backup --backup-unencrypted\"\n",
 	} {
-		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600))
 	}
-	if err := os.Mkdir(filepath.Join(folder, "over"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.Mkdir(filepath.Join(folder, "over"), 0o700))
 	var errs strings.Builder
-	machine := exec.Command("sh", "testdata/machine.sh", folder, filepath.Join(built(t), "image", "pingpost"), unitFile)
+	machine := exec.Command("sh", "testdata/machine.sh", folder, filepath.Join(buildStage(t), "image", "pingpost"), unitFile)
 	machine.Stderr = &errs
-	if err := machine.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, machine.Start())
 	t.Cleanup(func() {
 		_ = machine.Process.Kill()
 		removeGroups(t, filepath.Join(folder, "groups"))
@@ -77,20 +73,17 @@ func TestServiceUnderSystemd(t *testing.T) {
 		}
 	}
 	if got.String() != underSystemd {
-		t.Errorf("it came to\n%s\nwant\n%s\nall that was said:\n%s", got.String(), underSystemd, said)
+		t.Errorf("the trial printed\n%s\nwant\n%s\nwhole output:\n%s", got.String(), underSystemd, said)
 	}
 }
 
 func readFile(t *testing.T, path string) string {
 	t.Helper()
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Value(os.ReadFile(path))(t)
 	return string(text)
 }
 
-// waitForTrial returns what the trial said once it is over.
+// waitForTrial waits until the trial is over, and returns its output.
 func waitForTrial(t *testing.T, path string, ended chan error, errs fmt.Stringer) string {
 	t.Helper()
 	for deadline := time.Now().Add(5 * time.Minute); time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {
@@ -102,7 +95,7 @@ func waitForTrial(t *testing.T, path string, ended chan error, errs fmt.Stringer
 		case err := <-ended:
 			var exit *exec.ExitError
 			if errors.As(err, &exit) && (exit.ExitCode() == 77 || strings.Contains(errs.String(), "unshare:")) {
-				t.Skipf("this machine permits no systemd of its own: %s", errs.String())
+				t.Skipf("this machine does not permit another systemd: %s", errs.String())
 			}
 			t.Fatalf("systemd has ended: %v, %s\n%s", err, errs.String(), said)
 		default:
@@ -112,13 +105,13 @@ func waitForTrial(t *testing.T, path string, ended chan error, errs fmt.Stringer
 	return ""
 }
 
-// removeGroups takes away the control groups of the machine, the inmost first, once the
-// last of its processes has died.
+// removeGroups removes the trial's control groups, innermost first, after the last of its
+// processes has ended.
 func removeGroups(t *testing.T, list string) {
 	t.Helper()
 	text, err := os.ReadFile(list)
 	if err != nil {
-		return // it came to none
+		return // the trial created none
 	}
 	for top := range strings.FieldsSeq(string(text)) {
 		if !strings.Contains(filepath.Base(top), "pingpost-trial-") {

@@ -11,26 +11,26 @@ import (
 	"github.com/prometheus/prometheus/promql/parser"
 )
 
-// added are labels that Prometheus gives to whatever it scrapes.
-var added = []string{"instance", "job"}
+// scrapeLabels are the labels that Prometheus adds to all metrics.
+var scrapeLabels = []string{"instance", "job"}
 
-// nameLabel is the label that a metric's name is, to Prometheus.
+// nameLabel is the label with a metric's name.
 const nameLabel = "__name__"
 
-// counts are metrics that only grow and are not called so.
-var counts = []string{"pingpost_log_sequence"}
+// unnamedCounters are counters whose names do not show it.
+var unnamedCounters = []string{"pingpost_log_sequence"}
 
-// query is an expression that is held against what is served.
-type query struct {
+// queryCheck checks an expression against the served metrics.
+type queryCheck struct {
 	served   series
 	findings []string
-	names    []string // of the metrics it is about
-	rated    bool     // inside of what counters are for
+	names    []string // names of its metrics
+	rated    bool     // inside rate or increase
 }
 
-// judge reads an expression, says what is wrong with it, and which labels its result
-// has. Where Grafana puts in a duration, one stands in for it.
-func judge(served series, text string) (found []string, kept map[string]bool, names []string) {
+// checkQuery parses an expression and returns its faults, the labels of its result, and its
+// metrics. It replaces Grafana's durations.
+func checkQuery(served series, text string) (found []string, kept map[string]bool, names []string) {
 	for _, duration := range []string{"$__rate_interval", "$__range", "$__interval"} {
 		text = strings.ReplaceAll(text, duration, "5m")
 	}
@@ -38,17 +38,17 @@ func judge(served series, text string) (found []string, kept map[string]bool, na
 	if err != nil {
 		return []string{err.Error()}, nil, nil
 	}
-	q := &query{served: served}
+	q := &queryCheck{served: served}
 	kept = q.labels(expr)
 	return q.findings, kept, q.names
 }
 
-func (q *query) wrong(format string, args ...any) {
+func (q *queryCheck) wrong(format string, args ...any) {
 	q.findings = append(q.findings, fmt.Sprintf(format, args...))
 }
 
-// labels are those that an expression's result has.
-func (q *query) labels(e parser.Expr) map[string]bool {
+// labels returns the labels of an expression's result.
+func (q *queryCheck) labels(e parser.Expr) map[string]bool {
 	switch e := e.(type) {
 	case *parser.VectorSelector:
 		return q.selected(e)
@@ -69,11 +69,11 @@ func (q *query) labels(e parser.Expr) map[string]bool {
 	case *parser.NumberLiteral:
 		return nil
 	}
-	q.wrong("%s is nothing that is looked into: teach the test to", e)
+	q.wrong("this test does not support %s", e)
 	return nil
 }
 
-func (q *query) selected(e *parser.VectorSelector) map[string]bool {
+func (q *queryCheck) selected(e *parser.VectorSelector) map[string]bool {
 	has, known := q.served[e.Name]
 	if !known && e.Name != "up" {
 		q.wrong("no exchange serves %s", e.Name)
@@ -81,15 +81,15 @@ func (q *query) selected(e *parser.VectorSelector) map[string]bool {
 	}
 	q.names = append(q.names, e.Name)
 	grows := counter(e.Name)
-	if grows != q.rated && !slices.Contains(counts, e.Name) {
-		q.wrong("%s: a counter is of use in rate and increase, and nothing else is", e.Name)
+	if grows != q.rated && !slices.Contains(unnamedCounters, e.Name) {
+		q.wrong("%s: use a counter only in rate and increase, and nothing else there", e.Name)
 	}
 	kept := map[string]bool{}
-	for _, label := range append(slices.Collect(maps.Keys(has)), added...) {
+	for _, label := range append(slices.Collect(maps.Keys(has)), scrapeLabels...) {
 		kept[label] = true
 	}
 	for _, m := range e.LabelMatchers {
-		if m.Name == nameLabel || slices.Contains(added, m.Name) {
+		if m.Name == nameLabel || slices.Contains(scrapeLabels, m.Name) {
 			continue
 		}
 		values := slices.Collect(maps.Keys(has[m.Name]))
@@ -97,9 +97,9 @@ func (q *query) selected(e *parser.VectorSelector) map[string]bool {
 		case !kept[m.Name]:
 			q.wrong("%s has no label %s", e.Name, m.Name)
 		case !strings.Contains(m.Value, "$") && !slices.ContainsFunc(values, m.Matches):
-			q.wrong("%s{%s} is never so", e.Name, m)
+			q.wrong("%s{%s} never matches", e.Name, m)
 		case !strings.Contains(m.Value, "$") && (m.Type == labels.MatchNotEqual || m.Type == labels.MatchNotRegexp) && !slices.ContainsFunc(values, func(v string) bool { return !m.Matches(v) }):
-			q.wrong("%s{%s} is always so", e.Name, m)
+			q.wrong("%s{%s} always matches", e.Name, m)
 		}
 	}
 	return kept
@@ -109,7 +109,7 @@ func counter(name string) bool {
 	return slices.ContainsFunc([]string{"_total", "_bucket", "_count", "_sum"}, func(end string) bool { return strings.HasSuffix(name, end) })
 }
 
-func (q *query) aggregated(e *parser.AggregateExpr) map[string]bool {
+func (q *queryCheck) aggregated(e *parser.AggregateExpr) map[string]bool {
 	inner := q.labels(e.Expr)
 	kept := map[string]bool{}
 	if e.Without {
@@ -117,7 +117,7 @@ func (q *query) aggregated(e *parser.AggregateExpr) map[string]bool {
 	}
 	for _, label := range e.Grouping {
 		if !inner[label] {
-			q.wrong("%s: there is no label %s in it", e, label)
+			q.wrong("%s: the inner result has no label %s", e, label)
 		}
 		if e.Without {
 			delete(kept, label)
@@ -128,8 +128,8 @@ func (q *query) aggregated(e *parser.AggregateExpr) map[string]bool {
 	return kept
 }
 
-func (q *query) called(e *parser.Call) map[string]bool {
-	outer := q.rated // what stands around a rate is about its result
+func (q *queryCheck) called(e *parser.Call) map[string]bool {
+	outer := q.rated // an expression around a rate concerns its result
 	q.rated = slices.Contains([]string{"rate", "increase"}, e.Func.Name)
 	kept := map[string]bool{}
 	for _, arg := range e.Args {
@@ -145,7 +145,7 @@ func (q *query) called(e *parser.Call) map[string]bool {
 	return kept
 }
 
-func (q *query) joined(e *parser.BinaryExpr) map[string]bool {
+func (q *queryCheck) joined(e *parser.BinaryExpr) map[string]bool {
 	left, right := q.labels(e.LHS), q.labels(e.RHS)
 	switch {
 	case e.VectorMatching == nil: // one of them is a number
@@ -165,19 +165,19 @@ func (q *query) joined(e *parser.BinaryExpr) map[string]bool {
 		}
 		return left
 	}
-	for _, label := range e.VectorMatching.MatchingLabels { // which are ignored
+	for _, label := range e.VectorMatching.MatchingLabels { // ignored labels
 		delete(right, label)
 	}
 	for label := range left {
 		if !right[label] && !slices.Contains(e.VectorMatching.MatchingLabels, label) {
-			q.wrong("%s: the right side has no label %s, so nothing fits together", e, label)
+			q.wrong("%s: the right side has no label %s, so nothing matches", e, label)
 		}
 	}
 	return left
 }
 
-// TestQueriesAreJudged: each mistake is seen, and what is none is not.
-func TestQueriesAreJudged(t *testing.T) {
+// checkQuery finds each mistake and accepts correct queries.
+func TestCheckQuery(t *testing.T) {
 	served := series{
 		"a_total":   {"path": {"/x": true, "/y": true}, "status": {"200": true}},
 		"b_bucket":  {"le": {"1": true}, "buyer": {"blue": true}},
@@ -187,14 +187,14 @@ func TestQueriesAreJudged(t *testing.T) {
 		`sum by (path) (rate(a_total{job="x",path=~"/.*"}[5m]))`:                         "",
 		`histogram_quantile(0.9, sum by (le, buyer) (rate(b_bucket[$__rate_interval])))`: "",
 		`rate(a_total{status="200"}[5m]) / 3 > 1 and on (job) up == 1`:                   "",
-		`a_total{path="$path"}`:              "a counter is of use",
-		`rate(c_seconds[5m])`:                "nothing else is",
+		`a_total{path="$path"}`:              "use a counter only",
+		`rate(c_seconds[5m])`:                "nothing else there",
 		`sum(d)`:                             "no exchange serves d",
 		`sum(rate(a_total[5m])`:              "unclosed left parenthesis",
 		`rate(a_total{buyer="blue"}[5m])`:    "has no label buyer",
-		`rate(a_total{path="/z"}[5m])`:       "never so",
-		`rate(a_total{path!="/z"}[5m])`:      "always so",
-		`sum by (buyer) (rate(a_total[5m]))`: "no label buyer in it",
+		`rate(a_total{path="/z"}[5m])`:       "never matches",
+		`rate(a_total{path!="/z"}[5m])`:      "always matches",
+		`sum by (buyer) (rate(a_total[5m]))`: "inner result has no label buyer",
 		`histogram_quantile(0.9, sum by (buyer) (rate(b_bucket[5m])))`:               "needs the label le",
 		`sum by (path) (rate(a_total[5m])) / on (path) c_seconds`:                    "one side has no label path",
 		`sum by (path) (rate(a_total[5m])) / c_seconds`:                              "has no label path, so",
@@ -202,7 +202,7 @@ func TestQueriesAreJudged(t *testing.T) {
 		`max without (path) (rate(a_total[5m])) + sum by (path) (rate(a_total[5m]))`: "has no label",
 		`absent("x")`: "expected type",
 	} {
-		found, _, _ := judge(served, text)
+		found, _, _ := checkQuery(served, text)
 		if all := strings.Join(found, "; "); (want == "") != (all == "") || !strings.Contains(all, want) {
 			t.Errorf("%s: %q, want %q", text, all, want)
 		}

@@ -8,11 +8,13 @@ import (
 	"testing"
 
 	"github.com/goccy/go-yaml"
+
+	"pingpost/internal/must"
 )
 
 const (
-	rulesFile = "prometheus-rules.yml"
-	triedFile = "prometheus-rules-test.yml"
+	rulesFile     = "prometheus-rules.yml"
+	rulesTestFile = "prometheus-rules-test.yml"
 )
 
 type alert struct {
@@ -35,53 +37,46 @@ func alerts(t *testing.T) (found []alert) {
 
 func readYAML(t *testing.T, path string, into any) {
 	t.Helper()
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Value(os.ReadFile(path))(t)
 	if err := yaml.Unmarshal(text, into); err != nil {
 		t.Fatalf("%s: %v", path, err)
 	}
 }
 
-// have ends the test where a tool is missing: with an excuse on somebody's machine, and
-// with none in CI, which brings it.
-func have(t *testing.T, tool, from string) {
+// requireTool skips the test if a tool is missing. In CI, which installs it, the test fails.
+func requireTool(t *testing.T, tool, from string) {
 	t.Helper()
 	if _, err := exec.LookPath(tool); err == nil {
 		return
 	}
 	if os.Getenv("CI") != "" {
-		t.Fatalf("no %s, which .ci/run brings with Debian's package %s", tool, from)
+		t.Fatalf("no %s, which .ci/run installs with Debian's package %s", tool, from)
 	}
 	t.Skipf("no %s; Debian's package %s has it", tool, from)
 }
 
-// TestAlertsAskForWhatIsServed: and what their texts name is a label of what fires.
-func TestAlertsAskForWhatIsServed(t *testing.T) {
-	served, named := served(t), regexp.MustCompile(`\$labels\.(\w+)`)
+// Alerts use served metrics, and their texts name labels of the result.
+func TestAlertsUseServedMetrics(t *testing.T) {
+	served, named := servedMetrics(t), regexp.MustCompile(`\$labels\.(\w+)`)
 	for _, a := range alerts(t) {
-		found, kept, _ := judge(served, a.Expr)
+		found, kept, _ := checkQuery(served, a.Expr)
 		for _, finding := range found {
 			t.Errorf("%s: %s", a.Alert, finding)
 		}
 		for _, label := range named.FindAllStringSubmatch(a.Annotations["summary"], -1) {
 			if !kept[label[1]] {
-				t.Errorf("%s: the summary names %s, which what fires has not", a.Alert, label[1])
+				t.Errorf("%s: the summary names %s, which is no label of the result", a.Alert, label[1])
 			}
 		}
 		if !kept["instance"] || !slices.Contains([]string{"critical", "warning"}, a.Labels["severity"]) {
-			t.Errorf("%s: it does not say whose it is, or how urgent: %v", a.Alert, a.Labels)
+			t.Errorf("%s: no label instance, or no severity: %v", a.Alert, a.Labels)
 		}
 	}
 }
 
 // TestAlertsNameTheRunbook checks that each alert names an entry of the runbook.
 func TestAlertsNameTheRunbook(t *testing.T) {
-	text, err := os.ReadFile("../docs/runbook.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Value(os.ReadFile("../docs/runbook.md"))(t)
 	entries := map[string]bool{}
 	for _, heading := range regexp.MustCompile(`(?m)^## (.+)$`).FindAllStringSubmatch(string(text), -1) {
 		entries[heading[1]] = true
@@ -93,8 +88,8 @@ func TestAlertsNameTheRunbook(t *testing.T) {
 	}
 }
 
-// TestAlertsAreTried: each in both ways, quiet and firing.
-func TestAlertsAreTried(t *testing.T) {
+// The rules' tests have each alert quiet and firing.
+func TestAlertsHaveTests(t *testing.T) {
 	var file struct {
 		Tests []struct {
 			Alerts []struct {
@@ -103,7 +98,7 @@ func TestAlertsAreTried(t *testing.T) {
 			} `yaml:"alert_rule_test"`
 		}
 	}
-	readYAML(t, triedFile, &file)
+	readYAML(t, rulesTestFile, &file)
 	quiet, fires := map[string]bool{}, map[string]bool{}
 	for _, test := range file.Tests {
 		for _, a := range test.Alerts {
@@ -122,8 +117,8 @@ func TestAlertsAreTried(t *testing.T) {
 }
 
 func TestPromtool(t *testing.T) {
-	have(t, "promtool", "prometheus")
-	for _, args := range [][]string{{"check", "rules", rulesFile}, {"test", "rules", triedFile}, {"check", "config", "prometheus.yml"}} {
+	requireTool(t, "promtool", "prometheus")
+	for _, args := range [][]string{{"check", "rules", rulesFile}, {"test", "rules", rulesTestFile}, {"check", "config", "prometheus.yml"}} {
 		if out, err := exec.Command("promtool", args...).CombinedOutput(); err != nil {
 			t.Errorf("promtool %v: %v\n%s", args, err, out)
 		}

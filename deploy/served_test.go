@@ -1,6 +1,5 @@
-// Package deploy holds what machines are given beside the program (a service's unit, an
-// image, alerts, a dashboard) against the program as it is: a running exchange, and the
-// tools that will read these files.
+// Package deploy tests the files for operating the program (a systemd unit, an image, alerts, a
+// dashboard) with a running exchange and with the tools that read these files.
 package deploy
 
 import (
@@ -24,6 +23,7 @@ import (
 
 	"pingpost/exchange"
 	"pingpost/internal/certtest"
+	"pingpost/internal/must"
 	"pingpost/loadtest/refbuyer"
 	"pingpost/wal/backup"
 	"pingpost/wal/backup/store"
@@ -34,9 +34,9 @@ const (
 	hookSecret = "whsec_ZGVwbG95ZGVwbG95ZGVwbG95ZGVw"
 )
 
-// whole is an exchange that has all there is to measure: TLS, a backup, traces, webhooks,
-// an auction, a buyer that is posted to and one that is not.
-const whole = `data_dir: data
+// measuredConfig configures an exchange with everything that has metrics: TLS, a backup, traces,
+// webhooks, an auction, a buyer with an endpoint and one without.
+const measuredConfig = `data_dir: data
 listen: 127.0.0.1:0
 tls: {cert: cert.pem, key: key.pem}
 admin: {listen: 127.0.0.1:0}
@@ -50,16 +50,13 @@ campaigns:
   - {id: cmp_elsewhere, method: ping_post, vertical: solar, duplicates: {window: 0s}, buyers: [{buyer: buy_blue, states: [NV]}]}
 `
 
-// series are what an exchange serves: of each metric its labels, and their values.
+// series holds the values of each label of each metric that an exchange serves.
 type series map[string]map[string]map[string]bool
 
-// served starts an exchange once for all tests, sells leads, and scrapes it.
-func served(t *testing.T) series {
+// servedMetrics starts an exchange once for all tests, sells leads, and scrapes it.
+func servedMetrics(t *testing.T) series {
 	t.Helper()
-	found, err := scraped()
-	if err != nil {
-		t.Fatal(err)
-	}
+	found := must.Value(scraped())(t)
 	return found
 }
 
@@ -82,7 +79,7 @@ var scraped = sync.OnceValues(func() (series, error) {
 		return nil, err
 	}
 	path := filepath.Join(dir, "exchange.yaml")
-	if err := os.WriteFile(path, fmt.Appendf(nil, whole, hooks.URL, buyer.Addr()), 0o600); err != nil {
+	if err := os.WriteFile(path, fmt.Appendf(nil, measuredConfig, hooks.URL, buyer.Addr()), 0o600); err != nil {
 		return nil, err
 	}
 	env := map[string]string{"KEY": apiKey, "HOOK": hookSecret}
@@ -98,11 +95,12 @@ var scraped = sync.OnceValues(func() (series, error) {
 		return nil, err
 	}
 	defer x.Close()
-	return sellAll(x)
+	return sellAndScrape(x)
 })
 
-// sellAll sends to all campaigns, one of which has no buyer for it, until it shows in what is served.
-func sellAll(x *exchange.Exchange) (found series, err error) {
+// sellAndScrape sends leads to all campaigns until the metrics show the auctions. One campaign
+// has no buyer for the leads.
+func sellAndScrape(x *exchange.Exchange) (found series, err error) {
 	for deadline := time.Now().Add(2 * time.Minute); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
 		for _, campaign := range []string{"cmp_fixed", "cmp_auction", "cmp_elsewhere"} {
 			if err := send("https://"+x.Addr(), campaign); err != nil {
@@ -116,11 +114,11 @@ func sellAll(x *exchange.Exchange) (found series, err error) {
 			return found, nil
 		}
 	}
-	return nil, fmt.Errorf("no auction was won within the time: %v", found["pingpost_auction_candidates_total"])
+	return nil, fmt.Errorf("no auction was won in time: %v", found["pingpost_auction_candidates_total"])
 }
 
-var trusting = &http.Client{Timeout: time.Minute, Transport: &http.Transport{
-	TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, //nolint:gosec // the certificate is not what is tried here
+var insecureClient = &http.Client{Timeout: time.Minute, Transport: &http.Transport{
+	TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, //nolint:gosec // this is no test of the certificate
 }}
 
 func send(base, campaign string) error {
@@ -130,7 +128,7 @@ func send(base, campaign string) error {
 		return err
 	}
 	req.Header = http.Header{"X-Api-Key": {apiKey}, "Content-Type": {"application/json"}}
-	answer, err := trusting.Do(req)
+	answer, err := insecureClient.Do(req)
 	if err != nil {
 		return err
 	}
@@ -141,9 +139,9 @@ func send(base, campaign string) error {
 	return nil
 }
 
-// scrape reads what Prometheus would.
+// scrape reads the metrics like Prometheus.
 func scrape(admin string) (series, error) {
-	answer, err := trusting.Get(admin + "/metrics")
+	answer, err := insecureClient.Get(admin + "/metrics")
 	if err != nil {
 		return nil, err
 	}
@@ -157,7 +155,7 @@ func scrape(admin string) (series, error) {
 		sample := strings.TrimSpace(line)
 		end := strings.LastIndexByte(sample, ' ')
 		if end < 0 {
-			return nil, fmt.Errorf("no sample: %q", line)
+			return nil, fmt.Errorf("this line is no sample: %q", line)
 		}
 		one, err := reader.ParseMetric(sample[:end])
 		if err != nil {

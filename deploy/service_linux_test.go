@@ -11,31 +11,28 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"pingpost/internal/must"
 )
 
 const (
 	unitFile = "pingpost.service"
-	// mostExposed is in tenths of what systemd-analyze counts, from 0 (sealed) to 100.
-	mostExposed = "13"
+	// maxExposure is the highest allowed exposure level of systemd-analyze, times ten.
+	maxExposure = "13"
 )
 
-// unit is the service with the program where this test has built it.
-func unit(t *testing.T) (path, text string) {
+// writeUnit writes the unit with the path of the program that this test has built.
+func writeUnit(t *testing.T) (path, text string) {
 	t.Helper()
-	whole, err := os.ReadFile(unitFile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	text = strings.ReplaceAll(string(whole), "/usr/local/bin/pingpost", filepath.Join(built(t), "image", "pingpost"))
+	whole := must.Value(os.ReadFile(unitFile))(t)
+	text = strings.ReplaceAll(string(whole), "/usr/local/bin/pingpost", filepath.Join(buildStage(t), "image", "pingpost"))
 	path = filepath.Join(t.TempDir(), unitFile)
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(path, []byte(text), 0o600))
 	return path, text
 }
 
-// settings are the values of a key of the unit, in their order.
-func settings(text, key string) (values []string) {
+// unitValues returns the values of a key of the unit, in order.
+func unitValues(text, key string) (values []string) {
 	for line := range strings.Lines(text) {
 		if name, value, found := strings.Cut(strings.TrimSpace(line), "="); found && name == key {
 			values = append(values, value)
@@ -44,27 +41,27 @@ func settings(text, key string) (values []string) {
 	return values
 }
 
-// TestServiceIsValid: systemd knows every key and every value of the unit.
+// systemd accepts every key and value of the unit.
 func TestServiceIsValid(t *testing.T) {
-	have(t, "systemd-analyze", "systemd")
-	path, _ := unit(t)
+	requireTool(t, "systemd-analyze", "systemd")
+	path, _ := writeUnit(t)
 	if out, err := exec.Command("systemd-analyze", "verify", "--man=no", path).CombinedOutput(); err != nil || len(out) > 0 {
 		t.Errorf("%v\n%s", err, out)
 	}
 }
 
-// TestServiceIsHardened: no more is open to it than was when this was written.
+// The unit's exposure does not exceed maxExposure.
 func TestServiceIsHardened(t *testing.T) {
-	have(t, "systemd-analyze", "systemd")
-	path, _ := unit(t)
-	out, err := exec.Command("systemd-analyze", "security", "--offline=true", "--no-pager", "--threshold="+mostExposed, path).CombinedOutput()
+	requireTool(t, "systemd-analyze", "systemd")
+	path, _ := writeUnit(t)
+	out, err := exec.Command("systemd-analyze", "security", "--offline=true", "--no-pager", "--threshold="+maxExposure, path).CombinedOutput()
 	if err != nil || !strings.Contains(string(out), "Overall exposure level") {
 		t.Errorf("%v\n%s", err, out)
 	}
 }
 
-// allowed are the system calls that the unit leaves to the program.
-func allowed(t *testing.T, text string) map[string]bool {
+// allowedCalls returns the system calls that the unit allows.
+func allowedCalls(t *testing.T, text string) map[string]bool {
 	t.Helper()
 	calls := map[string]bool{}
 	var expand func(name string, allow bool)
@@ -83,15 +80,15 @@ func allowed(t *testing.T, text string) map[string]bool {
 			}
 		}
 	}
-	for _, filter := range settings(text, "SystemCallFilter") {
+	for _, filter := range unitValues(text, "SystemCallFilter") {
 		list, deny := strings.CutPrefix(filter, "~")
 		for name := range strings.FieldsSeq(list) {
 			expand(name, !deny)
 		}
 	}
-	expand("@default", true) // which is always so
+	expand("@default", true) // always allowed
 	if len(calls) < 100 || calls["reboot"] || !calls["fsync"] {
-		t.Fatalf("%d calls are allowed", len(calls))
+		t.Fatalf("the unit allows %d calls", len(calls))
 	}
 	return calls
 }
@@ -102,28 +99,28 @@ var (
 	tracedMemory = regexp.MustCompile(`PROT_[A-Z|_]*WRITE[A-Z|_]*PROT_EXEC`)
 )
 
-// TestServiceMayDoWhatItDoes: of all that the program asks of the system while it starts,
-// sells, reloads, backs up and stops, the unit refuses nothing.
-func TestServiceMayDoWhatItDoes(t *testing.T) {
-	have(t, "systemd-analyze", "systemd")
+// The unit refuses no system call that the program makes while it starts, sells, reloads, backs
+// up and stops.
+func TestServiceAllowsTheProgramsCalls(t *testing.T) {
+	requireTool(t, "systemd-analyze", "systemd")
 	if _, err := exec.LookPath("strace"); err != nil {
-		t.Skipf("no strace, which tells what the program asks for: %v", err)
+		t.Skipf("strace is not installed, which records the program's calls: %v", err)
 	}
-	_, text := unit(t)
-	may, families := allowed(t, text), strings.Fields(strings.Join(settings(text, "RestrictAddressFamilies"), " "))
-	trace := traced(t)
+	_, text := writeUnit(t)
+	may, families := allowedCalls(t, text), strings.Fields(strings.Join(unitValues(text, "RestrictAddressFamilies"), " "))
+	trace := traceProgram(t)
 	if os.Geteuid() == 0 {
-		may["fchown"] = true // of SQLite, which asks for it as root alone; the service is not
+		may["fchown"] = true // SQLite calls it only as root, and the service is not root
 	}
 	for _, call := range tracedCall.FindAllStringSubmatch(trace, -1) {
 		if allow, known := may[call[1]]; !allow {
-			t.Errorf("the program calls %s, and SystemCallFilter refuses it (named there: %v)", call[1], known)
-			may[call[1]] = true // told once
+			t.Errorf("the program calls %s, but SystemCallFilter refuses it (named there: %v)", call[1], known)
+			may[call[1]] = true // report it once
 		}
 	}
 	for _, socket := range tracedSocket.FindAllStringSubmatch(trace, -1) {
 		if !slices.Contains(families, socket[1]) {
-			t.Errorf("the program opens a socket of %s, and RestrictAddressFamilies refuses it", socket[1])
+			t.Errorf("the program opens a socket of %s, but RestrictAddressFamilies refuses it", socket[1])
 		}
 	}
 	if found := tracedMemory.FindString(trace); found != "" {
@@ -131,13 +128,13 @@ func TestServiceMayDoWhatItDoes(t *testing.T) {
 	}
 	for _, call := range []string{"fsync", "accept4", "connect", "mmap"} {
 		if !strings.Contains(trace, " "+call+"(") {
-			t.Errorf("the trace has no %s: not all was traced", call)
+			t.Errorf("the trace has no %s, so it is not complete", call)
 		}
 	}
 }
 
-// traced is what strace tells of a whole life.
-func traced(t *testing.T) string {
+// traceProgram records the system calls of the program from start to stop.
+func traceProgram(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	public, admin := freeAddress(t), freeAddress(t)
@@ -145,56 +142,42 @@ func traced(t *testing.T) string {
 	config = strings.Replace(config, "buyers: [", `buyers: [{id: buy_gone, endpoint: "http://`+freeAddress(t)+`"}, `, 1)
 	config = strings.Replace(config, "{buyer: buy_rest", "{buyer: buy_gone, price: 6}, {buyer: buy_rest", 1) + "trusted_networks: [127.0.0.0/8]\n"
 	path, record := filepath.Join(dir, "exchange.yaml"), filepath.Join(dir, "trace")
-	if err := os.WriteFile(path, []byte(config), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	binary := filepath.Join(built(t), "image", "pingpost")
+	must.Succeed(t, os.WriteFile(path, []byte(config), 0o600))
+	binary := filepath.Join(buildStage(t), "image", "pingpost")
 	cmd := exec.Command("strace", "-f", "-o", record, binary, "serve", "-c", path, "--backup-to", filepath.Join(dir, "backup"), "--backup-unencrypted")
 	cmd.Env = append(os.Environ(), "KEY="+apiKey)
 	var said strings.Builder
 	cmd.Stderr = &said
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, cmd.Start())
 	t.Cleanup(func() { _ = cmd.Process.Kill() })
 	if out, err := exec.Command(binary, "health", "--wait", "2m", "--admin", "http://"+admin).CombinedOutput(); err != nil {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 		if strings.Contains(said.String(), "ptrace") {
-			t.Skipf("this machine permits no ptrace: %s", said.String())
+			t.Skipf("this machine does not permit ptrace: %s", said.String())
 		}
 		t.Fatalf("%v: %s\n%s", err, out, said.String())
 	}
 	for range 5 {
-		if err := send("http://"+public, "cmp_fixed"); err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(50 * time.Millisecond) // for a bucket that is empty at a start
+		must.Succeed(t, send("http://"+public, "cmp_fixed"))
+		time.Sleep(50 * time.Millisecond) // the rate limiter is empty at a start
 	}
-	pid := child(t, cmd.Process.Pid)
+	pid := childOf(t, cmd.Process.Pid)
 	for _, signal := range []syscall.Signal{syscall.SIGHUP, syscall.SIGTERM} {
-		if err := syscall.Kill(pid, signal); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, syscall.Kill(pid, signal))
 		time.Sleep(100 * time.Millisecond)
 	}
 	if err := cmd.Wait(); err != nil {
 		t.Fatalf("%v\n%s", err, said.String())
 	}
-	text, err := os.ReadFile(record)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Value(os.ReadFile(record))(t)
 	return string(text)
 }
 
-// child is the one process that another has started.
-func child(t *testing.T, of int) (pid int) {
+// childOf returns the only child of a process.
+func childOf(t *testing.T, of int) (pid int) {
 	t.Helper()
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", of, of))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Value(os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", of, of)))(t)
 	if _, err := fmt.Sscan(string(text), &pid); err != nil {
 		t.Fatalf("%q: %v", text, err)
 	}

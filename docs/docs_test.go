@@ -1,24 +1,22 @@
 //go:build unix
 
-// Package docs plays the pages of this folder as their readers do: every block is
-// run, saved as the file that it is, or held against what was printed, from the
-// top of a page to its end, by bash, with a real exchange and real programs.
+// Package docs tests the pages of this folder like their readers: from the top of a page to
+// its end it runs each block with bash, saves it as a file, or compares it with the output, with
+// a real exchange and real programs.
 //
-// What a block is stands behind the fence, in words that a code host does not show:
+// Words behind the fence, which a code host does not show, tell the kind of a block:
 //
-//	```sh                 commands, each of which has to succeed
-//	```sh needs=node      commands that need a language's programs: go, node, python, php
+//	```sh                 commands that must all succeed
+//	```sh needs=node      commands that need a language: go, node, python, php
 //	```yaml exchange.yaml a file of that name; the paragraph above names it
-//	```json               the answer of the commands before, "…" standing for anything
-//	```text               what they printed, likewise; a line of … is any number of lines
+//	```json               the answer of the commands before; "…" is anything
+//	```text               their output, likewise; a line of … is any number of lines
 //	```text figure        a drawing, which the test does not check
 //
-// A block that is none of these fails the test. A paragraph that begins with
-// **First** names the pages whose blocks a reader has gone through before. Ports of
-// 127.0.0.1 are free ones in place of those that a page names.
+// Any other block fails the test. A paragraph that begins with **First** links the pages that
+// come before. The test replaces the ports of 127.0.0.1 with free ones.
 //
-// install.md is played once. What it has made, and put into the environment, every
-// other page finds.
+// The test runs install.md once. All other pages use its files and its environment.
 package docs_test
 
 import (
@@ -29,7 +27,7 @@ import (
 	"testing"
 )
 
-// TestPages plays every page.
+// TestPages runs every page.
 func TestPages(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long: make test-long runs the examples of the pages")
@@ -43,27 +41,27 @@ func TestPages(t *testing.T) {
 			t.Skipf("the pages' commands need %s: %v", tool, err)
 		}
 	}
-	made := install(t)
+	installed := install(t)
 	for _, name := range names {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			pages, findings := read(name)
+			pages, findings := readPages(name)
 			switch {
 			case len(findings) > 0:
 				for _, f := range findings {
 					t.Error(f)
 				}
 			case name == installPage:
-				told(t, made.outcomes)
+				reportOutcomes(t, installed.outcomes)
 			case len(pages[len(pages)-1].blocks) > 0:
-				told(t, made.played(t, pages))
+				reportOutcomes(t, installed.runPages(t, pages))
 			}
 		})
 	}
 }
 
-// told reports what became of the blocks: a test each for those that were skipped.
-func told(t *testing.T, outcomes []outcome) {
+// reportOutcomes reports the outcomes of blocks, with a skipped test for each skipped block.
+func reportOutcomes(t *testing.T, outcomes []outcome) {
 	t.Helper()
 	for _, o := range outcomes {
 		if testing.Verbose() && o.said != "" {
@@ -78,16 +76,16 @@ func told(t *testing.T, outcomes []outcome) {
 	}
 }
 
-// read reads a page and those that come first, in the order in which they are
-// played, and finds what is wrong with it before anything is run.
-func read(name string) (pages []*page, findings []string) {
+// readPages reads a page after the pages that come first. It returns the faults that show
+// before the first command runs.
+func readPages(name string) (pages []*page, findings []string) {
 	text, err := os.ReadFile(name)
 	if err != nil {
 		return nil, []string{err.Error()}
 	}
 	p := parse(name, string(text))
 	for _, before := range p.first {
-		more, wrong := read(before)
+		more, wrong := readPages(before)
 		findings = append(findings, wrong...)
 		for _, one := range more {
 			if !slices.ContainsFunc(pages, func(p *page) bool { return p.name == one.name }) {

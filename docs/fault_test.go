@@ -8,46 +8,46 @@ import (
 	"strings"
 )
 
-// tongues are what gives away that commands need a language's programs.
-var tongues = map[string]*regexp.Regexp{
+// languageCommands matches commands that need a language.
+var languageCommands = map[string]*regexp.Regexp{
 	"go":     regexp.MustCompile(`(?m)^(.*[ (&|])?go (run|build|mod|get|test) `),
 	"node":   regexp.MustCompile(`(?m)^(.*[ (&|])?(node|npm|npx) `),
 	"python": regexp.MustCompile(`(?m)^(.*[ (&|/])?(python3?|pip) `),
 	"php":    regexp.MustCompile(`(?m)^(.*[ (&|])?(php|composer) `),
 }
 
-// defaults are commands that name no address where they could, and so take the one
-// that a test does not have.
-var defaults = regexp.MustCompile(`pingpost (ping|post|send|explain|statement|erase|export|diff|apply|buyer|receiver)\b`)
+// addressCommands matches commands with an optional address. Its default is not the address of
+// a test.
+var addressCommands = regexp.MustCompile(`pingpost (ping|post|send|explain|statement|erase|export|diff|apply|buyer|receiver)\b`)
 
 var address = regexp.MustCompile(`(127\.0\.0\.1|localhost):(\d+)`)
 
-// faults are what is wrong with a page as it stands.
+// faults returns the faults of a page that show without running it.
 func (p *page) faults() (found []string) {
 	say := func(at, text string, args ...any) { found = append(found, at+": "+fmt.Sprintf(text, args...)) }
 	for _, at := range p.strays {
-		say(at, "this looks like code and stands in no block; begin the block at the start of a line, and end it")
+		say(at, "this looks like code, but is in no block; begin the block at the start of a line, and end it")
 	}
 	for i := range p.blocks {
 		b := &p.blocks[i]
 		switch b.kind() {
 		case unknown:
-			say(b.at, "no rule says what to do with a block of %q", b.info)
+			say(b.at, "this test has no rule for a block of %q", b.info)
 		case file:
 			if !strings.Contains(b.above, "`"+b.file+"`") {
-				say(b.at, "the paragraph above does not say that this is to be saved as `%s`", b.file)
+				say(b.at, "the paragraph above does not name the file `%s`", b.file)
 			}
 			if !p.used(b.file, i) {
-				say(b.at, "no command further down does anything with %s", b.file)
+				say(b.at, "no later command uses %s", b.file)
 			}
 		case answer, output:
 			if i == 0 || p.blocks[i-1].kind() != command {
-				say(b.at, "there are no commands right before that could have printed this")
+				say(b.at, "no commands right before could have printed this")
 			}
 		case command:
-			for language, mark := range tongues {
+			for language, mark := range languageCommands {
 				if b.needs != language && mark.MatchString(b.text) {
-					say(b.at, "this needs %s, and its fence does not say needs=%[1]s", language)
+					say(b.at, "this needs %s, but its fence does not have needs=%[1]s", language)
 				}
 			}
 		}
@@ -56,14 +56,14 @@ func (p *page) faults() (found []string) {
 		}
 		for _, port := range address.FindAllStringSubmatch(b.text, -1) {
 			if !documented.MatchString(port[2]) {
-				say(b.at, "port %s is none of those that a test can put others in place of", port[2])
+				say(b.at, "this test cannot replace port %s", port[2])
 			}
 		}
 	}
 	return found
 }
 
-// unaddressed is what in a block goes by a default address.
+// unaddressed returns the part of a block that uses a default address, or "".
 func (b *block) unaddressed() string {
 	if b.kind() == file && b.lang == "yaml" && strings.Contains(b.text, "campaigns:") {
 		if len(regexp.MustCompile(`\blisten: `).FindAllString(b.text, -1)) < 2 {
@@ -74,7 +74,7 @@ func (b *block) unaddressed() string {
 		return ""
 	}
 	for line := range strings.Lines(strings.ReplaceAll(b.text, "\\\n", "")) {
-		for _, at := range defaults.FindAllStringIndex(line, -1) {
+		for _, at := range addressCommands.FindAllStringIndex(line, -1) {
 			rest, _, _ := strings.Cut(line[at[1]:], "|")
 			if !regexp.MustCompile(`--(url|to|admin|listen) `).MatchString(rest) {
 				return line[at[0]:at[1]]

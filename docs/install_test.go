@@ -9,41 +9,38 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"pingpost/internal/must"
 )
 
 const (
 	installPage = "install.md"
-	repository  = "pingpost" // what the pages take the repository's folder to be called
+	repository  = "pingpost" // the repository's folder in the pages
 )
 
-// installation is what the page about it has made: a folder, and an environment.
+// installation is the result of install.md: a folder and an environment.
 type installation struct {
 	dir      string
 	env      []string
 	outcomes []outcome
-	lacking  map[string]string // languages that are not here, and why
+	missing  map[string]string // missing languages with the reasons
 }
 
-// install plays the page beside a copy of this repository, so that nothing is built
-// into that.
+// install runs install.md beside a copy of this repository, so that the commands change nothing
+// here.
 func install(t *testing.T) *installation {
 	t.Helper()
-	made := &installation{dir: t.TempDir(), env: environ(), lacking: lacking(t)}
-	if err := copied(filepath.Join(made.dir, repository), "..", strings.NewReplacer()); err != nil {
-		t.Fatal(err)
-	}
-	pages, findings := read(installPage)
+	made := &installation{dir: t.TempDir(), env: environ(), missing: missingLanguages(t)}
+	must.Succeed(t, copyFolder(filepath.Join(made.dir, repository), "..", strings.NewReplacer()))
+	pages, findings := readPages(installPage)
 	if len(findings) > 0 {
-		return made // they are told where the page's own turn is
+		return made // the test of this page reports them
 	}
 	s := newShell(t, made.dir, made.env)
-	if made.outcomes = play(pages[0], s, newPorts(t), made.lacking); made.failed() {
+	if made.outcomes = runPage(pages[0], s, newPorts(t), made.missing); made.failed() {
 		return made
 	}
-	env, err := s.environment()
-	if err != nil {
-		t.Fatal(err)
-	}
+	env := must.Value(s.environment())(t)
 	made.env = slices.DeleteFunc(env, func(one string) bool {
 		name, _, _ := strings.Cut(one, "=")
 		return name == "PWD" || name == "OLDPWD" || name == "SHLVL" || name == "_"
@@ -55,18 +52,18 @@ func (made *installation) failed() bool {
 	return slices.ContainsFunc(made.outcomes, func(o outcome) bool { return o.wrong != "" })
 }
 
-// played plays a page in a folder of its own, after those that come first.
-func (made *installation) played(t *testing.T, pages []*page) (all []outcome) {
+// runPages runs pages in a new folder.
+func (made *installation) runPages(t *testing.T, pages []*page) (all []outcome) {
 	t.Helper()
 	if pages[0].name == installPage {
 		if pages = pages[1:]; made.failed() {
-			t.Fatalf("%s could not be played to its end", installPage)
+			t.Fatalf("%s failed", installPage)
 		}
 	}
 	ports := newPorts(t)
-	s := newShell(t, made.place(t, ports), made.env)
+	s := newShell(t, made.makePageFolder(t, ports), made.env)
 	for _, p := range pages {
-		outcomes := play(p, s, ports, made.lacking)
+		outcomes := runPage(p, s, ports, made.missing)
 		all = append(all, outcomes...)
 		if slices.ContainsFunc(outcomes, func(o outcome) bool { return o.wrong != "" }) {
 			break
@@ -75,9 +72,9 @@ func (made *installation) played(t *testing.T, pages []*page) (all []outcome) {
 	return all
 }
 
-// place makes a folder for one page, in which everything lies that was installed. The
-// repository's examples are copied once more, with this page's ports.
-func (made *installation) place(t *testing.T, ports *ports) string {
+// makePageFolder creates a folder for one page. It contains everything that was installed, and
+// a copy of the repository's examples with this page's ports.
+func (made *installation) makePageFolder(t *testing.T, ports *ports) string {
 	t.Helper()
 	dir := t.TempDir()
 	err := os.Mkdir(filepath.Join(dir, repository), 0o700)
@@ -94,7 +91,7 @@ func (made *installation) place(t *testing.T, ports *ports) string {
 		}
 	}
 	if err == nil {
-		err = copied(filepath.Join(dir, repository, "examples"), filepath.Join("..", "examples"), ports)
+		err = copyFolder(filepath.Join(dir, repository, "examples"), filepath.Join("..", "examples"), ports)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -102,7 +99,7 @@ func (made *installation) place(t *testing.T, ports *ports) string {
 	return dir
 }
 
-// environ is this process's, without what the program would take from it.
+// environ returns this process's environment without the program's own variables.
 func environ() []string {
 	env := slices.DeleteFunc(os.Environ(), func(one string) bool {
 		return strings.HasPrefix(one, "PINGPOST_") || strings.HasPrefix(one, "SANDBOX_") || strings.HasPrefix(one, "MAKE")
@@ -111,14 +108,14 @@ func environ() []string {
 		"PIP_DISABLE_PIP_VERSION_CHECK=1")
 }
 
-// unkept are folders that are no part of what a reader has.
-var unkept = map[string]bool{".git": true, "bin": true, "data": true, "tmp": true, "node_modules": true, "vendor": true}
+// skippedFolders are folders that a reader does not have.
+var skippedFolders = map[string]bool{".git": true, "bin": true, "data": true, "tmp": true, "node_modules": true, "vendor": true}
 
-// replacer puts other words into a text.
+// replacer replaces parts of a text.
 type replacer interface{ Replace(text string) string }
 
-// copied copies a folder, with other words in its files.
-func copied(to, from string, with replacer) error {
+// copyFolder copies a folder, with replaced texts in its files.
+func copyFolder(to, from string, with replacer) error {
 	return filepath.WalkDir(from, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -127,11 +124,11 @@ func copied(to, from string, with replacer) error {
 		switch {
 		case err != nil:
 			return err
-		case entry.IsDir() && (unkept[entry.Name()] || strings.HasPrefix(entry.Name(), ".venv")):
+		case entry.IsDir() && (skippedFolders[entry.Name()] || strings.HasPrefix(entry.Name(), ".venv")):
 			return fs.SkipDir
 		case entry.IsDir():
 			return os.MkdirAll(filepath.Join(to, name), 0o700)
-		case !entry.Type().IsRegular() || unkept[entry.Name()]: // .git is a file in a work tree
+		case !entry.Type().IsRegular() || skippedFolders[entry.Name()]: // .git is a file in a work tree
 			return nil
 		}
 		text, err := os.ReadFile(path)

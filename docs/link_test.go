@@ -10,6 +10,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"pingpost/internal/must"
 )
 
 var (
@@ -20,14 +22,14 @@ var (
 	noAnchor    = regexp.MustCompile(`[^\p{L}\p{N}\p{M}_\- ]`)
 )
 
-// TestLinks: what a page of this repository links to is there, with its heading.
+// Every file and heading exists that a page of this repository links to.
 func TestLinks(t *testing.T) {
 	seen := 0
 	err := filepath.WalkDir("..", func(path string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
-		case entry.IsDir() && (unkept[entry.Name()] || entry.Name() == "testdata" || strings.HasPrefix(entry.Name(), ".venv")):
+		case entry.IsDir() && (skippedFolders[entry.Name()] || entry.Name() == "testdata" || strings.HasPrefix(entry.Name(), ".venv")):
 			return fs.SkipDir
 		case filepath.Ext(path) != ".md":
 			return nil
@@ -43,17 +45,17 @@ func TestLinks(t *testing.T) {
 		return nil
 	})
 	if err != nil || seen < 20 {
-		t.Errorf("%d pages were looked at: %v", seen, err)
+		t.Errorf("%d pages were read: %v", seen, err)
 	}
 }
 
-// deadLinks are those of a page to files of this repository that lead nowhere.
+// deadLinks returns a page's links to missing files and headings of this repository.
 func deadLinks(path, text string) (found []string) {
 	prose := inlineCode.ReplaceAllString(fenced.ReplaceAllString(text, ""), "")
 	for _, link := range linkMark.FindAllStringSubmatch(prose, -1) {
 		target, anchor, _ := strings.Cut(link[1], "#")
 		if strings.Contains(target, ":") {
-			continue // elsewhere
+			continue // another site
 		}
 		file := path
 		if target != "" {
@@ -75,7 +77,7 @@ func deadLinks(path, text string) (found []string) {
 	return found
 }
 
-// anchors are what a page's headings are linked by on a code host.
+// anchors returns the anchors of a page's headings on a code host.
 func anchors(text string) map[string]bool {
 	all := map[string]bool{}
 	for line := range strings.Lines(fenced.ReplaceAllString(text, "")) {
@@ -92,23 +94,19 @@ func anchors(text string) map[string]bool {
 	return all
 }
 
-// TestDeadLinks: a link to what is not there is told.
+// Each dead link is reported once.
 func TestDeadLinks(t *testing.T) {
 	dir := t.TempDir()
 	text := "# One `thing`, and more\n\n[a](#one-thing-and-more) [b](#two) [c](other.md#there) [d](other.md#gone) [e](none.md)\n[f](https://example.com/#x) `[g](none)`\n\n# One `thing`, and more\n\n[h](#one-thing-and-more-1)\n"
-	if err := os.WriteFile(dir+"/page.md", []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(dir+"/other.md", []byte("```\n# gone\n```\n## There\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(dir+"/page.md", []byte(text), 0o600))
+	must.Succeed(t, os.WriteFile(dir+"/other.md", []byte("```\n# gone\n```\n## There\n"), 0o600))
 	found := strings.Join(deadLinks(dir+"/page.md", text), "\n")
 	for _, link := range []string{"#two", "other.md#gone", "none.md"} {
 		if strings.Count(found, "page.md: "+link+":") != 1 {
-			t.Errorf("%s is not told once in\n%s", link, found)
+			t.Errorf("%s is not reported once in\n%s", link, found)
 		}
 	}
 	if n := strings.Count(found, "\n"); n != 2 {
-		t.Errorf("more is told than is wrong:\n%s", found)
+		t.Errorf("more links are reported than are dead:\n%s", found)
 	}
 }

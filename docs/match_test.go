@@ -13,7 +13,7 @@ import (
 
 const anything = "…"
 
-// matchText holds what was printed against what a page says of it, line by line.
+// matchText compares the output with a page, line by line.
 func matchText(want, got string) error {
 	var pattern strings.Builder
 	pattern.WriteString(`^`)
@@ -30,23 +30,23 @@ func matchText(want, got string) error {
 	}
 	matched, err := regexp.MatchString(pattern.String(), got)
 	if err == nil && !matched {
-		err = errors.New("this is not what was printed")
+		err = errors.New("the output differs")
 	}
 	return err
 }
 
-// matchJSON holds an answer against what a page says of it, value by value.
+// matchJSON compares an answer with a page, value by value.
 func matchJSON(want, got string) error {
 	expected, err := values(want)
 	if err != nil {
-		return fmt.Errorf("the page has no JSON here: %w", err)
+		return fmt.Errorf("the page has invalid JSON here: %w", err)
 	}
 	found, err := values(got)
 	if err != nil {
-		return fmt.Errorf("what was printed is no JSON: %w", err)
+		return fmt.Errorf("the output is no JSON: %w", err)
 	}
 	if len(expected) != len(found) {
-		return fmt.Errorf("%d values were printed, and the page has %d", len(found), len(expected))
+		return fmt.Errorf("the output has %d values, want %d", len(found), len(expected))
 	}
 	for i := range expected {
 		if err := equal("the answer", expected[i], found[i]); err != nil {
@@ -71,7 +71,7 @@ func values(text string) (all []any, err error) {
 	}
 }
 
-// equal compares two values; path says where they stand.
+// equal compares two values at a path.
 func equal(path string, want, got any) error {
 	if want == anything && got != nil {
 		return nil
@@ -82,13 +82,13 @@ func equal(path string, want, got any) error {
 	case []any:
 		g, ok := got.([]any)
 		if !ok {
-			return fmt.Errorf("%s is %v, and no list", path, got)
+			return fmt.Errorf("%s is %v, want a list", path, got)
 		}
 		if n := len(w); n > 0 && w[n-1] == anything && len(g) >= n-1 {
 			w, g = w[:n-1], g[:n-1]
 		}
 		if len(w) != len(g) {
-			return fmt.Errorf("%s has %d items, and not %d", path, len(g), len(w))
+			return fmt.Errorf("%s has %d items, want %d", path, len(g), len(w))
 		}
 		for i := range w {
 			if err := equal(fmt.Sprintf("%s[%d]", path, i), w[i], g[i]); err != nil {
@@ -105,14 +105,14 @@ func equal(path string, want, got any) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("%s is %v, and not %v", path, got, want)
+	return fmt.Errorf("%s is %v, want %v", path, got, want)
 }
 
-// equalMembers compares objects. A member "…" stands for others that there may be.
+// equalMembers compares objects. A member "…" permits additional members.
 func equalMembers(path string, want map[string]any, got any) error {
 	g, ok := got.(map[string]any)
 	if !ok {
-		return fmt.Errorf("%s is %v, and no object", path, got)
+		return fmt.Errorf("%s is %v, want an object", path, got)
 	}
 	for name := range want {
 		if _, there := g[name]; !there && name != anything {

@@ -9,27 +9,27 @@ import (
 	"time"
 )
 
-// fence puts blocks into a page; ' stands for a fence's mark.
+// fence returns a page in which ”' is replaced with the mark of a fence.
 func fence(text string) string { return strings.ReplaceAll(text, "'''", "```") }
 
-// TestFaultsAreSeen: what is wrong with a page as it stands is told, and nothing else is.
-func TestFaultsAreSeen(t *testing.T) {
+// The test finds all faults that show without running a page, and no others.
+func TestFaults(t *testing.T) {
 	for what, c := range map[string]struct{ text, want string }{
 		"good": {"Save this as `a.yaml`:\n\n'''yaml a.yaml\na: 1\n'''\n\n'''sh\ncat a.yaml\n'''\n\n'''text\na: 1\n'''\n", ""},
 
-		"no words behind the fence": {"'''\nls\n'''\n", `line 1: no rule says what to do with a block of ""`},
+		"no words behind the fence": {"'''\nls\n'''\n", `line 1: this test has no rule for a block of ""`},
 		"an unknown language":       {"'''mermaid\na\n'''\n", `"mermaid"`},
-		"code without a name":       {"'''go\npackage main\n'''\n", `no rule says what to do with a block of "go"`},
+		"code without a name":       {"'''go\npackage main\n'''\n", `this test has no rule for a block of "go"`},
 		"a path for a name":         {"`../a.go`\n\n'''go ../a.go\n'''\n\n'''sh needs=go\ngo run ../a.go\n'''\n", `"go ../a.go"`},
 		"too many words":            {"'''sh a b c\nls\n'''\n", `"sh a b c"`},
 		"an unknown need":           {"'''sh needs=perl\nls\n'''\n", `"sh needs=perl"`},
 		"a name that no one is told": {
-			"Save this:\n\n'''yaml a.yaml\na: 1\n'''\n\n'''sh\ncat a.yaml\n'''\n", "line 3: the paragraph above does not say",
+			"Save this:\n\n'''yaml a.yaml\na: 1\n'''\n\n'''sh\ncat a.yaml\n'''\n", "line 3: the paragraph above does not name",
 		},
-		"a file that nobody uses":    {"`a.yaml`\n\n'''yaml a.yaml\na: 1\n'''\n\n'''sh\nls\n'''\n", "no command further down"},
-		"a file that is used before": {"'''sh\ncat a.yaml\n'''\n\n`a.yaml`\n\n'''yaml a.yaml\na: 1\n'''\n", "no command further down"},
+		"a file that nobody uses":    {"`a.yaml`\n\n'''yaml a.yaml\na: 1\n'''\n\n'''sh\nls\n'''\n", "no later command uses"},
+		"a file that is used before": {"'''sh\ncat a.yaml\n'''\n\n`a.yaml`\n\n'''yaml a.yaml\na: 1\n'''\n", "no later command uses"},
 		"an answer to nothing":       {"'''json\n{}\n'''\n", "no commands right before"},
-		"a second output":            {"'''sh\nls\n'''\n\n'''text\na\n'''\n\n'''text\na\n'''\n", "line 9: there are no commands"},
+		"a second output":            {"'''sh\nls\n'''\n\n'''text\na\n'''\n\n'''text\na\n'''\n", "line 9: no commands right before"},
 		"a need that is not told":    {"'''sh\nX=1 node a.mjs\n'''\n", "line 1: this needs node"},
 		"likewise, of pip":           {"'''sh\nvenv/bin/pip install x\n'''\n", "this needs python"},
 		"a port of one's own":        {"'''sh\ncurl http://127.0.0.1:7000/\n'''\n", "port 7000"},
@@ -49,9 +49,8 @@ func TestFaultsAreSeen(t *testing.T) {
 	}
 }
 
-// TestMistakesAreSeen: a page whose commands, answers or programs are wrong fails in the
-// block that is.
-func TestMistakesAreSeen(t *testing.T) {
+// A page with a wrong command, answer or program fails in that block.
+func TestWrongPagesFail(t *testing.T) {
 	for what, c := range map[string]struct{ text, at, want string }{
 		"nothing":                          {"'''sh\nx=1\n(sleep 1000; true) &\n'''\n\n'''sh\necho \"a $x c\"; echo d >&2\n'''\n\n'''text\na … c\nd\n'''\n", "", ""},
 		"a command that fails":             {"'''sh\nfalse\ntrue\n'''\n\n'''sh\ntrue\n'''\n", ":1", "a command failed"},
@@ -59,18 +58,18 @@ func TestMistakesAreSeen(t *testing.T) {
 		"a command that there is not":      {"'''sh\nnosuchcommand\n'''\n", ":1", "nosuchcommand: command not found"},
 		"a variable that nobody has set":   {"'''sh\necho $nobody\n'''\n", ":1", "unbound"},
 		"a shell that is left":             {"'''sh\nexit 0\n'''\n\n'''sh\ntrue\n'''\n", ":1", "a command failed"},
-		"another output":                   {"'''sh\necho a\n'''\n\n'''text\nb\n'''\n", ":5", "this is not what was printed"},
-		"more output":                      {"'''sh\necho a; echo b\n'''\n\n'''text\na\n'''\n", ":5", "this is not what was printed"},
-		"less output":                      {"'''sh\necho a\n'''\n\n'''text\na\n…\nb\n'''\n", ":5", "this is not what was printed"},
-		"another answer":                   {"'''sh\necho '{\"a\": 1}'\n'''\n\n'''json\n{\"a\": 2}\n'''\n", ":5", "the answer.a is 1, and not 2"},
+		"another output":                   {"'''sh\necho a\n'''\n\n'''text\nb\n'''\n", ":5", "the output differs"},
+		"more output":                      {"'''sh\necho a; echo b\n'''\n\n'''text\na\n'''\n", ":5", "the output differs"},
+		"less output":                      {"'''sh\necho a\n'''\n\n'''text\na\n…\nb\n'''\n", ":5", "the output differs"},
+		"another answer":                   {"'''sh\necho '{\"a\": 1}'\n'''\n\n'''json\n{\"a\": 2}\n'''\n", ":5", "the answer.a is 1, want 2"},
 		"a member too many":                {"'''sh\necho '{\"a\": 1, \"b\": 1}'\n'''\n\n'''json\n{\"a\": 1}\n'''\n", ":5", "has a member b"},
 		"a member too few":                 {"'''sh\necho '{}'\n'''\n\n'''json\n{\"a\": \"…\"}\n'''\n", ":5", "has no a"},
 		"null for something":               {"'''sh\necho '{\"a\": null}'\n'''\n\n'''json\n{\"a\": \"…\"}\n'''\n", ":5", "is <nil>"},
-		"another beginning":                {"'''sh\necho '[\"lead_1\"]'\n'''\n\n'''json\n[\"auc_…\"]\n'''\n", ":5", "the answer[0] is lead_1, and not auc_…"},
+		"another beginning":                {"'''sh\necho '[\"lead_1\"]'\n'''\n\n'''json\n[\"auc_…\"]\n'''\n", ":5", "the answer[0] is lead_1, want auc_…"},
 		"a shorter list":                   {"'''sh\necho '[1]'\n'''\n\n'''json\n[1, 2, \"…\"]\n'''\n", ":5", "has 1 items"},
-		"no JSON":                          {"'''sh\necho no\n'''\n\n'''json\n{}\n'''\n", ":5", "what was printed is no JSON"},
-		"no JSON on the page":              {"'''sh\necho {}\n'''\n\n'''json\n{…}\n'''\n", ":5", "the page has no JSON here"},
-		"one answer for two":               {"'''sh\necho {} {}\n'''\n\n'''json\n{}\n'''\n", ":5", "2 values were printed"},
+		"no JSON":                          {"'''sh\necho no\n'''\n\n'''json\n{}\n'''\n", ":5", "the output is no JSON"},
+		"no JSON on the page":              {"'''sh\necho {}\n'''\n\n'''json\n{…}\n'''\n", ":5", "the page has invalid JSON here"},
+		"one answer for two":               {"'''sh\necho {} {}\n'''\n\n'''json\n{}\n'''\n", ":5", "the output has 2 values"},
 		"a program that is wrong":          {"`a.sh`\n\n'''sh a.sh\nexit 3\n'''\n\n'''sh\nbash a.sh\n'''\n", ":7", "exit status 3"},
 		"a port that nobody listens at":    {"'''sh\ncurl -sS http://127.0.0.1:8080/\n'''\n", ":1", "onnect"},
 		"what is skipped, and then is not": {"'''sh needs=php\nfalse\n'''\n\n'''text\nb\n'''\n\n'''sh\nfalse\n'''\n", ":9", "a command failed"},
@@ -78,9 +77,9 @@ func TestMistakesAreSeen(t *testing.T) {
 		t.Run(what, func(t *testing.T) {
 			p := parse("page", fence(c.text))
 			if found := p.faults(); len(found) > 0 {
-				t.Fatalf("this is not even played: %q", found)
+				t.Fatalf("the page has faults: %q", found)
 			}
-			outcomes := play(p, newShell(t, t.TempDir(), os.Environ()), newPorts(t), map[string]string{"php": "not here"})
+			outcomes := runPage(p, newShell(t, t.TempDir(), os.Environ()), newPorts(t), map[string]string{"php": "not here"})
 			last := outcomes[len(outcomes)-1]
 			if (last.wrong == "") != (c.want == "") || !strings.Contains(last.wrong, c.want) || c.at != "" && last.at != "page"+c.at {
 				t.Errorf("%+v\nwant %s: %q", last, c.at, c.want)
@@ -89,10 +88,10 @@ func TestMistakesAreSeen(t *testing.T) {
 	}
 }
 
-// TestHangingBlock: a block that does not end is given up, and its processes are ended.
+// A block that does not end fails, and its processes are killed.
 func TestHangingBlock(t *testing.T) {
 	s := newShell(t, t.TempDir(), os.Environ())
-	if _, err := s.run("sleep 1000\n", 100*time.Millisecond); err == nil || !strings.Contains(err.Error(), "no end of it") {
+	if _, err := s.run("sleep 1000\n", 100*time.Millisecond); err == nil || !strings.Contains(err.Error(), "did not end") {
 		t.Error(err)
 	}
 }

@@ -10,19 +10,21 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"pingpost/internal/must"
 )
 
-// need is what a language's blocks take for granted.
+// need is the requirements of a language's blocks.
 type need struct {
-	install string   // what in .ci/run says that CI has it; empty: it always has
-	checks  []string // commands that succeed where it is there
+	install string   // packages in .ci/run that install it; empty: CI always has it
+	checks  []string // commands that succeed if it is installed
 }
 
 var needs = map[string]need{
 	"go": {checks: []string{`go version`}},
 	"node": {"nodejs npm", []string{
 		`node -e 'process.exit(Number(process.versions.node.split(".")[0]) < 18 ? 1 : 0)'`,
-		`npm view typescript@5.9.3 version --fetch-retries=0 --fetch-timeout=20000`, // of what the package is built with
+		`npm view typescript@5.9.3 version --fetch-retries=0 --fetch-timeout=20000`, // the registry of its dependencies answers
 	}},
 	"python": {"python3-venv", []string{
 		`python3 -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 9))'`,
@@ -33,23 +35,20 @@ var needs = map[string]need{
 	}},
 }
 
-// lacking finds out which languages are not here, and why. In CI those that it
-// installs have to be.
-func lacking(t *testing.T) map[string]string {
+// missingLanguages returns the missing languages with the reasons. A language that CI installs
+// must be present there.
+func missingLanguages(t *testing.T) map[string]string {
 	t.Helper()
-	script, err := os.ReadFile("../.ci/run")
-	if err != nil {
-		t.Fatal(err)
-	}
+	script := must.Value(os.ReadFile("../.ci/run"))(t)
 	found := map[string]string{}
 	for language, need := range needs {
 		for _, check := range need.checks {
-			why := tried(t.Context(), check)
+			why := runCheck(t.Context(), check)
 			if why == "" {
 				continue
 			}
 			if os.Getenv("CI") != "" && strings.Contains(string(script), need.install) {
-				t.Errorf("CI brings what %s needs, and still %s", language, why)
+				t.Errorf("CI installs the needs of %s, but %s", language, why)
 			}
 			found[language] = why
 			break
@@ -58,8 +57,8 @@ func lacking(t *testing.T) map[string]string {
 	return found
 }
 
-// tried runs a check; empty: it succeeded.
-func tried(ctx context.Context, check string) string {
+// runCheck runs a check and returns its failure, or "".
+func runCheck(ctx context.Context, check string) string {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "bash", "-euc", check)

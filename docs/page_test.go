@@ -8,23 +8,23 @@ import (
 	"strings"
 )
 
-// page is a file of Markdown, as far as it is played.
+// page is a Markdown file with its blocks.
 type page struct {
 	name   string
 	blocks []block
 	first  []string // pages that come before it
-	strays []string // what is shown as code and stands in no block
+	strays []string // lines that look like code, but are in no block
 }
 
-// block is what stands between two fences.
+// block is the text between two fences.
 type block struct {
 	at    string // page and line
 	info  string // behind the fence
 	text  string
 	above string // the paragraph above it
 
-	lang, file, needs string // what info says
-	odd               string // a word of it that says nothing
+	lang, file, needs string // parsed from info
+	odd               string // an unknown word of info
 }
 
 var (
@@ -36,7 +36,7 @@ var (
 func parse(name, text string) *page {
 	p := &page{name: name}
 	var open *block
-	var paragraph, last []string // of lines; last is the one that has ended
+	var paragraph, last []string // lines of the open paragraph, and of the last complete one
 	for i, line := range strings.Split(text, "\n") {
 		at := fmt.Sprintf("%s:%d", name, i+1)
 		switch {
@@ -49,7 +49,7 @@ func parse(name, text string) *page {
 				last = paragraph
 			}
 			open = &block{at: at, info: strings.TrimPrefix(line, "```"), above: strings.Join(last, " ")}
-			open.read()
+			open.parseInfo()
 			paragraph, last = nil, nil
 		case strings.TrimSpace(line) == "":
 			if len(paragraph) > 0 {
@@ -73,7 +73,7 @@ func parse(name, text string) *page {
 	return p
 }
 
-// isStray holds for lines that a reader sees as code, and that no test would run.
+// isStray reports whether a reader sees a line as code that no test would run.
 func isStray(line string) bool {
 	trimmed := strings.TrimSpace(line)
 	return strings.HasPrefix(line, "    ") || strings.HasPrefix(line, "\t") ||
@@ -81,8 +81,8 @@ func isStray(line string) bool {
 		strings.Contains(line, "<pre") || strings.Contains(line, "<code")
 }
 
-// read takes what stands behind the fence apart.
-func (b *block) read() {
+// parseInfo parses the words behind the fence.
+func (b *block) parseInfo() {
 	for i, word := range strings.Fields(b.info) {
 		needs, ok := strings.CutPrefix(word, "needs=")
 		switch {
@@ -98,7 +98,7 @@ func (b *block) read() {
 	}
 }
 
-// kind is what is done with a block.
+// kind is the use of a block.
 type kind int
 
 const (

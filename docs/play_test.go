@@ -9,23 +9,22 @@ import (
 	"time"
 )
 
-// patience is how long a block may take. No block takes a tenth of it: it ends what
-// would hang.
+// patience is the time limit of a block, for blocks that hang. No block needs a tenth of it.
 const patience = 5 * time.Minute
 
-// outcome is what became of a block that was played.
+// outcome is the result of a block.
 type outcome struct {
 	at      string
-	said    string // what commands printed
-	wrong   string // empty: nothing
-	skipped string // why, where it was
+	said    string // output of commands
+	wrong   string // the fault, or ""
+	skipped string // the reason if it was skipped
 }
 
-// play plays a page's blocks in a shell, up to the first that goes wrong. Lacking
-// says which languages are not there, and why.
-func play(p *page, s *shell, ports *ports, lacking map[string]string) (outcomes []outcome) {
-	var said string // by the last commands
-	var passed bool // over the last commands
+// runPage runs a page's blocks in a shell until one fails. missing has the missing languages
+// with the reasons.
+func runPage(p *page, s *shell, ports *ports, missing map[string]string) (outcomes []outcome) {
+	var said string // output of the last commands
+	var passed bool // the last commands were skipped
 	for i := range p.blocks {
 		b := &p.blocks[i]
 		text := ports.Replace(b.text)
@@ -36,8 +35,8 @@ func play(p *page, s *shell, ports *ports, lacking map[string]string) (outcomes 
 				o.wrong = err.Error()
 			}
 		case command:
-			why, missing := lacking[b.needs]
-			if passed = missing; missing {
+			why, isMissing := missing[b.needs]
+			if passed = isMissing; isMissing {
 				o.skipped = fmt.Sprintf("needs %s: %s", b.needs, why)
 				break
 			}
@@ -48,7 +47,7 @@ func play(p *page, s *shell, ports *ports, lacking map[string]string) (outcomes 
 			}
 		case answer, output:
 			if passed {
-				o.skipped = "the commands before were"
+				o.skipped = "the commands before were skipped"
 				break
 			}
 			matches := matchText

@@ -10,11 +10,10 @@ import (
 	"testing"
 )
 
-// documented are the ports that pages name.
+// documented matches the ports in the pages.
 var documented = regexp.MustCompile(`\b(80[89]\d|909\d|4318)\b`)
 
-// ports are those that a page is played with, by those that it names. They are
-// reserved until the test ends.
+// ports maps the ports in a page to free ones, which are reserved until the test ends.
 type ports struct {
 	t     testing.TB
 	taken map[string]string
@@ -22,20 +21,19 @@ type ports struct {
 
 func newPorts(t testing.TB) *ports { return &ports{t: t, taken: map[string]string{}} }
 
-// Replace puts the ports of this test into a text.
+// Replace replaces the ports in a text.
 func (p *ports) Replace(text string) string {
 	return documented.ReplaceAllStringFunc(text, func(port string) string {
 		if p.taken[port] == "" {
-			p.taken[port] = reserve(p.t)
+			p.taken[port] = reservePort(p.t)
 		}
 		return p.taken[port]
 	})
 }
 
-// reserve finds a port of 127.0.0.1 that nobody has, and keeps other tests of this
-// kind from it by the UDP port of its number. It is below those that a system gives
-// to whoever asks for any.
-func reserve(t testing.TB) string {
+// reservePort returns a free port of 127.0.0.1. The UDP port of the same number keeps other
+// tests of this kind from it. It is below the ports that the system assigns by itself.
+func reservePort(t testing.TB) string {
 	t.Helper()
 	for range 1000 {
 		port := strconv.Itoa(20_000 + rand.IntN(10_000))

@@ -14,18 +14,20 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"pingpost/internal/must"
 )
 
-// shell is a bash that a reader types into: what one block exports or starts is there
-// for the next. The first command that fails ends it.
+// shell is a bash that runs blocks one after another. It keeps variables and processes for the
+// next block. The first failed command ends it.
 type shell struct {
-	dir    string // where the reader works
-	notes  string // what is typed, and what comes back
+	dir    string // working directory
+	notes  string // directory with the commands and their output
 	number int
 	in     io.Writer
 	done   chan string   // a block's number, when it has ended
 	ended  chan struct{} // the shell itself
-	why    error         // then
+	why    error         // error of its end; valid after ended is closed
 	group  int
 }
 
@@ -39,14 +41,11 @@ func newShell(t testing.TB, dir string, env []string) *shell {
 	cmd := exec.Command("bash", "--norc", "--noprofile", "-euo", "pipefail", "-s")
 	cmd.Dir, cmd.Env, cmd.ExtraFiles = dir, env, []*os.File{write}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	in := must.Value(cmd.StdinPipe())(t)
 	err = cmd.Start()
 	write.Close()
 	if err != nil {
-		t.Fatalf("the pages are played by bash: %v", err)
+		t.Fatalf("cannot start bash: %v", err)
 	}
 	s.in, s.group = in, cmd.Process.Pid
 	go func() {
@@ -68,21 +67,21 @@ func newShell(t testing.TB, dir string, env []string) *shell {
 	return s
 }
 
-// run has a block's commands run, and gives what they print.
+// run runs a block's commands and returns their output.
 func (s *shell) run(text string, within time.Duration) (said string, err error) {
 	s.number++
 	name := filepath.Join(s.notes, fmt.Sprint(s.number))
 	if err := os.WriteFile(name+".sh", []byte(text), 0o600); err != nil {
 		return "", err
 	}
-	// 3 is for the shell alone: what a block leaves running does not have it.
+	// Only the shell has descriptor 3; processes of a block do not.
 	if _, err = fmt.Fprintf(s.in, "source '%s.sh' </dev/null >'%[1]s.out' 2>&1 3>&-; echo %d >&3\n", name, s.number); err == nil {
 		select {
 		case <-s.done:
 		case <-s.ended:
 			err = fmt.Errorf("a command failed, and with it the shell: %w", s.why)
 		case <-time.After(within):
-			err = fmt.Errorf("there was no end of it in %v", within)
+			err = fmt.Errorf("the block did not end in %v", within)
 			_ = syscall.Kill(-s.group, syscall.SIGKILL)
 		}
 	}
@@ -90,19 +89,19 @@ func (s *shell) run(text string, within time.Duration) (said string, err error) 
 	return string(out), errors.Join(err, unread)
 }
 
-// environment is that of the shell.
+// environment returns the shell's environment.
 func (s *shell) environment() (all []string, err error) {
 	said, err := s.run("env -0\n", time.Minute)
 	return strings.Split(strings.TrimRight(said, "\x00"), "\x00"), err
 }
 
-// end ends the shell and what was started in it.
+// end ends the shell and its processes.
 func (s *shell) end(t testing.TB) {
 	_, _ = io.WriteString(s.in, "set +e; kill $(jobs -p); wait; exit\n")
 	select {
 	case <-s.ended:
 	case <-time.After(20 * time.Second):
-		t.Errorf("what was started in %s does not end by SIGTERM", s.dir)
+		t.Errorf("the processes started in %s do not end after SIGTERM", s.dir)
 	}
 	_ = syscall.Kill(-s.group, syscall.SIGKILL)
 	for range 250 {
@@ -113,7 +112,7 @@ func (s *shell) end(t testing.TB) {
 	}
 }
 
-// logs are the ends of what the programs of a page have logged.
+// logs returns the last parts of the log files.
 func (s *shell) logs() (all string) {
 	names, _ := filepath.Glob(filepath.Join(s.dir, "*.log"))
 	for _, name := range names {
