@@ -14,8 +14,8 @@ import (
 var importFrom = regexp.MustCompile(`(?m)^\s*(?:import|export)\b[^;'"]*?['"](\.[^'"]+)['"]`)
 
 // importCircles lists the groups of TypeScript files under a folder that import each
-// other in a circle. It returns nil if the groups have at most allowed files together.
-func importCircles(t *tree, under string, allowed int) []string {
+// other in a circle.
+func importCircles(t *tree, under string) []string {
 	imports := map[string][]string{}
 	for name, text := range t.texts {
 		if !strings.HasPrefix(name, under+"/") || path.Ext(name) != ".ts" && path.Ext(name) != ".tsx" {
@@ -28,13 +28,8 @@ func importCircles(t *tree, under string, allowed int) []string {
 		}
 	}
 	var findings []string
-	files := 0
 	for _, circle := range circlesOf(imports) {
-		files += len(circle)
 		findings = append(findings, fmt.Sprintf("%s: %d files import each other in a circle: %s", circle[0], len(circle), strings.Join(circle, ", ")))
-	}
-	if files <= allowed {
-		return nil
 	}
 	return findings
 }

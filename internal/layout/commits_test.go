@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -94,52 +93,6 @@ func TestWrongSubjects(t *testing.T) {
 		found := strings.Join(wrongSubjects("1a2b3c "+subject+"\n"), "\n")
 		if finding == "" && found != "" || !strings.Contains(found, finding) {
 			t.Errorf("%q: found %q, want %q", subject, found, finding)
-		}
-	}
-}
-
-// TestListSubjects reads a repository with three commits, a shallow clone of it, a folder
-// inside it, and a folder without git.
-func TestListSubjects(t *testing.T) {
-	if _, err := exec.LookPath("git"); err != nil {
-		t.Skip("no git")
-	}
-	dir := t.TempDir()
-	git := func(args ...string) string {
-		command := exec.CommandContext(t.Context(), "git", append([]string{"-C", dir, "-c", "user.name=a", "-c", "user.email=a@example.com", "-c", "commit.gpgsign=false"}, args...)...)
-		out, err := command.Output()
-		if err != nil {
-			t.Fatalf("git %v: %v", args, err)
-		}
-		return strings.TrimSpace(string(out))
-	}
-	origin, clone, archive := filepath.Join(dir, "origin"), filepath.Join(dir, "clone"), filepath.Join(dir, "archive")
-	for _, folder := range []string{filepath.Join(origin, "inside"), archive} {
-		if err := os.MkdirAll(folder, 0o700); err != nil {
-			t.Fatal(err)
-		}
-	}
-	git("init", "-q", origin)
-	for _, subject := range []string{"One", "two: b", "three: c"} {
-		git("-C", origin, "commit", "-q", "--allow-empty", "-m", subject)
-	}
-	base := git("-C", origin, "rev-parse", "HEAD~2")
-	git("clone", "-q", "--depth", "1", "file://"+origin, clone)
-
-	for root, want := range map[string]string{origin: "three: c two: b", clone: "three: c"} {
-		log, reason := listSubjects(t, root, base)
-		var subjects []string
-		for line := range strings.Lines(log) {
-			_, subject, _ := strings.Cut(strings.TrimSpace(line), " ")
-			subjects = append(subjects, subject)
-		}
-		if got := strings.Join(subjects, " "); got != want || reason != "" {
-			t.Errorf("%s: subjects %q, reason %q; want %q", root, got, reason, want)
-		}
-	}
-	for root, base := range map[string]string{archive: base, filepath.Join(origin, "inside"): base, origin: strings.Repeat("1", 40)} {
-		if log, reason := listSubjects(t, root, base); reason == "" || log != "" {
-			t.Errorf("%s, base %s: subjects %q, reason %q; want a reason", root, base, log, reason)
 		}
 	}
 }

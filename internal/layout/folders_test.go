@@ -16,10 +16,10 @@ const (
 	maxPrefix = 3
 )
 
-// countFiles returns the number of non-test Go files per folder, and per folder and
-// prefix. The key of a prefix is "folder/prefix_".
-func countFiles(t *tree) (byFolder, byPrefix map[string]int) {
-	byFolder, byPrefix = map[string]int{}, map[string]int{}
+// crowdedFolders lists folders with too many Go files, and prefixes that too many files of
+// one folder share.
+func crowdedFolders(t *tree) []string {
+	byFolder, byPrefix := map[string]int{}, map[string]int{}
 	for _, s := range t.sources {
 		if s.isTest() {
 			continue
@@ -28,28 +28,15 @@ func countFiles(t *tree) (byFolder, byPrefix map[string]int) {
 		byFolder[s.dir()]++
 		byPrefix[s.dir()+"/"+prefix+"_"]++
 	}
-	return byFolder, byPrefix
-}
-
-// crowdedFolders lists folders with more than maxFiles files. The exceptions are higher
-// limits of single folders.
-func crowdedFolders(t *tree, exceptions map[string]int) []string {
-	counts, _ := countFiles(t)
-	return aboveLimit(counts, maxFiles, exceptions, "%s: %d Go files without tests, at most %d: divide the package")
-}
-
-// sharedPrefixes lists prefixes of more than maxPrefix files in one folder. The
-// exceptions are higher limits of single prefixes.
-func sharedPrefixes(t *tree, exceptions map[string]int) []string {
-	_, counts := countFiles(t)
-	return aboveLimit(counts, maxPrefix, exceptions, "%s: %d Go files with this prefix, at most %d: make them a package")
-}
-
-func aboveLimit(counts map[string]int, limit int, exceptions map[string]int, message string) []string {
 	var findings []string
-	for _, name := range slices.Sorted(maps.Keys(counts)) {
-		if allowed := max(limit, exceptions[name]); counts[name] > allowed {
-			findings = append(findings, fmt.Sprintf(message, name, counts[name], allowed))
+	for _, name := range slices.Sorted(maps.Keys(byFolder)) {
+		if n := byFolder[name]; n > maxFiles {
+			findings = append(findings, fmt.Sprintf("%s: %d Go files without tests, at most %d: divide the package", name, n, maxFiles))
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(byPrefix)) {
+		if n := byPrefix[name]; n > maxPrefix {
+			findings = append(findings, fmt.Sprintf("%s: %d Go files with this prefix, at most %d: make them a package", name, n, maxPrefix))
 		}
 	}
 	return findings

@@ -68,57 +68,6 @@ func wrongEdges(t *tree, layers []layer) []string {
 	return found
 }
 
-// forbiddenImports lists, in the code under a folder, imports of packages that the code
-// may only reach through a port.
-func forbiddenImports(t *tree, under string, forbidden []string) []string {
-	var found []string
-	for _, s := range t.sources {
-		if s.isTest() || !matches(under+"/...", s.dir()) {
-			continue
-		}
-		for _, spec := range s.file.Imports {
-			if name := importPath(spec); matchesAny(forbidden, name) {
-				found = append(found, fmt.Sprintf("%[1]s: code under %[3]s must not import %[2]s: use a port",
-					s.at(spec.Pos()), name, under))
-			}
-		}
-	}
-	return found
-}
-
-// forbiddenCalls lists uses of the named members of one standard package, under any local
-// name of the package. A member counts even if it is not called, because a function value
-// can be passed on.
-func forbiddenCalls(t *tree, under, pkg string, names []string) []string {
-	var found []string
-	for _, s := range t.sources {
-		if s.isTest() || !matches(under+"/...", s.dir()) {
-			continue
-		}
-		local, imported := localName(s.file, pkg)
-		if !imported {
-			continue
-		}
-		if local == "." {
-			found = append(found, fmt.Sprintf("%s: a dot import of %s hides the members in use", s.path, pkg))
-			continue
-		}
-		ast.Inspect(s.file, func(n ast.Node) bool {
-			sel, ok := n.(*ast.SelectorExpr)
-			if !ok {
-				return true
-			}
-			// The parser resolves a variable that shadows the package, so that it has an object.
-			if x, ok := sel.X.(*ast.Ident); ok && x.Name == local && x.Obj == nil && slices.Contains(names, sel.Sel.Name) {
-				found = append(found, fmt.Sprintf("%[1]s: code under %[4]s must not use %[2]s.%[3]s: use a port",
-					s.at(sel.Pos()), pkg, sel.Sel.Name, under))
-			}
-			return true
-		})
-	}
-	return found
-}
-
 func importPath(spec *ast.ImportSpec) string {
 	name, err := strconv.Unquote(spec.Path.Value)
 	if err != nil {

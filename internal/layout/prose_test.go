@@ -3,7 +3,7 @@ package layout_test
 import (
 	"bytes"
 	"fmt"
-	"go/scanner"
+	"go/parser"
 	"go/token"
 	"maps"
 	"path"
@@ -94,22 +94,13 @@ func isGenerated(text []byte) bool {
 // commentsOf returns the comments of a Go file without their marks. Directives such as
 // //go:build are not prose.
 func commentsOf(text []byte) string {
-	var scan scanner.Scanner
-	files := token.NewFileSet()
-	scan.Init(files.AddFile("", -1, len(text)), text, nil, scanner.ScanComments)
-	var lines []string
-	for {
-		_, kind, literal := scan.Scan()
-		if kind == token.EOF {
-			return strings.Join(lines, "\n")
-		}
-		if kind == token.COMMENT && !directive.MatchString(literal) {
-			lines = append(lines, strings.Trim(literal, "/*"))
-		}
+	file, _ := parser.ParseFile(token.NewFileSet(), "", text, parser.ParseComments)
+	var all strings.Builder
+	for _, group := range file.Comments {
+		all.WriteString(group.Text())
 	}
+	return all.String()
 }
-
-var directive = regexp.MustCompile(`^//(go:|nolint|line |export )`)
 
 // roundaboutProse reports counts above the limits.
 func roundaboutProse(t *tree, maxComments, maxMarkdown float64) []string {
