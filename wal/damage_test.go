@@ -7,8 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	tidwall "github.com/tidwall/wal"
-
 	"pingpost/internal/must"
 )
 
@@ -80,16 +78,6 @@ func TestOpenCutsFlippedBitInLastBatch(t *testing.T) {
 			t.Fatalf("bit %d of byte %d: the log ends with entry %d", i%8, i/8, seq)
 		}
 		mustClose(t, l)
-	}
-}
-
-func TestLibraryMissesFlippedBit(t *testing.T) {
-	dir, _ := threeAFile(t)
-	edit(t, livePath(dir, 4), func(b []byte) []byte { b[len(b)-1] ^= 1; return b })
-	log := must.Value(tidwall.Open(logDir(clone(t, dir)), &tidwall.Options{AllowEmpty: true}))(t)
-	defer log.Close()
-	if _, err := log.Read(6); err != nil {
-		t.Errorf("the library sees it by itself now: %v", err)
 	}
 }
 
@@ -180,21 +168,6 @@ func TestLaterVersionIsRejected(t *testing.T) {
 	equal(t, "files", tree(t, dir), before)
 }
 
-func TestOpenIgnoresDamageBeforeSnapshot(t *testing.T) {
-	dir, opt := threeAFile(t)
-	edit(t, livePath(dir, 1), func(b []byte) []byte { b[30] ^= 1; return b })
-	wantRefusal(t, dir, opt, 1)
-	opt.From = 8
-	j := new(journal)
-	opt.Logger = j.logger()
-	l := mustOpen(t, dir, opt)
-	waitFor(t, func() bool { return l.Stats().Scrubbed == 2 })
-	equal(t, "damaged segments", l.Stats().Damaged, 1)
-	if !j.contains(livePath(dir, 1)) {
-		t.Error("the damage was not logged")
-	}
-}
-
 func TestAcceptLossKeepsCopies(t *testing.T) {
 	dir, opt := threeAFile(t)
 	takeSnapshot(t, dir, 3, 3)
@@ -229,19 +202,6 @@ func TestAcceptLossOfIntactLog(t *testing.T) {
 	}
 	_, err := AcceptLoss(filepath.Join(dir, "none"), opt)
 	wantError(t, err, os.ErrNotExist)
-}
-
-func TestAcceptLossMovesLaterSnapshots(t *testing.T) {
-	dir, opt := threeAFile(t)
-	opt.From, opt.AtLeast = 8, 12
-	takeSnapshot(t, dir, 7, 12)
-	wantRefusal(t, dir, opt, 10)
-	loss, err := AcceptLoss(dir, opt)
-	if err != nil || loss.Last != 10 {
-		t.Fatalf("%+v, %v", loss, err)
-	}
-	left, err := Snapshots(dir)
-	equal(t, "snapshots that are left", []any{len(left), err}, []any{0, nil})
 }
 
 func TestAcceptLossInArchive(t *testing.T) {

@@ -82,16 +82,6 @@ func TestParseName(t *testing.T) {
 	}
 }
 
-func TestIndexOf(t *testing.T) {
-	segments := []Segment{{First: 5}, {First: 8}, {First: 20}}
-	for seq, want := range map[uint64]int{1: -1, 4: -1, 5: 0, 7: 0, 8: 1, 19: 1, 20: 2, 1000: 2} {
-		if got := indexOfSegmentWith(segments, seq); got != want {
-			t.Errorf("entry %d: segment %d, want %d", seq, got, want)
-		}
-	}
-	equal(t, "of none", indexOfSegmentWith(nil, 1), -1)
-}
-
 func TestMovingSegmentIsListedOnce(t *testing.T) {
 	dir, _ := threeAFile(t)
 	mustWrite(t, archivePath(dir, 1), bytes.Clone(mustRead(t, livePath(dir, 1))))

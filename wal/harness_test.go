@@ -19,8 +19,8 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	if role := os.Getenv("WAL_TEST_CHILD"); role != "" {
-		os.Exit(child(role, os.Getenv("WAL_TEST_DIR")))
+	if dir := os.Getenv("WAL_TEST_CHILD"); dir != "" {
+		os.Exit(child(dir))
 	}
 	goleak.VerifyTestMain(m)
 }

@@ -24,30 +24,6 @@ func entryAt(t testing.TB, l *Log, seq uint64) string {
 	return string(e.Data)
 }
 
-// Entries of one batch and of several batches, in the first, a middle and the last segment,
-// before and after a restart.
-func TestEntryAtFindsDurableEntries(t *testing.T) {
-	dir := t.TempDir()
-	opt := Options{SegmentSize: 3 * recordSize(12)}
-	l := mustOpen(t, dir, opt)
-	want := numbered(20)
-	put(t, l, want[:5]...)
-	putBatch(t, l, want[5:12]...)
-	for seq := uint64(1); seq <= 12; seq++ {
-		equal(t, "entry", entryAt(t, l, seq), want[seq-1])
-	}
-	e, err := l.EntryAt(8)
-	equal(t, "entry 8, of the batch that begins a segment", []any{e.Batch, err}, []any{7, nil})
-	mustClose(t, l)
-	equal(t, "after Close", entryAt(t, l, 4), want[3])
-
-	l = mustOpen(t, dir, opt)
-	put(t, l, want[12:]...)
-	for seq := uint64(20); seq >= 1; seq-- {
-		equal(t, "after a restart", entryAt(t, l, seq), want[seq-1])
-	}
-}
-
 // The data of an entry does not change with later reads.
 func TestEntryAtCopiesData(t *testing.T) {
 	l := mustOpen(t, t.TempDir(), Options{})
@@ -72,15 +48,6 @@ func TestEntryAtRejectsMissingEntry(t *testing.T) {
 	for _, seq := range []uint64{0, 4, 1<<64 - 1} {
 		_, err := l.EntryAt(seq)
 		wantError(t, err, ErrNoEntry)
-	}
-}
-
-// A waiter can read its own entry at once: it is durable at the notification.
-func TestEntryAtInsideCommitted(t *testing.T) {
-	l := mustOpen(t, t.TempDir(), Options{SegmentSize: 2 * recordSize(12)})
-	for i, entry := range numbered(9) {
-		put(t, l, entry)
-		equal(t, "the newest", entryAt(t, l, uint64(i+1)), entry)
 	}
 }
 
@@ -185,20 +152,5 @@ func TestEntryAtDuringAppends(t *testing.T) {
 	}
 	if _, err := l.EntryAt(1); err == nil && gone.Load() > 0 {
 		t.Error("an entry is gone and back again")
-	}
-}
-
-// BenchmarkEntryAt reads the last entry of a full segment, the most expensive one.
-func BenchmarkEntryAt(b *testing.B) {
-	l := mustOpen(b, b.TempDir(), Options{MaxBatch: 4000, MaxBatchBytes: 64 << 20})
-	entries := make([]string, 3500) // a segment is 2 MiB
-	for i := range entries {
-		entries[i] = string(make([]byte, 550))
-	}
-	putBatch(b, l, entries...)
-	last, _ := l.Durable()
-	b.ReportAllocs()
-	for b.Loop() {
-		entryAt(b, l, last)
 	}
 }

@@ -45,6 +45,7 @@ func TestLogAgreesWithList(t *testing.T) {
 			"archive": m.archive,
 			"read":    m.read,
 			"follow":  m.follow,
+			"look up": m.lookUp,
 			"":        m.check,
 		})
 	})
@@ -102,6 +103,23 @@ func (m *model) read(rt *rapid.T) {
 		got, err := drain(open(from))
 		if err != nil || fmt.Sprint(got) != fmt.Sprint(want) {
 			rt.Fatalf("a reader %s from %d: got %q, %v; want %q", name, from, got, err, want)
+		}
+	}
+}
+
+// lookUp reads one entry, which the archiver may have deleted, and the newest one.
+func (m *model) lookUp(rt *rapid.T) {
+	last := uint64(len(m.entries))
+	for _, seq := range []uint64{uint64(rapid.IntRange(0, len(m.entries)+1).Draw(rt, "entry")), last} {
+		e, err := m.log.EntryAt(seq)
+		switch {
+		case seq == 0 || seq > last:
+			if !errors.Is(err, ErrNoEntry) {
+				rt.Fatalf("entry %d of %d: %v", seq, last, err)
+			}
+		case errors.Is(err, ErrGone) && seq < m.oldest:
+		case err != nil || e.Seq != seq || string(e.Data) != m.entries[seq-1]:
+			rt.Fatalf("entry %d of %d is %d %q, %v", seq, last, e.Seq, e.Data, err)
 		}
 	}
 }

@@ -7,8 +7,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"pgregory.net/rapid"
-
 	"pingpost/internal/must"
 )
 
@@ -58,44 +56,6 @@ func TestPutRejectsOverflow(t *testing.T) {
 			t.Errorf("entry %d of the second round: got %v, want %v", i, err, want)
 		}
 	}
-}
-
-func TestQueueAgreesWithSlice(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		const size = 5
-		q := newQueue(size, 1<<20)
-		var model []string
-		next := 0
-		t.Repeat(map[string]func(*rapid.T){
-			"put": func(t *rapid.T) {
-				next++
-				e := fmt.Sprint(next)
-				err := q.enqueue([]byte(e), nil)
-				if (err == nil) != (len(model) < size) {
-					t.Fatalf("with %d queued: %v", len(model), err)
-				}
-				if err == nil {
-					model = append(model, e)
-				}
-			},
-			"take": func(t *rapid.T) {
-				if len(model) == 0 {
-					t.Skip("it would wait")
-				}
-				most := rapid.IntRange(1, size).Draw(t, "most")
-				got, _ := q.dequeueBatch(nil, most, 1<<20, 1<<20)
-				if len(got) != min(most, len(model)) {
-					t.Fatalf("took %d of %d, at most %d", len(got), len(model), most)
-				}
-				for i, it := range got {
-					if string(it.data) != model[i] {
-						t.Fatalf("took %s where %s was first", it.data, model[i])
-					}
-				}
-				model = model[len(got):]
-			},
-		})
-	})
 }
 
 func TestQueueReleasesEntries(t *testing.T) {

@@ -10,19 +10,6 @@ import (
 	"pingpost/internal/must"
 )
 
-func TestReaderBeginsAtRequestedEntry(t *testing.T) {
-	dir, opt := threeAFile(t)
-	l := mustOpen(t, dir, opt)
-	for from, want := range map[uint64][]string{
-		0: numbered(10), 1: numbered(10), 2: numbered(10)[1:], 3: numbered(10)[2:], 4: numbered(10)[3:],
-		9: numbered(10)[8:], 10: numbered(10)[9:], 11: nil, 12: nil,
-	} {
-		equal(t, "of the folder", all(t, dir, from), want)
-		got, err := drain(l.NewReader(from))
-		equal(t, "of the log", []any{got, err}, []any{want, nil})
-	}
-}
-
 func TestReaderContinuesAfterEOF(t *testing.T) {
 	dir := t.TempDir()
 	l := mustOpen(t, dir, Options{SegmentSize: 2 * recordSize(12)})

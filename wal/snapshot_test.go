@@ -91,19 +91,6 @@ func TestNextSkipsSection(t *testing.T) {
 	equal(t, "the rest", fmt.Sprintf("%q", sections(t, s)), `["second" "third, ended by Commit"]`)
 }
 
-func TestCommitKeepsTwoSnapshots(t *testing.T) {
-	dir := t.TempDir()
-	_, err := OpenSnapshot(dir)
-	wantError(t, err, ErrNoSnapshot)
-	for _, newest := range []uint64{5, 12, 12, 30, 200} {
-		info := takeSnapshot(t, dir, newest-1, newest)
-		equal(t, "path", info.Path, filepath.Join(dir, "snapshot", fmt.Sprintf("%020d.snap", newest)))
-	}
-	infos, err := Snapshots(dir)
-	equal(t, "snapshots", []any{len(infos), infos[0].Newest, infos[1].Newest, err}, []any{2, 200, 30, nil})
-	equal(t, "the newest", sections(t, mustSnapshot(t, dir)), "[state at 200]")
-}
-
 func TestSnapshotDetectsFlippedBit(t *testing.T) {
 	dir := t.TempDir()
 	takeSnapshot(t, dir, 1, 5)

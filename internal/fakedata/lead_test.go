@@ -250,14 +250,3 @@ func TestVerticals(t *testing.T) {
 		}
 	}
 }
-
-func BenchmarkThousand(b *testing.B) {
-	var out []byte
-	for b.Loop() {
-		out = out[:0]
-		for _, l := range MakeLeads(Request{Count: 1000, Vertical: "auto_insurance", State: stateOf("CA"), Seed: 1}) {
-			out = l.AppendLead(l.AppendPing(out))
-		}
-	}
-	b.SetBytes(int64(len(out)))
-}

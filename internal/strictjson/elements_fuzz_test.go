@@ -10,7 +10,7 @@ import (
 
 // FuzzElements compares the arrays of an accepted body with encoding/json's.
 func FuzzElements(f *testing.F) {
-	for _, list := range []string{`[]`, `[ ]`, `[1,"a",null,true,{},[]]`, `["\u00e9","],{\"" , 2.50]`, `[[[1],[2]],{"a":[3]}]`, `[1,2,3,4,5,6,7]`, `{}`, `"[]"`, "[\n{\"a\":1}\t,\r\"\\\\\"]"} {
+	for _, list := range []string{`[]`, `[ ]`, `[1,"a",null,true,{},[]]`, `["\u00e9","],{\"" , 2.50]`, `[[[1],[2]],{"a":[3]}]`, `[1,2,3,4,5,6,7]`, `{}`, `{"0":1}`, `"[]"`, `[-3.5e1,false]`, "[\n{\"a\":1}\t,\r\"\\\\\"]"} {
 		f.Add([]byte(`{"list":` + list + `}`))
 	}
 	const most = 5

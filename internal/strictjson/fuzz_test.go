@@ -19,7 +19,7 @@ var seeds = []string{
 	`{"a":18446744073709551617}`, `{"a":` + strings.Repeat("9", 200) + `}`,
 	`{"a":tru}`, `{"a":nulll}`, `{a:1}`, `{'a':1}`, `{"a":1 /* */}`, `{"":{"":[[],{}]}}`,
 	strings.Repeat(`{"a":`, 32) + `1` + strings.Repeat(`}`, 32), strings.Repeat(`{"a":`, 31) + `[[]]` + strings.Repeat(`}`, 31),
-	many(30, "k"), many(24, "k") + " ", `{"a":{` + many(40, "x")[1:] + `,"b":true,"c":false,"d":null}`,
+	many(30, "k"), many(24, "k") + " ", many(2000, `\u006e`), `{"a":{` + many(40, "x")[1:] + `,"b":true,"c":false,"d":null}`,
 }
 
 // FuzzParse compares Parse with encoding/json: it accepts the same texts except those

@@ -74,6 +74,7 @@ func TestTries(t *testing.T) {
 		{"busy once", []http.HandlerFunc{refuses(503, "")}, 2, true},
 		{"too much, twice", []http.HandlerFunc{refuses(429, "0"), refuses(429, "none")}, 3, true},
 		{"broken off", []http.HandlerFunc{cut}, 2, true},
+		{"broken off for good", []http.HandlerFunc{cut, cut, cut}, 3, false},
 		{"busy for good", []http.HandlerFunc{refuses(503, ""), refuses(502, ""), refuses(504, ""), refuses(503, "")}, 3, false},
 		{"not wanted", []http.HandlerFunc{refuses(400, "")}, 1, false},
 		{"no credential", []http.HandlerFunc{refuses(401, "")}, 1, false},
@@ -95,17 +96,6 @@ func TestTries(t *testing.T) {
 		if strings.Contains(said.String(), "traces are lost") == row.taken {
 			t.Errorf("%s: the log has %q", row.what, said)
 		}
-	}
-}
-
-// TestNobodyListens: the collector may be missing.
-func TestNobodyListens(t *testing.T) {
-	x, said := to(t, "http://127.0.0.1:1", market.WholeShare)
-	go x.run()
-	x.End(ingested(x, 1))
-	x.Close(time.Minute)
-	if x.Dropped() != 1 || !strings.Contains(said.String(), "refused") {
-		t.Errorf("%d dropped; %s", x.Dropped(), said)
 	}
 }
 

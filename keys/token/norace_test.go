@@ -15,10 +15,3 @@ func TestReadingDoesNotAllocate(t *testing.T) {
 		}
 	}
 }
-
-func BenchmarkRead(b *testing.B) {
-	token := mint.AppendToken(nil, &someClaims)
-	for b.Loop() {
-		mint.Read(token, 0)
-	}
-}

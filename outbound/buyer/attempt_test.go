@@ -121,18 +121,6 @@ func TestClosedIdleConns(t *testing.T) {
 	}
 }
 
-// A connection that the buyer announces to close is not kept.
-func TestConnectionClose(t *testing.T) {
-	client := newClient(t, nil)
-	buyer := listen(t, answers("201 Created", `{}`, "Connection: close"))
-	if got := client.Post(postTo(buyer.post(), longTimeout)); got.Verdict != accepted {
-		t.Errorf("got %+v", got)
-	}
-	if idle := buyer.idleOf(client); idle != 0 {
-		t.Errorf("%d idle connections", idle)
-	}
-}
-
 // TestRotation: a 401 is worth a second try where the secret was rotated since
 // it was read, and only there.
 func TestRotation(t *testing.T) {

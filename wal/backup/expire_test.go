@@ -62,20 +62,6 @@ func TestRetention(t *testing.T) {
 	}
 }
 
-// The last generation stays, however old it is.
-func TestLastGenerationStays(t *testing.T) {
-	s := newSite(t, t.TempDir())
-	to := newDir(t, t.TempDir())
-	opt := small(to, nil)
-	opt.now = func() time.Time { return time.Unix(0, s.clock) }
-	opt.Retain = time.Hour
-	s.many(20)
-	ship(t, s, opt).Close()
-	s.clock += int64(10_000 * time.Hour)
-	ship(t, s, opt).Close()
-	restored(t, to, nil, s, RestoreOptions{At: Target{Seq: 3}, Dir: filepath.Join(t.TempDir(), "data")})
-}
-
 // After failed removals, merged small objects and partly trimmed log objects are removed
 // later like other old objects. They count as no gap, and no new generation begins.
 func TestRetentionAfterRemovalsThatFailed(t *testing.T) {

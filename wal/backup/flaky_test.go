@@ -91,29 +91,6 @@ func checkEnd(t *testing.T, from store.Store, s *site) {
 	restored(t, from, nil, s, RestoreOptions{Dir: filepath.Join(t.TempDir(), "data"), Drill: true})
 }
 
-// hanging is a store whose puts end only with their context.
-type hanging struct{ store.Store }
-
-func (hanging) Put(ctx context.Context, _ string, _ []byte) error { <-ctx.Done(); return ctx.Err() }
-
-// Run ends with its context while the store hangs.
-func TestHangingStore(t *testing.T) {
-	s := newSite(t, t.TempDir())
-	s.many(3)
-	shipper := shipping(t, s, small(hanging{newDir(t, t.TempDir())}, nil))
-	ctx, end := context.WithCancel(t.Context())
-	ended := make(chan error)
-	go func() { ended <- shipper.Run(ctx) }()
-	for shipper.Status().LagEntries == 0 {
-		time.Sleep(time.Millisecond)
-	}
-	s.many(30) // nobody waits for the backup
-	end()
-	if err := <-ended; err != nil {
-		t.Error(err)
-	}
-}
-
 // Lag is the time that a lost disk would cost. The last error stays until everything is
 // shipped.
 func TestStatus(t *testing.T) {
