@@ -2,11 +2,9 @@ package event
 
 import (
 	"encoding/binary"
-	"errors"
-	"fmt"
+	"math"
 	"sync"
-
-	"github.com/VictoriaMetrics/easyproto"
+	"unsafe"
 )
 
 // message is a struct that is encoded as a protobuf message. Its method encodeOrDecode calls one
@@ -29,17 +27,20 @@ type message interface {
 //
 // Rejected: the library's encoder (easyproto). It keeps a tree of all fields and walks it twice.
 // For a lead that is several times the lead's own memory, and twice the time even with all of it
-// in the cache, which a server rarely has.
+// in the cache, which a server rarely has. Also rejected: its decoder. It stores each value before
+// it returns it, and with it a replay of leads took a fifth longer.
 type protobufCodec struct {
 	decoding bool
 
 	encoded []byte // encoding: the buffer
 
-	field     easyproto.FieldContext // decoding: the current field
-	number    uint32                 // of the current field; zero: the message has ended
-	rest      []byte                 // of the message, after the current field
-	err       error                  // the first fault of the encoded bytes
-	forReplay bool                   // skips fields that Apply does not use
+	record    []byte // decoding: the outermost message
+	at        int    // index in record: the current field's value
+	end       int    // index in record: the end of the message that is decoded now
+	number    uint32 // of the current field; zero: the message has ended
+	wire      uint8  // wire type of the current field
+	err       error  // the first fault of the encoded bytes
+	forReplay bool   // skips fields that Apply does not use
 }
 
 var encoders = sync.Pool{New: func() any { return new(protobufCodec) }}
@@ -61,69 +62,17 @@ func (pb *protobufCodec) finishEncoding() []byte {
 	return encoded
 }
 
-// decodeMessage decodes data into m. Strings and slices of m share memory with data.
-func (pb *protobufCodec) decodeMessage(data []byte, m message) error {
-	pb.decoding, pb.err = true, nil
-	pb.decodeFields(data, m)
-	return pb.err
-}
-
-// decodeFields decodes all fields in data into m. It is also called for a message within a
-// message.
-func (pb *protobufCodec) decodeFields(data []byte, m message) {
-	pb.rest = data
-	for pb.nextField(); pb.number != 0; {
-		before := len(pb.rest)
-		at := pb.number
-		m.encodeOrDecode(pb)
-		if pb.number == at && len(pb.rest) == before {
-			pb.nextField()
-		}
-	}
-}
-
-// nextField makes the next field of the message the current one. At the end, or after an error,
-// number is zero.
-func (pb *protobufCodec) nextField() {
-	pb.number = 0
-	if len(pb.rest) == 0 || pb.err != nil {
-		return
-	}
-	if pb.rest, pb.err = pb.field.NextField(pb.rest); pb.err == nil {
-		pb.number = pb.field.FieldNum
-		if pb.number == 0 {
-			pb.err = errors.New("a field of the log record has number 0")
-		}
-	}
-}
-
-// finishField ends the decoding of the current field and moves to the next one. ok is false if
-// the field's value did not have the expected wire type, which is recorded as an error.
-func (pb *protobufCodec) finishField(ok bool) {
-	if !ok && pb.err == nil {
-		pb.err = fmt.Errorf("field %d of the log record has the wrong wire type", pb.number)
-	}
-	pb.nextField()
-}
-
-// skipFieldsHereIfReplay skips current fields numbered from first to last if the decoder decodes for a
-// replay, which does not need them.
-func (pb *protobufCodec) skipFieldsHereIfReplay(firstNumber, lastNumber uint32) {
-	for pb.forReplay && firstNumber <= pb.number && pb.number <= lastNumber {
-		pb.nextField()
-	}
-}
-
 // The wire types of protobuf.
 const (
 	wireVarint  = 0
 	wireFixed64 = 1
 	wireBytes   = 2
+	wireFixed32 = 5
 )
 
 // appendTag appends a field's tag, which is its number and its wire type.
-func (pb *protobufCodec) appendTag(number uint32, wire uint64) {
-	pb.encoded = appendVarint(pb.encoded, uint64(number)<<3|wire)
+func appendTag(dst []byte, number uint32, wire uint64) []byte {
+	return appendVarint(dst, uint64(number)<<3|wire)
 }
 
 // appendVarint appends v as a protobuf varint. Most numbers take one byte, and the function is
@@ -137,14 +86,12 @@ func appendVarint(dst []byte, v uint64) []byte {
 
 // appendUint64 appends the field with this number and the value v, even if v is zero.
 func (pb *protobufCodec) appendUint64(number uint32, v uint64) {
-	pb.appendTag(number, wireVarint)
-	pb.encoded = appendVarint(pb.encoded, v)
+	pb.encoded = appendVarint(appendTag(pb.encoded, number, wireVarint), v)
 }
 
 // appendBytes appends the field with this number and the value v, even if v is empty.
 func appendBytes[T string | []byte](pb *protobufCodec, number uint32, v T) {
-	pb.appendTag(number, wireBytes)
-	pb.encoded = append(appendVarint(pb.encoded, uint64(len(v))), v...)
+	pb.encoded = append(appendVarint(appendTag(pb.encoded, number, wireBytes), uint64(len(v))), v...)
 }
 
 // uint64Field encodes or decodes the field with this number as a varint of up to 64 bits.
@@ -153,9 +100,7 @@ func uint64Field(pb *protobufCodec, number uint32, v *uint64) {
 		pb.appendUint64(number, *v)
 	}
 	for pb.number == number {
-		var ok bool
-		*v, ok = pb.field.Uint64()
-		pb.finishField(ok)
+		*v = pb.readVarint(math.MaxUint64)
 	}
 }
 
@@ -165,9 +110,7 @@ func uint32Field[T ~uint32](pb *protobufCodec, number uint32, v *T) {
 		pb.appendUint64(number, uint64(*v))
 	}
 	for pb.number == number {
-		value, ok := pb.field.Uint32()
-		*v = T(value)
-		pb.finishField(ok)
+		*v = T(pb.readVarint(math.MaxUint32))
 	}
 }
 
@@ -178,9 +121,7 @@ func enumField[T ~uint8](pb *protobufCodec, number uint32, v *T) {
 		pb.appendUint64(number, uint64(*v))
 	}
 	for pb.number == number {
-		value, ok := pb.field.Uint32()
-		*v = T(value)
-		pb.finishField(ok && value <= 255)
+		*v = T(pb.readVarint(math.MaxUint8))
 	}
 }
 
@@ -191,9 +132,8 @@ func zigzagField[T ~int64](pb *protobufCodec, number uint32, v *T) {
 		pb.appendUint64(number, uint64(*v)<<1^uint64(*v>>63))
 	}
 	for pb.number == number {
-		value, ok := pb.field.Sint64()
-		*v = T(value)
-		pb.finishField(ok)
+		value := pb.readVarint(math.MaxUint64)
+		*v = T(int64(value>>1) ^ -int64(value&1))
 	}
 }
 
@@ -201,13 +141,10 @@ func zigzagField[T ~int64](pb *protobufCodec, number uint32, v *T) {
 // because a varint would be longer.
 func fixed64Field[T int64 | uint64](pb *protobufCodec, number uint32, v *T) {
 	if !pb.decoding && *v != 0 {
-		pb.appendTag(number, wireFixed64)
-		pb.encoded = binary.LittleEndian.AppendUint64(pb.encoded, uint64(*v))
+		pb.encoded = binary.LittleEndian.AppendUint64(appendTag(pb.encoded, number, wireFixed64), uint64(*v))
 	}
 	for pb.number == number {
-		value, ok := pb.field.Fixed64()
-		*v = T(value)
-		pb.finishField(ok)
+		*v = T(pb.readFixed64())
 	}
 }
 
@@ -217,9 +154,7 @@ func boolField(pb *protobufCodec, number uint32, v *bool) {
 		pb.appendUint64(number, 1)
 	}
 	for pb.number == number {
-		var ok bool
-		*v, ok = pb.field.Bool()
-		pb.finishField(ok)
+		*v = pb.readVarint(1) == 1
 	}
 }
 
@@ -230,9 +165,7 @@ func stringField(pb *protobufCodec, number uint32, v *string) {
 		appendBytes(pb, number, *v)
 	}
 	for pb.number == number {
-		var ok bool
-		*v, ok = pb.field.String()
-		pb.finishField(ok)
+		*v = bytesAsString(pb.readBytes())
 	}
 }
 
@@ -243,9 +176,7 @@ func bytesField(pb *protobufCodec, number uint32, v *[]byte) {
 		appendBytes(pb, number, *v)
 	}
 	for pb.number == number {
-		var ok bool
-		*v, ok = pb.field.Bytes()
-		pb.finishField(ok)
+		*v = pb.readBytes()
 	}
 }
 
@@ -260,10 +191,15 @@ func fixedBytesField(pb *protobufCodec, number uint32, v []byte, present bool) {
 	}
 }
 
-// decodeFixedBytes copies the current field's value to v. A value of another length is an error.
+// decodeFixedBytes copies the current field's value to v, and moves to the next field. A value of
+// another length is an error.
 func (pb *protobufCodec) decodeFixedBytes(v []byte) {
-	data, ok := pb.field.Bytes()
-	pb.finishField(ok && len(data) == len(v) && copy(v, data) == len(v))
+	number, value := pb.number, pb.readBytes()
+	if len(value) != len(v) {
+		pb.number = number
+		pb.fail()
+	}
+	copy(v, value)
 }
 
 // idField encodes or decodes the field with this number as 16 bytes: an identifier or a key. Zero
@@ -290,9 +226,7 @@ func stringListField(pb *protobufCodec, number uint32, list *[]string) {
 		appendBytes(pb, number, (*list)[i])
 	}
 	for pb.number == number {
-		text, ok := pb.field.String()
-		*list = append(*list, text)
-		pb.finishField(ok)
+		*list = append(*list, bytesAsString(pb.readBytes()))
 	}
 }
 
@@ -307,9 +241,18 @@ func packedUint64Field[T ~[]uint64](pb *protobufCodec, number uint32, list *T) {
 		pb.endLength(start)
 	}
 	for pb.number == number {
-		words, ok := pb.field.UnpackUint64s(*list)
-		*list = words
-		pb.finishField(ok)
+		if pb.wire != wireBytes {
+			*list = append(*list, pb.readVarint(math.MaxUint64))
+			continue
+		}
+		for packed := pb.readBytes(); len(packed) > 0; {
+			v, n := binary.Uvarint(packed)
+			if n <= 0 {
+				pb.fail()
+				break
+			}
+			*list, packed = append(*list, v), packed[n:]
+		}
 	}
 }
 
@@ -329,13 +272,14 @@ func messageField(pb *protobufCodec, number uint32, m message, present bool) {
 // decodeInnerMessage decodes the current field as the message m, and then moves to the field
 // after it.
 func (pb *protobufCodec) decodeInnerMessage(m message) {
-	number, after := pb.number, pb.rest
-	data, ok := pb.field.MessageData()
-	if ok {
-		pb.decodeFields(data, m)
+	at, after := pb.findBytes()
+	outerEnd := pb.end
+	pb.end = after
+	pb.decodeFields(at, m)
+	pb.end = outerEnd
+	if pb.err == nil {
+		pb.nextField(after)
 	}
-	pb.number, pb.rest = number, after
-	pb.finishField(ok)
 }
 
 // messageListField encodes or decodes the field with this number as a list of messages.
@@ -357,8 +301,7 @@ func messageListField[T any, P interface {
 // unknown length. It leaves one byte for the length, because most are short, and returns that
 // byte's position. endLength completes the field.
 func (pb *protobufCodec) beginLength(number uint32) (start int) {
-	pb.appendTag(number, wireBytes)
-	pb.encoded = append(pb.encoded, 0)
+	pb.encoded = append(appendTag(pb.encoded, number, wireBytes), 0)
 	return len(pb.encoded) - 1
 }
 
@@ -383,3 +326,6 @@ func extendList[T any](list *[]T) *T {
 	*list = append(*list, zero)
 	return &(*list)[len(*list)-1]
 }
+
+// bytesAsString returns a text that shares memory with b.
+func bytesAsString(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }

@@ -63,6 +63,12 @@ func (l *LeadDecided) decodeForReplay(pb *protobufCodec, src []byte) error {
 			}
 		case 14<<3 | tagFixed:
 			l.Keep = w.readFixed()
+		case 16<<3&0x7f | tagBytes | 0x80: // the first of two bytes: of number 16, 32 and so on
+			if len(w.rest) < 2 || w.rest[1] != 1 {
+				return w.decodeRest(pb, l)
+			}
+			w.rest = w.rest[1:]
+			l.Sealed = w.readBytes()
 		default:
 			return w.decodeRest(pb, l)
 		}
