@@ -201,11 +201,11 @@ demo: build
 # ARGS=--short change the duration; SEED=n repeats the choices of a run. All faults need
 # root and strace; it reports the faults that it skips.
 torture:
-	$(GO) run ./fuzz/torture $(if $(SEED),--seed $(SEED)) $(ARGS)
+	$(GO) test -count=1 -timeout 0 -v -run '^TestTorture$$' ./fuzz/torture -args --minutes 10 $(if $(SEED),--seed $(SEED)) $(ARGS)
 
 # Runs the torture against mutants, and fails if it does not detect one of them.
 torture-mutants:
-	TORTURE_MUTANTS=1 $(GO) test -count=1 -timeout 30m -run TestTortureFindsMutants -v ./fuzz/torture
+	TORTURE_MUTANTS=1 $(GO) test -count=1 -timeout 30m -run TestTortureDetectsMutants -v ./fuzz/torture
 
 # Runs each fuzz target for FUZZTIME, one after the other, also after a failure.
 fuzz:

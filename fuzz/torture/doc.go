@@ -1,4 +1,4 @@
-// Command torture applies the faults of bad machines, disks and peers to an exchange, and
+// Package torture applies the faults of bad machines, disks and peers to an exchange, and
 // audits the result.
 //
 // The exchange is the real program in its own process, and so are the buyers and the webhook
@@ -24,13 +24,13 @@
 //
 // # Faults
 //
-// Each file holds one kind of fault and registers it: to add a fault, add a file. After a fault
-// the exchange must serve again, by itself or after a restart, as it promises. The run skips
-// faults that the machine does not permit (mounts, ptrace), and the table says so.
+// The variable faults lists the faults: to add a fault, add a row. After a fault the exchange
+// must serve again, by itself or after a restart, as it promises. The run skips faults that the
+// machine does not permit (mounts, ptrace), and the table says so.
 //
 // A fault must not remove acknowledged bytes from a log. It therefore never cuts at a guess. It
-// either appends bytes that a crash could have left (tear.go), or removes bytes whose fsync
-// failed (inject.go), as the kernel does with such pages.
+// either appends bytes that a crash could have left (tearRecord), or removes bytes whose fsync
+// failed (truncateUnsynced), as the kernel does with such pages.
 //
 // # Randomness
 //
@@ -41,4 +41,4 @@
 //
 // mutants_test.go breaks one promise of the program at a time, and the torture must detect
 // each.
-package main
+package torture

@@ -1,5 +1,5 @@
 //go:build race
 
-package main
+package torture
 
 const raceDetector = true

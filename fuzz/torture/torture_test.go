@@ -1,54 +1,320 @@
 //go:build linux
 
-package main
+package torture
 
 import (
+	"cmp"
+	"flag"
 	"fmt"
+	"io"
+	"maps"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"text/tabwriter"
 	"time"
 
 	"pingpost/fuzz/witness"
+	"pingpost/wal"
 )
 
-// newTestTorture returns a run without an exchange, with the given seed.
-func newTestTorture(seed uint64) *torture {
-	return &torture{
-		reporter: &reporter{logf: func(string, ...any) {}}, random: rand.New(rand.NewPCG(seed, 0)),
-		records: map[*fault]*faultRecord{}, began: time.Now(),
+// Minimum and maximum number of leads before each fault, number of leads after it, and number
+// of status reports.
+const (
+	minLeads, maxLeads = 60, 160
+	fewLeads           = 20
+	statusReports      = 25
+)
+
+// leadsASecond is the approximate rate of leads. Caps and funds are sized for it.
+const leadsASecond = 20
+
+// Options of a run.
+var (
+	minutes = flag.Float64("minutes", 0, "time of fault injection; 0 skips the test")
+	short   = flag.Bool("short", false, "inject faults for 40 seconds, as a check of every change")
+	seed    = flag.String("seed", os.Getenv("SEED"), "repeats the choices of a run (default: SEED, or the clock)")
+	only    = flag.String("only", "", "inject only faults whose name contains one of these words, separated by commas")
+	tested  = flag.String("program", "", "the pingpost binary to test (default: build it)")
+)
+
+// TestTorture injects random faults.
+func TestTorture(t *testing.T) {
+	switch {
+	case *minutes == 0:
+		t.Skip("long: make torture")
+	case *short:
+		runTorture(t, 40*time.Second, *only)
+	default:
+		runTorture(t, time.Duration(*minutes*float64(time.Minute)), *only)
 	}
 }
 
-// A seed's choices depend only on the fault names, so they must be unique and sorted.
-func TestFaultsAreSorted(t *testing.T) {
-	seen := map[string]bool{}
-	for i, f := range faults {
-		if f.name == "" || f.weight < 1 || f.inject == nil || seen[f.name] {
-			t.Errorf("fault %d: %+v", i, f)
+// The exchange survives kills. With the race detector in the test, the exchange and
+// the buyers have it too, and a race ends them.
+func TestExchangeSurvivesKills(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long: make test-long kills the exchange")
+	}
+	runTorture(t, 90*time.Second, "killed,stopped in order")
+}
+
+// runTorture injects the faults whose name contains one of the words, until the time is up. After
+// a finding it keeps all files.
+func runTorture(test *testing.T, span time.Duration, words string) {
+	test.Helper()
+	number := uint64(time.Now().UnixNano())
+	var err error
+	if *seed != "" {
+		number, err = strconv.ParseUint(*seed, 10, 64)
+	}
+	t := &torture{test: test, random: rand.New(rand.NewPCG(number, 1<<33)), span: span, began: time.Now(), records: map[*fault]*faultCounts{}}
+	t.must(err)
+	chosen := slices.DeleteFunc(slices.Clone(faults), func(f *fault) bool { return !isSelected(words, f) })
+	if len(chosen) == 0 {
+		test.Fatalf("--only: no fault's name contains %q", words)
+	}
+	t.dir, err = os.MkdirTemp("", "torture") //nolint:usetesting // it is kept after a finding
+	t.must(err)
+	test.Logf("SEED=%d repeats this run's choices", number)
+	test.Cleanup(func() {
+		if test.Failed() {
+			test.Logf("SEED=%d; all files are kept in %s", number, t.dir)
+		} else if err := os.RemoveAll(t.dir); err != nil {
+			test.Errorf("cannot remove %s: %v", t.dir, err)
 		}
-		seen[f.name] = true
-		if i > 0 && faults[i-1].name > f.name {
-			t.Errorf("%s stands before %s", faults[i-1].name, f.name)
+	})
+	program := *tested
+	if program == "" {
+		program = filepath.Join(t.dir, "pingpost")
+		witness.Build(test, program, raceDetector)
+	}
+	hourly, daily := witness.ZonesAt(time.Now())
+	config := witness.NewConfig(int64(span.Seconds())*leadsASecond, hourly, daily)
+	t.Harness = witness.NewHarness(test, program, t.dir, config, number)
+	test.Cleanup(func() {
+		var out strings.Builder
+		t.table(&out, t.Starts())
+		test.Log("\n" + out.String())
+	})
+	test.Cleanup(t.saveDataDir)
+	t.injectFaults(chosen)
+}
+
+// isSelected reports whether the fault's name contains one of the words.
+func isSelected(words string, f *fault) bool {
+	return slices.ContainsFunc(strings.Split(words, ","), func(part string) bool { return strings.Contains(f.name, part) })
+}
+
+// torture is one run.
+type torture struct {
+	*witness.Harness
+	test        *testing.T
+	random      *rand.Rand
+	dir         string
+	began       time.Time
+	mounted     bool
+	readOnlyDir string        // directory that is mounted read-only, or ""
+	topUpDone   chan struct{} // closed when this round's top-up is answered
+	span        time.Duration // time in which faults are injected
+
+	rounds  int
+	records map[*fault]*faultCounts
+	hashes  []witness.Position
+	tally   witness.Tally
+}
+
+// faultCounts counts a fault's results.
+type faultCounts struct {
+	injected, survived, noOccasion int
+	missing                        string
+	duration                       time.Duration // total time until the exchange served again
+}
+
+// injectFaults injects faults until the time is up, and then runs the final audit.
+func (t *torture) injectFaults(all []*fault) {
+	all = t.permittedFaults(all)
+	for time.Since(t.began) < t.span {
+		for _, f := range drawFaults(t, all) {
+			if time.Since(t.began) >= t.span {
+				break
+			}
+			t.runRound(f)
+			if t.test.Failed() {
+				t.test.Fatalf("stopped after round %d, %s; last output of the exchange:\n%s", t.rounds, f.name, lastLines(t.LastLines(), 15))
+			}
 		}
 	}
-	for _, promised := range []string{
-		"killed", "held for seconds", "stopped in order", "log's end torn", "bit flipped in the log", "disk full",
-		"EIO from a write", "EIO from an fsync", "ENOSPC from a write", "ENOSPC from an fsync", "short write", "neighbor silent for seconds",
-		"buyer paused over a kill", "person erased", "killed while it erases", "disk lost", "disk lost after an orderly stop", "backup's disk read-only",
-	} {
-		if !seen[promised] {
-			t.Errorf("there is no fault %q", promised)
+	t.finish()
+}
+
+// permittedFaults returns the faults that the machine permits.
+func (t *torture) permittedFaults(all []*fault) (some []*fault) {
+	for _, f := range all {
+		r := &faultCounts{}
+		t.records[f] = r
+		if f.missing != nil {
+			r.missing = f.missing(t)
+		}
+		if r.missing == "" {
+			some = append(some, f)
 		}
 	}
+	return some
+}
+
+func (t *torture) elapsed() time.Duration { return time.Since(t.began).Round(100 * time.Millisecond) }
+
+// runRound sends leads, injects one fault among them, and audits.
+func (t *torture) runRound(f *fault) {
+	t.rounds++
+	r := t.records[f]
+	leads := minLeads + t.random.IntN(maxLeads-minLeads)
+	until := t.Suppliers.Answered() + t.random.IntN(leads/2)
+	t.Suppliers.SendLeads(leads)
+	t.awaitAnswered(until)
+	t.topUpDone = make(chan struct{})
+	go func() {
+		t.TopUp()
+		close(t.topUpDone)
+	}()
+	began := time.Now()
+	if f.inject(t) {
+		r.injected++
+	} else {
+		r.noOccasion++
+	}
+	r.duration += time.Since(began)
+	<-t.topUpDone
+	t.audit()
+	if !t.test.Failed() && r.injected > r.survived {
+		r.survived++
+	}
+	t.test.Logf("%7s  round %d, %s: %d answered", t.elapsed(), t.rounds, f.name, t.Suppliers.Answered())
+}
+
+// audit compares all sources with the log, and the log with the live state.
+func (t *torture) audit() {
+	p := t.CollectEvidence()
+	t.Audit(p)
+	t.AdminEditor.Check()
+	t.tally = p.Tally()
+	t.AdminEditor.AddCountsTo(t.tally)
+	t.hashes = append(t.hashes, t.Hash())
+	t.CheckReplayHash(t.hashes[len(t.hashes)-1])
+	t.Verify()
+	t.Suppliers.RepeatRequests(10, t.random)
+	t.ResolveDeliveries(t.random)
+	t.DecideReturns(t.random)
+	t.SendStatusReports(p, statusReports, t.random)
+	if t.rounds%4 == 0 {
+		t.AwaitAnswers(t.random)
+	}
+}
+
+// finish waits until all work is done, and runs the final audit.
+func (t *torture) finish() {
+	t.test.Logf("%7s  no more faults; waiting for open work", t.elapsed())
+	t.AdminEditor.Close()
+	t.SettleDeliveries(t.random)
+	t.DrainWebhooks()
+	t.AdminEditor.Check()
+	p := t.CollectEvidence()
+	p.WebhooksDrained = true
+	t.Audit(p)
+	t.tally = p.Tally()
+	t.AdminEditor.AddCountsTo(t.tally)
+	for i := 0; i < len(t.hashes); i += 1 + len(t.hashes)/5 {
+		t.CheckReplayHash(t.hashes[i]) // also before the newest snapshot
+	}
+	t.CheckRestart(t.random)
+	t.CheckKeys()
+	t.CheckRestores(t.hashes[0], t.hashes[t.random.IntN(len(t.hashes))], t.hashes[len(t.hashes)-1])
+}
+
+func (t *torture) awaitAnswered(until int) {
+	t.AwaitAlive("suppliers are answered", func() bool { return t.Suppliers.Answered() >= until })
+}
+
+// lastSegment returns the path of the log's last segment.
+func (t *torture) lastSegment() string {
+	segments, err := wal.Segments(t.DataDir())
+	if err != nil || len(segments) == 0 {
+		t.test.Fatal(fmt.Errorf("the log has no segments: %w", err))
+	}
+	return segments[len(segments)-1].Path
+}
+
+// newestSnapshot returns the position of the newest snapshot, or 0.
+func newestSnapshot(dir string) (newest uint64) {
+	entries, _ := os.ReadDir(filepath.Join(dir, "snapshot"))
+	for _, e := range entries {
+		if seq, err := strconv.ParseUint(strings.TrimSuffix(e.Name(), ".snap"), 10, 64); err == nil {
+			newest = max(newest, seq)
+		}
+	}
+	return newest
+}
+
+func lastLines(text string, n int) string {
+	lines := strings.Split(text, "\n")
+	return strings.Join(lines[max(0, len(lines)-n):], "\n")
+}
+
+// table prints the faults and the requests of the run.
+func (t *torture) table(out io.Writer, starts int) {
+	w := tabwriter.NewWriter(out, 0, 8, 2, ' ', 0)
+	fmt.Fprintf(w, "FAULT\tinjected\tsurvived\tno occasion\tmean time\t\n")
+	for _, f := range faults {
+		r := t.records[f]
+		switch {
+		case r == nil:
+		case r.missing != "":
+			fmt.Fprintf(w, "%s\t-\t-\t-\tskipped: %s\t\n", f.name, r.missing)
+		default:
+			fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%v\t\n", f.name, r.injected, r.survived, r.noOccasion, meanDuration(r.duration, r.injected+r.noOccasion))
+		}
+	}
+	_ = w.Flush()
+	fmt.Fprintln(out)
+	w = tabwriter.NewWriter(out, 0, 8, 2, ' ', 0)
+	fmt.Fprintf(w, "REQUEST\tin all\tanswers\n")
+	for _, kind := range slices.Sorted(maps.Keys(t.tally)) {
+		fmt.Fprintf(w, "%s\t%d\t%s\n", kind, t.tally.Of(kind), counts(t.tally[kind]))
+	}
+	_ = w.Flush()
+	fmt.Fprintf(out, "\n%d rounds in %v; %d starts of the exchange\n", t.rounds, time.Since(t.began).Round(time.Second), starts)
+}
+
+func meanDuration(sum time.Duration, n int) time.Duration {
+	return (sum / time.Duration(max(1, n))).Round(time.Millisecond)
+}
+
+// counts lists answers, the most frequent first.
+func counts(answers map[string]int) string {
+	names := slices.SortedFunc(maps.Keys(answers), func(a, b string) int {
+		return cmp.Or(cmp.Compare(answers[b], answers[a]), cmp.Compare(a, b))
+	})
+	all := make([]string, len(names))
+	for i, name := range names {
+		all[i] = fmt.Sprintf("%s %d", name, answers[name])
+	}
+	return strings.Join(all, ", ")
+}
+
+// newTestTorture returns a run without an exchange, with the given seed.
+func newTestTorture(t *testing.T, seed uint64) *torture {
+	return &torture{test: t, random: rand.New(rand.NewPCG(seed, 0)), records: map[*fault]*faultCounts{}, began: time.Now()}
 }
 
 // The same seed draws the same faults, another seed others, each as often as its weight.
 func TestSeedRepeatsChoices(t *testing.T) {
 	deal := func(seed uint64, rounds int) (names []string) {
-		run := newTestTorture(seed)
+		run := newTestTorture(t, seed)
 		run.rounds = rounds
 		for _, f := range drawFaults(run, faults) {
 			names = append(names, f.name)
@@ -78,7 +344,7 @@ func TestSeedRepeatsChoices(t *testing.T) {
 
 // The run skips unsupported faults, and the table gives the reason.
 func TestUnsupportedFaultsAreSkipped(t *testing.T) {
-	run := newTestTorture(1)
+	run := newTestTorture(t, 1)
 	can := &fault{name: "can", missing: func(*torture) string { return "" }}
 	cannot := &fault{name: "cannot", missing: func(*torture) string { return "root is missing" }}
 	always := &fault{name: "always"}
@@ -95,9 +361,9 @@ func TestOnlySelectsFaults(t *testing.T) {
 		"full,from a ": "disk full|EIO from a write",
 		"nothing":      "",
 	} {
-		o, meant := options{only: only}, []string{}
+		meant := []string{}
 		for _, name := range []string{"killed", "disk full", "EIO from a write"} {
-			if o.isSelected(&fault{name: name}) {
+			if isSelected(only, &fault{name: name}) {
 				meant = append(meant, name)
 			}
 		}
@@ -107,45 +373,21 @@ func TestOnlySelectsFaults(t *testing.T) {
 	}
 }
 
-// Fatal ends the run at once, and cleanups run in reverse order.
-func TestReporterEndsTheRun(t *testing.T) {
-	var said, order []string
-	c := &reporter{logf: func(format string, args ...any) { said = append(said, fmt.Sprintf(format, args...)) }}
-	c.run(func() {
-		c.Cleanup(func() { order = append(order, "first") })
-		c.Cleanup(func() { order = append(order, "second") })
-		c.Errorf("one %d", 1)
-		c.Error("two", 2)
-		c.Fatalf("three")
-		t.Error("a run went on after its end")
-	})
-	if found := c.findingsSoFar(); !slices.Equal(found, []string{"one 1", "two2", "three"}) || len(said) != 3 {
-		t.Errorf("found %q, said %q", found, said)
-	}
-	if !slices.Equal(order, []string{"second", "first"}) {
-		t.Errorf("cleaned up: %q", order)
-	}
-	c.run(func() { c.Fatal("four") })
-	if found := c.findingsSoFar(); found[len(found)-1] != "four" {
-		t.Errorf("found %q", found)
-	}
-}
-
 // Each fault has a row, and answers are listed with the most frequent first.
 func TestTable(t *testing.T) {
-	run := newTestTorture(1)
+	run := newTestTorture(t, 1)
 	for _, f := range faults {
-		run.records[f] = &faultRecord{injected: 4, survived: 4, duration: 10 * time.Second}
+		run.records[f] = &faultCounts{injected: 4, survived: 4, duration: 10 * time.Second}
 	}
 	run.records[faults[0]].missing = "strace is not installed"
 	run.records[faults[1]] = nil
 	run.records[faults[2]].survived = 3
 	run.tally = witness.Tally{"ingest": {"caps_full": 2, "ACCEPTED": 5, "duplicate": 2}}
 	var out strings.Builder
-	run.table(&out, 12, 3*time.Second)
+	run.table(&out, 12)
 	text := out.String()
 	for _, want := range []string{
-		faults[0].name + "  ", "skipped: strace is not installed", "2.5s", "ingest   9       ACCEPTED 5, caps_full 2, duplicate 2", "12 starts of the exchange, 3s of downtime",
+		faults[0].name + "  ", "skipped: strace is not installed", "2.5s", "ingest   9       ACCEPTED 5, caps_full 2, duplicate 2", "12 starts of the exchange",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("nothing of %q in\n%s", want, text)
@@ -154,20 +396,8 @@ func TestTable(t *testing.T) {
 	if strings.Contains(text, faults[1].name+" ") {
 		t.Errorf("a fault that was not meant has a row:\n%s", text)
 	}
-	if got := mean(0, 0); got != 0 {
+	if got := meanDuration(0, 0); got != 0 {
 		t.Errorf("the mean of nothing is %v", got)
-	}
-}
-
-// The exchange survives kills. With the race detector in the test, the exchange and
-// the buyers have it too, and a race ends them.
-func TestExchangeSurvivesKills(t *testing.T) {
-	if testing.Short() {
-		t.Skip("long: make test-long kills the exchange")
-	}
-	o := &options{span: 90 * time.Second, seed: uint64(time.Now().UnixNano()), only: "killed,stopped in order", dir: t.ArtifactDir(), race: raceDetector}
-	if table, ok := runTorture(o, t.Logf); !ok {
-		t.Error(table)
 	}
 }
 

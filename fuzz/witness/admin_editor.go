@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 )
@@ -21,8 +22,8 @@ import (
 type AdminEditor struct {
 	x       *Exchange
 	random  *rand.Rand
-	stop    chan struct{}
-	stopped chan struct{}
+	stop    context.CancelFunc
+	running sync.WaitGroup
 
 	mu         sync.Mutex // held during an edit and during Check
 	objects    []*adminObject
@@ -43,13 +44,13 @@ type adminObject struct {
 	attempted    []string // acknowledged values and values of edits without an answer
 }
 
-// apiToken is a token of a user.
+// apiToken is a token of a user. Its values are tokenValid and tokenEnded.
 type apiToken struct {
-	user     *adminObject
-	name     string
-	text     string // the secret; empty: the answer with it was lost
-	id       string
-	possible []string // tokenValid, tokenEnded or both
+	adminObject
+	user *adminObject
+	name string
+	text string // the secret; empty: the answer with it was lost
+	id   string
 }
 
 const (
@@ -59,43 +60,32 @@ const (
 
 // startAdminEditor starts an editor. It works until Close.
 func startAdminEditor(x *Exchange, seed uint64) *AdminEditor {
-	o := &AdminEditor{x: x, random: rand.New(rand.NewPCG(seed, 1<<35)), stop: make(chan struct{}), stopped: make(chan struct{}), tally: Tally{}}
+	o := &AdminEditor{x: x, random: rand.New(rand.NewPCG(seed, 1<<35)), tally: Tally{}}
 	for _, path := range []string{
 		"users/office_ann", "users/office_bob", "config/suppliers/office_sup", "config/buyers/office_buy", "config/buyers/office_other",
 		"config/campaigns/office_cmp", editedList,
 	} {
 		o.objects = append(o.objects, &adminObject{path: path, possible: []string{""}})
 	}
-	go o.run()
+	var ctx context.Context
+	ctx, o.stop = context.WithCancel(context.Background())
+	o.running.Go(func() {
+		for ; ctx.Err() == nil; time.Sleep(editPause) {
+			if o.x.locator.isUp() {
+				o.mu.Lock()
+				o.editOne()
+				o.mu.Unlock()
+			}
+		}
+	})
 	x.t.Cleanup(o.Close)
 	return o
 }
 
-func (o *AdminEditor) run() {
-	defer close(o.stopped)
-	for {
-		select {
-		case <-o.stop:
-			return
-		case <-time.After(editPause):
-		}
-		if o.x.Address() == "" {
-			continue // the exchange is down
-		}
-		o.mu.Lock()
-		o.editOne()
-		o.mu.Unlock()
-	}
-}
-
 // Close stops the editor. Check still works afterwards.
 func (o *AdminEditor) Close() {
-	select {
-	case <-o.stop:
-	default:
-		close(o.stop)
-	}
-	<-o.stopped
+	o.stop()
+	o.running.Wait()
 }
 
 // Pause stops new edits until the caller calls resume.
@@ -113,9 +103,9 @@ const (
 	applied                         // the exchange acknowledged the edit
 )
 
-// classify returns the result that an answer promises. A refusal is a promise that the edit was
+// classifyAnswer returns the result that an answer promises. A refusal is a promise that the edit was
 // not applied. A 5xx answer promises nothing.
-func (o *AdminEditor) classify(what string, status int, text []byte, err error) editResult {
+func (o *AdminEditor) classifyAnswer(what string, status int, text []byte, err error) editResult {
 	switch {
 	case err != nil || status >= 500:
 		o.tally.add(what, "no answer, or a fault", 1)
@@ -141,10 +131,11 @@ func (t *adminObject) recordResult(next string, v editResult) {
 	}
 }
 
-// checkSeen reduces the possible values to those that match the seen one. It adds a finding if
-// no possible value matches.
-func (o *AdminEditor) checkSeen(t *adminObject, seen string, matches func(may string) bool) {
-	if may := slices.DeleteFunc(slices.Clone(t.possible), func(may string) bool { return !matches(may) }); len(may) > 0 {
+// checkSeenValue reduces the possible values to those that match the seen one: the exchange shows only
+// the first word of a user's value. It adds a finding if no possible value matches.
+func (o *AdminEditor) checkSeenValue(t *adminObject, seen string) {
+	differs := func(may string) bool { return may != seen && (seen == "" || !strings.HasPrefix(may, seen+" ")) }
+	if may := slices.DeleteFunc(slices.Clone(t.possible), differs); len(may) > 0 {
 		t.possible = may
 		return
 	}
@@ -152,8 +143,8 @@ func (o *AdminEditor) checkSeen(t *adminObject, seen string, matches func(may st
 	t.possible = []string{seen}
 }
 
-// AddTo adds the editor's answers to a tally.
-func (o *AdminEditor) AddTo(t Tally) {
+// AddCountsTo adds the editor's answers to a tally.
+func (o *AdminEditor) AddCountsTo(t Tally) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for kind, answers := range o.tally {
@@ -161,17 +152,4 @@ func (o *AdminEditor) AddTo(t Tally) {
 			t.add("admin edit: "+kind, answer, n)
 		}
 	}
-}
-
-// TB receives findings. It is the part of testing.TB that this package needs, so a program can
-// implement it as well as *testing.T. Fatal and Fatalf do not return; only the goroutine that
-// runs the test may call them.
-type TB interface {
-	Helper()
-	Error(args ...any)
-	Errorf(format string, args ...any)
-	Fatal(args ...any)
-	Fatalf(format string, args ...any)
-	Cleanup(f func())
-	Context() context.Context
 }

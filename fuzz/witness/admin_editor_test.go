@@ -15,7 +15,7 @@ import (
 func TestAdminEditorDetectsWrongState(t *testing.T) {
 	seen := func(th *adminObject, what string) []string {
 		o := &AdminEditor{tally: Tally{}}
-		o.checkSeen(th, what, func(may string) bool { return may == what })
+		o.checkSeenValue(th, what)
 		return o.findings
 	}
 	th := &adminObject{path: "config/buyers/b", possible: []string{""}}
@@ -64,7 +64,7 @@ func TestClassifyAdminAnswers(t *testing.T) {
 		{404, nil, notApplied, 1},
 	} {
 		o := &AdminEditor{tally: Tally{}}
-		if got := o.classify("that", c.status, nil, c.err); got != c.want || len(o.findings) != c.found || o.tally.Of("that") != 1 {
+		if got := o.classifyAnswer("that", c.status, nil, c.err); got != c.want || len(o.findings) != c.found || o.tally.Of("that") != 1 {
 			t.Errorf("%d, %v: %v, %q", c.status, c.err, got, o.findings)
 		}
 	}
@@ -82,12 +82,12 @@ func TestHistoryFault(t *testing.T) {
 		"5||2|7|1": "without a request",
 		"":         "does not end",
 	} {
-		got := th.historyFault(strings.Split(past, "|"), false)
+		got := th.describeHistoryFault(strings.Split(past, "|"), false)
 		if (want == "") != (got == "") || !strings.Contains(got, want) {
 			t.Errorf("%s: %q, want %q", past, got, want)
 		}
 	}
-	if got := th.historyFault([]string{"5", ""}, true); got != "" {
+	if got := th.describeHistoryFault([]string{"5", ""}, true); got != "" {
 		t.Errorf("one that goes on: %q", got)
 	}
 }
@@ -98,11 +98,11 @@ func TestUploadInTwoParts(t *testing.T) {
 		text, err := io.ReadAll(from)
 		return string(text), err
 	}
-	whole, err := all(uploadInTwoParts(0, 4, false))
+	whole, err := all(startUploadInTwoParts(0, 4, false))
 	if err != nil || whole != "+14152300000\n+14152300001\n+14152300002\n+14152300003\n" {
 		t.Errorf("%q, %v", whole, err)
 	}
-	if half, err := all(uploadInTwoParts(0, 4, true)); err == nil || half != "+14152300000\n+14152300001\n" {
+	if half, err := all(startUploadInTwoParts(0, 4, true)); err == nil || half != "+14152300000\n+14152300001\n" {
 		t.Errorf("%q, %v", half, err)
 	}
 }

@@ -47,7 +47,7 @@ func password(is string) string { return "of office " + is }
 
 // editUser creates a user, changes the role or the password, or deletes the user.
 func (o *AdminEditor) editUser(t *adminObject) {
-	if !o.inspect(t) || len(t.possible) > 1 {
+	if !o.inspectObject(t) || len(t.possible) > 1 {
 		return
 	}
 	next := fmt.Sprintf("%s %d", []string{"viewer", "operator", "admin"}[o.random.IntN(3)], o.lastNumber)
@@ -63,15 +63,11 @@ func (o *AdminEditor) editUser(t *adminObject) {
 		}
 	}
 	status, text, _, err := o.request(method, path, bytes.NewReader(Encode(body)))
-	v := o.classify(method+" a user", status, text, err)
+	v := o.classifyAnswer(method+" a user", status, text, err)
 	t.recordResult(next, v)
 	for _, p := range o.tokens {
-		switch {
-		case p.user != t:
-		case v == applied:
-			p.possible = []string{tokenEnded}
-		case v == resultUnknown && p.possible[0] == tokenValid:
-			p.possible = []string{tokenValid, tokenEnded}
+		if p.user == t {
+			p.recordResult(tokenEnded, v)
 		}
 	}
 }
@@ -84,12 +80,7 @@ func (o *AdminEditor) editToken(t *adminObject) {
 	for _, p := range o.tokens {
 		if p.user == t && p.id != "" && len(p.possible) == 1 && p.possible[0] == tokenValid && o.random.IntN(3) == 0 {
 			status, text, _, err := o.request("DELETE", "api-tokens/"+p.id, nil)
-			switch o.classify("DELETE a token", status, text, err) {
-			case applied:
-				p.possible = []string{tokenEnded}
-			case resultUnknown:
-				p.possible = append(p.possible, tokenEnded)
-			}
+			p.recordResult(tokenEnded, o.classifyAnswer("DELETE a token", status, text, err))
 			return
 		}
 	}
@@ -97,30 +88,34 @@ func (o *AdminEditor) editToken(t *adminObject) {
 	if !ok {
 		return
 	}
-	p := &apiToken{user: t, name: fmt.Sprintf("paper %d", o.lastNumber), possible: []string{tokenValid}}
+	name := fmt.Sprintf("paper %d", o.lastNumber)
+	p := &apiToken{user: t, name: name, adminObject: adminObject{path: fmt.Sprintf("token %q of %s", name, t.path), possible: []string{tokenEnded}}}
 	status, text, _, err := o.request("POST", "api-tokens", bytes.NewReader(Encode(Object{"name": p.name})), "Cookie", cookie, "X-CSRF-Token", csrf)
 	if err == nil && status == http.StatusUnauthorized {
 		return // a session ends when the exchange stops
 	}
-	v := o.classify("POST a token", status, text, err)
+	v := o.classifyAnswer("POST a token", status, text, err)
 	if v == notApplied {
 		return
 	}
+	p.recordResult(tokenValid, v)
 	var said struct{ Token, ID string }
-	if v == resultUnknown {
-		p.possible = []string{tokenValid, tokenEnded}
-	} else if err := json.Unmarshal(text, &said); err != nil || said.Token == "" {
+	if err := json.Unmarshal(text, &said); v == applied && (err != nil || said.Token == "") {
 		o.findings.add("admin edits: the answer to a new token lacks the secret: %s", text)
 	}
 	p.text, p.id = said.Token, said.ID
 	o.tokens = append(o.tokens, p)
 }
 
+// requestSession logs in with the password of a user with this value.
+func (o *AdminEditor) requestSession(t *adminObject, is string) (status int, text []byte, header http.Header, err error) {
+	body := Encode(Object{"name": strings.TrimPrefix(t.path, "users/"), "password": password(is)})
+	return o.request("POST", "session", bytes.NewReader(body), "Content-Type", "application/json")
+}
+
 // logIn opens a session. ok is false if the exchange did not answer or refused the password.
 func (o *AdminEditor) logIn(t *adminObject, is string) (cookie, csrf string, ok bool) {
-	_, name, _ := strings.Cut(t.path, "/")
-	body := Encode(Object{"name": name, "password": password(is)})
-	status, text, header, err := o.request("POST", "session", bytes.NewReader(body), "Content-Type", "application/json")
+	status, text, header, err := o.requestSession(t, is)
 	var said struct{ CSRF string }
 	if err != nil || status != http.StatusOK || json.Unmarshal(text, &said) != nil {
 		if err == nil && status == http.StatusUnauthorized {
@@ -154,7 +149,7 @@ func (o *AdminEditor) editConfigEntry(t *adminObject) {
 		method, next = "DELETE", ""
 	}
 	status, text, _, err := o.request(method, t.path, bytes.NewReader(Encode(body)), match, with)
-	t.recordResult(next, o.classify(method+" an entry", status, text, err))
+	t.recordResult(next, o.classifyAnswer(method+" an entry", status, text, err))
 }
 
 // uploadList uploads a list's contents in two parts. Some uploads break off before the second
@@ -168,10 +163,10 @@ func (o *AdminEditor) uploadList(t *adminObject) {
 			o.findings.add("admin edits: the suppression list with acknowledged contents is missing")
 		}
 		status, text, _, err := o.request("PUT", at, strings.NewReader(`{"field":"phone"}`), "If-None-Match", "*")
-		o.classify("PUT a list", status, text, err)
+		o.classifyAnswer("PUT a list", status, text, err)
 		return
 	}
-	if !ok || !o.inspect(t) || len(t.possible) > 1 {
+	if !ok || !o.inspectObject(t) || len(t.possible) > 1 {
 		return
 	}
 	count, mode, from := o.lastNumber, "replace", 0
@@ -181,19 +176,19 @@ func (o *AdminEditor) uploadList(t *adminObject) {
 		count = from + 1 + o.random.IntN(50)
 	}
 	breaks := o.random.IntN(4) == 0
-	read := uploadInTwoParts(from, count, breaks)
+	read := startUploadInTwoParts(from, count, breaks)
 	status, text, _, err := o.request("PUT", t.path+"?mode="+mode, read)
 	_ = read.Close()
 	if breaks {
 		o.tally.add("broken upload", "no answer expected", 1)
 		return
 	}
-	t.recordResult(fmt.Sprint(count), o.classify("PUT an upload", status, text, err))
+	t.recordResult(fmt.Sprint(count), o.classifyAnswer("PUT an upload", status, text, err))
 }
 
-// uploadInTwoParts returns the phone numbers from..to as a stream with a short pause in the
+// startUploadInTwoParts returns the phone numbers from..to as a stream with a short pause in the
 // middle. If breaks is set, the stream fails after the first half.
-func uploadInTwoParts(from, to int, breaks bool) *io.PipeReader {
+func startUploadInTwoParts(from, to int, breaks bool) *io.PipeReader {
 	read, write := io.Pipe()
 	go func() {
 		for n := from; n < to; n++ {

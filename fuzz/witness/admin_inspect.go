@@ -16,7 +16,7 @@ func (o *AdminEditor) Check() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for _, t := range o.objects {
-		if !o.inspect(t) {
+		if !o.inspectObject(t) {
 			o.findings.add("admin edits: %s cannot be read", t.path)
 		}
 	}
@@ -29,8 +29,8 @@ func (o *AdminEditor) Check() {
 	o.findings = nil
 }
 
-// inspect reads the object's current value and checks it. It returns false without an answer.
-func (o *AdminEditor) inspect(t *adminObject) bool {
+// inspectObject reads the object's current value and checks it. It returns false without an answer.
+func (o *AdminEditor) inspectObject(t *adminObject) bool {
 	switch {
 	case t.path == editedList:
 		return o.inspectList(t)
@@ -64,7 +64,7 @@ func (o *AdminEditor) inspectUser(t *adminObject) bool {
 			role = u.Role
 		}
 	}
-	o.checkSeen(t, role, func(may string) bool { was, _, _ := strings.Cut(may, " "); return was == role })
+	o.checkSeenValue(t, role)
 	return true
 }
 
@@ -75,7 +75,7 @@ func (o *AdminEditor) inspectConfigEntry(t *adminObject) (etag string, ok bool) 
 	}
 	_, etag, ok = o.get(t.path, &said)
 	if ok {
-		o.checkSeen(t, said.Document.Name, func(may string) bool { return may == said.Document.Name })
+		o.checkSeenValue(t, said.Document.Name)
 	}
 	return etag, ok
 }
@@ -97,7 +97,7 @@ func (o *AdminEditor) inspectList(t *adminObject) bool {
 			count = strconv.Itoa(l.Entries)
 		}
 	}
-	o.checkSeen(t, count, func(may string) bool { return may == count })
+	o.checkSeenValue(t, count)
 	return true
 }
 
@@ -105,21 +105,17 @@ func (o *AdminEditor) inspectList(t *adminObject) bool {
 // user must not be able to log in.
 func (o *AdminEditor) checkLogin() {
 	t := o.objects[o.random.IntN(2)]
-	_, name, _ := strings.Cut(t.path, "/")
-	if len(t.possible) == 1 && t.possible[0] == "" {
-		if len(t.acknowledged) > 1 {
-			if was := t.acknowledged[len(t.acknowledged)-2]; was != "" && t.acknowledged[len(t.acknowledged)-1] == "" {
-				status, _, _, _ := o.request("POST", "session", strings.NewReader(string(Encode(Object{"name": name, "password": password(was)}))), "Content-Type", "application/json")
-				if status == http.StatusOK {
-					o.findings.add("admin edits: %s was deleted (acknowledged), but can still log in", t.path)
-				}
-			}
+	if n := len(t.acknowledged); len(t.possible) == 1 && t.possible[0] == "" {
+		if n < 2 || t.acknowledged[n-1] != "" || t.acknowledged[n-2] == "" {
+			return
+		}
+		if status, _, _, _ := o.requestSession(t, t.acknowledged[n-2]); status == http.StatusOK {
+			o.findings.add("admin edits: %s was deleted (acknowledged), but can still log in", t.path)
 		}
 		return
 	}
 	for _, may := range slices.Clone(t.possible) {
-		body := strings.NewReader(string(Encode(Object{"name": name, "password": password(may)})))
-		switch status, _, _, err := o.request("POST", "session", body, "Content-Type", "application/json"); {
+		switch status, _, _, err := o.requestSession(t, may); {
 		case err != nil || status != http.StatusOK && status != http.StatusUnauthorized:
 			return // the login limit applies
 		case status == http.StatusOK:
@@ -151,16 +147,13 @@ func (o *AdminEditor) checkTokens() {
 	for _, i := range o.random.Perm(len(o.tokens)) {
 		p := o.tokens[i]
 		is := map[bool]string{true: tokenValid, false: tokenEnded}[there[p.name]]
-		if !slices.Contains(p.possible, is) {
-			o.findings.add("admin edits: token %q of %s: the acknowledged edits allow %q, but the list shows %s", p.name, p.user.path, p.possible, is)
-		}
-		if p.possible = []string{is}; p.text == "" || shown[is] {
+		if o.checkSeenValue(&p.adminObject, is); p.text == "" || shown[is] {
 			continue
 		}
 		shown[is] = true
 		status, _, _, err := o.request("GET", "session", nil, "Authorization", "Bearer "+p.text)
 		if err == nil && (status == http.StatusOK) != (is == tokenValid) {
-			o.findings.add("admin edits: token %q is %s, but a request with it returned status %d", p.name, is, status)
+			o.findings.add("admin edits: %s is %s, but a request with it returned status %d", p.path, is, status)
 		}
 	}
 }
@@ -203,7 +196,7 @@ func (o *AdminEditor) checkHistory() {
 			past = append(past, name.Name)
 		}
 	}
-	if fault := t.historyFault(past, said.Next != nil && len(past) < 20); fault != "" {
+	if fault := t.describeHistoryFault(past, said.Next != nil && len(past) < 20); fault != "" {
 		o.findings.add("admin edits: the history of %s %s: history %q, acknowledged %q", t.path, fault, past, t.acknowledged[max(0, len(t.acknowledged)-checkedVersions):])
 	}
 }
@@ -211,9 +204,9 @@ func (o *AdminEditor) checkHistory() {
 // checkedVersions is the number of acknowledged versions that checkHistory looks for.
 const checkedVersions = 5
 
-// historyFault returns the fault of a history (newest first), or "". If cut is set, the history
+// describeHistoryFault returns the fault of a history (newest first), or "". If cut is set, the history
 // continues on another page.
-func (t *adminObject) historyFault(past []string, cut bool) string {
+func (t *adminObject) describeHistoryFault(past []string, cut bool) string {
 	if len(past) > 0 && past[0] != t.possible[0] || len(past) == 0 && t.possible[0] != "" && !cut {
 		return "does not end with the current version"
 	}

@@ -2,6 +2,7 @@ package witness
 
 import (
 	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
 )
@@ -9,7 +10,7 @@ import (
 // readEvidence is lookedUpEvidence with all admin reads.
 func readEvidence() *forgedEvidence {
 	f := lookedUpEvidence()
-	f.sinceSeq, f.openLists = 5, &openLists{}
+	f.sinceSeq, f.hasAdminReads = 5, true
 	f.explains("one", `"kind":"ingest","lead_id":"one","status":"ACCEPTED","delivery":"delivered","buyer_id":"blue",
 		"price":{"amount":10,"currency":"USD"},"payout":{"amount":8,"currency":"USD"},"answer":{"status":201,"says":"ACCEPTED"}`)
 	f.explains("three", `"kind":"ingest","lead_id":"three","status":"UNMATCHED","reason":"caps_full","answer":{"status":201,"says":"UNMATCHED","reason":"caps_full"}`)
@@ -43,11 +44,8 @@ func (f *forgedEvidence) explains(lead, rest string) {
 
 // lists sets the answers of the two lists.
 func (f *forgedEvidence) lists(deliveries, returns string) {
-	f.openLists = &openLists{}
-	if err := json.Unmarshal([]byte(deliveries), &f.openLists.deliveries); err != nil {
-		panic(err)
-	}
-	if err := json.Unmarshal([]byte(returns), &f.openLists.returns); err != nil {
+	f.openDeliveries, f.pendingReturns = openList{}, openList{}
+	if err := errors.Join(json.Unmarshal([]byte(deliveries), &f.openDeliveries), json.Unmarshal([]byte(returns), &f.pendingReturns)); err != nil {
 		panic(err)
 	}
 }
@@ -64,13 +62,7 @@ func TestAuditIgnoresLaterLeadsInReads(t *testing.T) {
 
 func TestAuditDetectsFalseExplanations(t *testing.T) {
 	says := func(at int, old, other string) func(f *forgedEvidence) {
-		return func(f *forgedEvidence) {
-			text := strings.Replace(f.explanations[at].text, old, other, 1)
-			if text == f.explanations[at].text {
-				panic("BUG: the lie is none: " + old)
-			}
-			f.explanations[at].text = text
-		}
+		return func(f *forgedEvidence) { replaceIn(&f.explanations[at].text, old, other) }
 	}
 	expectDetected(t, readEvidence, []forgery{
 		{"nothing", "key of one: the explanation is not JSON", func(f *forgedEvidence) { f.explanations[0].text = "" }},
@@ -145,21 +137,21 @@ func TestAuditDetectsFalseStatements(t *testing.T) {
 
 func TestAuditDetectsFalseLists(t *testing.T) {
 	expectDetected(t, readEvidence, []forgery{
-		{"delivery that is not open", "list of open deliveries: {Lead:one", func(f *forgedEvidence) { f.openLists.deliveries.Deliveries[0].Lead = "one" }},
-		{"delivery of an unknown lead", "list of open deliveries: {Lead:nobody", func(f *forgedEvidence) { f.openLists.deliveries.Deliveries[0].Lead = "nobody" }},
-		{"another state", "list of open deliveries: {Lead:five State:unknown", func(f *forgedEvidence) { f.openLists.deliveries.Deliveries[0].State = "unknown" }},
-		{"another price", "list of open deliveries: {Lead:five", func(f *forgedEvidence) { f.openLists.deliveries.Deliveries[0].Price.Amount++ }},
-		{"a test's", "list of open deliveries: {Lead:five", func(f *forgedEvidence) { f.openLists.deliveries.Deliveries[0].Test = true }},
+		{"delivery that is not open", "list of open deliveries: {Lead:one", func(f *forgedEvidence) { f.openDeliveries.Deliveries[0].Lead = "one" }},
+		{"delivery of an unknown lead", "list of open deliveries: {Lead:nobody", func(f *forgedEvidence) { f.openDeliveries.Deliveries[0].Lead = "nobody" }},
+		{"another state", "list of open deliveries: {Lead:five State:unknown", func(f *forgedEvidence) { f.openDeliveries.Deliveries[0].State = "unknown" }},
+		{"another price", "list of open deliveries: {Lead:five", func(f *forgedEvidence) { f.openDeliveries.Deliveries[0].Price.Amount++ }},
+		{"a test's", "list of open deliveries: {Lead:five", func(f *forgedEvidence) { f.openDeliveries.Deliveries[0].Test = true }},
 		{"a delivery is missing", "list of open deliveries: lead five is missing", func(f *forgedEvidence) {
 			f.sinceSeq, f.statements = 99, nil
 			f.lists(`{}`, `{"total":1,"returns":[{"lead_id":"four","status":"ACCEPTED","buyer_id":"rec","campaign_id":"cmp","credit":5,"reverse":4}]}`)
 		}},
-		{"return that is not pending", "list of pending returns: {Lead:two", func(f *forgedEvidence) { f.openLists.returns.Returns[0].Lead = "two" }},
-		{"another credit", "list of pending returns: {Lead:four", func(f *forgedEvidence) { f.openLists.returns.Returns[0].Credit++ }},
-		{"another reversal", "list of pending returns: {Lead:four", func(f *forgedEvidence) { f.openLists.returns.Returns[0].Reverse++ }},
+		{"return that is not pending", "list of pending returns: {Lead:two", func(f *forgedEvidence) { f.pendingReturns.Returns[0].Lead = "two" }},
+		{"another credit", "list of pending returns: {Lead:four", func(f *forgedEvidence) { f.pendingReturns.Returns[0].Credit++ }},
+		{"another reversal", "list of pending returns: {Lead:four", func(f *forgedEvidence) { f.pendingReturns.Returns[0].Reverse++ }},
 		{"a return is missing", "list of pending returns: lead four is missing", func(f *forgedEvidence) {
 			f.sinceSeq, f.statements = 99, nil
-			f.openLists.returns.Returns, f.openLists.returns.Total = nil, 0
+			f.pendingReturns.Returns, f.pendingReturns.Total = nil, 0
 		}},
 	})
 }

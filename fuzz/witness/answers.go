@@ -34,7 +34,7 @@ type answeredRequest struct {
 	*clientRequest
 	Response
 	parsed struct {
-		Data ackedLead `json:"data"`
+		Data answeredLead `json:"data"`
 	}
 	bid           market.Money   // the bid in a ping's answer; zero: no bid
 	postRejected  bool           // the post was rejected
@@ -42,29 +42,24 @@ type answeredRequest struct {
 	statusReports []statusReport // accepted status reports
 }
 
-// ackedLead is a lead as the answer shows it.
-type ackedLead struct {
-	ID         string `json:"id"`
-	Status     string `json:"status"`
-	BuyerID    string `json:"buyer_id"`
-	CampaignID string `json:"campaign_id"`
-	Reason     string `json:"reason"`
-	Price      struct {
-		Amount   market.Money `json:"amount"`
-		Currency string       `json:"currency"`
-	} `json:"price"`
+// answeredLead is a lead as the answer shows it.
+type answeredLead struct {
+	ID         string     `json:"id"`
+	Status     string     `json:"status"`
+	BuyerID    string     `json:"buyer_id"`
+	CampaignID string     `json:"campaign_id"`
+	Reason     string     `json:"reason"`
+	Price      jsonAmount `json:"price"`
 }
 
 func (t *answeredRequest) isAccepted() bool { return t.parsed.Data.Status == "ACCEPTED" }
 
 // answerLog holds all answers. Entries are never removed.
 type answerLog struct {
-	mu            sync.Mutex
-	answers       []*answeredRequest
-	expiredPosts  []string // keys of posts whose bid had expired
-	violations    []string
-	replayedFirst int // answers that a repeated request received first
-	foreignBids   int // production posts that were refused because their bid belongs to a test
+	mu           sync.Mutex
+	answers      []*answeredRequest
+	expiredPosts []string // keys of posts whose bid had expired
+	violations   []string
 }
 
 // add records the first answer under a key. It returns nil if the answer is invalid or not
@@ -79,13 +74,10 @@ func (l *answerLog) add(o *clientRequest, a Response) *answeredRequest {
 		l.violations = append(l.violations, fmt.Sprintf("key %s: invalid answer with status %d: %v: %s", o.key, a.Status, err, a.Body))
 		return nil
 	case !final && o.foreignBid:
-		l.foreignBids++
 		return nil
 	case !final:
 		l.expiredPosts = append(l.expiredPosts, o.key)
 		return nil
-	case a.Replayed:
-		l.replayedFirst++
 	}
 	l.answers = append(l.answers, t)
 	return t
@@ -95,14 +87,14 @@ func (l *answerLog) add(o *clientRequest, a Response) *answeredRequest {
 func (t *answeredRequest) parse() (final bool, err error) {
 	switch {
 	case t.path == pathPing && t.Status == http.StatusOK:
-		return true, t.parsePing()
+		return true, t.parsePingAnswer()
 	case t.path == pathPost && t.Status == http.StatusCreated && !t.foreignBid:
 		t.parsed.Data.CampaignID = t.campaign
 		return true, json.Unmarshal([]byte(t.Body), &t.parsed.Data)
 	case t.path == pathPost:
 		return t.parseRejectedPost()
 	case t.path == pathAvailability && t.Status == http.StatusOK:
-		return true, t.parseAvailability()
+		return true, t.parseAvailabilityAnswer()
 	case t.isStatusReport() && t.Status == http.StatusConflict && t.mayConflict:
 		return false, nil
 	case t.isStatusReport() && t.Status == http.StatusOK:
@@ -138,8 +130,8 @@ func (l *answerLog) count() int {
 	return len(l.answers)
 }
 
-// expiredKeys returns the keys of posts whose bid had expired.
-func (l *answerLog) expiredKeys() []string {
+// expiredPostKeys returns the keys of posts whose bid had expired.
+func (l *answerLog) expiredPostKeys() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return append([]string(nil), l.expiredPosts...)

@@ -29,7 +29,7 @@ const auctionPercent = 35
 func (c *SupplierPool) pingAndPost(ctx context.Context, client *sellerClient, name string, random *rand.Rand) bool {
 	person := c.newIngest("", random, (*campaignConfig).isAuction)
 	campaign := c.config.campaign(person.campaign)
-	ping := &clientRequest{path: pathPing, key: "ping-" + name, campaign: campaign.id, isTest: drawTest(random), body: Encode(Object{
+	ping := &clientRequest{path: pathPing, key: "ping-" + name, campaign: campaign.id, isTest: drawIsTest(random), body: Encode(Object{
 		"auction_id": name, "vertical": campaign.vertical, "state": "CA", "zip3": "941", "tcpa_consent": true,
 	})}
 	a, ok := client.send(ctx, ping)
@@ -40,12 +40,12 @@ func (c *SupplierPool) pingAndPost(ctx context.Context, client *sellerClient, na
 	if answer == nil || answer.bid == 0 {
 		return true
 	}
-	if ping.isTest && !c.sendAndRecord(ctx, client, &c.answers, c.newForeignPost(ping, bidToken(a.Body), random)) {
+	if ping.isTest && !c.sendAndRecord(ctx, client, &c.answers, c.newForeignPost(ping, parseBidToken(a.Body), random)) {
 		return false
 	}
-	rivals := []*clientRequest{c.newPost(ping, "", bidToken(a.Body), person)}
+	rivals := []*clientRequest{c.newPost(ping, "", parseBidToken(a.Body), person)}
 	if random.IntN(100) < rivalPercent {
-		rivals = append(rivals, c.newPost(ping, rivalMark, bidToken(a.Body), c.newIngest("", random, (*campaignConfig).isAuction)))
+		rivals = append(rivals, c.newPost(ping, rivalMark, parseBidToken(a.Body), c.newIngest("", random, (*campaignConfig).isAuction)))
 		rivals[0].hasRival, rivals[1].hasRival = true, true
 	}
 	return c.sendConcurrently(ctx, client, rivals)
@@ -76,8 +76,8 @@ func (c *SupplierPool) newPost(ping *clientRequest, mark, token string, person *
 	return post
 }
 
-// auctionID returns the auction id in the key of a ping or a post.
-func auctionID(key string) string {
+// auctionIDFromKey returns the auction id in the key of a ping or a post.
+func auctionIDFromKey(key string) string {
 	_, name, _ := strings.Cut(key, "-")
 	return strings.TrimSuffix(name, rivalMark)
 }
@@ -122,7 +122,7 @@ type pingResponse struct {
 	Reason string `json:"reject_reason"`
 }
 
-func bidToken(text string) string {
+func parseBidToken(text string) string {
 	var said pingResponse
 	if json.Unmarshal([]byte(text), &said) != nil || said.Bid == nil {
 		return ""
@@ -130,7 +130,7 @@ func bidToken(text string) string {
 	return said.Bid.Token
 }
 
-func (t *answeredRequest) parsePing() error {
+func (t *answeredRequest) parsePingAnswer() error {
 	var said pingResponse
 	if err := json.Unmarshal([]byte(t.Body), &said); err != nil {
 		return err

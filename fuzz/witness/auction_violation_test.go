@@ -140,7 +140,7 @@ func TestAnswerLogParsesAuctions(t *testing.T) {
 	} {
 		var l answerLog
 		l.add(&clientRequest{path: test.path, key: "k"}, Response{Status: test.status, Body: test.text})
-		if kept, violations := l.contents(); len(kept) != test.kept || len(violations) != test.breaches || len(l.expiredKeys()) != 1-test.kept-test.breaches {
+		if kept, violations := l.contents(); len(kept) != test.kept || len(violations) != test.breaches || len(l.expiredPostKeys()) != 1-test.kept-test.breaches {
 			t.Errorf("%s: %d kept, %q", name, len(kept), violations)
 		}
 	}

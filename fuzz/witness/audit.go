@@ -27,18 +27,18 @@ type Evidence struct {
 	model            *logModel                  // the log
 	buyerLeadsAfter  map[string][]refbuyer.Lead // buyer processes again, after the log
 	buyerStats       map[string]refbuyer.Stats  // buyer processes: their counters
-	topUps           []market.Money             // acknowledged top-ups
-	decisions        []decision                 // the operator's acknowledged decisions on deliveries and returns
+	acknowledged     []operatorAction           // acknowledged top-ups, decisions and erasures
 	pauses           []buyerPause               // acknowledged pauses of buyers
-	erased           []string                   // leads with an acknowledged erasure
 
 	lookups      []*lookup      // answers to lookups of leads by suppliers and buyers
 	sinceSeq     uint64         // the log's position before the reads below
 	explanations []*explanation // admin API: explanations of leads and pings
 	statements   []*statement   // admin API: account statements
-	openLists    *openLists     // admin API: lists of open deliveries and returns
-	report       *SalesReport   // admin API: the sales report; nil if it was not ready
-	readTally    Tally          // number of reads so far
+
+	hasAdminReads                  bool // the admin API was read
+	openDeliveries, pendingReturns openList
+	report                         *SalesReport // admin API: the sales report; nil if it was not ready
+	readTally                      Tally        // number of reads so far
 
 	// idle is set if no request is in flight and all open deliveries wait for the operator. All
 	// sources must then agree exactly.
@@ -67,26 +67,16 @@ func (b *signedAmount) UnmarshalJSON(text []byte) error {
 
 // audit returns all findings.
 func (p *Evidence) audit() []string {
-	found := slices.Clone(p.model.violations)
-	found = append(found, p.checkAnswers()...)
-	found = append(found, p.checkDuplicates()...)
-	found = append(found, p.checkBuyers()...)
-	found = append(found, p.checkLimits()...)
-	found = append(found, p.checkTopUps()...)
-	found = append(found, p.checkAuctionAnswers()...)
-	found = append(found, p.checkWebhooks()...)
-	found = append(found, p.checkStatusReports()...)
-	found = append(found, p.checkDecisions()...)
-	found = append(found, p.checkErasures()...)
-	found = append(found, p.checkPauses()...)
-	found = append(found, p.checkLookups()...)
-	found = append(found, p.checkExplanations()...)
-	found = append(found, p.checkStatements()...)
-	found = append(found, p.checkOpenLists()...)
-	found = append(found, p.checkReport()...)
+	checks := []func() findings{
+		p.checkAnswers, p.checkDuplicates, p.checkBuyers, p.checkAuctionAnswers, p.checkChoices, p.checkWebhooks, p.checkStatusReports, p.checkAcknowledged,
+		p.checkPauses, p.checkLookups, p.checkExplanations, p.checkStatements, p.checkOpenLists, p.checkReport,
+	}
 	if p.idle {
-		found = append(found, p.checkComplete()...)
-		found = append(found, p.checkMoney()...)
+		checks = append(checks, p.checkIdleLog, p.checkAuctionsRequested, p.checkIdleMoney)
+	}
+	found := slices.Clone(p.model.violations)
+	for _, check := range checks {
+		found = append(found, check()...)
 	}
 	return found
 }
@@ -136,7 +126,7 @@ func (p *Evidence) checkAnswer(t *answeredRequest, e *modelLead) (found findings
 	case e.lastBuyer != said.BuyerID || (e.buyer == "" && !e.acceptedSent):
 		found.add("lead %s: answered ACCEPTED with buyer %s, but the log has state %s, buyer %q", e.id, said.BuyerID, e.state, e.buyer)
 	}
-	if price, ok := p.soldPrice(t); t.isAccepted() && (!ok || price != e.lastPrice && e.lastPrice != 0 || payout(price) != said.Price.Amount || said.Price.Currency != "USD") {
+	if price, ok := p.priceFromAnswer(t); t.isAccepted() && (!ok || price != e.lastPrice && e.lastPrice != 0 || payout(price) != said.Price.Amount || said.Price.Currency != "USD") {
 		found.add("lead %s of campaign %s, sold to %s: answered with the wrong payout %v %s", e.id, t.campaign, said.BuyerID, said.Price.Amount, said.Price.Currency)
 	}
 	return found
@@ -189,86 +179,80 @@ func (p *Evidence) checkBuyers() (found findings) {
 			found.add("test endpoint %s received %d pings and posts, of which only %d are tests", endpoint, stats.Pings+stats.Posts, stats.Tests)
 		}
 	}
-	at := map[string]string{}
-	for endpoint, leads := range p.buyerLeadsAfter {
-		for _, lead := range leads {
-			at[lead.LeadUUID] = endpoint
-		}
-	}
+	holders := endpointsByLead(p.buyerLeadsAfter)
 	for _, e := range p.model.leads {
-		if e.state == stateDelivered && at[e.id] != e.endpointName() {
+		if e.state == stateDelivered && holders[e.id] != e.endpointName() {
 			found.add("lead %s: the log says delivered to %s, which does not hold it", e.id, e.endpointName())
 		}
 	}
 	return found
 }
 
-// openLists holds the admin API's lists of open deliveries and pending returns.
-type openLists struct {
-	deliveries struct {
-		Total      int `json:"total"`
-		Deliveries []struct {
-			Lead  string     `json:"lead_id"`
-			State string     `json:"state"`
-			Buyer string     `json:"buyer_id"`
-			Price jsonAmount `json:"price"`
-			Test  bool       `json:"test"`
-		} `json:"deliveries"`
+// endpointsByLead returns the endpoint that holds each lead.
+func endpointsByLead(held map[string][]refbuyer.Lead) map[string]string {
+	endpoints := map[string]string{}
+	for endpoint, leads := range held {
+		for _, lead := range leads {
+			endpoints[lead.LeadUUID] = endpoint
+		}
 	}
-	returns struct {
-		Total   int `json:"total"`
-		Returns []struct {
-			Lead     string       `json:"lead_id"`
-			Status   string       `json:"status"`
-			Buyer    string       `json:"buyer_id"`
-			Campaign string       `json:"campaign_id"`
-			Credit   market.Money `json:"credit"`
-			Reverse  market.Money `json:"reverse"`
-			Test     bool         `json:"test"`
-		} `json:"returns"`
-	}
+	return endpoints
 }
 
-// checkOpenLists checks the two lists. Each listed item must have been open at some moment
-// since the request, and each item that was open the whole time must be listed.
-func (p *Evidence) checkOpenLists() (found findings) {
-	if p.openLists == nil {
-		return nil
-	}
-	deliveries, returns := map[string]bool{}, map[string]bool{}
-	for _, d := range p.openLists.deliveries.Deliveries {
-		deliveries[d.Lead] = true
-		e := p.model.leads[d.Lead]
-		if e == nil || e.isTest != d.Test || !hasView(e.viewsSince(p.sinceSeq), func(v *leadView) bool {
-			return v.delivery == d.State && v.buyer == d.Buyer && v.price == d.Price.Amount
+// openList is the admin API's list of open deliveries or of pending returns.
+type openList struct {
+	Total      int        `json:"total"`
+	Deliveries []openItem `json:"deliveries"`
+	Returns    []openItem `json:"returns"`
+}
+
+// openItem is a delivery or a return in such a list.
+type openItem struct {
+	Lead     string       `json:"lead_id"`
+	State    string       `json:"state"` // of a delivery
+	Price    jsonAmount   `json:"price"` // of a delivery
+	Buyer    string       `json:"buyer_id"`
+	Status   string       `json:"status"` // of the lead whose return is pending
+	Campaign string       `json:"campaign_id"`
+	Credit   market.Money `json:"credit"`
+	Reverse  market.Money `json:"reverse"`
+	Test     bool         `json:"test"`
+}
+
+// checkOpenLists checks the lists of open deliveries and of pending returns.
+func (p *Evidence) checkOpenLists() findings {
+	deliveries := p.checkOpenList("open deliveries", &p.openDeliveries, (*leadView).isDeliveryOpen, func(_ *modelLead, v *leadView, d *openItem) bool {
+		return v.delivery == d.State && v.price == d.Price.Amount
+	})
+	isWaiting := func(v *leadView) bool { return v.returnState == returnWaiting }
+	return append(deliveries, p.checkOpenList("pending returns", &p.pendingReturns, isWaiting, func(e *modelLead, v *leadView, r *openItem) bool {
+		credit := v.price
+		if e.isTest {
+			credit = 0
+		}
+		return v.status == r.Status && e.campaign == r.Campaign && credit == r.Credit && payout(credit) == r.Reverse
+	})...)
+}
+
+// checkOpenList checks that each listed item was open at some moment since the request, and that
+// each item that was open the whole time is listed.
+func (p *Evidence) checkOpenList(what string, list *openList, isOpen func(*leadView) bool, matches func(*modelLead, *leadView, *openItem) bool) (found findings) {
+	listed := map[string]bool{}
+	for _, item := range append(list.Deliveries, list.Returns...) {
+		listed[item.Lead] = true
+		e := p.model.leads[item.Lead]
+		if e == nil || e.isTest != item.Test || !anyViewMatches(e.viewsSince(p.sinceSeq), func(v *leadView) bool {
+			return isOpen(v) && v.buyer == item.Buyer && matches(e, v, &item)
 		}) {
-			found.add("list of open deliveries: %+v matches no delivery that was open since the request", d)
+			found.add("list of %s: %+v was not so at any moment since the request", what, item)
 		}
 	}
-	for _, r := range p.openLists.returns.Returns {
-		returns[r.Lead] = true
-		e := p.model.leads[r.Lead]
-		if e == nil || e.isTest != r.Test || e.campaign != r.Campaign || !hasView(e.viewsSince(p.sinceSeq), func(v *leadView) bool {
-			credit := v.price
-			if e.isTest {
-				credit = 0
-			}
-			return v.returnState == returnWaiting && v.status == r.Status && v.buyer == r.Buyer && credit == r.Credit && payout(credit) == r.Reverse
-		}) {
-			found.add("list of pending returns: %+v matches no return that was pending since the request", r)
-		}
+	if !p.hasAdminReads || len(listed) != list.Total {
+		return found // the answer holds only the first page
 	}
-	all := len(deliveries) == p.openLists.deliveries.Total && len(returns) == p.openLists.returns.Total // false: the answers hold only the first page
 	for id, e := range p.model.leads {
-		if !all || e.viewHistory[0].seq > p.sinceSeq {
-			continue
-		}
-		views := e.viewsSince(p.sinceSeq)
-		if !deliveries[id] && !hasView(views, func(v *leadView) bool { return !v.isDeliveryOpen() }) {
-			found.add("list of open deliveries: lead %s is missing", id)
-		}
-		if !returns[id] && !hasView(views, func(v *leadView) bool { return v.returnState != returnWaiting }) {
-			found.add("list of pending returns: lead %s is missing", id)
+		if e.viewHistory[0].seq <= p.sinceSeq && !listed[id] && !anyViewMatches(e.viewsSince(p.sinceSeq), func(v *leadView) bool { return !isOpen(v) }) {
+			found.add("list of %s: lead %s is missing", what, id)
 		}
 	}
 	return found

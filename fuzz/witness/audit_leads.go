@@ -37,11 +37,10 @@ type explainedLead struct {
 		Says   string `json:"says"`
 		Reason string `json:"reason"`
 	} `json:"answer"`
-	Price  *jsonAmount `json:"price"`
-	Payout *jsonAmount `json:"payout"`
+	Price  jsonAmount `json:"price"`
+	Payout jsonAmount `json:"payout"`
 	Offers []struct {
-		Buyer  string      `json:"buyer_id"`
-		Payout *jsonAmount `json:"payout"`
+		Payout jsonAmount `json:"payout"`
 	} `json:"offers"`
 	Leads []*explainedLead `json:"leads"`
 }
@@ -49,14 +48,6 @@ type explainedLead struct {
 type jsonAmount struct {
 	Amount   market.Money `json:"amount"`
 	Currency string       `json:"currency"`
-}
-
-// amountOrZero returns the amount, or zero if it is missing.
-func (s *jsonAmount) amountOrZero() market.Money {
-	if s == nil {
-		return 0
-	}
-	return s.Amount
 }
 
 // checkExplanations checks that explanations match the suppliers' answers and the log, and
@@ -93,16 +84,16 @@ func (p *Evidence) checkLeadExplanation(x *explanation, s *explainedLead, e *mod
 		{"status " + s.Status, func(v *leadView) bool { return s.Status == v.status }},
 		{"delivery " + s.Delivery, func(v *leadView) bool { return s.Delivery == v.delivery || s.Delivery == "" && v.delivery == "none" }},
 		{"buyer " + s.Buyer, func(v *leadView) bool { return s.Buyer == v.buyer }},
-		{"price " + s.Price.amountOrZero().String(), func(v *leadView) bool {
-			return s.Price.amountOrZero() == v.price && s.Payout.amountOrZero() == payout(v.price)
+		{"price " + s.Price.Amount.String(), func(v *leadView) bool {
+			return s.Price.Amount == v.price && s.Payout.Amount == payout(v.price)
 		}},
 		{"reason " + s.Reason, func(v *leadView) bool { return s.Reason == v.reason || v.status != "UNMATCHED" }},
 	} {
-		if !hasView(views, word.is) {
-			found.add("lead %s: the explanation shows %s; since the request it was %s", e.id, word.what, formatViews(views))
+		if !anyViewMatches(views, word.is) {
+			found.add("lead %s: the explanation shows %s; since the request it was %s", e.id, word.what, formatLeadViews(views))
 		}
 	}
-	if !hasView(views, func(v *leadView) bool { return s.Erased == v.erased }) {
+	if !anyViewMatches(views, func(v *leadView) bool { return s.Erased == v.erased }) {
 		found.add("lead %s: the explanation shows erased %t, the log %t", e.id, s.Erased, e.erased)
 	}
 	said := &x.request.parsed.Data
@@ -117,10 +108,10 @@ func (p *Evidence) checkLeadExplanation(x *explanation, s *explainedLead, e *mod
 func (p *Evidence) checkPingExplanation(x *explanation, s *explainedLead) (found findings) {
 	best := market.Money(0)
 	if len(s.Offers) > 0 {
-		best = s.Offers[0].Payout.amountOrZero()
+		best = s.Offers[0].Payout.Amount
 	}
 	a := p.model.auctionByRequest[x.request.RequestID]
-	named := s.AuctionID == auctionID(x.request.key) || strings.HasPrefix(s.AuctionID, "(withheld") && p.hasErasedLead(a) // the auction id may identify an erased person, so the exchange may withhold it
+	named := s.AuctionID == auctionIDFromKey(x.request.key) || strings.HasPrefix(s.AuctionID, "(withheld") && p.hasErasedLead(a) // the auction id may identify an erased person, so the exchange may withhold it
 	if s.Kind != "ping" || !named || best != x.request.bid || x.request.bid == 0 && s.Reason != x.request.parsed.Data.Reason {
 		found.add("%s: answered with bid %v, reason %q; the explanation has %s %s with bid %v, reason %q", x.request.key, x.request.bid, x.request.parsed.Data.Reason, s.Kind, s.AuctionID, best, s.Reason)
 	}
@@ -143,8 +134,8 @@ func (p *Evidence) hasErasedLead(a *modelAuction) bool {
 	return false
 }
 
-// sortAnswers divides the suppliers' answers by kind.
-func (p *Evidence) sortAnswers(answers []*answeredRequest, late []string) {
+// splitAnswersByKind divides the suppliers' answers by kind.
+func (p *Evidence) splitAnswersByKind(answers []*answeredRequest, late []string) {
 	p.expiredPosts = late
 	for _, t := range answers {
 		switch {
@@ -160,9 +151,9 @@ func (p *Evidence) sortAnswers(answers []*answeredRequest, late []string) {
 	}
 }
 
-// soldPrice returns the price that the buyer of an accepted lead pays, by the supplier's
+// priceFromAnswer returns the price that the buyer of an accepted lead pays, by the supplier's
 // answer. In an auction it follows from the payout.
-func (p *Evidence) soldPrice(t *answeredRequest) (market.Money, bool) {
+func (p *Evidence) priceFromAnswer(t *answeredRequest) (market.Money, bool) {
 	if p.config.isAuction(t.campaign) {
 		return priceForPayout(t.parsed.Data.Price.Amount), true
 	}
@@ -174,7 +165,7 @@ func (p *Evidence) soldPrice(t *answeredRequest) (market.Money, bool) {
 func (p *Evidence) checkAuctionAnswers() (found findings) {
 	promised := map[string]market.Money{}
 	for _, t := range p.pings {
-		promised[auctionID(t.key)] = t.bid
+		promised[auctionIDFromKey(t.key)] = t.bid
 		a := p.model.auctionByRequest[t.RequestID]
 		switch {
 		case a == nil:
@@ -183,9 +174,8 @@ func (p *Evidence) checkAuctionAnswers() (found findings) {
 			found.add("%s of campaign %s: answered with bid %v, reason %q; the log has campaign %s, bid %v, reason %q", t.key, t.campaign, t.bid, t.parsed.Data.Reason, a.campaign, payout(a.bestBid), a.reason)
 		}
 	}
-	found = append(found, p.checkChoices()...)
 	for _, t := range p.answers {
-		if bid := promised[auctionID(t.key)]; t.path == pathPost && (bid != t.parsed.Data.Price.Amount || !t.isAccepted()) {
+		if bid := promised[auctionIDFromKey(t.key)]; t.path == pathPost && (bid != t.parsed.Data.Price.Amount || !t.isAccepted()) {
 			found.add("%s: the bid promised %v, but the answer is %s with %v", t.key, bid, t.parsed.Data.Status, t.parsed.Data.Price.Amount)
 		}
 	}
@@ -200,9 +190,9 @@ func (p *Evidence) checkAuctionAnswers() (found findings) {
 	return found
 }
 
-// hadRivals reports whether two leads were posted with the auction's bid.
-func (p *Evidence) hadRivals(offer string) bool {
-	is := func(t *answeredRequest) bool { return t.hasRival && auctionID(t.key) == offer }
+// receivedTwoPosts reports whether two leads were posted with the auction's bid.
+func (p *Evidence) receivedTwoPosts(offer string) bool {
+	is := func(t *answeredRequest) bool { return t.hasRival && auctionIDFromKey(t.key) == offer }
 	return slices.ContainsFunc(p.answers, is) || slices.ContainsFunc(p.rejectedPosts, is) || slices.Contains(p.expiredPosts, "post-"+offer+rivalMark)
 }
 
@@ -216,7 +206,7 @@ func (p *Evidence) checkAuctionsRequested() (found findings) {
 	for _, t := range p.pings {
 		answered[t.RequestID] = true
 		a := p.model.auctionByRequest[t.RequestID]
-		if a != nil && a.lead != nil && late["post-"+auctionID(t.key)] && !p.hadRivals(auctionID(t.key)) {
+		if a != nil && a.lead != nil && late["post-"+auctionIDFromKey(t.key)] && !p.receivedTwoPosts(auctionIDFromKey(t.key)) {
 			found.add("%s: its post was answered bid_expired, but lead %s is sold at this bid", t.key, a.lead.id)
 		}
 	}
@@ -226,16 +216,6 @@ func (p *Evidence) checkAuctionsRequested() (found findings) {
 	for request, a := range p.model.auctionByRequest {
 		if !answered[request] {
 			found.add("auction %s is in the log, but no supplier requested it", a.name)
-		}
-	}
-	return found
-}
-
-// checkErasures checks that the log holds each acknowledged erasure.
-func (p *Evidence) checkErasures() (found findings) {
-	for _, id := range p.erased {
-		if e := p.model.leads[id]; e == nil || !e.erased {
-			found.add("the erasure of lead %s was acknowledged, but is not in the log", id)
 		}
 	}
 	return found
@@ -262,6 +242,7 @@ func (b *logModel) applyErased(f *eventFields) {
 			b.addViolation("lead %s is erased during its delivery to %s", id, e.buyer)
 		}
 		e.erased = true
+		b.actions[operatorAction{"erasure of lead", id}]++
 	}
 }
 

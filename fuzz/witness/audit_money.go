@@ -6,94 +6,9 @@ import (
 	"pingpost/engine/market"
 )
 
-// eachSale calls each for every sale that an outside source confirms: the supplier for a lead
-// without delivery, otherwise the buyer.
-func (p *Evidence) eachSale(each func(campaign, buyer string, price market.Money, returned bool)) {
-	held := map[string]bool{}
-	for _, leads := range p.buyerLeadsBefore {
-		for _, lead := range leads {
-			held[lead.LeadUUID] = true
-		}
-	}
-	for _, t := range p.answers {
-		said := &t.parsed.Data
-		if b := p.config.buyer(said.BuyerID); t.isAccepted() && !t.isTest && b != nil && (!b.hasEndpoint() || held[said.ID]) {
-			price, _ := p.soldPrice(t)
-			e := p.model.leads[said.ID]
-			each(t.campaign, said.BuyerID, price, e != nil && e.isReturned())
-		}
-	}
-}
-
-// checkLimits checks caps and accounts against the sales that outside sources count.
-func (p *Evidence) checkLimits() (found findings) {
-	sold := make([]market.Money, len(p.config.caps))
-	spent := map[string]market.Money{}
-	p.eachSale(func(campaign, buyer string, price market.Money, returned bool) {
-		if !returned {
-			spent[buyer] += price
-		} else if p.config.campaign(campaign).returnFreesCap {
-			return
-		}
-		for i := range p.config.caps {
-			c := &p.config.caps[i]
-			if (c.campaign != "" && c.campaign != campaign) || (c.buyer != "" && c.buyer != buyer) {
-				continue
-			}
-			if c.money != 0 {
-				sold[i] += price
-			} else {
-				sold[i]++
-			}
-		}
-	})
-	for i := range p.config.caps {
-		if c := &p.config.caps[i]; sold[i] > max(c.money, market.Money(c.count)) {
-			found.add("cap exceeded: suppliers and buyers count %v, over the %v", sold[i], c)
-		}
-	}
-	for i := range p.config.buyers {
-		b := &p.config.buyers[i]
-		if b.funded && spent[b.id] > b.balance+b.credit+p.topUpTotal(b.id) {
-			found.add("account overdrawn: suppliers and buyers count %v spent by %s, which had balance %v and credit %v", spent[b.id], b.id, b.balance, b.credit)
-		}
-	}
-	return found
-}
-
-// toppedUpBuyer is the buyer that receives the top-ups.
-const toppedUpBuyer = "rec_beta"
-
-func (p *Evidence) topUpTotal(buyer string) (sum market.Money) {
-	if buyer == toppedUpBuyer {
-		for _, amount := range p.model.topUps {
-			sum += amount
-		}
-	}
-	return sum
-}
-
-// checkTopUps checks that the log holds each acknowledged top-up once. All amounts differ, so
-// each amount identifies a top-up.
-func (p *Evidence) checkTopUps() (found findings) {
-	seen := map[market.Money]bool{}
-	for _, amount := range p.model.topUps {
-		if seen[amount] {
-			found.add("the top-up of %v is in the log twice", amount)
-		}
-		seen[amount] = true
-	}
-	for _, amount := range p.topUps {
-		if !seen[amount] {
-			found.add("the top-up of %v was acknowledged, but is not in the log", amount)
-		}
-	}
-	return found
-}
-
-// checkComplete checks, when idle, that each lead in the log was sent by a supplier and that no
+// checkIdleLog checks, when idle, that each lead in the log was sent by a supplier and that no
 // delivery is open.
-func (p *Evidence) checkComplete() (found findings) {
+func (p *Evidence) checkIdleLog() (found findings) {
 	asked := map[string]bool{}
 	for _, t := range p.answers {
 		asked[t.parsed.Data.ID] = true
@@ -101,7 +16,6 @@ func (p *Evidence) checkComplete() (found findings) {
 	for _, t := range p.rejectedPosts {
 		asked[p.model.leadByRequest[t.RequestID]] = true
 	}
-	found = append(found, p.checkAuctionsRequested()...)
 	for id, e := range p.model.leads {
 		if !asked[id] {
 			found.add("lead %s is in the log, but no supplier sent it", id)
@@ -113,9 +27,9 @@ func (p *Evidence) checkComplete() (found findings) {
 	return found
 }
 
-// checkMoney compares, when idle, the log's sums with each buyer's own revenue and with the
+// checkIdleMoney compares, when idle, the log's sums with each buyer's own revenue and with the
 // exchange's accounts.
-func (p *Evidence) checkMoney() (found findings) {
+func (p *Evidence) checkIdleMoney() (found findings) {
 	earned, doubtful := map[string]market.Money{}, map[string]market.Money{}
 	for _, e := range p.model.leads {
 		switch e.state {
@@ -184,7 +98,7 @@ func (p *Evidence) checkStatements() (found findings) {
 		if s.AsOf.Entry < p.sinceSeq || s.AsOf.Entry > p.model.seq {
 			found.add("statement of %s: as of entry %d, expected between %d and %d", who, s.AsOf.Entry, p.sinceSeq, p.model.seq)
 		}
-		want := slices.DeleteFunc(slices.Clone(p.model.statements[who]), func(m statementLine) bool { return m.seq > s.AsOf.Entry })
+		want := p.model.statementLines(who, s.AsOf.Entry)
 		if len(s.Entries) != len(want) || s.Count != len(want) {
 			found.add("statement of %s: %d entries listed, count %d; the log has %d", who, len(s.Entries), s.Count, len(want))
 			continue

@@ -160,21 +160,10 @@ func TestAuditDetectsViolations(t *testing.T) {
 		{"another balance", "account of rec: the exchange shows balance 6", func(f *forgedEvidence) { f.accounts["rec"] = account{Balance: signedAmount(6 * unit)} }},
 		{"money still held", "held 1;", func(f *forgedEvidence) { f.accounts["rec"] = account{Balance: signedAmount(5 * unit), Held: unit} }},
 		{"a pair's cap, by the log", `over the cap of "cmp" and "rec"`, func(f *forgedEvidence) { f.sold("four", "rec") }},
-		{"a pair's cap, by the suppliers", `count 0.000002, over the cap of "cmp" and "rec"`, func(f *forgedEvidence) { f.addAnswer("four", "ACCEPTED", "rec", 4*unit, "") }},
-		{"a buyer's cap on money, by the buyer", `count 30, over the cap of "" and "blue"`, func(f *forgedEvidence) {
-			for _, lead := range []string{"four", "five"} {
-				f.addAnswer(lead, "ACCEPTED", "blue", 8*unit, "")
-				f.holds("blue", lead)
-			}
-		}},
 		{"a campaign's cap, by the log", `over the cap of "cmp" and ""`, func(f *forgedEvidence) { f.sold("four", "rec"); f.sold("five", "rec"); f.sold("six", "rec") }},
 		{"an account overdrawn, by the log", "rec is overdrawn", func(f *forgedEvidence) { f.sold("four", "rec"); f.sold("five", "rec") }},
 		{"an account overdrawn by what is held", "blue is overdrawn", func(f *forgedEvidence) { offered(f, "four"); offered(f, "five"); offered(f, "six") }},
-		{"an account overdrawn, by the suppliers", "count 15 spent by rec", func(f *forgedEvidence) {
-			f.addAnswer("four", "ACCEPTED", "rec", 4*unit, "")
-			f.addAnswer("five", "ACCEPTED", "rec", 4*unit, "")
-		}},
-		{"lost top-up", "was acknowledged, but is not in the log", func(f *forgedEvidence) { f.topUps = []market.Money{7} }},
+		{"lost top-up", "was acknowledged, but is not in the log", func(f *forgedEvidence) { f.acknowledged = []operatorAction{{"top-up of", "7"}} }},
 		{"a top-up twice", "is in the log twice", func(f *forgedEvidence) {
 			f.addEvent("funds_moved", `"buyer":2,"amount":"1"`)
 			f.addEvent("funds_moved", `"buyer":2,"amount":"1"`)
@@ -241,14 +230,14 @@ func TestCompareRepeatDetectsOtherAnswer(t *testing.T) {
 	}
 }
 
-// isPrefix accepts only a longer log with the same beginning.
+// startsWithLines accepts only a longer log with the same beginning.
 func TestIsPrefix(t *testing.T) {
 	before := []string{"1", "2"}
 	for _, test := range []struct {
 		now  []string
 		grew bool
 	}{{before, true}, {[]string{"1", "2", "3"}, true}, {[]string{"1"}, false}, {[]string{"1", "x", "3"}, false}} {
-		if isPrefix(before, test.now) != test.grew {
+		if startsWithLines(before, test.now) != test.grew {
 			t.Errorf("%q after %q: grew is %t", test.now, before, !test.grew)
 		}
 	}

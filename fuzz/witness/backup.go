@@ -30,12 +30,7 @@ func (x *Exchange) BackupDir() string { return filepath.Join(x.dir, "backup") }
 // AwaitBackup waits until the backup contains the whole log.
 func (x *Exchange) AwaitBackup() {
 	x.t.Helper()
-	Await(x.t, "the backup contains the whole log", func() bool {
-		if end := x.ExitReport(); end != "" {
-			x.t.Fatal(end)
-		}
-		return x.Metric("pingpost_backup_lag_entries") == "0"
-	})
+	x.AwaitAlive("the backup contains the whole log", func() bool { return x.Metric("pingpost_backup_lag_entries") == "0" })
 }
 
 // restore restores the backup into a new data directory, as of a log position (zero: the
@@ -78,7 +73,7 @@ func (s *Harness) CheckRestores(live ...Position) {
 			s.t.Errorf("restore: the live exchange had the state %+v, the copy has %+v", at, got)
 		}
 		dump := strings.Split(strings.TrimSuffix(s.Run("log", "dump", to), "\n"), "\n")
-		if !isPrefix(dump, s.lastDump) || at.Seq == 0 && len(dump) < len(s.lastDump) {
+		if !startsWithLines(dump, s.lastDump) || at.Seq == 0 && len(dump) < len(s.lastDump) {
 			s.t.Errorf("restore: the copy as of entry %d has %d entries, which differ from the %d audited ones", at.Seq, len(dump), len(s.lastDump))
 		}
 		then := readLogModel(s.config, strings.Join(dump, "\n")+"\n")

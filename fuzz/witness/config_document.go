@@ -45,7 +45,7 @@ func (t *Config) document(revision int) []byte {
 
 func (t *Config) buyerDocument(b *buyerConfig) Object {
 	out := Object{
-		"id": b.id, "caps": t.capDocuments("", b.id),
+		"id": b.id, "caps": t.capsDocument("", b.id),
 		"oauth_clients": []Object{{"client_id": b.id, "client_secret": ClientSecret, "scopes": []string{"webhook"}}},
 	}
 	if b.hasEndpoint() {
@@ -66,7 +66,7 @@ func (t *Config) campaignDocument(c *campaignConfig, revision int) Object {
 	for i, seat := range c.filterSets {
 		one := Object{
 			"buyer": seat.buyer, "priority": i + 1, "weight": seat.weight, "price": seat.price,
-			"caps": t.capDocuments(c.id, seat.buyer),
+			"caps": t.capsDocument(c.id, seat.buyer),
 		}
 		if c.isAuction() {
 			delete(one, "price")
@@ -76,7 +76,7 @@ func (t *Config) campaignDocument(c *campaignConfig, revision int) Object {
 	}
 	out := Object{
 		"id": c.id, "name": fmt.Sprintf("%s, revision %d", c.id, revision), "method": c.method,
-		"payout": Object{"share": 0.8}, "caps": t.capDocuments(c.id, ""), "buyers": seats,
+		"payout": Object{"share": 0.8}, "caps": t.capsDocument(c.id, ""), "buyers": seats,
 		"duplicates": Object{"fields": []string{"phone", "email"}, "match": "any", "window": "30d"},
 	}
 	returns := Object{"cap_back": c.returnFreesCap}
@@ -90,7 +90,7 @@ func (t *Config) campaignDocument(c *campaignConfig, revision int) Object {
 	return out
 }
 
-func (t *Config) capDocuments(campaign, buyer string) []Object {
+func (t *Config) capsDocument(campaign, buyer string) []Object {
 	out := []Object{}
 	for i := range t.caps {
 		c := &t.caps[i]

@@ -23,81 +23,66 @@ func (s *Harness) ResolveDeliveries(random *rand.Rand) {
 	if len(unknown) == 0 {
 		return
 	}
-	held := map[string]bool{}
-	for _, leads := range s.buyers.leads() {
-		for _, lead := range leads {
-			held[lead.LeadUUID] = true
-		}
-	}
+	leads, _ := s.buyers.readAccounts(s.t)
+	holders := endpointsByLead(leads)
 	for _, lead := range unknown {
-		r := decision{lead, "released"}
+		verb, outcome := "release", "released"
 		switch {
 		case random.IntN(3) == 0:
-			r.outcome = "resent"
-		case held[lead]:
-			r.outcome = "confirmed"
+			verb, outcome = "resend", "resent"
+		case holders[lead] != "":
+			verb, outcome = "confirm", "confirmed"
 		}
-		verb := map[string]string{"released": "release", "resent": "resend", "confirmed": "confirm"}[r.outcome]
-		status, _, err := s.AdminRequest("POST", "/admin/v1/deliveries/"+lead+"/"+verb, "")
-		if err == nil && status < http.StatusMultipleChoices {
-			s.decisions = append(s.decisions, r)
-		}
+		s.requestAction(operatorAction{"delivery " + outcome + ", lead", lead}, "/admin/v1/deliveries/"+lead+"/"+verb, "")
 	}
 }
 
-// AwaitAnswers is AwaitIdle with an operator who resolves unconfirmed deliveries. A supplier
-// that repeats such a post is otherwise asked to retry until the operator decides.
+// AwaitAnswers waits until no request is in flight, and resolves unconfirmed deliveries: the
+// exchange asks a supplier that repeats such a post to retry until the operator decides. The
+// idle exchange must hold no reservation.
 func (s *Harness) AwaitAnswers(random *rand.Rand) {
 	s.t.Helper()
 	looked := time.Now()
-	Await(s.t, "every lead is answered", func() bool {
-		if end := s.ExitReport(); end != "" {
-			s.t.Fatal(end)
-		}
+	s.AwaitAlive("every lead is answered", func() bool {
 		if time.Since(looked) > time.Second {
 			s.ResolveDeliveries(random)
 			looked = time.Now()
 		}
 		return s.Suppliers.IsIdle()
 	})
-	s.AwaitIdle()
+	if left := s.Metric("pingpost_reservations"); left != "0" {
+		s.t.Errorf("the idle exchange holds %s reservations, expected 0", left)
+	}
 }
 
-// SettleDeliveries waits until all deliveries are settled. It resolves unconfirmed ones as the
-// operator.
+// SettleDeliveries waits until all deliveries are settled, and then repeats every request. It
+// resolves unconfirmed deliveries as the operator.
 func (s *Harness) SettleDeliveries(random *rand.Rand) {
 	s.t.Helper()
-	for {
-		s.AwaitAnswers(random)
-		s.AwaitDeliveries(random)
-		if unknown, _ := s.openDeliveries(); len(unknown) == 0 {
-			return
-		}
+	s.AwaitAnswers(random)
+	s.AwaitAlive("every delivery is settled", func() bool {
 		s.ResolveDeliveries(random)
-	}
+		_, open := s.openDeliveries()
+		return open == 0 && s.Metric("pingpost_open_deliveries") == "0"
+	})
+	s.Suppliers.RepeatRequests(0, random)
+	s.AwaitAnswers(random)
 }
 
 // DecideReturns approves or refuses about half of the pending returns.
 func (s *Harness) DecideReturns(random *rand.Rand) {
 	s.t.Helper()
-	var all struct {
-		Returns []struct {
-			Lead string `json:"lead_id"`
-		} `json:"returns"`
-	}
+	var all openList
 	s.AdminGet("/admin/v1/returns", &all)
 	for _, r := range all.Returns {
 		if random.IntN(2) == 0 {
 			continue
 		}
-		word, body := decision{r.Lead, "return refused"}, Object{"approve": false}
-		if random.IntN(3) > 0 {
-			word, body = decision{r.Lead, "return approved"}, Object{"approve": true}
+		approve, outcome := random.IntN(3) > 0, returnRefused
+		if approve {
+			outcome = returnApproved
 		}
-		status, _, err := s.AdminRequest("POST", "/admin/v1/returns/"+r.Lead, string(Encode(body)))
-		if err == nil && status < http.StatusMultipleChoices {
-			s.decisions = append(s.decisions, word)
-		}
+		s.requestAction(operatorAction{"return " + string(outcome) + ", lead", r.Lead}, "/admin/v1/returns/"+r.Lead, string(Encode(Object{"approve": approve})))
 	}
 }
 
@@ -141,17 +126,32 @@ func (b *logModel) applyReturnDecision(e *modelLead, approve bool, credit, rever
 	} else if credit != 0 || reverse != 0 {
 		b.addViolation("lead %s: its return is refused, but credit %v and reversal %v are booked", e.id, credit, reverse)
 	}
-	b.decisions[decision{e.id, "return " + string(e.returnState)}] = true
+	b.actions[operatorAction{"return " + string(e.returnState) + ", lead", e.id}]++
 }
 
-// decision is an operator's decision on a lead's delivery or return.
-type decision struct{ lead, outcome string }
+// operatorAction is a top-up, an erasure, or a decision on a lead's delivery or return.
+type operatorAction struct{ kind, object string }
 
-// checkDecisions checks that the log holds each acknowledged decision.
-func (p *Evidence) checkDecisions() (found findings) {
-	for _, r := range p.decisions {
-		if !p.model.decisions[r] {
-			found.add("lead %s: the operator's decision (%s) was acknowledged, but is not in the log", r.lead, r.outcome)
+// requestAction posts the request for an action, and records the action if the exchange
+// acknowledges it.
+func (s *Harness) requestAction(action operatorAction, path, body string) {
+	status, _, err := s.AdminRequest("POST", path, body)
+	if err == nil && status < http.StatusMultipleChoices {
+		s.recordAction(action)
+	}
+}
+
+func (s *Harness) recordAction(action operatorAction) {
+	s.actionsMu.Lock()
+	defer s.actionsMu.Unlock()
+	s.acknowledged = append(s.acknowledged, action)
+}
+
+// checkAcknowledged checks that the log holds each acknowledged action of the operator.
+func (p *Evidence) checkAcknowledged() (found findings) {
+	for _, action := range p.acknowledged {
+		if p.model.actions[action] == 0 {
+			found.add("%s %s was acknowledged, but is not in the log", action.kind, action.object)
 		}
 	}
 	return found
@@ -167,7 +167,7 @@ const choicePercent = 25
 // askAndIngest sends an availability request, and then the lead for one of the offered buyers.
 func (c *SupplierPool) askAndIngest(ctx context.Context, client *sellerClient, name string, random *rand.Rand) bool {
 	lead := c.newIngest("choice-"+name, random, (*campaignConfig).isAuction)
-	lead.isTest = drawTest(random)
+	lead.isTest = drawIsTest(random)
 	ask := &clientRequest{path: pathAvailability, key: "ask-" + name, campaign: lead.campaign, isTest: lead.isTest, body: Encode(Object{
 		"flo_campaign_id": lead.campaign, "flo_supplier_id": SupplierID, "state": "CA",
 	})}
@@ -191,8 +191,8 @@ func (c *SupplierPool) askAndIngest(ctx context.Context, client *sellerClient, n
 	return ok
 }
 
-// parseAvailability parses the offered buyers and payouts.
-func (t *answeredRequest) parseAvailability() error {
+// parseAvailabilityAnswer parses the offered buyers and payouts.
+func (t *answeredRequest) parseAvailabilityAnswer() error {
 	var said struct {
 		Data struct {
 			Ping     string `json:"ping_id"`

@@ -47,8 +47,8 @@ func (x *Exchange) CheckReplayHash(live Position) {
 	}
 }
 
-// isPrefix reports whether now begins with all of before.
-func isPrefix(before, now []string) bool {
+// startsWithLines reports whether now begins with all of before.
+func startsWithLines(before, now []string) bool {
 	return len(now) >= len(before) && slices.Equal(now[:len(before)], before)
 }
 
@@ -64,16 +64,16 @@ const (
 func (s *Harness) readAdmin(p *Evidence) {
 	s.t.Helper()
 	random := s.readRandom
-	p.sinceSeq, p.openLists = s.Hash().Seq, new(openLists)
+	p.sinceSeq, p.hasAdminReads = s.Hash().Seq, true
 	s.readLeads(p, random)
 	for range min(readAuctions, len(p.pings)) {
 		t := p.pings[random.IntN(len(p.pings))]
 		one := &explanation{request: t}
-		one.text = s.AdminGet("/admin/v1/explain?id="+auctionID(t.key)+"&supplier="+SupplierID, nil)
+		one.text = s.AdminGet("/admin/v1/explain?id="+auctionIDFromKey(t.key)+"&supplier="+SupplierID, nil)
 		p.explanations = append(p.explanations, one)
 	}
-	s.AdminGet("/admin/v1/deliveries", &p.openLists.deliveries)
-	s.AdminGet("/admin/v1/returns?limit=500", &p.openLists.returns)
+	s.AdminGet("/admin/v1/deliveries", &p.openDeliveries)
+	s.AdminGet("/admin/v1/returns?limit=500", &p.pendingReturns)
 	s.readStatement(p, "supplier="+SupplierID)
 	buyers := random.Perm(len(s.config.buyers))
 	if !p.idle {

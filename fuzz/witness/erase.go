@@ -15,11 +15,17 @@ type ErasureRequest struct {
 	leads []string // matching leads that were answered before the request
 }
 
-// PickPerson returns an erasure request for a random lead, by id, phone or e-mail. It returns
+// DrawErasure returns an erasure request for a random lead, by id, phone or e-mail. It returns
 // nil if no suitable lead was answered yet.
-func (s *Harness) PickPerson(random *rand.Rand) *ErasureRequest {
-	one := s.Suppliers.answers.pickRandom(random)
-	if one == nil || one.parsed.Data.ID == "" || one.phone == "" {
+func (s *Harness) DrawErasure(random *rand.Rand) *ErasureRequest {
+	var one *answeredRequest
+	for range 20 { // not every request has a lead
+		if one = s.Suppliers.answers.pickRandom(random); one != nil && one.parsed.Data.ID != "" && one.phone != "" {
+			break
+		}
+		one = nil
+	}
+	if one == nil {
 		return nil
 	}
 	w := &ErasureRequest{}
@@ -64,7 +70,7 @@ func (s *Harness) Erase(w *ErasureRequest) bool {
 	}
 	for _, id := range w.leads {
 		if !left[id] {
-			s.erased = append(s.erased, id)
+			s.recordAction(operatorAction{"erasure of lead", id})
 		}
 	}
 	return true

@@ -23,7 +23,7 @@ func erasedEvidence() *forgedEvidence {
 		}
 	}
 	f.erases(`"four"`, "4")
-	f.erased = []string{"four"}
+	f.acknowledged = []operatorAction{{"erasure of lead", "four"}}
 	return f
 }
 
@@ -33,7 +33,9 @@ func (f *forgedEvidence) erases(leads, slots string) {
 
 func TestAuditDetectsFalseErasures(t *testing.T) {
 	expectDetected(t, erasedEvidence, []forgery{
-		{"acknowledged but not in the log", "the erasure of lead two was acknowledged, but is not in the log", func(f *forgedEvidence) { f.erased = append(f.erased, "two") }},
+		{"acknowledged but not in the log", "erasure of lead two was acknowledged, but is not in the log", func(f *forgedEvidence) {
+			f.acknowledged = append(f.acknowledged, operatorAction{"erasure of lead", "two"})
+		}},
 		{"twice", "lead four is erased twice", func(f *forgedEvidence) { f.erases(`"four"`, "4") }},
 		{"another's slot", "lead two is erased with key slot 3, but has slot 2", func(f *forgedEvidence) { f.erases(`"two"`, "3") }},
 		{"nobody", "lead nobody is erased, but does not exist", func(f *forgedEvidence) { f.erases(`"nobody"`, "9") }},

@@ -13,13 +13,14 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+	"testing"
 	"time"
 )
 
 // Exchange is the tested program over all its restarts: one directory, one configuration, and
 // one process after another.
 type Exchange struct {
-	t       TB
+	t       testing.TB
 	program string
 	dir     string
 	locator *Locator // publishes the public address to the clients
@@ -34,7 +35,7 @@ type Exchange struct {
 }
 
 // NewExchange returns an exchange in the directory, before its first start.
-func NewExchange(t TB, program, dir string) *Exchange {
+func NewExchange(t testing.TB, program, dir string) *Exchange {
 	return &Exchange{t: t, program: program, dir: dir, locator: NewLocator()}
 }
 
@@ -51,9 +52,6 @@ func (x *Exchange) Startup() time.Duration { return x.startup }
 
 // Starts returns the number of starts.
 func (x *Exchange) Starts() int { return x.starts }
-
-// Downtime returns the total time from each end of a process until the next one served.
-func (x *Exchange) Downtime() time.Duration { return x.locator.downtime() }
 
 // ExitReport returns how the current process ended, or "" while it runs.
 func (x *Exchange) ExitReport() string { return x.process.exitReport() }
@@ -93,13 +91,19 @@ func (x *Exchange) Start() {
 	x.t.Helper()
 	began := time.Now()
 	x.Launch()
-	Await(x.t, "the exchange serves", func() bool {
-		if end := x.process.exitReport(); end != "" {
+	x.AwaitAlive("the exchange serves", x.locator.isUp)
+	x.startup = time.Since(began)
+}
+
+// AwaitAlive is Await, and fails the test if the exchange ends in the meantime.
+func (x *Exchange) AwaitAlive(what string, is func() bool) {
+	x.t.Helper()
+	Await(x.t, what, func() bool {
+		if end := x.ExitReport(); end != "" {
 			x.t.Fatal(end)
 		}
-		return x.locator.isUp()
+		return is()
 	})
-	x.startup = time.Since(began)
 }
 
 // LogLine holds the members of a line of the exchange's log that tests need.

@@ -8,6 +8,8 @@ import (
 	"maps"
 	"math/rand/v2"
 	"slices"
+	"sync"
+	"testing"
 
 	"pingpost/engine/market"
 )
@@ -19,27 +21,29 @@ type Harness struct {
 	Suppliers         *SupplierPool
 	AdminEditor       *AdminEditor
 	config            *Config
-	buyers            *buyerProcesses
-	receiver          *webhookReceiver
-	topUps            []market.Money // acknowledged top-ups
-	lastDump          []string       // the log's dump at the last audit
-	topUpCount        int            // number of requested top-ups
-	decisions         []decision     // acknowledged decisions of the operator
+	buyers            buyerPeers
+	receiver          *peer
+	lastDump          []string // the log's dump at the last audit
+	topUpCount        int      // number of requested top-ups
+	actionsMu         sync.Mutex
+	acknowledged      []operatorAction // acknowledged actions of the operator
 	pauses            []buyerPause
-	erased            []string // leads with an acknowledged erasure
-	statusReportCount int      // number of scheduled status reports
+	statusReportCount int // number of scheduled status reports
 	readRandom        *rand.Rand
 	readTally         Tally
 }
 
 // NewHarness starts the buyers and the webhook receiver, and then the exchange in dir. The
 // suppliers wait for SendLeads.
-func NewHarness(t TB, program, dir string, config *Config, seed uint64) *Harness {
+func NewHarness(t testing.TB, program, dir string, config *Config, seed uint64) *Harness {
 	t.Helper()
 	x := NewExchange(t, program, dir)
 	x.EnableBackup()
 	b, r := startBuyers(t, program, config, seed), startReceiver(t, program, seed)
-	config.webhookURL, config.endpoints = r.url(), b.endpoints
+	config.webhookURL, config.endpoints = r.url, map[string]string{}
+	for name, p := range b {
+		config.endpoints[name] = p.url
+	}
 	x.Configure(config.document(0))
 	x.Start()
 	token := x.fetchToken(ClientID, "ping", "post")
@@ -53,14 +57,14 @@ func NewHarness(t TB, program, dir string, config *Config, seed uint64) *Harness
 	return s
 }
 
+// toppedUpBuyer is the buyer that receives the top-ups.
+const toppedUpBuyer = "rec_beta"
+
 // TopUp adds a new, unique amount to the account of toppedUpBuyer.
 func (s *Harness) TopUp() {
 	s.topUpCount++
 	amount := market.Money(s.topUpCount)
-	status, _, err := s.AdminRequest("POST", "/admin/v1/buyers/"+toppedUpBuyer+"/funds", fmt.Sprintf(`{"amount":%v,"note":"top-up %d"}`, amount, s.topUpCount))
-	if err == nil && status == 200 {
-		s.topUps = append(s.topUps, amount)
-	}
+	s.requestAction(operatorAction{"top-up of", amount.String()}, "/admin/v1/buyers/"+toppedUpBuyer+"/funds", fmt.Sprintf(`{"amount":%v,"note":"top-up %d"}`, amount, s.topUpCount))
 }
 
 // WriteNextConfig writes the next revision of the configuration. A reload activates it.
@@ -72,43 +76,10 @@ func (s *Harness) WriteNextConfig() []byte {
 	return document
 }
 
-// AwaitIdle waits until no request is in flight. The exchange must then hold no reservation.
-func (s *Harness) AwaitIdle() {
-	s.t.Helper()
-	Await(s.t, "every lead is answered", func() bool {
-		if end := s.ExitReport(); end != "" {
-			s.t.Fatal(end)
-		}
-		return s.Suppliers.IsIdle()
-	})
-	if left := s.Metric("pingpost_reservations"); left != "0" {
-		s.t.Errorf("the idle exchange holds %s reservations, expected 0", left)
-	}
-}
-
-// AwaitDeliveries waits until all deliveries are settled or unknown, and then repeats every
-// request.
-func (s *Harness) AwaitDeliveries(random *rand.Rand) {
-	s.t.Helper()
-	s.AwaitIdle()
-	Await(s.t, "every delivery is settled, or waits for the operator", func() bool {
-		open := s.Metric("pingpost_open_deliveries") // read first: an unknown delivery does not become open again
-		unknown, total := s.openDeliveries()
-		return len(unknown) == total && open == "0"
-	})
-	s.Suppliers.RepeatRequests(0, random)
-}
-
 // openDeliveries returns the leads with an unknown delivery, and the number of all open ones.
 func (s *Harness) openDeliveries() (unknown []string, total int) {
 	s.t.Helper()
-	var all struct {
-		Total      int `json:"total"`
-		Deliveries []struct {
-			Lead  string `json:"lead_id"`
-			State string `json:"state"`
-		} `json:"deliveries"`
-	}
+	var all openList
 	s.AdminGet("/admin/v1/deliveries", &all)
 	for _, d := range all.Deliveries {
 		if d.State == "unknown" {
@@ -122,20 +93,19 @@ func (s *Harness) openDeliveries() (unknown []string, total int) {
 func (s *Harness) CollectEvidence() *Evidence {
 	s.t.Helper()
 	p := &Evidence{config: s.config, idle: s.Suppliers.IsIdle() && s.Metric("pingpost_open_deliveries") == "0"}
-	p.topUps, p.decisions, p.erased = slices.Clone(s.topUps), slices.Clone(s.decisions), slices.Clone(s.erased)
-	p.pauses = slices.Clone(s.pauses)
+	p.acknowledged, p.pauses = slices.Clone(s.acknowledged), slices.Clone(s.pauses)
 	p.statusReports, _ = s.Suppliers.statusReports.contents()
 	answers, _ := s.Suppliers.answers.contents()
-	p.sortAnswers(answers, s.Suppliers.answers.expiredKeys())
-	p.buyerLeadsBefore = s.buyers.leads()
-	p.webhookEvents, p.webhookStats = s.receiver.received()
-	p.lookups = s.Suppliers.lookups.drain()
+	p.splitAnswersByKind(answers, s.Suppliers.answers.expiredPostKeys())
+	p.buyerLeadsBefore, _ = s.buyers.readAccounts(s.t)
+	p.webhookEvents, p.webhookStats = s.readWebhookEvents()
+	p.lookups = s.Suppliers.lookups.takeLookups()
 	s.readAdmin(p)
 	s.readTally.read(p)
 	p.readTally = s.readTally
 	p.report = s.readReport(p.idle)
 	dump := s.Dump()
-	p.buyerLeadsAfter, p.buyerStats = s.buyers.leads(), s.buyers.stats()
+	p.buyerLeadsAfter, p.buyerStats = s.buyers.readAccounts(s.t)
 	p.model = readLogModel(s.config, dump)
 	if p.idle {
 		p.accounts = map[string]account{}
@@ -158,7 +128,7 @@ func (s *Harness) Audit(p *Evidence) {
 	_, answered := s.Suppliers.answers.contents()
 	_, reports := s.Suppliers.statusReports.contents()
 	found = slices.Concat(found, answered, reports, s.ErrorLines())
-	if !isPrefix(s.lastDump, p.model.dumpLines) {
+	if !startsWithLines(s.lastDump, p.model.dumpLines) {
 		found = append(found, "entries of the last audited log are missing or changed")
 	}
 	s.lastDump = p.model.dumpLines
@@ -183,6 +153,7 @@ func (s *Harness) CheckRestart(random *rand.Rand) {
 		s.t.Errorf("restart: the state was %+v before and is %+v after", before, after)
 	}
 	s.Suppliers.RepeatRequests(200, random)
+	s.AwaitAnswers(random)
 	s.Audit(s.CollectEvidence())
 	s.Stop()
 }
@@ -225,16 +196,11 @@ func (s *Harness) sendStatusReport(buyer, path string, body Object) {
 // reportableLeads returns random leads that their buyers have and that may still change. A lead
 // with delivery must be in its buyer's own list.
 func (s *Harness) reportableLeads(p *Evidence, limit int, random *rand.Rand) []*modelLead {
-	held := map[string]bool{}
-	for _, leads := range p.buyerLeadsBefore {
-		for _, lead := range leads {
-			held[lead.LeadUUID] = true
-		}
-	}
+	holders := endpointsByLead(p.buyerLeadsBefore)
 	var all []*modelLead
 	for _, id := range slices.Sorted(maps.Keys(p.model.leads)) {
 		e := p.model.leads[id]
-		if (e.state == stateRecorded || e.state == stateDelivered && held[id]) && len(e.allowedStatuses()) > 0 {
+		if (e.state == stateRecorded || e.state == stateDelivered && holders[id] != "") && len(e.allowedStatuses()) > 0 {
 			all = append(all, e)
 		}
 	}

@@ -8,8 +8,6 @@ import (
 	"net/http"
 	"strings"
 	"sync"
-
-	"pingpost/engine/market"
 )
 
 // lookupPercent of the leads are followed by a lookup of an earlier lead.
@@ -44,8 +42,8 @@ func (l *lookupLog) add(one *lookup) {
 	l.all = append(l.all, one)
 }
 
-// drain returns the lookups and clears the log, so each lookup is checked once.
-func (l *lookupLog) drain() []*lookup {
+// takeLookups returns the lookups and clears the log, so each lookup is checked once.
+func (l *lookupLog) takeLookups() []*lookup {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	all := l.all
@@ -53,8 +51,8 @@ func (l *lookupLog) drain() []*lookup {
 	return all
 }
 
-// lookUp looks up a lead as its supplier or a buyer. It returns false when the context ends.
-func (c *SupplierPool) lookUp(ctx context.Context, client *sellerClient, of *answeredRequest, random *rand.Rand) bool {
+// sendLookup looks up a lead as its supplier or a buyer. It returns false when the context ends.
+func (c *SupplierPool) sendLookup(ctx context.Context, client *sellerClient, of *answeredRequest, random *rand.Rand) bool {
 	one := c.newLookup(of, random)
 	if one == nil {
 		return true
@@ -88,20 +86,17 @@ func (c *SupplierPool) newLookup(of *answeredRequest, random *rand.Rand) *lookup
 
 // shownLead is a lead in the answer to a lookup.
 type shownLead struct {
-	ID           string `json:"id"`
-	Status       string `json:"status"`
-	Campaign     string `json:"campaign_id"`
-	SellerLeadID string `json:"lead_uuid"`
-	Auction      string `json:"auction_id"`
-	Buyer        string `json:"buyer_id"`
-	Reason       string `json:"reason"`
-	Delivery     string `json:"delivery"`
-	Return       string `json:"return"`
-	Test         bool   `json:"test"`
-	Price        *struct {
-		Amount   market.Money `json:"amount"`
-		Currency string       `json:"currency"`
-	} `json:"price"`
+	ID           string      `json:"id"`
+	Status       string      `json:"status"`
+	Campaign     string      `json:"campaign_id"`
+	SellerLeadID string      `json:"lead_uuid"`
+	Auction      string      `json:"auction_id"`
+	Buyer        string      `json:"buyer_id"`
+	Reason       string      `json:"reason"`
+	Delivery     string      `json:"delivery"`
+	Return       string      `json:"return"`
+	Test         bool        `json:"test"`
+	Price        *jsonAmount `json:"price"`
 }
 
 func (l *lookup) parse() (s shownLead, err error) {
@@ -135,9 +130,9 @@ func (p *Evidence) checkLookups() (found findings) {
 		if e == nil {
 			continue // checkAnswers reports the lost lead
 		}
-		views := e.viewsSince(max(l.sinceSeq, e.decidedSeq(), p.reportedSeq(e, l.reportCount)))
+		views := e.viewsSince(max(l.sinceSeq, e.firstDecidedSeq(), p.lastReportedSeq(e, l.reportCount)))
 		if l.buyer != "" && l.Status == http.StatusNotFound {
-			if !hasView(views, func(v *leadView) bool { return v.lookupBuyer != l.buyer }) {
+			if !anyViewMatches(views, func(v *leadView) bool { return v.lookupBuyer != l.buyer }) {
 				found.add("buyer %s looked up lead %s, which it has, and got 404", l.buyer, e.id)
 			}
 			continue
@@ -158,17 +153,17 @@ func (l *lookup) check(e *modelLead, views []leadViewFrom) (found findings) {
 		found.add("lead %s: lookup by %s returned %d %s (%v)", e.id, who, l.Status, l.Body, err)
 		return found
 	}
-	if !hasView(views, func(v *leadView) bool {
+	if !anyViewMatches(views, func(v *leadView) bool {
 		return s.matches(v, l.buyer != "") && (l.buyer == "" || v.lookupBuyer == l.buyer)
 	}) {
-		found.add("lead %s: lookup by %s returned %s; since the request it was %s", e.id, who, l.Body, formatViews(views))
+		found.add("lead %s: lookup by %s returned %s; since the request it was %s", e.id, who, l.Body, formatLeadViews(views))
 	}
 	if s.ID != e.id || s.Campaign != e.campaign || s.Test != e.isTest {
 		found.add("lead %s of campaign %s, test %t: lookup by %s returned %s", e.id, e.campaign, e.isTest, who, l.Body)
 	}
 	own, auction := "", ""
 	if l.lead.path == pathPost && l.buyer == "" {
-		own, auction = "of "+strings.TrimPrefix(l.lead.key, "post-"), auctionID(l.lead.key)
+		own, auction = "of "+strings.TrimPrefix(l.lead.key, "post-"), auctionIDFromKey(l.lead.key)
 	}
 	if l.lead.path == pathPost && l.buyer == "" && s.Auction != auction || s.SellerLeadID != own {
 		found.add("lead %s has lead_uuid %q and auction_id %q, but the lookup by %s returned %s", e.id, own, auction, who, l.Body)
@@ -184,20 +179,20 @@ func (t *answeredRequest) findContact(what, text string) (found findings) {
 	return found
 }
 
-// decidedSeq returns the log position at which an answered lead was decided.
-func (e *modelLead) decidedSeq() uint64 {
-	return e.firstSeqWith(func(v *leadView) bool { return v.status != "OPEN" })
+// firstDecidedSeq returns the log position at which an answered lead was decided.
+func (e *modelLead) firstDecidedSeq() uint64 {
+	return e.firstSeqOfView(func(v *leadView) bool { return v.status != "OPEN" })
 }
 
-// reportedSeq returns the log position at which the lead had the last status of the first n
+// lastReportedSeq returns the log position at which the lead had the last status of the first n
 // acknowledged reports.
-func (p *Evidence) reportedSeq(e *modelLead, reports int) (seq uint64) {
+func (p *Evidence) lastReportedSeq(e *modelLead, reports int) (seq uint64) {
 	for _, t := range p.statusReports[:min(reports, len(p.statusReports))] {
 		for _, r := range t.statusReports {
 			if r.Lead != e.id {
 				continue
 			}
-			seq = max(seq, e.firstSeqWith(func(v *leadView) bool {
+			seq = max(seq, e.firstSeqOfView(func(v *leadView) bool {
 				return v.status == r.Status || r.Return == "waiting" && v.returnState != noReturn
 			}))
 		}
@@ -205,7 +200,7 @@ func (p *Evidence) reportedSeq(e *modelLead, reports int) (seq uint64) {
 	return seq
 }
 
-func hasView(views []leadViewFrom, is func(v *leadView) bool) bool {
+func anyViewMatches(views []leadViewFrom, is func(v *leadView) bool) bool {
 	for i := range views {
 		if is(&views[i].leadView) {
 			return true
@@ -214,7 +209,7 @@ func hasView(views []leadViewFrom, is func(v *leadView) bool) bool {
 	return false
 }
 
-func formatViews(views []leadViewFrom) string {
+func formatLeadViews(views []leadViewFrom) string {
 	all := make([]string, len(views))
 	for i := range views {
 		all[i] = fmt.Sprintf("%+v", views[i])

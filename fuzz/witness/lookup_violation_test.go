@@ -51,15 +51,17 @@ func (f *forgedEvidence) answerOf(lead string) *answeredRequest {
 	panic("BUG: nobody was answered of " + lead)
 }
 
+// replaceIn replaces the first occurrence of old, which must exist.
+func replaceIn(text *string, old, other string) {
+	if !strings.Contains(*text, old) {
+		panic("BUG: the text to falsify is missing: " + old)
+	}
+	*text = strings.Replace(*text, old, other, 1)
+}
+
 func TestAuditDetectsFalseLookups(t *testing.T) {
 	says := func(at int, old, other string) func(f *forgedEvidence) {
-		return func(f *forgedEvidence) {
-			text := strings.Replace(f.lookups[at].Body, old, other, 1)
-			if text == f.lookups[at].Body {
-				panic("BUG: the lie is none: " + old)
-			}
-			f.lookups[at].Body = text
-		}
+		return func(f *forgedEvidence) { replaceIn(&f.lookups[at].Body, old, other) }
 	}
 	expectDetected(t, lookedUpEvidence, []forgery{
 		{"lead not found", "lead one: lookup by its supplier returned 404", func(f *forgedEvidence) { f.lookups[0].Status = 404 }},

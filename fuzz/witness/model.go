@@ -56,12 +56,11 @@ type logModel struct {
 	sellerAuctionIDs map[string]bool          // auction ids that suppliers chose
 	capUsed          []market.Money           // use of each cap: leads or money
 	balance          map[string]market.Money
-	reserved         map[string]market.Money    // per buyer, by open deliveries
-	reservedHistory  map[string][]reservedFrom  // reserved money over time
-	statements       map[string][]statementLine // expected statements of buyers and the supplier
-	topUps           []market.Money             // top-ups
+	reserved         map[string]market.Money   // per buyer, by open deliveries
+	reservedHistory  map[string][]reservedFrom // reserved money over time
+	payments         []payment
 	sales            []buyerSale
-	decisions        map[decision]bool // the operator's decisions
+	actions          map[operatorAction]int // the operator's actions
 	violations       []string
 	seq              uint64
 }
@@ -123,9 +122,9 @@ func readLogModel(t *Config, dump string) *logModel {
 	b := &logModel{
 		config: t, names: map[uint64]string{}, leads: map[string]*modelLead{}, leadByRequest: map[string]string{},
 		auctions: map[string]*modelAuction{}, auctionByRequest: map[string]*modelAuction{}, sellerAuctionIDs: map[string]bool{},
-		capUsed:   make([]market.Money, len(t.caps)),
-		decisions: map[decision]bool{}, balance: map[string]market.Money{}, reserved: map[string]market.Money{},
-		reservedHistory: map[string][]reservedFrom{}, statements: map[string][]statementLine{},
+		capUsed: make([]market.Money, len(t.caps)),
+		actions: map[operatorAction]int{}, balance: map[string]market.Money{}, reserved: map[string]market.Money{},
+		reservedHistory: map[string][]reservedFrom{},
 	}
 	b.dumpLines = strings.Split(strings.TrimSuffix(dump, "\n"), "\n")
 	for _, text := range b.dumpLines {
@@ -144,7 +143,7 @@ func readLogModel(t *Config, dump string) *logModel {
 			continue
 		}
 		b.apply(l.Kind, &f)
-		b.recordViews(&f)
+		b.recordLeadViews(&f)
 	}
 	return b
 }
@@ -224,7 +223,7 @@ func (b *logModel) applySale(e *modelLead, sale *saleFields) {
 		}
 	} else {
 		e.state = stateRecorded
-		b.addSalePayment(e)
+		b.addPayment("sale", e, e.price, payout(e.price))
 	}
 	b.checkFunds(e.buyer)
 }
@@ -274,14 +273,14 @@ func (b *logModel) applySettled(f *eventFields) {
 	}
 	switch f.Settlement {
 	case "confirmed", "released", "resent":
-		b.decisions[decision{e.id, f.Settlement}] = true
+		b.actions[operatorAction{"delivery " + f.Settlement + ", lead", e.id}]++
 	}
 	e.settlement = f.Settlement
 	switch f.Settlement {
 	case "delivered", "confirmed":
 		e.state = stateDelivered
 		b.reserve(e, -e.price)
-		b.addSalePayment(e)
+		b.addPayment("sale", e, e.price, payout(e.price))
 	case "pending", "resent":
 		e.state, e.acceptedSent = statePending, true
 	case "unknown":

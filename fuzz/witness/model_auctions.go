@@ -123,13 +123,40 @@ func (b *logModel) expectedPrice(e *modelLead) (price market.Money, ok bool) {
 	return b.config.fixedPrice(e.campaign, e.buyer)
 }
 
+// payment is a movement of money: an opening balance, a top-up, a sale or a return.
+type payment struct {
+	seq            uint64
+	kind           string
+	lead, campaign string // empty: no lead
+	buyer          string
+	price, payout  market.Money // paid by the buyer and to the supplier; negative: paid back
+}
+
 // statementLine is a line of a buyer's or the supplier's statement.
 type statementLine struct {
-	seq      uint64
-	kind     string
-	lead     string
-	campaign string
-	amount   market.Money // signed from the account's side: payments are negative
+	seq            uint64
+	kind           string
+	lead, campaign string
+	amount         market.Money // signed from the account's side: payments are negative
+}
+
+// statementLines returns the lines of a buyer's or the supplier's statement up to a log position.
+func (b *logModel) statementLines(party string, upTo uint64) (lines []statementLine) {
+	for _, m := range b.payments {
+		line := statementLine{m.seq, m.kind, m.lead, m.campaign, -m.price}
+		if party == SupplierID && m.lead != "" {
+			line.amount = m.payout
+			if m.kind == "return" {
+				line.kind = "reversal"
+			}
+		} else if party != m.buyer {
+			continue
+		}
+		if m.seq <= upTo {
+			lines = append(lines, line)
+		}
+	}
+	return lines
 }
 
 // reservedFrom is the reserved money of a buyer from a log position on.
@@ -149,10 +176,13 @@ func (b *logModel) applyFunds(f *eventFields) {
 	}
 	if !f.Opening {
 		kind = "top_up"
-		b.topUps = append(b.topUps, amount)
+		action := operatorAction{"top-up of", amount.String()} // all amounts differ, so each identifies a top-up
+		if b.actions[action]++; b.actions[action] > 1 {
+			b.addViolation("the top-up of %v is in the log twice", amount)
+		}
 	}
 	b.balance[buyer] += amount
-	b.statements[buyer] = append(b.statements[buyer], statementLine{seq: b.seq, kind: kind, amount: amount})
+	b.payments = append(b.payments, payment{seq: b.seq, kind: kind, buyer: buyer, price: -amount})
 }
 
 // reserve reserves a lead's price, or releases it if negative. Tests reserve no money.
@@ -174,26 +204,13 @@ func (b *logModel) reservedAfter(buyer string, seq uint64) (held market.Money) {
 	return held
 }
 
-// addSalePayment books the payment for a lead that its buyer has.
-func (b *logModel) addSalePayment(e *modelLead) {
-	b.addPayment("sale", "sale", e, e.price, payout(e.price))
-}
-
-// addReturnPayment books the refund of a returned lead.
-func (b *logModel) addReturnPayment(e *modelLead, credit, reverse market.Money) {
-	if credit != 0 || reverse != 0 {
-		b.addPayment("return", "reversal", e, -credit, -reverse)
-	}
-}
-
-// addPayment books the buyer's and the supplier's amounts. Tests cost no money.
-func (b *logModel) addPayment(bought, brought string, e *modelLead, price, paid market.Money) {
-	if e.isTest {
+// addPayment books the sale or return of a lead. Tests cost no money.
+func (b *logModel) addPayment(kind string, e *modelLead, price, paid market.Money) {
+	if e.isTest || price == 0 && paid == 0 {
 		return
 	}
 	b.balance[e.buyer] -= price
-	b.statements[e.buyer] = append(b.statements[e.buyer], statementLine{b.seq, bought, e.id, e.campaign, -price})
-	b.statements[SupplierID] = append(b.statements[SupplierID], statementLine{b.seq, brought, e.id, e.campaign, paid})
+	b.payments = append(b.payments, payment{b.seq, kind, e.id, e.campaign, e.buyer, price, paid})
 }
 
 func (b *logModel) checkFunds(id string) {

@@ -31,10 +31,10 @@ func (s *Harness) adminCall(method, path, body string) bool {
 	return err == nil && status < http.StatusBadRequest
 }
 
-// SendOnce sends one lead once and returns the answer's status, or 0 without an answer. It
+// SendLeadOnce sends one lead once and returns the answer's status, or 0 without an answer. It
 // records a final answer. It drops the lead after a 429 or 5xx answer. Without an answer a
 // supplier repeats the request.
-func (c *SupplierPool) SendOnce(random *rand.Rand) (status int) {
+func (c *SupplierPool) SendLeadOnce(random *rand.Rand) (status int) {
 	c.mu.Lock()
 	c.onceCount++
 	key := fmt.Sprintf("try-%d", c.onceCount)

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+	"testing"
 	"time"
 )
 
@@ -20,7 +21,7 @@ import (
 const patience = 4 * time.Minute
 
 // Build builds the program, with or without the race detector.
-func Build(t TB, path string, detector bool) {
+func Build(t testing.TB, path string, detector bool) {
 	t.Helper()
 	args := []string{"build", "-o", path}
 	if detector {
@@ -73,7 +74,7 @@ func StartProcess(name string, cmd *exec.Cmd, onLine func(line string)) (*Proces
 }
 
 // startProcess starts a program that the end of the test kills.
-func startProcess(t TB, name string, onLine func(line string), path string, args ...string) *Process {
+func startProcess(t testing.TB, name string, onLine func(line string), path string, args ...string) *Process {
 	t.Helper()
 	cmd := exec.Command(path, args...)
 	cmd.Env = environment()
@@ -131,12 +132,12 @@ func (c *Process) exitReport() string {
 }
 
 // Await waits until is returns true. After patience it fails the test.
-func Await(t TB, what string, is func() bool) {
+func Await(t testing.TB, what string, is func() bool) {
 	t.Helper()
 	awaitFor(t, what, patience, is)
 }
 
-func awaitFor(t TB, what string, longest time.Duration, is func() bool) {
+func awaitFor(t testing.TB, what string, longest time.Duration, is func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(longest); !is(); time.Sleep(2 * time.Millisecond) {
 		if time.Now().After(deadline) {
@@ -147,11 +148,9 @@ func awaitFor(t TB, what string, longest time.Duration, is func() bool) {
 
 // Locator publishes the exchange's current address to clients.
 type Locator struct {
-	mu         sync.Mutex
-	address    string
-	changed    chan struct{}
-	downSince  time.Time     // start of the current downtime; zero: the exchange is up
-	downBefore time.Duration // duration of earlier downtimes
+	mu      sync.Mutex
+	address string
+	changed chan struct{}
 }
 
 // NewLocator returns a locator without an address.
@@ -162,10 +161,6 @@ func (d *Locator) Publish(address string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.address = address
-	if !d.downSince.IsZero() {
-		d.downBefore += time.Since(d.downSince)
-		d.downSince = time.Time{}
-	}
 	close(d.changed)
 	d.changed = make(chan struct{})
 }
@@ -174,19 +169,7 @@ func (d *Locator) Publish(address string) {
 func (d *Locator) Withdraw() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.address = ""; d.downSince.IsZero() {
-		d.downSince = time.Now()
-	}
-}
-
-// downtime returns the total time without an address.
-func (d *Locator) downtime() time.Duration {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.downSince.IsZero() {
-		return d.downBefore
-	}
-	return d.downBefore + time.Since(d.downSince)
+	d.address = ""
 }
 
 func (d *Locator) isUp() bool { return d.current() != "" }

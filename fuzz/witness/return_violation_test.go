@@ -24,7 +24,7 @@ func waitingReturnsEvidence() *forgedEvidence {
 	}
 	f.changed("two", `"result":"done","to":"returned","waited":true,"credit":5,"reverse":4`)
 	f.changed("four", `"result":"refused","to":"returned","waited":true`)
-	f.decisions = []decision{{"two", "return approved"}, {"four", "return refused"}}
+	f.acknowledged = []operatorAction{{"return approved, lead", "two"}, {"return refused, lead", "four"}}
 	return f
 }
 
@@ -57,8 +57,8 @@ func TestAuditDetectsFalseWaitingReturns(t *testing.T) {
 		{"it gives back too much", `lead five, sold at 5, statuses ["returned"]: credit 6 and reversal 4 are wrong`, func(f *forgedEvidence) {
 			f.changed("five", `"result":"done","to":"returned","waited":true,"credit":6,"reverse":4`)
 		}},
-		{"lost return decision", "lead five: the operator's decision (return approved) was acknowledged, but is not in the log", func(f *forgedEvidence) {
-			f.decisions = append(f.decisions, decision{"five", "return approved"})
+		{"lost return decision", "return approved, lead five was acknowledged, but is not in the log", func(f *forgedEvidence) {
+			f.acknowledged = append(f.acknowledged, operatorAction{"return approved, lead", "five"})
 		}},
 	})
 }

@@ -41,33 +41,18 @@ func (p *Evidence) checkReport() (found findings) {
 	if p.report.Seq > p.model.seq {
 		found.add("sales report: as of entry %d, but the log ends at %d", p.report.Seq, p.model.seq)
 	}
-	want, payers := map[string]ReportRow{}, p.model.paymentBuyers()
-	for who, lines := range p.model.statements {
-		for _, m := range lines {
-			e := p.model.leads[m.lead]
-			if m.seq > p.report.Seq || e == nil {
-				continue
-			}
-			buyer := who
-			if who == SupplierID {
-				buyer = payers[payment{m.seq, m.lead}]
-			}
-			s := want[buyer]
-			s.Buyer = buyer
-			switch m.kind {
-			case "sale":
-				if who == SupplierID {
-					s.Payout += m.amount
-				} else {
-					s.Sales, s.Revenue = s.Sales+1, s.Revenue-m.amount
-				}
-			case "return":
-				s.Returns, s.Credit = s.Returns+1, s.Credit+m.amount
-			case "reversal":
-				s.Reversal -= m.amount
-			}
-			want[buyer] = s
+	want := map[string]ReportRow{}
+	for _, m := range p.model.payments {
+		if m.seq > p.report.Seq || m.lead == "" {
+			continue
 		}
+		s := want[m.buyer]
+		if s.Buyer = m.buyer; m.kind == "sale" {
+			s.Sales, s.Revenue, s.Payout = s.Sales+1, s.Revenue+m.price, s.Payout+m.payout
+		} else {
+			s.Returns, s.Credit, s.Reversal = s.Returns+1, s.Credit-m.price, s.Reversal-m.payout
+		}
+		want[m.buyer] = s
 	}
 	for buyer, s := range want {
 		if got := p.report.Buyers[buyer]; got != s {
@@ -82,34 +67,12 @@ func (p *Evidence) checkReport() (found findings) {
 	return found
 }
 
-// payment identifies a statement line by lead and log position.
-type payment struct {
-	seq  uint64
-	lead string
-}
-
-// paymentBuyers returns the buyer that paid for each of the supplier's lines.
-func (b *logModel) paymentBuyers() map[payment]string {
-	all := map[payment]string{}
-	for who, lines := range b.statements {
-		for i := range lines {
-			if who != SupplierID {
-				all[payment{lines[i].seq, lines[i].lead}] = who
-			}
-		}
-	}
-	return all
-}
-
 // readReport reads the sales report. If caught is set, it waits until the report has reached
 // the log's current position. Otherwise it returns nil if the report is not ready.
 func (s *Harness) readReport(caught bool) (answered *SalesReport) {
 	s.t.Helper()
 	now := s.Hash().Seq
-	Await(s.t, "the sales report reaches the log's position", func() bool {
-		if end := s.ExitReport(); end != "" {
-			s.t.Fatal(end)
-		}
+	s.AwaitAlive("the sales report reaches the log's position", func() bool {
 		answered = s.requestReport()
 		return !caught || answered != nil && answered.Seq >= now
 	})

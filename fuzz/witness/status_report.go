@@ -105,7 +105,7 @@ func (b *logModel) applyReturn(e *modelLead, credit, reverse market.Money) {
 	if credit != wanted || reverse != payout(wanted) {
 		b.addViolation("lead %s, sold at %v, statuses %q: credit %v and reversal %v are wrong", e.id, e.price, e.statuses, credit, reverse)
 	}
-	b.addReturnPayment(e, credit, reverse)
+	b.addPayment("return", e, -credit, -reverse)
 }
 
 func (e *modelLead) isReturned() bool { return slices.Contains(e.statuses, "returned") }

@@ -1,7 +1,6 @@
 package witness
 
 import (
-	"strings"
 	"testing"
 
 	"pingpost/engine/market"
@@ -56,8 +55,8 @@ func TestAuditDetectsFalseReturns(t *testing.T) {
 			f.statusReports[2].statusReports = append(f.statusReports[2].statusReports, statusReport{Lead: "three", Status: "sold"})
 		}},
 		{"return of an unsold lead", "which it does not have", func(f *forgedEvidence) { back(f, "three", "") }},
-		{"lost decision", "decision (released) was acknowledged, but is not in the log", func(f *forgedEvidence) {
-			f.decisions = []decision{{"one", "released"}}
+		{"lost decision", "delivery released, lead one was acknowledged, but is not in the log", func(f *forgedEvidence) {
+			f.acknowledged = []operatorAction{{"delivery released, lead", "one"}}
 		}},
 	})
 }
@@ -91,20 +90,12 @@ func TestAnswerLogParsesStatusReports(t *testing.T) {
 	}
 }
 
-func TestStatusesAfter(t *testing.T) {
-	for became, want := range map[string]string{"": "contacted qualified sold returned", "contacted": "qualified sold returned", "contacted sold": "returned", "returned": ""} {
-		if got := strings.Join(statusesAfter(strings.Fields(became)), " "); got != want {
-			t.Errorf("after %q: %q, want %q", became, got, want)
-		}
-	}
-}
-
 // The tally counts each answer once, by kind and answer.
 func TestTally(t *testing.T) {
 	f := choiceEvidence()
 	f.statusReports = returnedEvidence().statusReports
 	f.webhookStats = refreceiver.Stats{Acknowledged: 5, Failed: 2, Malformed: 1}
-	f.decisions = []decision{{"one", "resent"}}
+	f.acknowledged = []operatorAction{{"delivery resent, lead", "one"}}
 	tally := f.Tally()
 	for kind, want := range map[string]map[string]int{
 		"ingest":                    {"ACCEPTED": 1},
@@ -114,7 +105,7 @@ func TestTally(t *testing.T) {
 		"availability":              {"bid": 3, "no_bid": 1},
 		"report":                    {"contacted": 1, "sold": 1},
 		"batch of reports":          {"returned": 1},
-		"delivery decision":         {"resent": 1},
+		"operator action":           {"delivery resent": 1},
 		"webhook":                   {"delivered": 5, "failed": 2, "broken off": 1},
 	} {
 		sum := 0

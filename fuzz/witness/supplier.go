@@ -123,14 +123,12 @@ func (c *SupplierPool) work(ctx context.Context, desk int, random *rand.Rand) {
 // when the context ends.
 func (c *SupplierPool) repeatOrLookUp(ctx context.Context, client *sellerClient, random *rand.Rand) bool {
 	if old := c.answers.pickRandom(random); old != nil && random.IntN(100) < repeatPercent {
-		a, ok := client.send(ctx, old.clientRequest)
-		if !ok {
+		if !c.repeatRequest(ctx, client, old) {
 			return false
 		}
-		c.answers.compareRepeat(old, a)
 	}
 	if old := c.answers.pickRandom(random); old != nil && random.IntN(100) < lookupPercent {
-		return c.lookUp(ctx, client, old, random)
+		return c.sendLookup(ctx, client, old, random)
 	}
 	return true
 }
@@ -149,14 +147,15 @@ func (c *SupplierPool) sendLead(ctx context.Context, client *sellerClient, name 
 		return c.askAndIngest(ctx, client, name, random)
 	}
 	o := c.newIngest(name, random, anyCampaign)
-	o.isTest = drawTest(random)
+	o.isTest = drawIsTest(random)
 	return c.sendAndRecord(ctx, client, &c.answers, o)
 }
 
-// drawTest decides at random whether a request is a test.
-func drawTest(random *rand.Rand) bool { return random.IntN(100) < testPercent }
+// drawIsTest decides at random whether a request is a test.
+func drawIsTest(random *rand.Rand) bool { return random.IntN(100) < testPercent }
 
-// RepeatRequests repeats n random requests, or all if n is zero. Their answers must be equal.
+// RepeatRequests schedules repetitions of n random requests, or of all if n is zero. Their answers
+// must be equal.
 func (c *SupplierPool) RepeatRequests(n int, random *rand.Rand) {
 	asked, _ := c.answers.contents()
 	reports, _ := c.statusReports.contents()
@@ -165,30 +164,18 @@ func (c *SupplierPool) RepeatRequests(n int, random *rand.Rand) {
 	if n != 0 {
 		asked = asked[:min(n, len(asked))]
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	defer cancel()
-	var askers sync.WaitGroup
-	queue := make(chan *answeredRequest)
-	for range workerCount {
-		client := c.newClient(rand.New(rand.NewPCG(random.Uint64(), 0)))
-		askers.Add(1)
-		go func() {
-			defer askers.Done()
-			defer client.client.CloseIdleConnections()
-			for old := range queue {
-				if a, ok := client.send(ctx, old.clientRequest); ok {
-					c.answers.compareRepeat(old, a)
-				} else {
-					c.answers.compareRepeat(old, Response{Body: "no answer at all"})
-				}
-			}
-		}()
-	}
 	for _, old := range asked {
-		queue <- old
+		c.schedule(func(ctx context.Context, client *sellerClient) bool { return c.repeatRequest(ctx, client, old) })
 	}
-	close(queue)
-	askers.Wait()
+}
+
+// repeatRequest repeats an answered request. It returns false when the context ends.
+func (c *SupplierPool) repeatRequest(ctx context.Context, client *sellerClient, old *answeredRequest) bool {
+	a, ok := client.send(ctx, old.clientRequest)
+	if ok {
+		c.answers.compareRepeat(old, a)
+	}
+	return ok
 }
 
 // newIngest returns a new lead. Some leads are about an earlier person of the campaign, with

@@ -29,28 +29,14 @@ func (t Tally) Of(kind string) (n int) {
 
 // tallyKind returns the kind of a request in a tally.
 func (o *clientRequest) tallyKind() string {
-	switch {
-	case o.path == pathPing:
-		return "ping" + o.testSuffix()
-	case o.path == pathPost:
-		return "post" + o.testSuffix()
-	case o.path == pathAvailability:
-		return "availability" + o.testSuffix()
-	case o.path == pathBatch:
-		return "batch of reports"
-	case o.isStatusReport():
-		return "report"
-	case o.chosenBuyer != "":
-		return "ingest for a chosen buyer" + o.testSuffix()
+	kind := map[string]string{"": "ingest", pathPing: "ping", pathPost: "post", pathAvailability: "availability", pathBatch: "batch of reports"}[o.path]
+	if o.chosenBuyer != "" {
+		kind = "ingest for a chosen buyer"
 	}
-	return "ingest" + o.testSuffix()
-}
-
-func (o *clientRequest) testSuffix() string {
-	if o.isTest {
-		return " of a test"
+	if kind = cmp.Or(kind, "report"); o.isTest {
+		kind += " of a test"
 	}
-	return ""
+	return kind
 }
 
 // read counts the admin reads and lookups of the evidence.
@@ -84,19 +70,14 @@ func (p *Evidence) Tally() Tally {
 			t.add(a.tallyKind(), cmp.Or(r.Error, r.Status), 1)
 		}
 	}
-	for _, r := range p.decisions {
-		if word, ok := strings.CutPrefix(r.outcome, "return "); ok {
-			t.add("return decision", word, 1)
-			continue
-		}
-		t.add("delivery decision", r.outcome, 1)
+	for _, action := range p.acknowledged {
+		kind, _, _ := strings.Cut(action.kind, ",")
+		t.add("operator action", kind, 1)
 	}
 	t.add("post", "bid_expired", len(p.expiredPosts))
 	for kind, answers := range p.readTally {
 		t[kind] = answers
 	}
-	t.add("top-up", "accepted", len(p.topUps))
-	t.add("erasure", "lead erased", len(p.erased))
 	for what, n := range map[string]int64{"delivered": p.webhookStats.Acknowledged, "failed": p.webhookStats.Failed, "broken off": p.webhookStats.Malformed} {
 		t.add("webhook", what, int(n))
 	}

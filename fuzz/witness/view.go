@@ -60,8 +60,8 @@ func (e *modelLead) currentView() leadView {
 	return v
 }
 
-// recordViews records the views of all leads that an event changes.
-func (b *logModel) recordViews(f *eventFields) {
+// recordLeadViews records the views of all leads that an event changes.
+func (b *logModel) recordLeadViews(f *eventFields) {
 	touched := slices.Clone(f.Leads)
 	if f.Lead != "" {
 		touched = append(touched, f.Lead)
@@ -91,8 +91,8 @@ func (e *modelLead) viewsSince(seq uint64) (some []leadViewFrom) {
 	return some
 }
 
-// firstSeqWith returns the log position of the first matching view, or 0.
-func (e *modelLead) firstSeqWith(is func(v *leadView) bool) uint64 {
+// firstSeqOfView returns the log position of the first matching view, or 0.
+func (e *modelLead) firstSeqOfView(is func(v *leadView) bool) uint64 {
 	for i := range e.viewHistory {
 		if is(&e.viewHistory[i].leadView) {
 			return e.viewHistory[i].seq

@@ -3,55 +3,47 @@
 package witness
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
-	"strings"
-	"sync"
+	"testing"
 
+	"pingpost/loadtest/refbuyer"
 	"pingpost/loadtest/refreceiver"
 )
 
-// webhookReceiver is the supplier's webhook receiver process. It runs on when the exchange
-// dies, because it keeps the events in memory only.
-type webhookReceiver struct {
-	t       TB
-	process *Process
-	mu      sync.Mutex
-	address string
-}
-
 // startReceiver starts a receiver that fails, breaks off and answers slowly at random. It
 // accepts half of these events before the failure, so they arrive again with the same id.
-func startReceiver(t TB, program string, seed uint64) *webhookReceiver {
+func startReceiver(t testing.TB, program string, seed uint64) *peer {
 	t.Helper()
-	r := &webhookReceiver{t: t}
-	r.process = startProcess(t, "receiver", func(line string) {
-		if _, address, ok := strings.Cut(line, "reference receiver on "); ok {
-			r.mu.Lock()
-			r.address = address
-			r.mu.Unlock()
-		}
-	}, program, "receiver", "--listen", "127.0.0.1:0", "--secret", WebhookSecret, "--seed", fmt.Sprint(seed), "--fail-rate", "0.2", "--malformed-rate", "0.06", "--latency", "1ms-10ms+hang:0.005")
-	Await(t, "the webhook receiver listens", func() bool { return r.url() != "" })
-	return r
+	return startPeer(t, program, "receiver", "receiver", "--listen", "127.0.0.1:0", "--secret", WebhookSecret, "--seed", fmt.Sprint(seed), "--fail-rate", "0.2", "--malformed-rate", "0.06", "--latency", "1ms-10ms+hang:0.005")
 }
 
-func (r *webhookReceiver) url() string {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.address
+// readWebhookEvents returns the received events and the receiver's counters.
+func (s *Harness) readWebhookEvents() (events []refreceiver.Event, stats refreceiver.Stats) {
+	s.t.Helper()
+	err := errors.Join(
+		refbuyer.FetchJSON(s.t.Context(), s.receiver.url+"/stats", func(d *json.Decoder) error { return d.Decode(&stats) }),
+		refbuyer.FetchJSON(s.t.Context(), s.receiver.url+"/events", func(d *json.Decoder) error {
+			for d.More() {
+				var event refreceiver.Event
+				if err := d.Decode(&event); err != nil {
+					return err
+				}
+				events = append(events, event)
+			}
+			return nil
+		}))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return events, stats
 }
 
-// received returns the received events and the receiver's counters.
-func (r *webhookReceiver) received() (events []refreceiver.Event, stats refreceiver.Stats) {
-	r.t.Helper()
-	stats = fetchAll[refreceiver.Stats](r.t, r.url()+"/stats")[0]
-	return fetchAll[refreceiver.Event](r.t, r.url()+"/events"), stats
-}
-
-// expectedEvents returns the events for the lead's current state.
-func (e *modelLead) expectedEvents() []string {
-	sale := e.saleEvent()
+// expectedEventTypes returns the events for the lead's current state.
+func (e *modelLead) expectedEventTypes() []string {
+	sale := e.saleEventType()
 	if sale == "" {
 		return nil
 	}
@@ -62,8 +54,8 @@ func (e *modelLead) expectedEvents() []string {
 	return events
 }
 
-// saleEvent returns the event of the lead's sale, or "" while its delivery is open.
-func (e *modelLead) saleEvent() string {
+// saleEventType returns the event of the lead's sale, or "" while its delivery is open.
+func (e *modelLead) saleEventType() string {
 	switch {
 	case e.state == stateRecorded, e.state == stateDelivered:
 		return "lead.posted"
@@ -89,7 +81,7 @@ func (p *Evidence) checkWebhooks() (found findings) {
 		case e == nil:
 			found.add("webhook %s of lead %s, which is not in the log", event.Type, event.Lead)
 			continue
-		case !slices.Contains(e.expectedEvents(), event.Type):
+		case !slices.Contains(e.expectedEventTypes(), event.Type):
 			found.add("webhook %s of lead %s does not match its state %s", event.Type, event.Lead, e.state)
 		case e.isTest != event.Test:
 			found.add("webhook %s of lead %s has test %t, but the log has %t", event.Type, event.Lead, event.Test, e.isTest)
@@ -104,7 +96,7 @@ func (p *Evidence) checkWebhooks() (found findings) {
 		return found
 	}
 	for _, e := range p.model.leads {
-		for _, want := range e.expectedEvents() {
+		for _, want := range e.expectedEventTypes() {
 			if name := want + " of lead " + e.id; answer[name] == "" {
 				found.add("webhook %s was never delivered", name)
 			}
